@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_SYMBOLS_ELFFILE_H
+#define STACKTOP_SYMBOLS_ELFFILE_H
+
+/*
+ * An ELF file opened for reading, every offset and size in it checked. The file may be hostile: it
+ * is only ever read with pread-like calls or through libelf, and nothing in it is taken at face
+ * value. 64-bit little-endian files only (-ENOTSUP otherwise).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BUILD_ID_MAX 64
+
+struct elf_load { /* a PT_LOAD */
+	uint64_t offset;
+	uint64_t filesz;
+	uint64_t vaddr;
+	uint64_t memsz;
+	bool exec;
+};
+
+struct elf_section { /* a view of a section's bytes, owned by the elf_file */
+	const uint8_t *data;
+	size_t size;
+	uint64_t addr;	 /* sh_addr */
+	uint64_t flags;	 /* sh_flags */
+	uint32_t type;	 /* sh_type */
+	uint32_t link;	 /* sh_link */
+	uint64_t entsize;
+};
+
+struct elf_file;
+
+/*
+ * Takes an open, regular, readable file; the descriptor is duplicated, the caller keeps its own.
+ * -EINVAL not an ELF file or a broken one, -ENOTSUP other class, byte order or machine, -ENOMEM,
+ * or the error of a system call. Nothing blocks: FIFOs and devices are refused with -EINVAL.
+ */
+int elf_file_open_fd(int fd, struct elf_file **out);
+/* Opens with O_NONBLOCK | O_CLOEXEC, then as above. */
+int elf_file_open(const char *path, struct elf_file **out);
+/* An ELF image in memory, such as the vDSO. The bytes must stay valid until elf_file_free. */
+int elf_file_open_memory(const void *image, size_t size, struct elf_file **out);
+void elf_file_free(struct elf_file *file);
+
+const struct elf_load *elf_file_loads(const struct elf_file *file, size_t *count);
+uint16_t elf_file_machine(const struct elf_file *file); /* e_machine */
+uint16_t elf_file_type(const struct elf_file *file);	 /* ET_EXEC, ET_DYN, ET_REL */
+
+/* Bytes of the build-id note copied to id, or 0 when the file has none. */
+size_t elf_file_build_id(const struct elf_file *file, uint8_t id[BUILD_ID_MAX]);
+
+/*
+ * First section of that name, decompressed if SHF_COMPRESSED. NOBITS sections count as absent.
+ * -ENOENT, -EINVAL (out of the file, broken compression), -ENOMEM. Valid until elf_file_free.
+ */
+int elf_file_section(const struct elf_file *file, const char *name, struct elf_section *out);
+/* The same by section index (sh_link). */
+int elf_file_section_at(const struct elf_file *file, uint32_t index, struct elf_section *out);
+size_t elf_file_section_count(const struct elf_file *file);
+
+/*
+ * ELF virtual address of a file offset, from the PT_LOAD that covers it (exec_only: an executable
+ * one). False when no PT_LOAD does.
+ */
+bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, bool exec_only, uint64_t *vaddr);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_UNWIND_ROW_H
+#define STACKTOP_UNWIND_ROW_H
+
+/*
+ * The compact unwind table: how one word says how to find a caller.
+ *
+ * Text is cut in granules of 256 bytes. A *span* is a run of granules with CFI. Its table is one
+ * block of 32-bit words that never crosses a shard:
+ *
+ *	word 0 .. ngranules-1      index: first row << 8 | rows     (one word per granule)
+ *	word ngranules ..          rows, ascending by address
+ *
+ * A row is `offset in the granule << 24 | rule` and holds until the next row. The row in force
+ * where a granule begins is the last row before the granule's own, so a row costs one word however
+ * long it holds. The first granule of a span always has a row at offset 0.
+ *
+ * Nothing in a block depends on where it stands: it is copied into a shard as it is.
+ *
+ * A rule is 24 bits, `kind << 20 | payload`:
+ *
+ *	ROW_RSP, ROW_RBP   cfa / 8 in bits 8..19, depth of the saved RBP / 8 in bits 0..7
+ *	                   CFA = reg + 8 * cfa;  RBP = depth ? *(CFA - 8 * depth) : RBP;
+ *	                   RA = *(CFA - 8);  the caller's RSP = CFA
+ *	ROW_PLT            threshold in bits 0..3: CFA = rsp + 8 + ((pc & 15) >= threshold ? 8 : 0)
+ *	ROW_WIDE           index of a struct wide_rule
+ *	ROW_OUTERMOST      RA is undefined: no caller, the bottom of the stack
+ *	ROW_END            no information from here on
+ *	ROW_UNSUPPORTED    CFI exists but cannot be represented; payload is an enum row_class
+ *
+ * The header is compiled for BPF and for the host. It needs the __u8 .. __u64 of linux/types.h.
+ */
+
+#include <linux/types.h>
+
+#define GRANULE_SHIFT 8
+#define GRANULE_SIZE  (1u << GRANULE_SHIFT)
+
+#define SHARD_SHIFT 20			  /* words of a shard, as a power of two */
+#define SHARD_WORDS (1u << SHARD_SHIFT)
+#define SHARD_BYTES (SHARD_WORDS * 4u)	  /* 4 MiB: the largest array value on Linux 5.10 */
+#define SHARD_MASK  (SHARD_WORDS - 1u)
+
+#define SPAN_MAX_WORDS (1u << 18) /* a larger table is cut in several spans */
+
+#define INDEX_ROWS_MAX 255u
+#define INDEX_WORD(first, rows) ((__u32)(first) << 8 | (__u32)(rows))
+#define INDEX_FIRST(word)	((word) >> 8)
+#define INDEX_ROWS(word)	((word)&0xffu)
+
+#define ROW_WORD(offset, rule) ((__u32)(offset) << 24 | (__u32)(rule))
+#define ROW_OFFSET(word)       ((word) >> 24)
+#define ROW_RULE(word)	       ((word)&0xffffffu)
+
+enum row_kind {
+	ROW_END = 0,
+	ROW_RSP = 1,
+	ROW_RBP = 2,
+	ROW_PLT = 3,
+	ROW_WIDE = 4,
+	ROW_OUTERMOST = 5,
+	ROW_UNSUPPORTED = 6,
+};
+
+#define RULE(kind, payload)   ((__u32)(kind) << 20 | (__u32)(payload))
+#define RULE_KIND(rule)	      ((rule) >> 20 & 0xfu)
+#define RULE_PAYLOAD(rule)    ((rule)&0xfffffu)
+#define RULE_CFA(rule)	      (((rule) >> 8 & 0xfffu) * 8u) /* bytes */
+#define RULE_FP_DEPTH(rule)   (((rule)&0xffu) * 8u)	    /* bytes below the CFA; 0: unchanged */
+#define RULE_CFA_MAX	      (0xfffu * 8u)
+#define RULE_FP_DEPTH_MAX     (0xffu * 8u)
+#define RULE_FRAME(kind, cfa, depth) RULE(kind, (__u32)(cfa) / 8u << 8 | (__u32)(depth) / 8u)
+
+/* Why CFI could not be turned into a row. Counted per file and shown as the walk's end reason. */
+enum row_class {
+	ROW_CLASS_CFA_EXPRESSION = 1,
+	ROW_CLASS_CFA_REGISTER,
+	ROW_CLASS_RA_RULE,
+	ROW_CLASS_FP_RULE,
+	ROW_CLASS_OFFSET, /* beyond 32 bits, or impossible */
+	ROW_CLASS_WIDE_FULL,
+	ROW_CLASS_GRANULE_FULL,
+	ROW_CLASS_COUNT,
+};
+
+/* x86-64 DWARF register numbers (System V psABI, figure 3.36). */
+enum dwarf_reg {
+	REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+	REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
+	REG_COUNT,
+};
+
+enum wide_cfa {
+	WIDE_CFA_REG,	/* CFA = cfa_reg + cfa_off */
+	WIDE_CFA_DEREF, /* CFA = *(cfa_reg + cfa_off) + cfa_add */
+};
+
+/* How RBP or RA of the caller is found. */
+enum wide_reg {
+	WIDE_SAME,	/* unchanged (RBP only) */
+	WIDE_AT_CFA,	/* *(CFA + off) */
+	WIDE_AT_REG,	/* *(reg + off), reg being this frame's */
+	WIDE_IN_REG,	/* reg, this frame's */
+	WIDE_UNDEFINED, /* RA: outermost; RBP: unknown, kept as zero */
+};
+
+#define WIDE_SIGNAL 1u /* the CIE has augmentation 'S': the caller's pc is exact, not a return address */
+
+/* What does not fit in 24 bits. Deduplicated over all objects; BPF reads it from an array map. */
+struct wide_rule {
+	__u8 cfa_kind; /* enum wide_cfa */
+	__u8 cfa_reg;
+	__u8 fp_kind; /* enum wide_reg */
+	__u8 fp_reg;
+	__u8 ra_kind; /* enum wide_reg */
+	__u8 ra_reg;
+	__u8 flags;
+	__u8 pad;
+	__s32 cfa_off;
+	__s32 cfa_add;
+	__s32 fp_off;
+	__s32 ra_off;
+};
+
+_Static_assert(sizeof(struct wide_rule) == 24, "layout shared with BPF");
+
+#define WIDE_RULES_MAX 16384u /* entries of the array map; a distribution needs about 7,000 */
+
+#endif

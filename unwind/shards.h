@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_UNWIND_SHARDS_H
+#define STACKTOP_UNWIND_SHARDS_H
+
+/*
+ * The word space: which words of which shard are in use by whom. Word n is word n & SHARD_MASK of
+ * shard n >> SHARD_SHIFT. A block never crosses a shard. Shards are created when a block needs one
+ * and there is still budget. Pure bookkeeping: memory is made and dropped by the owner's callbacks.
+ * Not thread-safe: one thread owns it.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "unwind/row.h"
+
+#define SHARDS_MAX 1024u
+
+struct shards;
+
+struct shards_ops {
+	/* Creates shard number i; 0 or -errno. */
+	int (*create)(void *arg, unsigned int i);
+	/* Drops shard i, which holds no block any more. May be NULL. */
+	void (*destroy)(void *arg, unsigned int i);
+	/* Copies words to the shard; 0 or -errno. */
+	int (*write)(void *arg, unsigned int i, uint32_t at, const uint32_t *words, uint32_t count);
+};
+
+struct shard_info {
+	bool created;
+	uint32_t used;	     /* words */
+	uint32_t blocks;
+	uint32_t generation; /* grows by one at each creation */
+};
+
+/* max: shards allowed by the budget, at most SHARDS_MAX. NULL: no memory. */
+struct shards *shards_new(unsigned int max, const struct shards_ops *ops, void *arg);
+void shards_free(struct shards *shards);
+
+/*
+ * Allocates a block of 1..SHARD_WORDS words and writes it. *word: its number in the word space.
+ * -ENOSPC when the budget is used up, -ENOMEM, -EINVAL, or an error of the callbacks.
+ */
+int shards_add(struct shards *shards, const uint32_t *words, uint32_t count, uint32_t *word);
+
+/* Gives a block back. The caller made sure that no running program still reads it. */
+void shards_remove(struct shards *shards, uint32_t word);
+
+unsigned int shards_max(const struct shards *shards);
+void shards_info(const struct shards *shards, unsigned int i, struct shard_info *out);
+/* Words in use, and shards created. */
+uint64_t shards_used(const struct shards *shards, unsigned int *created);
+
+#endif

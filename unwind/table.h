@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_UNWIND_TABLE_H
+#define STACKTOP_UNWIND_TABLE_H
+
+/*
+ * From an ELF file's call frame information to the words that the BPF program searches.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "unwind/row.h"
+
+struct elf_file;
+struct wide_rules;
+
+/* A run of text that has rows. Addresses are ELF virtual addresses. */
+struct unwind_span {
+	uint64_t start;	    /* multiple of GRANULE_SIZE */
+	uint64_t end;	    /* exclusive, multiple of GRANULE_SIZE */
+	uint32_t first;	    /* of this span's block in unwind_table.words */
+	uint32_t nwords;    /* index and rows, at most SPAN_MAX_WORDS */
+	uint32_t ngranules; /* (end - start) / GRANULE_SIZE: the index words */
+};
+
+struct unwind_table {
+	struct unwind_span *spans; /* ascending, disjoint */
+	uint32_t nspans;
+	uint32_t *words;
+	uint32_t nwords;
+	/* What the table was made of. */
+	uint64_t cfi_bytes;		    /* size of the section read; 0: the file has no CFI */
+	uint32_t nrows;
+	uint32_t nfdes;
+	uint32_t bad_fdes;		    /* malformed, each costs its own function only */
+	uint32_t classes[ROW_CLASS_COUNT]; /* rows that ended as ROW_UNSUPPORTED */
+};
+
+/*
+ * Builds the table of .eh_frame, or of .debug_frame when there is no .eh_frame. A file without
+ * CFI gives a table without spans. -ENOMEM, or -EINVAL when the section as a whole is unusable.
+ * The caller frees *out with unwind_table_free.
+ */
+int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
+		       struct unwind_table **out);
+void unwind_table_free(struct unwind_table *table);
+
+/* Word of the row in force at the ELF address, decoded as the BPF program does; 0 is ROW_END. */
+uint32_t unwind_table_rule(const struct unwind_table *table, uint64_t vaddr);
+
+/*
+ * Prints `PC CFA FP RA`, tab-separated, a line for each row of the compact table, equal neighbours
+ * merged (see stacktop(1), --dump-unwind). -EIO when writing failed.
+ */
+int unwind_table_dump(const struct unwind_table *table, const struct wide_rules *wide, FILE *out);
+
+/* Human name of an enum row_class: "CFA expression", ... */
+const char *row_class_name(unsigned int row_class);
+
+#endif

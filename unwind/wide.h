@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_UNWIND_WIDE_H
+#define STACKTOP_UNWIND_WIDE_H
+
+/*
+ * The rules that do not fit in a row, each kept once for all objects. An index, once handed out,
+ * stays valid and its rule never changes, so that tables may be built and thrown away freely.
+ * Not thread-safe: one worker builds tables.
+ */
+
+#include "unwind/row.h"
+
+struct wide_rules;
+
+/* NULL when there is no memory. The set holds at most WIDE_RULES_MAX rules. */
+struct wide_rules *wide_rules_new(void);
+void wide_rules_free(struct wide_rules *set);
+
+/* Index of the rule, added when new. -ENOSPC when the set is full, -ENOMEM. */
+int wide_rules_index(struct wide_rules *set, const struct wide_rule *rule);
+
+/* All rules in the order of their index; valid until the next wide_rules_index. */
+const struct wide_rule *wide_rules_all(const struct wide_rules *set, unsigned int *count);
+
+#endif
