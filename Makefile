@@ -1,25 +1,237 @@
-# stacktop - see `make help`
+# SPDX-License-Identifier: GPL-2.0-or-later
+# stacktop - see `make help`. Everything generated is below $(BUILD).
+
 BUILD   := build
-CC      ?= gcc
-CLANG   ?= clang
-CFLAGS  ?= -O2 -g
+PREFIX  ?= /usr/local
+DESTDIR ?=
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG      ?= clang
+LLVM_STRIP ?= llvm-strip
+INSTALL    ?= install
+CFLAGS     ?= -O2 -g
+LDFLAGS    ?=
+BPF_CPU    ?= v2
+FUZZ_SECONDS ?= 30
+DIR        ?= /usr/bin
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+
+# V=1 shows the commands, without it a line per artefact.
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-8s %s\n' $(1) $(2)
+endif
+
+# --- flags -----------------------------------------------------------------------------------
+
 WARN    := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wformat=2
-CFLAGS_ALL = -std=gnu11 $(WARN) $(if $(CI)$(WERROR),-Werror) -D_GNU_SOURCE -I. -I$(BUILD) -pthread $(CFLAGS)
+WERROR_ := $(if $(CI)$(WERROR),-Werror)
+DEFINES := -D_GNU_SOURCE -DSTACKTOP_THEME_DIR='"$(PREFIX)/share/stacktop/themes"'
+CFLAGS_ALL = -std=gnu11 $(WARN) $(DEFINES) -I. -I$(BUILD) -pthread $(CFLAGS)
 LDLIBS  := -lbpf -ldw -lelf -lncursesw -ltinfo -liberty -lz -pthread -lm
 
+# clang -target bpf does not look where Debian keeps asm/types.h.
+MACHINE   := $(shell uname -m)
+ARCH_x86_64  := x86
+ARCH_aarch64 := arm64
+BPF_ARCH  := $(or $(ARCH_$(MACHINE)),$(MACHINE))
+BPF_ASM   := $(patsubst %/asm/types.h,%,$(firstword \
+	$(wildcard /usr/include/$(MACHINE)-linux-gnu/asm/types.h)))
+BPF_FLAGS := -target bpf -mcpu=$(BPF_CPU) -O2 -g -Wall -Wextra -Wno-unused-parameter \
+	-D__TARGET_ARCH_$(BPF_ARCH) -I. $(if $(BPF_ASM),-idirafter $(BPF_ASM))
+
+# --- what is built of what -------------------------------------------------------------------
+
+sources  = $(filter-out %.bpf.c,$(wildcard $(1)/*.c $(1)/*.S))
+objs     = $(patsubst %,$(BUILD)/%.o,$(basename $(call sources,$(1))))
+BPF_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c))
+
+# An archive per folder; the folders below it, which it may use, are linked after it.
+symbols_LIBS := $(BUILD)/symbols.a
+unwind_LIBS  := $(BUILD)/unwind.a $(symbols_LIBS)
+bpf_LIBS     := $(BUILD)/bpf.a $(unwind_LIBS)
+tui_LIBS     := $(BUILD)/tui.a $(bpf_LIBS)
+live_LIBS    := $(tui_LIBS)
+TEST_DIRS    := symbols unwind bpf tui live
+
+TEST_C      := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c))
+WORK_C      := $(filter-out $(TEST_C),$(wildcard tests/live/*.c))
+HELPER_C    := $(filter-out $(TEST_C) $(WORK_C),$(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/*.c)))
+FUZZ_C      := $(wildcard tests/fuzz/fuzz_*.c)
+TEST_BIN    := $(TEST_C:%.c=$(BUILD)/%)
+WORK_BIN    := $(WORK_C:tests/live/%.c=$(BUILD)/tests/work/%)
+HELPER_BIN  := $(HELPER_C:%.c=$(BUILD)/%)
+FUZZ_BIN    := $(FUZZ_C:%.c=$(BUILD)/%)
+
+##   all            build build/stacktop (the default); installs and runs nothing
+.PHONY: all
 all: $(BUILD)/stacktop
 
-objs = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.bpf.c,$(wildcard $(1)/*.c)))
+$(BUILD)/stacktop: $(BUILD)/tui/main.o $(tui_LIBS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/symbols.a: $(call objs,symbols)
 $(BUILD)/unwind.a: $(call objs,unwind)
 $(BUILD)/bpf.a: $(call objs,bpf)
 $(BUILD)/tui.a: $(filter-out $(BUILD)/tui/main.o,$(call objs,tui))
-$(BUILD)/%.a:
-	rm -f $@ && ar rcs $@ $^
 
-$(BUILD)/%.o: %.c
+# The list of members is a prerequisite of its own, so that a deleted source leaves the archive.
+$(BUILD)/%.a: $(BUILD)/%.members
+	$(call say,AR,$@)
+	$(Q)rm -f $@.$$$$ && ar rcs $@.$$$$ $(filter %.o,$^) && mv $@.$$$$ $@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/have-libraries
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -MMD -MP -c -o $@ $<
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+$(BUILD)/%.o: %.S $(BUILD)/flags | $(BUILD)/have-libraries
+	@mkdir -p $(@D)
+	$(call say,AS,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# Only BTF and code remain: DWARF would double the size of the binary that embeds the object.
+$(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags | $(BUILD)/have-libraries
+	@mkdir -p $(@D)
+	$(call say,BPF,$@)
+	$(Q)$(CLANG) $(BPF_FLAGS) $(WERROR_) -MMD -MP -c -o $@ $<
+	$(Q)$(LLVM_STRIP) -g $@
+
+# What is embedded by .incbin is unknown to -MMD.
+$(BUILD)/bpf/objects.o: $(BPF_OBJS)
+$(filter $(BUILD)/tui/theme%.o,$(call objs,tui)): $(wildcard themes/*.theme)
+
+# Rewritten only when their content changes.
+write_if_changed = mkdir -p $(@D); printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) >$@
+quoted = '$(subst ','\'',$(1))'
+.PHONY: FORCE
+$(BUILD)/flags: FORCE
+	@$(call write_if_changed,$(call quoted,$(CC) $(CFLAGS_ALL) $(CLANG) $(BPF_FLAGS)))
+$(BUILD)/%.members: FORCE
+	@$(call write_if_changed,$(call quoted,$(call objs,$*)))
+
+# A missing library is named with its package instead of in a compiler's words.
+$(BUILD)/have-libraries:
+	@mkdir -p $(@D)
+	@CC=$(call quoted,$(CC)) CLANG=$(call quoted,$(CLANG)) tests/deps.sh check build
+	@touch $@
+
+# --- tests -----------------------------------------------------------------------------------
+
+# `/* build: FLAGS */` in the first five lines of a program below tests/ adds flags.
+own_flags = $(shell sed -n '1,5s,.*/\* build: \(.*\) \*/.*,\1,p' $(1))
+needs_lib = $(if $(shell grep -ls 'include <vterm.h>' $(1)),-lvterm)
+
+define test_rule
+$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $$($(1)_LIBS) $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(call say,TEST,$$@)
+	$$(Q)$$(CC) $$(CFLAGS_ALL) $$(WERROR_) -MMD -MP -MF $$@.d $$(call own_flags,$$<) $$(LDFLAGS) -o $$@ $$< \
+		$$($(1)_LIBS) -lcmocka $$(call needs_lib,$$<) $$(LDLIBS)
+endef
+$(foreach d,$(TEST_DIRS),$(eval $(call test_rule,$(d))))
+
+# Workloads are compiled with the flags they name and nothing else: how they are built is the test.
+$(BUILD)/tests/work/%: tests/live/%.c
+	@mkdir -p $(@D)
+	$(call say,WORK,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -MMD -MP -MF $@.d $(or $(call own_flags,$<),-O2) -o $@ $< -pthread -lm
+
+$(BUILD)/tests/work/%.static: tests/live/%.c
+	@mkdir -p $(@D)
+	$(call say,WORK,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -MMD -MP -MF $@.d $(or $(call own_flags,$<),-O2) -static -o $@ $< -pthread -lm
+
+$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(unwind_LIBS) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(unwind_LIBS) $(LDLIBS)
+
+.PHONY: run test tests check install uninstall help clean bench fuzz fuzz-programs test-kernels \
+	verify-unwind asan
+##   run            install what is missing, build, and start (ARGS='...': options); sudo for the start only
+run:
+	@tests/deps.sh install build
+	@$(MAKE) --no-print-directory all
+	@set --; [ -t 1 ] || set -- -b -d 2 -n 1; \
+	if [ "$$(id -u)" = 0 ] || ! command -v sudo >/dev/null; then \
+		exec $(BUILD)/stacktop "$$@" $(ARGS); \
+	else \
+		exec sudo $(BUILD)/stacktop "$$@" $(ARGS); \
+	fi
+
+##   test           install what is missing, build and run all tests (T=word: only those named so)
+test:
+	@tests/deps.sh install build test
+	@tests/deps.sh install kernels || echo 'stacktop: the kernel matrix will fail' >&2
+	@$(MAKE) --no-print-directory tests
+	@BUILD=$(BUILD) tests/run.py $(T)
+
+##   tests          build all test programs
+tests: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) $(TEST_BIN) $(WORK_BIN) $(HELPER_BIN)
+
+##   test-kernels   load and walk on Linux 5.10, 6.1, 6.12 and 7.2 in QEMU (KERNELS='5.10 7.2')
+test-kernels: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) \
+		$(BUILD)/tests/work/deep90 $(BUILD)/tests/work/deep90.static
+	@BUILD=$(BUILD) tests/kernels/run.sh $(KERNELS)
+
+##   asan           unit tests under address and undefined-behaviour sanitizers
+asan:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan \
+		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined' tests
+	@BUILD=$(BUILD)/asan UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+		tests/run.py $(or $(T),symbols/ unwind/ bpf/ tui/)
+
+##   fuzz           run every fuzzer for FUZZ_SECONDS (30)
+fuzz:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=$(CLANG) \
+		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined' fuzz-programs
+	@BUILD=$(BUILD)/fuzz tests/fuzz.sh $(FUZZ_SECONDS)
+fuzz-programs: $(FUZZ_BIN)
+
+##   verify-unwind  compare the tables of every ELF file in DIR (/usr/bin) with elfutils' interpreter
+verify-unwind: $(BUILD)/tests/unwind/verify_unwind
+	$(Q)$< $(DIR)
+
+##   bench          measure cost of a frame and size of tables
+bench: all $(WORK_BIN)
+	@if [ -f tests/bench/run.sh ]; then BUILD=$(BUILD) bash tests/bench/run.sh; \
+	else echo 'bench: no tests/bench/run.sh' >&2; exit 1; fi
+
+##   check          static analysis: format, linters, headers, who includes whom
+check:
+	@tests/deps.sh install build test check
+	@BUILD=$(BUILD) tests/check.sh
+
+##   install        to PREFIX (/usr/local) below DESTDIR
+share := $(DESTDIR)$(PREFIX)/share
+install: all
+	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(share)/stacktop/themes
+	$(INSTALL) -m 755 $(BUILD)/stacktop $(DESTDIR)$(PREFIX)/bin/stacktop
+	$(INSTALL) -m 644 docs/stacktop.1 $(share)/man/man1/stacktop.1
+	$(INSTALL) -m 644 $(wildcard themes/*.theme) $(share)/stacktop/themes
+
+##   uninstall      remove what install put there
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/stacktop $(share)/man/man1/stacktop.1
+	rm -rf $(share)/stacktop
+
+##   clean          remove what was built; downloads stay (rm -r build removes them, too)
+clean:
+	$(Q)[ ! -d $(BUILD) ] || find $(BUILD) -mindepth 1 -maxdepth 1 ! -name kernels -exec rm -rf {} +
+
+##   help           this list
+help:
+	@echo 'make TARGET [V=1] [BUILD=build] [CC=gcc] [CFLAGS=...]'
+	@sed -n 's/^##//p' $(MAKEFILE_LIST)
+
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

@@ -1,0 +1,208 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Finds out what is missing to build, test or check stacktop, and installs it through the
+# distribution's package manager. It looks for commands and headers, not for packages, so that a
+# library installed by hand counts and nothing is touched when all is there.
+#
+#   deps.sh check GROUP...     names what is missing; exit 1
+#   deps.sh install GROUP...   names it and installs it, with sudo when not root
+#   deps.sh list GROUP...      the command that would install everything; MANAGER=dnf and the like
+#                              choose another manager than this machine's
+#
+# Groups: build, test, check, kernels.
+
+set -u
+
+# group, probe, packages by manager. A probe is a command, or header:library to link against
+# (library - for none). Several packages are joined by a comma, - stands for none needed.
+table() {
+    cat <<'END'
+#group  probe                              apt                 dnf                    pacman       zypper                apk
+build   make                               make                make                   make         make                  make
+build   gcc                                gcc                 gcc                    gcc          gcc                   gcc
+build   clang                              clang               clang                  clang        clang                 clang
+build   llvm-strip                         llvm                llvm                   llvm         llvm                  llvm
+build   stdio.h:c                          libc6-dev           glibc-devel            glibc        glibc-devel           musl-dev
+build   linux/bpf.h:-                      linux-libc-dev      kernel-headers         linux-api-headers linux-glibc-devel linux-headers
+build   bpf/libbpf.h:bpf                   libbpf-dev          libbpf-devel           libbpf       libbpf-devel          libbpf-dev
+build   gelf.h:elf                         libelf-dev          elfutils-libelf-devel  libelf       libelf-devel          elfutils-dev
+build   elfutils/libdw.h:dw                libdw-dev           elfutils-devel         libelf       libdw-devel           elfutils-dev
+build   ncurses.h:ncursesw                 libncurses-dev      ncurses-devel          ncurses      ncurses-devel         ncurses-dev
+build   demangle.h:iberty                  libiberty-dev       binutils-devel         binutils     binutils-devel        binutils-dev
+build   zlib.h:z                           zlib1g-dev          zlib-devel             zlib         zlib-devel            zlib-dev
+build   zstd.h:zstd                        libzstd-dev         libzstd-devel          zstd         libzstd-devel         zstd-dev
+build   uthash.h:-                         uthash-dev          uthash-devel           uthash       uthash-devel          uthash-dev
+test    cmocka.h:cmocka                    libcmocka-dev       libcmocka-devel        cmocka       libcmocka-devel       cmocka-dev
+test    vterm.h:vterm                      libvterm-dev        libvterm-devel         libvterm     libvterm-devel        libvterm-dev
+test    python3                            python3             python3                python       python3               python3
+test    bash                               bash                bash                   bash         bash                  bash
+test    tmux                               tmux                tmux                   tmux         tmux                  tmux
+test    readelf                            binutils            binutils               binutils     binutils              binutils
+test    eu-readelf                         elfutils            elfutils               elfutils     elfutils              elfutils
+test    g++                                g++                 gcc-c++                gcc          gcc-c++               g++
+test    ps                                 procps              procps-ng              procps-ng    procps                procps
+test    perl                               perl                perl-interpreter       perl         perl                  perl
+test    xz                                 xz-utils            xz                     xz           xz                    xz
+kernels qemu-system-x86_64                 qemu-system-x86     qemu-system-x86-core   qemu-system-x86 qemu-x86           qemu-system-x86_64
+kernels static-busybox                     busybox-static      busybox                busybox      busybox-static        busybox-static
+kernels cpio                               cpio                cpio                   cpio         cpio                  cpio
+kernels dpkg-deb                           dpkg                dpkg                   dpkg         dpkg                  dpkg
+kernels apt-get                            apt                 apt                    apt          -                     -
+kernels static-libc                        libc6-dev           glibc-static           glibc        glibc-devel-static    musl-dev
+check   clang-format                       clang-format        clang-tools-extra      clang        clang-tools           clang-extra-tools
+check   clang-tidy                         clang-tidy          clang-tools-extra      clang        clang-tools           clang-extra-tools
+check   cppcheck                           cppcheck            cppcheck               cppcheck     cppcheck              cppcheck
+check   shellcheck                         shellcheck          ShellCheck             shellcheck   ShellCheck            shellcheck
+check   mandoc                             mandoc              mandoc                 mandoc       mandoc                mandoc
+check   git                                git                 git                    git          git                   git
+END
+}
+
+manager() {
+    if [ -n "${MANAGER:-}" ]; then
+        echo "$MANAGER"
+        return
+    fi
+    for m in apt-get dnf pacman zypper apk; do
+        if command -v "$m" >/dev/null 2>&1; then
+            echo "${m%-get}"
+            return
+        fi
+    done
+}
+
+column() {
+    case $1 in
+    apt) echo 3 ;;
+    dnf) echo 4 ;;
+    pacman) echo 5 ;;
+    zypper) echo 6 ;;
+    apk) echo 7 ;;
+    *) echo 0 ;;
+    esac
+}
+
+install_command() {
+    case $1 in
+    apt) echo "apt-get install -y --no-install-recommends" ;;
+    dnf) echo "dnf install -y" ;;
+    pacman) echo "pacman -S --needed --noconfirm" ;;
+    zypper) echo "zypper --non-interactive install" ;;
+    apk) echo "apk add" ;;
+    esac
+}
+
+links() { # header library
+    header=$1
+    if [ "$2" = - ]; then set --; else set -- "-l$2"; fi
+    # cmocka.h wants these four first; some distributions keep libiberty's headers in a folder.
+    printf '#include <%s>\n' stdarg.h stddef.h stdint.h setjmp.h stdio.h "$header" >"$scratch/p.c"
+    echo 'int main(void) { return 0; }' >>"$scratch/p.c"
+    "${CC:-gcc}" -D_GNU_SOURCE -I/usr/include/libiberty "$scratch/p.c" -o "$probe_out" "$@" \
+        >/dev/null 2>&1
+}
+
+present() { # probe
+    case $1 in
+    static-busybox)
+        bb=$(command -v busybox.static || command -v busybox) && ! ldd "$bb" >/dev/null 2>&1
+        ;;
+    static-libc)
+        printf 'int main(void) { return 0; }\n' |
+            "${CC:-gcc}" -x c - -static -o "$probe_out" >/dev/null 2>&1
+        ;;
+    *:*) links "${1%:*}" "${1#*:}" ;;
+    clang) command -v "${CLANG:-clang}" >/dev/null 2>&1 ;;
+    gcc) command -v "${CC:-gcc}" >/dev/null 2>&1 ;;
+    *) command -v "$1" >/dev/null 2>&1 ;;
+    esac
+}
+
+wanted() { # group, in $groups
+    case " $groups " in
+    *" $1 "*) return 0 ;;
+    esac
+    return 1
+}
+
+# Packages of what is missing (or of everything, for list), once each.
+packages() {
+    table | while read -r group probe apt dnf pacman zypper apk; do
+        wanted "$group" || continue
+        if [ "$verb" = list ] || ! present "$probe"; then
+            # shellcheck disable=SC2086  # the columns are words on purpose
+            set -- $group $probe $apt $dnf $pacman $zypper $apk
+            shift $((field - 1))
+            [ "$1" = - ] || echo "$1" | tr ',' '\n'
+            [ "$verb" = list ] || echo "$probe" >>"$probe_list"
+        fi
+    done | awk '!seen[$0]++' | tr '\n' ' ' | sed 's/ $//'
+}
+
+verb=${1:-}
+[ $# -gt 0 ] && shift
+groups=$*
+case $verb in
+check | install | list) ;;
+*)
+    echo "usage: $0 check|install|list build|test|check|kernels..." >&2
+    exit 2
+    ;;
+esac
+
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+probe_out=$scratch/probe
+probe_list=$scratch/missing
+: >"$probe_list"
+
+mgr=$(manager)
+field=$(column "$mgr")
+[ "$field" != 0 ] || field=3 # unknown manager: name Debian's packages
+need=$(packages)
+
+if [ "$verb" = list ]; then
+    echo "$(install_command "$mgr") $need"
+    exit 0
+fi
+[ -s "$probe_list" ] || exit 0
+
+echo "stacktop: missing: $(tr '\n' ' ' <"$probe_list")" >&2
+install=$(install_command "$mgr")
+if [ -z "$install" ]; then
+    echo "stacktop: no known package manager; on Debian these are in: $need" >&2
+    exit 1
+fi
+sudo=
+[ "$(id -u)" = 0 ] || sudo=sudo
+if [ "$verb" = check ]; then
+    echo "stacktop: install with: ${sudo:+$sudo }$install $need" >&2
+    exit 1
+fi
+
+echo "stacktop: installing with $mgr: $need"
+if [ -n "$sudo" ] && ! command -v sudo >/dev/null 2>&1; then
+    echo "stacktop: not root and no sudo; as root run: $install $need" >&2
+    exit 1
+fi
+log=$scratch/log
+# The lists of a fresh system are empty or old. A stale mirror is no reason to stop: install says.
+case $mgr in
+apt) DEBIAN_FRONTEND=noninteractive && export DEBIAN_FRONTEND && $sudo apt-get update >"$log" 2>&1 ;;
+pacman) $sudo pacman -Sy >"$log" 2>&1 ;;
+apk) $sudo apk update >"$log" 2>&1 ;;
+esac
+# shellcheck disable=SC2086  # words on purpose
+if ! $sudo ${sudo:+env DEBIAN_FRONTEND=noninteractive} $install $need >>"$log" 2>&1; then
+    cat "$log" >&2
+    echo "stacktop: the packages could not be installed" >&2
+    exit 1
+fi
+verb=check
+: >"$probe_list"
+need=$(packages)
+if [ -s "$probe_list" ]; then
+    echo "stacktop: still missing after the installation: $(tr '\n' ' ' <"$probe_list")" >&2
+    exit 1
+fi
