@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Downloads Debian's cloud kernels and unpacks vmlinuz into build/kernels/SERIES/. The
+# mirror is the one that this machine's apt uses; apt keeps its lists and files in a folder of ours
+# and checks signatures as ever, and the system's own lists are not touched. What was fetched once
+# stays. KERNEL_MIRROR (and KERNEL_SECURITY_MIRROR) name another mirror.
+#
+#   fetch.sh SERIES...      such as 5.10 6.1 6.12 7.2
+
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+mkdir -p "$build/kernels"
+top=$(cd "$build/kernels" && pwd) || exit 1
+apt=$top/apt
+
+fail() {
+    echo "fetch: $*" >&2
+    exit 1
+}
+
+# Base addresses of apt's sources that end in the given folder, both file formats.
+mirror() { # folder
+    cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources \
+        2>/dev/null |
+        sed -n 's/^[[:space:]]*deb[[:space:]]\(\[[^]]*\][[:space:]]*\)\{0,1\}\([a-z+]*:[^[:space:]]*\).*/\2/p
+                s/^URIs:[[:space:]]*\([^[:space:]]*\).*/\1/p' |
+        sed 's,/*$,,' | grep "/$1\$" | head -n 1
+}
+
+# Which suites have which series. Old ones are gone some day from one, so several are asked.
+suites() {
+    case $1 in
+    5.10) echo bullseye bullseye-security ;;
+    6.1) echo bookworm bookworm-security ;;
+    6.12) echo bookworm-backports trixie-security ;;
+    *) echo trixie-backports ;;
+    esac
+}
+
+options() {
+    opt=(-o "Dir::Etc::SourceList=$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
+        -o "Dir::State=$apt/state" -o "Dir::State::Lists=$apt/lists"
+        -o "Dir::State::status=$apt/status" -o "Dir::Cache=$apt/cache"
+        -o APT::Sandbox::User=root -o APT::Architecture=amd64 -o APT::Architectures::=amd64
+        -o Acquire::Languages=none -o Acquire::Retries=3)
+}
+
+update() { # suites
+    local main security suite
+    main=${KERNEL_MIRROR:-$(mirror debian)}
+    security=${KERNEL_SECURITY_MIRROR:-$(mirror debian-security)}
+    [ -n "$main" ] || fail "apt's sources name no Debian mirror; set KERNEL_MIRROR"
+    # Some machines have one source for both.
+    [ -n "$security" ] || security=${main%/debian}/debian-security
+    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/state"
+    : >"$apt/status"
+    for suite in "$@"; do
+        case $suite in
+        *-security) echo "deb $security $suite main" ;;
+        *) echo "deb $main $suite main" ;;
+        esac
+    done >"$apt/sources.list"
+    # One suite that is gone is not the end: what matters is whether a kernel is found.
+    apt-get "${opt[@]}" update >"$apt/log" 2>&1 || tail -n 3 "$apt/log" >&2
+}
+
+# The newest signed image of the series. Since 7.1 it is linux-binary-*, and linux-image-* empty.
+package() { # series
+    local name
+    for name in binary image; do
+        apt-cache "${opt[@]}" pkgnames "linux-$name-$1." | grep -E \
+            "^linux-$name-${1//./\\.}\\.[0-9.]+(-[0-9]+|\\+deb[0-9.]+)-cloud-amd64\$" | sort -V | tail -n 1
+    done | head -n 1
+}
+
+unpack() { # series package
+    local dir=$top/$1 tmp=$top/$1.new
+    rm -rf "$tmp"
+    mkdir -p "$tmp/deb" "$tmp/root"
+    (cd "$tmp/deb" && apt-get "${opt[@]}" download "$2") >>"$apt/log" 2>&1 || {
+        tail -n 3 "$apt/log" >&2
+        return 1
+    }
+    dpkg-deb --fsys-tarfile "$tmp"/deb/*.deb |
+        tar -x -C "$tmp/root" --wildcards '*/vmlinuz*' 2>/dev/null
+    find "$tmp/root" -name 'vmlinuz*' -type f -exec mv {} "$tmp/vmlinuz" \;
+    [ -s "$tmp/vmlinuz" ] || return 1
+    echo "$2" >"$tmp/package"
+    rm -rf "$tmp/deb" "$tmp/root" "$dir"
+    mv "$tmp" "$dir"
+}
+
+options
+missing=()
+for series in "$@"; do
+    [ -s "$top/$series/vmlinuz" ] || missing+=("$series")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+wanted=()
+for series in "${missing[@]}"; do
+    # shellcheck disable=SC2207  # suites are words
+    wanted+=($(suites "$series"))
+done
+update "${wanted[@]}"
+status=0
+for series in "${missing[@]}"; do
+    name=$(package "$series")
+    if [ -z "$name" ]; then
+        echo "fetch: no package of a $series cloud kernel in: $(suites "$series")" >&2
+        status=1
+    elif ! unpack "$series" "$name"; then
+        echo "fetch: $name cannot be had" >&2
+        status=1
+    else
+        echo "fetched $name"
+    fi
+done
+rm -rf "$apt/cache/archives" "$apt/lists"
+exit $status

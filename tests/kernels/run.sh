@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Boots other kernels in QEMU with nothing but busybox, stacktop and the workloads, and runs
+# guest.sh there: what a verifier accepts and a walk finds differs between kernels, so each must
+# show both. TAP lines per kernel, then `N passed, N failed`.
+#
+#   run.sh [SERIES...]      5.10 6.1 6.12 7.2
+#
+# KVM=1 uses /dev/kvm. The default is emulation, which behaves the same on every machine.
+
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+here=tests/kernels
+[ $# -gt 0 ] || set -- 5.10 6.1 6.12 7.2
+passed=0
+failed=0
+number=0
+
+result() { # ok|not-ok name
+    number=$((number + 1))
+    if [ "$1" = ok ]; then
+        passed=$((passed + 1))
+        echo "ok $number - $2"
+    else
+        failed=$((failed + 1))
+        echo "not ok $number - $2"
+    fi
+}
+
+finish() {
+    echo "1..$number"
+    echo "$passed passed, $failed failed"
+    [ "$failed" = 0 ]
+    exit
+}
+
+# A program and the shared libraries that it needs, at the same paths in the guest.
+copy() { # file guest-path
+    local lib
+    mkdir -p "$root/$(dirname "$2")"
+    cp "$1" "$root/$2" || return 1
+    for lib in $(ldd "$1" 2>/dev/null | grep -o '/[^ )]*'); do
+        mkdir -p "$root/$(dirname "$lib")"
+        [ -e "$root/$lib" ] || cp -L "$lib" "$root/$lib"
+    done
+}
+
+make_initramfs() {
+    local busybox
+    busybox=$(command -v busybox.static || command -v busybox) || return 1
+    rm -rf "$root"
+    mkdir -p "$root"/{bin,proc,sys,dev,tmp,work} || return 1
+    copy "$busybox" bin/busybox && cp "$here/init" "$root/init" &&
+        cp "$here/guest.sh" "$root/tests" && chmod +x "$root/init" &&
+        ln -s busybox "$root/bin/sh" &&
+        copy "$build/tests/work/deep90" work/deep90 &&
+        copy "$build/tests/work/deep90.static" work/deep90.static || return 1
+    [ ! -x "$build/stacktop" ] || copy "$build/stacktop" bin/stacktop || return 1
+    (cd "$root" && find . | cpio --quiet -o -H newc --owner=0:0 | gzip -1) >"$work/initramfs.gz"
+}
+
+boot() { # series
+    local accel=(-accel tcg -cpu max)
+    [ "${KVM:-0}" != 1 ] || accel=(-accel kvm -cpu host)
+    timeout -k 5 240 qemu-system-x86_64 "${accel[@]}" -smp 2 -m 1024 -nodefaults -nographic \
+        -serial stdio -no-reboot -kernel "$build/kernels/$1/vmlinuz" \
+        -initrd "$work/initramfs.gz" \
+        -append "console=ttyS0 panic=-1 quiet mitigations=off" </dev/null 2>&1
+}
+
+kernel() { # series
+    local log=$work/$1.log line before=$number
+    if [ ! -s "$build/kernels/$1/vmlinuz" ]; then
+        result not-ok "Linux $1: the kernel's package cannot be had"
+        return
+    fi
+    boot "$1" | tr -d '\r' >"$log"
+    while read -r line; do
+        case $line in
+        'T ok - '*) result ok "Linux $1: ${line#T ok - }" ;;
+        'T not ok - '*) result not-ok "Linux $1: ${line#T not ok - }" ;;
+        'T #'*) echo "${line#T }" ;;
+        esac
+    done <"$log"
+    # The guest says when it has come to its end: a panic half-way must not pass.
+    if ! grep -q '^T # end$' "$log"; then
+        result not-ok "Linux $1: ran to its end"
+        tail -n 30 "$log" | sed 's/^/# /'
+    elif [ "$number" = "$before" ]; then
+        result not-ok "Linux $1: ran a test"
+    fi
+}
+
+missing=
+for tool in qemu-system-x86_64 busybox cpio apt-get dpkg-deb gzip; do
+    command -v "$tool" >/dev/null || missing="$missing $tool"
+done
+if [ -n "$missing" ]; then
+    result not-ok "kernel matrix: missing:$missing"
+    finish
+fi
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+root=$work/root
+"$here/fetch.sh" "$@" | sed 's/^/# /'
+if make_initramfs; then
+    for series in "$@"; do
+        kernel "$series"
+    done
+else
+    result not-ok "kernel matrix: the guest's files cannot be put together"
+fi
+finish
