@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_OPTIONS_H
+#define STACKTOP_TUI_OPTIONS_H
+
+/*
+ * The command line. One table holds every option: the parser, --help and the test that compares
+ * them with the manual read it. After options_parse the struct is constant and shared by all
+ * threads without a lock.
+ */
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct event;
+
+#define OPTIONS_CPU_MAX	       8191u /* the highest CPU number that -C takes */
+#define OPTIONS_FREQUENCY_MAX  9999u
+#define OPTIONS_MEMORY_MAX     4096u /* MiB */
+#define OPTIONS_ITERATIONS_MAX 1000000000u
+#define OPTIONS_DELAY_MIN      0.1 /* seconds */
+#define OPTIONS_DELAY_MAX      3600.0
+
+enum options_format {
+	FORMAT_TEXT,
+	FORMAT_FOLDED,
+};
+
+struct options {
+	pid_t *pids; /* -p: ascending, each once; NULL: every process */
+	size_t npids;
+	const char *comm;   /* --comm as given; NULL: any name */
+	regex_t comm_regex; /* compiled with REG_EXTENDED | REG_NOSUB; valid when comm is set */
+	bool user_given;    /* -u */
+	uid_t user;
+	unsigned int *cpus; /* -C: ascending, each once; NULL: every online CPU */
+	size_t ncpus;
+	unsigned int frequency; /* Hz */
+	const struct event *event;
+	double delay; /* seconds between refreshes */
+	bool no_kernel;
+	bool no_user;
+	bool batch;
+	unsigned int iterations; /* refreshes until the end; 0: until stopped */
+	enum options_format format;
+	unsigned int memory;	 /* MiB for unwind tables */
+	const char *dump_unwind; /* a path; NULL: not asked */
+	bool check;
+	bool ascii;
+	bool no_color;
+	const char *theme; /* NULL: the default */
+	char **command;	   /* NULL-terminated arguments after the options; NULL: none */
+};
+
+enum options_result {
+	OPTIONS_RUN,	 /* go on */
+	OPTIONS_HELP,	 /* the caller prints options_help to stdout, exit 0 */
+	OPTIONS_VERSION, /* the caller prints options_version to stdout, exit 0 */
+	OPTIONS_USAGE,	 /* the message was written to err, exit 2 */
+	OPTIONS_FAILED,	 /* no memory; the message was written to err, exit 1 */
+};
+
+/*
+ * Fills *out; strings and command point into argv. options_free is right after every result. Uses
+ * getopt_long, so only one thread may parse at a time.
+ */
+enum options_result options_parse(int argc, char **argv, struct options *out, FILE *err);
+void options_free(struct options *options);
+
+void options_help(FILE *to);
+void options_version(FILE *to);
+
+struct option_row {
+	int letter;	  /* -p, or a number above 255 when there is only the long form */
+	const char *name; /* "pid", for --pid */
+	const char *arg;  /* "LIST"; NULL: takes none */
+	const char *help; /* one sentence without a full stop */
+};
+
+const struct option_row *options_table(size_t *count);
+
+#endif
