@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Static analysis: each check is one line, its output follows when it fails, and the last line says
+# how many passed. `make check` runs it; CHECKS='format cppcheck' runs some.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=${BUILD:-build}
+jobs=$(nproc 2>/dev/null || echo 2)
+passed=0
+failed=0
+skipped=0
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+
+# Tracked and new files alike, but nothing that git ignores.
+files() { # pattern...
+    git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do
+        [ -f "$f" ] && echo "$f"
+    done | sort -u
+}
+
+check() { # name function
+    case " ${CHECKS:-$1} " in
+    *" $1 "*) ;;
+    *) return ;;
+    esac
+    local start=$SECONDS
+    "check_$1" >"$log" 2>&1
+    case $? in
+    0)
+        passed=$((passed + 1))
+        echo "ok      $1 ($((SECONDS - start)) s)"
+        ;;
+    77)
+        skipped=$((skipped + 1))
+        echo "skipped $1: $(head -n 1 "$log")"
+        ;;
+    *)
+        failed=$((failed + 1))
+        echo "FAILED  $1"
+        head -n 200 "$log" | sed 's/^/    | /'
+        ;;
+    esac
+}
+
+flags=(-std=gnu11 -D_GNU_SOURCE -I. "-I$build" "-DSTACKTOP_THEME_DIR=\"/usr/share/stacktop/themes\"")
+export TIDY_FLAGS="-std=gnu11 -D_GNU_SOURCE -I. -I$build -DSTACKTOP_THEME_DIR=\"\""
+sources() { files 'symbols/*.c' 'unwind/*.c' 'bpf/*.c' 'tui/*.c' | grep -v '\.bpf\.c$'; }
+headers() { files 'symbols/*.h' 'unwind/*.h' 'bpf/*.h' 'tui/*.h'; }
+
+# The configuration is written for version 14, and every version formats a little differently.
+check_format() {
+    local tool
+    tool=$(command -v clang-format-14 || command -v clang-format) || return 1
+    if ! "$tool" --version | grep -q 'version 14\.'; then
+        "$tool" --version
+        return 77
+    fi
+    files '*.c' '*.h' | xargs -r "$tool" --dry-run -Werror
+}
+
+check_cppcheck() {
+    # shellcheck disable=SC2046  # no file has a blank in its name
+    cppcheck --quiet --error-exitcode=1 --std=c11 --language=c -j "$jobs" \
+        --enable=warning,portability --inline-suppr --suppressions-list=tests/cppcheck.txt \
+        "--cppcheck-build-dir=$(mkdir -p "$build/cppcheck" && echo "$build/cppcheck")" \
+        -D_GNU_SOURCE -D__x86_64__ -I. $(sources)
+}
+
+# Its count of suppressed warnings on stderr is noise; findings are on stdout.
+check_tidy() {
+    # shellcheck disable=SC2016  # expanded by the inner shell
+    sources | xargs -r -P "$jobs" -n 1 sh -c '
+        clang-tidy --quiet "$1" -- $TIDY_FLAGS 2>/dev/null' tidy
+}
+
+check_shellcheck() {
+    files | while read -r f; do
+        case $f in
+        *.sh) echo "$f" ;;
+        *) head -n 1 "$f" 2>/dev/null | tr -d '\0' | grep -Eq '^#!.*\b(sh|bash)$' && echo "$f" ;;
+        esac
+    done | xargs -r shellcheck
+}
+
+check_python() {
+    files '*.py' | while read -r f; do
+        python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$f" ||
+            echo "$f"
+    done | grep . && return 1
+    return 0
+}
+
+check_man() {
+    [ -f docs/stacktop.1 ] || { echo 'docs/stacktop.1 is missing' && return 1; }
+    mandoc -Tlint -Wwarning docs/stacktop.1
+}
+
+# Each header must say itself what it needs, and stand being included twice. Not those that are
+# completed by whoever includes them: the step's memory access differs between BPF and host.
+check_headers() {
+    local status=0 h cc
+    for h in $(headers | grep -vx -e '.*\.bpf\.h' -e 'unwind/step\.h'); do
+        for cc in gcc clang; do
+            printf '#include "%s"\n#include "%s"\n' "$h" "$h" |
+                "$cc" "${flags[@]}" -Wall -Wextra -Werror -fsyntax-only -x c - || {
+                echo "$h: not self-contained ($cc)"
+                status=1
+            }
+        done
+    done
+    return $status
+}
+
+check_includes() {
+    tests/includes.py
+}
+
+# Both compilers' warnings; the normal build sees one compiler only.
+check_clang() {
+    sources | xargs -r -P "$jobs" -n 8 clang "${flags[@]}" -Wall -Wextra -Wstrict-prototypes \
+        -Wmissing-prototypes -Wshadow -Wformat=2 -Werror -fsyntax-only
+}
+
+check_licence() {
+    local status=0 f
+    for f in $(files '*.c' '*.h' '*.S' '*.sh' '*.py' Makefile .ci/run); do
+        head -n 3 "$f" | grep -q 'SPDX-License-Identifier: GPL-2.0-or-later' || {
+            echo "$f: no SPDX line"
+            status=1
+        }
+    done
+    return $status
+}
+
+check_whitespace() {
+    ! files '*.c' '*.h' '*.S' '*.sh' '*.py' '*.md' '*.theme' Makefile .ci/run .clang-tidy \
+        .clang-format | xargs -r grep -nE '[[:blank:]]+$'
+}
+
+for name in format headers includes licence whitespace shellcheck python man clang cppcheck tidy; do
+    check "$name"
+done
+if [ $((passed + failed)) = 0 ]; then
+    echo "no check ran"
+    failed=1
+fi
+echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
+[ "$failed" = 0 ]
