@@ -151,10 +151,10 @@ $(BUILD)/tests/work/%.static: tests/live/%.c
 	$(call say,WORK,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -MMD -MP -MF $@.d $(or $(call own_flags,$<),-O2) -static -o $@ $< -pthread -lm
 
-$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(unwind_LIBS) $(BUILD)/flags
+$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(tui_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(unwind_LIBS) $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(tui_LIBS) $(LDLIBS)
 
 .PHONY: run test tests check install uninstall help clean bench fuzz fuzz-programs test-kernels \
 	verify-unwind asan
@@ -173,7 +173,7 @@ run:
 test:
 	@tests/deps.sh install build test
 	@tests/deps.sh install kernels || echo 'stacktop: the kernel matrix will fail' >&2
-	@$(MAKE) --no-print-directory tests
+	@$(MAKE) --no-print-directory tests || { echo '0 passed, 1 failed'; exit 1; }
 	@BUILD=$(BUILD) tests/run.py $(T)
 
 ##   tests          build all test programs
