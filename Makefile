@@ -36,7 +36,9 @@ WARN    := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wfor
 WERROR_ := $(if $(CI)$(WERROR),-Werror)
 DEFINES := -D_GNU_SOURCE -DSTACKTOP_THEME_DIR='"$(PREFIX)/share/stacktop/themes"'
 CFLAGS_ALL = -std=gnu11 $(WARN) $(DEFINES) -I. -I$(BUILD) -pthread $(CFLAGS)
-LDLIBS  := -lbpf -ldw -lelf -lncursesw -ltinfo -liberty -lz -pthread -lm
+# Not every distribution splits terminfo from ncurses.
+CURSES  := $(shell pkg-config --libs-only-l ncursesw 2>/dev/null || echo -lncursesw -ltinfo)
+LDLIBS  := -lbpf -ldw -lelf $(CURSES) -liberty -lz -pthread -lm
 
 # clang -target bpf does not look where Debian keeps asm/types.h.
 MACHINE   := $(shell uname -m)
@@ -119,10 +121,13 @@ $(BUILD)/flags: FORCE
 $(BUILD)/%.members: FORCE
 	@$(call write_if_changed,$(call quoted,$(call objs,$*)))
 
-# A missing library is named with its package instead of in a compiler's words.
+# A missing library is named with its package instead of in a compiler's words. Where libiberty's
+# header is not in a folder of its own, one below $(BUILD) leads to it.
 $(BUILD)/have-libraries:
 	@mkdir -p $(@D)
 	@CC=$(call quoted,$(CC)) CLANG=$(call quoted,$(CLANG)) tests/deps.sh check build
+	@echo '#include <libiberty/demangle.h>' | $(CC) -E - >/dev/null 2>&1 || { \
+		mkdir -p $(@D)/libiberty && echo '#include <demangle.h>' >$(@D)/libiberty/demangle.h; }
 	@touch $@
 
 # --- tests -----------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     found = []
     for folder in FOLDERS:
-        for name in sorted(os.listdir(folder)):
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
             if name.endswith((".c", ".h", ".S")):
                 found += breaches(f"{folder}/{name}")
     print("\n".join(found), end="\n" if found else "")
