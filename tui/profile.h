@@ -30,52 +30,53 @@ struct profile_func {
 
 struct profile_stack {
 	bool kernel;
-	bool complete;		/* user stack: the walk reached the outermost frame */
+	bool complete; /* user stack: the walk reached the outermost frame */
 	uint32_t nframes;
-	const uint32_t *frames; /* func ids, outermost first; a broken stack starts with a FUNC_END */
+	const uint32_t
+		*frames; /* func ids, outermost first; a broken stack starts with a FUNC_END */
 };
 
 struct profile_proc {
 	pid_t pid;
 	pid_t ppid;
-	uint64_t image;	     /* changes at exec and when a pid is reused: (pid, image) is a process */
-	char comm[16];	     /* clean */
-	char user[32];	     /* name, else the number */
-	char cmdline[256];   /* clean, arguments joined by spaces; comm in brackets when empty */
+	uint64_t image;	   /* changes at exec and when a pid is reused: (pid, image) is a process */
+	char comm[16];	   /* clean */
+	char user[32];	   /* name, else the number */
+	char cmdline[256]; /* clean, arguments joined by spaces; comm in brackets when empty */
 	unsigned int nthreads;
-	bool attached;	     /* chosen by option or key; meaningful when health.filtered */
+	bool attached; /* chosen by option or key; meaningful when health.filtered */
 	bool exited;
 	bool kthread;
-	uint64_t exit_time;  /* CLOCK_MONOTONIC ns */
+	uint64_t exit_time; /* CLOCK_MONOTONIC ns */
 };
 
 #define PROFILE_NO_STACK UINT32_MAX
 
-struct profile_cell { /* so many samples of this stack */
-	uint32_t proc;	 /* id */
+struct profile_cell {  /* so many samples of this stack */
+	uint32_t proc; /* id */
 	uint32_t tid;
 	uint32_t ustack; /* id or PROFILE_NO_STACK */
 	uint32_t kstack; /* id or PROFILE_NO_STACK */
 	uint64_t count;
 };
 
-enum loss {	       /* samples that are counted nowhere else, by cause */
-	LOSS_COUNTS_FULL,   /* the stack-count map had no room */
-	LOSS_STACK_RING,    /* counted, but its frames could not be handed over */
-	LOSS_BUSY,	    /* the per-CPU state was in use */
-	LOSS_SIDEBAND,	    /* lost side-band records: processes were scanned again */
-	LOSS_COUNT,
+enum loss {		      /* samples that are counted nowhere else, by cause */
+	    LOSS_COUNTS_FULL, /* the stack-count map had no room */
+	    LOSS_STACK_RING,  /* counted, but its frames could not be handed over */
+	    LOSS_BUSY,	      /* the per-CPU state was in use */
+	    LOSS_SIDEBAND,    /* lost side-band records: processes were scanned again */
+	    LOSS_COUNT,
 };
 
 /* State of the collection when a slice ended. Counters are those of the slice, not sums. */
 struct profile_health {
-	uint64_t time;		/* CLOCK_MONOTONIC ns, end of the slice */
-	uint64_t elapsed;	/* ns */
-	uint64_t samples;	/* taken on all CPUs and not filtered */
-	uint64_t user_samples;	/* of which hit user mode */
+	uint64_t time;	       /* CLOCK_MONOTONIC ns, end of the slice */
+	uint64_t elapsed;      /* ns */
+	uint64_t samples;      /* taken on all CPUs and not filtered */
+	uint64_t user_samples; /* of which hit user mode */
 	uint64_t kernel_samples;
-	uint64_t filtered;	/* taken of processes that are not attached */
-	uint64_t user_walks;	/* user stacks walked ... */
+	uint64_t filtered;	 /* taken of processes that are not attached */
+	uint64_t user_walks;	 /* user stacks walked ... */
 	uint64_t complete_walks; /* ... and to their outermost frame */
 	uint64_t loss[LOSS_COUNT];
 	unsigned int ncpus;	/* sampled */
@@ -83,12 +84,12 @@ struct profile_health {
 	char event[32];		/* "cpu-clock" */
 	bool filtering;		/* only attached processes are sampled */
 	unsigned int nattached;
-	unsigned int nprocs;	/* known to the tracker */
+	unsigned int nprocs; /* known to the tracker */
 	unsigned int shards_used, shards_created, shards_max;
-	uint64_t words_used, words_max; /* of the unwind tables' budget */
+	uint64_t words_used, words_max;	      /* of the unwind tables' budget */
 	unsigned int counts_used, counts_max; /* entries of the stack-count map in this slice */
-	uint64_t drain_ns;	/* time to swap, read and resolve */
-	uint64_t self_ns;	/* CPU time of stacktop itself in the slice */
+	uint64_t drain_ns;		      /* time to swap, read and resolve */
+	uint64_t self_ns;		      /* CPU time of stacktop itself in the slice */
 };
 
 enum message_level { MESSAGE_INFO, MESSAGE_WARNING, MESSAGE_ERROR };
@@ -109,8 +110,7 @@ void profile_unlock(struct profile *p);
 
 /* Id of the function, interned by all three fields. The strings are copied. -ENOMEM as a
  * negative result. */
-int64_t profile_func(struct profile *p, enum func_kind kind, const char *name,
-		     const char *module);
+int64_t profile_func(struct profile *p, enum func_kind kind, const char *name, const char *module);
 /*
  * A new stack with one reference, which the caller gives back by profile_stack_put when it
  * forgets the id. Cells hold references of their own. The frames are copied. -ENOMEM.

@@ -36,22 +36,22 @@ struct proc_row {
 	uint32_t proc;
 	uint64_t samples;
 	uint64_t kernel_samples;
-	uint64_t walks;		/* user stacks walked */
+	uint64_t walks; /* user stacks walked */
 	uint64_t complete;
-	double cpu_percent;	/* of one CPU; samples / frequency / seconds weighed */
-	double rate;		/* samples a second */
-	uint32_t hottest;	/* func id with the most self samples, or UINT32_MAX */
+	double cpu_percent;		/* of one CPU; samples / frequency / seconds weighed */
+	double rate;			/* samples a second */
+	uint32_t hottest;		/* func id with the most self samples, or UINT32_MAX */
 	uint16_t history[PROC_HISTORY]; /* samples of the last slices, oldest first */
 };
 
 struct func_row {
 	uint32_t func;
 	uint64_t self;
-	uint64_t total;	      /* recursion counted once a sample */
-	double before_self;   /* share of self, 0..1, in the equally long time before; < 0: none */
+	uint64_t total;	    /* recursion counted once a sample */
+	double before_self; /* share of self, 0..1, in the equally long time before; < 0: none */
 };
 
-struct tree_node {	      /* node 0 is the root, which has no function */
+struct tree_node { /* node 0 is the root, which has no function */
 	uint32_t func;
 	uint32_t parent;
 	uint32_t first_child; /* 0: none; children by total, descending */
@@ -59,7 +59,7 @@ struct tree_node {	      /* node 0 is the root, which has no function */
 	uint32_t nchildren;
 	uint64_t self;
 	uint64_t total;
-	uint64_t path;	      /* hash of the functions from the root: the same node in every refresh */
+	uint64_t path; /* hash of the functions from the root: the same node in every refresh */
 };
 
 struct tree {
@@ -91,7 +91,8 @@ void query_health(const struct profile *p, struct profile_health *last);
 void query_health_sum(const struct profile *p, enum weigh weigh, struct profile_health *sum);
 /* Samples weighed by the query, and seconds that they took. */
 uint64_t query_samples(const struct profile *p, const struct query *q, double *seconds);
-/* CPU use of the last seconds, oldest first, 0..1 of all sampled CPUs; returns how many (<= max). */
+/* CPU use of the last seconds, oldest first, 0..1 of all sampled CPUs; returns how many (<= max).
+ */
 size_t query_timeline(const struct profile *p, float *use, size_t max);
 /* Number of slices committed so far. */
 uint64_t query_slices(const struct profile *p);
@@ -102,5 +103,9 @@ void profile_zero(struct profile *p);
 /* Newest message, NULL when none is younger than max_age ns; serial tells one from the next. */
 const char *query_message(const struct profile *p, uint64_t now, uint64_t max_age,
 			  enum message_level *level, uint64_t *serial);
+/* The message that follows number *serial, which moves on to it; NULL: no newer one. Start at 0;
+ * some of a long burst are forgotten. */
+const char *query_message_after(const struct profile *p, enum message_level *level,
+				uint64_t *serial);
 
 #endif
