@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ELF files through libelf, opened with ELF_C_READ: libelf then preads the headers, and the bytes
+ * of a section only when somebody asks for them. Mapping the file instead (ELF_C_READ_MMAP) would
+ * save a copy but hand the process over to whoever owns the file: a package upgrade or a hostile
+ * user truncates it under us and the next access is a SIGBUS. A short pread is just an error.
+ *
+ * libelf checks offsets and sizes against the size of the file, but a sparse file is as large as
+ * its owner likes, and a compressed section may claim any size. Both are bounded here.
+ */
+#include "symbols/elffile.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SECTION_MAX ((uint64_t)1 << 30) /* bytes of a section, after decompression */
+#define NOTES_MAX   ((uint64_t)1 << 20) /* bytes of notes searched for the build-id */
+
+#if defined(__aarch64__)
+#define NATIVE_MACHINE EM_AARCH64
+#else
+#define NATIVE_MACHINE EM_X86_64
+#endif
+
+struct elf_file {
+	int fd; /* -1: an image in memory */
+	Elf *elf;
+	GElf_Ehdr ehdr;
+	size_t nsections;
+	size_t names; /* section index of the section names; 0: none */
+	struct elf_load *loads;
+	size_t nloads;
+	uint64_t page; /* mappings begin at multiples of it */
+};
+
+/* libelf's own codes are private; what the caller must tell apart is memory and the rest. */
+static int libelf_error(void)
+{
+	int saved = errno;
+
+	elf_errno();
+	if (saved == ENOMEM)
+		return -ENOMEM;
+	return saved == EIO ? -EIO : -EINVAL;
+}
+
+static int elf_file_header(struct elf_file *file)
+{
+	const char *ident;
+	size_t size;
+
+	errno = 0;
+	if (elf_kind(file->elf) != ELF_K_ELF)
+		return -EINVAL;
+	ident = elf_getident(file->elf, &size);
+	if (!ident || size < EI_NIDENT)
+		return -EINVAL;
+	if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB)
+		return -ENOTSUP;
+	if (!gelf_getehdr(file->elf, &file->ehdr))
+		return libelf_error();
+	if (file->ehdr.e_machine != NATIVE_MACHINE)
+		return -ENOTSUP;
+	if (file->ehdr.e_type != ET_EXEC && file->ehdr.e_type != ET_DYN &&
+	    file->ehdr.e_type != ET_REL)
+		return -EINVAL;
+	/* A file whose section headers are cut off still has loads and can be mapped. */
+	if (elf_getshdrnum(file->elf, &file->nsections) < 0)
+		file->nsections = 0;
+	if (!file->nsections || elf_getshdrstrndx(file->elf, &file->names) < 0)
+		file->names = 0;
+	return 0;
+}
+
+static int elf_file_read_loads(struct elf_file *file)
+{
+	size_t count = 0;
+
+	errno = 0;
+	if (elf_getphdrnum(file->elf, &count) < 0)
+		return libelf_error();
+	if (!count)
+		return 0;
+	file->loads = calloc(count, sizeof(*file->loads));
+	if (!file->loads)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct elf_load *load = &file->loads[file->nloads];
+		GElf_Phdr phdr;
+
+		if (i > INT_MAX || !gelf_getphdr(file->elf, (int)i, &phdr))
+			return libelf_error();
+		if (phdr.p_type != PT_LOAD)
+			continue;
+		if (phdr.p_offset + phdr.p_filesz < phdr.p_offset ||
+		    phdr.p_vaddr + phdr.p_memsz < phdr.p_vaddr || phdr.p_filesz > phdr.p_memsz)
+			return -EINVAL;
+		load->offset = phdr.p_offset;
+		load->filesz = phdr.p_filesz;
+		load->vaddr = phdr.p_vaddr;
+		load->memsz = phdr.p_memsz;
+		load->exec = phdr.p_flags & PF_X;
+		file->nloads++;
+	}
+	return 0;
+}
+
+/* Takes over the descriptor and the Elf, also when it fails. */
+static int elf_file_new(int fd, Elf *elf, struct elf_file **out)
+{
+	struct elf_file *file = calloc(1, sizeof(*file));
+	long page = sysconf(_SC_PAGESIZE);
+	int err;
+
+	if (!file) {
+		elf_end(elf);
+		if (fd >= 0)
+			close(fd);
+		return -ENOMEM;
+	}
+	file->fd = fd;
+	file->elf = elf;
+	file->page = page > 0 ? (uint64_t)page : 4096;
+	err = elf_file_header(file);
+	if (!err)
+		err = elf_file_read_loads(file);
+	if (err) {
+		elf_file_free(file);
+		return err;
+	}
+	*out = file;
+	return 0;
+}
+
+int elf_file_open_fd(int fd, struct elf_file **out)
+{
+	struct stat st;
+	Elf *elf;
+	int copy;
+
+	*out = NULL;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOTSUP;
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0)
+		return -errno;
+	errno = 0;
+	elf = elf_begin(copy, ELF_C_READ, NULL);
+	if (!elf) {
+		int err = libelf_error();
+
+		close(copy);
+		return err;
+	}
+	return elf_file_new(copy, elf, out);
+}
+
+int elf_file_open(const char *path, struct elf_file **out)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	int err;
+
+	*out = NULL;
+	if (fd < 0)
+		return -errno;
+	err = elf_file_open_fd(fd, out);
+	close(fd);
+	return err;
+}
+
+int elf_file_open_memory(const void *image, size_t size, struct elf_file **out)
+{
+	Elf *elf;
+
+	*out = NULL;
+	if (!image || size < EI_NIDENT)
+		return -EINVAL;
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOTSUP;
+	errno = 0;
+	/* Not const for the sake of ELF_C_RDWR users; nothing is written without elf_update. */
+	elf = elf_memory((char *)(uintptr_t)image, size);
+	if (!elf)
+		return libelf_error();
+	return elf_file_new(-1, elf, out);
+}
+
+void elf_file_free(struct elf_file *file)
+{
+	if (!file)
+		return;
+	elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->loads);
+	free(file);
+}
+
+const struct elf_load *elf_file_loads(const struct elf_file *file, size_t *count)
+{
+	*count = file->nloads;
+	return file->loads;
+}
+
+uint16_t elf_file_machine(const struct elf_file *file)
+{
+	return file->ehdr.e_machine;
+}
+
+uint16_t elf_file_type(const struct elf_file *file)
+{
+	return file->ehdr.e_type;
+}
+
+static size_t build_id_in_notes(Elf_Data *notes, uint8_t id[BUILD_ID_MAX])
+{
+	size_t offset = 0, name, desc, next;
+	GElf_Nhdr nhdr;
+
+	if (!notes || !notes->d_buf)
+		return 0;
+	for (; (next = gelf_getnote(notes, offset, &nhdr, &name, &desc)) > 0; offset = next) {
+		const uint8_t *bytes = notes->d_buf;
+
+		if (nhdr.n_type != NT_GNU_BUILD_ID || nhdr.n_namesz != sizeof("GNU") ||
+		    memcmp(bytes + name, "GNU", sizeof("GNU")) != 0)
+			continue;
+		if (!nhdr.n_descsz || nhdr.n_descsz > BUILD_ID_MAX)
+			continue;
+		memcpy(id, bytes + desc, nhdr.n_descsz);
+		return nhdr.n_descsz;
+	}
+	return 0;
+}
+
+size_t elf_file_build_id(const struct elf_file *file, uint8_t id[BUILD_ID_MAX])
+{
+	size_t count = 0, length;
+
+	if (elf_getphdrnum(file->elf, &count) < 0)
+		count = 0;
+	for (size_t i = 0; i < count && i <= INT_MAX; i++) {
+		GElf_Phdr phdr;
+		Elf_Data *data;
+
+		if (!gelf_getphdr(file->elf, (int)i, &phdr) || phdr.p_type != PT_NOTE ||
+		    phdr.p_filesz > NOTES_MAX || phdr.p_offset > INT64_MAX)
+			continue;
+		data = elf_getdata_rawchunk(file->elf, (int64_t)phdr.p_offset, phdr.p_filesz,
+					    phdr.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+		length = build_id_in_notes(data, id);
+		if (length)
+			return length;
+	}
+	/* Kernel modules and other relocatable files have no segments. */
+	for (size_t i = 1; i < file->nsections; i++) {
+		Elf_Scn *scn = elf_getscn(file->elf, i);
+		GElf_Shdr shdr;
+
+		if (!scn || !gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_NOTE ||
+		    shdr.sh_size > NOTES_MAX)
+			continue;
+		length = build_id_in_notes(elf_getdata(scn, NULL), id);
+		if (length)
+			return length;
+	}
+	return 0;
+}
+
+/* elf_compress replaces the section's bytes and header by the decompressed ones. */
+static int section_decompress(Elf_Scn *scn, GElf_Shdr *shdr)
+{
+	GElf_Chdr chdr;
+
+	errno = 0;
+	if (!gelf_getchdr(scn, &chdr))
+		return libelf_error();
+	if (chdr.ch_size > SECTION_MAX)
+		return -EINVAL;
+	if (elf_compress(scn, 0, 0) < 0 || !gelf_getshdr(scn, shdr))
+		return libelf_error();
+	return 0;
+}
+
+static int section_load(Elf_Scn *scn, GElf_Shdr *shdr, struct elf_section *out)
+{
+	Elf_Data *data;
+	int err;
+
+	if (shdr->sh_type == SHT_NOBITS || shdr->sh_type == SHT_NULL)
+		return -ENOENT;
+	if (shdr->sh_size > SECTION_MAX)
+		return -EINVAL;
+	if (shdr->sh_flags & SHF_COMPRESSED) {
+		err = section_decompress(scn, shdr);
+		if (err)
+			return err;
+	}
+	errno = 0;
+	data = elf_rawdata(scn, NULL);
+	if (!data || (!data->d_buf && data->d_size))
+		return libelf_error();
+	*out = (struct elf_section){
+		.data = data->d_buf ? data->d_buf : (const uint8_t *)"",
+		.size = data->d_size,
+		.addr = shdr->sh_addr,
+		.flags = shdr->sh_flags,
+		.type = shdr->sh_type,
+		.link = shdr->sh_link,
+		.entsize = shdr->sh_entsize,
+	};
+	return 0;
+}
+
+int elf_file_section(const struct elf_file *file, const char *name, struct elf_section *out)
+{
+	if (!file->names)
+		return -ENOENT;
+	for (size_t i = 1; i < file->nsections; i++) {
+		Elf_Scn *scn = elf_getscn(file->elf, i);
+		const char *found;
+		GElf_Shdr shdr;
+
+		if (!scn || !gelf_getshdr(scn, &shdr))
+			continue;
+		found = elf_strptr(file->elf, file->names, shdr.sh_name);
+		if (found && !strcmp(found, name))
+			return section_load(scn, &shdr, out);
+	}
+	return -ENOENT;
+}
+
+int elf_file_section_at(const struct elf_file *file, uint32_t index, struct elf_section *out)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn;
+
+	if (!index || index >= file->nsections)
+		return -ENOENT;
+	errno = 0;
+	scn = elf_getscn(file->elf, index);
+	if (!scn || !gelf_getshdr(scn, &shdr))
+		return libelf_error();
+	return section_load(scn, &shdr, out);
+}
+
+size_t elf_file_section_count(const struct elf_file *file)
+{
+	return file->nsections;
+}
+
+bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, bool exec_only, uint64_t *vaddr)
+{
+	const struct elf_load *best = NULL;
+	int best_rank = 0;
+
+	/*
+	 * What callers hold is mostly the offset of a mapping, which the kernel rounds down to a
+	 * page: linkers that do not pad segments let a text segment begin in the middle of a page
+	 * that it shares with its neighbour. So a segment that begins in that very page is the one
+	 * that was mapped; next comes the one whose bytes cover the offset.
+	 */
+	for (size_t i = 0; i < file->nloads; i++) {
+		const struct elf_load *load = &file->loads[i];
+		uint64_t start = load->offset & ~(file->page - 1);
+		int rank = 0;
+
+		if ((exec_only && !load->exec) || !load->filesz)
+			continue;
+		if (exec_only && start == offset)
+			rank = 3;
+		else if (offset >= load->offset && offset - load->offset < load->filesz)
+			rank = 2;
+		else if (offset >= start && offset < load->offset)
+			rank = 1;
+		if (rank > best_rank) {
+			best_rank = rank;
+			best = load;
+		}
+	}
+	if (!best)
+		return false;
+	/* Wraps on purpose where offset < best->offset. */
+	*vaddr = best->vaddr + (offset - best->offset);
+	return true;
+}
