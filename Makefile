@@ -162,7 +162,7 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(tui_LIBS) $(BUILD)/flags
 	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(tui_LIBS) $(LDLIBS)
 
 .PHONY: run test tests check install uninstall help clean bench fuzz fuzz-programs test-kernels \
-	verify-unwind asan
+	verify-unwind asan format
 ##   run            install what is missing, build, and start (ARGS='...': options); sudo for the start only
 run:
 	@tests/deps.sh install build
@@ -216,6 +216,10 @@ bench: all $(WORK_BIN)
 check:
 	@tests/deps.sh install build test check
 	@BUILD=$(BUILD) tests/check.sh
+
+##   format         let clang-format rewrite all C files
+format:
+	@git ls-files --cached --others --exclude-standard '*.c' '*.h' | xargs -r clang-format -i
 
 ##   install        to PREFIX (/usr/local) below DESTDIR
 share := $(DESTDIR)$(PREFIX)/share

@@ -64,7 +64,12 @@ check_format() {
         "$tool" --version
         return 77
     fi
-    files '*.c' '*.h' | xargs -r "$tool" --dry-run -Werror
+    local f status=0
+    for f in $(files '*.c' '*.h'); do
+        "$tool" "$f" | diff -u --label "$f" --label "$f, formatted" "$f" - | head -n 12
+        [ "${PIPESTATUS[1]}" = 0 ] || status=1
+    done
+    return $status
 }
 
 check_cppcheck() {
