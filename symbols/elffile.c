@@ -356,6 +356,28 @@ int elf_file_section_at(const struct elf_file *file, uint32_t index, struct elf_
 	return section_load(scn, &shdr, out);
 }
 
+int elf_file_section_header(const struct elf_file *file, uint32_t index, struct elf_section *out)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn;
+
+	if (!index || index >= file->nsections)
+		return -ENOENT;
+	errno = 0;
+	scn = elf_getscn(file->elf, index);
+	if (!scn || !gelf_getshdr(scn, &shdr))
+		return libelf_error();
+	*out = (struct elf_section){
+		.size = shdr.sh_size,
+		.addr = shdr.sh_addr,
+		.flags = shdr.sh_flags,
+		.type = shdr.sh_type,
+		.link = shdr.sh_link,
+		.entsize = shdr.sh_entsize,
+	};
+	return 0;
+}
+
 size_t elf_file_section_count(const struct elf_file *file)
 {
 	return file->nsections;

@@ -25,10 +25,10 @@ struct elf_load { /* a PT_LOAD */
 struct elf_section { /* a view of a section's bytes, owned by the elf_file */
 	const uint8_t *data;
 	size_t size;
-	uint64_t addr;	 /* sh_addr */
-	uint64_t flags;	 /* sh_flags */
-	uint32_t type;	 /* sh_type */
-	uint32_t link;	 /* sh_link */
+	uint64_t addr;	/* sh_addr */
+	uint64_t flags; /* sh_flags */
+	uint32_t type;	/* sh_type */
+	uint32_t link;	/* sh_link */
 	uint64_t entsize;
 };
 
@@ -48,7 +48,7 @@ void elf_file_free(struct elf_file *file);
 
 const struct elf_load *elf_file_loads(const struct elf_file *file, size_t *count);
 uint16_t elf_file_machine(const struct elf_file *file); /* e_machine */
-uint16_t elf_file_type(const struct elf_file *file);	 /* ET_EXEC, ET_DYN, ET_REL */
+uint16_t elf_file_type(const struct elf_file *file);	/* ET_EXEC, ET_DYN, ET_REL */
 
 /* Bytes of the build-id note copied to id, or 0 when the file has none. */
 size_t elf_file_build_id(const struct elf_file *file, uint8_t id[BUILD_ID_MAX]);
@@ -61,6 +61,11 @@ int elf_file_section(const struct elf_file *file, const char *name, struct elf_s
 /* The same by section index (sh_link). */
 int elf_file_section_at(const struct elf_file *file, uint32_t index, struct elf_section *out);
 size_t elf_file_section_count(const struct elf_file *file);
+/*
+ * What the section header says, without reading the section: data is NULL, size is sh_size, NOBITS
+ * sections count. Nothing in it was checked against the file. -ENOENT, -EINVAL.
+ */
+int elf_file_section_header(const struct elf_file *file, uint32_t index, struct elf_section *out);
 
 /*
  * ELF virtual address of a file offset, from the PT_LOAD that covers it (exec_only: an executable

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A shard holds hundreds of blocks at most, of which most live for long, so each keeps them in one
+ * sorted array: free space is what lies between them, and neighbours need no merging. Best fit
+ * keeps the large gaps for the few large tables.
+ */
+#include "unwind/shards.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct block {
+	uint32_t at;
+	uint32_t count;
+};
+
+struct shard {
+	struct block *blocks; /* ascending by at */
+	uint32_t nblocks;
+	uint32_t capacity;
+	uint32_t used;
+	uint32_t largest; /* upper bound of the largest gap: spares the walk over full shards */
+	uint32_t generation;
+	bool created;
+};
+
+struct shards {
+	const struct shards_ops *ops;
+	void *arg;
+	unsigned int max;
+	unsigned int created;
+	uint64_t used;
+	struct shard shard[];
+};
+
+/* A gap that a block fits in: the block would become number index of its shard. */
+struct place {
+	unsigned int shard;
+	uint32_t index;
+	uint32_t at;
+	uint32_t gap;
+};
+
+struct shards *shards_new(unsigned int max, const struct shards_ops *ops, void *arg)
+{
+	struct shards *shards;
+
+	if (max > SHARDS_MAX)
+		max = SHARDS_MAX;
+	shards = calloc(1, sizeof(*shards) + max * sizeof(shards->shard[0]));
+	if (!shards)
+		return NULL;
+	shards->ops = ops;
+	shards->arg = arg;
+	shards->max = max;
+	return shards;
+}
+
+void shards_free(struct shards *shards)
+{
+	unsigned int i;
+
+	if (!shards)
+		return;
+	for (i = 0; i < shards->max; i++)
+		free(shards->shard[i].blocks);
+	free(shards);
+}
+
+/* Looks for a tighter gap than *best in one shard. */
+static void shard_fit(struct shard *shard, unsigned int number, uint32_t count, struct place *best)
+{
+	uint32_t at = 0, end, gap, largest = 0, i;
+
+	for (i = 0; i <= shard->nblocks; i++) {
+		end = i < shard->nblocks ? shard->blocks[i].at : SHARD_WORDS;
+		gap = end - at;
+		if (gap > largest)
+			largest = gap;
+		if (gap >= count && gap < best->gap)
+			*best = (struct place){number, i, at, gap};
+		if (i < shard->nblocks)
+			at = end + shard->blocks[i].count;
+	}
+	shard->largest = largest;
+}
+
+/* The tightest gap of the shards in use, else the first shard that is not. */
+static int shards_fit(struct shards *shards, uint32_t count, struct place *best)
+{
+	unsigned int i, fresh = shards->max;
+	struct shard *shard;
+
+	best->gap = UINT32_MAX;
+	for (i = 0; i < shards->max && best->gap != count; i++) {
+		shard = &shards->shard[i];
+		if (shard->created && shard->largest >= count)
+			shard_fit(shard, i, count, best);
+		else if (!shard->created && fresh == shards->max)
+			fresh = i;
+	}
+	if (best->gap != UINT32_MAX)
+		return 0;
+	if (fresh == shards->max)
+		return -ENOSPC;
+	*best = (struct place){fresh, 0, 0, SHARD_WORDS};
+	return 0;
+}
+
+static int shard_reserve(struct shard *shard)
+{
+	uint32_t capacity = shard->capacity ? shard->capacity * 2 : 16;
+	struct block *blocks;
+
+	if (shard->nblocks < shard->capacity)
+		return 0;
+	blocks = reallocarray(shard->blocks, capacity, sizeof(*blocks));
+	if (!blocks)
+		return -ENOMEM;
+	shard->blocks = blocks;
+	shard->capacity = capacity;
+	return 0;
+}
+
+static int shard_create(struct shards *shards, unsigned int i)
+{
+	struct shard *shard = &shards->shard[i];
+	int err;
+
+	if (shard->created)
+		return 0;
+	err = shards->ops->create(shards->arg, i);
+	if (err)
+		return err;
+	shard->created = true;
+	shard->generation++;
+	shard->largest = SHARD_WORDS;
+	shards->created++;
+	return 0;
+}
+
+/* Without a way to drop it, an empty shard stays and serves the next block. */
+static void shard_drop_empty(struct shards *shards, unsigned int i)
+{
+	struct shard *shard = &shards->shard[i];
+
+	if (shard->nblocks || !shards->ops->destroy)
+		return;
+	shards->ops->destroy(shards->arg, i);
+	free(shard->blocks);
+	shard->blocks = NULL;
+	shard->capacity = 0;
+	shard->created = false;
+	shards->created--;
+}
+
+int shards_add(struct shards *shards, const uint32_t *words, uint32_t count, uint32_t *word)
+{
+	struct shard *shard;
+	struct place place;
+	int err;
+
+	if (!count || count > SHARD_WORDS)
+		return -EINVAL;
+	err = shards_fit(shards, count, &place);
+	if (err)
+		return err;
+	shard = &shards->shard[place.shard];
+	err = shard_reserve(shard);
+	if (err)
+		return err;
+	err = shard_create(shards, place.shard);
+	if (err)
+		return err;
+	err = shards->ops->write(shards->arg, place.shard, place.at, words, count);
+	if (err) {
+		shard_drop_empty(shards, place.shard);
+		return err;
+	}
+	memmove(shard->blocks + place.index + 1, shard->blocks + place.index,
+		(shard->nblocks - place.index) * sizeof(*shard->blocks));
+	shard->blocks[place.index] = (struct block){place.at, count};
+	shard->nblocks++;
+	shard->used += count;
+	shards->used += count;
+	*word = place.shard << SHARD_SHIFT | place.at;
+	return 0;
+}
+
+/* Number of the block that begins at the word, or nblocks. */
+static uint32_t shard_find(const struct shard *shard, uint32_t at)
+{
+	uint32_t low = 0, high = shard->nblocks, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (shard->blocks[middle].at < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < shard->nblocks && shard->blocks[low].at == at ? low : shard->nblocks;
+}
+
+void shards_remove(struct shards *shards, uint32_t word)
+{
+	unsigned int i = word >> SHARD_SHIFT;
+	struct shard *shard;
+	uint32_t index;
+
+	if (i >= shards->max)
+		return;
+	shard = &shards->shard[i];
+	index = shard_find(shard, word & SHARD_MASK);
+	if (index == shard->nblocks)
+		return;
+	shard->used -= shard->blocks[index].count;
+	shards->used -= shard->blocks[index].count;
+	shard->nblocks--;
+	memmove(shard->blocks + index, shard->blocks + index + 1,
+		(shard->nblocks - index) * sizeof(*shard->blocks));
+	shard->largest = SHARD_WORDS;
+	shard_drop_empty(shards, i);
+}
+
+unsigned int shards_max(const struct shards *shards)
+{
+	return shards->max;
+}
+
+void shards_info(const struct shards *shards, unsigned int i, struct shard_info *out)
+{
+	const struct shard *shard;
+
+	*out = (struct shard_info){0};
+	if (i >= shards->max)
+		return;
+	shard = &shards->shard[i];
+	out->created = shard->created;
+	out->used = shard->used;
+	out->blocks = shard->nblocks;
+	out->generation = shard->generation;
+}
+
+uint64_t shards_used(const struct shards *shards, unsigned int *created)
+{
+	if (created)
+		*created = shards->created;
+	return shards->used;
+}
