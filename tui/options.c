@@ -403,8 +403,11 @@ static enum options_result wrong(struct parser *parser, int letter, char **argv)
 
 	if (letter == ':')
 		return usage(parser, "option `%.*s' needs a value", SHOWN, last);
-	if (optopt > UCHAR_MAX)
-		return usage(parser, "option `%.*s' takes no value", SHOWN, last);
+	/* getopt_long tells of a known option only because a value was glued to it. */
+	for (size_t i = 0; i < ROWS; i++) {
+		if (optopt == table[i].letter)
+			return usage(parser, "option `%.*s' takes no value", SHOWN, last);
+	}
 	if (optopt)
 		return usage(parser, "there is no option `-%c'", optopt);
 	return usage(parser, "there is no option `%.*s', or it is not unique", SHOWN, last);
