@@ -24,7 +24,8 @@
  *	                   RA = *(CFA - 8);  the caller's RSP = CFA
  *	ROW_PLT            threshold in bits 0..3: CFA = rsp + 8 + ((pc & 15) >= threshold ? 8 : 0)
  *	ROW_WIDE           index of a struct wide_rule
- *	ROW_OUTERMOST      RA is undefined: no caller, the bottom of the stack
+ *	ROW_OUTERMOST      RA is undefined: no caller, the bottom of the stack. The payload is for
+ *	                   people: the frame as for ROW_RSP, with bit 19 set as for ROW_RBP; else 0
  *	ROW_END            no information from here on
  *	ROW_UNSUPPORTED    CFI exists but cannot be represented; payload is an enum row_class
  *
@@ -36,14 +37,14 @@
 #define GRANULE_SHIFT 8
 #define GRANULE_SIZE  (1u << GRANULE_SHIFT)
 
-#define SHARD_SHIFT 20			  /* words of a shard, as a power of two */
+#define SHARD_SHIFT 20 /* words of a shard, as a power of two */
 #define SHARD_WORDS (1u << SHARD_SHIFT)
-#define SHARD_BYTES (SHARD_WORDS * 4u)	  /* 4 MiB: the largest array value on Linux 5.10 */
+#define SHARD_BYTES (SHARD_WORDS * 4u) /* 4 MiB: the largest array value on Linux 5.10 */
 #define SHARD_MASK  (SHARD_WORDS - 1u)
 
 #define SPAN_MAX_WORDS (1u << 18) /* a larger table is cut in several spans */
 
-#define INDEX_ROWS_MAX 255u
+#define INDEX_ROWS_MAX		255u
 #define INDEX_WORD(first, rows) ((__u32)(first) << 8 | (__u32)(rows))
 #define INDEX_FIRST(word)	((word) >> 8)
 #define INDEX_ROWS(word)	((word)&0xffu)
@@ -62,13 +63,18 @@ enum row_kind {
 	ROW_UNSUPPORTED = 6,
 };
 
-#define RULE(kind, payload)   ((__u32)(kind) << 20 | (__u32)(payload))
-#define RULE_KIND(rule)	      ((rule) >> 20 & 0xfu)
-#define RULE_PAYLOAD(rule)    ((rule)&0xfffffu)
-#define RULE_CFA(rule)	      (((rule) >> 8 & 0xfffu) * 8u) /* bytes */
-#define RULE_FP_DEPTH(rule)   (((rule)&0xffu) * 8u)	    /* bytes below the CFA; 0: unchanged */
-#define RULE_CFA_MAX	      (0xfffu * 8u)
-#define RULE_FP_DEPTH_MAX     (0xffu * 8u)
+#define RULE(kind, payload) ((__u32)(kind) << 20 | (__u32)(payload))
+#define RULE_KIND(rule)	    ((rule) >> 20 & 0xfu)
+#define RULE_PAYLOAD(rule)  ((rule)&0xfffffu)
+#define RULE_CFA(rule)	    (((rule) >> 8 & 0xfffu) * 8u) /* bytes */
+#define RULE_FP_DEPTH(rule) (((rule)&0xffu) * 8u)	  /* bytes below the CFA; 0: unchanged */
+#define RULE_CFA_MAX	    (0xfffu * 8u)
+#define RULE_FP_DEPTH_MAX   (0xffu * 8u)
+#define RULE_OUTERMOST(rbp, cfa, depth)                                                            \
+	RULE(ROW_OUTERMOST, (__u32)(rbp) << 19 | (__u32)(cfa) / 8u << 8 | (__u32)(depth) / 8u)
+#define RULE_OUTERMOST_RBP(rule)     ((rule) >> 19 & 1u)
+#define RULE_OUTERMOST_CFA(rule)     (((rule) >> 8 & 0x7ffu) * 8u)
+#define RULE_OUTERMOST_CFA_MAX	     (0x7ffu * 8u)
 #define RULE_FRAME(kind, cfa, depth) RULE(kind, (__u32)(cfa) / 8u << 8 | (__u32)(depth) / 8u)
 
 /* Why CFI could not be turned into a row. Counted per file and shown as the walk's end reason. */
@@ -85,8 +91,23 @@ enum row_class {
 
 /* x86-64 DWARF register numbers (System V psABI, figure 3.36). */
 enum dwarf_reg {
-	REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
-	REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
+	REG_RAX,
+	REG_RDX,
+	REG_RCX,
+	REG_RBX,
+	REG_RSI,
+	REG_RDI,
+	REG_RBP,
+	REG_RSP,
+	REG_R8,
+	REG_R9,
+	REG_R10,
+	REG_R11,
+	REG_R12,
+	REG_R13,
+	REG_R14,
+	REG_R15,
+	REG_RIP,
 	REG_COUNT,
 };
 
@@ -104,7 +125,8 @@ enum wide_reg {
 	WIDE_UNDEFINED, /* RA: outermost; RBP: unknown, kept as zero */
 };
 
-#define WIDE_SIGNAL 1u /* the CIE has augmentation 'S': the caller's pc is exact, not a return address */
+#define WIDE_SIGNAL                                                                                \
+	1u /* the CIE has augmentation 'S': the caller's pc is exact, not a return address */
 
 /* What does not fit in 24 bits. Deduplicated over all objects; BPF reads it from an array map. */
 struct wide_rule {

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The interpreter of CFA programs. It is the hot loop of building a table, so the state is kept
+ * small: three rules instead of a row of seventeen. Expressions are understood once, when the
+ * instruction that sets them is met, not at each row they hold for.
+ *
+ * Where DWARF leaves a program's meaning open we follow elfutils: changing register or offset of a
+ * CFA that is an expression is malformed, and so is to restore a state that nobody remembered.
+ */
+#include "unwind/cfa.h"
+
+#include <errno.h>
+
+#include "unwind/arch.h"
+
+/* Compilers nest twice at most; the bound keeps a hostile program from growing the stack. */
+#define REMEMBER_MAX 64
+
+/* DW_CFA_*, DWARF 5 table 7.29 and the extensions of GCC. */
+enum {
+	CFA_ADVANCE_LOC = 0x40, /* the low 6 bits are an operand of these three */
+	CFA_OFFSET = 0x80,
+	CFA_RESTORE = 0xc0,
+	CFA_NOP = 0x00,
+	CFA_SET_LOC = 0x01,
+	CFA_ADVANCE_LOC1 = 0x02,
+	CFA_ADVANCE_LOC2 = 0x03,
+	CFA_ADVANCE_LOC4 = 0x04,
+	CFA_OFFSET_EXTENDED = 0x05,
+	CFA_RESTORE_EXTENDED = 0x06,
+	CFA_UNDEFINED = 0x07,
+	CFA_SAME_VALUE = 0x08,
+	CFA_REGISTER = 0x09,
+	CFA_REMEMBER_STATE = 0x0a,
+	CFA_RESTORE_STATE = 0x0b,
+	CFA_DEF_CFA = 0x0c,
+	CFA_DEF_CFA_REGISTER = 0x0d,
+	CFA_DEF_CFA_OFFSET = 0x0e,
+	CFA_DEF_CFA_EXPRESSION = 0x0f,
+	CFA_EXPRESSION = 0x10,
+	CFA_OFFSET_EXTENDED_SF = 0x11,
+	CFA_DEF_CFA_SF = 0x12,
+	CFA_DEF_CFA_OFFSET_SF = 0x13,
+	CFA_VAL_OFFSET = 0x14,
+	CFA_VAL_OFFSET_SF = 0x15,
+	CFA_VAL_EXPRESSION = 0x16,
+	CFA_MIPS_ADVANCE_LOC8 = 0x1d,
+	CFA_GNU_WINDOW_SAVE = 0x2d, /* SPARC; on arm64 it toggles signing of addresses */
+	CFA_GNU_ARGS_SIZE = 0x2e,
+	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+};
+
+struct machine {
+	const struct cfi_section *section;
+	const struct cfi_cie *cie;
+	const struct cfi_fde *fde;	 /* NULL: initial instructions */
+	const struct cfa_state *initial; /* NULL likewise */
+	struct cursor c;
+	uint64_t pc;
+	uint64_t next; /* pc after an instruction that advances it */
+	struct cfa_state now;
+	unsigned int depth;
+	struct cfa_state saved[REMEMBER_MAX];
+};
+
+static int64_t factored(const struct machine *m, int64_t offset)
+{
+	return (int64_t)((uint64_t)offset * (uint64_t)m->cie->data_align);
+}
+
+/* The rule of a register that we follow, or NULL. */
+static struct reg_rule *rule_of(struct machine *m, struct cfa_state *state, uint64_t reg)
+{
+	if (reg == ARCH_FP)
+		return &state->fp;
+	return reg == m->cie->ra_reg ? &state->ra : NULL;
+}
+
+static void set_rule(struct machine *m, uint64_t reg, struct reg_rule rule)
+{
+	struct reg_rule *to = rule_of(m, &m->now, reg);
+
+	if (to)
+		*to = rule;
+}
+
+static void set_offset(struct machine *m, uint64_t reg, int64_t offset, enum reg_how how)
+{
+	set_rule(m, reg, (struct reg_rule){.how = how, .off = factored(m, offset)});
+}
+
+static bool restore(struct machine *m, uint64_t reg)
+{
+	struct reg_rule *to = rule_of(m, &m->now, reg);
+
+	if (!m->initial)
+		return false;
+	if (to)
+		*to = reg == ARCH_FP ? m->initial->fp : m->initial->ra;
+	return true;
+}
+
+static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
+{
+	struct expr *cfa = &m->now.cfa;
+
+	*cfa = (struct expr){.kind = EXPR_REG, .reg = (uint32_t)reg, .add = offset};
+	if (reg > UINT32_MAX)
+		cfa->kind = EXPR_OTHER;
+	m->now.cfa_set = true;
+	m->now.cfa_is_expression = false;
+}
+
+static bool set_cfa_register(struct machine *m, uint64_t reg)
+{
+	if (!m->now.cfa_set || m->now.cfa_is_expression)
+		return false;
+	set_cfa(m, reg, m->now.cfa.add);
+	return true;
+}
+
+static bool set_cfa_offset(struct machine *m, int64_t offset)
+{
+	if (!m->now.cfa_set || m->now.cfa_is_expression)
+		return false;
+	m->now.cfa.add = offset;
+	return true;
+}
+
+/* The operand of the expression instructions: a length and the bytes. */
+static bool read_expression(struct machine *m, bool with_cfa, struct expr *out)
+{
+	uint64_t size = cursor_uleb(&m->c);
+	const uint8_t *data = cursor_bytes(&m->c, size);
+
+	return data && expr_parse(data, size, with_cfa, out);
+}
+
+static bool set_cfa_expression(struct machine *m)
+{
+	struct expr *cfa = &m->now.cfa;
+
+	if (!read_expression(m, false, cfa))
+		return false;
+	if (cfa->kind != EXPR_REG && cfa->kind != EXPR_DEREF && cfa->kind != EXPR_PLT)
+		cfa->kind = EXPR_OTHER;
+	m->now.cfa_set = true;
+	m->now.cfa_is_expression = true;
+	return true;
+}
+
+/* value: the expression is the register's value, not the address where it is saved. */
+static bool set_expression(struct machine *m, uint64_t reg, bool value)
+{
+	struct reg_rule rule = {.how = REG_EXPRESSION};
+	struct expr e;
+
+	/* Two dozen per signal frame, of which two concern us. */
+	if (!rule_of(m, &m->now, reg))
+		return cursor_bytes(&m->c, cursor_uleb(&m->c)) != NULL;
+	if (!read_expression(m, true, &e))
+		return false;
+	rule.reg = e.reg;
+	rule.off = e.add;
+	if (e.kind == EXPR_REG) {
+		rule.how = value ? REG_IN_REG : REG_AT_REG;
+	} else if (e.kind == EXPR_CFA) {
+		rule.how = value ? REG_CFA_PLUS : REG_AT_CFA;
+	} else if (value && !e.add && (e.kind == EXPR_DEREF || e.kind == EXPR_CFA_DEREF)) {
+		rule.how = e.kind == EXPR_DEREF ? REG_AT_REG : REG_AT_CFA;
+		rule.off = e.off;
+	}
+	set_rule(m, reg, rule);
+	return true;
+}
+
+static bool remember(struct machine *m)
+{
+	if (m->depth == REMEMBER_MAX)
+		return false;
+	m->saved[m->depth++] = m->now;
+	return true;
+}
+
+static bool restore_state(struct machine *m)
+{
+	if (!m->depth)
+		return false;
+	m->now = m->saved[--m->depth];
+	return true;
+}
+
+/* Moves the location; false for the initial instructions, which are not about any. */
+static bool advance(struct machine *m, uint64_t delta)
+{
+	uint64_t bytes;
+
+	if (!m->fde || __builtin_mul_overflow(delta, m->cie->code_align, &bytes) ||
+	    __builtin_add_overflow(m->pc, bytes, &m->next))
+		return false;
+	return true;
+}
+
+static bool set_loc(struct machine *m)
+{
+	m->next = cfi_pointer(m->section, &m->c, m->cie->encoding, m->cie->addr_size,
+			      m->fde ? m->fde->start : 0);
+	return m->fde && m->next >= m->pc;
+}
+
+/* Instructions that define the CFA. False also for those that are unknown. */
+static bool step_cfa(struct machine *m, uint8_t op)
+{
+	struct cursor *c = &m->c;
+	uint64_t reg;
+
+	switch (op) {
+	case CFA_DEF_CFA:
+		reg = cursor_uleb(c);
+		set_cfa(m, reg, (int64_t)cursor_uleb(c));
+		return true;
+	case CFA_DEF_CFA_SF:
+		reg = cursor_uleb(c);
+		set_cfa(m, reg, factored(m, cursor_sleb(c)));
+		return true;
+	case CFA_DEF_CFA_REGISTER:
+		return set_cfa_register(m, cursor_uleb(c));
+	case CFA_DEF_CFA_OFFSET:
+		return set_cfa_offset(m, (int64_t)cursor_uleb(c));
+	case CFA_DEF_CFA_OFFSET_SF:
+		return set_cfa_offset(m, factored(m, cursor_sleb(c)));
+	case CFA_DEF_CFA_EXPRESSION:
+		return set_cfa_expression(m);
+	case CFA_NOP:
+	case CFA_GNU_WINDOW_SAVE:
+		return true;
+	case CFA_GNU_ARGS_SIZE:
+		cursor_uleb(c);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Instructions that say where a register is. */
+static bool step_register(struct machine *m, uint8_t op)
+{
+	struct cursor *c = &m->c;
+	uint64_t reg = cursor_uleb(c);
+
+	switch (op) {
+	case CFA_OFFSET_EXTENDED:
+		set_offset(m, reg, (int64_t)cursor_uleb(c), REG_AT_CFA);
+		return true;
+	case CFA_OFFSET_EXTENDED_SF:
+		set_offset(m, reg, cursor_sleb(c), REG_AT_CFA);
+		return true;
+	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+		set_offset(m, reg, (int64_t)-cursor_uleb(c), REG_AT_CFA);
+		return true;
+	case CFA_VAL_OFFSET:
+		set_offset(m, reg, (int64_t)cursor_uleb(c), REG_CFA_PLUS);
+		return true;
+	case CFA_VAL_OFFSET_SF:
+		set_offset(m, reg, cursor_sleb(c), REG_CFA_PLUS);
+		return true;
+	case CFA_RESTORE_EXTENDED:
+		return restore(m, reg);
+	case CFA_UNDEFINED:
+		set_rule(m, reg, (struct reg_rule){.how = REG_UNDEFINED});
+		return true;
+	case CFA_SAME_VALUE:
+		set_rule(m, reg, (struct reg_rule){.how = REG_SAME});
+		return true;
+	case CFA_REGISTER: {
+		uint64_t in = cursor_uleb(c);
+		struct reg_rule rule = {.how = REG_IN_REG, .reg = (uint32_t)in};
+
+		if (in > UINT32_MAX)
+			rule.how = REG_EXPRESSION;
+		set_rule(m, reg, rule);
+		return true;
+	}
+	case CFA_EXPRESSION:
+	case CFA_VAL_EXPRESSION:
+		return set_expression(m, reg, op == CFA_VAL_EXPRESSION);
+	default:
+		return false;
+	}
+}
+
+/* One instruction; false when it is malformed. */
+static bool step(struct machine *m)
+{
+	struct cursor *c = &m->c;
+	uint8_t op = cursor_u8(c), low = op & 0x3f;
+
+	switch (op & 0xc0) {
+	case CFA_ADVANCE_LOC:
+		return advance(m, low);
+	case CFA_OFFSET:
+		set_offset(m, low, (int64_t)cursor_uleb(c), REG_AT_CFA);
+		return true;
+	case CFA_RESTORE:
+		return restore(m, low);
+	default:
+		break;
+	}
+	switch (op) {
+	case CFA_ADVANCE_LOC1:
+		return advance(m, cursor_fixed(c, 1));
+	case CFA_ADVANCE_LOC2:
+		return advance(m, cursor_fixed(c, 2));
+	case CFA_ADVANCE_LOC4:
+		return advance(m, cursor_fixed(c, 4));
+	case CFA_MIPS_ADVANCE_LOC8:
+		return advance(m, cursor_fixed(c, 8));
+	case CFA_SET_LOC:
+		return set_loc(m);
+	case CFA_REMEMBER_STATE:
+		return remember(m);
+	case CFA_RESTORE_STATE:
+		return restore_state(m);
+	case CFA_OFFSET_EXTENDED ... CFA_SAME_VALUE:
+	case CFA_REGISTER:
+	case CFA_EXPRESSION:
+	case CFA_OFFSET_EXTENDED_SF:
+	case CFA_VAL_OFFSET:
+	case CFA_VAL_OFFSET_SF:
+	case CFA_VAL_EXPRESSION:
+	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+		return step_register(m, op);
+	default:
+		return step_cfa(m, op);
+	}
+}
+
+int cfa_initial(const struct cfi_section *section, const struct cfi_cie *cie, struct cfa_state *out)
+{
+	struct machine m;
+
+	/* Not the whole of it: the remembered states are written before they are read. */
+	m.section = section;
+	m.cie = cie;
+	m.fde = NULL;
+	m.initial = NULL;
+	m.c = cursor_new(section->data + cie->insns, cie->ninsns);
+	m.pc = m.next = 0;
+	m.now = (struct cfa_state){0};
+	m.depth = 0;
+	while (cursor_left(&m.c))
+		if (!step(&m) || m.c.failed)
+			return -EINVAL;
+	*out = m.now;
+	return 0;
+}
+
+int cfa_run(const struct cfi_section *section, const struct cfi_cie *cie,
+	    const struct cfa_state *initial, const struct cfi_fde *fde, cfa_row_fn *row, void *arg,
+	    uint64_t *end)
+{
+	struct machine m;
+
+	m.section = section;
+	m.cie = cie;
+	m.fde = fde;
+	m.initial = initial;
+	m.c = cursor_new(section->data + fde->insns, fde->ninsns);
+	m.pc = m.next = fde->start;
+	m.now = *initial;
+	m.depth = 0;
+	while (cursor_left(&m.c) && m.next < fde->end) {
+		if (!step(&m) || m.c.failed) {
+			*end = m.pc;
+			return -EINVAL;
+		}
+		if (m.next != m.pc) {
+			int err = row(arg, m.pc, &m.now);
+
+			if (err)
+				return err;
+			m.pc = m.next;
+		}
+	}
+	*end = fde->end;
+	return m.pc < fde->end ? row(arg, m.pc, &m.now) : 0;
+}

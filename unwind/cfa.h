@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_UNWIND_CFA_H
+#define STACKTOP_UNWIND_CFA_H
+
+/*
+ * Runs CFA programs (DWARF 5 section 6.4.2) and reports, for each range of addresses, the rules of
+ * the three values that a walk needs: CFA, frame pointer, return address. All other registers are
+ * read over.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "unwind/ehframe.h"
+#include "unwind/expr.h"
+
+enum reg_how {
+	REG_UNSET,	/* no instruction named it */
+	REG_SAME,	/* unchanged */
+	REG_UNDEFINED,	/* not recoverable; of the return address: there is no caller */
+	REG_AT_CFA,	/* *(CFA + off) */
+	REG_CFA_PLUS,	/* CFA + off */
+	REG_IN_REG,	/* reg + off */
+	REG_AT_REG,	/* *(reg + off) */
+	REG_EXPRESSION, /* something that expr_parse does not know */
+};
+
+struct reg_rule {
+	uint8_t how; /* enum reg_how */
+	uint32_t reg;
+	int64_t off;
+};
+
+struct cfa_state {
+	struct expr cfa; /* EXPR_REG, EXPR_DEREF, EXPR_PLT; EXPR_OTHER: not one of these */
+	bool cfa_set;	 /* false: nothing defined a CFA */
+	bool cfa_is_expression;
+	struct reg_rule fp;
+	struct reg_rule ra;
+};
+
+/* State after the CIE's initial instructions; -EINVAL when they are malformed. */
+int cfa_initial(const struct cfi_section *section, const struct cfi_cie *cie,
+		struct cfa_state *out);
+
+/*
+ * The rules from pc to the next call, or to the FDE's end. Calls come in ascending order of pc,
+ * each with a pc inside the FDE. state is valid during the call only. An error ends the run and is
+ * returned by it.
+ */
+typedef int cfa_row_fn(void *arg, uint64_t pc, const struct cfa_state *state);
+
+/*
+ * Runs the program of a FDE. *end: where its rules end. That is fde->end, or, when an instruction
+ * is malformed (-EINVAL), the address that it would have said something about: rows before that are
+ * sound. Any other error is the callback's.
+ */
+int cfa_run(const struct cfi_section *section, const struct cfi_cie *cie,
+	    const struct cfa_state *initial, const struct cfi_fde *fde, cfa_row_fn *row, void *arg,
+	    uint64_t *end);
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Prints a table as text: what the words say, not what the parser meant, so that a comparison with
+ * another tool's reading of the same file tests the whole way.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "unwind/arch.h"
+#include "unwind/table.h"
+#include "unwind/wide.h"
+
+#define COLUMN 48
+
+struct dump {
+	const struct wide_rule *wide;
+	unsigned int nwide;
+	uint32_t last; /* rule of the line before */
+	FILE *out;
+};
+
+struct columns {
+	char cfa[COLUMN];
+	char fp[COLUMN];
+	char ra[COLUMN];
+};
+
+static void column_set(char to[COLUMN], const char *text)
+{
+	snprintf(to, COLUMN, "%s", text);
+}
+
+static void wide_cfa_text(char to[COLUMN], const struct wide_rule *r)
+{
+	const char *reg = arch_reg_name(r->cfa_reg);
+
+	if (r->cfa_kind == WIDE_CFA_REG)
+		snprintf(to, COLUMN, "%s%+" PRId32, reg, r->cfa_off);
+	else if (r->cfa_add)
+		snprintf(to, COLUMN, "*(%s%+" PRId32 ")%+" PRId32, reg, r->cfa_off, r->cfa_add);
+	else
+		snprintf(to, COLUMN, "*(%s%+" PRId32 ")", reg, r->cfa_off);
+}
+
+static void wide_reg_text(char to[COLUMN], unsigned int kind, unsigned int reg, int32_t off,
+			  const char *in_reg)
+{
+	switch (kind) {
+	case WIDE_AT_CFA:
+		snprintf(to, COLUMN, "c%+" PRId32, off);
+		break;
+	case WIDE_AT_REG:
+		snprintf(to, COLUMN, "*(%s%+" PRId32 ")", arch_reg_name(reg), off);
+		break;
+	case WIDE_IN_REG:
+		column_set(to, in_reg);
+		break;
+	default:
+		column_set(to, "u");
+		break;
+	}
+}
+
+static void wide_text(const struct dump *d, uint32_t index, struct columns *c)
+{
+	const struct wide_rule *r = index < d->nwide ? &d->wide[index] : NULL;
+
+	if (!r) { /* a table of another set of rules */
+		column_set(c->cfa, "expr");
+		return;
+	}
+	wide_cfa_text(c->cfa, r);
+	wide_reg_text(c->fp, r->fp_kind, r->fp_reg, r->fp_off, "reg");
+	wide_reg_text(c->ra, r->ra_kind, r->ra_reg, r->ra_off, arch_reg_name(r->ra_reg));
+}
+
+static void frame_text(struct columns *c, const char *reg, uint32_t cfa, uint32_t depth)
+{
+	snprintf(c->cfa, COLUMN, "%s+%" PRIu32, reg, cfa);
+	if (depth)
+		snprintf(c->fp, COLUMN, "c-%" PRIu32, depth);
+	else
+		column_set(c->fp, "u");
+}
+
+/* What a class leaves open is not in the table any more: `-`. */
+static void unsupported_text(uint32_t row_class, struct columns *c)
+{
+	if (row_class == ROW_CLASS_FP_RULE)
+		column_set(c->fp, "expr");
+	else if (row_class == ROW_CLASS_RA_RULE)
+		column_set(c->ra, "expr");
+	else
+		column_set(c->cfa, "expr");
+}
+
+static void rule_text(const struct dump *d, uint32_t rule, struct columns *c)
+{
+	column_set(c->cfa, "-");
+	column_set(c->fp, "-");
+	column_set(c->ra, "-");
+	switch (RULE_KIND(rule)) {
+	case ROW_END:
+		column_set(c->cfa, "end");
+		break;
+	case ROW_RSP:
+	case ROW_RBP:
+		frame_text(c, arch_reg_name(RULE_KIND(rule) == ROW_RSP ? ARCH_SP : ARCH_FP),
+			   RULE_CFA(rule), RULE_FP_DEPTH(rule));
+		snprintf(c->ra, COLUMN, "c%+d", ARCH_RA_AT);
+		break;
+	case ROW_PLT:
+		column_set(c->cfa, "plt");
+		column_set(c->fp, "u");
+		snprintf(c->ra, COLUMN, "c%+d", ARCH_RA_AT);
+		break;
+	case ROW_WIDE:
+		wide_text(d, RULE_PAYLOAD(rule), c);
+		break;
+	case ROW_OUTERMOST:
+		if (RULE_PAYLOAD(rule)) {
+			unsigned int reg = RULE_OUTERMOST_RBP(rule) ? ARCH_FP : ARCH_SP;
+
+			frame_text(c, arch_reg_name(reg), RULE_OUTERMOST_CFA(rule),
+				   RULE_FP_DEPTH(rule));
+		} else {
+			column_set(c->cfa, "expr");
+		}
+		column_set(c->ra, "u");
+		break;
+	default:
+		unsupported_text(RULE_PAYLOAD(rule), c);
+		break;
+	}
+}
+
+static void dump_rule(struct dump *d, uint64_t pc, uint32_t rule)
+{
+	struct columns c;
+
+	if (rule == d->last)
+		return;
+	d->last = rule;
+	rule_text(d, rule, &c);
+	fprintf(d->out, "%" PRIx64 "\t%s\t%s\t%s\n", pc, c.cfa, c.fp, c.ra);
+}
+
+static void dump_span(struct dump *d, const struct unwind_table *table,
+		      const struct unwind_span *span)
+{
+	const uint32_t *index = table->words + span->first;
+	const uint32_t *rows = index + span->ngranules;
+
+	for (uint32_t i = 0; i < span->ngranules; i++) {
+		const uint32_t *row = rows + INDEX_FIRST(index[i]);
+		uint64_t granule = span->start + (uint64_t)i * GRANULE_SIZE;
+
+		for (uint32_t n = INDEX_ROWS(index[i]); n; n--, row++)
+			dump_rule(d, granule + ROW_OFFSET(*row), ROW_RULE(*row));
+	}
+}
+
+int unwind_table_dump(const struct unwind_table *table, const struct wide_rules *wide, FILE *out)
+{
+	struct dump d = {.last = RULE(ROW_END, 0), .out = out};
+
+	d.wide = wide_rules_all(wide, &d.nwide);
+	for (uint32_t i = 0; i < table->nspans; i++) {
+		const struct unwind_span *span = &table->spans[i];
+
+		if (i && table->spans[i - 1].end != span->start)
+			dump_rule(&d, table->spans[i - 1].end, RULE(ROW_END, 0));
+		dump_span(&d, table, span);
+		if (ferror(out))
+			return -EIO;
+	}
+	if (table->nspans)
+		dump_rule(&d, table->spans[table->nspans - 1].end, RULE(ROW_END, 0));
+	return fflush(out) == EOF || ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Picks the smallest form that holds a rule: the word itself for 99 in 100 rows, a wide rule for
+ * the rest, and a class for the handful that would have to be guessed.
+ */
+#include "unwind/rule.h"
+
+#include <errno.h>
+
+#include "unwind/arch.h"
+#include "unwind/cfa.h"
+#include "unwind/wide.h"
+
+/*
+ * A slot relative to the register that the CFA is relative to is a slot relative to the CFA: one
+ * rule for both spellings, mostly a short one.
+ */
+static struct reg_rule normal(struct reg_rule rule, const struct expr *cfa)
+{
+	int64_t off;
+
+	if (rule.how == REG_AT_REG && cfa->kind == EXPR_REG && rule.reg == cfa->reg &&
+	    !__builtin_sub_overflow(rule.off, cfa->add, &off))
+		return (struct reg_rule){.how = REG_AT_CFA, .off = off};
+	return rule;
+}
+
+/* The frame pointer that nobody saved, or that is called undefined, is taken as unchanged. */
+static bool fp_unchanged(const struct reg_rule *fp)
+{
+	return fp->how == REG_UNSET || fp->how == REG_SAME || fp->how == REG_UNDEFINED ||
+	       (fp->how == REG_IN_REG && fp->reg == ARCH_FP && !fp->off);
+}
+
+/* Depth of the saved frame pointer below the CFA, 0: unchanged; false when it needs a wide rule. */
+static bool fp_depth(const struct reg_rule *fp, uint32_t *depth)
+{
+	*depth = 0;
+	if (fp_unchanged(fp))
+		return true;
+	if (fp->how != REG_AT_CFA || fp->off >= 0 || fp->off < -(int64_t)RULE_FP_DEPTH_MAX ||
+	    fp->off % 8)
+		return false;
+	*depth = (uint32_t)-fp->off;
+	return true;
+}
+
+static bool cfa_is_short(const struct expr *cfa, int64_t max)
+{
+	return cfa->kind == EXPR_REG && (cfa->reg == ARCH_SP || cfa->reg == ARCH_FP) &&
+	       cfa->add >= 0 && cfa->add <= max && cfa->add % 8 == 0;
+}
+
+static uint32_t outermost(const struct expr *cfa, const struct reg_rule *fp)
+{
+	uint32_t depth;
+
+	if (!cfa_is_short(cfa, RULE_OUTERMOST_CFA_MAX) || !fp_depth(fp, &depth))
+		return RULE(ROW_OUTERMOST, 0);
+	return RULE_OUTERMOST(cfa->reg == ARCH_FP, cfa->add, depth);
+}
+
+static bool fits(int64_t value)
+{
+	return value >= INT32_MIN && value <= INT32_MAX;
+}
+
+/* 0, or the class of what the wide rule cannot say. */
+static int wide_cfa(struct wide_rule *wide, const struct expr *cfa)
+{
+	if (cfa->kind != EXPR_REG && cfa->kind != EXPR_DEREF)
+		return ROW_CLASS_CFA_EXPRESSION;
+	if (cfa->reg >= REG_COUNT)
+		return ROW_CLASS_CFA_REGISTER;
+	if (!fits(cfa->add) || !fits(cfa->off))
+		return ROW_CLASS_OFFSET;
+	wide->cfa_reg = (__u8)cfa->reg;
+	if (cfa->kind == EXPR_REG) {
+		wide->cfa_kind = WIDE_CFA_REG;
+		wide->cfa_off = (__s32)cfa->add;
+	} else {
+		wide->cfa_kind = WIDE_CFA_DEREF;
+		wide->cfa_off = (__s32)cfa->off;
+		wide->cfa_add = (__s32)cfa->add;
+	}
+	return 0;
+}
+
+/* Where a register is; 0, or a class, which is `unsupported` for the forms that have no kind. */
+static int wide_reg(const struct reg_rule *rule, __u8 *kind, __u8 *reg, __s32 *off, int unsupported)
+{
+	if (!fits(rule->off))
+		return ROW_CLASS_OFFSET;
+	switch (rule->how) {
+	case REG_AT_CFA:
+		*kind = WIDE_AT_CFA;
+		break;
+	case REG_AT_REG:
+		*kind = WIDE_AT_REG;
+		break;
+	case REG_IN_REG:
+		if (rule->off)
+			return unsupported;
+		*kind = WIDE_IN_REG;
+		break;
+	default:
+		return unsupported;
+	}
+	if (rule->how != REG_AT_CFA) {
+		if (rule->reg >= REG_COUNT)
+			return unsupported;
+		*reg = (__u8)rule->reg;
+	}
+	*off = (__s32)rule->off;
+	return 0;
+}
+
+static int rule_wide(const struct expr *cfa, const struct reg_rule *fp, const struct reg_rule *ra,
+		     bool signal, struct wide_rules *set, uint32_t *rule)
+{
+	struct wide_rule wide = {.flags = signal ? WIDE_SIGNAL : 0};
+	int class = wide_cfa(&wide, cfa), index;
+
+	if (!class)
+		class = wide_reg(ra, &wide.ra_kind, &wide.ra_reg, &wide.ra_off, ROW_CLASS_RA_RULE);
+	if (!class && fp_unchanged(fp))
+		wide.fp_kind = WIDE_SAME;
+	else if (!class)
+		class = wide_reg(fp, &wide.fp_kind, &wide.fp_reg, &wide.fp_off, ROW_CLASS_FP_RULE);
+	if (!class) {
+		index = wide_rules_index(set, &wide);
+		if (index >= 0) {
+			*rule = RULE(ROW_WIDE, index);
+			return 0;
+		}
+		if (index != -ENOSPC)
+			return index;
+		class = ROW_CLASS_WIDE_FULL;
+	}
+	*rule = RULE(ROW_UNSUPPORTED, class);
+	return 0;
+}
+
+int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *wide,
+		 uint32_t *rule)
+{
+	const struct expr *cfa = &state->cfa;
+	struct reg_rule fp = normal(state->fp, cfa), ra = normal(state->ra, cfa);
+	uint32_t depth;
+	bool usual;
+
+	/* Without a rule the return address is as unknown as with `undefined`: elfutils agrees. */
+	if (ra.how == REG_UNDEFINED || ra.how == REG_UNSET) {
+		*rule = outermost(cfa, &fp);
+		return 0;
+	}
+	usual = !signal && ra.how == REG_AT_CFA && ra.off == ARCH_RA_AT && fp_depth(&fp, &depth);
+	if (usual && cfa_is_short(cfa, RULE_CFA_MAX)) {
+		*rule = RULE_FRAME(cfa->reg == ARCH_SP ? ROW_RSP : ROW_RBP, cfa->add, depth);
+		return 0;
+	}
+	if (usual && cfa->kind == EXPR_PLT && cfa->reg == ARCH_SP && cfa->off == ARCH_PLT_CFA &&
+	    cfa->add == 8 && !depth) {
+		*rule = RULE(ROW_PLT, cfa->threshold);
+		return 0;
+	}
+	return rule_wide(cfa, &fp, &ra, signal, wide, rule);
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Builds the table of a file and looks rules up in it.
+ *
+ * Where FDEs overlap, a pc belongs to the one that begins last at or before it, and to nobody
+ * behind that one's end: this is what a binary search in .eh_frame_hdr does, hence what libgcc and
+ * elfutils answer. Of several with one start the first of the section counts.
+ *
+ * The table's size is bounded by the section's: a hostile FDE may claim any stretch of the address
+ * space, but it is cut to the segment it begins in, and the index words that all of them cause to
+ * what honest files never reach.
+ */
+#include "unwind/table.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/elffile.h"
+#include "unwind/arch.h"
+#include "unwind/cfa.h"
+#include "unwind/ehframe.h"
+#include "unwind/rule.h"
+#include "unwind/spans.h"
+#include "unwind/wide.h"
+
+#define NO_CIE	  UINT32_MAX /* a PLT section that has no CFI */
+#define LOADS_MAX 1024	     /* executable segments looked at; Linux maps about as many */
+
+/* Words of a table: 16 MiB of text without a row boundary, and 16 words for each byte of CFI. */
+#define WORDS_MAX(cfi_bytes) (((uint64_t)1 << 16) + (uint64_t)(cfi_bytes)*16)
+
+struct text {
+	uint64_t start;
+	uint64_t end;
+};
+
+struct builder {
+	const struct elf_file *file;
+	struct wide_rules *wide;
+	struct unwind_table *table;
+	struct cfi_section section;
+	struct cfi cfi;
+	struct cfa_state *initial; /* of each CIE */
+	struct spans spans;
+	struct text *texts; /* executable segments */
+	size_t ntexts;
+	/* The FDE at hand. */
+	uint64_t end; /* where its rows end, at most */
+	bool signal;
+};
+
+static int builder_texts(struct builder *b)
+{
+	const struct elf_load *loads;
+	size_t count;
+
+	loads = elf_file_loads(b->file, &count);
+	b->texts = calloc(count ? count : 1, sizeof(*b->texts));
+	if (!b->texts)
+		return -ENOMEM;
+	for (size_t i = 0; i < count && b->ntexts < LOADS_MAX; i++)
+		if (loads[i].exec && loads[i].filesz)
+			b->texts[b->ntexts++] =
+				(struct text){loads[i].vaddr, loads[i].vaddr + loads[i].filesz};
+	return 0;
+}
+
+static const struct text *builder_text(const struct builder *b, uint64_t addr)
+{
+	for (size_t i = 0; i < b->ntexts; i++)
+		if (addr >= b->texts[i].start && addr < b->texts[i].end)
+			return &b->texts[i];
+	return NULL;
+}
+
+/* -ENOENT when the section does not exist or describes no function. */
+static int builder_read(struct builder *b, const char *name, bool eh_frame)
+{
+	struct elf_section section, other;
+	int err = elf_file_section(b->file, name, &section);
+
+	if (err)
+		return err;
+	b->section = (struct cfi_section){
+		.data = section.data,
+		.size = section.size,
+		.addr = section.addr,
+		.eh_frame = eh_frame,
+	};
+	/* The slot that an indirect pointer names is filled by relocation, so it is not read. */
+	if (!elf_file_section(b->file, ".text", &other))
+		b->section.text = other.addr;
+	if (!elf_file_section(b->file, ".got.plt", &other) ||
+	    !elf_file_section(b->file, ".got", &other))
+		b->section.got = other.addr;
+	cfi_free(&b->cfi);
+	err = cfi_read(&b->section, &b->cfi);
+	b->table->cfi_bytes = section.size;
+	if (!err && !b->cfi.nfdes && !b->cfi.bad_fdes)
+		err = -ENOENT;
+	return err;
+}
+
+/* crtend.o leaves an .eh_frame with a terminator only in files whose CFI is in .debug_frame. */
+static int builder_find(struct builder *b)
+{
+	int err = builder_read(b, ".eh_frame", true);
+
+	if (err == -ENOENT)
+		err = builder_read(b, ".debug_frame", false);
+	if (err == -ENOENT) {
+		cfi_free(&b->cfi);
+		b->table->cfi_bytes = 0;
+		err = 0;
+	}
+	return err;
+}
+
+static int builder_initial(struct builder *b)
+{
+	b->initial = calloc(b->cfi.ncies ? b->cfi.ncies : 1, sizeof(*b->initial));
+	if (!b->initial)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < b->cfi.ncies; i++) {
+		struct cfi_cie *cie = &b->cfi.cies[i];
+
+		if (!cie->bad && cfa_initial(&b->section, cie, &b->initial[i]) < 0)
+			cie->bad = true;
+	}
+	return 0;
+}
+
+/*
+ * lld writes no CFI for PLT stubs. Nothing else stands in these sections, and a stub jumps with the
+ * stack as it found it (or, for lazy binding, within its last instructions).
+ */
+static int builder_plt(struct builder *b)
+{
+	static const char *const names[] = {".plt", ".plt.sec", ".plt.got"};
+	struct cfi *cfi = &b->cfi;
+	uint32_t nfdes = cfi->nfdes;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct cfi_fde fde = {.cie = NO_CIE}, *fdes;
+		struct elf_section section;
+		bool has_cfi = false;
+
+		if (elf_file_section(b->file, names[i], &section) < 0 || !section.size ||
+		    !(section.flags & SHF_EXECINSTR) || section.addr + section.size < section.addr)
+			continue;
+		fde.start = section.addr;
+		fde.end = section.addr + section.size;
+		for (uint32_t j = 0; j < nfdes && !has_cfi; j++)
+			has_cfi = cfi->fdes[j].start < fde.end && cfi->fdes[j].end > fde.start;
+		if (has_cfi)
+			continue;
+		fdes = realloc(cfi->fdes, ((size_t)cfi->nfdes + 1) * sizeof(*fdes));
+		if (!fdes)
+			return -ENOMEM;
+		cfi->fdes = fdes;
+		fdes[cfi->nfdes++] = fde;
+	}
+	return 0;
+}
+
+static int fde_compare(const void *left, const void *right)
+{
+	const struct cfi_fde *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void builder_sort(struct builder *b)
+{
+	struct cfi_fde *fdes = b->cfi.fdes;
+
+	/* Linkers keep the order of the text, mostly. */
+	for (uint32_t i = 1; i < b->cfi.nfdes; i++)
+		if (fde_compare(&fdes[i - 1], &fdes[i]) > 0) {
+			qsort(fdes, b->cfi.nfdes, sizeof(*fdes), fde_compare);
+			return;
+		}
+}
+
+static int builder_row(void *arg, uint64_t pc, const struct cfa_state *state)
+{
+	struct builder *b = arg;
+	uint32_t rule;
+	int err;
+
+	/* What is behind belongs to the next FDE. */
+	if (pc >= b->end)
+		return 0;
+	err = rule_compile(state, b->signal, b->wide, &rule);
+	if (err)
+		return err;
+	if (RULE_KIND(rule) == ROW_UNSUPPORTED)
+		b->table->classes[RULE_PAYLOAD(rule)]++;
+	return spans_add(&b->spans, pc, rule);
+}
+
+/* limit: where the next FDE begins. */
+static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t limit)
+{
+	const struct text *text = builder_text(b, fde->start);
+	uint64_t end;
+	int err;
+
+	if (!text || (fde->cie != NO_CIE && b->cfi.cies[fde->cie].bad)) {
+		b->table->bad_fdes++;
+		return 0;
+	}
+	b->end = fde->end < text->end ? fde->end : text->end;
+	if (b->end > limit)
+		b->end = limit;
+	if (fde->cie == NO_CIE) {
+		end = b->end;
+		err = spans_add(&b->spans, fde->start, RULE_FRAME(ROW_RSP, ARCH_PLT_CFA, 0));
+	} else {
+		const struct cfi_cie *cie = &b->cfi.cies[fde->cie];
+
+		b->signal = cie->signal;
+		err = cfa_run(&b->section, cie, &b->initial[fde->cie], fde, builder_row, b, &end);
+		if (err == -EINVAL) {
+			b->table->bad_fdes++;
+			err = 0;
+		}
+	}
+	if (err)
+		return err;
+	return spans_add(&b->spans, end < b->end ? end : b->end, RULE(ROW_END, 0));
+}
+
+static int builder_rows(struct builder *b)
+{
+	const struct cfi_fde *fdes = b->cfi.fdes;
+	uint32_t count = b->cfi.nfdes;
+	int err = 0;
+
+	spans_init(&b->spans, b->table, WORDS_MAX(b->table->cfi_bytes));
+	for (uint32_t i = 0, next; i < count && !err; i = next) {
+		for (next = i + 1; next < count && fdes[next].start == fdes[i].start;)
+			next++;
+		err = builder_fde(b, &fdes[i], next < count ? fdes[next].start : UINT64_MAX);
+	}
+	if (!err)
+		err = spans_finish(&b->spans);
+	spans_free(&b->spans);
+	return err == -EFBIG ? -EINVAL : err;
+}
+
+/* Realloc may fail to shrink; what is too large is no error. */
+static void table_trim(struct unwind_table *table)
+{
+	void *trimmed =
+		table->nwords ? realloc(table->words, table->nwords * sizeof(uint32_t)) : NULL;
+
+	if (trimmed)
+		table->words = trimmed;
+}
+
+int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
+		       struct unwind_table **out)
+{
+	struct builder b = {.file = file, .wide = wide};
+	int err;
+
+	*out = NULL;
+	if (elf_file_machine(file) != ARCH_MACHINE)
+		return -ENOTSUP;
+	b.table = calloc(1, sizeof(*b.table));
+	if (!b.table)
+		return -ENOMEM;
+	err = builder_texts(&b);
+	/* Without a segment nothing is ever mapped as text: relocatable files, debug files. */
+	if (!err && b.ntexts)
+		err = builder_find(&b);
+	b.table->nfdes = b.cfi.nfdes + b.cfi.bad_fdes;
+	b.table->bad_fdes = b.cfi.bad_fdes;
+	if (!err)
+		err = builder_initial(&b);
+	if (!err && b.ntexts)
+		err = builder_plt(&b);
+	if (!err) {
+		builder_sort(&b);
+		err = builder_rows(&b);
+	}
+	cfi_free(&b.cfi);
+	free(b.initial);
+	free(b.texts);
+	if (err) {
+		unwind_table_free(b.table);
+		return err;
+	}
+	table_trim(b.table);
+	*out = b.table;
+	return 0;
+}
+
+void unwind_table_free(struct unwind_table *table)
+{
+	if (!table)
+		return;
+	free(table->spans);
+	free(table->words);
+	free(table);
+}
+
+static const struct unwind_span *table_span(const struct unwind_table *table, uint64_t vaddr)
+{
+	uint32_t low = 0, high = table->nspans;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (table->spans[middle].end <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == table->nspans || vaddr < table->spans[low].start)
+		return NULL;
+	return &table->spans[low];
+}
+
+uint32_t unwind_table_rule(const struct unwind_table *table, uint64_t vaddr)
+{
+	const struct unwind_span *span = table_span(table, vaddr);
+	const uint32_t *index, *rows;
+	uint32_t first, offset, n;
+
+	if (!span)
+		return RULE(ROW_END, 0);
+	index = table->words + span->first;
+	rows = index + span->ngranules;
+	index += (vaddr - span->start) >> GRANULE_SHIFT;
+	first = INDEX_FIRST(*index);
+	offset = vaddr & (GRANULE_SIZE - 1);
+	for (n = INDEX_ROWS(*index); n && ROW_OFFSET(rows[first + n - 1]) > offset;)
+		n--;
+	/* n == 0: the row before the granule's first; a span's first granule has one at offset 0.
+	 */
+	return ROW_RULE(rows[first + n - 1]);
+}
+
+const char *row_class_name(unsigned int row_class)
+{
+	static const char *const names[ROW_CLASS_COUNT] = {
+		[ROW_CLASS_CFA_EXPRESSION] = "CFA expression",
+		[ROW_CLASS_CFA_REGISTER] = "CFA register",
+		[ROW_CLASS_RA_RULE] = "return address rule",
+		[ROW_CLASS_FP_RULE] = "frame pointer rule",
+		[ROW_CLASS_OFFSET] = "offset out of range",
+		[ROW_CLASS_WIDE_FULL] = "too many wide rules",
+		[ROW_CLASS_GRANULE_FULL] = "too many rows",
+	};
+
+	return row_class < ROW_CLASS_COUNT && names[row_class] ? names[row_class] : "unknown";
+}
