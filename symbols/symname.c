@@ -35,9 +35,7 @@ int symname_compare(const struct symname *a, const struct symname *b)
 
 bool symname_is_marker(const char *text, size_t length)
 {
-	if (!length)
-		return true;
-	if (length >= 2 && text[0] == '.' && text[1] == 'L')
+	if (!length || text[0] == '.')
 		return true;
 	if (length >= 2 && text[0] == '$' && strchr("adtx", text[1]) && text[1] &&
 	    (length == 2 || text[2] == '.'))

@@ -26,8 +26,8 @@ struct symname {
 int symname_compare(const struct symname *a, const struct symname *b);
 
 /*
- * True for what names no function: empty, assembler-local labels (.L), mapping symbols ($x, $d.1;
- * AAELF64 section 5.5.4) and the padding before kernel functions (__pfx_).
+ * True for what names no function: empty, labels of tools (.L1, .annobin_...), mapping symbols ($x,
+ * $d.1; AAELF64 section 5.5.4) and the padding before kernel functions (__pfx_).
  */
 bool symname_is_marker(const char *text, size_t length);
 
