@@ -345,7 +345,6 @@ static void test_churn(void **state)
 	assert_true(most <= used + used / 10);
 	print_message("churn of %d processes: %zu KiB after a quarter, %zu KiB at the end\n", CHURN,
 		      used / 1024, most / 1024);
-#endif
 	for (int i = 0; i < 25; i++)
 		assert_int_equal(feed_commit(p, NULL, 0), 0);
 	profile_zero(p);
