@@ -144,7 +144,7 @@ static int side(int n)
 
 int grid_resize(struct grid *g, int rows, int cols)
 {
-	struct cell *cells;
+	struct gridcell *cells;
 
 	rows = side(rows);
 	cols = side(cols);
@@ -168,7 +168,7 @@ void grid_clear(struct grid *g)
 		g->cells[i].ch = ' ';
 }
 
-static struct cell *cell_at(struct grid *g, int row, int col)
+static struct gridcell *cell_at(struct grid *g, int row, int col)
 {
 	return &g->cells[(size_t)row * g->cols + col];
 }
@@ -176,18 +176,18 @@ static struct cell *cell_at(struct grid *g, int row, int col)
 /* A wide character of which one half is overwritten leaves a blank, not half a character. */
 static void cell_set(struct grid *g, int row, int col, uint32_t ch, enum role role)
 {
-	struct cell *c = cell_at(g, row, col);
+	struct gridcell *c = cell_at(g, row, col);
 
 	if (c->ch == 0 && ch != 0 && col > 0)
 		cell_at(g, row, col - 1)->ch = ' ';
 	if (c->ch != 0 && col + 1 < g->cols && c[1].ch == 0)
 		c[1].ch = ' ';
-	*c = (struct cell){.ch = ch, .role = (uint8_t)role, .view = (uint8_t)g->view};
+	*c = (struct gridcell){.ch = ch, .role = (uint8_t)role, .view = (uint8_t)g->view};
 }
 
 static void cell_mark(struct grid *g, int row, int col, uint32_t mark)
 {
-	struct cell *c = cell_at(g, row, col);
+	struct gridcell *c = cell_at(g, row, col);
 
 	if (c->ch == 0 && col > 0)
 		c--;
@@ -311,7 +311,7 @@ void grid_role(struct grid *g, int row, int col, int width, enum role role)
 	if (!clip(g, row, &col, &width))
 		return;
 	for (int i = 0; i < width; i++) {
-		struct cell *c = cell_at(g, row, col + i);
+		struct gridcell *c = cell_at(g, row, col + i);
 
 		c->role = (uint8_t)role;
 		c->view = (uint8_t)g->view;
@@ -358,7 +358,7 @@ char *grid_text(const struct grid *g)
 		char *line = to;
 
 		for (int col = 0; col < g->cols; col++) {
-			const struct cell *c = &g->cells[(size_t)row * g->cols + col];
+			const struct gridcell *c = &g->cells[(size_t)row * g->cols + col];
 
 			if (c->ch == 0)
 				continue;

@@ -17,7 +17,7 @@
 
 #define CELL_MARKS 2
 
-struct cell {
+struct gridcell {
 	uint32_t ch;		    /* Unicode; 0: right half of the wide character to the left */
 	uint32_t marks[CELL_MARKS]; /* combining characters, 0 ends */
 	uint8_t role;		    /* enum role */
@@ -26,9 +26,9 @@ struct cell {
 
 struct grid {
 	int rows, cols;
-	bool ascii;	    /* glyphs and text outside ASCII are replaced */
-	enum ui_view view;  /* given to cells that are written */
-	struct cell *cells; /* rows * cols, row by row */
+	bool ascii;		/* glyphs and text outside ASCII are replaced */
+	enum ui_view view;	/* given to cells that are written */
+	struct gridcell *cells; /* rows * cols, row by row */
 };
 
 enum glyph {

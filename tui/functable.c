@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See functable.h. */
+#include "tui/functable.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/ui.h"
+
+#define NAME_SHOWN 1024
+
+static const struct column columns[FUNCTABLE_COLUMNS] = {
+	[FUNCTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
+	[FUNCTABLE_SELF] = {"SELF%", 8, 8, true, true, true, "SELF%: samples that ended in it"},
+	[FUNCTABLE_TOTAL] = {"TOTAL%", 8, 8, true, true, true, "TOTAL%: with what it called"},
+	[FUNCTABLE_CHANGE] = {"vs BEFORE", 10, 10, true, false, true, "change against before"},
+	[FUNCTABLE_SAMPLES] = {"SAMPLES", 8, 8, true, false, true, "SAMPLES of its own"},
+	[FUNCTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},
+	[FUNCTABLE_KIND] = {.title = "k/u", .min = 4, .max = 4},
+	[FUNCTABLE_FUNC] = {"FUNCTION", 20, 400, false, true, true, "FUNCTION by name"},
+	[FUNCTABLE_MODULE] = {"MODULE", 11, 24, false, false, true, "MODULE"},
+};
+
+struct functable *functable_new(void)
+{
+	struct functable *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->sorted = FUNCTABLE_SELF;
+	t->names = names_new();
+	if (!t->names) {
+		free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void functable_free(struct functable *t)
+{
+	if (!t)
+		return;
+	functable_clear(t);
+	names_free(t->names);
+	free(t);
+}
+
+void functable_clear(struct functable *t)
+{
+	free(t->rows);
+	t->rows = NULL;
+	t->list.count = 0;
+	t->samples = 0;
+	names_clear(t->names);
+}
+
+int functable_load(struct functable *t, const struct profile *p, const struct query *q)
+{
+	struct func_row *found;
+	size_t count;
+	int err = query_funcs(p, q, &found, &count);
+
+	functable_clear(t);
+	if (err)
+		return err;
+	t->rows = calloc(count + 1, sizeof(*t->rows));
+	if (!t->rows)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < count; i++) {
+		const struct profile_func *func = names_get(t->names, p, found[i].func);
+
+		if (!func) {
+			err = -ENOMEM;
+			break;
+		}
+		t->rows[i] = (struct functable_row){
+			.func = func,
+			.hash = names_hash(func),
+			.self = found[i].self,
+			.total = found[i].total,
+			.before = found[i].before_self,
+		};
+	}
+	free(found);
+	if (err) {
+		functable_clear(t);
+		return err;
+	}
+	t->list.count = count;
+	t->samples = query_samples(p, q, NULL);
+	return 0;
+}
+
+static double share(const struct functable *t, uint64_t n)
+{
+	return t->samples ? (double)n / (double)t->samples : 0;
+}
+
+static double change(const struct functable *t, const struct functable_row *row)
+{
+	return row->before < 0 ? 0 : share(t, row->self) - row->before;
+}
+
+static int order(double a, double b)
+{
+	return (a < b) - (a > b);
+}
+
+static int row_compare(const void *x, const void *y, void *arg)
+{
+	const struct functable_row *a = x, *b = y;
+	const struct functable *t = arg;
+	int result = 0;
+
+	switch (t->sorted) {
+	case FUNCTABLE_TOTAL:
+		result = order((double)a->total, (double)b->total);
+		break;
+	case FUNCTABLE_CHANGE:
+		result = order(change(t, a), change(t, b));
+		break;
+	case FUNCTABLE_FUNC:
+		result = strcmp(a->func->name, b->func->name);
+		break;
+	case FUNCTABLE_MODULE:
+		result = strcmp(a->func->module, b->func->module);
+		break;
+	default:
+		result = order((double)a->self, (double)b->self);
+	}
+	if (result)
+		return t->inverted ? -result : result;
+	/* Equal rows keep their order from one refresh to the next. */
+	result = order((double)a->self, (double)b->self);
+	if (!result)
+		result = order((double)a->total, (double)b->total);
+	if (!result)
+		result = strcmp(a->func->name, b->func->name);
+	return result ? result : (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+void functable_sort(struct functable *t)
+{
+	if (t->list.count)
+		qsort_r(t->rows, t->list.count, sizeof(*t->rows), row_compare, t);
+	for (size_t i = 0; t->list.held && i < t->list.count; i++)
+		if (t->rows[i].hash == t->cursor)
+			t->list.cursor = i;
+	list_settle(&t->list, t->list.page);
+}
+
+void functable_hold(struct functable *t)
+{
+	if (t->list.cursor < t->list.count)
+		t->cursor = t->rows[t->list.cursor].hash;
+}
+
+static void draw_change(const struct functable *t, const struct functable_row *row, struct grid *g,
+			int y, int col, int width)
+{
+	double points = 100 * change(t, row);
+	const char *mark = points > 0 ? grid_glyph(g, GLYPH_RISE) : grid_glyph(g, GLYPH_FALL);
+	enum role role = points > 0 ? ROLE_UP : ROLE_DOWN;
+	char text[32];
+
+	if (row->before < 0 || (row->self == 0 && row->before == 0))
+		snprintf(text, sizeof(text), "-");
+	else if (row->before == 0)
+		snprintf(text, sizeof(text), "new");
+	else if (fabs(points) < 0.05)
+		snprintf(text, sizeof(text), "= 0.0");
+	else
+		snprintf(text, sizeof(text), "%s %+.1f", g->ascii ? "" : mark, points);
+	if (row->before < 0 || fabs(points) < 0.5)
+		role = ROLE_DIM;
+	grid_right(g, y, col, width - 1, role, text);
+}
+
+static const char *kind_mark(enum func_kind kind)
+{
+	return kind == FUNC_KERNEL ? "k" : kind == FUNC_JIT ? "j" : kind == FUNC_END ? "!" : "u";
+}
+
+static enum role kind_role(enum func_kind kind)
+{
+	return kind == FUNC_KERNEL ? ROLE_KERNEL : kind == FUNC_END ? ROLE_BROKEN : ROLE_USER;
+}
+
+/* The text from `cells` cells on. */
+static const char *scrolled(const struct grid *g, const char *text, int cells)
+{
+	while (*text && cells > 0) {
+		const char *next = text + 1;
+		char one[8];
+
+		while (((unsigned char)*next & 0xc0) == 0x80)
+			next++;
+		snprintf(one, sizeof(one), "%.*s", (int)(next - text), text);
+		cells -= grid_width(g, one);
+		text = next;
+	}
+	return text;
+}
+
+static void draw_names(const struct ui *ui, const struct functable *t,
+		       const struct functable_row *row, struct grid *g, int y, int col,
+		       const int *width)
+{
+	char name[NAME_SHOWN];
+	enum role role = row->func->kind == FUNC_END ? ROLE_BROKEN : ROLE_TEXT;
+
+	names_show(row->func, name, sizeof(name));
+	if (ui_matches(ui, name))
+		role = ROLE_MATCH;
+	grid_fit(g, y, col, width[FUNCTABLE_FUNC] - (width[FUNCTABLE_MODULE] != 0), role,
+		 scrolled(g, name, t->scroll));
+	col += width[FUNCTABLE_FUNC];
+	grid_fit(g, y, col, width[FUNCTABLE_MODULE], ROLE_MODULE, row->func->module);
+}
+
+static void draw_row(const struct ui *ui, const struct functable *t,
+		     const struct functable_row *row, struct grid *g, int y, const int *width)
+{
+	double self = share(t, row->self);
+	int col = width[FUNCTABLE_MARK];
+	char text[32];
+
+	if (row->func->kind == FUNC_END)
+		grid_put(g, y, 0, 1, ROLE_BROKEN, "!");
+	snprintf(text, sizeof(text), "%.1f", 100 * self);
+	grid_right(g, y, col, width[FUNCTABLE_SELF] - 1, ui_heat(self), text);
+	col += width[FUNCTABLE_SELF];
+	snprintf(text, sizeof(text), "%.1f", 100 * share(t, row->total));
+	grid_right(g, y, col, width[FUNCTABLE_TOTAL] - 1, ROLE_TEXT, text);
+	col += width[FUNCTABLE_TOTAL];
+	if (width[FUNCTABLE_CHANGE])
+		draw_change(t, row, g, y, col, width[FUNCTABLE_CHANGE]);
+	col += width[FUNCTABLE_CHANGE];
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)row->self);
+	grid_right(g, y, col, width[FUNCTABLE_SAMPLES] - 1, ROLE_TEXT, text);
+	col += width[FUNCTABLE_SAMPLES];
+	grid_bar(g, y, col, width[FUNCTABLE_BAR] - 1, ui_heat(self), self);
+	col += width[FUNCTABLE_BAR];
+	if (width[FUNCTABLE_KIND])
+		grid_put(g, y, col, 1, kind_role(row->func->kind), kind_mark(row->func->kind));
+	col += width[FUNCTABLE_KIND];
+	draw_names(ui, t, row, g, y, col, width);
+}
+
+void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, int top, int rows,
+		    bool active)
+{
+	int width[FUNCTABLE_COLUMNS];
+
+	if (rows < 1)
+		return;
+	columns_fit(columns, FUNCTABLE_COLUMNS, g->cols,
+		    ui->hide_modules ? 1U << FUNCTABLE_MODULE : 0, width);
+	columns_header(g, top, columns, FUNCTABLE_COLUMNS, width, (int)t->sorted, t->inverted);
+	list_settle(&t->list, rows > 1 ? (size_t)rows - 1 : 1);
+	for (int i = 1; i < rows; i++) {
+		size_t at = t->list.top + (size_t)i - 1;
+
+		if (at >= t->list.count)
+			break;
+		draw_row(ui, t, &t->rows[at], g, top + i, width);
+		if (active && at == t->list.cursor) {
+			grid_put(g, top + i, 0, 1, ROLE_CURSOR, ">");
+			grid_role(g, top + i, 0, g->cols, ROLE_CURSOR);
+		}
+	}
+	if (t->list.count == 0 && rows > 1)
+		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM,
+			 ui->hide_kernel || ui->hide_user ? "no samples; frames are hidden (K, U)"
+							  : "no samples yet");
+}
+
+const struct column *functable_columns(void)
+{
+	return columns;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See list.h. Kept apart from the views so that every list scrolls in the same way. */
+#include "tui/list.h"
+
+static size_t up(size_t from, size_t by)
+{
+	return from > by ? from - by : 0;
+}
+
+void list_select(struct list *list, size_t row)
+{
+	list->cursor = row;
+	list->held = true;
+	list_settle(list, list->page);
+}
+
+bool list_move(struct list *list, enum action action)
+{
+	size_t page = list->page ? list->page : 1;
+	size_t half = (page + 1) / 2;
+	size_t cursor = list->cursor;
+
+	switch (action) {
+	case ACTION_UP:
+		cursor = up(cursor, 1);
+		break;
+	case ACTION_DOWN:
+		cursor += 1;
+		break;
+	case ACTION_PAGE_UP:
+		cursor = up(cursor, page);
+		list->top = up(list->top, page);
+		break;
+	case ACTION_PAGE_DOWN:
+		cursor += page;
+		list->top += page;
+		break;
+	case ACTION_HALF_UP:
+		cursor = up(cursor, half);
+		break;
+	case ACTION_HALF_DOWN:
+		cursor += half;
+		break;
+	case ACTION_FIRST:
+		cursor = 0;
+		break;
+	case ACTION_LAST:
+		cursor = list->count ? list->count - 1 : 0;
+		break;
+	default:
+		return false;
+	}
+	list_select(list, cursor);
+	return true;
+}
+
+void list_settle(struct list *list, size_t page)
+{
+	list->page = page ? page : 1;
+	if (list->cursor >= list->count)
+		list->cursor = list->count ? list->count - 1 : 0;
+	if (list->top + list->page > list->count)
+		list->top = up(list->count, list->page);
+	if (list->top > list->cursor)
+		list->top = list->cursor;
+	if (list->cursor >= list->top + list->page)
+		list->top = list->cursor - list->page + 1;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_LIST_H
+#define STACKTOP_TUI_LIST_H
+
+/*
+ * Cursor and scrolling of rows that are rebuilt every second. The view remembers which item the
+ * cursor is on and sets `cursor` to wherever that item went; the list only counts.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tui/keys.h"
+
+struct list {
+	size_t count;
+	size_t cursor; /* < count, or 0 */
+	size_t top;    /* first row shown */
+	size_t page;   /* rows that were shown last, at least 1 */
+	bool held;     /* a person moved it; until then it is the first row, whatever that is */
+};
+
+/* Moves as the action says; false: the action is none of the list's. */
+bool list_move(struct list *list, enum action action);
+void list_select(struct list *list, size_t row);
+/* Makes cursor and top valid for page rows with the cursor among them. */
+void list_settle(struct list *list, size_t page);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_NAMES_H
+#define STACKTOP_TUI_NAMES_H
+
+/*
+ * Functions copied out of the profile, each once. Ids are only good under the profile's lock, and
+ * screens are drawn without it.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tui/profile.h"
+
+struct names;
+
+struct names *names_new(void);
+void names_free(struct names *names);
+/* Forgets all; what names_get returned is gone. */
+void names_clear(struct names *names);
+/* Copy of the function, the same pointer for the same id until names_clear. The lock is held. A
+ * function that is gone is called "?". NULL: no memory. */
+const struct profile_func *names_get(struct names *names, const struct profile *p, uint32_t func);
+
+/* Hash of name, module and kind: the same function in every refresh. */
+uint64_t names_hash(const struct profile_func *func);
+/* As a screen shows it: "[unwind: reason]" for an end, else the name. */
+void names_show(const struct profile_func *func, char *to, size_t size);
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See openset.h. */
+#include "tui/openset.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#define NODES_MAX 32768
+
+struct node {
+	uint64_t path;
+	bool open;
+	UT_hash_handle hh;
+};
+
+struct openset {
+	struct node *nodes;
+	enum openset_mode mode;
+};
+
+struct openset *openset_new(void)
+{
+	return calloc(1, sizeof(struct openset));
+}
+
+void openset_reset(struct openset *set, enum openset_mode mode)
+{
+	struct node *node, *next;
+
+	HASH_ITER(hh, set->nodes, node, next) {
+		HASH_DEL(set->nodes, node);
+		free(node);
+	}
+	set->mode = mode;
+}
+
+void openset_free(struct openset *set)
+{
+	if (!set)
+		return;
+	openset_reset(set, OPENSET_HOT);
+	free(set);
+}
+
+int openset_put(struct openset *set, uint64_t path, bool open)
+{
+	struct node *node;
+
+	HASH_FIND(hh, set->nodes, &path, sizeof(path), node);
+	if (node) {
+		node->open = open;
+		return 0;
+	}
+	/* uthash keeps the order of insertion: the head is the oldest decision. */
+	if (HASH_COUNT(set->nodes) >= NODES_MAX) {
+		node = set->nodes;
+		HASH_DEL(set->nodes, node);
+		free(node);
+	}
+	node = calloc(1, sizeof(*node));
+	if (!node)
+		return -ENOMEM;
+	node->path = path;
+	node->open = open;
+	HASH_ADD(hh, set->nodes, path, sizeof(node->path), node);
+	if (!node->hh.tbl) {
+		free(node);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+bool openset_get(struct openset *set, uint64_t path, bool hot)
+{
+	struct node *node;
+
+	HASH_FIND(hh, set->nodes, &path, sizeof(path), node);
+	if (node)
+		return node->open;
+	if (set->mode == OPENSET_ALL)
+		return true;
+	/* Remembered, so that the node stays open when it cools down. */
+	return set->mode == OPENSET_HOT && hot && openset_put(set, path, true) == 0;
+}
