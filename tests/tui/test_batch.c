@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "feed.h"
+#include "profile_feed.h"
 #include "tui/batch.h"
 #include "tui/folded.h"
 #include "tui/options.h"

@@ -15,7 +15,7 @@
 #include <malloc.h>
 #include <time.h>
 
-#include "feed.h"
+#include "profile_feed.h"
 #include "tui/profile_priv.h"
 #include "tui/query.h"
 
@@ -283,6 +283,67 @@ static void test_folding(void **state)
 	profile_free(p);
 }
 
+static uint64_t self_of(const struct profile *p, uint32_t proc, uint32_t func)
+{
+	struct query q = {WEIGH_TOTAL, proc, false, false};
+	struct func_row *rows;
+	uint64_t self = 0;
+	size_t count;
+
+	assert_int_equal(query_funcs(p, &q, &rows, &count), 0);
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i].func == func)
+			self = rows[i].self;
+	}
+	free(rows);
+	return self;
+}
+
+/* Processes long gone are put together before any stack is given up; recent ones stay apart. */
+static void test_folding_exited(void **state)
+{
+	enum { MAX = 100, EACH = 2 };
+	struct profile *p = profile_new(2, MAX);
+	struct profile_cell cells[EACH];
+	uint32_t last = 0;
+	int rounds = MAX / EACH + 1;
+
+	(void)state;
+	for (int i = 0; i < rounds; i++) {
+		last = feed_proc(p, 10 + i, 1, "sh", true);
+		cells[0] = (struct profile_cell){last, 0, feed_names(p, false, "main;one"),
+						 PROFILE_NO_STACK, 1};
+		cells[1] = (struct profile_cell){last, 0, feed_names(p, false, "main;two"),
+						 PROFILE_NO_STACK, 2};
+		assert_int_equal(feed_commit(p, cells, EACH), 0);
+	}
+	assert_int_equal(self_of(p, p->exited, feed_func(p, FUNC_USER, "one")), rounds - 4);
+	assert_int_equal(self_of(p, p->exited, feed_func(p, FUNC_USER, "two")), 2 * (rounds - 4));
+	assert_int_equal(self_of(p, last, feed_func(p, FUNC_USER, "two")), 2);
+	assert_int_equal(self_of(p, QUERY_ALL, feed_func(p, FUNC_END, "folded away")), 0);
+	profile_free(p);
+}
+
+/* When all are equally rare, no more than a quarter is folded. */
+static void test_folding_moderate(void **state)
+{
+	enum { MAX = 100 };
+	struct profile *p = profile_new(2, MAX);
+	struct profile_cell cells[MAX + 1];
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i <= MAX; i++) {
+		sprintf(name, "f%d", i);
+		cells[i] = (struct profile_cell){feed_proc(p, 10, 1, "a", false), 0,
+						 feed_names(p, false, name), PROFILE_NO_STACK, 1};
+	}
+	assert_int_equal(feed_commit(p, cells, MAX + 1), 0);
+	assert_in_range(p->totals.count, MAX * 3 / 4 - 1, MAX * 3 / 4);
+	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), MAX + 1);
+	profile_free(p);
+}
+
 /* More processes alive than there may be cells: the least that can be kept is kept. */
 static void test_folding_live(void **state)
 {
@@ -443,12 +504,13 @@ static void test_speed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interned),     cmocka_unit_test(test_long_names),
-		cmocka_unit_test(test_references),   cmocka_unit_test(test_quiet_process),
-		cmocka_unit_test(test_window),	     cmocka_unit_test(test_no_time),
-		cmocka_unit_test(test_bad_cells),    cmocka_unit_test(test_folding),
-		cmocka_unit_test(test_folding_live), cmocka_unit_test(test_churn),
-		cmocka_unit_test(test_messages),     cmocka_unit_test(test_speed),
+		cmocka_unit_test(test_interned),	 cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_references),	 cmocka_unit_test(test_quiet_process),
+		cmocka_unit_test(test_window),		 cmocka_unit_test(test_no_time),
+		cmocka_unit_test(test_bad_cells),	 cmocka_unit_test(test_folding),
+		cmocka_unit_test(test_folding_live),	 cmocka_unit_test(test_folding_exited),
+		cmocka_unit_test(test_folding_moderate), cmocka_unit_test(test_churn),
+		cmocka_unit_test(test_messages),	 cmocka_unit_test(test_speed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

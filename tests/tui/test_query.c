@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "feed.h"
+#include "profile_feed.h"
 #include "tui/profile.h"
 #include "tui/query.h"
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TESTS_TUI_PROFILE_FEED_H
+#define STACKTOP_TESTS_TUI_PROFILE_FEED_H
+
+/* Short ways to feed a profile, for the tests of the model, the queries and the reports. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/profile.h"
+
+#define NS 1000000000ull
+
+static inline uint32_t feed_proc(struct profile *p, pid_t pid, uint64_t image, const char *comm,
+				 bool exited)
+{
+	struct profile_proc info = {.pid = pid, .image = image, .exited = exited, .nthreads = 1};
+	int64_t id;
+
+	snprintf(info.comm, sizeof(info.comm), "%s", comm);
+	snprintf(info.cmdline, sizeof(info.cmdline), "/bin/%s -x", comm);
+	snprintf(info.user, sizeof(info.user), "root");
+	id = profile_proc(p, &info);
+	assert_true(id >= 0);
+	return (uint32_t)id;
+}
+
+static inline uint32_t feed_func(struct profile *p, enum func_kind kind, const char *name)
+{
+	int64_t id = profile_func(p, kind, name, kind == FUNC_KERNEL ? "vmlinux" : "libx.so");
+
+	assert_true(id >= 0);
+	return (uint32_t)id;
+}
+
+static inline uint32_t feed_stack(struct profile *p, bool kernel, bool complete,
+				  const uint32_t *frames, uint32_t nframes)
+{
+	struct profile_stack stack = {kernel, complete, nframes, frames};
+	int64_t id = profile_stack_new(p, &stack);
+
+	assert_true(id >= 0);
+	return (uint32_t)id;
+}
+
+/* A stack from names such as "main;work;leaf". */
+static inline uint32_t feed_names(struct profile *p, bool kernel, const char *names)
+{
+	char copy[512], *save = NULL;
+	uint32_t frames[64], n = 0;
+
+	snprintf(copy, sizeof(copy), "%s", names);
+	for (char *s = strtok_r(copy, ";", &save); s; s = strtok_r(NULL, ";", &save))
+		frames[n++] = feed_func(p, kernel ? FUNC_KERNEL : FUNC_USER, s);
+	return feed_stack(p, kernel, !kernel, frames, n);
+}
+
+static inline int feed_commit(struct profile *p, const struct profile_cell *cells, size_t ncells)
+{
+	struct profile_health health = {
+		.elapsed = NS, .ncpus = 2, .frequency = 99, .event = "cpu-clock"};
+
+	for (size_t i = 0; i < ncells; i++)
+		health.samples += cells[i].count;
+	return profile_commit(p, cells, ncells, &health);
+}
+
+/* xorshift64*: the same numbers on every machine. */
+static inline uint32_t feed_random(uint64_t *state, uint32_t below)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return (uint32_t)((*state * 0x2545f4914f6cdd1dull >> 33) % below);
+}
+
+#endif
