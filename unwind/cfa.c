@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The interpreter of CFA programs. It is the hot loop of building a table, so the state is kept
- * small: three rules instead of a row of seventeen. Expressions are understood once, when the
+ * small: four rules instead of a row of seventeen. Expressions are understood once, when the
  * instruction that sets them is met, not at each row they hold for.
  *
  * Where DWARF leaves a program's meaning open we follow elfutils: changing register or offset of a
@@ -73,6 +73,8 @@ static struct reg_rule *rule_of(struct machine *m, struct cfa_state *state, uint
 {
 	if (reg == ARCH_FP)
 		return &state->fp;
+	if (reg == ARCH_SP)
+		return &state->sp;
 	return reg == m->cie->ra_reg ? &state->ra : NULL;
 }
 
@@ -92,11 +94,14 @@ static void set_offset(struct machine *m, uint64_t reg, int64_t offset, enum reg
 static bool restore(struct machine *m, uint64_t reg)
 {
 	struct reg_rule *to = rule_of(m, &m->now, reg);
+	struct cfa_state initial;
 
 	if (!m->initial)
 		return false;
-	if (to)
-		*to = reg == ARCH_FP ? m->initial->fp : m->initial->ra;
+	if (to) {
+		initial = *m->initial;
+		*to = *rule_of(m, &initial, reg);
+	}
 	return true;
 }
 
@@ -155,7 +160,7 @@ static bool set_expression(struct machine *m, uint64_t reg, bool value)
 	struct reg_rule rule = {.how = REG_EXPRESSION};
 	struct expr e;
 
-	/* Two dozen per signal frame, of which two concern us. */
+	/* Two dozen per signal frame, of which three concern us. */
 	if (!rule_of(m, &m->now, reg))
 		return cursor_bytes(&m->c, cursor_uleb(&m->c)) != NULL;
 	if (!read_expression(m, true, &e))

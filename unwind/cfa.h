@@ -4,8 +4,8 @@
 
 /*
  * Runs CFA programs (DWARF 5 section 6.4.2) and reports, for each range of addresses, the rules of
- * the three values that a walk needs: CFA, frame pointer, return address. All other registers are
- * read over.
+ * the values that a walk needs: CFA, stack and frame pointer, return address. All other registers
+ * are read over.
  */
 
 #include <stdbool.h>
@@ -35,6 +35,7 @@ struct cfa_state {
 	struct expr cfa; /* EXPR_REG, EXPR_DEREF, EXPR_PLT; EXPR_OTHER: not one of these */
 	bool cfa_set;	 /* false: nothing defined a CFA */
 	bool cfa_is_expression;
+	struct reg_rule sp; /* usually REG_UNSET: the CFA */
 	struct reg_rule fp;
 	struct reg_rule ra;
 };

@@ -125,8 +125,10 @@ enum wide_reg {
 	WIDE_UNDEFINED, /* RA: outermost; RBP: unknown, kept as zero */
 };
 
-#define WIDE_SIGNAL                                                                                \
-	1u /* the CIE has augmentation 'S': the caller's pc is exact, not a return address */
+/* WIDE_SIGNAL: the CIE has augmentation 'S': the caller's pc is exact, not a return address.
+ * WIDE_SP_LOST: the caller's RSP is not the CFA (longjmp): it is known, but not its caller. */
+#define WIDE_SIGNAL  1u
+#define WIDE_SP_LOST 2u
 
 /* What does not fit in 24 bits. Deduplicated over all objects; BPF reads it from an array map. */
 struct wide_rule {

@@ -51,6 +51,28 @@ static bool cfa_is_short(const struct expr *cfa, int64_t max)
 	       cfa->add >= 0 && cfa->add <= max && cfa->add % 8 == 0;
 }
 
+/*
+ * The walk takes the CFA for the caller's stack pointer. Code that switches stacks (longjmp,
+ * setcontext) knows better at its very end.
+ */
+static bool sp_is_cfa(const struct reg_rule *sp, const struct expr *cfa)
+{
+	switch (sp->how) {
+	case REG_UNSET:
+	case REG_UNDEFINED:
+		return true;
+	case REG_CFA_PLUS:
+		return !sp->off;
+	case REG_IN_REG:
+		return cfa->kind == EXPR_REG && cfa->reg == sp->reg && cfa->add == sp->off;
+	case REG_AT_REG: /* signal frames: both are what the kernel saved */
+		return cfa->kind == EXPR_DEREF && cfa->reg == sp->reg && cfa->off == sp->off &&
+		       !cfa->add;
+	default:
+		return false;
+	}
+}
+
 static uint32_t outermost(const struct expr *cfa, const struct reg_rule *fp)
 {
 	uint32_t depth;
@@ -116,9 +138,9 @@ static int wide_reg(const struct reg_rule *rule, __u8 *kind, __u8 *reg, __s32 *o
 }
 
 static int rule_wide(const struct expr *cfa, const struct reg_rule *fp, const struct reg_rule *ra,
-		     bool signal, struct wide_rules *set, uint32_t *rule)
+		     unsigned int flags, struct wide_rules *set, uint32_t *rule)
 {
-	struct wide_rule wide = {.flags = signal ? WIDE_SIGNAL : 0};
+	struct wide_rule wide = {.flags = (__u8)flags};
 	int class = wide_cfa(&wide, cfa), index;
 
 	if (!class)
@@ -146,6 +168,7 @@ int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *
 {
 	const struct expr *cfa = &state->cfa;
 	struct reg_rule fp = normal(state->fp, cfa), ra = normal(state->ra, cfa);
+	unsigned int flags = 0;
 	uint32_t depth;
 	bool usual;
 
@@ -154,7 +177,11 @@ int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *
 		*rule = outermost(cfa, &fp);
 		return 0;
 	}
-	usual = !signal && ra.how == REG_AT_CFA && ra.off == ARCH_RA_AT && fp_depth(&fp, &depth);
+	if (signal)
+		flags |= WIDE_SIGNAL;
+	if (!sp_is_cfa(&state->sp, cfa))
+		flags |= WIDE_SP_LOST;
+	usual = !flags && ra.how == REG_AT_CFA && ra.off == ARCH_RA_AT && fp_depth(&fp, &depth);
 	if (usual && cfa_is_short(cfa, RULE_CFA_MAX)) {
 		*rule = RULE_FRAME(cfa->reg == ARCH_SP ? ROW_RSP : ROW_RBP, cfa->add, depth);
 		return 0;
@@ -164,5 +191,5 @@ int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *
 		*rule = RULE(ROW_PLT, cfa->threshold);
 		return 0;
 	}
-	return rule_wide(cfa, &fp, &ra, signal, wide, rule);
+	return rule_wide(cfa, &fp, &ra, flags, wide, rule);
 }

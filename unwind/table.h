@@ -30,16 +30,16 @@ struct unwind_table {
 	uint32_t *words;
 	uint32_t nwords;
 	/* What the table was made of. */
-	uint64_t cfi_bytes;		    /* size of the section read; 0: the file has no CFI */
+	uint64_t cfi_bytes; /* size of the section read; 0: the file has no CFI */
 	uint32_t nrows;
 	uint32_t nfdes;
-	uint32_t bad_fdes;		    /* malformed, each costs its own function only */
+	uint32_t bad_fdes;		   /* malformed, each costs its own function only */
 	uint32_t classes[ROW_CLASS_COUNT]; /* rows that ended as ROW_UNSUPPORTED */
 };
 
 /*
- * Builds the table of .eh_frame, or of .debug_frame when there is no .eh_frame or no function in it.
- * PLT sections without CFI get CFA = rsp + 8. A file without any of these gives a table without
+ * Builds the table of .eh_frame, or of .debug_frame when there is no .eh_frame or no function in
+ * it. PLT sections without CFI get CFA = rsp + 8. A file without any of these gives a table without
  * spans, as does one without an executable segment (relocatable). -ENOMEM, -ENOTSUP for another
  * machine, or -EINVAL when the section as a whole is unusable. The caller frees *out with
  * unwind_table_free.
@@ -53,9 +53,9 @@ uint32_t unwind_table_rule(const struct unwind_table *table, uint64_t vaddr);
 
 /*
  * Prints `PC CFA FP RA`, tab-separated, a line for each row of the compact table, equal neighbours
- * merged (see stacktop(1), --dump-unwind). Where the table says nothing about a column it prints `-`:
- * FP and RA of `end`, and of a row that is not supported all but the column with `expr`. An outermost
- * row (RA `u`) whose CFA is not short has CFA `expr`. -EIO when writing failed.
+ * merged (see stacktop(1), --dump-unwind). Where the table says nothing about a column it prints
+ * `-`: FP and RA of `end`, and of a row that is not supported all but the column with `expr`. An
+ * outermost row (RA `u`) whose CFA is not short has CFA `expr`. -EIO when writing failed.
  */
 int unwind_table_dump(const struct unwind_table *table, const struct wide_rules *wide, FILE *out);
 
