@@ -127,7 +127,11 @@ static void names_read(struct names *names, const char *path, const char *option
 		line.size = strtoull(length, NULL, 16);
 		line.label = !function;
 		line.name = strdup(name);
-		names->lines = reallocarray(names->lines, names->count + 1, sizeof(line));
+		/* at every power of two */
+		if (!(names->count & (names->count - 1)))
+			names->lines = reallocarray(
+				names->lines, names->count ? 2 * names->count : 1, sizeof(line));
+		assert_non_null(names->lines);
 		names->lines[names->count++] = line;
 	}
 	free(text);

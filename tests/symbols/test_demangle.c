@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* c++filt is asked about the names of real files; the rest are names that nobody should mangle. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "symbols/demangle.h"
+
+static void expect(const char *name, const char *want)
+{
+	char *got = demangle(name);
+
+	assert_non_null(got);
+	assert_string_equal(got, want);
+	free(got);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	expect("", "");
+	expect("main", "main");
+	expect("_start", "_start");
+	expect("_Z", "_Z");
+	expect("_R", "_R");
+	expect("_Zebra", "_Zebra");
+	expect("_Z3foov", "foo");
+	expect("_ZN3fooclEi", "foo::operator()");
+	expect("_ZNK1AcvbEv", "A::operator bool");
+	expect("_ZN1A3addIiEEiT_", "A::add<int>");
+	expect("_ZNSt6vectorIiSaIiEE9push_backERKi",
+	       "std::vector<int, std::allocator<int> >::push_back");
+	expect("_ZN12_GLOBAL__N_13barEv", "(anonymous namespace)::bar");
+	expect("_ZN1AD2Ev", "A::~A");
+	/* what is thunked to is shown in full */
+	expect("_ZTv0_n24_N1A1fEv", "virtual thunk to A::f()");
+}
+
+static void test_marks(void **state)
+{
+	(void)state;
+	expect("_Z3foov.cold", "foo.cold");
+	expect("_Z3foov.part.0.constprop.12.isra.3", "foo.part.0.constprop.12.isra.3");
+	expect("_Z3foov.llvm.1234567890", "foo");
+	expect("main.cold", "main.cold");
+	expect("_Z3foov.lto_priv.0.cold", "foo.lto_priv.0.cold");
+}
+
+static void test_rust(void **state)
+{
+	(void)state;
+	expect("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad");
+	expect("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE.llvm.77",
+	       "core::fmt::Formatter::pad");
+	/* too few different digits for libiberty's test, still a hash */
+	expect("_ZN4core3fmt9Formatter3pad17h0000000000000001E", "core::fmt::Formatter::pad");
+	expect("_ZN66_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..drop..Drop$GT$4drop17h"
+	       "0123456789abcdefE",
+	       "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop");
+	expect("_RNvCs15kBYyAo9fc_7mycrate7example", "mycrate::example");
+	expect("_RINvNtC3std3mem8align_ofjE", "std::mem::align_of::<usize>");
+}
+
+/* A name of n nested pairs of the pair before stands for a text of 2^n pieces. */
+static void test_explosion(void **state)
+{
+	char name[4000], *got;
+	clock_t start = clock();
+
+	(void)state;
+	strcpy(name, "_Z1fI1PIiiE");
+	for (int i = 0; i < 60; i++)
+		sprintf(name + strlen(name), "S_IS%c_S%c_E", i < 10 ? '0' + i : 'A' + (i - 10) % 26,
+			i < 10 ? '0' + i : 'A' + (i - 10) % 26);
+	strcat(name, "Evv");
+	got = demangle(name);
+	assert_non_null(got);
+	assert_true(strlen(got) <= 8192);
+	free(got);
+
+	/* Rust v0: a tuple of the tuple before, twice, by back references */
+	strcpy(name, "_RINvC1a1f");
+	for (int i = 0; i < 40; i++)
+		strcat(name, "T");
+	strcat(name, "u");
+	for (int i = 0; i < 40; i++)
+		sprintf(name + strlen(name), "B%c_E", 'a' + i % 26);
+	strcat(name, "E");
+	got = demangle(name);
+	assert_non_null(got);
+	assert_true(strlen(got) <= 8192);
+	free(got);
+	assert_true(clock() - start < CLOCKS_PER_SEC);
+}
+
+static void test_deep(void **state)
+{
+	static const char *const pieces[] = {"P", "N", "I",  "T",  "RK", "F",
+					     "L", "X", "S_", "Dp", "1aI"};
+	char *name = malloc(300000), *got;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
+		for (size_t length = 500; length < 250000; length = length * 3) {
+			strcpy(name, i % 2 ? "_Z1f" : "_RINvC1a1f");
+			for (size_t at = strlen(name); at < length; at += strlen(pieces[i]))
+				strcpy(name + at, pieces[i]);
+			got = demangle(name);
+			assert_non_null(got);
+			free(got);
+		}
+	}
+	memset(name, 'a', 299999);
+	name[0] = '_';
+	name[1] = 'Z';
+	name[299999] = '\0';
+	expect(name, name);
+	free(name);
+}
+
+/* Every mangled name without marks of two files, against `c++filt -p -i`. */
+static void compare_with_filt(const char *path, const char *option)
+{
+	char command[512], *line = NULL, *name = NULL, *got;
+	size_t size = 0, room = 0, count = 0;
+	FILE *names, *wants;
+
+	snprintf(
+		command, sizeof(command),
+		"nm %s --defined-only %s 2>/dev/null | awk '$3 ~ /^_[ZR]/ {sub(/@.*/, \"\", $3); print $3}'"
+		"| grep -v '[.]' | awk 'length($0) < 1000' | sort -u > /tmp/test_demangle.%d",
+		option, path, (int)getpid());
+	assert_int_equal(system(command), 0);
+	snprintf(command, sizeof(command), "cat /tmp/test_demangle.%d", (int)getpid());
+	names = popen(command, "r");
+	snprintf(command, sizeof(command), "c++filt -p -i < /tmp/test_demangle.%d", (int)getpid());
+	wants = popen(command, "r");
+	assert_true(names && wants);
+	while (getline(&name, &room, names) > 0) {
+		assert_true(getline(&line, &size, wants) > 0);
+		name[strcspn(name, "\n")] = line[strcspn(line, "\n")] = '\0';
+		got = demangle(name);
+		assert_non_null(got);
+		assert_string_equal(got, line);
+		free(got);
+		count++;
+	}
+	pclose(names);
+	pclose(wants);
+	free(line);
+	free(name);
+	snprintf(command, sizeof(command), "/tmp/test_demangle.%d", (int)getpid());
+	unlink(command);
+	print_message("%s: %zu names as c++filt has them\n", path, count);
+}
+
+static void test_filt(void **state)
+{
+	(void)state;
+	compare_with_filt("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "-D");
+	compare_with_filt("/usr/bin/node", "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names), cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_rust),  cmocka_unit_test(test_explosion),
+		cmocka_unit_test(test_deep),  cmocka_unit_test(test_filt),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
