@@ -7,7 +7,10 @@
  * feeds it; screens and reports read it. One lock (profile_lock) guards everything; whoever feeds
  * or reads holds it, and nobody holds it while reading a file, waiting or writing to a terminal.
  *
- * Ids are small dense integers and stay valid while something in the profile refers to them.
+ * Ids are small dense integers and stay valid while something in the profile refers to them: a
+ * stack to a function, a cell or its feeder to a stack, a cell to a process. What nobody refers to
+ * any more, or not yet, is forgotten at the end of the next successful commit, so an id just made
+ * can be used until then.
  */
 
 #include <stdbool.h>
@@ -98,7 +101,10 @@ struct profile;
 
 /*
  * window: slices that the sliding window spans, in seconds. Memory is bounded: totals keep at most
- * cells_max cells, beyond which the rarest are merged per process into "[folded away]".
+ * cells_max cells, beyond which processes that exited before the window are merged into one,
+ * "[exited]" (PID 0), then the rarest cells per process into stacks of one frame "[folded away]"
+ * (FUNC_END). No sample is lost by that, and the shares of kernel samples and of complete stacks
+ * stay exact. The window is never folded.
  */
 struct profile *profile_new(unsigned int window, size_t cells_max);
 void profile_free(struct profile *p);
@@ -108,12 +114,13 @@ void profile_unlock(struct profile *p);
 
 /* --- feeding; the lock is held ------------------------------------------------------------- */
 
-/* Id of the function, interned by all three fields. The strings are copied. -ENOMEM as a
- * negative result. */
+/* Id of the function, interned by all three fields. The strings are copied (a name up to 1023
+ * bytes, a module up to 255). -ENOMEM as a negative result. */
 int64_t profile_func(struct profile *p, enum func_kind kind, const char *name, const char *module);
 /*
- * A new stack with one reference, which the caller gives back by profile_stack_put when it
- * forgets the id. Cells hold references of their own. The frames are copied. -ENOMEM.
+ * A stack with one more reference, which the caller gives back by profile_stack_put when it
+ * forgets the id. Equal stacks have the same id. Cells hold references of their own. The frames are
+ * copied. -ENOMEM, or -EINVAL when a frame is no function.
  */
 int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack);
 void profile_stack_put(struct profile *p, uint32_t stack);
@@ -121,8 +128,8 @@ void profile_stack_put(struct profile *p, uint32_t stack);
  * process is forgotten some time after it exited and its last cell is gone; feeding it again by
  * (pid, image) is always right. */
 int64_t profile_proc(struct profile *p, const struct profile_proc *info);
-/* Ends a slice: cells and the state of the collection. Old slices leave the window. -ENOMEM: the
- * slice is dropped as a whole. */
+/* Ends a slice: cells and the state of the collection. Old slices leave the window. -ENOMEM, or
+ * -EINVAL for an id that is not in use: the slice is dropped as a whole. */
 int profile_commit(struct profile *p, const struct profile_cell *cells, size_t ncells,
 		   const struct profile_health *health);
 /* A line for the person, shown for some seconds (live) or written to stderr (batch). */

@@ -97,7 +97,7 @@ size_t query_timeline(const struct profile *p, float *use, size_t max);
 /* Number of slices committed so far. */
 uint64_t query_slices(const struct profile *p);
 
-/* Forgets all counts (not functions or processes). */
+/* Forgets all counts (not functions or processes); the timeline and the last health stay. */
 void profile_zero(struct profile *p);
 
 /* Newest message, NULL when none is younger than max_age ns; serial tells one from the next. */

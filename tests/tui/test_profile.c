@@ -373,6 +373,7 @@ static void test_churn(void **state)
 	enum { PER_SLICE = 1000 };
 	struct profile *p = profile_new(10, 20000);
 	static struct profile_cell cells[PER_SLICE];
+	uint64_t seed = 5;
 	uint32_t pid = 0;
 	size_t used = 0, most = 0;
 
@@ -381,7 +382,7 @@ static void test_churn(void **state)
 		for (int i = 0; i < PER_SLICE; i++, pid++) {
 			char names[64];
 
-			sprintf(names, "main;work%u;leaf%u", pid % 50, pid % 3000);
+			sprintf(names, "main;leaf%u", feed_random(&seed, 3000));
 			cells[i] = (struct profile_cell){
 				feed_proc(p, (pid_t)(pid % 32768 + 1), pid, "sh", false), pid,
 				feed_names(p, false, names), PROFILE_NO_STACK, 1};
@@ -394,6 +395,9 @@ static void test_churn(void **state)
 		}
 		assert_true(p->procs.live <= 20000 + 21 * PER_SLICE + OWN_PROCS);
 		assert_true(p->totals.count <= 20000);
+		assert_true(p->sliding.count <= 22 * PER_SLICE);
+		assert_int_equal(samples(p, WEIGH_WINDOW, QUERY_ALL),
+				 (slice < 10 ? slice + 1 : 10) * PER_SLICE);
 		if (slice == CHURN / PER_SLICE / 4)
 			used = mallinfo2().uordblks + mallinfo2().hblkhd;
 		most = mallinfo2().uordblks + mallinfo2().hblkhd;
@@ -401,7 +405,7 @@ static void test_churn(void **state)
 	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), CHURN);
 	assert_int_equal(samples(p, WEIGH_TOTAL, p->exited) > 0, 1);
 	assert_true(p->procs.count <= 20000 + 22 * PER_SLICE);
-	assert_true(p->stacks.count <= 6100);
+	assert_true(p->stacks.count <= 3000 + OWN_STACKS);
 	/* The sanitizer's malloc does not fill in mallinfo2: both are 0 then. */
 	assert_true(most <= used + used / 10);
 	print_message("churn of %d processes: %zu KiB after a quarter, %zu KiB at the end\n", CHURN,
