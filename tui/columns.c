@@ -13,7 +13,7 @@ static int needed(int count, const int *width)
 	return sum;
 }
 
-/* Gives what is left to the columns that may grow, a cell in turn, the left ones first. */
+/* Gives what is left to the columns that may grow, in turns, the left ones first. */
 static void grow(const struct column *columns, int count, int left, int *width)
 {
 	bool grew = true;
@@ -21,10 +21,13 @@ static void grow(const struct column *columns, int count, int left, int *width)
 	while (left > 0 && grew) {
 		grew = false;
 		for (int i = 0; i < count && left > 0; i++) {
+			int by = columns[i].weight ? columns[i].weight : 1;
+
 			if (width[i] == 0 || width[i] >= columns[i].max)
 				continue;
-			width[i]++;
-			left--;
+			by = by < left ? by : left;
+			width[i] += by;
+			left -= by;
 			grew = true;
 		}
 	}

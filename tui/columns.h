@@ -19,6 +19,7 @@ struct column {
 	bool keep;  /* never left out */
 	bool sortable;
 	const char *name; /* in the menu of F6 */
+	int weight;	  /* cells that it grows by in its turn; 0: one */
 };
 
 #define COLUMNS_MAX 12

@@ -19,8 +19,8 @@ static const struct column columns[FUNCTABLE_COLUMNS] = {
 	[FUNCTABLE_CHANGE] = {"vs BEFORE", 10, 10, true, false, true, "change against before"},
 	[FUNCTABLE_SAMPLES] = {"SAMPLES", 8, 8, true, false, true, "SAMPLES of its own"},
 	[FUNCTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},
-	[FUNCTABLE_KIND] = {.title = "k/u", .min = 4, .max = 4},
-	[FUNCTABLE_FUNC] = {"FUNCTION", 20, 400, false, true, true, "FUNCTION by name"},
+	[FUNCTABLE_KIND] = {.title = "k/u", .min = 4, .max = 4, .keep = true},
+	[FUNCTABLE_FUNC] = {"FUNCTION", 20, 400, false, true, true, "FUNCTION by name", 4},
 	[FUNCTABLE_MODULE] = {"MODULE", 11, 24, false, false, true, "MODULE"},
 };
 

@@ -78,26 +78,39 @@ static double per_second(const struct profile_health *last, uint64_t n)
 	return share((double)n * NS_PER_SEC, (double)last->elapsed);
 }
 
+/* Text that is shown as a whole or not at all, up to `end`; returns where the next begins. */
+static int piece(struct grid *g, int row, int col, int end, enum role role, const char *text)
+{
+	int width = grid_width(g, text);
+
+	return width <= end - col ? col + grid_put(g, row, col, width, role, text) : col;
+}
+
 static void draw_title(const struct ui *ui, struct grid *g)
 {
 	const struct profile_health *last = &ui->header.last;
-	char right[64], left[256];
-	int width, n;
+	char text[128];
+	int end, col;
 
-	snprintf(right, sizeof(right), " %s %s  %s ",
+	snprintf(text, sizeof(text), " %s %s  %s ",
 		 grid_glyph(g, ui->frozen ? GLYPH_FROZEN : GLYPH_LIVE),
 		 ui->frozen ? "FROZEN" : "LIVE", ui->clock);
-	width = grid_width(g, right);
-	n = snprintf(left, sizeof(left), " stacktop  %s", ui->host);
-	if (last->ncpus)
-		n += snprintf(left + n, sizeof(left) - n, "  %u cpu   %s %u Hz", last->ncpus,
-			      last->event, last->frequency);
-	if (g->cols >= 80 && n < (int)sizeof(left))
-		snprintf(left + n, sizeof(left) - n, "   %s %s   every %.1f s",
-			 ui->weigh == WEIGH_WINDOW ? "window" : "weighs", ui_weighed(ui),
-			 ui->interval);
-	grid_fit(g, 0, 0, g->cols - width, ROLE_TITLE, left);
-	grid_put(g, 0, g->cols - width, width, ui->frozen ? ROLE_PAUSED : ROLE_OK, right);
+	end = g->cols - grid_width(g, text);
+	grid_put(g, 0, end < 0 ? 0 : end, g->cols, ui->frozen ? ROLE_PAUSED : ROLE_OK, text);
+	col = piece(g, 0, 0, end, ROLE_TITLE, " stacktop");
+	snprintf(text, sizeof(text), "  %s", ui->host);
+	col = piece(g, 0, col, end, ROLE_TITLE, text);
+	if (last->ncpus) {
+		snprintf(text, sizeof(text), "  %u cpu", last->ncpus);
+		col = piece(g, 0, col, end, ROLE_TEXT, text);
+		snprintf(text, sizeof(text), "  %s %u Hz", last->event, last->frequency);
+		col = piece(g, 0, col, end, ROLE_TEXT, text);
+	}
+	snprintf(text, sizeof(text), "  %s %s", ui->weigh == WEIGH_WINDOW ? "window" : "weighs",
+		 ui_weighed(ui));
+	col = piece(g, 0, col, end, ROLE_TEXT, text);
+	snprintf(text, sizeof(text), "  every %.1f s", ui->interval);
+	piece(g, 0, col, end, ROLE_TEXT, text);
 }
 
 static void draw_bar(struct grid *g, int row, const char *label, double part, int width,
@@ -202,16 +215,17 @@ static void draw_state(const struct ui *ui, struct grid *g, int row)
 		 per_second(last, last->samples));
 	col = put(g, row, 0, ROLE_TEXT, text);
 	col = put(g, row, put_lost(ui, g, row, col), ROLE_TEXT, "  ");
-	col = put(g, row, put_unwound(ui, g, row, col), ROLE_TEXT, "  ");
-	snprintf(text, sizeof(text), "shards %u/%u  self %.1f%%", last->shards_used,
-		 last->shards_max, self_percent(ui));
-	put(g, row, col, ROLE_TEXT, text);
+	col = put_unwound(ui, g, row, col);
+	snprintf(text, sizeof(text), "  self %.1f%%", self_percent(ui));
+	col = piece(g, row, col, g->cols, ROLE_TEXT, text);
+	snprintf(text, sizeof(text), "  shards %u/%u", last->shards_used, last->shards_max);
+	piece(g, row, col, g->cols, ROLE_TEXT, text);
 }
 
 static void draw_timeline(const struct ui *ui, struct grid *g, int row)
 {
 	const struct header *h = &ui->header;
-	int room = g->cols - 11;
+	int room = g->cols - 12;
 	int n = (int)h->ntimeline < room ? (int)h->ntimeline : room;
 	char text[16];
 

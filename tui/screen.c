@@ -195,7 +195,7 @@ static unsigned int on_event(struct screen *s, int fd)
 
 	if (n < 0 && errno != EAGAIN)
 		return UI_QUIT;
-	err = ui_load(s->ui);
+	err = ui_refresh(s->ui);
 	if (err)
 		ui_notice(s->ui, "%s", strerror(-err));
 	return UI_REDRAW;
@@ -215,7 +215,7 @@ static void run(struct screen *s)
 	int event = engine_event_fd(s->engine);
 
 	set_time(s->ui);
-	if (ui_load(s->ui))
+	if (ui_refresh(s->ui))
 		ui_notice(s->ui, "out of memory");
 	while (!(flags & UI_QUIT) && !engine_finished(s->engine)) {
 		struct pollfd fds[] = {

@@ -137,20 +137,26 @@ static void load_message(struct ui *ui)
 		ui->message[0] = '\0';
 }
 
-int ui_load(struct ui *ui)
+/* What the current view shows, also of a frozen copy. */
+static int load(struct ui *ui)
 {
 	struct profile *p = ui_profile(ui);
 	int err;
 
-	profile_lock(ui->profile);
-	load_message(ui);
-	if (!ui->frozen)
-		header_load(&ui->header, ui->profile);
-	profile_unlock(ui->profile);
 	profile_lock(p);
+	if (!ui->frozen)
+		header_load(&ui->header, p);
 	err = views[ui->view]->load(ui, p);
 	profile_unlock(p);
 	return err ? err : views[ui->view]->sort(ui);
+}
+
+int ui_refresh(struct ui *ui)
+{
+	profile_lock(ui->profile);
+	load_message(ui);
+	profile_unlock(ui->profile);
+	return ui->frozen ? 0 : load(ui);
 }
 
 /* --- for views ----------------------------------------------------------------------------- */
@@ -636,7 +642,7 @@ unsigned int ui_key(struct ui *ui, int key)
 			flags = ask(ui, action, "Attach (PID or name; -X detaches; empty: all):");
 	}
 	if (flags & UI_RELOAD)
-		err = ui_load(ui);
+		err = load(ui);
 	else if (flags & UI_RESORT)
 		err = views[ui->view]->sort(ui);
 	if (err)

@@ -4,7 +4,7 @@
 
 /*
  * What the person at the screen has chosen, and the screen as a grid: everything but the
- * terminal. Its owner calls ui_load when the profile changed, ui_key for each key, and ui_draw
+ * terminal. Its owner calls ui_refresh when the profile changed, ui_key for each key, and ui_draw
  * when one of them asks for it.
  */
 
@@ -68,7 +68,7 @@ struct ui {
 	struct header header;
 	char notice[256]; /* answer to the last key, "" none */
 	uint64_t notice_until;
-	char message[256]; /* of the profile, copied by ui_load */
+	char message[256]; /* of the profile, copied by ui_refresh */
 	enum message_level message_level;
 
 	/* Set by the owner, so that tests can set them, too. */
@@ -82,8 +82,9 @@ struct ui {
 struct ui *ui_new(struct profile *profile, struct engine *engine, const struct options *options);
 void ui_free(struct ui *ui);
 
-/* Asks the profile, under its lock, for what the current view shows. -ENOMEM. */
-int ui_load(struct ui *ui);
+/* The profile has news: asks it, under its lock, for what the current view shows, unless that is
+ * frozen. -ENOMEM. */
+int ui_refresh(struct ui *ui);
 /* Does what the key means; returns enum ui_flags that were not yet seen to: UI_REDRAW,
  * UI_REPAINT, UI_QUIT. */
 unsigned int ui_key(struct ui *ui, int key);

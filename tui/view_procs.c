@@ -42,8 +42,8 @@ static const struct column columns[PROCS_COLUMNS] = {
 	[PROCS_RATE] = {"SMP/s", 6, 7, true, false, true, "SMP/s: samples a second"},
 	[PROCS_KERNEL] = {"K%", 4, 5, true, false, true, "K%: share in the kernel"},
 	[PROCS_UNWOUND] = {"UNWOUND", 8, 9, true, false, true, "UNWOUND: complete stacks"},
-	[PROCS_HOTTEST] = {"HOTTEST FUNCTION", 13, 44, false, false, true, "HOTTEST FUNCTION"},
-	[PROCS_COMMAND] = {"COMMAND", 11, 400, false, true, true, "COMMAND"},
+	[PROCS_HOTTEST] = {"HOTTEST FUNCTION", 13, 44, false, false, true, "HOTTEST FUNCTION", 4},
+	[PROCS_COMMAND] = {"COMMAND", 11, 400, false, true, true, "COMMAND", 3},
 };
 
 struct procs_row {

@@ -38,7 +38,7 @@ static const struct column columns[TREE_COLUMNS] = {
 	[TREE_SELF] = {.title = "SELF%", .min = 7, .max = 8, .right = true, .keep = true},
 	[TREE_SAMPLES] = {.title = "SAMPLES", .min = 8, .max = 8, .right = true},
 	[TREE_BAR] = {.title = "BAR", .min = 9, .max = 13},
-	[TREE_CALLS] = {.title = "CALL TREE", .min = 28, .max = 400, .keep = true},
+	[TREE_CALLS] = {.title = "CALL TREE", .min = 28, .max = 400, .keep = true, .weight = 4},
 	[TREE_MODULE] = {.title = "MODULE", .min = 11, .max = 24},
 };
 
@@ -50,7 +50,7 @@ struct tree_row {
 	uint64_t path;
 	uint64_t self, total;
 	bool open, closed; /* neither: it has no children */
-	bool chained;	   /* the only child: drawn below its parent, not beside a guide */
+	bool chained;	   /* the only child: drawn right below its parent, without a guide */
 	bool more;	   /* siblings follow */
 };
 
@@ -193,9 +193,9 @@ static int add_node(struct tree_view *v, uint32_t node, size_t parent, uint32_t 
 	row->path = n->path;
 	row->self = n->self;
 	row->total = n->total;
-	row->chained = parent && lines == 1;
+	row->chained = lines == 1;
 	row->more = more;
-	row->indent = parent ? v->rows[parent - 1].indent + !row->chained : 0;
+	row->indent = (parent ? v->rows[parent - 1].indent : 0) + !row->chained;
 	if (n->first_child) {
 		row->open = openset_get(v->open, n->path, hot);
 		row->closed = !row->open;
@@ -211,8 +211,8 @@ static int add_small(struct tree_view *v, uint32_t node, size_t parent, uint32_t
 		return -ENOMEM;
 	row->node = node;
 	row->parent = (uint32_t)parent;
-	row->chained = parent && lines == 1;
-	row->indent = parent ? v->rows[parent - 1].indent + !row->chained : 0;
+	row->chained = lines == 1;
+	row->indent = (parent ? v->rows[parent - 1].indent : 0) + !row->chained;
 	row->path = v->tree.nodes[node].path ^ REST_OF_PATH;
 	for (uint32_t c = v->tree.nodes[node].first_child; c; c = v->tree.nodes[c].next) {
 		if (!small(v, c))
@@ -359,7 +359,7 @@ static void draw_name(const struct ui *ui, const struct tree_view *v, const stru
 	grid_fit(g, y, col, need, role, name);
 	col += need;
 	if (row->node == v->hottest)
-		put(g, y, col, end, ROLE_HEAT_5, "  <== hottest");
+		put(g, y, col, end, ROLE_HEAT_5, end - col >= 13 ? "  <== hottest" : "  <==");
 	else if (row->closed && end - col > 8)
 		grid_printf(g, y, col, end - col, ROLE_DIM, "  (%u)",
 			    v->tree.nodes[row->node].nchildren);
