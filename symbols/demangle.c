@@ -39,6 +39,8 @@ static void output_add(const char *data, size_t length, void *arg)
 {
 	struct output *out = arg;
 
+	if (!length) /* libiberty may pass NULL then, which memcpy must not get */
+		return;
 	if (length <= DEMANGLED_MAX - out->length) {
 		memcpy(out->text + out->length, data, length);
 		out->length += length;

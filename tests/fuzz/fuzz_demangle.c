@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Any name must come back in bounded time and length, as it is or readable. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/demangle.h"
+#include "symbols/text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *name = malloc(size + 1), *readable, *clean;
+
+	if (!name)
+		return 0;
+	memcpy(name, data, size);
+	name[size] = '\0';
+	readable = demangle(name);
+	if (readable) {
+		if (strlen(readable) > 8192 && strcmp(readable, name))
+			abort();
+		clean = text_clean_dup(readable);
+		if (clean && (strlen(clean) > strlen(readable) || strchr(clean, '\033')))
+			abort();
+		free(clean);
+	}
+	free(readable);
+	free(name);
+	return 0;
+}
