@@ -613,6 +613,11 @@ static void verify_file(const char *path)
 
 	if (elf_file_open(path, &file) < 0)
 		return;
+	/* Relocatable files are not mapped. */
+	if (elf_file_type(file) == ET_REL) {
+		elf_file_free(file);
+		return;
+	}
 	err = unwind_table_build(file, wide_set, &k.table);
 	if (err) {
 		printf("%s: %s\n", path, strerror(-err));
