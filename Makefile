@@ -193,7 +193,7 @@ test-kernels: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) \
 asan:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined' tests
-	@BUILD=$(BUILD)/asan UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	@BUILD=$(BUILD)/asan TIME_FACTOR=5 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		tests/run.py $(or $(T),symbols/ unwind/ bpf/ tui/)
 
 ##   fuzz           run every fuzzer for FUZZ_SECONDS (30)
