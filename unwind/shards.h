@@ -29,13 +29,14 @@ struct shards_ops {
 
 struct shard_info {
 	bool created;
-	uint32_t used;	     /* words */
+	uint32_t used; /* words */
 	uint32_t blocks;
 	uint32_t generation; /* grows by one at each creation */
 };
 
 /* max: shards allowed by the budget, at most SHARDS_MAX. NULL: no memory. */
 struct shards *shards_new(unsigned int max, const struct shards_ops *ops, void *arg);
+/* Calls nothing: shards that still exist are the owner's to drop. */
 void shards_free(struct shards *shards);
 
 /*

@@ -10,14 +10,11 @@
 
 #include <cmocka.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbols/elffile.h"
@@ -55,7 +52,7 @@ struct names {
 	size_t count;
 };
 
-static FILE *run(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static FILE *run(const char *format, ...)
 {
 	char command[1024];
 	va_list args;
@@ -69,7 +66,7 @@ static FILE *run(const char *format, ...)
 	return pipe;
 }
 
-static void must(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void must(const char *format, ...)
 {
 	char command[2048];
 	va_list args;
