@@ -15,14 +15,12 @@ struct column {
 	const char *title;
 	int min;    /* cells, with the blank that separates it from the next */
 	int max;    /* it grows up to this when there is room */
+	int weight; /* ... by so many cells in its turn; 0: one */
 	bool right; /* aligned to the right */
 	bool keep;  /* never left out */
 	bool sortable;
 	const char *name; /* in the menu of F6 */
-	int weight;	  /* cells that it grows by in its turn; 0: one */
 };
-
-#define COLUMNS_MAX 12
 
 /* Cells per column into width[count]; 0: left out. Columns in `hidden` (bits) are left out. */
 void columns_fit(const struct column *columns, int count, int total, unsigned int hidden,

@@ -30,10 +30,12 @@ struct names *names_new(void)
 
 void names_clear(struct names *names)
 {
-	struct name *name, *next;
+	struct name *name = names->by_id, *next;
 
-	HASH_ITER(hh, names->by_id, name, next) {
-		HASH_DEL(names->by_id, name);
+	/* Frees the table; the names still know the next one. */
+	HASH_CLEAR(hh, names->by_id);
+	for (; name; name = next) {
+		next = name->hh.next;
 		free(name);
 	}
 }

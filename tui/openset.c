@@ -28,10 +28,12 @@ struct openset *openset_new(void)
 
 void openset_reset(struct openset *set, enum openset_mode mode)
 {
-	struct node *node, *next;
+	struct node *node = set->nodes, *next;
 
-	HASH_ITER(hh, set->nodes, node, next) {
-		HASH_DEL(set->nodes, node);
+	/* Frees the table; the nodes still know the next one. */
+	HASH_CLEAR(hh, set->nodes);
+	for (; node; node = next) {
+		next = node->hh.next;
 		free(node);
 	}
 	set->mode = mode;

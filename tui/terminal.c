@@ -301,7 +301,6 @@ void terminal_suspend(struct terminal *t)
 	sigaction(SIGTSTP, &before, NULL);
 	crash_terminal_before();
 	crash_terminal_taken(exit_ca_mode, cursor_normal, exit_attribute_mode, keypad_local);
-	reset_prog_mode();
 	terminal_resize(t);
 	refresh();
 	curs_set(0);

@@ -34,16 +34,16 @@ enum procs_column {
 
 static const struct column columns[PROCS_COLUMNS] = {
 	[PROCS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[PROCS_PID] = {"PID", 8, 8, true, true, true, "PID"},
-	[PROCS_USER] = {"USER", 8, 11, false, false, true, "USER"},
-	[PROCS_THREADS] = {"THR", 4, 5, true, false, true, "THR: threads"},
-	[PROCS_CPU] = {"CPU%", 7, 8, true, true, true, "CPU%: of one CPU"},
+	[PROCS_PID] = {"PID", 8, 8, 0, true, true, true, "PID"},
+	[PROCS_USER] = {"USER", 8, 11, 0, false, false, true, "USER"},
+	[PROCS_THREADS] = {"THR", 4, 5, 0, true, false, true, "THR: threads"},
+	[PROCS_CPU] = {"CPU%", 7, 8, 0, true, true, true, "CPU%: of one CPU"},
 	[PROCS_HISTORY] = {.title = "HISTORY", .min = 9, .max = 9},
-	[PROCS_RATE] = {"SMP/s", 6, 7, true, false, true, "SMP/s: samples a second"},
-	[PROCS_KERNEL] = {"K%", 4, 5, true, false, true, "K%: share in the kernel"},
-	[PROCS_UNWOUND] = {"UNWOUND", 8, 9, true, false, true, "UNWOUND: complete stacks"},
-	[PROCS_HOTTEST] = {"HOTTEST FUNCTION", 13, 44, false, false, true, "HOTTEST FUNCTION", 4},
-	[PROCS_COMMAND] = {"COMMAND", 11, 400, false, true, true, "COMMAND", 3},
+	[PROCS_RATE] = {"SMP/s", 6, 7, 0, true, false, true, "SMP/s: samples a second"},
+	[PROCS_KERNEL] = {"K%", 4, 5, 0, true, false, true, "K%: share in the kernel"},
+	[PROCS_UNWOUND] = {"UNWOUND", 8, 9, 0, true, false, true, "UNWOUND: complete stacks"},
+	[PROCS_HOTTEST] = {"HOTTEST FUNCTION", 13, 44, 4, false, false, true, "HOTTEST FUNCTION"},
+	[PROCS_COMMAND] = {"COMMAND", 11, 400, 3, false, true, true, "COMMAND"},
 };
 
 struct procs_row {
