@@ -98,6 +98,14 @@ static void check_all(const struct kallsyms *table, const struct want *list, siz
 	}
 }
 
+static struct want *grow(struct want *list, size_t count)
+{
+	struct want *more = reallocarray(list, count ? 2 * count : 1, sizeof(*list));
+
+	assert_non_null(more);
+	return more;
+}
+
 static void test_this_kernel(void **state)
 {
 	struct kallsyms *table;
@@ -116,8 +124,7 @@ static void test_this_kernel(void **state)
 	assert_non_null(pipe);
 	for (;;) {
 		if (!(count & (count - 1)))
-			list = reallocarray(list, count ? 2 * count : 1, sizeof(*list));
-		assert_non_null(list);
+			list = grow(list, count);
 		if (fscanf(pipe, "%" SCNx64 " %511s %63s", &list[count].addr, list[count].name,
 			   list[count].module) != 3)
 			break;

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ELF files as readelf sees them, and files that are none, broken, or change under us.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbols/elffile.h"
+
+static const char *const paths[] = {
+	"/bin/ls",
+	"/lib/x86_64-linux-gnu/libc.so.6",
+	"/lib64/ld-linux-x86-64.so.2",
+};
+
+static char *copy_of(const char *path, size_t *size)
+{
+	FILE *in = fopen(path, "rb");
+	char *data = malloc(1 << 22);
+
+	assert_non_null(in);
+	assert_non_null(data);
+	*size = fread(data, 1, 1 << 22, in);
+	fclose(in);
+	return data;
+}
+
+static int temporary(char *path, const void *data, size_t size)
+{
+	int fd;
+
+	strcpy(path, "/tmp/test_elffile.XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, size), size);
+	return fd;
+}
+
+static FILE *readelf(const char *option, const char *path, const char *filter)
+{
+	char command[512];
+	FILE *in;
+
+	snprintf(command, sizeof(command), "readelf %s '%s' | %s", option, path, filter);
+	in = popen(command, "r");
+	assert_non_null(in);
+	return in;
+}
+
+static void test_loads(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		FILE *in = readelf("-lW", paths[i], "grep '^  LOAD'");
+		const struct elf_load *loads;
+		struct elf_file *file;
+		char line[512];
+		size_t count, n = 0;
+
+		assert_int_equal(elf_file_open(paths[i], &file), 0);
+		assert_int_equal(elf_file_machine(file), EM_X86_64);
+		assert_int_equal(elf_file_type(file), ET_DYN);
+		loads = elf_file_loads(file, &count);
+		for (; fgets(line, sizeof(line), in); n++) {
+			uint64_t offset, vaddr, filesz, memsz, found;
+			char flags[16];
+
+			assert_true(n < count);
+			assert_int_equal(sscanf(line,
+						" LOAD %" SCNx64 " %" SCNx64 " %*x %" SCNx64
+						" %" SCNx64 " %15[RWE ]",
+						&offset, &vaddr, &filesz, &memsz, flags),
+					 5);
+			assert_int_equal(loads[n].offset, offset);
+			assert_int_equal(loads[n].vaddr, vaddr);
+			assert_int_equal(loads[n].filesz, filesz);
+			assert_int_equal(loads[n].memsz, memsz);
+			assert_int_equal(loads[n].exec, strchr(flags, 'E') != NULL);
+			if (!strchr(flags, 'E'))
+				continue;
+			assert_true(elf_file_vaddr(file, offset + 5, true, &found));
+			assert_int_equal(found, vaddr + 5);
+			assert_true(elf_file_vaddr(file, offset & ~4095ull, true, &found));
+			assert_int_equal(found, vaddr - (offset & 4095));
+			assert_false(elf_file_vaddr(file, offset + filesz, true, &found));
+		}
+		assert_int_equal(n, count);
+		assert_true(n >= 2);
+		pclose(in);
+		elf_file_free(file);
+	}
+}
+
+static void test_sections(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		FILE *in = readelf("-SW", paths[i],
+				   "sed -n 's/^ *\\[ *\\([0-9]*\\)\\]/\\1/p' | grep -v NULL");
+		struct elf_file *file;
+		char line[512];
+		size_t size, n = 0, matched = 0;
+		char *data = copy_of(paths[i], &size);
+
+		assert_int_equal(elf_file_open(paths[i], &file), 0);
+		while (fgets(line, sizeof(line), in)) {
+			struct elf_section s;
+			uint64_t addr, offset, length;
+			uint32_t index;
+			char name[64], type[32];
+
+			if (sscanf(line, "%" SCNu32 " %63s %31s %" SCNx64 " %" SCNx64 " %" SCNx64,
+				   &index, name, type, &addr, &offset, &length) != 6)
+				continue;
+			n++;
+			if (!strcmp(type, "NOBITS")) {
+				assert_int_equal(elf_file_section(file, name, &s), -ENOENT);
+				continue;
+			}
+			assert_int_equal(elf_file_section_at(file, index, &s), 0);
+			assert_int_equal(s.size, length);
+			assert_int_equal(s.addr, addr);
+			assert_true(offset + length <= size);
+			assert_memory_equal(s.data, data + offset, length);
+			memset(&s, 0, sizeof(s));
+			assert_int_equal(elf_file_section(file, name, &s), 0);
+			matched += s.size == length;
+		}
+		assert_int_equal(elf_file_section_count(file), n + 1);
+		assert_true(matched >= n / 2);
+		pclose(in);
+		elf_file_free(file);
+		free(data);
+	}
+}
+
+static void test_build_id(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		FILE *in = readelf("-n", paths[i], "sed -n 's/.*Build ID: //p'");
+		char expected[256] = "", found[2 * BUILD_ID_MAX + 1] = "";
+		uint8_t id[BUILD_ID_MAX];
+		struct elf_file *file;
+		size_t length;
+
+		assert_non_null(fgets(expected, sizeof(expected), in));
+		pclose(in);
+		expected[strcspn(expected, "\n")] = '\0';
+		assert_int_equal(elf_file_open(paths[i], &file), 0);
+		length = elf_file_build_id(file, id);
+		for (size_t j = 0; j < length; j++)
+			sprintf(found + 2 * j, "%02x", id[j]);
+		assert_string_equal(found, expected);
+		elf_file_free(file);
+	}
+}
+
+static void test_refused(void **state)
+{
+	struct elf_file *file;
+	size_t size;
+	char *data = copy_of("/bin/ls", &size), path[64], fifo[80];
+	int fd;
+
+	(void)state;
+	assert_int_equal(elf_file_open("/no/such/file", &file), -ENOENT);
+	assert_int_equal(elf_file_open("/etc/passwd", &file), -EINVAL);
+	assert_int_equal(elf_file_open("/dev/zero", &file), -EINVAL);
+	assert_int_equal(elf_file_open("/tmp", &file), -EINVAL);
+	fd = temporary(path, "", 0);
+	assert_int_equal(elf_file_open_fd(fd, &file), -EINVAL);
+	close(fd);
+	unlink(path);
+	snprintf(fifo, sizeof(fifo), "%s.fifo", path);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(elf_file_open(fifo, &file), -EINVAL);
+	unlink(fifo);
+	data[EI_CLASS] = ELFCLASS32;
+	assert_int_equal(elf_file_open_memory(data, size, &file), -ENOTSUP);
+	data[EI_CLASS] = ELFCLASS64;
+	data[EI_DATA] = ELFDATA2MSB;
+	assert_int_equal(elf_file_open_memory(data, size, &file), -ENOTSUP);
+	data[EI_DATA] = ELFDATA2LSB;
+	((Elf64_Ehdr *)data)->e_machine = EM_RISCV;
+	assert_int_equal(elf_file_open_memory(data, size, &file), -ENOTSUP);
+	((Elf64_Ehdr *)data)->e_machine = EM_X86_64;
+	((Elf64_Ehdr *)data)->e_type = ET_CORE;
+	assert_int_equal(elf_file_open_memory(data, size, &file), -EINVAL);
+	assert_null(file);
+	assert_int_equal(elf_file_open_memory(data, 3, &file), -EINVAL);
+	elf_file_free(NULL);
+	free(data);
+}
+
+static void test_memory(void **state)
+{
+	struct elf_file *file;
+	struct elf_section s;
+	size_t size;
+	char *data = copy_of("/bin/ls", &size);
+
+	(void)state;
+	assert_int_equal(elf_file_open_memory(data, size, &file), 0);
+	assert_int_equal(elf_file_section(file, ".eh_frame", &s), 0);
+	assert_true((const char *)s.data > data && (const char *)s.data + s.size < data + size);
+	elf_file_free(file);
+	free(data);
+	assert_int_equal(elf_file_open_memory((void *)getauxval(AT_SYSINFO_EHDR),
+					      2 * (size_t)sysconf(_SC_PAGESIZE), &file),
+			 0);
+	assert_int_equal(elf_file_section(file, ".text", &s), 0);
+	elf_file_free(file);
+}
+
+/* The file gets shorter between opening and reading: an error, not a signal. */
+static void test_truncated(void **state)
+{
+	struct elf_file *file;
+	struct elf_section s;
+	size_t size;
+	char *data = copy_of("/bin/ls", &size), path[64];
+	int fd = temporary(path, data, size);
+
+	(void)state;
+	assert_int_equal(elf_file_open_fd(fd, &file), 0);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	assert_true(elf_file_section(file, ".eh_frame", &s) < 0);
+	assert_true(elf_file_section_at(file, 5, &s) <= 0);
+	elf_file_free(file);
+	close(fd);
+	unlink(path);
+	free(data);
+}
+
+/* Any prefix, and any byte of the headers changed: an answer, in bounds. */
+static void test_hostile(void **state)
+{
+	unsigned int random = 1, opened = 0;
+	size_t size, headers;
+	char *data = copy_of("/bin/ls", &size), *copy = malloc(size);
+
+	(void)state;
+	headers = ((Elf64_Ehdr *)data)->e_shoff;
+	for (int i = 0; i < 3000; i++) {
+		struct elf_file *file;
+		uint8_t id[BUILD_ID_MAX];
+		uint64_t vaddr, sum = 0;
+		size_t n = i % 3 ? size : (size_t)rand_r(&random) % size;
+
+		memcpy(copy, data, size);
+		for (int j = 0; j < 4; j++) {
+			size_t at = (size_t)rand_r(&random) % 1024;
+
+			copy[j & 1 ? at : headers + at % (size - headers)] = (char)rand_r(&random);
+		}
+		if (elf_file_open_memory(copy, n, &file) < 0)
+			continue;
+		opened++;
+		assert_true(elf_file_build_id(file, id) <= BUILD_ID_MAX);
+		elf_file_vaddr(file, 0x5000, true, &vaddr);
+		for (uint32_t k = 0; k < elf_file_section_count(file) && k < 100; k++) {
+			struct elf_section s;
+
+			if (elf_file_section_at(file, k, &s) < 0)
+				continue;
+			for (size_t b = 0; b < s.size; b += 64)
+				sum += s.data[b];
+		}
+		assert_true(sum < UINT64_MAX);
+		elf_file_free(file);
+	}
+	assert_true(opened > 100);
+	free(copy);
+	free(data);
+}
+
+/* A gigabyte of nothing costs nothing, and a section that claims it is refused. */
+static void test_sparse(void **state)
+{
+	struct elf_file *file;
+	struct elf_section s;
+	size_t size;
+	char *data = copy_of("/bin/ls", &size), path[64];
+	Elf64_Ehdr *ehdr = (Elf64_Ehdr *)data;
+	Elf64_Shdr *shdr = (Elf64_Shdr *)(data + ehdr->e_shoff);
+	int fd;
+
+	(void)state;
+	shdr[2].sh_size = 1ull << 40;
+	shdr[3].sh_size = UINT64_MAX;
+	fd = temporary(path, data, size);
+	if (ftruncate(fd, 1ll << 41) == 0) {
+		assert_int_equal(elf_file_open_fd(fd, &file), 0);
+		assert_int_equal(elf_file_section_at(file, 2, &s), -EINVAL);
+		assert_int_equal(elf_file_section_at(file, 3, &s), -EINVAL);
+		assert_int_equal(elf_file_section(file, ".eh_frame", &s), 0);
+		elf_file_free(file);
+	}
+	close(fd);
+	unlink(path);
+	free(data);
+}
+
+/* Compressed by the assembler, read as it was; broken and boasting compression is refused. */
+static void test_compressed(void **state)
+{
+	char path[64], command[512];
+	struct elf_file *file;
+	struct elf_section s;
+	char *data, *plain;
+	size_t size;
+	Elf64_Shdr *shdr;
+	int fd = temporary(path, "", 0);
+
+	(void)state;
+	close(fd);
+	snprintf(command, sizeof(command),
+		 "printf '.section .debug_x\\n.rept 9999\\n.ascii \"stacktop \"\\n.endr\\n' | "
+		 "as --compress-debug-sections=zlib -o '%s' -",
+		 path);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(elf_file_open(path, &file), 0);
+	assert_int_equal(elf_file_type(file), ET_REL);
+	assert_int_equal(elf_file_section(file, ".debug_x", &s), 0);
+	assert_int_equal(s.size, 9999 * 9);
+	plain = malloc(s.size);
+	for (size_t i = 0; i < s.size; i += 9)
+		memcpy(plain + i, "stacktop ", 9);
+	assert_memory_equal(s.data, plain, s.size);
+	elf_file_free(file);
+	free(plain);
+
+	data = copy_of(path, &size);
+	shdr = (Elf64_Shdr *)(data + ((Elf64_Ehdr *)data)->e_shoff);
+	while (!(shdr->sh_flags & SHF_COMPRESSED))
+		shdr++;
+	((Elf64_Chdr *)(data + shdr->sh_offset))->ch_size = 1ull << 50;
+	assert_int_equal(elf_file_open_memory(data, size, &file), 0);
+	assert_int_equal(elf_file_section(file, ".debug_x", &s), -EINVAL);
+	elf_file_free(file);
+	((Elf64_Chdr *)(data + shdr->sh_offset))->ch_size = 9999 * 9;
+	memset(data + shdr->sh_offset + sizeof(Elf64_Chdr), 0xee, 20);
+	assert_int_equal(elf_file_open_memory(data, size, &file), 0);
+	assert_int_equal(elf_file_section(file, ".debug_x", &s), -EINVAL);
+	elf_file_free(file);
+	unlink(path);
+	free(data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_loads),	   cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_build_id),   cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_memory),	   cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_hostile),	   cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_compressed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
