@@ -5,7 +5,8 @@
  * instruction that sets them is met, not at each row they hold for.
  *
  * Where DWARF leaves a program's meaning open we follow elfutils: changing register or offset of a
- * CFA that is an expression is malformed, and so is to restore a state that nobody remembered.
+ * CFA that is an expression is malformed, so is a state restored that nobody remembered, and a
+ * register restored in a CIE, before there is anything to restore.
  */
 #include "unwind/cfa.h"
 

@@ -137,11 +137,20 @@ static struct expr binary(uint8_t op, struct expr a, struct expr b)
 	return other;
 }
 
-/* Operators that only push a number. False: op is none of them. */
-static bool push_constant(struct machine *m, uint8_t op)
+/* const1u .. const8s: 1, 2, 4 or 8 bytes, unsigned and signed by turns. */
+static void push_sized(struct machine *m, uint8_t op)
 {
 	unsigned int bytes = 1u << (op - OP_CONST1U) / 2;
 
+	if (op & 1)
+		push(m, constant((uint64_t)cursor_signed(&m->c, bytes)));
+	else
+		push(m, constant(cursor_fixed(&m->c, bytes)));
+}
+
+/* Operators that only push a number. False: op is none of them. */
+static bool push_constant(struct machine *m, uint8_t op)
+{
 	if (op >= OP_LIT0 && op < OP_LIT0 + 32)
 		push(m, constant(op - OP_LIT0));
 	else if (op == OP_CONSTU)
@@ -150,12 +159,10 @@ static bool push_constant(struct machine *m, uint8_t op)
 		push(m, constant((uint64_t)cursor_sleb(&m->c)));
 	else if (op == OP_ADDR)
 		push(m, constant(cursor_fixed(&m->c, 8)));
-	else if (op < OP_CONST1U || op > OP_CONST8S)
-		return false;
-	else if (op & 1)
-		push(m, constant((uint64_t)cursor_signed(&m->c, bytes)));
+	else if (op >= OP_CONST1U && op <= OP_CONST8S)
+		push_sized(m, op);
 	else
-		push(m, constant(cursor_fixed(&m->c, bytes)));
+		return false;
 	return true;
 }
 

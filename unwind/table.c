@@ -89,9 +89,11 @@ static int builder_read(struct builder *b, const char *name, bool eh_frame)
 		.addr = section.addr,
 		.eh_frame = eh_frame,
 	};
-	/* The slot that an indirect pointer names is filled by relocation, so it is not read. */
-	if (!elf_file_section(b->file, ".text", &other))
-		b->section.text = other.addr;
+	/*
+	 * The slot that an indirect pointer names is filled by relocation, so it is not read. No
+	 * x86-64 tool writes text-relative pointers, and to learn the address of .text means to
+	 * load it: tens of megabytes.
+	 */
 	if (!elf_file_section(b->file, ".got.plt", &other) ||
 	    !elf_file_section(b->file, ".got", &other))
 		b->section.got = other.addr;
