@@ -171,6 +171,20 @@ static void test_plain(void **state)
 		       "10300\tend\t-\t-\n");
 }
 
+/* Functions side by side with one rule are one row: the `end` between them leaves no trace. */
+static void test_merge(void **state)
+{
+	struct fixture *f = *state;
+
+	cfi_cie(&f->cfi, "zR");
+	for (unsigned int i = 0; i < 8; i++)
+		cfi_fde(&f->cfi, T + 0x10 * i, 0x10, "", 0);
+	build(f);
+	assert_int_equal(f->table->nrows, 2);
+	assert_int_equal(f->table->nwords, 3);
+	assert_dump(f, "10000\trsp+8\tu\tc-8\n10080\tend\t-\t-\n");
+}
+
 static void test_overlap(void **state)
 {
 	struct fixture *f = *state;
@@ -531,6 +545,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_plain, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_merge, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_overlap, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_outside, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rules, setup, teardown),
