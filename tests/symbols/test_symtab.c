@@ -455,14 +455,19 @@ static struct symtab *open_made(const char *name, const char *root)
 	return open_table(path, root ? where : NULL);
 }
 
-static uint64_t addr_of(const char *name)
+static uint64_t addr_in(const char *file, const char *name)
 {
-	FILE *pipe = run("nm %s/full | awk '$3 == \"%s\" {print $1}'", folder, name);
+	FILE *pipe = run("nm %s/%s | awk '$3 == \"%s\" {print $1}'", folder, file, name);
 	uint64_t addr = 0;
 
 	assert_int_equal(fscanf(pipe, "%" SCNx64, &addr), 1);
 	pclose(pipe);
 	return addr;
+}
+
+static uint64_t addr_of(const char *name)
+{
+	return addr_in("full", name);
 }
 
 static void expect(const struct symtab *table, uint64_t addr, const char *name, uint64_t size)
@@ -544,6 +549,22 @@ static void test_no_debug_file(void **state)
 	}
 }
 
+/* strip may leave a few symbols: what only .dynsym still has must not be missed. */
+static void test_thin_symtab(void **state)
+{
+	struct symtab *table;
+
+	(void)state;
+	must("cd %s && gcc -O1 -rdynamic -Wl,--build-id=none -o exporting a.c && "
+	     "strip -K last -o thin exporting && nm thin | grep -q ' last' && "
+	     "! nm thin | grep -q ' entry' && nm -D thin | grep -q ' entry'",
+	     folder);
+	table = open_made("thin", NULL);
+	expect(table, addr_in("thin -D", "entry"), "entry", 64);
+	expect(table, addr_in("thin", "last"), "last", 16);
+	symtab_free(table);
+}
+
 static void test_fifo_as_debug_file(void **state)
 {
 	struct symtab *table;
@@ -598,6 +619,7 @@ int main(void)
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_debug_file),
 		cmocka_unit_test(test_no_debug_file),
+		cmocka_unit_test(test_thin_symtab),
 		cmocka_unit_test(test_fifo_as_debug_file),
 		cmocka_unit_test(test_no_fd_is_left),
 		cmocka_unit_test(test_relocatable),
