@@ -56,12 +56,9 @@ int openset_put(struct openset *set, uint64_t path, bool open)
 		node->open = open;
 		return 0;
 	}
-	/* uthash keeps the order of insertion: the head is the oldest decision. */
-	if (HASH_COUNT(set->nodes) >= NODES_MAX) {
-		node = set->nodes;
-		HASH_DEL(set->nodes, node);
-		free(node);
-	}
+	/* Days of changing work may decide about more nodes than a person ever saw. */
+	if (HASH_COUNT(set->nodes) >= NODES_MAX)
+		openset_reset(set, set->mode);
 	node = calloc(1, sizeof(*node));
 	if (!node)
 		return -ENOMEM;
