@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_UNWIND_REASON_H
+#define STACKTOP_UNWIND_REASON_H
+
+/*
+ * Why a walk ended. One list for the BPF program, the host and the screen. The text is what a
+ * person reads in brackets below a broken stack; WALK_BOTTOM is the only complete end.
+ */
+#define WALK_REASONS(X)                                                                            \
+	X(WALK_GOES_ON, "walk goes on")                                                            \
+	X(WALK_BOTTOM, "reached bottom")                                                           \
+	X(WALK_UNKNOWN_PROCESS, "process not known yet")                                           \
+	X(WALK_OTHER_IMAGE, "process has just called exec")                                        \
+	X(WALK_NO_MAPPING, "pc in no mapping")                                                     \
+	X(WALK_NO_TABLE, "no table for pc")                                                        \
+	X(WALK_NOT_COVERED, "pc not covered")                                                      \
+	X(WALK_NO_FRAME_POINTER, "code without CFI or frame pointer")                              \
+	X(WALK_READ_FAULT, "stack not readable")                                                   \
+	X(WALK_BAD_CFA, "stack does not grow")                                                     \
+	X(WALK_REGISTER, "rule needs a lost register")                                             \
+	X(WALK_UNSUPPORTED, "rule not supported")                                                  \
+	X(WALK_DEPTH, "too deep")                                                                  \
+	X(WALK_32_BIT, "32-bit process")                                                           \
+	X(WALK_NO_REGISTERS, "user registers not available")
+
+enum walk_reason {
+#define X(name, text) name,
+	WALK_REASONS(X)
+#undef X
+		WALK_REASON_COUNT
+};
+
+#endif
