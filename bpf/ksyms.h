@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_KSYMS_H
+#define STACKTOP_BPF_KSYMS_H
+
+/*
+ * Names of kernel addresses, from a BPF program (bpf_snprintf, "%pB") or, before Linux 5.13, from
+ * /proc/kallsyms, read when first needed. Results are cached by address. Used by one thread.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ksyms;
+
+struct ksym {
+	uint64_t addr;	    /* in: as in a kernel stack; exact for the first frame (leaf), a return
+			       address else */
+	int leaf;	    /* in: 1 when addr itself was executing */
+	const char *name;   /* out: "[kernel]" when unknown; valid until the next call */
+	const char *module; /* out: "vmlinux", "bpf", "nf_tables", ... */
+};
+
+int ksyms_new(struct ksyms **out);
+void ksyms_free(struct ksyms *k);
+/* Resolves a batch in place. Never fails: what cannot be named is "[kernel]". */
+void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_SIDEBAND_H
+#define STACKTOP_BPF_SIDEBAND_H
+
+/*
+ * Side-band records of perf_event_open(2): processes that fork, exec, change their name, map
+ * executable memory or exit. One dummy event per CPU with a ring each; read by one thread.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct sideband;
+
+enum sideband_kind { SIDEBAND_FORK, SIDEBAND_EXEC, SIDEBAND_COMM, SIDEBAND_MMAP, SIDEBAND_EXIT };
+
+struct sideband_event {
+	enum sideband_kind kind;
+	pid_t pid; /* process (tgid) */
+	pid_t tid;
+	pid_t ppid; /* FORK: the parent's tgid */
+	uint64_t time; /* CLOCK_MONOTONIC ns */
+	char comm[16]; /* EXEC, COMM; raw */
+	/* MMAP: an executable mapping */
+	uint64_t start, length, offset;
+	uint32_t dev_major, dev_minor;
+	uint64_t inode;
+	const char *name; /* raw, valid during the call */
+};
+
+/* Opens the events on the given CPUs (NULL: all online). -errno. */
+int sideband_new(const unsigned int *cpus, size_t ncpus, struct sideband **out);
+void sideband_free(struct sideband *s);
+/* Readable when there are records (an epoll descriptor). */
+int sideband_fd(const struct sideband *s);
+/*
+ * Hands all waiting records to fn in the order of their time over all CPUs. FORK and EXIT of
+ * threads are given too (pid != tid). Returns the number of records that the kernel lost since the
+ * last call (then what is known about processes is to be read anew), or -errno.
+ */
+int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event *e, void *arg),
+		      void *arg);
+
+#endif

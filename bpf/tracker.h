@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_TRACKER_H
+#define STACKTOP_BPF_TRACKER_H
+
+/*
+ * Knows the processes, their executable mappings and the objects mapped, and keeps the BPF maps
+ * true to them. A tracker thread follows the side-band records and commands; a builder thread
+ * compiles tables. Everything here may be called from any thread.
+ */
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct sampler;
+struct tracker;
+struct object;
+
+struct tracker_filter { /* all empty: the whole machine */
+	const pid_t *pids;
+	size_t npids;
+	const regex_t *comm; /* NULL: any */
+	bool user_given;
+	uid_t user;
+};
+
+/* Called from the tracker's threads with a line for the person. */
+typedef void tracker_say(void *arg, int level, const char *text); /* enum message_level's order */
+
+/* filter must stay valid. shards_max: of the budget. */
+int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
+		unsigned int shards_max, tracker_say *say, void *arg, struct tracker **out);
+/* Reads /proc and starts the threads. */
+int tracker_start(struct tracker *t);
+void tracker_free(struct tracker *t);
+
+/* Also follow this process and its descendants (a COMMAND). */
+int tracker_follow(struct tracker *t, pid_t pid);
+
+enum tracker_command {
+	TRACKER_ATTACH, /* PID or regular expression for comm */
+	TRACKER_DETACH,
+	TRACKER_DETACH_ALL,
+	TRACKER_RESET_SHARD, /* number */
+	TRACKER_RESET_SHARDS,
+};
+/* Never waits; arg is copied; what came of it is told through tracker_say. */
+void tracker_post(struct tracker *t, enum tracker_command command, const char *arg);
+
+enum place_kind { PLACE_UNKNOWN, PLACE_FILE, PLACE_VDSO, PLACE_JIT };
+
+struct place { /* where a user address of a process lies */
+	enum place_kind kind;
+	struct object *object; /* FILE, VDSO: with a reference, object_put */
+	uint64_t vaddr;	       /* FILE, VDSO: ELF virtual address */
+};
+
+/* image: of the sample (struct count_value). Exited processes are kept for some seconds. */
+void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t addr,
+		   struct place *out);
+
+void object_put(struct tracker *t, struct object *object);
+uint64_t object_id(const struct object *object); /* never used twice */
+const char *object_name(const struct object *object); /* base name, raw; "[vdso]" */
+/* Reading descriptor of the file, the object's own (-1 for the vDSO). */
+int object_fd(const struct object *object);
+/* The vDSO's image in memory. */
+const void *object_image(const struct object *object, size_t *size);
+
+struct tracker_proc {
+	pid_t ppid;
+	char comm[16]; /* raw */
+	bool attached;
+	bool exited;
+	bool kthread;
+	uint64_t exit_time; /* CLOCK_MONOTONIC ns */
+};
+/* False when nothing is known about the process. */
+bool tracker_proc(struct tracker *t, pid_t pid, uint64_t image, struct tracker_proc *out);
+
+struct tracker_state {
+	unsigned int nprocs;
+	unsigned int nattached;
+	bool filtering;
+	unsigned int nobjects;
+	unsigned int shards_used, shards_created, shards_max;
+	uint64_t words_used, words_max;
+	uint64_t lost_records; /* since the start */
+	bool idle;	       /* no table is waiting to be built */
+};
+void tracker_state(struct tracker *t, struct tracker_state *out);
+
+#endif
