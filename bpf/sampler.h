@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "bpf/layout.h"
-#include "unwind/step.h"
+#include "unwind/walk.h"
 
 struct sampler;
 

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The user-space owner of profiler.bpf.c. Three threads use it, each its own group of functions; what
+ * they share, the swap of the stack-count maps, has a lock.
+ */
+#include "bpf/sampler.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/objects.h"
+
+struct sampler {
+	struct sampler_options options;
+	unsigned int *cpus;
+	size_t ncpus;
+	struct bpf_object *object;
+	struct bpf_program *program;
+	struct bpf_link **links;
+	struct ring_buffer *ring;
+	int stats_fd, control_fd, targets_fd, procs_fd, shards_fd, counts_fd;
+	int possible_cpus;
+
+	struct map_entry *map_entries;
+	struct wide_rule *wide_rules;
+	struct known_set *known;
+
+	int *shard_fds; /* -1: not created */
+	unsigned int mapped_shard;
+	void *mapped_words; /* the shard that was written last */
+
+	pthread_mutex_t swap_lock;
+	int inner_fds[2];
+	unsigned int inner; /* the one in use */
+
+	struct count_key *keys;
+	struct count_value *values;
+	struct sampler_count *counts;
+
+	void (*stack_fn)(const struct stack_record *rec, void *arg);
+	void *stack_arg;
+};
+
+static int on_record(void *arg, void *data, size_t size)
+{
+	struct sampler *s = arg;
+	const struct stack_record *rec = data;
+
+	if (size >= sizeof(*rec) && size >= sizeof(*rec) + rec->nframes * sizeof(rec->frames[0]) &&
+	    s->stack_fn)
+		s->stack_fn(rec, s->stack_arg);
+	return 0;
+}
+
+static int map_fd(struct sampler *s, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(s->object, name);
+}
+
+static void *map_memory(struct sampler *s, const char *name, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd(s, name), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int online_cpus(struct sampler *s, const struct sampler_options *o)
+{
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+	FILE *f;
+	size_t i;
+	unsigned int first, last;
+
+	if (o->cpus) {
+		s->cpus = malloc(o->ncpus * sizeof(*s->cpus));
+		if (!s->cpus)
+			return -ENOMEM;
+		memcpy(s->cpus, o->cpus, o->ncpus * sizeof(*s->cpus));
+		s->ncpus = o->ncpus;
+		return 0;
+	}
+	if (n < 1)
+		n = 1;
+	s->cpus = calloc(n, sizeof(*s->cpus));
+	if (!s->cpus)
+		return -ENOMEM;
+	f = fopen("/sys/devices/system/cpu/online", "re");
+	while (f && fscanf(f, "%u", &first) == 1) {
+		last = first;
+		if (fscanf(f, "-%u", &last) < 0)
+			last = first;
+		for (; first <= last && s->ncpus < (size_t)n; first++)
+			s->cpus[s->ncpus++] = first;
+		if (fgetc(f) != ',')
+			break;
+	}
+	if (f)
+		fclose(f);
+	for (i = 0; !s->ncpus && i < (size_t)n; i++)
+		s->cpus[s->ncpus++] = i;
+	return 0;
+}
+
+/* Sets the knobs, which the verifier takes for constants. */
+static int set_config(struct sampler *s)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(s->object, ".rodata");
+	struct profiler_config config = {
+		.no_kernel = s->options.no_kernel,
+		.no_user = s->options.no_user,
+		.thread_size = 16384,
+	};
+	struct bpf_map *m;
+	size_t size = 0;
+	void *value;
+
+	bpf_object__for_each_map(m, s->object) {
+		if (strstr(bpf_map__name(m), ".rodata"))
+			map = m;
+	}
+	config.has_task_regs =
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 1 &&
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_get_current_task_btf,
+					NULL) == 1;
+	value = map ? bpf_map__initial_value(map, &size) : NULL;
+	if (!value || size < sizeof(config))
+		return -EINVAL;
+	memcpy(value, &config, sizeof(config));
+	return 0;
+}
+
+static int load(struct sampler *s, char *error, size_t size)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, open_opts, .object_name = "stacktop");
+	struct bpf_bytes bytes = objects_profiler();
+	struct bpf_map *shards;
+	sigset_t all, old;
+	int err;
+
+	s->object = bpf_object__open_mem(bytes.data, bytes.size, &open_opts);
+	if (!s->object) {
+		snprintf(error, size, "the built-in BPF object is broken: %s", strerror(errno));
+		return -EINVAL;
+	}
+	shards = bpf_object__find_map_by_name(s->object, "shards");
+	err = bpf_map__set_max_entries(shards, s->options.shards_max);
+	if (!err)
+		err = set_config(s);
+	if (!err) {
+		/* A signal makes the verifier start over, again and again if it is a timer's. */
+		sigfillset(&all);
+		pthread_sigmask(SIG_BLOCK, &all, &old);
+		err = bpf_object__load(s->object);
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+	}
+	if (err) {
+		snprintf(error, size, "cannot load the BPF program: %s%s", strerror(-err),
+			 err == -EPERM ? "; run as root, or with CAP_BPF and CAP_PERFMON" :
+			 err == -ENOENT || err == -ESRCH ?
+					 "; the kernel needs BTF (/sys/kernel/btf/vmlinux)" :
+					 "; `stacktop --check` says what this kernel lacks");
+		return err;
+	}
+	s->program = bpf_object__find_program_by_name(s->object, "on_sample");
+	return s->program ? 0 : -ENOENT;
+}
+
+static int set_counts(struct sampler *s, unsigned int inner)
+{
+	__u32 zero = 0;
+
+	return bpf_map_update_elem(s->counts_fd, &zero, &s->inner_fds[inner], BPF_ANY) ? -errno : 0;
+}
+
+static int open_maps(struct sampler *s)
+{
+	unsigned int i;
+
+	s->stats_fd = map_fd(s, "stats");
+	s->control_fd = map_fd(s, "control");
+	s->targets_fd = map_fd(s, "targets");
+	s->procs_fd = map_fd(s, "procs");
+	s->shards_fd = map_fd(s, "shards");
+	s->counts_fd = map_fd(s, "counts");
+	s->map_entries = map_memory(s, "map_lists", MAP_ENTRIES_MAX * sizeof(struct map_entry));
+	s->wide_rules = map_memory(s, "wide_rules", WIDE_RULES_MAX * sizeof(struct wide_rule));
+	s->known = map_memory(s, "known", KNOWN_SETS * sizeof(struct known_set));
+	if (!s->map_entries || !s->wide_rules || !s->known)
+		return -ENOMEM;
+	for (i = 0; i < 2; i++) {
+		s->inner_fds[i] = bpf_map_create(BPF_MAP_TYPE_HASH, "counts_inner",
+						 sizeof(struct count_key),
+						 sizeof(struct count_value), COUNTS_MAX, NULL);
+		if (s->inner_fds[i] < 0)
+			return -errno;
+	}
+	s->ring = ring_buffer__new(map_fd(s, "stacks"), on_record, s, NULL);
+	if (!s->ring)
+		return -errno;
+	return set_counts(s, 0);
+}
+
+int sampler_new(const struct sampler_options *options, struct sampler **out, char *error,
+		size_t size)
+{
+	struct sampler *s = calloc(1, sizeof(*s));
+	unsigned int i;
+	int err = -ENOMEM;
+
+	*out = NULL;
+	error[0] = '\0';
+	libbpf_set_print(NULL);
+	if (!s)
+		goto fail;
+	s->options = *options;
+	s->inner_fds[0] = s->inner_fds[1] = -1;
+	pthread_mutex_init(&s->swap_lock, NULL);
+	s->possible_cpus = libbpf_num_possible_cpus();
+	s->shard_fds = malloc(options->shards_max * sizeof(*s->shard_fds));
+	s->keys = calloc(COUNTS_MAX, sizeof(*s->keys));
+	s->values = calloc(COUNTS_MAX, sizeof(*s->values));
+	s->counts = calloc(COUNTS_MAX, sizeof(*s->counts));
+	for (i = 0; s->shard_fds && i < options->shards_max; i++)
+		s->shard_fds[i] = -1;
+	if (!s->shard_fds || !s->keys || !s->values || !s->counts || s->possible_cpus < 1)
+		goto fail;
+	err = online_cpus(s, options);
+	if (!err)
+		err = load(s, error, size);
+	if (!err)
+		err = open_maps(s);
+	if (err)
+		goto fail;
+	*out = s;
+	return 0;
+fail:
+	if (!error[0])
+		snprintf(error, size, "cannot set up the BPF maps: %s", strerror(-err));
+	sampler_free(s);
+	return err;
+}
+
+static int open_event(struct sampler *s, unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = s->options.type,
+		.config = s->options.config,
+		.size = sizeof(attr),
+		.freq = 1,
+		.sample_freq = s->options.frequency,
+		.exclude_idle = 1,
+		.disabled = 1,
+	};
+	int fd = syscall(__NR_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int sampler_start(struct sampler *s, char *error, size_t size)
+{
+	size_t i;
+	int fd, err;
+
+	s->links = calloc(s->ncpus, sizeof(struct bpf_link *));
+	if (!s->links)
+		return -ENOMEM;
+	for (i = 0; i < s->ncpus; i++) {
+		fd = open_event(s, s->cpus[i]);
+		if (fd < 0) {
+			snprintf(error, size, "cannot open the event on CPU %u: %s%s", s->cpus[i],
+				 strerror(-fd),
+				 fd == -ENOENT || fd == -EOPNOTSUPP ?
+					 "; this machine has no such counter (virtual machines often "
+					 "have none), use -e cpu-clock" :
+				 fd == -EACCES || fd == -EPERM ?
+					 "; run as root, or lower kernel.perf_event_paranoid" :
+				 fd == -EINVAL ?
+					 "; is -F above kernel.perf_event_max_sample_rate?" :
+				 fd == -ENODEV ? "; is the CPU online?" :
+						 "");
+			return fd;
+		}
+		s->links[i] = bpf_program__attach_perf_event(s->program, fd);
+		if (!s->links[i]) {
+			err = -errno;
+			close(fd);
+			snprintf(error, size, "cannot attach to the event on CPU %u: %s",
+				 s->cpus[i], strerror(-err));
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void unmap(void *memory, size_t size)
+{
+	if (memory)
+		munmap(memory, size);
+}
+
+void sampler_free(struct sampler *s)
+{
+	unsigned int i;
+
+	if (!s)
+		return;
+	for (i = 0; s->links && i < s->ncpus; i++)
+		bpf_link__destroy(s->links[i]);
+	ring_buffer__free(s->ring);
+	unmap(s->map_entries, MAP_ENTRIES_MAX * sizeof(struct map_entry));
+	unmap(s->wide_rules, WIDE_RULES_MAX * sizeof(struct wide_rule));
+	unmap(s->known, KNOWN_SETS * sizeof(struct known_set));
+	unmap(s->mapped_words, SHARD_BYTES);
+	for (i = 0; s->shard_fds && i < s->options.shards_max; i++)
+		if (s->shard_fds[i] >= 0)
+			close(s->shard_fds[i]);
+	for (i = 0; i < 2; i++)
+		if (s->inner_fds[i] >= 0)
+			close(s->inner_fds[i]);
+	bpf_object__close(s->object);
+	pthread_mutex_destroy(&s->swap_lock);
+	free(s->links);
+	free(s->shard_fds);
+	free(s->cpus);
+	free(s->keys);
+	free(s->values);
+	free(s->counts);
+	free(s);
+}
+
+unsigned int sampler_ncpus(const struct sampler *s)
+{
+	return s->ncpus;
+}
+
+int sampler_set_process(struct sampler *s, pid_t pid, const struct proc_entry *entry)
+{
+	__u32 key = pid;
+
+	return bpf_map_update_elem(s->procs_fd, &key, entry, BPF_ANY) ? -errno : 0;
+}
+
+void sampler_drop_process(struct sampler *s, pid_t pid)
+{
+	__u32 key = pid;
+
+	bpf_map_delete_elem(s->procs_fd, &key);
+}
+
+int sampler_set_target(struct sampler *s, pid_t pid, bool on)
+{
+	__u32 key = pid;
+	__u8 one = 1;
+
+	if (on)
+		return bpf_map_update_elem(s->targets_fd, &key, &one, BPF_ANY) ? -errno : 0;
+	bpf_map_delete_elem(s->targets_fd, &key);
+	return 0;
+}
+
+int sampler_set_filtering(struct sampler *s, bool on)
+{
+	struct profiler_control control = {.filtering = on};
+	__u32 zero = 0;
+
+	return bpf_map_update_elem(s->control_fd, &zero, &control, BPF_ANY) ? -errno : 0;
+}
+
+struct map_entry *sampler_map_entries(struct sampler *s)
+{
+	return s->map_entries;
+}
+
+struct wide_rule *sampler_wide_rules(struct sampler *s)
+{
+	return s->wide_rules;
+}
+
+int sampler_shard_create(struct sampler *s, unsigned int i)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	__u32 key = i;
+	int fd, err;
+
+	if (i >= s->options.shards_max || s->shard_fds[i] >= 0)
+		return -EINVAL;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "shard", sizeof(__u32), SHARD_BYTES, 1, &opts);
+	if (fd < 0)
+		return -errno;
+	if (bpf_map_update_elem(s->shards_fd, &key, &fd, BPF_ANY)) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	s->shard_fds[i] = fd;
+	return 0;
+}
+
+void sampler_shard_destroy(struct sampler *s, unsigned int i)
+{
+	__u32 key = i;
+
+	if (i >= s->options.shards_max || s->shard_fds[i] < 0)
+		return;
+	if (s->mapped_words && s->mapped_shard == i) {
+		munmap(s->mapped_words, SHARD_BYTES);
+		s->mapped_words = NULL;
+	}
+	bpf_map_delete_elem(s->shards_fd, &key);
+	close(s->shard_fds[i]);
+	s->shard_fds[i] = -1;
+}
+
+int sampler_shard_write(struct sampler *s, unsigned int i, uint32_t at, const uint32_t *words,
+			uint32_t count)
+{
+	void *memory;
+
+	if (i >= s->options.shards_max || s->shard_fds[i] < 0 || at > SHARD_WORDS ||
+	    count > SHARD_WORDS - at)
+		return -EINVAL;
+	if (!s->mapped_words || s->mapped_shard != i) {
+		/* Only one stays mapped: its pages count as ours. */
+		memory = mmap(NULL, SHARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+			      s->shard_fds[i], 0);
+		if (memory == MAP_FAILED)
+			return -errno;
+		unmap(s->mapped_words, SHARD_BYTES);
+		s->mapped_words = memory;
+		s->mapped_shard = i;
+	}
+	memcpy((uint32_t *)s->mapped_words + at, words, (size_t)count * sizeof(*words));
+	return 0;
+}
+
+/* Updates of a map in map return only when all programs that may see the old one have left. */
+void sampler_wait(struct sampler *s)
+{
+	pthread_mutex_lock(&s->swap_lock);
+	set_counts(s, s->inner);
+	pthread_mutex_unlock(&s->swap_lock);
+}
+
+int sampler_read_stacks(struct sampler *s, void (*fn)(const struct stack_record *rec, void *arg),
+			void *arg)
+{
+	int n;
+
+	s->stack_fn = fn;
+	s->stack_arg = arg;
+	n = ring_buffer__consume(s->ring);
+	return n < 0 ? n : 0;
+}
+
+int sampler_drain(struct sampler *s, void (*fn)(const struct stack_record *rec, void *arg),
+		  void *arg, const struct sampler_count **counts, size_t *ncounts)
+{
+	__u32 n, i, batch = 0;
+	int old, err;
+
+	*counts = s->counts;
+	*ncounts = 0;
+	pthread_mutex_lock(&s->swap_lock);
+	old = s->inner;
+	err = set_counts(s, !old);
+	if (!err)
+		s->inner = !old;
+	pthread_mutex_unlock(&s->swap_lock);
+	if (err)
+		return err;
+	err = sampler_read_stacks(s, fn, arg);
+	if (err)
+		return err;
+	n = COUNTS_MAX;
+	err = bpf_map_lookup_and_delete_batch(s->inner_fds[old], NULL, &batch, s->keys, s->values,
+					      &n, NULL);
+	if (err && errno != ENOENT)
+		return -errno;
+	for (i = 0; i < n; i++) {
+		s->counts[i].key = s->keys[i];
+		s->counts[i].value = s->values[i];
+	}
+	*ncounts = n;
+	return 0;
+}
+
+void sampler_forget(struct sampler *s, uint64_t hash)
+{
+	struct known_set *set = &s->known[hash & (KNOWN_SETS - 1)];
+	unsigned int i;
+
+	for (i = 0; i < KNOWN_WAYS; i++)
+		if (__atomic_load_n(&set->hash[i], __ATOMIC_RELAXED) == hash)
+			__atomic_store_n(&set->hash[i], 0, __ATOMIC_RELAXED);
+}
+
+int sampler_stats(struct sampler *s, struct profiler_stats *sum)
+{
+	struct profiler_stats *each = calloc(s->possible_cpus, sizeof(*each));
+	__u32 zero = 0;
+	size_t i, k;
+
+	if (!each)
+		return -ENOMEM;
+	memset(sum, 0, sizeof(*sum));
+	if (bpf_map_lookup_elem(s->stats_fd, &zero, each)) {
+		free(each);
+		return -errno;
+	}
+	for (i = 0; i < (size_t)s->possible_cpus; i++)
+		for (k = 0; k < sizeof(*sum) / sizeof(__u64); k++)
+			((__u64 *)sum)[k] += ((__u64 *)&each[i])[k];
+	free(each);
+	return 0;
+}
