@@ -80,7 +80,7 @@ struct profiler_config {
 
 /* Per CPU, only ever growing. */
 struct profiler_stats {
-	__u64 samples;	/* taken, filtered ones included, idle ones not */
+	__u64 samples; /* taken, filtered ones included, idle ones not */
 	__u64 filtered;
 	__u64 user;	/* that hit user mode */
 	__u64 walks;	/* user stacks walked */
@@ -89,7 +89,7 @@ struct profiler_stats {
 	__u64 counts_full;
 	__u64 counts_busy;
 	__u64 ring_full;
-	__u64 stacks;	/* sent through the ring */
+	__u64 stacks; /* sent through the ring */
 };
 
 /* Kernel addresses to be named by the syscall program, and their names. */

@@ -240,7 +240,8 @@ bool object_bias(const struct object *o, uint64_t start, uint64_t offset, uint64
 
 		/* The kernel maps whole pages, so a segment begins at its page in the file. */
 		first = l->offset & ~page;
-		if (l->exec && offset >= first && offset - l->offset + page < l->filesz + 2 * page &&
+		if (l->exec && offset >= first &&
+		    offset - l->offset + page < l->filesz + 2 * page &&
 		    (offset < l->offset + l->filesz)) {
 			*bias = start - (l->vaddr - l->offset + offset);
 			return true;
@@ -314,8 +315,8 @@ bool object_build_next(struct tracker *t)
 	t->building = true;
 	pthread_mutex_unlock(&t->lock);
 	/* in_queue keeps the object from being evicted meanwhile */
-	err = o->image ? elf_file_open_memory(o->image, o->image_size, &file) :
-			 elf_file_open_fd(o->fd, &file);
+	err = o->image ? elf_file_open_memory(o->image, o->image_size, &file)
+		       : elf_file_open_fd(o->fd, &file);
 	if (!err)
 		err = unwind_table_build(file, t->wide, &table);
 	elf_file_free(file);
@@ -343,7 +344,7 @@ void objects_free(struct tracker *t)
 {
 	struct object *o, *next;
 
-	HASH_ITER (hh, t->objects, o, next) {
+	HASH_ITER(hh, t->objects, o, next) {
 		HASH_DEL(t->objects, o);
 		object_free(o);
 	}

@@ -4,8 +4,8 @@
  * the unwind tables in the shards, hashes both, and counts the pair in the stack-count map. A
  * stack that was never seen goes to user space once, through the ring buffer.
  *
- * The walk keeps its state in a per-CPU map and each step is a global function, so that the verifier
- * checks it once instead of once for each turn of the loop.
+ * The walk keeps its state in a per-CPU map and each step is a global function, so that the
+ * verifier checks it once instead of once for each turn of the loop.
  */
 #include <stddef.h>
 #include <linux/bpf.h>
@@ -19,7 +19,7 @@
 
 struct walk;
 
-#define STEP_BARRIER(x) asm volatile("" : "+r"(x))
+#define STEP_BARRIER(x)	     asm volatile("" : "+r"(x))
 #define WALK_REFILL(w, addr) refill(addr)
 
 static __always_inline long step_read_user(struct walk *w, void *to, __u64 size, __u64 from)
@@ -395,23 +395,23 @@ static __always_inline void load_registers(struct cpu_state *st)
 {
 	__u64 *to = st->walk.regs;
 
-	to[REG_RAX] = st->regs.rax;
-	to[REG_RDX] = st->regs.rdx;
-	to[REG_RCX] = st->regs.rcx;
-	to[REG_RBX] = st->regs.rbx;
-	to[REG_RSI] = st->regs.rsi;
-	to[REG_RDI] = st->regs.rdi;
-	to[REG_RBP] = st->regs.rbp;
-	to[REG_RSP] = st->regs.rsp;
-	to[REG_R8] = st->regs.r8;
-	to[REG_R9] = st->regs.r9;
-	to[REG_R10] = st->regs.r10;
-	to[REG_R11] = st->regs.r11;
-	to[REG_R12] = st->regs.r12;
-	to[REG_R13] = st->regs.r13;
-	to[REG_R14] = st->regs.r14;
-	to[REG_R15] = st->regs.r15;
-	to[REG_RIP] = st->regs.rip;
+	to[DWARF_RAX] = st->regs.rax;
+	to[DWARF_RDX] = st->regs.rdx;
+	to[DWARF_RCX] = st->regs.rcx;
+	to[DWARF_RBX] = st->regs.rbx;
+	to[DWARF_RSI] = st->regs.rsi;
+	to[DWARF_RDI] = st->regs.rdi;
+	to[DWARF_RBP] = st->regs.rbp;
+	to[DWARF_RSP] = st->regs.rsp;
+	to[DWARF_R8] = st->regs.r8;
+	to[DWARF_R9] = st->regs.r9;
+	to[DWARF_R10] = st->regs.r10;
+	to[DWARF_R11] = st->regs.r11;
+	to[DWARF_R12] = st->regs.r12;
+	to[DWARF_R13] = st->regs.r13;
+	to[DWARF_R14] = st->regs.r14;
+	to[DWARF_R15] = st->regs.r15;
+	to[DWARF_RIP] = st->regs.rip;
 }
 
 #define USER32_CS 0x23 /* __USER32_CS of x86-64 Linux */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The user-space owner of profiler.bpf.c. Three threads use it, each its own group of functions; what
- * they share, the swap of the stack-count maps, has a lock.
+ * The user-space owner of profiler.bpf.c. Three threads use it, each its own group of functions;
+ * what they share, the swap of the stack-count maps, has a lock.
  */
 #include "bpf/sampler.h"
 
@@ -125,14 +125,15 @@ static int set_config(struct sampler *s)
 	size_t size = 0;
 	void *value;
 
-	bpf_object__for_each_map(m, s->object) {
+	bpf_object__for_each_map(m, s->object)
+	{
 		if (strstr(bpf_map__name(m), ".rodata"))
 			map = m;
 	}
-	config.has_task_regs =
-		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 1 &&
-		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_get_current_task_btf,
-					NULL) == 1;
+	config.has_task_regs = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
+						       BPF_FUNC_task_pt_regs, NULL) == 1 &&
+			       libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
+						       BPF_FUNC_get_current_task_btf, NULL) == 1;
 	value = map ? bpf_map__initial_value(map, &size) : NULL;
 	if (!value || size < sizeof(config))
 		return -EINVAL;
@@ -166,10 +167,10 @@ static int load(struct sampler *s, char *error, size_t size)
 	}
 	if (err) {
 		snprintf(error, size, "cannot load the BPF program: %s%s", strerror(-err),
-			 err == -EPERM ? "; run as root, or with CAP_BPF and CAP_PERFMON" :
-			 err == -ENOENT || err == -ESRCH ?
-					 "; the kernel needs BTF (/sys/kernel/btf/vmlinux)" :
-					 "; `stacktop --check` says what this kernel lacks");
+			 err == -EPERM ? "; run as root, or with CAP_BPF and CAP_PERFMON"
+			 : err == -ENOENT || err == -ESRCH
+				 ? "; the kernel needs BTF (/sys/kernel/btf/vmlinux)"
+				 : "; `stacktop --check` says what this kernel lacks");
 		return err;
 	}
 	s->program = bpf_object__find_program_by_name(s->object, "on_sample");
@@ -199,9 +200,9 @@ static int open_maps(struct sampler *s)
 	if (!s->map_entries || !s->wide_rules || !s->known)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
-		s->inner_fds[i] = bpf_map_create(BPF_MAP_TYPE_HASH, "counts_inner",
-						 sizeof(struct count_key),
-						 sizeof(struct count_value), COUNTS_MAX, NULL);
+		s->inner_fds[i] =
+			bpf_map_create(BPF_MAP_TYPE_HASH, "counts_inner", sizeof(struct count_key),
+				       sizeof(struct count_value), COUNTS_MAX, NULL);
 		if (s->inner_fds[i] < 0)
 			return -errno;
 	}
@@ -278,17 +279,17 @@ int sampler_start(struct sampler *s, char *error, size_t size)
 	for (i = 0; i < s->ncpus; i++) {
 		fd = open_event(s, s->cpus[i]);
 		if (fd < 0) {
-			snprintf(error, size, "cannot open the event on CPU %u: %s%s", s->cpus[i],
-				 strerror(-fd),
-				 fd == -ENOENT || fd == -EOPNOTSUPP ?
-					 "; this machine has no such counter (virtual machines often "
-					 "have none), use -e cpu-clock" :
-				 fd == -EACCES || fd == -EPERM ?
-					 "; run as root, or lower kernel.perf_event_paranoid" :
-				 fd == -EINVAL ?
-					 "; is -F above kernel.perf_event_max_sample_rate?" :
-				 fd == -ENODEV ? "; is the CPU online?" :
-						 "");
+			snprintf(
+				error, size, "cannot open the event on CPU %u: %s%s", s->cpus[i],
+				strerror(-fd),
+				fd == -ENOENT || fd == -EOPNOTSUPP
+					? "; this machine has no such counter (virtual machines often "
+					  "have none), use -e cpu-clock"
+				: fd == -EACCES || fd == -EPERM
+					? "; run as root, or lower kernel.perf_event_paranoid"
+				: fd == -EINVAL ? "; is -F above kernel.perf_event_max_sample_rate?"
+				: fd == -ENODEV ? "; is the CPU online?"
+						: "");
 			return fd;
 		}
 		s->links[i] = bpf_program__attach_perf_event(s->program, fd);

@@ -18,9 +18,9 @@
 struct sampler;
 
 struct sampler_options {
-	uint32_t type;	 /* struct perf_event_attr */
+	uint32_t type; /* struct perf_event_attr */
 	uint64_t config;
-	unsigned int frequency; /* Hz */
+	unsigned int frequency;	  /* Hz */
 	const unsigned int *cpus; /* NULL: all online ones */
 	size_t ncpus;
 	bool no_kernel;

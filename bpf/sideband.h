@@ -20,7 +20,7 @@ struct sideband_event {
 	enum sideband_kind kind;
 	pid_t pid; /* process (tgid) */
 	pid_t tid;
-	pid_t ppid; /* FORK: the parent's tgid */
+	pid_t ppid;    /* FORK: the parent's tgid */
 	uint64_t time; /* CLOCK_MONOTONIC ns */
 	char comm[16]; /* EXEC, COMM; raw */
 	/* MMAP: an executable mapping */

@@ -58,11 +58,10 @@ struct place { /* where a user address of a process lies */
 };
 
 /* image: of the sample (struct count_value). Exited processes are kept for some seconds. */
-void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t addr,
-		   struct place *out);
+void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t addr, struct place *out);
 
 void object_put(struct tracker *t, struct object *object);
-uint64_t object_id(const struct object *object); /* never used twice */
+uint64_t object_id(const struct object *object);      /* never used twice */
 const char *object_name(const struct object *object); /* base name, raw; "[vdso]" */
 /* Reading descriptor of the file, the object's own (-1 for the vDSO). */
 int object_fd(const struct object *object);

@@ -87,13 +87,13 @@ struct process {
 	size_t nmappings;
 	struct published *list;
 	bool kthread;
-	bool dirty;	/* the list is out of date */
-	bool fresh;	/* exec'd: image and mappings are to be read */
+	bool dirty; /* the list is out of date */
+	bool fresh; /* exec'd: image and mappings are to be read */
 	unsigned int tries;
-	bool follow;	/* of COMMAND's tree */
-	bool attached;	/* by key */
-	bool excluded;	/* detached by key although the options choose it */
-	bool target;	/* in the targets map */
+	bool follow;   /* of COMMAND's tree */
+	bool attached; /* by key */
+	bool excluded; /* detached by key although the options choose it */
+	bool target;   /* in the targets map */
 	bool exited;
 	uint64_t exit_time;
 	struct process *next_dead;
@@ -112,7 +112,7 @@ struct tracker {
 	void *say_arg;
 	pthread_mutex_t lock;
 
-	struct process *processes; /* by pid, live ones */
+	struct process *processes;	  /* by pid, live ones */
 	struct process *dead, **dead_end; /* exited ones, oldest first */
 	unsigned int nattached;
 	bool filtering;

@@ -10,23 +10,23 @@
 
 #include "unwind/row.h"
 
-#define ARCH_SP	      REG_RSP
-#define ARCH_FP	      REG_RBP
-#define ARCH_PC	      REG_RIP
+#define ARCH_SP	      DWARF_RSP
+#define ARCH_FP	      DWARF_RBP
+#define ARCH_PC	      DWARF_RIP
 #define ARCH_RA_AT    (-8) /* of a call's return address from the CFA */
 #define ARCH_PLT_CFA  8	   /* CFA - SP anywhere in a PLT stub that has no CFI */
 #define ARCH_PLT_MASK 15   /* a PLT stub's size - 1, as its CFA expression has it */
 #define ARCH_MACHINE  62   /* EM_X86_64 */
 
-/* Name of a DWARF register below REG_COUNT, else "?". */
+/* Name of a DWARF register below DWARF_COUNT, else "?". */
 static inline const char *arch_reg_name(unsigned int reg)
 {
-	static const char *const names[REG_COUNT] = {
+	static const char *const names[DWARF_COUNT] = {
 		"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8",
 		"r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip",
 	};
 
-	return reg < REG_COUNT ? names[reg] : "?";
+	return reg < DWARF_COUNT ? names[reg] : "?";
 }
 
 #endif

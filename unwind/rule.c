@@ -92,7 +92,7 @@ static int wide_cfa(struct wide_rule *wide, const struct expr *cfa)
 {
 	if (cfa->kind != EXPR_REG && cfa->kind != EXPR_DEREF)
 		return ROW_CLASS_CFA_EXPRESSION;
-	if (cfa->reg >= REG_COUNT)
+	if (cfa->reg >= DWARF_COUNT)
 		return ROW_CLASS_CFA_REGISTER;
 	if (!fits(cfa->add) || !fits(cfa->off))
 		return ROW_CLASS_OFFSET;
@@ -129,7 +129,7 @@ static int wide_reg(const struct reg_rule *rule, __u8 *kind, __u8 *reg, __s32 *o
 		return unsupported;
 	}
 	if (rule->how != REG_AT_CFA) {
-		if (rule->reg >= REG_COUNT)
+		if (rule->reg >= DWARF_COUNT)
 			return unsupported;
 		*reg = (__u8)rule->reg;
 	}

@@ -20,8 +20,8 @@
  *	WALK_REFILL(w, addr)
  *		calls walk_refill, in BPF through a function that is verified once
  *
- * Searches have no branch that depends on data inside their loop body, so that the verifier sees one
- * path; every index is masked right before its use.
+ * Searches have no branch that depends on data inside their loop body, so that the verifier sees
+ *one path; every index is masked right before its use.
  */
 
 #include <linux/types.h>
@@ -37,9 +37,9 @@ static __always_inline __u64 walk_mix(__u64 hash, __u64 value)
 /* Prepares a walk from w->regs, which the caller has filled in, as it did the list. */
 static __always_inline void walk_begin(struct walk *w, int exact)
 {
-	w->pc = w->regs[REG_RIP];
-	w->sp = w->regs[REG_RSP];
-	w->fp = w->regs[REG_RBP];
+	w->pc = w->regs[DWARF_RIP];
+	w->sp = w->regs[DWARF_RSP];
+	w->fp = w->regs[DWARF_RBP];
 	w->hash = 0x243f6a8885a308d3ull;
 	w->nframes = 0;
 	w->exact = exact;
@@ -132,8 +132,8 @@ static __always_inline int walk_find_map(struct walk *w, __u64 addr)
 }
 
 /*
- * The rule in force at addr, inside w->map, which has rows. *next is the rule of the row that begins
- * exactly at addr + 1 in the same granule, or 0. -1: no such shard.
+ * The rule in force at addr, inside w->map, which has rows. *next is the rule of the row that
+ * begins exactly at addr + 1 in the same granule, or 0. -1: no such shard.
  */
 static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr, __u32 *next)
 {
@@ -238,19 +238,19 @@ static __always_inline int walk_frame_pointer(struct walk *w, int reason)
 
 static __always_inline int walk_register(const struct walk *w, __u32 reg, __u64 *value)
 {
-	if (reg == REG_RSP) {
+	if (reg == DWARF_RSP) {
 		*value = w->sp;
 		return 0;
 	}
-	if (reg == REG_RBP) {
+	if (reg == DWARF_RBP) {
 		*value = w->fp;
 		return 0;
 	}
-	if (!w->has_regs || reg >= REG_COUNT)
+	if (!w->has_regs || reg >= DWARF_COUNT)
 		return WALK_REGISTER;
 	STEP_BARRIER(reg);
 	reg &= 31;
-	if (reg >= REG_COUNT)
+	if (reg >= DWARF_COUNT)
 		return WALK_REGISTER;
 	*value = w->regs[reg];
 	return 0;

@@ -48,17 +48,17 @@ struct walk {
 	__u64 fp;
 	__u64 hash;
 	__u32 nframes;
-	__u32 exact;	 /* pc is not a return address */
-	__u32 has_regs;	 /* regs hold this frame's registers, not only pc, sp and fp */
-	__u32 fp_chain;	 /* the last step followed a frame pointer that was found sound */
-	__u32 list_at;	 /* first map_entry of the process */
+	__u32 exact;	/* pc is not a return address */
+	__u32 has_regs; /* regs hold this frame's registers, not only pc, sp and fp */
+	__u32 fp_chain; /* the last step followed a frame pointer that was found sound */
+	__u32 list_at;	/* first map_entry of the process */
 	__u32 list_count;
 	struct map_entry map; /* that served the last frame */
 	__u64 window_at;      /* address of window[0] */
 	__u32 window_size;    /* valid bytes */
 	__u32 window_next;    /* bytes to ask for next time */
 	__u64 window_top;     /* nothing is readable from here on, as far as known; 0: unknown */
-	__u64 regs[REG_COUNT];
+	__u64 regs[DWARF_COUNT];
 	__u64 head[2]; /* the owner's: goes out together with the frames */
 	__u64 frames[WALK_FRAMES_MAX];
 	__u8 window[WALK_WINDOW_MAX + 8];

@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What stacktop needs of the kernel and of its user, tried one by one. A refused bpf() or
+ * perf_event_open() says EPERM for a dozen reasons; only asking for each reason by itself gives a
+ * message with a remedy in it. The requirements are a table; the cheap ones stand first and are
+ * asked at every start.
+ */
+#include "bpf/check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+/* Headers older than Linux 5.9 lack them; include/uapi/linux/capability.h. */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+#ifndef CAP_BPF
+#define CAP_BPF 39
+#endif
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+
+/* PROC_USER_INIT_INO of include/linux/proc_ns.h: the user namespace the machine started with. */
+#define INITIAL_USER_NS 0xeffffffdU
+
+#define KERNEL(major, minor, patch)                                                                \
+	(((uint64_t)(major) << 32) | ((uint64_t)(minor) << 16) | (patch))
+
+enum verdict { VERDICT_OK, VERDICT_NO, VERDICT_INFO };
+
+struct facts {
+	struct utsname uts;
+	uint64_t kernel; /* KERNEL() */
+	uint64_t caps;	 /* effective, a bit each */
+	bool caps_known;
+	bool loads; /* a BPF program could be loaded */
+};
+
+struct text {
+	char buf[256];
+};
+
+struct requirement {
+	const char *name;
+	enum verdict (*ask)(struct facts *f, struct text *t);
+	bool cheap;
+};
+
+__attribute__((format(printf, 3, 4))) static enum verdict answer(struct text *t, enum verdict v,
+								 const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(t->buf, sizeof(t->buf), format, ap);
+	va_end(ap);
+	return v;
+}
+
+/* --- the kernel's version -------------------------------------------------------------------- */
+
+static bool number_parse(const char **at, uint64_t *value)
+{
+	const char *p = *at;
+
+	if (*p < '0' || *p > '9')
+		return false;
+	for (*value = 0; *p >= '0' && *p <= '9'; p++)
+		if (*value < 0xffff)
+			*value = *value * 10 + (uint64_t)(*p - '0');
+	if (*value > 0xffff)
+		*value = 0xffff;
+	*at = p;
+	return true;
+}
+
+/* "6.1.35-anything", "6.4-rc1"; 0 when it is not a version. */
+static uint64_t version_parse(const char *s)
+{
+	uint64_t major, minor, patch = 0;
+
+	if (!number_parse(&s, &major) || *s++ != '.' || !number_parse(&s, &minor))
+		return 0;
+	if (*s == '.') {
+		s++;
+		if (!number_parse(&s, &patch))
+			patch = 0;
+	}
+	return KERNEL(major, minor, patch);
+}
+
+bool check_kernel_hangs(const char *release, const char *version)
+{
+	static const char mark[] = "Debian ";
+	const char *debian = strstr(version, mark);
+	uint64_t v = debian ? version_parse(debian + strlen(mark)) : 0;
+
+	if (!v)
+		v = version_parse(release);
+	return (v >= KERNEL(5, 19, 0) && v <= KERNEL(6, 1, 35)) ||
+	       (v >= KERNEL(6, 2, 0) && v < KERNEL(6, 3, 10));
+}
+
+/* --- small files of the kernel --------------------------------------------------------------- */
+
+static bool file_line(const char *path, char *line, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	bool ok = file && fgets(line, (int)size, file);
+
+	if (file)
+		fclose(file);
+	if (ok)
+		line[strcspn(line, "\n")] = '\0';
+	return ok;
+}
+
+static bool file_number(const char *path, long *value)
+{
+	char line[32], *end;
+
+	if (!file_line(path, line, sizeof(line)))
+		return false;
+	errno = 0;
+	*value = strtol(line, &end, 10);
+	return end != line && *end == '\0' && errno == 0;
+}
+
+static bool caps_read(uint64_t *caps)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[256];
+	bool found = false;
+
+	if (!file)
+		return false;
+	while (!found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "CapEff: %" SCNx64, caps) == 1;
+	fclose(file);
+	return found;
+}
+
+const char *check_hang_warning(void)
+{
+	struct utsname uts;
+	char line[256];
+	const char *release;
+
+	if (uname(&uts) < 0)
+		return NULL;
+	release = uts.release;
+	/* Ubuntu: "Ubuntu 6.2.0-39.40-generic 6.2.16", of which the last is what it was built from.
+	 */
+	if (file_line("/proc/version_signature", line, sizeof(line))) {
+		const char *last = strrchr(line, ' ');
+
+		if (last && version_parse(last + 1))
+			release = last + 1;
+	}
+	if (!check_kernel_hangs(release, uts.version))
+		return NULL;
+	return "this kernel may hang while it is profiled (Linux 5.19 to 6.1.35, 6.2 and 6.3 before "
+	       "6.3.10 do); update it to 6.1.36, 6.3.10 or later";
+}
+
+/* --- asked at every start -------------------------------------------------------------------- */
+
+static enum verdict ask_machine(struct facts *f, struct text *t)
+{
+	if (strcmp(f->uts.machine, "x86_64") != 0)
+		return answer(t, VERDICT_NO,
+			      "%s cannot be unwound; run stacktop on an x86_64 machine",
+			      f->uts.machine);
+	return answer(t, VERDICT_OK, "%s", f->uts.machine);
+}
+
+static enum verdict ask_kernel(struct facts *f, struct text *t)
+{
+	if (f->kernel < KERNEL(5, 10, 0))
+		return answer(t, VERDICT_NO, "Linux %s is too old; update to 5.10 or later",
+			      f->uts.release);
+	return answer(t, VERDICT_OK, "Linux %s", f->uts.release);
+}
+
+static enum verdict ask_btf(struct facts *f, struct text *t)
+{
+	static const char path[] = "/sys/kernel/btf/vmlinux";
+
+	(void)f;
+	if (access(path, R_OK) == 0)
+		return answer(t, VERDICT_OK, "%s", path);
+	return answer(t, VERDICT_NO,
+		      "%s: %s; mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF=y", path,
+		      strerror(errno));
+}
+
+static bool has_cap(const struct facts *f, int cap)
+{
+	return f->caps >> cap & 1;
+}
+
+static const char *cap_remedy(void)
+{
+	if (geteuid() == 0)
+		return "root was stripped of it, as in containers: grant it, or run outside";
+	return "run with sudo";
+}
+
+static enum verdict ask_cap(const struct facts *f, int cap, struct text *t)
+{
+	if (!f->caps_known)
+		return answer(t, VERDICT_NO, "/proc/self/status cannot be read; mount /proc");
+	if (has_cap(f, cap))
+		return answer(t, VERDICT_OK, "held");
+	if (has_cap(f, CAP_SYS_ADMIN))
+		return answer(t, VERDICT_OK, "implied by CAP_SYS_ADMIN");
+	return answer(t, VERDICT_NO, "the capability is missing; %s", cap_remedy());
+}
+
+static enum verdict ask_cap_bpf(struct facts *f, struct text *t)
+{
+	return ask_cap(f, CAP_BPF, t);
+}
+
+static enum verdict ask_cap_perfmon(struct facts *f, struct text *t)
+{
+	return ask_cap(f, CAP_PERFMON, t);
+}
+
+/* Capabilities of another user namespace look the same and count for nothing here. */
+static enum verdict ask_user_namespace(struct facts *f, struct text *t)
+{
+	struct stat st;
+
+	(void)f;
+	if (stat("/proc/self/ns/user", &st) < 0)
+		return answer(t, VERDICT_INFO, "unknown: %s", strerror(errno));
+	if (st.st_ino != INITIAL_USER_NS)
+		return answer(
+			t, VERDICT_NO,
+			"capabilities of a user namespace do not reach the kernel; run with sudo "
+			"outside of the (rootless) container");
+	return answer(t, VERDICT_OK, "the initial one");
+}
+
+static enum verdict ask_lockdown(struct facts *f, struct text *t)
+{
+	char line[128];
+
+	(void)f;
+	if (!file_line("/sys/kernel/security/lockdown", line, sizeof(line)))
+		return answer(t, VERDICT_OK, "not in this kernel, or not to be seen");
+	if (strstr(line, "[confidentiality]"))
+		return answer(t, VERDICT_NO,
+			      "confidentiality mode forbids reading of kernel memory; boot with "
+			      "lockdown=integrity or without lockdown=");
+	return answer(t, VERDICT_OK, "%s", strstr(line, "[integrity]") ? "integrity" : "none");
+}
+
+/* From 5.11 on, maps are charged to the memory cgroup instead; libbpf raises the limit if it may.
+ */
+static enum verdict ask_memlock(struct facts *f, struct text *t)
+{
+	struct rlimit limit;
+
+	if (f->kernel >= KERNEL(5, 11, 0))
+		return answer(t, VERDICT_OK, "not limited since Linux 5.11");
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return answer(t, VERDICT_INFO, "unknown: %s", strerror(errno));
+	if (limit.rlim_cur == RLIM_INFINITY)
+		return answer(t, VERDICT_OK, "unlimited");
+	if (limit.rlim_max == RLIM_INFINITY || has_cap(f, CAP_SYS_RESOURCE))
+		return answer(t, VERDICT_OK, "%llu KiB, raised at start",
+			      (unsigned long long)limit.rlim_cur / 1024);
+	return answer(t, VERDICT_NO,
+		      "%llu KiB are too few for the tables; ulimit -l unlimited, or run with sudo",
+		      (unsigned long long)limit.rlim_cur / 1024);
+}
+
+/* --- asked by --check ------------------------------------------------------------------------ */
+
+static enum verdict ask_bpf_load(struct facts *f, struct text *t)
+{
+	static const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	const char *remedy = "see the kernel's log";
+	int fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "stacktop_check", "GPL", nothing,
+			       sizeof(nothing) / sizeof(nothing[0]), NULL);
+
+	f->loads = fd >= 0;
+	if (fd >= 0) {
+		close(fd);
+		return answer(t, VERDICT_OK, "a program for perf events loads");
+	}
+	if (fd == -EPERM || fd == -EACCES)
+		remedy =
+			"run with sudo; if that was so, seccomp or a security module forbids bpf()";
+	else if (fd == -ENOSYS)
+		remedy = "use a kernel with CONFIG_BPF_SYSCALL=y";
+	else if (fd == -EINVAL)
+		remedy = "use a kernel with CONFIG_BPF_EVENTS=y";
+	else if (fd == -ENOMEM)
+		remedy = "free memory or raise ulimit -l";
+	return answer(t, VERDICT_NO, "no program loads: %s; %s", strerror(-fd), remedy);
+}
+
+/* The event of a CPU, for all processes, as the sampler opens it; -errno when it does not open. */
+static int event_try(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr attr = {
+		.type = type,
+		.size = sizeof(attr),
+		.config = config,
+		.sample_freq = 99,
+		.freq = 1,
+		.disabled = 1,
+	};
+	int cpu = sched_getcpu();
+	int fd = (int)syscall(__NR_perf_event_open, &attr, -1, cpu < 0 ? 0 : cpu, -1,
+			      PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+static enum verdict ask_cpu_clock(struct facts *f, struct text *t)
+{
+	const char *remedy = "see the kernel's log";
+	int err = event_try(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+
+	(void)f;
+	if (!err)
+		return answer(t, VERDICT_OK, "the event opens on a CPU");
+	if (err == -EACCES || err == -EPERM)
+		remedy =
+			"run with sudo, or sysctl kernel.perf_event_paranoid=-1; seccomp may forbid "
+			"it, too";
+	else if (err == -ENOSYS)
+		remedy = "use a kernel with CONFIG_PERF_EVENTS=y";
+	else if (err == -EMFILE || err == -ENFILE)
+		remedy = "raise ulimit -n";
+	return answer(t, VERDICT_NO, "the event does not open: %s; %s", strerror(-err), remedy);
+}
+
+static enum verdict ask_cycles(struct facts *f, struct text *t)
+{
+	int err = event_try(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+
+	(void)f;
+	if (!err)
+		return answer(t, VERDICT_OK, "the hardware event opens");
+	return answer(t, VERDICT_INFO, "no hardware event (%s), as in most virtual machines",
+		      strerror(-err));
+}
+
+static enum verdict ask_helper(const struct facts *f, enum bpf_func_id id, const char *without,
+			       struct text *t)
+{
+	int found;
+
+	/* Where nothing loads, the probe takes the refusal for a yes. */
+	if (!f->loads)
+		return answer(t, VERDICT_INFO, "unknown, as no program loads");
+	found = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, id, NULL);
+	if (found < 0)
+		return answer(t, VERDICT_INFO, "unknown: %s", strerror(-found));
+	if (found == 0)
+		return answer(t, VERDICT_INFO, "not in this kernel: %s", without);
+	return answer(t, VERDICT_OK, "available");
+}
+
+static enum verdict ask_task_pt_regs(struct facts *f, struct text *t)
+{
+	return ask_helper(f, BPF_FUNC_task_pt_regs, "user registers are found through BTF", t);
+}
+
+static enum verdict ask_snprintf(struct facts *f, struct text *t)
+{
+	return ask_helper(f, BPF_FUNC_snprintf, "kernel names come from /proc/kallsyms", t);
+}
+
+static enum verdict ask_sys_ptrace(struct facts *f, struct text *t)
+{
+	if (has_cap(f, CAP_SYS_PTRACE))
+		return answer(t, VERDICT_OK, "processes of other users can be looked into");
+	return answer(t, VERDICT_INFO, "processes of other users stay without tables and names; %s",
+		      cap_remedy());
+}
+
+/* proc_map_files_get_link() in fs/proc/base.c asks for it. */
+static enum verdict ask_checkpoint_restore(struct facts *f, struct text *t)
+{
+	if (has_cap(f, CAP_CHECKPOINT_RESTORE) || has_cap(f, CAP_SYS_ADMIN))
+		return answer(t, VERDICT_OK, "/proc/PID/map_files can be opened");
+	return answer(t, VERDICT_INFO, "mapped files that were deleted stay without names; %s",
+		      cap_remedy());
+}
+
+/* Hidden addresses all read as 0. The first symbols are 0 on some kernels by themselves. */
+static bool kallsyms_visible(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char line[1024];
+	unsigned long long address = 0;
+
+	if (!file)
+		return false;
+	for (int i = 0; i < 1000 && !address && fgets(line, sizeof(line), file); i++)
+		address = strtoull(line, NULL, 16);
+	fclose(file);
+	return address != 0;
+}
+
+static enum verdict ask_kptr_restrict(struct facts *f, struct text *t)
+{
+	long value;
+
+	(void)f;
+	if (!file_number("/proc/sys/kernel/kptr_restrict", &value))
+		return answer(t, VERDICT_INFO, "cannot be read");
+	if (kallsyms_visible())
+		return answer(t, VERDICT_OK, "%ld, kernel addresses are visible", value);
+	return answer(t, VERDICT_INFO,
+		      "%ld, /proc/kallsyms shows no addresses; run with sudo and sysctl "
+		      "kernel.kptr_restrict=1",
+		      value);
+}
+
+static enum verdict answer_sysctl(const char *path, const char *meaning, struct text *t)
+{
+	long value;
+
+	if (!file_number(path, &value))
+		return answer(t, VERDICT_INFO, "not in this kernel, or not to be read");
+	return answer(t, VERDICT_INFO, "%ld, %s", value, meaning);
+}
+
+static enum verdict ask_paranoid(struct facts *f, struct text *t)
+{
+	return answer_sysctl("/proc/sys/kernel/perf_event_paranoid",
+			     has_cap(f, CAP_PERFMON) || has_cap(f, CAP_SYS_ADMIN)
+				     ? "does not bind who has CAP_PERFMON"
+				     : "binds who lacks CAP_PERFMON",
+			     t);
+}
+
+static enum verdict ask_unprivileged_bpf(struct facts *f, struct text *t)
+{
+	return answer_sysctl("/proc/sys/kernel/unprivileged_bpf_disabled",
+			     has_cap(f, CAP_BPF) || has_cap(f, CAP_SYS_ADMIN)
+				     ? "does not bind who has CAP_BPF"
+				     : "binds who lacks CAP_BPF",
+			     t);
+}
+
+static enum verdict ask_sample_rate(struct facts *f, struct text *t)
+{
+	(void)f;
+	return answer_sysctl("/proc/sys/kernel/perf_event_max_sample_rate",
+			     "the highest frequency that can be asked for", t);
+}
+
+static enum verdict ask_hang(struct facts *f, struct text *t)
+{
+	const char *warning = check_hang_warning();
+
+	(void)f;
+	if (warning)
+		return answer(t, VERDICT_INFO, "%s", warning);
+	return answer(t, VERDICT_OK, "not one of the kernels that hang when profiled");
+}
+
+/* --- all of them ----------------------------------------------------------------------------- */
+
+static const struct requirement requirements[] = {
+	{"machine", ask_machine, true},
+	{"kernel", ask_kernel, true},
+	{"BTF", ask_btf, true},
+	{"CAP_BPF", ask_cap_bpf, true},
+	{"CAP_PERFMON", ask_cap_perfmon, true},
+	{"user_namespace", ask_user_namespace, true},
+	{"lockdown", ask_lockdown, true},
+	{"memlock", ask_memlock, true},
+	{"bpf_load", ask_bpf_load, false}, /* before the helpers */
+	{"cpu-clock", ask_cpu_clock, false},
+	{"cycles", ask_cycles, false},
+	{"bpf_task_pt_regs", ask_task_pt_regs, false},
+	{"bpf_snprintf", ask_snprintf, false},
+	{"CAP_SYS_PTRACE", ask_sys_ptrace, false},
+	{"CAP_CHECKPOINT_RESTORE", ask_checkpoint_restore, false},
+	{"kernel.kptr_restrict", ask_kptr_restrict, false},
+	{"kernel.perf_event_paranoid", ask_paranoid, false},
+	{"kernel.unprivileged_bpf_disabled", ask_unprivileged_bpf, false},
+	{"kernel.perf_event_max_sample_rate", ask_sample_rate, false},
+	{"hang", ask_hang, false},
+};
+
+#define NREQUIREMENTS (sizeof(requirements) / sizeof(requirements[0]))
+
+static void facts_read(struct facts *f)
+{
+	memset(f, 0, sizeof(*f));
+	if (uname(&f->uts) == 0)
+		f->kernel = version_parse(f->uts.release);
+	f->caps_known = caps_read(&f->caps);
+}
+
+int check_print(FILE *to)
+{
+	static const char *const marks[] = {
+		[VERDICT_OK] = "ok",
+		[VERDICT_NO] = "no",
+		[VERDICT_INFO] = "--",
+	};
+	struct facts f;
+	int missing = 0;
+
+	facts_read(&f);
+	for (size_t i = 0; i < NREQUIREMENTS; i++) {
+		struct text t;
+		enum verdict v = requirements[i].ask(&f, &t);
+
+		if (v == VERDICT_NO)
+			missing = 1;
+		if (fprintf(to, "%s  %-22s  %s\n", marks[v], requirements[i].name, t.buf) < 0)
+			return -EIO;
+	}
+	return fflush(to) == 0 ? missing : -EIO;
+}
+
+int check_privileges(char *error, size_t size)
+{
+	struct facts f;
+
+	facts_read(&f);
+	for (size_t i = 0; i < NREQUIREMENTS; i++) {
+		struct text t;
+
+		if (!requirements[i].cheap || requirements[i].ask(&f, &t) != VERDICT_NO)
+			continue;
+		snprintf(error, size, "%s: %s", requirements[i].name, t.buf);
+		return -EPERM;
+	}
+	return 0;
+}

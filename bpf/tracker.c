@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Runs the tracker's two threads. The tracker thread reads side-band records and commands, changes
+ * what is known, and publishes; the builder thread compiles tables and throws blocks away once no
+ * program can read them any more.
+ */
+#include "bpf/tracker_priv.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bpf/sampler.h"
+#include "unwind/wide.h"
+
+#define KEEP_DEAD_NS   (5ull * 1000000000) /* so that the last slice can still be named */
+#define GARBAGE_MAX_NS (250ull * 1000000)
+
+struct posted {
+	enum tracker_command command;
+	struct posted *next;
+	char arg[256];
+};
+
+uint64_t tracker_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+void tracker_wake(struct tracker *t)
+{
+	uint64_t one = 1;
+
+	if (write(t->wake_fd, &one, sizeof(one)) < 0)
+		return; /* full means that it is awake */
+}
+
+void tracker_tell(struct tracker *t, int level, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (t->say)
+		t->say(t->say_arg, level, text);
+}
+
+/* --- blocks that may still be read ---------------------------------------------------------- */
+
+void tracker_discard(struct tracker *t, struct shards *from, uint32_t word)
+{
+	struct garbage *more;
+	size_t room;
+
+	if (t->ngarbage == t->garbage_room) {
+		room = t->garbage_room ? t->garbage_room * 2 : 256;
+		more = realloc(t->garbage, room * sizeof(*more));
+		if (!more) {
+			sampler_wait(t->sampler);
+			shards_remove(from, word);
+			return;
+		}
+		t->garbage = more;
+		t->garbage_room = room;
+	}
+	t->garbage[t->ngarbage++] = (struct garbage){from, word};
+	pthread_cond_signal(&t->builder_wake);
+}
+
+static void free_garbage(struct garbage *garbage, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		shards_remove(garbage[i].from, garbage[i].word);
+}
+
+/* At once, for whoever needs the room. */
+void tracker_flush(struct tracker *t)
+{
+	/* The maps of processes must not refer to what is freed. */
+	sampler_wait(t->sampler);
+	free_garbage(t->garbage, t->ngarbage);
+	t->ngarbage = 0;
+}
+
+/* By the builder, without the lock while it waits. */
+static void collect_garbage(struct tracker *t)
+{
+	struct garbage *garbage = t->garbage;
+	size_t n = t->ngarbage;
+
+	t->garbage = NULL;
+	t->ngarbage = t->garbage_room = 0;
+	pthread_mutex_unlock(&t->lock);
+	sampler_wait(t->sampler);
+	pthread_mutex_lock(&t->lock);
+	free_garbage(garbage, n);
+	free(garbage);
+}
+
+/* --- the allocators' memory ------------------------------------------------------------------ */
+
+static int shard_create(void *arg, unsigned int i)
+{
+	return sampler_shard_create(((struct tracker *)arg)->sampler, i);
+}
+
+static void shard_destroy(void *arg, unsigned int i)
+{
+	sampler_shard_destroy(((struct tracker *)arg)->sampler, i);
+}
+
+static int shard_write(void *arg, unsigned int i, uint32_t at, const uint32_t *words,
+		       uint32_t count)
+{
+	return sampler_shard_write(((struct tracker *)arg)->sampler, i, at, words, count);
+}
+
+/* The map_lists map has just the size of a shard, so the same allocator serves it. */
+_Static_assert(MAP_ENTRIES_MAX * sizeof(struct map_entry) == SHARD_BYTES, "one shard of lists");
+
+static int list_create(void *arg, unsigned int i)
+{
+	(void)arg;
+	return i ? -ENOSPC : 0;
+}
+
+static int list_write(void *arg, unsigned int i, uint32_t at, const uint32_t *words, uint32_t count)
+{
+	struct tracker *t = arg;
+
+	(void)i;
+	memcpy((uint32_t *)sampler_map_entries(t->sampler) + at, words, count * sizeof(*words));
+	return 0;
+}
+
+/* --- commands -------------------------------------------------------------------------------- */
+
+static void set_filtering(struct tracker *t)
+{
+	bool any = t->by_options || t->following;
+	struct process *p, *next;
+
+	HASH_ITER(hh, t->processes, p, next)
+		any |= p->attached;
+	t->filtering = any;
+	sampler_set_filtering(t->sampler, any);
+}
+
+static void attach_one(struct tracker *t, struct process *p, bool on)
+{
+	p->attached = on;
+	p->excluded = !on;
+	process_choose(t, p);
+}
+
+static void attach(struct tracker *t, const char *arg, bool on)
+{
+	const char *verb = on ? "attached to" : "detached from";
+	struct process *p, *next;
+	char *end;
+	long pid = strtol(arg, &end, 10);
+	unsigned int n = 0;
+	regex_t regex;
+
+	if (*arg && !*end) {
+		HASH_FIND_INT(t->processes, &(pid_t){pid}, p);
+		if (!p) {
+			tracker_tell(t, 2, "there is no process %ld", pid);
+			return;
+		}
+		attach_one(t, p, on);
+		tracker_tell(t, 0, "%s %ld (%s)", verb, pid, p->comm);
+	} else {
+		if (regcomp(&regex, arg, REG_EXTENDED | REG_NOSUB)) {
+			tracker_tell(t, 2, "not a regular expression: %s", arg);
+			return;
+		}
+		HASH_ITER(hh, t->processes, p, next) {
+			if (!regexec(&regex, p->comm, 0, NULL, 0) && !p->kthread) {
+				attach_one(t, p, on);
+				n++;
+			}
+		}
+		regfree(&regex);
+		tracker_tell(t, n ? 0 : 2,
+			     n ? "%s %u processes named %s"
+			       : "%s nothing: no process of %u is named %s",
+			     verb, n ? n : (unsigned int)HASH_COUNT(t->processes), arg);
+	}
+	set_filtering(t);
+}
+
+static void detach_all(struct tracker *t)
+{
+	struct process *p, *next;
+
+	t->by_options = t->following = false;
+	HASH_ITER(hh, t->processes, p, next) {
+		p->attached = p->excluded = p->follow = false;
+		process_choose(t, p);
+	}
+	set_filtering(t);
+	tracker_tell(t, 0, "the whole machine is sampled");
+}
+
+static void reset(struct tracker *t, long shard)
+{
+	struct object *o, *next;
+	unsigned int n = 0;
+	uint32_t i;
+
+	HASH_ITER(hh, t->objects, o, next) {
+		bool in = shard < 0 && o->state != OBJECT_QUEUED;
+
+		for (i = 0; i < o->nspans && !in; i++)
+			in = o->spans[i].word >> SHARD_SHIFT == (unsigned long)shard;
+		if (in) {
+			object_rebuild(t, o);
+			n++;
+		}
+	}
+	t->told_full = false;
+	tracker_tell(t, 0, "reset: %u objects load again", n);
+}
+
+static void run_command(struct tracker *t, const struct posted *c)
+{
+	char *end;
+	long shard;
+
+	switch (c->command) {
+	case TRACKER_ATTACH:
+	case TRACKER_DETACH:
+		attach(t, c->arg, c->command == TRACKER_ATTACH);
+		break;
+	case TRACKER_DETACH_ALL:
+		detach_all(t);
+		break;
+	case TRACKER_RESET_SHARDS:
+		reset(t, -1);
+		break;
+	case TRACKER_RESET_SHARD:
+		shard = strtol(c->arg, &end, 10);
+		if (end == c->arg || *end || shard < 0 || shard >= shards_max(t->shards))
+			tracker_tell(t, 2, "there is no shard %s", c->arg);
+		else
+			reset(t, shard);
+		break;
+	}
+}
+
+void tracker_post(struct tracker *t, enum tracker_command command, const char *arg)
+{
+	struct posted *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return;
+	c->command = command;
+	snprintf(c->arg, sizeof(c->arg), "%s", arg ? arg : "");
+	pthread_mutex_lock(&t->lock);
+	*t->posted_end = c;
+	t->posted_end = &c->next;
+	pthread_mutex_unlock(&t->lock);
+	tracker_wake(t);
+}
+
+/* --- threads --------------------------------------------------------------------------------- */
+
+static void on_event(const struct sideband_event *e, void *arg)
+{
+	process_on_event(arg, e);
+}
+
+static void take_commands(struct tracker *t)
+{
+	struct posted *c;
+
+	while ((c = t->posted)) {
+		t->posted = c->next;
+		if (!t->posted)
+			t->posted_end = &t->posted;
+		run_command(t, c);
+		free(c);
+	}
+}
+
+static void *tracker_main(void *arg)
+{
+	struct tracker *t = arg;
+	struct pollfd fds[2] = {
+		{.fd = sideband_fd(t->sideband), .events = POLLIN},
+		{.fd = t->wake_fd, .events = POLLIN},
+	};
+	bool again = false;
+	uint64_t count;
+	int64_t lost;
+
+	pthread_mutex_lock(&t->lock);
+	while (!t->stop) {
+		pthread_mutex_unlock(&t->lock);
+		poll(fds, 2, again ? 1 : 1000);
+		if (fds[1].revents && read(t->wake_fd, &count, sizeof(count)) < 0)
+			count = 0;
+		pthread_mutex_lock(&t->lock);
+		lost = sideband_read(t->sideband, on_event, t);
+		if (lost > 0) {
+			t->lost_records += lost;
+			process_scan_all(t);
+		}
+		take_commands(t);
+		again = process_publish(t);
+		process_bury(t, tracker_now() - KEEP_DEAD_NS);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return NULL;
+}
+
+static void *builder_main(void *arg)
+{
+	struct tracker *t = arg;
+	struct timespec until;
+
+	pthread_mutex_lock(&t->lock);
+	while (!t->stop) {
+		if (object_build_next(t))
+			continue;
+		if (t->ngarbage)
+			collect_garbage(t);
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += GARBAGE_MAX_NS;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		while (!t->stop && !t->queue) {
+			if (t->ngarbage) {
+				if (pthread_cond_timedwait(&t->builder_wake, &t->lock, &until))
+					break;
+			} else {
+				pthread_cond_wait(&t->builder_wake, &t->lock);
+			}
+		}
+	}
+	pthread_mutex_unlock(&t->lock);
+	return NULL;
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
+		unsigned int shards_max, tracker_say *say, void *arg, struct tracker **out)
+{
+	static const struct shards_ops shard_ops = {shard_create, shard_destroy, shard_write};
+	static const struct shards_ops list_ops = {list_create, NULL, list_write};
+	struct tracker *t = calloc(1, sizeof(*t));
+	pthread_condattr_t attr;
+	int err = -ENOMEM;
+
+	*out = NULL;
+	if (!t)
+		return -ENOMEM;
+	t->sampler = sampler;
+	t->filter = filter;
+	t->say = say;
+	t->say_arg = arg;
+	t->by_options = filter->npids || filter->comm || filter->user_given;
+	t->dead_end = &t->dead;
+	t->queue_end = &t->queue;
+	t->posted_end = &t->posted;
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&t->builder_wake, &attr);
+	pthread_condattr_destroy(&attr);
+	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	t->shards = shards_new(shards_max, &shard_ops, t);
+	t->lists = shards_new(1, &list_ops, t);
+	t->wide = wide_rules_new();
+	if (t->wake_fd < 0 || !t->shards || !t->lists || !t->wide)
+		goto fail;
+	err = sideband_new(NULL, 0, &t->sideband);
+	if (err)
+		goto fail;
+	*out = t;
+	return 0;
+fail:
+	tracker_free(t);
+	return err;
+}
+
+static int start_thread(pthread_t *thread, bool *runs, void *(*run)(void *), struct tracker *t)
+{
+	sigset_t all, old;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	err = pthread_create(thread, NULL, run, t);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	*runs = !err;
+	return -err;
+}
+
+int tracker_start(struct tracker *t)
+{
+	int err;
+
+	pthread_mutex_lock(&t->lock);
+	process_scan_all(t);
+	set_filtering(t);
+	process_publish(t);
+	pthread_mutex_unlock(&t->lock);
+	err = start_thread(&t->builder_thread, &t->builder_runs, builder_main, t);
+	if (!err)
+		err = start_thread(&t->tracker_thread, &t->tracker_runs, tracker_main, t);
+	return err;
+}
+
+void tracker_free(struct tracker *t)
+{
+	struct posted *c;
+
+	if (!t)
+		return;
+	pthread_mutex_lock(&t->lock);
+	t->stop = true;
+	pthread_cond_signal(&t->builder_wake);
+	pthread_mutex_unlock(&t->lock);
+	if (t->wake_fd >= 0)
+		tracker_wake(t);
+	if (t->tracker_runs)
+		pthread_join(t->tracker_thread, NULL);
+	if (t->builder_runs)
+		pthread_join(t->builder_thread, NULL);
+	t->say = NULL;
+	processes_free(t);
+	if (t->shards && t->lists)
+		objects_free(t);
+	free(t->garbage);
+	while ((c = t->posted)) {
+		t->posted = c->next;
+		free(c);
+	}
+	sideband_free(t->sideband);
+	shards_free(t->shards);
+	shards_free(t->lists);
+	wide_rules_free(t->wide);
+	if (t->wake_fd >= 0)
+		close(t->wake_fd);
+	pthread_cond_destroy(&t->builder_wake);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+/* --- questions ------------------------------------------------------------------------------- */
+
+int tracker_follow(struct tracker *t, pid_t pid)
+{
+	struct process *p;
+
+	pthread_mutex_lock(&t->lock);
+	process_scan(t, pid);
+	HASH_FIND_INT(t->processes, &pid, p);
+	if (p) {
+		p->follow = true;
+		t->following = true;
+		process_choose(t, p);
+		set_filtering(t);
+		process_publish(t);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return p ? 0 : -ESRCH;
+}
+
+void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t addr, struct place *out)
+{
+	const struct process *p;
+	size_t low = 0, high, mid;
+
+	*out = (struct place){.kind = PLACE_UNKNOWN};
+	pthread_mutex_lock(&t->lock);
+	p = process_find(t, pid, image);
+	high = p ? p->nmappings : 0;
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (p->mappings[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (p && low < p->nmappings && p->mappings[low].start <= addr) {
+		const struct mapping *m = &p->mappings[low];
+
+		if (m->object) {
+			object_get(t, m->object);
+			out->object = m->object;
+			out->vaddr = addr - m->bias;
+			out->kind = m->object == t->vdso ? PLACE_VDSO : PLACE_FILE;
+		} else {
+			out->kind = PLACE_JIT;
+		}
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+bool tracker_proc(struct tracker *t, pid_t pid, uint64_t image, struct tracker_proc *out)
+{
+	const struct process *p;
+
+	pthread_mutex_lock(&t->lock);
+	p = process_find(t, pid, image);
+	if (p) {
+		out->ppid = p->ppid;
+		memcpy(out->comm, p->comm, sizeof(out->comm));
+		out->attached = p->target;
+		out->exited = p->exited;
+		out->kthread = p->kthread;
+		out->exit_time = p->exit_time;
+	}
+	pthread_mutex_unlock(&t->lock);
+	return p != NULL;
+}
+
+void tracker_state(struct tracker *t, struct tracker_state *out)
+{
+	struct shard_info info;
+	unsigned int i;
+
+	memset(out, 0, sizeof(*out));
+	pthread_mutex_lock(&t->lock);
+	out->nprocs = HASH_COUNT(t->processes);
+	out->nattached = t->nattached;
+	out->filtering = t->filtering;
+	out->nobjects = HASH_COUNT(t->objects);
+	out->shards_max = shards_max(t->shards);
+	out->words_max = (uint64_t)out->shards_max * SHARD_WORDS;
+	out->words_used = shards_used(t->shards, &out->shards_created);
+	for (i = 0; i < out->shards_max; i++) {
+		shards_info(t->shards, i, &info);
+		out->shards_used += info.used != 0;
+	}
+	out->lost_records = t->lost_records;
+	out->idle = !t->queue && !t->building;
+	pthread_mutex_unlock(&t->lock);
+}
