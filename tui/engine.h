@@ -8,7 +8,10 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+struct command;
 struct profile;
 struct options;
 
@@ -22,6 +25,26 @@ enum engine_command {
 };
 
 struct engine;
+
+/*
+ * Loads the programs and prepares to sample; command is what `-- COMMAND` started (NULL: none).
+ * Nothing is owned, all must outlive the engine. On failure *out is NULL and error says what is
+ * missing and what to do.
+ */
+int engine_new(struct profile *p, const struct options *options, struct command *command,
+	       struct engine **out, char *error, size_t size);
+/*
+ * Begins to sample, and lets the command go: its -errno when that cannot be run. Signals are
+ * blocked in the threads that it makes. error as above.
+ */
+int engine_start(struct engine *engine, char *error, size_t size);
+/* Ends a last slice early and finishes. Never blocks. */
+void engine_finish(struct engine *engine);
+/* Stops at once. NULL is fine. */
+void engine_free(struct engine *engine);
+
+/* Slices committed so far. */
+uint64_t engine_slices(const struct engine *engine);
 
 /* Posts a command; what came of it appears as a profile_message. Never blocks; arg is copied. */
 void engine_post(struct engine *engine, enum engine_command command, const char *arg);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Two pipes: one holds the child back, the other, closed by a successful exec, brings back the
+ * error of a failed one.
+ */
+#include "tui/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct command {
+	pid_t pid;
+	int go;	   /* writing end */
+	int error; /* reading end */
+	int fd;	   /* pidfd */
+	bool started;
+	bool failed;
+};
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void set_streams(bool quiet)
+{
+	int null;
+
+	if (!quiet) {
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		return;
+	}
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; null >= 0 && fd <= 2; fd++)
+		if (isatty(fd))
+			dup2(null, fd);
+}
+
+static void __attribute__((noreturn)) child(char **argv, bool quiet, int go, int error)
+{
+	char byte;
+	int err;
+
+	/* End of file: stacktop is gone or gave up. */
+	if (TEMP_FAILURE_RETRY(read(go, &byte, 1)) != 1)
+		_exit(127);
+	set_streams(quiet);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(argv[0], argv);
+	err = errno;
+	if (write(error, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+int command_new(char **argv, bool quiet, struct command **out)
+{
+	struct command *c = calloc(1, sizeof(*c));
+	int go[2] = {-1, -1}, error[2] = {-1, -1}, err = 0;
+
+	*out = NULL;
+	if (!c)
+		return -ENOMEM;
+	c->go = c->error = c->fd = -1;
+	if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC)) {
+		err = -errno;
+	} else {
+		c->pid = fork();
+		if (c->pid < 0)
+			err = -errno;
+		if (!c->pid) {
+			close(go[1]); /* else it would wait for itself */
+			child(argv, quiet, go[0], error[1]);
+		}
+	}
+	close_fd(go[0]);
+	close_fd(error[1]);
+	c->go = go[1];
+	c->error = error[0];
+	if (!err) {
+		c->fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+		if (c->fd < 0)
+			err = -errno;
+	}
+	if (err) {
+		command_free(c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}
+
+void command_free(struct command *c)
+{
+	if (!c)
+		return;
+	close_fd(c->go);
+	if (c->pid > 0 && c->started && waitpid(c->pid, NULL, WNOHANG) == 0)
+		kill(c->pid, SIGTERM);
+	else if (c->pid > 0 && !c->started)
+		waitpid(c->pid, NULL, 0);
+	close_fd(c->error);
+	close_fd(c->fd);
+	free(c);
+}
+
+pid_t command_pid(const struct command *c)
+{
+	return c->pid;
+}
+
+int command_go(struct command *c)
+{
+	int err = 0;
+	ssize_t n;
+
+	c->started = true;
+	if (TEMP_FAILURE_RETRY(write(c->go, "", 1)) != 1)
+		return -errno;
+	n = TEMP_FAILURE_RETRY(read(c->error, &err, sizeof(err)));
+	c->failed = n == sizeof(err);
+	return c->failed ? -err : 0;
+}
+
+bool command_failed(const struct command *c)
+{
+	return c->failed;
+}
+
+int command_fd(const struct command *c)
+{
+	return c->fd;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_COMMAND_H
+#define STACKTOP_TUI_COMMAND_H
+
+/*
+ * The COMMAND of `stacktop -- COMMAND`: a child that waits until it is followed and sampled, so
+ * that not even its first instruction is missed.
+ */
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct command;
+
+/*
+ * Forks the child; call it before there are threads and before signals are blocked. argv must stay
+ * valid. quiet: its terminal belongs to the screen, so it reads from and writes to /dev/null where
+ * it would use the terminal; else its standard output goes to standard error, apart from the
+ * report. 0 or -errno.
+ */
+int command_new(char **argv, bool quiet, struct command **out);
+/* A child that did not end gets SIGTERM (one that was never let go: it just ends). */
+void command_free(struct command *c);
+
+pid_t command_pid(const struct command *c);
+/* Lets it go: 0, or the -errno of its execvp. Waits for that. */
+int command_go(struct command *c);
+/* True when it could not be run. */
+bool command_failed(const struct command *c);
+/* Readable when it has ended. */
+int command_fd(const struct command *c);
+
+#endif

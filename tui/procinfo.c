@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Most processes of a machine live shorter than a refresh or longer than a day: the first are
+ * asked for once, the latter every few seconds, a part of them in each slice.
+ */
+#include "tui/procinfo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element)                                                               \
+	do {                                                                                       \
+		(element)->hashed = false;                                                         \
+	} while (0)
+#include <uthash.h>
+
+#include "bpf/tracker.h"
+#include "symbols/text.h"
+#include "tui/profile.h"
+
+#define REFRESH_NS  5000000000ull
+#define UNSEEN_NS   600000000000ull /* of a process that lives but is not sampled */
+#define USERS_KNOWN 64
+
+struct proc_key {
+	uint64_t image;
+	uint64_t pid;
+};
+
+struct proc {
+	struct proc_key key;
+	struct profile_proc info;
+	uint64_t refreshed; /* ns */
+	uint64_t sampled;   /* ns */
+	uint64_t round;	    /* id is good in this round */
+	uint32_t id;
+	bool hashed;
+	UT_hash_handle hh;
+};
+
+struct last_image { /* direct-mapped by PID: a collision only costs the guess */
+	pid_t pid;
+	uint64_t image;
+};
+
+#define LAST_IMAGES 4096u
+
+struct user {
+	uid_t uid;
+	bool used;
+	char name[32];
+};
+
+struct procinfo {
+	struct profile *profile;
+	struct tracker *tracker;
+	struct proc *procs;
+	uint64_t round;
+	struct user users[USERS_KNOWN];
+	struct last_image last[LAST_IMAGES];
+};
+
+int procinfo_new(struct profile *profile, struct tracker *tracker, struct procinfo **out)
+{
+	struct procinfo *pi = calloc(1, sizeof(*pi));
+
+	*out = pi;
+	if (!pi)
+		return -ENOMEM;
+	pi->profile = profile;
+	pi->tracker = tracker;
+	pi->round = 1;
+	return 0;
+}
+
+static void proc_drop(struct procinfo *pi, struct proc *proc)
+{
+	HASH_DEL(pi->procs, proc);
+	free(proc);
+}
+
+void procinfo_free(struct procinfo *pi)
+{
+	struct proc *proc, *next;
+
+	if (!pi)
+		return;
+	HASH_ITER(hh, pi->procs, proc, next) {
+		proc_drop(pi, proc);
+	}
+	free(pi);
+}
+
+uint64_t procinfo_image(const struct procinfo *pi, pid_t pid, uint64_t image)
+{
+	const struct last_image *last = &pi->last[(uint32_t)pid % LAST_IMAGES];
+
+	return image || last->pid != pid ? image : last->image;
+}
+
+/* --- /proc ----------------------------------------------------------------------------------- */
+
+/* At most size - 1 bytes and NUL; the length, or -errno. */
+static ssize_t read_proc(pid_t pid, const char *name, char *to, size_t size)
+{
+	char path[64];
+	ssize_t n = 0, got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while ((size_t)n < size - 1) {
+		got = read(fd, to + n, size - 1 - (size_t)n);
+		if (got <= 0)
+			break;
+		n += got;
+	}
+	close(fd);
+	to[n] = '\0';
+	return n;
+}
+
+static void user_name(struct procinfo *pi, uid_t uid, char *to, size_t size)
+{
+	struct user *user = &pi->users[uid % USERS_KNOWN];
+	struct passwd entry, *found = NULL;
+	char buffer[4096];
+
+	if (!user->used || user->uid != uid) {
+		user->used = true;
+		user->uid = uid;
+		if (!getpwuid_r(uid, &entry, buffer, sizeof(buffer), &found) && found)
+			text_clean(user->name, sizeof(user->name), found->pw_name,
+				   strlen(found->pw_name));
+		else
+			snprintf(user->name, sizeof(user->name), "%u", (unsigned int)uid);
+	}
+	snprintf(to, size, "%s", user->name);
+}
+
+static void read_status(struct procinfo *pi, struct profile_proc *info)
+{
+	char text[4096];
+	const char *at;
+	unsigned int uid;
+
+	if (read_proc(info->pid, "status", text, sizeof(text)) <= 0)
+		return;
+	at = strstr(text, "\nUid:");
+	if (at && sscanf(at, "\nUid:%u", &uid) == 1)
+		user_name(pi, uid, info->user, sizeof(info->user));
+	at = strstr(text, "\nPPid:");
+	if (at)
+		info->ppid = (pid_t)strtol(at + 6, NULL, 10);
+	at = strstr(text, "\nThreads:");
+	if (at)
+		info->nthreads = (unsigned int)strtoul(at + 9, NULL, 10);
+}
+
+static void read_cmdline(struct profile_proc *info)
+{
+	char text[sizeof(info->cmdline)];
+	ssize_t n = read_proc(info->pid, "cmdline", text, sizeof(text));
+
+	while (n > 0 && !text[n - 1])
+		n--;
+	if (n <= 0)
+		return;
+	for (ssize_t i = 0; i < n; i++)
+		if (!text[i])
+			text[i] = ' ';
+	text_clean(info->cmdline, sizeof(info->cmdline), text, (size_t)n);
+}
+
+/* --- processes ------------------------------------------------------------------------------- */
+
+static void set_comm(struct profile_proc *info, const char *comm)
+{
+	size_t length = strnlen(comm, 16);
+
+	if (length)
+		text_clean(info->comm, sizeof(info->comm), comm, length);
+}
+
+static void ask_proc(struct procinfo *pi, struct profile_proc *info)
+{
+	read_status(pi, info);
+	info->cmdline[0] = '\0';
+	if (!info->kthread)
+		read_cmdline(info);
+	if (!info->cmdline[0])
+		snprintf(info->cmdline, sizeof(info->cmdline), "[%s]", info->comm);
+}
+
+/* True when something changed that a person sees. */
+static bool refresh(struct procinfo *pi, struct proc *proc, uint64_t now)
+{
+	struct profile_proc *info = &proc->info, before = *info;
+	struct tracker_proc known;
+
+	if (info->exited)
+		return false;
+	if (tracker_proc(pi->tracker, info->pid, info->image, &known)) {
+		set_comm(info, known.comm);
+		if (known.ppid > 0)
+			info->ppid = known.ppid;
+		info->attached = known.attached;
+		info->exited = known.exited;
+		info->exit_time = known.exited ? known.exit_time : 0;
+		info->kthread = known.kthread;
+	} else if (now - proc->refreshed >= REFRESH_NS && kill(info->pid, 0) && errno == ESRCH) {
+		info->exited = true;
+		info->exit_time = now;
+	}
+	if (!info->exited && now - proc->refreshed >= REFRESH_NS) {
+		ask_proc(pi, info);
+		proc->refreshed = now;
+	}
+	return memcmp(&before, info, sizeof(before)) != 0;
+}
+
+static struct proc *proc_new(struct procinfo *pi, const struct proc_key *key, const char *comm,
+			     uint64_t now)
+{
+	struct proc *proc = calloc(1, sizeof(*proc));
+	struct last_image *last;
+
+	if (!proc)
+		return NULL;
+	proc->key = *key;
+	proc->info.pid = (pid_t)key->pid;
+	proc->info.image = key->image;
+	proc->info.kthread = !key->image;
+	proc->refreshed = now;
+	set_comm(&proc->info, comm);
+	refresh(pi, proc, now);
+	ask_proc(pi, &proc->info);
+	proc->hashed = true;
+	HASH_ADD(hh, pi->procs, key, sizeof(proc->key), proc);
+	if (!proc->hashed) {
+		free(proc);
+		return NULL;
+	}
+	last = &pi->last[(uint32_t)key->pid % LAST_IMAGES];
+	*last = (struct last_image){(pid_t)key->pid, key->image};
+	return proc;
+}
+
+static int feed(struct procinfo *pi, struct proc *proc)
+{
+	int64_t id;
+
+	profile_lock(pi->profile);
+	id = profile_proc(pi->profile, &proc->info);
+	profile_unlock(pi->profile);
+	if (id < 0)
+		return (int)id;
+	proc->id = (uint32_t)id;
+	proc->round = pi->round;
+	return 0;
+}
+
+int64_t procinfo_proc(struct procinfo *pi, pid_t pid, uint64_t image, const char *comm,
+		      uint64_t now)
+{
+	struct proc_key key = {image, (uint64_t)pid};
+	struct proc *proc;
+	int err;
+
+	HASH_FIND(hh, pi->procs, &key, sizeof(key), proc);
+	if (!proc)
+		proc = proc_new(pi, &key, comm, now);
+	if (!proc)
+		return -ENOMEM;
+	proc->sampled = now;
+	if (proc->round == pi->round)
+		return proc->id;
+	refresh(pi, proc, now);
+	err = feed(pi, proc);
+	return err ? err : (int64_t)proc->id;
+}
+
+int procinfo_update(struct procinfo *pi, uint64_t now)
+{
+	struct proc *proc, *next;
+	int err = 0;
+
+	HASH_ITER(hh, pi->procs, proc, next) {
+		if (proc->round == pi->round)
+			continue;
+		if (refresh(pi, proc, now))
+			err = feed(pi, proc);
+		if (err)
+			return err;
+		/* The profile keeps what it needs; if it is sampled again it is asked for anew. */
+		if (proc->info.exited || now - proc->sampled > UNSEEN_NS)
+			proc_drop(pi, proc);
+	}
+	return 0;
+}
+
+void procinfo_age(struct procinfo *pi)
+{
+	pi->round++;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Both tables are in the order of their last use, so that aging looks at no more than what it
+ * drops. A raw stack goes in two steps: first the kernel is told to send it again, and only when
+ * no slice can hold counts from before that does the copy go, since they would have no frames.
+ */
+#include "tui/stackcache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element)                                                               \
+	do {                                                                                       \
+		(element)->hashed = false;                                                         \
+	} while (0)
+#include <uthash.h>
+
+#include "bpf/sampler.h"
+#include "tui/profile.h"
+#include "tui/resolver.h"
+
+#define RAW_AGE	   60000000000ull /* ns */
+#define NAMED_AGE  30000000000ull
+#define RAW_BYTES  ((size_t)16 << 20)
+#define NAMED_MAX  65536u
+#define RETRIES	   3 /* of a stack with addresses that nobody knew */
+#define RAW_LINGER 2 /* slices */
+
+struct raw {
+	uint64_t hash;
+	uint64_t seen;	 /* round */
+	uint64_t time;	 /* ns */
+	uint64_t doomed; /* round in which the kernel was told; 0: it was not */
+	size_t bytes;
+	bool hashed;
+	UT_hash_handle hh;
+	struct stack_record *rec;
+};
+
+struct named_key {
+	uint64_t hash;
+	uint64_t image;
+	uint64_t pid; /* 0: a kernel stack */
+};
+
+struct named {
+	struct named_key key;
+	uint64_t seen, time;
+	uint32_t stack;
+	int retries;
+	bool hashed;
+	UT_hash_handle hh;
+};
+
+struct stackcache {
+	struct profile *profile;
+	struct sampler *sampler;
+	struct resolver *resolver;
+	struct raw *raws;
+	struct named *named;
+	size_t bytes;
+	uint64_t round;
+	uint64_t now;
+	/* "stack lost", one reference each; -1: not made yet */
+	int64_t lost[2];
+};
+
+int stackcache_new(struct profile *profile, struct sampler *sampler, struct resolver *resolver,
+		   struct stackcache **out)
+{
+	struct stackcache *c = calloc(1, sizeof(*c));
+
+	*out = c;
+	if (!c)
+		return -ENOMEM;
+	*c = (struct stackcache){
+		.profile = profile, .sampler = sampler, .resolver = resolver, .round = 1};
+	c->lost[0] = c->lost[1] = -1;
+	return 0;
+}
+
+static void raw_drop(struct stackcache *c, struct raw *raw)
+{
+	HASH_DEL(c->raws, raw);
+	c->bytes -= raw->bytes;
+	free(raw->rec);
+	free(raw);
+}
+
+static void named_drop(struct stackcache *c, struct named *named)
+{
+	HASH_DEL(c->named, named);
+	profile_lock(c->profile);
+	profile_stack_put(c->profile, named->stack);
+	profile_unlock(c->profile);
+	free(named);
+}
+
+void stackcache_free(struct stackcache *c)
+{
+	if (!c)
+		return;
+	while (c->raws)
+		raw_drop(c, c->raws);
+	while (c->named)
+		named_drop(c, c->named);
+	profile_lock(c->profile);
+	for (int i = 0; i < 2; i++)
+		if (c->lost[i] >= 0)
+			profile_stack_put(c->profile, (uint32_t)c->lost[i]);
+	profile_unlock(c->profile);
+	free(c);
+}
+
+/* --- raw stacks ------------------------------------------------------------------------------ */
+
+static void raw_free(struct stackcache *c, struct raw *raw)
+{
+	sampler_forget(c->sampler, raw->hash);
+	free(raw->rec);
+	free(raw);
+}
+
+int stackcache_add(struct stackcache *c, const struct stack_record *rec)
+{
+	size_t size = sizeof(*rec) + rec->nframes * sizeof(rec->frames[0]);
+	uint64_t hash = rec->hash;
+	struct raw *raw;
+
+	HASH_FIND(hh, c->raws, &hash, sizeof(hash), raw);
+	if (raw) { /* the kernel had forgotten it, by itself or because it was told */
+		raw->doomed = 0;
+		raw->time = c->now;
+		return 0;
+	}
+	raw = calloc(1, sizeof(*raw));
+	if (raw)
+		raw->rec = malloc(size);
+	if (!raw || !raw->rec) {
+		free(raw);
+		sampler_forget(c->sampler, hash);
+		return -ENOMEM;
+	}
+	memcpy(raw->rec, rec, size);
+	raw->hash = hash;
+	raw->time = c->now;
+	raw->seen = c->round;
+	raw->bytes = sizeof(*raw) + size;
+	raw->hashed = true;
+	HASH_ADD(hh, c->raws, hash, sizeof(raw->hash), raw);
+	if (!raw->hashed) {
+		raw_free(c, raw);
+		return -ENOMEM;
+	}
+	c->bytes += raw->bytes;
+	return 0;
+}
+
+/* NULL: its frames did not arrive. */
+static const struct stack_record *raw_use(struct stackcache *c, uint64_t hash)
+{
+	struct stack_record *rec;
+	struct raw *raw;
+
+	HASH_FIND(hh, c->raws, &hash, sizeof(hash), raw);
+	if (!raw) {
+		sampler_forget(c->sampler, hash);
+		return NULL;
+	}
+	rec = raw->rec;
+	raw->time = c->now;
+	if (raw->seen == c->round)
+		return rec;
+	raw->seen = c->round;
+	HASH_DEL(c->raws, raw);
+	raw->hashed = true;
+	HASH_ADD(hh, c->raws, hash, sizeof(raw->hash), raw);
+	if (!raw->hashed) {
+		c->bytes -= raw->bytes;
+		raw_free(c, raw);
+		return NULL;
+	}
+	return rec;
+}
+
+static void raw_age(struct stackcache *c)
+{
+	struct raw *raw, *next;
+	size_t left = c->bytes;
+
+	HASH_ITER(hh, c->raws, raw, next) {
+		if (c->now - raw->time < RAW_AGE && left <= RAW_BYTES)
+			break;
+		left -= raw->bytes;
+		if (!raw->doomed) {
+			sampler_forget(c->sampler, raw->hash);
+			raw->doomed = c->round;
+		} else if (c->round - raw->doomed >= RAW_LINGER && raw->seen < c->round) {
+			raw_drop(c, raw);
+		}
+	}
+}
+
+/* --- stacks of the profile ------------------------------------------------------------------- */
+
+static int64_t lost_stack(struct stackcache *c, bool kernel, bool *lost)
+{
+	*lost = true;
+	if (c->lost[kernel] < 0)
+		c->lost[kernel] = resolver_lost(c->resolver, kernel);
+	return c->lost[kernel];
+}
+
+static int64_t resolve(struct stackcache *c, const struct named_key *key,
+		       const struct stack_record *rec, bool *vague)
+{
+	*vague = false;
+	if (!key->pid)
+		return resolver_kernel(c->resolver, rec);
+	return resolver_user(c->resolver, (pid_t)(key->pid - 1), key->image, rec, vague);
+}
+
+static int64_t named_new(struct stackcache *c, const struct named_key *key,
+			 const struct stack_record *rec)
+{
+	struct named *named = calloc(1, sizeof(*named));
+	int64_t id;
+	bool vague;
+
+	if (!named)
+		return -ENOMEM;
+	id = resolve(c, key, rec, &vague);
+	if (id < 0) {
+		free(named);
+		return id;
+	}
+	named->key = *key;
+	named->seen = c->round;
+	named->time = c->now;
+	named->stack = (uint32_t)id;
+	named->retries = vague ? RETRIES : 0;
+	named->hashed = true;
+	HASH_ADD(hh, c->named, key, sizeof(named->key), named);
+	if (!named->hashed) {
+		profile_lock(c->profile);
+		profile_stack_put(c->profile, named->stack);
+		profile_unlock(c->profile);
+		free(named);
+		return -ENOMEM;
+	}
+	return id;
+}
+
+static int64_t stack_of(struct stackcache *c, const struct named_key *key, bool *lost)
+{
+	const struct stack_record *rec;
+	struct named *named;
+
+	*lost = false;
+	HASH_FIND(hh, c->named, key, sizeof(*key), named);
+	if (named && named->seen == c->round)
+		return named->stack;
+	rec = raw_use(c, key->hash);
+	if (!rec && !named)
+		return lost_stack(c, !key->pid, lost);
+	if (named) {
+		uint32_t id = named->stack;
+
+		if (named->retries && rec) {
+			int left = named->retries - 1;
+			int64_t again;
+			bool vague;
+
+			again = resolve(c, key, rec, &vague);
+			if (again >= 0) {
+				profile_lock(c->profile);
+				profile_stack_put(c->profile, id);
+				profile_unlock(c->profile);
+				named->stack = id = (uint32_t)again;
+				named->retries = vague ? left : 0;
+			}
+		}
+		named->seen = c->round;
+		named->time = c->now;
+		HASH_DEL(c->named, named);
+		named->hashed = true;
+		HASH_ADD(hh, c->named, key, sizeof(named->key), named);
+		if (!named->hashed) {
+			profile_lock(c->profile);
+			profile_stack_put(c->profile, id);
+			profile_unlock(c->profile);
+			free(named);
+			return -ENOMEM;
+		}
+		return id;
+	}
+	return named_new(c, key, rec);
+}
+
+int64_t stackcache_user(struct stackcache *c, pid_t pid, uint64_t image, uint64_t hash, bool *lost)
+{
+	struct named_key key = {hash, image, (uint64_t)pid + 1};
+
+	return stack_of(c, &key, lost);
+}
+
+int64_t stackcache_kernel(struct stackcache *c, uint64_t hash, bool *lost)
+{
+	struct named_key key = {hash, 0, 0};
+
+	return stack_of(c, &key, lost);
+}
+
+void stackcache_age(struct stackcache *c, uint64_t now)
+{
+	struct named *named, *next;
+
+	c->now = now;
+	HASH_ITER(hh, c->named, named, next) {
+		if (now - named->time < NAMED_AGE && HASH_COUNT(c->named) <= NAMED_MAX)
+			break;
+		named_drop(c, named);
+	}
+	raw_age(c);
+	c->round++;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_STACKCACHE_H
+#define STACKTOP_TUI_STACKCACHE_H
+
+/*
+ * Stacks that came from the kernel, by hash, and the profile stacks that they became for each
+ * process. A stack travels once, so it is kept for as long as the kernel may count it; what was
+ * not counted for a while is forgotten on both sides. Used by one thread, without the profile's
+ * lock.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct profile;
+struct resolver;
+struct sampler;
+struct stack_record;
+struct stackcache;
+
+/* Nothing is owned. -ENOMEM. */
+int stackcache_new(struct profile *profile, struct sampler *sampler, struct resolver *resolver,
+		   struct stackcache **out);
+void stackcache_free(struct stackcache *c);
+
+/* Keeps a copy of the record. -ENOMEM: it is to be sent again. */
+int stackcache_add(struct stackcache *c, const struct stack_record *rec);
+
+/*
+ * Profile id of the stack with that hash, of the process when it is a user stack (kernel: pid and
+ * image do not matter). *lost: its record is missing and the stack only says so. Valid until the
+ * next stackcache_age and the next commit. -ENOMEM.
+ */
+int64_t stackcache_user(struct stackcache *c, pid_t pid, uint64_t image, uint64_t hash, bool *lost);
+int64_t stackcache_kernel(struct stackcache *c, uint64_t hash, bool *lost);
+
+/* After a slice. now: CLOCK_MONOTONIC ns. */
+void stackcache_age(struct stackcache *c, uint64_t now);
+
+#endif
