@@ -370,8 +370,9 @@ static enum verdict ask_cycles(struct facts *f, struct text *t)
 	(void)f;
 	if (!err)
 		return answer(t, VERDICT_OK, "the hardware event opens");
-	return answer(t, VERDICT_INFO, "no hardware event (%s), as in most virtual machines",
-		      strerror(-err));
+	if (err == -ENOENT || err == -EOPNOTSUPP)
+		return answer(t, VERDICT_INFO, "no hardware event, as in most virtual machines");
+	return answer(t, VERDICT_INFO, "the hardware event does not open: %s", strerror(-err));
 }
 
 static enum verdict ask_helper(const struct facts *f, enum bpf_func_id id, const char *without,
@@ -441,10 +442,8 @@ static enum verdict ask_kptr_restrict(struct facts *f, struct text *t)
 		return answer(t, VERDICT_INFO, "cannot be read");
 	if (kallsyms_visible())
 		return answer(t, VERDICT_OK, "%ld, kernel addresses are visible", value);
-	return answer(t, VERDICT_INFO,
-		      "%ld, /proc/kallsyms shows no addresses; run with sudo and sysctl "
-		      "kernel.kptr_restrict=1",
-		      value);
+	return answer(t, VERDICT_INFO, "%ld, /proc/kallsyms shows no addresses; run with sudo%s",
+		      value, value > 1 ? " and sysctl kernel.kptr_restrict=1" : "");
 }
 
 static enum verdict answer_sysctl(const char *path, const char *meaning, struct text *t)
@@ -543,7 +542,7 @@ int check_print(FILE *to)
 
 		if (v == VERDICT_NO)
 			missing = 1;
-		if (fprintf(to, "%s  %-22s  %s\n", marks[v], requirements[i].name, t.buf) < 0)
+		if (fprintf(to, "%s  %-33s  %s\n", marks[v], requirements[i].name, t.buf) < 0)
 			return -EIO;
 	}
 	return fflush(to) == 0 ? missing : -EIO;
