@@ -23,7 +23,7 @@ MAY_INCLUDE = {
 # What tui/ may know of the layers below, file by file.
 TUI_FRONT = re.compile(r"^bpf/(sampler|tracker|ksyms|check|dump)\.h$")
 # What the kernel programs share with user space.
-BPF_SHARED = re.compile(r"^(bpf/(layout|[a-z_]+\.bpf)|unwind/(row|step|reason))\.h$")
+BPF_SHARED = re.compile(r"^(bpf/(layout|[a-z_]+\.bpf)|unwind/(row|walk|step|reason))\.h$")
 # A header of a library, and the only folder that may see it.
 LIBRARY_OWNER = (
     (re.compile(r"^(ncursesw?/)?(ncurses|curses|term|panel|menu|form)\.h$"), {"tui"}),
