@@ -150,12 +150,17 @@ static int make_cell(struct engine *e, const struct sampler_count *count, uint64
 		cell->kstack = (uint32_t)id;
 	}
 	health->samples += cell->count;
+	if (key->kernel)
+		health->kernel_samples += cell->count;
 	if (ulost || klost)
 		health->loss[LOSS_STACK_RING] += cell->count;
 	return 0;
 }
 
-/* Samples that hit between two drains may stand in the counters but not yet in the counts. */
+/*
+ * Samples that hit while the counts are read stand in the counters already. A kernel stack says
+ * exactly what hit the kernel; only without such stacks the counters must do.
+ */
 static void read_stats(struct engine *e, struct profile_health *h)
 {
 	struct profiler_stats s, *b = &e->before;
@@ -169,8 +174,8 @@ static void read_stats(struct engine *e, struct profile_health *h)
 	h->loss[LOSS_BUSY] = delta(s.counts_busy, b->counts_busy);
 	h->samples += h->loss[LOSS_COUNTS_FULL] + h->loss[LOSS_BUSY];
 	h->user_samples = delta(s.user, b->user);
-	if (h->user_samples > h->samples)
-		h->user_samples = h->samples;
+	if (!e->options->no_kernel || h->user_samples > h->samples)
+		h->user_samples = h->samples - h->kernel_samples;
 	h->kernel_samples = h->samples - h->user_samples;
 	*b = s;
 }
