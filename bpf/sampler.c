@@ -121,9 +121,9 @@ static int set_config(struct sampler *s)
 		.no_user = s->options.no_user,
 		.thread_size = 16384,
 	};
+	const void *value;
 	struct bpf_map *m;
 	size_t size = 0;
-	void *value;
 
 	bpf_object__for_each_map(m, s->object)
 	{
@@ -135,10 +135,10 @@ static int set_config(struct sampler *s)
 			       libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
 						       BPF_FUNC_get_current_task_btf, NULL) == 1;
 	value = map ? bpf_map__initial_value(map, &size) : NULL;
-	if (!value || size < sizeof(config))
+	/* The knobs are all that is in it. */
+	if (!value || size != sizeof(config))
 		return -EINVAL;
-	memcpy(value, &config, sizeof(config));
-	return 0;
+	return bpf_map__set_initial_value(map, &config, sizeof(config));
 }
 
 static int load(struct sampler *s, char *error, size_t size)

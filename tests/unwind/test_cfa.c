@@ -50,7 +50,7 @@ static void run(struct rows *rows, const uint8_t *insns, size_t n)
 	uint8_t data[512];
 	struct cfi_section section = {.data = data, .size = sizeof(initial) + n, .eh_frame = true};
 	struct cfi_cie cie = {.ninsns = sizeof(initial),
-			      .ra_reg = REG_RIP,
+			      .ra_reg = DWARF_RIP,
 			      .code_align = 1,
 			      .data_align = -8,
 			      .addr_size = 8};
@@ -110,12 +110,12 @@ static void test_initial(void **state)
 	struct cfa_state s = run_one(PROGRAM(""));
 
 	(void)state;
-	assert_cfa(s, EXPR_REG, REG_RSP, 0, 8);
+	assert_cfa(s, EXPR_REG, DWARF_RSP, 0, 8);
 	assert_rule(s.ra, REG_AT_CFA, 0, -8);
 	assert_rule(s.fp, REG_AT_CFA, 0, -80);
 	assert_int_equal(s.sp.how, REG_UNSET);
 	/* nop */
-	assert_cfa(run_one(PROGRAM("\x00\x00\x00")), EXPR_REG, REG_RSP, 0, 8);
+	assert_cfa(run_one(PROGRAM("\x00\x00\x00")), EXPR_REG, DWARF_RSP, 0, 8);
 }
 
 static void test_locations(void **state)
@@ -138,7 +138,7 @@ static void test_locations(void **state)
 	assert_int_equal(rows.row[5].pc, START + 0x391);
 	assert_int_equal(rows.row[6].pc, 0x1800);
 	for (int i = 0; i < 7; i++)
-		assert_cfa(rows.row[i].state, EXPR_REG, REG_RSP, 0, 8 + 8 * i);
+		assert_cfa(rows.row[i].state, EXPR_REG, DWARF_RSP, 0, 8 + 8 * i);
 	/* Nothing behind the FDE's end is run, not even what is malformed. */
 	run(&rows, PROGRAM("\x04\x00\x10\x00\x00\x0e\x10\x3f"));
 	assert_int_equal(rows.err, 0);
@@ -153,24 +153,24 @@ static void test_locations(void **state)
 static void test_cfa(void **state)
 {
 	(void)state;
-	assert_cfa(run_one(PROGRAM("\x0c\x06\x10")), EXPR_REG, REG_RBP, 0, 16); /* def_cfa */
-	assert_cfa(run_one(PROGRAM("\x12\x0a\x7e")), EXPR_REG, REG_R10, 0, 16); /* def_cfa_sf */
-	assert_cfa(run_one(PROGRAM("\x0d\x06")), EXPR_REG, REG_RBP, 0, 8);	/* _register */
-	assert_cfa(run_one(PROGRAM("\x0e\xa0\x80\x04")), EXPR_REG, REG_RSP, 0, 0x10020);
-	assert_cfa(run_one(PROGRAM("\x13\x02")), EXPR_REG, REG_RSP, 0, -16); /* _offset_sf */
+	assert_cfa(run_one(PROGRAM("\x0c\x06\x10")), EXPR_REG, DWARF_RBP, 0, 16); /* def_cfa */
+	assert_cfa(run_one(PROGRAM("\x12\x0a\x7e")), EXPR_REG, DWARF_R10, 0, 16); /* def_cfa_sf */
+	assert_cfa(run_one(PROGRAM("\x0d\x06")), EXPR_REG, DWARF_RBP, 0, 8);	  /* _register */
+	assert_cfa(run_one(PROGRAM("\x0e\xa0\x80\x04")), EXPR_REG, DWARF_RSP, 0, 0x10020);
+	assert_cfa(run_one(PROGRAM("\x13\x02")), EXPR_REG, DWARF_RSP, 0, -16); /* _offset_sf */
 	/* def_cfa_expression: rbp - 8, deref */
-	assert_cfa(run_one(PROGRAM("\x0f\x03\x76\x78\x06")), EXPR_DEREF, REG_RBP, -8, 0);
+	assert_cfa(run_one(PROGRAM("\x0f\x03\x76\x78\x06")), EXPR_DEREF, DWARF_RBP, -8, 0);
 	/* rsp + 160, deref, plus_uconst 8 */
-	assert_cfa(run_one(PROGRAM("\x0f\x06\x77\xa0\x01\x06\x23\x08")), EXPR_DEREF, REG_RSP, 160,
+	assert_cfa(run_one(PROGRAM("\x0f\x06\x77\xa0\x01\x06\x23\x08")), EXPR_DEREF, DWARF_RSP, 160,
 		   8);
 	/* the same in other words: bregx, lit8, plus */
-	assert_cfa(run_one(PROGRAM("\x0f\x07\x92\x07\xa0\x01\x06\x38\x22")), EXPR_DEREF, REG_RSP,
+	assert_cfa(run_one(PROGRAM("\x0f\x07\x92\x07\xa0\x01\x06\x38\x22")), EXPR_DEREF, DWARF_RSP,
 		   160, 8);
 	/* After an expression there is no register or offset to change, but a new CFA may come. */
 	assert_malformed(PROGRAM("\x0f\x03\x76\x78\x06\x0d\x07"));
 	assert_malformed(PROGRAM("\x0f\x03\x76\x78\x06\x0e\x10"));
 	assert_malformed(PROGRAM("\x0f\x03\x76\x78\x06\x13\x10"));
-	assert_cfa(run_one(PROGRAM("\x0f\x03\x76\x78\x06\x0c\x07\x08")), EXPR_REG, REG_RSP, 0, 8);
+	assert_cfa(run_one(PROGRAM("\x0f\x03\x76\x78\x06\x0c\x07\x08")), EXPR_REG, DWARF_RSP, 0, 8);
 }
 
 static void test_plt(void **state)
@@ -180,10 +180,10 @@ static void test_plt(void **state)
 	struct cfa_state s = run_one(lit11, sizeof(lit11) - 1);
 
 	(void)state;
-	assert_cfa(s, EXPR_PLT, REG_RSP, 8, 8);
+	assert_cfa(s, EXPR_PLT, DWARF_RSP, 8, 8);
 	assert_int_equal(s.cfa.threshold, 11);
 	s = run_one(const1u, sizeof(const1u) - 1);
-	assert_cfa(s, EXPR_PLT, REG_RSP, 8, 8);
+	assert_cfa(s, EXPR_PLT, DWARF_RSP, 8, 8);
 	assert_int_equal(s.cfa.threshold, 10);
 	/* lit7 instead of lit15, lt instead of ge: something else */
 	assert_int_equal(
@@ -205,15 +205,15 @@ static void test_registers(void **state)
 	assert_rule(run_one(PROGRAM("\x15\x06\x7e")).fp, REG_CFA_PLUS, 0, 16);
 	assert_rule(run_one(PROGRAM("\x07\x10")).ra, REG_UNDEFINED, 0, 0);
 	assert_rule(run_one(PROGRAM("\x08\x06")).fp, REG_SAME, 0, 0);
-	assert_rule(run_one(PROGRAM("\x09\x10\x05")).ra, REG_IN_REG, REG_RDI, 0);
-	assert_rule(run_one(PROGRAM("\x09\x07\x08")).sp, REG_IN_REG, REG_R8, 0);
+	assert_rule(run_one(PROGRAM("\x09\x10\x05")).ra, REG_IN_REG, DWARF_RDI, 0);
+	assert_rule(run_one(PROGRAM("\x09\x07\x08")).sp, REG_IN_REG, DWARF_R8, 0);
 	/* expression: rbp + 0 */
-	assert_rule(run_one(PROGRAM("\x10\x06\x02\x76\x00")).fp, REG_AT_REG, REG_RBP, 0);
+	assert_rule(run_one(PROGRAM("\x10\x06\x02\x76\x00")).fp, REG_AT_REG, DWARF_RBP, 0);
 	/* CFA, lit8, minus: the CFA is on the stack before */
 	assert_rule(run_one(PROGRAM("\x10\x06\x02\x38\x1c")).fp, REG_AT_CFA, 0, -8);
 	/* val_expression: rsp + 16, and what rsp + 16 points to */
-	assert_rule(run_one(PROGRAM("\x16\x06\x02\x77\x10")).fp, REG_IN_REG, REG_RSP, 16);
-	assert_rule(run_one(PROGRAM("\x16\x06\x03\x77\x10\x06")).fp, REG_AT_REG, REG_RSP, 16);
+	assert_rule(run_one(PROGRAM("\x16\x06\x02\x77\x10")).fp, REG_IN_REG, DWARF_RSP, 16);
+	assert_rule(run_one(PROGRAM("\x16\x06\x03\x77\x10\x06")).fp, REG_AT_REG, DWARF_RSP, 16);
 	assert_rule(run_one(PROGRAM("\x16\x06\x03\x38\x1c\x06")).fp, REG_AT_CFA, 0, -8);
 	/* the slot's address is itself in memory: no rule of ours */
 	assert_int_equal(run_one(PROGRAM("\x10\x06\x03\x77\x10\x06")).fp.how, REG_EXPRESSION);
@@ -233,10 +233,10 @@ static void test_others(void **state)
 				"\x14\x03\x01\x15\x03\x7f\x06\x03\xc3\x2e\x90\x01\x2d\x2f\x03\x02"
 				"\x10\x03\x02\x76\x00\x16\x0c\x03\x77\x10\x06\x10\x03\x01\xff"
 				"\x0e\x10")),
-		EXPR_REG, REG_RSP, 0, 16);
+		EXPR_REG, DWARF_RSP, 0, 16);
 	/* registers far beyond any file */
 	assert_cfa(run_one(PROGRAM("\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01\x0e\x10")),
-		   EXPR_REG, REG_RSP, 0, 16);
+		   EXPR_REG, DWARF_RSP, 0, 16);
 	assert_int_equal(
 		run_one(PROGRAM("\x0c\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01")).cfa.kind,
 		EXPR_OTHER);
@@ -252,19 +252,19 @@ static void test_remember(void **state)
 	run(&rows, PROGRAM("\x0a\x41\x0e\x10\x0a\x41\x0e\x18\x86\x03\x41\x0b\x41\x0b"));
 	assert_int_equal(rows.err, 0);
 	assert_int_equal(rows.count, 5);
-	assert_cfa(rows.row[1].state, EXPR_REG, REG_RSP, 0, 16);
-	assert_cfa(rows.row[2].state, EXPR_REG, REG_RSP, 0, 24);
+	assert_cfa(rows.row[1].state, EXPR_REG, DWARF_RSP, 0, 16);
+	assert_cfa(rows.row[2].state, EXPR_REG, DWARF_RSP, 0, 24);
 	assert_rule(rows.row[2].state.fp, REG_AT_CFA, 0, -24);
-	assert_cfa(rows.row[3].state, EXPR_REG, REG_RSP, 0, 16);
+	assert_cfa(rows.row[3].state, EXPR_REG, DWARF_RSP, 0, 16);
 	assert_rule(rows.row[3].state.fp, REG_AT_CFA, 0, -80);
-	assert_cfa(rows.row[4].state, EXPR_REG, REG_RSP, 0, 8);
+	assert_cfa(rows.row[4].state, EXPR_REG, DWARF_RSP, 0, 8);
 	/* nothing remembered */
 	assert_malformed(PROGRAM("\x0b"));
 	assert_malformed(PROGRAM("\x0a\x0b\x0b"));
 	/* nesting: a little is fine, without bound it is not */
 	memset(deep, 0x0a, sizeof(deep));
 	memset(deep + 50, 0x0b, 50);
-	assert_cfa(run_one(deep, 100), EXPR_REG, REG_RSP, 0, 8);
+	assert_cfa(run_one(deep, 100), EXPR_REG, DWARF_RSP, 0, 8);
 	memset(deep, 0x0a, sizeof(deep));
 	assert_malformed(deep, sizeof(deep));
 }
@@ -325,7 +325,7 @@ static void test_malformed(void **state)
 	assert_int_equal(rows.err, -EINVAL);
 	assert_int_equal(rows.count, 2);
 	assert_int_equal(rows.end, START + 8);
-	assert_cfa(rows.row[1].state, EXPR_REG, REG_RSP, 0, 16);
+	assert_cfa(rows.row[1].state, EXPR_REG, DWARF_RSP, 0, 16);
 }
 
 static int stop(void *arg, uint64_t pc, const struct cfa_state *state)
@@ -341,7 +341,8 @@ static void test_initial_malformed(void **state)
 {
 	static const char *const bad[] = {"\x41", "\xc6", "\x06\x06", "\x0b", "\x3f", "\x0e\x08"};
 	struct cfi_section section = {.eh_frame = true};
-	struct cfi_cie cie = {.ra_reg = REG_RIP, .code_align = 1, .data_align = -8, .addr_size = 8};
+	struct cfi_cie cie = {
+		.ra_reg = DWARF_RIP, .code_align = 1, .data_align = -8, .addr_size = 8};
 	struct cfi_fde fde = {.start = START, .end = END};
 	struct cfa_state s;
 	uint64_t end;
@@ -364,7 +365,7 @@ static void test_wrap(void **state)
 {
 	static const uint8_t insns[] = "\x04\xff\xff\xff\xff\x04\xff\xff\xff\xff";
 	struct cfi_section section = {.data = insns, .size = sizeof(insns) - 1};
-	struct cfi_cie cie = {.ra_reg = REG_RIP, .code_align = 1ull << 40, .data_align = -8};
+	struct cfi_cie cie = {.ra_reg = DWARF_RIP, .code_align = 1ull << 40, .data_align = -8};
 	struct cfi_fde fde = {.start = START, .end = UINT64_MAX - 1, .ninsns = sizeof(insns) - 1};
 	struct cfa_state s = {0};
 	uint64_t end;

@@ -298,11 +298,11 @@ static void test_wide_fields(void **state)
 	w += RULE_PAYLOAD(rule);
 	assert_int_equal(w->flags, WIDE_SIGNAL);
 	assert_int_equal(w->cfa_kind, WIDE_CFA_DEREF);
-	assert_int_equal(w->cfa_reg, REG_RSP);
+	assert_int_equal(w->cfa_reg, DWARF_RSP);
 	assert_int_equal(w->cfa_off, 160);
 	assert_int_equal(w->cfa_add, 0);
 	assert_int_equal(w->fp_kind, WIDE_AT_REG);
-	assert_int_equal(w->fp_reg, REG_RSP);
+	assert_int_equal(w->fp_reg, DWARF_RSP);
 	assert_int_equal(w->fp_off, 120);
 	assert_int_equal(w->ra_kind, WIDE_AT_REG);
 	assert_int_equal(w->ra_off, 168);
@@ -311,9 +311,9 @@ static void test_wide_fields(void **state)
 	w = wide_rules_all(f->wide, &count) + RULE_PAYLOAD(rule);
 	assert_int_equal(w->flags, WIDE_SP_LOST);
 	assert_int_equal(w->fp_kind, WIDE_IN_REG);
-	assert_int_equal(w->fp_reg, REG_R9);
+	assert_int_equal(w->fp_reg, DWARF_R9);
 	assert_int_equal(w->ra_kind, WIDE_IN_REG);
-	assert_int_equal(w->ra_reg, REG_RDX);
+	assert_int_equal(w->ra_reg, DWARF_RDX);
 }
 
 /* Far from everything a span of its own; a little gap stays in the index. */

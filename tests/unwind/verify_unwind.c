@@ -72,7 +72,7 @@ struct check {
 	const struct wide_rule *wide;
 	uint64_t plt_start[3], plt_end[3];
 	uint64_t random;
-	uint64_t regs[REG_COUNT];
+	uint64_t regs[DWARF_COUNT];
 	unsigned int shown;
 };
 
@@ -96,9 +96,9 @@ static uint64_t memory(uint64_t addr)
 
 static void registers_invent(struct check *k, uint64_t pc)
 {
-	for (unsigned int i = 0; i < REG_COUNT; i++)
+	for (unsigned int i = 0; i < DWARF_COUNT; i++)
 		k->regs[i] = mix(k->random += i + 1);
-	k->regs[REG_RIP] = pc;
+	k->regs[DWARF_RIP] = pc;
 }
 
 /* --- libdw's side -------------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ static uint64_t pop(struct machine *m)
 
 static uint64_t reg_value(const struct check *k, struct machine *m, uint64_t reg)
 {
-	if (reg < REG_COUNT)
+	if (reg < DWARF_COUNT)
 		return k->regs[reg];
 	m->unknown = true;
 	return 0;
@@ -267,15 +267,15 @@ static int libdw_frame(const struct check *k, uint64_t pc, struct frame *f, uint
 	if (dwarf_cfi_addrframe(k->cfi, pc, &frame) < 0)
 		return 0;
 	ra = dwarf_frame_info(frame, start, end, &f->signal);
-	if (ra < 0 || ra >= REG_COUNT || dwarf_frame_cfa(frame, &ops, &n) < 0 || !n)
+	if (ra < 0 || ra >= DWARF_COUNT || dwarf_frame_cfa(frame, &ops, &n) < 0 || !n)
 		goto out;
 	m = ops_run(k, ops, n, 0);
 	f->cfa = pop(&m);
 	if (m.unknown)
 		goto out;
-	if (!libdw_register(k, frame, REG_RSP, f->cfa, sp, &undefined) ||
+	if (!libdw_register(k, frame, DWARF_RSP, f->cfa, sp, &undefined) ||
 	    !libdw_register(k, frame, ra, f->cfa, &f->ra, &f->outermost) ||
-	    !libdw_register(k, frame, REG_RBP, f->cfa, &f->fp, &undefined))
+	    !libdw_register(k, frame, DWARF_RBP, f->cfa, &f->fp, &undefined))
 		goto out;
 	found = 1;
 out:
@@ -296,7 +296,7 @@ static uint64_t wide_value(const struct check *k, unsigned int kind, unsigned in
 	case WIDE_IN_REG:
 		return k->regs[reg];
 	default:
-		return k->regs[REG_RBP];
+		return k->regs[DWARF_RBP];
 	}
 }
 
@@ -322,14 +322,15 @@ static void our_frame(const struct check *k, uint32_t rule, struct frame *f)
 		f->signal = w->flags & WIDE_SIGNAL;
 		return;
 	case ROW_PLT:
-		f->cfa = k->regs[REG_RSP] + 8 + ((k->regs[REG_RIP] & 15) >= (rule & 15) ? 8 : 0);
+		f->cfa =
+			k->regs[DWARF_RSP] + 8 + ((k->regs[DWARF_RIP] & 15) >= (rule & 15) ? 8 : 0);
 		break;
 	default:
-		base = RULE_KIND(rule) == ROW_RSP ? REG_RSP : REG_RBP;
+		base = RULE_KIND(rule) == ROW_RSP ? DWARF_RSP : DWARF_RBP;
 		f->cfa = k->regs[base] + RULE_CFA(rule);
 		break;
 	}
-	f->fp = k->regs[REG_RBP];
+	f->fp = k->regs[DWARF_RBP];
 	if (RULE_KIND(rule) != ROW_PLT && RULE_FP_DEPTH(rule) > 0)
 		f->fp = memory(f->cfa - RULE_FP_DEPTH(rule));
 	f->ra = memory(f->cfa - 8);

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Kernel names through ksyms.bpf.c, kept by address. A leaf address is asked for as addr + 1,
+ * because the program looks up the byte before.
+ */
+#include "bpf/ksyms.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <uthash.h>
+
+#include "bpf/layout.h"
+#include "bpf/objects.h"
+#include "symbols/kallsyms.h"
+
+#define CACHE_MAX 65536u
+
+struct cached {
+	uint64_t addr; /* that is looked up: inside the instruction */
+	const char *module;
+	UT_hash_handle hh;
+	char name[];
+};
+
+struct ksyms {
+	struct bpf_object *object;
+	int program_fd;
+	struct ksym_batch *batch;
+	struct kallsyms *kallsyms;
+	bool no_kallsyms;
+	struct cached *cache;
+	struct module {
+		struct module *next;
+		char name[];
+	} * modules;
+};
+
+static void load(struct ksyms *k)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "stacktop_ksyms");
+	struct bpf_bytes bytes = objects_ksyms();
+	struct bpf_program *program;
+	sigset_t all, old;
+	void *memory;
+	int err;
+
+	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_snprintf, NULL) != 1)
+		return;
+	k->object = bpf_object__open_mem(bytes.data, bytes.size, &opts);
+	if (!k->object)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	err = bpf_object__load(k->object);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	program = err ? NULL : bpf_object__find_program_by_name(k->object, "name_addresses");
+	if (!program)
+		return;
+	memory = mmap(NULL, sizeof(*k->batch), PROT_READ | PROT_WRITE, MAP_SHARED,
+		      bpf_object__find_map_fd_by_name(k->object, "batch"), 0);
+	if (memory == MAP_FAILED)
+		return;
+	k->batch = memory;
+	k->program_fd = bpf_program__fd(program);
+}
+
+int ksyms_new(struct ksyms **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	load(*out);
+	return 0;
+}
+
+static void cache_clear(struct ksyms *k)
+{
+	struct cached *c, *next;
+
+	HASH_ITER(hh, k->cache, c, next) {
+		HASH_DEL(k->cache, c);
+		free(c);
+	}
+}
+
+void ksyms_free(struct ksyms *k)
+{
+	struct module *m;
+
+	if (!k)
+		return;
+	cache_clear(k);
+	while ((m = k->modules)) {
+		k->modules = m->next;
+		free(m);
+	}
+	if (k->batch)
+		munmap(k->batch, sizeof(*k->batch));
+	bpf_object__close(k->object);
+	kallsyms_free(k->kallsyms);
+	free(k);
+}
+
+static const char *module_name(struct ksyms *k, const char *name)
+{
+	struct module *m;
+
+	for (m = k->modules; m; m = m->next)
+		if (!strcmp(m->name, name))
+			return m->name;
+	m = malloc(sizeof(*m) + strlen(name) + 1);
+	if (!m)
+		return "vmlinux";
+	strcpy(m->name, name);
+	m->next = k->modules;
+	k->modules = m;
+	return m->name;
+}
+
+static struct cached *cache_find(struct ksyms *k, uint64_t addr)
+{
+	struct cached *c;
+
+	HASH_FIND(hh, k->cache, &addr, sizeof(addr), c);
+	return c;
+}
+
+static void cache_add(struct ksyms *k, uint64_t addr, const char *name, const char *module)
+{
+	struct cached *c = malloc(sizeof(*c) + strlen(name) + 1);
+
+	if (!c)
+		return;
+	c->addr = addr;
+	c->module = module;
+	strcpy(c->name, name);
+	HASH_ADD(hh, k->cache, addr, sizeof(c->addr), c);
+}
+
+/* "name+0x2cf/0x300 [module]" or, when there is no such function, "0xffff..." */
+static void cache_add_printed(struct ksyms *k, uint64_t addr, char *text)
+{
+	char *plus = strstr(text, "+0x"), *open = strstr(text, " ["), *close;
+	const char *module = "vmlinux";
+
+	if (open) {
+		close = strchr(open, ']');
+		if (close)
+			*close = '\0';
+		module = !strncmp(text, "bpf_prog_", 9) ? "bpf" : module_name(k, open + 2);
+		*open = '\0';
+		/* a module's build-id may follow its name */
+		if (strchr(module, ' '))
+			module = "vmlinux";
+	}
+	if (!strncmp(text, "0x", 2) || !text[0]) {
+		cache_add(k, addr, "[kernel]", "vmlinux");
+		return;
+	}
+	if (plus)
+		*plus = '\0';
+	if (!strncmp(text, "bpf_prog_", 9))
+		module = "bpf";
+	cache_add(k, addr, text, module);
+}
+
+static void run_batch(struct ksyms *k, const uint64_t *addrs, uint32_t n)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	char text[KSYM_NAME];
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		k->batch->addrs[i] = addrs[i] + 1;
+		k->batch->names[i][0] = '\0';
+	}
+	k->batch->count = n;
+	if (bpf_prog_test_run_opts(k->program_fd, &opts))
+		n = 0;
+	for (i = 0; i < n; i++) {
+		memcpy(text, k->batch->names[i], sizeof(text));
+		text[sizeof(text) - 1] = '\0';
+		if (!cache_find(k, addrs[i]))
+			cache_add_printed(k, addrs[i], text);
+	}
+}
+
+static void ask_kallsyms(struct ksyms *k, uint64_t addr)
+{
+	const char *name, *module;
+	uint64_t offset;
+
+	if (!k->kallsyms && !k->no_kallsyms)
+		k->no_kallsyms = kallsyms_new("/proc/kallsyms", &k->kallsyms) != 0;
+	if (!k->kallsyms || kallsyms_find(k->kallsyms, addr, &name, &module, &offset)) {
+		name = "[kernel]";
+		module = "vmlinux";
+	}
+	cache_add(k, addr, name, module);
+}
+
+static void ask(struct ksyms *k, const uint64_t *addrs, uint32_t n)
+{
+	uint32_t i;
+
+	if (k->batch) {
+		run_batch(k, addrs, n);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		if (!cache_find(k, addrs[i]))
+			ask_kallsyms(k, addrs[i]);
+}
+
+static uint64_t looked_up(const struct ksym *s)
+{
+	return s->leaf ? s->addr : s->addr - 1;
+}
+
+void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count)
+{
+	uint64_t addrs[KSYM_BATCH];
+	struct cached *c;
+	uint32_t n = 0;
+	size_t i;
+
+	if (HASH_COUNT(k->cache) + count > CACHE_MAX)
+		cache_clear(k);
+	for (i = 0; i < count; i++) {
+		if (!cache_find(k, looked_up(&syms[i])))
+			addrs[n++] = looked_up(&syms[i]);
+		if (n == KSYM_BATCH || (n && i + 1 == count)) {
+			ask(k, addrs, n);
+			n = 0;
+		}
+	}
+	for (i = 0; i < count; i++) {
+		c = cache_find(k, looked_up(&syms[i]));
+		syms[i].name = c ? c->name : "[kernel]";
+		syms[i].module = c ? c->module : "vmlinux";
+	}
+}

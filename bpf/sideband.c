@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads the side-band rings (perf_event_open(2), "MMAP layout"). The records of all CPUs are copied
+ * out and sorted by time, since a process's fork, exec and mappings may be seen by different CPUs.
+ */
+#include "bpf/sideband.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_PAGES  64u
+#define RECORD_MAX  65535u
+#define BATCH_BYTES (16u << 20) /* of one read; the rest waits for the next */
+
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *page;
+};
+
+struct found { /* a record in the copy */
+	uint64_t time;
+	size_t at;
+	uint32_t order;
+};
+
+struct sideband {
+	int epoll_fd;
+	size_t page_size;
+	struct ring *rings;
+	size_t nrings;
+	char *copy;
+	size_t used, room;
+	struct found *found;
+	size_t nfound, found_room;
+	uint64_t lost;
+};
+
+/* sample_id of PERF_SAMPLE_TID | PERF_SAMPLE_TIME, at the end of every record. */
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time;
+};
+
+struct record_comm {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char comm[];
+};
+
+struct record_task { /* FORK and EXIT */
+	struct perf_event_header header;
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time;
+};
+
+struct record_mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	uint32_t prot, flags;
+	char name[];
+};
+
+struct record_lost {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
+static size_t ring_bytes(const struct sideband *s)
+{
+	return (RING_PAGES + 1) * s->page_size;
+}
+
+static int ring_open(struct sideband *s, struct ring *r, unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr),
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.sample_period = 1,
+		.sample_id_all = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.wakeup_events = 1,
+	};
+	struct epoll_event wait = {.events = EPOLLIN};
+	void *memory;
+
+	r->fd = syscall(__NR_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (r->fd < 0)
+		return -errno;
+	memory = mmap(NULL, ring_bytes(s), PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	r->page = memory;
+	if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, r->fd, &wait))
+		return -errno;
+	return 0;
+}
+
+int sideband_new(const unsigned int *cpus, size_t ncpus, struct sideband **out)
+{
+	struct sideband *s = calloc(1, sizeof(*s));
+	size_t i, n = cpus ? ncpus : (size_t)sysconf(_SC_NPROCESSORS_CONF);
+	int err = -ENOMEM;
+
+	*out = NULL;
+	if (!s)
+		return -ENOMEM;
+	s->page_size = sysconf(_SC_PAGESIZE);
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	s->rings = calloc(n, sizeof(*s->rings));
+	if (s->epoll_fd < 0 || !s->rings)
+		goto fail;
+	for (i = 0; i < n; i++) {
+		struct ring *r = &s->rings[s->nrings];
+
+		err = ring_open(s, r, cpus ? cpus[i] : i);
+		if (err == -ENODEV && !cpus)
+			continue; /* offline */
+		s->nrings++;
+		if (err)
+			goto fail;
+	}
+	*out = s;
+	return 0;
+fail:
+	sideband_free(s);
+	return err;
+}
+
+void sideband_free(struct sideband *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	for (i = 0; i < s->nrings; i++) {
+		if (s->rings[i].page)
+			munmap(s->rings[i].page, ring_bytes(s));
+		if (s->rings[i].fd >= 0)
+			close(s->rings[i].fd);
+	}
+	if (s->epoll_fd >= 0)
+		close(s->epoll_fd);
+	free(s->rings);
+	free(s->copy);
+	free(s->found);
+	free(s);
+}
+
+int sideband_fd(const struct sideband *s)
+{
+	return s->epoll_fd;
+}
+
+/* Room for a record of that size in the copy; NULL: no memory. */
+static char *copy_room(struct sideband *s, size_t size)
+{
+	size_t room;
+	void *more;
+
+	if (s->used + size > s->room) {
+		room = s->room ? s->room * 2 : 1u << 16;
+		while (room < s->used + size)
+			room *= 2;
+		more = realloc(s->copy, room);
+		if (!more)
+			return NULL;
+		s->copy = more;
+		s->room = room;
+	}
+	if (s->nfound == s->found_room) {
+		room = s->found_room ? s->found_room * 2 : 256;
+		more = realloc(s->found, room * sizeof(*s->found));
+		if (!more)
+			return NULL;
+		s->found = more;
+		s->found_room = room;
+	}
+	return s->copy + s->used;
+}
+
+static void ring_copy(const char *data, size_t mask, uint64_t at, void *to, size_t size)
+{
+	size_t from = at & mask, first = mask + 1 - from;
+
+	if (first > size)
+		first = size;
+	memcpy(to, data + from, first);
+	memcpy((char *)to + first, data, size - first);
+}
+
+static int ring_read(struct sideband *s, struct ring *r)
+{
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = r->page->data_tail;
+	const char *data = (const char *)r->page + s->page_size;
+	size_t mask = RING_PAGES * s->page_size - 1;
+	struct perf_event_header header;
+	struct sample_id id;
+	char *to;
+
+	while (head - tail >= sizeof(header) && s->used < BATCH_BYTES) {
+		ring_copy(data, mask, tail, &header, sizeof(header));
+		if (header.size < sizeof(header) || header.size > head - tail) {
+			tail = head; /* nothing behind a broken record can be trusted */
+			s->lost++;
+			break;
+		}
+		to = copy_room(s, header.size);
+		if (!to) {
+			__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+			return -ENOMEM;
+		}
+		ring_copy(data, mask, tail, to, header.size);
+		tail += header.size;
+		if (header.size < sizeof(header) + sizeof(id))
+			continue;
+		memcpy(&id, to + header.size - sizeof(id), sizeof(id));
+		s->found[s->nfound] = (struct found){id.time, s->used, s->nfound};
+		s->nfound++;
+		s->used += (header.size + 7u) & ~7u;
+	}
+	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Turns the record at data into an event; false: nothing that is of interest. */
+static bool decode(struct sideband *s, const char *data, uint64_t time, struct sideband_event *e)
+{
+	const struct perf_event_header *h = (const void *)data;
+	size_t size = h->size - sizeof(struct sample_id); /* checked by ring_read */
+	const struct record_comm *comm = (const void *)data;
+	const struct record_task *task = (const void *)data;
+	const struct record_mmap2 *map = (const void *)data;
+	const struct record_lost *lost = (const void *)data;
+
+	memset(e, 0, sizeof(*e));
+	e->time = time;
+	switch (h->type) {
+	case PERF_RECORD_COMM:
+		if (size <= sizeof(*comm))
+			return false;
+		e->kind = h->misc & PERF_RECORD_MISC_COMM_EXEC ? SIDEBAND_EXEC : SIDEBAND_COMM;
+		e->pid = comm->pid;
+		e->tid = comm->tid;
+		snprintf(e->comm, sizeof(e->comm), "%.*s",
+			 (int)strnlen(comm->comm, size - sizeof(*comm)), comm->comm);
+		return true;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		if (size < sizeof(*task))
+			return false;
+		e->kind = h->type == PERF_RECORD_FORK ? SIDEBAND_FORK : SIDEBAND_EXIT;
+		e->pid = task->pid;
+		e->tid = task->tid;
+		e->ppid = task->ppid;
+		return true;
+	case PERF_RECORD_MMAP2:
+		if (size <= sizeof(*map) || !(map->prot & PROT_EXEC) ||
+		    !memchr(map->name, '\0', size - sizeof(*map)))
+			return false;
+		e->kind = SIDEBAND_MMAP;
+		e->pid = map->pid;
+		e->tid = map->tid;
+		e->start = map->addr;
+		e->length = map->len;
+		e->offset = map->pgoff;
+		e->dev_major = map->maj;
+		e->dev_minor = map->min;
+		e->inode = map->ino;
+		e->name = map->name;
+		return true;
+	case PERF_RECORD_LOST:
+		if (size >= sizeof(*lost))
+			s->lost += lost->lost;
+		return false;
+	default:
+		return false;
+	}
+}
+
+int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event *e, void *arg),
+		      void *arg)
+{
+	struct sideband_event event;
+	uint64_t lost;
+	size_t i;
+	int err = 0;
+
+	s->used = s->nfound = 0;
+	for (i = 0; i < s->nrings && !err; i++)
+		err = ring_read(s, &s->rings[i]);
+	if (err)
+		return err;
+	qsort(s->found, s->nfound, sizeof(*s->found), by_time);
+	for (i = 0; i < s->nfound; i++)
+		if (decode(s, s->copy + s->found[i].at, s->found[i].time, &event))
+			fn(&event, arg);
+	lost = s->lost;
+	s->lost = 0;
+	return lost;
+}
