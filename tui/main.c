@@ -7,6 +7,8 @@
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,14 +107,40 @@ static bool cpus_exist(const struct options *options)
 	return true;
 }
 
+/* The process that the thread belongs to; 0: there is none, or nothing can be said. */
+static int process_of(int tid)
+{
+	char path[64], line[256];
+	int tgid = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (!tgid && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "Tgid:", 5))
+			tgid = (int)strtol(line + 5, NULL, 10);
+	fclose(file);
+	return tgid;
+}
+
 static bool pids_exist(const struct options *options)
 {
-	for (size_t i = 0; i < options->npids; i++)
-		if (kill(options->pids[i], 0) && errno == ESRCH) {
-			fprintf(stderr, "stacktop: there is no process %d\n",
-				(int)options->pids[i]);
+	for (size_t i = 0; i < options->npids; i++) {
+		int pid = (int)options->pids[i], process;
+
+		if (kill(pid, 0) && errno == ESRCH) {
+			fprintf(stderr, "stacktop: there is no process %d\n", pid);
 			return false;
 		}
+		process = process_of(pid);
+		if (process && process != pid) {
+			fprintf(stderr, "stacktop: %d is a thread of process %d, not a process\n",
+				pid, process);
+			return false;
+		}
+	}
 	return true;
 }
 

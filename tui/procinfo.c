@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,14 +146,16 @@ static void user_name(struct procinfo *pi, uid_t uid, char *to, size_t size)
 	snprintf(to, size, "%s", user->name);
 }
 
-static void read_status(struct procinfo *pi, struct profile_proc *info)
+/* False when there is no such process any more. */
+static bool read_status(struct procinfo *pi, struct profile_proc *info)
 {
 	char text[4096];
 	const char *at;
 	unsigned int uid;
+	ssize_t n = read_proc(info->pid, "status", text, sizeof(text));
 
-	if (read_proc(info->pid, "status", text, sizeof(text)) <= 0)
-		return;
+	if (n <= 0)
+		return n && n != -ENOENT && n != -ESRCH;
 	at = strstr(text, "\nUid:");
 	if (at && sscanf(at, "\nUid:%u", &uid) == 1)
 		user_name(pi, uid, info->user, sizeof(info->user));
@@ -164,6 +165,7 @@ static void read_status(struct procinfo *pi, struct profile_proc *info)
 	at = strstr(text, "\nThreads:");
 	if (at)
 		info->nthreads = (unsigned int)strtoul(at + 9, NULL, 10);
+	return true;
 }
 
 static void read_cmdline(struct profile_proc *info)
@@ -191,14 +193,29 @@ static void set_comm(struct profile_proc *info, const char *comm)
 		text_clean(info->comm, sizeof(info->comm), comm, length);
 }
 
-static void ask_proc(struct procinfo *pi, struct profile_proc *info)
+static void ask_proc(struct procinfo *pi, struct profile_proc *info, uint64_t now)
 {
-	read_status(pi, info);
-	info->cmdline[0] = '\0';
-	if (!info->kthread)
+	bool here = !info->exited && read_status(pi, info);
+
+	if (!here && !info->exited) {
+		info->exited = true;
+		info->exit_time = now;
+	}
+	if (here)
+		info->cmdline[0] = '\0';
+	if (here && !info->kthread)
 		read_cmdline(info);
 	if (!info->cmdline[0])
 		snprintf(info->cmdline, sizeof(info->cmdline), "[%s]", info->comm);
+}
+
+/* The PID has gone on to another program, or to another process. */
+static bool replaced(const struct procinfo *pi, const struct proc *proc, uint64_t now)
+{
+	const struct last_image *last = &pi->last[(uint32_t)proc->info.pid % LAST_IMAGES];
+
+	return last->pid == proc->info.pid && last->image != proc->info.image &&
+	       now - proc->sampled > REFRESH_NS;
 }
 
 /* True when something changed that a person sees. */
@@ -217,12 +234,12 @@ static bool refresh(struct procinfo *pi, struct proc *proc, uint64_t now)
 		info->exited = known.exited;
 		info->exit_time = known.exited ? known.exit_time : 0;
 		info->kthread = known.kthread;
-	} else if (now - proc->refreshed >= REFRESH_NS && kill(info->pid, 0) && errno == ESRCH) {
+	} else if (replaced(pi, proc, now)) {
 		info->exited = true;
 		info->exit_time = now;
 	}
 	if (!info->exited && now - proc->refreshed >= REFRESH_NS) {
-		ask_proc(pi, info);
+		ask_proc(pi, info, now);
 		proc->refreshed = now;
 	}
 	return memcmp(&before, info, sizeof(before)) != 0;
@@ -240,10 +257,10 @@ static struct proc *proc_new(struct procinfo *pi, const struct proc_key *key, co
 	proc->info.pid = (pid_t)key->pid;
 	proc->info.image = key->image;
 	proc->info.kthread = !key->image;
-	proc->refreshed = now;
+	proc->refreshed = proc->sampled = now;
 	set_comm(&proc->info, comm);
 	refresh(pi, proc, now);
-	ask_proc(pi, &proc->info);
+	ask_proc(pi, &proc->info, now);
 	proc->hashed = true;
 	HASH_ADD(hh, pi->procs, key, sizeof(proc->key), proc);
 	if (!proc->hashed) {
