@@ -235,8 +235,11 @@ static int on_map(const struct procmap *map, void *arg)
 
 /* --- /proc ---------------------------------------------------------------------------------- */
 
-/* comm, parent, flags and start_stack from /proc/PID/stat (proc_pid_stat(5)). -errno. */
-static int read_stat(struct process *p)
+/*
+ * comm, parent, flags and start_stack from /proc/PID/stat (proc_pid_stat(5)). -errno. An exec sets
+ * start_stack twice; only the second, after end_code, is that of the new image: *complete.
+ */
+static int read_stat(struct process *p, bool *complete)
 {
 	char path[64], text[1024], *at, *word, *rest;
 	struct stat st;
@@ -260,12 +263,15 @@ static int read_stat(struct process *p)
 		return -EINVAL;
 	*at++ = '\0';
 	snprintf(p->comm, sizeof(p->comm), "%.15s", word + 1);
+	p->image = 0;
 	for (field = 3, word = strtok_r(at, " ", &rest); word;
 	     field++, word = strtok_r(NULL, " ", &rest)) {
 		if (field == 4)
 			p->ppid = strtol(word, NULL, 10);
 		else if (field == 9)
 			p->kthread = (strtoul(word, NULL, 10) & PF_KTHREAD) != 0;
+		else if (field == 27)
+			*complete = strcmp(word, "0") != 0;
 		else if (field == 28)
 			p->image = strtoull(word, NULL, 10);
 	}
@@ -273,10 +279,10 @@ static int read_stat(struct process *p)
 }
 
 /* Reads what can be known of the process now. */
-static int refresh(struct tracker *t, struct process *p)
+static int refresh(struct tracker *t, struct process *p, bool *complete)
 {
 	struct scan scan = {t, p};
-	int err = read_stat(p);
+	int err = read_stat(p, complete);
 
 	if (err)
 		return err;
@@ -290,12 +296,14 @@ static int refresh(struct tracker *t, struct process *p)
 void process_scan(struct tracker *t, pid_t pid)
 {
 	struct process *p = live(t, pid);
+	bool complete = true;
 
 	if (!p)
 		p = process_new(t, pid);
 	if (!p)
 		return;
-	refresh(t, p);
+	refresh(t, p, &complete);
+	p->fresh = !complete && !p->kthread;
 	process_choose(t, p);
 }
 
@@ -558,11 +566,12 @@ static int publish(struct tracker *t, struct process *p)
 /* False: to be tried again, the exec has not come to its end. */
 static bool bring_up_to_date(struct tracker *t, struct process *p)
 {
+	bool complete = true;
 	int err;
 
 	if (p->fresh) {
-		err = refresh(t, p);
-		if (!err && !p->kthread && !p->image && p->tries++ < EXEC_TRIES)
+		err = refresh(t, p, &complete);
+		if (!err && !p->kthread && !complete && p->tries++ < EXEC_TRIES)
 			return false;
 		p->fresh = false;
 		process_choose(t, p);

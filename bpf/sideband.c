@@ -98,7 +98,9 @@ static int ring_open(struct sideband *s, struct ring *r, unsigned int cpu)
 		.task = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		.wakeup_events = 1,
+		/* wakeup_events would count samples only, of which there are none */
+		.watermark = 1,
+		.wakeup_watermark = 1,
 	};
 	struct epoll_event wait = {.events = EPOLLIN};
 	void *memory;

@@ -479,9 +479,9 @@ int tracker_follow(struct tracker *t, pid_t pid)
 		t->following = true;
 		process_choose(t, p);
 		set_filtering(t);
-		process_publish(t);
 	}
 	pthread_mutex_unlock(&t->lock);
+	tracker_wake(t);
 	return p ? 0 : -ESRCH;
 }
 

@@ -70,7 +70,7 @@ struct resolver {
 };
 
 static const char *const end_names[WALK_REASON_COUNT] = {
-#define X(name, text) [name] = "unwind: " text,
+#define X(name, text) [name] = text,
 	WALK_REASONS(X)
 #undef X
 };
@@ -317,8 +317,8 @@ int64_t resolver_user(struct resolver *r, pid_t pid, uint64_t image, const struc
 		n = WALK_FRAMES_MAX;
 	if (rec->reason != WALK_BOTTOM)
 		r->frames[count++] = (struct frame_name){
-			FUNC_END,
-			rec->reason < WALK_REASON_COUNT ? end_names[rec->reason] : "unwind: ?", ""};
+			FUNC_END, rec->reason < WALK_REASON_COUNT ? end_names[rec->reason] : "?",
+			""};
 	while (n--) {
 		err = name_user(r, pid, image, rec->frames[n], &r->frames[count++], &unknown);
 		if (err)

@@ -315,7 +315,8 @@ static void test_manual_invents_nothing(void **state)
 	assert_non_null(file);
 	options_table(&count);
 	while (fgets(line, sizeof(line), file)) {
-		if (!strncmp(line, ".B \"\\-", 6))
+		/* the key "-" is not an option */
+		if (!strncmp(line, ".B \"\\-", 6) && line[6] != '"')
 			found++;
 	}
 	fclose(file);
