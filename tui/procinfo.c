@@ -242,7 +242,9 @@ static bool refresh(struct procinfo *pi, struct proc *proc, uint64_t now)
 		ask_proc(pi, info, now);
 		proc->refreshed = now;
 	}
-	return memcmp(&before, info, sizeof(before)) != 0;
+	return info->exited || info->attached != before.attached || info->ppid != before.ppid ||
+	       info->nthreads != before.nthreads || strcmp(info->comm, before.comm) != 0 ||
+	       strcmp(info->cmdline, before.cmdline) != 0 || strcmp(info->user, before.user) != 0;
 }
 
 static struct proc *proc_new(struct procinfo *pi, const struct proc_key *key, const char *comm,
