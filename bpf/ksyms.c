@@ -85,10 +85,11 @@ int ksyms_new(struct ksyms **out)
 
 static void cache_clear(struct ksyms *k)
 {
-	struct cached *c, *next;
+	struct cached *c = k->cache, *next;
 
-	HASH_ITER(hh, k->cache, c, next) {
-		HASH_DEL(k->cache, c);
+	HASH_CLEAR(hh, k->cache);
+	for (; c; c = next) {
+		next = c->hh.next;
 		free(c);
 	}
 }

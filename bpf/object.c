@@ -342,10 +342,11 @@ bool object_build_next(struct tracker *t)
 
 void objects_free(struct tracker *t)
 {
-	struct object *o, *next;
+	struct object *o = t->objects, *next;
 
-	HASH_ITER(hh, t->objects, o, next) {
-		HASH_DEL(t->objects, o);
+	HASH_CLEAR(hh, t->objects);
+	for (; o; o = next) {
+		next = o->hh.next;
 		object_free(o);
 	}
 }

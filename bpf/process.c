@@ -392,7 +392,7 @@ static void on_fork(struct tracker *t, const struct sideband_event *e)
 	p->dirty = parent->dirty;
 	memcpy(p->comm, parent->comm, sizeof(p->comm));
 	p->mappings = malloc((parent->nmappings + 1) * sizeof(*p->mappings));
-	if (p->mappings) {
+	if (p->mappings && parent->nmappings) {
 		p->nmappings = parent->nmappings;
 		memcpy(p->mappings, parent->mappings, p->nmappings * sizeof(*p->mappings));
 		for (i = 0; i < p->nmappings; i++)
@@ -580,6 +580,10 @@ static bool bring_up_to_date(struct tracker *t, struct process *p)
 	if (p->kthread)
 		return true;
 	err = publish(t, p);
+	if (err == -ENOSPC && p->tries++ < EXEC_TRIES) {
+		p->dirty = true; /* the builder may be freeing old lists right now */
+		return false;
+	}
 	if (err == -ENOSPC)
 		tracker_tell(t, 1, "no room for the mappings of process %d", (int)p->pid);
 	return true;
@@ -619,10 +623,11 @@ void process_touch(struct tracker *t, const struct object *o)
 
 void processes_free(struct tracker *t)
 {
-	struct process *p, *next;
+	struct process *p = t->processes, *next;
 
-	HASH_ITER(hh, t->processes, p, next) {
-		HASH_DEL(t->processes, p);
+	HASH_CLEAR(hh, t->processes);
+	for (; p; p = next) {
+		next = p->hh.next;
 		process_free(t, p);
 	}
 	process_bury(t, UINT64_MAX);

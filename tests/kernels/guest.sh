@@ -45,7 +45,7 @@ show /tmp/out
 # Every busy sample must be the one true stack. Samples of the loader and of exec are none of
 # its business; they hold no f-frame and are complete.
 walk() { # program
-    stacktop -b -d 3 -n 1 --format folded -- "/work/$1" 20 >/tmp/folded 2>/tmp/err
+    stacktop -b -d 5 -n 1 --format folded -- "/work/$1" 20 >/tmp/folded 2>/tmp/err
     status=$?
     chain=$(i=0; while [ $i -lt 90 ]; do printf ';f%02d' $i; i=$((i + 1)); done)
     if awk -v chain="$chain" '
