@@ -115,14 +115,16 @@ void ksyms_free(struct ksyms *k)
 static const char *module_name(struct ksyms *k, const char *name)
 {
 	struct module *m;
+	size_t size;
 
 	for (m = k->modules; m; m = m->next)
 		if (!strcmp(m->name, name))
 			return m->name;
-	m = malloc(sizeof(*m) + strlen(name) + 1);
+	size = strlen(name) + 1;
+	m = malloc(sizeof(*m) + size);
 	if (!m)
 		return "vmlinux";
-	strcpy(m->name, name);
+	memcpy(m->name, name, size);
 	m->next = k->modules;
 	k->modules = m;
 	return m->name;
@@ -138,13 +140,14 @@ static struct cached *cache_find(struct ksyms *k, uint64_t addr)
 
 static void cache_add(struct ksyms *k, uint64_t addr, const char *name, const char *module)
 {
-	struct cached *c = malloc(sizeof(*c) + strlen(name) + 1);
+	size_t size = strlen(name) + 1;
+	struct cached *c = malloc(sizeof(*c) + size);
 
 	if (!c)
 		return;
 	c->addr = addr;
 	c->module = module;
-	strcpy(c->name, name);
+	memcpy(c->name, name, size);
 	HASH_ADD(hh, k->cache, addr, sizeof(c->addr), c);
 }
 

@@ -228,7 +228,7 @@ int sampler_new(const struct sampler_options *options, struct sampler **out, cha
 	s->inner_fds[0] = s->inner_fds[1] = -1;
 	pthread_mutex_init(&s->swap_lock, NULL);
 	s->possible_cpus = libbpf_num_possible_cpus();
-	s->shard_fds = malloc(options->shards_max * sizeof(*s->shard_fds));
+	s->shard_fds = calloc(options->shards_max, sizeof(*s->shard_fds));
 	s->keys = calloc(COUNTS_MAX, sizeof(*s->keys));
 	s->values = calloc(COUNTS_MAX, sizeof(*s->values));
 	s->counts = calloc(COUNTS_MAX, sizeof(*s->counts));
