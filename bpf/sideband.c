@@ -210,7 +210,11 @@ static void ring_copy(const char *data, size_t mask, uint64_t at, void *to, size
 	memcpy((char *)to + first, data, size - first);
 }
 
-static int ring_read(struct sideband *s, struct ring *r)
+/*
+ * Copies what the ring has up to a time. What came later stays: another ring may have been read
+ * before it, so that an older record of the same process could follow in the next call.
+ */
+static int ring_read(struct sideband *s, struct ring *r, uint64_t until)
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = r->page->data_tail;
@@ -233,10 +237,14 @@ static int ring_read(struct sideband *s, struct ring *r)
 			return -ENOMEM;
 		}
 		ring_copy(data, mask, tail, to, header.size);
-		tail += header.size;
-		if (header.size < sizeof(header) + sizeof(id))
+		if (header.size < sizeof(header) + sizeof(id)) {
+			tail += header.size;
 			continue;
+		}
 		memcpy(&id, to + header.size - sizeof(id), sizeof(id));
+		if (id.time > until)
+			break;
+		tail += header.size;
 		s->found[s->nfound] = (struct found){id.time, s->used, s->nfound};
 		s->nfound++;
 		s->used += (header.size + 7u) & ~7u;
@@ -313,13 +321,15 @@ int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event
 		      void *arg)
 {
 	struct sideband_event event;
+	struct timespec t;
 	uint64_t lost;
 	size_t i;
 	int err = 0;
 
 	s->used = s->nfound = 0;
+	clock_gettime(CLOCK_MONOTONIC, &t);
 	for (i = 0; i < s->nrings && !err; i++)
-		err = ring_read(s, &s->rings[i]);
+		err = ring_read(s, &s->rings[i], t.tv_sec * 1000000000ull + t.tv_nsec);
 	if (err)
 		return err;
 	qsort(s->found, s->nfound, sizeof(*s->found), by_time);

@@ -36,9 +36,9 @@ void sideband_free(struct sideband *s);
 /* Readable when there are records (an epoll descriptor). */
 int sideband_fd(const struct sideband *s);
 /*
- * Hands all waiting records to fn in the order of their time over all CPUs. FORK and EXIT of
- * threads are given too (pid != tid). Returns the number of records that the kernel lost since the
- * last call (then what is known about processes is to be read anew), or -errno.
+ * Hands all records up to now to fn in the order of their time over all CPUs and calls. FORK and
+ * EXIT of threads are given too (pid != tid). Returns the number of records that the kernel lost
+ * since the last call (then what is known about processes is to be read anew), or -errno.
  */
 int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event *e, void *arg),
 		      void *arg);

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Side-band records of processes and threads that the test starts itself. What they should say is
+ * taken from the calls that caused them and from /proc/PID/maps.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bpf/sideband.h"
+
+#define PLUGIN	   "libBrokenLocale.so.1" /* of libc6, linked by nothing here */
+#define EVENTS_MAX 65536
+
+struct seen {
+	struct sideband_event *events; /* names are copies */
+	size_t n;
+	pid_t only; /* of this process; 0: of all */
+	uint64_t last;
+	bool unordered;
+};
+
+static void keep(const struct sideband_event *e, void *arg)
+{
+	struct seen *seen = arg;
+	struct sideband_event *to;
+
+	seen->unordered |= e->time < seen->last;
+	seen->last = e->time;
+	if ((seen->only && e->pid != seen->only) || seen->n == EVENTS_MAX)
+		return;
+	to = &seen->events[seen->n++];
+	*to = *e;
+	to->name = e->name ? strdup(e->name) : NULL;
+}
+
+static void seen_init(struct seen *seen, pid_t only)
+{
+	memset(seen, 0, sizeof(*seen));
+	seen->only = only;
+	seen->events = calloc(EVENTS_MAX, sizeof(*seen->events));
+	assert_non_null(seen->events);
+}
+
+static void seen_free(struct seen *seen)
+{
+	for (size_t i = 0; i < seen->n; i++)
+		free((char *)seen->events[i].name);
+	free(seen->events);
+}
+
+static const struct sideband_event *find(const struct seen *seen, enum sideband_kind kind,
+					 pid_t pid, pid_t tid)
+{
+	for (size_t i = 0; i < seen->n; i++)
+		if (seen->events[i].kind == kind && seen->events[i].pid == pid &&
+		    (!tid || seen->events[i].tid == tid))
+			return &seen->events[i];
+	return NULL;
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static void open_all(struct sideband **s)
+{
+	int err = sideband_new(NULL, 0, s);
+
+	if (err == -EACCES || err == -EPERM)
+		skip();
+	assert_int_equal(err, 0);
+}
+
+static void pin(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
+}
+
+/* --- processes ------------------------------------------------------------------------------ */
+
+static void test_true(void **state)
+{
+	const struct sideband_event *fork_, *exec_, *exit_;
+	struct sideband *s;
+	struct seen seen;
+	uint64_t before, after;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	open_all(&s);
+	seen_init(&seen, 0);
+	before = now();
+	pid = fork();
+	if (!pid) {
+		execl("/bin/true", "true", NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	after = now();
+	assert_int_equal(sideband_read(s, keep, &seen), 0);
+	fork_ = find(&seen, SIDEBAND_FORK, pid, pid);
+	exec_ = find(&seen, SIDEBAND_EXEC, pid, pid);
+	exit_ = find(&seen, SIDEBAND_EXIT, pid, pid);
+	assert_non_null(fork_);
+	assert_non_null(exec_);
+	assert_non_null(exit_);
+	assert_int_equal(fork_->ppid, getpid());
+	assert_string_equal(exec_->comm, "true");
+	assert_true(before <= fork_->time && fork_->time < exec_->time);
+	assert_true(exec_->time < exit_->time && exit_->time <= after);
+	assert_false(seen.unordered);
+	seen_free(&seen);
+	sideband_free(s);
+}
+
+/* Every line of executable memory with a file in maps is a record; how many lines that are. */
+static size_t compare_maps(const struct seen *seen, pid_t pid, bool *libc, bool *plugin)
+{
+	unsigned long long start, end, offset, inode;
+	unsigned int maj, min;
+	char path[64], line[4400], perms[8], name[4200];
+	size_t i, n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %4199s", &start, &end, perms,
+			   &offset, &maj, &min, &inode, name) != 8 ||
+		    perms[2] != 'x' || name[0] != '/')
+			continue;
+		for (i = 0; i < seen->n; i++) {
+			const struct sideband_event *e = &seen->events[i];
+
+			if (e->kind == SIDEBAND_MMAP && e->start == start &&
+			    e->length == end - start && e->offset == offset && e->inode == inode &&
+			    e->dev_major == maj && e->dev_minor == min && !strcmp(e->name, name))
+				break;
+		}
+		if (i == seen->n)
+			fail_msg("no record of %s", line);
+		*libc |= strstr(name, "/libc.so") || strstr(name, "/libc-");
+		*plugin |= strstr(name, PLUGIN) != NULL;
+		n++;
+	}
+	fclose(f);
+	return n;
+}
+
+static void test_mappings(void **state)
+{
+	int ready[2], leave[2], status;
+	bool libc = false, plugin = false;
+	struct sideband *s;
+	struct seen seen;
+	char byte = 0;
+	pid_t pid;
+
+	(void)state;
+	open_all(&s);
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(leave), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(leave[0], 0);
+		dup2(ready[1], 1);
+		for (int fd = 3; fd < 256; fd++)
+			close(fd);
+		execl("/proc/self/exe", "plugin", "--plugin", NULL);
+		_exit(127);
+	}
+	seen_init(&seen, pid);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(byte, 'y');
+	assert_int_equal(sideband_read(s, keep, &seen), 0);
+	assert_true(compare_maps(&seen, pid, &libc, &plugin) >= 4);
+	assert_true(libc);
+	assert_true(plugin);
+	for (size_t i = 0; i < seen.n; i++) /* data is left out: fewer records than mmap calls */
+		if (seen.events[i].kind == SIDEBAND_MMAP)
+			assert_true(seen.events[i].length > 0 && seen.events[i].name);
+	assert_int_equal(write(leave[1], "", 1), 1);
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+	close(ready[0]);
+	close(ready[1]);
+	close(leave[0]);
+	close(leave[1]);
+	seen_free(&seen);
+	sideband_free(s);
+}
+
+/* The program that test_mappings executes: says y when the library is mapped, ends when told. */
+static int be_plugin(void)
+{
+	bool good = dlopen(PLUGIN, RTLD_NOW) != NULL;
+	char byte;
+
+	return write(1, good ? "y" : "n", 1) != 1 || read(0, &byte, 1) != 1;
+}
+
+static void *thread(void *tid)
+{
+	*(pid_t *)tid = gettid();
+	return NULL;
+}
+
+static void test_thread(void **state)
+{
+	const struct sideband_event *e;
+	struct sideband *s;
+	struct seen seen;
+	pthread_t t;
+	pid_t tid;
+
+	(void)state;
+	open_all(&s);
+	seen_init(&seen, getpid());
+	assert_int_equal(pthread_create(&t, NULL, thread, &tid), 0);
+	assert_int_equal(pthread_join(t, NULL), 0);
+	for (int i = 0; i < 100; i++) { /* join returns before the task is gone */
+		assert_int_equal(sideband_read(s, keep, &seen), 0);
+		if (find(&seen, SIDEBAND_EXIT, getpid(), tid))
+			break;
+		usleep(10000);
+	}
+	assert_int_not_equal(tid, getpid());
+	e = find(&seen, SIDEBAND_FORK, getpid(), tid);
+	assert_non_null(e);
+	assert_int_equal(e->ppid, getpid());
+	assert_non_null(find(&seen, SIDEBAND_EXIT, getpid(), tid));
+	assert_null(find(&seen, SIDEBAND_EXIT, getpid(), getpid()));
+	seen_free(&seen);
+	sideband_free(s);
+}
+
+/* --- rings ---------------------------------------------------------------------------------- */
+
+static void test_wakes(void **state)
+{
+	struct sideband *s;
+	struct pollfd wait;
+	struct seen seen;
+
+	(void)state;
+	open_all(&s);
+	seen_init(&seen, getpid());
+	wait = (struct pollfd){.fd = sideband_fd(s), .events = POLLIN};
+	prctl(PR_SET_NAME, "\033[2J\n");
+	assert_int_equal(poll(&wait, 1, 2000), 1);
+	assert_int_equal(sideband_read(s, keep, &seen), 0);
+	assert_non_null(find(&seen, SIDEBAND_COMM, getpid(), getpid()));
+	assert_string_equal(find(&seen, SIDEBAND_COMM, getpid(), getpid())->comm, "\033[2J\n");
+	assert_null(find(&seen, SIDEBAND_EXEC, getpid(), 0));
+	seen_free(&seen);
+	sideband_free(s);
+}
+
+static void rename_self(unsigned int i)
+{
+	char name[16];
+
+	/* of several lengths, so that records end everywhere in the ring */
+	snprintf(name, sizeof(name), i & 1 ? "%u" : "%u-longer", i);
+	prctl(PR_SET_NAME, name);
+}
+
+/* Some MiB through a ring of 256 KiB, read in time. */
+static void test_wraps(void **state)
+{
+	const unsigned int cpu = sched_getcpu(), rounds = 40, each = 1000;
+	cpu_set_t old;
+	struct sideband *s;
+	struct seen seen;
+	unsigned int i;
+
+	(void)state;
+	sched_getaffinity(0, sizeof(old), &old);
+	open_all(&s);
+	seen_init(&seen, getpid());
+	pin(cpu);
+	for (i = 0; i < rounds * each; i++) {
+		rename_self(i);
+		if (i % each == each - 1)
+			assert_int_equal(sideband_read(s, keep, &seen), 0);
+	}
+	sched_setaffinity(0, sizeof(old), &old);
+	assert_int_equal(seen.n, rounds * each);
+	for (i = 0; i < seen.n; i++) {
+		assert_int_equal(seen.events[i].kind, SIDEBAND_COMM);
+		assert_int_equal(strtoul(seen.events[i].comm, NULL, 10), i);
+		assert_int_equal(strstr(seen.events[i].comm, "-longer") != NULL, !(i & 1));
+	}
+	seen_free(&seen);
+	sideband_free(s);
+}
+
+static void test_lost(void **state)
+{
+	const unsigned int cpu = sched_getcpu(), n = 20000;
+	cpu_set_t old;
+	struct sideband *s;
+	struct seen seen;
+	int64_t lost;
+
+	(void)state;
+	sched_getaffinity(0, sizeof(old), &old);
+	open_all(&s);
+	seen_init(&seen, getpid());
+	pin(cpu);
+	for (unsigned int i = 0; i < n; i++)
+		rename_self(i);
+	lost = sideband_read(s, keep, &seen);
+	assert_true(lost >= 0);
+	rename_self(n); /* the kernel says what it lost before the next record that fits */
+	lost += sideband_read(s, keep, &seen);
+	sched_setaffinity(0, sizeof(old), &old);
+	assert_true(lost > 0);
+	assert_true(seen.n > 0 && seen.n < n);
+	/* other processes may have lost some, too */
+	assert_true(seen.n + lost >= n + 1 && seen.n + lost < n + n / 10);
+	assert_int_equal(sideband_read(s, keep, &seen), 0);
+	seen_free(&seen);
+	sideband_free(s);
+}
+
+static void wander(unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		pin(i & 1);
+		rename_self(i);
+	}
+	_exit(0);
+}
+
+/* One process on two CPUs by turns, read meanwhile: its records come in order over all reads. */
+static void test_order(void **state)
+{
+	const unsigned int n = 1000;
+	const uint64_t start = now();
+	struct sideband *s;
+	struct seen seen;
+	unsigned int next = 0;
+	pid_t pid;
+
+	(void)state;
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		skip();
+	open_all(&s);
+	pid = fork();
+	if (!pid)
+		wander(n);
+	seen_init(&seen, pid);
+	while (!find(&seen, SIDEBAND_EXIT, pid, pid) && now() - start < 60000000000ull) {
+		for (size_t j = 0; j < seen.n; j++)
+			free((char *)seen.events[j].name);
+		seen.n = 0;
+		assert_int_equal(sideband_read(s, keep, &seen), 0);
+		for (size_t j = 0; j < seen.n; j++)
+			if (seen.events[j].kind == SIDEBAND_COMM)
+				assert_int_equal(strtoul(seen.events[j].comm, NULL, 10), next++);
+	}
+	waitpid(pid, NULL, 0);
+	assert_int_equal(next, n);
+	seen_free(&seen);
+	sideband_free(s);
+}
+
+static size_t count_fds(void)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void test_opens(void **state)
+{
+	const unsigned int good[] = {0}, bad[] = {0, 1u << 20};
+	size_t fds = count_fds();
+	struct sideband *s;
+
+	(void)state;
+	open_all(&s);
+	sideband_free(s);
+	assert_int_equal(sideband_new(good, 1, &s), 0);
+	sideband_free(s);
+	assert_true(sideband_new(bad, 2, &s) < 0);
+	assert_null(s);
+	sideband_free(NULL);
+	assert_int_equal(count_fds(), fds);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_true),   cmocka_unit_test(test_mappings),
+		cmocka_unit_test(test_thread), cmocka_unit_test(test_wakes),
+		cmocka_unit_test(test_wraps),  cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_order),  cmocka_unit_test(test_opens),
+	};
+
+	if (argc > 1 && !strcmp(argv[1], "--plugin"))
+		return be_plugin();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
