@@ -182,7 +182,8 @@ test:
 	@BUILD=$(BUILD) tests/run.py $(T)
 
 ##   tests          build all test programs
-tests: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) $(TEST_BIN) $(WORK_BIN) $(HELPER_BIN)
+tests: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) $(TEST_BIN) $(WORK_BIN) $(HELPER_BIN) \
+		$(BUILD)/tests/work/deep90.static
 
 ##   test-kernels   load and walk on Linux 5.10, 6.1, 6.12 and 7.2 in QEMU (KERNELS='5.10 7.2')
 test-kernels: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) \

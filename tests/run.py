@@ -97,7 +97,9 @@ def kill_leftovers():
 
 def run(command, limit):
     """(output, exit status or None when out of time)"""
-    env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", LC_ALL=os.environ.get("LC_ALL", "C.UTF-8"))
+    binary = os.path.join(os.environ.get("BUILD", "build"), "stacktop")
+    env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", LC_ALL=os.environ.get("LC_ALL", "C.UTF-8"),
+               STACKTOP_BIN=os.path.abspath(binary))
     with tempfile.TemporaryFile() as out:
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,

@@ -170,7 +170,7 @@ static bool read_status(struct procinfo *pi, struct profile_proc *info)
 
 static void read_cmdline(struct profile_proc *info)
 {
-	char text[sizeof(info->cmdline)];
+	char text[sizeof(info->cmdline)] = "";
 	ssize_t n = read_proc(info->pid, "cmdline", text, sizeof(text));
 
 	while (n > 0 && !text[n - 1])
@@ -295,6 +295,7 @@ int64_t procinfo_proc(struct procinfo *pi, pid_t pid, uint64_t image, const char
 	struct proc *proc;
 	int err;
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
 	HASH_FIND(hh, pi->procs, &key, sizeof(key), proc);
 	if (!proc)
 		proc = proc_new(pi, &key, comm, now);

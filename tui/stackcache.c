@@ -91,6 +91,7 @@ static void raw_drop(struct stackcache *c, struct raw *raw)
 
 static void named_drop(struct stackcache *c, struct named *named)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
 	HASH_DEL(c->named, named);
 	profile_lock(c->profile);
 	profile_stack_put(c->profile, named->stack);
@@ -319,6 +320,7 @@ void stackcache_age(struct stackcache *c, uint64_t now)
 
 	c->now = now;
 	HASH_ITER(hh, c->named, named, next) {
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
 		if (now - named->time < NAMED_AGE && HASH_COUNT(c->named) <= NAMED_MAX)
 			break;
 		named_drop(c, named);
