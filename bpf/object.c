@@ -182,34 +182,53 @@ static int open_mapping(pid_t pid, uint64_t start, uint64_t end, const char *nam
 	return fd;
 }
 
-struct object *object_of_mapping(struct tracker *t, pid_t pid, uint64_t start, uint64_t end,
-				 const char *name, uint64_t inode)
+/* With a reference; NULL: no object is known by this. */
+static struct object *find(struct tracker *t, const struct stat *st, struct object_key *key)
 {
-	struct object_key key = {0};
+	struct object *o;
+
+	memset(key, 0, sizeof(*key));
+	key->dev = st->st_dev;
+	key->inode = st->st_ino;
+	key->mtime = st->st_mtim.tv_sec * 1000000000ull + st->st_mtim.tv_nsec;
+	key->size = st->st_size;
+	/* hashed as bytes, which the analyser loses track of */
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
+	HASH_FIND(hh, t->objects, key, sizeof(*key), o);
+	if (o)
+		object_get(t, o);
+	return o;
+}
+
+struct object *object_of_mapping(struct tracker *t, pid_t pid, uint64_t start, uint64_t end,
+				 const char *name, dev_t dev, uint64_t inode)
+{
+	struct object_key key;
 	struct object *o;
 	const char *base;
 	struct stat st;
-	int fd = open_mapping(pid, start, end, name, inode);
+	int fd;
 
+	/* Most mappings are of files known before, under names that mean the same here. */
+	if (name[0] == '/' && !stat(name, &st) && st.st_ino == inode && st.st_dev == dev) {
+		o = find(t, &st, &key);
+		if (o)
+			return o;
+	}
+	fd = open_mapping(pid, start, end, name, inode);
 	if (fd < 0)
 		return NULL;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return NULL;
 	}
-	key.dev = st.st_dev;
-	key.inode = st.st_ino;
-	key.mtime = st.st_mtim.tv_sec * 1000000000ull + st.st_mtim.tv_nsec;
-	key.size = st.st_size;
-	/* hashed as bytes, which the analyser loses track of */
-	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
-	HASH_FIND(hh, t->objects, &key, sizeof(key), o);
+	o = find(t, &st, &key);
 	if (o) {
 		close(fd);
-	} else {
-		base = strrchr(name, '/');
-		o = object_new(t, &key, fd, NULL, 0, base ? base + 1 : name);
+		return o;
 	}
+	base = strrchr(name, '/');
+	o = object_new(t, &key, fd, NULL, 0, base ? base + 1 : name);
 	if (o)
 		object_get(t, o);
 	return o;

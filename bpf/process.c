@@ -8,12 +8,14 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "bpf/sampler.h"
@@ -197,7 +199,7 @@ static bool same_mapping(const struct process *p, uint64_t start, uint64_t end,
 }
 
 static void add_area(struct tracker *t, struct process *p, uint64_t start, uint64_t end,
-		     uint64_t offset, uint64_t inode, const char *name)
+		     uint64_t offset, dev_t dev, uint64_t inode, const char *name)
 {
 	struct mapping m = {.start = start, .end = end};
 
@@ -206,7 +208,7 @@ static void add_area(struct tracker *t, struct process *p, uint64_t start, uint6
 	if (!strcmp(name, "[vdso]"))
 		m.object = object_vdso(t);
 	else if (inode && strcmp(name, "//anon"))
-		m.object = object_of_mapping(t, p->pid, start, end, name, inode);
+		m.object = object_of_mapping(t, p->pid, start, end, name, dev, inode);
 	if (m.object && !object_bias(m.object, start, offset, &m.bias)) {
 		object_unref(t, m.object);
 		m.object = NULL;
@@ -229,7 +231,8 @@ static int on_map(const struct procmap *map, void *arg)
 	struct scan *s = arg;
 
 	if (strcmp(map->name, "[vsyscall]"))
-		add_area(s->t, s->p, map->start, map->end, map->offset, map->inode, map->name);
+		add_area(s->t, s->p, map->start, map->end, map->offset,
+			 makedev(map->dev_major, map->dev_minor), map->inode, map->name);
 	return 0;
 }
 
@@ -278,17 +281,55 @@ static int read_stat(struct process *p, bool *complete)
 	return 0;
 }
 
-/* Reads what can be known of the process now. */
+/*
+ * The one executable mapping that no record tells of; its address is in the auxiliary vector
+ * (proc_pid_auxv(5)). A 32-bit process has pairs of 32-bit words, in which nothing is found.
+ */
+static void add_vdso(struct tracker *t, struct process *p)
+{
+	const uint64_t page = sysconf(_SC_PAGESIZE);
+	Elf64_auxv_t vector[64];
+	struct object *vdso;
+	char path[64];
+	ssize_t n, i;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)p->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, vector, sizeof(vector));
+	close(fd);
+	n = n < 0 ? 0 : n / (ssize_t)sizeof(vector[0]);
+	for (i = 0; i < n && vector[i].a_type != AT_NULL; i++) {
+		uint64_t at = vector[i].a_un.a_val;
+
+		if (vector[i].a_type != AT_SYSINFO_EHDR || at % page || at >> 47)
+			continue;
+		vdso = object_vdso(t);
+		if (!vdso)
+			break;
+		add_area(t, p, at, at + (vdso->image_size + page - 1) / page * page, 0, 0, 0,
+			 "[vdso]");
+		object_unref(t, vdso);
+	}
+}
+
+/*
+ * Reads what can be known of the process now. After an exec that was seen, the records tell of
+ * its mappings, and the kernel need not print them all.
+ */
 static int refresh(struct tracker *t, struct process *p, bool *complete)
 {
 	struct scan scan = {t, p};
 	int err = read_stat(p, complete);
 
-	if (err)
+	if (err || p->kthread)
 		return err;
-	if (p->kthread)
-		return 0;
-	err = procmaps_read(p->pid, true, on_map, &scan);
+	if (!p->recorded)
+		err = procmaps_read(p->pid, true, on_map, &scan);
+	else if (*complete)
+		add_vdso(t, p);
 	set_dirty(t, p);
 	return err;
 }
@@ -302,6 +343,7 @@ void process_scan(struct tracker *t, pid_t pid)
 		p = process_new(t, pid);
 	if (!p)
 		return;
+	p->recorded = false;
 	refresh(t, p, &complete);
 	p->fresh = !complete && !p->kthread;
 	process_choose(t, p);
@@ -389,6 +431,7 @@ static void on_fork(struct tracker *t, const struct sideband_event *e)
 	p->image = parent->image;
 	p->follow = parent->follow;
 	p->fresh = parent->fresh;
+	p->recorded = parent->recorded;
 	p->dirty = parent->dirty;
 	memcpy(p->comm, parent->comm, sizeof(p->comm));
 	p->mappings = malloc((parent->nmappings + 1) * sizeof(*p->mappings));
@@ -440,6 +483,7 @@ static void on_exec(struct tracker *t, const struct sideband_event *e)
 	p->comm[sizeof(p->comm) - 1] = '\0';
 	p->image = 0;
 	p->fresh = true;
+	p->recorded = true;
 	p->tries = 0;
 	set_dirty(t, p);
 	process_choose(t, p);
@@ -471,8 +515,8 @@ void process_on_event(struct tracker *t, const struct sideband_event *e)
 	case SIDEBAND_MMAP:
 		p = live(t, e->pid);
 		if (p)
-			add_area(t, p, e->start, e->start + e->length, e->offset, e->inode,
-				 e->name);
+			add_area(t, p, e->start, e->start + e->length, e->offset,
+				 makedev(e->dev_major, e->dev_minor), e->inode, e->name);
 		break;
 	}
 }

@@ -77,7 +77,8 @@ void tracker_discard(struct tracker *t, struct shards *from, uint32_t word)
 		t->garbage_room = room;
 	}
 	t->garbage[t->ngarbage++] = (struct garbage){from, word};
-	pthread_cond_signal(&t->builder_wake);
+	if (t->ngarbage == 1)
+		pthread_cond_signal(&t->builder_wake);
 }
 
 static void free_garbage(struct garbage *garbage, size_t n)

@@ -87,8 +87,9 @@ struct process {
 	size_t nmappings;
 	struct published *list;
 	bool kthread;
-	bool dirty; /* the list is out of date */
-	bool fresh; /* exec'd: image and mappings are to be read */
+	bool dirty;    /* the list is out of date */
+	bool fresh;    /* exec'd: the image is to be read, and the mappings, unless... */
+	bool recorded; /* ...the records have told of them all since the exec */
 	unsigned int tries;
 	bool follow;   /* of COMMAND's tree */
 	bool attached; /* by key */
@@ -158,7 +159,7 @@ void tracker_tell(struct tracker *t, int level, const char *format, ...)
 
 /* The object mapped at [start, end) of the process, with a reference; NULL: not readable. */
 struct object *object_of_mapping(struct tracker *t, pid_t pid, uint64_t start, uint64_t end,
-				 const char *name, uint64_t inode);
+				 const char *name, dev_t dev, uint64_t inode);
 struct object *object_vdso(struct tracker *t);
 void object_get(struct tracker *t, struct object *o);
 void object_unref(struct tracker *t, struct object *o);
