@@ -28,6 +28,8 @@ int dump_unwind(const char *path, FILE *to, FILE *notes)
 
 	if (!err)
 		err = unwind_table_build(file, wide, &table);
+	if (!err && !table->nspans)
+		err = -ENODATA;
 	if (!err)
 		err = unwind_table_dump(table, wide, to);
 	if (!err)

@@ -8,7 +8,8 @@
 
 /*
  * Writes the rows to `to`, and to `notes` what the table does not hold: malformed FDEs and rules by
- * class. 0, or -errno: of opening or reading the file, or -EIO when writing failed.
+ * class. 0, or -errno: of opening or reading the file, -ENODATA when it says nothing about any
+ * address, or -EIO when writing failed.
  */
 int dump_unwind(const char *path, FILE *to, FILE *notes);
 

@@ -130,7 +130,8 @@ static void write_procs(FILE *to, const struct profile *p, const struct proc_row
 			snprintf(complete, sizeof(complete), "%.1f",
 				 percent(rows[i].complete, rows[i].walks));
 		fprintf(to, "%8d %-12s %6.1f %8" PRIu64 " %8.1f %10s  %s%s\n", (int)proc->pid,
-			clean(user, sizeof(user), proc->user), rows[i].cpu_percent, rows[i].samples,
+			*proc->user ? clean(user, sizeof(user), proc->user) : "-",
+			rows[i].cpu_percent, rows[i].samples,
 			percent(rows[i].kernel_samples, rows[i].samples), complete,
 			clean(command, sizeof(command), proc->cmdline),
 			proc->exited ? " (exited)" : "");

@@ -13,7 +13,8 @@
 #include "symbols/text.h"
 #include "tui/idtable.h"
 
-#define FRAME_MAX 1100
+#define FRAME_MAX     1100
+#define KERNEL_SUFFIX "_[k]"
 
 struct folder {
 	struct folded *out;
@@ -55,6 +56,14 @@ static int append(struct folded *out, const char *data, size_t length)
 	return 0;
 }
 
+/* The suffix is the kernel's alone; a symbol table may say anything. */
+static void user_frame(char *frame, size_t length)
+{
+	if (length >= strlen(KERNEL_SUFFIX) &&
+	    !strcmp(frame + length - strlen(KERNEL_SUFFIX), KERNEL_SUFFIX))
+		frame[length - 1] = '?';
+}
+
 static int append_stack(struct folder *folder, uint32_t id)
 {
 	const struct profile_stack *stack = query_stack(folder->p, id);
@@ -65,6 +74,8 @@ static int append_stack(struct folder *folder, uint32_t id)
 		const struct profile_func *func = query_func(folder->p, stack->frames[i]);
 		size_t length = folded_frame(frame, sizeof(frame), func->name);
 
+		if (func->kind != FUNC_KERNEL)
+			user_frame(frame, length);
 		err = append(folder->out, func->kind == FUNC_END ? ";[" : ";",
 			     func->kind == FUNC_END ? 2 : 1);
 		if (!err)
@@ -72,7 +83,7 @@ static int append_stack(struct folder *folder, uint32_t id)
 		if (!err && func->kind == FUNC_END)
 			err = append(folder->out, "]", 1);
 		else if (!err && func->kind == FUNC_KERNEL)
-			err = append(folder->out, "_[k]", 4);
+			err = append(folder->out, KERNEL_SUFFIX, strlen(KERNEL_SUFFIX));
 	}
 	return err;
 }

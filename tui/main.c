@@ -17,6 +17,7 @@
 
 #include "bpf/check.h"
 #include "bpf/dump.h"
+#include "symbols/text.h"
 #include "tui/batch.h"
 #include "tui/command.h"
 #include "tui/engine.h"
@@ -30,9 +31,13 @@
 #define EXIT_USAGE     2
 #define EXIT_NO_RUN    127 /* as shells say it */
 
+/* Messages quote what was typed, and that may be what another program printed. */
 static int complain(const char *text)
 {
-	fprintf(stderr, "stacktop: %s\n", text);
+	char clean[1024];
+
+	text_clean(clean, sizeof(clean), text, strlen(text));
+	fprintf(stderr, "stacktop: %s\n", clean);
 	return EXIT_FAILURE;
 }
 
@@ -56,14 +61,15 @@ static int print(void (*what)(FILE *to))
 static int dump(const char *path)
 {
 	int err = dump_unwind(path, stdout, stderr);
+	char message[1024];
 
-	if (err && !ferror(stdout)) {
-		fprintf(stderr, "stacktop: %s: %s\n", path,
-			err == -EINVAL ? "not an ELF file, or its tables are broken"
-				       : strerror(-err));
-		return EXIT_FAILURE;
-	}
-	return flush_stdout(EXIT_SUCCESS);
+	if (!err || ferror(stdout))
+		return flush_stdout(EXIT_SUCCESS);
+	snprintf(message, sizeof(message), "%s: %s", path,
+		 err == -EINVAL	   ? "not an ELF file, or its tables are broken"
+		 : err == -ENODATA ? "has no call frame information, or was cut short"
+				   : strerror(-err));
+	return complain(message);
 }
 
 /* --- what the options name exists ------------------------------------------------------------ */
