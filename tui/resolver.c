@@ -27,6 +27,7 @@
 #include "symbols/symtab.h"
 #include "symbols/text.h"
 #include "tui/profile.h"
+#include "unwind/funcs.h"
 
 #define DEBUG_ROOT    "/usr/lib/debug"
 #define MODULES_MAX   512u
@@ -34,7 +35,7 @@
 #define FRAMES_MAX    (WALK_FRAMES_MAX + 1)
 
 struct known_name {
-	uint64_t vaddr; /* start of the symbol, or an address that has none */
+	uint64_t vaddr; /* start of the function, or an address of none */
 	bool hashed;
 	UT_hash_handle hh;
 	char text[];
@@ -43,6 +44,8 @@ struct known_name {
 struct module {
 	uint64_t id;
 	struct symtab *symtab; /* NULL: the file cannot be used */
+	struct funcs *funcs;   /* NULL: not asked for yet, or there are none */
+	bool funcs_read;
 	struct known_name *names;
 	size_t bytes;
 	uint64_t used; /* round */
@@ -101,6 +104,7 @@ static void module_free(struct module *m)
 		free(name);
 	}
 	symtab_free(m->symtab);
+	funcs_free(m->funcs);
 	free(m);
 }
 
@@ -130,20 +134,23 @@ void resolver_trim(struct resolver *r)
 	r->round++;
 }
 
+static int object_open(const struct object *object, struct elf_file **out)
+{
+	const void *image;
+	size_t size;
+
+	if (object_fd(object) >= 0)
+		return elf_file_open_fd(object_fd(object), out);
+	image = object_image(object, &size);
+	return image ? elf_file_open_memory(image, size, out) : -ENOENT;
+}
+
 /* -ENOMEM; a file of which nothing can be used has no table, and its addresses are shown. */
 static int module_read(struct module *m, const struct object *object)
 {
 	struct elf_file *file = NULL;
-	const void *image;
-	size_t size;
-	int err;
+	int err = object_open(object, &file);
 
-	if (object_fd(object) >= 0) {
-		err = elf_file_open_fd(object_fd(object), &file);
-	} else {
-		image = object_image(object, &size);
-		err = image ? elf_file_open_memory(image, size, &file) : -ENOENT;
-	}
 	if (!err)
 		err = symtab_new(file, DEBUG_ROOT, &m->symtab);
 	if (err)
@@ -220,19 +227,40 @@ static char *name_text(const struct module *m, const struct symbol *symbol, uint
 	return text;
 }
 
-static const char *module_find(struct resolver *r, struct module *m, uint64_t vaddr)
+/* A function without a name is known by its start; without CFI, too, each address by itself. */
+static uint64_t module_func(struct resolver *r, struct module *m, const struct object *object,
+			    uint64_t vaddr)
+{
+	struct elf_file *file = NULL;
+	uint64_t start = vaddr;
+
+	if (!m->funcs_read && !object_open(object, &file))
+		funcs_new(file, &m->funcs);
+	if (!m->funcs_read) {
+		m->bytes += funcs_bytes(m->funcs);
+		r->bytes += funcs_bytes(m->funcs);
+	}
+	m->funcs_read = true;
+	elf_file_free(file);
+	if (m->funcs)
+		funcs_find(m->funcs, vaddr, &start);
+	return start;
+}
+
+static const char *module_find(struct resolver *r, struct module *m, const struct object *object,
+			       uint64_t vaddr)
 {
 	struct known_name *known;
 	struct symbol symbol;
 	bool found = m->symtab && !symtab_find(m->symtab, vaddr, &symbol);
-	uint64_t key = found ? symbol.start : vaddr;
+	uint64_t key = found ? symbol.start : module_func(r, m, object, vaddr);
 	size_t length;
 	char *text;
 
 	HASH_FIND(hh, m->names, &key, sizeof(key), known);
 	if (known)
 		return known->text;
-	text = name_text(m, found ? &symbol : NULL, vaddr);
+	text = name_text(m, found ? &symbol : NULL, key);
 	if (!text)
 		return NULL;
 	length = strlen(text) + 1;
@@ -270,12 +298,12 @@ static int name_user(struct resolver *r, pid_t pid, uint64_t image, uint64_t fra
 	case PLACE_FILE:
 	case PLACE_VDSO:
 		m = module_get(r, at.object);
+		if (m) {
+			out->module = m->name;
+			out->name = module_find(r, m, at.object, at.vaddr);
+		}
 		object_put(r->tracker, at.object);
-		if (!m)
-			return -ENOMEM;
-		out->module = m->name;
-		out->name = module_find(r, m, at.vaddr);
-		return out->name ? 0 : -ENOMEM;
+		return m && out->name ? 0 : -ENOMEM;
 	case PLACE_JIT:
 		*out = (struct frame_name){FUNC_JIT, "[jit]", ""};
 		return 0;

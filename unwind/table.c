@@ -20,6 +20,7 @@
 #include "symbols/elffile.h"
 #include "unwind/arch.h"
 #include "unwind/cfa.h"
+#include "unwind/cfifile.h"
 #include "unwind/ehframe.h"
 #include "unwind/rule.h"
 #include "unwind/spans.h"
@@ -75,48 +76,11 @@ static const struct text *builder_text(const struct builder *b, uint64_t addr)
 	return NULL;
 }
 
-/* -ENOENT when the section does not exist or describes no function. */
-static int builder_read(struct builder *b, const char *name, bool eh_frame)
-{
-	struct elf_section section, other;
-	int err = elf_file_section(b->file, name, &section);
-
-	if (err)
-		return err;
-	b->section = (struct cfi_section){
-		.data = section.data,
-		.size = section.size,
-		.addr = section.addr,
-		.eh_frame = eh_frame,
-	};
-	/*
-	 * The slot that an indirect pointer names is filled by relocation, so it is not read. No
-	 * x86-64 tool writes text-relative pointers, and to learn the address of .text means to
-	 * load it: tens of megabytes.
-	 */
-	if (!elf_file_section(b->file, ".got.plt", &other) ||
-	    !elf_file_section(b->file, ".got", &other))
-		b->section.got = other.addr;
-	cfi_free(&b->cfi);
-	err = cfi_read(&b->section, &b->cfi);
-	b->table->cfi_bytes = section.size;
-	if (!err && !b->cfi.nfdes && !b->cfi.bad_fdes)
-		err = -ENOENT;
-	return err;
-}
-
-/* crtend.o leaves an .eh_frame with a terminator only in files whose CFI is in .debug_frame. */
 static int builder_find(struct builder *b)
 {
-	int err = builder_read(b, ".eh_frame", true);
+	int err = cfi_file_read(b->file, &b->section, &b->cfi);
 
-	if (err == -ENOENT)
-		err = builder_read(b, ".debug_frame", false);
-	if (err == -ENOENT) {
-		cfi_free(&b->cfi);
-		b->table->cfi_bytes = 0;
-		err = 0;
-	}
+	b->table->cfi_bytes = b->section.size;
 	return err;
 }
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Function boundaries against those that readelf prints.
+ */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "symbols/elffile.h"
+#include "unwind/funcs.h"
+
+static const char *const files[] = {
+	"/proc/self/exe", "/usr/bin/readelf", "/usr/bin/perl", "/usr/bin/xz", "/bin/bash",
+};
+
+static struct funcs *load(const char *path)
+{
+	struct elf_file *file;
+	struct funcs *f;
+
+	assert_int_equal(elf_file_open(path, &file), 0);
+	assert_int_equal(funcs_new(file, &f), 0);
+	elf_file_free(file);
+	return f;
+}
+
+/* Lines of readelf: "00000014 000000000000002c 00000018 FDE cie=00000000 pc=1060..1082". */
+static unsigned int compare(const char *path)
+{
+	unsigned long long pc, end;
+	struct funcs *f = load(path);
+	char command[PATH_MAX + 64], line[PATH_MAX];
+	uint64_t start;
+	unsigned int n = 0;
+	const char *at;
+	FILE *out;
+
+	if (!realpath(path, line))
+		fail();
+	snprintf(command, sizeof(command), "readelf -W --debug-dump=frames '%s' 2>/dev/null", line);
+	out = popen(command, "r");
+	assert_non_null(out);
+	while (fgets(line, sizeof(line), out)) {
+		at = strstr(line, " pc=");
+		if (!at || sscanf(at, " pc=%llx..%llx", &pc, &end) != 2 || pc == end)
+			continue;
+		assert_true(funcs_find(f, pc, &start));
+		assert_int_equal(start, pc);
+		assert_true(funcs_find(f, pc + (end - pc) / 2, &start));
+		assert_int_equal(start, pc);
+		assert_true(funcs_find(f, end - 1, &start));
+		assert_int_equal(start, pc);
+		/* the next one begins here, or nothing is known of it */
+		if (funcs_find(f, end, &start))
+			assert_int_equal(start, end);
+		n++;
+	}
+	assert_int_equal(pclose(out), 0);
+	assert_false(funcs_find(f, 0, &start));
+	assert_false(funcs_find(f, UINT64_MAX, &start));
+	assert_true(funcs_bytes(f) >= 8 * n && funcs_bytes(f) <= 8 * n + 4096);
+	funcs_free(f);
+	return n;
+}
+
+static void as_readelf(void **state)
+{
+	unsigned int checked = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (!access(files[i], R_OK)) {
+			unsigned int n = compare(files[i]);
+
+			if (n < 5)
+				fail_msg("readelf shows %u functions of %s", n, files[i]);
+			checked++;
+		}
+	assert_true(checked >= 3);
+}
+
+static void nothing_known(void **state)
+{
+	uint64_t start;
+	struct funcs *f;
+
+	(void)state;
+
+	assert_int_equal(system("echo | gcc -x assembler -c -o /tmp/stacktop-funcs.o -"), 0);
+	f = load("/tmp/stacktop-funcs.o");
+	unlink("/tmp/stacktop-funcs.o");
+	assert_false(funcs_find(f, 0, &start));
+	assert_false(funcs_find(f, 4096, &start));
+	funcs_free(f);
+	funcs_free(NULL);
+	assert_int_equal(funcs_bytes(NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_readelf),
+		cmocka_unit_test(nothing_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

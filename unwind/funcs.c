@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * An FDE is a function, or the cold part of one. Eight bytes for each are kept, sorted by start;
+ * what lies beyond 4 GiB of the first is left out. Where FDEs overlap, an address belongs to the
+ * one that begins last at or before it, as in the unwind table.
+ */
+#include "unwind/funcs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "unwind/cfifile.h"
+
+struct func {
+	uint32_t start; /* from base */
+	uint32_t size;
+};
+
+struct funcs {
+	uint64_t base;
+	size_t n;
+	struct func func[];
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct func *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+int funcs_new(const struct elf_file *file, struct funcs **out)
+{
+	struct cfi_section section;
+	struct funcs *f = NULL;
+	struct cfi cfi;
+	int err = cfi_file_read(file, &section, &cfi);
+
+	*out = NULL;
+	if (!err) {
+		f = calloc(1, sizeof(*f) + cfi.nfdes * sizeof(f->func[0]));
+		err = f ? 0 : -ENOMEM;
+	}
+	if (f && cfi.nfdes)
+		f->base = cfi.fdes[0].start;
+	for (uint32_t i = 0; f && i < cfi.nfdes; i++)
+		if (cfi.fdes[i].start < f->base)
+			f->base = cfi.fdes[i].start;
+	for (uint32_t i = 0; f && i < cfi.nfdes; i++) {
+		uint64_t start = cfi.fdes[i].start - f->base;
+		uint64_t size = cfi.fdes[i].end - cfi.fdes[i].start;
+
+		if (start <= UINT32_MAX && size <= UINT32_MAX)
+			f->func[f->n++] = (struct func){start, size};
+	}
+	cfi_free(&cfi);
+	if (f)
+		qsort(f->func, f->n, sizeof(f->func[0]), compare);
+	*out = f;
+	return err;
+}
+
+void funcs_free(struct funcs *f)
+{
+	free(f);
+}
+
+size_t funcs_bytes(const struct funcs *f)
+{
+	return f ? sizeof(*f) + f->n * sizeof(f->func[0]) : 0;
+}
+
+bool funcs_find(const struct funcs *f, uint64_t vaddr, uint64_t *start)
+{
+	size_t low = 0, high = f->n;
+	uint64_t at = vaddr - f->base;
+
+	if (vaddr < f->base)
+		return false;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (f->func[middle].start <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || at - f->func[low - 1].start >= f->func[low - 1].size)
+		return false;
+	*start = f->base + f->func[low - 1].start;
+	return true;
+}

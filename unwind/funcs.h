@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_UNWIND_FUNCS_H
+#define STACKTOP_UNWIND_FUNCS_H
+
+/*
+ * Where the functions of a file begin and end, as its CFI says: what is left to tell them apart by
+ * in a stripped file.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_file;
+struct funcs;
+
+/* Keeps nothing of the file. A file without CFI has no function. -ENOMEM, -EINVAL. */
+int funcs_new(const struct elf_file *file, struct funcs **out);
+void funcs_free(struct funcs *f);
+size_t funcs_bytes(const struct funcs *f); /* of memory */
+/* Start of the function around an ELF virtual address; false: no function is known there. */
+bool funcs_find(const struct funcs *f, uint64_t vaddr, uint64_t *start);
+
+#endif
