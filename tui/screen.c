@@ -158,15 +158,17 @@ static unsigned int on_signals(struct screen *s)
 	ssize_t n = read(s->signals, bytes, sizeof(bytes));
 
 	for (ssize_t i = 0; i < n; i++) {
-		if (bytes[i] == SIGWINCH) {
+		int signal = (unsigned char)bytes[i];
+
+		if (signal == SIGWINCH) {
 			resize(s);
 			flags |= UI_REDRAW;
-		} else if (bytes[i] == SIGTSTP) {
+		} else if (signal == SIGTSTP) {
 			terminal_suspend(s->terminal);
 			resize(s);
 			flags |= UI_REDRAW | UI_REPAINT;
 		} else {
-			s->ended_by = bytes[i];
+			s->ended_by = signal;
 			flags |= UI_QUIT;
 		}
 	}

@@ -215,7 +215,8 @@ static void cell_show(struct terminal *t, int row, int col, const struct gridcel
 
 static bool same(const struct gridcell *a, const struct gridcell *b)
 {
-	return memcmp(a, b, sizeof(*a)) == 0;
+	return a->ch == b->ch && a->role == b->role && a->view == b->view &&
+	       !memcmp(a->marks, b->marks, sizeof(a->marks));
 }
 
 void terminal_show(struct terminal *t, const struct grid *g, const struct theme *theme)

@@ -112,6 +112,7 @@ static void *tree_open(void)
 
 static int copy_names(struct tree_view *v, const struct profile *p)
 {
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	v->funcs = calloc(v->tree.count + 1, sizeof(*v->funcs));
 	if (!v->funcs)
 		return -ENOMEM;

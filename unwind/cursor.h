@@ -57,9 +57,9 @@ static inline uint8_t cursor_u8(struct cursor *c)
 /* A signed number of 1, 2, 4 or 8 bytes. */
 static inline int64_t cursor_signed(struct cursor *c, unsigned int bytes)
 {
-	unsigned int shift = 64 - 8 * bytes;
+	uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
 
-	return (int64_t)(cursor_fixed(c, bytes) << shift) >> shift;
+	return (int64_t)((cursor_fixed(c, bytes) ^ sign) - sign);
 }
 
 /* DWARF 5 section 7.6. A number that needs more than 64 bits is a failure, zero padding is not. */

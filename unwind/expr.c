@@ -140,7 +140,8 @@ static struct expr binary(uint8_t op, struct expr a, struct expr b)
 /* const1u .. const8s: 1, 2, 4 or 8 bytes, unsigned and signed by turns. */
 static void push_sized(struct machine *m, uint8_t op)
 {
-	unsigned int bytes = 1u << (op - OP_CONST1U) / 2;
+	static const unsigned int sizes[] = {1, 2, 4, 8};
+	unsigned int bytes = sizes[(op - OP_CONST1U) / 2 & 3];
 
 	if (op & 1)
 		push(m, constant((uint64_t)cursor_signed(&m->c, bytes)));
