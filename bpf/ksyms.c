@@ -151,6 +151,12 @@ static void cache_add(struct ksyms *k, uint64_t addr, const char *name, const ch
 	HASH_ADD(hh, k->cache, addr, sizeof(c->addr), c);
 }
 
+/* "bpf_prog_" and a tag of 16 digits, as no function of the kernel's own is called. */
+static bool is_program(const char *text)
+{
+	return !strncmp(text, "bpf_prog_", 9) && strspn(text + 9, "0123456789abcdef") == 16;
+}
+
 /* "name+0x2cf/0x300 [module]" or, when there is no such function, "0xffff..." */
 static void cache_add_printed(struct ksyms *k, uint64_t addr, char *text)
 {
@@ -161,7 +167,7 @@ static void cache_add_printed(struct ksyms *k, uint64_t addr, char *text)
 		close = strchr(open, ']');
 		if (close)
 			*close = '\0';
-		module = !strncmp(text, "bpf_prog_", 9) ? "bpf" : module_name(k, open + 2);
+		module = is_program(text) ? "bpf" : module_name(k, open + 2);
 		*open = '\0';
 		/* a module's build-id may follow its name */
 		if (strchr(module, ' '))
@@ -173,7 +179,7 @@ static void cache_add_printed(struct ksyms *k, uint64_t addr, char *text)
 	}
 	if (plus)
 		*plus = '\0';
-	if (!strncmp(text, "bpf_prog_", 9))
+	if (is_program(text))
 		module = "bpf";
 	cache_add(k, addr, text, module);
 }
