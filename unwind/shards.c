@@ -159,7 +159,7 @@ static void shard_drop_empty(struct shards *shards, unsigned int i)
 int shards_add(struct shards *shards, const uint32_t *words, uint32_t count, uint32_t *word)
 {
 	struct shard *shard;
-	struct place place;
+	struct place place = {0};
 	int err;
 
 	if (!count || count > SHARD_WORDS)
