@@ -208,10 +208,21 @@ fuzz-programs: $(FUZZ_BIN)
 verify-unwind: $(BUILD)/tests/unwind/verify_unwind
 	$(Q)$< $(DIR)
 
-##   bench          measure cost of a frame and size of tables
-bench: all $(WORK_BIN)
-	@if [ -f tests/bench/run.sh ]; then BUILD=$(BUILD) bash tests/bench/run.sh; \
-	else echo 'bench: no tests/bench/run.sh' >&2; exit 1; fi
+##   bench          measure cost of a walk, size of tables, time to start, CPU and memory taken
+BENCH_BIN := $(addprefix $(BUILD)/tests/bench/,tablesize peer deep90.fp peer.bpf.o)
+bench: all $(WORK_BIN) $(BENCH_BIN)
+	@BUILD=$(BUILD) tests/bench/run.sh
+
+$(BUILD)/tests/bench/%: tests/bench/%.c $(unwind_LIBS) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,BENCH,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(unwind_LIBS) $(LDLIBS)
+
+# For who follows frame pointers.
+$(BUILD)/tests/bench/%.fp: tests/live/%.c
+	@mkdir -p $(@D)
+	$(call say,BENCH,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -fno-omit-frame-pointer -o $@ $<
 
 ##   check          static analysis: format, linters, headers, who includes whom
 check:
