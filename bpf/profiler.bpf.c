@@ -19,8 +19,11 @@
 
 struct walk;
 
-#define STEP_BARRIER(x)	     asm volatile("" : "+r"(x))
-#define WALK_REFILL(w, addr) refill(addr)
+#define STEP_BARRIER(x)		      asm volatile("" : "+r"(x))
+#define WALK_REFILL(w, addr)	      refill(addr)
+#define WALK_SEARCH_MAP(w, addr)      search_map(addr)
+#define WALK_FRAME_POINTER(w, reason) frame_pointer(reason)
+#define WALK_WIDE(w, index)	      wide(index)
 
 static __always_inline long step_read_user(struct walk *w, void *to, __u64 size, __u64 from)
 {
@@ -31,6 +34,9 @@ static const __u32 *step_shard(__u32 shard);
 static const struct map_entry *step_map_entries(void);
 static const struct wide_rule *step_wide_rule(__u32 index);
 int refill(__u64 addr);
+int search_map(__u64 addr);
+int frame_pointer(int reason);
+int wide(__u32 index);
 
 #include "unwind/step.h"
 
@@ -214,6 +220,33 @@ __attribute__((noinline)) int refill(__u64 addr)
 	return walk_refill(&st->walk, addr);
 }
 
+__attribute__((noinline)) int search_map(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return 0;
+	return walk_search_map(&st->walk, addr);
+}
+
+__attribute__((noinline)) int frame_pointer(int reason)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_NO_REGISTERS;
+	return walk_frame_pointer(&st->walk, reason);
+}
+
+__attribute__((noinline)) int wide(__u32 index)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_NO_REGISTERS;
+	return walk_wide(&st->walk, index);
+}
+
 __attribute__((noinline)) int step(void)
 {
 	struct cpu_state *st = this_state();
@@ -302,25 +335,47 @@ static __always_inline void send_stack(struct profiler_stats *s, struct stack_re
 	known_add(rec->hash);
 }
 
+#define HASH_TURN 8u
+
+/* Goes on with the hash of the kernel stack, from frame first on; 0: that was the end. */
+__attribute__((noinline)) int hash_some(__u32 first)
+{
+	struct cpu_state *st = this_state();
+	struct stack_record *rec;
+	__u32 i, n, at = first;
+	__u64 hash;
+
+	if (!st)
+		return 0;
+	rec = (struct stack_record *)st->kernel_head;
+	hash = rec->hash;
+	n = rec->nframes;
+	for (i = 0; i < HASH_TURN; i++) {
+		if (at >= n)
+			break;
+		STEP_BARRIER(at);
+		hash = walk_mix(hash, st->kernel_frames[at & KERNEL_FRAMES_MAX]);
+		at++;
+	}
+	rec->hash = hash;
+	return at < n;
+}
+
 /* Hashes the kernel stack of nframes that stands in the state, and sends it when it is new. */
 __attribute__((noinline)) int finish_kernel_stack(void)
 {
-	__u32 zero = 0, i, n;
+	__u32 zero = 0, i;
 	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
 	struct cpu_state *st = this_state();
-	__u64 hash = 0x452821e638d01377ull;
 	struct stack_record *rec;
 
 	if (!s || !st)
 		return 0;
 	rec = (struct stack_record *)st->kernel_head;
-	n = rec->nframes;
-	for (i = 0; i < KERNEL_FRAMES_MAX; i++) {
-		if (i >= n)
+	rec->hash = 0x452821e638d01377ull;
+	for (i = 0; i <= KERNEL_FRAMES_MAX / HASH_TURN; i++)
+		if (!hash_some(i * HASH_TURN))
 			break;
-		hash = walk_mix(hash, st->kernel_frames[i]);
-	}
-	rec->hash = hash;
 	send_stack(s, rec, KERNEL_FRAMES_MAX);
 	return 0;
 }

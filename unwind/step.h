@@ -17,16 +17,25 @@
  *	STEP_BARRIER(x)
  *		keeps the compiler from reasoning about x; in BPF it makes the mask that follows
  *		it stand right before the access, where the verifier wants to see it
- *	WALK_REFILL(w, addr)
- *		calls walk_refill, in BPF through a function that is verified once
+ *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_FRAME_POINTER(w, reason),
+ *	WALK_WIDE(w, index)
+ *		call the function of that name; unless defined, directly. In BPF through global
+ *		functions, which are verified once, apart from all their callers
  *
- * Searches have no branch that depends on data inside their loop body, so that the verifier sees
- *one path; every index is masked right before its use.
+ * Searches have no branch that depends on data inside the body of their loop, so that the verifier
+ * sees one path; every index is masked right before its use.
  */
 
 #include <linux/types.h>
 
 #include "unwind/walk.h"
+
+#ifndef WALK_REFILL
+#define WALK_REFILL	   walk_refill
+#define WALK_SEARCH_MAP	   walk_search_map
+#define WALK_FRAME_POINTER walk_frame_pointer
+#define WALK_WIDE	   walk_wide
+#endif
 
 static __always_inline __u64 walk_mix(__u64 hash, __u64 value)
 {
@@ -101,14 +110,12 @@ static __always_inline int walk_read(struct walk *w, __u64 addr, __u64 *value)
 }
 
 /* Finds the entry that covers addr and keeps it in w->map; 0 when there is none. */
-static __always_inline int walk_find_map(struct walk *w, __u64 addr)
+static __always_inline int walk_search_map(struct walk *w, __u64 addr)
 {
 	const struct map_entry *entries, *e;
 	__u32 at, n, half, take;
 	int i;
 
-	if (addr >= w->map.start && addr < w->map.end)
-		return 1;
 	entries = step_map_entries();
 	n = w->list_count;
 	if (!entries || !n)
@@ -129,6 +136,13 @@ static __always_inline int walk_find_map(struct walk *w, __u64 addr)
 	e = &entries[at & (MAP_ENTRIES_MAX - 1)];
 	w->map = *e;
 	return addr >= w->map.start && addr < w->map.end;
+}
+
+static __always_inline int walk_find_map(struct walk *w, __u64 addr)
+{
+	if (addr >= w->map.start && addr < w->map.end)
+		return 1;
+	return WALK_SEARCH_MAP(w, addr);
 }
 
 /*
@@ -376,7 +390,7 @@ static __always_inline int walk_step(struct walk *w)
 	if (kind == MAP_PENDING)
 		return WALK_NO_TABLE;
 	if (kind != MAP_CFI)
-		return walk_frame_pointer(w, WALK_NO_FRAME_POINTER);
+		return WALK_FRAME_POINTER(w, WALK_NO_FRAME_POINTER);
 	rule = walk_find_rule(w, addr, &next);
 	if (rule < 0)
 		return WALK_NO_TABLE;
@@ -384,7 +398,7 @@ static __always_inline int walk_step(struct walk *w)
 	if (kind == ROW_RSP || kind == ROW_RBP || kind == ROW_PLT)
 		return walk_row(w, rule);
 	if (kind == ROW_WIDE)
-		return walk_wide(w, RULE_PAYLOAD((__u32)rule));
+		return WALK_WIDE(w, RULE_PAYLOAD((__u32)rule));
 	if (kind == ROW_OUTERMOST)
 		return WALK_BOTTOM;
 	if (kind == ROW_UNSUPPORTED)
@@ -392,7 +406,7 @@ static __always_inline int walk_step(struct walk *w)
 	/* __start_context is only ever a return address, and pc - 1 is the padding before it. */
 	if (!w->exact && RULE_KIND(next) == ROW_OUTERMOST)
 		return WALK_BOTTOM;
-	return walk_frame_pointer(w, WALK_NOT_COVERED);
+	return WALK_FRAME_POINTER(w, WALK_NOT_COVERED);
 }
 
 #endif
