@@ -166,20 +166,27 @@ static double self_percent(const struct ui *ui)
 	return 100 * share((double)ui->header.last.self_ns, (double)ui->header.last.elapsed);
 }
 
+/* What does not fit goes: first the drawing, then the reading. */
 static void draw_costs(const struct ui *ui, struct grid *g, int row, int col)
 {
 	const struct profile_health *last = &ui->header.last;
-	char text[128];
+	char map[64], read[32], draw[32] = "", self[32];
+	int room = g->cols - col;
 
-	snprintf(text, sizeof(text), "map %u/%u  read %.1f ms", last->counts_used, last->counts_max,
-		 (double)last->drain_ns / 1e6);
-	col = put(g, row, col, ROLE_TEXT, text);
-	if (ui->draw_ns && g->cols >= 100) {
-		snprintf(text, sizeof(text), "  draw %.1f ms", (double)ui->draw_ns / 1e6);
-		col = put(g, row, col, ROLE_TEXT, text);
+	snprintf(map, sizeof(map), "map %u/%u", last->counts_used, last->counts_max);
+	snprintf(read, sizeof(read), "  read %.1f ms", (double)last->drain_ns / 1e6);
+	if (ui->draw_ns)
+		snprintf(draw, sizeof(draw), "  draw %.1f ms", (double)ui->draw_ns / 1e6);
+	snprintf(self, sizeof(self), "  self %.1f%%", self_percent(ui));
+	room -= (int)(strlen(map) + strlen(self));
+	col = put(g, row, col, ROLE_TEXT, map);
+	if ((int)strlen(read) <= room) {
+		col = put(g, row, col, ROLE_TEXT, read);
+		room -= (int)strlen(read);
+		if ((int)strlen(draw) <= room)
+			col = put(g, row, col, ROLE_TEXT, draw);
 	}
-	snprintf(text, sizeof(text), "  self %.1f%%", self_percent(ui));
-	put(g, row, col, self_percent(ui) > 5 ? ROLE_WARN : ROLE_TEXT, text);
+	put(g, row, col, self_percent(ui) > 5 ? ROLE_WARN : ROLE_TEXT, self);
 }
 
 static void draw_bars(const struct ui *ui, struct grid *g)

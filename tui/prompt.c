@@ -16,6 +16,7 @@ void prompt_open(struct prompt *p, int purpose, const char *question, const char
 	snprintf(p->text, sizeof(p->text), "%s", text);
 	p->length = strlen(p->text);
 	p->cursor = p->length;
+	p->offered = p->length > 0;
 }
 
 void prompt_close(struct prompt *p)
@@ -79,8 +80,18 @@ static void insert(struct prompt *p, int key)
 	p->cursor += n;
 }
 
+static bool is_text(int key)
+{
+	return key >= ' ' && key != 0x7f && key < KEYCODE_UP;
+}
+
 enum prompt_result prompt_key(struct prompt *p, int key)
 {
+	bool offered = p->offered;
+
+	p->offered = false;
+	if (offered && is_text(key))
+		cut(p, 0, p->length);
 	switch (key) {
 	case KEYCODE_ENTER:
 		return PROMPT_DONE;
@@ -119,7 +130,7 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 		cut(p, p->cursor, p->length);
 		break;
 	default:
-		if (key >= ' ' && key != 0x7f && key < KEYCODE_UP)
+		if (is_text(key))
 			insert(p, key);
 	}
 	return PROMPT_GOES_ON;

@@ -17,6 +17,7 @@ struct prompt {
 	char text[PROMPT_TEXT];
 	size_t length; /* bytes */
 	size_t cursor; /* byte offset, at a character's start */
+	bool offered;  /* text is a proposal: the first letter typed takes its place */
 };
 
 enum prompt_result {

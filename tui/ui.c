@@ -464,9 +464,9 @@ static unsigned int answer(struct ui *ui)
 	}
 }
 
-static unsigned int ask(struct ui *ui, enum action action, const char *question)
+static unsigned int ask(struct ui *ui, enum action action, const char *question, const char *offer)
 {
-	prompt_open(&ui->prompt, (int)action, question, "");
+	prompt_open(&ui->prompt, (int)action, question, offer);
 	return UI_REDRAW;
 }
 
@@ -521,7 +521,7 @@ static unsigned int act(struct ui *ui, enum action action)
 	case ACTION_VIEW_3:
 		return ui_go(ui, VIEW_TREE);
 	case ACTION_SEARCH:
-		return ask(ui, action, "Search:");
+		return ask(ui, action, "Search:", "");
 	case ACTION_SEARCH_NEXT:
 		return find(ui, 1, false);
 	case ACTION_SEARCH_PREV:
@@ -545,7 +545,8 @@ static unsigned int act(struct ui *ui, enum action action)
 	case ACTION_MODULES:
 		return toggle(ui, &ui->hide_modules, "names of modules");
 	case ACTION_RESET:
-		return ask(ui, action, "Reset shard (a number, or \"all\"; Esc leaves them):");
+		return ask(ui, action,
+			   "Reset shard (a number, or \"all\"; Esc leaves them):", "all");
 	case ACTION_SLOWER:
 		return pace(ui, 1);
 	case ACTION_FASTER:
@@ -639,7 +640,8 @@ unsigned int ui_key(struct ui *ui, int key)
 		if (!flags && action != ACTION_NONE)
 			flags = views[ui->view]->key(ui, action);
 		if (!flags && action == ACTION_ATTACH)
-			flags = ask(ui, action, "Attach (PID or name; -X detaches; empty: all):");
+			flags = ask(ui, action,
+				    "Attach (PID or name; -X detaches; empty: all):", "");
 	}
 	if (flags & UI_RELOAD)
 		err = load(ui);

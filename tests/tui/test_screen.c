@@ -521,10 +521,12 @@ static void attach_is_asked_and_posted(void **state)
 	assert_shows(f, "Attach (PID or name; -X detaches; empty: all): 5310");
 	type(f, "\n");
 	assert_string_equal(posted_arg, "5310");
-	assert_int_equal(nposted, 4);
+	type(f, " 42\n"); /* instead of the PID that is offered */
+	assert_string_equal(posted_arg, "42");
+	assert_int_equal(nposted, 5);
 	type(f, "A");
 	ui_key(f->ui, KEYCODE_ESCAPE);
-	assert_int_equal(nposted, 4);
+	assert_int_equal(nposted, 5);
 }
 
 static void reset_asks_first(void **state)
@@ -535,17 +537,20 @@ static void reset_asks_first(void **state)
 	type(f, "R");
 	assert_shows(f, "Reset shard");
 	assert_int_equal(nposted, 0);
-	type(f, "\n");
+	ui_key(f->ui, KEYCODE_ESCAPE);
 	assert_int_equal(nposted, 0);
 	type(f, "Rmaybe\n");
 	assert_int_equal(nposted, 0);
 	assert_shows(f, "nothing was reset");
-	type(f, "R3\n");
+	type(f, "R\n"); /* what is offered */
+	assert_int_equal(posted, ENGINE_RESET_SHARDS);
+	assert_int_equal(nposted, 1);
+	type(f, "R3\n"); /* takes its place */
 	assert_int_equal(posted, ENGINE_RESET_SHARD);
 	assert_string_equal(posted_arg, "3");
 	type(f, "Rall\n");
 	assert_int_equal(posted, ENGINE_RESET_SHARDS);
-	assert_int_equal(nposted, 2);
+	assert_int_equal(nposted, 3);
 }
 
 static void pace_is_posted(void **state)
