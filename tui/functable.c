@@ -149,7 +149,7 @@ void functable_sort(struct functable *t)
 	for (size_t i = 0; t->list.held && i < t->list.count; i++)
 		if (t->rows[i].hash == t->cursor)
 			t->list.cursor = i;
-	list_settle(&t->list, t->list.page);
+	list_follow(&t->list);
 }
 
 void functable_hold(struct functable *t)

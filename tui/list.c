@@ -11,6 +11,7 @@ void list_select(struct list *list, size_t row)
 {
 	list->cursor = row;
 	list->held = true;
+	list->chosen = true;
 	list_settle(list, list->page);
 }
 
@@ -52,6 +53,13 @@ bool list_move(struct list *list, enum action action)
 	}
 	list_select(list, cursor);
 	return true;
+}
+
+void list_follow(struct list *list)
+{
+	if (!list->chosen && list->cursor >= list->page)
+		list->cursor = 0;
+	list_settle(list, list->page);
 }
 
 void list_settle(struct list *list, size_t page)

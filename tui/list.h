@@ -17,12 +17,18 @@ struct list {
 	size_t cursor; /* < count, or 0 */
 	size_t top;    /* first row shown */
 	size_t page;   /* rows that were shown last, at least 1 */
-	bool held;     /* a person moved it; until then it is the first row, whatever that is */
+	bool held;     /* the cursor belongs to its item; before, to the first row */
+	bool chosen;   /* by a person */
 };
 
 /* Moves as the action says; false: the action is none of the list's. */
 bool list_move(struct list *list, enum action action);
 void list_select(struct list *list, size_t row);
+/*
+ * Call it once the cursor has followed its item: an item that no person chose gives the cursor back
+ * to the first row when it falls behind the first page, or the hottest would be out of sight.
+ */
+void list_follow(struct list *list);
 /* Makes cursor and top valid for page rows with the cursor among them. */
 void list_settle(struct list *list, size_t page);
 

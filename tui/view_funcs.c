@@ -34,7 +34,7 @@ static int funcs_sort(struct ui *ui)
 
 	functable_sort(t);
 	functable_hold(t);
-	/* After the first seconds the cursor belongs to its function even if nobody moved it. */
+	/* After the first seconds the cursor belongs to its function if that stays in sight. */
 	if (ui->header.slices > 1 && t->list.count)
 		t->list.held = true;
 	return 0;

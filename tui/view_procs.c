@@ -130,7 +130,7 @@ static void place_cursor(struct procs *v)
 	for (size_t i = 0; v->list.held && i < v->list.count; i++)
 		if (v->rows[i].proc.pid == v->pid && v->rows[i].proc.image == v->image)
 			v->list.cursor = i;
-	list_settle(&v->list, v->list.page);
+	list_follow(&v->list);
 }
 
 static void hold_cursor(struct procs *v)

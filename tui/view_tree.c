@@ -289,7 +289,7 @@ static int tree_sort(struct ui *ui)
 	for (size_t i = 0; v->list.held && i < v->list.count; i++)
 		if (v->rows[i].path == v->cursor)
 			v->list.cursor = i;
-	list_settle(&v->list, v->list.page);
+	list_follow(&v->list);
 	if (v->list.cursor < v->list.count)
 		v->cursor = v->rows[v->list.cursor].path;
 	if (ui->header.slices > 1 && v->list.count)
@@ -486,7 +486,7 @@ static unsigned int set_open(struct ui *ui, struct tree_row *row, bool open)
 
 	if (row->small || (!row->open && !row->closed))
 		return 0;
-	v->list.held = true;
+	v->list.held = v->list.chosen = true;
 	if (openset_put(v->open, row->path, open))
 		ui_notice(ui, "out of memory");
 	return UI_RESORT;
@@ -508,7 +508,7 @@ static unsigned int open_subtree(struct ui *ui, const struct tree_row *row)
 
 	if (row->small)
 		return 0;
-	v->list.held = true;
+	v->list.held = v->list.chosen = true;
 	while (at) {
 		if (nodes[at].first_child && openset_put(v->open, nodes[at].path, true))
 			break;
@@ -563,11 +563,11 @@ static unsigned int tree_key(struct ui *ui, enum action action)
 	switch (action) {
 	case ACTION_TREE_ALL:
 		openset_reset(v->open, OPENSET_ALL);
-		v->list.held = true;
+		v->list.held = v->list.chosen = true;
 		return UI_RESORT;
 	case ACTION_TREE_NONE:
 		openset_reset(v->open, OPENSET_NONE);
-		v->list.held = true;
+		v->list.held = v->list.chosen = true;
 		/* The cursor's node vanishes into its outermost ancestor. */
 		if (v->list.count) {
 			size_t row = v->list.cursor;
@@ -630,7 +630,7 @@ static unsigned int tree_find(struct ui *ui, int step, bool here)
 		for (uint32_t up = v->tree.nodes[at].parent; up; up = v->tree.nodes[up].parent)
 			openset_put(v->open, v->tree.nodes[up].path, true);
 		v->cursor = v->tree.nodes[at].path;
-		v->list.held = true;
+		v->list.held = v->list.chosen = true;
 		flags = UI_RESORT;
 	}
 	free(order);
