@@ -5,6 +5,9 @@
  */
 #include <errno.h>
 #include <locale.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -271,11 +274,23 @@ static int go(const struct options *options)
 	return sample(options);
 }
 
+/*
+ * The table of a large program takes tens of megabytes on its way. Once glibc has seen one block of
+ * that size freed, it keeps such memory in the arena of the thread; a fixed threshold stops that.
+ */
+static void keep_memory_small(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 	int status = EXIT_FAILURE;
 
+	keep_memory_small();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
 	switch (options_parse(argc, argv, &options, stderr)) {
