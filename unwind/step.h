@@ -145,20 +145,16 @@ static __always_inline int walk_find_map(struct walk *w, __u64 addr)
 	return WALK_SEARCH_MAP(w, addr);
 }
 
-/*
- * The rule in force at addr, inside w->map, which has rows. *next is the rule of the row that
- * begins exactly at addr + 1 in the same granule, or 0. -1: no such shard.
- */
-static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr, __u32 *next)
+/* The rule in force at addr, inside w->map, which has rows. -1: no such shard. */
+static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr)
 {
 	__u64 granule = (addr - w->map.base) >> GRANULE_SHIFT;
 	__u32 offset = addr & (GRANULE_SIZE - 1);
 	__u32 rows = w->map.word + MAP_GRANULES(w->map.meta);
-	__u32 word, at, n, half, take, end;
+	__u32 word, at, n, half, take;
 	const __u32 *words;
 	int i;
 
-	*next = 0;
 	if (granule >= MAP_GRANULES(w->map.meta))
 		return ROW_END;
 	words = step_shard(w->map.word >> SHARD_SHIFT);
@@ -170,7 +166,6 @@ static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr, __u32 *n
 	/* The row before the granule's first is in force where the granule begins. */
 	at = rows + INDEX_FIRST(word) - 1;
 	n = INDEX_ROWS(word) + 1;
-	end = at + n;
 	for (i = 0; i < 8; i++) {
 		if (n <= 1)
 			break;
@@ -183,15 +178,7 @@ static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr, __u32 *n
 		n -= half;
 	}
 	STEP_BARRIER(at);
-	word = words[at & SHARD_MASK];
-	if (RULE_KIND(word) == ROW_END && at + 1 < end) {
-		at++;
-		STEP_BARRIER(at);
-		n = words[at & SHARD_MASK];
-		if (ROW_OFFSET(n) == offset + 1)
-			*next = ROW_RULE(n);
-	}
-	return ROW_RULE(word);
+	return ROW_RULE(words[at & SHARD_MASK]);
 }
 
 /*
@@ -215,6 +202,20 @@ static __always_inline int walk_after_call(struct walk *w, __u64 addr)
 }
 
 /*
+ * True for a return address that nobody's call has left: the beginning of a function, with nothing
+ * known of the byte before. makecontext puts __start_context there, below a coroutine's function.
+ */
+static __always_inline int walk_is_planted(struct walk *w)
+{
+	__s64 rule;
+
+	if (w->exact || !walk_find_map(w, w->pc) || MAP_KIND(w->map.meta) != MAP_CFI)
+		return 0;
+	rule = walk_find_rule(w, w->pc);
+	return rule >= 0 && RULE_KIND((__u32)rule) != ROW_END && !walk_after_call(w, w->pc);
+}
+
+/*
  * Follows the frame pointer, if it looks like one: above the stack pointer, aligned, near, leading
  * to an older frame and to a return address. The first of a chain must come right after a call.
  */
@@ -223,6 +224,8 @@ static __always_inline int walk_frame_pointer(struct walk *w, int reason)
 	__u64 fp = w->fp, caller_fp, ra;
 	int err;
 
+	if (walk_is_planted(w))
+		return WALK_BOTTOM;
 	if (!fp && !w->has_regs)
 		return WALK_BOTTOM; /* psABI 3.4.1: the deepest frame has a zero frame pointer */
 	if (fp < w->sp || fp & 7 || fp - w->sp > 64ull << 20)
@@ -325,8 +328,11 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	if (r->flags & WIDE_SP_LOST)
 		return WALK_REGISTER;
 	w->exact = r->flags & WIDE_SIGNAL ? 1 : 0;
-	/* A signal handler may run on a stack of its own. Else the caller's frame lies above. */
-	if (!w->exact && cfa <= w->sp)
+	/*
+	 * A signal handler may run on a stack of its own. Else the caller's frame lies above, or
+	 * right here when the return address has been taken from the stack, as in vfork.
+	 */
+	if (!w->exact && (cfa < w->sp || (cfa == w->sp && r->ra_kind != WIDE_IN_REG)))
 		return WALK_BAD_CFA;
 	w->pc = ra;
 	w->sp = cfa;
@@ -374,7 +380,7 @@ static __always_inline int walk_step(struct walk *w)
 {
 	__u64 addr = w->exact ? w->pc : w->pc - 1;
 	__u64 frame = w->pc | (w->exact ? FRAME_EXACT : 0);
-	__u32 n = w->nframes, next, kind;
+	__u32 n = w->nframes, kind;
 	__s64 rule;
 
 	if (n >= WALK_FRAMES_MAX)
@@ -391,7 +397,7 @@ static __always_inline int walk_step(struct walk *w)
 		return WALK_NO_TABLE;
 	if (kind != MAP_CFI)
 		return WALK_FRAME_POINTER(w, WALK_NO_FRAME_POINTER);
-	rule = walk_find_rule(w, addr, &next);
+	rule = walk_find_rule(w, addr);
 	if (rule < 0)
 		return WALK_NO_TABLE;
 	kind = RULE_KIND((__u32)rule);
@@ -403,9 +409,6 @@ static __always_inline int walk_step(struct walk *w)
 		return WALK_BOTTOM;
 	if (kind == ROW_UNSUPPORTED)
 		return WALK_UNSUPPORTED;
-	/* __start_context is only ever a return address, and pc - 1 is the padding before it. */
-	if (!w->exact && RULE_KIND(next) == ROW_OUTERMOST)
-		return WALK_BOTTOM;
 	return WALK_FRAME_POINTER(w, WALK_NOT_COVERED);
 }
 
