@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TESTS_UNWIND_STEPHOST_H
+#define STACKTOP_TESTS_UNWIND_STEPHOST_H
+
+/*
+ * The host's side of the seam of unwind/step.h, included once by each test program: what in the
+ * kernel are maps are plain arrays here, with unreadable pages around them, so that one word too
+ * far is a crash in any build.
+ */
+
+#include <stdlib.h>
+#include <sys/cdefs.h>
+#include <sys/mman.h>
+
+#include "unwind/walk.h"
+
+#define HOST_SHARDS 8u
+
+struct step_host {
+	__u32 *shards[HOST_SHARDS]; /* of SHARD_WORDS words; NULL: there is none */
+	struct map_entry *entries;  /* MAP_ENTRIES_MAX, or NULL */
+	struct wide_rule *wide;	    /* WIDE_RULES_MAX, or NULL */
+	int (*read)(void *to, __u64 size, __u64 from);
+};
+
+static struct step_host host;
+
+#define STEP_BARRIER(x) __asm__ volatile("" : "+r"(x))
+
+static inline int step_read_user(struct walk *w, void *to, __u64 size, __u64 from)
+{
+	(void)w;
+	return host.read(to, size, from);
+}
+
+static inline const __u32 *step_shard(__u32 shard)
+{
+	return shard < HOST_SHARDS ? host.shards[shard] : NULL;
+}
+
+static inline const struct map_entry *step_map_entries(void)
+{
+	return host.entries;
+}
+
+static inline const struct wide_rule *step_wide_rule(__u32 index)
+{
+	return host.wide ? &host.wide[index & (WIDE_RULES_MAX - 1)] : NULL;
+}
+
+#include "unwind/step.h"
+
+/* Zeroed memory of a multiple of the page's size between two pages that cannot be touched. */
+static inline void *host_alloc(size_t size)
+{
+	char *at = mmap(NULL, size + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED || mprotect(at + 4096, size, PROT_READ | PROT_WRITE))
+		abort();
+	return at + 4096;
+}
+
+static inline void host_drop(void *at, size_t size)
+{
+	if (at)
+		munmap((char *)at - 4096, size + 8192);
+}
+
+static inline void host_free(void)
+{
+	for (unsigned int i = 0; i < HOST_SHARDS; i++)
+		host_drop(host.shards[i], SHARD_BYTES);
+	host_drop(host.entries, MAP_ENTRIES_MAX * sizeof(*host.entries));
+	host_drop(host.wide, WIDE_RULES_MAX * sizeof(*host.wide));
+	host = (struct step_host){0};
+}
+
+/* As the BPF program does. Also counts what it cannot: no walk may take more turns than this. */
+static inline int host_walk(struct walk *w)
+{
+	int reason = WALK_GOES_ON;
+
+	for (unsigned int i = 0; i <= WALK_FRAMES_MAX && reason == WALK_GOES_ON; i++)
+		reason = walk_step(w);
+	return reason;
+}
+
+#endif
