@@ -161,23 +161,21 @@ static int make_cell(struct engine *e, const struct sampler_count *count, uint64
  * Samples that hit while the counts are read stand in the counters already. A kernel stack says
  * exactly what hit the kernel; only without such stacks the counters must do.
  */
-static void read_stats(struct engine *e, struct profile_health *h)
+static void use_stats(struct engine *e, const struct profiler_stats *s, struct profile_health *h)
 {
-	struct profiler_stats s, *b = &e->before;
+	struct profiler_stats *b = &e->before;
 
-	if (sampler_stats(e->sampler, &s))
-		return;
-	h->filtered = delta(s.filtered, b->filtered);
-	h->user_walks = delta(s.walks, b->walks);
-	h->complete_walks = delta(s.complete, b->complete);
-	h->loss[LOSS_COUNTS_FULL] = delta(s.counts_full, b->counts_full);
-	h->loss[LOSS_BUSY] = delta(s.counts_busy, b->counts_busy);
+	h->filtered = delta(s->filtered, b->filtered);
+	h->user_walks = delta(s->walks, b->walks);
+	h->complete_walks = delta(s->complete, b->complete);
+	h->loss[LOSS_COUNTS_FULL] = delta(s->counts_full, b->counts_full);
+	h->loss[LOSS_BUSY] = delta(s->counts_busy, b->counts_busy);
 	h->samples += h->loss[LOSS_COUNTS_FULL] + h->loss[LOSS_BUSY];
-	h->user_samples = delta(s.user, b->user);
+	h->user_samples = delta(s->user, b->user);
 	if (!e->options->no_kernel || h->user_samples > h->samples)
 		h->user_samples = h->samples - h->kernel_samples;
 	h->kernel_samples = h->samples - h->user_samples;
-	*b = s;
+	*b = *s;
 }
 
 static void read_state(struct engine *e, struct profile_health *h)
@@ -221,10 +219,14 @@ static int collect(struct engine *e)
 {
 	struct profile_health health = {.time = now_ns(), .counts_max = COUNTS_MAX};
 	const struct sampler_count *counts;
+	struct profiler_stats stats = e->before;
 	size_t ncounts = 0, ncells = 0;
 	int err;
 
 	err = sampler_drain(e->sampler, keep_stack, e, &counts, &ncounts);
+	/* At once: to name new stacks may take seconds. */
+	if (sampler_stats(e->sampler, &stats))
+		stats = e->before;
 	if (!err)
 		err = cells_reserve(e, ncounts);
 	for (size_t i = 0; !err && i < ncounts; i++)
@@ -234,7 +236,7 @@ static int collect(struct engine *e)
 	health.counts_used = (unsigned int)ncounts;
 	health.elapsed = health.time - e->slice_start;
 	e->slice_start = health.time;
-	read_stats(e, &health);
+	use_stats(e, &stats, &health);
 	read_state(e, &health);
 	health.drain_ns = now_ns() - health.time;
 	if (!err) {
