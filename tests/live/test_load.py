@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 150 s
 """Loads that could make a profiler lose samples or grow: processes that come and go, many threads,
-many processes. What is counted is held against the time that /proc/stat says the CPUs were busy."""
+many processes. What is counted is held against the time that /proc says the CPUs were busy with
+it, so that what else the machine does makes no difference."""
 
 import os
 import sys
@@ -32,6 +33,16 @@ def cpu_seconds():
     return (sum(ticks) - idle) / tick, sum(ticks) / tick
 
 
+def process_seconds(pids):
+    """User and system time of all threads of the processes, those that ended included."""
+    ticks = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def forks():
     with open("/proc/stat", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("processes "))
@@ -41,14 +52,19 @@ def median(numbers):
     return sorted(numbers)[len(numbers) // 2]
 
 
-def observe(tap, name, seconds, *more):
-    """Profiles the machine for that long in reports of a second; all that holds for any load."""
-    batch = live.Batch("-b", "-d", "1", "-n", str(seconds), "-F", str(HERTZ), *more)
+def observe(tap, name, seconds, pids=()):
+    """Profiles the processes (none: the machine) for that long in reports of a second; checks all
+    that holds for any load."""
+    def busy_seconds():
+        return process_seconds(pids) if pids else cpu_seconds()[0]
+
+    only = ["-p", ",".join(str(pid) for pid in pids)] if pids else []
+    batch = live.Batch("-b", "-d", "1", "-n", str(seconds), "-F", str(HERTZ), *only)
     time.sleep(1)  # loading and the first tables are not sampled
-    busy, _ = cpu_seconds()
+    busy = busy_seconds()
     start = time.monotonic()
     text = batch.wait()
-    share = (cpu_seconds()[0] - busy) / (time.monotonic() - start)  # CPUs busy on average
+    share = (busy_seconds() - busy) / (time.monotonic() - start)  # CPUs busy on average
     parts = live.reports(text)
     tap.ok(batch.process.returncode == 0 and len(parts) == seconds, f"{name}: profiled",
            f"{len(parts)} reports, exit {batch.process.returncode}")
@@ -90,10 +106,7 @@ def churn(tap):
 def threads(tap):
     with live.Load([os.path.join(live.WORK, "threads"), "200", "60"]) as load:
         time.sleep(0.5)
-        parts = observe(tap, "200 threads", 10)
-    mine = sum(n for part in parts for pid, n, _ in part.procs if pid == load.pid)
-    total = sum(part.samples for part in parts)
-    tap.ok(mine > 0.9 * total, "200 threads: samples are theirs", f"{mine} of {total}")
+        parts = observe(tap, "200 threads", 10, [load.pid])
     share, walks = complete(parts)
     tap.ok(walks > 0 and share >= 99, "200 threads: complete stacks", f"{share:.2f} % of {walks}")
 
@@ -107,8 +120,9 @@ def processes(tap):
         with live.Load([deep, "60"]) as one, live.Load([deep, "60"]) as two, \
                 live.Load([deep, "60"]) as three:
             time.sleep(0.5)
-            parts = observe(tap, "300 processes", 10)
             pids = [one.pid, two.pid, three.pid]
+            parts = observe(tap, "300 processes", 10, pids + [load.process.pid
+                                                              for load in sleeping])
     finally:
         for load in sleeping:
             if load.process:
@@ -116,11 +130,8 @@ def processes(tap):
     counts = [sum(n for part in parts for pid, n, _ in part.procs if pid == wanted)
               for wanted in pids]
     total = sum(part.samples for part in parts)
-    tap.ok(sum(counts) > 0.9 * total and min(counts) > 0.15 * total,
+    tap.ok(sum(counts) > 0.98 * total and min(counts) > 0.15 * total,
            "300 processes: samples are of the busy ones", f"{counts} of {total}")
-    asleep = {load.process.pid for load in sleeping}
-    wrong = sum(n for part in parts for pid, n, _ in part.procs if pid in asleep)
-    tap.ok(wrong <= 5, "300 processes: none of the sleeping ones", f"{wrong}")
     share, walks = complete(parts)
     tap.ok(walks > 0 and share >= 99, "300 processes: complete stacks", f"{share:.2f} % of {walks}")
 
