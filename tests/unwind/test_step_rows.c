@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* build: -fno-sanitize=alignment */
+/*
+ * The step on tables that are made up: each kind of rule, each reason to end, and both searches at
+ * their edges. What must come out was worked out by hand from the comments of unwind/row.h, or by a
+ * plain loop over a plain array.
+ *
+ * The step reads words where the stack says, aligned or not, as BPF on x86 may.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "tests/unwind/stepfake.h"
+
+/* --- rows ------------------------------------------------------------------------------ */
+
+static void test_short_rows(void **state)
+{
+	static const struct {
+		uint32_t rule;
+		uint32_t pc;			/* low bits */
+		uint64_t cfa, ra_at, caller_fp; /* offsets in the stack; caller_fp 0: same */
+	} cases[] = {
+		/* sp is 0x1000, fp is 0x3000; RA is at CFA - 8, RBP at CFA - depth */
+		{RULE_FRAME(ROW_RSP, 8, 0), 0, 0x1008, 0x1000, 0},
+		{RULE_FRAME(ROW_RSP, 32, 16), 0, 0x1020, 0x1018, 0x1010},
+		{RULE_FRAME(ROW_RSP, 32, 32), 0, 0x1020, 0x1018, 0x1000},
+		/* 4095 * 8 = 0x7ff8, 255 * 8 = 0x7f8 */
+		{RULE_FRAME(ROW_RSP, 0x7ff8, 0x7f8), 0, 0x8ff8, 0x8ff0, 0x8800},
+		{RULE_FRAME(ROW_RSP, 0x7ff8, 0), 0, 0x8ff8, 0x8ff0, 0},
+		/* popped already, but still there, below sp */
+		{RULE_FRAME(ROW_RSP, 8, 16), 0, 0x1008, 0x1000, 0xff8},
+		{RULE_FRAME(ROW_RBP, 16, 16), 0, 0x3010, 0x3008, 0x3000},
+		{RULE_FRAME(ROW_RBP, 8, 0), 0, 0x3008, 0x3000, 0},
+		{RULE_FRAME(ROW_RBP, 0x7ff8, 0x7f8), 0, 0xaff8, 0xaff0, 0xa800},
+		/* one word more from the 11th byte of a stub on */
+		{RULE(ROW_PLT, 11), 0x20, 0x1008, 0x1000, 0},
+		{RULE(ROW_PLT, 11), 0x2a, 0x1008, 0x1000, 0},
+		{RULE(ROW_PLT, 11), 0x2b, 0x1010, 0x1008, 0},
+		{RULE(ROW_PLT, 11), 0x2f, 0x1010, 0x1008, 0},
+		{RULE(ROW_PLT, 10), 0x29, 0x1008, 0x1000, 0},
+		{RULE(ROW_PLT, 10), 0x2a, 0x1010, 0x1008, 0},
+		{RULE(ROW_PLT, 0), 0x20, 0x1010, 0x1008, 0},
+		{RULE(ROW_PLT, 15), 0x2e, 0x1008, 0x1000, 0},
+		{RULE(ROW_PLT, 15), 0x2f, 0x1010, 0x1008, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t fp = cases[i].caller_fp ? MARK + cases[i].caller_fp : FP;
+		struct walk *w;
+
+		put_rule(cases[i].rule);
+		w = begin(TEXT + cases[i].pc, SP, FP, 1);
+		assert_int_equal(walk_step(w), WALK_GOES_ON);
+		assert_state(w, MARK + cases[i].ra_at, STACK + cases[i].cfa, fp);
+		assert_int_equal(w->exact, 0);
+		assert_int_equal(w->has_regs, 0);
+		assert_int_equal(w->nframes, 1);
+		assert_int_equal(w->frames[0], (TEXT + cases[i].pc) | 1ull << 63);
+	}
+}
+
+static void test_ends_of_rows(void **state)
+{
+	(void)state;
+	/* CFA = rsp + 0 and rbp + 8 = rsp: nothing was pushed since the caller */
+	put_rule(RULE_FRAME(ROW_RSP, 0, 0));
+	check_end(begin(TEXT, SP, FP, 1), WALK_BAD_CFA);
+	put_rule(RULE_FRAME(ROW_RBP, 8, 0));
+	check_end(begin(TEXT, SP, SP - 8, 1), WALK_BAD_CFA);
+	check_end(begin(TEXT, SP, SP - 0x100, 1), WALK_BAD_CFA);
+	assert_int_equal(walk_step(begin(TEXT, SP, SP, 1)), WALK_GOES_ON);
+	/* wraps around: rsp near 2^64 */
+	put_rule(RULE_FRAME(ROW_RSP, 16, 0));
+	check_end(begin(TEXT, -8ull, FP, 1), WALK_BAD_CFA);
+
+	put_rule(RULE(ROW_OUTERMOST, 0));
+	check_end(begin(TEXT, SP, FP, 1), WALK_BOTTOM);
+	put_rule(RULE_OUTERMOST(1, 16, 16));
+	check_end(begin(TEXT, SP, FP, 1), WALK_BOTTOM);
+	put_rule(RULE(ROW_UNSUPPORTED, ROW_CLASS_CFA_EXPRESSION));
+	check_end(begin(TEXT, SP, FP, 1), WALK_UNSUPPORTED);
+	put_rule(RULE(ROW_END, 0));
+	check_end(begin(TEXT, SP, 0, 1), WALK_NOT_COVERED);
+	/* kinds that do not exist: no information */
+	for (unsigned int kind = ROW_UNSUPPORTED + 1; kind < 16; kind++) {
+		put_rule(RULE(kind, 0x12345));
+		check_end(begin(TEXT, SP, 0, 1), WALK_NOT_COVERED);
+	}
+
+	/* a return address of zero is the end, as a thread's first frame may have it */
+	put_rule(RULE_FRAME(ROW_RSP, 16, 16));
+	store(SP + 8, 0);
+	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_BOTTOM);
+	store(SP + 8, 1);
+	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_GOES_ON);
+	/* the saved rbp cannot be read, then the return address cannot */
+	fake.holes[0] = (struct range){SP, 8, 0};
+	check_end(begin(TEXT, SP, FP, 1), WALK_READ_FAULT);
+	fake.holes[0] = (struct range){SP + 8, 8, 0};
+	check_end(begin(TEXT, SP, FP, 1), WALK_READ_FAULT);
+	fake.holes[0] = (struct range){SP + 16, 8, 0};
+	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_GOES_ON);
+}
+
+static void test_ends_of_mappings(void **state)
+{
+	const struct row row = {0, RULE_FRAME(ROW_RSP, 8, 0)};
+
+	(void)state;
+	check_end(begin(TEXT, SP, FP, 1), WALK_NO_MAPPING); /* an empty list */
+	put_rule(row.rule);
+	check_end(begin(TEXT - 1, SP, FP, 1), WALK_NO_MAPPING);
+	check_end(begin(TEXT + 256, SP, FP, 1), WALK_NO_MAPPING);
+	check_end(begin(TEXT, SP, FP, 0), WALK_NO_MAPPING); /* pc - 1 */
+	check_end(begin(0, SP, FP, 0), WALK_NO_MAPPING);
+	check_end(begin(-1ull, SP, FP, 1), WALK_NO_MAPPING);
+	assert_int_equal(walk_step(begin(TEXT + 256, SP, FP, 0)), WALK_GOES_ON);
+	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_GOES_ON);
+	host_drop(host.entries, MAP_ENTRIES_MAX * sizeof(*host.entries));
+	host.entries = NULL;
+	check_end(begin(TEXT, SP, FP, 1), WALK_NO_MAPPING);
+	host.entries = host_alloc(MAP_ENTRIES_MAX * sizeof(*host.entries));
+
+	fake.nentries = 0;
+	add_map(TEXT, TEXT + 256, TEXT, 0, MAP_META(MAP_PENDING, 0));
+	add_map(TEXT + 256, TEXT + 512, TEXT + 256, 5u << SHARD_SHIFT, MAP_META(MAP_CFI, 1));
+	add_map(TEXT + 512, TEXT + 768, 0, 0, MAP_META(MAP_NO_CFI, 0));
+	add_map(TEXT + 768, TEXT + 1024, 0, 0, MAP_META(9, 0));
+	check_end(begin(TEXT, SP, FP, 1), WALK_NO_TABLE);
+	check_end(begin(TEXT + 256, SP, FP, 1), WALK_NO_TABLE); /* shard 5 does not exist */
+	check_end(begin(TEXT + 512, SP, 0, 1), WALK_NO_FRAME_POINTER);
+	check_end(begin(TEXT + 768, SP, 0, 1), WALK_NO_FRAME_POINTER);
+
+	put_rule(RULE(ROW_WIDE, 0));
+	host_drop(host.wide, WIDE_RULES_MAX * sizeof(*host.wide));
+	host.wide = NULL;
+	check_end(begin(TEXT, SP, FP, 1), WALK_NO_TABLE);
+}
+
+/* --- wide rules ------------------------------------------------------------------------ */
+
+#define R10 (STACK + 0x2000)
+
+/* A walk at a place with this wide rule: r10 and rbx point to the stack, r12 and rdi are numbers.
+ */
+static struct walk *begin_wide(const struct wide_rule *rule)
+{
+	struct walk *w;
+
+	host.wide[77] = *rule;
+	put_rule(RULE(ROW_WIDE, 77));
+	w = begin(TEXT, SP, FP, 1);
+	w->regs[DWARF_R10] = R10;
+	w->regs[DWARF_RBX] = R10 + 0x800;
+	w->regs[DWARF_R12] = 0x1212;
+	w->regs[DWARF_RDI] = 0xd1d1;
+	return w;
+}
+
+static const struct wide_rule plain_wide = {
+	.cfa_kind = WIDE_CFA_REG,
+	.cfa_reg = DWARF_R10,
+	.fp_kind = WIDE_SAME,
+	.ra_kind = WIDE_AT_CFA,
+	.ra_off = -8,
+};
+
+static void test_wide_rows(void **state)
+{
+	struct wide_rule r = plain_wide;
+	struct walk *w;
+
+	(void)state;
+	/* CFA = r10 = 0x2000, RA at 0x1ff8 */
+	w = begin_wide(&r);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, MARK + 0x1ff8, R10, FP);
+	assert_int_equal(w->exact, 0);
+	/* CFA = r10 - 16 = 0x1ff0; RBP at CFA - 32 = 0x1fd0, RA at CFA - 24 = 0x1fd8 */
+	r.cfa_off = -16;
+	r.fp_kind = WIDE_AT_CFA;
+	r.fp_off = -32;
+	r.ra_off = -24;
+	w = begin_wide(&r);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, MARK + 0x1fd8, STACK + 0x1ff0, MARK + 0x1fd0);
+	/* RBP at rbp + 0x10 = 0x3010, RA at rbx + 8 = 0x2808 */
+	r.fp_kind = WIDE_AT_REG;
+	r.fp_reg = DWARF_RBP;
+	r.fp_off = 0x10;
+	r.ra_kind = WIDE_AT_REG;
+	r.ra_reg = DWARF_RBX;
+	r.ra_off = 8;
+	w = begin_wide(&r);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, MARK + 0x2808, STACK + 0x1ff0, MARK + 0x3010);
+	/* both in registers */
+	r.fp_kind = WIDE_IN_REG;
+	r.fp_reg = DWARF_R12;
+	r.ra_kind = WIDE_IN_REG;
+	r.ra_reg = DWARF_RDI;
+	w = begin_wide(&r);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, 0xd1d1, STACK + 0x1ff0, 0x1212);
+	r.fp_kind = WIDE_UNDEFINED;
+	r.ra_reg = DWARF_RIP; /* the last register there is */
+	w = begin_wide(&r);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, TEXT, STACK + 0x1ff0, 0);
+	/* CFA = *(rbp - 40) + 16: at 0x2fd8 stands 0x4000; RA at 0x4010 - 8 */
+	r = plain_wide;
+	r.cfa_kind = WIDE_CFA_DEREF;
+	r.cfa_reg = DWARF_RBP;
+	r.cfa_off = -40;
+	r.cfa_add = 16;
+	store(STACK + 0x2fd8, STACK + 0x4000);
+	w = begin_wide(&r);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, MARK + 0x4008, STACK + 0x4010, FP);
+	/* CFA = rsp + 0xc350, beyond what a row can say; then near the limit of 32 bits */
+	r = plain_wide;
+	r.cfa_reg = DWARF_RSP;
+	r.cfa_off = 0xc350;
+	w = begin_wide(&r);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, MARK + 0xd348, STACK + 0xd350, FP);
+	r.cfa_off = 0x7fffffff;
+	check_end(begin_wide(&r), WALK_READ_FAULT);
+}
+
+static void test_signal_row(void **state)
+{
+	struct wide_rule r = plain_wide;
+	struct walk *w;
+
+	(void)state;
+	/* What glibc's __restore_rt has: CFA = *(rsp + 160), here below this very stack. */
+	r.cfa_kind = WIDE_CFA_DEREF;
+	r.cfa_reg = DWARF_RSP;
+	r.cfa_off = 160;
+	r.fp_kind = r.ra_kind = WIDE_AT_REG;
+	r.fp_reg = r.ra_reg = DWARF_RSP;
+	r.fp_off = 120;
+	r.ra_off = 168;
+	store(SP + 160, STACK + 0x200);
+	check_end(begin_wide(&r), WALK_BAD_CFA);
+	r.flags = WIDE_SIGNAL;
+	store(SP + 168, TEXT);
+	w = begin_wide(&r);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, TEXT, STACK + 0x200, MARK + 0x1078);
+	/* The caller was interrupted at its first byte, not called: pc - 1 is in no mapping. */
+	assert_int_equal(w->exact, 1);
+	put_rule(RULE_FRAME(ROW_RSP, 8, 0));
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, MARK + 0x200, STACK + 0x208, MARK + 0x1078);
+	assert_int_equal(w->frames[1], TEXT | 1ull << 63);
+	assert_int_equal(w->exact, 0);
+	/* A signal frame that leads to itself ends, at the latest, where all walks do. */
+	store(SP + 160, SP);
+	assert_int_equal(host_walk(begin_wide(&r)), WALK_DEPTH);
+	assert_int_equal(fake.walk->nframes, WALK_FRAMES_MAX);
+}
+
+static void test_ends_of_wide_rows(void **state)
+{
+	struct wide_rule r = plain_wide;
+
+	(void)state;
+	r.ra_kind = WIDE_UNDEFINED;
+	check_end(begin_wide(&r), WALK_BOTTOM);
+	r.ra_kind = WIDE_SAME;
+	check_end(begin_wide(&r), WALK_BOTTOM);
+	r = plain_wide;
+	r.flags = WIDE_SP_LOST;
+	check_end(begin_wide(&r), WALK_REGISTER);
+	r = plain_wide;
+	store(R10 - 8, 0);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_BOTTOM);
+
+	/* CFA = rsp - 8, and rsp with the return address popped: in a register, or gone */
+	r.cfa_reg = DWARF_RSP;
+	check_end(begin_wide(&r), WALK_BAD_CFA);
+	r.ra_kind = WIDE_IN_REG;
+	r.ra_reg = DWARF_RDI;
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_GOES_ON);
+	assert_state(fake.walk, 0xd1d1, SP, FP);
+	r.cfa_off = -8;
+	check_end(begin_wide(&r), WALK_BAD_CFA);
+
+	/* what cannot be read: the CFA, RBP, RA */
+	r = plain_wide;
+	r.cfa_kind = WIDE_CFA_DEREF;
+	r.fp_kind = WIDE_AT_CFA;
+	r.fp_off = -16;
+	store(R10, STACK + 0x4000);
+	store(STACK + 0x3ff0, 1);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_GOES_ON);
+	fake.holes[0] = (struct range){R10, 8, 0};
+	check_end(begin_wide(&r), WALK_READ_FAULT);
+	fake.holes[0] = (struct range){STACK + 0x3ff0, 8, 0};
+	check_end(begin_wide(&r), WALK_READ_FAULT);
+	fake.holes[0] = (struct range){STACK + 0x3ff8, 8, 0};
+	check_end(begin_wide(&r), WALK_READ_FAULT);
+}
+
+/* Only the innermost frame has all registers; pc, sp and fp are known of each. */
+static void test_lost_registers(void **state)
+{
+	static const uint8_t known[] = {DWARF_RSP, DWARF_RBP};
+	struct wide_rule r;
+	struct walk *w;
+
+	(void)state;
+	for (unsigned int reg = 0; reg < 256; reg++) {
+		int lost = reg != DWARF_RSP && reg != DWARF_RBP;
+
+		for (int use = 0; use < 5; use++) {
+			r = plain_wide;
+			r.cfa_reg = DWARF_RBP;
+			r.cfa_reg = use == 0 ? reg : r.cfa_reg;
+			r.fp_kind = use == 1 ? WIDE_IN_REG : use == 2 ? WIDE_AT_REG : WIDE_SAME;
+			r.ra_kind = use == 3 ? WIDE_IN_REG : use == 4 ? WIDE_AT_REG : WIDE_AT_CFA;
+			r.fp_reg = r.ra_reg = reg;
+			if (use == 4)
+				r.ra_off = 16;
+			if (use == 0)
+				r.cfa_off = 16;
+			w = begin_wide(&r);
+			for (unsigned int i = 0; i < DWARF_COUNT; i++)
+				w->regs[i] = SP + 0x100 + 8 * i;
+			w->has_regs = 0;
+			assert_int_equal(walk_step(w), lost ? WALK_REGISTER : WALK_GOES_ON);
+			w = begin_wide(&r);
+			for (unsigned int i = 0; i < DWARF_COUNT; i++)
+				w->regs[i] = SP + 0x100 + 8 * i;
+			assert_int_equal(walk_step(w),
+					 reg >= DWARF_COUNT ? WALK_REGISTER : WALK_GOES_ON);
+		}
+	}
+	/* has_regs ends with the first step of each kind */
+	for (unsigned int i = 0; i < sizeof(known); i++) {
+		r = plain_wide;
+		r.cfa_reg = known[i];
+		r.cfa_off = 16;
+		w = begin_wide(&r);
+		assert_int_equal(w->has_regs, 1);
+		assert_int_equal(walk_step(w), WALK_GOES_ON);
+		assert_int_equal(w->has_regs, 0);
+	}
+}
+
+/* --- the search in a span -------------------------------------------------------------- */
+
+#define SPAN_GRANULES 7u
+#define SPAN_BYTES    (SPAN_GRANULES * 256u)
+
+/*
+ * Rows at both ends of granules, granules without rows, one with 255, one that begins with its own
+ * row and one that does not. The CFA of row i is 8 * (i + 1), so that what came out is known.
+ */
+static uint32_t edge_rows(struct row *rows)
+{
+	static const uint32_t at[] = {0, 1, 0x10, 0xff, 0x200, 0x2fe, 0x2ff};
+	uint32_t n = 0;
+
+	for (; n < sizeof(at) / sizeof(at[0]); n++)
+		rows[n].pc = at[n];
+	for (uint32_t i = 0; i < 255; i++) /* granule 3; none in 1 and 4 */
+		rows[n++].pc = 0x300 + i;
+	rows[n++].pc = 0x501;
+	rows[n++].pc = 0x580;
+	rows[n++].pc = 0x600;
+	for (uint32_t i = 0; i < n; i++)
+		rows[i].rule = RULE_FRAME(ROW_RSP, 8 * (i + 1), 0);
+	return n;
+}
+
+static void check_span(uint32_t word, uint64_t start, const struct row *rows, uint32_t n)
+{
+	uint32_t row = 0;
+
+	fake.nentries = 0;
+	add_map(start, TEXT + SPAN_BYTES + 512, TEXT, word, MAP_META(MAP_CFI, SPAN_GRANULES));
+	for (uint32_t pc = 0; pc < SPAN_BYTES + 512; pc++) {
+		while (row + 1 < n && rows[row + 1].pc <= pc)
+			row++;
+		for (int exact = 0; exact < 2; exact++) {
+			/* A return address behind the byte, or the byte itself. */
+			struct walk *w = begin(TEXT + pc + !exact, SP, 0, exact);
+			int reason = walk_step(w);
+
+			if (TEXT + pc < start) {
+				assert_int_equal(reason, WALK_NO_MAPPING);
+			} else if (pc >= SPAN_BYTES) {
+				assert_int_equal(reason, WALK_NOT_COVERED);
+			} else {
+				assert_int_equal(reason, WALK_GOES_ON);
+				assert_int_equal(w->sp, SP + 8 * (row + 1));
+			}
+		}
+	}
+}
+
+static void test_search_in_span(void **state)
+{
+	static struct row rows[300];
+	uint32_t n = edge_rows(rows), size;
+
+	(void)state;
+	size = put_block(0, SPAN_GRANULES, rows, n);
+	assert_int_equal(size, 7 + 265);
+	check_span(0, TEXT, rows, n);
+	/* The words around a block are others' and may be anything. */
+	memset(host.shards[0], 0xff, SHARD_BYTES);
+	put_block(1000, SPAN_GRANULES, rows, n);
+	check_span(1000, TEXT, rows, n);
+	memset(host.shards[1], 0, SHARD_BYTES);
+	put_block(2 * SHARD_WORDS - size, SPAN_GRANULES, rows, n);
+	check_span(2 * SHARD_WORDS - size, TEXT, rows, n);
+	/* The mapping begins in the middle of the span. */
+	put_block(SHARD_WORDS, SPAN_GRANULES, rows, n);
+	check_span(SHARD_WORDS, TEXT + 0x2ff, rows, n);
+}
+
+/* A call that does not return is the last instruction: its return address belongs to the next. */
+static void test_call_at_the_end(void **state)
+{
+	static const struct row rows[] = {
+		{0, RULE_FRAME(ROW_RSP, 64, 0)},
+		{0x80, RULE_FRAME(ROW_RSP, 8, 0)},
+	};
+	struct walk *w;
+
+	(void)state;
+	put_block(0, 1, rows, 2);
+	add_map(TEXT, TEXT + 256, TEXT, 0, MAP_META(MAP_CFI, 1));
+	w = begin(TEXT + 0x80, SP, FP, 0);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(w->sp, SP + 64);
+	assert_int_equal(w->frames[0], TEXT + 0x80); /* without FRAME_EXACT */
+	w = begin(TEXT + 0x80, SP, FP, 1);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(w->sp, SP + 8);
+}
+
+/* --- the search in a list -------------------------------------------------------------- */
+
+/* Every third entry is followed by the next without a gap. */
+static uint64_t entry_start(uint32_t i)
+{
+	return 0x10000 + 0x3000ull * i;
+}
+
+static uint64_t entry_end(uint32_t i)
+{
+	return entry_start(i) + 0x1000 * (i % 3 + 1);
+}
+
+static void check_address(uint32_t at, uint32_t n, uint64_t addr, int expected)
+{
+	struct walk *w = begin(addr, SP, FP, 1);
+
+	w->list_at = at;
+	w->list_count = n;
+	assert_int_equal(walk_find_map(w, addr), expected >= 0);
+	if (expected >= 0)
+		assert_int_equal(w->map.word, expected);
+}
+
+static void check_list(uint32_t at, uint32_t n)
+{
+	/* The neighbours, other processes' entries, would take every address. */
+	for (uint32_t i = at > 10 ? at - 10 : 0; i < at + n + 10 && i < MAP_ENTRIES_MAX; i++)
+		host.entries[i] = (struct map_entry){0, ~0ull, 0, 0x123456, 0};
+	for (uint32_t i = 0; i < n; i++)
+		host.entries[at + i] =
+			(struct map_entry){entry_start(i), entry_end(i), 0, i, MAP_META(0, 1)};
+	check_address(at, n, 0, -1);
+	check_address(at, n, ~0ull, -1);
+	check_address(at, n, entry_start(0) - 1, -1);
+	for (uint32_t i = 0; i < n; i++) {
+		check_address(at, n, entry_start(i), (int)i);
+		check_address(at, n, entry_end(i) - 1, (int)i);
+		check_address(at, n, entry_end(i), i % 3 == 2 && i + 1 < n ? (int)i + 1 : -1);
+	}
+}
+
+static void test_search_in_list(void **state)
+{
+	static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 63, 64, 65, 4095, 4096, MAP_LIST_MAX};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		check_list(0, sizes[i]);
+		check_list(1000, sizes[i]);
+		check_list(MAP_ENTRIES_MAX - sizes[i], sizes[i]);
+	}
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(short_rows),     TEST(ends_of_rows),   TEST(ends_of_mappings),
+		TEST(wide_rows),      TEST(signal_row),	    TEST(ends_of_wide_rows),
+		TEST(lost_registers), TEST(search_in_span), TEST(call_at_the_end),
+		TEST(search_in_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* build: -fno-sanitize=alignment */
+/*
+ * The step on stacks that are made up: the windows in which they are read, frame pointers where
+ * there is no CFI, the limits of a walk, and random bytes in place of everything.
+ *
+ * The step reads words where the stack says, aligned or not, as BPF on x86 may.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "tests/unwind/stepfake.h"
+
+/* --- how the stack is read ------------------------------------------------------------- */
+
+/* A function that calls itself, a frame of one word each, from sp on; the words above are MARK. */
+static void put_recursion(uint64_t sp, unsigned int frames)
+{
+	put_rule(RULE_FRAME(ROW_RSP, 8, 0));
+	for (unsigned int i = 0; i < frames; i++)
+		store(sp + 8 * i, TEXT + 0x80);
+}
+
+static void check_log(unsigned int i, uint64_t from, uint64_t size, int failed)
+{
+	assert_true(i < fake.nlog);
+	assert_int_equal(fake.log[i].from, from);
+	assert_int_equal(fake.log[i].size, size);
+	assert_int_equal(fake.log[i].failed, failed);
+}
+
+static void test_windows_grow(void **state)
+{
+	(void)state;
+	/* 0x1000 .. 0x3000 in words: 1,024 of them */
+	put_recursion(SP, 1024);
+	assert_int_equal(host_walk(begin(TEXT, SP, FP, 1)), WALK_DEPTH);
+	check_log(0, STACK + 0x1000, 512, 0);
+	check_log(1, STACK + 0x1200, 1024, 0);
+	check_log(2, STACK + 0x1600, 2048, 0);
+	check_log(3, STACK + 0x1e00, 4096, 0);
+	check_log(4, STACK + 0x2e00, 4096, 0);
+	assert_int_equal(fake.nlog, 5);
+}
+
+static void test_windows_at_the_end(void **state)
+{
+	struct walk *w;
+
+	(void)state;
+	put_recursion(SP, 1000);
+	fake.holes[0] = (struct range){STACK + 0x2000, 0x1000, 0};
+	/* 512 words to the end of the page, each a frame; the one after has no return address */
+	assert_int_equal(host_walk(begin(TEXT, SP, FP, 1)), WALK_READ_FAULT);
+	assert_int_equal(fake.walk->nframes, 513);
+	check_log(3, STACK + 0x1e00, 4096, 1);
+	check_log(4, STACK + 0x1e00, 0x200, 0);
+	assert_int_equal(fake.walk->window_top, STACK + 0x2000);
+	/* The top that is known before is never passed. */
+	w = begin(TEXT, SP, FP, 1);
+	w->window_top = STACK + 0x1e88;
+	assert_int_equal(host_walk(w), WALK_READ_FAULT);
+	check_log(3, STACK + 0x1e00, 0x88, 0);
+	assert_int_equal(w->nframes, 513);
+	for (unsigned int i = 0; i < fake.nlog; i++)
+		assert_true(fake.log[i].from >= STACK + 0x1e88 ||
+			    fake.log[i].from + fake.log[i].size <= STACK + 0x1e88);
+	/* A top in the middle of a word: the word is read all the same. */
+	w = begin(TEXT, SP, FP, 1);
+	w->window_top = STACK + 0x100d;
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	check_log(0, SP, 13, 0);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(w->pc, TEXT + 0x80);
+
+	/* A stack that is not aligned: the last whole word, and one that is not whole. */
+	store(STACK + 0x1ff8 - 4, (TEXT + 0x80));
+	assert_int_equal(walk_step(begin(TEXT, STACK + 0x1ff4, FP, 1)), WALK_GOES_ON);
+	assert_int_equal(fake.walk->pc, TEXT + 0x80);
+	assert_int_equal(walk_step(begin(TEXT, STACK + 0x1ff9, FP, 1)), WALK_READ_FAULT);
+	assert_int_equal(walk_step(begin(TEXT, STACK + 0x1ffd, FP, 1)), WALK_READ_FAULT);
+}
+
+/* A page in the middle that is not in memory costs those who need it, not the frames above. */
+static void test_hole_in_the_stack(void **state)
+{
+	struct walk *w;
+
+	(void)state;
+	put_rule(RULE_FRAME(ROW_RSP, 0x3000, 0));
+	fake.holes[0] = (struct range){STACK + 0x4000, 0x1000, 0};
+	store(STACK + 0x3ff8, TEXT + 1);
+	store(STACK + 0x6ff8, TEXT + 2);
+	store(STACK + 0x9ff8, TEXT + 3);
+	w = begin(TEXT, SP, FP, 1);
+	for (uint64_t i = 1; i <= 3; i++) {
+		assert_int_equal(walk_step(w), WALK_GOES_ON);
+		assert_state(w, TEXT + i, SP + 0x3000 * i, FP);
+	}
+}
+
+/* --- frame pointers -------------------------------------------------------------------- */
+
+#define JIT (TEXT + 0x1000)
+#define RA  (JIT + 0x100) /* right after a call, see begin_jit */
+
+static struct walk *begin_jit(uint64_t fp)
+{
+	fake.nentries = 0;
+	add_map(JIT, JIT + 0x1000, 0, 0, MAP_META(MAP_NO_CFI, 0));
+	fake.text[RA - TEXT - 5] = 0xe8; /* call rel32 */
+	memset(fake.text + (RA - TEXT - 4), 0, 4);
+	store(FP, STACK + 0x5000);
+	store(FP + 8, RA);
+	return begin(JIT, SP, fp, 1);
+}
+
+static void test_frame_pointer(void **state)
+{
+	struct walk *w = begin_jit(FP);
+
+	(void)state;
+	/* rbp at 0x3000: the caller's is there, the return address above it, and sp above that */
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, RA, STACK + 0x3010, STACK + 0x5000);
+	assert_int_equal(w->exact | w->has_regs, 0);
+	/* From the second on it need not come after a call: the chain is trusted. */
+	store(STACK + 0x5000, STACK + 0x6000);
+	store(STACK + 0x5008, JIT + 0x200);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, JIT + 0x200, STACK + 0x5010, STACK + 0x6000);
+	/* The deepest frame has no frame pointer: psABI 3.4.1. */
+	store(STACK + 0x6000, 0);
+	store(STACK + 0x6008, JIT + 0x300);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, JIT + 0x300, STACK + 0x6010, 0);
+	check_end(w, WALK_BOTTOM);
+	/* Or has one, of a frame of two zeroes. */
+	w = begin_jit(FP);
+	store(FP, 0);
+	store(FP + 8, 0);
+	check_end(w, WALK_BOTTOM);
+	/* sp itself may be the frame */
+	w = begin_jit(SP);
+	store(SP, STACK + 0x5000);
+	store(SP + 8, RA);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+}
+
+static void test_ends_of_frame_pointers(void **state)
+{
+	struct walk *w;
+
+	(void)state;
+	check_end(begin_jit(0), WALK_NO_FRAME_POINTER); /* a leaf may use rbp as it likes */
+	check_end(begin_jit(SP - 8), WALK_NO_FRAME_POINTER);
+	check_end(begin_jit(FP + 4), WALK_NO_FRAME_POINTER);
+	check_end(begin_jit(STACK + STACK_SIZE), WALK_NO_FRAME_POINTER);
+	check_end(begin_jit(STACK + STACK_SIZE - 8), WALK_NO_FRAME_POINTER);
+	check_end(begin_jit(~7ull), WALK_NO_FRAME_POINTER);
+	w = begin_jit(FP);
+	w->sp = FP - (64ull << 20) - 8; /* farther than 64 MiB */
+	check_end(w, WALK_NO_FRAME_POINTER);
+	w->nframes = 0;
+	w->sp = FP - (64ull << 20);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	/* not upward */
+	w = begin_jit(FP);
+	store(FP, FP);
+	check_end(w, WALK_NO_FRAME_POINTER);
+	w = begin_jit(FP);
+	store(FP, FP - 8);
+	check_end(w, WALK_NO_FRAME_POINTER);
+	/* not to code; to the first byte of code, which no call precedes */
+	w = begin_jit(FP);
+	store(FP + 8, JIT + 0x1001);
+	check_end(w, WALK_NO_FRAME_POINTER);
+	w = begin_jit(FP);
+	store(FP + 8, JIT);
+	check_end(w, WALK_NO_FRAME_POINTER);
+	/* not to what follows a call */
+	w = begin_jit(FP);
+	store(FP + 8, RA + 1);
+	check_end(w, WALK_NO_FRAME_POINTER);
+	/* code that cannot be read */
+	w = begin_jit(FP);
+	fake.holes[0] = (struct range){RA - 8, 1, 0};
+	check_end(w, WALK_NO_FRAME_POINTER);
+}
+
+/* The assembler says what calls look like. Records: instruction, nops to 15 bytes, length. */
+#define CODE(text)                                                                                 \
+	"1: " text "\n2: .fill 15 - (2b - 1b), 1, 0x90\n"                                          \
+	".byte 2b - 1b\n"
+
+__asm__(".pushsection .rodata\n"
+	"call_codes:\n" CODE("call .+0x12345") CODE("call .-3") CODE("call *%rax") CODE(
+		"call *%rdi") CODE("call *%r11") CODE("call *%r15") CODE("call *(%rax)")
+		CODE("call *(%r13)") CODE("call *(%r12)") CODE("call *(%rsp)") CODE(
+			"call *8(%rax)") CODE("call *-8(%rbp)") CODE("call *8(%rsp)")
+			CODE("call *16(%r12,%rbx,8)") CODE("call *0x1234(%rax)") CODE(
+				"call *0x1234(%rsp)") CODE("call *0x123456(,%rcx,8)")
+				CODE("call *0x2000(%rip)") CODE(
+					"call *%fs:0x10") "other_codes:\n" CODE("ret")
+					CODE("jmp .+0x12345") CODE("jmp *%rax") CODE(
+						"jmp *8(%rax)") CODE("push %rax") CODE("push 8(%rax)")
+						CODE("incl (%rax)") CODE("mov %rsp, %rbp") CODE(
+							"nopl 0x12345678(%rax)") CODE("syscall")
+							CODE("lcall *(%rax)") "end_codes:\n"
+									      ".popsection\n");
+
+extern const uint8_t call_codes[][16], other_codes[][16], end_codes[][16];
+
+static void check_code(const uint8_t code[16], int expected)
+{
+	struct walk *w = begin_jit(FP);
+
+	memset(fake.text + (RA - TEXT - 16), 0x90, 16);
+	memcpy(fake.text + (RA - TEXT) - code[15], code, code[15]);
+	assert_int_equal(walk_step(w), expected);
+}
+
+static void test_calls(void **state)
+{
+	(void)state;
+	assert_int_equal(other_codes - call_codes, 19);
+	assert_int_equal(end_codes - other_codes, 11);
+	for (const uint8_t(*code)[16] = call_codes; code < other_codes; code++)
+		check_code(*code, WALK_GOES_ON);
+	for (const uint8_t(*code)[16] = other_codes; code < end_codes; code++)
+		check_code(*code, WALK_NO_FRAME_POINTER);
+}
+
+/* Text without CFI between text with: the walk changes over and back, and asks for a call again. */
+static void test_mixed(void **state)
+{
+	struct walk *w;
+
+	(void)state;
+	put_rule(RULE_FRAME(ROW_RSP, 16, 16));
+	add_map(JIT, JIT + 0x1000, 0, 0, MAP_META(MAP_NO_CFI, 0));
+	fake.text[RA - TEXT - 5] = 0xe8;
+	fake.text[0x80 - 2] = 0xff; /* call *%rax */
+	fake.text[0x80 - 1] = 0xd0;
+	store(FP, STACK + 0x5000);
+	store(FP + 8, TEXT + 0x80);
+	store(STACK + 0x3010, STACK + 0x6000);
+	store(STACK + 0x3018, RA);
+	store(STACK + 0x6000, STACK + 0x7000);
+	store(STACK + 0x6008, RA + 1);
+	w = begin(JIT, SP, FP, 1);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, TEXT + 0x80, STACK + 0x3010, STACK + 0x5000);
+	/* CFA = 0x3010 + 16; RBP at 0x3010, RA at 0x3018 */
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, RA, STACK + 0x3020, STACK + 0x6000);
+	check_end(w, WALK_NO_FRAME_POINTER);
+}
+
+/*
+ * makecontext leaves the address of a function as the return address of a coroutine's. Also where
+ * the granule, or the whole span, begins with that function.
+ */
+static void test_planted(void **state)
+{
+	static const struct row rows[] = {
+		{0, RULE_FRAME(ROW_RSP, 8, 0)},	   {0x20, RULE(ROW_END, 0)},
+		{0x40, RULE_FRAME(ROW_RSP, 8, 0)}, {0x60, RULE(ROW_END, 0)},
+		{0x100, RULE(ROW_OUTERMOST, 0)},
+	};
+	static const uint64_t starts[] = {TEXT, TEXT + 0x40, TEXT + 0x100};
+
+	(void)state;
+	put_block(0, 2, rows, 5);
+	add_map(TEXT - 0x100, TEXT, 0, 0, MAP_META(MAP_NO_CFI, 0));
+	add_map(TEXT, TEXT + 0x200, TEXT, 0, MAP_META(MAP_CFI, 2));
+	for (size_t i = 0; i < 3; i++) {
+		check_end(begin(starts[i], SP, 8, 0), WALK_BOTTOM);
+		/* interrupted there: its row holds */
+		assert_int_equal(walk_step(begin(starts[i], SP, 8, 1)),
+				 i < 2 ? WALK_GOES_ON : WALK_BOTTOM);
+	}
+	/* anywhere else in text without rows */
+	check_end(begin(TEXT + 0x3f, SP, 8, 0), WALK_NOT_COVERED);
+	check_end(begin(TEXT + 0x41 - 0x20, SP, 8, 0), WALK_NOT_COVERED);
+	check_end(begin(TEXT - 1, SP, 8, 0), WALK_NO_FRAME_POINTER);
+	/* after a call it is a return address like any other */
+	fake.text[0x40 - 5] = 0xe8;
+	check_end(begin(TEXT + 0x40, SP, 8, 0), WALK_NOT_COVERED);
+}
+
+/* --- whole walks ----------------------------------------------------------------------- */
+
+static void test_depth(void **state)
+{
+	(void)state;
+	put_recursion(SP, 1100);
+	assert_int_equal(host_walk(begin(TEXT, SP, FP, 1)), WALK_DEPTH);
+	assert_int_equal(fake.walk->nframes, 1024);
+	assert_int_equal(fake.walk->frames[1023], TEXT + 0x80);
+	/* The limit does not grow by trying again. */
+	assert_int_equal(walk_step(fake.walk), WALK_DEPTH);
+	assert_int_equal(fake.walk->nframes, 1024);
+	/* 1,024 frames and not one more: frame n returns to the word at sp + 8 * (n - 1) */
+	store(SP + 8 * 1023, 0);
+	assert_int_equal(host_walk(begin(TEXT, SP, FP, 1)), WALK_BOTTOM);
+	assert_int_equal(fake.walk->nframes, 1024);
+	store(SP + 8 * 2, 0);
+	assert_int_equal(host_walk(begin(TEXT, SP, FP, 1)), WALK_BOTTOM);
+	assert_int_equal(fake.walk->nframes, 3);
+}
+
+/* A stack's hash depends on every frame, its place and whether its pc is exact. */
+static void test_hash(void **state)
+{
+	uint64_t hashes[8];
+	unsigned int n = 0;
+
+	(void)state;
+	put_recursion(SP, 4);
+	store(SP + 8 * 4, 0);
+	for (int exact = 1; exact >= 0; exact--) {
+		host_walk(begin(TEXT + 1, SP, FP, exact));
+		hashes[n++] = fake.walk->hash;
+	}
+	for (unsigned int i = 0; i < 4; i++) {
+		put_recursion(SP, 4);
+		store(SP + 8 * i, TEXT + 0x81);
+		host_walk(begin(TEXT + 1, SP, FP, 1));
+		assert_int_equal(fake.walk->nframes, 5);
+		hashes[n++] = fake.walk->hash;
+	}
+	put_recursion(SP, 3);
+	store(SP + 8 * 3, 0);
+	host_walk(begin(TEXT + 1, SP, FP, 1));
+	hashes[n++] = fake.walk->hash;
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int k = 0; k < i; k++)
+			assert_int_not_equal(hashes[i], hashes[k]);
+	/* and on nothing else, such as the place of the stack */
+	put_recursion(SP + 0x3000, 3);
+	store(SP + 0x3000 + 8 * 3, 0);
+	host_walk(begin(TEXT + 1, SP + 0x3000, 7, 1));
+	assert_int_equal(fake.walk->hash, hashes[n - 1]);
+}
+
+/* --- anything at all ------------------------------------------------------------------- */
+
+#define ROUNDS 100000
+
+static uint64_t seed;
+
+static uint64_t random64(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Numbers that lead somewhere more often than by chance. */
+static uint64_t random_address(void)
+{
+	switch (random64() % 16) {
+	case 0:
+		return random64();
+	case 1:
+		return STACK + random64() % STACK_SIZE;
+	case 2:
+	case 3:
+		return (STACK + random64() % STACK_SIZE) & ~7ull;
+	case 4:
+		return 0;
+	default:
+		return TEXT + random64() % TEXT_SIZE;
+	}
+}
+
+static int read_random(void *to, __u64 size, __u64 from)
+{
+	const unsigned char *window = fake.walk->window, *at = to;
+	uint64_t word = 0;
+
+	assert_in_range(size, 1, WALK_WINDOW_MAX);
+	assert_true(size == 8 || (at >= window && at + size <= window + WALK_WINDOW_MAX));
+	if (from >= 1ull << 47 || random64() % 16 == 0)
+		return -1;
+	for (__u64 i = 0; i < size; i += 8) {
+		word = random_address();
+		memcpy((char *)to + i, &word, size - i < 8 ? size - i : 8);
+	}
+	return 0;
+}
+
+static void randomize_words(uint32_t *words, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		words[i] = (uint32_t)random64();
+}
+
+/* As rows they are mostly of the kinds that go on, with small frames. */
+static void randomize_rows(uint32_t *words, uint32_t n)
+{
+	static const uint8_t kinds[16] = {1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6, 0};
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t r = random64();
+
+		words[i] = r & 0xf00000000 ? (uint32_t)(r & 0xff0f0fff) |
+						     (uint32_t)kinds[r >> 36 & 15] << 20
+					   : (uint32_t)r;
+		if (r >> 40 & 1)
+			words[i] &= 0xfff003ff;
+	}
+}
+
+/* Everything that user space or a hostile process may have written. */
+static void randomize_tables(void)
+{
+	uint64_t at = TEXT;
+
+	for (uint32_t i = 0; i < 64; i++) {
+		struct map_entry *e = &host.entries[i];
+		uint64_t r = random64();
+
+		e->start = r % 4096 ? at : random_address();
+		at += 1 + random64() % 4096;
+		e->end = r % 4096 != 1 ? at : random_address();
+		e->base = r & 0xf00 ? e->start & ~255ull : random_address();
+		/* small numbers, the ends of shards, shards that do not exist */
+		if (r & 0xf000)
+			e->word = (uint32_t)random64() % 1024;
+		else if (r & 0x10000)
+			e->word = (uint32_t)random64() % (3 * SHARD_WORDS);
+		else
+			e->word = (uint32_t)(1 + random64() % 9) * SHARD_WORDS - random64() % 8;
+		e->meta = r & 0xf00000 ? MAP_META(MAP_CFI, random64() % 64)
+				       : MAP_META(random64() % 4, random64() & 0xffffff);
+		randomize_rows(host.shards[0] + i * 64, 64);
+	}
+	for (uint32_t i = 0; i < 64; i++) {
+		struct wide_rule *r = &host.wide[random64() % 1024];
+
+		r->cfa_kind = random64() % 3;
+		r->fp_kind = r->ra_kind = random64() % 6;
+		r->cfa_reg = r->fp_reg = r->ra_reg = random64() % 20;
+		r->flags = random64() % 4;
+		r->cfa_off = (int32_t)(random64() % 256);
+	}
+}
+
+static struct walk *begin_random(void)
+{
+	struct walk *w =
+		begin(random_address(), random_address(), random_address(), (int)(random64() & 1));
+	uint64_t r = random64();
+
+	for (unsigned int i = 0; i < DWARF_RBP; i++)
+		w->regs[i] = random_address();
+	if (r & 0xf000) { /* somewhere sensible */
+		w->pc = TEXT + random64() % TEXT_SIZE;
+		w->sp = STACK + random64() % STACK_SIZE;
+		w->fp = w->sp + random64() % 0x100;
+	}
+	w->window_top = r & 1 ? 0 : random_address();
+	w->list_at = r & 30 ? 0 : (uint32_t)random64();
+	w->list_count = r & 480 ? 64 : (uint32_t)random64();
+	return w;
+}
+
+static void test_anything(void **state)
+{
+	unsigned int ends[WALK_REASON_COUNT] = {0};
+	unsigned long frames = 0;
+
+	(void)state;
+	seed = 0x57ac4709;
+	host.read = read_random;
+	randomize_rows(host.shards[0], SHARD_WORDS);
+	randomize_rows(host.shards[1], SHARD_WORDS);
+	randomize_words((uint32_t *)host.wide, WIDE_RULES_MAX * sizeof(*host.wide) / 4);
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		struct walk *w;
+		uint64_t pc, head[2], sp;
+		unsigned int steps = 0;
+		int reason;
+
+		if (round % 50 == 0)
+			randomize_tables();
+		w = begin_random();
+		pc = w->pc | (w->exact ? FRAME_EXACT : 0);
+		memcpy(head, w->head, sizeof(head));
+		do {
+			sp = w->sp;
+			reason = walk_step(w);
+			/* Only a signal frame may lead down. */
+			assert_true(reason != WALK_GOES_ON || w->exact || w->sp >= sp);
+		} while (reason == WALK_GOES_ON && ++steps <= WALK_FRAMES_MAX);
+		assert_in_range(reason, WALK_BOTTOM, WALK_REASON_COUNT - 1);
+		assert_in_range(w->nframes, 1, WALK_FRAMES_MAX);
+		assert_int_equal(w->nframes, steps + (reason != WALK_DEPTH));
+		assert_int_equal(w->frames[0], pc);
+		assert_memory_equal(head, w->head, sizeof(head));
+		ends[reason]++;
+		frames += w->nframes;
+	}
+	for (int i = 0; i < WALK_REASON_COUNT; i++)
+		if (ends[i])
+			print_message("%6u ended as %d\n", ends[i], i);
+	print_message("%lu frames\n", frames);
+	/* Random as it is, it has to get somewhere: all that a step can answer came out. */
+	for (int i = WALK_NO_MAPPING; i < WALK_DEPTH; i++)
+		assert_true(ends[i]);
+	assert_true(ends[WALK_BOTTOM] && frames > ROUNDS * 3 / 2);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(windows_grow),
+		TEST(windows_at_the_end),
+		TEST(hole_in_the_stack),
+		TEST(frame_pointer),
+		TEST(ends_of_frame_pointers),
+		TEST(calls),
+		TEST(mixed),
+		TEST(planted),
+		TEST(depth),
+		TEST(hash),
+		TEST(anything),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
