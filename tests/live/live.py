@@ -126,6 +126,16 @@ def status_kb(pid, field):
     return None
 
 
+def process_seconds(pids):
+    """User and system time of all threads of the processes, those that ended included."""
+    ticks = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 class Batch:
     """stacktop in the background, with the memory it took."""
 

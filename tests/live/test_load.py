@@ -33,16 +33,6 @@ def cpu_seconds():
     return (sum(ticks) - idle) / tick, sum(ticks) / tick
 
 
-def process_seconds(pids):
-    """User and system time of all threads of the processes, those that ended included."""
-    ticks = 0
-    for pid in pids:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            fields = file.read().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
 def forks():
     with open("/proc/stat", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("processes "))
@@ -56,7 +46,7 @@ def observe(tap, name, seconds, pids=()):
     """Profiles the processes (none: the machine) for that long in reports of a second; checks all
     that holds for any load."""
     def busy_seconds():
-        return process_seconds(pids) if pids else cpu_seconds()[0]
+        return live.process_seconds(pids) if pids else cpu_seconds()[0]
 
     only = ["-p", ",".join(str(pid) for pid in pids)] if pids else []
     batch = live.Batch("-b", "-d", "1", "-n", str(seconds), "-F", str(HERTZ), *only)
