@@ -99,7 +99,9 @@ def cost(program, hertz, seconds, *options):
         if user and not kernel and not user[0].startswith("["):
             stacks[len(user)] = stacks.get(len(user), 0) + samples
     depth = max(stacks, key=stacks.get, default=0)
-    if after - count < hertz * seconds / 2 or stacks[depth] < 0.9 * sum(stacks.values()):
+    if not depth:
+        raise ValueError("no complete stack")
+    if after - count < hertz * seconds / 2 or stacks[depth] < 0.97 * sum(stacks.values()):
         raise ValueError(f"{after - count} runs, depths {stacks}: the CPU did something else")
     return (later - spent) / (after - count), depth
 
@@ -114,7 +116,7 @@ def peer_cost(program, what, hertz, seconds):
     return int(out[1]) / int(out[0]), int(out[2])
 
 
-def walk_once(hertz, seconds):
+def walk_turn(hertz, seconds):
     """What walk() prints; turn by turn, so that what disturbs one disturbs its peer."""
     deep, depth = cost(DEEP, hertz, seconds)
     pointers, depth_fp = peer_cost(os.path.join(BENCH, "deep90.fp"), "frame_pointers", hertz,
@@ -125,10 +127,24 @@ def walk_once(hertz, seconds):
     return deep, depth, pointers, depth_fp, shallow, one, pointers_1, nothing
 
 
+def walk_turns(hertz, seconds):
+    """Medians of five turns in which the CPU did nothing else."""
+    turns, wrong = [], None
+    for _ in range(20):
+        try:
+            turns.append(walk_turn(hertz, seconds))
+        except ValueError as error:
+            wrong = error
+            time.sleep(5)
+        if len(turns) == 5:
+            return [median(column) for column in zip(*turns)]
+    raise ValueError(wrong)
+
+
 def walk(table):
     for hertz, seconds in ((99, 5), (999, 2), (4999, 2)):
         deep, depth, pointers, depth_fp, shallow, one, pointers_1, nothing = \
-            (median(column) for column in zip(*(walk_once(hertz, seconds) for _ in range(5))))
+            walk_turns(hertz, seconds)
         at = f"at {hertz} Hz"
         table.row(f"a frame, all costs / {depth} frames, {at}", deep / depth, "ns", 80,
                   f"{pointers / depth_fp:.1f} ns bpf_get_stackid, {depth_fp} frame pointers")
