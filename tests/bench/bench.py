@@ -342,6 +342,7 @@ def idle_share():
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # loads end with their blocks
     figures = {"walk": walk, "size": size, "start": start, "share": share}
     print(f"Linux {os.uname().release}, {os.cpu_count()} CPUs, {100 * idle_share():.0f} % idle")
     table = Table()
