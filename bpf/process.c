@@ -28,15 +28,33 @@
 
 struct process *process_find(struct tracker *t, pid_t pid, uint64_t image)
 {
+	const struct dead_key key = {image, pid};
 	struct process *p;
 
 	HASH_FIND_INT(t->processes, &pid, p);
 	if (p && (!image || !p->image || p->image == image))
 		return p;
-	for (p = t->dead; p; p = p->next_dead)
-		if (p->pid == pid && p->image == image)
-			return p;
-	return NULL;
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
+	HASH_FIND(dead_hh, t->dead_by_key, &key, sizeof(key), p);
+	return p;
+}
+
+/* It keeps its mappings for a while, for the samples that are still to be named. */
+static void add_dead(struct tracker *t, struct process *p)
+{
+	struct process *other;
+
+	p->exited = true;
+	p->exit_time = tracker_now();
+	p->next_dead = NULL;
+	*t->dead_end = p;
+	t->dead_end = &p->next_dead;
+	p->dead_key = (struct dead_key){p->image, p->pid};
+	/* Of two with one key the younger is found. */
+	HASH_FIND(dead_hh, t->dead_by_key, &p->dead_key, sizeof(p->dead_key), other);
+	if (other)
+		HASH_DELETE(dead_hh, t->dead_by_key, other);
+	HASH_ADD(dead_hh, t->dead_by_key, dead_key, sizeof(p->dead_key), p);
 }
 
 static struct process *live(struct tracker *t, pid_t pid)
@@ -378,21 +396,20 @@ static void on_exit_event(struct tracker *t, pid_t pid)
 	}
 	list_put(t, p->list);
 	p->list = NULL;
-	p->exited = true;
-	p->exit_time = tracker_now();
-	p->next_dead = NULL;
-	*t->dead_end = p;
-	t->dead_end = &p->next_dead;
+	add_dead(t, p);
 }
 
 void process_bury(struct tracker *t, uint64_t before)
 {
-	struct process *p;
+	struct process *p, *found;
 
 	while ((p = t->dead) && p->exit_time < before) {
 		t->dead = p->next_dead;
 		if (!t->dead)
 			t->dead_end = &t->dead;
+		HASH_FIND(dead_hh, t->dead_by_key, &p->dead_key, sizeof(p->dead_key), found);
+		if (found == p)
+			HASH_DELETE(dead_hh, t->dead_by_key, p);
 		process_free(t, p);
 	}
 }
@@ -462,11 +479,7 @@ static void on_exec(struct tracker *t, const struct sideband_event *e)
 			memset(&old->hh, 0, sizeof(old->hh));
 			old->list = NULL;
 			old->target = false;
-			old->exited = true;
-			old->exit_time = tracker_now();
-			old->next_dead = NULL;
-			*t->dead_end = old;
-			t->dead_end = &old->next_dead;
+			add_dead(t, old);
 			p->mappings = NULL;
 			p->nmappings = 0;
 		}

@@ -77,6 +77,11 @@ struct published {
 	uint32_t count;
 };
 
+struct dead_key {
+	uint64_t image;
+	uint64_t pid;
+};
+
 struct process {
 	pid_t pid;
 	pid_t ppid;
@@ -98,7 +103,9 @@ struct process {
 	bool exited;
 	uint64_t exit_time;
 	struct process *next_dead;
-	UT_hash_handle hh;
+	struct dead_key dead_key;
+	UT_hash_handle hh;	/* of the live ones, by pid */
+	UT_hash_handle dead_hh; /* of the dead ones, by dead_key */
 };
 
 struct garbage { /* blocks that running programs may still read */
@@ -115,6 +122,7 @@ struct tracker {
 
 	struct process *processes;	  /* by pid, live ones */
 	struct process *dead, **dead_end; /* exited ones, oldest first */
+	struct process *dead_by_key;
 	unsigned int nattached;
 	bool filtering;
 	bool by_options; /* the filter of the command line is in force */
