@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TESTS_BPF_SERVE_H
+#define STACKTOP_TESTS_BPF_SERVE_H
+
+/*
+ * For the tests of the tracker: children that do as they are told through a pipe, what /proc says
+ * of them, and a tracker on a real sampler, whose messages are kept.
+ */
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bpf/sampler.h"
+#include "bpf/tracker.h"
+
+#define PID_NS_INIT 4026531836u /* PROC_PID_INIT_INO of linux/proc_ns.h */
+#define SERVE_ARG   256
+#define SHARDS	    32u
+
+static inline uint64_t clock_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* Nothing here says how fast, only that it comes. */
+#define WAIT(condition)                                                                            \
+	do {                                                                                       \
+		uint64_t until_ = clock_now() + 60000000000ull;                                    \
+		while (!(condition)) {                                                             \
+			if (clock_now() > until_)                                                  \
+				fail_msg("never: %s", #condition);                                 \
+			usleep(2000);                                                              \
+		}                                                                                  \
+	} while (0)
+
+/* --- children -------------------------------------------------------------------------------- */
+
+enum order {
+	ORDER_PLUGIN,  /* dlopen(arg); 0: done */
+	ORDER_MAP,     /* the file arg, executable; its address */
+	ORDER_JIT,     /* anonymous executable memory; its address */
+	ORDER_STACK,   /* the address of something on the stack */
+	ORDER_FORK,    /* a child that does nothing; its PID */
+	ORDER_COMM,    /* be called arg */
+	ORDER_THREAD,  /* one more thread, called arg */
+	ORDER_RENAMES, /* 20,000 times, then be called arg */
+	ORDER_SPIN,    /* forever; no answer */
+	ORDER_EXEC,    /* /bin/sleep; no answer */
+};
+
+struct request {
+	enum order order;
+	uint64_t offset, size;
+	char arg[SERVE_ARG];
+};
+
+struct child {
+	pid_t pid;
+	int to, from;
+};
+
+static inline void *serve_thread(void *arg)
+{
+	prctl(PR_SET_NAME, arg);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static inline uint64_t serve_map(const struct request *r)
+{
+	int fd = open(r->arg, O_RDONLY | O_CLOEXEC);
+	void *at = MAP_FAILED;
+
+	if (fd >= 0) {
+		at = mmap(NULL, r->size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)r->offset);
+		close(fd);
+	}
+	return at == MAP_FAILED ? 0 : (uintptr_t)at;
+}
+
+static inline uint64_t serve_jit(void)
+{
+	void *at = mmap(NULL, 65536, PROT_READ | PROT_WRITE | PROT_EXEC,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? 0 : (uintptr_t)at;
+}
+
+static inline uint64_t serve_fork(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (getppid() == parent)
+			sleep(1);
+		_exit(0);
+	}
+	return pid;
+}
+
+static inline uint64_t serve_renames(const char *last)
+{
+	char name[16];
+
+	for (unsigned int i = 0; i < 20000; i++) {
+		snprintf(name, sizeof(name), "r%u", i);
+		prctl(PR_SET_NAME, name);
+	}
+	prctl(PR_SET_NAME, last);
+	return 0;
+}
+
+static inline uint64_t serve_one(struct request *r)
+{
+	static char name[SERVE_ARG];
+	pthread_t thread;
+
+	switch (r->order) {
+	case ORDER_PLUGIN:
+		return dlopen(r->arg, RTLD_NOW) == NULL;
+	case ORDER_MAP:
+		return serve_map(r);
+	case ORDER_JIT:
+		return serve_jit();
+	case ORDER_STACK:
+		return (uintptr_t)r;
+	case ORDER_FORK:
+		return serve_fork();
+	case ORDER_COMM:
+		return prctl(PR_SET_NAME, r->arg);
+	case ORDER_THREAD:
+		memcpy(name, r->arg, sizeof(name));
+		return pthread_create(&thread, NULL, serve_thread, name);
+	case ORDER_RENAMES:
+		return serve_renames(r->arg);
+	case ORDER_SPIN:
+		for (;;)
+			;
+	case ORDER_EXEC:
+		execl("/bin/sleep", "sleep", "1000", NULL);
+		_exit(127);
+	}
+	return UINT64_MAX;
+}
+
+/* Does what comes in on descriptor 0 and answers on 1. */
+static inline int serve(void)
+{
+	struct request r;
+	uint64_t answer;
+
+	while (read(0, &r, sizeof(r)) == sizeof(r)) {
+		answer = serve_one(&r);
+		if (write(1, &answer, sizeof(answer)) != sizeof(answer))
+			break;
+	}
+	_exit(0);
+}
+
+static inline void child_send(const struct child *c, const struct request *r)
+{
+	assert_int_equal(write(c->to, r, sizeof(*r)), sizeof(*r));
+}
+
+static inline uint64_t child_answer(const struct child *c)
+{
+	uint64_t answer;
+
+	assert_int_equal(read(c->from, &answer, sizeof(answer)), sizeof(answer));
+	return answer;
+}
+
+static inline void child_order(const struct child *c, enum order order, const char *arg)
+{
+	struct request r = {.order = order};
+
+	strncpy(r.arg, arg ? arg : "", sizeof(r.arg) - 1);
+	child_send(c, &r);
+}
+
+static inline uint64_t child_ask(const struct child *c, enum order order, const char *arg)
+{
+	child_order(c, order, arg);
+	return child_answer(c);
+}
+
+enum how { BY_FORK, BY_EXEC };
+
+static inline struct child child_start(enum how how, const char *comm, uid_t uid)
+{
+	int to[2], from[2];
+	pid_t parent = getpid();
+	struct child c;
+	char byte = 0;
+
+	assert_int_equal(pipe2(to, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(from, O_CLOEXEC), 0);
+	fflush(NULL);
+	c.pid = fork();
+	assert_true(c.pid >= 0);
+	if (!c.pid) {
+		if ((uid && setuid(uid)) || dup2(to[0], 0) != 0 || dup2(from[1], 1) != 1)
+			_exit(127);
+		for (int fd = 3; fd < 256; fd++)
+			close(fd);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(127);
+		prctl(PR_SET_NAME, comm);
+		if (write(1, &byte, 1) != 1)
+			_exit(127);
+		if (how == BY_FORK)
+			serve();
+		execl("/proc/self/exe", comm, "--serve", NULL);
+		_exit(127);
+	}
+	close(to[0]);
+	close(from[1]);
+	c.to = to[1];
+	c.from = from[0];
+	assert_int_equal(read(c.from, &byte, 1), 1);
+	if (how == BY_EXEC) /* when it answers, all is mapped */
+		child_ask(&c, ORDER_STACK, NULL);
+	return c;
+}
+
+static inline void child_end(struct child *c)
+{
+	kill(c->pid, SIGKILL);
+	assert_int_equal(waitpid(c->pid, NULL, 0), c->pid);
+	close(c->to);
+	close(c->from);
+}
+
+/* --- /proc ----------------------------------------------------------------------------------- */
+
+struct stat_line { /* proc_pid_stat(5) */
+	char comm[64];
+	pid_t ppid;
+	bool kthread;
+	uint64_t image; /* start_stack */
+};
+
+static inline bool stat_read(pid_t pid, struct stat_line *s)
+{
+	char path[64], text[2048], *open_, *close_, *word, *rest;
+	size_t n;
+	FILE *f;
+
+	memset(s, 0, sizeof(*s));
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	open_ = strchr(text, '(');
+	close_ = strrchr(text, ')');
+	if (!open_ || !close_ || close_ - open_ > 64)
+		return false;
+	memcpy(s->comm, open_ + 1, close_ - open_ - 1);
+	word = strtok_r(close_ + 1, " ", &rest);
+	for (int field = 3; word; field++, word = strtok_r(NULL, " ", &rest)) {
+		if (field == 4)
+			s->ppid = atoi(word);
+		else if (field == 9)
+			s->kthread = strtoul(word, NULL, 10) >> 21 & 1; /* PF_KTHREAD */
+		else if (field == 28)
+			s->image = strtoull(word, NULL, 10);
+	}
+	return true;
+}
+
+static inline uint64_t stat_image(pid_t pid)
+{
+	struct stat_line s;
+
+	assert_true(stat_read(pid, &s));
+	return s.image;
+}
+
+struct area {
+	uint64_t start, end, offset, inode;
+	dev_t dev;
+	bool exec;
+	char name[512]; /* as in the file */
+};
+
+/* The next line; false: the end. */
+static inline bool area_read(FILE *f, struct area *a)
+{
+	unsigned int maj, min;
+	char line[4400], perms[8];
+	int at = 0;
+
+	if (!fgets(line, sizeof(line), f))
+		return false;
+	memset(a, 0, sizeof(*a));
+	assert_int_equal(sscanf(line,
+				"%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n",
+				&a->start, &a->end, perms, &a->offset, &maj, &min, &a->inode, &at),
+			 7);
+	a->dev = makedev(maj, min);
+	a->exec = perms[2] == 'x';
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(a->name, sizeof(a->name), "%s", line + at);
+	return true;
+}
+
+static inline FILE *maps_open(pid_t pid)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	return f;
+}
+
+/* The process's first area, executable or not, whose name has that in it. */
+static inline bool area_find(pid_t pid, const char *part, bool exec, struct area *a)
+{
+	FILE *f = maps_open(pid);
+	bool found = false;
+
+	while (!found && area_read(f, a))
+		found = a->exec == exec && strstr(a->name, part);
+	fclose(f);
+	return found;
+}
+
+static inline size_t count_fds(void)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 4096; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* --- a tracker ------------------------------------------------------------------------------- */
+
+struct running {
+	struct sampler *sampler;
+	struct tracker *tracker;
+	pthread_mutex_t lock;
+	char text[512]; /* the last message */
+	int level;
+	unsigned int messages;
+	pthread_mutex_t gate; /* held: whoever has something to say waits */
+};
+
+static inline void on_say(void *arg, int level, const char *text)
+{
+	struct running *r = arg;
+
+	pthread_mutex_lock(&r->gate);
+	pthread_mutex_unlock(&r->gate);
+	pthread_mutex_lock(&r->lock);
+	snprintf(r->text, sizeof(r->text), "%s", text);
+	r->level = level;
+	r->messages++;
+	pthread_mutex_unlock(&r->lock);
+}
+
+static inline void run_sampler(struct running *r)
+{
+	const struct sampler_options options = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.frequency = 999,
+		.shards_max = SHARDS,
+	};
+	struct stat st;
+	char error[256];
+	int err;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino != PID_NS_INIT)
+		skip();
+	err = sampler_new(&options, &r->sampler, error, sizeof(error));
+	if (!err) {
+		err = sampler_start(r->sampler, error, sizeof(error));
+		if (err)
+			sampler_free(r->sampler);
+	}
+	if (err == -EPERM || err == -EACCES)
+		skip();
+	if (err)
+		fail_msg("%d: %s", err, error);
+}
+
+/* Skips where it is not permitted, or where PIDs are not those that the kernel tells. */
+static inline void run(struct running *r, const struct tracker_filter *filter)
+{
+	static const struct tracker_filter all;
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_mutex_init(&r->gate, NULL);
+	run_sampler(r);
+	err = tracker_new(r->sampler, filter ? filter : &all, SHARDS, on_say, r, &r->tracker);
+	if (err == -EPERM || err == -EACCES) {
+		sampler_free(r->sampler);
+		skip();
+	}
+	assert_int_equal(err, 0);
+	assert_int_equal(tracker_start(r->tracker), 0);
+}
+
+static inline void run_end(struct running *r)
+{
+	tracker_free(r->tracker);
+	sampler_free(r->sampler);
+}
+
+static inline bool is_known(struct running *r, pid_t pid)
+{
+	struct tracker_proc p;
+
+	return tracker_proc(r->tracker, pid, 0, &p);
+}
+
+static inline bool is_called(struct running *r, pid_t pid, const char *comm)
+{
+	struct tracker_proc p;
+
+	return tracker_proc(r->tracker, pid, 0, &p) && !strncmp(p.comm, comm, sizeof(p.comm));
+}
+
+static inline bool is_attached(struct running *r, pid_t pid)
+{
+	struct tracker_proc p;
+
+	return tracker_proc(r->tracker, pid, 0, &p) && p.attached;
+}
+
+/* What is at the address, without the reference; the object is only good to compare. */
+static inline struct place place_at(struct running *r, pid_t pid, uint64_t image, uint64_t addr)
+{
+	struct place p;
+
+	tracker_place(r->tracker, pid, image, addr, &p);
+	if (p.object)
+		object_put(r->tracker, p.object);
+	return p;
+}
+
+#endif
