@@ -21,6 +21,7 @@
 #include "bpf/sampler.h"
 #include "symbols/procmaps.h"
 
+#define DEAD_MAX     32768u
 #define ENTRY_WORDS  (sizeof(struct map_entry) / sizeof(uint32_t))
 #define EXEC_TRIES   50u /* of a millisecond each, to see an exec come to its end */
 #define MAPPINGS_MAX 8192u
@@ -49,6 +50,7 @@ static void add_dead(struct tracker *t, struct process *p)
 	p->next_dead = NULL;
 	*t->dead_end = p;
 	t->dead_end = &p->next_dead;
+	t->ndead++;
 	p->dead_key = (struct dead_key){p->image, p->pid};
 	/* Of two with one key the younger is found. */
 	HASH_FIND(dead_hh, t->dead_by_key, &p->dead_key, sizeof(p->dead_key), other);
@@ -403,8 +405,9 @@ void process_bury(struct tracker *t, uint64_t before)
 {
 	struct process *p, *found;
 
-	while ((p = t->dead) && p->exit_time < before) {
+	while ((p = t->dead) && (p->exit_time < before || t->ndead > DEAD_MAX)) {
 		t->dead = p->next_dead;
+		t->ndead--;
 		if (!t->dead)
 			t->dead_end = &t->dead;
 		HASH_FIND(dead_hh, t->dead_by_key, &p->dead_key, sizeof(p->dead_key), found);

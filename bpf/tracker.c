@@ -21,7 +21,7 @@
 #include "bpf/sampler.h"
 #include "unwind/wide.h"
 
-#define KEEP_DEAD_NS   (5ull * 1000000000) /* so that the last slice can still be named */
+#define KEEP_DEAD_NS   (5ull * 1000000000)
 #define GARBAGE_MAX_NS (250ull * 1000000)
 
 struct posted {
@@ -325,7 +325,7 @@ static void *tracker_main(void *arg)
 		}
 		take_commands(t);
 		again = process_publish(t);
-		process_bury(t, tracker_now() - KEEP_DEAD_NS);
+		process_bury(t, tracker_now() - t->keep_dead);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return NULL;
@@ -379,6 +379,7 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 	t->say_arg = arg;
 	t->by_options = filter->npids || filter->comm || filter->user_given;
 	t->dead_end = &t->dead;
+	t->keep_dead = KEEP_DEAD_NS;
 	t->queue_end = &t->queue;
 	t->posted_end = &t->posted;
 	pthread_mutex_init(&t->lock, NULL);
@@ -464,6 +465,13 @@ void tracker_free(struct tracker *t)
 	pthread_cond_destroy(&t->builder_wake);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
+}
+
+void tracker_keep_dead(struct tracker *t, uint64_t ns)
+{
+	pthread_mutex_lock(&t->lock);
+	t->keep_dead = ns > KEEP_DEAD_NS ? ns : KEEP_DEAD_NS;
+	pthread_mutex_unlock(&t->lock);
 }
 
 /* --- questions ------------------------------------------------------------------------------- */

@@ -36,6 +36,12 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 int tracker_start(struct tracker *t);
 void tracker_free(struct tracker *t);
 
+/*
+ * Exited processes stay known for so long (at least 5 s), that the samples of a refresh can still
+ * be named at its end; of more than 32,768 the oldest go earlier.
+ */
+void tracker_keep_dead(struct tracker *t, uint64_t ns);
+
 /* Also follow this process and its descendants (a COMMAND). */
 int tracker_follow(struct tracker *t, pid_t pid);
 
@@ -57,7 +63,7 @@ struct place { /* where a user address of a process lies */
 	uint64_t vaddr;	       /* FILE, VDSO: ELF virtual address */
 };
 
-/* image: of the sample (struct count_value). Exited processes are kept for some seconds. */
+/* image: of the sample (struct count_value). */
 void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t addr, struct place *out);
 
 void object_put(struct tracker *t, struct object *object);

@@ -123,6 +123,8 @@ struct tracker {
 	struct process *processes;	  /* by pid, live ones */
 	struct process *dead, **dead_end; /* exited ones, oldest first */
 	struct process *dead_by_key;
+	unsigned int ndead;
+	uint64_t keep_dead; /* ns */
 	unsigned int nattached;
 	bool filtering;
 	bool by_options; /* the filter of the command line is in force */

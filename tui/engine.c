@@ -35,6 +35,7 @@
 #define SHARD_MIB      4u
 #define FIRST_SLICE_NS 250000000ull
 #define RING_PERIOD_NS 200000000ull /* the ring must not overflow in a long slice */
+#define DEAD_MORE_NS   3000000000ull
 #define TABLES_WAIT_NS 2000000000ull
 #define TABLES_LIVE_NS 100000000ull
 
@@ -387,7 +388,6 @@ int engine_new(struct profile *p, const struct options *options, struct command 
 		.user_given = options->user_given,
 		.user = options->user,
 	};
-	atomic_store(&e->period, (uint64_t)(options->delay * 1e9));
 	e->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	e->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (e->event < 0 || e->wake < 0) {
@@ -420,6 +420,15 @@ static void wait_for_tables(struct engine *e)
 	} while (now_ns() < end);
 }
 
+static void set_period(struct engine *e, double seconds)
+{
+	uint64_t ns = (uint64_t)(seconds * 1e9);
+
+	atomic_store(&e->period, ns);
+	/* A slice is late when naming the one before took long. */
+	tracker_keep_dead(e->tracker, 2 * ns + DEAD_MORE_NS);
+}
+
 static int start_parts(struct engine *e, char *error, size_t size)
 {
 	const char *warning = check_hang_warning();
@@ -427,6 +436,7 @@ static int start_parts(struct engine *e, char *error, size_t size)
 
 	if (warning)
 		say(e, MESSAGE_WARNING, warning);
+	set_period(e, e->options->delay);
 	err = tracker_start(e->tracker);
 	if (!err && e->command)
 		err = tracker_follow(e->tracker, command_pid(e->command));
@@ -507,7 +517,7 @@ static void set_interval(struct engine *e, const char *arg)
 
 	if (end == arg || !(seconds >= OPTIONS_DELAY_MIN && seconds <= OPTIONS_DELAY_MAX))
 		return;
-	atomic_store(&e->period, (uint64_t)(seconds * 1e9));
+	set_period(e, seconds);
 	signal_fd(e->wake);
 }
 
