@@ -31,7 +31,7 @@
 
 #define DEBUG_ROOT    "/usr/lib/debug"
 #define MODULES_MAX   512u
-#define MODULES_BYTES ((size_t)64 << 20)
+#define MODULES_BYTES ((size_t)32 << 20)
 #define FRAMES_MAX    (WALK_FRAMES_MAX + 1)
 
 struct known_name {
