@@ -20,7 +20,7 @@ struct command {
 	int error; /* reading end */
 	int fd;	   /* pidfd */
 	bool started;
-	bool failed;
+	int exec_error; /* errno of the exec; 0: it succeeded, or was not tried */
 };
 
 static void close_fd(int fd)
@@ -125,13 +125,13 @@ int command_go(struct command *c)
 	if (TEMP_FAILURE_RETRY(write(c->go, "", 1)) != 1)
 		return -errno;
 	n = TEMP_FAILURE_RETRY(read(c->error, &err, sizeof(err)));
-	c->failed = n == sizeof(err);
-	return c->failed ? -err : 0;
+	c->exec_error = n == sizeof(err) ? err : 0;
+	return -c->exec_error;
 }
 
-bool command_failed(const struct command *c)
+int command_error(const struct command *c)
 {
-	return c->failed;
+	return c->exec_error;
 }
 
 int command_fd(const struct command *c)

@@ -25,8 +25,8 @@ void command_free(struct command *c);
 pid_t command_pid(const struct command *c);
 /* Lets it go: 0, or the -errno of its execvp. Waits for that. */
 int command_go(struct command *c);
-/* True when it could not be run. */
-bool command_failed(const struct command *c);
+/* errno of its execvp; 0: it was not tried, or succeeded. */
+int command_error(const struct command *c);
 /* Readable when it has ended. */
 int command_fd(const struct command *c);
 

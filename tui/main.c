@@ -32,7 +32,8 @@
 #define CELLS_MAX      50000
 #define ONLINE_CPUS    "/sys/devices/system/cpu/online"
 #define EXIT_USAGE     2
-#define EXIT_NO_RUN    127 /* as shells say it */
+#define EXIT_NOT_FOUND 127 /* as shells say it */
+#define EXIT_NO_RUN    126
 
 /* Messages quote what was typed, and that may be what another program printed. */
 static int complain(const char *text)
@@ -225,8 +226,8 @@ static int run(struct profile *profile, const struct options *options, struct co
 		err = engine_start(engine, error, sizeof(error));
 	if (err) {
 		complain(error);
-		if (command && loaded && command_failed(command))
-			status = EXIT_NO_RUN;
+		if (command && loaded && command_error(command))
+			status = command_error(command) == ENOENT ? EXIT_NOT_FOUND : EXIT_NO_RUN;
 	} else if (options->batch) {
 		status = batch_run(profile, engine, options, signals);
 	} else {

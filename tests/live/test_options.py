@@ -323,9 +323,10 @@ def check_command(tap, scratch):
     secret = os.path.join(scratch, "not-executable")
     with open(secret, "w", encoding="ascii") as file:
         file.write("x")
-    for name, program in (("does not exist", "/nonexistent/program"), ("is no program", secret)):
+    for name, program, code in (("does not exist", "/nonexistent/program", 127),
+                                ("is no program", secret, 126)):
         out, err, status = live.stacktop("-b", "-d", "30", "--", program)
-        tap.ok(status in (126, 127) and not out and says(err, program), f"COMMAND {name}",
+        tap.ok(status == code and not out and says(err, program), f"COMMAND {name}",
                shown(err, status))
 
 
