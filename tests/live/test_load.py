@@ -89,7 +89,7 @@ def churn(tap):
         started = forks() - before
     tap.ok(started > 3000, "churn: thousands of processes came and went", f"{started}")
     share, walks = complete(parts)
-    tap.ok(walks > 0 and share > 50, "churn: complete stacks of the short-lived",
+    tap.ok(walks > 0 and share > 80, "churn: complete stacks of the short-lived",
            f"{share:.1f} % of {walks}")
 
 
