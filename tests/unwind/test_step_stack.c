@@ -99,6 +99,11 @@ static void test_hole_in_the_stack(void **state)
 		assert_int_equal(walk_step(w), WALK_GOES_ON);
 		assert_state(w, TEXT + i, SP + 0x3000 * i, FP);
 	}
+	/* Sizes start anew behind it. */
+	check_log(0, STACK + 0x3ff8, 512, 1);
+	check_log(1, STACK + 0x3ff8, 8, 0);
+	check_log(2, STACK + 0x6ff8, 512, 0);
+	check_log(3, STACK + 0x9ff8, 1024, 0);
 }
 
 /* --- frame pointers -------------------------------------------------------------------- */
@@ -156,7 +161,10 @@ static void test_ends_of_frame_pointers(void **state)
 	(void)state;
 	check_end(begin_jit(0), WALK_NO_FRAME_POINTER); /* a leaf may use rbp as it likes */
 	check_end(begin_jit(SP - 8), WALK_NO_FRAME_POINTER);
-	check_end(begin_jit(FP + 4), WALK_NO_FRAME_POINTER);
+	w = begin_jit(FP + 4); /* not aligned */
+	store(FP + 4, STACK + 0x5000);
+	store(FP + 12, RA);
+	check_end(w, WALK_NO_FRAME_POINTER);
 	check_end(begin_jit(STACK + STACK_SIZE), WALK_NO_FRAME_POINTER);
 	check_end(begin_jit(STACK + STACK_SIZE - 8), WALK_NO_FRAME_POINTER);
 	check_end(begin_jit(~7ull), WALK_NO_FRAME_POINTER);
@@ -173,13 +181,19 @@ static void test_ends_of_frame_pointers(void **state)
 	w = begin_jit(FP);
 	store(FP, FP - 8);
 	check_end(w, WALK_NO_FRAME_POINTER);
-	/* not to code; to the first byte of code, which no call precedes */
+	/* not into the mapping: after it, and to its first byte, though calls stand before both */
+	fake.text[JIT - TEXT - 5] = fake.text[JIT + 0x1001 - TEXT - 5] = 0xe8;
 	w = begin_jit(FP);
 	store(FP + 8, JIT + 0x1001);
 	check_end(w, WALK_NO_FRAME_POINTER);
 	w = begin_jit(FP);
 	store(FP + 8, JIT);
 	check_end(w, WALK_NO_FRAME_POINTER);
+	/* but to its end: the call is the last instruction there is */
+	fake.text[JIT + 0x1000 - TEXT - 5] = 0xe8;
+	w = begin_jit(FP);
+	store(FP + 8, JIT + 0x1000);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
 	/* not to what follows a call */
 	w = begin_jit(FP);
 	store(FP + 8, RA + 1);
