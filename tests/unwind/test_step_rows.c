@@ -54,7 +54,9 @@ static void test_short_rows(void **state)
 
 		put_rule(cases[i].rule);
 		w = begin(TEXT + cases[i].pc, SP, FP, 1);
+		w->fp_chain = 1; /* ends where rows begin */
 		assert_int_equal(walk_step(w), WALK_GOES_ON);
+		assert_int_equal(w->fp_chain, 0);
 		assert_state(w, MARK + cases[i].ra_at, STACK + cases[i].cfa, fp);
 		assert_int_equal(w->exact, 0);
 		assert_int_equal(w->has_regs, 0);
@@ -109,10 +111,13 @@ static void test_ends_of_rows(void **state)
 static void test_ends_of_mappings(void **state)
 {
 	const struct row row = {0, RULE_FRAME(ROW_RSP, 8, 0)};
+	struct walk *w;
 
 	(void)state;
-	check_end(begin(TEXT, SP, FP, 1), WALK_NO_MAPPING); /* an empty list */
 	put_rule(row.rule);
+	w = begin(TEXT, SP, FP, 1);
+	w->list_count = 0; /* the entry is another process's */
+	check_end(w, WALK_NO_MAPPING);
 	check_end(begin(TEXT - 1, SP, FP, 1), WALK_NO_MAPPING);
 	check_end(begin(TEXT + 256, SP, FP, 1), WALK_NO_MAPPING);
 	check_end(begin(TEXT, SP, FP, 0), WALK_NO_MAPPING); /* pc - 1 */
@@ -177,7 +182,9 @@ static void test_wide_rows(void **state)
 	(void)state;
 	/* CFA = r10 = 0x2000, RA at 0x1ff8 */
 	w = begin_wide(&r);
+	w->fp_chain = 1;
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(w->fp_chain, 0);
 	assert_state(w, MARK + 0x1ff8, R10, FP);
 	assert_int_equal(w->exact, 0);
 	/* CFA = r10 - 16 = 0x1ff0; RBP at CFA - 32 = 0x1fd0, RA at CFA - 24 = 0x1fd8 */
