@@ -112,6 +112,24 @@ static struct process *process_new(struct tracker *t, pid_t pid)
 	return p;
 }
 
+static void on_exit_event(struct tracker *t, pid_t pid)
+{
+	struct process *p = live(t, pid);
+
+	if (!p)
+		return;
+	HASH_DEL(t->processes, p);
+	sampler_drop_process(t->sampler, pid);
+	if (p->target) {
+		sampler_set_target(t->sampler, pid, false);
+		t->nattached--;
+		p->target = false;
+	}
+	list_put(t, p->list);
+	p->list = NULL;
+	add_dead(t, p);
+}
+
 /* --- whether it is sampled ------------------------------------------------------------------ */
 
 static bool chosen_by_options(const struct tracker *t, const struct process *p)
@@ -269,12 +287,14 @@ static int read_stat(struct process *p, bool *complete)
 	ssize_t n;
 	int fd, field;
 
+	/* What is in it belongs to root once the process has given up its privileges. */
+	snprintf(path, sizeof(path), "/proc/%d", (int)p->pid);
+	if (!stat(path, &st))
+		p->uid = st.st_uid;
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)p->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (!fstat(fd, &st))
-		p->uid = st.st_uid;
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	if (n <= 0)
@@ -354,11 +374,23 @@ static int refresh(struct tracker *t, struct process *p, bool *complete)
 	return err;
 }
 
+static bool exists(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return !access(path, F_OK);
+}
+
 void process_scan(struct tracker *t, pid_t pid)
 {
 	struct process *p = live(t, pid);
 	bool complete = true;
 
+	if (!exists(pid)) {
+		on_exit_event(t, pid);
+		return;
+	}
 	if (!p)
 		p = process_new(t, pid);
 	if (!p)
@@ -372,6 +404,7 @@ void process_scan(struct tracker *t, pid_t pid)
 void process_scan_all(struct tracker *t)
 {
 	DIR *dir = opendir("/proc");
+	struct process *p, *next;
 	struct dirent *e;
 
 	while (dir && (e = readdir(dir)))
@@ -379,27 +412,13 @@ void process_scan_all(struct tracker *t)
 			process_scan(t, strtol(e->d_name, NULL, 10));
 	if (dir)
 		closedir(dir);
+	/* Records of their exits may be among those that were lost. */
+	HASH_ITER(hh, t->processes, p, next)
+		if (!exists(p->pid))
+			on_exit_event(t, p->pid);
 }
 
 /* --- side-band records ---------------------------------------------------------------------- */
-
-static void on_exit_event(struct tracker *t, pid_t pid)
-{
-	struct process *p = live(t, pid);
-
-	if (!p)
-		return;
-	HASH_DEL(t->processes, p);
-	sampler_drop_process(t->sampler, pid);
-	if (p->target) {
-		sampler_set_target(t->sampler, pid, false);
-		t->nattached--;
-		p->target = false;
-	}
-	list_put(t, p->list);
-	p->list = NULL;
-	add_dead(t, p);
-}
 
 void process_bury(struct tracker *t, uint64_t before)
 {

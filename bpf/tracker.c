@@ -180,8 +180,8 @@ static void attach(struct tracker *t, const char *arg, bool on)
 
 	if (*arg && !*end) {
 		HASH_FIND_INT(t->processes, &(pid_t){pid}, p);
-		if (!p) {
-			tracker_tell(t, 2, "there is no process %ld", pid);
+		if (!p || p->pid != pid) { /* the number may be too big for a PID */
+			tracker_tell(t, 2, "there is no process %s", arg);
 			return;
 		}
 		attach_one(t, p, on);

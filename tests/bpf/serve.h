@@ -371,13 +371,17 @@ static inline size_t count_fds(void)
 
 /* --- a tracker ------------------------------------------------------------------------------- */
 
+struct message {
+	char text[512];
+	int level;
+	unsigned int number;
+};
+
 struct running {
 	struct sampler *sampler;
 	struct tracker *tracker;
 	pthread_mutex_t lock;
-	char text[512]; /* the last message */
-	int level;
-	unsigned int messages;
+	struct message last;
 	pthread_mutex_t gate; /* held: whoever has something to say waits */
 };
 
@@ -387,11 +391,23 @@ static inline void on_say(void *arg, int level, const char *text)
 
 	pthread_mutex_lock(&r->gate);
 	pthread_mutex_unlock(&r->gate);
+	if (!strncmp(text, "no unwind table", 15))
+		return; /* of a file that others map */
 	pthread_mutex_lock(&r->lock);
-	snprintf(r->text, sizeof(r->text), "%s", text);
-	r->level = level;
-	r->messages++;
+	snprintf(r->last.text, sizeof(r->last.text), "%s", text);
+	r->last.level = level;
+	r->last.number++;
 	pthread_mutex_unlock(&r->lock);
+}
+
+static inline struct message last_message(struct running *r)
+{
+	struct message m;
+
+	pthread_mutex_lock(&r->lock);
+	m = r->last;
+	pthread_mutex_unlock(&r->lock);
+	return m;
 }
 
 static inline void run_sampler(struct running *r)

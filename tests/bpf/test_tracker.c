@@ -34,7 +34,7 @@ static void test_existing(void **state)
 	DIR *dir = opendir("/proc");
 	size_t n = 0, kthreads = 0;
 	struct tracker_state ts;
-	struct running r;
+	static struct running r;
 	struct dirent *e;
 
 	(void)state;
@@ -227,7 +227,7 @@ static void change_places(struct running *r, struct child *c)
 static void test_places(void **state)
 {
 	struct child c[3];
-	struct running r;
+	static struct running r;
 
 	(void)state;
 	c[0] = child_start(BY_EXEC, "t-before", 0);
@@ -252,7 +252,7 @@ static void test_places(void **state)
 static void test_life(void **state)
 {
 	struct tracker_proc p;
-	struct running r;
+	static struct running r;
 	uint64_t before[2], image, old_image;
 	struct child c;
 
@@ -298,7 +298,7 @@ static void test_life(void **state)
 /* A fork has what its parent has; an exec leaves nothing of it, but for what was sampled before. */
 static void test_exec(void **state)
 {
-	struct running r;
+	static struct running r;
 	struct child c;
 	struct area libc;
 	uint64_t old_image, at;
@@ -424,7 +424,7 @@ static void test_identity(void **state)
 {
 	struct child c[2];
 	struct scratch copy;
-	struct running r;
+	static struct running r;
 	struct area libc[2], plugin[2];
 	uint64_t at;
 
@@ -484,7 +484,7 @@ static void test_files(void **state)
 	static const char hostile[] = "x\033[2J\n\xff (deleted) y.so";
 	struct scratch before, after, evil[2];
 	struct child c;
-	struct running r;
+	static struct running r;
 	struct area a;
 	uint64_t at[4];
 	void *plugin = dlopen(PLUGIN, RTLD_NOW);
@@ -534,7 +534,7 @@ static void test_names(void **state)
 	const size_t n = sizeof(names) / sizeof(names[0]);
 	struct child before[sizeof(names) / sizeof(names[0])], after;
 	struct tracker_proc p;
-	struct running r;
+	static struct running r;
 
 	(void)state;
 	for (size_t i = 0; i < n; i++) {
@@ -564,7 +564,7 @@ static void test_names(void **state)
 static void test_descriptors(void **state)
 {
 	size_t fds = count_fds();
-	struct running r;
+	static struct running r;
 	struct child c;
 
 	(void)state;
