@@ -421,6 +421,9 @@ int tracker_start(struct tracker *t)
 	int err;
 
 	pthread_mutex_lock(&t->lock);
+	/* Their tables come first. */
+	for (size_t i = 0; i < t->filter->npids; i++)
+		process_scan(t, t->filter->pids[i]);
 	process_scan_all(t);
 	set_filtering(t);
 	process_publish(t);
@@ -543,6 +546,23 @@ bool tracker_proc(struct tracker *t, pid_t pid, uint64_t image, struct tracker_p
 	return p != NULL;
 }
 
+/* Does a process that is sampled wait for a table? */
+static bool is_waited_for(const struct tracker *t)
+{
+	const struct process *p, *next;
+	size_t i;
+
+	if (!t->queue && !t->building)
+		return false;
+	if (!t->filtering)
+		return true;
+	HASH_ITER(hh, t->processes, p, next)
+		for (i = 0; p->target && i < p->nmappings; i++)
+			if (p->mappings[i].object && p->mappings[i].object->state == OBJECT_QUEUED)
+				return true;
+	return false;
+}
+
 void tracker_state(struct tracker *t, struct tracker_state *out)
 {
 	struct shard_info info;
@@ -562,6 +582,6 @@ void tracker_state(struct tracker *t, struct tracker_state *out)
 		out->shards_used += info.used != 0;
 	}
 	out->lost_records = t->lost_records;
-	out->idle = !t->queue && !t->building;
+	out->idle = !is_waited_for(t);
 	pthread_mutex_unlock(&t->lock);
 }

@@ -96,7 +96,7 @@ struct tracker_state {
 	unsigned int shards_used, shards_created, shards_max;
 	uint64_t words_used, words_max;
 	uint64_t lost_records; /* since the start */
-	bool idle;	       /* no table is waiting to be built */
+	bool idle;	       /* no process that is sampled waits for a table */
 };
 void tracker_state(struct tracker *t, struct tracker_state *out);
 

@@ -36,7 +36,7 @@
 #define FIRST_SLICE_NS 250000000ull
 #define RING_PERIOD_NS 200000000ull /* the ring must not overflow in a long slice */
 #define DEAD_MORE_NS   3000000000ull
-#define TABLES_WAIT_NS 2000000000ull
+#define TABLES_WAIT_NS 5000000000ull
 #define TABLES_LIVE_NS 100000000ull
 
 struct engine {
