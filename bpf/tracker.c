@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 #include "unwind/wide.h"
 
 #define KEEP_DEAD_NS   (5ull * 1000000000)
+#define TRACKER_NICE   (-10) /* a new process cannot be walked until it is known */
 #define GARBAGE_MAX_NS (250ull * 1000000)
 
 struct posted {
@@ -311,6 +313,8 @@ static void *tracker_main(void *arg)
 	uint64_t count;
 	int64_t lost;
 
+	/* A busy machine is the reason to look at it. Without the privilege it comes later. */
+	setpriority(PRIO_PROCESS, (id_t)gettid(), TRACKER_NICE);
 	pthread_mutex_lock(&t->lock);
 	while (!t->stop) {
 		pthread_mutex_unlock(&t->lock);
