@@ -478,6 +478,52 @@ static void check_mapped(struct running *r, const struct child *c, uint64_t addr
 	object_put(r->tracker, p.object);
 }
 
+/* Lets the file's segments want to be somewhere else than their offsets, as other linkers do. */
+static void move_segments(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	Elf64_Ehdr eh;
+	Elf64_Phdr ph;
+
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, &eh, sizeof(eh), 0), sizeof(eh));
+	for (unsigned int i = 0; i < eh.e_phnum; i++) {
+		off_t at = (off_t)(eh.e_phoff + i * sizeof(ph));
+
+		assert_int_equal(pread(fd, &ph, sizeof(ph), at), sizeof(ph));
+		ph.p_vaddr += 0x30000;
+		assert_int_equal(pwrite(fd, &ph, sizeof(ph), at), sizeof(ph));
+	}
+	close(fd);
+}
+
+static void test_moved(void **state)
+{
+	static struct running r;
+	struct scratch copy;
+	struct child c;
+	struct place p;
+	struct area a;
+	uint64_t at;
+
+	(void)state;
+	c = child_start(BY_EXEC, "t-moved", 0);
+	assert_int_equal(child_ask(&c, ORDER_PLUGIN, PLUGIN), 0);
+	assert_true(area_find(c.pid, PLUGIN, true, &a));
+	scratch_make(&copy, a.name, "moved.so");
+	move_segments(copy.path);
+	run(&r, NULL);
+	at = map_file(&r, &c, copy.path, false);
+	check_mapped(&r, &c, at, "moved.so");
+	/* it differs from its original by just that */
+	p = place_at(&r, c.pid, 0, a.start);
+	assert_int_equal(p.kind, PLACE_FILE);
+	assert_true(place_at(&r, c.pid, 0, at).vaddr == p.vaddr + 0x30000);
+	scratch_end(&copy);
+	child_end(&c);
+	run_end(&r);
+}
+
 /* Names that try to do something to a terminal, and a file that goes while it is mapped. */
 static void test_files(void **state)
 {
@@ -582,10 +628,11 @@ static void test_descriptors(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_existing), cmocka_unit_test(test_life),
-		cmocka_unit_test(test_places),	 cmocka_unit_test(test_exec),
-		cmocka_unit_test(test_identity), cmocka_unit_test(test_files),
-		cmocka_unit_test(test_names),	 cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_existing),    cmocka_unit_test(test_life),
+		cmocka_unit_test(test_places),	    cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_identity),    cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_files),	    cmocka_unit_test(test_names),
+		cmocka_unit_test(test_descriptors),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))
