@@ -44,9 +44,18 @@ show /tmp/out
 
 # Every busy sample must be the one true stack. Samples of the loader and of exec are none of
 # its business; they hold no f-frame and are complete.
-walk() { # program
-    stacktop -b -d 5 -n 1 --format folded -- "/work/$1" 20 >/tmp/folded 2>/tmp/err
-    status=$?
+# A COMMAND's first samples come while its table is built, which takes long under emulation.
+walk() { # program, as a COMMAND or as the PID of one that runs
+    if [ "$2" = COMMAND ]; then
+        stacktop -b -d 10 -n 1 --format folded -- "/work/$1" 20 >/tmp/folded 2>/tmp/err
+        status=$?
+    else
+        "/work/$1" 60 &
+        pid=$!
+        stacktop -b -d 5 -n 1 --format folded -p $pid >/tmp/folded 2>/tmp/err
+        status=$?
+        kill $pid
+    fi
     chain=$(i=0; while [ $i -lt 90 ]; do printf ';f%02d' $i; i=$((i + 1)); done)
     if awk -v chain="$chain" '
         !/^deep90/ { next }
@@ -70,5 +79,5 @@ walk() { # program
         [ -s /tmp/folded ] || echo "T # it printed nothing"
     fi
 }
-walk deep90
-walk deep90.static
+walk deep90 COMMAND
+walk deep90.static PID
