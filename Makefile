@@ -38,7 +38,10 @@ DEFINES := -D_GNU_SOURCE -DSTACKTOP_THEME_DIR='"$(PREFIX)/share/stacktop/themes"
 CFLAGS_ALL = -std=gnu11 $(WARN) $(DEFINES) -I. -I$(BUILD) -pthread $(CFLAGS)
 # Not every distribution splits terminfo from ncurses.
 CURSES  := $(shell pkg-config --libs-only-l ncursesw 2>/dev/null || echo -lncursesw -ltinfo)
-LDLIBS  := -lbpf -ldw -lelf $(CURSES) -liberty -lz -pthread -lm
+# Optional: without it machine code is not shown (symbols/disasm.c).
+CAPSTONE := $(shell $(CC) -E -include capstone/capstone.h -x c /dev/null >/dev/null 2>&1 && \
+	echo -lcapstone)
+LDLIBS  := -lbpf -ldw -lelf $(CAPSTONE) $(CURSES) -liberty -lz -lzstd -llzma -pthread -lm
 
 # clang -target bpf does not look where Debian keeps asm/types.h.
 MACHINE   := $(shell uname -m)
@@ -108,6 +111,11 @@ $(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags | $(BUILD)/have-libraries
 	$(Q)$(CLANG) $(BPF_FLAGS) $(WERROR_) -MMD -MP -c -o $@ $<
 	$(Q)$(LLVM_STRIP) -g $@
 
+# __has_include is asked again when the library was installed since.
+$(BUILD)/capstone: FORCE
+	@$(call write_if_changed,$(call quoted,$(CAPSTONE)))
+$(BUILD)/symbols/disasm.o: $(BUILD)/capstone
+
 # What is embedded by .incbin is unknown to -MMD.
 $(BUILD)/bpf/objects.o: $(BPF_OBJS)
 $(filter $(BUILD)/tui/theme%.o,$(call objs,tui)): $(wildcard themes/*.theme)
@@ -162,7 +170,7 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(tui_LIBS) $(BUILD)/flags
 	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(tui_LIBS) $(LDLIBS)
 
 .PHONY: run test tests check install uninstall help clean bench fuzz fuzz-programs test-kernels \
-	verify-unwind asan format
+	verify-unwind asan tsan format
 ##   run            install what is missing, build, and start (ARGS='...': options); sudo for the start only
 run:
 	@tests/deps.sh install build
@@ -196,6 +204,16 @@ asan:
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined' tests
 	@BUILD=$(BUILD)/asan TIME_FACTOR=5 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		tests/run.py $(or $(T),symbols/ unwind/ bpf/ tui/)
+
+##   tsan           unit tests of what has threads under the thread sanitizer
+TSAN_C := $(foreach t,inventory memlock sampler_maps sideband storm tracker tracker_commands \
+	tracker_repair,tests/bpf/test_$(t).c) $(filter tests/tui/%,$(TEST_C) $(HELPER_C))
+tsan:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan \
+		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=thread' all \
+		$(TSAN_C:%.c=$(BUILD)/tsan/%)
+	@BUILD=$(BUILD)/tsan TIME_FACTOR=5 TSAN_OPTIONS=die_after_fork=0 \
+		tests/run.py $(or $(T),$(patsubst tests/%.c,%,$(filter-out tests/tui/demo.c,$(TSAN_C))))
 
 ##   fuzz           run every fuzzer for FUZZ_SECONDS (30)
 fuzz:
@@ -254,5 +272,8 @@ clean:
 help:
 	@echo 'make TARGET [V=1] [BUILD=build] [CC=gcc] [CFLAGS=...]'
 	@sed -n 's/^##//p' $(MAKEFILE_LIST)
+
+# Programs that need rules of their own have them beside their sources.
+include $(wildcard tests/*/*.mk tests/*/*/*.mk)
 
 -include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

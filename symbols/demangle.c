@@ -16,6 +16,8 @@
 
 #define MANGLED_MAX   4096u /* libiberty itself refuses C++ names above 1024 */
 #define DEMANGLED_MAX 8192u
+#define D_MANGLED_MAX 2048u /* bounds its recursion */
+#define D_BACK_MAX    16u   /* back references of types: what they make grows by 3 for every 3 */
 
 struct output {
 	jmp_buf overflow;
@@ -122,6 +124,64 @@ static size_t cut_hash(const char *text, size_t length)
 	return length - 19;
 }
 
+/*
+ * Whether all back references of a D name together stay small: those of identifiers copy some
+ * bytes, but types may refer to types that refer to types. libiberty takes no callback for D and
+ * does not bound what it makes. "Q", then a number in base 26 whose last digit is a small letter (D
+ * ABI, "Back references"). A Q within an identifier is counted, too, if it looks like one.
+ */
+static bool d_is_bounded(const char *name, size_t length)
+{
+	size_t back, at, i, types = 0;
+
+	if (length > D_MANGLED_MAX)
+		return false;
+	for (at = 0; at < length; at++) {
+		if (name[at] != 'Q')
+			continue;
+		for (back = 0, i = at + 1; isupper((unsigned char)name[i]) && back < length; i++)
+			back = back * 26 + (size_t)(name[i] - 'A');
+		if (!islower((unsigned char)name[i]))
+			continue;
+		back = back * 26 + (size_t)(name[i] - 'a');
+		if (back <= at && !isdigit((unsigned char)name[at - back]))
+			types++;
+	}
+	return types <= D_BACK_MAX;
+}
+
+/*
+ * "module.function(int).inner(char) const" to "module.function(int).inner", but "name!(int)" is
+ * left.
+ */
+static void d_cut_parameters(char *text)
+{
+	char *end = strrchr(text, ')'), *at = end;
+	int depth = 0;
+
+	if (!end || end[1 + strspn(end + 1, " abcdefghijklmnopqrstuvwxyz")])
+		return;
+	for (; at > text; at--) {
+		depth += (*at == ')') - (*at == '(');
+		if (!depth)
+			break;
+	}
+	if (at > text && at[-1] != '!')
+		*at = '\0';
+}
+
+static char *demangle_d(const char *name, size_t length)
+{
+	char *text = d_is_bounded(name, length) ? dlang_demangle(name, DMGL_NO_OPTS) : NULL;
+
+	if (!text || strlen(text) > DEMANGLED_MAX) {
+		free(text);
+		return strdup(name);
+	}
+	d_cut_parameters(text);
+	return text;
+}
+
 static char *demangle_with(struct output *out, const char *name, size_t length)
 {
 	size_t plain = unmarked_length(name, length);
@@ -150,6 +210,8 @@ char *demangle(const char *name)
 	struct output *out;
 	char *result;
 
+	if (length <= MANGLED_MAX && !strncmp(name, "_D", 2))
+		return demangle_d(name, length);
 	if (length > MANGLED_MAX || name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
 		return strdup(name);
 	out = malloc(sizeof(*out));

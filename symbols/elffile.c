@@ -11,6 +11,7 @@
 #include "symbols/elffile.h"
 
 #include <elf.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -21,8 +22,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SECTION_MAX ((uint64_t)1 << 30) /* bytes of a section, after decompression */
-#define NOTES_MAX   ((uint64_t)1 << 20) /* bytes of notes searched for the build-id */
+#include "symbols/rootfile.h"
+
+#define SECTION_MAX  ((uint64_t)1 << 30) /* bytes of a section, after decompression */
+#define SECTIONS_MAX 131072u		 /* libelf makes a record of each before it reads one */
+#define SEGMENTS_MAX 65535u
+#define NOTES_MAX    ((uint64_t)1 << 20)  /* bytes of notes searched for the build-id */
+#define NAMES_MAX    ((uint64_t)16 << 20) /* bytes of sections' names */
 
 #if defined(__aarch64__)
 #define NATIVE_MACHINE EM_AARCH64
@@ -31,7 +37,8 @@
 #endif
 
 struct elf_file {
-	int fd; /* -1: an image in memory */
+	struct bytes bytes; /* its descriptor is ours */
+	void *block;	    /* the image, when it is ours, too */
 	Elf *elf;
 	GElf_Ehdr ehdr;
 	size_t nsections;
@@ -50,6 +57,19 @@ static int libelf_error(void)
 	if (saved == ENOMEM)
 		return -ENOMEM;
 	return saved == EIO ? -EIO : -EINVAL;
+}
+
+/* libelf reads the names of sections as a whole, when the first of them is asked for. */
+static int names_check(const struct elf_file *file)
+{
+	Elf_Scn *names = file->names ? elf_getscn(file->elf, file->names) : NULL;
+	GElf_Shdr shdr;
+
+	if (!names)
+		return 0;
+	if (!gelf_getshdr(names, &shdr))
+		return libelf_error();
+	return shdr.sh_size <= NAMES_MAX && !(shdr.sh_flags & SHF_COMPRESSED) ? 0 : -EINVAL;
 }
 
 static int elf_file_header(struct elf_file *file)
@@ -77,7 +97,7 @@ static int elf_file_header(struct elf_file *file)
 		file->nsections = 0;
 	if (!file->nsections || elf_getshdrstrndx(file->elf, &file->names) < 0)
 		file->names = 0;
-	return 0;
+	return names_check(file);
 }
 
 static int elf_file_read_loads(struct elf_file *file)
@@ -126,7 +146,7 @@ static int elf_file_new(int fd, Elf *elf, struct elf_file **out)
 			close(fd);
 		return -ENOMEM;
 	}
-	file->fd = fd;
+	file->bytes.fd = fd;
 	file->elf = elf;
 	file->page = page > 0 ? (uint64_t)page : 4096;
 	err = elf_file_header(file);
@@ -140,17 +160,49 @@ static int elf_file_new(int fd, Elf *elf, struct elf_file **out)
 	return 0;
 }
 
+/*
+ * Before libelf sees the bytes, which makes a record of each section that they claim. -EINVAL: more
+ * sections or segments than any real file has, which libelf would believe as long as the file is
+ * large enough, and a sparse file is; -ENOTSUP: of another class or byte order, whose numbers
+ * are not read here. See "Extended numbering" in the ELF specification for section 0.
+ */
+static int counts_check(const struct bytes *bytes)
+{
+	Elf64_Ehdr ehdr;
+	Elf64_Shdr first;
+
+	int err = bytes_read(bytes, 0, &ehdr, sizeof(ehdr));
+
+	if (err)
+		return err;
+	if (memcmp(ehdr.e_ident, ELFMAG, SELFMAG) != 0)
+		return -EINVAL;
+	if (ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_ident[EI_DATA] != ELFDATA2LSB)
+		return -ENOTSUP;
+	if ((ehdr.e_shnum && ehdr.e_phnum != PN_XNUM) || !ehdr.e_shoff ||
+	    bytes_read(bytes, ehdr.e_shoff, &first, sizeof(first)))
+		return 0;
+	if ((!ehdr.e_shnum && first.sh_size > SECTIONS_MAX) ||
+	    (ehdr.e_phnum == PN_XNUM && first.sh_info > SEGMENTS_MAX))
+		return -EINVAL;
+	return 0;
+}
+
 int elf_file_open_fd(int fd, struct elf_file **out)
 {
+	const struct bytes bytes = {.fd = fd};
 	struct stat st;
 	Elf *elf;
-	int copy;
+	int copy, err;
 
 	*out = NULL;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
+	err = counts_check(&bytes);
+	if (err)
+		return err;
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return -ENOTSUP;
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -159,8 +211,7 @@ int elf_file_open_fd(int fd, struct elf_file **out)
 	errno = 0;
 	elf = elf_begin(copy, ELF_C_READ, NULL);
 	if (!elf) {
-		int err = libelf_error();
-
+		err = libelf_error();
 		close(copy);
 		return err;
 	}
@@ -169,12 +220,12 @@ int elf_file_open_fd(int fd, struct elf_file **out)
 
 int elf_file_open(const char *path, struct elf_file **out)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	int fd = rootfile_open(-1, path);
 	int err;
 
 	*out = NULL;
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = elf_file_open_fd(fd, out);
 	close(fd);
 	return err;
@@ -182,11 +233,16 @@ int elf_file_open(const char *path, struct elf_file **out)
 
 int elf_file_open_memory(const void *image, size_t size, struct elf_file **out)
 {
+	const struct bytes bytes = {.fd = -1, .image = image, .size = size};
 	Elf *elf;
+	int err;
 
 	*out = NULL;
-	if (!image || size < EI_NIDENT)
+	if (!image)
 		return -EINVAL;
+	err = counts_check(&bytes);
+	if (err)
+		return err;
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return -ENOTSUP;
 	errno = 0;
@@ -194,7 +250,23 @@ int elf_file_open_memory(const void *image, size_t size, struct elf_file **out)
 	elf = elf_memory((char *)(uintptr_t)image, size);
 	if (!elf)
 		return libelf_error();
-	return elf_file_new(-1, elf, out);
+	err = elf_file_new(-1, elf, out);
+	if (err)
+		return err;
+	(*out)->bytes.image = image;
+	(*out)->bytes.size = size;
+	return 0;
+}
+
+int elf_file_open_block(void *image, size_t size, struct elf_file **out)
+{
+	int err = elf_file_open_memory(image, size, out);
+
+	if (err)
+		free(image);
+	else
+		(*out)->block = image;
+	return err;
 }
 
 void elf_file_free(struct elf_file *file)
@@ -202,16 +274,37 @@ void elf_file_free(struct elf_file *file)
 	if (!file)
 		return;
 	elf_end(file->elf);
-	if (file->fd >= 0)
-		close(file->fd);
+	if (file->bytes.fd >= 0)
+		close(file->bytes.fd);
+	free(file->block);
 	free(file->loads);
 	free(file);
+}
+
+int elf_file_fd(const struct elf_file *file)
+{
+	return file->bytes.fd;
+}
+
+struct bytes elf_file_bytes(const struct elf_file *file)
+{
+	return file->bytes;
+}
+
+int elf_file_read(const struct elf_file *file, uint64_t offset, void *to, size_t size)
+{
+	return bytes_read(&file->bytes, offset, to, size);
 }
 
 const struct elf_load *elf_file_loads(const struct elf_file *file, size_t *count)
 {
 	*count = file->nloads;
 	return file->loads;
+}
+
+struct Elf *elf_file_libelf(const struct elf_file *file)
+{
+	return file->elf;
 }
 
 uint16_t elf_file_machine(const struct elf_file *file)
@@ -247,7 +340,7 @@ static size_t build_id_in_notes(Elf_Data *notes, uint8_t id[BUILD_ID_MAX])
 
 size_t elf_file_build_id(const struct elf_file *file, uint8_t id[BUILD_ID_MAX])
 {
-	size_t count = 0, length;
+	size_t count = 0, length, left = NOTES_MAX;
 
 	if (elf_getphdrnum(file->elf, &count) < 0)
 		count = 0;
@@ -256,8 +349,9 @@ size_t elf_file_build_id(const struct elf_file *file, uint8_t id[BUILD_ID_MAX])
 		Elf_Data *data;
 
 		if (!gelf_getphdr(file->elf, (int)i, &phdr) || phdr.p_type != PT_NOTE ||
-		    phdr.p_filesz > NOTES_MAX || phdr.p_offset > INT64_MAX)
+		    phdr.p_filesz > left || phdr.p_offset > INT64_MAX)
 			continue;
+		left -= phdr.p_filesz;
 		data = elf_getdata_rawchunk(file->elf, (int64_t)phdr.p_offset, phdr.p_filesz,
 					    phdr.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 		length = build_id_in_notes(data, id);
@@ -270,8 +364,9 @@ size_t elf_file_build_id(const struct elf_file *file, uint8_t id[BUILD_ID_MAX])
 		GElf_Shdr shdr;
 
 		if (!scn || !gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_NOTE ||
-		    shdr.sh_size > NOTES_MAX)
+		    shdr.sh_size > left)
 			continue;
+		left -= shdr.sh_size;
 		length = build_id_in_notes(elf_getdata(scn, NULL), id);
 		if (length)
 			return length;
@@ -290,6 +385,26 @@ static int section_decompress(Elf_Scn *scn, GElf_Shdr *shdr)
 	if (chdr.ch_size > SECTION_MAX)
 		return -EINVAL;
 	if (elf_compress(scn, 0, 0) < 0 || !gelf_getshdr(scn, shdr))
+		return libelf_error();
+	return 0;
+}
+
+/* GNU's older form, of sections whose names begin with .zdebug: "ZLIB", and the size. */
+static int section_decompress_gnu(Elf_Scn *scn, GElf_Shdr *shdr)
+{
+	const Elf_Data *data;
+	uint64_t size;
+
+	errno = 0;
+	data = elf_rawdata(scn, NULL);
+	if (!data)
+		return libelf_error();
+	if (data->d_size < 4 + sizeof(size) || memcmp(data->d_buf, "ZLIB", 4) != 0)
+		return 0;
+	memcpy(&size, (const char *)data->d_buf + 4, sizeof(size));
+	if (be64toh(size) > SECTION_MAX)
+		return -EINVAL;
+	if (elf_compress_gnu(scn, 0, 0) < 0 || !gelf_getshdr(scn, shdr))
 		return libelf_error();
 	return 0;
 }
@@ -315,19 +430,21 @@ static int section_load(Elf_Scn *scn, GElf_Shdr *shdr, struct elf_section *out)
 	*out = (struct elf_section){
 		.data = data->d_buf ? data->d_buf : (const uint8_t *)"",
 		.size = data->d_size,
+		.offset = shdr->sh_offset,
 		.addr = shdr->sh_addr,
 		.flags = shdr->sh_flags,
 		.type = shdr->sh_type,
 		.link = shdr->sh_link,
+		.info = shdr->sh_info,
 		.entsize = shdr->sh_entsize,
 	};
 	return 0;
 }
 
-int elf_file_section(const struct elf_file *file, const char *name, struct elf_section *out)
+uint32_t elf_file_section_index(const struct elf_file *file, const char *name)
 {
 	if (!file->names)
-		return -ENOENT;
+		return 0;
 	for (size_t i = 1; i < file->nsections; i++) {
 		Elf_Scn *scn = elf_getscn(file->elf, i);
 		const char *found;
@@ -337,42 +454,64 @@ int elf_file_section(const struct elf_file *file, const char *name, struct elf_s
 			continue;
 		found = elf_strptr(file->elf, file->names, shdr.sh_name);
 		if (found && !strcmp(found, name))
-			return section_load(scn, &shdr, out);
+			return (uint32_t)i;
 	}
-	return -ENOENT;
+	return 0;
+}
+
+int elf_file_section(const struct elf_file *file, const char *name, struct elf_section *out)
+{
+	uint32_t index = elf_file_section_index(file, name);
+	GElf_Shdr shdr;
+	Elf_Scn *scn;
+	int err;
+
+	if (!index)
+		return -ENOENT;
+	scn = elf_getscn(file->elf, index);
+	if (!strncmp(name, ".zdebug", strlen(".zdebug")) && gelf_getshdr(scn, &shdr) &&
+	    shdr.sh_size <= SECTION_MAX && shdr.sh_type != SHT_NOBITS) {
+		err = section_decompress_gnu(scn, &shdr);
+		if (err)
+			return err;
+	}
+	return elf_file_section_at(file, index, out);
+}
+
+static int section_find(const struct elf_file *file, uint32_t index, Elf_Scn **scn, GElf_Shdr *shdr)
+{
+	if (!index || index >= file->nsections)
+		return -ENOENT;
+	errno = 0;
+	*scn = elf_getscn(file->elf, index);
+	return *scn && gelf_getshdr(*scn, shdr) ? 0 : libelf_error();
 }
 
 int elf_file_section_at(const struct elf_file *file, uint32_t index, struct elf_section *out)
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn;
+	int err = section_find(file, index, &scn, &shdr);
 
-	if (!index || index >= file->nsections)
-		return -ENOENT;
-	errno = 0;
-	scn = elf_getscn(file->elf, index);
-	if (!scn || !gelf_getshdr(scn, &shdr))
-		return libelf_error();
-	return section_load(scn, &shdr, out);
+	return err ? err : section_load(scn, &shdr, out);
 }
 
 int elf_file_section_header(const struct elf_file *file, uint32_t index, struct elf_section *out)
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn;
+	int err = section_find(file, index, &scn, &shdr);
 
-	if (!index || index >= file->nsections)
-		return -ENOENT;
-	errno = 0;
-	scn = elf_getscn(file->elf, index);
-	if (!scn || !gelf_getshdr(scn, &shdr))
-		return libelf_error();
+	if (err)
+		return err;
 	*out = (struct elf_section){
 		.size = shdr.sh_size,
+		.offset = shdr.sh_offset,
 		.addr = shdr.sh_addr,
 		.flags = shdr.sh_flags,
 		.type = shdr.sh_type,
 		.link = shdr.sh_link,
+		.info = shdr.sh_info,
 		.entsize = shdr.sh_entsize,
 	};
 	return 0;

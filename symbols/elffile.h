@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbols/bytes.h"
+
 #define BUILD_ID_MAX 64
 
 struct elf_load { /* a PT_LOAD */
@@ -25,13 +27,16 @@ struct elf_load { /* a PT_LOAD */
 struct elf_section { /* a view of a section's bytes, owned by the elf_file */
 	const uint8_t *data;
 	size_t size;
-	uint64_t addr;	/* sh_addr */
-	uint64_t flags; /* sh_flags */
-	uint32_t type;	/* sh_type */
-	uint32_t link;	/* sh_link */
+	uint64_t offset; /* sh_offset */
+	uint64_t addr;	 /* sh_addr */
+	uint64_t flags;	 /* sh_flags */
+	uint32_t type;	 /* sh_type */
+	uint32_t link;	 /* sh_link */
+	uint32_t info;	 /* sh_info */
 	uint64_t entsize;
 };
 
+struct Elf;
 struct elf_file;
 
 /*
@@ -44,9 +49,23 @@ int elf_file_open_fd(int fd, struct elf_file **out);
 int elf_file_open(const char *path, struct elf_file **out);
 /* An ELF image in memory, such as the vDSO. The bytes must stay valid until elf_file_free. */
 int elf_file_open_memory(const void *image, size_t size, struct elf_file **out);
+/* The same of a block that malloc gave; it is taken over, also when it fails. */
+int elf_file_open_block(void *image, size_t size, struct elf_file **out);
 void elf_file_free(struct elf_file *file);
 
+/* The file's own descriptor, valid until elf_file_free; -1 of an image in memory. */
+int elf_file_fd(const struct elf_file *file);
+/* Where the file's bytes are; the descriptor or image is the file's own. */
+struct bytes elf_file_bytes(const struct elf_file *file);
+/*
+ * Bytes of the file as they are now, past libelf: what is large and read once needs no copy there.
+ * Errors as bytes_read.
+ */
+int elf_file_read(const struct elf_file *file, uint64_t offset, void *to, size_t size);
+
 const struct elf_load *elf_file_loads(const struct elf_file *file, size_t *count);
+/* For libdw. Valid until elf_file_free, which ends it. */
+struct Elf *elf_file_libelf(const struct elf_file *file);
 uint16_t elf_file_machine(const struct elf_file *file); /* e_machine */
 uint16_t elf_file_type(const struct elf_file *file);	/* ET_EXEC, ET_DYN, ET_REL */
 
@@ -54,11 +73,14 @@ uint16_t elf_file_type(const struct elf_file *file);	/* ET_EXEC, ET_DYN, ET_REL 
 size_t elf_file_build_id(const struct elf_file *file, uint8_t id[BUILD_ID_MAX]);
 
 /*
- * First section of that name, decompressed if SHF_COMPRESSED. NOBITS sections count as absent.
+ * First section of that name, decompressed if SHF_COMPRESSED or named .zdebug*. NOBITS sections
+ * count as absent.
  * -ENOENT, -EINVAL (out of the file, broken compression), -ENOMEM. Valid until elf_file_free.
  */
 int elf_file_section(const struct elf_file *file, const char *name, struct elf_section *out);
-/* The same by section index (sh_link). */
+/* Index of the first section of that name, 0 when there is none. */
+uint32_t elf_file_section_index(const struct elf_file *file, const char *name);
+/* As elf_file_section, by section index (sh_link). */
 int elf_file_section_at(const struct elf_file *file, uint32_t index, struct elf_section *out);
 size_t elf_file_section_count(const struct elf_file *file);
 /*

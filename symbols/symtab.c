@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Symbol tables as they are in files answer "where is this name"; the profiler asks the reverse,
- * for some hundred thousand symbols a file and many files at once. So each table is boiled down to
- * 16 bytes for every address that has a name, and the one name that is shown.
+ * for some hundred thousand symbols a file and many files at once, of which it wants the names of a
+ * few hundred. So each table is boiled down to 16 bytes for every address that has a name, and
+ * names are read from the file when they are asked for.
  *
  * Functions may lie in one another (an entry point inside of assembly, a label with a size). The
  * innermost wins, and each symbol knows its distance to the one around it, so that a search which
@@ -12,315 +13,233 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "symbols/bytes.h"
 #include "symbols/debugfile.h"
 #include "symbols/elffile.h"
+#include "symbols/gopclntab.h"
+#include "symbols/minidebug.h"
+#include "symbols/plt.h"
+#include "symbols/symlist.h"
 #include "symbols/symname.h"
+#include "symbols/symread.h"
 
-#define START_BITS   40
-#define OUTER_BITS   24
-#define START_MAX    ((1ull << START_BITS) - 1)
-#define SYMBOLS_MAX  (1u << OUTER_BITS)
-#define NAME_MAX_LEN 4096u /* longer ones are cut; nobody could read them */
-#define NESTING_MAX  16u   /* bounds a search; real ones are 2 or 3 deep */
-#define NAMES_MAX    (1ull << 30)
+#define START_BITS  40
+#define OUTER_BITS  23
+#define SIZE_BITS   27
+#define SIZE_MAX_   ((1u << SIZE_BITS) - 1)
+#define NESTING_MAX 16u		       /* bounds a search; real ones are 2 or 3 deep */
+#define NAMES_MAX   ((size_t)64 << 20) /* kept in memory */
+#define BLOCK	    ((size_t)8192)
+#define NAME_ROOM   (SYMLIST_STRING + 1)
+#define PLT_MARK    "@plt"
+#define CLOSED(i)   (-2 - (i)) /* in place of a descriptor of fds: nothing can be read by it */
 
 struct entry {
 	uint64_t start : START_BITS; /* from the table's base */
 	uint64_t outer : OUTER_BITS; /* how many entries before is the one around; 0: none */
-	uint32_t size;
-	uint32_t name; /* offset in names */
+	uint64_t guessed : 1;	     /* as in struct symbol */
+	uint32_t size : SIZE_BITS;
+	uint32_t source : 3; /* enum symlist_source */
+	uint32_t named : 1;  /* name is a place in blocks */
+	uint32_t many : 1;   /* name is a place in aliases */
+	uint32_t name;	     /* else as of a symlist_item */
 };
 
 _Static_assert(sizeof(struct entry) == 16, "a symbol is 16 bytes");
+_Static_assert(SYMLIST_SOURCES <= 8, "a source is 3 bits");
+_Static_assert(SYMLIST_REACH < 1ull << START_BITS && SYMLIST_MAX <= 1u << OUTER_BITS, "limits fit");
+_Static_assert(NAME_ROOM <= BLOCK, "a name fits in a block");
+
+struct origin {				   /* where names are read from */
+	struct symread_strings strings[2]; /* SYMLIST_SYMTAB, SYMLIST_DYNSYM and _PLT */
+	struct bytes file;		   /* SYMLIST_GO */
+};
 
 struct symtab {
 	uint64_t base;
 	struct entry *entries; /* ascending by start, outer ones first */
 	size_t count;
-	char *names;
-	size_t names_size;
+	/* Names among which the best is chosen when it is asked for: their number, and then they.
+	 */
+	uint32_t *aliases;
+	size_t naliases;
+	bool complete;
+	struct origin origin;
+	struct gopclntab go;
+	int fds[2]; /* that the above refer to, ours; -1: none, or closed for the time being */
+	bool resting;
+	struct stat other; /* of the second, when it was closed */
+	bool both;	   /* the second is there */
+	char **blocks;	   /* of names that were read */
+	size_t nblocks;
+	size_t used; /* of the last block */
 };
 
-/* Executable addresses: a section, or a segment of a file without section headers. */
-struct range {
-	uint64_t start;
-	uint64_t end;
-};
+/* --- reading --------------------------------------------------------------------------------- */
 
-/* A symbol on its way into the table. The name lies in the file's string table. */
-struct candidate {
-	uint64_t start;
-	uint64_t end; /* start: not known yet */
-	const char *name;
-	uint32_t length;
-	uint8_t binding; /* enum symname_binding */
-	bool label;	 /* STT_NOTYPE */
-	uint16_t range;
-};
-
-struct builder {
-	struct range *ranges; /* ascending, disjoint */
-	size_t nranges;
-	struct candidate *list;
-	size_t count;
-	size_t capacity;
-	uint64_t names_budget;
-};
-
-static int range_add(struct builder *b, uint64_t start, uint64_t size)
-{
-	struct range *ranges;
-
-	if (!size || start + size < start || b->nranges == UINT16_MAX)
-		return 0;
-	ranges = reallocarray(b->ranges, b->nranges + 1, sizeof(*ranges));
-	if (!ranges)
-		return -ENOMEM;
-	b->ranges = ranges;
-	ranges[b->nranges++] = (struct range){start, start + size};
-	return 0;
-}
-
-static int compare_ranges(const void *left, const void *right)
-{
-	const struct range *a = left, *b = right;
-
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
-/* Sorted, and cut where a hostile file lets them overlap. */
-static void ranges_sort(struct builder *b)
-{
-	uint64_t last = 0;
-	size_t i, kept = 0;
-
-	if (b->nranges)
-		qsort(b->ranges, b->nranges, sizeof(*b->ranges), compare_ranges);
-	for (i = 0; i < b->nranges; i++) {
-		if (b->ranges[i].start < last)
-			b->ranges[i].start = last;
-		if (b->ranges[i].start >= b->ranges[i].end)
-			continue;
-		last = b->ranges[i].end;
-		b->ranges[kept++] = b->ranges[i];
-	}
-	b->nranges = kept;
-}
-
-/*
- * Sections tell best where functions may be and where the last one ends. A debug file has them
- * only as NOBITS, hence they are always those of the file itself.
+/* The file that has the best .symtab: this one, its debug file or the one inside; *other is freed.
  */
-static int ranges_read(struct builder *b, const struct elf_file *file)
+static const struct elf_file *best_symtab(const struct elf_file *file,
+					  const struct debug_place *place, struct elf_file **other)
 {
-	size_t nsections = elf_file_section_count(file), nloads, i;
-	const struct elf_load *loads;
-	struct elf_section section;
+	struct symread_strings strings;
+
+	*other = NULL;
+	if (!symread_is_thin(file, file))
+		return file;
+	if (place && !debugfile_open(file, place, other)) {
+		if (!symread_strings(*other, SYMLIST_SYMTAB, &strings))
+			return *other;
+		elf_file_free(*other);
+		*other = NULL;
+	}
+	return minidebug_open(file, other) ? file : *other;
+}
+
+static int list_read(struct symtab *table, struct symlist *list, const struct elf_file *file,
+		     const struct elf_file *best)
+{
+	struct symread_strings *from = table->origin.strings;
+	bool thin = symread_is_thin(best, file);
 	int err;
 
-	for (i = 1; i < nsections; i++) {
-		if (elf_file_section_header(file, i, &section) ||
-		    (section.flags & (SHF_ALLOC | SHF_EXECINSTR)) != (SHF_ALLOC | SHF_EXECINSTR))
-			continue;
-		err = range_add(b, section.addr, section.size);
-		if (err)
-			return err;
+	err = symlist_init(list, file);
+	if (err || !list->nranges)
+		return err;
+	table->base = list->ranges[0].start;
+	table->complete = !thin;
+	err = symread(best, SYMLIST_SYMTAB, list, &from[SYMLIST_SYMTAB]);
+	if (err == -ENOENT) {
+		err = gopclntab_read(file, list, &table->go);
+		table->complete = !err;
 	}
-	loads = elf_file_loads(file, &nloads);
-	for (i = 0; !b->nranges && i < nloads; i++) {
-		if (!loads[i].exec)
-			continue;
-		err = range_add(b, loads[i].vaddr, loads[i].memsz);
-		if (err)
-			return err;
-	}
-	ranges_sort(b);
-	return 0;
+	if (err != -ENOMEM && thin)
+		err = symread(file, SYMLIST_DYNSYM, list, &from[SYMLIST_DYNSYM]);
+	if (err == -ENOMEM)
+		return err;
+	/* Stubs have their names from there, read or not. */
+	symread_strings(file, SYMLIST_DYNSYM, &from[SYMLIST_DYNSYM]);
+	err = plt_read(file, list);
+	return err ? err : symlist_settle(list);
 }
 
-static const struct range *range_find(const struct builder *b, uint64_t addr)
-{
-	size_t low = 0, high = b->nranges, middle;
+/* --- names ----------------------------------------------------------------------------------- */
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (b->ranges[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
+/* Bytes of a name in the blocks, and in *place where; NULL: no memory, or too many names. */
+static char *name_room(struct symtab *table, size_t size, uint32_t *place)
+{
+	char **blocks;
+
+	if (!table->nblocks || BLOCK - table->used < size) {
+		if ((table->nblocks + 1) * BLOCK > NAMES_MAX)
+			return NULL;
+		blocks = reallocarray(table->blocks, table->nblocks + 1, sizeof(*blocks));
+		if (!blocks)
+			return NULL;
+		table->blocks = blocks;
+		blocks[table->nblocks] = malloc(BLOCK);
+		if (!blocks[table->nblocks])
+			return NULL;
+		table->nblocks++;
+		table->used = 0;
 	}
-	return low && addr < b->ranges[low - 1].end ? &b->ranges[low - 1] : NULL;
+	*place = (uint32_t)((table->nblocks - 1) * BLOCK + table->used);
+	table->used += size;
+	return table->blocks[table->nblocks - 1] + *place % BLOCK;
 }
 
-static bool is_function(const Elf64_Sym *sym)
+static size_t string_read(const struct symread_strings *strings, uint32_t name, char *text,
+			  size_t room)
 {
-	unsigned int type = ELF64_ST_TYPE(sym->st_info);
+	size_t length;
 
-	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
-	       sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS &&
-	       sym->st_shndx != SHN_COMMON;
-}
-
-static enum symname_binding symbol_binding(const Elf64_Sym *sym)
-{
-	switch (ELF64_ST_BIND(sym->st_info)) {
-	case STB_LOCAL:
-		return SYMNAME_LOCAL;
-	case STB_WEAK:
-		return SYMNAME_WEAK;
-	default:
-		return SYMNAME_GLOBAL;
-	}
-}
-
-static int candidate_add(struct builder *b, const struct candidate *candidate)
-{
-	size_t capacity = b->capacity ? b->capacity * 2 : 1024;
-	struct candidate *list;
-
-	if (b->count == b->capacity) {
-		list = reallocarray(b->list, capacity, sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		b->list = list;
-		b->capacity = capacity;
-	}
-	b->list[b->count++] = *candidate;
-	return 0;
-}
-
-static int symbol_add(struct builder *b, const Elf64_Sym *sym, const struct elf_section *strings)
-{
-	const struct range *range;
-	struct candidate c;
-	size_t room;
-
-	if (!is_function(sym) || sym->st_name >= strings->size)
+	if (name >= strings->end - strings->offset)
 		return 0;
-	range = range_find(b, sym->st_value);
-	if (!range || sym->st_value - b->ranges[0].start > START_MAX)
+	length = bytes_string(&strings->bytes, strings->offset + name, strings->end, text, room);
+	return symname_cut_version(text, length);
+}
+
+/* What the stub of an ifunc leads to is known by the resolver's name, which has no stub. */
+static size_t resolver_read(struct symtab *table, uint64_t at, char *text, size_t room);
+
+/* The name from the file; its length, 0 when it cannot be read. */
+static size_t entry_read(struct symtab *table, const struct entry *e, char *text)
+{
+	size_t room = NAME_ROOM - strlen(PLT_MARK), length = 0;
+
+	switch ((enum symlist_source)e->source) {
+	case SYMLIST_SYMTAB:
+	case SYMLIST_DYNSYM:
+		return string_read(&table->origin.strings[e->source], e->name, text, NAME_ROOM);
+	case SYMLIST_PLT:
+		length = string_read(&table->origin.strings[SYMLIST_DYNSYM], e->name, text, room);
+		break;
+	case SYMLIST_IPLT:
+		length = resolver_read(table, e->name, text, room);
+		break;
+	case SYMLIST_GO:
+		return gopclntab_name(&table->go, &table->origin.file, e->name, text, NAME_ROOM);
+	case SYMLIST_SOURCES:
+		break;
+	}
+	if (!length)
 		return 0;
-	c.name = (const char *)strings->data + sym->st_name;
-	room = strings->size - sym->st_name;
-	c.length = strnlen(c.name, room < NAME_MAX_LEN ? room : NAME_MAX_LEN);
-	c.length = symname_cut_version(c.name, c.length);
-	if (symname_is_marker(c.name, c.length))
-		return 0;
-	c.start = sym->st_value;
-	c.end = range->end - c.start < sym->st_size ? range->end : c.start + sym->st_size;
-	c.binding = symbol_binding(sym);
-	c.label = ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE;
-	c.range = range - b->ranges;
-	return candidate_add(b, &c);
+	memcpy(text + length, PLT_MARK, sizeof(PLT_MARK));
+	return length + strlen(PLT_MARK);
 }
 
-/* -ENOENT: no such table, or one that cannot be read. */
-static int symbols_read(struct builder *b, const struct elf_file *file, const char *name,
-			uint32_t type)
+static const char *name_keep(struct symtab *table, struct entry *e, const char *text, size_t length)
 {
-	struct elf_section symbols, strings;
-	Elf64_Sym sym;
-	size_t at;
-	int err;
+	uint32_t place;
+	char *kept = name_room(table, length + 1, &place);
 
-	err = elf_file_section(file, name, &symbols);
-	if (err)
-		return err == -ENOMEM ? err : -ENOENT;
-	if (symbols.type != type || symbols.entsize != sizeof(sym))
-		return -ENOENT;
-	err = elf_file_section_at(file, symbols.link, &strings);
-	if (err)
-		return err == -ENOMEM ? err : -ENOENT;
-	/* Strings may share their tails, but hardly so much. */
-	b->names_budget += 2 * (uint64_t)strings.size;
-	for (at = 0; symbols.size - at >= sizeof(sym) && b->count < SYMBOLS_MAX;
-	     at += sizeof(sym)) {
-		memcpy(&sym, symbols.data + at, sizeof(sym));
-		err = symbol_add(b, &sym, &strings);
-		if (err)
-			return err;
+	if (!kept)
+		return NULL;
+	memcpy(kept, text, length);
+	kept[length] = '\0';
+	e->named = 1;
+	e->many = 0;
+	e->name = place;
+	return kept;
+}
+
+static const char *entry_name(struct symtab *table, struct entry *e)
+{
+	char text[2][NAME_ROOM], *best = text[0], *other = text[1], *swap;
+	const uint32_t *names = &e->name;
+	struct entry one = *e;
+	size_t length = 0, n;
+	uint32_t count = 1;
+
+	if (e->named)
+		return table->blocks[e->name / BLOCK] + e->name % BLOCK;
+	if (e->many) {
+		count = table->aliases[e->name];
+		names = &table->aliases[e->name + 1];
 	}
-	return 0;
-}
-
-/*
- * False when .symtab named as many global functions as .dynsym has. Then it is complete, as linkers
- * leave it, and the half of the work that would only be thrown away is spared; one that was thinned
- * out by strip has fewer.
- */
-static bool dynsym_adds(const struct builder *b, const struct elf_file *file)
-{
-	struct elf_section symbols;
-	size_t globals = 0, functions = 0, i, at;
-	Elf64_Sym sym;
-
-	if (!b->count || elf_file_section(file, ".dynsym", &symbols))
-		return true;
-	for (i = 0; i < b->count; i++)
-		globals += b->list[i].binding != SYMNAME_LOCAL && !b->list[i].label;
-	for (at = 0; symbols.size - at >= sizeof(sym); at += sizeof(sym)) {
-		memcpy(&sym, symbols.data + at, sizeof(sym));
-		functions += is_function(&sym) && ELF64_ST_TYPE(sym.st_info) != STT_NOTYPE &&
-			     range_find(b, sym.st_value);
-	}
-	return functions > globals;
-}
-
-/* At one address: functions before labels, sizes before none, outer before inner, then by name. */
-static int compare_candidates(const void *left, const void *right)
-{
-	const struct candidate *a = left, *b = right;
-	struct symname x, y;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->label != b->label)
-		return a->label ? 1 : -1;
-	if (a->end != b->end)
-		return a->end > b->end ? -1 : 1;
-	x = (struct symname){a->name, a->length, a->binding};
-	y = (struct symname){b->name, b->length, b->binding};
-	return symname_compare(&x, &y);
-}
-
-/*
- * One candidate for each function: drops further names of it, and labels within. What has no size
- * ends at the next symbol, and no later than its section or the function around it.
- */
-static void candidates_settle(struct builder *b)
-{
-	uint64_t covered = 0; /* end of what the functions kept so far cover */
-	struct candidate *c, *last = NULL;
-	size_t i, next, kept = 0;
-
-	for (i = 0; i < b->count; i++) {
-		c = &b->list[i];
-		if (last && c->start == last->start &&
-		    (c->label || c->end == c->start || c->end == last->end))
+	for (uint32_t i = 0; i < count; i++) {
+		one.name = names[i];
+		n = entry_read(table, &one, other);
+		if (!n || symname_is_marker(other, n) ||
+		    (length &&
+		     symname_compare(&(struct symname){other, n, SYMNAME_GLOBAL},
+				     &(struct symname){best, length, SYMNAME_GLOBAL}) > 0))
 			continue;
-		if (c->label && c->start < covered)
-			continue;
-		if (c->end == c->start) {
-			for (next = i + 1; next < b->count; next++)
-				if (b->list[next].start > c->start)
-					break;
-			c->end = b->ranges[c->range].end;
-			if (next < b->count && b->list[next].start < c->end)
-				c->end = b->list[next].start;
-			if (c->start < covered && covered < c->end)
-				c->end = covered;
-		}
-		if (!c->label && c->end > covered)
-			covered = c->end;
-		b->list[kept] = *c;
-		last = &b->list[kept++];
+		length = n;
+		swap = best;
+		best = other;
+		other = swap;
 	}
-	b->count = kept;
+	return length ? name_keep(table, e, best, length) : NULL;
 }
+
+/* --- the table ------------------------------------------------------------------------------- */
 
 static uint64_t entry_end(const struct entry *entry)
 {
@@ -350,84 +269,144 @@ static bool entry_link(struct entry *entries, size_t i)
 	return true;
 }
 
-/* Candidates to entries. Those whose names would take more than the file's strings are left out. */
-static int table_fill(struct symtab *table, const struct builder *b)
+/* The names of an item and its aliases; their number, the first being one. */
+static size_t aliases_fill(struct symtab *table, const struct symlist *list, size_t i,
+			   struct entry *e)
 {
-	uint64_t bytes = 0, size;
-	const struct candidate *c;
+	size_t n = 1;
+
+	while (i + n < list->count && list->items[i + n].alias)
+		n++;
+	if (n == 1)
+		return n;
+	e->many = 1;
+	e->name = (uint32_t)table->naliases;
+	table->aliases[table->naliases++] = (uint32_t)n;
+	for (size_t k = 0; k < n; k++)
+		table->aliases[table->naliases++] = list->items[i + k].name;
+	return n;
+}
+
+static int table_reserve(struct symtab *table, const struct symlist *list)
+{
+	size_t count = 0, aliases = 0, i;
+
+	for (i = 0; i < list->count; i++) {
+		count += !list->items[i].alias;
+		if (!list->items[i].alias && i + 1 < list->count && list->items[i + 1].alias)
+			aliases += 2;
+		aliases += list->items[i].alias;
+	}
+	table->entries = reallocarray(NULL, count, sizeof(*table->entries));
+	table->aliases = reallocarray(NULL, aliases + 1, sizeof(*table->aliases));
+	return table->entries && table->aliases ? 0 : -ENOMEM;
+}
+
+static int table_fill(struct symtab *table, const struct symlist *list)
+{
+	const struct symlist_item *item;
 	struct entry *e;
+	uint64_t size;
 	size_t i;
 
-	for (i = 0; i < b->count; i++)
-		bytes += b->list[i].length + 1;
-	if (bytes > b->names_budget)
-		bytes = b->names_budget;
-	if (bytes > NAMES_MAX)
-		bytes = NAMES_MAX;
-	table->entries = malloc(b->count * sizeof(*table->entries));
-	table->names = malloc(bytes);
-	if (!table->entries || !table->names)
+	if (!list->count)
+		return 0;
+	if (table_reserve(table, list))
 		return -ENOMEM;
-	table->base = b->ranges[0].start;
-	for (i = 0; i < b->count; i++) {
-		c = &b->list[i];
-		if (c->length + 1 > bytes - table->names_size)
-			break;
-		size = c->end - c->start;
+	for (i = 0; i < list->count;) {
+		item = &list->items[i];
+		size = item->end - item->start;
 		e = &table->entries[table->count];
-		e->start = c->start - table->base;
-		e->size = size > UINT32_MAX ? UINT32_MAX : size;
-		e->name = table->names_size;
-		if (!entry_link(table->entries, table->count))
-			continue;
-		memcpy(table->names + table->names_size, c->name, c->length);
-		table->names[table->names_size + c->length] = '\0';
-		table->names_size += c->length + 1;
-		table->count++;
+		*e = (struct entry){
+			.start = item->start - table->base,
+			.size = size > SIZE_MAX_ ? SIZE_MAX_ : size,
+			.guessed = item->guessed,
+			.source = item->source,
+			.name = item->name,
+		};
+		i += aliases_fill(table, list, i, e);
+		if (entry_link(table->entries, table->count))
+			table->count++;
 	}
 	return 0;
 }
 
-/* Without its own .symtab, the file is asked for a debug file, which must outlive the builder. */
-static int builder_read(struct builder *b, const struct elf_file *file, const char *debug_root,
-			struct elf_file **debug)
+/* True when the entry's name cannot be read from there. */
+static bool entry_is_lost(const struct entry *e, const struct origin *origin)
 {
-	int err;
+	bool symtab = origin->strings[SYMLIST_SYMTAB].bytes.fd < 0;
 
-	err = ranges_read(b, file);
-	if (err || !b->nranges)
-		return err;
-	err = symbols_read(b, file, ".symtab", SHT_SYMTAB);
-	if (err == -ENOENT && debug_root && !debugfile_open(file, debug_root, debug))
-		err = symbols_read(b, *debug, ".symtab", SHT_SYMTAB);
-	if (err && err != -ENOENT)
-		return err;
-	if (!dynsym_adds(b, file))
-		return 0;
-	err = symbols_read(b, file, ".dynsym", SHT_DYNSYM);
-	return err == -ENOENT ? 0 : err;
+	switch ((enum symlist_source)e->source) {
+	case SYMLIST_SYMTAB:
+		return symtab;
+	case SYMLIST_GO:
+		return origin->file.fd < 0;
+	case SYMLIST_IPLT:
+		return symtab || origin->file.fd < 0;
+	case SYMLIST_DYNSYM:
+	case SYMLIST_PLT:
+	case SYMLIST_SOURCES:
+		break;
+	}
+	return origin->strings[SYMLIST_DYNSYM].bytes.fd < 0;
 }
 
-int symtab_new(const struct elf_file *file, const char *debug_root, struct symtab **out)
+/* The same bytes by a descriptor of the table's own; without one, none. */
+static struct bytes bytes_adopt(const struct symtab *table, struct bytes bytes, const int fds[2])
 {
+	for (size_t i = 0; i < 2; i++)
+		if (bytes.fd >= 0 && bytes.fd == fds[i])
+			return (struct bytes){.fd = table->fds[i]};
+	return (struct bytes){.fd = -1};
+}
+
+/*
+ * From here on the files are not needed: the table reads through descriptors of its own. Names in
+ * an image, or of a file that cannot be kept open, are read now.
+ */
+static void table_detach(struct symtab *table, const struct elf_file *file,
+			 const struct elf_file *other)
+{
+	const int fds[2] = {elf_file_fd(file), other ? elf_file_fd(other) : -1};
+	struct origin own = table->origin;
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		table->fds[i] = fds[i] < 0 ? -1 : fcntl(fds[i], F_DUPFD_CLOEXEC, 0);
+	for (i = 0; i < 2; i++)
+		own.strings[i].bytes = bytes_adopt(table, own.strings[i].bytes, fds);
+	own.file = bytes_adopt(table, own.file, fds);
+	for (i = 0; i < table->count; i++)
+		if (entry_is_lost(&table->entries[i], &own))
+			entry_name(table, &table->entries[i]);
+	table->origin = own;
+}
+
+int symtab_new(const struct elf_file *file, const struct debug_place *place, struct symtab **out)
+{
+	const struct elf_file *best;
 	struct symtab *table;
-	struct elf_file *debug = NULL;
-	struct builder b = {0};
+	struct elf_file *other;
+	struct symlist list;
 	int err;
 
 	/* Addresses in relocatable files count from each section's start. */
 	if (elf_file_type(file) == ET_REL)
 		return -EINVAL;
 	table = calloc(1, sizeof(*table));
-	err = table ? builder_read(&b, file, debug_root, &debug) : -ENOMEM;
-	if (!err && b.count) {
-		qsort(b.list, b.count, sizeof(*b.list), compare_candidates);
-		candidates_settle(&b);
-		err = table_fill(table, &b);
-	}
-	free(b.list);
-	free(b.ranges);
-	elf_file_free(debug);
+	if (!table)
+		return -ENOMEM;
+	table->fds[0] = table->fds[1] = -1;
+	table->origin.file = elf_file_bytes(file);
+	table->origin.strings[0].bytes.fd = table->origin.strings[1].bytes.fd = -1;
+	best = best_symtab(file, place, &other);
+	err = list_read(table, &list, file, best);
+	if (!err)
+		err = table_fill(table, &list);
+	symlist_destroy(&list);
+	if (!err)
+		table_detach(table, file, other);
+	elf_file_free(other);
 	if (err) {
 		symtab_free(table);
 		return err;
@@ -436,14 +415,110 @@ int symtab_new(const struct elf_file *file, const char *debug_root, struct symta
 	return 0;
 }
 
+static void files_close(struct symtab *table)
+{
+	for (size_t i = 0; i < 2; i++) {
+		if (table->fds[i] >= 0)
+			close(table->fds[i]);
+		table->fds[i] = -1;
+	}
+}
+
 void symtab_free(struct symtab *table)
 {
 	if (!table)
 		return;
+	files_close(table);
+	for (size_t i = 0; i < table->nblocks; i++)
+		free(table->blocks[i]);
+	free(table->blocks);
+	free(table->aliases);
 	free(table->entries);
-	free(table->names);
 	free(table);
 }
+
+/* --- files that are closed for a while ------------------------------------------------------- */
+
+static void bytes_replace(struct symtab *table, int before, int after)
+{
+	struct origin *from = &table->origin;
+
+	for (size_t i = 0; i < 2; i++)
+		if (from->strings[i].bytes.fd == before)
+			from->strings[i].bytes.fd = after;
+	if (from->file.fd == before)
+		from->file.fd = after;
+}
+
+void symtab_rest(struct symtab *table)
+{
+	if (table->fds[0] < 0 && table->fds[1] < 0)
+		return;
+	table->both = table->fds[1] >= 0;
+	if (table->both && fstat(table->fds[1], &table->other))
+		table->other = (struct stat){0};
+	for (int i = 0; i < 2; i++)
+		if (table->fds[i] >= 0)
+			bytes_replace(table, table->fds[i], CLOSED(i));
+	files_close(table);
+	table->resting = true;
+}
+
+bool symtab_rests(const struct symtab *table)
+{
+	return table->resting;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* The debug file, found again; its names are where they were only if it is the very same. */
+static int other_open(struct symtab *table, int fd, const struct debug_place *place)
+{
+	struct elf_file *file = NULL, *other = NULL;
+	struct stat st;
+	int err = elf_file_open_fd(fd, &file);
+
+	if (!err)
+		err = place ? debugfile_open(file, place, &other) : -ENOENT;
+	elf_file_free(file);
+	if (err)
+		return err;
+	if (fstat(elf_file_fd(other), &st) || !is_same_file(&st, &table->other)) {
+		err = -ESTALE;
+	} else {
+		table->fds[1] = fcntl(elf_file_fd(other), F_DUPFD_CLOEXEC, 0);
+		err = table->fds[1] < 0 ? -errno : 0;
+	}
+	elf_file_free(other);
+	return err;
+}
+
+int symtab_wake(struct symtab *table, int fd, const struct debug_place *place)
+{
+	int err;
+
+	if (!table->resting)
+		return 0;
+	table->fds[0] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	err = table->fds[0] < 0 ? -errno : 0;
+	if (!err && table->both)
+		err = other_open(table, fd, place);
+	if (err) {
+		files_close(table);
+		return err;
+	}
+	for (int i = 0; i < 2; i++)
+		bytes_replace(table, CLOSED(i), table->fds[i]);
+	table->resting = false;
+	return 0;
+}
+
+/* --- questions ------------------------------------------------------------------------------- */
 
 size_t symtab_count(const struct symtab *table)
 {
@@ -452,17 +527,24 @@ size_t symtab_count(const struct symtab *table)
 
 size_t symtab_bytes(const struct symtab *table)
 {
-	return sizeof(*table) + table->count * sizeof(*table->entries) + table->names_size;
+	return sizeof(*table) + table->count * sizeof(*table->entries) +
+	       table->naliases * sizeof(*table->aliases) +
+	       table->nblocks * (BLOCK + sizeof(*table->blocks));
 }
 
-int symtab_find(const struct symtab *table, uint64_t vaddr, struct symbol *out)
+bool symtab_complete(const struct symtab *table)
+{
+	return table->complete;
+}
+
+static struct entry *entry_find(const struct symtab *table, uint64_t vaddr)
 {
 	uint64_t at = vaddr - table->base;
 	size_t low = 0, high = table->count, middle;
-	const struct entry *e;
+	struct entry *e;
 
 	if (vaddr < table->base)
-		return -ENOENT;
+		return NULL;
 	while (low < high) {
 		middle = low + (high - low) / 2;
 		if (table->entries[middle].start <= at)
@@ -471,12 +553,39 @@ int symtab_find(const struct symtab *table, uint64_t vaddr, struct symbol *out)
 			high = middle;
 	}
 	if (!low)
-		return -ENOENT;
+		return NULL;
 	for (e = &table->entries[low - 1]; at >= entry_end(e); e -= e->outer)
 		if (!e->outer)
-			return -ENOENT;
-	out->name = table->names + e->name;
+			return NULL;
+	return e;
+}
+
+static size_t resolver_read(struct symtab *table, uint64_t at, char *text, size_t room)
+{
+	struct entry *e = entry_find(table, table->base + at);
+	const char *name;
+	size_t length;
+
+	if (!e || e->source == SYMLIST_PLT || e->source == SYMLIST_IPLT)
+		return 0;
+	name = entry_name(table, e);
+	length = name ? strlen(name) : 0;
+	if (length >= room)
+		length = room - 1;
+	if (length)
+		memcpy(text, name, length);
+	return length;
+}
+
+int symtab_find(struct symtab *table, uint64_t vaddr, struct symbol *out)
+{
+	struct entry *e = entry_find(table, vaddr);
+
+	if (!e)
+		return -ENOENT;
+	out->name = entry_name(table, e);
 	out->start = table->base + e->start;
 	out->size = e->size;
-	return 0;
+	out->guessed = e->guessed;
+	return out->name ? 0 : -ENOENT;
 }

@@ -74,6 +74,11 @@ size_t text_clean(char *to, size_t size, const char *from, size_t length)
 	uint32_t code;
 
 	while (i < length) {
+		/* Nearly all names are of these alone. */
+		while (i < length && at < size - 1 && s[i] >= 0x20 && s[i] < 0x7f)
+			to[at++] = (char)s[i++];
+		if (i == length)
+			break;
 		n = utf8_decode(s + i, length - i, &code);
 		width = n && !is_harmful(code) ? n : 1;
 		if (width > size - 1 - at)

@@ -15,7 +15,9 @@
 set -u
 
 # group, probe, packages by manager. A probe is a command, or header:library to link against
-# (library - for none). Several packages are joined by a comma, - stands for none needed.
+# (library - for none). Several packages are joined by a comma, - stands for none needed, none for
+# what this distribution does not have and the tests do without. What begins with ? is optional: it is
+# installed with the rest, and not missed.
 table() {
     cat <<'END'
 #group  probe                              apt                 dnf                    pacman       zypper                apk
@@ -32,6 +34,8 @@ build   ncurses.h:ncursesw                 libncurses-dev      ncurses-devel    
 build   demangle.h:iberty                  libiberty-dev       binutils-devel         binutils     binutils-devel        binutils-dev
 build   zlib.h:z                           zlib1g-dev          zlib-devel             zlib         zlib-devel            zlib-dev
 build   zstd.h:zstd                        libzstd-dev         libzstd-devel          zstd         libzstd-devel         zstd-dev
+build   lzma.h:lzma                        liblzma-dev         xz-devel               xz           xz-devel              xz-dev
+build   ?capstone/capstone.h:capstone      libcapstone-dev     capstone-devel         capstone     libcapstone-devel     capstone-dev
 build   uthash.h:-                         uthash-dev          uthash-devel           uthash       uthash-devel          uthash-dev
 test    cmocka.h:cmocka                    libcmocka-dev       libcmocka-devel        cmocka       libcmocka-devel       cmocka-dev
 test    vterm.h:vterm                      libvterm-dev        libvterm-devel         libvterm     libvterm-devel        libvterm-dev
@@ -40,10 +44,17 @@ test    bash                               bash                bash             
 test    tmux                               tmux                tmux                   tmux         tmux                  tmux
 test    readelf                            binutils            binutils               binutils     binutils              binutils
 test    eu-readelf                         elfutils            elfutils               elfutils     elfutils              elfutils
+test    debuginfod                         debuginfod          elfutils-debuginfod    debuginfod   none                  none
+test    dwz                                dwz                 dwz                    none         dwz                   none
+test    libc-names                         libc6-dbg           none                   none         none                  none
 test    g++                                g++                 gcc-c++                gcc          gcc-c++               g++
 test    ps                                 procps              procps-ng              procps-ng    procps                procps
 test    perl                               perl                perl-interpreter       perl         perl                  perl
 test    xz                                 xz-utils            xz                     xz           xz                    xz
+test    ld.lld                             lld                 lld                    lld          lld                   lld
+test    musl-gcc                           musl-tools          musl-gcc               musl         none                  none
+test    rustc                              rustc               rust                   rust         rust                  rust
+test    go                                 golang-go           golang                 go           go                    go
 kernels qemu-system-x86_64                 qemu-system-x86     qemu-system-x86-core   qemu-system-x86 qemu-x86           qemu-system-x86_64
 kernels static-busybox                     busybox-static      busybox                busybox      busybox-static        busybox-static
 kernels cpio                               cpio                cpio                   cpio         cpio                  cpio
@@ -103,8 +114,19 @@ links() { # header library
         >/dev/null 2>&1
 }
 
+# The names of the C library's inner functions, such as clone3: in it, or in a debug file beside it.
+libc_names() {
+    libc=$("${CC:-gcc}" -print-file-name=libc.so.6 2>/dev/null)
+    [ -f "$libc" ] || return 0 # another C library
+    readelf -SW "$libc" 2>/dev/null | grep -q '\.symtab\|\.gnu_debugdata' && return 0
+    id=$(readelf -nW "$libc" 2>/dev/null | sed -n 's/.*Build ID: //p')
+    rest=${id#??}
+    [ -n "$rest" ] && [ -f "/usr/lib/debug/.build-id/${id%"$rest"}/$rest.debug" ]
+}
+
 present() { # probe
     case $1 in
+    \?*) [ "$verb" = check ] || present "${1#?}" ;;
     static-busybox)
         bb=$(command -v busybox.static || command -v busybox) && ! ldd "$bb" >/dev/null 2>&1
         ;;
@@ -112,6 +134,7 @@ present() { # probe
         printf 'int main(void) { return 0; }\n' |
             "${CC:-gcc}" -x c - -static -o "$probe_out" >/dev/null 2>&1
         ;;
+    libc-names) libc_names ;;
     *:*) links "${1%:*}" "${1#*:}" ;;
     clang) command -v "${CLANG:-clang}" >/dev/null 2>&1 ;;
     gcc) command -v "${CC:-gcc}" >/dev/null 2>&1 ;;
@@ -134,6 +157,7 @@ packages() {
             # shellcheck disable=SC2086  # the columns are words on purpose
             set -- $group $probe $apt $dnf $pacman $zypper $apk
             shift $((field - 1))
+            [ "$1" != none ] || continue
             [ "$1" = - ] || echo "$1" | tr ',' '\n'
             [ "$verb" = list ] || echo "$probe" >>"$probe_list"
         fi

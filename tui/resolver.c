@@ -22,6 +22,7 @@
 #include "bpf/ksyms.h"
 #include "bpf/sampler.h"
 #include "bpf/tracker.h"
+#include "symbols/debugfile.h"
 #include "symbols/demangle.h"
 #include "symbols/elffile.h"
 #include "symbols/symtab.h"
@@ -152,7 +153,7 @@ static int module_read(struct module *m, const struct object *object)
 	int err = object_open(object, &file);
 
 	if (!err)
-		err = symtab_new(file, DEBUG_ROOT, &m->symtab);
+		err = symtab_new(file, &(struct debug_place){-1, DEBUG_ROOT, NULL}, &m->symtab);
 	if (err)
 		m->symtab = NULL;
 	elf_file_free(file);

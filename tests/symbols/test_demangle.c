@@ -69,6 +69,29 @@ static void test_rust(void **state)
 	expect("_RINvNtC3std3mem8align_ofjE", "std::mem::align_of::<usize>");
 }
 
+/* What c++filt -s dlang says, without parameters; names are libphobos' own. */
+static void test_d(void **state)
+{
+	char name[512] = "_D4test3fooFHiiHQeQg";
+
+	(void)state;
+	expect("_Dmain", "D main");
+	expect("_D4test3fooFiZv", "test.foo");
+	expect("_D4core6thread11threadgroup11ThreadGroup6createMFPFZvZv",
+	       "core.thread.threadgroup.ThreadGroup.create");
+	expect("_D3std8typecons__T5TupleTkTmZQl6toHashMxFNbNeZm",
+	       "std.typecons.Tuple!(uint, ulong).Tuple.toHash");
+	expect("_D4test__T3fooTiZQhFiZv", "test.foo!(int).foo");
+	expect("_D4test3fooFiZ3barMFZv", "test.foo(int).bar");
+	expect("_Dnothing", "_Dnothing");
+	expect("_D", "_D");
+	/* Each type is an array of the one before, indexed by itself: 2^30 ints. */
+	for (int i = 0; i < 30; i++)
+		strcat(name, "HQgQi");
+	strcat(name, "Zv");
+	expect(name, name);
+}
+
 /* A C++ name of n pairs of the pair before: S_ is f, S0_ is P, S1_ is P<int, int>. */
 static void pairs(char *name, unsigned int n)
 {
@@ -196,6 +219,7 @@ int main(void)
 		cmocka_unit_test(test_names), cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_rust),  cmocka_unit_test(test_explosion),
 		cmocka_unit_test(test_deep),  cmocka_unit_test(test_filt),
+		cmocka_unit_test(test_d),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

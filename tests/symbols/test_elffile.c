@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -315,6 +316,70 @@ static void test_sparse(void **state)
 	free(data);
 }
 
+/* Of the names of sections libelf reads all at once. */
+static void test_endless_names(void **state)
+{
+	struct elf_file *file;
+	size_t size;
+	char *data = copy_of("/bin/ls", &size), path[64];
+	Elf64_Ehdr *ehdr = (Elf64_Ehdr *)data;
+	Elf64_Shdr *names = (Elf64_Shdr *)(data + ehdr->e_shoff) + ehdr->e_shstrndx;
+	uint64_t as_it_was = names->sh_size;
+	int fd;
+
+	(void)state;
+	names->sh_size = 1ull << 31;
+	fd = temporary(path, data, size);
+	assert_int_equal(ftruncate(fd, 1ll << 32), 0);
+	assert_int_equal(elf_file_open_fd(fd, &file), -EINVAL);
+	close(fd);
+	unlink(path);
+	names->sh_size = as_it_was;
+	names->sh_flags |= SHF_COMPRESSED;
+	assert_int_equal(elf_file_open_memory(data, size, &file), -EINVAL);
+	free(data);
+}
+
+/* Each is small enough to be read; all of them are two gigabytes. */
+static void test_endless_notes(void **state)
+{
+	enum { NOTES = 2000, EACH = 1 << 20 };
+	Elf64_Phdr *notes = calloc(NOTES, sizeof(*notes));
+	uint8_t id[BUILD_ID_MAX];
+	struct mallinfo2 before, after;
+	struct elf_file *file;
+	size_t size;
+	char *data = copy_of("/bin/ls", &size), path[64];
+	Elf64_Ehdr *ehdr = (Elf64_Ehdr *)data;
+	int fd;
+
+	(void)state;
+	assert_non_null(notes);
+	for (int i = 0; i < NOTES; i++)
+		notes[i] = (Elf64_Phdr){.p_type = PT_NOTE,
+					.p_offset = (uint64_t)(i + 1) * EACH,
+					.p_filesz = EACH,
+					.p_memsz = EACH};
+	ehdr->e_phoff = EACH / 2;
+	ehdr->e_phnum = NOTES;
+	ehdr->e_shoff = ehdr->e_shnum = ehdr->e_shstrndx = 0;
+	assert_true(size < EACH / 2);
+	fd = temporary(path, data, size);
+	assert_int_equal(pwrite(fd, notes, NOTES * sizeof(*notes), EACH / 2),
+			 NOTES * sizeof(*notes));
+	assert_int_equal(ftruncate(fd, (NOTES + 1ll) * EACH), 0);
+	assert_int_equal(elf_file_open_fd(fd, &file), 0);
+	before = mallinfo2();
+	assert_int_equal(elf_file_build_id(file, id), 0);
+	after = mallinfo2();
+	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + 4 * EACH);
+	elf_file_free(file);
+	close(fd);
+	unlink(path);
+	free(notes);
+	free(data);
+}
+
 /* Compressed by the assembler, read as it was; broken and boasting compression is refused. */
 static void test_compressed(void **state)
 {
@@ -364,10 +429,11 @@ static void test_compressed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loads),	   cmocka_unit_test(test_sections),
-		cmocka_unit_test(test_build_id),   cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_memory),	   cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_hostile),	   cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_loads),	      cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_build_id),      cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_memory),	      cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_endless_names), cmocka_unit_test(test_endless_notes),
 		cmocka_unit_test(test_compressed),
 	};
 

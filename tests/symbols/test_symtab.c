@@ -1,402 +1,22 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What binutils and elfutils say about the functions of real files is what the table has to say:
- * thousands of random addresses a file, each disagreement assigned to a class that is allowed.
+ * Which of the symbols of an address is the one, and where they are looked for: on a file made of
+ * hard cases, its debug files of many kinds, and copies of it that are broken.
  */
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-#include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "symbols/elffile.h"
-#include "symbols/symtab.h"
+#include <cmocka.h>
 
-#define SAMPLES 3000
-
-static const char *const files[] = {
-	"/usr/bin/node",
-	"/usr/bin/python3",
-	"/usr/bin/perl",
-	"/usr/bin/bash",
-	"/usr/bin/xz",
-	"/usr/bin/openssl",
-	"/lib64/ld-linux-x86-64.so.2",
-	"/lib/x86_64-linux-gnu/libc.so.6",
-	"/lib/x86_64-linux-gnu/libm.so.6",
-	"/lib/x86_64-linux-gnu/libelf.so.1",
-	"/lib/x86_64-linux-gnu/libstdc++.so.6",
-	"/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
-	"/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1",
-	"/proc/self/exe",
-};
-
-/* A line of nm. */
-struct line {
-	uint64_t addr;
-	uint64_t size;
-	char *name;
-	bool label;
-};
-
-struct names {
-	struct line *lines;
-	size_t count;
-};
-
-__attribute__((format(printf, 1, 2))) static FILE *run(const char *format, ...)
-{
-	char command[1024];
-	va_list args;
-	FILE *pipe;
-
-	va_start(args, format);
-	vsnprintf(command, sizeof(command), format, args);
-	va_end(args);
-	pipe = popen(command, "r");
-	assert_non_null(pipe);
-	return pipe;
-}
-
-__attribute__((format(printf, 1, 2))) static void must(const char *format, ...)
-{
-	char command[2048];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(command, sizeof(command), format, args);
-	va_end(args);
-	if (system(command))
-		fail_msg("%s", command);
-}
-
-static int by_addr(const void *left, const void *right)
-{
-	const struct line *a = left, *b = right;
-
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
-}
-
-/* A field of nm's table without its padding. */
-static char *next_field(char **at)
-{
-	char *field = strsep(at, "|\n"), *end;
-
-	if (!field)
-		return NULL;
-	field += strspn(field, " ");
-	for (end = field + strlen(field); end > field && end[-1] == ' '; end--)
-		end[-1] = '\0';
-	return field;
-}
-
-/* The functions and labels that nm lists (name, value, class, type, size), versions cut. */
-static void names_read(struct names *names, const char *path, const char *options)
-{
-	FILE *pipe = run("nm -f sysv --defined-only %s '%s' 2>/dev/null", options, path);
-	char *text = NULL, *at, *name, *value, *type, *length;
-	size_t size = 0;
-	struct line line;
-	bool function;
-
-	while (getline(&text, &size, pipe) > 0) {
-		at = text;
-		name = next_field(&at);
-		value = next_field(&at);
-		next_field(&at);
-		type = next_field(&at);
-		length = next_field(&at);
-		/* STT_GNU_IFUNC is number 10 */
-		function = type && (!strcmp(type, "FUNC") || strstr(type, ": 10"));
-		if (!length || (!function && strcmp(type, "NOTYPE")) ||
-		    !strncmp(name, "__pfx_", 6) || !*name || *name == '.')
-			continue;
-		name[1 + strcspn(name + 1, "@")] = '\0';
-		line.addr = strtoull(value, NULL, 16);
-		line.size = strtoull(length, NULL, 16);
-		line.label = !function;
-		line.name = strdup(name);
-		/* at every power of two */
-		if (!(names->count & (names->count - 1)))
-			names->lines = reallocarray(
-				names->lines, names->count ? 2 * names->count : 1, sizeof(line));
-		assert_non_null(names->lines);
-		names->lines[names->count++] = line;
-	}
-	free(text);
-	pclose(pipe);
-}
-
-static void names_sort(struct names *names)
-{
-	if (names->count)
-		qsort(names->lines, names->count, sizeof(*names->lines), by_addr);
-}
-
-static void names_free(struct names *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		free(names->lines[i].name);
-	free(names->lines);
-	*names = (struct names){0};
-}
-
-/* Index of the first line behind addr. */
-static size_t names_after(const struct names *names, uint64_t addr)
-{
-	size_t low = 0, high = names->count, middle;
-
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (names->lines[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static bool names_has(const struct names *names, uint64_t addr, const char *name)
-{
-	size_t i = names_after(names, addr);
-
-	while (i-- > 0 && names->lines[i].addr == addr)
-		if (!strcmp(names->lines[i].name, name))
-			return true;
-	return false;
-}
-
-/* Latest start of a sized function that covers addr, 0 when there is none. */
-static uint64_t names_inner(const struct names *names, uint64_t addr)
-{
-	size_t i = names_after(names, addr), seen;
-
-	for (seen = 0; i-- > 0 && seen < 5000; seen++)
-		if (!names->lines[i].label && addr - names->lines[i].addr < names->lines[i].size)
-			return names->lines[i].addr;
-	return 0;
-}
-
-static struct symtab *open_table(const char *path, const char *debug_root)
-{
-	struct elf_file *file;
-	struct symtab *table;
-
-	assert_int_equal(elf_file_open(path, &file), 0);
-	assert_int_equal(symtab_new(file, debug_root, &table), 0);
-	elf_file_free(file);
-	return table;
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
-
-/* Executable sections as readelf lists them. */
-static size_t text_ranges(const char *path, uint64_t (*ranges)[2], size_t max)
-{
-	FILE *pipe = run("readelf -SW '%s' 2>/dev/null | sed 's/^ *\\[ *[0-9]*\\] *//' | "
-			 "awk '$7 ~ /^W?A?X/ && $3 != 0 {print $3, $5}'",
-			 path);
-	size_t n = 0;
-
-	while (n < max && fscanf(pipe, "%" SCNx64 " %" SCNx64, &ranges[n][0], &ranges[n][1]) == 2)
-		n++;
-	pclose(pipe);
-	return n;
-}
-
-static bool in_text(uint64_t addr, uint64_t (*ranges)[2], size_t n)
-{
-	while (n--)
-		if (addr - ranges[n][0] < ranges[n][1])
-			return true;
-	return false;
-}
-
-/* Random addresses: half in .text and its like, half near where a symbol begins or ends. */
-static void pick(const char *path, const struct names *names, uint64_t *addrs)
-{
-	uint64_t ranges[64][2], seed = 0x9e3779b97f4a7c15, edge;
-	size_t n = text_ranges(path, ranges, 64), largest = 0, i;
-	const struct line *line;
-	uint64_t *r;
-
-	assert_true(n > 0);
-	for (i = 1; i < n; i++)
-		if (ranges[i][1] > ranges[largest][1])
-			largest = i;
-	for (i = 0; i < SAMPLES; i++) {
-		r = ranges[i % 8 > 1 ? largest : next_random(&seed) % n];
-		addrs[i] = r[0] + next_random(&seed) % r[1];
-		if (!names->count || i % 2)
-			continue;
-		line = &names->lines[next_random(&seed) % names->count];
-		edge = line->addr + (i % 4 ? line->size : 0) + next_random(&seed) % 3 - 1;
-		if (in_text(edge, ranges, n))
-			addrs[i] = edge;
-	}
-}
-
-static void check_nm(const char *path, const char *root, const struct names *names)
-{
-	struct symtab *table = open_table(path, root);
-	uint64_t addrs[SAMPLES], inner;
-	size_t i, found = 0, unsized = 0;
-	struct symbol symbol;
-
-	pick(path, names, addrs);
-	for (i = 0; i < SAMPLES; i++) {
-		inner = names_inner(names, addrs[i]);
-		if (symtab_find(table, addrs[i], &symbol)) {
-			if (inner)
-				fail_msg("%s: %" PRIx64 " is in a function at %" PRIx64, path,
-					 addrs[i], inner);
-			continue;
-		}
-		found++;
-		assert_true(addrs[i] - symbol.start < symbol.size);
-		if (!names_has(names, symbol.start, symbol.name))
-			fail_msg("%s: nm knows no %s at %" PRIx64, path, symbol.name, symbol.start);
-		if (symbol.start < inner)
-			fail_msg("%s: %" PRIx64 " is %s, not what begins at %" PRIx64, path,
-				 addrs[i], symbol.name, inner);
-		if (!inner)
-			unsized++;
-	}
-	print_message("%s: %zu symbols, %zu bytes; %zu of %d found, %zu of them unsized\n", path,
-		      symtab_count(table), symtab_bytes(table), found, SAMPLES, unsized);
-	if (names->count > 100)
-		assert_true(found > SAMPLES / 20);
-	symtab_free(table);
-}
-
-static void test_nm(void **state)
-{
-	size_t i, tried = 0;
-
-	(void)state;
-	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		struct names names = {0};
-		char path[4096];
-
-		if (!realpath(files[i], path))
-			continue;
-		names_read(&names, path, "");
-		names_read(&names, path, "-D");
-		names_sort(&names);
-		check_nm(path, NULL, &names);
-		names_free(&names);
-		tried++;
-	}
-	assert_true(tried >= 10);
-}
-
-/* eu-addr2line's answers, as starts of symbols; 0 where it knows none. */
-static void ask_elfutils(const char *path, const uint64_t *addrs, uint64_t *starts)
-{
-	char list[] = "/tmp/test_symtab.XXXXXX", *text = NULL, *plus;
-	int fd = mkstemp(list);
-	FILE *out, *pipe;
-	size_t size = 0, i;
-
-	assert_true(fd >= 0);
-	out = fdopen(fd, "w");
-	for (i = 0; i < SAMPLES; i++)
-		fprintf(out, "0x%" PRIx64 "\n", addrs[i]);
-	fclose(out);
-	/* A line for the symbol, and one for the source, which is not wanted. */
-	pipe = run(
-		"DEBUGINFOD_URLS= eu-addr2line --debuginfo-path=/nowhere -S -e '%s' < %s 2>/dev/null",
-		path, list);
-	for (i = 0; i < SAMPLES; i++) {
-		assert_true(getline(&text, &size, pipe) > 0);
-		plus = strrchr(text, '+');
-		starts[i] = 0;
-		if (plus && !strncmp(plus, "+0x", 3))
-			starts[i] = addrs[i] - strtoull(plus + 1, NULL, 16);
-		else if (text[0] != '?' && text[0] != '(')
-			starts[i] = addrs[i];
-		assert_true(getline(&text, &size, pipe) > 0);
-	}
-	pclose(pipe);
-	free(text);
-	unlink(list);
-}
-
-/* True when nm gives a size to no symbol at start, or to none that reaches addr. */
-static bool does_not_reach(const struct names *names, uint64_t start, uint64_t addr)
-{
-	size_t i = names_after(names, start);
-
-	while (i-- > 0 && names->lines[i].addr == start)
-		if (addr - start < names->lines[i].size)
-			return false;
-	return true;
-}
-
-/*
- * The allowed classes of disagreement: elfutils lets a symbol go on behind its size when nothing
- * follows, or across sections; or it prefers a sizeless symbol, or the table does.
- */
-static void check_elfutils(const char *path, const struct names *names)
-{
-	uint64_t addrs[SAMPLES], starts[SAMPLES];
-	size_t i, same = 0, none = 0, theirs = 0, ours = 0;
-	struct symtab *table = open_table(path, NULL);
-	struct symbol symbol;
-
-	pick(path, names, addrs);
-	ask_elfutils(path, addrs, starts);
-	for (i = 0; i < SAMPLES; i++) {
-		int err = symtab_find(table, addrs[i], &symbol);
-
-		if (err && !starts[i])
-			none++;
-		else if (!err && starts[i] == symbol.start)
-			same++;
-		else if (starts[i] && does_not_reach(names, starts[i], addrs[i]))
-			theirs++;
-		else if (!err && does_not_reach(names, symbol.start, addrs[i]))
-			ours++;
-		else
-			fail_msg("%s: %" PRIx64 ": elfutils says %" PRIx64 ", the table %" PRIx64,
-				 path, addrs[i], starts[i], err ? 0 : symbol.start);
-	}
-	print_message("%s: %zu alike, %zu in none, sizeless or beyond: %zu theirs, %zu ours\n",
-		      path, same, none, theirs, ours);
-	symtab_free(table);
-}
-
-static void test_elfutils(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		struct names names = {0};
-		char path[4096];
-
-		if (!realpath(files[i], path))
-			continue;
-		names_read(&names, path, "");
-		names_read(&names, path, "-D");
-		names_sort(&names);
-		check_elfutils(path, &names);
-		names_free(&names);
-	}
-}
+#include "tests/symbols/nmnames.h"
+#include "tests/symbols/shell.h"
 
 static const char source[] =
 	"asm(\".text\\n.globl entry\\n.weak weak_\\n.globl __entry\\n.type entry,@function\\n\"\n"
@@ -470,7 +90,7 @@ static uint64_t addr_of(const char *name)
 	return addr_in("full", name);
 }
 
-static void expect(const struct symtab *table, uint64_t addr, const char *name, uint64_t size)
+static void expect(struct symtab *table, uint64_t addr, const char *name, uint64_t size)
 {
 	struct symbol symbol;
 
@@ -480,7 +100,7 @@ static void expect(const struct symtab *table, uint64_t addr, const char *name, 
 	assert_int_equal(symbol.size, size);
 }
 
-static void check_made(const struct symtab *table)
+static void check_made(struct symtab *table)
 {
 	uint64_t entry = addr_of("entry"), outer = addr_of("outer"), sizeless = addr_of("sizeless");
 	uint64_t last = addr_of("last");
@@ -599,6 +219,75 @@ static void test_no_fd_is_left(void **state)
 	assert_int_equal(count_fds(), before);
 }
 
+/* fd of the file, for symtab_wake with the debug files below root. */
+static int wake(struct symtab *table, const char *name, const char *root)
+{
+	char path[128], where[128];
+	struct debug_place place = {.folder = where, .root = -1};
+	int fd, err;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	snprintf(where, sizeof(where), "%s/%s", folder, root ? root : "");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	err = symtab_wake(table, fd, root ? &place : NULL);
+	close(fd);
+	return err;
+}
+
+/* What was asked for before it rested is known while it does, and all else afterwards. */
+static void test_rest(void **state)
+{
+	static const struct {
+		const char *name, *root;
+	} files[] = {{"full", NULL}, {"bare", "root"}, {"bare", "compressed"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		int before = count_fds();
+		struct symtab *table = open_made(files[i].name, files[i].root);
+		struct symbol symbol;
+
+		for (int round = 0; round < 3; round++) {
+			expect(table, addr_of("entry"), "entry", 64);
+			assert_false(symtab_rests(table));
+			symtab_rest(table);
+			symtab_rest(table);
+			assert_true(symtab_rests(table));
+			assert_int_equal(count_fds(), before);
+			expect(table, addr_of("entry"), "entry", 64);
+			if (!round)
+				assert_int_equal(symtab_find(table, addr_of("outer"), &symbol),
+						 -ENOENT);
+			assert_int_equal(wake(table, files[i].name, files[i].root), 0);
+			check_made(table);
+		}
+		symtab_free(table);
+		assert_int_equal(count_fds(), before);
+	}
+}
+
+/* A table is not read on from a debug file that only looks like that of before. */
+static void test_rest_other_debug_file(void **state)
+{
+	int before = count_fds();
+	struct symtab *table = open_made("bare", "root");
+	struct symbol symbol;
+
+	(void)state;
+	symtab_rest(table);
+	must("cp -rp %s/root %s/copy", folder, folder);
+	assert_int_equal(wake(table, "bare", "copy"), -ESTALE);
+	assert_int_equal(wake(table, "bare", "nowhere"), -ENOENT);
+	assert_int_equal(wake(table, "bare", NULL), -ENOENT);
+	assert_true(symtab_rests(table));
+	assert_int_equal(symtab_find(table, addr_of("outer"), &symbol), -ENOENT);
+	assert_int_equal(count_fds(), before);
+	assert_int_equal(wake(table, "bare", "root"), 0);
+	check_made(table);
+	symtab_free(table);
+}
+
 static void test_relocatable(void **state)
 {
 	struct elf_file *file;
@@ -613,6 +302,76 @@ static void test_relocatable(void **state)
 	elf_file_free(file);
 }
 
+enum overlap { OVERLAP_CODE, OVERLAP_STRINGS, OVERLAP_ALL };
+
+/* A copy of the program whose sections lie on one another. */
+static void lay_over(const char *name, enum overlap what)
+{
+	char path[128], *data = calloc(1, 1 << 20);
+	Elf64_Shdr *sections, text = {0};
+	Elf64_Ehdr *header = (Elf64_Ehdr *)data;
+	FILE *file;
+	size_t size;
+
+	must("cd %s && cp full %s", folder, name);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "r+");
+	assert_true(file && data);
+	size = fread(data, 1, 1 << 20, file);
+	assert_true(size > sizeof(*header) && header->e_shoff < size);
+	sections = (Elf64_Shdr *)(data + header->e_shoff);
+	for (int i = 0; i < header->e_shnum; i++)
+		if (sections[i].sh_flags & SHF_EXECINSTR && sections[i].sh_size > text.sh_size)
+			text = sections[i];
+	for (int i = 1; i < header->e_shnum; i++) {
+		Elf64_Shdr *s = &sections[i];
+
+		if (what == OVERLAP_CODE && s->sh_flags & SHF_EXECINSTR) {
+			s->sh_addr = text.sh_addr - 16 * (Elf64_Addr)(i % 3);
+			s->sh_size = text.sh_size + 64 * (Elf64_Xword)i;
+		} else if (what == OVERLAP_STRINGS && s->sh_type == SHT_SYMTAB) {
+			sections[s->sh_link].sh_offset = s->sh_offset + 1;
+		} else if (what == OVERLAP_ALL) {
+			s->sh_offset = text.sh_offset;
+			s->sh_addr = text.sh_addr;
+			s->sh_size = text.sh_size - (Elf64_Xword)i;
+		}
+	}
+	rewind(file);
+	assert_int_equal(fwrite(data, 1, size, file), size);
+	fclose(file);
+	free(data);
+}
+
+/* Where only code lies on code the symbols are as true as before; else some answer must come. */
+static void test_overlapping_sections(void **state)
+{
+	static const char *const made[] = {"over-code", "over-strings", "over-all"};
+	char path[128];
+
+	(void)state;
+	for (int what = OVERLAP_CODE; what <= OVERLAP_ALL; what++) {
+		struct elf_file *file;
+		struct symtab *table;
+		struct symbol symbol;
+
+		lay_over(made[what], (enum overlap)what);
+		snprintf(path, sizeof(path), "%s/%s", folder, made[what]);
+		assert_int_equal(elf_file_open(path, &file), 0);
+		if (symtab_new(file, NULL, &table))
+			table = NULL;
+		elf_file_free(file);
+		if (what == OVERLAP_CODE) {
+			assert_non_null(table);
+			check_made(table);
+		}
+		for (uint64_t at = 0; table && at < 0x8000; at++)
+			if (!symtab_find(table, at, &symbol))
+				assert_in_range(at, symbol.start, symbol.start + symbol.size - 1);
+		symtab_free(table);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -622,9 +381,10 @@ int main(void)
 		cmocka_unit_test(test_thin_symtab),
 		cmocka_unit_test(test_fifo_as_debug_file),
 		cmocka_unit_test(test_no_fd_is_left),
+		cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_rest_other_debug_file),
 		cmocka_unit_test(test_relocatable),
-		cmocka_unit_test(test_nm),
-		cmocka_unit_test(test_elfutils),
+		cmocka_unit_test(test_overlapping_sections),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);

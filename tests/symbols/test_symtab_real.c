@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What binutils and elfutils say about the functions of real files is what the table has to say:
+ * thousands of random addresses a file, each disagreement assigned to a class that is allowed.
+ * To ask elfutils about large files takes long on a busy machine. time limit: 300 s
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/symbols/nmnames.h"
+
+static const char *const files[] = {
+	"/usr/bin/node",
+	"/usr/bin/python3",
+	"/usr/bin/perl",
+	"/usr/bin/bash",
+	"/usr/bin/xz",
+	"/usr/bin/openssl",
+	"/lib64/ld-linux-x86-64.so.2",
+	"/lib/x86_64-linux-gnu/libc.so.6",
+	"/lib/x86_64-linux-gnu/libm.so.6",
+	"/lib/x86_64-linux-gnu/libelf.so.1",
+	"/lib/x86_64-linux-gnu/libstdc++.so.6",
+	"/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
+	"/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1",
+	"/proc/self/exe",
+};
+
+static void test_nm(void **state)
+{
+	size_t i, tried = 0;
+
+	(void)state;
+	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		struct names names = {0};
+		char path[4096];
+
+		if (!realpath(files[i], path))
+			continue;
+		names_read(&names, path, "");
+		names_read(&names, path, "-D");
+		names_sort(&names);
+		check_nm(path, NULL, &names);
+		names_free(&names);
+		tried++;
+	}
+	assert_true(tried >= 10);
+}
+
+/* eu-addr2line's answers, as starts of symbols; 0 where it knows none. */
+static void ask_elfutils(const char *path, const uint64_t *addrs, uint64_t *starts)
+{
+	char list[] = "/tmp/test_symtab.XXXXXX", *text = NULL, *plus;
+	int fd = mkstemp(list);
+	FILE *out, *pipe;
+	size_t size = 0, i;
+
+	assert_true(fd >= 0);
+	out = fdopen(fd, "w");
+	for (i = 0; i < SAMPLES; i++)
+		fprintf(out, "0x%" PRIx64 "\n", addrs[i]);
+	fclose(out);
+	/* A line for the symbol, and one for the source, which is not wanted. */
+	pipe = run(
+		"DEBUGINFOD_URLS= eu-addr2line --debuginfo-path=/nowhere -S -e '%s' < %s 2>/dev/null",
+		path, list);
+	for (i = 0; i < SAMPLES; i++) {
+		assert_true(getline(&text, &size, pipe) > 0);
+		plus = strrchr(text, '+');
+		starts[i] = 0;
+		if (plus && !strncmp(plus, "+0x", 3))
+			starts[i] = addrs[i] - strtoull(plus + 1, NULL, 16);
+		else if (text[0] != '?' && text[0] != '(')
+			starts[i] = addrs[i];
+		assert_true(getline(&text, &size, pipe) > 0);
+	}
+	pclose(pipe);
+	free(text);
+	unlink(list);
+}
+
+/* True when nm gives a size to no symbol at start, or to none that reaches addr. */
+static bool does_not_reach(const struct names *names, uint64_t start, uint64_t addr)
+{
+	size_t i = names_after(names, start);
+
+	while (i-- > 0 && names->lines[i].addr == start)
+		if (addr - start < names->lines[i].size)
+			return false;
+	return true;
+}
+
+/*
+ * The allowed classes of disagreement: elfutils lets a symbol go on behind its size when nothing
+ * follows, or across sections; or it prefers a sizeless symbol, or the table does.
+ */
+static void check_elfutils(const char *path, const struct names *names)
+{
+	uint64_t addrs[SAMPLES], starts[SAMPLES];
+	size_t i, same = 0, none = 0, theirs = 0, ours = 0;
+	struct symtab *table = open_table(path, NULL);
+	struct symbol symbol;
+
+	pick(path, names, addrs);
+	ask_elfutils(path, addrs, starts);
+	for (i = 0; i < SAMPLES; i++) {
+		int err = symtab_find(table, addrs[i], &symbol);
+
+		if (err && !starts[i])
+			none++;
+		else if (!err && starts[i] == symbol.start)
+			same++;
+		else if (starts[i] && does_not_reach(names, starts[i], addrs[i]))
+			theirs++;
+		else if (!err && does_not_reach(names, symbol.start, addrs[i]))
+			ours++;
+		else
+			fail_msg("%s: %" PRIx64 ": elfutils says %" PRIx64 ", the table %" PRIx64,
+				 path, addrs[i], starts[i], err ? 0 : symbol.start);
+	}
+	print_message("%s: %zu alike, %zu in none, sizeless or beyond: %zu theirs, %zu ours\n",
+		      path, same, none, theirs, ours);
+	symtab_free(table);
+}
+
+static void test_elfutils(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		struct names names = {0};
+		char path[4096];
+
+		if (!realpath(files[i], path))
+			continue;
+		names_read(&names, path, "");
+		names_read(&names, path, "-D");
+		names_sort(&names);
+		check_elfutils(path, &names);
+		names_free(&names);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nm),
+		cmocka_unit_test(test_elfutils),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
