@@ -1,0 +1,629 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * To find who is inlined at an address, one has to read the entries of its whole function; to find
+ * the function, those of its unit, but without what is inside of functions. So there are two
+ * indexes: of a unit's functions, and of the calls inlined into one function, each made when the
+ * first address falls into it.
+ *
+ * Entries form a tree, but in a hostile file DW_AT_sibling may lead anywhere. Entries are only
+ * followed upward in the file, and no more of them are read than the file has bytes.
+ *
+ * Functions inside of functions (GNU C, Ada, D) are looked for only when an address is in none of
+ * those outside: nearly all entries are inside of functions and types.
+ */
+#include "symbols/debugunit.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "symbols/debugimage.h"
+#include "symbols/linetable.h"
+#include "symbols/rangelist.h"
+#include "symbols/skim.h"
+
+#define DEPTH_MAX    200u /* of entries in one another */
+#define ORIGINS_MAX  16	  /* of an inlined call: its abstract instance, the declaration of that */
+#define RANGES_MORE  65536u
+#define LIBDW_FILE   32u /* bytes that libdw keeps for a file of a split unit */
+#define CANCEL_EVERY 1024u
+
+struct call { /* an inlined one */
+	Dwarf_Off die;
+	uint32_t parent; /* RANGEMAP_NONE: the function itself */
+};
+
+struct debugunit_function {
+	Dwarf_Off die;
+	bool loaded;
+	struct rangemap ranges;
+	struct call *calls;
+	uint32_t ncalls, room;
+};
+
+struct walk {
+	struct debugunit *unit;
+	struct debugunit_function *function; /* NULL: looking for functions */
+	const struct debugunit_bounds *bounds;
+	size_t entries_left, ranges_left;
+	bool types;	     /* outside of functions may hold code, too */
+	unsigned int inside; /* so many functions, when looking for such */
+};
+
+int debugunit_ranges(Dwarf_Die *die, const struct debugunit_bounds *bounds, uint32_t value,
+		     struct rangemap *map, size_t *left)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while (*left && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		--*left;
+		if (start < bounds->low || start >= end || end > bounds->high)
+			continue;
+		if (rangemap_add(map, start, end, value))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* --- the tree of entries --------------------------------------------------------------------- */
+
+/* The next entry; false: there is no more to read, wherever we are. */
+static bool walk_read(struct walk *w, const uint8_t *at, struct skim_entry *e)
+{
+	if (!w->entries_left)
+		return false;
+	w->entries_left--;
+	if ((w->entries_left % CANCEL_EVERY || !w->bounds->cancel ||
+	     !atomic_load_explicit(w->bounds->cancel, memory_order_relaxed)) &&
+	    skim_read(w->unit->skim, at, e))
+		return true;
+	w->entries_left = 0;
+	return false;
+}
+
+/* *at, the first of the entry's children, becomes what is behind the last of them. */
+static void children_skip(struct walk *w, const struct skim_entry *parent, const uint8_t **at)
+{
+	struct skim_entry e;
+	size_t depth = 1;
+
+	if (parent->sibling) {
+		*at = parent->sibling;
+		return;
+	}
+	while (depth && walk_read(w, *at, &e)) {
+		*at = e.children && e.sibling ? e.sibling : e.next;
+		if (!e.tag)
+			depth--;
+		else if (e.children && !e.sibling)
+			depth++;
+	}
+}
+
+static int add_range(struct walk *w, uint64_t start, uint64_t end, uint32_t value,
+		     struct rangemap *map)
+{
+	if (start < w->bounds->low || start >= end || end > w->bounds->high)
+		return 0;
+	return rangemap_add(map, start, end, value);
+}
+
+static int ask_libdw(struct walk *w, const struct skim_entry *e, uint32_t value,
+		     struct rangemap *map)
+{
+	Dwarf_Off offset = (Dwarf_Off)(e->at - skim_base(w->unit->skim));
+	Dwarf_Die die;
+
+	if (!dwarf_offdie(dwarf_cu_getdwarf(w->unit->body.cu), offset, &die))
+		return 0;
+	return debugunit_ranges(&die, w->bounds, value, map, &w->ranges_left);
+}
+
+/* The lists of split units are elsewhere. */
+static bool list_open(const struct walk *w, uint64_t offset, struct rangelist *list)
+{
+	const struct debugunit *u = w->unit;
+	unsigned int version = skim_version(u->skim);
+	const struct elf_section *section = version < 5 ? &w->bounds->ranges : &w->bounds->rnglists;
+
+	return u->body.cu == u->die.cu &&
+	       rangelist_open(list, section->data, section->size, offset, version, u->base);
+}
+
+static int add_list(struct walk *w, const struct skim_entry *e, uint32_t value,
+		    struct rangemap *map)
+{
+	enum rangelist_next next;
+	struct rangelist list;
+	uint64_t start, end;
+	int err = 0;
+
+	if (!list_open(w, e->ranges, &list))
+		return ask_libdw(w, e, value, map);
+	while (!err && w->ranges_left) {
+		next = rangelist_next(&list, &start, &end);
+		if (next == RANGELIST_OTHER)
+			return ask_libdw(w, e, value, map);
+		if (next == RANGELIST_END)
+			break;
+		w->ranges_left--;
+		err = add_range(w, start, end, value, map);
+	}
+	return err;
+}
+
+static int add_ranges(struct walk *w, const struct skim_entry *e, uint32_t value,
+		      struct rangemap *map)
+{
+	switch (e->code) {
+	case SKIM_RANGE:
+		return add_range(w, e->low, e->high, value, map);
+	case SKIM_RANGES:
+		return add_list(w, e, value, map);
+	case SKIM_OTHER:
+		return ask_libdw(w, e, value, map);
+	case SKIM_NONE:
+		break;
+	}
+	return 0;
+}
+
+static int add_function(struct walk *w, const struct skim_entry *e)
+{
+	struct debugunit *u = w->unit;
+	uint32_t room = u->room ? u->room * 2 : 32;
+	size_t before = u->ranges.nranges;
+	struct debugunit_function *grown;
+	int err = add_ranges(w, e, u->nfunctions, &u->ranges);
+
+	if (err || u->ranges.nranges == before)
+		return err;
+	if (u->nfunctions == u->room) {
+		grown = reallocarray(u->functions, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		u->functions = grown;
+		u->room = room;
+	}
+	u->functions[u->nfunctions++] =
+		(struct debugunit_function){.die = (Dwarf_Off)(e->at - skim_base(u->skim))};
+	return 0;
+}
+
+static int add_call(struct walk *w, const struct skim_entry *e, uint32_t parent)
+{
+	struct debugunit_function *f = w->function;
+	uint32_t room = f->room ? f->room * 2 : 16;
+	struct call *grown;
+
+	if (f->ncalls == f->room) {
+		grown = reallocarray(f->calls, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		f->calls = grown;
+		f->room = room;
+	}
+	f->calls[f->ncalls] = (struct call){(Dwarf_Off)(e->at - skim_base(w->unit->skim)), parent};
+	return add_ranges(w, e, f->ncalls++, &f->ranges);
+}
+
+/* C and C++ have the code of a type's functions beside the type, unless that is in a function. */
+static bool types_hold_code(const struct debugunit *unit)
+{
+	Dwarf_Die die = unit->body;
+
+	switch (dwarf_srclang(&die)) {
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static bool holds_functions(const struct walk *w, unsigned int tag)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		return true;
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+		return w->unit->deep;
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+		return w->unit->deep && (w->types || w->inside);
+	default:
+		return false;
+	}
+}
+
+static bool holds_calls(unsigned int tag)
+{
+	return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
+	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block || tag == DW_TAG_with_stmt;
+}
+
+/* The list of children at *at, which becomes what is behind it. call: whose children they are. */
+static int walk_children(struct walk *w, const uint8_t **at, uint32_t call, unsigned int depth)
+{
+	struct skim_entry e;
+	int err = 0;
+
+	while (!err && walk_read(w, *at, &e)) {
+		uint32_t inner = call;
+		bool enter;
+
+		*at = e.next;
+		if (!e.tag)
+			break;
+		if (w->function) {
+			enter = holds_calls(e.tag);
+			if (e.tag == DW_TAG_inlined_subroutine) {
+				inner = w->function->ncalls;
+				err = add_call(w, &e, call);
+			}
+		} else {
+			enter = holds_functions(w, e.tag);
+			if (e.tag == DW_TAG_subprogram)
+				err = add_function(w, &e);
+		}
+		if (err || !e.children)
+			continue;
+		if (enter && depth < DEPTH_MAX) {
+			w->inside += e.tag == DW_TAG_subprogram;
+			err = walk_children(w, at, inner, depth + 1);
+			w->inside -= e.tag == DW_TAG_subprogram;
+			if (e.sibling)
+				*at = e.sibling;
+		} else {
+			children_skip(w, &e, at);
+		}
+	}
+	return err;
+}
+
+static int walk_from(struct walk *w, Dwarf_Off die)
+{
+	const uint8_t *at = skim_base(w->unit->skim) + die;
+	struct skim_entry e;
+
+	if (!walk_read(w, at, &e) || !e.children)
+		return 0;
+	at = e.next;
+	return walk_children(w, &at, RANGEMAP_NONE, 0);
+}
+
+/* The unit of the entry, if it is of the file whose units are read when they are needed. */
+static void unit_need(const struct debugunit *unit, Dwarf_Die *die)
+{
+	Dwarf *dwarf = dwarf_cu_getdwarf(die->cu);
+	Dwarf_Off at = dwarf_dieoffset(die) - dwarf_cuoffset(die), next;
+	size_t header;
+
+	if (unit->image && dwarf != unit->alternate &&
+	    !dwarf_next_unit(dwarf, at, &next, &header, NULL, NULL, NULL, NULL, NULL, NULL) &&
+	    next > at)
+		debugimage_need(unit->image, at, next - at);
+}
+
+static bool cancelled(const struct debugunit_bounds *bounds)
+{
+	return bounds->cancel && atomic_load_explicit(bounds->cancel, memory_order_relaxed);
+}
+
+/* --- split units ----------------------------------------------------------------------------- */
+
+/*
+ * libdw opens whatever has the name, waiting if it is a FIFO, and maps it, so that who cuts it
+ * short ends the program. *bytes grows by the size of a file that may be opened.
+ */
+static bool path_trusted(const struct debugunit_bounds *bounds, const char *dir, size_t length,
+			 const char *name, size_t *bytes)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int n = name[0] == '/' ? snprintf(path, sizeof(path), "%s", name)
+			       : snprintf(path, sizeof(path), "%.*s/%s", (int)length, dir, name);
+
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return false;
+	if (stat(path, &st))
+		return errno == ENOENT;
+	if (!S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != bounds->user))
+		return false;
+	*bytes += (size_t)st.st_size;
+	return true;
+}
+
+static const char *attr_string(const struct debugunit *unit, Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	const char *text = dwarf_attr(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
+
+	return text && skim_string_ends(unit->skim, die, unit->alternate, text) ? text : NULL;
+}
+
+/* Where the functions are: behind a skeleton in another file, if that may be opened. */
+static void body_find(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes)
+{
+	const char *name = attr_string(unit, &unit->die, DW_AT_dwo_name), *slash;
+	char package[PATH_MAX];
+	Dwarf_Die body;
+	int n;
+
+	unit->body = unit->die;
+	if (!name)
+		name = attr_string(unit, &unit->die, DW_AT_GNU_dwo_name);
+	slash = bounds->path ? strrchr(bounds->path, '/') : NULL;
+	if (!name || !slash)
+		return;
+	n = snprintf(package, sizeof(package), "%s.dwp", bounds->path);
+	if (n < 0 || (size_t)n >= sizeof(package) || !path_trusted(bounds, "", 0, package, bytes) ||
+	    !path_trusted(bounds, bounds->path, (size_t)(slash - bounds->path), name, bytes) ||
+	    (unit->dir && !path_trusted(bounds, unit->dir, strlen(unit->dir), name, bytes)))
+		return;
+	if (!dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &body, NULL, NULL, NULL) && body.cu)
+		unit->body = body;
+}
+
+/* --- a unit ---------------------------------------------------------------------------------- */
+
+static void functions_free(struct debugunit *unit)
+{
+	for (uint32_t i = 0; i < unit->nfunctions; i++) {
+		rangemap_free(&unit->functions[i].ranges);
+		free(unit->functions[i].calls);
+	}
+	free(unit->functions);
+	unit->functions = NULL;
+	unit->nfunctions = unit->room = 0;
+	rangemap_free(&unit->ranges);
+}
+
+static int functions_load(struct debugunit *unit, const struct debugunit_bounds *bounds,
+			  size_t *bytes)
+{
+	struct walk w = {.unit = unit, .bounds = bounds, .entries_left = bounds->size};
+	int err;
+
+	w.ranges_left = bounds->size + RANGES_MORE;
+	w.types = unit->deep && types_hold_code(unit);
+	functions_free(unit);
+	err = walk_from(&w, dwarf_dieoffset(&unit->body));
+	if (!err && cancelled(bounds))
+		err = -ECANCELED;
+	if (!err)
+		err = rangemap_build(&unit->ranges);
+	if (err)
+		functions_free(unit);
+	*bytes += rangemap_bytes(&unit->ranges) + unit->room * sizeof(*unit->functions);
+	return err;
+}
+
+/* A table that cannot be read is an empty one. */
+static int lines_load(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes)
+{
+	struct linetable_source source = {.line = bounds->line,
+					  .line_str = bounds->line_str,
+					  .str = bounds->str,
+					  .dir = unit->dir,
+					  .low = bounds->low,
+					  .high = bounds->high};
+	Dwarf_Attribute attr;
+	Dwarf_Word offset;
+	int err;
+
+	if (!dwarf_attr(&unit->die, DW_AT_stmt_list, &attr) || dwarf_formudata(&attr, &offset))
+		return 0;
+	err = linetable_new(&source, offset, &unit->lines);
+	if (!err)
+		*bytes += linetable_bytes(unit->lines);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* A unit whose entries cannot be read may have lines. */
+static int body_load(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes)
+{
+	int err = skim_new(&unit->body, &unit->skim);
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	*bytes += skim_bytes(unit->skim);
+	return functions_load(unit, bounds, bytes);
+}
+
+int debugunit_load(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes)
+{
+	int err;
+
+	unit->image = bounds->image;
+	unit->alternate = bounds->alternate;
+	unit_need(unit, &unit->die);
+	unit->dir = attr_string(unit, &unit->die, DW_AT_comp_dir);
+	if (dwarf_lowpc(&unit->die, &unit->base))
+		unit->base = 0;
+	body_find(unit, bounds, bytes);
+	err = body_load(unit, bounds, bytes);
+	if (!err)
+		err = lines_load(unit, bounds, bytes);
+	if (err) {
+		debugunit_free(unit);
+		return err;
+	}
+	/* The files of split units are beside their entries, and libdw keeps them. */
+	if (unit->body.cu == unit->die.cu ||
+	    dwarf_getsrcfiles(&unit->body, &unit->files, &unit->nfiles))
+		unit->files = NULL;
+	unit->loaded = true;
+	*bytes += unit->nfiles * LIBDW_FILE;
+	return 0;
+}
+
+void debugunit_free(struct debugunit *unit)
+{
+	functions_free(unit);
+	skim_free(unit->skim);
+	linetable_free(unit->lines);
+	*unit = (struct debugunit){.die = unit->die};
+}
+
+static int function_load(struct debugunit *unit, const struct debugunit_bounds *bounds,
+			 struct debugunit_function *f, size_t *bytes)
+{
+	struct walk w = {.unit = unit, .function = f, .bounds = bounds};
+	int err;
+
+	w.entries_left = bounds->size;
+	w.ranges_left = bounds->size + RANGES_MORE;
+	err = walk_from(&w, f->die);
+	if (!err && cancelled(bounds))
+		err = -ECANCELED;
+	if (!err)
+		err = rangemap_build(&f->ranges);
+	if (err) {
+		rangemap_free(&f->ranges);
+		free(f->calls);
+		f->calls = NULL;
+		f->ncalls = f->room = 0;
+		return err;
+	}
+	f->loaded = true;
+	*bytes += rangemap_bytes(&f->ranges) + f->room * sizeof(*f->calls);
+	return 0;
+}
+
+/* --- names and places ------------------------------------------------------------------------ */
+
+/* An entry may leave its name to its abstract instance, and that to a declaration. */
+static const char *die_name(const struct debugunit *unit, Dwarf_Die *die)
+{
+	const char *name = NULL, *linkage;
+	Dwarf_Attribute attr;
+	Dwarf_Die at = *die, next;
+
+	for (int i = 0; i < ORIGINS_MAX; i++) {
+		linkage = attr_string(unit, &at, DW_AT_linkage_name);
+		if (!linkage)
+			linkage = attr_string(unit, &at, DW_AT_MIPS_linkage_name);
+		if (linkage)
+			return linkage;
+		if (!name)
+			name = attr_string(unit, &at, DW_AT_name);
+		if (!dwarf_attr(&at, DW_AT_abstract_origin, &attr) &&
+		    !dwarf_attr(&at, DW_AT_specification, &attr))
+			break;
+		if (!dwarf_formref_die(&attr, &next))
+			break;
+		if (next.cu != at.cu)
+			unit_need(unit, &next);
+		at = next;
+	}
+	return name;
+}
+
+static void frame_place(const struct debugunit *unit, const char *file, unsigned int line,
+			struct debuginfo_frame *frame)
+{
+	frame->file = file;
+	/* A line table's paths have the unit's directory already, which may be relative itself. */
+	frame->dir = unit->files && file && file[0] != '/' ? unit->dir : NULL;
+	frame->line = line;
+}
+
+static void place_of_line(struct debugunit *unit, uint64_t vaddr, size_t *bytes,
+			  struct debuginfo_frame *frame)
+{
+	unsigned int line = 0;
+	uint64_t file;
+	size_t before;
+
+	if (!unit->lines)
+		return;
+	before = linetable_bytes(unit->lines);
+	if (linetable_find(unit->lines, vaddr, &file, &line))
+		frame_place(unit, linetable_file(unit->lines, file), line, frame);
+	*bytes += linetable_bytes(unit->lines) - before;
+}
+
+static const char *file_of_call(struct debugunit *unit, uint64_t file)
+{
+	if (unit->files)
+		return file < unit->nfiles ? dwarf_filesrc(unit->files, file, NULL, NULL) : NULL;
+	return unit->lines ? linetable_file(unit->lines, file) : NULL;
+}
+
+static void place_of_call(struct debugunit *unit, Dwarf_Die *call, struct debuginfo_frame *frame)
+{
+	Dwarf_Word file = 0, line = 0;
+	Dwarf_Attribute attr;
+	bool known = dwarf_attr(call, DW_AT_call_file, &attr) && !dwarf_formudata(&attr, &file);
+
+	if (!dwarf_attr(call, DW_AT_call_line, &attr) || dwarf_formudata(&attr, &line) ||
+	    line > INT32_MAX)
+		line = 0;
+	frame_place(unit, known ? file_of_call(unit, file) : NULL, (unsigned int)line, frame);
+}
+
+static struct debugunit_function *function_at(struct debugunit *unit,
+					      const struct debugunit_bounds *bounds, uint64_t vaddr,
+					      size_t *bytes)
+{
+	uint32_t at = rangemap_find(&unit->ranges, vaddr);
+
+	if (at == RANGEMAP_NONE && !unit->deep && unit->skim) {
+		unit->deep = true;
+		if (!functions_load(unit, bounds, bytes))
+			at = rangemap_find(&unit->ranges, vaddr);
+	}
+	return at == RANGEMAP_NONE ? NULL : &unit->functions[at];
+}
+
+bool debugunit_is_one_function(struct debugunit *unit, const struct debugunit_bounds *bounds,
+			       uint64_t a, uint64_t b, size_t *bytes)
+{
+	const struct debugunit_function *f = function_at(unit, bounds, a, bytes);
+	Dwarf_Off die = f ? f->die : 0;
+
+	/* To look for the second may read all functions anew. */
+	f = f ? function_at(unit, bounds, b, bytes) : NULL;
+	return f && f->die == die;
+}
+
+size_t debugunit_find(struct debugunit *unit, const struct debugunit_bounds *bounds, uint64_t vaddr,
+		      size_t *bytes, struct debuginfo_frame frames[DEBUGINFO_FRAMES_MAX])
+{
+	struct debugunit_function *f = function_at(unit, bounds, vaddr, bytes);
+	Dwarf *dwarf = dwarf_cu_getdwarf(unit->body.cu);
+	Dwarf_Die die;
+	uint32_t call;
+	size_t n = 0;
+
+	frames[0] = (struct debuginfo_frame){0};
+	place_of_line(unit, vaddr, bytes, &frames[0]);
+	if (!f || (!f->loaded && function_load(unit, bounds, f, bytes)))
+		return frames[0].file != NULL;
+	for (call = rangemap_find(&f->ranges, vaddr);
+	     call != RANGEMAP_NONE && n < DEBUGINFO_FRAMES_MAX - 1; call = f->calls[call].parent) {
+		if (!dwarf_offdie(dwarf, f->calls[call].die, &die))
+			break;
+		frames[n++].name = die_name(unit, &die);
+		frames[n] = (struct debuginfo_frame){0};
+		place_of_call(unit, &die, &frames[n]);
+	}
+	if (dwarf_offdie(dwarf, f->die, &die))
+		frames[n].name = die_name(unit, &die);
+	return n + 1;
+}
