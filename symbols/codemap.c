@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pieces come in the order of time and are wanted in the order of addresses. They are collected and
+ * laid over what is known when somebody asks: a merge of two sorted, disjoint lists, of which one
+ * wins, is all it takes, since the new pieces themselves are merged pairwise in the same way, older
+ * below younger. So n pieces in whatever order cost n log n, and a hostile file no more.
+ */
+#include "symbols/codemap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element)                                                               \
+	do {                                                                                       \
+		(element)->hashed = false;                                                         \
+	} while (0)
+#include <uthash.h>
+
+#include "symbols/demangle.h"
+#include "symbols/text.h"
+
+#define HASH_ENTRY_BYTES 16u /* of the table itself, about */
+#define FRESH_MIN	 64u
+#define FRESH_MAX	 65536u /* they are merged with four times their size of scratch memory */
+
+struct name {
+	bool used; /* of the sweep */
+	bool hashed;
+	UT_hash_handle hh;
+	char text[];
+};
+
+struct code {
+	uint64_t start;
+	uint64_t end;
+	struct name *name;
+};
+
+struct indexed {
+	uint64_t index;
+	struct name *name;
+	bool hashed;
+	UT_hash_handle hh;
+};
+
+struct codemap {
+	struct name *names; /* each once: a function is compiled again and again */
+	struct indexed *indexed;
+	struct code *shown; /* ascending, disjoint */
+	size_t nshown;
+	struct code *fresh; /* in the order of their coming */
+	size_t nfresh, fresh_room;
+	size_t names_bytes;
+	size_t max_bytes;
+	size_t sweep_at; /* no sweep before so many bytes */
+	bool full;
+};
+
+struct codemap *codemap_new(size_t max_bytes)
+{
+	struct codemap *map = calloc(1, sizeof(*map));
+
+	if (map)
+		map->max_bytes = map->sweep_at = max_bytes;
+	return map;
+}
+
+static void name_drop(struct codemap *map, struct name *name)
+{
+	map->names_bytes -= sizeof(*name) + strlen(name->text) + 1 + HASH_ENTRY_BYTES;
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
+	HASH_DEL(map->names, name);
+	free(name);
+}
+
+static void indexed_drop(struct codemap *map, struct indexed *at)
+{
+	map->names_bytes -= sizeof(*at) + HASH_ENTRY_BYTES;
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
+	HASH_DEL(map->indexed, at);
+	free(at);
+}
+
+void codemap_clear(struct codemap *map)
+{
+	while (map->indexed)
+		indexed_drop(map, map->indexed);
+	while (map->names)
+		name_drop(map, map->names);
+	free(map->shown);
+	free(map->fresh);
+	*map = (struct codemap){.max_bytes = map->max_bytes, .sweep_at = map->max_bytes};
+}
+
+void codemap_free(struct codemap *map)
+{
+	if (!map)
+		return;
+	codemap_clear(map);
+	free(map);
+}
+
+size_t codemap_bytes(const struct codemap *map)
+{
+	return sizeof(*map) + map->names_bytes +
+	       (map->nshown + map->fresh_room) * sizeof(struct code);
+}
+
+bool codemap_is_full(const struct codemap *map)
+{
+	return map->full;
+}
+
+/* --- pieces ---------------------------------------------------------------------------------- */
+
+/*
+ * Both lists are ascending and disjoint, as is the result, which has at most nlow + 2 * nhigh
+ * pieces.
+ */
+static size_t overlay(const struct code *low, size_t nlow, const struct code *high, size_t nhigh,
+		      struct code *to)
+{
+	struct code rest = {0}; /* what is left of low[i] */
+	size_t n = 0, i = 0, j;
+
+	if (nlow)
+		rest = low[0];
+	for (j = 0; j < nhigh; j++) {
+		while (i < nlow && rest.start < high[j].end) {
+			if (rest.start < high[j].start) {
+				to[n] = rest;
+				if (rest.end > high[j].start)
+					to[n].end = high[j].start;
+				n++;
+			}
+			if (rest.end > high[j].end) {
+				rest.start = high[j].end;
+				break;
+			}
+			if (++i < nlow)
+				rest = low[i];
+		}
+		to[n++] = high[j];
+	}
+	while (i < nlow) {
+		to[n++] = rest;
+		if (++i < nlow)
+			rest = low[i];
+	}
+	return n;
+}
+
+/*
+ * The fresh pieces as a list, in one of the two scratch lists of 2 * nfresh each: n pieces cut the
+ * address space at 2n places at most. bounds has room for nfresh + 1.
+ */
+static struct code *sort_fresh(const struct codemap *map, struct code *from, struct code *to,
+			       size_t *bounds, size_t *count)
+{
+	size_t nruns = 0, n, i, runs;
+	struct code *swap;
+
+	memcpy(from, map->fresh, map->nfresh * sizeof(*from));
+	bounds[0] = 0;
+	for (i = 1; i <= map->nfresh; i++)
+		if (i == map->nfresh || from[i].start < from[i - 1].end)
+			bounds[++nruns] = i;
+	while (nruns > 1) {
+		n = 0;
+		runs = 0;
+		for (i = 0; i + 1 < nruns; i += 2) {
+			size_t low = bounds[i], high = bounds[i + 1], end = bounds[i + 2];
+
+			bounds[runs++] = n;
+			n += overlay(from + low, high - low, from + high, end - high, to + n);
+		}
+		if (i < nruns) {
+			size_t left = bounds[i + 1] - bounds[i];
+
+			memcpy(to + n, from + bounds[i], left * sizeof(*to));
+			bounds[runs++] = n;
+			n += left;
+		}
+		bounds[runs] = n;
+		nruns = runs;
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	*count = bounds[1];
+	return from;
+}
+
+/* Lays the fresh pieces over those that are shown. -ENOMEM: they stay fresh. */
+static int settle(struct codemap *map)
+{
+	size_t n = map->nfresh, count;
+	struct code *a, *b, *sorted, *shown = NULL;
+	size_t *bounds;
+
+	if (!n)
+		return 0;
+	a = malloc(2 * n * sizeof(*a));
+	b = malloc(2 * n * sizeof(*b));
+	bounds = malloc((n + 1) * sizeof(*bounds));
+	if (a && b && bounds) {
+		sorted = sort_fresh(map, a, b, bounds, &count);
+		shown = malloc((map->nshown + 2 * count) * sizeof(*shown));
+		if (shown)
+			count = overlay(map->shown, map->nshown, sorted, count, shown);
+	}
+	free(a);
+	free(b);
+	free(bounds);
+	if (!shown)
+		return -ENOMEM;
+	free(map->shown);
+	map->shown = realloc(shown, count * sizeof(*shown));
+	if (!map->shown)
+		map->shown = shown;
+	map->nshown = count;
+	free(map->fresh);
+	map->fresh = NULL;
+	map->nfresh = map->fresh_room = 0;
+	return 0;
+}
+
+const char *codemap_find(struct codemap *map, uint64_t addr)
+{
+	size_t low = 0, high, mid;
+
+	/* Without memory, what was known before is all there is. */
+	settle(map);
+	high = map->nshown;
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (map->shown[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < map->nshown && map->shown[low].start <= addr ? map->shown[low].name->text
+								  : NULL;
+}
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+/* Forgets the names of what nothing shows any more, and where it was moved from. */
+static void sweep(struct codemap *map)
+{
+	struct indexed *at, *next_at;
+	struct name *name, *next;
+	size_t i;
+
+	if (settle(map))
+		return;
+	HASH_ITER(hh, map->names, name, next)
+		name->used = false;
+	for (i = 0; i < map->nshown; i++)
+		map->shown[i].name->used = true;
+	HASH_ITER(hh, map->indexed, at, next_at)
+		if (!at->name->used)
+			indexed_drop(map, at);
+	HASH_ITER(hh, map->names, name, next)
+		if (!name->used)
+			name_drop(map, name);
+	/* So that many sweeps that find little cannot take all the time. */
+	map->sweep_at = codemap_bytes(map) + map->max_bytes / 8;
+}
+
+/* Whether there is room for as many bytes more. */
+static bool make_room(struct codemap *map, size_t bytes)
+{
+	bool fits;
+
+	if (codemap_bytes(map) + bytes <= map->max_bytes)
+		return true;
+	if (codemap_bytes(map) + bytes >= map->sweep_at)
+		sweep(map);
+	fits = codemap_bytes(map) + bytes <= map->max_bytes;
+	map->full = map->full || !fits;
+	return fits;
+}
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+/* Into to, of CODEMAP_NAME_MAX + 1 bytes. */
+static int name_text(char *to, const char *name, size_t length)
+{
+	char raw[CODEMAP_NAME_MAX + 1], *plain;
+
+	if (length > CODEMAP_NAME_MAX)
+		length = CODEMAP_NAME_MAX;
+	if (length < 2 || name[0] != '_' || (name[1] != 'Z' && name[1] != 'R')) {
+		text_clean(to, CODEMAP_NAME_MAX + 1, name, length);
+		return 0;
+	}
+	memcpy(raw, name, length);
+	raw[length] = '\0';
+	plain = demangle(raw);
+	if (!plain)
+		return -ENOMEM;
+	text_clean(to, CODEMAP_NAME_MAX + 1, plain, strlen(plain));
+	free(plain);
+	return 0;
+}
+
+static int name_get(struct codemap *map, const char *from, size_t length, struct name **out)
+{
+	char text[CODEMAP_NAME_MAX + 1];
+	struct name *name;
+	size_t size;
+	int err = name_text(text, from, length);
+
+	if (err)
+		return err;
+	length = strlen(text);
+	HASH_FIND(hh, map->names, text, length, *out);
+	if (*out)
+		return 0;
+	size = sizeof(*name) + length + 1;
+	if (!make_room(map, size + HASH_ENTRY_BYTES + sizeof(struct code)))
+		return -ENOSPC;
+	name = malloc(size);
+	if (!name)
+		return -ENOMEM;
+	name->hashed = true;
+	memcpy(name->text, text, length + 1);
+	HASH_ADD_KEYPTR(hh, map->names, name->text, length, name);
+	if (!name->hashed) {
+		free(name);
+		return -ENOMEM;
+	}
+	map->names_bytes += size + HASH_ENTRY_BYTES;
+	*out = name;
+	return 0;
+}
+
+static int index_set(struct codemap *map, uint64_t index, struct name *name)
+{
+	struct indexed *at;
+
+	if (index == CODEMAP_NO_INDEX)
+		return 0;
+	HASH_FIND(hh, map->indexed, &index, sizeof(index), at);
+	if (at) {
+		at->name = name;
+		return 0;
+	}
+	at = malloc(sizeof(*at));
+	if (!at)
+		return -ENOMEM;
+	*at = (struct indexed){.index = index, .name = name, .hashed = true};
+	HASH_ADD(hh, map->indexed, index, sizeof(at->index), at);
+	if (!at->hashed) {
+		free(at);
+		return -ENOMEM;
+	}
+	map->names_bytes += sizeof(*at) + HASH_ENTRY_BYTES;
+	return 0;
+}
+
+static int fresh_add(struct codemap *map, uint64_t start, uint64_t size, struct name *name)
+{
+	struct code *fresh;
+	size_t room;
+
+	if (map->nfresh == map->fresh_room && map->nfresh &&
+	    (map->nfresh >= FRESH_MAX ||
+	     codemap_bytes(map) + map->nfresh * sizeof(*fresh) > map->max_bytes) &&
+	    settle(map))
+		return -ENOMEM;
+	if (map->nfresh == map->fresh_room) {
+		room = map->fresh_room ? map->fresh_room * 2 : FRESH_MIN;
+		fresh = realloc(map->fresh, room * sizeof(*fresh));
+		if (!fresh)
+			return -ENOMEM;
+		map->fresh = fresh;
+		map->fresh_room = room;
+	}
+	map->fresh[map->nfresh++] = (struct code){start, start + size, name};
+	return 0;
+}
+
+int codemap_add(struct codemap *map, uint64_t index, uint64_t start, uint64_t size,
+		const char *text, size_t length)
+{
+	struct name *name;
+	int err;
+
+	if (!size || start + size < start)
+		return 0;
+	/* Here, because a sweep would take a name that nothing shows yet. */
+	if (!make_room(map, FRESH_MIN * sizeof(struct code) + sizeof(struct indexed)))
+		return -ENOSPC;
+	err = name_get(map, text, length, &name);
+	if (!err)
+		err = fresh_add(map, start, size, name);
+	return err ? err : index_set(map, index, name);
+}
+
+int codemap_move(struct codemap *map, uint64_t index, uint64_t start, uint64_t size)
+{
+	struct indexed *at;
+
+	if (!size || start + size < start)
+		return 0;
+	if (!make_room(map, FRESH_MIN * sizeof(struct code)))
+		return -ENOSPC;
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the sweep frees others */
+	HASH_FIND(hh, map->indexed, &index, sizeof(index), at);
+	return at ? fresh_add(map, start, size, at->name) : -ENOENT;
+}
