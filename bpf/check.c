@@ -26,6 +26,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "bpf/memlock.h"
+#include "bpf/sampler.h"
+
 /* Headers older than Linux 5.9 lack them; include/uapi/linux/capability.h. */
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
@@ -39,6 +42,9 @@
 
 /* PROC_USER_INIT_INO of include/linux/proc_ns.h: the user namespace the machine started with. */
 #define INITIAL_USER_NS 0xeffffffdU
+
+#define MAX_SAMPLE_RATE	     "/proc/sys/kernel/perf_event_max_sample_rate"
+#define CPU_TIME_MAX_PERCENT "/proc/sys/kernel/perf_cpu_time_max_percent"
 
 #define KERNEL(major, minor, patch)                                                                \
 	(((uint64_t)(major) << 32) | ((uint64_t)(minor) << 16) | (patch))
@@ -141,6 +147,11 @@ static bool file_number(const char *path, long *value)
 	errno = 0;
 	*value = strtol(line, &end, 10);
 	return end != line && *end == '\0' && errno == 0;
+}
+
+bool check_rate_limits(long *rate, long *percent)
+{
+	return file_number(MAX_SAMPLE_RATE, rate) && file_number(CPU_TIME_MAX_PERCENT, percent);
 }
 
 static bool caps_read(uint64_t *caps)
@@ -344,6 +355,33 @@ static int event_try(uint32_t type, uint64_t config)
 	return 0;
 }
 
+/* The programs and maps of the real thing, for a moment and without any tables. */
+static enum verdict ask_maps(struct facts *f, struct text *t)
+{
+	const struct sampler_options options = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.frequency = 99,
+		.shards_max = 1,
+	};
+	struct sampler *sampler;
+	uint64_t bytes;
+	char error[200];
+	int err;
+
+	if (!f->loads)
+		return answer(t, VERDICT_INFO, "unknown, as no program loads");
+	if (sampler_new(&options, &sampler, error, sizeof(error)))
+		return answer(t, VERDICT_NO, "%s%s", error,
+			      strchr(error, ';') ? "" : "; free memory or raise ulimit -l");
+	err = memlock_maps(&bytes);
+	sampler_free(sampler);
+	if (err)
+		return answer(t, VERDICT_INFO, "unknown: %s", strerror(-err));
+	return answer(t, VERDICT_OK, "%.1f MiB of locked memory, and --memory for the tables",
+		      (double)bytes / (1 << 20));
+}
+
 static enum verdict ask_cpu_clock(struct facts *f, struct text *t)
 {
 	const char *remedy = "see the kernel's log";
@@ -476,8 +514,20 @@ static enum verdict ask_unprivileged_bpf(struct facts *f, struct text *t)
 static enum verdict ask_sample_rate(struct facts *f, struct text *t)
 {
 	(void)f;
-	return answer_sysctl("/proc/sys/kernel/perf_event_max_sample_rate",
-			     "the highest frequency that can be asked for", t);
+	return answer_sysctl(MAX_SAMPLE_RATE, "the highest frequency that can be asked for", t);
+}
+
+static enum verdict ask_cpu_time(struct facts *f, struct text *t)
+{
+	long value;
+
+	(void)f;
+	if (file_number(CPU_TIME_MAX_PERCENT, &value) && (value <= 0 || value >= 100))
+		return answer(t, VERDICT_INFO, "%ld, the kernel never lowers the sample rate",
+			      value);
+	return answer_sysctl(CPU_TIME_MAX_PERCENT,
+			     "the share of a CPU beyond which the kernel lowers the sample rate",
+			     t);
 }
 
 static enum verdict ask_hang(struct facts *f, struct text *t)
@@ -502,6 +552,7 @@ static const struct requirement requirements[] = {
 	{"lockdown", ask_lockdown, true},
 	{"memlock", ask_memlock, true},
 	{"bpf_load", ask_bpf_load, false}, /* before the helpers */
+	{"bpf_maps", ask_maps, false},
 	{"cpu-clock", ask_cpu_clock, false},
 	{"cycles", ask_cycles, false},
 	{"bpf_task_pt_regs", ask_task_pt_regs, false},
@@ -512,6 +563,7 @@ static const struct requirement requirements[] = {
 	{"kernel.perf_event_paranoid", ask_paranoid, false},
 	{"kernel.unprivileged_bpf_disabled", ask_unprivileged_bpf, false},
 	{"kernel.perf_event_max_sample_rate", ask_sample_rate, false},
+	{"kernel.perf_cpu_time_max_percent", ask_cpu_time, false},
 	{"hang", ask_hang, false},
 };
 

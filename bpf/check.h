@@ -18,6 +18,10 @@ int check_print(FILE *to);
  * nothing is. Cheap: no program is loaded. */
 int check_privileges(char *error, size_t size);
 
+/* kernel.perf_event_max_sample_rate (Hz) and kernel.perf_cpu_time_max_percent (0 or 100: no limit),
+ * by which the kernel throttles events; false where they cannot be read. */
+bool check_rate_limits(long *rate, long *percent);
+
 /* Kernels 5.19 to 6.1.35, 6.2.x and 6.3 before 6.3.10 may hang when a perf event's program reads
  * user memory: a warning to show, or NULL. */
 const char *check_hang_warning(void);

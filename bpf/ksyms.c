@@ -37,7 +37,7 @@ struct ksyms {
 	int program_fd;
 	struct ksym_batch *batch;
 	struct kallsyms *kallsyms;
-	bool no_kallsyms;
+	int no_kallsyms; /* the error that it cannot be used for */
 	struct cached *cache;
 	struct module {
 		struct module *next;
@@ -52,16 +52,15 @@ static void load(struct ksyms *k)
 	struct bpf_program *program;
 	sigset_t all, old;
 	void *memory;
-	int err;
+	int err = -ENOTSUP;
 
-	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_snprintf, NULL) != 1)
-		return;
-	k->object = bpf_object__open_mem(bytes.data, bytes.size, &opts);
-	if (!k->object)
-		return;
+	/* A signal makes the verifier give up, of the probe's program, too. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	err = bpf_object__load(k->object);
+	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_snprintf, NULL) == 1)
+		k->object = bpf_object__open_mem(bytes.data, bytes.size, &opts);
+	if (k->object)
+		err = bpf_object__load(k->object);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	program = err ? NULL : bpf_object__find_program_by_name(k->object, "name_addresses");
 	if (!program)
@@ -211,7 +210,7 @@ static void ask_kallsyms(struct ksyms *k, uint64_t addr)
 	uint64_t offset;
 
 	if (!k->kallsyms && !k->no_kallsyms)
-		k->no_kallsyms = kallsyms_new("/proc/kallsyms", &k->kallsyms) != 0;
+		k->no_kallsyms = kallsyms_new("/proc/kallsyms", &k->kallsyms);
 	if (!k->kallsyms || kallsyms_find(k->kallsyms, addr, &name, &module, &offset)) {
 		name = "[kernel]";
 		module = "vmlinux";
@@ -230,6 +229,16 @@ static void ask(struct ksyms *k, const uint64_t *addrs, uint32_t n)
 	for (i = 0; i < n; i++)
 		if (!cache_find(k, addrs[i]))
 			ask_kallsyms(k, addrs[i]);
+}
+
+const char *ksyms_trouble(const struct ksyms *k)
+{
+	if (!k->no_kallsyms)
+		return NULL;
+	return k->no_kallsyms == -EPERM
+		       ? "kernel functions are [kernel]: /proc/kallsyms hides addresses; run as "
+			 "root, or set kernel.kptr_restrict to 0 or 1"
+		       : "kernel functions are [kernel]: /proc/kallsyms cannot be read";
 }
 
 static uint64_t looked_up(const struct ksym *s)

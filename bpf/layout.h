@@ -6,12 +6,19 @@
 
 #include <linux/types.h>
 
+#include "unwind/walk.h"
+
 #define KERNEL_FRAMES_MAX 127u
 
-/* Key of the stack-count map. A hash of 0 means that there is no such stack. */
+/*
+ * Key of the stack-count map. A hash of 0 means that there is no such stack. A number of a process
+ * has 22 bits (PID_MAX_LIMIT of include/linux/threads.h), which leaves room for the CPU: it makes
+ * the key no longer, and so costs nobody anything who does not ask for it.
+ */
 struct count_key {
-	__u32 tgid;
-	__u32 tid;
+	__u64 tgid : 24;
+	__u64 tid : 24;
+	__u64 cpu : 16; /* + 1; 0: CPUs are not told apart */
 	__u64 user;
 	__u64 kernel;
 };
@@ -24,26 +31,50 @@ struct count_value {
 
 _Static_assert(sizeof(struct count_key) == 24, "no padding: the key is compared as bytes");
 
-#define COUNTS_MAX 16384u
-
 /* A stack seen for the first time, through the ring buffer. Frames: leaf first. */
 struct stack_record {
 	__u64 hash;
 	__u32 tgid;
 	__u16 nframes;
-	__u8 kernel; /* 1: kernel addresses */
+	__u8 kernel; /* 1: kernel addresses; STACK_CAPTURED: it is a struct capture_record */
 	__u8 reason; /* enum walk_reason of a user stack */
 	__u64 frames[];
 };
 
-#define STACK_RING_BYTES (2u << 20)
+/*
+ * A walk with all that it was made from, of a process that somebody asked for. It begins as a
+ * stack_record does.
+ */
+#define STACK_CAPTURED 2
+#define CAPTURE_PAGE   4096u
+#define CAPTURE_PAGES  4u
+
+struct capture_record {
+	__u64 hash;
+	__u32 tgid;
+	__u16 nframes;
+	__u8 kernel; /* STACK_CAPTURED */
+	__u8 reason;
+	__u64 frames[WALK_FRAMES_MAX];
+	__u64 regs[DWARF_COUNT];
+	__u64 image;
+	__u64 time;	/* CLOCK_MONOTONIC ns */
+	__u64 stack_at; /* address of stack[0]: the page that RSP points into */
+	__u32 tid;
+	__u32 cpu;
+	__u32 pages;	   /* of the stack that could be read */
+	__u8 exact;	   /* the pc was executing; it is not a system call's return address */
+	__u8 in_sigreturn; /* the thread returns from a signal's handler */
+	__u8 user_mode;	   /* the sample hit user code */
+	__u8 pad;
+	__u8 stack[CAPTURE_PAGES * CAPTURE_PAGE];
+};
 
 /*
  * Hashes of the stacks that went to user space, as a set-associative table of cache lines. A
  * forgotten hash only costs that its stack travels again.
  */
 #define KNOWN_WAYS 8u
-#define KNOWN_SETS 8192u
 
 struct known_set {
 	__u64 hash[KNOWN_WAYS];
@@ -60,13 +91,12 @@ struct proc_entry {
 	__u32 list_count;
 };
 
-#define PROCS_MAX   16384u
-#define TARGETS_MAX 16384u
-
 /* Changed while running. */
 struct profiler_control {
-	__u32 filtering; /* only processes in the targets map are sampled */
-	__u32 pad;
+	__u32 filtering;      /* only processes in the targets map are sampled */
+	__u32 capture;	      /* the next walk of this process is captured; 0: of none */
+	__u32 capture_reason; /* ... that ends so (enum walk_reason); 0: however it ends */
+	__u32 by_cpu;	      /* CPUs are told apart */
 };
 
 /* Set before load: unused branches are dead code. */
@@ -74,8 +104,11 @@ struct profiler_config {
 	__u8 no_kernel;
 	__u8 no_user;
 	__u8 has_task_regs; /* bpf_get_current_task_btf and bpf_task_pt_regs (Linux 5.15) */
-	__u8 pad[5];
+	__u8 capture;	    /* somebody may ask for a capture_record */
+	__u8 pad[4];
 	__u64 thread_size; /* where pt_regs end, for kernels without them */
+	__u32 known_mask;  /* known sets - 1 */
+	__u32 ring_wake;   /* user space is woken when the ring holds so many bytes */
 };
 
 /* Per CPU, only ever growing. */
@@ -89,7 +122,8 @@ struct profiler_stats {
 	__u64 counts_full;
 	__u64 counts_busy;
 	__u64 ring_full;
-	__u64 stacks; /* sent through the ring */
+	__u64 stacks;	   /* sent through the ring */
+	__u64 kernel_lost; /* kernel stacks that the kernel did not hand out */
 };
 
 /* Kernel addresses to be named by the syscall program, and their names. */

@@ -2,7 +2,7 @@
 /*
  * Mapped files and their unwind tables. A file is known by device, inode, time and size, so all
  * processes that map it share one table. An object that nobody maps any more keeps its table until
- * the room is needed: short commands come again.
+ * the room is needed: short commands come again. Its file is not kept open as long (rest.c).
  */
 #include "bpf/tracker_priv.h"
 
@@ -18,9 +18,12 @@
 #include <unistd.h>
 
 #include "bpf/sampler.h"
+#include "symbols/rootfile.h"
 #include "unwind/wide.h"
 
-#define UNUSED_MAX 512u /* each keeps a descriptor open */
+#define UNUSED_MAX 512u /* objects that nobody maps */
+#define TORN_MAX   3u	/* a file that is written so often while it is read is taken as it is */
+#define DELETED	   " (deleted)" /* d_path of a file without a name */
 
 static void unused_remove(struct tracker *t, struct object *o)
 {
@@ -48,7 +51,7 @@ static void unused_add(struct tracker *t, struct object *o)
 	t->nunused++;
 }
 
-static void drop_spans(struct tracker *t, struct object *o)
+void object_drop_spans(struct tracker *t, struct object *o)
 {
 	uint32_t i;
 
@@ -57,6 +60,7 @@ static void drop_spans(struct tracker *t, struct object *o)
 	free(o->spans);
 	o->spans = NULL;
 	o->nspans = 0;
+	o->nwords = 0;
 }
 
 static void object_free(struct object *o)
@@ -68,8 +72,28 @@ static void object_free(struct object *o)
 	free(o);
 }
 
-/* The oldest unused object that no thread works on; false when there is none. */
-static bool evict_one(struct tracker *t)
+void object_set_state(struct tracker *t, struct object *o, enum object_state state)
+{
+	t->nevicted += (state == OBJECT_EVICTED) - (o->state == OBJECT_EVICTED);
+	o->state = state;
+	if (state == OBJECT_READY)
+		o->waits = 0;
+	else if (state == OBJECT_EVICTED && !o->waits)
+		o->waits = tracker_now();
+}
+
+/* Nobody maps it, and it is not in the queue. */
+static void forget(struct tracker *t, struct object *o)
+{
+	if (!o->refs) /* else that of its pin */
+		unused_remove(t, o);
+	object_drop_spans(t, o);
+	HASH_DEL(t->objects, o);
+	object_set_state(t, o, OBJECT_FAILED);
+	object_free(o);
+}
+
+bool object_evict_unused(struct tracker *t)
 {
 	struct object *o = t->unused_oldest;
 
@@ -77,10 +101,7 @@ static bool evict_one(struct tracker *t)
 		o = o->newer;
 	if (!o)
 		return false;
-	unused_remove(t, o);
-	drop_spans(t, o);
-	HASH_DEL(t->objects, o);
-	object_free(o);
+	forget(t, o);
 	return true;
 }
 
@@ -96,15 +117,16 @@ void object_unref(struct tracker *t, struct object *o)
 		return;
 	unused_add(t, o);
 	if (t->nunused > UNUSED_MAX)
-		evict_one(t);
+		object_evict_unused(t);
 }
 
 static void enqueue(struct tracker *t, struct object *o)
 {
-	o->state = OBJECT_QUEUED;
+	object_set_state(t, o, OBJECT_QUEUED);
 	if (o->in_queue)
 		return;
 	o->in_queue = true;
+	o->queued = tracker_now();
 	o->next_queued = NULL;
 	*t->queue_end = o;
 	t->queue_end = &o->next_queued;
@@ -115,7 +137,11 @@ void object_rebuild(struct tracker *t, struct object *o)
 {
 	if (o->state == OBJECT_QUEUED)
 		return;
-	drop_spans(t, o);
+	object_drop_spans(t, o);
+	if (rest_is(o)) { /* when somebody maps and samples it */
+		object_set_state(t, o, OBJECT_EVICTED);
+		return;
+	}
 	enqueue(t, o);
 	process_touch(t, o);
 }
@@ -144,11 +170,13 @@ static struct object *object_new(struct tracker *t, const struct object_key *key
 			memcpy(o->loads, loads, o->nloads * sizeof(*o->loads));
 		else
 			o->nloads = 0;
+		o->build_id_size = elf_file_build_id(file, o->build_id);
 		elf_file_free(file);
 	}
 	HASH_ADD(hh, t->objects, key, sizeof(o->key), o);
 	unused_add(t, o);
-	if (err)
+	/* What only failed now, the builder tries again, and tells if it cannot either. */
+	if (err == -EINVAL || err == -ENOTSUP)
 		o->state = OBJECT_READY; /* not ELF: executable text without CFI */
 	else
 		enqueue(t, o);
@@ -159,76 +187,137 @@ fail:
 	return NULL;
 }
 
+/* Only a regular file is ever opened: whatever else it has mapped, the process chose it. */
 static int open_mapping(pid_t pid, uint64_t start, uint64_t end, const char *name, uint64_t inode)
 {
-	char path[4200];
+	char path[64];
 	struct stat st;
-	int fd;
+	int fd, root;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
 		 (unsigned long long)start, (unsigned long long)end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0)
+	fd = rootfile_open(-1, path);
+	if (fd >= 0 || fd == -EMFILE || fd == -ENFILE)
 		return fd;
 	/* The mapping was split, or map_files is not for us: the name, if it leads to that file. */
 	if (name[0] != '/' || !inode)
-		return -1;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		return -ENOENT;
+	root = rootfile_root(pid);
+	if (root < 0)
+		return root;
+	fd = rootfile_open(root, name);
+	close(root);
 	if (fd >= 0 && (fstat(fd, &st) || st.st_ino != inode)) {
 		close(fd);
-		fd = -1;
+		fd = -ESTALE;
 	}
 	return fd;
 }
 
-/* With a reference; NULL: no object is known by this. */
-static struct object *find(struct tracker *t, const struct stat *st, struct object_key *key)
+void object_key(struct object_key *key, const struct stat *st)
 {
-	struct object *o;
-
 	memset(key, 0, sizeof(*key));
 	key->dev = st->st_dev;
 	key->inode = st->st_ino;
 	key->mtime = st->st_mtim.tv_sec * 1000000000ull + st->st_mtim.tv_nsec;
 	key->size = st->st_size;
+}
+
+/* NULL: no object is known by this. */
+static struct object *find(const struct tracker *t, const struct stat *st, struct object_key *key)
+{
+	struct object *o;
+
+	object_key(key, st);
 	/* hashed as bytes, which the analyser loses track of */
 	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
 	HASH_FIND(hh, t->objects, key, sizeof(*key), o);
-	if (o)
+	return o;
+}
+
+/*
+ * Takes the descriptor over, and gives a reference. NULL: the object had been made of another file
+ * that looked the same, and is gone; the descriptor is not.
+ */
+static struct object *object_use(struct tracker *t, struct object *o, int fd)
+{
+	if (!rest_is(o)) {
+		close(fd);
+	} else if (!rest_end(o, fd)) {
+		forget(t, o);
+		return NULL;
+	}
+	object_get(t, o);
+	return o;
+}
+
+/*
+ * Most mappings are of files known before, under names that mean the same here; then nothing has to
+ * be opened, unless it was closed. NULL: no such file is known, or it is not to be had by its name.
+ */
+static struct object *find_by_name(struct tracker *t, const char *name, dev_t dev, uint64_t inode)
+{
+	struct object_key key;
+	struct object *o;
+	struct stat st;
+	int fd;
+
+	if (name[0] != '/' || stat(name, &st) || st.st_ino != inode || st.st_dev != dev)
+		return NULL;
+	o = find(t, &st, &key);
+	if (!o)
+		return NULL;
+	if (!rest_is(o)) {
 		object_get(t, o);
+		return o;
+	}
+	fd = rootfile_open(-1, name);
+	if (fd < 0)
+		return NULL;
+	o = object_use(t, o, fd);
+	if (!o)
+		close(fd);
 	return o;
 }
 
 struct object *object_of_mapping(struct tracker *t, pid_t pid, uint64_t start, uint64_t end,
 				 const char *name, dev_t dev, uint64_t inode)
 {
+	char short_name[sizeof(((struct object *)NULL)->name)];
 	struct object_key key;
 	struct object *o;
 	const char *base;
+	size_t length;
 	struct stat st;
 	int fd;
 
-	/* Most mappings are of files known before, under names that mean the same here. */
-	if (name[0] == '/' && !stat(name, &st) && st.st_ino == inode && st.st_dev == dev) {
-		o = find(t, &st, &key);
-		if (o)
-			return o;
-	}
+	o = find_by_name(t, name, dev, inode);
+	if (o)
+		return o;
 	fd = open_mapping(pid, start, end, name, inode);
+	if ((fd == -EMFILE || fd == -ENFILE) && !t->told_files) {
+		tracker_tell(t, 1, "too many open files: %s and others cannot be walked", name);
+		t->told_files = true;
+	}
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+	if (fstat(fd, &st)) {
 		close(fd);
 		return NULL;
 	}
 	o = find(t, &st, &key);
-	if (o) {
-		close(fd);
+	if (o)
+		o = object_use(t, o, fd);
+	if (o)
 		return o;
-	}
 	base = strrchr(name, '/');
-	o = object_new(t, &key, fd, NULL, 0, base ? base + 1 : name);
+	base = base ? base + 1 : name;
+	length = strlen(base);
+	if (!st.st_nlink && length > strlen(DELETED) &&
+	    !strcmp(base + length - strlen(DELETED), DELETED))
+		length -= strlen(DELETED);
+	snprintf(short_name, sizeof(short_name), "%.*s", (int)length, base);
+	o = object_new(t, &key, fd, NULL, 0, short_name);
 	if (o)
 		object_get(t, o);
 	return o;
@@ -251,24 +340,37 @@ struct object *object_vdso(struct tracker *t)
 	return t->vdso;
 }
 
-bool object_bias(const struct object *o, uint64_t start, uint64_t offset, uint64_t *bias)
+enum fit { FIT_NOT, FIT_PART, FIT_EXEC_PART, FIT_EXEC };
+
+/* How well a segment explains the file's bytes [offset, offset + length) as code. */
+static enum fit segment_fit(const struct elf_load *l, uint64_t offset, uint64_t length)
 {
-	uint64_t page = sysconf(_SC_PAGESIZE) - 1, first;
+	/* The kernel maps whole pages, so a segment begins at its page in the file. */
+	uint64_t first = l->offset & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
+	uint64_t end = l->offset + l->filesz;
+
+	if (end < l->offset || offset >= end || (offset < first && first - offset >= length))
+		return FIT_NOT;
+	if (!l->exec)
+		return FIT_PART;
+	return offset >= first ? FIT_EXEC : FIT_EXEC_PART;
+}
+
+bool object_bias(const struct object *o, const struct mapping *m, uint64_t offset, uint64_t *bias)
+{
+	enum fit fit, best = FIT_NOT;
 	size_t i;
 
 	for (i = 0; i < o->nloads; i++) {
 		const struct elf_load *l = &o->loads[i];
 
-		/* The kernel maps whole pages, so a segment begins at its page in the file. */
-		first = l->offset & ~page;
-		if (l->exec && offset >= first &&
-		    offset - l->offset + page < l->filesz + 2 * page &&
-		    (offset < l->offset + l->filesz)) {
-			*bias = start - (l->vaddr - l->offset + offset);
-			return true;
-		}
+		fit = segment_fit(l, offset, m->end - m->start);
+		if (fit <= best)
+			continue;
+		best = fit;
+		*bias = m->start - (l->vaddr - l->offset + offset);
 	}
-	return false;
+	return best != FIT_NOT;
 }
 
 static void sync_wide(struct tracker *t)
@@ -280,62 +382,112 @@ static void sync_wide(struct tracker *t)
 		memcpy(sampler_wide_rules(t->sampler), rules, count * sizeof(*rules));
 }
 
-static int place_span(struct tracker *t, const struct unwind_table *table,
-		      const struct unwind_span *span, uint32_t *word)
+static int place(struct tracker *t, struct object *o, const struct unwind_table *table)
 {
-	int err;
+	int err = evict_for(t, o, table->nwords);
 
-	for (;;) {
-		err = shards_add(t->shards, table->words + span->first, span->nwords, word);
-		if (err != -ENOSPC)
-			return err;
-		if (t->ngarbage)
-			tracker_flush(t);
-		else if (!evict_one(t))
-			return err;
+	if (!err) {
+		err = room_place(t, o, table);
+		/* Made so that its blocks cannot be cut: nobody is to go for it again. */
+		if (err == -ENOSPC)
+			err = -ERANGE;
+	}
+	o->placed = tracker_now();
+	return err;
+}
+
+/* A table of a file that was written meanwhile may be of neither content. */
+static bool is_torn(const struct object *o)
+{
+	struct object_key key = {0};
+	struct stat st;
+
+	if (o->image || fstat(o->fd, &st))
+		return false;
+	object_key(&key, &st);
+	return memcmp(&key, &o->content, sizeof(key)) != 0;
+}
+
+static void note_content(struct object *o)
+{
+	struct stat st;
+
+	memset(&o->content, 0, sizeof(o->content));
+	if (!o->image && !fstat(o->fd, &st))
+		object_key(&o->content, &st);
+}
+
+/* Why its table is not there; not again and again. */
+static void tell_built(struct tracker *t, const struct object *o, int err)
+{
+	const double mib = 1 << 20, need = (double)o->need * 4 / mib,
+		     budget = shards_max(t->shards) * (double)SHARD_BYTES / mib;
+	struct shards_room ever;
+
+	if (err == -EFBIG) {
+		tracker_tell(t, 1, "the unwind table of %s needs %.1f of %.1f MiB; raise --memory",
+			     o->name, need, budget);
+	} else if (err == -ENOSPC && !room_measure(t, ROOM_EVER, &ever) &&
+		   !room_fits(&ever, o->need)) {
+		tracker_tell(t, 1,
+			     "the unwind table of %s needs %.1f MiB beside what is pinned, "
+			     "of %.1f MiB; raise --memory",
+			     o->name, need, budget);
+	} else if (err == -ENOSPC && !t->told_full && evict_is_chosen(t, o)) {
+		t->told_full = true;
+		tracker_tell(t, 1,
+			     "the tables do not fit --memory: those that are sampled take turns");
+	} else if (err && err != -ENOSPC && strcmp(t->told_failed, o->name) != 0) {
+		/* One that is written all the time is a new file each time it is mapped. */
+		snprintf(t->told_failed, sizeof(t->told_failed), "%s", o->name);
+		tracker_tell(t, 1, "no unwind table for %s: %s", o->name, strerror(-err));
 	}
 }
 
-/* Copies the table's blocks to the shards. */
-static int place(struct tracker *t, struct object *o, const struct unwind_table *table)
+/*
+ * A large library takes a thousand times as long as a program, so the small ones come first, and a
+ * file that walks have come upon before others of its size; but whoever waits becomes smaller with
+ * each second.
+ */
+static uint64_t queue_rank(const struct object *o, uint64_t now)
 {
-	uint32_t i;
-	int err;
+	uint64_t seconds = (now - o->queued) / 1000000000;
+	bool sampled = o->sampled && o->sampled + IDLE_NS >= now;
 
-	o->spans = calloc(table->nspans + 1, sizeof(*o->spans));
-	if (!o->spans)
-		return -ENOMEM;
-	for (i = 0; i < table->nspans; i++) {
-		struct placed_span *to = &o->spans[i];
+	return seconds < 16 ? o->key.size >> (2 * seconds + (sampled ? 6 : 0)) : 0;
+}
 
-		to->start = table->spans[i].start;
-		to->end = table->spans[i].end;
-		to->ngranules = table->spans[i].ngranules;
-		err = place_span(t, table, &table->spans[i], &to->word);
-		if (err) {
-			drop_spans(t, o);
-			return err;
-		}
-		o->nspans = i + 1;
-	}
-	return 0;
+/* Off the queue. NULL: it is empty. */
+static struct object *queue_take(struct tracker *t)
+{
+	struct object **link, **best = &t->queue, *o;
+	const uint64_t now = tracker_now();
+
+	for (link = &t->queue; *link; link = &(*link)->next_queued)
+		if (queue_rank(*link, now) < queue_rank(*best, now))
+			best = link;
+	o = *best;
+	if (!o)
+		return NULL;
+	*best = o->next_queued;
+	if (!*best)
+		t->queue_end = best;
+	return o;
 }
 
 bool object_build_next(struct tracker *t)
 {
-	struct object *o = t->queue;
+	struct object *o = queue_take(t);
 	struct unwind_table *table = NULL;
 	struct elf_file *file = NULL;
 	int err;
 
 	if (!o)
 		return false;
-	t->queue = o->next_queued;
-	if (!t->queue)
-		t->queue_end = &t->queue;
 	t->building = true;
 	pthread_mutex_unlock(&t->lock);
 	/* in_queue keeps the object from being evicted meanwhile */
+	note_content(o);
 	err = o->image ? elf_file_open_memory(o->image, o->image_size, &file)
 		       : elf_file_open_fd(o->fd, &file);
 	if (!err)
@@ -345,17 +497,27 @@ bool object_build_next(struct tracker *t)
 		sync_wide(t);
 	pthread_mutex_lock(&t->lock);
 	t->building = false;
-	o->in_queue = false;
-	if (!err)
-		err = place(t, o, table);
-	unwind_table_free(table);
-	o->state = err ? OBJECT_FAILED : OBJECT_READY;
-	if (err == -ENOSPC && !t->told_full) {
-		t->told_full = true;
-		tracker_tell(t, 1, "no room for the unwind table of %s; raise --memory", o->name);
-	} else if (err && err != -ENOSPC) {
-		tracker_tell(t, 1, "no unwind table for %s: %s", o->name, strerror(-err));
+	o->tried = tracker_now();
+	if (is_torn(o) && o->torn++ < TORN_MAX) {
+		unwind_table_free(table);
+		o->in_queue = false;
+		enqueue(t, o);
+		return true;
 	}
+	if (!err) {
+		o->need = table->nwords;
+		o->nrows = table->nrows;
+		o->cfi_bytes = table->cfi_bytes;
+		err = place(t, o, table);
+	}
+	unwind_table_free(table);
+	/* Not before: what makes room for an object that nobody maps any more would take itself. */
+	o->in_queue = false;
+	object_set_state(t, o,
+			 !err		  ? OBJECT_READY
+			 : err == -ENOSPC ? OBJECT_EVICTED
+					  : OBJECT_FAILED);
+	tell_built(t, o, err);
 	process_touch(t, o);
 	tracker_wake(t);
 	return true;

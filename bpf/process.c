@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The processes and where their executable mappings lie, followed by side-band records and read
- * from /proc for what existed before. What the walk needs of it, a sorted list of spans and gaps
- * per process, is published to the map_lists and procs maps.
+ * from /proc for what existed before.
  */
 #include "bpf/tracker_priv.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,29 +12,50 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "bpf/sampler.h"
+#include "symbols/livethread.h"
 #include "symbols/procmaps.h"
 
-#define DEAD_MAX     32768u
-#define ENTRY_WORDS  (sizeof(struct map_entry) / sizeof(uint32_t))
-#define EXEC_TRIES   50u /* of a millisecond each, to see an exec come to its end */
-#define MAPPINGS_MAX 8192u
-#define PF_KTHREAD   0x00200000u
+#define DEAD_MAX   32768u
+#define EXEC_TRIES 50u /* of a millisecond each, to see an exec come to its end */
+#define PF_KTHREAD 0x00200000u
 
+/*
+ * One that died before its image was read has none, like the live one before it is read; unless
+ * there are two of them under the same number, a sample of an image that nobody else had is its.
+ */
 struct process *process_find(struct tracker *t, pid_t pid, uint64_t image)
 {
-	const struct dead_key key = {image, pid};
-	struct process *p;
+	struct dead_key key = {image, pid};
+	struct process *now, *p;
 
-	HASH_FIND_INT(t->processes, &pid, p);
-	if (p && (!image || !p->image || p->image == image))
-		return p;
+	HASH_FIND_INT(t->processes, &pid, now);
+	if (now && (!image || now->image == image))
+		return now;
 	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
 	HASH_FIND(dead_hh, t->dead_by_key, &key, sizeof(key), p);
-	return p;
+	if (p)
+		return p;
+	key.image = 0;
+	HASH_FIND(dead_hh, t->dead_by_key, &key, sizeof(key), p);
+	if (now && !now->image)
+		return p ? NULL : now;
+	return p && p->ambiguous ? NULL : p;
+}
+
+static struct forked *forked_slot(struct tracker *t, uint64_t image)
+{
+	return &t->forked[(image * 0x9e3779b97f4a7c15u >> 32) % FORKED_MAX];
+}
+
+struct process *process_akin(struct tracker *t, uint64_t image)
+{
+	const struct forked *f = forked_slot(t, image);
+	struct process *p = image && f->image == image ? process_find(t, f->pid, image) : NULL;
+
+	return p && p->image == image ? p : NULL;
 }
 
 /* It keeps its mappings for a while, for the samples that are still to be named. */
@@ -54,12 +72,13 @@ static void add_dead(struct tracker *t, struct process *p)
 	p->dead_key = (struct dead_key){p->image, p->pid};
 	/* Of two with one key the younger is found. */
 	HASH_FIND(dead_hh, t->dead_by_key, &p->dead_key, sizeof(p->dead_key), other);
+	p->ambiguous = other != NULL;
 	if (other)
 		HASH_DELETE(dead_hh, t->dead_by_key, other);
 	HASH_ADD(dead_hh, t->dead_by_key, dead_key, sizeof(p->dead_key), p);
 }
 
-static struct process *live(struct tracker *t, pid_t pid)
+struct process *process_live(struct tracker *t, pid_t pid)
 {
 	struct process *p;
 
@@ -67,38 +86,33 @@ static struct process *live(struct tracker *t, pid_t pid)
 	return p;
 }
 
-static void mappings_clear(struct tracker *t, struct process *p)
-{
-	size_t i;
-
-	for (i = 0; i < p->nmappings; i++)
-		if (p->mappings[i].object)
-			object_unref(t, p->mappings[i].object);
-	free(p->mappings);
-	p->mappings = NULL;
-	p->nmappings = 0;
-}
-
-static void list_put(struct tracker *t, struct published *list)
-{
-	if (!list || --list->refs)
-		return;
-	if (list->count)
-		tracker_discard(t, t->lists, list->word);
-	free(list);
-}
-
 static void process_free(struct tracker *t, struct process *p)
 {
 	mappings_clear(t, p);
-	list_put(t, p->list);
+	publish_put(t, p->list);
 	free(p);
 }
 
 static void set_dirty(struct tracker *t, struct process *p)
 {
+	if (p->dirty)
+		return;
 	p->dirty = true;
-	t->any_dirty = true;
+	p->next_dirty = t->dirty;
+	p->prev_dirty = &t->dirty;
+	if (t->dirty)
+		t->dirty->prev_dirty = &p->next_dirty;
+	t->dirty = p;
+}
+
+static void clear_dirty(struct process *p)
+{
+	if (!p->dirty)
+		return;
+	p->dirty = false;
+	*p->prev_dirty = p->next_dirty;
+	if (p->next_dirty)
+		p->next_dirty->prev_dirty = p->prev_dirty;
 }
 
 static struct process *process_new(struct tracker *t, pid_t pid)
@@ -114,184 +128,96 @@ static struct process *process_new(struct tracker *t, pid_t pid)
 
 static void on_exit_event(struct tracker *t, pid_t pid)
 {
-	struct process *p = live(t, pid);
+	struct process *p = process_live(t, pid);
 
 	if (!p)
 		return;
 	HASH_DEL(t->processes, p);
+	clear_dirty(p);
 	sampler_drop_process(t->sampler, pid);
 	if (p->target) {
 		sampler_set_target(t->sampler, pid, false);
 		t->nattached--;
 		p->target = false;
 	}
-	list_put(t, p->list);
+	publish_put(t, p->list);
 	p->list = NULL;
 	add_dead(t, p);
 }
 
-/* --- whether it is sampled ------------------------------------------------------------------ */
-
-static bool chosen_by_options(const struct tracker *t, const struct process *p)
+/* The old image's last samples are named by a copy that counts as dead. */
+static void retire_image(struct tracker *t, struct process *p)
 {
-	const struct tracker_filter *f = t->filter;
-	size_t i;
+	struct process *old = p->nmappings ? calloc(1, sizeof(*old)) : NULL;
 
-	if (p->follow)
-		return true;
-	if (!t->by_options)
-		return false;
-	if (f->npids) {
-		for (i = 0; i < f->npids && f->pids[i] != p->pid; i++)
-			;
-		if (i == f->npids)
-			return false;
+	if (old) {
+		*old = *p;
+		memset(&old->hh, 0, sizeof(old->hh));
+		old->list = NULL;
+		old->target = old->dirty = false;
+		add_dead(t, old);
+		p->mappings = NULL;
+		p->nmappings = 0;
 	}
-	if (f->comm && regexec(f->comm, p->comm, 0, NULL, 0))
-		return false;
-	return !f->user_given || f->user == p->uid;
-}
-
-void process_choose(struct tracker *t, struct process *p)
-{
-	bool target = p->attached || (!p->excluded && chosen_by_options(t, p));
-
-	if (target == p->target)
-		return;
-	if (sampler_set_target(t->sampler, p->pid, target) && target) {
-		tracker_tell(t, 1, "too many processes attached, %d is not", (int)p->pid);
-		return;
-	}
-	p->target = target;
-	t->nattached += target ? 1 : -1;
-}
-
-void process_choose_all(struct tracker *t)
-{
-	struct process *p, *next;
-
-	HASH_ITER(hh, t->processes, p, next)
-		process_choose(t, p);
-}
-
-/* --- mappings ------------------------------------------------------------------------------- */
-
-/* Puts the mapping in its place; what it overlaps is cut or goes. */
-static int mapping_add(struct tracker *t, struct process *p, const struct mapping *m)
-{
-	struct mapping *list;
-	size_t i, n = 0;
-	bool placed = false;
-
-	if (p->nmappings >= MAPPINGS_MAX)
-		return -ENOSPC;
-	list = malloc((p->nmappings + 2) * sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	for (i = 0; i < p->nmappings; i++) {
-		struct mapping old = p->mappings[i];
-
-		if (old.end <= m->start) {
-			list[n++] = old;
-			continue;
-		}
-		if (old.start < m->start) { /* its beginning stays */
-			list[n] = old;
-			list[n++].end = m->start;
-			if (old.object)
-				object_get(t, old.object);
-		}
-		if (!placed) {
-			list[n++] = *m;
-			placed = true;
-		}
-		if (old.end > m->end) { /* its end, or all of it, stays */
-			if (old.start < m->end)
-				old.start = m->end;
-			/* one may be cut in two: then there is no other that is cut */
-			if (n >= p->nmappings + 2)
-				break;
-			list[n++] = old;
-		} else if (old.object) {
-			object_unref(t, old.object);
-		}
-	}
-	if (!placed)
-		list[n++] = *m;
-	free(p->mappings);
-	p->mappings = list;
-	p->nmappings = n;
-	return 0;
-}
-
-static bool same_mapping(const struct process *p, uint64_t start, uint64_t end,
-			 const struct object *object)
-{
-	size_t i;
-
-	for (i = 0; i < p->nmappings; i++)
-		if (p->mappings[i].start <= start && p->mappings[i].end >= end &&
-		    p->mappings[i].object == object)
-			return true;
-	return false;
-}
-
-static void add_area(struct tracker *t, struct process *p, uint64_t start, uint64_t end,
-		     uint64_t offset, dev_t dev, uint64_t inode, const char *name)
-{
-	struct mapping m = {.start = start, .end = end};
-
-	if (start >= end)
-		return;
-	if (!strcmp(name, "[vdso]"))
-		m.object = object_vdso(t);
-	else if (inode && strcmp(name, "//anon"))
-		m.object = object_of_mapping(t, p->pid, start, end, name, dev, inode);
-	if (m.object && !object_bias(m.object, start, offset, &m.bias)) {
-		object_unref(t, m.object);
-		m.object = NULL;
-	}
-	if (same_mapping(p, start, end, m.object) || mapping_add(t, p, &m)) {
-		if (m.object)
-			object_unref(t, m.object);
-		return;
-	}
-	set_dirty(t, p);
-}
-
-struct scan {
-	struct tracker *t;
-	struct process *p;
-};
-
-static int on_map(const struct procmap *map, void *arg)
-{
-	struct scan *s = arg;
-
-	if (strcmp(map->name, "[vsyscall]"))
-		add_area(s->t, s->p, map->start, map->end, map->offset,
-			 makedev(map->dev_major, map->dev_minor), map->inode, map->name);
-	return 0;
+	mappings_clear(t, p);
+	sampler_drop_process(t->sampler, p->pid);
+	publish_put(t, p->list);
+	p->list = NULL;
+	p->image = 0;
 }
 
 /* --- /proc ---------------------------------------------------------------------------------- */
 
+struct stat_line {
+	pid_t ppid;
+	char comm[16];
+	uid_t uid;
+	bool zombie;
+	bool kthread;
+	long threads;
+	uint64_t image;
+	bool complete;
+};
+
+static void take_field(struct stat_line *s, int field, const char *word)
+{
+	switch (field) {
+	case 3:
+		s->zombie = *word == 'Z' || *word == 'X';
+		break;
+	case 4:
+		s->ppid = strtol(word, NULL, 10);
+		break;
+	case 9:
+		s->kthread = (strtoul(word, NULL, 10) & PF_KTHREAD) != 0;
+		break;
+	case 20:
+		s->threads = strtol(word, NULL, 10);
+		break;
+	case 27:
+		s->complete = strcmp(word, "0") != 0;
+		break;
+	case 28:
+		s->image = strtoull(word, NULL, 10);
+		break;
+	default:
+		break;
+	}
+}
+
 /*
- * comm, parent, flags and start_stack from /proc/PID/stat (proc_pid_stat(5)). -errno. An exec sets
- * start_stack twice; only the second, after end_code, is that of the new image: *complete.
+ * What /proc/PID/stat says (proc_pid_stat(5)). -errno. An exec sets start_stack twice; only the
+ * second, after end_code, is that of the new image: complete.
  */
-static int read_stat(struct process *p, bool *complete)
+static int read_stat(pid_t pid, struct stat_line *s)
 {
 	char path[64], text[1024], *at, *word, *rest;
-	struct stat st;
 	ssize_t n;
 	int fd, field;
 
-	/* What is in it belongs to root once the process has given up its privileges. */
-	snprintf(path, sizeof(path), "/proc/%d", (int)p->pid);
-	if (!stat(path, &st))
-		p->uid = st.st_uid;
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)p->pid);
+	memset(s, 0, sizeof(*s));
+	choice_uid(pid, &s->uid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -305,20 +231,23 @@ static int read_stat(struct process *p, bool *complete)
 	if (!word || !at || at < word)
 		return -EINVAL;
 	*at++ = '\0';
-	snprintf(p->comm, sizeof(p->comm), "%.15s", word + 1);
-	p->image = 0;
+	snprintf(s->comm, sizeof(s->comm), "%.15s", word + 1);
 	for (field = 3, word = strtok_r(at, " ", &rest); word;
-	     field++, word = strtok_r(NULL, " ", &rest)) {
-		if (field == 4)
-			p->ppid = strtol(word, NULL, 10);
-		else if (field == 9)
-			p->kthread = (strtoul(word, NULL, 10) & PF_KTHREAD) != 0;
-		else if (field == 27)
-			*complete = strcmp(word, "0") != 0;
-		else if (field == 28)
-			p->image = strtoull(word, NULL, 10);
-	}
+	     field++, word = strtok_r(NULL, " ", &rest))
+		take_field(s, field, word);
 	return 0;
+}
+
+pid_t process_thread(const struct process *p)
+{
+	return p->threaded ? livethread(p->pid) : p->pid;
+}
+
+bool process_has_image(const struct process *p)
+{
+	struct stat_line s;
+
+	return !read_stat(process_thread(p), &s) && s.image == p->image;
 }
 
 /*
@@ -334,7 +263,7 @@ static void add_vdso(struct tracker *t, struct process *p)
 	ssize_t n, i;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)p->pid);
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)process_thread(p));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
@@ -342,36 +271,69 @@ static void add_vdso(struct tracker *t, struct process *p)
 	close(fd);
 	n = n < 0 ? 0 : n / (ssize_t)sizeof(vector[0]);
 	for (i = 0; i < n && vector[i].a_type != AT_NULL; i++) {
-		uint64_t at = vector[i].a_un.a_val;
+		struct procmap map = {.start = vector[i].a_un.a_val, .name = "[vdso]"};
 
-		if (vector[i].a_type != AT_SYSINFO_EHDR || at % page || at >> 47)
+		if (vector[i].a_type != AT_SYSINFO_EHDR || map.start % page || map.start >> 47)
 			continue;
 		vdso = object_vdso(t);
 		if (!vdso)
 			break;
-		add_area(t, p, at, at + (vdso->image_size + page - 1) / page * page, 0, 0, 0,
-			 "[vdso]");
+		map.end = map.start + (vdso->image_size + page - 1) / page * page;
+		mapping_record(t, p, &map);
 		object_unref(t, vdso);
 	}
 }
 
 /*
  * Reads what can be known of the process now. After an exec that was seen, the records tell of
- * its mappings, and the kernel need not print them all.
+ * its mappings, and the kernel need not print them all. 1: something has changed, 0, or -errno.
  */
 static int refresh(struct tracker *t, struct process *p, bool *complete)
 {
-	struct scan scan = {t, p};
-	int err = read_stat(p, complete);
+	struct stat_line s, live;
+	int changed = 0, err = read_stat(p->pid, &s);
 
-	if (err || p->kthread)
+	p->unread = true;
+	if (err)
 		return err;
-	if (!p->recorded)
-		err = procmaps_read(p->pid, true, on_map, &scan);
-	else if (*complete)
-		add_vdso(t, p);
-	set_dirty(t, p);
-	return err;
+	p->threaded |= s.threads > 1;
+	p->leaderless = s.zombie && s.threads > 1;
+	if (p->leaderless && !read_stat(process_thread(p), &live)) {
+		s.image = live.image;
+		s.complete = live.complete;
+	} else if (s.zombie) {
+		return -ESRCH; /* its last samples are still to be named by what it was */
+	}
+	*complete = s.complete;
+	p->unread = !s.complete;
+	/* Within an exec, and at the end, it is 0. */
+	if (!p->fresh && p->image && s.image != p->image && (s.image || !s.complete)) {
+		retire_image(t, p); /* the record of its exec was lost, or is still to be read */
+		changed = 1;
+	}
+	p->ppid = s.ppid;
+	p->uid = s.uid;
+	p->kthread = s.kthread;
+	memcpy(p->comm, s.comm, sizeof(p->comm));
+	choice_read(t, p);
+	if (s.image && s.image != p->image) {
+		p->image = s.image;
+		changed = 1;
+	}
+	if (p->kthread)
+		return changed;
+	if (p->recorded) {
+		if (*complete)
+			add_vdso(t, p);
+		return 1;
+	}
+	err = mappings_read(t, p);
+	if (err == -EAGAIN) {
+		retire_image(t, p);
+		*complete = false;
+		return 1;
+	}
+	return err < 0 ? err : err | changed;
 }
 
 static bool exists(pid_t pid)
@@ -382,40 +344,45 @@ static bool exists(pid_t pid)
 	return !access(path, F_OK);
 }
 
-void process_scan(struct tracker *t, pid_t pid)
+/* The first thread has ended; true: others live on, or one of them has called exec. */
+static bool lives_on(struct process *p)
 {
-	struct process *p = live(t, pid);
-	bool complete = true;
+	struct stat_line s;
 
-	if (!exists(pid)) {
+	if (!p->threaded || read_stat(p->pid, &s) || (s.zombie && s.threads <= 1))
+		return false;
+	p->leaderless = s.zombie;
+	return true;
+}
+
+bool process_scan(struct tracker *t, pid_t pid)
+{
+	struct process *p = process_live(t, pid);
+	bool complete = true;
+	int err;
+
+	if (!exists(pid) || (p && p->leaderless && !lives_on(p))) {
 		on_exit_event(t, pid);
-		return;
+		return p != NULL;
 	}
 	if (!p)
 		p = process_new(t, pid);
 	if (!p)
-		return;
+		return false;
 	p->recorded = false;
-	refresh(t, p, &complete);
-	p->fresh = !complete && !p->kthread;
-	process_choose(t, p);
+	err = refresh(t, p, &complete);
+	p->fresh = !complete && !p->kthread && !p->leaderless;
+	/* Without an entry no sample would leave a mark on a list that is cold. */
+	if (err > 0 || p->fresh || !p->list || (p->list->cold && !p->list->count))
+		set_dirty(t, p);
+	choice_apply(t, p);
+	return err > 0;
 }
 
-void process_scan_all(struct tracker *t)
+void process_scan_gone(struct tracker *t, pid_t pid)
 {
-	DIR *dir = opendir("/proc");
-	struct process *p, *next;
-	struct dirent *e;
-
-	while (dir && (e = readdir(dir)))
-		if (isdigit((unsigned char)e->d_name[0]))
-			process_scan(t, strtol(e->d_name, NULL, 10));
-	if (dir)
-		closedir(dir);
-	/* Records of their exits may be among those that were lost. */
-	HASH_ITER(hh, t->processes, p, next)
-		if (!exists(p->pid))
-			on_exit_event(t, p->pid);
+	if (!exists(pid))
+		on_exit_event(t, pid);
 }
 
 /* --- side-band records ---------------------------------------------------------------------- */
@@ -436,23 +403,12 @@ void process_bury(struct tracker *t, uint64_t before)
 	}
 }
 
-static void publish_entry(struct tracker *t, struct process *p)
-{
-	struct proc_entry entry = {.image = p->image};
-
-	if (p->list) {
-		entry.list_at = p->list->word / ENTRY_WORDS;
-		entry.list_count = p->list->count;
-	}
-	if (sampler_set_process(t->sampler, p->pid, &entry))
-		tracker_tell(t, 1, "too many processes: %d cannot be walked", (int)p->pid);
-}
-
 static void on_fork(struct tracker *t, const struct sideband_event *e)
 {
-	struct process *parent = live(t, e->ppid), *p;
-	size_t i;
+	struct process *parent = process_live(t, e->ppid), *p;
 
+	if (e->pid == e->ppid && parent)
+		parent->threaded = true;
 	if (e->pid != e->tid || e->pid == e->ppid)
 		return;		  /* a thread */
 	on_exit_event(t, e->pid); /* a pid that is used again, its exit lost */
@@ -465,63 +421,78 @@ static void on_fork(struct tracker *t, const struct sideband_event *e)
 		set_dirty(t, p);
 		return;
 	}
+	*forked_slot(t, parent->image) = (struct forked){parent->image, parent->pid};
 	p->ppid = e->ppid;
 	p->uid = parent->uid;
+	p->groups = parent->groups;
 	p->image = parent->image;
 	p->follow = parent->follow;
-	p->fresh = parent->fresh;
+	p->fresh = parent->fresh || parent->unsettled || parent->unread;
 	p->recorded = parent->recorded;
-	p->dirty = parent->dirty;
 	memcpy(p->comm, parent->comm, sizeof(p->comm));
-	p->mappings = malloc((parent->nmappings + 1) * sizeof(*p->mappings));
-	if (p->mappings && parent->nmappings) {
-		p->nmappings = parent->nmappings;
-		memcpy(p->mappings, parent->mappings, p->nmappings * sizeof(*p->mappings));
-		for (i = 0; i < p->nmappings; i++)
-			if (p->mappings[i].object)
-				object_get(t, p->mappings[i].object);
-	}
+	if (mappings_copy(t, p, parent))
+		p->fresh = true;
+	if (parent->dirty || p->fresh)
+		set_dirty(t, p);
 	p->list = parent->list;
 	if (p->list) {
 		p->list->refs++;
 		publish_entry(t, p);
 	}
-	process_choose(t, p);
+	choice_apply(t, p);
 }
 
 static void on_exec(struct tracker *t, const struct sideband_event *e)
 {
-	struct process *p = live(t, e->pid), *old;
+	struct process *p = process_live(t, e->pid);
 
-	if (p && p->nmappings) {
-		/* The old image's last samples are named by a copy that counts as dead. */
-		old = calloc(1, sizeof(*old));
-		if (old) {
-			*old = *p;
-			memset(&old->hh, 0, sizeof(old->hh));
-			old->list = NULL;
-			old->target = false;
-			add_dead(t, old);
-			p->mappings = NULL;
-			p->nmappings = 0;
-		}
-		mappings_clear(t, p);
-	}
 	if (!p)
 		p = process_new(t, e->pid);
 	if (!p)
 		return;
-	sampler_drop_process(t->sampler, p->pid);
-	list_put(t, p->list);
-	p->list = NULL;
+	/* What was read since may be of the image that is to come. */
+	if (p->unsettled)
+		p->image = 0;
+	p->unsettled = false;
+	retire_image(t, p);
 	memcpy(p->comm, e->comm, sizeof(p->comm));
 	p->comm[sizeof(p->comm) - 1] = '\0';
-	p->image = 0;
 	p->fresh = true;
 	p->recorded = true;
+	p->threaded = p->leaderless = false;
 	p->tries = 0;
 	set_dirty(t, p);
-	process_choose(t, p);
+	choice_apply(t, p);
+}
+
+static void on_thread_exit(struct tracker *t, const struct sideband_event *e)
+{
+	struct process *p = process_live(t, e->pid);
+
+	if (e->pid == e->tid) {
+		if (p && !lives_on(p))
+			on_exit_event(t, e->pid);
+	} else if (p && p->leaderless) {
+		doubt_add(t, e->pid); /* it may have been the last */
+	}
+}
+
+static void on_mmap(struct tracker *t, const struct sideband_event *e)
+{
+	const struct procmap map = {
+		.start = e->start,
+		.end = e->start + e->length,
+		.offset = e->offset,
+		.dev_major = e->dev_major,
+		.dev_minor = e->dev_minor,
+		.inode = e->inode,
+		.exec = true,
+		.name = e->name,
+	};
+	struct process *p = process_live(t, e->pid);
+
+	if (p && mapping_record(t, p, &map))
+		set_dirty(t, p);
 }
 
 void process_on_event(struct tracker *t, const struct sideband_event *e)
@@ -536,131 +507,64 @@ void process_on_event(struct tracker *t, const struct sideband_event *e)
 		on_exec(t, e);
 		break;
 	case SIDEBAND_EXIT:
-		if (e->pid == e->tid)
-			on_exit_event(t, e->pid);
+		on_thread_exit(t, e);
 		break;
 	case SIDEBAND_COMM:
-		p = e->pid == e->tid ? live(t, e->pid) : NULL;
+		p = e->pid == e->tid ? process_live(t, e->pid) : NULL;
 		if (p) {
 			memcpy(p->comm, e->comm, sizeof(p->comm));
 			p->comm[sizeof(p->comm) - 1] = '\0';
-			process_choose(t, p);
+			choice_apply(t, p);
 		}
 		break;
 	case SIDEBAND_MMAP:
-		p = live(t, e->pid);
-		if (p)
-			add_area(t, p, e->start, e->start + e->length, e->offset,
-				 makedev(e->dev_major, e->dev_minor), e->inode, e->name);
+		on_mmap(t, e);
 		break;
 	}
 }
 
 /* --- publishing ----------------------------------------------------------------------------- */
 
-struct entries {
-	struct map_entry *at;
-	uint32_t count, room;
-};
-
-static int entry_add(struct entries *e, const struct map_entry *entry)
+bool process_refresh(struct tracker *t)
 {
-	struct map_entry *at;
-
-	if (entry->start >= entry->end)
-		return 0;
-	if (e->count >= MAP_LIST_MAX)
-		return -ENOSPC;
-	if (e->count == e->room) {
-		e->room = e->room ? e->room * 2 : 32;
-		at = realloc(e->at, e->room * sizeof(*at));
-		if (!at)
-			return -ENOMEM;
-		e->at = at;
-	}
-	e->at[e->count++] = *entry;
-	return 0;
-}
-
-/* A mapping is cut in spans, which have rows, and the gaps between them, which have not. */
-static int entries_of_mapping(struct entries *e, const struct mapping *m)
-{
-	const struct object *o = m->object;
-	struct map_entry gap = {.start = m->start, .meta = MAP_META(MAP_NO_CFI, 0)}, span;
-	uint32_t i;
-	int err = 0;
-
-	if (o && o->state != OBJECT_READY)
-		gap.meta = MAP_META(MAP_PENDING, 0);
-	for (i = 0; o && o->state == OBJECT_READY && i < o->nspans && !err; i++) {
-		const struct placed_span *s = &o->spans[i];
-
-		span.base = s->start + m->bias;
-		span.start = span.base > gap.start ? span.base : gap.start;
-		span.end = s->end + m->bias < m->end ? s->end + m->bias : m->end;
-		span.word = s->word;
-		span.meta = MAP_META(MAP_CFI, s->ngranules);
-		if (span.start >= span.end)
-			continue;
-		gap.end = span.start;
-		err = entry_add(e, &gap);
-		if (!err)
-			err = entry_add(e, &span);
-		gap.start = span.end;
-	}
-	gap.end = m->end;
-	return err ? err : entry_add(e, &gap);
-}
-
-static int publish(struct tracker *t, struct process *p)
-{
-	struct entries e = {0};
-	struct published *list = calloc(1, sizeof(*list));
-	size_t i;
-	int err = list ? 0 : -ENOMEM;
-
-	for (i = 0; i < p->nmappings && !err; i++)
-		err = entries_of_mapping(&e, &p->mappings[i]);
-	if (!err && e.count) {
-		err = shards_add(t->lists, (uint32_t *)e.at, e.count * ENTRY_WORDS, &list->word);
-		if (err == -ENOSPC && t->ngarbage) {
-			tracker_flush(t);
-			err = shards_add(t->lists, (uint32_t *)e.at, e.count * ENTRY_WORDS,
-					 &list->word);
-		}
-	}
-	free(e.at);
-	if (err) {
-		free(list);
-		return err;
-	}
-	list->refs = 1;
-	list->count = e.count;
-	list_put(t, p->list);
-	p->list = list;
-	publish_entry(t, p);
-	return 0;
-}
-
-/* False: to be tried again, the exec has not come to its end. */
-static bool bring_up_to_date(struct tracker *t, struct process *p)
-{
-	bool complete = true;
+	struct process *p;
+	bool complete, any = false;
 	int err;
 
-	if (p->fresh) {
+	for (p = t->dirty; p; p = p->next_dirty) {
+		if (!p->fresh)
+			continue;
+		complete = true;
 		err = refresh(t, p, &complete);
-		if (!err && !p->kthread && !complete && p->tries++ < EXEC_TRIES)
-			return false;
+		if (err >= 0 && !p->kthread && !complete && p->tries++ < EXEC_TRIES)
+			continue; /* the exec has not come to its end */
 		p->fresh = false;
-		process_choose(t, p);
+		p->unsettled = any = true;
+		choice_apply(t, p);
 	}
-	p->dirty = false;
+	return any;
+}
+
+/* False: to be tried again. */
+static bool bring_up_to_date(struct tracker *t, struct process *p)
+{
+	int err;
+
+	if (p->fresh)
+		return false;
+	p->unsettled = false;
+	clear_dirty(p);
 	if (p->kthread)
 		return true;
-	err = publish(t, p);
+	err = publish_list(t, p);
+	if (err) {
+		/* The old list may lead to tables that are on their way out. */
+		sampler_drop_process(t->sampler, p->pid);
+		publish_put(t, p->list);
+		p->list = NULL;
+	}
 	if (err == -ENOSPC && p->tries++ < EXEC_TRIES) {
-		p->dirty = true; /* the builder may be freeing old lists right now */
+		set_dirty(t, p); /* the builder may be freeing old lists right now */
 		return false;
 	}
 	if (err == -ENOSPC)
@@ -673,14 +577,9 @@ bool process_publish(struct tracker *t)
 	struct process *p, *next;
 	bool again = false;
 
-	if (!t->any_dirty)
-		return false;
-	t->any_dirty = false;
-	HASH_ITER(hh, t->processes, p, next) {
-		if (p->dirty && !bring_up_to_date(t, p)) {
-			again = true;
-			t->any_dirty = true;
-		}
+	for (p = t->dirty; p; p = next) {
+		next = p->next_dirty;
+		again |= !bring_up_to_date(t, p);
 	}
 	return again;
 }
@@ -691,7 +590,8 @@ void process_touch(struct tracker *t, const struct object *o)
 	size_t i;
 
 	HASH_ITER(hh, t->processes, p, next) {
-		for (i = 0; i < p->nmappings; i++) {
+		/* A cold list leads to no table. */
+		for (i = 0; i < p->nmappings && !(p->list && p->list->cold); i++) {
 			if (p->mappings[i].object == o) {
 				set_dirty(t, p);
 				break;
@@ -704,6 +604,7 @@ void processes_free(struct tracker *t)
 {
 	struct process *p = t->processes, *next;
 
+	t->dirty = NULL;
 	HASH_CLEAR(hh, t->processes);
 	for (; p; p = next) {
 		next = p->hh.next;

@@ -3,9 +3,6 @@
  * The sampler. On each tick of a perf event it takes the kernel stack and walks the user stack by
  * the unwind tables in the shards, hashes both, and counts the pair in the stack-count map. A
  * stack that was never seen goes to user space once, through the ring buffer.
- *
- * The walk keeps its state in a per-CPU map and each step is a global function, so that the
- * verifier checks it once instead of once for each turn of the loop.
  */
 #include <stddef.h>
 #include <linux/bpf.h>
@@ -16,29 +13,8 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/layout.h"
-
-struct walk;
-
-#define STEP_BARRIER(x)		      asm volatile("" : "+r"(x))
-#define WALK_REFILL(w, addr)	      refill(addr)
-#define WALK_SEARCH_MAP(w, addr)      search_map(addr)
-#define WALK_FRAME_POINTER(w, reason) frame_pointer(reason)
-#define WALK_WIDE(w, index)	      wide(index)
-
-static __always_inline long step_read_user(struct walk *w, void *to, __u64 size, __u64 from)
-{
-	return bpf_probe_read_user(to, size, (const void *)from);
-}
-
-static const __u32 *step_shard(__u32 shard);
-static const struct map_entry *step_map_entries(void);
-static const struct wide_rule *step_wide_rule(__u32 index);
-int refill(__u64 addr);
-int search_map(__u64 addr);
-int frame_pointer(int reason);
-int wide(__u32 index);
-
-#include "unwind/step.h"
+#include "bpf/maps.bpf.h"
+#include "bpf/walker.bpf.h"
 
 /* The few kernel fields that are used; libbpf finds them through the kernel's BTF. */
 struct mm_struct {
@@ -48,243 +24,16 @@ struct mm_struct {
 struct task_struct {
 	struct mm_struct *mm;
 	void *stack;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	__u64 start_time;
+	int tgid;
 } __attribute__((preserve_access_index));
-
-const volatile struct profiler_config config = {};
-
-struct cpu_state {
-	struct walk walk;
-	struct pt_regs regs;
-	/* A record as it goes through the ring: the header stands right before its frames. */
-	__u64 kernel_head[2];
-	__u64 kernel_frames[KERNEL_FRAMES_MAX + 1];
-};
-
-_Static_assert(sizeof(struct stack_record) == 16, "the room before the frames");
-
-_Static_assert(offsetof(struct walk, frames) - offsetof(struct walk, head) ==
-		       sizeof(struct stack_record),
-	       "the user stack's record is walk.head and walk.frames");
-
-_Static_assert(sizeof(struct cpu_state) <= 32768, "a per-CPU map value is at most 32 KiB");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cpu_state);
-} states SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct profiler_stats);
-} stats SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct profiler_control);
-} control SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, TARGETS_MAX);
-	__type(key, __u32);
-	__type(value, __u8);
-} targets SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PROCS_MAX);
-	__type(key, __u32);
-	__type(value, struct proc_entry);
-} procs SEC(".maps");
-
-struct map_list {
-	struct map_entry entries[MAP_ENTRIES_MAX];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct map_list);
-} map_lists SEC(".maps");
-
-struct wide_list {
-	struct wide_rule rules[WIDE_RULES_MAX];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct wide_list);
-} wide_rules SEC(".maps");
-
-struct shard {
-	__u32 words[SHARD_WORDS];
-};
-
-struct shard_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct shard));
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 16); /* set before load, from the budget */
-	__type(key, __u32);
-	__array(values, struct shard_map);
-} shards SEC(".maps");
-
-struct counts_map {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, COUNTS_MAX);
-	__uint(key_size, sizeof(struct count_key));
-	__uint(value_size, sizeof(struct count_value));
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__array(values, struct counts_map);
-} counts SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, KNOWN_SETS);
-	__type(key, __u32);
-	__type(value, struct known_set);
-} known SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, STACK_RING_BYTES);
-} stacks SEC(".maps");
-
-static __always_inline struct cpu_state *this_state(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&states, &zero);
-}
-
-static __always_inline const __u32 *step_shard(__u32 shard)
-{
-	__u32 zero = 0;
-	void *inner = bpf_map_lookup_elem(&shards, &shard);
-	struct shard *s;
-
-	if (!inner)
-		return NULL;
-	s = bpf_map_lookup_elem(inner, &zero);
-	return s ? s->words : NULL;
-}
-
-static __always_inline const struct map_entry *step_map_entries(void)
-{
-	__u32 zero = 0;
-	struct map_list *list = bpf_map_lookup_elem(&map_lists, &zero);
-
-	return list ? list->entries : NULL;
-}
-
-static __always_inline const struct wide_rule *step_wide_rule(__u32 index)
-{
-	__u32 zero = 0;
-	struct wide_list *list = bpf_map_lookup_elem(&wide_rules, &zero);
-
-	if (!list)
-		return NULL;
-	STEP_BARRIER(index);
-	return &list->rules[index & (WIDE_RULES_MAX - 1)];
-}
-
-__attribute__((noinline)) int refill(__u64 addr)
-{
-	struct cpu_state *st = this_state();
-
-	if (!st)
-		return -1;
-	return walk_refill(&st->walk, addr);
-}
-
-__attribute__((noinline)) int search_map(__u64 addr)
-{
-	struct cpu_state *st = this_state();
-
-	if (!st)
-		return 0;
-	return walk_search_map(&st->walk, addr);
-}
-
-__attribute__((noinline)) int frame_pointer(int reason)
-{
-	struct cpu_state *st = this_state();
-
-	if (!st)
-		return WALK_NO_REGISTERS;
-	return walk_frame_pointer(&st->walk, reason);
-}
-
-__attribute__((noinline)) int wide(__u32 index)
-{
-	struct cpu_state *st = this_state();
-
-	if (!st)
-		return WALK_NO_REGISTERS;
-	return walk_wide(&st->walk, index);
-}
-
-__attribute__((noinline)) int step(void)
-{
-	struct cpu_state *st = this_state();
-
-	if (!st)
-		return WALK_NO_REGISTERS;
-	return walk_step(&st->walk);
-}
-
-/* Two nested loops, so that the verifier follows 32 + 33 turns and not 1,024. */
-__attribute__((noinline)) int some_steps(void)
-{
-	int i, reason;
-
-	for (i = 0; i < 32; i++) {
-		reason = step();
-		if (reason != WALK_GOES_ON)
-			return reason;
-	}
-	return WALK_GOES_ON;
-}
-
-static __always_inline int walk_all(void)
-{
-	int i, reason;
-
-	for (i = 0; i < (int)(WALK_FRAMES_MAX / 32 + 1); i++) {
-		reason = some_steps();
-		if (reason != WALK_GOES_ON)
-			return reason;
-	}
-	return WALK_DEPTH;
-}
 
 /* True when the stack has to be sent; whoever says so must call known_add after it was. */
 static __always_inline int is_known(__u64 hash)
 {
-	__u32 set = hash & (KNOWN_SETS - 1);
+	__u32 set = hash & config.known_mask;
 	struct known_set *k = bpf_map_lookup_elem(&known, &set);
 	int i;
 
@@ -299,7 +48,7 @@ static __always_inline int is_known(__u64 hash)
 
 static __always_inline void known_add(__u64 hash)
 {
-	__u32 set = hash & (KNOWN_SETS - 1);
+	__u32 set = hash & config.known_mask;
 	struct known_set *k = bpf_map_lookup_elem(&known, &set);
 	__u32 way = bpf_ktime_get_ns() >> 10;
 
@@ -325,7 +74,7 @@ static __always_inline void send_stack(struct profiler_stats *s, struct stack_re
 		return;
 	/* User space reads at its own pace; it is woken only when the ring fills up. */
 	if (bpf_ringbuf_output(&stacks, rec, n,
-			       bpf_ringbuf_query(&stacks, BPF_RB_AVAIL_DATA) > STACK_RING_BYTES / 4
+			       bpf_ringbuf_query(&stacks, BPF_RB_AVAIL_DATA) > config.ring_wake
 				       ? BPF_RB_FORCE_WAKEUP
 				       : BPF_RB_NO_WAKEUP)) {
 		s->ring_full++;
@@ -469,11 +218,68 @@ static __always_inline void load_registers(struct cpu_state *st)
 	to[DWARF_RIP] = st->regs.rip;
 }
 
-#define USER32_CS 0x23 /* __USER32_CS of x86-64 Linux */
+#define USER32_CS	0x23 /* __USER32_CS of x86-64 Linux */
+#define NR_RT_SIGRETURN 15
+#define NR_EXECVE	59
+#define NR_EXECVEAT	322
+#define FORK_IS_NEW_NS	5000000000ull /* the tracker is told several times a second */
 
-/* Walks the user stack; its hash is then that of the record in walk.head. */
-static __always_inline void walk_user(struct cpu_state *st, struct bpf_perf_event_data *ctx,
-				      __u32 tgid, __u64 image, int user_mode)
+/*
+ * Takes the list of the process that the current one was forked from a moment ago, if it still has
+ * its image: their mappings are the same, though nobody has told of the child yet. 0: there is
+ * none.
+ */
+__attribute__((noinline)) int take_parents_list(__u64 image)
+{
+	struct task_struct *task = (void *)bpf_get_current_task(), *leader, *parent;
+	struct cpu_state *st = this_state();
+	struct proc_entry *proc;
+	__u64 start;
+	__u32 tgid;
+
+	if (!st || bpf_core_read(&leader, sizeof(leader), &task->group_leader) ||
+	    bpf_core_read(&start, sizeof(start), &leader->start_time) ||
+	    bpf_ktime_get_ns() - start > FORK_IS_NEW_NS ||
+	    bpf_core_read(&parent, sizeof(parent), &task->real_parent) ||
+	    bpf_core_read(&tgid, sizeof(tgid), &parent->tgid))
+		return 0;
+	proc = bpf_map_lookup_elem(&procs, &tgid);
+	if (!proc || proc->image != image)
+		return 0;
+	st->walk.list_at = proc->list_at;
+	st->walk.list_count = proc->list_count;
+	return 1;
+}
+
+/*
+ * True within execve when the old image has gone: the registers are still those of the system call,
+ * and their stack is in no memory.
+ */
+static __always_inline int stack_has_gone(const struct cpu_state *st)
+{
+	__u64 top;
+
+	return (st->regs.orig_rax == NR_EXECVE || st->regs.orig_rax == NR_EXECVEAT) &&
+	       bpf_probe_read_user(&top, sizeof(top), (const void *)st->regs.rsp);
+}
+
+/* The stack of a process that is not known as what it is now. */
+__attribute__((noinline)) int walk_unknown(__u64 image, int reason)
+{
+	struct cpu_state *st = this_state();
+
+	/* The kernel has put the new image's registers there, and nothing has run yet. */
+	if (st && st->walk.sp == image)
+		return WALK_BOTTOM;
+	return walk_blindly(reason);
+}
+
+/*
+ * Walks the user stack; its hash is then that of the record in walk.head. False when there is no
+ * user stack at this time.
+ */
+static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event_data *ctx,
+				     __u32 tgid, __u64 image, int user_mode)
 {
 	struct proc_entry *proc;
 	struct walk *w = &st->walk;
@@ -483,33 +289,92 @@ static __always_inline void walk_user(struct cpu_state *st, struct bpf_perf_even
 		w->nframes = 0;
 		w->hash = 0;
 		finish_user_stack(WALK_NO_REGISTERS);
-		return;
+		return 1;
 	}
 	load_registers(st);
-	/* A system call returns behind its instruction; an interrupt or a fault to the very pc. */
-	walk_begin(w, user_mode || (__s64)st->regs.orig_rax < 0);
+	/*
+	 * A system call returns behind its instruction, which leaves that address in RCX; an
+	 * interrupt, a fault, or a system call that ends in a signal's handler, to the very pc.
+	 */
+	walk_begin(w, user_mode || (__s64)st->regs.orig_rax < 0 || st->regs.rcx != st->regs.rip);
 	w->window_top = 0;
+	w->stack_start = image;
 	if (w->sp < image && image - w->sp < 64ull << 20)
 		w->window_top = image & ~7ull; /* the main thread: its stack ends behind it */
 	w->list_count = 0;
 	proc = bpf_map_lookup_elem(&procs, &tgid);
 	if ((st->regs.cs & 0xffff) == USER32_CS) {
 		reason = WALK_32_BIT;
-	} else if (!proc) {
-		reason = WALK_UNKNOWN_PROCESS;
-	} else if (proc->image && proc->image != image) {
-		reason = WALK_OTHER_IMAGE;
+	} else if (proc && proc->image && proc->image != image) {
+		reason = walk_unknown(image, WALK_OTHER_IMAGE);
+	} else if (!proc && !take_parents_list(image)) {
+		reason = walk_unknown(image, WALK_UNKNOWN_PROCESS);
 	} else {
-		w->list_at = proc->list_at;
-		w->list_count = proc->list_count;
-		reason = walk_all();
+		if (proc) {
+			w->list_at = proc->list_at;
+			w->list_count = proc->list_count;
+		}
+		reason = walk_all(!user_mode && st->regs.orig_rax == NR_RT_SIGRETURN);
 	}
+	if (!user_mode && w->nframes <= 1 && reason != WALK_BOTTOM && stack_has_gone(st))
+		return 0;
 	if (!w->nframes) {
 		w->frames[0] = w->pc | FRAME_EXACT;
 		w->nframes = 1;
 		w->hash = walk_mix(w->hash, w->frames[0]);
 	}
 	finish_user_stack(reason);
+	return 1;
+}
+
+/*
+ * Hands over what the walk that just ended was made from. Registers are taken anew, since the walk
+ * changed its own; the stack is copied page by page, as far as it is there.
+ */
+__attribute__((noinline)) int capture(int user_mode)
+{
+	__u32 zero = 0, i;
+	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
+	struct cpu_state *st = this_state();
+	const struct stack_record *walked;
+	struct capture_record *rec;
+
+	if (!ctl || !st)
+		return 0;
+	walked = (const struct stack_record *)st->walk.head;
+	if (ctl->capture_reason && ctl->capture_reason != walked->reason)
+		return 0;
+	rec = bpf_ringbuf_reserve(&stacks, sizeof(*rec), 0);
+	if (!rec)
+		return 0; /* the next one will do */
+	ctl->capture = 0;
+	load_registers(st);
+	rec->hash = walked->hash;
+	rec->tgid = walked->tgid;
+	rec->nframes = walked->nframes;
+	rec->kernel = STACK_CAPTURED;
+	rec->reason = walked->reason;
+	rec->image = st->walk.stack_start;
+	rec->time = bpf_ktime_get_ns();
+	rec->tid = bpf_get_current_pid_tgid();
+	rec->cpu = bpf_get_smp_processor_id();
+	rec->user_mode = user_mode;
+	rec->exact = user_mode || (__s64)st->regs.orig_rax < 0 || st->regs.rcx != st->regs.rip;
+	rec->in_sigreturn = !user_mode && st->regs.orig_rax == NR_RT_SIGRETURN;
+	rec->pad = 0;
+	rec->pages = 0;
+	rec->stack_at = st->walk.regs[DWARF_RSP] & ~(__u64)(CAPTURE_PAGE - 1);
+	bpf_probe_read_kernel(rec->regs, sizeof(rec->regs), st->walk.regs);
+	bpf_probe_read_kernel(rec->frames, sizeof(rec->frames), st->walk.frames);
+#pragma unroll
+	for (i = 0; i < CAPTURE_PAGES; i++) {
+		if (rec->pages == i &&
+		    !bpf_probe_read_user(rec->stack + i * CAPTURE_PAGE, CAPTURE_PAGE,
+					 (const void *)(rec->stack_at + i * CAPTURE_PAGE)))
+			rec->pages = i + 1;
+	}
+	bpf_ringbuf_submit(rec, BPF_RB_FORCE_WAKEUP);
+	return 0;
 }
 
 static __always_inline void count(struct profiler_stats *s, const struct count_key *key,
@@ -552,7 +417,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
 	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
 	struct cpu_state *st = this_state();
-	struct count_key key = {.tgid = tgid, .tid = id};
+	struct count_key key = {.tgid = tgid, .tid = (__u32)id};
 	int user_mode = (ctx->regs.cs & 3) != 0;
 	struct stack_record *rec;
 	long bytes;
@@ -576,14 +441,21 @@ int on_sample(struct bpf_perf_event_data *ctx)
 			rec->reason = 0;
 			finish_kernel_stack();
 			key.kernel = st->kernel_head[0];
+		} else {
+			s->kernel_lost++;
 		}
 	}
 	image = current_image();
 	if (image && !config.no_user) {
 		((struct stack_record *)st->walk.head)->tgid = tgid;
-		walk_user(st, ctx, tgid, image, user_mode);
-		key.user = st->walk.head[0];
+		if (walk_user(st, ctx, tgid, image, user_mode)) {
+			key.user = st->walk.head[0];
+			if (config.capture && ctl->capture == tgid)
+				capture(user_mode);
+		}
 	}
+	if (ctl->by_cpu)
+		key.cpu = bpf_get_smp_processor_id() + 1;
 	count(s, &key, image);
 	return 0;
 }

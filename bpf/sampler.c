@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,20 +20,24 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "bpf/events.h"
 #include "bpf/objects.h"
+#include "bpf/sizes.h"
+#include "bpf/ticks.h"
 
 struct sampler {
 	struct sampler_options options;
-	unsigned int *cpus;
-	size_t ncpus;
+	struct map_sizes sizes;
 	struct bpf_object *object;
 	struct bpf_program *program;
-	struct bpf_link **links;
+	struct events *events;
+	struct sampler_ticks ticks; /* of the events before these */
 	struct ring_buffer *ring;
 	int stats_fd, control_fd, targets_fd, procs_fd, shards_fd, counts_fd;
 	int possible_cpus;
 
 	struct map_entry *map_entries;
+	uint8_t *touched;
 	struct wide_rule *wide_rules;
 	struct known_set *known;
 
@@ -40,6 +45,7 @@ struct sampler {
 	unsigned int mapped_shard;
 	void *mapped_words; /* the shard that was written last */
 
+	pthread_mutex_t control_lock; /* of who reads, changes and writes the knobs */
 	pthread_mutex_t swap_lock;
 	int inner_fds[2];
 	unsigned int inner; /* the one in use */
@@ -57,6 +63,9 @@ static int on_record(void *arg, void *data, size_t size)
 	struct sampler *s = arg;
 	const struct stack_record *rec = data;
 
+	if (size >= sizeof(*rec) && rec->kernel == STACK_CAPTURED &&
+	    (size < sizeof(struct capture_record) || rec->nframes > WALK_FRAMES_MAX))
+		return 0;
 	if (size >= sizeof(*rec) && size >= sizeof(*rec) + rec->nframes * sizeof(rec->frames[0]) &&
 	    s->stack_fn)
 		s->stack_fn(rec, s->stack_arg);
@@ -75,43 +84,6 @@ static void *map_memory(struct sampler *s, const char *name, size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static int online_cpus(struct sampler *s, const struct sampler_options *o)
-{
-	long n = sysconf(_SC_NPROCESSORS_CONF);
-	FILE *f;
-	size_t i;
-	unsigned int first, last;
-
-	if (o->cpus) {
-		s->cpus = malloc(o->ncpus * sizeof(*s->cpus));
-		if (!s->cpus)
-			return -ENOMEM;
-		memcpy(s->cpus, o->cpus, o->ncpus * sizeof(*s->cpus));
-		s->ncpus = o->ncpus;
-		return 0;
-	}
-	if (n < 1)
-		n = 1;
-	s->cpus = calloc(n, sizeof(*s->cpus));
-	if (!s->cpus)
-		return -ENOMEM;
-	f = fopen("/sys/devices/system/cpu/online", "re");
-	while (f && fscanf(f, "%u", &first) == 1) {
-		last = first;
-		if (fscanf(f, "-%u", &last) < 0)
-			last = first;
-		for (; first <= last && s->ncpus < (size_t)n; first++)
-			s->cpus[s->ncpus++] = first;
-		if (fgetc(f) != ',')
-			break;
-	}
-	if (f)
-		fclose(f);
-	for (i = 0; !s->ncpus && i < (size_t)n; i++)
-		s->cpus[s->ncpus++] = i;
-	return 0;
-}
-
 /* Sets the knobs, which the verifier takes for constants. */
 static int set_config(struct sampler *s)
 {
@@ -119,7 +91,10 @@ static int set_config(struct sampler *s)
 	struct profiler_config config = {
 		.no_kernel = s->options.no_kernel,
 		.no_user = s->options.no_user,
+		.capture = s->options.capture,
 		.thread_size = 16384,
+		.known_mask = s->sizes.known_sets - 1,
+		.ring_wake = s->sizes.ring / 4,
 	};
 	const void *value;
 	struct bpf_map *m;
@@ -141,11 +116,29 @@ static int set_config(struct sampler *s)
 	return bpf_map__set_initial_value(map, &config, sizeof(config));
 }
 
+static int set_sizes(struct sampler *s)
+{
+	const struct {
+		const char *name;
+		uint32_t size;
+	} maps[] = {
+		{"shards", s->options.shards_max}, {"stacks", s->sizes.ring},
+		{"known", s->sizes.known_sets},	   {"procs", s->sizes.procs},
+		{"targets", s->sizes.procs},
+	};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++)
+		err = bpf_map__set_max_entries(
+			bpf_object__find_map_by_name(s->object, maps[i].name), maps[i].size);
+	return err;
+}
+
 static int load(struct sampler *s, char *error, size_t size)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open_opts, .object_name = "stacktop");
 	struct bpf_bytes bytes = objects_profiler();
-	struct bpf_map *shards;
 	sigset_t all, old;
 	int err;
 
@@ -154,17 +147,18 @@ static int load(struct sampler *s, char *error, size_t size)
 		snprintf(error, size, "the built-in BPF object is broken: %s", strerror(errno));
 		return -EINVAL;
 	}
-	shards = bpf_object__find_map_by_name(s->object, "shards");
-	err = bpf_map__set_max_entries(shards, s->options.shards_max);
+	err = set_sizes(s);
+	/*
+	 * A signal makes the verifier start over, again and again if it is a timer's. The probes of
+	 * set_config load programs, too, and would take the refusal for a helper that is missing.
+	 */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
 	if (!err)
 		err = set_config(s);
-	if (!err) {
-		/* A signal makes the verifier start over, again and again if it is a timer's. */
-		sigfillset(&all);
-		pthread_sigmask(SIG_BLOCK, &all, &old);
+	if (!err)
 		err = bpf_object__load(s->object);
-		pthread_sigmask(SIG_SETMASK, &old, NULL);
-	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err) {
 		snprintf(error, size, "cannot load the BPF program: %s%s", strerror(-err),
 			 err == -EPERM ? "; run as root, or with CAP_BPF and CAP_PERFMON"
@@ -195,14 +189,15 @@ static int open_maps(struct sampler *s)
 	s->shards_fd = map_fd(s, "shards");
 	s->counts_fd = map_fd(s, "counts");
 	s->map_entries = map_memory(s, "map_lists", MAP_ENTRIES_MAX * sizeof(struct map_entry));
+	s->touched = map_memory(s, "touched", MAP_ENTRIES_MAX);
 	s->wide_rules = map_memory(s, "wide_rules", WIDE_RULES_MAX * sizeof(struct wide_rule));
-	s->known = map_memory(s, "known", KNOWN_SETS * sizeof(struct known_set));
-	if (!s->map_entries || !s->wide_rules || !s->known)
+	s->known = map_memory(s, "known", s->sizes.known_sets * sizeof(struct known_set));
+	if (!s->map_entries || !s->touched || !s->wide_rules || !s->known)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
 		s->inner_fds[i] =
 			bpf_map_create(BPF_MAP_TYPE_HASH, "counts_inner", sizeof(struct count_key),
-				       sizeof(struct count_value), COUNTS_MAX, NULL);
+				       sizeof(struct count_value), s->sizes.counts, NULL);
 		if (s->inner_fds[i] < 0)
 			return -errno;
 	}
@@ -216,6 +211,7 @@ int sampler_new(const struct sampler_options *options, struct sampler **out, cha
 		size_t size)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
+	struct machine machine;
 	unsigned int i;
 	int err = -ENOMEM;
 
@@ -225,22 +221,27 @@ int sampler_new(const struct sampler_options *options, struct sampler **out, cha
 	if (!s)
 		goto fail;
 	s->options = *options;
+	machine_read(&machine);
+	map_sizes_of(&machine, &s->sizes);
+	if (options->procs_max)
+		s->sizes.procs = options->procs_max;
 	s->inner_fds[0] = s->inner_fds[1] = -1;
+	pthread_mutex_init(&s->control_lock, NULL);
 	pthread_mutex_init(&s->swap_lock, NULL);
 	s->possible_cpus = libbpf_num_possible_cpus();
 	s->shard_fds = calloc(options->shards_max, sizeof(*s->shard_fds));
-	s->keys = calloc(COUNTS_MAX, sizeof(*s->keys));
-	s->values = calloc(COUNTS_MAX, sizeof(*s->values));
-	s->counts = calloc(COUNTS_MAX, sizeof(*s->counts));
+	s->keys = calloc(s->sizes.counts, sizeof(*s->keys));
+	s->values = calloc(s->sizes.counts, sizeof(*s->values));
+	s->counts = calloc(s->sizes.counts, sizeof(*s->counts));
 	for (i = 0; s->shard_fds && i < options->shards_max; i++)
 		s->shard_fds[i] = -1;
 	if (!s->shard_fds || !s->keys || !s->values || !s->counts || s->possible_cpus < 1)
 		goto fail;
-	err = online_cpus(s, options);
-	if (!err)
-		err = load(s, error, size);
+	err = load(s, error, size);
 	if (!err)
 		err = open_maps(s);
+	if (!err)
+		err = events_new(&s->options, s->program, s->stats_fd, &s->events);
 	if (err)
 		goto fail;
 	*out = s;
@@ -252,55 +253,54 @@ fail:
 	return err;
 }
 
-static int open_event(struct sampler *s, unsigned int cpu)
-{
-	struct perf_event_attr attr = {
-		.type = s->options.type,
-		.config = s->options.config,
-		.size = sizeof(attr),
-		.freq = 1,
-		.sample_freq = s->options.frequency,
-		.exclude_idle = 1,
-		.disabled = 1,
-	};
-	int fd = syscall(__NR_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
 int sampler_start(struct sampler *s, char *error, size_t size)
 {
-	size_t i;
-	int fd, err;
+	return events_start(s->events, error, size);
+}
 
-	s->links = calloc(s->ncpus, sizeof(struct bpf_link *));
-	if (!s->links)
-		return -ENOMEM;
-	for (i = 0; i < s->ncpus; i++) {
-		fd = open_event(s, s->cpus[i]);
-		if (fd < 0) {
-			snprintf(
-				error, size, "cannot open the event on CPU %u: %s%s", s->cpus[i],
-				strerror(-fd),
-				fd == -ENOENT || fd == -EOPNOTSUPP
-					? "; this machine has no such counter (virtual machines often "
-					  "have none), use -e cpu-clock"
-				: fd == -EACCES || fd == -EPERM
-					? "; run as root, or lower kernel.perf_event_paranoid"
-				: fd == -EINVAL ? "; is -F above kernel.perf_event_max_sample_rate?"
-				: fd == -ENODEV ? "; is the CPU online?"
-						: "");
-			return fd;
-		}
-		s->links[i] = bpf_program__attach_perf_event(s->program, fd);
-		if (!s->links[i]) {
-			err = -errno;
-			close(fd);
-			snprintf(error, size, "cannot attach to the event on CPU %u: %s",
-				 s->cpus[i], strerror(-err));
-			return err;
-		}
+int sampler_watch(struct sampler *s)
+{
+	return events_watch(s->events);
+}
+
+void sampler_stop(struct sampler *s)
+{
+	events_stop(s->events);
+}
+
+int sampler_try(struct sampler *s, uint32_t type, uint64_t config, char *error, size_t size)
+{
+	struct sampler_options options = s->options;
+
+	options.type = type;
+	options.config = config;
+	return events_try(&options, error, size);
+}
+
+int sampler_change(struct sampler *s, uint32_t type, uint64_t config, char *error, size_t size)
+{
+	const struct sampler_options before = s->options;
+	struct sampler_ticks ticks;
+	struct events *events;
+	int err;
+
+	sampler_ticks(s, &ticks);
+	s->options.type = type;
+	s->options.config = config;
+	err = events_new(&s->options, s->program, s->stats_fd, &events);
+	if (err)
+		snprintf(error, size, "cannot change the event: %s", strerror(-err));
+	else
+		err = events_start(events, error, size);
+	if (err) {
+		events_free(events);
+		s->options = before;
+		events_go_on(s->events);
+		return err;
 	}
+	events_free(s->events);
+	s->events = events;
+	s->ticks = ticks;
 	return 0;
 }
 
@@ -316,12 +316,12 @@ void sampler_free(struct sampler *s)
 
 	if (!s)
 		return;
-	for (i = 0; s->links && i < s->ncpus; i++)
-		bpf_link__destroy(s->links[i]);
+	events_free(s->events);
 	ring_buffer__free(s->ring);
 	unmap(s->map_entries, MAP_ENTRIES_MAX * sizeof(struct map_entry));
+	unmap(s->touched, MAP_ENTRIES_MAX);
 	unmap(s->wide_rules, WIDE_RULES_MAX * sizeof(struct wide_rule));
-	unmap(s->known, KNOWN_SETS * sizeof(struct known_set));
+	unmap(s->known, s->sizes.known_sets * sizeof(struct known_set));
 	unmap(s->mapped_words, SHARD_BYTES);
 	for (i = 0; s->shard_fds && i < s->options.shards_max; i++)
 		if (s->shard_fds[i] >= 0)
@@ -330,10 +330,9 @@ void sampler_free(struct sampler *s)
 		if (s->inner_fds[i] >= 0)
 			close(s->inner_fds[i]);
 	bpf_object__close(s->object);
+	pthread_mutex_destroy(&s->control_lock);
 	pthread_mutex_destroy(&s->swap_lock);
-	free(s->links);
 	free(s->shard_fds);
-	free(s->cpus);
 	free(s->keys);
 	free(s->values);
 	free(s->counts);
@@ -342,7 +341,17 @@ void sampler_free(struct sampler *s)
 
 unsigned int sampler_ncpus(const struct sampler *s)
 {
-	return s->ncpus;
+	return events_count(s->events);
+}
+
+unsigned int sampler_counts_max(const struct sampler *s)
+{
+	return s->sizes.counts;
+}
+
+unsigned int sampler_procs_max(const struct sampler *s)
+{
+	return s->sizes.procs;
 }
 
 int sampler_set_process(struct sampler *s, pid_t pid, const struct proc_entry *entry)
@@ -370,12 +379,73 @@ int sampler_set_target(struct sampler *s, pid_t pid, bool on)
 	return 0;
 }
 
-int sampler_set_filtering(struct sampler *s, bool on)
+/* Two threads change the knobs: who has read them writes them before another reads. */
+static int control_read(struct sampler *s, struct profiler_control *control)
 {
-	struct profiler_control control = {.filtering = on};
 	__u32 zero = 0;
 
-	return bpf_map_update_elem(s->control_fd, &zero, &control, BPF_ANY) ? -errno : 0;
+	pthread_mutex_lock(&s->control_lock);
+	return bpf_map_lookup_elem(s->control_fd, &zero, control) ? -errno : 0;
+}
+
+static int control_write(struct sampler *s, const struct profiler_control *control, int err)
+{
+	__u32 zero = 0;
+
+	if (!err && bpf_map_update_elem(s->control_fd, &zero, control, BPF_ANY))
+		err = -errno;
+	pthread_mutex_unlock(&s->control_lock);
+	return err;
+}
+
+int sampler_set_filtering(struct sampler *s, bool on)
+{
+	struct profiler_control control;
+	int err = control_read(s, &control);
+
+	control.filtering = on;
+	return control_write(s, &control, err);
+}
+
+int sampler_set_by_cpu(struct sampler *s, bool on)
+{
+	struct profiler_control control;
+	int err = control_read(s, &control);
+
+	control.by_cpu = on;
+	return control_write(s, &control, err);
+}
+
+int sampler_capture(struct sampler *s, pid_t pid, unsigned int reason)
+{
+	struct profiler_control control;
+	int err = control_read(s, &control);
+
+	control.capture = pid;
+	control.capture_reason = reason;
+	return control_write(s, &control, err);
+}
+
+int sampler_process(struct sampler *s, pid_t pid, struct proc_entry *entry)
+{
+	__u32 key = pid;
+
+	return bpf_map_lookup_elem(s->procs_fd, &key, entry) ? -errno : 0;
+}
+
+const uint32_t *sampler_shard_map(struct sampler *s, unsigned int i)
+{
+	void *memory;
+
+	if (i >= s->options.shards_max || s->shard_fds[i] < 0)
+		return NULL;
+	memory = mmap(NULL, SHARD_BYTES, PROT_READ, MAP_SHARED, s->shard_fds[i], 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+uint8_t *sampler_touched(struct sampler *s)
+{
+	return s->touched;
 }
 
 struct map_entry *sampler_map_entries(struct sampler *s)
@@ -460,6 +530,7 @@ int sampler_read_stacks(struct sampler *s, void (*fn)(const struct stack_record 
 
 	s->stack_fn = fn;
 	s->stack_arg = arg;
+	events_follow(s->events);
 	n = ring_buffer__consume(s->ring);
 	return n < 0 ? n : 0;
 }
@@ -481,24 +552,25 @@ int sampler_drain(struct sampler *s, void (*fn)(const struct stack_record *rec, 
 	if (err)
 		return err;
 	err = sampler_read_stacks(s, fn, arg);
-	if (err)
-		return err;
-	n = COUNTS_MAX;
-	err = bpf_map_lookup_and_delete_batch(s->inner_fds[old], NULL, &batch, s->keys, s->values,
-					      &n, NULL);
-	if (err && errno != ENOENT)
-		return -errno;
+	n = s->sizes.counts;
+	if (bpf_map_lookup_and_delete_batch(s->inner_fds[old], NULL, &batch, s->keys, s->values, &n,
+					    NULL) &&
+	    errno != ENOENT) {
+		err = -errno;
+		if (err == -EFAULT) /* says nothing about n */
+			n = 0;
+	}
 	for (i = 0; i < n; i++) {
 		s->counts[i].key = s->keys[i];
 		s->counts[i].value = s->values[i];
 	}
 	*ncounts = n;
-	return 0;
+	return err;
 }
 
 void sampler_forget(struct sampler *s, uint64_t hash)
 {
-	struct known_set *set = &s->known[hash & (KNOWN_SETS - 1)];
+	struct known_set *set = &s->known[hash & (s->sizes.known_sets - 1)];
 	unsigned int i;
 
 	for (i = 0; i < KNOWN_WAYS; i++)
@@ -524,4 +596,36 @@ int sampler_stats(struct sampler *s, struct profiler_stats *sum)
 			((__u64 *)sum)[k] += ((__u64 *)&each[i])[k];
 	free(each);
 	return 0;
+}
+
+int sampler_run_time(struct sampler *s, uint64_t *ns, uint64_t *runs)
+{
+	struct bpf_prog_info info = {0};
+	__u32 size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(s->program), &info, &size))
+		return -errno;
+	*ns = info.run_time_ns;
+	*runs = info.run_cnt;
+	return 0;
+}
+
+/* The software events that tick; all others follow what happens. */
+static bool is_clock(const struct sampler_options *o)
+{
+	return o->type == PERF_TYPE_SOFTWARE &&
+	       (o->config == PERF_COUNT_SW_CPU_CLOCK || o->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+void sampler_ticks(struct sampler *s, struct sampler_ticks *ticks)
+{
+	const uint64_t period = 1000000000ull / s->options.frequency; /* as the kernel has it */
+	struct ticks_sums sums;
+
+	events_sum(s->events, &sums);
+	*ticks = s->ticks;
+	ticks->due += is_clock(&s->options) ? sums.active_ns / period : 0;
+	ticks->idle += sums.idle_ns / period;
+	ticks->throttled += sums.throttled_ns / period;
+	ticks->throttles += sums.throttles;
 }

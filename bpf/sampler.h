@@ -21,11 +21,13 @@ struct sampler_options {
 	uint32_t type; /* struct perf_event_attr */
 	uint64_t config;
 	unsigned int frequency;	  /* Hz */
-	const unsigned int *cpus; /* NULL: all online ones */
-	size_t ncpus;
+	const unsigned int *cpus; /* NULL: all that are online, now and later */
+	size_t ncpus;		  /* at least one, if there is a list */
 	bool no_kernel;
 	bool no_user;
+	bool capture; /* sampler_capture may be called */
 	unsigned int shards_max;
+	unsigned int procs_max; /* 0: by the machine */
 };
 
 /* Loads the programs. On failure *out is NULL and error says what is missing and what to do. */
@@ -33,8 +35,18 @@ int sampler_new(const struct sampler_options *options, struct sampler **out, cha
 		size_t size);
 /* Opens the events and begins to sample. */
 int sampler_start(struct sampler *s, char *error, size_t size);
+/* Whether this machine has the event; else error says what is the matter. Nothing changes. */
+int sampler_try(struct sampler *s, uint32_t type, uint64_t config, char *error, size_t size);
+/*
+ * From now on this event drives the sampling, as in sampler_options. To be called after
+ * sampler_stop and by the thread that calls it; sampling goes on either way: on failure by the
+ * event before, and error says what is the matter.
+ */
+int sampler_change(struct sampler *s, uint32_t type, uint64_t config, char *error, size_t size);
 void sampler_free(struct sampler *s);
-unsigned int sampler_ncpus(const struct sampler *s);
+/* How many different counts a slice can hold, and processes that can be walked (or chosen). */
+unsigned int sampler_counts_max(const struct sampler *s);
+unsigned int sampler_procs_max(const struct sampler *s);
 
 /* --- the tracker ---------------------------------------------------------------------------- */
 
@@ -42,9 +54,23 @@ int sampler_set_process(struct sampler *s, pid_t pid, const struct proc_entry *e
 void sampler_drop_process(struct sampler *s, pid_t pid);
 int sampler_set_target(struct sampler *s, pid_t pid, bool on);
 int sampler_set_filtering(struct sampler *s, bool on);
+/* Whether counts of different CPUs are apart from now on (count_key.cpu); for any thread. */
+int sampler_set_by_cpu(struct sampler *s, bool on);
+/*
+ * The next walk of the process that ends for the reason (0: any) comes as a record of its own, a
+ * struct capture_record. pid 0: no longer.
+ */
+int sampler_capture(struct sampler *s, pid_t pid, unsigned int reason);
+/* What sampler_set_process has set. -ENOENT. */
+int sampler_process(struct sampler *s, pid_t pid, struct proc_entry *entry);
+/* The words of a shard to read, to be given to munmap with SHARD_BYTES; NULL: it is not there. */
+const uint32_t *sampler_shard_map(struct sampler *s, unsigned int i);
 /* MAP_ENTRIES_MAX and WIDE_RULES_MAX entries, shared with the kernel. */
 struct map_entry *sampler_map_entries(struct sampler *s);
 struct wide_rule *sampler_wide_rules(struct sampler *s);
+/* A byte for each of the map entries: not zero, a walk came upon it. To be cleared by the caller.
+ */
+uint8_t *sampler_touched(struct sampler *s);
 int sampler_shard_create(struct sampler *s, unsigned int i);
 void sampler_shard_destroy(struct sampler *s, unsigned int i);
 int sampler_shard_write(struct sampler *s, unsigned int i, uint32_t at, const uint32_t *words,
@@ -59,18 +85,44 @@ struct sampler_count {
 	struct count_value value;
 };
 
-/* Hands new stacks to fn; the record is valid during the call. */
+/* Hands new stacks to fn, and captured ones; the record is valid during the call. */
 int sampler_read_stacks(struct sampler *s, void (*fn)(const struct stack_record *rec, void *arg),
 			void *arg);
 /*
  * Swaps the stack-count map, reads the stacks that are still in the ring (as above) and then the
  * counts of the old map, which it empties. *counts is the sampler's and valid until the next call.
+ * On an error, too, they are what left the map.
  */
 int sampler_drain(struct sampler *s, void (*fn)(const struct stack_record *rec, void *arg),
 		  void *arg, const struct sampler_count **counts, size_t *ncounts);
 /* The stack is to be sent again at its next sample. */
 void sampler_forget(struct sampler *s, uint64_t hash);
+/*
+ * Follows CPUs that come and go; to be called some times a second. -errno: one that came cannot be
+ * sampled, which is tried again.
+ */
+int sampler_watch(struct sampler *s);
+/* That are sampled at the moment. */
+unsigned int sampler_ncpus(const struct sampler *s);
 /* Sum over the CPUs since the start. */
 int sampler_stats(struct sampler *s, struct profiler_stats *sum);
+/* Time that the program ran for and how often, as long as kernel.bpf_stats_enabled was 1. */
+int sampler_run_time(struct sampler *s, uint64_t *ns, uint64_t *runs);
+/*
+ * Takes no more samples. Of what was taken until then each one stands in the next drain's counts
+ * or in a counter of sampler_stats, and nothing is under way.
+ */
+void sampler_stop(struct sampler *s);
+
+/* Since the start, on all CPUs. */
+struct sampler_ticks {
+	uint64_t due;	    /* by the clock; 0: the event is not a clock */
+	uint64_t idle;	    /* of CPUs that ran nothing, by their time */
+	uint64_t throttled; /* samples that the kernel's throttling cost, by its time */
+	uint64_t throttles; /* times that it began */
+};
+
+/* Of the ticks that were due, those that are in no counter came late, together, or not at all. */
+void sampler_ticks(struct sampler *s, struct sampler_ticks *ticks);
 
 #endif

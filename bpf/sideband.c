@@ -17,13 +17,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpf/cpus.h"
+
 #define RING_PAGES  64u
 #define RECORD_MAX  65535u
 #define BATCH_BYTES (16u << 20) /* of one read; the rest waits for the next */
 
 struct ring {
+	unsigned int cpu;
 	int fd;
 	struct perf_event_mmap_page *page;
+	uint64_t enabled; /* cpus_event_ended's */
+	bool ended;	  /* its CPU went offline; what is in it is still to be read */
 };
 
 struct found { /* a record in the copy */
@@ -35,8 +40,10 @@ struct found { /* a record in the copy */
 struct sideband {
 	int epoll_fd;
 	size_t page_size;
+	unsigned int *cpus; /* NULL: all */
+	size_t ncpus;
 	struct ring *rings;
-	size_t nrings;
+	size_t nrings, rings_room;
 	char *copy;
 	size_t used, room;
 	struct found *found;
@@ -82,6 +89,15 @@ static size_t ring_bytes(const struct sideband *s)
 	return (RING_PAGES + 1) * s->page_size;
 }
 
+static void ring_close(const struct sideband *s, struct ring *r)
+{
+	if (r->page)
+		munmap(r->page, ring_bytes(s));
+	if (r->fd >= 0)
+		close(r->fd);
+}
+
+/* On an error, too, it is to be closed. */
 static int ring_open(struct sideband *s, struct ring *r, unsigned int cpu)
 {
 	struct perf_event_attr attr = {
@@ -90,6 +106,7 @@ static int ring_open(struct sideband *s, struct ring *r, unsigned int cpu)
 		.size = sizeof(attr),
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 		.sample_period = 1,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.sample_id_all = 1,
 		.mmap = 1,
 		.mmap2 = 1,
@@ -105,6 +122,7 @@ static int ring_open(struct sideband *s, struct ring *r, unsigned int cpu)
 	struct epoll_event wait = {.events = EPOLLIN};
 	void *memory;
 
+	*r = (struct ring){.cpu = cpu};
 	r->fd = syscall(__NR_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (r->fd < 0)
 		return -errno;
@@ -117,10 +135,69 @@ static int ring_open(struct sideband *s, struct ring *r, unsigned int cpu)
 	return 0;
 }
 
+/* Room for one more ring; NULL: no memory. */
+static struct ring *ring_room(struct sideband *s)
+{
+	size_t room = s->rings_room ? s->rings_room * 2 : 8;
+	struct ring *more;
+
+	if (s->nrings == s->rings_room) {
+		more = realloc(s->rings, room * sizeof(*more));
+		if (!more)
+			return NULL;
+		s->rings = more;
+		s->rings_room = room;
+	}
+	return &s->rings[s->nrings];
+}
+
+static bool has_ring(const struct sideband *s, unsigned int cpu)
+{
+	for (size_t i = 0; i < s->nrings; i++)
+		if (s->rings[i].cpu == cpu && !s->rings[i].ended)
+			return true;
+	return false;
+}
+
+/*
+ * Opens the rings that are not there yet and returns their number. *err: the first error, which
+ * keeps nobody from being opened; that a CPU is offline is one if listed is true and it is listed.
+ */
+static int add_missing(struct sideband *s, bool listed, int *err)
+{
+	const unsigned int *cpus = s->cpus;
+	unsigned int *online = NULL;
+	size_t n = s->ncpus;
+	int came = 0, one;
+	struct ring *r;
+
+	*err = 0;
+	if (!cpus) {
+		*err = cpus_online(&online, &n);
+		cpus = online;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (has_ring(s, cpus[i]))
+			continue;
+		r = ring_room(s);
+		one = r ? ring_open(s, r, cpus[i]) : -ENOMEM;
+		if (!one) {
+			s->nrings++;
+			came++;
+			continue;
+		}
+		if (r)
+			ring_close(s, r);
+		if (!*err && (one != -ENODEV || (s->cpus && listed)))
+			*err = one;
+	}
+	free(online);
+	return came;
+}
+
 int sideband_new(const unsigned int *cpus, size_t ncpus, struct sideband **out)
 {
 	struct sideband *s = calloc(1, sizeof(*s));
-	size_t i, n = cpus ? ncpus : (size_t)sysconf(_SC_NPROCESSORS_CONF);
 	int err = -ENOMEM;
 
 	*out = NULL;
@@ -128,19 +205,18 @@ int sideband_new(const unsigned int *cpus, size_t ncpus, struct sideband **out)
 		return -ENOMEM;
 	s->page_size = sysconf(_SC_PAGESIZE);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	s->rings = calloc(n, sizeof(*s->rings));
-	if (s->epoll_fd < 0 || !s->rings)
+	if (s->epoll_fd < 0)
 		goto fail;
-	for (i = 0; i < n; i++) {
-		struct ring *r = &s->rings[s->nrings];
-
-		err = ring_open(s, r, cpus ? cpus[i] : i);
-		if (err == -ENODEV && !cpus)
-			continue; /* offline */
-		s->nrings++;
-		if (err)
+	if (cpus) {
+		s->cpus = calloc(ncpus, sizeof(*s->cpus));
+		if (!s->cpus)
 			goto fail;
+		memcpy(s->cpus, cpus, ncpus * sizeof(*s->cpus));
+		s->ncpus = ncpus;
 	}
+	add_missing(s, true, &err);
+	if (err)
+		goto fail;
 	*out = s;
 	return 0;
 fail:
@@ -150,22 +226,50 @@ fail:
 
 void sideband_free(struct sideband *s)
 {
-	size_t i;
-
 	if (!s)
 		return;
-	for (i = 0; i < s->nrings; i++) {
-		if (s->rings[i].page)
-			munmap(s->rings[i].page, ring_bytes(s));
-		if (s->rings[i].fd >= 0)
-			close(s->rings[i].fd);
-	}
+	for (size_t i = 0; i < s->nrings; i++)
+		ring_close(s, &s->rings[i]);
 	if (s->epoll_fd >= 0)
 		close(s->epoll_fd);
+	free(s->cpus);
 	free(s->rings);
 	free(s->copy);
 	free(s->found);
 	free(s);
+}
+
+int sideband_watch(struct sideband *s)
+{
+	int changes = 0, err;
+
+	for (size_t i = 0; i < s->nrings; i++) {
+		struct ring *r = &s->rings[i];
+
+		if (r->ended || !cpus_event_ended(r->fd, &r->enabled))
+			continue;
+		r->ended = true;
+		changes++;
+	}
+	changes += add_missing(s, false, &err);
+	return changes ? changes : err;
+}
+
+/* An event that has ended writes no more. */
+static void close_ended(struct sideband *s)
+{
+	size_t i = 0;
+
+	while (i < s->nrings) {
+		struct ring *r = &s->rings[i];
+
+		if (r->ended && r->page->data_head == r->page->data_tail) {
+			ring_close(s, r);
+			*r = s->rings[--s->nrings];
+		} else {
+			i++;
+		}
+	}
 }
 
 int sideband_fd(const struct sideband *s)
@@ -330,12 +434,14 @@ int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	for (i = 0; i < s->nrings && !err; i++)
 		err = ring_read(s, &s->rings[i], t.tv_sec * 1000000000ull + t.tv_nsec);
+	/* What is still in the rings comes too late to be in its order. */
 	if (err)
-		return err;
+		s->lost++;
 	qsort(s->found, s->nfound, sizeof(*s->found), by_time);
 	for (i = 0; i < s->nfound; i++)
 		if (decode(s, s->copy + s->found[i].at, s->found[i].time, &event))
 			fn(&event, arg);
+	close_ended(s);
 	lost = s->lost;
 	s->lost = 0;
 	return lost;

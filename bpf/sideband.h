@@ -4,7 +4,7 @@
 
 /*
  * Side-band records of perf_event_open(2): processes that fork, exec, change their name, map
- * executable memory or exit. One dummy event per CPU with a ring each; read by one thread.
+ * executable memory or exit. One dummy event per CPU with a ring each; used by one thread.
  */
 
 #include <stdbool.h>
@@ -30,15 +30,24 @@ struct sideband_event {
 	const char *name; /* raw, valid during the call */
 };
 
-/* Opens the events on the given CPUs (NULL: all online). -errno. */
+/* Opens the events on the given CPUs (NULL: all that are online, now and later). -errno. */
 int sideband_new(const unsigned int *cpus, size_t ncpus, struct sideband **out);
 void sideband_free(struct sideband *s);
+/*
+ * Opens the events of CPUs that came online and gives up those of CPUs that went, whose records are
+ * still read. An interrupt on each CPU, so to be called about once a second; a CPU that was off
+ * between two calls is found by the one after them at the latest. Returns how many came or went:
+ * then records may be missing, and what is known about processes is to be read anew after the next
+ * sideband_read. -errno: nothing but that one that came has no events yet.
+ */
+int sideband_watch(struct sideband *s);
 /* Readable when there are records (an epoll descriptor). */
 int sideband_fd(const struct sideband *s);
 /*
  * Hands all records up to now to fn in the order of their time over all CPUs and calls. FORK and
  * EXIT of threads are given too (pid != tid). Returns the number of records that the kernel lost
- * since the last call (then what is known about processes is to be read anew), or -errno.
+ * since the last call, or that memory was wanting for: then what is known about processes is to be
+ * read anew.
  */
 int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event *e, void *arg),
 		      void *arg);

@@ -6,10 +6,10 @@
  */
 #include "bpf/tracker_priv.h"
 
-#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,17 +20,14 @@
 #include <unistd.h>
 
 #include "bpf/sampler.h"
+#include "symbols/thread.h"
 #include "unwind/wide.h"
 
 #define KEEP_DEAD_NS   (5ull * 1000000000)
-#define TRACKER_NICE   (-10) /* a new process cannot be walked until it is known */
+#define TRACKER_NICE   (-20) /* a new process cannot be walked until it is known */
 #define GARBAGE_MAX_NS (250ull * 1000000)
-
-struct posted {
-	enum tracker_command command;
-	struct posted *next;
-	char arg[256];
-};
+#define SCAN_NS	       (1000ull * 1000000)
+#define WATCH_NS       (1000ull * 1000000)
 
 uint64_t tracker_now(void)
 {
@@ -92,12 +89,18 @@ static void free_garbage(struct garbage *garbage, size_t n)
 }
 
 /* At once, for whoever needs the room. */
-void tracker_flush(struct tracker *t)
+void tracker_flush(struct tracker *t, const struct shards *from)
 {
-	/* The maps of processes must not refer to what is freed. */
+	size_t i, kept = 0;
+
 	sampler_wait(t->sampler);
-	free_garbage(t->garbage, t->ngarbage);
-	t->ngarbage = 0;
+	for (i = 0; i < t->ngarbage; i++) {
+		if (from && t->garbage[i].from != from)
+			t->garbage[kept++] = t->garbage[i];
+		else
+			shards_remove(t->garbage[i].from, t->garbage[i].word);
+	}
+	t->ngarbage = kept;
 }
 
 /* By the builder, without the lock while it waits. */
@@ -119,7 +122,10 @@ static void collect_garbage(struct tracker *t)
 
 static int shard_create(void *arg, unsigned int i)
 {
-	return sampler_shard_create(((struct tracker *)arg)->sampler, i);
+	struct tracker *t = arg;
+
+	t->shard_since[i] = tracker_now();
+	return sampler_shard_create(t->sampler, i);
 }
 
 static void shard_destroy(void *arg, unsigned int i)
@@ -151,137 +157,6 @@ static int list_write(void *arg, unsigned int i, uint32_t at, const uint32_t *wo
 	return 0;
 }
 
-/* --- commands -------------------------------------------------------------------------------- */
-
-static void set_filtering(struct tracker *t)
-{
-	bool any = t->by_options || t->following;
-	struct process *p, *next;
-
-	HASH_ITER(hh, t->processes, p, next)
-		any |= p->attached;
-	t->filtering = any;
-	sampler_set_filtering(t->sampler, any);
-}
-
-static void attach_one(struct tracker *t, struct process *p, bool on)
-{
-	p->attached = on;
-	p->excluded = !on;
-	process_choose(t, p);
-}
-
-static void attach(struct tracker *t, const char *arg, bool on)
-{
-	const char *verb = on ? "attached to" : "detached from";
-	struct process *p, *next;
-	char *end;
-	long pid = strtol(arg, &end, 10);
-	unsigned int n = 0;
-	regex_t regex;
-
-	if (*arg && !*end) {
-		HASH_FIND_INT(t->processes, &(pid_t){pid}, p);
-		if (!p || p->pid != pid) { /* the number may be too big for a PID */
-			tracker_tell(t, 2, "there is no process %s", arg);
-			return;
-		}
-		attach_one(t, p, on);
-		tracker_tell(t, 0, "%s %ld (%s)", verb, pid, p->comm);
-	} else {
-		if (regcomp(&regex, arg, REG_EXTENDED | REG_NOSUB)) {
-			tracker_tell(t, 2, "not a regular expression: %s", arg);
-			return;
-		}
-		HASH_ITER(hh, t->processes, p, next) {
-			if (!regexec(&regex, p->comm, 0, NULL, 0) && !p->kthread) {
-				attach_one(t, p, on);
-				n++;
-			}
-		}
-		regfree(&regex);
-		tracker_tell(t, n ? 0 : 2,
-			     n ? "%s %u processes named %s"
-			       : "%s nothing: no process of %u is named %s",
-			     verb, n ? n : (unsigned int)HASH_COUNT(t->processes), arg);
-	}
-	set_filtering(t);
-}
-
-static void detach_all(struct tracker *t)
-{
-	struct process *p, *next;
-
-	t->by_options = t->following = false;
-	HASH_ITER(hh, t->processes, p, next) {
-		p->attached = p->excluded = p->follow = false;
-		process_choose(t, p);
-	}
-	set_filtering(t);
-	tracker_tell(t, 0, "the whole machine is sampled");
-}
-
-static void reset(struct tracker *t, long shard)
-{
-	struct object *o, *next;
-	unsigned int n = 0;
-	uint32_t i;
-
-	HASH_ITER(hh, t->objects, o, next) {
-		bool in = shard < 0 && o->state != OBJECT_QUEUED;
-
-		for (i = 0; i < o->nspans && !in; i++)
-			in = o->spans[i].word >> SHARD_SHIFT == (unsigned long)shard;
-		if (in) {
-			object_rebuild(t, o);
-			n++;
-		}
-	}
-	t->told_full = false;
-	tracker_tell(t, 0, "reset: %u objects load again", n);
-}
-
-static void run_command(struct tracker *t, const struct posted *c)
-{
-	char *end;
-	long shard;
-
-	switch (c->command) {
-	case TRACKER_ATTACH:
-	case TRACKER_DETACH:
-		attach(t, c->arg, c->command == TRACKER_ATTACH);
-		break;
-	case TRACKER_DETACH_ALL:
-		detach_all(t);
-		break;
-	case TRACKER_RESET_SHARDS:
-		reset(t, -1);
-		break;
-	case TRACKER_RESET_SHARD:
-		shard = strtol(c->arg, &end, 10);
-		if (end == c->arg || *end || shard < 0 || shard >= shards_max(t->shards))
-			tracker_tell(t, 2, "there is no shard %s", c->arg);
-		else
-			reset(t, shard);
-		break;
-	}
-}
-
-void tracker_post(struct tracker *t, enum tracker_command command, const char *arg)
-{
-	struct posted *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return;
-	c->command = command;
-	snprintf(c->arg, sizeof(c->arg), "%s", arg ? arg : "");
-	pthread_mutex_lock(&t->lock);
-	*t->posted_end = c;
-	t->posted_end = &c->next;
-	pthread_mutex_unlock(&t->lock);
-	tracker_wake(t);
-}
-
 /* --- threads --------------------------------------------------------------------------------- */
 
 static void on_event(const struct sideband_event *e, void *arg)
@@ -289,17 +164,37 @@ static void on_event(const struct sideband_event *e, void *arg)
 	process_on_event(arg, e);
 }
 
-static void take_commands(struct tracker *t)
+/* CPUs come and go; true when records may be missing. */
+static bool watch_cpus(struct tracker *t, uint64_t now)
 {
-	struct posted *c;
+	int changes;
 
-	while ((c = t->posted)) {
-		t->posted = c->next;
-		if (!t->posted)
-			t->posted_end = &t->posted;
-		run_command(t, c);
-		free(c);
-	}
+	if (now - t->watched < WATCH_NS)
+		return false;
+	t->watched = now;
+	changes = sideband_watch(t->sideband);
+	if (changes < 0 && !t->told_unwatched)
+		tracker_tell(t, 1, "cannot follow the processes on a CPU that came online: %s",
+			     strerror(-changes));
+	t->told_unwatched = changes < 0;
+	return changes > 0;
+}
+
+static void read_records(struct tracker *t)
+{
+	int64_t lost = sideband_read(t->sideband, on_event, t);
+
+	if (lost <= 0)
+		return;
+	t->lost_records += (uint64_t)lost;
+	rescan_begin(t);
+}
+
+static bool publish(struct tracker *t)
+{
+	if (process_refresh(t))
+		read_records(t);
+	return process_publish(t);
 }
 
 static void *tracker_main(void *arg)
@@ -309,9 +204,8 @@ static void *tracker_main(void *arg)
 		{.fd = sideband_fd(t->sideband), .events = POLLIN},
 		{.fd = t->wake_fd, .events = POLLIN},
 	};
-	bool again = false;
-	uint64_t count;
-	int64_t lost;
+	bool again = false, more, changed;
+	uint64_t count, now;
 
 	/* A busy machine is the reason to look at it. Without the privilege it comes later. */
 	setpriority(PRIO_PROCESS, (id_t)gettid(), TRACKER_NICE);
@@ -322,14 +216,20 @@ static void *tracker_main(void *arg)
 		if (fds[1].revents && read(t->wake_fd, &count, sizeof(count)) < 0)
 			count = 0;
 		pthread_mutex_lock(&t->lock);
-		lost = sideband_read(t->sideband, on_event, t);
-		if (lost > 0) {
-			t->lost_records += lost;
-			process_scan_all(t);
-		}
-		take_commands(t);
-		again = process_publish(t);
-		process_bury(t, tracker_now() - t->keep_dead);
+		changed = watch_cpus(t, tracker_now());
+		read_records(t);
+		if (changed)
+			rescan_begin(t);
+		more = rescan_turn(t);
+		commands_take(t);
+		now = tracker_now();
+		doubt_settle(t, now);
+		choice_look(t, now);
+		again = publish(t) || more;
+		process_bury(t, now - atomic_load(&t->keep_dead));
+		if (now - t->scanned >= SCAN_NS)
+			evict_scan(t, now);
+		rest_look(t, now);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return NULL;
@@ -381,12 +281,14 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 	t->filter = filter;
 	t->say = say;
 	t->say_arg = arg;
-	t->by_options = filter->npids || filter->comm || filter->user_given;
+	t->by_options = filter->npids || filter->comm || filter->user_given || filter->cgroup ||
+			filter->container;
 	t->dead_end = &t->dead;
-	t->keep_dead = KEEP_DEAD_NS;
+	atomic_init(&t->keep_dead, KEEP_DEAD_NS);
 	t->queue_end = &t->queue;
 	t->posted_end = &t->posted;
 	pthread_mutex_init(&t->lock, NULL);
+	pthread_mutex_init(&t->posted_lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&t->builder_wake, &attr);
@@ -409,28 +311,42 @@ fail:
 
 static int start_thread(pthread_t *thread, bool *runs, void *(*run)(void *), struct tracker *t)
 {
-	sigset_t all, old;
-	int err;
+	int err = thread_start(thread, run, t);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	err = pthread_create(thread, NULL, run, t);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	*runs = !err;
-	return -err;
+	return err;
+}
+
+/* Without it the kernel shows neither mappings nor addresses of other users' processes. */
+static bool may_read_processes(void)
+{
+	char line[256];
+	unsigned long long caps = ~0ull;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "CapEff: %llx", &caps) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return caps >> CAP_SYS_PTRACE & 1;
 }
 
 int tracker_start(struct tracker *t)
 {
 	int err;
 
+	if (!may_read_processes())
+		tracker_tell(t, 1,
+			     "without CAP_SYS_PTRACE most user stacks cannot be walked, nor named");
+
 	pthread_mutex_lock(&t->lock);
 	/* Their tables come first. */
 	for (size_t i = 0; i < t->filter->npids; i++)
 		process_scan(t, t->filter->pids[i]);
-	process_scan_all(t);
-	set_filtering(t);
-	process_publish(t);
+	rescan_all(t);
+	choice_filter(t);
+	publish(t);
 	pthread_mutex_unlock(&t->lock);
 	err = start_thread(&t->builder_thread, &t->builder_runs, builder_main, t);
 	if (!err)
@@ -440,8 +356,6 @@ int tracker_start(struct tracker *t)
 
 void tracker_free(struct tracker *t)
 {
-	struct posted *c;
-
 	if (!t)
 		return;
 	pthread_mutex_lock(&t->lock);
@@ -455,14 +369,13 @@ void tracker_free(struct tracker *t)
 	if (t->builder_runs)
 		pthread_join(t->builder_thread, NULL);
 	t->say = NULL;
+	rescan_free(t);
 	processes_free(t);
 	if (t->shards && t->lists)
 		objects_free(t);
 	free(t->garbage);
-	while ((c = t->posted)) {
-		t->posted = c->next;
-		free(c);
-	}
+	commands_free(t);
+	choice_free(t);
 	sideband_free(t->sideband);
 	shards_free(t->shards);
 	shards_free(t->lists);
@@ -471,14 +384,13 @@ void tracker_free(struct tracker *t)
 		close(t->wake_fd);
 	pthread_cond_destroy(&t->builder_wake);
 	pthread_mutex_destroy(&t->lock);
+	pthread_mutex_destroy(&t->posted_lock);
 	free(t);
 }
 
 void tracker_keep_dead(struct tracker *t, uint64_t ns)
 {
-	pthread_mutex_lock(&t->lock);
-	t->keep_dead = ns > KEEP_DEAD_NS ? ns : KEEP_DEAD_NS;
-	pthread_mutex_unlock(&t->lock);
+	atomic_store(&t->keep_dead, ns > KEEP_DEAD_NS ? ns : KEEP_DEAD_NS);
 }
 
 /* --- questions ------------------------------------------------------------------------------- */
@@ -493,8 +405,8 @@ int tracker_follow(struct tracker *t, pid_t pid)
 	if (p) {
 		p->follow = true;
 		t->following = true;
-		process_choose(t, p);
-		set_filtering(t);
+		choice_apply(t, p);
+		choice_filter(t);
 	}
 	pthread_mutex_unlock(&t->lock);
 	tracker_wake(t);
@@ -509,6 +421,8 @@ void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t addr, 
 	*out = (struct place){.kind = PLACE_UNKNOWN};
 	pthread_mutex_lock(&t->lock);
 	p = process_find(t, pid, image);
+	if (!p)
+		p = process_akin(t, image);
 	high = p ? p->nmappings : 0;
 	while (low < high) {
 		mid = (low + high) / 2;
@@ -530,6 +444,39 @@ void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t addr, 
 		}
 	}
 	pthread_mutex_unlock(&t->lock);
+}
+
+int tracker_open_mapped(struct tracker *t, pid_t pid, uint64_t image,
+			bool (*is_wanted)(const char *name))
+{
+	const struct process *p;
+	int fd = -ENOENT;
+	size_t i;
+
+	pthread_mutex_lock(&t->lock);
+	p = process_find(t, pid, image);
+	for (i = 0; p && fd == -ENOENT && i < p->nmappings; i++) {
+		const struct object *o = p->mappings[i].object;
+
+		if (o && o->fd >= 0 && is_wanted(o->name))
+			fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
+	}
+	if (fd == -1)
+		fd = -errno;
+	pthread_mutex_unlock(&t->lock);
+	return fd;
+}
+
+uint64_t tracker_replaced(struct tracker *t, pid_t pid, uint64_t image)
+{
+	const struct process *p;
+	uint64_t replaced;
+
+	pthread_mutex_lock(&t->lock);
+	p = process_find(t, pid, image);
+	replaced = p ? p->replaced : 0;
+	pthread_mutex_unlock(&t->lock);
+	return replaced;
 }
 
 bool tracker_proc(struct tracker *t, pid_t pid, uint64_t image, struct tracker_proc *out)
@@ -556,14 +503,15 @@ static bool is_waited_for(const struct tracker *t)
 	const struct process *p, *next;
 	size_t i;
 
-	if (!t->queue && !t->building)
-		return false;
 	if (!t->filtering)
-		return true;
-	HASH_ITER(hh, t->processes, p, next)
+		return t->queue || t->building;
+	HASH_ITER(hh, t->processes, p, next) {
+		if (p->target && p->dirty) /* its list is still that of before */
+			return true;
 		for (i = 0; p->target && i < p->nmappings; i++)
 			if (p->mappings[i].object && p->mappings[i].object->state == OBJECT_QUEUED)
 				return true;
+	}
 	return false;
 }
 
@@ -586,6 +534,8 @@ void tracker_state(struct tracker *t, struct tracker_state *out)
 		out->shards_used += info.used != 0;
 	}
 	out->lost_records = t->lost_records;
+	out->evicted = evict_waiting(t);
+	out->evictions = t->evictions;
 	out->idle = !is_waited_for(t);
 	pthread_mutex_unlock(&t->lock);
 }

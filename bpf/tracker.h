@@ -23,7 +23,9 @@ struct tracker_filter { /* all empty: the whole machine */
 	size_t npids;
 	const regex_t *comm; /* NULL: any */
 	bool user_given;
-	uid_t user;
+	uid_t user;	       /* effective */
+	const char *cgroup;    /* cgroup_fits (symbols/cgroup.h); NULL: any */
+	const char *container; /* cgroup_fits_container; NULL: any, or none */
 };
 
 /*
@@ -49,14 +51,23 @@ void tracker_keep_dead(struct tracker *t, uint64_t ns);
 int tracker_follow(struct tracker *t, pid_t pid);
 
 enum tracker_command {
-	TRACKER_ATTACH, /* PID or regular expression for comm */
+	TRACKER_ATTACH, /* a word of bpf/word.h */
 	TRACKER_DETACH,
 	TRACKER_DETACH_ALL,
 	TRACKER_RESET_SHARD, /* number */
 	TRACKER_RESET_SHARDS,
+	TRACKER_DROP,	 /* object_id: its table goes, and comes back when it is sampled */
+	TRACKER_PIN,	 /* object_id: it is never evicted, or may be again */
+	TRACKER_CAPTURE, /* "PID REASON": its next walk that ends so; see sampler_capture */
 };
 /* Never waits; arg is copied; what came of it is told through tracker_say. */
 void tracker_post(struct tracker *t, enum tracker_command command, const char *arg);
+
+/*
+ * The walk of a stack of the process ended so (enum walk_reason): when what is known of the process
+ * may be the cause, it is read anew, soon.
+ */
+void tracker_doubt(struct tracker *t, pid_t pid, unsigned int reason);
 
 enum place_kind { PLACE_UNKNOWN, PLACE_FILE, PLACE_VDSO, PLACE_JIT };
 
@@ -69,6 +80,13 @@ struct place { /* where a user address of a process lies */
 /* image: of the sample (struct count_value). */
 void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t addr, struct place *out);
 
+/*
+ * A descriptor, the caller's own, of the first file that the process has mapped executable and
+ * whose base name is_wanted; -ENOENT, or what made it fail.
+ */
+int tracker_open_mapped(struct tracker *t, pid_t pid, uint64_t image,
+			bool (*is_wanted)(const char *name));
+
 void object_put(struct tracker *t, struct object *object);
 uint64_t object_id(const struct object *object);      /* never used twice */
 const char *object_name(const struct object *object); /* base name, raw; "[vdso]" */
@@ -76,6 +94,12 @@ const char *object_name(const struct object *object); /* base name, raw; "[vdso]
 int object_fd(const struct object *object);
 /* The vDSO's image in memory. */
 const void *object_image(const struct object *object, size_t *size);
+
+/*
+ * Which of n objects, by their ids in ascending order, are mapped by some process, or by one that
+ * has ended and is still known.
+ */
+void tracker_mapped(struct tracker *t, const uint64_t *ids, size_t n, bool *mapped);
 
 struct tracker_proc {
 	pid_t ppid;
@@ -85,6 +109,11 @@ struct tracker_proc {
 	bool kthread;
 	uint64_t exit_time; /* CLOCK_MONOTONIC ns */
 };
+/*
+ * When a file that the process had mapped was found to have given way to something else: addresses
+ * that were named before may mean something else since. CLOCK_MONOTONIC ns; 0: never.
+ */
+uint64_t tracker_replaced(struct tracker *t, pid_t pid, uint64_t image);
 /* False when nothing is known about the process. */
 bool tracker_proc(struct tracker *t, pid_t pid, uint64_t image, struct tracker_proc *out);
 
@@ -96,6 +125,8 @@ struct tracker_state {
 	unsigned int shards_used, shards_created, shards_max;
 	uint64_t words_used, words_max;
 	uint64_t lost_records; /* since the start */
+	unsigned int evicted;  /* objects that are sampled and whose table has no room */
+	uint64_t evictions;    /* of tables in use, since the start */
 	bool idle;	       /* no process that is sampled waits for a table */
 };
 void tracker_state(struct tracker *t, struct tracker_state *out);

@@ -3,11 +3,16 @@
 #define STACKTOP_BPF_TRACKER_PRIV_H
 
 /*
- * Inside the tracker: tracker.c runs the threads, process.c keeps the processes and their lists
- * of mappings, object.c the mapped files and their tables. All of it is guarded by tracker.lock,
- * apart from the building of tables, which the builder thread does without it.
+ * Inside the tracker: tracker.c runs the threads, command.c does what a person asks for, process.c
+ * keeps the processes, choice.c which of them are sampled, mapping.c their lists of mappings,
+ * doubt.c and rescan.c find out where these are wrong, publish.c tells the walk, object.c keeps the
+ * mapped files and their tables, rest.c closes files, room.c and evict.c know the tables' places.
+ * All of it is guarded by tracker.lock, apart from the building of tables, which the builder thread
+ * does without it.
  */
 
+#include <stdatomic.h>
+#include <dirent.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,12 +27,16 @@
 #include "unwind/table.h"
 #include "unwind/walk.h"
 
+struct choice;
+struct procmap;
+struct stat;
 struct wide_rules;
 
 enum object_state {
-	OBJECT_QUEUED, /* its table is to be built */
-	OBJECT_READY,  /* the spans stand in the shards; none: the file has no CFI */
-	OBJECT_FAILED, /* unreadable, or there was no room */
+	OBJECT_QUEUED,	/* its table is to be built */
+	OBJECT_READY,	/* the spans stand in the shards; none: the file has no CFI */
+	OBJECT_EVICTED, /* there was no room; comes back when it is sampled */
+	OBJECT_FAILED,	/* unreadable, or larger than the budget */
 };
 
 struct object_key {
@@ -41,6 +50,7 @@ struct placed_span {
 	uint64_t start; /* ELF virtual address */
 	uint64_t end;
 	uint32_t word;
+	uint32_t nwords;
 	uint32_t ngranules;
 };
 
@@ -48,17 +58,38 @@ struct object {
 	struct object_key key;
 	uint64_t id;
 	char name[64];
-	int fd;
+	int fd;		   /* -1: the vDSO; or nobody maps it, see rest.c */
 	const void *image; /* the vDSO */
 	size_t image_size;
 	struct elf_load *loads;
 	size_t nloads;
 	enum object_state state;
 	bool in_queue;
+	struct object_key content; /* when its table was begun: it may be written in place */
+	unsigned int torn;	   /* so often was it written while it was read */
 	unsigned int refs;
 	struct placed_span *spans;
 	uint32_t nspans;
+	uint64_t nwords;  /* of all spans */
+	uint64_t need;	  /* words of the table that was built last */
+	uint64_t sampled; /* when a walk was last seen to come upon it; 0: never */
+	uint64_t tried;	  /* when its table was last built */
+	uint64_t placed;  /* when its table came into the shards */
+	uint64_t missed;  /* seconds in which it was sampled without a table */
+	uint64_t missed_at;
+	uint64_t idle;	    /* since when nobody has mapped it; 0: somebody does */
+	uint64_t change;    /* ns; time of the file's last change when it was closed */
+	uint64_t waits;	    /* since when it has been without room; 0: it is not */
+	uint64_t chosen;    /* evict.c's own */
+	bool pinned;	    /* is never evicted; holds a reference */
+	uint32_t nrows;	    /* of the table that was built last */
+	uint64_t cfi_bytes; /* that it was built of */
+	uint8_t build_id[BUILD_ID_MAX];
+	uint8_t build_id_size;
+	uint32_t listed; /* inventory.c's own */
+	pid_t counted;	 /* inventory.c's own */
 	struct object *next_queued;
+	uint64_t queued;	      /* since when it is */
 	struct object *newer, *older; /* unused objects, by when they became so */
 	UT_hash_handle hh;
 };
@@ -75,6 +106,14 @@ struct published {
 	unsigned int refs;
 	uint32_t word; /* in the list allocator's space, 8 words an entry */
 	uint32_t count;
+	bool cold;	  /* stands for a longer one, see publish.c */
+	bool changed;	  /* entries of processes do not lead to it yet */
+	uint64_t scanned; /* see evict_scan */
+	uint64_t sampled; /* when a walk was last seen to come upon it; 0: never */
+	uint64_t since;	  /* when it was made, or was last warm */
+	/* publish.c's own, in a round over all lists */
+	uint64_t round, order;
+	const struct process *owner;
 };
 
 struct dead_key {
@@ -87,18 +126,30 @@ struct process {
 	pid_t ppid;
 	uint64_t image; /* 0: not known yet */
 	char comm[16];
-	uid_t uid;
+	uid_t uid;		  /* effective */
+	uint32_t groups;	  /* choice.c's own */
 	struct mapping *mappings; /* ascending, disjoint */
 	size_t nmappings;
+	uint64_t replaced; /* ns when something else took the place of a mapped file; 0: never */
 	struct published *list;
 	bool kthread;
-	bool dirty;    /* the list is out of date */
-	bool fresh;    /* exec'd: the image is to be read, and the mappings, unless... */
-	bool recorded; /* ...the records have told of them all since the exec */
+	bool dirty;	/* the list is out of date */
+	bool unsettled; /* just read: a record of an exec before that may be unread */
+	bool unread;	/* the image could not be read, or was not complete */
+	bool fresh;	/* exec'd: the image is to be read, and the mappings, unless... */
+	bool recorded;	/* ...the records have told of them all since the exec */
 	unsigned int tries;
+	bool leaderless;     /* its first thread has ended, others live */
+	bool threaded;	     /* has or had threads: the first one's end may not be its own */
+	bool ambiguous;	     /* dead, and not the only one of its key */
+	uint64_t exec_kb;    /* of executable memory when it was last looked at; 0: not yet */
+	uint64_t scan_next;  /* no doubt leads to a reading of its mappings before */
+	uint64_t scan_round; /* see rescan.c */
+	uint64_t scan_wait;  /* between such readings: grows while they find nothing new */
+	struct process *next_dirty, **prev_dirty;
 	bool follow;   /* of COMMAND's tree */
-	bool attached; /* by key */
-	bool excluded; /* detached by key although the options choose it */
+	bool attached; /* by its number */
+	bool excluded; /* detached by its number, although it is chosen otherwise */
 	bool target;   /* in the targets map */
 	bool exited;
 	uint64_t exit_time;
@@ -107,6 +158,15 @@ struct process {
 	UT_hash_handle hh;	/* of the live ones, by pid */
 	UT_hash_handle dead_hh; /* of the dead ones, by dead_key */
 };
+
+#define DOUBTS_MAX   64u
+#define FORKED_MAX   256u
+#define CHOICE_WORDS 24u
+
+#define IDLE_NS (2ull * 1000000000) /* not sampled for so long: may give way */
+#define STAY_NS                                                                                    \
+	(10ull * 1000000000) /* in use, but has been here for so long: may give way, too           \
+			      */
 
 struct garbage { /* blocks that running programs may still read */
 	struct shards *from;
@@ -124,12 +184,24 @@ struct tracker {
 	struct process *dead, **dead_end; /* exited ones, oldest first */
 	struct process *dead_by_key;
 	unsigned int ndead;
-	uint64_t keep_dead; /* ns */
+	struct forked { /* who has forked with an image, by the image */
+		uint64_t image;
+		pid_t pid;
+	} forked[FORKED_MAX];
+	_Atomic uint64_t keep_dead; /* ns; who changes it does not wait for the lock */
 	unsigned int nattached;
 	bool filtering;
 	bool by_options; /* the filter of the command line is in force */
 	bool following;
-	bool any_dirty;
+	struct choice *words[CHOICE_WORDS]; /* in the order in which they were said */
+	size_t nwords;
+	uint64_t looked;       /* time of the last choice_look that looked */
+	pid_t look_at;	       /* which process is to be looked at next */
+	struct process *dirty; /* whose lists are out of date */
+	pid_t doubts[DOUBTS_MAX];
+	size_t ndoubts;
+	uint64_t checked; /* time of the last process_check */
+	pid_t check_at;	  /* which process is to be looked at next */
 
 	struct object *objects; /* by key */
 	struct object *vdso;
@@ -138,7 +210,17 @@ struct tracker {
 	uint64_t next_object;
 	struct shards *shards;
 	struct shards *lists;
-	bool told_full;
+	uint64_t shard_since[SHARDS_MAX];     /* when it was created */
+	uint64_t shard_evictions[SHARDS_MAX]; /* since the start */
+	bool told_full, told_procs, told_files, told_mappings;
+	bool told_targets;     /* since a person chose something */
+	uint64_t list_round;   /* publish.c's own */
+	char told_failed[64];  /* the file of the last such message */
+	unsigned int nevicted; /* objects in that state */
+	uint64_t evictions;    /* since the start, of tables in use */
+	uint64_t scanned;      /* time of the last evict_scan */
+	uint64_t chosen_round; /* evict.c's own */
+	uint64_t rested;       /* time of the last rest_look that looked */
 	struct wide_rules *wide;
 
 	struct garbage *garbage;
@@ -152,15 +234,24 @@ struct tracker {
 	bool tracker_runs, builder_runs;
 	int wake_fd; /* eventfd: commands, finished tables, stop */
 
+	DIR *rescan; /* of /proc, while all processes are read anew */
+	bool rescan_again;
+	uint64_t rescan_round;
+
 	struct sideband *sideband;
+	uint64_t watched;    /* time of the last sideband_watch */
+	bool told_unwatched; /* that a CPU cannot be followed */
 	uint64_t lost_records;
+	pthread_mutex_t posted_lock; /* held for a moment only: the screen's thread waits for it */
 	struct posted *posted, **posted_end;
 };
 
 uint64_t tracker_now(void);
 /* The block is freed once no program can read it. */
 void tracker_discard(struct tracker *t, struct shards *from, uint32_t word);
-void tracker_flush(struct tracker *t);
+/* The same, now, with all blocks of an allocator; no list may lead to them. NULL: of all of them.
+ */
+void tracker_flush(struct tracker *t, const struct shards *from);
 void tracker_wake(struct tracker *t);
 void tracker_tell(struct tracker *t, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -173,29 +264,169 @@ struct object *object_of_mapping(struct tracker *t, pid_t pid, uint64_t start, u
 struct object *object_vdso(struct tracker *t);
 void object_get(struct tracker *t, struct object *o);
 void object_unref(struct tracker *t, struct object *o);
-/* False when no PT_LOAD covers the file offset of an executable mapping. */
-bool object_bias(const struct object *o, uint64_t start, uint64_t offset, uint64_t *bias);
+/*
+ * Of an executable mapping at a file offset, which may hold more than one segment: the one that is
+ * code counts. False when it has nothing of any.
+ */
+bool object_bias(const struct object *o, const struct mapping *m, uint64_t offset, uint64_t *bias);
 /* Takes the table away (garbage) and queues it to be built again. */
 void object_rebuild(struct tracker *t, struct object *o);
+void object_set_state(struct tracker *t, struct object *o, enum object_state state);
+/* Its words become garbage; lists may still lead to them until they are published again. */
+void object_drop_spans(struct tracker *t, struct object *o);
+void object_key(struct object_key *key, const struct stat *st);
+/* Forgets the oldest object that no process maps; false when there is none. */
+bool object_evict_unused(struct tracker *t);
 /* Builds the next queued table; the lock is given up meanwhile. False: the queue is empty. */
 bool object_build_next(struct tracker *t);
 void objects_free(struct tracker *t);
 
+/* --- mapping.c: lock held ------------------------------------------------------------------- */
+
+void mappings_clear(struct tracker *t, struct process *p);
+/* to has none so far. */
+int mappings_copy(struct tracker *t, struct process *to, const struct process *from);
+/* A record tells of an executable mapping: true when it was not known. */
+bool mapping_record(struct tracker *t, struct process *p, const struct procmap *map);
+/*
+ * Replaces all by what /proc/PID/maps says: 1 when that is something else, 0, or -errno. -EAGAIN:
+ * the process has called exec since its image was read, and what it had is still there.
+ */
+int mappings_read(struct tracker *t, struct process *p);
+
 /* --- process.c: lock held ------------------------------------------------------------------- */
 
 void process_on_event(struct tracker *t, const struct sideband_event *e);
-/* Reads one process, or all of them, from /proc. */
-void process_scan(struct tracker *t, pid_t pid);
-void process_scan_all(struct tracker *t);
+/* The number under which /proc shows what all its threads share. */
+pid_t process_thread(const struct process *p);
+/* Is p->image still what /proc says? */
+bool process_has_image(const struct process *p);
+/* Reads the process from /proc. True: something has changed. */
+bool process_scan(struct tracker *t, pid_t pid);
+/* Only whether it still exists. */
+void process_scan_gone(struct tracker *t, pid_t pid);
+/*
+ * Reads the images of processes that have called exec. True: some were read, and the side-band
+ * records up to now are to be handed over before anything is published: they tell whether an image
+ * is that of the exec that is known, or already of the next one.
+ */
+bool process_refresh(struct tracker *t);
 /* Brings the BPF maps up to date with all dirty processes; true: some must be tried again soon. */
 bool process_publish(struct tracker *t);
 /* Marks all processes that map the object dirty. */
 void process_touch(struct tracker *t, const struct object *o);
+/* The living process of that number. */
+struct process *process_live(struct tracker *t, pid_t pid);
 struct process *process_find(struct tracker *t, pid_t pid, uint64_t image);
-/* Decides anew whether the process is sampled. */
-void process_choose(struct tracker *t, struct process *p);
-void process_choose_all(struct tracker *t);
+/*
+ * Of a process that nobody has told of yet, or whose record was lost: another of that image, which
+ * has forked and may be its parent. NULL: none is known.
+ */
+struct process *process_akin(struct tracker *t, uint64_t image);
 void process_bury(struct tracker *t, uint64_t before);
 void processes_free(struct tracker *t);
+
+/* --- rescan.c: lock held -------------------------------------------------------------------- */
+
+/* Reads all processes from /proc, now. */
+void rescan_all(struct tracker *t);
+/* The same, by and by: rescan_turn goes on with it. */
+void rescan_begin(struct tracker *t);
+/* True: there is more to be done, after the records that have come meanwhile. */
+bool rescan_turn(struct tracker *t);
+void rescan_free(struct tracker *t);
+
+/* --- doubt.c: lock held --------------------------------------------------------------------- */
+
+void doubt_add(struct tracker *t, pid_t pid);
+/* Reads the processes in doubt anew, and has a look at some of the others. */
+void doubt_settle(struct tracker *t, uint64_t now);
+
+/* --- rest.c: lock held ---------------------------------------------------------------------- */
+
+/* Closes the files of objects that no process has mapped for a while; all else of them stays. */
+void rest_look(struct tracker *t, uint64_t now);
+/* Is the object's file closed? Never while a process maps it. */
+bool rest_is(const struct object *o);
+/* The object is mapped again: takes the descriptor over if the file is still the same. */
+bool rest_end(struct object *o, int fd);
+
+/* --- room.c: lock held ---------------------------------------------------------------------- */
+
+enum room_when {
+	ROOM_NOW,     /* as it is */
+	ROOM_UNUSED,  /* if all went that no process maps */
+	ROOM_CHOSEN,  /* and what no chosen process maps, by the last look at them */
+	ROOM_SAMPLED, /* ROOM_UNUSED, and what gives way to a table that a sample has asked for */
+	ROOM_EVER,    /* if all went that is not pinned */
+};
+
+/* -ENOMEM: *out is none. */
+int room_measure(const struct tracker *t, enum room_when when, struct shards_room *out);
+/* Will room_place succeed with a table of nwords? */
+bool room_fits(const struct shards_room *room, uint64_t nwords);
+/* Would it, if nothing else were there? */
+bool room_fits_empty(const struct tracker *t, uint64_t nwords);
+/* Copies the table's blocks to the shards, cut where the gaps want it; all of them or none. */
+int room_place(struct tracker *t, struct object *o, const struct unwind_table *table);
+
+/* --- evict.c: lock held --------------------------------------------------------------------- */
+
+/* Reads the marks that walks have left, and queues evicted objects that were sampled. */
+void evict_scan(struct tracker *t, uint64_t now);
+/* Did a chosen process map the object at the last evict_for, or are all chosen? */
+bool evict_is_chosen(const struct tracker *t, const struct object *o);
+/* May the object's table, which a process maps, go? when: ROOM_CHOSEN or ROOM_SAMPLED. */
+bool evict_may(const struct tracker *t, const struct object *o, enum room_when when, uint64_t now);
+/*
+ * Makes room for a table of nwords. -EFBIG: larger than the budget; -ENOSPC: not now, and nothing
+ * has gone that could stay.
+ */
+int evict_for(struct tracker *t, const struct object *for_whom, uint64_t nwords);
+/* Objects that are sampled and have no room. */
+unsigned int evict_waiting(const struct tracker *t);
+
+/* --- choice.c: lock held -------------------------------------------------------------------- */
+
+/* The effective user; false: the process is gone. */
+bool choice_uid(pid_t pid, uid_t *uid);
+/* Reads what choices need to know of the process and refresh does not read anyway. */
+void choice_read(const struct tracker *t, struct process *p);
+/* Decides anew whether the process is sampled. */
+void choice_apply(struct tracker *t, struct process *p);
+/* Has a look at who has another user or control group now. */
+void choice_look(struct tracker *t, uint64_t now);
+/* Samples only the processes that are chosen, if there is any choice. */
+void choice_filter(struct tracker *t);
+/* Commands: by a word of bpf/word.h, and the whole machine again. */
+void choice_attach(struct tracker *t, const char *arg, bool on);
+void choice_clear(struct tracker *t);
+void choice_free(struct tracker *t);
+
+/* --- command.c: lock held ------------------------------------------------------------------- */
+
+/* Does what was posted. */
+void commands_take(struct tracker *t);
+void commands_free(struct tracker *t);
+
+/* --- inventory.c: lock held ----------------------------------------------------------------- */
+
+/* Commands; arg is an object's id. */
+void inventory_drop(struct tracker *t, const char *arg);
+void inventory_pin(struct tracker *t, const char *arg); /* or no longer, if it was */
+
+/* --- publish.c: lock held ------------------------------------------------------------------- */
+
+/*
+ * Makes the process's list anew. -ENOSPC: the map of lists is full; -E2BIG: that of processes is,
+ * and it has no list now; -ENOMEM.
+ */
+int publish_list(struct tracker *t, struct process *p);
+/* Tells the walk where the list is. On an error the process has none any more. */
+int publish_entry(struct tracker *t, struct process *p);
+/* Cold lists whose .sampled is now get their entries back, as far as there is room. */
+void publish_scan(struct tracker *t, uint64_t now);
+/* Gives back a reference; NULL is none. */
+void publish_put(struct tracker *t, struct published *list);
 
 #endif

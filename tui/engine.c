@@ -218,7 +218,7 @@ static int cells_reserve(struct engine *e, size_t count)
 
 static int collect(struct engine *e)
 {
-	struct profile_health health = {.time = now_ns(), .counts_max = COUNTS_MAX};
+	struct profile_health health = {.time = now_ns(), .counts_max = sampler_counts_max(e->sampler)};
 	const struct sampler_count *counts;
 	struct profiler_stats stats = e->before;
 	size_t ncounts = 0, ncells = 0;

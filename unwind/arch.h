@@ -18,6 +18,12 @@
 #define ARCH_PLT_MASK 15   /* a PLT stub's size - 1, as its CFA expression has it */
 #define ARCH_MACHINE  62   /* EM_X86_64 */
 
+/* True for what a function hands back as it found it, the frame pointer apart (psABI 3.2.1). */
+static inline int arch_callee_saved(unsigned int reg)
+{
+	return reg == DWARF_RBX || (reg >= DWARF_R12 && reg <= DWARF_R15);
+}
+
 /* Name of a DWARF register below DWARF_COUNT, else "?". */
 static inline const char *arch_reg_name(unsigned int reg)
 {

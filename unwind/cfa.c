@@ -4,9 +4,10 @@
  * small: four rules instead of a row of seventeen. Expressions are understood once, when the
  * instruction that sets them is met, not at each row they hold for.
  *
- * Where DWARF leaves a program's meaning open we follow elfutils: changing register or offset of a
- * CFA that is an expression is malformed, so is a state restored that nobody remembered, and a
- * register restored in a CIE, before there is anything to restore.
+ * Where DWARF leaves a program's meaning open we follow elfutils: a state restored that nobody
+ * remembered is malformed, and a register restored in a CIE, before there is anything to restore.
+ * Only a CFA that goes back from an expression to a register is what libgcc, gdb and binutils take
+ * it for, the register and the offset from before: hand-written code (libgcrypt) relies on it.
  */
 #include "unwind/cfa.h"
 
@@ -76,7 +77,9 @@ static struct reg_rule *rule_of(struct machine *m, struct cfa_state *state, uint
 		return &state->fp;
 	if (reg == ARCH_SP)
 		return &state->sp;
-	return reg == m->cie->ra_reg ? &state->ra : NULL;
+	if (reg == m->cie->ra_reg)
+		return &state->ra;
+	return reg && reg == state->kept_reg ? &state->kept : NULL;
 }
 
 static void set_rule(struct machine *m, uint64_t reg, struct reg_rule rule)
@@ -111,6 +114,7 @@ static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
 	struct expr *cfa = &m->now.cfa;
 
 	*cfa = (struct expr){.kind = EXPR_REG, .reg = (uint32_t)reg, .add = offset};
+	m->now.cfa_offset = offset;
 	if (reg > UINT32_MAX)
 		cfa->kind = EXPR_OTHER;
 	m->now.cfa_set = true;
@@ -119,17 +123,19 @@ static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
 
 static bool set_cfa_register(struct machine *m, uint64_t reg)
 {
-	if (!m->now.cfa_set || m->now.cfa_is_expression)
+	if (!m->now.cfa_set)
 		return false;
-	set_cfa(m, reg, m->now.cfa.add);
+	set_cfa(m, reg, m->now.cfa_offset);
 	return true;
 }
 
 static bool set_cfa_offset(struct machine *m, int64_t offset)
 {
-	if (!m->now.cfa_set || m->now.cfa_is_expression)
+	if (!m->now.cfa_set)
 		return false;
-	m->now.cfa.add = offset;
+	m->now.cfa_offset = offset;
+	if (!m->now.cfa_is_expression)
+		m->now.cfa.add = offset;
 	return true;
 }
 
@@ -341,7 +347,8 @@ static bool step(struct machine *m)
 	}
 }
 
-int cfa_initial(const struct cfi_section *section, const struct cfi_cie *cie, struct cfa_state *out)
+int cfa_initial(const struct cfi_section *section, const struct cfi_cie *cie, uint32_t kept_reg,
+		struct cfa_state *out)
 {
 	struct machine m;
 
@@ -352,7 +359,7 @@ int cfa_initial(const struct cfi_section *section, const struct cfi_cie *cie, st
 	m.initial = NULL;
 	m.c = cursor_new(section->data + cie->insns, cie->ninsns);
 	m.pc = m.next = 0;
-	m.now = (struct cfa_state){0};
+	m.now = (struct cfa_state){.kept_reg = kept_reg};
 	m.depth = 0;
 	while (cursor_left(&m.c))
 		if (!step(&m) || m.c.failed)

@@ -35,13 +35,17 @@ struct cfa_state {
 	struct expr cfa; /* EXPR_REG, EXPR_DEREF, EXPR_PLT; EXPR_OTHER: not one of these */
 	bool cfa_set;	 /* false: nothing defined a CFA */
 	bool cfa_is_expression;
+	int64_t cfa_offset; /* that of the last CFA that was no expression */
 	struct reg_rule sp; /* usually REG_UNSET: the CFA */
 	struct reg_rule fp;
 	struct reg_rule ra;
+	/* Another register that is followed, by its DWARF number, and its rule; 0: none is. */
+	uint32_t kept_reg;
+	struct reg_rule kept;
 };
 
 /* State after the CIE's initial instructions; -EINVAL when they are malformed. */
-int cfa_initial(const struct cfi_section *section, const struct cfi_cie *cie,
+int cfa_initial(const struct cfi_section *section, const struct cfi_cie *cie, uint32_t kept_reg,
 		struct cfa_state *out);
 
 /*

@@ -6,11 +6,20 @@
 
 struct elf_file;
 
+enum cfi_file_section { CFI_EH_FRAME, CFI_DEBUG_FRAME, CFI_SECTIONS };
+
 /*
- * Reads the file's .eh_frame or, where that describes no function, its .debug_frame. Neither of
- * them: an empty *cfi and section->size 0. The section is valid as long as the file; the caller
- * frees *cfi with cfi_free, also after an error: -ENOMEM, -EINVAL.
+ * Reads the file's .eh_frame, and its .debug_frame (.zdebug_frame), of which only what .eh_frame
+ * says nothing about is kept: a program built without asynchronous tables has .eh_frame for the C
+ * library's start files and .debug_frame for its own functions. FDEs of .debug_frame are cut to
+ * where they count, into several if need be. One that cannot be read is as good as none when there
+ * is an .eh_frame.
+ *
+ * *cfi has the CIEs and FDEs of both; cfi_cie.section is the index in sections. A section that is
+ * not there or adds nothing has size 0; neither of them: no FDE. The sections are valid as long as
+ * the file; the caller frees *cfi with cfi_free, also after an error: -ENOMEM, -EINVAL.
  */
-int cfi_file_read(const struct elf_file *file, struct cfi_section *section, struct cfi *cfi);
+int cfi_file_read(const struct elf_file *file, struct cfi_section sections[CFI_SECTIONS],
+		  struct cfi *cfi);
 
 #endif

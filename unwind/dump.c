@@ -72,6 +72,8 @@ static void wide_text(const struct dump *d, uint32_t index, struct columns *c)
 	wide_cfa_text(c->cfa, r);
 	wide_reg_text(c->fp, r->fp_kind, r->fp_reg, r->fp_off, "reg");
 	wide_reg_text(c->ra, r->ra_kind, r->ra_reg, r->ra_off, arch_reg_name(r->ra_reg));
+	if (r->flags & WIDE_CLONED)
+		snprintf(c->ra, COLUMN, "c%+" PRId32 "|u", r->ra_off);
 }
 
 static void frame_text(struct columns *c, const char *reg, uint32_t cfa, uint32_t depth)

@@ -349,6 +349,25 @@ int cfi_read(const struct cfi_section *section, struct cfi *out)
 	return err;
 }
 
+static int fde_compare(const void *left, const void *right)
+{
+	const struct cfi_fde *a = left, *b = right;
+
+	if (cfi_from(a) != cfi_from(b))
+		return cfi_from(a) < cfi_from(b) ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void cfi_sort(struct cfi *cfi)
+{
+	/* Linkers keep the order of the text, mostly. */
+	for (uint32_t i = 1; i < cfi->nfdes; i++)
+		if (fde_compare(&cfi->fdes[i - 1], &cfi->fdes[i]) > 0) {
+			qsort(cfi->fdes, cfi->nfdes, sizeof(*cfi->fdes), fde_compare);
+			return;
+		}
+}
+
 void cfi_free(struct cfi *cfi)
 {
 	free(cfi->cies);

@@ -59,14 +59,16 @@ struct cfi_cie {
 	int64_t data_align;
 	uint8_t encoding; /* of a FDE's addresses */
 	uint8_t addr_size;
-	bool sized;  /* augmentation 'z': FDEs have augmentation data */
-	bool signal; /* augmentation 'S' */
-	bool bad;    /* malformed, and so is every FDE that refers to it */
+	uint8_t section; /* for a list made of several; 0 here */
+	bool sized;	 /* augmentation 'z': FDEs have augmentation data */
+	bool signal;	 /* augmentation 'S' */
+	bool bad;	 /* malformed, and so is every FDE that refers to it */
 };
 
 struct cfi_fde {
 	uint64_t start; /* ELF addresses */
 	uint64_t end;	/* exclusive, above start */
+	uint64_t skip;	/* bytes at the start that it does not count for */
 	uint32_t insns; /* offset in the section */
 	uint32_t ninsns;
 	uint32_t cie;	/* index */
@@ -76,7 +78,7 @@ struct cfi_fde {
 struct cfi {
 	struct cfi_cie *cies; /* ascending by offset */
 	uint32_t ncies;
-	struct cfi_fde *fdes; /* in the order of the section */
+	struct cfi_fde *fdes; /* in the order of the section, until cfi_sort */
 	uint32_t nfdes;
 	uint32_t bad_fdes;   /* malformed: not among fdes */
 	uint32_t empty_fdes; /* of no length, or of a function that the linker removed */
@@ -91,6 +93,15 @@ struct cfi {
  */
 int cfi_read(const struct cfi_section *section, struct cfi *out);
 void cfi_free(struct cfi *cfi);
+
+/* Where a FDE begins to count. */
+static inline uint64_t cfi_from(const struct cfi_fde *fde)
+{
+	return fde->start + fde->skip;
+}
+
+/* Sorts the FDEs by cfi_from; those that have the same stay in the order of the section. */
+void cfi_sort(struct cfi *cfi);
 
 /*
  * Reads an encoded pointer at the cursor, which must walk section->data. func: base of PTR_FUNCREL.

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "unwind/cfifile.h"
+#include "unwind/sframe.h"
 
 struct func {
 	uint32_t start; /* from base */
@@ -31,24 +32,27 @@ static int compare(const void *left, const void *right)
 
 int funcs_new(const struct elf_file *file, struct funcs **out)
 {
-	struct cfi_section section;
+	struct cfi_section sections[CFI_SECTIONS];
+	struct sframe sframe;
 	struct funcs *f = NULL;
 	struct cfi cfi;
-	int err = cfi_file_read(file, &section, &cfi);
+	int err = cfi_file_read(file, sections, &cfi);
 
 	*out = NULL;
+	if (!err)
+		err = sframe_read(file, &sframe, &cfi);
 	if (!err) {
 		f = calloc(1, sizeof(*f) + cfi.nfdes * sizeof(f->func[0]));
 		err = f ? 0 : -ENOMEM;
 	}
 	if (f && cfi.nfdes)
-		f->base = cfi.fdes[0].start;
+		f->base = cfi_from(&cfi.fdes[0]);
 	for (uint32_t i = 0; f && i < cfi.nfdes; i++)
-		if (cfi.fdes[i].start < f->base)
-			f->base = cfi.fdes[i].start;
+		if (cfi_from(&cfi.fdes[i]) < f->base)
+			f->base = cfi_from(&cfi.fdes[i]);
 	for (uint32_t i = 0; f && i < cfi.nfdes; i++) {
-		uint64_t start = cfi.fdes[i].start - f->base;
-		uint64_t size = cfi.fdes[i].end - cfi.fdes[i].start;
+		uint64_t start = cfi_from(&cfi.fdes[i]) - f->base;
+		uint64_t size = cfi.fdes[i].end - cfi_from(&cfi.fdes[i]);
 
 		if (start <= UINT32_MAX && size <= UINT32_MAX)
 			f->func[f->n++] = (struct func){start, size};

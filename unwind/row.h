@@ -86,6 +86,7 @@ enum row_class {
 	ROW_CLASS_OFFSET, /* beyond 32 bits, or impossible */
 	ROW_CLASS_WIDE_FULL,
 	ROW_CLASS_GRANULE_FULL,
+	ROW_CLASS_STACK_SWITCH, /* the CFI is there and is not true */
 	ROW_CLASS_COUNT,
 };
 
@@ -126,9 +127,19 @@ enum wide_reg {
 };
 
 /* WIDE_SIGNAL: the CIE has augmentation 'S': the caller's pc is exact, not a return address.
- * WIDE_SP_LOST: the caller's RSP is not the CFA (longjmp): it is known, but not its caller. */
-#define WIDE_SIGNAL  1u
-#define WIDE_SP_LOST 2u
+ * WIDE_SP_LOST: the caller's RSP is not the CFA (longjmp): it is known, but not its caller.
+ * WIDE_SIGCONTEXT: all registers are where the kernel saves them, the CFA's slot being RSP's.
+ * WIDE_CLONED: a system call that gives the child a stack of its own returns here: RAX is zero in
+ * the child, which has no caller; the rest of the rule is the parent's (unwind/clonegap.h).
+ * WIDE_KEPT: one register besides RSP and RBP that the file's own rules ask for over calls (ld.so's
+ * resolver asks for RBX); 0 is none. */
+#define WIDE_SIGNAL	     1u
+#define WIDE_SP_LOST	     2u
+#define WIDE_SIGCONTEXT	     4u
+#define WIDE_CLONED	     8u
+#define WIDE_KEPT(reg)	     ((__u32)(reg) << 4)
+#define WIDE_KEPT_REG(flags) ((__u32)(flags) >> 4)
+#define WIDE_KEPT_LOST	     0xffu
 
 /* What does not fit in 24 bits. Deduplicated over all objects; BPF reads it from an array map. */
 struct wide_rule {
@@ -139,7 +150,7 @@ struct wide_rule {
 	__u8 ra_kind; /* enum wide_reg */
 	__u8 ra_reg;
 	__u8 flags;
-	__u8 pad;
+	__u8 kept; /* depth of the kept register below the CFA / 8; 0: unchanged; WIDE_KEPT_LOST */
 	__s32 cfa_off;
 	__s32 cfa_add;
 	__s32 fp_off;
@@ -147,6 +158,32 @@ struct wide_rule {
 };
 
 _Static_assert(sizeof(struct wide_rule) == 24, "layout shared with BPF");
+
+/*
+ * struct sigcontext of x86-64 Linux, as the kernel leaves it on the stack of a signal handler: the
+ * order of the general registers, and where they stand in the ucontext.
+ */
+#define SIGCONTEXT_AT 40 /* struct ucontext.uc_mcontext */
+enum sigcontext_reg {
+	SIGCONTEXT_R8,
+	SIGCONTEXT_R9,
+	SIGCONTEXT_R10,
+	SIGCONTEXT_R11,
+	SIGCONTEXT_R12,
+	SIGCONTEXT_R13,
+	SIGCONTEXT_R14,
+	SIGCONTEXT_R15,
+	SIGCONTEXT_RDI,
+	SIGCONTEXT_RSI,
+	SIGCONTEXT_RBP,
+	SIGCONTEXT_RBX,
+	SIGCONTEXT_RDX,
+	SIGCONTEXT_RAX,
+	SIGCONTEXT_RCX,
+	SIGCONTEXT_RSP,
+	SIGCONTEXT_RIP,
+	SIGCONTEXT_COUNT,
+};
 
 #define WIDE_RULES_MAX 16384u /* entries of the array map; a distribution needs about 7,000 */
 

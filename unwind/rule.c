@@ -137,10 +137,31 @@ static int wide_reg(const struct reg_rule *rule, __u8 *kind, __u8 *reg, __s32 *o
 	return 0;
 }
 
-static int rule_wide(const struct expr *cfa, const struct reg_rule *fp, const struct reg_rule *ra,
-		     unsigned int flags, struct wide_rules *set, uint32_t *rule)
+/* Everything that a signal interrupted is where the kernel puts it. */
+static bool is_sigcontext(const struct wide_rule *wide)
 {
-	struct wide_rule wide = {.flags = (__u8)flags};
+	int64_t gregs = (int64_t)wide->cfa_off - 8 * SIGCONTEXT_RSP;
+
+	return wide->cfa_kind == WIDE_CFA_DEREF && !wide->cfa_add && wide->fp_kind == WIDE_AT_REG &&
+	       wide->fp_reg == wide->cfa_reg && wide->fp_off == gregs + 8 * SIGCONTEXT_RBP &&
+	       wide->ra_kind == WIDE_AT_REG && wide->ra_reg == wide->cfa_reg &&
+	       wide->ra_off == gregs + 8 * SIGCONTEXT_RIP;
+}
+
+static __u8 kept_depth(const struct reg_rule *kept)
+{
+	if (kept->how == REG_UNSET || kept->how == REG_SAME)
+		return 0;
+	if (kept->how != REG_AT_CFA || kept->off >= 0 || kept->off % 8 ||
+	    kept->off <= -8 * (int64_t)WIDE_KEPT_LOST)
+		return WIDE_KEPT_LOST;
+	return (__u8)(-kept->off / 8);
+}
+
+static int rule_wide(const struct expr *cfa, const struct reg_rule *fp, const struct reg_rule *ra,
+		     unsigned int flags, __u8 kept, struct wide_rules *set, uint32_t *rule)
+{
+	struct wide_rule wide = {.flags = (__u8)flags, .kept = kept};
 	int class = wide_cfa(&wide, cfa), index;
 
 	if (!class)
@@ -149,6 +170,8 @@ static int rule_wide(const struct expr *cfa, const struct reg_rule *fp, const st
 		wide.fp_kind = WIDE_SAME;
 	else if (!class)
 		class = wide_reg(fp, &wide.fp_kind, &wide.fp_reg, &wide.fp_off, ROW_CLASS_FP_RULE);
+	if (!class && (flags & (WIDE_SIGNAL | WIDE_SP_LOST)) == WIDE_SIGNAL && is_sigcontext(&wide))
+		wide.flags |= WIDE_SIGCONTEXT;
 	if (!class) {
 		index = wide_rules_index(set, &wide);
 		if (index >= 0) {
@@ -170,6 +193,7 @@ int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *
 	struct reg_rule fp = normal(state->fp, cfa), ra = normal(state->ra, cfa);
 	unsigned int flags = 0;
 	uint32_t depth;
+	__u8 kept = 0;
 	bool usual;
 
 	/* Without a rule the return address is as unknown as with `undefined`: elfutils agrees. */
@@ -181,8 +205,15 @@ int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *
 		flags |= WIDE_SIGNAL;
 	if (!sp_is_cfa(&state->sp, cfa))
 		flags |= WIDE_SP_LOST;
-	usual = !flags && ra.how == REG_AT_CFA && ra.off == ARCH_RA_AT && fp_depth(&fp, &depth);
-	if (usual && cfa_is_short(cfa, RULE_CFA_MAX)) {
+	if (state->kept_reg) {
+		struct reg_rule saved = normal(state->kept, cfa);
+
+		flags |= WIDE_KEPT(state->kept_reg);
+		kept = kept_depth(&saved);
+	}
+	usual = !(flags & (WIDE_SIGNAL | WIDE_SP_LOST)) && ra.how == REG_AT_CFA &&
+		ra.off == ARCH_RA_AT && fp_depth(&fp, &depth);
+	if (usual && cfa_is_short(cfa, RULE_CFA_MAX) && !state->kept_reg) {
 		*rule = RULE_FRAME(cfa->reg == ARCH_SP ? ROW_RSP : ROW_RBP, cfa->add, depth);
 		return 0;
 	}
@@ -191,5 +222,14 @@ int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *
 		*rule = RULE(ROW_PLT, cfa->threshold);
 		return 0;
 	}
-	return rule_wide(cfa, &fp, &ra, flags, wide, rule);
+	return rule_wide(cfa, &fp, &ra, flags, kept, wide, rule);
+}
+
+int rule_cloned(uint32_t kept_reg, struct wide_rules *wide, uint32_t *rule)
+{
+	const struct expr cfa = {.kind = EXPR_REG, .reg = ARCH_SP, .add = -ARCH_RA_AT};
+	const struct reg_rule same = {.how = REG_SAME};
+	const struct reg_rule ra = {.how = REG_AT_CFA, .off = ARCH_RA_AT};
+
+	return rule_wide(&cfa, &same, &ra, WIDE_CLONED | WIDE_KEPT(kept_reg), 0, wide, rule);
 }

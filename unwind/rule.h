@@ -19,4 +19,10 @@ struct wide_rules;
 int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *wide,
 		 uint32_t *rule);
 
+/*
+ * The rule behind the system call of a clone (unwind/clonegap.h). kept_reg: the register that the
+ * file's rules follow, which is as it was; 0: none. Never anything but a wide rule, else as above.
+ */
+int rule_cloned(uint32_t kept_reg, struct wide_rules *wide, uint32_t *rule);
+
 #endif

@@ -7,7 +7,6 @@
 #include "unwind/shards.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,6 +222,40 @@ void shards_remove(struct shards *shards, uint32_t word)
 		(shard->nblocks - index) * sizeof(*shard->blocks));
 	shard->largest = SHARD_WORDS;
 	shard_drop_empty(shards, i);
+}
+
+static void room_add(struct shards_room *room, uint32_t gap, uint32_t least)
+{
+	if (gap > least)
+		room->words += gap - least;
+	if (gap > room->largest)
+		room->largest = gap;
+}
+
+void shards_room(const struct shards *shards, const uint32_t *gone, size_t ngone, uint32_t least,
+		 struct shards_room *out)
+{
+	const struct shard *shard;
+	uint32_t at, i, number;
+	size_t next = 0;
+
+	*out = (struct shards_room){0};
+	for (number = 0; number < shards->max; number++) {
+		shard = &shards->shard[number];
+		at = 0;
+		for (i = 0; i < shard->nblocks; i++) {
+			const struct block *b = &shard->blocks[i];
+			const uint32_t word = number << SHARD_SHIFT | b->at;
+
+			while (next < ngone && gone[next] < word)
+				next++;
+			if (next < ngone && gone[next] == word)
+				continue;
+			room_add(out, b->at - at, least);
+			at = b->at + b->count;
+		}
+		room_add(out, SHARD_WORDS - at, least);
+	}
 }
 
 unsigned int shards_max(const struct shards *shards)

@@ -10,6 +10,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "unwind/row.h"
@@ -47,6 +48,16 @@ int shards_add(struct shards *shards, const uint32_t *words, uint32_t count, uin
 
 /* Gives a block back. The caller made sure that no running program still reads it. */
 void shards_remove(struct shards *shards, uint32_t word);
+
+/* What gaps there are, or would be; a shard that may still be made is one. */
+struct shards_room {
+	uint64_t words;	  /* of all gaps, each without the first `least` */
+	uint32_t largest; /* gap, as a whole */
+};
+
+/* As if the blocks at the words gone[0..ngone), ascending, were given back already. */
+void shards_room(const struct shards *shards, const uint32_t *gone, size_t ngone, uint32_t least,
+		 struct shards_room *out);
 
 unsigned int shards_max(const struct shards *shards);
 void shards_info(const struct shards *shards, unsigned int i, struct shard_info *out);

@@ -17,8 +17,10 @@
  *	STEP_BARRIER(x)
  *		keeps the compiler from reasoning about x; in BPF it makes the mask that follows
  *		it stand right before the access, where the verifier wants to see it
+ *	STEP_TOUCH(entry)
+ *		notes that the entry of the lists was come upon; unless defined, nothing
  *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_FRAME_POINTER(w, reason),
- *	WALK_WIDE(w, index)
+ *	WALK_WIDE(w, index), WALK_COVERED(w, addr), WALK_SWITCH(w, cfa)
  *		call the function of that name; unless defined, directly. In BPF through global
  *		functions, which are verified once, apart from all their callers
  *
@@ -30,11 +32,16 @@
 
 #include "unwind/walk.h"
 
+#ifndef STEP_TOUCH
+#define STEP_TOUCH(entry) ((void)(entry))
+#endif
 #ifndef WALK_REFILL
 #define WALK_REFILL	   walk_refill
 #define WALK_SEARCH_MAP	   walk_search_map
 #define WALK_FRAME_POINTER walk_frame_pointer
 #define WALK_WIDE	   walk_wide
+#define WALK_COVERED	   walk_covered
+#define WALK_SWITCH	   walk_switch
 #endif
 
 static __always_inline __u64 walk_mix(__u64 hash, __u64 value)
@@ -52,8 +59,9 @@ static __always_inline void walk_begin(struct walk *w, int exact)
 	w->hash = 0x243f6a8885a308d3ull;
 	w->nframes = 0;
 	w->exact = exact;
-	w->has_regs = 1;
+	w->known = WALK_ALL_KNOWN;
 	w->fp_chain = 0;
+	w->switches = 0;
 	w->map.start = 1;
 	w->map.end = 0;
 	w->window_size = 0;
@@ -135,7 +143,10 @@ static __always_inline int walk_search_map(struct walk *w, __u64 addr)
 	STEP_BARRIER(at);
 	e = &entries[at & (MAP_ENTRIES_MAX - 1)];
 	w->map = *e;
-	return addr >= w->map.start && addr < w->map.end;
+	if (addr < w->map.start || addr >= w->map.end)
+		return 0;
+	STEP_TOUCH(at);
+	return 1;
 }
 
 static __always_inline int walk_find_map(struct walk *w, __u64 addr)
@@ -183,22 +194,40 @@ static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr)
 
 /*
  * True when a call instruction ends right before the address: E8 rel32, or FF /2 with each length
- * of its operand, which is what tells a return address from any other number that points to code.
+ * of its operand (Intel SDM volume 2, table 2-2), which is what tells a return address from any
+ * other number that points to code.
  */
 static __always_inline int walk_after_call(struct walk *w, __u64 addr)
 {
 	__u64 code;
 
+	/* byte i of code is at addr - 8 + i */
 	if (addr < 8 || step_read_user(w, &code, 8, addr - 8))
 		return 0;
-	/* byte i of code is at addr - 8 + i */
 	if ((code >> 24 & 0xff) == 0xe8)
 		return 1;
-	if ((code >> 48 & 0x38ff) == 0x10ff || (code >> 40 & 0x38ff) == 0x10ff ||
-	    (code >> 32 & 0x38ff) == 0x10ff || (code >> 16 & 0x38ff) == 0x10ff ||
-	    (code >> 8 & 0x38ff) == 0x10ff)
+	/* 2 bytes: a register, or its plain address; 3: with a short offset, or an index */
+	if ((code >> 48 & 0xf8ff) == 0xd0ff ||
+	    ((code >> 48 & 0xf8ff) == 0x10ff && (code >> 56 & 6) != 4) ||
+	    ((code >> 40 & 0xf8ff) == 0x50ff && (code >> 48 & 7) != 4) ||
+	    ((code >> 40 & 0xffff) == 0x14ff && (code >> 56 & 7) != 5))
 		return 1;
-	return 0;
+	/* 4: index and short offset; 6: long offset, or relative to pc; 7: index and long offset */
+	return (code >> 32 & 0xffff) == 0x54ff ||
+	       ((code >> 16 & 0xf8ff) == 0x90ff && (code >> 24 & 7) != 4) ||
+	       (code >> 16 & 0xffff) == 0x15ff || (code >> 8 & 0xffff) == 0x94ff ||
+	       (code >> 8 & 0x7ffff) == 0x514ff;
+}
+
+/* True when there is a rule for the address; w->map is then the mapping. */
+static __always_inline int walk_covered(struct walk *w, __u64 addr)
+{
+	__s64 rule;
+
+	if (!walk_find_map(w, addr) || MAP_KIND(w->map.meta) != MAP_CFI)
+		return 0;
+	rule = walk_find_rule(w, addr);
+	return rule >= 0 && RULE_KIND((__u32)rule) != ROW_END;
 }
 
 /*
@@ -207,50 +236,196 @@ static __always_inline int walk_after_call(struct walk *w, __u64 addr)
  */
 static __always_inline int walk_is_planted(struct walk *w)
 {
-	__s64 rule;
+	return !w->exact && WALK_COVERED(w, w->pc) && !walk_after_call(w, w->pc);
+}
 
-	if (w->exact || !walk_find_map(w, w->pc) || MAP_KIND(w->map.meta) != MAP_CFI)
+/*
+ * True where a zero frame pointer means the deepest frame (psABI 3.4.1), and not a register that
+ * happens to be zero: behind a chain, where the main thread's stack begins, or in front of the
+ * `mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall` that ends musl's threads.
+ */
+static __always_inline int walk_is_deepest(struct walk *w)
+{
+	__u64 code;
+
+	if (w->known == WALK_ALL_KNOWN)
 		return 0;
-	rule = walk_find_rule(w, w->pc);
-	return rule >= 0 && RULE_KIND((__u32)rule) != ROW_END && !walk_after_call(w, w->pc);
+	if (w->fp_chain || !w->stack_start || w->stack_start - w->sp < WALK_START_BYTES)
+		return 1;
+	return !step_read_user(w, &code, 8, w->pc) && code == 0x050f3cb0c031c789ull;
+}
+
+/*
+ * True at `mov $15, %rax; syscall`, which the kernel lets a signal handler return to. glibc's has
+ * CFI; musl's and Go's have none. Within a chain of frame pointers, where each frame would pay for
+ * the look, only at the beginning of an aligned function.
+ */
+static __always_inline int walk_is_sigreturn(struct walk *w)
+{
+	__u64 code, at = w->pc;
+
+	if (w->fp_chain && at & 15)
+		return 0;
+	if (w->known == WALK_ALL_KNOWN && !w->exact)
+		at -= 9; /* in the system call already */
+	if (step_read_user(w, &code, 8, at))
+		return 0;
+	if (w->exact && (code & 0xffff) == 0x050f) { /* at its second instruction */
+		at -= 7;
+		if (step_read_user(w, &code, 8, at))
+			return 0;
+	}
+	if (code != 0x0f0000000fc0c748ull)
+		return 0;
+	return !step_read_user(w, &code, 8, at + 1) && code >> 56 == 0x05;
+}
+
+/* No call leads to the frame at hand: its name is that of the pc, not of what stands before it. */
+static __always_inline void walk_name_exactly(struct walk *w)
+{
+	__u32 last = w->nframes - 1;
+
+	if (w->known == WALK_ALL_KNOWN)
+		return;
+	STEP_BARRIER(last);
+	w->frames[last & (WALK_FRAMES_MAX - 1)] |= FRAME_EXACT;
+}
+
+/*
+ * Goes on with what a signal interrupted: all registers stand in the sigcontext at the address.
+ * While the kernel puts them back there is a moment when the stack pointer is the interrupted
+ * code's already and the pc not yet; then nobody knows where the sigcontext is.
+ */
+static __always_inline int walk_sigcontext(struct walk *w, __u64 at)
+{
+	__u64 g[SIGCONTEXT_COUNT];
+
+	walk_name_exactly(w);
+	if (step_read_user(w, g, sizeof(g), at))
+		return WALK_READ_FAULT;
+	w->regs[DWARF_RAX] = g[SIGCONTEXT_RAX];
+	w->regs[DWARF_RDX] = g[SIGCONTEXT_RDX];
+	w->regs[DWARF_RCX] = g[SIGCONTEXT_RCX];
+	w->regs[DWARF_RBX] = g[SIGCONTEXT_RBX];
+	w->regs[DWARF_RSI] = g[SIGCONTEXT_RSI];
+	w->regs[DWARF_RDI] = g[SIGCONTEXT_RDI];
+	w->regs[DWARF_RBP] = g[SIGCONTEXT_RBP];
+	w->regs[DWARF_RSP] = g[SIGCONTEXT_RSP];
+	w->regs[DWARF_R8] = g[SIGCONTEXT_R8];
+	w->regs[DWARF_R9] = g[SIGCONTEXT_R9];
+	w->regs[DWARF_R10] = g[SIGCONTEXT_R10];
+	w->regs[DWARF_R11] = g[SIGCONTEXT_R11];
+	w->regs[DWARF_R12] = g[SIGCONTEXT_R12];
+	w->regs[DWARF_R13] = g[SIGCONTEXT_R13];
+	w->regs[DWARF_R14] = g[SIGCONTEXT_R14];
+	w->regs[DWARF_R15] = g[SIGCONTEXT_R15];
+	w->regs[DWARF_RIP] = g[SIGCONTEXT_RIP];
+	w->pc = g[SIGCONTEXT_RIP];
+	w->sp = g[SIGCONTEXT_RSP];
+	w->fp = g[SIGCONTEXT_RBP];
+	w->known = WALK_ALL_KNOWN;
+	w->exact = 1;
+	w->fp_chain = 0;
+	if (w->nframes == 1 && !walk_find_map(w, w->pc))
+		return WALK_NO_REGISTERS;
+	return w->pc ? WALK_GOES_ON : WALK_BOTTOM;
+}
+
+/*
+ * The frame of a thread that is in rt_sigreturn, whatever its trampoline's CFI says or not. When no
+ * `mov $15, ...; syscall` is before the pc the kernel has put all registers back already.
+ */
+static __always_inline int walk_leave_signal(struct walk *w)
+{
+	__u64 code;
+
+	if (!step_read_user(w, &code, sizeof(code), w->pc - 8) && code >> 16 != 0x050f0000000full) {
+		w->exact = 1;
+		return WALK_GOES_ON;
+	}
+	w->frames[0] = w->pc;
+	w->nframes = 1;
+	w->hash = walk_mix(w->hash, w->pc);
+	return walk_sigcontext(w, w->sp + SIGCONTEXT_AT);
+}
+
+/*
+ * In code without CFI a leaf that has not touched the stack has its return address on top of it,
+ * and its caller's frame pointer is no business of its own. Taken only when it leads to CFI, or
+ * when the caller's frame begins right there.
+ */
+static __always_inline int walk_bare_leaf(struct walk *w)
+{
+	__u64 ra;
+
+	if (w->known != WALK_ALL_KNOWN || !w->exact || walk_read(w, w->sp, &ra) ||
+	    !walk_after_call(w, ra))
+		return 0;
+	if (!WALK_COVERED(w, ra - 1) && (w->fp != w->sp + 8 || !walk_find_map(w, ra - 1)))
+		return 0;
+	w->pc = ra;
+	w->sp += 8;
+	w->exact = 0;
+	w->known &= WALK_CALLEE_SAVED;
+	return 1;
 }
 
 /*
  * Follows the frame pointer, if it looks like one: above the stack pointer, aligned, near, leading
- * to an older frame and to a return address. The first of a chain must come right after a call.
+ * to a return address and to an older frame. The first of a chain must come right after a call,
+ * and when the caller has CFI it may keep any number where its own caller's frame pointer was.
  */
 static __always_inline int walk_frame_pointer(struct walk *w, int reason)
 {
 	__u64 fp = w->fp, caller_fp, ra;
-	int err;
 
+	if (walk_is_sigreturn(w))
+		return walk_sigcontext(w, w->sp + SIGCONTEXT_AT);
 	if (walk_is_planted(w))
 		return WALK_BOTTOM;
-	if (!fp && !w->has_regs)
-		return WALK_BOTTOM; /* psABI 3.4.1: the deepest frame has a zero frame pointer */
+	/* Nothing is on the stack of ld.so's _start, which has no CFI. */
+	if (w->stack_start && w->sp == w->stack_start)
+		return WALK_BOTTOM;
+	if (!fp && walk_is_deepest(w))
+		return WALK_BOTTOM;
+	if (walk_bare_leaf(w))
+		return WALK_GOES_ON;
 	if (fp < w->sp || fp & 7 || fp - w->sp > 64ull << 20)
 		return reason;
-	err = walk_read(w, fp, &caller_fp);
-	if (err)
-		return reason;
-	err = walk_read(w, fp + 8, &ra);
-	if (err)
+	if (walk_read(w, fp, &caller_fp) || walk_read(w, fp + 8, &ra))
 		return reason;
 	if (!ra && !caller_fp)
-		return WALK_BOTTOM;
-	if (caller_fp && caller_fp <= fp)
-		return reason;
+		return w->fp_chain ? WALK_BOTTOM : reason;
 	if (!walk_find_map(w, ra - 1))
 		return reason;
-	if (!w->fp_chain && !walk_after_call(w, ra))
+	if (caller_fp && caller_fp <= fp) {
+		if (!walk_after_call(w, ra) || !WALK_COVERED(w, ra - 1))
+			return reason;
+	} else if (!w->fp_chain && !walk_after_call(w, ra)) {
 		return reason;
+	}
 	w->pc = ra;
 	w->sp = fp + 16;
 	w->fp = caller_fp;
 	w->fp_chain = 1;
 	w->exact = 0;
-	w->has_regs = 0;
+	w->known = 0;
 	return WALK_GOES_ON;
+}
+
+/*
+ * A caller's frame that does not lie above this one: right only on another stack, to which CFI has
+ * led by a register that it restored. Its return address must come after a call.
+ */
+static __always_inline int walk_switch(struct walk *w, __u64 cfa)
+{
+	__u64 ra;
+
+	if (w->switches >= WALK_SWITCHES_MAX || walk_read(w, cfa - 8, &ra) ||
+	    !walk_after_call(w, ra))
+		return WALK_BAD_CFA;
+	w->switches++;
+	return 0;
 }
 
 static __always_inline int walk_register(const struct walk *w, __u32 reg, __u64 *value)
@@ -263,7 +438,7 @@ static __always_inline int walk_register(const struct walk *w, __u32 reg, __u64 
 		*value = w->fp;
 		return 0;
 	}
-	if (!w->has_regs || reg >= DWARF_COUNT)
+	if (reg >= DWARF_COUNT || !(w->known >> reg & 1))
 		return WALK_REGISTER;
 	STEP_BARRIER(reg);
 	reg &= 31;
@@ -271,6 +446,25 @@ static __always_inline int walk_register(const struct walk *w, __u32 reg, __u64 
 		return WALK_REGISTER;
 	*value = w->regs[reg];
 	return 0;
+}
+
+/* What becomes of the one register that the rule's file keeps track of. */
+static __always_inline void walk_keep(struct walk *w, const struct wide_rule *r, __u64 cfa)
+{
+	__u32 reg = WIDE_KEPT_REG(r->flags);
+	__u64 value;
+
+	if (reg && !r->kept) {
+		w->known &= 1u << reg;
+		return;
+	}
+	w->known = 0;
+	if (!reg || r->kept == WIDE_KEPT_LOST || walk_read(w, cfa - 8ull * r->kept, &value))
+		return;
+	STEP_BARRIER(reg);
+	reg &= 15;
+	w->regs[reg] = value;
+	w->known = 1u << reg;
 }
 
 static __always_inline int walk_wide(struct walk *w, __u32 index)
@@ -285,6 +479,15 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	if (err)
 		return err;
 	cfa = value + (__s64)r->cfa_off;
+	if (r->flags & WIDE_CLONED) {
+		err = walk_register(w, DWARF_RAX, &value);
+		if (err)
+			return err;
+		if (!value)
+			return WALK_BOTTOM;
+	}
+	if (r->flags & WIDE_SIGCONTEXT)
+		return walk_sigcontext(w, cfa - 8 * SIGCONTEXT_RSP);
 	if (r->cfa_kind == WIDE_CFA_DEREF) {
 		err = walk_read(w, cfa, &value);
 		if (err)
@@ -298,15 +501,14 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 			if (err)
 				return err;
 		}
-		err = walk_read(w, value + (__s64)r->fp_off, &fp);
-		if (err)
-			return err;
+		if (walk_read(w, value + (__s64)r->fp_off, &fp))
+			fp = WALK_NO_FP;
 	} else if (r->fp_kind == WIDE_IN_REG) {
 		err = walk_register(w, r->fp_reg, &fp);
 		if (err)
 			return err;
 	} else if (r->fp_kind == WIDE_UNDEFINED) {
-		fp = 0;
+		fp = WALK_NO_FP;
 	}
 	if (r->ra_kind == WIDE_AT_CFA || r->ra_kind == WIDE_AT_REG) {
 		value = cfa;
@@ -332,12 +534,17 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	 * A signal handler may run on a stack of its own. Else the caller's frame lies above, or
 	 * right here when the return address has been taken from the stack, as in vfork.
 	 */
-	if (!w->exact && (cfa < w->sp || (cfa == w->sp && r->ra_kind != WIDE_IN_REG)))
-		return WALK_BAD_CFA;
+	if (!w->exact && (cfa < w->sp || (cfa == w->sp && r->ra_kind != WIDE_IN_REG))) {
+		if (r->cfa_reg == DWARF_RSP || r->ra_kind == WIDE_IN_REG)
+			return WALK_BAD_CFA;
+		err = WALK_SWITCH(w, cfa);
+		if (err)
+			return err;
+	}
+	walk_keep(w, r, cfa);
 	w->pc = ra;
 	w->sp = cfa;
 	w->fp = fp;
-	w->has_regs = 0;
 	w->fp_chain = 0;
 	return ra ? WALK_GOES_ON : WALK_BOTTOM;
 }
@@ -345,24 +552,25 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 /* RSP- and RBP-based frames and PLT stubs: nearly all of them. */
 static __always_inline int walk_row(struct walk *w, __u32 rule)
 {
-	__u32 kind = RULE_KIND(rule), depth = 0;
+	__u32 kind = RULE_KIND(rule), depth = 0, known = 0;
 	__u64 cfa, fp = w->fp, ra;
 	int err;
 
 	if (kind == ROW_PLT) {
+		known = w->known & WALK_CALLEE_SAVED;
 		cfa = w->sp + 8 + ((w->pc & 15) >= (rule & 15) ? 8 : 0);
 	} else {
 		cfa = (kind == ROW_RSP ? w->sp : w->fp) + RULE_CFA(rule);
 		depth = RULE_FP_DEPTH(rule);
 	}
-	if (cfa <= w->sp)
-		return WALK_BAD_CFA;
-	/* The saved RBP lies below the return address, so one window serves both. */
-	if (depth) {
-		err = walk_read(w, cfa - depth, &fp);
+	if (cfa <= w->sp) {
+		err = kind == ROW_RBP ? WALK_SWITCH(w, cfa) : WALK_BAD_CFA;
 		if (err)
 			return err;
 	}
+	/* The saved RBP lies below the return address, so one window serves both. */
+	if (depth && walk_read(w, cfa - depth, &fp))
+		fp = WALK_NO_FP;
 	err = walk_read(w, cfa - 8, &ra);
 	if (err)
 		return err;
@@ -370,18 +578,16 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	w->sp = cfa;
 	w->fp = fp;
 	w->exact = 0;
-	w->has_regs = 0;
+	w->known = known;
 	w->fp_chain = 0;
 	return ra ? WALK_GOES_ON : WALK_BOTTOM;
 }
 
-/* Notes the frame at hand and moves w to its caller: WALK_GOES_ON, or why there is none. */
-static __always_inline int walk_step(struct walk *w)
+/* Puts the frame at hand on the list; WALK_DEPTH: there is no room. */
+static __always_inline int walk_note(struct walk *w)
 {
-	__u64 addr = w->exact ? w->pc : w->pc - 1;
 	__u64 frame = w->pc | (w->exact ? FRAME_EXACT : 0);
-	__u32 n = w->nframes, kind;
-	__s64 rule;
+	__u32 n = w->nframes;
 
 	if (n >= WALK_FRAMES_MAX)
 		return WALK_DEPTH;
@@ -389,7 +595,38 @@ static __always_inline int walk_step(struct walk *w)
 	w->frames[n & (WALK_FRAMES_MAX - 1)] = frame;
 	w->nframes = n + 1;
 	w->hash = walk_mix(w->hash, frame);
+	return 0;
+}
 
+/*
+ * The step in a process of which nothing is known: neither mappings nor CFI. All there is to go by
+ * is that a frame pointer leads upwards and to an address behind a call.
+ */
+static __always_inline int walk_blind(struct walk *w, int reason)
+{
+	__u64 fp = w->fp, caller_fp, ra;
+
+	if (walk_note(w))
+		return WALK_DEPTH;
+	if (fp < w->sp || fp & 7 || fp - w->sp > 64ull << 20 || walk_read(w, fp, &caller_fp) ||
+	    walk_read(w, fp + 8, &ra) || !walk_after_call(w, ra))
+		return reason;
+	w->pc = ra;
+	w->sp = fp + 16;
+	w->fp = caller_fp;
+	w->exact = 0;
+	return WALK_GOES_ON;
+}
+
+/* Notes the frame at hand and moves w to its caller: WALK_GOES_ON, or why there is none. */
+static __always_inline int walk_step(struct walk *w)
+{
+	__u64 addr = w->exact ? w->pc : w->pc - 1;
+	__u32 kind;
+	__s64 rule;
+
+	if (walk_note(w))
+		return WALK_DEPTH;
 	if (!walk_find_map(w, addr))
 		return WALK_NO_MAPPING;
 	kind = MAP_KIND(w->map.meta);

@@ -21,13 +21,18 @@
 #include "unwind/arch.h"
 #include "unwind/cfa.h"
 #include "unwind/cfifile.h"
+#include "unwind/clonegap.h"
 #include "unwind/ehframe.h"
+#include "unwind/gostack.h"
 #include "unwind/rule.h"
+#include "unwind/sframe.h"
 #include "unwind/spans.h"
 #include "unwind/wide.h"
 
-#define NO_CIE	  UINT32_MAX /* a PLT section that has no CFI */
-#define LOADS_MAX 1024	     /* executable segments looked at; Linux maps about as many */
+#define NO_CIE	      UINT32_MAX /* a PLT section that has no CFI */
+#define KEEP_ROWS_MAX (1u << 14)
+#define FRAME_EDGES   4
+#define LOADS_MAX     1024 /* executable segments looked at; Linux maps about as many */
 
 /* Words of a table: 16 MiB of text without a row boundary, and 16 words for each byte of CFI. */
 #define WORDS_MAX(cfi_bytes) (((uint64_t)1 << 16) + (uint64_t)(cfi_bytes)*16)
@@ -41,15 +46,31 @@ struct builder {
 	const struct elf_file *file;
 	struct wide_rules *wide;
 	struct unwind_table *table;
-	struct cfi_section section;
+	struct cfi_section sections[CFI_SECTIONS];
 	struct cfi cfi;
+	struct sframe sframe;
 	struct cfa_state *initial; /* of each CIE */
 	struct spans spans;
+	uint64_t gap;	    /* where the rows of the last FDE ended */
 	struct text *texts; /* executable segments */
 	size_t ntexts;
+	/*
+	 * A register that must survive a call for a CFA to be known: noticed while rows are made
+	 * without it, and then followed. One a file; 0: none.
+	 */
+	uint32_t wanted_reg;
+	uint32_t kept_reg;
+	struct go_untrue go[GO_UNTRUE_MAX];
+	unsigned int ngo;
 	/* The FDE at hand. */
-	uint64_t end; /* where its rows end, at most */
+	uint64_t from; /* where its rows begin, at least */
+	uint64_t end;  /* and end, at most */
 	bool signal;
+	uint32_t untrue; /* the rule instead of its CFI's, which is known to be wrong; 0: none */
+	/* Where the frame pointer counts and where the CFI does again, by turns. */
+	uint64_t edges[FRAME_EDGES];
+	unsigned int edge; /* the next to come; odd: the frame pointer counts; FRAME_EDGES: none */
+	uint32_t cfi_rule; /* what the CFI says meanwhile */
 };
 
 static int builder_texts(struct builder *b)
@@ -78,21 +99,27 @@ static const struct text *builder_text(const struct builder *b, uint64_t addr)
 
 static int builder_find(struct builder *b)
 {
-	int err = cfi_file_read(b->file, &b->section, &b->cfi);
+	int err = cfi_file_read(b->file, b->sections, &b->cfi);
 
-	b->table->cfi_bytes = b->section.size;
+	if (!err)
+		err = sframe_read(b->file, &b->sframe, &b->cfi);
+	b->table->cfi_bytes = b->sframe.size;
+	for (int i = 0; i < CFI_SECTIONS; i++)
+		b->table->cfi_bytes += b->sections[i].size;
 	return err;
 }
 
 static int builder_initial(struct builder *b)
 {
+	free(b->initial);
 	b->initial = calloc(b->cfi.ncies ? b->cfi.ncies : 1, sizeof(*b->initial));
 	if (!b->initial)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < b->cfi.ncies; i++) {
 		struct cfi_cie *cie = &b->cfi.cies[i];
+		const struct cfi_section *section = &b->sections[cie->section];
 
-		if (!cie->bad && cfa_initial(&b->section, cie, &b->initial[i]) < 0)
+		if (!cie->bad && cfa_initial(section, cie, b->kept_reg, &b->initial[i]) < 0)
 			cie->bad = true;
 	}
 	return 0;
@@ -113,7 +140,9 @@ static int builder_plt(struct builder *b)
 		struct elf_section section;
 		bool has_cfi = false;
 
-		if (elf_file_section(b->file, names[i], &section) < 0 || !section.size ||
+		if (elf_file_section_header(b->file, elf_file_section_index(b->file, names[i]),
+					    &section) ||
+		    !section.size || section.type == SHT_NOBITS ||
 		    !(section.flags & SHF_EXECINSTR) || section.addr + section.size < section.addr)
 			continue;
 		fde.start = section.addr;
@@ -131,74 +160,159 @@ static int builder_plt(struct builder *b)
 	return 0;
 }
 
-static int fde_compare(const void *left, const void *right)
+/*
+ * Rows where the CFI gives way to the frame pointer and where it comes back, up to pc, which has a
+ * row of its own if the CFI counts there.
+ */
+static int builder_edges(struct builder *b, uint64_t pc)
 {
-	const struct cfi_fde *a = left, *b = right;
+	int err = 0;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	for (; !err && b->edge < FRAME_EDGES && b->edges[b->edge] <= pc; b->edge++) {
+		if (!(b->edge & 1))
+			err = spans_add(&b->spans, b->edges[b->edge], RULE_FRAME(ROW_RBP, 16, 16));
+		else if (b->edges[b->edge] < pc)
+			err = spans_add(&b->spans, b->edges[b->edge], b->cfi_rule);
+	}
+	return err;
 }
 
-static void builder_sort(struct builder *b)
+/*
+ * The row of a clone's system call, in front of the child's first function, which begins at pc and
+ * has no caller.
+ */
+static int builder_gap(struct builder *b, uint64_t pc)
 {
-	struct cfi_fde *fdes = b->cfi.fdes;
+	uint32_t rule;
+	int err;
 
-	/* Linkers keep the order of the text, mostly. */
-	for (uint32_t i = 1; i < b->cfi.nfdes; i++)
-		if (fde_compare(&fdes[i - 1], &fdes[i]) > 0) {
-			qsort(fdes, b->cfi.nfdes, sizeof(*fdes), fde_compare);
-			return;
-		}
+	if (!clone_gap(b->file, b->gap, pc))
+		return 0;
+	err = rule_cloned(b->kept_reg, b->wide, &rule);
+	if (err)
+		return err;
+	if (RULE_KIND(rule) == ROW_UNSUPPORTED)
+		b->table->classes[RULE_PAYLOAD(rule)]++;
+	return spans_add(&b->spans, b->gap, rule);
 }
 
 static int builder_row(void *arg, uint64_t pc, const struct cfa_state *state)
 {
 	struct builder *b = arg;
 	uint32_t rule;
-	int err;
+	int err = 0;
 
 	/* What is behind belongs to the next FDE. */
 	if (pc >= b->end)
 		return 0;
-	err = rule_compile(state, b->signal, b->wide, &rule);
+	if (pc < b->from)
+		pc = b->from;
+	if (b->untrue)
+		rule = b->untrue;
+	else
+		err = rule_compile(state, b->signal, b->wide, &rule);
+	if (!err && pc == b->from && RULE_KIND(rule) == ROW_OUTERMOST)
+		err = builder_gap(b, pc);
+	b->gap = pc; /* once */
+	if (!err)
+		err = builder_edges(b, pc);
 	if (err)
 		return err;
+	b->cfi_rule = rule;
+	if (b->edge & 1)
+		return 0;
 	if (RULE_KIND(rule) == ROW_UNSUPPORTED)
 		b->table->classes[RULE_PAYLOAD(rule)]++;
+	if (RULE_KIND(rule) == ROW_WIDE && arch_callee_saved(state->cfa.reg))
+		b->wanted_reg = state->cfa.reg;
 	return spans_add(&b->spans, pc, rule);
+}
+
+/* NULL: the CFI is true, as far as is known. */
+static const struct go_untrue *builder_untrue(const struct builder *b, uint64_t start)
+{
+	for (unsigned int i = 0; i < b->ngo; i++)
+		if (b->go[i].start == start)
+			return &b->go[i];
+	return NULL;
+}
+
+/* Takes the frame pointer where a clock has one; false: it has none that is known. */
+static bool builder_clock(struct builder *b, const struct cfi_fde *fde)
+{
+	struct go_frame frame;
+
+	if (b->from != fde->start || b->end != fde->end ||
+	    !go_clock_frame(b->file, fde->start, fde->end, &frame))
+		return false;
+	for (unsigned int i = 0; i < FRAME_EDGES / 2; i++) {
+		b->edges[2 * i] = frame.from[i];
+		b->edges[2 * i + 1] = frame.to[i];
+	}
+	b->edge = 0;
+	return true;
+}
+
+/* The rule instead of what the CFI of such a function says; 0: there is none for all of it. */
+static uint32_t builder_go(struct builder *b, const struct cfi_fde *fde, enum go_kind kind)
+{
+	if (kind == GO_BOTTOM)
+		return RULE_OUTERMOST(0, 0, 0);
+	if (kind == GO_CLOCK && builder_clock(b, fde))
+		return 0;
+	return RULE(ROW_UNSUPPORTED, ROW_CLASS_STACK_SWITCH);
 }
 
 /* limit: where the next FDE begins. */
 static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t limit)
 {
-	const struct text *text = builder_text(b, fde->start);
+	const struct text *text = builder_text(b, cfi_from(fde));
 	uint64_t end;
 	int err;
 
-	if (!text || (fde->cie != NO_CIE && b->cfi.cies[fde->cie].bad)) {
+	if (!text || (fde->cie < b->cfi.ncies && b->cfi.cies[fde->cie].bad)) {
 		b->table->bad_fdes++;
 		return 0;
 	}
+	b->untrue = 0;
+	b->edge = FRAME_EDGES;
+	b->from = cfi_from(fde);
 	b->end = fde->end < text->end ? fde->end : text->end;
 	if (b->end > limit)
 		b->end = limit;
 	if (fde->cie == NO_CIE) {
 		end = b->end;
 		err = spans_add(&b->spans, fde->start, RULE_FRAME(ROW_RSP, ARCH_PLT_CFA, 0));
+	} else if (fde->cie == SFRAME_CIE) {
+		end = b->end;
+		b->signal = sframe_signal(fde);
+		err = sframe_run(&b->sframe, fde, builder_row, b);
 	} else {
 		const struct cfi_cie *cie = &b->cfi.cies[fde->cie];
+		const struct go_untrue *go = builder_untrue(b, fde->start);
 
+		if (go && go->kind == GO_TRAMPOLINE)
+			return 0; /* the walk knows it by its code */
 		b->signal = cie->signal;
-		err = cfa_run(&b->section, cie, &b->initial[fde->cie], fde, builder_row, b, &end);
+		if (go)
+			b->untrue = builder_go(b, fde, go->kind);
+		err = cfa_run(&b->sections[cie->section], cie, &b->initial[fde->cie], fde,
+			      builder_row, b, &end);
 		if (err == -EINVAL) {
 			b->table->bad_fdes++;
 			err = 0;
 		}
 	}
+	if (end > b->end)
+		end = b->end;
+	if (!err && end > b->from)
+		err = builder_edges(b, end - 1);
 	if (err)
 		return err;
-	return spans_add(&b->spans, end < b->end ? end : b->end, RULE(ROW_END, 0));
+	if (end <= b->from)
+		return 0;
+	b->gap = end;
+	return spans_add(&b->spans, end, RULE(ROW_END, 0));
 }
 
 static int builder_rows(struct builder *b)
@@ -207,11 +321,12 @@ static int builder_rows(struct builder *b)
 	uint32_t count = b->cfi.nfdes;
 	int err = 0;
 
+	b->gap = 0;
 	spans_init(&b->spans, b->table, WORDS_MAX(b->table->cfi_bytes));
 	for (uint32_t i = 0, next; i < count && !err; i = next) {
-		for (next = i + 1; next < count && fdes[next].start == fdes[i].start;)
+		for (next = i + 1; next < count && cfi_from(&fdes[next]) == cfi_from(&fdes[i]);)
 			next++;
-		err = builder_fde(b, &fdes[i], next < count ? fdes[next].start : UINT64_MAX);
+		err = builder_fde(b, &fdes[i], next < count ? cfi_from(&fdes[next]) : UINT64_MAX);
 	}
 	if (!err)
 		err = spans_finish(&b->spans);
@@ -229,6 +344,30 @@ static void table_trim(struct unwind_table *table)
 		table->words = trimmed;
 }
 
+/*
+ * Makes all rows again, so that each says what becomes of the register. They are wide rules then,
+ * which only a small file may ask for: ld.so, whose resolver runs in the middle of anybody's stack.
+ */
+static int builder_keep(struct builder *b)
+{
+	struct unwind_table *t = b->table;
+	struct unwind_table made_of = {
+		.cfi_bytes = t->cfi_bytes,
+		.nfdes = t->nfdes,
+		.bad_fdes = b->cfi.bad_fdes,
+	};
+	int err;
+
+	if (!b->wanted_reg || t->nrows > KEEP_ROWS_MAX)
+		return 0;
+	free(t->spans);
+	free(t->words);
+	*t = made_of;
+	b->kept_reg = b->wanted_reg;
+	err = builder_initial(b);
+	return err ? err : builder_rows(b);
+}
+
 int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		       struct unwind_table **out)
 {
@@ -238,6 +377,7 @@ int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 	*out = NULL;
 	if (elf_file_machine(file) != ARCH_MACHINE)
 		return -ENOTSUP;
+	wide_rules_share(wide);
 	b.table = calloc(1, sizeof(*b.table));
 	if (!b.table)
 		return -ENOMEM;
@@ -245,6 +385,7 @@ int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 	/* Without a segment nothing is ever mapped as text: relocatable files, debug files. */
 	if (!err && b.ntexts)
 		err = builder_find(&b);
+	b.ngo = go_untrue(file, b.go);
 	b.table->nfdes = b.cfi.nfdes + b.cfi.bad_fdes;
 	b.table->bad_fdes = b.cfi.bad_fdes;
 	if (!err)
@@ -252,9 +393,11 @@ int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 	if (!err && b.ntexts)
 		err = builder_plt(&b);
 	if (!err) {
-		builder_sort(&b);
+		cfi_sort(&b.cfi);
 		err = builder_rows(&b);
 	}
+	if (!err)
+		err = builder_keep(&b);
 	cfi_free(&b.cfi);
 	free(b.initial);
 	free(b.texts);
@@ -323,6 +466,7 @@ const char *row_class_name(unsigned int row_class)
 		[ROW_CLASS_OFFSET] = "offset out of range",
 		[ROW_CLASS_WIDE_FULL] = "too many wide rules",
 		[ROW_CLASS_GRANULE_FULL] = "too many rows",
+		[ROW_CLASS_STACK_SWITCH] = "change of stacks",
 	};
 
 	return row_class < ROW_CLASS_COUNT && names[row_class] ? names[row_class] : "unknown";

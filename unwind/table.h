@@ -30,7 +30,7 @@ struct unwind_table {
 	uint32_t *words;
 	uint32_t nwords;
 	/* What the table was made of. */
-	uint64_t cfi_bytes; /* size of the section read; 0: the file has no CFI */
+	uint64_t cfi_bytes; /* size of the sections used; 0: the file has no CFI */
 	uint32_t nrows;
 	uint32_t nfdes;
 	uint32_t bad_fdes;		   /* malformed, each costs its own function only */
@@ -39,9 +39,10 @@ struct unwind_table {
 
 /*
  * Builds the table of .eh_frame, or of .debug_frame when there is no .eh_frame or no function in
- * it. PLT sections without CFI get CFA = rsp + 8. A file without any of these gives a table without
- * spans, as does one without an executable segment (relocatable). -ENOMEM, -ENOTSUP for another
- * machine, or -EINVAL when the section as a whole is unusable. The caller frees *out with
+ * it; text that has no CFI there, of .sframe. PLT sections without CFI get CFA = rsp + 8. A file
+ * without any of these gives a table without spans, as does one without an executable segment
+ * (relocatable). -ENOMEM, -ENOTSUP for another machine (or a .sframe of another one and nothing
+ * else), or -EINVAL when the section as a whole is unusable. The caller frees *out with
  * unwind_table_free.
  */
 int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
@@ -55,7 +56,8 @@ uint32_t unwind_table_rule(const struct unwind_table *table, uint64_t vaddr);
  * Prints `PC CFA FP RA`, tab-separated, a line for each row of the compact table, equal neighbours
  * merged (see stacktop(1), --dump-unwind). Where the table says nothing about a column it prints
  * `-`: FP and RA of `end`, and of a row that is not supported all but the column with `expr`. An
- * outermost row (RA `u`) whose CFA is not short has CFA `expr`. -EIO when writing failed.
+ * outermost row (RA `u`) whose CFA is not short has CFA `expr`. RA `c-8|u` is `u` where RAX is
+ * zero. -EIO when writing failed.
  */
 int unwind_table_dump(const struct unwind_table *table, const struct wide_rules *wide, FILE *out);
 

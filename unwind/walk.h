@@ -10,6 +10,14 @@
 #include "unwind/row.h"
 
 #define WALK_FRAMES_MAX 1024u
+#define WALK_ALL_KNOWN	((1u << DWARF_COUNT) - 1u) /* in a frame that was interrupted */
+#define WALK_CALLEE_SAVED                                                                          \
+	(1u << DWARF_RBX | 1u << DWARF_R12 | 1u << DWARF_R13 | 1u << DWARF_R14 | 1u << DWARF_R15)
+/* Between the deepest frame of a main thread and the start of its stack: musl leaves 48. */
+#define WALK_START_BYTES  128
+#define WALK_SWITCHES_MAX 8 /* more is a circle */
+/* RBP that could not be read or is not defined: nothing takes an odd number for a frame. */
+#define WALK_NO_FP	1
 #define WALK_WINDOW_MIN 512u
 #define WALK_WINDOW_MAX 4096u
 
@@ -49,7 +57,7 @@ struct walk {
 	__u64 hash;
 	__u32 nframes;
 	__u32 exact;	/* pc is not a return address */
-	__u32 has_regs; /* regs hold this frame's registers, not only pc, sp and fp */
+	__u32 known;	/* bit n: regs[n] is this frame's value */
 	__u32 fp_chain; /* the last step followed a frame pointer that was found sound */
 	__u32 list_at;	/* first map_entry of the process */
 	__u32 list_count;
@@ -57,7 +65,10 @@ struct walk {
 	__u64 window_at;      /* address of window[0] */
 	__u32 window_size;    /* valid bytes */
 	__u32 window_next;    /* bytes to ask for next time */
-	__u64 window_top;     /* nothing is readable from here on, as far as known; 0: unknown */
+	__u32 switches;	      /* frames that did not lie above their callee's */
+	__u32 pad;
+	__u64 stack_start; /* the main thread's deepest frame ends here; 0: unknown */
+	__u64 window_top;  /* nothing is readable from here on, as far as known; 0: unknown */
 	__u64 regs[DWARF_COUNT];
 	__u64 head[2]; /* the owner's: goes out together with the frames */
 	__u64 frames[WALK_FRAMES_MAX];

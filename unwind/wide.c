@@ -20,12 +20,23 @@ struct wide_rules {
 	struct wide_rule *rules;
 	unsigned int count;
 	unsigned int room;
+	unsigned int end;      /* of what the present file may add */
 	uint16_t slots[SLOTS]; /* index + 1; 0: free */
 };
 
 struct wide_rules *wide_rules_new(void)
 {
-	return calloc(1, sizeof(struct wide_rules));
+	struct wide_rules *set = calloc(1, sizeof(*set));
+
+	if (set)
+		set->end = WIDE_RULES_MAX;
+	return set;
+}
+
+void wide_rules_share(struct wide_rules *set)
+{
+	set->end =
+		set->count + WIDE_SHARE < WIDE_RULES_MAX ? set->count + WIDE_SHARE : WIDE_RULES_MAX;
 }
 
 void wide_rules_free(struct wide_rules *set)
@@ -69,7 +80,7 @@ int wide_rules_index(struct wide_rules *set, const struct wide_rule *rule)
 	for (; set->slots[slot]; slot = (slot + 1) & (SLOTS - 1))
 		if (!memcmp(&set->rules[set->slots[slot] - 1], rule, sizeof(*rule)))
 			return set->slots[slot] - 1;
-	if (set->count == WIDE_RULES_MAX)
+	if (set->count == set->end)
 		return -ENOSPC;
 	if (set->count == set->room) {
 		int err = wide_rules_grow(set);

@@ -10,13 +10,20 @@
 
 #include "unwind/row.h"
 
+#define WIDE_SHARE (WIDE_RULES_MAX / 16) /* for one file: several times what a real one needs */
+
 struct wide_rules;
 
 /* NULL when there is no memory. The set holds at most WIDE_RULES_MAX rules. */
 struct wide_rules *wide_rules_new(void);
 void wide_rules_free(struct wide_rules *set);
 
-/* Index of the rule, added when new. -ENOSPC when the set is full, -ENOMEM. */
+/* From here on the rules of another file are added: WIDE_SHARE at most, the others being its own
+ * loss. */
+void wide_rules_share(struct wide_rules *set);
+
+/* Index of the rule, added when new. -ENOSPC when the set is full or the file's share is, -ENOMEM.
+ */
 int wide_rules_index(struct wide_rules *set, const struct wide_rule *rule);
 
 /* All rules in the order of their index; valid until the next wide_rules_index. */

@@ -234,7 +234,7 @@ static void test_lines(void **state)
 		for (const char *c = p; *c; c++)
 			assert_true(*c >= ' ' && *c <= '~');
 	}
-	assert_int_equal(lines, 20);
+	assert_int_equal(lines, 22);
 	assert_int_equal(o.printed, missing ? 1 : 0);
 }
 
@@ -253,6 +253,7 @@ static void test_nobody(void **state)
 	assert_mark(&o, "CAP_PERFMON", "no");
 	assert_mark(&o, "bpf_load", "no");
 	assert_mark(&o, "CAP_SYS_PTRACE", "--");
+	assert_mark(&o, "bpf_maps", "--");
 	/* never a yes from a probe that was refused */
 	assert_mark(&o, "bpf_task_pt_regs", "--");
 	assert_mark(&o, "bpf_snprintf", "--");

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -405,6 +406,109 @@ static size_t count_fds(void)
 	return n;
 }
 
+/* --- CPUs that come and go ------------------------------------------------------------------ */
+
+#define SWITCH "/sys/devices/system/cpu/cpu1/online"
+
+/* At the end, too. Only one test at a time may hold the switch. */
+static int switch_cpu(int fd, bool on)
+{
+	return pwrite(fd, on ? "1" : "0", 1, 0) == 1 ? 0 : -errno;
+}
+
+/* A program that runs on CPU 1 from the fork on. */
+static pid_t run_there(void)
+{
+	pid_t pid;
+	int status;
+
+	pin(1);
+	pid = fork();
+	if (!pid) {
+		execl("/bin/true", "true", NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	return pid;
+}
+
+static bool is_told_of(struct sideband *s, pid_t pid)
+{
+	struct seen seen;
+	bool told;
+
+	seen_init(&seen, pid);
+	assert_int_equal(sideband_read(s, keep, &seen), 0);
+	told = find(&seen, SIDEBAND_EXEC, pid, pid) && find(&seen, SIDEBAND_EXIT, pid, pid);
+	assert_true(told || !find(&seen, SIDEBAND_EXEC, pid, pid));
+	seen_free(&seen);
+	return told;
+}
+
+/* Off and on: one look sees both, or each sees one. -errno: the CPU cannot be switched. */
+static int check_switched(int fd, struct sideband *s, bool look_between)
+{
+	pid_t before = run_there(), between, after;
+	int err = switch_cpu(fd, false), went = 0, changes = 0;
+
+	if (err)
+		return err;
+	for (int i = 0; i < 2 && look_between; i++) {
+		went += sideband_watch(s);
+		usleep(5000);
+	}
+	err = switch_cpu(fd, true);
+	assert_int_equal(err, 0);
+	assert_int_equal(went, look_between);
+	between = run_there();
+	/* Nobody looks there, but what was written before is still to be read. */
+	assert_true(is_told_of(s, before));
+	assert_false(is_told_of(s, between));
+	for (int i = 0; i < 2; i++) { /* the first may find that it ran on since the last look */
+		usleep(5000);
+		changes += sideband_watch(s);
+	}
+	assert_int_equal(changes, look_between ? 1 : 2);
+	after = run_there();
+	assert_true(is_told_of(s, after));
+	return 0;
+}
+
+static void test_hotplug(void **state)
+{
+	const unsigned int list[] = {0, 1};
+	int fd = open(SWITCH, O_RDWR | O_CLOEXEC), err = 0;
+	size_t fds;
+	cpu_set_t old;
+	struct sideband *s;
+	char on = '0';
+
+	(void)state;
+	if (fd < 0 || flock(fd, LOCK_EX) || pread(fd, &on, 1, 0) != 1 || on != '1') {
+		close(fd);
+		skip();
+	}
+	sched_getaffinity(0, sizeof(old), &old);
+	fds = count_fds();
+	for (int round = 0; round < 4 && !err; round++) {
+		err = sideband_new(round & 2 ? list : NULL, 2, &s);
+		if (err)
+			break;
+		assert_int_equal(sideband_watch(s), 0);
+		usleep(5000);
+		assert_int_equal(sideband_watch(s), 0);
+		err = check_switched(fd, s, round & 1);
+		sideband_free(s);
+	}
+	sched_setaffinity(0, sizeof(old), &old);
+	assert_int_equal(count_fds(), fds);
+	close(fd);
+	if (err == -EPERM || err == -EACCES || err == -EBUSY)
+		skip();
+	assert_int_equal(err, 0);
+}
+
 static void test_opens(void **state)
 {
 	const unsigned int good[] = {0}, bad[] = {0, 1u << 20};
@@ -425,10 +529,11 @@ static void test_opens(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_true),   cmocka_unit_test(test_mappings),
-		cmocka_unit_test(test_thread), cmocka_unit_test(test_wakes),
-		cmocka_unit_test(test_wraps),  cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_order),  cmocka_unit_test(test_opens),
+		cmocka_unit_test(test_true),	cmocka_unit_test(test_mappings),
+		cmocka_unit_test(test_thread),	cmocka_unit_test(test_wakes),
+		cmocka_unit_test(test_wraps),	cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_order),	cmocka_unit_test(test_opens),
+		cmocka_unit_test(test_hotplug),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--plugin"))

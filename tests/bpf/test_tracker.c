@@ -629,6 +629,32 @@ static void test_descriptors(void **state)
 	tracker_free(NULL);
 }
 
+/* More processes than the map of them holds: all are known, and that some are not walked is told.
+ */
+static void test_too_many(void **state)
+{
+	static const struct tracker_filter all;
+	struct tracker_state ts;
+	static struct running r;
+	struct child c;
+
+	(void)state;
+	memset(&r, 0, sizeof(r));
+	pthread_mutex_init(&r.lock, NULL);
+	pthread_mutex_init(&r.gate, NULL);
+	c = child_start(BY_FORK, "t-many", 0);
+	run_sampler_of(&r, 2);
+	assert_int_equal(sampler_procs_max(r.sampler), 2);
+	assert_int_equal(tracker_new(r.sampler, &all, SHARDS, on_say, &r, &r.tracker), 0);
+	assert_int_equal(tracker_start(r.tracker), 0);
+	assert_string_equal(strtok(last_message(&r).text, ":"), "more than 2 processes");
+	assert_int_equal(last_message(&r).number, 1);
+	tracker_state(r.tracker, &ts);
+	assert_true(ts.nprocs > 2 && is_known(&r, c.pid));
+	child_end(&c);
+	run_end(&r);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -636,7 +662,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_places),	    cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_identity),    cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_files),	    cmocka_unit_test(test_names),
-		cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_descriptors), cmocka_unit_test(test_too_many),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))

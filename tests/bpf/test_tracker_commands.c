@@ -1,47 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Which processes are chosen, by options and by commands, seen in the kernel's own map of targets
- * and not only in the tracker's word; tables that are thrown away and come again, seen in walks of
- * a child; and records that the kernel lost.
+ * and not only in the tracker's word.
  */
-#include "serve.h"
-
-#include <bpf/bpf.h>
+#include "orders.h"
 
 #define NOBODY 65534
 #define NO_PID 0x3fffffff
 
 /* --- what there is to see -------------------------------------------------------------------- */
-
-/* The sampler's map of that name; of a test's before that failed there may be one, too. */
-static int fd_of_map(const char *name)
-{
-	struct bpf_map_info info;
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *e;
-	int found = -1;
-	__u32 size;
-
-	assert_non_null(dir);
-	while ((e = readdir(dir))) {
-		memset(&info, 0, sizeof(info));
-		size = sizeof(info);
-		if (!bpf_obj_get_info_by_fd(atoi(e->d_name), &info, &size) &&
-		    !strcmp(info.name, name) && atoi(e->d_name) > found)
-			found = atoi(e->d_name);
-	}
-	closedir(dir);
-	assert_true(found >= 0);
-	return found;
-}
-
-static bool has_target(pid_t pid)
-{
-	__u32 key = pid;
-	__u8 value;
-
-	return bpf_map_lookup_elem(fd_of_map("targets"), &key, &value) == 0;
-}
 
 static size_t count_targets(void)
 {
@@ -67,14 +34,6 @@ static bool is_filtering(struct running *r)
 	return control.filtering && ts.filtering;
 }
 
-static unsigned int count_attached(struct running *r)
-{
-	struct tracker_state ts;
-
-	tracker_state(r->tracker, &ts);
-	return ts.nattached;
-}
-
 /* Both say so. */
 static bool is_chosen(struct running *r, pid_t pid)
 {
@@ -84,28 +43,6 @@ static bool is_chosen(struct running *r, pid_t pid)
 static bool is_left_out(struct running *r, pid_t pid)
 {
 	return is_known(r, pid) && !is_attached(r, pid) && !has_target(pid);
-}
-
-/* Posts the command and waits for its answer, of that level, which begins so. */
-static void post(struct running *r, enum tracker_command command, const char *arg, int level,
-		 const char *begin)
-{
-	unsigned int before = last_message(r).number;
-	struct message m;
-
-	tracker_post(r->tracker, command, arg);
-	WAIT((m = last_message(r)).number != before);
-	if (m.level != level || strncmp(m.text, begin, strlen(begin)) || strstr(m.text, "(null)"))
-		fail_msg("%d: %s", m.level, m.text);
-}
-
-static void post_pid(struct running *r, enum tracker_command command, pid_t pid, int level,
-		     const char *begin)
-{
-	char arg[16];
-
-	snprintf(arg, sizeof(arg), "%d", pid);
-	post(r, command, arg, level, begin);
 }
 
 /* A name of this run only: another may go on at the same time. */
@@ -298,7 +235,7 @@ static void test_attach(void **state)
 	snprintf(text, sizeof(text), "detached from %d", c[0].pid);
 	post_pid(&r, TRACKER_DETACH, c[0].pid, 0, text);
 	assert_true(is_left_out(&r, c[0].pid));
-	post(&r, TRACKER_DETACH, own("a", "-y").text, 0, "detached from 1 processes");
+	post(&r, TRACKER_DETACH, own("a", "-y").text, 0, "detached from 1 process");
 	assert_true(is_left_out(&r, c[2].pid));
 	assert_true(is_chosen(&r, c[1].pid));
 	assert_true(is_filtering(&r));
@@ -344,6 +281,155 @@ static void test_detach_chosen(void **state)
 	regfree(&regex);
 }
 
+/* Words stay in force for who comes later, and the last one that fits a process decides. */
+static void test_words(void **state)
+{
+	struct child c[3], later;
+	static struct running r;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		c[i] = child_start(BY_FORK, own("w", i < 2 ? "-x" : "-y").text, 0);
+	run(&r, NULL);
+	post(&r, TRACKER_ATTACH, own("^w", "-x").text, 0, "attached to 2 processes named");
+	later = child_start(BY_FORK, own("w", "-x").text, 0);
+	WAIT(is_chosen(&r, later.pid));
+	assert_int_equal(count_attached(&r), 3);
+	assert_int_equal(child_ask(&c[0], ORDER_COMM, own("w", "-z").text), 0);
+	WAIT(is_left_out(&r, c[0].pid));
+	/* again, and by another that fits all of them */
+	post(&r, TRACKER_ATTACH, own("^w", "-x").text, 0, "attached to 2 processes named");
+	post(&r, TRACKER_ATTACH, own("^w", "-").text, 0, "attached to 4 processes named");
+	assert_int_equal(count_attached(&r), 4);
+	post(&r, TRACKER_DETACH, own("^w", "-x").text, 0, "detached from 2 processes named");
+	assert_true(is_left_out(&r, c[1].pid) && is_left_out(&r, later.pid));
+	assert_int_equal(child_ask(&c[0], ORDER_COMM, own("w", "-x").text), 0);
+	WAIT(is_left_out(&r, c[0].pid));
+	assert_true(is_chosen(&r, c[2].pid));
+	assert_int_equal(count_attached(&r), 1);
+	/* one process goes before what is said of all */
+	post_pid(&r, TRACKER_ATTACH, c[1].pid, 0, "attached to");
+	assert_int_equal(count_attached(&r), 2);
+	/* a word that fits nobody changes nothing, unless it is taken back */
+	post(&r, TRACKER_ATTACH, own("^w", "-nobody").text, 2, "attached to nothing");
+	assert_int_equal(count_attached(&r), 2);
+	assert_int_equal(child_ask(&c[2], ORDER_COMM, "t-else"), 0);
+	WAIT(is_left_out(&r, c[2].pid));
+	post_pid(&r, TRACKER_DETACH, c[1].pid, 0, "detached from");
+	assert_true(is_filtering(&r));
+	assert_int_equal(count_attached(&r), 0);
+	/* the last that is taken back */
+	post(&r, TRACKER_DETACH, own("^w", "-").text, 0, "detached from 3 processes");
+	assert_false(is_filtering(&r));
+	assert_int_equal(count_targets(), 0);
+	for (int i = 0; i < 3; i++)
+		child_end(&c[i]);
+	child_end(&later);
+	run_end(&r);
+}
+
+/* No more words than there is room for; what was said remains, and room comes back. */
+static void test_many_words(void **state)
+{
+	static struct running r;
+	struct child c;
+	char text[96];
+
+	(void)state;
+	c = child_start(BY_FORK, own("m", "-").text, 0);
+	run(&r, NULL);
+	for (int i = 0; i < 24; i++) {
+		snprintf(text, sizeof(text), "^m%d-(%d)?", getpid(), i);
+		post(&r, TRACKER_ATTACH, text, 0, "attached to 1 process");
+	}
+	post(&r, TRACKER_ATTACH, own("m", "-").text, 2, "more than 24 words");
+	assert_true(is_chosen(&r, c.pid));
+	/* those that are there can be taken back, and said again */
+	snprintf(text, sizeof(text), "^m%d-(%d)?", getpid(), 7);
+	post(&r, TRACKER_DETACH, text, 0, "detached from 1 process");
+	assert_true(is_left_out(&r, c.pid));
+	post(&r, TRACKER_ATTACH, text, 0, "attached to 1 process");
+	assert_true(is_chosen(&r, c.pid));
+	post(&r, TRACKER_DETACH_ALL, "", 0, "the whole machine");
+	/* nobody is left out of the whole */
+	post(&r, TRACKER_DETACH, text, 2, "the whole machine is sampled: attach");
+	post_pid(&r, TRACKER_DETACH, c.pid, 2, "the whole machine is sampled: attach");
+	assert_false(is_filtering(&r));
+	post(&r, TRACKER_ATTACH, own("m", "-").text, 0, "attached to 1 process");
+	child_end(&c);
+	run_end(&r);
+}
+
+/* What changes without a record: the user by setuid. */
+static void test_setuid(void **state)
+{
+	static struct tracker_filter filter = {.user_given = true, .user = NOBODY};
+	static struct running r;
+	struct child c[2];
+	char word[32];
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	for (int i = 0; i < 2; i++)
+		c[i] = child_start(BY_FORK, "t-setuid", 0);
+	run(&r, &filter);
+	assert_true(is_left_out(&r, c[0].pid));
+	assert_int_equal(child_ask(&c[0], ORDER_USER, "65534"), 0);
+	WAIT(is_chosen(&r, c[0].pid));
+	assert_true(is_left_out(&r, c[1].pid));
+	run_end(&r);
+
+	run(&r, NULL);
+	snprintf(word, sizeof(word), "user:%d nobody", NOBODY);
+	post(&r, TRACKER_ATTACH, word, 0, "attached to ");
+	assert_non_null(strstr(last_message(&r).text, " of the user nobody"));
+	assert_true(is_chosen(&r, c[0].pid) && is_left_out(&r, c[1].pid));
+	assert_int_equal(child_ask(&c[1], ORDER_USER, "65534"), 0);
+	WAIT(is_chosen(&r, c[1].pid));
+	/* the same user by another name */
+	post(&r, TRACKER_DETACH, "user:65534", 0, "detached from ");
+	assert_true(is_left_out(&r, c[0].pid) && is_left_out(&r, c[1].pid));
+	assert_false(is_filtering(&r));
+	for (int i = 0; i < 2; i++)
+		child_end(&c[i]);
+	run_end(&r);
+}
+
+/* More are chosen than there is room for: this is told once, whoever comes, until somebody says a
+ * word again. */
+static void test_full(void **state)
+{
+	static const struct tracker_filter all;
+	static struct running r;
+	struct child c[6];
+	unsigned int before;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		c[i] = child_start(BY_FORK, own("f", "-").text, 0);
+	memset(&r, 0, sizeof(r));
+	pthread_mutex_init(&r.lock, NULL);
+	pthread_mutex_init(&r.gate, NULL);
+	run_sampler_of(&r, 2);
+	assert_int_equal(tracker_new(r.sampler, &all, SHARDS, on_say, &r, &r.tracker), 0);
+	assert_int_equal(tracker_start(r.tracker), 0);
+	for (int i = 0; i < 2; i++) {
+		before = last_message(&r).number;
+		tracker_post(r.tracker, TRACKER_ATTACH, own("^f", "-").text);
+		WAIT(last_message(&r).number >= before + 2);
+		assert_memory_equal(last_message(&r).text, "more than 2 processes chosen:", 29);
+		assert_int_equal(count_targets(), 2);
+		c[4 + i] = child_start(BY_FORK, own("f", "-").text, 0);
+		WAIT(is_known(&r, c[4 + i].pid));
+		WAIT(count_attached(&r) == 2);
+		assert_int_equal(last_message(&r).number, before + 2);
+	}
+	for (int i = 0; i < 6; i++)
+		child_end(&c[i]);
+	run_end(&r);
+}
+
 static void test_bad_commands(void **state)
 {
 	static const struct {
@@ -363,6 +449,13 @@ static void test_bad_commands(void **state)
 		{TRACKER_ATTACH, "^t-nobody-is-called-so$", "attached to nothing"},
 		{TRACKER_DETACH, "^t-nobody-is-called-so$", "detached from nothing"},
 		{TRACKER_ATTACH, "123 x", "attached to nothing"},
+		{TRACKER_ATTACH, "user:3999999999", "attached to nothing: no process of "},
+		{TRACKER_DETACH, "user:3999999999", "detached from nothing: no process of "},
+		{TRACKER_ATTACH, "user:t-nobody", "there is no user: user:t-nobody"},
+		{TRACKER_ATTACH, "cgroup:/t-no/such/group", "attached to nothing"},
+		{TRACKER_DETACH, "container:t-none", "detached from nothing"},
+		{TRACKER_ATTACH, "cgroup:", "nothing to look for: cgroup:"},
+		{TRACKER_ATTACH, "", "nothing to look for: "},
 		{TRACKER_RESET_SHARD, "", "there is no shard"},
 		{TRACKER_RESET_SHARD, "x", "there is no shard x"},
 		{TRACKER_RESET_SHARD, "-1", "there is no shard -1"},
@@ -388,178 +481,15 @@ static void test_bad_commands(void **state)
 	run_end(&r);
 }
 
-/* --- tables ---------------------------------------------------------------------------------- */
-
-struct walks {
-	pid_t pid;
-	uint64_t bottom[64]; /* hashes of the child's stacks that reached the bottom */
-	size_t n;
-};
-
-static void on_stack(const struct stack_record *rec, void *arg)
-{
-	struct walks *w = arg;
-
-	if (rec->tgid == (uint32_t)w->pid && !rec->kernel && rec->reason == WALK_BOTTOM &&
-	    rec->nframes > 3)
-		w->bottom[w->n++ % 64] = rec->hash;
-}
-
-static bool is_walked(struct running *r, struct walks *w)
-{
-	const struct sampler_count *counts;
-	size_t n;
-
-	assert_int_equal(sampler_drain(r->sampler, on_stack, w, &counts, &n), 0);
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < w->n && j < 64; j++)
-			if (counts[i].key.user == w->bottom[j])
-				return true;
-	return false;
-}
-
-/* Samples from now on, not those that were taken before. */
-static void wait_for_walks(struct running *r, struct walks *w)
-{
-	is_walked(r, w);
-	WAIT(is_walked(r, w));
-}
-
-static bool is_idle(struct running *r, struct tracker_state *ts)
-{
-	tracker_state(r->tracker, ts);
-	return ts->idle;
-}
-
-static bool is_back(struct running *r, uint64_t words)
-{
-	struct tracker_state ts;
-
-	return is_idle(r, &ts) && ts.words_used >= words - words / 50 &&
-	       ts.words_used <= words + words / 50;
-}
-
-/*
- * Gives the orders and waits until as many words are in use as before. When others have mapped
- * something new meanwhile, that many is what the next time is measured by; a leak never ends.
- */
-static void reset(struct running *r, enum tracker_command command, const char *arg, int times)
-{
-	struct tracker_state ts;
-	uint64_t until;
-
-	WAIT(is_idle(r, &ts));
-	for (int i = 0; i < 8; i++) {
-		assert_true(ts.words_used > 0);
-		for (int j = 1; j < times; j++)
-			tracker_post(r->tracker, command, arg);
-		post(r, command, arg, 0, "reset: ");
-		until = clock_now() + 5000000000ull;
-		while (clock_now() < until) {
-			if (is_back(r, ts.words_used))
-				return;
-			usleep(2000);
-		}
-		WAIT(is_idle(r, &ts));
-	}
-	fail_msg("%" PRIu64 " words are in use", ts.words_used);
-}
-
-static void test_reset(void **state)
-{
-	static struct running r;
-	struct tracker_state ts;
-	struct walks walks = {0};
-	struct child c;
-	char shard[16];
-
-	(void)state;
-	c = child_start(BY_EXEC, "t-reset", 0);
-	walks.pid = c.pid;
-	run(&r, NULL);
-	child_order(&c, ORDER_SPIN, NULL);
-	wait_for_walks(&r, &walks);
-	for (int i = 0; i < 3; i++) {
-		reset(&r, TRACKER_RESET_SHARDS, "", 1);
-		assert_true(atoi(last_message(&r).text + 7) > 1);
-		wait_for_walks(&r, &walks);
-	}
-	/* before the builder is done with the one before */
-	reset(&r, TRACKER_RESET_SHARDS, "", 20);
-	wait_for_walks(&r, &walks);
-	tracker_state(r.tracker, &ts);
-	for (unsigned int i = 0; i < ts.shards_created; i++) {
-		snprintf(shard, sizeof(shard), "%u", i);
-		reset(&r, TRACKER_RESET_SHARD, shard, 1);
-	}
-	wait_for_walks(&r, &walks);
-	/* one that holds nothing */
-	snprintf(shard, sizeof(shard), "%u", SHARDS - 1);
-	post(&r, TRACKER_RESET_SHARD, shard, 0, "reset: 0 objects");
-	child_end(&c);
-	run_end(&r);
-}
-
-/* --- lost records ---------------------------------------------------------------------------- */
-
-static void pin(pid_t pid, int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	assert_int_equal(sched_setaffinity(pid, sizeof(set), &set), 0);
-}
-
-/*
- * The tracker is kept from reading while one CPU's ring overflows. Then a process ends there and
- * another begins, of which there are no records: both have to be found out otherwise.
- */
-static void test_lost(void **state)
-{
-	struct child noisy, leaves, comes;
-	int cpu = sched_getcpu();
-	struct tracker_state ts;
-	cpu_set_t before;
-	static struct running r;
-
-	(void)state;
-	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
-	noisy = child_start(BY_FORK, "t-noisy", 0);
-	leaves = child_start(BY_FORK, "t-leaves", 0);
-	run(&r, NULL);
-	post_pid(&r, TRACKER_ATTACH, leaves.pid, 0, "attached to");
-	pin(0, cpu);
-	pin(noisy.pid, cpu);
-	pin(leaves.pid, cpu);
-	pthread_mutex_lock(&r.gate);
-	tracker_post(r.tracker, TRACKER_ATTACH, "1073741823");
-	child_ask(&noisy, ORDER_RENAMES, "t-loud");
-	child_end(&leaves);
-	comes = child_start(BY_EXEC, "t-comes", 0);
-	pthread_mutex_unlock(&r.gate); /* the tracker has its lock until here: no post before */
-	/* the kernel tells of it with the next record that finds room */
-	WAIT((child_ask(&noisy, ORDER_COMM, "t-silent"), tracker_state(r.tracker, &ts),
-	      ts.lost_records > 0));
-	WAIT(is_called(&r, noisy.pid, "t-silent"));
-	WAIT(is_known(&r, comes.pid));
-	WAIT(!is_known(&r, leaves.pid));
-	WAIT(!has_target(leaves.pid));
-	assert_int_equal(count_attached(&r), 0);
-	sched_setaffinity(0, sizeof(before), &before);
-	child_end(&noisy);
-	child_end(&comes);
-	run_end(&r);
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pids),	     cmocka_unit_test(test_comm),
-		cmocka_unit_test(test_user),	     cmocka_unit_test(test_follow),
-		cmocka_unit_test(test_attach),	     cmocka_unit_test(test_detach_chosen),
-		cmocka_unit_test(test_bad_commands), cmocka_unit_test(test_reset),
-		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_pids),   cmocka_unit_test(test_comm),
+		cmocka_unit_test(test_user),   cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_attach), cmocka_unit_test(test_detach_chosen),
+		cmocka_unit_test(test_words),  cmocka_unit_test(test_many_words),
+		cmocka_unit_test(test_setuid), cmocka_unit_test(test_bad_commands),
+		cmocka_unit_test(test_full),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))

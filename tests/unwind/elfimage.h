@@ -12,31 +12,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IMAGE_TEXT 0x10000u   /* address of the segment */
-#define IMAGE_CFI  0x8000000u /* address of the section */
+#define IMAGE_TEXT   0x10000u	/* address of the segment */
+#define IMAGE_CFI    0x8000000u /* address of the section */
+#define IMAGE_SFRAME 0xc000000u /* address of the .sframe, if there is one */
 
 struct image_options {
 	uint64_t text_size; /* of the segment */
 	uint64_t plt;	    /* address of a .plt of 256 bytes; 0: none */
 	int debug_frame;    /* the section is .debug_frame */
+	const void *sframe; /* contents of a .sframe; NULL: there is none */
+	size_t sframe_size;
+	int sframe_by_type;  /* which has another name, but SHT_GNU_SFRAME */
+	int sframe_is_debug; /* it is not .sframe, but a .debug_frame beside .eh_frame */
 };
 
 /* Malloc'd; *size: its size. */
 static inline unsigned char *image_new(const void *cfi, size_t cfi_size,
 				       const struct image_options *o, size_t *size)
 {
-	static const char names[] = "\0.eh_frame\0.debug_frame\0.plt\0.names";
-	const size_t names_at = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + 4 * sizeof(Elf64_Shdr);
+	static const char names[] = "\0.eh_frame\0.debug_frame\0.plt\0.names\0.sframe";
+	const size_t names_at = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + 5 * sizeof(Elf64_Shdr);
 	const size_t plt_at = (names_at + sizeof(names) + 7) & ~(size_t)7;
 	const size_t cfi_at = plt_at + 256;
-	unsigned char *image = calloc(1, cfi_at + cfi_size);
+	const size_t sframe_at = (cfi_at + cfi_size + 7) & ~(size_t)7;
+	unsigned char *image = calloc(1, sframe_at + o->sframe_size);
 	Elf64_Ehdr *ehdr = (Elf64_Ehdr *)image;
 	Elf64_Phdr *phdr = (Elf64_Phdr *)(ehdr + 1);
 	Elf64_Shdr *shdr = (Elf64_Shdr *)(phdr + 1);
 
 	if (!image)
 		abort();
-	*size = cfi_at + cfi_size;
+	*size = sframe_at + o->sframe_size;
 	memcpy(ehdr->e_ident, ELFMAG, SELFMAG);
 	ehdr->e_ident[EI_CLASS] = ELFCLASS64;
 	ehdr->e_ident[EI_DATA] = ELFDATA2LSB;
@@ -50,7 +56,7 @@ static inline unsigned char *image_new(const void *cfi, size_t cfi_size,
 	ehdr->e_phnum = 1;
 	ehdr->e_shoff = sizeof(*ehdr) + sizeof(*phdr);
 	ehdr->e_shentsize = sizeof(*shdr);
-	ehdr->e_shnum = 4;
+	ehdr->e_shnum = o->sframe ? 5 : 4;
 	ehdr->e_shstrndx = 1;
 	phdr->p_type = PT_LOAD;
 	phdr->p_flags = PF_R | PF_X;
@@ -72,6 +78,16 @@ static inline unsigned char *image_new(const void *cfi, size_t cfi_size,
 			       .sh_addr = o->plt,
 			       .sh_offset = plt_at,
 			       .sh_size = 256};
+	shdr[4] = (Elf64_Shdr){.sh_name = o->sframe_is_debug  ? 11
+					  : o->sframe_by_type ? 29
+							      : 36,
+			       .sh_type = o->sframe_by_type ? 0x6ffffff4 : SHT_PROGBITS,
+			       .sh_flags = SHF_ALLOC,
+			       .sh_addr = IMAGE_SFRAME,
+			       .sh_offset = sframe_at,
+			       .sh_size = o->sframe_size};
+	if (o->sframe)
+		memcpy(image + sframe_at, o->sframe, o->sframe_size);
 	memcpy(image + names_at, names, sizeof(names));
 	if (cfi_size)
 		memcpy(image + cfi_at, cfi, cfi_size);

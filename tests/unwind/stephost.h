@@ -48,7 +48,52 @@ static inline const struct wide_rule *step_wide_rule(__u32 index)
 	return host.wide ? &host.wide[index & (WIDE_RULES_MAX - 1)] : NULL;
 }
 
+/* One copy of each, as in the BPF program: inlined everywhere they take the compiler a minute. */
+static int host_refill(struct walk *w, __u64 addr);
+static int host_search_map(struct walk *w, __u64 addr);
+static int host_frame_pointer(struct walk *w, int reason);
+static int host_wide(struct walk *w, __u32 index);
+static int host_covered(struct walk *w, __u64 addr);
+static int host_switch(struct walk *w, __u64 cfa);
+
+#define WALK_REFILL	   host_refill
+#define WALK_SEARCH_MAP	   host_search_map
+#define WALK_FRAME_POINTER host_frame_pointer
+#define WALK_WIDE	   host_wide
+#define WALK_COVERED	   host_covered
+#define WALK_SWITCH	   host_switch
+
 #include "unwind/step.h"
+
+static __attribute__((noinline)) int host_refill(struct walk *w, __u64 addr)
+{
+	return walk_refill(w, addr);
+}
+
+static __attribute__((noinline)) int host_search_map(struct walk *w, __u64 addr)
+{
+	return walk_search_map(w, addr);
+}
+
+static __attribute__((noinline)) int host_frame_pointer(struct walk *w, int reason)
+{
+	return walk_frame_pointer(w, reason);
+}
+
+static __attribute__((noinline)) int host_wide(struct walk *w, __u32 index)
+{
+	return walk_wide(w, index);
+}
+
+static __attribute__((noinline)) int host_covered(struct walk *w, __u64 addr)
+{
+	return walk_covered(w, addr);
+}
+
+static __attribute__((noinline)) int host_switch(struct walk *w, __u64 cfa)
+{
+	return walk_switch(w, cfa);
+}
 
 /* Zeroed memory of a multiple of the page's size between two pages that cannot be touched. */
 static inline void *host_alloc(size_t size)

@@ -177,7 +177,7 @@ static inline void begin(struct walk *w, const uint64_t regs[DWARF_COUNT], int e
 	memcpy(w->regs, regs, sizeof(w->regs));
 	w->list_at = 0;
 	w->list_count = list_count;
-	w->window_top = 0;
+	w->window_top = w->stack_start = 0;
 	walk_begin(w, exact);
 }
 
@@ -215,7 +215,7 @@ static inline bool register_is_lost(struct walk *w, int reason)
 	const struct wide_rule *r;
 	__s64 rule;
 
-	if (reason != WALK_REGISTER || w->has_regs || !walk_find_map(w, w->pc - !w->exact))
+	if (reason != WALK_REGISTER || w->known || !walk_find_map(w, w->pc - !w->exact))
 		return false;
 	rule = walk_find_rule(w, w->pc - !w->exact);
 	if (rule < 0 || RULE_KIND((__u32)rule) != ROW_WIDE)

@@ -62,7 +62,7 @@ static void run(struct rows *rows, const uint8_t *insns, size_t n)
 	memcpy(data + sizeof(initial), insns, n);
 	fde.ninsns = (uint32_t)n;
 	memset(rows, 0, sizeof(*rows));
-	assert_int_equal(cfa_initial(&section, &cie, &state), 0);
+	assert_int_equal(cfa_initial(&section, &cie, 0, &state), 0);
 	rows->err = cfa_run(&section, &cie, &state, &fde, note, rows, &rows->end);
 }
 
@@ -166,10 +166,14 @@ static void test_cfa(void **state)
 	/* the same in other words: bregx, lit8, plus */
 	assert_cfa(run_one(PROGRAM("\x0f\x07\x92\x07\xa0\x01\x06\x38\x22")), EXPR_DEREF, DWARF_RSP,
 		   160, 8);
-	/* After an expression there is no register or offset to change, but a new CFA may come. */
-	assert_malformed(PROGRAM("\x0f\x03\x76\x78\x06\x0d\x07"));
-	assert_malformed(PROGRAM("\x0f\x03\x76\x78\x06\x0e\x10"));
-	assert_malformed(PROGRAM("\x0f\x03\x76\x78\x06\x13\x10"));
+	/* After an expression the offset is the one from before it, or one set meanwhile, which
+	 * shows with the next register only: as libgcc, gdb and readelf have it. */
+	assert_cfa(run_one(PROGRAM("\x0f\x03\x76\x78\x06\x0d\x06")), EXPR_REG, DWARF_RBP, 0, 8);
+	assert_cfa(run_one(PROGRAM("\x0e\x38\x0f\x03\x76\x78\x06\x0d\x07")), EXPR_REG, DWARF_RSP, 0,
+		   56);
+	assert_cfa(run_one(PROGRAM("\x0f\x03\x76\x78\x06\x0e\x10")), EXPR_DEREF, DWARF_RBP, -8, 0);
+	assert_cfa(run_one(PROGRAM("\x0f\x03\x76\x78\x06\x13\x7e\x0d\x07")), EXPR_REG, DWARF_RSP, 0,
+		   16);
 	assert_cfa(run_one(PROGRAM("\x0f\x03\x76\x78\x06\x0c\x07\x08")), EXPR_REG, DWARF_RSP, 0, 8);
 }
 
@@ -351,10 +355,10 @@ static void test_initial_malformed(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		section.data = (const uint8_t *)bad[i];
 		section.size = cie.ninsns = (uint32_t)strlen(bad[i]);
-		assert_int_equal(cfa_initial(&section, &cie, &s), -EINVAL);
+		assert_int_equal(cfa_initial(&section, &cie, 0, &s), -EINVAL);
 	}
 	cie.ninsns = 0;
-	assert_int_equal(cfa_initial(&section, &cie, &s), 0);
+	assert_int_equal(cfa_initial(&section, &cie, 0, &s), 0);
 	assert_int_equal(s.ra.how, REG_UNSET);
 	assert_false(s.cfa_set);
 	assert_int_equal(cfa_run(&section, &cie, &s, &fde, stop, NULL, &end), -ENOMEM);

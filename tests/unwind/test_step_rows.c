@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <ucontext.h>
 
 #include "tests/unwind/stepfake.h"
 
@@ -59,7 +60,10 @@ static void test_short_rows(void **state)
 		assert_int_equal(w->fp_chain, 0);
 		assert_state(w, MARK + cases[i].ra_at, STACK + cases[i].cfa, fp);
 		assert_int_equal(w->exact, 0);
-		assert_int_equal(w->has_regs, 0);
+		/* A stub does not touch what it must hand back; of other frames nothing is known.
+		 */
+		assert_int_equal(w->known,
+				 RULE_KIND(cases[i].rule) == ROW_PLT ? WALK_CALLEE_SAVED : 0);
 		assert_int_equal(w->nframes, 1);
 		assert_int_equal(w->frames[0], (TEXT + cases[i].pc) | 1ull << 63);
 	}
@@ -99,9 +103,10 @@ static void test_ends_of_rows(void **state)
 	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_BOTTOM);
 	store(SP + 8, 1);
 	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_GOES_ON);
-	/* the saved rbp cannot be read, then the return address cannot */
+	/* the saved rbp cannot be read, which nobody misses, then the return address cannot */
 	fake.holes[0] = (struct range){SP, 8, 0};
-	check_end(begin(TEXT, SP, FP, 1), WALK_READ_FAULT);
+	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_GOES_ON);
+	assert_int_equal(fake.walk->fp, WALK_NO_FP);
 	fake.holes[0] = (struct range){SP + 8, 8, 0};
 	check_end(begin(TEXT, SP, FP, 1), WALK_READ_FAULT);
 	fake.holes[0] = (struct range){SP + 16, 8, 0};
@@ -217,7 +222,7 @@ static void test_wide_rows(void **state)
 	r.ra_reg = DWARF_RIP; /* the last register there is */
 	w = begin_wide(&r);
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
-	assert_state(w, TEXT, STACK + 0x1ff0, 0);
+	assert_state(w, TEXT, STACK + 0x1ff0, 1);
 	/* CFA = *(rbp - 40) + 16: at 0x2fd8 stands 0x4000; RA at 0x4010 - 8 */
 	r = plain_wide;
 	r.cfa_kind = WIDE_CFA_DEREF;
@@ -273,6 +278,124 @@ static void test_signal_row(void **state)
 	assert_int_equal(fake.walk->nframes, WALK_FRAMES_MAX);
 }
 
+/* The kernel's struct sigcontext as the C library declares it says where each register goes. */
+static void test_sigcontext(void **state)
+{
+	static const struct {
+		uint8_t reg;
+		int greg;
+	} order[] = {
+		{DWARF_RAX, REG_RAX}, {DWARF_RDX, REG_RDX}, {DWARF_RCX, REG_RCX},
+		{DWARF_RBX, REG_RBX}, {DWARF_RSI, REG_RSI}, {DWARF_RDI, REG_RDI},
+		{DWARF_RBP, REG_RBP}, {DWARF_RSP, REG_RSP}, {DWARF_R8, REG_R8},
+		{DWARF_R9, REG_R9},   {DWARF_R10, REG_R10}, {DWARF_R11, REG_R11},
+		{DWARF_R12, REG_R12}, {DWARF_R13, REG_R13}, {DWARF_R14, REG_R14},
+		{DWARF_R15, REG_R15}, {DWARF_RIP, REG_RIP},
+	};
+	const uint64_t gregs = offsetof(ucontext_t, uc_mcontext.gregs);
+	struct wide_rule r = plain_wide;
+	struct walk *w;
+
+	(void)state;
+	r.cfa_kind = WIDE_CFA_DEREF;
+	r.cfa_reg = DWARF_RSP;
+	r.cfa_off = (__s32)gregs + 8 * REG_RSP;
+	r.flags = WIDE_SIGNAL | WIDE_SIGCONTEXT;
+	for (uint64_t i = 0; i < NGREG; i++)
+		store(SP + gregs + 8 * i, STACK + 0x100 * i);
+	w = begin_wide(&r);
+	w->known = 0;
+	w->nframes = 1; /* the handler's */
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, STACK + 0x100 * REG_RIP, STACK + 0x100 * REG_RSP, STACK + 0x100 * REG_RBP);
+	assert_int_equal(w->exact, 1);
+	assert_int_equal(w->known, WALK_ALL_KNOWN);
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		assert_int_equal(w->regs[order[i].reg], STACK + 0x100ull * (uint64_t)order[i].greg);
+	/* A leaf that nobody interrupted anywhere: the registers are on their way back. */
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_NO_REGISTERS);
+	store(SP + gregs + 8 * REG_RIP, TEXT);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_GOES_ON);
+	store(SP + gregs + 8 * REG_RIP, 0);
+	w = begin_wide(&r);
+	w->nframes = 1;
+	assert_int_equal(walk_step(w), WALK_BOTTOM);
+	fake.holes[0] = (struct range){SP + gregs + 8 * REG_RIP, 8, 0};
+	check_end(begin_wide(&r), WALK_READ_FAULT);
+	fake.holes[0].size = 0;
+}
+
+/* A register that its file keeps track of lives on through wide rules, and through no others. */
+static void test_kept_register(void **state)
+{
+	struct wide_rule r = plain_wide;
+	struct walk *w;
+
+	(void)state;
+	/* unchanged */
+	r.flags = WIDE_KEPT(DWARF_RBX);
+	w = begin_wide(&r);
+	w->regs[DWARF_RBX] = 0xb0b0;
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(w->known, 1u << DWARF_RBX);
+	assert_int_equal(w->regs[DWARF_RBX], 0xb0b0);
+	/* saved at CFA - 24; the CFA is RBP */
+	r.kept = 3;
+	r.cfa_reg = DWARF_RBP;
+	w = begin_wide(&r);
+	w->known = 0;
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(w->known, 1u << DWARF_RBX);
+	assert_int_equal(w->regs[DWARF_RBX], MARK + (FP - 24 - STACK));
+	fake.holes[0] = (struct range){FP - 24, 8, 0};
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_GOES_ON);
+	assert_int_equal(fake.walk->known, 0);
+	fake.holes[0].size = 0;
+	/* lost before, or by this frame */
+	r.kept = 0;
+	w = begin_wide(&r);
+	w->known = 0;
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(w->known, 0);
+	r.kept = WIDE_KEPT_LOST;
+	w = begin_wide(&r);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(w->known, 0);
+}
+
+/* Two return from clone: the child, which has no caller, finds zero in RAX. */
+static void test_cloned(void **state)
+{
+	struct wide_rule r = plain_wide;
+	struct walk *w;
+
+	(void)state;
+	r.cfa_reg = DWARF_RSP;
+	r.cfa_off = 8;
+	r.ra_off = -8;
+	r.flags = WIDE_CLONED;
+	store(SP, TEXT);
+	w = begin_wide(&r);
+	w->regs[DWARF_RAX] = (uint64_t)-38; /* ENOSYS, while the system call lasts */
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, TEXT, SP + 8, FP);
+	w = begin_wide(&r);
+	w->regs[DWARF_RAX] = 0;
+	check_end(w, WALK_BOTTOM);
+	/* Nobody calls anything there: a frame further up is none. */
+	w = begin_wide(&r);
+	w->known &= ~(1u << DWARF_RAX);
+	check_end(w, WALK_REGISTER);
+	/* What the file's rules follow is as it was. */
+	r.flags = WIDE_CLONED | WIDE_KEPT(DWARF_RBX);
+	w = begin_wide(&r);
+	w->regs[DWARF_RAX] = 1234;
+	w->regs[DWARF_RBX] = 0xb0b0;
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(w->known, 1u << DWARF_RBX);
+	assert_int_equal(w->regs[DWARF_RBX], 0xb0b0);
+}
+
 static void test_ends_of_wide_rows(void **state)
 {
 	struct wide_rule r = plain_wide;
@@ -310,7 +433,8 @@ static void test_ends_of_wide_rows(void **state)
 	fake.holes[0] = (struct range){R10, 8, 0};
 	check_end(begin_wide(&r), WALK_READ_FAULT);
 	fake.holes[0] = (struct range){STACK + 0x3ff0, 8, 0};
-	check_end(begin_wide(&r), WALK_READ_FAULT);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_GOES_ON);
+	assert_int_equal(fake.walk->fp, WALK_NO_FP);
 	fake.holes[0] = (struct range){STACK + 0x3ff8, 8, 0};
 	check_end(begin_wide(&r), WALK_READ_FAULT);
 }
@@ -340,7 +464,7 @@ static void test_lost_registers(void **state)
 			w = begin_wide(&r);
 			for (unsigned int i = 0; i < DWARF_COUNT; i++)
 				w->regs[i] = SP + 0x100 + 8 * i;
-			w->has_regs = 0;
+			w->known = 0;
 			assert_int_equal(walk_step(w), lost ? WALK_REGISTER : WALK_GOES_ON);
 			w = begin_wide(&r);
 			for (unsigned int i = 0; i < DWARF_COUNT; i++)
@@ -349,15 +473,15 @@ static void test_lost_registers(void **state)
 					 reg >= DWARF_COUNT ? WALK_REGISTER : WALK_GOES_ON);
 		}
 	}
-	/* has_regs ends with the first step of each kind */
+	/* what is known ends with the first step of each kind */
 	for (unsigned int i = 0; i < sizeof(known); i++) {
 		r = plain_wide;
 		r.cfa_reg = known[i];
 		r.cfa_off = 16;
 		w = begin_wide(&r);
-		assert_int_equal(w->has_regs, 1);
+		assert_int_equal(w->known, WALK_ALL_KNOWN);
 		assert_int_equal(walk_step(w), WALK_GOES_ON);
-		assert_int_equal(w->has_regs, 0);
+		assert_int_equal(w->known, 0);
 	}
 }
 
@@ -514,7 +638,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(short_rows),     TEST(ends_of_rows),   TEST(ends_of_mappings),
-		TEST(wide_rows),      TEST(signal_row),	    TEST(ends_of_wide_rows),
+		TEST(wide_rows),      TEST(signal_row),	    TEST(sigcontext),
+		TEST(kept_register),  TEST(cloned),	    TEST(ends_of_wide_rows),
 		TEST(lost_registers), TEST(search_in_span), TEST(call_at_the_end),
 		TEST(search_in_list),
 	};

@@ -130,7 +130,7 @@ static void test_frame_pointer(void **state)
 	/* rbp at 0x3000: the caller's is there, the return address above it, and sp above that */
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
 	assert_state(w, RA, STACK + 0x3010, STACK + 0x5000);
-	assert_int_equal(w->exact | w->has_regs, 0);
+	assert_int_equal(w->exact | w->known, 0);
 	/* From the second on it need not come after a call: the chain is trusted. */
 	store(STACK + 0x5000, STACK + 0x6000);
 	store(STACK + 0x5008, JIT + 0x200);
@@ -142,11 +142,17 @@ static void test_frame_pointer(void **state)
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
 	assert_state(w, JIT + 0x300, STACK + 0x6010, 0);
 	check_end(w, WALK_BOTTOM);
-	/* Or has one, of a frame of two zeroes. */
+	/* Or has one, of a frame of two zeroes, which alone might be any empty memory. */
+	w = begin_jit(FP);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	store(STACK + 0x5000, 0);
+	store(STACK + 0x5008, 0);
+	w->pc = JIT + 0x200;
+	check_end(w, WALK_BOTTOM);
 	w = begin_jit(FP);
 	store(FP, 0);
 	store(FP + 8, 0);
-	check_end(w, WALK_BOTTOM);
+	check_end(w, WALK_NO_FRAME_POINTER);
 	/* sp itself may be the frame */
 	w = begin_jit(SP);
 	store(SP, STACK + 0x5000);
@@ -202,6 +208,110 @@ static void test_ends_of_frame_pointers(void **state)
 	w = begin_jit(FP);
 	fake.holes[0] = (struct range){RA - 8, 1, 0};
 	check_end(w, WALK_NO_FRAME_POINTER);
+}
+
+/* A leaf without CFI that has not touched the stack: the return address is on top of it. */
+static void test_bare_leaf(void **state)
+{
+	struct walk *w;
+
+	(void)state;
+	put_rule(RULE_FRAME(ROW_RSP, 16, 0));
+	add_map(JIT, JIT + 0x1000, 0, 0, MAP_META(MAP_NO_CFI, 0));
+	fake.text[0x80 - 5] = 0xe8;
+	fake.text[JIT - TEXT + 0x80 - 5] = 0xe8;
+	store(SP, TEXT + 0x80);
+	w = begin(JIT + 0x100, SP, FP, 1);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, TEXT + 0x80, SP + 8, FP);
+	assert_int_equal(w->exact, 0);
+	assert_int_equal(w->known, WALK_CALLEE_SAVED);
+	/* not after a call; a frame's return address, not a leaf's */
+	store(SP, TEXT + 0x81);
+	check_end(begin(JIT + 0x100, SP, FP, 1), WALK_NO_FRAME_POINTER);
+	store(SP, TEXT + 0x80);
+	check_end(begin(JIT + 0x100, SP, FP, 0), WALK_NO_FRAME_POINTER);
+	/* to text without CFI only when its frame begins there */
+	store(SP, JIT + 0x80);
+	check_end(begin(JIT + 0x100, SP, FP, 1), WALK_NO_FRAME_POINTER);
+	w = begin(JIT + 0x100, SP, SP + 8, 1);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, JIT + 0x80, SP + 8, SP + 8);
+}
+
+/* Where a frame pointer of zero is the deepest frame's, and where it is a number. */
+static void test_deepest(void **state)
+{
+	static const uint8_t end[8] = {0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05};
+	struct walk *w;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		begin_jit(0);
+		w = begin(JIT + 0x100, SP, 0, 0);
+		w->known = 0;
+		w->fp_chain = i == 0;
+		w->stack_start = i == 1 ? 0 : i == 2 ? SP + 120 : SP + 128;
+		memcpy(fake.text + (JIT - TEXT) + 0x100, end, i == 3 ? 8 : 7);
+		check_end(w, i == 4 ? WALK_NO_FRAME_POINTER : WALK_BOTTOM);
+		fake.text[JIT - TEXT + 0x107] = 0x90;
+	}
+	/* Where the main thread begins nothing has been pushed, whatever RBP is. */
+	for (int i = 0; i < 3; i++) {
+		begin_jit(FP);
+		w = begin(JIT + 0x100, SP, 3, 1);
+		w->stack_start = i == 0 ? SP : i == 1 ? SP + 8 : 0;
+		check_end(w, i == 0 ? WALK_BOTTOM : WALK_NO_FRAME_POINTER);
+	}
+}
+
+/* mov $15, %rax; syscall: reached by return, and within the system call. */
+static void test_sigreturn(void **state)
+{
+	static const uint8_t code[9] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	struct walk *w;
+
+	(void)state;
+	begin_jit(FP);
+	memcpy(fake.text + (JIT - TEXT) + 0x100, code, 9);
+	store(SP + 40 + 8 * 10, 0xb0b0); /* RBP, RSP and RIP of the sigcontext */
+	store(SP + 40 + 8 * 15, STACK + 0x2000);
+	store(SP + 40 + 8 * 16, JIT + 0x200);
+	for (int inside = 0; inside < 2; inside++) {
+		w = begin(JIT + 0x100 + (inside ? 9 : 0), SP, FP, 0);
+		w->known = inside ? WALK_ALL_KNOWN : 0;
+		assert_int_equal(walk_step(w), WALK_GOES_ON);
+		assert_state(w, JIT + 0x200, STACK + 0x2000, 0xb0b0);
+		assert_int_equal(w->exact, 1);
+		assert_int_equal(w->known, WALK_ALL_KNOWN);
+		/* named by its own pc when nobody called it */
+		assert_int_equal(w->frames[0] >> 63, !inside);
+	}
+	fake.text[JIT - TEXT + 0x108] = 0x06;
+	w = begin(JIT + 0x100, SP, 0, 0);
+	check_end(w, WALK_NO_FRAME_POINTER);
+}
+
+/* A stack pointer that CFI found below: another stack, a few times. */
+static void test_switch(void **state)
+{
+	struct walk *w;
+
+	(void)state;
+	put_rule(RULE_FRAME(ROW_RBP, 16, 16));
+	fake.text[0x80 - 5] = 0xe8;
+	store(FP, FP);
+	store(FP + 8, TEXT + 0x80);
+	w = begin(TEXT, FP + 0x100, FP, 1);
+	for (unsigned int i = 0; i < WALK_SWITCHES_MAX; i++) {
+		assert_int_equal(walk_step(w), WALK_GOES_ON);
+		assert_state(w, TEXT + 0x80, FP + 16, FP);
+		w->sp = FP + 0x100;
+	}
+	check_end(w, WALK_BAD_CFA);
+	/* not to what follows no call */
+	store(FP + 8, TEXT + 0x81);
+	check_end(begin(TEXT, FP + 0x100, FP, 1), WALK_BAD_CFA);
 }
 
 /* The assembler says what calls look like. Records: instruction, nops to 15 bytes, length. */
@@ -398,7 +508,8 @@ static int read_random(void *to, __u64 size, __u64 from)
 	uint64_t word = 0;
 
 	assert_in_range(size, 1, WALK_WINDOW_MAX);
-	assert_true(size == 8 || (at >= window && at + size <= window + WALK_WINDOW_MAX));
+	assert_true(size == 8 || size == 8 * SIGCONTEXT_COUNT ||
+		    (at >= window && at + size <= window + WALK_WINDOW_MAX));
 	if (from >= 1ull << 47 || random64() % 16 == 0)
 		return -1;
 	for (__u64 i = 0; i < size; i += 8) {
@@ -498,7 +609,7 @@ static void test_anything(void **state)
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		struct walk *w;
 		uint64_t pc, head[2], sp;
-		unsigned int steps = 0;
+		unsigned int steps = 0, downs = 0;
 		int reason;
 
 		if (round % 50 == 0)
@@ -509,8 +620,9 @@ static void test_anything(void **state)
 		do {
 			sp = w->sp;
 			reason = walk_step(w);
-			/* Only a signal frame may lead down. */
-			assert_true(reason != WALK_GOES_ON || w->exact || w->sp >= sp);
+			/* Only a signal frame may lead down, and a few changes of stacks. */
+			if (reason == WALK_GOES_ON && !w->exact && w->sp < sp)
+				assert_in_range(++downs, 1, WALK_SWITCHES_MAX);
 		} while (reason == WALK_GOES_ON && ++steps <= WALK_FRAMES_MAX);
 		assert_in_range(reason, WALK_BOTTOM, WALK_REASON_COUNT - 1);
 		assert_in_range(w->nframes, 1, WALK_FRAMES_MAX);
@@ -539,6 +651,10 @@ int main(void)
 		TEST(hole_in_the_stack),
 		TEST(frame_pointer),
 		TEST(ends_of_frame_pointers),
+		TEST(bare_leaf),
+		TEST(deepest),
+		TEST(sigreturn),
+		TEST(switch),
 		TEST(calls),
 		TEST(mixed),
 		TEST(planted),

@@ -14,55 +14,15 @@
 #include <string.h>
 
 #include "symbols/elffile.h"
-#include "tests/unwind/elfimage.h"
+#include "tests/unwind/tables.h"
 #include "unwind/rule.h"
 #include "unwind/spans.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
 
-#define TEXT_SIZE 0x1000000u
-#define T	  IMAGE_TEXT
+#define T IMAGE_TEXT
 
 #define FRAME_RSP(cfa, depth) RULE_FRAME(ROW_RSP, cfa, depth)
-
-struct fixture {
-	struct cfi_bytes cfi;
-	struct image_options options;
-	unsigned char *image;
-	struct elf_file *file;
-	struct wide_rules *wide;
-	struct unwind_table *table;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	f->options.text_size = TEXT_SIZE;
-	f->wide = wide_rules_new();
-	*state = f;
-	return f->wide ? 0 : -1;
-}
-
-static void drop_table(struct fixture *f)
-{
-	unwind_table_free(f->table);
-	elf_file_free(f->file);
-	free(f->image);
-	f->table = NULL;
-	f->file = NULL;
-	f->image = NULL;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	drop_table(f);
-	wide_rules_free(f->wide);
-	free(f);
-	return 0;
-}
 
 /* What every table must keep, whatever it was made of. */
 static void check_shape(const struct unwind_table *t)
@@ -97,16 +57,6 @@ static void check_shape(const struct unwind_table *t)
 	assert_int_equal(words, t->nwords);
 }
 
-static int build_status(struct fixture *f)
-{
-	size_t size;
-
-	drop_table(f);
-	f->image = image_new(f->cfi.data, f->cfi.size, &f->options, &size);
-	assert_int_equal(elf_file_open_memory(f->image, size, &f->file), 0);
-	return unwind_table_build(f->file, f->wide, &f->table);
-}
-
 static void build(struct fixture *f)
 {
 	assert_int_equal(build_status(f), 0);
@@ -116,18 +66,6 @@ static void build(struct fixture *f)
 static uint32_t rule_at(const struct fixture *f, uint64_t addr)
 {
 	return unwind_table_rule(f->table, addr);
-}
-
-static void assert_dump(const struct fixture *f, const char *expected)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_int_equal(unwind_table_dump(f->table, f->wide, out), 0);
-	fclose(out);
-	assert_string_equal(text, expected);
-	free(text);
 }
 
 static void test_plain(void **state)
@@ -296,7 +234,7 @@ static void test_wide_fields(void **state)
 	assert_int_equal(count, 2);
 	assert_int_equal(RULE_KIND(rule), ROW_WIDE);
 	w += RULE_PAYLOAD(rule);
-	assert_int_equal(w->flags, WIDE_SIGNAL);
+	assert_int_equal(w->flags, WIDE_SIGNAL | WIDE_SIGCONTEXT);
 	assert_int_equal(w->cfa_kind, WIDE_CFA_DEREF);
 	assert_int_equal(w->cfa_reg, DWARF_RSP);
 	assert_int_equal(w->cfa_off, 160);
@@ -497,6 +435,27 @@ static void test_debug_frame(void **state)
 	assert_dump(f, "10040\trsp+8\tu\tc-8\n10044\trsp+16\tu\tc-8\n10060\tend\t-\t-\n");
 }
 
+/* A file with more rules than any real one has leaves room for those that come after it. */
+static void test_share_of_wide_rules(void **state)
+{
+	struct fixture *f = *state;
+	struct wide_rule rule = {0};
+
+	for (int i = 0; i < 3; i++) {
+		wide_rules_share(f->wide);
+		for (int j = 0; j < (int)WIDE_SHARE; j++) {
+			rule.cfa_off = (i * (int)WIDE_SHARE + j) * 8;
+			assert_true(wide_rules_index(f->wide, &rule) >= 0);
+		}
+		rule.cfa_off += 8;
+		assert_int_equal(wide_rules_index(f->wide, &rule), -ENOSPC);
+	}
+	for (int i = 0; i < (int)(WIDE_RULES_MAX / WIDE_SHARE); i++)
+		wide_rules_share(f->wide);
+	rule.cfa_off = 0;
+	assert_int_equal(wide_rules_index(f->wide, &rule), 0);
+}
+
 static void test_wide_rules(void **state)
 {
 	struct fixture *f = *state;
@@ -557,6 +516,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_size_bound, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_plt, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_debug_frame, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_share_of_wide_rules, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_wide_rules, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_dump_error, setup, teardown),
 	};

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the walk needs to know of a process: a sorted list of spans and gaps in the map_lists map,
+ * found through the procs map. In return the walk leaves a mark at each entry that it came upon,
+ * which tells what is sampled: tables that are not may go when the budget is used up, and tables
+ * that went must come back.
+ *
+ * So it is with the lists themselves, for which there is one map: a process that does nothing has a
+ * cold list when room is scarce, of one entry without a table that covers all addresses. A walk
+ * that comes upon it ends there, and leaves its mark. Processes that share a list are cold
+ * together.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/sampler.h"
+#include "bpf/tracker_priv.h"
+
+#define ENTRY_WORDS (sizeof(struct map_entry) / sizeof(uint32_t))
+#define NO_IMAGE    1 /* no stack starts there */
+
+void publish_put(struct tracker *t, struct published *list)
+{
+	if (!list || --list->refs)
+		return;
+	if (list->count)
+		tracker_discard(t, t->lists, list->word);
+	free(list);
+}
+
+int publish_entry(struct tracker *t, struct process *p)
+{
+	/* 0 fits any image, as it must where /proc does not show it. */
+	struct proc_entry entry = {.image = p->image ? p->image : p->unread ? NO_IMAGE : 0};
+	int err;
+
+	if (p->list) {
+		entry.list_at = p->list->word / ENTRY_WORDS;
+		entry.list_count = p->list->count;
+	}
+	err = sampler_set_process(t->sampler, p->pid, &entry);
+	if (!err)
+		return 0;
+	publish_put(t, p->list);
+	p->list = NULL;
+	if (err == -E2BIG && !t->told_procs)
+		tracker_tell(t, 1, "more than %u processes: %s (%d) and others cannot be walked",
+			     sampler_procs_max(t->sampler), p->comm, (int)p->pid);
+	t->told_procs |= err == -E2BIG;
+	return err;
+}
+
+struct entries {
+	struct map_entry *at;
+	uint32_t count, room;
+};
+
+static int entry_add(struct entries *e, const struct map_entry *entry)
+{
+	struct map_entry *at;
+
+	if (entry->start >= entry->end)
+		return 0;
+	if (e->count >= MAP_LIST_MAX)
+		return -E2BIG;
+	if (e->count == e->room) {
+		e->room = e->room ? e->room * 2 : 32;
+		at = realloc(e->at, e->room * sizeof(*at));
+		if (!at)
+			return -ENOMEM;
+		e->at = at;
+	}
+	e->at[e->count++] = *entry;
+	return 0;
+}
+
+/* A mapping is cut in spans, which have rows, and the gaps between them, which have not. */
+static int entries_of_mapping(struct entries *e, const struct mapping *m)
+{
+	const struct object *o = m->object;
+	struct map_entry gap = {.start = m->start, .meta = MAP_META(MAP_NO_CFI, 0)}, span;
+	uint32_t i;
+	int err = 0;
+
+	if (o && o->state != OBJECT_READY)
+		gap.meta = MAP_META(MAP_PENDING, 0);
+	for (i = 0; o && o->state == OBJECT_READY && i < o->nspans && !err; i++) {
+		const struct placed_span *s = &o->spans[i];
+
+		span.base = s->start + m->bias;
+		span.start = span.base > gap.start ? span.base : gap.start;
+		span.end = s->end + m->bias < m->end ? s->end + m->bias : m->end;
+		span.word = s->word;
+		span.meta = MAP_META(MAP_CFI, s->ngranules);
+		if (span.start >= span.end)
+			continue;
+		gap.end = span.start;
+		err = entry_add(e, &gap);
+		if (!err)
+			err = entry_add(e, &span);
+		gap.start = span.end;
+	}
+	gap.end = m->end;
+	return err ? err : entry_add(e, &gap);
+}
+
+/* Of more mappings than the walk can search, the lower ones: the others are as if they were not. */
+static int list_entries(struct tracker *t, struct entries *e, const struct process *p)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < p->nmappings && !err; i++)
+		err = entries_of_mapping(e, &p->mappings[i]);
+	if (err != -E2BIG)
+		return err;
+	if (!t->told_mappings)
+		tracker_tell(t, 1, "%s (%d): too many mappings, only the lower ones can be walked",
+			     p->comm, (int)p->pid);
+	t->told_mappings = true;
+	return 0;
+}
+
+/* Copies the entries to the map, unmarked. What stood there before may still be marked. */
+static int list_put(struct tracker *t, const struct entries *e, uint32_t *word)
+{
+	int err = shards_add(t->lists, (uint32_t *)e->at, e->count * ENTRY_WORDS, word);
+
+	if (!err)
+		memset(sampler_touched(t->sampler) + *word / ENTRY_WORDS, 0, e->count);
+	return err;
+}
+
+/* --- cold lists ------------------------------------------------------------------------------ */
+
+static const struct map_entry everything = {
+	.end = 1ull << 56, /* of user addresses, with five levels of page tables */
+	.meta = MAP_META(MAP_PENDING, 0),
+};
+static const struct entries cold = {(struct map_entry *)&everything, 1, 1};
+
+enum urgency {
+	PATIENT, /* in use for a short time only: stays */
+	URGENT,
+};
+
+static uint64_t last_use(const struct published *list)
+{
+	return list->sampled > list->since ? list->sampled : list->since;
+}
+
+/* Longest without a sample first; those that are sampled after all of them, by when they came. */
+static uint64_t coldness(const struct published *list, uint64_t now)
+{
+	return last_use(list) + IDLE_NS < now ? last_use(list) : UINT64_MAX / 2 + list->since;
+}
+
+static int by_order(const void *x, const void *y)
+{
+	const struct published *const *a = x, *const *b = y;
+
+	return ((*a)->order > (*b)->order) - ((*a)->order < (*b)->order);
+}
+
+static bool may_cool(const struct published *list, enum urgency urgency, uint64_t now)
+{
+	if (list->cold || list->count <= 1)
+		return false;
+	return urgency == URGENT || last_use(list) + IDLE_NS < now || list->since + STAY_NS < now;
+}
+
+/* Lists that may become cold, each once, in that order. NULL: none, or no memory. */
+static struct published **candidates(struct tracker *t, enum urgency urgency, size_t *n)
+{
+	const uint64_t now = tracker_now(), round = ++t->list_round;
+	struct published **list = calloc(HASH_COUNT(t->processes) + 1, sizeof(struct published *));
+	struct process *p, *next;
+
+	*n = 0;
+	if (!list)
+		return NULL;
+	HASH_ITER(hh, t->processes, p, next) {
+		if (!p->list || p->list->round == round || !may_cool(p->list, urgency, now))
+			continue;
+		p->list->round = round;
+		p->list->order = coldness(p->list, now);
+		list[(*n)++] = p->list;
+	}
+	qsort(list, *n, sizeof(struct published *), by_order);
+	return list;
+}
+
+/* Two passes, since processes share lists. */
+static void publish_changed(struct tracker *t)
+{
+	struct process *p, *next;
+
+	HASH_ITER(hh, t->processes, p, next)
+		if (p->list && p->list->changed)
+			publish_entry(t, p);
+	HASH_ITER(hh, t->processes, p, next)
+		if (p->list)
+			p->list->changed = false;
+}
+
+/*
+ * Makes lists cold until so many entries are free, an eighth of the map at least: it costs a wait
+ * for all running programs. -ENOSPC: none may become so.
+ */
+static int lists_cool(struct tracker *t, uint32_t nentries, enum urgency urgency)
+{
+	struct published **list;
+	uint32_t gained = 0;
+	size_t n, i, cooled;
+
+	if (nentries < MAP_ENTRIES_MAX / 8)
+		nentries = MAP_ENTRIES_MAX / 8;
+	list = candidates(t, urgency, &n);
+	for (i = 0; i < n && gained < nentries; i++) {
+		gained += list[i]->count - 1;
+		tracker_discard(t, t->lists, list[i]->word);
+		list[i]->refs++;
+		list[i]->count = 0;
+		list[i]->cold = list[i]->changed = true;
+	}
+	cooled = i;
+	if (cooled) {
+		publish_changed(t);
+		tracker_flush(t, t->lists);
+		for (i = 0; i < cooled; i++) {
+			list[i]->count = list_put(t, &cold, &list[i]->word) ? 0 : 1;
+			list[i]->changed = true;
+		}
+		publish_changed(t);
+		for (i = 0; i < cooled; i++)
+			publish_put(t, list[i]);
+	}
+	free(list);
+	return cooled ? 0 : -ENOSPC;
+}
+
+/* Room for the entries, made by and by: what is free may lie in pieces. */
+static int list_place(struct tracker *t, const struct entries *e, enum urgency urgency,
+		      uint32_t *word)
+{
+	int err = list_put(t, e, word);
+
+	if (err == -ENOSPC && t->ngarbage) {
+		publish_changed(t);
+		tracker_flush(t, t->lists);
+		err = list_put(t, e, word);
+	}
+	while (err == -ENOSPC && !lists_cool(t, e->count, urgency))
+		err = list_put(t, e, word);
+	return err;
+}
+
+/* The process was sampled, and has a cold list. */
+static void list_warm(struct tracker *t, struct published *list, const struct process *p)
+{
+	struct entries e = {0};
+	uint32_t word = 0;
+	int err = list_entries(t, &e, p);
+
+	if (!err && e.count)
+		err = list_place(t, &e, PATIENT, &word);
+	free(e.at);
+	if (err)
+		return;
+	if (list->count)
+		tracker_discard(t, t->lists, list->word);
+	list->word = word;
+	list->count = e.count;
+	list->cold = false;
+	list->since = tracker_now();
+	list->changed = true;
+}
+
+void publish_scan(struct tracker *t, uint64_t now)
+{
+	const uint64_t round = ++t->list_round;
+	struct published **list;
+	struct process *p, *next;
+	size_t n = 0, i;
+
+	list = calloc(HASH_COUNT(t->processes) + 1, sizeof(struct published *));
+	if (!list)
+		return;
+	HASH_ITER(hh, t->processes, p, next) {
+		/* One that is dirty has mappings that others of its list have not. */
+		if (!p->list || !p->list->cold || p->list->sampled != now || p->dirty ||
+		    p->list->round == round)
+			continue;
+		p->list->round = round;
+		p->list->order = p->list->since;
+		p->list->owner = p;
+		p->list->refs++;
+		list[n++] = p->list;
+	}
+	qsort(list, n, sizeof(struct published *), by_order);
+	for (i = 0; i < n; i++)
+		list_warm(t, list[i], list[i]->owner);
+	if (n)
+		publish_changed(t);
+	for (i = 0; i < n; i++)
+		publish_put(t, list[i]);
+	free(list);
+}
+
+/* One that was there before, of which no sample is known, waits for one when room is scarce. */
+static bool begins_cold(const struct tracker *t, const struct process *p)
+{
+	return !p->list && !p->recorded &&
+	       shards_used(t->lists, NULL) > (uint64_t)SHARD_WORDS / 4 * 3;
+}
+
+int publish_list(struct tracker *t, struct process *p)
+{
+	struct entries e = {0};
+	struct published *list = calloc(1, sizeof(*list));
+	int err = list ? list_entries(t, &e, p) : -ENOMEM;
+
+	/* Nobody is to make room in vain for one that the map of processes has no room for. */
+	if (!err && !p->list)
+		err = publish_entry(t, p);
+	if (!err && e.count > 1 && begins_cold(t, p)) {
+		list->cold = true;
+		err = list_place(t, &cold, URGENT, &list->word);
+		e.count = 1;
+	} else if (!err && e.count) {
+		err = list_place(t, &e, URGENT, &list->word);
+	}
+	free(e.at);
+	if (err) {
+		free(list);
+		return err;
+	}
+	list->refs = 1;
+	list->count = e.count;
+	list->since = tracker_now();
+	publish_put(t, p->list);
+	p->list = list;
+	return publish_entry(t, p);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_SEAMS_BPF_H
+#define STACKTOP_BPF_SEAMS_BPF_H
+
+/*
+ * The step of unwind/step.h as the kernel runs it: where it reads, and which of its parts are
+ * functions of their own that the verifier checks once. bpf/walker.bpf.h defines them.
+ */
+#include <stddef.h>
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/layout.h"
+
+struct walk;
+
+#define STEP_BARRIER(x)		      asm volatile("" : "+r"(x))
+#define STEP_TOUCH(entry)	      touch(entry)
+#define WALK_REFILL(w, addr)	      refill(addr)
+#define WALK_SEARCH_MAP(w, addr)      search_map(addr)
+#define WALK_FRAME_POINTER(w, reason) frame_pointer(reason)
+#define WALK_WIDE(w, index)	      wide(index)
+#define WALK_COVERED(w, addr)	      covered(addr)
+#define WALK_SWITCH(w, cfa)	      switch_stack(cfa)
+
+static __always_inline long step_read_user(struct walk *w, void *to, __u64 size, __u64 from)
+{
+	return bpf_probe_read_user(to, size, (const void *)from);
+}
+
+static const __u32 *step_shard(__u32 shard);
+static const struct map_entry *step_map_entries(void);
+static const struct wide_rule *step_wide_rule(__u32 index);
+static void touch(__u32 entry);
+int refill(__u64 addr);
+int search_map(__u64 addr);
+int frame_pointer(int reason);
+int wide(__u32 index);
+int covered(__u64 addr);
+int switch_stack(__u64 cfa);
+
+#include "unwind/step.h"
+
+#endif

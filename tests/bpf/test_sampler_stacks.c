@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The stacks that the sampling program sends: once each until they are forgotten, walked by what is
+ * known of their process, and by frame pointers where nothing is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/bpf/tally.h"
+
+/*
+ * A chain of frame pointers whose return addresses have names. At chain_hidden the frame pointer
+ * leads nowhere sane, as in code that keeps a number there.
+ */
+void chain_start(void), chain_hidden(void);
+extern const char chain_leaf[], chain_second[], chain_first[], chain_back[];
+
+__asm__(".text\n"
+	"chain_start: xor %ebp, %ebp; call 1f\n"
+	"chain_back: ud2\n"
+	"1: push %rbp; mov %rsp, %rbp; call 2f\n"
+	"chain_first: ud2\n"
+	"2: push %rbp; mov %rsp, %rbp; sub $4096, %rsp; call *3f(%rip)\n"
+	"chain_second: ud2\n"
+	"4: push %rbp; mov %rsp, %rbp\n"
+	"chain_leaf: jmp chain_leaf\n"
+	"chain_hidden: lea 8(%rsp), %rbp; andq $-16, %rbp; pushq $0; push %rsp; jmp chain_leaf\n"
+	".section .data.rel.ro,\"aw\"\n"
+	"3: .quad 4b\n"
+	".text\n");
+
+static void test_forget(void **state)
+{
+	struct sampler_options options = cpu_clock(1999);
+	struct tally *t = tally_new();
+	const struct seen_stack *seen;
+	struct sampler *s;
+	uint32_t times;
+	pid_t pid;
+
+	(void)state;
+	pid = start_child("t-forget", spin, 0, -1);
+	s = start_sampler(&options);
+	drain_until(s, t, pid, 500);
+	seen = stack_of(t, thread_of(t, pid, pid)->last_user);
+	/* once, but others may have been put in its place */
+	assert_in_range(seen->times, 1, 5);
+	for (int i = 0; i < 5; i++) {
+		times = seen->times;
+		sampler_forget(s, seen->hash + 1);
+		sampler_forget(s, seen->hash);
+		drain_until(s, t, pid, 20);
+		assert_true(seen->times > times);
+	}
+	sampler_free(s);
+	end_child(pid);
+	tally_free(t);
+}
+
+/* The last user stack of the process once it was sampled under what was just set. */
+static const struct seen_stack *next_stack(struct sampler *s, struct tally *t, pid_t pid)
+{
+	drain_old(s, t);
+	drain_until(s, t, pid, 50);
+	return stack_of(t, thread_of(t, pid, pid)->last_user);
+}
+
+/* What a process entry does to the walk, and that the leaf is where the child is. */
+static void test_process(void **state)
+{
+	struct sampler_options options = cpu_clock(1999);
+	struct tally *t = tally_new();
+	const struct seen_stack *unknown, *other, *empty;
+	struct proc_entry entry = {0};
+	struct sampler *s;
+	pid_t pid;
+
+	(void)state;
+	pid = start_child("t-process", spin, 0, -1);
+	s = start_sampler(&options);
+	unknown = next_stack(s, t, pid);
+	assert_int_equal(unknown->reason, WALK_UNKNOWN_PROCESS);
+	assert_int_equal(unknown->tgid, pid);
+	assert_int_equal(unknown->kernel, 0);
+	assert_true(unknown->leaf & FRAME_EXACT);
+	/* a fork: what is here is there */
+	assert_in_range(unknown->leaf & ~FRAME_EXACT, (uintptr_t)spin, (uintptr_t)spin + 64);
+
+	entry.image = stat_field(pid, 28) + 16;
+	assert_int_equal(sampler_set_process(s, pid, &entry), 0);
+	other = next_stack(s, t, pid);
+	assert_int_equal(other->reason, WALK_OTHER_IMAGE);
+	assert_true(other->leaf == unknown->leaf);
+
+	entry.image = stat_field(pid, 28);
+	assert_int_equal(sampler_set_process(s, pid, &entry), 0);
+	empty = next_stack(s, t, pid);
+	assert_int_equal(empty->reason, WALK_NO_MAPPING);
+
+	sampler_drop_process(s, pid);
+	assert_true(next_stack(s, t, pid) == unknown);
+	sampler_free(s);
+	end_child(pid);
+	tally_free(t);
+}
+
+/* Of a process that was never heard of there are its frames as far as the frame pointer tells. */
+static void test_unknown(void **state)
+{
+	const uint64_t chain[] = {(uintptr_t)chain_leaf | FRAME_EXACT, (uintptr_t)chain_second,
+				  (uintptr_t)chain_first, (uintptr_t)chain_back};
+	struct sampler_options options = cpu_clock(1999);
+	struct proc_entry entry = {0};
+	struct tally *t = tally_new();
+	const struct seen_stack *seen;
+	struct sampler *s;
+	pid_t pid, hidden;
+
+	(void)state;
+	pid = start_child("t-unknown", chain_start, 0, -1);
+	hidden = start_child("t-hidden", chain_hidden, 0, -1);
+	s = start_sampler(&options);
+	seen = next_stack(s, t, pid);
+	assert_int_equal(seen->reason, WALK_UNKNOWN_PROCESS);
+	assert_int_equal(seen->nframes, 4);
+	assert_memory_equal(seen->first, chain, sizeof(chain));
+	seen = next_stack(s, t, hidden);
+	assert_int_equal(seen->reason, WALK_UNKNOWN_PROCESS);
+	assert_int_equal(seen->nframes, 1);
+
+	/* what is known of the image before exec says nothing about the one behind it */
+	entry.image = stat_field(pid, 28) + 16;
+	assert_int_equal(sampler_set_process(s, pid, &entry), 0);
+	seen = next_stack(s, t, pid);
+	assert_int_equal(seen->reason, WALK_OTHER_IMAGE);
+	assert_int_equal(seen->nframes, 4);
+	assert_memory_equal(seen->first, chain, sizeof(chain));
+
+	sampler_free(s);
+	end_child(pid);
+	end_child(hidden);
+	tally_free(t);
+}
+
+/*
+ * A child of which nobody has told yet is walked by its parent's list while it is young, if both
+ * have the same image. The parent's is empty here, which is a reason of its own.
+ */
+static void test_forked(void **state)
+{
+	struct sampler_options options = cpu_clock(1999);
+	struct proc_entry entry = {.image = stat_field(getpid(), 28)};
+	struct tally *t = tally_new();
+	struct sampler *s = start_sampler(&options);
+	unsigned int reason = WALK_UNKNOWN_PROCESS;
+	pid_t pid = 0;
+
+	(void)state;
+	assert_int_equal(sampler_set_process(s, getpid(), &entry), 0);
+	/* A machine that stands still for seconds makes an old child. */
+	for (int i = 0; i < 5 && reason != WALK_NO_MAPPING; i++) {
+		if (pid)
+			end_child(pid);
+		pid = start_child("t-forked", spin, 0, -1);
+		reason = next_stack(s, t, pid)->reason;
+	}
+	assert_int_equal(reason, WALK_NO_MAPPING);
+	sleep(6); /* beyond which the list may be another */
+	assert_int_equal(next_stack(s, t, pid)->reason, WALK_UNKNOWN_PROCESS);
+	end_child(pid);
+
+	entry.image += 16;
+	assert_int_equal(sampler_set_process(s, getpid(), &entry), 0);
+	pid = start_child("t-other", spin, 0, -1);
+	assert_int_equal(next_stack(s, t, pid)->reason, WALK_UNKNOWN_PROCESS);
+	end_child(pid);
+	entry.image = 0; /* not known */
+	assert_int_equal(sampler_set_process(s, getpid(), &entry), 0);
+	pid = start_child("t-none", spin, 0, -1);
+	assert_int_equal(next_stack(s, t, pid)->reason, WALK_UNKNOWN_PROCESS);
+	end_child(pid);
+	sampler_free(s);
+	tally_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_forget),
+		cmocka_unit_test(test_process),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_forked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TESTS_UNWIND_SFRAME_IMAGE_H
+#define STACKTOP_TESTS_UNWIND_SFRAME_IMAGE_H
+
+/*
+ * Sections of .sframe of all three versions, written byte by byte as the specification has them,
+ * since an assembler writes one version only; and the tables made of them.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "symbols/elffile.h"
+#include "tests/unwind/elfimage.h"
+#include "unwind/table.h"
+#include "unwind/wide.h"
+
+#define T      IMAGE_TEXT
+#define HEADER 28
+
+#define SORTED 1
+#define PCREL  4
+
+struct section {
+	unsigned int version;
+	unsigned int flags;
+	int fixed_fp, fixed_ra;
+	unsigned int aux; /* bytes of auxiliary header */
+	unsigned int nfdes;
+	size_t nfdes_bytes, nfres_bytes;
+	unsigned char fdes[1 << 16];
+	unsigned char fres[1 << 16];
+	unsigned char all[1 << 18];
+	size_t size;
+};
+
+static inline void put(unsigned char *to, size_t *at, uint64_t value, unsigned int bytes)
+{
+	memcpy(to + *at, &value, bytes);
+	*at += bytes;
+}
+
+static inline void section_begin(struct section *s, unsigned int version, unsigned int flags)
+{
+	memset(s, 0, sizeof(*s));
+	s->version = version;
+	s->flags = flags;
+	s->fixed_ra = -8;
+}
+
+/* info2 and block: versions that have them. The rows come next, count of them. */
+static inline void func(struct section *s, uint64_t start, uint32_t size, unsigned int count,
+			unsigned int info, unsigned int info2, unsigned int block)
+{
+	static const unsigned int sizes[] = {0, 17, 20, 16};
+	uint64_t base = IMAGE_SFRAME;
+
+	if (s->flags & PCREL)
+		base += HEADER + s->aux + s->nfdes * sizes[s->version];
+	put(s->fdes, &s->nfdes_bytes, start - base, s->version == 3 ? 8 : 4);
+	put(s->fdes, &s->nfdes_bytes, size, 4);
+	put(s->fdes, &s->nfdes_bytes, s->nfres_bytes, 4);
+	if (s->version == 3) {
+		put(s->fres, &s->nfres_bytes, count, 2);
+		put(s->fres, &s->nfres_bytes, info, 1);
+		put(s->fres, &s->nfres_bytes, info2, 1);
+		put(s->fres, &s->nfres_bytes, block, 1);
+	} else {
+		put(s->fdes, &s->nfdes_bytes, count, 4);
+		put(s->fdes, &s->nfdes_bytes, info, 1);
+		if (s->version == 2)
+			put(s->fdes, &s->nfdes_bytes, block, 3);
+	}
+	s->nfdes++;
+}
+
+#define ADDR1 0u
+#define ADDR2 1u
+#define ADDR4 2u
+#define MASK  0x10u
+#define FLEX  1u
+#define SP    1u
+#define FP    0u
+/* The control word of a flexible row, of version 3. */
+#define CONTROL(reg, deref, from_reg) ((reg) << 3 | (deref) << 1 | (from_reg))
+
+/* addr: ADDR1..4; words: their size as a power of two. */
+static inline void row(struct section *s, unsigned int addr, uint32_t start, unsigned int base,
+		       unsigned int words, unsigned int count, ...)
+{
+	va_list list;
+
+	put(s->fres, &s->nfres_bytes, start, 1u << addr);
+	put(s->fres, &s->nfres_bytes, base | count << 1 | words << 5, 1);
+	va_start(list, count);
+	while (count--)
+		put(s->fres, &s->nfres_bytes, (uint64_t)(int64_t)va_arg(list, int), 1u << words);
+	va_end(list);
+}
+
+static inline void section_end(struct section *s)
+{
+	size_t at = 0;
+
+	put(s->all, &at, 0xdee2, 2);
+	put(s->all, &at, s->version, 1);
+	put(s->all, &at, s->flags, 1);
+	put(s->all, &at, 3, 1);
+	put(s->all, &at, (uint64_t)s->fixed_fp, 1);
+	put(s->all, &at, (uint64_t)s->fixed_ra, 1);
+	put(s->all, &at, s->aux, 1);
+	put(s->all, &at, s->nfdes, 4);
+	put(s->all, &at, 0, 4); /* rows in all: nobody needs it */
+	put(s->all, &at, s->nfres_bytes, 4);
+	put(s->all, &at, 0, 4);
+	put(s->all, &at, s->nfdes_bytes, 4);
+	at += s->aux;
+	memcpy(s->all + at, s->fdes, s->nfdes_bytes);
+	memcpy(s->all + at + s->nfdes_bytes, s->fres, s->nfres_bytes);
+	s->size = at + s->nfdes_bytes + s->nfres_bytes;
+}
+
+/* A table of such a section, and of CFI beside it. */
+struct fixture {
+	struct section s;
+	struct cfi_bytes cfi;
+	struct image_options options;
+	unsigned char *image;
+	struct elf_file *file;
+	struct wide_rules *wide;
+	struct unwind_table *table;
+};
+
+static inline int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	*state = f;
+	if (!f)
+		return -1;
+	f->options.text_size = 0x1000000;
+	f->wide = wide_rules_new();
+	return f->wide ? 0 : -1;
+}
+
+static inline void drop(struct fixture *f)
+{
+	unwind_table_free(f->table);
+	elf_file_free(f->file);
+	free(f->image);
+	f->table = NULL;
+	f->file = NULL;
+	f->image = NULL;
+}
+
+static inline int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	drop(f);
+	wide_rules_free(f->wide);
+	free(f);
+	return 0;
+}
+
+/* What unwind_table_build says of the section and the CFI. */
+static inline int build_status(struct fixture *f)
+{
+	size_t size;
+
+	drop(f);
+	f->options.sframe = f->s.all;
+	f->options.sframe_size = f->s.size;
+	f->image = image_new(f->cfi.data, f->cfi.size, &f->options, &size);
+	assert_int_equal(elf_file_open_memory(f->image, size, &f->file), 0);
+	return unwind_table_build(f->file, f->wide, &f->table);
+}
+
+static inline void assert_dump(struct fixture *f, unsigned int bad, const char *expected)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	assert_int_equal(build_status(f), 0);
+	out = open_memstream(&text, &size);
+	assert_int_equal(unwind_table_dump(f->table, f->wide, out), 0);
+	fclose(out);
+	assert_string_equal(text, expected);
+	assert_int_equal(f->table->bad_fdes, bad);
+	free(text);
+}
+
+/* The rows of a function that sets up a frame; frame_at_100 is what they say. */
+static inline void prologue(struct section *s, unsigned int addr, unsigned int words)
+{
+	row(s, addr, 0, SP, words, 1, 8);
+	row(s, addr, 1, SP, words, 2, 16, -16);
+	row(s, addr, 4, FP, words, 2, 16, -16);
+	row(s, addr, 31, SP, words, 1, 8);
+}
+
+static const char frame_at_100[] = "10100\trsp+8\tu\tc-8\n"
+				   "10101\trsp+16\tc-16\tc-8\n"
+				   "10104\trbp+16\tc-16\tc-8\n"
+				   "1011f\trsp+8\tu\tc-8\n"
+				   "10120\tend\t-\t-\n";
+
+static inline void one_good(struct section *s, unsigned int version)
+{
+	section_begin(s, version, 0);
+	func(s, T + 0x100, 0x20, 4, ADDR1, 0, 0);
+	prologue(s, ADDR1, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+#endif
