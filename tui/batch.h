@@ -3,7 +3,7 @@
 #define STACKTOP_TUI_BATCH_H
 
 /*
- * Reports of the last slice without a screen, for people (text) and for programs (folded). Both
+ * Reports without a screen, for people (text) and for programs (folded). Both
  * take the lock while they read the profile and write only after they gave it back, so a slow or
  * closed pipe never holds up the collection. What they write has no control characters but
  * newlines, whatever the names contain.
@@ -12,14 +12,17 @@
  * that SIGPIPE is ignored; the caller then ends quietly.
  */
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-struct options;
-struct profile;
+#include "tui/profile.h"
+#include "tui/query.h"
 
-/* A report of the last slice as options->format, no_kernel and no_user say. */
-int batch_report(FILE *to, struct profile *profile, const struct options *options);
+struct options;
+
+/* What --no-kernel and the like say about the last slice. */
+struct query batch_query(const struct options *options);
 
 /*
  * Messages of the profile since *serial, one a line, as `stacktop: warning: ...`. *serial starts
@@ -27,12 +30,25 @@ int batch_report(FILE *to, struct profile *profile, const struct options *option
  */
 int batch_messages(FILE *to, struct profile *profile, uint64_t *serial);
 
-/* What batch_report calls, and other writers may. */
-int batch_text(FILE *to, struct profile *profile, const struct options *options);
+/* What samples, and since when, in ns from the start of the recording. */
+struct batch_event {
+	char name[sizeof(((struct profile_health *)NULL)->event)];
+	uint64_t from; /* 0: its start */
+	uint64_t position;
+};
+
+/*
+ * For who makes one report of all slices, after each of them: says so where it is the first of
+ * another event, since that report then begins anew. path: of the session; *event begins as zeros.
+ */
+void batch_event(FILE *to, const char *path, struct profile *profile, struct batch_event *event);
+
+/* A report of the samples that the query asks for. */
+int batch_text(FILE *to, struct profile *profile, const struct query *q);
 /*
  * `comm;outermost;...;leaf COUNT` a line, the most frequent first. Kernel frames end in `_[k]`; a
  * stack that broke begins below comm with `[reason]`. `;` in a name becomes `:`.
  */
-int batch_folded(FILE *to, struct profile *profile, const struct options *options);
+int batch_folded(FILE *to, struct profile *profile, const struct query *q);
 
 #endif

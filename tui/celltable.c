@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/profile.h"
+
+#define SLOTS_AHEAD 16 /* turns, which take a few ns each */
+#define CELLS_AHEAD 8
+
 static uint32_t cell_hash(uint32_t proc, uint32_t ustack, uint32_t kstack)
 {
 	return (uint32_t)idtable_mix((uint64_t)ustack << 32 | kstack, proc);
@@ -17,6 +22,8 @@ static uint32_t cell_hash(uint32_t proc, uint32_t ustack, uint32_t kstack)
 void celltable_free(struct celltable *table)
 {
 	free(table->cells);
+	free(table->places);
+	free(table->hints);
 	idtable_free(&table->index);
 	memset(table, 0, sizeof(*table));
 }
@@ -65,15 +72,142 @@ struct cell *celltable_get(struct celltable *table, uint32_t proc, uint32_t usta
 	if (cell)
 		return cell;
 	cell = &table->cells[table->count];
-	*cell = (struct cell){proc, ustack, kstack, hash, 0};
+	*cell = (struct cell){proc, ustack, kstack, UINT32_MAX, 0};
 	idtable_add(&table->index, hash, (uint32_t)table->count++);
 	return cell;
+}
+
+struct cell *celltable_find(const struct celltable *table, uint32_t proc, uint32_t ustack,
+			    uint32_t kstack)
+{
+	return find(table, cell_hash(proc, ustack, kstack), proc, ustack, kstack);
+}
+
+/* Where the number says that it stands, if it does. */
+static struct cell *find_id(const struct celltable *table, const struct profile_cell *like,
+			    uint32_t id)
+{
+	uint32_t hint = id < table->nhints ? table->hints[id] : 0;
+	struct cell *cell;
+
+	if (!hint || hint > table->count)
+		return NULL;
+	cell = &table->cells[hint - 1];
+	return cell->proc == like->proc && cell->ustack == like->ustack &&
+			       cell->kstack == like->kstack
+		       ? cell
+		       : NULL;
+}
+
+struct cell *celltable_get_id(struct celltable *table, const struct profile_cell *like, uint32_t id,
+			      bool *made)
+{
+	struct cell *cell = find_id(table, like, id);
+
+	if (made)
+		*made = false;
+	if (cell)
+		return cell;
+	cell = celltable_get(table, like->proc, like->ustack, like->kstack, made);
+	cell->id = id;
+	if (id < table->nhints)
+		table->hints[id] = (uint32_t)(cell - table->cells) + 1;
+	return cell;
+}
+
+int celltable_reserve_ids(struct celltable *table, uint32_t ids)
+{
+	uint32_t *grown;
+
+	if (ids <= table->nhints)
+		return 0;
+	grown = reallocarray(table->hints, ids, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	memset(grown + table->nhints, 0, (ids - table->nhints) * sizeof(*grown));
+	table->hints = grown;
+	table->nhints = ids;
+	return 0;
+}
+
+void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t at, size_t count)
+{
+	uint32_t hint;
+
+	if (at + SLOTS_AHEAD >= count || ids[at + SLOTS_AHEAD] >= table->nhints ||
+	    ids[at + CELLS_AHEAD] >= table->nhints)
+		return;
+	__builtin_prefetch(&table->hints[ids[at + SLOTS_AHEAD]]);
+	hint = table->hints[ids[at + CELLS_AHEAD]];
+	if (hint && hint <= table->count)
+		__builtin_prefetch(&table->cells[hint - 1], 1);
+}
+
+void celltable_append(struct celltable *table, const struct cellid *id, uint32_t number,
+		      uint64_t count)
+{
+	table->cells[table->count++] =
+		(struct cell){id->proc, id->ustack, id->kstack, number, count};
 }
 
 void celltable_clear(struct celltable *table)
 {
 	table->count = 0;
 	idtable_clear(&table->index);
+	if (table->nplaces)
+		memset(table->places, 0, table->nplaces * sizeof(*table->places));
+}
+
+int celltable_copy(struct celltable *table, const struct celltable *from)
+{
+	size_t slots = (size_t)from->index.mask + 1;
+	struct cell_place *places;
+
+	if (!from->count || !from->index.slots)
+		return 0;
+	table->index = from->index;
+	table->index.slots = malloc(slots * sizeof(*table->index.slots));
+	table->cells = malloc(from->room * sizeof(*table->cells));
+	if (!table->index.slots || !table->cells || celltable_reserve_ids(table, from->nhints)) {
+		celltable_free(table);
+		return -ENOMEM;
+	}
+	memcpy(table->index.slots, from->index.slots, slots * sizeof(*table->index.slots));
+	memcpy(table->cells, from->cells, from->count * sizeof(*table->cells));
+	table->count = from->count;
+	table->room = from->room;
+	if (from->nhints)
+		memcpy(table->hints, from->hints, from->nhints * sizeof(*table->hints));
+	places = from->nplaces ? celltable_places(table) : NULL;
+	if (places)
+		memcpy(places, from->places,
+		       (from->nplaces < from->count ? from->nplaces : from->count) *
+			       sizeof(*places));
+	return 0;
+}
+
+struct cell_place *celltable_places(struct celltable *table)
+{
+	struct cell_place *grown;
+	size_t room = table->room;
+
+	if (table->count <= table->nplaces)
+		return table->places;
+	grown = reallocarray(table->places, room, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	memset(grown + table->nplaces, 0, (room - table->nplaces) * sizeof(*grown));
+	table->places = grown;
+	table->nplaces = room;
+	return grown;
+}
+
+void celltable_displace(struct celltable *table, const struct cell *cell)
+{
+	size_t at = (size_t)(cell - table->cells);
+
+	if (at < table->nplaces)
+		table->places[at].stamp = 0;
 }
 
 void celltable_rebuild(struct celltable *table, void (*edit)(struct cell *cell, void *arg),
@@ -84,12 +218,14 @@ void celltable_rebuild(struct celltable *table, void (*edit)(struct cell *cell, 
 	/* The new table grows behind the reader: it never has more cells than were read. */
 	celltable_clear(table);
 	for (size_t i = 0; i < count; i++) {
-		struct cell cell = table->cells[i];
+		struct cell cell = table->cells[i], *to;
 
 		if (edit)
 			edit(&cell, arg);
-		if (cell.count)
-			celltable_get(table, cell.proc, cell.ustack, cell.kstack, NULL)->count +=
-				cell.count;
+		if (!cell.count)
+			continue;
+		to = celltable_get(table, cell.proc, cell.ustack, cell.kstack, NULL);
+		to->count += cell.count;
+		to->id = cell.id;
 	}
 }

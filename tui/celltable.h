@@ -7,15 +7,20 @@
  * which is what queries walk; the index only serves counting.
  */
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "tui/cellids.h"
 #include "tui/idtable.h"
+
+struct profile_cell;
 
 struct cell {
 	uint32_t proc;
 	uint32_t ustack;
 	uint32_t kstack;
-	uint32_t hash;
+	uint32_t id; /* number (cellids.h), if it is the one of these; UINT32_MAX: none */
 	uint64_t count;
 };
 
@@ -24,6 +29,12 @@ struct celltable {
 	size_t count;
 	size_t room;
 	struct idtable index;
+	struct cell_place *places; /* by cell, of those that had one */
+	size_t nplaces;
+	/* By number of the cell (cellids.h): where it stands, + 1. May be wrong or 0, so that it is
+	 * compared. */
+	uint32_t *hints;
+	uint32_t nhints;
 };
 
 /* A zeroed struct is an empty table. */
@@ -33,7 +44,30 @@ int celltable_reserve(struct celltable *table, size_t cells);
 /* The cell of the key, made with count 0 when new; *made says so (may be NULL). */
 struct cell *celltable_get(struct celltable *table, uint32_t proc, uint32_t ustack, uint32_t kstack,
 			   bool *made);
+/* NULL: there is none. */
+struct cell *celltable_find(const struct celltable *table, uint32_t proc, uint32_t ustack,
+			    uint32_t kstack);
+/* The same of a cell of a slice by its number. */
+struct cell *celltable_get_id(struct celltable *table, const struct profile_cell *cell, uint32_t id,
+			      bool *made);
+/* Numbers are below, for the tables that are asked for cells by them. -ENOMEM. */
+int celltable_reserve_ids(struct celltable *table, uint32_t ids);
+/* To be called at each turn of a loop that looks for the cells one after another, by their numbers:
+ * what the table has of those that come soon is fetched meanwhile, instead of waited for at each.
+ */
+void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t at, size_t count);
+/* Another cell, of an empty table or one that was made by this alone: nobody can look for it by
+ * what it is of. There is room. */
+void celltable_append(struct celltable *table, const struct cellid *id, uint32_t number,
+		      uint64_t count);
 void celltable_clear(struct celltable *table);
+/* Makes an empty table like another one, with what is known of its cells. -ENOMEM: it is empty. */
+int celltable_copy(struct celltable *table, const struct celltable *from);
+/* Places of all cells, valid until the table changes; what nobody wrote is zero. NULL: no memory.
+ */
+struct cell_place *celltable_places(struct celltable *table);
+/* The cell is of no samples any more, and its ids may come to mean something else. */
+void celltable_displace(struct celltable *table, const struct cell *cell);
 /*
  * Rebuilds the table in place: edit changes a key, or sets count to 0 for a cell that shall go;
  * cells that have become equal are added up. NULL only drops those of count 0. Needs no memory, so

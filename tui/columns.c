@@ -69,6 +69,8 @@ void columns_header(struct grid *g, int row, const struct column *columns, int c
 			grid_right(g, row, col, width[i] - 1, role, title);
 		else
 			grid_fit(g, row, col, width[i] - 1, role, title);
+		if (columns[i].sortable)
+			grid_zone(g, (struct zone){ZONE_SORT, i, columns, row, 1, col, width[i]});
 		col += width[i];
 	}
 }

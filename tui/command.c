@@ -21,6 +21,7 @@ struct command {
 	int fd;	   /* pidfd */
 	bool started;
 	int exec_error; /* errno of the exec; 0: it succeeded, or was not tried */
+	int status;	/* once it has ended; -1 */
 };
 
 static void close_fd(int fd)
@@ -29,21 +30,22 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-static void set_streams(bool quiet)
+static void set_streams(enum command_streams streams)
 {
 	int null;
 
-	if (!quiet) {
+	if (streams == COMMAND_ASIDE || streams == COMMAND_APART)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (streams != COMMAND_QUIET && streams != COMMAND_APART)
 		return;
-	}
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; null >= 0 && fd <= 2; fd++)
-		if (isatty(fd))
+		if (streams == COMMAND_APART ? fd == 0 : isatty(fd))
 			dup2(null, fd);
 }
 
-static void __attribute__((noreturn)) child(char **argv, bool quiet, int go, int error)
+static void __attribute__((noreturn))
+child(char **argv, enum command_streams streams, int go, int error)
 {
 	char byte;
 	int err;
@@ -51,7 +53,7 @@ static void __attribute__((noreturn)) child(char **argv, bool quiet, int go, int
 	/* End of file: stacktop is gone or gave up. */
 	if (TEMP_FAILURE_RETRY(read(go, &byte, 1)) != 1)
 		_exit(127);
-	set_streams(quiet);
+	set_streams(streams);
 	signal(SIGPIPE, SIG_DFL);
 	execvp(argv[0], argv);
 	err = errno;
@@ -60,7 +62,7 @@ static void __attribute__((noreturn)) child(char **argv, bool quiet, int go, int
 	_exit(127);
 }
 
-int command_new(char **argv, bool quiet, struct command **out)
+int command_new(char **argv, enum command_streams streams, struct command **out)
 {
 	struct command *c = calloc(1, sizeof(*c));
 	int go[2] = {-1, -1}, error[2] = {-1, -1}, err = 0;
@@ -68,7 +70,7 @@ int command_new(char **argv, bool quiet, struct command **out)
 	*out = NULL;
 	if (!c)
 		return -ENOMEM;
-	c->go = c->error = c->fd = -1;
+	c->go = c->error = c->fd = c->status = -1;
 	if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC)) {
 		err = -errno;
 	} else {
@@ -77,7 +79,7 @@ int command_new(char **argv, bool quiet, struct command **out)
 			err = -errno;
 		if (!c->pid) {
 			close(go[1]); /* else it would wait for itself */
-			child(argv, quiet, go[0], error[1]);
+			child(argv, streams, go[0], error[1]);
 		}
 	}
 	close_fd(go[0]);
@@ -102,9 +104,9 @@ void command_free(struct command *c)
 	if (!c)
 		return;
 	close_fd(c->go);
-	if (c->pid > 0 && c->started && waitpid(c->pid, NULL, WNOHANG) == 0)
-		kill(c->pid, SIGTERM);
-	else if (c->pid > 0 && !c->started)
+	if (c->pid > 0 && c->started)
+		command_signal(c, command_status(c) < 0 ? SIGTERM : 0);
+	else if (c->pid > 0)
 		waitpid(c->pid, NULL, 0);
 	close_fd(c->error);
 	close_fd(c->fd);
@@ -137,4 +139,19 @@ int command_error(const struct command *c)
 int command_fd(const struct command *c)
 {
 	return c->fd;
+}
+
+void command_signal(const struct command *c, int signal)
+{
+	if (c->started && c->status < 0)
+		kill(c->pid, signal);
+}
+
+int command_status(struct command *c)
+{
+	int state;
+
+	if (c->status < 0 && c->started && waitpid(c->pid, &state, WNOHANG) == c->pid)
+		c->status = WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
+	return c->status;
 }

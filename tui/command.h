@@ -12,13 +12,21 @@
 
 struct command;
 
+enum command_streams {
+	COMMAND_PLAIN, /* as they are */
+	COMMAND_ASIDE, /* standard output goes to standard error, apart from the report */
+	/* As that, and it reads from /dev/null: the lines of standard input are commands. */
+	COMMAND_APART,
+	/* Its terminal belongs to the screen: it reads from and writes to /dev/null where it would
+	 * use the terminal. */
+	COMMAND_QUIET,
+};
+
 /*
  * Forks the child; call it before there are threads and before signals are blocked. argv must stay
- * valid. quiet: its terminal belongs to the screen, so it reads from and writes to /dev/null where
- * it would use the terminal; else its standard output goes to standard error, apart from the
- * report. 0 or -errno.
+ * valid. 0 or -errno.
  */
-int command_new(char **argv, bool quiet, struct command **out);
+int command_new(char **argv, enum command_streams streams, struct command **out);
 /* A child that did not end gets SIGTERM (one that was never let go: it just ends). */
 void command_free(struct command *c);
 
@@ -29,5 +37,9 @@ int command_go(struct command *c);
 int command_error(const struct command *c);
 /* Readable when it has ended. */
 int command_fd(const struct command *c);
+/* Passes a signal on, if it runs. */
+void command_signal(const struct command *c, int signal);
+/* Its exit status, 128 and the number of the signal that ended it, or -1: it has not ended. */
+int command_status(struct command *c);
 
 #endif

@@ -18,7 +18,7 @@
 #define UNDO_MAX   256
 #define STACK_SIZE (64 * 1024)
 
-static const int asking[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP};
+static const int asking[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP};
 static const int killing[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
 
 #define ASKING	(sizeof(asking) / sizeof(asking[0]))

@@ -3,10 +3,10 @@
 #define STACKTOP_TUI_CRASH_H
 
 /*
- * Signals while the screen is up. Those that ask (INT, TERM, HUP, WINCH, TSTP) become bytes in a
- * pipe that the main loop polls, since any thread may get them. Those that kill (SEGV, BUS, ABRT,
- * FPE, ILL) give the terminal back first and say where it happened. The state is global because
- * handlers have no argument.
+ * Signals while the screen is up. Those that ask (INT, TERM, HUP, QUIT, WINCH, TSTP) become bytes
+ * in a pipe that the main loop polls, since any thread may get them. Those that kill (SEGV, BUS,
+ * ABRT, FPE, ILL) give the terminal back first and say where it happened. The state is global
+ * because handlers have no argument.
  */
 
 /* Installs the handlers. Returns the end of the pipe to be read, or -errno. Bytes are signal

@@ -16,12 +16,24 @@ struct profile;
 struct options;
 
 enum engine_command {
-	ENGINE_ATTACH,	     /* arg: PID, or a regular expression for comm */
+	ENGINE_ATTACH,	     /* arg: a word of bpf/word.h, a user also by name */
 	ENGINE_DETACH,	     /* arg: as above */
 	ENGINE_DETACH_ALL,   /* back to the whole machine */
 	ENGINE_RESET_SHARD,  /* arg: number of the shard */
 	ENGINE_RESET_SHARDS, /* all of them */
+	ENGINE_DROP,	     /* arg: object of the inventory, by id */
+	ENGINE_PIN,	     /* arg: as above */
+	ENGINE_INSPECT,	     /* arg: "PID REASON", see TRACKER_CAPTURE */
+	ENGINE_GIVE_UP,	     /* debug files that are still to be fetched (--debuginfod) */
+	ENGINE_EVENT,	     /* arg: name of the event that drives the sampling from now on */
+	ENGINE_BY_CPU,	     /* arg: "1": CPUs are told apart from now on; "0": they are not */
 	ENGINE_INTERVAL,     /* arg: seconds between refreshes, decimal */
+	ENGINE_NEXT, /* the report of the last slice is written: without a screen it waits */
+	/* Of a replay; the live engine passes over them. */
+	ENGINE_PLAY,  /* or pause */
+	ENGINE_SPEED, /* arg: "+" or "-": the next faster or slower one */
+	ENGINE_STEP,  /* arg: so many slices forward, or back when negative; pauses */
+	ENGINE_JUMP,  /* arg: "90", "14:03:20" (tui/moment.h), or "+10", "-10" from here */
 };
 
 struct engine;

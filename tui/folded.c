@@ -15,10 +15,12 @@
 
 #define FRAME_MAX     1100
 #define KERNEL_SUFFIX "_[k]"
+#define INLINE_SUFFIX "_[i]"
 
 struct folder {
 	struct folded *out;
 	const struct profile *p;
+	const struct query *q;
 	struct idtable index;
 };
 
@@ -56,12 +58,37 @@ static int append(struct folded *out, const char *data, size_t length)
 	return 0;
 }
 
-/* The suffix is the kernel's alone; a symbol table may say anything. */
+/* The suffixes are ours alone; a symbol table may say anything. */
 static void user_frame(char *frame, size_t length)
 {
-	if (length >= strlen(KERNEL_SUFFIX) &&
-	    !strcmp(frame + length - strlen(KERNEL_SUFFIX), KERNEL_SUFFIX))
+	const char *end;
+
+	if (length < strlen(KERNEL_SUFFIX))
+		return;
+	end = frame + length - strlen(KERNEL_SUFFIX);
+	if (!strcmp(end, KERNEL_SUFFIX) || !strcmp(end, INLINE_SUFFIX))
 		frame[length - 1] = '?';
+}
+
+static const char *suffix(enum func_kind kind)
+{
+	return kind == FUNC_END	     ? "]"
+	       : kind == FUNC_KERNEL ? KERNEL_SUFFIX
+	       : kind == FUNC_INLINE ? INLINE_SUFFIX
+				     : "";
+}
+
+size_t folded_label(char *to, size_t size, enum func_kind kind, const char *name)
+{
+	size_t end = strlen(suffix(kind)), begin = kind == FUNC_END, length;
+
+	length = folded_frame(to + begin, size - begin - end, name);
+	if (begin)
+		*to = '[';
+	if (kind != FUNC_KERNEL)
+		user_frame(to + begin, length);
+	memcpy(to + begin + length, suffix(kind), end + 1);
+	return begin + length + end;
 }
 
 static int append_stack(struct folder *folder, uint32_t id)
@@ -72,18 +99,14 @@ static int append_stack(struct folder *folder, uint32_t id)
 
 	for (uint32_t i = 0; stack && i < stack->nframes && !err; i++) {
 		const struct profile_func *func = query_func(folder->p, stack->frames[i]);
-		size_t length = folded_frame(frame, sizeof(frame), func->name);
+		size_t length;
 
-		if (func->kind != FUNC_KERNEL)
-			user_frame(frame, length);
-		err = append(folder->out, func->kind == FUNC_END ? ";[" : ";",
-			     func->kind == FUNC_END ? 2 : 1);
+		if (folder->q->hide_inline && func->kind == FUNC_INLINE)
+			continue;
+		length = folded_label(frame, sizeof(frame), func->kind, func->name);
+		err = append(folder->out, ";", 1);
 		if (!err)
 			err = append(folder->out, frame, length);
-		if (!err && func->kind == FUNC_END)
-			err = append(folder->out, "]", 1);
-		else if (!err && func->kind == FUNC_KERNEL)
-			err = append(folder->out, KERNEL_SUFFIX, strlen(KERNEL_SUFFIX));
 	}
 	return err;
 }
@@ -176,7 +199,7 @@ static int by_count(const void *a, const void *b, void *text)
 
 int folded_read(struct folded *folded, const struct profile *p, const struct query *q)
 {
-	struct folder folder = {folded, p, {0}};
+	struct folder folder = {folded, p, q, {0}};
 	int err;
 
 	*folded = (struct folded){0};

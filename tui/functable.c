@@ -3,26 +3,40 @@
 #include "tui/functable.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/bycpu.h"
+#include "tui/selection.h"
+#include "tui/sourceline.h"
+#include "tui/change.h"
 #include "tui/ui.h"
 
 #define NAME_SHOWN 1024
+#define SOURCE_MIN 120 /* cells of a row from which on it has a place for the source line */
 
-static const struct column columns[FUNCTABLE_COLUMNS] = {
-	[FUNCTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[FUNCTABLE_SELF] = {"SELF%", 8, 8, 0, true, true, true, "SELF%: samples that ended in it"},
-	[FUNCTABLE_TOTAL] = {"TOTAL%", 8, 8, 0, true, true, true, "TOTAL%: with what it called"},
-	[FUNCTABLE_CHANGE] = {"vs BEFORE", 10, 10, 0, true, false, true, "change against before"},
-	[FUNCTABLE_SAMPLES] = {"SAMPLES", 8, 8, 0, true, false, true, "SAMPLES of its own"},
-	[FUNCTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},
-	[FUNCTABLE_KIND] = {.title = "k/u", .min = 4, .max = 4, .keep = true},
-	[FUNCTABLE_FUNC] = {"FUNCTION", 20, 400, 4, false, true, true, "FUNCTION by name"},
-	[FUNCTABLE_MODULE] = {"MODULE", 11, 24, 0, false, false, true, "MODULE"},
-};
+#define COLUMNS(change)                                                                            \
+	{                                                                                          \
+		[FUNCTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},                \
+		[FUNCTABLE_SELF] = {"SELF%", 8,	   8,	 0,                                        \
+				    true,    true, true, "SELF%: samples that ended in it"},       \
+		[FUNCTABLE_TOTAL] = {"TOTAL%", 8,    8,	   0,                                      \
+				     true,     true, true, "TOTAL%: with what it called"},         \
+		[FUNCTABLE_CHANGE] = {change, 10,    10,   0,                                      \
+				      true,   false, true, "change against before"},               \
+		[FUNCTABLE_SAMPLES] =                                                              \
+			{"SAMPLES", 8, 8, 0, true, false, true, "SAMPLES of its own"},             \
+		[FUNCTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},                           \
+		[FUNCTABLE_KIND] = {.title = "k/u", .min = 4, .max = 4, .keep = true},             \
+		[FUNCTABLE_FUNC] =                                                                 \
+			{"FUNCTION", 20, 400, 4, false, true, true, "FUNCTION by name"},           \
+		[FUNCTABLE_MODULE] = {"MODULE", 11, 24, 0, false, false, true, "MODULE"},          \
+		[FUNCTABLE_SOURCE] = {.title = "SOURCE", .min = 20, .max = 32},                    \
+	}
+
+static const struct column columns[FUNCTABLE_COLUMNS] = COLUMNS("vs BEFORE");
+static const struct column diff_columns[FUNCTABLE_COLUMNS] = COLUMNS("vs BASE");
 
 struct functable *functable_new(void)
 {
@@ -54,11 +68,13 @@ void functable_clear(struct functable *t)
 	t->rows = NULL;
 	t->list.count = 0;
 	t->samples = 0;
-	names_clear(t->names);
+	t->sources = false;
 }
 
-int functable_load(struct functable *t, const struct profile *p, const struct query *q)
+int functable_load(struct functable *t, const struct profile *p, const struct query *q,
+		   const struct ui *ui)
 {
+	struct query whole = *q;
 	struct func_row *found;
 	size_t count;
 	int err = query_funcs(p, q, &found, &count);
@@ -66,31 +82,36 @@ int functable_load(struct functable *t, const struct profile *p, const struct qu
 	functable_clear(t);
 	if (err)
 		return err;
-	t->rows = calloc(count + 1, sizeof(*t->rows));
+	t->rows = malloc((count + 1) * sizeof(*t->rows));
 	if (!t->rows)
 		err = -ENOMEM;
+	names_renew(t->names);
 	for (size_t i = 0; !err && i < count; i++) {
-		const struct profile_func *func = names_get(t->names, p, found[i].func);
+		uint64_t hash;
+		const struct profile_func *func = names_get_hash(t->names, p, found[i].func, &hash);
 
 		if (!func) {
 			err = -ENOMEM;
 			break;
 		}
-		t->rows[i] = (struct functable_row){
+		if (ui && !selection_keeps_func(ui, func))
+			continue;
+		t->rows[t->list.count++] = (struct functable_row){
 			.func = func,
-			.hash = names_hash(func),
+			.hash = hash,
 			.self = found[i].self,
 			.total = found[i].total,
 			.before = found[i].before_self,
 		};
+		t->sources |= func->file != NULL;
 	}
 	free(found);
 	if (err) {
 		functable_clear(t);
 		return err;
 	}
-	t->list.count = count;
-	t->samples = query_samples(p, q, NULL);
+	whole.filter = NULL;
+	t->samples = query_samples(p, &whole, NULL);
 	return 0;
 }
 
@@ -152,36 +173,24 @@ void functable_sort(struct functable *t)
 	list_follow(&t->list);
 }
 
+const struct profile_func *functable_function(const struct functable *t)
+{
+	return t->list.count ? t->rows[t->list.cursor].func : NULL;
+}
+
 void functable_hold(struct functable *t)
 {
 	if (t->list.cursor < t->list.count)
 		t->cursor = t->rows[t->list.cursor].hash;
 }
 
-static void draw_change(const struct functable *t, const struct functable_row *row, struct grid *g,
-			int y, int col, int width)
-{
-	double points = 100 * change(t, row);
-	const char *mark = points > 0 ? grid_glyph(g, GLYPH_RISE) : grid_glyph(g, GLYPH_FALL);
-	enum role role = points > 0 ? ROLE_UP : ROLE_DOWN;
-	char text[32];
-
-	if (row->before < 0 || (row->self == 0 && row->before == 0))
-		snprintf(text, sizeof(text), "-");
-	else if (row->before == 0)
-		snprintf(text, sizeof(text), "new");
-	else if (fabs(points) < 0.05)
-		snprintf(text, sizeof(text), "= 0.0");
-	else
-		snprintf(text, sizeof(text), "%s %+.1f", g->ascii ? "" : mark, points);
-	if (row->before < 0 || fabs(points) < 0.5)
-		role = ROLE_DIM;
-	grid_right(g, y, col, width - 1, role, text);
-}
-
 static const char *kind_mark(enum func_kind kind)
 {
-	return kind == FUNC_KERNEL ? "k" : kind == FUNC_JIT ? "j" : kind == FUNC_END ? "!" : "u";
+	return kind == FUNC_KERNEL   ? "k"
+	       : kind == FUNC_INLINE ? "i"
+	       : kind == FUNC_JIT    ? "j"
+	       : kind == FUNC_END    ? "!"
+				     : "u";
 }
 
 static enum role kind_role(enum func_kind kind)
@@ -213,12 +222,15 @@ static void draw_names(const struct ui *ui, const struct functable *t,
 	enum role role = row->func->kind == FUNC_END ? ROLE_BROKEN : ROLE_TEXT;
 
 	names_show(row->func, name, sizeof(name));
-	if (ui_matches(ui, name))
+	if (search_matches(ui, name))
 		role = ROLE_MATCH;
 	grid_fit(g, y, col, width[FUNCTABLE_FUNC] - (width[FUNCTABLE_MODULE] != 0), role,
 		 scrolled(g, name, t->scroll));
 	col += width[FUNCTABLE_FUNC];
-	grid_fit(g, y, col, width[FUNCTABLE_MODULE], ROLE_MODULE, row->func->module);
+	grid_fit(g, y, col, width[FUNCTABLE_MODULE] - (width[FUNCTABLE_SOURCE] != 0), ROLE_MODULE,
+		 row->func->module);
+	col += width[FUNCTABLE_MODULE];
+	sourceline_fit(row->func, g, y, col, width[FUNCTABLE_SOURCE]);
 }
 
 static void draw_row(const struct ui *ui, const struct functable *t,
@@ -237,7 +249,7 @@ static void draw_row(const struct ui *ui, const struct functable *t,
 	grid_right(g, y, col, width[FUNCTABLE_TOTAL] - 1, ROLE_TEXT, text);
 	col += width[FUNCTABLE_TOTAL];
 	if (width[FUNCTABLE_CHANGE])
-		draw_change(t, row, g, y, col, width[FUNCTABLE_CHANGE]);
+		change_draw(g, y, col, width[FUNCTABLE_CHANGE], 100 * self, 100 * row->before);
 	col += width[FUNCTABLE_CHANGE];
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)row->self);
 	grid_right(g, y, col, width[FUNCTABLE_SAMPLES] - 1, ROLE_TEXT, text);
@@ -258,8 +270,12 @@ void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, in
 	if (rows < 1)
 		return;
 	columns_fit(columns, FUNCTABLE_COLUMNS, g->cols,
-		    ui->hide_modules ? 1U << FUNCTABLE_MODULE : 0, width);
-	columns_header(g, top, columns, FUNCTABLE_COLUMNS, width, (int)t->sorted, t->inverted);
+		    (ui->hide_modules ? 1U << FUNCTABLE_MODULE : 0) |
+			    (t->sources && g->cols >= SOURCE_MIN ? 0 : 1U << FUNCTABLE_SOURCE) |
+			    config_hidden(&ui->config, VIEW_FUNCS, columns, FUNCTABLE_COLUMNS),
+		    width);
+	columns_header(g, top, functable_columns(ui->scrub.diff), FUNCTABLE_COLUMNS, width,
+		       (int)t->sorted, t->inverted);
 	list_settle(&t->list, rows > 1 ? (size_t)rows - 1 : 1);
 	for (int i = 1; i < rows; i++) {
 		size_t at = t->list.top + (size_t)i - 1;
@@ -270,15 +286,18 @@ void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, in
 		if (active && at == t->list.cursor) {
 			grid_put(g, top + i, 0, 1, ROLE_CURSOR, ">");
 			grid_role(g, top + i, 0, g->cols, ROLE_CURSOR);
+			list_zone(&t->list, g, top);
 		}
 	}
 	if (t->list.count == 0 && rows > 1)
 		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM,
 			 ui->hide_kernel || ui->hide_user ? "no samples; frames are hidden (K, U)"
-							  : "no samples yet");
+			 : bycpu_chosen(ui) && bycpu_missing(ui) ? bycpu_missing(ui)
+			 : t->samples ? "the filter keeps none: Esc clears it, F4 changes it"
+				      : "no samples yet");
 }
 
-const struct column *functable_columns(void)
+const struct column *functable_columns(bool diff)
 {
-	return columns;
+	return diff ? diff_columns : columns;
 }

@@ -23,6 +23,7 @@ enum functable_column {
 	FUNCTABLE_KIND,
 	FUNCTABLE_FUNC,
 	FUNCTABLE_MODULE,
+	FUNCTABLE_SOURCE,
 	FUNCTABLE_COLUMNS,
 };
 
@@ -37,10 +38,12 @@ struct functable {
 	struct names *names;
 	struct functable_row *rows;
 	uint64_t samples; /* what 100 % is */
+	bool sources;	  /* of some function the source line is known */
 	enum functable_column sorted;
 	bool inverted;
 	struct list list;
 	uint64_t cursor; /* hash of the row under the cursor */
+	char about[128]; /* whose functions the view shows */
 	int scroll;	 /* cells that long names are scrolled to the left */
 };
 
@@ -49,17 +52,21 @@ struct ui;
 /* NULL: no memory. */
 struct functable *functable_new(void);
 void functable_free(struct functable *t);
-/* The rows of a query, unsorted; the lock is held. -ENOMEM leaves the table empty. */
-int functable_load(struct functable *t, const struct profile *p, const struct query *q);
+/* The rows of a query, unsorted; but for ui NULL only those that the person at the screen wants to
+ * see. The lock is held. -ENOMEM leaves the table empty. */
+int functable_load(struct functable *t, const struct profile *p, const struct query *q,
+		   const struct ui *ui);
 void functable_clear(struct functable *t);
 /* Sorts; the cursor stays on its function. */
 void functable_sort(struct functable *t);
+/* The function under the cursor; NULL: there is none. */
+const struct profile_func *functable_function(const struct functable *t);
 /* Remembers the function that the list's cursor is on now. */
 void functable_hold(struct functable *t);
 /* `active`: the table has the cursor. */
 void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, int top, int rows,
 		    bool active);
-/* The columns, for menus. */
-const struct column *functable_columns(void);
+/* The columns, as they are drawn with or without a baseline's difference. */
+const struct column *functable_columns(bool diff);
 
 #endif

@@ -13,10 +13,9 @@
 #include <string.h>
 #include <wchar.h>
 
-#define SIDE_MAX	2000
-#define REPLACEMENT	'?'
-#define PRINTF_MAX	1024
-#define BYTES_OF_A_CELL (4 * (1 + CELL_MARKS))
+#define SIDE_MAX    2000
+#define REPLACEMENT '?'
+#define PRINTF_MAX  1024
 
 static const char *const glyphs[GLYPH_COUNT][2] = {
 	[GLYPH_HLINE] = {"─", "-"},	   [GLYPH_VLINE] = {"│", "|"},
@@ -163,6 +162,7 @@ void grid_clear(struct grid *g)
 {
 	size_t n = (size_t)g->rows * g->cols;
 
+	g->nzones = 0;
 	memset(g->cells, 0, n * sizeof(*g->cells));
 	for (size_t i = 0; i < n; i++)
 		g->cells[i].ch = ' ';
@@ -263,6 +263,8 @@ void grid_fit(struct grid *g, int row, int col, int width, enum role role, const
 {
 	int used;
 
+	if (width > g->cols - col)
+		width = g->cols - col;
 	if (width <= 0)
 		return;
 	if (grid_width(g, text) <= width) {
@@ -296,6 +298,47 @@ int grid_printf(struct grid *g, int row, int col, int width, enum role role, con
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	return grid_put(g, row, col, width, role, text);
+}
+
+/* As many words, with the blanks between them, as there is room for, but one at least. */
+static size_t words_of_row(const struct grid *g, const char *text, int width)
+{
+	size_t fits = 0, at = 0;
+
+	for (;;) {
+		char part[PRINTF_MAX];
+		size_t end = at + strspn(text + at, " ");
+
+		end += strcspn(text + end, " ");
+		if (end == at || end >= sizeof(part))
+			return fits ? fits : strlen(text);
+		memcpy(part, text, end);
+		part[end] = '\0';
+		if (fits && grid_width(g, part) > width)
+			return fits;
+		fits = at = end;
+	}
+}
+
+int grid_words(struct grid *g, int row, int rows, int col, int width, int indent, enum role role,
+	       const char *text)
+{
+	int n = 0;
+
+	for (; *text; n++) {
+		int in = n ? indent : 0;
+		size_t length = words_of_row(g, text, width - in);
+		char part[PRINTF_MAX];
+
+		/* The last row has all of the rest, so that it is seen to be cut. */
+		snprintf(part, sizeof(part), "%.*s",
+			 n == rows - 1 ? (int)strlen(text) : (int)length, text);
+		if (n < rows)
+			grid_fit(g, row + n, col + in, width - in, role, part);
+		text += length;
+		text += strspn(text, " ");
+	}
+	return n;
 }
 
 void grid_line(struct grid *g, int row, int col, int width, enum role role, enum glyph glyph)
@@ -347,9 +390,21 @@ const char *grid_spark(const struct grid *g, int level)
 	return sparks[level][g->ascii];
 }
 
+size_t grid_cell_text(const struct gridcell *c, char to[GRID_CELL_BYTES])
+{
+	char *at = to;
+
+	if (!c->ch)
+		return 0;
+	at += utf8_encode(at, c->ch);
+	for (int i = 0; i < CELL_MARKS && c->marks[i]; i++)
+		at += utf8_encode(at, c->marks[i]);
+	return (size_t)(at - to);
+}
+
 char *grid_text(const struct grid *g)
 {
-	char *text = malloc((size_t)g->rows * (g->cols * (size_t)BYTES_OF_A_CELL + 1) + 1);
+	char *text = malloc((size_t)g->rows * (g->cols * (size_t)GRID_CELL_BYTES + 1) + 1);
 	char *to = text;
 
 	if (!text)
@@ -360,11 +415,7 @@ char *grid_text(const struct grid *g)
 		for (int col = 0; col < g->cols; col++) {
 			const struct gridcell *c = &g->cells[(size_t)row * g->cols + col];
 
-			if (c->ch == 0)
-				continue;
-			to += utf8_encode(to, c->ch);
-			for (int i = 0; i < CELL_MARKS && c->marks[i]; i++)
-				to += utf8_encode(to, c->marks[i]);
+			to += grid_cell_text(c, to);
 		}
 		while (to > line && to[-1] == ' ')
 			to--;
@@ -372,4 +423,22 @@ char *grid_text(const struct grid *g)
 	}
 	*to = '\0';
 	return text;
+}
+
+void grid_zone(struct grid *g, struct zone zone)
+{
+	if (g->nzones < GRID_ZONES && zone.rows > 0 && zone.cols > 0)
+		g->zones[g->nzones++] = zone;
+}
+
+const struct zone *grid_zone_at(const struct grid *g, int row, int col)
+{
+	for (int i = g->nzones - 1; i >= 0; i--) {
+		const struct zone *z = &g->zones[i];
+
+		if (row >= z->row && row < z->row + z->rows && col >= z->col &&
+		    col < z->col + z->cols)
+			return z;
+	}
+	return NULL;
 }

@@ -10,6 +10,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tui/theme.h"
@@ -24,7 +25,29 @@ struct gridcell {
 	uint8_t view;		    /* enum ui_view, chooses the theme's role of that view */
 };
 
+/* What a click means: a part of the screen that was drawn last. */
+enum zone_kind {
+	ZONE_NONE,
+	ZONE_VIEW, /* value: the view of the tab */
+	ZONE_KEY,  /* value: the key of the footer */
+	ZONE_SORT, /* value: column of the table `of` */
+	ZONE_ROWS, /* of a list; value: row of the screen that its cursor is on */
+	ZONE_MENU, /* value: item */
+	ZONE_BODY, /* the view knows; value is 0 */
+};
+
+struct zone {
+	enum zone_kind kind;
+	int value;
+	const void *of;
+	int row, rows, col, cols;
+};
+
+#define GRID_ZONES 64
+
 struct grid {
+	struct zone zones[GRID_ZONES]; /* the later ones lie on the former */
+	int nzones;
 	int rows, cols;
 	bool ascii;		/* glyphs and text outside ASCII are replaced */
 	enum ui_view view;	/* given to cells that are written */
@@ -68,6 +91,11 @@ void grid_fit(struct grid *g, int row, int col, int width, enum role role, const
 void grid_right(struct grid *g, int row, int col, int width, enum role role, const char *text);
 int grid_printf(struct grid *g, int row, int col, int width, enum role role, const char *format,
 		...) __attribute__((format(printf, 6, 7)));
+/* Text broken between words, in so many rows and `width` cells; rows behind the first begin
+ * `indent` cells further right. What has no room ends in a mark. Returns the rows that all of it
+ * takes; with none nothing is written. */
+int grid_words(struct grid *g, int row, int rows, int col, int width, int indent, enum role role,
+	       const char *text);
 /* Fills width cells with a glyph. */
 void grid_line(struct grid *g, int row, int col, int width, enum role role, enum glyph glyph);
 void grid_blank(struct grid *g, int row, int col, int width, enum role role);
@@ -84,7 +112,17 @@ const char *grid_spark(const struct grid *g, int level);
 /* Cells that text takes when put into this grid. */
 int grid_width(const struct grid *g, const char *text);
 
+#define GRID_CELL_BYTES (4 * (1 + CELL_MARKS))
+
+/* Writes the cell as UTF-8, without a NUL, and returns how many bytes; none for the right half of a
+ * wide character. */
+size_t grid_cell_text(const struct gridcell *c, char to[GRID_CELL_BYTES]);
 /* The grid as UTF-8, one line per row without trailing blanks. To be freed; NULL: no memory. */
 char *grid_text(const struct grid *g);
+
+/* Remembers what a click there means, until grid_clear; what is too much is left out. */
+void grid_zone(struct grid *g, struct zone zone);
+/* The zone of a cell; NULL: none. */
+const struct zone *grid_zone_at(const struct grid *g, int row, int col);
 
 #endif

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/causes.h"
+#include "tui/playing.h"
 #include "tui/query.h"
 #include "tui/ui.h"
 #include "tui/view.h"
@@ -21,27 +23,31 @@
 #define BAR_MAX	       50
 #define STATE_WIDTH    47 /* of the figures to the right of the bars */
 #define GOOD_UNWOUND   0.95
-
-static const struct {
-	const char *cause, *remedy;
-} losses[LOSS_COUNT] = {
-	[LOSS_COUNTS_FULL] = {"stack map full", "lower -F, or refresh more often: ]"},
-	[LOSS_STACK_RING] = {"stacks not handed over", "counted without frames; lower -F"},
-	[LOSS_BUSY] = {"sampler busy", "lower -F"},
-	[LOSS_SIDEBAND] = {"process events lost", "processes were scanned again"},
-};
+#define MISSED_SHARE   10 /* a tenth of the ticks of busy CPUs */
 
 void header_load(struct header *h, const struct profile *p)
 {
+	const struct profile_replay *replay = profile_replay(p);
+
+	h->replayed = replay != NULL;
+	if (replay)
+		h->replay = *replay;
 	query_health(p, &h->last);
 	query_health_sum(p, WEIGH_WINDOW, &h->sum);
+	header_load_timeline(h, p);
+}
+
+void header_load_timeline(struct header *h, const struct profile *p)
+{
 	h->slices = query_slices(p);
 	h->ntimeline = query_timeline(p, h->timeline, TIMELINE_MAX);
 }
 
-static uint64_t lost_samples(const struct profile_health *health)
+bool header_tells(const struct profile_health *health, enum loss loss)
 {
-	return health->loss[LOSS_COUNTS_FULL] + health->loss[LOSS_BUSY];
+	if (loss == LOSS_MISSED)
+		return health->loss[loss] * MISSED_SHARE + health->idle > health->ticks;
+	return health->loss[loss] > 0;
 }
 
 bool header_loss(const struct header *h, char *to, size_t size)
@@ -52,10 +58,11 @@ bool header_loss(const struct header *h, char *to, size_t size)
 	for (int i = 0; i < LOSS_COUNT; i++) {
 		int n;
 
-		if (!h->sum.loss[i] || length >= size)
+		if (!header_tells(&h->sum, (enum loss)i) || length >= size)
 			continue;
 		n = snprintf(to + length, size - length, "%slost %llu: %s (%s)", length ? "; " : "",
-			     (unsigned long long)h->sum.loss[i], losses[i].cause, losses[i].remedy);
+			     (unsigned long long)h->sum.loss[i], causes_loss((enum loss)i)->name,
+			     causes_loss((enum loss)i)->remedy);
 		length += n > 0 ? (size_t)n : 0;
 	}
 	return length > 0;
@@ -66,11 +73,12 @@ static double share(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
-/* CPU time of the slice as a share of all CPUs, by how many samples it could have had. */
+/* Of the time of all CPUs in the slice, by how many samples it could have had; else of all samples.
+ */
 static double cpu_share(const struct profile_health *last, uint64_t samples)
 {
 	return share((double)samples,
-		     (double)last->ncpus * last->frequency * (double)last->elapsed / NS_PER_SEC);
+		     profile_full(last) * (profile_is_time(last) ? last->ncpus : 1));
 }
 
 static double per_second(const struct profile_health *last, uint64_t n)
@@ -89,16 +97,32 @@ static int piece(struct grid *g, int row, int col, int end, enum role role, cons
 static void draw_title(const struct ui *ui, struct grid *g)
 {
 	const struct profile_health *last = &ui->header.last;
-	char text[128];
+	const struct header *h = &ui->header;
+	bool still = ui->frozen || (h->replayed && (h->replay.paused || h->replay.ended));
+	char text[256], state[96], age[64] = "";
 	int end, col;
 
-	snprintf(text, sizeof(text), " %s %s  %s ",
-		 grid_glyph(g, ui->frozen ? GLYPH_FROZEN : GLYPH_LIVE),
-		 ui->frozen ? "FROZEN" : "LIVE", ui->clock);
+	if (h->replayed)
+		playing_state(h, state, sizeof(state));
+	else
+		snprintf(state, sizeof(state), "LIVE  %s", ui->clock);
+	if (ui->frozen)
+		scrub_age(ui, age, sizeof(age));
+	if (ui->frozen && !h->replayed)
+		snprintf(state, sizeof(state), "%s",
+			 ui->scrub.clock[0] ? ui->scrub.clock : ui->clock);
+	snprintf(text, sizeof(text), " %s %s%s%s%s ",
+		 grid_glyph(g, still ? GLYPH_FROZEN : GLYPH_LIVE), ui->frozen ? "FROZEN " : "", age,
+		 ui->frozen ? "  " : "", state);
 	end = g->cols - grid_width(g, text);
-	grid_put(g, 0, end < 0 ? 0 : end, g->cols, ui->frozen ? ROLE_PAUSED : ROLE_OK, text);
+	grid_put(g, 0, end < 0 ? 0 : end, g->cols, still ? ROLE_PAUSED : ROLE_OK, text);
 	col = piece(g, 0, 0, end, ROLE_TITLE, " stacktop");
-	snprintf(text, sizeof(text), "  %s", ui->host);
+	/* A screen too small for the figures still tells of these. */
+	snprintf(text, sizeof(text), "  lost %llu",
+		 (unsigned long long)profile_lost(&ui->header.sum));
+	if (g->rows < ROWS_FOR_STATE && profile_lost(&ui->header.sum))
+		col = piece(g, 0, col, end, ROLE_ERROR, text);
+	snprintf(text, sizeof(text), "  %s", h->replayed ? h->replay.host : ui->host);
 	col = piece(g, 0, col, end, ROLE_TITLE, text);
 	if (last->ncpus) {
 		snprintf(text, sizeof(text), "  %u cpu", last->ncpus);
@@ -106,8 +130,8 @@ static void draw_title(const struct ui *ui, struct grid *g)
 		snprintf(text, sizeof(text), "  %s %u Hz", last->event, last->frequency);
 		col = piece(g, 0, col, end, ROLE_TEXT, text);
 	}
-	snprintf(text, sizeof(text), "  %s %s", ui->weigh == WEIGH_WINDOW ? "window" : "weighs",
-		 ui_weighed(ui));
+	snprintf(text, sizeof(text), "  %s %s",
+		 ui_weighed(ui) == ui->window_name ? "window" : "weighs", ui_weighed(ui));
 	col = piece(g, 0, col, end, ROLE_TEXT, text);
 	snprintf(text, sizeof(text), "  every %.1f s", ui->interval);
 	piece(g, 0, col, end, ROLE_TEXT, text);
@@ -133,16 +157,16 @@ static int put(struct grid *g, int row, int col, enum role role, const char *tex
 
 static int put_lost(const struct ui *ui, struct grid *g, int row, int col)
 {
-	const struct profile_health *last = &ui->header.last;
-	uint64_t lost = lost_samples(last);
+	const struct profile_health *sum = &ui->header.sum;
+	uint64_t lost = profile_lost(sum);
 	char text[64];
 
 	snprintf(text, sizeof(text), "lost %llu", (unsigned long long)lost);
 	col = put(g, row, col, lost ? ROLE_ERROR : ROLE_OK, text);
-	for (int i = 0; i < LOSS_COUNT && lost; i++) {
-		if (!last->loss[i])
+	for (int i = 0; i < LOSS_COUNT; i++) {
+		if (!header_tells(sum, (enum loss)i))
 			continue;
-		snprintf(text, sizeof(text), " (%s)", losses[i].cause);
+		snprintf(text, sizeof(text), " (%s)", causes_loss((enum loss)i)->name);
 		return put(g, row, col, ROLE_WARN, text);
 	}
 	return col;
@@ -204,10 +228,15 @@ static void draw_bars(const struct ui *ui, struct grid *g)
 		 ROLE_MODULE);
 	snprintf(text, sizeof(text), "samples %.0f/s  ", per_second(last, last->samples));
 	put_lost(ui, g, 1, put(g, 1, col, ROLE_TEXT, text));
-	col = put(g, 2, put_unwound(ui, g, 2, col), ROLE_TEXT, "  ");
-	snprintf(text, sizeof(text), "shards %u/%u  procs %u", last->shards_used, last->shards_max,
-		 last->nprocs);
-	put(g, 2, col, ROLE_TEXT, text);
+	col = put_unwound(ui, g, 2, col);
+	snprintf(text, sizeof(text), "  shards %u/%u", last->shards_used, last->shards_max);
+	col = piece(g, 2, col, g->cols, ROLE_TEXT, text);
+	if (last->evicted) {
+		snprintf(text, sizeof(text), "  evicted %.0f/s", per_second(last, last->evictions));
+		col = piece(g, 2, col, g->cols, ROLE_WARN, text);
+	}
+	snprintf(text, sizeof(text), "  procs %u", last->nprocs);
+	piece(g, 2, col, g->cols, ROLE_TEXT, text);
 	draw_costs(ui, g, 3, 8 + width);
 }
 
@@ -218,8 +247,11 @@ static void draw_state(const struct ui *ui, struct grid *g, int row)
 	char text[96];
 	int col;
 
-	snprintf(text, sizeof(text), " cpu %.0f%%  %.0f/s  ", 100 * cpu_share(last, last->samples),
-		 per_second(last, last->samples));
+	if (profile_is_time(last))
+		snprintf(text, sizeof(text), " cpu %.0f%%  %.0f/s  ",
+			 100 * cpu_share(last, last->samples), per_second(last, last->samples));
+	else
+		snprintf(text, sizeof(text), " %.0f/s  ", per_second(last, last->samples));
 	col = put(g, row, 0, ROLE_TEXT, text);
 	col = put(g, row, put_lost(ui, g, row, col), ROLE_TEXT, "  ");
 	col = put_unwound(ui, g, row, col);
@@ -229,36 +261,115 @@ static void draw_state(const struct ui *ui, struct grid *g, int row)
 	piece(g, row, col, g->cols, ROLE_TEXT, text);
 }
 
+/* The part of the timeline that is drawn: `n` slices up to number `last`, at columns from `col` on.
+ */
+struct stretch {
+	int col, n;
+	uint64_t last;
+};
+
+/* The cursor in time stays in sight. */
+static struct stretch stretch_of(const struct ui *ui, const struct grid *g)
+{
+	const struct header *h = &ui->header;
+	int room = g->cols - 12 > 0 ? g->cols - 12 : 0;
+	uint64_t first = h->slices - h->ntimeline + 1; /* number of timeline[0] */
+	struct stretch s = {.n = room, .last = h->slices};
+
+	if (ui->frozen && ui->scrub.at + (uint64_t)room < h->slices + 3)
+		s.last = ui->scrub.at + (uint64_t)room / 2;
+	if (s.last > h->slices)
+		s.last = h->slices;
+	if (s.last < first)
+		s.n = 0;
+	else if ((uint64_t)s.n > s.last + 1 - first)
+		s.n = (int)(s.last + 1 - first);
+	s.col = 7 + room - s.n;
+	return s;
+}
+
+static void draw_cursor(const struct ui *ui, struct grid *g, int row, const struct stretch *s)
+{
+	int mark = s->col + s->n - 1 - (int)(int64_t)(s->last - ui->scrub.mark);
+	int at = s->col + s->n - 1 - (int)(int64_t)(s->last - ui->scrub.at);
+
+	if (ui->scrub.mark && mark >= s->col && mark < s->col + s->n)
+		grid_put(g, row, mark, 1, ROLE_CURSOR, "M");
+	for (int i = mark < at ? mark + 1 : at + 1; ui->scrub.mark && i < (mark < at ? at : mark);
+	     i++)
+		if (i >= s->col && i < s->col + s->n)
+			grid_role(g, row, i, 1, ROLE_MATCH);
+	if (at < s->col || at >= s->col + s->n)
+		return;
+	grid_put(g, row, at - 1, 1, ROLE_CURSOR, "[");
+	grid_put(g, row, at, 1, ROLE_CURSOR, "#");
+	grid_put(g, row, at + 1, 1, ROLE_CURSOR, "]");
+}
+
 static void draw_timeline(const struct ui *ui, struct grid *g, int row)
 {
 	const struct header *h = &ui->header;
-	int room = g->cols - 12;
-	int n = (int)h->ntimeline < room ? (int)h->ntimeline : room;
-	char text[16];
+	struct stretch s = stretch_of(ui, g);
+	char text[24];
 
-	snprintf(text, sizeof(text), " -%.0fs ", n * ui->interval);
+	grid_blank(g, row, 0, g->cols, ROLE_TEXT);
+	snprintf(text, sizeof(text), " -%.0fs ",
+		 ((double)s.n + (double)(h->slices - s.last)) * ui->interval);
 	grid_put(g, row, 0, 7, ROLE_DIM, text);
-	for (int i = 0; i < n; i++) {
-		float use = h->timeline[h->ntimeline - (size_t)n + (size_t)i];
+	for (int i = 0; i < s.n; i++) {
+		size_t back = (size_t)(h->slices - s.last) + (size_t)(s.n - i);
+		float use = h->timeline[h->ntimeline - back];
 		int level = (int)(use * (SPARK_LEVELS - 1) + 0.5F);
 
-		grid_put(g, row, 7 + room - n + i, 1, ui_heat(use), grid_spark(g, level));
+		grid_put(g, row, s.col + i, 1, ui_heat(use), grid_spark(g, level));
 	}
-	grid_put(g, row, g->cols - 4, 4, ROLE_DIM, "now");
+	if (ui->frozen)
+		draw_cursor(ui, g, row, &s);
+	else
+		grid_put(g, row, g->cols - 4, 4, ROLE_DIM, "now");
+}
+
+static const int numbers[VIEW_COUNT] = {
+#define VIEW_NUMBER(id, number, title, name) [VIEW_##id] = number,
+	VIEW_LIST(VIEW_NUMBER)
+#undef VIEW_NUMBER
+};
+
+enum tabs { TABS_NAMED, TABS_NUMBERED, TABS_ALONE };
+
+/* What there is room for: all names, or only that of the view that is shown, or nothing else. */
+static enum tabs tabs_for(const struct ui *ui, const struct grid *g)
+{
+	int named = 1, current = (int)strlen(view_get(ui->view)->title);
+
+	for (int i = VIEW_FRAME + 1; i < VIEW_COUNT; i++)
+		named += 4 + (int)strlen(view_get(i)->title);
+	if (named <= g->cols)
+		return TABS_NAMED;
+	return 1 + 3 * (VIEW_COUNT - 1) + 1 + current <= g->cols ? TABS_NUMBERED : TABS_ALONE;
 }
 
 static void draw_tabs(const struct ui *ui, struct grid *g, int row)
 {
 	const struct profile_health *last = &ui->header.last;
-	char text[64] = "";
+	enum tabs tabs = tabs_for(ui, g);
 	int col = 1, width;
+	char text[64] = "";
 
 	for (int i = VIEW_FRAME + 1; i < VIEW_COUNT; i++) {
 		bool current = i == (int)ui->view;
+		int wide;
 
-		col += grid_printf(g, row, col, g->cols - col,
+		if (tabs == TABS_ALONE && !current)
+			continue;
+		wide = grid_printf(g, row, col, g->cols - col,
 				   current ? ROLE_TAB_CURRENT : ROLE_TAB,
-				   current ? "[%d %s]" : " %d %s ", i, view_get(i)->title);
+				   current		   ? "[%d %s]"
+				   : tabs == TABS_NUMBERED ? " %d "
+							   : " %d %s ",
+				   numbers[i], view_get(i)->title);
+		grid_zone(g, (struct zone){ZONE_VIEW, i, NULL, row, 1, col, wide});
+		col += wide;
 	}
 	if (last->filtering)
 		snprintf(text, sizeof(text), "attached %u/%u ", last->nattached, last->nprocs);
@@ -283,6 +394,8 @@ int header_draw(const struct ui *ui, struct grid *g)
 	}
 	if (g->rows >= ROWS_FOR_TIME)
 		draw_timeline(ui, g, row++);
+	else if (ui->frozen && g->rows >= ROWS_FOR_STATE) /* there is no other way to see where */
+		draw_timeline(ui, g, row - 1);
 	draw_tabs(ui, g, row);
 	return row + 1;
 }

@@ -4,13 +4,14 @@
 
 /* The lines on top: who is measured, how, what was lost and what it costs. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "tui/grid.h"
 #include "tui/profile.h"
 
-#define TIMELINE_MAX 256
+#define TIMELINE_MAX 640 /* slices: ten minutes of seconds, and a margin */
 
 struct ui;
 
@@ -18,6 +19,8 @@ struct ui;
 struct header {
 	struct profile_health last;
 	struct profile_health sum; /* over the window */
+	bool replayed;		   /* replay is valid */
+	struct profile_replay replay;
 	uint64_t slices;
 	float timeline[TIMELINE_MAX];
 	size_t ntimeline;
@@ -25,8 +28,12 @@ struct header {
 
 /* The lock is held. */
 void header_load(struct header *h, const struct profile *p);
+/* Only the timeline; the lock is held. */
+void header_load_timeline(struct header *h, const struct profile *p);
 /* Draws title, state and tabs at the top; returns the rows used. */
 int header_draw(const struct ui *ui, struct grid *g);
+/* Some ticks are always late; true when a loss is such as bends the shares. */
+bool header_tells(const struct profile_health *health, enum loss loss);
 /* One line for losses, by cause and with a remedy; false: nothing was lost lately. */
 bool header_loss(const struct header *h, char *to, size_t size);
 

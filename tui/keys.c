@@ -2,6 +2,7 @@
 /* See keys.h: the table is there, this is how it is read. */
 #include "tui/keys.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static const struct key_row rows[] = {
@@ -101,25 +102,46 @@ static void write_roff(FILE *to, const char *text)
 	}
 }
 
+void keys_views(const struct key_row *row, char *to, size_t size)
+{
+	static const char *const titles[VIEW_COUNT] = {[VIEW_FRAME] = "code",
+#define KEYS_TITLE(id, number, title, name) [VIEW_##id] = (title),
+						       VIEW_LIST(KEYS_TITLE)
+#undef KEYS_TITLE
+	};
+	unsigned int views = row->views;
+	bool most = __builtin_popcount(views) > VIEW_COUNT / 2;
+	size_t n = 0;
+
+	to[0] = '\0';
+	if (views == IN_ALL)
+		return;
+	if (most)
+		views = IN_ALL & ~views;
+	for (int i = 1; i <= VIEW_COUNT; i++) {
+		int view = i % VIEW_COUNT; /* code is the last one */
+
+		if (views & VIEW_BIT(view) && n < size)
+			n += (size_t)snprintf(to + n, size - n, "%s%s",
+					      n	     ? ", "
+					      : most ? "not "
+						     : "",
+					      titles[view]);
+	}
+}
+
 void keys_write_table(FILE *to)
 {
+	char views[96];
+
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		fputs(".TP\n.B \"", to);
 		write_roff(to, rows[i].keys);
 		fputs("\"\n", to);
 		write_roff(to, rows[i].help);
-		if (rows[i].views != IN_ALL) {
-			const char *separator = " (";
-
-#define KEYS_VIEW(id, title, name)                                                                 \
-	if (rows[i].views & VIEW_BIT(VIEW_##id)) {                                                 \
-		fprintf(to, "%s%s", separator, title);                                             \
-		separator = ", ";                                                                  \
-	}
-			VIEW_LIST(KEYS_VIEW)
-#undef KEYS_VIEW
-			fputs(")", to);
-		}
+		keys_views(&rows[i], views, sizeof(views));
+		if (views[0])
+			fprintf(to, " (%s)", views);
 		fputs("\n", to);
 	}
 }

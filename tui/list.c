@@ -2,6 +2,8 @@
 /* See list.h. Kept apart from the views so that every list scrolls in the same way. */
 #include "tui/list.h"
 
+#include "tui/grid.h"
+
 static size_t up(size_t from, size_t by)
 {
 	return from > by ? from - by : 0;
@@ -62,6 +64,11 @@ void list_follow(struct list *list)
 	list_settle(list, list->page);
 }
 
+void list_anew(struct list *list)
+{
+	*list = (struct list){.count = list->count, .page = list->page};
+}
+
 void list_settle(struct list *list, size_t page)
 {
 	list->page = page ? page : 1;
@@ -73,4 +80,15 @@ void list_settle(struct list *list, size_t page)
 		list->top = list->cursor;
 	if (list->cursor >= list->top + list->page)
 		list->top = list->cursor - list->page + 1;
+}
+
+void list_zone(const struct list *list, struct grid *g, int top)
+{
+	size_t rows = list->count - list->top;
+
+	grid_zone(g, (struct zone){.kind = ZONE_ROWS,
+				   .value = top + 1 + (int)(list->cursor - list->top),
+				   .row = top + 1,
+				   .rows = (int)(rows < list->page ? rows : list->page),
+				   .cols = g->cols});
 }

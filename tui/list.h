@@ -12,6 +12,8 @@
 
 #include "tui/keys.h"
 
+struct grid;
+
 struct list {
 	size_t count;
 	size_t cursor; /* < count, or 0 */
@@ -29,7 +31,11 @@ void list_select(struct list *list, size_t row);
  * to the first row when it falls behind the first page, or the hottest would be out of sight.
  */
 void list_follow(struct list *list);
+/* The rows are of something else: the cursor goes to the first, as if nobody had moved it. */
+void list_anew(struct list *list);
 /* Makes cursor and top valid for page rows with the cursor among them. */
 void list_settle(struct list *list, size_t page);
+/* What a click on its rows means, which stand below the row `top` of the grid. */
+void list_zone(const struct list *list, struct grid *g, int top);
 
 #endif

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -23,13 +24,22 @@
 #include "symbols/text.h"
 #include "tui/batch.h"
 #include "tui/command.h"
+#include "tui/diff.h"
 #include "tui/engine.h"
+#include "tui/export.h"
 #include "tui/options.h"
+#include "tui/outfile.h"
+#include "tui/plain.h"
 #include "tui/profile.h"
+#include "tui/replay.h"
 #include "tui/screen.h"
+#include "tui/shot.h"
+#include "tui/symbolize.h"
+#include "tui/theme.h"
+#include "tui/themes.h"
 
-#define WINDOW_SECONDS 10
 #define CELLS_MAX      50000
+#define DESCRIPTORS    65536
 #define ONLINE_CPUS    "/sys/devices/system/cpu/online"
 #define EXIT_USAGE     2
 #define EXIT_NOT_FOUND 127 /* as shells say it */
@@ -72,6 +82,21 @@ static int dump(const char *path)
 	snprintf(message, sizeof(message), "%s: %s", path,
 		 err == -EINVAL	   ? "not an ELF file, or its tables are broken"
 		 : err == -ENODATA ? "has no call frame information, or was cut short"
+				   : strerror(-err));
+	return complain(message);
+}
+
+static int name_addresses(const struct options *options)
+{
+	struct symbolize_options how = {options->debug_memory, options->debuginfod};
+	int err = symbolize(options->symbolize, &how, STDIN_FILENO, stdout, stderr);
+	char message[1024];
+
+	if (!err || err == -EBADMSG || ferror(stdout))
+		return flush_stdout(err ? EXIT_FAILURE : EXIT_SUCCESS);
+	snprintf(message, sizeof(message), "%s: %s", options->symbolize,
+		 err == -EINVAL	   ? "not an ELF file, or a broken one"
+		 : err == -ENOTSUP ? "an ELF file for another kind of machine"
 				   : strerror(-err));
 	return complain(message);
 }
@@ -168,8 +193,11 @@ static int batch_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* The first signal asks for the last report, a second one does not wait for it. */
-static bool batch_wait(struct engine *engine, int signals, bool *asked)
+/*
+ * The first signal asks for the last report, a second one does not wait for it. A command gets the
+ * first one, unless the terminal gave it to both, and the report comes when that has ended it.
+ */
+static bool batch_wait(struct engine *engine, struct command *command, int signals, bool *asked)
 {
 	struct pollfd fds[2] = {{.fd = engine_event_fd(engine), .events = POLLIN},
 				{.fd = signals, .events = POLLIN}};
@@ -184,83 +212,250 @@ static bool batch_wait(struct engine *engine, int signals, bool *asked)
 		if (*asked)
 			return false;
 		*asked = true;
-		engine_finish(engine);
+		if (!command)
+			engine_finish(engine);
+		else if (info.ssi_code != SI_KERNEL)
+			command_signal(command, (int)info.ssi_signo);
 	}
 	return true;
 }
 
-static int batch_run(struct profile *profile, struct engine *engine, const struct options *options,
-		     int signals)
+/* False: the last slice was lost, and the one before has its report. */
+static bool has_more(struct profile *profile, uint64_t *committed)
 {
-	uint64_t seen = 0, slices, serial = 0;
+	uint64_t before = *committed;
+
+	profile_lock(profile);
+	*committed = query_slices(profile);
+	profile_unlock(profile);
+	return *committed != before;
+}
+
+/* Reports until the end. */
+static bool batch_streams(const struct options *options)
+{
+	size_t count;
+	const struct export_format *formats = export_table(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (formats[i].format == options->format)
+			return formats[i].stream;
+	return false;
+}
+
+static int batch_loop(struct profile *profile, struct engine *engine, struct command *command,
+		      const struct options *options, struct exporter *exporter, int signals)
+{
+	struct query q = batch_query(options);
+	/* A file of all refreshes takes them as they come. */
+	bool streams = batch_streams(options);
+	bool one = options->at_end && streams;
+	struct batch_event event = {0};
+	uint64_t seen = 0, slices, committed = 0, serial = 0;
 	bool asked = false, finished = false;
 	int err = 0;
 
-	while (!err && !finished && batch_wait(engine, signals, &asked)) {
+	if (one)
+		q.weigh = WEIGH_TOTAL;
+	while (!err && !finished && batch_wait(engine, command, signals, &asked)) {
 		finished = engine_finished(engine); /* before: what it committed is seen below */
 		slices = engine_slices(engine);
 		batch_messages(stderr, profile, &serial);
-		if (slices != seen)
-			err = batch_report(stdout, profile, options);
+		if (slices == seen)
+			continue;
+		if (options->replay && !streams)
+			batch_event(stderr, options->replay, profile, &event);
+		if (has_more(profile, &committed) && !one)
+			err = export_add(exporter, profile, &q);
+		engine_post(engine, ENGINE_NEXT, NULL);
 		seen = slices;
 	}
-	if (err && err != -EPIPE) {
-		fprintf(stderr, "stacktop: standard output: %s\n", strerror(-err));
+	if (one && !err)
+		err = export_add(exporter, profile, &q);
+	return err ? err : export_finish(exporter);
+}
+
+static int batch_complain(const struct options *options, int err)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%s: %s",
+		 options->output   ? options->output
+		 : options->at_end ? "standard error"
+				   : "standard output",
+		 strerror(-err));
+	return complain(text);
+}
+
+/* Standard output is the command's, unless the reports of its refreshes were asked for. */
+static FILE *batch_stream(const struct options *options, struct outfile *file)
+{
+	return file ? outfile_stream(file) : options->at_end ? stderr : stdout;
+}
+
+/* Takes the file. */
+static int batch_run(struct profile *profile, struct engine *engine, struct command *command,
+		     const struct options *options, struct outfile *file, int signals)
+{
+	struct exporter *exporter = NULL;
+	struct theme *theme = NULL;
+	int err = themes_open(&theme, options->theme, profile);
+
+	if (err) { /* which was told */
+		outfile_abandon(file);
 		return EXIT_FAILURE;
 	}
+	err = export_new(options->format, batch_stream(options, file), theme, &exporter);
+	if (!err)
+		err = batch_loop(profile, engine, command, options, exporter, signals);
+	export_free(exporter);
+	theme_free(theme);
+	if (file && !err)
+		err = outfile_commit(file);
+	else
+		outfile_abandon(file);
+	return err && err != -EPIPE ? batch_complain(options, err) : EXIT_SUCCESS;
+}
+
+/* That a report cannot be written is said before anything is loaded. */
+static int batch_open(const struct options *options, struct outfile **file)
+{
+	int err = options->output ? outfile_open(options->output, file) : 0;
+
+	if (err)
+		return batch_complain(options, err);
+	if (!options->output && options->format == FORMAT_PPROF &&
+	    isatty(options->at_end ? STDERR_FILENO : STDOUT_FILENO))
+		return complain("pprof files are binary: -o FILE names one");
 	return EXIT_SUCCESS;
 }
 
 /* --- sampling -------------------------------------------------------------------------------- */
 
-static int run(struct profile *profile, const struct options *options, struct command *command)
+/* Each object that somebody has mapped takes up to three. COMMAND was forked before. */
+static void allow_descriptors(void)
 {
-	int status = EXIT_FAILURE, err, signals = options->batch ? batch_signals() : -1;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max < DESCRIPTORS ? limit.rlim_max : DESCRIPTORS;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int run(struct profile *profile, const struct options *options, struct command *command,
+	       struct outfile *file)
+{
+	int status = EXIT_FAILURE, err;
+	int signals = options->batch || options->plain ? batch_signals() : -1;
 	struct engine *engine;
 	char error[1024] = "";
 	bool loaded;
 
-	err = engine_new(profile, options, command, &engine, error, sizeof(error));
+	allow_descriptors();
+	if (options->replay)
+		err = replay_new(profile, options, &engine, error, sizeof(error));
+	else
+		err = engine_new(profile, options, command, &engine, error, sizeof(error));
 	loaded = !err;
-	if (!err)
+	if (!err && !options->replay)
 		err = engine_start(engine, error, sizeof(error));
 	if (err) {
 		complain(error);
 		if (command && loaded && command_error(command))
 			status = command_error(command) == ENOENT ? EXIT_NOT_FOUND : EXIT_NO_RUN;
 	} else if (options->batch) {
-		status = batch_run(profile, engine, options, signals);
+		status = batch_run(profile, engine, command, options, file, signals);
+		file = NULL;
+	} else if (options->screenshot) {
+		status = shot_run(profile, engine, options);
+	} else if (options->plain) {
+		status = plain_run(profile, engine, options, signals);
 	} else {
 		status = screen_run(profile, engine, options);
 	}
+	/* How the command ended is how this ends. */
+	if (command && status == EXIT_SUCCESS && command_status(command) > 0)
+		status = command_status(command);
 	engine_free(engine);
+	outfile_abandon(file);
 	if (signals >= 0)
 		close(signals);
 	return status;
 }
 
+static enum command_streams command_streams(const struct options *options)
+{
+	if (options->plain)
+		return COMMAND_APART;
+	if (!options->batch)
+		return COMMAND_QUIET;
+	return options->at_end || options->output ? COMMAND_PLAIN : COMMAND_ASIDE;
+}
+
 static int sample(const struct options *options)
 {
 	struct command *command = NULL;
+	struct outfile *file = NULL;
 	struct profile *profile;
 	char error[1024] = "";
 	int status, err;
 
-	if (check_privileges(error, sizeof(error)))
+	if (!options->replay && check_privileges(error, sizeof(error)))
 		return complain(error);
+	if (!options->replay && check_hang_warning() && !options->force) {
+		snprintf(error, sizeof(error), "%s; --force goes on although it may",
+			 check_hang_warning());
+		return complain(error);
+	}
 	if (!pids_exist(options) || !cpus_exist(options))
 		return EXIT_FAILURE;
-	profile = profile_new(WINDOW_SECONDS, CELLS_MAX);
+	profile = profile_new(PROFILE_WINDOW, CELLS_MAX);
 	if (!profile)
 		return complain(strerror(ENOMEM));
-	err = options->command ? command_new(options->command, !options->batch, &command) : 0;
-	if (err)
+	if (options->batch && batch_open(options, &file)) {
+		profile_free(profile);
+		return EXIT_FAILURE;
+	}
+	err = options->command ? command_new(options->command, command_streams(options), &command)
+			       : 0;
+	if (err) {
+		outfile_abandon(file);
 		status = complain(strerror(-err));
-	else
-		status = run(profile, options, command);
+	} else {
+		status = run(profile, options, command, file);
+	}
 	command_free(command);
 	profile_free(profile);
 	return status;
+}
+
+static int compare(const struct options *options)
+{
+	struct profile *messages = profile_new(1, 1);
+	struct outfile *file = NULL;
+	struct theme *theme = NULL;
+	char error[1024] = "";
+	int err;
+
+	if (!messages)
+		return complain(strerror(ENOMEM));
+	err = themes_open(&theme, options->theme, messages);
+	profile_free(messages);
+	if (err)
+		return EXIT_FAILURE;
+	err = options->output ? outfile_open(options->output, &file) : 0;
+	if (!err)
+		err = diff_write(file ? outfile_stream(file) : stdout, options, theme, error,
+				 sizeof(error));
+	theme_free(theme);
+	if (err)
+		outfile_abandon(file);
+	else if (file)
+		err = outfile_commit(file);
+	if (*error)
+		return complain(error);
+	return err && err != -EPIPE ? batch_complain(options, err) : EXIT_SUCCESS;
 }
 
 static int go(const struct options *options)
@@ -272,6 +467,10 @@ static int go(const struct options *options)
 	}
 	if (options->dump_unwind)
 		return dump(options->dump_unwind);
+	if (options->symbolize)
+		return name_addresses(options);
+	if (options->diff[0])
+		return compare(options);
 	return sample(options);
 }
 

@@ -6,9 +6,10 @@
 
 #include "tui/keys.h"
 
-void menu_open(struct menu *m, const char *title)
+void menu_open(struct menu *m, int purpose, const char *title)
 {
 	memset(m, 0, sizeof(*m));
+	m->purpose = purpose;
 	m->title = title;
 }
 
@@ -75,6 +76,7 @@ void menu_draw(const struct menu *m, struct grid *g, int top)
 		if (current)
 			grid_role(g, row, 3, width - 2, ROLE_CURSOR);
 		grid_put(g, row, 1 + width, 1, ROLE_BORDER, grid_glyph(g, GLYPH_VLINE));
+		grid_zone(g, (struct zone){ZONE_MENU, first + i, NULL, row, 1, 3, width - 2});
 	}
 	grid_put(g, top + rows + 1, 2, 1, ROLE_BORDER, grid_glyph(g, GLYPH_BOTTOM_LEFT));
 	grid_line(g, top + rows + 1, 3, width - 2, ROLE_BORDER, GLYPH_HLINE);

@@ -8,10 +8,11 @@
 
 #include "tui/grid.h"
 
-#define MENU_MAX 16
+#define MENU_MAX 24
 
 struct menu {
 	const char *title; /* NULL: closed; static text */
+	int purpose;	   /* of who opened it */
 	struct menu_item {
 		const char *text; /* static */
 		int value;
@@ -22,7 +23,7 @@ struct menu {
 
 enum menu_result { MENU_GOES_ON, MENU_DONE, MENU_CANCELLED };
 
-void menu_open(struct menu *m, const char *title);
+void menu_open(struct menu *m, int purpose, const char *title);
 /* More than MENU_MAX items are left out. */
 void menu_add(struct menu *m, const char *text, int value, bool current);
 void menu_close(struct menu *m);

@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See names.h. A vector by id would be as big as the highest id, so it is a hash table. */
+/* See names.h. Ids are small and used again, so that a vector by id is no larger than the
+ * profile's. */
 #include "tui/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* uthash ends the program when memory is gone unless it is told to report it. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
+#include "tui/causes.h"
 #include "tui/query.h"
 
+#define UNUSED_MIN 1024u /* names that are kept although nobody asked for them lately */
+
 struct name {
-	uint32_t id;
+	uint64_t serial; /* of the function */
+	uint64_t hash;
+	uint32_t round; /* in which it was asked for last */
 	struct profile_func func;
-	UT_hash_handle hh;
 	char text[]; /* name, NUL, module, NUL */
 };
 
+static const struct profile_func gone = {.name = "?", .module = "", .kind = FUNC_USER};
+
 struct names {
-	struct name *by_id;
+	struct name **by_id; /* NULL: not asked for */
+	uint32_t room;
+	uint32_t count, used; /* names, of which so many were asked for in this round */
+	uint32_t round;
 };
 
 struct names *names_new(void)
@@ -30,14 +36,11 @@ struct names *names_new(void)
 
 void names_clear(struct names *names)
 {
-	struct name *name = names->by_id, *next;
-
-	/* Frees the table; the names still know the next one. */
-	HASH_CLEAR(hh, names->by_id);
-	for (; name; name = next) {
-		next = name->hh.next;
-		free(name);
-	}
+	for (uint32_t id = 0; id < names->room; id++)
+		free(names->by_id[id]);
+	/* NOLINTNEXTLINE(bugprone-multi-level-implicit-pointer-conversion) */
+	free(names->by_id);
+	*names = (struct names){.round = names->round};
 }
 
 void names_free(struct names *names)
@@ -48,34 +51,95 @@ void names_free(struct names *names)
 	free(names);
 }
 
-const struct profile_func *names_get(struct names *names, const struct profile *p, uint32_t func)
+void names_renew(struct names *names)
 {
-	static const struct profile_func gone = {.name = "?", .module = "", .kind = FUNC_USER};
-	const struct profile_func *from;
-	struct name *name;
-	size_t length, module;
+	if (names->count > UNUSED_MIN && names->count / 2 > names->used)
+		names_clear(names);
+	names->used = 0;
+	names->round++;
+}
 
-	HASH_FIND(hh, names->by_id, &func, sizeof(func), name);
-	if (name)
-		return &name->func;
-	from = query_func(p, func);
-	if (!from)
-		return &gone;
-	length = strlen(from->name) + 1;
-	module = strlen(from->module) + 1;
-	name = calloc(1, sizeof(*name) + length + module);
+static int names_reserve(struct names *names, uint32_t id)
+{
+	uint32_t room = id + id / 2 + 64;
+	struct name **grown;
+
+	if (id < names->room)
+		return 0;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+	grown = reallocarray(names->by_id, room, sizeof(*grown));
+	if (!grown)
+		return -1;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): likewise */
+	memset(grown + names->room, 0, (room - names->room) * sizeof(*grown));
+	names->by_id = grown;
+	names->room = room;
+	return 0;
+}
+
+static struct name *copy_func(const struct profile_func *from)
+{
+	size_t length = strlen(from->name) + 1, module = strlen(from->module) + 1;
+	struct name *name = calloc(1, sizeof(*name) + length + module);
+
 	if (!name)
 		return NULL;
-	name->id = func;
 	memcpy(name->text, from->name, length);
 	memcpy(name->text + length, from->module, module);
-	name->func = (struct profile_func){name->text, name->text + length, from->kind};
-	HASH_ADD(hh, names->by_id, id, sizeof(name->id), name);
-	if (!name->hh.tbl) {
-		free(name);
-		return NULL;
+	name->func = *from;
+	name->func.name = name->text;
+	name->func.module = name->text + length;
+	name->hash = names_hash(&name->func);
+	return name;
+}
+
+const struct profile_func *names_get_hash(struct names *names, const struct profile *p,
+					  uint32_t func, uint64_t *hash)
+{
+	uint64_t serial = query_func_serial(p, func);
+	struct name *name;
+
+	if (!serial) {
+		*hash = names_hash(&gone);
+		return &gone;
 	}
+	if (names_reserve(names, func))
+		return NULL;
+	name = names->by_id[func];
+	if (!name || name->serial != serial) {
+		struct name *copy = copy_func(query_func(p, func));
+
+		if (!copy)
+			return NULL;
+		names->count += !name;
+		free(name);
+		names->by_id[func] = name = copy;
+		name->serial = serial;
+		name->round = names->round - 1;
+	}
+	if (name->round != names->round) {
+		const struct profile_func *now = query_func(p, func);
+
+		/* The hottest line changes, a name does not. */
+		name->func.file = now->file;
+		name->func.line = now->line;
+		name->round = names->round;
+		names->used++;
+	}
+	*hash = name->hash;
 	return &name->func;
+}
+
+const struct profile_func *names_get(struct names *names, const struct profile *p, uint32_t func)
+{
+	uint64_t hash;
+
+	return names_get_hash(names, p, func, &hash);
+}
+
+const struct profile_func *names_kept(const struct names *names, uint32_t func)
+{
+	return func < names->room && names->by_id[func] ? &names->by_id[func]->func : &gone;
 }
 
 /* FNV-1a: only has to tell functions apart, and nobody gains by making two collide. */
@@ -97,7 +161,7 @@ uint64_t names_hash(const struct profile_func *func)
 void names_show(const struct profile_func *func, char *to, size_t size)
 {
 	if (func->kind == FUNC_END)
-		snprintf(to, size, strcmp(func->name, "folded away") ? "[unwind: %s]" : "[%s]",
+		snprintf(to, size, strcmp(func->name, CAUSE_FOLDED) ? "[unwind: %s]" : "[%s]",
 			 func->name);
 	else
 		snprintf(to, size, "%s", func->name);

@@ -16,11 +16,19 @@ struct names;
 
 struct names *names_new(void);
 void names_free(struct names *names);
-/* Forgets all; what names_get returned is gone. */
+/* Forgets all; what was returned is gone. */
 void names_clear(struct names *names);
-/* Copy of the function, the same pointer for the same id until names_clear. The lock is held. A
- * function that is gone is called "?". NULL: no memory. */
+/* Begins a new round: what was returned in earlier ones may go from now on, but names that are
+ * asked for again are not copied again. */
+void names_renew(struct names *names);
+/* Copy of the function, the same pointer for the same id in one round. The lock is held. A function
+ * that is gone is called "?". NULL: no memory. */
 const struct profile_func *names_get(struct names *names, const struct profile *p, uint32_t func);
+/* ... with its names_hash. */
+const struct profile_func *names_get_hash(struct names *names, const struct profile *p,
+					  uint32_t func, uint64_t *hash);
+/* What names_get returned for that id in this round. */
+const struct profile_func *names_kept(const struct names *names, uint32_t func);
 
 /* Hash of name, module and kind: the same function in every refresh. */
 uint64_t names_hash(const struct profile_func *func);

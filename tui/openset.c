@@ -19,6 +19,7 @@ struct node {
 struct openset {
 	struct node *nodes;
 	enum openset_mode mode;
+	uint32_t levels; /* of OPENSET_DEPTH */
 };
 
 struct openset *openset_new(void)
@@ -37,6 +38,12 @@ void openset_reset(struct openset *set, enum openset_mode mode)
 		free(node);
 	}
 	set->mode = mode;
+}
+
+void openset_depth(struct openset *set, uint32_t levels)
+{
+	openset_reset(set, OPENSET_DEPTH);
+	set->levels = levels;
 }
 
 void openset_free(struct openset *set)
@@ -72,7 +79,7 @@ int openset_put(struct openset *set, uint64_t path, bool open)
 	return 0;
 }
 
-bool openset_get(struct openset *set, uint64_t path, bool hot)
+bool openset_get(struct openset *set, uint64_t path, uint32_t level, bool hot)
 {
 	struct node *node;
 
@@ -81,6 +88,8 @@ bool openset_get(struct openset *set, uint64_t path, bool hot)
 		return node->open;
 	if (set->mode == OPENSET_ALL)
 		return true;
+	if (set->mode == OPENSET_DEPTH)
+		return level < set->levels;
 	/* Remembered, so that the node stays open when it cools down. */
 	return set->mode == OPENSET_HOT && hot && openset_put(set, path, true) == 0;
 }

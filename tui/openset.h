@@ -14,6 +14,7 @@ enum openset_mode {
 	OPENSET_HOT, /* a node that was once hot stays open */
 	OPENSET_ALL,
 	OPENSET_NONE,
+	OPENSET_DEPTH, /* see openset_depth */
 };
 
 struct openset;
@@ -23,8 +24,11 @@ struct openset *openset_new(void);
 void openset_free(struct openset *set);
 /* Forgets every node; from now on undecided ones follow the mode. */
 void openset_reset(struct openset *set, enum openset_mode mode);
-/* hot: the node is worth being shown open if nobody decided. */
-bool openset_get(struct openset *set, uint64_t path, bool hot);
+/* The same: from now on the tree is open down to this level, the outermost nodes being of the
+ * first. */
+void openset_depth(struct openset *set, uint32_t levels);
+/* level: of the node, from 1 on. hot: it is worth being shown open if nobody decided. */
+bool openset_get(struct openset *set, uint64_t path, uint32_t level, bool hot);
 /* -ENOMEM: the node keeps its state. */
 int openset_put(struct openset *set, uint64_t path, bool open);
 

@@ -14,18 +14,30 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "tui/moment.h"
+
 struct event;
 
-#define OPTIONS_CPU_MAX	       8191u /* the highest CPU number that -C takes */
-#define OPTIONS_FREQUENCY_MAX  9999u
-#define OPTIONS_MEMORY_MAX     4096u /* MiB */
-#define OPTIONS_ITERATIONS_MAX 1000000000u
-#define OPTIONS_DELAY_MIN      0.1 /* seconds */
-#define OPTIONS_DELAY_MAX      3600.0
+#define OPTIONS_CPU_MAX		 8191u /* the highest CPU number that -C takes */
+#define OPTIONS_FREQUENCY_MAX	 9999u
+#define OPTIONS_MEMORY_MAX	 4096u /* MiB */
+#define OPTIONS_DEBUG_MEMORY_MAX 65536u
+#define OPTIONS_ITERATIONS_MAX	 1000000000u
+#define OPTIONS_DELAY_MIN	 0.1 /* seconds */
+#define OPTIONS_DELAY_MAX	 3600.0
+#define OPTIONS_SPEED_MIN	 0.1
+#define OPTIONS_SPEED_MAX	 100.0
 
 enum options_format {
 	FORMAT_TEXT,
 	FORMAT_FOLDED,
+	FORMAT_JSON,
+	FORMAT_PERF,
+	FORMAT_PPROF,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_FIREFOX,
+	FORMAT_SVG,
+	FORMAT_ICICLE,
 };
 
 struct options {
@@ -35,23 +47,45 @@ struct options {
 	regex_t comm_regex; /* compiled with REG_EXTENDED | REG_NOSUB; valid when comm is set */
 	bool user_given;    /* -u */
 	uid_t user;
-	unsigned int *cpus; /* -C: ascending, each once; NULL: every online CPU */
+	const char *cgroup;    /* -G; NULL: any */
+	const char *container; /* NULL: any, or none */
+	unsigned int *cpus;    /* -C: ascending, each once; NULL: every online CPU */
 	size_t ncpus;
 	unsigned int frequency; /* Hz */
 	const struct event *event;
 	double delay; /* seconds between refreshes */
+	bool delay_given;
+	bool by_cpu; /* CPUs are told apart from the start on */
 	bool no_kernel;
 	bool no_user;
 	bool batch;
+	bool plain;  /* lines instead of a screen */
+	bool at_end; /* a report of all at the end of the command instead of one for each refresh */
 	unsigned int iterations; /* refreshes until the end; 0: until stopped */
 	enum options_format format;
-	unsigned int memory;	 /* MiB for unwind tables */
+	const char *diff[2];	   /* what is compared, the older one first; NULL: not asked */
+	const char *output;	   /* -o; NULL: standard output */
+	const char *record;	   /* a path; NULL: not asked */
+	const char *replay;	   /* likewise */
+	const char *baseline;	   /* likewise */
+	struct moment from, to;	   /* of the replay */
+	double speed;		   /* of the replay */
+	unsigned int memory;	   /* MiB for unwind tables */
+	unsigned int debug_memory; /* MiB for debug information */
+	bool debuginfod;
+	bool no_inline;
 	const char *dump_unwind; /* a path; NULL: not asked */
+	const char *symbolize;	 /* likewise */
 	bool check;
+	bool force; /* although the kernel is known to hang */
 	bool ascii;
 	bool no_color;
-	const char *theme; /* NULL: the default */
-	char **command;	   /* NULL-terminated arguments after the options; NULL: none */
+	bool no_mouse;
+	const char *theme;	 /* NULL: the default */
+	const char *screenshot;	 /* a path to write; NULL: not asked */
+	const char *keys;	 /* names of keys with blanks between; NULL: none */
+	unsigned int cols, rows; /* of the screenshot; 0: as is usual */
+	char **command;		 /* NULL-terminated arguments after the options; NULL: none */
 };
 
 enum options_result {

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +20,13 @@
 #include <uthash.h>
 
 #include "bpf/tracker.h"
+#include "symbols/cgroup.h"
 #include "symbols/text.h"
 #include "tui/profile.h"
+#include "tui/users.h"
 
-#define REFRESH_NS  5000000000ull
-#define UNSEEN_NS   600000000000ull /* of a process that lives but is not sampled */
-#define USERS_KNOWN 64
+#define REFRESH_NS 5000000000ull
+#define UNSEEN_NS  600000000000ull /* of a process that lives but is not sampled */
 
 struct proc_key {
 	uint64_t image;
@@ -51,24 +51,19 @@ struct last_image { /* direct-mapped by PID: a collision only costs the guess */
 
 #define LAST_IMAGES 4096u
 
-struct user {
-	uid_t uid;
-	bool used;
-	char name[32];
-};
-
 struct procinfo {
 	struct profile *profile;
 	struct tracker *tracker;
 	struct proc *procs;
 	uint64_t round;
-	struct user users[USERS_KNOWN];
+	struct users *users;
 	struct last_image last[LAST_IMAGES];
 };
 
 int procinfo_new(struct profile *profile, struct tracker *tracker, struct procinfo **out)
 {
 	struct procinfo *pi = calloc(1, sizeof(*pi));
+	int err;
 
 	*out = pi;
 	if (!pi)
@@ -76,7 +71,12 @@ int procinfo_new(struct profile *profile, struct tracker *tracker, struct procin
 	pi->profile = profile;
 	pi->tracker = tracker;
 	pi->round = 1;
-	return 0;
+	err = users_new(NULL, &pi->users);
+	if (err) {
+		procinfo_free(pi);
+		*out = NULL;
+	}
+	return err;
 }
 
 static void proc_drop(struct procinfo *pi, struct proc *proc)
@@ -94,6 +94,7 @@ void procinfo_free(struct procinfo *pi)
 	HASH_ITER(hh, pi->procs, proc, next) {
 		proc_drop(pi, proc);
 	}
+	users_free(pi->users);
 	free(pi);
 }
 
@@ -128,37 +129,19 @@ static ssize_t read_proc(pid_t pid, const char *name, char *to, size_t size)
 	return n;
 }
 
-static void user_name(struct procinfo *pi, uid_t uid, char *to, size_t size)
-{
-	struct user *user = &pi->users[uid % USERS_KNOWN];
-	struct passwd entry, *found = NULL;
-	char buffer[4096];
-
-	if (!user->used || user->uid != uid) {
-		user->used = true;
-		user->uid = uid;
-		if (!getpwuid_r(uid, &entry, buffer, sizeof(buffer), &found) && found)
-			text_clean(user->name, sizeof(user->name), found->pw_name,
-				   strlen(found->pw_name));
-		else
-			snprintf(user->name, sizeof(user->name), "%u", (unsigned int)uid);
-	}
-	snprintf(to, size, "%s", user->name);
-}
-
 /* False when there is no such process any more. */
 static bool read_status(struct procinfo *pi, struct profile_proc *info)
 {
 	char text[4096];
 	const char *at;
-	unsigned int uid;
+	unsigned int uid; /* effective, as in ps(1) and --user */
 	ssize_t n = read_proc(info->pid, "status", text, sizeof(text));
 
 	if (n <= 0)
 		return n && n != -ENOENT && n != -ESRCH;
 	at = strstr(text, "\nUid:");
-	if (at && sscanf(at, "\nUid:%u", &uid) == 1)
-		user_name(pi, uid, info->user, sizeof(info->user));
+	if (at && sscanf(at, "\nUid:%*u%u", &uid) == 1)
+		users_name(pi->users, uid, info->user, sizeof(info->user));
 	at = strstr(text, "\nPPid:");
 	if (at)
 		info->ppid = (pid_t)strtol(at + 6, NULL, 10);
@@ -166,6 +149,15 @@ static bool read_status(struct procinfo *pi, struct profile_proc *info)
 	if (at)
 		info->nthreads = (unsigned int)strtoul(at + 9, NULL, 10);
 	return true;
+}
+
+static void read_cgroup(struct profile_proc *info)
+{
+	char text[4096];
+	ssize_t n = read_proc(info->pid, "cgroup", text, sizeof(text));
+
+	if (n > 0)
+		cgroup_name(text, (size_t)n, info->group, sizeof(info->group));
 }
 
 static void read_cmdline(struct profile_proc *info)
@@ -203,8 +195,10 @@ static void ask_proc(struct procinfo *pi, struct profile_proc *info, uint64_t no
 	}
 	if (here)
 		info->cmdline[0] = '\0';
-	if (here && !info->kthread)
+	if (here && !info->kthread) {
 		read_cmdline(info);
+		read_cgroup(info);
+	}
 	if (!info->cmdline[0])
 		snprintf(info->cmdline, sizeof(info->cmdline), "[%s]", info->comm);
 }
@@ -244,7 +238,8 @@ static bool refresh(struct procinfo *pi, struct proc *proc, uint64_t now)
 	}
 	return info->exited || info->attached != before.attached || info->ppid != before.ppid ||
 	       info->nthreads != before.nthreads || strcmp(info->comm, before.comm) != 0 ||
-	       strcmp(info->cmdline, before.cmdline) != 0 || strcmp(info->user, before.user) != 0;
+	       strcmp(info->cmdline, before.cmdline) != 0 || strcmp(info->user, before.user) != 0 ||
+	       strcmp(info->group, before.group) != 0;
 }
 
 static struct proc *proc_new(struct procinfo *pi, const struct proc_key *key, const char *comm,
@@ -326,6 +321,11 @@ int procinfo_update(struct procinfo *pi, uint64_t now)
 			proc_drop(pi, proc);
 	}
 	return 0;
+}
+
+struct users *procinfo_users(const struct procinfo *pi)
+{
+	return pi->users;
 }
 
 void procinfo_age(struct procinfo *pi)

@@ -14,6 +14,7 @@
 struct procinfo;
 struct profile;
 struct tracker;
+struct users;
 
 /* Nothing is owned. -ENOMEM. */
 int procinfo_new(struct profile *profile, struct tracker *tracker, struct procinfo **out);
@@ -32,6 +33,8 @@ int64_t procinfo_proc(struct procinfo *pi, pid_t pid, uint64_t image, const char
 		      uint64_t now);
 /* After the processes of a slice: those that ended or changed are fed again. -ENOMEM. */
 int procinfo_update(struct procinfo *pi, uint64_t now);
+/* Its names of users, for others to ask. */
+struct users *procinfo_users(const struct procinfo *pi);
 /* After its commit. */
 void procinfo_age(struct procinfo *pi);
 

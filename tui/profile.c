@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/annotation.h"
 #include "tui/profile_priv.h"
-#include "tui/query.h"
+#include "tui/query_priv.h"
 
 struct profile *profile_new(unsigned int window, size_t cells_max)
 {
@@ -25,6 +26,8 @@ struct profile *profile_new(unsigned int window, size_t cells_max)
 	pool_init(&p->stacks, sizeof(struct stack_entry));
 	pool_init(&p->procs, sizeof(struct proc_entry));
 	p->scratch = calloc(1, sizeof(*p->scratch));
+	if (p->scratch)
+		scratch_stamp(p->scratch);
 	if (!p->scratch || profile_fold_new(p)) {
 		profile_free(p);
 		return NULL;
@@ -39,14 +42,27 @@ void profile_free(struct profile *p)
 	for (size_t age = 0; age < p->nslices; age++)
 		free(slice_at(p, age)->cells);
 	free(p->slices);
+	cellids_free(&p->ids);
 	celltable_free(&p->totals);
 	celltable_free(&p->sliding);
+	celltable_free(&p->prior);
 	profile_names_free(p);
+	profile_modules_free(p);
+	profile_lines_free(p);
 	if (p->scratch) {
+		celltable_free(&p->scratch->decayed);
 		free(p->scratch->marks);
 		free(p->scratch->funcs);
+		free(p->scratch->sums);
+		paths_clear(&p->scratch->paths[0]);
+		paths_clear(&p->scratch->paths[1]);
 	}
 	free(p->scratch);
+	for (int i = 0; i < EXTRACT_COUNT; i++)
+		celltable_free(&p->extracts[i].cells);
+	profile_set_inventory(p, NULL);
+	profile_set_inspection(p, NULL);
+	profile_want_annotation(p, NULL);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }
@@ -99,64 +115,110 @@ static int slices_reserve(struct profile *p)
 	return 0;
 }
 
-static void slice_drop_oldest(struct profile *p)
-{
-	struct slice *slice = slice_at(p, p->nslices - 1);
-
-	for (size_t i = 0; i < slice->ncells; i++) {
-		const struct profile_cell *cell = &slice->cells[i];
-
-		proc_at(p, cell->proc)->slices--;
-		profile_unrefer(p, cell->proc, cell->ustack, cell->kstack);
-	}
-	free(slice->cells);
-	memset(slice, 0, sizeof(*slice));
-	p->first = (p->first + 1) % p->slices_room;
-	p->nslices--;
-}
-
-static void window_add(struct profile *p, const struct slice *slice)
+/* There is room. */
+static void sum_add(struct celltable *sum, size_t *zeros, const struct slice *slice)
 {
 	for (size_t i = 0; i < slice->ncells; i++) {
 		const struct profile_cell *from = &slice->cells[i];
 		bool made;
-		struct cell *cell =
-			celltable_get(&p->sliding, from->proc, from->ustack, from->kstack, &made);
+		struct cell *cell;
 
-		p->sliding_zeros -= !made && !cell->count;
+		celltable_expect(sum, slice->ids, i, slice->ncells);
+		cell = celltable_get_id(sum, from, slice->ids[i], &made);
+		*zeros -= !made && !cell->count;
 		cell->count += from->count;
 	}
 }
 
-static void window_subtract(struct profile *p, const struct slice *slice)
+static void sum_subtract(struct celltable *sum, size_t *zeros, const struct slice *slice)
 {
 	for (size_t i = 0; i < slice->ncells; i++) {
 		const struct profile_cell *from = &slice->cells[i];
-		struct cell *cell =
-			celltable_get(&p->sliding, from->proc, from->ustack, from->kstack, NULL);
+		struct cell *cell;
 
+		celltable_expect(sum, slice->ids, i, slice->ncells);
+		cell = celltable_get_id(sum, from, slice->ids[i], NULL);
 		cell->count -= from->count;
-		p->sliding_zeros += !cell->count;
+		if (cell->count)
+			continue;
+		++*zeros;
+		celltable_displace(sum, cell);
+	}
+	if (*zeros > sum->count / 2) {
+		celltable_rebuild(sum, NULL, NULL);
+		*zeros = 0;
 	}
 }
 
-/* Slices that left the window are taken out of its sum, those beyond the time before freed. */
+/* The sum of the time before goes on by what left the window, from slice `first` on, and without
+ * what is too old by now. Without memory there is none until the next slice. */
+static void prior_move(struct profile *p, size_t first, size_t old_first, size_t old_n)
+{
+	size_t n = profile_span(p, first), end = first + n;
+
+	/* Of more slices than that the oldest may go any time. */
+	if (!p->keep_ns || !p->prior_valid || n >= SLICES_MAX / 2) {
+		celltable_clear(&p->prior);
+		p->prior_zeros = old_n = 0;
+		old_first = end;
+		p->prior_valid = p->keep_ns && n < SLICES_MAX / 2;
+	}
+	for (size_t age = end > old_first ? end : old_first; age < old_first + old_n; age++)
+		sum_subtract(&p->prior, &p->prior_zeros, slice_at(p, age));
+	for (size_t age = first; age < old_first && age < end && p->prior_valid; age++) {
+		const struct slice *slice = slice_at(p, age);
+
+		p->prior_valid = !celltable_reserve(&p->prior, p->prior.count + slice->ncells) &&
+				 !celltable_reserve_ids(&p->prior, p->ids.room);
+		if (p->prior_valid)
+			sum_add(&p->prior, &p->prior_zeros, slice);
+	}
+	p->nprior = n;
+}
+
+/* Slices that left the window are taken out of its sum, those beyond all bounds freed. */
 static void window_move(struct profile *p)
 {
-	size_t old = p->nwindow + 1, keep;
+	size_t old = p->nwindow + 1;
 
 	p->nwindow = profile_span(p, 0);
 	if (p->nwindow > SLICES_MAX / 2)
 		p->nwindow = SLICES_MAX / 2;
 	for (size_t age = p->nwindow; age < old; age++)
-		window_subtract(p, slice_at(p, age));
-	keep = p->nwindow + profile_span(p, p->nwindow);
-	while (p->nslices > keep || p->nslices > SLICES_MAX)
-		slice_drop_oldest(p);
-	if (p->sliding_zeros > p->sliding.count / 2) {
-		celltable_rebuild(&p->sliding, NULL, NULL);
-		p->sliding_zeros = 0;
+		sum_subtract(&p->sliding, &p->sliding_zeros, slice_at(p, age));
+	prior_move(p, p->nwindow, old, p->nprior);
+	history_bound(p, p->nwindow + p->nprior);
+}
+
+unsigned int profile_window(const struct profile *p)
+{
+	return p->window;
+}
+
+int profile_set_window(struct profile *p, unsigned int seconds)
+{
+	const unsigned int before = p->window;
+	size_t old = p->nwindow, now, cells = 0;
+
+	p->window = seconds < 1 ? 1 : seconds < PROFILE_WINDOW_MAX ? seconds : PROFILE_WINDOW_MAX;
+	now = profile_span(p, 0);
+	if (now > SLICES_MAX / 2)
+		now = SLICES_MAX / 2;
+	for (size_t age = old; age < now; age++)
+		cells += slice_at(p, age)->ncells;
+	if (celltable_reserve(&p->sliding, p->sliding.count + cells)) {
+		p->window = before;
+		return -ENOMEM;
 	}
+	for (size_t age = old; age < now; age++)
+		sum_add(&p->sliding, &p->sliding_zeros, slice_at(p, age));
+	for (size_t age = now; age < old; age++)
+		sum_subtract(&p->sliding, &p->sliding_zeros, slice_at(p, age));
+	p->nwindow = now;
+	p->prior_valid = false; /* made anew with the next slice */
+	history_recall(p, now + profile_span(p, now));
+	p->scratch->decayed_valid = false;
+	return 0;
 }
 
 /* --- commit ---------------------------------------------------------------------------------- */
@@ -178,16 +240,22 @@ static int commit_prepare(struct profile *p, const struct profile_cell *cells, s
 			return -EINVAL;
 	}
 	if (slices_reserve(p) || celltable_reserve(&p->totals, p->totals.count + ncells) ||
-	    celltable_reserve(&p->sliding, p->sliding.count + ncells))
+	    celltable_reserve(&p->sliding, p->sliding.count + ncells) || ncells > INT32_MAX ||
+	    cellids_reserve(&p->ids, (uint32_t)ncells) ||
+	    celltable_reserve_ids(&p->totals, p->ids.room) ||
+	    celltable_reserve_ids(&p->sliding, p->ids.room))
 		return -ENOMEM;
 	if (!ncells)
 		return 0;
-	slice->cells = malloc(ncells * sizeof(*cells));
+	slice->cells = malloc(ncells * SLICE_CELL_BYTES);
 	if (!slice->cells)
 		return -ENOMEM;
+	slice->ids = (uint32_t *)(slice->cells + ncells);
 	for (size_t i = 0; i < ncells; i++) {
 		if (cells[i].count)
 			slice->cells[kept++] = cells[i];
+		if (cells[i].cpu >= p->ncpus)
+			p->ncpus = cells[i].cpu + 1;
 	}
 	slice->ncells = kept;
 	return 0;
@@ -198,15 +266,31 @@ static void totals_add(struct profile *p, const struct slice *slice)
 	for (size_t i = 0; i < slice->ncells; i++) {
 		const struct profile_cell *from = &slice->cells[i];
 		bool made;
-		struct cell *cell =
-			celltable_get(&p->totals, from->proc, from->ustack, from->kstack, &made);
+		struct cell *cell;
 
+		celltable_expect(&p->totals, slice->ids, i, slice->ncells);
+		cell = celltable_get_id(&p->totals, from, slice->ids[i], &made);
 		if (made)
 			profile_refer(p, from->proc, from->ustack, from->kstack);
-		profile_refer(p, from->proc, from->ustack, from->kstack); /* the slice's */
-		proc_at(p, from->proc)->slices++;
 		cell->count += from->count;
 	}
+}
+
+bool profile_is_time(const struct profile_health *health)
+{
+	static const char *const events[] = {"",       "cpu-clock",  "task-clock",
+					     "cycles", "cpu-cycles", "ref-cycles"};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
+		if (strcmp(health->event, events[i]) == 0)
+			return true;
+	return health->ticks > 0;
+}
+
+double profile_full(const struct profile_health *health)
+{
+	return profile_is_time(health) ? (double)health->elapsed / NS_PER_SEC * health->frequency
+				       : (double)health->samples;
 }
 
 void profile_health_add(struct profile_health *sum, const struct profile_health *health)
@@ -215,16 +299,23 @@ void profile_health_add(struct profile_health *sum, const struct profile_health 
 
 	*sum = *health;
 	sum->elapsed += old.elapsed;
+	sum->taken += old.taken;
+	sum->idle += old.idle;
+	sum->ticks += old.ticks;
 	sum->samples += old.samples;
 	sum->user_samples += old.user_samples;
 	sum->kernel_samples += old.kernel_samples;
 	sum->filtered += old.filtered;
 	sum->user_walks += old.user_walks;
 	sum->complete_walks += old.complete_walks;
+	sum->frames += old.frames;
+	sum->run_ns += old.run_ns;
+	sum->runs += old.runs;
 	for (int i = 0; i < LOSS_COUNT; i++)
 		sum->loss[i] += old.loss[i];
 	sum->drain_ns += old.drain_ns;
 	sum->self_ns += old.self_ns;
+	sum->evictions += old.evictions;
 }
 
 static void timeline_add(struct profile *p, const struct profile_health *health)
@@ -243,10 +334,12 @@ int profile_commit(struct profile *p, const struct profile_cell *cells, size_t n
 
 	if (err)
 		return err;
+	p->scratch->decayed_valid = false;
 	slice.health.event[sizeof(slice.health.event) - 1] = 0;
 	p->slices[(p->first + p->nslices++) % p->slices_room] = slice;
+	history_add(p, &slice);
 	totals_add(p, &slice);
-	window_add(p, &slice);
+	sum_add(&p->sliding, &p->sliding_zeros, &slice);
 	window_move(p);
 	profile_fold(p);
 	profile_health_add(&p->total_health, &slice.health);
@@ -254,19 +347,20 @@ int profile_commit(struct profile *p, const struct profile_cell *cells, size_t n
 	p->last = slice.health;
 	p->committed++;
 	profile_sweep(p);
+	query_paths_renew(p);
 	return 0;
 }
 
 void profile_zero(struct profile *p)
 {
 	while (p->nslices)
-		slice_drop_oldest(p);
-	p->nwindow = 0;
+		history_drop_oldest(p);
+	p->scratch->decayed_valid = false;
+	p->nwindow = p->nprior = 0;
 	celltable_clear(&p->sliding);
-	p->sliding_zeros = 0;
-	for (size_t i = 0; i < p->totals.count; i++)
-		profile_unrefer(p, p->totals.cells[i].proc, p->totals.cells[i].ustack,
-				p->totals.cells[i].kstack);
+	celltable_clear(&p->prior);
+	p->sliding_zeros = p->prior_zeros = 0;
+	profile_unrefer_cells(p, &p->totals);
 	celltable_clear(&p->totals);
 	memset(&p->total_health, 0, sizeof(p->total_health));
 }

@@ -14,7 +14,10 @@
 
 #include <errno.h>
 
-#define EXITED_IMAGE UINT64_MAX
+#include "tui/causes.h"
+
+#define EXITED_IMAGE  UINT64_MAX
+#define ENTRIES_AHEAD 8
 
 struct fold {
 	struct profile *p;
@@ -42,9 +45,46 @@ void profile_unrefer(struct profile *p, uint32_t proc, uint32_t ustack, uint32_t
 		pool_put(&p->stacks, kstack);
 }
 
+/* They lie everywhere: to wait for one after another would take most of the time. */
+static void expect_entries(const struct profile *p, const struct celltable *table, size_t at)
+{
+	const struct cell *cell;
+
+	if (at + ENTRIES_AHEAD >= table->count)
+		return;
+	cell = &table->cells[at + ENTRIES_AHEAD];
+	__builtin_prefetch(pool_entry(&p->procs, cell->proc), 1);
+	if (cell->ustack != PROFILE_NO_STACK)
+		__builtin_prefetch(pool_entry(&p->stacks, cell->ustack), 1);
+	if (cell->kstack != PROFILE_NO_STACK)
+		__builtin_prefetch(pool_entry(&p->stacks, cell->kstack), 1);
+}
+
+void profile_refer_cells(struct profile *p, const struct celltable *table)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct cell *cell = &table->cells[i];
+
+		expect_entries(p, table, i);
+		if (cell->count)
+			profile_refer(p, cell->proc, cell->ustack, cell->kstack);
+	}
+}
+
+void profile_unrefer_cells(struct profile *p, const struct celltable *table)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct cell *cell = &table->cells[i];
+
+		expect_entries(p, table, i);
+		if (cell->count)
+			profile_unrefer(p, cell->proc, cell->ustack, cell->kstack);
+	}
+}
+
 static int stack_make(struct profile *p, bool kernel, bool complete, uint32_t *id)
 {
-	int64_t func = profile_func(p, FUNC_END, "folded away", "");
+	int64_t func = profile_func(p, FUNC_END, CAUSE_FOLDED, "");
 	struct profile_stack stack = {.kernel = kernel, .complete = complete, .nframes = 1};
 	int64_t made;
 	uint32_t frame;
@@ -147,9 +187,7 @@ void profile_fold(struct profile *p)
 	if (totals->count <= p->cells_max)
 		return;
 	/* Nothing is recycled before the sweep, so the references may be gone for a moment. */
-	for (size_t i = 0; i < totals->count; i++)
-		profile_unrefer(p, totals->cells[i].proc, totals->cells[i].ustack,
-				totals->cells[i].kstack);
+	profile_unrefer_cells(p, totals);
 
 	celltable_rebuild(totals, fold_exited, &fold);
 	while (totals->count > target && fold_choose(&fold, totals->count - target))
@@ -159,7 +197,5 @@ void profile_fold(struct profile *p)
 		celltable_rebuild(totals, fold_exited, &fold);
 	}
 
-	for (size_t i = 0; i < totals->count; i++)
-		profile_refer(p, totals->cells[i].proc, totals->cells[i].ustack,
-			      totals->cells[i].kstack);
+	profile_refer_cells(p, totals);
 }

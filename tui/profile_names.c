@@ -5,6 +5,7 @@
  * thousand short commands that all began alike share theirs.
  */
 #include "tui/profile_priv.h"
+#include "tui/query.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,25 +71,41 @@ int64_t profile_func(struct profile *p, enum func_kind kind, const char *name, c
 	id = pool_take(&p->funcs, (uint32_t)hash);
 	entry = func_at(p, id);
 	entry->hash = hash;
-	entry->func = (struct profile_func){text, text + nname + 1, kind};
+	entry->func = (struct profile_func){.name = text, .module = text + nname + 1, .kind = kind};
 	return id;
 }
 
-static uint32_t stack_hash(const struct profile_stack *stack)
+uint32_t profile_stack_hash(const struct profile_stack *stack)
 {
 	uint64_t hash = idtable_mix(stack->nframes, (uint64_t)stack->kernel << 1 | stack->complete);
 
 	for (uint32_t i = 0; i < stack->nframes; i++)
 		hash = idtable_mix(hash, stack->frames[i]);
+	for (uint32_t i = 0; stack->sites && i < stack->nframes; i++)
+		hash = idtable_mix(hash, stack->sites[i]);
 	return (uint32_t)hash;
+}
+
+static bool same_words(const uint32_t *a, const uint32_t *b, size_t bytes)
+{
+	return !bytes || a == b || (a && b && !memcmp(a, b, bytes));
+}
+
+/* NULL is copied to NULL. */
+static int copy_words(const uint32_t *from, size_t bytes, uint32_t **to)
+{
+	*to = from && bytes ? malloc(bytes) : NULL;
+	if (*to)
+		memcpy(*to, from, bytes);
+	return from && bytes && !*to ? -ENOMEM : 0;
 }
 
 int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 {
 	size_t bytes = stack->nframes * sizeof(*stack->frames);
-	uint32_t hash = stack_hash(stack), id;
+	uint32_t hash = profile_stack_hash(stack), id;
 	struct stack_entry *entry;
-	uint32_t *frames = NULL;
+	uint32_t *frames, *sites;
 
 	for (uint32_t i = 0; i < stack->nframes; i++) {
 		if (!pool_has(&p->funcs, stack->frames[i]))
@@ -100,7 +117,8 @@ int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 
 		if (old->nframes == stack->nframes && old->kernel == stack->kernel &&
 		    old->complete == stack->complete &&
-		    (!bytes || !memcmp(old->frames, stack->frames, bytes))) {
+		    same_words(old->frames, stack->frames, bytes) &&
+		    same_words(old->sites, stack->sites, bytes)) {
 			pool_get(&p->stacks, id);
 			return id;
 		}
@@ -108,17 +126,19 @@ int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 
 	if (pool_reserve(&p->stacks))
 		return -ENOMEM;
-	if (bytes) {
-		frames = malloc(bytes);
-		if (!frames)
-			return -ENOMEM;
-		memcpy(frames, stack->frames, bytes);
+	if (copy_words(stack->frames, bytes, &frames))
+		return -ENOMEM;
+	if (copy_words(stack->sites, bytes, &sites)) {
+		free(frames);
+		return -ENOMEM;
 	}
 	id = pool_take(&p->stacks, hash);
 	entry = stack_at(p, id);
 	entry->hash = hash;
 	entry->stack = *stack;
 	entry->stack.frames = frames;
+	entry->stack.sites = sites;
+	p->nwaiting += sites != NULL;
 	for (uint32_t i = 0; i < stack->nframes; i++)
 		pool_get(&p->funcs, stack->frames[i]);
 	pool_get(&p->stacks, id);
@@ -130,17 +150,20 @@ void profile_stack_put(struct profile *p, uint32_t stack)
 	pool_put(&p->stacks, stack);
 }
 
+uint32_t profile_proc_hash(pid_t pid, uint64_t image)
+{
+	return (uint32_t)idtable_mix(image, (uint32_t)pid);
+}
+
 int64_t profile_proc(struct profile *p, const struct profile_proc *info)
 {
-	uint32_t hash = (uint32_t)idtable_mix(info->image, (uint32_t)info->pid), id;
+	uint32_t hash = profile_proc_hash(info->pid, info->image);
+	uint32_t id = query_find_proc(p, info->pid, info->image);
 	struct proc_entry *entry;
 
-	for (uint32_t at = hash; (id = idtable_next(&p->procs.index, hash, &at)) != IDTABLE_NONE;) {
+	if (id != QUERY_ALL) {
 		entry = proc_at(p, id);
-		if (entry->proc.pid == info->pid && entry->proc.image == info->image)
-			break;
-	}
-	if (id == IDTABLE_NONE) {
+	} else {
 		if (pool_reserve(&p->procs))
 			return -ENOMEM;
 		id = pool_take(&p->procs, hash);
@@ -150,6 +173,7 @@ int64_t profile_proc(struct profile *p, const struct profile_proc *info)
 	entry->proc = *info;
 	entry->proc.comm[sizeof(entry->proc.comm) - 1] = 0;
 	entry->proc.user[sizeof(entry->proc.user) - 1] = 0;
+	entry->proc.group[sizeof(entry->proc.group) - 1] = 0;
 	entry->proc.cmdline[sizeof(entry->proc.cmdline) - 1] = 0;
 	/* It may have left the list while it was alive, and has no cell that would put it back. */
 	if (info->exited && !entry->entry.refs) {
@@ -166,8 +190,13 @@ static bool proc_keep(const struct entry *entry)
 
 static uint32_t proc_drop(struct entry *entry, void *arg)
 {
+	struct proc_entry *proc = (struct proc_entry *)entry;
+
 	(void)arg;
-	return ((struct proc_entry *)entry)->hash;
+	free(proc->threads);
+	proc->threads = NULL;
+	proc->nthreads = 0;
+	return proc->hash;
 }
 
 static uint32_t stack_drop(struct entry *entry, void *arg)
@@ -177,7 +206,9 @@ static uint32_t stack_drop(struct entry *entry, void *arg)
 
 	for (uint32_t i = 0; i < stack->stack.nframes; i++)
 		pool_put(&p->funcs, stack->stack.frames[i]);
+	p->nwaiting -= stack->stack.sites != NULL;
 	free((void *)stack->stack.frames);
+	free((void *)stack->stack.sites);
 	return stack->hash;
 }
 
@@ -187,6 +218,7 @@ static uint32_t func_drop(struct entry *entry, void *arg)
 
 	(void)arg;
 	free((void *)func->func.name);
+	free(func->lines);
 	return (uint32_t)func->hash;
 }
 
@@ -199,13 +231,20 @@ void profile_sweep(struct profile *p)
 
 void profile_names_free(struct profile *p)
 {
+	for (uint32_t i = 0; i < p->procs.count; i++)
+		if (proc_at(p, i)->entry.live)
+			free(proc_at(p, i)->threads);
 	for (uint32_t i = 0; i < p->stacks.count; i++) {
-		if (stack_at(p, i)->entry.live)
-			free((void *)stack_at(p, i)->stack.frames);
+		if (!stack_at(p, i)->entry.live)
+			continue;
+		free((void *)stack_at(p, i)->stack.frames);
+		free((void *)stack_at(p, i)->stack.sites);
 	}
 	for (uint32_t i = 0; i < p->funcs.count; i++) {
-		if (func_at(p, i)->entry.live)
-			free((void *)func_at(p, i)->func.name);
+		if (!func_at(p, i)->entry.live)
+			continue;
+		free((void *)func_at(p, i)->func.name);
+		free(func_at(p, i)->lines);
 	}
 	pool_free(&p->stacks);
 	pool_free(&p->funcs);

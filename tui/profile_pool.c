@@ -64,6 +64,7 @@ uint32_t pool_take(struct pool *pool, uint32_t hash)
 		id = pool->count++;
 	memset(pool_entry(pool, id), 0, pool->size);
 	pool_entry(pool, id)->live = true;
+	pool_entry(pool, id)->serial = ++pool->serials;
 	pool->live++;
 	idtable_add(&pool->index, hash, id);
 	pool_idle(pool, id);

@@ -7,6 +7,8 @@
 
 #include "tui/keys.h"
 
+#define ROOM_FOR_TEXT 20
+
 #define CTRL(letter) ((letter) - '@')
 
 void prompt_open(struct prompt *p, int purpose, const char *question, const char *text)
@@ -139,11 +141,16 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 void prompt_draw(const struct prompt *p, struct grid *g, int row)
 {
 	char left[PROMPT_TEXT];
+	int most = g->cols * 2 / 3, width = grid_width(g, p->question);
 	int col, room, ahead;
 	size_t from = 0;
 
+	if (most < g->cols - ROOM_FOR_TEXT)
+		most = g->cols - ROOM_FOR_TEXT;
+	width = width < most ? width : most;
 	grid_blank(g, row, 0, g->cols, ROLE_TEXT);
-	col = 1 + grid_put(g, row, 1, g->cols * 2 / 3, ROLE_TITLE, p->question);
+	grid_fit(g, row, 1, width, ROLE_TITLE, p->question);
+	col = 1 + width;
 	col += grid_put(g, row, col, 1, ROLE_TEXT, " ");
 	room = g->cols - col - 1;
 	/* The end that is being typed stays in sight. */

@@ -5,9 +5,13 @@
  */
 #include "tui/query.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "tui/query_priv.h"
+
+#define STACKS_AHEAD 8 /* cells */
+#define LEAF_MAX     ((1u << 30) - 1)
 
 static int slice_each(const struct slice *slice, uint32_t proc, cell_fn fn, void *arg)
 {
@@ -22,24 +26,110 @@ static int slice_each(const struct slice *slice, uint32_t proc, cell_fn fn, void
 	return 0;
 }
 
-int query_raw(const struct profile *p, enum weigh weigh, uint32_t proc, cell_fn fn, void *arg)
+static struct extract *extract_of(const struct profile *p, enum weigh weigh)
 {
-	const struct celltable *table = weigh == WEIGH_TOTAL ? &p->totals : &p->sliding;
+	struct extract *extracts = (struct extract *)p->extracts;
 
-	if (weigh == WEIGH_LAST)
-		return p->nslices ? slice_each(slice_at(p, 0), proc, fn, arg) : 0;
+	return weigh == WEIGH_MOMENT   ? &extracts[EXTRACT_MOMENT]
+	       : weigh == WEIGH_BEFORE ? &extracts[EXTRACT_BEFORE]
+				       : &extracts[EXTRACT_BASELINE];
+}
+
+/* Not for WEIGH_LAST. NULL: no memory. What is known of cells may change, so it is not const. */
+static struct celltable *table_of(const struct profile *p, enum weigh weigh)
+{
+	switch (weigh) {
+	case WEIGH_TOTAL:
+		return (struct celltable *)&p->totals;
+	case WEIGH_DECAY:
+		return query_decayed(p);
+	case WEIGH_MOMENT:
+	case WEIGH_BEFORE:
+	case WEIGH_BASELINE:
+		return &extract_of(p, weigh)->cells;
+	default:
+		return (struct celltable *)&p->sliding;
+	}
+}
+
+void query_slices_weighed(const struct profile *p, enum weigh weigh, uint64_t *first,
+			  uint64_t *last)
+{
+	size_t n = query_span(p, weigh);
+
+	*last = p->committed;
+	*first = n ? p->committed + 1 - n : 0;
+	if (weigh == WEIGH_TOTAL || weigh == WEIGH_DECAY)
+		*first = 0;
+	if (weigh == WEIGH_MOMENT || weigh == WEIGH_BEFORE || weigh == WEIGH_BASELINE) {
+		*first = extract_of(p, weigh)->first;
+		*last = extract_of(p, weigh)->last;
+	}
+}
+
+bool query_slices_of(const struct profile *p, enum weigh weigh, size_t *newest, size_t *n)
+{
+	uint64_t first, last;
+
+	query_slices_weighed(p, weigh, &first, &last);
+	*n = (size_t)(last + 1 - first);
+	return first && slice_age(p, last, newest) && *newest + *n <= p->nslices;
+}
+
+static int slices_each(const struct profile *p, size_t newest, size_t n, uint32_t proc, cell_fn fn,
+		       void *arg)
+{
+	int err = 0;
+
+	for (size_t age = newest; age < newest + n && !err; age++)
+		err = slice_each(slice_at(p, age), proc, fn, arg);
+	return err;
+}
+
+/* Stacks lie everywhere; who asks for them should not have to wait for each. */
+static void expect_stack(const struct profile *p, const struct celltable *table, size_t at)
+{
+	if (at + STACKS_AHEAD < table->count &&
+	    table->cells[at + STACKS_AHEAD].ustack != PROFILE_NO_STACK)
+		__builtin_prefetch(stack_at(p, table->cells[at + STACKS_AHEAD].ustack));
+}
+
+static int table_each(const struct profile *p, struct celltable *table, uint32_t proc, cell_fn fn,
+		      void *arg)
+{
+	struct cell_place *places = p->keep_ns ? celltable_places(table) : NULL;
+
 	for (size_t i = 0; i < table->count; i++) {
 		const struct cell *from = &table->cells[i];
-		struct profile_cell cell = {from->proc, 0, from->ustack, from->kstack, from->count};
+		struct profile_cell cell = {from->proc,	  0,	       from->ustack,
+					    from->kstack, from->count, 0};
 		int err;
 
+		expect_stack(p, table, i);
 		if (!from->count || (proc != QUERY_ALL && from->proc != proc))
 			continue;
+		p->scratch->place = places ? &places[i] : NULL;
+		p->scratch->cell = from;
 		err = fn(&cell, arg);
+		p->scratch->place = NULL;
 		if (err)
 			return err;
 	}
 	return 0;
+}
+
+int query_raw(const struct profile *p, const struct query *q, cell_fn fn, void *arg)
+{
+	struct celltable *table;
+	uint32_t proc = q->proc;
+	size_t newest, n;
+
+	if (q->weigh == WEIGH_LAST)
+		return p->nslices ? slice_each(slice_at(p, 0), proc, fn, arg) : 0;
+	if (query_apart(q) && query_slices_of(p, q->weigh, &newest, &n))
+		return slices_each(p, newest, n, proc, fn, arg);
+	table = table_of(p, q->weigh);
+	return table ? table_each(p, table, proc, fn, arg) : -ENOMEM;
 }
 
 bool query_take(const struct profile *p, const struct query *q, struct profile_cell *cell)
@@ -53,7 +143,7 @@ bool query_take(const struct profile *p, const struct query *q, struct profile_c
 	}
 	if (q->hide_kernel)
 		cell->kstack = PROFILE_NO_STACK;
-	return true;
+	return query_passes(p, q, q->whose, cell) && query_passes(p, q, q->filter, cell);
 }
 
 struct taker {
@@ -76,7 +166,7 @@ int query_cells(const struct profile *p, const struct query *q,
 {
 	struct taker taker = {p, q, fn, arg};
 
-	return query_raw(p, q->weigh, q->proc, take_cell, &taker);
+	return query_raw(p, q, take_cell, &taker);
 }
 
 int query_slice(const struct profile *p, const struct query *q, const struct slice *slice,
@@ -87,11 +177,30 @@ int query_slice(const struct profile *p, const struct query *q, const struct sli
 	return slice_each(slice, q->proc, take_cell, &taker);
 }
 
-size_t query_cell_count(const struct profile *p, enum weigh weigh)
+bool query_prior(const struct profile *p, const struct query *q, cell_fn fn, void *arg)
 {
-	if (weigh == WEIGH_LAST)
+	struct taker taker = {p, q, fn, arg};
+
+	if (!p->prior_valid || query_apart(q))
+		return false;
+	table_each(p, (struct celltable *)&p->prior, q->proc, take_cell, &taker);
+	return true;
+}
+
+size_t query_cell_count(const struct profile *p, const struct query *q)
+{
+	const struct celltable *table;
+	size_t count = 0, newest, n;
+
+	if (q->weigh == WEIGH_LAST)
 		return p->nslices ? slice_at(p, 0)->ncells : 0;
-	return weigh == WEIGH_TOTAL ? p->totals.count : p->sliding.count;
+	if (query_apart(q) && query_slices_of(p, q->weigh, &newest, &n)) {
+		for (size_t age = newest; age < newest + n; age++)
+			count += slice_at(p, age)->ncells;
+		return count;
+	}
+	table = table_of(p, q->weigh);
+	return table ? table->count : 0;
 }
 
 size_t query_span(const struct profile *p, enum weigh weigh)
@@ -101,7 +210,51 @@ size_t query_span(const struct profile *p, enum weigh weigh)
 	return p->nwindow;
 }
 
-uint32_t query_leaf(const struct profile *p, const struct profile_cell *cell)
+struct query query_of_baseline(const struct query *q)
+{
+	struct query baseline = *q;
+
+	baseline.weigh = WEIGH_BASELINE;
+	return baseline;
+}
+
+bool query_shows(const struct profile *p, const struct query *q, uint32_t func)
+{
+	return !q->hide_inline || func_at(p, func)->func.kind != FUNC_INLINE;
+}
+
+bool query_has_id(const struct profile *p, const struct cell *cell)
+{
+	const struct cellid *id;
+
+	if (cell->id >= p->ids.count)
+		return false;
+	id = &p->ids.at[cell->id];
+	return id->refs && id->proc == cell->proc && id->ustack == cell->ustack &&
+	       id->kstack == cell->kstack;
+}
+
+/* What is known of it by its number. */
+static struct cell_place place_of(const struct profile *p, const struct cell *cell)
+{
+	if (query_has_id(p, cell) && p->ids.at[cell->id].place.stamp == p->scratch->stamp)
+		return p->ids.at[cell->id].place;
+	return (struct cell_place){.stamp = p->scratch->stamp};
+}
+
+struct cell_place *query_place(const struct profile *p, const struct query *q)
+{
+	struct cell_place *place = p->scratch->place;
+
+	if (!place || q->hide_user || q->hide_kernel)
+		return NULL;
+	if (place->stamp != p->scratch->stamp)
+		*place = place_of(p, p->scratch->cell);
+	return place;
+}
+
+static uint32_t find_leaf(const struct profile *p, const struct query *q,
+			  const struct profile_cell *cell)
 {
 	const uint32_t ids[] = {cell->kstack, cell->ustack};
 
@@ -111,10 +264,41 @@ uint32_t query_leaf(const struct profile *p, const struct profile_cell *cell)
 		if (ids[i] == PROFILE_NO_STACK)
 			continue;
 		stack = &stack_at(p, ids[i])->stack;
-		if (stack->nframes)
-			return stack->frames[stack->nframes - 1];
+		for (uint32_t n = stack->nframes; n-- > 0;)
+			if (query_shows(p, q, stack->frames[n]))
+				return stack->frames[n];
 	}
 	return IDTABLE_NONE;
+}
+
+uint32_t query_leaf(const struct profile *p, const struct query *q, const struct profile_cell *cell)
+{
+	struct cell_place *place = q->hide_inline ? NULL : query_place(p, q);
+
+	uint32_t leaf;
+
+	if (place && place->leaf)
+		return place->leaf - 1;
+	leaf = find_leaf(p, q, cell);
+	/* An id that does not fit is looked for again: memory ends long before. */
+	if (place)
+		place->leaf = leaf < LEAF_MAX ? (leaf + 1) & LEAF_MAX : 0;
+	return leaf;
+}
+
+bool query_complete(const struct profile *p, const struct query *q, const struct profile_cell *raw)
+{
+	struct cell_place *place = query_place(p, q);
+	bool complete;
+
+	if (raw->ustack == PROFILE_NO_STACK)
+		return false;
+	if (place && place->walk != PLACE_UNKNOWN)
+		return place->walk == PLACE_COMPLETE;
+	complete = stack_at(p, raw->ustack)->stack.complete;
+	if (place)
+		place->walk = complete ? PLACE_COMPLETE : PLACE_BROKEN;
+	return complete;
 }
 
 /* --- by id ----------------------------------------------------------------------------------- */
@@ -134,6 +318,27 @@ const struct profile_proc *query_proc(const struct profile *p, uint32_t proc)
 	return pool_has(&p->procs, proc) ? &proc_at(p, proc)->proc : NULL;
 }
 
+uint32_t query_find_proc(const struct profile *p, pid_t pid, uint64_t image)
+{
+	uint32_t hash = profile_proc_hash(pid, image), id;
+
+	for (uint32_t at = hash; (id = idtable_next(&p->procs.index, hash, &at)) != IDTABLE_NONE;)
+		if (proc_at(p, id)->proc.pid == pid && proc_at(p, id)->proc.image == image)
+			return id;
+	return QUERY_ALL;
+}
+
+uint32_t query_pid(const struct profile *p, pid_t pid)
+{
+	for (uint32_t id = 0; id < p->procs.count; id++) {
+		const struct proc_entry *proc = proc_at(p, id);
+
+		if (proc->entry.live && proc->proc.pid == pid && !proc->proc.exited)
+			return id;
+	}
+	return QUERY_ALL;
+}
+
 /* --- health ---------------------------------------------------------------------------------- */
 
 void query_health(const struct profile *p, struct profile_health *last)
@@ -148,6 +353,14 @@ void query_health_sum(const struct profile *p, enum weigh weigh, struct profile_
 		*sum = p->total_health;
 		return;
 	}
+	if (weigh == WEIGH_DECAY) {
+		query_decayed_health(p, sum);
+		return;
+	}
+	if (weigh != WEIGH_WINDOW && weigh != WEIGH_LAST) {
+		*sum = extract_of(p, weigh)->health;
+		return;
+	}
 	for (size_t age = query_span(p, weigh); age-- > 0;)
 		profile_health_add(sum, &slice_at(p, age)->health);
 }
@@ -158,12 +371,26 @@ static int count_cell(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
+/* Each cell passes as it is, so that nobody has to be asked: stacks are not looked at. */
+static uint64_t sum_table(const struct celltable *table, uint32_t proc)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; table && i < table->count; i++)
+		if (proc == QUERY_ALL || table->cells[i].proc == proc)
+			sum += table->cells[i].count;
+	return sum;
+}
+
 uint64_t query_samples(const struct profile *p, const struct query *q, double *seconds)
 {
 	struct profile_health sum;
 	uint64_t samples = 0;
 
-	query_cells(p, q, count_cell, &samples);
+	if (query_takes_all(q) && !query_apart(q) && q->weigh != WEIGH_LAST)
+		samples = sum_table(table_of(p, q->weigh), q->proc);
+	else
+		query_cells(p, q, count_cell, &samples);
 	query_health_sum(p, q->weigh, &sum);
 	if (seconds)
 		*seconds = (double)sum.elapsed / NS_PER_SEC;

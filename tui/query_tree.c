@@ -10,15 +10,16 @@
 
 #include "tui/query_priv.h"
 
-#define TREE_NODES_MAX 200000u
-
 struct grower {
 	const struct profile *p;
+	const struct query *q;
 	struct tree_node *nodes;
 	uint32_t count;
 	uint32_t room;
 	struct idtable children; /* by parent and function */
 	uint32_t *node_of;	 /* by user stack; 0: not walked yet */
+	bool callers;		 /* bottom up */
+	bool baseline;		 /* which is what is added now */
 	bool full;
 	struct profile_cell *cells; /* for the second pass */
 	size_t ncells;
@@ -56,7 +57,7 @@ static uint32_t node_child(struct grower *g, uint32_t parent, uint32_t func)
 		if (g->nodes[id].parent == parent && g->nodes[id].func == func)
 			return id;
 	}
-	if (g->count >= TREE_NODES_MAX) {
+	if (g->count >= QUERY_TREE_MAX) {
 		g->full = true;
 		return parent;
 	}
@@ -69,8 +70,12 @@ static uint32_t node_walk(struct grower *g, uint32_t node, uint32_t id)
 	const struct profile_stack *stack = &stack_at(g->p, id)->stack;
 
 	for (uint32_t i = 0; i < stack->nframes; i++) {
-		uint32_t child = node_child(g, node, stack->frames[i]);
+		uint32_t frame = stack->frames[g->callers ? stack->nframes - 1 - i : i];
+		uint32_t child;
 
+		if (!query_shows(g->p, g->q, frame))
+			continue;
+		child = node_child(g, node, frame);
 		if (child == node || child == IDTABLE_NONE)
 			return child;
 		node = child;
@@ -78,11 +83,33 @@ static uint32_t node_walk(struct grower *g, uint32_t node, uint32_t id)
 	return node;
 }
 
+static void node_count(struct grower *g, uint32_t node, uint64_t count)
+{
+	*(g->baseline ? &g->nodes[node].before : &g->nodes[node].self) += count;
+}
+
+/* The kernel's frames were called by the user's. */
+static int grow_up(struct grower *g, const struct profile_cell *cell)
+{
+	uint32_t node = 0;
+
+	if (cell->kstack != PROFILE_NO_STACK)
+		node = node_walk(g, node, cell->kstack);
+	if (cell->ustack != PROFILE_NO_STACK && node != IDTABLE_NONE)
+		node = node_walk(g, node, cell->ustack);
+	if (node == IDTABLE_NONE)
+		return -ENOMEM;
+	node_count(g, node, cell->count);
+	return 0;
+}
+
 static int grow_cell(const struct profile_cell *cell, void *arg)
 {
 	struct grower *g = arg;
 	uint32_t node = 0;
 
+	if (g->callers)
+		return grow_up(g, cell);
 	if (cell->ustack != PROFILE_NO_STACK) {
 		node = g->node_of[cell->ustack];
 		if (!node)
@@ -96,7 +123,7 @@ static int grow_cell(const struct profile_cell *cell, void *arg)
 		if (node == IDTABLE_NONE)
 			return -ENOMEM;
 	}
-	g->nodes[node].self += cell->count;
+	node_count(g, node, cell->count);
 	return 0;
 }
 
@@ -120,7 +147,7 @@ static int grow_again(struct grower *g, const struct query *q)
 {
 	int err = 0;
 
-	g->cells = malloc((query_cell_count(g->p, q->weigh) + 1) * sizeof(*g->cells));
+	g->cells = malloc((query_cell_count(g->p, q) + 1) * sizeof(*g->cells));
 	if (!g->cells)
 		return -ENOMEM;
 	query_cells(g->p, q, copy_cell, g);
@@ -135,67 +162,99 @@ static int grow_again(struct grower *g, const struct query *q)
 	return err;
 }
 
-struct order {
-	uint64_t total;
-	uint64_t path;
-	uint32_t id;
-};
-
 static int by_total(const void *a, const void *b)
 {
-	const struct order *x = a, *y = b;
+	const struct tree_order *x = a, *y = b;
 
 	if (x->total != y->total)
 		return x->total < y->total ? 1 : -1;
 	return (x->path > y->path) - (x->path < y->path);
 }
 
-static void children_sort(struct tree_node *nodes, uint32_t parent, struct order *order)
-{
-	uint32_t n = 0, *link = &nodes[parent].first_child;
+#define FEW   16 /* are sorted without a call for each comparison */
+#define AHEAD 12 /* nodes */
 
-	for (uint32_t id = *link; id; id = nodes[id].next)
-		order[n++] = (struct order){nodes[id].total, nodes[id].path, id};
-	qsort(order, n, sizeof(*order), by_total);
-	for (uint32_t i = 0; i < n; i++) {
-		*link = order[i].id;
-		link = &nodes[order[i].id].next;
+void query_tree_sort(struct tree_order *order, uint32_t n)
+{
+	if (n > FEW) {
+		qsort(order, n, sizeof(*order), by_total);
+		return;
 	}
-	*link = 0;
+	for (uint32_t i = 1; i < n; i++) {
+		struct tree_order one = order[i];
+		uint32_t at = i;
+
+		for (; at && by_total(&order[at - 1], &one) > 0; at--)
+			order[at] = order[at - 1];
+		order[at] = one;
+	}
 }
 
-static int tree_link(struct grower *g)
+static void children_link(struct tree_node *nodes, uint32_t parent, const uint32_t *children,
+			  struct tree_order *order)
 {
-	struct tree_node *nodes = g->nodes;
-	uint32_t most = 0;
-	struct order *order;
+	uint32_t n = nodes[parent].nchildren;
 
-	for (uint32_t i = g->count; i-- > 0;) {
+	nodes[parent].first_child = children[0];
+	if (n == 1)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = (struct tree_order){nodes[children[i]].total, nodes[children[i]].path,
+					       children[i]};
+	query_tree_sort(order, n);
+	nodes[parent].first_child = order[0].id;
+	for (uint32_t i = 0; i + 1 < n; i++)
+		nodes[order[i].id].next = order[i + 1].id;
+}
+
+/* Returns how many children a node has at most. */
+static uint32_t sum_up(struct tree_node *nodes, uint32_t count)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = count; i-- > 1;) {
 		struct tree_node *parent = &nodes[nodes[i].parent];
 
+		if (i > AHEAD)
+			__builtin_prefetch(&nodes[nodes[i - AHEAD].parent], 1);
 		nodes[i].total += nodes[i].self;
-		if (!i)
-			break;
 		parent->total += nodes[i].total;
-		nodes[i].next = parent->first_child;
-		parent->first_child = i;
+		parent->before += nodes[i].before;
 		if (++parent->nchildren > most)
 			most = parent->nchildren;
 	}
-	order = malloc((most + 1) * sizeof(*order));
-	if (!order)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < g->count; i++) {
-		if (nodes[i].nchildren > 1)
-			children_sort(nodes, i, order);
-	}
-	free(order);
-	return 0;
+	nodes[0].total += nodes[0].self;
+	return most;
 }
 
-int query_tree(const struct profile *p, const struct query *q, struct tree *out)
+/* A list that leads from sibling to sibling would be waited for at each, so that children stand in
+ * an array before they are linked. */
+int query_tree_link(struct tree_node *nodes, uint32_t count)
 {
-	struct grower g = {.p = p, .count = 1, .room = 256};
+	struct tree_order *order = malloc(((size_t)sum_up(nodes, count) + 1) * sizeof(*order));
+	uint32_t *children = malloc((size_t)count * sizeof(*children));
+	uint32_t *end = malloc((size_t)count * sizeof(*end)), n = 0;
+	int err = order && children && end ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < count && !err; i++) {
+		end[i] = n;
+		n += nodes[i].nchildren;
+	}
+	for (uint32_t i = 1; i < count && !err; i++)
+		children[end[nodes[i].parent]++] = i;
+	for (uint32_t i = 0; i < count && !err; i++)
+		if (nodes[i].nchildren)
+			children_link(nodes, i, children + end[i] - nodes[i].nchildren, order);
+	free(order);
+	free(children);
+	free(end);
+	return err;
+}
+
+/* By walking every stack. */
+static int grow(const struct profile *p, const struct query *q, bool callers, struct tree *out)
+{
+	struct grower g = {.p = p, .q = q, .count = 1, .room = 256, .callers = callers};
 	int err = -ENOMEM;
 
 	*out = (struct tree){0};
@@ -207,8 +266,14 @@ int query_tree(const struct profile *p, const struct query *q, struct tree *out)
 	err = query_cells(p, q, grow_cell, &g);
 	if (!err && g.full)
 		err = grow_again(&g, q);
+	if (!err && q->baseline) {
+		struct query baseline = query_of_baseline(q);
+
+		g.baseline = true;
+		err = query_cells(p, &baseline, grow_cell, &g);
+	}
 	if (!err)
-		err = tree_link(&g);
+		err = query_tree_link(g.nodes, g.count);
 	if (err)
 		goto out;
 	*out = (struct tree){g.nodes, g.count};
@@ -219,4 +284,31 @@ out:
 	free(g.node_of);
 	free(g.nodes);
 	return err;
+}
+
+int query_rows(const struct profile *p, const struct query *q, bool callers, double least,
+	       struct tree *out, uint64_t *most)
+{
+	int err = -E2BIG;
+
+	*most = 0;
+	if (least > 0 && p->keep_ns)
+		err = query_rows_in_part(p, q, callers, least, out, most);
+	if (err == -E2BIG && query_by_paths(p, q, callers))
+		err = query_tree_by_paths(p, q, callers, least, out, most);
+	return err == -E2BIG ? grow(p, q, callers, out) : err;
+}
+
+int query_tree(const struct profile *p, const struct query *q, struct tree *out)
+{
+	uint64_t most;
+
+	return query_rows(p, q, false, 0, out, &most);
+}
+
+int query_callers(const struct profile *p, const struct query *q, struct tree *out)
+{
+	uint64_t most;
+
+	return query_rows(p, q, true, 0, out, &most);
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A stack is resolved once for each process that has it, so what counts is the first second, when
  * nothing is known: names are looked up frame by frame without the profile's lock, kept with the
@@ -7,80 +7,53 @@
 #include "tui/resolver.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element)                                                               \
-	do {                                                                                       \
-		(element)->hashed = false;                                                         \
-	} while (0)
-#include <uthash.h>
-
 #include "bpf/ksyms.h"
 #include "bpf/sampler.h"
+#include "bpf/trace.h"
 #include "bpf/tracker.h"
-#include "symbols/debugfile.h"
-#include "symbols/demangle.h"
-#include "symbols/elffile.h"
-#include "symbols/symtab.h"
 #include "symbols/text.h"
+#include "tui/calls.h"
+#include "tui/causes.h"
+#include "tui/inspection.h"
+#include "tui/jit.h"
+#include "tui/lines.h"
+#include "tui/modules.h"
 #include "tui/profile.h"
-#include "unwind/funcs.h"
+#include "tui/sites.h"
 
-#define DEBUG_ROOT    "/usr/lib/debug"
-#define MODULES_MAX   512u
-#define MODULES_BYTES ((size_t)32 << 20)
-#define FRAMES_MAX    (WALK_FRAMES_MAX + 1)
-
-struct known_name {
-	uint64_t vaddr; /* start of the function, or an address of none */
-	bool hashed;
-	UT_hash_handle hh;
-	char text[];
-};
-
-struct module {
-	uint64_t id;
-	struct symtab *symtab; /* NULL: the file cannot be used */
-	struct funcs *funcs;   /* NULL: not asked for yet, or there are none */
-	bool funcs_read;
-	struct known_name *names;
-	size_t bytes;
-	uint64_t used; /* round */
-	bool hashed;
-	UT_hash_handle hh;
-	char name[];
-};
+#define FRAMES_MAX (2 * WALK_FRAMES_MAX + 1) /* half of them for inlined calls */
 
 struct frame_name {
 	enum func_kind kind;
-	const char *name;   /* of a known_name, of ksyms, or static */
+	const char *name;   /* of a module, of ksyms, or static */
 	const char *module; /* likewise */
+	uint64_t vaddr;	    /* of the frame in its file, or where it is in memory */
+	uint32_t site;	    /* of the address; 0: none */
+	bool waits;	    /* its inlined calls are not known yet */
+	uint64_t start;	    /* of its function, likewise */
+	bool guessed;	    /* that it is its function */
 };
 
 struct resolver {
 	struct profile *profile;
 	struct tracker *tracker;
 	struct ksyms *ksyms;
-	struct module *modules; /* in the order of their last use */
-	size_t bytes;
-	uint64_t round;
+	struct jit *jit;
+	struct modules *modules;
 	struct frame_name frames[FRAMES_MAX]; /* outermost first */
 	uint32_t ids[FRAMES_MAX];
+	uint32_t sites[FRAMES_MAX];
+	uint32_t places[WALK_FRAMES_MAX]; /* see resolver_places */
+	uint32_t nplaces;
+	struct sites *inlined; /* NULL: not wanted */
 	struct ksym ksym[KERNEL_FRAMES_MAX];
 };
 
-static const char *const end_names[WALK_REASON_COUNT] = {
-#define X(name, text) [name] = text,
-	WALK_REASONS(X)
-#undef X
-};
-
 int resolver_new(struct profile *profile, struct tracker *tracker, struct ksyms *ksyms,
-		 struct resolver **out)
+		 size_t debug_memory, struct resolver **out)
 {
 	struct resolver *r = calloc(1, sizeof(*r));
 
@@ -90,202 +63,86 @@ int resolver_new(struct profile *profile, struct tracker *tracker, struct ksyms 
 	r->profile = profile;
 	r->tracker = tracker;
 	r->ksyms = ksyms;
+	r->modules = modules_new(profile, tracker);
+	if (!r->modules || jit_new(tracker, &r->jit) ||
+	    (debug_memory && sites_new(debug_memory, &r->inlined))) {
+		resolver_free(r);
+		*out = NULL;
+		return -ENOMEM;
+	}
 	return 0;
 }
 
-/* --- modules --------------------------------------------------------------------------------- */
-
-static void module_free(struct module *m)
+void resolver_set_remote(struct resolver *r, struct remotedebug *remote)
 {
-	struct known_name *name, *next;
-
-	HASH_ITER(hh, m->names, name, next) {
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
-		HASH_DEL(m->names, name);
-		free(name);
-	}
-	symtab_free(m->symtab);
-	funcs_free(m->funcs);
-	free(m);
-}
-
-static void module_drop(struct resolver *r, struct module *m)
-{
-	HASH_DEL(r->modules, m);
-	r->bytes -= m->bytes;
-	module_free(m);
+	modules_set_remote(r->modules, remote);
+	if (r->inlined)
+		sites_set_remote(r->inlined, remote);
 }
 
 void resolver_free(struct resolver *r)
 {
-	struct module *m, *next;
-
 	if (!r)
 		return;
-	HASH_ITER(hh, r->modules, m, next) {
-		module_drop(r, m);
-	}
+	modules_free(r->modules);
+	jit_free(r->jit);
+	sites_free(r->inlined);
 	free(r);
+}
+
+uint64_t resolver_debug_files(const struct resolver *r)
+{
+	return modules_debug_files(r->modules);
 }
 
 void resolver_trim(struct resolver *r)
 {
-	while (r->modules && (r->bytes > MODULES_BYTES || HASH_COUNT(r->modules) > MODULES_MAX))
-		module_drop(r, r->modules);
-	r->round++;
+	bool came = modules_trim(r->modules);
+
+	jit_age(r->jit);
+	if (came && r->inlined)
+		sites_retry(r->inlined);
+	if (r->inlined)
+		sites_trim(r->inlined);
 }
 
-static int object_open(const struct object *object, struct elf_file **out)
+void resolver_rest(struct resolver *r)
 {
-	const void *image;
-	size_t size;
-
-	if (object_fd(object) >= 0)
-		return elf_file_open_fd(object_fd(object), out);
-	image = object_image(object, &size);
-	return image ? elf_file_open_memory(image, size, out) : -ENOENT;
-}
-
-/* -ENOMEM; a file of which nothing can be used has no table, and its addresses are shown. */
-static int module_read(struct module *m, const struct object *object)
-{
-	struct elf_file *file = NULL;
-	int err = object_open(object, &file);
-
-	if (!err)
-		err = symtab_new(file, &(struct debug_place){-1, DEBUG_ROOT, NULL}, &m->symtab);
-	if (err)
-		m->symtab = NULL;
-	elf_file_free(file);
-	return err == -ENOMEM ? err : 0;
-}
-
-static struct module *module_new(const struct object *object)
-{
-	char *name = text_clean_dup(object_name(object));
-	struct module *m = NULL;
-	size_t length;
-
-	if (!name)
-		return NULL;
-	length = strlen(name) + 1;
-	m = calloc(1, sizeof(*m) + length);
-	if (m) {
-		memcpy(m->name, name, length);
-		m->id = object_id(object);
-		m->bytes = sizeof(*m) + length;
-		if (module_read(m, object)) {
-			free(m);
-			m = NULL;
-		} else if (m->symtab) {
-			m->bytes += symtab_bytes(m->symtab);
-		}
-	}
-	free(name);
-	return m;
-}
-
-static struct module *module_get(struct resolver *r, const struct object *object)
-{
-	uint64_t id = object_id(object);
-	struct module *m;
-
-	HASH_FIND(hh, r->modules, &id, sizeof(id), m);
-	if (m && m->used == r->round)
-		return m;
-	if (m) { /* to the end of the list: it is the order in which they are dropped */
-		HASH_DEL(r->modules, m);
-		r->bytes -= m->bytes;
-	} else {
-		m = module_new(object);
-		if (!m)
-			return NULL;
-	}
-	m->used = r->round;
-	m->hashed = true;
-	HASH_ADD(hh, r->modules, id, sizeof(m->id), m);
-	if (!m->hashed) {
-		module_free(m);
-		return NULL;
-	}
-	r->bytes += m->bytes;
-	return m;
+	modules_rest(r->modules);
 }
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-static char *name_text(const struct module *m, const struct symbol *symbol, uint64_t vaddr)
+/* A function that has no symbol, or one that only seems to be its, may have a name in its debug
+ * information. NULL: none. */
+static const char *better_name(const char *name, const char *module, const struct calls *calls)
 {
-	char *plain, *text = NULL;
+	size_t length = strlen(module);
 
-	if (symbol) {
-		plain = demangle(symbol->name);
-		text = plain ? text_clean_dup(plain) : NULL;
-		free(plain);
-	} else if (asprintf(&text, "%s+0x%" PRIx64, m->name, vaddr) < 0) {
-		text = NULL;
-	}
-	return text;
+	if (!calls || (!calls->renames && (strncmp(name, module, length) != 0 ||
+					   strncmp(name + length, "+0x", 3) != 0)))
+		return NULL;
+	return calls->frames[calls->count - 1].name;
 }
 
-/* A function without a name is known by its start; without CFI, too, each address by itself. */
-static uint64_t module_func(struct resolver *r, struct module *m, const struct object *object,
-			    uint64_t vaddr)
+/* False: the process has told of no code there. */
+static bool name_jit(struct resolver *r, pid_t pid, uint64_t image, uint64_t addr,
+		     struct frame_name *out, struct resolver_doubt *doubt)
 {
-	struct elf_file *file = NULL;
-	uint64_t start = vaddr;
+	const char *name = jit_find(r->jit, pid, image, addr);
 
-	if (!m->funcs_read && !object_open(object, &file))
-		funcs_new(file, &m->funcs);
-	if (!m->funcs_read) {
-		m->bytes += funcs_bytes(m->funcs);
-		r->bytes += funcs_bytes(m->funcs);
+	doubt->jit = jit_version(r->jit, pid, image);
+	if (name) {
+		out->kind = FUNC_JIT;
+		out->name = name;
+		out->module = "[jit]";
 	}
-	m->funcs_read = true;
-	elf_file_free(file);
-	if (m->funcs)
-		funcs_find(m->funcs, vaddr, &start);
-	return start;
-}
-
-static const char *module_find(struct resolver *r, struct module *m, const struct object *object,
-			       uint64_t vaddr)
-{
-	struct known_name *known;
-	struct symbol symbol;
-	bool found = m->symtab && !symtab_find(m->symtab, vaddr, &symbol);
-	uint64_t key = found ? symbol.start : module_func(r, m, object, vaddr);
-	size_t length;
-	char *text;
-
-	HASH_FIND(hh, m->names, &key, sizeof(key), known);
-	if (known)
-		return known->text;
-	text = name_text(m, found ? &symbol : NULL, key);
-	if (!text)
-		return NULL;
-	length = strlen(text) + 1;
-	known = malloc(sizeof(*known) + length);
-	if (known) {
-		known->vaddr = key;
-		known->hashed = true;
-		memcpy(known->text, text, length);
-		HASH_ADD(hh, m->names, vaddr, sizeof(known->vaddr), known);
-		if (!known->hashed) {
-			free(known);
-			known = NULL;
-		}
-	}
-	free(text);
-	if (!known)
-		return NULL;
-	m->bytes += sizeof(*known) + length;
-	r->bytes += sizeof(*known) + length;
-	return known->text;
+	return name != NULL;
 }
 
 static int name_user(struct resolver *r, pid_t pid, uint64_t image, uint64_t frame,
-		     struct frame_name *out, bool *vague)
+		     struct frame_name *out, const struct calls **calls,
+		     struct resolver_doubt *doubt)
 {
 	uint64_t addr = frame & ~FRAME_EXACT;
 	struct module *m;
@@ -294,22 +151,43 @@ static int name_user(struct resolver *r, pid_t pid, uint64_t image, uint64_t fra
 	if (!(frame & FRAME_EXACT) && addr)
 		addr--;
 	tracker_place(r->tracker, pid, image, addr, &at);
-	*out = (struct frame_name){FUNC_USER, "[unknown]", ""};
+	*calls = NULL;
+	*out = (struct frame_name){.kind = FUNC_USER,
+				   .name = "[unknown]",
+				   .module = "",
+				   .vaddr = frame & ~FRAME_EXACT};
 	switch (at.kind) {
 	case PLACE_FILE:
 	case PLACE_VDSO:
-		m = module_get(r, at.object);
-		if (m) {
-			out->module = m->name;
-			out->name = module_find(r, m, at.object, at.vaddr);
+		out->vaddr = at.vaddr + (out->vaddr - addr);
+		m = modules_get(r->modules, at.object, pid);
+		/* Some runtimes map their code twice, and so from a file. */
+		if (m && !module_has_symbols(m) && name_jit(r, pid, image, addr, out, doubt)) {
+			object_put(r->tracker, at.object);
+			return 0;
 		}
+		if (m) {
+			out->module = module_name(m);
+			out->name = modules_find(r->modules, m, at.object, at.vaddr, &out->start,
+						 &out->guessed);
+		}
+		if (m && r->inlined && object_fd(at.object) >= 0)
+			out->site =
+				sites_find(r->inlined, object_id(at.object), object_fd(at.object),
+					   pid, at.vaddr, out->guessed ? out->start : 0, calls);
+		out->waits = out->site && !sites_get(r->inlined, out->site, calls);
+		if (m && out->name && better_name(out->name, out->module, *calls))
+			out->name = better_name(out->name, out->module, *calls);
 		object_put(r->tracker, at.object);
 		return m && out->name ? 0 : -ENOMEM;
 	case PLACE_JIT:
-		*out = (struct frame_name){FUNC_JIT, "[jit]", ""};
+		if (!name_jit(r, pid, image, addr, out, doubt)) {
+			out->kind = FUNC_JIT;
+			out->name = "[jit]";
+		}
 		return 0;
 	case PLACE_UNKNOWN:
-		*vague = true;
+		doubt->vague = true;
 		return 0;
 	}
 	return 0;
@@ -319,9 +197,12 @@ static int name_user(struct resolver *r, pid_t pid, uint64_t image, uint64_t fra
 
 static int64_t intern(struct resolver *r, uint32_t count, bool kernel, bool complete)
 {
-	struct profile_stack stack = {kernel, complete, count, r->ids};
+	struct profile_stack stack = {
+		.kernel = kernel, .complete = complete, .nframes = count, .frames = r->ids};
 	int64_t id = 0;
 
+	if (count > !complete)
+		stack.place = r->frames[!complete].vaddr;
 	profile_lock(r->profile);
 	for (uint32_t i = 0; i < count && id >= 0; i++) {
 		const struct frame_name *f = &r->frames[i];
@@ -329,6 +210,9 @@ static int64_t intern(struct resolver *r, uint32_t count, bool kernel, bool comp
 		id = profile_func(r->profile, f->kind, f->name, f->module);
 		if (id >= 0)
 			r->ids[i] = (uint32_t)id;
+		r->sites[i] = f->waits ? f->site : 0;
+		if (f->waits)
+			stack.sites = r->sites;
 	}
 	if (id >= 0)
 		id = profile_stack_new(r->profile, &stack);
@@ -336,27 +220,179 @@ static int64_t intern(struct resolver *r, uint32_t count, bool kernel, bool comp
 	return id;
 }
 
+/* The frames of the calls inlined into frame at, unless those that follow need the room. */
+static uint32_t add_inlined(struct resolver *r, const struct calls *calls, uint32_t at,
+			    uint32_t follow)
+{
+	const struct frame_name *function = &r->frames[at++];
+
+	for (uint32_t i = calls ? calls->count - 1 : 0; i-- > 0 && at + follow < FRAMES_MAX;)
+		r->frames[at++] = (struct frame_name){
+			.kind = FUNC_INLINE,
+			.name = calls->frames[i].name ? calls->frames[i].name : "?",
+			.module = function->module,
+			.vaddr = function->vaddr,
+		};
+	return at;
+}
+
+static struct frame_name end_name(const char *reason)
+{
+	return (struct frame_name){.kind = FUNC_END, .name = reason, .module = ""};
+}
+
 int64_t resolver_user(struct resolver *r, pid_t pid, uint64_t image, const struct stack_record *rec,
-		      bool *vague)
+		      struct resolver_doubt *doubt)
 {
 	uint32_t n = rec->nframes, count = 0;
-	bool unknown = false;
 	int err;
 
+	*doubt = (struct resolver_doubt){0};
 	if (n > WALK_FRAMES_MAX)
 		n = WALK_FRAMES_MAX;
 	if (rec->reason != WALK_BOTTOM)
-		r->frames[count++] = (struct frame_name){
-			FUNC_END, rec->reason < WALK_REASON_COUNT ? end_names[rec->reason] : "?",
-			""};
+		r->frames[count++] = end_name(causes_end(rec->reason)->name);
+	r->nplaces = 0;
 	while (n--) {
-		err = name_user(r, pid, image, rec->frames[n], &r->frames[count++], &unknown);
+		const struct calls *calls;
+
+		err = name_user(r, pid, image, rec->frames[n], &r->frames[count], &calls, doubt);
 		if (err)
 			return err;
+		r->places[r->nplaces++] = r->frames[count].site;
+		count = add_inlined(r, calls, count, n);
 	}
-	if (vague)
-		*vague = unknown;
 	return intern(r, count, false, rec->reason == WALK_BOTTOM);
+}
+
+void resolver_seen(struct resolver *r, const struct stack_record *rec)
+{
+	if (rec->nframes)
+		jit_seen(r->jit, (pid_t)rec->tgid, rec->frames[0] & ~FRAME_EXACT);
+}
+
+const uint32_t *resolver_places(const struct resolver *r, uint32_t *count)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->nplaces && !any; i++)
+		any = r->places[i] != 0;
+	*count = any ? r->nplaces : 0;
+	return r->places;
+}
+
+int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_t *places,
+			 uint32_t n, uint64_t count)
+{
+	return r->inlined && n ? lines_count(r->profile, r->inlined, stack, places, n, count) : 0;
+}
+
+uint64_t resolver_replaced(const struct resolver *r, pid_t pid, uint64_t image)
+{
+	return tracker_replaced(r->tracker, pid, image);
+}
+
+uint64_t resolver_jit_version(struct resolver *r, pid_t pid, uint64_t image)
+{
+	return jit_version(r->jit, pid, image);
+}
+
+static int known_site(uint32_t site, const char *own, const char *module, uint32_t *outer,
+		      uint32_t inlined[PROFILE_INLINED_MAX], void *arg)
+{
+	const struct resolver *r = arg;
+	const struct calls *calls;
+	int64_t id;
+	int n = 0;
+
+	if (!sites_get(r->inlined, site, &calls))
+		return PROFILE_SITE_WAITS;
+	own = better_name(own, module, calls);
+	if (own) {
+		id = profile_func(r->profile, FUNC_USER, own, module);
+		if (id < 0)
+			return (int)id;
+		*outer = (uint32_t)id;
+	}
+	for (uint32_t i = calls ? calls->count - 1 : 0; i-- > 0 && n < PROFILE_INLINED_MAX;) {
+		const char *name = calls->frames[i].name;
+
+		id = profile_func(r->profile, FUNC_INLINE, name ? name : "?", module);
+		if (id < 0)
+			return (int)id;
+		inlined[n++] = (uint32_t)id;
+	}
+	return n;
+}
+
+bool resolver_settle(struct resolver *r, uint64_t wait)
+{
+	if (!r->inlined)
+		return false;
+	if (wait)
+		sites_wait(r->inlined, wait);
+	if (!sites_update(r->inlined))
+		return false;
+	/* Without memory they wait for another time. */
+	profile_lock(r->profile);
+	profile_settle(r->profile, known_site, r);
+	profile_unlock(r->profile);
+	return true;
+}
+
+static int name_inspected(struct resolver *r, const struct capture_record *c, uint64_t frame,
+			  struct inspection_frame *to)
+{
+	struct resolver_doubt doubt;
+	const struct calls *calls;
+	struct frame_name name;
+	int err = name_user(r, (pid_t)c->tgid, c->image, frame, &name, &calls, &doubt);
+
+	if (err)
+		return err;
+	text_clean(to->name, sizeof(to->name), name.name, strlen(name.name));
+	text_clean(to->module, sizeof(to->module), name.module, strlen(name.module));
+	if (name.start) {
+		to->vaddr = name.vaddr;
+		to->offset = name.vaddr - name.start;
+	}
+	return 0;
+}
+
+int resolver_function(struct resolver *r, pid_t pid, uint64_t image, uint64_t frame,
+		      struct object **object, uint64_t *vaddr, uint64_t *start)
+{
+	uint64_t addr = frame & ~FRAME_EXACT;
+	struct module *m;
+	struct place at;
+	bool guessed;
+
+	if (!(frame & FRAME_EXACT) && addr)
+		addr--;
+	tracker_place(r->tracker, pid, image, addr, &at);
+	if (at.kind != PLACE_FILE && at.kind != PLACE_VDSO)
+		return -ENOENT;
+	m = modules_get(r->modules, at.object, pid);
+	if (!m || !modules_find(r->modules, m, at.object, at.vaddr, start, &guessed)) {
+		object_put(r->tracker, at.object);
+		return -ENOMEM;
+	}
+	*object = at.object;
+	*vaddr = at.vaddr;
+	return 0;
+}
+
+int resolver_inspection(struct resolver *r, struct inspection *inspection)
+{
+	const struct trace *t = inspection->trace;
+	int err = 0;
+
+	for (uint32_t i = 0; i < t->nsteps && !err; i++)
+		err = name_inspected(r, &t->capture, t->steps[i].frame, &inspection->frames[i]);
+	for (uint32_t i = 0; i < t->nfp && !err; i++)
+		err = name_inspected(r, &t->capture, t->fp_frames[i] | (i ? 0 : FRAME_EXACT),
+				     &inspection->fp_frames[i]);
+	return err;
 }
 
 int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec)
@@ -369,13 +405,13 @@ int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec)
 		r->ksym[i] = (struct ksym){.addr = rec->frames[i], .leaf = i == 0};
 	ksyms_resolve(r->ksyms, r->ksym, n);
 	for (uint32_t i = 0; i < n; i++)
-		r->frames[n - 1 - i] =
-			(struct frame_name){FUNC_KERNEL, r->ksym[i].name, r->ksym[i].module};
+		r->frames[n - 1 - i] = (struct frame_name){
+			.kind = FUNC_KERNEL, .name = r->ksym[i].name, .module = r->ksym[i].module};
 	return intern(r, n, true, true);
 }
 
 int64_t resolver_lost(struct resolver *r, bool kernel)
 {
-	r->frames[0] = (struct frame_name){FUNC_END, "stack lost", ""};
+	r->frames[0] = end_name(CAUSE_STACK_LOST);
 	return intern(r, 1, kernel, false);
 }

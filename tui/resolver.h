@@ -9,32 +9,84 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+struct inspection;
 struct ksyms;
+struct object;
 struct profile;
+struct remotedebug;
 struct resolver;
 struct stack_record;
 struct tracker;
 
-/* Nothing is owned; all must outlive the resolver. -ENOMEM. */
+/*
+ * Nothing is owned; all must outlive the resolver. debug_memory: bytes of debug information that a
+ * thread may hold that looks for inlined calls; 0: there is none. -ENOMEM, or what pthread_create
+ * says.
+ */
 int resolver_new(struct profile *profile, struct tracker *tracker, struct ksyms *ksyms,
-		 struct resolver **out);
+		 size_t debug_memory, struct resolver **out);
 void resolver_free(struct resolver *r);
+/* Debug files that are nowhere here come from there; not owned. */
+void resolver_set_remote(struct resolver *r, struct remotedebug *remote);
+
+/* Why a stack may have better names later. */
+struct resolver_doubt {
+	bool vague;   /* an address lay in no mapping that the tracker knows yet */
+	uint64_t jit; /* with code that the process made: resolver_jit_version then; 0: without */
+};
 
 /*
- * The stack of a record as a profile stack, with a reference that the caller gives back. *vague
- * (may be NULL): some address lay in no mapping that the tracker knows yet, so that it is worth
- * trying again later. -ENOMEM.
+ * The stack of a record as a profile stack, with a reference that the caller gives back. -ENOMEM.
  */
 int64_t resolver_user(struct resolver *r, pid_t pid, uint64_t image, const struct stack_record *rec,
-		      bool *vague);
+		      struct resolver_doubt *doubt);
+/*
+ * Places in source of the frames of the stack that resolver_user made last, outermost first, to be
+ * kept for resolver_count_lines. *count is 0 where there are none. Valid until the next
+ * resolver_user.
+ */
+const uint32_t *resolver_places(const struct resolver *r, uint32_t *count);
+/* Counts so many samples of that stack for the source lines of its functions, as far as they are
+ * known by now. The profile's lock is held. As lines_count. */
+int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_t *places,
+			 uint32_t n, uint64_t count);
+/* A new user stack arrived, to be named later: what may be gone by then is looked after now. */
+void resolver_seen(struct resolver *r, const struct stack_record *rec);
+/* Of the names that the process has told of its own code. */
+uint64_t resolver_jit_version(struct resolver *r, pid_t pid, uint64_t image);
+/* How often debug files came for files whose names were already given. */
+uint64_t resolver_debug_files(const struct resolver *r);
+/* See tracker_replaced. */
+uint64_t resolver_replaced(const struct resolver *r, pid_t pid, uint64_t image);
 int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec);
+/*
+ * The function that a record's frame is in: its file, with a reference for object_put, and there
+ * the address that is looked up for the frame and the function's start. -ENOENT: in no file;
+ * -ENOMEM.
+ */
+int resolver_function(struct resolver *r, pid_t pid, uint64_t image, uint64_t frame,
+		      struct object **object, uint64_t *vaddr, uint64_t *start);
+/* Names the frames of a captured walk. -ENOMEM. */
+int resolver_inspection(struct resolver *r, struct inspection *inspection);
 /* A stack whose frames did not arrive, with a reference as above. */
 int64_t resolver_lost(struct resolver *r, bool kernel);
 
-/* Between two slices: drops the symbol tables that were not used for longest when they are many. */
+/*
+ * Gives the profile's stacks the inlined calls that became known since; true when there were some.
+ * wait: ns to wait for those that are not known yet.
+ */
+bool resolver_settle(struct resolver *r, uint64_t wait);
+
+/*
+ * Between two slices: drops the symbol tables that were not used for longest when they are many,
+ * and those for which a debug file has been installed.
+ */
 void resolver_trim(struct resolver *r);
+/* See modules_rest. */
+void resolver_rest(struct resolver *r);
 
 #endif

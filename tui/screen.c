@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,18 +18,21 @@
 #include <unistd.h>
 
 #include "symbols/text.h"
+#include "symbols/thread.h"
 #include "tui/crash.h"
 #include "tui/engine.h"
+#include "tui/keeper.h"
+#include "tui/mouse.h"
 #include "tui/options.h"
+#include "tui/personal.h"
+#include "tui/picture.h"
 #include "tui/terminal.h"
 #include "tui/ui.h"
+#include "tui/writer.h"
 
 #define NS_PER_SEC   1000000000ULL
 #define KEYS_AT_ONCE 256 /* a held key or a paste is one frame, not hundreds */
-
-#ifndef STACKTOP_THEME_DIR
-#define STACKTOP_THEME_DIR "/usr/local/share/stacktop/themes"
-#endif
+#define OLD_THEMES   8
 
 struct screen {
 	struct profile *profile;
@@ -35,7 +40,14 @@ struct screen {
 	struct ui *ui;
 	struct terminal *terminal;
 	struct theme *theme;
+	struct theme *old[OLD_THEMES]; /* which the writer may still look at */
+	int nold;
+	struct keeper *keeper;
 	struct grid *grid;
+	pthread_t saver;       /* of a picture */
+	struct writer *writer; /* of samples; NULL: none yet */
+	bool saving;	       /* there is a saver */
+	atomic_bool saved;     /* ... which has nothing left to do */
 	int signals;
 	int ended_by; /* signal; 0: none */
 };
@@ -59,61 +71,42 @@ static void set_time(struct ui *ui)
 		strftime(ui->clock, sizeof(ui->clock), "%H:%M:%S", &local);
 }
 
-static void theme_warning(void *arg, const char *text)
+static void wait_for_picture(struct screen *s)
 {
-	struct profile *p = arg;
-
-	profile_lock(p);
-	profile_message(p, MESSAGE_WARNING, "theme: %s", text);
-	profile_unlock(p);
+	if (s->saving)
+		pthread_join(s->saver, NULL);
+	s->saving = false;
 }
 
-static int open_theme(struct screen *s, const char *name)
-{
-	const char *config = getenv("XDG_CONFIG_HOME");
-	const char *home = getenv("HOME");
-	char own[512] = "";
-	const char *directories[] = {own, STACKTOP_THEME_DIR, NULL};
-	int err;
-
-	if (config && config[0] == '/')
-		snprintf(own, sizeof(own), "%s/stacktop/themes", config);
-	else if (home && home[0] == '/')
-		snprintf(own, sizeof(own), "%s/.config/stacktop/themes", home);
-	if (!own[0])
-		directories[0] = STACKTOP_THEME_DIR;
-	err = theme_load(&s->theme, name, directories, theme_warning, s->profile);
-	if (!err)
-		return 0;
-	fprintf(stderr, "stacktop: theme %s: %s; shipped:", name,
-		err == -EINVAL ? "not a file of the form '# stacktop theme 1'" : strerror(-err));
-	for (const char *const *shipped = theme_embedded(); *shipped; shipped++)
-		fprintf(stderr, " %s", *shipped);
-	fprintf(stderr, "\n");
-	return err;
-}
-
+/* What still waits for a disk is waited for, unless a signal says otherwise. */
 static void screen_close(struct screen *s)
 {
 	terminal_close(s->terminal);
 	if (s->signals >= 0)
 		crash_close();
+	if ((s->saving && !s->saved) || (s->writer && !writer_done(s->writer)))
+		fprintf(stderr, "stacktop: a file is still being written; ^C gives it up\n");
+	wait_for_picture(s);
+	writer_free(s->writer);
+	keeper_free(s->keeper);
 	grid_free(s->grid);
 	theme_free(s->theme);
+	for (int i = 0; i < s->nold; i++)
+		theme_free(s->old[i]);
 	ui_free(s->ui);
 }
 
 static int screen_open(struct screen *s, const struct options *options)
 {
 	char why[256], host[64] = "";
-	int rows, cols;
-	int err = open_theme(s, options->theme ? options->theme : "default");
+	int rows, cols, err;
 
-	if (err)
-		return err;
 	s->ui = ui_new(s->profile, s->engine, options);
 	if (!s->ui)
 		return -ENOMEM;
+	err = personal_open(s->ui, options, &s->theme, &s->keeper);
+	if (err)
+		return err;
 	gethostname(host, sizeof(host) - 1);
 	text_clean(s->ui->host, sizeof(s->ui->host), host, strlen(host));
 	s->signals = crash_open();
@@ -125,7 +118,7 @@ static int screen_open(struct screen *s, const struct options *options)
 		return err;
 	}
 	s->ui->utf8 = terminal_utf8(s->terminal);
-	s->ui->ascii = options->ascii || !s->ui->utf8;
+	s->ui->ascii = options->ascii || s->ui->config.ascii || !s->ui->utf8;
 	terminal_size(s->terminal, &rows, &cols);
 	s->grid = grid_new(rows, cols);
 	return s->grid ? 0 : -ENOMEM;
@@ -148,6 +141,63 @@ static void resize(struct screen *s)
 	terminal_size(s->terminal, &rows, &cols);
 	if (grid_resize(s->grid, rows, cols))
 		ui_notice(s->ui, "out of memory");
+}
+
+struct saving {
+	struct profile *profile;
+	char path[PROMPT_TEXT];
+	char *text;
+	size_t size;
+	atomic_bool *done;
+};
+
+/* A disk may take its time; the screen does not wait for it. */
+static void *save_picture(void *arg)
+{
+	struct saving *saving = arg;
+	int err = picture_save(saving->path, saving->text, saving->size);
+
+	profile_lock(saving->profile);
+	profile_message(saving->profile, err ? MESSAGE_ERROR : MESSAGE_INFO, "%s: %s", saving->path,
+			err ? strerror(-err) : "written");
+	profile_unlock(saving->profile);
+	free(saving->text);
+	*saving->done = true;
+	free(saving);
+	return NULL;
+}
+
+/* The answer that asked for the picture is not in it any more. */
+static void take_picture(struct screen *s)
+{
+	struct saving *saving;
+	int err;
+
+	if (s->saving && !s->saved) {
+		ui_notice(s->ui, "the last picture is still being written");
+		return;
+	}
+	wait_for_picture(s);
+	saving = calloc(1, sizeof(*saving));
+	err = saving ? 0 : -ENOMEM;
+	if (!err) {
+		ui_draw(s->ui, s->grid);
+		saving->profile = s->profile;
+		saving->done = &s->saved;
+		s->saved = false;
+		snprintf(saving->path, sizeof(saving->path), "%s", s->ui->picture);
+		err = picture_make(s->grid, s->theme, picture_format(saving->path), &saving->text,
+				   &saving->size);
+	}
+	if (!err)
+		err = thread_start(&s->saver, save_picture, saving);
+	s->saving = !err;
+	if (!err)
+		return;
+	ui_notice(s->ui, "%s", strerror(-err));
+	if (saving)
+		free(saving->text);
+	free(saving);
 }
 
 /* Returns flags of ui.h. */
@@ -175,6 +225,32 @@ static unsigned int on_signals(struct screen *s)
 	return flags;
 }
 
+static unsigned int on_mouse(struct screen *s)
+{
+	struct mouse mouse;
+
+	terminal_mouse(s->terminal, &mouse);
+	return ui_mouse(s->ui, s->grid, &mouse);
+}
+
+static void use_theme(struct screen *s)
+{
+	struct theme *theme = keeper_take_theme(s->keeper);
+	bool writing = s->writer && !writer_done(s->writer);
+
+	if (!theme)
+		return;
+	if (writing && s->nold == OLD_THEMES) {
+		theme_free(theme);
+		return;
+	}
+	if (writing)
+		s->old[s->nold++] = s->theme;
+	else
+		theme_free(s->theme);
+	s->theme = theme;
+}
+
 static unsigned int on_keys(struct screen *s)
 {
 	unsigned int flags = 0;
@@ -184,7 +260,23 @@ static unsigned int on_keys(struct screen *s)
 
 		if (key == KEYCODE_NONE)
 			break;
-		flags |= ui_key(s->ui, key);
+		if (!key)
+			continue; /* a part of something, or nothing that has a name */
+		flags |= key == KEYCODE_MOUSE ? on_mouse(s) : ui_key(s->ui, key);
+		if (flags & UI_PICTURE)
+			take_picture(s);
+		if (flags & UI_COPY && !terminal_copy(s->terminal, s->ui->copied))
+			ui_notice(s->ui, "this terminal takes nothing into its clipboard");
+		if (flags & UI_WRITE)
+			personal_write(s->ui, &s->writer, s->theme);
+		if (flags & UI_THEME)
+			keeper_use_theme(s->keeper, s->ui->config.theme);
+		if (flags & UI_SAVE)
+			keeper_save(s->keeper, &s->ui->config);
+		flags &= ~(unsigned int)(UI_PICTURE | UI_WRITE | UI_THEME | UI_SAVE | UI_COPY);
+		/* What a click means is where it was drawn. */
+		if (key == KEYCODE_MOUSE && flags)
+			ui_draw(s->ui, s->grid);
 	}
 	return flags;
 }
@@ -224,6 +316,7 @@ static void run(struct screen *s)
 			{.fd = STDIN_FILENO, .events = POLLIN},
 			{.fd = s->signals, .events = POLLIN},
 			{.fd = event, .events = POLLIN},
+			{.fd = keeper_fd(s->keeper), .events = POLLIN},
 		};
 		int n;
 
@@ -232,7 +325,8 @@ static void run(struct screen *s)
 		if (flags & UI_REDRAW)
 			draw(s);
 		flags = 0;
-		n = poll(fds, 3, milliseconds_to_next_second());
+		terminal_mouse_on(s->terminal, !s->ui->no_mouse);
+		n = poll(fds, 4, milliseconds_to_next_second());
 		set_time(s->ui);
 		if (n == 0)
 			flags |= UI_REDRAW;
@@ -240,10 +334,15 @@ static void run(struct screen *s)
 			flags |= on_signals(s);
 		if (n > 0 && fds[2].revents)
 			flags |= on_event(s, event);
+		if (n > 0 && fds[3].revents) {
+			use_theme(s);
+			flags |= UI_REDRAW | UI_REPAINT;
+		}
 		if (n > 0 && fds[0].revents & POLLIN)
 			flags |= on_keys(s);
-		else if (n > 0 && fds[0].revents)
-			flags |= UI_QUIT; /* the terminal is gone */
+		/* The terminal is gone, which is an end of file to read, too. */
+		if (n > 0 && fds[0].revents & ~POLLIN)
+			flags |= UI_QUIT;
 	}
 }
 

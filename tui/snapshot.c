@@ -51,9 +51,15 @@ static int64_t copy_func(struct snapshot *s, uint32_t id)
 	func = query_func(s->from, id);
 	if (!func)
 		return profile_func(s->to, FUNC_USER, "?", "");
+	if (profile_module(s->to, func->module, query_build(s->from, func->module)))
+		return -ENOMEM;
 	copy = profile_func(s->to, func->kind, func->name, func->module);
-	if (copy >= 0)
-		*to = (uint32_t)copy;
+	if (copy < 0)
+		return copy;
+	*to = (uint32_t)copy;
+	if (func->file &&
+	    profile_line_recorded(s->to, (uint32_t)copy, func->file, func->line) == -ENOMEM)
+		return -ENOMEM;
 	return copy;
 }
 
@@ -83,6 +89,7 @@ static int64_t copy_stack(struct snapshot *s, uint32_t id)
 	}
 	copied = *stack;
 	copied.frames = frames;
+	copied.sites = NULL; /* what is frozen does not change */
 	copy = profile_stack_new(s->to, &copied);
 	if (copy >= 0)
 		*to = (uint32_t)copy;
@@ -118,7 +125,9 @@ static int copy_cell(const struct profile_cell *cell, void *arg)
 
 	if (proc == -ENOENT)
 		return 0;
-	if (proc < 0 || ustack < 0 || kstack < 0)
+	if (proc < 0 || ustack < 0 || kstack < 0 ||
+	    (cell->tid && profile_thread(s->to, (uint32_t)proc, cell->tid,
+					 query_thread(s->from, cell->proc, cell->tid))))
 		return -ENOMEM;
 	if (s->ncells == s->room) {
 		size_t room = s->room ? 2 * s->room : 1024;
@@ -135,13 +144,14 @@ static int copy_cell(const struct profile_cell *cell, void *arg)
 		.ustack = (uint32_t)ustack,
 		.kstack = (uint32_t)kstack,
 		.count = cell->count,
+		.cpu = cell->cpu,
 	};
 	return 0;
 }
 
-int snapshot_take(struct profile **out, const struct profile *p, enum weigh weigh)
+int snapshot_take(struct profile **out, const struct profile *p, const struct query *query)
 {
-	struct query q = {.weigh = weigh, .proc = QUERY_ALL};
+	struct query q = *query;
 	struct snapshot s = {.from = p};
 	struct profile_health health;
 	int err = -ENOMEM;
@@ -149,9 +159,10 @@ int snapshot_take(struct profile **out, const struct profile *p, enum weigh weig
 	s.to = profile_new(WINDOW_SECONDS, SIZE_MAX / 2);
 	if (!s.to)
 		return -ENOMEM;
+	q.threads = q.cpus = true;
 	profile_lock(s.to);
 	err = query_cells(p, &q, copy_cell, &s);
-	query_health_sum(p, weigh, &health);
+	query_health_sum(p, q.weigh, &health);
 	if (!err)
 		err = profile_commit(s.to, s.cells, s.ncells, &health);
 	/* The cells hold the stacks from now on. */

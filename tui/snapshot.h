@@ -3,16 +3,17 @@
 #define STACKTOP_TUI_SNAPSHOT_H
 
 /*
- * A copy of what is on the screen as a profile of its own, so that a frozen view can still be
- * zoomed, opened and searched while sampling goes on in the original.
+ * A copy of what is on the screen as a profile of its own, for who writes it to a file while
+ * sampling goes on in the original.
  */
 
 #include "tui/query.h"
 
 /*
- * Copies the cells of the weighing into a profile of one slice; the caller holds p's lock and
- * frees *out by profile_free. -ENOMEM.
+ * Copies the cells that the query asks for into a profile of one slice; the caller holds p's lock
+ * and frees *out by profile_free. Ids of the copy are its own: whom and what the query chooses is
+ * chosen here, and means nothing there. -ENOMEM.
  */
-int snapshot_take(struct profile **out, const struct profile *p, enum weigh weigh);
+int snapshot_take(struct profile **out, const struct profile *p, const struct query *query);
 
 #endif

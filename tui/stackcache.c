@@ -27,6 +27,8 @@
 #define NAMED_MAX  65536u
 #define RETRIES	   3 /* of a stack with addresses that nobody knew */
 #define RAW_LINGER 2 /* slices */
+/* Nobody knows whether such a slice's samples came before or after. */
+#define REPLACED_NOW UINT64_MAX
 
 struct raw {
 	uint64_t hash;
@@ -50,6 +52,11 @@ struct named {
 	uint64_t seen, time;
 	uint32_t stack;
 	int retries;
+	uint64_t jit;	      /* see resolver_doubt */
+	uint64_t replaced;    /* resolver_replaced then; REPLACED_NOW: within the slice */
+	uint64_t debug_files; /* resolver_debug_files then */
+	uint32_t *places;     /* resolver_places then; NULL: there are none */
+	uint32_t nplaces;
 	bool hashed;
 	UT_hash_handle hh;
 };
@@ -89,6 +96,12 @@ static void raw_drop(struct stackcache *c, struct raw *raw)
 	free(raw);
 }
 
+static void named_free(struct named *named)
+{
+	free(named->places);
+	free(named);
+}
+
 static void named_drop(struct stackcache *c, struct named *named)
 {
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
@@ -96,7 +109,7 @@ static void named_drop(struct stackcache *c, struct named *named)
 	profile_lock(c->profile);
 	profile_stack_put(c->profile, named->stack);
 	profile_unlock(c->profile);
-	free(named);
+	named_free(named);
 }
 
 void stackcache_free(struct stackcache *c)
@@ -215,24 +228,49 @@ static int64_t lost_stack(struct stackcache *c, bool kernel, bool *lost)
 }
 
 static int64_t resolve(struct stackcache *c, const struct named_key *key,
-		       const struct stack_record *rec, bool *vague)
+		       const struct stack_record *rec, struct resolver_doubt *doubt)
 {
-	*vague = false;
+	*doubt = (struct resolver_doubt){0};
 	if (!key->pid)
 		return resolver_kernel(c->resolver, rec);
-	return resolver_user(c->resolver, (pid_t)(key->pid - 1), key->image, rec, vague);
+	return resolver_user(c->resolver, (pid_t)(key->pid - 1), key->image, rec, doubt);
+}
+
+static uint64_t replaced(const struct stackcache *c, const struct named_key *key)
+{
+	uint64_t when =
+		key->pid ? resolver_replaced(c->resolver, (pid_t)(key->pid - 1), key->image) : 0;
+
+	return when > c->now ? REPLACED_NOW : when;
+}
+
+/* Without memory its samples do not count for lines. */
+static void keep_places(const struct stackcache *c, struct named *named)
+{
+	const uint32_t *places;
+	uint32_t count = 0;
+
+	free(named->places);
+	named->places = NULL;
+	if (named->key.pid) {
+		places = resolver_places(c->resolver, &count);
+		named->places = count ? malloc(count * sizeof(*places)) : NULL;
+		if (named->places)
+			memcpy(named->places, places, count * sizeof(*places));
+	}
+	named->nplaces = named->places ? count : 0;
 }
 
 static int64_t named_new(struct stackcache *c, const struct named_key *key,
 			 const struct stack_record *rec)
 {
 	struct named *named = calloc(1, sizeof(*named));
+	struct resolver_doubt doubt;
 	int64_t id;
-	bool vague;
 
 	if (!named)
 		return -ENOMEM;
-	id = resolve(c, key, rec, &vague);
+	id = resolve(c, key, rec, &doubt);
 	if (id < 0) {
 		free(named);
 		return id;
@@ -241,17 +279,56 @@ static int64_t named_new(struct stackcache *c, const struct named_key *key,
 	named->seen = c->round;
 	named->time = c->now;
 	named->stack = (uint32_t)id;
-	named->retries = vague ? RETRIES : 0;
+	keep_places(c, named);
+	named->retries = doubt.vague ? RETRIES : 0;
+	named->jit = doubt.jit;
+	named->debug_files = resolver_debug_files(c->resolver);
+	named->replaced = replaced(c, key);
 	named->hashed = true;
 	HASH_ADD(hh, c->named, key, sizeof(named->key), named);
 	if (!named->hashed) {
 		profile_lock(c->profile);
 		profile_stack_put(c->profile, named->stack);
 		profile_unlock(c->profile);
-		free(named);
+		named_free(named);
 		return -ENOMEM;
 	}
 	return id;
+}
+
+/* In a slice in which a file gave way to another, old names are as good as new ones. */
+static bool is_of_before(const struct stackcache *c, const struct named *named)
+{
+	uint64_t now = replaced(c, &named->key);
+
+	return now != REPLACED_NOW && now != named->replaced;
+}
+
+static bool is_doubtful(struct stackcache *c, const struct named *named)
+{
+	return is_of_before(c, named) || named->retries ||
+	       named->debug_files != resolver_debug_files(c->resolver) ||
+	       (named->jit && resolver_jit_version(c->resolver, (pid_t)(named->key.pid - 1),
+						   named->key.image) != named->jit);
+}
+
+/* What fails leaves the names as they are. */
+static void name_again(struct stackcache *c, struct named *named, const struct stack_record *rec)
+{
+	struct resolver_doubt doubt;
+	int64_t id = resolve(c, &named->key, rec, &doubt);
+
+	if (id < 0)
+		return;
+	profile_lock(c->profile);
+	profile_stack_put(c->profile, named->stack);
+	profile_unlock(c->profile);
+	named->stack = (uint32_t)id;
+	keep_places(c, named);
+	named->retries = doubt.vague && named->retries ? named->retries - 1 : 0;
+	named->jit = doubt.jit;
+	named->debug_files = resolver_debug_files(c->resolver);
+	named->replaced = replaced(c, &named->key);
 }
 
 static int64_t stack_of(struct stackcache *c, const struct named_key *key, bool *lost)
@@ -267,22 +344,11 @@ static int64_t stack_of(struct stackcache *c, const struct named_key *key, bool 
 	if (!rec && !named)
 		return lost_stack(c, !key->pid, lost);
 	if (named) {
-		uint32_t id = named->stack;
+		uint32_t id;
 
-		if (named->retries && rec) {
-			int left = named->retries - 1;
-			int64_t again;
-			bool vague;
-
-			again = resolve(c, key, rec, &vague);
-			if (again >= 0) {
-				profile_lock(c->profile);
-				profile_stack_put(c->profile, id);
-				profile_unlock(c->profile);
-				named->stack = id = (uint32_t)again;
-				named->retries = vague ? left : 0;
-			}
-		}
+		if (rec && is_doubtful(c, named))
+			name_again(c, named, rec);
+		id = named->stack;
 		named->seen = c->round;
 		named->time = c->now;
 		HASH_DEL(c->named, named);
@@ -292,7 +358,7 @@ static int64_t stack_of(struct stackcache *c, const struct named_key *key, bool 
 			profile_lock(c->profile);
 			profile_stack_put(c->profile, id);
 			profile_unlock(c->profile);
-			free(named);
+			named_free(named);
 			return -ENOMEM;
 		}
 		return id;
@@ -312,6 +378,36 @@ int64_t stackcache_kernel(struct stackcache *c, uint64_t hash, bool *lost)
 	struct named_key key = {hash, 0, 0};
 
 	return stack_of(c, &key, lost);
+}
+
+int stackcache_count_lines(const struct stackcache *c, pid_t pid, uint64_t image, uint64_t hash,
+			   uint64_t count)
+{
+	struct named_key key = {hash, image, (uint64_t)pid + 1};
+	struct named *named;
+
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all of it is set */
+	HASH_FIND(hh, c->named, &key, sizeof(key), named);
+	return named ? resolver_count_lines(c->resolver, named->stack, named->places,
+					    named->nplaces, count)
+		     : 0;
+}
+
+bool stackcache_peek(const struct stackcache *c, pid_t pid, uint64_t image, uint64_t hash,
+		     uint32_t *stack, const struct stack_record **rec)
+{
+	struct named_key key = {hash, image, (uint64_t)pid + 1};
+	struct named *named;
+	struct raw *raw;
+
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all of it is set */
+	HASH_FIND(hh, c->named, &key, sizeof(key), named);
+	HASH_FIND(hh, c->raws, &hash, sizeof(hash), raw);
+	if (!named || !raw)
+		return false;
+	*stack = named->stack;
+	*rec = raw->rec;
+	return true;
 }
 
 void stackcache_age(struct stackcache *c, uint64_t now)

@@ -35,6 +35,18 @@ int stackcache_add(struct stackcache *c, const struct stack_record *rec);
 int64_t stackcache_user(struct stackcache *c, pid_t pid, uint64_t image, uint64_t hash, bool *lost);
 int64_t stackcache_kernel(struct stackcache *c, uint64_t hash, bool *lost);
 
+/* So many samples of a user stack that the slice has; for its functions' source lines. The
+ * profile's lock is held. -ENOMEM. */
+int stackcache_count_lines(const struct stackcache *c, pid_t pid, uint64_t image, uint64_t hash,
+			   uint64_t count);
+
+/*
+ * The record of a user stack that was counted lately, and the profile id that it became; false:
+ * forgotten. Both valid until the next stackcache_age and the next commit.
+ */
+bool stackcache_peek(const struct stackcache *c, pid_t pid, uint64_t image, uint64_t hash,
+		     uint32_t *stack, const struct stack_record **rec);
+
 /* After a slice. now: CLOCK_MONOTONIC ns. */
 void stackcache_age(struct stackcache *c, uint64_t now);
 

@@ -9,16 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 #include <term.h>
 
+#include "tui/copy.h"
 #include "tui/crash.h"
 #include "tui/keys.h"
+#include "tui/mouse.h"
 
 #define ESCAPE_MS 25
+#define TWICE_NS  400000000	/* two clicks within that are one of two */
+#define REPORT	  (KEY_MAX - 1) /* the beginning of what the mouse did */
+
+/* Presses of buttons and the wheel, with numbers in decimal (xterm's ctlseqs). Not what terminfo's
+ * kmous says: that is another form in most descriptions, without columns beyond 223. */
+#define MOUSE_ON  "\033[?1000h\033[?1006h"
+#define MOUSE_OFF "\033[?1006l\033[?1000l"
 #define PAIRS_MAX 250 /* pair numbers that fit the 8 bits of old interfaces */
 
 struct terminal {
@@ -27,6 +37,10 @@ struct terminal {
 	bool repaint;
 	int colors;  /* 0: none */
 	bool direct; /* colours are 0xrrggbb */
+	bool mouse_on;
+	struct mouse_reader reader;
+	struct mouse mouse;
+	int64_t clicked; /* CLOCK_MONOTONIC ns of the last click */
 	int npairs;
 	struct {
 		int fg, bg;
@@ -42,11 +56,36 @@ static const struct {
 	{KEY_HOME, KEYCODE_HOME},     {KEY_END, KEYCODE_END},
 	{KEY_BTAB, KEYCODE_BACKTAB},  {KEY_BACKSPACE, KEYCODE_BACKSPACE},
 	{KEY_DC, KEYCODE_DELETE},     {KEY_ENTER, KEYCODE_ENTER},
+	{KEY_A1, KEYCODE_HOME},	      {KEY_A3, KEYCODE_PAGE_UP},
+	{KEY_C1, KEYCODE_END},	      {KEY_C3, KEYCODE_PAGE_DOWN},
+};
+
+/* What terminals send whatever TERM says of them: PuTTY calls itself xterm and has the Home and End
+ * of a VT220, and the arrows have two forms, of which a description knows one. */
+static const struct {
+	const char *sequence;
+	int curses;
+} others[] = {
+	{"\033[1~", KEY_HOME},	 {"\033[4~", KEY_END},	 {"\033[7~", KEY_HOME},
+	{"\033[8~", KEY_END},	 {"\033[H", KEY_HOME},	 {"\033[F", KEY_END},
+	{"\033OH", KEY_HOME},	 {"\033OF", KEY_END},	 {"\033[A", KEY_UP},
+	{"\033[B", KEY_DOWN},	 {"\033[C", KEY_RIGHT},	 {"\033[D", KEY_LEFT},
+	{"\033OA", KEY_UP},	 {"\033OB", KEY_DOWN},	 {"\033OC", KEY_RIGHT},
+	{"\033OD", KEY_LEFT},	 {"\033[3~", KEY_DC},	 {"\033[5~", KEY_PPAGE},
+	{"\033[6~", KEY_NPAGE},	 {"\033[Z", KEY_BTAB},	 {"\033OP", KEY_F(1)},
+	{"\033OQ", KEY_F(2)},	 {"\033OR", KEY_F(3)},	 {"\033OS", KEY_F(4)},
+	{"\033[11~", KEY_F(1)},	 {"\033[12~", KEY_F(2)}, {"\033[13~", KEY_F(3)},
+	{"\033[14~", KEY_F(4)},	 {"\033[15~", KEY_F(5)}, {"\033[17~", KEY_F(6)},
+	{"\033[18~", KEY_F(7)},	 {"\033[19~", KEY_F(8)}, {"\033[20~", KEY_F(9)},
+	{"\033[21~", KEY_F(10)}, {"\033[[A", KEY_F(1)},	 {"\033[[B", KEY_F(2)},
+	{"\033[[C", KEY_F(3)},	 {"\033[[D", KEY_F(4)},	 {"\033[[E", KEY_F(5)},
 };
 
 static int refuse(char *why, size_t size, int err, const char *what)
 {
-	snprintf(why, size, "%s; `stacktop --batch` reports without a screen", what);
+	snprintf(why, size,
+		 "%s; `stacktop --plain` tells in lines what a screen shows, --batch reports",
+		 what);
 	return err;
 }
 
@@ -55,6 +94,7 @@ static int check(char *why, size_t size)
 {
 	const char *name = getenv("TERM");
 	char text[160];
+	bool usable;
 	int err = 0;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
@@ -68,7 +108,9 @@ static int check(char *why, size_t size)
 				*c = '?';
 		return refuse(why, size, -ENOTSUP, text);
 	}
-	if (!cursor_address || !clear_screen) {
+	usable = cursor_address && clear_screen;
+	del_curterm(cur_term); /* newterm makes its own */
+	if (!usable) {
 		snprintf(text, sizeof(text), "a terminal of type %.40s cannot move its cursor",
 			 name);
 		return refuse(why, size, -ENOTSUP, text);
@@ -97,8 +139,22 @@ static void curses_setup(void)
 	nodelay(stdscr, TRUE);
 	set_escdelay(ESCAPE_MS);
 	curs_set(0);
+	define_key("\033[<", REPORT);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!key_defined(others[i].sequence))
+			define_key(others[i].sequence, others[i].curses);
 	/* The first key would otherwise clear what was drawn before it. */
 	refresh();
+}
+
+/* A crash gives back the mouse as well, which does no harm where it was not taken. */
+static void taken(void)
+{
+	char undo[128];
+
+	snprintf(undo, sizeof(undo), "%s%s", key_mouse ? MOUSE_OFF : "",
+		 keypad_local ? keypad_local : "");
+	crash_terminal_taken(exit_ca_mode, cursor_normal, exit_attribute_mode, undo);
 }
 
 int terminal_open(struct terminal **out, bool no_color, char *why, size_t size)
@@ -123,7 +179,7 @@ int terminal_open(struct terminal **out, bool no_color, char *why, size_t size)
 		free(t);
 		return refuse(why, size, -ENOTSUP, "curses cannot use this terminal");
 	}
-	crash_terminal_taken(exit_ca_mode, cursor_normal, exit_attribute_mode, keypad_local);
+	taken();
 	colors_open(t, no_color);
 	curses_setup();
 	t->repaint = true;
@@ -135,6 +191,7 @@ void terminal_close(struct terminal *t)
 {
 	if (!t)
 		return;
+	terminal_mouse_on(t, false);
 	endwin();
 	crash_terminal_given_back();
 	delscreen(t->screen);
@@ -250,15 +307,116 @@ void terminal_repaint(struct terminal *t)
 
 /* --- keys and size ------------------------------------------------------------------------- */
 
+void terminal_mouse(const struct terminal *t, struct mouse *out)
+{
+	*out = t->mouse;
+}
+
+void terminal_mouse_on(struct terminal *t, bool on)
+{
+	if (!key_mouse || on == t->mouse_on)
+		return;
+	t->mouse_on = on;
+	putp(on ? MOUSE_ON : MOUSE_OFF);
+	fflush(stdout);
+}
+
+bool terminal_copy(struct terminal *t, const char *text)
+{
+	char *ms = tigetstr("Ms"), *base64;
+	size_t size = strlen(text) / 3 * 4 + 5;
+
+	(void)t;
+	if (!ms || ms == (char *)-1)
+		return false;
+	base64 = malloc(size);
+	if (!base64)
+		return false;
+	copy_base64(text, strlen(text), base64, size);
+	/* "c", the clipboard: xterm's control sequences, "Manipulate Selection Data" */
+	putp(tiparm(ms, "c", base64));
+	fflush(stdout);
+	free(base64);
+	return true;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* A report comes in pieces: what is not there yet is read later. */
+static int read_report(struct terminal *t, int ch)
+{
+	struct mouse mouse;
+	int64_t now;
+
+	switch (mouse_read(&t->reader, ch, &mouse)) {
+	case MOUSE_GOES_ON:
+		return 0;
+	case MOUSE_NOTHING:
+		return 0;
+	default:
+		break;
+	}
+	now = now_ns();
+	mouse.twice = mouse.kind == MOUSE_CLICK && now - t->clicked < TWICE_NS &&
+		      mouse.row == t->mouse.row && mouse.col == t->mouse.col &&
+		      t->mouse.kind == MOUSE_CLICK && !t->mouse.twice;
+	t->clicked = now;
+	t->mouse = mouse;
+	return KEYCODE_MOUSE;
+}
+
+#define SEQUENCE_MAX 32
+
+/*
+ * Behind an escape character: the rest of a sequence that nobody knows, if it is there, is read and
+ * dropped (ECMA-48 section 5.4; SS3 and the linux console's "[[" have one character more), lest
+ * its characters be taken for keys. What is none, such as a key typed right after Esc, is put back.
+ */
+static int read_unknown(void)
+{
+	wint_t ch[SEQUENCE_MAX];
+	int n = 0, kind = OK;
+
+	while (n < SEQUENCE_MAX && (kind = get_wch(&ch[n])) == OK) {
+		wint_t last = ch[n++];
+
+		if (n == 1 && (last == '[' || last == 'O'))
+			continue;
+		if (n == 1 || last < ' ' || last > '~')
+			break;
+		if (ch[0] == 'O')
+			return 0;
+		if (last >= '@' && !(n == 2 && last == '['))
+			return 0;
+	}
+	if (n < SEQUENCE_MAX && kind == KEY_CODE_YES)
+		ungetch((int)ch[n]);
+	while (n > 0)
+		unget_wch((wchar_t)ch[--n]);
+	return KEYCODE_ESCAPE;
+}
+
 int terminal_key(struct terminal *t)
 {
 	wint_t ch;
 	int kind = get_wch(&ch);
 
-	(void)t;
 	if (kind == ERR)
 		return KEYCODE_NONE;
+	if (t->reader.reading && kind != KEY_CODE_YES)
+		return read_report(t, (int)ch);
+	t->reader = (struct mouse_reader){0};
 	if (kind == KEY_CODE_YES) {
+		if (ch == REPORT) {
+			t->reader.reading = true;
+			return 0;
+		}
 		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 			if ((int)ch == keys[i].curses)
 				return keys[i].key;
@@ -270,6 +428,8 @@ int terminal_key(struct terminal *t)
 		return KEYCODE_ENTER;
 	if (ch == 0x7f || ch == '\b')
 		return KEYCODE_BACKSPACE;
+	if (ch == KEYCODE_ESCAPE)
+		return read_unknown();
 	return (int)ch;
 }
 
@@ -293,7 +453,9 @@ void terminal_resize(struct terminal *t)
 void terminal_suspend(struct terminal *t)
 {
 	struct sigaction stop = {.sa_handler = SIG_DFL}, before;
+	bool mouse = t->mouse_on;
 
+	terminal_mouse_on(t, false);
 	endwin();
 	crash_terminal_given_back();
 	sigaction(SIGTSTP, &stop, &before);
@@ -301,9 +463,11 @@ void terminal_suspend(struct terminal *t)
 	kill(getpid(), SIGTSTP);
 	sigaction(SIGTSTP, &before, NULL);
 	crash_terminal_before();
-	crash_terminal_taken(exit_ca_mode, cursor_normal, exit_attribute_mode, keypad_local);
+	taken();
 	terminal_resize(t);
 	refresh();
 	curs_set(0);
+	if (mouse)
+		terminal_mouse_on(t, true);
 	t->repaint = true;
 }

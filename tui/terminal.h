@@ -13,6 +13,7 @@
 #include "tui/grid.h"
 #include "tui/theme.h"
 
+struct mouse;
 struct terminal;
 
 /*
@@ -28,6 +29,12 @@ void terminal_show(struct terminal *t, const struct grid *g, const struct theme 
 void terminal_repaint(struct terminal *t);
 /* Next key that was typed (tui/keys.h); KEYCODE_NONE: there is none. Never blocks. */
 int terminal_key(struct terminal *t);
+/* What the mouse did when terminal_key last gave KEYCODE_MOUSE. */
+void terminal_mouse(const struct terminal *t, struct mouse *out);
+/* Listens to the mouse, if the terminal's description has one, or leaves it to the terminal. */
+void terminal_mouse_on(struct terminal *t, bool on);
+/* Text for the clipboard of the terminal; false: its description has none (Ms). */
+bool terminal_copy(struct terminal *t, const char *text);
 void terminal_size(const struct terminal *t, int *rows, int *cols);
 /* Takes the size the terminal has now. */
 void terminal_resize(struct terminal *t);

@@ -42,6 +42,7 @@ struct parser {
 	struct theme *theme;
 	int line;
 	int depth;
+	bool based; /* there was a base: one each bounds the work, as depth alone does not */
 	int warnings;
 	enum section { SECTION_TOP, SECTION_PALETTE, SECTION_ROLES, SECTION_UNKNOWN } section;
 	theme_warn_fn warn;
@@ -59,7 +60,7 @@ static const struct {
 };
 
 static const char *const view_names[VIEW_COUNT] = {
-#define VIEW_NAME(id, title, name) [VIEW_##id] = name,
+#define VIEW_NAME(id, number, title, name) [VIEW_##id] = name,
 	VIEW_LIST(VIEW_NAME)
 #undef VIEW_NAME
 };
@@ -332,6 +333,11 @@ static int top_line(struct parser *p, const char *name, const char *value)
 		warn(p, "unknown setting '%s'", name);
 		return 0;
 	}
+	if (p->based) {
+		warn(p, "a theme has one base");
+		return 0;
+	}
+	p->based = true;
 	if (base.depth > INHERIT_MAX) {
 		warn(p, "bases are nested too deeply");
 		return 0;
@@ -488,7 +494,8 @@ static int find_text(const char *name, const char *const *directories, char **te
 		    (int)sizeof(path))
 			continue;
 		err = read_file(path, text, length);
-		if (err != -ENOENT && err != -ENOTDIR)
+		/* Who runs this may not be whose HOME it is. */
+		if (err != -ENOENT && err != -ENOTDIR && err != -EACCES)
 			return err;
 	}
 	embedded = theme_embedded_text(name, length);

@@ -19,7 +19,10 @@
 	X(default_dark, "default")                                                                 \
 	X(light, "light")                                                                          \
 	X(mono, "mono")                                                                            \
-	X(high_contrast, "high-contrast")
+	X(high_contrast, "high-contrast")                                                          \
+	X(deuteranopia, "deuteranopia")                                                            \
+	X(nord, "nord")                                                                            \
+	X(solarized, "solarized")
 
 #define THEME_ASM(id, name) THEME_EMBED(#id, "themes/" name ".theme")
 THEMES(THEME_ASM)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The choices of the person at the screen, and what every key does that is not a view's own
- * business. Knows no terminal, so that tests type keys and compare screens.
+ * The choices of the person at the screen, from a key to the grid. Knows no terminal, so that tests
+ * type keys and compare screens. What actions do is in actions.c, what is asked in questions.c.
  */
 #include "tui/ui.h"
 
@@ -12,27 +12,31 @@
 #include <string.h>
 
 #include "symbols/text.h"
+#include "tui/annotate.h"
+#include "tui/baseline.h"
 #include "tui/engine.h"
+#include "tui/eventmenu.h"
+#include "tui/frame.h"
 #include "tui/help.h"
+#include "tui/mouse.h"
 #include "tui/options.h"
+#include "tui/questions.h"
+#include "tui/selection.h"
 #include "tui/snapshot.h"
+#include "tui/timing.h"
+#include "tui/treerows.h"
 #include "tui/view.h"
 
 #define NS_PER_SEC	1000000000ULL
 #define NOTICE_SECONDS	5
 #define MESSAGE_SECONDS 8
-#define BROKEN_SHARE	0.05
 #define ROWS_FOR_BOTTOM 6 /* with less than this the view gets every row */
 
 static const struct view_ops *const views[VIEW_COUNT] = {
-	[VIEW_PROCS] = &procs_view,
-	[VIEW_FUNCS] = &funcs_view,
-	[VIEW_TREE] = &tree_view,
+	[VIEW_PROCS] = &procs_view,	[VIEW_FUNCS] = &funcs_view, [VIEW_TREE] = &tree_view,
+	[VIEW_CALLERS] = &callers_view, [VIEW_FLAME] = &flame_view, [VIEW_SHARDS] = &shards_view,
+	[VIEW_UNWIND] = &unwind_view,
 };
-
-static const double intervals[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60};
-
-#define INTERVALS (sizeof(intervals) / sizeof(intervals[0]))
 
 const struct view_ops *view_get(enum ui_view view)
 {
@@ -48,10 +52,22 @@ struct ui *ui_new(struct profile *profile, struct engine *engine, const struct o
 	ui->profile = profile;
 	ui->engine = engine;
 	ui->view = VIEW_PROCS;
+	profile_lock(profile);
+	profile_keep(profile, SCRUB_SECONDS, SCRUB_BYTES);
+	profile_unlock(profile);
+	timing_name(ui, profile_window(profile));
 	ui->weigh = WEIGH_WINDOW;
 	ui->interval = options->delay;
+	ui->by_cpu = options->by_cpu;
+	ui->limit = TREEROWS_LIMIT;
 	ui->hide_kernel = options->no_kernel;
 	ui->hide_user = options->no_user;
+	ui->hide_inline = options->no_inline;
+	ui->selection = selection_new();
+	if (!ui->selection) {
+		ui_free(ui);
+		return NULL;
+	}
 	for (int i = VIEW_FRAME + 1; i < VIEW_COUNT; i++) {
 		ui->state[i] = views[i]->open();
 		if (!ui->state[i]) {
@@ -59,14 +75,12 @@ struct ui *ui_new(struct profile *profile, struct engine *engine, const struct o
 			return NULL;
 		}
 	}
+	if (options->baseline)
+		scrub_baseline(ui, options->baseline);
+	/* A picture is not taken again when it has come. */
+	if (ui->baseline && options->screenshot)
+		baseline_wait(ui->baseline);
 	return ui;
-}
-
-static void search_clear(struct search *search)
-{
-	if (search->set)
-		regfree(&search->regex);
-	search->set = false;
 }
 
 void ui_free(struct ui *ui)
@@ -77,52 +91,38 @@ void ui_free(struct ui *ui)
 		if (ui->state[i])
 			views[i]->close(ui->state[i]);
 	search_clear(&ui->search);
-	profile_free(ui->frozen);
+	annotate_close(ui);
+	selection_free(ui->selection);
+	baseline_free(ui->baseline);
 	free(ui);
 }
 
-/* --- what is asked of the profile ---------------------------------------------------------- */
+/* --- what is asked of the profile ------------------------------------------------------------ */
 
 struct profile *ui_profile(const struct ui *ui)
 {
-	return ui->frozen ? ui->frozen : ui->profile;
-}
-
-enum weigh ui_weigh(const struct ui *ui)
-{
-	return ui->frozen ? WEIGH_TOTAL : ui->weigh;
+	return ui->profile;
 }
 
 uint32_t ui_find_proc(const struct profile *p, pid_t pid, uint64_t image)
 {
-	static const enum weigh weighs[] = {WEIGH_WINDOW, WEIGH_TOTAL};
-	uint32_t found = QUERY_ALL;
-
-	for (size_t w = 0; w < 2 && found == QUERY_ALL; w++) {
-		struct query q = {.weigh = weighs[w], .proc = QUERY_ALL};
-		struct proc_row *rows;
-		size_t count;
-
-		if (query_procs(p, &q, &rows, &count))
-			return QUERY_ALL;
-		for (size_t i = 0; i < count; i++) {
-			const struct profile_proc *proc = query_proc(p, rows[i].proc);
-
-			if (proc && proc->pid == pid && proc->image == image)
-				found = rows[i].proc;
-		}
-		free(rows);
-	}
-	return found;
+	return query_find_proc(p, pid, image);
 }
 
 bool ui_query(const struct ui *ui, const struct profile *p, struct query *q)
 {
-	*q = (struct query){ui_weigh(ui), QUERY_ALL, ui->hide_kernel, ui->hide_user};
-	if (!ui->zoom.on)
-		return true;
-	q->proc = ui_find_proc(p, ui->zoom.pid, ui->zoom.image);
-	return q->proc != QUERY_ALL;
+	*q = (struct query){.weigh = ui_weigh(ui),
+			    .proc = QUERY_ALL,
+			    .hide_kernel = ui->hide_kernel,
+			    .hide_user = ui->hide_user,
+			    .hide_inline = ui->hide_inline,
+			    .baseline = ui->scrub.diff};
+	if (ui->zoom.on) {
+		q->proc = ui_find_proc(p, ui->zoom.pid, ui->zoom.image);
+		if (q->proc == QUERY_ALL)
+			return false;
+	}
+	return !selection_query(ui, p, q, VIEW_BIT(ui->view) & IN_CALLS);
 }
 
 static void load_message(struct ui *ui)
@@ -137,7 +137,7 @@ static void load_message(struct ui *ui)
 		ui->message[0] = '\0';
 }
 
-/* What the current view shows, also of a frozen copy. */
+/* What the current view shows, also when it is frozen. */
 static int load(struct ui *ui)
 {
 	struct profile *p = ui_profile(ui);
@@ -146,6 +146,12 @@ static int load(struct ui *ui)
 	profile_lock(p);
 	if (!ui->frozen)
 		header_load(&ui->header, p);
+	scrub_load(ui, p);
+	if (ui->header.replayed && ui->header.replay.interval)
+		ui->interval = (double)ui->header.replay.interval / NS_PER_SEC;
+	else if (ui->header.replayed && ui->header.last.elapsed)
+		ui->interval = (double)ui->header.last.elapsed / NS_PER_SEC;
+	ui_zoom_follow(ui, p);
 	err = views[ui->view]->load(ui, p);
 	profile_unlock(p);
 	return err ? err : views[ui->view]->sort(ui);
@@ -153,13 +159,37 @@ static int load(struct ui *ui)
 
 int ui_refresh(struct ui *ui)
 {
+	int err;
+
 	profile_lock(ui->profile);
 	load_message(ui);
 	profile_unlock(ui->profile);
-	return ui->frozen ? 0 : load(ui);
+	err = annotate_load(ui);
+	return ui->frozen || err ? err : load(ui);
 }
 
-/* --- for views ----------------------------------------------------------------------------- */
+int ui_copy(struct ui *ui, struct profile **copy, struct query *q)
+{
+	struct profile *p = ui_profile(ui);
+	int err = 0;
+
+	profile_lock(p);
+	if (!ui_query(ui, p, q))
+		err = -ENOENT;
+	else
+		err = snapshot_take(copy, p, q);
+	profile_unlock(p);
+	/* Who reads the copy must not look at what was chosen with the lock held. Its slice has
+	 * threads, where the sum of all has none. */
+	*q = (struct query){.weigh = WEIGH_LAST,
+			    .proc = QUERY_ALL,
+			    .hide_kernel = q->hide_kernel,
+			    .hide_user = q->hide_user,
+			    .hide_inline = q->hide_inline};
+	return err;
+}
+
+/* --- for views ------------------------------------------------------------------------------- */
 
 void ui_notice(struct ui *ui, const char *format, ...)
 {
@@ -171,20 +201,22 @@ void ui_notice(struct ui *ui, const char *format, ...)
 	ui->notice_until = ui->now + NOTICE_SECONDS * NS_PER_SEC;
 }
 
-bool ui_matches(const struct ui *ui, const char *text)
+void ui_post(struct ui *ui, enum engine_command command, const char *arg)
 {
-	return ui->search.set && regexec(&ui->search.regex, text, 0, NULL, 0) == 0;
+	if (ui->engine)
+		engine_post(ui->engine, command, arg);
 }
 
 unsigned int ui_go(struct ui *ui, enum ui_view view)
 {
+	annotate_close(ui);
 	ui->view = view;
 	return UI_RELOAD;
 }
 
-const char *ui_weighed(const struct ui *ui)
+enum ui_view ui_keys(const struct ui *ui)
 {
-	return ui->weigh == WEIGH_WINDOW ? "10 s" : "all since zero";
+	return ui->annotate ? VIEW_FRAME : ui->view;
 }
 
 enum role ui_heat(double share)
@@ -196,86 +228,27 @@ enum role ui_heat(double share)
 				: ROLE_HEAT_1;
 }
 
-void ui_draw_zoom(const struct ui *ui, struct grid *g, int row)
+unsigned int ui_apply(struct ui *ui, const char *name)
 {
-	int col = grid_put(g, row, 0, g->cols, ROLE_DIM, " Zoom: ");
+	const struct config *c = &ui->config;
 
-	if (!ui->zoom.on) {
-		grid_put(g, row, col, g->cols - col, ROLE_TEXT, "all processes");
-		return;
+	if (strcmp(name, "refresh") == 0 && c->refresh > 0) {
+		timing_refresh(ui, c->refresh);
+	} else if (strcmp(name, "window") == 0 && !ui->frozen) {
+		timing_total(ui, c->total);
+	} else if (strcmp(name, "seconds") == 0 && c->seconds) {
+		return timing_window(ui, c->seconds);
+	} else if (strcmp(name, "theme") == 0) {
+		return UI_REDRAW | UI_THEME;
+	} else if (strcmp(name, "ascii") == 0) {
+		ui->ascii = c->ascii || !ui->utf8;
+	} else if (strcmp(name, "mouse") == 0) {
+		ui->no_mouse = c->no_mouse;
 	}
-	col += grid_printf(g, row, col, g->cols - col, ROLE_TEXT, "all > ");
-	col += grid_put(g, row, col, g->cols - col, ROLE_TITLE, ui->zoom.name);
-	grid_put(g, row, col, g->cols - col, ROLE_DIM, "   Esc goes one level out");
+	return UI_RELOAD;
 }
 
-/* --- drawing ------------------------------------------------------------------------------- */
-
-static void draw_footer(const struct ui *ui, struct grid *g, int row)
-{
-	size_t count;
-	const struct key_row *keys = keys_table(&count);
-	int col = 1;
-
-	/* In the order of the function keys, whatever that of the table is. */
-	for (int f = 1; f <= 12; f++) {
-		for (size_t i = 0; i < count; i++) {
-			const char *key = keys[i].keys;
-			size_t length = strcspn(key, " ");
-			const char *label = keys[i].label;
-
-			if (!label[0] || !(keys[i].views & VIEW_BIT(ui->view)) ||
-			    keys_parse(key, length) != KEYCODE_F0 + f)
-				continue;
-			if (keys[i].action == ACTION_FREEZE && ui->frozen)
-				label = "Resume";
-			col += grid_printf(g, row, col, g->cols - col, ROLE_BAR_KEY, "%.*s",
-					   (int)length, key);
-			col += grid_put(g, row, col, g->cols - col, ROLE_BAR_TEXT, label);
-			col += grid_put(g, row, col, g->cols - col, ROLE_TEXT, " ");
-		}
-	}
-}
-
-static double broken_share(const struct ui *ui)
-{
-	const struct profile_health *sum = &ui->header.sum;
-
-	if (!sum->user_walks)
-		return 0;
-	return 1 - (double)sum->complete_walks / (double)sum->user_walks;
-}
-
-/* The most pressing of what there is to say. */
-static void draw_message(const struct ui *ui, struct grid *g, int row)
-{
-	static const enum role roles[] = {ROLE_TEXT, ROLE_WARN, ROLE_ERROR};
-	char text[512];
-
-	if (ui->notice[0] && ui->now < ui->notice_until) {
-		grid_fit(g, row, 1, g->cols - 1, ROLE_TITLE, ui->notice);
-	} else if (ui->message[0]) {
-		snprintf(text, sizeof(text), "%s%s", ui->message_level == MESSAGE_INFO ? "" : "! ",
-			 ui->message);
-		grid_fit(g, row, 1, g->cols - 1, roles[ui->message_level], text);
-	} else if (header_loss(&ui->header, text, sizeof(text))) {
-		grid_put(g, row, 1, 2, ROLE_WARN, "! ");
-		grid_fit(g, row, 3, g->cols - 3, ROLE_WARN, text);
-	} else if (ui->frozen) {
-		grid_fit(g, row, 1, g->cols - 1, ROLE_PAUSED,
-			 "FROZEN: the view stands still, sampling goes on. z resumes");
-	} else if (broken_share(ui) > BROKEN_SHARE) {
-		snprintf(
-			text, sizeof(text),
-			"! %.0f%% of user stacks are not complete; their first frame in Tree says why",
-			100 * broken_share(ui));
-		grid_fit(g, row, 1, g->cols - 1, ROLE_WARN, text);
-	} else {
-		grid_fit(
-			g, row, 1, g->cols - 1, ROLE_DIM,
-			"marks: > cursor  + attached  ! broken stacks  z exited  k/u kernel, user");
-	}
-}
+/* --- drawing --------------------------------------------------------------------------------- */
 
 void ui_draw(struct ui *ui, struct grid *g)
 {
@@ -283,24 +256,33 @@ void ui_draw(struct ui *ui, struct grid *g)
 
 	g->ascii = ui->ascii;
 	g->view = VIEW_FRAME;
+	if (ui->setup.open) {
+		setup_draw(ui, g);
+		return;
+	}
 	if (ui->help) {
-		int most = help_draw(g, ui->help_top);
+		int most = help_draw(g, ui->help_top, &ui->header.last, &ui->scrub.kept,
+				     &ui->config.keys);
 
 		ui->help_top = ui->help_top > most ? most : ui->help_top;
 		return;
 	}
 	grid_clear(g);
 	top = header_draw(ui, g);
+	top += selection_draw(ui, g, top);
 	bottom = g->rows >= ROWS_FOR_BOTTOM ? g->rows - 2 : g->rows;
 	g->view = ui->view;
-	views[ui->view]->draw(ui, g, top, bottom - top);
+	if (ui->annotate)
+		annotate_draw(ui, g, top, bottom - top);
+	else
+		views[ui->view]->draw(ui, g, top, bottom - top);
 	g->view = VIEW_FRAME;
 	if (bottom < g->rows) {
 		/* A view that is given too few rows may not paint over what is below it. */
 		grid_blank(g, bottom, 0, g->cols, ROLE_TEXT);
 		grid_blank(g, bottom + 1, 0, g->cols, ROLE_TEXT);
-		draw_message(ui, g, bottom);
-		draw_footer(ui, g, bottom + 1);
+		frame_message(ui, g, bottom);
+		frame_footer(ui, g, bottom + 1);
 	}
 	if (ui->menu.title)
 		menu_draw(&ui->menu, g, top);
@@ -308,268 +290,11 @@ void ui_draw(struct ui *ui, struct grid *g)
 		prompt_draw(&ui->prompt, g, g->rows - 1);
 }
 
-/* --- keys ---------------------------------------------------------------------------------- */
-
-static void post(struct ui *ui, enum engine_command command, const char *arg)
-{
-	if (ui->engine)
-		engine_post(ui->engine, command, arg);
-}
-
-static unsigned int freeze(struct ui *ui)
-{
-	int err;
-
-	if (ui->frozen) {
-		profile_free(ui->frozen);
-		ui->frozen = NULL;
-		return UI_RELOAD;
-	}
-	profile_lock(ui->profile);
-	header_load(&ui->header, ui->profile);
-	/* The copy has no history; Procs shows that of this moment. */
-	err = procs_view.load(ui, ui->profile);
-	if (!err)
-		err = snapshot_take(&ui->frozen, ui->profile, ui->weigh);
-	profile_unlock(ui->profile);
-	if (!err)
-		err = procs_view.sort(ui);
-	if (err)
-		ui_notice(ui, "not frozen: %s", strerror(-err));
-	return UI_REDRAW;
-}
-
-static unsigned int zero(struct ui *ui)
-{
-	profile_lock(ui->profile);
-	profile_zero(ui->profile);
-	profile_unlock(ui->profile);
-	ui_notice(ui, ui->frozen ? "counts are zero; the frozen view keeps what it has"
-				 : "counts are zero");
-	return UI_RELOAD;
-}
-
-static unsigned int weigh(struct ui *ui)
-{
-	if (ui->frozen) {
-		ui_notice(ui, "the view is frozen: z resumes first");
-		return UI_REDRAW;
-	}
-	ui->weigh = ui->weigh == WEIGH_WINDOW ? WEIGH_TOTAL : WEIGH_WINDOW;
-	ui_notice(ui, ui->weigh == WEIGH_WINDOW ? "weighs the last 10 seconds"
-						: "weighs all since the counts were zero");
-	return UI_RELOAD;
-}
-
-static unsigned int pace(struct ui *ui, int step)
-{
-	size_t i = 0;
-	char arg[32];
-
-	while (i + 1 < INTERVALS && intervals[i] < ui->interval - 0.001)
-		i++;
-	if (step > 0 && i + 1 < INTERVALS && intervals[i] < ui->interval + 0.001)
-		i++;
-	else if (step < 0 && i > 0)
-		i--;
-	ui->interval = intervals[i];
-	snprintf(arg, sizeof(arg), "%.1f", ui->interval);
-	post(ui, ENGINE_INTERVAL, arg);
-	ui_notice(ui, "refresh every %s s", arg);
-	return UI_REDRAW;
-}
-
-static unsigned int toggle(struct ui *ui, bool *flag, const char *what)
-{
-	*flag = !*flag;
-	ui_notice(ui, "%s %s", what, *flag ? "hidden" : "shown");
-	return UI_RELOAD;
-}
-
-static unsigned int find(struct ui *ui, int step, bool here)
-{
-	unsigned int flags;
-
-	if (!ui->search.set) {
-		ui_notice(ui, "nothing to search for: / asks");
-		return UI_REDRAW;
-	}
-	flags = views[ui->view]->find(ui, step, here);
-	if (!flags)
-		ui_notice(ui, "not found: %s", ui->search.pattern);
-	return flags ? flags : UI_REDRAW;
-}
-
-static unsigned int search(struct ui *ui, const char *pattern)
-{
-	int err;
-
-	search_clear(&ui->search);
-	if (!pattern[0])
-		return UI_REDRAW;
-	err = regcomp(&ui->search.regex, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-	if (err) {
-		char text[128];
-
-		regerror(err, &ui->search.regex, text, sizeof(text));
-		ui_notice(ui, "%s: %s", pattern, text);
-		return UI_REDRAW;
-	}
-	ui->search.set = true;
-	snprintf(ui->search.pattern, sizeof(ui->search.pattern), "%s", pattern);
-	return find(ui, 1, true);
-}
-
-static unsigned int attach(struct ui *ui, const char *text)
-{
-	if (!text[0]) {
-		post(ui, ENGINE_DETACH_ALL, "");
-		ui_notice(ui, "the whole machine is sampled");
-	} else if (text[0] == '-') {
-		post(ui, ENGINE_DETACH, text + 1);
-		ui_notice(ui, "detaches %s", text + 1);
-	} else {
-		post(ui, ENGINE_ATTACH, text);
-		ui_notice(ui, "attaches %s", text);
-	}
-	return UI_REDRAW;
-}
-
-static unsigned int reset(struct ui *ui, const char *text)
-{
-	if (strcmp(text, "all") == 0) {
-		post(ui, ENGINE_RESET_SHARDS, "");
-		ui_notice(ui, "resets all shards");
-	} else if (text[0] && strlen(text) < 6 && strspn(text, "0123456789") == strlen(text)) {
-		post(ui, ENGINE_RESET_SHARD, text);
-		ui_notice(ui, "resets shard %s", text);
-	} else if (text[0]) {
-		ui_notice(ui, "'%s' is neither a number nor \"all\"; nothing was reset", text);
-	}
-	return UI_REDRAW;
-}
-
-static unsigned int answer(struct ui *ui)
-{
-	prompt_close(&ui->prompt);
-	switch (ui->prompt.purpose) {
-	case ACTION_SEARCH:
-		return search(ui, ui->prompt.text);
-	case ACTION_ATTACH:
-		return attach(ui, ui->prompt.text);
-	case ACTION_RESET:
-		return reset(ui, ui->prompt.text);
-	default:
-		return UI_REDRAW;
-	}
-}
-
-static unsigned int ask(struct ui *ui, enum action action, const char *question, const char *offer)
-{
-	prompt_open(&ui->prompt, (int)action, question, offer);
-	return UI_REDRAW;
-}
-
-static unsigned int sort_menu(struct ui *ui)
-{
-	int count, sorted;
-	const struct column *columns = views[ui->view]->columns(&count, ui, &sorted);
-
-	menu_open(&ui->menu, "Sort by");
-	for (int i = 0; i < count; i++)
-		if (columns[i].sortable)
-			menu_add(&ui->menu, columns[i].name, i, i == sorted);
-	return UI_REDRAW;
-}
-
-static unsigned int sort_step(struct ui *ui, int step)
-{
-	int count, sorted;
-	const struct column *columns = views[ui->view]->columns(&count, ui, &sorted);
-
-	return views[ui->view]->sort_by(ui, columns_next(columns, count, sorted, step));
-}
-
-static unsigned int ascii(struct ui *ui)
-{
-	if (ui->ascii && !ui->utf8)
-		ui_notice(ui, "this terminal's locale is not UTF-8");
-	else
-		ui->ascii = !ui->ascii;
-	return UI_REDRAW;
-}
-
-static enum ui_view step_view(enum ui_view view, int step)
-{
-	int n = VIEW_COUNT - 1;
-
-	return (enum ui_view)((int)view - 1 + step + n) % n + 1;
-}
-
-/* Actions that are the same in every view; the rest is the view's. */
-static unsigned int act(struct ui *ui, enum action action)
-{
-	switch (action) {
-	case ACTION_NEXT_VIEW:
-		return ui_go(ui, step_view(ui->view, 1));
-	case ACTION_PREV_VIEW:
-		return ui_go(ui, step_view(ui->view, -1));
-	case ACTION_VIEW_1:
-		return ui_go(ui, VIEW_PROCS);
-	case ACTION_VIEW_2:
-		return ui_go(ui, VIEW_FUNCS);
-	case ACTION_VIEW_3:
-		return ui_go(ui, VIEW_TREE);
-	case ACTION_SEARCH:
-		return ask(ui, action, "Search:", "");
-	case ACTION_SEARCH_NEXT:
-		return find(ui, 1, false);
-	case ACTION_SEARCH_PREV:
-		return find(ui, -1, false);
-	case ACTION_SORT:
-		return sort_menu(ui);
-	case ACTION_SORT_LEFT:
-		return sort_step(ui, -1);
-	case ACTION_SORT_RIGHT:
-		return sort_step(ui, 1);
-	case ACTION_FREEZE:
-		return freeze(ui);
-	case ACTION_ZERO:
-		return zero(ui);
-	case ACTION_WEIGH:
-		return weigh(ui);
-	case ACTION_KERNEL:
-		return toggle(ui, &ui->hide_kernel, "kernel frames");
-	case ACTION_USER:
-		return toggle(ui, &ui->hide_user, "user frames");
-	case ACTION_MODULES:
-		return toggle(ui, &ui->hide_modules, "names of modules");
-	case ACTION_RESET:
-		return ask(ui, action,
-			   "Reset shard (a number, or \"all\"; Esc leaves them):", "all");
-	case ACTION_SLOWER:
-		return pace(ui, 1);
-	case ACTION_FASTER:
-		return pace(ui, -1);
-	case ACTION_ASCII:
-		return ascii(ui);
-	case ACTION_REDRAW:
-		return UI_REDRAW | UI_REPAINT;
-	case ACTION_HELP:
-		ui->help = true;
-		ui->help_top = 0;
-		return UI_REDRAW;
-	case ACTION_QUIT:
-		return UI_QUIT;
-	default:
-		break;
-	}
-	return 0;
-}
+/* --- keys ------------------------------------------------------------------------------------ */
 
 static unsigned int help_key(struct ui *ui, int key)
 {
-	switch (keys_action(key, VIEW_TREE)) {
+	switch (keymap_action(&ui->config.keys, key, VIEW_TREE)) {
 	case ACTION_UP:
 		ui->help_top -= ui->help_top > 0;
 		break;
@@ -605,44 +330,16 @@ static unsigned int menu_key_pressed(struct ui *ui, int key)
 	menu_close(&ui->menu);
 	if (result == MENU_CANCELLED)
 		return UI_REDRAW;
+	if (ui->menu.purpose == ACTION_EVENT)
+		return eventmenu_take(ui, ui->menu.items[ui->menu.cursor].text);
 	return views[ui->view]->sort_by(ui, ui->menu.items[ui->menu.cursor].value);
 }
 
-static unsigned int prompt_key_pressed(struct ui *ui, int key)
+/* Sees to what can be seen to here; returns the rest. */
+static unsigned int settle(struct ui *ui, unsigned int flags)
 {
-	switch (prompt_key(&ui->prompt, key)) {
-	case PROMPT_DONE:
-		return answer(ui);
-	case PROMPT_CANCELLED:
-		prompt_close(&ui->prompt);
-		return UI_REDRAW;
-	default:
-		return UI_REDRAW;
-	}
-}
-
-unsigned int ui_key(struct ui *ui, int key)
-{
-	unsigned int flags;
-	enum action action;
 	int err = 0;
 
-	if (ui->prompt.question) {
-		flags = prompt_key_pressed(ui, key);
-	} else if (ui->menu.title) {
-		flags = menu_key_pressed(ui, key);
-	} else if (ui->help) {
-		flags = help_key(ui, key);
-	} else {
-		action = keys_action(key, ui->view);
-		ui->notice[0] = '\0';
-		flags = act(ui, action);
-		if (!flags && action != ACTION_NONE)
-			flags = views[ui->view]->key(ui, action);
-		if (!flags && action == ACTION_ATTACH)
-			flags = ask(ui, action,
-				    "Attach (PID or name; -X detaches; empty: all):", "");
-	}
 	if (flags & UI_RELOAD)
 		err = load(ui);
 	else if (flags & UI_RESORT)
@@ -651,5 +348,29 @@ unsigned int ui_key(struct ui *ui, int key)
 		ui_notice(ui, "%s", strerror(-err));
 	if (flags & (UI_RELOAD | UI_RESORT))
 		flags |= UI_REDRAW;
-	return flags & (UI_REDRAW | UI_REPAINT | UI_QUIT);
+	return flags & ~(unsigned int)(UI_RELOAD | UI_RESORT);
+}
+
+unsigned int ui_mouse(struct ui *ui, const struct grid *g, const struct mouse *mouse)
+{
+	return settle(ui, mouse_act(ui, g, mouse));
+}
+
+unsigned int ui_key(struct ui *ui, int key)
+{
+	unsigned int flags;
+
+	if (ui->prompt.question) {
+		flags = questions_key(ui, key);
+	} else if (ui->menu.title) {
+		flags = menu_key_pressed(ui, key);
+	} else if (ui->setup.open) {
+		flags = setup_key(ui, key);
+	} else if (ui->help) {
+		flags = help_key(ui, key);
+	} else {
+		ui->notice[0] = '\0';
+		flags = ui_act(ui, keymap_action(&ui->config.keys, key, ui_keys(ui)));
+	}
+	return settle(ui, flags);
 }

@@ -27,12 +27,34 @@ struct view_ops {
 	/* Moves to the next match in the direction of step (+1, -1), or the one under the cursor
 	 * when `here`; returns flags, 0 when nothing matches. */
 	unsigned int (*find)(struct ui *ui, int step, bool here);
-	/* Columns that can be sorted by; NULL: the order is fixed. */
+	/* The columns and which of them the rows are sorted by; NULL: there are none. */
 	const struct column *(*columns)(int *count, const struct ui *ui, int *sorted);
+	/* The columns of each table of the view, from 0 on; NULL: there are no more. Where there is
+	 * no such operation, `columns` has all. */
+	const struct column *(*table)(int at, int *count);
+	/* NULL: the order is fixed. */
 	unsigned int (*sort_by)(struct ui *ui, int column);
+	/* The function under the cursor, valid until the next load; NULL: none. */
+	const struct profile_func *(*function)(const struct ui *ui);
+	/* What names the frame under the cursor to others, "" for nothing; NULL: the function does.
+	 */
+	void (*copy)(const struct ui *ui, char *to, size_t size);
+	/* A click into its ZONE_BODY, counted from there; NULL: there is none. */
+	unsigned int (*click)(struct ui *ui, int row, int col, bool twice);
 };
 
-extern const struct view_ops procs_view, funcs_view, tree_view;
+extern const struct view_ops procs_view, funcs_view, tree_view, callers_view, flame_view,
+	shards_view, unwind_view;
+
+/* The process under the cursor of Procs; none: nothing is changed. */
+void procs_under_cursor(const struct ui *ui, pid_t *pid, uint64_t *image);
+/* Goes to Unwind and catches a walk of the process that ends for the reason (enum walk_reason; 0:
+ * any), to go through it. */
+unsigned int unwind_inspect(struct ui *ui, pid_t pid, unsigned int reason);
+/* The view is shown, and the walk that it was asked to catch has yet to come. */
+bool unwind_waits(const struct ui *ui);
+/* Likewise, and nobody has looked at the shards yet. */
+bool shards_waits(const struct ui *ui);
 
 /* Operations of a view; never NULL but for VIEW_FRAME. */
 const struct view_ops *view_get(enum ui_view view);

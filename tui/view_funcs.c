@@ -3,6 +3,7 @@
 #include "tui/view.h"
 
 #include "tui/functable.h"
+#include "tui/sourceline.h"
 
 #define SCROLL_STEP 8
 #define SCROLL_MAX  960
@@ -23,7 +24,7 @@ static int funcs_load(struct ui *ui, const struct profile *p)
 	struct query q;
 
 	if (ui_query(ui, p, &q))
-		return functable_load(t, p, &q);
+		return functable_load(t, p, &q, ui);
 	functable_clear(t);
 	return 0;
 }
@@ -31,9 +32,16 @@ static int funcs_load(struct ui *ui, const struct profile *p)
 static int funcs_sort(struct ui *ui)
 {
 	struct functable *t = ui->state[VIEW_FUNCS];
+	bool found;
 
 	functable_sort(t);
+	found = t->list.count && t->rows[t->list.cursor].hash == t->cursor;
+	/* In the list of another process a place far down means nothing. */
+	if (ui_zoom_changed(ui, t->about, sizeof(t->about)) && !found)
+		list_anew(&t->list);
 	functable_hold(t);
+	if (ui->follow)
+		t->list.held = t->list.chosen = t->list.count != 0;
 	/* After the first seconds the cursor belongs to its function if that stays in sight. */
 	if (ui->header.slices > 1 && t->list.count)
 		t->list.held = true;
@@ -42,7 +50,8 @@ static int funcs_sort(struct ui *ui)
 
 static void funcs_draw(struct ui *ui, struct grid *g, int top, int rows)
 {
-	ui_draw_zoom(ui, g, top);
+	sourceline_draw(functable_function(ui->state[VIEW_FUNCS]), g, top,
+			ui_draw_zoom(ui, g, top));
 	functable_draw(ui, ui->state[VIEW_FUNCS], g, top + 1, rows - 1, true);
 }
 
@@ -52,7 +61,7 @@ static const struct column *funcs_columns(int *count, const struct ui *ui, int *
 
 	*count = FUNCTABLE_COLUMNS;
 	*sorted = (int)t->sorted;
-	return functable_columns();
+	return functable_columns(ui->scrub.diff);
 }
 
 static unsigned int funcs_sort_by(struct ui *ui, int column)
@@ -62,6 +71,16 @@ static unsigned int funcs_sort_by(struct ui *ui, int column)
 	t->sorted = (enum functable_column)column;
 	t->inverted = false;
 	return UI_RESORT;
+}
+
+static unsigned int same_name(struct ui *ui, const struct functable *t)
+{
+	char name[512];
+
+	if (!t->list.count)
+		return 0;
+	names_show(t->rows[t->list.cursor].func, name, sizeof(name));
+	return search_name(ui, name);
 }
 
 static unsigned int funcs_key(struct ui *ui, enum action action)
@@ -82,15 +101,17 @@ static unsigned int funcs_key(struct ui *ui, enum action action)
 	case ACTION_INVERT:
 		t->inverted = !t->inverted;
 		return UI_RESORT;
-	case ACTION_SORT_TOTAL:
-		return funcs_sort_by(ui, FUNCTABLE_TOTAL);
 	case ACTION_SORT_SELF:
-		return funcs_sort_by(ui, FUNCTABLE_SELF);
+		return funcs_sort_by(ui, t->sorted == FUNCTABLE_SELF ? FUNCTABLE_TOTAL
+								     : FUNCTABLE_SELF);
+	case ACTION_FOLLOW:
+		return UI_RESORT;
 	case ACTION_BACK:
-		if (!ui->zoom.on)
-			return ui_go(ui, VIEW_PROCS);
-		ui->zoom.on = false;
-		return ui_go(ui, VIEW_PROCS);
+		return ui_zoom_out(ui);
+	case ACTION_ZOOM_MODULE:
+		return t->list.count ? ui_zoom_module(ui, t->rows[t->list.cursor].func->module) : 0;
+	case ACTION_SAME_NAME:
+		return same_name(ui, t);
 	default:
 		return 0;
 	}
@@ -108,13 +129,18 @@ static unsigned int funcs_find(struct ui *ui, int step, bool here)
 		if (!here || tried)
 			at = (at + n + (size_t)step) % n;
 		names_show(t->rows[at].func, name, sizeof(name));
-		if (ui_matches(ui, name)) {
+		if (search_matches(ui, name)) {
 			list_select(&t->list, at);
 			functable_hold(t);
 			return UI_REDRAW;
 		}
 	}
 	return 0;
+}
+
+static const struct profile_func *funcs_function(const struct ui *ui)
+{
+	return functable_function(ui->state[VIEW_FUNCS]);
 }
 
 const struct view_ops funcs_view = {
@@ -128,4 +154,5 @@ const struct view_ops funcs_view = {
 	.find = funcs_find,
 	.columns = funcs_columns,
 	.sort_by = funcs_sort_by,
+	.function = funcs_function,
 };

@@ -10,27 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/attach.h"
+#include "tui/bycpu.h"
+#include "tui/change.h"
 #include "tui/functable.h"
+#include "tui/procline.h"
+#include "tui/procrows.h"
+#include "tui/selection.h"
 
-#define SCROLL_STEP  8
-#define SCROLL_MAX   240
-#define BROKEN_SHARE 0.05 /* more than this gets a mark */
-#define NS_PER_SEC   1000000000ULL
-
-enum procs_column {
-	PROCS_MARK,
-	PROCS_PID,
-	PROCS_USER,
-	PROCS_THREADS,
-	PROCS_CPU,
-	PROCS_HISTORY,
-	PROCS_RATE,
-	PROCS_KERNEL,
-	PROCS_UNWOUND,
-	PROCS_HOTTEST,
-	PROCS_COMMAND,
-	PROCS_COLUMNS,
-};
+#define SCROLL_MAX 240
+#define GROUP_COLS 118 /* of the screen; below, groups have no column */
+#define NS_PER_SEC 1000000000ULL
 
 static const struct column columns[PROCS_COLUMNS] = {
 	[PROCS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
@@ -38,30 +28,32 @@ static const struct column columns[PROCS_COLUMNS] = {
 	[PROCS_USER] = {"USER", 8, 11, 0, false, false, true, "USER"},
 	[PROCS_THREADS] = {"THR", 4, 5, 0, true, false, true, "THR: threads"},
 	[PROCS_CPU] = {"CPU%", 7, 8, 0, true, true, true, "CPU%: of one CPU"},
+	[PROCS_CHANGE] = {"vs BASE", 9, 9, 0, true, true, true, "vs BASE: change of CPU%"},
 	[PROCS_HISTORY] = {.title = "HISTORY", .min = 9, .max = 9},
 	[PROCS_RATE] = {"SMP/s", 6, 7, 0, true, false, true, "SMP/s: samples a second"},
+	[PROCS_CPUS] = {"ON CPU", 12, 16, 1, false, false, false, "ON CPU: where it ran"},
 	[PROCS_KERNEL] = {"K%", 4, 5, 0, true, false, true, "K%: share in the kernel"},
 	[PROCS_UNWOUND] = {"UNWOUND", 8, 9, 0, true, false, true, "UNWOUND: complete stacks"},
 	[PROCS_HOTTEST] = {"HOTTEST FUNCTION", 13, 44, 4, false, false, true, "HOTTEST FUNCTION"},
+	[PROCS_GROUP] = {"CONTAINER, UNIT", 16, 26, 2, false, false, true, "CONTAINER, UNIT"},
 	[PROCS_COMMAND] = {"COMMAND", 11, 400, 3, false, true, true, "COMMAND"},
 };
 
-struct procs_row {
-	struct proc_row data; /* ids in it are not to be used */
-	struct profile_proc proc;
-	const struct profile_func *hottest; /* of names; NULL: none */
-};
-
 struct procs {
-	struct names *names;
-	struct procs_row *rows;
+	struct procrows rows; /* those that the filter keeps are the list */
 	struct list list;
 	pid_t pid; /* (pid, image) is under the cursor */
 	uint64_t image;
+	uint32_t tid;		 /* ... or this thread of it; 0: none */
+	struct verdicts members; /* of the group under the cursor */
 	enum procs_column sorted;
 	bool inverted;
 	int scroll;
 	struct functable *below;
+	struct column columns[PROCS_COLUMNS]; /* by what the event's samples are shares of */
+	uint64_t slices;		      /* when the rows were made */
+	bool moved;			      /* only the cursor was, since */
+	bool ordered;
 };
 
 static void procs_close(void *state)
@@ -71,8 +63,9 @@ static void procs_close(void *state)
 	if (!v)
 		return;
 	functable_free(v->below);
-	names_free(v->names);
-	free(v->rows);
+	names_free(v->rows.names);
+	verdicts_free(&v->members);
+	procrows_free(&v->rows);
 	free(v);
 }
 
@@ -83,53 +76,47 @@ static void *procs_open(void)
 	if (!v)
 		return NULL;
 	v->sorted = PROCS_CPU;
+	memcpy(v->columns, columns, sizeof(columns));
 	v->below = functable_new();
-	v->names = names_new();
-	if (!v->below || !v->names) {
+	v->rows.names = names_new();
+	if (!v->below || !v->rows.names) {
 		procs_close(v);
 		return NULL;
 	}
 	return v;
 }
 
-static int load_rows(struct ui *ui, struct procs *v, const struct profile *p)
+/* After an exec the process is another row; what it was is one that has exited. */
+static bool succeeds(const struct procs *v, const struct procs_row *row)
 {
-	struct query q = {ui_weigh(ui), QUERY_ALL, ui->hide_kernel, ui->hide_user};
-	struct proc_row *found;
-	size_t count;
-	int err = query_procs(p, &q, &found, &count);
-
-	names_clear(v->names);
-	free(v->rows);
-	v->list.count = 0;
-	v->rows = err ? NULL : calloc(count + 1, sizeof(*v->rows));
-	if (!err && !v->rows)
-		err = -ENOMEM;
-	for (size_t i = 0; !err && i < count; i++) {
-		const struct profile_proc *proc = query_proc(p, found[i].proc);
-		struct procs_row *row = &v->rows[v->list.count];
-
-		if (!proc)
-			continue;
-		row->data = found[i];
-		row->proc = *proc;
-		if (found[i].hottest != UINT32_MAX) {
-			row->hottest = names_get(v->names, p, found[i].hottest);
-			err = row->hottest ? 0 : -ENOMEM;
-		}
-		v->list.count++;
-	}
-	free(found);
-	return err;
+	return row->proc->pid == v->pid && row->proc->image != v->image && !row->proc->exited &&
+	       !row->data.tid;
 }
 
-static int compare_rows(const void *x, const void *y, void *arg);
+static void follow_exec(struct procs *v)
+{
+	for (size_t i = 0; i < v->list.count; i++)
+		if (v->rows.row[i].proc->pid == v->pid && v->rows.row[i].proc->image == v->image &&
+		    !v->rows.row[i].proc->exited)
+			return;
+	for (size_t i = 0; i < v->list.count; i++)
+		if (succeeds(v, &v->rows.row[i]))
+			v->list.cursor = i;
+}
 
-static void place_cursor(struct procs *v)
+static void place_cursor(const struct ui *ui, struct procs *v)
 {
 	for (size_t i = 0; v->list.held && i < v->list.count; i++)
-		if (v->rows[i].proc.pid == v->pid && v->rows[i].proc.image == v->image)
+		if (v->rows.row[i].proc->pid == v->pid && v->rows.row[i].proc->image == v->image &&
+		    (v->rows.row[i].data.tid == v->tid || !v->rows.row[i].data.tid)) {
 			v->list.cursor = i;
+			if (v->rows.row[i].data.tid == v->tid)
+				break;
+		}
+	if (ui->follow) {
+		v->list.held = v->list.chosen = true;
+		follow_exec(v);
+	}
 	list_follow(&v->list);
 }
 
@@ -137,215 +124,133 @@ static void hold_cursor(struct procs *v)
 {
 	if (v->list.cursor >= v->list.count)
 		return;
-	v->pid = v->rows[v->list.cursor].proc.pid;
-	v->image = v->rows[v->list.cursor].proc.image;
+	v->pid = v->rows.row[v->list.cursor].proc->pid;
+	v->image = v->rows.row[v->list.cursor].proc->image;
+	v->tid = v->rows.row[v->list.cursor].data.tid;
 }
 
-static void sort_rows(struct procs *v)
+static void sort_rows(const struct ui *ui, struct procs *v)
 {
-	if (v->list.count)
-		qsort_r(v->rows, v->list.count, sizeof(*v->rows), compare_rows, v);
-	place_cursor(v);
+	if (!v->ordered)
+		procrows_sort(&v->rows, v->sorted, v->inverted);
+	v->ordered = true;
+	place_cursor(ui, v);
 	hold_cursor(v);
+}
+
+struct member {
+	const struct ui *ui;
+	const struct profile_proc *group;
+};
+
+static bool is_member(const struct profile_proc *proc, void *arg)
+{
+	const struct member *member = arg;
+
+	return strcmp(procrows_group(member->ui, proc),
+		      procrows_group(member->ui, member->group)) == 0;
+}
+
+/* Of the samples that the row of the CPU counts. */
+static int load_cpu(struct ui *ui, struct procs *v, const struct profile *p)
+{
+	const uint32_t cpu = v->rows.row[v->list.cursor].data.cpu;
+	struct query q = procrows_query(ui);
+	struct sieve whose = {.ncpus = cpu + 1};
+	bool *cpus = calloc(cpu + 1, sizeof(*cpus));
+	int err = cpus ? 0 : -ENOMEM;
+
+	bycpu_query(ui, &q);
+	if (!err && ui->selection->filter.of != FILTER_OF_ROW)
+		err = selection_query(ui, p, &q, true);
+	if (!err) {
+		cpus[cpu] = true;
+		whose.cpus = cpus;
+		q.whose = &whose;
+		err = functable_load(v->below, p, &q, NULL);
+	}
+	free(cpus);
+	return err;
 }
 
 static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
 {
-	struct query q = {ui_weigh(ui), QUERY_ALL, ui->hide_kernel, ui->hide_user};
+	const struct filter *filter = &ui->selection->filter;
+	struct query q = procrows_query(ui);
+	struct sieve thread = {0};
+	int err;
 
+	if (ui->grouping == GROUP_CPU && v->list.count)
+		return load_cpu(ui, v, p);
+	if (ui->grouping && v->list.count) {
+		struct member member = {ui, v->rows.row[v->list.cursor].proc};
+
+		err = query_judge_procs(p, &v->members, is_member, &member);
+		/* Of the samples that the row of the group counts. */
+		if (!err && filter->of != FILTER_OF_ROW)
+			err = selection_query(ui, p, &q, true);
+		thread.procs = v->members.pass;
+		thread.nprocs = v->members.count;
+		q.whose = &thread;
+		return err ? err : functable_load(v->below, p, &q, NULL);
+	}
+	err = bycpu_filter(ui, p, &q);
+	if (err)
+		return err;
+	if (v->tid) {
+		ui_query_threads(ui, &q);
+		thread.tid = v->tid;
+		q.whose = &thread;
+	}
 	q.proc = v->list.count ? ui_find_proc(p, v->pid, v->image) : QUERY_ALL;
 	if (q.proc == QUERY_ALL) {
 		functable_clear(v->below);
 		return 0;
 	}
-	return functable_load(v->below, p, &q);
+	/* Without a column the filter is about processes here. */
+	return functable_load(v->below, p, &q, filter->of == FILTER_OF_FUNC ? ui : NULL);
+}
+
+static void name_share(struct column *column, const struct profile_health *last)
+{
+	bool time = profile_is_time(last);
+
+	column->title = time ? columns[PROCS_CPU].title : "SMP%";
+	column->name = time ? columns[PROCS_CPU].name : "SMP%: of all samples";
 }
 
 static int procs_load(struct ui *ui, const struct profile *p)
 {
 	struct procs *v = ui->state[VIEW_PROCS];
-	int err = 0;
+	bool moved = v->moved && v->list.count && v->slices == query_slices(p);
+	int err;
 
-	/* A frozen copy knows no history: the rows that were there when it froze stay. */
-	if (!ui->frozen || !v->rows)
-		err = load_rows(ui, v, p);
+	v->moved = false;
+	if (moved)
+		return load_below(ui, v, p);
+	name_share(&v->columns[PROCS_CPU], &ui->header.last);
+	err = procrows_load(&v->rows, ui, p);
+	v->slices = query_slices(p);
+	v->ordered = false;
+	v->list.count = err ? 0 : v->rows.kept;
 	if (err)
 		return err;
-	sort_rows(v);
+	sort_rows(ui, v);
 	if (ui->header.slices > 1 && v->list.count)
 		v->list.held = true;
 	return load_below(ui, v, p);
-}
-
-static double ratio(uint64_t part, uint64_t whole)
-{
-	return whole ? (double)part / (double)whole : -1;
-}
-
-static int order(double a, double b)
-{
-	return (a < b) - (a > b);
-}
-
-static const char *hottest(const struct procs_row *row)
-{
-	return row->hottest ? row->hottest->name : "";
-}
-
-static int compare_by(enum procs_column column, const struct procs_row *a,
-		      const struct procs_row *b)
-{
-	switch (column) {
-	case PROCS_PID:
-		return order(b->proc.pid, a->proc.pid);
-	case PROCS_USER:
-		return strcmp(a->proc.user, b->proc.user);
-	case PROCS_THREADS:
-		return order(a->proc.nthreads, b->proc.nthreads);
-	case PROCS_KERNEL:
-		return order(ratio(a->data.kernel_samples, a->data.samples),
-			     ratio(b->data.kernel_samples, b->data.samples));
-	case PROCS_UNWOUND: /* the broken ones first: they are looked for */
-		return order(ratio(b->data.complete, b->data.walks),
-			     ratio(a->data.complete, a->data.walks));
-	case PROCS_HOTTEST:
-		return strcmp(hottest(a), hottest(b));
-	case PROCS_COMMAND:
-		return strcmp(a->proc.cmdline, b->proc.cmdline);
-	default:
-		return order((double)a->data.samples, (double)b->data.samples);
-	}
-}
-
-static int compare_rows(const void *x, const void *y, void *arg)
-{
-	const struct procs_row *a = x, *b = y;
-	const struct procs *v = arg;
-	int result = compare_by(v->sorted, a, b);
-
-	if (result)
-		return v->inverted ? -result : result;
-	result = compare_by(PROCS_CPU, a, b);
-	if (!result)
-		result = compare_by(PROCS_PID, a, b);
-	return result ? result : (a->proc.image > b->proc.image) - (a->proc.image < b->proc.image);
 }
 
 static int procs_sort(struct ui *ui)
 {
 	struct procs *v = ui->state[VIEW_PROCS];
 
-	sort_rows(v);
+	sort_rows(ui, v);
 	functable_sort(v->below);
 	return 0;
 }
 
 /* --- drawing ------------------------------------------------------------------------------- */
-
-static bool broken(const struct procs_row *row)
-{
-	return row->data.walks && (double)(row->data.walks - row->data.complete) >
-					  BROKEN_SHARE * (double)row->data.walks;
-}
-
-static void draw_mark(const struct ui *ui, const struct procs_row *row, struct grid *g, int y)
-{
-	if (row->proc.exited)
-		grid_put(g, y, 0, 1, ROLE_STALE, "z");
-	else if (ui->header.last.filtering && row->proc.attached)
-		grid_put(g, y, 0, 1, ROLE_TAG, "+");
-}
-
-static void draw_history(const struct procs_row *row, struct grid *g, int y, int col, double most)
-{
-	for (int i = 0; i < PROC_HISTORY; i++) {
-		int level = most > 0 ? (int)(row->data.history[i] / most * (SPARK_LEVELS - 1) + 0.5)
-				     : 0;
-
-		/* Something is never drawn as nothing. */
-		if (level == 0 && row->data.history[i] && most > 0)
-			level = 1;
-		grid_put(g, y, col + i, 1, level ? ROLE_TEXT : ROLE_DIM, grid_spark(g, level));
-	}
-}
-
-static void draw_numbers(const struct procs_row *row, struct grid *g, int y, int *col,
-			 const int *width, double most)
-{
-	double kernel = ratio(row->data.kernel_samples, row->data.samples);
-	double unwound = ratio(row->data.complete, row->data.walks);
-	char text[48];
-
-	snprintf(text, sizeof(text), "%.1f", row->data.cpu_percent);
-	grid_right(g, y, *col, width[PROCS_CPU] - 1, ui_heat(row->data.cpu_percent / 100), text);
-	*col += width[PROCS_CPU];
-	if (width[PROCS_HISTORY])
-		draw_history(row, g, y, *col, most);
-	*col += width[PROCS_HISTORY];
-	snprintf(text, sizeof(text), "%.0f", row->data.rate);
-	grid_right(g, y, *col, width[PROCS_RATE] - 1, ROLE_TEXT, text);
-	*col += width[PROCS_RATE];
-	snprintf(text, sizeof(text), kernel < 0 ? "-" : "%.0f", 100 * kernel);
-	grid_right(g, y, *col, width[PROCS_KERNEL] - 1, kernel > 0.5 ? ROLE_KERNEL : ROLE_TEXT,
-		   text);
-	*col += width[PROCS_KERNEL];
-	snprintf(text, sizeof(text), unwound < 0 ? "-" : "%s%.1f%%", broken(row) ? "! " : "",
-		 100 * unwound);
-	grid_right(g, y, *col, width[PROCS_UNWOUND] - 1,
-		   broken(row)	 ? ROLE_BROKEN
-		   : unwound < 0 ? ROLE_DIM
-				 : ROLE_OK,
-		   text);
-	*col += width[PROCS_UNWOUND];
-}
-
-static void draw_words(const struct ui *ui, const struct procs *v, const struct procs_row *row,
-		       struct grid *g, int y, int col, const int *width)
-{
-	enum role role = row->proc.exited ? ROLE_STALE : ROLE_TEXT;
-	enum role hot = row->hottest && row->hottest->kind == FUNC_END ? ROLE_BROKEN : ROLE_TEXT;
-	const char *command = row->proc.cmdline;
-	char text[320];
-
-	if (row->proc.exited && ui->now > row->proc.exit_time)
-		snprintf(text, sizeof(text), "exited %llu s ago",
-			 (unsigned long long)((ui->now - row->proc.exit_time) / NS_PER_SEC));
-	else if (row->hottest)
-		names_show(row->hottest, text, sizeof(text));
-	else
-		snprintf(text, sizeof(text), "-");
-	if (width[PROCS_HOTTEST])
-		grid_fit(g, y, col, width[PROCS_HOTTEST] - 1, row->proc.exited ? ROLE_STALE : hot,
-			 text);
-	col += width[PROCS_HOTTEST];
-	if (ui_matches(ui, command))
-		role = ROLE_MATCH;
-	for (int i = 0; i < v->scroll && *command; i++)
-		do {
-			command++;
-		} while (((unsigned char)*command & 0xc0) == 0x80);
-	grid_fit(g, y, col, width[PROCS_COMMAND], role, command);
-}
-
-static void draw_row(const struct ui *ui, const struct procs *v, const struct procs_row *row,
-		     struct grid *g, int y, const int *width, double most)
-{
-	int col = width[PROCS_MARK];
-	char text[32];
-
-	draw_mark(ui, row, g, y);
-	snprintf(text, sizeof(text), "%d", (int)row->proc.pid);
-	grid_right(g, y, col, width[PROCS_PID] - 1, ROLE_TEXT, text);
-	col += width[PROCS_PID];
-	if (width[PROCS_USER])
-		grid_fit(g, y, col, width[PROCS_USER] - 1, ROLE_MODULE, row->proc.user);
-	col += width[PROCS_USER];
-	snprintf(text, sizeof(text), "%u", row->proc.nthreads);
-	grid_right(g, y, col, width[PROCS_THREADS] - 1, ROLE_TEXT, text);
-	col += width[PROCS_THREADS];
-	draw_numbers(row, g, y, &col, width, most);
-	draw_words(ui, v, row, g, y, col, width);
-}
 
 /* A full block is one CPU busy all the slice long, or the busiest when that is more. */
 static double history_scale(const struct ui *ui, const struct procs *v)
@@ -354,57 +259,95 @@ static double history_scale(const struct ui *ui, const struct procs *v)
 
 	for (size_t i = 0; i < v->list.count; i++)
 		for (int k = 0; k < PROC_HISTORY; k++)
-			if (v->rows[i].data.history[k] > most)
-				most = v->rows[i].data.history[k];
+			if (v->rows.row[i].data.history[k] > most)
+				most = v->rows.row[i].data.history[k];
 	return most;
+}
+
+/* Room for the command comes first, and a column that says nothing needs none. */
+static bool shows_groups(const struct procs *v, int cols)
+{
+	for (size_t i = 0; cols >= GROUP_COLS && i < v->list.count; i++)
+		if (v->rows.row[i].proc->group[0])
+			return true;
+	return false;
 }
 
 static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int top, int rows)
 {
+	unsigned int hidden = shows_groups(v, g->cols) ? 0 : 1U << PROCS_GROUP;
 	int width[PROCS_COLUMNS];
 	double most = history_scale(ui, v);
 
-	columns_fit(columns, PROCS_COLUMNS, g->cols, 0, width);
-	columns_header(g, top, columns, PROCS_COLUMNS, width, (int)v->sorted, v->inverted);
+	if (!v->rows.cpus)
+		hidden |= 1U << PROCS_CPUS;
+	/* The change says more than the last seconds, where there is not room for both. */
+	if (!ui->scrub.diff)
+		hidden |= 1U << PROCS_CHANGE;
+	else if (g->cols < GROUP_COLS)
+		hidden |= 1U << PROCS_HISTORY;
+	hidden |= config_hidden(&ui->config, VIEW_PROCS, v->columns, PROCS_COLUMNS);
+	columns_fit(v->columns, PROCS_COLUMNS, g->cols, hidden, width);
+	columns_header(g, top, v->columns, PROCS_COLUMNS, width, (int)v->sorted, v->inverted);
 	list_settle(&v->list, rows > 1 ? (size_t)rows - 1 : 1);
 	for (int i = 1; i < rows; i++) {
 		size_t at = v->list.top + (size_t)i - 1;
 
 		if (at >= v->list.count)
 			break;
-		draw_row(ui, v, &v->rows[at], g, top + i, width, most);
+		procline_draw(ui, &v->rows.row[at], v->scroll, g, top + i, width, most);
 		if (at == v->list.cursor) {
-			if (g->cells[(top + i) * g->cols].ch != ' ')
-				grid_put(g, top + i, 1, 1, ROLE_CURSOR, ">");
-			else
-				grid_put(g, top + i, 0, 1, ROLE_CURSOR, ">");
+			const struct gridcell *mark = &g->cells[(top + i) * g->cols];
+			bool second = mark[0].ch != ' ' && g->cols > 1 && mark[1].ch == ' ';
+
+			grid_put(g, top + i, second, 1, ROLE_CURSOR, ">");
 			grid_role(g, top + i, 0, g->cols, ROLE_CURSOR);
+			list_zone(&v->list, g, top);
 		}
 	}
 }
 
 static void draw_between(const struct ui *ui, const struct procs *v, struct grid *g, int row)
 {
-	const struct profile_proc *proc = &v->rows[v->list.cursor].proc;
+	const struct procs_row *chosen = &v->rows.row[v->list.cursor];
 	const char *frames = ui->hide_kernel && ui->hide_user ? "no frames"
 			     : ui->hide_kernel		      ? "user frames only"
 			     : ui->hide_user		      ? "kernel frames only"
 							      : "K+U frames";
+	const char *whole = ui->grouping == GROUP_CPU ? "CPU"
+			    : ui->grouping	      ? "group"
+			    : chosen->data.tid	      ? "thread"
+						      : "process";
 	char right[80];
+	char name[280];
 	int at;
 
 	grid_line(g, row, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
-	snprintf(right, sizeof(right), " %% of process, %s, %s ", ui_weighed(ui), frames);
+	snprintf(right, sizeof(right), " %% of %s, %s, %s ", whole, ui_weighed(ui), frames);
 	at = g->cols - grid_width(g, right) - 2;
-	grid_printf(g, row, 2, at > 40 ? at - 3 : g->cols - 4, ROLE_TITLE, " Functions of %d %s ",
-		    (int)proc->pid, proc->comm);
+	if (ui->grouping == GROUP_CPU)
+		snprintf(name, sizeof(name), "%s", chosen->proc->comm);
+	else if (ui->grouping)
+		snprintf(name, sizeof(name), "%s", chosen->proc->cmdline);
+	else
+		snprintf(name, sizeof(name), "%s%d %s", chosen->data.tid ? "thread " : "",
+			 chosen->data.tid ? (int)chosen->data.tid : (int)chosen->proc->pid,
+			 chosen->data.tid ? chosen->thread : chosen->proc->comm);
+	grid_printf(g, row, 2, at > 40 ? at - 3 : g->cols - 4, ROLE_TITLE, " Functions of %s ",
+		    name);
 	if (at > 40)
 		grid_put(g, row, at, g->cols - at, ROLE_DIM, right);
 }
 
 static void draw_empty(const struct ui *ui, struct grid *g, int top)
 {
-	if (ui->header.slices == 0) {
+	if (bycpu_chosen(ui) && bycpu_missing(ui) && ui->header.slices) {
+		grid_put(g, top, 2, g->cols, ROLE_TITLE, "Nothing is known of CPUs:");
+		grid_put(g, top + 1, 2, g->cols, ROLE_DIM, bycpu_missing(ui));
+	} else if (ui->selection->filter.set && ui->header.slices) {
+		grid_put(g, top, 2, g->cols, ROLE_TITLE, "The filter keeps no process.");
+		grid_put(g, top + 1, 2, g->cols, ROLE_DIM, "Esc clears it, F4 changes it.");
+	} else if (ui->header.slices == 0) {
 		grid_put(g, top, 2, g->cols, ROLE_TITLE, "Starting: no samples have come yet.");
 		grid_put(g, top + 1, 2, g->cols, ROLE_DIM,
 			 "Processes are read and unwind tables built, the hottest first.");
@@ -445,7 +388,7 @@ static unsigned int procs_sort_by(struct ui *ui, int column)
 	struct procs *v = ui->state[VIEW_PROCS];
 
 	v->sorted = (enum procs_column)column;
-	v->inverted = false;
+	v->inverted = v->ordered = false;
 	return UI_RESORT;
 }
 
@@ -455,70 +398,139 @@ static const struct column *procs_columns(int *count, const struct ui *ui, int *
 
 	*count = PROCS_COLUMNS;
 	*sorted = (int)v->sorted;
-	return columns;
+	return v->columns;
+}
+
+static unsigned int show_cpu(struct ui *ui, uint32_t cpu)
+{
+	char text[24];
+
+	if (!cpu) {
+		ui_notice(ui, "nobody knows on which CPU these samples were taken");
+		return UI_REDRAW;
+	}
+	snprintf(text, sizeof(text), "cpu:%u", cpu - 1);
+	ui->grouping = GROUP_NONE;
+	return selection_filter(ui, text);
+}
+
+static unsigned int show_group(struct ui *ui, const struct profile_proc *group)
+{
+	const enum grouping grouping = ui->grouping;
+
+	ui->grouping = GROUP_NONE;
+	return selection_only(ui, grouping == GROUP_USER ? ACTION_FILTER_USER : ACTION_FILTER_GROUP,
+			      grouping == GROUP_USER ? group->user : group->group);
+}
+
+static unsigned int group(struct ui *ui)
+{
+	static const char *const notes[] = {
+		"processes, one by one",
+		"processes summed up by container or unit: Enter shows those of one",
+		"processes summed up by user: Enter shows those of one",
+		"samples summed up by CPU: Enter keeps those of one",
+	};
+
+	ui->grouping = (enum grouping)((ui->grouping + 1) % GROUPINGS);
+	ui->threads = false;
+	ui_notice(ui, "%s", notes[ui->grouping]);
+	if (ui->grouping == GROUP_CPU)
+		bycpu_wanted(ui);
+	return UI_RELOAD;
 }
 
 static unsigned int zoom(struct ui *ui, const struct procs *v)
 {
-	const struct profile_proc *proc;
+	const struct procs_row *row = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
 
-	if (v->list.count == 0)
+	if (!row)
 		return 0;
-	proc = &v->rows[v->list.cursor].proc;
-	ui->zoom.on = true;
-	ui->zoom.pid = proc->pid;
-	ui->zoom.image = proc->image;
-	snprintf(ui->zoom.name, sizeof(ui->zoom.name), "%d %s", (int)proc->pid, proc->comm);
+	if (ui->grouping == GROUP_CPU)
+		return show_cpu(ui, row->data.cpu);
+	if (ui->grouping)
+		return show_group(ui, row->proc);
+	ui_zoom(ui, row->proc);
+	if (row->data.tid)
+		ui_zoom_thread(ui, row->data.tid, row->thread);
 	return ui_go(ui, VIEW_FUNCS);
 }
 
-static unsigned int ask_attach(struct ui *ui, const struct procs *v, bool this)
+/* The cursor moves on, so that neighbours are tagged by one key. */
+static unsigned int tag(struct ui *ui, struct procs *v)
 {
-	const struct profile_proc *proc = v->list.count ? &v->rows[v->list.cursor].proc : NULL;
-	char text[32] = "";
+	unsigned int flags = selection_tag(ui, v->rows.row[v->list.cursor].proc);
 
-	if (this && !proc)
-		return 0;
-	if (proc)
-		snprintf(text, sizeof(text), "%s%d",
-			 this && ui->header.last.filtering && proc->attached ? "-" : "",
-			 (int)proc->pid);
-	prompt_open(&ui->prompt, ACTION_ATTACH,
-		    "Attach (PID or name; -X detaches; empty: all):", text);
-	return UI_REDRAW;
+	list_move(&v->list, ACTION_DOWN);
+	hold_cursor(v);
+	return flags;
 }
 
 static unsigned int procs_key(struct ui *ui, enum action action)
 {
 	struct procs *v = ui->state[VIEW_PROCS];
+	const struct procs_row *row = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
+	bool many;
 
 	if (list_move(&v->list, action)) {
 		hold_cursor(v);
+		v->moved = true;
 		return UI_RELOAD;
 	}
+	if (ui->grouping &&
+	    (action == ACTION_TAG || action == ACTION_TAG_PLAY || action == ACTION_INSPECT)) {
+		ui_notice(ui, "this is a group: Enter shows its processes, c ends the groups");
+		return UI_REDRAW;
+	}
 	switch (action) {
+	case ACTION_GROUP:
+		return group(ui);
 	case ACTION_ZOOM:
 		return zoom(ui, v);
+	case ACTION_FOLLOW:
+		return UI_RESORT;
+	case ACTION_ZOOM_THREAD:
+		if (v->tid && v->list.count)
+			return zoom(ui, v);
+		ui_notice(ui, "which thread? H gives each a row");
+		return UI_REDRAW;
+	case ACTION_FILTER_USER:
+		/* A group of another kind has processes of many. */
+		many = ui->grouping && ui->grouping != GROUP_USER;
+		return selection_ask_column(ui, action, row && !many ? row->proc->user : NULL);
+	case ACTION_FILTER_GROUP:
+		many = ui->grouping && ui->grouping != GROUP_CGROUP;
+		return selection_ask_column(ui, action, row && !many ? row->proc->group : NULL);
+	case ACTION_SAME_NAME:
+		return row ? search_name(ui, row->proc->comm) : 0;
+	case ACTION_INSPECT:
+		if (row && row->proc->exited && !ui->header.replayed) {
+			ui_notice(ui, "%d has exited: no walk of it will come", (int)v->pid);
+			return UI_REDRAW;
+		}
+		return row ? unwind_inspect(ui, v->pid, 0) : 0;
 	case ACTION_ATTACH:
-	case ACTION_ATTACH_THIS:
-		return ask_attach(ui, v, action == ACTION_ATTACH_THIS);
+		return attach_ask_proc(ui, row ? row->proc : NULL);
+	case ACTION_TAG:
+	case ACTION_TAG_PLAY:
+		return v->list.count ? tag(ui, v) : 0;
 	case ACTION_LEFT:
-		v->scroll -= v->scroll ? SCROLL_STEP : 0;
+		v->scroll -= v->scroll ? PROCLINE_SCROLL : 0;
 		return UI_REDRAW;
 	case ACTION_RIGHT:
-		v->scroll += v->scroll < SCROLL_MAX ? SCROLL_STEP : 0;
+		v->scroll += v->scroll < SCROLL_MAX ? PROCLINE_SCROLL : 0;
 		return UI_REDRAW;
 	case ACTION_INVERT:
 		v->inverted = !v->inverted;
+		v->ordered = false;
 		return UI_RESORT;
-	case ACTION_SORT_TOTAL:
-		v->below->sorted = FUNCTABLE_TOTAL;
-		return procs_sort_by(ui, PROCS_CPU);
 	case ACTION_SORT_SELF:
-		v->below->sorted = FUNCTABLE_SELF;
+		v->below->sorted =
+			v->below->sorted == FUNCTABLE_SELF ? FUNCTABLE_TOTAL : FUNCTABLE_SELF;
 		return UI_RESORT;
 	case ACTION_BACK:
-		ui->zoom.on = false;
+		ui->zoom.on = ui->zoom.in_module = false;
+		ui->zoom.tid = 0;
 		return UI_REDRAW;
 	default:
 		return 0;
@@ -529,9 +541,10 @@ static bool row_matches(const struct ui *ui, const struct procs_row *row)
 {
 	char pid[16];
 
-	snprintf(pid, sizeof(pid), "%d", (int)row->proc.pid);
-	return ui_matches(ui, row->proc.cmdline) || ui_matches(ui, row->proc.comm) ||
-	       ui_matches(ui, row->proc.user) || ui_matches(ui, pid);
+	snprintf(pid, sizeof(pid), "%d", (int)row->proc->pid);
+	return search_matches(ui, row->proc->cmdline) || search_matches(ui, row->proc->comm) ||
+	       search_matches(ui, row->proc->user) || search_matches(ui, row->proc->group) ||
+	       search_matches(ui, pid);
 }
 
 static unsigned int procs_find(struct ui *ui, int step, bool here)
@@ -543,13 +556,32 @@ static unsigned int procs_find(struct ui *ui, int step, bool here)
 	for (size_t tried = 0; tried < n; tried++) {
 		if (!here || tried)
 			at = (at + n + (size_t)step) % n;
-		if (row_matches(ui, &v->rows[at])) {
+		if (row_matches(ui, &v->rows.row[at])) {
 			list_select(&v->list, at);
 			hold_cursor(v);
+			v->moved = true;
 			return UI_RELOAD;
 		}
 	}
 	return 0;
+}
+
+void procs_under_cursor(const struct ui *ui, pid_t *pid, uint64_t *image)
+{
+	const struct procs *v = ui->state[VIEW_PROCS];
+
+	if (v->list.count) {
+		*pid = v->rows.row[v->list.cursor].proc->pid;
+		*image = v->rows.row[v->list.cursor].proc->image;
+	}
+}
+
+/* The hottest, or what it is sorted by: the lower table has no cursor of its own. */
+static const struct profile_func *procs_function(const struct ui *ui)
+{
+	const struct procs *v = ui->state[VIEW_PROCS];
+
+	return v->list.count ? functable_function(v->below) : NULL;
 }
 
 const struct view_ops procs_view = {
@@ -563,4 +595,5 @@ const struct view_ops procs_view = {
 	.find = procs_find,
 	.columns = procs_columns,
 	.sort_by = procs_sort_by,
+	.function = procs_function,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tree: the calls from the outermost function down. Chains without a branch are not indented:
- * stacks of a hundred frames are common and screens of two hundred columns are not.
+ * Tree: the calls from the outermost function down; and Callers: from the functions that executed
+ * up. Chains without a branch are not indented: stacks of a hundred frames are common and screens
+ * of two hundred columns are not.
  */
 #include "tui/view.h"
 
@@ -10,15 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/calltree.h"
+#include "tui/change.h"
 #include "tui/list.h"
 #include "tui/names.h"
 #include "tui/openset.h"
+#include "tui/selection.h"
+#include "tui/sourceline.h"
+#include "tui/treerows.h"
 
-#define LIMIT	     0.005 /* of all samples: nodes below are summed up in one row */
-#define HOT	     0.02  /* nodes from here on are open at first */
-#define SHOWN_DEPTH  4	   /* levels of guides that stay in sight of the cursor's row */
-#define DETAILS_ROWS 18	   /* of the view: with less there is no pane at the bottom */
-#define REST_OF_PATH 0x9e3779b97f4a7c15ULL
+#define SHOWN_DEPTH  4	/* levels of guides that stay in sight of the cursor's row */
+#define DETAILS_ROWS 18 /* of the view: with less there is no pane at the bottom */
 #define GUIDES_MAX   100
 
 enum tree_column {
@@ -26,59 +29,57 @@ enum tree_column {
 	TREE_TOTAL,
 	TREE_SELF,
 	TREE_SAMPLES,
+	TREE_CHANGE,
 	TREE_BAR,
 	TREE_CALLS,
 	TREE_MODULE,
 	TREE_COLUMNS
 };
 
-static const struct column columns[TREE_COLUMNS] = {
-	[TREE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[TREE_TOTAL] = {.title = "TOTAL%", .min = 7, .max = 8, .right = true, .keep = true},
-	[TREE_SELF] = {.title = "SELF%", .min = 7, .max = 8, .right = true, .keep = true},
-	[TREE_SAMPLES] = {.title = "SAMPLES", .min = 8, .max = 8, .right = true},
-	[TREE_BAR] = {.title = "BAR", .min = 9, .max = 13},
-	[TREE_CALLS] = {.title = "CALL TREE", .min = 28, .max = 400, .keep = true, .weight = 4},
-	[TREE_MODULE] = {.title = "MODULE", .min = 11, .max = 24},
-};
+#define COLUMNS(title_of_calls)                                                                    \
+	{                                                                                          \
+		[TREE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},                     \
+		[TREE_TOTAL] = {.title = "TOTAL%",                                                 \
+				.min = 7,                                                          \
+				.max = 8,                                                          \
+				.right = true,                                                     \
+				.keep = true},                                                     \
+		[TREE_SELF] = {.title = "SELF%", .min = 7, .max = 8, .right = true, .keep = true}, \
+		[TREE_SAMPLES] = {.title = "SAMPLES", .min = 8, .max = 8, .right = true},          \
+		[TREE_CHANGE] = {.title = "vs BASE",                                               \
+				 .min = 9,                                                         \
+				 .max = 9,                                                         \
+				 .right = true,                                                    \
+				 .keep = true},                                                    \
+		[TREE_BAR] = {.title = "BAR", .min = 9, .max = 13},                                \
+		[TREE_CALLS] = {.title = title_of_calls,                                           \
+				.min = 28,                                                         \
+				.max = 400,                                                        \
+				.keep = true,                                                      \
+				.weight = 4},                                                      \
+		[TREE_MODULE] = {.title = "MODULE", .min = 11, .max = 24},                         \
+	}
 
-struct tree_row {
-	uint32_t node;	 /* of the tree; the parent of the nodes in a row of small ones */
-	uint32_t parent; /* row number + 1, 0: none */
-	uint32_t small;	 /* so many nodes below the limit; 0: the row is a node */
-	uint32_t indent; /* levels */
-	uint64_t path;
-	uint64_t self, total;
-	bool open, closed; /* neither: it has no children */
-	bool chained;	   /* the only child: drawn right below its parent, without a guide */
-	bool more;	   /* siblings follow */
-};
+static const struct column tree_columns[TREE_COLUMNS] = COLUMNS("CALL TREE");
+static const struct column callers_columns[TREE_COLUMNS] = COLUMNS("EXECUTED, CALLED BY");
+static const char of_parent_title[] = "PARENT%";
 
 struct tree_view {
-	struct names *names;
-	const struct profile_func **funcs; /* by node of tree */
-	struct tree tree;
-	uint64_t samples;
-	uint32_t hottest; /* node, 0: none */
+	struct calltree calls;
+	bool callers; /* bottom up */
 	struct openset *open;
-	struct tree_row *rows;
-	size_t room;
+	struct treerows rows;
 	struct list list;
 	uint64_t cursor; /* path under the cursor */
+	char about[128]; /* whose paths are shown */
 	pid_t zoomed;	 /* the process that `open` is about, 0: all */
 	uint64_t image;
 };
 
-static void forget(struct tree_view *v)
+/* Tree and Callers are one view each with a state of its own. */
+static struct tree_view *state_of(const struct ui *ui)
 {
-	free(v->tree.nodes);
-	free(v->funcs);
-	v->tree = (struct tree){0};
-	v->funcs = NULL;
-	v->samples = 0;
-	v->hottest = 0;
-	v->list.count = 0;
-	names_clear(v->names);
+	return ui->state[ui->view];
 }
 
 static void tree_close(void *state)
@@ -87,11 +88,9 @@ static void tree_close(void *state)
 
 	if (!v)
 		return;
-	if (v->names)
-		forget(v);
-	names_free(v->names);
+	calltree_free(&v->calls);
 	openset_free(v->open);
-	free(v->rows);
+	free(v->rows.row);
 	free(v);
 }
 
@@ -101,197 +100,67 @@ static void *tree_open(void)
 
 	if (!v)
 		return NULL;
-	v->names = names_new();
 	v->open = openset_new();
-	if (!v->names || !v->open) {
+	if (calltree_init(&v->calls) || !v->open) {
 		tree_close(v);
 		return NULL;
 	}
 	return v;
 }
 
-static int copy_names(struct tree_view *v, const struct profile *p)
+static void *callers_open(void)
 {
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-	v->funcs = calloc(v->tree.count + 1, sizeof(*v->funcs));
-	if (!v->funcs)
-		return -ENOMEM;
-	for (uint32_t i = 1; i < v->tree.count; i++) {
-		v->funcs[i] = names_get(v->names, p, v->tree.nodes[i].func);
-		if (!v->funcs[i])
-			return -ENOMEM;
-		if (v->hottest == 0 || v->tree.nodes[i].self > v->tree.nodes[v->hottest].self)
-			v->hottest = i;
-	}
-	return 0;
+	struct tree_view *v = tree_open();
+
+	if (!v)
+		return NULL;
+	v->callers = true;
+	/* Callers of what is hot are many; what is hot comes first. */
+	openset_reset(v->open, OPENSET_NONE);
+	return v;
+}
+
+static const struct profile_func *tree_function(const struct ui *ui)
+{
+	const struct tree_view *v = state_of(ui);
+
+	if (!v->list.count || v->rows.row[v->list.cursor].small)
+		return NULL;
+	return calltree_func(&v->calls, v->rows.row[v->list.cursor].node);
 }
 
 static int tree_load(struct ui *ui, const struct profile *p)
 {
-	struct tree_view *v = ui->state[VIEW_TREE];
+	struct tree_view *v = state_of(ui);
 	pid_t zoomed = ui->zoom.on ? ui->zoom.pid : 0;
-	struct query q;
-	int err;
 
-	forget(v);
 	if (zoomed != v->zoomed || (zoomed && ui->zoom.image != v->image)) {
-		openset_reset(v->open, OPENSET_HOT);
+		openset_reset(v->open, v->callers ? OPENSET_NONE : OPENSET_HOT);
 		v->zoomed = zoomed;
 		v->image = ui->zoom.image;
 	}
-	if (!ui_query(ui, p, &q))
-		return 0;
-	err = query_tree(p, &q, &v->tree);
-	if (err) {
-		v->tree = (struct tree){0};
-		return err;
-	}
-	v->samples = query_samples(p, &q, NULL);
-	err = copy_names(v, p);
-	if (err)
-		forget(v);
-	return err;
-}
-
-/* --- rows ---------------------------------------------------------------------------------- */
-
-static double share(const struct tree_view *v, uint64_t n)
-{
-	return v->samples ? (double)n / (double)v->samples : 0;
-}
-
-static bool small(const struct tree_view *v, uint32_t node)
-{
-	return share(v, v->tree.nodes[node].total) < LIMIT;
-}
-
-static struct tree_row *row_add(struct tree_view *v)
-{
-	if (v->list.count == v->room) {
-		size_t room = v->room ? 2 * v->room : 256;
-		struct tree_row *rows = realloc(v->rows, room * sizeof(*rows));
-
-		if (!rows)
-			return NULL;
-		v->rows = rows;
-		v->room = room;
-	}
-	memset(&v->rows[v->list.count], 0, sizeof(*v->rows));
-	return &v->rows[v->list.count++];
-}
-
-/* The row of one node, a child of row `parent` (+1, 0: of the root) that has `lines` lines. */
-static int add_node(struct tree_view *v, uint32_t node, size_t parent, uint32_t lines, bool more)
-{
-	const struct tree_node *n = &v->tree.nodes[node];
-	struct tree_row *row = row_add(v);
-	bool hot = share(v, n->total) >= HOT;
-
-	if (!row)
-		return -ENOMEM;
-	row->node = node;
-	row->parent = (uint32_t)parent;
-	row->path = n->path;
-	row->self = n->self;
-	row->total = n->total;
-	row->chained = lines == 1;
-	row->more = more;
-	row->indent = (parent ? v->rows[parent - 1].indent : 0) + !row->chained;
-	if (n->first_child) {
-		row->open = openset_get(v->open, n->path, hot);
-		row->closed = !row->open;
-	}
-	return 0;
-}
-
-static int add_small(struct tree_view *v, uint32_t node, size_t parent, uint32_t lines)
-{
-	struct tree_row *row = row_add(v);
-
-	if (!row)
-		return -ENOMEM;
-	row->node = node;
-	row->parent = (uint32_t)parent;
-	row->chained = lines == 1;
-	row->indent = (parent ? v->rows[parent - 1].indent : 0) + !row->chained;
-	row->path = v->tree.nodes[node].path ^ REST_OF_PATH;
-	for (uint32_t c = v->tree.nodes[node].first_child; c; c = v->tree.nodes[c].next) {
-		if (!small(v, c))
-			continue;
-		row->small++;
-		row->self += v->tree.nodes[c].self;
-		row->total += v->tree.nodes[c].total;
-	}
-	return 0;
-}
-
-/* Lines that the children of a node take when they are all closed. */
-static uint32_t child_lines(const struct tree_view *v, uint32_t node, bool *rest)
-{
-	uint32_t lines = 0;
-
-	*rest = false;
-	for (uint32_t c = v->tree.nodes[node].first_child; c; c = v->tree.nodes[c].next) {
-		if (small(v, c))
-			*rest = true;
-		else
-			lines++;
-	}
-	return lines + *rest;
-}
-
-/* Children come sorted, so that the small ones are the last. Walked without recursion: a tree is
- * as deep as the deepest stack. */
-static int flatten(struct tree_view *v)
-{
-	const struct tree_node *nodes = v->tree.nodes;
-	uint32_t node = 0;
-	size_t parent = 0; /* row + 1 of node, 0: the root */
-	uint32_t child = nodes[0].first_child;
-
-	for (;;) {
-		bool rest;
-		uint32_t lines = child_lines(v, node, &rest);
-		bool last;
-
-		if (child && !small(v, child)) {
-			last = !nodes[child].next || (small(v, nodes[child].next) && !rest);
-			if (add_node(v, child, parent, lines, !last))
-				return -ENOMEM;
-			if (v->rows[v->list.count - 1].open) {
-				node = child;
-				parent = v->list.count;
-				child = nodes[child].first_child;
-			} else {
-				child = nodes[child].next;
-			}
-			continue;
-		}
-		if (child && add_small(v, node, parent, lines))
-			return -ENOMEM;
-		if (parent == 0)
-			return 0;
-		child = nodes[node].next;
-		parent = v->rows[parent - 1].parent;
-		node = parent ? v->rows[parent - 1].node : 0;
-	}
+	v->list.count = 0;
+	return calltree_load(&v->calls, ui, p, v->callers, true);
 }
 
 static int tree_sort(struct ui *ui)
 {
-	struct tree_view *v = ui->state[VIEW_TREE];
-	int err;
+	struct tree_view *v = state_of(ui);
+	int err = treerows_make(&v->rows, &v->calls, v->open);
+	bool found = false;
 
-	v->list.count = 0;
-	if (v->tree.count == 0)
-		return 0;
-	err = flatten(v);
-	for (size_t i = 0; v->list.held && i < v->list.count; i++)
-		if (v->rows[i].path == v->cursor)
+	v->list.count = err ? 0 : v->rows.count;
+	for (size_t i = 0; v->list.held && i < v->list.count; i++) {
+		if (v->rows.row[i].path == v->cursor) {
 			v->list.cursor = i;
+			found = true;
+		}
+	}
+	if (ui_zoom_changed(ui, v->about, sizeof(v->about)) && !found)
+		list_anew(&v->list);
 	list_follow(&v->list);
 	if (v->list.cursor < v->list.count)
-		v->cursor = v->rows[v->list.cursor].path;
+		v->cursor = v->rows.row[v->list.cursor].path;
 	if (ui->header.slices > 1 && v->list.count)
 		v->list.held = true;
 	return err;
@@ -309,7 +178,7 @@ static int draw_guides(const struct tree_view *v, const struct tree_row *row, st
 
 	if (levels > GUIDES_MAX)
 		levels = GUIDES_MAX;
-	for (; at; at = at->parent ? &v->rows[at->parent - 1] : NULL)
+	for (; at; at = at->parent ? &v->rows.row[at->parent - 1] : NULL)
 		if (!at->chained && at->indent > skip && at->indent - skip <= GUIDES_MAX)
 			follows[at->indent - skip - 1] = at->more;
 	for (int i = 0; i < levels && col < end - 1; i++, col += 2) {
@@ -333,13 +202,13 @@ static int put(struct grid *g, int y, int col, int end, enum role role, const ch
 static void draw_name(const struct ui *ui, const struct tree_view *v, const struct tree_row *row,
 		      struct grid *g, int y, int col, int end)
 {
-	const struct profile_func *func = v->funcs[row->node];
+	const struct profile_func *func = calltree_func(&v->calls, row->node);
 	enum role role = func->kind == FUNC_END ? ROLE_BROKEN : ROLE_TEXT;
 	char name[512];
 	int need;
 
 	names_show(func, name, sizeof(name));
-	if (ui_matches(ui, name))
+	if (search_matches(ui, name))
 		role = ROLE_MATCH;
 	col = put(g, y, col, end, ROLE_TREE,
 		  func->kind == FUNC_END ? "(!) "
@@ -352,6 +221,8 @@ static void draw_name(const struct ui *ui, const struct tree_view *v, const stru
 	}
 	if (func->kind == FUNC_KERNEL)
 		col = put(g, y, col, end, ROLE_KERNEL, "k ");
+	else if (func->kind == FUNC_INLINE)
+		col = put(g, y, col, end, ROLE_USER, "i ");
 	else if (func->kind == FUNC_JIT)
 		col = put(g, y, col, end, ROLE_USER, "j ");
 	need = grid_width(g, name);
@@ -359,18 +230,31 @@ static void draw_name(const struct ui *ui, const struct tree_view *v, const stru
 		need = end - col;
 	grid_fit(g, y, col, need, role, name);
 	col += need;
-	if (row->node == v->hottest)
+	if (row->node == v->calls.hottest && !v->callers)
 		put(g, y, col, end, ROLE_HEAT_5, end - col >= 13 ? "  <== hottest" : "  <==");
 	else if (row->closed && end - col > 8)
 		grid_printf(g, y, col, end - col, ROLE_DIM, "  (%u)",
-			    v->tree.nodes[row->node].nchildren);
+			    v->calls.tree.nodes[row->node].nchildren);
+}
+
+/* Of all samples, or of those of the row that this one is below. */
+static double row_share(const struct ui *ui, const struct tree_view *v, const struct tree_row *row,
+			uint64_t samples)
+{
+	const struct tree_node *nodes = v->calls.tree.nodes;
+	/* A row of small ones has the number of their parent. */
+	uint32_t parent = row->small ? row->node : nodes[row->node].parent;
+
+	if (!ui->of_parent || !parent)
+		return calltree_share(&v->calls, samples);
+	return nodes[parent].total ? (double)samples / (double)nodes[parent].total : 0;
 }
 
 static void draw_row(const struct ui *ui, const struct tree_view *v, const struct tree_row *row,
 		     struct grid *g, int y, const int *width, uint32_t skip)
 {
-	const struct profile_func *func = row->small ? NULL : v->funcs[row->node];
-	double total = share(v, row->total);
+	const struct profile_func *func = row->small ? NULL : calltree_func(&v->calls, row->node);
+	double total = row_share(ui, v, row, row->total);
 	int col = width[TREE_MARK];
 	char text[64];
 	int end;
@@ -380,12 +264,18 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 	snprintf(text, sizeof(text), "%.1f", 100 * total);
 	grid_right(g, y, col, width[TREE_TOTAL] - 1, ui_heat(total), text);
 	col += width[TREE_TOTAL];
-	snprintf(text, sizeof(text), "%.1f", 100 * share(v, row->self));
-	grid_right(g, y, col, width[TREE_SELF] - 1, ROLE_TEXT, text);
+	snprintf(text, sizeof(text), "%.1f", 100 * row_share(ui, v, row, row->self));
+	if (width[TREE_SELF])
+		grid_right(g, y, col, width[TREE_SELF] - 1, ROLE_TEXT, text);
 	col += width[TREE_SELF];
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)row->total);
 	grid_right(g, y, col, width[TREE_SAMPLES] - 1, ROLE_TEXT, text);
 	col += width[TREE_SAMPLES];
+	if (width[TREE_CHANGE])
+		change_draw(g, y, col, width[TREE_CHANGE],
+			    100 * calltree_share(&v->calls, row->total),
+			    row->small ? -1 : 100 * calltree_before(&v->calls, row->node));
+	col += width[TREE_CHANGE];
 	grid_bar(g, y, col, width[TREE_BAR] - 1, ui_heat(total), total);
 	col += width[TREE_BAR];
 	end = col + width[TREE_CALLS] - (width[TREE_MODULE] != 0);
@@ -398,83 +288,76 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 		return;
 	}
 	snprintf(text, sizeof(text), "... %u %s under %.1f%%", row->small,
-		 row->small == 1 ? "frame" : "frames", 100 * LIMIT);
+		 row->small == 1 ? "frame" : "frames", 100 * v->calls.limit);
 	put(g, y, col, end, ROLE_DIM, text);
-}
-
-/* main > run > here, from the end that fits. */
-static void draw_path(const struct tree_view *v, const struct tree_row *row, struct grid *g, int y)
-{
-	uint32_t chain[64];
-	int n = 0, first = 0, room = g->cols - 10, col;
-
-	for (uint32_t at = row->node; at && n < 64; at = v->tree.nodes[at].parent)
-		chain[n++] = at;
-	col = grid_put(g, y, 0, g->cols, ROLE_DIM, " path   ");
-	for (first = 0; first < n; first++) {
-		room -= grid_width(g, v->funcs[chain[first]]->name) + 3;
-		if (room < 0)
-			break;
-	}
-	if (first < n)
-		col += grid_printf(g, y, col, g->cols - col, ROLE_DIM, "%s > ",
-				   grid_glyph(g, GLYPH_ELLIPSIS));
-	for (int i = first - 1; i >= 0; i--)
-		col += grid_printf(g, y, col, g->cols - col, i ? ROLE_TEXT : ROLE_TITLE, "%s%s",
-				   v->funcs[chain[i]]->name, i ? " > " : "");
 }
 
 static void draw_details(const struct tree_view *v, struct grid *g, int top)
 {
-	const struct tree_row *row = &v->rows[v->list.cursor];
-	const struct profile_func *func = v->funcs[row->node];
-	const struct tree_node *node = &v->tree.nodes[row->node];
-	const struct tree_node *parent = &v->tree.nodes[node->parent];
-	char name[512];
+	const struct tree_row *row = &v->rows.row[v->list.cursor];
+	const struct profile_func *func = calltree_func(&v->calls, row->node);
+	const struct tree_node *node = &v->calls.tree.nodes[row->node];
+	const struct tree_node *parent = &v->calls.tree.nodes[node->parent];
+	char name[512], text[32];
 
 	names_show(func, name, sizeof(name));
 	grid_line(g, top, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
 	grid_printf(g, top, 2, g->cols - 4, ROLE_TITLE, " %s ", name);
+	snprintf(text, sizeof(text), " self %.1f%% ", 100 * calltree_share(&v->calls, row->self));
 	grid_printf(g, top + 1, 0, g->cols, ROLE_TEXT,
-		    " self %.1f%%  total %.1f%%  %llu samples  of parent %.1f%%  children %u  %s",
-		    100 * share(v, row->self), 100 * share(v, row->total),
-		    (unsigned long long)row->total,
+		    "%s total %.1f%%  %llu samples  of %s %.1f%%  %s %u  %s",
+		    v->callers ? "" : text, 100 * calltree_share(&v->calls, row->total),
+		    (unsigned long long)row->total, v->callers ? "callee" : "parent",
 		    parent->total ? 100.0 * (double)row->total / (double)parent->total : 100.0,
-		    node->nchildren, func->module);
-	draw_path(v, row, g, top + 2);
+		    v->callers ? "callers" : "children", node->nchildren, func->module);
+	calltree_draw_path(&v->calls, row->node, g, top + 2);
 }
 
 static void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
 {
-	struct tree_view *v = ui->state[VIEW_TREE];
+	struct tree_view *v = state_of(ui);
+	const struct column *columns = v->callers ? callers_columns : tree_columns;
+	unsigned int hidden = 0;
 	int width[TREE_COLUMNS];
 	int details = rows >= DETAILS_ROWS && v->list.count ? 3 : 0;
 	uint32_t skip = 0, room;
 
-	ui_draw_zoom(ui, g, top++);
+	sourceline_draw(tree_function(ui), g, top, ui_draw_zoom(ui, g, top));
+	top++;
 	rows -= 1 + details;
-	columns_fit(columns, TREE_COLUMNS, g->cols, ui->hide_modules ? 1U << TREE_MODULE : 0,
-		    width);
+	if (ui->hide_modules)
+		hidden |= 1U << TREE_MODULE;
+	if (!v->calls.compared)
+		hidden |= 1U << TREE_CHANGE;
+	if (v->callers) /* self is that of the first level, which is its total */
+		hidden |= 1U << TREE_SELF;
+	hidden |= config_hidden(&ui->config, v->callers ? VIEW_CALLERS : VIEW_TREE, columns,
+				TREE_COLUMNS);
+	columns_fit(columns, TREE_COLUMNS, g->cols, hidden, width);
 	columns_header(g, top, columns, TREE_COLUMNS, width, TREE_TOTAL, false);
+	if (ui->of_parent)
+		grid_right(g, top, width[TREE_MARK], width[TREE_TOTAL] - 1, ROLE_HEADER_SORT,
+			   of_parent_title);
 	list_settle(&v->list, rows > 1 ? (size_t)rows - 1 : 1);
 	/* Deep below, the guides to the left make room for the names. */
 	room = (uint32_t)width[TREE_CALLS] / 4;
-	if (v->list.count && v->rows[v->list.cursor].indent > room)
-		skip = v->rows[v->list.cursor].indent - (room > SHOWN_DEPTH ? SHOWN_DEPTH : 0);
+	if (v->list.count && v->rows.row[v->list.cursor].indent > room)
+		skip = v->rows.row[v->list.cursor].indent - (room > SHOWN_DEPTH ? SHOWN_DEPTH : 0);
 	for (int i = 1; i < rows; i++) {
 		size_t at = v->list.top + (size_t)i - 1;
 
 		if (at >= v->list.count)
 			break;
-		draw_row(ui, v, &v->rows[at], g, top + i, width, skip);
+		draw_row(ui, v, &v->rows.row[at], g, top + i, width, skip);
 		if (at == v->list.cursor) {
 			grid_put(g, top + i, 0, 1, ROLE_CURSOR, ">");
 			grid_role(g, top + i, 0, g->cols, ROLE_CURSOR);
+			list_zone(&v->list, g, top);
 		}
 	}
 	if (v->list.count == 0)
-		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM, "no stacks yet");
-	if (details && !v->rows[v->list.cursor].small)
+		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM, selection_nothing(ui));
+	if (details && !v->rows.row[v->list.cursor].small)
 		draw_details(v, g, top + rows);
 }
 
@@ -482,7 +365,7 @@ static void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
 
 static unsigned int set_open(struct ui *ui, struct tree_row *row, bool open)
 {
-	struct tree_view *v = ui->state[VIEW_TREE];
+	struct tree_view *v = state_of(ui);
 
 	if (row->small || (!row->open && !row->closed))
 		return 0;
@@ -495,15 +378,15 @@ static unsigned int set_open(struct ui *ui, struct tree_row *row, bool open)
 static unsigned int go_row(struct tree_view *v, size_t row)
 {
 	list_select(&v->list, row);
-	v->cursor = v->rows[v->list.cursor].path;
+	v->cursor = v->rows.row[v->list.cursor].path;
 	return UI_REDRAW;
 }
 
 /* Opens a node with all below it that is not small. */
 static unsigned int open_subtree(struct ui *ui, const struct tree_row *row)
 {
-	struct tree_view *v = ui->state[VIEW_TREE];
-	const struct tree_node *nodes = v->tree.nodes;
+	struct tree_view *v = state_of(ui);
+	const struct tree_node *nodes = v->calls.tree.nodes;
 	uint32_t top = row->node, at = top;
 
 	if (row->small)
@@ -512,11 +395,11 @@ static unsigned int open_subtree(struct ui *ui, const struct tree_row *row)
 	while (at) {
 		if (nodes[at].first_child && openset_put(v->open, nodes[at].path, true))
 			break;
-		if (nodes[at].first_child && !small(v, nodes[at].first_child)) {
+		if (nodes[at].first_child && !treerows_small(&v->calls, nodes[at].first_child)) {
 			at = nodes[at].first_child;
 			continue;
 		}
-		while (at != top && (!nodes[at].next || small(v, nodes[at].next)))
+		while (at != top && (!nodes[at].next || treerows_small(&v->calls, nodes[at].next)))
 			at = nodes[at].parent;
 		if (at == top)
 			break;
@@ -527,7 +410,7 @@ static unsigned int open_subtree(struct ui *ui, const struct tree_row *row)
 
 static unsigned int key_on_row(struct ui *ui, struct tree_view *v, enum action action)
 {
-	struct tree_row *row = &v->rows[v->list.cursor];
+	struct tree_row *row = &v->rows.row[v->list.cursor];
 
 	switch (action) {
 	case ACTION_TREE_TOGGLE:
@@ -546,18 +429,55 @@ static unsigned int key_on_row(struct ui *ui, struct tree_view *v, enum action a
 		return row->parent ? go_row(v, row->parent - 1) : 0;
 	case ACTION_TREE_SUBTREE:
 		return open_subtree(ui, row);
+	case ACTION_ZOOM_MODULE:
+		return row->small ? 0
+				  : ui_zoom_module(ui, calltree_func(&v->calls, row->node)->module);
 	default:
 		return 0;
 	}
 }
 
+static unsigned int same_name(struct ui *ui, const struct tree_view *v)
+{
+	char name[512];
+
+	if (!v->list.count || v->rows.row[v->list.cursor].small)
+		return 0;
+	names_show(calltree_func(&v->calls, v->rows.row[v->list.cursor].node), name, sizeof(name));
+	return search_name(ui, name);
+}
+
+/* The cursor's node vanishes into its ancestor of that level. */
+static void close_below(struct tree_view *v, uint32_t levels)
+{
+	size_t row = v->list.cursor;
+
+	openset_depth(v->open, levels);
+	v->list.held = v->list.chosen = true;
+	if (!v->list.count)
+		return;
+	while (v->rows.row[row].parent &&
+	       (v->rows.row[row].small || v->rows.row[row].level > levels))
+		row = v->rows.row[row].parent - 1;
+	go_row(v, row);
+}
+
+static void tree_copy(const struct ui *ui, char *to, size_t size)
+{
+	const struct tree_view *v = ui->state[ui->view];
+
+	to[0] = '\0';
+	if (v->list.count && !v->rows.row[v->list.cursor].small)
+		calltree_path(&v->calls, v->rows.row[v->list.cursor].node, v->callers, to, size);
+}
+
 static unsigned int tree_key(struct ui *ui, enum action action)
 {
-	struct tree_view *v = ui->state[VIEW_TREE];
+	struct tree_view *v = state_of(ui);
 
 	if (list_move(&v->list, action)) {
 		if (v->list.count)
-			v->cursor = v->rows[v->list.cursor].path;
+			v->cursor = v->rows.row[v->list.cursor].path;
 		return UI_REDRAW;
 	}
 	switch (action) {
@@ -566,34 +486,44 @@ static unsigned int tree_key(struct ui *ui, enum action action)
 		v->list.held = v->list.chosen = true;
 		return UI_RESORT;
 	case ACTION_TREE_NONE:
-		openset_reset(v->open, OPENSET_NONE);
-		v->list.held = v->list.chosen = true;
-		/* The cursor's node vanishes into its outermost ancestor. */
-		if (v->list.count) {
-			size_t row = v->list.cursor;
-
-			while (v->rows[row].parent)
-				row = v->rows[row].parent - 1;
-			go_row(v, row);
-		}
+	case ACTION_TREE_DEPTH:
+		close_below(v, action == ACTION_TREE_NONE ? 1 : ui->levels);
 		return UI_RESORT;
 	case ACTION_BACK:
-		ui->zoom.on = false;
-		return ui_go(ui, VIEW_PROCS);
+		return ui_zoom_out(ui);
+	case ACTION_OF_PARENT:
+		ui->of_parent = !ui->of_parent;
+		ui_notice(ui, "shares are of %s",
+			  !ui->of_parent ? "all samples"
+			  : v->callers	 ? "the callee's samples"
+					 : "the parent's samples");
+		return UI_REDRAW;
+	case ACTION_FLIP:
+		return ui_go(ui, v->callers ? VIEW_TREE : VIEW_CALLERS);
+	case ACTION_SAME_NAME:
+		return same_name(ui, v);
 	default:
 		return v->list.count ? key_on_row(ui, v, action) : 0;
 	}
 }
 
+static const struct column *tree_columns_of(int *count, const struct ui *ui, int *sorted)
+{
+	(void)ui;
+	*count = TREE_COLUMNS;
+	*sorted = TREE_TOTAL;
+	return tree_columns;
+}
+
 /* Nodes in the order of the screen, as if every node were open. */
 static size_t all_nodes(const struct tree_view *v, uint32_t *order)
 {
-	const struct tree_node *nodes = v->tree.nodes;
+	const struct tree_node *nodes = v->calls.tree.nodes;
 	uint32_t at = nodes[0].first_child;
 	size_t n = 0;
 
-	while (at && n < v->tree.count) {
-		if (!small(v, at)) {
+	while (at && n < v->calls.tree.count) {
+		if (!treerows_small(&v->calls, at)) {
 			order[n++] = at;
 			if (nodes[at].first_child) {
 				at = nodes[at].first_child;
@@ -609,13 +539,13 @@ static size_t all_nodes(const struct tree_view *v, uint32_t *order)
 
 static unsigned int tree_find(struct ui *ui, int step, bool here)
 {
-	struct tree_view *v = ui->state[VIEW_TREE];
-	uint32_t *order = v->list.count ? calloc(v->tree.count, sizeof(*order)) : NULL;
+	struct tree_view *v = state_of(ui);
+	uint32_t *order = v->list.count ? calloc(v->calls.tree.count, sizeof(*order)) : NULL;
 	size_t n = order ? all_nodes(v, order) : 0;
 	size_t i = 0;
 	unsigned int flags = 0;
 
-	while (i + 1 < n && order[i] != v->rows[v->list.cursor].node)
+	while (i + 1 < n && order[i] != v->rows.row[v->list.cursor].node)
 		i++;
 	for (size_t tried = 0; tried < n && !flags; tried++) {
 		char name[512];
@@ -624,12 +554,13 @@ static unsigned int tree_find(struct ui *ui, int step, bool here)
 		if (!here || tried)
 			i = (i + n + (size_t)step) % n;
 		at = order[i];
-		names_show(v->funcs[at], name, sizeof(name));
-		if (!ui_matches(ui, name))
+		names_show(calltree_func(&v->calls, at), name, sizeof(name));
+		if (!search_matches(ui, name))
 			continue;
-		for (uint32_t up = v->tree.nodes[at].parent; up; up = v->tree.nodes[up].parent)
-			openset_put(v->open, v->tree.nodes[up].path, true);
-		v->cursor = v->tree.nodes[at].path;
+		for (uint32_t up = v->calls.tree.nodes[at].parent; up;
+		     up = v->calls.tree.nodes[up].parent)
+			openset_put(v->open, v->calls.tree.nodes[up].path, true);
+		v->cursor = v->calls.tree.nodes[at].path;
 		v->list.held = v->list.chosen = true;
 		flags = UI_RESORT;
 	}
@@ -646,4 +577,21 @@ const struct view_ops tree_view = {
 	.draw = tree_draw,
 	.key = tree_key,
 	.find = tree_find,
+	.function = tree_function,
+	.copy = tree_copy,
+	.columns = tree_columns_of,
+};
+
+const struct view_ops callers_view = {
+	.title = "Callers",
+	.open = callers_open,
+	.close = tree_close,
+	.load = tree_load,
+	.sort = tree_sort,
+	.draw = tree_draw,
+	.key = tree_key,
+	.find = tree_find,
+	.function = tree_function,
+	.copy = tree_copy,
+	.columns = tree_columns_of,
 };

@@ -7,15 +7,19 @@
  * what a view is.
  */
 
-/* id, title on the tab, name in theme files and in the manual */
+/* id, its number on the tab and its key, title, name in theme files and in the manual */
 #define VIEW_LIST(X)                                                                               \
-	X(PROCS, "Procs", "procs")                                                                 \
-	X(FUNCS, "Funcs", "funcs")                                                                 \
-	X(TREE, "Tree", "tree")
+	X(PROCS, 1, "Procs", "procs")                                                              \
+	X(FUNCS, 2, "Funcs", "funcs")                                                              \
+	X(TREE, 3, "Tree", "tree")                                                                 \
+	X(CALLERS, 4, "Callers", "callers")                                                        \
+	X(FLAME, 5, "Flame", "flame")                                                              \
+	X(SHARDS, 6, "Shards", "shards")                                                           \
+	X(UNWIND, 7, "Unwind", "unwind")
 
 enum ui_view {
 	VIEW_FRAME, /* what surrounds the views: header, tabs, footer */
-#define VIEW_ENUM(id, title, name) VIEW_##id,
+#define VIEW_ENUM(id, number, title, name) VIEW_##id,
 	VIEW_LIST(VIEW_ENUM)
 #undef VIEW_ENUM
 		VIEW_COUNT

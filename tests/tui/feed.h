@@ -31,11 +31,12 @@ static inline uint32_t feed_proc(struct feed *f, pid_t pid, const char *user, co
 	return (uint32_t)profile_proc(f->p, &proc);
 }
 
-/* frames: "function@module", outermost first, separated by ';'. '!' starts an end, 'k:' kernel. */
-static inline uint32_t feed_stack(struct feed *f, const char *frames)
+/* frames: "function@module", outermost first, separated by ';'. '!' starts an end, 'k:' kernel.
+ * place: see struct profile_stack. */
+static inline uint32_t feed_stack_at(struct feed *f, const char *frames, uint64_t place)
 {
 	uint32_t ids[1024];
-	struct profile_stack stack = {.complete = true, .frames = ids};
+	struct profile_stack stack = {.complete = true, .frames = ids, .place = place};
 	char copy[16384];
 	char *save = NULL;
 
@@ -61,6 +62,11 @@ static inline uint32_t feed_stack(struct feed *f, const char *frames)
 	return (uint32_t)profile_stack_new(f->p, &stack);
 }
 
+static inline uint32_t feed_stack(struct feed *f, const char *frames)
+{
+	return feed_stack_at(f, frames, 0);
+}
+
 static inline void feed_health(struct feed *f, struct profile_health *h, uint64_t user,
 			       uint64_t kernel, uint64_t complete)
 {
@@ -84,6 +90,7 @@ static inline void feed_health(struct feed *f, struct profile_health *h, uint64_
 		.counts_used = 721,
 		.counts_max = 16384,
 		.drain_ns = 3100000,
+		.locked = 14155776,
 		.self_ns = 4000000,
 	};
 }
@@ -115,14 +122,14 @@ static inline int feed_slice(struct feed *f, int heavy)
 {
 	uint64_t much = heavy == 0 ? 100 : 10;
 	struct profile_cell cells[] = {
-		{f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, much},
-		{f->nginx, 4121, f->stacks[1], PROFILE_NO_STACK, much / 2},
-		{f->nginx, 4133, f->stacks[2], f->stacks[3], much / 2},
-		{f->nginx, 4133, f->stacks[8], PROFILE_NO_STACK, 1},
-		{f->postgres, 5310, f->stacks[4], PROFILE_NO_STACK, heavy == 1 ? 150 : 60},
-		{f->node, 7781, f->stacks[5], PROFILE_NO_STACK, 20},
-		{f->node, 7781, f->stacks[6], PROFILE_NO_STACK, 5},
-		{f->kswapd, 902, PROFILE_NO_STACK, f->stacks[7], 12},
+		{f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, much, 0},
+		{f->nginx, 4121, f->stacks[1], PROFILE_NO_STACK, much / 2, 0},
+		{f->nginx, 4133, f->stacks[2], f->stacks[3], much / 2, 0},
+		{f->nginx, 4133, f->stacks[8], PROFILE_NO_STACK, 1, 0},
+		{f->postgres, 5310, f->stacks[4], PROFILE_NO_STACK, heavy == 1 ? 150 : 60, 0},
+		{f->node, 7781, f->stacks[5], PROFILE_NO_STACK, 20, 0},
+		{f->node, 7781, f->stacks[6], PROFILE_NO_STACK, 5, 0},
+		{f->kswapd, 902, PROFILE_NO_STACK, f->stacks[7], 12, 0},
 	};
 	struct profile_health h;
 	uint64_t user = 0, kernel = 12 + much / 2, broken = 20;

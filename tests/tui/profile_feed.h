@@ -37,7 +37,8 @@ static inline uint32_t feed_func(struct profile *p, enum func_kind kind, const c
 static inline uint32_t feed_stack(struct profile *p, bool kernel, bool complete,
 				  const uint32_t *frames, uint32_t nframes)
 {
-	struct profile_stack stack = {kernel, complete, nframes, frames};
+	struct profile_stack stack = {
+		.kernel = kernel, .complete = complete, .nframes = nframes, .frames = frames};
 	int64_t id = profile_stack_new(p, &stack);
 
 	assert_true(id >= 0);

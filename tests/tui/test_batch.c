@@ -19,13 +19,20 @@
 #include "tui/folded.h"
 #include "tui/options.h"
 
+static int write_report(FILE *to, struct profile *p, const struct options *options)
+{
+	struct query q = batch_query(options);
+
+	return options->format == FORMAT_FOLDED ? batch_folded(to, p, &q) : batch_text(to, p, &q);
+}
+
 static char *report(struct profile *p, const struct options *options)
 {
 	char *text;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	assert_int_equal(batch_report(to, p, options), 0);
+	assert_int_equal(write_report(to, p, options), 0);
 	fclose(to);
 	assert_int_equal(strlen(text), size);
 	return text;
@@ -35,7 +42,7 @@ static const struct options folded = {.format = FORMAT_FOLDED};
 
 static struct profile_cell cell(uint32_t proc, uint32_t u, uint32_t k, uint64_t count)
 {
-	return (struct profile_cell){proc, proc, u, k, count};
+	return (struct profile_cell){proc, proc, u, k, count, 0};
 }
 
 /* Two processes of one name, a broken stack, kernel frames, a sample without any frame. */
@@ -61,7 +68,14 @@ static struct profile *example(void)
 					.kernel_samples = 8,
 					.user_walks = 18,
 					.complete_walks = 15,
-					.loss = {[LOSS_COUNTS_FULL] = 9, [LOSS_STACK_RING] = 6},
+					.taken = 40,
+					.idle = 340,
+					.ticks = 400,
+					.filtered = 12,
+					.loss = {[LOSS_COUNTS_FULL] = 9,
+						 [LOSS_STACK_RING] = 6,
+						 [LOSS_THROTTLED] = 12,
+						 [LOSS_MISSED] = 8},
 					.ncpus = 2,
 					.frequency = 99,
 					.event = "cpu-clock",
@@ -70,6 +84,7 @@ static struct profile *example(void)
 					.words_max = 1 << 24,
 					.self_ns = NS / 50};
 
+	assert_int_equal(profile_line(p, feed_func(p, FUNC_USER, "work"), "/src/work.c", 12, 1), 0);
 	/* The slice before must not show. */
 	assert_int_equal(feed_commit(p, cells, 4), 0);
 	assert_int_equal(profile_commit(p, cells, sizeof(cells) / sizeof(*cells), &health), 0);
@@ -123,7 +138,9 @@ static void test_text(void **state)
 	static const char *const parts[] = {
 		"2.0 s of cpu-clock at 99 Hz on 2 CPUs\n",
 		"28 samples (20 in user mode, 8 in the kernel), 14.0 a second; lost 9 samples "
-		"(9 the count map was full, 6 counted without their frames)\n",
+		"(9 the count map was full, 6 counted without their frames)\n"
+		"400 ticks due: 40 samples taken, 340 idle, 12 throttled, 8 missed (2.0 %)\n"
+		"throttled by the kernel: lower -F, or raise kernel.perf_event_max_sample_rate\n",
 		"83.3 % of 18 user stacks complete; unwind tables 1.0 of 64.0 MiB in 3 shards; "
 		"own CPU 1.0 % of one\n",
 		/* 13 of node: 6.5 a second at 99 Hz; 5 in the kernel; 3 walks, none complete */
@@ -133,9 +150,9 @@ static void test_text(void **state)
 		"\nHottest functions of node, PID 12 (% of its 13 samples)\n",
 		"\n    38.5     38.5  vmlinux               r [k]\n",
 		"\n    15.4     23.1  libx.so               [jit] [jit]\n",
-		"\n    62.5    100.0  libx.so               work\n",
+		"\n    62.5    100.0  libx.so               work  work.c:12\n",
 		"\nWhy stacks are not complete\n",
-		"\n       3  no table for pc\n",
+		"\n       3       12 node             no table for pc\n",
 	};
 	struct options options = {.format = FORMAT_TEXT};
 	struct profile *p = example();
@@ -206,7 +223,7 @@ static const char *const hostile[] = {"a;b",
 static struct profile *hostile_profile(uint64_t *sum)
 {
 	struct profile *p = profile_new(10, 1000);
-	struct profile_cell cells[HOSTILE * 4];
+	struct profile_cell cells[HOSTILE * (FUNC_END + 1)];
 	size_t n = 0;
 
 	*sum = 0;
@@ -324,11 +341,11 @@ static void test_closed_pipe(void **state)
 		assert_int_equal(pipe(fds), 0);
 		close(fds[0]);
 		to = fdopen(fds[1], "w");
-		assert_int_equal(batch_report(to, p, i ? &folded : &options), -EPIPE);
+		assert_int_equal(write_report(to, p, i ? &folded : &options), -EPIPE);
 		fclose(to);
 	}
 	to = fopen("/dev/full", "w");
-	assert_int_equal(batch_report(to, p, &folded), -ENOSPC);
+	assert_int_equal(write_report(to, p, &folded), -ENOSPC);
 	fclose(to);
 	/* The lock was given back each time. */
 	profile_lock(p);

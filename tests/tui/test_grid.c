@@ -85,6 +85,32 @@ static void fit_marks_the_cut(void **state)
 	grid_free(g);
 }
 
+static void words_are_broken_between(void **state)
+{
+	static const char text[] = "one  two three";
+	static const char longer[] = "a word-of-fifteen b";
+	struct grid *g = grid_new(4, 12);
+
+	(void)state;
+	assert_int_equal(grid_words(g, 0, 0, 0, 12, 2, ROLE_TEXT, text), 2);
+	expect_text(g, "\n\n\n\n");
+	assert_int_equal(grid_words(g, 0, 3, 1, 9, 2, ROLE_TEXT, text), 2);
+	expect_text(g, " one  two\n   three\n\n\n");
+	/* What does not fit is seen to be missing; a long word has a row of its own. */
+	grid_clear(g);
+	assert_int_equal(grid_words(g, 0, 1, 0, 8, 2, ROLE_TEXT, text), 2);
+	expect_text(g, "one  tw…\n\n\n\n");
+	grid_clear(g);
+	assert_int_equal(grid_words(g, 0, 4, 0, 12, 2, ROLE_TEXT, longer), 3);
+	expect_text(g, "a\n  word-of-f…\n  b\n\n");
+	grid_clear(g);
+	assert_int_equal(grid_words(g, 0, 4, 0, 6, 2, ROLE_TEXT, "日本 語 x"), 2);
+	expect_text(g, "日本\n  語 x\n\n\n");
+	assert_int_equal(grid_words(g, 0, 4, 0, 6, 2, ROLE_TEXT, ""), 0);
+	assert_true(grid_words(g, 0, 4, 0, 0, 2, ROLE_TEXT, text) == 3);
+	grid_free(g);
+}
+
 static void ascii_has_nothing_else(void **state)
 {
 	struct grid *g = grid_new(2, 20);
@@ -174,6 +200,7 @@ int main(void)
 		cmocka_unit_test(wide_characters_take_two_cells),
 		cmocka_unit_test(combining_characters_take_none),
 		cmocka_unit_test(fit_marks_the_cut),
+		cmocka_unit_test(words_are_broken_between),
 		cmocka_unit_test(ascii_has_nothing_else),
 		cmocka_unit_test(hostile_text_is_harmless),
 		cmocka_unit_test(bars_stay_in_their_frame),

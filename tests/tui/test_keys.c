@@ -13,6 +13,8 @@
 #include "tui/grid.h"
 #include "tui/help.h"
 #include "tui/keys.h"
+#include "tui/profile.h"
+#include "tui/query.h"
 
 static void names_are_keys(void **state)
 {
@@ -77,11 +79,14 @@ static void help_shows_every_action(void **state)
 {
 	size_t count;
 	const struct key_row *rows = keys_table(&count);
-	struct grid *g = grid_new(100, 100);
+	const struct profile_health last = {
+		.locked = 3 << 20, .shards_created = 2, .shards_max = 16};
+	const struct history kept = {.seconds = 312.4, .bytes = 5 << 20, .bytes_max = 64 << 20};
+	struct grid *g = grid_new(130, 100);
 	char *text;
 
 	(void)state;
-	assert_int_equal(help_draw(g, 0), 0);
+	assert_int_equal(help_draw(g, 0, &last, &kept, NULL), 0);
 	text = grid_text(g);
 	for (size_t i = 0; i < count; i++) {
 		assert_non_null(strstr(text, rows[i].keys));
@@ -90,9 +95,12 @@ static void help_shows_every_action(void **state)
 	free(text);
 	/* On a small screen the last line is reached by scrolling. */
 	grid_resize(g, 15, 60);
-	help_draw(g, help_draw(g, 0));
+	help_draw(g, help_draw(g, 0, &last, &kept, NULL), &last, &kept, NULL);
 	text = grid_text(g);
 	assert_non_null(strstr(text, "[unwind: reason]"));
+	assert_non_null(strstr(text, "5.0 of 64 MiB of memory for the history: 312 of 600 s"));
+	/* 4 MiB a shard */
+	assert_non_null(strstr(text, "11.0 MiB of locked memory: 3.0 of BPF maps, 8 of 64"));
 	free(text);
 	grid_free(g);
 }

@@ -71,9 +71,11 @@ static void test_defaults(void **state)
 	assert_true(options.delay == 1.0);
 	assert_int_equal(options.iterations, 0);
 	assert_int_equal(options.memory, 64);
+	assert_int_equal(options.debug_memory, 256);
+	assert_null(options.symbolize);
 	assert_int_equal(options.format, FORMAT_TEXT);
 	assert_false(options.no_kernel || options.no_user || options.batch || options.check ||
-		     options.ascii || options.no_color);
+		     options.force || options.ascii || options.no_color);
 	assert_null(options.dump_unwind);
 	assert_null(options.theme);
 	assert_null(options.command);
@@ -127,11 +129,33 @@ static void test_numbers(void **state)
 	assert_int_equal(parse("-d .5"), OPTIONS_RUN);
 
 	static const char *const wrong[] = {
-		"-F 0",	      "-F 10000",      "-F -1",	   "-F 1e3",   "-F 0x10",
-		"-F +5",      "-F 9.9",	       "-n 0",	   "-n 5x",    "-n _",
-		"--memory 0", "--memory 4097", "-d 0.09",  "-d 0",     "-d 3600.1",
-		"-d inf",     "-d nan",	       "-d 1,5",   "-d 0x1p3", "-d -1",
-		"-d 1.",      "-d .",	       "-d 1.2.3", "-d 1e1",   "-F 18446744073709551617",
+		"-F 0",
+		"-F 10000",
+		"-F -1",
+		"-F 1e3",
+		"-F 0x10",
+		"-F +5",
+		"-F 9.9",
+		"-n 0",
+		"-n 5x",
+		"-n _",
+		"--memory 0",
+		"--memory 4097",
+		"--debug-memory 0",
+		"--debug-memory 65537",
+		"-d 0.09",
+		"-d 0",
+		"-d 3600.1",
+		"-d inf",
+		"-d nan",
+		"-d 1,5",
+		"-d 0x1p3",
+		"-d -1",
+		"-d 1.",
+		"-d .",
+		"-d 1.2.3",
+		"-d 1e1",
+		"-F 18446744073709551617",
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		assert_refused(wrong[i], "is not a number");
@@ -170,6 +194,23 @@ static void test_user(void **state)
 	assert_refused("-u _", "no user `'");
 }
 
+static void test_groups(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("-p 1"), OPTIONS_RUN);
+	assert_null(options.cgroup);
+	assert_null(options.container);
+	assert_int_equal(parse("-G nginx.service --container 3f29"), OPTIONS_RUN);
+	assert_string_equal(options.cgroup, "nginx.service");
+	assert_string_equal(options.container, "3f29");
+	assert_int_equal(parse("--cgroup a --cgroup /b"), OPTIONS_RUN);
+	assert_string_equal(options.cgroup, "/b");
+	assert_refused("-G _", "--cgroup: nothing to look for");
+	assert_refused("--container _", "--container: nothing to look for");
+	assert_refused("-r x -G a", "-G");
+	assert_refused("-r x --container a", "--container");
+}
+
 static void test_event(void **state)
 {
 	size_t count;
@@ -201,8 +242,16 @@ static void test_batch_and_command(void **state)
 	assert_int_equal(parse("-b -d 5 -n 1 --format folded -K"), OPTIONS_RUN);
 	assert_true(options.batch && options.no_kernel && !options.no_user);
 	assert_int_equal(options.format, FORMAT_FOLDED);
+	assert_int_equal(parse("-b -o dir.json/x.pb.gz"), OPTIONS_RUN);
+	assert_string_equal(options.output, "dir.json/x.pb.gz");
+	assert_int_equal(options.format, FORMAT_PPROF);
+	assert_int_equal(parse("-b --format json -o x.pb.gz"), OPTIONS_RUN);
+	assert_int_equal(options.format, FORMAT_JSON);
+	assert_int_equal(parse("-b --output=report"), OPTIONS_RUN);
+	assert_int_equal(options.format, FORMAT_TEXT);
 	assert_int_equal(parse("-n 3"), OPTIONS_RUN);
 	assert_false(options.batch);
+	assert_null(options.output);
 	assert_int_equal(parse("-U -- sleep -b 5"), OPTIONS_RUN);
 	assert_true(options.no_user && !options.batch);
 	assert_string_equal(options.command[0], "sleep");
@@ -211,13 +260,27 @@ static void test_batch_and_command(void **state)
 	assert_null(options.command[3]);
 	assert_int_equal(parse("--"), OPTIONS_RUN);
 	assert_null(options.command);
-	assert_int_equal(parse("--dump-unwind /bin/ls --check --ascii --no-color --theme nord"),
-			 OPTIONS_RUN);
+	assert_int_equal(
+		parse("--dump-unwind /bin/ls --check --force --ascii --no-color --theme nord"),
+		OPTIONS_RUN);
 	assert_string_equal(options.dump_unwind, "/bin/ls");
 	assert_string_equal(options.theme, "nord");
-	assert_true(options.check && options.ascii && options.no_color);
+	assert_true(options.check && options.force && options.ascii && options.no_color);
 
-	assert_refused("--format json -b", "--format: `json'");
+	assert_refused("--format xml -b", "--format: `xml'");
+	assert_refused("-o x.json", "--batch");
+	assert_refused("-b -o", "needs a value");
+	assert_refused("--diff a", "--diff needs two files");
+	assert_refused("--diff a b --format json", "--diff is written as");
+	assert_refused("-b --baseline a", "--baseline is for the screen");
+	assert_refused("--diff a b --baseline c", "--baseline is for the screen");
+	assert_int_equal(parse("--baseline a"), OPTIONS_RUN);
+	assert_string_equal(options.baseline, "a");
+	options_free(&options);
+	assert_int_equal(parse("--diff a b -o x.icicle.svg"), OPTIONS_RUN);
+	assert_string_equal(options.diff[0], "a");
+	assert_string_equal(options.diff[1], "b");
+	assert_int_equal(options.format, FORMAT_ICICLE);
 	assert_refused("--format text", "--batch");
 	assert_refused("-K -U", "leave nothing");
 	assert_refused("1234", "`1234' is not an option");
@@ -339,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_comm),
 		cmocka_unit_test(test_user),
+		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_event),
 		cmocka_unit_test(test_batch_and_command),
 		cmocka_unit_test(test_help_and_version),

@@ -21,10 +21,8 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #define CHURN 100000
-#define SLOW  20
 #else
 #define CHURN 1000000
-#define SLOW  1
 #endif
 
 /* The profile's own: the function, the three stacks and the process that folding uses. */
@@ -32,17 +30,9 @@
 #define OWN_STACKS 3
 #define OWN_PROCS  1
 
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 static uint64_t samples(const struct profile *p, enum weigh weigh, uint32_t proc)
 {
-	struct query q = {weigh, proc, false, false};
+	struct query q = {.weigh = weigh, .proc = proc};
 
 	return query_samples(p, &q, NULL);
 }
@@ -191,16 +181,16 @@ static void test_bad_cells(void **state)
 	struct profile *p = profile_new(10, 100);
 	uint32_t proc = feed_proc(p, 10, 1, "a", false), s = feed_names(p, false, "main");
 	uint32_t frame = 12345;
-	struct profile_stack stack = {false, true, 1, &frame};
-	struct profile_cell cells[2] = {{proc, 0, s, s, 1}, {proc, 0, s, s, 1}};
+	struct profile_stack stack = {.complete = true, .nframes = 1, .frames = &frame};
+	struct profile_cell cells[2] = {{proc, 0, s, s, 1, 0}, {proc, 0, s, s, 1, 0}};
 
 	(void)state;
 	assert_int_equal(profile_stack_new(p, &stack), -EINVAL);
 	cells[1].proc = proc + 1;
 	assert_int_equal(feed_commit(p, cells, 2), -EINVAL);
-	cells[1] = (struct profile_cell){proc, 0, s + 1, s, 1};
+	cells[1] = (struct profile_cell){proc, 0, s + 1, s, 1, 0};
 	assert_int_equal(feed_commit(p, cells, 2), -EINVAL);
-	cells[1] = (struct profile_cell){proc, 0, s, s + 1, 1};
+	cells[1] = (struct profile_cell){proc, 0, s, s + 1, 1, 0};
 	assert_int_equal(feed_commit(p, cells, 2), -EINVAL);
 	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), 0);
 	assert_int_equal(query_slices(p), 0);
@@ -214,7 +204,7 @@ static void test_bad_cells(void **state)
 static void test_folding(void **state)
 {
 	enum { MAX = 400, LIVE = 10, ROUNDS = 300 };
-	struct query all = {WEIGH_TOTAL, QUERY_ALL, false, false};
+	struct query all = {.weigh = WEIGH_TOTAL, .proc = QUERY_ALL};
 	struct profile *p = profile_new(2, MAX);
 	uint64_t by_proc[LIVE] = {0}, kernel[LIVE] = {0}, complete[LIVE] = {0}, sum = 0, found = 0;
 	uint64_t seed = 42;
@@ -232,9 +222,12 @@ static void test_folding(void **state)
 			uint32_t frame;
 
 			sprintf(names, "main;f%u", feed_random(&seed, 100000));
-			cells[i] = (struct profile_cell){feed_proc(p, 10 + i, 1, "a", false), 0,
-							 PROFILE_NO_STACK, PROFILE_NO_STACK,
-							 1 + feed_random(&seed, 3)};
+			cells[i] = (struct profile_cell){feed_proc(p, 10 + i, 1, "a", false),
+							 0,
+							 PROFILE_NO_STACK,
+							 PROFILE_NO_STACK,
+							 1 + feed_random(&seed, 3),
+							 0};
 			frame = feed_func(p, FUNC_USER, names);
 			cells[i].ustack = feed_stack(p, false, round % 3, &frame, 1);
 			complete[i] += round % 3 ? cells[i].count : 0;
@@ -285,7 +278,7 @@ static void test_folding(void **state)
 
 static uint64_t self_of(const struct profile *p, uint32_t proc, uint32_t func)
 {
-	struct query q = {WEIGH_TOTAL, proc, false, false};
+	struct query q = {.weigh = WEIGH_TOTAL, .proc = proc};
 	struct func_row *rows;
 	uint64_t self = 0;
 	size_t count;
@@ -311,10 +304,10 @@ static void test_folding_exited(void **state)
 	(void)state;
 	for (int i = 0; i < rounds; i++) {
 		last = feed_proc(p, 10 + i, 1, "sh", true);
-		cells[0] = (struct profile_cell){last, 0, feed_names(p, false, "main;one"),
-						 PROFILE_NO_STACK, 1};
-		cells[1] = (struct profile_cell){last, 0, feed_names(p, false, "main;two"),
-						 PROFILE_NO_STACK, 2};
+		cells[0] = (struct profile_cell){
+			last, 0, feed_names(p, false, "main;one"), PROFILE_NO_STACK, 1, 0};
+		cells[1] = (struct profile_cell){
+			last, 0, feed_names(p, false, "main;two"), PROFILE_NO_STACK, 2, 0};
 		assert_int_equal(feed_commit(p, cells, EACH), 0);
 	}
 	assert_int_equal(self_of(p, p->exited, feed_func(p, FUNC_USER, "one")), rounds - 4);
@@ -335,8 +328,12 @@ static void test_folding_moderate(void **state)
 	(void)state;
 	for (int i = 0; i <= MAX; i++) {
 		sprintf(name, "f%d", i);
-		cells[i] = (struct profile_cell){feed_proc(p, 10, 1, "a", false), 0,
-						 feed_names(p, false, name), PROFILE_NO_STACK, 1};
+		cells[i] = (struct profile_cell){feed_proc(p, 10, 1, "a", false),
+						 0,
+						 feed_names(p, false, name),
+						 PROFILE_NO_STACK,
+						 1,
+						 0};
 	}
 	assert_int_equal(feed_commit(p, cells, MAX + 1), 0);
 	assert_in_range(p->totals.count, MAX * 3 / 4 - 1, MAX * 3 / 4);
@@ -356,8 +353,12 @@ static void test_folding_live(void **state)
 		char names[32];
 
 		sprintf(names, "main;f%d", i);
-		cells[i] = (struct profile_cell){feed_proc(p, 10 + i, 1, "a", i % 2), 0,
-						 feed_names(p, false, names), PROFILE_NO_STACK, 3};
+		cells[i] = (struct profile_cell){feed_proc(p, 10 + i, 1, "a", i % 2),
+						 0,
+						 feed_names(p, false, names),
+						 PROFILE_NO_STACK,
+						 3,
+						 0};
 	}
 	assert_int_equal(feed_commit(p, cells, N), 0);
 	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), 3 * N);
@@ -384,8 +385,12 @@ static void test_churn(void **state)
 
 			sprintf(names, "main;leaf%u", feed_random(&seed, 3000));
 			cells[i] = (struct profile_cell){
-				feed_proc(p, (pid_t)(pid % 32768 + 1), pid, "sh", false), pid,
-				feed_names(p, false, names), PROFILE_NO_STACK, 1};
+				feed_proc(p, (pid_t)(pid % 32768 + 1), pid, "sh", false),
+				pid,
+				feed_names(p, false, names),
+				PROFILE_NO_STACK,
+				1,
+				0};
 		}
 		assert_int_equal(feed_commit(p, cells, PER_SLICE), 0);
 		for (int i = 0; i < PER_SLICE; i++) {
@@ -448,63 +453,6 @@ static void test_messages(void **state)
 	profile_free(p);
 }
 
-/* Slices of 5,000 cells, and questions to one process with 500 stacks of 100 frames. */
-static void test_speed(void **state)
-{
-	enum { PROCS = 10, STACKS = 500, DEPTH = 100, ROUNDS = 30 };
-	struct profile *p = profile_new(10, 200000);
-	static struct profile_cell cells[PROCS * STACKS];
-	static uint32_t frames[DEPTH];
-	double commit = 1e9, funcs = 1e9, tree = 1e9, procs = 1e9;
-	uint64_t seed = 3;
-	struct query q = {WEIGH_WINDOW, 0, false, false};
-
-	(void)state;
-	for (int i = 0; i < PROCS * STACKS; i++) {
-		for (int f = 0; f < DEPTH; f++) {
-			char name[32];
-
-			sprintf(name, "p%d_f%u", i / STACKS, feed_random(&seed, f < 60 ? 3 : 400));
-			frames[f] = feed_func(p, FUNC_USER, name);
-		}
-		cells[i] = (struct profile_cell){feed_proc(p, 10 + i / STACKS, 1, "a", false), 0,
-						 feed_stack(p, false, true, frames, DEPTH),
-						 PROFILE_NO_STACK, 1};
-	}
-	q.proc = cells[0].proc;
-	for (int i = 0; i < ROUNDS; i++) {
-		double t0 = now_ms(), t1, t2, t3, t4;
-		struct query all = {WEIGH_WINDOW, QUERY_ALL, false, false};
-		struct func_row *rows;
-		struct proc_row *prows;
-		struct tree t;
-		size_t n;
-
-		assert_int_equal(feed_commit(p, cells, PROCS * STACKS), 0);
-		t1 = now_ms();
-		assert_int_equal(query_funcs(p, &q, &rows, &n), 0);
-		t2 = now_ms();
-		assert_int_equal(query_tree(p, &q, &t), 0);
-		t3 = now_ms();
-		assert_int_equal(query_procs(p, &all, &prows, &n), 0);
-		t4 = now_ms();
-		free(rows);
-		free(prows);
-		free(t.nodes);
-		commit = t1 - t0 < commit || i == 20 ? t1 - t0 : commit; /* full window only */
-		funcs = t2 - t1 < funcs ? t2 - t1 : funcs;
-		tree = t3 - t2 < tree ? t3 - t2 : tree;
-		procs = t4 - t3 < procs ? t4 - t3 : procs;
-	}
-	print_message("commit of 5,000 cells %.2f ms; 500 stacks of 100 frames: functions %.2f ms, "
-		      "tree %.2f ms; processes %.2f ms\n",
-		      commit, funcs, tree, procs);
-	assert_true(commit < 3 * SLOW);
-	assert_true(funcs < 2 * SLOW);
-	assert_true(tree < 4 * SLOW);
-	profile_free(p);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -514,7 +462,7 @@ int main(void)
 		cmocka_unit_test(test_bad_cells),	 cmocka_unit_test(test_folding),
 		cmocka_unit_test(test_folding_live),	 cmocka_unit_test(test_folding_exited),
 		cmocka_unit_test(test_folding_moderate), cmocka_unit_test(test_churn),
-		cmocka_unit_test(test_messages),	 cmocka_unit_test(test_speed),
+		cmocka_unit_test(test_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

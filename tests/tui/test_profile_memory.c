@@ -48,23 +48,29 @@ static void *failing_reallocarray(void *p, size_t n, size_t size)
 #define reallocarray failing_reallocarray
 
 /* Names that are static in more than one of the files. */
-#define count_cell procs_count_cell
-#define by_count   tree_by_count
-#define by_total   tree_by_total
+#define count_cell  procs_count_cell
+#define before_cell procs_before_cell
+#define by_count    tree_by_count
+#define by_total    tree_by_total
 #include "tui/query_procs.c"
 #undef count_cell
+#undef before_cell
 #include "tui/query_tree.c"
 #undef by_count
 #undef by_total
+#include "tui/cellids.c"
 #include "tui/celltable.c"
 #include "tui/folded.c"
 #include "tui/idtable.c"
 #include "tui/profile.c"
+#include "tui/profile_extract.c"
 #include "tui/profile_fold.c"
+#include "tui/profile_history.c"
 #include "tui/profile_message.c"
 #include "tui/profile_names.c"
 #include "tui/profile_pool.c"
 #include "tui/query.c"
+#include "tui/query_decay.c"
 #include "tui/query_funcs.c"
 
 #undef malloc
@@ -78,7 +84,8 @@ static int64_t stack_make_named(struct profile *p, const char *name, bool kernel
 {
 	int64_t func = profile_func(p, kernel ? FUNC_KERNEL : FUNC_USER, name, "m");
 	uint32_t frames[3];
-	struct profile_stack stack = {kernel, !kernel, 3, frames};
+	struct profile_stack stack = {
+		.kernel = kernel, .complete = !kernel, .nframes = 3, .frames = frames};
 
 	if (func < 0)
 		return func;
@@ -107,8 +114,8 @@ static int feed(struct profile *p, int round)
 			err = (int)stack;
 			break;
 		}
-		cells[n] = (struct profile_cell){(uint32_t)proc, 0, PROFILE_NO_STACK,
-						 (uint32_t)stack, 2};
+		cells[n] = (struct profile_cell){(uint32_t)proc,  0, PROFILE_NO_STACK,
+						 (uint32_t)stack, 2, 0};
 	}
 	if (!err)
 		err = profile_commit(p, cells, CELLS, &health);
@@ -117,9 +124,9 @@ static int feed(struct profile *p, int round)
 	return err;
 }
 
-static int ask(const struct profile *p)
+static int ask(struct profile *p)
 {
-	struct query q = {WEIGH_TOTAL, QUERY_ALL, false, false};
+	struct query q = {.weigh = WEIGH_TOTAL, .proc = QUERY_ALL};
 	struct func_row *funcs = NULL;
 	struct proc_row *procs = NULL;
 	struct folded folded;
@@ -138,12 +145,23 @@ static int ask(const struct profile *p)
 	last = folded_read(&folded, p, &q);
 	err = err ? err : last;
 	folded_free(&folded);
+	last = extract_weighed(p, EXTRACT_MOMENT, WEIGH_WINDOW);
+	err = err ? err : last;
+	last = extract_weighed(p, EXTRACT_BASELINE, WEIGH_DECAY);
+	err = err ? err : last;
+	q = (struct query){.weigh = WEIGH_MOMENT, .proc = QUERY_ALL, .baseline = true};
+	last = query_funcs(p, &q, &funcs, &n);
+	err = err ? err : last;
+	free(funcs);
+	last = query_tree(p, &q, &tree);
+	err = err ? err : last;
+	free(tree.nodes);
 	return err;
 }
 
 static uint64_t total(const struct profile *p)
 {
-	struct query q = {WEIGH_TOTAL, QUERY_ALL, false, false};
+	struct query q = {.weigh = WEIGH_TOTAL, .proc = QUERY_ALL};
 
 	return query_samples(p, &q, NULL);
 }

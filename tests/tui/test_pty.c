@@ -1,257 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The screen on a pseudo-terminal, seen through a terminal emulator: what it shows, and that the
- * terminal is given back however the program ends. demo (beside this program) needs no rights and
- * is always tested; STACKTOP_BIN names the real binary, which samples this machine.
+ * The screen on a pseudo-terminal: that keys reach it, and that the terminal is given back however
+ * the program ends.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <pty.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
-#include <termios.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 #include <vterm.h>
 
-#define RAW_MAX	 (1 << 20)
-#define PATIENCE 10000 /* ms; the machine may be busy */
-#define MAX_ENV	 8
-
-struct session {
-	VTerm *vt;
-	VTermScreen *screen;
-	int rows, cols;
-	int master;
-	int reports; /* wait(2) states of the program, from the shell */
-	pid_t shell; /* leader of the terminal's session */
-	pid_t program;
-	struct termios before;
-	bool alternate, cursor_hidden;
-	char *raw; /* all that was written, NUL-terminated */
-	size_t nraw;
-	char text[200 * 64 * 8];
-};
-
-static char demo[512];
-
-static int on_property(VTermProp property, VTermValue *value, void *user)
-{
-	struct session *s = user;
-
-	if (property == VTERM_PROP_ALTSCREEN)
-		s->alternate = value->boolean;
-	if (property == VTERM_PROP_CURSORVISIBLE)
-		s->cursor_hidden = !value->boolean;
-	return 1;
-}
-
-static const VTermScreenCallbacks callbacks = {.settermprop = on_property};
-
-static volatile pid_t shell_program;
-
-/* What `fg` does. */
-static void shell_continue(int signal)
-{
-	(void)signal;
-	tcsetpgrp(0, shell_program);
-	kill(shell_program, SIGCONT);
-}
-
-/* A shell is needed between: the group of a session's leader is never stopped by ^Z. */
-static void shell(const char *const *argv, const char *const *env, int reports)
-{
-	pid_t pid;
-	int state;
-
-	signal(SIGTTOU, SIG_IGN);
-	pid = fork();
-	if (pid == 0) {
-		setpgid(0, 0);
-		tcsetpgrp(0, getpid());
-		signal(SIGTTOU, SIG_DFL);
-		for (; *env; env++)
-			putenv((char *)*env);
-		execv(argv[0], (char *const *)argv);
-		_exit(126);
-	}
-	shell_program = pid;
-	signal(SIGUSR1, shell_continue);
-	if (write(reports, &pid, sizeof(pid)) < 0)
-		_exit(1);
-	while (waitpid(pid, &state, WUNTRACED | WCONTINUED) > 0) {
-		if (WIFSTOPPED(state))
-			tcsetpgrp(0, getpid());
-		if (write(reports, &state, sizeof(state)) < 0 || WIFEXITED(state) ||
-		    WIFSIGNALED(state))
-			break;
-	}
-	/* The terminal's state can be read while somebody has it open. */
-	sleep(30);
-	_exit(0);
-}
-
-static struct session *session_start(int rows, int cols, const char *const *argv,
-				     const char *const *env)
-{
-	struct session *s = calloc(1, sizeof(*s));
-	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
-	int reports[2];
-
-	s->rows = rows;
-	s->cols = cols;
-	s->raw = calloc(1, RAW_MAX);
-	assert_int_equal(pipe2(reports, O_CLOEXEC), 0);
-	s->shell = forkpty(&s->master, NULL, NULL, &size);
-	assert_true(s->shell >= 0);
-	if (s->shell == 0) {
-		tcgetattr(0, &s->before);
-		shell(argv, env, reports[1]);
-	}
-	tcgetattr(s->master, &s->before);
-	close(reports[1]);
-	s->reports = reports[0];
-	assert_int_equal(read(s->reports, &s->program, sizeof(s->program)), sizeof(s->program));
-	fcntl(s->master, F_SETFL, O_NONBLOCK);
-	s->vt = vterm_new(rows, cols);
-	vterm_set_utf8(s->vt, 1);
-	s->screen = vterm_obtain_screen(s->vt);
-	vterm_screen_enable_altscreen(s->screen, 1);
-	vterm_screen_set_callbacks(s->screen, &callbacks, s);
-	vterm_screen_reset(s->screen, 1);
-	s->cursor_hidden = false;
-	return s;
-}
-
-static void session_end(struct session *s)
-{
-	kill(s->program, SIGKILL);
-	kill(s->shell, SIGKILL);
-	waitpid(s->shell, NULL, 0);
-	close(s->master);
-	close(s->reports);
-	vterm_free(s->vt);
-	free(s->raw);
-	free(s);
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* Reads what was written within ms; false: nothing came. */
-static bool pump(struct session *s, int ms)
-{
-	struct pollfd fd = {.fd = s->master, .events = POLLIN};
-	char buffer[4096];
-	ssize_t n;
-
-	if (poll(&fd, 1, ms) <= 0)
-		return false;
-	n = read(s->master, buffer, sizeof(buffer));
-	if (n <= 0)
-		return false;
-	vterm_input_write(s->vt, buffer, (size_t)n);
-	if (s->nraw + (size_t)n < RAW_MAX) {
-		memcpy(s->raw + s->nraw, buffer, (size_t)n);
-		s->nraw += (size_t)n;
-	}
-	return true;
-}
-
-static const char *screen_text(struct session *s)
-{
-	char *to = s->text;
-
-	for (int row = 0; row < s->rows; row++) {
-		for (int col = 0; col < s->cols; col++) {
-			VTermScreenCell cell;
-			uint32_t ch;
-
-			vterm_screen_get_cell(s->screen, (VTermPos){row, col}, &cell);
-			ch = cell.chars[0];
-			/* Letters are compared; every other character is a question mark. */
-			*to++ = ch == 0 ? ' ' : ch < 0x7f ? (char)ch : '?';
-		}
-		*to++ = '\n';
-	}
-	*to = '\0';
-	return s->text;
-}
-
-static void wait_for(struct session *s, const char *want)
-{
-	int64_t until = now_ms() + PATIENCE;
-
-	while (!strstr(screen_text(s), want)) {
-		if (now_ms() > until)
-			fail_msg("'%s' did not appear:\n%s", want, s->text);
-		pump(s, 50);
-	}
-}
-
-static void type(struct session *s, const char *keys)
-{
-	assert_int_equal(write(s->master, keys, strlen(keys)), (ssize_t)strlen(keys));
-}
-
-/* Next state of the program as wait(2) tells it. */
-static int state_next(struct session *s)
-{
-	struct pollfd fd = {.fd = s->reports, .events = POLLIN};
-	int64_t until = now_ms() + PATIENCE;
-	int state;
-
-	while (poll(&fd, 1, 0) == 0) {
-		if (now_ms() > until)
-			fail_msg("the program did not end:\n%s", screen_text(s));
-		pump(s, 20);
-	}
-	assert_int_equal(read(s->reports, &state, sizeof(state)), sizeof(state));
-	while (pump(s, 50))
-		;
-	return state;
-}
-
-static void assert_given_back(struct session *s)
-{
-	struct termios after;
-
-	assert_int_equal(tcgetattr(s->master, &after), 0);
-	assert_int_equal(after.c_lflag, s->before.c_lflag);
-	assert_int_equal(after.c_iflag, s->before.c_iflag);
-	assert_int_equal(after.c_oflag, s->before.c_oflag);
-	assert_false(s->alternate);
-	assert_false(s->cursor_hidden);
-}
-
-#define XTERM "TERM=xterm-256color"
-
-static struct session *demo_start(int rows, int cols, const char *first, const char *second)
-{
-	const char *argv[] = {demo, NULL};
-	const char *env[] = {"LC_ALL=C.UTF-8", first, second, NULL};
-
-	return session_start(rows, cols, argv, env);
-}
-
-/* --- tests --------------------------------------------------------------------------------- */
+#include "tests/tui/pty_session.h"
 
 static void keys_change_the_screen(void **state)
 {
@@ -282,6 +43,50 @@ static void keys_change_the_screen(void **state)
 	session_end(s);
 }
 
+/* A sequence is one key, or none: its characters are not pressed. */
+static void sequences_are_no_letters(void **state)
+{
+	static const char *const unknown[] = {"\x1b[57~",    "\x1b[1;9Q", "\x1b[[~",
+					      "\x1b[?61;7c", "\x1bOz",	  "\x1b[97;5u"};
+	struct session *s = demo_start(24, 100, XTERM, NULL);
+
+	(void)state;
+	wait_for(s, "nginx: wor");
+	type(s, "2");
+	wait_for(s, "[2 Funcs]");
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		type(s, unknown[i]);
+	type(s, "\x1b[15~3"); /* F5 means nothing in Funcs */
+	wait_for(s, "[3 Tree]");
+	assert_non_null(strstr(screen_text(s), "every 1.0 s"));
+	assert_non_null(strstr(screen_text(s), "? LIVE")); /* ~ would have made it a star */
+	type(s, "\x1b[11~");				   /* F1 */
+	wait_for(s, "stacktop: keys");
+	type(s, "\x1b\x1b[17~"); /* Esc, which takes the help away, and F6 */
+	wait_for(s, "[3 Tree]");
+	type(s, "1");
+	wait_for(s, "[1 Procs]");
+	type(s, "\x1b[17~");
+	wait_for(s, "Sort by");
+	type(s, "\x1b[24~\x1b");
+	wait_for(s, "nginx: wor");
+	type(s, "\x1b[4~"); /* End of a VT220; xterm's is ESC O F */
+	wait_for(s, "Functions of 902");
+	type(s, "\x1b[1~");
+	wait_for(s, "Functions of 4121");
+	/* Esc and another key at once, one of them a sequence, are two keys. */
+	type(s, "/");
+	wait_for(s, "Search:");
+	type(s, "\x1b\x1b[11~");
+	wait_for(s, "stacktop: keys");
+	type(s, "\x1bz");
+	wait_for(s, "FROZEN");
+	assert_non_null(strstr(screen_text(s), "every 1.0 s"));
+	type(s, "q");
+	assert_int_equal(state_next(s), 0);
+	session_end(s);
+}
+
 static void ends_by_signal(int signal, int status)
 {
 	struct session *s = demo_start(24, 80, XTERM, NULL);
@@ -293,12 +98,62 @@ static void ends_by_signal(int signal, int status)
 	session_end(s);
 }
 
+/* A terminal that controls nobody tells nobody that it is gone. */
+static void gone_without_a_signal(void **state)
+{
+	const char *argv[] = {demo, NULL};
+	struct winsize size = {.ws_row = 24, .ws_col = 80};
+	int64_t until = now_ms() + PATIENCE;
+	char raw[65536] = "";
+	size_t n = 0;
+	int master, slave, end;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(openpty(&master, &slave, NULL, NULL, &size), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		setsid();
+		putenv((char *)XTERM);
+		putenv((char *)"LC_ALL=C.UTF-8");
+		for (int fd = 0; fd < 3; fd++)
+			dup2(slave, fd);
+		close(master);
+		close(slave);
+		execv(argv[0], (char *const *)argv);
+		_exit(126);
+	}
+	close(slave);
+	fcntl(master, F_SETFL, O_NONBLOCK);
+	while (!strstr(raw, "nginx: wor") && now_ms() < until) {
+		struct pollfd fd = {.fd = master, .events = POLLIN};
+		ssize_t more;
+
+		poll(&fd, 1, 50);
+		more = read(master, raw + n, sizeof(raw) - 1 - n);
+		n += more > 0 ? (size_t)more : 0;
+		raw[n] = '\0';
+	}
+	assert_non_null(strstr(raw, "nginx: wor"));
+	close(master);
+	for (until = now_ms() + PATIENCE; waitpid(pid, &end, WNOHANG) == 0; usleep(20000)) {
+		if (now_ms() < until)
+			continue;
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		fail_msg("it goes on without a terminal");
+	}
+	assert_int_equal(end, 0);
+}
+
 static void signals_that_ask_end_it(void **state)
 {
 	(void)state;
 	ends_by_signal(SIGINT, (128 + SIGINT) << 8);
 	ends_by_signal(SIGTERM, (128 + SIGTERM) << 8);
 	ends_by_signal(SIGHUP, (128 + SIGHUP) << 8);
+	ends_by_signal(SIGQUIT, (128 + SIGQUIT) << 8);
 }
 
 static void crashes_give_the_terminal_back(void **state)
@@ -324,14 +179,44 @@ static void crashes_give_the_terminal_back(void **state)
 	}
 }
 
-static void control_c_ends_it(void **state)
+static void ends_by_key(const char *key, int signal)
 {
 	struct session *s = demo_start(24, 80, XTERM, NULL);
 
+	wait_for(s, "nginx: wor");
+	type(s, key);
+	assert_int_equal(state_next(s), (128 + signal) << 8);
+	assert_given_back(s);
+	session_end(s);
+}
+
+static void control_keys_end_it(void **state)
+{
+	(void)state;
+	ends_by_key("\x03", SIGINT);
+	ends_by_key("\x1c", SIGQUIT);
+}
+
+/* The demo takes for ever for a picture of that name. */
+static void nobody_waits_for_a_disk(void **state)
+{
+	struct session *s = demo_start(24, 80, XTERM, NULL);
+	int end;
+
 	(void)state;
 	wait_for(s, "nginx: wor");
+	type(s, "P\x15slow.txt\rP\x15slow.txt\r");
+	wait_for(s, "still being written");
+	type(s, "2");
+	wait_for(s, "[2 Funcs]");
+	type(s, "q");
+	for (int64_t until = now_ms() + PATIENCE; s->alternate; pump(s, 20))
+		if (now_ms() > until)
+			fail_msg("the screen stays");
+	wait_for(s, "^C gives it up");
 	type(s, "\x03");
-	assert_int_equal(state_next(s), (128 + SIGINT) << 8);
+	end = state_next(s);
+	assert_true(WIFSIGNALED(end) && WTERMSIG(end) == SIGINT);
 	assert_given_back(s);
 	session_end(s);
 }
@@ -394,150 +279,21 @@ static void resize_redraws(void **state)
 	session_end(s);
 }
 
-static void terminals_that_work(void **state)
-{
-	static const char *const terms[] = {"TERM=xterm",  "TERM=vt100",	 "TERM=linux",
-					    "TERM=screen", "TERM=tmux-256color", "TERM=ansi"};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
-		struct session *s = demo_start(24, 80, terms[i], NULL);
-		int64_t until = now_ms() + 300;
-
-		while (now_ms() < until || s->nraw < 1000)
-			if (!pump(s, 50) && now_ms() > until + PATIENCE)
-				break;
-		if (!strstr(s->raw, "Procs")) {
-			/* A small system may lack the description; then it is told so. */
-			assert_non_null(strstr(s->raw, "unknown"));
-		} else {
-			type(s, "q");
-			assert_int_equal(state_next(s), 0);
-		}
-		session_end(s);
-	}
-}
-
-static void terminals_that_do_not(void **state)
-{
-	static const struct {
-		const char *term, *message;
-	} cases[] = {
-		{"TERM=dumb", "cannot move its cursor"},
-		{"TERM=nosuch-terminal", "TERM=nosuch-terminal is unknown"},
-		{"TERM=", "TERM is not set"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < 3; i++) {
-		struct session *s = demo_start(24, 80, cases[i].term, NULL);
-
-		assert_int_equal(state_next(s), 1 << 8);
-		assert_non_null(strstr(s->raw, cases[i].message));
-		assert_non_null(strstr(s->raw, "--batch"));
-		assert_given_back(s);
-		session_end(s);
-	}
-}
-
-/* A colour is SGR 30 to 49 or 90 to 107, anywhere in the list of a sequence. */
-static bool has_color(const char *raw)
-{
-	for (const char *at = raw; (at = strstr(at, "\x1b[")); at += 2) {
-		const char *end = at + 2 + strspn(at + 2, "0123456789;");
-
-		if (*end != 'm')
-			continue;
-		for (const char *n = at + 1; n < end; n = strpbrk(n + 1, ";m")) {
-			int value = atoi(n + 1);
-
-			if ((value >= 30 && value < 39) || (value >= 40 && value < 49) ||
-			    (value >= 90 && value < 108))
-				return true;
-		}
-	}
-	return false;
-}
-
-static void colors_and_none(void **state)
-{
-	struct session *s = demo_start(24, 80, XTERM, NULL);
-
-	(void)state;
-	wait_for(s, "nginx: wor");
-	assert_true(has_color(s->raw));
-	session_end(s);
-	s = demo_start(24, 80, XTERM, "NO_COLOR=1");
-	wait_for(s, "nginx: wor");
-	assert_false(has_color(s->raw));
-	session_end(s);
-}
-
-static void other_locales_get_ascii(void **state)
-{
-	struct session *s = demo_start(24, 80, XTERM, "LC_ALL=C");
-
-	(void)state;
-	wait_for(s, "nginx: wor");
-	type(s, "~3");
-	wait_for(s, "[3 Tree]");
-	for (size_t i = 0; i < s->nraw; i++)
-		assert_true((unsigned char)s->raw[i] < 0x80);
-	session_end(s);
-	s = demo_start(24, 80, XTERM, NULL);
-	wait_for(s, "nginx: wor");
-	assert_non_null(strstr(s->raw, "●"));
-	session_end(s);
-}
-
-static void real_binary_shows_this_machine(void **state)
-{
-	const char *binary = getenv("STACKTOP_BIN");
-	const char *argv[] = {binary, NULL};
-	const char *env[] = {"LC_ALL=C.UTF-8", XTERM, NULL};
-	struct session *s;
-
-	(void)state;
-	if (!binary || access(binary, X_OK)) {
-		print_message("STACKTOP_BIN is not set: the real binary is not tested here\n");
-		skip();
-	}
-	s = session_start(30, 100, argv, env);
-	wait_for(s, "[1 Procs]");
-	wait_for(s, "Functions of");
-	type(s, "3");
-	wait_for(s, "CALL TREE");
-	wait_for(s, "[-]");
-	type(s, "z");
-	wait_for(s, "FROZEN");
-	type(s, "zq");
-	assert_int_equal(state_next(s), 0);
-	assert_given_back(s);
-	session_end(s);
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_change_the_screen),
+		cmocka_unit_test(sequences_are_no_letters),
 		cmocka_unit_test(signals_that_ask_end_it),
 		cmocka_unit_test(crashes_give_the_terminal_back),
-		cmocka_unit_test(control_c_ends_it),
+		cmocka_unit_test(control_keys_end_it),
+		cmocka_unit_test(nobody_waits_for_a_disk),
+		cmocka_unit_test(gone_without_a_signal),
 		cmocka_unit_test(stops_and_goes_on),
 		cmocka_unit_test(resize_redraws),
-		cmocka_unit_test(terminals_that_work),
-		cmocka_unit_test(terminals_that_do_not),
-		cmocka_unit_test(colors_and_none),
-		cmocka_unit_test(other_locales_get_ascii),
-		cmocka_unit_test(real_binary_shows_this_machine),
 	};
-	char *slash;
 
 	(void)argc;
-	snprintf(demo, sizeof(demo), "%s", argv[0]);
-	slash = strrchr(demo, '/');
-	snprintf(slash ? slash + 1 : demo, sizeof(demo) - (size_t)(slash ? slash + 1 - demo : 0),
-		 "demo");
-	signal(SIGPIPE, SIG_IGN);
+	pty_setup(argv[0]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

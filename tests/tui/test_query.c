@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include "profile_feed.h"
 #include "tui/profile.h"
 #include "tui/query.h"
@@ -277,7 +278,7 @@ static void check_procs(struct profile *p, const struct model *m, const struct q
 		assert_int_equal(rows[i].complete, row.complete);
 		assert_memory_equal(rows[i].history, row.history, sizeof(row.history));
 		assert_true(rows[i].rate == (double)row.samples / (to - from));
-		assert_true(rows[i].cpu_percent == 100 * rows[i].rate / 99);
+		assert_true(fabs(rows[i].cpu_percent - 100 * rows[i].rate / 99) < 1e-9);
 		for (int f = 0; f < FUNCS; f++)
 			most = self[f] > most ? self[f] : most;
 		if (most)
@@ -293,7 +294,10 @@ static void check_all(struct profile *p, const struct model *m, const uint32_t *
 {
 	for (int i = 0; i < 3 * 2 * 2 * (PROCS + 1); i++) {
 		int proc = i / 12 - 1;
-		struct query q = {i % 3, proc < 0 ? QUERY_ALL : procs[proc], i / 3 % 2, i / 6 % 2};
+		struct query q = {.weigh = i % 3,
+				  .proc = proc < 0 ? QUERY_ALL : procs[proc],
+				  .hide_kernel = i / 3 % 2,
+				  .hide_user = i / 6 % 2};
 
 		check_funcs(p, m, &q, proc);
 		check_tree(p, m, &q, proc);
@@ -352,10 +356,12 @@ static void slice_feed(struct profile *p, struct model *m, const uint32_t *procs
 		cell->u = cell->u < 0 ? -1 : cell->u;
 		cell->k = cell->k >= STACKS ? -1 : cell->k;
 		cell->count = feed_random(seed, 9) + 1;
-		cells[i] = (struct profile_cell){procs[cell->proc], feed_random(seed, 3),
+		cells[i] = (struct profile_cell){procs[cell->proc],
+						 feed_random(seed, 3),
 						 cell->u < 0 ? PROFILE_NO_STACK : stacks[cell->u],
 						 cell->k < 0 ? PROFILE_NO_STACK : stacks[cell->k],
-						 cell->count};
+						 cell->count,
+						 0};
 	}
 	m->ncells[s] = n;
 	assert_int_equal(feed_commit(p, cells, (size_t)n), 0);
@@ -403,7 +409,7 @@ static void test_empty(void **state)
 
 	(void)state;
 	for (int weigh = 0; weigh < 3; weigh++) {
-		struct query q = {(enum weigh)weigh, QUERY_ALL, false, false};
+		struct query q = {.weigh = (enum weigh)weigh, .proc = QUERY_ALL};
 
 		assert_int_equal(query_procs(p, &q, &procs, &n), 0);
 		assert_int_equal(n, 0);
@@ -466,7 +472,7 @@ static void test_health(void **state)
 /* A node is the same node after its function was forgotten and came back under another id. */
 static void test_path_is_stable(void **state)
 {
-	struct query q = {WEIGH_LAST, QUERY_ALL, false, false};
+	struct query q = {.weigh = WEIGH_LAST, .proc = QUERY_ALL};
 	uint64_t paths[2];
 
 	(void)state;
@@ -493,7 +499,7 @@ static void test_path_is_stable(void **state)
 static void test_tree_is_bounded(void **state)
 {
 	enum { N = 2100, DEEP = 120 };
-	struct query q = {WEIGH_LAST, QUERY_ALL, false, false};
+	struct query q = {.weigh = WEIGH_LAST, .proc = QUERY_ALL};
 	struct profile *p = profile_new(10, 100000);
 	struct profile_cell *cells = calloc(N, sizeof(*cells));
 	uint32_t frames[DEEP], proc = feed_proc(p, 1, 1, "a", false), level;
@@ -508,8 +514,12 @@ static void test_tree_is_bounded(void **state)
 			frames[f] = feed_func(p, FUNC_USER, name);
 		}
 		/* The only frequent one comes last: it must not be the one that has no room. */
-		cells[i] = (struct profile_cell){proc, 0, feed_stack(p, false, true, frames, DEEP),
-						 PROFILE_NO_STACK, i == N - 1 ? 1000 : 1};
+		cells[i] = (struct profile_cell){proc,
+						 0,
+						 feed_stack(p, false, true, frames, DEEP),
+						 PROFILE_NO_STACK,
+						 i == N - 1 ? 1000 : 1,
+						 0};
 	}
 	assert_int_equal(feed_commit(p, cells, N), 0);
 	assert_int_equal(query_tree(p, &q, &tree), 0);
@@ -532,7 +542,7 @@ static void test_attached(void **state)
 	struct profile *p = profile_new(10, 100);
 	struct profile_proc info = {.pid = 7, .image = 1, .attached = true};
 	struct profile_health health = {.elapsed = NS, .filtering = true, .frequency = 99};
-	struct query q = {WEIGH_WINDOW, QUERY_ALL, false, false};
+	struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
 	struct proc_row *rows;
 	size_t n;
 
@@ -549,12 +559,44 @@ static void test_attached(void **state)
 	profile_free(p);
 }
 
+/* Samples of an event that does not come with time say nothing of a CPU's. */
+static void test_shares_of_samples(void **state)
+{
+	struct profile *p = profile_new(10, 100);
+	uint32_t stack = feed_names(p, false, "f");
+	struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
+	struct profile_cell cells[2] = {
+		{feed_proc(p, 1, 1, "a", false), 0, stack, PROFILE_NO_STACK, 30, 0},
+		{feed_proc(p, 2, 1, "b", false), 0, stack, PROFILE_NO_STACK, 10, 0}};
+	struct profile_health health = {.elapsed = NS,
+					.ncpus = 2,
+					.frequency = 99,
+					.samples = 40,
+					.event = "context-switches"};
+	struct proc_row *rows;
+	size_t count;
+
+	(void)state;
+	for (int slice = 0; slice < 3; slice++)
+		assert_int_equal(profile_commit(p, cells, 2, &health), 0);
+	assert_int_equal(query_procs(p, &q, &rows, &count), 0);
+	assert_int_equal(count, 2);
+	for (size_t i = 0; i < count; i++)
+		assert_true(rows[i].cpu_percent == (rows[i].samples == 90 ? 75 : 25));
+	free(rows);
+	profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_model),		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_health),		cmocka_unit_test(test_path_is_stable),
-		cmocka_unit_test(test_tree_is_bounded), cmocka_unit_test(test_attached),
+		cmocka_unit_test(test_model),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_health),
+		cmocka_unit_test(test_path_is_stable),
+		cmocka_unit_test(test_tree_is_bounded),
+		cmocka_unit_test(test_attached),
+		cmocka_unit_test(test_shares_of_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

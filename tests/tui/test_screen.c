@@ -5,166 +5,18 @@
  * files of expected/; STACKTOP_EXPECTED=write makes them anew, to be read before they are kept.
  */
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "symbols/cgroup.h"
+#include "tests/tui/screens.h"
+#include "tui/questions.h"
 
-#include "tests/tui/feed.h"
-#include "tui/engine.h"
-#include "tui/options.h"
-#include "tui/ui.h"
-
-static enum engine_command posted;
-static char posted_arg[64];
-static int nposted;
-
-void __wrap_engine_post(struct engine *engine, enum engine_command command, const char *arg);
-
-void __wrap_engine_post(struct engine *engine, enum engine_command command, const char *arg)
-{
-	(void)engine;
-	posted = command;
-	snprintf(posted_arg, sizeof(posted_arg), "%s", arg);
-	nposted++;
-}
-
-struct fixture {
-	struct feed feed;
-	struct ui *ui;
-	struct grid *g;
-	char *text;
-	char engine; /* only its address counts */
-};
-
-static int setup(void **state)
-{
-	static const struct options options = {.delay = 1};
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	feed_open(&f->feed);
-	f->ui = ui_new(f->feed.p, (struct engine *)&f->engine, &options);
-	f->ui->utf8 = true;
-	f->ui->now = FEED_NOW;
-	strcpy(f->ui->clock, "14:03:21");
-	strcpy(f->ui->host, "web-07");
-	f->g = grid_new(30, 100);
-	nposted = 0;
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	ui_free(f->ui);
-	grid_free(f->g);
-	feed_close(&f->feed);
-	free(f->text);
-	free(f);
-	return 0;
-}
-
-static void slices(struct fixture *f, int n, int heavy)
-{
-	while (n--)
-		assert_int_equal(feed_slice(&f->feed, heavy), 0);
-	assert_int_equal(ui_refresh(f->ui), 0);
-}
-
-/* Keys are characters; `\n` is Enter, `\b` Backspace. */
-static void type(struct fixture *f, const char *keys)
-{
-	for (; *keys; keys++)
-		ui_key(f->ui, *keys == '\n'   ? KEYCODE_ENTER
-			      : *keys == '\b' ? KEYCODE_BACKSPACE
-					      : *keys);
-}
-
-static const char *screen(struct fixture *f)
-{
-	free(f->text);
-	ui_draw(f->ui, f->g);
-	f->text = grid_text(f->g);
-	return f->text;
-}
-
-static void assert_shows(struct fixture *f, const char *want)
-{
-	if (!strstr(screen(f), want))
-		fail_msg("'%s' is not on the screen:\n%s", want, f->text);
-}
-
-static void assert_hides(struct fixture *f, const char *unwanted)
-{
-	if (strstr(screen(f), unwanted))
-		fail_msg("'%s' is on the screen:\n%s", unwanted, f->text);
-}
-
-/* The text of the row that the cursor of the view is on. */
-static const char *cursor_row(struct fixture *f)
-{
-	static char row[1024];
-	const char *line = screen(f);
-
-	for (int i = 0; i < f->g->rows; i++) {
-		const char *end = strchr(line, '\n');
-
-		if (f->g->cells[(size_t)i * f->g->cols + 20].role == ROLE_CURSOR) {
-			snprintf(row, sizeof(row), "%.*s", (int)(end - line), line);
-			return row;
-		}
-		line = end + 1;
-	}
-	return "";
-}
-
-static void assert_cursor_on(struct fixture *f, const char *want)
-{
-	const char *row = cursor_row(f);
-
-	if (!strstr(row, want))
-		fail_msg("the cursor is on '%s', not on %s\n%s", row, want, f->text);
-}
-
-static void compare(struct fixture *f, const char *name)
-{
-	char path[128], want[32768];
-	const char *mode = getenv("STACKTOP_EXPECTED");
-	FILE *file;
-
-	snprintf(path, sizeof(path), "tests/tui/expected/%s-%dx%d%s.txt", name, f->g->cols,
-		 f->g->rows, f->ui->ascii ? "-ascii" : "");
-	screen(f);
-	if (mode && strcmp(mode, "write") == 0) {
-		file = fopen(path, "w");
-		assert_non_null(file);
-		fputs(f->text, file);
-		fclose(file);
-		return;
-	}
-	file = fopen(path, "r");
-	if (!file)
-		fail_msg("%s is missing", path);
-	want[fread(want, 1, sizeof(want) - 1, file)] = '\0';
-	fclose(file);
-	if (strcmp(want, f->text) != 0)
-		fail_msg("%s differs from the screen:\n%s", path, f->text);
-}
-
-/* --- whole screens ------------------------------------------------------------------------- */
+/* --- whole screens --------------------------------------------------------------------------- */
 
 static void screens_are_as_expected(void **state)
 {
 	static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 200}};
 	static const char *const names[] = {"procs", "funcs", "tree"};
-	struct fixture *f = *state;
+	struct typist *f = *state;
 
 	slices(f, 12, 0);
 	for (int ascii = 0; ascii < 2; ascii++) {
@@ -183,7 +35,7 @@ static void screens_are_as_expected(void **state)
 
 static void help_is_as_expected(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 
 	slices(f, 1, 0);
 	grid_resize(f->g, 24, 80);
@@ -197,7 +49,7 @@ static void help_is_as_expected(void **state)
 
 static void first_screen_says_what_goes_on(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 
 	assert_int_equal(ui_refresh(f->ui), 0);
 	assert_shows(f, "Starting: no samples have come yet.");
@@ -210,7 +62,7 @@ static void first_screen_says_what_goes_on(void **state)
 /* Every cell of every size is a printable one, whatever is open. */
 static void no_size_breaks(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 	static const char *const keys[] = {"1", "2", "3", "3E", "?", "1A", "3R"};
 
 	slices(f, 12, 0);
@@ -234,198 +86,40 @@ static void no_size_breaks(void **state)
 	}
 }
 
-/* --- the cursor ---------------------------------------------------------------------------- */
+/* --- keys and what is told ------------------------------------------------------------------- */
 
-static void cursor_stays_on_its_process(void **state)
+static void the_event_is_chosen_from_a_menu(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 
-	slices(f, 12, 0);
-	assert_cursor_on(f, "nginx: worker");
-	type(f, "j");
-	assert_cursor_on(f, "postgres: SELECT");
-	assert_shows(f, "Functions of 5310 postgres");
-	/* postgres becomes the busiest, and the first. */
-	slices(f, 12, 1);
-	assert_cursor_on(f, "postgres: SELECT");
-	assert_shows(f, "ExecInterpExpr");
-	type(f, "I");
-	assert_cursor_on(f, "postgres: SELECT");
-	type(f, "k"); /* now the least busy are above */
-	assert_cursor_on(f, "node server.js");
-	type(f, "G");
-	assert_cursor_on(f, "postgres: SELECT");
-}
-
-static void cursor_stays_though_nobody_moved_it(void **state)
-{
-	struct fixture *f = *state;
-
-	slices(f, 12, 0);
-	assert_cursor_on(f, "nginx: worker");
-	slices(f, 12, 1);
-	assert_cursor_on(f, "nginx: worker");
-}
-
-static void cursor_stays_on_its_function(void **state)
-{
-	struct fixture *f = *state;
-
-	slices(f, 12, 0);
-	type(f, "2j");
-	assert_cursor_on(f, "ExecInterpExpr");
-	slices(f, 12, 1);
-	assert_cursor_on(f, "ExecInterpExpr");
-	type(f, "P");
-	assert_cursor_on(f, "ExecInterpExpr");
-}
-
-static void cursor_and_open_nodes_stay_in_the_tree(void **state)
-{
-	struct fixture *f = *state;
-
-	slices(f, 12, 0);
-	type(f, "3jj");
-	assert_cursor_on(f, "ngx_process_request_line");
-	type(f, "-");
-	assert_hides(f, "memmove");
-	/* postgres overtakes nginx: the order turns round. */
-	slices(f, 12, 1);
-	assert_cursor_on(f, "ngx_process_request_line");
-	assert_hides(f, "memmove");
-	type(f, "+");
-	assert_shows(f, "memmove");
-	slices(f, 12, 0);
-	assert_cursor_on(f, "ngx_process_request_line");
-	assert_shows(f, "memmove");
-}
-
-/* --- the tree ------------------------------------------------------------------------------ */
-
-static void tree_opens_and_closes(void **state)
-{
-	struct fixture *f = *state;
-
-	slices(f, 12, 0);
-	type(f, "3C");
-	assert_hides(f, "ngx_process_events");
-	assert_cursor_on(f, "[+] ngx_worker_process_cycle");
+	slices(f, 2, 0);
+	nposted = 0;
+	assert_int_equal(ui_key(f->ui, keys_parse("F7", 2)), UI_REDRAW);
+	assert_shows(f, "Sample at");
+	assert_shows(f, ">cpu-clock");
+	assert_shows(f, "iTLB-load-misses");
+	type(f, "jj\n");
+	assert_hides(f, "Sample at");
+	assert_int_equal(nposted, 1);
+	assert_int_equal(posted, ENGINE_EVENT);
+	assert_string_equal(posted_arg, "page-faults");
+	type(f, ":event context-switches\n");
+	assert_int_equal(nposted, 2);
+	assert_string_equal(posted_arg, "context-switches");
+	ui_key(f->ui, keys_parse("F7", 2));
+	type(f, "q");
+	assert_int_equal(nposted, 2);
+	assert_hides(f, "Sample at");
+	/* The menu of the columns is another. */
+	type(f, "2");
+	ui_key(f->ui, keys_parse("F6", 2));
 	type(f, "\n");
-	assert_shows(f, "[+] ngx_process_events");
-	assert_hides(f, "memmove");
-	type(f, "*");
-	assert_shows(f, "memmove");
-	assert_shows(f, "k tcp_sendmsg");
-	assert_hides(f, "ExecutorRun");
-	type(f, "e");
-	assert_hides(f, "ngx_process_events");
-	type(f, "E");
-	assert_shows(f, "ExecInterpExpr");
-	assert_shows(f, "memmove");
-	/* h closes, then goes to the parent; l opens, then goes to the child. */
-	type(f, "gjjh");
-	assert_cursor_on(f, "[+] ngx_process_request_line");
-	type(f, "h");
-	assert_cursor_on(f, "ngx_process_events_and_timers");
-	type(f, "jll");
-	assert_cursor_on(f, "ngx_parse_header");
-}
-
-static void tree_says_where_a_stack_broke(void **state)
-{
-	struct fixture *f = *state;
-
-	slices(f, 12, 0);
-	type(f, "3");
-	assert_shows(f, "(!) [unwind: no table for pc]");
-	assert_shows(f, "... 1 frame under 0.5%");
-	assert_hides(f, "rare_one");
-	assert_shows(f, "<== hottest");
-}
-
-static void deep_stacks_keep_their_names(void **state)
-{
-	struct fixture *f = *state;
-	char frames[16384] = "";
-	struct profile_health h;
-	struct profile_cell cell = {f->feed.nginx, 1, 0, PROFILE_NO_STACK, 100000};
-	uint32_t other;
-
-	for (int i = 0; i < 512; i++)
-		sprintf(frames + strlen(frames), "f%d@m;", i);
-	profile_lock(f->feed.p);
-	cell.ustack = feed_stack(&f->feed, frames);
-	strcpy(strstr(frames, "f400@"), "other@m");
-	other = feed_stack(&f->feed, frames);
-	f->feed.time += FEED_SECOND;
-	feed_health(&f->feed, &h, 200000, 0, 200000);
-	assert_int_equal(profile_commit(f->feed.p, &cell, 1, &h), 0);
-	profile_stack_put(f->feed.p, cell.ustack);
-	cell.ustack = other;
-	cell.count /= 2;
-	assert_int_equal(profile_commit(f->feed.p, &cell, 1, &h), 0);
-	profile_stack_put(f->feed.p, other);
-	profile_unlock(f->feed.p);
-	ui_refresh(f->ui);
-	type(f, "3EG");
-	assert_cursor_on(f, "other");
-	type(f, "k");
-	assert_cursor_on(f, "f511");
-	assert_shows(f, " > f510 > f511");
-}
-
-/* --- the rest of the keys ------------------------------------------------------------------ */
-
-static void zoom_goes_in_and_out(void **state)
-{
-	struct fixture *f = *state;
-
-	slices(f, 12, 0);
-	type(f, "j\n");
-	assert_shows(f, "[2 Funcs]");
-	assert_shows(f, "Zoom: all > 5310 postgres");
-	assert_hides(f, "memmove");
-	assert_shows(f, "100.0");
-	type(f, "3");
-	assert_shows(f, "ExecutorRun");
-	assert_hides(f, "ngx_");
-	ui_key(f->ui, KEYCODE_ESCAPE);
-	assert_shows(f, "[1 Procs]");
-	assert_cursor_on(f, "postgres: SELECT");
-	type(f, "3");
-	assert_shows(f, "ngx_");
-}
-
-static void frozen_data_stay_and_can_be_explored(void **state)
-{
-	struct fixture *f = *state;
-	char *before;
-
-	slices(f, 12, 0);
-	type(f, "z");
-	assert_shows(f, "FROZEN");
-	assert_shows(f, "8Resume");
-	before = strdup(screen(f));
-	slices(f, 12, 1);
-	assert_string_equal(screen(f), before);
-	free(before);
-	/* Another view shows the same moment: nginx has two thirds, not a tenth. */
-	type(f, "3");
-	assert_shows(f, "67.4");
-	assert_cursor_on(f, "ngx_worker_process_cycle");
-	type(f, "1\n");
-	assert_shows(f, "Zoom: all > 4121 nginx");
-	assert_shows(f, "49.8");
-	type(f, "K");
-	assert_hides(f, "tcp_sendmsg");
-	type(f, "Kz");
-	assert_shows(f, "LIVE");
-	assert_shows(f, "47.6"); /* 10 of 21 samples a second, no longer 100 of 201 */
+	assert_int_equal(nposted, 2);
 }
 
 static void kernel_and_user_frames_can_be_hidden(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 
 	slices(f, 12, 0);
 	type(f, "2");
@@ -440,58 +134,15 @@ static void kernel_and_user_frames_can_be_hidden(void **state)
 	assert_shows(f, "libc.so.6");
 	type(f, "V");
 	assert_hides(f, "libc.so.6");
-}
-
-static void search_finds_and_goes_on(void **state)
-{
-	struct fixture *f = *state;
-
-	slices(f, 12, 0);
-	type(f, "/NODE\n");
-	assert_cursor_on(f, "node server.js");
-	type(f, "2/mem.*e$\n");
-	assert_cursor_on(f, "memmove");
-	type(f, "/ngx_p\n");
-	assert_cursor_on(f, "ngx_process_events");
-	type(f, "n");
-	assert_cursor_on(f, "ngx_process_request_line");
-	type(f, "N");
-	assert_cursor_on(f, "ngx_process_events");
-	type(f, "/nowhere\n");
-	assert_shows(f, "not found: nowhere");
-	type(f, "/[\n");
-	assert_shows(f, "[: ");
-	/* In the tree, what is closed is searched as well, and opened. */
-	type(f, "3C/tcp_send\n");
-	assert_cursor_on(f, "tcp_sendmsg");
-}
-
-static void columns_sort(void **state)
-{
-	struct fixture *f = *state;
-
-	slices(f, 12, 0);
-	type(f, "g");
-	ui_key(f->ui, KEYCODE_F0 + 6);
-	assert_shows(f, "Sort by");
-	type(f, "g\n");
-	type(f, "g");
-	assert_cursor_on(f, "902"); /* the lowest PID */
-	type(f, "Ig");
-	assert_cursor_on(f, "7781");
-	type(f, ">g");
-	assert_cursor_on(f, "7781 app"); /* by USER */
-	type(f, "Pg");
-	assert_cursor_on(f, "4121");
-	type(f, "2Pg");
-	assert_cursor_on(f, "ngx_process_events_and_timers");
-	type(f, "Sg");
-	assert_cursor_on(f, "ngx_parse_header");
+	type(f, "KU3");
+	assert_shows(f, "no stacks; frames are hidden (K, U)");
+	type(f, "KU\\nowhere\n");
+	assert_shows(f, "the filter keeps none");
 }
 
 static void zero_and_weigh(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 
 	slices(f, 30, 0);
 	type(f, "2");
@@ -506,7 +157,7 @@ static void zero_and_weigh(void **state)
 
 static void attach_is_asked_and_posted(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 
 	slices(f, 12, 0);
 	type(f, "2A^ngx\n");
@@ -517,11 +168,11 @@ static void attach_is_asked_and_posted(void **state)
 	assert_string_equal(posted_arg, "77");
 	type(f, "A\n");
 	assert_int_equal(posted, ENGINE_DETACH_ALL);
-	type(f, "1j ");
-	assert_shows(f, "Attach (PID or name; -X detaches; empty: all): 5310");
+	type(f, "1jA");
+	assert_shows(f, "Attach (-X detaches; empty: all): 5310");
 	type(f, "\n");
 	assert_string_equal(posted_arg, "5310");
-	type(f, " 42\n"); /* instead of the PID that is offered */
+	type(f, "A42\n"); /* instead of the PID that is offered */
 	assert_string_equal(posted_arg, "42");
 	assert_int_equal(nposted, 5);
 	type(f, "A");
@@ -529,9 +180,68 @@ static void attach_is_asked_and_posted(void **state)
 	assert_int_equal(nposted, 5);
 }
 
+/* Where groups are rows and the filter keeps none, there is nothing to offer, but a question. */
+static void attach_asks_without_a_row(void **state)
+{
+	struct typist *f = *state;
+
+	slices(f, 3, 0);
+	f->ui->grouping = GROUP_USER;
+	type(f, "1\\nobody-is-called-so\n");
+	assert_shows(f, "The filter keeps no process");
+	type(f, "A");
+	grid_resize(f->g, 24, 80);
+	assert_shows(f, "empty: all):");
+	type(f, "77\n");
+	assert_int_equal(posted, ENGINE_ATTACH);
+	assert_string_equal(posted_arg, "77");
+	type(f, "A");
+	grid_resize(f->g, 24, 60);
+	assert_shows(f, "Attach (-X detaches; empty: all):");
+	grid_resize(f->g, 24, 30); /* room for the answer is kept */
+	assert_shows(f, "Attach (-X detaches…");
+}
+
+/* Of a container whose name is longer than what is shown of it the word is one that fits, too. */
+static void attach_is_offered_what_fits(void **state)
+{
+	static const char *const paths[] = {
+		"0::/lxc.payload.web/init.scope\n",
+		"0::/lxc.payload.a-name-that-somebody-made-of-all-that-it-is-about/init.scope\n",
+		"0::/machine.slice/machine-\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+		"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4.scope\n",
+		"0::/system.slice/a-unit-that-has-a-name-of-more-than-forty-bytes.service\n",
+	};
+	struct typist *f = *state;
+	struct profile_proc proc = {
+		.pid = 5310, .image = 1, .comm = "postgres", .cmdline = "postgres: SELECT"};
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		size_t length = strlen(paths[i]);
+
+		cgroup_name(paths[i], length, proc.group, sizeof(proc.group));
+		profile_lock(f->feed.p);
+		assert_true(profile_proc(f->feed.p, &proc) >= 0);
+		profile_unlock(f->feed.p);
+		slices(f, 1, 0);
+		f->ui->grouping = GROUP_CGROUP;
+		type(f, "1");
+		ui_key(f->ui, KEYCODE_HOME);
+		posted_arg[0] = '\0';
+		type(f, "jA\n");
+		if (!strncmp(posted_arg, "container:", 10))
+			assert_true(cgroup_fits_container(paths[i], length, posted_arg + 10));
+		else if (!strncmp(posted_arg, "cgroup:", 7))
+			assert_true(cgroup_fits(paths[i], length, posted_arg + 7));
+		else
+			fail_msg("'%s' for %s", posted_arg, paths[i]);
+		assert_int_equal(!i, !strcmp(posted_arg, "container:web"));
+	}
+}
+
 static void reset_asks_first(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 
 	slices(f, 1, 0);
 	type(f, "R");
@@ -555,7 +265,7 @@ static void reset_asks_first(void **state)
 
 static void pace_is_posted(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 
 	slices(f, 1, 0);
 	type(f, "[");
@@ -571,7 +281,7 @@ static void pace_is_posted(void **state)
 
 static void ascii_is_ascii(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 
 	slices(f, 12, 0);
 	type(f, "~");
@@ -588,7 +298,7 @@ static void ascii_is_ascii(void **state)
 
 static void prompts_can_be_edited(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 
 	slices(f, 1, 0);
 	type(f, "2Aabc");
@@ -608,11 +318,58 @@ static void prompts_can_be_edited(void **state)
 	assert_int_equal(posted, ENGINE_ATTACH);
 }
 
+/* Where a command line has no room, the folder of its program goes, and comes back by scrolling. */
+static void commands_show_the_name_of_the_program(void **state)
+{
+	struct typist *f = *state;
+	struct profile_health h;
+	static const char *const others[] = {"build/tests/tui/test_session --all of them",
+					     "[kworker/0:1-events_freezable_power_]",
+					     "postgres: me/db a@b/c SELECT 1 and wait"};
+	struct profile_cell cells[5] = {{0, 1, 0, PROFILE_NO_STACK, 500, 0}};
+
+	f->feed.time += FEED_SECOND;
+	feed_health(&f->feed, &h, 1000, 0, 1000);
+	profile_lock(f->feed.p);
+	cells[0].proc = feed_proc(&f->feed, 666, "root", "cc1",
+				  "/usr/lib/gcc/x86_64-linux-gnu/12/cc1 -quiet /home/you/a.c", 1);
+	cells[1] = cells[0];
+	cells[1].proc = feed_proc(&f->feed, 667, "root", "ls", "/bin/ls /usr/lib", 1);
+	for (int i = 0; i < 3; i++) {
+		cells[2 + i] = cells[0];
+		cells[2 + i].proc = feed_proc(&f->feed, 668 + i, "root", "other", others[i], 1);
+	}
+	for (int i = 0; i < 5; i++)
+		cells[i].ustack = feed_stack(&f->feed, "main@cc1");
+	assert_int_equal(profile_commit(f->feed.p, cells, 5, &h), 0);
+	for (int i = 0; i < 5; i++)
+		profile_stack_put(f->feed.p, cells[i].ustack);
+	profile_unlock(f->feed.p);
+	ui_refresh(f->ui);
+	assert_shows(f, " cc1 -quiet /h");
+	assert_hides(f, "/usr/lib/gcc");
+	assert_shows(f, " /bin/ls /usr/lib");
+	assert_shows(f, " test_session --");
+	assert_shows(f, " [kworker/0:1-e");
+	assert_shows(f, " postgres: me/d");
+	type(f, "l");
+	assert_shows(f, " /usr/lib/gcc/x");
+	type(f, "l");
+	assert_shows(f, " /gcc/x86_64-li");
+	type(f, "hh");
+	assert_shows(f, " cc1 -quiet /h");
+	type(f, "7");
+	assert_hides(f, "/usr/lib/gcc");
+	type(f, "1");
+	assert_int_equal(grid_resize(f->g, 30, 200), 0);
+	assert_shows(f, " /usr/lib/gcc/x86_64-linux-gnu/12/cc1 -quiet /home/you/a.c");
+}
+
 static void hostile_names_do_not_reach_the_screen(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 	struct profile_health h;
-	struct profile_cell cell = {0, 1, 0, PROFILE_NO_STACK, 500};
+	struct profile_cell cell = {0, 1, 0, PROFILE_NO_STACK, 500, 0};
 
 	f->feed.time += FEED_SECOND;
 	feed_health(&f->feed, &h, 500, 0, 500);
@@ -638,7 +395,7 @@ static void hostile_names_do_not_reach_the_screen(void **state)
 
 static void losses_name_cause_and_remedy(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 	struct profile_health h;
 
 	slices(f, 12, 0);
@@ -653,9 +410,43 @@ static void losses_name_cause_and_remedy(void **state)
 	assert_shows(f, "lost 7: stack map full (lower -F");
 }
 
+static void throttling_is_told(void **state)
+{
+	struct typist *f = *state;
+	struct profile_health h;
+
+	slices(f, 12, 0);
+	f->feed.time += FEED_SECOND;
+	feed_health(&f->feed, &h, 100, 0, 100);
+	h.ticks = 10 * 396;
+	h.idle = 9 * 396;
+	h.loss[LOSS_MISSED] = 30; /* of 396 ticks: some always are */
+	profile_lock(f->feed.p);
+	assert_int_equal(profile_commit(f->feed.p, NULL, 0, &h), 0);
+	profile_unlock(f->feed.p);
+	ui_refresh(f->ui);
+	assert_null(strstr(screen(f), "ticks late"));
+	f->feed.time += FEED_SECOND;
+	h.loss[LOSS_MISSED] = 200;
+	profile_lock(f->feed.p);
+	assert_int_equal(profile_commit(f->feed.p, NULL, 0, &h), 0);
+	profile_unlock(f->feed.p);
+	ui_refresh(f->ui);
+	assert_shows(f, "lost 0 (ticks late or missed)");
+	assert_shows(f, "lost 230: ticks late or missed (lower -F");
+	f->feed.time += FEED_SECOND;
+	h.loss[LOSS_THROTTLED] = 7;
+	profile_lock(f->feed.p);
+	assert_int_equal(profile_commit(f->feed.p, NULL, 0, &h), 0);
+	profile_unlock(f->feed.p);
+	ui_refresh(f->ui);
+	assert_shows(f, "lost 0 (throttled by the kernel)");
+	assert_shows(f, "lost 7: throttled by the kernel (lower -F, or raise kernel.");
+}
+
 static void filters_and_exits_are_marked(void **state)
 {
-	struct fixture *f = *state;
+	struct typist *f = *state;
 	struct profile_proc gone = {.pid = 7781,
 				    .image = 1,
 				    .comm = "node",
@@ -686,11 +477,151 @@ static void filters_and_exits_are_marked(void **state)
 	assert_shows(f, "exited 4 s ago");
 	assert_shows(f, "+    5310");
 	assert_shows(f, "attached 1/231");
-	type(f, "j ");
+	/* Of a column that is short of room the age goes before a word of it is cut. */
+	f->ui->now = FEED_NOW + 119 * FEED_SECOND;
+	assert_shows(f, "exited 119 s ago");
+	f->ui->now = FEED_NOW + 7000 * FEED_SECOND;
+	assert_shows(f, "exited 116 min ago");
+	f->ui->now = FEED_NOW + 7200 * FEED_SECOND;
+	assert_shows(f, "exited 2 h ago");
+	for (int cols = 60; cols < 200; cols++) {
+		static const char *const cut[] = {" 2\u2026",	 " 2 \u2026",	 " 2 h\u2026",
+						  " 2 h \u2026", " 2 h a\u2026", " 2 h ag\u2026"};
+
+		grid_resize(f->g, 24, cols);
+		for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
+			assert_hides(f, cut[i]);
+	}
+	grid_resize(f->g, 30, 100);
+	type(f, "jA");
 	assert_shows(f, "all): -5310");
 }
 
-#define SCREEN_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+/* Each question that has a form says which, in whole words from 60 columns on. */
+static void questions_say_how_they_are_answered(void **state)
+{
+	static const char *const keys = "/\\uOAw:";
+	struct typist *t = *state;
+
+	slices(t, 2, 0);
+	grid_resize(t->g, 15, 60);
+	for (size_t i = 0; i < strlen(keys); i++) {
+		const char *help;
+
+		ui_key(t->ui, keys[i]);
+		help = questions_help(t->ui);
+		assert_non_null(help);
+		assert_shows(t, help);
+		ui_key(t->ui, KEYCODE_ESCAPE);
+		assert_hides(t, help);
+	}
+	/* What it offers matters more. */
+	type(t, "A\t");
+	assert_shows(t, "user: ");
+	assert_hides(t, "Tab completes");
+	ui_key(t->ui, KEYCODE_ESCAPE);
+	type(t, "\\zzz\n3");
+	assert_shows(t, "the filter keeps none: Esc clears it, F4 changes it");
+	type(t, "2");
+	assert_shows(t, "the filter keeps none: Esc clears it, F4 changes it");
+}
+
+/* Of tabs and of what is said at the bottom there are whole words, at any width. */
+static void narrow_screens_have_whole_words(void **state)
+{
+	static const char *const views[] = {"1 Procs", "2 Funcs",  "3 Tree",  "4 Callers",
+					    "5 Flame", "6 Shards", "7 Unwind"};
+	struct typist *t = *state;
+	char want[32], key[2] = "1";
+
+	slices(t, 2, 0);
+	for (size_t i = 0; i < 7; i++, key[0]++) {
+		type(t, key);
+		snprintf(want, sizeof(want), " [%s]", views[i]);
+		for (int cols = 20; cols < 100; cols++) {
+			const char *row;
+
+			grid_resize(t->g, cols % 2 ? 5 : 15, cols);
+			assert_shows(t, want);
+			/* What is behind it: no tab, numbers, or numbers with names. */
+			row = strstr(t->text, want) + strlen(want);
+			if (i < 6 && row[0] == ' ' && row[1] == views[i + 1][0])
+				assert_true(!strncmp(row + 1, views[i + 1], strlen(views[i + 1])) ||
+					    i == 5 || !strncmp(row + 2, "  ", 2));
+			else if (i < 6)
+				assert_true(row[0] == '\n' || !strncmp(row, "  ", 2));
+		}
+	}
+	t->ui->notice_until = 0;
+	t->ui->header.sum.user_walks = 0;
+	grid_resize(t->g, 15, 60);
+	assert_shows(t, " marks: > cursor  * tagged  + attached  ! broken stacks\n");
+	grid_resize(t->g, 15, 30);
+	assert_shows(t, " marks: > cursor  * tagged\n");
+	t->ui->header.sum.user_walks = 100;
+	t->ui->header.sum.complete_walks = 80;
+	grid_resize(t->g, 15, 60);
+	assert_shows(t, " ! 20% of user stacks are not complete: 7 shows why\n");
+	grid_resize(t->g, 15, 40);
+	assert_shows(t, " ! 20% of user stacks are not complete\n");
+	type(t, "z");
+	t->ui->notice_until = 0;
+	grid_resize(t->g, 15, 60);
+	assert_shows(t, " FROZEN, sampling goes on:  , . a second  { } ten  M range\n");
+}
+
+static void exits_in_a_recording_age_by_what_is_played(void **state)
+{
+	struct typist *f = *state;
+	struct profile_replay replay = {.speed = 10, .interval = 5 * FEED_SECOND};
+	struct profile_proc gone = {.pid = 7781, .image = 1, .comm = "node", .exited = true};
+	struct profile_health h;
+
+	slices(f, 3, 0);
+	gone.exit_time = f->feed.time - FEED_SECOND;
+	f->feed.time += FEED_SECOND;
+	feed_health(&f->feed, &h, 100, 0, 100);
+	profile_lock(f->feed.p);
+	assert_true(profile_proc(f->feed.p, &gone) >= 0);
+	assert_int_equal(profile_commit(f->feed.p, NULL, 0, &h), 0);
+	profile_set_replay(f->feed.p, &replay);
+	profile_unlock(f->feed.p);
+	f->ui->now = f->feed.time + 3600 * FEED_SECOND;
+	ui_refresh(f->ui);
+	assert_shows(f, "exited 2 s ago");
+	assert_shows(f, "every 5.0 s");
+}
+
+/* However narrow the screen is, the ways to help and out are told, and no label is cut. */
+static void footer_keeps_what_matters(void **state)
+{
+	static const char *const labels[] = {
+		"F1Help", "F2Setup", "F2Set",	 "F3Search", "F3Find", "F4Filter", "F4Filt",
+		"F6Sort", "F7Event", "F8Freeze", "F9Attach", "F9Add",  "F10Quit"};
+	struct typist *t = *state;
+	char row[512], *save, *word;
+
+	slices(t, 2, 0);
+	for (int cols = 15; cols < 100; cols++) {
+		const char *last;
+
+		grid_resize(t->g, 24, cols);
+		last = strstr(screen(t), " F1Help ");
+		assert_non_null(last);
+		snprintf(row, sizeof(row), "%s", last);
+		assert_non_null(strstr(row, " F10Quit"));
+		for (word = strtok_r(row, " \n", &save); word;
+		     word = strtok_r(NULL, " \n", &save)) {
+			size_t i = 0;
+
+			while (i < sizeof(labels) / sizeof(labels[0]) &&
+			       strcmp(labels[i], word) != 0)
+				i++;
+			assert_true(i < sizeof(labels) / sizeof(labels[0]));
+		}
+	}
+	assert_shows(t, " F2Setup F3Search F4Filter F6Sort F7Event F8Freeze F9Attach F10Quit");
+}
 
 int main(void)
 {
@@ -699,27 +630,25 @@ int main(void)
 		SCREEN_TEST(help_is_as_expected),
 		SCREEN_TEST(first_screen_says_what_goes_on),
 		SCREEN_TEST(no_size_breaks),
-		SCREEN_TEST(cursor_stays_on_its_process),
-		SCREEN_TEST(cursor_stays_though_nobody_moved_it),
-		SCREEN_TEST(cursor_stays_on_its_function),
-		SCREEN_TEST(cursor_and_open_nodes_stay_in_the_tree),
-		SCREEN_TEST(tree_opens_and_closes),
-		SCREEN_TEST(tree_says_where_a_stack_broke),
-		SCREEN_TEST(deep_stacks_keep_their_names),
-		SCREEN_TEST(zoom_goes_in_and_out),
-		SCREEN_TEST(frozen_data_stay_and_can_be_explored),
+		SCREEN_TEST(narrow_screens_have_whole_words),
+		SCREEN_TEST(questions_say_how_they_are_answered),
+		SCREEN_TEST(footer_keeps_what_matters),
+		SCREEN_TEST(the_event_is_chosen_from_a_menu),
 		SCREEN_TEST(kernel_and_user_frames_can_be_hidden),
-		SCREEN_TEST(search_finds_and_goes_on),
-		SCREEN_TEST(columns_sort),
 		SCREEN_TEST(zero_and_weigh),
 		SCREEN_TEST(attach_is_asked_and_posted),
+		SCREEN_TEST(attach_is_offered_what_fits),
+		SCREEN_TEST(attach_asks_without_a_row),
 		SCREEN_TEST(reset_asks_first),
 		SCREEN_TEST(pace_is_posted),
 		SCREEN_TEST(ascii_is_ascii),
 		SCREEN_TEST(prompts_can_be_edited),
+		SCREEN_TEST(commands_show_the_name_of_the_program),
 		SCREEN_TEST(hostile_names_do_not_reach_the_screen),
 		SCREEN_TEST(losses_name_cause_and_remedy),
+		SCREEN_TEST(throttling_is_told),
 		SCREEN_TEST(filters_and_exits_are_marked),
+		SCREEN_TEST(exits_in_a_recording_age_by_what_is_played),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The demonstration: programs, their recording, its replay, and the pictures of docs/ made of it.
+
+DEMO_BIN := $(patsubst tests/demo/%.c,$(BUILD)/tests/demo/%,$(wildcard tests/demo/*.c))
+
+$(BUILD)/tests/demo/%: tests/demo/%.c
+	@mkdir -p $(@D)
+	$(call say,DEMO,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -o $@ $< -pthread
+
+# What is shown to everybody tells nothing of the machine that it was made on.
+RECORDED_BIN := $(DEMO_BIN:$(BUILD)/tests/demo/%=$(BUILD)/tests/demo/recorded/%)
+$(BUILD)/tests/demo/recorded/%: tests/demo/%.c
+	@mkdir -p $(@D)
+	$(call say,DEMO,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -fdebug-prefix-map=$(CURDIR)=/stacktop \
+		-o $@ $< -pthread
+
+AS_DEMO := unshare --uts --cgroup sh -c 'echo demo >/proc/sys/kernel/hostname && exec "$$@"' -
+
+.PHONY: demo demo-session docs-screens docs-screens-live
+##   demo           replay docs/demo.session, a recording; needs no rights
+demo: all
+	@$(BUILD)/stacktop --replay docs/demo.session $(ARGS)
+
+##   demo-session   record it anew: a minute of the programs below tests/demo/; needs root
+demo-session: all $(RECORDED_BIN)
+	@$(AS_DEMO) $(BUILD)/stacktop -b -d 1 -F 199 --record docs/demo.session -- \
+		$(BUILD)/tests/demo/recorded/stage >/dev/null
+	@chmod 644 docs/demo.session && ls -l docs/demo.session
+
+##   docs-screens   draw the pictures of README and docs/ anew, from docs/demo.session
+docs-screens: all
+	@tests/demo/screens.sh $(BUILD) session docs/screens
+
+##   docs-screens-live  ... and those that no session has: walks, tables, machine code; needs root
+docs-screens-live: all $(DEMO_BIN)
+	@$(AS_DEMO) tests/demo/screens.sh $(BUILD) live docs/screens

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* build: -Wl,--wrap=engine_post */
+/*
+ * Every key that the help lists for a view does something there: after at least one of some ways to
+ * come to it the screen looks different (an answer to the key counts), the engine is asked, or the
+ * owner of the screen is.
+ */
+#include <locale.h>
+
+#include "tests/tui/feed_annotation.h"
+#include "tests/tui/feed_inspection.h"
+#include "tests/tui/feed_inventory.h"
+#include "tests/tui/typist.h"
+#include "tui/annotation.h"
+
+#define ROWS 40
+#define COLS 130
+
+/* Where the cursor is, what is open, scrolled, sorted, searched, frozen. */
+static const char *const ways[] = {"",	 "j",  "jj",  "ll",	    ">>",	 "E",  "EG", "C",
+				   "jC", "\n", "jjj", "/memmove\n", "\\nginx\n", "z,", "K"};
+
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+
+static void give(struct typist *t)
+{
+	const struct annotation_wish *wish;
+
+	profile_lock(t->feed.p);
+	profile_set_inventory(t->feed.p, feed_inventory(t->ui->now));
+	wish = profile_annotation_wish(t->feed.p);
+	if (wish)
+		profile_set_annotation(t->feed.p, feed_annotation(wish->serial));
+	if (nposted && posted == ENGINE_INSPECT)
+		profile_set_inspection(t->feed.p, feed_inspection((pid_t)atoi(posted_arg)));
+	profile_unlock(t->feed.p);
+	assert_int_equal(ui_refresh(t->ui), 0);
+}
+
+/* NULL: that way leads out of the view. */
+static struct typist *open_view(int view, const char *way, bool inspector)
+{
+	struct typist *t = typist_after(12);
+	const char number[2] = {(char)('0' + view)};
+
+	grid_resize(t->g, ROWS, COLS);
+	give(t);
+	type(t, view == VIEW_FRAME ? "2a" : number);
+	if (inspector)
+		type(t, "i");
+	give(t);
+	screen(t);
+	for (const char *c = way; *c; c++) {
+		const char key[2] = {*c};
+
+		type(t, key);
+		screen(t);
+	}
+	if ((int)ui_keys(t->ui) == view && !t->ui->prompt.question && !t->ui->menu.title)
+		return t;
+	typist_free(t);
+	return NULL;
+}
+
+static bool has_effect(struct typist *t, int key)
+{
+	static struct gridcell before[ROWS * COLS];
+	unsigned int flags;
+
+	t->ui->notice[0] = '\0';
+	screen(t);
+	memcpy(before, t->g->cells, sizeof(before));
+	nposted = 0;
+	flags = ui_key(t->ui, key);
+	screen(t);
+	return nposted || flags & ~(unsigned int)UI_REDRAW ||
+	       memcmp(before, t->g->cells, sizeof(before)) != 0;
+}
+
+static bool works(const struct key_row *row, int view)
+{
+	int key = keys_parse(row->keys, strcspn(row->keys, " "));
+
+	for (size_t i = 0; i < WAYS * 2; i++) {
+		struct typist *t = open_view(view, ways[i / 2], view == VIEW_UNWIND && i % 2);
+		bool effect = t && has_effect(t, key);
+
+		if (t)
+			typist_free(t);
+		if (effect)
+			return true;
+	}
+	return false;
+}
+
+static void every_key_has_an_effect(void **state)
+{
+	size_t count;
+	const struct key_row *rows = keys_table(&count);
+	int dead = 0;
+
+	(void)state;
+	for (int view = VIEW_FRAME; view < VIEW_COUNT; view++)
+		for (size_t i = 0; i < count; i++) {
+			/* The key of a view leads there from all others. */
+			bool own = view && (int)rows[i].action == ACTION_VIEW_1 + view - 1;
+
+			if (!(rows[i].views & VIEW_BIT(view)) || own || works(&rows[i], view))
+				continue;
+			print_message("%s (%s) does nothing in view %d\n", rows[i].keys,
+				      rows[i].name, view);
+			dead++;
+		}
+	assert_int_equal(dead, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(every_key_has_an_effect)};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The bookkeeping of the collector. What the sampler knows are sums that only grow and that are
+ * not read all at once; here they become the figures of a slice, and what no counter has gets its
+ * name. No tick is counted twice, none is left out, whatever order they are read in.
+ */
+#include "tui/books.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "bpf/check.h"
+
+#define TICKS_ENOUGH   100u	    /* in a slice, to speak of a share of them */
+#define MISSED_PERCENT 10u	    /* is worth a warning */
+#define LONG_ENOUGH_NS 500000000ull /* the idle time of a CPU comes in steps of 10 ms */
+
+static uint64_t delta(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+void books_take(struct books *b, const struct profiler_stats *stats,
+		const struct sampler_ticks *ticks)
+{
+	struct books_sums *now = &b->now;
+	const struct books_sums *base = &b->base;
+	uint64_t found, idle, due;
+
+	now->stats = *stats;
+	now->ticks = *ticks;
+	due = delta(now->ticks.due, base->ticks.due);
+	found = delta(now->stats.samples, base->stats.samples) +
+		delta(now->ticks.throttled, base->ticks.throttled);
+	idle = delta(now->ticks.idle, base->ticks.idle);
+	if (found + idle > due)
+		idle = delta(due, found);
+	if (base->idle + idle > now->idle)
+		now->idle = base->idle + idle;
+	found += now->idle - base->idle;
+	if (base->missed + delta(due, found) > now->missed)
+		now->missed = base->missed + delta(due, found);
+}
+
+void books_read(struct books *b, struct sampler *s)
+{
+	struct profiler_stats stats;
+	struct sampler_ticks ticks;
+
+	if (sampler_stats(s, &stats))
+		stats = b->before.stats;
+	sampler_ticks(s, &ticks);
+	if (sampler_run_time(s, &b->now.run_ns, &b->now.runs)) {
+		b->now.run_ns = b->before.run_ns;
+		b->now.runs = b->before.runs;
+	}
+	b->now.idle = b->before.idle;
+	b->now.missed = b->before.missed;
+	books_take(b, &stats, &ticks);
+}
+
+void books_restart(struct books *b)
+{
+	b->base = b->now;
+}
+
+/*
+ * Samples that hit while the counts are read stand in the counters already. A kernel stack says
+ * exactly what hit the kernel; only without such stacks the counters must do.
+ */
+void books_fill(const struct books *books, bool no_kernel, struct profile_health *h)
+{
+	const struct books_sums *now = &books->now, *before = &books->before;
+	const struct profiler_stats *s = &now->stats, *b = &before->stats;
+
+	h->taken = delta(s->samples, b->samples);
+	h->idle = delta(now->idle, before->idle);
+	h->ticks = delta(now->ticks.due, before->ticks.due);
+	h->filtered = delta(s->filtered, b->filtered);
+	h->user_walks = delta(s->walks, b->walks);
+	h->complete_walks = delta(s->complete, b->complete);
+	h->frames = delta(s->frames, b->frames);
+	h->run_ns = delta(now->run_ns, before->run_ns);
+	h->runs = delta(now->runs, before->runs);
+	h->loss[LOSS_COUNTS_FULL] = delta(s->counts_full, b->counts_full);
+	h->loss[LOSS_BUSY] = delta(s->counts_busy, b->counts_busy);
+	h->loss[LOSS_SLICE] = books->dropped;
+	h->loss[LOSS_KERNEL] = delta(s->kernel_lost, b->kernel_lost);
+	h->loss[LOSS_THROTTLED] = delta(now->ticks.throttled, before->ticks.throttled);
+	h->loss[LOSS_MISSED] = delta(now->missed, before->missed);
+	h->samples += profile_lost(h);
+	h->user_samples = delta(s->user, b->user);
+	if (!no_kernel || h->user_samples > h->samples)
+		h->user_samples = h->samples - h->kernel_samples;
+	h->kernel_samples = h->samples - h->user_samples;
+}
+
+static void say_throttled(uint64_t throttles, char *text, size_t size)
+{
+	char limits[128] = "";
+	long rate, percent;
+
+	if (check_rate_limits(&rate, &percent))
+		snprintf(limits, sizeof(limits),
+			 " (now %ld Hz; the kernel lowers it by kernel.perf_cpu_time_max_percent, "
+			 "now %ld)",
+			 rate, percent);
+	snprintf(text, size,
+		 "the kernel throttles the sampling, %" PRIu64 " times in this slice: lower -F, or "
+		 "raise kernel.perf_event_max_sample_rate%s",
+		 throttles, limits);
+}
+
+bool books_warning(struct books *b, const struct profile_health *h, char *text, size_t size)
+{
+	uint64_t throttles = delta(b->now.ticks.throttles, b->before.ticks.throttles);
+	uint64_t busy = delta(h->ticks, h->idle), missed = h->loss[LOSS_MISSED];
+
+	if (throttles && !b->told_throttled) {
+		b->told_throttled = true;
+		say_throttled(throttles, text, size);
+		return true;
+	}
+	if (!b->told_missed && h->elapsed >= LONG_ENOUGH_NS && busy >= TICKS_ENOUGH &&
+	    missed * 100 > busy * MISSED_PERCENT) {
+		b->told_missed = true;
+		snprintf(text, size,
+			 "%" PRIu64 " %% of the busy CPUs' ticks came late, together, or not at "
+			 "all: lower -F, or give a virtual machine CPUs of its own",
+			 missed * 100 / busy);
+		return true;
+	}
+	return false;
+}
+
+void books_close(struct books *b, bool kept, const struct sampler_count *counts, size_t ncounts)
+{
+	if (kept) {
+		b->before = b->now;
+		b->dropped = 0;
+		return;
+	}
+	for (size_t i = 0; i < ncounts; i++)
+		b->dropped += counts[i].value.count;
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Both profiles go into one tree of frames by what is written on them: side 1 of it is what was
+ * before, side 0 what is now. Shares are compared, not counts, since no two runs are equally long.
+ */
+#include "tui/diff.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols/text.h"
+#include "tui/batch.h"
+#include "tui/capture.h"
+#include "tui/engine.h"
+#include "tui/export_priv.h"
+#include "tui/flametree.h"
+#include "tui/options.h"
+#include "tui/replay.h"
+#include "tui/session.h"
+
+#define NOW	    0
+#define BEFORE	    1
+#define FUNCS_SHOWN 40
+#define PROCS_SHOWN 20
+#define CELLS_MAX   50000
+#define LINE_ROOM   (1 << 20)
+
+struct diff {
+	const struct options *options;
+	struct flametree tree;
+	struct batch_event event[2]; /* of sessions */
+	char *error;
+	size_t size;
+};
+
+/* --- folded stacks --------------------------------------------------------------------------- */
+
+/* The count that the line ends in, which is cut off. */
+static bool take_count(char *line, size_t length, uint64_t *count)
+{
+	char *blank, *end;
+
+	while (length && (line[length - 1] == '\n' || line[length - 1] == '\r'))
+		line[--length] = '\0';
+	blank = strrchr(line, ' ');
+	if (!blank || blank == line || blank[1] < '0' || blank[1] > '9')
+		return false;
+	errno = 0;
+	*count = strtoull(blank + 1, &end, 10);
+	*blank = '\0';
+	return !errno && !*end && *count < (uint64_t)1 << 48;
+}
+
+static int add_line(struct diff *d, int side, char *line, uint64_t count)
+{
+	char *save = NULL, clean[EXPORT_NAME_MAX];
+	int64_t node = 0;
+
+	for (char *frame = strtok_r(line, ";", &save); frame && node >= 0;
+	     frame = strtok_r(NULL, ";", &save)) {
+		int64_t id;
+
+		text_clean(clean, sizeof(clean), frame, strlen(frame));
+		id = flametree_frame(&d->tree, node ? ROLE_FLAME_1 : ROLE_HEADER, clean, "");
+		node = id < 0 ? id : flametree_child(&d->tree, (uint32_t)node, (uint32_t)id);
+	}
+	if (node < 0)
+		return (int)node;
+	flametree_count(&d->tree, (uint32_t)node, side, count);
+	return 0;
+}
+
+static int read_folded(struct diff *d, int side, const char *path, FILE *file)
+{
+	char *line = malloc(LINE_ROOM);
+	size_t number = 0;
+	int err = line ? 0 : -ENOMEM;
+
+	while (!err && fgets(line, LINE_ROOM, file)) {
+		size_t length = strlen(line);
+		uint64_t count;
+
+		number++;
+		if (!strcmp(line, "\n"))
+			continue;
+		if (number == 1 && !strcmp(line, SESSION_MAGIC)) {
+			snprintf(d->error, d->size,
+				 "%s: a session is read from a file, not from a pipe", path);
+			err = -ESPIPE;
+			break;
+		}
+		/* What has no end is too long, or has a zero byte in it. */
+		if (((!length || line[length - 1] != '\n') && !feof(file)) ||
+		    !take_count(line, length, &count)) {
+			snprintf(d->error, d->size,
+				 "%s: line %zu is not a folded stack: frames and a count", path,
+				 number);
+			err = -EINVAL;
+		} else {
+			err = add_line(d, side, line, count);
+		}
+	}
+	if (!err && ferror(file))
+		err = -EIO;
+	free(line);
+	return err;
+}
+
+/* --- sessions -------------------------------------------------------------------------------- */
+
+static int take_slices(struct engine *engine, struct profile *p, const char *path,
+		       const struct query *q, struct batch_event *event, struct capture *c)
+{
+	struct pollfd fd = {.fd = engine_event_fd(engine), .events = POLLIN};
+	uint64_t seen = 0, slices, n;
+	bool finished = false;
+	int err = 0;
+
+	while (!err && !finished) {
+		if (poll(&fd, 1, -1) < 0 && errno != EINTR)
+			return -errno;
+		if (fd.revents && read(fd.fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
+			return -errno;
+		finished = engine_finished(engine);
+		slices = engine_slices(engine);
+		if (slices == seen)
+			continue;
+		batch_event(stderr, path, p, event);
+		profile_lock(p);
+		err = capture_add(c, p, q);
+		profile_unlock(p);
+		engine_post(engine, ENGINE_NEXT, NULL);
+		seen = slices;
+	}
+	return err;
+}
+
+static int read_session(struct diff *d, int side, const char *path)
+{
+	struct options options = *d->options;
+	struct query q = batch_query(d->options);
+	struct profile *p = profile_new(1, CELLS_MAX);
+	struct engine *engine = NULL;
+	struct capture capture = {0};
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	options.replay = path;
+	options.batch = true;
+	err = replay_new(p, &options, &engine, d->error, d->size);
+	if (!err)
+		err = take_slices(engine, p, path, &q, &d->event[side], &capture);
+	if (!err)
+		err = export_svg_samples(&d->tree, &capture, side, true);
+	engine_free(engine);
+	capture_free(&capture);
+	profile_free(p);
+	return err;
+}
+
+/* Looks no further where it cannot go back. */
+static bool is_session(FILE *file)
+{
+	char magic[SESSION_MAGIC_SIZE] = "";
+	size_t n;
+
+	if (fseek(file, 0, SEEK_SET))
+		return false;
+	n = fread(magic, 1, sizeof(magic), file);
+	rewind(file);
+	return n == sizeof(magic) && !memcmp(magic, SESSION_MAGIC, sizeof(magic));
+}
+
+static int read_side(struct diff *d, int side, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	int err;
+
+	if (!file)
+		err = -errno;
+	else if (is_session(file))
+		err = read_session(d, side, path);
+	else
+		err = read_folded(d, side, path, file);
+	if (file)
+		fclose(file);
+	if (err && !*d->error)
+		snprintf(d->error, d->size, "%s: %s", path, strerror(-err));
+	return err;
+}
+
+/* --- folded, with two counts ----------------------------------------------------------------- */
+
+static void write_path(FILE *to, const struct flametree *t, uint32_t node)
+{
+	uint32_t path[FLAMETREE_DEPTH_MAX + 1], n = 0;
+
+	for (; node; node = t->nodes[node].parent)
+		path[n++] = node;
+	while (n--)
+		fprintf(to, "%s%s", flametree_name(t, path[n]), n ? ";" : "");
+}
+
+static void write_folded(FILE *to, const struct flametree *t)
+{
+	for (uint32_t i = 1; i < t->nnodes; i++) {
+		const struct flametree_node *node = &t->nodes[i];
+
+		if (!node->self[NOW] && !node->self[BEFORE])
+			continue;
+		write_path(to, t, i);
+		fprintf(to, " %" PRIu64 " %" PRIu64 "\n", node->self[BEFORE], node->self[NOW]);
+	}
+}
+
+/* --- text ------------------------------------------------------------------------------------ */
+
+struct change { /* of a frame's text, wherever it stands */
+	uint32_t frame;
+	bool proc;
+	uint64_t self[2], total[2];
+	double points; /* of the self share; of the total one for processes */
+	double total_points;
+};
+
+static double share(const struct flametree *t, uint64_t count, int side)
+{
+	uint64_t all = t->nodes->total[side];
+
+	return all ? 100.0 * (double)count / (double)all : 0;
+}
+
+static double points(const struct flametree *t, const uint64_t counts[2])
+{
+	return share(t, counts[NOW], NOW) - share(t, counts[BEFORE], BEFORE);
+}
+
+/* Recursion counts once: a frame below itself is in the total already. */
+static void add_node(struct change *changes, uint32_t *open, const struct flametree_node *node)
+{
+	struct change *change = &changes[node->frame];
+
+	for (int side = 0; side < 2; side++) {
+		change->self[side] += node->self[side];
+		if (!open[node->frame])
+			change->total[side] += node->total[side];
+	}
+	open[node->frame]++;
+}
+
+/* In the order of the tree, so that what a node stands below is known without looking up. */
+static void sum_nodes(const struct flametree *t, struct change *changes, uint32_t *open)
+{
+	uint32_t node = t->nodes->first;
+
+	while (node != FLAMETREE_NONE && node) {
+		uint32_t next = t->nodes[node].first;
+
+		add_node(changes, open, &t->nodes[node]);
+		changes[t->nodes[node].frame].proc |= t->nodes[node].depth == 1;
+		for (; next == FLAMETREE_NONE && node; node = t->nodes[node].parent) {
+			open[t->nodes[node].frame]--;
+			next = t->nodes[node].next;
+		}
+		node = next;
+	}
+}
+
+static double size_of(double change)
+{
+	return change < 0 ? -change : change;
+}
+
+/* By text where changes are equal, so that the order is that of no file. */
+static int by_change(const void *a, const void *b, void *arg)
+{
+	const struct change *x = a, *y = b;
+	const struct flametree *t = arg;
+
+	if (x->proc != y->proc)
+		return x->proc ? -1 : 1;
+	if (size_of(x->points) != size_of(y->points))
+		return size_of(x->points) < size_of(y->points) ? 1 : -1;
+	if (size_of(x->total_points) != size_of(y->total_points))
+		return size_of(x->total_points) < size_of(y->total_points) ? 1 : -1;
+	return strcmp(t->pool.text + t->frames[x->frame].name,
+		      t->pool.text + t->frames[y->frame].name);
+}
+
+static void write_changes(FILE *to, const struct flametree *t, const struct change *changes,
+			  uint32_t count)
+{
+	uint32_t i, procs = 0;
+
+	fprintf(to, "\n%8s %8s %8s  %s\n", "BEFORE", "NOW", "CHANGE", "PROCESS");
+	for (i = 0; i < count && changes[i].proc; i++)
+		if (procs++ < PROCS_SHOWN)
+			fprintf(to, "%8.2f %8.2f %+8.2f  %s\n",
+				share(t, changes[i].total[BEFORE], BEFORE),
+				share(t, changes[i].total[NOW], NOW), changes[i].points,
+				t->pool.text + t->frames[changes[i].frame].name);
+	if (procs > PROCS_SHOWN)
+		fprintf(to, "%28sand %u more\n", "", procs - PROCS_SHOWN);
+	fprintf(to, "\n%26s  %26s\n%8s %8s %8s  %8s %8s %8s  %s\n", "SELF", "TOTAL", "BEFORE",
+		"NOW", "CHANGE", "BEFORE", "NOW", "CHANGE", "FUNCTION");
+	for (uint32_t n = 0; i < count && n < FUNCS_SHOWN; i++, n++)
+		fprintf(to, "%8.2f %8.2f %+8.2f  %8.2f %8.2f %+8.2f  %s\n",
+			share(t, changes[i].self[BEFORE], BEFORE),
+			share(t, changes[i].self[NOW], NOW), changes[i].points,
+			share(t, changes[i].total[BEFORE], BEFORE),
+			share(t, changes[i].total[NOW], NOW), changes[i].total_points,
+			t->pool.text + t->frames[changes[i].frame].name);
+	if (i < count)
+		fprintf(to, "%56sand %u more\n", "", count - i);
+}
+
+static int write_text(FILE *to, const struct diff *d)
+{
+	const struct flametree *t = &d->tree;
+	struct change *changes = calloc(t->nframes, sizeof(*changes));
+	uint32_t *open = calloc(t->nframes, sizeof(*open)), count = 0;
+	char a[256], b[256];
+
+	if (!changes || !open) {
+		free(changes);
+		free(open);
+		return -ENOMEM;
+	}
+	sum_nodes(t, changes, open);
+	for (uint32_t i = 0; i < t->nframes; i++) {
+		struct change change = changes[i];
+
+		if (!change.total[NOW] && !change.total[BEFORE])
+			continue;
+		change.frame = i;
+		change.total_points = points(t, change.total);
+		change.points = change.proc ? change.total_points : points(t, change.self);
+		changes[count++] = change;
+	}
+	qsort_r(changes, count, sizeof(*changes), by_change, (void *)(uintptr_t)t);
+	text_clean(a, sizeof(a), d->options->diff[0], strlen(d->options->diff[0]));
+	text_clean(b, sizeof(b), d->options->diff[1], strlen(d->options->diff[1]));
+	fprintf(to,
+		"stacktop  before: %s, %" PRIu64 " samples; now: %s, %" PRIu64 " samples\n"
+		"shares in %% of all samples; changes in percentage points\n",
+		a, t->nodes->total[BEFORE], b, t->nodes->total[NOW]);
+	write_changes(to, t, changes, count);
+	free(changes);
+	free(open);
+	return 0;
+}
+
+/* Shares are compared, and those of two events are not of the same thing. */
+static void warn_events(FILE *to, const struct diff *d)
+{
+	const char *before = d->event[BEFORE].name, *now = d->event[NOW].name;
+	char a[256], b[256], of_a[64], of_b[64];
+
+	if (!*before || !*now || strcmp(before, now) == 0)
+		return;
+	text_clean(a, sizeof(a), d->options->diff[0], strlen(d->options->diff[0]));
+	text_clean(b, sizeof(b), d->options->diff[1], strlen(d->options->diff[1]));
+	text_clean(of_a, sizeof(of_a), before, strlen(before));
+	text_clean(of_b, sizeof(of_b), now, strlen(now));
+	fprintf(to,
+		"stacktop: warning: %s has samples of %s, %s of %s: their shares are not of the "
+		"same thing\n",
+		a, of_a, b, of_b);
+}
+
+/* --- all ------------------------------------------------------------------------------------- */
+
+static int write_drawing(FILE *to, struct diff *d, const struct theme *theme)
+{
+	struct svg_look look = {.icicle = d->options->format == FORMAT_ICICLE, .diff = true};
+	char title[320];
+
+	snprintf(title, sizeof(title), "%.120s beside %.120s", d->options->diff[1],
+		 d->options->diff[0]);
+	look.title = title;
+	return export_svg_tree(to, &d->tree, theme, &look);
+}
+
+int diff_write(FILE *to, const struct options *options, const struct theme *theme, char *error,
+	       size_t size)
+{
+	struct diff d = {.options = options, .error = error, .size = size};
+	int err = flametree_new(&d.tree, "all");
+
+	*error = '\0';
+	if (!err)
+		err = read_side(&d, BEFORE, options->diff[0]);
+	if (!err)
+		err = read_side(&d, NOW, options->diff[1]);
+	if (!err)
+		warn_events(stderr, &d);
+	if (!err)
+		err = flametree_sort(&d.tree);
+	if (!err && options->format == FORMAT_TEXT)
+		err = write_text(to, &d);
+	else if (!err && options->format == FORMAT_FOLDED)
+		write_folded(to, &d.tree);
+	else if (!err)
+		err = write_drawing(to, &d, theme);
+	flametree_free(&d.tree);
+	if (err && !*error)
+		snprintf(error, size, "%s", strerror(-err));
+	errno = 0;
+	if (!err && (fflush(to) || ferror(to)))
+		err = errno ? -errno : -EIO;
+	return err;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_EARLYFILES_H
+#define STACKTOP_TUI_EARLYFILES_H
+
+/*
+ * The files of names (jit.h) of processes that may be gone when their slice is named: they are
+ * opened as soon as a stack arrives that has code which the process made. Used by one thread.
+ */
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct earlyfiles;
+struct jitdump;
+struct perfmap;
+struct tracker;
+
+/* The tracker is not owned. NULL: no memory. */
+struct earlyfiles *earlyfiles_new(struct tracker *tracker);
+void earlyfiles_free(struct earlyfiles *e);
+/* A new stack of the process has this address. What fails leaves the process without. */
+void earlyfiles_seen(struct earlyfiles *e, pid_t pid, uint64_t addr);
+/* What was opened, the caller's from now on; NULL each where there is none. */
+void earlyfiles_take(struct earlyfiles *e, pid_t pid, struct perfmap **map, struct jitdump **dump);
+/* Begins another round, and closes what nobody took for some. */
+void earlyfiles_age(struct earlyfiles *e);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A key that does nothing looks like one that does not work, unless the reason is told. */
+#include "tui/explain.h"
+
+#include <stddef.h>
+
+#include "tui/ui.h"
+
+static const struct {
+	enum action action;
+	unsigned int views;
+	const char *why;
+} reasons[] = {
+	{ACTION_PLAY, IN_ALL, "nothing is replayed: stacktop -r FILE shows a recording"},
+	{ACTION_JUMP, IN_ALL, "nothing is replayed: stacktop -r FILE shows a recording"},
+	{ACTION_ANNOTATE, IN_UNWIND, "the code of a walk's frame: i catches one"},
+	{ACTION_CFI, IN_UNWIND, "the CFI of a walk's frame: i catches one"},
+	{ACTION_ANNOTATE, IN_FRAMES, "there is no function under the cursor"},
+	{ACTION_ZOOM_MODULE, IN_NAMES, "there is no function under the cursor"},
+	{ACTION_COPY, IN_FRAMES, "there is nothing under the cursor"},
+	{ACTION_SAME_NAME, IN_FRAMES, "there is nothing under the cursor"},
+	{ACTION_ZOOM, IN_PROCS, "there is no process under the cursor"},
+	{ACTION_TAG, IN_PROCS, "there is no process under the cursor"},
+	{ACTION_TAG_PLAY, IN_PROCS, "there is no process under the cursor"},
+};
+
+unsigned int explain(struct ui *ui, enum action action)
+{
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (reasons[i].action == action && reasons[i].views & VIEW_BIT(ui_keys(ui))) {
+			ui_notice(ui, "%s", reasons[i].why);
+			return UI_REDRAW;
+		}
+	return 0;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_EXPLAIN_H
+#define STACKTOP_TUI_EXPLAIN_H
+
+#include "tui/keys.h"
+
+struct ui;
+
+/* Says why a key that works in the view has done nothing there, if there is more to it than that
+ * nothing moves at an end; returns enum ui_flags. */
+unsigned int explain(struct ui *ui, enum action action);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The files are opened when the first stack with such code arrives, and stay open: what a process
+ * wrote before it ended can be read afterwards, but no longer be found. A round has a budget of
+ * bytes, since the collector must come back in time; what is left comes in the next ones.
+ */
+#include "tui/jit.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element)                                                               \
+	do {                                                                                       \
+		(element)->hashed = false;                                                         \
+	} while (0)
+#include <uthash.h>
+
+#include "bpf/tracker.h"
+#include "symbols/codemap.h"
+#include "symbols/jitdump.h"
+#include "symbols/perfmap.h"
+#include "symbols/procfile.h"
+#include "tui/earlyfiles.h"
+
+#define ROUND_BYTES   ((size_t)16 << 20) /* read of all files in a round */
+#define PROCESS_BYTES ((size_t)32 << 20) /* of names of one process, by each kind of file */
+#define ALL_BYTES     ((size_t)96 << 20)
+#define PROCESSES_MAX 1024u
+#define UNUSED_NS     (60ull * 1000000000) /* their files are closed, and read anew if need be */
+
+struct process_key {
+	uint64_t image;
+	uint64_t pid;
+};
+
+struct process {
+	struct process_key key;
+	struct perfmap *perfmap;
+	struct codemap *by_map;
+	struct jitdump *dump; /* NULL: none found yet */
+	struct codemap *by_dump;
+	uint64_t looked; /* round */
+	uint64_t time;	 /* ns, of that look */
+	uint64_t version;
+	bool hashed;
+	UT_hash_handle hh;
+};
+
+struct jit {
+	struct tracker *tracker;
+	struct earlyfiles *early;
+	struct process *processes; /* in the order of their last use */
+	uint64_t round;
+	size_t budget;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int jit_new(struct tracker *tracker, struct jit **out)
+{
+	struct jit *jit = calloc(1, sizeof(*jit));
+
+	*out = jit;
+	if (!jit)
+		return -ENOMEM;
+	jit->early = earlyfiles_new(tracker);
+	if (!jit->early) {
+		free(jit);
+		*out = NULL;
+		return -ENOMEM;
+	}
+	jit->tracker = tracker;
+	jit->round = 1;
+	jit->budget = ROUND_BYTES;
+	return 0;
+}
+
+static void process_free(struct process *p)
+{
+	jitdump_free(p->dump);
+	perfmap_free(p->perfmap);
+	codemap_free(p->by_dump);
+	codemap_free(p->by_map);
+	free(p);
+}
+
+static void process_drop(struct jit *jit, struct process *p)
+{
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
+	HASH_DEL(jit->processes, p);
+	process_free(p);
+}
+
+void jit_free(struct jit *jit)
+{
+	if (!jit)
+		return;
+	while (jit->processes)
+		process_drop(jit, jit->processes);
+	earlyfiles_free(jit->early);
+	free(jit);
+}
+
+static size_t process_bytes(const struct process *p)
+{
+	return sizeof(*p) + codemap_bytes(p->by_map) + codemap_bytes(p->by_dump);
+}
+
+void jit_age(struct jit *jit)
+{
+	const uint64_t now = now_ns();
+	struct process *p, *next;
+	size_t bytes = 0;
+	unsigned int left = HASH_COUNT(jit->processes);
+
+	HASH_ITER(hh, jit->processes, p, next)
+		bytes += process_bytes(p);
+	HASH_ITER(hh, jit->processes, p, next) {
+		if (now - p->time < UNUSED_NS && bytes <= ALL_BYTES && left <= PROCESSES_MAX)
+			break;
+		bytes -= process_bytes(p);
+		left--;
+		process_drop(jit, p);
+	}
+	earlyfiles_age(jit->early);
+	jit->round++;
+	jit->budget = ROUND_BYTES;
+}
+
+static struct process *process_new(struct jit *jit, const struct process_key *key)
+{
+	struct process *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->key = *key;
+	p->version = 1;
+	earlyfiles_take(jit->early, (pid_t)key->pid, &p->perfmap, &p->dump);
+	if (!p->perfmap)
+		p->perfmap = perfmap_new();
+	p->by_map = codemap_new(PROCESS_BYTES);
+	p->by_dump = codemap_new(PROCESS_BYTES);
+	if (!p->perfmap || !p->by_map || !p->by_dump) {
+		process_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+/* What fails here is tried again in the next round, and until then there are no new names. */
+static void process_look(struct jit *jit, struct process *p)
+{
+	struct procfile_owner owner;
+	pid_t pid = (pid_t)p->key.pid;
+	bool lives = !procfile_owner(pid, &owner);
+	struct tracker_proc known;
+	int fd;
+
+	/* The number may have gone on to another program. */
+	if (lives && tracker_proc(jit->tracker, pid, p->key.image, &known) && known.exited)
+		lives = false;
+	if (!p->dump) {
+		fd = tracker_open_mapped(jit->tracker, pid, p->key.image, jitdump_is_name);
+		if (fd >= 0)
+			jitdump_new(fd, &p->dump);
+	}
+	if (p->dump && jitdump_update(p->dump, p->by_dump, &jit->budget) > 0)
+		p->version++;
+	if (perfmap_update(p->perfmap, lives ? &owner : NULL, p->by_map, &jit->budget) > 0)
+		p->version++;
+}
+
+/* NULL: no memory. */
+static struct process *process_get(struct jit *jit, pid_t pid, uint64_t image)
+{
+	struct process_key key = {image, (uint64_t)pid};
+	struct process *p;
+
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
+	HASH_FIND(hh, jit->processes, &key, sizeof(key), p);
+	if (p && p->looked == jit->round)
+		return p;
+	if (p)
+		HASH_DEL(jit->processes, p);
+	else
+		p = process_new(jit, &key);
+	if (!p)
+		return NULL;
+	p->looked = jit->round;
+	p->time = now_ns();
+	p->hashed = true;
+	HASH_ADD(hh, jit->processes, key, sizeof(p->key), p);
+	if (!p->hashed) {
+		process_free(p);
+		return NULL;
+	}
+	process_look(jit, p);
+	return p;
+}
+
+const char *jit_find(struct jit *jit, pid_t pid, uint64_t image, uint64_t addr)
+{
+	struct process *p = process_get(jit, pid, image);
+	const char *name = p ? codemap_find(p->by_dump, addr) : NULL;
+
+	return name || !p ? name : codemap_find(p->by_map, addr);
+}
+
+uint64_t jit_version(struct jit *jit, pid_t pid, uint64_t image)
+{
+	const struct process *p = process_get(jit, pid, image);
+
+	return p ? p->version : 1;
+}
+
+void jit_seen(struct jit *jit, pid_t pid, uint64_t addr)
+{
+	earlyfiles_seen(jit->early, pid, addr);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_JIT_H
+#define STACKTOP_TUI_JIT_H
+
+/*
+ * Names of code that processes made while they run, from what their runtimes write for profilers
+ * (symbols/jitdump.h, symbols/perfmap.h). Files are looked for, and read on, once in a round. Used
+ * by one thread, without the profile's lock.
+ */
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct jit;
+struct tracker;
+
+/* The tracker is not owned. -ENOMEM. */
+int jit_new(struct tracker *tracker, struct jit **out);
+void jit_free(struct jit *jit);
+
+/* Name of the code at a run time address, valid for the round; NULL: nobody says. */
+const char *jit_find(struct jit *jit, pid_t pid, uint64_t image, uint64_t addr);
+
+/*
+ * Looks at the files of the process and tells the version of its names, which is another one after
+ * each change. Never 0.
+ */
+uint64_t jit_version(struct jit *jit, pid_t pid, uint64_t image);
+
+/* A new stack of the process has this address: if the process made the code there, its files are
+ * opened, for it may be gone when the stack is named. */
+void jit_seen(struct jit *jit, pid_t pid, uint64_t addr);
+
+/* Begins another round, and forgets processes that were not asked about for long. */
+void jit_age(struct jit *jit);
+
+#endif

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The files that stacks lead through, each with its symbol table and the names that were made of
+ * it. To read a table takes longer than all else that is done for a stack, and to demangle a name
+ * longer than to find it; so both are kept as long as there is room.
+ */
+#include "tui/modules.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element)                                                               \
+	do {                                                                                       \
+		(element)->hashed = false;                                                         \
+	} while (0)
+#include <uthash.h>
+
+#include "bpf/tracker.h"
+#include "symbols/debugfile.h"
+#include "symbols/demangle.h"
+#include "symbols/elffile.h"
+#include "symbols/remotedebug.h"
+#include "symbols/rootfile.h"
+#include "symbols/symtab.h"
+#include "symbols/text.h"
+#include "tui/profile.h"
+#include "unwind/funcs.h"
+
+#define MODULES_MAX   512u
+#define RETRY_SECONDS 10 /* a few system calls a module without symbols */
+#define REST_SECONDS  30 /* unused for so long: its files are closed */
+#define LOOK_SECONDS  5
+#define MODULES_BYTES ((size_t)32 << 20)
+
+struct known_name {
+	uint64_t vaddr; /* start of the function, or an address of none */
+	bool hashed;
+	UT_hash_handle hh;
+	char text[];
+};
+
+struct module {
+	uint64_t id;
+	struct symtab *symtab; /* NULL: the file cannot be used */
+	/* Of a file without a full table: a debug file may be installed while we look. */
+	struct debug_link *link;
+	pid_t pid;	     /* that mapped it first: the debug file is below its root */
+	bool debug_there;    /* already, but of no use */
+	struct funcs *funcs; /* NULL: not asked for yet, or there are none */
+	bool funcs_read;
+	struct known_name *names;
+	size_t bytes;
+	uint64_t used; /* round */
+	time_t time;   /* CLOCK_MONOTONIC seconds; of the first use in that round */
+	bool hashed;
+	UT_hash_handle hh;
+	char name[];
+};
+
+struct modules {
+	struct profile *profile;
+	struct tracker *tracker;
+	struct module *table; /* in the order of their last use */
+	size_t bytes;
+	uint64_t round;
+	struct remotedebug *remote; /* NULL: not wanted */
+	unsigned int remote_found;
+	time_t retry, rested; /* CLOCK_MONOTONIC seconds */
+	uint64_t debug_files;
+};
+
+static time_t now_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+struct modules *modules_new(struct profile *profile, struct tracker *tracker)
+{
+	struct modules *all = calloc(1, sizeof(*all));
+
+	if (all) {
+		all->profile = profile;
+		all->tracker = tracker;
+	}
+	return all;
+}
+
+void modules_set_remote(struct modules *all, struct remotedebug *remote)
+{
+	all->remote = remote;
+}
+
+static void module_free(struct module *m)
+{
+	struct known_name *name, *next;
+
+	HASH_ITER(hh, m->names, name, next) {
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
+		HASH_DEL(m->names, name);
+		free(name);
+	}
+	symtab_free(m->symtab);
+	free(m->link);
+	funcs_free(m->funcs);
+	free(m);
+}
+
+static void module_drop(struct modules *all, struct module *m)
+{
+	HASH_DEL(all->table, m);
+	all->bytes -= m->bytes;
+	module_free(m);
+}
+
+void modules_free(struct modules *all)
+{
+	struct module *m, *next;
+
+	if (!all)
+		return;
+	HASH_ITER(hh, all->table, m, next) {
+		module_drop(all, m);
+	}
+	free(all);
+}
+
+/* Our own root when the process is gone, whose debug files would be gone, too. */
+static struct debug_place debug_place_of(const struct modules *all, pid_t pid)
+{
+	int root = rootfile_root(pid);
+
+	return (struct debug_place){root < 0 ? -1 : root, MODULES_DEBUG_ROOT, all->remote};
+}
+
+static bool module_debug_there(const struct modules *all, const struct module *m)
+{
+	struct debug_place place = debug_place_of(all, m->pid);
+	bool there = debug_link_present(m->link, &place);
+
+	if (place.root >= 0)
+		close(place.root);
+	return there;
+}
+
+/* Since the last call. */
+static bool remote_has_more(struct modules *all)
+{
+	struct remotedebug_state now = {.found = all->remote_found};
+	bool more;
+
+	if (all->remote)
+		remotedebug_state(all->remote, &now);
+	more = now.found != all->remote_found;
+	all->remote_found = now.found;
+	return more;
+}
+
+/* A module whose debug file has come is dropped, and read with it when it is next sampled. */
+static bool retry_debug_files(struct modules *all)
+{
+	const time_t now = now_seconds();
+	struct module *m, *next;
+	bool came = remote_has_more(all);
+
+	if (now < all->retry && !came)
+		return false;
+	all->retry = now + RETRY_SECONDS;
+	HASH_ITER(hh, all->table, m, next) {
+		if (!m->link || m->debug_there || !module_debug_there(all, m))
+			continue;
+		module_drop(all, m);
+		all->debug_files++;
+		came = true;
+	}
+	return came;
+}
+
+uint64_t modules_debug_files(const struct modules *all)
+{
+	return all->debug_files;
+}
+
+bool modules_trim(struct modules *all)
+{
+	bool came = retry_debug_files(all);
+
+	while (all->table && (all->bytes > MODULES_BYTES || HASH_COUNT(all->table) > MODULES_MAX))
+		module_drop(all, all->table);
+	all->round++;
+	return came;
+}
+
+static int by_id(const void *x, const void *y)
+{
+	const struct module *const *a = x, *const *b = y;
+
+	return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
+}
+
+/* Those that hold files and were not used for a while, MODULES_MAX at most, by id; how many. */
+static size_t idle_modules(struct modules *all, time_t now, struct module **idle)
+{
+	struct module *m, *next;
+	size_t n = 0;
+
+	HASH_ITER(hh, all->table, m, next) {
+		if (now - m->time < REST_SECONDS || n == MODULES_MAX)
+			break;
+		if (m->symtab && !symtab_rests(m->symtab))
+			idle[n++] = m;
+	}
+	qsort(idle, n, sizeof(struct module *), by_id);
+	return n;
+}
+
+void modules_rest(struct modules *all)
+{
+	const time_t now = now_seconds();
+	struct module *idle[MODULES_MAX];
+	uint64_t ids[MODULES_MAX];
+	bool mapped[MODULES_MAX];
+	size_t n, i;
+
+	if (now < all->rested + LOOK_SECONDS)
+		return;
+	all->rested = now;
+	n = idle_modules(all, now, idle);
+	for (i = 0; i < n; i++)
+		ids[i] = idle[i]->id;
+	if (n)
+		tracker_mapped(all->tracker, ids, n, mapped);
+	for (i = 0; i < n; i++)
+		if (!mapped[i])
+			symtab_rest(idle[i]->symtab);
+}
+
+static int object_open(const struct object *object, struct elf_file **out)
+{
+	const void *image;
+	size_t size;
+
+	if (object_fd(object) >= 0)
+		return elf_file_open_fd(object_fd(object), out);
+	image = object_image(object, &size);
+	return image ? elf_file_open_memory(image, size, out) : -ENOENT;
+}
+
+/* Other tools know files by it. */
+static void tell_build(const struct modules *all, const struct module *m,
+		       const struct elf_file *file)
+{
+	uint8_t id[BUILD_ID_MAX];
+	size_t size = elf_file_build_id(file, id);
+	char text[2 * BUILD_ID_MAX + 1] = "";
+
+	for (size_t i = 0; i < size; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+	profile_lock(all->profile);
+	profile_module(all->profile, m->name, text); /* it may do without */
+	profile_unlock(all->profile);
+}
+
+/* -ENOMEM; a file of which nothing can be used has no table, and its addresses are shown. */
+static int module_read(const struct modules *all, struct module *m, const struct object *object)
+{
+	struct debug_place place = debug_place_of(all, m->pid);
+	struct elf_file *file = NULL;
+	int err = object_open(object, &file);
+
+	if (!err)
+		tell_build(all, m, file);
+	if (!err)
+		err = symtab_new(file, &place, &m->symtab);
+	if (err)
+		m->symtab = NULL;
+	if (!err && !symtab_complete(m->symtab) && elf_file_fd(file) >= 0)
+		m->link = malloc(sizeof(*m->link));
+	if (m->link) {
+		debug_link_read(file, m->link);
+		m->debug_there = debug_link_present(m->link, &place);
+		m->bytes += sizeof(*m->link);
+	}
+	if (place.root >= 0)
+		close(place.root);
+	elf_file_free(file);
+	return err == -ENOMEM ? err : 0;
+}
+
+static struct module *module_new(const struct modules *all, const struct object *object, pid_t pid)
+{
+	char *name = text_clean_dup(object_name(object));
+	struct module *m = NULL;
+	size_t length;
+
+	if (!name)
+		return NULL;
+	length = strlen(name) + 1;
+	m = calloc(1, sizeof(*m) + length);
+	if (m) {
+		memcpy(m->name, name, length);
+		m->id = object_id(object);
+		m->pid = pid;
+		m->bytes = sizeof(*m) + length;
+		if (module_read(all, m, object)) {
+			free(m);
+			m = NULL;
+		} else if (m->symtab) {
+			m->bytes += symtab_bytes(m->symtab);
+		}
+	}
+	free(name);
+	return m;
+}
+
+/* False: another debug file is there now, or its own cannot be opened. */
+static bool module_wake(const struct modules *all, struct module *m, const struct object *object,
+			pid_t pid)
+{
+	struct debug_place place = debug_place_of(all, pid);
+	int err = symtab_wake(m->symtab, object_fd(object), &place);
+
+	if (place.root >= 0)
+		close(place.root);
+	m->pid = pid;
+	return !err;
+}
+
+struct module *modules_get(struct modules *all, const struct object *object, pid_t pid)
+{
+	uint64_t id = object_id(object);
+	struct module *m;
+	bool rested;
+
+	HASH_FIND(hh, all->table, &id, sizeof(id), m);
+	rested = m && m->symtab && symtab_rests(m->symtab);
+	if (rested && !module_wake(all, m, object, pid)) {
+		module_drop(all, m);
+		m = NULL;
+	}
+	if (m && m->used == all->round && !rested)
+		return m;
+	if (m) { /* to the end of the list: it is the order in which they are dropped */
+		HASH_DEL(all->table, m);
+		all->bytes -= m->bytes;
+	} else {
+		m = module_new(all, object, pid);
+		if (!m)
+			return NULL;
+	}
+	m->used = all->round;
+	m->time = now_seconds();
+	m->hashed = true;
+	HASH_ADD(hh, all->table, id, sizeof(m->id), m);
+	if (!m->hashed) {
+		module_free(m);
+		return NULL;
+	}
+	all->bytes += m->bytes;
+	return m;
+}
+
+const char *module_name(const struct module *m)
+{
+	return m->name;
+}
+
+bool module_has_symbols(const struct module *m)
+{
+	return m->symtab != NULL;
+}
+
+/* --- names of functions ---------------------------------------------------------------------- */
+
+static char *name_text(const struct module *m, const struct symbol *symbol, uint64_t vaddr)
+{
+	char *plain, *text = NULL;
+
+	if (symbol) {
+		plain = demangle(symbol->name);
+		text = plain ? text_clean_dup(plain) : NULL;
+		free(plain);
+	} else if (asprintf(&text, "%s+0x%" PRIx64, m->name, vaddr) < 0) {
+		text = NULL;
+	}
+	return text;
+}
+
+/* A function without a name is known by its start; without CFI, too, each address by itself. */
+static uint64_t module_func(struct modules *all, struct module *m, const struct object *object,
+			    uint64_t vaddr)
+{
+	struct elf_file *file = NULL;
+	uint64_t start = vaddr;
+
+	if (!m->funcs_read && !object_open(object, &file))
+		funcs_new(file, &m->funcs);
+	if (!m->funcs_read) {
+		m->bytes += funcs_bytes(m->funcs);
+		all->bytes += funcs_bytes(m->funcs);
+	}
+	m->funcs_read = true;
+	elf_file_free(file);
+	if (m->funcs)
+		funcs_find(m->funcs, vaddr, &start);
+	return start;
+}
+
+const char *modules_find(struct modules *all, struct module *m, const struct object *object,
+			 uint64_t vaddr, uint64_t *start, bool *guessed)
+{
+	struct known_name *known;
+	struct symbol symbol;
+	bool found = m->symtab && !symtab_find(m->symtab, vaddr, &symbol);
+	uint64_t key = found ? symbol.start : module_func(all, m, object, vaddr);
+	size_t length;
+	char *text;
+
+	*start = key;
+	*guessed = found && symbol.guessed;
+	HASH_FIND(hh, m->names, &key, sizeof(key), known);
+	if (known)
+		return known->text;
+	text = name_text(m, found ? &symbol : NULL, key);
+	if (!text)
+		return NULL;
+	length = strlen(text) + 1;
+	known = malloc(sizeof(*known) + length);
+	if (known) {
+		known->vaddr = key;
+		known->hashed = true;
+		memcpy(known->text, text, length);
+		HASH_ADD(hh, m->names, vaddr, sizeof(known->vaddr), known);
+		if (!known->hashed) {
+			free(known);
+			known = NULL;
+		}
+	}
+	free(text);
+	if (!known)
+		return NULL;
+	m->bytes += sizeof(*known) + length;
+	all->bytes += sizeof(*known) + length;
+	return known->text;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_MODULES_H
+#define STACKTOP_TUI_MODULES_H
+
+/*
+ * The files whose code is in stacks, with their symbol tables. For one thread, which does not hold
+ * the profile's lock: a table is read from the file when a stack first needs it.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define MODULES_DEBUG_ROOT "/usr/lib/debug" /* separate debug files are below */
+
+struct module;
+struct modules;
+struct object;
+struct profile;
+struct remotedebug;
+struct tracker;
+
+/* The profile is told of build-ids. It and the tracker have to outlive them. NULL: no memory. */
+struct modules *modules_new(struct profile *profile, struct tracker *tracker);
+void modules_free(struct modules *all);
+/* Debug files that are nowhere here come from there; not owned. */
+void modules_set_remote(struct modules *all, struct remotedebug *remote);
+
+/*
+ * The module of a file that process pid has mapped; good until modules_trim. NULL: no memory. A
+ * file of which nothing can be used is a module, too.
+ */
+struct module *modules_get(struct modules *all, const struct object *object, pid_t pid);
+/*
+ * The name of the function that is at vaddr of the module's file, the start that it is known by,
+ * and whether the symbol only seems to reach that far. Good as long as the module. A function
+ * without a symbol is "module+0xSTART". NULL: no memory.
+ */
+const char *modules_find(struct modules *all, struct module *m, const struct object *object,
+			 uint64_t vaddr, uint64_t *start, bool *guessed);
+/* As stacks show it: without characters that a terminal would take for something else. */
+const char *module_name(const struct module *m);
+/* False: the file cannot be used. */
+bool module_has_symbols(const struct module *m);
+
+/*
+ * Between two slices: drops the modules that were not used for longest when they are many, and
+ * those for which a debug file has been installed or fetched since. True when one has.
+ */
+bool modules_trim(struct modules *all);
+/* How often that was for modules whose names were already given. */
+uint64_t modules_debug_files(const struct modules *all);
+/*
+ * At any time: closes the files of modules that have not been used for a while and that no process
+ * maps. What is known of them stays.
+ */
+void modules_rest(struct modules *all);
+
+#endif

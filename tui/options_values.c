@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The values of options, checked here and completely: behind the parser nobody needs to ask whether
+ * a frequency makes sense.
+ */
+#include "tui/options_priv.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/text.h"
+#include "tui/event.h"
+#include "tui/export.h"
+#include "tui/keys.h"
+
+enum options_result options_usage(struct parser *parser, const char *format, ...)
+{
+	char message[512], clean[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	text_clean(clean, sizeof(clean), message, strlen(message));
+	fprintf(parser->err,
+		"stacktop: %s\n"
+		"usage: stacktop [options] [-- COMMAND [ARG...]]\n"
+		"`stacktop --help` lists the options.\n",
+		clean);
+	return OPTIONS_USAGE;
+}
+
+static enum options_result no_memory(struct parser *parser)
+{
+	fprintf(parser->err, "stacktop: out of memory\n");
+	return OPTIONS_FAILED;
+}
+
+/* Digits only: no sign, no blanks, no other base. Moves *text behind them. */
+static bool number(const char **text, unsigned long max, unsigned long *out)
+{
+	const char *s = *text;
+	unsigned long value = 0;
+
+	if (!isdigit((unsigned char)*s))
+		return false;
+	for (; isdigit((unsigned char)*s); s++) {
+		unsigned long digit = (unsigned long)(*s - '0');
+
+		if (value > (max - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	*text = s;
+	*out = value;
+	return value <= max;
+}
+
+static bool number_whole(const char *text, unsigned long min, unsigned long max, unsigned int *out)
+{
+	unsigned long value;
+
+	if (!number(&text, max, &value) || *text || value < min)
+		return false;
+	*out = (unsigned int)value;
+	return true;
+}
+
+/* Not strtod: it takes "inf", "0x1p3", and in some locales a comma instead of the point. */
+static bool decimal(const char *text, double min, double max, double *out)
+{
+	unsigned long whole = 0;
+	double value, unit = 1;
+
+	if (*text != '.' && !number(&text, 1000000, &whole))
+		return false;
+	value = (double)whole;
+	if (*text == '.') {
+		if (!isdigit((unsigned char)*++text))
+			return false;
+		for (; isdigit((unsigned char)*text); text++)
+			value += (unit /= 10) * (*text - '0');
+	}
+	if (*text || value < min || value > max)
+		return false;
+	*out = value;
+	return true;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+enum options_result options_take_pids(struct parser *parser, const char *text)
+{
+	struct options *out = parser->out;
+	const char *s = text;
+	size_t kept = 0;
+
+	for (;; s++) {
+		unsigned long pid;
+		pid_t *grown;
+
+		if (!number(&s, INT_MAX, &pid) || !pid || (*s && *s != ','))
+			return options_usage(parser,
+					     "--pid: `%.*s' is not a list of process numbers",
+					     SHOWN, text);
+		grown = reallocarray(out->pids, out->npids + 1, sizeof(*grown));
+		if (!grown)
+			return no_memory(parser);
+		out->pids = grown;
+		out->pids[out->npids++] = (pid_t)pid;
+		if (!*s)
+			break;
+	}
+	qsort(out->pids, out->npids, sizeof(*out->pids), by_pid);
+	for (size_t i = 0; i < out->npids; i++) {
+		if (!kept || out->pids[kept - 1] != out->pids[i])
+			out->pids[kept++] = out->pids[i];
+	}
+	out->npids = kept;
+	return OPTIONS_RUN;
+}
+
+/* Marks the CPUs of a list such as 0-3,5; false: it makes no sense. */
+static bool cpu_marks(const char *s, bool *marks)
+{
+	for (;; s++) {
+		unsigned long first, last;
+
+		if (!number(&s, OPTIONS_CPU_MAX, &first))
+			return false;
+		last = first;
+		if (*s == '-') {
+			s++;
+			if (!number(&s, OPTIONS_CPU_MAX, &last) || last < first)
+				return false;
+		}
+		for (unsigned long cpu = first; cpu <= last; cpu++)
+			marks[cpu] = true;
+		if (!*s)
+			return true;
+		if (*s != ',')
+			return false;
+	}
+}
+
+enum options_result options_take_cpus(struct parser *parser, const char *text)
+{
+	struct options *out = parser->out;
+	bool *marks = calloc(OPTIONS_CPU_MAX + 1, sizeof(*marks));
+	enum options_result result = OPTIONS_RUN;
+
+	if (!marks)
+		return no_memory(parser);
+	for (size_t i = 0; i < out->ncpus; i++)
+		marks[out->cpus[i]] = true;
+	free(out->cpus);
+	out->ncpus = 0;
+	out->cpus = calloc(OPTIONS_CPU_MAX + 1, sizeof(*out->cpus));
+	if (!out->cpus)
+		result = no_memory(parser);
+	else if (!cpu_marks(text, marks))
+		result = options_usage(parser, "--cpu: `%.*s' is not a list of CPUs such as 0-3,5",
+				       SHOWN, text);
+	for (unsigned int cpu = 0; result == OPTIONS_RUN && cpu <= OPTIONS_CPU_MAX; cpu++) {
+		if (marks[cpu])
+			out->cpus[out->ncpus++] = cpu;
+	}
+	free(marks);
+	return result;
+}
+
+enum options_result options_take_comm(struct parser *parser, const char *text)
+{
+	struct options *out = parser->out;
+	char message[160];
+	int err;
+
+	if (out->comm)
+		regfree(&out->comm_regex);
+	out->comm = NULL;
+	err = regcomp(&out->comm_regex, text, REG_EXTENDED | REG_NOSUB);
+	if (err == REG_ESPACE)
+		return no_memory(parser);
+	if (err) {
+		regerror(err, &out->comm_regex, message, sizeof(message));
+		return options_usage(parser, "--comm: `%.*s': %s", SHOWN, text, message);
+	}
+	out->comm = text;
+	return OPTIONS_RUN;
+}
+
+enum options_result options_take_user(struct parser *parser, const char *text)
+{
+	const struct passwd *entry;
+	const char *s = text;
+	unsigned long uid;
+
+	/* A name of digits is a name first, as with chown(1). */
+	entry = getpwnam(text);
+	if (entry)
+		uid = entry->pw_uid;
+	else if (!number(&s, UINT32_MAX - 1ul, &uid) || *s)
+		return options_usage(parser, "--user: there is no user `%.*s'", SHOWN, text);
+	parser->out->user = (uid_t)uid;
+	parser->out->user_given = true;
+	return OPTIONS_RUN;
+}
+
+enum options_result options_take_group(struct parser *parser, const char *name, const char *text,
+				       const char **out)
+{
+	if (!text[0])
+		return options_usage(parser, "--%s: nothing to look for", name);
+	*out = text;
+	return OPTIONS_RUN;
+}
+
+enum options_result options_take_event(struct parser *parser, const char *text)
+{
+	size_t count;
+	const struct event *events = event_table(&count);
+
+	parser->out->event = event_find(text);
+	if (parser->out->event)
+		return OPTIONS_RUN;
+	options_usage(parser, "--event: `%.*s' is not known", SHOWN, text);
+	fprintf(parser->err, "Events:");
+	for (size_t i = 0; i < count; i++)
+		fprintf(parser->err, " %s", events[i].name);
+	fprintf(parser->err, "\n");
+	return OPTIONS_USAGE;
+}
+
+enum options_result options_take_number(struct parser *parser, const char *name, const char *text,
+					unsigned int max, unsigned int *out)
+{
+	if (number_whole(text, 1, max, out))
+		return OPTIONS_RUN;
+	return options_usage(parser, "--%s: `%.*s' is not a number from 1 to %u", name, SHOWN, text,
+			     max);
+}
+
+enum options_result options_take_delay(struct parser *parser, const char *text)
+{
+	parser->out->delay_given = true;
+	if (decimal(text, OPTIONS_DELAY_MIN, OPTIONS_DELAY_MAX, &parser->out->delay))
+		return OPTIONS_RUN;
+	return options_usage(parser, "--delay: `%.*s' is not a number of seconds from 0.1 to 3600",
+			     SHOWN, text);
+}
+
+enum options_result options_take_moment(struct parser *parser, const char *name, const char *text,
+					struct moment *out)
+{
+	if (moment_parse(text, out))
+		return OPTIONS_RUN;
+	return options_usage(parser, "--%s: `%.*s' is neither seconds nor a time such as 14:03:20",
+			     name, SHOWN, text);
+}
+
+enum options_result options_take_speed(struct parser *parser, const char *text)
+{
+	if (decimal(text, OPTIONS_SPEED_MIN, OPTIONS_SPEED_MAX, &parser->out->speed))
+		return OPTIONS_RUN;
+	return options_usage(parser, "--speed: `%.*s' is not a number from 0.1 to 100", SHOWN,
+			     text);
+}
+
+enum options_result options_take_format(struct parser *parser, const char *text, bool *given)
+{
+	const struct export_format *format = export_by_name(text);
+	size_t count;
+	const struct export_format *formats = export_table(&count);
+
+	*given = true;
+	if (format) {
+		parser->out->format = format->format;
+		return OPTIONS_RUN;
+	}
+	options_usage(parser, "--format: `%.*s' is not known", SHOWN, text);
+	fprintf(parser->err, "Formats:");
+	for (size_t i = 0; i < count; i++)
+		fprintf(parser->err, " %s", formats[i].name);
+	fprintf(parser->err, "\n");
+	return OPTIONS_USAGE;
+}
+
+enum options_result options_take_size(struct parser *parser, const char *text)
+{
+	unsigned long cols, rows;
+	const char *s = text;
+
+	if (!number(&s, 400, &cols) || *s++ != 'x' || !number(&s, 120, &rows) || *s || cols < 20 ||
+	    rows < 5)
+		return options_usage(parser, "--size: `%.*s' is not a size from 20x5 to 400x120",
+				     SHOWN, text);
+	parser->out->cols = (unsigned int)cols;
+	parser->out->rows = (unsigned int)rows;
+	return OPTIONS_RUN;
+}
+
+enum options_result options_take_keys(struct parser *parser, const char *text)
+{
+	for (const char *at = text; *at; at += strspn(at, " ")) {
+		size_t length = strcspn(at, " ");
+
+		if (length && keys_parse(at, length) == KEYCODE_NONE)
+			return options_usage(parser, "--keys: there is no key `%.*s'", (int)length,
+					     at);
+		at += length;
+	}
+	parser->out->keys = text;
+	return OPTIONS_RUN;
+}

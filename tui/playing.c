@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The keys of a player. Time moves in the engine; here is only what is asked of it and what of it
+ * is shown.
+ */
+#include "tui/playing.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "tui/engine.h"
+#include "tui/ui.h"
+
+static unsigned int post(struct ui *ui, enum engine_command command, const char *arg)
+{
+	ui_post(ui, command, arg);
+	return UI_REDRAW;
+}
+
+unsigned int playing_act(struct ui *ui, enum action action)
+{
+	switch (action) {
+	case ACTION_PLAY:
+	case ACTION_TAG_PLAY: /* the same key */
+		return post(ui, ENGINE_PLAY, "");
+	case ACTION_SLOWER:
+		return post(ui, ENGINE_SPEED, "-");
+	case ACTION_FASTER:
+		return post(ui, ENGINE_SPEED, "+");
+	case ACTION_STEP_BACK:
+		return post(ui, ENGINE_STEP, "-1");
+	case ACTION_STEP_ON:
+		return post(ui, ENGINE_STEP, "1");
+	case ACTION_FAR_BACK:
+		return post(ui, ENGINE_STEP, "-10");
+	case ACTION_FAR_ON:
+		return post(ui, ENGINE_STEP, "10");
+	case ACTION_JUMP:
+		prompt_open(&ui->prompt, (int)action, "Jump to (90, +10, -10, 14:03:20):", "");
+		return UI_REDRAW;
+	default:
+		return 0;
+	}
+}
+
+unsigned int playing_jump(struct ui *ui, const char *text)
+{
+	return text[0] ? post(ui, ENGINE_JUMP, text) : UI_REDRAW;
+}
+
+static void duration(char *to, size_t size, uint64_t ns)
+{
+	unsigned long long seconds = ns / 1000000000u;
+
+	if (seconds >= 3600)
+		snprintf(to, size, "%llu:%02llu:%02llu", seconds / 3600, seconds / 60 % 60,
+			 seconds % 60);
+	else
+		snprintf(to, size, "%llu:%02llu", seconds / 60, seconds % 60);
+}
+
+void playing_state(const struct header *h, char *to, size_t size)
+{
+	const struct profile_replay *r = &h->replay;
+	char position[32], length[32], clock[16] = "";
+	time_t now = (time_t)(r->clock / 1000000000u);
+	struct tm tm;
+
+	duration(position, sizeof(position), r->position);
+	duration(length, sizeof(length), r->length);
+	if (localtime_r(&now, &tm))
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	snprintf(to, size, "%s %gx %s/%s  %s",
+		 r->ended    ? "END"
+		 : r->paused ? "PAUSE"
+			     : "PLAY",
+		 r->speed, position, length, clock);
+}

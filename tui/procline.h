@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See procline.c. */
+#ifndef TUI_PROCLINE_H
+#define TUI_PROCLINE_H
+
+#include "tui/grid.h"
+#include "tui/procrows.h"
+#include "tui/ui.h"
+
+#define PROCLINE_SCROLL 8 /* characters that are scrolled at once */
+
+/*
+ * Into line y of the grid. width: cells of each enum procs_column, 0 hides it; the command's goes
+ * to the grid's edge and begins scroll characters late, not counting the step that brings back a
+ * folder which there was no room for. most: what a full block of the history
+ * means, in samples.
+ */
+void procline_draw(const struct ui *ui, const struct procs_row *row, int scroll, struct grid *g,
+		   int y, const int *width, double most);
+
+/*
+ * What of a command line is drawn in that many cells: the folder of its program goes first when
+ * there is no room for all, since who reads the list looks for the name. Scrolling begins with the
+ * folder.
+ */
+const char *procline_command(const struct grid *g, const char *command, int scroll, int width);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_TREEROWS_H
+#define STACKTOP_TUI_TREEROWS_H
+
+/*
+ * The rows of a tree on the screen: the nodes that are open, in their order, and what is small
+ * summed up. A chain without a branch is not indented.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct calltree;
+struct openset;
+
+#define TREEROWS_LIMIT                                                                             \
+	0.005 /* of all samples, unless asked: nodes below are summed up in a row                  \
+	       */
+
+struct tree_row {
+	uint32_t node;	 /* of the tree; the parent of the nodes in a row of small ones */
+	uint32_t parent; /* row number + 1, 0: none */
+	uint32_t small;	 /* so many nodes below the limit; 0: the row is a node */
+	uint32_t indent; /* levels */
+	uint32_t level;	 /* of the tree, 1: outermost */
+	uint64_t path;
+	uint64_t self, total;
+	bool open, closed; /* neither: it has no children */
+	bool chained;	   /* the only child: drawn right below its parent, without a guide */
+	bool more;	   /* siblings follow */
+};
+
+struct treerows {
+	struct tree_row *row; /* to be freed */
+	size_t count, room;
+};
+
+/* Makes them anew. -ENOMEM. */
+int treerows_make(struct treerows *rows, const struct calltree *calls, struct openset *open);
+/* True for a node that has no row of its own. */
+bool treerows_small(const struct calltree *calls, uint32_t node);
+
+#endif
