@@ -47,6 +47,23 @@ copy() { # file guest-path
     done
 }
 
+# The programs of the table that were built here; the guest gets the table of these.
+copy_programs() {
+    local folder program argument chain
+    : >"$root/programs"
+    while read -r folder program argument chain; do
+        case $folder in
+        '#'* | '') continue ;;
+        esac
+        if [ -x "$build/tests/$folder/$program" ]; then
+            copy "$build/tests/$folder/$program" "work/$program" || return 1
+            echo "$program $argument $chain" >>"$root/programs"
+        else
+            echo "# $program $argument is left out: it was not built"
+        fi
+    done <"$here/programs"
+}
+
 make_initramfs() {
     local busybox
     busybox=$(command -v busybox.static || command -v busybox) || return 1
@@ -56,13 +73,13 @@ make_initramfs() {
         cp "$here/guest.sh" "$root/tests" && chmod +x "$root/init" &&
         ln -s busybox "$root/bin/sh" &&
         copy "$build/tests/work/deep90" work/deep90 &&
-        copy "$build/tests/work/deep90.static" work/deep90.static || return 1
+        copy "$build/tests/work/deep90.static" work/deep90.static && copy_programs || return 1
     [ ! -x "$build/stacktop" ] || copy "$build/stacktop" bin/stacktop || return 1
     (cd "$root" && find . | cpio --quiet -o -H newc --owner=0:0 | gzip -1) >"$work/initramfs.gz"
 }
 
 boot() { # series
-    timeout -k 5 240 qemu-system-x86_64 -accel tcg -cpu max -smp 2 -m 1024 -nodefaults -nographic \
+    timeout -k 5 280 qemu-system-x86_64 -accel tcg -cpu max -smp 2 -m 1024 -nodefaults -nographic \
         -serial stdio -no-reboot -kernel "$build/kernels/$1/vmlinuz" \
         -initrd "$work/initramfs.gz" \
         -append "console=ttyS0 panic=-1 quiet mitigations=off" </dev/null 2>&1

@@ -53,9 +53,9 @@ class Load:
         self.process = None
 
     def __enter__(self):
+        options = {"stdout": subprocess.DEVNULL, **self.options}
         self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, start_new_session=True,
-                                        **self.options)
+                                        start_new_session=True, **options)
         return self.process
 
     def __exit__(self, *_):
@@ -109,9 +109,15 @@ class Report:
         self.procs = [(int(pid), int(n), name) for pid, n, name in self.PROC.findall(text)]
 
 
+def errors(err):
+    """What was written to stderr but for warnings: a busy machine is owed one of late ticks."""
+    return "".join(line for line in err.splitlines(True)
+                   if not line.startswith("stacktop: warning:"))
+
+
 def reports(text):
-    """All reports of a run, in order."""
-    return [Report("stacktop  " + part) for part in re.split(r"(?m)^stacktop  ", text) if part.strip()]
+    """All reports of a run, in order; a message may come before the first."""
+    return [Report("stacktop  " + part) for part in re.split(r"(?m)^stacktop  ", text)[1:]]
 
 
 def status_kb(pid, field):

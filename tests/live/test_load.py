@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
 HERTZ = 199
-RSS_KB = 40 * 1024
+RSS_KB = 40 * 1024  # without debug information, which has a budget of its own
 GROWTH_KB = 4 * 1024
 # Tables of all that runs are in RSS: mmapped shards.
 CHURN = """
@@ -49,7 +49,8 @@ def observe(tap, name, seconds, pids=()):
         return live.process_seconds(pids) if pids else cpu_seconds()[0]
 
     only = ["-p", ",".join(str(pid) for pid in pids)] if pids else []
-    batch = live.Batch("-b", "-d", "1", "-n", str(seconds), "-F", str(HERTZ), *only)
+    batch = live.Batch("-b", "--no-inline", "-d", "1", "-n", str(seconds), "-F",
+                       str(HERTZ), *only)
     time.sleep(1)  # loading and the first tables are not sampled
     busy = busy_seconds()
     start = time.monotonic()
@@ -87,7 +88,7 @@ def churn(tap):
         before = forks()
         parts = observe(tap, "churn", 15)
         started = forks() - before
-    tap.ok(started > 3000, "churn: thousands of processes came and went", f"{started}")
+    tap.ok(started > 2000, "churn: thousands of processes came and went", f"{started}")
     share, walks = complete(parts)
     # How soon a new process is known depends on what else wants the CPUs.
     tap.ok(walks > 0 and share > 50, "churn: complete stacks of the short-lived",

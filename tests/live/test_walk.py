@@ -206,7 +206,7 @@ def check(tap, name, command, scratch, have_perf):
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         before = live.process_seconds([process.pid])
         out, err, status = live.stacktop("-b", "-d", SECONDS, "-n", "1", "-F", HERTZ, "--format",
-                                         "folded", "-p", str(process.pid))
+                                         "folded", "--no-inline", "-p", str(process.pid))
         spent = live.process_seconds([process.pid]) - before
         if recorder:
             recorder.wait()

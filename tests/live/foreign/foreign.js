@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A real JIT compiler's frames: ten calls of down and spin, each compiled to code of its own below
+// the frames of the module loader. V8 itself says how many they are.
+
+function spin() {
+	let x = 1;
+	for (;;)
+		x = (x * 31 + 7) | 0;
+}
+
+function down(n) {
+	if (n)
+		return down(n - 1) + n;
+	Error.stackTraceLimit = 1000;
+	require("fs").writeSync(1, `${new Error().stack.split("\n").length}\n`);
+	return spin();
+}
+
+down(9);

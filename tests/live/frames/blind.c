@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Code without CFI. Where it keeps a frame pointer the walk goes on; where rbp is just a register,
+ * whatever it holds, the walk ends with its reason. blind.S and blindc.c are that code, this one
+ * has CFI.
+ */
+
+#include <stdint.h>
+
+#include "frame.h"
+
+/* push rbp; mov rsp, rbp; and then spin or call. */
+void blind_framed_leaf(void);
+void blind_framed_call(void (*function)(void));
+/* The same, but rbp is only saved, and then a number. */
+void blind_leaf(void *rbp);
+void blind_call(void *rbp, void (*function)(void));
+/* rbp runs through all words from the first to the last, over and over. */
+void blind_sweep(void *first, void *last);
+void blind_still(void); /* spins, does not touch rbp */
+void behind_nop(void);	/* what is before it looks like a call's end if read carelessly */
+/* Calls second(first). */
+void junk_call(void (*first)(void), void (*second)(void (*)(void)));
+unsigned int blind_compiled(volatile unsigned int *stop);
+
+static KEEP void framed_leaf(void)
+{
+	ready();
+	blind_framed_leaf();
+	STAY;
+}
+
+static KEEP void framed_call(void)
+{
+	ready();
+	blind_framed_call(spin);
+	STAY;
+}
+
+static KEEP void framed_junk(void)
+{
+	ready();
+	junk_call(spin, blind_framed_call);
+	STAY;
+}
+
+static KEEP void small_number(void)
+{
+	ready();
+	blind_leaf((void *)5);
+	STAY;
+}
+
+static KEEP void below_number(void)
+{
+	ready();
+	blind_call((void *)5, spin);
+	STAY;
+}
+
+static KEEP void zero(void)
+{
+	ready();
+	blind_leaf(NULL);
+	STAY;
+}
+
+static KEEP void below_zero(void)
+{
+	ready();
+	blind_call(NULL, spin);
+	STAY;
+}
+
+static KEEP void odd(void)
+{
+	uintptr_t room[4] = {0};
+
+	ready();
+	blind_leaf((char *)room + 1);
+	STAY;
+}
+
+/* A pair as a frame record is, but that nothing of it is one. */
+#define RECORD(name, first, second)                                                                \
+	static KEEP void name(void)                                                                \
+	{                                                                                          \
+		volatile uintptr_t room[16] = {0};                                                 \
+		room[0] = (uintptr_t)(first);                                                      \
+		room[1] = (uintptr_t)(second);                                                     \
+		ready();                                                                           \
+		blind_leaf((void *)room);                                                          \
+		STAY;                                                                              \
+	}
+RECORD(self, room, &room[1])
+RECORD(upward, &room[8], small_number)
+RECORD(nothing, &room[8], 12345)
+RECORD(downward, (uintptr_t)room - 512, small_number)
+RECORD(padding, &room[8], behind_nop)
+RECORD(zeros, 0, 0)
+RECORD(data, &room[8], &frames_stop)
+
+/* This function's frame pointer is in rbp, and leads to its caller. */
+static KEEP void still(void)
+{
+	ready();
+	blind_still();
+	STAY;
+}
+
+static KEEP void sweep(void)
+{
+	volatile uintptr_t room[4096];
+
+	/* What programs have on their stacks: numbers, addresses of data and of functions. */
+	for (unsigned int i = 0; i < 4096; i++) {
+		const uintptr_t kinds[] = {
+			i, (uintptr_t)&room[i + 1], (uintptr_t)spin, (uintptr_t)&room[0],
+			0, (uintptr_t)puts};
+		room[i] = kinds[(i * 2654435761u >> 16) % 6];
+	}
+	ready();
+	blind_sweep((void *)room, (void *)&room[4095]);
+	STAY;
+}
+
+static KEEP void compiled(void)
+{
+	ready();
+	blind_compiled((volatile unsigned int *)&frames_stop);
+	STAY;
+}
+
+FRAMES_MAIN({"fleaf", framed_leaf}, {"fcall", framed_call}, {"fjunk", framed_junk},
+	    {"number", small_number}, {"below", below_number}, {"zero", zero},
+	    {"belowzero", below_zero}, {"zeros", zeros}, {"odd", odd}, {"self", self},
+	    {"upward", upward}, {"nothing", nothing}, {"downward", downward}, {"data", data},
+	    {"padding", padding}, {"still", still}, {"sweep", sweep}, {"compiled", compiled})

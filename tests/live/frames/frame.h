@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TESTS_LIVE_FRAMES_FRAME_H
+#define STACKTOP_TESTS_LIVE_FRAMES_FRAME_H
+
+/*
+ * What the programs share whose only true stack is known: functions that stay functions, a leaf
+ * that burns the CPU, and the word to the test that from now on nothing but the construct runs.
+ */
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__has_attribute) && __has_attribute(noipa)
+#define KEEP __attribute__((noipa))
+#else
+#define KEEP __attribute__((noinline))
+#endif
+
+/* After a call: the call is no tail call. */
+#define STAY __asm__ volatile("" ::: "memory")
+
+/* A local array must have all its bytes: its address is known to somebody. */
+#define WHOLE(array) __asm__ volatile("" : : "r"(array) : "memory")
+
+static volatile int frames_stop; /* never set, which the compiler cannot know */
+
+/* Prints the process's number, and lets the process end should nobody end it. */
+static inline void ready(void)
+{
+	char line[16];
+	int n = snprintf(line, sizeof(line), "%d\n", (int)getpid());
+
+	alarm(170);
+	if (write(1, line, (size_t)n) != n)
+		_exit(1);
+}
+
+__attribute__((unused)) static KEEP void spin(void)
+{
+	while (!frames_stop)
+		STAY;
+}
+
+/* A mode of a program: its first argument. */
+struct frames_mode {
+	const char *name;
+	void (*run)(void);
+};
+
+/* The mode that argv[1] names, or an end with status 2. */
+static inline void (*frames_choose(const struct frames_mode *modes, size_t count, int argc,
+				   char **argv))(void)
+{
+	for (size_t i = 0; i < count; i++)
+		if (argc > 1 && !strcmp(argv[1], modes[i].name))
+			return modes[i].run;
+	fprintf(stderr, "%s: no such mode\n", argc > 1 ? argv[1] : "(none)");
+	_exit(2);
+}
+
+#define FRAMES_MAIN(...)                                                                           \
+	int main(int argc, char **argv)                                                            \
+	{                                                                                          \
+		static const struct frames_mode modes[] = {__VA_ARGS__};                           \
+		frames_choose(modes, sizeof(modes) / sizeof(modes[0]), argc, argv)();              \
+		STAY;                                                                              \
+		return 0;                                                                          \
+	}
+
+#endif

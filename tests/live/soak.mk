@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+##   soak           endurance: a minute each of short processes, of being stopped, and more (10 minutes)
+.PHONY: soak
+soak: all
+	@BUILD=$(BUILD) SOAK=1 python3 tests/live/test_endurance.py $(T)

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""No sample is lost in silence. Under more load than the maps hold, of each tick the report says
+what became of it, and over a whole run, whose last slice ends with the sampling itself,
+
+    taken = filtered + shown + lost
+
+holds to the sample. What is shown is counted from the table of processes; what was taken is the
+kernel program's own count."""
+
+import datetime
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+
+TICKS = re.compile(r"^(\d+) ticks due: (\d+) samples taken, (\d+) idle, (\d+) throttled, "
+                   r"(\d+) missed \(([\d.]+) %\)$", re.M)
+FILTERED = re.compile(r"^\d+ processes? chosen, (\d+) samples of others left out$", re.M)
+RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
+SLIDE = os.path.join(live.WORK, "slide")  # no two samples of it have the same stack
+
+
+class Sums:
+    """Over all reports of a run."""
+
+    def __init__(self, text):
+        self.taken = self.idle = self.throttled = self.missed = self.due = 0
+        self.filtered = self.shown = self.lost = self.samples = 0
+        self.seconds = self.hertz = 0
+        self.causes = set()
+        for report in live.reports(text):
+            due, taken, idle, throttled, missed = map(int, TICKS.search(report.text).groups()[:5])
+            filtered = FILTERED.search(report.text)
+            self.seconds += report.seconds
+            self.hertz = report.hertz
+            self.due += due
+            self.taken += taken
+            self.idle += idle
+            self.throttled += throttled
+            self.missed += missed
+            self.filtered += int(filtered.group(1)) if filtered else 0
+            self.shown += sum(count for _, count, _ in report.procs)
+            self.samples += report.samples
+            self.lost += report.lost
+            self.causes |= set(re.findall(r"\d+ ([a-z ]+)", report.losses))
+
+    def __str__(self):
+        return (f"taken {self.taken}, filtered {self.filtered}, shown {self.shown}, lost "
+                f"{self.lost}; due {self.due}, idle {self.idle}, throttled {self.throttled}, "
+                f"missed {self.missed}; {', '.join(sorted(self.causes)) or 'no losses'}")
+
+
+def highest_rate():
+    with open(RATE, encoding="ascii") as file:
+        return int(file.read())
+
+
+def even(tap, name, sums, cpus):
+    tap.ok(sums.taken == sums.filtered + sums.shown + sums.lost > 0, f"{name}: the books are even",
+           str(sums))
+    tap.ok(sums.samples == sums.shown + sums.lost, f"{name}: samples are shown or lost",
+           str(sums.samples))
+    # Ticks are due by the event's own time, which is the run's.
+    wanted = sums.seconds * sums.hertz * cpus
+    tap.ok(abs(sums.due - wanted) <= 0.05 * wanted, f"{name}: as many ticks as asked for",
+           f"{sums.due} of {wanted:.0f}")
+    rest = sums.due - sums.taken - sums.idle - sums.throttled - sums.missed
+    tap.ok(abs(rest) <= 0.01 * wanted, f"{name}: all of them are named", f"{rest} are not")
+
+
+def run(*options, **more):
+    out, err, status = live.stacktop("-b", *options, **more)
+    return (Sums(out) if status == 0 else None), err
+
+
+def check_overload(tap, hertz):
+    """A slice has more stacks than the count map has entries, on a machine that may be busy with
+    something else: slices grow until it is so."""
+    with live.Load([SLIDE]) as one, live.Load([SLIDE]) as two:
+        pids = f"{one.pid},{two.pid}"
+        for seconds in (2, 6, 18):
+            sums, err = run("-d", str(seconds), "-n", "2", "-F", hertz, "-p", pids)
+            if not sums or sums.lost:
+                break
+        tap.ok(sums and "the count map was full" in sums.causes and sums.lost > 0,
+               "overload: the loss has a name", f"{sums} {err.strip()[:200]}")
+        even(tap, "overload", sums, os.cpu_count())
+
+
+def check_ring(tap, hertz):
+    """Stacks of 400 frames, more of them than the ring has room for until it is read again: the
+    samples are counted nevertheless, and said to lack their frames."""
+    loads = [live.Load([SLIDE, "400"]) for _ in range(3)]
+    with loads[0] as one, loads[1] as two, loads[2] as three:
+        pids = f"{one.pid},{two.pid},{three.pid}"
+        batch = live.Batch("-b", "-d", "2", "-n", "2", "-F", hertz, "-p", pids)
+        time.sleep(1)
+        os.kill(batch.process.pid, signal.SIGSTOP)
+        time.sleep(2)
+        os.kill(batch.process.pid, signal.SIGCONT)
+        sums = Sums(batch.wait())
+        tap.ok("counted without their frames" in sums.causes, "stopped: the loss has a name",
+               str(sums))
+        even(tap, "stopped", sums, os.cpu_count())
+
+
+def check_machine(tap, hertz):
+    """Whatever else runs, from the first sample to the last, in many slices."""
+    with live.Load([os.path.join(live.WORK, "deep90"), "60"]) as load:
+        out, _, status = live.stacktop("-b", "-d", "0.1", "-n", "20", "-F", hertz, "-p",
+                                       str(load.pid))
+        tap.ok(status == 0 and len(live.reports(out)) == 20, "twenty slices: profiled")
+        even(tap, "twenty slices", Sums(out), os.cpu_count())
+
+
+def check_slow_reader(tap):
+    """Who reads a report only after seconds gets each refresh once: one begins where the last ends."""
+    options = ("-b", "--format", "json", "-d", "0.1", "-n", "20")
+    with subprocess.Popen([live.STACKTOP, *options], stdout=subprocess.PIPE,
+                          pipesize=4096) as process:
+        time.sleep(4)
+        refreshes = [json.loads(line) for line in process.stdout]
+        status = process.wait(60)
+    apart = []
+    for one, two in zip(refreshes, refreshes[1:]):
+        begin, end = (datetime.datetime.strptime(r["time"], "%Y-%m-%dT%H:%M:%S.%fZ").timestamp()
+                      for r in (one, two))
+        apart.append(end - begin - one["seconds"])
+    tap.ok(status == 0 and len(refreshes) == 20 and max(map(abs, apart)) < 0.01,
+           "a slow reader gets each refresh once",
+           f"{len(refreshes)}, apart {' '.join(f'{a:.3f}' for a in apart)}")
+    tap.ok(max(r["seconds"] for r in refreshes) > 1, "... which is longer where it had to wait")
+
+
+def idle_and_all():
+    """Ticks of all CPUs since boot, as /proc/stat has them."""
+    with open("/proc/stat", encoding="ascii") as file:
+        ticks = [int(n) for n in file.readline().split()[1:9]]
+    return ticks[3] + ticks[4], sum(ticks)
+
+
+def check_idle(tap):
+    """A CPU that sleeps is idle and not lost, and one that works is sampled."""
+    before = idle_and_all()
+    # Long enough that what it does before it samples weighs little.
+    sums, _ = run("-d", "10", "-n", "1", "-F", "99")
+    after = idle_and_all()
+    share = (after[0] - before[0]) / (after[1] - before[1])
+    tap.ok(sums and abs(sums.idle / sums.due - share) < 0.1 and
+           abs(sums.taken / sums.due - (1 - share)) < 0.15, "idle ticks are those of idle CPUs",
+           f"{100 * share:.0f} % idle; {sums}")
+
+
+def check_throttling(tap):
+    """The kernel may take fewer samples than asked for: lower its limit while it samples at 9999
+    Hz. The remedy is told, and what it cost."""
+    before = highest_rate()
+    if before < 9999:
+        tap.skip("throttling", f"{RATE} is {before}")
+        return
+    batch = live.Batch("-b", "-d", "1", "-n", "3", "-F", "9999", "-p", str(os.getpid()))
+    try:
+        time.sleep(1)
+        with open(RATE, "w", encoding="ascii") as file:
+            file.write("5000")
+        time.sleep(1.5)
+    except OSError as error:
+        batch.wait()
+        tap.skip("throttling", f"{RATE}: {error}")
+        return
+    finally:
+        with open(RATE, "w", encoding="ascii") as file:
+            file.write(str(before))
+    out = batch.wait()
+    sums = Sums(out)
+    even(tap, "throttling", sums, os.cpu_count())
+    # 20 of 40 ticks at 250 Hz; the sampling was held back for about half of the time.
+    tap.ok(sums.throttled > 1000, "throttling is counted", str(sums))
+    tap.ok("lower -F, or raise kernel.perf_event_max_sample_rate" in out, "its remedy is told")
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    hertz = str(min(9999, highest_rate()))
+    check_overload(tap, hertz)
+    check_ring(tap, hertz)
+    check_machine(tap, hertz)
+    check_slow_reader(tap)
+    check_idle(tap)
+    with live.Load([SLIDE]), live.Load([SLIDE]):  # an idle CPU is not sampled
+        check_throttling(tap)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 150 s
+"""Annotations of the real program. A loop's samples are where perf has them in the same seconds; a
+slow instruction has them at itself or at the next; a call has those of what it calls, and a system call those
+of the kernel; the addresses are those of the function, and source lines stand where objdump has them."""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+
+SOURCE = r"""
+#include <stdlib.h>
+__attribute__((noipa)) unsigned long hot(unsigned long n)
+{
+	unsigned long s = n | 1;
+	while (n--) {
+		s = (s << 40 | 0x123456789) / (s | 3); /* the division */
+		s ^= n * 0x9e3779b97f4a7c15ul;
+		s = s / ((s & 0xff) + 3);
+	}
+	return s;
+}
+__attribute__((noipa)) void slow(unsigned long n)
+{
+	while (n--) {
+		unsigned int a = 0, b, c = 0, d;
+		__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d)); /* slow */
+	}
+}
+__attribute__((noipa)) void ask(unsigned long n)
+{
+	while (n--) {
+		long r = 110; /* getppid */
+		__asm__ volatile("syscall" : "+a"(r) : : "rcx", "r11", "memory");
+	}
+}
+__attribute__((noipa)) unsigned long outer(int which)
+{
+	if (which == 0)
+		return hot(100000) + 1;
+	if (which == 1)
+		slow(1000);
+	else
+		ask(100000);
+	return 2;
+}
+int main(int c, char **v)
+{
+	unsigned long s = 0;
+	for (;;)
+		s += outer(atoi(v[c - 1]));
+	return (int)s;
+}
+"""
+
+ROW = re.compile(r"^.([ \d.]{6})([ \d.]{7})  +([0-9a-f]+) (.*)$")
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    missing = subprocess.run(["gcc", "-E", "-include", "capstone/capstone.h", "-x", "c", "/dev/null"],
+                             capture_output=True, check=False).returncode
+    if missing:
+        tap.skip("everything", "capstone is optional and not there")
+        tap.done()
+    with tempfile.TemporaryDirectory(prefix="stacktop-annotate-") as folder:
+        source, program = os.path.join(folder, "busy.c"), os.path.join(folder, "busy")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(SOURCE)
+        subprocess.run(["gcc", "-g", "-O1", "-fno-tree-vectorize", "-o", program, source], check=True)
+        hot(tap, folder, program)
+        others(tap, folder, program)
+    tap.done()
+
+
+def annotate(folder, pid, name):
+    """{address: (self, below, text)} and the whole screen of a function of the process."""
+    path = os.path.join(folder, f"{name}.txt")
+    keys = " ".join(["2", "/", *f"^{name}$", "Enter", "a"])
+    _, err, status = live.stacktop("--screenshot", path, "--size", "140x70", "--ascii", "-F", "499",
+                                   "-p", str(pid), "-d", "1", "-n", "7", "--keys", keys)
+    if status:
+        raise RuntimeError(err)
+    with open(path, encoding="utf-8") as file:
+        screen = file.read()
+    rows = {}
+    for line in screen.splitlines():
+        match = ROW.match(line)
+        if match:
+            values = [float(match.group(i).strip() or 0) for i in (1, 2)]
+            rows[int(match.group(3), 16)] = (*values, match.group(4))
+    return rows, screen
+
+
+def objdump(program, name):
+    """{address: text} of a function, and the number of the source line of each."""
+    out = subprocess.run(["objdump", "-dl", "--no-show-raw-insn", "-M", "intel",
+                          f"--disassemble={name}", program], capture_output=True, text=True,
+                         check=True).stdout
+    insns, lines, number = {}, {}, 0
+    for line in out.splitlines():
+        place = re.match(r"^/.*busy\.c:(\d+)", line)
+        insn = re.match(r"^ +([0-9a-f]+):\s+(.*)$", line)
+        if place:
+            number = int(place.group(1))
+        elif insn:
+            insns[int(insn.group(1), 16)] = insn.group(2)
+            lines[int(insn.group(1), 16)] = number
+    return insns, lines
+
+
+def perf_shares(perf, data, pid, insns, base):
+    """Share of the samples at each address of a function, in percent."""
+    out = subprocess.run([perf, "script", "-i", data, "--pid", str(pid), "-F", "ip"],
+                         capture_output=True, text=True, check=True).stdout
+    counts = collections.Counter(int(word, 16) - base for word in out.split())
+    total = sum(counts[addr] for addr in insns)
+    return {addr: 100 * counts[addr] / total for addr in insns if counts[addr]} if total else {}, total
+
+
+def load_base(pid, program):
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as file:
+        for line in file:
+            if program in line:
+                return int(line.split("-")[0], 16)
+    return 0
+
+
+def hot(tap, folder, program):
+    perf, data = shutil.which("perf"), os.path.join(folder, "perf.data")
+    insns, lines = objdump(program, "hot")
+    with live.Load([program, "0"]) as busy:
+        time.sleep(0.3)
+        base, recorder = load_base(busy.pid, program), None
+        if perf:
+            recorder = subprocess.Popen([perf, "record", "-q", "-e", "cpu-clock", "-F", "499", "-o", data,
+                                         "-p", str(busy.pid)], stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+        try:
+            rows, screen = annotate(folder, busy.pid, "hot")
+        finally:
+            if recorder:
+                recorder.send_signal(2)
+                recorder.wait()
+        if perf:
+            compare(tap, perf_shares(perf, data, busy.pid, insns, base), rows, screen)
+        else:
+            tap.skip("shares are those of perf", "perf is not there")
+        tap.ok(set(rows) == set(insns), "all instructions of objdump are shown, and no others",
+               str({hex(a) for a in set(rows) ^ set(insns)} or ""))
+        wrong = [hex(a) for a in set(rows) & set(insns) if f" {insns[a].split()[0]}" not in rows[a][2]]
+        tap.ok(not wrong, "with its mnemonics", " ".join(wrong))
+        total = sum(row[0] + row[1] for row in rows.values())
+        tap.ok(98 < total < 102, "the shares are a hundred percent", f"{total:.1f}")
+        check_lines(tap, screen, lines)
+        rows, screen = annotate(folder, busy.pid, "outer")
+        calls = {addr: row for addr, row in rows.items() if "<hot>" in row[2]}
+        tap.ok(len(calls) == 1 and next(iter(calls.values()))[1] > 95,
+               "who calls it has its samples below the call", str(calls) if calls else screen)
+
+
+def compare(tap, shares, rows, screen):
+    theirs, samples = shares
+    match = re.search(r"(\d+) samples, (\d+) at its own code", screen)
+    count = int(match.group(2)) if match else 0
+    tap.ok(samples > 200 and count > 200, "both have samples", f"{count}, perf {samples}")
+    worst = max((abs(theirs.get(a, 0) - rows.get(a, (0, 0))[0]), hex(a))
+                for a in set(theirs) | set(rows))
+    # Two draws of so many: three times the standard deviation of the difference, at most.
+    allowed = 300 * (0.25 / max(samples, 1) + 0.25 / max(count, 1)) ** 0.5 + 1
+    tap.ok(worst[0] < allowed, "shares are those of perf",
+           f"{worst[0]:.1f} points at {worst[1]}, allowed {allowed:.1f}")
+    if theirs and rows:
+        hottest, ours = max(theirs, key=theirs.get), max(rows, key=lambda a: rows[a][0])
+        tap.ok(theirs[hottest] - theirs.get(ours, 0) < allowed, "and so is the hottest instruction",
+               f"{hex(ours)}, perf {hex(hottest)}")
+        mark = next((line for line in screen.splitlines() if line.startswith(">")), "")
+        tap.ok(f" {ours:x} " in mark, "on which the cursor is", mark)
+
+
+def check_lines(tap, screen, lines):
+    """Each row of a line stands before an instruction of it."""
+    text, wrong, seen = SOURCE.splitlines(), [], 0
+    rows = screen.splitlines()
+    for row, behind in zip(rows, rows[1:]):
+        place = re.match(r"^ +busy\.c:(\d+) (.*)$", row)
+        insn = ROW.match(behind)
+        if not place or not insn:
+            continue
+        number, seen = int(place.group(1)), seen + 1
+        source = text[number - 1].strip().replace("\t", " ")
+        if lines.get(int(insn.group(3), 16)) != number or source not in row:
+            wrong.append(row + " / " + behind)
+    tap.ok(seen >= 5 and not wrong, "source lines are before their instructions",
+           f"{seen} lines" + "".join(wrong[:3]))
+
+
+def others(tap, folder, program):
+    with live.Load([program, "1"]) as busy:
+        rows, screen = annotate(folder, busy.pid, "slow")
+        order = sorted(rows)
+        at = next((i for i, addr in enumerate(order) if "cpuid" in rows[addr][2]), None)
+        share = sum(rows[addr][0] + rows[addr][1] for addr in order[at:at + 2]) if at is not None else 0
+        tap.ok(share > 90, "a slow instruction, or the next, has the samples",
+               f"{share:.1f} %" if share else screen)
+    with live.Load([program, "2"]) as busy:
+        rows, screen = annotate(folder, busy.pid, "ask")
+        # An interrupt enters the kernel at any instruction, but seldom.
+        below, syscall = sum(row[1] for row in rows.values()), [r for r in rows.values() if "syscall" in r[2]]
+        tap.ok(len(syscall) == 1 and below > 20 and syscall[0][1] > 0.9 * below,
+               "the kernel's samples are below the system call",
+               f"{syscall[0][1]} of {below:.1f} %" if syscall else screen)
+
+
+if __name__ == "__main__":
+    main()

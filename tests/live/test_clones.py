@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 200 s
+"""Programs that make threads or processes in a loop: what is sampled within the system call that two
+return from. The parent's stacks there have to be one chain, from _start through the program's own
+functions to the function that has the system call; those of a child on its way out of the kernel are
+that one function, if it has a stack of its own, else the parent's chain, which it has a copy of. The
+kernel's functions say which of the two a sample is of. Children are new processes that live for less
+than a millisecond, and still each is known. Within execve a child has the stack of its parent's image,
+or none, or that which the kernel has just made, on which nothing has run."""
+
+import collections
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+
+PROGRAM = os.path.abspath(os.path.join(live.BUILD, "tests", "frames", "clones"))
+EXACT = 0.995
+ENOUGH_PARENT, ENOUGH_CHILD, ENOUGH_EXEC = 200, 10, 50  # samples of a mode
+ROUND_SECONDS, ROUNDS = "6", 8
+
+# the function of the loop, and whether the child has a stack of its own
+MODES = {
+    "threads": ("one_thread", True),
+    "spawns": ("one_spawn", True),
+    "forks": ("one_fork", False),
+    "vforks": ("one_vfork", False),
+    "clones": ("one_clone", True),
+}
+IN_CLONE = re.compile(r"(?:__(?:x64|se|do)_)*sys_(?:clone3?|v?fork)|kernel_clone|_do_fork")
+IN_EXEC = re.compile(r"(?:__(?:x64|se|do)_)*sys_execve(?:at)?")
+FROM_FORK = re.compile(r"ret_from_fork(?:_asm)?")
+CRT = {"_init", "_fini", "frame_dummy", "register_tm_clones", "deregister_tm_clones",
+       "__do_global_dtors_aux"}
+
+
+def own_functions():
+    text = subprocess.run(["nm", PROGRAM], capture_output=True, text=True, check=True).stdout
+    names = {line.split()[2] for line in text.splitlines() if re.match(r"[0-9a-f]+ [tT] ", line)}
+    return names - CRT
+
+
+def foreign_function(own):
+    return rf"(?!(?:{'|'.join(map(re.escape, sorted(own)))})(?:;|$))[^;\[\]]+"
+
+
+def chain_of(mode, own):
+    """What the library has between the program and the system call is its own business."""
+    foreign = foreign_function(own)
+    return re.compile(rf"_start(?:;{foreign}){{0,3}};main;{mode};{mode}_inner;{MODES[mode][0]}"
+                      rf"(?:;{foreign}){{1,7}}")
+
+
+def sample(programs, found):
+    """Into found, by mode: [(user, kernel, count)]. Everything is sampled, for a child is a process
+    that nobody could have named before."""
+    trouble = ""
+    for _ in range(ROUNDS):
+        out, err, status = live.stacktop("-b", "-d", "1", "-n", ROUND_SECONDS, "-F", "999",
+                                         "--format", "folded", "--no-inline")
+        if status:
+            return f"status {status}: {err}"
+        trouble += live.errors(err)
+        for line in out.splitlines():
+            name = line.partition(";")[0]
+            if name in found:
+                found[name] += live.folded(line)
+        for mode, program in list(programs.items()):
+            parents, children = parts(found[mode])
+            if sum(parents.values()) >= ENOUGH_PARENT and sum(children.values()) >= ENOUGH_CHILD:
+                program.kill()
+                del programs[mode]
+        if not programs:
+            break
+    return trouble
+
+
+def parts(lines):
+    """Stacks within the system call, and those of children that come out of it: each a Counter."""
+    parents, children = collections.Counter(), collections.Counter()
+    for user, kernel, count in lines:
+        if any(FROM_FORK.fullmatch(frame) for frame in kernel):
+            children[";".join(user)] += count
+        elif any(IN_CLONE.fullmatch(frame) for frame in kernel):
+            parents[";".join(user)] += count
+    return parents, children
+
+
+def judge(tap, name, stacks, wanted, enough):
+    total = sum(stacks.values())
+    tap.ok(total >= enough and stacks[wanted] >= EXACT * total, name,
+           f"{stacks[wanted]} of {total}")
+    if stacks[wanted] < total:
+        tap.note(f"wanted {wanted}")
+        for stack, count in stacks.most_common(4):
+            if stack != wanted:
+                tap.note(f"{count} {stack}")
+
+
+def check_exec(tap, lines, leaf, own):
+    """Of the mode that has children which call it."""
+    foreign = foreign_function(own)
+    before = re.compile(rf"{re.escape(leaf)}(?:;{foreign}){{1,3}}")
+    after = re.compile(rf"(?!{re.escape(leaf)}$)(?:{foreign}|_start)")
+    kinds, wrong = collections.Counter(), collections.Counter()
+    for user, kernel, count in lines:
+        if any(IN_EXEC.fullmatch(frame) for frame in kernel):
+            stack = ";".join(user)
+            kind = "none" if not user else "before" if before.fullmatch(stack) else \
+                "after" if after.fullmatch(stack) else "wrong"
+            kinds[kind] += count
+            wrong[stack] += count if kind == "wrong" else 0
+    total = sum(kinds.values())
+    tap.ok(total >= ENOUGH_EXEC and kinds["before"] and kinds["wrong"] <= (1 - EXACT) * total,
+           "execve: the stack of before, none, or a new one", str(dict(kinds)))
+    for stack, count in wrong.most_common(4):
+        if count:
+            tap.note(f"{count} {stack}")
+
+
+def report(tap, mode, lines, own):
+    parents, children = parts(lines)
+    chain = next(iter(parents.most_common(1)), ("", 0))[0]
+    leaf = chain.rpartition(";")[2]
+    tap.ok(chain_of(mode, own).fullmatch(chain), f"{mode}: the chain of calls", chain)
+    judge(tap, f"{mode}: the parent's stacks", parents, chain, ENOUGH_PARENT)
+    judge(tap, f"{mode}: the child's stacks", children, leaf if MODES[mode][1] else chain,
+          ENOUGH_CHILD)
+    unknown = sum(count for user, _, count in lines if user[:1] == ["[process not known yet]"])
+    total = sum(count for _, _, count in lines)
+    tap.ok(unknown <= (1 - EXACT) * total, f"{mode}: processes are known",
+           f"but for {unknown} of {total} samples")
+    if mode == "spawns":
+        check_exec(tap, lines, leaf, own)
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    if platform.libc_ver()[0] != "glibc":
+        tap.skip("everything", "other C libraries have no CFI around their system calls")
+        tap.done()
+    found, programs = {mode: [] for mode in MODES}, {}
+    with tempfile.TemporaryDirectory(prefix="stacktop-clones-") as scratch:
+        try:
+            for mode in MODES:
+                alias = os.path.join(scratch, mode)  # a name of its own
+                os.symlink(PROGRAM, alias)
+                programs[mode] = subprocess.Popen(
+                    [alias, mode], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                    start_new_session=True, preexec_fn=lambda: os.nice(5))
+            running = dict(programs)
+            for program in running.values():
+                tap.ok(program.stdout.readline(), f"{program.args[1]}: runs")
+            trouble = sample(running, found)
+        finally:
+            for program in programs.values():
+                program.kill()
+                program.wait()
+                program.stdout.close()
+    tap.ok(not trouble, "stacktop has nothing to complain of", trouble)
+    own = own_functions()
+    for mode, lines in found.items():
+        report(tap, mode, lines, own)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A stripped program gets the names of its functions from a debuginfod on the loopback while it is
+being sampled, and only when that is asked for."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+
+PROGRAM = """
+static volatile unsigned int sink;
+static __attribute__((noinline)) void served_leaf(void)
+{
+	for (int i = 0; i < 1000000; i++)
+		sink += i;
+}
+static inline __attribute__((always_inline)) void served_inlined(void)
+{
+	for (int i = 0; i < 1000000; i++)
+		sink += i;
+}
+static __attribute__((noinline)) void served_caller(void)
+{
+	served_leaf();
+	served_inlined();
+	sink++;
+}
+int main(void)
+{
+	for (;;)
+		served_caller();
+}
+"""
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def build(folder):
+    """A stripped program; its debug file is in the folder `served`."""
+    path, served = os.path.join(folder, "program"), os.path.join(folder, "served")
+    os.mkdir(served)
+    subprocess.run(["gcc", "-O1", "-g", "-Wl,--build-id", "-x", "c", "-o", path, "-"],
+                   input=PROGRAM.encode(), check=True)
+    subprocess.run(["objcopy", "--only-keep-debug", path, os.path.join(served, "p.debug")],
+                   check=True)
+    subprocess.run(["strip", path], check=True)
+    return path, served
+
+
+def sample(pid, env, *options):
+    """Reports in text of 1 s each, and what was said."""
+    done = subprocess.run([live.STACKTOP, "-b", "-d", "1", "-n", "6", "-p", str(pid), *options],
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=60, env=env,
+                          check=False)
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def is_served(port, path):
+    """True as soon as the server knows the program's debug file."""
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
+                           check=True).stdout
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
+    for _ in range(100):
+        try:
+            with socket.create_connection(("127.0.0.1", port), 5) as sock:
+                sock.sendall(f"GET /buildid/{build_id}/debuginfo HTTP/1.0\r\n\r\n".encode())
+                if b" 200 " in sock.recv(64):
+                    return True
+        except OSError:
+            pass
+        time.sleep(0.2)
+    return False
+
+
+def check_symbolize(tap, path, env, folder):
+    """Names of addresses; what they are was known before the program was stripped."""
+    debug = os.path.join(folder, "served", "p.debug")
+    symbols = subprocess.run(["nm", debug], capture_output=True, text=True, check=True).stdout
+    start = re.search(r"^(\w+) t served_leaf$", symbols, re.M).group(1)
+    answers = []
+    for options in (), ("--debuginfod",):
+        own = dict(env, DEBUGINFOD_CACHE_PATH=os.path.join(folder, "symbolized"))
+        done = subprocess.run([live.STACKTOP, *options, "--symbolize", path], input=start + "\n",
+                              capture_output=True, text=True, timeout=60, env=own, check=False)
+        answers.append(done.stdout + done.stderr)
+    tap.ok(answers[0] == f"{start}\t?\t?\n", "--symbolize fetches nothing by itself", answers[0])
+    place = subprocess.run(["eu-addr2line", "-e", debug, "0x" + start], capture_output=True,
+                           text=True, check=True).stdout
+    line = re.search(r":(\d+)", place).group(1)
+    tap.ok(re.fullmatch(rf"{start}\tserved_leaf\t\S*:{line}\n", answers[1]),
+           "with --debuginfod it waits for name and line, and says nothing else", answers[1])
+    del own["DEBUGINFOD_URLS"]
+    done = subprocess.run([live.STACKTOP, "--debuginfod", "--symbolize", path], input=start + "\n",
+                          capture_output=True, text=True, timeout=60, env=own, check=False)
+    tap.ok(done.returncode == 0 and "DEBUGINFOD_URLS is not set" in done.stderr and
+           done.stdout == answers[0], "without a server: a warning", done.stderr[:200])
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    if not shutil.which("debuginfod"):
+        tap.skip("everything", "debuginfod is not installed")
+        tap.done()
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        path, served = build(folder)
+        env = dict(os.environ, DEBUGINFOD_URLS=f"http://127.0.0.1:{port}",
+                   DEBUGINFOD_CACHE_PATH=os.path.join(folder, "cache"), no_proxy="127.0.0.1")
+        with live.Load(["debuginfod", "-p", str(port), "-d", ":memory:", "-F", served],
+                       stderr=subprocess.DEVNULL), live.Load([path]) as process:
+            if not is_served(port, path):
+                tap.skip("everything", "the server does not come up")
+                tap.done()
+            check_symbolize(tap, path, env, folder)
+            text, said = sample(process.pid, env)
+            tap.ok("served_leaf" not in text and not os.path.exists(env["DEBUGINFOD_CACHE_PATH"]),
+                   "nothing is fetched unless asked for", said[:200])
+            text, said = sample(process.pid, env, "--debuginfod")
+            last = text.split("\nHottest functions")[-1]
+            tap.ok("served_leaf" in last and "program+0x" not in last,
+                   "names come while it is sampled", last[:400])
+            tap.ok("served_inlined" in last, "and its inlined calls", last[:400])
+            tap.ok(re.search(r"debuginfod: \d+ debug files? came", said + text),
+                   "it is told that they came", (said + text)[-300:])
+            del env["DEBUGINFOD_URLS"]
+            text, said = sample(process.pid, env, "--debuginfod")
+            tap.ok("DEBUGINFOD_URLS is not set" in said + text and "program+0x" in text,
+                   "no server is named: a warning, and the run goes on", said[:200])
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

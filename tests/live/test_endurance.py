@@ -1,0 +1,351 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 240 s
+"""What stacktop leaves behind, and what it lives through: thousands of short processes, being stopped,
+being killed, another of its kind, no memory, no privilege. `make soak` runs the same for longer.
+
+    tests/live/test_endurance.py [NAME...]      only these; SOAK=1: long"""
+
+import ctypes
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "track")
+LONG = os.environ.get("SOAK") == "1"
+SPAWN_SECONDS = 60 if LONG else 8
+RATE = 1000
+ENOUGH = RATE * SPAWN_SECONDS // 5
+PATIENCE = 60     # seconds
+DEBUG_MIB = 16    # budget of debug information, which comes on top of all else
+RSS_MAX_KB = (128 + DEBUG_MIB) * 1024
+DESCRIPTORS = 3   # of a file: the tracker's, and of its table of symbols
+STOP_SECONDS = 60 if LONG else 4
+OVERRUN = 8000  # processes whose records do not fit the rings of two CPUs
+BPF_MAP_GET_NEXT_KEY, BPF_PROG_GET_FD_BY_ID, BPF_MAP_GET_FD_BY_ID = 4, 13, 14  # linux/bpf.h
+SYS_BPF = {"x86_64": 321, "aarch64": 280}.get(os.uname().machine, 0)
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def compile_all(folder):
+    def cc(out, source, *flags):
+        subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-o",
+                        os.path.join(folder, out), os.path.join(SOURCES, source), *flags],
+                       check=True)
+
+    cc("run", "run.c", "-pthread", "-ldl")
+    cc("late", "chain.c", "-DNAME=late", "-DPAD=64")
+    cc("brief", "brief.c", "-static")
+    cc("nomem.so", "nomem.c", "-shared", "-fPIC", "-ldl")
+
+
+# --- what the kernel holds -----------------------------------------------------------------------
+
+def bpf(command, *words):
+    """words: the attribute's, of 32 bits each."""
+    attr = (ctypes.c_uint32 * 32)(*words)
+    return LIBC.syscall(SYS_BPF, command, attr, ctypes.sizeof(attr))
+
+
+def held(pid):
+    """({program ids}, {map id: name}) of what the process has open."""
+    programs, maps = set(), {}
+    for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
+        try:
+            with open(path, encoding="ascii") as file:
+                fields = dict(line.split(":\t") for line in file.read().splitlines()
+                              if ":\t" in line)
+        except OSError:
+            continue
+        if "prog_id" in fields:
+            programs.add(int(fields["prog_id"]))
+        elif "map_id" in fields:
+            maps[int(fields["map_id"])] = fields
+    return programs, maps
+
+
+def entries(map_id):
+    """Keys of 4 bytes in a hash map."""
+    fd = bpf(BPF_MAP_GET_FD_BY_ID, map_id)
+    if fd < 0:
+        return -1
+    key, following = ctypes.c_uint32(), ctypes.c_uint32()
+    at, count = 0, 0
+    while True:
+        out = ctypes.addressof(following)
+        if bpf(BPF_MAP_GET_NEXT_KEY, fd, 0, at & 0xffffffff, at >> 32, out & 0xffffffff,
+               out >> 32):
+            break
+        count += 1
+        key.value = following.value
+        at = ctypes.addressof(key)
+    os.close(fd)
+    return count
+
+
+def procs_entries(pid):
+    """Of the map of processes: its values are struct proc_entry, 16 bytes."""
+    return [entries(number) for number, fields in held(pid)[1].items()
+            if fields["map_type"] == "1" and fields["key_size"] == "4" and
+            fields["value_size"] == "16"]
+
+
+def user_processes():
+    return sum(os.path.exists(f"/proc/{name}/exe") for name in os.listdir("/proc")
+               if name.isdigit())
+
+
+def descriptors(pid):
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return -1
+
+
+class Running:
+    """stacktop with a report a second; the text grows."""
+
+    def __init__(self, *options):
+        self.out = tempfile.TemporaryFile()
+        self.process = subprocess.Popen([live.STACKTOP, "-b", *options], stdin=subprocess.DEVNULL,
+                                        stdout=self.out, stderr=subprocess.STDOUT)
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def text(self):
+        return os.pread(self.out.fileno(), 1 << 26, 0).decode("utf-8", "replace")
+
+    def ready(self, count=1):
+        end = time.monotonic() + 30
+        while time.monotonic() < end and self.text().count("user stacks complete") < count:
+            time.sleep(0.1)
+        return self.text().count("user stacks complete")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        try:
+            return self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            return None
+
+
+# --- tests ---------------------------------------------------------------------------------------
+
+def spawn(folder, seconds):
+    """How many processes were started in so many seconds."""
+    done = subprocess.run([os.path.join(folder, "run"), "spawn", str(RATE), str(seconds),
+                           os.path.join(folder, "brief")], capture_output=True, text=True,
+                          check=True)
+    return int(done.stdout)
+
+
+def own_files(pid, folder):
+    """Descriptors of files in the folder: others' files are new to it, too, all the time."""
+    count = 0
+    for path in glob.glob(f"/proc/{pid}/fd/*"):
+        try:
+            count += os.readlink(path).startswith(folder)
+        except OSError:
+            pass
+    return count
+
+
+def churn(tap, folder):
+    """A thousand processes a second; afterwards everything is as it was. Totals of processes that
+    ended remain, up to the bound of the profile (tui/profile_fold.c)."""
+    with Running("-d", "1", "-F", "999", "--debug-memory", str(DEBUG_MIB)) as top:
+        top.ready(2)
+        before = procs_entries(top.pid)
+        spawn(folder, SPAWN_SECONDS)
+        time.sleep(8)  # the dead are kept for 5 s
+        resident = live.status_kb(top.pid, "VmRSS")
+        cpu, start = live.process_seconds([top.pid]), time.monotonic()
+        spawned = spawn(folder, SPAWN_SECONDS)
+        while spawned < ENOUGH and time.monotonic() - start < PATIENCE:  # a machine with other work
+            spawned += spawn(folder, SPAWN_SECONDS)
+        seconds = time.monotonic() - start
+        cpu = 100 * (live.process_seconds([top.pid]) - cpu) / seconds
+        tap.ok(spawned >= ENOUGH, "processes were started",
+               f"{spawned / seconds:.0f} a second for {seconds:.0f} s; own CPU {cpu:.1f} %")
+        time.sleep(8)
+        after, alive = procs_entries(top.pid), user_processes()
+        tap.ok(len(after) == 1 and 0 < after[0] <= alive + 30, "entries of processes are given back",
+               f"{before} before, {after} after, {alive} processes live")
+        files = own_files(top.pid, folder)
+        everything = descriptors(top.pid)
+        tap.ok(files <= 2 * DESCRIPTORS and everything < 2000, "descriptors are given back",
+               f"{files} of the files started, {everything} in all")
+        grown = live.status_kb(top.pid, "VmRSS") - resident
+        tap.ok(resident + grown < RSS_MAX_KB, "memory is bounded",
+               f"{resident / 1024:.1f} MiB, {grown / 1024:+.1f}")
+        status = top.stop()
+        tap.ok(status in (0, 130), "ends in good order", f"exit {status}")
+        losses = [part.losses for part in live.reports(top.text()) if part.losses]
+        tap.note(f"losses named: {losses[:3]}")
+
+
+def killed(tap, folder):
+    del folder
+    with Running("-d", "0.5") as top:
+        top.ready()
+        programs, maps = held(top.pid)
+        top.process.kill()
+        top.process.wait()
+    tap.ok(len(programs) > 0 and len(maps) > 8, "holds programs and maps",
+           f"{len(programs)} programs, {len(maps)} maps")
+
+    def left():
+        found = []
+        for command, numbers in ((BPF_PROG_GET_FD_BY_ID, programs), (BPF_MAP_GET_FD_BY_ID, maps)):
+            for number in numbers:
+                fd = bpf(command, number)
+                if fd >= 0:
+                    found.append(number)
+                    os.close(fd)
+        return found
+
+    end = time.monotonic() + 10  # the kernel frees maps when all CPUs have let go of them
+    while left() and time.monotonic() < end:
+        time.sleep(0.1)
+    tap.ok(not left(), "kill -9 leaves no program and no map", f"left: {left()}")
+
+
+def two(tap, folder):
+    late = os.path.join(folder, "late")
+    with live.Load([late, "30000"]) as load, Running("-d", "2", "-p", str(load.pid)) as one, \
+            Running("-d", "2", "-p", str(load.pid)) as other:
+        counts = [top.ready(2) for top in (one, other)]
+        parts = [live.reports(top.text().partition("stacktop  ")[1] +
+                              top.text().partition("stacktop  ")[2])[-1] for top in (one, other)]
+        tap.ok(min(counts) >= 2 and min(part.complete for part in parts) >= 98,
+               "two at once", " ".join(f"{part.complete:.1f} % of {part.walks}" for part in parts))
+        ends = one.stop(), other.stop()
+        tap.ok(set(ends) <= {0, 130}, "both end", str(ends))
+
+
+def stopped(tap, folder):
+    """The rings of the side-band run over meanwhile."""
+    late = os.path.join(folder, "late")
+    with Running("-d", "1", "-F", "499") as top:
+        top.ready(1)
+        os.kill(top.pid, signal.SIGSTOP)
+        started, until = 0, time.monotonic() + 45
+        while started < OVERRUN and time.monotonic() < until:
+            started += spawn(folder, STOP_SECONDS)
+        with live.Load([late, "60000"]) as load:
+            time.sleep(0.3)
+            os.kill(top.pid, signal.SIGCONT)
+            seen = top.text().count("user stacks complete")
+            spawn(folder, 1)  # the kernel tells of lost records with the next one
+            top.ready(seen + 5)
+            text = top.text()
+            parts = live.reports(text[text.index("stacktop  "):])
+            tap.ok(len(parts) >= seen + 5, "goes on after SIGSTOP", f"{len(parts)} reports")
+            losses = [part.losses for part in parts if part.losses]
+            tap.ok(bool(losses) or started < OVERRUN, "says what it lost",
+                   f"{started} processes: " + " | ".join(losses[:2]))
+            row = re.findall(rf"^ *{load.pid} \S+ +[\d.]+ +(\d+) +[\d.]+ +([\d.]+)  ", text, re.M)
+            tap.ok(bool(row) and float(row[-1][1]) >= 98,
+                   "walks a process that was started meanwhile",
+                   f"{row[-1][1]} % of {row[-1][0]}" if row else "not seen")
+
+
+def nomem(tap, folder):
+    """Each creation of a map fails in turn."""
+    shim, worst, works = os.path.join(folder, "nomem.so"), [], []
+    for n in range(1, 40):
+        done = subprocess.run([live.STACKTOP, "-b", "-d", "0.3", "-n", "1"],
+                              env=dict(os.environ, LD_PRELOAD=shim, NOMEM_AT=str(n)),
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                              check=False)
+        # libbpf tries out what the kernel can, also by maps; then it is only the load that fails.
+        named = re.search(r"stacktop: .*(memory|cannot load the BPF program)", done.stderr, re.I)
+        if done.returncode < 0 or done.returncode > 2 or done.returncode and not named:
+            worst.append(f"map {n}: exit {done.returncode} {done.stderr.strip()[-80:]}")
+        works.append(done.returncode == 0)
+        if "nomem: not reached" in done.stderr:
+            break
+    else:
+        worst.append("there is no end of maps")
+    tap.ok(works.count(False) >= 4 and works[-1] and not worst,
+           "no memory for a map: a message, or one table less",
+           f"{len(works)} runs, {works.count(False)} ended; " + " | ".join(worst[:3]))
+
+
+def unprivileged(tap, folder):
+    """Less than root may do."""
+    del folder
+    run = [live.STACKTOP, "-b", "-d", "0.5", "-n", "1"]
+    drop = ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"]
+
+    def check(name, command, ends, pattern):
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=60, check=False)
+        tap.ok((done.returncode == 0) == ends and re.search(pattern, done.stderr + done.stdout),
+               name, f"exit {done.returncode}: {done.stderr.strip()[-120:]}")
+
+    inside = "mount {} && exec " + " ".join(run)
+    check("no CAP_SYS_PTRACE", drop + run, True, "CAP_SYS_PTRACE")
+    check("hidepid", ["unshare", "-m", "sh", "-c", "mount -o remount,hidepid=2 /proc && exec " +
+                      " ".join(drop + run)], True, "CAP_SYS_PTRACE")
+    check("no BTF", ["unshare", "-m", "sh", "-c", inside.format("-t tmpfs none /sys/kernel/btf")],
+          False, "BTF")
+    tracing = "/sys/kernel/tracing"
+    if os.path.isdir(tracing):
+        check("no tracefs", ["unshare", "-m", "sh", "-c", inside.format(f"-t tmpfs none {tracing}")],
+              True, "samples")
+    check("nobody", ["setpriv", "--reuid", "65534", "--clear-groups"] + run, False,
+          "root|permitted|CAP")
+
+
+def leaks(tap, folder):
+    """Of a whole run. valgrind does not know what bpf(2) writes, so it is asked for leaks and stray
+    accesses only."""
+    del folder
+    if not shutil.which("valgrind"):
+        tap.skip("no leak at exit", "no valgrind")
+        return
+    done = subprocess.run(["valgrind", "-q", "--leak-check=full", "--undef-value-errors=no",
+                           "--error-exitcode=9", live.STACKTOP, "-b", "-d", "0.5", "-n", "2"],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100,
+                          check=False)
+    tap.ok(done.returncode == 0 and "samples" in done.stdout, "no leak at exit",
+           f"exit {done.returncode}")
+
+
+TESTS = (churn, killed, two, stopped, nomem, unprivileged, leaks)
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    if not SYS_BPF:
+        tap.skip("everything", "the number of bpf(2) is not known here")
+        tap.done()
+    with tempfile.TemporaryDirectory(prefix="stacktop-endurance-") as folder:
+        os.chmod(folder, 0o755)
+        compile_all(folder)
+        for test in TESTS:
+            if not sys.argv[1:] or test.__name__ in sys.argv[1:]:
+                test(tap, folder)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

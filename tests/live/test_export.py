@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files written while stacktop samples: by -o in every format, and by the live view's w.
+
+The workload's functions are known; so are the samples that a run of a process shows. Whether the
+formats say the same is compared with made-up seconds in tests/tui/test_export.py.
+
+time limit: 240 s
+"""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "tui")]
+import formats  # noqa: E402
+import live  # noqa: E402
+
+FILES = {"text": "x.txt", "folded": "x.folded", "json": "x.json", "perf": "x.perf",
+         "pprof": "x.pb.gz", "speedscope": "x.speedscope.json", "firefox": "x.firefox.json",
+         "svg": "x.svg", "icicle": "x.icicle.svg"}
+READERS = {"folded": formats.folded, "json": formats.json_stacks, "perf": formats.perf,
+           "pprof": formats.pprof, "speedscope": formats.speedscope, "firefox": formats.firefox,
+           "svg": formats.svg, "icicle": formats.icicle}
+SHORT = ["-b", "-n", "2", "-d", "0.5", "-F", "499"]
+CHAIN = os.path.join(live.WORK, "deep90")
+
+
+def load(path, name):
+    with open(path, "rb") as file:
+        data = file.read()
+    return data if name == "pprof" else data.decode("utf-8")
+
+
+def check_files(tap, pid):
+    for name, path in FILES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, path)
+            out, err, status = live.stacktop(*SHORT, "-p", str(pid), "-o", path)
+            there = os.listdir(folder)
+            tap.ok(status == 0 and not out and not live.errors(err) and
+                   there == [os.path.basename(path)],
+                   f"-o writes {name}", f"{err or out} {there}")
+            if name == "text":
+                parts = live.reports(load(path, name))
+                tap.ok(len(parts) == 2 and sum(p.samples for p in parts) > 100, "two reports")
+                continue
+            stacks = READERS[name](load(path, name))
+            samples = sum(stacks.values())
+            deep = sum(n for stack, n in stacks.items() if len(stack) > 90)
+            tap.ok(samples > 100 and deep > 0.9 * samples, f"{name} has its stacks",
+                   f"{deep} of {samples} samples are deep")
+
+
+def check_meta(tap, pid):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "x.pb.gz")
+        before = time.time()
+        live.stacktop(*SHORT, "-p", str(pid), "-o", path)
+        profile = formats.Pprof(load(path, "pprof"))
+        labels = {(s[2]["pid"], s[2]["thread"], s[2]["comm"]) for s in profile.samples}
+        tap.ok(labels == {(pid, pid, "deep90")}, "samples know process, thread and name",
+               str(labels))
+        tap.ok(before - 1 < profile.time / 1e9 < time.time() and
+               0.8e9 < profile.duration < 3e9 and profile.period == 10**9 // 499,
+               "time, duration and period are told")
+        names = {frame for stack, _, _ in profile.samples for frame in stack}
+        tap.ok(any(module == "deep90" for _, module in names), "modules are mappings")
+        notes = subprocess.run(["readelf", "-n", CHAIN], capture_output=True, text=True,
+                               check=True).stdout
+        build = re.search(r"Build ID: ([0-9a-f]+)", notes)
+        tap.ok(profile.builds["deep90"] == (build.group(1) if build else ""),
+               "mappings have their build-id", profile.builds["deep90"])
+
+
+def check_pipes(tap, pid):
+    out, err, status = live.stacktop(*SHORT, "-p", str(pid), "--format", "json")
+    reports = formats.json_objects(out)
+    for report in reports:
+        formats.json_check(report)
+    tap.ok(status == 0 and not live.errors(err) and len(reports) == 2, "JSON is an object a refresh",
+           f"{len(reports)} {err}")
+    out, err, status = live.stacktop(*SHORT, "-p", str(pid), "--format", "speedscope")
+    tap.ok(status == 0 and formats.speedscope(out), "a whole file goes to standard output")
+    out, err, status = live.stacktop(*SHORT, "-p", str(pid), "--format", "folded", "-o",
+                                     "/dev/stdout")
+    tap.ok(status == 0 and formats.folded(out), "/dev/stdout is written, not replaced", err)
+    out, err, status = live.stacktop(*SHORT, "-p", str(pid), "-o", "/dev/full")
+    tap.ok(status == 1 and err == "stacktop: /dev/full: No space left on device\n",
+           "a full disk is told", err.strip())
+    out, err, status = live.stacktop(*SHORT, "-o", "/nowhere/x.svg")
+    tap.ok(status == 1 and err == "stacktop: /nowhere/x.svg: No such file or directory\n",
+           "a file that cannot be made is told first", err.strip())
+
+
+def check_interrupt(tap, pid):
+    """The file is complete after Ctrl-C, and is not there before."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "x.svg")
+        with subprocess.Popen([live.STACKTOP, "-b", "-d", "0.5", "-p", str(pid), "-o", path],
+                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            time.sleep(4)
+            early = os.path.exists(path)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=30)
+        tap.ok(not early and process.returncode == 0 and formats.svg(load(path, "svg")) and
+               os.listdir(folder) == ["x.svg"], "Ctrl-C ends with a complete file", str(err))
+
+
+def check_session(tap):
+    """The same recorded seconds of the whole machine in every format."""
+    with tempfile.TemporaryDirectory() as folder:
+        session = os.path.join(folder, "x.session")
+        live.stacktop("-b", "-n", "3", "-d", "0.5", "-F", "299", "-w", session)
+        found = {}
+        for name in READERS:
+            path = os.path.join(folder, FILES[name])
+            _, err, status = live.stacktop("-b", "-r", session, "-o", path)
+            found[name] = load(path, name)
+            tap.ok(status == 0 and not err, f"a session becomes {name}", err)
+        for name, stacks, want in formats.agree(found):
+            sums = formats.per_function(stacks)
+            tap.ok(stacks == want and sums == formats.per_function(want) and len(sums) > 20 and
+                   sum(stacks.values()) > 200, f"{name} says of the session what the JSON says",
+                   f"{sum(stacks.values())} samples, {len(sums)} functions")
+
+
+class Screen:
+    """The live view in a terminal of its own."""
+
+    def __init__(self, folder, *options):
+        self.pid, self.fd = pty.fork()
+        self.text = ""
+        if not self.pid:
+            os.chdir(folder)
+            os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8")
+            os.execv(live.STACKTOP, [live.STACKTOP, *options])
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 120, 0, 0))
+
+    def wait(self, condition, seconds=20):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not condition():
+            if select.select([self.fd], [], [], 0.1)[0]:
+                try:
+                    self.text += os.read(self.fd, 65536).decode("utf-8", "replace")
+                except OSError:
+                    break
+        return condition()
+
+    def type(self, keys):
+        os.write(self.fd, keys.encode())
+
+    def close(self):
+        self.type("q")
+        self.wait(lambda: False, 1)
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(status)
+
+
+def check_key(tap, pid):
+    with tempfile.TemporaryDirectory() as folder:
+        screen = Screen(folder, "-p", str(pid), "-d", "0.5", "-F", "499")
+        tap.ok(screen.wait(lambda: "deep90" in screen.text), "the screen is filled")
+        time.sleep(2)
+        for name, path in FILES.items():
+            path = os.path.join(folder, path)
+            screen.type("w")
+            screen.wait(lambda: False, 0.3)
+            screen.type(os.path.basename(path) + "\r")
+            made = screen.wait(lambda p=path: os.path.exists(p))
+            screen.wait(lambda: False, 0.5)
+            if name == "text":
+                tap.ok(made and live.reports(load(path, name))[0].samples > 100, "w writes text")
+                continue
+            stacks = READERS[name](load(path, name)) if made else {}
+            tap.ok(sum(stacks.values()) > 100 and max(map(len, stacks)) > 90, f"w writes {name}")
+        screen.type("w")
+        screen.wait(lambda: False, 0.3)
+        screen.type("\r")
+        offered = screen.wait(lambda: any(re.fullmatch(r"flame-\d\d-\d\d-\d\d\.svg", name)
+                                          for name in os.listdir(folder)))
+        tap.ok(offered, "w proposes a file", str(os.listdir(folder)))
+        before = load(os.path.join(folder, "x.svg"), "svg")
+        for typed, told in (("x.svg", "File exists"), ("x.xyz", "ends in none of"),
+                            ("none/x.svg", "No such file")):
+            screen.text = ""
+            screen.type("w")
+            screen.wait(lambda: False, 0.3)
+            screen.type(typed + "\r")
+            tap.ok(screen.wait(lambda t=told: t in screen.text), f"{typed}: {told}")
+        tap.ok(load(os.path.join(folder, "x.svg"), "svg") == before, "a file is never replaced")
+        tap.ok(screen.close() == 0 and len(os.listdir(folder)) == len(FILES) + 1,
+               "nothing else is left")
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    with live.Load([CHAIN, "300"]) as process:
+        time.sleep(0.5)
+        check_files(tap, process.pid)
+        check_meta(tap, process.pid)
+        check_pipes(tap, process.pid)
+        check_interrupt(tap, process.pid)
+        check_session(tap)
+        check_key(tap, process.pid)
+    tap.done()
+
+
+main()

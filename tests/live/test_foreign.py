@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 400 s
+"""Walks programs of other libcs, linkers, compilers and languages (foreign/build.mk), whose call
+chains are known: every sample's user stack must be the chain, from the first frame of the thread
+to the leaf, with nothing left out and nothing made up. All programs spin before the sampling
+begins, so no stack of a program's start is excused. Where code without CFI and frame pointers makes
+the rest unknowable, the walk has to end there with its reason. What else is allowed stands at the
+case."""
+
+import collections
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+
+RIGHT = 0.995
+ENOUGH = 200      # samples of a program
+ROUNDS = 4        # at most, until there are enough: other programs may keep the CPUs busy
+EXCUSED = 0.05    # of a program's samples at most may be what `excused` names
+GROUP = 6         # programs at a time
+PROGRAMS = os.path.abspath(os.path.join(live.BUILD, "tests", "foreign"))
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "foreign")
+
+LIBC = r"libc\.so\.6\+0x[0-9a-f]+"
+STATIC = "_start;__libc_start_main(_impl)?;__libc_start_call_main"
+# The inner function has no name in .dynsym.
+GLIBC = rf"_start;(__libc_start_main(_impl)?|{LIBC});(__libc_start_call_main|{LIBC})"
+LOST = r"\[code without CFI or frame pointer\]"
+# musl is built with neither CFI nor frame pointers: whoever called what called main may be unknown.
+MUSL = (rf"({LOST}|_start(;_start_c)?(;__libc_start_main)?);"
+        r"(libc_start_main_stage2|[\w.-]+\+0x[0-9a-f]+)")
+CHAIN = "main;one;two;bsearch;three;four;spin"
+DIRECT = "main;one;two;three;four;spin"
+# glibc's trampoline is named in .symtab only, musl's by the symbol before it, which has no size.
+RESTORER = rf"(__restore_rt|{LIBC})"
+SIGNALS = "main;broken;{0};handler;deeper;again;{0};nested;spin"
+# When libgcc has put the landing pad's address in place of its own return address, but has not yet
+# moved the stack pointer, no CFI tells where the frame is.
+LANDING = r"\[[^;]+\];(\[unknown\];)?hot(\.cold)?;_Unwind_RaiseException(;[^;]+)?"
+UNWINDER = r"(;(?!\[|_start|main;|one;|hot)[^;]+)*"
+# What is rust's own below and between differs from release to release.
+STD = r"((?!\[|rust::)[^;]+;)*"
+RUST = rf"{GLIBC};main;{STD}rust::main;"
+RUST_CHAIN = RUST + (r"rust::one;rust::two(::<[^;]+)?;(core::[^;]+;)?"
+                     r"rust::one::\{[^;]*closure[^;]*;"
+                     r"<rust::Square as rust::Shape>::area;rust::spin")
+RUST_DROP = RUST + STD + (r"rust::falls;(core::ptr::drop_in_place[^;]*;)?"
+                          r"<rust::Guard as core::ops::drop::Drop>::drop;rust::spin")
+GO = r"runtime\.goexit(\.abi0)?;(main\.main\.[^;]+;)?main\.worker"
+GO_CHAIN = GO + r";main\.one;main\.two;main\.three;main\."
+GO_PANIC = GO + (r";main\.faulty;runtime\.sigpanic;(runtime\.panicmem[^;]*;)?runtime\.gopanic;"
+                 r"(runtime\.[^;]+;)*main\.faulty\.func1;main\.framed")
+GO_SIGNAL = GO + (r";main\.signals(;[\w/]*syscall\.[^;]+)*"
+                  r"(;runtime\.sigreturn[^;]*(;runtime\.sigtramp[^;]*(;runtime\.[^;]+)*)?)?")
+# The garbage collector's threads start at their own goexit; what runs on the runtime's stack
+# begins at a thread's start, or is given up with a reason right where the stack was switched.
+GO_RUNTIME = (GO + r";main\.churn(;(?!\[|main\.)[^;]+)*|"
+              r"runtime\.(goexit|clone|mstart|rt0_go)(\.abi0)?(;(?!\[|main\.)[^;]+)*|"
+              r"\[[^;]+\];runtime\.(systemstack|mcall|morestack|asmcgocall)(\.abi0)?"
+              r"(;(?!\[|main\.)[^;]+)*")
+# Time is asked for on the system's stack; the way there and back is on this one.
+GO_CLOCK = GO + r";main\.watch(;time\.[^;]+|;runtime\.(time_now|nanotime|walltime)[^;]*)*(;__vdso[^;]+)?"
+GO_THREAD = (r"(runtime\.clone(\.abi0)?|\[[^;]+\]);runtime\.mstart(\.abi0)?"
+             r"(;runtime\.[^;]+)*(;__vdso[^;]+)?")
+# The kernel is about to put a signal's frame on the stack, or to take it away: the stack pointer
+# is that of the one side, the pc that of the other.
+GO_HALFWAY = (r"\[user registers not available\];(runtime\.sigreturn[^;]*|[\w/]*syscall\.Syscall6)"
+              r"|" +
+              GO + r";main\.signals(;[\w/]*syscall\.[^;]+)*;runtime\.sigreturn[^;]*"
+              r";[\w/]*syscall\.Syscall6")
+NO_PREEMPTION = {"GODEBUG": "asyncpreemptoff=1"}
+
+
+class Case:
+    """A program and the truth of it: `chain` must match all of a stack, frames joined by `;`. What
+    `excused` matches counts neither way: threads that are not the worker, or what is unknowable."""
+
+    def __init__(self, program, chain, *arguments, excused=None, env=None, rename=None,
+                 command=None):
+        self.name = " ".join((program, *arguments))
+        self.path = os.path.join(PROGRAMS, program)
+        self.command = command or [self.path, *arguments]
+        self.chain, self.excused = re.compile(chain), re.compile(excused or r"(?!)")
+        self.env = dict(os.environ, **(env or {}))
+        self.rename = rename or (lambda frame: frame)
+        self.stacks = collections.Counter()
+
+    def verdict(self, stacks):
+        """(right or not, detail, wrong stacks)"""
+        total = sum(stacks.values())
+        wrong = collections.Counter()
+        excused = 0
+        for stack, samples in stacks.items():
+            if self.excused.fullmatch(stack):
+                excused += samples
+            elif not self.chain.fullmatch(stack):
+                wrong[stack] = samples
+        count = total - excused
+        right = count - sum(wrong.values())
+        good = count >= ENOUGH and right >= RIGHT * count and excused <= EXCUSED * total
+        return good, f"{right} of {count}" + (f", {excused} excused" if excused else ""), wrong
+
+
+def symbols(path):
+    """(address, size, name) of the functions, ascending."""
+    text = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True,
+                          check=True).stdout
+    rows = re.findall(r"^ *\d+: ([0-9a-f]+) +(\d+) FUNC +\S+ +\S+ +\d+ (\S+)$", text, re.M)
+    return sorted((int(at, 16), int(size), name) for at, size, name in rows)
+
+
+def stripped_chain(path):
+    """The chain as the functions' starts, which the binary's twin before strip knows."""
+    start = {name: at for at, _, name in symbols(path + ".full")}
+
+    def frame(name):
+        return re.escape(f"{os.path.basename(path)}+0x{start[name]:x}")
+    return (rf"{frame('_start')};(__libc_start_main|{LIBC});(__libc_start_call_main|{LIBC});" +
+            ";".join(name if name == "bsearch" else frame(name) for name in CHAIN.split(";")))
+
+
+def names_of_twin(path, twin):
+    """Names for `module+0xADDRESS` of a file that was stripped of what its twin still has."""
+    table = symbols(twin)
+
+    def rename(frame):
+        match = re.fullmatch(re.escape(os.path.basename(path)) + r"\+0x([0-9a-f]+)", frame)
+        for at, size, name in table if match else []:
+            if at <= int(match.group(1), 16) < at + size:
+                return name
+        return frame
+    return rename
+
+
+def plt_chain(path):
+    """A stub is named by its address in one of the sections that the linker made for them."""
+    text = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True,
+                          check=True).stdout
+    ranges = [(int(at, 16), int(size, 16)) for at, size in
+              re.findall(r"\] \.plt\S* +PROGBITS +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", text)]
+    stubs = "|".join(f"{at + i:x}" for at, size in ranges for i in range(size))
+    module = re.escape(os.path.basename(path))
+    return rf"{GLIBC};main;outer;loop(;nothing_[12](@plt)?|;{module}\+0x({stubs}))?"
+
+
+def node_case():
+    """V8 prints how many JavaScript frames there are when it is about to spin."""
+    options = ["node", "--always-sparkplug"]
+    script = os.path.join(SOURCES, "foreign.js")
+    with subprocess.Popen([*options, script], stdout=subprocess.PIPE) as process:
+        frames = int(process.stdout.readline())
+        process.kill()
+    return Case("node", rf"{GLIBC};((?!\[)[^;]+;)+Builtins_JSEntry;Builtins_JSEntryTrampoline"
+                rf"(;\[jit\]){{{frames}}}", command=[*options, script])
+
+
+def cases():
+    """The cases that can run here; names of programs that were not built are skipped."""
+    def path(name):
+        return os.path.join(PROGRAMS, name)
+
+    def built(name):
+        return os.access(path(name), os.X_OK)
+
+    for name in ("chain", "chain.clang", "chain.lld", "chain.gold"):
+        yield Case(name, f"{GLIBC};{CHAIN}")
+    for name in ("chain.static", "chain.static-pie"):
+        yield Case(name, f"{STATIC};{CHAIN}")
+    yield Case("chain.stripped", stripped_chain(path("chain.stripped")))
+    # bsearch keeps a number in rbp, and nothing says where its frame ends.
+    yield Case("chain.musl", rf"{LOST};bsearch;three;four;spin")
+    yield Case("chain.musl-direct", f"{MUSL};{DIRECT}")
+    yield Case("chain.musl-static", f"{MUSL};{DIRECT}")
+    yield Case("signal", f"{GLIBC};{SIGNALS.format(RESTORER)}")
+    yield Case("signal.static", f"{STATIC};{SIGNALS.format('__restore_rt')}")
+    yield Case("signal.musl", f"{MUSL};{SIGNALS.format('[^;]+')}")
+    yield Case("signal.musl-static", f"{MUSL};{SIGNALS.format('__restore_rt')}")
+    for name, bottom, trampoline in (("signal", GLIBC, RESTORER),
+                                     ("signal.static", STATIC, "__restore_rt"),
+                                     ("signal.musl-static", MUSL, "__restore_rt")):
+        yield Case(name, rf"{bottom};main;storm(;{trampoline}(;seen)?)?", "storm")
+    yield Case("jit", rf"{GLIBC};main;first;\[jit\];second;\[jit\];\[jit\];third;fourth;spin", "fp")
+    yield Case("jit", rf"{LOST};\[jit\];third;fourth;spin", "nofp")
+    yield Case("bits32", r"\[32-bit process\];(spin|bits32\+0x[0-9a-f]+)")
+    for name in ("plt.lld", "plt.lld-lazy", "plt.lld-ibt", "plt.gold"):
+        yield Case(name, plt_chain(path(name)) if built(name) else "")
+    for name, bottom in (("throw", GLIBC), ("throw.static", STATIC)):
+        yield Case(name, rf"{bottom};main;one;two(\.cold)?;Guard::~Guard;spin", "dtor")
+        yield Case(name, rf"{bottom};main;one;in_catch(\.cold)?;spin", "catch")
+        yield Case(name, rf"{bottom};main;one;hot(\.cold)?{UNWINDER}", "hot", excused=LANDING)
+    for name in ("rust", "rust.v0"):
+        yield Case(name, RUST_CHAIN, "chain")
+        yield Case(name, RUST_DROP, "drop")
+    twin = None
+    if built("go") and built("go.stripped"):
+        twin = names_of_twin(path("go.stripped"), path("go"))
+    for name, rename in (("go", None), ("go.stripped", twin)):
+        options = {"rename": rename, "excused": GO_THREAD}
+        yield Case(name, GO_CHAIN + "framed", "frame", env=NO_PREEMPTION, **options)
+        yield Case(name, GO_PANIC, "panic", env=NO_PREEMPTION, **options)
+    # A function without a frame is for CFI only; the runtime and the way into a handler have many.
+    yield Case("go", GO_SIGNAL, "signal", env=NO_PREEMPTION, excused=f"{GO_THREAD}|{GO_HALFWAY}")
+    yield Case("go", GO_CLOCK, "clock", env=NO_PREEMPTION, excused=GO_THREAD)
+    yield Case("go", GO_CHAIN + "bare", "bare", env=NO_PREEMPTION, excused=GO_THREAD)
+    yield Case("go", GO_RUNTIME, "runtime", excused=GO_THREAD)
+
+
+def sample(group):
+    """Runs stacktop once on all programs of the group and adds what it saw to their stacks."""
+    with tempfile.TemporaryDirectory(prefix="stacktop-foreign-") as scratch:
+        processes = []
+        try:
+            for number, case in enumerate(group):
+                # The folded report knows a process by its name.
+                link = os.path.join(scratch, f"foreign{number}")
+                os.symlink(shutil.which(case.command[0]), link)
+                processes.append(subprocess.Popen([link, *case.command[1:]], env=case.env,
+                                                  stdin=subprocess.DEVNULL, start_new_session=True,
+                                                  stdout=subprocess.DEVNULL,
+                                                  stderr=subprocess.DEVNULL))
+            time.sleep(1.0)
+            names = {}
+            for case, process in zip(group, processes):
+                with open(f"/proc/{process.pid}/comm", encoding="utf-8") as file:
+                    names[file.read().rstrip("\n")] = case
+            pids = ",".join(str(process.pid) for process in processes)
+            out, err, status = live.stacktop("-b", "-d", "4", "-n", "1", "-F", "1999", "--format",
+                                             "folded", "--no-inline", "-p", pids, timeout=90)
+            ended = [case.name for case, process in zip(group, processes)
+                     if process.poll() is not None]
+        finally:
+            for process in processes:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    if status or ended:
+        return f"exit status {status} {err.strip()} ended: {ended}"
+    for line in out.splitlines():
+        case = names.get(line.partition(";")[0])
+        for user, _, samples in live.folded(line):
+            if case and user:
+                case.stacks[";".join(case.rename(frame) for frame in user)] += samples
+    return None
+
+
+def enough(case):
+    return sum(n for stack, n in case.stacks.items() if not case.excused.fullmatch(stack)) >= ENOUGH
+
+
+def run(group):
+    """None, or why it could not be sampled."""
+    for _ in range(ROUNDS):
+        short = [case for case in group if not enough(case)]
+        if not short:
+            break
+        trouble = sample(short)
+        if trouble:
+            return trouble
+    return None
+
+
+def judge(tap, case):
+    good, detail, wrong = case.verdict(case.stacks)
+    tap.ok(good, case.name, detail)
+    for stack, samples in wrong.most_common(12):
+        tap.note(f"  {samples} {stack}")
+
+
+def spoilt(stack):
+    """What a wrong walk would have made of a stack."""
+    frames = stack.split(";")
+    for i in range(len(frames)):
+        yield frames[:i] + frames[i + 1:]
+        yield frames[:i] + [frames[i]] + frames[i:]
+        yield frames[:i] + ["invented"] + frames[i:]
+        yield ["[stack not readable]"] + frames[i:]
+    yield frames + ["invented"]
+    yield frames[::-1]
+
+
+def check_judge(tap, case, liar):
+    """A program with another chain, spoilt stacks and missing samples must all be found out."""
+    good, detail, _ = case.verdict(liar.stacks)
+    tap.ok(sum(liar.stacks.values()) >= ENOUGH and not good, "another chain is found out", detail)
+    stack = next((s for s in case.stacks if case.chain.fullmatch(s)), "")
+    missed = [frames for frames in spoilt(stack)
+              if case.verdict(collections.Counter({stack: 990, ";".join(frames): 10}))[0]]
+    tap.ok(stack and not missed, "1 % of spoilt stacks is found out",
+           "; ".join(map(str, missed[:3])))
+    tap.ok(not case.verdict(collections.Counter({stack: ENOUGH - 1}))[0],
+           "too few samples are found out")
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    words = sys.argv[1:]
+    ready = []
+    liar = Case("liar", "")
+    for case in cases():
+        if words and case.name.split()[0] not in words:
+            continue
+        if case.command[0] == case.path and not os.access(case.path, os.X_OK):
+            tap.skip(case.name, "not built, its compiler is missing")
+        else:
+            ready.append(case)
+    if not words or "node" in words:
+        if shutil.which("node"):
+            ready.append(node_case())
+        else:
+            tap.skip("node", "not installed")
+    everything = ready + [liar]
+    for at in range(0, len(everything), GROUP):
+        group = everything[at:at + GROUP]
+        trouble = run(group)
+        for case in group:
+            if trouble:
+                tap.ok(False, case.name, trouble)
+            elif case is not liar:
+                judge(tap, case)
+    if not words:
+        check_judge(tap, ready[0], liar)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Walks that are captured and gone through again: the steps must give the very frames that the BPF
+ * program gave, these must be the functions that the program under test calls, and each step's
+ * words must be true of the next one. Run as root, from the top of the tree.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bpf/trace.h"
+#include "tui/engine.h"
+#include "tui/event.h"
+#include "tui/inspection.h"
+#include "tui/inspector.h"
+#include "tui/options.h"
+#include "tui/profile.h"
+
+#define PATIENCE_MS 30000
+
+struct expected {
+	const char *program, *mode;
+	const char *chain[6]; /* leaf first; */
+	bool beyond;	      /* deeper than what is captured of its stack */
+	enum trace_way way;   /* of some step; TRACE_NONE: CFI all the way */
+	bool fp_works;	      /* frame pointers alone show these frames, too */
+};
+
+static const struct expected cases[] = {
+	{"nest", "alloca", {"spin", "with_alloca", "main"}, false, TRACE_NONE, false},
+	{"nest", "depth500", {"spin", "f0", "f1", "f2", "f3", "f4"}, true, TRACE_NONE, false},
+	{"realign",
+	 "dleaf",
+	 {"spin", "drap", "drap_loop", "drap_leaf", "main"},
+	 false,
+	 TRACE_NONE,
+	 false},
+	{"coro", "last", {"spin", "last_call", "to_last_call", "main"}, false, TRACE_NONE, false},
+	{"signals", "one", {"spin", "outer_handler"}, false, TRACE_SIGNAL, false},
+	{"blind",
+	 "fcall",
+	 {"spin", "blind_framed_call", "framed_call", "main"},
+	 false,
+	 TRACE_FRAME_POINTER,
+	 false},
+};
+
+static pid_t start(const struct expected *e)
+{
+	char path[256], line[16] = "";
+	const char *build = getenv("BUILD");
+	int out[2];
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/tests/frames/%s", build ? build : "build", e->program);
+	assert_int_equal(pipe(out), 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(out[1], 1);
+		execl(path, path, e->mode, (char *)NULL);
+		_exit(127);
+	}
+	close(out[1]);
+	/* It says its number when nothing but the construct is left. */
+	if (read(out[0], line, sizeof(line) - 1) <= 0 || atoi(line) != pid)
+		fail_msg("%s %s did not start", path, e->mode);
+	close(out[0]);
+	return pid;
+}
+
+static struct inspection *catch (struct engine *engine, struct profile *p, pid_t pid)
+{
+	char arg[32];
+
+	snprintf(arg, sizeof(arg), "%d 0", (int)pid);
+	for (int waited = 0; waited < PATIENCE_MS; waited += 50) {
+		struct inspection *i;
+
+		/* The first samples may come before the tables. */
+		if (waited % 2000 == 0)
+			engine_post(engine, ENGINE_INSPECT, arg);
+		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+		profile_lock(p);
+		i = profile_inspection(p);
+		profile_unlock(p);
+		if (i && i->trace->capture.user_mode &&
+		    (i->trace->short_of || i->trace->capture.reason == WALK_BOTTOM))
+			return i;
+		inspection_put(i);
+	}
+	fail_msg("no walk of %d was caught", (int)pid);
+	return NULL;
+}
+
+static void check_steps(const struct expected *e, const struct inspection *i)
+{
+	const struct trace *t = i->trace;
+	bool seen = e->way == TRACE_NONE;
+
+	for (uint32_t n = 0; n < t->nsteps; n++) {
+		const struct trace_step *s = &t->steps[n];
+		char lines[INSPECTOR_LINES][INSPECTOR_WIDTH];
+		uint64_t value;
+
+		assert_int_equal(s->frame, t->capture.frames[n]);
+		assert_true(inspector_words(i, n, lines) > 3);
+		seen |= s->way == e->way;
+		if (s->reason != WALK_GOES_ON)
+			continue;
+		assert_true(n + 1 < t->nsteps);
+		assert_int_equal(t->steps[n + 1].pc, s->ra);
+		if (s->way != TRACE_CFI)
+			continue;
+		assert_int_equal(t->steps[n + 1].sp, s->cfa);
+		if (s->ra_at) {
+			assert_true(trace_word(t, s->ra_at, &value));
+			assert_int_equal(value, s->ra);
+		}
+		if (s->fp_at && trace_word(t, s->fp_at, &value))
+			assert_int_equal(value, s->caller_fp);
+	}
+	assert_true(seen);
+}
+
+static void check(const struct expected *e, const struct inspection *i)
+{
+	const struct trace *t = i->trace;
+	uint32_t first;
+	char why[512];
+
+	for (uint32_t n = 0; n < 6 && e->chain[n]; n++) {
+		if (n >= t->nsteps || strcmp(i->frames[n].name, e->chain[n]) != 0)
+			fail_msg("%s %s: frame %u is %s, not %s", e->program, e->mode, n,
+				 n < t->nsteps ? i->frames[n].name : "none", e->chain[n]);
+	}
+	assert_true(t->capture.nframes >= t->nsteps);
+	assert_int_equal(t->short_of, e->beyond);
+	assert_int_equal(t->agrees, !e->beyond);
+	if (!e->beyond)
+		assert_int_equal(t->nsteps, t->capture.nframes);
+	check_steps(e, i);
+	inspection_compare(i, &first, why, sizeof(why));
+	print_message("# %s %s: %u frames; %s\n", e->program, e->mode, t->capture.nframes, why);
+	/* Without frame pointers the first caller is missed already, or soon. */
+	assert_int_equal(first >= t->nsteps, e->fp_works);
+	assert_true(why[0]);
+}
+
+static void run_case(const struct expected *e)
+{
+	static const struct options base = {.delay = 1, .frequency = 199, .memory = 64};
+	struct options options = base;
+	struct profile *p = profile_new(10, 16384);
+	struct inspection *inspection;
+	pid_t pid = start(e), pids[1] = {pid};
+	struct engine *engine;
+	char error[512];
+
+	options.event = event_find("cpu-clock");
+	options.pids = pids;
+	options.npids = 1;
+	if (engine_new(p, &options, NULL, &engine, error, sizeof(error)) ||
+	    engine_start(engine, error, sizeof(error)))
+		fail_msg("%s", error);
+	inspection = catch (engine, p, pid);
+	engine_free(engine);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	check(e, inspection);
+	inspection_put(inspection);
+	profile_free(p);
+}
+
+static void steps_are_the_walk(void **state)
+{
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("needs root\n");
+		skip();
+	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		run_case(&cases[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(steps_are_the_walk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A session is the run: what is recorded while reports are written gives the same reports when it is
+replayed, byte for byte, by a user without rights, and after the recording was killed."""
+
+import datetime
+import gzip
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs",
+          "--bounding-set=-all", "--inh-caps=-all"]
+DEEP = os.path.join(live.WORK, "deep90")
+DEMO = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "demo.session")
+SLIDE = os.path.join(live.WORK, "slide")
+
+
+def first_difference(a, b):
+    for number, (x, y) in enumerate(zip(a.splitlines(), b.splitlines()), 1):
+        if x != y:
+            return f"line {number}: {x!r} and {y!r}"
+    return f"{len(a)} and {len(b)} bytes"
+
+
+def folded_of(path):
+    return replay(path, "--format", "folded")[0]
+
+
+def replay(path, *options, nobody=False):
+    """As live.stacktop, without rights if asked."""
+    command = [live.STACKTOP, "-b", "-r", path, *options]
+    if nobody:
+        os.chmod(path, 0o644)
+        command = NOBODY + command
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                          check=False)
+    return (done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"),
+            done.returncode)
+
+
+def contents(path):
+    """Without what compression adds."""
+    with open(path, "rb") as file:
+        data = file.read()
+    return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def wait_for(condition, seconds=100):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not condition():
+        time.sleep(0.1)
+
+
+def slice_times(path):
+    """Where the whole slices of a session end, in seconds: docs/SESSION.md, "Frame"."""
+    times = []
+    with open(path, "rb") as file:
+        data = file.read()
+    at = len("stacktop session 1\n")
+    while at + 32 <= len(data):
+        kind, packed, time_ns = struct.unpack_from("<4xB3xI4xQ", data, at)
+        at += 32 + packed
+        if kind == 3 and at <= len(data):
+            times.append(time_ns / 1e9)
+    return times
+
+
+def check_round_trip(tap, folder):
+    for form in "text", "folded":
+        path = os.path.join(folder, form)
+        shown, _, status = live.stacktop("-b", "-n", "4", "-d", "0.7", "--format", form, "-w", path,
+                                        timeout=300)
+        tap.ok(status == 0 and shown.count("deep90") > 0, f"{form}: a run is recorded")
+        played, err, status = replay(path, "--format", form, nobody=True)
+        tap.ok(status == 0 and played == shown, f"{form}: nobody replays the same",
+               first_difference(shown, played) + err)
+    for form in "json", "pprof", "perf", "speedscope", "firefox", "svg":
+        path, live_file, played = (os.path.join(folder, form + end) for end in ("", "1", "2"))
+        _, err, status = live.stacktop("-b", "-n", "2", "-d", "0.4", "--format", form, "-w", path,
+                                       "-o", live_file, timeout=300)
+        _, more, again = replay(path, "--format", form, "-o", played)
+        tap.ok(status == again == 0 and contents(live_file) == contents(played) != b"",
+               f"{form}: a replay writes the same file", err + more)
+    path = os.path.join(folder, "text")
+    shown, _, _ = replay(path)
+    part, _, status = replay(path, "-n", "2")
+    tap.ok(status == 0 and part and shown.startswith(part) and len(live.reports(part)) == 2,
+           "-n ends a replay")
+    times = slice_times(path)
+    start = "--from", f"{(times[1] + times[2]) / 2:.3f}"
+    last, _, status = replay(path, *start)
+    tap.ok(status == 0 and len(live.reports(last)) == len(times) - 2,
+           "--from leaves out what was earlier", f"{len(live.reports(last))} of {len(times)}")
+    last, everything = replay(path, *start, "--format", "folded")[0], folded_of(path)
+    tap.ok(last and everything.endswith(last) and everything != last, "and nothing else")
+    clocks = re.findall(r"^stacktop  (\S+ \S+) ", shown, re.M)
+    until = datetime.datetime.fromisoformat(clocks[1]) + datetime.timedelta(seconds=1)
+    early, _, status = replay(path, "--to", until.strftime("%H:%M:%S"))
+    tap.ok(status == 0 and shown.startswith(early) and
+           len(live.reports(early)) == sum(clock <= clocks[1] for clock in clocks),
+           "--to takes a time of day", f"{clocks} until {until}")
+    none, err, status = replay(path, "--from", "1000")
+    tap.ok(status == 1 and not none and path in err, "a time that is not in it is said", err)
+
+
+def check_shards(tap, folder):
+    """The tables that stood in the shards are there in the replay, too."""
+    shot = os.path.join(folder, "shards.txt")
+    done = subprocess.run([live.STACKTOP, "-r", os.path.join(folder, "text"), "--screenshot", shot,
+                           "--keys", "6", "--size", "140x100"], stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=60, check=False)
+    screen = read(shot) if done.returncode == 0 else done.stderr.decode()
+    rows = re.findall(r"^ +\S+ +([\d,]+) +\d+ +\S+ \S+ +\d+ +[\d.]+ +([\d,]+) \w+ +(\S+)$", screen,
+                      re.MULTILINE)
+    words = {name: int(words.replace(",", "")) for words, _, name in rows}
+    tap.ok("Layout of shard 0" in screen and words.get("deep90", 0) > 100,
+           "Shards shows what stood there", f"{len(words)} tables")
+
+
+def check_kill(tap, folder):
+    path = os.path.join(folder, "killed")
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen([live.STACKTOP, "-b", "--format", "folded", "-d", "0.5", "-w",
+                                    path], stdin=subprocess.DEVNULL, stdout=out)
+        wait_for(lambda: os.path.exists(path) and len(slice_times(path)) > 2)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        out.seek(0)
+        shown = out.read().decode("utf-8", "replace")
+    played, err, status = replay(path, "--format", "folded")
+    # The last slice may have been written to one of both only.
+    tap.ok(status == 0 and shown and (played.startswith(shown) or shown.startswith(played)) and
+           len(played) > len(shown) / 2, "what was recorded until a kill is there", err)
+    tap.ok("was cut off" in err, "and that it was cut off is said", err)
+
+
+def check_full_disk(tap, folder):
+    disk = os.path.join(folder, "disk")
+    os.mkdir(disk)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", disk],
+                      capture_output=True, check=False).returncode:
+        tap.skip("a full disk", "cannot mount a tmpfs")
+        return
+    path = os.path.join(disk, "s")
+    out, err = os.path.join(folder, "out"), os.path.join(folder, "err")
+    try:
+        with open(out, "wb") as to, open(err, "wb") as errors:
+            process = subprocess.Popen([live.STACKTOP, "-b", "--format", "folded", "-d", "0.3",
+                                        "-w", path], stdin=subprocess.DEVNULL, stdout=to,
+                                       stderr=errors)
+        wait_for(lambda: os.path.exists(path) and len(slice_times(path)) > 2)
+        try:
+            with open(os.path.join(disk, "rest"), "wb", buffering=0) as file:
+                while True:
+                    file.write(bytes(4096))
+        except OSError:
+            pass
+        wait_for(lambda: "No space left on device" in read(err))
+        told = len(read(out))
+        wait_for(lambda: len(read(out)) > told)
+        process.send_signal(signal.SIGINT)
+        status, shown = process.wait(timeout=100), read(out)
+        tap.ok(status == 0 and len(shown) > told, "a full disk is said and the reports go on",
+               read(err))
+        played, problem, status = replay(path, "--format", "folded")
+        tap.ok(status == 0 and 0 < len(played) < len(shown) and shown.startswith(played),
+               "and what was there before can be replayed",
+               f"{len(played)} of {len(shown)} bytes {problem}")
+    finally:
+        process.kill()
+        subprocess.run(["umount", "-l", disk], check=True)
+
+
+def check_size(tap, folder):
+    """Two busy CPUs at 99 Hz: at most a megabyte a minute."""
+    path = os.path.join(folder, "size")
+    seconds = 10
+    with live.Load([SLIDE]), live.Load([DEEP]):
+        live.stacktop("-b", "-n", str(seconds), "-w", path, timeout=300)
+    size = os.path.getsize(path) * 60 / seconds
+    tap.ok(0 < size <= 1 << 20, "a minute takes at most 1 MB", f"{size / 1024:.0f} KiB")
+
+
+def check_demo(tap, folder):
+    """The recording that is handed out, with all that `make demo` is to show."""
+    path = os.path.join(folder, "demo")
+    shutil.copy(DEMO, path)
+    text, err, status = replay(path, "--format", "folded", nobody=True)
+    missing = [word for word in ("hotloop;", ";scramble", "place_queen;place_queen;place_queen",
+                                 "kernelbound;", "convoy;", "__lll_lock_wait", "jit;")
+               if word not in text]
+    tap.ok(status == 0 and not missing, "docs/demo.session has what it is to show",
+           f"{missing} {err}")
+
+
+def check_refusals(tap, folder):
+    path = os.path.join(folder, "precious")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("not to be lost\n" * 10)
+    _, err, status = live.stacktop("-b", "-n", "1", "-w", path)
+    with open(path, encoding="ascii") as file:
+        kept = file.read() == "not to be lost\n" * 10
+    tap.ok(status == 1 and "is no session" in err and kept, "another file is not overwritten", err)
+    _, err, status = replay(path)
+    tap.ok(status == 1 and "is no session" in err, "and not replayed", err)
+    for options in (["-r", path, "-p", "1"], ["-r", path, "-w", path], ["--from", "1"],
+                    ["--speed", "2"], ["-r", path, "--", "true"], ["-r", path, "--from", "x"]):
+        _, err, status = live.stacktop("-b", *options)
+        tap.ok(status == 2 and "usage" in err, f"{' '.join(options[:3:2])} is refused", err[:70])
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    folder = tempfile.mkdtemp()
+    os.chmod(folder, 0o755)
+    try:
+        with live.Load([DEEP]):
+            check_round_trip(tap, folder)
+            check_shards(tap, folder)
+            check_kill(tap, folder)
+        check_full_disk(tap, folder)
+        check_size(tap, folder)
+        check_demo(tap, folder)
+        check_refusals(tap, folder)
+    finally:
+        shutil.rmtree(folder)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 300 s
+"""A file system that programs ran from can be unmounted while stacktop goes on, soon after they ended:
+nothing of it stays open or mapped. What was run once is known when it runs again, and what takes its
+place, alike but for its contents, is not taken for it. All the time another program asks for source
+lines, so that nothing is given up only because nobody asks for anything."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.join(HERE, "unmount", "work.c")
+RESTLESS = os.path.join(HERE, "unmount", "restless.c")
+JITNAMES = os.path.join(live.WORK, "jitnames")
+RUN = 2.5  # seconds between looks at what stacktop has written
+PATIENCE = 100  # somewhat more than a minute is promised, on a machine that has time
+STAMP = 1500000000 * 10**9 + 123456789
+
+
+def mount(folder):
+    return subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32m", "stacktop-test", folder],
+                          stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def unmount(folder):
+    return subprocess.run(["umount", folder], capture_output=True, text=True, check=False)
+
+
+def build(folder, name):
+    """The program, its library, and the library's debug file, in the order of their inode numbers, with
+    one and the same time whatever they contain."""
+    def path(file):
+        return os.path.join(folder, file)
+
+    def run(*command):
+        subprocess.run(command, check=True)
+
+    with tempfile.TemporaryDirectory() as made:
+        common = [os.environ.get("CC", "gcc"), "-O2", "-g", "-fno-omit-frame-pointer",
+                  "-fno-optimize-sibling-calls", f"-DNAME={name}", SOURCE]
+        library, debug = os.path.join(made, "libwork.so"), os.path.join(made, "libwork.so.debug")
+        run(*common, "-DLIBRARY", "-shared", "-fPIC", "-Wl,-soname,libwork.so", "-o", library)
+        run(*common, library, "-Wl,-rpath,$ORIGIN", "-o", os.path.join(made, "work"))
+        run("objcopy", "--only-keep-debug", library, debug)
+        run("objcopy", "--strip-all", f"--add-gnu-debuglink={debug}", library)
+        for file in ("work", "libwork.so", "libwork.so.debug"):
+            shutil.copyfile(os.path.join(made, file), path(file))
+            os.chmod(path(file), 0o755)
+            os.utime(path(file), ns=(STAMP, STAMP))
+    shutil.copy(JITNAMES, folder)
+    return [(os.stat(path(f)).st_ino, os.stat(path(f)).st_size) for f in ("work", "libwork.so")]
+
+
+def held(pid, device):
+    """What the process has open or mapped of the device."""
+    found = []
+    for entry in os.listdir(f"/proc/{pid}/fd"):
+        link = f"/proc/{pid}/fd/{entry}"
+        try:
+            if os.stat(link).st_dev == device:
+                found.append(os.readlink(link))
+        except OSError:
+            pass
+    number = f"{os.major(device):02x}:{os.minor(device):02x}"
+    with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:
+        found += [line.split()[-1] for line in file if line.split()[3] == number]
+    return found
+
+
+def until_released(pid, device):
+    """Seconds, and what is held at the end."""
+    start = time.monotonic()
+    while True:
+        found, seconds = held(pid, device), time.monotonic() - start
+        if not found or seconds > PATIENCE:
+            return seconds, found
+        time.sleep(0.5)
+
+
+class Live:
+    """stacktop in the background, whose stacks are read as they come."""
+
+    def __init__(self):
+        self.out = tempfile.TemporaryFile()
+        self.at = 0
+        self.process = subprocess.Popen(
+            [live.STACKTOP, "-b", "-d", "1", "-F", "499", "-K", "--format=folded"],
+            stdin=subprocess.DEVNULL, stdout=self.out, stderr=subprocess.DEVNULL)
+
+    def stacks(self, comm):
+        """Those that came since the last time, of processes so called."""
+        size = os.fstat(self.out.fileno()).st_size
+        text = os.pread(self.out.fileno(), size - self.at, self.at).decode("utf-8", "replace")
+        self.at = size
+        return [(user, count) for line in text.splitlines() if line.startswith(comm + ";")
+                for user, _, count in live.folded(line)]
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def check_run(tap, top, folder, name, what):
+    """Runs it until its stacks are right: at first it is not known, nor are tables there."""
+    want = ["main", name, name + "_outer", name + "_inner"]
+    top.stacks("work")
+    with live.Load([os.path.join(folder, "work")]):
+        end = time.monotonic() + PATIENCE
+        right = False
+        while not right and time.monotonic() < end:
+            time.sleep(RUN)
+            stacks = top.stacks("work")
+            total = sum(count for _, count in stacks)
+            good = sum(count for user, count in stacks
+                       if user[-4:] == want or user[-3:] == want[:3])
+            right = total > 50 and good >= 0.9 * total
+    tap.ok(right, f"{what}: its stacks", f"{good} of {total}: {stacks[:2]}")
+
+
+def check_released(tap, top, device, what):
+    seconds, found = until_released(top.process.pid, device)
+    tap.ok(not found, f"{what}: nothing of it is open", f"{seconds:.0f} s, {sorted(set(found))}")
+
+
+def others(pid, device):
+    """Who else holds it: an older profiler, or whoever looks at everything."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and int(entry) not in (pid, os.getpid()):
+            try:
+                if held(int(entry), device):
+                    found.append(int(entry))
+            except OSError:
+                pass
+    return found
+
+
+def check_unmount(tap, top, folder, device):
+    name, end = "it is unmounted while stacktop runs", time.monotonic() + 10
+    done = unmount(folder)
+    while done.returncode and time.monotonic() < end:
+        time.sleep(0.5)
+        done = unmount(folder)
+    alive = top.process.poll() is None
+    who = others(top.process.pid, device) if done.returncode else []
+    if who:
+        tap.skip(name, f"processes {who} hold it, too")
+        subprocess.run(["umount", "--lazy", folder], check=True)
+    else:
+        tap.ok(done.returncode == 0 and alive, name, done.stderr.strip())
+    return done.returncode == 0 or bool(who)
+
+
+def check(tap, folder):
+    before = build(folder, "alpha")
+    device = os.stat(folder).st_dev
+    top = Live()
+    try:
+        time.sleep(2)
+        jitnames, tmp = os.path.join(folder, "jitnames"), os.path.join(folder, "tmp")
+        os.mkdir(tmp)
+        own_tmp = f"mount --bind '{tmp}' /tmp && exec '{jitnames}' map"
+        with live.Load([jitnames, "dump"], cwd=folder), \
+                live.Load(["unshare", "--mount", "sh", "-c", own_tmp]):
+            check_run(tap, top, folder, "alpha", "the first time")
+            found = sorted({os.path.basename(path) for path in held(top.process.pid, device)})
+            tap.ok(re.fullmatch(r"jit-\d+\.dump jitnames libwork\.so libwork\.so\.debug "
+                                r"perf-\d+\.map work", " ".join(found)), "its files are open now",
+                   str(found))
+        check_released(tap, top, device, "the first time")
+        check_run(tap, top, folder, "alpha", "known and run again")
+        check_released(tap, top, device, "known and run again")
+        if not check_unmount(tap, top, folder, device):
+            return
+        if not mount(folder):
+            raise OSError("cannot mount again")
+        same = build(folder, "delta") == before and os.stat(folder).st_dev == device
+        tap.note(f"another file system: {'alike' if same else 'not alike'} from outside")
+        check_run(tap, top, folder, "delta", "another one in its place")
+    finally:
+        top.close()
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    folder = tempfile.mkdtemp(prefix="stacktop-unmount-", dir="/var/tmp")  # below no /tmp
+    if not mount(folder):
+        os.rmdir(folder)
+        tap.skip("everything", "cannot mount a tmpfs")
+        tap.done()
+    try:
+        with tempfile.TemporaryDirectory() as elsewhere:
+            restless = os.path.join(elsewhere, "restless")
+            subprocess.run([os.environ.get("CC", "gcc"), "-O1", "-g", "-o", restless, RESTLESS],
+                           check=True)
+            with live.Load([restless]):
+                check(tap, folder)
+    finally:
+        subprocess.run(["umount", "--lazy", folder], stderr=subprocess.DEVNULL, check=False)
+        os.rmdir(folder)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

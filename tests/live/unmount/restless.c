@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Is nearly always at an address where it never was. */
+static __attribute__((noinline)) void long_way(void)
+{
+	__asm__ volatile(".rept 4000000\n\tnop\n\t.endr");
+}
+
+int main(void)
+{
+	for (;;)
+		long_way();
+}
