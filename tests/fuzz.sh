@@ -1,35 +1,53 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Runs every fuzzer for some seconds, starting from tests/fuzz/seeds/NAME/ where there are any, and
-# keeps what it finds below build/. Crashing inputs stay in build/fuzz/crashes/.
+# Runs every fuzzer for some seconds, starting from tests/fuzz/seeds/NAME/ where there are any and
+# from what tests/fuzz/seeds.py makes of this machine's files, and keeps what it finds below build/.
+# Crashing inputs stay in build/fuzz/crashes/. A line `/* fuzz: OPTION... */` among the first five of
+# a fuzzer's source adds options.
 #
-#   fuzz.sh [SECONDS]
+#   fuzz.sh [SECONDS [NAME...]]     NAME: only these (fuzz_cfa)
 
 seconds=${1:-30}
+[ $# = 0 ] || shift
 build=${BUILD:-build/fuzz}
+# Without this undefined behaviour is a line in the log and nothing else.
+export UBSAN_OPTIONS="${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}"
 cd "$(dirname "$0")/.." || exit 1
 passed=0
 failed=0
+runs=0
 mkdir -p "$build/crashes"
-for source in tests/fuzz/fuzz_*.c; do
-    [ -f "$source" ] || continue
+made=$build/seeds
+python3 tests/fuzz/seeds.py "$made" || {
+    echo "not ok - tests/fuzz/seeds.py"
+    failed=1
+}
+[ $# != 0 ] || set -- tests/fuzz/fuzz_*.c
+for source; do
     name=$(basename "$source" .c)
+    source=tests/fuzz/$name.c
     corpus=$build/corpus/$name
     mkdir -p "$corpus"
-    seeds=tests/fuzz/seeds/$name
-    [ -d "$seeds" ] || seeds=
-    # shellcheck disable=SC2086  # no seeds, no argument
+    options=$(sed -n '1,5s,^/\* fuzz: \(.*\) \*/$,\1,p' "$source")
+    seeds=
+    for folder in "tests/fuzz/seeds/$name" "$made/$name"; do
+        [ -d "$folder" ] && seeds="$seeds $folder"
+    done
+    # shellcheck disable=SC2086  # each option and folder is a word, and there may be none
     if "$build/tests/fuzz/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-        -print_final_stats=1 -artifact_prefix="$build/crashes/$name-" "$corpus" $seeds \
+        -print_final_stats=1 -artifact_prefix="$build/crashes/$name-" $options "$corpus" $seeds \
         >"$build/$name.log" 2>&1; then
         passed=$((passed + 1))
-        echo "ok - $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$name.log") runs"
+        count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$name.log")
+        runs=$((runs + ${count:-0}))
+        echo "ok - $name: $count runs"
     else
         failed=$((failed + 1))
         echo "not ok - $name"
         tail -n 60 "$build/$name.log" | sed 's/^/    | /'
     fi
 done
+echo "$runs runs in all"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

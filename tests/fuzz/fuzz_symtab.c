@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void look_up(const struct symtab *table, uint64_t addr)
+static void look_up(struct symtab *table, uint64_t addr)
 {
 	struct symbol symbol;
 
@@ -19,7 +19,7 @@ static void look_up(const struct symtab *table, uint64_t addr)
 		abort();
 }
 
-static void look_around(const struct symtab *table, const struct elf_file *file)
+static void look_around(struct symtab *table, const struct elf_file *file)
 {
 	const struct elf_load *loads;
 	struct elf_section section;

@@ -2,7 +2,8 @@
 /*
  * CFI bytes of any kind to a table: never a crash, never more memory than the bytes are worth, and
  * a table that keeps its shape and answers lookups as its dump says. The first byte of the input
- * chooses the section's name, a PLT and the size of the text.
+ * chooses the section's name, a PLT, the size of the text, and whether a part of the input, as long
+ * as the next two bytes say, is a .sframe.
  *
  * Without a fuzzer (-DFUZZ_MAIN) it is a program that runs over the files it is given.
  */
@@ -91,18 +92,32 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct elf_file *file = NULL;
 	unsigned char *image;
 	size_t image_size;
+	uint8_t how;
 
 	if (size < 1)
 		return 0;
-	options.debug_frame = data[0] & 1;
-	options.plt = data[0] & 2 ? IMAGE_TEXT + 0x200 : 0;
-	if (data[0] & 4)
+	how = data[0];
+	options.debug_frame = how & 1;
+	options.plt = how & 2 ? IMAGE_TEXT + 0x200 : 0;
+	if (how & 4)
 		options.text_size = 1ull << 46;
-	image = image_new(data + 1, size - 1, &options, &image_size);
+	data++;
+	size--;
+	if (how & 8 && size > 2) {
+		options.sframe_size = data[0] | (size_t)data[1] << 8;
+		data += 2;
+		size -= 2;
+		if (options.sframe_size > size)
+			options.sframe_size = size;
+		options.sframe = data;
+		data += options.sframe_size;
+		size -= options.sframe_size;
+	}
+	image = image_new(data, size, &options, &image_size);
 	wide = wide_rules_new();
 	require(wide && elf_file_open_memory(image, image_size, &file) == 0);
 	if (unwind_table_build(file, wide, &table) == 0) {
-		check_table(table, size);
+		check_table(table, size + options.sframe_size);
 		check_dump(table, wide);
 		unwind_table_free(table);
 	}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* fuzz: -max_len=8192 */
+/*
+ * An ELF image of any shape: every answer about it stays within it, and all bytes that are handed
+ * out can be read.
+ */
+#include <elf.h>
+
+#include "symbols/elffile.h"
+#include "tests/fuzz/fuzz.h"
+
+static uint64_t sum;
+
+static void look_at_section(const struct elf_section *s)
+{
+	require(s->data || !s->size);
+	for (size_t i = 0; i < s->size && i < 1 << 20; i++)
+		sum += s->data[i];
+}
+
+static void look_at_file(const struct elf_file *file)
+{
+	static const char *const names[] = {".eh_frame", ".debug_frame", ".sframe", ".text", ""};
+	struct elf_section section;
+	uint8_t id[BUILD_ID_MAX];
+	const struct elf_load *loads;
+	uint64_t vaddr;
+	size_t count;
+
+	require(elf_file_build_id(file, id) <= sizeof(id));
+	loads = elf_file_loads(file, &count);
+	for (size_t i = 0; i < count && i < 64; i++) {
+		if (elf_file_vaddr(file, loads[i].offset, false, &vaddr))
+			sum += vaddr;
+		elf_file_vaddr(file, loads[i].offset + loads[i].filesz, true, &vaddr);
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!elf_file_section(file, names[i], &section))
+			look_at_section(&section);
+	count = elf_file_section_count(file);
+	for (uint32_t i = 0; i <= count && i < 64; i++) {
+		elf_file_section_header(file, i, &section);
+		if (!elf_file_section_at(file, i, &section))
+			look_at_section(&section);
+	}
+	require(elf_file_section_at(file, (uint32_t)count, &section) != 0);
+	elf_file_section_header(file, UINT32_MAX, &section);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *image = fuzz_copy(data, size);
+	struct elf_file *file;
+
+	if (!elf_file_open_memory(image, size, &file)) {
+		look_at_file(file);
+		elf_file_free(file);
+	}
+	free(image);
+	return 0;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fuzz: -max_len=16384 */
+/*
+ * The input is a section .gopclntab. Around it is an ELF file with 1 MiB of text at 0x401000, so
+ * that what the fuzzer changes is the table and not the file.
+ */
+#include <elf.h>
+
+#include "symbols/elffile.h"
+#include "symbols/symtab.h"
+#include "tests/fuzz/fuzz.h"
+
+#define TEXT	  0x401000u
+#define TEXT_SIZE (1u << 20)
+
+static const char names[] = "\0.gopclntab\0.text\0.shstrtab";
+
+struct image {
+	Elf64_Ehdr ehdr;
+	Elf64_Shdr shdr[4];
+	char names[sizeof(names)];
+	uint8_t table[];
+};
+
+static size_t image_fill(struct image *image, const uint8_t *data, size_t size)
+{
+	image->ehdr = (Elf64_Ehdr){
+		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_shoff = offsetof(struct image, shdr),
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 4,
+		.e_shstrndx = 3,
+	};
+	image->shdr[0] = (Elf64_Shdr){0};
+	image->shdr[1] = (Elf64_Shdr){
+		.sh_name = 1,
+		.sh_type = SHT_PROGBITS,
+		.sh_flags = SHF_ALLOC,
+		.sh_offset = offsetof(struct image, table),
+		.sh_size = size,
+	};
+	image->shdr[2] = (Elf64_Shdr){
+		.sh_name = 12,
+		.sh_type = SHT_NOBITS,
+		.sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+		.sh_addr = TEXT,
+		.sh_size = TEXT_SIZE,
+	};
+	image->shdr[3] = (Elf64_Shdr){
+		.sh_name = 18,
+		.sh_type = SHT_STRTAB,
+		.sh_offset = offsetof(struct image, names),
+		.sh_size = sizeof(names),
+	};
+	memcpy(image->names, names, sizeof(names));
+	memcpy(image->table, data, size);
+	return offsetof(struct image, table) + size;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct image *image = malloc(sizeof(*image) + size);
+	struct elf_file *file;
+	struct symtab *table;
+	struct symbol symbol;
+
+	require(image != NULL);
+	size = image_fill(image, data, size);
+	require(elf_file_open_memory(image, size, &file) == 0);
+	require(symtab_new(file, NULL, &table) == 0);
+	elf_file_free(file);
+	free(image);
+	for (uint64_t addr = TEXT - 1; addr <= TEXT + TEXT_SIZE; addr += 61) {
+		if (symtab_find(table, addr, &symbol))
+			continue;
+		require(addr - symbol.start < symbol.size && addr >= TEXT);
+		require(strlen(symbol.name) <= 4096 && *symbol.name);
+	}
+	symtab_free(table);
+	return 0;
+}

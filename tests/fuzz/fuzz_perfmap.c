@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A text as a perf map, in two pieces: whatever it says, memory is bounded, and names are found and
+ * are clean.
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include "symbols/codemap.h"
+#include "symbols/perfmap.h"
+
+#define BYTES 65536u
+
+static void parse(struct codemap *map, const uint8_t *data, size_t size)
+{
+	uint8_t *text = fuzz_copy(data, size);
+	size_t taken;
+
+	require(!perfmap_parse(map, (const char *)text, size, &taken));
+	require(taken <= size && (!taken || text[taken - 1] == '\n'));
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct codemap *map = codemap_new(BYTES);
+	const char *name;
+
+	require(map != NULL);
+	for (int i = 0; i < 2; i++) {
+		parse(map, data, i ? size : size / 2);
+		for (uint64_t addr = 0; addr < 0x3000; addr += 0x80) {
+			name = codemap_find(map, addr);
+			require(!name || strlen(name) <= CODEMAP_NAME_MAX);
+			require(!name || !strpbrk(name, "\033\n\r"));
+		}
+		require(codemap_bytes(map) <= BYTES);
+	}
+	codemap_free(map);
+	return 0;
+}
