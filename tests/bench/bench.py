@@ -14,16 +14,20 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
 import live  # noqa: E402
+import exec as exec_bench  # noqa: E402
+import names as names_bench  # noqa: E402
+import walk as walk_bench  # noqa: E402
 
 BENCH = os.path.join(live.BUILD, "tests", "bench")
 DEEP = os.path.join(live.WORK, "deep90")
-SHALLOW = os.path.join(live.WORK, "shallow")
-CPU = "0"
+VIEWS = "Procs", "Funcs", "Tree", "Callers", "Flame", "Shards", "Unwind"
+VIEW_SECONDS = 20
 PROG_TYPE_PERF_EVENT = 7
 PERF_PLAIN = ["perf", "top", "-e", "cpu-clock", "-F", "99"]
 PERF_DWARF = PERF_PLAIN + ["--call-graph", "dwarf"]
@@ -80,80 +84,40 @@ def runs(pid):
     return sum(n for n, _ in programs), sum(ns for _, ns in programs)
 
 
-def cost(program, hertz, seconds, *options):
-    """(nanoseconds of a run, depth) while the program alone is busy on a CPU of its own."""
-    with live.Load(["taskset", "-c", CPU, program]):
-        time.sleep(0.3)
-        process = subprocess.Popen(
-            [live.STACKTOP, "-b", "-d", str(seconds + 30), "-F", str(hertz), "-C", CPU, *options,
-             "--format", "folded"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-        os.sched_setaffinity(process.pid, {(os.cpu_count() or 1) - 1})
-        time.sleep(1.5)
-        count, spent = runs(process.pid)
-        time.sleep(seconds)
-        after, later = runs(process.pid)
-        process.send_signal(signal.SIGINT)
-        out = process.communicate(timeout=30)[0].decode("utf-8", "replace")
-    stacks = {}
-    for user, kernel, samples in live.folded(out):
-        if user and not kernel and not user[0].startswith("["):
-            stacks[len(user)] = stacks.get(len(user), 0) + samples
-    depth = max(stacks, key=stacks.get, default=0)
-    if not depth:
-        raise ValueError("no complete stack")
-    if after - count < hertz * seconds / 2 or stacks[depth] < 0.97 * sum(stacks.values()):
-        raise ValueError(f"{after - count} runs, depths {stacks}: the CPU did something else")
-    return (later - spent) / (after - count), depth
-
-
-def peer_cost(program, what, hertz, seconds):
-    with live.Load(["taskset", "-c", CPU, program]):
-        time.sleep(0.3)
-        out = subprocess.run(["taskset", "-c", str((os.cpu_count() or 1) - 1),
-                              os.path.join(BENCH, "peer"), os.path.join(BENCH, "peer.bpf.o"), what,
-                              CPU, str(hertz), str(seconds)], capture_output=True, text=True,
-                             check=True).stdout.split()
-    return int(out[1]) / int(out[0]), int(out[2])
-
-
-def walk_turn(hertz, seconds):
-    """What walk() prints; turn by turn, so that what disturbs one disturbs its peer."""
-    deep, depth = cost(DEEP, hertz, seconds)
-    pointers, depth_fp = peer_cost(os.path.join(BENCH, "deep90.fp"), "frame_pointers", hertz,
-                                   seconds)
-    shallow, one = cost(SHALLOW, hertz, seconds)
-    pointers_1, _ = peer_cost(SHALLOW, "frame_pointers", hertz, seconds)
-    nothing, _ = peer_cost(SHALLOW, "count_only", hertz, seconds)
-    return deep, depth, pointers, depth_fp, shallow, one, pointers_1, nothing
-
-
-def walk_turns(hertz, seconds):
-    """Medians of five turns in which the CPU did nothing else."""
-    turns, wrong = [], None
-    for _ in range(20):
-        try:
-            turns.append(walk_turn(hertz, seconds))
-        except ValueError as error:
-            wrong = error
-            time.sleep(5)
-        if len(turns) == 5:
-            return [median(column) for column in zip(*turns)]
-    raise ValueError(wrong)
-
-
 def walk(table):
-    for hertz, seconds in ((99, 5), (999, 2), (4999, 2)):
-        deep, depth, pointers, depth_fp, shallow, one, pointers_1, nothing = \
-            walk_turns(hertz, seconds)
-        at = f"at {hertz} Hz"
-        table.row(f"a frame, all costs / {depth} frames, {at}", deep / depth, "ns", 80,
-                  f"{pointers / depth_fp:.1f} ns bpf_get_stackid, {depth_fp} frame pointers")
-        table.row(f"a frame, depth {depth} against {one}, {at}", (deep - shallow) / (depth - one),
-                  "ns", 80, f"{(pointers - pointers_1) / (depth_fp - 1):.1f} ns bpf_get_stackid")
-        table.row(f"a sample of depth {one}, {at}", shallow, "ns", None,
-                  f"{nothing:.0f} ns a hash counter, {pointers_1:.0f} ns bpf_get_stackid", 0)
-    table.note(f"taskset -c {CPU} {DEEP} & {live.STACKTOP} -b -F HZ -C {CPU} --format folded; 5 runs; "
-               "run_time_ns / run_cnt in /proc/PID/fdinfo")
+    walk_bench.measure(table, False)
+
+
+def again(table):
+    """One stack again and again, without an interrupt: what of a frame is not cold caches."""
+    done = subprocess.run([os.path.join(BENCH, "again")], capture_output=True, text=True,
+                          env=dict(os.environ, AGAIN_OBJECT=os.path.join(BENCH, "again.bpf.o")),
+                          check=False)
+    rows = [tuple(map(int, row)) for row in re.findall(r"^(\d+) (\d+) (\d+)$", done.stdout, re.M)]
+    if done.returncode or len(rows) < 2:
+        table.missed("a walk run on demand", (done.stdout + done.stderr).strip()[-100:])
+        return
+    for (few, before, _), (frames, middle, fast) in zip([(0, 0, 0)] + rows, rows):
+        table.row(f"walk of {frames} frames, again and again", middle, "ns", digits=0,
+                  peer=f"fastest tenth {fast}; {middle / frames:.1f} a frame, " +
+                       f"{(middle - before) / (frames - few):.1f} one more")
+
+
+def quick(table):
+    walk_bench.measure(table, True)
+
+
+def execs(table):
+    exec_bench.measure(table)
+
+
+def names(table):
+    size_, (ours, binutils, elfutils) = names_bench.measure(live.STACKTOP)
+    table.row(f"1,000 names of a {size_ / 1e6:.0f} MB file, CPU time", ours, "s",
+              min(binutils / 20, elfutils),
+              f"addr2line -f -i {binutils:.2f} s ({binutils / ours:.1f} times), "
+              f"eu-addr2line -f -i {elfutils:.2f} s ({elfutils / ours:.1f} times)", digits=3)
+    table.note("stacktop --symbolize FILE")
 
 
 # --- size of tables ------------------------------------------------------------------------------
@@ -181,6 +145,69 @@ def size(table):
                   f"{frame / 1024:.1f} KiB .eh_frame ({100 * int(ours) / frame:.0f} %), "
                   f"{header / 1024:.1f} KiB .eh_frame_hdr; {rows} rows in {ms} ms")
     table.note(f"{os.path.join(BENCH, 'tablesize')} FILE...; readelf -SW FILE")
+    size_total(table, os.environ.get("BENCH_DIR", "/usr"))
+
+
+def size_total(table, folder):
+    out = subprocess.run([os.path.join(BENCH, "tablesize"), "-t", folder], capture_output=True,
+                         text=True, check=True).stdout.split()
+    cfi, ours, rows, ms, files, wide = (float(word) for word in out[1:])
+    if not cfi:
+        raise ValueError(f"no file with CFI in {folder}")
+    table.row(f"tables of {files:.0f} files in {folder}", ours / 1e6, "MB", round(cfi / 1e6, 1),
+              f"their CFI ({100 * ours / cfi:.0f} %); {rows:.0f} rows, {wide:.0f} bytes of wide "
+              "rules")
+    table.row("  CPU to read and build, a byte of CFI", ms * 1e6 / cfi, "ns", 50,
+              f"{cfi / ms / 1e3:.0f} MB a second in one thread")
+    table.note(f"{os.path.join(BENCH, 'tablesize')} -t {folder}")
+
+
+# --- sessions ------------------------------------------------------------------------------------
+
+def session(table):
+    """Ten minutes, 200 processes, 50,000 stacks: to open it, and to jump about in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = subprocess.run([os.path.join(BENCH, "session"), os.path.join(folder, "s")],
+                             capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in out.splitlines()]
+    jumps = [float(value) for value, what in rows if what == "jump"]
+    figures = {what: float(value) for value, what in rows}
+    table.row("session of 10 minutes, 50,000 stacks", figures["bytes"] / 1e6, "MB", 10)
+    table.row("  to record a slice", figures["write"], "ms", digits=2)
+    table.row("  to open it", figures["open"], "ms", 500)
+    table.row("  the longest jump", max(jumps), "ms", 50, f"half of {len(jumps)}: {median(jumps):.1f}")
+    table.note(f"{os.path.join(BENCH, 'session')} FILE")
+
+
+def ui_line(table, line):
+    words = line.split()
+    if words[-1] == "nodes":
+        table.row("nodes of the tree", float(words[0]), "", digits=0)
+        return
+    if words[-1] == "history_mib":
+        table.row("history", float(words[0]), "MiB", 64)
+        return
+    wall, worst, cpu, worst_cpu = map(float, words[:4])
+    name = f"{words[5]}: {words[4]}".replace("-", " ")
+    if words[4] == "frame":
+        table.row(name, cpu, "ms", 5, f"worst {worst_cpu:.2f} ms", 2)
+    elif words[4] == "news":
+        table.row(name + " of a second", cpu, "ms", 10, f"worst {worst_cpu:.1f} ms")
+    else:
+        table.row(name, cpu, "ms", 16,
+                  f"worst {worst_cpu:.1f} ms; to paint {wall:.1f} ms, worst {worst:.1f} ms")
+
+
+def ui(table):
+    """CPU time of the screen with 5,000 processes and a tree of 100,000 nodes, without a terminal:
+    each key in each view where it means something. A key's is marked beyond 16 ms."""
+    program = os.path.join(BENCH, "ui")
+    with subprocess.Popen([program], stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            ui_line(table, line)
+    if process.returncode:
+        raise ValueError(f"{program} ended with {process.returncode}")
+    table.note(f"{program}; -n 20000 makes a tree of 140,000 nodes")
 
 
 # --- in a terminal -------------------------------------------------------------------------------
@@ -330,6 +357,56 @@ def share(table):
                "third second on")
 
 
+PYTHON_BUSY = """
+def walk(n):
+    return walk(n - 1) + 1 if n else sum(range(50))
+while True:
+    walk(30)
+"""
+PERL_BUSY = 'sub f { my $n = shift; $n ? f($n - 1) + 1 : length("x" x 50) } while (1) { f(30) }'
+
+
+def processes():
+    """That were started since the machine was."""
+    with open("/proc/stat", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("processes "))
+
+
+def drawn_ns(pid):
+    """Of the thread that draws."""
+    with open(f"/proc/{pid}/task/{pid}/schedstat", encoding="ascii") as file:
+        return int(file.read().split()[0])
+
+
+def view_share(screen):
+    """In % of a CPU: all threads, that which draws; and how many processes were started a second."""
+    def now():
+        return [cpu_ns(screen.pid), drawn_ns(screen.pid), 1e7 * processes()]
+    before, when = now(), time.monotonic()
+    screen.run(VIEW_SECONDS)
+    took = time.monotonic() - when
+    return [(after - first) / took / 1e7 for after, first in zip(now(), before)]
+
+
+def views(table):
+    """Own CPU of each view at one refresh a second. Processes that others start cost the tracker
+    some hundred microseconds each, in every view."""
+    with live.Load([sys.executable, "-c", PYTHON_BUSY]), live.Load(["perl", "-e", PERL_BUSY]):
+        screen = Screen([live.STACKTOP])
+        try:
+            screen.run(15)  # the window is full
+            for key, view in enumerate(VIEWS, 1):
+                os.write(screen.fd, str(key).encode())
+                screen.run(3)
+                whole, drawn, started = view_share(screen)
+                table.row(f"own CPU, {view}, 99 Hz", whole, "%", 1,
+                          f"drawing {drawn:.2f} %; {started:.0f} processes started a second", 2)
+        finally:
+            screen.stop()
+    table.note(f"{live.STACKTOP}, keys 1 to {len(VIEWS)}: {VIEW_SECONDS} s each of "
+               "/proc/PID/task/*/schedstat beside python3 and perl")
+
+
 def idle_share():
     def ticks():
         with open("/proc/stat", encoding="ascii") as file:
@@ -343,7 +420,9 @@ def idle_share():
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # loads end with their blocks
-    figures = {"walk": walk, "size": size, "start": start, "share": share}
+    figures = {"walk": walk, "quick": quick, "size": size, "start": start, "share": share,
+               "exec": execs, "again": again, "names": names,
+               "session": session, "ui": ui, "views": views}
     print(f"Linux {os.uname().release}, {os.cpu_count()} CPUs, {100 * idle_share():.0f} % idle")
     table = Table()
     for name in sys.argv[1:]:

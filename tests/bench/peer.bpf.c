@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What others do at a sample, each as little as possible: count, or let the kernel follow frame
- * pointers. Their run time is what ours is compared with.
+ * What others do at a sample, each as little as possible: count, let the kernel follow frame
+ * pointers, search a sorted array. Their run time is what ours is compared with.
  */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
 
-#define FRAMES 127
+#include "bpf/layout.h"
+
+#define PROFILE_FRAMES 127
 
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
-	__uint(max_entries, 16384);
+	__uint(max_entries, 1024);
 	__uint(key_size, sizeof(__u32));
-	__uint(value_size, FRAMES * sizeof(__u64));
+	__uint(value_size,
+	       127 * sizeof(__u64)); /* set before load, from kernel.perf_event_max_stack */
 } stacks SEC(".maps");
 
 struct {
@@ -22,8 +25,6 @@ struct {
 	__type(key, __u64);
 	__type(value, __u64);
 } counts SEC(".maps");
-
-__u64 last_stack = 0;
 
 static void count(__u64 key)
 {
@@ -47,10 +48,156 @@ int frame_pointers(void *ctx)
 {
 	long id = bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);
 
-	if (id >= 0) {
-		last_stack = (__u64)id;
-		count((bpf_get_current_pid_tgid() << 32) ^ (__u64)id);
+	count((bpf_get_current_pid_tgid() << 32) ^ (__u64)id);
+	return 0;
+}
+
+/* --- the shape of bcc's profile: both stacks by id, counted by process, name and ids ---------- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, 16384);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, PROFILE_FRAMES * sizeof(__u64));
+} profile_stacks SEC(".maps");
+
+struct profile_key {
+	__u32 pid;
+	__s32 user;
+	__s32 kernel;
+	char comm[16];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 40960);
+	__type(key, struct profile_key);
+	__type(value, __u64);
+} profile_counts SEC(".maps");
+
+SEC("perf_event")
+int profile_shape(void *ctx)
+{
+	struct profile_key key = {.pid = bpf_get_current_pid_tgid() >> 32};
+	__u64 one = 1, *value;
+
+	if (!key.pid)
+		return 0;
+	bpf_get_current_comm(key.comm, sizeof(key.comm));
+	key.user = bpf_get_stackid(ctx, &profile_stacks, BPF_F_USER_STACK);
+	key.kernel = bpf_get_stackid(ctx, &profile_stacks, 0);
+	value = bpf_map_lookup_elem(&profile_counts, &key);
+	if (value)
+		__sync_fetch_and_add(value, 1);
+	else
+		bpf_map_update_elem(&profile_counts, &key, &one, BPF_NOEXIST);
+	return 0;
+}
+
+/* --- how many frames the kernel's walk finds: not for its run time ---------------------------- */
+
+#define DEPTH_FRAMES 1024
+
+struct depth_buffer {
+	__u64 frames[DEPTH_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct depth_buffer);
+} depth_buffers SEC(".maps");
+
+/* As stacktop's program has it, so that one reader serves both. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct profiler_stats);
+} stats SEC(".maps");
+
+SEC("perf_event")
+int user_depth(void *ctx)
+{
+	__u32 zero = 0;
+	struct depth_buffer *b = bpf_map_lookup_elem(&depth_buffers, &zero);
+	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
+	long bytes;
+
+	if (!b || !s || !(bpf_get_current_pid_tgid() >> 32))
+		return 0;
+	bytes = bpf_get_stack(ctx, b->frames, sizeof(b->frames), BPF_F_USER_STACK);
+	s->walks++;
+	if (bytes > 0)
+		s->frames += (__u64)bytes / 8;
+	return 0;
+}
+
+/* --- a sorted array of rows, as other unwinders have it --------------------------------------- */
+
+#define SEARCH_STEPS 17
+#define SEARCH_ROWS  (1u << SEARCH_STEPS)
+#define SEARCH_MANY  101
+
+struct search_table {
+	struct {
+		__u32 address;
+		__u32 rule;
+	} rows[SEARCH_ROWS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct search_table);
+} search_rows SEC(".maps");
+
+__u64 search_sum = 0;
+
+__attribute__((noinline)) int search(__u32 address)
+{
+	__u32 zero = 0, at = 0, take, step = SEARCH_ROWS / 2;
+	struct search_table *t = bpf_map_lookup_elem(&search_rows, &zero);
+	__s64 before;
+	int i;
+
+	if (!t)
+		return 0;
+	for (i = 0; i < SEARCH_STEPS; i++) {
+		take = at + step;
+		asm volatile("" : "+r"(take));
+		before = (__s64)((__u64)address - t->rows[take & (SEARCH_ROWS - 1)].address);
+		asm volatile("" : "+r"(before)); /* no branch: one path for the verifier */
+		take = ~(__u32)(before >> 63);	 /* ones: the row begins at or below the address */
+		at += step & take;
+		step >>= 1;
 	}
+	asm volatile("" : "+r"(at));
+	return t->rows[at & (SEARCH_ROWS - 1)].rule;
+}
+
+/* The same addresses at each sample, all over the table, as those of a stack are. */
+SEC("perf_event")
+int search_many(void *ctx)
+{
+	__u32 address = 12345, i;
+
+	for (i = 0; i < SEARCH_MANY; i++) {
+		address = address * 1664525 + 1013904223;
+		search_sum += (__u32)search(address >> 11);
+	}
+	count(1);
+	return 0;
+}
+
+SEC("perf_event")
+int search_one(void *ctx)
+{
+	search_sum += (__u32)search(54321);
+	count(1);
 	return 0;
 }
 

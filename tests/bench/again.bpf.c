@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The sampler's walk as a program that can be run on demand: over the caller's own stack, again and
+ * again, without a timer's interrupt and with all caches warm. What a sample costs beyond this is
+ * the interrupt's wake.
+ */
+#include "bpf/profiler.bpf.c"
+
+#include "tests/bench/again.h"
+
+SEC("syscall")
+int again(struct again *a)
+{
+	struct cpu_state *st = this_state();
+	struct walk *w;
+	__u64 began;
+	int i;
+
+	if (!st)
+		return 1;
+	w = &st->walk;
+	for (i = 0; i < DWARF_COUNT; i++)
+		w->regs[i] = a->regs[i];
+	w->list_at = 0;
+	w->list_count = a->list_count;
+	w->window_top = 0;
+	w->stack_start = 0;
+	began = bpf_ktime_get_ns();
+	walk_begin(w, 1);
+	a->reason = walk_all(0);
+	a->ns = bpf_ktime_get_ns() - began;
+	a->nframes = w->nframes;
+	return 0;
+}

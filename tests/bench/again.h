@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TESTS_BENCH_AGAIN_H
+#define STACKTOP_TESTS_BENCH_AGAIN_H
+
+/* What again.c asks of again.bpf.c, and what it gets. */
+
+#include "unwind/row.h"
+
+struct again {
+	__u64 regs[DWARF_COUNT]; /* in: where the walk begins */
+	__u32 list_count;	 /* in: entries of the only list */
+	__u32 reason;
+	__u32 nframes;
+	__u32 pad;
+	__u64 ns;
+};
+
+#endif

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+bench: $(BUILD)/tests/bench/ui
+
+$(BUILD)/tests/bench/ui: tests/bench/ui.c $(tui_LIBS) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,BENCH,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(tui_LIBS) $(LDLIBS)
