@@ -63,30 +63,25 @@ static int read_file_old(struct linefiles *t, const char *name, const uint8_t **
 	return file_add(t, name, dir);
 }
 
-/* Before DWARF 5: two lists that end with an empty string, and nothing is at 0. */
+/* The next string of a list that ends with an empty one: 1, or 0 at the end. */
+static int entry_read(struct reader *r, const char **name)
+{
+	*name = string_read(&r->at, r->end);
+	return *name ? **name != '\0' : -EINVAL;
+}
+
+/* Before DWARF 5: two lists, and nothing is at 0. */
 static int read_lists_old(struct reader *r, struct linefiles *t)
 {
 	const char *name;
 	int err = dir_add(t, r->source->dir);
 
-	while (!err) {
-		name = string_read(&r->at, r->end);
-		if (!name)
-			return -EINVAL;
-		if (!*name)
-			break;
+	while (!err && (err = entry_read(r, &name)) > 0)
 		err = dir_add(t, name);
-	}
 	if (!err)
 		err = file_add(t, NULL, 0);
-	while (!err) {
-		name = string_read(&r->at, r->end);
-		if (!name)
-			return -EINVAL;
-		if (!*name)
-			break;
+	while (!err && (err = entry_read(r, &name)) > 0)
 		err = read_file_old(t, name, &r->at, r->end);
-	}
 	return err;
 }
 

@@ -288,7 +288,7 @@ void endtable_draw(const struct ui *ui, struct endtable *t, struct grid *g, int 
 		   bool active, bool cursor)
 {
 	const struct column *columns = endtable_columns(t);
-	int width[ENDTABLE_COLUMNS];
+	int width[ENDTABLE_COLUMNS], n;
 	unsigned int hidden = t->places ? 0 : 1U << ENDTABLE_PLACE;
 
 	hidden |= config_hidden(&ui->config, VIEW_UNWIND, columns, ENDTABLE_COLUMNS);
@@ -296,20 +296,11 @@ void endtable_draw(const struct ui *ui, struct endtable *t, struct grid *g, int 
 		return;
 	columns_fit(columns, ENDTABLE_COLUMNS, g->cols, hidden, width);
 	columns_header(g, top, columns, ENDTABLE_COLUMNS, width, (int)t->sorted, t->inverted);
-	list_settle(&t->list, rows > 1 ? (size_t)rows - 1 : 1);
-	for (int i = 1; i < rows; i++) {
-		size_t at = t->list.top + (size_t)i - 1;
-
-		if (at >= t->list.count)
-			break;
-		draw_row(ui, t, &t->rows[at], g, top + i, width);
-		if (cursor && at == t->list.cursor) {
-			grid_put(g, top + i, 0, 1, ROLE_CURSOR, ">");
-			grid_role(g, top + i, 0, g->cols, active ? ROLE_CURSOR : ROLE_CURSOR_BLUR);
-			if (active)
-				list_zone(&t->list, g, top);
-		}
-	}
+	n = list_fit(&t->list, rows);
+	for (int i = 0; i < n; i++)
+		draw_row(ui, t, &t->rows[t->list.top + (size_t)i], g, top + 1 + i, width);
+	if (cursor)
+		list_mark(&t->list, g, top, n, active);
 	if (!t->list.count && rows > 1)
 		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM, "no walks of user stacks");
 }

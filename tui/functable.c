@@ -265,7 +265,7 @@ static void draw_row(const struct ui *ui, const struct functable *t,
 void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, int top, int rows,
 		    bool active)
 {
-	int width[FUNCTABLE_COLUMNS];
+	int width[FUNCTABLE_COLUMNS], n;
 
 	if (rows < 1)
 		return;
@@ -276,19 +276,11 @@ void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, in
 		    width);
 	columns_header(g, top, functable_columns(ui->scrub.diff), FUNCTABLE_COLUMNS, width,
 		       (int)t->sorted, t->inverted);
-	list_settle(&t->list, rows > 1 ? (size_t)rows - 1 : 1);
-	for (int i = 1; i < rows; i++) {
-		size_t at = t->list.top + (size_t)i - 1;
-
-		if (at >= t->list.count)
-			break;
-		draw_row(ui, t, &t->rows[at], g, top + i, width);
-		if (active && at == t->list.cursor) {
-			grid_put(g, top + i, 0, 1, ROLE_CURSOR, ">");
-			grid_role(g, top + i, 0, g->cols, ROLE_CURSOR);
-			list_zone(&t->list, g, top);
-		}
-	}
+	n = list_fit(&t->list, rows);
+	for (int i = 0; i < n; i++)
+		draw_row(ui, t, &t->rows[t->list.top + (size_t)i], g, top + 1 + i, width);
+	if (active)
+		list_mark(&t->list, g, top, n, true);
 	if (t->list.count == 0 && rows > 1)
 		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM,
 			 ui->hide_kernel || ui->hide_user ? "no samples; frames are hidden (K, U)"

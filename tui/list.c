@@ -82,13 +82,31 @@ void list_settle(struct list *list, size_t page)
 		list->top = list->cursor - list->page + 1;
 }
 
-void list_zone(const struct list *list, struct grid *g, int top)
+int list_fit(struct list *list, int rows)
 {
-	size_t rows = list->count - list->top;
+	size_t left;
 
-	grid_zone(g, (struct zone){.kind = ZONE_ROWS,
-				   .value = top + 1 + (int)(list->cursor - list->top),
-				   .row = top + 1,
-				   .rows = (int)(rows < list->page ? rows : list->page),
-				   .cols = g->cols});
+	list_settle(list, rows > 1 ? (size_t)rows - 1 : 1);
+	left = list->count - list->top;
+	return rows <= 1 ? 0 : left < list->page ? (int)left : (int)list->page;
+}
+
+/* Where something stands in the first cell, `>` goes beside it. */
+void list_mark(const struct list *list, struct grid *g, int top, int n, bool active)
+{
+	int row = top + 1 + (int)(list->cursor - list->top);
+	const struct gridcell *mark;
+
+	if (list->cursor - list->top >= (size_t)n || row >= g->rows)
+		return;
+	mark = &g->cells[row * g->cols];
+	grid_put(g, row, g->cols > 1 && mark[0].ch != ' ' && mark[1].ch == ' ', 1, ROLE_CURSOR,
+		 ">");
+	grid_role(g, row, 0, g->cols, active ? ROLE_CURSOR : ROLE_CURSOR_BLUR);
+	if (active)
+		grid_zone(g, (struct zone){.kind = ZONE_ROWS,
+					   .value = row,
+					   .row = top + 1,
+					   .rows = n,
+					   .cols = g->cols});
 }

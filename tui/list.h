@@ -35,7 +35,11 @@ void list_follow(struct list *list);
 void list_anew(struct list *list);
 /* Makes cursor and top valid for page rows with the cursor among them. */
 void list_settle(struct list *list, size_t page);
-/* What a click on its rows means, which stand below the row `top` of the grid. */
-void list_zone(const struct list *list, struct grid *g, int top);
+/* Settles it in so many rows of a grid, the header's among them; returns how many of its rows are
+ * shown, from `top` on. */
+int list_fit(struct list *list, int rows);
+/* Draws the cursor over its row, if that is one of the n that stand below row `top` of the grid,
+ * and says what a click on these means if the list is the one that has the keys. */
+void list_mark(const struct list *list, struct grid *g, int top, int n, bool active);
 
 #endif

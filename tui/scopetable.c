@@ -266,24 +266,15 @@ static void draw_scope(const struct ui *ui, const struct scopetable *t, int scop
 
 void scopetable_draw(const struct ui *ui, struct scopetable *t, struct grid *g, int top, int rows)
 {
-	int width[SCOPE_COLUMNS];
+	int width[SCOPE_COLUMNS], n;
 
 	columns_fit(columns, SCOPE_COLUMNS, g->cols,
 		    config_hidden(&ui->config, VIEW_UNWIND, columns, SCOPE_COLUMNS), width);
 	columns_header(g, top, columns, SCOPE_COLUMNS, width, (int)t->sorted, t->inverted);
-	list_settle(&t->list, rows > 1 ? (size_t)rows - 1 : 1);
-	for (int i = 1; i < rows; i++) {
-		size_t at = t->list.top + (size_t)i - 1;
-
-		if (at >= t->list.count)
-			break;
-		draw_scope(ui, t, t->scopes[at], g, top + i, width);
-		if (at == t->list.cursor) {
-			grid_put(g, top + i, 0, 1, ROLE_CURSOR, ">");
-			grid_role(g, top + i, 0, g->cols, ROLE_CURSOR);
-			list_zone(&t->list, g, top);
-		}
-	}
+	n = list_fit(&t->list, rows);
+	for (int i = 0; i < n; i++)
+		draw_scope(ui, t, t->scopes[t->list.top + (size_t)i], g, top + 1 + i, width);
+	list_mark(&t->list, g, top, n, true);
 }
 
 bool scopetable_find(struct ui *ui, struct scopetable *t, int step, bool here)

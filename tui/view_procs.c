@@ -276,7 +276,7 @@ static bool shows_groups(const struct procs *v, int cols)
 static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int top, int rows)
 {
 	unsigned int hidden = shows_groups(v, g->cols) ? 0 : 1U << PROCS_GROUP;
-	int width[PROCS_COLUMNS];
+	int width[PROCS_COLUMNS], n;
 	double most = history_scale(ui, v);
 
 	if (!v->rows.cpus)
@@ -289,22 +289,11 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 	hidden |= config_hidden(&ui->config, VIEW_PROCS, v->columns, PROCS_COLUMNS);
 	columns_fit(v->columns, PROCS_COLUMNS, g->cols, hidden, width);
 	columns_header(g, top, v->columns, PROCS_COLUMNS, width, (int)v->sorted, v->inverted);
-	list_settle(&v->list, rows > 1 ? (size_t)rows - 1 : 1);
-	for (int i = 1; i < rows; i++) {
-		size_t at = v->list.top + (size_t)i - 1;
-
-		if (at >= v->list.count)
-			break;
-		procline_draw(ui, &v->rows.row[at], v->scroll, g, top + i, width, most);
-		if (at == v->list.cursor) {
-			const struct gridcell *mark = &g->cells[(top + i) * g->cols];
-			bool second = mark[0].ch != ' ' && g->cols > 1 && mark[1].ch == ' ';
-
-			grid_put(g, top + i, second, 1, ROLE_CURSOR, ">");
-			grid_role(g, top + i, 0, g->cols, ROLE_CURSOR);
-			list_zone(&v->list, g, top);
-		}
-	}
+	n = list_fit(&v->list, rows);
+	for (int i = 0; i < n; i++)
+		procline_draw(ui, &v->rows.row[v->list.top + (size_t)i], v->scroll, g, top + 1 + i,
+			      width, most);
+	list_mark(&v->list, g, top, n, true);
 }
 
 static void draw_between(const struct ui *ui, const struct procs *v, struct grid *g, int row)

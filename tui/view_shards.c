@@ -287,28 +287,17 @@ static void draw_row(const struct shards_view *v, const struct shard_row *row, s
 static void draw_shards(const struct ui *ui, struct shards_view *v, struct grid *g, int top,
 			int rows)
 {
-	int width[SHARDS_COLUMNS];
+	int width[SHARDS_COLUMNS], n;
 
 	if (rows < 1)
 		return;
 	columns_fit(columns, SHARDS_COLUMNS, g->cols,
 		    config_hidden(&ui->config, VIEW_SHARDS, columns, SHARDS_COLUMNS), width);
 	columns_header(g, top, columns, SHARDS_COLUMNS, width, -1, false);
-	list_settle(&v->list, rows > 1 ? (size_t)rows - 1 : 1);
-	for (int i = 1; i < rows; i++) {
-		size_t at = v->list.top + (size_t)i - 1;
-
-		if (at >= v->list.count)
-			break;
-		draw_row(v, &v->rows[at], g, top + i, width);
-		if (at == v->list.cursor) {
-			grid_put(g, top + i, 0, 1, ROLE_CURSOR, ">");
-			grid_role(g, top + i, 0, g->cols,
-				  v->inside ? ROLE_CURSOR_BLUR : ROLE_CURSOR);
-			if (!v->inside)
-				list_zone(&v->list, g, top);
-		}
-	}
+	n = list_fit(&v->list, rows);
+	for (int i = 0; i < n; i++)
+		draw_row(v, &v->rows[v->list.top + (size_t)i], g, top + 1 + i, width);
+	list_mark(&v->list, g, top, n, !v->inside);
 }
 
 static void draw_title(const struct ui *ui, const struct shards_view *v, struct grid *g, int row)

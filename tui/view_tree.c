@@ -318,7 +318,7 @@ static void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
 	struct tree_view *v = state_of(ui);
 	const struct column *columns = v->callers ? callers_columns : tree_columns;
 	unsigned int hidden = 0;
-	int width[TREE_COLUMNS];
+	int width[TREE_COLUMNS], n;
 	int details = rows >= DETAILS_ROWS && v->list.count ? 3 : 0;
 	uint32_t skip = 0, room;
 
@@ -338,23 +338,14 @@ static void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
 	if (ui->of_parent)
 		grid_right(g, top, width[TREE_MARK], width[TREE_TOTAL] - 1, ROLE_HEADER_SORT,
 			   of_parent_title);
-	list_settle(&v->list, rows > 1 ? (size_t)rows - 1 : 1);
+	n = list_fit(&v->list, rows);
 	/* Deep below, the guides to the left make room for the names. */
 	room = (uint32_t)width[TREE_CALLS] / 4;
 	if (v->list.count && v->rows.row[v->list.cursor].indent > room)
 		skip = v->rows.row[v->list.cursor].indent - (room > SHOWN_DEPTH ? SHOWN_DEPTH : 0);
-	for (int i = 1; i < rows; i++) {
-		size_t at = v->list.top + (size_t)i - 1;
-
-		if (at >= v->list.count)
-			break;
-		draw_row(ui, v, &v->rows.row[at], g, top + i, width, skip);
-		if (at == v->list.cursor) {
-			grid_put(g, top + i, 0, 1, ROLE_CURSOR, ">");
-			grid_role(g, top + i, 0, g->cols, ROLE_CURSOR);
-			list_zone(&v->list, g, top);
-		}
-	}
+	for (int i = 0; i < n; i++)
+		draw_row(ui, v, &v->rows.row[v->list.top + (size_t)i], g, top + 1 + i, width, skip);
+	list_mark(&v->list, g, top, n, true);
 	if (v->list.count == 0)
 		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM, selection_nothing(ui));
 	if (details && !v->rows.row[v->list.cursor].small)
