@@ -49,7 +49,7 @@ test    dwz                                dwz                 dwz              
 test    libc-names                         libc6-dbg           none                   none         none                  none
 test    g++                                g++                 gcc-c++                gcc          gcc-c++               g++
 test    ps                                 procps              procps-ng              procps-ng    procps                procps
-test    perl                               perl                perl-interpreter       perl         perl                  perl
+test    perl-modules                       perl                perl-interpreter,perl-Data-Dumper,perl-Scalar-List-Utils perl perl         perl
 test    xz                                 xz-utils            xz                     xz           xz                    xz
 test    ld.lld                             lld                 lld                    lld          lld                   lld
 test    musl-gcc                           musl-tools          musl-gcc               musl         none                  none
@@ -135,6 +135,8 @@ present() { # probe
             "${CC:-gcc}" -x c - -static -o "$probe_out" >/dev/null 2>&1
         ;;
     libc-names) libc_names ;;
+    # Some distributions have the interpreter without them as a package of its own.
+    perl-modules) perl -MData::Dumper -MList::Util -e 1 >/dev/null 2>&1 ;;
     *:*) links "${1%:*}" "${1#*:}" ;;
     clang) command -v "${CLANG:-clang}" >/dev/null 2>&1 ;;
     gcc) command -v "${CC:-gcc}" >/dev/null 2>&1 ;;
