@@ -180,6 +180,13 @@ static void go_first(struct ui *ui)
 		go_insn(a, insn);
 }
 
+static bool is_gone(const struct profile *p, const struct annotation_wish *wish)
+{
+	uint32_t id = wish->all ? QUERY_ALL : query_pid(p, wish->pid);
+
+	return !wish->all && (id == QUERY_ALL || query_proc(p, id)->image != wish->image);
+}
+
 int annotate_load(struct ui *ui)
 {
 	struct annotate *a = ui->annotate;
@@ -191,6 +198,7 @@ int annotate_load(struct ui *ui)
 		return 0;
 	profile_lock(ui->profile);
 	now = profile_annotation(ui->profile);
+	a->gone = is_gone(ui->profile, &a->wish);
 	profile_unlock(ui->profile);
 	if (!now || now == a->shown || now->serial != a->wish.serial) {
 		annotation_put(now);
@@ -220,7 +228,7 @@ bool annotate_waits(const struct ui *ui)
 {
 	const struct annotate *a = ui->annotate;
 
-	return a && (!a->shown || a->shown->state == ANNOTATION_LOOKS ||
+	return a && (!a->shown || (a->shown->state == ANNOTATION_LOOKS && !a->gone) ||
 		     a->shown->state == ANNOTATION_READS);
 }
 

@@ -219,6 +219,7 @@ static void draw_title(const struct ui *ui, struct grid *g, int row)
 static void draw_waiting(const struct ui *ui, struct grid *g, int top)
 {
 	const struct annotation *shown = ui->annotate->shown;
+	char text[128];
 
 	if (shown && shown->state == ANNOTATION_FAILED) {
 		grid_put(g, top, 2, g->cols - 2, ROLE_ERROR, "! Its machine code is not shown:");
@@ -226,6 +227,12 @@ static void draw_waiting(const struct ui *ui, struct grid *g, int top)
 	} else if (shown && shown->state == ANNOTATION_READS) {
 		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE,
 			 "Reads its machine code and the lines of its source ...");
+	} else if (shown && ui->annotate->gone) {
+		snprintf(text, sizeof(text), "Process %d has ended, or is another program by now:",
+			 (int)ui->annotate->wish.pid);
+		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE, text);
+		grid_put(g, top + 1, 2, g->cols - 2, ROLE_TEXT,
+			 "no sample of it will come any more. Esc goes back.");
 	} else {
 		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE,
 			 "Looks for samples of it in the last seconds ...");

@@ -16,7 +16,8 @@ struct annotate {
 	struct list list;
 	uint32_t rank; /* of the hottest that was gone to last; 0: none */
 	int scroll;
-	bool cfi; /* that is shown, not the code */
+	bool gone; /* the process has exited, or executes another program */
+	bool cfi;  /* that is shown, not the code */
 	struct list cfi_list;
 };
 

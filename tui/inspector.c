@@ -57,6 +57,7 @@ void inspector_ask(struct ui *ui, struct inspector *i, pid_t pid, unsigned int r
 	i->open = true;
 	i->pid = pid;
 	i->reason = reason;
+	i->gone = false;
 	i->asked = ui->now;
 	snprintf(arg, sizeof(arg), "%d %u", (int)pid, reason);
 	ui_post(ui, ENGINE_INSPECT, arg);
@@ -67,6 +68,7 @@ void inspector_load(struct inspector *i, const struct profile *p)
 {
 	struct inspection *now = profile_inspection(p);
 
+	i->gone = query_pid(p, i->pid) == QUERY_ALL;
 	if (!now || now == i->shown || (pid_t)now->trace->capture.tgid != i->pid) {
 		inspection_put(now);
 		return;
@@ -86,7 +88,7 @@ static const struct trace *trace_of(const struct inspector *i)
 
 bool inspector_waits(const struct inspector *i)
 {
-	return !trace_of(i);
+	return !i->gone && !trace_of(i);
 }
 
 /* --- drawing ------------------------------------------------------------------------------- */
@@ -273,6 +275,13 @@ static void draw_waiting(const struct ui *ui, const struct inspector *i, struct 
 	char text[160];
 	int n;
 
+	if (i->gone) {
+		snprintf(text, sizeof(text),
+			 "Process %d has exited: no walk of it will come. Esc goes back.",
+			 (int)i->pid);
+		grid_words(g, top, rows, 2, g->cols - 2, 0, ROLE_TITLE, text);
+		return;
+	}
 	snprintf(text, sizeof(text), "Waits for a walk of process %d%s%s.", (int)i->pid,
 		 i->reason ? " that ends: " : "", i->reason ? causes_end(i->reason)->name : "");
 	n = grid_words(g, top, rows, 2, g->cols - 2, 0, ROLE_TITLE, text);

@@ -15,6 +15,7 @@ struct inspector {
 	bool open;
 	pid_t pid; /* whose next walk was asked for */
 	unsigned int reason;
+	bool gone;		  /* that process has exited */
 	uint64_t asked;		  /* CLOCK_MONOTONIC ns */
 	struct inspection *shown; /* NULL: it has not come yet */
 	struct list frames;
@@ -26,7 +27,7 @@ void inspector_free(struct inspector *i);
 void inspector_ask(struct ui *ui, struct inspector *i, pid_t pid, unsigned int reason);
 /* The lock is held. */
 void inspector_load(struct inspector *i, const struct profile *p);
-/* Nothing of the process that was asked for has come. */
+/* Nothing of the process that was asked for has come, and something may. */
 bool inspector_waits(const struct inspector *i);
 void inspector_draw(const struct ui *ui, struct inspector *i, struct grid *g, int top, int rows);
 unsigned int inspector_key(struct ui *ui, struct inspector *i, enum action action);

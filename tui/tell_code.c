@@ -59,7 +59,8 @@ int tell_code(struct tell *t, const struct ui *ui)
 		snprintf(t->empty, sizeof(t->empty), "%s",
 			 shown && shown->state == ANNOTATION_FAILED  ? shown->trouble
 			 : shown && shown->state == ANNOTATION_READS ? "The code is being read."
-								     : "No sample of it yet.");
+			 : shown && a->gone ? "Its process has ended: no sample of it will come."
+					    : "No sample of it yet.");
 		return 0;
 	}
 	l = shown->listing;

@@ -12,6 +12,7 @@
 #include "tui/annotate.h"
 #include "tui/coderows.h"
 #include "tui/hits.h"
+#include "tui/tell.h"
 
 static void give(struct typist *t, struct annotation *a)
 {
@@ -225,6 +226,31 @@ static void keys_lead_about(void **state)
 	assert_hides(t, "memcmp@plt");
 }
 
+/* Nobody waits for a sample that cannot come. */
+static void one_that_exits_is_not_waited_for(void **state)
+{
+	struct typist *t = *state;
+	struct annotation *looks = annotation_new(NULL);
+	struct tell lines = {0};
+
+	type(t, "a");
+	looks->serial = 1;
+	give(t, looks);
+	assert_shows(t, "None has come");
+	assert_true(annotate_waits(t->ui));
+	typist_exits(t);
+	assert_shows(t, "Process 4121 has ended");
+	assert_shows(t, "no sample of it will come any more. Esc goes back.");
+	assert_hides(t, "None has come");
+	assert_false(annotate_waits(t->ui));
+	assert_int_equal(tell_code(&lines, t->ui), 0); /* without a screen */
+	assert_string_equal(lines.empty, "Its process has ended: no sample of it will come.");
+	assert_no_size_breaks(t);
+	give(t, feed_annotation(1)); /* what was there before its end */
+	assert_hides(t, "has ended");
+	assert_mark_on(t, "movzx eax");
+}
+
 /* What is in force at the instruction under the cursor. */
 static void raw_cfi_is_shown(void **state)
 {
@@ -363,6 +389,7 @@ int main(void)
 		ANNOTATE_TEST(the_function_under_the_cursor_is_asked_for),
 		ANNOTATE_TEST(what_has_no_code_is_told),
 		ANNOTATE_TEST(keys_lead_about),
+		ANNOTATE_TEST(one_that_exits_is_not_waited_for),
 		ANNOTATE_TEST(raw_cfi_is_shown),
 		ANNOTATE_TEST(the_cursor_is_where_a_frame_is),
 		ANNOTATE_TEST(a_frozen_screen_stands_still),

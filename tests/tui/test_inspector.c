@@ -10,6 +10,7 @@
 #include "tests/tui/typist.h"
 #include "tui/inspector.h"
 #include "tui/annotation.h"
+#include "tui/view.h"
 
 static void give(struct typist *t, struct inspection *i)
 {
@@ -93,21 +94,30 @@ static void asks_for_the_process_and_the_reason(void **state)
 /* Nobody waits for a walk that cannot come. */
 static void exited_processes_are_not_caught(void **state)
 {
-	struct profile_proc proc = {.pid = 4121, .image = 1, .nthreads = 24, .exited = true};
 	struct typist *t = *state;
 
-	strcpy(proc.comm, "nginx");
-	strcpy(proc.cmdline, "nginx: worker process");
-	proc.exit_time = t->feed.time;
-	profile_lock(t->feed.p);
-	assert_true(profile_proc(t->feed.p, &proc) >= 0);
-	profile_unlock(t->feed.p);
-	assert_int_equal(feed_slice(&t->feed, 0), 0);
-	assert_int_equal(ui_refresh(t->ui), 0);
+	typist_exits(t);
 	type(t, "i");
 	assert_int_equal(nposted, 0);
 	assert_shows(t, "4121 has exited: no walk of it will come");
 	assert_shows(t, "[1 Procs]");
+}
+
+static void one_that_exits_meanwhile_is_not_waited_for(void **state)
+{
+	struct typist *t = *state;
+
+	type(t, "i");
+	assert_int_equal(nposted, 1);
+	assert_true(unwind_waits(t->ui));
+	t->ui->now += 4 * FEED_SECOND;
+	typist_exits(t);
+	assert_shows(t, "Process 4121 has exited: no walk of it will come. Esc goes back.");
+	assert_hides(t, "does it use the CPU");
+	assert_false(unwind_waits(t->ui));
+	assert_no_size_breaks(t);
+	type(t, "\b");
+	assert_hides(t, "no walk of it will come");
 }
 
 static void a_recording_has_what_was_captured(void **state)
@@ -341,6 +351,7 @@ int main(void)
 		INSPECTOR_TEST(no_size_breaks),
 		INSPECTOR_TEST(asks_for_the_process_and_the_reason),
 		INSPECTOR_TEST(exited_processes_are_not_caught),
+		INSPECTOR_TEST(one_that_exits_meanwhile_is_not_waited_for),
 		INSPECTOR_TEST(a_recording_has_what_was_captured),
 		INSPECTOR_TEST(asks_for_what_is_zoomed_into),
 		INSPECTOR_TEST(steps_are_gone_through),

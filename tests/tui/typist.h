@@ -170,4 +170,19 @@ static inline void assert_no_size_breaks(struct typist *t)
 	}
 }
 
+/* The process that the cursor is on first, 4121, exits. */
+static inline void typist_exits(struct typist *t)
+{
+	struct profile_proc proc = {.pid = 4121, .image = 1, .nthreads = 24, .exited = true};
+
+	strcpy(proc.comm, "nginx");
+	strcpy(proc.cmdline, "nginx: worker process");
+	proc.exit_time = t->feed.time;
+	profile_lock(t->feed.p);
+	assert_true(profile_proc(t->feed.p, &proc) >= 0);
+	profile_unlock(t->feed.p);
+	assert_int_equal(feed_slice(&t->feed, 0), 0);
+	assert_int_equal(ui_refresh(t->ui), 0);
+}
+
 #endif
