@@ -3,7 +3,9 @@
 #include "tui/explain.h"
 
 #include <stddef.h>
+#include <string.h>
 
+#include "tui/keymap.h"
 #include "tui/ui.h"
 
 static const struct {
@@ -32,4 +34,23 @@ unsigned int explain(struct ui *ui, enum action action)
 			return UI_REDRAW;
 		}
 	return 0;
+}
+
+unsigned int explain_key(struct ui *ui, int key)
+{
+	const struct key_row *row = NULL;
+	char views[96];
+	bool most;
+
+	for (int i = 1; i <= VIEW_COUNT && !row; i++) {
+		enum ui_view view = (enum ui_view)(i % VIEW_COUNT); /* code is the last one */
+
+		row = keymap_row(keymap_action(&ui->config.keys, key, view));
+	}
+	if (!row)
+		return 0;
+	keys_views(row, views, sizeof(views));
+	most = strncmp(views, "not ", 4) == 0;
+	ui_notice(ui, "%s in %s: %s", most ? "not" : "only", views + (most ? 4 : 0), row->help);
+	return UI_REDRAW;
 }

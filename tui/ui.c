@@ -16,6 +16,7 @@
 #include "tui/baseline.h"
 #include "tui/engine.h"
 #include "tui/eventmenu.h"
+#include "tui/explain.h"
 #include "tui/frame.h"
 #include "tui/help.h"
 #include "tui/mouse.h"
@@ -265,6 +266,7 @@ void ui_draw(struct ui *ui, struct grid *g)
 				     &ui->config.keys);
 
 		ui->help_top = ui->help_top > most ? most : ui->help_top;
+		ui->help_page = g->rows > 3 ? g->rows - 2 : 1;
 		return;
 	}
 	grid_clear(g);
@@ -296,18 +298,22 @@ static unsigned int help_key(struct ui *ui, int key)
 {
 	switch (keymap_action(&ui->config.keys, key, VIEW_TREE)) {
 	case ACTION_UP:
-		ui->help_top -= ui->help_top > 0;
+		ui->help_top--;
 		break;
 	case ACTION_DOWN:
 		ui->help_top++;
 		break;
 	case ACTION_PAGE_UP:
+		ui->help_top -= ui->help_page;
+		break;
 	case ACTION_HALF_UP:
-		ui->help_top = ui->help_top > 10 ? ui->help_top - 10 : 0;
+		ui->help_top -= ui->help_page / 2;
 		break;
 	case ACTION_PAGE_DOWN:
+		ui->help_top += ui->help_page;
+		break;
 	case ACTION_HALF_DOWN:
-		ui->help_top += 10;
+		ui->help_top += ui->help_page / 2;
 		break;
 	case ACTION_FIRST:
 		ui->help_top = 0;
@@ -318,6 +324,7 @@ static unsigned int help_key(struct ui *ui, int key)
 	default:
 		ui->help = false;
 	}
+	ui->help_top = ui->help_top > 0 ? ui->help_top : 0;
 	return UI_REDRAW;
 }
 
@@ -358,6 +365,7 @@ unsigned int ui_mouse(struct ui *ui, const struct grid *g, const struct mouse *m
 
 unsigned int ui_key(struct ui *ui, int key)
 {
+	enum action action;
 	unsigned int flags;
 
 	if (ui->prompt.question) {
@@ -369,8 +377,9 @@ unsigned int ui_key(struct ui *ui, int key)
 	} else if (ui->help) {
 		flags = help_key(ui, key);
 	} else {
+		action = keymap_action(&ui->config.keys, key, ui_keys(ui));
 		ui->notice[0] = '\0';
-		flags = ui_act(ui, keymap_action(&ui->config.keys, key, ui_keys(ui)));
+		flags = action != ACTION_NONE ? ui_act(ui, action) : explain_key(ui, key);
 	}
 	return settle(ui, flags);
 }

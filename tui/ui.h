@@ -92,7 +92,7 @@ struct ui {
 	struct setup setup;
 	bool no_mouse; /* the terminal has it */
 	bool help;
-	int help_top;
+	int help_top, help_page; /* lines */
 
 	struct header header;
 	char notice[256]; /* answer to the last key, "" none */

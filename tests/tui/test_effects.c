@@ -114,9 +114,60 @@ static void every_key_has_an_effect(void **state)
 	assert_int_equal(dead, 0);
 }
 
+/* One that others have a use for says which. */
+static void keys_of_other_views_name_them(void **state)
+{
+	size_t count;
+	const struct key_row *rows = keys_table(&count);
+
+	(void)state;
+	for (int view = VIEW_FRAME; view < VIEW_COUNT; view++) {
+		struct typist *t = open_view(view, "", false);
+
+		assert_non_null(t);
+		for (size_t i = 0; i < count; i++) {
+			int key = keys_parse(rows[i].keys, strcspn(rows[i].keys, " "));
+
+			if (keymap_action(NULL, key, (enum ui_view)view) != ACTION_NONE)
+				continue;
+			t->ui->notice[0] = '\0';
+			ui_key(t->ui, key);
+			assert_true(strncmp(t->ui->notice, "only in ", 8) == 0 ||
+				    strncmp(t->ui->notice, "not in ", 7) == 0);
+			assert_non_null(strchr(t->ui->notice, ':'));
+		}
+		typist_free(t);
+	}
+}
+
+static void help_goes_by_pages(void **state)
+{
+	struct typist *t = typist_after(2);
+
+	(void)state;
+	grid_resize(t->g, 24, 80);
+	type(t, "?");
+	assert_shows(t, "1 to 22 of");
+	type(t, "\x06"); /* ^F */
+	assert_shows(t, "23 to 44 of");
+	type(t, "\x04"); /* ^D */
+	assert_shows(t, "34 to 55 of");
+	type(t, "\x15\x15"); /* ^U */
+	assert_shows(t, "12 to 33 of");
+	type(t, "\x02"); /* ^B */
+	assert_shows(t, "1 to 22 of");
+	type(t, "k");
+	assert_shows(t, "1 to 22 of");
+	typist_free(t);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(every_key_has_an_effect)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_key_has_an_effect),
+		cmocka_unit_test(keys_of_other_views_name_them),
+		cmocka_unit_test(help_goes_by_pages),
+	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
 	return cmocka_run_group_tests(tests, NULL, NULL);
