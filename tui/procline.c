@@ -136,8 +136,8 @@ static void draw_words(const struct ui *ui, const struct procs_row *row, int scr
 	enum role role = row->proc->exited ? ROLE_STALE : ROLE_TEXT;
 	enum role hot = row->hottest && row->hottest->kind == FUNC_END ? ROLE_BROKEN : ROLE_TEXT;
 	const char *command = row->data.tid ? row->thread : row->proc->cmdline;
-	/* Time of a recording goes on only by what is played. */
-	uint64_t now = ui->header.replayed ? ui->header.last.time : ui->now;
+	/* Time of a recording goes on only by what is played, that of a frozen view not at all. */
+	uint64_t now = ui->header.replayed || ui->frozen ? ui->header.last.time : ui->now;
 	char text[320];
 
 	/* What was told with a slice may have come to pass a moment after it. */

@@ -73,6 +73,31 @@ static void screens_are_as_expected(void **state)
 	}
 }
 
+/* A frozen view tells of its moment: what a process did before it exited, and when that was. */
+static void ages_are_those_of_the_moment(void **state)
+{
+	struct typist *t = *state;
+
+	for (int i = 0; i < 20; i++)
+		second(t, 0);
+	typist_exits(t);
+	for (int i = 0; i < 4; i++)
+		second(t, 0);
+	grid_resize(t->g, 30, 100);
+	assert_shows(t, "exited 5 s ago");
+	type(t, "z");
+	t->ui->now += 7 * FEED_SECOND;
+	ui_refresh(t->ui);
+	assert_shows(t, "exited 5 s ago");
+	type(t, ",,,");
+	assert_shows(t, "exited 2 s ago");
+	type(t, "{");
+	assert_hides(t, "exited");
+	assert_shows(t, "z>   4121");
+	type(t, "Z");
+	assert_shows(t, "exited 12 s ago");
+}
+
 static void frozen_is_unmistakable(void **state)
 {
 	struct typist *t = *state;
@@ -233,6 +258,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCRUB_TEST(screens_are_as_expected),
+		SCRUB_TEST(ages_are_those_of_the_moment),
 		SCRUB_TEST(frozen_is_unmistakable),
 		SCRUB_TEST(a_moment_is_the_window_up_to_it),
 		SCRUB_TEST(a_range_is_weighed_alone),
