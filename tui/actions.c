@@ -51,10 +51,13 @@ static unsigned int sort_menu(struct ui *ui)
 
 static unsigned int sort_step(struct ui *ui, int step)
 {
-	int count, sorted;
+	int count, sorted, next;
 	const struct column *columns = view_get(ui->view)->columns(&count, ui, &sorted);
 
-	return view_get(ui->view)->sort_by(ui, columns_next(columns, count, sorted, step));
+	next = columns_next(columns, count, sorted, step);
+	/* Not each has room on the screen. */
+	ui_notice(ui, "sorted by %s", columns[next].name);
+	return view_get(ui->view)->sort_by(ui, next);
 }
 
 static unsigned int ascii(struct ui *ui)

@@ -58,13 +58,17 @@ void columns_header(struct grid *g, int row, const struct column *columns, int c
 	grid_blank(g, row, 0, g->cols, ROLE_HEADER);
 	for (int i = 0; i < count; i++) {
 		enum role role = i == sorted ? ROLE_HEADER_SORT : ROLE_HEADER;
+		const char *mark = "";
 		char title[40];
+		int room = (int)sizeof(title) / 2;
 
 		if (width[i] == 0)
 			continue;
-		snprintf(title, sizeof(title), "%s%s", columns[i].title,
-			 i == sorted ? grid_glyph(g, inverted ? GLYPH_SORT_UP : GLYPH_SORT_DOWN)
-				     : "");
+		if (i == sorted) {
+			mark = grid_glyph(g, inverted ? GLYPH_SORT_UP : GLYPH_SORT_DOWN);
+			room = width[i] - 2; /* a long title gives way to the mark */
+		}
+		snprintf(title, sizeof(title), "%.*s%s", room, columns[i].title, mark);
 		if (columns[i].right)
 			grid_right(g, row, col, width[i] - 1, role, title);
 		else

@@ -298,6 +298,19 @@ static void columns_sort(void **state)
 	assert_cursor_on(f, "ngx_process_events_and_timers");
 	type(f, "Sg");
 	assert_cursor_on(f, "ngx_parse_header");
+	/* A long title gives way to the mark of the order. */
+	assert_shows(f, "SELF%▼  TOTAL% vs BEFORE SAMPLES");
+	type(f, ">>");
+	assert_shows(f, "SELF%  TOTAL% vs BEFOR▼ SAMPLES");
+	assert_shows(f, "sorted by change against before");
+	type(f, ">I");
+	assert_shows(f, "vs BEFORE SAMPLE▲ BAR");
+	/* One that the screen has no column for is named at least. */
+	type(f, "1>");
+	assert_shows(f, "THR▼");
+	type(f, ">>");
+	assert_shows(f, "THR    CPU% HISTORY   SMP/s   K%  UNWOUND HOTTEST FUNCTION     COMMAND");
+	assert_shows(f, "sorted by vs BASE: change of CPU%");
 }
 
 int main(void)
