@@ -89,9 +89,16 @@ void annotate_close(struct ui *ui)
 	ui->annotate = NULL;
 }
 
-static bool is_hotter(const struct annotation_count *c, uint32_t a, uint32_t b)
+/* Where no sample was at an instruction itself, calls count by what was below them. */
+static uint64_t heat(const struct annotation_count *c, uint32_t i, bool below)
 {
-	return c[a].self > c[b].self || (a < b && c[a].self == c[b].self);
+	return below ? c[i].below : c[i].self;
+}
+
+static bool is_hotter(const struct annotation_count *c, bool below, uint32_t a, uint32_t b)
+{
+	return heat(c, a, below) > heat(c, b, below) ||
+	       (a < b && heat(c, a, below) == heat(c, b, below));
 }
 
 /* The instruction of a rank by samples, 0 the hottest; LISTING_NONE: there are no more. */
@@ -99,14 +106,18 @@ static uint32_t hottest(const struct ui *ui, uint32_t rank)
 {
 	const struct annotation_count *c = annotate_counts(ui);
 	uint32_t n = ui->annotate->shown->listing->ninsns, best = LISTING_NONE, last;
+	bool below = true;
 
+	for (uint32_t i = 0; i < n && below; i++)
+		below = !c[i].self;
 	for (uint32_t turn = 0; turn <= rank; turn++) {
 		last = best;
 		best = LISTING_NONE;
 		for (uint32_t i = 0; i < n; i++) {
-			if (!c[i].self || (last != LISTING_NONE && !is_hotter(c, last, i)))
+			if (!heat(c, i, below) ||
+			    (last != LISTING_NONE && !is_hotter(c, below, last, i)))
 				continue;
-			if (best == LISTING_NONE || is_hotter(c, i, best))
+			if (best == LISTING_NONE || is_hotter(c, below, i, best))
 				best = i;
 		}
 		if (best == LISTING_NONE)

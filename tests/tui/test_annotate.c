@@ -303,6 +303,22 @@ static void the_cursor_is_where_a_frame_is(void **state)
 	assert_mark_on(t, "jmp 0x621a8");
 }
 
+/* Where no sample was at an instruction, the call below which most were is the hottest. */
+static void calls_are_hot_where_nothing_else_is(void **state)
+{
+	struct typist *t = *state;
+	struct annotation *a = feed_annotation(1);
+
+	for (uint32_t i = 0; i < FEED_INSNS; i++)
+		a->window[i].self = 0;
+	type(t, "2a");
+	give(t, a);
+	assert_mark_on(t, "<memcmp@plt>");
+	type(t, "ga");
+	assert_mark_on(t, "<memcmp@plt>");
+	assert_hides(t, "no sample was at");
+}
+
 static void a_frozen_screen_stands_still(void **state)
 {
 	struct typist *t = *state;
@@ -392,6 +408,7 @@ int main(void)
 		ANNOTATE_TEST(one_that_exits_is_not_waited_for),
 		ANNOTATE_TEST(raw_cfi_is_shown),
 		ANNOTATE_TEST(the_cursor_is_where_a_frame_is),
+		ANNOTATE_TEST(calls_are_hot_where_nothing_else_is),
 		ANNOTATE_TEST(a_frozen_screen_stands_still),
 		cmocka_unit_test(jumps_are_whole),
 		cmocka_unit_test(the_oldest_hits_go_first),
