@@ -189,6 +189,7 @@ static unsigned int move(struct setup *s, enum action action)
 static unsigned int leave(struct ui *ui)
 {
 	ui->setup.open = false;
+	ui->notice[0] = '\0'; /* it is about a key, and would hide where settings went */
 	return UI_RELOAD | (ui->setup.changed ? UI_SAVE : 0);
 }
 
@@ -224,6 +225,7 @@ unsigned int setup_key(struct ui *ui, int key)
 		if (row->kind != SETUP_KEY)
 			return UI_REDRAW;
 		keymap_reset(&ui->config.keys, (enum action)row->index);
+		ui->notice[0] = '\0';
 		s->changed = true;
 		return UI_REDRAW;
 	default:
@@ -242,10 +244,23 @@ static void draw_title(const struct setup_row *row, struct grid *g, int y)
 		grid_put(g, y, 1, g->cols - 1, ROLE_TITLE, row->index ? "Keys" : "Settings");
 }
 
+/* What is said of a row, from the column `at` on; "" nothing. */
+static const char *help_of(const struct setup_row *row, int *at)
+{
+	*at = row->kind == SETUP_KEY ? 40 : 31;
+	return row->kind == SETUP_KEY	    ? keymap_row((enum action)row->index)->help
+	       : row->kind == SETUP_SETTING ? settings[row->index].help
+					    : "";
+}
+
 static void draw_row(const struct ui *ui, const struct setup_row *row, struct grid *g, int y)
 {
 	char text[CONFIG_HIDE_MAX];
+	const char *help;
+	int at;
 
+	help = help_of(row, &at);
+	grid_fit(g, y, at, g->cols - at, ROLE_DIM, help);
 	switch (row->kind) {
 	case SETUP_TITLE:
 		draw_title(row, g, y);
@@ -254,7 +269,6 @@ static void draw_row(const struct ui *ui, const struct setup_row *row, struct gr
 		config_get(&ui->config, settings[row->index].name, text, sizeof(text));
 		grid_put(g, y, 3, 9, ROLE_TEXT, settings[row->index].name);
 		grid_printf(g, y, 12, 18, ROLE_BAR_KEY, "< %s >", text);
-		grid_fit(g, y, 31, g->cols - 31, ROLE_DIM, settings[row->index].help);
 		break;
 	case SETUP_COLUMN:
 		grid_printf(g, y, 3, g->cols - 3, ROLE_TEXT, "[%c] %s",
@@ -265,10 +279,20 @@ static void draw_row(const struct ui *ui, const struct setup_row *row, struct gr
 		keymap_keys(&ui->config.keys, (enum action)row->index, text, sizeof(text));
 		grid_put(g, y, 3, 17, ROLE_TEXT, keymap_row((enum action)row->index)->name);
 		grid_put(g, y, 21, 18, ROLE_BAR_KEY, text[0] ? text : "-");
-		grid_fit(g, y, 40, g->cols - 40, ROLE_DIM,
-			 keymap_row((enum action)row->index)->help);
 		break;
 	}
+}
+
+/* The help of the row under the cursor, where it was cut off. */
+static bool draw_help(const struct setup *s, struct grid *g, int y)
+{
+	int at;
+	const char *help = help_of(&s->rows[s->list.cursor], &at);
+
+	if (at + grid_width(g, help) <= g->cols)
+		return false;
+	grid_fit(g, y, 1, g->cols - 1, ROLE_TITLE, help);
+	return true;
 }
 
 /* What the theme's colours look like. */
@@ -320,7 +344,7 @@ void setup_draw(struct ui *ui, struct grid *g)
 			    keymap_row(s->catching)->name);
 	else if (ui->notice[0] && ui->now < ui->notice_until)
 		grid_fit(g, g->rows - 2, 1, g->cols - 1, ROLE_TITLE, ui->notice);
-	else
+	else if (!draw_help(s, g, g->rows - 2))
 		draw_sample(g, g->rows - 2);
 	grid_fit(g, g->rows - 1, 1, g->cols - 1, ROLE_DIM,
 		 g->cols >= 80 ? "Space, Left, Right change  Enter binds a key  Del as it was  "

@@ -419,13 +419,34 @@ static void setup_binds_keys(void **state)
 	assert_shows(t, "Press the key for quit");
 	ui_key(t->ui, KEYCODE_F0 + 12);
 	assert_shows(t, "F12 F10 q");
+	assert_shows(t, "F12: end");
+	type(t, "!");
+	assert_hides(t, "F12");
+	type(t, "\n");
+	ui_key(t->ui, KEYCODE_F0 + 12);
 	type(t, "\n");
 	assert_int_equal(ui_key(t->ui, KEYCODE_ESCAPE) & UI_SAVE, 0);
 	type(t, "!");
 	assert_hides(t, "F12");
 	type(t, "\nX");
 	assert_true(ui_key(t->ui, KEYCODE_ESCAPE) & UI_SAVE);
+	assert_string_equal(t->ui->notice, "");
 	assert_true(ui_key(t->ui, 'X') & UI_QUIT);
+}
+
+/* What is cut off of the help of the row under the cursor stands below the rows. */
+static void setup_tells_the_whole_help(void **state)
+{
+	struct typist *t = *state;
+
+	grid_resize(t->g, 24, 80);
+	type(t, "oj");
+	assert_shows(t, "\n what is weighed: the last seconds, or all since the zero\n");
+	type(t, "G");
+	assert_shows(t, "\n text dim title");
+	grid_resize(t->g, 24, 100);
+	type(t, "gj");
+	assert_shows(t, "\n text dim title");
 }
 
 static void setup_is_as_expected(void **state)
@@ -479,6 +500,7 @@ int main(void)
 		CASE(columns_of_tables_are_hidden),
 		CASE(setup_binds_keys),
 		CASE(setup_is_as_expected),
+		CASE(setup_tells_the_whole_help),
 		CASE(units_are_of_the_machine),
 	};
 
