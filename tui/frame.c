@@ -129,8 +129,12 @@ static void say_broken(const struct ui *ui, struct grid *g, int row)
 
 static void say_frozen(const struct ui *ui, struct grid *g, int row)
 {
-	static const struct hint hints[] = {
-		{ACTION_NONE, ACTION_NONE, "FROZEN, sampling goes on:"},
+	const struct profile_replay *replay = ui->header.replayed ? &ui->header.replay : NULL;
+	const struct hint hints[] = {
+		{ACTION_NONE, ACTION_NONE,
+		 !replay			   ? "FROZEN, sampling goes on:"
+		 : replay->paused || replay->ended ? "FROZEN:"
+						   : "FROZEN, the replay goes on:"},
 		{ACTION_STEP_BACK, ACTION_STEP_ON, "a second"},
 		{ACTION_FAR_BACK, ACTION_FAR_ON, "ten"},
 		{ACTION_MARK, ACTION_NONE, "range"},

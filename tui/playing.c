@@ -17,9 +17,19 @@ static unsigned int post(struct ui *ui, enum engine_command command, const char 
 	return UI_REDRAW;
 }
 
+static unsigned int refuse(struct ui *ui, const char *why)
+{
+	ui_notice(ui, "this is a recording: %s", why);
+	return UI_REDRAW;
+}
+
 unsigned int playing_act(struct ui *ui, enum action action)
 {
 	switch (action) {
+	case ACTION_ATTACH: /* nobody shall answer first and be refused then */
+		return refuse(ui, "it has the processes that it has");
+	case ACTION_RESET:
+		return refuse(ui, "its shards cannot be reset");
 	case ACTION_PLAY:
 	case ACTION_TAG_PLAY: /* the same key */
 		return post(ui, ENGINE_PLAY, "");

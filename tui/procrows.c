@@ -284,7 +284,7 @@ static int load_rows(struct ui *ui, struct procrows *rows, const struct profile 
 
 	names_renew(rows->names);
 	procrows_free(rows);
-	rows->threads = ui->threads;
+	rows->threads = ui_shows_threads(ui);
 	rows->cpus = !ui->grouping && ui->header.last.by_cpu;
 	if (ui->grouping == GROUP_CPU)
 		return load_cpus(ui, rows, p);

@@ -162,6 +162,8 @@ void ui_zoom_follow(struct ui *ui, const struct profile *p);
 void ui_query_threads(const struct ui *ui, struct query *q);
 /* False, and said: what is weighed has no threads. */
 bool ui_knows_threads(struct ui *ui);
+/* Threads have rows, and what is weighed still knows them. */
+bool ui_shows_threads(const struct ui *ui);
 /* What views that can be zoomed are about: "all processes", "4121 nginx", "2 tagged: 17, 18". */
 void ui_zoom_name(const struct ui *ui, char *to, size_t size);
 /* Whether that is something else than what a view remembers in about, which is brought up to date.

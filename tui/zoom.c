@@ -61,10 +61,18 @@ void ui_zoom_follow(struct ui *ui, const struct profile *p)
 
 bool ui_knows_threads(struct ui *ui)
 {
-	if (ui->weigh == WEIGH_WINDOW || (ui->frozen && !ui->scrub.weighed))
+	if (ui->frozen && ui->header.slices && !ui->scrub.weighed && !ui->scrub.slices)
+		ui_notice(ui, "too long ago: threads are no longer known; z shows what is now");
+	else if (ui->weigh != WEIGH_WINDOW && (!ui->frozen || ui->scrub.weighed))
+		ui_notice(ui, "threads are only known of the window: m weighs it");
+	else
 		return true;
-	ui_notice(ui, "threads are only known of the window: m weighs it");
 	return false;
+}
+
+bool ui_shows_threads(const struct ui *ui)
+{
+	return ui->threads && (!ui->frozen || ui->scrub.slices);
 }
 
 void ui_query_threads(const struct ui *ui, struct query *q)

@@ -449,7 +449,9 @@ static void real_binary_replays_a_session(void **state)
 	wait_for(s, "0:14/0:20");
 	type(s, "@-10\r");
 	wait_for(s, "0:04/0:20");
-	type(s, "A77\r");
+	type(s, "A");
+	wait_for(s, "this is a recording");
+	type(s, "j:attach 77\r");
 	wait_for(s, "this is a recording");
 	type(s, "6");
 	wait_for(s, "[6 Shards]");

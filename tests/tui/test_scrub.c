@@ -98,6 +98,58 @@ static void ages_are_those_of_the_moment(void **state)
 	assert_shows(t, "exited 12 s ago");
 }
 
+/* Of a recording nothing is sampled, and nothing is asked that is refused then. */
+static void a_recording_says_what_it_is(void **state)
+{
+	struct profile_replay replay = {.speed = 1};
+	struct typist *t = *state;
+
+	second(t, 0);
+	profile_lock(t->feed.p);
+	profile_set_replay(t->feed.p, &replay);
+	profile_unlock(t->feed.p);
+	ui_refresh(t->ui);
+	type(t, "z");
+	t->ui->notice[0] = '\0';
+	assert_shows(t, "FROZEN, the replay goes on:");
+	replay.paused = true;
+	profile_lock(t->feed.p);
+	profile_set_replay(t->feed.p, &replay);
+	profile_unlock(t->feed.p);
+	type(t, "Zz");
+	t->ui->notice[0] = '\0';
+	assert_shows(t, " FROZEN:  , . a second");
+	type(t, "A");
+	assert_shows(t, "this is a recording: it has the processes that it has");
+	type(t, "R");
+	assert_shows(t, "this is a recording: its shards cannot be reset");
+	assert_null(t->ui->prompt.question);
+}
+
+/* The sum that a frozen view keeps when its slices are gone has no threads. */
+static void threads_that_are_forgotten_have_no_rows(void **state)
+{
+	struct typist *t = *state;
+
+	for (int i = 0; i < 20; i++)
+		second(t, 0);
+	grid_resize(t->g, 30, 100);
+	type(t, "zH");
+	assert_shows(t, "    4133 www");
+	type(t, "jj0");
+	assert_hides(t, "    4133 www");
+	assert_shows(t, "   4121 www         24");
+	assert_shows(t, "keeps what it has");
+	type(t, "H");
+	assert_shows(t, "threads are put together");
+	type(t, "H");
+	assert_shows(t, "too long ago: threads are no longer known");
+	for (int i = 0; i < 2; i++)
+		second(t, 0);
+	type(t, "zH");
+	assert_shows(t, "    4133 www");
+}
+
 static void frozen_is_unmistakable(void **state)
 {
 	struct typist *t = *state;
@@ -259,6 +311,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SCRUB_TEST(screens_are_as_expected),
 		SCRUB_TEST(ages_are_those_of_the_moment),
+		SCRUB_TEST(a_recording_says_what_it_is),
+		SCRUB_TEST(threads_that_are_forgotten_have_no_rows),
 		SCRUB_TEST(frozen_is_unmistakable),
 		SCRUB_TEST(a_moment_is_the_window_up_to_it),
 		SCRUB_TEST(a_range_is_weighed_alone),
