@@ -42,7 +42,15 @@ static enum role loss_role(const struct profile_health *h, enum loss loss)
 	return header_tells(h, loss) ? ROLE_ERROR : ROLE_TEXT;
 }
 
-/* Of a time in between, a few samples may belong to the next refresh. */
+/* Of a time in between, a few samples and ticks may belong to the next refresh. */
+static void draw_rest(struct writer *w, uint64_t sum, uint64_t told)
+{
+	if (sum > told)
+		put_number(w, ROLE_DIM, " + ", sum - told, "under way");
+	else if (sum < told)
+		put_number(w, ROLE_DIM, " - ", told - sum, "of before");
+}
+
 static void draw_samples(const struct endings *e, struct writer *w)
 {
 	static const enum loss losses[] = {LOSS_COUNTS_FULL, LOSS_BUSY, LOSS_SLICE};
@@ -55,10 +63,7 @@ static void draw_samples(const struct endings *e, struct writer *w)
 	put_number(w, lost ? ROLE_ERROR : ROLE_TEXT, " + ", lost, "lost");
 	if (h->filtered || h->filtering)
 		put_number(w, ROLE_TEXT, " + ", h->filtered, "filtered");
-	if (h->taken > told)
-		put_number(w, ROLE_DIM, " + ", h->taken - told, "under way");
-	else if (h->taken < told)
-		put_number(w, ROLE_DIM, " - ", told - h->taken, "of before");
+	draw_rest(w, h->taken, told);
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
 		if (h->loss[losses[i]])
 			put_number(w, ROLE_WARN, "  ", h->loss[losses[i]],
@@ -76,6 +81,7 @@ static void draw_ticks(const struct endings *e, struct writer *w)
 		put_number(w, ROLE_TEXT, " + ", h->idle, "idle");
 		put_number(w, loss_role(h, LOSS_THROTTLED), " + ", throttled, "throttled");
 		put_number(w, loss_role(h, LOSS_MISSED), " + ", missed, "missed");
+		draw_rest(w, h->ticks, h->taken + h->idle + throttled + missed);
 	} else {
 		put(w, ROLE_DIM, " ticks: not of a clock");
 		put_number(w, loss_role(h, LOSS_THROTTLED), "  ", throttled, "throttled");

@@ -166,6 +166,8 @@ static void run_time_is_told(void **state)
 	h.run_ns = 5500000;
 	h.runs = 1000;
 	h.taken = 1007; /* some stand in the counters before their slice */
+	h.idle = 400;
+	h.ticks = 1405;
 	t->ui->weigh = WEIGH_TOTAL;
 	profile_lock(t->feed.p);
 	profile_zero(t->feed.p);
@@ -174,6 +176,8 @@ static void run_time_is_told(void **state)
 	ui_refresh(t->ui);
 	assert_shows(t, "BPF 5.5 us a sample, 0.55%");
 	assert_shows(t, "1,007 taken = 1,000 shown + 0 lost + 7 under way");
+	assert_shows(t,
+		     "1,405 due = 1,007 taken + 400 idle + 0 throttled + 0 missed - 2 of before");
 }
 
 static void reasons_are_told_with_what_helps(void **state)
