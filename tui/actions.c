@@ -78,6 +78,11 @@ static unsigned int toggle_mouse(struct ui *ui)
 	return UI_REDRAW;
 }
 
+enum ui_view ui_cycled(const struct ui *ui)
+{
+	return ui->view == VIEW_FLAME ? VIEW_TREE : (enum ui_view)((int)ui->view + 1);
+}
+
 static enum ui_view step_view(enum ui_view view, int step)
 {
 	int n = VIEW_COUNT - 1;
@@ -108,8 +113,7 @@ static unsigned int act_view(struct ui *ui, enum action action)
 	case ACTION_VIEW_7:
 		return ui_go(ui, VIEW_UNWIND);
 	case ACTION_CYCLE:
-		return ui_go(ui, ui->view == VIEW_FLAME ? VIEW_TREE
-							: (enum ui_view)((int)ui->view + 1));
+		return ui_go(ui, ui_cycled(ui));
 	default:
 		return 0;
 	}

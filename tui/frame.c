@@ -8,6 +8,7 @@
 #include "tui/hints.h"
 #include "tui/questions.h"
 #include "tui/ui.h"
+#include "tui/view.h"
 
 #define BROKEN_SHARE 0.05
 
@@ -89,6 +90,8 @@ void frame_footer(const struct ui *ui, struct grid *g, int row)
 			(struct footer_key){f, does->label[0] ? does->label : does->name, rank};
 		if (does->action == ACTION_FREEZE && ui->frozen)
 			keys[count - 1].label = "Resume";
+		if (does->action == ACTION_CYCLE)
+			keys[count - 1].label = view_get(ui_cycled(ui))->title;
 	}
 	count = footer_fit(g, keys, count);
 	for (size_t i = 0; i < count; i++) {
