@@ -4,12 +4,14 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tui/attach.h"
 #include "tui/config.h"
 #include "tui/named.h"
 #include "tui/theme.h"
 #include "tui/ui.h"
+#include "tui/view.h"
 
 #define WORD_BYTES 64
 
@@ -159,6 +161,19 @@ static unsigned int run_action(struct ui *ui, const struct key_row *row, const c
 	return UI_REDRAW;
 }
 
+/* Tab leaves a blank behind a word that is complete. */
+static unsigned int run_word(struct ui *ui, const struct command_word *word, const char *rest)
+{
+	char text[PROMPT_TEXT];
+	size_t n;
+
+	snprintf(text, sizeof(text), "%s", rest);
+	n = strlen(text);
+	while (n && text[n - 1] == ' ')
+		text[--n] = '\0';
+	return word->run(ui, text);
+}
+
 unsigned int cmdline_run(struct ui *ui, const char *text)
 {
 	char name[WORD_BYTES];
@@ -179,7 +194,7 @@ unsigned int cmdline_run(struct ui *ui, const char *text)
 			ui_notice(ui, ":%s needs something behind it; Tab shows what", name);
 			return UI_REDRAW;
 		}
-		return words[i].run(ui, rest);
+		return run_word(ui, &words[i], rest);
 	}
 	if (keymap_find(name))
 		return run_action(ui, keymap_find(name), rest);
@@ -191,6 +206,7 @@ unsigned int cmdline_run(struct ui *ui, const char *text)
 
 struct choices {
 	const char *start; /* of the word */
+	bool known;	   /* what could stand there */
 	size_t typed, count, common;
 	char first[PROMPT_TEXT];
 	char shown[200];
@@ -295,6 +311,30 @@ static bool offer_answers(struct choices *c, const struct ui *ui, enum action ac
 	}
 }
 
+/* Titles and names have blanks: all that stands behind the command is one word. Titles are found in
+ * any case, as :sort does, and written as they are. */
+static bool offer_columns(struct choices *c, const struct ui *ui, const char *text)
+{
+	const struct view_ops *view = view_get(ui->view);
+	int count = 0, sorted;
+	const struct column *columns = view->columns ? view->columns(&count, ui, &sorted) : NULL;
+
+	c->start = text;
+	c->typed = 0;
+	for (int i = 0; i < count; i++)
+		if (columns[i].sortable && strncasecmp(columns[i].title, text, strlen(text)) == 0)
+			offer(c, columns[i].title);
+	return true;
+}
+
+static bool offer_processes(struct choices *c, const struct ui *ui, const char *text)
+{
+	c->start = text;
+	c->typed = strlen(text);
+	attach_offer(ui, ATTACH_NAMES, offer, c);
+	return true;
+}
+
 static bool first_is(const char *text, const char *word)
 {
 	size_t n = strlen(word);
@@ -339,15 +379,19 @@ static bool find_choices(struct choices *c, const struct ui *ui, const char *tex
 		offer_values(c, second, strcspn(second, " ="));
 	else if (first_is(first, "bind") && c->start != second)
 		offer_actions(c, ~0U);
+	else if (first_is(first, "sort"))
+		return offer_columns(c, ui, second);
+	else if (first_is(first, "zoom") || first_is(first, "tag") || first_is(first, "inspect"))
+		return offer_processes(c, ui, second);
 	else
-		return offer_answers(c, ui, asks(first), second);
+		return c->known = offer_answers(c, ui, asks(first), second);
 	return false;
 }
 
 bool cmdline_complete(struct ui *ui)
 {
 	struct prompt *p = &ui->prompt;
-	struct choices c = {0};
+	struct choices c = {.known = true};
 	char text[PROMPT_TEXT] = "";
 	size_t before;
 	bool names;
@@ -360,10 +404,12 @@ bool cmdline_complete(struct ui *ui)
 		return false;
 	else
 		names = true;
-	if (!c.count) {
-		ui_notice(ui, "nothing begins with '%s'", c.start ? c.start : text);
+	if (!c.known)
+		ui_notice(ui, "nothing is known that could stand here");
+	else if (!c.count)
+		ui_notice(ui, "nothing begins with '%s'", c.start);
+	if (!c.count)
 		return true;
-	}
 	/* A word that is complete gets the blank behind it. */
 	before = (size_t)(c.start - text);
 	if (before + c.common + 2 < sizeof(p->text)) {

@@ -369,6 +369,7 @@ unsigned int ui_key(struct ui *ui, int key)
 	unsigned int flags;
 
 	if (ui->prompt.question) {
+		ui->notice[0] = '\0'; /* it was about what was typed before */
 		flags = questions_key(ui, key);
 	} else if (ui->menu.title) {
 		flags = menu_key_pressed(ui, key);

@@ -272,6 +272,12 @@ static void tab_completes(void **state)
 		{"attach user:nobody-here\t", "attach user:nobody-here"},
 		{"filter-user pos\t", "filter-user postgres"},
 		{"filter-user ^pos\t", "filter-user ^postgres"},
+		{"sort th\t", "sort THR"},
+		{"sort HOT\t", "sort HOTTEST FUNCTION"},
+		{"sort HOTTEST F\t", "sort HOTTEST FUNCTION"},
+		{"zoom postg\t", "zoom postgres"},
+		{"inspect postg\t", "inspect postgres"},
+		{"tag postg\t", "tag postgres"},
 		{"xyz\t", "xyz"},
 	};
 	struct typist *t = *state;
@@ -286,6 +292,23 @@ static void tab_completes(void **state)
 		}
 		ui_key(t->ui, KEYCODE_ESCAPE);
 	}
+	type(t, ":search some\t");
+	assert_string_equal(t->ui->prompt.text, "search some");
+	assert_shows(t, "nothing is known that could stand here");
+	type(t, "t");
+	assert_hides(t, "nothing is known");
+	ui_key(t->ui, KEYCODE_ESCAPE);
+	/* The blank that Tab leaves is no part of a name. */
+	type(t, ":theme sol\t\n");
+	assert_string_equal(t->ui->config.theme, "solarized");
+	type(t, ":set units m\t\n");
+	assert_shows(t, "CPU%");
+	type(t, ":sort sm\t\n");
+	assert_shows(t, "SMP/s▼");
+	type(t, ":zoom nobody\t");
+	assert_shows(t, "nothing begins with 'nobody'");
+	type(t, "\n");
+	assert_shows(t, "there is no process 'nobody' with samples");
 	/* A line that is full stays as it is. */
 	type(t, ":");
 	for (int i = 0; i < 300; i++)
