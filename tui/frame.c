@@ -14,6 +14,9 @@
 
 #define FOOTER_KEYS 12
 
+#define ROWS_FOR_TWO   12 /* of a message */
+#define ROWS_FOR_THREE 24
+
 /* The most important keys first, and what they are called when the row is short. What is not here
  * goes before these. */
 static const struct {
@@ -162,6 +165,31 @@ static void say_marks(const struct ui *ui, struct grid *g, int row)
 	hints_draw(&ui->config.keys, hints, sizeof(hints) / sizeof(hints[0]), g, row, ROLE_DIM);
 }
 
+/* Not before a path that has no blank, which would have one row and lose its end all the same. */
+static bool breaks_well(const char *text, int width)
+{
+	int last = 0;
+
+	for (int i = 0; text[i] && i < width; i++)
+		last = text[i] == ' ' ? i : last;
+	return 2 * last > width;
+}
+
+/* What passes, and names a remedy behind the trouble: for as long the rows above give way to what
+ * has no room in one. */
+static void say(struct grid *g, int row, enum role role, const char *text)
+{
+	int most = g->rows >= ROWS_FOR_THREE ? 3 : g->rows >= ROWS_FOR_TWO ? 2 : 1;
+	int rows = grid_words(g, row, 0, 1, g->cols - 1, 2, role, text);
+
+	if (!breaks_well(text, g->cols - 1))
+		most = 1;
+	rows = rows < most ? rows : most;
+	for (int y = row - rows + 1; y < row; y++)
+		grid_blank(g, y, 0, g->cols, ROLE_TEXT);
+	grid_words(g, row - rows + 1, rows, 1, g->cols - 1, 2, role, text);
+}
+
 /* The most pressing of what there is to say. */
 void frame_message(const struct ui *ui, struct grid *g, int row)
 {
@@ -169,13 +197,13 @@ void frame_message(const struct ui *ui, struct grid *g, int row)
 	char text[512];
 
 	if (ui->notice[0] && ui->now < ui->notice_until) {
-		grid_fit(g, row, 1, g->cols - 1, ROLE_TITLE, ui->notice);
+		say(g, row, ROLE_TITLE, ui->notice);
 	} else if (questions_help(ui)) {
 		grid_fit(g, row, 1, g->cols - 1, ROLE_DIM, questions_help(ui));
 	} else if (ui->message[0]) {
 		snprintf(text, sizeof(text), "%s%s", ui->message_level == MESSAGE_INFO ? "" : "! ",
 			 ui->message);
-		grid_fit(g, row, 1, g->cols - 1, roles[ui->message_level], text);
+		say(g, row, roles[ui->message_level], text);
 	} else if (header_loss(&ui->header, text, sizeof(text))) {
 		grid_put(g, row, 1, 2, ROLE_WARN, "! ");
 		grid_fit(g, row, 3, g->cols - 3, ROLE_WARN, text);

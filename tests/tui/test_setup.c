@@ -317,6 +317,26 @@ static void tab_completes(void **state)
 	ui_key(t->ui, KEYCODE_ESCAPE);
 }
 
+/* What has no room in one row has more of them as long as it stands there, if there are any. */
+static void long_answers_are_told_whole(void **state)
+{
+	struct typist *t = *state;
+
+	grid_resize(t->g, 24, 80);
+	type(t, ":set \t");
+	assert_shows(
+		t,
+		"\n refresh window seconds theme ascii mouse units hide.procs hide.funcs hide.tree\n"
+		"   hide.callers hide.shards hide.unwind\n : set");
+	grid_resize(t->g, 15, 50);
+	assert_shows(t, "\n refresh window seconds theme ascii mouse units\n"
+			"   hide.procs hide.funcs hide.tree hide.callers h…\n : set");
+	grid_resize(t->g, 11, 50);
+	assert_shows(t, "\n refresh window seconds theme ascii mouse units h…\n : set");
+	type(t, "t");
+	assert_hides(t, "hide.");
+}
+
 static void keys_are_bound_anew(void **state)
 {
 	struct typist *t = *state;
@@ -517,6 +537,7 @@ int main(void)
 		CASE(commands_do_what_keys_do),
 		CASE(wrong_commands_are_told),
 		CASE(tab_completes),
+		CASE(long_answers_are_told_whole),
 		CASE(keys_are_bound_anew),
 		CASE(setup_changes_settings),
 		CASE(window_has_any_span),
