@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/prefetch.h"
 #include "tui/profile.h"
 
 #define SLOTS_AHEAD 16 /* turns, which take a few ns each */
@@ -137,10 +138,10 @@ void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t
 	if (at + SLOTS_AHEAD >= count || ids[at + SLOTS_AHEAD] >= table->nhints ||
 	    ids[at + CELLS_AHEAD] >= table->nhints)
 		return;
-	__builtin_prefetch(&table->hints[ids[at + SLOTS_AHEAD]]);
+	prefetch_read(&table->hints[ids[at + SLOTS_AHEAD]]);
 	hint = table->hints[ids[at + CELLS_AHEAD]];
 	if (hint && hint <= table->count)
-		__builtin_prefetch(&table->cells[hint - 1], 1);
+		prefetch_write(&table->cells[hint - 1]);
 }
 
 void celltable_append(struct celltable *table, const struct cellid *id, uint32_t number,

@@ -10,6 +10,7 @@
  * What is left is cells_max, or six cells for each process alive. A quarter is freed at a time so
  * that this is rare.
  */
+#include "tui/prefetch.h"
 #include "tui/profile_priv.h"
 
 #include <errno.h>
@@ -53,11 +54,11 @@ static void expect_entries(const struct profile *p, const struct celltable *tabl
 	if (at + ENTRIES_AHEAD >= table->count)
 		return;
 	cell = &table->cells[at + ENTRIES_AHEAD];
-	__builtin_prefetch(pool_entry(&p->procs, cell->proc), 1);
+	prefetch_write(pool_entry(&p->procs, cell->proc));
 	if (cell->ustack != PROFILE_NO_STACK)
-		__builtin_prefetch(pool_entry(&p->stacks, cell->ustack), 1);
+		prefetch_write(pool_entry(&p->stacks, cell->ustack));
 	if (cell->kstack != PROFILE_NO_STACK)
-		__builtin_prefetch(pool_entry(&p->stacks, cell->kstack), 1);
+		prefetch_write(pool_entry(&p->stacks, cell->kstack));
 }
 
 void profile_refer_cells(struct profile *p, const struct celltable *table)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tui/prefetch.h"
 #include "tui/query_priv.h"
 
 #define STACKS_AHEAD 8 /* cells */
@@ -91,7 +92,7 @@ static void expect_stack(const struct profile *p, const struct celltable *table,
 {
 	if (at + STACKS_AHEAD < table->count &&
 	    table->cells[at + STACKS_AHEAD].ustack != PROFILE_NO_STACK)
-		__builtin_prefetch(stack_at(p, table->cells[at + STACKS_AHEAD].ustack));
+		prefetch_read(stack_at(p, table->cells[at + STACKS_AHEAD].ustack));
 }
 
 static int table_each(const struct profile *p, struct celltable *table, uint32_t proc, cell_fn fn,

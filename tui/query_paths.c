@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tui/prefetch.h"
 #include "tui/query_priv.h"
 
 #define WALKS_MAX	(2 * PATHS_NODES_MAX)
@@ -400,7 +401,7 @@ static bool is_hidden(const struct shape *s, uint32_t node)
 static void expect_func(const struct shape *s, uint32_t node)
 {
 	if (node + FUNCS_AHEAD < s->paths->count)
-		__builtin_prefetch(&func_at(s->p, s->paths->nodes[node + FUNCS_AHEAD].func)->hash);
+		prefetch_read(&func_at(s->p, s->paths->nodes[node + FUNCS_AHEAD].func)->hash);
 }
 
 /* What is inlined where. What is below a mixed node may be there twice, too. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/prefetch.h"
 #include "tui/query_priv.h"
 
 #define NO_FUNC UINT32_MAX
@@ -92,7 +93,7 @@ static int add_cell(const struct profile_cell *from, void *arg)
 static void expect_frames(const struct split *s, uint32_t at, uint32_t end)
 {
 	if (at + AHEAD < end)
-		__builtin_prefetch(s->cells[at + AHEAD].next);
+		prefetch_read(s->cells[at + AHEAD].next);
 }
 
 static void count_cell(struct split_group *group, const struct split_cell *cell)

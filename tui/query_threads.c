@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/prefetch.h"
 #include "tui/query_priv.h"
 
 #define NO_AGE	UINT8_MAX
@@ -76,13 +77,13 @@ static void expect_samples(const struct threads *t, const struct slice *slice, s
 		return;
 	cell = &slice->cells[at + 2 * AHEAD];
 	if (cell->ustack != PROFILE_NO_STACK && !t->ends[cell->ustack])
-		__builtin_prefetch(stack_at(t->p, cell->ustack));
+		prefetch_read(stack_at(t->p, cell->ustack));
 	cell = &slice->cells[at + AHEAD];
-	__builtin_prefetch(&t->samples[t->from[cell->proc + 1]], 1);
+	prefetch_write(&t->samples[t->from[cell->proc + 1]]);
 	if (cell->ustack != PROFILE_NO_STACK && !t->ends[cell->ustack]) {
 		const struct profile_stack *stack = &stack_at(t->p, cell->ustack)->stack;
 
-		__builtin_prefetch(stack->frames + stack->nframes);
+		prefetch_read(stack->frames + stack->nframes);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/prefetch.h"
 #include "tui/query_priv.h"
 
 struct grower {
@@ -216,7 +217,7 @@ static uint32_t sum_up(struct tree_node *nodes, uint32_t count)
 		struct tree_node *parent = &nodes[nodes[i].parent];
 
 		if (i > AHEAD)
-			__builtin_prefetch(&nodes[nodes[i - AHEAD].parent], 1);
+			prefetch_write(&nodes[nodes[i - AHEAD].parent]);
 		nodes[i].total += nodes[i].self;
 		parent->total += nodes[i].total;
 		parent->before += nodes[i].before;
