@@ -53,6 +53,8 @@ static int copy_names(struct calltree *calls, const struct profile *p)
 	for (uint32_t i = 1; i < tree->count && !err; i++) {
 		uint32_t func = tree->nodes[i].func;
 
+		if (i + NAMES_AHEAD < tree->count && !known[tree->nodes[i + NAMES_AHEAD].func])
+			names_expect(calls->names, p, tree->nodes[i + NAMES_AHEAD].func);
 		if (!known[func] && !names_get(calls->names, p, func))
 			err = -ENOMEM;
 		known[func] = true;

@@ -88,7 +88,11 @@ int functable_load(struct functable *t, const struct profile *p, const struct qu
 	names_renew(t->names);
 	for (size_t i = 0; !err && i < count; i++) {
 		uint64_t hash;
-		const struct profile_func *func = names_get_hash(t->names, p, found[i].func, &hash);
+		const struct profile_func *func;
+
+		if (i + NAMES_AHEAD < count)
+			names_expect(t->names, p, found[i + NAMES_AHEAD].func);
+		func = names_get_hash(t->names, p, found[i].func, &hash);
 
 		if (!func) {
 			err = -ENOMEM;

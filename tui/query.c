@@ -304,6 +304,12 @@ bool query_complete(const struct profile *p, const struct query *q, const struct
 
 /* --- by id ----------------------------------------------------------------------------------- */
 
+void query_expect_func(const struct profile *p, uint32_t func)
+{
+	if (func < p->funcs.count)
+		prefetch_read(func_at(p, func));
+}
+
 const struct profile_func *query_func(const struct profile *p, uint32_t func)
 {
 	return pool_has(&p->funcs, func) ? &func_at(p, func)->func : NULL;

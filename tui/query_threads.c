@@ -13,7 +13,7 @@
 #include "tui/query_priv.h"
 
 #define NO_AGE	UINT8_MAX
-#define NO_FUNC (INT32_MAX - 1u)
+#define NO_FUNC ((1u << 30) - 2)
 #define AHEAD	8 /* turns of a loop */
 
 struct sample {
@@ -27,8 +27,11 @@ struct sample {
 	bool weighed, kernel, walked, complete;
 };
 
-/* Of a stack: the last function that is shown, or NO_FUNC, + 1; 0: nobody asked. */
+/* Of a stack: the last function that is shown, or NO_FUNC, + 1; 0: nobody asked. And, whether or
+ * not that is known, how its walk ended; neither: nobody asked. */
 #define END_COMPLETE (1u << 31)
+#define END_BROKEN   (1u << 30)
+#define END_WALK     (END_COMPLETE | END_BROKEN)
 
 struct slot { /* a thread of the process */
 	uint32_t tid;
@@ -73,8 +76,11 @@ static void expect_samples(const struct threads *t, const struct slice *slice, s
 {
 	const struct profile_cell *cell;
 
-	if (at + 2 * AHEAD >= slice->ncells)
+	if (at + 4 * AHEAD >= slice->ncells)
 		return;
+	cell = &slice->cells[at + 4 * AHEAD];
+	if (cell->ustack != PROFILE_NO_STACK)
+		prefetch_read(&t->ends[cell->ustack]);
 	cell = &slice->cells[at + 2 * AHEAD];
 	if (cell->ustack != PROFILE_NO_STACK && !t->ends[cell->ustack])
 		prefetch_read(stack_at(t->p, cell->ustack));
@@ -139,19 +145,24 @@ static uint32_t end_of(struct threads *t, uint32_t id)
 	const struct profile_stack *stack;
 	uint32_t func = NO_FUNC;
 
-	if (t->ends[id])
+	if (t->ends[id] & ~END_WALK)
 		return t->ends[id];
 	stack = &stack_at(t->p, id)->stack;
 	for (uint32_t n = stack->nframes; n-- > 0 && func == NO_FUNC;)
 		if (query_shows(t->p, t->q, stack->frames[n]))
 			func = stack->frames[n];
-	t->ends[id] = (func + 1) | (stack->complete ? END_COMPLETE : 0);
+	t->ends[id] = (func + 1) | (stack->complete ? END_COMPLETE : END_BROKEN);
 	return t->ends[id];
+}
+
+static bool is_complete(struct threads *t, uint32_t id)
+{
+	return (t->ends[id] & END_WALK ? t->ends[id] : end_of(t, id)) & END_COMPLETE;
 }
 
 static uint32_t leaf_of(struct threads *t, uint32_t id)
 {
-	return id == PROFILE_NO_STACK ? NO_FUNC : (end_of(t, id) & ~END_COMPLETE) - 1;
+	return id == PROFILE_NO_STACK ? NO_FUNC : (end_of(t, id) & ~END_WALK) - 1;
 }
 
 static void place_sample(struct threads *t, const struct profile_cell *raw, struct sample *sample)
@@ -165,7 +176,7 @@ static void place_sample(struct threads *t, const struct profile_cell *raw, stru
 	sample->kernel = raw->kstack != PROFILE_NO_STACK;
 	if (raw->ustack != PROFILE_NO_STACK) {
 		sample->walked = true;
-		sample->complete = end_of(t, raw->ustack) & END_COMPLETE;
+		sample->complete = is_complete(t, raw->ustack);
 	}
 	sample->leaf = leaf_of(t, cell.kstack);
 	if (sample->leaf == NO_FUNC)
@@ -181,11 +192,17 @@ static void see_known(struct threads *t)
 	for (uint32_t i = 0; i < p->ids.count && !t->q->hide_inline; i++) {
 		const struct cellid *id = &p->ids.at[i];
 
-		if (!id->refs || id->place.stamp != p->scratch->stamp || !id->place.leaf ||
-		    id->place.walk == PLACE_UNKNOWN || id->kstack != PROFILE_NO_STACK)
+		if (!id->refs || id->place.stamp != p->scratch->stamp ||
+		    id->place.walk == PLACE_UNKNOWN || id->ustack == PROFILE_NO_STACK)
 			continue;
-		t->ends[id->ustack] =
-			id->place.leaf | (id->place.walk == PLACE_COMPLETE ? END_COMPLETE : 0);
+		/* The function at the end is that of the kernel's stack where there is one. */
+		if (id->kstack != PROFILE_NO_STACK)
+			t->ends[id->ustack] |=
+				id->place.walk == PLACE_COMPLETE ? END_COMPLETE : END_BROKEN;
+		else if (id->place.leaf)
+			t->ends[id->ustack] =
+				id->place.leaf |
+				(id->place.walk == PLACE_COMPLETE ? END_COMPLETE : END_BROKEN);
 	}
 }
 
