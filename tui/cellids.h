@@ -20,7 +20,10 @@ struct cell_place {
 	uint32_t stamp;	    /* what is known is of that time; 0: nothing is */
 	uint32_t leaf : 30; /* function at the end, + 1; 0: not known */
 	uint32_t walk : 2;  /* of the user stack: enum place_walk */
-	uint32_t ends[2];   /* nodes of paths; 0: not known */
+	struct place_end {
+		uint32_t node : 20; /* of paths; 0: not known */
+		uint32_t tree : 12; /* which of the trees that there were; another one knows none */
+	} ends[2];
 };
 
 struct cellid {

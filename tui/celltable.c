@@ -147,6 +147,8 @@ void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t
 void celltable_append(struct celltable *table, const struct cellid *id, uint32_t number,
 		      uint64_t count)
 {
+	if (table->count < table->nplaces)
+		table->places[table->count] = id->place;
 	table->cells[table->count++] =
 		(struct cell){id->proc, id->ustack, id->kstack, number, count};
 }
@@ -187,20 +189,24 @@ int celltable_copy(struct celltable *table, const struct celltable *from)
 	return 0;
 }
 
-struct cell_place *celltable_places(struct celltable *table)
+void celltable_reserve_places(struct celltable *table)
 {
-	struct cell_place *grown;
 	size_t room = table->room;
+	struct cell_place *grown =
+		room > table->nplaces ? reallocarray(table->places, room, sizeof(*grown)) : NULL;
 
-	if (table->count <= table->nplaces)
-		return table->places;
-	grown = reallocarray(table->places, room, sizeof(*grown));
 	if (!grown)
-		return NULL;
+		return;
 	memset(grown + table->nplaces, 0, (room - table->nplaces) * sizeof(*grown));
 	table->places = grown;
 	table->nplaces = room;
-	return grown;
+}
+
+struct cell_place *celltable_places(struct celltable *table)
+{
+	if (table->count > table->nplaces)
+		celltable_reserve_places(table);
+	return table->count <= table->nplaces ? table->places : NULL;
 }
 
 void celltable_displace(struct celltable *table, const struct cell *cell)
@@ -211,22 +217,37 @@ void celltable_displace(struct celltable *table, const struct cell *cell)
 		table->places[at].stamp = 0;
 }
 
+static bool same_key(const struct cell *a, const struct cell *b)
+{
+	return a->proc == b->proc && a->ustack == b->ustack && a->kstack == b->kstack;
+}
+
 void celltable_rebuild(struct celltable *table, void (*edit)(struct cell *cell, void *arg),
 		       void *arg)
 {
 	size_t count = table->count;
 
-	/* The new table grows behind the reader: it never has more cells than were read. */
-	celltable_clear(table);
+	/* The new table grows behind the reader: it never has more cells than were read. What is
+	 * known of a cell goes with it. */
+	table->count = 0;
+	idtable_clear(&table->index);
 	for (size_t i = 0; i < count; i++) {
-		struct cell cell = table->cells[i], *to;
+		struct cell old = table->cells[i], cell = old, *to;
+		struct cell_place place = {0};
+		bool made;
 
+		if (i < table->nplaces) {
+			place = table->places[i];
+			table->places[i] = (struct cell_place){0};
+		}
 		if (edit)
 			edit(&cell, arg);
 		if (!cell.count)
 			continue;
-		to = celltable_get(table, cell.proc, cell.ustack, cell.kstack, NULL);
+		to = celltable_get(table, cell.proc, cell.ustack, cell.kstack, &made);
 		to->count += cell.count;
 		to->id = cell.id;
+		if (made && i < table->nplaces && same_key(&cell, &old))
+			table->places[to - table->cells] = place;
 	}
 }

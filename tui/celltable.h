@@ -57,7 +57,7 @@ int celltable_reserve_ids(struct celltable *table, uint32_t ids);
  */
 void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t at, size_t count);
 /* Another cell, of an empty table or one that was made by this alone: nobody can look for it by
- * what it is of. There is room. */
+ * what it is of. There is room. It has the number's place where there is room for places. */
 void celltable_append(struct celltable *table, const struct cellid *id, uint32_t number,
 		      uint64_t count);
 void celltable_clear(struct celltable *table);
@@ -66,6 +66,8 @@ int celltable_copy(struct celltable *table, const struct celltable *from);
 /* Places of all cells, valid until the table changes; what nobody wrote is zero. NULL: no memory.
  */
 struct cell_place *celltable_places(struct celltable *table);
+/* Room for the places of all cells that there is room for, as far as there is memory. */
+void celltable_reserve_places(struct celltable *table);
 /* The cell is of no samples any more, and its ids may come to mean something else. */
 void celltable_displace(struct celltable *table, const struct cell *cell);
 /*

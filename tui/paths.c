@@ -13,7 +13,6 @@
 void paths_clear(struct paths *paths)
 {
 	free(paths->nodes);
-	free(paths->links);
 	free(paths->ends);
 	free(paths->pairs);
 	free(paths->seen);
@@ -59,11 +58,9 @@ static int root_make(struct paths *paths)
 		return 0;
 	if (!paths->nodes)
 		paths->nodes = malloc(NODES_MIN * sizeof(*paths->nodes));
-	if (!paths->links)
-		paths->links = calloc(NODES_MIN, sizeof(*paths->links));
-	if (!paths->nodes || !paths->links)
+	if (!paths->nodes)
 		return -ENOMEM;
-	paths->room = paths->links_room = NODES_MIN;
+	paths->room = NODES_MIN;
 	paths->nodes[0] = (struct paths_node){.func = INT32_MAX};
 	paths->count = 1;
 	return 0;
@@ -71,7 +68,7 @@ static int root_make(struct paths *paths)
 
 static int node_new(struct paths *paths, uint32_t parent, uint32_t func, uint32_t hash, bool again)
 {
-	void *nodes = paths->nodes, *links = paths->links;
+	void *nodes = paths->nodes;
 
 	if (paths->count >= PATHS_NODES_MAX)
 		return -E2BIG;
@@ -79,11 +76,6 @@ static int node_new(struct paths *paths, uint32_t parent, uint32_t func, uint32_
 	    reserve(&nodes, paths->count, &paths->room, sizeof(*paths->nodes)))
 		return -ENOMEM;
 	paths->nodes = nodes;
-	if (reserve(&links, paths->count, &paths->links_room, sizeof(*paths->links)))
-		return -ENOMEM;
-	paths->links = links;
-	paths->links[paths->count] = (struct paths_link){.next = paths->links[parent].first_child};
-	paths->links[parent].first_child = paths->count;
 	paths->nodes[paths->count] = (struct paths_node){parent, func & INT32_MAX, again};
 	idtable_add(&paths->children, hash, paths->count++);
 	return 0;

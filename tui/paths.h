@@ -16,7 +16,7 @@
 
 #include "tui/idtable.h"
 
-/* Of one tree; 32 to 56 bytes each. */
+/* Of one tree; 24 to 44 bytes each. */
 #define PATHS_NODES_MAX (1u << 19)
 
 struct profile;
@@ -27,11 +27,6 @@ struct paths_node {
 	uint32_t again : 1; /* the function is further up, too */
 };
 
-struct paths_link { /* for who goes down from a node; 0: none */
-	uint32_t first_child;
-	uint32_t next; /* sibling */
-};
-
 struct paths_pair { /* a user stack and a kernel stack, by their walks */
 	uint32_t outer, inner;
 	uint32_t node;
@@ -40,8 +35,7 @@ struct paths_pair { /* a user stack and a kernel stack, by their walks */
 struct paths {
 	bool callers;		  /* from the innermost frame out */
 	struct paths_node *nodes; /* 0 is the root */
-	struct paths_link *links; /* by node */
-	uint32_t count, room, links_room;
+	uint32_t count, room;
 	struct idtable children; /* by parent and function */
 	uint32_t *ends; /* by walk: the node where the stack ends when it is outermost; 0: not
 			   known */

@@ -54,6 +54,7 @@ void profile_free(struct profile *p)
 		free(p->scratch->marks);
 		free(p->scratch->funcs);
 		free(p->scratch->sums);
+		free(p->scratch->links);
 		paths_clear(&p->scratch->paths[0]);
 		paths_clear(&p->scratch->paths[1]);
 	}

@@ -143,6 +143,12 @@ struct path_sum {
 	uint64_t total;
 };
 
+/* For who goes down from a node that has samples, to children that have, too; 0: none. */
+struct path_link {
+	uint32_t first_child;
+	uint32_t next; /* sibling */
+};
+
 /* Memory that queries use again and again; guarded by the lock like everything else. */
 struct scratch {
 	struct func_mark *marks; /* by func id */
@@ -156,6 +162,7 @@ struct scratch {
 	struct paths paths[2];	  /* from the outermost frame in, and by callers */
 	uint32_t walks;		  /* numbers that were given */
 	uint32_t stamp;		  /* changes when what is known of cells does not hold any more */
+	uint32_t trees[2];	  /* number of each tree of paths, for the ends of cells in it */
 	struct cell_place *place; /* of the cell that a question is at; NULL: it has none */
 	const struct cell *cell;  /* which has a place */
 	/* In this slice: the tree was forgotten, and has not enough room for one question. */
@@ -165,6 +172,8 @@ struct scratch {
 	uint32_t made;		 /* nodes, in this portion */
 	struct path_sum *sums;
 	uint32_t nsums;
+	struct path_link *links; /* of that question, by node, where somebody goes down */
+	uint32_t nlinks;
 };
 
 struct profile {
@@ -297,7 +306,7 @@ void profile_lines_free(struct profile *p);
 /* How many slices, from that age on, make up the sliding window's time; at least 1 if any. */
 size_t profile_span(const struct profile *p, size_t age);
 
-/* What is known of cells does not hold any more: frames of a stack changed, or nodes went. */
+/* What is known of cells does not hold any more: frames of a stack changed. */
 static inline void scratch_stamp(struct scratch *scratch)
 {
 	scratch->stamp += scratch->stamp + 1 ? 1 : 2;

@@ -12,6 +12,7 @@
 #include "tui/query_priv.h"
 
 #define STACKS_AHEAD 8 /* cells */
+#define PLACES_AHEAD 12
 #define LEAF_MAX     ((1u << 30) - 1)
 
 static int slice_each(const struct slice *slice, uint32_t proc, cell_fn fn, void *arg)
@@ -95,6 +96,16 @@ static void expect_stack(const struct profile *p, const struct celltable *table,
 		prefetch_read(stack_at(p, table->cells[at + STACKS_AHEAD].ustack));
 }
 
+/* Nor for what is known of cells by their numbers, where nobody asked for it yet. */
+static void expect_place(const struct profile *p, const struct celltable *table,
+			 const struct cell_place *places, size_t at)
+{
+	size_t then = at + PLACES_AHEAD;
+
+	if (then < table->count && places[then].stamp != p->scratch->stamp)
+		query_expect_id(p, table->cells[then].id);
+}
+
 static int table_each(const struct profile *p, struct celltable *table, uint32_t proc, cell_fn fn,
 		      void *arg)
 {
@@ -107,6 +118,8 @@ static int table_each(const struct profile *p, struct celltable *table, uint32_t
 		int err;
 
 		expect_stack(p, table, i);
+		if (places)
+			expect_place(p, table, places, i);
 		if (!from->count || (proc != QUERY_ALL && from->proc != proc))
 			continue;
 		p->scratch->place = places ? &places[i] : NULL;
@@ -117,6 +130,15 @@ static int table_each(const struct profile *p, struct celltable *table, uint32_t
 			return err;
 	}
 	return 0;
+}
+
+struct celltable *query_table(const struct profile *p, const struct query *q)
+{
+	size_t newest, n;
+
+	if (q->weigh == WEIGH_LAST || (query_apart(q) && query_slices_of(p, q->weigh, &newest, &n)))
+		return NULL;
+	return table_of(p, q->weigh);
 }
 
 int query_raw(const struct profile *p, const struct query *q, cell_fn fn, void *arg)

@@ -8,10 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tui/prefetch.h"
 #include "tui/query_priv.h"
 
 #define ONE	     65536.0
 #define WEIGHT_LEAST 0.001
+#define AHEAD	     12 /* cells */
 
 static double weight_of(const struct profile *p, double age)
 {
@@ -53,7 +55,7 @@ static void add_slices(const struct profile *p, struct weights *w)
 	}
 }
 
-/* Whole samples. */
+/* Whole samples. What is known of cells comes along, since their numbers lie everywhere. */
 static void fill_table(const struct profile *p, const struct weights *w, struct celltable *table)
 {
 	uint64_t carry = 0;
@@ -61,6 +63,10 @@ static void fill_table(const struct profile *p, const struct weights *w, struct 
 	for (uint32_t i = 0; i < w->count; i++) {
 		uint32_t id = w->met[i];
 
+		if (i + AHEAD < w->count) {
+			prefetch_read(&p->ids.at[w->met[i + AHEAD]]);
+			prefetch_read(&w->sum[w->met[i + AHEAD]]);
+		}
 		carry += w->sum[id];
 		celltable_append(table, &p->ids.at[id], id, carry >> 16);
 		carry &= 0xffff;
@@ -82,6 +88,8 @@ struct celltable *query_decayed(const struct profile *p)
 		add_slices(p, &w);
 		made = !celltable_reserve(table, w.count);
 	}
+	if (made && p->keep_ns)
+		celltable_reserve_places(table);
 	if (made)
 		fill_table(p, &w, table);
 	free(w.sum);

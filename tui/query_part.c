@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/prefetch.h"
 #include "tui/query_priv.h"
 #include "tui/query_split.h"
 
@@ -32,6 +33,7 @@ struct tree_part {
 	const struct query *q;
 	const struct paths *paths;
 	const struct path_sum *sums, *base; /* base: NULL, or of the baseline */
+	const struct path_link *links;	    /* of the nodes that have samples in one of these */
 	struct split *split;		    /* instead of these, where paths are not kept */
 	bool callers;
 	struct tree tree;
@@ -94,15 +96,16 @@ static int child_add(struct tree_part *part, uint32_t node)
 /* The children of a node of the paths; those that are hidden are part of their parent. */
 static int look_below(struct tree_part *part, uint32_t node)
 {
-	const struct paths_link *links = part->paths->links;
+	const struct paths_node *nodes = part->paths->nodes;
 	int err = 0;
 
-	for (uint32_t c = links[node].first_child; c && !err; c = links[c].next) {
-		if (!part->sums[c].total && !(part->base && part->base[c].total))
-			continue;
-		err = query_shows(part->p, part->q, part->paths->nodes[c].func)
-			      ? child_add(part, c)
-			      : around_add(part, c);
+	for (uint32_t c = part->links[node].first_child, next; c && !err; c = next) {
+		next = part->links[c].next;
+		prefetch_read(&nodes[next]);
+		prefetch_read(&part->sums[next]);
+		prefetch_read(&func_at(part->p, nodes[c].func)->hash);
+		err = query_shows(part->p, part->q, nodes[c].func) ? child_add(part, c)
+								   : around_add(part, c);
 	}
 	return err;
 }
@@ -175,7 +178,7 @@ static bool is_inside(const struct tree_part *part, uint32_t node)
  * nobody bounds how deep they are. */
 static uint64_t own_samples(const struct tree_part *part, uint32_t top)
 {
-	const struct paths_link *links = part->paths->links;
+	const struct path_link *links = part->links;
 	uint64_t sum = part->sums[top].self;
 	uint32_t at = top, next;
 
@@ -441,6 +444,8 @@ static int part_by_paths(struct tree_part *part)
 {
 	struct tree_node *root = part->tree.nodes;
 
+	if (query_path_links(part->p, part->paths, part->base, &part->links))
+		return -ENOMEM;
 	root->self = own_samples(part, 0);
 	root->total = part->sums[0].total;
 	root->before = part->base ? part->base[0].total : 0;

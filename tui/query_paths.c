@@ -14,10 +14,14 @@
 #include "tui/query_priv.h"
 
 #define WALKS_MAX	(2 * PATHS_NODES_MAX)
-#define FRAMES_OF_STACK 16   /* about */
-#define FUNCS_AHEAD	12   /* nodes */
-#define PORTION		4096 /* cells that are looked at ahead under one lock, ... */
-#define PORTION_NODES	8192 /* ... or nodes that are made */
+#define FRAMES_OF_STACK 16 /* about */
+#define CELLS_AHEAD	12
+#define TREES_TOLD	(1u << 12) /* of place_end.tree */
+#define PLACE_NODES	(1u << 20) /* of place_end.node */
+#define PORTION		4096	   /* cells that are looked at ahead under one lock, ... */
+#define PORTION_NODES	8192	   /* ... or nodes that are made */
+
+_Static_assert(PATHS_NODES_MAX <= PLACE_NODES, "a place has room for each node");
 
 /* --- walks ----------------------------------------------------------------------------------- */
 
@@ -43,11 +47,22 @@ static struct paths *paths_of(const struct profile *p, bool callers)
 	return paths;
 }
 
+/* Ends in the other tree, and what else is known of cells, still hold. */
 static void forget(struct scratch *scratch, bool callers)
 {
 	paths_clear(&scratch->paths[callers]);
 	scratch->forgot[callers] = true;
-	scratch_stamp(scratch);
+	scratch->prepared = 0;
+	scratch->trees[callers] = (scratch->trees[callers] + 1) % TREES_TOLD;
+	if (!scratch->trees[callers])
+		scratch_stamp(scratch);
+}
+
+static void end_keep(const struct scratch *scratch, struct cell_place *place, bool callers,
+		     uint32_t node)
+{
+	place->ends[callers].node = node % PLACE_NODES;
+	place->ends[callers].tree = scratch->trees[callers] % TREES_TOLD;
 }
 
 void query_paths_renew(struct profile *p)
@@ -85,10 +100,16 @@ static bool prepare_cell(struct profile *p, struct celltable *table, size_t at, 
 {
 	const struct cell *cell = &table->cells[at];
 	struct scratch *scratch = p->scratch;
-	struct cell_place *place = NULL;
+	struct cell_place *place = NULL, *known = NULL;
 
-	if (cell->count && at < table->nplaces) {
-		scratch->place = &table->places[at];
+	/* Nobody may look at the totals, which have no places then, but many of their cells are
+	 * those of slices. */
+	if (at < table->nplaces)
+		known = &table->places[at];
+	else if (query_has_id(p, cell))
+		known = &p->ids.at[cell->id].place;
+	if (cell->count && known) {
+		scratch->place = known;
 		scratch->cell = cell;
 		place = query_place(p, &all);
 		see_cell(p, cell);
@@ -96,25 +117,25 @@ static bool prepare_cell(struct profile *p, struct celltable *table, size_t at, 
 	}
 	for (int callers = 0; callers < 2 && cell->count; callers++) {
 		struct paths *paths = paths_of(p, callers);
-		uint32_t before = paths->count, node = place ? place->ends[callers] : 0;
+		uint32_t before = paths->count;
+		uint32_t node = place ? query_end_known(scratch, place, callers) : 0;
 		int err = 0;
 
 		if (!node && !scratch->too_many[callers] &&
 		    (recent || before < PATHS_NODES_MAX / 2))
 			err = end_of_cell(p, paths, cell->ustack, cell->kstack, &node);
 		if (place && !err)
-			place->ends[callers] = node;
+			end_keep(scratch, place, callers, node);
 		if (err) {
 			/* The second time in a slice they are too many, not too old. */
 			scratch->too_many[callers] = scratch->forgot[callers];
 			forget(scratch, callers);
-			scratch->prepared = 0;
 			return false;
 		}
 		scratch->made += paths->count - before;
 	}
 	/* For all sums that have such cells. */
-	if (place && query_has_id(p, cell))
+	if (place && at < table->nplaces && query_has_id(p, cell))
 		p->ids.at[cell->id].place = *place;
 	return scratch->made < PORTION_NODES;
 }
@@ -185,18 +206,31 @@ static int sums_reserve(struct weigher *w, uint32_t node)
 	return 0;
 }
 
-/* The end of the cell that the question is at. */
-static int end_of_this(const struct profile *p, const struct query *q, struct paths *paths,
-		       const struct profile_cell *cell, uint32_t *node)
+/* What is known of the cell that is visited by its number: there may be a tree since its place was
+ * filled. */
+static uint32_t end_by_id(const struct profile *p, bool callers)
 {
+	const struct cell *cell = p->scratch->cell;
+
+	return query_has_id(p, cell)
+		       ? query_end_known(p->scratch, &p->ids.at[cell->id].place, callers)
+		       : 0;
+}
+
+int query_path_end(const struct profile *p, const struct query *q, bool callers,
+		   const struct profile_cell *cell, uint32_t *node)
+{
+	struct paths *paths = paths_of(p, callers);
 	struct cell_place *place = query_place(p, q);
 	int err = 0;
 
-	*node = place ? place->ends[paths->callers] : 0;
+	*node = place ? query_end_known(p->scratch, place, paths->callers) : 0;
+	if (!*node && place)
+		*node = end_by_id(p, paths->callers);
 	if (!*node)
 		err = end_of_cell(p, paths, cell->ustack, cell->kstack, node);
 	if (!err && place)
-		place->ends[paths->callers] = *node;
+		end_keep(p->scratch, place, paths->callers, *node);
 	return err;
 }
 
@@ -204,13 +238,69 @@ static int weigh_cell(const struct profile_cell *cell, void *arg)
 {
 	struct weigher *w = arg;
 	uint32_t node;
-	int err = end_of_this(w->p, w->q, w->paths, cell, &node);
+	int err = query_path_end(w->p, w->q, w->paths->callers, cell, &node);
 
 	if (!err)
 		err = sums_reserve(w, node);
 	if (!err)
 		(*w->sums)[node].self += cell->count;
 	return err;
+}
+
+/* What cells that come soon need: sums lie everywhere, as does what is known by their numbers. */
+static void expect_sum(const struct weigher *w, const struct celltable *table,
+		       const struct cell_place *places, size_t at)
+{
+	const struct profile *p = w->p;
+	const struct cell *cell;
+	uint32_t node;
+
+	if (at + CELLS_AHEAD >= table->count)
+		return;
+	cell = &table->cells[at + CELLS_AHEAD];
+	node = query_end_known(p->scratch, &places[at + CELLS_AHEAD], w->paths->callers);
+	if (node && node < *w->room)
+		prefetch_write(&(*w->sums)[node]);
+	else if (cell->count)
+		query_expect_id(p, cell->id);
+}
+
+/* The same as weigh_cell for each cell of a table, of which none is left out or has hidden frames.
+ */
+static int weigh_table(struct weigher *w, struct celltable *table, struct cell_place *places)
+{
+	struct scratch *scratch = w->p->scratch;
+	int err = sums_reserve(w, w->paths->count);
+
+	for (size_t i = 0; i < table->count && !err; i++) {
+		const struct cell *from = &table->cells[i];
+		uint32_t node = query_end_known(scratch, &places[i], w->paths->callers);
+
+		expect_sum(w, table, places, i);
+		if (!from->count)
+			continue;
+		if (node) {
+			(*w->sums)[node].self += from->count;
+		} else {
+			struct profile_cell cell = {from->proc,	  0,	       from->ustack,
+						    from->kstack, from->count, 0};
+
+			scratch->place = &places[i];
+			scratch->cell = from;
+			err = weigh_cell(&cell, w);
+			scratch->place = NULL;
+		}
+	}
+	return err;
+}
+
+static int weigh_cells(struct weigher *w, const struct query *q)
+{
+	bool plain = query_takes_all(q) && !q->hide_kernel && q->proc == QUERY_ALL;
+	struct celltable *table = plain ? query_table(w->p, q) : NULL;
+	struct cell_place *places = table ? celltable_places(table) : NULL;
+
+	return places ? weigh_table(w, table, places) : query_cells(w->p, q, weigh_cell, w);
 }
 
 static void sum_up(const struct paths *paths, struct path_sum *sums)
@@ -257,7 +347,7 @@ static int weigh_once(struct weigher *w)
 		q.filter = &rest;
 	if (*w->room)
 		memset(*w->sums, 0, *w->room * sizeof(**w->sums));
-	err = query_cells(w->p, &q, weigh_cell, w);
+	err = weigh_cells(w, &q);
 	if (!err)
 		err = sums_reserve(w, w->paths->count);
 	if (!err && filter && filter->funcs)
@@ -356,272 +446,30 @@ int query_path_weigh(const struct profile *p, const struct query *q, bool caller
 	return err;
 }
 
-/* --- a tree ---------------------------------------------------------------------------------- */
-
-#define MARK_SHOWN 1 /* the node has room in the answer */
-#define MARK_MIXED 2 /* it has children of its own and those of inlined calls in it */
-#define MARK_KEPT  4 /* it has samples, and is not too far below the rows */
-#define MARK_EDGE  8 /* it has samples and is not kept, but its parent is */
-
-struct shape {
-	const struct profile *p;
-	const struct query *q;
-	struct paths *paths;
-	const struct path_sum *sums; /* by node of the paths, as all that is not of the answer */
-	struct path_sum *base;	     /* of the baseline; NULL: none */
-	uint32_t nbase;
-	uint8_t *marks;
-	uint32_t *outer; /* where inlined calls are hidden: the node itself, or the first around it
-			    that is none; else NULL */
-	uint32_t *shown; /* the node in the answer that stands for it */
-	struct idtable merged; /* nodes in the answer whose parent is mixed */
-	struct shape_cell {
-		uint64_t count;
-		uint32_t node;
-	} * cells;
-	size_t ncells;
-	bool crowded;  /* there is not room for all */
-	double least;  /* nodes of fewer samples have no children */
-	uint64_t most; /* of its own, of a node that is not kept */
-	struct tree_node *nodes;
-	uint32_t count, room;
-};
-
-static bool has_samples(const struct shape *s, uint32_t node)
+int query_path_links(const struct profile *p, const struct paths *paths,
+		     const struct path_sum *base, const struct path_link **to)
 {
-	return s->sums[node].total || (s->base && s->base[node].total);
-}
+	struct scratch *scratch = p->scratch;
+	const struct path_sum *sums = scratch->sums;
+	struct path_link *links = scratch->links;
 
-static bool is_hidden(const struct shape *s, uint32_t node)
-{
-	return s->outer && s->outer[node] != node;
-}
-
-/* Of the nodes that come soon: their functions lie everywhere. */
-static void expect_func(const struct shape *s, uint32_t node)
-{
-	if (node + FUNCS_AHEAD < s->paths->count)
-		prefetch_read(&func_at(s->p, s->paths->nodes[node + FUNCS_AHEAD].func)->hash);
-}
-
-/* What is inlined where. What is below a mixed node may be there twice, too. */
-static void see_inlined(struct shape *s)
-{
-	const struct paths_node *nodes = s->paths->nodes;
-
-	for (uint32_t i = 1; i < s->paths->count; i++) {
-		bool shown = has_samples(s, i) && query_shows(s->p, s->q, nodes[i].func);
-
-		expect_func(s, i);
-		s->outer[i] = shown ? i : s->outer[nodes[i].parent];
-		if (!shown && has_samples(s, i))
-			s->marks[s->outer[i]] |= MARK_MIXED;
-	}
-	for (uint32_t i = 1; i < s->paths->count; i++)
-		s->marks[i] |= s->marks[s->outer[nodes[i].parent]] & MARK_MIXED;
-}
-
-/* What is below a node that other calls are merged into may be more than it seems. */
-static bool has_children(const struct shape *s, uint32_t node)
-{
-	uint32_t outer = s->outer ? s->outer[node] : node;
-
-	return !outer || (double)s->sums[outer].total + 1 > s->least ||
-	       s->marks[outer] & MARK_MIXED;
-}
-
-/* Which nodes are kept; returns how many are to be shown if there is room for all. */
-static uint32_t shape_keep(struct shape *s)
-{
-	const struct paths_node *nodes = s->paths->nodes;
-	uint32_t n = 1;
-
-	s->marks[0] |= MARK_KEPT;
-	for (uint32_t i = 1; i < s->paths->count; i++) {
-		if (!has_samples(s, i))
-			continue;
-		if (s->marks[nodes[i].parent] & MARK_KEPT) {
-			bool kept = has_children(s, nodes[i].parent);
-
-			s->marks[i] |= kept ? MARK_KEPT : MARK_EDGE;
-			n += kept && !is_hidden(s, i);
-		}
-		if (!(s->marks[i] & MARK_KEPT) && s->sums[i].self > s->most)
-			s->most = s->sums[i].self;
-	}
-	return n;
-}
-
-/* The path to the node gets room from the root on, as far as there is. */
-static void mark_path(struct shape *s, uint32_t node, uint32_t *left)
-{
-	const struct paths_node *nodes = s->paths->nodes;
-	uint32_t more = 0;
-
-	for (uint32_t at = node; at && !(s->marks[at] & MARK_SHOWN); at = nodes[at].parent)
-		more += !is_hidden(s, at);
-	for (; more > *left; node = nodes[node].parent)
-		more -= !is_hidden(s, node);
-	*left -= more;
-	for (; node && !(s->marks[node] & MARK_SHOWN); node = nodes[node].parent)
-		s->marks[node] |= MARK_SHOWN;
-}
-
-static int copy_end(const struct profile_cell *cell, void *arg)
-{
-	struct shape *s = arg;
-	struct shape_cell *to = &s->cells[s->ncells++];
-
-	to->count = cell->count;
-	return end_of_this(s->p, s->q, s->paths, cell, &to->node);
-}
-
-static int by_count(const void *a, const void *b)
-{
-	const struct shape_cell *x = a, *y = b;
-
-	return (x->count < y->count) - (x->count > y->count);
-}
-
-/* There is not room for all: the most frequent first, so that rare paths go without. */
-static int mark_most(struct shape *s, const struct query *q, bool sorted, uint32_t *left)
-{
-	int err;
-
-	free(s->cells);
-	s->ncells = 0;
-	s->cells = malloc((query_cell_count(s->p, q) + 1) * sizeof(*s->cells));
-	if (!s->cells)
-		return -ENOMEM;
-	err = query_cells(s->p, q, copy_end, s);
-	if (!err && sorted)
-		qsort(s->cells, s->ncells, sizeof(*s->cells), by_count);
-	for (size_t i = 0; i < s->ncells && !err && *left; i++)
-		mark_path(s, s->cells[i].node, left);
-	return err;
-}
-
-static int shape_mark(struct shape *s)
-{
-	uint32_t n, left = QUERY_TREE_MAX - 1;
-	int err;
-
-	if (s->outer)
-		see_inlined(s);
-	n = shape_keep(s);
-	s->crowded = n > QUERY_TREE_MAX;
-	s->room = s->crowded ? QUERY_TREE_MAX : n;
-	if (!s->crowded)
-		return 0;
-	err = mark_most(s, s->q, true, &left);
-	if (!err && s->base) {
-		struct query baseline = query_of_baseline(s->q);
-
-		err = mark_most(s, &baseline, false, &left);
-	}
-	return err;
-}
-
-static uint32_t add_node(struct shape *s, uint32_t parent, uint32_t func)
-{
-	s->nodes[s->count] = (struct tree_node){
-		.func = func,
-		.parent = parent,
-		.path = idtable_mix(s->nodes[parent].path, func_at(s->p, func)->hash),
-	};
-	return s->count++;
-}
-
-/* A child of a node that other calls are inlined into may be there already. */
-static uint32_t merge_node(struct shape *s, uint32_t parent, uint32_t func)
-{
-	uint32_t hash = (uint32_t)idtable_mix(parent, func), id;
-
-	for (uint32_t at = hash; (id = idtable_next(&s->merged, hash, &at)) != IDTABLE_NONE;)
-		if (s->nodes[id].parent == parent && s->nodes[id].func == func)
-			return id;
-	if (idtable_reserve(&s->merged, (size_t)s->merged.used + 1))
-		return IDTABLE_NONE;
-	idtable_add(&s->merged, hash, s->count);
-	return add_node(s, parent, func);
-}
-
-static int shape_flatten(struct shape *s)
-{
-	s->nodes[0] = (struct tree_node){.func = UINT32_MAX};
-	s->count = 1;
-	s->shown[0] = 0;
-	for (uint32_t i = 0; i < s->paths->count; i++) {
-		const struct paths_node *node = &s->paths->nodes[i];
-		uint32_t at;
-
-		expect_func(s, i);
-		if (!(s->marks[i] & (MARK_KEPT | MARK_EDGE)))
-			continue;
-		at = i ? s->shown[node->parent] : 0;
-		if (s->marks[i] & MARK_EDGE) {
-			s->nodes[at].total += s->sums[i].total;
-			s->nodes[at].before += s->base ? s->base[i].total : 0;
-			continue;
-		}
-		if (i && (!s->crowded || s->marks[i] & MARK_SHOWN) && !is_hidden(s, i))
-			at = s->outer && s->marks[s->outer[node->parent]] & MARK_MIXED
-				     ? merge_node(s, at, node->func)
-				     : add_node(s, at, node->func);
-		if (at == IDTABLE_NONE)
+	if (paths->count > scratch->nlinks) {
+		links = reallocarray(links, paths->room, sizeof(*links));
+		if (!links)
 			return -ENOMEM;
-		s->shown[i] = at;
-		s->nodes[at].self += s->sums[i].self;
-		if (s->base)
-			s->nodes[at].before += s->base[i].self;
+		scratch->links = links;
+		scratch->nlinks = paths->room;
 	}
+	links[0] = (struct path_link){0};
+	/* Who has samples has a parent who has. */
+	for (uint32_t i = 1; i < paths->count; i++) {
+		struct path_link *parent = &links[paths->nodes[i].parent];
+
+		if (!sums[i].total && !(base && base[i].total))
+			continue;
+		links[i] = (struct path_link){.next = parent->first_child};
+		parent->first_child = i;
+	}
+	*to = links;
 	return 0;
-}
-
-static int shape_make(struct shape *s)
-{
-	/* Without any path there is the root of the answer all the same. */
-	uint32_t n = s->paths->count ? s->paths->count : 1;
-	int err;
-
-	s->marks = calloc(n, sizeof(*s->marks));
-	s->shown = malloc(n * sizeof(*s->shown));
-	if (s->q->hide_inline)
-		s->outer = calloc(n, sizeof(*s->outer));
-	if (!s->marks || !s->shown || (s->q->hide_inline && !s->outer))
-		return -ENOMEM;
-	err = shape_mark(s);
-	if (err)
-		return err;
-	s->nodes = malloc(s->room * sizeof(*s->nodes));
-	return s->nodes ? shape_flatten(s) : -ENOMEM;
-}
-
-int query_tree_by_paths(const struct profile *p, const struct query *q, bool callers, double least,
-			struct tree *out, uint64_t *most)
-{
-	struct shape s = {.p = p, .q = q, .least = least};
-	int err;
-
-	*out = (struct tree){0};
-	s.paths = paths_of(p, callers);
-	err = weigh_anew(p, q, s.paths, &s.base, &s.nbase);
-	s.sums = p->scratch->sums;
-	if (!err)
-		err = shape_make(&s);
-	if (!err)
-		err = query_tree_link(s.nodes, s.count);
-	if (!err) {
-		*out = (struct tree){s.nodes, s.count};
-		*most = s.most;
-		s.nodes = NULL;
-	}
-	free(s.base);
-	free(s.marks);
-	free(s.outer);
-	free(s.shown);
-	free(s.cells);
-	free(s.nodes);
-	idtable_free(&s.merged);
-	return err;
 }

@@ -4,6 +4,7 @@
 
 /* What the queries share: walking cells, and the end of a cell. For query*.c only. */
 
+#include "tui/prefetch.h"
 #include "tui/profile_priv.h"
 #include "tui/query.h"
 
@@ -15,10 +16,15 @@ static inline bool query_apart(const struct query *q)
 	return q->threads || q->cpus;
 }
 
+static inline bool query_lets_all(const struct sieve *s)
+{
+	return !s || (!s->procs && !s->tid && !s->cpus && !s->funcs);
+}
+
 /* Nobody's cell, of the query's process, is left out. */
 static inline bool query_takes_all(const struct query *q)
 {
-	return !q->whose && !q->filter && !q->hide_user;
+	return query_lets_all(q->whose) && query_lets_all(q->filter) && !q->hide_user;
 }
 
 /* The cells of the query's weighing and process as they are, nothing hidden or left out. */
@@ -31,6 +37,8 @@ bool query_prior(const struct profile *p, const struct query *q, cell_fn fn, voi
 /* The sieve lets the cell, frames hidden as by query_take, pass; NULL lets every one. */
 bool query_passes(const struct profile *p, const struct query *q, const struct sieve *s,
 		  const struct profile_cell *cell);
+/* The sum that query_raw goes over; NULL: it is made of slices, or no memory. */
+struct celltable *query_table(const struct profile *p, const struct query *q);
 /* Applies process, hiding, whose and filter; false: the cell is not part of the answer. */
 bool query_take(const struct profile *p, const struct query *q, struct profile_cell *cell);
 /* An upper limit of the cells that query_raw visits. */
@@ -97,16 +105,43 @@ int query_path_sums(const struct profile *p, const struct query *q, const struct
 int query_path_weigh(const struct profile *p, const struct query *q, bool callers,
 		     const struct paths **paths, const struct path_sum **sums,
 		     struct path_sum **base);
+/*
+ * Children of those nodes that have samples in the sums that were made last, or in the baseline's;
+ * valid until the next question. Most of the nodes that are kept are of stacks that are long gone,
+ * so a list of all children would be waited for again and again. -ENOMEM.
+ */
+int query_path_links(const struct profile *p, const struct paths *paths,
+		     const struct path_sum *base, const struct path_link **links);
+/* The end of the cell that the question is at. -E2BIG, -ENOMEM. */
+int query_path_end(const struct profile *p, const struct query *q, bool callers,
+		   const struct profile_cell *cell, uint32_t *node);
 /* As query_rows, node by node from the root (query_part.c), where there is a screen. -E2BIG: there
  * are too many rows. */
 int query_rows_in_part(const struct profile *p, const struct query *q, bool callers, double least,
 		       struct tree *out, uint64_t *most);
-/* As query_rows. */
+/* As query_rows, from the same sums (query_shape.c). */
 int query_tree_by_paths(const struct profile *p, const struct query *q, bool callers, double least,
 			struct tree *out, uint64_t *most);
 
 /* Its number is still that of the cell, since slices have such cells. */
 bool query_has_id(const struct profile *p, const struct cell *cell);
+/* The node that is known for the end of a cell with that place; 0: none. */
+static inline uint32_t query_end_known(const struct scratch *scratch,
+				       const struct cell_place *place, bool callers)
+{
+	const struct place_end *end = &place->ends[callers];
+
+	return place->stamp == scratch->stamp && end->tree == scratch->trees[callers] ? end->node
+										      : 0;
+}
+/* What is known by the number is going to be asked for. It may lie in two cache lines. */
+static inline void query_expect_id(const struct profile *p, uint32_t id)
+{
+	if (id >= p->ids.count)
+		return;
+	prefetch_read(&p->ids.at[id]);
+	prefetch_read((const char *)&p->ids.at[id + 1] - 1);
+}
 /* What is known of the cell that is visited, whose stacks are not hidden; NULL: it has no place. */
 struct cell_place *query_place(const struct profile *p, const struct query *q);
 /* The frame is shown. */
