@@ -174,6 +174,13 @@ struct scratch {
 	uint32_t nsums;
 	struct path_link *links; /* of that question, by node, where somebody goes down */
 	uint32_t nlinks;
+	/* While a question goes over cells: what sieves say of functions, by node of the tree from
+	 * the outermost frame in (query_sieve.c). */
+	struct sieved {
+		const struct sieve *sieve;
+		bool *has;
+		uint32_t count;
+	} sieved[2];
 };
 
 struct profile {

@@ -188,8 +188,12 @@ int query_cells(const struct profile *p, const struct query *q,
 		int (*fn)(const struct profile_cell *cell, void *arg), void *arg)
 {
 	struct taker taker = {p, q, fn, arg};
+	bool judged = query_sieves_begin(p, q);
+	int err = query_raw(p, q, take_cell, &taker);
 
-	return query_raw(p, q, take_cell, &taker);
+	if (judged)
+		query_sieves_end(p);
+	return err;
 }
 
 int query_slice(const struct profile *p, const struct query *q, const struct slice *slice,

@@ -188,6 +188,7 @@ int query_funcs(const struct profile *p, const struct query *q, struct func_row 
 		size_t *count)
 {
 	struct flat flat = {.p = p, .q = q, .scratch = p->scratch};
+	bool judged;
 	int err;
 
 	*rows = NULL;
@@ -197,7 +198,10 @@ int query_funcs(const struct profile *p, const struct query *q, struct func_row 
 	err = flat_cells(&flat);
 	if (err)
 		return err;
+	judged = query_sieves_begin(p, q);
 	flat_before(&flat, q);
+	if (judged)
+		query_sieves_end(p);
 
 	*rows = malloc((flat.scratch->nfuncs + 1) * sizeof(**rows));
 	if (!*rows)

@@ -316,23 +316,13 @@ static void sum_up(const struct paths *paths, struct path_sum *sums)
  * and not in each cell. */
 static int sieve_paths(const struct weigher *w, const struct sieve *sieve)
 {
-	const struct paths_node *nodes = w->paths->nodes;
-	bool *has = calloc((size_t)w->paths->count + 1, sizeof(*has));
+	bool *has = query_sieve_nodes(w->p, w->q, sieve, w->paths);
 
-	if (!has)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < w->paths->count; i++) {
-		uint32_t func = nodes[i].func;
-
-		if (i)
-			has[i] = has[nodes[i].parent] ||
-				 (func < sieve->nfuncs && sieve->funcs[func] &&
-				  query_shows(w->p, w->q, func));
+	for (uint32_t i = 0; has && i < w->paths->count; i++)
 		if (has[i] == sieve->without)
 			(*w->sums)[i].self = 0;
-	}
 	free(has);
-	return 0;
+	return has ? 0 : -ENOMEM;
 }
 
 static int weigh_once(struct weigher *w)

@@ -39,6 +39,17 @@ bool query_passes(const struct profile *p, const struct query *q, const struct s
 		  const struct profile_cell *cell);
 /* The sum that query_raw goes over; NULL: it is made of slices, or no memory. */
 struct celltable *query_table(const struct profile *p, const struct query *q);
+/*
+ * Around a question that goes over the cells of a sum: functions are judged by paths, once each,
+ * and not in the stacks of each cell, which lie everywhere. False: that is not worth it, somebody
+ * has begun already, or there is no memory; nothing ends then.
+ */
+bool query_sieves_begin(const struct profile *p, const struct query *q);
+void query_sieves_end(const struct profile *p);
+/* By node: one of the sieve's functions is there or further up, and shown. To be freed; NULL: no
+ * memory. */
+bool *query_sieve_nodes(const struct profile *p, const struct query *q, const struct sieve *sieve,
+			const struct paths *paths);
 /* Applies process, hiding, whose and filter; false: the cell is not part of the answer. */
 bool query_take(const struct profile *p, const struct query *q, struct profile_cell *cell);
 /* An upper limit of the cells that query_raw visits. */

@@ -249,6 +249,7 @@ int query_procs(const struct profile *p, const struct query *q, struct proc_row 
 	size_t nprocs = p->procs.count;
 	struct proclist list = {.p = p, .q = q};
 	int err = -ENOMEM;
+	bool judged;
 
 	*rows = NULL;
 	*count = 0;
@@ -260,7 +261,10 @@ int query_procs(const struct profile *p, const struct query *q, struct proc_row 
 	if (!list.row_of || !list.rows || !list.leaves)
 		goto out;
 	memset(list.row_of, 0xff, nprocs * sizeof(*list.row_of));
+	judged = query_sieves_begin(p, q);
 	err = query_raw(p, q, count_cell, &list);
+	if (judged)
+		query_sieves_end(p);
 	if (err)
 		goto out;
 	list_attached(&list);
