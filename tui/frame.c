@@ -170,7 +170,7 @@ static bool breaks_well(const char *text, int width)
 {
 	int last = 0;
 
-	for (int i = 0; text[i] && i < width; i++)
+	for (int i = 0; i < width && text[i]; i++)
 		last = text[i] == ' ' ? i : last;
 	return 2 * last > width;
 }
