@@ -149,20 +149,14 @@ def check_kill(tap, folder):
     tap.ok("was cut off" in err, "and that it was cut off is said", err)
 
 
-def check_full_disk(tap, folder):
-    disk = os.path.join(folder, "disk")
-    os.mkdir(disk)
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", disk],
-                      capture_output=True, check=False).returncode:
-        tap.skip("a full disk", "cannot mount a tmpfs")
-        return
+def record_on_full_disk(tap, folder, disk):
     path = os.path.join(disk, "s")
     out, err = os.path.join(folder, "out"), os.path.join(folder, "err")
+    with open(out, "wb") as to, open(err, "wb") as errors:
+        process = subprocess.Popen([live.STACKTOP, "-b", "--format", "folded", "-d", "0.3",
+                                    "-w", path], stdin=subprocess.DEVNULL, stdout=to,
+                                   stderr=errors)
     try:
-        with open(out, "wb") as to, open(err, "wb") as errors:
-            process = subprocess.Popen([live.STACKTOP, "-b", "--format", "folded", "-d", "0.3",
-                                        "-w", path], stdin=subprocess.DEVNULL, stdout=to,
-                                       stderr=errors)
         wait_for(lambda: os.path.exists(path) and len(slice_times(path)) > 2)
         try:
             with open(os.path.join(disk, "rest"), "wb", buffering=0) as file:
@@ -183,6 +177,20 @@ def check_full_disk(tap, folder):
                f"{len(played)} of {len(shown)} bytes {problem}")
     finally:
         process.kill()
+
+
+def check_full_disk(tap, folder):
+    disk = os.path.join(folder, "disk")
+    os.mkdir(disk)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", disk],
+                      capture_output=True, check=False).returncode:
+        tap.skip("a full disk", "cannot mount a tmpfs")
+        return
+    try:
+        # So that there is something to play of each slice.
+        with live.Load([SLIDE]):
+            record_on_full_disk(tap, folder, disk)
+    finally:
         subprocess.run(["umount", "-l", disk], check=True)
 
 
