@@ -264,12 +264,14 @@ def read_line(process, seconds):
 
 
 def start(case, scratch):
-    """A name of its own tells a program's samples from those of its neighbours."""
+    """A name of its own tells a program's samples from those of its neighbours. All are of our
+    session: the scheduler would give each of seventy sessions as much as stacktop's, nice or not,
+    and the tables would take longer than a report waits for them."""
     alias = os.path.join(scratch, case.name)
     os.symlink(os.path.join(PROGRAMS, case.program), alias)
     case.process = subprocess.Popen([alias, case.mode], stdin=subprocess.DEVNULL,
-                                    stdout=subprocess.PIPE, start_new_session=True,
-                                    preexec_fn=lambda: os.nice(5))
+                                    stdout=subprocess.PIPE,
+                                    preexec_fn=lambda: (os.setpgid(0, 0), os.nice(10)))
     return case.process
 
 
