@@ -12,7 +12,7 @@
 
 #include "tests/tui/deep.h"
 #include "tests/tui/profile_feed.h"
-#include "tui/query.h"
+#include "tui/query_priv.h"
 
 static int by_path(const void *a, const void *b)
 {
@@ -141,9 +141,39 @@ static void a_part_of_too_many_is_exact(void **state)
 	profile_free(p);
 }
 
+/* Cells still have ends in a tree of the number that is given again. */
+static void numbers_of_trees_begin_again(void **state)
+{
+	struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
+	struct profile *p = profile_new(10, 100000);
+	struct tree before, after;
+	uint32_t first;
+
+	(void)state;
+	profile_keep(p, 600, 1 << 20);
+	feed_deep(p, 100, 20);
+	profile_prepare(p);
+	assert_int_equal(query_tree(p, &q, &before), 0);
+	first = p->scratch->trees[0];
+	p->scratch->trees[0] = (first + (1U << 12) - 1) % (1U << 12);
+	p->scratch->walks = UINT32_MAX; /* which makes both trees old */
+	query_paths_renew(p);
+	assert_int_equal(p->scratch->trees[0], first);
+	assert_int_equal(query_tree(p, &q, &after), 0);
+	assert_int_equal(after.count, before.count);
+	for (uint32_t i = 0; i < before.count; i++) {
+		assert_int_equal(after.nodes[i].path, before.nodes[i].path);
+		assert_int_equal(after.nodes[i].total, before.nodes[i].total);
+	}
+	free(before.nodes);
+	free(after.nodes);
+	profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_of_trees_begin_again),
 		cmocka_unit_test(rare_paths_give_way),
 		cmocka_unit_test(a_part_of_too_many_is_exact),
 	};
