@@ -354,7 +354,7 @@ void options_help(FILE *to)
 		fprintf(to, "  %-24s %s\n", left, table[i].help);
 	}
 	for (size_t i = 0; i < nformats; i++)
-		fprintf(to, "%s  %-12s %-28s .%.*s\n", i ? "" : "\nFormats:\n", formats[i].name,
+		fprintf(to, "%s  %-12s %-32s .%.*s\n", i ? "" : "\nFormats:\n", formats[i].name,
 			formats[i].help, (int)strcspn(formats[i].suffixes, " "),
 			formats[i].suffixes);
 	fprintf(to, "\nEvents:");
