@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tui/annotation.h"
+#include "tui/cellorder.h"
 #include "tui/profile_priv.h"
 #include "tui/query_priv.h"
 
@@ -234,7 +235,7 @@ static bool cell_valid(const struct profile *p, const struct profile_cell *cell)
 static int commit_prepare(struct profile *p, const struct profile_cell *cells, size_t ncells,
 			  struct slice *slice)
 {
-	size_t kept = 0;
+	ssize_t kept;
 
 	for (size_t i = 0; i < ncells; i++) {
 		if (!cell_valid(p, &cells[i]))
@@ -252,13 +253,15 @@ static int commit_prepare(struct profile *p, const struct profile_cell *cells, s
 	if (!slice->cells)
 		return -ENOMEM;
 	slice->ids = (uint32_t *)(slice->cells + ncells);
-	for (size_t i = 0; i < ncells; i++) {
-		if (cells[i].count)
-			slice->cells[kept++] = cells[i];
+	kept = cells_in_order(slice->cells, cells, ncells, p->procs.count);
+	if (kept < 0) {
+		free(slice->cells);
+		return -ENOMEM;
+	}
+	slice->ncells = (size_t)kept;
+	for (size_t i = 0; i < ncells; i++)
 		if (cells[i].cpu >= p->ncpus)
 			p->ncpus = cells[i].cpu + 1;
-	}
-	slice->ncells = kept;
 	return 0;
 }
 

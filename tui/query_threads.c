@@ -1,31 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A row for each thread. Sums have no threads, so this adds up slices: ten times as many samples as
- * the window has cells, of more threads than a cache holds. Hence samples are put beside those of
- * the same process first, in two passes over what lies one after another, and then a process at a
- * time is summed up.
+ * the window has cells, of more threads than a cache holds. The cells of a slice stand in order
+ * (cellorder.h), hence a process at a time is summed up, from where each slice has it.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/cellorder.h"
 #include "tui/prefetch.h"
 #include "tui/query_priv.h"
 
-#define NO_AGE	UINT8_MAX
-#define NO_FUNC ((1u << 30) - 2)
-#define AHEAD	8 /* turns of a loop */
-
-struct sample {
-	uint64_t count;
-	union {
-		uint32_t tid;
-		uint32_t next; /* of the same row, + 1, once the row is known */
-	};
-	uint32_t leaf; /* function at the end, or NO_FUNC */
-	uint8_t age;   /* of its slice, if that is one of the history; else NO_AGE */
-	bool weighed, kernel, walked, complete;
-};
+#define NO_AGE	   UINT8_MAX
+#define NO_FUNC	   ((1u << 30) - 2)
+#define CELLS_ROOM 256u
 
 /* Of a stack: the last function that is shown, or NO_FUNC, + 1; 0: nobody asked. And, whether or
  * not that is known, how its walk ended; neither: nobody asked. */
@@ -33,112 +22,108 @@ struct sample {
 #define END_BROKEN   (1u << 30)
 #define END_WALK     (END_COMPLETE | END_BROKEN)
 
+struct run { /* what is left of a slice */
+	const struct profile_cell *at, *end;
+	uint8_t age; /* of the slice, if that is one of the history; else NO_AGE */
+	bool weighed;
+};
+
 struct slot { /* a thread of the process */
 	uint32_t tid;
 	uint32_t row; /* + 1; 0: free */
 };
 
+struct leaf { /* samples of a thread whose last function that is */
+	uint64_t count;
+	uint32_t func;
+	uint32_t next; /* of the same row, + 1 */
+};
+
 struct threads {
 	const struct profile *p;
 	const struct query *q;
-	size_t *from; /* by process: where its samples begin */
-	struct sample *samples;
-	uint32_t *ends;	    /* by stack */
-	struct slot *slots; /* of the process, which needs so many: */
-	uint32_t mask;	    /* ... - 1 */
-	uint32_t *heads;    /* by row of the process: its first sample + 1 */
-	uint64_t *sum;	    /* by function */
+	struct run *runs; /* what is weighed first */
+	size_t nruns;
+	struct profile_cell *summed; /* in order, where there are no slices of what is weighed */
+	uint32_t *ends;		     /* by stack */
+	/* Of the process: */
+	struct slot *slots;
+	uint32_t slots_room, mask;
+	uint32_t *heads; /* by row: its first leaf + 1 */
+	struct leaf *leaves;
+	size_t nleaves, room; /* of leaves and of heads */
+	uint64_t *sum;	      /* by function */
 	struct proc_row *rows;
-	size_t count;
+	size_t count, rows_room;
 };
 
-/* --- samples --------------------------------------------------------------------------------- */
+/* --- cells ----------------------------------------------------------------------------------- */
 
-struct visitor {
-	struct threads *t;
-	void (*fn)(struct threads *t, const struct profile_cell *raw, struct sample *sample);
-	uint8_t age;
-	bool weighed;
+struct copier {
+	struct profile_cell *cells;
+	size_t n, room;
 };
 
-static int visit_cell(const struct profile_cell *raw, void *arg)
+static int copy_cell(const struct profile_cell *cell, void *arg)
 {
-	const struct visitor *v = arg;
-	struct sample sample = {.age = v->age, .weighed = v->weighed};
+	struct copier *to = arg;
 
-	v->fn(v->t, raw, &sample);
+	if (to->n < to->room)
+		to->cells[to->n++] = *cell;
 	return 0;
 }
 
-/* What the samples after this one need is fetched meanwhile, instead of waited for at each: stacks
- * that nobody asked about yet, the ends of their frames, and the place in the order. */
-static void expect_samples(const struct threads *t, const struct slice *slice, size_t at)
+/* What is no sum of slices, or of slices that are gone. */
+static int take_summed(struct threads *t)
 {
-	const struct profile_cell *cell;
+	struct copier to = {.room = query_cell_count(t->p, t->q)};
+	ssize_t n = -ENOMEM;
+	int err;
 
-	if (at + 4 * AHEAD >= slice->ncells)
-		return;
-	cell = &slice->cells[at + 4 * AHEAD];
-	if (cell->ustack != PROFILE_NO_STACK)
-		prefetch_read(&t->ends[cell->ustack]);
-	cell = &slice->cells[at + 2 * AHEAD];
-	if (cell->ustack != PROFILE_NO_STACK && !t->ends[cell->ustack])
-		prefetch_read(stack_at(t->p, cell->ustack));
-	cell = &slice->cells[at + AHEAD];
-	prefetch_write(&t->samples[t->from[cell->proc + 1]]);
-	if (cell->ustack != PROFILE_NO_STACK && !t->ends[cell->ustack]) {
-		const struct profile_stack *stack = &stack_at(t->p, cell->ustack)->stack;
-
-		prefetch_read(stack->frames + stack->nframes);
-	}
-}
-
-static void visit_slice(struct visitor *v, size_t newest, size_t age, bool weighed)
-{
-	const struct slice *slice = slice_at(v->t->p, newest + age);
-
-	v->age = age < PROC_HISTORY ? (uint8_t)age : NO_AGE;
-	v->weighed = weighed;
-	for (size_t i = 0; i < slice->ncells; i++) {
-		if (v->t->samples)
-			expect_samples(v->t, slice, i);
-		visit_cell(&slice->cells[i], v);
-	}
+	to.cells = malloc((to.room + 1) * sizeof(*to.cells));
+	t->summed = malloc((to.room + 1) * sizeof(*t->summed));
+	err = to.cells && t->summed ? query_raw(t->p, t->q, copy_cell, &to) : -ENOMEM;
+	if (!err)
+		n = cells_in_order(t->summed, to.cells, to.n, t->p->procs.count);
+	free(to.cells);
+	if (n < 0)
+		return err ? err : (int)n;
+	t->runs[t->nruns++] = (struct run){t->summed, t->summed + n, NO_AGE, true};
+	return 0;
 }
 
 /* What is weighed, and what the history is made of. */
-static int visit(struct visitor *v)
+static int take_runs(struct threads *t)
 {
-	const struct profile *p = v->t->p;
-	const struct query *q = v->t->q;
-	size_t newest, n = 0;
+	const struct profile *p = t->p;
+	size_t newest, n = 0, all;
 	uint64_t first, last;
+	bool slices = query_slices_of(p, t->q->weigh, &newest, &n);
 
-	if (!query_slices_of(p, q->weigh, &newest, &n)) {
-		int err;
+	t->runs = malloc(((slices ? n : 0) + PROC_HISTORY + 1) * sizeof(*t->runs));
+	if (!t->runs)
+		return -ENOMEM;
+	if (!slices) {
+		int err = take_summed(t);
 
 		n = 0;
-		v->age = NO_AGE;
-		v->weighed = true;
-		err = query_raw(p, q, visit_cell, v);
-		query_slices_weighed(p, q->weigh, &first, &last);
+		query_slices_weighed(p, t->q->weigh, &first, &last);
 		/* Of a moment long ago there is no history any more. */
 		if (err || !slice_age(p, last, &newest))
 			return err;
 	}
-	for (size_t age = 0; age < n || (age < PROC_HISTORY && newest + age < p->nslices); age++)
-		visit_slice(v, newest, age, age < n);
+	all = n > PROC_HISTORY ? n : PROC_HISTORY;
+	for (size_t age = 0; age < all && newest + age < p->nslices; age++) {
+		const struct slice *slice = slice_at(p, newest + age);
+
+		t->runs[t->nruns++] =
+			(struct run){slice->cells, slice->cells + slice->ncells,
+				     age < PROC_HISTORY ? (uint8_t)age : NO_AGE, age < n};
+	}
 	return 0;
 }
 
-static void count_sample(struct threads *t, const struct profile_cell *raw, struct sample *sample)
-{
-	struct profile_cell cell = *raw;
-
-	(void)sample;
-	if (query_take(t->p, t->q, &cell))
-		t->from[cell.proc + 2]++;
-}
+/* --- ends of stacks -------------------------------------------------------------------------- */
 
 static uint32_t end_of(struct threads *t, uint32_t id)
 {
@@ -165,25 +150,6 @@ static uint32_t leaf_of(struct threads *t, uint32_t id)
 	return id == PROFILE_NO_STACK ? NO_FUNC : (end_of(t, id) & ~END_WALK) - 1;
 }
 
-static void place_sample(struct threads *t, const struct profile_cell *raw, struct sample *sample)
-{
-	struct profile_cell cell = *raw;
-
-	if (!query_take(t->p, t->q, &cell))
-		return;
-	sample->count = cell.count;
-	sample->tid = cell.tid;
-	sample->kernel = raw->kstack != PROFILE_NO_STACK;
-	if (raw->ustack != PROFILE_NO_STACK) {
-		sample->walked = true;
-		sample->complete = is_complete(t, raw->ustack);
-	}
-	sample->leaf = leaf_of(t, cell.kstack);
-	if (sample->leaf == NO_FUNC)
-		sample->leaf = leaf_of(t, cell.ustack);
-	t->samples[t->from[cell.proc + 1]++] = *sample;
-}
-
 /* What is known of cells saves looking at their stacks, which lie everywhere. */
 static void see_known(struct threads *t)
 {
@@ -206,32 +172,36 @@ static void see_known(struct threads *t)
 	}
 }
 
-/* Those of process n are from[n] to from[n + 1] - 1 in the end. *most: of one process. */
-static int sort_samples(struct threads *t, size_t *most)
-{
-	struct visitor counting = {.t = t, .fn = count_sample},
-		       placing = {.t = t, .fn = place_sample};
-	size_t nprocs = t->p->procs.count;
-	int err;
+/* --- rows ------------------------------------------------------------------------------------ */
 
-	t->from = calloc(nprocs + 2, sizeof(*t->from));
-	t->ends = calloc((size_t)t->p->stacks.count + 1, sizeof(*t->ends));
-	if (!t->from || !t->ends)
-		return -ENOMEM;
-	see_known(t);
-	err = visit(&counting);
-	if (err)
-		return err;
-	*most = 0;
-	for (size_t i = 2; i < nprocs + 2; i++) {
-		*most = t->from[i] > *most ? t->from[i] : *most;
-		t->from[i] += t->from[i - 1];
-	}
-	t->samples = malloc((t->from[nprocs + 1] + 1) * sizeof(*t->samples));
-	return t->samples ? visit(&placing) : -ENOMEM;
+/* Doubles what `room` things of that size have. */
+static void *more_room(void *array, size_t *room, size_t size)
+{
+	size_t more = *room ? 2 * *room : CELLS_ROOM;
+	void *grown = reallocarray(array, more, size);
+
+	if (grown)
+		*room = more;
+	return grown;
 }
 
-/* --- rows ------------------------------------------------------------------------------------ */
+static int slots_reserve(struct threads *t, size_t cells)
+{
+	if (cells > UINT32_MAX / 8)
+		return -ENOMEM;
+	for (t->mask = 3; t->mask < 2 * cells; t->mask = 2 * t->mask + 1)
+		;
+	if (t->mask >= t->slots_room) {
+		free(t->slots);
+		t->slots_room = 0;
+		t->slots = malloc(((size_t)t->mask + 1) * sizeof(*t->slots));
+		if (!t->slots)
+			return -ENOMEM;
+		t->slots_room = t->mask + 1;
+	}
+	memset(t->slots, 0, ((size_t)t->mask + 1) * sizeof(*t->slots));
+	return 0;
+}
 
 static struct slot *find_slot(const struct threads *t, uint32_t tid)
 {
@@ -242,118 +212,183 @@ static struct slot *find_slot(const struct threads *t, uint32_t tid)
 	return &t->slots[at];
 }
 
-static void add_sample(struct threads *t, uint32_t proc, size_t first_row, size_t at)
+/* Room for what so many cells may be. */
+static int cells_reserve(struct threads *t, size_t cells)
 {
-	struct sample *sample = &t->samples[at];
-	struct slot *slot = find_slot(t, sample->tid);
-	uint32_t *head;
+	while (t->room < cells) {
+		size_t room = t->room;
+		void *grown = more_room(t->heads, &room, sizeof(*t->heads));
+
+		if (!grown)
+			return -ENOMEM;
+		t->heads = grown;
+		room = t->room;
+		grown = more_room(t->leaves, &room, sizeof(*t->leaves));
+		if (!grown)
+			return -ENOMEM;
+		t->leaves = grown;
+		t->room = room;
+	}
+	while (t->rows_room < t->count + cells) {
+		void *grown = more_room(t->rows, &t->rows_room, sizeof(*t->rows));
+
+		if (!grown)
+			return -ENOMEM;
+		t->rows = grown;
+	}
+	return slots_reserve(t, cells);
+}
+
+static void add_leaf(struct threads *t, uint32_t *head, const struct profile_cell *cell)
+{
+	uint32_t func = leaf_of(t, cell->kstack);
+
+	if (func == NO_FUNC)
+		func = leaf_of(t, cell->ustack);
+	if (func == NO_FUNC)
+		return;
+	t->leaves[t->nleaves] = (struct leaf){cell->count, func, *head};
+	*head = (uint32_t)++t->nleaves;
+}
+
+/* There is room. Threads without what is weighed have no row. */
+static void add_cell(struct threads *t, const struct run *run, const struct profile_cell *raw,
+		     size_t first_row)
+{
+	struct profile_cell cell = *raw;
+	struct slot *slot;
 	struct proc_row *row;
 
+	if (!query_take(t->p, t->q, &cell))
+		return;
+	slot = find_slot(t, cell.tid);
+	if (!slot->row && !run->weighed)
+		return;
 	if (!slot->row) {
 		t->heads[t->count - first_row] = 0;
-		t->rows[t->count] = (struct proc_row){
-			.proc = proc, .tid = sample->tid, .hottest = UINT32_MAX, .before_cpu = -1};
-		*slot = (struct slot){sample->tid, (uint32_t)++t->count};
+		t->rows[t->count] = (struct proc_row){.proc = cell.proc,
+						      .tid = cell.tid,
+						      .hottest = UINT32_MAX,
+						      .before_cpu = -1};
+		*slot = (struct slot){cell.tid, (uint32_t)++t->count};
 	}
 	row = &t->rows[slot->row - 1];
-	if (sample->age != NO_AGE)
-		query_history_count(&row->history[PROC_HISTORY - 1 - sample->age], sample->count);
-	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): a slot in use has a row */
-	row->samples += sample->count;
-	row->kernel_samples += sample->kernel ? sample->count : 0;
-	row->walks += sample->walked ? sample->count : 0;
-	row->complete += sample->complete ? sample->count : 0;
-	/* From here on it has no number of a thread. */
-	if (sample->leaf == NO_FUNC)
+	if (run->age != NO_AGE)
+		query_history_count(&row->history[PROC_HISTORY - 1 - run->age], cell.count);
+	if (!run->weighed)
 		return;
-	head = &t->heads[slot->row - 1 - first_row];
-	sample->next = *head;
-	*head = (uint32_t)(at - t->from[proc]) + 1;
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): a slot in use has a row */
+	row->samples += cell.count;
+	row->kernel_samples += raw->kstack != PROFILE_NO_STACK ? cell.count : 0;
+	if (raw->ustack != PROFILE_NO_STACK) {
+		row->walks += cell.count;
+		row->complete += is_complete(t, raw->ustack) ? cell.count : 0;
+	}
+	add_leaf(t, &t->heads[slot->row - 1 - first_row], &cell);
 }
 
 /* The function with most samples; of two, that of the smaller id. */
 static void find_hottest(struct threads *t, struct proc_row *row, uint32_t head)
 {
-	const struct sample *samples = t->samples + t->from[row->proc];
 	uint64_t best = 0;
 
-	for (uint32_t at = head; at; at = samples[at - 1].next) {
-		uint32_t func = samples[at - 1].leaf;
+	for (uint32_t at = head; at; at = t->leaves[at - 1].next) {
+		uint32_t func = t->leaves[at - 1].func;
 
-		t->sum[func] += samples[at - 1].count;
+		t->sum[func] += t->leaves[at - 1].count;
 		if (t->sum[func] < best || (t->sum[func] == best && func > row->hottest))
 			continue;
 		best = t->sum[func];
 		row->hottest = func;
 	}
-	for (uint32_t at = head; at; at = samples[at - 1].next)
-		t->sum[samples[at - 1].leaf] = 0;
+	for (uint32_t at = head; at; at = t->leaves[at - 1].next)
+		t->sum[t->leaves[at - 1].func] = 0;
 }
 
-static void add_proc(struct threads *t, uint32_t proc)
+/* Where the process ends in the run. */
+static const struct profile_cell *end_of_process(const struct run *run, uint32_t proc)
 {
-	size_t begin = t->from[proc], end = t->from[proc + 1], first_row = t->count;
+	const struct profile_cell *at = run->at;
 
-	if (begin == end)
-		return;
-	for (t->mask = 3; t->mask < 2 * (end - begin); t->mask = 2 * t->mask + 1)
-		;
-	memset(t->slots, 0, ((size_t)t->mask + 1) * sizeof(*t->slots));
-	for (size_t i = begin; i < end; i++)
-		if (t->samples[i].weighed)
-			add_sample(t, proc, first_row, i);
-	/* Those that were not weighed are part of the history only. */
-	for (size_t i = begin; i < end; i++) {
-		const struct sample *sample = &t->samples[i];
-		const struct slot *slot = sample->weighed ? NULL : find_slot(t, sample->tid);
+	while (at < run->end && at->proc == proc)
+		at++;
+	return at;
+}
 
-		if (slot && slot->row)
-			query_history_count(
-				&t->rows[slot->row - 1].history[PROC_HISTORY - 1 - sample->age],
-				sample->count);
+static int add_proc(struct threads *t, uint32_t proc)
+{
+	size_t cells = 0, first_row = t->count;
+
+	for (size_t i = 0; i < t->nruns && t->runs[i].weighed; i++)
+		cells += (size_t)(end_of_process(&t->runs[i], proc) - t->runs[i].at);
+	if (cells_reserve(t, cells))
+		return -ENOMEM;
+	t->nleaves = 0;
+	for (size_t i = 0; i < t->nruns; i++) {
+		struct run *run = &t->runs[i];
+
+		for (; run->at < run->end && run->at->proc == proc; run->at++)
+			add_cell(t, run, run->at, first_row);
 	}
 	for (size_t row = first_row; row < t->count; row++)
 		find_hottest(t, &t->rows[row], t->heads[row - first_row]);
+	return 0;
 }
 
-static int make_rows(struct threads *t, size_t most)
+/* The first process that is left; QUERY_ALL: none. */
+static uint32_t next_proc(const struct threads *t)
+{
+	uint32_t next = QUERY_ALL;
+
+	for (size_t i = 0; i < t->nruns; i++)
+		if (t->runs[i].at < t->runs[i].end && t->runs[i].at->proc < next)
+			next = t->runs[i].at->proc;
+	return next;
+}
+
+static int make_rows(struct threads *t)
 {
 	const struct profile *p = t->p;
+	uint32_t only = t->q->proc, proc;
+	int err = 0;
 
-	if (most > UINT32_MAX / 8)
-		return -ENOMEM;
-	t->slots = malloc((4 * most + 4) * sizeof(*t->slots));
-	t->heads = malloc((most + 1) * sizeof(*t->heads));
+	t->ends = calloc((size_t)p->stacks.count + 1, sizeof(*t->ends));
 	t->sum = calloc((size_t)p->funcs.count + 1, sizeof(*t->sum));
-	/* No more threads than samples. */
-	t->rows = malloc((t->from[p->procs.count] + 1) * sizeof(*t->rows));
-	if (!t->slots || !t->heads || !t->sum || !t->rows)
+	/* Not of no size, since without rows there is an answer, too. */
+	t->rows = malloc(CELLS_ROOM * sizeof(*t->rows));
+	if (!t->ends || !t->sum || !t->rows)
 		return -ENOMEM;
-	for (uint32_t proc = 0; proc < p->procs.count; proc++)
-		add_proc(t, proc);
-	query_rates(p, t->q, t->rows, t->count);
-	return 0;
+	t->rows_room = CELLS_ROOM;
+	see_known(t);
+	for (size_t i = 0; i < t->nruns && only != QUERY_ALL; i++)
+		t->runs[i].at += cells_of_process(t->runs[i].at,
+						  (size_t)(t->runs[i].end - t->runs[i].at), only);
+	while (!err && (proc = next_proc(t)) != QUERY_ALL && (only == QUERY_ALL || proc == only))
+		err = add_proc(t, proc);
+	if (!err)
+		query_rates(p, t->q, t->rows, t->count);
+	return err;
 }
 
 int query_threads(const struct profile *p, const struct query *q, struct proc_row **rows,
 		  size_t *count)
 {
 	struct threads t = {.p = p, .q = q};
-	size_t most;
-	int err = sort_samples(&t, &most);
+	int err = take_runs(&t);
 
 	if (!err)
-		err = make_rows(&t, most);
+		err = make_rows(&t);
 	if (!err) {
 		*rows = t.rows;
 		*count = t.count;
 		t.rows = NULL;
 	}
-	free(t.from);
-	free(t.samples);
+	free(t.runs);
+	free(t.summed);
 	free(t.ends);
 	free(t.slots);
 	free(t.heads);
+	free(t.leaves);
 	free(t.sum);
 	free(t.rows);
 	return err;
