@@ -156,14 +156,19 @@ static int move_extract(struct profile *p, struct extract *extract, const struct
 	return 0;
 }
 
+static void count_zeros(struct extract *extract)
+{
+	for (size_t i = 0; i < extract->cells.count; i++)
+		extract->zeros += !extract->cells.cells[i].count;
+}
+
 static int make_extract(struct profile *p, enum extract_kind kind, const struct source *source,
 			uint64_t first, uint64_t last)
 {
 	struct extract extract = {.first = first, .last = last};
 	int err = celltable_copy(&extract.cells, source->cells);
 
-	for (size_t i = 0; i < extract.cells.count; i++)
-		extract.zeros += !extract.cells.cells[i].count;
+	count_zeros(&extract);
 	if (!err)
 		err = sum_move(p, &extract, source, first, last, false);
 	if (err)
@@ -206,11 +211,24 @@ static int weighed_cell(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
+/* A sum is copied as it is, with what is known of its cells. That of decay has no index. */
+static int copy_weighed(const struct profile *p, const struct query *q, struct extract *extract)
+{
+	const struct celltable *table = q->weigh == WEIGH_DECAY ? NULL : query_table(p, q);
+	int err;
+
+	if (!table)
+		return query_raw(p, q, weighed_cell, extract);
+	err = celltable_copy(&extract->cells, table);
+	count_zeros(extract);
+	return err;
+}
+
 int extract_weighed(struct profile *p, enum extract_kind kind, enum weigh weigh)
 {
 	struct query q = {.weigh = weigh, .proc = QUERY_ALL};
 	struct extract extract = {0};
-	int err = query_raw(p, &q, weighed_cell, &extract);
+	int err = copy_weighed(p, &q, &extract);
 
 	if (err) {
 		celltable_free(&extract.cells);
