@@ -181,8 +181,9 @@ def session(table):
 
 def ui_line(table, line):
     words = line.split()
-    if words[-1] == "nodes":
-        table.row("nodes of the tree", float(words[0]), "", digits=0)
+    if words[-1] in ("nodes", "nodes_of_callers"):
+        what = "the tree" if words[-1] == "nodes" else "Callers without a limit"
+        table.row(f"nodes of {what}", float(words[0]), "", digits=0)
         return
     if words[-1] == "history_mib":
         table.row("history", float(words[0]), "MiB", 64)

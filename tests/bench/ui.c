@@ -287,6 +287,10 @@ static void print_size(struct machine *m)
 		printf("%u nodes\n%.1f history_mib\n", tree.count, (double)kept.bytes / 1048576);
 		free(tree.nodes);
 	}
+	if (query_callers(m->p, &q, &tree) == 0) {
+		printf("%u nodes_of_callers\n", tree.count);
+		free(tree.nodes);
+	}
 	profile_unlock(m->p);
 }
 
