@@ -61,15 +61,17 @@ static int add_procs(struct procrows *rows, const struct profile *p, const struc
 	if (err)
 		return err;
 	rows->row = calloc(count + 1, sizeof(*rows->row));
-	rows->procs = calloc(count + 1, sizeof(*rows->procs));
+	rows->procs = malloc((count + 1) * sizeof(*rows->procs));
 	if (!rows->row || !rows->procs)
 		return -ENOMEM;
 	for (size_t i = 0; !err && i < count; i++) {
 		const struct profile_proc *proc = query_proc(p, rows->wholes[i].proc);
 		struct procs_row *row = &rows->row[rows->count];
 
-		if (i + NAMES_AHEAD < count)
+		if (i + NAMES_AHEAD < count) {
 			names_expect(rows->names, p, rows->wholes[i + NAMES_AHEAD].hottest);
+			query_expect_proc(p, rows->wholes[i + NAMES_AHEAD].proc);
+		}
 		if (!proc)
 			continue;
 		err = make_row(rows, p, &rows->wholes[i], NULL);

@@ -14,6 +14,7 @@
 #define STACKS_AHEAD 8 /* cells */
 #define PLACES_AHEAD 12
 #define LEAF_MAX     ((1u << 30) - 1)
+#define CACHE_LINE   64
 
 static int slice_each(const struct slice *slice, uint32_t proc, cell_fn fn, void *arg)
 {
@@ -334,6 +335,17 @@ void query_expect_func(const struct profile *p, uint32_t func)
 {
 	if (func < p->funcs.count)
 		prefetch_read(func_at(p, func));
+}
+
+void query_expect_proc(const struct profile *p, uint32_t proc)
+{
+	const char *entry;
+
+	if (proc >= p->procs.count)
+		return;
+	entry = (const char *)proc_at(p, proc);
+	for (size_t at = 0; at < sizeof(struct proc_entry); at += CACHE_LINE)
+		prefetch_read(entry + at);
 }
 
 const struct profile_func *query_func(const struct profile *p, uint32_t func)

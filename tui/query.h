@@ -207,8 +207,9 @@ int query_judge_funcs(const struct profile *p, struct verdicts *v,
 int query_judge_procs(const struct profile *p, struct verdicts *v,
 		      bool (*passes)(const struct profile_proc *proc, void *arg), void *arg);
 
-/* Somebody is going to ask about that function, if there is one. */
+/* Somebody is going to ask about that function or process, if there is one. */
 void query_expect_func(const struct profile *p, uint32_t func);
+void query_expect_proc(const struct profile *p, uint32_t proc);
 /* NULL when there is no such id (any more). */
 const struct profile_func *query_func(const struct profile *p, uint32_t func);
 const struct profile_stack *query_stack(const struct profile *p, uint32_t stack);

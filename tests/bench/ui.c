@@ -9,7 +9,8 @@
  *
  * A line for each figure: median and worst milliseconds of wall time, median and worst of CPU time,
  * what, where. With arguments only that view, or only that key there; -n asks for another number of
- * stacks: 20,000 make a tree of 140,000 nodes.
+ * stacks: 20,000 make a tree of 140,000 nodes. -s asks for another number of seconds that are over
+ * at first: with 250 most stacks of the history are gone.
  */
 #include <locale.h>
 #include <stdint.h>
@@ -42,6 +43,7 @@ struct machine {
 	uint32_t order[MOST];
 	struct profile_cell cells[MOST];
 	uint32_t nstacks; /* a second */
+	int nslices;	  /* at first */
 	uint32_t made;
 	uint64_t time, random;
 };
@@ -176,7 +178,7 @@ static int machine_open(struct machine *m)
 		m->stacks[i] = stack(m, m->made++);
 	}
 	profile_unlock(m->p);
-	for (int i = 0; i < SLICES && !err; i++)
+	for (int i = 0; i < m->nslices && !err; i++)
 		err = second(m);
 	return err;
 }
@@ -341,16 +343,19 @@ int main(int argc, char **argv)
 		{"to-Callers", {"14", "24", "34", "54"}, 0, 0, ALL, 0},
 		{"to-Flame", {"15", "25", "35", "45"}, 0, 0, ALL, 0},
 	};
-	static struct machine m = {.nstacks = STACKS};
+	static struct machine m = {.nstacks = STACKS, .nslices = SLICES};
 	int err;
 
-	if (argc > 2 && strcmp(argv[1], "-n") == 0) {
-		m.nstacks = (uint32_t)strtoul(argv[2], NULL, 10);
-		argc -= 2;
-		argv += 2;
+	for (; argc > 2 && argv[1][0] == '-'; argc -= 2, argv += 2) {
+		if (argv[1][1] == 'n')
+			m.nstacks = (uint32_t)strtoul(argv[2], NULL, 10);
+		else
+			m.nslices = atoi(argv[2]);
 	}
-	if (m.nstacks < 20 || m.nstacks > MOST) {
-		fprintf(stderr, "usage: ui [-n STACKS] [VIEW [KEY]], of 20 to %d stacks\n", MOST);
+	if (m.nstacks < 20 || m.nstacks > MOST || m.nslices < 1) {
+		fprintf(stderr,
+			"usage: ui [-n STACKS] [-s SECONDS] [VIEW [KEY]], of 20 to %d stacks\n",
+			MOST);
 		return EXIT_FAILURE;
 	}
 	setlocale(LC_CTYPE, "C.UTF-8");
