@@ -25,6 +25,7 @@
 
 #include "symbols/debugfile.h"
 #include "symbols/debugimage.h"
+#include "symbols/debugtree.h"
 #include "symbols/debugunit.h"
 #include "symbols/elffile.h"
 #include "symbols/rangemap.h"
@@ -185,7 +186,7 @@ static int unit_add(struct debuginfo *d, Dwarf_Die *die, size_t *left)
 
 	if (d->nunits >= RANGEMAP_NONE)
 		return -EFBIG;
-	err = debugunit_ranges(die, &d->bounds, (uint32_t)d->nunits, &d->ranges, left);
+	err = debugtree_ranges(die, &d->bounds, (uint32_t)d->nunits, &d->ranges, left);
 	if (err)
 		return err;
 	if (d->nunits == d->room) {

@@ -61,8 +61,4 @@ size_t debugunit_find(struct debugunit *unit, const struct debugunit_bounds *bou
 bool debugunit_is_one_function(struct debugunit *unit, const struct debugunit_bounds *bounds,
 			       uint64_t a, uint64_t b, size_t *bytes);
 
-/* The ranges of an entry that lie within bounds. *left is what may still be looked at. -ENOMEM. */
-int debugunit_ranges(Dwarf_Die *die, const struct debugunit_bounds *bounds, uint32_t value,
-		     struct rangemap *map, size_t *left);
-
 #endif
