@@ -14,6 +14,7 @@
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "bpf/kernelinfo.h"
 #include "bpf/memlock.h"
 #include "bpf/sampler.h"
 
@@ -43,17 +45,11 @@
 /* PROC_USER_INIT_INO of include/linux/proc_ns.h: the user namespace the machine started with. */
 #define INITIAL_USER_NS 0xeffffffdU
 
-#define MAX_SAMPLE_RATE	     "/proc/sys/kernel/perf_event_max_sample_rate"
-#define CPU_TIME_MAX_PERCENT "/proc/sys/kernel/perf_cpu_time_max_percent"
-
-#define KERNEL(major, minor, patch)                                                                \
-	(((uint64_t)(major) << 32) | ((uint64_t)(minor) << 16) | (patch))
-
 enum verdict { VERDICT_OK, VERDICT_NO, VERDICT_INFO };
 
 struct facts {
 	struct utsname uts;
-	uint64_t kernel; /* KERNEL() */
+	uint64_t kernel; /* KERNELINFO_VERSION() */
 	uint64_t caps;	 /* effective, a bit each */
 	bool caps_known;
 	bool loads; /* a BPF program could be loaded */
@@ -80,80 +76,6 @@ __attribute__((format(printf, 3, 4))) static enum verdict answer(struct text *t,
 	return v;
 }
 
-/* --- the kernel's version -------------------------------------------------------------------- */
-
-static bool number_parse(const char **at, uint64_t *value)
-{
-	const char *p = *at;
-
-	if (*p < '0' || *p > '9')
-		return false;
-	for (*value = 0; *p >= '0' && *p <= '9'; p++)
-		if (*value < 0xffff)
-			*value = *value * 10 + (uint64_t)(*p - '0');
-	if (*value > 0xffff)
-		*value = 0xffff;
-	*at = p;
-	return true;
-}
-
-/* "6.1.35-anything", "6.4-rc1"; 0 when it is not a version. */
-static uint64_t version_parse(const char *s)
-{
-	uint64_t major, minor, patch = 0;
-
-	if (!number_parse(&s, &major) || *s++ != '.' || !number_parse(&s, &minor))
-		return 0;
-	if (*s == '.') {
-		s++;
-		if (!number_parse(&s, &patch))
-			patch = 0;
-	}
-	return KERNEL(major, minor, patch);
-}
-
-bool check_kernel_hangs(const char *release, const char *version)
-{
-	static const char mark[] = "Debian ";
-	const char *debian = strstr(version, mark);
-	uint64_t v = debian ? version_parse(debian + strlen(mark)) : 0;
-
-	if (!v)
-		v = version_parse(release);
-	return (v >= KERNEL(5, 19, 0) && v <= KERNEL(6, 1, 35)) ||
-	       (v >= KERNEL(6, 2, 0) && v < KERNEL(6, 3, 10));
-}
-
-/* --- small files of the kernel --------------------------------------------------------------- */
-
-static bool file_line(const char *path, char *line, size_t size)
-{
-	FILE *file = fopen(path, "re");
-	bool ok = file && fgets(line, (int)size, file);
-
-	if (file)
-		fclose(file);
-	if (ok)
-		line[strcspn(line, "\n")] = '\0';
-	return ok;
-}
-
-static bool file_number(const char *path, long *value)
-{
-	char line[32], *end;
-
-	if (!file_line(path, line, sizeof(line)))
-		return false;
-	errno = 0;
-	*value = strtol(line, &end, 10);
-	return end != line && *end == '\0' && errno == 0;
-}
-
-bool check_rate_limits(long *rate, long *percent)
-{
-	return file_number(MAX_SAMPLE_RATE, rate) && file_number(CPU_TIME_MAX_PERCENT, percent);
-}
-
 static bool caps_read(uint64_t *caps)
 {
 	FILE *file = fopen("/proc/self/status", "re");
@@ -166,29 +88,6 @@ static bool caps_read(uint64_t *caps)
 		found = sscanf(line, "CapEff: %" SCNx64, caps) == 1;
 	fclose(file);
 	return found;
-}
-
-const char *check_hang_warning(void)
-{
-	struct utsname uts;
-	char line[256];
-	const char *release;
-
-	if (uname(&uts) < 0)
-		return NULL;
-	release = uts.release;
-	/* Ubuntu: "Ubuntu 6.2.0-39.40-generic 6.2.16", of which the last is what it was built from.
-	 */
-	if (file_line("/proc/version_signature", line, sizeof(line))) {
-		const char *last = strrchr(line, ' ');
-
-		if (last && version_parse(last + 1))
-			release = last + 1;
-	}
-	if (!check_kernel_hangs(release, uts.version))
-		return NULL;
-	return "this kernel may hang while it is profiled (Linux 5.19 to 6.1.35, 6.2 and 6.3 before "
-	       "6.3.10 do); update it to 6.1.36, 6.3.10 or later";
 }
 
 /* --- asked at every start -------------------------------------------------------------------- */
@@ -204,7 +103,7 @@ static enum verdict ask_machine(struct facts *f, struct text *t)
 
 static enum verdict ask_kernel(struct facts *f, struct text *t)
 {
-	if (f->kernel < KERNEL(5, 10, 0))
+	if (f->kernel < KERNELINFO_VERSION(5, 10, 0))
 		return answer(t, VERDICT_NO, "Linux %s is too old; update to 5.10 or later",
 			      f->uts.release);
 	return answer(t, VERDICT_OK, "Linux %s", f->uts.release);
@@ -276,7 +175,7 @@ static enum verdict ask_lockdown(struct facts *f, struct text *t)
 	char line[128];
 
 	(void)f;
-	if (!file_line("/sys/kernel/security/lockdown", line, sizeof(line)))
+	if (!kernelinfo_line("/sys/kernel/security/lockdown", line, sizeof(line)))
 		return answer(t, VERDICT_OK, "not in this kernel, or not to be seen");
 	if (strstr(line, "[confidentiality]"))
 		return answer(t, VERDICT_NO,
@@ -291,7 +190,7 @@ static enum verdict ask_memlock(struct facts *f, struct text *t)
 {
 	struct rlimit limit;
 
-	if (f->kernel >= KERNEL(5, 11, 0))
+	if (f->kernel >= KERNELINFO_VERSION(5, 11, 0))
 		return answer(t, VERDICT_OK, "not limited since Linux 5.11");
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
 		return answer(t, VERDICT_INFO, "unknown: %s", strerror(errno));
@@ -476,7 +375,7 @@ static enum verdict ask_kptr_restrict(struct facts *f, struct text *t)
 	long value;
 
 	(void)f;
-	if (!file_number("/proc/sys/kernel/kptr_restrict", &value))
+	if (!kernelinfo_number("/proc/sys/kernel/kptr_restrict", &value))
 		return answer(t, VERDICT_INFO, "cannot be read");
 	if (kallsyms_visible())
 		return answer(t, VERDICT_OK, "%ld, kernel addresses are visible", value);
@@ -488,7 +387,7 @@ static enum verdict answer_sysctl(const char *path, const char *meaning, struct 
 {
 	long value;
 
-	if (!file_number(path, &value))
+	if (!kernelinfo_number(path, &value))
 		return answer(t, VERDICT_INFO, "not in this kernel, or not to be read");
 	return answer(t, VERDICT_INFO, "%ld, %s", value, meaning);
 }
@@ -514,7 +413,8 @@ static enum verdict ask_unprivileged_bpf(struct facts *f, struct text *t)
 static enum verdict ask_sample_rate(struct facts *f, struct text *t)
 {
 	(void)f;
-	return answer_sysctl(MAX_SAMPLE_RATE, "the highest frequency that can be asked for", t);
+	return answer_sysctl(KERNELINFO_SAMPLE_RATE, "the highest frequency that can be asked for",
+			     t);
 }
 
 static enum verdict ask_cpu_time(struct facts *f, struct text *t)
@@ -522,17 +422,17 @@ static enum verdict ask_cpu_time(struct facts *f, struct text *t)
 	long value;
 
 	(void)f;
-	if (file_number(CPU_TIME_MAX_PERCENT, &value) && (value <= 0 || value >= 100))
+	if (kernelinfo_number(KERNELINFO_CPU_TIME, &value) && (value <= 0 || value >= 100))
 		return answer(t, VERDICT_INFO, "%ld, the kernel never lowers the sample rate",
 			      value);
-	return answer_sysctl(CPU_TIME_MAX_PERCENT,
+	return answer_sysctl(KERNELINFO_CPU_TIME,
 			     "the share of a CPU beyond which the kernel lowers the sample rate",
 			     t);
 }
 
 static enum verdict ask_hang(struct facts *f, struct text *t)
 {
-	const char *warning = check_hang_warning();
+	const char *warning = kernelinfo_hang_warning();
 
 	(void)f;
 	if (warning)
@@ -573,7 +473,7 @@ static void facts_read(struct facts *f)
 {
 	memset(f, 0, sizeof(*f));
 	if (uname(&f->uts) == 0)
-		f->kernel = version_parse(f->uts.release);
+		f->kernel = kernelinfo_version(f->uts.release);
 	f->caps_known = caps_read(&f->caps);
 }
 

@@ -20,7 +20,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "bpf/check.h"
+#include "bpf/kernelinfo.h"
 #include "bpf/cpus.h"
 #include "bpf/sampler.h"
 #include "bpf/ticks.h"
@@ -195,7 +195,7 @@ static const char *event_remedy(int err, char *text, size_t size)
 	case EPERM:
 		return "; run as root, or lower kernel.perf_event_paranoid";
 	case EINVAL:
-		if (!check_rate_limits(&rate, &percent))
+		if (!kernelinfo_rate_limits(&rate, &percent))
 			return "; is -F above kernel.perf_event_max_sample_rate?";
 		snprintf(text, size,
 			 "; -F must not be above kernel.perf_event_max_sample_rate, which is %ld",

@@ -21,7 +21,9 @@ MAY_INCLUDE = {
     "tui": {"tui", "symbols"},
 }
 # What tui/ may know of the layers below, file by file.
-TUI_FRONT = re.compile(r"^(bpf/(sampler|tracker|inventory|trace|memlock|ksyms|check|dump)|unwind/(cfitext|funcs|reason))\.h$")
+TUI_FRONT = re.compile(
+    r"^(bpf/(sampler|tracker|inventory|trace|memlock|ksyms|kernelinfo|check|dump)|"
+    r"unwind/(cfitext|funcs|reason))\.h$")
 # What the kernel programs share with user space.
 BPF_SHARED = re.compile(r"^(bpf/(layout|[a-z_]+\.bpf)|unwind/(row|walk|step|reason))\.h$")
 # A header of a library, and the only folder that may see it.

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "bpf/check.h"
+#include "bpf/kernelinfo.h"
 
 #define TICKS_ENOUGH   100u	    /* in a slice, to speak of a share of them */
 #define MISSED_PERCENT 10u	    /* is worth a warning */
@@ -100,7 +100,7 @@ static void say_throttled(uint64_t throttles, char *text, size_t size)
 	char limits[128] = "";
 	long rate, percent;
 
-	if (check_rate_limits(&rate, &percent))
+	if (kernelinfo_rate_limits(&rate, &percent))
 		snprintf(limits, sizeof(limits),
 			 " (now %ld Hz; the kernel lowers it by kernel.perf_cpu_time_max_percent, "
 			 "now %ld)",

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bpf/check.h"
+#include "bpf/kernelinfo.h"
 #include "bpf/ksyms.h"
 #include "bpf/memlock.h"
 #include "bpf/sampler.h"
@@ -260,7 +260,7 @@ static void wait_for_tables(struct engine *e)
 
 static int start_parts(struct engine *e, char *error, size_t size)
 {
-	const char *warning = check_hang_warning();
+	const char *warning = kernelinfo_hang_warning();
 	int err;
 
 	if (warning)

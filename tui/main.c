@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "bpf/check.h"
+#include "bpf/kernelinfo.h"
 #include "bpf/dump.h"
 #include "symbols/text.h"
 #include "tui/batch.h"
@@ -403,9 +404,9 @@ static int sample(const struct options *options)
 
 	if (!options->replay && check_privileges(error, sizeof(error)))
 		return complain(error);
-	if (!options->replay && check_hang_warning() && !options->force) {
+	if (!options->replay && kernelinfo_hang_warning() && !options->force) {
 		snprintf(error, sizeof(error), "%s; --force goes on although it may",
-			 check_hang_warning());
+			 kernelinfo_hang_warning());
 		return complain(error);
 	}
 	if (!pids_exist(options) || !cpus_exist(options))

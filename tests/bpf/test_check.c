@@ -25,6 +25,7 @@
 #include <cmocka.h>
 
 #include "bpf/check.h"
+#include "bpf/kernelinfo.h"
 
 #define UNABLE	 99 /* the child could not take away what it should */
 #define BIT(cap) (1ULL << (cap))
@@ -421,7 +422,7 @@ static void test_hangs(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (check_kernel_hangs(rows[i].release, rows[i].version) != rows[i].hangs)
+		if (kernelinfo_hangs(rows[i].release, rows[i].version) != rows[i].hangs)
 			fail_msg("%s, %s", rows[i].release, rows[i].version);
 }
 
@@ -434,8 +435,8 @@ static void test_hang_warning(void **state)
 	if (signature)
 		skip();
 	assert_int_equal(uname(&uts), 0);
-	assert_int_equal(check_hang_warning() != NULL,
-			 check_kernel_hangs(uts.release, uts.version));
+	assert_int_equal(kernelinfo_hang_warning() != NULL,
+			 kernelinfo_hangs(uts.release, uts.version));
 }
 
 int main(void)
