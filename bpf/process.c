@@ -14,13 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bpf/procstat.h"
 #include "bpf/sampler.h"
 #include "symbols/livethread.h"
 #include "symbols/procmaps.h"
 
 #define DEAD_MAX   32768u
 #define EXEC_TRIES 50u /* of a millisecond each, to see an exec come to its end */
-#define PF_KTHREAD 0x00200000u
 
 /*
  * One that died before its image was read has none, like the live one before it is read; unless
@@ -168,76 +168,6 @@ static void retire_image(struct tracker *t, struct process *p)
 
 /* --- /proc ---------------------------------------------------------------------------------- */
 
-struct stat_line {
-	pid_t ppid;
-	char comm[16];
-	uid_t uid;
-	bool zombie;
-	bool kthread;
-	long threads;
-	uint64_t image;
-	bool complete;
-};
-
-static void take_field(struct stat_line *s, int field, const char *word)
-{
-	switch (field) {
-	case 3:
-		s->zombie = *word == 'Z' || *word == 'X';
-		break;
-	case 4:
-		s->ppid = strtol(word, NULL, 10);
-		break;
-	case 9:
-		s->kthread = (strtoul(word, NULL, 10) & PF_KTHREAD) != 0;
-		break;
-	case 20:
-		s->threads = strtol(word, NULL, 10);
-		break;
-	case 27:
-		s->complete = strcmp(word, "0") != 0;
-		break;
-	case 28:
-		s->image = strtoull(word, NULL, 10);
-		break;
-	default:
-		break;
-	}
-}
-
-/*
- * What /proc/PID/stat says (proc_pid_stat(5)). -errno. An exec sets start_stack twice; only the
- * second, after end_code, is that of the new image: complete.
- */
-static int read_stat(pid_t pid, struct stat_line *s)
-{
-	char path[64], text[1024], *at, *word, *rest;
-	ssize_t n;
-	int fd, field;
-
-	memset(s, 0, sizeof(*s));
-	choice_uid(pid, &s->uid);
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return -ESRCH;
-	text[n] = '\0';
-	word = strchr(text, '(');
-	at = strrchr(text, ')');
-	if (!word || !at || at < word)
-		return -EINVAL;
-	*at++ = '\0';
-	snprintf(s->comm, sizeof(s->comm), "%.15s", word + 1);
-	for (field = 3, word = strtok_r(at, " ", &rest); word;
-	     field++, word = strtok_r(NULL, " ", &rest))
-		take_field(s, field, word);
-	return 0;
-}
-
 pid_t process_thread(const struct process *p)
 {
 	return p->threaded ? livethread(p->pid) : p->pid;
@@ -245,9 +175,9 @@ pid_t process_thread(const struct process *p)
 
 bool process_has_image(const struct process *p)
 {
-	struct stat_line s;
+	struct procstat s;
 
-	return !read_stat(process_thread(p), &s) && s.image == p->image;
+	return !procstat_read(process_thread(p), &s) && s.image == p->image;
 }
 
 /*
@@ -290,15 +220,18 @@ static void add_vdso(struct tracker *t, struct process *p)
  */
 static int refresh(struct tracker *t, struct process *p, bool *complete)
 {
-	struct stat_line s, live;
-	int changed = 0, err = read_stat(p->pid, &s);
+	struct procstat s, live;
+	int changed = 0, err;
+	uid_t uid = 0;
 
+	choice_uid(p->pid, &uid);
+	err = procstat_read(p->pid, &s);
 	p->unread = true;
 	if (err)
 		return err;
 	p->threaded |= s.threads > 1;
 	p->leaderless = s.zombie && s.threads > 1;
-	if (p->leaderless && !read_stat(process_thread(p), &live)) {
+	if (p->leaderless && !procstat_read(process_thread(p), &live)) {
 		s.image = live.image;
 		s.complete = live.complete;
 	} else if (s.zombie) {
@@ -312,7 +245,7 @@ static int refresh(struct tracker *t, struct process *p, bool *complete)
 		changed = 1;
 	}
 	p->ppid = s.ppid;
-	p->uid = s.uid;
+	p->uid = uid;
 	p->kthread = s.kthread;
 	memcpy(p->comm, s.comm, sizeof(p->comm));
 	choice_read(t, p);
@@ -347,9 +280,9 @@ static bool exists(pid_t pid)
 /* The first thread has ended; true: others live on, or one of them has called exec. */
 static bool lives_on(struct process *p)
 {
-	struct stat_line s;
+	struct procstat s;
 
-	if (!p->threaded || read_stat(p->pid, &s) || (s.zombie && s.threads <= 1))
+	if (!p->threaded || procstat_read(p->pid, &s) || (s.zombie && s.threads <= 1))
 		return false;
 	p->leaderless = s.zombie;
 	return true;
