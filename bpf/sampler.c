@@ -22,6 +22,7 @@
 
 #include "bpf/events.h"
 #include "bpf/objects.h"
+#include "bpf/shardmaps.h"
 #include "bpf/sizes.h"
 #include "bpf/ticks.h"
 
@@ -33,7 +34,7 @@ struct sampler {
 	struct events *events;
 	struct sampler_ticks ticks; /* of the events before these */
 	struct ring_buffer *ring;
-	int stats_fd, control_fd, targets_fd, procs_fd, shards_fd, counts_fd;
+	int stats_fd, control_fd, targets_fd, procs_fd, counts_fd;
 	int possible_cpus;
 
 	struct map_entry *map_entries;
@@ -41,9 +42,7 @@ struct sampler {
 	struct wide_rule *wide_rules;
 	struct known_set *known;
 
-	int *shard_fds; /* -1: not created */
-	unsigned int mapped_shard;
-	void *mapped_words; /* the shard that was written last */
+	struct shardmaps *shards;
 
 	pthread_mutex_t control_lock; /* of who reads, changes and writes the knobs */
 	pthread_mutex_t swap_lock;
@@ -186,7 +185,6 @@ static int open_maps(struct sampler *s)
 	s->control_fd = map_fd(s, "control");
 	s->targets_fd = map_fd(s, "targets");
 	s->procs_fd = map_fd(s, "procs");
-	s->shards_fd = map_fd(s, "shards");
 	s->counts_fd = map_fd(s, "counts");
 	s->map_entries = map_memory(s, "map_lists", MAP_ENTRIES_MAX * sizeof(struct map_entry));
 	s->touched = map_memory(s, "touched", MAP_ENTRIES_MAX);
@@ -201,6 +199,8 @@ static int open_maps(struct sampler *s)
 		if (s->inner_fds[i] < 0)
 			return -errno;
 	}
+	if (shardmaps_new(map_fd(s, "shards"), s->options.shards_max, &s->shards))
+		return -ENOMEM;
 	s->ring = ring_buffer__new(map_fd(s, "stacks"), on_record, s, NULL);
 	if (!s->ring)
 		return -errno;
@@ -212,7 +212,6 @@ int sampler_new(const struct sampler_options *options, struct sampler **out, cha
 {
 	struct sampler *s = calloc(1, sizeof(*s));
 	struct machine machine;
-	unsigned int i;
 	int err = -ENOMEM;
 
 	*out = NULL;
@@ -229,13 +228,10 @@ int sampler_new(const struct sampler_options *options, struct sampler **out, cha
 	pthread_mutex_init(&s->control_lock, NULL);
 	pthread_mutex_init(&s->swap_lock, NULL);
 	s->possible_cpus = libbpf_num_possible_cpus();
-	s->shard_fds = calloc(options->shards_max, sizeof(*s->shard_fds));
 	s->keys = calloc(s->sizes.counts, sizeof(*s->keys));
 	s->values = calloc(s->sizes.counts, sizeof(*s->values));
 	s->counts = calloc(s->sizes.counts, sizeof(*s->counts));
-	for (i = 0; s->shard_fds && i < options->shards_max; i++)
-		s->shard_fds[i] = -1;
-	if (!s->shard_fds || !s->keys || !s->values || !s->counts || s->possible_cpus < 1)
+	if (!s->keys || !s->values || !s->counts || s->possible_cpus < 1)
 		goto fail;
 	err = load(s, error, size);
 	if (!err)
@@ -322,17 +318,13 @@ void sampler_free(struct sampler *s)
 	unmap(s->touched, MAP_ENTRIES_MAX);
 	unmap(s->wide_rules, WIDE_RULES_MAX * sizeof(struct wide_rule));
 	unmap(s->known, s->sizes.known_sets * sizeof(struct known_set));
-	unmap(s->mapped_words, SHARD_BYTES);
-	for (i = 0; s->shard_fds && i < s->options.shards_max; i++)
-		if (s->shard_fds[i] >= 0)
-			close(s->shard_fds[i]);
+	shardmaps_free(s->shards);
 	for (i = 0; i < 2; i++)
 		if (s->inner_fds[i] >= 0)
 			close(s->inner_fds[i]);
 	bpf_object__close(s->object);
 	pthread_mutex_destroy(&s->control_lock);
 	pthread_mutex_destroy(&s->swap_lock);
-	free(s->shard_fds);
 	free(s->keys);
 	free(s->values);
 	free(s->counts);
@@ -433,16 +425,6 @@ int sampler_process(struct sampler *s, pid_t pid, struct proc_entry *entry)
 	return bpf_map_lookup_elem(s->procs_fd, &key, entry) ? -errno : 0;
 }
 
-const uint32_t *sampler_shard_map(struct sampler *s, unsigned int i)
-{
-	void *memory;
-
-	if (i >= s->options.shards_max || s->shard_fds[i] < 0)
-		return NULL;
-	memory = mmap(NULL, SHARD_BYTES, PROT_READ, MAP_SHARED, s->shard_fds[i], 0);
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
 uint8_t *sampler_touched(struct sampler *s)
 {
 	return s->touched;
@@ -460,59 +442,23 @@ struct wide_rule *sampler_wide_rules(struct sampler *s)
 
 int sampler_shard_create(struct sampler *s, unsigned int i)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	__u32 key = i;
-	int fd, err;
-
-	if (i >= s->options.shards_max || s->shard_fds[i] >= 0)
-		return -EINVAL;
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "shard", sizeof(__u32), SHARD_BYTES, 1, &opts);
-	if (fd < 0)
-		return -errno;
-	if (bpf_map_update_elem(s->shards_fd, &key, &fd, BPF_ANY)) {
-		err = -errno;
-		close(fd);
-		return err;
-	}
-	s->shard_fds[i] = fd;
-	return 0;
+	return shardmaps_create(s->shards, i);
 }
 
 void sampler_shard_destroy(struct sampler *s, unsigned int i)
 {
-	__u32 key = i;
-
-	if (i >= s->options.shards_max || s->shard_fds[i] < 0)
-		return;
-	if (s->mapped_words && s->mapped_shard == i) {
-		munmap(s->mapped_words, SHARD_BYTES);
-		s->mapped_words = NULL;
-	}
-	bpf_map_delete_elem(s->shards_fd, &key);
-	close(s->shard_fds[i]);
-	s->shard_fds[i] = -1;
+	shardmaps_destroy(s->shards, i);
 }
 
 int sampler_shard_write(struct sampler *s, unsigned int i, uint32_t at, const uint32_t *words,
 			uint32_t count)
 {
-	void *memory;
+	return shardmaps_write(s->shards, i, at, words, count);
+}
 
-	if (i >= s->options.shards_max || s->shard_fds[i] < 0 || at > SHARD_WORDS ||
-	    count > SHARD_WORDS - at)
-		return -EINVAL;
-	if (!s->mapped_words || s->mapped_shard != i) {
-		/* Only one stays mapped: its pages count as ours. */
-		memory = mmap(NULL, SHARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-			      s->shard_fds[i], 0);
-		if (memory == MAP_FAILED)
-			return -errno;
-		unmap(s->mapped_words, SHARD_BYTES);
-		s->mapped_words = memory;
-		s->mapped_shard = i;
-	}
-	memcpy((uint32_t *)s->mapped_words + at, words, (size_t)count * sizeof(*words));
-	return 0;
+const uint32_t *sampler_shard_map(struct sampler *s, unsigned int i)
+{
+	return shardmaps_view(s->shards, i);
 }
 
 /* Updates of a map in map return only when all programs that may see the old one have left. */
