@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -fno-sanitize=alignment */
 /*
- * The step on tables that are made up: each kind of rule, each reason to end, and both searches at
- * their edges. What must come out was worked out by hand from the comments of unwind/row.h, or by a
- * plain loop over a plain array.
+ * The step on tables that are made up: each kind of rule and each reason to end. What must come out
+ * was worked out by hand from the comments of unwind/row.h.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
  */
@@ -485,163 +484,14 @@ static void test_lost_registers(void **state)
 	}
 }
 
-/* --- the search in a span -------------------------------------------------------------- */
-
-#define SPAN_GRANULES 7u
-#define SPAN_BYTES    (SPAN_GRANULES * 256u)
-
-/*
- * Rows at both ends of granules, granules without rows, one with 255, one that begins with its own
- * row and one that does not. The CFA of row i is 8 * (i + 1), so that what came out is known.
- */
-static uint32_t edge_rows(struct row *rows)
-{
-	static const uint32_t at[] = {0, 1, 0x10, 0xff, 0x200, 0x2fe, 0x2ff};
-	uint32_t n = 0;
-
-	for (; n < sizeof(at) / sizeof(at[0]); n++)
-		rows[n].pc = at[n];
-	for (uint32_t i = 0; i < 255; i++) /* granule 3; none in 1 and 4 */
-		rows[n++].pc = 0x300 + i;
-	rows[n++].pc = 0x501;
-	rows[n++].pc = 0x580;
-	rows[n++].pc = 0x600;
-	for (uint32_t i = 0; i < n; i++)
-		rows[i].rule = RULE_FRAME(ROW_RSP, 8 * (i + 1), 0);
-	return n;
-}
-
-static void check_span(uint32_t word, uint64_t start, const struct row *rows, uint32_t n)
-{
-	uint32_t row = 0;
-
-	fake.nentries = 0;
-	add_map(start, TEXT + SPAN_BYTES + 512, TEXT, word, MAP_META(MAP_CFI, SPAN_GRANULES));
-	for (uint32_t pc = 0; pc < SPAN_BYTES + 512; pc++) {
-		while (row + 1 < n && rows[row + 1].pc <= pc)
-			row++;
-		for (int exact = 0; exact < 2; exact++) {
-			/* A return address behind the byte, or the byte itself. */
-			struct walk *w = begin(TEXT + pc + !exact, SP, 0, exact);
-			int reason = walk_step(w);
-
-			if (TEXT + pc < start) {
-				assert_int_equal(reason, WALK_NO_MAPPING);
-			} else if (pc >= SPAN_BYTES) {
-				assert_int_equal(reason, WALK_NOT_COVERED);
-			} else {
-				assert_int_equal(reason, WALK_GOES_ON);
-				assert_int_equal(w->sp, SP + 8 * (row + 1));
-			}
-		}
-	}
-}
-
-static void test_search_in_span(void **state)
-{
-	static struct row rows[300];
-	uint32_t n = edge_rows(rows), size;
-
-	(void)state;
-	size = put_block(0, SPAN_GRANULES, rows, n);
-	assert_int_equal(size, 7 + 265);
-	check_span(0, TEXT, rows, n);
-	/* The words around a block are others' and may be anything. */
-	memset(host.shards[0], 0xff, SHARD_BYTES);
-	put_block(1000, SPAN_GRANULES, rows, n);
-	check_span(1000, TEXT, rows, n);
-	memset(host.shards[1], 0, SHARD_BYTES);
-	put_block(2 * SHARD_WORDS - size, SPAN_GRANULES, rows, n);
-	check_span(2 * SHARD_WORDS - size, TEXT, rows, n);
-	/* The mapping begins in the middle of the span. */
-	put_block(SHARD_WORDS, SPAN_GRANULES, rows, n);
-	check_span(SHARD_WORDS, TEXT + 0x2ff, rows, n);
-}
-
-/* A call that does not return is the last instruction: its return address belongs to the next. */
-static void test_call_at_the_end(void **state)
-{
-	static const struct row rows[] = {
-		{0, RULE_FRAME(ROW_RSP, 64, 0)},
-		{0x80, RULE_FRAME(ROW_RSP, 8, 0)},
-	};
-	struct walk *w;
-
-	(void)state;
-	put_block(0, 1, rows, 2);
-	add_map(TEXT, TEXT + 256, TEXT, 0, MAP_META(MAP_CFI, 1));
-	w = begin(TEXT + 0x80, SP, FP, 0);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
-	assert_int_equal(w->sp, SP + 64);
-	assert_int_equal(w->frames[0], TEXT + 0x80); /* without FRAME_EXACT */
-	w = begin(TEXT + 0x80, SP, FP, 1);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
-	assert_int_equal(w->sp, SP + 8);
-}
-
-/* --- the search in a list -------------------------------------------------------------- */
-
-/* Every third entry is followed by the next without a gap. */
-static uint64_t entry_start(uint32_t i)
-{
-	return 0x10000 + 0x3000ull * i;
-}
-
-static uint64_t entry_end(uint32_t i)
-{
-	return entry_start(i) + 0x1000 * (i % 3 + 1);
-}
-
-static void check_address(uint32_t at, uint32_t n, uint64_t addr, int expected)
-{
-	struct walk *w = begin(addr, SP, FP, 1);
-
-	w->list_at = at;
-	w->list_count = n;
-	assert_int_equal(walk_find_map(w, addr), expected >= 0);
-	if (expected >= 0)
-		assert_int_equal(w->map.word, expected);
-}
-
-static void check_list(uint32_t at, uint32_t n)
-{
-	/* The neighbours, other processes' entries, would take every address. */
-	for (uint32_t i = at > 10 ? at - 10 : 0; i < at + n + 10 && i < MAP_ENTRIES_MAX; i++)
-		host.entries[i] = (struct map_entry){0, ~0ull, 0, 0x123456, 0};
-	for (uint32_t i = 0; i < n; i++)
-		host.entries[at + i] =
-			(struct map_entry){entry_start(i), entry_end(i), 0, i, MAP_META(0, 1)};
-	check_address(at, n, 0, -1);
-	check_address(at, n, ~0ull, -1);
-	check_address(at, n, entry_start(0) - 1, -1);
-	for (uint32_t i = 0; i < n; i++) {
-		check_address(at, n, entry_start(i), (int)i);
-		check_address(at, n, entry_end(i) - 1, (int)i);
-		check_address(at, n, entry_end(i), i % 3 == 2 && i + 1 < n ? (int)i + 1 : -1);
-	}
-}
-
-static void test_search_in_list(void **state)
-{
-	static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 63, 64, 65, 4095, 4096, MAP_LIST_MAX};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		check_list(0, sizes[i]);
-		check_list(1000, sizes[i]);
-		check_list(MAP_ENTRIES_MAX - sizes[i], sizes[i]);
-	}
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(short_rows),     TEST(ends_of_rows),   TEST(ends_of_mappings),
-		TEST(wide_rows),      TEST(signal_row),	    TEST(sigcontext),
-		TEST(kept_register),  TEST(cloned),	    TEST(ends_of_wide_rows),
-		TEST(lost_registers), TEST(search_in_span), TEST(call_at_the_end),
-		TEST(search_in_list),
+		TEST(short_rows),     TEST(ends_of_rows), TEST(ends_of_mappings),
+		TEST(wide_rows),      TEST(signal_row),	  TEST(sigcontext),
+		TEST(kept_register),  TEST(cloned),	  TEST(ends_of_wide_rows),
+		TEST(lost_registers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
