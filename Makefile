@@ -207,7 +207,7 @@ asan:
 
 ##   tsan           unit tests of what has threads under the thread sanitizer
 TSAN_C := $(foreach t,inventory memlock sampler_maps sideband storm tracker tracker_commands \
-	tracker_repair,tests/bpf/test_$(t).c) $(filter tests/tui/%,$(TEST_C) $(HELPER_C))
+	tracker_objects tracker_repair,tests/bpf/test_$(t).c) $(filter tests/tui/%,$(TEST_C) $(HELPER_C))
 tsan:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=thread' all \
