@@ -7,20 +7,13 @@
  * since an assembler writes one version only; and the tables made of them.
  */
 
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "symbols/elffile.h"
-#include "tests/unwind/elfimage.h"
-#include "unwind/table.h"
-#include "unwind/wide.h"
+#include "tests/unwind/tables.h"
 
 #define T      IMAGE_TEXT
 #define HEADER 28
@@ -128,74 +121,30 @@ static inline void section_end(struct section *s)
 }
 
 /* A table of such a section, and of CFI beside it. */
-struct fixture {
-	struct section s;
-	struct cfi_bytes cfi;
-	struct image_options options;
-	unsigned char *image;
-	struct elf_file *file;
-	struct wide_rules *wide;
-	struct unwind_table *table;
-};
-
-static inline int setup(void **state)
+static inline int sframe_setup(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
+	struct fixture *f;
 
-	*state = f;
-	if (!f)
+	if (setup(state))
 		return -1;
-	f->options.text_size = 0x1000000;
-	f->wide = wide_rules_new();
-	return f->wide ? 0 : -1;
-}
-
-static inline void drop(struct fixture *f)
-{
-	unwind_table_free(f->table);
-	elf_file_free(f->file);
-	free(f->image);
-	f->table = NULL;
-	f->file = NULL;
-	f->image = NULL;
-}
-
-static inline int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	drop(f);
-	wide_rules_free(f->wide);
-	free(f);
-	return 0;
+	f = *state;
+	f->s = calloc(1, sizeof(*f->s));
+	return f->s ? 0 : -1;
 }
 
 /* What unwind_table_build says of the section and the CFI. */
-static inline int build_status(struct fixture *f)
+static inline int sframe_status(struct fixture *f)
 {
-	size_t size;
-
-	drop(f);
-	f->options.sframe = f->s.all;
-	f->options.sframe_size = f->s.size;
-	f->image = image_new(f->cfi.data, f->cfi.size, &f->options, &size);
-	assert_int_equal(elf_file_open_memory(f->image, size, &f->file), 0);
-	return unwind_table_build(f->file, f->wide, &f->table);
+	f->options.sframe = f->s->all;
+	f->options.sframe_size = f->s->size;
+	return build_status(f);
 }
 
-static inline void assert_dump(struct fixture *f, unsigned int bad, const char *expected)
+static inline void assert_rows(struct fixture *f, unsigned int bad, const char *expected)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out;
-
-	assert_int_equal(build_status(f), 0);
-	out = open_memstream(&text, &size);
-	assert_int_equal(unwind_table_dump(f->table, f->wide, out), 0);
-	fclose(out);
-	assert_string_equal(text, expected);
+	assert_int_equal(sframe_status(f), 0);
+	assert_dump(f, expected);
 	assert_int_equal(f->table->bad_fdes, bad);
-	free(text);
 }
 
 /* The rows of a function that sets up a frame; frame_at_100 is what they say. */
@@ -220,6 +169,6 @@ static inline void one_good(struct section *s, unsigned int version)
 	prologue(s, ADDR1, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, sframe_setup, teardown)
 
 #endif

@@ -2,7 +2,8 @@
 #ifndef STACKTOP_TESTS_UNWIND_TABLES_H
 #define STACKTOP_TESTS_UNWIND_TABLES_H
 
-/* A table made of hand-written CFI, in an image whose options the test may change. */
+/* A table made of hand-written CFI, in an image whose options the test may change. What stands in a
+ * .sframe beside it is sframe_image.h's. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +21,8 @@
 
 #define TEXT_SIZE 0x1000000u
 
+struct section;
+
 struct fixture {
 	struct cfi_bytes cfi;
 	struct image_options options;
@@ -27,6 +30,7 @@ struct fixture {
 	struct elf_file *file;
 	struct wide_rules *wide;
 	struct unwind_table *table;
+	struct section *s; /* see sframe_image.h; NULL: none */
 };
 
 static inline int setup(void **state)
@@ -57,6 +61,7 @@ static inline int teardown(void **state)
 
 	drop_table(f);
 	wide_rules_free(f->wide);
+	free(f->s);
 	free(f);
 	return 0;
 }

@@ -23,13 +23,13 @@ static void test_rows(void **state)
 	for (unsigned int version = 1; version <= 3; version++)
 		for (unsigned int addr = ADDR1; addr <= ADDR4; addr++)
 			for (unsigned int words = 0; words <= 2; words++) {
-				section_begin(&f->s, version, SORTED);
-				f->s.aux = words * 3;
-				func(&f->s, T + 0x100, 0x20, 4, addr, 0, 0);
-				prologue(&f->s, addr, words);
-				section_end(&f->s);
-				assert_dump(f, 0, frame_at_100);
-				assert_int_equal(f->table->cfi_bytes, f->s.size);
+				section_begin(f->s, version, SORTED);
+				f->s->aux = words * 3;
+				func(f->s, T + 0x100, 0x20, 4, addr, 0, 0);
+				prologue(f->s, addr, words);
+				section_end(f->s);
+				assert_rows(f, 0, frame_at_100);
+				assert_int_equal(f->table->cfi_bytes, f->s->size);
 				assert_int_equal(f->table->nfdes, 1);
 			}
 }
@@ -43,14 +43,14 @@ static void test_starts(void **state)
 		for (unsigned int flags = 0; flags <= PCREL; flags += PCREL) {
 			if (version == 1 && flags)
 				continue;
-			section_begin(&f->s, version, flags);
-			f->s.aux = 5;
-			func(&f->s, T + 0x40, 0x10, 1, ADDR1, 0, 0);
-			row(&f->s, ADDR1, 0, SP, 0, 1, 24);
-			func(&f->s, T + 0x100, 0x20, 4, ADDR1, 0, 0);
-			prologue(&f->s, ADDR1, 0);
-			section_end(&f->s);
-			assert_dump(f, 0,
+			section_begin(f->s, version, flags);
+			f->s->aux = 5;
+			func(f->s, T + 0x40, 0x10, 1, ADDR1, 0, 0);
+			row(f->s, ADDR1, 0, SP, 0, 1, 24);
+			func(f->s, T + 0x100, 0x20, 4, ADDR1, 0, 0);
+			prologue(f->s, ADDR1, 0);
+			section_end(f->s);
+			assert_rows(f, 0,
 				    "10040\trsp+24\tu\tc-8\n"
 				    "10050\tend\t-\t-\n"
 				    "10100\trsp+8\tu\tc-8\n"
@@ -60,25 +60,25 @@ static void test_starts(void **state)
 				    "10120\tend\t-\t-\n");
 		}
 	/* Version 1 has no such flag: its bit means nothing. */
-	section_begin(&f->s, 1, 0);
-	func(&f->s, T + 0x100, 0x20, 4, ADDR1, 0, 0);
-	prologue(&f->s, ADDR1, 0);
-	f->s.flags = PCREL;
-	section_end(&f->s);
-	assert_dump(f, 0, frame_at_100);
+	section_begin(f->s, 1, 0);
+	func(f->s, T + 0x100, 0x20, 4, ADDR1, 0, 0);
+	prologue(f->s, ADDR1, 0);
+	f->s->flags = PCREL;
+	section_end(f->s);
+	assert_rows(f, 0, frame_at_100);
 }
 
 static void test_large(void **state)
 {
 	struct fixture *f = *state;
 
-	section_begin(&f->s, 2, 0);
-	func(&f->s, T + 0x1000, 0x300000, 3, ADDR4, 0, 0);
-	row(&f->s, ADDR4, 0, SP, 0, 1, 8);
-	row(&f->s, ADDR4, 0x12345, SP, 2, 2, 1048576, -16);
-	row(&f->s, ADDR4, 0x212345, SP, 1, 2, 32752, -32);
-	section_end(&f->s);
-	assert_dump(f, 0,
+	section_begin(f->s, 2, 0);
+	func(f->s, T + 0x1000, 0x300000, 3, ADDR4, 0, 0);
+	row(f->s, ADDR4, 0, SP, 0, 1, 8);
+	row(f->s, ADDR4, 0x12345, SP, 2, 2, 1048576, -16);
+	row(f->s, ADDR4, 0x212345, SP, 1, 2, 32752, -32);
+	section_end(f->s);
+	assert_rows(f, 0,
 		    "11000\trsp+8\tu\tc-8\n"
 		    "23345\trsp+1048576\tc-16\tc-8\n"
 		    "223345\trsp+32752\tc-32\tc-8\n"
@@ -91,25 +91,25 @@ static void test_masks(void **state)
 	struct fixture *f = *state;
 
 	for (unsigned int version = 1; version <= 3; version++) {
-		section_begin(&f->s, version, 0);
-		func(&f->s, T + 0x100, 0x40, 2, MASK, 0, 16);
-		row(&f->s, ADDR1, 0, SP, 0, 1, 8);
-		row(&f->s, ADDR1, 11, SP, 0, 1, 16);
-		func(&f->s, T + 0x140, 0x20, 1, MASK, 0, 16);
-		row(&f->s, ADDR1, 0, SP, 0, 1, 8);
-		section_end(&f->s);
-		assert_dump(f, 0,
+		section_begin(f->s, version, 0);
+		func(f->s, T + 0x100, 0x40, 2, MASK, 0, 16);
+		row(f->s, ADDR1, 0, SP, 0, 1, 8);
+		row(f->s, ADDR1, 11, SP, 0, 1, 16);
+		func(f->s, T + 0x140, 0x20, 1, MASK, 0, 16);
+		row(f->s, ADDR1, 0, SP, 0, 1, 8);
+		section_end(f->s);
+		assert_rows(f, 0,
 			    "10100\tplt\tu\tc-8\n"
 			    "10140\trsp+8\tu\tc-8\n"
 			    "10160\tend\t-\t-\n");
 		assert_int_equal(unwind_table_rule(f->table, T + 0x100), RULE(ROW_PLT, 11));
 	}
-	section_begin(&f->s, 2, 0);
-	func(&f->s, T + 0x102, 0x0d, 2, MASK, 0, 6);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 8);
-	row(&f->s, ADDR1, 4, SP, 0, 1, 16);
-	section_end(&f->s);
-	assert_dump(f, 0,
+	section_begin(f->s, 2, 0);
+	func(f->s, T + 0x102, 0x0d, 2, MASK, 0, 6);
+	row(f->s, ADDR1, 0, SP, 0, 1, 8);
+	row(f->s, ADDR1, 4, SP, 0, 1, 16);
+	section_end(f->s);
+	assert_rows(f, 0,
 		    "10102\trsp+8\tu\tc-8\n"
 		    "10106\trsp+16\tu\tc-8\n"
 		    "10108\trsp+8\tu\tc-8\n"
@@ -119,7 +119,7 @@ static void test_masks(void **state)
 	/* CFI in the middle of a block. */
 	cfi_cie(&f->cfi, "zR");
 	cfi_fde(&f->cfi, T + 0x109, 2, "\x0e\x30", 2);
-	assert_dump(f, 0,
+	assert_rows(f, 0,
 		    "10102\trsp+8\tu\tc-8\n"
 		    "10106\trsp+16\tu\tc-8\n"
 		    "10108\trsp+8\tu\tc-8\n"
@@ -130,12 +130,12 @@ static void test_masks(void **state)
 		    "1010f\tend\t-\t-\n");
 	f->cfi.size = 0;
 	/* Like a PLT's, but elsewhere: the table's rule goes by the address. */
-	section_begin(&f->s, 2, 0);
-	func(&f->s, T + 0x104, 0x18, 2, MASK, 0, 16);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 8);
-	row(&f->s, ADDR1, 11, SP, 0, 1, 16);
-	section_end(&f->s);
-	assert_dump(f, 0,
+	section_begin(f->s, 2, 0);
+	func(f->s, T + 0x104, 0x18, 2, MASK, 0, 16);
+	row(f->s, ADDR1, 0, SP, 0, 1, 8);
+	row(f->s, ADDR1, 11, SP, 0, 1, 16);
+	section_end(f->s);
+	assert_rows(f, 0,
 		    "10104\trsp+8\tu\tc-8\n"
 		    "1010f\trsp+16\tu\tc-8\n"
 		    "10114\trsp+8\tu\tc-8\n"
@@ -148,16 +148,16 @@ static void test_outermost(void **state)
 	struct fixture *f = *state;
 
 	for (unsigned int version = 1; version <= 3; version++) {
-		section_begin(&f->s, version, 0);
-		func(&f->s, T + 0x100, 0x20, 2, ADDR1, 0, 0);
-		row(&f->s, ADDR1, 0, SP, 0, 0);
-		row(&f->s, ADDR1, 4, SP, 0, 1, 16);
-		section_end(&f->s);
+		section_begin(f->s, version, 0);
+		func(f->s, T + 0x100, 0x20, 2, ADDR1, 0, 0);
+		row(f->s, ADDR1, 0, SP, 0, 0);
+		row(f->s, ADDR1, 4, SP, 0, 1, 16);
+		section_end(f->s);
 		if (version == 1) {
-			assert_dump(f, 1, "");
+			assert_rows(f, 1, "");
 			continue;
 		}
-		assert_dump(f, 0,
+		assert_rows(f, 0,
 			    "10100\texpr\t-\tu\n"
 			    "10104\trsp+16\tu\tc-8\n"
 			    "10120\tend\t-\t-\n");
@@ -168,23 +168,23 @@ static void test_fixed(void **state)
 {
 	struct fixture *f = *state;
 
-	section_begin(&f->s, 2, 0);
-	f->s.fixed_fp = -16;
-	func(&f->s, T + 0x100, 0x20, 1, ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, FP, 0, 1, 16);
-	section_end(&f->s);
-	assert_dump(f, 0, "10100\trbp+16\tc-16\tc-8\n10120\tend\t-\t-\n");
+	section_begin(f->s, 2, 0);
+	f->s->fixed_fp = -16;
+	func(f->s, T + 0x100, 0x20, 1, ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, FP, 0, 1, 16);
+	section_end(f->s);
+	assert_rows(f, 0, "10100\trbp+16\tc-16\tc-8\n10120\tend\t-\t-\n");
 
-	section_begin(&f->s, 2, 0);
-	f->s.fixed_ra = 0;
-	func(&f->s, T + 0x100, 0x20, 2, ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, SP, 0, 2, 32, -8);
-	row(&f->s, ADDR1, 8, SP, 0, 3, 32, -16, -24);
+	section_begin(f->s, 2, 0);
+	f->s->fixed_ra = 0;
+	func(f->s, T + 0x100, 0x20, 2, ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, SP, 0, 2, 32, -8);
+	row(f->s, ADDR1, 8, SP, 0, 3, 32, -16, -24);
 	/* The return address is nowhere. */
-	func(&f->s, T + 0x200, 0x20, 1, ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 32);
-	section_end(&f->s);
-	assert_dump(f, 1,
+	func(f->s, T + 0x200, 0x20, 1, ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, SP, 0, 1, 32);
+	section_end(f->s);
+	assert_rows(f, 1,
 		    "10100\trsp+32\tu\tc-8\n"
 		    "10108\trsp+32\tc-24\tc-16\n"
 		    "10120\tend\t-\t-\n");
@@ -205,18 +205,18 @@ static void test_flexible(void **state)
 	struct fixture *f = *state;
 	const struct wide_rule *w;
 
-	section_begin(&f->s, 3, PCREL);
-	func(&f->s, T + 0x100, 0x80, 6, ADDR1, FLEX, 0);
-	row(&f->s, ADDR1, 0, SP, 0, 2, CONTROL(7, 0, 1), 8);
-	row(&f->s, ADDR1, 5, SP, 0, 2, CONTROL(10, 0, 1), 0);
-	row(&f->s, ADDR1, 0x10, SP, 0, 5, CONTROL(10, 0, 1), 0, 0, CONTROL(6, 1, 1), 0);
-	row(&f->s, ADDR1, 0x14, SP, 0, 5, CONTROL(6, 1, 1), -8, 0, CONTROL(6, 1, 1), 0);
+	section_begin(f->s, 3, PCREL);
+	func(f->s, T + 0x100, 0x80, 6, ADDR1, FLEX, 0);
+	row(f->s, ADDR1, 0, SP, 0, 2, CONTROL(7, 0, 1), 8);
+	row(f->s, ADDR1, 5, SP, 0, 2, CONTROL(10, 0, 1), 0);
+	row(f->s, ADDR1, 0x10, SP, 0, 5, CONTROL(10, 0, 1), 0, 0, CONTROL(6, 1, 1), 0);
+	row(f->s, ADDR1, 0x14, SP, 0, 5, CONTROL(6, 1, 1), -8, 0, CONTROL(6, 1, 1), 0);
 	/* Both spelled out; the return address in a register. */
-	row(&f->s, ADDR1, 0x40, SP, 1, 6, CONTROL(7, 0, 1), 400, CONTROL(0, 1, 0), -8,
+	row(f->s, ADDR1, 0x40, SP, 1, 6, CONTROL(7, 0, 1), 400, CONTROL(0, 1, 0), -8,
 	    CONTROL(0, 1, 0), -16);
-	row(&f->s, ADDR1, 0x50, SP, 0, 4, CONTROL(7, 0, 1), 0, CONTROL(5, 0, 1), 0);
-	section_end(&f->s);
-	assert_int_equal(build_status(f), 0);
+	row(f->s, ADDR1, 0x50, SP, 0, 4, CONTROL(7, 0, 1), 0, CONTROL(5, 0, 1), 0);
+	section_end(f->s);
+	assert_int_equal(sframe_status(f), 0);
 	assert_int_equal(f->table->bad_fdes, 0);
 	assert_int_equal(unwind_table_rule(f->table, T + 0x100), RULE_FRAME(ROW_RSP, 8, 0));
 	w = wide_at(f, T + 0x105);
@@ -248,19 +248,19 @@ static void test_signal(void **state)
 {
 	struct fixture *f = *state;
 
-	section_begin(&f->s, 3, 0);
-	func(&f->s, T + 0x100, 0x10, 1, 0x80 | ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 16);
-	section_end(&f->s);
-	assert_int_equal(build_status(f), 0);
+	section_begin(f->s, 3, 0);
+	func(f->s, T + 0x100, 0x10, 1, 0x80 | ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, SP, 0, 1, 16);
+	section_end(f->s);
+	assert_int_equal(sframe_status(f), 0);
 	assert_int_equal(wide_at(f, T + 0x100)->flags & WIDE_SIGNAL, WIDE_SIGNAL);
 	assert_int_equal(wide_at(f, T + 0x100)->cfa_off, 16);
 	/* In version 2 the bit is another architecture's. */
-	section_begin(&f->s, 2, 0);
-	func(&f->s, T + 0x100, 0x10, 1, 0x80 | ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 16);
-	section_end(&f->s);
-	assert_dump(f, 0, "10100\trsp+16\tu\tc-8\n10110\tend\t-\t-\n");
+	section_begin(f->s, 2, 0);
+	func(f->s, T + 0x100, 0x10, 1, 0x80 | ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, SP, 0, 1, 16);
+	section_end(f->s);
+	assert_rows(f, 0, "10100\trsp+16\tu\tc-8\n10110\tend\t-\t-\n");
 }
 
 /* --- beside other sources -------------------------------------------------------------------- */
@@ -277,17 +277,17 @@ static void test_cfi_first(void **state)
 	/* Overlapped by its neighbour, which ends before it: nobody's behind that. */
 	cfi_fde(&f->cfi, T + 0x300, 0x180, "\x0e\x48", 2);
 	cfi_fde(&f->cfi, T + 0x310, 0x10, "\x0e\x50", 2);
-	section_begin(&f->s, 1, 0);
-	func(&f->s, T + 0x100, 0x100, 3, ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 8);
-	row(&f->s, ADDR1, 0x18, SP, 0, 1, 16);
-	row(&f->s, ADDR1, 0x24, SP, 0, 1, 24);
-	func(&f->s, T + 0x200, 0x20, 1, ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, FP, 0, 2, 16, -16);
-	func(&f->s, T + 0x300, 0x100, 1, ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 8);
-	section_end(&f->s);
-	assert_dump(f, 0,
+	section_begin(f->s, 1, 0);
+	func(f->s, T + 0x100, 0x100, 3, ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, SP, 0, 1, 8);
+	row(f->s, ADDR1, 0x18, SP, 0, 1, 16);
+	row(f->s, ADDR1, 0x24, SP, 0, 1, 24);
+	func(f->s, T + 0x200, 0x20, 1, ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, FP, 0, 2, 16, -16);
+	func(f->s, T + 0x300, 0x100, 1, ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, SP, 0, 1, 8);
+	section_end(f->s);
+	assert_rows(f, 0,
 		    "100f0\trsp+48\tu\tc-8\n"
 		    "10110\trsp+8\tu\tc-8\n"
 		    "10118\trsp+16\tu\tc-8\n"
@@ -300,7 +300,7 @@ static void test_cfi_first(void **state)
 		    "10310\trsp+80\tu\tc-8\n"
 		    "10320\trsp+8\tu\tc-8\n"
 		    "10400\tend\t-\t-\n");
-	assert_int_equal(f->table->cfi_bytes, f->cfi.size + f->s.size);
+	assert_int_equal(f->table->cfi_bytes, f->cfi.size + f->s->size);
 }
 
 /* All of it covered: the section was not used. */
@@ -310,9 +310,9 @@ static void test_nothing_added(void **state)
 
 	cfi_cie(&f->cfi, "zR");
 	cfi_fde(&f->cfi, T + 0x100, 0x20, "\x0e\x30", 2);
-	one_good(&f->s, 1);
-	section_end(&f->s);
-	assert_dump(f, 0, "10100\trsp+48\tu\tc-8\n10120\tend\t-\t-\n");
+	one_good(f->s, 1);
+	section_end(f->s);
+	assert_rows(f, 0, "10100\trsp+48\tu\tc-8\n10120\tend\t-\t-\n");
 	assert_int_equal(f->table->cfi_bytes, f->cfi.size);
 }
 
@@ -321,15 +321,15 @@ static void test_overlap(void **state)
 {
 	struct fixture *f = *state;
 
-	section_begin(&f->s, 2, 0);
-	func(&f->s, T + 0x110, 0x08, 1, ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 24);
-	func(&f->s, T + 0x100, 0x40, 1, ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 16);
-	func(&f->s, T + 0x100, 0x40, 1, ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 32);
-	section_end(&f->s);
-	assert_dump(f, 0,
+	section_begin(f->s, 2, 0);
+	func(f->s, T + 0x110, 0x08, 1, ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, SP, 0, 1, 24);
+	func(f->s, T + 0x100, 0x40, 1, ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, SP, 0, 1, 16);
+	func(f->s, T + 0x100, 0x40, 1, ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, SP, 0, 1, 32);
+	section_end(f->s);
+	assert_rows(f, 0,
 		    "10100\trsp+16\tu\tc-8\n"
 		    "10110\trsp+24\tu\tc-8\n"
 		    "10118\tend\t-\t-\n");
@@ -340,15 +340,15 @@ static void test_plt(void **state)
 	struct fixture *f = *state;
 
 	f->options.plt = T + 0x200;
-	section_begin(&f->s, 2, 0);
-	func(&f->s, T + 0x200, 0x10, 2, ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 16);
-	row(&f->s, ADDR1, 6, SP, 0, 1, 24);
-	func(&f->s, T + 0x210, 0xf0, 2, MASK, 0, 16);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 8);
-	row(&f->s, ADDR1, 9, SP, 0, 1, 16);
-	section_end(&f->s);
-	assert_dump(f, 0,
+	section_begin(f->s, 2, 0);
+	func(f->s, T + 0x200, 0x10, 2, ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, SP, 0, 1, 16);
+	row(f->s, ADDR1, 6, SP, 0, 1, 24);
+	func(f->s, T + 0x210, 0xf0, 2, MASK, 0, 16);
+	row(f->s, ADDR1, 0, SP, 0, 1, 8);
+	row(f->s, ADDR1, 9, SP, 0, 1, 16);
+	section_end(f->s);
+	assert_rows(f, 0,
 		    "10200\trsp+16\tu\tc-8\n"
 		    "10206\trsp+24\tu\tc-8\n"
 		    "10210\tplt\tu\tc-8\n"
@@ -363,10 +363,10 @@ static void test_found(void **state)
 	struct funcs *funcs;
 	uint64_t start = 0;
 
-	one_good(&f->s, 1);
-	section_end(&f->s);
+	one_good(f->s, 1);
+	section_end(f->s);
 	f->options.sframe_by_type = 1;
-	assert_dump(f, 0, frame_at_100);
+	assert_rows(f, 0, frame_at_100);
 	assert_int_equal(funcs_new(f->file, &funcs), 0);
 	assert_true(funcs_find(funcs, T + 0x11f, &start));
 	assert_int_equal(start, T + 0x100);

@@ -17,7 +17,7 @@
 static void test_bad_functions(void **state)
 {
 	struct fixture *f = *state;
-	struct section *s = &f->s;
+	struct section *s = f->s;
 
 	for (unsigned int version = 1; version <= 3; version++) {
 		for (unsigned int kind = 0; kind < 9; kind++) {
@@ -39,7 +39,7 @@ static void test_bad_functions(void **state)
 			section_end(s);
 			if (kind == 8 && version < 3)
 				continue;
-			assert_dump(f, 1, frame_at_100);
+			assert_rows(f, 1, frame_at_100);
 			assert_int_equal(f->table->nfdes, 2);
 		}
 	}
@@ -47,17 +47,17 @@ static void test_bad_functions(void **state)
 	one_good(s, 2);
 	func(s, T + 0x200, 0x40, 1, ADDR1, 0, 0);
 	section_end(s);
-	assert_dump(f, 1, frame_at_100);
+	assert_rows(f, 1, frame_at_100);
 	one_good(s, 3);
 	func(s, UINT64_MAX - 8, 0x40, 1, ADDR1, 0, 0);
 	row(s, ADDR1, 0, SP, 0, 1, 8);
 	section_end(s);
-	assert_dump(f, 1, frame_at_100);
+	assert_rows(f, 1, frame_at_100);
 	/* Blocks of no length, and no rows. */
 	one_good(s, 2);
 	func(s, T + 0x200, 0x40, 0, MASK, 0, 0);
 	section_end(s);
-	assert_dump(f, 1, frame_at_100);
+	assert_rows(f, 1, frame_at_100);
 	/* Flexible ones: no register for the CFA, half a pair, a word too many. */
 	for (unsigned int kind = 0; kind < 4; kind++) {
 		one_good(s, 3);
@@ -71,7 +71,7 @@ static void test_bad_functions(void **state)
 		else
 			row(s, ADDR1, 0, SP, 0, 4, CONTROL(7, 0, 1), 8, CONTROL(3, 0, 0), 8);
 		section_end(s);
-		assert_dump(f, 1, frame_at_100);
+		assert_rows(f, 1, frame_at_100);
 	}
 }
 
@@ -80,18 +80,18 @@ static void test_empty_functions(void **state)
 {
 	struct fixture *f = *state;
 
-	one_good(&f->s, 2);
-	func(&f->s, T + 0x200, 0, 1, ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 8);
-	func(&f->s, T + 0x300, 0x10, 0, ADDR1, 0, 0);
-	func(&f->s, 0, 0x10, 1, ADDR1, 0, 0);
-	row(&f->s, ADDR1, 0, SP, 0, 1, 8);
+	one_good(f->s, 2);
+	func(f->s, T + 0x200, 0, 1, ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, SP, 0, 1, 8);
+	func(f->s, T + 0x300, 0x10, 0, ADDR1, 0, 0);
+	func(f->s, 0, 0x10, 1, ADDR1, 0, 0);
+	row(f->s, ADDR1, 0, SP, 0, 1, 8);
 	/* Behind the function's end a row means nothing. */
-	func(&f->s, T + 0x400, 0x10, 2, ADDR1, 0, 0);
-	row(&f->s, ADDR1, 2, SP, 0, 1, 8);
-	row(&f->s, ADDR1, 0x10, SP, 0, 1, 16);
-	section_end(&f->s);
-	assert_dump(f, 0,
+	func(f->s, T + 0x400, 0x10, 2, ADDR1, 0, 0);
+	row(f->s, ADDR1, 2, SP, 0, 1, 8);
+	row(f->s, ADDR1, 0x10, SP, 0, 1, 16);
+	section_end(f->s);
+	assert_rows(f, 0,
 		    "10100\trsp+8\tu\tc-8\n"
 		    "10101\trsp+16\tc-16\tc-8\n"
 		    "10104\trbp+16\tc-16\tc-8\n"
@@ -115,22 +115,22 @@ static void test_bad_header(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		one_good(&f->s, 2);
-		section_end(&f->s);
-		f->s.all[cases[i].at] = (unsigned char)cases[i].value;
-		assert_int_equal(build_status(f), cases[i].err);
+		one_good(f->s, 2);
+		section_end(f->s);
+		f->s->all[cases[i].at] = (unsigned char)cases[i].value;
+		assert_int_equal(sframe_status(f), cases[i].err);
 	}
 	/* The other byte order, a section cut off anywhere. */
-	one_good(&f->s, 2);
-	section_end(&f->s);
-	f->s.all[0] = 0xde;
-	f->s.all[1] = 0xe2;
-	assert_int_equal(build_status(f), -ENOTSUP);
+	one_good(f->s, 2);
+	section_end(f->s);
+	f->s->all[0] = 0xde;
+	f->s->all[1] = 0xe2;
+	assert_int_equal(sframe_status(f), -ENOTSUP);
 	for (unsigned int version = 1; version <= 3; version++) {
-		one_good(&f->s, version);
-		section_end(&f->s);
-		while (f->s.size--)
-			assert_int_equal(build_status(f), -EINVAL);
+		one_good(f->s, version);
+		section_end(f->s);
+		while (f->s->size--)
+			assert_int_equal(sframe_status(f), -EINVAL);
 	}
 }
 
@@ -141,10 +141,10 @@ static void test_bad_beside_cfi(void **state)
 
 	cfi_cie(&f->cfi, "zR");
 	cfi_fde(&f->cfi, T + 0x800, 0x10, "\x41\x0e\x10", 3);
-	one_good(&f->s, 2);
-	section_end(&f->s);
-	f->s.all[2] = 9;
-	assert_dump(f, 1,
+	one_good(f->s, 2);
+	section_end(f->s);
+	f->s->all[2] = 9;
+	assert_rows(f, 1,
 		    "10800\trsp+8\tu\tc-8\n"
 		    "10801\trsp+16\tu\tc-8\n"
 		    "10810\tend\t-\t-\n");
@@ -155,7 +155,7 @@ static void test_bad_beside_cfi(void **state)
 static void test_bounded(void **state)
 {
 	struct fixture *f = *state;
-	struct section *s = &f->s;
+	struct section *s = f->s;
 
 	section_begin(s, 2, 0);
 	for (unsigned int i = 0; i < 3000; i++) {
@@ -168,14 +168,14 @@ static void test_bounded(void **state)
 	for (unsigned int i = 0; i < 3000; i++)
 		row(s, ADDR2, i, SP, 0, 1, 8 + 8 * (int)(i % 8));
 	section_end(s);
-	assert_int_equal(build_status(f), 0);
+	assert_int_equal(sframe_status(f), 0);
 	assert_true(f->table->bad_fdes > 2000);
 	assert_true(f->table->nrows > 3000);
 	assert_true(f->table->nrows < 4096 + 4 * s->size);
 	/* That are looked at, even if CFI has the addresses. */
 	cfi_cie(&f->cfi, "zR");
 	cfi_fde(&f->cfi, T, 0x1000000, "\x0e\x30", 2);
-	assert_int_equal(build_status(f), 0);
+	assert_int_equal(sframe_status(f), 0);
 	assert_true(f->table->bad_fdes > 2000);
 	assert_int_equal(f->table->nrows, 1);
 	/* One function that CFI cuts in many parts. */
@@ -188,7 +188,7 @@ static void test_bounded(void **state)
 	for (unsigned int i = 0; i < 3000; i++)
 		row(s, ADDR2, i, SP, 0, 1, 8 + 8 * (int)(i % 8));
 	section_end(s);
-	assert_int_equal(build_status(f), 0);
+	assert_int_equal(sframe_status(f), 0);
 	assert_true(f->table->bad_fdes > 200 && f->table->bad_fdes < 256);
 	f->cfi.size = 0;
 	/* So with blocks of one byte over 4 GiB, and the good function stays. */
@@ -197,7 +197,7 @@ static void test_bounded(void **state)
 	row(s, ADDR1, 0, SP, 0, 1, 8);
 	row(s, ADDR1, 1, SP, 0, 1, 16);
 	section_end(s);
-	assert_dump(f, 1, frame_at_100);
+	assert_rows(f, 1, frame_at_100);
 }
 
 int main(void)
