@@ -33,9 +33,13 @@ static void draw_mark(const struct ui *ui, const struct procs_row *row, struct g
 		grid_put(g, y, 1, 1, ROLE_TAG, "*");
 }
 
-static void draw_history(const struct procs_row *row, struct grid *g, int y, int col, double most)
+/* A low bar says that nothing was used, none that nobody knows. */
+static void draw_history(const struct procs_row *row, struct grid *g, int y, int col,
+			 const struct procline_history *past)
 {
-	for (int i = 0; i < PROC_HISTORY; i++) {
+	const double most = past->most;
+
+	for (int i = PROC_HISTORY - past->bars; i < PROC_HISTORY; i++) {
 		int level = most > 0 ? (int)(row->data.history[i] / most * (SPARK_LEVELS - 1) + 0.5)
 				     : 0;
 
@@ -53,7 +57,7 @@ static double ratio(uint64_t part, uint64_t whole)
 
 /* cpus: of how many CPU% is a share. */
 static void draw_numbers(const struct procs_row *row, struct grid *g, int y, int *col,
-			 const int *width, double most, unsigned int cpus)
+			 const int *width, const struct procline_history *past, unsigned int cpus)
 {
 	double kernel = ratio(row->data.kernel_samples, row->data.samples);
 	double unwound = ratio(row->data.complete, row->data.walks);
@@ -67,7 +71,7 @@ static void draw_numbers(const struct procs_row *row, struct grid *g, int y, int
 			    row->data.before_cpu / cpus);
 	*col += width[PROCS_CHANGE];
 	if (width[PROCS_HISTORY])
-		draw_history(row, g, y, *col, most);
+		draw_history(row, g, y, *col, past);
 	*col += width[PROCS_HISTORY];
 	snprintf(text, sizeof(text), "%.0f", row->data.rate);
 	grid_right(g, y, *col, width[PROCS_RATE] - 1, ROLE_TEXT, text);
@@ -168,7 +172,7 @@ static void draw_words(const struct ui *ui, const struct procs_row *row, int scr
 }
 
 void procline_draw(const struct ui *ui, const struct procs_row *row, int scroll, struct grid *g,
-		   int y, const int *width, double most)
+		   int y, const int *width, const struct procline_history *past)
 {
 	int col = width[PROCS_MARK];
 	char text[32];
@@ -192,7 +196,7 @@ void procline_draw(const struct ui *ui, const struct procs_row *row, int scroll,
 		snprintf(text, sizeof(text), "%u", row->proc->nthreads);
 	grid_right(g, y, col, width[PROCS_THREADS] - 1, ROLE_TEXT, text);
 	col += width[PROCS_THREADS];
-	draw_numbers(row, g, y, &col, width, most,
+	draw_numbers(row, g, y, &col, width, past,
 		     ui->config.units == UNITS_MACHINE && ui->header.last.ncpus &&
 				     profile_is_time(&ui->header.last)
 			     ? ui->header.last.ncpus

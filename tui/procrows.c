@@ -291,6 +291,7 @@ static int load_rows(struct ui *ui, struct procrows *rows, const struct profile 
 	names_renew(rows->names);
 	procrows_free(rows);
 	rows->threads = ui_shows_threads(ui);
+	rows->past = (int)query_history_kept(p, q.weigh);
 	rows->cpus = !ui->grouping && ui->header.last.by_cpu;
 	if (ui->grouping == GROUP_CPU)
 		return load_cpus(ui, rows, p);

@@ -52,6 +52,7 @@ struct procrows {
 	size_t nprocs;
 	bool threads; /* there are rows of them */
 	bool cpus;    /* it is known where they ran */
+	int past;     /* bars of the history that there are slices for, the last ones */
 };
 
 /* But for the names, which are the owner's. */

@@ -74,7 +74,8 @@ struct proc_row {
 	double cpu_percent;		/* of one CPU; samples / frequency / seconds weighed */
 	double rate;			/* samples a second */
 	uint32_t hottest;		/* func id with the most self samples, or UINT32_MAX */
-	uint16_t history[PROC_HISTORY]; /* samples of the last slices, oldest first */
+	uint16_t history[PROC_HISTORY]; /* samples of the last slices, oldest first; 0 where they
+					   are not kept, see query_history_kept */
 	double before_cpu;		/* cpu_percent of the baseline; < 0: none is compared */
 };
 
@@ -119,6 +120,8 @@ int query_procs(const struct profile *p, const struct query *q, struct proc_row 
 		size_t *count);
 int query_funcs(const struct profile *p, const struct query *q, struct func_row **rows,
 		size_t *count);
+/* How many of the slices that the history of a row tells of are there, the last ones. */
+size_t query_history_kept(const struct profile *p, enum weigh weigh);
 
 struct cpu_row { /* a process, or a thread of it, on a CPU */
 	uint32_t proc;

@@ -173,22 +173,37 @@ void query_rates(const struct profile *p, const struct query *q, struct proc_row
 	}
 }
 
+/* Of a moment long ago there is no history any more. *newest: age of the last slice of it. */
+static size_t history_slices(const struct profile *p, enum weigh weigh, size_t *newest)
+{
+	uint64_t first, last;
+	size_t count;
+
+	query_slices_weighed(p, weigh, &first, &last);
+	if (!slice_age(p, last, newest))
+		return 0;
+	count = p->nslices - *newest;
+	return count < PROC_HISTORY ? count : PROC_HISTORY;
+}
+
+size_t query_history_kept(const struct profile *p, enum weigh weigh)
+{
+	size_t newest;
+
+	return history_slices(p, weigh, &newest);
+}
+
 static int list_finish(struct proclist *list)
 {
 	const struct profile *p = list->p;
-	uint64_t first, number;
-	size_t last;
+	size_t last, count = history_slices(p, list->q->weigh, &last);
 
 	if (list_hottest(list))
 		return -ENOMEM;
 	list->past = calloc(list->count + 1, sizeof(*list->past));
 	if (!list->past)
 		return -ENOMEM;
-	/* Of a moment long ago there is no history any more. */
-	query_slices_weighed(p, list->q->weigh, &first, &number);
-	if (!slice_age(p, number, &last))
-		last = p->nslices;
-	for (size_t age = 0; age < PROC_HISTORY && last + age < p->nslices; age++) {
+	for (size_t age = 0; age < count; age++) {
 		list->history = PROC_HISTORY - 1 - age;
 		history_slice(list, slice_at(p, last + age));
 	}

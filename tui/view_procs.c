@@ -277,7 +277,7 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 {
 	unsigned int hidden = shows_groups(v, g->cols) ? 0 : 1U << PROCS_GROUP;
 	int width[PROCS_COLUMNS], n;
-	double most = history_scale(ui, v);
+	const struct procline_history past = {history_scale(ui, v), v->rows.past};
 
 	if (!v->rows.cpus)
 		hidden |= 1U << PROCS_CPUS;
@@ -292,7 +292,7 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 	n = list_fit(&v->list, rows);
 	for (int i = 0; i < n; i++)
 		procline_draw(ui, &v->rows.row[v->list.top + (size_t)i], v->scroll, g, top + 1 + i,
-			      width, most);
+			      width, &past);
 	list_mark(&v->list, g, top, n, true);
 }
 

@@ -150,6 +150,30 @@ static void threads_that_are_forgotten_have_no_rows(void **state)
 	assert_shows(t, "    4133 www");
 }
 
+/* A low bar says that a process did nothing; of what nobody knows there is no bar. */
+static void seconds_that_are_forgotten_have_no_bars(void **state)
+{
+	struct typist *t = *state;
+
+	grid_resize(t->g, 30, 100);
+	for (int i = 0; i < 2; i++)
+		second(t, 0);
+	assert_shows(t, "151.5       ██ ");
+	assert_hides(t, "▁");
+	for (int i = 0; i < 6; i++)
+		second(t, 0);
+	assert_shows(t, "151.5 ████████ ");
+	type(t, "z0");
+	assert_shows(t, "the frozen view keeps what it has");
+	assert_shows(t, "151.5          ");
+	assert_hides(t, "▁");
+	type(t, "H");
+	assert_hides(t, "▁");
+	type(t, "Z");
+	second(t, 0);
+	assert_shows(t, "151.5        █ ");
+}
+
 static void frozen_is_unmistakable(void **state)
 {
 	struct typist *t = *state;
@@ -313,6 +337,7 @@ int main(void)
 		SCRUB_TEST(ages_are_those_of_the_moment),
 		SCRUB_TEST(a_recording_says_what_it_is),
 		SCRUB_TEST(threads_that_are_forgotten_have_no_rows),
+		SCRUB_TEST(seconds_that_are_forgotten_have_no_bars),
 		SCRUB_TEST(frozen_is_unmistakable),
 		SCRUB_TEST(a_moment_is_the_window_up_to_it),
 		SCRUB_TEST(a_range_is_weighed_alone),
