@@ -103,7 +103,7 @@ static void draw_title(const struct ui *ui, struct grid *g)
 	int end, col;
 
 	if (h->replayed)
-		playing_state(h, state, sizeof(state));
+		playing_state(ui, state, sizeof(state));
 	else
 		snprintf(state, sizeof(state), "LIVE  %s", ui->clock);
 	if (ui->frozen)

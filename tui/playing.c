@@ -69,20 +69,28 @@ static void duration(char *to, size_t size, uint64_t ns)
 		snprintf(to, size, "%llu:%02llu", seconds / 60, seconds % 60);
 }
 
-void playing_state(const struct header *h, char *to, size_t size)
+void playing_clock(const struct header *h, char *to, size_t size)
 {
-	const struct profile_replay *r = &h->replay;
-	char position[32], length[32], clock[16] = "";
-	time_t now = (time_t)(r->clock / 1000000000u);
+	time_t now = (time_t)(h->replay.clock / 1000000000u);
 	struct tm tm;
+
+	to[0] = '\0';
+	if (localtime_r(&now, &tm))
+		strftime(to, size, "%H:%M:%S", &tm);
+}
+
+void playing_state(const struct ui *ui, char *to, size_t size)
+{
+	const struct profile_replay *r = &ui->header.replay;
+	char position[32], length[32], clock[16];
+	const char *moment = ui->frozen ? ui->scrub.clock : "";
 
 	duration(position, sizeof(position), r->position);
 	duration(length, sizeof(length), r->length);
-	if (localtime_r(&now, &tm))
-		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	snprintf(to, size, "%s %gx %s/%s  %s",
+	playing_clock(&ui->header, clock, sizeof(clock));
+	snprintf(to, size, "%s%s%s %gx %s/%s%s%s", moment, moment[0] ? "  " : "",
 		 r->ended    ? "END"
 		 : r->paused ? "PAUSE"
 			     : "PLAY",
-		 r->speed, position, length, clock);
+		 r->speed, position, length, ui->frozen ? "" : "  ", ui->frozen ? "" : clock);
 }

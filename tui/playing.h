@@ -15,7 +15,10 @@ struct ui;
 unsigned int playing_act(struct ui *ui, enum action action);
 /* The answer to "where to?". */
 unsigned int playing_jump(struct ui *ui, const char *text);
-/* "PLAY 2x 1:12/10:00  14:03:20": where it is and how fast it goes on. */
-void playing_state(const struct header *h, char *to, size_t size);
+/* "14:03:20": the time of day that is played. */
+void playing_clock(const struct header *h, char *to, size_t size);
+/* "PLAY 2x 1:12/10:00  14:03:20": where it is and how fast it goes on. In front of that the time of
+ * the moment where the view is frozen, "14:03:08  PLAY 2x 1:12/10:00". */
+void playing_state(const struct ui *ui, char *to, size_t size);
 
 #endif

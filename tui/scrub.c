@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "tui/baseline.h"
+#include "tui/playing.h"
 #include "tui/ui.h"
 
 #define NS_PER_SEC 1000000000ULL
@@ -194,14 +195,19 @@ static int take_baseline(struct ui *ui, struct profile *p, enum weigh weigh, con
 {
 	struct scrub *s = &ui->scrub;
 	int err = extract_weighed(p, EXTRACT_BASELINE, weigh);
+	char clock[16];
 
 	if (err)
 		return err;
 	s->base[0] = s->base[1] = 0;
 	if (weigh == WEIGH_MOMENT && !s->weighed)
 		bounds(ui, p, &s->base[0], &s->base[1]);
-	snprintf(s->base_name, sizeof(s->base_name), "%s to %s", what,
-		 ui->frozen && s->clock[0] ? s->clock : ui->clock);
+	snprintf(clock, sizeof(clock), "%s", ui->clock);
+	if (ui->frozen && s->clock[0])
+		snprintf(clock, sizeof(clock), "%s", s->clock);
+	else if (ui->header.replayed)
+		playing_clock(&ui->header, clock, sizeof(clock));
+	snprintf(s->base_name, sizeof(s->base_name), "%s to %s", what, clock);
 	return 0;
 }
 
@@ -396,6 +402,20 @@ void scrub_load(struct ui *ui, struct profile *p)
 	when = (time_t)(health.clock / NS_PER_SEC);
 	if (health.clock && localtime_r(&when, &tm))
 		strftime(s->clock, sizeof(s->clock), "%H:%M:%S", &tm);
+}
+
+void scrub_wait(struct ui *ui, const struct profile *p)
+{
+	const struct profile_replay *replay = profile_replay(p);
+	struct profile_health health;
+	struct history kept;
+
+	if (!ui->frozen || !replay)
+		return;
+	ui->header.replay = *replay;
+	query_history(p, &kept);
+	if (query_slice_health(p, kept.last, &health))
+		ui->scrub.newest = health.time;
 }
 
 static void age_text(const struct ui *ui, uint64_t time, char *to, size_t size)

@@ -28,7 +28,7 @@ struct scrub {
 	bool slices;	 /* those of the moment are still there, which alone know CPUs ... */
 	bool cpus;	 /* ... and do */
 	uint64_t time;	 /* CLOCK_MONOTONIC ns, end of slice at ... */
-	uint64_t newest; /* ... and of the newest one when the timeline was read */
+	uint64_t newest; /* ... and of the newest one when it was asked for last */
 	uint64_t mark_time;
 	char clock[16];	     /* time of day of slice at; "" not known */
 	char shown[32];	     /* what is weighed, "10 s" */
@@ -46,6 +46,8 @@ unsigned int scrub_act(struct ui *ui, enum action action);
 unsigned int scrub_baseline(struct ui *ui, const char *path);
 /* What the header shows of a frozen view; the lock is held. */
 void scrub_load(struct ui *ui, struct profile *p);
+/* A recording has gone on behind a frozen view; the lock is held. */
+void scrub_wait(struct ui *ui, const struct profile *p);
 /* "-00:12", with the range that is marked, too. */
 void scrub_age(const struct ui *ui, char *to, size_t size);
 

@@ -39,7 +39,7 @@ void teller_state(FILE *to, const struct ui *ui)
 	char when[96];
 
 	if (ui->header.replayed)
-		playing_state(&ui->header, when, sizeof(when));
+		playing_state(ui, when, sizeof(when));
 	else
 		snprintf(when, sizeof(when), "%s", ui->clock);
 	if (!ui->header.slices || due <= 0) {

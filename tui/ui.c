@@ -164,6 +164,7 @@ int ui_refresh(struct ui *ui)
 
 	profile_lock(ui->profile);
 	load_message(ui);
+	scrub_wait(ui, ui->profile);
 	profile_unlock(ui->profile);
 	err = annotate_load(ui);
 	return ui->frozen || err ? err : load(ui);

@@ -126,6 +126,41 @@ static void a_recording_says_what_it_is(void **state)
 	assert_null(t->ui->prompt.question);
 }
 
+/* The mark of a frozen view tells its own moment, and how far the player is by now. */
+static void a_recording_is_frozen_at_its_own_time(void **state)
+{
+	struct profile_replay replay = {
+		.speed = 1, .position = 20 * FEED_SECOND, .length = 60 * FEED_SECOND};
+	struct typist *t = *state;
+
+	for (int i = 0; i < 20; i++)
+		second(t, 0);
+	replay.clock = NOON + 20 * FEED_SECOND;
+	profile_lock(t->feed.p);
+	profile_set_replay(t->feed.p, &replay);
+	profile_unlock(t->feed.p);
+	ui_refresh(t->ui);
+	assert_shows(t, "PLAY 1x 0:20/1:00  12:00:20\n");
+	type(t, "B");
+	assert_shows(t, "the baseline is 10 s to 12:00:20;");
+	type(t, "z{,");
+	replay.position += 5 * FEED_SECOND;
+	replay.clock += 5 * FEED_SECOND;
+	profile_lock(t->feed.p);
+	profile_set_replay(t->feed.p, &replay);
+	profile_unlock(t->feed.p);
+	for (int i = 0; i < 5; i++)
+		second(t, 0);
+	assert_shows(t, "FROZEN -00:16  12:00:09  PLAY 1x 0:25/1:00\n");
+	assert_hides(t, "12:00:2");
+	type(t, "B");
+	assert_shows(t, "the baseline is 10 s to 12:00:09;");
+	grid_resize(t->g, 15, 60);
+	assert_shows(t, "FROZEN -00:16  12:00:09  PLAY 1x 0:25/1:00\n");
+	type(t, "Z");
+	assert_shows(t, "PLAY 1x 0:25/1:00  12:00:25\n");
+}
+
 /* The sum that a frozen view keeps when its slices are gone has no threads. */
 static void threads_that_are_forgotten_have_no_rows(void **state)
 {
@@ -336,6 +371,7 @@ int main(void)
 		SCRUB_TEST(screens_are_as_expected),
 		SCRUB_TEST(ages_are_those_of_the_moment),
 		SCRUB_TEST(a_recording_says_what_it_is),
+		SCRUB_TEST(a_recording_is_frozen_at_its_own_time),
 		SCRUB_TEST(threads_that_are_forgotten_have_no_rows),
 		SCRUB_TEST(seconds_that_are_forgotten_have_no_bars),
 		SCRUB_TEST(frozen_is_unmistakable),
