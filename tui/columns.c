@@ -65,7 +65,9 @@ void columns_header(struct grid *g, int row, const struct column *columns, int c
 		if (width[i] == 0)
 			continue;
 		if (i == sorted) {
-			mark = grid_glyph(g, inverted ? GLYPH_SORT_UP : GLYPH_SORT_DOWN);
+			bool up = (columns[i].sortable == SORTS_UP) != inverted;
+
+			mark = grid_glyph(g, up ? GLYPH_SORT_UP : GLYPH_SORT_DOWN);
 			room = width[i] - 2; /* a long title gives way to the mark */
 		}
 		snprintf(title, sizeof(title), "%.*s%s", room, columns[i].title, mark);

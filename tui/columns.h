@@ -11,6 +11,13 @@
 
 #include "tui/grid.h"
 
+/* What the first order of a column begins with, as it is read: inverting turns it round. */
+enum sorts {
+	SORTS_NOT,  /* rows cannot be sorted by it */
+	SORTS_DOWN, /* the most */
+	SORTS_UP,   /* the least, and "a" of names */
+};
+
 struct column {
 	const char *title;
 	int min;    /* cells, with the blank that separates it from the next */
@@ -18,14 +25,15 @@ struct column {
 	int weight; /* ... by so many cells in its turn; 0: one */
 	bool right; /* aligned to the right */
 	bool keep;  /* never left out */
-	bool sortable;
+	enum sorts sortable;
 	const char *name; /* in the menu of F6 */
 };
 
 /* Cells per column into width[count]; 0: left out. Columns in `hidden` (bits) are left out. */
 void columns_fit(const struct column *columns, int count, int total, unsigned int hidden,
 		 int *width);
-/* The header row; `sorted` is the column with the mark of the order, or -1. */
+/* The header row; `sorted` is the column with the mark of the order, or -1. The mark points to
+ * where the most is. */
 void columns_header(struct grid *g, int row, const struct column *columns, int count,
 		    const int *width, int sorted, bool inverted);
 /* Next sortable column in a direction, or `from` where there is none. */

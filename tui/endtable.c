@@ -12,22 +12,22 @@
 
 static const struct column reason_columns[ENDTABLE_COLUMNS] = {
 	[ENDTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[ENDTABLE_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, true, "SAMPLES"},
+	[ENDTABLE_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES"},
 	[ENDTABLE_SHARE] = {.title = "SHARE%", .min = 8, .max = 8, .right = true, .keep = true},
 	[ENDTABLE_RATE] = {.title = "SMP/s", .min = 7, .max = 8, .right = true, .keep = true},
 	[ENDTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},
-	[ENDTABLE_NAME] = {"WHAT HAPPENED", 24, 37, 12, false, true, true, "WHAT HAPPENED"},
+	[ENDTABLE_NAME] = {"WHAT HAPPENED", 24, 37, 12, false, true, SORTS_UP, "WHAT HAPPENED"},
 	[ENDTABLE_MODULE] = {.title = "WHAT IT MEANS", .min = 20, .max = 400, .weight = 4},
 };
 
 static const struct column place_columns[ENDTABLE_COLUMNS] = {
 	[ENDTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[ENDTABLE_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, true, "SAMPLES"},
+	[ENDTABLE_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES"},
 	[ENDTABLE_SHARE] = {.title = "SHARE%", .min = 8, .max = 8, .right = true, .keep = true},
 	[ENDTABLE_RATE] = {.title = "SMP/s", .min = 7, .max = 8, .right = true},
 	[ENDTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},
-	[ENDTABLE_NAME] = {"LAST FRAME", 18, 400, 4, false, true, true, "LAST FRAME by name"},
-	[ENDTABLE_MODULE] = {"FILE", 14, 28, 1, false, true, true, "FILE"},
+	[ENDTABLE_NAME] = {"LAST FRAME", 18, 400, 4, false, true, SORTS_UP, "LAST FRAME by name"},
+	[ENDTABLE_MODULE] = {"FILE", 14, 28, 1, false, true, SORTS_UP, "FILE"},
 	[ENDTABLE_PLACE] = {.title = "AT", .min = 10, .max = 17},
 };
 

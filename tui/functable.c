@@ -19,19 +19,19 @@
 #define COLUMNS(change)                                                                            \
 	{                                                                                          \
 		[FUNCTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},                \
-		[FUNCTABLE_SELF] = {"SELF%", 8,	   8,	 0,                                        \
-				    true,    true, true, "SELF%: samples that ended in it"},       \
-		[FUNCTABLE_TOTAL] = {"TOTAL%", 8,    8,	   0,                                      \
-				     true,     true, true, "TOTAL%: with what it called"},         \
-		[FUNCTABLE_CHANGE] = {change, 10,    10,   0,                                      \
-				      true,   false, true, "change against before"},               \
-		[FUNCTABLE_SAMPLES] =                                                              \
-			{"SAMPLES", 8, 8, 0, true, false, true, "SAMPLES of its own"},             \
+		[FUNCTABLE_SELF] = {"SELF%", 8,	   8,	       0,                                  \
+				    true,    true, SORTS_DOWN, "SELF%: samples that ended in it"}, \
+		[FUNCTABLE_TOTAL] = {"TOTAL%", 8,    8,		 0,                                \
+				     true,     true, SORTS_DOWN, "TOTAL%: with what it called"},   \
+		[FUNCTABLE_CHANGE] = {change, 10,    10,	 0,                                \
+				      true,   false, SORTS_DOWN, "change against before"},         \
+		[FUNCTABLE_SAMPLES] = {"SAMPLES", 8,	 8,	     0,                            \
+				       true,	  false, SORTS_DOWN, "SAMPLES of its own"},        \
 		[FUNCTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},                           \
 		[FUNCTABLE_KIND] = {.title = "k/u", .min = 4, .max = 4, .keep = true},             \
-		[FUNCTABLE_FUNC] =                                                                 \
-			{"FUNCTION", 20, 400, 4, false, true, true, "FUNCTION by name"},           \
-		[FUNCTABLE_MODULE] = {"MODULE", 11, 24, 0, false, false, true, "MODULE"},          \
+		[FUNCTABLE_FUNC] = {"FUNCTION", 20,   400,	4,                                 \
+				    false,	true, SORTS_UP, "FUNCTION by name"},               \
+		[FUNCTABLE_MODULE] = {"MODULE", 11, 24, 0, false, false, SORTS_UP, "MODULE"},      \
 		[FUNCTABLE_SOURCE] = {.title = "SOURCE", .min = 20, .max = 32},                    \
 	}
 

@@ -14,16 +14,16 @@
 
 static const struct column columns[OBJTABLE_COLUMNS] = {
 	[OBJTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[OBJTABLE_KEY] = {"KEY", 5, 5, 0, false, true, true, "KEY: where it lies"},
-	[OBJTABLE_WORDS] = {"WORDS", 10, 11, 0, true, false, true, "WORDS in this shard"},
-	[OBJTABLE_PROCS] = {"PROCS", 7, 7, 0, true, false, true, "PROCS that map it"},
-	[OBJTABLE_USED] = {"USED", 6, 8, 0, true, false, true, "USED: last sample"},
-	[OBJTABLE_STATE] = {"STATE", 8, 9, 0, false, false, true, "STATE of the table"},
-	[OBJTABLE_MISSED] = {"MISS s", 7, 8, 0, true, false, true, "MISS: s without table"},
-	[OBJTABLE_RATIO] = {"B/CFI", 6, 7, 0, true, false, true, "B/CFI: bytes per byte"},
-	[OBJTABLE_ROWS] = {"ROWS", 9, 11, 0, true, false, true, "ROWS of the table"},
+	[OBJTABLE_KEY] = {"KEY", 5, 5, 0, false, true, SORTS_UP, "KEY: where it lies"},
+	[OBJTABLE_WORDS] = {"WORDS", 10, 11, 0, true, false, SORTS_DOWN, "WORDS in this shard"},
+	[OBJTABLE_PROCS] = {"PROCS", 7, 7, 0, true, false, SORTS_DOWN, "PROCS that map it"},
+	[OBJTABLE_USED] = {"USED", 6, 8, 0, true, false, SORTS_UP, "USED: last sample"},
+	[OBJTABLE_STATE] = {"STATE", 8, 9, 0, false, false, SORTS_DOWN, "STATE of the table"},
+	[OBJTABLE_MISSED] = {"MISS s", 7, 8, 0, true, false, SORTS_DOWN, "MISS: s without table"},
+	[OBJTABLE_RATIO] = {"B/CFI", 6, 7, 0, true, false, SORTS_DOWN, "B/CFI: bytes per byte"},
+	[OBJTABLE_ROWS] = {"ROWS", 9, 11, 0, true, false, SORTS_DOWN, "ROWS of the table"},
 	[OBJTABLE_BUILD_ID] = {.title = "BUILD ID", .min = 9, .max = BUILD_ID_CHARS + 1},
-	[OBJTABLE_NAME] = {"OBJECT", 13, 400, 4, false, true, true, "OBJECT"},
+	[OBJTABLE_NAME] = {"OBJECT", 13, 400, 4, false, true, SORTS_UP, "OBJECT"},
 };
 
 void objtable_free(struct objtable *t)

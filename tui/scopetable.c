@@ -16,13 +16,13 @@
 
 static const struct column columns[SCOPE_COLUMNS] = {
 	[SCOPE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[SCOPE_PID] = {"PID", 8, 8, 0, true, true, true, "PID"},
-	[SCOPE_WALKS] = {"WALKS", 9, 10, 0, true, false, true, "WALKS: user stacks"},
-	[SCOPE_COMPLETE] = {"COMPLETE", 10, 11, 0, true, true, true, "COMPLETE: share of them"},
-	[SCOPE_BROKEN] = {"BROKEN", 8, 10, 0, true, true, true, "BROKEN: not complete"},
+	[SCOPE_PID] = {"PID", 8, 8, 0, true, true, SORTS_UP, "PID"},
+	[SCOPE_WALKS] = {"WALKS", 9, 10, 0, true, false, SORTS_DOWN, "WALKS: user stacks"},
+	[SCOPE_COMPLETE] = {"COMPLETE", 10, 11, 0, true, true, SORTS_UP, "COMPLETE: share of them"},
+	[SCOPE_BROKEN] = {"BROKEN", 8, 10, 0, true, true, SORTS_DOWN, "BROKEN: not complete"},
 	[SCOPE_RATE] = {.title = "/s", .min = 7, .max = 8, .right = true},
-	[SCOPE_REASON] = {"MOSTLY", 17, 34, 9, false, true, true, "MOSTLY: the reason"},
-	[SCOPE_COMMAND] = {"COMMAND", 11, 400, 3, false, true, true, "COMMAND"},
+	[SCOPE_REASON] = {"MOSTLY", 17, 34, 9, false, true, SORTS_UP, "MOSTLY: the reason"},
+	[SCOPE_COMMAND] = {"COMMAND", 11, 400, 3, false, true, SORTS_UP, "COMMAND"},
 };
 
 void scopetable_free(struct scopetable *t)

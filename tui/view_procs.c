@@ -24,19 +24,20 @@
 
 static const struct column columns[PROCS_COLUMNS] = {
 	[PROCS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[PROCS_PID] = {"PID", 8, 8, 0, true, true, true, "PID"},
-	[PROCS_USER] = {"USER", 8, 11, 0, false, false, true, "USER"},
-	[PROCS_THREADS] = {"THR", 4, 5, 0, true, false, true, "THR: threads"},
-	[PROCS_CPU] = {"CPU%", 7, 8, 0, true, true, true, "CPU%: of one CPU"},
-	[PROCS_CHANGE] = {"vs BASE", 9, 9, 0, true, true, true, "vs BASE: change of CPU%"},
+	[PROCS_PID] = {"PID", 8, 8, 0, true, true, SORTS_UP, "PID"},
+	[PROCS_USER] = {"USER", 8, 11, 0, false, false, SORTS_UP, "USER"},
+	[PROCS_THREADS] = {"THR", 4, 5, 0, true, false, SORTS_DOWN, "THR: threads"},
+	[PROCS_CPU] = {"CPU%", 7, 8, 0, true, true, SORTS_DOWN, "CPU%: of one CPU"},
+	[PROCS_CHANGE] = {"vs BASE", 9, 9, 0, true, true, SORTS_DOWN, "vs BASE: change of CPU%"},
 	[PROCS_HISTORY] = {.title = "HISTORY", .min = 9, .max = 9},
-	[PROCS_RATE] = {"SMP/s", 6, 7, 0, true, false, true, "SMP/s: samples a second"},
-	[PROCS_CPUS] = {"ON CPU", 12, 16, 1, false, false, false, "ON CPU: where it ran"},
-	[PROCS_KERNEL] = {"K%", 4, 5, 0, true, false, true, "K%: share in the kernel"},
-	[PROCS_UNWOUND] = {"UNWOUND", 8, 9, 0, true, false, true, "UNWOUND: complete stacks"},
-	[PROCS_HOTTEST] = {"HOTTEST FUNCTION", 13, 44, 4, false, false, true, "HOTTEST FUNCTION"},
-	[PROCS_GROUP] = {"CONTAINER, UNIT", 16, 26, 2, false, false, true, "CONTAINER, UNIT"},
-	[PROCS_COMMAND] = {"COMMAND", 11, 400, 3, false, true, true, "COMMAND"},
+	[PROCS_RATE] = {"SMP/s", 6, 7, 0, true, false, SORTS_DOWN, "SMP/s: samples a second"},
+	[PROCS_CPUS] = {"ON CPU", 12, 16, 1, false, false, SORTS_NOT, "ON CPU: where it ran"},
+	[PROCS_KERNEL] = {"K%", 4, 5, 0, true, false, SORTS_DOWN, "K%: share in the kernel"},
+	[PROCS_UNWOUND] = {"UNWOUND", 8, 9, 0, true, false, SORTS_UP, "UNWOUND: complete stacks"},
+	[PROCS_HOTTEST] = {"HOTTEST FUNCTION", 13, 44, 4, false, false, SORTS_UP,
+			   "HOTTEST FUNCTION"},
+	[PROCS_GROUP] = {"CONTAINER, UNIT", 16, 26, 2, false, false, SORTS_UP, "CONTAINER, UNIT"},
+	[PROCS_COMMAND] = {"COMMAND", 11, 400, 3, false, true, SORTS_UP, "COMMAND"},
 };
 
 struct procs {

@@ -277,6 +277,52 @@ static void search_finds_and_goes_on(void **state)
 	assert_cursor_on(f, "tcp_sendmsg");
 }
 
+/* Does the second text stand below the first? */
+static bool is_below(struct typist *f, const char *first, const char *second)
+{
+	const char *text = screen(f);
+	const char *a = strstr(text, first), *b = strstr(text, second);
+
+	assert_non_null(a);
+	assert_non_null(b);
+	return a < b;
+}
+
+/* Sorted by the command :sort and inverted by I, the mark says each time what is above: in the
+ * first order `least` is where the column rises, else below `most`. */
+static void assert_marked(struct typist *f, const char *column, bool rises, const char *least,
+			  const char *most)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), ":sort %s\n", column);
+	type(f, text);
+	for (int i = 0; i < 2; i++) {
+		snprintf(text, sizeof(text), "%s%s", column, rises ? "▲" : "▼");
+		assert_shows(f, text);
+		assert_int_equal(is_below(f, least, most), rises);
+		type(f, "I");
+		rises = !rises;
+	}
+}
+
+static void marks_say_what_is_above(void **state)
+{
+	struct typist *f = *state;
+
+	slices(f, 12, 0);
+	grid_resize(f->g, 40, 160);
+	assert_marked(f, "PID", true, "nginx: worker", "postgres: SELECT");
+	assert_marked(f, "USER", true, "5310 postgres", "4121 www");
+	assert_marked(f, "CPU%", false, "postgres: SELECT", "nginx: worker");
+	assert_marked(f, "COMMAND", true, "nginx: worker", "postgres: SELECT");
+	assert_marked(f, "HOTTEST FUNCTION", true, "5310 postgres", "4121 www");
+	type(f, "2");
+	assert_marked(f, "FUNCTION", true, "ExecInterpExpr", "ngx_parse_header");
+	assert_marked(f, "MODULE", true, "nginx\n", "postgres\n");
+	assert_marked(f, "SELF%", false, "main", "ngx_parse_header");
+}
+
 static void columns_sort(void **state)
 {
 	struct typist *f = *state;
@@ -329,6 +375,7 @@ int main(void)
 		SCREEN_TEST(zoom_goes_in_and_out),
 		SCREEN_TEST(frozen_data_stay_and_can_be_explored),
 		SCREEN_TEST(search_finds_and_goes_on),
+		SCREEN_TEST(marks_say_what_is_above),
 		SCREEN_TEST(columns_sort),
 	};
 

@@ -209,18 +209,24 @@ static void columns_sort(void **state)
 {
 	static const char *const firsts[] = {"nginx",	"libc.so",  "nginx", "libc.so",
 					     "libc.so", "postgres", "nginx", "libc.so"};
+	/* What was used last has the least age, and "l" comes before "p". */
+	static const char *const marks[] = {"WORDS▼",  "PROCS▼", "USED▲", "STATE▼",
+					    "MISS s▼", "B/CFI▼", "ROWS▼", "OBJECT▲"};
 	struct typist *f = *state;
 
 	give(f, feed_inventory(FEED_NOW));
 	type(f, "jj\ng");
 	assert_mark_on(f, "nginx");
+	assert_shows(f, "KEY▲");
 	/* The first by each column, from WORDS to OBJECT. */
 	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++) {
 		type(f, ">g");
 		assert_mark_on(f, firsts[i]);
+		assert_shows(f, marks[i]);
 	}
 	type(f, "Ig");
 	assert_mark_on(f, "postgres");
+	assert_shows(f, "OBJECT▼");
 	ui_key(f->ui, KEYCODE_F0 + 6);
 	assert_shows(f, "MISS: s without table");
 	type(f, "jjj\n");

@@ -236,10 +236,15 @@ static void cursors_stay(void **state)
 
 	type(t, "jjj");
 	assert_mark_on(t, "nginx: worker");
-	type(t, ">");
+	assert_shows(t, "BROKEN▼");
+	type(t, "<");
+	assert_shows(t, "COMPLETE▲"); /* the least complete first */
+	type(t, ">>");
 	assert_mark_on(t, "nginx: worker");
+	assert_shows(t, "MOSTLY▲");
 	type(t, "I");
 	assert_mark_on(t, "nginx: worker");
+	assert_shows(t, "MOSTLY▼");
 	type(t, "\ngj");
 	assert_mark_on(t, "pc not covered");
 	slices(t, 5, 100);
