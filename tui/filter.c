@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See filter.h. A word before a colon is only a column when it names one: "std::sort" is none. */
+/*
+ * See filter.h. A word before a colon is only a column when it names one: "std::sort" is none, nor
+ * is the name that the title of a process begins with, "nginx: worker".
+ */
 #include "tui/filter.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,6 +71,24 @@ bool filter_set(struct filter *f, const char *text, char *why, size_t size)
 	snprintf(new.text, sizeof(new.text), "%s", text);
 	filter_clear(f);
 	*f = new;
+	return true;
+}
+
+bool filter_doubt(const char *text, char *why, size_t size)
+{
+	static const char names[] =
+#define FILTER_NAME(id, name, of) ", " name
+		FILTER_COLUMNS(FILTER_NAME);
+#undef FILTER_NAME
+	const char *word = text + (text[0] == '!'), *end = word;
+
+	while (isalnum((unsigned char)*end) || *end == '_' || *end == '-')
+		end++;
+	if (!isalpha((unsigned char)*word) || end[0] != ':' || strchr(": ", end[1]) ||
+	    column_of(&word) != FILTER_ANY)
+		return false;
+	snprintf(why, size, "no column \"%.*s\": searched as text; columns are %s",
+		 (int)(end - word), word, names + strlen(", "));
 	return true;
 }
 

@@ -56,6 +56,9 @@ struct filter {
  * reason is in why. */
 bool filter_set(struct filter *f, const char *text, char *why, size_t size);
 void filter_clear(struct filter *f);
+/* True where a word and a colon begin the text as a column would that there is not, as in
+ * "foo:bar", which is a regular expression. why: says so, and which columns there are. */
+bool filter_doubt(const char *text, char *why, size_t size);
 
 /* What is kept: what matches, or does not where the filter is negated. Without a filter, or with
  * one that is about something else, all is. */

@@ -149,6 +149,8 @@ unsigned int selection_filter(struct ui *ui, const char *text)
 		ui_notice(ui, "%s", why);
 		return UI_REDRAW;
 	}
+	if (filter_doubt(text, why, sizeof(why)))
+		ui_notice(ui, "%s", why);
 	ui->selection->stale = true;
 	if (bycpu_chosen(ui))
 		bycpu_wanted(ui);

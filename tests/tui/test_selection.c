@@ -196,6 +196,43 @@ static void what_is_no_filter_is_told(void **state)
 	assert_hides(t, "Filter:");
 }
 
+/* What looks like a column and is none is searched all the same, and told. */
+static void a_column_that_there_is_not_is_told(void **state)
+{
+	static const char *const silent[] = {
+		"std::sort",  "!std::sort", "nginx: worker", "^foo:bar", "a.*:b",    "12:30",
+		"comm:nginx", "cpu:0",	    "kworker/0:1",   "nginx:",	 "foo\\:bar"};
+	struct typist *t = *state;
+	char long_word[PROMPT_TEXT];
+
+	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++) {
+		filter(t, silent[i]);
+		assert_hides(t, "no column");
+	}
+	filter(t, "foo:bar");
+	assert_shows(t,
+		     "no column \"foo\": searched as text; columns are comm, command, user, pid,");
+	assert_shows(t, "Filter: foo:bar");
+	assert_shows(t, "The filter keeps no process");
+	filter(t, "!Comm:nginx");
+	assert_shows(t, "no column \"Comm\": ");
+	assert_shows(t, "nginx: worker");
+	press(t, "2");
+	assert_hides(t, "no column");
+	filter(t, "ngx_parse_header|x");
+	assert_hides(t, "no column");
+	filter(t, "a:b|ngx_parse_header");
+	assert_shows(t, "no column \"a\": ");
+	assert_shows(t, "ngx_parse_header ");
+	assert_hides(t, "ngx_writev");
+	grid_resize(t->g, 15, 60);
+	assert_shows(t, "no column \"a\": searched as text; columns are");
+	memset(long_word, 'q', sizeof(long_word));
+	memcpy(long_word + sizeof(long_word) - 3, ":q", 3);
+	filter(t, long_word);
+	assert_shows(t, "no column \"qqqq");
+}
+
 static void other_views_are_filtered(void **state)
 {
 	struct typist *t = *state;
@@ -347,6 +384,7 @@ int main(void)
 		SHARES_TEST(paths_are_kept_or_not),
 		SHARES_TEST(a_filter_knows_what_is_hidden),
 		SHARES_TEST(what_is_no_filter_is_told),
+		SHARES_TEST(a_column_that_there_is_not_is_told),
 		SHARES_TEST(other_views_are_filtered),
 		SHARES_TEST(what_is_shown_is_copied),
 		SHARES_TEST(threads_are_copied),
