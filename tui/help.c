@@ -26,6 +26,9 @@ static const char *const marks[] = {
 	"A stack that could not be walked to its outermost function begins with",
 	"[unwind: reason]. It is counted like any other; 7 says what helps.",
 	"",
+	"Where something is typed, Left Right ^A ^E move, ^U ^K cut, Esc leaves it;",
+	"Up and Down, ^P and ^N go through what : / or \\ was told before.",
+	"",
 	"", /* the last two lines are draw_history's and draw_memory's */
 	"",
 };

@@ -163,7 +163,8 @@ enum keycode {
 	X(ASCII, "ascii", "~", IN_ALL, "", "ASCII or UTF-8")                                       \
 	X(REDRAW, "redraw", "^L", IN_ALL, "", "redraw the screen")                                 \
 	X(MOUSE, "mouse", "^E", IN_ALL, "", "leave the mouse to the terminal, or take it")         \
-	X(COMMAND, "command", ":", IN_ALL, "", "type a command: :theme nord (Tab completes)")      \
+	X(COMMAND, "command", ":", IN_ALL, "",                                                     \
+	  "type a command: :theme nord (Tab completes, Up recalls)")                               \
 	X(SETUP, "setup", "F2 o", IN_ALL, "Setup", "settings, columns and keys")                   \
 	X(HELP, "help", "F1 ?", IN_ALL, "Help", "this help")                                       \
 	X(QUIT, "quit", "F10 q", IN_ALL, "Quit", "end")

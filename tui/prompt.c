@@ -15,15 +15,22 @@ void prompt_open(struct prompt *p, int purpose, const char *question, const char
 {
 	p->question = question;
 	p->purpose = purpose;
-	snprintf(p->text, sizeof(p->text), "%s", text);
-	p->length = strlen(p->text);
-	p->cursor = p->length;
+	prompt_set(p, text);
 	p->offered = p->length > 0;
+	p->recalls = false;
 }
 
 void prompt_close(struct prompt *p)
 {
 	p->question = NULL;
+}
+
+void prompt_set(struct prompt *p, const char *text)
+{
+	snprintf(p->text, sizeof(p->text), "%s", text);
+	p->length = strlen(p->text);
+	p->cursor = p->length;
+	p->offered = false;
 }
 
 static bool continues(char byte)
@@ -100,6 +107,12 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 	case KEYCODE_ESCAPE:
 	case CTRL('G'):
 		return PROMPT_CANCELLED;
+	case KEYCODE_UP:
+	case CTRL('P'):
+		return PROMPT_EARLIER;
+	case KEYCODE_DOWN:
+	case CTRL('N'):
+		return PROMPT_LATER;
 	case KEYCODE_LEFT:
 	case CTRL('B'):
 		p->cursor = before(p, p->cursor);

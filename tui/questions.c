@@ -107,6 +107,7 @@ static unsigned int answer(struct ui *ui)
 {
 	char text[PROMPT_TEXT];
 
+	recall_add(&ui->recall, &ui->prompt);
 	/* An answer may ask the next question. */
 	snprintf(text, sizeof(text), "%s", ui->prompt.text);
 	prompt_close(&ui->prompt);
@@ -138,9 +139,9 @@ const char *questions_help(const struct ui *ui)
 		return NULL;
 	switch ((enum action)ui->prompt.purpose) {
 	case ACTION_SEARCH:
-		return "a word or a regular expression; n N go on; empty ends it";
+		return "word or regex; n N go on; empty ends it; Up: earlier ones";
 	case ACTION_FILTER:
-		return "word or regex; !word: without; user:root module:libc ...";
+		return "word or regex; !word: without; user:root ...; Up: earlier";
 	case ACTION_FILTER_USER:
 		return "a user's name or a regex; !name: all but that user";
 	case ACTION_FILTER_GROUP:
@@ -150,10 +151,19 @@ const char *questions_help(const struct ui *ui)
 	case ACTION_WRITE:
 		return "the end of the name chooses the format; Esc writes none";
 	case ACTION_COMMAND:
-		return "Tab lists the commands and completes them";
+		return "Tab lists the commands, completes them; Up: earlier ones";
 	default:
 		return NULL;
 	}
+}
+
+/* step: to an earlier answer (-1) or a later one. */
+static unsigned int recall(struct ui *ui, int step)
+{
+	if (recall_knows(&ui->prompt) && !recall_step(&ui->recall, &ui->prompt, step))
+		ui_notice(ui, step < 0 ? "nothing earlier was typed here"
+				       : "nothing later was typed here");
+	return UI_REDRAW;
 }
 
 unsigned int questions_key(struct ui *ui, int key)
@@ -166,6 +176,10 @@ unsigned int questions_key(struct ui *ui, int key)
 	case PROMPT_CANCELLED:
 		prompt_close(&ui->prompt);
 		return UI_REDRAW;
+	case PROMPT_EARLIER:
+		return recall(ui, -1);
+	case PROMPT_LATER:
+		return recall(ui, 1);
 	default:
 		return UI_REDRAW;
 	}

@@ -20,6 +20,7 @@
 #include "tui/profile.h"
 #include "tui/prompt.h"
 #include "tui/query.h"
+#include "tui/recall.h"
 #include "tui/search.h"
 #include "tui/scrub.h"
 #include "tui/setup.h"
@@ -85,6 +86,7 @@ struct ui {
 	struct selection *selection; /* tags and filter. Owned */
 	struct search search;
 	struct prompt prompt;
+	struct recall recall;
 	struct menu menu;
 	char output[PROMPT_TEXT];  /* file of the samples that was asked for last */
 	char picture[PROMPT_TEXT]; /* file of the picture that was asked for last */
