@@ -29,15 +29,25 @@ static bool is_searched(const struct profile_func *func, void *arg)
 	return search_matches(arg, name);
 }
 
+static const char *searched(const struct ui *ui)
+{
+	return ui->search.set ? ui->search.pattern : "";
+}
+
 int found_judge(struct found *f, const struct ui *ui, const struct profile *p)
 {
-	const char *pattern = ui->search.set ? ui->search.pattern : "";
+	const char *pattern = searched(ui);
 
 	f->sum = (struct query_found){0};
 	if (strcmp(f->pattern, pattern) != 0)
 		found_free(f);
 	snprintf(f->pattern, sizeof(f->pattern), "%s", pattern);
 	return pattern[0] ? query_judge_funcs(p, &f->funcs, is_searched, (void *)ui) : 0;
+}
+
+bool found_counted(const struct found *f, const struct ui *ui)
+{
+	return strcmp(f->pattern, searched(ui)) == 0;
 }
 
 bool found_func(uint32_t func, void *arg)
@@ -95,7 +105,7 @@ int found_draw(const struct found *f, const struct ui *ui, const struct calltree
 	char text[96];
 
 	/* What is not here may have been looked for in another view. */
-	if (!ui->search.set || strcmp(f->pattern, ui->search.pattern) != 0 || !f->sum.nodes)
+	if (!ui->search.set || !found_counted(f, ui) || !f->sum.nodes)
 		return g->cols;
 	pattern = pattern < PATTERN_COLUMNS ? pattern : PATTERN_COLUMNS;
 	before = (int)strlen(label) + pattern + 2;

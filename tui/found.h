@@ -28,6 +28,8 @@ void found_free(struct found *f);
 /* From now on the functions of the profile, whose lock is held, are those that the screen's search
  * looks for. -ENOMEM. */
 int found_judge(struct found *f, const struct ui *ui, const struct profile *p);
+/* Is the sum that of what the screen searches now? */
+bool found_counted(const struct found *f, const struct ui *ui);
 /* For treepath_find; arg is a struct found that has judged. */
 bool found_func(uint32_t func, void *arg);
 /* Counts at and below a node; the lock has been held since the functions were judged. -ENOMEM. */

@@ -48,8 +48,7 @@ unsigned int search_set(struct ui *ui, const char *pattern)
 	}
 	ui->search.set = true;
 	snprintf(ui->search.pattern, sizeof(ui->search.pattern), "%s", pattern);
-	/* Who counts what is found does so when it is loaded. */
-	return search_step(ui, 1, true) | UI_RELOAD;
+	return search_step(ui, 1, true);
 }
 
 unsigned int search_name(struct ui *ui, const char *name)

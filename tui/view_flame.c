@@ -527,7 +527,8 @@ static int find_seen(struct tree_part *part, void *arg)
 	return err;
 }
 
-/* Of nodes that are not there, since they are not seen, the profile is asked again. */
+/* Of nodes that are not there, since they are not seen, the profile is asked again. What is found
+ * is counted in the same answer, as by flame_load. */
 static bool find_in_part(struct ui *ui, int step, bool here)
 {
 	struct flame_view *v = ui->state[VIEW_FLAME];
@@ -539,6 +540,9 @@ static bool find_in_part(struct ui *ui, int step, bool here)
 	err = found_judge(&v->found, ui, p);
 	if (!err)
 		err = calltree_load_part(&v->calls, ui, p, v->callers, find_seen, &f);
+	if (!err && !v->calls.part)
+		err = found_in_tree(&v->found, &v->calls.tree,
+				    treepath_node(&v->zoom, &v->calls.tree));
 	profile_unlock(p);
 	if (!err)
 		err = flame_sort(ui);
@@ -579,11 +583,16 @@ static unsigned int flame_find_match(struct ui *ui, int step, bool here)
 
 	if (!v->calls.tree.count)
 		return 0;
-	if (v->calls.part && find_in_part(ui, step, here))
+	/* All of the tree may be there, where nobody has counted what is searched now. */
+	if ((v->calls.part || (v->columns && !found_counted(&v->found, ui))) &&
+	    find_in_part(ui, step, here))
 		return UI_REDRAW;
 	/* It may have become more than is easily had in part. */
 	found = v->calls.part ? 0 : find_in_whole(ui, step, here);
-	return found ? go_node(v, found) : 0;
+	if (!found)
+		return 0;
+	/* Before the first drawing it is counted by flame_load. */
+	return go_node(v, found) | (found_counted(&v->found, ui) ? 0 : UI_RELOAD);
 }
 
 static const struct profile_func *flame_function(const struct ui *ui)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=engine_post -Wl,--wrap=calltree_load_part */
 /*
  * The flame view and the callers: whole screens of a made-up machine, and that what they show are
  * the shares that were put in. The sums are those of feed.h: a second has 298 samples, 251 of them
@@ -9,8 +9,25 @@
 #include <locale.h>
 
 #include "tests/tui/typist.h"
+#include "tui/calltree.h"
 #include "tui/flamebox.h"
 #include "tui/found.h"
+
+typedef int grow_fn(struct tree_part *part, void *arg);
+
+static int asked; /* of the profile, for the part that Flame shows */
+
+int __wrap_calltree_load_part(struct calltree *calls, const struct ui *ui, const struct profile *p,
+			      bool callers, grow_fn *grow, void *arg);
+int __real_calltree_load_part(struct calltree *calls, const struct ui *ui, const struct profile *p,
+			      bool callers, grow_fn *grow, void *arg);
+
+int __wrap_calltree_load_part(struct calltree *calls, const struct ui *ui, const struct profile *p,
+			      bool callers, grow_fn *grow, void *arg)
+{
+	asked++;
+	return __real_calltree_load_part(calls, ui, p, callers, grow, arg);
+}
 
 static int setup(void **state)
 {
@@ -170,6 +187,52 @@ static void search_tells_the_share(void **state)
 	}
 	type(t, "/\n");
 	assert_hides(t, "search:");
+}
+
+/* A key that searches asks the profile once, and shows what the next refresh would. */
+static void a_search_asks_once(void **state)
+{
+	static const char *const keys[] = {"/memm\n",
+					   "n",
+					   "N",
+					   "/ngx_\n",
+					   "n",
+					   "/nowhere\n",
+					   ":search exec\n",
+					   "/ngx_writev\n",
+					   "#",
+					   "\\memm|writev\n",
+					   "b",
+					   "/ngx_p|tcp\n",
+					   "n"};
+	struct typist *t = *state;
+	char *shown;
+
+	screen(t);
+	assert_int_equal(ui_refresh(t->ui), 0); /* it is known how wide it is by now */
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		asked = 0;
+		type(t, keys[i]);
+		if (asked != 1)
+			fail_msg("%d times for %s", asked, keys[i]);
+		t->ui->notice[0] = '\0';
+		shown = strdup(screen(t));
+		assert_non_null(shown);
+		assert_int_equal(ui_refresh(t->ui), 0);
+		assert_string_equal(shown, screen(t));
+		free(shown);
+	}
+	/* What was searched elsewhere is counted when it is looked at. */
+	type(t, "\\\b\n2/memmove\n5");
+	assert_shows(t, "search: memmove  ");
+	assert_shows(t, "% of samples");
+	type(t, "z2/writev\n5");
+	assert_shows(t, "search: writev  ");
+	/* In a screen of another width, where all of the tree is there at first. */
+	grid_resize(t->g, 40, 150);
+	screen(t);
+	type(t, "/tcp\n");
+	assert_shows(t, "search: tcp  ");
 }
 
 static void callers_are_counted(void **state)
@@ -452,6 +515,7 @@ int main(void)
 		SCREEN_TEST(turned_and_flipped),
 		SCREEN_TEST(search_and_same_name),
 		SCREEN_TEST(search_tells_the_share),
+		SCREEN_TEST(a_search_asks_once),
 		SCREEN_TEST(callers_are_counted),
 		SCREEN_TEST(no_size_breaks),
 		cmocka_unit_test(boxes_are_nested),
