@@ -17,6 +17,7 @@ static void forget(struct calltree *calls)
 	calls->samples = calls->before_samples = 0;
 	calls->compared = calls->part = false;
 	calls->hottest = 0;
+	calls->order = (struct treeorder){0};
 }
 
 int calltree_init(struct calltree *calls)

@@ -13,6 +13,7 @@
 
 #include "tui/names.h"
 #include "tui/query.h"
+#include "tui/treeorder.h"
 
 struct grid;
 struct ui;
@@ -23,9 +24,10 @@ struct calltree {
 	uint64_t samples;
 	bool compared; /* nodes have what they had in the baseline, of so many samples */
 	uint64_t before_samples;
-	double limit;	  /* nodes of a smaller share have no row of their own */
-	uint32_t hottest; /* the node with most samples of its own; 0: none */
-	bool part;	  /* nodes have children where those were asked for */
+	double limit;		/* nodes of a smaller share have no row of their own */
+	uint32_t hottest;	/* the node with most samples of its own; 0: none */
+	bool part;		/* nodes have children where those were asked for */
+	struct treeorder order; /* of siblings, see treeorder_apply */
 };
 
 /* -ENOMEM. */

@@ -45,7 +45,7 @@ enum keycode {
 #define IN_UNWIND VIEW_BIT(VIEW_UNWIND)
 #define IN_CODE	  VIEW_BIT(VIEW_FRAME) /* a function's machine code, over any view */
 #define IN_NAMES  (IN_CALLS | VIEW_BIT(VIEW_FUNCS))
-#define IN_TABLES (IN_LISTS | IN_SHARDS | IN_UNWIND)
+#define IN_TABLES (IN_LISTS | IN_TREE | IN_SHARDS | IN_UNWIND)
 #define IN_FRAMES (IN_LISTS | IN_CALLS) /* what is asked about frames of samples */
 
 /*
@@ -113,7 +113,8 @@ enum keycode {
 	X(SORT_LEFT, "sort-left", "<", IN_TABLES, "", "sort by the column to the left")            \
 	X(SORT_RIGHT, "sort-right", ">", IN_TABLES, "", "sort by the column to the right")         \
 	X(INVERT, "invert", "I", IN_TABLES, "", "invert the order")                                \
-	X(SORT_SELF, "sort-self", "S", IN_LISTS, "", "sort functions by self, or by total")        \
+	X(SORT_SELF, "sort-self", "S", IN_LISTS | VIEW_BIT(VIEW_TREE), "",                         \
+	  "sort functions by self, or by total")                                                   \
 	X(FREEZE, "freeze", "F8 z", IN_ALL, "Freeze", "freeze the view; sampling goes on")         \
 	X(LIVE, "live", "Z", IN_ALL, "", "show what is sampled now")                               \
 	X(MARK, "mark", "M", IN_ALL, "",                                                           \

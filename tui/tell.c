@@ -347,6 +347,7 @@ static int tell_tree(struct tell *t, const struct ui *ui, const struct profile *
 {
 	bool callers = ui->view == VIEW_CALLERS;
 	struct links l = {.link = calloc(LINKS_MAX, sizeof(*l.link))};
+	const char *by = "TOTAL%";
 	struct calltree calls;
 	char of[320];
 	uint64_t least;
@@ -358,11 +359,15 @@ static int tell_tree(struct tell *t, const struct ui *ui, const struct profile *
 		err = calltree_load(&calls, ui, p, callers, false);
 	if (!err) {
 		ui_zoom_name(ui, of, sizeof(of));
-		snprintf(t->title, sizeof(t->title), "%s of %s, %% of samples",
+		if (ui->view != VIEW_FLAME) {
+			sorted_by(ui, &by);
+			tree_arrange(ui, &calls);
+		}
+		snprintf(t->title, sizeof(t->title), "%s of %s by %s, %% of samples",
 			 callers		  ? "Callers"
 			 : ui->view == VIEW_FLAME ? "Flame: call paths"
 						  : "Call paths",
-			 of);
+			 of, by);
 		no_samples(t, ui);
 		l.calls = &calls;
 		l.least = (uint64_t)(calls.limit * (double)calls.samples);

@@ -136,3 +136,44 @@ int treerows_make(struct treerows *rows, const struct calltree *calls, struct op
 	rows->count = 0;
 	return calls->tree.count ? flatten(&m) : 0;
 }
+
+size_t treerows_all(const struct calltree *calls, uint32_t *order)
+{
+	const struct tree_node *nodes = calls->tree.nodes;
+	uint32_t at = nodes[0].first_child;
+	size_t n = 0;
+
+	while (at && n < calls->tree.count) {
+		if (!treerows_small(calls, at)) {
+			order[n++] = at;
+			if (nodes[at].first_child) {
+				at = nodes[at].first_child;
+				continue;
+			}
+		}
+		while (at && !nodes[at].next)
+			at = nodes[at].parent;
+		at = at ? nodes[at].next : 0;
+	}
+	return n;
+}
+
+void treerows_open(const struct calltree *calls, struct openset *open, uint32_t top)
+{
+	const struct tree_node *nodes = calls->tree.nodes;
+	uint32_t at = top;
+
+	while (at) {
+		if (nodes[at].first_child && openset_put(open, nodes[at].path, true))
+			break;
+		if (nodes[at].first_child && !treerows_small(calls, nodes[at].first_child)) {
+			at = nodes[at].first_child;
+			continue;
+		}
+		while (at != top && (!nodes[at].next || treerows_small(calls, nodes[at].next)))
+			at = nodes[at].parent;
+		if (at == top)
+			break;
+		at = nodes[at].next;
+	}
+}

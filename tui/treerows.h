@@ -38,7 +38,12 @@ struct treerows {
 
 /* Makes them anew. -ENOMEM. */
 int treerows_make(struct treerows *rows, const struct calltree *calls, struct openset *open);
+/* Opens a node with all below it that is not small, as far as there is memory to remember that. */
+void treerows_open(const struct calltree *calls, struct openset *open, uint32_t top);
 /* True for a node that has no row of its own. */
 bool treerows_small(const struct calltree *calls, uint32_t node);
+/* The nodes in the order of the screen, as if every one were open, into order[calls->tree.count];
+ * returns how many are not small. The tree is not empty. */
+size_t treerows_all(const struct calltree *calls, uint32_t *order);
 
 #endif

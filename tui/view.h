@@ -12,6 +12,8 @@
 #include "tui/columns.h"
 #include "tui/ui.h"
 
+struct calltree;
+
 struct view_ops {
 	const char *title;
 	void *(*open)(void); /* the view's state; NULL: no memory */
@@ -48,6 +50,8 @@ extern const struct view_ops procs_view, funcs_view, tree_view, callers_view, fl
 
 /* The process under the cursor of Procs; none: nothing is changed. */
 void procs_under_cursor(const struct ui *ui, pid_t *pid, uint64_t *image);
+/* Puts siblings in the order that Tree or Callers, whichever is shown, has them in. */
+void tree_arrange(const struct ui *ui, struct calltree *calls);
 /* Goes to Unwind and catches a walk of the process that ends for the reason (enum walk_reason; 0:
  * any), to go through it. */
 unsigned int unwind_inspect(struct ui *ui, pid_t pid, unsigned int reason);

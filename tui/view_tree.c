@@ -36,37 +36,48 @@ enum tree_column {
 	TREE_COLUMNS
 };
 
-#define COLUMNS(title_of_calls)                                                                    \
+#define NUMBER(text, least, most, ...)                                                             \
 	{                                                                                          \
-		[TREE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},                     \
-		[TREE_TOTAL] = {.title = "TOTAL%",                                                 \
-				.min = 7,                                                          \
-				.max = 8,                                                          \
-				.right = true,                                                     \
-				.keep = true},                                                     \
-		[TREE_SELF] = {.title = "SELF%", .min = 7, .max = 8, .right = true, .keep = true}, \
-		[TREE_SAMPLES] = {.title = "SAMPLES", .min = 8, .max = 8, .right = true},          \
-		[TREE_CHANGE] = {.title = "vs BASE",                                               \
-				 .min = 9,                                                         \
-				 .max = 9,                                                         \
-				 .right = true,                                                    \
-				 .keep = true},                                                    \
-		[TREE_BAR] = {.title = "BAR", .min = 9, .max = 13},                                \
-		[TREE_CALLS] = {.title = title_of_calls,                                           \
-				.min = 28,                                                         \
-				.max = 400,                                                        \
-				.keep = true,                                                      \
-				.weight = 4},                                                      \
-		[TREE_MODULE] = {.title = "MODULE", .min = 11, .max = 24},                         \
+		.title = text, .min = least, .max = most, .right = true, __VA_ARGS__               \
+	}
+#define TEXT(text, least, most, ...)                                                               \
+	{                                                                                          \
+		.title = text, .min = least, .max = most, __VA_ARGS__                              \
+	}
+#define SORTABLE(first, menu) .sortable = (first), .name = (menu)
+/* Callers hide self, so there it must not be in the menu. */
+#define COLUMNS(calls, self)                                                                       \
+	{                                                                                          \
+		[TREE_MARK] = TEXT("", 2, 2, .keep = true),                                        \
+		[TREE_TOTAL] = NUMBER("TOTAL%", 7, 8, .keep = true,                                \
+				      SORTABLE(SORTS_DOWN, "TOTAL%: all samples of the path")),    \
+		[TREE_SELF] = NUMBER("SELF%", 7, 8, .keep = true, self),                           \
+		[TREE_SAMPLES] = NUMBER("SAMPLES", 8, 8),                                          \
+		[TREE_CHANGE] = NUMBER("vs BASE", 9, 9, .keep = true,                              \
+				       SORTABLE(SORTS_DOWN, "vs BASE: change (X shows it)")),      \
+		[TREE_BAR] = TEXT("BAR", 9, 13),                                                   \
+		[TREE_CALLS] = TEXT(calls, 28, 400, .keep = true, .weight = 4,                     \
+				    SORTABLE(SORTS_UP, calls ": by name")),                        \
+		[TREE_MODULE] = TEXT("MODULE", 11, 24, SORTABLE(SORTS_UP, "MODULE")),              \
 	}
 
-static const struct column tree_columns[TREE_COLUMNS] = COLUMNS("CALL TREE");
-static const struct column callers_columns[TREE_COLUMNS] = COLUMNS("EXECUTED, CALLED BY");
+static const struct column tree_columns[TREE_COLUMNS] =
+	COLUMNS("CALL TREE", SORTABLE(SORTS_DOWN, "SELF%: samples that ended there"));
+static const struct column callers_columns[TREE_COLUMNS] =
+	COLUMNS("EXECUTED, CALLED BY", .sortable = SORTS_NOT);
+static const enum treeorder_by orders[TREE_COLUMNS] = {
+	[TREE_SELF] = TREEORDER_SELF,
+	[TREE_CHANGE] = TREEORDER_CHANGE,
+	[TREE_CALLS] = TREEORDER_NAME,
+	[TREE_MODULE] = TREEORDER_MODULE,
+};
 static const char of_parent_title[] = "PARENT%";
 
 struct tree_view {
 	struct calltree calls;
 	bool callers; /* bottom up */
+	enum tree_column sorted;
+	bool inverted;
 	struct openset *open;
 	struct treerows rows;
 	struct list list;
@@ -100,6 +111,7 @@ static void *tree_open(void)
 
 	if (!v)
 		return NULL;
+	v->sorted = TREE_TOTAL;
 	v->open = openset_new();
 	if (calltree_init(&v->calls) || !v->open) {
 		tree_close(v);
@@ -118,6 +130,13 @@ static void *callers_open(void)
 	/* Callers of what is hot are many; what is hot comes first. */
 	openset_reset(v->open, OPENSET_NONE);
 	return v;
+}
+
+static const struct column *columns_in(const struct tree_view *v, int *count, int *sorted)
+{
+	*count = TREE_COLUMNS;
+	*sorted = (int)v->sorted;
+	return v->callers ? callers_columns : tree_columns;
 }
 
 static const struct profile_func *tree_function(const struct ui *ui)
@@ -143,12 +162,21 @@ static int tree_load(struct ui *ui, const struct profile *p)
 	return calltree_load(&v->calls, ui, p, v->callers, true);
 }
 
+void tree_arrange(const struct ui *ui, struct calltree *calls)
+{
+	const struct tree_view *v = state_of(ui);
+
+	treeorder_apply((struct treeorder){orders[v->sorted], v->inverted}, calls);
+}
+
 static int tree_sort(struct ui *ui)
 {
 	struct tree_view *v = state_of(ui);
-	int err = treerows_make(&v->rows, &v->calls, v->open);
 	bool found = false;
+	int err;
 
+	tree_arrange(ui, &v->calls);
+	err = treerows_make(&v->rows, &v->calls, v->open);
 	v->list.count = err ? 0 : v->rows.count;
 	for (size_t i = 0; v->list.held && i < v->list.count; i++) {
 		if (v->rows.row[i].path == v->cursor) {
@@ -316,7 +344,8 @@ static void draw_details(const struct tree_view *v, struct grid *g, int top)
 static void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
 {
 	struct tree_view *v = state_of(ui);
-	const struct column *columns = v->callers ? callers_columns : tree_columns;
+	int count, sorted;
+	const struct column *columns = columns_in(v, &count, &sorted);
 	unsigned int hidden = 0;
 	int width[TREE_COLUMNS], n;
 	int details = rows >= DETAILS_ROWS && v->list.count ? 3 : 0;
@@ -333,10 +362,11 @@ static void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
 		hidden |= 1U << TREE_SELF;
 	hidden |= config_hidden(&ui->config, v->callers ? VIEW_CALLERS : VIEW_TREE, columns,
 				TREE_COLUMNS);
-	columns_fit(columns, TREE_COLUMNS, g->cols, hidden, width);
-	columns_header(g, top, columns, TREE_COLUMNS, width, TREE_TOTAL, false);
+	columns_fit(columns, count, g->cols, hidden, width);
+	columns_header(g, top, columns, count, width, sorted, v->inverted);
 	if (ui->of_parent)
-		grid_right(g, top, width[TREE_MARK], width[TREE_TOTAL] - 1, ROLE_HEADER_SORT,
+		grid_right(g, top, width[TREE_MARK], width[TREE_TOTAL] - 1,
+			   v->sorted == TREE_TOTAL ? ROLE_HEADER_SORT : ROLE_HEADER,
 			   of_parent_title);
 	n = list_fit(&v->list, rows);
 	/* Deep below, the guides to the left make room for the names. */
@@ -373,29 +403,12 @@ static unsigned int go_row(struct tree_view *v, size_t row)
 	return UI_REDRAW;
 }
 
-/* Opens a node with all below it that is not small. */
-static unsigned int open_subtree(struct ui *ui, const struct tree_row *row)
+static unsigned int open_subtree(const struct tree_row *row, struct tree_view *v)
 {
-	struct tree_view *v = state_of(ui);
-	const struct tree_node *nodes = v->calls.tree.nodes;
-	uint32_t top = row->node, at = top;
-
 	if (row->small)
 		return 0;
 	v->list.held = v->list.chosen = true;
-	while (at) {
-		if (nodes[at].first_child && openset_put(v->open, nodes[at].path, true))
-			break;
-		if (nodes[at].first_child && !treerows_small(&v->calls, nodes[at].first_child)) {
-			at = nodes[at].first_child;
-			continue;
-		}
-		while (at != top && (!nodes[at].next || treerows_small(&v->calls, nodes[at].next)))
-			at = nodes[at].parent;
-		if (at == top)
-			break;
-		at = nodes[at].next;
-	}
+	treerows_open(&v->calls, v->open, row->node);
 	return UI_RESORT;
 }
 
@@ -419,7 +432,7 @@ static unsigned int key_on_row(struct ui *ui, struct tree_view *v, enum action a
 			return set_open(ui, row, false);
 		return row->parent ? go_row(v, row->parent - 1) : 0;
 	case ACTION_TREE_SUBTREE:
-		return open_subtree(ui, row);
+		return open_subtree(row, v);
 	case ACTION_ZOOM_MODULE:
 		return row->small ? 0
 				  : ui_zoom_module(ui, calltree_func(&v->calls, row->node)->module);
@@ -462,6 +475,15 @@ static void tree_copy(const struct ui *ui, char *to, size_t size)
 		calltree_path(&v->calls, v->rows.row[v->list.cursor].node, v->callers, to, size);
 }
 
+static unsigned int tree_sort_by(struct ui *ui, int column)
+{
+	struct tree_view *v = state_of(ui);
+
+	v->sorted = (enum tree_column)column;
+	v->inverted = false;
+	return UI_RESORT;
+}
+
 static unsigned int tree_key(struct ui *ui, enum action action)
 {
 	struct tree_view *v = state_of(ui);
@@ -480,6 +502,11 @@ static unsigned int tree_key(struct ui *ui, enum action action)
 	case ACTION_TREE_DEPTH:
 		close_below(v, action == ACTION_TREE_NONE ? 1 : ui->levels);
 		return UI_RESORT;
+	case ACTION_INVERT:
+		v->inverted = !v->inverted;
+		return UI_RESORT;
+	case ACTION_SORT_SELF:
+		return tree_sort_by(ui, v->sorted == TREE_SELF ? TREE_TOTAL : TREE_SELF);
 	case ACTION_BACK:
 		return ui_zoom_out(ui);
 	case ACTION_OF_PARENT:
@@ -498,41 +525,22 @@ static unsigned int tree_key(struct ui *ui, enum action action)
 	}
 }
 
+/* The setup asks while another view is shown. */
 static const struct column *tree_columns_of(int *count, const struct ui *ui, int *sorted)
 {
-	(void)ui;
-	*count = TREE_COLUMNS;
-	*sorted = TREE_TOTAL;
-	return tree_columns;
+	return columns_in(ui->state[VIEW_TREE], count, sorted);
 }
 
-/* Nodes in the order of the screen, as if every node were open. */
-static size_t all_nodes(const struct tree_view *v, uint32_t *order)
+static const struct column *callers_columns_of(int *count, const struct ui *ui, int *sorted)
 {
-	const struct tree_node *nodes = v->calls.tree.nodes;
-	uint32_t at = nodes[0].first_child;
-	size_t n = 0;
-
-	while (at && n < v->calls.tree.count) {
-		if (!treerows_small(&v->calls, at)) {
-			order[n++] = at;
-			if (nodes[at].first_child) {
-				at = nodes[at].first_child;
-				continue;
-			}
-		}
-		while (at && !nodes[at].next)
-			at = nodes[at].parent;
-		at = at ? nodes[at].next : 0;
-	}
-	return n;
+	return columns_in(ui->state[VIEW_CALLERS], count, sorted);
 }
 
 static unsigned int tree_find(struct ui *ui, int step, bool here)
 {
 	struct tree_view *v = state_of(ui);
 	uint32_t *order = v->list.count ? calloc(v->calls.tree.count, sizeof(*order)) : NULL;
-	size_t n = order ? all_nodes(v, order) : 0;
+	size_t n = order ? treerows_all(&v->calls, order) : 0;
 	size_t i = 0;
 	unsigned int flags = 0;
 
@@ -571,6 +579,7 @@ const struct view_ops tree_view = {
 	.function = tree_function,
 	.copy = tree_copy,
 	.columns = tree_columns_of,
+	.sort_by = tree_sort_by,
 };
 
 const struct view_ops callers_view = {
@@ -584,5 +593,6 @@ const struct view_ops callers_view = {
 	.find = tree_find,
 	.function = tree_function,
 	.copy = tree_copy,
-	.columns = tree_columns_of,
+	.columns = callers_columns_of,
+	.sort_by = tree_sort_by,
 };

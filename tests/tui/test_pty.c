@@ -63,7 +63,9 @@ static void sequences_are_no_letters(void **state)
 	type(s, "\x1b[11~");				   /* F1 */
 	wait_for(s, "stacktop: keys");
 	type(s, "\x1b\x1b[17~"); /* Esc, which takes the help away, and F6 */
-	wait_for(s, "[3 Tree]");
+	wait_for(s, "Sort by");
+	type(s, "\x1b");
+	wait_for(s, "ngx_process_events_and_timers ");
 	type(s, "1");
 	wait_for(s, "[1 Procs]");
 	type(s, "\x1b[17~");
