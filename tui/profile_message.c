@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Messages for the person. A ring of a few keeps those that come in a burst, for the batch mode
- * writes all of them where a screen shows the newest.
+ * writes all of them where a screen has room for one at a time.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +11,9 @@
 #include "symbols/text.h"
 #include "tui/profile_priv.h"
 #include "tui/query.h"
+
+#define BURST_NS 1000000000ULL /* what comes faster than that is read one after the other */
+#define TURN_NS	 4000000000ULL
 
 void profile_message(struct profile *p, enum message_level level, const char *format, ...)
 {
@@ -29,16 +32,45 @@ void profile_message(struct profile *p, enum message_level level, const char *fo
 	message->level = level;
 }
 
+/*
+ * Since when message n stands on a screen. A warning has its turn although others came with it; an
+ * error, and what comes later, is the answer to something and does not wait.
+ */
+static uint64_t turn_of(const struct profile *p, uint64_t n)
+{
+	uint64_t first = p->nmessages > MESSAGES_MAX ? p->nmessages - MESSAGES_MAX + 1 : 1;
+	uint64_t since = 0;
+
+	for (uint64_t i = first; i <= n; i++) {
+		const struct message *message = &p->messages[i % MESSAGES_MAX];
+		const struct message *before = &p->messages[(i - 1) % MESSAGES_MAX];
+
+		if (i == first || message->level == MESSAGE_ERROR ||
+		    message->time - before->time >= BURST_NS)
+			since = message->time;
+		else if (before->level == MESSAGE_WARNING)
+			since += TURN_NS;
+		else if (since < message->time)
+			since = message->time;
+	}
+	return since;
+}
+
 const char *query_message(const struct profile *p, uint64_t now, uint64_t max_age,
 			  enum message_level *level, uint64_t *serial)
 {
-	const struct message *message = &p->messages[p->nmessages % MESSAGES_MAX];
+	uint64_t n = p->nmessages, since;
 
-	if (!p->nmessages || (now > message->time && now - message->time > max_age))
+	if (!n)
 		return NULL;
-	*level = message->level;
-	*serial = p->nmessages;
-	return message->text;
+	/* The first of those that came together does not wait, so this ends. */
+	while ((since = turn_of(p, n)) > now && since != p->messages[n % MESSAGES_MAX].time)
+		n--;
+	if (now > since && now - since > max_age)
+		return NULL;
+	*level = p->messages[n % MESSAGES_MAX].level;
+	*serial = n;
+	return p->messages[n % MESSAGES_MAX].text;
 }
 
 const char *query_message_after(const struct profile *p, enum message_level *level,

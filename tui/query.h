@@ -281,7 +281,8 @@ uint32_t query_find_proc(const struct profile *p, pid_t pid, uint64_t image);
 /* Forgets all counts (not functions or processes); the timeline and the last health stay. */
 void profile_zero(struct profile *p);
 
-/* Newest message, NULL when none is younger than max_age ns; serial tells one from the next. */
+/* The message that a screen shows; NULL: the last one has stood there for max_age ns. serial tells
+ * one from the next. It is the newest, but warnings that came together have turns. */
 const char *query_message(const struct profile *p, uint64_t now, uint64_t max_age,
 			  enum message_level *level, uint64_t *serial);
 /* The message that follows number *serial, which moves on to it; NULL: no newer one. Start at 0;

@@ -423,6 +423,43 @@ static void test_churn(void **state)
 	profile_free(p);
 }
 
+/* What a screen with room for one message shows so many seconds after the last one came. */
+static const char *shown_after(const struct profile *p, unsigned int seconds)
+{
+	enum message_level level;
+	struct timespec t;
+	uint64_t serial;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return query_message(p, ((uint64_t)t.tv_sec + seconds) * NS + (uint64_t)t.tv_nsec, 8 * NS,
+			     &level, &serial);
+}
+
+static void test_messages_that_come_together(void **state)
+{
+	struct profile *p = profile_new(10, 100);
+
+	(void)state;
+	profile_message(p, MESSAGE_WARNING, "one");
+	profile_message(p, MESSAGE_WARNING, "two");
+	profile_message(p, MESSAGE_INFO, "three");
+	profile_message(p, MESSAGE_INFO, "four");
+	assert_string_equal(shown_after(p, 0), "one");
+	assert_string_equal(shown_after(p, 5), "two");
+	assert_string_equal(shown_after(p, 9), "four");
+	assert_string_equal(shown_after(p, 15), "four");
+	assert_null(shown_after(p, 17));
+	profile_message(p, MESSAGE_WARNING, "five");
+	profile_message(p, MESSAGE_ERROR, "six");
+	assert_string_equal(shown_after(p, 0), "six");
+	/* More than are kept. */
+	for (int i = 0; i < 100; i++)
+		profile_message(p, MESSAGE_WARNING, "m%d", i);
+	assert_string_equal(shown_after(p, 0), "m84");
+	assert_string_equal(shown_after(p, 61), "m99");
+	profile_free(p);
+}
+
 static void test_messages(void **state)
 {
 	struct profile *p = profile_new(10, 100);
@@ -456,13 +493,20 @@ static void test_messages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interned),	 cmocka_unit_test(test_long_names),
-		cmocka_unit_test(test_references),	 cmocka_unit_test(test_quiet_process),
-		cmocka_unit_test(test_window),		 cmocka_unit_test(test_no_time),
-		cmocka_unit_test(test_bad_cells),	 cmocka_unit_test(test_folding),
-		cmocka_unit_test(test_folding_live),	 cmocka_unit_test(test_folding_exited),
-		cmocka_unit_test(test_folding_moderate), cmocka_unit_test(test_churn),
+		cmocka_unit_test(test_interned),
+		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_references),
+		cmocka_unit_test(test_quiet_process),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_no_time),
+		cmocka_unit_test(test_bad_cells),
+		cmocka_unit_test(test_folding),
+		cmocka_unit_test(test_folding_live),
+		cmocka_unit_test(test_folding_exited),
+		cmocka_unit_test(test_folding_moderate),
+		cmocka_unit_test(test_churn),
 		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_messages_that_come_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
