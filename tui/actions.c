@@ -80,7 +80,9 @@ static unsigned int toggle_mouse(struct ui *ui)
 
 enum ui_view ui_cycled(const struct ui *ui)
 {
-	return ui->view == VIEW_FLAME ? VIEW_TREE : (enum ui_view)((int)ui->view + 1);
+	return ui->view == VIEW_TREE	  ? VIEW_CALLERS
+	       : ui->view == VIEW_CALLERS ? VIEW_FLAME
+					  : VIEW_TREE;
 }
 
 static enum ui_view step_view(enum ui_view view, int step)

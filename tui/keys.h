@@ -96,7 +96,7 @@ enum keycode {
 	X(TREE_SUBTREE, "subtree", "*", IN_TREE, "", "open the node with all below it")            \
 	X(TREE_DEPTH, "depth", "D", IN_TREE, "", "open the tree down to a level (asks)")           \
 	X(FLIP, "flip", "b", IN_CALLS, "", "flip callees and callers")                             \
-	X(CYCLE, "cycle", "F5", IN_CALLS, "Tree", "the same as Tree, Callers, Flame in turn")      \
+	X(CYCLE, "cycle", "F5", IN_FRAMES, "Tree", "Tree, Callers, Flame of the same in turn")     \
 	X(FLAME_TURN, "turn", "v", IN_FLAME, "", "turn upside down")                               \
 	X(FLAME_COLOR, "colors", "c", IN_FLAME, "",                                                \
 	  "colour by module, heat, side, or difference (X)")                                       \

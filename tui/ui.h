@@ -143,7 +143,7 @@ bool ui_query(const struct ui *ui, const struct profile *p, struct query *q);
 /* Id of process (pid, image), QUERY_ALL when it is not there. */
 uint32_t ui_find_proc(const struct profile *p, pid_t pid, uint64_t image);
 unsigned int ui_go(struct ui *ui, enum ui_view view);
-/* Where ACTION_CYCLE leads from Tree, Callers or Flame. */
+/* Where ACTION_CYCLE leads. */
 enum ui_view ui_cycled(const struct ui *ui);
 /* What a key of that action does, if it works in the view; returns flags that are yet to be seen
  * to. */

@@ -507,12 +507,29 @@ static void exits_in_a_recording_age_by_what_is_played(void **state)
 	assert_shows(f, "every 5.0 s");
 }
 
+/* As htop's F5 does, from the lists as well; then the same from other sides. */
+static void f5_leads_to_the_tree(void **state)
+{
+	static const char *const titles[] = {"[3 Tree]", "[4 Callers]", "[5 Flame]", "[3 Tree]"};
+	struct typist *t = *state;
+
+	slices(t, 2, 0);
+	for (int from = 1; from <= 2; from++) {
+		type(t, from == 1 ? "1" : "2");
+		assert_shows(t, "F5Tree");
+		for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
+			ui_key(t->ui, keys_parse("F5", 2));
+			assert_shows(t, titles[i]);
+		}
+	}
+}
+
 /* However narrow the screen is, the ways to help and out are told, and no label is cut. */
 static void footer_keeps_what_matters(void **state)
 {
 	static const char *const labels[] = {
-		"F1Help", "F2Setup", "F2Set",	 "F3Search", "F3Find", "F4Filter", "F4Filt",
-		"F6Sort", "F7Event", "F8Freeze", "F9Attach", "F9Add",  "F10Quit"};
+		"F1Help", "F2Setup", "F2Set",	"F3Search", "F3Find",	"F4Filter", "F4Filt",
+		"F5Tree", "F6Sort",  "F7Event", "F8Freeze", "F9Attach", "F9Add",    "F10Quit"};
 	struct typist *t = *state;
 	char row[512], *save, *word;
 
@@ -535,7 +552,8 @@ static void footer_keeps_what_matters(void **state)
 			assert_true(i < sizeof(labels) / sizeof(labels[0]));
 		}
 	}
-	assert_shows(t, " F2Setup F3Search F4Filter F6Sort F7Event F8Freeze F9Attach F10Quit");
+	assert_shows(t,
+		     " F2Setup F3Search F4Filter F5Tree F6Sort F7Event F8Freeze F9Attach F10Quit");
 }
 
 int main(void)
@@ -547,6 +565,7 @@ int main(void)
 		SCREEN_TEST(no_size_breaks),
 		SCREEN_TEST(narrow_screens_have_whole_words),
 		SCREEN_TEST(questions_say_how_they_are_answered),
+		SCREEN_TEST(f5_leads_to_the_tree),
 		SCREEN_TEST(footer_keeps_what_matters),
 		SCREEN_TEST(the_event_is_chosen_from_a_menu),
 		SCREEN_TEST(kernel_and_user_frames_can_be_hidden),
