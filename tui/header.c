@@ -12,6 +12,7 @@
 #include "tui/causes.h"
 #include "tui/playing.h"
 #include "tui/query.h"
+#include "tui/selection.h"
 #include "tui/ui.h"
 #include "tui/view.h"
 
@@ -349,12 +350,35 @@ static enum tabs tabs_for(const struct ui *ui, const struct grid *g)
 	return 1 + 3 * (VIEW_COUNT - 1) + 1 + current <= g->cols ? TABS_NUMBERED : TABS_ALONE;
 }
 
-static void draw_tabs(const struct ui *ui, struct grid *g, int row)
+/* Whose samples there are, and of how many processes the other views show the sum. */
+static void draw_whose(const struct ui *ui, struct grid *g, int row, int from)
 {
 	const struct profile_health *last = &ui->header.last;
+	enum role roles[] = {last->filtering ? ROLE_TAG : ROLE_DIM, ROLE_TAG};
+	char texts[2][64] = {"", ""};
+	int end = g->cols;
+
+	if (last->filtering)
+		snprintf(texts[0], sizeof(texts[0]), "attached %u/%u ", last->nattached,
+			 last->nprocs);
+	else if (last->ncpus)
+		snprintf(texts[0], sizeof(texts[0]), "whole machine ");
+	if (ui->selection->tags.count)
+		snprintf(texts[1], sizeof(texts[1]), "tagged %zu ", ui->selection->tags.count);
+	for (int i = 0; i < 2; i++) {
+		int width = grid_width(g, texts[i]);
+
+		if (!width || from + 2 + width > end)
+			continue;
+		grid_put(g, row, end - width, width, roles[i], texts[i]);
+		end -= width + 1;
+	}
+}
+
+static void draw_tabs(const struct ui *ui, struct grid *g, int row)
+{
 	enum tabs tabs = tabs_for(ui, g);
-	int col = 1, width;
-	char text[64] = "";
+	int col = 1;
 
 	for (int i = VIEW_FRAME + 1; i < VIEW_COUNT; i++) {
 		bool current = i == (int)ui->view;
@@ -371,14 +395,7 @@ static void draw_tabs(const struct ui *ui, struct grid *g, int row)
 		grid_zone(g, (struct zone){ZONE_VIEW, i, NULL, row, 1, col, wide});
 		col += wide;
 	}
-	if (last->filtering)
-		snprintf(text, sizeof(text), "attached %u/%u ", last->nattached, last->nprocs);
-	else if (last->ncpus)
-		snprintf(text, sizeof(text), "whole machine ");
-	width = grid_width(g, text);
-	if (col + 2 + width <= g->cols)
-		grid_put(g, row, g->cols - width, width, last->filtering ? ROLE_TAG : ROLE_DIM,
-			 text);
+	draw_whose(ui, g, row, col);
 }
 
 int header_draw(const struct ui *ui, struct grid *g)

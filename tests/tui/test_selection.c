@@ -7,6 +7,25 @@
 #include "tests/tui/shares.h"
 #include "tui/capture.h"
 
+/* Their rows may be anywhere. */
+static void the_number_of_tags_is_told(void **state)
+{
+	struct typist *t = *state;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		grid_resize(t->g, sizes[i][0], sizes[i][1]);
+		press(t, "g ");
+		assert_shows(t, "tagged 1");
+		press(t, "j ");
+		assert_shows(t, "tagged 2");
+		press(t, "\024");
+		assert_hides(t, "tagged 2");
+	}
+	press(t, "g ");
+	grid_resize(t->g, 30, 100);
+	assert_shows(t, "tagged 1  whole machine\n");
+}
+
 static void tagged_ones_are_summed(void **state)
 {
 	struct typist *t = *state;
@@ -375,6 +394,7 @@ static void no_size_breaks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SHARES_TEST(the_number_of_tags_is_told),
 		SHARES_TEST(tagged_ones_are_summed),
 		SHARES_TEST(a_tag_can_be_taken_away),
 		SHARES_TEST(zoom_goes_before_tags),
