@@ -236,6 +236,7 @@ static unsigned int act_last(struct ui *ui, enum action action)
 {
 	switch (action) {
 	case ACTION_ANNOTATE:
+	case ACTION_CODE:
 		return annotate(ui);
 	case ACTION_INSPECT:
 		return inspect(ui);

@@ -172,6 +172,15 @@ static void draw_row(const struct ui *ui, const struct layout *y, size_t at, str
 	draw_text(g, row, y->code, role, text, a->scroll);
 }
 
+static void draw_missing(const char *why, struct grid *g, int row, int col)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "; no lines: %s", why);
+	if (col < g->cols)
+		grid_fit(g, row, col, g->cols - col, ROLE_DIM, text);
+}
+
 static void draw_sums(const struct ui *ui, struct grid *g, int row)
 {
 	const struct annotation *shown = ui->annotate->shown;
@@ -192,8 +201,7 @@ static void draw_sums(const struct ui *ui, struct grid *g, int row)
 		col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_WARN,
 				   "; %" PRIu64 " behind what is shown", s->stray);
 	if (shown->listing->lines_missing)
-		grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_DIM, "; no lines: %s",
-			    shown->listing->lines_missing);
+		draw_missing(shown->listing->lines_missing, g, row, 1 + col);
 }
 
 static void draw_title(const struct ui *ui, struct grid *g, int row)

@@ -18,6 +18,7 @@ static const struct {
 	{ACTION_ANNOTATE, IN_UNWIND, "the code of a walk's frame: i catches one"},
 	{ACTION_CFI, IN_UNWIND, "the CFI of a walk's frame: i catches one"},
 	{ACTION_ANNOTATE, IN_FRAMES, "there is no function under the cursor"},
+	{ACTION_CODE, IN_ALL, "there is no function under the cursor"},
 	{ACTION_ZOOM_MODULE, IN_NAMES, "there is no function under the cursor"},
 	{ACTION_COPY, IN_FRAMES, "there is nothing under the cursor"},
 	{ACTION_SAME_NAME, IN_FRAMES, "there is nothing under the cursor"},

@@ -77,6 +77,7 @@ enum keycode {
 	X(VIEW_6, "view-shards", "6", IN_ALL, "", "shards of the unwind tables")                   \
 	X(VIEW_7, "view-unwind", "7", IN_ALL, "", "how stacks ended, and what was lost")           \
 	X(ZOOM, "zoom", "Enter", IN_PROCS, "", "zoom into the process")                            \
+	X(CODE, "code", "Enter", VIEW_BIT(VIEW_FUNCS), "", "the function's machine code")          \
 	X(FLAME_ZOOM, "frame-zoom", "Enter", IN_FLAME, "", "zoom into the frame")                  \
 	X(INSIDE, "inside", "Enter", IN_SHARDS, "", "go to the objects of the shard")              \
 	X(DEEPER, "deeper", "Enter", IN_UNWIND, "", "zoom in: the process, where its walks ended") \

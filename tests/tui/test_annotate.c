@@ -12,6 +12,7 @@
 #include "tui/annotate.h"
 #include "tui/coderows.h"
 #include "tui/hits.h"
+#include "tui/mouse.h"
 #include "tui/tell.h"
 
 static void give(struct typist *t, struct annotation *a)
@@ -132,6 +133,39 @@ static void the_function_under_the_cursor_is_asked_for(void **state)
 	type(t, "5/parse_header\na");
 	assert_string_equal(wish_of(t).name, "ngx_parse_header");
 	assert_int_equal(wish_of(t).serial, 5);
+}
+
+/* Enter opens what there is in a function, as it opens a process and a frame elsewhere. */
+static void a_function_is_opened(void **state)
+{
+	struct typist *t = *state;
+	struct mouse mouse = {MOUSE_CLICK, 0, 20, true};
+
+	type(t, "2j\n");
+	assert_string_equal(wish_of(t).name, "ExecInterpExpr");
+	type(t, "\b");
+	assert_shows(t, "[2 Funcs]");
+	assert_int_equal(wish_of(t).serial, 0);
+	for (const char *c = t->text; c < strstr(t->text, " memmove"); c++)
+		mouse.row += *c == '\n';
+	ui_mouse(t->ui, t->g, &mouse);
+	assert_string_equal(wish_of(t).name, "memmove");
+	type(t, "\b\\no such\n\n");
+	assert_shows(t, "there is no function under the cursor");
+}
+
+/* Not as if it ended there. */
+static void a_reason_that_is_cut_says_so(void **state)
+{
+	struct typist *t = *state;
+	struct annotation *a = feed_annotation(1);
+
+	a->listing->lines_missing = "the debug information tells of no line of this function";
+	type(t, "2a");
+	give(t, a);
+	assert_shows(t, "; no lines: the debug information tells of");
+	assert_hides(t, "of this function");
+	assert_shows(t, "\u2026\n");
 }
 
 static void what_has_no_code_is_told(void **state)
@@ -403,6 +437,8 @@ int main(void)
 		ANNOTATE_TEST(a_path_is_told_once),
 		ANNOTATE_TEST(no_size_breaks),
 		ANNOTATE_TEST(the_function_under_the_cursor_is_asked_for),
+		ANNOTATE_TEST(a_function_is_opened),
+		ANNOTATE_TEST(a_reason_that_is_cut_says_so),
 		ANNOTATE_TEST(what_has_no_code_is_told),
 		ANNOTATE_TEST(keys_lead_about),
 		ANNOTATE_TEST(one_that_exits_is_not_waited_for),
