@@ -120,13 +120,15 @@ static double broken_share(const struct ui *ui)
 /* As much of it as there is room for. */
 static void say_broken(const struct ui *ui, struct grid *g, int row)
 {
-	static const char *const ends[] = {": 7 shows why, and what helps", ": 7 shows why", ": 7",
-					   ""};
-	char text[128] = "";
+	static const char *const ends[] = {"shows why, and what helps", "shows why", "", NULL};
+	char text[128] = "", shows[64];
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		snprintf(text, sizeof(text), "! %.0f%% of user stacks are not complete%s",
-			 100 * broken_share(ui), ends[i]);
+		shows[0] = '\0';
+		if (ends[i])
+			hints_words(&ui->config.keys, ACTION_VIEW_7, ends[i], shows, sizeof(shows));
+		snprintf(text, sizeof(text), "! %.0f%% of user stacks are not complete%s%s",
+			 100 * broken_share(ui), shows[0] ? ": " : "", shows);
 		if (grid_width(g, text) < g->cols)
 			break;
 	}
@@ -163,6 +165,16 @@ static void say_marks(const struct ui *ui, struct grid *g, int row)
 	};
 
 	hints_draw(&ui->config.keys, hints, sizeof(hints) / sizeof(hints[0]), g, row, ROLE_DIM);
+}
+
+static void say_followed(const struct ui *ui, struct grid *g, int row)
+{
+	char text[160], ends[64];
+
+	hints_words(&ui->config.keys, ACTION_FOLLOW, "ends that.", ends, sizeof(ends));
+	snprintf(text, sizeof(text), "The cursor follows its row, a process also through exec. %s",
+		 ends);
+	grid_fit(g, row, 1, g->cols - 1, ROLE_DIM, text);
 }
 
 /* Not before a path that has no blank, which would have one row and lose its end all the same. */
@@ -212,8 +224,7 @@ void frame_message(const struct ui *ui, struct grid *g, int row)
 	} else if (broken_share(ui) > BROKEN_SHARE) {
 		say_broken(ui, g, row);
 	} else if (ui->follow) {
-		grid_fit(g, row, 1, g->cols - 1, ROLE_DIM,
-			 "The cursor follows its row, a process also through exec. F ends that.");
+		say_followed(ui, g, row);
 	} else {
 		say_marks(ui, g, row);
 	}

@@ -34,6 +34,13 @@ static void in_words(const struct keymap *keys, const struct hint *hint, char *t
 		snprintf(to + length, size - length, "%s", hint->text);
 }
 
+const char *hints_words(const struct keymap *keys, enum action action, const char *text, char *to,
+			size_t size)
+{
+	in_words(keys, &(struct hint){action, ACTION_NONE, text}, to, size);
+	return to;
+}
+
 /* Without a grid to write to they are only measured; g tells how wide text is. */
 static int lay(const struct keymap *keys, const struct hint *hints, size_t count,
 	       const struct grid *g, struct grid *to, enum role role, int row, int col, int width)

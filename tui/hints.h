@@ -18,6 +18,10 @@ struct hint {
 	const char *text;
 };
 
+/* The first key of an action, and what it does, for a sentence elsewhere: "Esc clears"; "" when no
+ * key does it. Returns to. */
+const char *hints_words(const struct keymap *keys, enum action action, const char *text, char *to,
+			size_t size);
 /* " Enter zooms  Esc back": as many as there is room for in the row, the first ones first, none of
  * them cut. */
 void hints_draw(const struct keymap *keys, const struct hint *hints, size_t count, struct grid *g,

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "tui/baseline.h"
+#include "tui/hints.h"
 #include "tui/playing.h"
 #include "tui/ui.h"
 
@@ -213,6 +214,7 @@ static int take_baseline(struct ui *ui, struct profile *p, enum weigh weigh, con
 
 static unsigned int baseline(struct ui *ui)
 {
+	char shows[64];
 	int err;
 
 	profile_lock(ui->profile);
@@ -224,7 +226,9 @@ static unsigned int baseline(struct ui *ui)
 	}
 	/* What was shown was the difference from another one: X is to show, not to hide. */
 	ui->scrub.diff = false;
-	ui_notice(ui, "the baseline is %s; X shows the difference from it", ui->scrub.base_name);
+	hints_words(&ui->config.keys, ACTION_DIFF, "shows the difference from it", shows,
+		    sizeof(shows));
+	ui_notice(ui, "the baseline is %s%s%s", ui->scrub.base_name, shows[0] ? "; " : "", shows);
 	return UI_RELOAD;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/hints.h"
 #include "tui/ui.h"
 
 struct selection *selection_new(void)
@@ -272,16 +273,17 @@ bool selection_draw(const struct ui *ui, struct grid *g, int row)
 {
 	const struct filter *f = &ui->selection->filter;
 	const char *what = selection_meaning(ui);
-	char text[160];
+	char text[160], clears[32];
 	int col, room, width;
 
 	if (!f->set)
 		return false;
+	hints_words(&ui->config.keys, ACTION_BACK, "clears ", clears, sizeof(clears));
 	if (what)
-		snprintf(text, sizeof(text), "%s %s; %% is of all. Esc clears ",
-			 f->negated ? "hides" : "keeps", what);
+		snprintf(text, sizeof(text), "%s %s; %% is of all. %s",
+			 f->negated ? "hides" : "keeps", what, clears);
 	else
-		snprintf(text, sizeof(text), "means nothing in this view. Esc clears ");
+		snprintf(text, sizeof(text), "means nothing in this view. %s", clears);
 	width = grid_width(g, text);
 	col = grid_put(g, row, 0, g->cols, ROLE_DIM, " Filter: ");
 	/* What was typed matters more than what is said about it. */

@@ -213,6 +213,7 @@ static void draw_tables(struct ui *ui, struct unwind_view *v, struct grid *g, in
 static void draw_scope_name(const struct ui *ui, const struct unwind_view *v, struct grid *g,
 			    int row)
 {
+	char out[64];
 	int col;
 
 	if (ui->zoom.on) {
@@ -223,7 +224,9 @@ static void draw_scope_name(const struct ui *ui, const struct unwind_view *v, st
 		       v->scopes.fixed == ENDTABLE_LOST
 			       ? " What became of each sample and each tick"
 			       : " All processes");
-	grid_put(g, row, col, g->cols - col, ROLE_DIM, "   Esc goes one level out");
+	grid_printf(
+		g, row, col, g->cols - col, ROLE_DIM, "   %s",
+		hints_words(&ui->config.keys, ACTION_BACK, "goes one level out", out, sizeof(out)));
 }
 
 static void unwind_draw(struct ui *ui, struct grid *g, int top, int rows)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/hints.h"
 #include "tui/selection.h"
 #include "tui/ui.h"
 
@@ -114,7 +115,7 @@ int ui_draw_zoom(const struct ui *ui, struct grid *g, int row)
 {
 	int col = grid_put(g, row, 0, g->cols, ROLE_DIM, " Zoom: ");
 	bool deep = ui->zoom.on || selection_sums(ui);
-	char name[512];
+	char name[512], out[64];
 
 	if (deep)
 		col += grid_put(g, row, col, g->cols - col, ROLE_TEXT, "all > ");
@@ -122,6 +123,8 @@ int ui_draw_zoom(const struct ui *ui, struct grid *g, int row)
 	deep |= ui->zoom.in_module;
 	col += grid_put(g, row, col, g->cols - col, deep ? ROLE_TITLE : ROLE_TEXT, name);
 	if (deep)
-		col += grid_put(g, row, col, g->cols - col, ROLE_DIM, "   Esc goes one level out");
+		col += grid_printf(g, row, col, g->cols - col, ROLE_DIM, "   %s",
+				   hints_words(&ui->config.keys, ACTION_BACK, "goes one level out",
+					       out, sizeof(out)));
 	return col;
 }

@@ -7,6 +7,33 @@
 #include "tests/tui/shares.h"
 #include "tui/capture.h"
 
+/* What stands on the screen for long names keys as they are bound, or none that do nothing. */
+static void keys_of_the_person_are_named(void **state)
+{
+	struct typist *t = *state;
+	struct keymap *keys = &t->ui->config.keys;
+	enum action other;
+
+	grid_resize(t->g, 30, 100);
+	press(t, "zB");
+	assert_shows(t, "; X shows the difference");
+	press(t, "Z 2");
+	assert_shows(t, "! 8% of user stacks are not complete: 7 shows why");
+	assert_shows(t, "   Esc goes one level out");
+	filter(t, "nginx");
+	assert_shows(t, "% is of all. Esc clears");
+	assert_int_equal(keymap_bind(keys, 'e', ACTION_BACK, true, &other), 0);
+	assert_int_equal(keymap_bind(keys, 'f', ACTION_VIEW_7, true, &other), 0);
+	assert_int_equal(keymap_bind(keys, 'X', ACTION_NONE, true, &other), 0);
+	assert_shows(t, "   e goes one level out");
+	assert_shows(t, "% is of all. e clears");
+	assert_shows(t, "not complete: f shows why");
+	press(t, "zB");
+	assert_shows(t, " the baseline is 10 s to 14:03:21\n");
+	press(t, "Z7j\n");
+	assert_shows(t, "   e goes one level out");
+}
+
 /* Their rows may be anywhere. */
 static void the_number_of_tags_is_told(void **state)
 {
@@ -394,6 +421,7 @@ static void no_size_breaks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SHARES_TEST(keys_of_the_person_are_named),
 		SHARES_TEST(the_number_of_tags_is_told),
 		SHARES_TEST(tagged_ones_are_summed),
 		SHARES_TEST(a_tag_can_be_taken_away),
