@@ -160,8 +160,7 @@ void config_get(const struct config *c, const char *name, char *to, size_t size)
 
 /* --- columns ------------------------------------------------------------------------------- */
 
-/* The next title of a list with commas; *at moves behind it. 0: the end. */
-static size_t next_title(const char **at, const char **title)
+size_t config_next_title(const char **at, const char **title)
 {
 	const char *end;
 
@@ -179,7 +178,7 @@ bool config_hides(const struct config *c, enum ui_view view, const char *title)
 	size_t n;
 
 	/* "CONTAINER, UNIT" has a comma of its own, so a title is compared up to one. */
-	while ((n = next_title(&at, &one)))
+	while ((n = config_next_title(&at, &one)))
 		if (n == strcspn(title, ",") && strncasecmp(one, title, n) == 0)
 			return true;
 	return false;
@@ -192,7 +191,7 @@ void config_hide(struct config *c, enum ui_view view, const char *title, bool hi
 	size_t wanted = strcspn(title, ","), length = 0, n;
 
 	/* "a,b" becomes "a, b", so a full list of a file may grow too long. */
-	while ((n = next_title(&at, &one)) && length + n + 3 <= sizeof(list))
+	while ((n = config_next_title(&at, &one)) && length + n + 3 <= sizeof(list))
 		if (!(n == wanted && strncasecmp(one, title, n) == 0))
 			length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%.*s",
 						   length ? ", " : "", (int)n, one);

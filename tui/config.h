@@ -73,6 +73,8 @@ int config_write(const struct config *c, const char *path);
 
 /* True when the title is among the hidden ones of a view. */
 bool config_hides(const struct config *c, enum ui_view view, const char *title);
+/* The next title of a list with commas; *at moves behind it. 0: the end. */
+size_t config_next_title(const char **at, const char **title);
 /* Hides or shows a column. */
 void config_hide(struct config *c, enum ui_view view, const char *title, bool hide);
 /* The words for an error of config_read or config_write. */

@@ -11,6 +11,7 @@
 #include "tui/export.h"
 #include "tui/keeper.h"
 #include "tui/options.h"
+#include "tui/setup.h"
 #include "tui/themes.h"
 #include "tui/ui.h"
 #include "tui/writer.h"
@@ -44,6 +45,7 @@ static void read_config(struct ui *ui, const struct options *options, struct tol
 		snprintf(text, sizeof(text), "%s: %s", path, config_error(err));
 		config_warning(told, text);
 	}
+	setup_check(ui, config_warning, told);
 	if (!options->delay_given)
 		ui_apply(ui, "refresh");
 	ui_apply(ui, "window");

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "symbols/text.h"
 #include "tui/config.h"
 #include "tui/theme.h"
 #include "tui/ui.h"
@@ -48,6 +49,52 @@ static const struct column *table_of(const struct ui *ui, enum ui_view view, int
 	if (ops->table)
 		return ops->table(table, count);
 	return table ? NULL : ops->columns(count, ui, &sorted);
+}
+
+static bool can_hide(const struct ui *ui, enum ui_view view, const char *title, size_t length)
+{
+	const struct column *columns;
+	int count;
+
+	/* The title of that one depends on what is compared. */
+	if (length > 3 && strncasecmp(title, "vs ", 3) == 0)
+		return true;
+	for (int table = 0; (columns = table_of(ui, view, table, &count)); table++)
+		for (int i = 0; i < count; i++) {
+			const char *own = columns[i].title, *comma = strchr(own, ',');
+
+			/* "CONTAINER, UNIT" is two titles of a list. */
+			if (columns[i].keep || strlen(own) < length)
+				continue;
+			if (strcspn(own, ",") == length && strncasecmp(own, title, length) == 0)
+				return true;
+			if (comma && strlen(comma + 2) == length &&
+			    strncasecmp(comma + 2, title, length) == 0)
+				return true;
+		}
+	return false;
+}
+
+void setup_check(const struct ui *ui, config_warn_fn warn, void *arg)
+{
+	for (size_t i = 0; i < sizeof(with_columns) / sizeof(with_columns[0]); i++) {
+		const char *at = ui->config.hide[with_columns[i]], *title;
+		size_t length;
+
+		while ((length = config_next_title(&at, &title))) {
+			char text[160];
+			int n;
+
+			if (can_hide(ui, with_columns[i], title, length))
+				continue;
+			n = snprintf(text, sizeof(text), "%s has no column '",
+				     view_get(with_columns[i])->title);
+			text_clean(text + n, 80, title, length);
+			n = (int)strlen(text);
+			snprintf(text + n, sizeof(text) - (size_t)n, "' that can be hidden");
+			warn(arg, text);
+		}
+	}
 }
 
 static const char *column_title(const struct ui *ui, const struct setup_row *row)

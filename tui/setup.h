@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "tui/config.h"
 #include "tui/keys.h"
 #include "tui/list.h"
 
@@ -28,6 +29,8 @@ struct setup {
 };
 
 void setup_open(struct ui *ui);
+/* Tells of each column that the settings hide and that no view has, or none that can be hidden. */
+void setup_check(const struct ui *ui, config_warn_fn warn, void *arg);
 /* Returns enum ui_flags; UI_SAVE when it was left with changes. */
 unsigned int setup_key(struct ui *ui, int key);
 void setup_draw(struct ui *ui, struct grid *g);

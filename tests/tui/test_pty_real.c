@@ -69,13 +69,19 @@ static void settings_are_kept(void **state)
 	assert_int_equal(mkdir(home, 0700), 0);
 	assert_int_equal(mkdir(themes, 0700), 0);
 	write_text(home, "config",
-		   "# mine\nshiny = 1\ntheme = own\nkey F5 = quit\nkey t = view-tree\n");
+		   "# mine\nshiny = 1\ntheme = own\nkey F5 = quit\nkey t = view-tree\n"
+		   "hide.procs = THR, CONTAINER, UNIT, PID, N\001PE\n");
 	write_text(
 		themes, "own.theme",
 		"# stacktop theme 1\n[palette]\na = #010203 17 blue\n[roles]\ntitle = a default\n");
 	s = start_with_config(binary, dir);
 	wait_for(s, "[1 Procs]");
 	assert_non_null(strstr(s->raw, "config: line 2: unknown setting 'shiny'"));
+	assert_non_null(strstr(s->raw, "config: Procs has no column 'PID' that can be hidden"));
+	assert_non_null(strstr(s->raw, "config: Procs has no column 'N?PE' that can be hidden"));
+	assert_null(strstr(s->raw, "column 'THR'"));
+	assert_null(strstr(s->raw, "column 'CONTAINER'"));
+	assert_null(strstr(s->raw, "column 'UNIT'"));
 	type(s, "t");
 	wait_for(s, "[3 Tree]");
 	wait_for(s, "F5Quit");
@@ -99,7 +105,9 @@ static void settings_are_kept(void **state)
 	session_end(s);
 	read_text(home, "config", text, sizeof(text));
 	assert_string_equal(text, "# mine\nshiny = 1\ntheme = own\nkey F5 = quit\n"
-				  "key t = view-tree\nwindow = total\n");
+				  "key t = view-tree\n"
+				  "hide.procs = THR, CONTAINER, UNIT, PID, N\001PE\n"
+				  "window = total\n");
 	snprintf(text, sizeof(text), "%s/own.theme", themes);
 	unlink(text);
 	snprintf(text, sizeof(text), "%s/config", home);
