@@ -31,6 +31,7 @@
 #define KERNEL	4
 #define KSTACKS 40
 #define FUNCS	8000
+#define HELD	100 /* divides FUNCS */
 #define SLICES	30
 #define ROUNDS	6 /* of each key; even: what toggles is as it was before */
 #define SECOND	1000000000ULL
@@ -106,6 +107,16 @@ static void make_names(struct machine *m)
 	}
 }
 
+/* Functions that no stack has yet are kept by stacks that nobody is sampled in. */
+static void hold_names(struct machine *m)
+{
+	for (uint32_t i = 0; i < FUNCS; i += HELD) {
+		struct profile_stack made = {.nframes = HELD, .frames = m->funcs + i};
+
+		profile_stack_new(m->p, &made);
+	}
+}
+
 static uint32_t stack(struct machine *m, uint32_t n)
 {
 	uint32_t frames[SHARED + OWN];
@@ -173,6 +184,7 @@ static int machine_open(struct machine *m)
 	m->ui->utf8 = true;
 	profile_lock(m->p);
 	make_names(m);
+	hold_names(m);
 	for (uint32_t i = 0; i < m->nstacks; i++) {
 		m->order[i] = i;
 		m->stacks[i] = stack(m, m->made++);
