@@ -61,7 +61,7 @@ static int add_procs(struct procrows *rows, const struct profile *p, const struc
 	if (err)
 		return err;
 	rows->row = calloc(count + 1, sizeof(*rows->row));
-	rows->procs = malloc((count + 1) * sizeof(*rows->procs));
+	rows->procs = calloc(count + 1, sizeof(*rows->procs));
 	if (!rows->row || !rows->procs)
 		return -ENOMEM;
 	for (size_t i = 0; !err && i < count; i++) {

@@ -82,7 +82,7 @@ static uint32_t sort(struct calltree *calls, uint32_t first)
 
 		first = calls->tree.nodes[one].next;
 		calls->tree.nodes[one].next = 0;
-		for (; run[i] && i < RUNS - 1; i++) {
+		for (; i < RUNS - 1 && run[i]; i++) {
 			one = merge(calls, run[i], one);
 			run[i] = 0;
 		}
