@@ -1,81 +1,76 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See cellorder.h. Processes are counted, since they are many and each has few cells. */
+/* See cellorder.h. Processes are sorted, not cells. */
 #include "tui/cellorder.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <sys/types.h>
 
-#define FEW 16 /* are sorted without a call for each comparison */
+#include "tui/profile_priv.h"
 
-static int compare(const struct profile_cell *a, const struct profile_cell *b)
+struct met {
+	pid_t pid;
+	uint32_t proc;
+	uint64_t image;
+};
+
+static struct met met_of(const struct profile *p, uint32_t proc)
 {
-	if (a->ustack != b->ustack)
-		return a->ustack < b->ustack ? -1 : 1;
-	if (a->kstack != b->kstack)
-		return a->kstack < b->kstack ? -1 : 1;
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return (a->cpu > b->cpu) - (a->cpu < b->cpu);
+	const struct profile_proc *of = &proc_at(p, proc)->proc;
+
+	return (struct met){of->pid, proc, of->image};
 }
 
-static int by_stack(const void *a, const void *b)
+static int by_process(const void *a, const void *b)
 {
-	return compare(a, b);
+	const struct met *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->image > y->image) - (x->image < y->image);
 }
 
-/* Of one process. */
-static void sort(struct profile_cell *cells, size_t n)
+bool cells_before(const struct profile *p, uint32_t one, uint32_t other)
 {
-	if (n > FEW) {
-		qsort(cells, n, sizeof(*cells), by_stack);
-		return;
+	struct met x = met_of(p, one), y = met_of(p, other);
+
+	return by_process(&x, &y) < 0;
+}
+
+/* at: how many cells each process has; then where the next one goes. */
+static size_t place_processes(struct met *met, size_t nmet, size_t *at)
+{
+	size_t end = 0;
+
+	qsort(met, nmet, sizeof(*met), by_process);
+	for (size_t i = 0; i < nmet; i++) {
+		size_t cells = at[met[i].proc];
+
+		at[met[i].proc] = end;
+		end += cells;
 	}
-	for (size_t i = 1; i < n; i++) {
-		struct profile_cell one = cells[i];
-		size_t at = i;
-
-		for (; at && compare(&cells[at - 1], &one) > 0; at--)
-			cells[at] = cells[at - 1];
-		cells[at] = one;
-	}
+	return end;
 }
 
-ssize_t cells_in_order(struct profile_cell *to, const struct profile_cell *cells, size_t n,
-		       uint32_t nprocs)
+ssize_t cells_by_process(const struct profile *p, const struct profile_cell *cells, size_t n,
+			 struct profile_cell *to)
 {
-	/* Where the cells of a process begin, and, once they stand there, end. */
-	size_t *at = calloc((size_t)nprocs + 1, sizeof(*at)), begin = 0;
+	size_t room = (size_t)p->procs.count + 1, nmet = 0, end;
+	size_t *at = calloc(room, sizeof(*at));
+	struct met *met = malloc(room * sizeof(*met));
 
-	if (!at)
+	if (!at || !met) {
+		free(at);
+		free(met);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < n; i++)
-		at[cells[i].proc + 1] += cells[i].count != 0;
-	for (uint32_t i = 0; i < nprocs; i++)
-		at[i + 1] += at[i];
+		if (cells[i].count && !at[cells[i].proc]++)
+			met[nmet++] = met_of(p, cells[i].proc);
+	end = place_processes(met, nmet, at);
 	for (size_t i = 0; i < n; i++)
 		if (cells[i].count)
 			to[at[cells[i].proc]++] = cells[i];
-	for (uint32_t i = 0; i < nprocs; begin = at[i++])
-		sort(to + begin, at[i] - begin);
 	free(at);
-	return (ssize_t)begin;
-}
-
-size_t cells_of_process(const struct profile_cell *cells, size_t n, uint32_t proc)
-{
-	size_t first = 0;
-
-	while (n) {
-		size_t half = n / 2;
-
-		if (cells[first + half].proc < proc) {
-			first += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return first;
+	free(met);
+	return (ssize_t)end;
 }

@@ -3,24 +3,22 @@
 #define STACKTOP_TUI_CELLORDER_H
 
 /*
- * The order of the cells of a slice. Samples come in that of a hash table, another one each second;
- * in the same order in each slice, what belongs to one cell lies near that of the next, in each
- * pass over slices.
+ * The cells of a slice, those of a process side by side. Samples come in the order of a hash table,
+ * another one each second, but who goes over slices asks for the same process in each. Processes
+ * come by PID and image, not by their ids, and the cells of one in the order in which they came:
+ * samples are exported in this order, and a recording, which has other ids, is to give the same.
  */
 #include <stddef.h>
 #include <sys/types.h>
 
 #include "tui/profile.h"
 
-/*
- * Copies n cells to `to`, which has room for them, but for those without samples: by process, user
- * stack, kernel stack, thread and CPU. The ids of processes are below nprocs. Returns how many;
- * < 0: -ENOMEM, nothing was copied.
- */
-ssize_t cells_in_order(struct profile_cell *to, const struct profile_cell *cells, size_t n,
-		       uint32_t nprocs);
+/* Copies n cells to `to`, which has room for them, but for those without samples. Needs
+ * profile_lock; the processes are the profile's. Returns how many; < 0: -ENOMEM. */
+ssize_t cells_by_process(const struct profile *p, const struct profile_cell *cells, size_t n,
+			 struct profile_cell *to);
 
-/* The first of n cells in order whose process is not below that one; n: none. */
-size_t cells_of_process(const struct profile_cell *cells, size_t n, uint32_t proc);
+/* The cells of one process, by its id, stand before those of another. */
+bool cells_before(const struct profile *p, uint32_t one, uint32_t other);
 
 #endif

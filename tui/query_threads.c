@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A row for each thread. Sums have no threads, so this adds up slices: ten times as many samples as
- * the window has cells, of more threads than a cache holds. The cells of a slice stand in order
- * (cellorder.h), hence a process at a time is summed up, from where each slice has it.
+ * the window has cells, of more threads than a cache holds. Processes come in the same order in
+ * each slice (cellorder.h), hence one at a time is summed up, from where each slice has it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static int take_summed(struct threads *t)
 	t->summed = malloc((to.room + 1) * sizeof(*t->summed));
 	err = to.cells && t->summed ? query_raw(t->p, t->q, copy_cell, &to) : -ENOMEM;
 	if (!err)
-		n = cells_in_order(t->summed, to.cells, to.n, t->p->procs.count);
+		n = cells_by_process(t->p, to.cells, to.n, t->summed);
 	free(to.cells);
 	if (n < 0)
 		return err ? err : (int)n;
@@ -340,16 +340,20 @@ static uint32_t next_proc(const struct threads *t)
 {
 	uint32_t next = QUERY_ALL;
 
-	for (size_t i = 0; i < t->nruns; i++)
-		if (t->runs[i].at < t->runs[i].end && t->runs[i].at->proc < next)
-			next = t->runs[i].at->proc;
+	for (size_t i = 0; i < t->nruns; i++) {
+		const struct run *run = &t->runs[i];
+
+		if (run->at < run->end && run->at->proc != next &&
+		    (next == QUERY_ALL || cells_before(t->p, run->at->proc, next)))
+			next = run->at->proc;
+	}
 	return next;
 }
 
 static int make_rows(struct threads *t)
 {
 	const struct profile *p = t->p;
-	uint32_t only = t->q->proc, proc;
+	uint32_t proc;
 	int err = 0;
 
 	t->ends = calloc((size_t)p->stacks.count + 1, sizeof(*t->ends));
@@ -360,10 +364,7 @@ static int make_rows(struct threads *t)
 		return -ENOMEM;
 	t->rows_room = CELLS_ROOM;
 	see_known(t);
-	for (size_t i = 0; i < t->nruns && only != QUERY_ALL; i++)
-		t->runs[i].at += cells_of_process(t->runs[i].at,
-						  (size_t)(t->runs[i].end - t->runs[i].at), only);
-	while (!err && (proc = next_proc(t)) != QUERY_ALL && (only == QUERY_ALL || proc == only))
+	while (!err && (proc = next_proc(t)) != QUERY_ALL)
 		err = add_proc(t, proc);
 	if (!err)
 		query_rates(p, t->q, t->rows, t->count);

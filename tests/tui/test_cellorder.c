@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cells in order, against the bytes of their keys, sorted by the C library: each is there as often
- * as it was given, none without samples, and where a process begins is where a linear search finds
- * it.
+ * Cells by process, against a search for the next process by PID and image each time: all cells of
+ * each are there in the order in which they were given, none without samples. The order is that of
+ * another profile, which has other ids.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,116 +11,107 @@
 
 #include <cmocka.h>
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/tui/profile_feed.h"
 #include "tui/cellorder.h"
 
-#define CELLS	   400
-#define ROUNDS	   300
-#define KEY_DIGITS 36
+#define CELLS  400
+#define PROCS  120
+#define ROUNDS 300
 
-struct key {
-	char text[64];
-};
-
-static struct key key_of(const struct profile_cell *cell)
+/* Two images of each PID, in an order that depends on the seed. */
+static struct profile *profile_with(uint64_t random, uint32_t *ids)
 {
-	struct key key;
+	struct profile *p = profile_new(10, 1000);
+	bool made[PROCS] = {false};
 
-	snprintf(key.text, sizeof(key.text), "%08x%08x%08x%08x%04x %llu", cell->proc, cell->ustack,
-		 cell->kstack, cell->tid, (unsigned int)cell->cpu, (unsigned long long)cell->count);
-	return key;
+	assert_non_null(p);
+	for (int n = 0; n < PROCS;) {
+		uint32_t i = feed_random(&random, PROCS);
+
+		if (made[i])
+			continue;
+		made[i] = true;
+		n++;
+		ids[i] = feed_proc(p, (pid_t)(1000 - i / 2), 1 + i % 2, "a", false);
+	}
+	return p;
 }
 
-static int by_text(const void *a, const void *b)
+/* proc: of the list above. The few processes of a round have all of its cells, or each of many has
+ * few. */
+static void make_cells(uint64_t *random, struct profile_cell *cells, size_t n)
 {
-	return strcmp(a, b);
-}
+	uint32_t nprocs = feed_random(random, 2) ? 1 + feed_random(random, 3) : PROCS;
 
-/* The few processes of a round have all of its cells, or each of many has few. */
-static uint32_t make_cells(uint64_t *random, struct profile_cell *cells, size_t n)
-{
-	uint32_t nprocs = feed_random(random, 2) ? 1 + feed_random(random, 3) : 200;
-
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		cells[i] = (struct profile_cell){.proc = feed_random(random, nprocs),
 						 .tid = feed_random(random, 4),
 						 .ustack = feed_random(random, 8),
-						 .kstack = feed_random(random, 3),
+						 .kstack = PROFILE_NO_STACK,
 						 .count = feed_random(random, 3)};
-		cells[i].cpu = feed_random(random, 3);
-		if (!cells[i].kstack)
-			cells[i].kstack = PROFILE_NO_STACK;
-	}
-	return nprocs;
 }
 
-static size_t sorted_keys(const struct profile_cell *cells, size_t n, struct key *keys)
+static size_t expect(const struct profile_cell *cells, size_t n, struct profile_cell *expected)
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (cells[i].count)
-			keys[left++] = key_of(&cells[i]);
-	qsort(keys, left, sizeof(*keys), by_text);
+	for (uint32_t pid = 1000 - PROCS / 2; pid <= 1000; pid++)
+		for (uint32_t image = 1; image <= 2; image++)
+			for (size_t i = 0; i < n; i++)
+				if (cells[i].count && 1000 - cells[i].proc / 2 == pid &&
+				    1 + cells[i].proc % 2 == image)
+					expected[left++] = cells[i];
 	return left;
 }
 
-/* Of two that differ in their samples alone either may be first. */
-static bool in_order(const struct profile_cell *a, const struct profile_cell *b)
+static void check(const struct profile *p, const uint32_t *ids, const struct profile_cell *cells,
+		  size_t n)
 {
-	return memcmp(key_of(a).text, key_of(b).text, KEY_DIGITS) <= 0;
-}
+	static struct profile_cell given[CELLS], expected[CELLS], got[CELLS];
+	size_t left = expect(cells, n, expected);
 
-static void check(const struct profile_cell *cells, size_t n, uint32_t nprocs)
-{
-	static struct profile_cell ordered[CELLS];
-	static struct key expected[CELLS], keys[CELLS];
-	size_t left = sorted_keys(cells, n, expected);
-
-	assert_int_equal(cells_in_order(ordered, cells, n, nprocs), left);
-	for (size_t i = 1; i < left; i++)
-		assert_true(in_order(&ordered[i - 1], &ordered[i]));
-	assert_int_equal(sorted_keys(ordered, left, keys), left);
-	for (size_t i = 0; i < left; i++)
-		assert_string_equal(keys[i].text, expected[i].text);
-	for (uint32_t proc = 0; proc <= nprocs; proc++) {
-		size_t first = 0;
-
-		while (first < left && ordered[first].proc < proc)
-			first++;
-		assert_int_equal(cells_of_process(ordered, left, proc), first);
+	for (size_t i = 0; i < n; i++) {
+		given[i] = cells[i];
+		given[i].proc = ids[cells[i].proc];
 	}
+	for (size_t i = 0; i < left; i++)
+		expected[i].proc = ids[expected[i].proc];
+	assert_int_equal(cells_by_process(p, given, n, got), left);
+	assert_memory_equal(got, expected, left * sizeof(got[0]));
+	for (size_t i = 1; i < left; i++)
+		assert_int_equal(cells_before(p, got[i - 1].proc, got[i].proc),
+				 got[i - 1].proc != got[i].proc);
 }
 
-static void cells_are_in_order(void **state)
+static void order_is_not_that_of_ids(void **state)
 {
 	static struct profile_cell cells[CELLS];
 	uint64_t random = 0x3434343434;
-	int swapped = 0;
+	uint32_t ids[PROCS], others[PROCS];
+	struct profile *p = profile_with(0x1111, ids), *other = profile_with(0x2222, others);
 
 	(void)state;
+	assert_memory_not_equal(ids, others, sizeof(ids));
 	for (int round = 0; round < ROUNDS; round++) {
 		size_t n = feed_random(&random, CELLS + 1);
-		uint32_t nprocs = make_cells(&random, cells, n);
 
-		for (size_t i = 1; i < n; i++)
-			swapped += !in_order(&cells[i - 1], &cells[i]);
-		check(cells, n, nprocs);
+		make_cells(&random, cells, n);
+		check(p, ids, cells, n);
+		check(other, others, cells, n);
 		for (size_t i = 0; i < n; i++)
 			cells[i].count = 0;
-		check(cells, n, nprocs);
+		check(p, ids, cells, n);
 	}
-	assert_true(swapped > ROUNDS);
+	profile_free(p);
+	profile_free(other);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cells_are_in_order),
+		cmocka_unit_test(order_is_not_that_of_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
