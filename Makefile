@@ -169,8 +169,8 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(tui_LIBS) $(BUILD)/flags
 	$(call say,FUZZ,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(tui_LIBS) $(LDLIBS)
 
-.PHONY: run test tests check install uninstall help clean bench fuzz fuzz-programs test-kernels \
-	verify-unwind asan tsan format
+.PHONY: run test test-all tests check install uninstall help clean bench bench-programs fuzz \
+	fuzz-programs test-kernels kernel-programs verify-unwind asan tsan format
 ##   run            install what is missing, build, and start (ARGS='...': options); sudo for the start only
 run:
 	@tests/deps.sh install build
@@ -184,22 +184,28 @@ run:
 
 ##   test           install what is missing, build and run all tests (T=word: only those named so)
 test:
-	@tests/deps.sh install build test
-	@tests/deps.sh install kernels || echo 'stacktop: the kernel matrix will fail' >&2
-	@$(MAKE) --no-print-directory tests || { echo '0 passed, 1 failed'; exit 1; }
-	@BUILD=$(BUILD) tests/run.py $(T)
+	@BUILD=$(BUILD) SIZE=$(SIZE) tests/suite.sh $(T)
+
+##   test-all       all tests at their full size, then asan, tsan, fuzz, soak and what compares (hours)
+test-all:
+	@BUILD=$(BUILD) tests/targets.sh 'test SIZE=full' asan tsan \
+		random-keys verify-unwind verify-step fuzz soak
 
 ##   tests          build all test programs
 tests: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) $(TEST_BIN) $(WORK_BIN) $(HELPER_BIN) \
 		$(BUILD)/tests/work/deep90.static
 
 ##   test-kernels   load and walk on Linux 5.10, 6.1, 6.12 and 7.2 in QEMU (KERNELS='5.10 7.2')
-test-kernels: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) \
+test-kernels:
+	@tests/deps.sh install build test kernels
+	@$(MAKE) --no-print-directory kernel-programs
+	@BUILD=$(BUILD) SIZE=$(or $(SIZE),full) tests/kernels/run.sh $(KERNELS)
+kernel-programs: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) \
 		$(BUILD)/tests/work/deep90 $(BUILD)/tests/work/deep90.static
-	@BUILD=$(BUILD) tests/kernels/run.sh $(KERNELS)
 
 ##   asan           unit tests under address and undefined-behaviour sanitizers
 asan:
+	@tests/deps.sh install build test
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined' tests
 	@BUILD=$(BUILD)/asan TIME_FACTOR=5 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
@@ -209,6 +215,7 @@ asan:
 TSAN_C := $(foreach t,inventory memlock sampler_maps sideband storm tracker tracker_commands \
 	tracker_objects tracker_repair,tests/bpf/test_$(t).c) $(filter tests/tui/%,$(TEST_C) $(HELPER_C))
 tsan:
+	@tests/deps.sh install build test
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=thread' all \
 		$(TSAN_C:%.c=$(BUILD)/tsan/%)
@@ -217,19 +224,25 @@ tsan:
 
 ##   fuzz           run every fuzzer for FUZZ_SECONDS (30)
 fuzz:
+	@tests/deps.sh install build test
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=$(CLANG) \
 		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined' fuzz-programs
 	@BUILD=$(BUILD)/fuzz tests/fuzz.sh $(FUZZ_SECONDS)
 fuzz-programs: $(FUZZ_BIN)
 
 ##   verify-unwind  compare the tables of every ELF file in DIR (/usr/bin) with elfutils' interpreter
-verify-unwind: $(BUILD)/tests/unwind/verify_unwind
-	$(Q)$< $(DIR)
+verify-unwind:
+	@tests/deps.sh install build test
+	@$(MAKE) --no-print-directory $(BUILD)/tests/unwind/verify_unwind
+	$(Q)$(BUILD)/tests/unwind/verify_unwind $(DIR)
 
 ##   bench          measure cost of a walk, size of tables, time to start, CPU and memory taken
 BENCH_BIN := $(addprefix $(BUILD)/tests/bench/,tablesize peer deep90.fp peer.bpf.o)
-bench: all $(WORK_BIN) $(BENCH_BIN)
+bench:
+	@tests/deps.sh install build test
+	@$(MAKE) --no-print-directory bench-programs
 	@BUILD=$(BUILD) tests/bench/run.sh
+bench-programs: all $(WORK_BIN) $(BENCH_BIN)
 
 $(BUILD)/tests/bench/%: tests/bench/%.c $(unwind_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -249,6 +262,7 @@ check:
 
 ##   format         let clang-format rewrite all C files
 format:
+	@tests/deps.sh install check
 	@git ls-files --cached --others --exclude-standard '*.c' '*.h' | xargs -r clang-format -i
 
 ##   install        to PREFIX (/usr/local) below DESTDIR

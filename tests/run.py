@@ -10,31 +10,51 @@ tests/DIR/*.sh and *.py that are executable or named test_*. Both speak TAP: `ok
 an error, or runs fewer tests than it announced or none at all is a failure of its own. Output is
 shown whole when something failed (always with V=1).
 
-Each program has TIME_LIMIT seconds, or what a line `time limit: N s` among the first 15 of its
-source says, times TIME_FACTOR (sanitizers are slow). Whatever it leaves running is killed: the
-runner adopts orphans, so that a daemon that left its session is found, too.
+Programs that do not look at the running machine run first, as many at a time as there are CPUs.
+Those of MEASURING sample it: they run alone, one after the other, also when two suites run at a
+time (a lock of the user sees to that).
 
-Programs of MEASURING sample the running machine, whose other work can spoil a run. One with a
-test that is not ok, or that is out of time, runs AGAIN times more at once, and all of these runs
-must pass; a crash, a finding of a sanitizer or a test that did not run is excused by nothing. Such
-a program is `unsteady`: what its first run said is shown, and named again at the end. Further runs
-get AGAIN_SECONDS in all; AGAIN=0 in the environment turns them off.
+Each program has an environment of its own: of the caller's variables it gets those of KEPT only,
+beside an empty HOME and TMPDIR, which are removed after it, UTC, C.UTF-8, a terminal's name and
+umask 022. With SIZE=full what is large by its sizes is as large as it can be (`make test-all`).
+
+Each has TIME_LIMIT seconds, or what a line `time limit: N s` among the first LIMIT_LINES of its
+source says, times TIME_FACTOR (sanitizers are slow). The limit is for what never ends: on a busy
+machine everything is slow, so it is no verdict on speed. Whatever a program leaves running is
+killed: its runner adopts orphans, so that a daemon that left its session is found, too.
+
+Programs of MEASURING with a test that is not ok, or that are out of time, run AGAIN times more at
+once, and all of these runs must pass; a crash, a finding of a sanitizer or a test that did not run
+is excused by nothing. Such a program is `unsteady`: what its first run said is shown, and named
+again at the end. Further runs get AGAIN_SECONDS in all; AGAIN=0 in the environment turns them off.
+
+At the end stand the time of each part (PARTS in the environment adds those before this: NAME=SECONDS,
+separated by blanks) and the SLOWEST programs.
 """
 
+import concurrent.futures
 import ctypes
+import fcntl
+import multiprocessing
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-TIME_LIMIT = 120
+TIME_LIMIT = 300
+LIMIT_LINES = 40
 DIRS = ("symbols", "unwind", "bpf", "tui", "live")
 MEASURING = ("bpf/", "live/", "tui/test_pty")
+EMULATED = ("live/test_kernel",)    # guests, which see nothing of this machine's other work
+KEPT = re.compile(r"^(PATH|BUILD|SIZE|CI|V|AGAIN|TIME_FACTOR|CC|CLANG|KERNEL\w*|STACKTOP_\w+|\w+_OPTIONS|"
+                  r"LD_LIBRARY_PATH|http_proxy|https_proxy|no_proxy|RUSTUP_HOME|CARGO_HOME|GOROOT)$")
+SLOWEST = 10
 AGAIN = int(os.environ.get("AGAIN", "2"))
-AGAIN_SECONDS = 900     # for all further runs of all programs
+AGAIN_SECONDS = 600     # for all further runs of all programs
 PR_SET_CHILD_SUBREAPER = 36
 
 RESULT = re.compile(r"^(not ok|ok)\b\s*\d*\s*(.*)$")
@@ -65,9 +85,13 @@ def programs(build):
     return found
 
 
+def measures(name):
+    return name.startswith(MEASURING) and not name.startswith(EMULATED)
+
+
 def time_limit(source):
     with open(source, encoding="utf-8", errors="replace") as file:
-        for _ in range(15):
+        for _ in range(LIMIT_LINES):
             match = LIMIT.search(file.readline())
             if match:
                 return int(match.group(1))
@@ -107,27 +131,52 @@ def kill_leftovers():
     return killed
 
 
+def environment(folder):
+    """What a program finds, wherever and by whom it is run."""
+    build = os.path.abspath(os.environ.get("BUILD", "build"))
+    env = {name: value for name, value in os.environ.items() if KEPT.match(name)}
+    for name in ("HOME", "TMPDIR"):
+        env[name] = os.path.join(folder, name.lower())
+        os.mkdir(env[name])
+    # Toolchains that live in the caller's home.
+    for name, place in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")):
+        home = os.path.expanduser(os.path.join("~", place))
+        if os.path.isdir(home):
+            env.setdefault(name, home)
+    env.update(CMOCKA_MESSAGE_OUTPUT="TAP", STACKTOP_BIN=os.path.join(build, "stacktop"),
+               GOCACHE=os.path.join(build, "go-cache"), LC_ALL="C.UTF-8", LANG="C.UTF-8", TZ="UTC",
+               TERM="xterm-256color", PYTHONDONTWRITEBYTECODE="1", SHELL="/bin/sh")
+    return env
+
+
+def adopt_orphans():
+    """Makes this process the parent of what its descendants leave behind."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
 def run(command, limit):
     """(output, exit status or None when out of time)"""
-    binary = os.path.join(os.environ.get("BUILD", "build"), "stacktop")
-    env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", LC_ALL=os.environ.get("LC_ALL", "C.UTF-8"),
-               STACKTOP_BIN=os.path.abspath(binary))
+    own = tempfile.mkdtemp(prefix="stacktop-test-")
+    os.chmod(own, 0o755)    # programs of other users run in it
     with tempfile.TemporaryFile() as out:
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
-                                       stderr=subprocess.STDOUT, env=env, start_new_session=True)
+                                       stderr=subprocess.STDOUT, env=environment(own),
+                                       start_new_session=True, umask=0o022)
+            try:
+                status = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                status = None
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
         except OSError as error:
-            return f"{command[0]}: {error.strerror}\n", 127
-        try:
-            status = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            status = None
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
+            out.write(f"{command[0]}: {error.strerror}\n".encode())
+            status = 127
         kill_leftovers()
+        shutil.rmtree(own, ignore_errors=True)
         out.seek(0)
         return out.read().decode("utf-8", "replace"), status
 
@@ -173,7 +222,7 @@ def excusable(name, output, status, broken):
     """Whether more runs may tell that `broken` tests met a bad moment of the machine."""
     failed = sum(1 for line in output.splitlines()
                  if line.startswith("not ok") and not SKIP.search(line))
-    return name.startswith(MEASURING) and not FINDING.search(output) and \
+    return measures(name) and not FINDING.search(output) and \
         (status is None or status >= 0 and broken == failed)
 
 
@@ -193,64 +242,126 @@ def failures(lines):
     return shown
 
 
-def main():
-    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    # What starts this in the background may have them ignored, which programs inherit.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    build = os.environ.get("BUILD", "build")
-    words = sys.argv[1:]
-    total = [0, 0, 0]
-    broken = []
-    unsteady = []
-    left = AGAIN_SECONDS
-    for name, command, source in programs(build):
-        if words and not any(word in name for word in words):
-            continue
-        limit = time_limit(source) * int(os.environ.get("TIME_FACTOR", "1"))
-        start = time.monotonic()
-        output, status = run(command, limit)
+class Suite:
+    """What has been found out so far, printed as it comes."""
+
+    def __init__(self):
+        self.total = [0, 0, 0]
+        self.broken = []
+        self.unsteady = []
+        self.times = []     # (seconds, name)
+        self.left = AGAIN_SECONDS
+
+    def take(self, program, limit, result):
+        """The first run's (output, status, seconds) of a program; it may run again."""
+        name, command, _ = program
+        output, status, took = result
         passed, failed, skipped, reasons = judge(output, status, limit)
         verdict = "FAILED" if failed else "ok"
-        took = time.monotonic() - start
-        if failed and 0 < AGAIN * took < left and excusable(name, output, status, failed):
-            left -= AGAIN * took
+        if failed and 0 < AGAIN * took < self.left and excusable(name, output, status, failed):
+            start = time.monotonic()
             more = [run(command, limit) for _ in range(AGAIN)]
-            counts = [judge(*result, limit) for result in more]
+            self.left -= time.monotonic() - start
+            took += time.monotonic() - start
+            counts = [judge(*again, limit) for again in more]
             if not any(count[1] for count in counts):
                 print("".join(f"    ~ {line}\n" for line in output.splitlines()), end="")
-                unsteady += [f"{name}: {reason}" for reason in reasons]
+                self.unsteady += [f"{name}: {reason}" for reason in reasons]
                 verdict = "unsteady"
                 output = more[0][0]
                 passed, failed, skipped, reasons = counts[0]
         counts = f"{passed} passed" + (f", {failed} failed" if failed else "") + \
             (f", {skipped} skipped" if skipped else "")
-        print(f"{verdict:8} {name:38} {counts}, {time.monotonic() - start:.1f} s")
+        print(f"{verdict:8} {name:38} {counts}, {took:.1f} s")
         if failed:
             print("".join(f"    ! {line}\n" for line in failures(output.splitlines())), end="")
         if failed or os.environ.get("V") == "1":
             print("".join(f"    | {line}\n" for line in output.splitlines()), end="")
-            broken += [f"{name}: {reason}" for reason in reasons]
+            self.broken += [f"{name}: {reason}" for reason in reasons]
         elif skipped:
             print("".join(f"    | {line}\n" for line in output.splitlines()
                           if SKIP.search(line)), end="")
         sys.stdout.flush()
-        total = [a + b for a, b in zip(total, (passed, failed, skipped))]
-    if sum(total) == 0:
-        print("no test was found")
-        total[1] = 1
-    if unsteady:
-        print(f"\nunsteady: once not ok, then {AGAIN} times ok:")
-        for line in unsteady:
-            print(f"  {line}")
-    if broken:
-        print("\nfailed:")
-        for line in broken:
-            print(f"  {line}")
-    print(f"{total[0]} passed, {total[1]} failed" +
-          (f", {total[2]} skipped" if total[2] else ""))
-    return 1 if total[1] else 0
+        self.times.append((took, name))
+        self.total = [a + b for a, b in zip(self.total, (passed, failed, skipped))]
+
+    def end(self, parts):
+        """The last words; whether all is well."""
+        if sum(self.total) == 0:
+            print("no test was found")
+            self.total[1] = 1
+        if self.unsteady:
+            print(f"\nunsteady: once not ok, then {AGAIN} times ok:")
+            for line in self.unsteady:
+                print(f"  {line}")
+        if self.broken:
+            print("\nfailed:")
+            for line in self.broken:
+                print(f"  {line}")
+        parts = [part.split("=") for part in os.environ.get("PARTS", "").split()] + parts
+        print("\nslowest: " + ", ".join(f"{name} {took:.0f} s"
+                                        for took, name in sorted(self.times)[:-SLOWEST - 1:-1]))
+        print("parts: " + ", ".join(f"{name} {float(took):.0f} s" for name, took in parts))
+        print(f"{self.total[0]} passed, {self.total[1]} failed" +
+              (f", {self.total[2]} skipped" if self.total[2] else ""))
+        return not self.total[1]
+
+
+def timed(command, limit):
+    start = time.monotonic()
+    output, status = run(command, limit)
+    return output, status, time.monotonic() - start
+
+
+def run_beside(suite, programs_limits):
+    """Runs programs as many at a time as there are CPUs, those with the longest limits first."""
+    order = sorted(programs_limits, key=lambda one: -one[1])
+    fork = multiprocessing.get_context("fork")
+    with concurrent.futures.ProcessPoolExecutor(len(os.sched_getaffinity(0)), fork,
+                                                adopt_orphans) as pool:
+        waiting = {pool.submit(timed, program[1], limit): (program, limit)
+                   for program, limit in order}
+        for done in concurrent.futures.as_completed(waiting):
+            suite.take(*waiting[done], done.result())
+
+
+def lock_machine():
+    """Waits until no other suite of this user measures; the lock ends with this process."""
+    path = os.path.join("/tmp", f"stacktop-measuring-{os.getuid()}")
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        print("another suite is measuring; waiting for it", flush=True)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
+def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    # What starts this in the background may have them ignored, which programs inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    adopt_orphans()
+    words = sys.argv[1:]
+    factor = int(os.environ.get("TIME_FACTOR", "1"))
+    chosen = [(program, time_limit(program[2]) * factor)
+              for program in programs(os.environ.get("BUILD", "build"))
+              if not words or any(word in program[0] for word in words)]
+    beside = [one for one in chosen if not measures(one[0][0])]
+    alone = [one for one in chosen if measures(one[0][0])]
+    suite = Suite()
+    parts = []
+    start = time.monotonic()
+    if beside:
+        run_beside(suite, beside)
+        parts.append(("parallel", time.monotonic() - start))
+    if alone:
+        lock_machine()
+        start = time.monotonic()
+        for program, limit in alone:
+            suite.take(program, limit, timed(program[1], limit))
+        parts.append(("measuring", time.monotonic() - start))
+    return 0 if suite.end(parts) else 1
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ CHAIN_FP    := -fno-omit-frame-pointer -fasynchronous-unwind-tables
 CHAIN_BARE  := -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables
 CHAIN_BIN   := $(addprefix $(BUILD)/tests/bench/chain.,cfi fp mixed)
 
-bench: $(CHAIN_BIN) $(BUILD)/tests/bench/again $(BUILD)/tests/bench/again.bpf.o
+bench-programs: $(CHAIN_BIN) $(BUILD)/tests/bench/again $(BUILD)/tests/bench/again.bpf.o
 
 $(BUILD)/tests/bench/again: tests/bench/again.c $(unwind_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-bench: $(BUILD)/tests/bench/session
+bench-programs: $(BUILD)/tests/bench/session
 
 $(BUILD)/tests/bench/session: tests/bench/session.c $(tui_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)

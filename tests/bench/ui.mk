@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-bench: $(BUILD)/tests/bench/ui
+bench-programs: $(BUILD)/tests/bench/ui
 
 $(BUILD)/tests/bench/ui: tests/bench/ui.c $(tui_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)

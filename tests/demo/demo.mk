@@ -20,19 +20,27 @@ AS_DEMO := unshare --uts --cgroup sh -c 'echo demo >/proc/sys/kernel/hostname &&
 
 .PHONY: demo demo-session docs-screens docs-screens-live
 ##   demo           replay docs/demo.session, a recording; needs no rights
-demo: all
+demo:
+	@tests/deps.sh install build
+	@$(MAKE) --no-print-directory all
 	@$(BUILD)/stacktop --replay docs/demo.session $(ARGS)
 
 ##   demo-session   record it anew: a minute of the programs below tests/demo/; needs root
-demo-session: all $(RECORDED_BIN)
+demo-session:
+	@tests/deps.sh install build
+	@$(MAKE) --no-print-directory all $(RECORDED_BIN)
 	@$(AS_DEMO) $(BUILD)/stacktop -b -d 1 -F 199 --record docs/demo.session -- \
 		$(BUILD)/tests/demo/recorded/stage >/dev/null
 	@chmod 644 docs/demo.session && ls -l docs/demo.session
 
 ##   docs-screens   draw the pictures of README and docs/ anew, from docs/demo.session
-docs-screens: all
+docs-screens:
+	@tests/deps.sh install build
+	@$(MAKE) --no-print-directory all
 	@tests/demo/screens.sh $(BUILD) session docs/screens
 
 ##   docs-screens-live  ... and those that no session has: walks, tables, machine code; needs root
-docs-screens-live: all $(DEMO_BIN)
+docs-screens-live:
+	@tests/deps.sh install build
+	@$(MAKE) --no-print-directory all $(DEMO_BIN)
 	@$(AS_DEMO) tests/demo/screens.sh $(BUILD) live docs/screens

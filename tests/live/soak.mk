@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 ##   soak           endurance: a minute each of short processes, of being stopped, and more (10 minutes)
 .PHONY: soak
-soak: all
+soak:
+	@tests/deps.sh install build test
+	@$(MAKE) --no-print-directory all
 	@BUILD=$(BUILD) SOAK=1 python3 tests/live/test_endurance.py $(T)

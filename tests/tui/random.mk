@@ -3,6 +3,7 @@
 ##   random-keys    type 100,000 random keys at the screen under the sanitizers (KEYS=...)
 .PHONY: random-keys
 random-keys:
+	@tests/deps.sh install build test
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined' \
 		all $(BUILD)/asan/tests/tui/test_random

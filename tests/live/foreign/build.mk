@@ -20,7 +20,7 @@ FOREIGN := chain chain.static chain.static-pie chain.stripped liar signal signal
 	$(call have,go,go go.stripped)
 FOREIGN_BIN := $(FOREIGN:%=$(foreign_B)/%)
 
-tests test-kernels: $(FOREIGN_BIN)
+tests kernel-programs: $(FOREIGN_BIN)
 
 # $(call foreign_rule,program,source,command): $@ and $< as in any rule.
 define foreign_rule

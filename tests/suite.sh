@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What `make test` does: installs what is missing, fetches the kernels of the matrix, builds, and
+# runs the tests, which name at their end the time of each of these parts.
+#
+#   suite.sh [WORD...]      only programs whose name contains one of the words
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+BUILD=${BUILD:-build}
+PARTS=
+export BUILD PARTS
+
+# Of the clock that only goes on.
+seconds() {
+    cut -d . -f 1 /proc/uptime
+}
+
+part() { # name
+    PARTS="$PARTS $1=$(($(seconds) - since))"
+    since=$(seconds)
+}
+
+stop() { # what went wrong
+    echo "$1" >&2
+    echo '0 passed, 1 failed'
+    exit 1
+}
+
+since=$(seconds)
+tests/deps.sh install build test || stop 'stacktop: without these packages nothing can be tested'
+tests/deps.sh install kernels || echo 'stacktop: the kernel matrix will fail' >&2
+part packages
+case "${*:-kernel}" in
+*kernel* | *live*)
+    tests/kernels/fetch.sh 5.10 6.1 6.12 7.2 || echo 'stacktop: the kernel matrix will fail' >&2
+    ;;
+esac
+part kernels
+# A job for each CPU, whatever called this: a make passes its own jobs on to makes only.
+MAKEFLAGS=$(printf %s "${MAKEFLAGS:-}" | sed 's/ *--jobserver-[a-z]*=[^ ]*//g; s/ *-j[0-9]*//g')
+export MAKEFLAGS
+make --no-print-directory -j "$(nproc)" tests || stop 'stacktop: the tests cannot be built'
+part build
+exec tests/run.py "$@"
