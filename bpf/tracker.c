@@ -197,6 +197,14 @@ static bool publish(struct tracker *t)
 	return process_publish(t);
 }
 
+/* Since boot there may not have been as much time as the dead are kept. */
+static void bury_old(struct tracker *t, uint64_t now)
+{
+	const uint64_t keep = atomic_load(&t->keep_dead);
+
+	process_bury(t, now > keep ? now - keep : 0);
+}
+
 static void *tracker_main(void *arg)
 {
 	struct tracker *t = arg;
@@ -226,7 +234,7 @@ static void *tracker_main(void *arg)
 		doubt_settle(t, now);
 		choice_look(t, now);
 		again = publish(t) || more;
-		process_bury(t, now - atomic_load(&t->keep_dead));
+		bury_old(t, now);
 		if (now - t->scanned >= SCAN_NS)
 			evict_scan(t, now);
 		rest_look(t, now);

@@ -227,6 +227,29 @@ static void test_life(void **state)
 	run_end(&r);
 }
 
+/* For longer than the machine has been up, as a slice of hours asks for soon after boot. */
+static void test_kept(void **state)
+{
+	struct tracker_proc p;
+	static struct running r;
+	struct area text;
+	uint64_t image;
+	struct child c;
+
+	(void)state;
+	run(&r, NULL);
+	tracker_keep_dead(r.tracker, UINT64_MAX / 2);
+	c = child_start(BY_EXEC, "t-kept", 0);
+	wait_for_image(&r, c.pid, "/test_tracker");
+	image = stat_image(c.pid);
+	assert_true(area_find(c.pid, "/test_tracker", true, &text));
+	child_end(&c);
+	WAIT(!tracker_proc(r.tracker, c.pid, image, &p) || p.exited);
+	assert_true(tracker_proc(r.tracker, c.pid, image, &p));
+	assert_int_equal(place_at(&r, c.pid, image, text.start).kind, PLACE_FILE);
+	run_end(&r);
+}
+
 /* A fork has what its parent has; an exec leaves nothing of it, but for what was sampled before. */
 static void test_exec(void **state)
 {
@@ -364,7 +387,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_existing), cmocka_unit_test(test_life),
 		cmocka_unit_test(test_places),	 cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_names),	 cmocka_unit_test(test_descriptors),
-		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_too_many), cmocka_unit_test(test_kept),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))
