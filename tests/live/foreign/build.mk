@@ -58,9 +58,11 @@ $(call foreign_program,bits32,bits32.c,$(CC) -O2 -m32 -nostdlib -static -ffreest
 	-fno-stack-protector -o $$@ $$<)
 $(call foreign_program,throw,throw.cc,g++ -O2 -fomit-frame-pointer -Wall -Wextra -o $$@ $$<)
 $(call foreign_program,throw.static,throw.cc,g++ -O2 -fomit-frame-pointer -static -o $$@ $$<)
-$(call foreign_program,rust,rust.rs,env -u MAKEFLAGS rustc --edition 2021 -O -C panic=unwind -o $$@ $$<)
-$(call foreign_program,rust.v0,rust.rs,env -u MAKEFLAGS rustc --edition 2021 -O -C panic=unwind \
-	-C symbol-mangling-version=v0 --crate-name rust -o $$@ $$<)
+# Object files on their way stand beside the program, under the crate's name: each has its own folder.
+foreign_rust = mkdir -p $$@.work && env -u MAKEFLAGS -u MFLAGS rustc --edition 2021 -O -C panic=unwind $(1) \
+	-o $$@.work/rust $$< && mv $$@.work/rust $$@ && rm -r $$@.work
+$(call foreign_program,rust,rust.rs,$(call foreign_rust))
+$(call foreign_program,rust.v0,rust.rs,$(call foreign_rust,-C symbol-mangling-version=v0))
 foreign_GO = GO111MODULE=off GOFLAGS= CGO_ENABLED=0 GOCACHE=$(abspath $(foreign_B))/go-cache go build
 $(call foreign_program,go,go.go,$(foreign_GO) -o $$@ $$<)
 $(call foreign_program,go.stripped,go.go,strip -o $$@ $(foreign_B)/go)
