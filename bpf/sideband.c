@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "bpf/cpus.h"
+#include "symbols/kernelclock.h"
 
 #define RING_PAGES  64u
 #define RECORD_MAX  65535u
@@ -425,15 +426,14 @@ int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event
 		      void *arg)
 {
 	struct sideband_event event;
-	struct timespec t;
+	const uint64_t now = kernelclock_now();
 	uint64_t lost;
 	size_t i;
 	int err = 0;
 
 	s->used = s->nfound = 0;
-	clock_gettime(CLOCK_MONOTONIC, &t);
 	for (i = 0; i < s->nrings && !err; i++)
-		err = ring_read(s, &s->rings[i], t.tv_sec * 1000000000ull + t.tv_nsec);
+		err = ring_read(s, &s->rings[i], now);
 	/* What is still in the rings comes too late to be in its order. */
 	if (err)
 		s->lost++;

@@ -21,7 +21,7 @@ struct sideband_event {
 	pid_t pid; /* process (tgid) */
 	pid_t tid;
 	pid_t ppid;    /* FORK: the parent's tgid */
-	uint64_t time; /* CLOCK_MONOTONIC ns */
+	uint64_t time; /* kernelclock_now's */
 	char comm[16]; /* EXEC, COMM; raw */
 	/* MMAP: an executable mapping */
 	uint64_t start, length, offset;

@@ -17,6 +17,7 @@
 #include "symbols/rootfile.h"
 
 #define CLOCK_SLACK 2 /* seconds: both clocks are read one after the other, and are coarse */
+#define NS_PER_SEC  1000000000ll
 
 char *procfile_text(pid_t pid, const char *name)
 {
@@ -43,25 +44,29 @@ char *procfile_text(pid_t pid, const char *name)
 	return NULL;
 }
 
-/* Field 22 of /proc/PID/stat, clock ticks since boot, as a time of day. */
+/*
+ * Field 22 of /proc/PID/stat, clock ticks since boot, as a time of day. In a time namespace that
+ * booted after the process had begun, the kernel turns negative ns into unsigned ticks.
+ */
 static int read_start(pid_t pid, int64_t *start)
 {
 	struct timespec boot, day;
 	char *text = procfile_text(pid, "stat"), *at;
-	int64_t ticks;
+	uint64_t ticks, ns;
 
 	if (!text)
 		return -errno;
 	at = strrchr(text, ')'); /* the name before it may hold anything */
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
-	ticks = at ? strtoll(at, NULL, 10) : -1;
+	ticks = at ? strtoull(at, NULL, 10) : UINT64_MAX;
 	free(text);
-	if (ticks < 0)
+	if (ticks == UINT64_MAX)
 		return -EINVAL;
+	ns = ticks * (NS_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	clock_gettime(CLOCK_REALTIME, &day);
-	*start = day.tv_sec - boot.tv_sec + ticks / sysconf(_SC_CLK_TCK);
+	*start = day.tv_sec - boot.tv_sec + (int64_t)ns / NS_PER_SEC;
 	return 0;
 }
 

@@ -27,6 +27,7 @@
 #include <cmocka.h>
 
 #include "bpf/sideband.h"
+#include "symbols/kernelclock.h"
 
 #define PLUGIN	   "libBrokenLocale.so.1" /* of libc6, linked by nothing here */
 #define EVENTS_MAX 65536
@@ -78,14 +79,6 @@ static const struct sideband_event *find(const struct seen *seen, enum sideband_
 	return NULL;
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 static void open_all(struct sideband **s)
 {
 	int err = sideband_new(NULL, 0, s);
@@ -118,7 +111,7 @@ static void test_true(void **state)
 	(void)state;
 	open_all(&s);
 	seen_init(&seen, 0);
-	before = now();
+	before = kernelclock_now();
 	pid = fork();
 	if (!pid) {
 		execl("/bin/true", "true", NULL);
@@ -126,7 +119,7 @@ static void test_true(void **state)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	after = now();
+	after = kernelclock_now();
 	assert_int_equal(sideband_read(s, keep, &seen), 0);
 	fork_ = find(&seen, SIDEBAND_FORK, pid, pid);
 	exec_ = find(&seen, SIDEBAND_EXEC, pid, pid);
@@ -368,7 +361,7 @@ static void wander(unsigned int n)
 static void test_order(void **state)
 {
 	const unsigned int n = 1000;
-	const uint64_t start = now();
+	const uint64_t start = kernelclock_now();
 	struct sideband *s;
 	struct seen seen;
 	unsigned int next = 0;
@@ -382,7 +375,8 @@ static void test_order(void **state)
 	if (!pid)
 		wander(n);
 	seen_init(&seen, pid);
-	while (!find(&seen, SIDEBAND_EXIT, pid, pid) && now() - start < 60000000000ull) {
+	while (!find(&seen, SIDEBAND_EXIT, pid, pid) &&
+	       kernelclock_now() - start < 60000000000ull) {
 		for (size_t j = 0; j < seen.n; j++)
 			free((char *)seen.events[j].name);
 		seen.n = 0;

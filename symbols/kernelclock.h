@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_SYMBOLS_KERNELCLOCK_H
+#define STACKTOP_SYMBOLS_KERNELCLOCK_H
+
+#include <stdint.h>
+
+/*
+ * CLOCK_MONOTONIC as the kernel's own records and BPF programs have it, in ns. Only what they tell
+ * is to be compared with it: in a time namespace clock_gettime, conditions and timers go by another
+ * clock.
+ */
+uint64_t kernelclock_now(void);
+
+#endif
