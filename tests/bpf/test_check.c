@@ -2,6 +2,7 @@
 /*
  * The requirements, each taken away in a child of its own: capabilities by capset(2), files by
  * mounting over them, so that the answers are about what the test did and not about the machine.
+ * Covers: bpf/check.c bpf/kernelinfo.c
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists of CPUs in the kernel's format, good and bad, and events that have ended. */
+/*
+ * Lists of CPUs in the kernel's format, good and bad, and events that have ended.
+ * Covers: bpf/cpus.c
+ */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <setjmp.h>

@@ -2,6 +2,7 @@
 /*
  * What stands in the shards, against what readelf says of the files and /proc of the processes; and
  * what dropping and pinning do to one of the tables.
+ * Covers: bpf/inventory.c bpf/evict.c bpf/command.c
  */
 #include "serve.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How much memory the maps lock, against what the kernel says of their sizes, and its limit. */
+/*
+ * How much memory the maps lock, against what the kernel says of their sizes, and its limit.
+ * Covers: bpf/memlock.c
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>

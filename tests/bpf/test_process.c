@@ -2,6 +2,7 @@
 /*
  * Whose a sample is that names an image: of processes that had one number after each other, of
  * which some ended before anybody had read what image they were.
+ * Covers: bpf/process.c
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -2,6 +2,7 @@
 /*
  * Files of objects that nobody maps are closed after a while and opened with the next mapping, if
  * they are what they were. Nothing of it runs in the kernel, and nothing is built.
+ * Covers: bpf/rest.c bpf/object.c
  */
 #include <dirent.h>
 #include <errno.h>

@@ -2,6 +2,7 @@
 /*
  * Tables in shards that are full of holes, made on purpose: what is said to fit does, cut in pieces
  * or not, and says afterwards of each byte what it said before. Nothing of it runs in the kernel.
+ * Covers: bpf/room.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,7 @@
 /*
  * What the sampler's owner writes, read back from the kernel's maps by their names and numbers and
  * not through the sampler; and how it says what it cannot do.
+ * Covers: bpf/sampler.c bpf/shardmaps.c bpf/objects.c bpf/layout.h
  */
 #include <dirent.h>
 #include <errno.h>

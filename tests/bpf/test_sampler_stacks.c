@@ -2,6 +2,7 @@
 /*
  * The stacks that the sampling program sends: once each until they are forgotten, walked by what is
  * known of their process, and by frame pointers where nothing is.
+ * Covers: bpf/profiler.bpf.c bpf/walker.bpf.h bpf/seams.bpf.h bpf/sampler.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

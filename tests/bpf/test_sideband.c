@@ -2,6 +2,7 @@
 /*
  * Side-band records of processes and threads that the test starts itself. What they should say is
  * taken from the calls that caused them and from /proc/PID/maps.
+ * Covers: bpf/sideband.c
  */
 #include <dlfcn.h>
 #include <errno.h>

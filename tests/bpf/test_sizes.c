@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How large maps are made, by the kernel's own word (fdinfo), and on machines that are not here. */
+/*
+ * How large maps are made, by the kernel's own word (fdinfo), and on machines that are not here.
+ * Covers: bpf/sizes.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

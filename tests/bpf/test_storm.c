@@ -3,6 +3,7 @@
  * Programs load while timers fire. The verifier gives up at a pending signal and libbpf tries a few
  * times more; a timer that is faster than the verifier would win for ever, and a probe that was
  * interrupted would say that the kernel lacks a helper.
+ * Covers: bpf/sampler.c bpf/ksyms.c
  */
 #include <dirent.h>
 #include <errno.h>

@@ -2,6 +2,7 @@
 /*
  * What the tracker knows of the machine's processes and of children that the test starts, compared
  * with /proc and with the program headers of the files that they map.
+ * Covers: bpf/tracker.c bpf/process.c bpf/procstat.c bpf/mapping.c bpf/publish.c
  */
 #include "places.h"
 

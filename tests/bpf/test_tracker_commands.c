@@ -2,6 +2,7 @@
 /*
  * Which processes are chosen, by options and by commands, seen in the kernel's own map of targets
  * and not only in the tracker's word.
+ * Covers: bpf/choice.c bpf/command.c
  */
 #include "orders.h"
 

@@ -2,6 +2,7 @@
 /*
  * Which files the tracker takes for the same, and where it says that their text lies: of children
  * that map what the test wrote.
+ * Covers: bpf/object.c bpf/mapping.c
  */
 #include "places.h"
 

@@ -2,6 +2,7 @@
 /*
  * What is gone comes again: tables that are thrown away, seen in walks of a child, and processes of
  * which the kernel lost the records.
+ * Covers: bpf/rescan.c bpf/doubt.c bpf/evict.c
  */
 #include "orders.h"
 

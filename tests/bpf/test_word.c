@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a person types to choose processes: what it is taken for, whom it fits, what is refused. */
+/*
+ * What a person types to choose processes: what it is taken for, whom it fits, what is refused.
+ * Covers: bpf/word.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

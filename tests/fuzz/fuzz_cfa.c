@@ -6,6 +6,7 @@
  * function's length; the rest are instructions. Rows ascend and stay inside the function, and every
  * state gives a rule that a table may hold; at times the same program is run twice and must give
  * the same rows.
+ * Covers: unwind/cfa.c
  */
 #include "tests/fuzz/rules.h"
 

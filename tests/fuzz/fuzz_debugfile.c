@@ -4,6 +4,7 @@
  * An ELF image with links to debug files in whatever state: nothing but a bounded name without a
  * slash comes out of .gnu_debuglink, nothing is found in an empty folder, and .gnu_debugdata gives
  * an image within its bounds or none.
+ * Covers: symbols/debugfile.c symbols/minidebug.c
  */
 #include <limits.h>
 

@@ -2,6 +2,8 @@
 /*
  * An ELF image with DWARF of any shape: chains are bounded, and every string in them can be read to
  * its end. Every other image is a file, of which debugimage.c makes another image.
+ * Covers: symbols/debuginfo.c symbols/debugimage.c symbols/debugunit.c symbols/debugtree.c
+ * Covers: symbols/skim.c symbols/rangelist.c symbols/linetable.c symbols/lineprogram.c tui/calls.c
  */
 #include "fuzz.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Any name must come back in bounded time and length, as it is or readable. */
+/*
+ * Any name must come back in bounded time and length, as it is or readable.
+ * Covers: symbols/demangle.c symbols/text.c
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

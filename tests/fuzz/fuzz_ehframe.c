@@ -4,6 +4,7 @@
  * The bytes of .eh_frame or .debug_frame, without an ELF file around them: what is found stays
  * within the section, and each function's program runs in its bounds. The first byte chooses the
  * section.
+ * Covers: unwind/ehframe.c
  */
 #include "tests/fuzz/rules.h"
 

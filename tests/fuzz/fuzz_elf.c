@@ -3,6 +3,7 @@
 /*
  * An ELF image of any shape: every answer about it stays within it, and all bytes that are handed
  * out can be read.
+ * Covers: symbols/elffile.c symbols/bytes.c
  */
 #include <elf.h>
 

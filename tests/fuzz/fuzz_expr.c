@@ -4,6 +4,7 @@
  * DWARF expressions, understood and calculated: where expr_parse gives a form that it knows, an
  * ordinary stack machine on invented registers and memory must come to the same number. The first
  * byte says whether the CFA is on the stack at the beginning.
+ * Covers: unwind/expr.c unwind/cursor.h
  */
 #include "tests/fuzz/fuzz.h"
 #include "unwind/arch.h"

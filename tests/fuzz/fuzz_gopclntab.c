@@ -3,6 +3,7 @@
 /*
  * The input is a section .gopclntab. Around it is an ELF file with 1 MiB of text at 0x401000, so
  * that what the fuzzer changes is the table and not the file.
+ * Covers: symbols/gopclntab.c
  */
 #include <elf.h>
 

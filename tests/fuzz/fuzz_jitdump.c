@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bytes as a jitdump, read in pieces of the first byte's size and anew where each was left. */
+/*
+ * Bytes as a jitdump, read in pieces of the first byte's size and anew where each was left.
+ * Covers: symbols/jitdump.c symbols/codemap.c
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include "symbols/codemap.h"

@@ -2,6 +2,7 @@
 /*
  * A text as a perf map, in two pieces: whatever it says, memory is bounded, and names are found and
  * are clean.
+ * Covers: symbols/perfmap.c symbols/codemap.c
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whatever the text, mappings come in ascending order and with a proper name. */
+/*
+ * Whatever the text, mappings come in ascending order and with a proper name.
+ * Covers: symbols/procmaps.c
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,8 @@
  * is a list of chunks (type, time in 100 ms, two bytes of size, content), which get header,
  * compression and checksum here, so that what is in them is reached. What can be opened is read in
  * all directions, and with bit 1 replayed and reported on, which takes a thread.
+ * Covers: tui/session_read.c tui/session_chunks.c tui/session_names.c tui/session_slice.c
+ * Covers: tui/replay.c
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/session_checks.h"

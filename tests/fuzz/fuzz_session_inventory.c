@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fuzz: -max_len=512 */
-/* Bytes as a session's record of what stands in the shards. */
+/*
+ * Bytes as a session's record of what stands in the shards.
+ * Covers: tui/session_inventory.c
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include "bpf/inventory.h"

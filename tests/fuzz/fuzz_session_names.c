@@ -5,6 +5,7 @@
  * around them, which fuzz_session has: so there are a hundred times as many runs. Each chunk is a
  * byte (0 to 127: definitions, else a slice), a byte of size, content. To weigh inputs by how rare
  * their features are would take two thirds of the time.
+ * Covers: tui/session_names.c tui/session_slice.c tui/bytes.h
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/session_checks.h"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fuzz: -max_len=8192 */
-/* Bytes as a session's record of a captured walk, which is then told in the inspector's words. */
+/*
+ * Bytes as a session's record of a captured walk, which is then told in the inspector's words.
+ * Covers: tui/session_walk.c tui/inspector.c
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include "bpf/trace.h"

@@ -4,6 +4,7 @@
  * The bytes of a .sframe section beside some CFI. What the section adds never overlaps the CFI nor
  * itself, its rows ascend within it and give rules that a table may hold, and there are no more of
  * them than the bytes are worth. The first three bytes make the functions that CFI covers.
+ * Covers: unwind/sframe.c
  */
 #include <errno.h>
 

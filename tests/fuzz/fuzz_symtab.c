@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An ELF image of any shape: whatever is found covers the address and has a bounded name. */
+/*
+ * An ELF image of any shape: whatever is found covers the address and has a bounded name.
+ * Covers: symbols/symtab.c symbols/symread.c symbols/plt.c
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

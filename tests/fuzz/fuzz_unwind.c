@@ -6,6 +6,7 @@
  * as the next two bytes say, is a .sframe.
  *
  * Without a fuzzer (-DFUZZ_MAIN) it is a program that runs over the files it is given.
+ * Covers: unwind/table.c unwind/spans.c unwind/wide.c unwind/ehframe.c unwind/sframe.c
  */
 #include <stdint.h>
 #include <stdio.h>

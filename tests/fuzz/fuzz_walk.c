@@ -5,6 +5,7 @@
  * takes a bounded number of turns, ends with a reason, and at times does the same again. Words are
  * read from the input: registers, mappings (half of them near the text, half anywhere), wide rules,
  * table words; what is left is the stack, and read by turns as code, too.
+ * Covers: unwind/step.h
  */
 #if defined(__clang__)
 /* The step reads words where the stack says, aligned or not, as BPF on x86 may. */

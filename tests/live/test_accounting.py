@@ -6,7 +6,10 @@ what became of it, and over a whole run, whose last slice ends with the sampling
     taken = filtered + shown + lost
 
 holds to the sample. What is shown is counted from the table of processes; what was taken is the
-kernel program's own count."""
+kernel program's own count.
+
+Covers: bpf/profiler.bpf.c bpf/sampler.c bpf/ticks.c tui/engine.c tui/engine_slice.c tui/books.c
+"""
 
 import datetime
 import json

@@ -3,7 +3,10 @@
 # time limit: 150 s
 """Annotations of the real program. A loop's samples are where perf has them in the same seconds; a
 slow instruction has them at itself or at the next; a call has those of what it calls, and a system call those
-of the kernel; the addresses are those of the function, and source lines stand where objdump has them."""
+of the kernel; the addresses are those of the function, and source lines stand where objdump has them.
+
+Covers: symbols/listing.c tui/annotator.c tui/lister.c tui/hits.c tui/annotation.c
+"""
 
 import collections
 import os

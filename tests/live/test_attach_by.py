@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 240 s
 """Attaching by user, control group and container, on the command line and while it runs: loads as
-nobody, in a group of their own, and as neither. Who ought to be sampled is what /proc says of them."""
+nobody, in a group of their own, and as neither. Who ought to be sampled is what /proc says of them.
+
+Covers: symbols/cgroup.c bpf/choice.c bpf/word.c tui/engine_post.c
+"""
 
 import os
 import re

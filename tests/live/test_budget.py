@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tables that do not fit the budget: two programs with 3 MiB of rows each on one shard of 4 MiB. Each
 gets its turn, what is small keeps its place beside them, and no stack is ever walked by rows of
-something else: each is the true chain or ends with a reason."""
+something else: each is the true chain or ends with a reason.
+
+Covers: bpf/room.c bpf/evict.c bpf/object.c
+"""
 
 import os
 import re

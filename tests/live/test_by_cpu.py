@@ -3,7 +3,10 @@
 # time limit: 180 s
 """CPUs told apart: what was pinned to a CPU was sampled on that one and no other, a thread that goes
 to and fro was sampled on both as long as it says it was there, shares on each CPU are those of
-/proc/PID/stat, and no sample is lost. Nobody who did not ask is told of CPUs."""
+/proc/PID/stat, and no sample is lost. Nobody who did not ask is told of CPUs.
+
+Covers: bpf/profiler.bpf.c tui/batch_cpus.c tui/query_cpus.c tui/bycpu.c
+"""
 
 import json
 import os

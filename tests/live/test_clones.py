@@ -7,7 +7,10 @@ functions to the function that has the system call; those of a child on its way 
 that one function, if it has a stack of its own, else the parent's chain, which it has a copy of. The
 kernel's functions say which of the two a sample is of. Children are new processes that live for less
 than a millisecond, and still each is known. Within execve a child has the stack of its parent's image,
-or none, or that which the kernel has just made, on which nothing has run."""
+or none, or that which the kernel has just made, on which nothing has run.
+
+Covers: unwind/clonegap.c unwind/step.h bpf/walker.bpf.h bpf/process.c bpf/doubt.c
+"""
 
 import collections
 import os

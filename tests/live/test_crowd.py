@@ -3,7 +3,10 @@
 # time limit: 240 s
 """Ten thousand processes of thirty mappings each, three times what the map of lists holds. All of them
 are known, in bounded memory; one that begins to run is walked within seconds, and one that starts at
-once."""
+once.
+
+Covers: bpf/publish.c bpf/process.c
+"""
 
 import os
 import re

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A stripped program gets the names of its functions from a debuginfod on the loopback while it is
-being sampled, and only when that is asked for."""
+being sampled, and only when that is asked for.
+
+Covers: symbols/remotedebug.c tui/modules.c
+"""
 
 import os
 import re

@@ -4,7 +4,10 @@
 """What stacktop leaves behind, and what it lives through: thousands of short processes, being stopped,
 being killed, another of its kind, no memory, no privilege. `make soak` runs the same for longer.
 
-    tests/live/test_endurance.py [NAME...]      only these; SOAK=1: long"""
+    tests/live/test_endurance.py [NAME...]      only these; SOAK=1: long
+
+Covers: bpf/tracker.c bpf/process.c bpf/check.c tui/main.c tui/engine.c
+"""
 
 import ctypes
 import glob

@@ -3,7 +3,10 @@
 # time limit: 120 s
 """The event that drives the sampling is changed while stacktop runs: at the clock's ticks a program that
 only computes is there, at page faults one that only asks for memory, and each is gone from the other's
-lists. An event that this machine has not leaves the one before. No tick and no sample gets lost."""
+lists. An event that this machine has not leaves the one before. No tick and no sample gets lost.
+
+Covers: bpf/events.c bpf/sampler.c tui/event.c tui/engine_post.c tui/books.c
+"""
 
 import collections
 import itertools

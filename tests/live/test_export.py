@@ -6,6 +6,8 @@ The workload's functions are known; so are the samples that a run of a process s
 formats say the same is compared with made-up seconds in tests/tui/test_export.py.
 
 time limit: 240 s
+
+Covers: tui/export.c tui/writer.c tui/outfile.c
 """
 
 import fcntl

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """On a kernel that may hang when it is profiled nothing is sampled unless --force is given. The
-kernel says what it is through uname(2); a library in between makes it say something else."""
+kernel says what it is through uname(2); a library in between makes it say something else.
+
+Covers: bpf/kernelinfo.c bpf/check.c
+"""
 
 import os
 import subprocess

@@ -6,7 +6,10 @@ chains are known: every sample's user stack must be the chain, from the first fr
 to the leaf, with nothing left out and nothing made up. All programs spin before the sampling
 begins, so no stack of a program's start is excused. Where code without CFI and frame pointers makes
 the rest unknowable, the walk has to end there with its reason. What else is allowed stands at the
-case."""
+case.
+
+Covers: unwind/step.h bpf/walker.bpf.h
+"""
 
 import collections
 import os

@@ -11,7 +11,10 @@ chains that its row in the table allows, from the thread's first frame to the fu
 Where the construct is only a part of what runs, a row also names what must be among its samples.
 Functions of other files, which may have no name, are matched as `foreign`, but counted one by one;
 a function of the program never passes as one. Where the compiler's CFI or the stack itself is not
-true for some instructions, the row says which stacks come of it and how many are let pass."""
+true for some instructions, the row says which stacks come of it and how many are let pass.
+
+Covers: unwind/step.h bpf/walker.bpf.h
+"""
 
 import collections
 import os

@@ -3,7 +3,10 @@
 """One table over several shards: half a million functions, four million rows. Its program goes down
 through functions of its beginning, middle and end and tells which; every stack has to be those, down
 to where the sample hit. With a budget that is too small for it, stacktop says what it needs, and
-everybody else is walked as ever. When it is the chosen one, tables of others make room for it."""
+everybody else is walked as ever. When it is the chosen one, tables of others make room for it.
+
+Covers: unwind/block.c unwind/spans.c bpf/room.c bpf/evict.c
+"""
 
 import os
 import re

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """CPU 1 comes, goes and comes again while stacktop runs: what is pinned to it is sampled whenever it is
 online, the processes on it are followed by their records, and the books stay even. CPU 1 is never
-off for longer than a few seconds, and no two of these tests switch it at the same time."""
+off for longer than a few seconds, and no two of these tests switch it at the same time.
+
+Covers: bpf/cpus.c bpf/events.c bpf/sideband.c tui/engine_watch.c
+"""
 
 import fcntl
 import os

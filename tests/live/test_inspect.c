@@ -3,6 +3,7 @@
  * Walks that are captured and gone through again: the steps must give the very frames that the BPF
  * program gave, these must be the functions that the program under test calls, and each step's
  * words must be true of the next one. Run as root, from the top of the tree.
+ * Covers: bpf/trace.c tui/inspection.c tui/inspector_words.c tui/engine_post.c
  */
 #include <setjmp.h>
 #include <signal.h>

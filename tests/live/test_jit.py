@@ -3,7 +3,11 @@
 # time limit: 300 s
 """Names of code that processes make while they run: a program that knows its own (jitnames.c), also in
 PID and mount namespaces of its own, then node, python3 and java, whose names are compared with what
-perf makes of the same files."""
+perf makes of the same files.
+
+Covers: symbols/perfmap.c symbols/jitdump.c symbols/procfile.c symbols/livethread.c tui/jit.c
+Covers: tui/earlyfiles.c
+"""
 
 import collections
 import os

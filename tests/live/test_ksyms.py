@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernel functions are named without /proc/kallsyms, which is a FIFO here that nobody writes to, and
-whatever kernel.kptr_restrict hides."""
+whatever kernel.kptr_restrict hides.
+
+Covers: bpf/ksyms.c bpf/ksyms.bpf.c
+"""
 
 import os
 import subprocess

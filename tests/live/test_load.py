@@ -3,7 +3,10 @@
 # time limit: 150 s
 """Loads that could make a profiler lose samples or grow: processes that come and go, many threads,
 many processes. What is counted is held against the time that /proc says the CPUs were busy with
-it, so that what else the machine does makes no difference."""
+it, so that what else the machine does makes no difference.
+
+Covers: bpf/profiler.bpf.c tui/engine.c tui/stackcache.c tui/procinfo.c
+"""
 
 import os
 import sys

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Functions without a symbol, whose names only the debug information or .gnu_debugdata tells: the
-live view calls them what --symbolize calls them, and both what their source does."""
+live view calls them what --symbolize calls them, and both what their source does.
+
+Covers: symbols/minidebug.c symbols/debuginfo.c tui/resolver.c tui/modules.c
+"""
 
 import lzma
 import os

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 180 s
 """The command line of the real binary: what it refuses and how it says so, what its reports look
-like to a program that reads them, and how it ends. Unwind tables are compared with readelf."""
+like to a program that reads them, and how it ends. Unwind tables are compared with readelf.
+
+Covers: bpf/dump.c tui/options.c tui/main.c tui/command.c tui/batch.c
+"""
 
 import bisect
 import os

@@ -3,7 +3,10 @@
 # time limit: 300 s
 """Random keys, clicks and sizes typed at the real screen while it samples this machine: it neither
 crashes nor stops drawing, and leaves the terminal as it was. STACKTOP_RANDOM_KEYS says how many
-keys, STACKTOP_RANDOM_SEED which."""
+keys, STACKTOP_RANDOM_SEED which.
+
+Covers: tui/screen.c tui/ui.c tui/terminal.c
+"""
 
 import fcntl
 import os

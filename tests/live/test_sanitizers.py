@@ -4,7 +4,10 @@
 """The program itself, built with sanitizers, among processes that come and go: as a report, and on a
 screen through all its views. The unit tests under the same sanitizers are `make asan` and `make tsan`.
 
-    tests/live/test_sanitizers.py [asan|tsan]       only this one"""
+    tests/live/test_sanitizers.py [asan|tsan]       only this one
+
+Covers: tui/main.c tui/screen.c tui/engine.c
+"""
 
 import fcntl
 import glob

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 120 s
 """--screenshot of the real program: a drawing that is XML, with the busy program on it, of the size
-that was asked for, and nothing written where something stands already."""
+that was asked for, and nothing written where something stands already.
+
+Covers: tui/shot.c tui/picture.c
+"""
 
 import os
 import subprocess

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A session is the run: what is recorded while reports are written gives the same reports when it is
-replayed, byte for byte, by a user without rights, and after the recording was killed."""
+replayed, byte for byte, by a user without rights, and after the recording was killed.
+
+Covers: tui/session_write.c tui/session_file.c tui/replay.c tui/engine_base.c
+"""
 
 import datetime
 import gzip

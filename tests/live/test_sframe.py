@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A program whose only unwind information is .sframe, sampled live: 120 frames, a frame of 40 KiB,
 alloca, and a variable-length array are walked exactly. The same program without .sframe is walked
-nowhere, so it is .sframe that does it."""
+nowhere, so it is .sframe that does it.
+
+Covers: unwind/sframe.c
+"""
 
 import os
 import re

@@ -5,7 +5,10 @@
 is mapped, unmapped and moved, files that are replaced. Every program here spins in a chain of its own
 (tests/live/track), so each stack is either that chain, or ends with a reason: never a mixture.
 
-    tests/live/test_tracking.py [NAME...]       only these"""
+    tests/live/test_tracking.py [NAME...]       only these
+
+Covers: bpf/process.c bpf/mapping.c bpf/publish.c bpf/object.c bpf/doubt.c tui/procinfo.c
+"""
 
 import os
 import shutil

@@ -4,7 +4,10 @@
 """A file system that programs ran from can be unmounted while stacktop goes on, soon after they ended:
 nothing of it stays open or mapped. What was run once is known when it runs again, and what takes its
 place, alike but for its contents, is not taken for it. All the time another program asks for source
-lines, so that nothing is given up only because nobody asks for anything."""
+lines, so that nothing is given up only because nobody asks for anything.
+
+Covers: bpf/rest.c bpf/object.c tui/modules.c tui/inliner.c tui/jit.c
+"""
 
 import os
 import re

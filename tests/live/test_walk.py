@@ -4,7 +4,10 @@
 """Walks the stacks of real programs that were built without frame pointers: interpreters, a
 compressor, a compiler, a JIT, and a program whose only true stack is known. A walk counts when it
 says that it is complete AND its outermost frame is where the ABI starts a thread. Leaf functions
-are compared with what perf says of the same seconds."""
+are compared with what perf says of the same seconds.
+
+Covers: unwind/step.h bpf/walker.bpf.h bpf/profiler.bpf.c tui/resolver.c tui/stackcache.c
+"""
 
 import collections
 import os

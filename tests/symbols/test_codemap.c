@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pieces laid over one another, against a board on which every address is painted by itself. */
+/*
+ * Pieces laid over one another, against a board on which every address is painted by itself.
+ * Covers: symbols/codemap.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

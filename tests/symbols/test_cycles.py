@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debug information that leads in circles: names that are said to be each other's, siblings that
-come before, and a name of 10 MB. --symbolize ends soon and tells what is told."""
+come before, and a name of 10 MB. --symbolize ends soon and tells what is told.
+
+Covers: symbols/debuginfo.c symbols/debugtree.c symbols/debugunit.c
+"""
 
 import os
 import subprocess

@@ -3,6 +3,7 @@
  * Separate debug files as objcopy, strip and xz make them: nm's answers about the full file are
  * expected of the stripped one. And those that somebody put there to make us wait or look
  * elsewhere.
+ * Covers: symbols/debugfile.c symbols/minidebug.c symbols/rootfile.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

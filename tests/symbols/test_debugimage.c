@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which bytes of .debug_info are in an image, and when: what a file says of itself decides. */
+/*
+ * Which bytes of .debug_info are in an image, and when: what a file says of itself decides.
+ * Covers: symbols/debugimage.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

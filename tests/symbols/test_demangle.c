@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* c++filt is asked about the names of real files; the rest are names that nobody should mangle. */
+/*
+ * c++filt is asked about the names of real files; the rest are names that nobody should mangle.
+ * Covers: symbols/demangle.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

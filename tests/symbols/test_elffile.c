@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * ELF files as readelf sees them, and files that are none, broken, or change under us.
+ * Covers: symbols/elffile.c symbols/bytes.c symbols/rootfile.c
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Dumps written record by record after the specification, in both byte orders. */
+/*
+ * Dumps written record by record after the specification, in both byte orders.
+ * Covers: symbols/jitdump.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's own list as awk reads it, and lists that no kernel writes. */
+/*
+ * The kernel's own list as awk reads it, and lists that no kernel writes.
+ * Covers: symbols/kallsyms.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,6 +2,8 @@
 /*
  * A line table is read a sequence at a time, by what the beginning of one looks like. Here programs
  * are written whose rows the test knows, among them such as look like two sequences and are one.
+ * Covers: symbols/linetable.c symbols/lineprogram.c symbols/linefiles.c symbols/rangemap.c
+ * Covers: symbols/lebs.h symbols/grow.h
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,8 @@
 /*
  * Functions that the test compiles, listed: instructions against objdump, lines against addr2line,
  * and hostile code, symbols and sources.
+ * Covers: symbols/listing.c symbols/disasm.c symbols/sourcefile.c symbols/debuginfo.c
+ * Covers: symbols/debugunit.c symbols/linefiles.c
  */
 #include <errno.h>
 #include <inttypes.h>

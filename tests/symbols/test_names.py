@@ -16,6 +16,8 @@ disagreement is put to nm and falls in a class:
     inner    ours begins later and covers the address
     Go       from the table of a stripped program, and `go tool addr2line` says the same
     wrong    anything else: at most one in a thousand
+
+Covers: symbols/symtab.c symbols/symname.c symbols/plt.c symbols/gopclntab.c
 """
 
 import bisect

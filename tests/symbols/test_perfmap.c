@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Maps of this process and of children of other users, laid where a runtime would write them. */
+/*
+ * Maps of this process and of children of other users, laid where a runtime would write them.
+ * Covers: symbols/perfmap.c symbols/procfile.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Mappings of this process as its own calls know them, and texts that no kernel writes. */
+/*
+ * Mappings of this process as its own calls know them, and texts that no kernel writes.
+ * Covers: symbols/procmaps.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

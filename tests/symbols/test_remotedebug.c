@@ -2,6 +2,7 @@
 /*
  * A debuginfod of elfutils on the loopback, with the debug file of a program that is compiled here,
  * and servers that do not answer. Without debuginfod only the latter are tested.
+ * Covers: symbols/remotedebug.c symbols/debugfile.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,6 +8,9 @@ others have not. What differs is listed by class, and so is who agrees. Also wha
 to lines that are no addresses.
 
     test_symbolize.py [ADDRESSES [FILE...]]     only these files, all that differ shown
+
+Covers: symbols/debuginfo.c symbols/debugtree.c symbols/debugunit.c symbols/skim.c symbols/lebs.h
+Covers: symbols/rangelist.c symbols/rangemap.c symbols/linetable.c tui/symbolize.c tui/calls.c
 """
 
 import collections

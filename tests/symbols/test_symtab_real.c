@@ -3,6 +3,7 @@
  * What binutils and elfutils say about the functions of real files is what the table has to say:
  * thousands of random addresses a file, each disagreement assigned to a class that is allowed.
  * To ask elfutils about large files takes long on a busy machine. time limit: 300 s
+ * Covers: symbols/symtab.c symbols/symread.c symbols/symlist.c symbols/symname.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Nothing that acts on a terminal gets through; what is harmless does, byte for byte. */
+/*
+ * Nothing that acts on a terminal gets through; what is harmless does, byte for byte.
+ * Covers: symbols/text.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

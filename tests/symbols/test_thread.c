@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads that fill their stack: a handler still runs, and tells so by how the process ends. */
+/*
+ * Threads that fill their stack: a handler still runs, and tells so by how the process ends.
+ * Covers: symbols/thread.c
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -4,6 +4,7 @@
  * The screen of a function's machine code, made up: whole screens, keys, jumps, and what is said
  * where there is nothing to show. That samples are where they belong is for
  * tests/live/test_annotate.py.
+ * Covers: tui/annotate.c tui/annotate_draw.c tui/annotation.c tui/coderows.c tui/hits.c
  */
 #include <locale.h>
 

@@ -2,6 +2,7 @@
 /* build: -Wl,--wrap=engine_post */
 /*
  * Attaching at the screen: what the question offers, and what the engine is told of the answer.
+ * Covers: tui/attach.c
  */
 #include <locale.h>
 

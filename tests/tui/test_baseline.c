@@ -4,6 +4,7 @@
  * A session as the baseline. The witness is the baseline that is taken live (B): after the same
  * seconds all screens have to be the same, whether these were remembered or read from a file. And
  * who is compared with whom when the processes are others.
+ * Covers: tui/baseline.c tui/profile_recorded.c tui/change.c
  */
 #include <locale.h>
 #include <unistd.h>

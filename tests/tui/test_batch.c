@@ -2,6 +2,7 @@
 /*
  * Reports: exact folded lines, the figures of the text, and that nothing a process calls itself or
  * its functions can break a line, a terminal or the sums.
+ * Covers: tui/batch.c tui/folded.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

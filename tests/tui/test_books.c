@@ -2,6 +2,7 @@
 /*
  * The bookkeeping of slices that are kept and of slices that are not: over all that were shown,
  * what was taken is what was filtered, shown or lost. Expected sums are those that were put in.
+ * Covers: tui/books.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

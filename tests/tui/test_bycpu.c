@@ -3,6 +3,7 @@
 /*
  * CPUs apart: the filter, the words, and the screen of a made-up machine, which is compared with
  * the shares that its samples give.
+ * Covers: tui/bycpu.c tui/query_cpus.c
  */
 #include <locale.h>
 

@@ -4,6 +4,7 @@
  * somebody refers to it, no two have one, and numbers do not grow beyond the most at a time. What
  * is known of a cell goes where the cell goes. And what decays, which is added up by these numbers,
  * against powers of two of what was fed.
+ * Covers: tui/cellids.c tui/celltable.c tui/query_decay.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,6 +3,7 @@
  * Cells by process, against a search for the next process by PID and image each time: all cells of
  * each are there in the order in which they were given, none without samples. The order is that of
  * another profile, which has other ids.
+ * Covers: tui/cellorder.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,7 @@
 /*
  * Texts of /proc/PID/cgroup as the runtimes' documentation and bug reports show them, and some that
  * nobody writes.
+ * Covers: symbols/cgroup.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file of settings: what lines mean, what stays when it is written, and what is refused. */
+/*
+ * The file of settings: what lines mean, what stays when it is written, and what is refused.
+ * Covers: tui/config.c tui/config_file.c tui/keymap.c
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

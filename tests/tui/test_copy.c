@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What `y` takes from each view, and that it is base64 as RFC 4648 has it. */
+/*
+ * What `y` takes from each view, and that it is base64 as RFC 4648 has it.
+ * Covers: tui/copy.c
+ */
 #include "tests/tui/typist.h"
 #include "tui/copy.h"
 #include "tui/view.h"

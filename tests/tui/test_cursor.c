@@ -3,6 +3,8 @@
 /*
  * What the cursor is on, whatever comes and goes: rows that move, nodes that open, a zoom, a
  * search, another order.
+ * Covers: tui/list.c tui/openset.c tui/treerows.c tui/calltree.c tui/view_procs.c tui/view_funcs.c
+ * Covers: tui/view_tree.c tui/functable.c tui/procrows.c tui/change.c
  */
 #include <locale.h>
 

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--diff of two files of folded stacks: what it says is computed here a second time."""
+"""--diff of two files of folded stacks: what it says is computed here a second time.
+
+Covers: tui/diff.c tui/flametree.c
+"""
 
 import collections
 import os

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """README and docs/ show what this program shows: their pictures of the recorded session are drawn
-anew and compared byte by byte, every link leads somewhere, and no picture lies about unused."""
+anew and compared byte by byte, every link leads somewhere, and no picture lies about unused.
+
+Covers: tui/shot.c tui/picture.c
+"""
 
 import os
 import re

@@ -4,6 +4,7 @@
  * Every key that the help lists for a view does something there: after at least one of some ways to
  * come to it the screen looks different (an answer to the key counts), the engine is asked, or the
  * owner of the screen is.
+ * Covers: tui/keys.c tui/actions.c tui/explain.c tui/help.c
  */
 #include <locale.h>
 

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A recording over changes of the event that samples: counts of two events have no sum, so what is made
 of a whole session has those of the last one, says so, and names the times that give the others. The
-counts of two_events are powers of two, one for each slice."""
+counts of two_events are powers of two, one for each slice.
+
+Covers: tui/export_text.c tui/profile_replay.c
+"""
 
 import os
 import re

@@ -2,6 +2,8 @@
 /*
  * Formats by name and by file, files that are there as a whole or not at all, and errors of writes.
  * What is in the files is compared by tests/tui/test_export.py.
+ * Covers: tui/export.c tui/outfile.c tui/capture.c tui/capture_places.c tui/snapshot.c
+ * Covers: tui/profile_modules.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,6 +5,10 @@
 export_feed writes them; the readers of formats.py, written by the formats' documents, take them
 apart; Go's own pprof reads its format, too. What is compared is each stack and its count, and the
 samples of each function, exactly.
+
+Covers: tui/export_json.c tui/export_perf.c tui/export_pprof.c tui/export_speedscope.c
+Covers: tui/export_firefox.c tui/export_svg.c tui/export_text.c tui/capture.c tui/capture_places.c
+Covers: tui/capture_threads.c tui/textpool.c tui/flametree.c
 """
 
 import collections

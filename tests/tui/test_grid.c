@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Cells, not bytes: widths, clipping, and what hostile names turn into. */
+/*
+ * Cells, not bytes: widths, clipping, and what hostile names turn into.
+ * Covers: tui/grid.c
+ */
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>

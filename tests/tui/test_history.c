@@ -2,6 +2,7 @@
 /*
  * Moments of the past, weights that decay and the baseline, against sums that are made here from
  * what was fed; and that all of it is bounded and leaves nothing behind.
+ * Covers: tui/profile_history.c tui/profile_extract.c tui/query_decay.c
  */
 #include <errno.h>
 #include <malloc.h>

@@ -2,6 +2,7 @@
 /*
  * Inlined calls that become known after the samples: no sample is counted twice, or lost, or in
  * both ways. And the thread that finds them out, asked about functions of this program.
+ * Covers: tui/inliner.c tui/sites.c tui/calls.c tui/profile_sites.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

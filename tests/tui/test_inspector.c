@@ -3,6 +3,7 @@
 /*
  * The screen of a captured walk, made up: whole screens, keys, and the words of comparisons. That
  * real walks are shown truly is for tests/live/test_inspect.c.
+ * Covers: tui/inspector.c tui/inspector_words.c
  */
 #include <locale.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the keeper writes of a theme: one that could be read. */
+/*
+ * What the keeper writes of a theme: one that could be read.
+ * Covers: tui/keeper.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

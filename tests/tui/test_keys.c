@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of keys: every key can be typed, means one thing in a view, and is documented. */
+/*
+ * The table of keys: every key can be typed, means one thing in a view, and is documented.
+ * Covers: tui/keys.c tui/help.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

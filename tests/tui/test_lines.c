@@ -3,6 +3,7 @@
 /*
  * Source lines of functions: which line leads, from addresses of this program, whose lines the
  * compiler tells by itself, and on the screen.
+ * Covers: tui/lines.c tui/profile_lines.c tui/sourceline.c
  */
 #include "tests/tui/typist.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the cursor of a list goes by keys and when its item moves. */
+/*
+ * Where the cursor of a list goes by keys and when its item moves.
+ * Covers: tui/list.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,6 +2,7 @@
 /*
  * The command line: what is taken, what is refused and how it is said, and that --help and the
  * manual know every option of the table.
+ * Covers: tui/options.c tui/options_values.c tui/event.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,6 +4,8 @@
  * as lists of names and adds them up one by one: with everything that is hidden, recursion, inlined
  * calls that come later, ids that are used again, a baseline, and more paths than are kept. And
  * parts of trees against the whole ones. test_paths_many.c has paths by the hundred thousand.
+ * Covers: tui/paths.c tui/query_paths.c tui/query_tree.c tui/query_funcs.c tui/query_shape.c
+ * Covers: tui/query_split.c tui/query_part.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,7 @@
 /*
  * More paths than are kept between questions, and than a tree has room for: what is told of them is
  * what is told where none are kept, and a part of them is whole.
+ * Covers: tui/query_split.c tui/query_paths.c tui/query_priv.h
  */
 #include <setjmp.h>
 #include <stdarg.h>

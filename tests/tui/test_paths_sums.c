@@ -5,6 +5,8 @@
  * ids of stacks are used again, against what each cell says by itself. Processes, whose rows are
  * made of what is known of cells, against those of a profile that keeps nothing. And stretches of
  * slices, which are made of other stretches, against the counts that were fed.
+ * Covers: tui/query_paths.c tui/query_decay.c tui/query_procs.c tui/profile_extract.c
+ * Covers: tui/prefetch.h
  */
 #include <setjmp.h>
 #include <stdarg.h>

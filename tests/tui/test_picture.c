@@ -3,6 +3,7 @@
 /*
  * Pictures of the screen: what a terminal makes of the coloured text is the grid with the theme's
  * colours, and what stands in the drawing, put together again by its coordinates, is its text.
+ * Covers: tui/picture.c
  */
 #include <errno.h>
 #include <fcntl.h>

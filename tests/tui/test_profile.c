@@ -3,6 +3,8 @@
  * What keeps the profile going for days: ids and references go back to zero, memory is bounded
  * however many processes come and go, no sample is lost when totals are folded, and a slice for
  * which there is no memory leaves no trace.
+ * Covers: tui/profile.c tui/profile_names.c tui/profile_pool.c tui/profile_fold.c
+ * Covers: tui/profile_message.c tui/profile_priv.h tui/idtable.c tui/celltable.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,6 +3,8 @@
  * The sources are compiled into the test with an allocator that fails once, at the Nth call, for
  * every N until nothing fails any more. Whatever was refused has left no trace, the profile goes
  * on, and (under the sanitizers) nothing leaks.
+ * Covers: tui/profile.c tui/profile_names.c tui/profile_fold.c tui/profile_history.c
+ * Covers: tui/profile_extract.c tui/query.c tui/query_tree.c tui/query_procs.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,7 @@
 /*
  * The screen on a pseudo-terminal: that keys reach it, and that the terminal is given back however
  * the program ends.
+ * Covers: tui/screen.c tui/terminal.c tui/crash.c tui/keeper.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,7 @@
 /*
  * Terminals of many kinds, seen from the side of the terminal: those that cannot move a cursor,
  * that have no colours, no mouse or no UTF-8, and those that read lines.
+ * Covers: tui/terminal.c tui/mouse.c tui/plain.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * CPUs apart: answers of random cells are compared with what is added up here.
+ * Covers: tui/query_cpus.c
  */
 #include <math.h>
 #include <setjmp.h>

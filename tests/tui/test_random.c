@@ -6,6 +6,7 @@
  *
  * STACKTOP_RANDOM_KEYS says how many keys, STACKTOP_RANDOM_SEED which: both are told when it fails.
  * `make random-keys` types 100,000 under the sanitizers.
+ * Covers: tui/ui.c tui/list.c tui/mouse.c tui/prompt.c
  */
 #include <locale.h>
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -Wl,--wrap=engine_post */
-/* What was typed before at a prompt comes back by Up and Down, and what is being typed stays. */
+/*
+ * What was typed before at a prompt comes back by Up and Down, and what is being typed stays.
+ * Covers: tui/recall.c tui/prompt.c
+ */
 #include <locale.h>
 
 #include "tests/tui/screens.h"

@@ -3,6 +3,9 @@
 /*
  * Types keys at a made-up profile and looks at the screen as text. Whole screens are compared with
  * files of expected/; STACKTOP_EXPECTED=write makes them anew, to be read before they are kept.
+ * Covers: tui/ui.c tui/header.c tui/frame.c tui/view_procs.c tui/view_funcs.c tui/view_tree.c
+ * Covers: tui/procline.c tui/columns.c tui/names.c tui/help.c tui/menu.c tui/prompt.c
+ * Covers: tui/questions.c tui/eventmenu.c tui/timing.c
  */
 #include <locale.h>
 

@@ -3,6 +3,7 @@
  * Going back in time by keys: a minute in which postgres has a spike of six seconds, and the four
  * keys that say what happened there. Shares are those of feed_slice, counted by hand: nginx has
  * 100 + 50 + 50 + 1 samples a second while it is heavy, all of them 298.
+ * Covers: tui/scrub.c tui/timing.c tui/playing.c tui/profile_history.c
  */
 #include <locale.h>
 #include <time.h>

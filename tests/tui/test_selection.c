@@ -3,6 +3,7 @@
 /*
  * Tags and filters: what is typed, whether the shares on the screen are those of what is chosen,
  * and that a copy of it is the same.
+ * Covers: tui/selection.c tui/filter.c tui/search.c tui/tags.c tui/query_sieve.c tui/snapshot.c
  */
 #include "tests/tui/shares.h"
 #include "tui/capture.h"

@@ -2,6 +2,9 @@
 /*
  * Sessions: what is played is what was recorded. The profile that was recorded is the witness: its
  * reports, slice by slice, are compared with those of the replay.
+ * Covers: tui/session_write.c tui/session_define.c tui/session_read.c tui/session_names.c
+ * Covers: tui/session_slice.c tui/replay.c tui/feeder.c tui/feeder_names.c tui/moment.c
+ * Covers: tui/query_serial.c
  */
 #include <errno.h>
 #include <poll.h>

@@ -2,6 +2,7 @@
 /*
  * What stands in the shards, recorded and replayed: field by field what was put in, at the moment
  * when it stood there, and nothing but an error from what is cut off or changed.
+ * Covers: tui/session_inventory.c tui/profile_inventory.c tui/bytes.h
  */
 #include <locale.h>
 #include <unistd.h>

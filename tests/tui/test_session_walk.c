@@ -3,6 +3,7 @@
  * A captured walk, recorded and replayed: the inspector says the same words about each of its steps
  * and the stack has the same words in it; and nothing but an error comes from what is cut off or
  * changed, or it can be shown.
+ * Covers: tui/session_walk.c tui/bytes.h
  */
 #include <setjmp.h>
 #include <stdarg.h>

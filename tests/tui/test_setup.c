@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -Wl,--wrap=engine_post */
-/* Settings by keys and commands, and the mouse, on a made-up machine. */
+/*
+ * Settings by keys and commands, and the mouse, on a made-up machine.
+ * Covers: tui/setup.c tui/cmdline.c tui/named.c tui/mouse.c tui/keymap.c tui/columns.c tui/menu.c
+ * Covers: tui/hints.c
+ */
 #include <locale.h>
 
 #include "tests/tui/feed_inventory.h"

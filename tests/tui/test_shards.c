@@ -3,6 +3,7 @@
 /*
  * The view of the shards with made-up ones: whole screens against the files of expected/
  * (STACKTOP_EXPECTED=write makes them anew, to be read before they are kept), and keys.
+ * Covers: tui/view_shards.c tui/objtable.c
  */
 #include <locale.h>
 

@@ -2,6 +2,7 @@
 /*
  * What sieves say of functions, judged once for each path, against the frames of each cell: in all
  * sums, of what was prepared and what was not.
+ * Covers: tui/query_sieve.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Themes: the shipped ones can be read by people, hostile ones hurt nobody. */
+/*
+ * Themes: the shipped ones can be read by people, hostile ones hurt nobody.
+ * Covers: tui/theme.c tui/theme_embedded.c tui/themes.c
+ */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>

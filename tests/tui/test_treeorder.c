@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -Wl,--wrap=engine_post */
-/* Siblings of Tree and Callers stand in the order that is asked for, by keys, menu, click, command.
+/*
+ * Siblings of Tree and Callers stand in the order that is asked for, by keys, menu, click, command.
+ * Covers: tui/treeorder.c
  */
 #include <locale.h>
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* build: -Wl,--wrap=getpwnam_r */
-/* Names of users by /etc/passwd, and a look-up that hangs. */
+/*
+ * Names of users by /etc/passwd, and a look-up that hangs.
+ * Covers: tui/users.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

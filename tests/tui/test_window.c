@@ -2,6 +2,7 @@
 /*
  * The span of the sliding window is changed while slices come: what it weighs is, each time, what a
  * sum of the newest slices made here says.
+ * Covers: tui/profile_history.c tui/profile.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

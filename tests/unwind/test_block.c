@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What pieces of a block say, compared with what the whole says of each byte. */
+/*
+ * What pieces of a block say, compared with what the whole says of each byte.
+ * Covers: unwind/block.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

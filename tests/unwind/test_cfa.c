@@ -2,6 +2,7 @@
 /*
  * The interpreter on programs assembled by hand: every call-frame instruction of DWARF 5 section
  * 6.4.2 and of GCC, with what the standard says it does, and every way to write one wrong.
+ * Covers: unwind/cfa.c unwind/expr.c unwind/cursor.h unwind/arch.h
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,6 +2,7 @@
 /*
  * CFI as text against readelf: every FDE of some files, line by line but for padding and the bodies
  * of expressions, which readelf decodes.
+ * Covers: unwind/cfitext.c
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,10 @@
 """The gap in the CFI of clone and clone3, from the system call to the child's own function: in the C
 library of this machine, where objdump and readelf say which instructions and functions there are; and
 in assembly, as glibc writes it, in each other form that assemblers give it, and spoiled in every bit
-and in every way that would make the rule untrue."""
+and in every way that would make the rule untrue.
+
+Covers: unwind/clonegap.c
+"""
 
 import os
 import re

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs whose functions are described by .debug_frame alone, or by both sections, plain and
-compressed. What must come out is what readelf and elfutils read in them."""
+compressed. What must come out is what readelf and elfutils read in them.
+
+Covers: unwind/cfifile.c unwind/ehframe.c unwind/dump.c
+"""
 
 import os
 import re

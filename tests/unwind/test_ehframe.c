@@ -2,6 +2,7 @@
 /*
  * Records of .eh_frame and .debug_frame written by hand: versions, 32- and 64-bit forms, pointer
  * encodings, augmentations, and what a broken record may cost.
+ * Covers: unwind/ehframe.c unwind/cursor.h
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Function boundaries against those that readelf prints.
+ * Covers: unwind/funcs.c
  */
 #include <limits.h>
 #include <setjmp.h>

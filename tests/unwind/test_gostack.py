@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Go's functions that call the vDSO on another stack, in the two ways that releases write a frame,
 and written otherwise; and the outermost function of a goroutine. The labels say from where to where
-a function's own frame pointer is set."""
+a function's own frame pointer is set.
+
+Covers: unwind/gostack.c
+"""
 
 import os
 import subprocess

@@ -6,6 +6,8 @@
  * and nothing leaks (the sanitizer run sees that). The files have every source of rows: .eh_frame,
  * .debug_frame, .sframe beside CFI and alone, a PLT without CFI. What libelf and libc allocate
  * themselves does not fail.
+ * Covers: unwind/table.c unwind/spans.c unwind/wide.c unwind/funcs.c unwind/ehframe.c
+ * Covers: unwind/sframe.c
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -4,6 +4,7 @@
  * for a row's first and last byte must be what binutils' interpreter says, and what is between two
  * functions must be `end`. The dump is decoded from the compact table, so the packing is tested,
  * too.
+ * Covers: unwind/table.c unwind/cfa.c unwind/ehframe.c unwind/dump.c
  */
 #include <stdarg.h>
 #include <stddef.h>

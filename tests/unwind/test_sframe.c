@@ -2,6 +2,7 @@
 /*
  * .sframe as a source of rows: what each version says, and what becomes of it beside CFI, a PLT and
  * functions that overlap.
+ * Covers: unwind/sframe.c unwind/funcs.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,7 @@
 /*
  * .sframe as the assembler of this machine writes it, compared with readelf's listing of it and
  * with libdw's interpretation of the .eh_frame of the same program.
+ * Covers: unwind/sframe.c
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -2,6 +2,7 @@
 /*
  * .sframe that is malformed: what is bad costs itself and is counted, and nothing that a file can
  * ask for is without bounds.
+ * Covers: unwind/sframe.c
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The allocator of the word space against a model that remembers the owner of every word. */
+/*
+ * The allocator of the word space against a model that remembers the owner of every word.
+ * Covers: unwind/shards.c
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

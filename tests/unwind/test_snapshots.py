@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tables of the files in snapshots/, word for word, and the same files seen by libdw; see
-snapshots/README.md. UPDATE=1 writes the tables instead, for `git diff` to show."""
+snapshots/README.md. UPDATE=1 writes the tables instead, for `git diff` to show.
+
+Covers: unwind/table.c unwind/dump.c unwind/cfa.c unwind/expr.c unwind/cfifile.c
+"""
 
 import difflib
 import glob

@@ -7,6 +7,7 @@
  * linker, the vDSO and a signal's trampoline are looked at wherever they can be interrupted.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
+ * Covers: unwind/step.h
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -5,6 +5,7 @@
  * come to an end that it knows, within its own memory.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
+ * Covers: unwind/step.h
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -5,6 +5,7 @@
  * was worked out by hand from the comments of unwind/row.h.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
+ * Covers: unwind/step.h unwind/row.h
  */
 #include <stdarg.h>
 #include <stddef.h>

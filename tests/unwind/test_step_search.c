@@ -6,6 +6,7 @@
  * array.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
+ * Covers: unwind/step.h unwind/walk.h
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -5,6 +5,7 @@
  * there is no CFI, and the limits of a walk.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
+ * Covers: unwind/step.h
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,6 +2,7 @@
 /*
  * The compact table made of hand-written CFI: how rules are coded, where rows end, how spans are
  * cut, and that every answer of the lookup equals that of a plain array of rules.
+ * Covers: unwind/table.c unwind/spans.c unwind/rule.c unwind/wide.c unwind/row.h
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -3,6 +3,7 @@
  * One function written in every form that CFI has: versions, lengths of 32 and 64 bits, pointer
  * encodings, both sections. All of them must give the same table. And what a FDE costs when it is
  * broken: itself.
+ * Covers: unwind/table.c unwind/ehframe.c unwind/cfifile.c
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -3,6 +3,8 @@
 #
 # A sample of this machine's programs and libraries against elfutils' interpreter: what `make
 # verify-unwind DIR=/usr` does with all of them.
+#
+# Covers: unwind/table.c unwind/cfa.c unwind/ehframe.c unwind/expr.c unwind/rule.c
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -3,6 +3,8 @@
 """The step at every instruction of parts of some programs, by verify_step.
 
 time limit: 240 s
+
+Covers: unwind/step.h
 """
 
 import os
