@@ -1,0 +1,352 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Puts the faults of tests/faults.py into a copy of the tree, one at a time, and says which no test
+finds. It runs by hand; with all faults and programs it takes hours.
+
+    tests/mutate.py [OPTION...] [WORD...]   faults of this name, or whose file's path has it in it
+
+    --list          only say which they are
+    --check         only see that each one's old text is there once, and that it compiles
+    --covering      run the programs that cover the file (tests/where.py) and no others
+    --units         run no program of tests/bpf/ and tests/live/
+
+Programs that cover the file run first, the fast ones before, then the other units of its folder, of
+tests/tui/ and of the rest, then those that sample the machine. The first that fails has found the
+fault. A program has to pass without a fault first; else it finds nothing, and is named. It has SLACK
+times as long as it took then. The last line says how many faults were found.
+"""
+
+import argparse
+import ctypes
+import glob
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import faults
+import where
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+BUILD = os.environ.get("BUILD", "build")
+FOLDERS = where.FOLDERS
+LIVE = ("bpf", "live")
+SLACK = 10
+LEAST_SECONDS = 60
+CLEAN_SECONDS = 1200    # for a program without a fault
+PR_SET_CHILD_SUBREAPER = 36
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
+
+
+def name_of(path):
+    """What tests/run.py calls a program."""
+    folder, name = path.split("/")[1:]
+    return f"{folder}/{name[:-2] if name.endswith('.c') else name}"
+
+
+def is_live(path):
+    return path.split("/")[1] in LIVE
+
+
+def kill_children():
+    """Everything that a program has left comes to this process, which adopts orphans."""
+    for _ in range(500):
+        left = []
+        for entry in glob.glob("/proc/[0-9]*/stat"):
+            try:
+                with open(entry, encoding="utf-8", errors="replace") as file:
+                    pid, rest = int(entry.split("/")[2]), file.read().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(rest[1]) == os.getpid():
+                left.append(pid)
+        if not left:
+            return
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, os.WNOHANG)
+            except (ProcessLookupError, ChildProcessError):
+                pass
+        time.sleep(0.02)
+
+
+def limit_memory():
+    """Only the soft limit: a program may have reasons to raise it."""
+    half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    if hard == resource.RLIM_INFINITY or hard > half:
+        resource.setrlimit(resource.RLIMIT_DATA, (half, hard))
+
+
+class Tree:
+    """A copy of the tree, with what is built already."""
+
+    def __init__(self, folder):
+        self.top = folder
+        self.seconds = {}   # path of a program: what it took without a fault; None: it failed
+        self.made = set()   # targets that are up to date
+        names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
+                                "--exclude-standard"], cwd=TOP, check=True,
+                               capture_output=True).stdout.decode().split("\0")
+        for name in filter(None, names):
+            source, target = os.path.join(TOP, name), os.path.join(folder, name)
+            if os.path.lexists(source):
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                shutil.copy2(source, target, follow_symlinks=False)
+        for name in (*FOLDERS, "tests", "libiberty"):
+            source = os.path.join(TOP, BUILD, name)
+            if os.path.isdir(source):
+                shutil.copytree(source, os.path.join(folder, BUILD, name), symlinks=True)
+        for source in glob.glob(os.path.join(TOP, BUILD, "*")):
+            if os.path.isfile(source):
+                os.makedirs(os.path.join(folder, BUILD), exist_ok=True)
+                shutil.copy2(source, os.path.join(folder, BUILD))
+
+    def path(self, name):
+        return os.path.join(self.top, name)
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def write(self, name, text):
+        self.made.clear()
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def put(self, fault):
+        self.write(fault.file, self.read(fault.file).replace(fault.old, fault.new))
+
+    def make(self, *targets):
+        """What the compiler says when it fails, else nothing. A warning is an error: WERROR= in the
+        environment lets it pass."""
+        if self.made.issuperset(targets):
+            return ""
+        done = subprocess.run(["make", "--no-print-directory", f"-j{os.cpu_count()}", "-k",
+                               f"BUILD={BUILD}", *targets], cwd=self.top, check=False,
+                              env={"WERROR": "1", **os.environ}, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        if done.returncode:
+            return done.stderr.decode("utf-8", "replace") or "make failed"
+        self.made.update(targets)
+        return ""
+
+    def text_of(self, path, seen):
+        """A program's source and that of the headers below tests/ which it includes."""
+        if path in seen or not os.path.isfile(self.path(path)):
+            return ""
+        seen.add(path)
+        text = self.read(path)
+        for name in INCLUDE.findall(text):
+            for place in (name, os.path.join(os.path.dirname(path), name)):
+                text += self.text_of(place, seen) if place.startswith("tests/") else ""
+        return text
+
+    def helpers(self, text):
+        """Sources of programs that are no tests and which a test names, or the beginning of it."""
+        for helper in glob.glob("tests/*/*.c", root_dir=self.top):
+            folder, stem = helper.split("/")[1], os.path.basename(helper)[:-2]
+            parts = stem.split("_")
+            begins = ["_".join(parts[:n + 1]) for n in range(1 if len(parts) > 1 else 0, len(parts))]
+            if folder in FOLDERS and parts[0] != "test" and \
+                    any(re.search(rf'["/]{name}\b', text) for name in begins):
+                yield helper
+
+    def targets(self, path):
+        """What has to be built anew for a program, and for those whose names its own is part of."""
+        found = set()
+        for other in where.tests():
+            if name_of(path) not in name_of(other):
+                continue
+            text = self.text_of(other, set())
+            if other.endswith(".c"):
+                found.add(f"{BUILD}/{other[:-2]}")
+            if not other.endswith(".c") or re.search(r'STACKTOP_BIN|/stacktop', text):
+                found.add(f"{BUILD}/stacktop")
+            for helper in self.helpers(text):
+                found.add(f"{BUILD}/{helper[:-2]}")
+        return found
+
+    def run(self, path, limit):
+        """What failed, None when all passed."""
+        env = dict(os.environ, BUILD=BUILD, PYTHONDONTWRITEBYTECODE="1")
+        process = subprocess.Popen([sys.executable, "tests/run.py", name_of(path)], cwd=self.top,
+                                   env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, preexec_fn=limit_memory)
+        try:
+            output = process.communicate(timeout=limit)[0].decode("utf-8", "replace")
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            return f"out of time ({limit:.0f} s)"
+        finally:
+            kill_children()
+        if not process.returncode:
+            return None
+        reasons = [line.strip() for line in output.splitlines()
+                   if line.startswith("  " + name_of(path))]
+        return reasons[0].partition(": ")[2][:100] if reasons else "failed"
+
+    def passes(self, path):
+        """Whether a program passes without a fault; there is none in the tree now."""
+        if path not in self.seconds:
+            error = self.make(*self.targets(path))
+            start = time.monotonic()
+            why = error or self.run(path, CLEAN_SECONDS)
+            self.seconds[path] = None if why else time.monotonic() - start
+            if why:
+                print(f"{name_of(path)} fails without a fault: {why}", flush=True)
+        return self.seconds[path] is not None
+
+
+def programs(fault, options):
+    """(those that cover the file, all others) in the order in which they run."""
+    known = where.tests()
+    every = [path for path in known if not path.startswith("tests/fuzz/")
+             and not (options.units and is_live(path))]
+    first = [path for path in where.covering(fault.file, known) if path in every]
+    if options.covering:
+        return first, []
+    folder = fault.file.split("/")[0]
+
+    def rank(path):
+        own = path.split("/")[1]
+        return (own == "live", own == "bpf" and folder != "bpf", own != folder, own != "tui", path)
+
+    return first, sorted((path for path in every if path not in first), key=rank)
+
+
+def find(tree, fault, options):
+    """(program, reason) of the first that finds the fault; (None, why) when it cannot be tried."""
+    first, others = programs(fault, options)
+    # Scripts ask other programs, which takes its time.
+    first.sort(key=lambda path: (is_live(path), path[-2:] != ".c", tree.seconds.get(path) or 0))
+    text = tree.read(fault.file)
+    for path in [*first, *others]:
+        if path not in tree.seconds:
+            tree.write(fault.file, text)
+        if not tree.passes(path):
+            continue
+        if tree.read(fault.file) == text:
+            tree.put(fault)
+        reason = tree.make(*tree.targets(path))
+        broken = bool(reason)
+        reason = reason or tree.run(path, max(LEAST_SECONDS, SLACK * tree.seconds[path]))
+        if reason:
+            tree.write(fault.file, text)
+            return None if broken else path, reason
+    tree.write(fault.file, text)
+    return None, None
+
+
+def mutate(tree, chosen, options):
+    found = survived = 0
+    for fault in chosen:
+        start = time.monotonic()
+        path, reason = find(tree, fault, options)
+        took = f"{time.monotonic() - start:.0f} s"
+        if path:
+            found += 1
+            print(f"found     {fault.name}: {name_of(path)}: {reason} ({took})", flush=True)
+        else:
+            survived += 1
+            verdict = "BROKEN" if reason else "SURVIVED"
+            print(f"{verdict:9} {fault.name} in {fault.file} ({took})", flush=True)
+            print("".join(f"    | {line}\n" for line in (reason or "").splitlines()[:8]), end="")
+    print(f"{found} found, {survived} survived")
+    return 1 if survived else 0
+
+
+def misplaced():
+    """A line for each fault that is not as tests/faults.py promises."""
+    wrong = []
+    names = [fault.name for fault in faults.ALL]
+    for fault in faults.ALL:
+        path = os.path.join(TOP, fault.file)
+        text = where.read(fault.file) if os.path.exists(path) else ""
+        if names.count(fault.name) > 1:
+            wrong.append(f"{fault.name}: another has this name")
+        if text.count(fault.old) != 1:
+            wrong.append(f"{fault.name}: its text is {text.count(fault.old)} times in {fault.file}")
+        if fault.old == fault.new:
+            wrong.append(f"{fault.name}: changes nothing")
+    return wrong
+
+
+def objects(tree, file):
+    """What is compiled of a file, by the compiler's own lists."""
+    found = set()
+    for folder in FOLDERS:
+        for path in glob.glob(f"{BUILD}/{folder}/*.d", root_dir=tree.top):
+            if re.search(rf"(^|\s){re.escape(file)}(\s|$)", tree.read(path)):
+                found.add(path[:-1] + "o")
+    return found
+
+
+def check(tree, chosen):
+    """At most one fault of each file at a time: all that fails is tried again alone."""
+    wrong = 0
+    error = tree.make(f"{BUILD}/stacktop")
+    if error:
+        print(error)
+        return 1
+    left = list(chosen)
+    while left:
+        now, files = [], set()
+        for fault in left:
+            if fault.file not in files:
+                now.append(fault)
+                files.add(fault.file)
+        left = [fault for fault in left if fault not in now]
+        texts = {fault: tree.read(fault.file) for fault in now}
+        built = {fault: objects(tree, fault.file) for fault in now}
+        for fault in now:
+            tree.put(fault)
+        error = tree.make(*set().union(*built.values()))
+        for fault, text in texts.items():
+            tree.write(fault.file, text)
+        for fault in now if error else []:
+            tree.put(fault)
+            error = tree.make(*built[fault])
+            tree.write(fault.file, texts[fault])
+            if error:
+                wrong += 1
+                print(f"{fault.name}: {fault.file} does not compile")
+                print("".join(f"    | {line}\n" for line in error.splitlines()[:8]), end="")
+    print(f"{len(chosen) - wrong} compile, {wrong} do not")
+    return 1 if wrong else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__, add_help=False)
+    for name in ("list", "check", "covering", "units"):
+        parser.add_argument("--" + name, action="store_true")
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    os.chdir(TOP)
+    chosen = [fault for fault in faults.ALL if not options.words or fault.name in options.words
+              or any(word in fault.file for word in options.words)]
+    if options.list:
+        print("".join(f"{fault.name:24} {fault.file}\n" for fault in chosen), end="")
+        return 0
+    wrong = misplaced()
+    if wrong or not chosen:
+        print("\n".join(wrong or ["there is no such fault"]))
+        return 1
+    # The copy goes, too, when this is ended.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    with tempfile.TemporaryDirectory(prefix="stacktop-mutate-") as folder:
+        tree = Tree(folder)
+        return check(tree, chosen) if options.check else mutate(tree, chosen, options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
