@@ -397,6 +397,25 @@ static void steps_go_by_seconds(void **state)
 	}
 }
 
+/* A step takes the time of the slices that lie between two moments. */
+static void steps_pass_slices_of_any_length(void **state)
+{
+	struct profile *p = profile_new(WINDOW, 100);
+
+	(void)state;
+	profile_keep(p, 6000, 1 << 30);
+	for (int n = 1; n <= 20; n++) {
+		struct profile_health health = {.elapsed = n % 2 ? 100 * NS : NS};
+
+		assert_int_equal(profile_commit(p, NULL, 0, &health), 0);
+	}
+	assert_int_equal(query_slice_step(p, 10, 100), 11);
+	assert_int_equal(query_slice_step(p, 11, 1), 12);
+	assert_int_equal(query_slice_step(p, 11, -100), 10);
+	assert_int_equal(query_slice_step(p, 10, -1), 9);
+	profile_free(p);
+}
+
 static void ten_minutes_are_kept(void **state)
 {
 	struct profile *p = profile_new(10, 100);
@@ -543,6 +562,7 @@ int main(void)
 		cmocka_unit_test(the_baseline_is_compared),
 		cmocka_unit_test(weights_decay),
 		cmocka_unit_test(steps_go_by_seconds),
+		cmocka_unit_test(steps_pass_slices_of_any_length),
 		cmocka_unit_test(ten_minutes_are_kept),
 		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test(settled_stacks_are_counted),
