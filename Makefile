@@ -170,7 +170,7 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(tui_LIBS) $(BUILD)/flags
 	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(tui_LIBS) $(LDLIBS)
 
 .PHONY: run test test-all tests check install uninstall help clean bench bench-programs fuzz \
-	fuzz-programs test-kernels kernel-programs verify-unwind asan tsan format
+	fuzz-programs test-kernels kernel-programs verify-unwind asan tsan format where mutate
 ##   run            install what is missing, build, and start (ARGS='...': options); sudo for the start only
 run:
 	@tests/deps.sh install build
@@ -259,6 +259,15 @@ $(BUILD)/tests/bench/%.fp: tests/live/%.c
 check:
 	@tests/deps.sh install build test check
 	@BUILD=$(BUILD) tests/check.sh
+
+##   where          which tests cover a source (M=evict)
+where:
+	@tests/where.py $(M)
+
+##   mutate         put faults into the code one at a time and name those that no test finds (hours; M=NAME)
+mutate:
+	@tests/deps.sh install build test kernels
+	@BUILD=$(BUILD) tests/mutate.py $(M)
 
 ##   format         let clang-format rewrite all C files
 format:

@@ -135,6 +135,11 @@ check_clang() {
         -Wmissing-prototypes -Wshadow -Wformat=2 -Werror -fsyntax-only
 }
 
+# Each test names the sources that it covers, and each source has a test.
+check_covers() {
+    tests/where.py --check
+}
+
 check_licence() {
     local status=0 f
     for f in $(files '*.c' '*.h' '*.S' '*.sh' '*.py' Makefile .ci/run); do
@@ -166,7 +171,7 @@ check_docs() {
     return $status
 }
 
-for name in format headers includes licence whitespace docs shellcheck python man clang cppcheck \
+for name in format headers includes covers licence whitespace docs shellcheck python man clang cppcheck \
     tidy; do
     check "$name"
 done
