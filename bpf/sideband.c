@@ -6,6 +6,7 @@
 #include "bpf/sideband.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,6 @@
 #include "symbols/kernelclock.h"
 
 #define RING_PAGES  64u
-#define RECORD_MAX  65535u
 #define BATCH_BYTES (16u << 20) /* of one read; the rest waits for the next */
 
 struct ring {
@@ -29,6 +29,7 @@ struct ring {
 	int fd;
 	struct perf_event_mmap_page *page;
 	uint64_t enabled; /* cpus_event_ended's */
+	bool full;	  /* was, and the kernel may still be about to tell of it */
 	bool ended;	  /* its CPU went offline; what is in it is still to be read */
 };
 
@@ -50,6 +51,7 @@ struct sideband {
 	struct found *found;
 	size_t nfound, found_room;
 	uint64_t lost;
+	bool gap; /* of the last reading */
 };
 
 /* sample_id of PERF_SAMPLE_TID | PERF_SAMPLE_TIME, at the end of every record. */
@@ -84,6 +86,11 @@ struct record_lost {
 	struct perf_event_header header;
 	uint64_t id, lost;
 };
+
+/* The largest that is written here, of a file (perf_event_mmap_event of kernel/events/core.c). */
+#define RECORD_MOST                                                                                \
+	(sizeof(struct record_mmap2) + PATH_MAX + sizeof(struct sample_id) +                       \
+	 sizeof(struct record_lost) + sizeof(struct sample_id))
 
 static size_t ring_bytes(const struct sideband *s)
 {
@@ -316,6 +323,28 @@ static void ring_copy(const char *data, size_t mask, uint64_t at, void *to, size
 }
 
 /*
+ * What the kernel loses for want of room it tells only before the next record, which may be long in
+ * coming. So it counts as lost when there was no room for one more, up to the moment at which the
+ * place of those that were read is given back.
+ */
+static void ring_release(struct sideband *s, struct ring *r, uint64_t tail)
+{
+	const uint64_t before = r->page->data_tail;
+
+	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&r->page->data_head, __ATOMIC_SEQ_CST) - before + RECORD_MOST >=
+	    RING_PAGES * s->page_size)
+		r->full = s->gap = true;
+}
+
+static void take_lost(struct sideband *s, struct ring *r, const struct record_lost *lost)
+{
+	s->lost += lost->lost;
+	s->gap |= !r->full;
+	r->full = false;
+}
+
+/*
  * Copies what the ring has up to a time. What came later stays: another ring may have been read
  * before it, so that an older record of the same process could follow in the next call.
  */
@@ -334,11 +363,12 @@ static int ring_read(struct sideband *s, struct ring *r, uint64_t until)
 		if (header.size < sizeof(header) || header.size > head - tail) {
 			tail = head; /* nothing behind a broken record can be trusted */
 			s->lost++;
+			s->gap = true;
 			break;
 		}
 		to = copy_room(s, header.size);
 		if (!to) {
-			__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+			ring_release(s, r, tail);
 			return -ENOMEM;
 		}
 		ring_copy(data, mask, tail, to, header.size);
@@ -350,11 +380,16 @@ static int ring_read(struct sideband *s, struct ring *r, uint64_t until)
 		if (id.time > until)
 			break;
 		tail += header.size;
+		if (header.type == PERF_RECORD_LOST) {
+			if (header.size >= sizeof(struct record_lost) + sizeof(id))
+				take_lost(s, r, (const void *)to);
+			continue;
+		}
 		s->found[s->nfound] = (struct found){id.time, s->used, s->nfound};
 		s->nfound++;
 		s->used += (header.size + 7u) & ~7u;
 	}
-	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+	ring_release(s, r, tail);
 	return 0;
 }
 
@@ -368,14 +403,13 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Turns the record at data into an event; false: nothing that is of interest. */
-static bool decode(struct sideband *s, const char *data, uint64_t time, struct sideband_event *e)
+static bool decode(const char *data, uint64_t time, struct sideband_event *e)
 {
 	const struct perf_event_header *h = (const void *)data;
 	size_t size = h->size - sizeof(struct sample_id); /* checked by ring_read */
 	const struct record_comm *comm = (const void *)data;
 	const struct record_task *task = (const void *)data;
 	const struct record_mmap2 *map = (const void *)data;
-	const struct record_lost *lost = (const void *)data;
 
 	memset(e, 0, sizeof(*e));
 	e->time = time;
@@ -413,10 +447,6 @@ static bool decode(struct sideband *s, const char *data, uint64_t time, struct s
 		e->inode = map->ino;
 		e->name = map->name;
 		return true;
-	case PERF_RECORD_LOST:
-		if (size >= sizeof(*lost))
-			s->lost += lost->lost;
-		return false;
 	default:
 		return false;
 	}
@@ -432,17 +462,25 @@ int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event
 	int err = 0;
 
 	s->used = s->nfound = 0;
+	s->gap = false;
 	for (i = 0; i < s->nrings && !err; i++)
 		err = ring_read(s, &s->rings[i], now);
 	/* What is still in the rings comes too late to be in its order. */
-	if (err)
+	if (err) {
 		s->lost++;
+		s->gap = true;
+	}
 	qsort(s->found, s->nfound, sizeof(*s->found), by_time);
 	for (i = 0; i < s->nfound; i++)
-		if (decode(s, s->copy + s->found[i].at, s->found[i].time, &event))
+		if (decode(s->copy + s->found[i].at, s->found[i].time, &event))
 			fn(&event, arg);
 	close_ended(s);
 	lost = s->lost;
 	s->lost = 0;
 	return lost;
+}
+
+bool sideband_has_gap(const struct sideband *s)
+{
+	return s->gap;
 }

@@ -182,12 +182,9 @@ static bool watch_cpus(struct tracker *t, uint64_t now)
 
 static void read_records(struct tracker *t)
 {
-	int64_t lost = sideband_read(t->sideband, on_event, t);
-
-	if (lost <= 0)
-		return;
-	t->lost_records += (uint64_t)lost;
-	rescan_begin(t);
+	t->lost_records += sideband_read(t->sideband, on_event, t);
+	if (sideband_has_gap(t->sideband))
+		rescan_begin(t);
 }
 
 static bool publish(struct tracker *t)
@@ -233,7 +230,7 @@ static void *tracker_main(void *arg)
 		now = tracker_now();
 		doubt_settle(t, now);
 		choice_look(t, now);
-		again = publish(t) || more;
+		again = publish(t) || more || t->rescan;
 		bury_old(t, now);
 		if (now - t->scanned >= SCAN_NS)
 			evict_scan(t, now);

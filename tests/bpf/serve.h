@@ -65,6 +65,7 @@ static inline uint64_t clock_now(void)
 enum order {
 	ORDER_PLUGIN,  /* dlopen(arg); 0: done */
 	ORDER_MAP,     /* the file arg, executable; its address */
+	ORDER_MAPS,    /* the first page of the file arg, executable, size times; 0: done */
 	ORDER_JIT,     /* anonymous executable memory; its address */
 	ORDER_STACK,   /* the address of something on the stack */
 	ORDER_FORK,    /* a child that does nothing; its PID */
@@ -105,6 +106,17 @@ static inline uint64_t serve_map(const struct request *r)
 		close(fd);
 	}
 	return at == MAP_FAILED ? 0 : (uintptr_t)at;
+}
+
+static inline uint64_t serve_maps(const struct request *r)
+{
+	struct request one = *r;
+
+	one.size = 1;
+	for (uint64_t i = 0; i < r->size; i++)
+		if (!serve_map(&one))
+			return 1;
+	return 0;
 }
 
 static inline uint64_t serve_jit(void)
@@ -150,6 +162,8 @@ static inline uint64_t serve_one(struct request *r)
 		return dlopen(r->arg, RTLD_NOW) == NULL;
 	case ORDER_MAP:
 		return serve_map(r);
+	case ORDER_MAPS:
+		return serve_maps(r);
 	case ORDER_JIT:
 		return serve_jit();
 	case ORDER_STACK:

@@ -170,11 +170,60 @@ static void test_lost(void **state)
 	run_end(&r);
 }
 
+/* How many executable areas the process has; 0: one of them is not known. */
+static size_t count_known(struct running *r, pid_t pid)
+{
+	FILE *f = maps_open(pid);
+	struct area a;
+	size_t n = 0;
+
+	while (area_read(f, &a)) {
+		if (!a.exec || !a.inode)
+			continue;
+		if (place_at(r, pid, 0, a.start).kind != PLACE_FILE) {
+			n = 0;
+			break;
+		}
+		n++;
+	}
+	fclose(f);
+	return n;
+}
+
+/*
+ * A process maps twice as much as a ring has records for, and then does nothing: the kernel has no
+ * record before which it could tell what is missing.
+ */
+static void test_silent(void **state)
+{
+	struct request many = {.order = ORDER_MAPS};
+	static struct running r;
+	int cpu = sched_getcpu();
+	struct child c;
+
+	(void)state;
+	many.size = 2 * 64 * (size_t)sysconf(_SC_PAGESIZE) / 96;
+	assert_true(readlink("/proc/self/exe", many.arg, sizeof(many.arg) - 1) > 0);
+	c = child_start(BY_EXEC, "t-silent", 0);
+	run(&r, NULL);
+	WAIT(count_known(&r, c.pid) > 0);
+	pin(c.pid, cpu);
+	pthread_mutex_lock(&r.gate);
+	tracker_post(r.tracker, TRACKER_ATTACH, "1073741823");
+	child_send(&c, &many);
+	assert_int_equal(child_answer(&c), 0);
+	pthread_mutex_unlock(&r.gate);
+	WAIT(count_known(&r, c.pid) > many.size);
+	child_end(&c);
+	run_end(&r);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reset),
 		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_silent),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))
