@@ -5,9 +5,10 @@
 
 Stubs of PLTs, by every linker and kind, against nm --synthetic. Go's functions of stripped
 programs against what nm said before, and of tables of other Go versions made from the same list.
-Then 20,000 random addresses in 200 files of this machine, half of them within functions where nm
-knows some, against eu-addr2line, whose debug files are used where some are installed; each
-disagreement is put to nm and falls in a class:
+Then random addresses in files of this machine, half of them within functions where nm knows some,
+against eu-addr2line, whose debug files are used where some are installed: 4,000 in 40 files, which
+have as many kinds of tables as there are, and with SIZE=full 20,000 in 200 files. Each disagreement
+is put to nm and falls in a class:
 
     alias    same start, another of its names that nm knows there
     stub     ours is a stub that nm knows, theirs is nothing or what lies before
@@ -21,8 +22,10 @@ Covers: symbols/symtab.c symbols/symname.c symbols/plt.c symbols/gopclntab.c
 """
 
 import bisect
+import itertools
 import os
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -31,10 +34,15 @@ import tempfile
 
 BUILD = os.environ.get("BUILD", "build")
 NAMES = os.path.join(BUILD, "tests/symbols/names")
-FILES, ADDRESSES, SEED = 200, 20000, 20100
+FULL = os.environ.get("SIZE") == "full"
+FILES, ADDRESSES = (200, 20000) if FULL else (40, 4000)
+SEED = 20100
 FOLDERS = ("/usr/bin", "/usr/sbin", "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")
 WANTED = ("libc.so.6", "libm.so.6", "libstdc++.so.6", "ld-linux-x86-64.so.2", "bash", "perl")
 LARGEST = 16 << 20
+LOOK = 600  # files whose kind is asked for
+TABLES = re.compile(r"\.symtab|\.gopclntab|\.gnu_debugdata|\.gnu_debuglink|\.plt(\.sec|\.got)?|"
+                    r"\.gcc_except_table|\.gnu\.hash|\.hash|\.interp|\.opd|\.note\.stapsdt")
 
 STUBS = """
 #include <stdio.h>
@@ -82,6 +90,7 @@ func main() {
 	each([]shape{&square{2}}, func(s shape) { fmt.Println(s.area()) })
 }
 """
+GO_RUNTIME = GO.replace('import "fmt"', "").replace("fmt.Println", "println")
 done = failed = 0
 
 
@@ -215,7 +224,34 @@ def files():
                                      for w in WANTED)][:12]
     rest = [p for p in found if p not in first]
     random.Random(SEED).shuffle(rest)
-    return (first + rest)[:FILES]
+    return (first + (rest if FULL else by_kind(rest[:LOOK])))[:FILES]
+
+
+def kind_of(path):
+    """The type of an ELF file and the names of the sections that names may come from."""
+    with open(path, "rb") as file:
+        head = file.read(64)
+        offset, = struct.unpack("<Q", head[40:48])
+        size, count, names = struct.unpack("<HHH", head[58:64])
+        file.seek(offset)
+        table = file.read(size * count)
+        if size != 64 or len(table) != size * count or names >= count:
+            return None
+        at, length = struct.unpack("<QQ", table[names * size + 24:names * size + 40])
+        file.seek(at)
+        texts = file.read(length)
+    starts = (struct.unpack("<I", table[i * size:i * size + 4])[0] for i in range(count))
+    sections = (texts[start:texts.find(b"\0", start)].decode("ascii", "replace") for start in starts)
+    return (head[16], *sorted(name for name in sections if TABLES.fullmatch(name)))
+
+
+def by_kind(paths):
+    """One of each kind of file, then another of each, and so on."""
+    groups = {}
+    for path in paths:
+        groups.setdefault(kind_of(path), []).append(path)
+    turns = itertools.zip_longest(*(paths for kind, paths in groups.items() if kind and kind[1:]))
+    return [path for turn in turns for path in turn if path]
 
 
 def test_random():
@@ -338,13 +374,13 @@ def test_go(folder):
     if not shutil.which("go"):
         report("# SKIP Go: no compiler")
         return
-    source = os.path.join(folder, "shapes.go")
-    with open(source, "w", encoding="ascii") as file:
-        file.write(GO)
-    env = dict(os.environ, GOCACHE=os.path.join(folder, "cache"), GOFLAGS="", HOME=folder,
-               CGO_ENABLED="0")
-    for kind, flags in (("plain", []), ("pie", ["-buildmode=pie"])):
-        full, bare = (os.path.join(folder, kind + end) for end in ("", ".bare"))
+    env = {"GOCACHE": os.path.join(folder, "cache"), **os.environ, "GOFLAGS": "", "HOME": folder,
+           "CGO_ENABLED": "0"}
+    # The library is compiled anew for pie, of which the runtime is enough.
+    for kind, flags, text in (("plain", [], GO), ("pie", ["-buildmode=pie"], GO_RUNTIME)):
+        full, bare, source = (os.path.join(folder, kind + end) for end in ("", ".bare", ".go"))
+        with open(source, "w", encoding="ascii") as file:
+            file.write(text)
         made = subprocess.run(["go", "build", *flags, "-o", full, source], env=env, check=False)
         if made.returncode:
             report(f"Go, {kind}", "go build failed")
