@@ -6,12 +6,12 @@
  * same random registers and the same invented memory, and must give the same CFA, stack pointer,
  * frame pointer and return address.
  *
- *	verify_unwind [-v] [-s N] [-t SECONDS] FILE|DIR...
+ *	verify_unwind [-v] [-s N] FILE|DIR...
  *
- * -v prints the first differences of each file, -s N looks at every Nth row and function only, -t
- * leaves the files out that would begin after so many seconds. Exits with 1 when fewer than 99.99 %
- * of the places agree, or when nothing was compared. Among few files the share of bytes may be
- * smaller: three functions of OpenSSL have long rows that cannot be represented.
+ * -v prints the first differences of each file, -s N looks at every Nth row and function only.
+ *Exits with 1 when fewer than 99.99 % of the places agree, or when nothing was compared. Among few
+ *files the share of bytes may be smaller: three functions of OpenSSL have long rows that cannot be
+ * represented.
  */
 #include <fcntl.h>
 #include <ftw.h>
@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "symbols/elffile.h"
@@ -76,7 +75,6 @@ struct check {
 static struct totals totals;
 static bool verbose;
 static unsigned int stride = 1;
-static time_t deadline; /* 0: none */
 static struct wide_rules *wide_set;
 
 static void registers_invent(struct check *k, uint64_t pc)
@@ -396,8 +394,6 @@ static void verify_file(const char *path)
 static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)ftw;
-	if (deadline && time(NULL) >= deadline)
-		return 1;
 	if (type == FTW_F && S_ISREG(st->st_mode))
 		verify_file(path);
 	return 0;
@@ -438,23 +434,20 @@ int main(int argc, char **argv)
 {
 	int option, status;
 
-	while ((option = getopt(argc, argv, "vs:t:")) != -1) {
+	while ((option = getopt(argc, argv, "vs:")) != -1) {
 		if (option == 'v') {
 			verbose = true;
 		} else if (option == 's' && atoi(optarg) > 0) {
 			stride = (unsigned int)atoi(optarg);
-		} else if (option == 't' && atoi(optarg) > 0) {
-			deadline = time(NULL) + atoi(optarg);
 		} else {
-			fprintf(stderr,
-				"usage: verify_unwind [-v] [-s N] [-t SECONDS] FILE|DIR...\n");
+			fprintf(stderr, "usage: verify_unwind [-v] [-s N] FILE|DIR...\n");
 			return 2;
 		}
 	}
 	wide_set = wide_rules_new();
 	if (!wide_set)
 		return 2;
-	for (; optind < argc && (!deadline || time(NULL) < deadline); optind++) {
+	for (; optind < argc; optind++) {
 		struct stat st;
 
 		if (stat(argv[optind], &st) < 0)
