@@ -6,12 +6,14 @@
  * witness who needs none, the stack of callers kept from the calls and returns themselves. At every
  * Nth instruction the whole chain is compared.
  *
- *	verify_step [-v] [-n MAX] [-c N] [-b BURST -f USEC] [-x ours|libdw|witness]
+ *	verify_step [-v] [-n MAX] [-c N] [-b BURST -f USEC|-k CALLS] [-x ours|libdw|witness]
  *		    -- PROGRAM ARGUMENT... [-- PROGRAM ARGUMENT...]...
  *
  * -n ends each program after MAX instructions, -c sets N (64), -b and -f let the program run freely
- * for USEC microseconds after each BURST of instructions, -v lists every place that differs, -x
- * makes one of the three wrong on purpose. Exits with 1 when fewer than 99.99 % are equal.
+ * for USEC microseconds after each BURST of instructions, -b and -k until it has made CALLS system
+ * calls, and then interrupt it every 1,000 instructions by SIGALRM, if it has a handler. -v lists
+ * every place that differs, -x makes one of the three wrong on purpose. Exits with 1 when fewer
+ * than 99.99 % are equal.
  */
 #include <getopt.h>
 #include <sched.h>
@@ -92,7 +94,7 @@ struct tracer {
 	struct user_regs_struct regs, last;
 	struct walk walk;
 	uint64_t steps, max, chain_every, burst, spoil_turn;
-	unsigned int free_usec;
+	unsigned int free_usec, free_calls;
 	bool verbose;
 	const char *spoil;
 	struct count first, chains;
@@ -382,10 +384,32 @@ static bool step(struct tracer *t, int *sig)
 	return true;
 }
 
+/* The program is somewhere else now. */
+static void arrived(struct tracer *t)
+{
+	t->space.generation++;
+	t->space.stale = true;
+	witness_reset(&t->witness, false);
+}
+
+/* It stops at the entry and at the exit of each. */
+static bool run_calls(struct tracer *t, int *sig)
+{
+	for (unsigned int stops = 0; stops < 2 * t->free_calls;) {
+		if (ptrace(PTRACE_SYSCALL, t->pid, NULL, *sig) || !wait_stop(t, sig))
+			return false;
+		stops += !*sig;
+	}
+	arrived(t);
+	return true;
+}
+
 static bool run_freely(struct tracer *t, int *sig)
 {
 	const struct timespec pause = {0, t->free_usec * 1000l};
 
+	if (t->free_calls)
+		return run_calls(t, sig);
 	if (ptrace(PTRACE_CONT, t->pid, NULL, *sig))
 		return false;
 	nanosleep(&pause, NULL);
@@ -393,15 +417,30 @@ static bool run_freely(struct tracer *t, int *sig)
 	while (wait_stop(t, sig)) {
 		if (*sig == SIGSTOP) {
 			*sig = 0;
-			t->space.generation++;
-			t->space.stale = true;
-			witness_reset(&t->witness, false);
+			arrived(t);
 			return true;
 		}
 		if (ptrace(PTRACE_CONT, t->pid, NULL, *sig))
 			return false;
 	}
 	return false;
+}
+
+static void interrupt(const struct tracer *t)
+{
+	unsigned long long caught = 0;
+	char path[32], line[128];
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)t->pid);
+	status = fopen(path, "re");
+	while (status && fgets(line, sizeof(line), status) &&
+	       sscanf(line, "SigCgt: %llx", &caught) != 1)
+		;
+	if (status)
+		fclose(status);
+	if (caught >> (SIGALRM - 1) & 1)
+		kill(t->pid, SIGALRM);
 }
 
 static void run_instructions(struct tracer *t)
@@ -416,6 +455,8 @@ static void run_instructions(struct tracer *t)
 			compare(t);
 		if (t->steps - begun >= t->max || !step(t, &sig))
 			return;
+		if (t->free_calls && t->steps % 1000 == 0)
+			interrupt(t);
 		if (t->burst && (t->steps - begun) % t->burst == 0 && !run_freely(t, &sig))
 			return;
 	}
@@ -550,7 +591,7 @@ int main(int argc, char **argv)
 
 	t->max = UINT64_MAX;
 	t->chain_every = 64;
-	while ((option = getopt(argc, argv, "+vn:c:b:f:x:")) != -1) {
+	while ((option = getopt(argc, argv, "+vn:c:b:f:k:x:")) != -1) {
 		if (option == 'v')
 			t->verbose = true;
 		else if (option == 'n')
@@ -561,11 +602,13 @@ int main(int argc, char **argv)
 			t->burst = strtoull(optarg, NULL, 10);
 		else if (option == 'f' && atoi(optarg) < 1000000)
 			t->free_usec = (unsigned int)atoi(optarg);
+		else if (option == 'k' && atoi(optarg) > 0)
+			t->free_calls = (unsigned int)atoi(optarg);
 		else if (option == 'x')
 			t->spoil = optarg;
 		else
 			errx(2, "usage: verify_step [-v] [-n MAX] [-c N] [-b BURST -f USEC] "
-				"[-x WHO] -- PROGRAM ARGUMENT... [-- PROGRAM ...]...");
+				"[-k CALLS] [-x WHO] -- PROGRAM ARGUMENT... [-- PROGRAM ...]...");
 	}
 	t->space.spoil = t->spoil && !strcmp(t->spoil, "ours");
 	host.read = read_child;

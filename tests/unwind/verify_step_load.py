@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Work of many kinds for verify_step, which looks at a part of it, without end."""
+"""Work of many kinds for verify_step, which looks at a part of it, without end. Between any two is a
+system call, since verify_step can let a program run for so many of them."""
 
 import ctypes
 import decimal
 import hashlib
 import json
+import os
 import random
 import re
 import signal
@@ -41,23 +43,36 @@ def main():
     signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
     while True:
         through_libc()
+        os.getppid()
         fibonacci(9)
+        os.getppid()
         try:
             raise_deep(12)
         except KeyError:
             pass
+        os.getppid()
         data = {str(i): [i, i / 3, None, {"x": "é" * (i % 5)}] for i in range(40)}
         text = json.dumps(data)
+        os.getppid()
         json.loads(text)
+        os.getppid()
         re.sub(r"(\d+)\.(\d+)", r"\2-\1", text)
+        os.getppid()
         zlib.decompress(zlib.compress(text.encode()))
+        os.getppid()
         hashlib.sha256(text.encode()).hexdigest()
         hashlib.blake2b(text.encode()).hexdigest()
+        os.getppid()
         decimal.Decimal(2).sqrt(decimal.Context(prec=60))
+        os.getppid()
         sorted(data, key=lambda k: (len(k), k))
+        os.getppid()
         [x for x in (i * i for i in range(50)) if x % 3]
+        os.getppid()
         pow(3, 1001, 10**30 + 57)
+        os.getppid()
         "{:>10}|{!r}".format("a", [1.5, 2])
+        os.getppid()
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@
  *	verify_unwind [-v] [-s N] FILE|DIR...
  *
  * -v prints the first differences of each file, -s N looks at every Nth row and function only.
- *Exits with 1 when fewer than 99.99 % of the places agree, or when nothing was compared. Among few
- *files the share of bytes may be smaller: three functions of OpenSSL have long rows that cannot be
+ * Exits with 1 when fewer than 99.99 % of the places agree, or when nothing was compared. Among few
+ * files the share of bytes may be smaller: three functions of OpenSSL have long rows that cannot be
  * represented.
  */
 #include <fcntl.h>
