@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debug information that leads in circles: names that are said to be each other's, siblings that
-come before, and a name of 10 MB. --symbolize ends soon and tells what is told.
+come before, and a name of 10 MB. --symbolize ends and tells what is told.
 
-Covers: symbols/debuginfo.c symbols/debugtree.c symbols/debugunit.c
-"""
+Covers: symbols/debuginfo.c symbols/debugtree.c symbols/debugunit.c"""
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
 import live  # noqa: E402
 
 LONG = 10 << 20
-SECONDS = 10
+ENDLESS = 60 * int(os.environ.get("TIME_FACTOR", "1"))  # seconds of CPU time; it takes less than one
 
 # Abbreviations: 1 unit, 2 function with calls and a sibling, 3 inlined call, 4 DW_AT_specification,
 # 5 DW_AT_abstract_origin, 6 a name, 7 DW_TAG_imported_unit.
@@ -93,19 +92,22 @@ end:
 """
 
 
+def limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (ENDLESS, ENDLESS))
+
+
 def main():
     tap = live.Tap()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "program")
         subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,-Ttext=0x401000", "-Wl,-e,round", "-x",
                         "assembler", "-o", path, "-"], input=SOURCE.encode(), check=True)
-        start = time.monotonic()
         done = subprocess.run([live.STACKTOP, "--symbolize", path], input="401000\n401008\n401010\n"
-                              "401020\n", capture_output=True, text=True, timeout=60, check=False)
-        took = time.monotonic() - start
+                              "401020\n", capture_output=True, text=True, check=False,
+                              preexec_fn=limit)
     names = [line.split("\t")[1] for line in done.stdout.splitlines()]
     short = [name if len(name) < 20 else f"{name[:3]}..{len(name)}" for name in names]
-    tap.ok(done.returncode == 0 and took < SECONDS, "it ends soon", f"{took:.2f} s {done.stderr}")
+    tap.ok(done.returncode == 0, "it ends", f"{done.returncode} {done.stderr}")
     tap.ok(short[:4] == ["?", "round", "?", "round"], "names that are each other's are none",
            repr(short))
     tap.ok(len(names) == 7 and set(names[4]) == {"n"} and names[5:] == ["long", "back"],

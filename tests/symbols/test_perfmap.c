@@ -324,6 +324,7 @@ static int update_of_user(uid_t user, uid_t owner)
 	close(ready[0]);
 	close(ready[1]);
 	snprintf(f.path, sizeof(f.path), "/tmp/perf-%d.map", (int)pid);
+	unlink(f.path);
 	put(&f, "w", "1000 10 one\n");
 	assert_int_equal(chown(f.path, owner, owner), 0);
 	assert_int_equal(procfile_owner(pid, &of), 0);

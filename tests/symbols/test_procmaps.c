@@ -104,14 +104,15 @@ static void test_awk(void **state)
 /* A mapped file with a newline, a backslash and spaces in its name, deleted on top. */
 static void test_odd_name(void **state)
 {
-	static const char name[] = "/tmp/test procmaps\n\\040\\134 x";
-	int fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct seen seen = {0};
+	char name[64], want[128];
 	struct stat st;
-	char want[128];
 	void *map;
+	int fd;
 
 	(void)state;
+	snprintf(name, sizeof(name), "/tmp/test procmaps\n\\040\\134 %d", (int)getpid());
+	fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, 8192), 0);
 	assert_int_equal(fstat(fd, &st), 0);

@@ -16,7 +16,7 @@
 #include "tui/scrub.h"
 #include "tui/session_write.h"
 
-#define PATIENCE 10000 /* ms */
+#define PATIENCE 60000 /* ms */
 
 static char path[64];
 

@@ -29,7 +29,7 @@
 #include "tui/replay.h"
 #include "tui/session_read.h"
 
-#define PATIENCE 20000 /* ms */
+#define PATIENCE 60000 /* ms */
 
 static const struct options batch = {.batch = true, .speed = 1};
 

@@ -90,14 +90,16 @@ static void as_readelf(void **state)
 
 static void nothing_known(void **state)
 {
+	char path[64], command[128];
 	uint64_t start;
 	struct funcs *f;
 
 	(void)state;
-
-	assert_int_equal(system("echo | gcc -x assembler -c -o /tmp/stacktop-funcs.o -"), 0);
-	f = load("/tmp/stacktop-funcs.o");
-	unlink("/tmp/stacktop-funcs.o");
+	snprintf(path, sizeof(path), "/tmp/stacktop-funcs%d.o", (int)getpid());
+	snprintf(command, sizeof(command), "echo | gcc -x assembler -c -o %s -", path);
+	assert_int_equal(system(command), 0);
+	f = load(path);
+	unlink(path);
 	assert_false(funcs_find(f, 0, &start));
 	assert_false(funcs_find(f, 4096, &start));
 	funcs_free(f);
