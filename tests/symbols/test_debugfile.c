@@ -21,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "symbols/debugfile.h"
 #include "symbols/elffile.h"
@@ -217,6 +218,8 @@ static void test_root(void **state)
 	expect(open_table("stripped", "c", "/usr/lib/debug"), "full", false);
 }
 
+#define PATIENCE 60 /* s; what is waited for would never come */
+
 static double now(void)
 {
 	struct timespec t;
@@ -251,7 +254,7 @@ static void test_traps(void **state)
 		must("cd trap && rm -rf t u && { %s; }", traps[i]);
 		start = now();
 		expect(open_table("trap/plain", NULL, "/nowhere"), "plain", false);
-		assert_true(now() - start < 20);
+		assert_true(now() - start < PATIENCE);
 	}
 }
 
@@ -281,6 +284,34 @@ static void test_minidebug(void **state)
 	}
 }
 
+/*
+ * huge.xz: good but for its claim to need a dictionary of 1.5 GiB, in the byte before the padding
+ * of its block's header (xz-file-format.txt, 3.1 and 5.3.1). xz itself would need ten times as much
+ * memory to make one.
+ */
+static void make_huge_dictionary(void)
+{
+	unsigned char head[24];
+	uint32_t crc;
+	char path[128];
+	FILE *f;
+
+	must("xz -0 <full.debug >huge.xz");
+	snprintf(path, sizeof(path), "%s/huge.xz", folder);
+	f = fopen(path, "r+");
+	assert_non_null(f);
+	assert_int_equal(fread(head, 1, sizeof(head), f), sizeof(head));
+	/* 12 bytes: their number, flags, filter LZMA2, size of its properties, dictionary */
+	assert_memory_equal(head + 12, "\x02\x00\x21\x01", 4);
+	head[16] = 37;
+	crc = (uint32_t)crc32(0, head + 12, 8);
+	memcpy(head + 20, &crc, sizeof(crc));
+	rewind(f);
+	assert_int_equal(fwrite(head, 1, sizeof(head), f), sizeof(head));
+	assert_int_equal(fclose(f), 0);
+	must("xz -t huge.xz && ! xz -t -M 128MiB huge.xz 2>/dev/null");
+}
+
 /* Too many zeros, a stream that ends early, and one that is none. */
 static void test_minidebug_bombs(void **state)
 {
@@ -290,12 +321,13 @@ static void test_minidebug_bombs(void **state)
 		"head -c 5000 /dev/zero",
 		"printf ''",
 		"xz </dev/null",
-		"xz --format=raw --lzma2=dict=1536MiB </dev/null",
+		"cat huge.xz",
 	};
 	struct elf_file *file, *inner;
 	double start;
 
 	(void)state;
+	make_huge_dictionary();
 	for (size_t i = 0; i < sizeof(bombs) / sizeof(*bombs); i++) {
 		must("{ %s; } >bomb.xz; strip -o bomb full && "
 		     "objcopy --add-section .gnu_debugdata=bomb.xz bomb",
@@ -303,7 +335,7 @@ static void test_minidebug_bombs(void **state)
 		file = open_elf("bomb");
 		start = now();
 		assert_int_not_equal(minidebug_open(file, &inner), 0);
-		assert_true(now() - start < 20);
+		assert_true(now() - start < PATIENCE);
 		elf_file_free(file);
 		expect(open_table("bomb", NULL, "/nowhere"), "full", false);
 	}

@@ -18,7 +18,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(__file__), "..", "live")]
 from live import BUILD, STACKTOP, Load, Tap  # noqa: E402
 
 DEMO = os.path.abspath(os.path.join(BUILD, "tests", "tui", "demo"))
-PATIENCE = 30 * float(os.environ.get("TIME_FACTOR", "1"))
+PATIENCE = 60 * float(os.environ.get("TIME_FACTOR", "1"))
 
 
 class Plain:
@@ -137,7 +137,8 @@ def check_news(tap):
     tap.ok(plain.wait_for(r"^\d\. from [\d.]+ to [\d.]+ % PID 4121 nginx$"),
            "a change is told in few words")
     match = plain.ask("freeze", r"frozen at \d\d:\d\d:\d\d\n(?:\d\. .*\n)+")
-    tap.ok(match, "freeze")
+    # Commands are answered one after the other: this one when all of the list was told.
+    tap.ok(match and plain.ask("frobnicate", "no command 'frobnicate'.*\n"), "freeze")
     before = len(plain.text)
     time.sleep(1.2)
     while plain.read(0.05):

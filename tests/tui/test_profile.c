@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* build: -Wl,--wrap=clock_gettime */
 /*
  * What keeps the profile going for days: ids and references go back to zero, memory is bounded
  * however many processes come and go, no sample is lost when totals are folded, and a slice for
@@ -425,16 +426,27 @@ static void test_churn(void **state)
 	profile_free(p);
 }
 
+/* Messages come at the time of the clock, which stands still where it is not 0. */
+static uint64_t stopped;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+	if (!stopped)
+		return __real_clock_gettime(clock, t);
+	*t = (struct timespec){(time_t)(stopped / NS), (long)(stopped % NS)};
+	return 0;
+}
+
 /* What a screen with room for one message shows so many seconds after the last one came. */
 static const char *shown_after(const struct profile *p, unsigned int seconds)
 {
 	enum message_level level;
-	struct timespec t;
 	uint64_t serial;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return query_message(p, ((uint64_t)t.tv_sec + seconds) * NS + (uint64_t)t.tv_nsec, 8 * NS,
-			     &level, &serial);
+	return query_message(p, stopped + seconds * NS, 8 * NS, &level, &serial);
 }
 
 static void test_messages_that_come_together(void **state)
@@ -442,6 +454,7 @@ static void test_messages_that_come_together(void **state)
 	struct profile *p = profile_new(10, 100);
 
 	(void)state;
+	stopped = 1234567890123;
 	profile_message(p, MESSAGE_WARNING, "one");
 	profile_message(p, MESSAGE_WARNING, "two");
 	profile_message(p, MESSAGE_INFO, "three");
@@ -460,6 +473,7 @@ static void test_messages_that_come_together(void **state)
 	assert_string_equal(shown_after(p, 0), "m84");
 	assert_string_equal(shown_after(p, 61), "m99");
 	profile_free(p);
+	stopped = 0;
 }
 
 static void test_messages(void **state)
@@ -467,16 +481,13 @@ static void test_messages(void **state)
 	struct profile *p = profile_new(10, 100);
 	enum message_level level;
 	uint64_t serial = 0, newest, last;
-	struct timespec t;
+	const uint64_t now = stopped = 1234567890123;
 	char text[32];
-	uint64_t now;
 
 	(void)state;
 	assert_null(query_message(p, 0, UINT64_MAX, &level, &newest));
 	assert_null(query_message_after(p, &level, &serial));
 	profile_message(p, MESSAGE_ERROR, "bad \033[31m%s\n", "name");
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	now = (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
 	assert_string_equal(query_message(p, now, NS, &level, &newest), "bad ?[31mname?");
 	assert_int_equal(level, MESSAGE_ERROR);
 	assert_null(query_message(p, now + 3 * NS, NS, &level, &last));
@@ -490,6 +501,7 @@ static void test_messages(void **state)
 	}
 	assert_null(query_message_after(p, &level, &serial));
 	profile_free(p);
+	stopped = 0;
 }
 
 int main(void)
