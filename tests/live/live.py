@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the live tests share: TAP, workloads that surely end, and stacktop's reports taken apart."""
 
+import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -166,3 +168,123 @@ class Batch:
         self.process.wait()
         self.out.seek(0)
         return self.out.read().decode("utf-8", "replace")
+
+
+RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
+
+
+def hertz(wanted):
+    """The frequency as an option, no higher than the kernel allows."""
+    with open(RATE, encoding="ascii") as file:
+        return str(min(wanted, int(file.read())))
+
+
+def wait_for(state, seconds=60, step=0.02):
+    """Polls until state() is true and returns its last value. The limit is for what never comes."""
+    end = time.monotonic() + seconds
+    while True:
+        value = state()
+        if value or time.monotonic() > end:
+            return value
+        time.sleep(step)
+
+
+def wait_busy(pids, seconds=0.02, limit=20):
+    """Waits until each of the processes has had so much more CPU time: it has got where it spins."""
+    def spent(pid):
+        try:
+            return process_seconds([pid])
+        except OSError:  # it has ended
+            return float("inf")
+
+    start = {pid: spent(pid) for pid in pids}
+    return wait_for(lambda: all(spent(pid) >= start[pid] + seconds for pid in pids), limit)
+
+
+class Slice:
+    """A refresh as JSON tells it. stacks: (pid, name, user frames, kernel frames, count), with
+    the reason of a walk that ended early in brackets."""
+
+    def __init__(self, line):
+        self.json = told = json.loads(line)
+        self.seconds, self.taken, self.filtered = told["seconds"], told["taken"], told["filtered"]
+        self.samples, self.lost = told["samples"], told["lost"]
+        names = ["[" + function["name"] + "]" if function["kind"] == "end" else function["name"]
+                 for function in told["functions"]]
+        kernel = [function["kind"] == "kernel" for function in told["functions"]]
+        procs = told["processes"]
+        self.stacks = [(procs[stack["process"]]["pid"], procs[stack["process"]]["name"],
+                        [names[at] for at in stack["frames"] if not kernel[at]],
+                        [names[at] for at in stack["frames"] if kernel[at]], stack["count"])
+                       for stack in told["stacks"]]
+
+    def count(self, pid):
+        """Samples of a process."""
+        return sum(stack[4] for stack in self.stacks if stack[0] == pid)
+
+
+class Stream:
+    """stacktop in the background, slice by slice while it goes on."""
+
+    def __init__(self, *options):
+        self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        self.process = subprocess.Popen([STACKTOP, "-b", "--format", "json", *options],
+                                        stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
+        self.pid = self.process.pid
+        self.slices = []
+        self.at = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def poll(self):
+        """The slices that are new; slices has all."""
+        text = os.pread(self.out.fileno(), 1 << 28, self.at)
+        text = text[:text.rfind(b"\n") + 1]
+        self.at += len(text)
+        new = [Slice(line) for line in text.decode("utf-8", "replace").splitlines()]
+        self.slices += new
+        return new
+
+    def next(self):
+        """Where in slices those begin that surely start after the call: one may be being written
+        and one may be under way."""
+        self.poll()
+        return len(self.slices) + 2
+
+    def until(self, good, seconds=60, step=0.05):
+        """Waits until good(slices) is true, or the process has ended; good's last value."""
+        def look():
+            ended = self.process.poll() is not None
+            self.poll()
+            return (good(self.slices),) if good(self.slices) or ended else None
+
+        value = wait_for(look, seconds, step)
+        return value[0] if value else False
+
+    def more(self, count=1, seconds=60):
+        """So many slices that began after the call."""
+        first = self.next()
+        self.until(lambda slices: len(slices) >= first + count, seconds)
+        return self.slices[first:first + count]
+
+    def errors(self):
+        """See errors()."""
+        return errors(os.pread(self.err.fileno(), 1 << 20, 0).decode("utf-8", "replace"))
+
+    def stop(self, seconds=60):
+        """Ends it as a person does; the exit status, None when it does not end. The last slice is
+        read."""
+        self.process.send_signal(signal.SIGINT)
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = None
+        self.poll()
+        return status
