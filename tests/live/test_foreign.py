@@ -3,13 +3,12 @@
 # time limit: 400 s
 """Walks programs of other libcs, linkers, compilers and languages (foreign/build.mk), whose call
 chains are known: every sample's user stack must be the chain, from the first frame of the thread
-to the leaf, with nothing left out and nothing made up. All programs spin before the sampling
-begins, so no stack of a program's start is excused. Where code without CFI and frame pointers makes
-the rest unknowable, the walk has to end there with its reason. What else is allowed stands at the
-case.
+to the leaf, with nothing left out and nothing made up. All programs run at once, until there are
+enough samples of each. They spin before the sampling begins, so no stack of a program's start is
+excused. Where code without CFI and frame pointers makes the rest unknowable, the walk has to end
+there with its reason. What else is allowed stands at the case.
 
-Covers: unwind/step.h bpf/walker.bpf.h
-"""
+Covers: unwind/step.h bpf/walker.bpf.h"""
 
 import collections
 import os
@@ -18,17 +17,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
+import watch  # noqa: E402
 
 RIGHT = 0.995
 ENOUGH = 200      # samples of a program
-ROUNDS = 4        # at most, until there are enough: other programs may keep the CPUs busy
+BUSY = 0.1        # seconds of CPU time, after which it spins
 EXCUSED = 0.05    # of a program's samples at most may be what `excused` names
-GROUP = 6         # programs at a time
 PROGRAMS = os.path.abspath(os.path.join(live.BUILD, "tests", "foreign"))
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "foreign")
 
@@ -87,13 +84,15 @@ class Case:
     `excused` matches counts neither way: threads that are not the worker, or what is unknowable."""
 
     def __init__(self, program, chain, *arguments, excused=None, env=None, rename=None,
-                 command=None):
+                 command=None, says=False):
         self.name = " ".join((program, *arguments))
         self.path = os.path.join(PROGRAMS, program)
         self.command = command or [self.path, *arguments]
         self.chain, self.excused = re.compile(chain), re.compile(excused or r"(?!)")
         self.env = dict(os.environ, **(env or {}))
         self.rename = rename or (lambda frame: frame)
+        self.says = says    # a line when it is about to spin
+        self.process = None
         self.stacks = collections.Counter()
 
     def verdict(self, stacks):
@@ -162,7 +161,7 @@ def node_case():
         frames = int(process.stdout.readline())
         process.kill()
     return Case("node", rf"{GLIBC};((?!\[)[^;]+;)+Builtins_JSEntry;Builtins_JSEntryTrampoline"
-                rf"(;\[jit\]){{{frames}}}", command=[*options, script])
+                rf"(;\[jit\]){{{frames}}}", command=[*options, script], says=True)
 
 
 def cases():
@@ -216,41 +215,35 @@ def cases():
     yield Case("go", GO_RUNTIME, "runtime", excused=GO_THREAD)
 
 
-def sample(group):
-    """Runs stacktop once on all programs of the group and adds what it saw to their stacks."""
-    with tempfile.TemporaryDirectory(prefix="stacktop-foreign-") as scratch:
-        processes = []
-        try:
-            for number, case in enumerate(group):
-                # The folded report knows a process by its name.
-                link = os.path.join(scratch, f"foreign{number}")
-                os.symlink(shutil.which(case.command[0]), link)
-                processes.append(subprocess.Popen([link, *case.command[1:]], env=case.env,
-                                                  stdin=subprocess.DEVNULL, start_new_session=True,
-                                                  stdout=subprocess.DEVNULL,
-                                                  stderr=subprocess.DEVNULL))
-            time.sleep(1.0)
-            names = {}
-            for case, process in zip(group, processes):
-                with open(f"/proc/{process.pid}/comm", encoding="utf-8") as file:
-                    names[file.read().rstrip("\n")] = case
-            pids = ",".join(str(process.pid) for process in processes)
-            out, err, status = live.stacktop("-b", "-d", "4", "-n", "1", "-F", "1999", "--format",
-                                             "folded", "--no-inline", "-p", pids, timeout=90)
-            ended = [case.name for case, process in zip(group, processes)
-                     if process.poll() is not None]
-        finally:
-            for process in processes:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-    if status or ended:
-        return f"exit status {status} {err.strip()} ended: {ended}"
-    for line in out.splitlines():
-        case = names.get(line.partition(";")[0])
-        for user, _, samples in live.folded(line):
-            if case and user:
-                case.stacks[";".join(case.rename(frame) for frame in user)] += samples
-    return None
+class Running:
+    """All programs at once, until the block is left."""
+
+    def __init__(self, group):
+        self.group = group
+        self.cases = {}     # by pid
+
+    def __enter__(self):
+        for case in self.group:
+            process = subprocess.Popen(case.command, env=case.env, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE if case.says else subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL, start_new_session=True)
+            case.process = process
+            self.cases[process.pid] = case
+        return self
+
+    def until_spinning(self):
+        for case in self.group:
+            if case.says:
+                case.process.stdout.readline()
+        return watch.until_busy(list(self.cases), BUSY)
+
+    def __exit__(self, *_):
+        for case in self.group:
+            try:
+                os.killpg(case.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            case.process.wait()
 
 
 def enough(case):
@@ -258,15 +251,27 @@ def enough(case):
 
 
 def run(group):
-    """None, or why it could not be sampled."""
-    for _ in range(ROUNDS):
-        short = [case for case in group if not enough(case)]
-        if not short:
-            break
-        trouble = sample(short)
-        if trouble:
-            return trouble
-    return None
+    """None, or why it could not be sampled. Who has enough already goes on: it is a load for the others."""
+    with Running(group) as running:
+        if not running.until_spinning():
+            return f"ended: {[case.name for case in group if case.process.poll() is not None]}"
+        waiting = list(group)
+
+        def add(part):
+            for pid, user, _, samples in part.stacks():
+                case = running.cases.get(pid)
+                if case and user:
+                    case.stacks[";".join(map(case.rename, user))] += samples
+            waiting[:] = [case for case in waiting if not enough(case)]
+            return not waiting
+
+        pids = ",".join(str(pid) for pid in running.cases)
+        with watch.Watch("-d", "1", "-F", "1999", "--no-inline", "-p", pids) as top:
+            top.until_tables()
+            top.until(add)
+        ended = [case.name for case in group if case.process.poll() is not None]
+    return f"exit status {top.status} {top.said().strip()} ended: {ended}" if top.status or ended \
+        else None
 
 
 def judge(tap, case):
@@ -319,15 +324,12 @@ def main():
             ready.append(node_case())
         else:
             tap.skip("node", "not installed")
-    everything = ready + [liar]
-    for at in range(0, len(everything), GROUP):
-        group = everything[at:at + GROUP]
-        trouble = run(group)
-        for case in group:
-            if trouble:
-                tap.ok(False, case.name, trouble)
-            elif case is not liar:
-                judge(tap, case)
+    trouble = run(ready + [liar])
+    for case in ready:
+        if trouble:
+            tap.ok(False, case.name, trouble)
+        else:
+            judge(tap, case)
     if not words:
         check_judge(tap, ready[0], liar)
     tap.done()

@@ -4,27 +4,35 @@
 """Walks the stacks of real programs that were built without frame pointers: interpreters, a
 compressor, a compiler, a JIT, and a program whose only true stack is known. A walk counts when it
 says that it is complete AND its outermost frame is where the ABI starts a thread. Leaf functions
-are compared with what perf says of the same seconds.
+are compared with what perf says of the same seconds, and the number of samples with the CPU time
+that the program had in them. All run and are sampled at once.
 
-Covers: unwind/step.h bpf/walker.bpf.h bpf/profiler.bpf.c tui/resolver.c tui/stackcache.c
-"""
+Covers: unwind/step.h bpf/walker.bpf.h bpf/profiler.bpf.c tui/resolver.c tui/stackcache.c"""
 
+import bisect
 import collections
+import contextlib
 import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
+import watch  # noqa: E402
 
-SECONDS = "3"
-HERTZ = "999"
+HERTZ = 1999
+ENOUGH = 4000 if os.environ.get("SIZE") == "full" else 1800  # user stacks of a program
 COMPLETE = 0.99
-POINTS = 8.0
+SIGMAS = 4.0    # of two independent draws
+POINTS = 1.0    # and so much more, for the ends of the window
+BUSY = 0.3      # seconds of CPU time: what comes before is another test's business
 # Named by glibc and musl; without a name in .dynsym it is libc.so.6+0x...
 BOTTOMS = {"_start", "clone", "clone3", "__clone", "__clone3", "_dl_start_user"}
 
@@ -135,97 +143,135 @@ def starts_thread(frame, command):
     return bool(entry) and 0 <= int(offset, 16) - int(entry.group(1), 16) < 64
 
 
-def leaf_shares(lines):
-    """Per cent of each leaf function; functions without a name are their module's."""
-    count = collections.Counter()
-    for user, kernel, samples in lines:
-        leaf = (kernel or user or ["?"])[-1]
-        count[re.sub(r"\+0x[0-9a-f]+$", "", leaf)] += samples
-    return shares(count)
+class CpuTime(threading.Thread):
+    """The CPU time of processes from moment to moment."""
+
+    def __init__(self, pids):
+        super().__init__(daemon=True)
+        self.known = {pid: [] for pid in pids}  # (time of day, seconds)
+        self.over = threading.Event()
+
+    def look(self):
+        for pid, points in self.known.items():
+            before, spent = time.time(), watch.spent(pid)
+            if spent is not None:
+                points.append(((before + time.time()) / 2, spent))
+
+    def run(self):
+        while not self.over.wait(0.05):
+            self.look()
+
+    def end(self):
+        self.over.set()
+        self.join()
+        self.look()
+
+    def at(self, pid, moment):
+        points = self.known[pid]
+        place = min(max(bisect.bisect([when for when, _ in points], moment), 1), len(points) - 1)
+        (t0, s0), (t1, s1) = points[place - 1:place + 1]
+        return s0 + (s1 - s0) * min(max((moment - t0) / (t1 - t0), 0), 1)
 
 
-def shares(count):
-    total = sum(count.values()) or 1
-    return {name: 100.0 * n / total for name, n in count.items()}
+class Perf:
+    """perf record of processes; its window is longer than that of what it is compared with."""
 
-
-def perf_shares(data):
-    """The same from perf's samples."""
-    text = subprocess.run(["perf", "report", "-i", data, "--stdio", "--no-children", "-t", "|",
-                           "-F", "sample,dso,sym"], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, check=False).stdout
-    count = collections.Counter()
-    for line in text.splitlines():
-        match = re.match(r"\s*(\d+)\s*\|([^|]*)\|\[.\] (.*)$", line)
-        if not match:
-            continue
-        samples, module, name = match.groups()
-        module, name = module.strip(), name.strip()
-        if re.match(r"0x[0-9a-f]+|0+[0-9a-f]{8,}", name):
-            anonymous = re.match(r"\[JIT\]|//anon|\[unknown\]|perf-\d+\.map|anon", module)
-            name = "[jit]" if anonymous else os.path.basename(module)
-        count[re.sub(r"@@?[A-Z]+_[\d.]+$", "", name)] += int(samples)
-    return shares(count)
-
-
-def check_leaves(tap, name, lines, data):
-    ours, theirs = leaf_shares(lines), perf_shares(data)
-    if not theirs:
-        tap.ok(False, f"{name}: perf has samples")
-        return
-    top = set(sorted(theirs, key=theirs.get)[-3:]) | set(sorted(ours, key=ours.get)[-3:])
-    worst = max(top, key=lambda leaf: abs(ours.get(leaf, 0) - theirs.get(leaf, 0)))
-    difference = abs(ours.get(worst, 0) - theirs.get(worst, 0))
-    tap.ok(difference <= POINTS, f"{name}: leaf functions as perf has them",
-           f"most different: {worst} {ours.get(worst, 0):.1f} % against "
-           f"{theirs.get(worst, 0):.1f} %")
-
-
-def check_chain(tap, name, lines):
-    """deep90's stack is known frame by frame."""
-    chain = ["main"] + [f"f{i:02}" for i in range(90)]
-    right = total = 0
-    for user, _, samples in lines:
-        total += samples
-        first = user.index("main") if "main" in user else len(user)
-        if user[first:] == chain and user and user[0] == "_start":
-            right += samples
-    tap.ok(total and right / total >= COMPLETE, f"{name}: exactly main;f00;...;f89",
-           f"{right} of {total}")
-
-
-def check(tap, name, command, scratch, have_perf):
-    data = os.path.join(scratch, "perf.data")
-    recorder = None
-    with live.Load(command, stderr=subprocess.DEVNULL) as process:
-        try:
-            process.wait(1.0)  # what happens before it is busy is another test's business
-        except subprocess.TimeoutExpired:
-            pass
-        if have_perf:
-            recorder = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", "-F", HERTZ,
-                                         "-p", str(process.pid), "-o", data, "--", "sleep",
-                                         SECONDS], stdin=subprocess.DEVNULL,
+    def __init__(self, pids, data):
+        self.data = data
+        # Its clock is the monotonic one.
+        self.offset = time.time() - time.monotonic()
+        self.process = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", "-F", str(HERTZ),
+                                         "-k", "CLOCK_MONOTONIC", "-p", ",".join(map(str, pids)),
+                                         "-o", data], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        before = live.process_seconds([process.pid])
-        out, err, status = live.stacktop("-b", "-d", SECONDS, "-n", "1", "-F", HERTZ, "--format",
-                                         "folded", "--no-inline", "-p", str(process.pid))
-        spent = live.process_seconds([process.pid]) - before
-        if recorder:
-            recorder.wait()
-        busy = process.poll() is None
-    lines = list(live.folded(out))
-    total = sum(samples for user, _, samples in lines if user)
-    # It computes all the time, also while stacktop starts, which is not sampled.
-    enough = 0.6 * spent * float(HERTZ)
-    tap.ok(status == 0 and busy and total >= enough > 0, f"{name}: sampled while busy",
-           f"{total} user stacks in {spent:.2f} s" + (f", {err.strip()}" if err.strip() else ""))
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait()
+
+    def samples(self):
+        """(pid, time of day, name of the leaf function); without a name it is its module's."""
+        text = subprocess.run(["perf", "script", "-i", self.data, "-F", "pid,time,ip,sym,dso"],
+                              capture_output=True, text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, check=False).stdout
+        for line in text.splitlines():
+            match = re.match(r"\s*(\d+)\s+([\d.]+):\s+[0-9a-f]+ (.*) \((.*)\)$", line)
+            if not match:
+                continue
+            pid, moment, name, module = match.groups()
+            if name == "[unknown]":
+                anonymous = re.match(r"\[JIT\]|//anon|\[unknown\]|(/tmp/)?perf-\d+\.map|anon", module)
+                name = "[jit]" if anonymous else os.path.basename(module)
+            yield int(pid), float(moment) + self.offset, re.sub(r"@@?[A-Z]+_[\d.]+$", "", name)
+
+
+class Program:
+    """One of the workloads, and what was seen of it."""
+
+    def __init__(self, name, command):
+        self.name, self.command = name, command
+        self.process = None
+        self.stacks = collections.Counter()
+        self.ours, self.theirs = collections.Counter(), collections.Counter()  # leaf functions
+        self.spent = 0.0    # seconds of CPU time in the window
+
+    def add(self, pid, user, kernel, samples):
+        if pid == self.process.pid:
+            if user:
+                self.stacks[user] += samples
+            self.ours[re.sub(r"\+0x[0-9a-f]+$", "", (kernel or user or ("?",))[-1])] += samples
+
+    def total(self):
+        return sum(self.stacks.values())
+
+
+def allowed(p, counts):
+    """Points between two shares of about p, of so many samples each."""
+    return 100 * SIGMAS * (p * (1 - p) * sum(1 / n for n in counts)) ** 0.5 + POINTS
+
+
+def check_leaves(tap, program):
+    counts = [sum(program.ours.values()), sum(program.theirs.values())]
+    if min(counts) < ENOUGH // 2:
+        tap.ok(False, f"{program.name}: perf has samples", str(counts))
+        return
+    share = [{leaf: n / total for leaf, n in leaves.items()}
+             for leaves, total in zip((program.ours, program.theirs), counts)]
+    top = {leaf for one in share for leaf in sorted(one, key=one.get)[-3:]}
+    rows = []
+    for leaf in top:
+        ours, theirs = (one.get(leaf, 0) for one in share)
+        pooled = (ours * counts[0] + theirs * counts[1]) / sum(counts)
+        bound = allowed(pooled, counts)
+        rows.append((100 * abs(ours - theirs) / bound, leaf, 100 * ours, 100 * theirs, bound))
+    worst = max(rows)
+    tap.ok(worst[0] <= 1, f"{program.name}: leaf functions as perf has them",
+           "most different: {1} {2:.1f} % against {3:.1f} %, {4:.1f} points are allowed"
+           .format(*worst))
+
+
+def check_chain(tap, program):
+    """deep90's stack is known frame by frame."""
+    chain = ("main", *(f"f{i:02}" for i in range(90)))
+    right = sum(samples for user, samples in program.stacks.items()
+                if user[0] == "_start" and "main" in user and user[user.index("main"):] == chain)
+    tap.ok(right >= COMPLETE * program.total() > 0, f"{program.name}: exactly main;f00;...;f89",
+           f"{right} of {program.total()}")
+
+
+def check(tap, program, have_perf):
+    total, name = program.total(), program.name
+    # It computes all the time, so each tick that it had a CPU for is a sample.
+    share = sum(program.ours.values()) / (program.spent * HERTZ or 1)
+    tap.ok(program.process.poll() is None and total >= ENOUGH and 0.75 < share < 1.25,
+           f"{name}: sampled while busy",
+           f"{total} user stacks; {100 * share:.0f} % of {program.spent:.2f} s of CPU time")
     broken = collections.Counter()
     wrong = collections.Counter()
-    for user, _, samples in lines:
-        if user and user[0].startswith("["):
+    for user, samples in program.stacks.items():
+        if user[0].startswith("["):
             broken[f"{user[0]} below {user[1] if len(user) > 1 else '?'}"] += samples
-        elif user and not starts_thread(user[0], command):
+        elif not starts_thread(user[0], program.command):
             wrong[user[0]] += samples
     good = total - sum(broken.values()) - sum(wrong.values())
     tap.ok(total and good / total >= COMPLETE, f"{name}: complete user stacks",
@@ -235,11 +281,40 @@ def check(tap, name, command, scratch, have_perf):
     for frame, samples in wrong.most_common(5):
         tap.note(f"  {samples} begin with {frame}")
     if name.startswith("deep90"):
-        check_chain(tap, name, [line for line in lines if line[0]])
+        check_chain(tap, program)
     if have_perf:
-        check_leaves(tap, name, lines, data)
+        check_leaves(tap, program)
     else:
         tap.skip(f"{name}: leaf functions as perf has them", "no perf")
+
+
+def sample(programs, perf, cpu):
+    """Until there is enough of each. Leaves only count where perf looks, too, and CPU time likewise."""
+    pids = ",".join(str(program.process.pid) for program in programs)
+    parts = []
+
+    def enough(part):
+        parts.append(part)
+        for row in part.stacks():
+            for program in programs:
+                program.add(*row)
+        return all(program.total() >= ENOUGH for program in programs)
+
+    with watch.Watch("-d", "1", "-F", str(HERTZ), "--no-inline", "-p", pids) as top:
+        top.until_tables()
+        top.until(enough)
+        if perf:
+            perf.end()
+        cpu.end()
+    for program in programs:
+        pid = program.process.pid
+        program.spent = sum(cpu.at(pid, part.end) - cpu.at(pid, part.begin) for part in parts)
+    known = {program.process.pid: program for program in programs}
+    window = [(part.begin, part.end) for part in parts]
+    for pid, moment, leaf in perf.samples() if perf else ():
+        if pid in known and any(begin <= moment < end for begin, end in window):
+            known[pid].theirs[leaf] += 1
+    return top
 
 
 def perf_works(scratch):
@@ -253,15 +328,29 @@ def perf_works(scratch):
 def main():
     tap = live.Tap()
     live.need_root(tap)
-    with tempfile.TemporaryDirectory(prefix="stacktop-walk-") as scratch:
+    programs = []
+    with tempfile.TemporaryDirectory(prefix="stacktop-walk-") as scratch, \
+            contextlib.ExitStack() as running:
         have_perf = perf_works(scratch)
         for name, command, why in workloads(scratch):
             if sys.argv[1:] and name not in sys.argv[1:]:
                 continue
             if command:
-                check(tap, name, command, scratch, have_perf)
+                programs.append(Program(name, command))
             else:
                 tap.skip(name, why)
+        for program in programs:
+            program.process = running.enter_context(
+                live.Load(program.command, stderr=subprocess.DEVNULL))
+        pids = [program.process.pid for program in programs]
+        watch.until_busy(pids, BUSY)
+        cpu = CpuTime(pids)
+        cpu.start()
+        perf = Perf(pids, os.path.join(scratch, "perf.data")) if have_perf else None
+        top = sample(programs, perf, cpu)
+        tap.ok(top.close() == 0, "stacktop samples them all", top.said().strip()[-300:])
+        for program in programs:
+            check(tap, program, have_perf)
     tap.done()
 
 
