@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One table over several shards: half a million functions, four million rows. Its program goes down
+"""One table over several shards: SIZE=full has half a million functions, four million rows. Its program goes down
 through functions of its beginning, middle and end and tells which; every stack has to be those, down
 to where the sample hit. With a budget that is too small for it, stacktop says what it needs, and
 everybody else is walked as ever. When it is the chosen one, tables of others make room for it.
@@ -9,16 +9,18 @@ Covers: unwind/block.c unwind/spans.c bpf/room.c bpf/evict.c
 """
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
+import watch  # noqa: E402
 
 GIANT = os.path.abspath(os.path.join(live.BUILD, "tests", "giant", "giant"))
-COUNT = 500000
+FULL = os.environ.get("SIZE") == "full"
+COUNT = 500000 if FULL else 200000  # 15.5 and 6.2 MiB; a shard has 4
+ROOMY, NEARLY, SMALL = ("64", "20", "8") if FULL else ("64", "8", "4")  # budgets
 DEPTH = 64
 ROWS = 8  # a function, see giant.c
 MIB = 1 << 20
@@ -49,15 +51,6 @@ class Giant:
     def __exit__(self, *why):
         self.load.__exit__(*why)
 
-    def stacks(self, text):
-        """(frames without the C library's, count) of the program's stacks"""
-        for line in text.splitlines():
-            stack, _, count = line.rpartition(" ")
-            frames = stack.split(";")
-            if frames[0] == "giant":
-                yield [frame for frame in frames[1:] if not frame.endswith("_[k]") and
-                       not frame.startswith("__libc_start")], int(count)
-
     def is_way(self, frames):
         """From the bottom on."""
         return len(frames) >= 2 and frames == self.way[:len(frames)]
@@ -69,39 +62,76 @@ class Giant:
             known == self.way[at:at + len(known)] for at in range(len(self.way)))
 
 
-def check_walked(tap, giant, pid, memory, what, seconds="4"):
-    out, err, status = live.stacktop("-b", "-d", seconds, "-n", "1", "-F", "499", "--memory", memory,
-                                     "--format", "folded", "-p", str(pid))
-    stacks = list(giant.stacks(out))
+def sample(pids, memory, slices, seconds="1", enough=lambda part: True):
+    """The user stacks of so many refreshes from the first on that is enough, of all before it, and what
+    was said."""
+    before, after, left = [], [], slices
+
+    def wanted(part):
+        nonlocal left
+        if left < slices or enough(part):
+            after.append(part)
+            left -= 1
+        else:
+            before.append(part)
+        return left == 0
+
+    with watch.Watch("-d", seconds, "-F", "999", "--memory", memory, "-p",
+                     ",".join(map(str, pids))) as top:
+        top.until(wanted)
+    return after, before, top
+
+
+def stacks_of(parts, pid):
+    for part in parts:
+        for at, user, _, count in part.stacks():
+            if at == pid and user:
+                yield [frame for frame in user if not frame.startswith("__libc_start")], count
+
+
+def check_walked(tap, giant, pid, memory, what):
+    """Its table comes when others have made room, and stays."""
+    def there(part):
+        counts = [(giant.is_way(frames), n) for frames, n in stacks_of([part], pid)]
+        total = sum(n for _, n in counts)
+        return total >= 20 and sum(n for way, n in counts if way) >= 0.99 * total
+
+    after, before, top = sample([pid], memory, 4, enough=there)
+    stacks = list(stacks_of(after, pid))
     count = sum(n for _, n in stacks)
     good = sum(n for frames, n in stacks if giant.is_way(frames))
-    wrong = [frames for frames, _ in stacks if not giant.is_way(frames) and
-             not giant.is_part(frames)]
     seen = {frame for frames, _ in stacks for frame in frames}
-    tap.ok(status == 0 and count >= 100 and good >= 0.99 * count and set(giant.way) <= seen and
-           "do not fit" not in err, what,
-           f"{good} of {count}; {err.strip()[-100:]}")
+    tap.ok(top.status == 0 and count >= 100 and good >= 0.99 * count and set(giant.way) <= seen and
+           "do not fit" not in top.said(), what,
+           f"{good} of {count}, {len(before)} refreshes before; {top.said().strip()[-100:]}")
+    wrong = [frames for frames, _ in [*stacks_of(before, pid), *stacks] if not giant.is_way(frames) and
+             not giant.is_part(frames)]
     tap.ok(not wrong, f"{what}: no stack is invented",
            " | ".join(";".join(frames) for frames in wrong[:2])[:300])
 
 
 def too_small(tap, giant, pid, python):
-    """A budget of 8 MiB."""
-    out, err, _ = live.stacktop("-b", "-d", "2", "-n", "4", "-F", "199", "--memory", "8",
-                                "-p", f"{pid},{python}")
-    says = f"the unwind table of {giant.file} needs {giant.need / MIB:.1f} of 8.0 MiB"
-    tap.ok(err.count(says) == 1, "what does not fit is told, with what it needs", err.strip()[-120:])
-    shares = [float(share) for share in
-              re.findall(rf"^ *{python} \S+ +[\d.]+ +\d+ +[\d.]+ +([\d.]+)", out, re.M)]
-    tap.ok(len(shares) >= 3 and min(shares) >= 99, "nobody else is the worse for it", str(shares))
-    tap.ok(re.search(rf"^ *\d+ +{pid} giant +no table for pc", out, re.M),
+    """A budget that it does not fit in."""
+    def walked(part):
+        mine = [user for at, user, _, _ in part.stacks() if at == python and user]
+        return mine and not any(user[0].startswith("[") for user in mine)
+
+    after, before, top = sample([pid, python], SMALL, 4, enough=walked)
+    says = f"the unwind table of {giant.file} needs {giant.need / MIB:.1f} of {SMALL}.0 MiB"
+    tap.ok(top.said().count(says) == 1, "what does not fit is told, with what it needs",
+           top.said().strip()[-120:])
+    theirs = list(stacks_of(after, python))
+    total = sum(n for _, n in theirs)
+    whole = sum(n for frames, n in theirs if not frames[0].startswith("["))
+    tap.ok(total >= 100 and whole >= 0.99 * total, "no other program is the worse for it",
+           f"{whole} of {total}")
+    mine = list(stacks_of([*before, *after], pid))
+    tap.ok(sum(n for frames, n in mine if frames[0] == "[no table for pc]") >= 100,
            "its stacks end with the reason")
-    out, _, _ = live.stacktop("-b", "-d", "3", "-n", "1", "-F", "499", "--memory", "8", "--format",
-                              "folded", "-p", str(pid))
-    wrong = [";".join(frames) for frames, _ in giant.stacks(out)
+    wrong = [";".join(frames) for frames, _ in mine
              if not giant.is_way(frames) and not giant.is_part(frames)]
-    tap.ok("big" in out and not wrong, "no stack is invented without it",
-           " | ".join(wrong[:2])[:300])
+    tap.ok(any(giant.file in frame for frames, _ in mine for frame in frames) and not wrong,
+           "no stack is invented without it", " | ".join(wrong[:2])[:300])
 
 
 def main():
@@ -111,13 +141,13 @@ def main():
         giant = Giant(os.path.join(folder, "big"))
         busy = [sys.executable, "-c", "while True: sum(range(1000))"]
         with giant as process, live.Load(busy) as python:
-            check_walked(tap, giant, process.pid, "64", "a table of 15 MiB")
+            check_walked(tap, giant, process.pid, ROOMY, "a table of several shards")
             too_small(tap, giant, process.pid, python.pid)
             # Little more than it takes: its blocks are cut to fit between what is there already.
-            check_walked(tap, giant, process.pid, "20", "a budget that is nearly its size", "12")
+            check_walked(tap, giant, process.pid, NEARLY, "a budget that is nearly its size")
             # A table of half the size is built first, and is of a process that was not chosen.
             with Giant(os.path.join(folder, "half"), COUNT // 2):
-                check_walked(tap, giant, process.pid, "20", "a budget that others fill", "6")
+                check_walked(tap, giant, process.pid, NEARLY, "a budget that others fill")
     tap.done()
 
 

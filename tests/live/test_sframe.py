@@ -7,6 +7,7 @@ nowhere, so it is .sframe that does it.
 Covers: unwind/sframe.c
 """
 
+import contextlib
 import os
 import re
 import subprocess
@@ -15,12 +16,14 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
+import watch  # noqa: E402
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "frames", "nest.c")
 BUILD = ("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fomit-frame-pointer",
          "-fasynchronous-unwind-tables", "-Wa,--gsframe", "-pthread", "-o")
 EXACT = 0.995
 ENOUGH = 400  # samples
+BUSY = 0.1  # seconds of CPU time
 NEST = ";".join(f"f{(9 - i) % 10}" for i in range(120))
 # libc's part below main has the names that libc has, or none.
 BOTTOM = r"_start;(?:(?!main;)[^;\[\]]+;){1,2}main;"
@@ -50,27 +53,34 @@ def sections(path):
     return re.findall(r"\] (\.\S+)", text)
 
 
-def samples(program, mode):
-    """(share of samples with the mode's chain, samples)"""
-    chain = re.compile(BOTTOM + re.escape(CHAINS[mode]))
-    exact = total = 0
-    with live.Load([program, mode]) as process:
-        for _ in range(5):
-            out, err, status = live.stacktop("-b", "-d", "2", "-n", "1", "-F", "999",
-                                             "--format", "folded", "--no-inline", "-p",
-                                             str(process.pid))
-            if status:
-                print(f"# status {status}: {err}")
-                break
-            for user, _, count in live.folded(out):
-                total += count
-                if chain.fullmatch(";".join(user)):
-                    exact += count
-                elif total - exact < 50:
-                    print("# " + ";".join(user)[-300:])
-            if total >= ENOUGH:
-                break
-    return exact / (total or 1), total
+def matches(chain, user):
+    return bool(chain.fullmatch(";".join(user)))
+
+
+def run(programs):
+    """User stacks of each (program, mode), all of which run at once until there are enough of each."""
+    with contextlib.ExitStack() as running:
+        loads = [running.enter_context(live.Load([program, mode])) for program, mode in programs]
+        pids = [load.pid for load in loads]
+        watch.until_busy(pids, BUSY)
+        stacks = watch.Stacks()
+        with watch.Watch("-d", "0.5", "-F", "1999", "--no-inline", "-p",
+                         ",".join(map(str, pids))) as top:
+            top.until_tables()
+            top.until(lambda part: all(stacks.add(part).total(pid) >= ENOUGH for pid in pids))
+        if top.status:
+            print(f"# status {top.status}: {top.said()}")
+        return [stacks.user[pid] for pid in pids]
+
+
+def judge(tap, name, chain, stacks, share_is_right):
+    total = sum(stacks.values())
+    exact = sum(count for user, count in stacks.items() if matches(chain, user))
+    tap.ok(total >= ENOUGH and share_is_right(exact / total), name,
+           f"{100 * exact / (total or 1):.2f} % of {total}")
+    others = [(user, count) for user, count in stacks.most_common() if not matches(chain, user)]
+    for user, count in others[:5] if exact else ():
+        tap.note(f"{count} {';'.join(user)[-300:]}")
 
 
 def main():
@@ -84,13 +94,12 @@ def main():
         bare, none = programs
         tap.ok(".sframe" in sections(bare) and ".eh_frame" not in sections(bare),
                ".sframe is all that is left")
-        for mode in CHAINS:
-            share, total = samples(bare, mode)
-            tap.ok(share >= EXACT and total >= ENOUGH, f"{mode}: exact chain",
-                   f"{100 * share:.2f} % of {total}")
-        share, total = samples(none, "depth120")
-        tap.ok(share == 0 and total >= ENOUGH, "without .sframe: no chain",
-               f"{100 * share:.2f} % of {total}")
+        *found, bare_stacks = run([(bare, mode) for mode in CHAINS] + [(none, "depth120")])
+        for mode, stacks in zip(CHAINS, found):
+            judge(tap, f"{mode}: exact chain", re.compile(BOTTOM + re.escape(CHAINS[mode])), stacks,
+                  lambda share: share >= EXACT)
+        judge(tap, "without .sframe: no chain", re.compile(BOTTOM + re.escape(CHAINS["depth120"])),
+              bare_stacks, lambda share: share == 0)
     tap.done()
 
 

@@ -48,11 +48,11 @@ class Slice:
 class Watch:
     """A run of stacktop -b. It is ended when the block is left, and is killed if it does not end."""
 
-    def __init__(self, *options, env=None, cwd=None):
+    def __init__(self, *options, binary=live.STACKTOP, env=None):
         self.err = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([live.STACKTOP, "-b", "--format", "json", *options],
+        self.process = subprocess.Popen([binary, "-b", "--format", "json", *options],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=self.err, env=env, cwd=cwd)
+                                        stderr=self.err, env=env)
         self.lines = queue.Queue()
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -112,7 +112,7 @@ class Watch:
             return self.status
         self.process.send_signal(signal.SIGINT)
         try:
-            self.status = self.process.wait(60)
+            self.status = self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.status = self.process.wait()
