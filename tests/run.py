@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs the test programs and says, in its last line, how many tests passed.
 
-    tests/run.py [WORD...]      only programs whose name contains one of the words
+    tests/run.py [WORD...]      only programs whose name is, or else contains, one of the words
 
 Programs are the cmocka binaries build/tests/DIR/test_* that have a source, and the scripts
 tests/DIR/*.sh and *.py that are executable or named test_*. Both speak TAP: `ok N - name`,
@@ -344,9 +344,12 @@ def main():
     adopt_orphans()
     words = sys.argv[1:]
     factor = int(os.environ.get("TIME_FACTOR", "1"))
-    chosen = [(program, time_limit(program[2]) * factor)
-              for program in programs(os.environ.get("BUILD", "build"))
-              if not words or any(word in program[0] for word in words)]
+    every = programs(os.environ.get("BUILD", "build"))
+    names = [program[0] for program in every]
+    whole = any(word in names for word in words)
+    chosen = [(program, time_limit(program[2]) * factor) for program in every
+              if not words or program[0] in words or
+              not whole and any(word in program[0] for word in words)]
     beside = [one for one in chosen if not measures(one[0][0])]
     alone = [one for one in chosen if measures(one[0][0])]
     suite = Suite()

@@ -3,6 +3,7 @@
  * Clocks in time namespaces that begin before and after the machine did. What the kernel's own
  * clock is says /proc/timer_list, which knows of no namespaces; when a process was started is said
  * by the test, which started it.
+ * Covers: symbols/kernelclock.c symbols/procfile.c
  */
 #include <errno.h>
 #include <fcntl.h>

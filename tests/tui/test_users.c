@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* build: -Wl,--wrap=getpwnam_r -Wl,--wrap=pthread_cond_timedwait */
 /*
- * build: -Wl,--wrap=getpwnam_r -Wl,--wrap=pthread_cond_timedwait */
-/* Names of users by /etc/passwd, and a look-up that hangs.
+ * Names of users by /etc/passwd, and a look-up that hangs.
  * Covers: tui/users.c
  */
 #include <setjmp.h>
