@@ -159,18 +159,13 @@ class Tree:
                 yield helper
 
     def targets(self, path):
-        """What has to be built anew for a program, and for those whose names its own is part of."""
-        found = set()
-        for other in where.tests():
-            if name_of(path) not in name_of(other):
-                continue
-            text = self.text_of(other, set())
-            if other.endswith(".c"):
-                found.add(f"{BUILD}/{other[:-2]}")
-            if not other.endswith(".c") or re.search(r'STACKTOP_BIN|/stacktop', text):
-                found.add(f"{BUILD}/stacktop")
-            for helper in self.helpers(text):
-                found.add(f"{BUILD}/{helper[:-2]}")
+        """What has to be built anew for a program."""
+        text = self.text_of(path, set())
+        found = {f"{BUILD}/{helper[:-2]}" for helper in self.helpers(text)}
+        if path.endswith(".c"):
+            found.add(f"{BUILD}/{path[:-2]}")
+        if not path.endswith(".c") or re.search(r"STACKTOP_BIN|/stacktop", text):
+            found.add(f"{BUILD}/stacktop")
         return found
 
     def run(self, path, limit):
