@@ -2,7 +2,7 @@
 /*
  * Every answer against a model that keeps all cells for ever and adds them up by brute force, with
  * names as strings: it shares no table, no id and no bookkeeping with the code under test.
- * Covers: tui/query.c tui/query_procs.c tui/query_funcs.c tui/query_tree.c tui/query_ends.c
+ * Covers: tui/query.c tui/query_procs.c tui/query_funcs.c tui/query_tree.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

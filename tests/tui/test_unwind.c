@@ -3,7 +3,8 @@
 /*
  * The view of how stacks ended: whole screens of a made-up machine, keys, and that its figures are
  * those that were put in: every sample and every tick is somewhere.
- * Covers: tui/view_unwind.c tui/causes.c tui/endings.c tui/endtable.c tui/scopetable.c tui/ledger.c
+ * Covers: tui/query_ends.c tui/view_unwind.c tui/causes.c tui/endings.c tui/endtable.c
+ * Covers: tui/scopetable.c tui/ledger.c
  */
 #include <locale.h>
 
