@@ -360,6 +360,52 @@ static void weights_decay(void **state)
 	profile_free(f.p);
 }
 
+/* Figures of slices decay like their samples, each by itself. */
+static void each_figure_decays(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+	} figures[] = {
+#define FIGURE(field) {#field, offsetof(struct profile_health, field)}
+		FIGURE(elapsed),  FIGURE(taken),	   FIGURE(idle),
+		FIGURE(ticks),	  FIGURE(samples),	   FIGURE(user_samples),
+		FIGURE(filtered), FIGURE(kernel_samples),  FIGURE(user_walks),
+		FIGURE(frames),	  FIGURE(complete_walks),  FIGURE(run_ns),
+		FIGURE(runs),	  FIGURE(loss[LOSS_BUSY]), FIGURE(loss[LOSS_MISSED]),
+		FIGURE(drain_ns), FIGURE(self_ns),	   FIGURE(evictions),
+#undef FIGURE
+	};
+	enum { N = sizeof(figures) / sizeof(figures[0]), FED = 2 * WINDOW };
+	struct profile *p = profile_new(WINDOW, 1000);
+	struct profile_health sum;
+	double want[N] = {0};
+
+	(void)state;
+	profile_keep(p, 600, 1 << 30);
+	for (int n = 1; n <= FED; n++) {
+		struct profile_health health = {.elapsed = NS};
+
+		for (size_t i = 1; i < N; i++) {
+			uint64_t value = (uint64_t)n * 1000 * (i + 1);
+
+			memcpy((char *)&health + figures[i].at, &value, sizeof(value));
+			want[i] += (double)value * pow(0.5, (FED - n) / (WINDOW / 2.0));
+		}
+		want[0] += NS * pow(0.5, (FED - n) / (WINDOW / 2.0));
+		assert_int_equal(profile_commit(p, NULL, 0, &health), 0);
+	}
+	query_health_sum(p, WEIGH_DECAY, &sum);
+	for (size_t i = 0; i < N; i++) {
+		uint64_t got;
+
+		memcpy(&got, (const char *)&sum + figures[i].at, sizeof(got));
+		if (fabs((double)got - want[i]) > FED)
+			fail_msg("%s: %.1f, not %.1f", figures[i].name, (double)got, want[i]);
+	}
+	profile_free(p);
+}
+
 static void steps_go_by_seconds(void **state)
 {
 	static const struct {
@@ -561,6 +607,7 @@ int main(void)
 		cmocka_unit_test(what_is_frozen_outlives_its_slices),
 		cmocka_unit_test(the_baseline_is_compared),
 		cmocka_unit_test(weights_decay),
+		cmocka_unit_test(each_figure_decays),
 		cmocka_unit_test(steps_go_by_seconds),
 		cmocka_unit_test(steps_pass_slices_of_any_length),
 		cmocka_unit_test(ten_minutes_are_kept),
