@@ -143,6 +143,53 @@ static void says_when_there_is_nothing_yet(void **state)
 
 /* --- figures ------------------------------------------------------------------------------- */
 
+/* Stacks that end alike are one row; where, is told of the one with most samples. */
+static void ends_are_put_together(void **state)
+{
+	static const struct put puts[] = {{"!pc not covered;asm@libhash.so.1;one@nginx", 0x10, 3},
+					  {"!pc not covered;asm@libhash.so.1;two@nginx", 0x20, 9},
+					  {"!pc not covered;asm@libhash.so.1;three@nginx", 0x30, 5},
+					  {"_start@nginx;one@nginx", 0x40, 4},
+					  {"_start@nginx;two@nginx", 0x50, 2}};
+	const struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
+	struct typist *t = typist_new();
+	struct feed *f = &t->feed;
+	struct profile_cell cells[5];
+	struct profile_health h;
+	struct end_row *rows;
+	size_t count;
+
+	(void)state;
+	feed_health(f, &h, 23, 0, 6);
+	for (size_t i = 0; i < 5; i++)
+		cells[i] = (struct profile_cell){f->nginx,
+						 1,
+						 feed_stack_at(f, puts[i].frames, puts[i].place),
+						 PROFILE_NO_STACK,
+						 puts[i].count,
+						 0};
+	assert_int_equal(profile_commit(f->p, cells, 5, &h), 0);
+	assert_int_equal(query_ends(f->p, &q, &rows, &count), 0);
+	assert_int_equal(count, 2);
+	for (size_t i = 0; i < count; i++) {
+		const char *last = query_func(f->p, rows[i].last)->name;
+
+		if (rows[i].end == QUERY_NONE) {
+			assert_string_equal(last, "_start");
+			assert_int_equal(rows[i].samples, 6);
+			assert_int_equal(rows[i].place, 0x40);
+		} else {
+			assert_string_equal(last, "asm");
+			assert_int_equal(rows[i].samples, 17);
+			assert_int_equal(rows[i].place, 0x20);
+		}
+	}
+	free(rows);
+	for (size_t i = 0; i < 5; i++)
+		profile_stack_put(f->p, cells[i].ustack);
+	typist_free(t);
+}
+
 /* Of the ten seconds of the window; the sums are those of `ended`. */
 static void every_sample_is_somewhere(void **state)
 {
@@ -325,6 +372,7 @@ int main(void)
 		UNWIND_TEST(screens_are_as_expected),
 		UNWIND_TEST(no_size_breaks),
 		cmocka_unit_test(says_when_there_is_nothing_yet),
+		cmocka_unit_test(ends_are_put_together),
 		UNWIND_TEST(every_sample_is_somewhere),
 		UNWIND_TEST(run_time_is_told),
 		UNWIND_TEST(reasons_are_told_with_what_helps),
