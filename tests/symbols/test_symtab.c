@@ -2,7 +2,7 @@
 /*
  * Which of the symbols of an address is the one, and where they are looked for: on a file made of
  * hard cases, its debug files of many kinds, and copies of it that are broken.
- * Covers: symbols/symtab.c symbols/symread.c symbols/symlist.c symbols/symname.c symbols/plt.c
+ * Covers: symbols/symtab.c symbols/symread.c symbols/symlist.c symbols/symname.c
  * Covers: symbols/debugfile.c
  */
 #include <dirent.h>
