@@ -247,7 +247,9 @@ static int refresh(struct tracker *t, struct process *p, bool *complete)
 	p->ppid = s.ppid;
 	p->uid = uid;
 	p->kthread = s.kthread;
-	memcpy(p->comm, s.comm, sizeof(p->comm));
+	/* There it may be the next image's already. */
+	if (!p->recorded)
+		memcpy(p->comm, s.comm, sizeof(p->comm));
 	choice_read(t, p);
 	if (s.image && s.image != p->image) {
 		p->image = s.image;

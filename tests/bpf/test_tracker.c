@@ -8,6 +8,9 @@
 
 #include <sys/auxv.h>
 
+#include "bpf/procstat.h"
+#include "bpf/tracker_priv.h"
+
 /* --- processes ------------------------------------------------------------------------------- */
 
 /* True as well when the process is gone. */
@@ -293,6 +296,80 @@ static void test_exec(void **state)
 	run_end(&r);
 }
 
+static void on_event(const struct sideband_event *e, void *arg)
+{
+	process_on_event(arg, e);
+}
+
+/* Is the process called so, by /proc, and has it done all that an exec does? */
+static bool has_become(pid_t pid, const char *comm, uint64_t not_image)
+{
+	struct procstat s;
+
+	return !procstat_read(pid, &s) && !strcmp(s.comm, comm) && s.complete &&
+	       s.image != not_image;
+}
+
+/* False: other processes have left no room for the records. */
+static bool read_all(struct tracker *t)
+{
+	sideband_read(t->sideband, on_event, t);
+	return !sideband_has_gap(t->sideband);
+}
+
+static bool exec_again(struct running *r)
+{
+	struct child c = child_start(BY_EXEC, "t-again", 0);
+	struct tracker *t = r->tracker;
+	struct tracker_proc p;
+	struct area text;
+	uint64_t image;
+	bool all = read_all(t);
+
+	assert_true(!all || is_called(r, c.pid, "exe"));
+	image = stat_image(c.pid);
+	assert_true(area_find(c.pid, "/test_tracker", true, &text));
+	child_order(&c, ORDER_EXEC, NULL);
+	WAIT(has_become(c.pid, "sleep", image));
+	process_refresh(t);
+	all &= read_all(t);
+	process_refresh(t);
+	if (all) {
+		assert_true(tracker_proc(t, c.pid, image, &p));
+		assert_true(p.exited);
+		assert_string_equal(p.comm, "exe");
+		assert_int_equal(place_at(r, c.pid, image, text.start).kind, PLACE_FILE);
+		assert_true(tracker_proc(t, c.pid, stat_image(c.pid), &p));
+		assert_false(p.exited);
+		assert_string_equal(p.comm, "sleep");
+	}
+	child_end(&c);
+	return all;
+}
+
+/*
+ * What was read of an exec is completed from /proc when there is another program by then: samples
+ * of the first keep its name and its mappings. The tracker's steps are taken one by one.
+ */
+static void test_exec_again(void **state)
+{
+	static const struct tracker_filter all;
+	static struct running r;
+	int tries = 0;
+
+	(void)state;
+	memset(&r, 0, sizeof(r));
+	pthread_mutex_init(&r.lock, NULL);
+	pthread_mutex_init(&r.gate, NULL);
+	run_sampler(&r);
+	assert_int_equal(tracker_new(r.sampler, &all, SHARDS, on_say, &r, &r.tracker), 0);
+	do {
+		assert_true(++tries < 100);
+		read_all(r.tracker);
+	} while (!exec_again(&r));
+	run_end(&r);
+}
+
 /* --- names ----------------------------------------------------------------------------------- */
 
 static void test_names(void **state)
@@ -385,10 +462,11 @@ static void test_too_many(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_existing), cmocka_unit_test(test_life),
-		cmocka_unit_test(test_places),	 cmocka_unit_test(test_exec),
-		cmocka_unit_test(test_names),	 cmocka_unit_test(test_descriptors),
-		cmocka_unit_test(test_too_many), cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_existing),   cmocka_unit_test(test_life),
+		cmocka_unit_test(test_places),	   cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_names),	   cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_too_many),   cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_exec_again),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))
