@@ -282,8 +282,10 @@ static inline void child_end(struct child *c)
 
 struct stat_line { /* proc_pid_stat(5) */
 	char comm[64];
+	char state;
 	pid_t ppid;
 	bool kthread;
+	uint64_t start; /* tells it from others of its number */
 	uint64_t image; /* start_stack */
 };
 
@@ -308,10 +310,14 @@ static inline bool stat_read(pid_t pid, struct stat_line *s)
 	memcpy(s->comm, open_ + 1, close_ - open_ - 1);
 	word = strtok_r(close_ + 1, " ", &rest);
 	for (int field = 3; word; field++, word = strtok_r(NULL, " ", &rest)) {
-		if (field == 4)
+		if (field == 3)
+			s->state = *word;
+		else if (field == 4)
 			s->ppid = atoi(word);
 		else if (field == 9)
 			s->kthread = strtoul(word, NULL, 10) >> 21 & 1; /* PF_KTHREAD */
+		else if (field == 22)
+			s->start = strtoull(word, NULL, 10);
 		else if (field == 28)
 			s->image = strtoull(word, NULL, 10);
 	}

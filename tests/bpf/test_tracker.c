@@ -13,44 +13,67 @@
 
 /* --- processes ------------------------------------------------------------------------------- */
 
-/* True as well when the process is gone. */
-static bool as_in_proc(struct running *r, pid_t pid)
+struct existing {
+	pid_t pid;
+	struct stat_line stat; /* before there was a tracker */
+};
+
+static size_t list_existing(struct existing **out)
+{
+	DIR *dir = opendir("/proc");
+	struct existing *list = NULL;
+	size_t n = 0, room = 0;
+	struct dirent *e;
+
+	assert_non_null(dir);
+	while ((e = readdir(dir))) {
+		struct existing one = {.pid = atoi(e->d_name)};
+
+		if (one.pid <= 0 || !stat_read(one.pid, &one.stat))
+			continue;
+		if (n == room) {
+			room = room ? 2 * room : 1024;
+			list = realloc(list, room * sizeof(*list));
+			assert_non_null(list);
+		}
+		list[n++] = one;
+	}
+	closedir(dir);
+	*out = list;
+	return n;
+}
+
+/* True as well when the process is gone, although others may leave it a zombie for long. */
+static bool as_in_proc(struct running *r, const struct existing *e)
 {
 	struct stat_line s;
 	struct tracker_proc p;
 
-	if (!stat_read(pid, &s))
+	if (!stat_read(e->pid, &s) || s.start != e->stat.start || s.state == 'Z' || s.state == 'X')
 		return true;
-	if (!tracker_proc(r->tracker, pid, s.image, &p))
+	if (!tracker_proc(r->tracker, e->pid, s.image, &p))
 		return false;
 	return p.kthread == s.kthread && !p.exited &&
-	       (p.ppid == s.ppid || s.ppid == 1) && /* parents that died are another's matter */
+	       /* the parent may have died since, and another have taken its place */
+	       (p.ppid == s.ppid || p.ppid == e->stat.ppid) &&
 	       /* those of workers change with what they do, which no record tells */
 	       (!strncmp(p.comm, "kworker/", 8) || !strncmp(p.comm, s.comm, sizeof(p.comm) - 1));
 }
 
 static void test_existing(void **state)
 {
-	DIR *dir = opendir("/proc");
-	size_t n = 0, kthreads = 0;
+	struct existing *list;
+	size_t n = list_existing(&list), kthreads = 0;
 	struct tracker_state ts;
 	static struct running r;
-	struct dirent *e;
 
 	(void)state;
-	assert_non_null(dir);
 	run(&r, NULL);
-	while ((e = readdir(dir))) {
-		pid_t pid = atoi(e->d_name);
-		struct stat_line s;
-
-		if (pid <= 0 || !stat_read(pid, &s))
-			continue;
-		WAIT(as_in_proc(&r, pid));
-		n++;
-		kthreads += s.kthread;
+	for (size_t i = 0; i < n; i++) {
+		WAIT(as_in_proc(&r, &list[i]));
+		kthreads += list[i].stat.kthread;
 	}
-	closedir(dir);
+	free(list);
 	assert_true(n > 1 && kthreads > 1);
 	assert_false(is_known(&r, 0x3fffffff));
 	tracker_state(r.tracker, &ts);
