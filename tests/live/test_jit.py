@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# time limit: 300 s
+# time limit: 600 s
 """Names of code that processes make while they run: a program that knows its own (jitnames.c), also in
 PID and mount namespaces of its own, then node, python3 and java, whose names are compared with what
 perf makes of the same files.
@@ -10,9 +10,12 @@ Covers: tui/earlyfiles.c
 """
 
 import collections
+import contextlib
+import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +23,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
+import watch  # noqa: E402
 
 JITNAMES = os.path.join(live.WORK, "jitnames")
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "jitnames.js")
@@ -27,14 +31,11 @@ OUTER, INNER = "Outer main.x:1", re.compile(r"Inner (\d+) main\.x:7")
 HOT = {name: re.compile(rf"JS:\S?hot{name} /.*jitnames\.js:\d+:\d+$") for name in ("Inner", "Outer")}
 
 
-def user_stacks(pid, seconds=3, slices=1, hertz=99):
-    """Stacks of user frames and their samples, and each slice's leaves with theirs."""
-    text = live.stacktop("-b", "-K", "--format=folded", "-d", str(seconds / slices), "-n",
-                         str(slices), "-F", str(hertz), "-p", str(pid))[0]
-    stacks = collections.Counter()
-    for user, _, count in live.folded(text):
-        stacks[tuple(frame.removesuffix("_[j]") for frame in user)] += count
-    return stacks
+ENOUGH = 300        # samples of a process
+BUSY = 0.3          # seconds of CPU time, in which its code is made
+HERTZ = "999"
+LONG = "600"        # seconds after which it ends by itself
+RENEWED = 2         # names one after the other at one address, a second each
 
 
 def leaves(stacks):
@@ -50,7 +51,7 @@ def share(counts, condition):
     return sum(n for key, n in counts.items() if condition(key)) / total if total else 0.0
 
 
-def wait_for(condition, seconds=10):
+def wait_for(condition, seconds=60):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = condition()
@@ -65,152 +66,185 @@ def is_named(stack):
     return len(stack) >= 3 and stack[-3:-1] == ("main", OUTER) and INNER.fullmatch(stack[-1])
 
 
-def test_own_names(tap):
-    with tempfile.TemporaryDirectory() as folder:
-        for way in ("map", "dump"):
-            with live.Load([JITNAMES, way], cwd=folder) as process:
-                time.sleep(0.3)
-                stacks = user_stacks(process.pid, 4, hertz=499)
-                good = share(stacks, lambda s: is_named(s) or (s[-1:] == (OUTER,)))
-                tap.ok(good > 0.97 and sum(stacks.values()) > 50, f"{way}: main, Outer, Inner",
-                       f"{good:.3f} of {sum(stacks.values())}: {stacks.most_common(3)}")
+class Subject:
+    """A process that runs with the others, and the test of its stacks: judge(tap, stacks)."""
+
+    def __init__(self, pid, judge):
+        self.pid, self.judge = pid, judge
+        self.stacks = collections.Counter()
+        self.slices = []    # leaves of each refresh
+
+    def add(self, part):
+        mine = collections.Counter()
+        for pid, user, _, count in part.stacks():
+            if pid == self.pid and user:
+                mine[user] += count
+        self.stacks += mine
+        self.slices.append(leaves(mine))
+
+    def enough(self):
+        return sum(self.stacks.values()) >= ENOUGH
+
+
+def unlink_map(pid):
+    try:
+        os.unlink(f"/tmp/perf-{pid}.map")
+    except FileNotFoundError:
+        pass
+
+
+class Stage:
+    """Where the processes run until all are judged."""
+
+    def __init__(self):
+        self.running = contextlib.ExitStack()
+        self.subjects = []
+
+    def __enter__(self):
+        return self
+
+    def folder(self, **options):
+        return self.running.enter_context(tempfile.TemporaryDirectory(**options))
+
+    def start(self, command, **options):
+        process = self.running.enter_context(live.Load(command, **options))
+        self.running.callback(unlink_map, process.pid)
+        return process
+
+    def add(self, pid, judge):
+        subject = Subject(pid, judge)
+        self.subjects.append(subject)
+        return subject
+
+    def __exit__(self, *why):
+        self.running.__exit__(*why)
+
+
+def add_own_names(stage):
+    def judge(way):
+        def check(tap, subject):
+            good = share(subject.stacks, lambda s: is_named(s) or (s[-1:] == (OUTER,)))
+            tap.ok(good > 0.97, f"{way}: main, Outer, Inner",
+                   f"{good:.3f} of {sum(subject.stacks.values())}: {subject.stacks.most_common(3)}")
             if way == "map":
-                os.unlink(f"/tmp/perf-{process.pid}.map")
+                check_renewed(tap, subject)
+        return check
+
+    for way in ("map", "dump"):
+        stage.add(stage.start([JITNAMES, way, LONG], cwd=stage.folder()).pid, judge(way))
+
+
+def check_renewed(tap, subject):
+    """The same address is another function after a second: each refresh has the name that was last
+    told, so the numbers go up."""
+    numbers = [int(INNER.fullmatch(leaf).group(1)) for part in subject.slices
+               for leaf, _ in part.most_common() if INNER.fullmatch(leaf)]
+    tap.ok(numbers == sorted(numbers) and len(set(numbers)) >= RENEWED,
+           "the last name told for an address wins", str(numbers))
 
 
 def test_short(tap):
-    """A process that is gone for seconds when its slice is named, but left its files open to us."""
-    for way in ("map", "dump"):
-        with tempfile.TemporaryDirectory() as folder:
-            pidfile = os.path.join(folder, "pid")
-            script = f"cd '{folder}'; '{JITNAMES}' {way} 2 & echo $! >pid; wait; exec sleep 3"
-            text = live.stacktop("-b", "-K", "--format=folded", "-d", "20", "-n", "1", "--", "sh",
-                                 "-c", script)[0]
-            with open(pidfile, encoding="ascii") as file:
-                pid = int(file.read())
-        if way == "map":
-            os.unlink(f"/tmp/perf-{pid}.map")
-        found = collections.Counter()
+    """Processes that are gone for a while when their slice is named, but left their files open to us."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = (f"cd '{folder}'; for way in map dump; do '{JITNAMES}' $way 1 & echo $! >$way; done; "
+                  "wait; exec sleep 2")
+        text = live.stacktop("-b", "--format=json", "-K", "-F", HERTZ, "-d", "300", "-n", "1", "--", "sh",
+                             "-c", script, timeout=watch.PATIENCE)[0]
+        pids = {}
+        for way in ("map", "dump"):
+            with open(os.path.join(folder, way), encoding="ascii") as file:
+                pids[way] = int(file.read())
+    unlink_map(pids["map"])
+    for way, pid in pids.items():
+        subject = Subject(pid, None)
         for line in text.splitlines():
-            stack, _, count = line.rpartition(" ")
-            frames = [frame.removesuffix("_[j]") for frame in stack.split(";")]
-            if frames[0] == "jitnames":
-                found[frames[-1]] += int(count)
+            subject.add(watch.Slice(json.loads(line)))
+        found = leaves(subject.stacks)
         good = share(found, lambda leaf: leaf == OUTER or INNER.fullmatch(leaf))
         tap.ok(good > 0.9 and sum(found.values()) > 15, f"{way}: of a process that is gone",
                f"{good:.3f} of {sum(found.values())}: {found.most_common(4)}")
 
 
-def test_renewed(tap):
-    """The same address is another function after a second: each slice has the name that was last
-    told, so the numbers go up."""
-    with live.Load([JITNAMES, "map"]) as process:
-        text = live.stacktop("-b", "-K", "-d", "1", "-n", "6", "-p", str(process.pid))[0]
-    os.unlink(f"/tmp/perf-{process.pid}.map")
-    numbers = [int(n) for part in text.split("\nHottest functions")[1:]
-               for n in INNER.findall(part)[:1]]
-    tap.ok(len(numbers) == 6 and numbers == sorted(numbers) and numbers[-1] - numbers[0] >= 1,
-           "the last name told for an address wins", str(numbers))
-
-
-def test_namespaces(tap):
+def add_namespaces(stage):
     """In its own namespaces the process is number 1 or so and has a /tmp of its own. What the same
-    names mean outside is somebody else's."""
-    decoys = []
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder, \
-            live.Load(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
-                       f"mount -t tmpfs none /tmp && exec '{shutil.copy(JITNAMES, folder)}' map"]
-                      ) as parent:
-        def child():
-            with open(f"/proc/{parent.pid}/task/{parent.pid}/children", encoding="ascii") as file:
-                for pid in file.read().split():
-                    with open(f"/proc/{pid}/comm", encoding="ascii") as comm:
-                        if comm.read().strip() == "jitnames":
-                            return int(pid)
-            return None
-        pid = wait_for(child)
-        if not pid:
-            tap.skip("namespaces", "unshare failed")
-            return
-        for number in (pid, 1):
-            path = f"/tmp/perf-{number}.map"
-            if not os.path.exists(path):
-                decoys.append(path)
-                with open(path, "w", encoding="ascii") as file:
-                    file.write("0 7fffffffffff decoy\n")
-        try:
-            stacks = user_stacks(pid)
-        finally:
-            for path in decoys:
-                os.unlink(path)
-    good = share(stacks, lambda s: is_named(s) or (s[-1:] == (OUTER,)))
-    tap.ok(good > 0.97 and sum(stacks.values()) > 50, "own PID and mount namespace",
-           f"{good:.3f} of {sum(stacks.values())}: {stacks.most_common(2)}")
+    names mean outside is about other processes."""
+    parent = stage.start(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
+                          "mount -t tmpfs none /tmp && exec "
+                          f"'{shutil.copy(JITNAMES, stage.folder(dir='/var/tmp'))}' map {LONG}"])
+
+    def child():
+        with open(f"/proc/{parent.pid}/task/{parent.pid}/children", encoding="ascii") as file:
+            for pid in file.read().split():
+                with open(f"/proc/{pid}/comm", encoding="ascii") as comm:
+                    if comm.read().strip() == "jitnames":
+                        return int(pid)
+        return None
+    pid = wait_for(lambda: parent.poll() is not None or child())
+    if not pid or parent.poll() is not None:
+        return False
+    for number in (pid, 1):
+        path = f"/tmp/perf-{number}.map"
+        if not os.path.exists(path):
+            stage.running.callback(os.unlink, path)
+            with open(path, "w", encoding="ascii") as file:
+                file.write("0 7fffffffffff decoy\n")
+
+    def judge(tap, subject):
+        good = share(subject.stacks, lambda s: is_named(s) or (s[-1:] == (OUTER,)))
+        tap.ok(good > 0.97, "own PID and mount namespace",
+               f"{good:.3f} of {sum(subject.stacks.values())}: {subject.stacks.most_common(2)}")
+    stage.add(pid, judge)
+    return True
 
 
-def test_mistrust(tap):
-    """Nobody else's file is believed."""
-    with live.Load([JITNAMES, "map", "30", "12345"]) as process:
-        time.sleep(0.3)
-        stacks = user_stacks(process.pid, 4, hertz=499)
-    os.unlink(f"/tmp/perf-{process.pid}.map")
-    found = leaves(stacks)
-    tap.ok(share(found, lambda leaf: leaf == "[jit]") > 0.97 and sum(found.values()) > 30,
-           "another user's map is not read", str(found.most_common(2)))
+def add_mistrust(stage):
+    """Another user's file is not believed."""
+    def judge(tap, subject):
+        found = leaves(subject.stacks)
+        tap.ok(share(found, "[jit]".__eq__) > 0.97, "another user's map is not read",
+               str(found.most_common(2)))
+    stage.add(stage.start([JITNAMES, "map", LONG, "12345"]).pid, judge)
 
 
-def test_node(tap):
-    if not shutil.which("node"):
-        tap.skip("node", "not installed")
-        return
-    for option in ("--perf-basic-prof", "--perf-prof"):
-        with tempfile.TemporaryDirectory() as folder, \
-                live.Load(["node", "--allow-natives-syntax", option, SCRIPT],
-                          cwd=folder) as process:
-            time.sleep(2)
-            stacks = user_stacks(process.pid, 4, hertz=499)
-        try:
-            os.unlink(f"/tmp/perf-{process.pid}.map")
-        except FileNotFoundError:
-            pass
-        inner = {s: n for s, n in stacks.items() if s and HOT["Inner"].match(s[-1])}
-        good = share(inner, lambda s: HOT["Outer"].match(s[-2]))
-        tap.ok(good > 0.99 and sum(inner.values()) > 40,
-               f"node {option}: hotOuter calls hotInner",
-               f"{good:.3f} of {sum(inner.values())}: {leaves(stacks).most_common(3)}")
+def add_node(stage):
+    """One process by each of its options; the first is returned."""
+    def judge(option):
+        def check(tap, subject):
+            inner = {s: n for s, n in subject.stacks.items() if s and HOT["Inner"].match(s[-1])}
+            good = share(inner, lambda s: len(s) > 1 and HOT["Outer"].match(s[-2]))
+            tap.ok(good > 0.99 and sum(inner.values()) > 0.3 * sum(subject.stacks.values()),
+                   f"node {option}: hotOuter calls hotInner",
+                   f"{good:.3f} of {sum(inner.values())}: {leaves(subject.stacks).most_common(3)}")
+        return check
+
+    return [stage.add(stage.start(["node", "--allow-natives-syntax", option, SCRIPT],
+                                  cwd=stage.folder()).pid, judge(option))
+            for option in ("--perf-basic-prof", "--perf-prof")][0]
 
 
-def perf_leaves(pid, folder, seconds):
-    """Names of leaves by perf, in the background; call what is returned for them."""
-    data = os.path.join(folder, "perf.data")
-    record = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "99", "-p",
-                               str(pid), "-o", data, "--", "sleep", str(seconds)],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL)
+class Perf:
+    """Names of leaves of a process by perf report's own reading of the same map."""
 
-    def collect():
-        record.wait(60)
-        text = subprocess.run(["perf", "script", "-i", data, "-F", "ip,sym"], capture_output=True,
-                              text=True, timeout=60, check=False).stdout
+    def __init__(self, pid, folder):
+        self.data = os.path.join(folder, "perf.data")
+        self.record = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", HERTZ, "-p",
+                                        str(pid), "-o", self.data], stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def end(self):
+        self.record.send_signal(signal.SIGINT)
+        self.record.wait()
+
+    def leaves(self):
+        text = subprocess.run(["perf", "script", "-i", self.data, "-F", "ip,sym"],
+                              capture_output=True, text=True, errors="replace", check=False).stdout
         return collections.Counter(line.split(None, 1)[1].strip() for line in text.splitlines()
                                    if len(line.split(None, 1)) == 2)
-    return collect
 
 
-def test_perf_agrees(tap):
-    """The same seconds of the same process by perf report's own reading of the same map."""
-    if not (shutil.which("node") and shutil.which("perf")):
-        tap.skip("perf", "node or perf is not installed")
-        return
-    with tempfile.TemporaryDirectory() as folder, \
-            live.Load(["node", "--allow-natives-syntax", "--perf-basic-prof", SCRIPT],
-                      cwd=folder) as process:
-        time.sleep(2)
-        collect = perf_leaves(process.pid, folder, 5)
-        ours = leaves(user_stacks(process.pid, 5))
-        theirs = collect()
-    os.unlink(f"/tmp/perf-{process.pid}.map")
-    if sum(theirs.values()) < 50:
+def check_perf(tap, subject, perf):
+    ours, theirs = leaves(subject.stacks), perf.leaves()
+    if sum(theirs.values()) < ENOUGH // 2:
         tap.skip("perf", "it took no samples")
         return
     names = {name for name in ours | theirs if HOT["Inner"].match(name)}
@@ -219,31 +253,74 @@ def test_perf_agrees(tap):
            "perf has the same names in the same places", str(apart))
 
 
-def test_python(tap):
+def add_python(stage):
     """Python 3.12 and later write a perf map; each function has a trampoline of its own."""
     python = next((path for path in map(shutil.which, ("python3.13", "python3.12", "python3"))
                    if path and subprocess.run(
                        [path, "-X", "perf", "-c", "import sys; sys.activate_stack_trampoline"],
                        capture_output=True, check=False).returncode == 0), None)
     if not python:
-        tap.skip("python", "no python3 with -X perf")
-        return
+        return False
     program = ("def leaf():\n    s = 0\n    for i in range(100000): s += i\n"
                "def caller():\n    leaf()\n"
                "while True: caller()\n")
-    with live.Load([python, "-X", "perf", "-c", program]) as process:
-        time.sleep(1)
-        stacks = user_stacks(process.pid, 3)
-        pid = process.pid
-    if os.path.exists(f"/tmp/perf-{pid}.map"):
-        os.unlink(f"/tmp/perf-{pid}.map")
 
     # Whether the walk goes on beyond the trampoline depends on how the interpreter was compiled.
     def in_leaf(stack):
         return [name.split(":")[2] for name in stack if name.startswith("py::")][-1:] == ["leaf"]
-    good = share(stacks, in_leaf)
-    tap.ok(good > 0.9 and sum(stacks.values()) > 30, "python -X perf: it spins in leaf",
-           f"{good:.3f} of {sum(stacks.values())}: {stacks.most_common(1)}")
+
+    def judge(tap, subject):
+        good = share(subject.stacks, in_leaf)
+        tap.ok(good > 0.9, "python -X perf: it spins in leaf",
+               f"{good:.3f} of {sum(subject.stacks.values())}: {subject.stacks.most_common(1)}")
+    stage.add(stage.start([python, "-X", "perf", "-c", program]).pid, judge)
+    return True
+
+
+def sample(stage, at_least=0):
+    """Until there is enough of each, and so many names one after the other at one address."""
+    pids = [subject.pid for subject in stage.subjects]
+    watch.until_busy(pids, BUSY)
+
+    def enough(part):
+        for subject in stage.subjects:
+            subject.add(part)
+        told = {leaf for one in stage.subjects[0].slices for leaf in one if INNER.fullmatch(leaf)}
+        return all(subject.enough() for subject in stage.subjects) and len(told) >= at_least
+
+    with watch.Watch("-K", "-d", "0.5", "-F", HERTZ, "-p", ",".join(map(str, pids))) as top:
+        top.until_tables()
+        top.until(enough)
+    return top
+
+
+def test_together(tap):
+    """All at once: those that wait for nothing."""
+    with Stage() as stage:
+        add_own_names(stage)
+        if not add_namespaces(stage):
+            tap.skip("namespaces", "unshare failed")
+        add_mistrust(stage)
+        node = add_node(stage) if shutil.which("node") else None
+        if not node:
+            tap.skip("node", "not installed")
+        if not add_python(stage):
+            tap.skip("python", "no python3 with -X perf")
+        perf = None
+        if node and shutil.which("perf"):
+            watch.until_busy([node.pid], BUSY)
+            perf = Perf(node.pid, stage.folder())
+        top = sample(stage, at_least=RENEWED)
+        if perf:
+            perf.end()
+        tap.ok(top.status == 0 and all(subject.enough() for subject in stage.subjects),
+               "all are sampled", f"{[sum(s.stacks.values()) for s in stage.subjects]} {top.said()}")
+        for subject in stage.subjects:
+            subject.judge(tap, subject)
+        if perf:
+            check_perf(tap, node, perf)
+        else:
+            tap.skip("perf", "node or perf is not installed")
 
 
 JAVA = """
@@ -261,41 +338,53 @@ def test_java(tap):
     if not (shutil.which("java") and shutil.which("javac") and shutil.which("jcmd")):
         tap.skip("java", "no JDK")
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with Stage() as stage:
+        folder = stage.folder()
         with open(os.path.join(folder, "Spin.java"), "w", encoding="ascii") as file:
             file.write(JAVA)
         subprocess.run(["javac", "-d", folder, file.name], check=True, capture_output=True)
-        with live.Load(["java", "-XX:+PreserveFramePointer", "-cp", folder,
-                        "-XX:CompileCommand=dontinline,Spin::leaf", "Spin"],
-                       stderr=subprocess.DEVNULL) as process:
-            time.sleep(3)
-            before = leaves(user_stacks(process.pid, 1))
-            done = subprocess.run(["jcmd", str(process.pid), "Compiler.perfmap"],
-                                  capture_output=True, text=True, timeout=60, check=False)
-            path = f"/tmp/perf-{process.pid}.map"
-            if done.returncode or not os.path.exists(path):
+        pid = stage.start(["java", "-XX:+PreserveFramePointer", "-cp", folder,
+                           "-XX:CompileCommand=dontinline,Spin::leaf", "Spin"],
+                          stderr=subprocess.DEVNULL).pid
+        before, after = Subject(pid, None), Subject(pid, None)
+
+        def compiled(part):
+            """What the interpreter does is not what its compiler's code does."""
+            one = Subject(pid, None)
+            one.add(part)
+            if share(leaves(one.stacks), "[jit]".__eq__) > 0.8:
+                before.add(part)
+            return before.enough()
+
+        def named(part):
+            one = Subject(pid, None)
+            one.add(part)
+            if after.slices or share(one.stacks, in_leaf) > 0.8:
+                after.add(part)
+            return after.enough()
+
+        def in_leaf(stack):
+            return bool(stack) and "Spin.leaf(" in stack[-1]
+
+        with watch.Watch("-K", "-d", "0.5", "-F", HERTZ, "-p", str(pid)) as top:
+            nameless = top.until(compiled)
+            done = subprocess.run(["jcmd", str(pid), "Compiler.perfmap"], capture_output=True,
+                                  text=True, timeout=watch.PATIENCE, check=False)
+            if done.returncode or not os.path.exists(f"/tmp/perf-{pid}.map"):
                 tap.skip("java", "this JVM has no Compiler.perfmap")
                 return
-            stacks = user_stacks(process.pid, 3)
-        os.unlink(path)
-    named = share(stacks, lambda s: s and "Spin.leaf(" in s[-1])
-    tap.ok(share(before, "[jit]".__eq__) > 0.8, "java: no names before it is asked",
-           str(before.most_common(2)))
-    tap.ok(named > 0.8 and sum(stacks.values()) > 30, "java: Spin.leaf after jcmd",
-           f"{named:.3f} of {sum(stacks.values())}: {stacks.most_common(1)}")
+            top.until(named, 60)
+    tap.ok(nameless, "java: no names before it is asked", str(leaves(before.stacks).most_common(2)))
+    good = share(after.stacks, in_leaf)
+    tap.ok(good > 0.8 and after.enough(), "java: Spin.leaf after jcmd",
+           f"{good:.3f} of {sum(after.stacks.values())}: {after.stacks.most_common(1)}")
 
 
 def main():
     tap = live.Tap()
     live.need_root(tap)
-    test_own_names(tap)
+    test_together(tap)
     test_short(tap)
-    test_renewed(tap)
-    test_namespaces(tap)
-    test_mistrust(tap)
-    test_node(tap)
-    test_perf_agrees(tap)
-    test_python(tap)
     test_java(tap)
     tap.done()
 
