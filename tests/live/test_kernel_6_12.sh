@@ -1,0 +1,7 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 900 s
+#
+# Loads and walks on Linux 6.12; `make test-kernels` runs all kernels.
+
+exec tests/kernels/run.sh 6.12
