@@ -7,7 +7,7 @@
 
 # Enough samples of a program, from the kernel's command line, and the most refreshes.
 LEAST=${LEAST:-100}
-ROUNDS=300
+ROUNDS=400
 
 ok() {
     echo "T ok - $1"
@@ -38,14 +38,18 @@ judge() { # options of awk...
 }
 
 # Waits until there are enough samples, or until stacktop has ended, by itself after ROUNDS. What is
-# judged was seen by then, while the programs still ran.
+# judged was seen by then, while the programs still ran. Looking must not take the time that what is
+# looked at needs: the longer it took, the longer is the pause.
 sample() { # PID of stacktop
     alive=yes
+    took=0
     while [ "$alive" ]; do
-        sleep 0.5
+        sleep $((1 + 3 * took))
         kill -0 "$1" 2>/dev/null || alive=
+        took=$(date +%s)
         cp /tmp/folded /tmp/seen
         ! judge -v enough=1 >/dev/null || alive=
+        took=$(($(date +%s) - took))
     done
 }
 
@@ -75,7 +79,7 @@ chain=$(i=0; while [ $i -lt 90 ]; do printf ';f%02d' $i; i=$((i + 1)); done)
 # A COMMAND, which ends as it does when its time is over; stacktop ends with it.
 echo "deep90 - ;main$chain\$" >/tmp/table
 ln -s /work/deep90 /tmp/w1
-stacktop -b -d 1 -n "$ROUNDS" --format folded -- /tmp/w1 3600 >/tmp/folded 2>/tmp/err &
+stacktop -b -d 1 -n "$ROUNDS" -F 499 --format folded -- /tmp/w1 3600 >/tmp/folded 2>/tmp/err &
 sampler=$!
 sample $sampler
 killall -ALRM w1
