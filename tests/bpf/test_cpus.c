@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -82,7 +83,25 @@ static void test_many(void **state)
 	free(cpus);
 }
 
-/* The C library counts them by itself. */
+/* 0 in a file of its own says that a CPU is not; the first may have none. */
+static bool is_online(unsigned int cpu)
+{
+	char path[64];
+	FILE *f;
+	int c;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u", cpu);
+	if (access(path, F_OK))
+		return false;
+	strcat(path, "/online");
+	f = fopen(path, "re");
+	c = f ? fgetc(f) : '1';
+	if (f)
+		fclose(f);
+	return c == '1';
+}
+
+/* Whichever of them this program may run on. */
 static void test_online(void **state)
 {
 	unsigned int *cpus;
@@ -90,9 +109,11 @@ static void test_online(void **state)
 
 	(void)state;
 	assert_int_equal(cpus_online(&cpus, &n), 0);
-	assert_int_equal(n, sysconf(_SC_NPROCESSORS_ONLN));
+	assert_true(n > 0);
 	for (size_t i = 1; i < n; i++)
 		assert_true(cpus[i] > cpus[i - 1]);
+	for (unsigned int cpu = 0; cpu < 1024; cpu++)
+		assert_int_equal(cpus_include(cpus, n, cpu), is_online(cpu));
 	free(cpus);
 }
 
