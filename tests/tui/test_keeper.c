@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What the keeper writes of a theme: one that could be read.
- * Covers: tui/keeper.c
+ * Covers: tui/keeper.c tui/themes.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

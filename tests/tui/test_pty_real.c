@@ -2,7 +2,7 @@
 /*
  * The real binary on a pseudo-terminal, which samples this machine or replays a recording, and the
  * settings of the person before it.
- * Covers: tui/screen.c tui/keeper.c tui/personal.c tui/inspection.c
+ * Covers: tui/screen.c tui/keeper.c tui/themes.c tui/personal.c tui/inspection.c
  */
 #include <dirent.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* build: -Wl,--wrap=engine_post */
 /*
  * Settings by keys and commands, and the mouse, on a made-up machine.
- * Covers: tui/setup.c tui/cmdline.c tui/named.c tui/mouse.c tui/keymap.c tui/columns.c tui/menu.c
+ * Covers: tui/setup.c tui/cmdline.c tui/named.c tui/mouse.c tui/keymap.c tui/columns.c
  * Covers: tui/hints.c
  */
 #include <locale.h>

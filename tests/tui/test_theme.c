@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Themes: the shipped ones can be read by people, hostile ones hurt nobody.
- * Covers: tui/theme.c tui/theme_embedded.c tui/themes.c
+ * Covers: tui/theme.c tui/theme_embedded.c
  */
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A row for each thread, against a model that adds up what was fed sample by sample.
- * Covers: tui/query_threads.c tui/profile_threads.c
+ * Covers: tui/query_threads.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

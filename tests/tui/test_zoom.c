@@ -3,7 +3,7 @@
 /*
  * What rows and shares are of: threads apart from each other, one thread, a module, the parent in a
  * tree, groups of processes, a process that becomes another program.
- * Covers: tui/zoom.c tui/procrows.c tui/query_threads.c
+ * Covers: tui/zoom.c tui/procrows.c tui/query_threads.c tui/profile_threads.c
  */
 #include <errno.h>
 
