@@ -169,6 +169,43 @@ static void hostile_text_is_harmless(void **state)
 	}
 }
 
+/* Each byte that belongs to no character is one replaced cell, as is each that reorders others. */
+static void what_is_replaced_takes_a_cell(void **state)
+{
+	static const struct {
+		const char *text;
+		int cells;
+	} texts[] = {
+		{"\xff", 1},
+		{"\xc0\x80", 2},
+		{"\xed\xa0\x80", 3},
+		{"\xe0\x80\x80", 3},
+		{"\xf4\x90\x80\x80", 4},
+		{"\xf8\x80\x80\x80\x80", 5},
+		{"\u061c", 1},
+		{"\u200e\u200f", 2},
+		{"\u2028\u2029", 2},
+		{"\u202a\u202b\u202c\u202d\u202e", 5},
+		{"\u2066\u2067\u2068\u2069", 4},
+		{"\ufeff", 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct grid *g = grid_new(1, 10);
+		uint32_t replaced;
+
+		grid_put(g, 0, 0, 10, ROLE_TEXT, "\xff");
+		replaced = g->cells[0].ch;
+		assert_int_equal(grid_put(g, 0, 0, 10, ROLE_TEXT, texts[i].text), texts[i].cells);
+		for (int c = 0; c < texts[i].cells; c++) {
+			assert_int_equal(g->cells[c].ch, replaced);
+			assert_int_equal(g->cells[c].marks[0], 0);
+		}
+		grid_free(g);
+	}
+}
+
 static void bars_stay_in_their_frame(void **state)
 {
 	struct grid *g = grid_new(1, 12);
@@ -206,6 +243,7 @@ int main(void)
 		cmocka_unit_test(words_are_broken_between),
 		cmocka_unit_test(ascii_has_nothing_else),
 		cmocka_unit_test(hostile_text_is_harmless),
+		cmocka_unit_test(what_is_replaced_takes_a_cell),
 		cmocka_unit_test(bars_stay_in_their_frame),
 		cmocka_unit_test(sizes_are_bounded),
 	};
