@@ -133,6 +133,30 @@ static void test_rules(void **state)
 	symtab_free(table);
 }
 
+/* Of two that begin together the shorter covers the longer; one without a size is either's alias.
+ */
+static void test_begin_together(void **state)
+{
+	struct symtab *table;
+	uint64_t addr;
+
+	(void)state;
+	must("cd %s && printf '%%b' '%s' >two.s && gcc -nostdlib -shared -o two two.s", folder,
+	     ".text\\n.type bare,@function\\n.type wide,@function\\n.type slim,@function\\n"
+	     "bare: wide: slim: .skip 32\\n.size wide,32\\n.size slim,16\\n"
+	     ".type unsized,@function\\nunsized: .skip 16\\n"
+	     ".type final,@function\\nfinal: .skip 16\\n.size final,16\\n");
+	table = open_made("two", NULL);
+	addr = addr_in("two", "wide");
+	expect(table, addr, "slim", 16);
+	expect(table, addr + 15, "slim", 16);
+	expect(table, addr + 16, "wide", 32);
+	expect(table, addr + 31, "wide", 32);
+	expect(table, addr + 32, "unsized", 16);
+	expect(table, addr + 48, "final", 16);
+	symtab_free(table);
+}
+
 static void test_debug_file(void **state)
 {
 	static const char *const roots[] = {"root", "compressed"};
@@ -378,6 +402,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_begin_together),
 		cmocka_unit_test(test_debug_file),
 		cmocka_unit_test(test_no_debug_file),
 		cmocka_unit_test(test_thin_symtab),
