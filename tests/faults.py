@@ -47,8 +47,9 @@ SYMBOLS = [
           "if (next + 1 < list->count && list->items[next].start < end)\n\t\tend"),
     Fault("symlist-label", "symbols/symlist.c",
           "if (item->label && item->start < covered)", "if (item->label && item->start > covered)"),
-    Fault("cgroup-conmon", "symbols/cgroup.c", "\t{\"libpod-conmon-\", NULL, true, NULL}, "
-          "/* who watches a container is not in it */\n", ""),
+    Fault("cgroup-parent", "symbols/cgroup.c",
+          "return take(found, parents[i].runtime, p, parents[i].hex);",
+          "return take(found, parents[0].runtime, p, parents[i].hex);"),
     Fault("cgroup-runtime", "symbols/cgroup.c",
           "{\"crio-\", \"cri-o\", true, NULL}", "{\"crio-\", \"containerd\", true, NULL}"),
     Fault("cgroup-escape", "symbols/cgroup.c",
