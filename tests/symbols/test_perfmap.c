@@ -234,6 +234,15 @@ static void test_long_lines(void **state)
 	assert_int_equal(update(f), 1);
 	assert_name(f, 0x1000, NULL);
 	assert_name(f, 0x2000, "two");
+	/* What looks like a line where the file is read on is the long one's still. */
+	for (size_t at = 4096; at < length - 8192; at += 4096)
+		memcpy(line + at, "5000 10 wrong", 13);
+	strcpy(line + length - 8192, "\n2000 10 two\n");
+	put(f, "w", line);
+	assert_int_equal(update(f), 1);
+	assert_name(f, 0x5000, NULL);
+	assert_name(f, 0x2000, "two");
+	memset(line + 8, 'x', length - 8);
 	strcpy(line + 60000, "\n3000 10 three\n");
 	put(f, "w", line);
 	assert_int_equal(update(f), 1);
