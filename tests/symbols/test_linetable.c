@@ -12,9 +12,11 @@
 
 #include <cmocka.h>
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "symbols/linetable.h"
+#include "symbols/rangemap.h"
 
 #define LOW	  0x1000u
 #define HIGH	  0x100000u
@@ -260,12 +262,52 @@ static void test_broken(void **state)
 	linetable_free(table);
 }
 
+/* Whether the range is the one to be found, rather than that which was found so far. */
+static bool is_inner(const struct rangemap_range *range, const struct rangemap_range *than)
+{
+	if (range->start != than->start)
+		return range->start > than->start;
+	return range->end <= than->end; /* it was added later */
+}
+
+/* A few ranges in a small space, in any order: each address is looked for in all of them. */
+static void test_ranges(void **state)
+{
+	uint64_t seed = 1;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		struct rangemap map = {0};
+		struct rangemap_range ranges[8];
+		uint32_t n = (uint32_t)round % 8 + 1;
+
+		for (uint32_t i = 0; i < n; i++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			ranges[i].start = seed >> 40 & 15;
+			ranges[i].end = ranges[i].start + (seed >> 50 & 15);
+			assert_int_equal(rangemap_add(&map, ranges[i].start, ranges[i].end, i), 0);
+		}
+		assert_int_equal(rangemap_build(&map), 0);
+		for (uint64_t address = 0; address < 32; address++) {
+			uint32_t want = RANGEMAP_NONE;
+
+			for (uint32_t i = 0; i < n; i++)
+				if (address >= ranges[i].start && address < ranges[i].end &&
+				    (want == RANGEMAP_NONE || is_inner(&ranges[i], &ranges[want])))
+					want = i;
+			assert_int_equal(rangemap_find(&map, address), want);
+		}
+		rangemap_free(&map);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_few_of_many),  cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_no_end),	     cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_defined_file), cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
