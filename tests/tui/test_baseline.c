@@ -11,6 +11,7 @@
 
 #include "tests/tui/typist.h"
 #include "tui/baseline.h"
+#include "tui/change.h"
 #include "tui/engine_base.h"
 #include "tui/query.h"
 #include "tui/scrub.h"
@@ -390,6 +391,31 @@ static void a_live_one_does_not_move(void **state)
 	profile_free(p);
 }
 
+/* In points of a hundred; before < 0: there is nothing to compare with. */
+static void changes_have_words_and_colours(void **state)
+{
+	static const struct {
+		double now, before;
+		const char *text;
+		enum role role;
+	} changes[] = {
+		{5, -1, "-", ROLE_DIM},	      {0, 0, "-", ROLE_DIM},	   {5, 0, "new", ROLE_UP},
+		{5, 5.04, "= 0.0", ROLE_DIM}, {5, 4.7, " +0.3", ROLE_DIM}, {5, 1, " +4.0", ROLE_UP},
+		{1, 5, " -4.0", ROLE_DOWN},   {0, 5, " -5.0", ROLE_DOWN},
+	};
+	struct grid *g = grid_new(1, 20);
+	char text[32];
+
+	(void)state;
+	g->ascii = true;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		change_text(g, changes[i].now, changes[i].before, text, sizeof(text));
+		assert_string_equal(text, changes[i].text);
+		assert_int_equal(change_role(changes[i].now, changes[i].before), changes[i].role);
+	}
+	grid_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,6 +424,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_read_is_said),
 		cmocka_unit_test(processes_are_found_by_what_they_do),
 		cmocka_unit_test(a_live_one_does_not_move),
+		cmocka_unit_test(changes_have_words_and_colours),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);
