@@ -470,7 +470,8 @@ int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event
 		s->lost++;
 		s->gap = true;
 	}
-	qsort(s->found, s->nfound, sizeof(*s->found), by_time);
+	if (s->nfound)
+		qsort(s->found, s->nfound, sizeof(*s->found), by_time);
 	for (i = 0; i < s->nfound; i++)
 		if (decode(s->copy + s->found[i].at, s->found[i].time, &event))
 			fn(&event, arg);

@@ -17,26 +17,39 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint64_t offset; /* ns, modulo 2^64 */
 
 /* The file of offsets is that of the children's namespace, which unshare may have made another. */
-static bool shares_with_children(void)
+static bool has_our_offsets(const char *process)
 {
-	char own[64], its[64];
+	char path[64], own[64], its[64];
 	ssize_t n = readlink("/proc/self/ns/time", own, sizeof(own));
 
-	return n > 0 && readlink("/proc/self/ns/time_for_children", its, sizeof(its)) == n &&
-	       !memcmp(own, its, (size_t)n);
+	snprintf(path, sizeof(path), "/proc/%s/ns/time_for_children", process);
+	return n > 0 && readlink(path, its, sizeof(its)) == n && !memcmp(own, its, (size_t)n);
+}
+
+static void read_offset_of(const char *process)
+{
+	int64_t seconds, ns;
+	char text[128];
+	FILE *file;
+
+	snprintf(text, sizeof(text), "/proc/%s/timens_offsets", process);
+	file = fopen(text, "re");
+	while (file && fgets(text, sizeof(text), file))
+		if (sscanf(text, "monotonic %" SCNd64 "%" SCNd64, &seconds, &ns) == 2)
+			offset = (uint64_t)seconds * 1000000000u + (uint64_t)ns;
+	if (file)
+		fclose(file);
 }
 
 static void read_offset(void)
 {
-	FILE *file = shares_with_children() ? fopen("/proc/self/timens_offsets", "re") : NULL;
-	int64_t seconds, ns;
-	char line[128];
+	char parent[16];
 
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "monotonic %" SCNd64 "%" SCNd64, &seconds, &ns) == 2)
-			offset = (uint64_t)seconds * 1000000000u + (uint64_t)ns;
-	if (file)
-		fclose(file);
+	snprintf(parent, sizeof(parent), "%d", (int)getppid());
+	if (has_our_offsets("self"))
+		read_offset_of("self");
+	else if (has_our_offsets(parent))
+		read_offset_of(parent);
 }
 
 uint64_t kernelclock_now(void)

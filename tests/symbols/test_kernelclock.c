@@ -94,18 +94,11 @@ static enum end run(enum end (*look)(void))
 	return WEXITSTATUS(end);
 }
 
-/* Seconds since boot, as this namespace has them, less some. */
-static long long since_boot(clockid_t clock, long long less)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (long long)t.tv_sec - less;
-}
-
 /* The clocks of the children to come stand at so many seconds, or go on as they are. */
 static bool enter(long long seconds)
 {
+	/* They are counted from the first namespace's. */
+	const long long offset = seconds - (long long)(kernels_own() / 1000000000);
 	char text[128];
 	ssize_t n;
 	int fd;
@@ -114,9 +107,8 @@ static bool enter(long long seconds)
 		return false;
 	if (seconds == UNCHANGED)
 		return true;
-	/* They are counted from the first namespace's. */
-	n = snprintf(text, sizeof(text), "monotonic %lld 600000000\nboottime %lld 0\n",
-		     -since_boot(CLOCK_MONOTONIC, seconds), -since_boot(CLOCK_BOOTTIME, seconds));
+	n = snprintf(text, sizeof(text), "monotonic %lld 600000000\nboottime %lld 0\n", offset,
+		     offset);
 	fd = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, text, (size_t)n) != n)
 		return false;
