@@ -68,11 +68,12 @@ live_LIBS    := $(tui_LIBS)
 TEST_DIRS    := symbols unwind bpf tui live
 
 TEST_C      := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c))
-WORK_C      := $(filter-out $(TEST_C),$(wildcard tests/live/*.c))
-HELPER_C    := $(filter-out $(TEST_C) $(WORK_C),$(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/*.c)))
+WORK_C      := $(wildcard tests/live/programs/*.c)
+HELPER_C    := $(filter-out $(TEST_C),$(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/*.c)))
 FUZZ_C      := $(wildcard tests/fuzz/fuzz_*.c)
+SUPPORT     := $(BUILD)/tests/support.a
 TEST_BIN    := $(TEST_C:%.c=$(BUILD)/%)
-WORK_BIN    := $(WORK_C:tests/live/%.c=$(BUILD)/tests/work/%)
+WORK_BIN    := $(WORK_C:tests/live/programs/%.c=$(BUILD)/tests/work/%)
 HELPER_BIN  := $(HELPER_C:%.c=$(BUILD)/%)
 FUZZ_BIN    := $(FUZZ_C:%.c=$(BUILD)/%)
 
@@ -144,30 +145,33 @@ $(BUILD)/have-libraries:
 own_flags = $(shell sed -n '1,5s,.*/\* build: \(.*\) \*/.*,\1,p' $(1))
 needs_lib = $(if $(shell grep -ls 'include <vterm.h>' $(1)),-lvterm)
 
+# What several programs of tests share, compiled once; a program gets what it calls.
+$(SUPPORT): $(call objs,tests/support)
+
 define test_rule
-$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $$($(1)_LIBS) $(BUILD)/flags
+$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(SUPPORT) $$($(1)_LIBS) $(BUILD)/flags
 	@mkdir -p $$(@D)
 	$$(call say,TEST,$$@)
 	$$(Q)$$(CC) $$(CFLAGS_ALL) $$(WERROR_) -MMD -MP -MF $$@.d $$(call own_flags,$$<) $$(LDFLAGS) -o $$@ $$< \
-		$$($(1)_LIBS) -lcmocka $$(call needs_lib,$$<) $$(LDLIBS)
+		$(SUPPORT) $$($(1)_LIBS) -lcmocka $$(call needs_lib,$$<) $$(LDLIBS)
 endef
 $(foreach d,$(TEST_DIRS),$(eval $(call test_rule,$(d))))
 
 # Workloads are compiled with the flags they name and nothing else: how they are built is the test.
-$(BUILD)/tests/work/%: tests/live/%.c
+$(BUILD)/tests/work/%: tests/live/programs/%.c
 	@mkdir -p $(@D)
 	$(call say,WORK,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -MMD -MP -MF $@.d $(or $(call own_flags,$<),-O2) -o $@ $< -pthread -lm
 
-$(BUILD)/tests/work/%.static: tests/live/%.c
+$(BUILD)/tests/work/%.static: tests/live/programs/%.c
 	@mkdir -p $(@D)
 	$(call say,WORK,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -MMD -MP -MF $@.d $(or $(call own_flags,$<),-O2) -static -o $@ $< -pthread -lm
 
-$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(tui_LIBS) $(BUILD)/flags
+$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(SUPPORT) $(tui_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(tui_LIBS) $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(SUPPORT) $(tui_LIBS) $(LDLIBS)
 
 .PHONY: run test test-all tests check install uninstall help clean bench bench-programs fuzz \
 	fuzz-programs test-kernels kernel-programs verify-unwind asan tsan format where mutate
@@ -250,7 +254,7 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(unwind_LIBS) $(BUILD)/flags
 	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(unwind_LIBS) $(LDLIBS)
 
 # For who follows frame pointers.
-$(BUILD)/tests/bench/%.fp: tests/live/%.c
+$(BUILD)/tests/bench/%.fp: tests/live/programs/%.c
 	@mkdir -p $(@D)
 	$(call say,BENCH,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -fno-omit-frame-pointer -o $@ $<
@@ -297,6 +301,6 @@ help:
 	@sed -n 's/^##//p' $(MAKEFILE_LIST)
 
 # Programs that need rules of their own have them beside their sources.
-include $(wildcard tests/*/*.mk tests/*/*/*.mk)
+include $(wildcard tests/*/*.mk tests/*/*/*/*.mk)
 
 -include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

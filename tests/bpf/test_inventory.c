@@ -5,7 +5,18 @@
  * what dropping and pinning do to one of the tables.
  * Covers: bpf/inventory.c bpf/evict.c bpf/command.c
  */
-#include "serve.h"
+#include <dirent.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "tests/support/serve.h"
 
 #include "bpf/inventory.h"
 #include "symbols/elffile.h"

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "bpf/tracker_priv.h"
-#include "tests/symbols/shell.h"
+#include "tests/support/shell.h"
 
 #define SECOND 1000000000ull
 #define SOON   (20 * SECOND) /* well within what is promised, and well beyond it */

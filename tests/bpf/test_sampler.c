@@ -5,6 +5,12 @@
  * why it is not.
  * Covers: bpf/sampler.c bpf/profiler.bpf.c bpf/maps.bpf.h bpf/events.c bpf/ticks.c
  */
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -17,7 +23,7 @@
 
 #include <cmocka.h>
 
-#include "tests/bpf/tally.h"
+#include "tests/support/tally.h"
 
 #define CHILD_THREADS 3
 

@@ -4,6 +4,7 @@
  * known of their process, and by frame pointers where nothing is.
  * Covers: bpf/profiler.bpf.c bpf/walker.bpf.h bpf/seams.bpf.h bpf/sampler.c
  */
+#include <unistd.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tests/bpf/tally.h"
+#include "tests/support/tally.h"
 
 /*
  * A chain of frame pointers whose return addresses have names. At chain_hidden the frame pointer

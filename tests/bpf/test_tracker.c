@@ -4,7 +4,14 @@
  * with /proc and with the program headers of the files that they map.
  * Covers: bpf/tracker.c bpf/process.c bpf/procstat.c bpf/mapping.c bpf/publish.c
  */
-#include "places.h"
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bpf/sampler.h"
+#include "tests/support/places.h"
 
 #include <sys/auxv.h>
 

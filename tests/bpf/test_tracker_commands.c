@@ -4,7 +4,15 @@
  * and not only in the tracker's word.
  * Covers: bpf/choice.c bpf/command.c
  */
-#include "orders.h"
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "bpf/sampler.h"
+#include "tests/support/orders.h"
 
 #define NOBODY 65534
 #define NO_PID 0x3fffffff

@@ -4,7 +4,17 @@
  * that map what the test wrote.
  * Covers: bpf/object.c bpf/mapping.c
  */
-#include "places.h"
+#include <libelf.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/places.h"
 
 static void copy_file(const char *from, const char *to)
 {

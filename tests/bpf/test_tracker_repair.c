@@ -4,7 +4,16 @@
  * which the kernel lost the records.
  * Covers: bpf/rescan.c bpf/doubt.c bpf/evict.c
  */
-#include "orders.h"
+#include <inttypes.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/sampler.h"
+#include "tests/support/orders.h"
 
 /* --- tables ---------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "symbols/elffile.h"
-#include "tests/unwind/elfimage.h"
+#include "tests/support/elfimage.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
 

@@ -19,7 +19,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
-SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "track")
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "track")
 COUNT = 10000
 MAPPINGS = 30
 SLICE = 2  # s

@@ -23,7 +23,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
-SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "track")
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "track")
 LONG = os.environ.get("SOAK") == "1"
 SPAWN_SECONDS = 60 if LONG else 8
 RATE = 1000

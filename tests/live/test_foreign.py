@@ -27,7 +27,7 @@ ENOUGH = 200      # samples of a program
 BUSY = 0.1        # seconds of CPU time, after which it spins
 EXCUSED = 0.05    # of a program's samples at most may be what `excused` names
 PROGRAMS = os.path.abspath(os.path.join(live.BUILD, "tests", "foreign"))
-SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "foreign")
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "foreign")
 
 LIBC = r"libc\.so\.6\+0x[0-9a-f]+"
 STATIC = "_start;__libc_start_main(_impl)?;__libc_start_call_main"

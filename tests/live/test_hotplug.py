@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 import test_accounting  # noqa: E402
 
-SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "track")
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "track")
 SWITCH = "/sys/devices/system/cpu/cpu1/online"
 HERTZ = 499
 NOTICED = 2.5  # seconds until stacktop has seen what a CPU did: it looks twice, once a second

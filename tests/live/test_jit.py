@@ -26,7 +26,7 @@ import live  # noqa: E402
 import watch  # noqa: E402
 
 JITNAMES = os.path.join(live.WORK, "jitnames")
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "jitnames.js")
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "jitnames.js")
 OUTER, INNER = "Outer main.x:1", re.compile(r"Inner (\d+) main\.x:7")
 HOT = {name: re.compile(rf"JS:\S?hot{name} /.*jitnames\.js:\d+:\d+$") for name in ("Inner", "Outer")}
 

@@ -26,7 +26,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCES = os.path.join(HERE, "track")
+SOURCES = os.path.join(HERE, "programs", "track")
 COMMON = "-O1 -g -fno-omit-frame-pointer "
 FLAGS = {"asan": COMMON + "-fsanitize=address,undefined", "tsan": COMMON + "-fsanitize=thread"}
 SECONDS = 8

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 import watch  # noqa: E402
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "frames", "nest.c")
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "frames", "nest.c")
 BUILD = ("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fomit-frame-pointer",
          "-fasynchronous-unwind-tables", "-Wa,--gsframe", "-pthread", "-o")
 EXACT = 0.995

@@ -3,7 +3,7 @@
 # time limit: 300 s
 """Processes that change under the profiler's eyes: exec, fork, threads, numbers used again, code that
 is mapped, unmapped and moved, files that are replaced. Every program here spins in a chain of its own
-(tests/live/track), so each stack is either that chain, or ends with a reason: never a mixture.
+(tests/live/programs/track), so each stack is either that chain, or ends with a reason: never a mixture.
 
     tests/live/test_tracking.py [NAME...]       only these
 
@@ -20,7 +20,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
-SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "track")
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "track")
 HERTZ = "997"
 PLUGINS = {"alpha": 64, "omega": 4096}  # name and bytes of stack of each
 PROGRAMS = {"ping": 96, "pong": 2048}

@@ -21,8 +21,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.path.join(HERE, "unmount", "work.c")
-RESTLESS = os.path.join(HERE, "unmount", "restless.c")
+SOURCE = os.path.join(HERE, "programs", "unmount", "work.c")
+RESTLESS = os.path.join(HERE, "programs", "unmount", "restless.c")
 JITNAMES = os.path.join(live.WORK, "jitnames")
 ENOUGH = 50  # samples between two looks at what stacktop has written
 PATIENCE = 300  # somewhat more than a minute is promised, on a machine that has time

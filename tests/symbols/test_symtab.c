@@ -5,6 +5,10 @@
  * Covers: symbols/symtab.c symbols/symread.c symbols/symlist.c symbols/symname.c
  * Covers: symbols/debugfile.c
  */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "symbols/debugfile.h"
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
@@ -17,8 +21,8 @@
 
 #include <cmocka.h>
 
-#include "tests/symbols/nmnames.h"
-#include "tests/symbols/shell.h"
+#include "tests/support/nmnames.h"
+#include "tests/support/shell.h"
 
 static const char source[] =
 	"asm(\".text\\n.globl entry\\n.weak weak_\\n.globl __entry\\n.type entry,@function\\n\"\n"
@@ -79,7 +83,7 @@ static struct symtab *open_made(const char *name, const char *root)
 
 static uint64_t addr_in(const char *file, const char *name)
 {
-	FILE *pipe = run("nm %s/%s | awk '$3 == \"%s\" {print $1}'", folder, file, name);
+	FILE *pipe = nmnames_run("nm %s/%s | awk '$3 == \"%s\" {print $1}'", folder, file, name);
 	uint64_t addr = 0;
 
 	assert_int_equal(fscanf(pipe, "%" SCNx64, &addr), 1);
@@ -171,12 +175,12 @@ static void test_debug_file(void **state)
 		symtab_free(table);
 	}
 	snprintf(path, sizeof(path), "%s/full", folder);
-	names_read(&names, path, "");
-	names_sort(&names);
+	nmnames_read(&names, path, "");
+	nmnames_sort(&names);
 	snprintf(path, sizeof(path), "%s/bare", folder);
 	snprintf(where, sizeof(where), "%s/root", folder);
 	check_nm(path, where, &names);
-	names_free(&names);
+	nmnames_free(&names);
 }
 
 /* A debug file of another build, and none at all, leave only .dynsym. */

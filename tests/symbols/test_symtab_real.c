@@ -6,6 +6,9 @@
  * about a tenth of the addresses, unless SIZE=full. time limit: 300 s
  * Covers: symbols/symtab.c symbols/symread.c symbols/symlist.c symbols/symname.c symbols/plt.c
  */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "tests/symbols/nmnames.h"
+#include "tests/support/nmnames.h"
 
 #define LARGE (64ll << 20) /* bytes */
 
@@ -47,11 +50,11 @@ static void test_nm(void **state)
 
 		if (!realpath(files[i], path))
 			continue;
-		names_read(&names, path, "");
-		names_read(&names, path, "-D");
-		names_sort(&names);
+		nmnames_read(&names, path, "");
+		nmnames_read(&names, path, "-D");
+		nmnames_sort(&names);
 		check_nm(path, NULL, &names);
-		names_free(&names);
+		nmnames_free(&names);
 		tried++;
 	}
 	assert_true(tried >= 10);
@@ -81,7 +84,7 @@ static void ask_elfutils(const char *path, const uint64_t *addrs, uint64_t *star
 		fprintf(out, "0x%" PRIx64 "\n", addrs[i]);
 	fclose(out);
 	/* A line for the symbol, and one for the source, which is not wanted. */
-	pipe = run(
+	pipe = nmnames_run(
 		"DEBUGINFOD_URLS= eu-addr2line --debuginfo-path=/nowhere -S -e '%s' < %s 2>/dev/null",
 		path, list);
 	for (i = 0; i < count; i++) {
@@ -102,7 +105,7 @@ static void ask_elfutils(const char *path, const uint64_t *addrs, uint64_t *star
 /* True when nm gives a size to no symbol at start, or to none that reaches addr. */
 static bool does_not_reach(const struct names *names, uint64_t start, uint64_t addr)
 {
-	size_t i = names_after(names, start);
+	size_t i = nmnames_after(names, start);
 
 	while (i-- > 0 && names->lines[i].addr == start)
 		if (addr - start < names->lines[i].size)
@@ -121,7 +124,7 @@ static void check_elfutils(const char *path, const struct names *names)
 	struct symtab *table = open_table(path, NULL);
 	struct symbol symbol;
 
-	pick(path, names, addrs);
+	nmnames_pick(path, names, addrs);
 	ask_elfutils(path, addrs, starts, count);
 	for (i = 0; i < count; i++) {
 		int err = symtab_find(table, addrs[i], &symbol);
@@ -152,11 +155,11 @@ static void test_elfutils(void **state)
 
 		if (!realpath(files[i], path))
 			continue;
-		names_read(&names, path, "");
-		names_read(&names, path, "-D");
-		names_sort(&names);
+		nmnames_read(&names, path, "");
+		nmnames_read(&names, path, "-D");
+		nmnames_sort(&names);
 		check_elfutils(path, &names);
-		names_free(&names);
+		nmnames_free(&names);
 	}
 }
 

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/tui/feed.h"
+#include "tests/support/machine.h"
 #include "tui/engine_base.h"
 #include "tui/options.h"
 #include "tui/plain.h"
@@ -26,7 +26,7 @@
 
 struct engine {
 	struct engine_base base;
-	struct feed feed;
+	struct machine feed;
 	unsigned int slices, most; /* most 0: no end */
 	int event;
 };
@@ -85,7 +85,7 @@ static void *feed_thread(void *arg)
 	struct engine *engine = arg;
 
 	for (int i = 0;; i++) {
-		if (feed_slice(&engine->feed, i / 5 % 2))
+		if (machine_slice(&engine->feed, i / 5 % 2))
 			return NULL;
 		__atomic_fetch_add(&engine->slices, 1, __ATOMIC_RELEASE);
 		engine_signal(engine->event);
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 	engine.most = options.iterations;
 	signal(SIGPIPE, SIG_IGN);
 	signals = options.plain ? block_signals() : -1;
-	feed_open(&engine.feed);
+	machine_open(&engine.feed);
 	if (pthread_create(&thread, NULL, feed_thread, &engine))
 		return 1;
 	status = options.plain ? plain_run(engine.feed.p, &engine, &options, signals)

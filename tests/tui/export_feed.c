@@ -8,6 +8,8 @@
  * plain: random stacks with recursion, named threads, kernel frames, ends, and samples of no frames
  * at all. hostile: a function for each name that could break a format.
  */
+#include <stdlib.h>
+#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "profile_feed.h"
+#include "tests/support/feed.h"
 #include "tui/export.h"
 #include "tui/query.h"
 

@@ -6,10 +6,13 @@
  * tests/live/test_annotate.py.
  * Covers: tui/annotate.c tui/annotate_draw.c tui/annotation.c tui/coderows.c tui/hits.c
  */
+#include <string.h>
+#include <setjmp.h>
+#include <stdarg.h>
 #include <locale.h>
 
-#include "tests/tui/feed_annotation.h"
-#include "tests/tui/typist.h"
+#include "tests/support/feed_annotation.h"
+#include "tests/support/typist.h"
 #include "tui/annotate.h"
 #include "tui/coderows.h"
 #include "tui/hits.h"

@@ -4,10 +4,14 @@
  * Attaching at the screen: what the question offers, and what the engine is told of the answer.
  * Covers: tui/attach.c
  */
+#include <string.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include "tui/ui.h"
 #include <locale.h>
 
 #include "symbols/cgroup.h"
-#include "tests/tui/screens.h"
+#include "tests/support/screens.h"
 
 static void attach_is_asked_and_posted(void **state)
 {

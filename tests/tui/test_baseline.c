@@ -6,10 +6,15 @@
  * who is compared with whom when the processes are others.
  * Covers: tui/baseline.c tui/profile_recorded.c tui/change.c
  */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tui/ui.h"
 #include <locale.h>
 #include <unistd.h>
 
-#include "tests/tui/typist.h"
+#include "tests/support/typist.h"
 #include "tui/baseline.h"
 #include "tui/change.h"
 #include "tui/engine_base.h"
@@ -65,7 +70,7 @@ static void commit(struct profile *p, struct session_writer *w, const struct pro
 /* One second of the made-up machine, with something that the other kind of second has not. */
 static void second_of(struct typist *t, struct session_writer *w, int heavy, const char *event)
 {
-	struct feed *f = &t->feed;
+	struct machine *f = &t->feed;
 	uint64_t much = heavy ? 10 : 100;
 	struct profile_cell cells[] = {
 		{f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, much, 0},
@@ -76,8 +81,8 @@ static void second_of(struct typist *t, struct session_writer *w, int heavy, con
 	};
 	struct profile_health h;
 
-	f->time += FEED_SECOND;
-	feed_health(f, &h, heavy ? 280 : 180, much / 2, heavy ? 280 : 180);
+	f->time += MACHINE_SECOND;
+	machine_health(f, &h, heavy ? 280 : 180, much / 2, heavy ? 280 : 180);
 	strcpy(h.event, event);
 	profile_lock(f->p);
 	commit(f->p, w, cells, 4, &h);
@@ -98,7 +103,7 @@ static void other_event(struct typist *t, struct session_writer *w)
 				    PROFILE_NO_STACK, 500,  0};
 	struct profile_health h;
 
-	feed_health(&t->feed, &h, 500, 0, 500);
+	machine_health(&t->feed, &h, 500, 0, 500);
 	strcpy(h.event, "page-faults");
 	profile_lock(t->feed.p);
 	assert_int_equal(session_note(w, t->feed.p, &cell, 1, &h), 0);
@@ -258,7 +263,7 @@ static uint32_t proc(struct profile *p, pid_t pid, uint64_t image, const char *c
 
 static void slice(struct profile *p, struct session_writer *w, const uint32_t *procs, size_t count)
 {
-	struct profile_health h = {.time = FEED_NOW, .elapsed = FEED_SECOND, .frequency = 99};
+	struct profile_health h = {.time = MACHINE_NOW, .elapsed = MACHINE_SECOND, .frequency = 99};
 	uint32_t func = (uint32_t)profile_func(p, FUNC_USER, "f", "libx.so");
 	struct profile_stack one = {.nframes = 1, .frames = &func};
 	uint32_t stack = (uint32_t)profile_stack_new(p, &one);

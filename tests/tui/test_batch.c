@@ -4,6 +4,8 @@
  * its functions can break a line, a terminal or the sums.
  * Covers: tui/batch.c tui/folded.c
  */
+#include <stdlib.h>
+#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +17,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "profile_feed.h"
+#include "tests/support/feed.h"
 #include "tui/batch.h"
 #include "tui/folded.h"
 #include "tui/options.h"

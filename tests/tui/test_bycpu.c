@@ -5,9 +5,13 @@
  * the shares that its samples give.
  * Covers: tui/bycpu.c tui/query_cpus.c
  */
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+#include "tui/ui.h"
 #include <locale.h>
 
-#include "tests/tui/typist.h"
+#include "tests/support/typist.h"
 #include "tui/bycpu.h"
 
 #define SLICES 12
@@ -101,7 +105,7 @@ static uint64_t of_second(int cpu, const char *leaf)
 
 static void feed_cpus(struct typist *t, int seconds, bool by_cpu)
 {
-	struct feed *f = &t->feed;
+	struct machine *f = &t->feed;
 	const uint32_t procs[] = {f->nginx, f->postgres, f->node};
 	struct profile_health h;
 
@@ -116,8 +120,8 @@ static void feed_cpus(struct typist *t, int seconds, bool by_cpu)
 				.kstack = PROFILE_NO_STACK,
 				.count = second[i].count,
 				.cpu = by_cpu ? (unsigned int)second[i].cpu + 1 : 0};
-		f->time += FEED_SECOND;
-		feed_health(f, &h, of_second(-1, NULL), 0, of_second(-1, NULL));
+		f->time += MACHINE_SECOND;
+		machine_health(f, &h, of_second(-1, NULL), 0, of_second(-1, NULL));
 		h.ncpus = 16;
 		h.by_cpu = by_cpu;
 		profile_lock(f->p);
@@ -219,7 +223,7 @@ static void what_to_do_is_said(void **state)
 static void a_recording_says_what_it_lacks(void **state)
 {
 	struct typist *t = *state;
-	const struct profile_replay replay = {.speed = 1, .length = FEED_SECOND * 20};
+	const struct profile_replay replay = {.speed = 1, .length = MACHINE_SECOND * 20};
 
 	profile_lock(t->feed.p);
 	profile_set_replay(t->feed.p, &replay);

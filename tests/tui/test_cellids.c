@@ -6,6 +6,7 @@
  * against powers of two of what was fed.
  * Covers: tui/cellids.c tui/celltable.c tui/query_decay.c
  */
+#include <stdio.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 
 #include <math.h>
 
-#include "tests/tui/profile_feed.h"
+#include "tests/support/feed.h"
 #include "tui/cellids.h"
 #include "tui/celltable.h"
 #include "tui/query.h"

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "tests/tui/profile_feed.h"
+#include "tests/support/feed.h"
 #include "tui/cellorder.h"
 
 #define CELLS  400

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "tests/tui/warnings.h"
+#include "tests/support/warnings.h"
 #include "tui/config.h"
 
 static void parse(struct config *c, const char *text)

@@ -3,7 +3,11 @@
  * What `y` takes from each view, and that it is base64 as RFC 4648 has it.
  * Covers: tui/copy.c
  */
-#include "tests/tui/typist.h"
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/support/typist.h"
 #include "tui/copy.h"
 #include "tui/view.h"
 

@@ -6,9 +6,14 @@
  * Covers: tui/list.c tui/openset.c tui/treerows.c tui/calltree.c tui/view_procs.c tui/view_funcs.c
  * Covers: tui/view_tree.c tui/functable.c tui/procrows.c tui/change.c
  */
+#include <string.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "tui/ui.h"
 #include <locale.h>
 
-#include "tests/tui/screens.h"
+#include "tests/support/screens.h"
 
 static void cursor_stays_on_its_process(void **state)
 {
@@ -188,11 +193,11 @@ static void deep_stacks_keep_their_names(void **state)
 	for (int i = 0; i < 512; i++)
 		sprintf(frames + strlen(frames), "f%d@m;", i);
 	profile_lock(f->feed.p);
-	cell.ustack = feed_stack(&f->feed, frames);
+	cell.ustack = machine_stack(&f->feed, frames);
 	strcpy(strstr(frames, "f400@"), "other@m");
-	other = feed_stack(&f->feed, frames);
-	f->feed.time += FEED_SECOND;
-	feed_health(&f->feed, &h, 200000, 0, 200000);
+	other = machine_stack(&f->feed, frames);
+	f->feed.time += MACHINE_SECOND;
+	machine_health(&f->feed, &h, 200000, 0, 200000);
 	assert_int_equal(profile_commit(f->feed.p, &cell, 1, &h), 0);
 	profile_stack_put(f->feed.p, cell.ustack);
 	cell.ustack = other;

@@ -6,12 +6,16 @@
  * owner of the screen is.
  * Covers: tui/keys.c tui/actions.c tui/explain.c tui/help.c
  */
+#include <string.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include "tui/ui.h"
 #include <locale.h>
 
-#include "tests/tui/feed_annotation.h"
-#include "tests/tui/feed_inspection.h"
-#include "tests/tui/feed_inventory.h"
-#include "tests/tui/typist.h"
+#include "tests/support/feed_annotation.h"
+#include "tests/support/feed_inspection.h"
+#include "tests/support/feed_inventory.h"
+#include "tests/support/typist.h"
 #include "tui/annotation.h"
 
 #define ROWS 40

@@ -5,6 +5,8 @@
  * Covers: tui/export.c tui/outfile.c tui/capture.c tui/capture_places.c tui/snapshot.c
  * Covers: tui/profile_modules.c
  */
+#include <stdlib.h>
+#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profile_feed.h"
+#include "tests/support/feed.h"
 #include "tui/capture.h"
 #include "tui/export.h"
 #include "tui/outfile.h"

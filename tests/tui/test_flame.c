@@ -8,9 +8,14 @@
  * Covers: tui/view_flame.c tui/flamebox.c tui/found.c tui/treepath.c tui/query_part.c
  * Covers: tui/calltree.c
  */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tui/ui.h"
 #include <locale.h>
 
-#include "tests/tui/typist.h"
+#include "tests/support/typist.h"
 #include "tui/calltree.h"
 #include "tui/flamebox.h"
 #include "tui/found.h"
@@ -106,7 +111,7 @@ static void cursor_and_zoom(void **state)
 	type(t, "hh");
 	assert_shows(t, ">ngx_process_request_line");
 	/* It stays there when others become hotter. */
-	assert_int_equal(feed_slice(&t->feed, 1), 0);
+	assert_int_equal(machine_slice(&t->feed, 1), 0);
 	assert_int_equal(ui_refresh(t->ui), 0);
 	assert_shows(t, ">ngx_process_request_line");
 	type(t, "\n");

@@ -4,6 +4,7 @@
  * what was fed; and that all of it is bounded and leaves nothing behind.
  * Covers: tui/profile_history.c tui/profile_extract.c tui/query_decay.c
  */
+#include <string.h>
 #include <errno.h>
 #include <malloc.h>
 #include <math.h>
@@ -14,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "profile_feed.h"
+#include "tests/support/feed.h"
 #include "tui/profile.h"
 #include "tui/profile_priv.h"
 #include "tui/query.h"

@@ -5,10 +5,14 @@
  * real walks are shown truly is for tests/live/test_inspect.c.
  * Covers: tui/inspector.c tui/inspector_words.c
  */
+#include <string.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include "bpf/trace.h"
 #include <locale.h>
 
-#include "tests/tui/feed_inspection.h"
-#include "tests/tui/typist.h"
+#include "tests/support/feed_inspection.h"
+#include "tests/support/typist.h"
 #include "tui/inspector.h"
 #include "tui/annotation.h"
 #include "tui/view.h"
@@ -73,7 +77,7 @@ static void asks_for_the_process_and_the_reason(void **state)
 	assert_string_equal(posted_arg, "4121 0");
 	assert_shows(t, "[7 Unwind]");
 	assert_shows(t, "Waits for a walk of process 4121.");
-	t->ui->now += 4 * FEED_SECOND;
+	t->ui->now += 4 * MACHINE_SECOND;
 	assert_shows(t, "does it use the CPU");
 	/* Of another process: it was asked for before. */
 	give(t, feed_inspection(4000));
@@ -111,7 +115,7 @@ static void one_that_exits_meanwhile_is_not_waited_for(void **state)
 	type(t, "i");
 	assert_int_equal(nposted, 1);
 	assert_true(unwind_waits(t->ui));
-	t->ui->now += 4 * FEED_SECOND;
+	t->ui->now += 4 * MACHINE_SECOND;
 	typist_exits(t);
 	assert_shows(t, "Process 4121 has exited: no walk of it will come. Esc goes back.");
 	assert_hides(t, "does it use the CPU");

@@ -5,7 +5,12 @@
  * compiler tells by itself, and on the screen.
  * Covers: tui/lines.c tui/profile_lines.c tui/sourceline.c
  */
-#include "tests/tui/typist.h"
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/ui.h"
+#include "tests/support/typist.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -249,7 +254,7 @@ static void screens_show_lines(void **state)
 	      "execExprInterp_with_a_name_that_is_long.c", 731, 2);
 	profile_unlock(p);
 	for (int i = 0; i < 12; i++)
-		assert_int_equal(feed_slice(&t->feed, 0), 0);
+		assert_int_equal(machine_slice(&t->feed, 0), 0);
 	assert_int_equal(ui_refresh(t->ui), 0);
 	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
 		type(t, keys[k]);

@@ -7,6 +7,7 @@
  * Covers: tui/paths.c tui/query_paths.c tui/query_tree.c tui/query_funcs.c tui/query_shape.c
  * Covers: tui/query_split.c tui/query_part.c
  */
+#include <stdio.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +17,8 @@
 
 #include <uthash.h>
 
-#include "tests/tui/deep.h"
-#include "tests/tui/profile_feed.h"
+#include "tests/support/deep.h"
+#include "tests/support/feed.h"
 #include "tui/query.h"
 
 #define FUNCS	 40

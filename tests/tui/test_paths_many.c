@@ -4,6 +4,8 @@
  * what is told where none are kept, and a part of them is whole.
  * Covers: tui/query_split.c tui/query_paths.c tui/query_priv.h
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "tests/tui/deep.h"
-#include "tests/tui/profile_feed.h"
+#include "tests/support/deep.h"
+#include "tests/support/feed.h"
 #include "tui/query_priv.h"
 
 static int by_path(const void *a, const void *b)

@@ -8,6 +8,9 @@
  * Covers: tui/query_paths.c tui/query_decay.c tui/query_procs.c tui/profile_extract.c
  * Covers: tui/prefetch.h
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "tests/tui/profile_feed.h"
+#include "tests/support/feed.h"
 #include "tui/query.h"
 
 /* Slices of all lengths, so that several leave the window at once, or none does. */

@@ -5,6 +5,10 @@
  * colours, and what stands in the drawing, put together again by its coordinates, is its text.
  * Covers: tui/picture.c
  */
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+#include "tui/ui.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -13,7 +17,7 @@
 
 #include <vterm.h>
 
-#include "tests/tui/typist.h"
+#include "tests/support/typist.h"
 #include "tui/picture.h"
 #include "tui/theme.h"
 
@@ -36,18 +40,18 @@ static void ignore(void *arg, const char *text)
 static int setup(void **state)
 {
 	struct kept *k = calloc(1, sizeof(*k));
-	struct feed *f;
+	struct machine *f;
 
 	k->t = typist_new();
 	f = &k->t->feed;
 	profile_lock(f->p);
 	f->stacks[f->nstacks++] =
-		feed_stack(f, "<script>alert('&\"1')</script>@<b>.so;\xe6\xbc\xa2\xe5\xad\x97@x");
+		machine_stack(f, "<script>alert('&\"1')</script>@<b>.so;\xe6\xbc\xa2\xe5\xad\x97@x");
 	f->stacks[4] = f->stacks[f->nstacks - 1];
 	f->nstacks--;
 	profile_unlock(f->p);
 	for (int i = 0; i < 12; i++)
-		assert_int_equal(feed_slice(f, 0), 0);
+		assert_int_equal(machine_slice(f, 0), 0);
 	assert_int_equal(ui_refresh(k->t->ui), 0);
 	assert_int_equal(
 		theme_load(&k->theme, "default", (const char *const[]){NULL}, ignore, NULL), 0);

@@ -7,6 +7,7 @@
  * Covers: tui/profile.c tui/profile_names.c tui/profile_pool.c tui/profile_fold.c
  * Covers: tui/profile_message.c tui/profile_priv.h tui/idtable.c tui/celltable.c
  */
+#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@
 #include <malloc.h>
 #include <time.h>
 
-#include "profile_feed.h"
+#include "tests/support/feed.h"
 #include "tui/profile_priv.h"
 #include "tui/query.h"
 

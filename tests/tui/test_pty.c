@@ -4,6 +4,11 @@
  * the program ends.
  * Covers: tui/screen.c tui/terminal.c tui/crash.c tui/keeper.c
  */
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +18,7 @@
 #include <cmocka.h>
 #include <vterm.h>
 
-#include "tests/tui/pty_session.h"
+#include "tests/support/pty_session.h"
 
 static void keys_change_the_screen(void **state)
 {
@@ -24,21 +29,21 @@ static void keys_change_the_screen(void **state)
 	assert_true(s->alternate);
 	assert_true(s->cursor_hidden);
 	wait_for(s, "nginx: wor");
-	type(s, "\t");
+	session_type(s, "\t");
 	wait_for(s, "[2 Funcs]");
-	type(s, "\x1b[Z"); /* Shift-Tab */
+	session_type(s, "\x1b[Z"); /* Shift-Tab */
 	wait_for(s, "[1 Procs]");
-	type(s, "3");
+	session_type(s, "3");
 	wait_for(s, "CALL TREE");
-	type(s, "\x1bOP"); /* F1 */
+	session_type(s, "\x1bOP"); /* F1 */
 	wait_for(s, "stacktop: keys");
-	type(s, "\x1b");
+	session_type(s, "\x1b");
 	wait_for(s, "[3 Tree]");
-	type(s, "A77\r");
+	session_type(s, "A77\r");
 	wait_for(s, "attaches 77");
-	type(s, "z");
+	session_type(s, "z");
 	wait_for(s, "FROZEN");
-	type(s, "q");
+	session_type(s, "q");
 	assert_int_equal(state_next(s), 0);
 	assert_given_back(s);
 	session_end(s);
@@ -53,39 +58,39 @@ static void sequences_are_no_letters(void **state)
 
 	(void)state;
 	wait_for(s, "nginx: wor");
-	type(s, "2");
+	session_type(s, "2");
 	wait_for(s, "[2 Funcs]");
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
-		type(s, unknown[i]);
-	type(s, "\x1b[15~"); /* F5 */
+		session_type(s, unknown[i]);
+	session_type(s, "\x1b[15~"); /* F5 */
 	wait_for(s, "[3 Tree]");
 	assert_non_null(strstr(screen_text(s), "every 1.0 s"));
 	assert_non_null(strstr(screen_text(s), "? LIVE")); /* ~ would have made it a star */
-	type(s, "\x1b[11~");				   /* F1 */
+	session_type(s, "\x1b[11~");				   /* F1 */
 	wait_for(s, "stacktop: keys");
-	type(s, "\x1b\x1b[17~"); /* Esc, which takes the help away, and F6 */
+	session_type(s, "\x1b\x1b[17~"); /* Esc, which takes the help away, and F6 */
 	wait_for(s, "Sort by");
-	type(s, "\x1b");
+	session_type(s, "\x1b");
 	wait_for(s, "ngx_process_events_and_timers ");
-	type(s, "1");
+	session_type(s, "1");
 	wait_for(s, "[1 Procs]");
-	type(s, "\x1b[17~");
+	session_type(s, "\x1b[17~");
 	wait_for(s, "Sort by");
-	type(s, "\x1b[24~\x1b");
+	session_type(s, "\x1b[24~\x1b");
 	wait_for(s, "nginx: wor");
-	type(s, "\x1b[4~"); /* End of a VT220; xterm's is ESC O F */
+	session_type(s, "\x1b[4~"); /* End of a VT220; xterm's is ESC O F */
 	wait_for(s, "Functions of 902");
-	type(s, "\x1b[1~");
+	session_type(s, "\x1b[1~");
 	wait_for(s, "Functions of 4121");
 	/* Esc and another key at once, one of them a sequence, are two keys. */
-	type(s, "/");
+	session_type(s, "/");
 	wait_for(s, "Search:");
-	type(s, "\x1b\x1b[11~");
+	session_type(s, "\x1b\x1b[11~");
 	wait_for(s, "stacktop: keys");
-	type(s, "\x1bz");
+	session_type(s, "\x1bz");
 	wait_for(s, "FROZEN");
 	assert_non_null(strstr(screen_text(s), "every 1.0 s"));
-	type(s, "q");
+	session_type(s, "q");
 	assert_int_equal(state_next(s), 0);
 	session_end(s);
 }
@@ -187,7 +192,7 @@ static void ends_by_key(const char *key, int signal)
 	struct session *s = demo_start(24, 80, XTERM, NULL);
 
 	wait_for(s, "nginx: wor");
-	type(s, key);
+	session_type(s, key);
 	assert_int_equal(state_next(s), (128 + signal) << 8);
 	assert_given_back(s);
 	session_end(s);
@@ -208,16 +213,16 @@ static void nobody_waits_for_a_disk(void **state)
 
 	(void)state;
 	wait_for(s, "nginx: wor");
-	type(s, "P\x15slow.txt\rP\x15slow.txt\r");
+	session_type(s, "P\x15slow.txt\rP\x15slow.txt\r");
 	wait_for(s, "still being written");
-	type(s, "2");
+	session_type(s, "2");
 	wait_for(s, "[2 Funcs]");
-	type(s, "q");
+	session_type(s, "q");
 	for (int64_t until = now_ms() + PATIENCE; s->alternate; pump(s, 20))
 		if (now_ms() > until)
 			fail_msg("the screen stays");
 	wait_for(s, "^C gives it up");
-	type(s, "\x03");
+	session_type(s, "\x03");
 	end = state_next(s);
 	assert_true(WIFSIGNALED(end) && WTERMSIG(end) == SIGINT);
 	assert_given_back(s);
@@ -231,7 +236,7 @@ static void stops_and_goes_on(void **state)
 
 	(void)state;
 	wait_for(s, "nginx: wor");
-	type(s, "\x1a");
+	session_type(s, "\x1a");
 	stopped = state_next(s);
 	assert_true(WIFSTOPPED(stopped));
 	assert_given_back(s);
@@ -241,9 +246,9 @@ static void stops_and_goes_on(void **state)
 	wait_for(s, "nginx: wor");
 	assert_true(s->alternate);
 	assert_true(s->cursor_hidden);
-	type(s, "3");
+	session_type(s, "3");
 	wait_for(s, "[3 Tree]");
-	type(s, "q");
+	session_type(s, "q");
 	assert_int_equal(state_next(s), 0);
 	assert_given_back(s);
 	session_end(s);
@@ -276,7 +281,7 @@ static void resize_redraws(void **state)
 	assert_int_equal(ioctl(s->master, TIOCSWINSZ, &size), 0);
 	for (int i = 0; i < 10; i++)
 		pump(s, 50);
-	type(s, "3jjE21q");
+	session_type(s, "3jjE21q");
 	assert_int_equal(state_next(s), 0);
 	assert_given_back(s);
 	session_end(s);

@@ -4,6 +4,9 @@
  * settings of the person before it.
  * Covers: tui/screen.c tui/keeper.c tui/themes.c tui/personal.c tui/inspection.c
  */
+#include <string.h>
+#include <stdio.h>
+#include <sys/wait.h>
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +18,8 @@
 #include <cmocka.h>
 #include <vterm.h>
 
-#include "tests/tui/feed.h"
-#include "tests/tui/pty_session.h"
+#include "tests/support/machine.h"
+#include "tests/support/pty_session.h"
 #include "tui/session_write.h"
 
 static void write_text(const char *directory, const char *name, const char *text)
@@ -83,7 +86,7 @@ static void settings_are_kept(void **state)
 	assert_null(strstr(s->raw, "column 'THR'"));
 	assert_null(strstr(s->raw, "column 'CONTAINER'"));
 	assert_null(strstr(s->raw, "column 'UNIT'"));
-	type(s, "t");
+	session_type(s, "t");
 	wait_for(s, "[3 Tree]");
 	wait_for(s, "F5Quit");
 	assert_non_null(strstr(s->raw, "38;5;17"));
@@ -94,13 +97,13 @@ static void settings_are_kept(void **state)
 	for (int64_t until = now_ms() + PATIENCE; !strstr(s->raw, "38;5;201"); pump(s, 50))
 		if (now_ms() > until)
 			fail_msg("the theme was not read anew");
-	type(s, "o");
+	session_type(s, "o");
 	wait_for(s, "stacktop: setup");
-	type(s, "j ");
+	session_type(s, "j ");
 	wait_for(s, "< total >");
-	type(s, "\033");
+	session_type(s, "\033");
 	wait_for(s, "config: written");
-	type(s, "\033[15~"); /* F5 */
+	session_type(s, "\033[15~"); /* F5 */
 	assert_int_equal(state_next(s), 0);
 	assert_given_back(s);
 	session_end(s);
@@ -118,7 +121,7 @@ static void settings_are_kept(void **state)
 	s = start_with_config(binary, dir);
 	wait_for(s, "[1 Procs]");
 	assert_non_null(strstr(s->raw, "not a regular file"));
-	type(s, "q");
+	session_type(s, "q");
 	assert_int_equal(state_next(s), 0);
 	session_end(s);
 	unlink(text);
@@ -170,28 +173,28 @@ static void real_binary_shows_this_machine(void **state)
 	wait_for(s, "[1 Procs]");
 	wait_for(s, "Functions of");
 	assert_crashes_are_handled(s->program);
-	type(s, "3");
+	session_type(s, "3");
 	wait_for(s, "CALL TREE");
 	wait_for(s, "[-]");
-	type(s, "7");
+	session_type(s, "7");
 	wait_for(s, "taken =");
 	wait_for(s, "  lost  ");
-	type(s, "\r");
+	session_type(s, "\r");
 	wait_for(s, "All processes");
 	wait_for(s, "reached bottom");
-	type(s, "6");
+	session_type(s, "6");
 	wait_for(s, "Layout of shard 0");
 	wait_for(s, "[vdso]");
-	type(s, "\r/stackto\r");
+	session_type(s, "\r/stackto\r");
 	wait_for(s, "Esc shards");
-	type(s, "p");
+	session_type(s, "p");
 	wait_for(s, "it keeps its table");
 	wait_for(s, "pinned");
-	type(s, "\033[3~"); /* Del */
+	session_type(s, "\033[3~"); /* Del */
 	wait_for(s, "dropped the table of stackto");
-	type(s, "z");
+	session_type(s, "z");
 	wait_for(s, "FROZEN");
-	type(s, "zq");
+	session_type(s, "zq");
 	assert_int_equal(state_next(s), 0);
 	assert_given_back(s);
 	session_end(s);
@@ -217,15 +220,15 @@ static void real_binary_inspects_a_walk(void **state)
 	s = session_start(30, 100, argv, env);
 	wait_for(s, "Functions of");
 	wait_for(s, "test_pty");
-	type(s, "i");
+	session_type(s, "i");
 	wait_for(s, "Who called frame 0?");
 	wait_for(s, "real_binary_inspects_a_walk");
 	wait_for(s, "These steps give the very frames that the program gave.");
-	type(s, "j");
+	session_type(s, "j");
 	wait_for(s, "Who called frame 1?");
-	type(s, "\033");
+	session_type(s, "\033");
 	wait_for(s, "taken =");
-	type(s, "q");
+	session_type(s, "q");
 	assert_int_equal(state_next(s), 0);
 	kill(busy, SIGKILL);
 	waitpid(busy, NULL, 0);
@@ -323,15 +326,15 @@ static void real_binary_sums_what_is_tagged(void **state)
 	two = busy_child("pty-two", pty_busy_two);
 	s = session_start(30, 100, argv, env);
 	wait_for(s, "Functions of");
-	type(s, "\\^pty-one\r");
+	session_type(s, "\\^pty-one\r");
 	wait_for(s, "pty_busy_one");
-	type(s, "\\^pty-two\r");
+	session_type(s, "\\^pty-two\r");
 	wait_for(s, "pty_busy_two");
 	sleep(4); /* how they began weighs little then, even on a busy machine */
-	type(s, "z\\comm:^pty-\r");
+	session_type(s, "z\\comm:^pty-\r");
 	wait_for(s, "keeps processes");
 	wait_for(s, "FROZEN");
-	type(s, "g\r");
+	session_type(s, "g\r");
 	wait_for(s, "pty-");
 	wait_for(s, "[2 Funcs]");
 	/* Each of the two by itself; which is the first is not known. */
@@ -341,18 +344,18 @@ static void real_binary_sums_what_is_tagged(void **state)
 		samples[which] = row_of(s, which ? "pty_busy_two" : "pty_busy_one", &share[which]);
 		assert_true(samples[which] > 0);
 		assert_true(share[which] > 90);
-		type(s, "1g");
+		session_type(s, "1g");
 		wait_for(s, "[1 Procs]");
 		if (i)
 			break;
-		type(s, "j\r");
+		session_type(s, "j\r");
 		wait_for(s, "[2 Funcs]");
 	}
-	type(s, "g  ");
+	session_type(s, "g  ");
 	wait_for(s, "2 tagged");
-	type(s, "\033");
-	type(s, "\033");
-	type(s, "2");
+	session_type(s, "\033");
+	session_type(s, "\033");
+	session_type(s, "2");
 	wait_for(s, "2 tagged:");
 	wait_for(s, "[2 Funcs]");
 	assert_int_equal(row_of(s, "pty_busy_one", &both[0]), samples[0]);
@@ -365,7 +368,7 @@ static void real_binary_sums_what_is_tagged(void **state)
 		assert_true(both[i] > 100 * samples[i] / (alone[0] + alone[1]) - 0.3);
 		assert_true(both[i] < 100 * samples[i] / (alone[0] + alone[1]) + 0.3);
 	}
-	type(s, "q");
+	session_type(s, "q");
 	assert_int_equal(state_next(s), 0);
 	kill(one, SIGKILL);
 	kill(two, SIGKILL);
@@ -379,10 +382,10 @@ static void write_session(const char *path)
 {
 	struct session_writer *w;
 	struct profile_health health;
-	struct feed f;
+	struct machine f;
 	char error[256];
 
-	feed_open(&f);
+	machine_open(&f);
 	if (session_writer_new(path, &w, error, sizeof(error)))
 		fail_msg("%s", error);
 	profile_lock(f.p);
@@ -393,16 +396,16 @@ static void write_session(const char *path)
 			{n < 10 ? f.node : f.postgres, 5310, f.stacks[4], PROFILE_NO_STACK, 9, 0},
 		};
 
-		f.time += FEED_SECOND;
-		feed_health(&f, &health, 70 + n, 0, 70);
-		health.clock = (1600000000 + n) * FEED_SECOND;
+		f.time += MACHINE_SECOND;
+		machine_health(&f, &health, 70 + n, 0, 70);
+		health.clock = (1600000000 + n) * MACHINE_SECOND;
 		assert_int_equal(profile_commit(f.p, cells, 3, &health), 0);
 		assert_int_equal(session_note(w, f.p, cells, 3, &health), 0);
 		assert_int_equal(session_flush(w), 0);
 	}
 	profile_unlock(f.p);
 	session_writer_free(w);
-	feed_close(&f);
+	machine_close(&f);
 }
 
 /* As lines: a recording that nobody can command ends when all was played. */
@@ -446,30 +449,30 @@ static void real_binary_replays_a_session(void **state)
 	wait_for(s, "ngx_parse_header");
 	gethostname(host, sizeof(host) - 1);
 	wait_for(s, host);
-	type(s, " ");
+	session_type(s, " ");
 	wait_for(s, "PAUSE 0.5x");
-	type(s, "@5\r");
+	session_type(s, "@5\r");
 	wait_for(s, "PAUSE 0.5x 0:05/0:20");
 	wait_for(s, "node server.js");
-	type(s, "}");
+	session_type(s, "}");
 	wait_for(s, "0:15/0:20");
 	wait_for(s, "postgres: SELECT");
-	type(s, ",");
+	session_type(s, ",");
 	wait_for(s, "0:14/0:20");
-	type(s, "@-10\r");
+	session_type(s, "@-10\r");
 	wait_for(s, "0:04/0:20");
-	type(s, "A");
+	session_type(s, "A");
 	wait_for(s, "this is a recording");
-	type(s, "j:attach 77\r");
+	session_type(s, "j:attach 77\r");
 	wait_for(s, "this is a recording");
-	type(s, "6");
+	session_type(s, "6");
 	wait_for(s, "[6 Shards]");
-	type(s, "]");
+	session_type(s, "]");
 	wait_for(s, "PAUSE 1x");
-	type(s, "3@20\r");
+	session_type(s, "3@20\r");
 	wait_for(s, "END 1x 0:20/0:20");
 	wait_for(s, "CALL TREE");
-	type(s, "q");
+	session_type(s, "q");
 	assert_int_equal(state_next(s), 0);
 	assert_given_back(s);
 	session_end(s);

@@ -4,6 +4,9 @@
  * that have no colours, no mouse or no UTF-8, and those that read lines.
  * Covers: tui/terminal.c tui/mouse.c tui/plain.c
  */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +15,7 @@
 #include <cmocka.h>
 #include <vterm.h>
 
-#include "tests/tui/pty_session.h"
+#include "tests/support/pty_session.h"
 
 static void terminals_that_work(void **state)
 {
@@ -31,7 +34,7 @@ static void terminals_that_work(void **state)
 			/* A small system may lack the description; then it is told so. */
 			assert_non_null(strstr(s->raw, "unknown"));
 		} else {
-			type(s, "q");
+			session_type(s, "q");
 			assert_int_equal(state_next(s), 0);
 		}
 		session_end(s);
@@ -73,10 +76,10 @@ static void lines_need_no_terminal_type(void **state)
 		struct session *s = session_start(24, 80, argv, env);
 
 		wait_for_raw(s, "\r\n1. 203.0 % PID 4121 nginx: worker process");
-		type(s, "zoom nginx\r");
+		session_type(s, "zoom nginx\r");
 		wait_for_raw(s, "Functions of 4121 nginx");
 		assert_given_back(s);
-		type(s, i ? "quit\r" : "\x04");
+		session_type(s, i ? "quit\r" : "\x04");
 		assert_int_equal(state_next(s), 0);
 		assert_given_back(s);
 		for (size_t k = 0; k < s->nraw; k++)
@@ -94,7 +97,7 @@ static void interrupted_lines_end(void **state)
 
 	(void)state;
 	wait_for_raw(s, "nginx: worker");
-	type(s, "\x03");
+	session_type(s, "\x03");
 	assert_int_equal(state_next(s), (128 + SIGINT) << 8);
 	session_end(s);
 }
@@ -138,7 +141,7 @@ static void other_locales_get_ascii(void **state)
 
 	(void)state;
 	wait_for(s, "nginx: wor");
-	type(s, "~3");
+	session_type(s, "~3");
 	wait_for(s, "[3 Tree]");
 	for (size_t i = 0; i < s->nraw; i++)
 		assert_true((unsigned char)s->raw[i] < 0x80);
@@ -170,7 +173,7 @@ static void click_on(struct session *s, const char *text)
 		 (int)((at - s->text) / (s->cols + 1)) + 1,
 		 (int)((at - s->text) % (s->cols + 1)) + 1,
 		 (int)((at - s->text) / (s->cols + 1)) + 1);
-	type(s, report);
+	session_type(s, report);
 }
 
 static void mouse_is_taken_and_given_back(void **state)
@@ -185,22 +188,22 @@ static void mouse_is_taken_and_given_back(void **state)
 	wait_for(s, "[3 Tree]");
 	click_on(s, "F1Help");
 	wait_for(s, "stacktop: keys");
-	type(s, "\033[<65;10;10M");
+	session_type(s, "\033[<65;10;10M");
 	wait_for(s, " 4 to ");
-	type(s, "x");
+	session_type(s, "x");
 	wait_for(s, "[3 Tree]");
 	/* Reports that are cut, absurd or of no meaning, one of them in two pieces. */
-	type(s, "\033[<999999999999999999999999999;1;1M\033[<0;1M\033[<35;4;4M\033[<0;9");
+	session_type(s, "\033[<999999999999999999999999999;1;1M\033[<0;1M\033[<35;4;4M\033[<0;9");
 	pump(s, 100);
-	type(s, "999;1M\033[M !!");
-	type(s, "\0331");
+	session_type(s, "999;1M\033[M !!");
+	session_type(s, "\0331");
 	wait_for(s, "[1 Procs]");
-	type(s, "\x05");
+	session_type(s, "\x05");
 	wait_for(s, "the terminal has the mouse");
 	for (int64_t until = now_ms() + PATIENCE; !strstr(s->raw, "\033[?1000l"); pump(s, 20))
 		assert_true(now_ms() < until);
-	type(s, "\x05");
-	type(s, "q");
+	session_type(s, "\x05");
+	session_type(s, "q");
 	assert_int_equal(state_next(s), 0);
 	assert_int_equal(count(s->raw, "\033[?1000l"), count(s->raw, "\033[?1000h"));
 	assert_given_back(s);

@@ -4,6 +4,9 @@
  * names as strings: it shares no table, no id and no bookkeeping with the code under test.
  * Covers: tui/query.c tui/query_procs.c tui/query_funcs.c tui/query_tree.c
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +15,7 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include "profile_feed.h"
+#include "tests/support/feed.h"
 #include "tui/profile.h"
 #include "tui/query.h"
 

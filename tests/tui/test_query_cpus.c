@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "tests/tui/feed.h"
+#include "tests/support/machine.h"
 #include "tui/query.h"
 
 #define CPUS   5
@@ -38,7 +38,7 @@ static uint32_t random_below(uint64_t *seed, uint32_t n)
 static struct profile *model_feed(struct model *m, uint64_t *seed)
 {
 	struct profile *p = profile_new(WINDOW, 100000);
-	struct profile_health h = {.elapsed = FEED_SECOND, .frequency = 99, .ncpus = CPUS};
+	struct profile_health h = {.elapsed = MACHINE_SECOND, .frequency = 99, .ncpus = CPUS};
 
 	*m = (struct model){0};
 	profile_lock(p);
@@ -74,7 +74,7 @@ static struct profile *model_feed(struct model *m, uint64_t *seed)
 			if (slice >= SLICES - WINDOW)
 				m->of[proc][tid][cpu][stack] += cells[i].count;
 		}
-		h.time += FEED_SECOND;
+		h.time += MACHINE_SECOND;
 		assert_int_equal(profile_commit(p, cells, n, &h), 0);
 	}
 	return p;

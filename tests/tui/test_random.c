@@ -8,12 +8,17 @@
  * `make random-keys` types 100,000 under the sanitizers.
  * Covers: tui/ui.c tui/list.c tui/mouse.c tui/prompt.c
  */
+#include <string.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include "tui/annotation.h"
+#include "tui/ui.h"
 #include <locale.h>
 
-#include "tests/tui/feed_annotation.h"
-#include "tests/tui/feed_inspection.h"
-#include "tests/tui/feed_inventory.h"
-#include "tests/tui/typist.h"
+#include "tests/support/feed_annotation.h"
+#include "tests/support/feed_inspection.h"
+#include "tests/support/feed_inventory.h"
+#include "tests/support/typist.h"
 #include "tui/mouse.h"
 #include "tui/teller.h"
 
@@ -25,7 +30,7 @@
 #define FUNCS	     30
 #define LAST_KEYS    40
 
-struct machine {
+struct rig {
 	struct typist *t;
 	uint64_t seed;
 	uint32_t procs[PROCS], stacks[PROCS * 2], kernel;
@@ -35,14 +40,14 @@ struct machine {
 	struct teller teller;
 };
 
-static uint32_t rnd(struct machine *m, uint32_t below)
+static uint32_t rnd(struct rig *m, uint32_t below)
 {
 	m->seed = m->seed * 6364136223846793005u + 1442695040888963407u;
 	return (uint32_t)(m->seed >> 33) % below;
 }
 
 /* Each process has two stacks, some of them deep, with names that are long, wide or alike. */
-static void open_machine(struct machine *m)
+static void open_rig(struct rig *m)
 {
 	static const char *const names[] = {"run",
 					    "漢字の名前",
@@ -52,7 +57,7 @@ static void open_machine(struct machine *m)
 					    "h",
 					    "",
 					    "a_name_that_is_quite_long_to_be_cut_somewhere"};
-	struct feed *f;
+	struct machine *f;
 
 	m->t = typist_new();
 	f = &m->t->feed;
@@ -78,15 +83,15 @@ static void open_machine(struct machine *m)
 			n += (size_t)snprintf(frames + n, sizeof(frames) - n, "%s%s%u@mod%u",
 					      d ? ";" : "", names[rnd(m, 8)], rnd(m, FUNCS),
 					      rnd(m, 5));
-		m->stacks[i] = feed_stack(f, frames);
+		m->stacks[i] = machine_stack(f, frames);
 	}
-	m->kernel = feed_stack(f, "k:entry@vmlinux;k:do_read@vmlinux;k:copy@vmlinux");
+	m->kernel = machine_stack(f, "k:entry@vmlinux;k:do_read@vmlinux;k:copy@vmlinux");
 	profile_unlock(f->p);
 }
 
-static void close_machine(struct machine *m)
+static void close_rig(struct rig *m)
 {
-	struct feed *f = &m->t->feed;
+	struct machine *f = &m->t->feed;
 
 	profile_lock(f->p);
 	for (uint32_t i = 0; i < PROCS * 2; i++)
@@ -97,9 +102,9 @@ static void close_machine(struct machine *m)
 }
 
 /* Every stack has samples in every slice, so nothing goes by itself; what changes is the order. */
-static void slice(struct machine *m)
+static void slice(struct rig *m)
 {
-	struct feed *f = &m->t->feed;
+	struct machine *f = &m->t->feed;
 	struct profile_cell cells[PROCS * 2];
 	struct profile_health h;
 	uint64_t user = 0;
@@ -113,9 +118,9 @@ static void slice(struct machine *m)
 						 .cpu = m->by_cpu ? 1 + i % 5 : 0};
 		user += cells[i].count;
 	}
-	f->time += FEED_SECOND;
+	f->time += MACHINE_SECOND;
 	m->t->ui->now = f->time;
-	feed_health(f, &h, user, 0, user - user / 9);
+	machine_health(f, &h, user, 0, user - user / 9);
 	h.by_cpu = m->by_cpu;
 	profile_lock(f->p);
 	assert_int_equal(profile_commit(f->p, cells, PROCS * 2, &h), 0);
@@ -125,7 +130,7 @@ static void slice(struct machine *m)
 }
 
 /* What the other threads would answer. */
-static void answer(struct machine *m)
+static void answer(struct rig *m)
 {
 	struct profile *p = m->t->feed.p;
 	const struct annotation_wish *wish;
@@ -145,7 +150,7 @@ static void answer(struct machine *m)
 	nposted = 0;
 }
 
-static int any_key(struct machine *m)
+static int any_key(struct rig *m)
 {
 	static const int odd[] = {0,
 				  0x7f,
@@ -175,7 +180,7 @@ static int any_key(struct machine *m)
 }
 
 /* Nonsense alone would keep nothing, find nothing, and name nothing. */
-static void sensible_answer(struct machine *m)
+static void sensible_answer(struct rig *m)
 {
 	static const char *const answers[] = {"proc1",
 					      "run",
@@ -211,7 +216,7 @@ static void sensible_answer(struct machine *m)
 	ui_key(m->t->ui, KEYCODE_ENTER);
 }
 
-static void press(struct machine *m)
+static void press(struct rig *m)
 {
 	struct ui *ui = m->t->ui;
 	int key = any_key(m);
@@ -234,7 +239,7 @@ static void press(struct machine *m)
 		ui_draw(ui, m->t->g);
 }
 
-static void resize(struct machine *m)
+static void resize(struct rig *m)
 {
 	int rows = 1 + (int)rnd(m, rnd(m, 8) ? 50 : 120);
 	int cols = 1 + (int)rnd(m, rnd(m, 8) ? 160 : 400);
@@ -243,7 +248,7 @@ static void resize(struct machine *m)
 	ui_draw(m->t->ui, m->t->g);
 }
 
-static void fail_with_keys(const struct machine *m, const char *before, const char *after)
+static void fail_with_keys(const struct rig *m, const char *before, const char *after)
 {
 	char text[LAST_KEYS * (KEYMAP_NAME + 12)] = "";
 	size_t n = 0;
@@ -280,7 +285,7 @@ static bool rows_are_free(const struct ui *ui)
 }
 
 /* Whatever the screen shows can be told in lines. */
-static void tell(struct machine *m)
+static void tell(struct rig *m)
 {
 	char *text = NULL;
 	size_t size;
@@ -296,7 +301,7 @@ static void tell(struct machine *m)
 }
 
 /* A person chooses a row; then the data changes, and with it the order. */
-static void check_cursor(struct machine *m)
+static void check_cursor(struct rig *m)
 {
 	struct ui *ui = m->t->ui;
 	char before[400], after[400] = "nothing";
@@ -314,9 +319,9 @@ static void check_cursor(struct machine *m)
 	m->held++;
 }
 
-static void live(struct machine *m, unsigned long keys)
+static void live(struct rig *m, unsigned long keys)
 {
-	open_machine(m);
+	open_rig(m);
 	for (unsigned long i = 0; i < keys; i++) {
 		press(m);
 		if (i % KEYS_A_SIZE == 0)
@@ -332,7 +337,7 @@ static void live(struct machine *m, unsigned long keys)
 		if (rows_are_free(m->t->ui))
 			check_cursor(m);
 	}
-	close_machine(m);
+	close_rig(m);
 }
 
 static unsigned long number_of(const char *name, unsigned long usual)
@@ -350,7 +355,7 @@ static void random_keys(void **state)
 	(void)state;
 	/* A life has a seed of its own, so one that fails can be lived alone. */
 	for (; typed < keys; seed++) {
-		struct machine *m = calloc(1, sizeof(*m));
+		struct rig *m = calloc(1, sizeof(*m));
 		unsigned long more = keys - typed < KEYS_A_LIFE ? keys - typed : KEYS_A_LIFE;
 
 		assert_non_null(m);

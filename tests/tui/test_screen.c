@@ -7,9 +7,13 @@
  * Covers: tui/procline.c tui/columns.c tui/names.c tui/help.c tui/menu.c tui/prompt.c
  * Covers: tui/questions.c tui/eventmenu.c tui/timing.c
  */
+#include <string.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include "tui/ui.h"
 #include <locale.h>
 
-#include "tests/tui/screens.h"
+#include "tests/support/screens.h"
 #include "tui/questions.h"
 
 /* --- whole screens --------------------------------------------------------------------------- */
@@ -246,19 +250,19 @@ static void commands_show_the_name_of_the_program(void **state)
 					     "postgres: me/db a@b/c SELECT 1 and wait"};
 	struct profile_cell cells[5] = {{0, 1, 0, PROFILE_NO_STACK, 500, 0}};
 
-	f->feed.time += FEED_SECOND;
-	feed_health(&f->feed, &h, 1000, 0, 1000);
+	f->feed.time += MACHINE_SECOND;
+	machine_health(&f->feed, &h, 1000, 0, 1000);
 	profile_lock(f->feed.p);
-	cells[0].proc = feed_proc(&f->feed, 666, "root", "cc1",
+	cells[0].proc = machine_proc(&f->feed, 666, "root", "cc1",
 				  "/usr/lib/gcc/x86_64-linux-gnu/12/cc1 -quiet /home/you/a.c", 1);
 	cells[1] = cells[0];
-	cells[1].proc = feed_proc(&f->feed, 667, "root", "ls", "/bin/ls /usr/lib", 1);
+	cells[1].proc = machine_proc(&f->feed, 667, "root", "ls", "/bin/ls /usr/lib", 1);
 	for (int i = 0; i < 3; i++) {
 		cells[2 + i] = cells[0];
-		cells[2 + i].proc = feed_proc(&f->feed, 668 + i, "root", "other", others[i], 1);
+		cells[2 + i].proc = machine_proc(&f->feed, 668 + i, "root", "other", others[i], 1);
 	}
 	for (int i = 0; i < 5; i++)
-		cells[i].ustack = feed_stack(&f->feed, "main@cc1");
+		cells[i].ustack = machine_stack(&f->feed, "main@cc1");
 	assert_int_equal(profile_commit(f->feed.p, cells, 5, &h), 0);
 	for (int i = 0; i < 5; i++)
 		profile_stack_put(f->feed.p, cells[i].ustack);
@@ -289,12 +293,12 @@ static void hostile_names_do_not_reach_the_screen(void **state)
 	struct profile_health h;
 	struct profile_cell cell = {0, 1, 0, PROFILE_NO_STACK, 500, 0};
 
-	f->feed.time += FEED_SECOND;
-	feed_health(&f->feed, &h, 500, 0, 500);
+	f->feed.time += MACHINE_SECOND;
+	machine_health(&f->feed, &h, 500, 0, 500);
 	profile_lock(f->feed.p);
-	cell.proc = feed_proc(&f->feed, 666, "\x1b[5m", "\x1b]0;x\x07", "\x1b[2J\n\xc2\x9b", 1);
+	cell.proc = machine_proc(&f->feed, 666, "\x1b[5m", "\x1b]0;x\x07", "\x1b[2J\n\xc2\x9b", 1);
 	cell.ustack =
-		feed_stack(&f->feed, "\x1b[31mred@\x1b[0m;\xe2\x80\xaegnp@x;漢字漢字e\xcc\x81");
+		machine_stack(&f->feed, "\x1b[31mred@\x1b[0m;\xe2\x80\xaegnp@x;漢字漢字e\xcc\x81");
 	assert_int_equal(profile_commit(f->feed.p, &cell, 1, &h), 0);
 	profile_stack_put(f->feed.p, cell.ustack);
 	profile_message(f->feed.p, MESSAGE_ERROR, "\x1b[2J%s", "\x9b");
@@ -317,8 +321,8 @@ static void losses_name_cause_and_remedy(void **state)
 	struct profile_health h;
 
 	slices(f, 12, 0);
-	f->feed.time += FEED_SECOND;
-	feed_health(&f->feed, &h, 100, 0, 100);
+	f->feed.time += MACHINE_SECOND;
+	machine_health(&f->feed, &h, 100, 0, 100);
 	h.loss[LOSS_COUNTS_FULL] = 7;
 	profile_lock(f->feed.p);
 	assert_int_equal(profile_commit(f->feed.p, NULL, 0, &h), 0);
@@ -334,8 +338,8 @@ static void throttling_is_told(void **state)
 	struct profile_health h;
 
 	slices(f, 12, 0);
-	f->feed.time += FEED_SECOND;
-	feed_health(&f->feed, &h, 100, 0, 100);
+	f->feed.time += MACHINE_SECOND;
+	machine_health(&f->feed, &h, 100, 0, 100);
 	h.ticks = 10 * 396;
 	h.idle = 9 * 396;
 	h.loss[LOSS_MISSED] = 30; /* of 396 ticks: some always are */
@@ -344,7 +348,7 @@ static void throttling_is_told(void **state)
 	profile_unlock(f->feed.p);
 	ui_refresh(f->ui);
 	assert_null(strstr(screen(f), "ticks late"));
-	f->feed.time += FEED_SECOND;
+	f->feed.time += MACHINE_SECOND;
 	h.loss[LOSS_MISSED] = 200;
 	profile_lock(f->feed.p);
 	assert_int_equal(profile_commit(f->feed.p, NULL, 0, &h), 0);
@@ -352,7 +356,7 @@ static void throttling_is_told(void **state)
 	ui_refresh(f->ui);
 	assert_shows(f, "lost 0 (ticks late or missed)");
 	assert_shows(f, "lost 230: ticks late or missed (lower -F");
-	f->feed.time += FEED_SECOND;
+	f->feed.time += MACHINE_SECOND;
 	h.loss[LOSS_THROTTLED] = 7;
 	profile_lock(f->feed.p);
 	assert_int_equal(profile_commit(f->feed.p, NULL, 0, &h), 0);
@@ -371,7 +375,7 @@ static void filters_and_exits_are_marked(void **state)
 				    .user = "app",
 				    .cmdline = "node server.js",
 				    .exited = true,
-				    .exit_time = FEED_NOW};
+				    .exit_time = MACHINE_NOW};
 	struct profile_proc chosen = {.pid = 5310,
 				      .image = 1,
 				      .comm = "postgres",
@@ -380,8 +384,8 @@ static void filters_and_exits_are_marked(void **state)
 	struct profile_health h;
 
 	slices(f, 3, 0);
-	f->feed.time += FEED_SECOND;
-	feed_health(&f->feed, &h, 100, 0, 100);
+	f->feed.time += MACHINE_SECOND;
+	machine_health(&f->feed, &h, 100, 0, 100);
 	h.filtering = true;
 	h.nattached = 1;
 	profile_lock(f->feed.p);
@@ -389,18 +393,18 @@ static void filters_and_exits_are_marked(void **state)
 	assert_true(profile_proc(f->feed.p, &chosen) >= 0);
 	assert_int_equal(profile_commit(f->feed.p, NULL, 0, &h), 0);
 	profile_unlock(f->feed.p);
-	f->ui->now = FEED_NOW + 4 * FEED_SECOND;
+	f->ui->now = MACHINE_NOW + 4 * MACHINE_SECOND;
 	ui_refresh(f->ui);
 	assert_shows(f, "z    7781");
 	assert_shows(f, "exited 4 s ago");
 	assert_shows(f, "+    5310");
 	assert_shows(f, "attached 1/231");
 	/* Of a column that is short of room the age goes before a word of it is cut. */
-	f->ui->now = FEED_NOW + 119 * FEED_SECOND;
+	f->ui->now = MACHINE_NOW + 119 * MACHINE_SECOND;
 	assert_shows(f, "exited 119 s ago");
-	f->ui->now = FEED_NOW + 7000 * FEED_SECOND;
+	f->ui->now = MACHINE_NOW + 7000 * MACHINE_SECOND;
 	assert_shows(f, "exited 116 min ago");
-	f->ui->now = FEED_NOW + 7200 * FEED_SECOND;
+	f->ui->now = MACHINE_NOW + 7200 * MACHINE_SECOND;
 	assert_shows(f, "exited 2 h ago");
 	for (int cols = 60; cols < 200; cols++) {
 		static const char *const cut[] = {" 2\u2026",	 " 2 \u2026",	 " 2 h\u2026",
@@ -491,20 +495,20 @@ static void narrow_screens_have_whole_words(void **state)
 static void exits_in_a_recording_age_by_what_is_played(void **state)
 {
 	struct typist *f = *state;
-	struct profile_replay replay = {.speed = 10, .interval = 5 * FEED_SECOND};
+	struct profile_replay replay = {.speed = 10, .interval = 5 * MACHINE_SECOND};
 	struct profile_proc gone = {.pid = 7781, .image = 1, .comm = "node", .exited = true};
 	struct profile_health h;
 
 	slices(f, 3, 0);
-	gone.exit_time = f->feed.time - FEED_SECOND;
-	f->feed.time += FEED_SECOND;
-	feed_health(&f->feed, &h, 100, 0, 100);
+	gone.exit_time = f->feed.time - MACHINE_SECOND;
+	f->feed.time += MACHINE_SECOND;
+	machine_health(&f->feed, &h, 100, 0, 100);
 	profile_lock(f->feed.p);
 	assert_true(profile_proc(f->feed.p, &gone) >= 0);
 	assert_int_equal(profile_commit(f->feed.p, NULL, 0, &h), 0);
 	profile_set_replay(f->feed.p, &replay);
 	profile_unlock(f->feed.p);
-	f->ui->now = f->feed.time + 3600 * FEED_SECOND;
+	f->ui->now = f->feed.time + 3600 * MACHINE_SECOND;
 	ui_refresh(f->ui);
 	assert_shows(f, "exited 2 s ago");
 	assert_shows(f, "every 5.0 s");

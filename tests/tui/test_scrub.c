@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Going back in time by keys: a minute in which postgres has a spike of six seconds, and the four
- * keys that say what happened there. Shares are those of feed_slice, counted by hand: nginx has
+ * keys that say what happened there. Shares are those of machine_slice, counted by hand: nginx has
  * 100 + 50 + 50 + 1 samples a second while it is heavy, all of them 298.
  * Covers: tui/scrub.c tui/timing.c tui/playing.c tui/profile_history.c
  */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "tui/ui.h"
 #include <locale.h>
 #include <time.h>
 
-#include "typist.h"
+#include "tests/support/typist.h"
 
-#define NOON (43200 * FEED_SECOND) /* of the first of January 1970 */
+#define NOON (43200 * MACHINE_SECOND) /* of the first of January 1970 */
 
 static int setup(void **state)
 {
@@ -21,7 +25,7 @@ static int setup(void **state)
 /* One second of the made-up machine with a time of day. */
 static void second(struct typist *t, int heavy)
 {
-	struct feed *f = &t->feed;
+	struct machine *f = &t->feed;
 	uint64_t much = heavy ? 10 : 100;
 	struct profile_cell cells[] = {
 		{f->nginx, 4121, f->stacks[0], PROFILE_NO_STACK, much, 0},
@@ -30,9 +34,9 @@ static void second(struct typist *t, int heavy)
 	};
 	struct profile_health h;
 
-	f->time += FEED_SECOND;
-	feed_health(f, &h, heavy ? 250 : 150, much / 2, heavy ? 250 : 150);
-	h.clock = NOON + (f->time - FEED_NOW);
+	f->time += MACHINE_SECOND;
+	machine_health(f, &h, heavy ? 250 : 150, much / 2, heavy ? 250 : 150);
+	h.clock = NOON + (f->time - MACHINE_NOW);
 	profile_lock(f->p);
 	assert_int_equal(profile_commit(f->p, cells, 3, &h), 0);
 	profile_unlock(f->p);
@@ -87,7 +91,7 @@ static void ages_are_those_of_the_moment(void **state)
 	grid_resize(t->g, 30, 100);
 	assert_shows(t, "exited 5 s ago");
 	type(t, "z");
-	t->ui->now += 7 * FEED_SECOND;
+	t->ui->now += 7 * MACHINE_SECOND;
 	ui_refresh(t->ui);
 	assert_shows(t, "exited 5 s ago");
 	type(t, ",,,");
@@ -131,12 +135,12 @@ static void a_recording_says_what_it_is(void **state)
 static void a_recording_is_frozen_at_its_own_time(void **state)
 {
 	struct profile_replay replay = {
-		.speed = 1, .position = 20 * FEED_SECOND, .length = 60 * FEED_SECOND};
+		.speed = 1, .position = 20 * MACHINE_SECOND, .length = 60 * MACHINE_SECOND};
 	struct typist *t = *state;
 
 	for (int i = 0; i < 20; i++)
 		second(t, 0);
-	replay.clock = NOON + 20 * FEED_SECOND;
+	replay.clock = NOON + 20 * MACHINE_SECOND;
 	profile_lock(t->feed.p);
 	profile_set_replay(t->feed.p, &replay);
 	profile_unlock(t->feed.p);
@@ -145,8 +149,8 @@ static void a_recording_is_frozen_at_its_own_time(void **state)
 	type(t, "B");
 	assert_shows(t, "the baseline is 10 s to 12:00:20;");
 	type(t, "z{,");
-	replay.position += 5 * FEED_SECOND;
-	replay.clock += 5 * FEED_SECOND;
+	replay.position += 5 * MACHINE_SECOND;
+	replay.clock += 5 * MACHINE_SECOND;
 	profile_lock(t->feed.p);
 	profile_set_replay(t->feed.p, &replay);
 	profile_unlock(t->feed.p);

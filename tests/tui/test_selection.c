@@ -5,7 +5,12 @@
  * and that a copy of it is the same.
  * Covers: tui/selection.c tui/filter.c tui/search.c tui/tags.c tui/query_sieve.c tui/snapshot.c
  */
-#include "tests/tui/shares.h"
+#include <string.h>
+#include <setjmp.h>
+#include <stdio.h>
+
+#include "tui/ui.h"
+#include "tests/support/shares.h"
 #include "tui/capture.h"
 
 /* What stands on the screen for long names keys as they are bound, or none that do nothing. */
@@ -63,9 +68,9 @@ static void tagged_ones_are_summed(void **state)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		grid_resize(t->g, sizes[i][0], sizes[i][1]);
 		press(t, "1");
-		assert_int_equal(line_of(t, "4121")[1], '*');
-		assert_int_equal(line_of(t, "5310")[1], '*');
-		assert_int_equal(line_of(t, "7781")[1], ' ');
+		assert_int_equal(screen_line(t, "4121")[1], '*');
+		assert_int_equal(screen_line(t, "5310")[1], '*');
+		assert_int_equal(screen_line(t, "7781")[1], ' ');
 		press(t, "2");
 		assert_shows(t, "2 tagged: 4121, 5310");
 		assert_share(t, "ngx_parse_header", samples(0, "ngx_parse_header"), whole);
@@ -95,7 +100,7 @@ static void a_tag_can_be_taken_away(void **state)
 	assert_share(t, "ExecInterpExpr", 1, 1);
 	press(t, "1");
 	ui_key(t->ui, CTRL('T'));
-	assert_int_equal(line_of(t, "5310")[1], ' ');
+	assert_int_equal(screen_line(t, "5310")[1], ' ');
 	press(t, "2");
 	assert_shows(t, "all processes");
 	assert_share(t, "ExecInterpExpr", samples(0, "ExecInterp"), whole);
@@ -305,7 +310,7 @@ static int copied(struct typist *t)
 	assert_int_equal(ui_copy(t->ui, &copy, &q), 0);
 	/* The screen goes on and forgets what it chose. */
 	filter(t, "");
-	assert_int_equal(feed_slice(&t->feed, 1), 0);
+	assert_int_equal(machine_slice(&t->feed, 1), 0);
 	profile_lock(copy);
 	n = query_samples(copy, &q, NULL);
 	profile_unlock(copy);
@@ -339,7 +344,7 @@ static void what_is_shown_is_copied(void **state)
 		int want = samples(cases[i].pid, cases[i].leaf);
 
 		typist_free(*state);
-		setup(state);
+		shares_setup(state);
 		t = *state;
 		if (strstr(cases[i].filter, "vmlinux"))
 			want += samples(4121, "tcp_sendmsg");

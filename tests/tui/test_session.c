@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "tests/tui/recorded.h"
+#include "tests/support/recorded.h"
 #include "tui/engine.h"
 #include "tui/folded.h"
 #include "tui/moment.h"

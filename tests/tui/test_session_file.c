@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "tests/tui/recorded.h"
+#include "tests/support/recorded.h"
 #include "tui/session.h"
 #include "tui/session_read.h"
 

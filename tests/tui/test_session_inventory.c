@@ -4,12 +4,16 @@
  * when it stood there, and nothing but an error from what is cut off or changed.
  * Covers: tui/session_inventory.c tui/profile_inventory.c tui/bytes.h
  */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include "bpf/inventory.h"
 #include <locale.h>
 #include <unistd.h>
 
-#include "tests/tui/feed_inventory.h"
-#include "tests/tui/moments.h"
-#include "tests/tui/typist.h"
+#include "tests/support/feed_inventory.h"
+#include "tests/support/moments.h"
+#include "tests/support/typist.h"
 #include "tui/bytes.h"
 #include "tui/session_inventory.h"
 
@@ -72,7 +76,7 @@ static void same(const struct inventory *a, const struct inventory *b)
 
 static void is_what_was_put(void **state)
 {
-	struct inventory *inv = feed_inventory(20000 * FEED_SECOND), *back;
+	struct inventory *inv = feed_inventory(20000 * MACHINE_SECOND), *back;
 	struct outbytes to = {0};
 	int err;
 
@@ -93,7 +97,7 @@ static void is_what_was_put(void **state)
 /* Ends, and everything that one byte can do, under whatever watches memory. */
 static void refuses_what_makes_no_sense(void **state)
 {
-	struct inventory *inv = feed_inventory(20000 * FEED_SECOND), *back;
+	struct inventory *inv = feed_inventory(20000 * MACHINE_SECOND), *back;
 	struct outbytes to = {0};
 	int err, refused = 0;
 
@@ -127,7 +131,7 @@ static void refuses_what_makes_no_sense(void **state)
 /* --- in a session ----------------------------------------------------------------------------- */
 
 /* One at 5, one at 6, which is too soon, and one at 20, in which one has gone. */
-static void give(struct feed *f, struct session_writer *w, int n)
+static void give(struct machine *f, struct session_writer *w, int n)
 {
 	if (n == 5 || n == 6 || n == 20) {
 		struct inventory *inv = feed_inventory(f->time);

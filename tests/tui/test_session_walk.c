@@ -5,6 +5,7 @@
  * changed, or it can be shown.
  * Covers: tui/session_walk.c tui/bytes.h
  */
+#include "bpf/trace.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -12,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "tests/tui/feed.h"
-#include "tests/tui/feed_inspection.h"
-#include "tests/tui/moments.h"
+#include "tests/support/machine.h"
+#include "tests/support/feed_inspection.h"
+#include "tests/support/moments.h"
 #include "tui/bytes.h"
 #include "tui/inspector.h"
 #include "tui/session_walk.h"
@@ -175,7 +176,7 @@ static void refuses_what_makes_no_sense(void **state)
 
 /* --- in a session ----------------------------------------------------------------------------- */
 
-static void give(struct feed *f, struct session_writer *w, int n)
+static void give(struct machine *f, struct session_writer *w, int n)
 {
 	(void)w;
 	if (n == 5 || n == 12)

@@ -5,10 +5,14 @@
  * Covers: tui/setup.c tui/cmdline.c tui/named.c tui/mouse.c tui/keymap.c tui/columns.c
  * Covers: tui/hints.c
  */
+#include <string.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include "tui/ui.h"
 #include <locale.h>
 
-#include "tests/tui/feed_inventory.h"
-#include "tests/tui/typist.h"
+#include "tests/support/feed_inventory.h"
+#include "tests/support/typist.h"
 #include "tui/cmdline.h"
 #include "tui/mouse.h"
 

@@ -5,10 +5,15 @@
  * (STACKTOP_EXPECTED=write makes them anew, to be read before they are kept), and keys.
  * Covers: tui/view_shards.c tui/objtable.c
  */
+#include <string.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include "bpf/inventory.h"
+#include "tui/ui.h"
 #include <locale.h>
 
-#include "tests/tui/feed_inventory.h"
-#include "tests/tui/typist.h"
+#include "tests/support/feed_inventory.h"
+#include "tests/support/typist.h"
 
 static void give(struct typist *f, struct inventory *inv)
 {
@@ -34,7 +39,7 @@ static void screens_are_as_expected(void **state)
 	static const int sizes[][2] = {{15, 60}, {24, 80}, {30, 100}, {50, 160}};
 	struct typist *f = *state;
 
-	give(f, feed_inventory(FEED_NOW));
+	give(f, feed_inventory(MACHINE_NOW));
 	type(f, "jj");
 	for (int ascii = 0; ascii < 2; ascii++) {
 		f->ui->ascii = ascii;
@@ -68,7 +73,7 @@ static void no_size_breaks(void **state)
 	struct typist *f = *state;
 	static const char *const keys[] = {"g", "jj\n", "\bG", "\n"};
 
-	give(f, feed_inventory(FEED_NOW));
+	give(f, feed_inventory(MACHINE_NOW));
 	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
 		type(f, keys[k]);
 		assert_no_size_breaks(f);
@@ -100,7 +105,7 @@ static void layout_is_true(void **state)
 static void hostile_names_are_harmless(void **state)
 {
 	struct typist *f = *state;
-	struct inventory *inv = feed_inventory(FEED_NOW);
+	struct inventory *inv = feed_inventory(MACHINE_NOW);
 
 	strcpy(inv->objects[FEED_NODE].name, "\x1b[2J\x07\xc2\x9b\xff\xe2\x80\xae");
 	give(f, inv);
@@ -117,11 +122,11 @@ static void cursors_stay(void **state)
 	struct typist *f = *state;
 	struct inventory *inv;
 
-	give(f, feed_inventory(FEED_NOW));
+	give(f, feed_inventory(MACHINE_NOW));
 	type(f, "jj\njj");
 	assert_mark_on(f, "postgres");
 	/* Something comes before it, and shard 0 goes away. */
-	inv = feed_inventory(FEED_NOW);
+	inv = feed_inventory(MACHINE_NOW);
 	inv->shards[0].created = false;
 	inv->blocks[0] = (struct inventory_block){2 * SHARD_WORDS + 541206, 10, FEED_BROKEN};
 	inventory_settle(inv);
@@ -137,7 +142,7 @@ static void cursors_stay(void **state)
 	type(f, "\bk");
 	assert_shows(f, "Layout of shard 1");
 	/* It is gone, too: the rows 0 to 1 are one now. */
-	inv = feed_inventory(FEED_NOW);
+	inv = feed_inventory(MACHINE_NOW);
 	inv->shards[0].created = inv->shards[1].created = false;
 	give(f, inv);
 	assert_mark_on(f, "0-1");
@@ -150,7 +155,7 @@ static void objects_are_dropped_and_pinned(void **state)
 {
 	struct typist *f = *state;
 
-	give(f, feed_inventory(FEED_NOW));
+	give(f, feed_inventory(MACHINE_NOW));
 	type(f, "!");
 	assert_int_equal(nposted, 0);
 	assert_shows(f, "which object?");
@@ -168,7 +173,7 @@ static void reset_offers_the_shard(void **state)
 {
 	struct typist *f = *state;
 
-	give(f, feed_inventory(FEED_NOW));
+	give(f, feed_inventory(MACHINE_NOW));
 	type(f, "jjR");
 	assert_shows(f, "leaves them): 2");
 	type(f, "\n");
@@ -185,7 +190,7 @@ static void search_goes_through_all_shards(void **state)
 {
 	struct typist *f = *state;
 
-	give(f, feed_inventory(FEED_NOW));
+	give(f, feed_inventory(MACHINE_NOW));
 	type(f, "/SSL\n");
 	assert_shows(f, "Layout of shard 2");
 	assert_mark_on(f, "libssl.so.3");
@@ -215,7 +220,7 @@ static void columns_sort(void **state)
 					    "MISS s▼", "B/CFI▼", "ROWS▼", "OBJECT▲"};
 	struct typist *f = *state;
 
-	give(f, feed_inventory(FEED_NOW));
+	give(f, feed_inventory(MACHINE_NOW));
 	type(f, "jj\ng");
 	assert_mark_on(f, "nginx");
 	assert_shows(f, "KEY▲");
@@ -240,9 +245,9 @@ static void is_taken_only_while_shown(void **state)
 
 	assert_true(profile_inventory_wanted(p));
 	assert_false(profile_inventory_wanted(p));
-	give(f, feed_inventory(FEED_NOW));
+	give(f, feed_inventory(MACHINE_NOW));
 	assert_false(profile_inventory_wanted(p)); /* fresh */
-	f->ui->now += FEED_SECOND;
+	f->ui->now += MACHINE_SECOND;
 	ui_refresh(f->ui);
 	assert_true(profile_inventory_wanted(p));
 	type(f, "1");

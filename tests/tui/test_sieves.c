@@ -4,6 +4,9 @@
  * sums, of what was prepared and what was not.
  * Covers: tui/query_sieve.c
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "tests/tui/profile_feed.h"
+#include "tests/support/feed.h"
 #include "tui/query.h"
 
 #define FUNCS	60

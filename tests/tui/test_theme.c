@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "tests/tui/warnings.h"
+#include "tests/support/warnings.h"
 #include "tui/theme.h"
 
 #define MAGIC "# stacktop theme 1\n"

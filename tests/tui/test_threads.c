@@ -3,6 +3,8 @@
  * A row for each thread, against a model that adds up what was fed sample by sample.
  * Covers: tui/query_threads.c
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tests/tui/profile_feed.h"
+#include "tests/support/feed.h"
 #include "tui/query.h"
 
 #define SLICES	40

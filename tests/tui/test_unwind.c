@@ -6,9 +6,15 @@
  * Covers: tui/query_ends.c tui/view_unwind.c tui/causes.c tui/endings.c tui/endtable.c
  * Covers: tui/scopetable.c tui/ledger.c
  */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tui/ui.h"
 #include <locale.h>
 
-#include "tests/tui/typist.h"
+#include "tests/support/feed.h"
+#include "tests/support/typist.h"
 #include "tui/causes.h"
 
 struct put { /* so many samples a second of a stack that ended there */
@@ -50,7 +56,7 @@ static void fill_health(struct profile_health *h, uint64_t walks, uint64_t compl
 
 static void slices(struct typist *t, int n, uint64_t node_more)
 {
-	struct feed *f = &t->feed;
+	struct machine *f = &t->feed;
 
 	while (n--) {
 		const uint32_t procs[NPROCS] = {f->nginx, f->node};
@@ -62,7 +68,7 @@ static void slices(struct typist *t, int n, uint64_t node_more)
 		profile_lock(f->p);
 		for (int p = 0; p < NPROCS; p++) {
 			for (const struct put *put = ended[p]; put->frames; put++) {
-				uint32_t id = feed_stack_at(f, put->frames, put->place);
+				uint32_t id = feed_frames(f->p, put->frames, put->place);
 				uint64_t more = p == NODE && *put->frames == '!' ? node_more : 0;
 
 				cells[ncells++] = (struct profile_cell){
@@ -73,8 +79,8 @@ static void slices(struct typist *t, int n, uint64_t node_more)
 		}
 		cells[ncells++] = (struct profile_cell){f->kswapd,    902, PROFILE_NO_STACK,
 							f->stacks[7], 12,  0};
-		f->time += FEED_SECOND;
-		feed_health(f, &h, walks, 12, complete);
+		f->time += MACHINE_SECOND;
+		machine_health(f, &h, walks, 12, complete);
 		fill_health(&h, walks, complete);
 		assert_int_equal(profile_commit(f->p, cells, ncells, &h), 0);
 		for (size_t i = 0; i + 1 < ncells; i++)
@@ -153,18 +159,18 @@ static void ends_are_put_together(void **state)
 					  {"_start@nginx;two@nginx", 0x50, 2}};
 	const struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
 	struct typist *t = typist_new();
-	struct feed *f = &t->feed;
+	struct machine *f = &t->feed;
 	struct profile_cell cells[5];
 	struct profile_health h;
 	struct end_row *rows;
 	size_t count;
 
 	(void)state;
-	feed_health(f, &h, 23, 0, 6);
+	machine_health(f, &h, 23, 0, 6);
 	for (size_t i = 0; i < 5; i++)
 		cells[i] = (struct profile_cell){f->nginx,
 						 1,
-						 feed_stack_at(f, puts[i].frames, puts[i].place),
+						 feed_frames(f->p, puts[i].frames, puts[i].place),
 						 PROFILE_NO_STACK,
 						 puts[i].count,
 						 0};
@@ -211,7 +217,7 @@ static void run_time_is_told(void **state)
 	struct typist *t = *state;
 	struct profile_health h;
 
-	feed_health(&t->feed, &h, 1000, 0, 1000);
+	machine_health(&t->feed, &h, 1000, 0, 1000);
 	h.run_ns = 5500000;
 	h.runs = 1000;
 	h.taken = 1007; /* some stand in the counters before their slice */
@@ -350,8 +356,8 @@ static void hostile_names_are_harmless(void **state)
 	struct profile_health h;
 
 	profile_lock(t->feed.p);
-	cell.ustack = feed_stack_at(&t->feed, "!\x1b[2J\xc2\x9b;\x07\x1b]0;x@\x1bm", 1);
-	feed_health(&t->feed, &h, 100000, 0, 0);
+	cell.ustack = feed_frames(t->feed.p, "!\x1b[2J\xc2\x9b;\x07\x1b]0;x@\x1bm", 1);
+	machine_health(&t->feed, &h, 100000, 0, 0);
 	assert_int_equal(profile_commit(t->feed.p, &cell, 1, &h), 0);
 	profile_stack_put(t->feed.p, cell.ustack);
 	profile_unlock(t->feed.p);

@@ -14,14 +14,14 @@
 
 #include <cmocka.h>
 
-#include "tests/tui/feed.h"
+#include "tests/support/machine.h"
 #include "tui/query.h"
 
 #define SLICES 400
 #define PROCS  12
 
 struct model {
-	struct feed feed;
+	struct machine feed;
 	uint32_t procs[PROCS], stack;
 	uint64_t counts[SLICES][PROCS];
 	size_t n;
@@ -50,8 +50,8 @@ static void commit(struct model *m)
 								PROFILE_NO_STACK, count,   0};
 	}
 	m->n++;
-	m->feed.time += FEED_SECOND;
-	feed_health(&m->feed, &health, 10, 0, 10);
+	m->feed.time += MACHINE_SECOND;
+	machine_health(&m->feed, &health, 10, 0, 10);
 	assert_int_equal(profile_commit(m->feed.p, cells, ncells, &health), 0);
 	profile_unlock(m->feed.p);
 }
@@ -91,12 +91,12 @@ static void window_is_the_newest_slices(void **state)
 	(void)state;
 	assert_non_null(m);
 	m->seed = 7;
-	feed_open(&m->feed);
+	machine_open(&m->feed);
 	profile_lock(m->feed.p);
 	profile_keep(m->feed.p, 600, 64 << 20);
 	for (uint32_t i = 0; i < PROCS; i++)
-		m->procs[i] = feed_proc(&m->feed, (pid_t)(100 + i), "root", "p", "p", 1);
-	m->stack = feed_stack(&m->feed, "main@p;work@p");
+		m->procs[i] = machine_proc(&m->feed, (pid_t)(100 + i), "root", "p", "p", 1);
+	m->stack = machine_stack(&m->feed, "main@p;work@p");
 	assert_int_equal(profile_window(m->feed.p), 10);
 	profile_unlock(m->feed.p);
 	while (m->n < SLICES) {
@@ -119,7 +119,7 @@ static void window_is_the_newest_slices(void **state)
 	assert_int_equal(profile_window(m->feed.p), PROFILE_WINDOW_MAX);
 	profile_stack_put(m->feed.p, m->stack);
 	profile_unlock(m->feed.p);
-	feed_close(&m->feed);
+	machine_close(&m->feed);
 	free(m);
 }
 

@@ -5,9 +5,13 @@
  * tree, groups of processes, a process that becomes another program.
  * Covers: tui/zoom.c tui/procrows.c tui/query_threads.c tui/profile_threads.c
  */
+#include <string.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include "tui/ui.h"
 #include <errno.h>
 
-#include "tests/tui/shares.h"
+#include "tests/support/shares.h"
 
 static void threads_are_rows_below_their_process(void **state)
 {
@@ -78,7 +82,7 @@ static void threads_have_names(void **state)
 	profile_unlock(t->feed.p);
 	press(t, "Hgjj");
 	assert_shows(t, "Functions of thread 4133 cache-log");
-	assert_non_null(strstr(line_of(t, "   4133 "), "cache-log"));
+	assert_non_null(strstr(screen_line(t, "   4133 "), "cache-log"));
 	press(t, "T");
 	assert_shows(t, "4121 nginx > thread 4133 cache-log");
 }
@@ -190,7 +194,7 @@ static void a_process_is_followed_through_exec(void **state)
 			old.image++;
 			strcpy(old.cmdline, "/bin/vacuum");
 		}
-		feed_health(&t->feed, &h, 500, 0, 500);
+		machine_health(&t->feed, &h, 500, 0, 500);
 		profile_lock(t->feed.p);
 		assert_true(profile_proc(t->feed.p, &old) >= 0);
 		cell.proc = (uint32_t)profile_proc(t->feed.p, &new);
@@ -226,7 +230,7 @@ static void processes_are_grouped(void **state)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		grid_resize(t->g, sizes[i][0], sizes[i][1]);
 		press(t, "cg");
-		assert_non_null(strstr(line_of(t, "docker 12ab"), cpu));
+		assert_non_null(strstr(screen_line(t, "docker 12ab"), cpu));
 		assert_shows(t, "no contain");
 		assert_shows(t, "Functions of docker 12ab");
 		assert_share(t, "memmove", samples(0, "memmove"), whole);

@@ -6,6 +6,9 @@
  *
  * From each of these slices on samples are of page-faults, from the next one of cpu-clock again.
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "tests/tui/profile_feed.h"
+#include "tests/support/feed.h"
 #include "tui/session_write.h"
 
 #define SLICES 12

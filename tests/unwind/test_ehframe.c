@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unwind/elfimage.h"
+#include "tests/support/elfimage.h"
 #include "unwind/ehframe.h"
 
 #define ADDR 0x400000u

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "symbols/elffile.h"
-#include "tests/unwind/elfimage.h"
+#include "tests/support/elfimage.h"
 #include "unwind/funcs.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"

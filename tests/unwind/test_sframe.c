@@ -4,6 +4,8 @@
  * functions that overlap.
  * Covers: unwind/sframe.c unwind/funcs.c
  */
+#include "unwind/table.h"
+#include "unwind/wide.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unwind/sframe_image.h"
+#include "tests/support/sframe_image.h"
 #include "unwind/funcs.h"
 
 /* --- what each version says ---------------------------------------------------------------- */

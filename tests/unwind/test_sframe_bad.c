@@ -4,6 +4,7 @@
  * ask for is without bounds.
  * Covers: unwind/sframe.c
  */
+#include "unwind/table.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unwind/sframe_image.h"
+#include "tests/support/sframe_image.h"
 
 /* Each costs itself, is counted, and the function beside it stays. */
 static void test_bad_functions(void **state)

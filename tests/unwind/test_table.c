@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "symbols/elffile.h"
-#include "tests/unwind/tables.h"
+#include "tests/support/tables.h"
 #include "unwind/rule.h"
 #include "unwind/spans.h"
 #include "unwind/table.h"
@@ -504,22 +504,22 @@ static void test_dump_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_plain, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_merge, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_overlap, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_outside, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rules, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_wide_fields, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_gaps, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_granule_full, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_plain, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_merge, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_overlap, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_outside, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_rules, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_wide_fields, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_gaps, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_granule_full, tables_setup, tables_teardown),
 		cmocka_unit_test(test_model),
 		cmocka_unit_test(test_span_max),
-		cmocka_unit_test_setup_teardown(test_size_bound, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_plt, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_debug_frame, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_share_of_wide_rules, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_wide_rules, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_dump_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_size_bound, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_plt, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_debug_frame, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_share_of_wide_rules, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_wide_rules, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_dump_error, tables_setup, tables_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "symbols/elffile.h"
-#include "tests/unwind/tables.h"
+#include "tests/support/tables.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
 
@@ -317,12 +317,12 @@ static void test_broken_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_versions, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_encodings, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_indirect, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_plt, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_broken_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_broken_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_versions, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_encodings, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_indirect, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_plt, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_broken_bytes, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_broken_one, tables_setup, tables_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs of other libcs, linkers, compilers and languages for tests/live/test_foreign.py. One whose
+# compiler is missing is not built and the test skips it by name; tests/deps.sh installs them all.
+# None is compiled with CFLAGS: how they are built is what they are for.
+
+comma     := ,
+foreign   := tests/live/programs/foreign
+foreign_B := $(BUILD)/tests/foreign
+foreign_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -O2 -fomit-frame-pointer -Wall -Wextra
+have = $(if $(shell command -v $(1) 2>/dev/null),$(2))
+
+FOREIGN := chain chain.static chain.static-pie chain.stripped liar signal signal.static jit bits32 \
+	throw $(if $(findstring /,$(shell g++ -print-file-name=libstdc++.a 2>/dev/null)),throw.static) \
+	$(call have,$(CLANG),chain.clang) \
+	$(call have,$(CLANG),$(call have,ld.lld,plt.lld plt.lld-lazy plt.lld-ibt chain.lld)) \
+	$(call have,ld.gold,plt.gold chain.gold) \
+	$(call have,musl-gcc,\
+		chain.musl chain.musl-direct chain.musl-static signal.musl signal.musl-static) \
+	$(call have,rustc,rust rust.v0) \
+	$(call have,go,go go.stripped)
+FOREIGN_BIN := $(FOREIGN:%=$(foreign_B)/%)
+
+tests kernel-programs: $(FOREIGN_BIN)
+
+# $(call foreign_rule,program,source,command): $@ and $< as in any rule.
+define foreign_rule
+$(foreign_B)/$(1): $(foreign)/$(2) $(foreign)/build.mk
+	@mkdir -p $$(@D)
+	$$(call say,WORK,$$@)
+	$$(Q)$(3)
+endef
+foreign_program = $(eval $(call foreign_rule,$(1),$(2),$(3)))
+foreign_plt = $(foreign_CC) $(1) -shared -fPIC -o $$@.so $(foreign)/pltlib.c 2>$$@.log && \
+	$(2) $(1) -o $$@ $$< $$@.so -Wl,-rpath,'$$$$ORIGIN' 2>$$@.log || { cat $$@.log; false; }
+
+$(call foreign_program,chain,chain.c,$(foreign_CC) -o $$@ $$<)
+$(call foreign_program,liar,chain.c,$(foreign_CC) -DLIAR -o $$@ $$<)
+$(call foreign_program,chain.static,chain.c,$(foreign_CC) -static -o $$@ $$<)
+$(call foreign_program,chain.static-pie,chain.c,$(foreign_CC) -static-pie -fPIE -o $$@ $$<)
+$(call foreign_program,chain.stripped,chain.c,$(foreign_CC) -o $$@.full $$< && strip -o $$@ $$@.full)
+$(call foreign_program,chain.clang,chain.c,$(CLANG) -D_GNU_SOURCE -O2 -fomit-frame-pointer -o $$@ $$<)
+$(call foreign_program,chain.lld,chain.c,$(CLANG) -D_GNU_SOURCE -O2 -fuse-ld=lld -o $$@ $$<)
+$(call foreign_program,chain.gold,chain.c,$(foreign_CC) -fuse-ld=gold -o $$@ $$<)
+$(call foreign_program,chain.musl,chain.c,musl-gcc -D_GNU_SOURCE -O2 -o $$@ $$<)
+$(call foreign_program,chain.musl-direct,chain.c,musl-gcc -D_GNU_SOURCE -DDIRECT -O2 -o $$@ $$<)
+$(call foreign_program,chain.musl-static,chain.c,musl-gcc -D_GNU_SOURCE -DDIRECT -O2 -static -o $$@ $$<)
+$(call foreign_program,plt.lld,plt.c,$(call foreign_plt,-fuse-ld=lld -Wl$$(comma)-z$$(comma)now,$(CLANG) -O2))
+$(call foreign_program,plt.lld-lazy,plt.c,$(call foreign_plt,-fuse-ld=lld -Wl$$(comma)-z$$(comma)lazy,$(CLANG) -O2))
+$(call foreign_program,plt.lld-ibt,plt.c,$(call foreign_plt,-fuse-ld=lld \
+	-Wl$$(comma)-z$$(comma)force-ibt$$(comma)-z$$(comma)lazy,$(CLANG) -O2 -fcf-protection))
+$(call foreign_program,plt.gold,plt.c,$(call foreign_plt,-fuse-ld=gold,$(foreign_CC)))
+$(call foreign_program,signal,signal.c,$(foreign_CC) -o $$@ $$<)
+$(call foreign_program,signal.static,signal.c,$(foreign_CC) -static -o $$@ $$<)
+$(call foreign_program,signal.musl,signal.c,musl-gcc -D_GNU_SOURCE -O2 -o $$@ $$<)
+$(call foreign_program,signal.musl-static,signal.c,musl-gcc -D_GNU_SOURCE -O2 -static -o $$@ $$<)
+$(call foreign_program,jit,jit.c,$(foreign_CC) -o $$@ $$<)
+$(call foreign_program,bits32,bits32.c,$(CC) -O2 -m32 -nostdlib -static -ffreestanding -fno-pic -no-pie \
+	-fno-stack-protector -o $$@ $$<)
+$(call foreign_program,throw,throw.cc,g++ -O2 -fomit-frame-pointer -Wall -Wextra -o $$@ $$<)
+$(call foreign_program,throw.static,throw.cc,g++ -O2 -fomit-frame-pointer -static -o $$@ $$<)
+# Object files on their way stand beside the program, under the crate's name: each has its own folder.
+foreign_rust = mkdir -p $$@.work && env -u MAKEFLAGS -u MFLAGS rustc --edition 2021 -O -C panic=unwind $(1) \
+	-o $$@.work/rust $$< && mv $$@.work/rust $$@ && rm -r $$@.work
+$(call foreign_program,rust,rust.rs,$(call foreign_rust))
+$(call foreign_program,rust.v0,rust.rs,$(call foreign_rust,-C symbol-mangling-version=v0))
+foreign_GO = GO111MODULE=off GOFLAGS= CGO_ENABLED=0 GOCACHE=$(abspath $(foreign_B))/go-cache go build
+$(call foreign_program,go,go.go,$(foreign_GO) -o $$@ $$<)
+$(call foreign_program,go.stripped,go.go,strip -o $$@ $(foreign_B)/go)
+$(foreign_B)/go.stripped: $(foreign_B)/go

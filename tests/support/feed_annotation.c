@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tests/support/feed_annotation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/listing.h"
+#include "tui/annotation.h"
+
+struct feed_insn {
+	const char *text;
+	const char *name; /* of the target; NULL: none */
+	int to;		  /* instruction; -1: none */
+	unsigned int line;
+	uint64_t self, below;
+};
+
+static const struct feed_insn feed_insns[] = {
+	{"push rbx", NULL, -1, 912, 4, 0},
+	{"mov rbx, rdi", NULL, -1, 912, 0, 0},
+	{"test rsi, rsi", NULL, -1, 913, 11, 0},
+	{"je 0x621c8", NULL, 10, 913, 0, 0},
+	{"movzx eax, byte ptr [rdi]", NULL, -1, 915, 386, 0},
+	{"cmp al, 0x3a", NULL, -1, 916, 129, 0},
+	{"jne 0x621bc", NULL, 8, 916, 3, 0},
+	{"call 0x22010", "memcmp@plt", -1, 918, 0, 22},
+	{"add rdi, 1", NULL, -1, 915, 88, 0},
+	{"jmp 0x621a8", NULL, 2, 915, 7, 0},
+	{"pop rbx", NULL, -1, 922, 2, 0},
+	{"ret", NULL, -1, 0, 5, 0},
+};
+
+static uint32_t feed_string(struct listing *l, uint32_t *at, const char *text)
+{
+	uint32_t from = *at;
+
+	if (!text)
+		return LISTING_NONE;
+	strcpy(l->strings + from, text);
+	*at += (uint32_t)strlen(text) + 1;
+	return from;
+}
+
+static uint32_t feed_line(struct listing *l, uint32_t *at, uint32_t file, unsigned int number)
+{
+	uint32_t i;
+	char text[64];
+
+	if (!number)
+		return LISTING_NONE;
+	for (i = 0; i < l->nlines; i++)
+		if (l->lines[i].number == number)
+			return i;
+	snprintf(text, sizeof(text), "        line %u of the source, Zürich", number);
+	l->lines[l->nlines] = (struct listing_line){file, LISTING_NONE, number};
+	/* One whose text is not there. */
+	if (number != 918)
+		l->lines[l->nlines].text = feed_string(l, at, text);
+	return l->nlines++;
+}
+
+struct listing *feed_listing(void)
+{
+	struct listing *l = calloc(1, sizeof(*l));
+	uint32_t at = 0, file;
+
+	l->refs = 1;
+	l->start = FEED_START;
+	l->end = FEED_START + 4 * FEED_INSNS;
+	l->ninsns = FEED_INSNS;
+	l->insns = calloc(FEED_INSNS, sizeof(*l->insns));
+	l->lines = calloc(FEED_INSNS, sizeof(*l->lines));
+	l->strings = calloc(1, 4096);
+	file = feed_string(l, &at, "/build/nginx/src/http/ngx_http_parse.c");
+	for (uint32_t i = 0; i < FEED_INSNS; i++) {
+		const struct feed_insn *from = &feed_insns[i];
+
+		l->insns[i] = (struct listing_insn){
+			.addr = FEED_START + 4 * i,
+			.size = 4,
+			.text = feed_string(l, &at, from->text),
+			.name = feed_string(l, &at, from->name),
+			.to = from->to < 0 ? LISTING_NONE : (uint32_t)from->to,
+			.line = feed_line(l, &at, file, from->line),
+			.kind = from->to >= 0 ? DISASM_JUMP
+				: from->name  ? DISASM_CALL
+					      : DISASM_PLAIN,
+		};
+	}
+	return l;
+}
+
+struct cfitext *feed_cfi(void)
+{
+	static const struct cfitext_line lines[] = {
+		{"CIE at 0x0 of .eh_frame, code alignment 1, data alignment -8", false, 0},
+		{"  return address in column r16 (rip)", false, 0},
+		{"  DW_CFA_def_cfa: r7 (rsp) ofs 8", false, 0},
+		{"  DW_CFA_offset: r16 (rip) at cfa-8", false, 0},
+		{"FDE pc=00000000000621a0..00000000000621d0", true, FEED_START},
+		{"  DW_CFA_advance_loc: 4 to 00000000000621a4", true, FEED_START + 4},
+		{"  DW_CFA_def_cfa_offset: 16", true, FEED_START + 4},
+		{"  DW_CFA_offset: r3 (rbx) at cfa-16", true, FEED_START + 4},
+		{"  DW_CFA_advance_loc: 40 to 00000000000621cc", true, FEED_START + 44},
+		{"  DW_CFA_def_cfa_offset: 8", true, FEED_START + 44},
+	};
+	struct cfitext *t = calloc(1, sizeof(*t));
+
+	t->refs = 1;
+	t->start = FEED_START;
+	t->end = FEED_START + 4 * FEED_INSNS;
+	t->count = sizeof(lines) / sizeof(lines[0]);
+	t->lines = malloc(sizeof(lines));
+	memcpy(t->lines, lines, sizeof(lines));
+	return t;
+}
+
+struct annotation *feed_annotation(uint64_t serial)
+{
+	struct listing *l = feed_listing();
+	struct annotation *a = annotation_new(l);
+
+	listing_put(l);
+	a->serial = serial;
+	a->cfi = feed_cfi();
+	a->state = ANNOTATION_READY;
+	a->since = 1000000000u;
+	a->now = 35000000000u;
+	for (uint32_t i = 0; i < FEED_INSNS; i++) {
+		a->window[i] = (struct annotation_count){feed_insns[i].self, feed_insns[i].below};
+		a->all[i] =
+			(struct annotation_count){2 * feed_insns[i].self, 2 * feed_insns[i].below};
+		a->window_sum.self += feed_insns[i].self;
+		a->window_sum.total += feed_insns[i].self + feed_insns[i].below;
+	}
+	a->all_sum.self = 2 * a->window_sum.self;
+	a->all_sum.total = 2 * a->window_sum.total;
+	return a;
+}

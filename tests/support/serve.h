@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TESTS_SUPPORT_SERVE_H
+#define STACKTOP_TESTS_SUPPORT_SERVE_H
+
+/*
+ * For the tests of the tracker: children that do as they are told through a pipe, what /proc says
+ * of them, and a tracker on a real sampler, whose messages are kept.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "bpf/tracker.h"
+
+#define SERVE_ARG 256
+#define SHARDS	  32u
+
+uint64_t clock_now(void);
+
+/* Nothing here says how fast, only that it comes. */
+#define WAIT(condition)                                                                            \
+	do {                                                                                       \
+		uint64_t until_ = clock_now() + 60000000000ull;                                    \
+		while (!(condition)) {                                                             \
+			if (clock_now() > until_)                                                  \
+				fail_msg("never: %s", #condition);                                 \
+			usleep(2000);                                                              \
+		}                                                                                  \
+	} while (0)
+
+enum order {
+	ORDER_PLUGIN,  /* dlopen(arg); 0: done */
+	ORDER_MAP,     /* the file arg, executable; its address */
+	ORDER_MAPS,    /* the first page of the file arg, executable, size times; 0: done */
+	ORDER_JIT,     /* anonymous executable memory; its address */
+	ORDER_STACK,   /* the address of something on the stack */
+	ORDER_FORK,    /* a child that does nothing; its PID */
+	ORDER_COMM,    /* be called arg */
+	ORDER_USER,    /* setuid(arg); 0: done */
+	ORDER_THREAD,  /* one more thread, called arg */
+	ORDER_RENAMES, /* 20,000 times, then be called arg */
+	ORDER_SPIN,    /* forever; no answer */
+	ORDER_EXEC,    /* /bin/sleep; no answer */
+};
+
+struct request {
+	enum order order;
+	uint64_t offset, size;
+	char arg[SERVE_ARG];
+};
+
+struct child {
+	pid_t pid;
+	int to, from;
+};
+
+/* Does what comes in on descriptor 0 and answers on 1. */
+int serve(void);
+
+void child_send(const struct child *c, const struct request *r);
+
+uint64_t child_answer(const struct child *c);
+
+void child_order(const struct child *c, enum order order, const char *arg);
+
+uint64_t child_ask(const struct child *c, enum order order, const char *arg);
+
+enum how { BY_FORK, BY_EXEC };
+
+struct child child_start(enum how how, const char *comm, uid_t uid);
+
+void child_end(struct child *c);
+
+struct stat_line { /* proc_pid_stat(5) */
+	char comm[64];
+	char state;
+	pid_t ppid;
+	bool kthread;
+	uint64_t start; /* tells it from others of its number */
+	uint64_t image; /* start_stack */
+};
+
+bool stat_read(pid_t pid, struct stat_line *s);
+
+uint64_t stat_image(pid_t pid);
+
+struct area {
+	uint64_t start, end, offset, inode;
+	dev_t dev;
+	bool exec;
+	char name[512]; /* as in the file */
+};
+
+/* The next line; false: the end. */
+bool area_read(FILE *f, struct area *a);
+
+FILE *maps_open(pid_t pid);
+
+/* The process's first area, executable or not, whose name has that in it. */
+bool area_find(pid_t pid, const char *part, bool exec, struct area *a);
+
+size_t count_fds(void);
+
+struct message {
+	char text[512];
+	int level;
+	unsigned int number;
+};
+
+struct running {
+	struct sampler *sampler;
+	struct tracker *tracker;
+	pthread_mutex_t lock;
+	struct message last;
+	pthread_mutex_t gate; /* held: whoever has something to say waits */
+};
+
+void on_say(void *arg, int level, const char *text);
+
+struct message last_message(struct running *r);
+
+/* procs_max: see struct sampler_options. */
+void run_sampler_of(struct running *r, unsigned int procs_max);
+
+void run_sampler(struct running *r);
+
+/* Skips where it is not permitted, or where PIDs are not those that the kernel tells. */
+void run(struct running *r, const struct tracker_filter *filter);
+
+void run_end(struct running *r);
+
+bool is_known(struct running *r, pid_t pid);
+
+bool is_called(struct running *r, pid_t pid, const char *comm);
+
+bool is_attached(struct running *r, pid_t pid);
+
+/* What is at the address, without the reference; the object is only good to compare. */
+struct place place_at(struct running *r, pid_t pid, uint64_t image, uint64_t addr);
+
+#endif

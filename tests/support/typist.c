@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tests/support/typist.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tui/options.h"
+#include "tui/ui.h"
+
+enum engine_command posted;
+
+char posted_arg[64];
+
+int nposted;
+
+void __wrap_engine_post(struct engine *engine, enum engine_command command, const char *arg);
+
+void __wrap_engine_post(struct engine *engine, enum engine_command command, const char *arg)
+{
+	(void)engine;
+	posted = command;
+	snprintf(posted_arg, sizeof(posted_arg), "%s", arg);
+	nposted++;
+}
+
+struct typist *typist_new(void)
+{
+	static const struct options options = {.delay = 1};
+	struct typist *t = calloc(1, sizeof(*t));
+
+	machine_open(&t->feed);
+	t->ui = ui_new(t->feed.p, (struct engine *)&t->engine, &options);
+	t->ui->utf8 = true;
+	t->ui->now = MACHINE_NOW;
+	strcpy(t->ui->clock, "14:03:21");
+	strcpy(t->ui->host, "web-07");
+	t->g = grid_new(30, 100);
+	nposted = 0;
+	return t;
+}
+
+struct typist *typist_after(int seconds)
+{
+	struct typist *t = typist_new();
+
+	for (int i = 0; i < seconds; i++)
+		assert_int_equal(machine_slice(&t->feed, 0), 0);
+	assert_int_equal(ui_refresh(t->ui), 0);
+	return t;
+}
+
+void typist_free(struct typist *t)
+{
+	ui_free(t->ui);
+	grid_free(t->g);
+	machine_close(&t->feed);
+	free(t->text);
+	free(t);
+}
+
+int typist_teardown(void **state)
+{
+	typist_free(*state);
+	return 0;
+}
+
+void type(struct typist *t, const char *keys)
+{
+	for (; *keys; keys++)
+		ui_key(t->ui, *keys == '\n'   ? KEYCODE_ENTER
+			      : *keys == '\b' ? KEYCODE_BACKSPACE
+			      : *keys == '!'  ? KEYCODE_DELETE
+					      : *keys);
+}
+
+const char *screen(struct typist *t)
+{
+	free(t->text);
+	ui_draw(t->ui, t->g);
+	t->text = grid_text(t->g);
+	return t->text;
+}
+
+void assert_shows(struct typist *t, const char *want)
+{
+	if (!strstr(screen(t), want))
+		fail_msg("'%s' is not on the screen:\n%s", want, t->text);
+}
+
+void assert_hides(struct typist *t, const char *unwanted)
+{
+	if (strstr(screen(t), unwanted))
+		fail_msg("'%s' is on the screen:\n%s", unwanted, t->text);
+}
+
+void assert_mark_on(struct typist *t, const char *want)
+{
+	const char *line = screen(t), *found = NULL;
+	char row[1024];
+
+	for (; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+		if (*line == '>')
+			found = line;
+	assert_non_null(found);
+	snprintf(row, sizeof(row), "%.*s", (int)strcspn(found, "\n"), found);
+	if (!strstr(row, want))
+		fail_msg("the cursor is on '%s', not on %s\n%s", row, want, t->text);
+}
+
+void compare(struct typist *t, const char *name)
+{
+	char path[128], want[32768];
+	const char *mode = getenv("STACKTOP_EXPECTED");
+	const size_t view = strcspn(name, "-");
+	FILE *file;
+
+	/* A folder a view: the first word of the name. */
+	snprintf(path, sizeof(path), "tests/tui/expected/%.*s/%s%s%dx%d%s.txt", (int)view, name,
+		 name[view] ? name + view + 1 : "", name[view] ? "-" : "", t->g->cols, t->g->rows,
+		 t->ui->ascii ? "-ascii" : "");
+	screen(t);
+	if (mode && strcmp(mode, "write") == 0) {
+		file = fopen(path, "w");
+		assert_non_null(file);
+		fputs(t->text, file);
+		fclose(file);
+		return;
+	}
+	file = fopen(path, "r");
+	if (!file)
+		fail_msg("%s is missing", path);
+	want[fread(want, 1, sizeof(want) - 1, file)] = '\0';
+	fclose(file);
+	if (strcmp(want, t->text) != 0)
+		fail_msg("%s differs from the screen:\n%s", path, t->text);
+}
+
+void assert_no_size_breaks(struct typist *t)
+{
+	for (int rows = 1; rows < 40; rows++) {
+		for (int cols = 1; cols < 170; cols += 3) {
+			grid_resize(t->g, rows, cols);
+			ui_draw(t->ui, t->g);
+			for (int i = 0; i < rows * cols; i++)
+				assert_true(t->g->cells[i].ch == 0 || t->g->cells[i].ch >= ' ');
+		}
+	}
+}
+
+void typist_exits(struct typist *t)
+{
+	struct profile_proc proc = {.pid = 4121, .image = 1, .nthreads = 24, .exited = true};
+
+	strcpy(proc.comm, "nginx");
+	strcpy(proc.cmdline, "nginx: worker process");
+	proc.exit_time = t->feed.time;
+	profile_lock(t->feed.p);
+	assert_true(profile_proc(t->feed.p, &proc) >= 0);
+	profile_unlock(t->feed.p);
+	assert_int_equal(machine_slice(&t->feed, 0), 0);
+	assert_int_equal(ui_refresh(t->ui), 0);
+}

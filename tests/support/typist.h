@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TESTS_SUPPORT_TYPIST_H
+#define STACKTOP_TESTS_SUPPORT_TYPIST_H
+
+/*
+ * Types keys at the screen of a made-up machine and looks at it as text. Whole screens are compared
+ * with files of expected/VIEW/; STACKTOP_EXPECTED=write makes them anew, to be read before they are
+ * kept. The program that includes this is linked with -Wl,--wrap=engine_post.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/support/machine.h"
+
+struct typist {
+	struct machine feed;
+	struct ui *ui;
+	struct grid *g;
+	char *text;
+	char engine; /* only its address counts */
+};
+
+extern enum engine_command posted;
+extern char posted_arg[64];
+extern int nposted;
+
+struct typist *typist_new(void);
+
+/* Whose screen shows what these seconds brought. */
+struct typist *typist_after(int seconds);
+
+void typist_free(struct typist *t);
+
+int typist_teardown(void **state);
+
+/* Keys are characters; `\n` is Enter, `\b` Backspace, `!` Del. */
+void type(struct typist *t, const char *keys);
+
+const char *screen(struct typist *t);
+
+void assert_shows(struct typist *t, const char *want);
+
+void assert_hides(struct typist *t, const char *unwanted);
+
+/* The text of the last line that has the cursor's mark in its first cell. */
+void assert_mark_on(struct typist *t, const char *want);
+
+void compare(struct typist *t, const char *name);
+
+/* Every cell of every size is a printable one. */
+void assert_no_size_breaks(struct typist *t);
+
+/* The process that the cursor is on first, 4121, exits. */
+void typist_exits(struct typist *t);
+
+#endif
