@@ -4,7 +4,7 @@
 # Downloads Debian's cloud kernels and unpacks vmlinuz into build/kernels/SERIES/. The
 # mirror is the one that this machine's apt uses; apt keeps its lists and files in a folder of ours
 # and checks signatures as ever, and the system's own lists are not touched. What was fetched once
-# stays. KERNEL_MIRROR (and KERNEL_SECURITY_MIRROR) name another mirror.
+# stays, and several of these may run at once. KERNEL_MIRROR (and KERNEL_SECURITY_MIRROR) name another mirror.
 #
 #   fetch.sh SERIES...      such as 5.10 6.1 6.12 7.2
 
@@ -93,10 +93,18 @@ unpack() { # series package
 }
 
 options
-missing=()
-for series in "$@"; do
-    [ -s "$top/$series/vmlinuz" ] || missing+=("$series")
-done
+missing() { # series...
+    local series
+    for series in "$@"; do
+        [ -s "$top/$series/vmlinuz" ] || echo "$series"
+    done
+}
+
+[ -n "$(missing "$@")" ] || exit 0
+# One at a time: another may be fetching the same.
+exec 9>"$top/lock"
+flock 9
+mapfile -t missing < <(missing "$@")
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 wanted=()
