@@ -19,6 +19,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
@@ -26,7 +27,7 @@ import live  # noqa: E402
 PROGRAM = os.path.abspath(os.path.join(live.BUILD, "tests", "frames", "clones"))
 EXACT = 0.995
 ENOUGH_PARENT, ENOUGH_CHILD, ENOUGH_EXEC = 200, 10, 50  # samples of a mode
-ROUND_SECONDS, ROUNDS = "6", 8
+PATIENCE = 150  # seconds
 
 # the function of the loop, and whether the child has a stack of its own
 MODES = {
@@ -61,27 +62,32 @@ def chain_of(mode, own):
 
 
 def sample(programs, found):
-    """Into found, by mode: [(user, kernel, count)]. Everything is sampled, for a child is a process
-    that nobody could have named before."""
-    trouble = ""
-    for _ in range(ROUNDS):
-        out, err, status = live.stacktop("-b", "-d", "1", "-n", ROUND_SECONDS, "-F", "999",
-                                         "--format", "folded", "--no-inline")
-        if status:
-            return f"status {status}: {err}"
-        trouble += live.errors(err)
-        for line in out.splitlines():
-            name = line.partition(";")[0]
-            if name in found:
-                found[name] += live.folded(line)
-        for mode, program in list(programs.items()):
-            parents, children = parts(found[mode])
-            if sum(parents.values()) >= ENOUGH_PARENT and sum(children.values()) >= ENOUGH_CHILD:
-                program.kill()
-                del programs[mode]
-        if not programs:
-            break
-    return trouble
+    """Into found, by mode: [(user, kernel, count)], each until it has enough. Everything is sampled,
+    for a child is a process that nothing could have named before; of what is none of the programs
+    only the number is told."""
+    names = "^(" + "|".join([*MODES, "true"]) + ")$"
+    with live.Stream("-d", "0.5", "-F", live.hertz(3999), "--no-inline", "--comm", names) as top:
+        end = time.monotonic() + PATIENCE
+        while programs and time.monotonic() < end and top.process.poll() is None:
+            time.sleep(0.1)
+            for part in top.poll():
+                for _, name, user, kernel, count in part.stacks:
+                    if name in programs:
+                        found[name].append((user, kernel, count))
+            for mode, program in list(programs.items()):
+                if enough(mode, found[mode]):
+                    program.kill()
+                    del programs[mode]
+        status = top.stop()
+        return top.errors() + ("" if status in (0, 130) else f"status {status}")
+
+
+def enough(mode, lines):
+    parents, children = parts(lines)
+    in_exec = sum(count for _, kernel, count in lines
+                  if any(IN_EXEC.fullmatch(frame) for frame in kernel))
+    return sum(parents.values()) >= ENOUGH_PARENT and sum(children.values()) >= ENOUGH_CHILD and \
+        (mode != "spawns" or in_exec >= ENOUGH_EXEC)
 
 
 def parts(lines):
