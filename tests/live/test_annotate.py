@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# time limit: 150 s
+# time limit: 600 s
 """Annotations of the real program. A loop's samples are where perf has them in the same seconds; a
 slow instruction has them at itself or at the next; a call has those of what it calls, and a system call those
 of the kernel; the addresses are those of the function, and source lines stand where objdump has them.
@@ -9,16 +9,20 @@ Covers: symbols/listing.c tui/annotator.c tui/lister.c tui/hits.c tui/annotation
 """
 
 import collections
+import concurrent.futures
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
+import watch  # noqa: E402
+
+HERTZ = "1999"
+BUSY = 0.3  # seconds of CPU time
 
 SOURCE = r"""
 #include <stdlib.h>
@@ -81,8 +85,16 @@ def main():
         with open(source, "w", encoding="utf-8") as file:
             file.write(SOURCE)
         subprocess.run(["gcc", "-g", "-O1", "-fno-tree-vectorize", "-o", program, source], check=True)
-        hot(tap, folder, program)
-        others(tap, folder, program)
+        with concurrent.futures.ThreadPoolExecutor() as pool, live.Load([program, "0"]) as busy, \
+                live.Load([program, "1"]) as slow, live.Load([program, "2"]) as ask:
+            watch.until_busy([busy.pid, slow.pid, ask.pid], BUSY)
+            # At once: each has its own stacktop.
+            screens = [pool.submit(annotate, folder, load.pid, name) for load, name in
+                       ((slow, "slow"), (ask, "ask"), (busy, "outer"))]
+            hot(tap, folder, program, busy)
+            below_slow(tap, *screens[0].result())
+            below_ask(tap, *screens[1].result())
+            below_outer(tap, *screens[2].result())
     tap.done()
 
 
@@ -90,8 +102,8 @@ def annotate(folder, pid, name):
     """{address: (self, below, text)} and the whole screen of a function of the process."""
     path = os.path.join(folder, f"{name}.txt")
     keys = " ".join(["2", "/", *f"^{name}$", "Enter", "a"])
-    _, err, status = live.stacktop("--screenshot", path, "--size", "140x70", "--ascii", "-F", "499",
-                                   "-p", str(pid), "-d", "1", "-n", "7", "--keys", keys)
+    _, err, status = live.stacktop("--screenshot", path, "--size", "140x70", "--ascii", "-F", HERTZ,
+                                   "-p", str(pid), "-d", "1", "-n", "3", "--keys", keys, timeout=300)
     if status:
         raise RuntimeError(err)
     with open(path, encoding="utf-8") as file:
@@ -139,37 +151,37 @@ def load_base(pid, program):
     return 0
 
 
-def hot(tap, folder, program):
+def hot(tap, folder, program, busy):
     perf, data = shutil.which("perf"), os.path.join(folder, "perf.data")
     insns, lines = objdump(program, "hot")
-    with live.Load([program, "0"]) as busy:
-        time.sleep(0.3)
-        base, recorder = load_base(busy.pid, program), None
-        if perf:
-            recorder = subprocess.Popen([perf, "record", "-q", "-e", "cpu-clock", "-F", "499", "-o", data,
-                                         "-p", str(busy.pid)], stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL)
-        try:
-            rows, screen = annotate(folder, busy.pid, "hot")
-        finally:
-            if recorder:
-                recorder.send_signal(2)
-                recorder.wait()
-        if perf:
-            compare(tap, perf_shares(perf, data, busy.pid, insns, base), rows, screen)
-        else:
-            tap.skip("shares are those of perf", "perf is not there")
-        tap.ok(set(rows) == set(insns), "all instructions of objdump are shown, and no others",
-               str({hex(a) for a in set(rows) ^ set(insns)} or ""))
-        wrong = [hex(a) for a in set(rows) & set(insns) if f" {insns[a].split()[0]}" not in rows[a][2]]
-        tap.ok(not wrong, "with its mnemonics", " ".join(wrong))
-        total = sum(row[0] + row[1] for row in rows.values())
-        tap.ok(98 < total < 102, "the shares are a hundred percent", f"{total:.1f}")
-        check_lines(tap, screen, lines)
-        rows, screen = annotate(folder, busy.pid, "outer")
-        calls = {addr: row for addr, row in rows.items() if "<hot>" in row[2]}
-        tap.ok(len(calls) == 1 and next(iter(calls.values()))[1] > 95,
-               "who calls it has its samples below the call", str(calls) if calls else screen)
+    base, recorder = load_base(busy.pid, program), None
+    if perf:
+        recorder = subprocess.Popen([perf, "record", "-q", "-e", "cpu-clock", "-F", HERTZ, "-o", data,
+                                     "-p", str(busy.pid)], stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+    try:
+        rows, screen = annotate(folder, busy.pid, "hot")
+    finally:
+        if recorder:
+            recorder.send_signal(2)
+            recorder.wait()
+    if perf:
+        compare(tap, perf_shares(perf, data, busy.pid, insns, base), rows, screen)
+    else:
+        tap.skip("shares are those of perf", "perf is not there")
+    tap.ok(set(rows) == set(insns), "all instructions of objdump are shown, and no others",
+           str({hex(a) for a in set(rows) ^ set(insns)} or ""))
+    wrong = [hex(a) for a in set(rows) & set(insns) if f" {insns[a].split()[0]}" not in rows[a][2]]
+    tap.ok(not wrong, "with its mnemonics", " ".join(wrong))
+    total = sum(row[0] + row[1] for row in rows.values())
+    tap.ok(98 < total < 102, "the shares are a hundred percent", f"{total:.1f}")
+    check_lines(tap, screen, lines)
+
+
+def below_outer(tap, rows, screen):
+    calls = {addr: row for addr, row in rows.items() if "<hot>" in row[2]}
+    tap.ok(len(calls) == 1 and next(iter(calls.values()))[1] > 95,
+           "who calls it has its samples below the call", str(calls) if calls else screen)
 
 
 def compare(tap, shares, rows, screen):
@@ -208,21 +220,20 @@ def check_lines(tap, screen, lines):
            f"{seen} lines" + "".join(wrong[:3]))
 
 
-def others(tap, folder, program):
-    with live.Load([program, "1"]) as busy:
-        rows, screen = annotate(folder, busy.pid, "slow")
-        order = sorted(rows)
-        at = next((i for i, addr in enumerate(order) if "cpuid" in rows[addr][2]), None)
-        share = sum(rows[addr][0] + rows[addr][1] for addr in order[at:at + 2]) if at is not None else 0
-        tap.ok(share > 90, "a slow instruction, or the next, has the samples",
-               f"{share:.1f} %" if share else screen)
-    with live.Load([program, "2"]) as busy:
-        rows, screen = annotate(folder, busy.pid, "ask")
-        # An interrupt enters the kernel at any instruction, but seldom.
-        below, syscall = sum(row[1] for row in rows.values()), [r for r in rows.values() if "syscall" in r[2]]
-        tap.ok(len(syscall) == 1 and below > 20 and syscall[0][1] > 0.9 * below,
-               "the kernel's samples are below the system call",
-               f"{syscall[0][1]} of {below:.1f} %" if syscall else screen)
+def below_slow(tap, rows, screen):
+    order = sorted(rows)
+    at = next((i for i, addr in enumerate(order) if "cpuid" in rows[addr][2]), None)
+    share = sum(rows[addr][0] + rows[addr][1] for addr in order[at:at + 2]) if at is not None else 0
+    tap.ok(share > 90, "a slow instruction, or the next, has the samples",
+           f"{share:.1f} %" if share else screen)
+
+
+def below_ask(tap, rows, screen):
+    # An interrupt enters the kernel at any instruction, but seldom.
+    below, syscall = sum(row[1] for row in rows.values()), [r for r in rows.values() if "syscall" in r[2]]
+    tap.ok(len(syscall) == 1 and below > 20 and syscall[0][1] > 0.9 * below,
+           "the kernel's samples are below the system call",
+           f"{syscall[0][1]} of {below:.1f} %" if syscall else screen)
 
 
 if __name__ == "__main__":
