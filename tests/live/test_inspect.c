@@ -28,7 +28,7 @@
 #include "tui/options.h"
 #include "tui/profile.h"
 
-#define PATIENCE_MS 30000
+#define PATIENCE_MS 120000
 
 struct expected {
 	const char *program, *mode;
@@ -56,6 +56,8 @@ static const struct expected cases[] = {
 	 TRACE_FRAME_POINTER,
 	 false},
 };
+
+#define CASES (sizeof(cases) / sizeof(cases[0]))
 
 static pid_t start(const struct expected *e)
 {
@@ -95,7 +97,7 @@ static struct inspection *catch (struct engine *engine, struct profile *p, pid_t
 		profile_lock(p);
 		i = profile_inspection(p);
 		profile_unlock(p);
-		if (i && i->trace->capture.user_mode &&
+		if (i && i->trace->capture.tgid == (uint32_t)pid && i->trace->capture.user_mode &&
 		    (i->trace->short_of || i->trace->capture.reason == WALK_BOTTOM))
 			return i;
 		inspection_put(i);
@@ -158,40 +160,41 @@ static void check(const struct expected *e, const struct inspection *i)
 	assert_true(why[0]);
 }
 
-static void run_case(const struct expected *e)
+/* All programs at once below one engine, which samples nothing else. */
+static void steps_are_the_walk(void **state)
 {
 	static const struct options base = {.delay = 1, .frequency = 199, .memory = 64};
 	struct options options = base;
-	struct profile *p = profile_new(10, 16384);
-	struct inspection *inspection;
-	pid_t pid = start(e), pids[1] = {pid};
+	struct inspection *inspections[CASES];
 	struct engine *engine;
+	struct profile *p;
+	pid_t pids[CASES];
 	char error[512];
 
-	options.event = event_find("cpu-clock");
-	options.pids = pids;
-	options.npids = 1;
-	if (engine_new(p, &options, NULL, &engine, error, sizeof(error)) ||
-	    engine_start(engine, error, sizeof(error)))
-		fail_msg("%s", error);
-	inspection = catch (engine, p, pid);
-	engine_free(engine);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	check(e, inspection);
-	inspection_put(inspection);
-	profile_free(p);
-}
-
-static void steps_are_the_walk(void **state)
-{
 	(void)state;
 	if (geteuid() != 0) {
 		print_message("needs root\n");
 		skip();
 	}
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		run_case(&cases[i]);
+	p = profile_new(10, 16384);
+	for (size_t i = 0; i < CASES; i++)
+		pids[i] = start(&cases[i]);
+	options.event = event_find("cpu-clock");
+	options.pids = pids;
+	options.npids = CASES;
+	if (engine_new(p, &options, NULL, &engine, error, sizeof(error)) ||
+	    engine_start(engine, error, sizeof(error)))
+		fail_msg("%s", error);
+	for (size_t i = 0; i < CASES; i++)
+		inspections[i] = catch (engine, p, pids[i]);
+	engine_free(engine);
+	for (size_t i = 0; i < CASES; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+		check(&cases[i], inspections[i]);
+		inspection_put(inspections[i]);
+	}
+	profile_free(p);
 }
 
 int main(void)
