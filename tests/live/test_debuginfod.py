@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 600 s
 """A stripped program gets the names of its functions from a debuginfod on the loopback while it is
 being sampled, and only when that is asked for.
 
@@ -9,6 +10,7 @@ Covers: symbols/remotedebug.c tui/modules.c
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -17,7 +19,10 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
+import watch  # noqa: E402
 
+NAMES = "served_leaf", "served_inlined"
+CAME = r"debuginfod: \d+ debug files? came"
 PROGRAM = """
 static volatile unsigned int sink;
 static __attribute__((noinline)) void served_leaf(void)
@@ -63,11 +68,29 @@ def build(folder):
 
 
 def sample(pid, env, *options):
-    """Reports in text of 1 s each, and what was said."""
-    done = subprocess.run([live.STACKTOP, "-b", "-d", "1", "-n", "6", "-p", str(pid), *options],
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=60, env=env,
-                          check=False)
+    """Two reports in text, and what was said."""
+    done = subprocess.run([live.STACKTOP, "-b", "-d", "0.5", "-F", "499", "-n", "2", "-p", str(pid),
+                           *options], stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=watch.PATIENCE, env=env, check=False)
     return done.stdout.decode(), done.stderr.decode()
+
+
+def fetched(pid, env):
+    """The last of the reports in text until the names are there, and what was said until it came."""
+    with tempfile.TemporaryFile() as out, \
+            subprocess.Popen([live.STACKTOP, "-b", "-d", "1", "-F", "499", "-p", str(pid),
+                              "--debuginfod"], stdin=subprocess.DEVNULL, stdout=out,
+                             stderr=subprocess.STDOUT, env=env) as top:
+        end, last = time.monotonic() + watch.PATIENCE, ""
+        while time.monotonic() < end and top.poll() is None:
+            text = os.pread(out.fileno(), 1 << 24, 0).decode()
+            last = text.split("\nHottest functions")[-1]
+            if text and all(name in last for name in NAMES) and "program+0x" not in last and \
+                    re.search(CAME, text):
+                break
+            time.sleep(0.2)
+        top.send_signal(signal.SIGINT)
+        return text, last
 
 
 def is_served(port, path):
@@ -75,9 +98,9 @@ def is_served(port, path):
     notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
                            check=True).stdout
     build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
-    for _ in range(100):
+    for _ in range(600):
         try:
-            with socket.create_connection(("127.0.0.1", port), 5) as sock:
+            with socket.create_connection(("127.0.0.1", port), 60) as sock:
                 sock.sendall(f"GET /buildid/{build_id}/debuginfo HTTP/1.0\r\n\r\n".encode())
                 if b" 200 " in sock.recv(64):
                     return True
@@ -96,7 +119,7 @@ def check_symbolize(tap, path, env, folder):
     for options in (), ("--debuginfod",):
         own = dict(env, DEBUGINFOD_CACHE_PATH=os.path.join(folder, "symbolized"))
         done = subprocess.run([live.STACKTOP, *options, "--symbolize", path], input=start + "\n",
-                              capture_output=True, text=True, timeout=60, env=own, check=False)
+                              capture_output=True, text=True, timeout=watch.PATIENCE, env=own, check=False)
         answers.append(done.stdout + done.stderr)
     tap.ok(answers[0] == f"{start}\t?\t?\n", "--symbolize fetches nothing by itself", answers[0])
     place = subprocess.run(["eu-addr2line", "-e", debug, "0x" + start], capture_output=True,
@@ -106,7 +129,7 @@ def check_symbolize(tap, path, env, folder):
            "with --debuginfod it waits for name and line, and says nothing else", answers[1])
     del own["DEBUGINFOD_URLS"]
     done = subprocess.run([live.STACKTOP, "--debuginfod", "--symbolize", path], input=start + "\n",
-                          capture_output=True, text=True, timeout=60, env=own, check=False)
+                          capture_output=True, text=True, timeout=watch.PATIENCE, env=own, check=False)
     tap.ok(done.returncode == 0 and "DEBUGINFOD_URLS is not set" in done.stderr and
            done.stdout == answers[0], "without a server: a warning", done.stderr[:200])
 
@@ -131,13 +154,11 @@ def main():
             text, said = sample(process.pid, env)
             tap.ok("served_leaf" not in text and not os.path.exists(env["DEBUGINFOD_CACHE_PATH"]),
                    "nothing is fetched unless asked for", said[:200])
-            text, said = sample(process.pid, env, "--debuginfod")
-            last = text.split("\nHottest functions")[-1]
+            text, last = fetched(process.pid, env)
             tap.ok("served_leaf" in last and "program+0x" not in last,
                    "names come while it is sampled", last[:400])
             tap.ok("served_inlined" in last, "and its inlined calls", last[:400])
-            tap.ok(re.search(r"debuginfod: \d+ debug files? came", said + text),
-                   "it is told that they came", (said + text)[-300:])
+            tap.ok(re.search(CAME, text), "it is told that they came", text[-300:])
             del env["DEBUGINFOD_URLS"]
             text, said = sample(process.pid, env, "--debuginfod")
             tap.ok("DEBUGINFOD_URLS is not set" in said + text and "program+0x" in text,

@@ -39,7 +39,7 @@ HIDDEN = ("hidden_leaf", "hidden_caller")
 
 
 def run(*command, **options):
-    return subprocess.run(command, check=True, capture_output=True, timeout=60, **options).stdout
+    return subprocess.run(command, check=True, capture_output=True, timeout=200, **options).stdout
 
 
 def build(folder):

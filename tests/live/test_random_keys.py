@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# time limit: 300 s
+# time limit: 600 s
 """Random keys, clicks and sizes typed at the real screen while it samples this machine: it neither
 crashes nor stops drawing, and leaves the terminal as it was. STACKTOP_RANDOM_KEYS says how many
 keys, STACKTOP_RANDOM_SEED which.
@@ -24,7 +24,8 @@ import time
 
 from live import STACKTOP, Load, Tap, need_root
 
-KEYS = int(os.environ.get("STACKTOP_RANDOM_KEYS") or 3000)
+KEYS = int(os.environ.get("STACKTOP_RANDOM_KEYS") or
+           (3000 if os.environ.get("SIZE") == "full" else 1200))
 SEED = int(os.environ.get("STACKTOP_RANDOM_SEED") or 1)
 FACTOR = float(os.environ.get("TIME_FACTOR", "1"))
 # No ^C, ^Z, ^\, q or F10, and no P, whose answer may be any file's name. Settings can make another
@@ -70,7 +71,7 @@ class Screen:
 
     def read_all(self):
         """What it draws until the keys typed are taken, the last of which may end it."""
-        until = time.monotonic() + 30 * FACTOR
+        until = time.monotonic() + 120 * FACTOR
         while self.process.poll() is None and time.monotonic() < until:
             if not struct.unpack("i", fcntl.ioctl(self.slave, termios.FIONREAD, bytes(4)))[0]:
                 break
@@ -84,7 +85,7 @@ class Screen:
     def type(self, text):
         data = text.encode()
         while data:
-            _, ready, _ = select.select([self.master], [self.master], [], 10 * FACTOR)
+            _, ready, _ = select.select([self.master], [self.master], [], 60 * FACTOR)
             self.read(0)
             if ready:
                 data = data[os.write(self.master, data):]
@@ -95,7 +96,7 @@ class Screen:
 
     def end(self):
         """Its exit status, None: it did not end."""
-        until = time.monotonic() + 60 * FACTOR
+        until = time.monotonic() + 200 * FACTOR
         self.process.send_signal(signal.SIGTERM)
         while self.process.poll() is None and time.monotonic() < until:
             self.read(0.1)
@@ -126,7 +127,7 @@ def start(folder):
     if os.path.exists(config(folder)):
         os.unlink(config(folder))
     screen = Screen(folder)
-    until = time.monotonic() + 30 * FACTOR
+    until = time.monotonic() + 120 * FACTOR
     while screen.drawn < 1000 and time.monotonic() < until:
         screen.read(0.2)
     return screen
@@ -172,7 +173,7 @@ def main():
         tap.ok(alive, "runs on", f"{typed} keys in {starts} runs, seed {SEED}, "
                f"{screen.process.poll()}")
         before = screen.drawn
-        for _ in range(int(30 * FACTOR)):
+        for _ in range(int(300 * FACTOR)):
             screen.read(0.2)
             if screen.drawn > before:
                 break
