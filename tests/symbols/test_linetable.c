@@ -2,7 +2,7 @@
 /*
  * A line table is read a sequence at a time, by what the beginning of one looks like. Here programs
  * are written whose rows the test knows, among them such as look like two sequences and are one.
- * Covers: symbols/linetable.c symbols/lineprogram.c symbols/linefiles.c symbols/rangemap.c
+ * Covers: symbols/linetable.c symbols/lineprogram.c symbols/linefiles.c
  * Covers: symbols/lebs.h symbols/grow.h
  */
 #include <setjmp.h>
@@ -12,11 +12,9 @@
 
 #include <cmocka.h>
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "symbols/linetable.h"
-#include "symbols/rangemap.h"
 
 #define LOW	  0x1000u
 #define HIGH	  0x100000u
@@ -39,18 +37,25 @@ static void put(struct writer *w, const void *bytes, size_t count)
 
 #define PUT(w, ...) put((w), (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
-/* DWARF 4, with the usual opcodes; two files, a.c and b.c. */
-static void header_write(struct writer *w)
+/* DWARF 4, with the usual opcodes; lists: of folders and files. */
+static void lists_write(struct writer *w, uint8_t line_range, const void *lists, size_t size)
 {
-	static const uint8_t lists[] = "\0a.c\0\0\0\0b.c\0\0\0\0";
-	uint32_t length = 6 + 12 + sizeof(lists);
+	uint32_t length = 6 + 12 + (uint32_t)size;
 
 	w->length = 0;
 	PUT(w, 0, 0, 0, 0, 4, 0);
 	put(w, &length, sizeof(length));
-	PUT(w, 1, 1, 1, 0xfb, 14, 13);
+	PUT(w, 1, 1, 1, 0xfb, line_range, 13);
 	PUT(w, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1);
-	put(w, lists, sizeof(lists));
+	put(w, lists, size);
+}
+
+/* Two files, a.c and b.c. */
+static void header_write(struct writer *w)
+{
+	static const uint8_t lists[] = "\0a.c\0\0\0\0b.c\0\0\0\0";
+
+	lists_write(w, 14, lists, sizeof(lists));
 }
 
 static struct linetable *table_open(struct writer *w)
@@ -262,52 +267,57 @@ static void test_broken(void **state)
 	linetable_free(table);
 }
 
-/* Whether the range is the one to be found, rather than that which was found so far. */
-static bool is_inner(const struct rangemap_range *range, const struct rangemap_range *than)
+/* A special opcode by DWARF 4 section 6.2.5.1, of lines from -5 on, nine of them. */
+static void special_write(struct writer *w, int lines, int bytes)
 {
-	if (range->start != than->start)
-		return range->start > than->start;
-	return range->end <= than->end; /* it was added later */
+	PUT(w, (uint8_t)(lines + 5 + 9 * bytes + 13));
 }
 
-/* A few ranges in a small space, in any order: each address is looked for in all of them. */
-static void test_ranges(void **state)
+static void test_special_opcodes(void **state)
 {
-	uint64_t seed = 1;
+	static const uint8_t lists[] = "\0a.c\0\0\0";
+	static const unsigned int lines[] = {1, 1, 1, 1, 4, 4, 2};
+	struct linetable *table;
+	struct writer w;
 
 	(void)state;
-	for (int round = 0; round < 2000; round++) {
-		struct rangemap map = {0};
-		struct rangemap_range ranges[8];
-		uint32_t n = (uint32_t)round % 8 + 1;
+	lists_write(&w, 9, lists, sizeof(lists));
+	address_write(&w, LOW);
+	PUT(&w, 1);
+	special_write(&w, 3, 4);
+	special_write(&w, -2, 2);
+	PUT(&w, 8); /* as opcode 255, which would be 26 bytes */
+	special_write(&w, 1, 0);
+	PUT(&w, 2, STEP, 0, 1, 1);
+	table = table_open(&w);
+	for (unsigned int at = 0; at < 40; at++)
+		check(table, LOW + at, at < 6 ? lines[at] : at < 32 ? 2 : at < 36 ? 3 : 0);
+	linetable_free(table);
+}
 
-		for (uint32_t i = 0; i < n; i++) {
-			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			ranges[i].start = seed >> 40 & 15;
-			ranges[i].end = ranges[i].start + (seed >> 50 & 15);
-			assert_int_equal(rangemap_add(&map, ranges[i].start, ranges[i].end, i), 0);
-		}
-		assert_int_equal(rangemap_build(&map), 0);
-		for (uint64_t address = 0; address < 32; address++) {
-			uint32_t want = RANGEMAP_NONE;
+static void test_folders(void **state)
+{
+	static const uint8_t lists[] = "sub\0/abs\0\0a.c\0\1\0\0b.c\0\2\0\0c.c\0\0\0\0";
+	struct linetable *table;
+	struct writer w;
 
-			for (uint32_t i = 0; i < n; i++)
-				if (address >= ranges[i].start && address < ranges[i].end &&
-				    (want == RANGEMAP_NONE || is_inner(&ranges[i], &ranges[want])))
-					want = i;
-			assert_int_equal(rangemap_find(&map, address), want);
-		}
-		rangemap_free(&map);
-	}
+	(void)state;
+	lists_write(&w, 14, lists, sizeof(lists));
+	sequence_write(&w, LOW, 1);
+	table = table_open(&w);
+	assert_string_equal(linetable_file(table, 1), "/d/sub/a.c");
+	assert_string_equal(linetable_file(table, 2), "/abs/b.c");
+	assert_string_equal(linetable_file(table, 3), "/d/c.c");
+	linetable_free(table);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_few_of_many),  cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_no_end),	     cmocka_unit_test(test_overlap),
-		cmocka_unit_test(test_defined_file), cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_few_of_many),	cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_no_end),		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_defined_file),	cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_special_opcodes), cmocka_unit_test(test_folders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
