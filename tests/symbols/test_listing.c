@@ -3,7 +3,7 @@
  * Functions that the test compiles, listed: instructions against objdump, lines against addr2line,
  * and hostile code, symbols and sources.
  * Covers: symbols/listing.c symbols/disasm.c symbols/sourcefile.c symbols/debuginfo.c
- * Covers: symbols/debugunit.c symbols/linefiles.c
+ * Covers: symbols/debugunit.c symbols/lineprogram.c symbols/linefiles.c
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -10,7 +10,8 @@ to lines that are no addresses. Of the system's files there are some, and 210 wi
     test_symbolize.py [ADDRESSES [FILE...]]     only these files, all that differ shown
 
 Covers: symbols/debuginfo.c symbols/debugtree.c symbols/debugunit.c symbols/skim.c symbols/lebs.h
-Covers: symbols/rangelist.c symbols/rangemap.c symbols/linetable.c tui/symbolize.c tui/calls.c
+Covers: symbols/rangelist.c symbols/rangemap.c symbols/linetable.c symbols/lineprogram.c
+Covers: symbols/linefiles.c tui/symbolize.c tui/calls.c
 """
 
 import collections
