@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "tests/support/nmnames.h"
+#include "symbols/symname.h"
 #include "tests/support/shell.h"
 
 static const char source[] =
@@ -135,6 +136,37 @@ static void test_rules(void **state)
 	(void)state;
 	check_made(table);
 	symtab_free(table);
+}
+
+/* Of a name all but its version; and names that mark places in code. */
+static void test_names(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t length;
+		bool marker;
+	} names[] = {
+		{"memcpy@@GLIBC_2.14", 6, false},
+		{"old@V1", 3, false},
+		{"@start", 6, false},
+		{"x", 1, false},
+		{"a@", 1, false},
+		{".L1", 3, true},
+		{"$a", 2, true},
+		{"$d.1", 4, true},
+		{"$dx", 3, false},
+		{"$b", 2, false},
+		{"__pfx_f", 7, true},
+		{"__pf", 4, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t length = strlen(names[i].name);
+
+		assert_int_equal(symname_cut_version(names[i].name, length), names[i].length);
+		assert_int_equal(symname_is_marker(names[i].name, length), names[i].marker);
+	}
 }
 
 /* Of two that begin together the shorter covers the longer; one without a size is either's alias.
@@ -406,6 +438,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_begin_together),
 		cmocka_unit_test(test_debug_file),
 		cmocka_unit_test(test_no_debug_file),
