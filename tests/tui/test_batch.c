@@ -389,13 +389,42 @@ static void test_frame(void **state)
 	assert_string_equal(to, "?");
 }
 
+/* What says of which kind a frame is, no name can say. */
+static void test_label(void **state)
+{
+	static const struct {
+		enum func_kind kind;
+		const char *name, *label;
+	} labels[] = {
+		{FUNC_USER, "f", "f"},
+		{FUNC_KERNEL, "f", "f_[k]"},
+		{FUNC_INLINE, "f", "f_[i]"},
+		{FUNC_END, "why", "[why]"},
+		{FUNC_USER, "f_[k]", "f_[k?"},
+		{FUNC_USER, "f_[i]", "f_[i?"},
+		{FUNC_INLINE, "f_[k]", "f_[k?_[i]"},
+		{FUNC_USER, "_[i]", "_[i?"},
+		{FUNC_USER, "a;b", "a:b"},
+		{FUNC_USER, "", "?"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+		char text[32];
+		size_t length = folded_label(text, sizeof(text), labels[i].kind, labels[i].name);
+
+		assert_string_equal(text, labels[i].label);
+		assert_int_equal(length, strlen(text));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_folded),	      cmocka_unit_test(test_text),
 		cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_folded_merges),
 		cmocka_unit_test(test_closed_pipe),   cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_frame),
+		cmocka_unit_test(test_frame),	      cmocka_unit_test(test_label),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
