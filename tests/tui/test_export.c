@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -159,6 +160,31 @@ static void test_whole(void **state)
 	assert_int_equal(entries(), 1);
 	outfile_abandon(NULL);
 	umask(mask);
+}
+
+/* A file that could not be written whole takes no name, and what had it stays. */
+static void test_full(void **state)
+{
+	struct rlimit old, small = {.rlim_cur = 1000};
+	char text[4000] = "";
+	struct outfile *file;
+
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	put("file", "one");
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small.rlim_max = old.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	for (int n = 0; n < 2; n++) {
+		assert_int_equal(outfile_open(n ? "other" : "file", &file), 0);
+		fputs(text, outfile_stream(file));
+		assert_int_equal(outfile_commit(file), -EFBIG);
+	}
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_content("file", "one");
+	assert_int_equal(entries(), 1);
 }
 
 /* Nothing is replaced, not even what came in between. */
@@ -460,6 +486,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test_setup_teardown(test_whole, folder_new, folder_free),
+		cmocka_unit_test_setup_teardown(test_full, folder_new, folder_free),
 		cmocka_unit_test_setup_teardown(test_new, folder_new, folder_free),
 		cmocka_unit_test_setup_teardown(test_others, folder_new, folder_free),
 		cmocka_unit_test(test_errors),
