@@ -16,6 +16,7 @@
 #include "tests/support/feed.h"
 #include "tests/support/typist.h"
 #include "tui/causes.h"
+#include "tui/endings.h"
 
 struct put { /* so many samples a second of a stack that ended there */
 	const char *frames;
@@ -192,6 +193,40 @@ static void ends_are_put_together(void **state)
 	}
 	free(rows);
 	for (size_t i = 0; i < 5; i++)
+		profile_stack_put(f->p, cells[i].ustack);
+	typist_free(t);
+}
+
+/* A process's reason is the one with most samples, wherever they ended. */
+static void reasons_are_summed(void **state)
+{
+	static const struct put puts[] = {{"!pc not covered;one@libhash.so.1", 0x10, 17},
+					  {"!pc not covered;two@libhash.so.1", 0x20, 8},
+					  {"!stack not readable;work@nginx", 0x30, 20}};
+	const struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
+	struct typist *t = typist_new();
+	struct feed *f = &t->feed;
+	struct profile_cell cells[3];
+	struct profile_health h;
+	struct endings e = {0};
+
+	(void)state;
+	feed_health(f, &h, 45, 0, 0);
+	for (size_t i = 0; i < 3; i++)
+		cells[i] = (struct profile_cell){f->nginx,
+						 1,
+						 feed_stack_at(f, puts[i].frames, puts[i].place),
+						 PROFILE_NO_STACK,
+						 puts[i].count,
+						 0};
+	assert_int_equal(profile_commit(f->p, cells, 3, &h), 0);
+	assert_int_equal(endings_load(&e, f->p, &q), 0);
+	assert_int_equal(e.nprocs, 1);
+	assert_int_equal(e.procs[0].walks, 45);
+	assert_int_equal(e.procs[0].complete, 0);
+	assert_string_equal(e.procs[0].reason->name, "pc not covered");
+	endings_free(&e);
+	for (size_t i = 0; i < 3; i++)
 		profile_stack_put(f->p, cells[i].ustack);
 	typist_free(t);
 }
@@ -379,6 +414,7 @@ int main(void)
 		UNWIND_TEST(no_size_breaks),
 		cmocka_unit_test(says_when_there_is_nothing_yet),
 		cmocka_unit_test(ends_are_put_together),
+		cmocka_unit_test(reasons_are_summed),
 		UNWIND_TEST(every_sample_is_somewhere),
 		UNWIND_TEST(run_time_is_told),
 		UNWIND_TEST(reasons_are_told_with_what_helps),
