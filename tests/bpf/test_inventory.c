@@ -16,10 +16,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "tests/support/serve.h"
-
 #include "bpf/inventory.h"
 #include "symbols/elffile.h"
+#include "tests/support/serve.h"
 #include "unwind/row.h"
 #include "unwind/table.h"
 

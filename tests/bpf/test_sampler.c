@@ -5,21 +5,21 @@
  * why it is not.
  * Covers: bpf/sampler.c bpf/profiler.bpf.c bpf/maps.bpf.h bpf/events.c bpf/ticks.c
  */
-#include <linux/perf_event.h>
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <dirent.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 

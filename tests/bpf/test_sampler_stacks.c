@@ -4,11 +4,11 @@
  * known of their process, and by frame pointers where nothing is.
  * Covers: bpf/profiler.bpf.c bpf/walker.bpf.h bpf/seams.bpf.h bpf/sampler.c
  */
-#include <unistd.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 

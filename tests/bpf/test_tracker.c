@@ -7,16 +7,14 @@
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdio.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bpf/sampler.h"
-#include "tests/support/places.h"
-
-#include <sys/auxv.h>
-
 #include "bpf/procstat.h"
+#include "bpf/sampler.h"
 #include "bpf/tracker_priv.h"
+#include "tests/support/places.h"
 
 /* --- processes ------------------------------------------------------------------------------- */
 

@@ -4,12 +4,13 @@
  * and not only in the tracker's word.
  * Covers: bpf/choice.c bpf/command.c
  */
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#include <bpf/bpf.h>
 
 #include "bpf/sampler.h"
 #include "tests/support/orders.h"

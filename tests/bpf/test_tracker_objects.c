@@ -4,7 +4,6 @@
  * that map what the test wrote.
  * Covers: bpf/object.c bpf/mapping.c
  */
-#include <libelf.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -13,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <libelf.h>
 
 #include "tests/support/places.h"
 

@@ -5,24 +5,24 @@
  * Covers: symbols/symtab.c symbols/symread.c symbols/symlist.c symbols/symname.c
  * Covers: symbols/debugfile.c
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include "symbols/debugfile.h"
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "tests/support/nmnames.h"
+#include "symbols/debugfile.h"
 #include "symbols/symname.h"
+#include "tests/support/nmnames.h"
 #include "tests/support/shell.h"
 
 static const char source[] =

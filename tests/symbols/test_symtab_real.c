@@ -7,12 +7,12 @@
  * Covers: symbols/symtab.c symbols/symread.c symbols/symlist.c symbols/symname.c symbols/plt.c
  */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -8,12 +8,12 @@
  * plain: random stacks with recursion, named threads, kernel frames, ends, and samples of no frames
  * at all. hostile: a function for each name that could break a format.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 

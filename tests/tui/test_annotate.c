@@ -6,10 +6,10 @@
  * tests/live/test_annotate.py.
  * Covers: tui/annotate.c tui/annotate_draw.c tui/annotation.c tui/coderows.c tui/hits.c
  */
-#include <string.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <locale.h>
+#include <string.h>
 
 #include "tests/support/feed_annotation.h"
 #include "tests/support/typist.h"

@@ -4,14 +4,14 @@
  * Attaching at the screen: what the question offers, and what the engine is told of the answer.
  * Covers: tui/attach.c
  */
-#include <string.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdio.h>
-#include "tui/ui.h"
-#include <locale.h>
+#include <string.h>
 
 #include "symbols/cgroup.h"
 #include "tests/support/screens.h"
+#include "tui/ui.h"
 
 static void attach_is_asked_and_posted(void **state)
 {

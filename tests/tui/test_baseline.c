@@ -6,12 +6,11 @@
  * who is compared with whom when the processes are others.
  * Covers: tui/baseline.c tui/profile_recorded.c tui/change.c
  */
+#include <locale.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tui/ui.h"
-#include <locale.h>
 #include <unistd.h>
 
 #include "tests/support/typist.h"
@@ -21,6 +20,7 @@
 #include "tui/query.h"
 #include "tui/scrub.h"
 #include "tui/session_write.h"
+#include "tui/ui.h"
 
 #define PATIENCE 60000 /* ms */
 

@@ -4,18 +4,17 @@
  * its functions can break a line, a terminal or the sums.
  * Covers: tui/batch.c tui/folded.c
  */
-#include <stdlib.h>
-#include <string.h>
+#include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
-
-#include <errno.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include "tests/support/feed.h"
 #include "tui/batch.h"

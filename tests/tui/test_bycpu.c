@@ -5,14 +5,14 @@
  * the shares that its samples give.
  * Covers: tui/bycpu.c tui/query_cpus.c
  */
+#include <locale.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
-#include "tui/ui.h"
-#include <locale.h>
 
 #include "tests/support/typist.h"
 #include "tui/bycpu.h"
+#include "tui/ui.h"
 
 #define SLICES 12
 #define WINDOW 10

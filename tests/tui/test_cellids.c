@@ -6,15 +6,14 @@
  * against powers of two of what was fed.
  * Covers: tui/cellids.c tui/celltable.c tui/query_decay.c
  */
-#include <stdio.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
-
-#include <math.h>
 
 #include "tests/support/feed.h"
 #include "tui/cellids.h"

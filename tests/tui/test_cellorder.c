@@ -9,10 +9,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
-
-#include <string.h>
 
 #include "tests/support/feed.h"
 #include "tui/cellorder.h"

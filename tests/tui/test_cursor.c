@@ -6,14 +6,14 @@
  * Covers: tui/list.c tui/openset.c tui/treerows.c tui/calltree.c tui/view_procs.c tui/view_funcs.c
  * Covers: tui/view_tree.c tui/functable.c tui/procrows.c tui/change.c
  */
-#include <string.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "tui/ui.h"
-#include <locale.h>
+#include <string.h>
 
 #include "tests/support/screens.h"
+#include "tui/ui.h"
 
 static void cursor_stays_on_its_process(void **state)
 {

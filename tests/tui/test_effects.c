@@ -6,17 +6,17 @@
  * owner of the screen is.
  * Covers: tui/keys.c tui/actions.c tui/explain.c tui/help.c
  */
-#include <string.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include "tui/ui.h"
-#include <locale.h>
+#include <string.h>
 
 #include "tests/support/feed_annotation.h"
 #include "tests/support/feed_inspection.h"
 #include "tests/support/feed_inventory.h"
 #include "tests/support/typist.h"
 #include "tui/annotation.h"
+#include "tui/ui.h"
 
 #define ROWS 40
 #define COLS 130

@@ -5,22 +5,21 @@
  * Covers: tui/export.c tui/outfile.c tui/capture.c tui/capture_places.c tui/snapshot.c
  * Covers: tui/profile_modules.c
  */
-#include <stdlib.h>
-#include <string.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 #include "tests/support/feed.h"
 #include "tui/capture.h"

@@ -8,17 +8,17 @@
  * Covers: tui/view_flame.c tui/flamebox.c tui/found.c tui/treepath.c tui/query_part.c
  * Covers: tui/calltree.c
  */
+#include <locale.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tui/ui.h"
-#include <locale.h>
 
 #include "tests/support/typist.h"
 #include "tui/calltree.h"
 #include "tui/flamebox.h"
 #include "tui/found.h"
+#include "tui/ui.h"
 
 typedef int grow_fn(struct tree_part *part, void *arg);
 

@@ -4,7 +4,6 @@
  * what was fed; and that all of it is bounded and leaves nothing behind.
  * Covers: tui/profile_history.c tui/profile_extract.c tui/query_decay.c
  */
-#include <string.h>
 #include <errno.h>
 #include <malloc.h>
 #include <math.h>
@@ -12,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 

@@ -5,16 +5,16 @@
  * real walks are shown truly is for tests/live/test_inspect.c.
  * Covers: tui/inspector.c tui/inspector_words.c
  */
-#include <string.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include "bpf/trace.h"
-#include <locale.h>
+#include <string.h>
 
+#include "bpf/trace.h"
 #include "tests/support/feed_inspection.h"
 #include "tests/support/typist.h"
-#include "tui/inspector.h"
 #include "tui/annotation.h"
+#include "tui/inspector.h"
 #include "tui/view.h"
 
 static void give(struct typist *t, struct inspection *i)

@@ -5,24 +5,22 @@
  * compiler tells by itself, and on the screen.
  * Covers: tui/lines.c tui/profile_lines.c tui/sourceline.c
  */
-#include <setjmp.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "tui/ui.h"
-#include "tests/support/typist.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "tests/support/typist.h"
 #include "tui/lines.h"
 #include "tui/names.h"
 #include "tui/query.h"
 #include "tui/sites.h"
 #include "tui/sourceline.h"
+#include "tui/ui.h"
 
 static uint32_t func(struct profile *p, enum func_kind kind, const char *name)
 {

@@ -7,15 +7,14 @@
  * Covers: tui/paths.c tui/query_paths.c tui/query_tree.c tui/query_funcs.c tui/query_shape.c
  * Covers: tui/query_split.c tui/query_part.c
  */
-#include <stdio.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <uthash.h>
 
 #include <cmocka.h>
-
-#include <uthash.h>
 
 #include "tests/support/deep.h"
 #include "tests/support/feed.h"

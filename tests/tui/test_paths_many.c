@@ -4,12 +4,12 @@
  * what is told where none are kept, and a part of them is whole.
  * Covers: tui/query_split.c tui/query_paths.c tui/query_priv.h
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 

@@ -8,13 +8,13 @@
  * Covers: tui/query_paths.c tui/query_decay.c tui/query_procs.c tui/profile_extract.c
  * Covers: tui/prefetch.h
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 

@@ -5,13 +5,12 @@
  * colours, and what stands in the drawing, put together again by its coordinates, is its text.
  * Covers: tui/picture.c
  */
-#include <setjmp.h>
-#include <stdio.h>
-#include <string.h>
-#include "tui/ui.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "tests/support/typist.h"
 #include "tui/picture.h"
 #include "tui/theme.h"
+#include "tui/ui.h"
 
 #define ROWS 30
 #define COLS 100

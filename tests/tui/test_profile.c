@@ -7,17 +7,16 @@
  * Covers: tui/profile.c tui/profile_names.c tui/profile_pool.c tui/profile_fold.c
  * Covers: tui/profile_message.c tui/profile_priv.h tui/idtable.c tui/celltable.c
  */
-#include <string.h>
+#include <errno.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
-
-#include <errno.h>
-#include <malloc.h>
-#include <time.h>
 
 #include "tests/support/feed.h"
 #include "tui/profile_priv.h"

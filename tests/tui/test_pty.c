@@ -7,13 +7,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 #include <vterm.h>

@@ -4,16 +4,16 @@
  * settings of the person before it.
  * Covers: tui/screen.c tui/keeper.c tui/themes.c tui/personal.c tui/inspection.c
  */
-#include <string.h>
-#include <stdio.h>
-#include <sys/wait.h>
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 #include <vterm.h>

@@ -4,13 +4,13 @@
  * that have no colours, no mouse or no UTF-8, and those that read lines.
  * Covers: tui/terminal.c tui/mouse.c tui/plain.c
  */
-#include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 #include <vterm.h>

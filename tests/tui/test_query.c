@@ -4,17 +4,17 @@
  * names as strings: it shares no table, no id and no bookkeeping with the code under test.
  * Covers: tui/query.c tui/query_procs.c tui/query_funcs.c tui/query_tree.c
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-#include <math.h>
 #include "tests/support/feed.h"
 #include "tui/profile.h"
 #include "tui/query.h"

@@ -8,19 +8,19 @@
  * `make random-keys` types 100,000 under the sanitizers.
  * Covers: tui/ui.c tui/list.c tui/mouse.c tui/prompt.c
  */
-#include <string.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include "tui/annotation.h"
-#include "tui/ui.h"
-#include <locale.h>
+#include <string.h>
 
 #include "tests/support/feed_annotation.h"
 #include "tests/support/feed_inspection.h"
 #include "tests/support/feed_inventory.h"
 #include "tests/support/typist.h"
+#include "tui/annotation.h"
 #include "tui/mouse.h"
 #include "tui/teller.h"
+#include "tui/ui.h"
 
 #define KEYS	     60000
 #define KEYS_A_LIFE  2500 /* then another person sits down */

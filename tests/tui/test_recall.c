@@ -4,14 +4,14 @@
  * What was typed before at a prompt comes back by Up and Down, and what is being typed stays.
  * Covers: tui/recall.c tui/prompt.c
  */
-#include <string.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdio.h>
-#include "tui/ui.h"
-#include <locale.h>
+#include <string.h>
 
 #include "tests/support/screens.h"
 #include "tui/recall.h"
+#include "tui/ui.h"
 
 #define CTRL(letter) ((letter) - '@')
 

@@ -7,14 +7,14 @@
  * Covers: tui/procline.c tui/columns.c tui/names.c tui/help.c tui/menu.c tui/prompt.c
  * Covers: tui/questions.c tui/eventmenu.c tui/timing.c
  */
-#include <string.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdio.h>
-#include "tui/ui.h"
-#include <locale.h>
+#include <string.h>
 
 #include "tests/support/screens.h"
 #include "tui/questions.h"
+#include "tui/ui.h"
 
 /* --- whole screens --------------------------------------------------------------------------- */
 

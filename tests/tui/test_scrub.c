@@ -5,14 +5,14 @@
  * 100 + 50 + 50 + 1 samples a second while it is heavy, all of them 298.
  * Covers: tui/scrub.c tui/timing.c tui/playing.c tui/profile_history.c
  */
+#include <locale.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "tui/ui.h"
-#include <locale.h>
 #include <time.h>
 
 #include "tests/support/typist.h"
+#include "tui/ui.h"
 
 #define NOON (43200 * MACHINE_SECOND) /* of the first of January 1970 */
 

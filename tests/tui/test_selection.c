@@ -5,13 +5,13 @@
  * and that a copy of it is the same.
  * Covers: tui/selection.c tui/filter.c tui/search.c tui/tags.c tui/query_sieve.c tui/snapshot.c
  */
-#include <string.h>
 #include <setjmp.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "tui/ui.h"
 #include "tests/support/shares.h"
 #include "tui/capture.h"
+#include "tui/ui.h"
 
 /* What stands on the screen for long names keys as they are bound, or none that do nothing. */
 static void keys_of_the_person_are_named(void **state)

@@ -4,13 +4,13 @@
  * when it stood there, and nothing but an error from what is cut off or changed.
  * Covers: tui/session_inventory.c tui/profile_inventory.c tui/bytes.h
  */
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include "bpf/inventory.h"
-#include <locale.h>
 #include <unistd.h>
 
+#include "bpf/inventory.h"
 #include "tests/support/feed_inventory.h"
 #include "tests/support/moments.h"
 #include "tests/support/typist.h"

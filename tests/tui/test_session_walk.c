@@ -5,7 +5,6 @@
  * changed, or it can be shown.
  * Covers: tui/session_walk.c tui/bytes.h
  */
-#include "bpf/trace.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -13,8 +12,9 @@
 
 #include <cmocka.h>
 
-#include "tests/support/machine.h"
+#include "bpf/trace.h"
 #include "tests/support/feed_inspection.h"
+#include "tests/support/machine.h"
 #include "tests/support/moments.h"
 #include "tui/bytes.h"
 #include "tui/inspector.h"

@@ -5,16 +5,16 @@
  * Covers: tui/setup.c tui/cmdline.c tui/named.c tui/mouse.c tui/keymap.c tui/columns.c
  * Covers: tui/hints.c
  */
-#include <string.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include "tui/ui.h"
-#include <locale.h>
+#include <string.h>
 
 #include "tests/support/feed_inventory.h"
 #include "tests/support/typist.h"
 #include "tui/cmdline.h"
 #include "tui/mouse.h"
+#include "tui/ui.h"
 
 static int setup(void **state)
 {

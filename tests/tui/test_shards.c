@@ -5,15 +5,15 @@
  * (STACKTOP_EXPECTED=write makes them anew, to be read before they are kept), and keys.
  * Covers: tui/view_shards.c tui/objtable.c
  */
-#include <string.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include "bpf/inventory.h"
-#include "tui/ui.h"
-#include <locale.h>
+#include <string.h>
 
+#include "bpf/inventory.h"
 #include "tests/support/feed_inventory.h"
 #include "tests/support/typist.h"
+#include "tui/ui.h"
 
 static void give(struct typist *f, struct inventory *inv)
 {

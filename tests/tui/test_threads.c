@@ -3,12 +3,12 @@
  * A row for each thread, against a model that adds up what was fed sample by sample.
  * Covers: tui/query_threads.c
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 

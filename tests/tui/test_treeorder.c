@@ -4,14 +4,14 @@
  * Siblings of Tree and Callers stand in the order that is asked for, by keys, menu, click, command.
  * Covers: tui/treeorder.c
  */
-#include <string.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdio.h>
-#include "tui/ui.h"
-#include <locale.h>
+#include <string.h>
 
 #include "tests/support/screens.h"
 #include "tui/mouse.h"
+#include "tui/ui.h"
 
 static int tall(void **state)
 {

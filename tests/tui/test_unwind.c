@@ -6,17 +6,17 @@
  * Covers: tui/query_ends.c tui/view_unwind.c tui/causes.c tui/endings.c tui/endtable.c
  * Covers: tui/scopetable.c tui/ledger.c
  */
+#include <locale.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tui/ui.h"
-#include <locale.h>
 
 #include "tests/support/feed.h"
 #include "tests/support/typist.h"
 #include "tui/causes.h"
 #include "tui/endings.h"
+#include "tui/ui.h"
 
 struct put { /* so many samples a second of a stack that ended there */
 	const char *frames;
@@ -205,17 +205,17 @@ static void reasons_are_summed(void **state)
 					  {"!stack not readable;work@nginx", 0x30, 20}};
 	const struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
 	struct typist *t = typist_new();
-	struct feed *f = &t->feed;
+	struct machine *f = &t->feed;
 	struct profile_cell cells[3];
 	struct profile_health h;
 	struct endings e = {0};
 
 	(void)state;
-	feed_health(f, &h, 45, 0, 0);
+	machine_health(f, &h, 45, 0, 0);
 	for (size_t i = 0; i < 3; i++)
 		cells[i] = (struct profile_cell){f->nginx,
 						 1,
-						 feed_stack_at(f, puts[i].frames, puts[i].place),
+						 feed_frames(f->p, puts[i].frames, puts[i].place),
 						 PROFILE_NO_STACK,
 						 puts[i].count,
 						 0};

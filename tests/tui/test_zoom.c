@@ -5,13 +5,13 @@
  * tree, groups of processes, a process that becomes another program.
  * Covers: tui/zoom.c tui/procrows.c tui/query_threads.c tui/profile_threads.c
  */
-#include <string.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdio.h>
-#include "tui/ui.h"
-#include <errno.h>
+#include <string.h>
 
 #include "tests/support/shares.h"
+#include "tui/ui.h"
 
 static void threads_are_rows_below_their_process(void **state)
 {

@@ -4,15 +4,15 @@
  * encodings, augmentations, and what a broken record may cost.
  * Covers: unwind/ehframe.c unwind/cursor.h
  */
+#include <errno.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "tests/support/elfimage.h"
 #include "unwind/ehframe.h"

@@ -9,13 +9,13 @@
  * Covers: unwind/table.c unwind/spans.c unwind/wide.c unwind/funcs.c unwind/ehframe.c
  * Covers: unwind/sframe.c
  */
+#include <errno.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
-#include <errno.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 #include "symbols/elffile.h"
 #include "tests/support/elfimage.h"

@@ -4,8 +4,6 @@
  * functions that overlap.
  * Covers: unwind/sframe.c unwind/funcs.c
  */
-#include "unwind/table.h"
-#include "unwind/wide.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +13,8 @@
 
 #include "tests/support/sframe_image.h"
 #include "unwind/funcs.h"
+#include "unwind/table.h"
+#include "unwind/wide.h"
 
 /* --- what each version says ---------------------------------------------------------------- */
 

@@ -4,7 +4,6 @@
  * ask for is without bounds.
  * Covers: unwind/sframe.c
  */
-#include "unwind/table.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/support/sframe_image.h"
+#include "unwind/table.h"
 
 /* Each costs itself, is counted, and the function beside it stays. */
 static void test_bad_functions(void **state)

@@ -4,15 +4,15 @@
  * cut, and that every answer of the lookup equals that of a plain array of rules.
  * Covers: unwind/table.c unwind/spans.c unwind/rule.c unwind/wide.c unwind/row.h
  */
+#include <errno.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "symbols/elffile.h"
 #include "tests/support/tables.h"

@@ -5,16 +5,16 @@
  * broken: itself.
  * Covers: unwind/table.c unwind/ehframe.c unwind/cfifile.c
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "symbols/elffile.h"
 #include "tests/support/tables.h"
