@@ -23,6 +23,8 @@ source says, times TIME_FACTOR (sanitizers are slow). The limit is for what neve
 machine everything is slow, so it is no verdict on speed. Whatever a program leaves running is
 killed: its runner adopts orphans, so that a daemon that left its session is found, too.
 
+CPUs that a program has taken offline come back after it.
+
 Programs of MEASURING with a test that is not ok, or that are out of time, run AGAIN times more at
 once, and all of these runs must pass; a crash, a finding of a sanitizer or a test that did not run
 is excused by nothing. Such a program is `unsteady`: what its first run said is shown, and named
@@ -35,6 +37,7 @@ separated by blanks) and the SLOWEST programs.
 import concurrent.futures
 import ctypes
 import fcntl
+import glob
 import multiprocessing
 import os
 import re
@@ -152,6 +155,28 @@ def environment(folder):
 def adopt_orphans():
     """Makes this process the parent of what its descendants leave behind."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def restore_cpus(online):
+    """Brings CPUs back that were online: a program that was killed cannot."""
+    for path in online:
+        try:
+            with open(path, "r+", encoding="ascii") as file:
+                if file.read().strip() == "0":
+                    file.seek(0)
+                    file.write("1")
+        except OSError:
+            pass
+
+
+def cpus_online():
+    """The files of the CPUs that can be taken offline and are not."""
+    found = []
+    for path in glob.glob("/sys/devices/system/cpu/cpu[0-9]*/online"):
+        with open(path, encoding="ascii") as file:
+            if file.read().strip() == "1":
+                found.append(path)
+    return found
 
 
 def run(command, limit):
@@ -361,8 +386,10 @@ def main():
     if alone:
         lock_machine()
         start = time.monotonic()
+        online = cpus_online()
         for program, limit in alone:
             suite.take(program, limit, timed(program[1], limit))
+            restore_cpus(online)
         parts.append(("measuring", time.monotonic() - start))
     return 0 if suite.end(parts) else 1
 

@@ -2,7 +2,7 @@
 /*
  * The sampling program on the running kernel: who is sampled, and that no sample is lost. That is
  * bookkeeping: all that the program took is in a count that was drained, or in a counter that says
- * why it is not.
+ * why it is not. time limit: 300 s
  * Covers: bpf/sampler.c bpf/profiler.bpf.c bpf/maps.bpf.h bpf/events.c bpf/ticks.c
  */
 #include <dirent.h>

@@ -340,6 +340,7 @@ void on_say(void *arg, int level, const char *text)
 	snprintf(r->last.text, sizeof(r->last.text), "%s", text);
 	r->last.level = level;
 	r->last.number++;
+	r->kept[r->last.number % MESSAGES_KEPT] = r->last;
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -351,6 +352,17 @@ struct message last_message(struct running *r)
 	m = r->last;
 	pthread_mutex_unlock(&r->lock);
 	return m;
+}
+
+bool was_said(struct running *r, unsigned int after, const char *begin)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&r->lock);
+	for (unsigned int n = r->last.number; n > after && n + MESSAGES_KEPT > r->last.number; n--)
+		found |= !strncmp(r->kept[n % MESSAGES_KEPT].text, begin, strlen(begin));
+	pthread_mutex_unlock(&r->lock);
+	return found;
 }
 
 void run_sampler_of(struct running *r, unsigned int procs_max)

@@ -112,17 +112,23 @@ struct message {
 	unsigned int number;
 };
 
+#define MESSAGES_KEPT 64u
+
 struct running {
 	struct sampler *sampler;
 	struct tracker *tracker;
 	pthread_mutex_t lock;
 	struct message last;
-	pthread_mutex_t gate; /* held: whoever has something to say waits */
+	struct message kept[MESSAGES_KEPT]; /* by number */
+	pthread_mutex_t gate;		    /* held: what has something to say waits */
 };
 
 void on_say(void *arg, int level, const char *text);
 
 struct message last_message(struct running *r);
+
+/* Whether one that came after that number begins so: it need not be the last any more. */
+bool was_said(struct running *r, unsigned int after, const char *begin);
 
 /* procs_max: see struct sampler_options. */
 void run_sampler_of(struct running *r, unsigned int procs_max);
