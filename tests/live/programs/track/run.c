@@ -23,12 +23,18 @@
 
 typedef void spin(volatile int *stop);
 
-static volatile int stop;
+static volatile int stop, asked;
 
 static void on_alarm(int signal)
 {
 	(void)signal;
 	stop = 1;
+}
+
+static void on_ask(int signal)
+{
+	(void)signal;
+	asked = 1;
 }
 
 /* Of CPU time: samples are as many on a busy machine. The kernel tells it by ticks, of 10 ms at
@@ -49,6 +55,16 @@ __attribute__((noinline)) static void own_spin(volatile int *until)
 {
 	while (!*until)
 		;
+}
+
+/* Says where it is and spins here until SIGUSR1: what was sampled before can be told from what is
+ * sampled after. */
+__attribute__((noinline)) static void stay(const char *where)
+{
+	printf("%s\n", where);
+	fflush(stdout);
+	own_spin(&asked);
+	asked = 0;
 }
 
 static void *must(void *p, const char *what)
@@ -101,7 +117,8 @@ static int find_text(const char *file, struct text *text)
 	return text->start != 0;
 }
 
-/* FILE NAME FILE NAME MS: closes the first and moves the code of the second to where it was. */
+/* FILE NAME FILE NAME: closes the first and moves the code of the second to where it was. Stays
+ * before each, and in the second until it is killed. */
 static int move(char **arg)
 {
 	struct text first, second;
@@ -111,7 +128,9 @@ static int move(char **arg)
 
 	if (!find_text(arg[0], &first))
 		return 1;
-	spin_for(one, 500);
+	stay("open");
+	one(&asked);
+	asked = 0;
 	dlclose(handle);
 	one = load(arg[2], arg[3], &handle);
 	if (!find_text(arg[2], &second))
@@ -122,11 +141,12 @@ static int move(char **arg)
 	if (second.start != first.start)
 		to = (void *)first.start;
 	must(mremap((void *)second.start, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to), "mremap");
-	spin_for((spin *)((uintptr_t)one - second.start + (uintptr_t)to), atoi(arg[4]));
+	stay("moved");
+	((spin *)((uintptr_t)one - second.start + (uintptr_t)to))(&stop);
 	_exit(0);
 }
 
-/* FILE NAME COUNT MS: the file's code at so many places; the last runs. */
+/* FILE NAME COUNT: the file's code at so many places; the last runs until it is killed. */
 static int many(char **arg)
 {
 	int fd = open(arg[0], O_RDONLY | O_CLOEXEC), i, count = atoi(arg[2]);
@@ -142,6 +162,7 @@ static int many(char **arg)
 		return 1;
 	offset = text.start - map->l_addr; /* the segment's address is its offset */
 	size = text.end - text.start;
+	stay("loaded");
 	place = must(mmap(NULL, 2 * size * count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
 		     "mmap");
 	for (i = 0; i < count; i++)
@@ -149,11 +170,12 @@ static int many(char **arg)
 			  MAP_PRIVATE | MAP_FIXED, fd, (off_t)offset),
 		     arg[0]);
 	place += 2 * size * (count - 1);
-	spin_for((spin *)((uintptr_t)one - text.start + (uintptr_t)place), atoi(arg[3]));
+	stay("mapped");
+	((spin *)((uintptr_t)one - text.start + (uintptr_t)place))(&stop);
 	return 0;
 }
 
-/* FILE NAME MS: the file as a whole, as some that map code by hand do. */
+/* FILE NAME: the file as a whole, as some that map code by hand do. */
 static int whole(char **arg)
 {
 	int fd = open(arg[0], O_RDONLY | O_CLOEXEC);
@@ -164,8 +186,10 @@ static int whole(char **arg)
 
 	if (fd < 0 || size <= 0 || dlinfo(handle, RTLD_DI_LINKMAP, &map))
 		return 1;
+	stay("loaded");
 	place = must(mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0), "mmap");
-	spin_for((spin *)((uintptr_t)one - map->l_addr + (uintptr_t)place), atoi(arg[2]));
+	stay("mapped");
+	((spin *)((uintptr_t)one - map->l_addr + (uintptr_t)place))(&stop);
 	return 0;
 }
 
@@ -225,7 +249,7 @@ static void *thread(void *unused)
 	usleep(100000); /* the first thread has ended */
 	spin_for(own_spin, thread_ms);
 	if (thread_exec)
-		execl(thread_exec, thread_exec, "3000", (char *)NULL);
+		execl(thread_exec, thread_exec, "800", (char *)NULL);
 	exit(0);
 }
 
@@ -304,7 +328,7 @@ static const struct mode {
 	int (*run)(char **arg);
 	int args;
 } modes[] = {
-	{"reopen", reopen, 6}, {"move", move, 5},   {"many", many, 4},	   {"whole", whole, 3},
+	{"reopen", reopen, 6}, {"move", move, 4},   {"many", many, 3},	   {"whole", whole, 2},
 	{"remap", remap, 2},   {"forks", forks, 2}, {"vforks", vforks, 3}, {"leader", leader, 1},
 	{"reuse", reuse, 3},   {"spawn", spawn, 3},
 };
@@ -315,6 +339,7 @@ int main(int argc, char **argv)
 
 	signal(SIGALRM, on_alarm);
 	signal(SIGPROF, on_alarm);
+	signal(SIGUSR1, on_ask);
 	for (i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (!strcmp(argv[1], modes[i].name) && argc - 2 >= modes[i].args)
 			return modes[i].run(argv + 2);
