@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 600 s
 """A session is the run: what is recorded while reports are written gives the same reports when it is
 replayed, byte for byte, by a user without rights, and after the recording was killed.
 
@@ -45,7 +46,7 @@ def replay(path, *options, nobody=False):
     if nobody:
         os.chmod(path, 0o644)
         command = NOBODY + command
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=200,
                           check=False)
     return (done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"),
             done.returncode)
@@ -86,7 +87,7 @@ def slice_times(path):
 def check_round_trip(tap, folder):
     for form in "text", "folded":
         path = os.path.join(folder, form)
-        shown, _, status = live.stacktop("-b", "-n", "4", "-d", "0.7", "--format", form, "-w", path,
+        shown, _, status = live.stacktop("-b", "-n", "4", "-d", "0.5", "--format", form, "-w", path,
                                         timeout=300)
         tap.ok(status == 0 and shown.count("deep90") > 0, f"{form}: a run is recorded")
         played, err, status = replay(path, "--format", form, nobody=True)
@@ -94,7 +95,7 @@ def check_round_trip(tap, folder):
                first_difference(shown, played) + err)
     for form in "json", "pprof", "perf", "speedscope", "firefox", "svg":
         path, live_file, played = (os.path.join(folder, form + end) for end in ("", "1", "2"))
-        _, err, status = live.stacktop("-b", "-n", "2", "-d", "0.4", "--format", form, "-w", path,
+        _, err, status = live.stacktop("-b", "-n", "2", "-d", "0.2", "--format", form, "-w", path,
                                        "-o", live_file, timeout=300)
         _, more, again = replay(path, "--format", form, "-o", played)
         tap.ok(status == again == 0 and contents(live_file) == contents(played) != b"",
@@ -126,7 +127,7 @@ def check_shards(tap, folder):
     shot = os.path.join(folder, "shards.txt")
     done = subprocess.run([live.STACKTOP, "-r", os.path.join(folder, "text"), "--screenshot", shot,
                            "--keys", "6", "--size", "140x100"], stdin=subprocess.DEVNULL,
-                          capture_output=True, timeout=60, check=False)
+                          capture_output=True, timeout=200, check=False)
     screen = read(shot) if done.returncode == 0 else done.stderr.decode()
     rows = re.findall(r"^ +\S+ +([\d,]+) +\d+ +\S+ \S+ +\d+ +[\d.]+ +([\d,]+) \w+ +(\S+)$", screen,
                       re.MULTILINE)
@@ -138,17 +139,19 @@ def check_shards(tap, folder):
 def check_kill(tap, folder):
     path = os.path.join(folder, "killed")
     with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen([live.STACKTOP, "-b", "--format", "folded", "-d", "0.5", "-w",
-                                    path], stdin=subprocess.DEVNULL, stdout=out)
+        process = subprocess.Popen([live.STACKTOP, "-b", "-d", "0.5", "-w", path],
+                                   stdin=subprocess.DEVNULL, stdout=out)
         wait_for(lambda: os.path.exists(path) and len(slice_times(path)) > 2)
         process.send_signal(signal.SIGKILL)
         process.wait()
         out.seek(0)
         shown = out.read().decode("utf-8", "replace")
-    played, err, status = replay(path, "--format", "folded")
+    played, err, status = replay(path)
     # The last slice may have been written to one of both only.
+    heads = [len(re.findall(r"^stacktop  ", text, re.M)) for text in (played, shown)]
     tap.ok(status == 0 and shown and (played.startswith(shown) or shown.startswith(played)) and
-           len(played) > len(shown) / 2, "what was recorded until a kill is there", err)
+           heads[0] >= max(heads[1] - 1, 2), "what was recorded until a kill is there",
+           f"{heads[0]} of {heads[1]} reports {err}")
     tap.ok("was cut off" in err, "and that it was cut off is said", err)
 
 
@@ -198,11 +201,11 @@ def check_full_disk(tap, folder):
 
 
 def check_size(tap, folder):
-    """Two busy CPUs at 99 Hz: at most a megabyte a minute."""
+    """Two busy CPUs at 99 Hz: at most a megabyte a minute. What else runs is not counted."""
     path = os.path.join(folder, "size")
-    seconds = 10
+    seconds = 6
     with live.Load([SLIDE]), live.Load([DEEP]):
-        live.stacktop("-b", "-n", str(seconds), "-w", path, timeout=300)
+        live.stacktop("-b", "-n", str(seconds), "--comm", "^(slide|deep90)$", "-w", path, timeout=300)
     size = os.path.getsize(path) * 60 / seconds
     tap.ok(0 < size <= 1 << 20, "a minute takes at most 1 MB", f"{size / 1024:.0f} KiB")
 
