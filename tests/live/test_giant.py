@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One table over several shards: SIZE=full has half a million functions, four million rows. Its program goes down
-through functions of its beginning, middle and end and tells which; every stack has to be those, down
-to where the sample hit. With a budget that is too small for it, stacktop says what it needs, and
-everybody else is walked as ever. When it is the chosen one, tables of others make room for it.
+# time limit: 600 s
+"""One table over several shards: SIZE=full has half a million functions, four million rows. Its
+program goes down through functions of its beginning, middle and end and tells which; every stack has
+to be those, down to where the sample hit. With a budget that is too small for it, stacktop says what
+it needs, and all other programs are walked as ever. When it is the chosen one, tables of others make
+room for it.
 
-Covers: unwind/block.c unwind/spans.c bpf/room.c bpf/evict.c
-"""
+Covers: unwind/block.c unwind/spans.c bpf/room.c bpf/evict.c"""
 
 import os
 import subprocess

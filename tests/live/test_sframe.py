@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 600 s
 """A program whose only unwind information is .sframe, sampled live: 120 frames, a frame of 40 KiB,
 alloca, and a variable-length array are walked exactly. The same program without .sframe is walked
 nowhere, so it is .sframe that does it.
