@@ -45,8 +45,8 @@ static int setup(void **state)
 	k->t = typist_new();
 	f = &k->t->feed;
 	profile_lock(f->p);
-	f->stacks[f->nstacks++] =
-		machine_stack(f, "<script>alert('&\"1')</script>@<b>.so;\xe6\xbc\xa2\xe5\xad\x97@x");
+	f->stacks[f->nstacks++] = machine_stack(
+		f, "<script>alert('&\"1')</script>@<b>.so;\xe6\xbc\xa2\xe5\xad\x97@x");
 	f->stacks[4] = f->stacks[f->nstacks - 1];
 	f->nstacks--;
 	profile_unlock(f->p);

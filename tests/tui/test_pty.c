@@ -66,7 +66,7 @@ static void sequences_are_no_letters(void **state)
 	wait_for(s, "[3 Tree]");
 	assert_non_null(strstr(screen_text(s), "every 1.0 s"));
 	assert_non_null(strstr(screen_text(s), "? LIVE")); /* ~ would have made it a star */
-	session_type(s, "\x1b[11~");				   /* F1 */
+	session_type(s, "\x1b[11~");			   /* F1 */
 	wait_for(s, "stacktop: keys");
 	session_type(s, "\x1b\x1b[17~"); /* Esc, which takes the help away, and F6 */
 	wait_for(s, "Sort by");

@@ -253,8 +253,9 @@ static void commands_show_the_name_of_the_program(void **state)
 	f->feed.time += MACHINE_SECOND;
 	machine_health(&f->feed, &h, 1000, 0, 1000);
 	profile_lock(f->feed.p);
-	cells[0].proc = machine_proc(&f->feed, 666, "root", "cc1",
-				  "/usr/lib/gcc/x86_64-linux-gnu/12/cc1 -quiet /home/you/a.c", 1);
+	cells[0].proc =
+		machine_proc(&f->feed, 666, "root", "cc1",
+			     "/usr/lib/gcc/x86_64-linux-gnu/12/cc1 -quiet /home/you/a.c", 1);
 	cells[1] = cells[0];
 	cells[1].proc = machine_proc(&f->feed, 667, "root", "ls", "/bin/ls /usr/lib", 1);
 	for (int i = 0; i < 3; i++) {

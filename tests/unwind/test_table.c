@@ -517,7 +517,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_size_bound, tables_setup, tables_teardown),
 		cmocka_unit_test_setup_teardown(test_plt, tables_setup, tables_teardown),
 		cmocka_unit_test_setup_teardown(test_debug_frame, tables_setup, tables_teardown),
-		cmocka_unit_test_setup_teardown(test_share_of_wide_rules, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_share_of_wide_rules, tables_setup,
+						tables_teardown),
 		cmocka_unit_test_setup_teardown(test_wide_rules, tables_setup, tables_teardown),
 		cmocka_unit_test_setup_teardown(test_dump_error, tables_setup, tables_teardown),
 	};
