@@ -10,8 +10,8 @@ tests/DIR/*.sh and *.py that are executable or named test_*. Both speak TAP: `ok
 an error, or runs fewer tests than it announced or none at all is a failure of its own. Output is
 shown whole when something failed (always with V=1).
 
-Programs that do not look at the running machine run first, as many at a time as there are CPUs.
-Those of MEASURING sample it: they run alone, one after the other, also when two suites run at a
+Programs that do not judge samples of the running machine run first, as many at a time as there are
+CPUs. Those of MEASURING do: they run alone, one after the other, also when two suites run at a
 time (a lock of the user sees to that).
 
 Each program has an environment of its own: of the caller's variables it gets those of KEPT only,
@@ -52,7 +52,9 @@ TIME_LIMIT = 300
 LIMIT_LINES = 40
 DIRS = ("symbols", "unwind", "bpf", "tui", "live")
 MEASURING = ("bpf/", "live/", "tui/test_pty")
-EMULATED = ("live/test_kernel",)    # guests, which see nothing of this machine's other work
+# Of these, guests see nothing of this machine's other work, and others judge messages, files and names.
+BESIDE = ("live/test_kernel", "live/test_debuginfod", "live/test_options", "live/test_sanitizers",
+          "live/test_unmount")
 KEPT = re.compile(r"^(PATH|BUILD|SIZE|CI|V|AGAIN|TIME_FACTOR|CC|CLANG|KERNEL\w*|STACKTOP_\w+|\w+_OPTIONS|"
                   r"LD_LIBRARY_PATH|http_proxy|https_proxy|no_proxy|RUSTUP_HOME|CARGO_HOME|GOROOT)$")
 SLOWEST = 10
@@ -89,7 +91,7 @@ def programs(build):
 
 
 def measures(name):
-    return name.startswith(MEASURING) and not name.startswith(EMULATED)
+    return name.startswith(MEASURING) and not name.startswith(BESIDE)
 
 
 def time_limit(source):

@@ -32,15 +32,17 @@ since=$(seconds)
 tests/deps.sh install build test || stop 'stacktop: without these packages nothing can be tested'
 tests/deps.sh install kernels || echo 'stacktop: the kernel matrix will fail' >&2
 part packages
+# The network has the kernels ready long before the compilers end.
 case "${*:-kernel}" in
 *kernel* | *live*)
-    tests/kernels/fetch.sh 5.10 6.1 6.12 7.2 || echo 'stacktop: the kernel matrix will fail' >&2
+    (tests/kernels/fetch.sh 5.10 6.1 6.12 7.2 || echo 'stacktop: the kernel matrix will fail' >&2) &
     ;;
 esac
-part kernels
 # A job for each CPU, whatever called this: a make passes its own jobs on to makes only.
 MAKEFLAGS=$(printf %s "${MAKEFLAGS:-}" | sed 's/ *--jobserver-[a-z]*=[^ ]*//g; s/ *-j[0-9]*//g')
 export MAKEFLAGS
 make --no-print-directory -j "$(nproc)" tests || stop 'stacktop: the tests cannot be built'
 part build
+wait
+part kernels
 exec tests/run.py "$@"

@@ -8,7 +8,6 @@ Covers: bpf/room.c bpf/evict.c bpf/object.c
 """
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -59,7 +58,7 @@ spin_NAME:
 	.section .note.GNU-stack, "", @progbits
 """
 MAIN = "void one_NAME(void);\nint main(void)\n{\n\tone_NAME();\n\treturn 0;\n}\n"
-ROUNDS = 15  # of two seconds: more than one that takes its turn may stay
+PATIENCE = 120
 
 
 def build(folder, name):
@@ -73,14 +72,17 @@ def build(folder, name):
     return path
 
 
-def rounds_of(report, pid):
-    """COMPLETE% of the process in each round in which it was sampled."""
-    found = []
-    for text in report.split("stacktop  20")[1:]:
-        match = re.search(rf"^ *{pid} \S+ +[\d.]+ +(\d+) +[\d.]+ +([\d.]+)", text, re.M)
-        if match and int(match.group(1)) >= 20:
-            found.append(float(match.group(2)))
-    return found
+def share_of(part, pid):
+    """The share of whole stacks of the process in a slice; None when it has few samples."""
+    stacks = [(user, count) for number, _, user, _, count in part.stacks if number == pid and user]
+    total = sum(count for _, count in stacks)
+    whole = sum(count for user, count in stacks if not user[0].startswith("["))
+    return 100 * whole / total if total >= 20 else None
+
+
+def shares_of(slices, pid):
+    shares = [share_of(part, pid) for part in slices]
+    return [share for share in shares if share is not None]
 
 
 def honest(name, frames):
@@ -92,6 +94,37 @@ def honest(name, frames):
     return frames[0].startswith("[") and frames[1:] == known[max(len(known) - len(frames[1:]), 0):]
 
 
+def check(tap, left, right, python):
+    """Until each had its turn, and what is small was seen beside them."""
+    def each(slices):
+        return all(max(shares_of(slices, pid), default=0) >= 99 for pid in (left, right)) and \
+            sum(share >= 99 for share in shares_of(slices, python)) >= 6
+
+    with live.Stream("-d", "1", "-F", "199", "--memory", "4", "-p", f"{left},{right},{python}") as top:
+        top.until(each, PATIENCE)
+        status, slices = top.stop(), top.slices
+        said = os.pread(top.err.fileno(), 1 << 20, 0).decode("utf-8", "replace")
+    tap.ok(status == 0 and slices, "runs on a budget of one shard", said.strip()[-120:])
+    tap.ok("those that are sampled take turns" in said, "says that the tables do not fit")
+    for name, pid in (("left", left), ("right", right)):
+        shares = shares_of(slices, pid)
+        tap.ok(max(shares, default=0) >= 99, f"{name} has its turn",
+               " ".join(f"{share:.0f}" for share in shares))
+    one = [max(share_of(part, left) or 0, share_of(part, right) or 0) for part in slices]
+    tap.ok(sum(share >= 99 for share in one) >= 0.5 * len(one), "evicts, and not all the time",
+           " ".join(f"{share:.0f}" for share in one))
+    shares = shares_of(slices, python)
+    good = sum(share >= 99 for share in shares)
+    tap.ok(good >= 0.6 * len(shares) > 0, "what is small keeps its place",
+           " ".join(f"{share:.0f}" for share in shares))
+    for name, pid in (("left", left), ("right", right)):
+        stacks = [user for part in slices for number, _, user, _, _ in part.stacks
+                  if number == pid and user]
+        wrong = [user for user in stacks if not honest(name, user)]
+        tap.ok(stacks and not wrong, f"no stack of {name} is invented",
+               " | ".join(";".join(user) for user in wrong[:3]))
+
+
 def main():
     tap = live.Tap()
     live.need_root(tap)
@@ -100,30 +133,7 @@ def main():
         small = [sys.executable, "-c", "while True: sum(range(1000))"]
         with live.Load([paths[0]]) as left, live.Load([paths[1]]) as right, \
                 live.Load(small) as python:
-            pids = ",".join(str(load.pid) for load in (left, right, python))
-            out, err, status = live.stacktop("-b", "-d", "2", "-n", str(ROUNDS), "-F", "199",
-                                             "--memory", "4", "-p", pids, timeout=120)
-            tap.ok(status == 0, "runs on a budget of one shard", err.strip()[-120:])
-            tap.ok("those that are sampled take turns" in err, "says that the tables do not fit")
-            evicted = [int(n) for n in re.findall(r"(\d+) tables in use evicted", out)]
-            tap.ok(0 < sum(evicted) <= 20 * ROUNDS, "evicts, and not all the time",
-                   f"{sum(evicted)} in {2 * ROUNDS} s")
-            for name, load in (("left", left), ("right", right)):
-                shares = rounds_of(out, load.pid)
-                tap.ok(len(shares) >= ROUNDS // 2 and max(shares) >= 99, f"{name} has its turn",
-                       " ".join(f"{share:.0f}" for share in shares))
-            shares = rounds_of(out, python.pid)
-            good = sum(share >= 99 for share in shares)
-            tap.ok(good >= 0.6 * len(shares) > 0, "what is small keeps its place",
-                   " ".join(f"{share:.0f}" for share in shares))
-            for name, load in (("left", left), ("right", right)):
-                out, _, _ = live.stacktop("-b", "-d", "3", "-n", "1", "-F", "499", "--memory", "4",
-                                          "--format", "folded", "-p", pids)
-                wrong = [line for line in out.splitlines() if line.startswith(name + ";") and
-                         not honest(name, [frame for frame in
-                                           line.rpartition(" ")[0].split(";")[1:]
-                                           if not frame.endswith("_[k]")])]
-                tap.ok(not wrong, f"no stack of {name} is invented", " | ".join(wrong[:3]))
+            check(tap, left.pid, right.pid, python.pid)
     tap.done()
 
 

@@ -20,7 +20,8 @@ import live  # noqa: E402
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "track")
 # Three times what the map of lists holds, with fewer processes unless all is wanted.
-COUNT, MAPPINGS = (10000, 30) if os.environ.get("SIZE") == "full" else (4000, 75)
+FULL = os.environ.get("SIZE") == "full"
+COUNT, MAPPINGS = (10000, 30) if FULL else (4000, 75)
 HERTZ = live.hertz(997)
 RSS_MAX = 256  # MiB
 
@@ -108,7 +109,7 @@ def main():
         with Crowd(crowd) as running:
             tap.ok(len(running.some) == COUNT // 100, f"{COUNT} processes",
                    f"{time.monotonic() - start:.1f} s")
-            begins(tap, running.some[len(running.some) // 8::len(running.some) // 4])
+            begins(tap, running.some[len(running.some) // 8::len(running.some) // (4 if FULL else 2)])
             starts(tap, still)
     tap.done()
 

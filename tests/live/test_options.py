@@ -382,7 +382,8 @@ def check_command(tap, scratch):
             f"'{os.path.join(live.WORK, 'deep90')}' 2 >&2; :", timeout=PATIENCE)
     report = live.Report(out)
     total = sum(count for _, count, _ in report.procs)
-    mine = sum(count for _, count, name in report.procs if "deep90" in name)
+    # The shell has its name in the command line, too, and now and then a sample.
+    mine = max((count for _, count, name in report.procs if "deep90" in name), default=0)
     tap.ok(status == 0 and mine > 20 and mine == max(n for _, n, _ in report.procs) and
            not any(pid == load.pid for pid, _, _ in report.procs),
            "COMMAND: it and its children only", f"{mine} of {total} samples")
