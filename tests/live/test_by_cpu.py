@@ -64,7 +64,7 @@ def test_pinned(tap, cpus):
         pids = [one.pid, two.pid, mover.pid]
         first = mover.stdout.readline().split()
         before = [live.process_seconds([pid]) for pid in pids]
-        reports, err, status = run("--by-cpu", "-d", "4", "-n", "2", "-p",
+        reports, err, status = run("--by-cpu", "-d", "2", "-n", "2", "-p",
                                    ",".join(map(str, pids)))
         spent = [live.process_seconds([pid]) - b for pid, b in zip(pids, before)]
         mover.kill()
@@ -129,14 +129,14 @@ def test_toggled(tap, cpus):
             live.Load([sys.executable, "-c", SPIN]) as other, \
             open(os.path.join(folder, "told"), "w+b") as told:
         session = os.path.join(folder, "session")
-        plain = subprocess.Popen([live.STACKTOP, "--plain", "-F", HERTZ, "-d", "0.5", "-n", "20",
+        plain = subprocess.Popen([live.STACKTOP, "--plain", "-F", HERTZ, "-d", "0.25", "-n", "20",
                                   "-w", session], stdin=subprocess.PIPE, bufsize=0,
                                  stdout=told, stderr=subprocess.STDOUT)
         while b"Processes by" not in os.pread(told.fileno(), 1 << 20, 0) and plain.poll() is None:
             time.sleep(0.1)
         # An odd number of times, so that it ends with CPUs apart.
         for _ in range(7):
-            time.sleep(0.9)
+            time.sleep(0.45)
             plain.stdin.write(b"by-cpu\n")
         status = plain.wait(timeout=60)
         done, err, replayed = run("-r", session)
