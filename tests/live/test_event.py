@@ -36,7 +36,7 @@ class Plain:
 
     def __init__(self, *options):
         self.out = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([live.STACKTOP, "--plain", "-d", "0.5", *options],
+        self.process = subprocess.Popen([live.STACKTOP, "--plain", "-d", "0.25", *options],
                                         stdin=subprocess.PIPE, stdout=self.out,
                                         stderr=subprocess.STDOUT)
 
@@ -70,7 +70,7 @@ def rows(plain, pids):
     plain.wait("Functions of")
     plain.say("1")
     plain.wait(r"Processes by.*?\n2\.")
-    time.sleep(2)
+    time.sleep(1)
     text = plain.text()[plain.seen:]
     text = text[text.find("Processes by"):]
     return [float((re.findall(rf"([\d.]+) % PID {pid} ", text) or ["0"])[-1]) for pid in pids]
@@ -84,7 +84,7 @@ def recorded(tap, session, pids):
     tap.ok(status == 0 and events[:2] == ["cpu-clock", "page-faults"] and events[-1] == "cpu-clock",
            "the recording has the events", f"{events} {err}")
     # The first is shorter by intent, the last one as it happens to be.
-    short = [report["seconds"] for report in reports[1:-1] if report["seconds"] < 0.499]
+    short = [report["seconds"] for report in reports[1:-1] if report["seconds"] < 0.249]
     tap.ok(len(reports) > 10 and not short, "no slice is shorter than the interval",
            f"{short} of {len(reports)}")
     shares = {event: collections.Counter() for event in events}
@@ -110,7 +110,7 @@ def main():
 
         plain.say("event page-faults")
         tap.ok(plain.wait("samples are of page-faults from now on"), "the event is changed")
-        time.sleep(3)
+        time.sleep(1.5)
         share = rows(plain, pids)
         tap.ok(share[1] > 0 and share[0] <= share[1] / 20,
                "page faults are of what asks for memory", f"{share}")
@@ -127,7 +127,7 @@ def main():
 
         plain.say("event cpu-clock")
         tap.ok(plain.wait("samples are of cpu-clock from now on"), "and back")
-        time.sleep(3)
+        time.sleep(1.5)
         share = rows(plain, pids)
         tap.ok(share[0] > 5 and share[0] > share[1], "the clock finds what computes again",
                f"{share}")

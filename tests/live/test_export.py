@@ -216,10 +216,10 @@ def check_key(tap, pid):
         for name, path in FILES.items():
             path = os.path.join(folder, path)
             screen.type("w")
-            screen.wait(lambda: False, 0.3)
+            screen.wait(lambda: False, 0.1)
             screen.type(os.path.basename(path) + "\r")
             made = screen.wait(lambda p=path: os.path.exists(p))
-            screen.wait(lambda: False, 0.5)
+            screen.wait(lambda: False, 0.1)
             if name == "text":
                 tap.ok(made and live.reports(load(path, name))[0].samples > 100, "w writes text")
                 continue

@@ -63,7 +63,7 @@ class Giant:
             known == self.way[at:at + len(known)] for at in range(len(self.way)))
 
 
-def sample(pids, memory, slices, seconds="1", enough=lambda part: True):
+def sample(pids, memory, slices, seconds="0.5", enough=lambda part: True):
     """The user stacks of so many refreshes from the first on that is enough, of all before it, and what
     was said."""
     before, after, left = [], [], slices

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Short runs that have less than they want: no memory for a map, no privilege, no BTF, no tracefs; each
+ends with a message or goes on with less. And nothing is leaked.
+
+Covers: bpf/check.c tui/main.c
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+
+SHIM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "track", "nomem.c")
+
+
+def nomem(tap, folder):
+    """Each creation of a map fails in turn."""
+    shim, worst, works = os.path.join(folder, "nomem.so"), [], []
+    subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC",
+                    "-o", shim, SHIM, "-ldl"], check=True)
+    for n in range(1, 40):
+        done = subprocess.run([live.STACKTOP, "-b", "-d", "0.1", "-n", "1"],
+                              env=dict(os.environ, LD_PRELOAD=shim, NOMEM_AT=str(n)),
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                              check=False)
+        # libbpf tries out what the kernel can, also by maps; then it is only the load that fails.
+        named = re.search(r"stacktop: .*(memory|cannot load the BPF program)", done.stderr, re.I)
+        if done.returncode < 0 or done.returncode > 2 or done.returncode and not named:
+            worst.append(f"map {n}: exit {done.returncode} {done.stderr.strip()[-80:]}")
+        works.append(done.returncode == 0)
+        if "nomem: not reached" in done.stderr:
+            break
+    else:
+        worst.append("there is no end of maps")
+    tap.ok(works.count(False) >= 4 and works[-1] and not worst,
+           "no memory for a map: a message, or one table less",
+           f"{len(works)} runs, {works.count(False)} ended; " + " | ".join(worst[:3]))
+
+
+def unprivileged(tap):
+    """Less than root may do."""
+    run = [live.STACKTOP, "-b", "-d", "0.5", "-n", "1"]
+    drop = ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"]
+
+    def check(name, command, ends, pattern):
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=60, check=False)
+        tap.ok((done.returncode == 0) == ends and re.search(pattern, done.stderr + done.stdout),
+               name, f"exit {done.returncode}: {done.stderr.strip()[-120:]}")
+
+    inside = "mount {} && exec " + " ".join(run)
+    check("no CAP_SYS_PTRACE", drop + run, True, "CAP_SYS_PTRACE")
+    check("hidepid", ["unshare", "-m", "sh", "-c", "mount -o remount,hidepid=2 /proc && exec " +
+                      " ".join(drop + run)], True, "CAP_SYS_PTRACE")
+    check("no BTF", ["unshare", "-m", "sh", "-c", inside.format("-t tmpfs none /sys/kernel/btf")],
+          False, "BTF")
+    tracing = "/sys/kernel/tracing"
+    if os.path.isdir(tracing):
+        check("no tracefs", ["unshare", "-m", "sh", "-c", inside.format(f"-t tmpfs none {tracing}")],
+              True, "samples")
+    check("nobody", ["setpriv", "--reuid", "65534", "--clear-groups"] + run, False,
+          "root|permitted|CAP")
+
+
+def leaks(tap):
+    """Of a whole run. valgrind does not know what bpf(2) writes, so it is asked for leaks and stray
+    accesses only."""
+    if not shutil.which("valgrind"):
+        tap.skip("no leak at exit", "no valgrind")
+        return
+    done = subprocess.run(["valgrind", "-q", "--leak-check=full", "--undef-value-errors=no",
+                           "--error-exitcode=9", live.STACKTOP, "-b", "-d", "0.3", "-n", "2"],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200,
+                          check=False)
+    tap.ok(done.returncode == 0 and "samples" in done.stdout, "no leak at exit",
+           f"exit {done.returncode}")
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    with tempfile.TemporaryDirectory(prefix="stacktop-less-") as folder:
+        os.chmod(folder, 0o755)
+        nomem(tap, folder)
+    unprivileged(tap)
+    leaks(tap)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
