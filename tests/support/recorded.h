@@ -22,6 +22,11 @@
 #define CELLS  50000
 #define SLICES 60
 
+/* Of slice %d; longer than a line of most terminals. */
+#define RECORDED_MESSAGE                                                                           \
+	"slice %d has a message that goes on for so long that no line of a terminal that people "  \
+	"have had on their desks for forty years has room for it, and is kept nevertheless"
+
 extern char folder[64], path[96], other[96];
 
 int make_folder(void **state);

@@ -285,6 +285,17 @@ static void a_column_that_there_is_not_is_told(void **state)
 	assert_shows(t, "no column \"qqqq");
 }
 
+static void a_search_has_no_case_and_names_are_no_patterns(void **state)
+{
+	struct typist *t = *state;
+
+	press(t, "2/NGX_WRITEV\n");
+	assert_hides(t, "not found");
+	assert_int_equal(search_name(t->ui, "a*b"), UI_REDRAW);
+	assert_true(search_matches(t->ui, "a*b"));
+	assert_false(search_matches(t->ui, "aaab"));
+}
+
 static void other_views_are_filtered(void **state)
 {
 	struct typist *t = *state;
@@ -439,6 +450,7 @@ int main(void)
 		SHARES_TEST(a_filter_knows_what_is_hidden),
 		SHARES_TEST(what_is_no_filter_is_told),
 		SHARES_TEST(a_column_that_there_is_not_is_told),
+		SHARES_TEST(a_search_has_no_case_and_names_are_no_patterns),
 		SHARES_TEST(other_views_are_filtered),
 		SHARES_TEST(what_is_shown_is_copied),
 		SHARES_TEST(threads_are_copied),

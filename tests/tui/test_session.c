@@ -98,7 +98,7 @@ static void plays_what_was_recorded(void **state)
 	options.replay = path;
 	engine = play(p, &options);
 	for (int n = 0; n < SLICES; n++) {
-		char *text, want[32];
+		char *text, want[256];
 
 		wait_slices(engine, (uint64_t)n + 1);
 		assert_int_equal(engine_slices(engine), n + 1);
@@ -108,7 +108,7 @@ static void plays_what_was_recorded(void **state)
 		threads_are(p, &r, (uint32_t)n);
 		profile_lock(p);
 		assert_string_equal(query_message_after(p, &level, &serial),
-				    (snprintf(want, sizeof(want), "slice %d", n), want));
+				    (snprintf(want, sizeof(want), RECORDED_MESSAGE, n), want));
 		profile_unlock(p);
 		warnings += level == MESSAGE_WARNING;
 		if (n + 1 < SLICES)
@@ -160,7 +160,8 @@ static void groups_are_as_they_were(void **state)
 	struct profile *p = profile_new(WINDOW, CELLS);
 	struct profile_health health = {.elapsed = NS, .ncpus = 2, .frequency = 99, .samples = 5};
 	struct profile_proc proc = {.pid = 7, .image = 1, .comm = "work", .nthreads = 1};
-	struct profile_cell cell = {.tid = 7, .kstack = PROFILE_NO_STACK, .count = 5};
+	struct profile_cell cell = {.tid = 9, .kstack = PROFILE_NO_STACK, .count = 5};
+	struct session_slice slice;
 	struct session_writer *w;
 	struct session *s;
 	char error[256];
@@ -185,6 +186,9 @@ static void groups_are_as_they_were(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_true(session_names_proc(session_names(s), 0, i, &proc));
 		assert_string_equal(proc.group, groups[i]);
+		assert_int_equal(session_read(s, i, &slice), 0);
+		assert_int_equal(slice.ncells, 1);
+		assert_int_equal(slice.cells[0].tid, cell.tid);
 	}
 	session_free(s);
 }

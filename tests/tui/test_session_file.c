@@ -148,6 +148,29 @@ static int writer_error(const char *name)
 	return err;
 }
 
+/* The version stands before the line's end. */
+static void tells_another_version(void **state)
+{
+	struct session *s;
+	char error[256], *data;
+	size_t size;
+
+	(void)state;
+	unlink(path);
+	assert_int_equal(writer_error(path), 0);
+	data = file_read(path, &size);
+	data[SESSION_MAGIC_SIZE - 2]++;
+	file_write(other, data, size);
+	assert_true(session_open(other, &s, error, sizeof(error)) < 0);
+	assert_non_null(strstr(error, "another version"));
+	data[SESSION_MAGIC_SIZE - 2]--;
+	data[0]++;
+	file_write(other, data, size);
+	assert_true(session_open(other, &s, error, sizeof(error)) < 0);
+	assert_null(strstr(error, "another version"));
+	free(data);
+}
+
 static void keeps_other_files(void **state)
 {
 	static const char text[] = "not a session, and longer than the beginning of one\n";
@@ -243,6 +266,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(flipped_anywhere),
+		cmocka_unit_test(tells_another_version),
 		cmocka_unit_test(keeps_other_files),
 		cmocka_unit_test(says_that_the_disk_is_full),
 	};
