@@ -195,8 +195,13 @@ def check_throttling(tap):
     """The kernel may take fewer samples than asked for: lower its limit while it samples at 9999
     Hz. The remedy is told, and what it cost."""
     before = highest_rate()
-    if before < 9999:
-        tap.skip("throttling", f"{RATE} is {before}")
+    try:
+        # The kernel lowers it by itself where interrupts took long.
+        if before < 9999:
+            with open(RATE, "w", encoding="ascii") as file:
+                file.write("20000")
+    except OSError as error:
+        tap.skip("throttling", f"{RATE}: {error}")
         return
     batch = live.Batch("-b", "-d", "0.5", "-n", "6", "-F", "9999", "-p", str(os.getpid()))
     try:
