@@ -40,6 +40,7 @@ import fcntl
 import glob
 import multiprocessing
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -143,9 +144,9 @@ def environment(folder):
     for name in ("HOME", "TMPDIR"):
         env[name] = os.path.join(folder, name.lower())
         os.mkdir(env[name])
-    # Toolchains that live in the caller's home.
+    # Toolchains that live in the user's home, whatever HOME says.
     for name, place in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")):
-        home = os.path.expanduser(os.path.join("~", place))
+        home = os.path.join(pwd.getpwuid(os.getuid()).pw_dir, place)
         if os.path.isdir(home):
             env.setdefault(name, home)
     env.update(CMOCKA_MESSAGE_OUTPUT="TAP", STACKTOP_BIN=os.path.join(build, "stacktop"),

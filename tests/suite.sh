@@ -41,6 +41,12 @@ esac
 # A job for each CPU, whatever called this: a make passes its own jobs on to makes only.
 MAKEFLAGS=$(printf %s "${MAKEFLAGS:-}" | sed 's/ *--jobserver-[a-z]*=[^ ]*//g; s/ *-j[0-9]*//g')
 export MAKEFLAGS
+# A compiler that lives in the user's home is there whatever HOME says.
+home=$(getent passwd "$(id -u)" | cut -d : -f 6)
+if [ -z "${RUSTUP_HOME:-}" ] && [ -d "$home/.rustup" ]; then
+    RUSTUP_HOME=$home/.rustup
+    export RUSTUP_HOME
+fi
 make --no-print-directory -j "$(nproc)" tests || stop 'stacktop: the tests cannot be built'
 part build
 wait
