@@ -366,6 +366,7 @@ def lock_machine():
 
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    os.umask(0o022)
     # What starts this in the background may have them ignored, which programs inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)

@@ -7,6 +7,7 @@
 #   suite.sh [WORD...]      only programs whose name contains one of the words
 
 set -u
+umask 022 # programs of other users run what is built
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
 PARTS=
