@@ -70,6 +70,9 @@ GO_RUNTIME = (GO + r";main\.churn(;(?!\[|main\.)[^;]+)*|"
 GO_CLOCK = GO + r";main\.watch(;time\.[^;]+|;runtime\.(time_now|nanotime|walltime)[^;]*)*(;__vdso[^;]+)?"
 GO_THREAD = (r"(runtime\.clone(\.abi0)?|\[[^;]+\]);runtime\.mstart(\.abi0)?"
              r"(;runtime\.[^;]+)*(;__vdso[^;]+)?")
+# A function's first instructions give way to the scheduler every 10 ms, also where no signal may
+# interrupt the worker: on the runtime's stack, from which no CFI leads back.
+GO_YIELD = GO_THREAD + r"|\[[^;]+\];runtime\.(morestack|mcall)(\.abi0)?(;runtime\.[^;]+)*"
 # The kernel is about to put a signal's frame on the stack, or to take it away: the stack pointer
 # is that of the one side, the pc that of the other.
 GO_HALFWAY = (r"\[user registers not available\];(runtime\.sigreturn[^;]*|[\w/]*syscall\.Syscall6)"
@@ -205,13 +208,13 @@ def cases():
     if built("go") and built("go.stripped"):
         twin = names_of_twin(path("go.stripped"), path("go"))
     for name, rename in (("go", None), ("go.stripped", twin)):
-        options = {"rename": rename, "excused": GO_THREAD}
+        options = {"rename": rename, "excused": GO_YIELD}
         yield Case(name, GO_CHAIN + "framed", "frame", env=NO_PREEMPTION, **options)
         yield Case(name, GO_PANIC, "panic", env=NO_PREEMPTION, **options)
     # A function without a frame is for CFI only; the runtime and the way into a handler have many.
-    yield Case("go", GO_SIGNAL, "signal", env=NO_PREEMPTION, excused=f"{GO_THREAD}|{GO_HALFWAY}")
-    yield Case("go", GO_CLOCK, "clock", env=NO_PREEMPTION, excused=GO_THREAD)
-    yield Case("go", GO_CHAIN + "bare", "bare", env=NO_PREEMPTION, excused=GO_THREAD)
+    yield Case("go", GO_SIGNAL, "signal", env=NO_PREEMPTION, excused=f"{GO_YIELD}|{GO_HALFWAY}")
+    yield Case("go", GO_CLOCK, "clock", env=NO_PREEMPTION, excused=GO_YIELD)
+    yield Case("go", GO_CHAIN + "bare", "bare", env=NO_PREEMPTION, excused=GO_YIELD)
     yield Case("go", GO_RUNTIME, "runtime", excused=GO_THREAD)
 
 
