@@ -58,7 +58,7 @@ struct capture_record {
 	__u64 frames[WALK_FRAMES_MAX];
 	__u64 regs[DWARF_COUNT];
 	__u64 image;
-	__u64 time;	/* CLOCK_MONOTONIC ns */
+	__u64 time;	/* ns of the kernel's CLOCK_MONOTONIC */
 	__u64 stack_at; /* address of stack[0]: the page that RSP points into */
 	__u32 tid;
 	__u32 cpu;

@@ -247,7 +247,7 @@ static int refresh(struct tracker *t, struct process *p, bool *complete)
 	p->ppid = s.ppid;
 	p->uid = uid;
 	p->kthread = s.kthread;
-	/* There it may be the next image's already. */
+	/* The name in /proc may be the next image's already. */
 	if (!p->recorded)
 		memcpy(p->comm, s.comm, sizeof(p->comm));
 	choice_read(t, p);

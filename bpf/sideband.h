@@ -45,15 +45,15 @@ int sideband_watch(struct sideband *s);
 int sideband_fd(const struct sideband *s);
 /*
  * Hands all records up to now to fn in the order of their time over all CPUs and calls. FORK and
- * EXIT of threads are given too (pid != tid). Returns the number of records that were lost, as far
- * as the kernel has told of them since the last call, or memory was wanting.
+ * EXIT of threads are given too (pid != tid). Returns the number of records that were lost: those
+ * of which the kernel has told since the last call, and those for which there was no memory.
  */
 int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event *e, void *arg),
 		      void *arg);
 /*
- * May records that belong before the end of the last reading be missing, of which no reading before
- * has said so? Then what is known about processes is to be read anew. This is known before the
- * kernel tells how many they are.
+ * Whether records may be missing that belong before the end of the last reading, and that no
+ * earlier reading has told of. Then what is known about processes is to be read anew. It is known
+ * before the kernel tells how many they are.
  */
 bool sideband_has_gap(const struct sideband *s);
 

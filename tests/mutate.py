@@ -138,14 +138,17 @@ class Tree:
         return ""
 
     def text_of(self, path, seen):
-        """A program's source and that of the headers below tests/ which it includes."""
+        """A program's source, that of the headers below tests/ which it includes, and what stands
+        beside these."""
         if path in seen or not os.path.isfile(self.path(path)):
             return ""
         seen.add(path)
         text = self.read(path)
         for name in INCLUDE.findall(text):
             for place in (name, os.path.join(os.path.dirname(path), name)):
-                text += self.text_of(place, seen) if place.startswith("tests/") else ""
+                if place.startswith("tests/"):
+                    text += self.text_of(place, seen)
+                    text += self.text_of(re.sub(r"\.h$", ".c", place), seen)
         return text
 
     def helpers(self, text):

@@ -279,6 +279,7 @@ class Suite:
         self.unsteady = []
         self.times = []     # (seconds, name)
         self.left = AGAIN_SECONDS
+        self.online = []    # files of CPUs that are to be online for each program
 
     def take(self, program, limit, result):
         """The first run's (output, status, seconds) of a program; it may run again."""
@@ -288,11 +289,14 @@ class Suite:
         verdict = "FAILED" if failed else "ok"
         if failed and 0 < AGAIN * took < self.left and excusable(name, output, status, failed):
             start = time.monotonic()
-            more = [run(command, limit) for _ in range(AGAIN)]
+            more = []
+            for _ in range(AGAIN):
+                restore_cpus(self.online)
+                more.append(run(command, limit))
             self.left -= time.monotonic() - start
             took += time.monotonic() - start
             counts = [judge(*again, limit) for again in more]
-            if not any(count[1] for count in counts):
+            if not any(count[1] or count[2] > skipped for count in counts):
                 print("".join(f"    ~ {line}\n" for line in output.splitlines()), end="")
                 self.unsteady += [f"{name}: {reason}" for reason in reasons]
                 verdict = "unsteady"
@@ -389,11 +393,11 @@ def main():
         parts.append(("parallel", time.monotonic() - start))
     if alone:
         lock_machine()
+        suite.online = cpus_online()
         start = time.monotonic()
-        online = cpus_online()
         for program, limit in alone:
             suite.take(program, limit, timed(program[1], limit))
-            restore_cpus(online)
+            restore_cpus(suite.online)
         parts.append(("measuring", time.monotonic() - start))
     return 0 if suite.end(parts) else 1
 

@@ -13,7 +13,7 @@ BUILD=${BUILD:-build}
 PARTS=
 export BUILD PARTS
 
-# Of the clock that only goes on.
+# Since boot: this clock is never set.
 seconds() {
     cut -d . -f 1 /proc/uptime
 }
@@ -24,6 +24,7 @@ part() { # name
 }
 
 stop() { # what went wrong
+    wait # what is being fetched
     echo "$1" >&2
     echo '0 passed, 1 failed'
     exit 1
@@ -33,7 +34,7 @@ since=$(seconds)
 tests/deps.sh install build test || stop 'stacktop: without these packages nothing can be tested'
 tests/deps.sh install kernels || echo 'stacktop: the kernel matrix will fail' >&2
 part packages
-# The network has the kernels ready long before the compilers end.
+# The kernels are fetched while the compilers run.
 case "${*:-kernel}" in
 *kernel* | *live*)
     (tests/kernels/fetch.sh 5.10 6.1 6.12 7.2 || echo 'stacktop: the kernel matrix will fail' >&2) &

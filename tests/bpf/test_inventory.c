@@ -206,6 +206,7 @@ static void blocks_are_all_that_is_used(void **state)
 /* Of two files: the number of the build, from 1 on, that was the first of it. */
 static struct {
 	_Atomic ino_t file[2];
+	_Atomic dev_t device[2];
 	_Atomic unsigned int turn[2], builds;
 } order;
 
@@ -222,17 +223,20 @@ int __wrap_unwind_table_build(const struct elf_file *file, struct wide_rules *wi
 
 	order.builds++;
 	for (int i = 0; i < 2; i++)
-		if (fd >= 0 && !fstat(fd, &st) && st.st_ino == order.file[i] && !order.turn[i])
+		if (fd >= 0 && !fstat(fd, &st) && st.st_ino == order.file[i] &&
+		    st.st_dev == order.device[i] && !order.turn[i])
 			order.turn[i] = order.builds;
 	return __real_unwind_table_build(file, wide, out);
 }
 
-static ino_t inode_of(const char *path)
+static void watch_for(int i, const char *path)
 {
 	struct stat st;
 
 	assert_int_equal(stat(path, &st), 0);
-	return st.st_ino;
+	order.file[i] = st.st_ino;
+	order.device[i] = st.st_dev;
+	order.turn[i] = 0;
 }
 
 /* The large one comes first in the order of addresses, hence of finding. */
@@ -251,9 +255,8 @@ static void small_files_come_before_large_ones(void **state)
 	c = child_start(BY_EXEC, "t-inventory", 0);
 	map_library(&c, small);
 	map_library(&c, large);
-	order.file[0] = inode_of(small);
-	order.file[1] = inode_of(large);
-	order.turn[0] = order.turn[1] = 0;
+	watch_for(0, small);
+	watch_for(1, large);
 	run(&r, NULL);
 	WAIT(order.turn[0] && order.turn[1]);
 	assert_true(order.turn[0] < order.turn[1]);

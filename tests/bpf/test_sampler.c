@@ -287,11 +287,15 @@ static void test_share(void **state)
 	uint64_t used[2], count[2], missed, until = now() + PATIENCE_NS;
 	double share, met, margin, expected;
 	struct sampler *s;
+	unsigned int cpu;
 	pid_t child[2];
 	int first, last;
 
 	(void)state;
 	usable_cpus(&first, &last);
+	cpu = last;
+	options.cpus = &cpu;
+	options.ncpus = 1;
 	for (int i = 0; i < 2; i++) {
 		child[i] = start_child(i ? "t-low" : "t-high", spin, 0, last);
 		suspend(child[i]);

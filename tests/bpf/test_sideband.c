@@ -413,7 +413,7 @@ static pid_t start_mapping(unsigned int cpu)
 
 /*
  * The ring is full to its last bytes when a process begins, and stays so: no record is behind those
- * that are lost. False: others have written between, and it is not to be known what.
+ * that are lost. False: others have written in between.
  */
 static bool full_is_told(struct sideband *s, unsigned int cpu)
 {

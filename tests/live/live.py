@@ -145,14 +145,12 @@ def process_seconds(pids):
 
 
 class Batch:
-    """stacktop in the background, with the memory it took."""
+    """stacktop in the background."""
 
     def __init__(self, *options):
         self.out = tempfile.TemporaryFile()
         self.process = subprocess.Popen([STACKTOP, *options], stdin=subprocess.DEVNULL,
                                         stdout=self.out)
-        self.peak = 0
-        self.resident = []  # (seconds since the start, KiB)
 
     def wait(self, timeout=120):
         start = time.monotonic()
@@ -160,10 +158,6 @@ class Batch:
             if time.monotonic() - start > timeout:
                 self.process.kill()
                 break
-            self.peak = max(self.peak, status_kb(self.process.pid, "VmHWM") or 0)
-            resident = status_kb(self.process.pid, "VmRSS")
-            if resident:
-                self.resident.append((time.monotonic() - start, resident))
             time.sleep(0.05)
         self.process.wait()
         self.out.seek(0)
@@ -177,6 +171,13 @@ def hertz(wanted):
     """The frequency as an option, no higher than the kernel allows."""
     with open(RATE, encoding="ascii") as file:
         return str(min(wanted, int(file.read())))
+
+
+def kernel_clock():
+    """CLOCK_MONOTONIC as perf has it: in a time namespace that of programs is another."""
+    with open("/proc/self/timens_offsets", encoding="ascii") as file:
+        seconds, ns = re.search(r"^monotonic\s+(-?\d+)\s+(-?\d+)", file.read(), re.M).groups()
+    return time.monotonic() - int(seconds) - int(ns) / 1e9
 
 
 def wait_for(state, seconds=60, step=0.02):

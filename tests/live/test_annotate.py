@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 import watch  # noqa: E402
 
-HERTZ = "1999"
+HERTZ = live.hertz(1999)
 BUSY = 0.3  # seconds of CPU time
 
 SOURCE = r"""

@@ -105,7 +105,7 @@ class Group:
 
 def sampled(loads, delay, *options):
     """Those of the loads whose PIDs a report has, and how many processes it says were chosen."""
-    out, err, status = live.stacktop("-b", "-n", "1", "-F", "999", "-d", delay, *options,
+    out, err, status = live.stacktop("-b", "-n", "1", "-F", live.hertz(999), "-d", delay, *options,
                                      timeout=PATIENCE)
     if status:
         raise RuntimeError(err)

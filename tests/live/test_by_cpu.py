@@ -129,20 +129,28 @@ def test_toggled(tap, cpus):
             live.Load([sys.executable, "-c", SPIN]) as other, \
             open(os.path.join(folder, "told"), "w+b") as told:
         session = os.path.join(folder, "session")
-        plain = subprocess.Popen([live.STACKTOP, "--plain", "-F", HERTZ, "-d", "0.25", "-n", "20",
+        plain = subprocess.Popen([live.STACKTOP, "--plain", "-F", HERTZ, "-d", "0.25", "-n", "32",
                                   "-w", session], stdin=subprocess.PIPE, bufsize=0,
                                  stdout=told, stderr=subprocess.STDOUT)
-        while b"Processes by" not in os.pread(told.fileno(), 1 << 20, 0) and plain.poll() is None:
-            time.sleep(0.1)
+
+        def refreshes(count):
+            """Waits for so many more."""
+            def shown():
+                return len(re.findall(rb", [\d,]+ lost$", os.pread(told.fileno(), 1 << 24, 0), re.M))
+
+            first = shown()
+            live.wait_for(lambda: shown() >= first + count or plain.poll() is not None)
+
         # An odd number of times, so that it ends with CPUs apart.
+        refreshes(1)
         for _ in range(7):
-            time.sleep(0.45)
+            refreshes(2)
             plain.stdin.write(b"by-cpu\n")
         status = plain.wait(timeout=60)
         done, err, replayed = run("-r", session)
     found, head = samples(done)
-    tap.ok(status == 0 and replayed == 0 and err == "" and len(done) >= 20,
-           "it is switched while it runs, and recorded", f"{status} {replayed} {err}")
+    tap.ok(status == 0 and replayed == 0 and err == "" and len(done) == 32,
+           "it is switched while it runs, and recorded", f"{len(done)} refreshes {status} {replayed} {err}")
     with_cpu = sum(count for (_, cpu), count in found.items() if cpu is not None)
     without = sum(count for (_, cpu), count in found.items() if cpu is None)
     tap.ok(with_cpu > 0 and without > 0 and

@@ -86,7 +86,7 @@ def begins(tap, pids):
 
 def starts(tap, still):
     """Of a file that is known: its table was built when it ran for the first time."""
-    out, err, _ = live.stacktop("-b", "--format", "folded", "-F", "997", "-d", "90", "--",
+    out, err, _ = live.stacktop("-b", "--format", "folded", "-F", HERTZ, "-d", "90", "--",
                                 "/bin/sh", "-c", f"{still} 50; sleep 3; {still} 1500", timeout=100)
     own = "\n".join(line for line in out.splitlines() if line.startswith("still;"))
     total = right = 0

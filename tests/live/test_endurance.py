@@ -172,7 +172,7 @@ def own_files(pid, folder):
 def churn(tap, folder):
     """A thousand processes a second; afterwards everything is as it was. Totals of processes that
     ended remain, up to the bound of the profile (tui/profile_fold.c)."""
-    with Running("-d", "1", "-F", "999", "--debug-memory", str(DEBUG_MIB)) as top:
+    with Running("-d", "1", "-F", live.hertz(999), "--debug-memory", str(DEBUG_MIB)) as top:
         top.ready(2)
         resident = live.status_kb(top.pid, "VmRSS")
         cpu, start = live.process_seconds([top.pid]), time.monotonic()

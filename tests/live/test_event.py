@@ -29,6 +29,7 @@ while True:
         for at in range(0, 1 << 20, 4096):
             block[at] = 1
     time.sleep(0.005)"""
+LOST = re.compile(r", ([\d,]+) lost$", re.M)
 
 
 class Plain:
@@ -64,16 +65,37 @@ class Plain:
         return self.process.wait(timeout=30)
 
 
+def refreshed(plain, count):
+    """Waits for so many refreshes."""
+    def told():
+        return len(LOST.findall(plain.text()))
+
+    most = told() + count
+    live.wait_for(lambda: told() >= most)
+
+
 def rows(plain, pids):
     """The shares of the processes in a list that is told anew."""
     plain.say("2")  # a view that is shown already is not told again
     plain.wait("Functions of")
     plain.say("1")
     plain.wait(r"Processes by.*?\n2\.")
-    time.sleep(1)
     text = plain.text()[plain.seen:]
     text = text[text.find("Processes by"):]
     return [float((re.findall(rf"([\d.]+) % PID {pid} ", text) or ["0"])[-1]) for pid in pids]
+
+
+def until_rows(plain, pids, good):
+    """The shares of at least six refreshes, asked for until they are good: what was sampled before
+    goes out of the list's window by and by."""
+    shares = []
+    refreshed(plain, 6)
+
+    def look():
+        shares[:] = rows(plain, pids)
+        return good(*shares)
+
+    return live.wait_for(look, 60, 0.5), f"{shares}"
 
 
 def recorded(tap, session, pids):
@@ -110,28 +132,24 @@ def main():
 
         plain.say("event page-faults")
         tap.ok(plain.wait("samples are of page-faults from now on"), "the event is changed")
-        time.sleep(1.5)
-        share = rows(plain, pids)
-        tap.ok(share[1] > 0 and share[0] <= share[1] / 20,
-               "page faults are of what asks for memory", f"{share}")
+        good, detail = until_rows(plain, pids, lambda spin, fault: 0 < fault >= 20 * spin)
+        tap.ok(good, "page faults are of what asks for memory", detail)
 
         plain.say("event cycles")
         found = plain.wait("(cannot open the event.*?use -e cpu-clock|samples are of cycles)")
         tap.ok(found, "an event that is not there is told, with what to do",
                found.group().splitlines()[0] if found else plain.text()[plain.seen:][-200:])
         if found and "cannot" in found.group():
-            share = rows(plain, pids)
-            tap.ok(share[1] > 0 and share[0] <= share[1] / 20, "the one before stays", f"{share}")
+            good, detail = until_rows(plain, pids, lambda spin, fault: 0 < fault >= 20 * spin)
+            tap.ok(good, "the one before stays", detail)
         plain.say("event nonsense")
         tap.ok(plain.wait("no event is called 'nonsense'"), "a name that means nothing is told")
 
         plain.say("event cpu-clock")
         tap.ok(plain.wait("samples are of cpu-clock from now on"), "and back")
-        time.sleep(1.5)
-        share = rows(plain, pids)
-        tap.ok(share[0] > 5 and share[0] > share[1], "the clock finds what computes again",
-               f"{share}")
-        lost = re.findall(r", ([\d,]+) lost$", plain.text(), re.M)
+        good, detail = until_rows(plain, pids, lambda spin, fault: spin > 5 and spin > fault)
+        tap.ok(good, "the clock finds what computes again", detail)
+        lost = LOST.findall(plain.text())
         tap.ok(len(lost) > 10 and set(lost) == {"0"}, "nothing is lost", f"{len(lost)} refreshes")
         status = plain.stop()
         tap.ok(status == 0 and not re.search("Sanitizer", plain.text()), "ends in good order",

@@ -32,7 +32,8 @@ FILES = {"text": "x.txt", "folded": "x.folded", "json": "x.json", "perf": "x.per
 READERS = {"folded": formats.folded, "json": formats.json_stacks, "perf": formats.perf,
            "pprof": formats.pprof, "speedscope": formats.speedscope, "firefox": formats.firefox,
            "svg": formats.svg, "icicle": formats.icicle}
-SHORT = ["-b", "-n", "2", "-d", "0.3", "-F", "1999"]
+HERTZ = live.hertz(1999)
+SHORT = ["-b", "-n", "2", "-d", "0.3", "-F", HERTZ]
 DELAYS = ("0.3", "2", "10")  # of a refresh: the next when the process had no CPU in the one before
 CHAIN = os.path.join(live.WORK, "deep90")
 
@@ -54,7 +55,7 @@ def write_file(pid, name, path):
     for delay in DELAYS:
         if os.path.exists(path):
             os.unlink(path)
-        said = live.stacktop("-b", "-n", "2", "-d", delay, "-F", "1999", "-p", str(pid), "-o", path)
+        said = live.stacktop("-b", "-n", "2", "-d", delay, "-F", HERTZ, "-p", str(pid), "-o", path)
         if said[2] or not os.path.exists(path) or count_of(name, load(path, name)) > 100:
             break
     return said
@@ -92,7 +93,7 @@ def check_meta(tap, pid):
                str(labels))
         tap.ok(before - 1 < profile.time / 1e9 < ended and
                0.59e9 < profile.duration < (ended - before) * 1e9 and
-               profile.period == 10**9 // 1999,
+               profile.period == 10**9 // int(HERTZ),
                "time, duration and period are told")
         names = {frame for stack, _, _ in profile.samples for frame in stack}
         tap.ok(any(module == "deep90" for _, module in names), "modules are mappings")
@@ -145,7 +146,7 @@ def check_interrupt(tap, pid):
     """The file is complete after Ctrl-C, and is not there before."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "x.svg")
-        with subprocess.Popen([live.STACKTOP, "-b", "-d", "0.3", "-F", "999", "-p", str(pid), "-o", path],
+        with subprocess.Popen([live.STACKTOP, "-b", "-d", "0.3", "-F", HERTZ, "-p", str(pid), "-o", path],
                               stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
             until_sampled(process, pid)
             early = os.path.exists(path)

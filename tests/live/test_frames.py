@@ -6,10 +6,11 @@
     test_frames.py [CASE...]    only these, the names of the table below
 
 A program says when nothing is left but its construct, and only when it has run for a while there,
-stacktop starts: no sample is excluded, and none of the start is there. At least 99.5 % of a case's
-samples must show one of the chains that its row in the table allows, from the thread's first frame
-to the function that ran. Where the construct is only a part of what runs, a row also names what must
-be among its samples.
+stacktop starts: none of a program's start is there. Slices count from the first on in which all that
+is sampled is known and has its tables; from then on no sample is excluded. At least 99.5 % of a case's
+samples must show one of the chains that its row in the table allows, from the thread's first frame to
+the function that ran. Where the construct is only a part of what runs, a row also names what must be
+among its samples.
 Functions of other files, which may have no name, are matched as `foreign`, but counted one by one;
 a function of the program never passes as one. Where the compiler's CFI or the stack itself is not
 true for some instructions, the row says which stacks come of it and how many are let pass. Where

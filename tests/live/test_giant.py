@@ -77,7 +77,7 @@ def sample(pids, memory, slices, seconds="0.5", enough=lambda part: True):
             before.append(part)
         return left == 0
 
-    with watch.Watch("-d", seconds, "-F", "999", "--memory", memory, "-p",
+    with watch.Watch("-d", seconds, "-F", live.hertz(999), "--memory", memory, "-p",
                      ",".join(map(str, pids))) as top:
         top.until(wanted)
     return after, before, top

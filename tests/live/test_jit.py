@@ -33,7 +33,7 @@ HOT = {name: re.compile(rf"JS:\S?hot{name} /.*jitnames\.js:\d+:\d+$") for name i
 
 ENOUGH = 300        # samples of a process
 BUSY = 0.3          # seconds of CPU time, in which its code is made
-HERTZ = "999"
+HERTZ = live.hertz(999)
 LONG = "600"        # seconds after which it ends by itself
 RENEWED = 2         # names one after the other at one address, a second each
 

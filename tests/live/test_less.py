@@ -56,7 +56,7 @@ def unprivileged(tap, folder):
 
     inside = "mount {} && exec " + " ".join(run)
     check("no CAP_SYS_PTRACE", drop + run, True, "CAP_SYS_PTRACE")
-    check("hidepid", ["unshare", "-m", "sh", "-c", "mount -o remount,hidepid=2 /proc && exec " +
+    check("hidepid", ["unshare", "-m", "sh", "-c", "mount -t proc -o hidepid=2 none /proc && exec " +
                       " ".join(drop + run)], True, "CAP_SYS_PTRACE")
     check("no BTF", ["unshare", "-m", "sh", "-c", inside.format("-t tmpfs none /sys/kernel/btf")],
           False, "BTF")

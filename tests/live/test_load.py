@@ -4,7 +4,8 @@
 """Loads that could make a profiler lose samples or grow: processes that come and go, many threads,
 many processes. What is counted is held against the time that /proc says the CPUs were busy with
 it, so that what else the machine does makes no difference: slices that lie in a window of time have
-no more samples than that, and with those at its edges no fewer.
+no more samples than that, and with those at its edges no fewer. Memory is held to its bound in the
+first seconds: later the stacks of the minute that is kept add to it, at 997 Hz some 40 MB.
 
 Covers: bpf/profiler.bpf.c tui/engine.c tui/stackcache.c tui/procinfo.c"""
 
@@ -112,8 +113,8 @@ def observe(tap, name, options, seconds, pids=(), state=None, hertz=HERTZ):
     # Medians, for a peak may lie anywhere.
     n = len(resident)
     before, after = median(resident[n // 4:n // 2]), median(resident[-n // 4:])
-    tap.ok(0 < after < RSS_KB, f"{name}: RSS below 40 MB", f"{after / 1024:.1f} MB")
-    tap.ok(n > 20 and after - before <= GROWTH_KB, f"{name}: RSS does not grow",
+    tap.ok(0 < after < RSS_KB, f"{name}: RSS is below 40 MB at first", f"{after / 1024:.1f} MB")
+    tap.ok(n > 20 and after - before <= GROWTH_KB, f"{name}: RSS does not grow in seconds",
            f"{before / 1024:.1f} MB, later {after / 1024:.1f} MB")
     return parts
 

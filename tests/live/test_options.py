@@ -38,7 +38,7 @@ def busy():
 def sampled(options, count, samples=1):
     """What stacktop says of the first delay in which enough was sampled, as count tells it."""
     for delay in DELAYS:
-        said = live.stacktop("-b", "-n", "1", "-d", delay, "-F", "999", *options, timeout=PATIENCE)
+        said = live.stacktop("-b", "-n", "1", "-d", delay, "-F", live.hertz(999), *options, timeout=PATIENCE)
         if said[2] or count(said[0]) >= samples:
             break
     return said
@@ -283,7 +283,7 @@ def check_reports(tap):
         tap.ok(status == 0 and not live.Report(out).procs, "-u: a user without processes")
         out, _, status = sampled(("-p", str(load.pid), "-K", "--format", "folded"), folded_samples)
         tap.ok(status == 0 and out and "_[k]" not in out, "-K: no kernel frames")
-        out, _, status = live.stacktop(*SHORT, "-F", "999", "-U", "--format", "folded")
+        out, _, status = live.stacktop(*SHORT, "-F", live.hertz(999), "-U", "--format", "folded")
         tap.ok(status == 0 and all(not user for user, _, _ in live.folded(out)),
                "-U: no user frames")
         check_quiet_end(tap)
@@ -378,7 +378,7 @@ def check_command(tap, scratch):
     # A grandchild burns; who ran before the command must not be in the report.
     with busy() as load:
         out, err, status = live.stacktop(
-            "-b", "-d", "3000", "-F", "1999", "--", "sh", "-c",
+            "-b", "-d", "3000", "-F", live.hertz(1999), "--", "sh", "-c",
             f"'{os.path.join(live.WORK, 'deep90')}' 2 >&2; :", timeout=PATIENCE)
     report = live.Report(out)
     total = sum(count for _, count, _ in report.procs)

@@ -239,7 +239,7 @@ def compile_all(folder):
 def main():
     tap = live.Tap()
     live.need_root(tap)
-    # Shadow memory is data; what limits it is there for programs that have none.
+    # Shadow memory counts as data, which may be limited for programs without it.
     resource.setrlimit(resource.RLIMIT_DATA, (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2)
     with tempfile.TemporaryDirectory(prefix="stacktop-sanitizers-") as folder:
         os.chmod(folder, 0o755)

@@ -384,7 +384,8 @@ def vanished(tap, folder):
         return user[0].startswith("memfd:forgotten+") and user[1] == "__libc_start_main"
 
     with live.Load([sys.executable, "-c", code]) as load:
-        live.wait_for(lambda: comm_of(load.pid) != "python3" and live.wait_busy([load.pid]))
+        live.wait_for(lambda: "memfd:" in os.readlink(f"/proc/{load.pid}/exe") and
+                      live.wait_busy([load.pid]))
         stacks = attached(load.pid, 400)
         names = {frame.partition("+")[0] for _, user, _ in stacks.all for frame in user
                  if "+0x" in frame}

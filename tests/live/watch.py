@@ -41,9 +41,6 @@ class Slice:
             yield (self.pids[stack["process"]], tuple(name for name, kernel in frames if not kernel),
                    tuple(name for name, kernel in frames if kernel), stack["count"])
 
-    def samples(self, pid):
-        return sum(p["samples"] for p in self.report["processes"] if p["pid"] == pid)
-
 
 class Watch:
     """A run of stacktop -b. It is ended when the block is left, and is killed if it does not end."""
@@ -85,8 +82,8 @@ class Watch:
                 return True
 
     def until_tables(self, patience=60):
-        """Until no walk of a refresh has missed a table: those of large files take their time. What was
-        sampled until then is returned; where they never come it is all that there will be."""
+        """Until no walk of a refresh has missed a table: those of large files take their time. Returns
+        the refreshes that were read, the last of which has all tables if they came in time."""
         parts = []
 
         def walked(part):
@@ -95,12 +92,6 @@ class Watch:
                 "[no table for pc]" in user for _, user, _, _ in part.stacks())
         self.until(walked, patience)
         return parts
-
-    def rest(self):
-        """Ends it and returns the refreshes that were not read yet."""
-        self.close()
-        parts = iter(self.next, None)
-        return list(parts)
 
     def said(self):
         """What stands on its standard error."""
@@ -128,14 +119,15 @@ class Watch:
 
 
 class Stacks:
-    """Counts of user stacks and of all samples by process, added up over refreshes."""
+    """Counts of user stacks by process, added up over refreshes."""
 
     def __init__(self):
         self.user = collections.defaultdict(collections.Counter)
 
-    def add(self, part):
+    def add(self, part, early=False):
+        """Before all tables are there, `early`, without the stacks that were given up."""
         for pid, user, _, count in part.stacks():
-            if user:
+            if user and not (early and user[0].startswith("[")):
                 self.user[pid][user] += count
         return self
 

@@ -27,7 +27,7 @@ static void assert_copied(struct typist *t, const char *keys, const char *want)
 	assert_string_equal(t->ui->copied, want);
 }
 
-/* The made-up machine's calls are in feed.h. */
+/* The made-up machine's calls are in tests/support/machine.c. */
 static void a_path_from_the_outermost_function_in(void **state)
 {
 	struct typist *t = *state;

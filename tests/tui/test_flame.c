@@ -2,9 +2,9 @@
 /* build: -Wl,--wrap=engine_post -Wl,--wrap=calltree_load_part */
 /*
  * The flame view and the callers: whole screens of a made-up machine, and that what they show are
- * the shares that were put in. The sums are those of feed.h: a second has 298 samples, 251 of them
- * of nginx, 100 in ngx_parse_header, 50 in memmove, 50 in tcp_sendmsg below ngx_writev. And that
- * what is made for the part that is seen is what there would be of the whole tree.
+ * the shares that were put in. The sums are those of machine.h: a second has 298 samples, 251 of
+ * them of nginx, 100 in ngx_parse_header, 50 in memmove, 50 in tcp_sendmsg below ngx_writev. And
+ * that what is made for the part that is seen is what there would be of the whole tree.
  * Covers: tui/view_flame.c tui/flamebox.c tui/found.c tui/treepath.c tui/query_part.c
  * Covers: tui/calltree.c
  */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--plain through pipes: what is told, what commands do, how it ends. The machine is demo's, whose
-shares are known (tests/tui/feed.h); the last part samples this machine if it may.
+shares are known (tests/support/machine.h); the last part samples this machine if it may.
 
 Covers: tui/plain.c tui/tell.c tui/tell_code.c tui/tell_unwind.c tui/teller.c
 """
