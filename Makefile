@@ -193,7 +193,7 @@ test:
 ##   test-all       all tests at their full size, then asan, tsan, fuzz, soak and what compares (hours)
 test-all:
 	@BUILD=$(BUILD) tests/targets.sh 'test SIZE=full' asan tsan \
-		random-keys verify-unwind verify-step fuzz soak
+		random-keys verify-unwind verify-step fuzz soak 'check SIZE=full'
 
 ##   tests          build all test programs
 tests: $(if $(wildcard tui/main.c),$(BUILD)/stacktop) $(TEST_BIN) $(WORK_BIN) $(HELPER_BIN) \

@@ -85,10 +85,20 @@ static void indexed_drop(struct codemap *map, struct indexed *at)
 
 void codemap_clear(struct codemap *map)
 {
-	while (map->indexed)
-		indexed_drop(map, map->indexed);
-	while (map->names)
-		name_drop(map, map->names);
+	struct indexed *at = map->indexed, *next;
+	struct name *name = map->names, *after;
+
+	/* The items keep their order when the tables are freed. */
+	HASH_CLEAR(hh, map->indexed);
+	HASH_CLEAR(hh, map->names);
+	for (; at; at = next) {
+		next = at->hh.next;
+		free(at);
+	}
+	for (; name; name = after) {
+		after = name->hh.next;
+		free(name);
+	}
 	free(map->shown);
 	free(map->fresh);
 	*map = (struct codemap){.max_bytes = map->max_bytes, .sweep_at = map->max_bytes};

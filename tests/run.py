@@ -10,9 +10,9 @@ tests/DIR/*.sh and *.py that are executable or named test_*. Both speak TAP: `ok
 an error, or runs fewer tests than it announced or none at all is a failure of its own. Output is
 shown whole when something failed (always with V=1).
 
-Programs that do not judge samples of the running machine run first, as many at a time as there are
-CPUs. Those of MEASURING do: they run alone, one after the other, also when two suites run at a
-time (a lock of the user sees to that).
+Programs that do not judge how much of the running machine was sampled run first, one more at a time
+than there are CPUs. Those of MEASURING but BESIDE do: they run alone, one after the other, also when
+two suites run at a time (a lock of the user sees to that).
 
 Each program has an environment of its own: of the caller's variables it gets those of KEPT only,
 beside an empty HOME and TMPDIR, which are removed after it, UTC, C.UTF-8, a terminal's name and
@@ -54,8 +54,9 @@ LIMIT_LINES = 40
 DIRS = ("symbols", "unwind", "bpf", "tui", "live")
 MEASURING = ("bpf/", "live/", "tui/test_pty")
 # Of these, guests see nothing of this machine's other work, and others judge messages, files and names.
-BESIDE = ("live/test_kernel", "live/test_debuginfod", "live/test_less", "live/test_options",
-          "live/test_sanitizers", "live/test_unmount")
+BESIDE = ("live/test_attach_by", "live/test_debuginfod", "live/test_export", "live/test_kernel",
+          "live/test_less", "live/test_options", "live/test_sanitizers", "live/test_session",
+          "live/test_unmount")
 KEPT = re.compile(r"^(PATH|BUILD|SIZE|CI|V|AGAIN|TIME_FACTOR|CC|CLANG|KERNEL\w*|STACKTOP_\w+|\w+_OPTIONS|"
                   r"LD_LIBRARY_PATH|http_proxy|https_proxy|no_proxy|RUSTUP_HOME|CARGO_HOME|GOROOT)$")
 SLOWEST = 10
@@ -346,10 +347,11 @@ def timed(command, limit):
 
 
 def run_beside(suite, programs_limits):
-    """Runs programs as many at a time as there are CPUs, those with the longest limits first."""
+    """Runs programs one more at a time than there are CPUs, as some wait for something most of the
+    time; those with the longest limits first."""
     order = sorted(programs_limits, key=lambda one: -one[1])
     fork = multiprocessing.get_context("fork")
-    with concurrent.futures.ProcessPoolExecutor(len(os.sched_getaffinity(0)), fork,
+    with concurrent.futures.ProcessPoolExecutor(1 + len(os.sched_getaffinity(0)), fork,
                                                 adopt_orphans) as pool:
         waiting = {pool.submit(timed, program[1], limit): (program, limit)
                    for program, limit in order}
