@@ -29,6 +29,7 @@ while True:
         for at in range(0, 1 << 20, 4096):
             block[at] = 1
     time.sleep(0.005)"""
+HERTZ = live.hertz(1999)  # the kernel takes fewer of events that come in bursts
 LOST = re.compile(r", ([\d,]+) lost$", re.M)
 
 
@@ -37,7 +38,8 @@ class Plain:
 
     def __init__(self, *options):
         self.out = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([live.STACKTOP, "--plain", "-d", "0.25", *options],
+        self.process = subprocess.Popen([live.STACKTOP, "--plain", "-d", "0.25", "-F", HERTZ,
+                                         *options],
                                         stdin=subprocess.PIPE, stdout=self.out,
                                         stderr=subprocess.STDOUT)
 
