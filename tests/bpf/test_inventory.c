@@ -18,6 +18,8 @@
 
 #include "bpf/inventory.h"
 #include "symbols/elffile.h"
+#include "tests/support/places.h"
+#include "tests/support/scratch.h"
 #include "tests/support/serve.h"
 #include "unwind/row.h"
 #include "unwind/table.h"
@@ -76,16 +78,16 @@ static void ask(const char *command, char *to, size_t size)
 	pclose(f);
 }
 
-/* A library of this run only, so that nobody else maps it. */
-static void copy_library(char *path, size_t size, const char **name)
+/* A copy of libc for this run only, so that no other process maps it. */
+static void copy_library(char path[SCRATCH], const char **name)
 {
 	char command[512], from[256];
 
 	ask("awk '/r-xp.*\\/libc\\./ {print $6; exit}' /proc/self/maps", from, sizeof(from));
-	snprintf(path, size, "/tmp/t-inventory%d.so", getpid());
+	close(scratch_file(path, "t-inventory"));
 	snprintf(command, sizeof(command), "cp %s %s", from, path);
 	assert_int_equal(system(command), 0);
-	*name = path + strlen("/tmp/");
+	*name = base_name(path);
 }
 
 /* The executable part of it; nothing in there ever runs. */
@@ -132,10 +134,10 @@ static void says_what_readelf_and_proc_say(void **state)
 	struct child c[3];
 	static struct running r;
 	const char *name;
-	char path[128];
+	char path[SCRATCH];
 
 	(void)state;
-	copy_library(path, sizeof(path), &name);
+	copy_library(path, &name);
 	for (int i = 0; i < 3; i++) {
 		c[i] = child_start(BY_EXEC, "t-inventory", 0);
 		map_library(&c[i], path);
@@ -151,7 +153,7 @@ static void says_what_readelf_and_proc_say(void **state)
 	assert_false(o.pinned);
 	child_end(&c[0]);
 	WAIT(object_named(&r, name, &o) && o.processes == 2);
-	/* The program itself runs, and nobody else runs it. */
+	/* The program itself is sampled; only this process and its two children run it. */
 	child_order(&c[1], ORDER_SPIN, NULL);
 	WAIT(object_named(&r, "test_inventory", &o) && o.sampled);
 	assert_int_equal(o.processes, 3);
@@ -242,13 +244,13 @@ static void watch_for(int i, const char *path)
 /* The large one comes first in the order of addresses, hence of finding. */
 static void small_files_come_before_large_ones(void **state)
 {
-	char small[128], large[136], command[512];
+	char small[SCRATCH], large[96], command[512];
 	static struct running r;
 	const char *name;
 	struct child c;
 
 	(void)state;
-	copy_library(small, sizeof(small), &name);
+	copy_library(small, &name);
 	snprintf(large, sizeof(large), "%s.large", small);
 	snprintf(command, sizeof(command), "cp %s %s && truncate -s 200M %s", small, large, large);
 	assert_int_equal(system(command), 0);
@@ -274,10 +276,10 @@ static void dropped_stays_away_until_sampled(void **state)
 	static struct running r;
 	const char *name;
 	struct child c, busy;
-	char path[128];
+	char path[SCRATCH];
 
 	(void)state;
-	copy_library(path, sizeof(path), &name);
+	copy_library(path, &name);
 	c = child_start(BY_EXEC, "t-inventory", 0);
 	map_library(&c, path);
 	busy = child_start(BY_EXEC, "t-busy", 0);
@@ -318,10 +320,10 @@ static void pinned_outlives_its_processes(void **state)
 	static struct running r;
 	const char *name;
 	struct child c;
-	char path[128];
+	char path[SCRATCH];
 
 	(void)state;
-	copy_library(path, sizeof(path), &name);
+	copy_library(path, &name);
 	c = child_start(BY_EXEC, "t-inventory", 0);
 	map_library(&c, path);
 	run(&r, NULL);
@@ -386,7 +388,8 @@ static void pinned_is_never_evicted(void **state)
 	static struct running r;
 	const char *size = getenv("SIZE");
 	const bool full = size && !strcmp(size, "full");
-	char path[2][128], command[300], *name[2];
+	char folder[SCRATCH], path[2][96], command[300];
+	const char *name[2];
 	uint64_t until, missed, start = clock_now();
 	pid_t pid[2];
 	int first;
@@ -396,9 +399,10 @@ static void pinned_is_never_evicted(void **state)
 	pthread_mutex_init(&r.lock, NULL);
 	pthread_mutex_init(&r.gate, NULL);
 	run_sampler(&r);
+	scratch_folder(folder, "inventory");
 	for (int i = 0; i < 2; i++) {
-		snprintf(path[i], sizeof(path[i]), "/tmp/t-large%d-%d", i, getpid());
-		name[i] = path[i] + strlen("/tmp/");
+		snprintf(path[i], sizeof(path[i]), "%s/t-large%d", folder, i);
+		name[i] = base_name(path[i]);
 	}
 	make_large(path[0]);
 	snprintf(command, sizeof(command), "cp %s %s", path[0], path[1]);
@@ -423,7 +427,7 @@ static void pinned_is_never_evicted(void **state)
 		usleep(50000);
 		object_named(&r, name[!first], &out);
 	}
-	/* Seconds, however often somebody looks. */
+	/* missed counts seconds, however often the tracker looks. */
 	assert_true(out.missed <= (clock_now() - start) / 900000000ull + 1);
 	object_named(&r, name[first], &in);
 	assert_true(in.pinned);
@@ -435,6 +439,7 @@ static void pinned_is_never_evicted(void **state)
 		waitpid(pid[i], NULL, 0);
 		unlink(path[i]);
 	}
+	rmdir(folder);
 	run_end(&r);
 }
 

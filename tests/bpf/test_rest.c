@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files of objects that nobody maps are closed after a while and opened with the next mapping, if
- * they are what they were. Nothing of it runs in the kernel, and nothing is built.
+ * Files of objects that no process maps are closed after a while and opened with the next mapping,
+ * if they are still the same. Nothing of it runs in the kernel, and nothing is built.
  * Covers: bpf/rest.c bpf/object.c
  */
 #include <dirent.h>
@@ -20,19 +20,20 @@
 #include <cmocka.h>
 
 #include "bpf/tracker_priv.h"
+#include "tests/support/scratch.h"
 #include "tests/support/shell.h"
 
 #define SECOND 1000000000ull
 #define SOON   (20 * SECOND) /* well within what is promised, and well beyond it */
 #define LATE   (60 * SECOND)
 
-static char folder[] = "/tmp/stacktop-rest-XXXXXX";
+static char folder[SCRATCH];
 
 /* Libraries that differ in what a function returns: with a build-id, and without. */
 static int make_files(void **state)
 {
 	(void)state;
-	assert_non_null(mkdtemp(folder));
+	scratch_folder(folder, "rest");
 	must("cd %s && for n in 1 2; do echo \"int f(void) { return $n; }\" >$n.c && "
 	     "gcc -shared -fPIC -Wl,--build-id=sha1 -o id$n $n.c && "
 	     "gcc -shared -fPIC -Wl,--build-id=none -o no$n $n.c || exit 1; done && "
@@ -63,7 +64,7 @@ static size_t count_fds(void)
 
 struct world {
 	struct tracker t;
-	char path[64];
+	char path[96];
 	uint64_t now;
 	size_t fds; /* before */
 };
@@ -197,8 +198,8 @@ static void test_comes_back(void **state)
 	}
 }
 
-/* Number, time and size are the same, and it is another file: only before it was closed nobody
- * could have put it there. */
+/* Another file of the same inode number, time and size: possible since the first was closed, as an
+ * open file keeps its number. */
 static void test_other_file(void **state)
 {
 	static const char *const pairs[][2] = {{"id1", "id2"}, {"no1", "no2"}, {"text1", "text2"}};

@@ -16,6 +16,7 @@
 #include <libelf.h>
 
 #include "tests/support/places.h"
+#include "tests/support/scratch.h"
 
 static void copy_file(const char *from, const char *to)
 {
@@ -32,15 +33,14 @@ static void copy_file(const char *from, const char *to)
 }
 
 struct scratch {
-	char dir[32];
+	char dir[SCRATCH];
 	char path[96];
 };
 
 /* A copy of the library, called so, in a directory of its own. */
 static void scratch_make(struct scratch *s, const char *library, const char *name)
 {
-	strcpy(s->dir, "/tmp/stacktop-XXXXXX");
-	assert_non_null(mkdtemp(s->dir));
+	scratch_folder(s->dir, "objects");
 	snprintf(s->path, sizeof(s->path), "%s/%s", s->dir, name);
 	copy_file(library, s->path);
 }

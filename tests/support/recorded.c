@@ -14,14 +14,12 @@
 
 #include "tui/session.h"
 
-char folder[64], path[96], other[96];
+char folder[SCRATCH], path[96], other[96];
 
 int make_folder(void **state)
 {
 	(void)state;
-	snprintf(folder, sizeof(folder), "/tmp/test_session.XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
+	scratch_folder(folder, "session");
 	snprintf(path, sizeof(path), "%s/session", folder);
 	snprintf(other, sizeof(other), "%s/other", folder);
 	return 0;

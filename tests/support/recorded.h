@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
+#include "tests/support/scratch.h"
 #include "tui/batch.h"
 #include "tui/session_write.h"
 
@@ -27,7 +28,7 @@
 	"slice %d has a message that goes on for so long that no line of a terminal that people "  \
 	"have had on their desks for forty years has room for it, and is kept nevertheless"
 
-extern char folder[64], path[96], other[96];
+extern char folder[SCRATCH], path[96], other[96];
 
 int make_folder(void **state);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Separate debug files as objcopy, strip and xz make them: nm's answers about the full file are
- * expected of the stripped one. And those that somebody put there to make us wait or look
- * elsewhere.
+ * expected of the stripped one. And hostile files in their place: they must not make us wait or
+ * look elsewhere.
  * Covers: symbols/debugfile.c symbols/minidebug.c symbols/rootfile.c
  */
 #include <setjmp.h>
@@ -28,8 +28,9 @@
 #include "symbols/minidebug.h"
 #include "symbols/rootfile.h"
 #include "symbols/symtab.h"
+#include "tests/support/scratch.h"
 
-static char folder[] = "/tmp/test_debugfile.XXXXXX";
+static char folder[SCRATCH];
 
 static const char source[] =
 	"__attribute__((noinline)) static int hidden(int n) { return n * 3 + 1; }\n"
@@ -60,7 +61,7 @@ static int make_files(void **state)
 	FILE *out;
 
 	(void)state;
-	assert_non_null(mkdtemp(folder));
+	scratch_folder(folder, "debugfile");
 	snprintf(path, sizeof(path), "%s/a.c", folder);
 	out = fopen(path, "w");
 	assert_non_null(out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * c++filt is asked about the names of real files; the rest are names that nobody should mangle.
+ * Names of real files against c++filt's answers; the rest are single cases and hostile names.
  * Covers: symbols/demangle.c
  */
 #include <setjmp.h>
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "symbols/demangle.h"
+#include "tests/support/scratch.h"
 
 static void expect(const char *name, const char *want)
 {
@@ -176,19 +177,20 @@ static void test_deep(void **state)
 /* Every mangled name without marks of two files, against `c++filt -p -i`. */
 static void compare_with_filt(const char *path, const char *option)
 {
-	char command[512], *line = NULL, *name = NULL, *got;
+	char command[512], list[SCRATCH], *line = NULL, *name = NULL, *got;
 	size_t size = 0, room = 0, count = 0;
 	FILE *names, *wants;
 
+	close(scratch_file(list, "demangle"));
 	snprintf(
 		command, sizeof(command),
 		"nm %s --defined-only %s 2>/dev/null | awk '$3 ~ /^_[ZR]/ {sub(/@.*/, \"\", $3); print $3}'"
-		"| grep -v '[.]' | awk 'length($0) < 1000' | sort -u > /tmp/test_demangle.%d",
-		option, path, (int)getpid());
+		"| grep -v '[.]' | awk 'length($0) < 1000' | sort -u > %s",
+		option, path, list);
 	assert_int_equal(system(command), 0);
-	snprintf(command, sizeof(command), "cat /tmp/test_demangle.%d", (int)getpid());
+	snprintf(command, sizeof(command), "cat %s", list);
 	names = popen(command, "r");
-	snprintf(command, sizeof(command), "c++filt -p -i < /tmp/test_demangle.%d", (int)getpid());
+	snprintf(command, sizeof(command), "c++filt -p -i < %s", list);
 	wants = popen(command, "r");
 	assert_true(names && wants);
 	while (getline(&name, &room, names) > 0) {
@@ -204,8 +206,7 @@ static void compare_with_filt(const char *path, const char *option)
 	pclose(wants);
 	free(line);
 	free(name);
-	snprintf(command, sizeof(command), "/tmp/test_demangle.%d", (int)getpid());
-	unlink(command);
+	unlink(list);
 	print_message("%s: %zu names as c++filt has them\n", path, count);
 }
 

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "symbols/elffile.h"
+#include "tests/support/scratch.h"
 
 static const char *const paths[] = {
 	"/bin/ls",
@@ -40,13 +41,10 @@ static char *copy_of(const char *path, size_t *size)
 	return data;
 }
 
-static int temporary(char *path, const void *data, size_t size)
+static int temporary(char path[SCRATCH], const void *data, size_t size)
 {
-	int fd;
+	int fd = scratch_file(path, "elffile");
 
-	strcpy(path, "/tmp/test_elffile.XXXXXX");
-	fd = mkstemp(path);
-	assert_true(fd >= 0);
 	assert_int_equal(write(fd, data, size), size);
 	return fd;
 }
@@ -175,7 +173,7 @@ static void test_refused(void **state)
 {
 	struct elf_file *file;
 	size_t size;
-	char *data = copy_of("/bin/ls", &size), path[64], fifo[80];
+	char *data = copy_of("/bin/ls", &size), path[SCRATCH], fifo[80];
 	int fd;
 
 	(void)state;
@@ -234,7 +232,7 @@ static void test_truncated(void **state)
 	struct elf_file *file;
 	struct elf_section s;
 	size_t size;
-	char *data = copy_of("/bin/ls", &size), path[64];
+	char *data = copy_of("/bin/ls", &size), path[SCRATCH];
 	int fd = temporary(path, data, size);
 
 	(void)state;
@@ -296,7 +294,7 @@ static void test_sparse(void **state)
 	struct elf_file *file;
 	struct elf_section s;
 	size_t size;
-	char *data = copy_of("/bin/ls", &size), path[64];
+	char *data = copy_of("/bin/ls", &size), path[SCRATCH];
 	Elf64_Ehdr *ehdr = (Elf64_Ehdr *)data;
 	Elf64_Shdr *shdr = (Elf64_Shdr *)(data + ehdr->e_shoff);
 	int fd;
@@ -322,7 +320,7 @@ static void test_endless_names(void **state)
 {
 	struct elf_file *file;
 	size_t size;
-	char *data = copy_of("/bin/ls", &size), path[64];
+	char *data = copy_of("/bin/ls", &size), path[SCRATCH];
 	Elf64_Ehdr *ehdr = (Elf64_Ehdr *)data;
 	Elf64_Shdr *names = (Elf64_Shdr *)(data + ehdr->e_shoff) + ehdr->e_shstrndx;
 	uint64_t as_it_was = names->sh_size;
@@ -350,7 +348,7 @@ static void test_endless_notes(void **state)
 	struct mallinfo2 before, after;
 	struct elf_file *file;
 	size_t size;
-	char *data = copy_of("/bin/ls", &size), path[64];
+	char *data = copy_of("/bin/ls", &size), path[SCRATCH];
 	Elf64_Ehdr *ehdr = (Elf64_Ehdr *)data;
 	int fd;
 
@@ -384,7 +382,7 @@ static void test_endless_notes(void **state)
 /* Compressed by the assembler, read as it was; broken and boasting compression is refused. */
 static void test_compressed(void **state)
 {
-	char path[64], command[512];
+	char path[SCRATCH], command[512];
 	struct elf_file *file;
 	struct elf_section s;
 	char *data, *plain;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "symbols/kallsyms.h"
+#include "tests/support/scratch.h"
 
 /* ADDRESS NAME MODULE by address, of text symbols. */
 #define AWK                                                                                        \
@@ -28,12 +29,9 @@
 
 static const char *write_list(const char *text, size_t length)
 {
-	static char path[64];
-	int fd;
+	static char path[SCRATCH];
+	int fd = scratch_file(path, "kallsyms");
 
-	strcpy(path, "/tmp/test_kallsyms.XXXXXX");
-	fd = mkstemp(path);
-	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, length), length);
 	close(fd);
 	return path;

@@ -23,8 +23,9 @@
 #include "symbols/elffile.h"
 #include "symbols/listing.h"
 #include "symbols/sourcefile.h"
+#include "tests/support/scratch.h"
 
-static char folder[] = "/tmp/stacktop-listing-XXXXXX";
+static char folder[SCRATCH];
 
 static const char source[] =
 	"#include <stdlib.h>\n"
@@ -79,8 +80,7 @@ static void run(const char *format, ...)
 static int setup(void **state)
 {
 	(void)state;
-	if (!mkdtemp(folder))
-		return -1;
+	scratch_folder(folder, "listing");
 	write_file("p.c", source, sizeof(source) - 1);
 	run("cd %s && gcc -g -O1 -fno-inline-functions -o p p.c", folder);
 	run("cd %s && objcopy --strip-debug p nodebug", folder);

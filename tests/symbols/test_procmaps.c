@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "symbols/procmaps.h"
+#include "tests/support/scratch.h"
 
 struct seen {
 	unsigned int count;
@@ -105,15 +106,13 @@ static void test_awk(void **state)
 static void test_odd_name(void **state)
 {
 	struct seen seen = {0};
-	char name[64], want[128];
+	char name[SCRATCH], want[128];
 	struct stat st;
 	void *map;
 	int fd;
 
 	(void)state;
-	snprintf(name, sizeof(name), "/tmp/test procmaps\n\\040\\134 %d", (int)getpid());
-	fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	assert_true(fd >= 0);
+	fd = scratch_file(name, "odd\n\\040\\134 ");
 	assert_int_equal(ftruncate(fd, 8192), 0);
 	assert_int_equal(fstat(fd, &st), 0);
 	map = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 4096);

@@ -25,8 +25,9 @@
 
 #include "symbols/debugfile.h"
 #include "symbols/remotedebug.h"
+#include "tests/support/scratch.h"
 
-static char folder[64];
+static char folder[SCRATCH];
 
 #define PATIENCE 60 /* s */
 
@@ -101,8 +102,8 @@ static struct remotedebug *start(void)
 static int setup(void **state)
 {
 	(void)state;
-	strcpy(folder, "/tmp/stacktop-remote-XXXXXX");
-	return mkdtemp(folder) ? 0 : -1;
+	scratch_folder(folder, "remote");
+	return 0;
 }
 
 static int teardown(void **state)
@@ -125,7 +126,7 @@ static void test_not_asked_for(void **state)
 	remotedebug_free(NULL);
 }
 
-/* A server that takes the connection and says nothing: nobody waits, and the end comes at once. */
+/* A server that accepts and never answers: remotedebug_open and remotedebug_free do not wait. */
 static void test_silent_server(void **state)
 {
 	const uint8_t id[20] = {1, 2, 3};
@@ -192,7 +193,7 @@ static pid_t start_server(unsigned int *port)
 	int fd = listener(port), log;
 	pid_t pid;
 
-	close(fd); /* free now, and nobody else's for a while */
+	close(fd); /* the port is free now, and not reused for a while */
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid)

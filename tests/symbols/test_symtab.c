@@ -23,6 +23,7 @@
 #include "symbols/debugfile.h"
 #include "symbols/symname.h"
 #include "tests/support/nmnames.h"
+#include "tests/support/scratch.h"
 #include "tests/support/shell.h"
 
 static const char source[] =
@@ -39,7 +40,7 @@ static const char source[] =
 	"    \".type last,@function\\nlast: .skip 16\\n.size last,16\\n.skip 16\\n\");\n"
 	"int main(void) { return 0; }\n";
 
-static char folder[64];
+static char folder[SCRATCH];
 
 static int make_files(void **state)
 {
@@ -47,8 +48,7 @@ static int make_files(void **state)
 	FILE *out;
 
 	(void)state;
-	strcpy(folder, "/tmp/test_symtab.XXXXXX");
-	assert_non_null(mkdtemp(folder));
+	scratch_folder(folder, "symtab");
 	snprintf(path, sizeof(path), "%s/a.c", folder);
 	out = fopen(path, "w");
 	assert_non_null(out);

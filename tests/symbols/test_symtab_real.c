@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "tests/support/nmnames.h"
+#include "tests/support/scratch.h"
 
 #define LARGE (64ll << 20) /* bytes */
 
@@ -73,12 +74,11 @@ static size_t samples_of(const char *path)
 /* eu-addr2line's answers, as starts of symbols; 0 where it knows none. */
 static void ask_elfutils(const char *path, const uint64_t *addrs, uint64_t *starts, size_t count)
 {
-	char list[] = "/tmp/test_symtab.XXXXXX", *text = NULL, *plus;
-	int fd = mkstemp(list);
+	char list[SCRATCH], *text = NULL, *plus;
+	int fd = scratch_file(list, "symtab");
 	FILE *out, *pipe;
 	size_t size = 0, i;
 
-	assert_true(fd >= 0);
 	out = fdopen(fd, "w");
 	for (i = 0; i < count; i++)
 		fprintf(out, "0x%" PRIx64 "\n", addrs[i]);

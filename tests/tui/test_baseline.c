@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/support/scratch.h"
 #include "tests/support/typist.h"
 #include "tui/baseline.h"
 #include "tui/change.h"
@@ -24,17 +25,13 @@
 
 #define PATIENCE 60000 /* ms */
 
-static char path[64];
+static char path[SCRATCH];
 
 static int make_path(void **state)
 {
-	int fd;
-
 	(void)state;
 	setlocale(LC_ALL, "C.UTF-8");
-	snprintf(path, sizeof(path), "/tmp/test_baseline.XXXXXX");
-	fd = mkstemp(path);
-	return fd < 0 ? -1 : close(fd);
+	return close(scratch_file(path, "baseline"));
 }
 
 static int remove_path(void **state)

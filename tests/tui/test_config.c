@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/scratch.h"
 #include "tests/support/warnings.h"
 #include "tui/config.h"
 
@@ -321,11 +322,11 @@ static void assert_file(const char *path, const char *want)
 
 static void files_are_written_as_a_whole(void **state)
 {
-	char dir[] = "/tmp/stacktop-config-XXXXXX", path[128], other[128], path_of_env[256];
+	char dir[SCRATCH], path[128], other[128], path_of_env[256];
 	struct config c;
 
 	(void)state;
-	assert_non_null(mkdtemp(dir));
+	scratch_folder(dir, "config");
 	setenv("XDG_CONFIG_HOME", dir, 1);
 	assert_true(config_path(path_of_env, sizeof(path_of_env)));
 	snprintf(path, sizeof(path), "%s/stacktop/config", dir);

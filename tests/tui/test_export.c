@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
+#include "tests/support/scratch.h"
 #include "tui/capture.h"
 #include "tui/export.h"
 #include "tui/outfile.h"
@@ -80,11 +81,11 @@ static void test_names(void **state)
 
 static int folder_new(void **state)
 {
-	static char folder[32];
+	static char folder[SCRATCH];
 
-	strcpy(folder, "/tmp/test_export.XXXXXX");
-	*state = mkdtemp(folder);
-	return !*state || chdir(folder);
+	scratch_folder(folder, "export");
+	*state = folder;
+	return chdir(folder);
 }
 
 static int entries(void)
@@ -240,7 +241,7 @@ static void test_others(void **state)
 	assert_true(S_ISCHR(mode_of("/dev/full")));
 	assert_int_equal(entries(), 5);
 	if (geteuid() == 0) {
-		/* Whoever made the link would choose which file root replaces. */
+		/* The owner of the link would choose which file root replaces. */
 		assert_int_equal(lchown("link", 65534, 65534), 0);
 		assert_int_equal(outfile_open("link", &file), -EPERM);
 		assert_null(file);

@@ -22,6 +22,7 @@
 
 #include "symbols/debuginfo.h"
 #include "symbols/elffile.h"
+#include "tests/support/scratch.h"
 #include "tui/calls.h"
 #include "tui/folded.h"
 #include "tui/inliner.h"
@@ -324,7 +325,7 @@ static void test_root(void **state)
 		"id=$(readelf -n $exe | sed -n 's/.*Build ID: //p')\n"
 		"to=usr/lib/debug/.build-id/$(echo $id | cut -c1-2); mkdir -p $to\n"
 		"objcopy --only-keep-debug $exe $to/$(echo $id | cut -c3-).debug";
-	char folder[] = "/tmp/stacktop-inline-XXXXXX", command[1024];
+	char folder[SCRATCH], command[1024];
 	uint64_t start = vaddr_of((uintptr_t)test_function);
 	struct sites *sites;
 	pid_t pid;
@@ -333,7 +334,7 @@ static void test_root(void **state)
 	(void)state;
 	if (geteuid())
 		skip();
-	assert_non_null(mkdtemp(folder));
+	scratch_folder(folder, "inline");
 	snprintf(command, sizeof(command), make, folder);
 	assert_int_equal(system(command), 0);
 	snprintf(command, sizeof(command), "%s/bare", folder);
@@ -342,7 +343,7 @@ static void test_root(void **state)
 	pid = child_in(folder);
 	assert_int_equal(sites_new((size_t)256 << 20, &sites), 0);
 	assert_false(find_inlined(sites, fd, 0, start));
-	/* It was found to have none; somebody knows that there is more now. */
+	/* Known to have no debug information: it is opened again only after sites_retry. */
 	assert_false(find_inlined(sites, fd, pid, start));
 	sites_retry(sites);
 	assert_true(find_inlined(sites, fd, pid, start));
@@ -398,7 +399,7 @@ static void test_many_objects(void **state)
 	close(fd);
 }
 
-/* Questions that nobody waits for do not hold up the end. */
+/* Unanswered questions do not hold up inliner_free. */
 static void test_end(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

@@ -14,11 +14,12 @@
 
 #include <cmocka.h>
 
+#include "tests/support/scratch.h"
 #include "tui/config.h"
 #include "tui/keeper.h"
 #include "tui/profile.h"
 
-static char folder[] = "/tmp/stacktop-keeper-XXXXXX";
+static char folder[SCRATCH];
 
 static void read_config(char *text, size_t size)
 {
@@ -63,7 +64,8 @@ static void themes_that_are_there(void **state)
 static int make_folder(void **state)
 {
 	(void)state;
-	return !mkdtemp(folder) || setenv("XDG_CONFIG_HOME", folder, 1);
+	scratch_folder(folder, "keeper");
+	return setenv("XDG_CONFIG_HOME", folder, 1);
 }
 
 static int remove_folder(void **state)

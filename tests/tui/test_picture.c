@@ -16,6 +16,7 @@
 
 #include <vterm.h>
 
+#include "tests/support/scratch.h"
 #include "tests/support/typist.h"
 #include "tui/picture.h"
 #include "tui/theme.h"
@@ -216,12 +217,12 @@ static void drawing_has_the_text(void **state)
 
 static void saved_once(void **state)
 {
-	char directory[] = "/tmp/stacktop-picture-XXXXXX", path[64], text[16] = "";
+	char directory[SCRATCH], path[96], text[16] = "";
 	struct stat st;
 	FILE *f;
 
 	(void)state;
-	assert_non_null(mkdtemp(directory));
+	scratch_folder(directory, "picture");
 	snprintf(path, sizeof(path), "%s/a.txt", directory);
 	assert_int_equal(picture_save(path, "hello", 5), 0);
 	assert_int_equal(picture_save(path, "again", 5), -EEXIST);

@@ -20,6 +20,7 @@
 
 #include "tests/support/machine.h"
 #include "tests/support/pty_session.h"
+#include "tests/support/scratch.h"
 #include "tui/session_write.h"
 
 static void write_text(const char *directory, const char *name, const char *text)
@@ -60,14 +61,14 @@ static struct session *start_with_config(const char *binary, const char *directo
  * while it is shown, the setup screen, and what is in the file afterwards. */
 static void settings_are_kept(void **state)
 {
-	char dir[] = "/tmp/stacktop-pty-XXXXXX", home[128], themes[160], text[512];
+	char dir[SCRATCH], home[128], themes[160], text[512];
 	const char *binary = getenv("STACKTOP_BIN");
 	struct session *s;
 
 	(void)state;
 	if (!binary || access(binary, X_OK))
 		binary = demo;
-	assert_non_null(mkdtemp(dir));
+	scratch_folder(dir, "pty");
 	snprintf(home, sizeof(home), "%s/stacktop", dir);
 	snprintf(themes, sizeof(themes), "%s/themes", home);
 	assert_int_equal(mkdir(home, 0700), 0);
@@ -310,7 +311,7 @@ static int row_alone(struct session *s)
 	return 0;
 }
 
-/* Two busy children: tagged, Funcs is about their sum, and about nobody else. */
+/* Two busy children: when both are tagged, Funcs is about their sum, without other processes. */
 static void real_binary_sums_what_is_tagged(void **state)
 {
 	const char *binary = real_binary();
@@ -408,16 +409,16 @@ static void write_session(const char *path)
 	machine_close(&f);
 }
 
-/* As lines: a recording that nobody can command ends when all was played. */
+/* As lines: without input for commands a recording ends when all of it was played. */
 static void real_binary_tells_a_session(void **state)
 {
 	const char *binary = real_binary();
-	char path[] = "/tmp/test_pty.XXXXXX", command[700], line[1024];
+	char path[SCRATCH], command[700], line[1024];
 	bool told = false, ended = false;
 	FILE *out;
 
 	(void)state;
-	close(mkstemp(path));
+	close(scratch_file(path, "pty"));
 	write_session(path);
 	snprintf(command, sizeof(command), "'%s' --plain -r %s --speed 100 </dev/null 2>&1", binary,
 		 path);
@@ -436,13 +437,13 @@ static void real_binary_tells_a_session(void **state)
 static void real_binary_replays_a_session(void **state)
 {
 	const char *binary = real_binary();
-	char path[] = "/tmp/test_pty.XXXXXX", host[65] = "";
+	char path[SCRATCH], host[65] = "";
 	const char *argv[] = {binary, "-r", path, "--speed", "0.5", NULL};
 	const char *env[] = {"LC_ALL=C.UTF-8", XTERM, NULL};
 	struct session *s;
 
 	(void)state;
-	close(mkstemp(path));
+	close(scratch_file(path, "pty"));
 	write_session(path);
 	s = session_start(30, 100, argv, env);
 	wait_for(s, "PLAY 0.5x 0:0");

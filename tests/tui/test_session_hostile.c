@@ -25,6 +25,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "tests/support/scratch.h"
 #include "tui/bytes.h"
 #include "tui/engine.h"
 #include "tui/options.h"
@@ -47,7 +48,7 @@
 /* Sanitizers take ten times as long, and memory of their own. */
 #define SCALE (SANITIZED ? 20 : 1)
 
-static char path[64];
+static char path[SCRATCH];
 
 /* --- a session by hand ------------------------------------------------------------------------ */
 
@@ -405,12 +406,8 @@ static void cpus(void **state)
 
 static int make_path(void **state)
 {
-	int fd;
-
 	(void)state;
-	snprintf(path, sizeof(path), "/tmp/test_hostile.XXXXXX");
-	fd = mkstemp(path);
-	return fd < 0 ? -1 : close(fd);
+	return close(scratch_file(path, "hostile"));
 }
 
 static int remove_path(void **state)

@@ -13,6 +13,7 @@
 #include "bpf/inventory.h"
 #include "tests/support/feed_inventory.h"
 #include "tests/support/moments.h"
+#include "tests/support/scratch.h"
 #include "tests/support/typist.h"
 #include "tui/bytes.h"
 #include "tui/session_inventory.h"
@@ -161,12 +162,10 @@ static void stands_there_at_its_time(void **state)
 {
 	static const struct moment_place places[] = {{5, 0},   {6, 5}, {20, 5}, {21, 20},
 						     {40, 20}, {7, 5}, {3, 0},	{30, 20}};
-	char path[] = "/tmp/test_inventory.XXXXXX";
-	int fd = mkstemp(path);
+	char path[SCRATCH];
 
 	(void)state;
-	assert_true(fd >= 0);
-	close(fd);
+	close(scratch_file(path, "inventory"));
 	record_moments(path, 40, give);
 	assert_moments(path, places, sizeof(places) / sizeof(places[0]), has);
 	unlink(path);

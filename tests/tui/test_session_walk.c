@@ -16,6 +16,7 @@
 #include "tests/support/feed_inspection.h"
 #include "tests/support/machine.h"
 #include "tests/support/moments.h"
+#include "tests/support/scratch.h"
 #include "tui/bytes.h"
 #include "tui/inspector.h"
 #include "tui/session_walk.h"
@@ -200,12 +201,10 @@ static void is_there_at_its_time(void **state)
 {
 	static const struct moment_place places[] = {{5, 0},	{6, 4005}, {12, 4005}, {30, 4012},
 						     {7, 4005}, {1, 0},	   {29, 4012}};
-	char path[] = "/tmp/test_walk.XXXXXX";
-	int fd = mkstemp(path);
+	char path[SCRATCH];
 
 	(void)state;
-	assert_true(fd >= 0);
-	close(fd);
+	close(scratch_file(path, "walk"));
 	record_moments(path, 30, give);
 	assert_moments(path, places, sizeof(places) / sizeof(places[0]), has);
 	unlink(path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Themes: the shipped ones can be read by people, hostile ones hurt nobody.
+ * Themes: the shipped ones can be read by people, hostile ones do no harm.
  * Covers: tui/theme.c tui/theme_embedded.c
  */
 #include <errno.h>
@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/scratch.h"
 #include "tests/support/warnings.h"
 #include "tui/theme.h"
 
@@ -211,12 +212,12 @@ static void write_file(const char *path, const char *text)
 
 static void files_of_the_user_come_first(void **state)
 {
-	char dir[] = "/tmp/stacktop-theme-XXXXXX", path[64], many[2048];
-	const char *dirs[] = {mkdtemp(dir), NULL};
+	char dir[SCRATCH], path[96], many[2048];
+	const char *dirs[] = {dir, NULL};
 	struct theme *t;
 
 	(void)state;
-	assert_non_null(dirs[0]);
+	scratch_folder(dir, "theme");
 	snprintf(path, sizeof(path), "%s/default.theme", dir);
 	write_file(path, MAGIC "[roles]\ntitle = magenta default\n");
 	assert_int_equal(theme_load(&t, "default", dirs, keep_warning, NULL), 0);

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "symbols/elffile.h"
+#include "tests/support/scratch.h"
 #include "unwind/funcs.h"
 
 static const char *const files[] = {
@@ -90,12 +91,12 @@ static void as_readelf(void **state)
 
 static void nothing_known(void **state)
 {
-	char path[64], command[128];
+	char path[SCRATCH], command[128];
 	uint64_t start;
 	struct funcs *f;
 
 	(void)state;
-	snprintf(path, sizeof(path), "/tmp/stacktop-funcs%d.o", (int)getpid());
+	close(scratch_file(path, "funcs"));
 	snprintf(command, sizeof(command), "echo | gcc -x assembler -c -o %s -", path);
 	assert_int_equal(system(command), 0);
 	f = load(path);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "symbols/elffile.h"
+#include "tests/support/scratch.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
 
@@ -396,13 +397,12 @@ static void test_node(void **state)
 static void test_vdso(void **state)
 {
 	const unsigned char *vdso = (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
-	char path[] = "/tmp/test_readelf.XXXXXX";
+	char path[SCRATCH];
 	long page = sysconf(_SC_PAGESIZE);
-	int fd = mkstemp(path);
+	int fd = scratch_file(path, "readelf");
 
 	(void)state;
 	assert_non_null(vdso);
-	assert_true(fd >= 0);
 	/* Its section headers are within the second page at most. */
 	if (write(fd, vdso, (size_t)page * 2) < page)
 		assert_int_equal(write(fd, vdso, (size_t)page), page);

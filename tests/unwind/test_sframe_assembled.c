@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "symbols/elffile.h"
+#include "tests/support/scratch.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
 
@@ -36,8 +37,8 @@ static const char source[] =
 	"int main(int argc, char **argv) { return regs(argc, 2, 3, 4, 5) + !getenv(argv[0]); }\n";
 
 struct program {
-	char folder[32];
-	char whole[64], bare[64]; /* paths: with .eh_frame and without */
+	char folder[SCRATCH];
+	char whole[96], bare[96]; /* paths: with .eh_frame and without */
 	struct wide_rules *wide;
 	struct elf_file *file;
 	struct unwind_table *table; /* of the bare one */
@@ -49,8 +50,7 @@ static bool program_new(struct program *p, const char *flags)
 	FILE *out;
 
 	memset(p, 0, sizeof(*p));
-	strcpy(p->folder, "/tmp/sframe-test-XXXXXX");
-	assert_non_null(mkdtemp(p->folder));
+	scratch_folder(p->folder, "sframe");
 	snprintf(p->whole, sizeof(p->whole), "%s/whole", p->folder);
 	snprintf(p->bare, sizeof(p->bare), "%s/bare", p->folder);
 	snprintf(command, sizeof(command), "gcc %s -Wa,--gsframe -x c -o %s - 2>%s/errors", flags,
@@ -74,7 +74,7 @@ static bool program_new(struct program *p, const char *flags)
 
 static void program_free(struct program *p)
 {
-	char command[64];
+	char command[96];
 
 	unwind_table_free(p->table);
 	elf_file_free(p->file);

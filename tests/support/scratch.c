@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tests/support/scratch.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void template(char path[SCRATCH], const char *name)
+{
+	const char *place = getenv("TMPDIR");
+	int n = snprintf(path, SCRATCH, "%s/%s.XXXXXX", place && *place ? place : "/tmp", name);
+
+	if (n >= SCRATCH)
+		n = snprintf(path, SCRATCH, "/tmp/%s.XXXXXX", name);
+	assert_in_range(n, 1, SCRATCH - 1);
+}
+
+void scratch_folder(char path[SCRATCH], const char *name)
+{
+	template(path, name);
+	assert_non_null(mkdtemp(path));
+}
+
+int scratch_file(char path[SCRATCH], const char *name)
+{
+	int fd;
+
+	template(path, name);
+	fd = mkostemp(path, O_CLOEXEC);
+	assert_true(fd >= 0);
+	return fd;
+}
