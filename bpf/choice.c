@@ -274,7 +274,7 @@ static void tell(struct tracker *t, const struct word *word, bool on, unsigned i
 			     on ? "attached to" : "detached from", all, what);
 }
 
-/* Nobody can be left out of what nobody was chosen for. No word is in force then. */
+/* Cannot detach: no selector is active. */
 static void leave_whole(struct tracker *t)
 {
 	tracker_tell(t, 2, "the whole machine is sampled: attach to something first");

@@ -2,11 +2,11 @@
 /*
  * Which tables go when the budget is used up, and which come back.
  *
- * First go those that no process maps. Then, for a table that was asked for by a sample, the one
- * whose last sample is the longest ago. When all are in use, each has a time of its own to stay,
- * and after it gives way to who waits: with too small a budget every process gets its turn. A table
- * that nobody has sampled yet takes no other's place, unless the process is a chosen one and the
- * other is not: where some processes are chosen, the tables of the rest are only kept for later.
+ * Tables that no process maps go first. Then, for a table that a sample asked for, the one whose
+ * last sample is the longest ago. When all are in use, each stays for a while and then gives way to
+ * one that waits: with too small a budget every process gets its turn. A table without a sample
+ * so far evicts none that a process maps, unless a chosen process maps it and none maps the other:
+ * where some processes are chosen, the tables of the rest are only kept for later.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -250,7 +250,7 @@ void inventory_drop(struct tracker *t, const char *arg)
 	}
 	object_drop_spans(t, o);
 	object_set_state(t, o, OBJECT_EVICTED);
-	o->need = o->sampled = 0; /* it has room, as soon as somebody asks */
+	o->need = o->sampled = 0; /* a need of 0 always fits: the next sample rebuilds it */
 	process_touch(t, o);
 	tracker_tell(t, 0, "dropped the table of %s; its next sample brings it back", o->name);
 }

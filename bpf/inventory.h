@@ -3,8 +3,8 @@
 #define STACKTOP_BPF_INVENTORY_H
 
 /*
- * What stands in the shards, and what should but does not: a copy to look at, plain data that
- * nobody changes once it was made. Whoever holds a reference may read it without a lock.
+ * A snapshot of what is in the shards, and of what should be but is not. It is plain data that
+ * never changes once made: to read it takes a reference, but no lock.
  */
 
 #include <stdbool.h>

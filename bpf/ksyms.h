@@ -24,7 +24,7 @@ int ksyms_new(struct ksyms **out);
 void ksyms_free(struct ksyms *k);
 /* Resolves a batch in place. Never fails: what cannot be named is "[kernel]". */
 void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count);
-/* Why nothing can be named, with the remedy; NULL: it can, or nobody has asked yet. */
+/* Why functions cannot be named, with the remedy; NULL: they can, or none was looked up yet. */
 const char *ksyms_trouble(const struct ksyms *k);
 
 #endif

@@ -11,9 +11,9 @@
 #define KERNEL_FRAMES_MAX 127u
 
 /*
- * Key of the stack-count map. A hash of 0 means that there is no such stack. A number of a process
- * has 22 bits (PID_MAX_LIMIT of include/linux/threads.h), which leaves room for the CPU: it makes
- * the key no longer, and so costs nobody anything who does not ask for it.
+ * Key of the stack-count map. A hash of 0 means that there is no such stack. A PID has 22 bits
+ * (PID_MAX_LIMIT of include/linux/threads.h), which leaves room for the CPU: the key is no longer
+ * than without it, so it costs nothing where CPUs are not told apart.
  */
 struct count_key {
 	__u64 tgid : 24;
@@ -42,8 +42,8 @@ struct stack_record {
 };
 
 /*
- * A walk with all that it was made from, of a process that somebody asked for. It begins as a
- * stack_record does.
+ * A walk with all that it was made from, of the process in profiler_control.capture. It begins as
+ * a stack_record does.
  */
 #define STACK_CAPTURED 2
 #define CAPTURE_PAGE   4096u
@@ -104,7 +104,7 @@ struct profiler_config {
 	__u8 no_kernel;
 	__u8 no_user;
 	__u8 has_task_regs; /* bpf_get_current_task_btf and bpf_task_pt_regs (Linux 5.15) */
-	__u8 capture;	    /* somebody may ask for a capture_record */
+	__u8 capture;	    /* user space may ask for a capture_record */
 	__u8 pad[4];
 	__u64 thread_size; /* where pt_regs end, for kernels without them */
 	__u32 known_mask;  /* known sets - 1 */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Mapped files and their unwind tables. A file is known by device, inode, time and size, so all
- * processes that map it share one table. An object that nobody maps any more keeps its table until
- * the room is needed: short commands come again. Its file is not kept open as long (rest.c).
+ * processes that map it share one table. An object that no process maps any more keeps its table
+ * until the room is needed: short commands come again. Its file is not kept open as long (rest.c).
  */
 #include "bpf/tracker_priv.h"
 
@@ -21,7 +21,7 @@
 #include "symbols/rootfile.h"
 #include "unwind/wide.h"
 
-#define UNUSED_MAX 512u /* objects that nobody maps */
+#define UNUSED_MAX 512u /* objects that no process maps */
 #define TORN_MAX   3u	/* a file that is written so often while it is read is taken as it is */
 #define DELETED	   " (deleted)" /* d_path of a file without a name */
 
@@ -82,7 +82,7 @@ void object_set_state(struct tracker *t, struct object *o, enum object_state sta
 		o->waits = tracker_now();
 }
 
-/* Nobody maps it, and it is not in the queue. */
+/* No process maps it, and it is not in the queue. */
 static void forget(struct tracker *t, struct object *o)
 {
 	if (!o->refs) /* else that of its pin */
@@ -138,7 +138,7 @@ void object_rebuild(struct tracker *t, struct object *o)
 	if (o->state == OBJECT_QUEUED)
 		return;
 	object_drop_spans(t, o);
-	if (rest_is(o)) { /* when somebody maps and samples it */
+	if (rest_is(o)) { /* built when it is mapped and sampled again */
 		object_set_state(t, o, OBJECT_EVICTED);
 		return;
 	}
@@ -388,7 +388,7 @@ static int place(struct tracker *t, struct object *o, const struct unwind_table 
 
 	if (!err) {
 		err = room_place(t, o, table);
-		/* Made so that its blocks cannot be cut: nobody is to go for it again. */
+		/* Its blocks cannot be cut to fit: fail, so that no sample brings it back. */
 		if (err == -ENOSPC)
 			err = -ERANGE;
 	}
@@ -446,8 +446,8 @@ static void tell_built(struct tracker *t, const struct object *o, int err)
 
 /*
  * A large library takes a thousand times as long as a program, so the small ones come first, and a
- * file that walks have come upon before others of its size; but whoever waits becomes smaller with
- * each second.
+ * file that walks have come upon before others of its size. Each second in the queue lowers the
+ * rank, so that a large file gets its turn.
  */
 static uint64_t queue_rank(const struct object *o, uint64_t now)
 {
@@ -511,7 +511,7 @@ bool object_build_next(struct tracker *t)
 		err = place(t, o, table);
 	}
 	unwind_table_free(table);
-	/* Not before: what makes room for an object that nobody maps any more would take itself. */
+	/* Not before place(): it would evict the object itself when no process maps it any more. */
 	o->in_queue = false;
 	object_set_state(t, o,
 			 !err		  ? OBJECT_READY

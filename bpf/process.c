@@ -23,8 +23,8 @@
 #define EXEC_TRIES 50u /* of a millisecond each, to see an exec come to its end */
 
 /*
- * One that died before its image was read has none, like the live one before it is read; unless
- * there are two of them under the same number, a sample of an image that nobody else had is its.
+ * A process that died before its image was read has none, like a live one that is not read yet. It
+ * gets the samples of its PID whose image fits no other, unless two such processes had that PID.
  */
 struct process *process_find(struct tracker *t, pid_t pid, uint64_t image)
 {

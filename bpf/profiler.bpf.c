@@ -30,7 +30,7 @@ struct task_struct {
 	int tgid;
 } __attribute__((preserve_access_index));
 
-/* True when the stack has to be sent; whoever says so must call known_add after it was. */
+/* 1: user space already has this stack. */
 static __always_inline int is_known(__u64 hash)
 {
 	__u32 set = hash & config.known_mask;
@@ -226,8 +226,8 @@ static __always_inline void load_registers(struct cpu_state *st)
 
 /*
  * Takes the list of the process that the current one was forked from a moment ago, if it still has
- * its image: their mappings are the same, though nobody has told of the child yet. 0: there is
- * none.
+ * its image: their mappings are the same, and the tracker has not published the child yet. 0: there
+ * is none.
  */
 __attribute__((noinline)) int take_parents_list(__u64 image)
 {

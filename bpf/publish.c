@@ -321,7 +321,7 @@ int publish_list(struct tracker *t, struct process *p)
 	struct published *list = calloc(1, sizeof(*list));
 	int err = list ? list_entries(t, &e, p) : -ENOMEM;
 
-	/* Nobody is to make room in vain for one that the map of processes has no room for. */
+	/* The entry first: with the map of processes full, a list needs no room. */
 	if (!err && !p->list)
 		err = publish_entry(t, p);
 	if (!err && e.count > 1 && begins_cold(t, p)) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * An open file holds the file system that it is on, which then cannot be unmounted, and the blocks
- * of a file that was deleted. So the file of an object that nobody maps any more is closed after a
- * while, and only the file: its table is good for the next run. When it is mapped again, it may be
- * another one, of another file system under the same number, that looks the same from outside.
+ * of a file that was deleted. So the file of an object that no process maps any more is closed
+ * after a while, and only the file: its table is good for the next run. When it is mapped again, it
+ * may be another one, of another file system under the same number, that looks the same from
+ * outside.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +91,8 @@ static bool is_same_load(const struct elf_load *a, const struct elf_load *b)
 
 /*
  * A build-id tells whether it is the file that the object was made of. Where there is none, the
- * kernel's own time of the last change does, which nobody can set; but not all file systems have
- * one, hence the segments.
+ * ctime does, which no system call sets at will; but not all file systems have one, hence the
+ * segments.
  */
 static bool is_same_elf(const struct object *o, const struct stat *st, const struct elf_file *file)
 {

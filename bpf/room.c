@@ -2,8 +2,8 @@
 /*
  * What room there is for a table, or would be if others went. Words that are free say little: they
  * lie in gaps, and a table needs gaps that its blocks fit in. A block can be cut (unwind/block.h),
- * so a gap is good for all but a remainder that is too small for a piece. Whoever finds that a
- * table fits places it at once, and has not evicted anybody for nothing.
+ * so a gap is good for all but a remainder that is too small for a piece. Tables are evicted only
+ * for one that fits by this measure and is placed at once, so that none goes for nothing.
  */
 #include <errno.h>
 #include <stdlib.h>

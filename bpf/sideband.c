@@ -168,8 +168,8 @@ static bool has_ring(const struct sideband *s, unsigned int cpu)
 }
 
 /*
- * Opens the rings that are not there yet and returns their number. *err: the first error, which
- * keeps nobody from being opened; that a CPU is offline is one if listed is true and it is listed.
+ * Opens the missing rings and returns how many it has opened. *err: the first error; the other
+ * rings are opened all the same. An offline CPU is an error only if listed is true and s->cpus set.
  */
 static int add_missing(struct sideband *s, bool listed, int *err)
 {

@@ -88,7 +88,7 @@ static void free_garbage(struct garbage *garbage, size_t n)
 		shards_remove(garbage[i].from, garbage[i].word);
 }
 
-/* At once, for whoever needs the room. */
+/* Frees discarded blocks at once, for a caller that needs the room. */
 void tracker_flush(struct tracker *t, const struct shards *from)
 {
 	size_t i, kept = 0;

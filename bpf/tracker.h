@@ -29,8 +29,8 @@ struct tracker_filter { /* all empty: the whole machine */
 };
 
 /*
- * Called from the tracker's threads with a line for the person, while they hold its lock: nobody
- * who calls the tracker may hold a lock that this takes.
+ * Called with a message for the user by threads that hold the tracker's lock: a caller of the
+ * tracker must not hold a lock that this takes.
  */
 typedef void tracker_say(void *arg, int level, const char *text); /* enum message_level's order */
 

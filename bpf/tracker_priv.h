@@ -58,7 +58,7 @@ struct object {
 	struct object_key key;
 	uint64_t id;
 	char name[64];
-	int fd;		   /* -1: the vDSO; or nobody maps it, see rest.c */
+	int fd;		   /* -1: the vDSO; or closed while no process maps it, see rest.c */
 	const void *image; /* the vDSO */
 	size_t image_size;
 	struct elf_load *loads;
@@ -77,7 +77,7 @@ struct object {
 	uint64_t placed;  /* when its table came into the shards */
 	uint64_t missed;  /* seconds in which it was sampled without a table */
 	uint64_t missed_at;
-	uint64_t idle;	    /* since when nobody has mapped it; 0: somebody does */
+	uint64_t idle;	    /* since when rest.c sees it unmapped; 0: mapped, queued or closed */
 	uint64_t change;    /* ns; time of the file's last change when it was closed */
 	uint64_t waits;	    /* since when it has been without room; 0: it is not */
 	uint64_t chosen;    /* evict.c's own */
@@ -319,8 +319,8 @@ void process_touch(struct tracker *t, const struct object *o);
 struct process *process_live(struct tracker *t, pid_t pid);
 struct process *process_find(struct tracker *t, pid_t pid, uint64_t image);
 /*
- * Of a process that nobody has told of yet, or whose record was lost: another of that image, which
- * has forked and may be its parent. NULL: none is known.
+ * For a process that the tracker does not know yet, or whose record was lost: another one of that
+ * image, which has forked and may be its parent. NULL: none is known.
  */
 struct process *process_akin(struct tracker *t, uint64_t image);
 void process_bury(struct tracker *t, uint64_t before);

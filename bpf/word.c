@@ -34,7 +34,7 @@ static enum word_kind take_prefix(const char **text)
 	return WORD_NAME;
 }
 
-/* "70 postgres"; (uid_t)-1 is nobody's number. */
+/* "70 postgres"; (uid_t)-1 is not a valid UID. */
 static bool take_user(struct word *w)
 {
 	char *end;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pieces come in the order of time and are wanted in the order of addresses. They are collected and
- * laid over what is known when somebody asks: a merge of two sorted, disjoint lists, of which one
- * wins, is all it takes, since the new pieces themselves are merged pairwise in the same way, older
- * below younger. So n pieces in whatever order cost n log n, and a hostile file no more.
+ * Pieces come in the order of time and are wanted in the order of addresses. They are collected,
+ * and the next lookup lays them over what is known: a merge of two sorted, disjoint lists, of which
+ * one wins, is all it takes, since the new pieces themselves are merged pairwise in the same way,
+ * older below younger. So n pieces in whatever order cost n log n, and a hostile file no more.
  */
 #include "symbols/codemap.h"
 

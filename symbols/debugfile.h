@@ -18,7 +18,7 @@ struct remotedebug;
 struct debug_place {
 	int root;	    /* of the process that maps the file (rootfile_root); -1: our own */
 	const char *folder; /* of debug files below that root: "/usr/lib/debug" */
-	struct remotedebug *remote; /* is asked for what is nowhere here; NULL: nobody is */
+	struct remotedebug *remote; /* asked last, for files that are not found here; NULL: none */
 };
 
 /* What a file says of its debug file; outlives the file. */

@@ -2,8 +2,7 @@
 #ifndef STACKTOP_SYMBOLS_DEBUGIMAGE_H
 #define STACKTOP_SYMBOLS_DEBUGIMAGE_H
 
-/* A copy in memory of a file's debug sections, for libdw, without those that nobody asks it about.
- */
+/* A copy in memory of a file's debug sections, for libdw, without those that are not used. */
 
 #include <stdbool.h>
 #include <stddef.h>

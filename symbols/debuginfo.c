@@ -255,8 +255,9 @@ static void sections_find(struct debuginfo *d)
 }
 
 /*
- * The path as of now; a file that was deleted has one that leads nowhere. None where somebody else
- * owns the file: whoever names the split units could change what is at a name while libdw opens it.
+ * The path as of now; a file that was deleted has one that leads nowhere. None where neither root
+ * nor bounds.user owns the file: its owner chooses the names of the split units, and could replace
+ * what is at a name while libdw opens it.
  */
 static void path_read(struct debuginfo *d)
 {

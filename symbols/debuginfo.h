@@ -22,7 +22,7 @@ struct elf_file;
 
 struct debuginfo_frame {
 	const char *name;  /* for the linker where that is known, not demangled; NULL: unknown */
-	const char *dir;   /* where `file` counts from; NULL: it is absolute, or nobody knows */
+	const char *dir;   /* what `file` is relative to; NULL: unknown, or it is absolute */
 	const char *file;  /* NULL: unknown */
 	unsigned int line; /* 0: unknown */
 };

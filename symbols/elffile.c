@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * ELF files through libelf, opened with ELF_C_READ: libelf then preads the headers, and the bytes
- * of a section only when somebody asks for them. Mapping the file instead (ELF_C_READ_MMAP) would
- * save a copy but hand the process over to whoever owns the file: a package upgrade or a hostile
- * user truncates it under us and the next access is a SIGBUS. A short pread is just an error.
+ * of a section only on request. Mapping the file instead (ELF_C_READ_MMAP) would save a copy, but
+ * the owner of the file could crash us: a package upgrade or a hostile user truncates it under us
+ * and the next access is a SIGBUS. A short pread is just an error.
  *
  * libelf checks offsets and sizes against the size of the file, but a sparse file is as large as
  * its owner likes, and a compressed section may claim any size. Both are bounded here.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Most of such a file is copies of machine code, which nobody needs who only wants names: of a
- * record no more is read than its head and its name.
+ * Most of a jitdump file is copies of machine code, which names do not need: of a record only the
+ * head and the name are parsed.
  */
 #include "symbols/jitdump.h"
 

@@ -34,7 +34,7 @@ static inline bool leb_read(const uint8_t **at, const uint8_t *end, uint64_t *va
 	return true;
 }
 
-/* One that nobody wants. */
+/* Skips one without decoding it. */
 static inline bool leb_skip(const uint8_t **at, const uint8_t *end)
 {
 	const uint8_t *p = *at;

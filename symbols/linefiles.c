@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a line table calls its files is told before its rows, and is needed for a few of them only:
- * texts stay where they are, and a path is made when somebody asks for it.
+ * A line table names its files before its rows, and only a few of the names are needed: texts stay
+ * where they are, and linefiles_path makes a path on demand.
  */
 #include "symbols/linefiles.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libdw makes a block of memory of each row and sorts them all, for statements, columns and views
- * that nobody asks for here. Rows are in order within a sequence, so that only the sequences have
- * to be brought in order, and a row that says what the one before it said is none.
+ * libdw allocates each row and sorts them all, for statements, columns and views, which are not
+ * used here. Rows are in order within a sequence, so only the sequences have to be sorted, and a
+ * row that repeats the one before it is left out.
  *
  * DWARF 5 section 6.2, and the same section of the versions 2 to 4.
  */
@@ -181,9 +181,9 @@ static int run_standard(struct lineprogram *p, struct linerows *t, struct state 
 }
 
 /*
- * What compilers write for nearly every row: columns and discriminators, which nobody wants, lines,
- * files, flags, and the row itself. Here they find what they change in registers. False: *err, else
- * another opcode is next, or the end.
+ * The opcodes that compilers write for nearly every row: columns and discriminators, which are not
+ * used, lines, files, flags, and the row itself. What they change is kept in registers here. False:
+ * *err, else another opcode is next, or the end.
  */
 static inline bool run_frequent(struct lineprogram *p, struct linerows *t, struct state *s,
 				int *err)

@@ -38,7 +38,7 @@ struct listing_line {
 	unsigned int number; /* from 1 on */
 };
 
-struct listing { /* nobody changes it once it is made; whoever holds a reference may read it */
+struct listing { /* never changes once made: to read it takes a reference, but no lock */
 	unsigned int refs;
 	uint64_t start, end; /* of the function, in the ELF file */
 	bool cut;	     /* it is longer than LISTING_BYTES_MAX */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A process whose first thread has called pthread_exit is a zombie to whoever looks at /proc/PID:
- * maps, auxv and root are that thread's and are gone, while the others go on.
+ * /proc/PID shows a process whose first thread has called pthread_exit as a zombie: maps, auxv and
+ * root are that thread's and are gone, while the other threads go on.
  */
 #include "symbols/livethread.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A profiler is often root, and whoever it profiles may have laid anything under the name that it
- * will look for: whose file it is counts as much as what it is.
+ * A profiler often runs as root, and a profiled process may have put anything at the path that it
+ * looks for: the owner of a file counts as much as its contents.
  */
 #include "symbols/procfile.h"
 

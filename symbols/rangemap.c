@@ -31,7 +31,7 @@ int rangemap_add(struct rangemap *map, uint64_t start, uint64_t end, uint32_t va
 	return 0;
 }
 
-/* Whoever is searched first comes last. */
+/* Sorted so that of the ranges at an address the last one wins, as rangemap_build says. */
 static int compare_ranges(const void *left, const void *right)
 {
 	const struct rangemap_range *a = left, *b = right;

@@ -155,7 +155,7 @@ static void *run(void *arg)
 		else
 			pthread_cond_wait(&rd->asked, &rd->lock);
 	}
-	/* Nobody is to wait for what nobody fetches. */
+	/* What is left is not fetched any more: callers must not try again and again. */
 	rd->stop = true;
 	give_up(rd, rd->next);
 	pthread_mutex_unlock(&rd->lock);

@@ -4,7 +4,8 @@
 
 /*
  * Debug files from the servers in $DEBUGINFOD_URLS (debuginfod(8)), through libdebuginfod where it
- * is installed, fetched by a thread of its own. Nobody waits for it. May be used from any thread.
+ * is installed, fetched by a thread of its own; remotedebug_open does not wait for it. May be used
+ * from any thread.
  */
 
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 /*
  * Nearly all entries of a unit are stepped over on the way to a function, and libdw takes an entry
  * apart again for each question about it. Here each abbreviation becomes a short list of steps
- * once: attributes of a fixed size that nobody wants are one step together, so that most entries
- * are stepped over by one addition.
+ * once: adjacent unused attributes of a fixed size are one step together, so that most entries are
+ * stepped over by one addition.
  */
 #include "symbols/skim.h"
 
@@ -45,7 +45,7 @@ struct abbreviation {
 	uint32_t steps; /* index of the first one; UINT32_MAX: there is no such code */
 	uint16_t tag;
 	bool children;
-	bool dull; /* nobody asks for such an entry */
+	bool dull; /* no function, no inlined call, no children: skim_read skips it */
 };
 
 struct region { /* bytes of a section */
@@ -65,7 +65,7 @@ struct skim {
 
 /* --- abbreviations --------------------------------------------------------------------------- */
 
-/* How a form is stepped over (DWARF 5 section 7.5.6, and what GNU added). False: nobody knows. */
+/* How a form is stepped over (DWARF 5 section 7.5.6, and what GNU added). False: unknown form. */
 static bool step_of_form(const struct skim *s, unsigned int form, struct step *step)
 {
 	*step = (struct step){STEP_FIXED, 0};

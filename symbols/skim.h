@@ -36,7 +36,7 @@ struct skim_entry {
 
 /*
  * unit: the first entry of a unit, valid as long as what is made of it. -ENOMEM; -EINVAL: broken,
- * or with forms that nobody knows.
+ * or with unknown forms.
  */
 int skim_new(Dwarf_Die *unit, struct skim **out);
 void skim_free(struct skim *skim);

@@ -3,7 +3,7 @@
 #define STACKTOP_SYMBOLS_SOURCEFILE_H
 
 /*
- * Lines of a source, at a path that debug information tells, which may be anybody's. Only regular
+ * Lines of a source file, at a path from debug information, which is not trusted. Only regular
  * files are opened, below the root of the process that runs the program, and of 8 MiB at most.
  */
 

@@ -17,7 +17,7 @@ struct elf_file;
 	((1ull << 40) - 1)    /* from the first executable address to the last symbol              \
 			       */
 #define SYMLIST_ALIASES 63u   /* of an item; identical code folding makes thousands */
-#define SYMLIST_STRING	4096u /* names are cut here; nobody could read longer ones */
+#define SYMLIST_STRING	4096u /* names are cut here; longer ones are unreadable */
 
 enum symlist_source {		      /* where a name is, and what `name` stands for */
 		      SYMLIST_SYMTAB, /* offset in the string table of .symtab */
@@ -70,9 +70,9 @@ int symlist_add(struct symlist *list, struct symlist_item *item, uint64_t size);
 
 /*
  * Sorts by address, outer functions before inner ones, and drops what has a worse name than another
- * of the same extent; several as good are left, the first of them without alias, for whoever can
- * read names. What has no size ends at the next symbol, and no later than its range or the function
- * around it. -ENOMEM.
+ * of the same extent; several as good are left, the first of them without alias, for symtab.c to
+ * choose from by name. What has no size ends at the next symbol, and no later than its range or the
+ * function around it. -ENOMEM.
  */
 int symlist_settle(struct symlist *list);
 

@@ -247,8 +247,8 @@ static uint64_t entry_end(const struct entry *entry)
 }
 
 /*
- * Links entry i to the innermost one before that reaches beyond its end. Whoever lies between ends
- * before and can be passed over, now and in every search. False: nested too deep to be real.
+ * Links entry i to the nearest one before that reaches beyond its end. Those between end no later
+ * than it does, so every search can skip them. False: nested too deep to be real.
  */
 static bool entry_link(struct entry *entries, size_t i)
 {

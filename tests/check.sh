@@ -114,8 +114,8 @@ check_man() {
     mandoc -Tlint -Wwarning docs/stacktop.1
 }
 
-# Each header must say itself what it needs, and stand being included twice. Not those that are
-# completed by whoever includes them: the step's memory access differs between BPF and host.
+# Each header must include what it needs, and stand being included twice. Not those that the
+# including file completes: the step's memory access differs between BPF and host.
 check_headers() {
     local status=0 h cc
     for h in $(headers | grep -vx -e '.*\.bpf\.h' -e 'unwind/step\.h'); do

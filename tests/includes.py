@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks who includes whom: the layers only stay layers while nobody reaches around them.
+"""Checks which file includes which: layers only stay layers while no file reaches around them.
 
     tui -> symbols, bpf's front headers;  bpf -> unwind -> symbols
     curses only below tui/, libbpf only below bpf/

@@ -5,8 +5,7 @@
 /*
  * A function's machine code with the samples of each instruction, for a screen to show. The screen
  * leaves a wish in the profile; the collector answers it with an annotation a slice. Plain data
- * that nobody changes once it is in the profile; whoever holds a reference may read it without a
- * lock.
+ * that does not change once it is in the profile: a reader with a reference needs no lock.
  */
 
 #include <stdbool.h>
@@ -70,7 +69,7 @@ void annotation_put(struct annotation *a); /* NULL is none */
 
 /* --- in the profile; its lock is held -------------------------------------------------------- */
 
-/* A copy replaces the wish before; NULL: nobody wants one. -ENOMEM: there is none. */
+/* Replaces the wish with a copy; NULL: removes it. -ENOMEM: there is none. */
 int profile_want_annotation(struct profile *p, const struct annotation_wish *wish);
 /* NULL: none. */
 const struct annotation_wish *profile_annotation_wish(const struct profile *p);

@@ -59,7 +59,7 @@ struct annotator {
 	size_t limit;
 	struct remotedebug *remote;
 	struct hits *hits;
-	struct lister *lister; /* NULL: nobody has wished for anything yet */
+	struct lister *lister; /* NULL: not needed yet */
 
 	struct annotation_wish wish; /* serial 0: none */
 	uint64_t counted;	     /* time up to which hits are in `all` */
@@ -330,7 +330,7 @@ static void tell_no_file(struct annotator *a, const struct found *found, size_t 
 		gone++;
 	snprintf(a->trouble, sizeof(a->trouble), "%s",
 		 gone < count ? "its code is in no file"
-			      : "its process has exited: nobody knows any more what file it is in");
+			      : "its process has exited, so the file of its code is not known");
 }
 
 /* That which the wish names by an address. */

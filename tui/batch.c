@@ -38,7 +38,7 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* The names of others once more at the edge, whoever was to clean them. */
+/* Cleans names once more before they are printed, in case an earlier step did not. */
 static const char *clean(char *to, size_t size, const char *from)
 {
 	text_clean(to, size, from, strlen(from));

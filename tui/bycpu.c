@@ -114,7 +114,7 @@ int cpuset_judge(struct cpuset *set, const struct filter *filter, const struct p
 	cpus = realloc(set->cpus, ncpus + 1);
 	if (!cpus)
 		return -ENOMEM;
-	/* Of a sample whose CPU is not known nobody can say that it was another one, either. */
+	/* A sample of an unknown CPU matches no CPU filter, not even a negated one. */
 	cpus[0] = false;
 	for (uint32_t i = 1; i < ncpus; i++)
 		cpus[i] = filter_keeps_cpu(filter, i - 1);

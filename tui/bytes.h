@@ -4,9 +4,9 @@
 
 /*
  * Numbers and texts as bytes of a file, and back. Both directions remember their first failure, so
- * that whoever writes or reads a dozen fields asks once, at the end. A number is a LEB128 (DWARF 5
- * section 7.6), a signed one is folded first (0, -1, 1, -2 ... become 0, 1, 2, 3 ...), a text is
- * its length and its bytes.
+ * that a caller writes or reads a dozen fields and checks once, at the end. A number is a LEB128
+ * (DWARF 5 section 7.6), a signed one is folded first (0, -1, 1, -2 ... become 0, 1, 2, 3 ...), a
+ * text is its length and its bytes.
  */
 
 #include <errno.h>

@@ -433,7 +433,7 @@ static uint64_t clocks_apart(const struct profile_health *health)
 	       (uint64_t)real.tv_nsec - (uint64_t)mono.tv_nsec;
 }
 
-/* Slices follow one another, even if somebody sets the clock. */
+/* Slices never overlap, even if the clock is set. */
 static int add_slice(struct capture *c, const struct profile_health *health)
 {
 	struct capture_slice *last = c->nslices ? &c->slices[c->nslices - 1] : NULL;

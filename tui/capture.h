@@ -5,8 +5,8 @@
 /*
  * What a file format is written from: the samples of one or more slices, copied out of a profile,
  * whose ids do not outlive their slice. All formats visit the profile here and only here, so none
- * can disagree with another about which samples there are. A capture has no lock; it belongs to
- * whoever made it.
+ * can disagree with another about which samples there are. A capture has no lock: only the thread
+ * that made it may use it.
  *
  * Memory is bounded by the limits below. Beyond that of samples, time gets coarser: neighbouring
  * slices become one; if that does not help, threads and CPUs do, then the rarest stacks. Beyond
@@ -37,7 +37,7 @@ struct capture_func {
 	size_t module; /* likewise */
 	enum func_kind kind;
 	uint32_t number; /* of the module, in order of appearance */
-	uint32_t file;	 /* where its hottest line is; CAPTURE_NONE: nobody knows */
+	uint32_t file;	 /* where its hottest line is; CAPTURE_NONE: unknown */
 	unsigned int line;
 };
 

@@ -41,7 +41,7 @@ static const struct cause ends[WALK_REASON_COUNT] = {
 	    "a few are normal; many at one place mean that its CFI is wrong"),
 	END(WALK_BAD_CFA, "the caller's frame would lie below its callee's",
 	    "the CFI at this place is wrong, or something wrote over the stack"),
-	END(WALK_REGISTER, "the rule needs a register that nobody saved on the way",
+	END(WALK_REGISTER, "the rule needs a register that no inner frame saved",
 	    "hand-written assembly mostly; its CFI should say where the register is"),
 	END(WALK_UNSUPPORTED, "the CFI's expression is none that the table can hold",
 	    "--dump-unwind FILE shows it; rare, in assembly and where Go changes stacks"),

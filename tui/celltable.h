@@ -56,15 +56,14 @@ int celltable_reserve_ids(struct celltable *table, uint32_t ids);
  * what the table has of those that come soon is fetched meanwhile, instead of waited for at each.
  */
 void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t at, size_t count);
-/* Another cell, of an empty table or one that was made by this alone: nobody can look for it by
- * what it is of. There is room. It has the number's place where there is room for places. */
+/* Appends a cell that lookups do not find, to a table that is empty or was filled by this alone.
+ * There is room. The cell gets the number's place if there is room for places. */
 void celltable_append(struct celltable *table, const struct cellid *id, uint32_t number,
 		      uint64_t count);
 void celltable_clear(struct celltable *table);
 /* Makes an empty table like another one, with what is known of its cells. -ENOMEM: it is empty. */
 int celltable_copy(struct celltable *table, const struct celltable *from);
-/* Places of all cells, valid until the table changes; what nobody wrote is zero. NULL: no memory.
- */
+/* Places of all cells, valid until the table changes; unwritten ones are zero. NULL: no memory. */
 struct cell_place *celltable_places(struct celltable *table);
 /* Room for the places of all cells that there is room for, as far as there is memory. */
 void celltable_reserve_places(struct celltable *table);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define JUMPS_MAX 8192u
-#define SPAN_MAX  1024u /* rows; nobody follows a longer line */
+#define SPAN_MAX  1024u /* rows; a longer line is too hard to follow */
 
 struct jump {
 	uint32_t from, to; /* rows */

@@ -55,7 +55,7 @@ void config_parse(struct config *out, const char *text, size_t length, config_wa
 		  void *arg);
 /*
  * Reads the file; none at all is as an empty one. Never waits: -EINVAL: it is no regular file,
- * -EFBIG, -EPERM: this is root and the file belongs to somebody else, -ENOMEM, or what open(2)
+ * -EFBIG, -EPERM: this is root and the file belongs to another user, -ENOMEM, or what open(2)
  * says. *out has defaults then.
  */
 int config_read(struct config *out, const char *path, config_warn_fn warn, void *arg);

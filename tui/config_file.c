@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The settings as a file. Its directory may be anybody's when root keeps the HOME of another user,
- * so what is read is bounded, never waited for and the reader's own, and what is written takes its
- * name in one step.
+ * The settings as a file. If root runs with the HOME of another user, that user may own the
+ * directory. So reads are bounded and do not block, root accepts only its own files, and a new file
+ * takes its name in one step.
  */
 #include "tui/config.h"
 
@@ -38,7 +38,7 @@ const char *config_error(int err)
 			       : strerror(-err);
 }
 
-/* What root trusts is root's; anybody else can read no more than is theirs anyway. */
+/* Root trusts only its own files; for other users the permissions of the file suffice. */
 static bool trusted(const struct stat *st)
 {
 	return geteuid() != 0 || st->st_uid == 0;
@@ -76,7 +76,7 @@ static int read_text(const char *path, char **text, size_t *length)
 
 	*text = NULL;
 	*length = 0;
-	/* A link of somebody else would make root read whatever they point it to. */
+	/* With a link another user could make root read any file that root owns. */
 	if (!lstat(path, &st) && S_ISLNK(st.st_mode) && !trusted(&st))
 		return -EPERM;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

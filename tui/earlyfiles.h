@@ -22,7 +22,7 @@ void earlyfiles_free(struct earlyfiles *e);
 void earlyfiles_seen(struct earlyfiles *e, pid_t pid, uint64_t addr);
 /* What was opened, the caller's from now on; NULL each where there is none. */
 void earlyfiles_take(struct earlyfiles *e, pid_t pid, struct perfmap **map, struct jitdump **dump);
-/* Begins another round, and closes what nobody took for some. */
+/* Begins another round, and closes files that were not taken for some rounds. */
 void earlyfiles_age(struct earlyfiles *e);
 
 #endif

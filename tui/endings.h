@@ -49,7 +49,7 @@ double endings_rate(const struct endings *e, uint64_t n);
 struct entry_line {
 	uint64_t count;
 	struct cause cause;
-	bool normal; /* nobody has to worry */
+	bool normal; /* no warning needed */
 	bool within; /* shown, but not in full: not to be added up */
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Leads each call to whoever feeds the profile, and holds what all of them need. */
+/* Passes each call on to the collector or the replay, and holds what both need. */
 #include "tui/engine_base.h"
 
 #include <time.h>

@@ -121,8 +121,7 @@ void engine_live_post(struct engine *e, enum engine_command command, const char 
 	};
 
 	arg = arg ? arg : "";
-	/* Who is looked up so long that somebody wants the whole machine by now is not attached to.
-	 */
+	/* Users that are still being looked up would be attached after this. */
 	if (command == ENGINE_DETACH_ALL)
 		users_forget(procinfo_users(e->procs));
 	if (command == ENGINE_NEXT) {

@@ -78,7 +78,7 @@ struct engine {
 	const char *ksyms_trouble;	  /* that was told */
 };
 
-/* A message for whoever looks; arg is the engine, level an enum message_level (a tracker_say). */
+/* Adds a message to the profile; arg is the engine, level an enum message_level (a tracker_say). */
 void engine_say(void *arg, int level, const char *text);
 
 /* --- engine_slice.c, called by the collector's thread ----------------------------------------- */
@@ -97,10 +97,10 @@ void engine_end_slice(struct engine *e, bool last);
 
 /* CPUs come and go. */
 void engine_watch_cpus(struct engine *e);
-/* While somebody looks at the shards, and now and then for a recording. Without memory the one
- * before stays. */
+/* Takes an inventory if a view shows the shards, and now and then for a recording. Without memory
+ * the previous one stays. */
 void engine_take_inventory(struct engine *e);
-/* The walk that somebody asked for, if it has come. */
+/* Hands the walk that ENGINE_INSPECT asked for to the profile, if it has come. */
 void engine_inspect(struct engine *e);
 /* Tells of debug files: while they are fetched, and once when they have come. */
 void engine_tell_of_fetching(struct engine *e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the collector looks at between slices, and tells of when it has changed: CPUs that come and
- * go, shards that somebody wants to see, a walk that was captured, debug files on their way.
+ * What the collector checks between slices, and reports when it has changed: CPUs that come and go,
+ * shards that a view shows, a captured walk, debug files that are being fetched.
  */
 #include "tui/engine_priv.h"
 

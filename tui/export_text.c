@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pieces that several formats write. Names are clean already (text_clean), and are made so once
- * more: a format that breaks because somebody forgot that is a hole in another program.
+ * The pieces that several formats write. Names are clean already (text_clean), and are cleaned once
+ * more: a name that slipped through could exploit the program that reads the file.
  */
 #include "tui/export_priv.h"
 

@@ -225,7 +225,7 @@ static int sum_all(struct feeder *f, const atomic_bool *stop, struct sum *sum)
 	uint32_t count = session_slices(f->session), at = 0;
 	int err = 0;
 
-	/* A few at a time, so that nobody waits long for it to stop. */
+	/* A few at a time, so that *stop is checked often. */
 	while (at < count && !err) {
 		uint32_t to = count - at > BASELINE_SLICES ? at + BASELINE_SLICES : count;
 
@@ -261,7 +261,7 @@ int feeder_baseline(struct feeder *f, const atomic_bool *stop)
 	int err;
 
 	f->recorded = true;
-	/* A part after the other, so that nobody waits long for the profile. */
+	/* In parts, so that other threads do not wait long for the profile's lock. */
 	while (!atomic_load(stop) && feeder_warm(f))
 		;
 	err = sum_all(f, stop, &sum);

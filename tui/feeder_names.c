@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What the slices of a session refer to, made in the profile when the first slice needs it: a
- * session may define more than anybody will look at.
+ * session may define more than is ever shown.
  */
 #include "tui/feeder_priv.h"
 

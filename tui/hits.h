@@ -3,9 +3,9 @@
 #define STACKTOP_TUI_HITS_H
 
 /*
- * Which raw stacks were sampled how often in the last seconds. The profile keeps functions; to know
- * at which instruction of one the samples were, somebody has to remember the stacks with their
- * addresses, and when somebody asks it is too late to begin.
+ * Which raw stacks were sampled how often in the last seconds. The profile keeps only functions; an
+ * annotation counts instructions, for which it needs the raw stacks, also those sampled before it
+ * was asked for.
  */
 
 #include <stdbool.h>

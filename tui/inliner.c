@@ -23,8 +23,8 @@
 #include "tui/modules.h"
 
 #define QUESTIONS_MAX 65536u
-/* Of objects that nobody asks about just now: a file of a few MiB is read again in 10 ms, and a
- * machine may have hundreds of them. */
+/* Of objects without waiting questions: a file of a few MiB is read again in 10 ms, and a machine
+ * may have hundreds of them. */
 #define KEPT_BYTES   ((size_t)64 << 20)
 #define IDLE_SECONDS 30 /* after which debug information goes: its answers were kept */
 #define NICE	     10
@@ -44,7 +44,7 @@ struct object {
 	struct debuginfo *info; /* NULL: not read, or it cannot be used */
 	bool bare;
 	struct question *questions, **last;
-	uint64_t turn; /* of the first of them, when nobody had asked before */
+	uint64_t turn; /* of the question that found the queue empty */
 	time_t used;   /* CLOCK_MONOTONIC seconds */
 };
 
@@ -58,7 +58,7 @@ struct inliner {
 	struct inliner_answer *answers, **last_answer;
 	struct object *objects;	    /* in the order of their last use, the last first */
 	struct remotedebug *remote; /* NULL: not wanted */
-	size_t budget, kept;	    /* bytes: of one, of all that nobody asks about just now */
+	size_t budget, kept;	    /* bytes: of one, of all without questions */
 };
 
 /* --- objects --------------------------------------------------------------------------------- */
@@ -91,8 +91,8 @@ static bool object_waits(const struct object *object)
 }
 
 /*
- * The object whose questions are to be answered: what was read goes first, so that it is read once
- * for all of them and may go then; else who has waited longest. NULL: nobody asks.
+ * The object whose questions are to be answered: one that was read goes first, so that it is read
+ * once for all of them and may go then; else the one that has waited longest. NULL: no questions.
  */
 static struct object *object_next(const struct inliner *n)
 {
@@ -232,7 +232,7 @@ static void answer_one(struct inliner *n, struct object *object)
 	pthread_mutex_lock(&n->lock);
 }
 
-/* Until there is a question; nobody asking for long, everything goes. The lock is held. */
+/* Waits for a question; frees all objects if none comes for long. The lock is held. */
 static void wait_for_question(struct inliner *n)
 {
 	struct timespec until;
@@ -315,7 +315,7 @@ void inliner_free(struct inliner *inliner)
 	free(inliner);
 }
 
-/* The lock is held. An object that is bare is tried again: somebody has a reason to ask. */
+/* The lock is held. A bare object is read again: a debug package may be installed by now. */
 static int object_want(struct inliner *n, uint64_t id, int fd, pid_t pid, struct object **out)
 {
 	struct object *object = n->objects;

@@ -160,6 +160,6 @@ void inspection_compare(const struct inspection *i, uint32_t *first, char *to, s
 	else
 		snprintf(to, size,
 			 "%s keeps no frame pointer: frame pointers alone would take 0x%" PRIx64
-			 ", which nobody called from here, for its caller.",
+			 ", which is not on the call path, for its caller.",
 			 name_of(i, n - 1), t->fp_frames[n]);
 }

@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_INSPECTION_H
 
 /*
- * A captured walk with the names of its frames, to be looked at step by step. Plain data that
- * nobody changes once it is in the profile; whoever holds a reference may read it without a lock.
+ * A captured walk with the names of its frames, to be looked at step by step. Plain data that does
+ * not change once it is in the profile: a reader with a reference needs no lock.
  */
 
 #include <stddef.h>

@@ -132,7 +132,7 @@ static void say_wide(struct words *w)
 		say(w, "5 rule    CFA = %s %+d  (a wide rule)", register_name(r->cfa_reg),
 		    r->cfa_off);
 	if (r->flags & WIDE_CLONED)
-		say(w, "          the parent's; rax = 0: a child, nobody called it");
+		say(w, "          the parent's; rax = 0: a child, without a caller");
 	say_wide_register(w, "RA", r->ra_kind, r->ra_reg, r->ra_off);
 	say_wide_register(w, "RBP", r->fp_kind, r->fp_reg, r->fp_off);
 }
@@ -159,7 +159,7 @@ static void say_rule(struct words *w)
 		say_wide(w);
 		break;
 	case ROW_OUTERMOST:
-		say(w, "5 rule    RA is undefined: nobody called this");
+		say(w, "5 rule    RA is undefined: the outermost frame");
 		break;
 	case ROW_UNSUPPORTED:
 		say(w, "5 rule    CFI that no row can hold");

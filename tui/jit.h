@@ -18,7 +18,7 @@ struct tracker;
 int jit_new(struct tracker *tracker, struct jit **out);
 void jit_free(struct jit *jit);
 
-/* Name of the code at a run time address, valid for the round; NULL: nobody says. */
+/* Name of the code at a run time address, valid for the round; NULL: none is known. */
 const char *jit_find(struct jit *jit, pid_t pid, uint64_t image, uint64_t addr);
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See keeper.h. One lock, which nobody holds while a file is read or written. */
+/* See keeper.h. One lock, which is not held while a file is read or written. */
 #include "tui/keeper.h"
 
 #include <pthread.h>

@@ -31,7 +31,7 @@ void list_select(struct list *list, size_t row);
  * to the first row when it falls behind the first page, or the hottest would be out of sight.
  */
 void list_follow(struct list *list);
-/* The rows are of something else: the cursor goes to the first, as if nobody had moved it. */
+/* The rows are of something else: the cursor goes to the first, as if it had never moved. */
 void list_anew(struct list *list);
 /* Makes cursor and top valid for page rows with the cursor among them. */
 void list_settle(struct list *list, size_t page);

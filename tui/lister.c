@@ -78,7 +78,7 @@ static int list(struct lister *l, const struct lister_job *job, struct listing *
 	struct listing_request request = {
 		.start = job->start,
 		.place = &place,
-		/* Of a process that is gone nobody knows which sources were its own. */
+		/* A process that is gone has no root to find its sources below. */
 		.sources = root >= 0,
 		.limit = l->limit,
 		.user = calls_user(),

@@ -27,8 +27,8 @@ struct lister_job {
 	pid_t pid;	/* below whose root debug files and sources are */
 };
 
-/* limit: bytes of debug information. remote: is asked for debug files, NULL: nobody is. -ENOMEM, or
- * what pthread_create says. */
+/* limit: bytes of debug information. remote: fetches debug files; NULL: none are fetched. -ENOMEM,
+ * or what pthread_create says. */
 int lister_new(size_t limit, struct remotedebug *remote, struct lister **out);
 /* Waits for what is being read to be given up, soon. NULL is none. */
 void lister_free(struct lister *l);

@@ -333,7 +333,7 @@ static int batch_open(const struct options *options, struct outfile **file)
 
 /* --- sampling -------------------------------------------------------------------------------- */
 
-/* Each object that somebody has mapped takes up to three. COMMAND was forked before. */
+/* Each object that a process maps takes up to three. COMMAND was forked before. */
 static void allow_descriptors(void)
 {
 	struct rlimit limit;

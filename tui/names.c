@@ -11,7 +11,7 @@
 #include "tui/prefetch.h"
 #include "tui/query.h"
 
-#define UNUSED_MIN 1024u /* names that are kept although nobody asked for them lately */
+#define UNUSED_MIN 1024u /* so many names are kept even if not used lately */
 
 struct name {
 	uint64_t serial; /* of the function */
@@ -150,7 +150,7 @@ const struct profile_func *names_kept(const struct names *names, uint32_t func)
 	return func < names->room && names->by_id[func] ? &names->by_id[func]->func : &gone;
 }
 
-/* FNV-1a: only has to tell functions apart, and nobody gains by making two collide. */
+/* FNV-1a: only has to tell functions apart; a forced collision gains an attacker nothing. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
 	do {

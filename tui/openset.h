@@ -4,7 +4,7 @@
 
 /*
  * Which nodes of the tree are open, by path, so that they stay open while the tree is built anew
- * every second. What nobody decided follows the mode; the memory is bounded.
+ * every second. Undecided nodes follow the mode; the memory is bounded.
  */
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ void openset_reset(struct openset *set, enum openset_mode mode);
 /* The same: from now on the tree is open down to this level, the outermost nodes being of the
  * first. */
 void openset_depth(struct openset *set, uint32_t levels);
-/* level: of the node, from 1 on. hot: it is worth being shown open if nobody decided. */
+/* level: of the node, from 1 on. hot: in OPENSET_HOT, opens the node if it is undecided. */
 bool openset_get(struct openset *set, uint64_t path, uint32_t level, bool hot);
 /* -ENOMEM: the node keeps its state. */
 int openset_put(struct openset *set, uint64_t path, bool open);

@@ -125,7 +125,7 @@ static const struct {
 	{OPTION_NO_COLOR, AT(bool, no_color)},
 };
 
-/* Options whose text is looked at by whoever needs it. */
+/* Options whose text is kept as it is, for the code that uses it. */
 static const struct {
 	int letter;
 	size_t at; /* of a const char * in struct options */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The values of options, checked here and completely: behind the parser nobody needs to ask whether
- * a frequency makes sense.
+ * The values of options, checked here and completely: code behind the parser need not ask whether a
+ * frequency makes sense.
  */
 #include "tui/options_priv.h"
 

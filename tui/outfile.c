@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stacktop runs as root and may be asked to write into folders of others: the temporary file is
- * made with O_EXCL under a name that nobody can guess, and the last step is a rename, which follows
- * no link of whoever was faster.
+ * stacktop runs as root and may be asked to write into folders of other users: the temporary file
+ * is made with O_EXCL under a name that cannot be guessed, and the last step is a rename, which
+ * does not follow a link that another user puts there meanwhile.
  */
 #include "tui/outfile.h"
 

@@ -12,7 +12,7 @@
 
 struct outfile;
 
-/* A link is followed to its file, but not by root when somebody else made it: -EPERM. Else what
+/* A link is followed to its file, but root does not follow one of another user: -EPERM. Else what
  * open(2), mkostemp(3) and the like say; *out is NULL then. */
 int outfile_open(const char *path, struct outfile **out);
 /* The same for a file that is not there yet, neither now (-EEXIST) nor when it is complete. */

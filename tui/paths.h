@@ -7,8 +7,8 @@
  * from then on its samples are a number added to a node. Inside of the profile, for query*.c only.
  *
  * Nodes know ids of functions and nothing of what these stand for, so they stay right when an id is
- * given to another function; whose stacks are gone is a node that nobody counts for. A stack is
- * known by the number of its walk (stack_entry.walk), which changes with its frames.
+ * given to another function; a node whose stacks are gone gets no more samples. A stack is known by
+ * the number of its walk (stack_entry.walk), which changes with its frames.
  */
 
 #include <stdbool.h>

@@ -26,7 +26,7 @@ static unsigned int refuse(struct ui *ui, const char *why)
 unsigned int playing_act(struct ui *ui, enum action action)
 {
 	switch (action) {
-	case ACTION_ATTACH: /* nobody shall answer first and be refused then */
+	case ACTION_ATTACH: /* refused before the question, not after the answer */
 		return refuse(ui, "it has the processes that it has");
 	case ACTION_RESET:
 		return refuse(ui, "its shards cannot be reset");

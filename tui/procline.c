@@ -33,7 +33,7 @@ static void draw_mark(const struct ui *ui, const struct procs_row *row, struct g
 		grid_put(g, y, 1, 1, ROLE_TAG, "*");
 }
 
-/* A low bar says that nothing was used, none that nobody knows. */
+/* A low bar: nothing was used; no bar: not known. */
 static void draw_history(const struct procs_row *row, struct grid *g, int y, int col,
 			 const struct procline_history *past)
 {

@@ -4,13 +4,13 @@
 
 /*
  * The profile: what was sampled, by process and stack, in slices of one refresh each. The collector
- * feeds it; screens and reports read it. One lock (profile_lock) guards everything; whoever feeds
- * or reads holds it, and nobody holds it while reading a file, waiting or writing to a terminal.
+ * feeds it; screens and reports read it. One lock (profile_lock) guards everything: the collector
+ * and readers hold it, but not while they read a file, wait or write to a terminal.
  *
  * Ids are small dense integers and stay valid while something in the profile refers to them: a
- * stack to a function, a cell or its feeder to a stack, a cell to a process. What nobody refers to
- * any more, or not yet, is forgotten at the end of the next successful commit, so an id just made
- * can be used until then.
+ * stack to a function, a cell or its feeder to a stack, a cell to a process. An id that nothing
+ * refers to is forgotten at the end of the next successful commit (a process only once it exited),
+ * so an id just made can be used until then.
  */
 
 #include <stdbool.h>
@@ -238,9 +238,9 @@ int profile_thread(struct profile *p, uint32_t proc, uint32_t tid, const char *c
 int profile_commit(struct profile *p, const struct profile_cell *cells, size_t ncells,
 		   const struct profile_health *health);
 /*
- * Where slices are kept (profile_keep), there is a screen: sees to what its next questions about
- * the window would take. For whoever commits, after it and without the lock, which is taken for a
- * millisecond at a time.
+ * Prepares what a screen's next questions about the window need. Does nothing where slices are not
+ * kept (profile_keep): there is no screen then. Call it after a commit, without the lock, which it
+ * takes for a millisecond at a time.
  */
 void profile_prepare(struct profile *p);
 /* A line for the person, shown for some seconds (live) or written to stderr (batch). */
@@ -270,7 +270,7 @@ uint32_t profile_nprocs(const struct profile *p);
 
 /* --- what stands in the shards (bpf/inventory.h); the lock is held --------------------------- */
 
-/* Somebody looks: the collector takes a new one unless there is a fresh one. */
+/* Asks the collector for a new one unless there is a fresh one. */
 void profile_want_inventory(struct profile *p, uint64_t now);
 /* The wish, which is gone by that. */
 bool profile_inventory_wanted(struct profile *p);

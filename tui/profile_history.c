@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Slices that are no longer recent, and what keeps them bounded. A slice is 24 bytes a cell; what
- * may be large is what it refers to and nobody else does: ten minutes of stacks that never came
- * again. So an entry counts from the first slice that refers to it to the last, a function from the
- * first stack of such a slice. Entries of the totals or of an extract alone do not count: dropping
- * slices would not free them.
+ * may be large is what it alone refers to: ten minutes of stacks that never came again. So an entry
+ * counts from the first slice that refers to it to the last, a function from the first stack of
+ * such a slice. Entries of the totals or of an extract alone do not count: dropping slices would
+ * not free them.
  */
 #include <string.h>
 

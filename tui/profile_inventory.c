@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hands what stands in the shards from the collector to whoever looks at it. To take it costs the
- * tracker a look at every mapping of every process, so it is taken only while somebody looks.
+ * Hands what stands in the shards from the collector to the views. To take it costs the tracker a
+ * look at every mapping of every process, so it is taken only on request.
  */
 #include "bpf/inventory.h"
 #include "tui/inspection.h"
 #include "tui/profile_priv.h"
 
-#define FRESH_NS 500000000ull /* nobody reads faster */
+#define FRESH_NS 500000000ull /* a person reads no faster */
 
 void profile_want_inventory(struct profile *p, uint64_t now)
 {

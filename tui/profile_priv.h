@@ -5,10 +5,10 @@
 /*
  * The inside of the profile, for profile*.c and query*.c only.
  *
- * Functions, stacks and processes live in arrays; their index is their id. Each counts who refers
- * to it (functions: frames of stacks; stacks: cells and the feeder; processes: cells). One that
- * nobody refers to is put on a list and recycled at the end of the next commit unless somebody
- * came back, so an id just handed out cannot vanish before it was used.
+ * Functions, stacks and processes live in arrays; their index is their id. Each counts references
+ * to it (functions: frames of stacks; stacks: cells and the feeder; processes: cells). An entry
+ * without references is put on a list and recycled at the end of the next commit if it still has
+ * none (processes stay until they exit), so an id just handed out cannot vanish before it was used.
  *
  * A sample is counted in three places: in its slice, which keeps threads apart and expires; in
  * `window`, the sum of the slices of the sliding window; and in `totals`. The slices of twice the
@@ -37,7 +37,7 @@ struct entry {
 	uint64_t serial; /* no other entry of its pool ever had it */
 	uint32_t refs;
 	uint32_t held; /* how many of refs are of slices */
-	uint32_t next; /* in the list of the free, or of those that nobody refers to */
+	uint32_t next; /* in the list of free entries, or of those without references */
 	bool live;
 	bool idle; /* in the latter list */
 };
@@ -172,7 +172,7 @@ struct scratch {
 	uint32_t made;		 /* nodes, in this portion */
 	struct path_sum *sums;
 	uint32_t nsums;
-	struct path_link *links; /* of that question, by node, where somebody goes down */
+	struct path_link *links; /* of that question, by node, for query_part.c */
 	uint32_t nlinks;
 	/* While a question goes over cells: what sieves say of functions, by node of the tree from
 	 * the outermost frame in (query_sieve.c). */
@@ -230,7 +230,7 @@ struct profile {
 	struct inventory *inventory; /* NULL: none yet */
 	bool inventory_wanted;
 	struct inspection *inspection;		 /* NULL: none yet */
-	struct annotation_wish *annotation_wish; /* NULL: nobody wants one */
+	struct annotation_wish *annotation_wish; /* NULL: none */
 	struct annotation *annotation;		 /* NULL: none yet */
 
 	char **files; /* of source lines */
@@ -295,7 +295,7 @@ void pool_free(struct pool *pool);
 
 uint32_t profile_stack_hash(const struct profile_stack *stack);
 uint32_t profile_proc_hash(pid_t pid, uint64_t image);
-/* Recycles what nobody refers to. */
+/* Recycles what nothing refers to, except processes that have not exited. */
 void profile_sweep(struct profile *p);
 /* Frees everything the pools hold. */
 void profile_names_free(struct profile *p);

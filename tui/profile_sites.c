@@ -3,7 +3,7 @@
  * Stacks whose inlined calls became known. A stack keeps its id and only gets more frames, so every
  * sample of it, in the slices, in the window and in the totals, moves at once, and none is ever
  * counted in both ways. Two stacks that only differed in what they waited for may be equal then;
- * queries add up functions and paths, so nobody sees that.
+ * queries add up functions and paths, so no answer depends on it.
  */
 #include "tui/profile_priv.h"
 

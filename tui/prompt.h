@@ -18,7 +18,7 @@ struct prompt {
 	size_t length; /* bytes */
 	size_t cursor; /* byte offset, at a character's start */
 	bool offered;  /* text is a proposal: the first letter typed takes its place */
-	bool recalls;  /* somebody goes through earlier answers; see recall.h */
+	bool recalls;  /* the user steps through earlier answers; see recall.h */
 };
 
 enum prompt_result {

@@ -97,7 +97,7 @@ static void expect_stack(const struct profile *p, const struct celltable *table,
 		prefetch_read(stack_at(p, table->cells[at + STACKS_AHEAD].ustack));
 }
 
-/* Nor for what is known of cells by their numbers, where nobody asked for it yet. */
+/* Prefetches what is known of a later cell by its number, unless its place is filled. */
 static void expect_place(const struct profile *p, const struct celltable *table,
 			 const struct cell_place *places, size_t at)
 {
@@ -416,7 +416,7 @@ static int count_cell(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
-/* Each cell passes as it is, so that nobody has to be asked: stacks are not looked at. */
+/* For queries that take each cell as it is: neither sieves nor stacks are looked at. */
 static uint64_t sum_table(const struct celltable *table, uint32_t proc)
 {
 	uint64_t sum = 0;

@@ -169,7 +169,7 @@ int query_part(const struct profile *p, const struct query *q, bool callers,
 /* The node has all its children from now on, sorted, numbered one after another and linked.
  * -ENOMEM, or -E2BIG: there are too many by now. */
 int query_part_children(struct tree_part *part, uint32_t node);
-/* What there is; valid until somebody asks for children again. */
+/* What there is so far; valid until the next query_part_children. */
 const struct tree *query_part_tree(const struct tree_part *part);
 
 struct verdicts;
@@ -193,7 +193,7 @@ int query_cells(const struct profile *p, const struct query *q,
 int query_owners(const struct profile *p, const char *(*text)(const struct profile_proc *proc),
 		 uint32_t **owners);
 
-/* What somebody thought of functions or processes, by id, for a sieve. */
+/* Which functions or processes pass, by id, for a sieve. */
 struct verdicts {
 	uint64_t *hash; /* of the function that was judged */
 	bool *pass;
@@ -210,7 +210,7 @@ int query_judge_funcs(const struct profile *p, struct verdicts *v,
 int query_judge_procs(const struct profile *p, struct verdicts *v,
 		      bool (*passes)(const struct profile_proc *proc, void *arg), void *arg);
 
-/* Somebody is going to ask about that function or process, if there is one. */
+/* Prefetches that function or process, if there is one, for a question that comes soon. */
 void query_expect_func(const struct profile *p, uint32_t func);
 void query_expect_proc(const struct profile *p, uint32_t proc);
 /* NULL when there is no such id (any more). */

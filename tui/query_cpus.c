@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where processes and threads ran. Sums put CPUs together, as they do threads, so that nobody pays
- * for a question that is asked now and then; who asks adds up the slices.
+ * Where processes and threads ran. Sums put CPUs together, as they do threads: the question is
+ * rare, so it adds up the slices and costs nothing until it is asked.
  */
 #include <errno.h>
 #include <stdlib.h>

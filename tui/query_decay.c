@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Weights that decay: a half-life of half a window, so that the window's end weighs a quarter.
- * Made anew when a slice was committed, from the slices, which is cheaper than to keep: nobody may
- * look. Weights are 48.16 fixed point; samples are whole, and what is cut from a cell is carried on
- * to the next, since stacks seen once, of which there are many, would all vanish at the same time.
+ * Made from the slices by the first question after a commit: to keep them up to date costs more,
+ * also without a question. Weights are 48.16 fixed point; samples are whole, and what is cut from a
+ * cell is carried on to the next, since stacks seen once, of which there are many, would all vanish
+ * at the same time.
  */
 #include <math.h>
 #include <stdlib.h>

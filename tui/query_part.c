@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The part of a tree that somebody sees. A screen shows a few thousand boxes of a hundred thousand
+ * The part of a tree that is seen. A screen shows a few thousand boxes of a hundred thousand
  * nodes, and to copy, link and sort the others takes most of the time of an answer. So the sums of
  * the paths that are kept are made for all nodes, which is one pass, and then only those nodes
  * become part of the answer whose parents were asked about. By callers, and where paths are not
@@ -175,7 +175,7 @@ static bool is_inside(const struct tree_part *part, uint32_t node)
 }
 
 /* Samples of a node of the paths, and of the hidden calls inlined into it: without recursion, since
- * nobody bounds how deep they are. */
+ * their depth has no bound. */
 static uint64_t own_samples(const struct tree_part *part, uint32_t top)
 {
 	const struct path_link *links = part->links;
@@ -389,7 +389,7 @@ static int found_by_paths(const struct tree_part *part, uint32_t node, const str
 	return l.marks && (!merged || (l.path && l.met)) ? 0 : -ENOMEM;
 }
 
-/* The cells have been split as far as somebody asked: again, along the way to the node. */
+/* The part may have split the node's range already: splits anew, along the way to the node. */
 static int found_by_cells(const struct tree_part *part, uint32_t node, const struct verdicts *funcs,
 			  struct query_found *found)
 {

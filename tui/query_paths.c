@@ -102,7 +102,7 @@ static bool prepare_cell(struct profile *p, struct celltable *table, size_t at, 
 	struct scratch *scratch = p->scratch;
 	struct cell_place *place = NULL, *known = NULL;
 
-	/* Nobody may look at the totals, which have no places then, but many of their cells are
+	/* The totals have no places before a question needs them, but many of their cells are
 	 * those of slices. */
 	if (at < table->nplaces)
 		known = &table->places[at];
@@ -174,7 +174,7 @@ void profile_prepare(struct profile *p)
 		profile_lock(p);
 		more = prepare_some(p);
 		profile_unlock(p);
-		/* Who waits for the lock gets it only while nobody asks for it. */
+		/* Without a pause this thread retakes the lock before a waiting one wakes up. */
 		if (more)
 			nanosleep(&pause, NULL);
 	} while (more);

@@ -21,7 +21,7 @@ static inline bool query_lets_all(const struct sieve *s)
 	return !s || (!s->procs && !s->tid && !s->cpus && !s->funcs);
 }
 
-/* Nobody's cell, of the query's process, is left out. */
+/* No cell of the query's process is left out. */
 static inline bool query_takes_all(const struct query *q)
 {
 	return query_lets_all(q->whose) && query_lets_all(q->filter) && !q->hide_user;
@@ -41,8 +41,8 @@ bool query_passes(const struct profile *p, const struct query *q, const struct s
 struct celltable *query_table(const struct profile *p, const struct query *q);
 /*
  * Around a question that goes over the cells of a sum: functions are judged by paths, once each,
- * and not in the stacks of each cell, which lie everywhere. False: that is not worth it, somebody
- * has begun already, or there is no memory; nothing ends then.
+ * and not in the stacks of each cell, which lie everywhere. False: not worth it, already begun, or
+ * no memory; do not call query_sieves_end then.
  */
 bool query_sieves_begin(const struct profile *p, const struct query *q);
 void query_sieves_end(const struct profile *p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whoever keeps ids from slice to slice must see when one was given to another. */
+/* For callers that keep ids from slice to slice: an id may have been given to another entry. */
 #include "tui/profile_priv.h"
 #include "tui/query.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Trees of more paths than can be kept, of which somebody sees a small part. Bottom up, stacks have
+ * Trees of more paths than can be kept, of which a small part is seen. Bottom up, stacks have
  * little in common: 50,000 of them are a million nodes, but a screen has room for a hundred. So
  * only the cells of the nodes that are asked about are gone through, a frame further each time, and
  * put beside those that go on with the same function.

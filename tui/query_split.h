@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_QUERY_SPLIT_H
 
 /*
- * The cells of a question, split by the functions that their stacks go on with, as far as somebody
- * asks: below the root are all cells, below a child of it those that go through its function, and
+ * The cells of a question, split by the functions that their stacks go on with, as far as asked
+ * for: below the root are all cells, below a child of it those that go through its function, and
  * so on. A range is some of the cells, which stand one after another. For query_part.c only.
  */
 

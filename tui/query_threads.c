@@ -16,8 +16,8 @@
 #define NO_FUNC	   ((1u << 30) - 2)
 #define CELLS_ROOM 256u
 
-/* Of a stack: the last function that is shown, or NO_FUNC, + 1; 0: nobody asked. And, whether or
- * not that is known, how its walk ended; neither: nobody asked. */
+/* Of a stack: the last function that is shown, or NO_FUNC, + 1; 0: not looked up yet. And, whether
+ * or not that is known, how its walk ended; neither bit: not looked up yet. */
 #define END_COMPLETE (1u << 31)
 #define END_BROKEN   (1u << 30)
 #define END_WALK     (END_COMPLETE | END_BROKEN)

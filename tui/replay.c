@@ -154,7 +154,7 @@ static struct asked look(struct replay *r)
 	return asked;
 }
 
-/* When the next slice is due; UINT64_MAX: only when somebody asks. */
+/* When the next slice is due; UINT64_MAX: not before a command asks for it. */
 static uint64_t due(const struct replay *r, const struct asked *asked)
 {
 	uint64_t before;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A mistyped name after --record must not cost a file that somebody needs, and root does not write
- * through links that others made.
+ * A mistyped name after --record must not destroy a file that is no session, and root does not
+ * write through links that other users made.
  */
 #include "tui/session_file.h"
 
@@ -83,7 +83,7 @@ int session_file_new(const char *path, char *error, size_t size)
 		snprintf(error, size, "%s: %s", path, strerror(-err));
 		return err;
 	}
-	/* Nobody else knows it yet; the lock is for who comes later. */
+	/* Failure is ignored, as the file is new; the lock keeps later recorders out. */
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		return fd;
 	return fd;

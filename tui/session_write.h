@@ -3,9 +3,9 @@
 #define STACKTOP_TUI_SESSION_WRITE_H
 
 /*
- * Records what a profile is fed to a file (docs/SESSION.md). A slice goes in two steps, so that
- * nobody holds the profile's lock while a disk is waited for: session_note under the lock,
- * session_flush without. Used by one thread.
+ * Records what a profile is fed to a file (docs/SESSION.md). A slice goes in two steps, so that the
+ * profile's lock is not held while a disk is waited for: session_note under the lock, session_flush
+ * without. Used by one thread.
  */
 
 #include <stdbool.h>
@@ -24,8 +24,8 @@ int session_writer_new(const char *path, struct session_writer **out, char *erro
 /* Ends the file. NULL is fine. */
 void session_writer_free(struct session_writer *w);
 
-/* True: somebody should give the profile an inventory of the shards before the next slice is noted.
- * now: CLOCK_MONOTONIC ns. */
+/* True: the caller should give the profile an inventory of the shards before it notes the next
+ * slice. now: CLOCK_MONOTONIC ns. */
 bool session_wants_inventory(const struct session_writer *w, uint64_t now);
 /* What was just committed; the lock is held, and no other commit came between. -ENOMEM, -EFBIG. */
 int session_note(struct session_writer *w, const struct profile *p,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See sourceline.h. The end of a path says most: its beginning is where somebody built. */
+/* See sourceline.h. The end of a path says most: its beginning is the build directory. */
 #include "tui/sourceline.h"
 
 #include <limits.h>

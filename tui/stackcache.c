@@ -25,9 +25,9 @@
 #define NAMED_AGE  30000000000ull
 #define RAW_BYTES  ((size_t)16 << 20)
 #define NAMED_MAX  65536u
-#define RETRIES	   3 /* of a stack with addresses that nobody knew */
+#define RETRIES	   3 /* of a stack with addresses in no known mapping */
 #define RAW_LINGER 2 /* slices */
-/* Nobody knows whether such a slice's samples came before or after. */
+/* Replaced within the slice: samples may come from before or after. */
 #define REPLACED_NOW UINT64_MAX
 
 struct raw {

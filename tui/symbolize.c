@@ -33,7 +33,7 @@
 struct symbolizer {
 	struct symtab *symtab;
 	struct debuginfo *info;	    /* NULL: there is none */
-	struct remotedebug *remote; /* NULL: nobody is asked */
+	struct remotedebug *remote; /* NULL: no server is asked */
 	FILE *out;
 };
 
@@ -188,7 +188,7 @@ struct input {
 	char bytes[INPUT_SIZE];
 };
 
-/* -1 at the end. All answers are out before somebody is waited for. */
+/* -1 at the end. Flushes all answers before it waits for input. */
 static int input_char(struct input *in, FILE *out)
 {
 	ssize_t n;

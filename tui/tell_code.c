@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The machine code of a function by its hottest instructions: nobody listens to all of them. */
+/* The machine code of a function by its hottest instructions: all are too many to listen to. */
 #include "tui/tell.h"
 
 #include <errno.h>

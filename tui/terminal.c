@@ -374,9 +374,9 @@ static int read_report(struct terminal *t, int ch)
 #define SEQUENCE_MAX 32
 
 /*
- * Behind an escape character: the rest of a sequence that nobody knows, if it is there, is read and
- * dropped (ECMA-48 section 5.4; SS3 and the linux console's "[[" have one character more), lest
- * its characters be taken for keys. What is none, such as a key typed right after Esc, is put back.
+ * After an escape character: reads and drops the rest of an unknown sequence (ECMA-48 section 5.4;
+ * SS3 and the linux console's "[[" have one character more), lest its characters be taken for keys.
+ * What is no sequence, such as a key typed right after Esc, is put back.
  */
 static int read_unknown(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table that forgets is enough for a queue and a cache at once: the thread looks for entries that
- * nobody has answered yet. The thread cannot be told to give up a look-up, so it shares the table
- * by a reference and may outlive its owner.
+ * A table that forgets is enough for a queue and a cache at once: the thread looks for entries
+ * without an answer. The thread cannot be told to give up a look-up, so it shares the table by a
+ * reference and may outlive its owner.
  */
 #include "tui/users.h"
 

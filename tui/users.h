@@ -4,8 +4,8 @@
 
 /*
  * Names of users. To ask for one may take minutes where they are kept on another machine, so a
- * thread of its own does it, and whoever asks gets the number until the name is known. May be used
- * from any thread.
+ * thread of its own does it, and callers get the number until the name is known. May be used from
+ * any thread.
  */
 
 #include <stdbool.h>

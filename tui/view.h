@@ -57,7 +57,7 @@ void tree_arrange(const struct ui *ui, struct calltree *calls);
 unsigned int unwind_inspect(struct ui *ui, pid_t pid, unsigned int reason);
 /* The view is shown, and the walk that it was asked to catch has yet to come. */
 bool unwind_waits(const struct ui *ui);
-/* Likewise, and nobody has looked at the shards yet. */
+/* The view is shown, and the inventory of the shards has yet to come. */
 bool shards_waits(const struct ui *ui);
 
 /* Operations of a view; never NULL but for VIEW_FRAME. */

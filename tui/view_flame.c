@@ -583,7 +583,7 @@ static unsigned int flame_find_match(struct ui *ui, int step, bool here)
 
 	if (!v->calls.tree.count)
 		return 0;
-	/* All of the tree may be there, where nobody has counted what is searched now. */
+	/* Also with the whole tree, when the matches of this search are not counted yet. */
 	if ((v->calls.part || (v->columns && !found_counted(&v->found, ui))) &&
 	    find_in_part(ui, step, here))
 		return UI_REDRAW;

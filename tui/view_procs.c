@@ -396,7 +396,7 @@ static unsigned int show_cpu(struct ui *ui, uint32_t cpu)
 	char text[24];
 
 	if (!cpu) {
-		ui_notice(ui, "nobody knows on which CPU these samples were taken");
+		ui_notice(ui, "these samples were taken without their CPU");
 		return UI_REDRAW;
 	}
 	snprintf(text, sizeof(text), "cpu:%u", cpu - 1);

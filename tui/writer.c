@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A disk may take its time and a flame graph of many stacks does, so that both happen in a thread
- * of their own, which only needs the lock of a copy that nobody else knows.
+ * A disk may take its time and a flame graph of many stacks does, so both happen in a thread of
+ * their own, on a copy that no other thread uses. The live profile is locked for the message only.
  */
 #include "tui/writer.h"
 

@@ -4,8 +4,8 @@
  * small: four rules instead of a row of seventeen. Expressions are understood once, when the
  * instruction that sets them is met, not at each row they hold for.
  *
- * Where DWARF leaves a program's meaning open we follow elfutils: a state restored that nobody
- * remembered is malformed, and a register restored in a CIE, before there is anything to restore.
+ * Where DWARF leaves a program's meaning open we follow elfutils: a program is malformed when it
+ * restores a state without a remembered one, or a register in a CIE, which has no initial rules.
  * Only a CFA that goes back from an expression to a register is what libgcc, gdb and binutils take
  * it for, the register and the offset from before: hand-written code (libgcrypt) relies on it.
  */

@@ -140,7 +140,7 @@ static void say_advance(struct reader *r, uint64_t delta)
 	say(r, " %" PRIu64 " to %016" PRIx64, delta, r->pc);
 }
 
-/* As bytes: they are rare, and nobody needs more to look them up. */
+/* As bytes: expressions are rare, and the bytes are enough to look them up. */
 static void say_block(struct reader *r)
 {
 	uint64_t size = cursor_uleb(&r->c);

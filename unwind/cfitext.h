@@ -21,7 +21,7 @@ struct cfitext_line {
 	uint64_t pc;
 };
 
-struct cfitext { /* nobody changes it; whoever holds a reference may read it */
+struct cfitext { /* never changes once made: to read it takes a reference, but no lock */
 	unsigned int refs;
 	uint64_t start, end; /* of the FDE */
 	struct cfitext_line *lines;

@@ -185,7 +185,7 @@ static bool cie_body(const struct cfi_section *s, struct cfi_cie *cie, struct cu
 
 	if (!string || (version != 1 && version != 3 && version != 4))
 		return false;
-	if (!strncmp(string, "eh", 2)) { /* before GCC 3: a pointer that nobody needs */
+	if (!strncmp(string, "eh", 2)) { /* before GCC 3: a pointer of no use here */
 		cursor_bytes(c, ADDR_SIZE);
 		string += 2;
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Go's assembler writes CFI as if the stack pointer only ever moved by pushes and pops. The
- * runtime's functions that go over to the system stack therefore have rules that lead into whatever
- * somebody left there: frames that never called, or a zero that looks like the bottom; and that of
- * the signals' trampoline tells of a caller that it never had. They are known by name; Go's own
+ * runtime's functions that go over to the system stack therefore have rules that lead into stale
+ * data on it: frames that never called, or a zero that looks like the bottom; and that of the
+ * signals' trampoline tells of a caller that it never had. They are known by name; Go's own
  * unwinder knows them by name, too. The CFI goes with the symbols when a program is stripped, so
  * there is no program that has only the one.
  *

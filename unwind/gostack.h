@@ -16,7 +16,7 @@ struct elf_file;
 enum go_kind {
 	GO_TRAMPOLINE, /* signal handlers return to it */
 	GO_SWITCH,     /* goes over to another stack */
-	GO_BOTTOM,     /* has no caller: above it stands what somebody left there */
+	GO_BOTTOM,     /* has no caller: the stack above it may hold stale data */
 	GO_CLOCK, /* the same, around a call of the vDSO, and keeps a frame pointer meanwhile */
 };
 

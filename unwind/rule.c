@@ -25,7 +25,7 @@ static struct reg_rule normal(struct reg_rule rule, const struct expr *cfa)
 	return rule;
 }
 
-/* The frame pointer that nobody saved, or that is called undefined, is taken as unchanged. */
+/* A frame pointer without a rule, or with an undefined one, is taken as unchanged. */
 static bool fp_unchanged(const struct reg_rule *fp)
 {
 	return fp->how == REG_UNSET || fp->how == REG_SAME || fp->how == REG_UNDEFINED ||

@@ -231,7 +231,7 @@ static __always_inline int walk_covered(struct walk *w, __u64 addr)
 }
 
 /*
- * True for a return address that nobody's call has left: the beginning of a function, with nothing
+ * True for a return address that no call has pushed: the beginning of a function, with nothing
  * known of the byte before. makecontext puts __start_context there, below a coroutine's function.
  */
 static __always_inline int walk_is_planted(struct walk *w)
@@ -294,7 +294,7 @@ static __always_inline void walk_name_exactly(struct walk *w)
 /*
  * Goes on with what a signal interrupted: all registers stand in the sigcontext at the address.
  * While the kernel puts them back there is a moment when the stack pointer is the interrupted
- * code's already and the pc not yet; then nobody knows where the sigcontext is.
+ * code's already and the pc not yet; then the sigcontext cannot be found.
  */
 static __always_inline int walk_sigcontext(struct walk *w, __u64 at)
 {

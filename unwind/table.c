@@ -2,8 +2,8 @@
 /*
  * Builds the table of a file and looks rules up in it.
  *
- * Where FDEs overlap, a pc belongs to the one that begins last at or before it, and to nobody
- * behind that one's end: this is what a binary search in .eh_frame_hdr does, hence what libgcc and
+ * Where FDEs overlap, a pc belongs to the one that begins last at or before it, and to none behind
+ * that one's end: this is what a binary search in .eh_frame_hdr does, hence what libgcc and
  * elfutils answer. Of several with one start the first of the section counts.
  *
  * The table's size is bounded by the section's: a hostile FDE may claim any stretch of the address
@@ -346,7 +346,7 @@ static void table_trim(struct unwind_table *table)
 
 /*
  * Makes all rows again, so that each says what becomes of the register. They are wide rules then,
- * which only a small file may ask for: ld.so, whose resolver runs in the middle of anybody's stack.
+ * which only a small file may ask for: ld.so, whose resolver runs in the middle of any stack.
  */
 static int builder_keep(struct builder *b)
 {

@@ -134,7 +134,7 @@ def size(table):
                          text=True, check=True).stdout
     for line in out.splitlines():
         path, _, ours, rows, ms = line.rsplit(" ", 4)
-        # The size of the section as somebody else says.
+        # The sizes of the sections as readelf tells them.
         sections = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True,
                                   check=True).stdout
         frame = int(re.search(r" \.eh_frame +\S+ +\S+ +\S+ +(\S+)", sections).group(1), 16)

@@ -49,7 +49,7 @@ def measure(table):
                   f"{known[0]:.2f} to {known[4]:.2f}, {ROUNDS} execs at {HERTZ} Hz", digits=2)
         fresh = []
         for turn in range(5):
-            # A C library of its own, which nobody has mapped before, for each exec.
+            # A copy of the C library for each exec, which no process has mapped before.
             commands = []
             for i in range(ROUNDS // 10):
                 place = os.path.join(folder, f"{turn}-{i}")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Runs BPF programs on one CPU in turn, a short while each, and says what each cost. Programs are
- * those of peer.bpf.c and, by number, those that somebody else has loaded, stacktop's own first of
- * all: its owner keeps its maps, this attaches it for as long as the turn lasts.
+ * those of peer.bpf.c and, by number, those of other processes, mainly stacktop's: stacktop keeps
+ * its maps, the peer attaches its program for one turn.
  *
  *	peer PEER_OBJECT CPU
  *

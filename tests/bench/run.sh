@@ -19,7 +19,7 @@ if ! before=$(cat "$stats") || ! echo 1 >"$stats"; then
     echo "bench: cannot set kernel.bpf_stats_enabled" >&2
     exit 1
 fi
-# The peer is to walk as deep as we do; refused while somebody else has call chains taken.
+# The peer is to walk as deep as we do; the kernel refuses this while call chains are in use.
 max_stack=/proc/sys/kernel/perf_event_max_stack
 frames=$(cat "$max_stack")
 [ "$frames" -ge 1100 ] || { echo 1100 >"$max_stack"; } 2>/dev/null ||

@@ -107,7 +107,7 @@ static void make_names(struct machine *m)
 	}
 }
 
-/* Functions that no stack has yet are kept by stacks that nobody is sampled in. */
+/* A function without a stack would be forgotten: these stacks, never sampled, keep them all. */
 static void hold_names(struct machine *m)
 {
 	for (uint32_t i = 0; i < FUNCS; i += HELD) {

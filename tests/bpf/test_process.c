@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whose a sample is that names an image: of processes that had one number after each other, of
- * which some ended before anybody had read what image they were.
+ * Which process a sample of a PID and an image belongs to, among processes that had this PID one
+ * after the other, some of which ended before the tracker read their image.
  * Covers: bpf/process.c
  */
 #include <errno.h>
@@ -37,7 +37,7 @@ static void dead(struct process *p, uint64_t image, bool ambiguous)
 	HASH_ADD(dead_hh, t.dead_by_key, dead_key, sizeof(p->dead_key), p);
 }
 
-static int nobody(void **state)
+static int forget_all(void **state)
 {
 	(void)state;
 	HASH_CLEAR(hh, t.processes);
@@ -57,26 +57,26 @@ static void test_known(void **state)
 	assert_null(process_find(&t, PID + 1, IMAGE));
 }
 
-/* An image that nobody is known to have had is that of the one who is not known. */
+/* An image that no process is known to have had is that of the one whose image is unknown. */
 static void test_one_unread(void **state)
 {
 	(void)state;
 	live(&now, 0);
 	assert_ptr_equal(process_find(&t, PID, IMAGE), &now);
-	nobody(NULL);
+	forget_all(NULL);
 	dead(&unread, 0, false);
 	assert_ptr_equal(process_find(&t, PID, IMAGE), &unread);
 	live(&now, IMAGE + 16);
 	assert_ptr_equal(process_find(&t, PID, IMAGE), &unread);
 }
 
-/* Of two nobody can tell which. */
+/* Of two with an unknown image neither is chosen. */
 static void test_two_unread(void **state)
 {
 	(void)state;
 	dead(&unread, 0, true);
 	assert_null(process_find(&t, PID, IMAGE));
-	nobody(NULL);
+	forget_all(NULL);
 	live(&now, 0);
 	dead(&unread, 0, false);
 	assert_null(process_find(&t, PID, IMAGE));
@@ -125,9 +125,9 @@ static void test_exec_between(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_known, nobody),
-		cmocka_unit_test_teardown(test_one_unread, nobody),
-		cmocka_unit_test_teardown(test_two_unread, nobody),
+		cmocka_unit_test_teardown(test_known, forget_all),
+		cmocka_unit_test_teardown(test_one_unread, forget_all),
+		cmocka_unit_test_teardown(test_two_unread, forget_all),
 		cmocka_unit_test(test_exec_between),
 	};
 

@@ -149,8 +149,8 @@ static void test_unknown(void **state)
 }
 
 /*
- * A child of which nobody has told yet is walked by its parent's list while it is young, if both
- * have the same image. The parent's is empty here, which is a reason of its own.
+ * A child without a sampler_set_process yet is walked with its parent's list while it is young, if
+ * both have the same image. The parent's list is empty here, so that the reason tells of its use.
  */
 static void test_forked(void **state)
 {

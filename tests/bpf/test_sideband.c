@@ -596,7 +596,7 @@ static int check_switched(int fd, struct sideband *s, bool look_between)
 	assert_int_equal(err, 0);
 	assert_int_equal(went, look_between);
 	between = run_there();
-	/* Nobody looks there, but what was written before is still to be read. */
+	/* The CPU has no new event yet, but records written before are still to be read. */
 	assert_true(is_told_of(s, before));
 	assert_false(is_told_of(s, between));
 	for (int i = 0; i < 2; i++) { /* the first may find that it ran on since the last look */

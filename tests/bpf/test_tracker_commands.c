@@ -107,7 +107,7 @@ static void test_pids(void **state)
 	WAIT(!is_known(&r, pids[0]));
 	WAIT(!has_target(pids[0]));
 	assert_int_equal(count_attached(&r), 1);
-	/* the last is gone: still nobody else is sampled */
+	/* the last is gone: still no other process is sampled */
 	child_end(&c[1]);
 	WAIT(count_attached(&r) == 0);
 	assert_true(is_filtering(&r));
@@ -320,7 +320,7 @@ static void test_words(void **state)
 	/* one process goes before what is said of all */
 	post_pid(&r, TRACKER_ATTACH, c[1].pid, 0, "attached to");
 	assert_int_equal(count_attached(&r), 2);
-	/* a word that fits nobody changes nothing, unless it is taken back */
+	/* a new word that fits no process is dropped */
 	post(&r, TRACKER_ATTACH, own("^w", "-nobody").text, 2, "attached to nothing");
 	assert_int_equal(count_attached(&r), 2);
 	assert_int_equal(child_ask(&c[2], ORDER_COMM, "t-else"), 0);
@@ -361,7 +361,7 @@ static void test_many_words(void **state)
 	post(&r, TRACKER_ATTACH, text, 0, "attached to 1 process");
 	assert_true(is_chosen(&r, c.pid));
 	post(&r, TRACKER_DETACH_ALL, "", 0, "the whole machine");
-	/* nobody is left out of the whole */
+	/* cannot detach: no word is in force */
 	post(&r, TRACKER_DETACH, text, 2, "the whole machine is sampled: attach");
 	post_pid(&r, TRACKER_DETACH, c.pid, 2, "the whole machine is sampled: attach");
 	assert_false(is_filtering(&r));
@@ -406,8 +406,7 @@ static void test_setuid(void **state)
 	run_end(&r);
 }
 
-/* More are chosen than there is room for: this is told once, whoever comes, until somebody says a
- * word again. */
+/* More are chosen than there is room for: told once a command, not for each process that starts. */
 static void test_full(void **state)
 {
 	static const struct tracker_filter all;

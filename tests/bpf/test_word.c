@@ -72,7 +72,7 @@ static void test_refused(void **state)
 		{"user:70x", "there is no user"},
 		{"user:-1", "there is no user"},
 		{"user:+1", "there is no user"},
-		{"user:4294967295", "there is no user"}, /* (uid_t)-1 means nobody */
+		{"user:4294967295", "there is no user"}, /* (uid_t)-1 is no user's ID */
 		{"user:99999999999999999999", "there is no user"},
 		{"(", "not a regular expression"},
 		{"a[", "not a regular expression"},
@@ -131,7 +131,7 @@ static void test_fits(void **state)
 	} cases[] = {
 		{"^ngx", {"ngx", 1, false}, true},
 		{"^ngx", {"a ngx", 1, false}, false},
-		{"kworker", {"kworker/0:1", 0, true}, false}, /* nobody means kernel threads */
+		{"kworker", {"kworker/0:1", 0, true}, false}, /* names are not for kernel threads */
 		{"user:0", {"kworker/0:1", 0, true}, true},
 		{"user:1", {"x", 1, false}, true},
 		{"user:1", {"1", 11, false}, false},

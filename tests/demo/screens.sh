@@ -12,7 +12,7 @@ build=$1 kind=$2 folder=$3
 new=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill "$pid"; rm -rf "$new"' EXIT
-# Neither the time zone nor the settings of whoever runs this belong into a picture.
+# The pictures must not depend on the time zone and the settings of the user.
 export TZ=UTC LC_ALL=C.UTF-8 XDG_CONFIG_HOME=$new
 
 at() { # name second size keys: of the recording

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Part of the demonstration: a server that answers requests and is mostly idle, until somebody
- * makes it sort its list of prices again and again. That is the spike to be explained.
+ * Part of the demonstration: a server that answers requests and is mostly idle, until it sorts its
+ * list of prices again and again. That is the spike to be explained.
  *
  *	service FROM TO		the spike is between these seconds after the start
  */

@@ -33,7 +33,7 @@ static pid_t start(const struct act *act)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		/* Nobody outlives the play. */
+		/* No program outlives the stage. */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (freopen("/dev/null", "w", stdout))
 			execv(act->argv[0], (char *const *)act->argv);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 900 s
-"""Attaching by user, control group and container, on the command line and while it runs: loads as
-nobody, in a group of their own, and as neither. Who ought to be sampled is what /proc says of them.
+"""Attaching by user, control group and container, on the command line and while it runs: loads of
+the user nobody, in a group of their own, and neither. /proc tells which of them must be sampled.
 
 Covers: symbols/cgroup.c bpf/choice.c bpf/word.c tui/engine_post.c
 """
@@ -116,7 +116,7 @@ def sampled(loads, delay, *options):
 
 
 def expect(tap, name, loads, options, fits):
-    """Of the loads those are sampled that fit, and nobody else who does not."""
+    """All loads that fit are sampled, but no process that does not fit."""
     expected = {load for load, pid in loads.items() if fits(pid)}
     for delay in DELAYS:
         found, chosen, report = sampled(loads, delay, *options)
@@ -131,7 +131,7 @@ def expect(tap, name, loads, options, fits):
                 strangers.append((pid, comm))
         except OSError:
             pass  # it has ended since
-    tap.ok(not strangers, f"{name}: nobody else", str(strangers))
+    tap.ok(not strangers, f"{name}: no other process", str(strangers))
 
 
 def check_options(tap, loads, group):
@@ -230,7 +230,7 @@ def check_users(tap, plain, loads):
     tap.ok(plain.ask("attach user:nobody", r"attached to \d+ process(es)? of the user nobody"),
            "attach user:nobody")
     fits = {name for name, pid in loads.items() if euid(pid) == NOBODY}
-    tap.ok(*words(plain.become(loads, fits), "those of nobody are attached"))
+    tap.ok(*words(plain.become(loads, fits), "the loads of the user nobody are attached"))
     with spin(preexec_fn=as_nobody) as load:
         more = {"later": busy_pid(load), **loads}
         tap.ok(*words(plain.become(more, fits | {"later"}), "so is one that comes later"))
@@ -250,7 +250,7 @@ def check_users(tap, plain, loads):
         changes.stdin.close()
     tap.ok(plain.ask(f"detach user:{NOBODY}", r"detached from \d+ process(es)? of the user"),
            "detach by the number")
-    tap.ok(*words(plain.become(loads, set()), "nobody is attached"))
+    tap.ok(*words(plain.become(loads, set()), "no load is attached"))
 
 
 def check_groups(tap, plain, loads, group):
@@ -274,7 +274,7 @@ def check_groups(tap, plain, loads, group):
     both = fits | {name for name, pid in loads.items() if euid(pid) == NOBODY}
     tap.ok(*words(plain.become(loads, both), "both words hold"))
     tap.ok(plain.ask(f"attach -cgroup:{top}", "detached from "), "- detaches")
-    tap.ok(*words(plain.become(loads, both - fits), "those of nobody remain"))
+    tap.ok(*words(plain.become(loads, both - fits), "the loads of the user nobody remain"))
     tap.ok(plain.ask("detach", "the whole machine is sampled"), "detach all")
     group.move(loads["other"], group.evil())
     tap.ok(plain.ask("attach cgroup:evil?[31m?]0;t?xxx", "attached to 1 process in the cgroup"),

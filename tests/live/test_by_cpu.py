@@ -3,7 +3,7 @@
 # time limit: 180 s
 """CPUs told apart: what was pinned to a CPU was sampled on that one and no other, a thread that goes
 to and fro was sampled on both as long as it says it was there, shares on each CPU are those of
-/proc/PID/stat, and no sample is lost. Nobody who did not ask is told of CPUs.
+/proc/PID/stat, and no sample is lost. By default, samples have no CPU and reports no table of CPUs.
 
 Covers: bpf/profiler.bpf.c tui/batch_cpus.c tui/query_cpus.c tui/bycpu.c
 """
@@ -112,7 +112,7 @@ def test_report(tap, cpus):
            all(abs(busy - 100 * count / report.hertz / report.seconds) < 1
                for busy, count, _ in rows.values()),
            "with shares of its own time and of all samples")
-    tap.ok("OF ALL%" not in plain, "and none where nobody asked")
+    tap.ok("OF ALL%" not in plain, "no table of CPUs without --by-cpu")
 
 
 def test_not_asked(tap):
@@ -120,7 +120,7 @@ def test_not_asked(tap):
         reports, err, status = run("-d", "1", "-n", "2", "-p", str(spin.pid))
     found, _ = samples(reports)
     tap.ok(status == 0 and err == "" and set(found) == {(spin.pid, None)},
-           "who does not ask is told of no CPU", f"{found} {err}")
+           "samples have no CPU without --by-cpu", f"{found} {err}")
 
 
 def test_toggled(tap, cpus):

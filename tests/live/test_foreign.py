@@ -35,7 +35,7 @@ STATIC = "_start;__libc_start_main(_impl)?;__libc_start_call_main"
 # The inner function has no name in .dynsym.
 GLIBC = rf"_start;(__libc_start_main(_impl)?|{LIBC});(__libc_start_call_main|{LIBC})"
 LOST = r"\[code without CFI or frame pointer\]"
-# musl is built with neither CFI nor frame pointers: whoever called what called main may be unknown.
+# musl is built with neither CFI nor frame pointers: the callers of main's caller may be unknown.
 MUSL = (rf"({LOST}|_start(;_start_c)?(;__libc_start_main)?);"
         r"(libc_start_main_stage2|[\w.-]+\+0x[0-9a-f]+)")
 CHAIN = "main;one;two;bsearch;three;four;spin"

@@ -255,7 +255,7 @@ CASES = [
 
     Case("framed-leaf", "blind", "fleaf", main_chain("framed_leaf;blind_framed_leaf")),
     Case("framed-call", "blind", "fcall", main_chain("framed_call;blind_framed_call;spin")),
-    # Its frame is sound, too; what it saved of rbp is the caller's number, which nobody needs.
+    # Its frame is sound, too; the rbp that it saved is just a number, which the walk does not need.
     Case("framed-junk", "blind", "fjunk",
          main_chain("framed_junk;junk_call;blind_framed_call;spin")),
     *(Case("blind-" + mode, "blind", mode, f"{ENDS};blind_leaf")

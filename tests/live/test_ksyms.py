@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel functions are named without /proc/kallsyms, which is a FIFO here that nobody writes to, and
+"""Kernel functions are named without /proc/kallsyms, which is a FIFO without a writer here, and
 whatever kernel.kptr_restrict hides.
 
 Covers: bpf/ksyms.c bpf/ksyms.bpf.c

@@ -64,7 +64,7 @@ def unprivileged(tap, folder):
     if os.path.isdir(tracing):
         check("no tracefs", ["unshare", "-m", "sh", "-c", inside.format(f"-t tmpfs none {tracing}")],
               True, "samples")
-    # The build may be where nobody comes.
+    # The user nobody may have no access to the build directory.
     own = shutil.copy(live.STACKTOP, folder)
     os.chmod(own, 0o755)
     check("nobody", ["setpriv", "--reuid", "65534", "--clear-groups", own] + run[1:], False,

@@ -45,7 +45,7 @@ def replay(path, *options, nobody=False):
     command = [live.STACKTOP, "-b", "-r", path, *options]
     if nobody:
         os.chmod(path, 0o644)
-        # The build may be where nobody comes.
+        # The user nobody may have no access to the build directory.
         command[0] = shutil.copy(live.STACKTOP, os.path.join(os.path.dirname(path), "program"))
         os.chmod(command[0], 0o755)
         command = NOBODY + command
@@ -94,7 +94,7 @@ def check_round_trip(tap, folder):
                                         timeout=300)
         tap.ok(status == 0 and shown.count("deep90") > 0, f"{form}: a run is recorded")
         played, err, status = replay(path, "--format", form, nobody=True)
-        tap.ok(status == 0 and played == shown, f"{form}: nobody replays the same",
+        tap.ok(status == 0 and played == shown, f"{form}: the user nobody replays the same",
                first_difference(shown, played) + err)
     for form in "json", "pprof", "perf", "speedscope", "firefox", "svg":
         path, live_file, played = (os.path.join(folder, form + end) for end in ("", "1", "2"))

@@ -396,7 +396,7 @@ def vanished(tap, folder):
 
 
 def namespaces(tap, folder):
-    """In its own mount, pid and user namespace, from a file that nobody else can see."""
+    """A program in its own mount, pid and user namespace, on a tmpfs that is mounted only there."""
     inside = os.path.join(folder, "inside")
     os.mkdir(inside)
     script = (f"mount -t tmpfs none {inside} && cp {folder}/ping {inside}/hidden && "

@@ -3,8 +3,8 @@
 # time limit: 900 s
 """A file system that programs ran from can be unmounted while stacktop goes on, soon after they ended:
 nothing of it stays open or mapped. What was run once is known when it runs again, and what takes its
-place, alike but for its contents, is not taken for it. All the time another program asks for source
-lines, so that nothing is given up only because nobody asks for anything.
+place, alike but for its contents, is not taken for it. All the time restless.c causes lookups of source
+lines: files must be closed even if the inliner is never idle.
 
 Covers: bpf/rest.c bpf/object.c tui/modules.c tui/inliner.c tui/jit.c
 """
@@ -141,7 +141,7 @@ def check_released(tap, top, device, what):
 
 
 def others(pid, device):
-    """Who else holds it: an older profiler, or whoever looks at everything."""
+    """PIDs of other processes that hold it, such as an older profiler or a file scanner."""
     found = []
     for entry in os.listdir("/proc"):
         if entry.isdigit() and int(entry) not in (pid, os.getpid()):

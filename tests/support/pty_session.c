@@ -70,7 +70,7 @@ void shell(const char *const *argv, const char *const *env, int reports)
 		    WIFSIGNALED(state))
 			break;
 	}
-	/* The terminal's state can be read while somebody has it open. */
+	/* Keeps the terminal open, so that the test can still read its state. */
 	sleep(30);
 	_exit(0);
 }
@@ -85,7 +85,7 @@ struct session *session_start(int rows, int cols, const char *const *argv, const
 	s->cols = cols;
 	s->raw = calloc(1, RAW_MAX);
 	assert_int_equal(pipe2(reports, O_CLOEXEC), 0);
-	/* How it was is asked before anybody can change it. */
+	/* Its state is read before the program can change it. */
 	assert_int_equal(openpty(&s->master, &slave, NULL, NULL, &size), 0);
 	assert_int_equal(tcgetattr(slave, &s->before), 0);
 	s->shell = fork();

@@ -77,7 +77,7 @@ void section_end(struct section *s)
 	put(s->all, &at, (uint64_t)s->fixed_ra, 1);
 	put(s->all, &at, s->aux, 1);
 	put(s->all, &at, s->nfdes, 4);
-	put(s->all, &at, 0, 4); /* rows in all: nobody needs it */
+	put(s->all, &at, 0, 4); /* rows in all: not used by the reader */
 	put(s->all, &at, s->nfres_bytes, 4);
 	put(s->all, &at, 0, 4);
 	put(s->all, &at, s->nfdes_bytes, 4);

@@ -146,7 +146,7 @@ static void check_whole(bool lazy)
 	close(fd);
 }
 
-/* Nobody asks for the parts of an alternate file, so that they are all there. */
+/* Not lazy, as for an alternate file, which debugimage_need is never called for: all is read. */
 static void test_at_once(void **state)
 {
 	(void)state;

@@ -199,13 +199,13 @@ static void what_has_no_code_is_told(void **state)
 	a = annotation_new(NULL);
 	a->serial = 1;
 	a->state = ANNOTATION_FAILED;
-	strcpy(a->trouble, "nobody knows");
+	strcpy(a->trouble, "the file is gone");
 	give(t, a);
 	assert_false(annotate_waits(t->ui));
-	assert_shows(t, "nobody knows");
+	assert_shows(t, "the file is gone");
 	/* Keys that need code do no harm. */
 	type(t, "ajG\nnhl");
-	assert_shows(t, "nobody knows");
+	assert_shows(t, "the file is gone");
 }
 
 static void keys_lead_about(void **state)
@@ -264,7 +264,7 @@ static void keys_lead_about(void **state)
 	assert_hides(t, "memcmp@plt");
 }
 
-/* Nobody waits for a sample that cannot come. */
+/* The view stops waiting when the process exits, since no sample of it can come. */
 static void one_that_exits_is_not_waited_for(void **state)
 {
 	struct typist *t = *state;

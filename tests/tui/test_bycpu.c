@@ -192,7 +192,7 @@ static void the_key_asks_the_engine(void **state)
 	assert_string_equal(posted_arg, "1");
 }
 
-/* Nobody has asked for CPUs yet. */
+/* CPUs are not told apart yet. */
 static void what_to_do_is_said(void **state)
 {
 	static const char *const views[] = {"1", "2", "3", "4", "5"};
@@ -447,7 +447,7 @@ static void what_came_before_is_told_apart(void **state)
 	press(t, "W");
 	assert_line(t, "sampled before", "all: 50.0%");
 	press(t, "g\n"); /* which has most samples */
-	assert_shows(t, "nobody knows");
+	assert_shows(t, "without their CPU");
 	press(t, "\\!cpu:0\n2");
 	assert_share(t, "rare_one", 5 * of_second(12, "rare_one"), 10 * of_second(-1, NULL));
 }

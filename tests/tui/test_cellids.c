@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers of cells, against a list of who has which: the same cell has the same number as long as
- * somebody refers to it, no two have one, and numbers do not grow beyond the most at a time. What
+ * Numbers of cells, against a list of which cell has which: a cell keeps its number as long as it
+ * has references, no two share one, and numbers do not grow beyond the most at a time. What
  * is known of a cell goes where the cell goes. And what decays, which is added up by these numbers,
  * against powers of two of what was fed.
  * Covers: tui/cellids.c tui/celltable.c tui/query_decay.c

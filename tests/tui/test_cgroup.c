@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Texts of /proc/PID/cgroup as the runtimes' documentation and bug reports show them, and some that
- * nobody writes.
+ * no runtime writes.
  * Covers: symbols/cgroup.c
  */
 #include <setjmp.h>

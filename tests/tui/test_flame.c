@@ -372,7 +372,7 @@ static void ask_for_all(struct typist *t, int columns)
 	screen(t);
 }
 
-/* Nodes that nobody sees are not asked for, and whoever looks or searches cannot tell. */
+/* Nodes too narrow to be drawn are not asked for; the screen is the same as with all of them. */
 static void what_is_not_seen_is_there(void **state)
 {
 	static const char *const keys[] = {"j",	       "j",	 "j", "j",   "l",  "h",

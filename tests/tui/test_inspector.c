@@ -96,7 +96,7 @@ static void asks_for_the_process_and_the_reason(void **state)
 	assert_shows(t, "that ends: no table for pc");
 }
 
-/* Nobody waits for a walk that cannot come. */
+/* `i` asks for no walk of a process that has exited, since none can come. */
 static void exited_processes_are_not_caught(void **state)
 {
 	struct typist *t = *state;
@@ -270,7 +270,7 @@ static void frame_pointers_are_compared(void **state)
 		 0},
 		{{0, 1, 2, 3}, 4, 4, "would have shown all 4 frames", 0},
 		{{0, 1, 2}, 3, 3, "the caller of main has left another number in rbp", 0},
-		{{0, 9}, 2, 1, "which nobody called from here", 0},
+		{{0, 9}, 2, 1, "which is not on the call path", 0},
 		{{0, 1}, 2, 2, "show what is above and end there, too", 2},
 		{{0, 1, 3}, 3, 2, "and then 1 more, which nothing", 2},
 	};

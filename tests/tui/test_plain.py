@@ -100,7 +100,7 @@ def check_lists(tap):
            "no filter")
     tap.ok(plain.ask("flame", r"^Flame: call paths of all"), "flame")
     tap.ok(plain.ask("invert", "^invert needs a screen$") and
-           plain.ask("frame-zoom", "^frame-zoom needs a screen$"), "what nobody hears is told")
+           plain.ask("frame-zoom", "^frame-zoom needs a screen$"), "what needs a screen is refused")
     tap.ok(plain.ask("shards", r"^Unwind tables\nThe shards are being looked at"), "shards")
     tap.ok(plain.ask("zoom 4121", r"^Functions of 4121 nginx"), "zoom by PID")
     tap.ok(plain.ask("zoom postgres", r"^Functions of 5310 postgres.*\n1\. 100\.0 % Exec"),
@@ -182,7 +182,7 @@ def check_ends(tap):
         tap.ok(done.returncode == 2 and b"--plain" in done.stderr, f"not with {option}")
     plain = Plain()
     plain.wait_for("Processes")
-    for _ in range(200):  # nobody reads
+    for _ in range(200):  # the test reads no answer
         plain.say("help all")
     plain.process.send_signal(signal.SIGINT)
     tap.ok(plain.process.wait(PATIENCE) == 128 + signal.SIGINT,

@@ -106,7 +106,7 @@ static void ends_by_signal(int signal, int status)
 	session_end(s);
 }
 
-/* A terminal that controls nobody tells nobody that it is gone. */
+/* A terminal that controls no session sends no SIGHUP when it is gone. */
 static void gone_without_a_signal(void **state)
 {
 	const char *argv[] = {demo, NULL};

@@ -190,7 +190,7 @@ static void threads_that_are_forgotten_have_no_rows(void **state)
 	assert_shows(t, "    4133 www");
 }
 
-/* A low bar says that a process did nothing; of what nobody knows there is no bar. */
+/* A low bar says that a process did nothing; a second that was forgotten has no bar. */
 static void seconds_that_are_forgotten_have_no_bars(void **state)
 {
 	struct typist *t = *state;

@@ -171,7 +171,7 @@ static void test_find(void **state)
 	find(users, "3999999999", &a);
 	assert_true(a.known);
 	assert_int_equal(a.uid, 3999999999u);
-	find(users, "4294967295", &a); /* (uid_t)-1 means nobody */
+	find(users, "4294967295", &a); /* (uid_t)-1 is no user's ID */
 	assert_false(a.known);
 	find(users, "-1", &a);
 	assert_false(a.known);
@@ -183,7 +183,7 @@ static void test_find(void **state)
 	fclose(file);
 }
 
-/* Behind one that hangs: so many wait, and nobody is told once the owner has gone. */
+/* Behind a look-up that hangs 64 requests can wait; after users_free none of them is answered. */
 static void test_find_waits(void **state)
 {
 	struct answers a = {0};

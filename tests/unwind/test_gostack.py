@@ -15,8 +15,8 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
 import live  # noqa: E402
 
-# Up to Go 1.20 as nanotime1, from Go 1.21 on as time.now. Neither CFI tells of RBP. The third has
-# lost its end, the fourth its frame pointer, the fifth is nobody's.
+# Up to Go 1.20 as nanotime1, from Go 1.21 on as time.now. Neither CFI tells of RBP. The third never
+# returns, the fourth sets no frame pointer, the fifth only has a name that begins like nanotime1.
 SOURCE = """
 	.cfi_sections .debug_frame
 	.macro function name

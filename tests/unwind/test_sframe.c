@@ -277,7 +277,7 @@ static void test_cfi_first(void **state)
 	cfi_fde(&f->cfi, T + 0x0f0, 0x20, "\x0e\x30", 2);
 	cfi_fde(&f->cfi, T + 0x120, 0x08, "\x0e\x38", 2);
 	cfi_fde(&f->cfi, T + 0x1f8, 0x10, "\x0e\x40", 2);
-	/* Overlapped by its neighbour, which ends before it: nobody's behind that. */
+	/* Overlapped by its neighbour, which ends before it: behind that CFI covers nothing. */
 	cfi_fde(&f->cfi, T + 0x300, 0x180, "\x0e\x48", 2);
 	cfi_fde(&f->cfi, T + 0x310, 0x10, "\x0e\x50", 2);
 	section_begin(f->s, 1, 0);

@@ -159,7 +159,7 @@ static void test_chain(void **state)
 	assert_int_equal(lost_shots, 0);
 	/* Each link and descend has a frame; qsort and bsearch bring more. */
 	assert_true(shot.walk.nframes > 2 * LINKS + 4);
-	/* Exact is what was interrupted, and in a handler the trampoline, which nobody called. */
+	/* Exact is what was interrupted, and in a handler the trampoline: no call leads to it. */
 	for (unsigned int i = 0; i < shot.walk.nframes; i++)
 		assert_int_equal(is_exact(&shot.walk, i), i == 0);
 	for (unsigned int i = 0; i < shot.here.nframes; i++)

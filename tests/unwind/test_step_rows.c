@@ -103,7 +103,7 @@ static void test_ends_of_rows(void **state)
 	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_BOTTOM);
 	store(SP + 8, 1);
 	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_GOES_ON);
-	/* the saved rbp cannot be read, which nobody misses, then the return address cannot */
+	/* the saved rbp cannot be read, which this step does not need, then the return address */
 	fake.holes[0] = (struct range){SP, 8, 0};
 	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_GOES_ON);
 	assert_int_equal(fake.walk->fp, WALK_NO_FP);
@@ -312,7 +312,7 @@ static void test_sigcontext(void **state)
 	assert_int_equal(w->known, WALK_ALL_KNOWN);
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		assert_int_equal(w->regs[order[i].reg], STACK + 0x100ull * (uint64_t)order[i].greg);
-	/* A leaf that nobody interrupted anywhere: the registers are on their way back. */
+	/* The leaf, with a saved pc in no mapping: the kernel is restoring the registers. */
 	assert_int_equal(walk_step(begin_wide(&r)), WALK_NO_REGISTERS);
 	store(SP + gregs + 8 * REG_RIP, TEXT);
 	assert_int_equal(walk_step(begin_wide(&r)), WALK_GOES_ON);
@@ -382,7 +382,7 @@ static void test_cloned(void **state)
 	w = begin_wide(&r);
 	w->regs[DWARF_RAX] = 0;
 	check_end(w, WALK_BOTTOM);
-	/* Nobody calls anything there: a frame further up is none. */
+	/* No call is in that code: a frame further up, of unknown RAX, cannot be there. */
 	w = begin_wide(&r);
 	w->known &= ~(1u << DWARF_RAX);
 	check_end(w, WALK_REGISTER);

@@ -285,7 +285,7 @@ static void test_sigreturn(void **state)
 		assert_state(w, JIT + 0x200, STACK + 0x2000, 0xb0b0);
 		assert_int_equal(w->exact, 1);
 		assert_int_equal(w->known, WALK_ALL_KNOWN);
-		/* named by its own pc when nobody called it */
+		/* reached by return, it is named by its own pc: no call leads to it */
 		assert_int_equal(w->frames[0] >> 63, !inside);
 	}
 	fake.text[JIT - TEXT + 0x108] = 0x06;

@@ -293,7 +293,7 @@ static void test_broken_one(void **state)
 		{4, "\x01\x00\x00\x00", 4}, /* one that is none */
 		{16, "\x7f", 1},	    /* augmentation data behind the record's end */
 		{17, "\x3f", 1},	    /* an unknown instruction */
-		{17, "\x0b", 1},	    /* a state that nobody remembered */
+		{17, "\x0b", 1},	    /* restores a state that was not saved */
 		{23, "\x0e\xff\xff", 3},    /* an operand that does not end */
 	};
 	struct fixture *f = *state;

@@ -21,7 +21,7 @@ $(FRAMES_DIR)/%: $(FRAMES_SRC)/%.c
 	$(call say,FRAMES,$@)
 	$(Q)$(FRAMES_CC) -o $@ $< -pthread
 
-# Vectors as arguments of nobody: the note on their ABI is not for this.
+# No function takes a vector as argument: GCC's note on their ABI does not apply.
 $(FRAMES_DIR)/realign: FRAMES_FLAGS += -Wno-psabi
 $(FRAMES_DIR)/realign.all: FRAMES_FLAGS += -Wno-psabi -mstackrealign
 

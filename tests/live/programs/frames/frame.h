@@ -20,12 +20,12 @@
 /* After a call: the call is no tail call. */
 #define STAY __asm__ volatile("" ::: "memory")
 
-/* A local array must have all its bytes: its address is known to somebody. */
+/* Keeps all bytes of a local array: for the compiler, the asm statement may access them. */
 #define WHOLE(array) __asm__ volatile("" : : "r"(array) : "memory")
 
 static volatile int frames_stop; /* never set, which the compiler cannot know */
 
-/* Prints the process's number, and lets the process end should nobody end it. */
+/* Prints the PID for the test. SIGALRM ends the process if the test does not. */
 static inline void ready(void)
 {
 	char line[16];
