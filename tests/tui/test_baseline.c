@@ -31,7 +31,7 @@ static int make_path(void **state)
 {
 	(void)state;
 	setlocale(LC_ALL, "C.UTF-8");
-	return close(scratch_file(path, "baseline"));
+	return close(scratch_file(path, "test_baseline"));
 }
 
 static int remove_path(void **state)
