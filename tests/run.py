@@ -23,7 +23,9 @@ source says, times TIME_FACTOR (sanitizers are slow). The limit is for what neve
 machine everything is slow, so it is no verdict on speed. Whatever a program leaves running is
 killed: its runner adopts orphans, so that a daemon that left its session is found, too.
 
-CPUs that a program has taken offline come back after it.
+CPUs that a program has taken offline come back after it. While a suite runs, the kernel does not lower
+the frequency of sampling by itself (kernel.perf_cpu_time_max_percent), which it would for all that a
+`perf record` beside it costs.
 
 Programs of MEASURING with a test that is not ok, or that are out of time, run AGAIN times more at
 once, and all of these runs must pass; a crash, a finding of a sanitizer or a test that did not run
@@ -359,10 +361,64 @@ def run_beside(suite, programs_limits):
             suite.take(*waiting[done], done.result())
 
 
+class Rate:
+    """Holds the highest frequency of sampling up: the kernel lowers it for good where samples took long.
+    What it was is kept in a file that suites share, and the last one to end puts it back: also after
+    one that was killed."""
+
+    HIGHEST = "/proc/sys/kernel/perf_event_max_sample_rate"
+    PERCENT = "/proc/sys/kernel/perf_cpu_time_max_percent"     # 0: the kernel leaves the rate alone
+    ENOUGH = 100000
+
+    def __enter__(self):
+        self.file = open_own("rate")
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            before = f"{read_text(self.HIGHEST)} {read_text(self.PERCENT)}"
+            if before.split()[1] not in ("0", "100"):
+                os.ftruncate(self.file, 0)
+                os.pwrite(self.file, before.encode(), 0)
+                write_text(self.HIGHEST, max(self.ENOUGH, int(before.split()[0])))
+                write_text(self.PERCENT, 0)
+        except OSError:     # another suite has done so, or this user must not
+            pass
+        fcntl.flock(self.file, fcntl.LOCK_SH)
+
+    def __exit__(self, *_):
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            before = os.pread(self.file, 100, 0).split()
+            if len(before) == 2:
+                write_text(self.PERCENT, int(before[1]))
+                write_text(self.HIGHEST, int(before[0]))
+            os.ftruncate(self.file, 0)
+        except OSError:     # another suite still runs
+            pass
+        os.close(self.file)
+
+
+def read_text(path):
+    with open(path, encoding="ascii") as file:
+        return file.read().strip()
+
+
+def write_text(path, value):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(str(value))
+
+
+def open_own(name):
+    """A file of this user that all suites share."""
+    path = f"/tmp/stacktop-{name}-{os.getuid()}"
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    if os.fstat(file).st_uid != os.getuid():
+        sys.exit(f"{path}: the file is another user's")
+    return file
+
+
 def lock_machine():
     """Waits until no other suite of this user measures; the lock ends with this process."""
-    path = os.path.join("/tmp", f"stacktop-measuring-{os.getuid()}")
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    lock = open_own("measuring")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -370,24 +426,8 @@ def lock_machine():
         fcntl.flock(lock, fcntl.LOCK_EX)
 
 
-def main():
-    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    os.umask(0o022)
-    # What starts this in the background may have them ignored, which programs inherit.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
-    adopt_orphans()
-    words = sys.argv[1:]
-    factor = int(os.environ.get("TIME_FACTOR", "1"))
-    every = programs(os.environ.get("BUILD", "build"))
-    names = [program[0] for program in every]
-    whole = any(word in names for word in words)
-    chosen = [(program, time_limit(program[2]) * factor) for program in every
-              if not words or program[0] in words or
-              not whole and any(word in program[0] for word in words)]
-    beside = [one for one in chosen if not measures(one[0][0])]
-    alone = [one for one in chosen if measures(one[0][0])]
-    suite = Suite()
+def run_all(suite, beside, alone):
+    """Both parts of the suite; [(name, seconds)] of them."""
     parts = []
     start = time.monotonic()
     if beside:
@@ -401,6 +441,30 @@ def main():
             suite.take(program, limit, timed(program[1], limit))
             restore_cpus(suite.online)
         parts.append(("measuring", time.monotonic() - start))
+    return parts
+
+
+def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    os.umask(0o022)
+    # What starts this in the background may have them ignored, which programs inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
+    adopt_orphans()
+    words = sys.argv[1:]
+    factor = int(os.environ.get("TIME_FACTOR", "1"))
+    every = programs(os.environ.get("BUILD", "build"))
+    names = [program[0] for program in every]
+    whole = any(word in names for word in words)
+    chosen = [(program, time_limit(program[2]) * factor) for program in every
+              if not words or program[0] in words or
+              not whole and any(word in program[0] for word in words)]
+    beside = [one for one in chosen if not measures(one[0][0])]
+    alone = [one for one in chosen if measures(one[0][0])]
+    suite = Suite()
+    with Rate():
+        parts = run_all(suite, beside, alone)
     return 0 if suite.end(parts) else 1
 
 

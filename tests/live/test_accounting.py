@@ -30,6 +30,7 @@ TICKS = re.compile(r"^(\d+) ticks due: (\d+) samples taken, (\d+) idle, (\d+) th
                    r"(\d+) missed \(([\d.]+) %\)$", re.M)
 FILTERED = re.compile(r"^\d+ processes? chosen, (\d+) samples of others left out$", re.M)
 RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
+PERCENT = "/proc/sys/kernel/perf_cpu_time_max_percent"
 SLIDE = os.path.join(live.WORK, "slide")  # no two samples of it have the same stack
 
 
@@ -60,11 +61,6 @@ class Sums:
         return (f"taken {self.taken}, filtered {self.filtered}, shown {self.shown}, lost "
                 f"{self.lost}; due {self.due}, idle {self.idle}, throttled {self.throttled}, "
                 f"missed {self.missed}; {', '.join(sorted(self.causes)) or 'no losses'}")
-
-
-def highest_rate():
-    with open(RATE, encoding="ascii") as file:
-        return int(file.read())
 
 
 def even(tap, name, sums):
@@ -191,31 +187,35 @@ def check_idle(tap):
                f"{most} to {least} of {expected:.0f} of {idle + busy:.0f}")
 
 
+def number(path, value=None):
+    """What a file holds; `value` replaces it."""
+    with open(path, "r+" if value is not None else "r", encoding="ascii") as file:
+        before = int(file.read())
+        if value is not None:
+            file.seek(0)
+            file.write(str(value))
+    return before
+
+
 def check_throttling(tap):
     """The kernel may take fewer samples than asked for: lower its limit while it samples at 9999
     Hz. The remedy is told, and what it cost."""
-    before = highest_rate()
+    before, percent = number(RATE), number(PERCENT)
     try:
-        # The kernel lowers it by itself where interrupts took long.
-        if before < 9999:
-            with open(RATE, "w", encoding="ascii") as file:
-                file.write("20000")
+        # While the kernel leaves the rate alone it lets others not set it either.
+        number(PERCENT, 99)
+        number(RATE, 20000)
     except OSError as error:
         tap.skip("throttling", f"{RATE}: {error}")
         return
-    batch = live.Batch("-b", "-d", "0.5", "-n", "6", "-F", "9999", "-p", str(os.getpid()))
     try:
+        batch = live.Batch("-b", "-d", "0.5", "-n", "6", "-F", "9999", "-p", str(os.getpid()))
         wait_reports(batch, 1)
-        with open(RATE, "w", encoding="ascii") as file:
-            file.write("5000")
+        number(RATE, 5000)
         wait_reports(batch, 5)
-    except OSError as error:
-        batch.wait()
-        tap.skip("throttling", f"{RATE}: {error}")
-        return
     finally:
-        with open(RATE, "w", encoding="ascii") as file:
-            file.write(str(before))
+        number(RATE, before)
+        number(PERCENT, percent)
     out = batch.wait()
     sums = Sums(out)
     even(tap, "throttling", sums)
@@ -227,7 +227,7 @@ def check_throttling(tap):
 def main():
     tap = live.Tap()
     live.need_root(tap)
-    hertz = str(min(9999, highest_rate()))
+    hertz = live.hertz(9999)
     check_overload(tap, hertz)
     check_ring(tap, hertz)
     check_machine(tap, hertz)
