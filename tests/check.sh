@@ -64,12 +64,7 @@ check_format() {
         "$tool" --version
         return 77
     fi
-    local f status=0
-    for f in $(files '*.c' '*.h'); do
-        "$tool" "$f" | diff -u --label "$f" --label "$f, formatted" "$f" - | head -n 12
-        [ "${PIPESTATUS[1]}" = 0 ] || status=1
-    done
-    return $status
+    files '*.c' '*.h' | xargs -r -P "$jobs" -n 32 "$tool" --dry-run -Werror
 }
 
 check_cppcheck() {
@@ -102,11 +97,11 @@ check_shellcheck() {
 }
 
 check_python() {
-    files '*.py' | while read -r f; do
-        python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$f" ||
-            echo "$f"
-    done | grep . && return 1
-    return 0
+    files '*.py' | xargs -r python3 -c '
+import ast, sys
+for path in sys.argv[1:]:
+    with open(path, encoding="utf-8") as file:
+        ast.parse(file.read(), path)'
 }
 
 check_man() {
@@ -117,17 +112,13 @@ check_man() {
 # Each header must include what it needs, and stand being included twice. Not those that the
 # including file completes: the step's memory access differs between BPF and host.
 check_headers() {
-    local status=0 h cc
-    for h in $(headers | grep -vx -e '.*\.bpf\.h' -e 'unwind/step\.h'); do
+    # shellcheck disable=SC2016  # expanded by the inner shell
+    headers | grep -vx -e '.*\.bpf\.h' -e 'unwind/step\.h' | xargs -r -P "$jobs" -n 1 sh -c '
         for cc in gcc clang; do
-            printf '#include "%s"\n#include "%s"\n' "$h" "$h" |
-                "$cc" "${flags[@]}" -Wall -Wextra -Werror -fsyntax-only -x c - || {
-                echo "$h: not self-contained ($cc)"
-                status=1
-            }
-        done
-    done
-    return $status
+            printf "#include \"%s\"\n#include \"%s\"\n" "$1" "$1" |
+                $cc $TIDY_FLAGS -Wall -Wextra -Werror -fsyntax-only -x c - ||
+                { echo "$1: not self-contained ($cc)"; exit 1; }
+        done' headers
 }
 
 check_includes() {
