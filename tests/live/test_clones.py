@@ -28,6 +28,7 @@ PROGRAM = os.path.abspath(os.path.join(live.BUILD, "tests", "frames", "clones"))
 EXACT = 0.995
 ENOUGH_PARENT, ENOUGH_CHILD, ENOUGH_EXEC = 200, 10, 50  # samples of a mode
 PATIENCE = 150  # seconds
+NO_TABLE = "[no table for pc]"
 
 # the function of the loop, and whether the child has a stack of its own
 MODES = {
@@ -64,22 +65,28 @@ def chain_of(mode, own):
 def sample(programs, found):
     """Into found, by mode: [(user, kernel, count)], each until it has enough. Everything is sampled,
     for a child is a process that nothing could have named before; of what is none of the programs
-    only the number is told."""
+    only the number is told. Before the first slice that has all tables, stacks that lack one do not
+    count."""
     names = "^(" + "|".join([*MODES, "true"]) + ")$"
     with live.Stream("-d", "0.5", "-F", live.hertz(3999), "--no-inline", "--comm", names) as top:
-        end = time.monotonic() + PATIENCE
+        end, ready = time.monotonic() + PATIENCE, False
         while programs and time.monotonic() < end and top.process.poll() is None:
             time.sleep(0.1)
             for part in top.poll():
-                for _, name, user, kernel, count in part.stacks:
-                    if name in programs:
-                        found[name].append((user, kernel, count))
+                stacks = [stack for stack in part.stacks if stack[1] in programs]
+                if not ready:
+                    whole = [stack for stack in stacks if NO_TABLE not in stack[2]]
+                    ready = len(whole) == len(stacks) and {stack[1] for stack in stacks} == set(MODES)
+                    stacks = whole
+                for _, name, user, kernel, count in stacks:
+                    found[name].append((user, kernel, count))
             for mode, program in list(programs.items()):
-                if enough(mode, found[mode]):
+                if ready and enough(mode, found[mode]):
                     program.kill()
                     del programs[mode]
         status = top.stop()
-        return top.errors() + ("" if status in (0, 130) else f"status {status}")
+        return top.errors() + ("" if status in (0, 130) else f"status {status}") + \
+            ("" if ready else "no slice had all tables")
 
 
 def enough(mode, lines):
