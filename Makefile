@@ -11,6 +11,8 @@ CLANG      ?= clang
 LLVM_STRIP ?= llvm-strip
 INSTALL    ?= install
 CFLAGS     ?= -O2 -g
+# For the tests' own code: more takes longer to compile than it saves.
+TEST_CFLAGS ?= -O1
 LDFLAGS    ?=
 BPF_CPU    ?= v2
 FUZZ_SECONDS ?= 30
@@ -98,7 +100,7 @@ $(BUILD)/%.a: $(BUILD)/%.members
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/have-libraries
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS_ALL) $(if $(filter tests/%,$<),$(TEST_CFLAGS)) $(WERROR_) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.o: %.S $(BUILD)/flags | $(BUILD)/have-libraries
 	@mkdir -p $(@D)
@@ -126,7 +128,7 @@ write_if_changed = mkdir -p $(@D); printf '%s\n' $(1) | cmp -s - $@ || printf '%
 quoted = '$(subst ','\'',$(1))'
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
-	@$(call write_if_changed,$(call quoted,$(CC) $(CFLAGS_ALL) $(CLANG) $(BPF_FLAGS)))
+	@$(call write_if_changed,$(call quoted,$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(CLANG) $(BPF_FLAGS)))
 $(BUILD)/%.members: FORCE
 	@$(call write_if_changed,$(call quoted,$(call objs,$*)))
 
@@ -152,8 +154,8 @@ define test_rule
 $(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(SUPPORT) $$($(1)_LIBS) $(BUILD)/flags
 	@mkdir -p $$(@D)
 	$$(call say,TEST,$$@)
-	$$(Q)$$(CC) $$(CFLAGS_ALL) $$(WERROR_) -MMD -MP -MF $$@.d $$(call own_flags,$$<) $$(LDFLAGS) -o $$@ $$< \
-		$(SUPPORT) $$($(1)_LIBS) -lcmocka $$(call needs_lib,$$<) $$(LDLIBS)
+	$$(Q)$$(CC) $$(CFLAGS_ALL) $$(TEST_CFLAGS) $$(WERROR_) -MMD -MP -MF $$@.d $$(call own_flags,$$<) \
+		$$(LDFLAGS) -o $$@ $$< $(SUPPORT) $$($(1)_LIBS) -lcmocka $$(call needs_lib,$$<) $$(LDLIBS)
 endef
 $(foreach d,$(TEST_DIRS),$(eval $(call test_rule,$(d))))
 
