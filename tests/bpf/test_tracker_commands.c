@@ -321,7 +321,7 @@ static void test_words(void **state)
 	post_pid(&r, TRACKER_ATTACH, c[1].pid, 0, "attached to");
 	assert_int_equal(count_attached(&r), 2);
 	/* a new word that fits no process is dropped */
-	post(&r, TRACKER_ATTACH, own("^w", "-nobody").text, 2, "attached to nothing");
+	post(&r, TRACKER_ATTACH, own("^w", "-nothing").text, 2, "attached to nothing");
 	assert_int_equal(count_attached(&r), 2);
 	assert_int_equal(child_ask(&c[2], ORDER_COMM, "t-else"), 0);
 	WAIT(is_left_out(&r, c[2].pid));
@@ -455,12 +455,12 @@ static void test_bad_commands(void **state)
 		{TRACKER_ATTACH, "t-bad(", "not a regular expression: t-bad("},
 		{TRACKER_DETACH, "[", "not a regular expression: ["},
 		{TRACKER_ATTACH, "\\", "not a regular expression: \\"},
-		{TRACKER_ATTACH, "^t-nobody-is-called-so$", "attached to nothing"},
-		{TRACKER_DETACH, "^t-nobody-is-called-so$", "detached from nothing"},
+		{TRACKER_ATTACH, "^t-no-such-name$", "attached to nothing"},
+		{TRACKER_DETACH, "^t-no-such-name$", "detached from nothing"},
 		{TRACKER_ATTACH, "123 x", "attached to nothing"},
 		{TRACKER_ATTACH, "user:3999999999", "attached to nothing: no process of "},
 		{TRACKER_DETACH, "user:3999999999", "detached from nothing: no process of "},
-		{TRACKER_ATTACH, "user:t-nobody", "there is no user: user:t-nobody"},
+		{TRACKER_ATTACH, "user:t-no-such", "there is no user: user:t-no-such"},
 		{TRACKER_ATTACH, "cgroup:/t-no/such/group", "attached to nothing"},
 		{TRACKER_DETACH, "container:t-none", "detached from nothing"},
 		{TRACKER_ATTACH, "cgroup:", "nothing to look for: cgroup:"},

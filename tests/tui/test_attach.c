@@ -45,7 +45,7 @@ static void attach_asks_without_a_row(void **state)
 
 	slices(f, 3, 0);
 	f->ui->grouping = GROUP_USER;
-	type(f, "1\\nobody-is-called-so\n");
+	type(f, "1\\no-such-name\n");
 	assert_shows(f, "The filter keeps no process");
 	type(f, "A");
 	grid_resize(f->g, 24, 80);
@@ -65,7 +65,7 @@ static void attach_is_offered_what_fits(void **state)
 {
 	static const char *const paths[] = {
 		"0::/lxc.payload.web/init.scope\n",
-		"0::/lxc.payload.a-name-that-somebody-made-of-all-that-it-is-about/init.scope\n",
+		"0::/lxc.payload.a-name-that-a-person-made-of-all-that-it-is-about/init.scope\n",
 		"0::/machine.slice/machine-\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
 		"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4.scope\n",
 		"0::/system.slice/a-unit-that-has-a-name-of-more-than-forty-bytes.service\n",

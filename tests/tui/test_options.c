@@ -190,7 +190,7 @@ static void test_user(void **state)
 		assert_int_equal(parse("--user daemon"), OPTIONS_RUN);
 		assert_int_equal(options.user, uid);
 	}
-	assert_refused("-u nobody-has-this-name", "no user `nobody-has-this-name'");
+	assert_refused("-u no-such-user", "no user `no-such-user'");
 	assert_refused("-u 4294967295", "4294967295"); /* (uid_t)-1 is no user's ID */
 	assert_refused("-u _", "no user `'");
 }

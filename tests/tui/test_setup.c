@@ -277,7 +277,7 @@ static void tab_completes(void **state)
 		{"attach user:po\t", "attach user:postgres"},
 		{"detach user:ww\t", "detach user:www"},
 		{"attach postg\t", "attach postgres"},
-		{"attach user:nobody-here\t", "attach user:nobody-here"},
+		{"attach user:no-such-one\t", "attach user:no-such-one"},
 		{"filter-user pos\t", "filter-user postgres"},
 		{"filter-user ^pos\t", "filter-user ^postgres"},
 		{"sort th\t", "sort THR"},
@@ -313,10 +313,10 @@ static void tab_completes(void **state)
 	assert_shows(t, "CPU%");
 	type(t, ":sort sm\t\n");
 	assert_shows(t, "SMP/s▼");
-	type(t, ":zoom nobody\t");
-	assert_shows(t, "nothing begins with 'nobody'");
+	type(t, ":zoom nothing\t");
+	assert_shows(t, "nothing begins with 'nothing'");
 	type(t, "\n");
-	assert_shows(t, "there is no process 'nobody' with samples");
+	assert_shows(t, "there is no process 'nothing' with samples");
 	/* A line that is full stays as it is. */
 	type(t, ":");
 	for (int i = 0; i < 300; i++)
