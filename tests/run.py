@@ -198,16 +198,18 @@ def run(command, limit):
                 status = process.wait(limit)
             except subprocess.TimeoutExpired:
                 status = None
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            process.wait()
+            finally:
+                try:
+                    os.killpg(process.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+                process.wait()
         except OSError as error:
             out.write(f"{command[0]}: {error.strerror}\n".encode())
             status = 127
-        kill_leftovers()
-        shutil.rmtree(own, ignore_errors=True)
+        finally:    # also when it is interrupted
+            kill_leftovers()
+            shutil.rmtree(own, ignore_errors=True)
         out.seek(0)
         return out.read().decode("utf-8", "replace"), status
 
@@ -355,10 +357,16 @@ def run_beside(suite, programs_limits):
     fork = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(1 + len(os.sched_getaffinity(0)), fork,
                                                 adopt_orphans) as pool:
-        waiting = {pool.submit(timed, program[1], limit): (program, limit)
-                   for program, limit in order}
-        for done in concurrent.futures.as_completed(waiting):
-            suite.take(*waiting[done], done.result())
+        try:
+            waiting = {pool.submit(timed, program[1], limit): (program, limit)
+                       for program, limit in order}
+            for done in concurrent.futures.as_completed(waiting):
+                suite.take(*waiting[done], done.result())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for pid in children():
+                os.kill(pid, signal.SIGTERM)
+            raise
 
 
 class Rate:
