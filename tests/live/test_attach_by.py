@@ -158,7 +158,7 @@ class Plain:
 
     def __init__(self):
         env = dict(os.environ, TERM="dumb", XDG_CONFIG_HOME="/nonexistent")
-        self.process = subprocess.Popen([live.STACKTOP, "--plain", "-d", "0.5"], env=env,
+        self.process = subprocess.Popen([live.STACKTOP, "--plain", "-d", "0.2"], env=env,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT)
         self.text = self.all = b""

@@ -7,6 +7,7 @@ something else: each is the true chain or ends with a reason.
 Covers: bpf/room.c bpf/evict.c bpf/object.c
 """
 
+import concurrent.futures
 import os
 import re
 import subprocess
@@ -141,7 +142,8 @@ def main():
     tap = live.Tap()
     live.need_root(tap)
     with tempfile.TemporaryDirectory(prefix="stacktop-budget-") as folder:
-        paths = [build(folder, name) for name in ("left", "right")]
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            paths = list(pool.map(lambda name: build(folder, name), ("left", "right")))
         small = [sys.executable, "-c", "while True: sum(range(1000))"]
         with live.Load([paths[0]]) as left, live.Load([paths[1]]) as right, \
                 live.Load(small) as python:

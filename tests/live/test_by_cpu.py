@@ -64,7 +64,7 @@ def test_pinned(tap, cpus):
         pids = [one.pid, two.pid, mover.pid]
         first = mover.stdout.readline().split()
         before = [live.process_seconds([pid]) for pid in pids]
-        reports, err, status = run("--by-cpu", "-d", "2", "-n", "2", "-p",
+        reports, err, status = run("--by-cpu", "-d", "1", "-n", "2", "-p",
                                    ",".join(map(str, pids)))
         spent = [live.process_seconds([pid]) - b for pid, b in zip(pids, before)]
         mover.kill()
@@ -98,9 +98,9 @@ def test_pinned(tap, cpus):
 def test_report(tap, cpus):
     """The text has a table of CPUs, whose samples are those of its processes."""
     with pinned(cpus[0]) as one, pinned(cpus[1]) as two:
-        out, err, status = live.stacktop("-b", "--by-cpu", "-F", HERTZ, "-d", "2", "-n", "1", "-p",
+        out, err, status = live.stacktop("-b", "--by-cpu", "-F", HERTZ, "-d", "1", "-n", "1", "-p",
                                          f"{one.pid},{two.pid}")
-        plain, _, _ = live.stacktop("-b", "-d", "0.5", "-n", "1", "-p", f"{one.pid}")
+        plain, _, _ = live.stacktop("-b", "-d", "0.2", "-n", "1", "-p", f"{one.pid}")
     report = live.Report(out)
     rows = {int(cpu): (float(busy), int(count), float(share)) for cpu, busy, count, share in
             re.findall(r"^ +cpu(\d+) +([\d.]+) +(\d+) +([\d.]+) +[\d.]+  \S", out, re.M)}
@@ -117,7 +117,7 @@ def test_report(tap, cpus):
 
 def test_not_asked(tap):
     with live.Load([sys.executable, "-c", SPIN]) as spin:
-        reports, err, status = run("-d", "1", "-n", "2", "-p", str(spin.pid))
+        reports, err, status = run("-d", "0.5", "-n", "2", "-p", str(spin.pid))
     found, _ = samples(reports)
     tap.ok(status == 0 and err == "" and set(found) == {(spin.pid, None)},
            "samples have no CPU without --by-cpu", f"{found} {err}")
@@ -129,7 +129,7 @@ def test_toggled(tap, cpus):
             live.Load([sys.executable, "-c", SPIN]) as other, \
             open(os.path.join(folder, "told"), "w+b") as told:
         session = os.path.join(folder, "session")
-        plain = subprocess.Popen([live.STACKTOP, "--plain", "-F", HERTZ, "-d", "0.25", "-n", "32",
+        plain = subprocess.Popen([live.STACKTOP, "--plain", "-F", HERTZ, "-d", "0.15", "-n", "32",
                                   "-w", session], stdin=subprocess.PIPE, bufsize=0,
                                  stdout=told, stderr=subprocess.STDOUT)
 

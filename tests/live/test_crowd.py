@@ -60,7 +60,7 @@ def walked(part, pid):
 def begins(tap, pids):
     """Some begin to run, one after the other, beside a stacktop that has long been there."""
     peak = 0
-    with live.Stream("-d", "0.5", "-F", HERTZ, "--no-inline", "-p", ",".join(map(str, pids))) as top:
+    with live.Stream("-d", "0.2", "-F", HERTZ, "--no-inline", "-p", ",".join(map(str, pids))) as top:
         top.more(3)
         for pid in pids:
             os.kill(pid, signal.SIGUSR1)
@@ -87,7 +87,7 @@ def begins(tap, pids):
 def starts(tap, still):
     """Of a file that is known: its table was built when it ran for the first time."""
     out, err, _ = live.stacktop("-b", "--format", "folded", "-F", HERTZ, "-d", "90", "--",
-                                "/bin/sh", "-c", f"{still} 50; sleep 3; {still} 1500", timeout=100)
+                                "/bin/sh", "-c", f"{still} 50; sleep 2; {still} 1000", timeout=100)
     own = "\n".join(line for line in out.splitlines() if line.startswith("still;"))
     total = right = 0
     for user, _, count in live.folded(own):

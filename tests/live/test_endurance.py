@@ -31,8 +31,8 @@ PATIENCE = 90     # seconds
 DEBUG_MIB = 16    # budget of debug information, which comes on top of all else
 RSS_MAX_KB = (128 + DEBUG_MIB) * 1024
 DESCRIPTORS = 3   # of a file: the tracker's, and of its table of symbols
-STOP_SECONDS = 60 if LONG else 4
-OVERRUN = 8000  # processes whose records do not fit the rings of two CPUs
+STOP_SECONDS = 60 if LONG else 2
+OVERRUN = 2000 * os.cpu_count()  # processes whose records do not fit the rings of the CPUs
 BPF_MAP_GET_NEXT_KEY, BPF_PROG_GET_FD_BY_ID, BPF_MAP_GET_FD_BY_ID = 4, 13, 14  # linux/bpf.h
 SYS_BPF = {"x86_64": 321, "aarch64": 280}.get(os.uname().machine, 0)
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -247,7 +247,7 @@ def two(tap, folder):
 def stopped(tap, folder):
     """The rings of the side-band run over meanwhile."""
     late = os.path.join(folder, "late")
-    with Running("-d", "1", "-F", "499") as top:
+    with Running("-d", "0.5", "-F", "499") as top:
         top.ready(1)
         os.kill(top.pid, signal.SIGSTOP)
         started, until = 0, time.monotonic() + 45

@@ -90,10 +90,10 @@ def why_not():
 
 
 class Running(live.Stream):
-    """stacktop with a report each half second."""
+    """stacktop with five reports a second."""
 
     def __init__(self, *options):
-        super().__init__("-d", "0.5", "-F", HERTZ, "--no-inline", "--comm",
+        super().__init__("-d", "0.2", "-F", HERTZ, "--no-inline", "--comm",
                          "^(deep90|first|second)$", *options)
         self.unseen = 0.0  # seconds that CPU 1 was online and perhaps not sampled
 

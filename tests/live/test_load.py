@@ -126,7 +126,7 @@ def complete(parts):
 
 def churn(tap):
     before = forks()
-    parts = observe(tap, "churn", ["--", "setsid", "bash", "-c", CHURN], 5,
+    parts = observe(tap, "churn", ["--", "setsid", "bash", "-c", CHURN], 3,
                     state=lambda: forks() - before > STARTED, hertz=SLOWER)
     started = forks() - before
     tap.ok(started > STARTED, "churn: thousands of processes came and went", f"{started}")
@@ -144,7 +144,7 @@ def threads(tap):
     with live.Load([os.path.join(live.WORK, "threads"), "200", "120"]) as load:
         live.wait_for(lambda: len(os.listdir(f"/proc/{load.pid}/task")) > 200)
         live.wait_busy([load.pid])
-        parts = observe(tap, "200 threads", ["-p", str(load.pid)], 4, [load.pid])
+        parts = observe(tap, "200 threads", ["-p", str(load.pid)], 2.5, [load.pid])
     share, walks = complete(parts)
     tap.ok(walks > 0 and share >= 99, "200 threads: complete stacks", f"{share:.2f} % of {walks}")
 
@@ -161,7 +161,7 @@ def processes(tap):
             live.wait_busy(pids)
             every = pids + [load.process.pid for load in sleeping]
             before = [live.process_seconds([pid]) for pid in pids]
-            parts = observe(tap, "300 processes", ["-p", ",".join(map(str, every))], 4, every)
+            parts = observe(tap, "300 processes", ["-p", ",".join(map(str, every))], 2.5, every)
             ran = [live.process_seconds([pid]) - start for pid, start in zip(pids, before)]
     finally:
         for load in sleeping:
