@@ -55,9 +55,11 @@ TIME_LIMIT = 300
 LIMIT_LINES = 40
 DIRS = ("symbols", "unwind", "bpf", "tui", "live")
 MEASURING = ("bpf/", "live/", "tui/test_pty")
-# Of these, guests see nothing of this machine's other work, and others judge messages, files and names.
-BESIDE = ("live/test_attach_by", "live/test_debuginfod", "live/test_export", "live/test_kernel",
-          "live/test_less", "live/test_options", "live/test_sanitizers", "live/test_session",
+# Of these, guests see nothing of this machine's other work, and others judge messages, files, names and
+# screens.
+BESIDE = ("bpf/test_ksyms", "live/test_attach_by", "live/test_debuginfod", "live/test_export",
+          "live/test_kernel", "live/test_ksyms", "live/test_less", "live/test_options",
+          "live/test_random_keys", "live/test_sanitizers", "live/test_screenshot", "live/test_session",
           "live/test_unmount")
 KEPT = re.compile(r"^(PATH|BUILD|SIZE|CI|V|AGAIN|TIME_FACTOR|CC|CLANG|KERNEL\w*|STACKTOP_\w+|\w+_OPTIONS|"
                   r"LD_LIBRARY_PATH|http_proxy|https_proxy|no_proxy|RUSTUP_HOME|CARGO_HOME|GOROOT)$")

@@ -8,8 +8,8 @@
 # of it on 500 samples a second, and stacktop itself gets none.
 
 # Enough samples of a program, from the kernel's command line, and the most refreshes.
-LEAST=${LEAST:-100}
-ROUNDS=400
+LEAST=${LEAST:-50}
+ROUNDS=800
 
 ok() {
     echo "T ok - $1"
@@ -81,7 +81,7 @@ chain=$(i=0; while [ $i -lt 90 ]; do printf ';f%02d' $i; i=$((i + 1)); done)
 # A COMMAND, which ends as it does when its time is over; stacktop ends with it.
 echo "deep90 - ;main$chain\$" >/tmp/table
 ln -s /work/deep90 /tmp/w1
-stacktop -b -d 1 -n "$ROUNDS" --format folded -- /tmp/w1 3600 >/tmp/folded 2>/tmp/err &
+stacktop -b -d 0.5 -n "$ROUNDS" --format folded -- /tmp/w1 3600 >/tmp/folded 2>/tmp/err &
 sampler=$!
 sample $sampler
 killall -ALRM w1
@@ -111,7 +111,7 @@ done </tmp/table
 # shellcheck disable=SC2086  # words on purpose
 list=$(echo $pids | tr ' ' ,)
 : >/tmp/folded
-stacktop -b -d 1 -n "$ROUNDS" --format folded -p "$list" >/tmp/folded 2>/tmp/err &
+stacktop -b -d 0.5 -n "$ROUNDS" --format folded -p "$list" >/tmp/folded 2>/tmp/err &
 sampler=$!
 sample $sampler
 # How much the verifier had to follow, which kernels tell from 5.16 on.

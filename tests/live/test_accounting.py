@@ -169,7 +169,7 @@ def check_idle(tap):
     with live.Stream("-d", "0.2", "-F", hertz, "-p", str(os.getpid())) as top:
         top.more()
         before, first, inner = idle_busy_stolen(), len(top.slices), top.next()
-        time.sleep(4)
+        time.sleep(2.5)
         after = idle_busy_stolen()
         top.poll()
         last = len(top.slices)

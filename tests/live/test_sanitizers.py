@@ -31,11 +31,11 @@ import watch  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "programs", "track")
 FULL = os.environ.get("SIZE") == "full"
-# As `make asan` and `make tsan` have them, whose objects are used; or what is built in a third of the time
-# and hides least. What is left out finds nothing without optimization, or what crashes anyway.
+# As `make asan` and `make tsan` have them, whose objects are used; or what is built in a quarter of the
+# time and hides least. What is left out finds what crashes anyway, or does no harm without optimization.
 COMMON = "-O1 -g -fno-omit-frame-pointer " if FULL else "-O0 -g1 "
 FLAGS = {"asan": COMMON + "-fsanitize=address,undefined" +
-         ("" if FULL else " -fno-sanitize=null,object-size"),
+         ("" if FULL else " -fno-sanitize=null,object-size,alignment,pointer-overflow"),
          "tsan": COMMON + "-fsanitize=thread"}
 SLICES = 16 if FULL else 5
 HERTZ = "499" if FULL else "199"
