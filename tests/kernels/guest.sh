@@ -8,7 +8,7 @@
 # of it on 500 samples a second, and stacktop itself gets none.
 
 # Enough samples of a program, from the kernel's command line, and the most refreshes.
-LEAST=${LEAST:-50}
+LEAST=${LEAST:-100}
 ROUNDS=800
 
 ok() {

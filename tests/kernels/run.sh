@@ -15,7 +15,7 @@ build=${BUILD:-build}
 here=tests/kernels
 [ $# -gt 0 ] || set -- 5.10 6.1 6.12 7.2
 # Samples of each program that are enough.
-least=50
+least=100
 [ "${SIZE:-}" != full ] || least=300
 passed=0
 failed=0

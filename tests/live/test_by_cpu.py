@@ -64,7 +64,7 @@ def test_pinned(tap, cpus):
         pids = [one.pid, two.pid, mover.pid]
         first = mover.stdout.readline().split()
         before = [live.process_seconds([pid]) for pid in pids]
-        reports, err, status = run("--by-cpu", "-d", "1", "-n", "2", "-p",
+        reports, err, status = run("--by-cpu", "-d", "2", "-n", "2", "-p",
                                    ",".join(map(str, pids)))
         spent = [live.process_seconds([pid]) - b for pid, b in zip(pids, before)]
         mover.kill()

@@ -26,7 +26,7 @@ import watch  # noqa: E402
 RIGHT = 0.995
 ENOUGH = 200      # samples of a program
 BUSY = 0.1        # seconds of CPU time, after which it spins
-NICE = 10
+NICE = 10         # so that what builds their tables comes first
 EXCUSED = 0.05    # of a program's samples at most may be what `excused` names
 PROGRAMS = os.path.abspath(os.path.join(live.BUILD, "tests", "foreign"))
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "foreign")
