@@ -94,6 +94,16 @@ class Stacks:
         """Percent of the stacks that are neither complete nor of what is not known yet."""
         return self.share(lambda user: user[0] not in COMPLETE and user[0] not in NOT_YET)
 
+    def once_known(self):
+        """Of each process, from the slice on that follows the first in which a stack is complete."""
+        rest, known = Stacks(()), set()
+        for part in self.parts:
+            later = [stack for stack in part if stack[0] in known]
+            rest.parts.append(later)
+            rest.all += [stack[1:] for stack in later]
+            known.update(pid for pid, _, user, _ in part if user[0] in COMPLETE)
+        return rest
+
     def median(self):
         """Percent of the stacks of a process that are complete: of the one in the middle."""
         counts = {}
@@ -210,16 +220,22 @@ def execs(tap, folder):
 
 
 def short_lived(tap, folder):
-    """100 ms and 500 ms, of files that are known: most processes are known at once, and all soon."""
+    """100 ms and 500 ms, of files that are known: most processes are known at once, and all soon, and
+    what is once known remains so. How soon is a matter of fifteen processes, not of three: what keeps
+    stacktop from a CPU for a while is one process's bad luck."""
     ping = os.path.join(folder, "ping")
-    for ms, count, least in ((100, 15, 95), (500, 3, 99)):
+    for ms, count, kept in ((100, 15, 0), (500, 3, 99)):
         script = f"{ping} 10; sleep 1; for i in $(seq {count}); do {ping} {ms}; done"
         stacks = profile("/bin/sh", "-c", script, comm="ping")
-        tap.ok(stacks.count > samples_of(count * ms) and stacks.median() >= least and
-               stacks.complete() >= least - 15 and stacks.broken() <= 1,
+        later = stacks.once_known()
+        enough = samples_of(count * ms)
+        tap.ok(stacks.count > enough and stacks.median() >= 95 and stacks.complete() >= 80 and
+               stacks.broken() <= 1 and
+               (not kept or later.count > enough / 2 and later.complete() >= kept),
                f"processes that live {ms} ms are complete",
                f"{stacks.median():.2f} % of the middle one, {stacks.complete():.2f} % of "
-               f"{stacks.count}; {stacks.reasons()}")
+               f"{stacks.count}, {later.complete():.2f} % of {later.count} later; "
+               f"{stacks.reasons()}")
 
 
 def forks(tap, folder):
