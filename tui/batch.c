@@ -92,7 +92,7 @@ static void write_head(FILE *to, const struct profile_health *health)
 
 	if (localtime_r(&now, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	fprintf(to, "stacktop  %s  %.1f s of %s at %u Hz on %u CPU%s\n", when, seconds,
+	fprintf(to, "stacktop  %s  %.2f s of %s at %u Hz on %u CPU%s\n", when, seconds,
 		clean(event, sizeof(event), health->event), health->frequency, health->ncpus,
 		health->ncpus == 1 ? "" : "s");
 	fprintf(to, "%" PRIu64 " samples (%" PRIu64 " in user mode, %" PRIu64 " in the kernel), ",

@@ -138,7 +138,7 @@ static void assert_has(const char *text, const char *part)
 static void test_text(void **state)
 {
 	static const char *const parts[] = {
-		"2.0 s of cpu-clock at 99 Hz on 2 CPUs\n",
+		"2.00 s of cpu-clock at 99 Hz on 2 CPUs\n",
 		"28 samples (20 in user mode, 8 in the kernel), 14.0 a second; lost 9 samples "
 		"(9 the count map was full, 6 counted without their frames)\n"
 		"400 ticks due: 40 samples taken, 340 idle, 12 throttled, 8 missed (2.0 %)\n"
