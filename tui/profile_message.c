@@ -33,8 +33,9 @@ void profile_message(struct profile *p, enum message_level level, const char *fo
 }
 
 /*
- * Since when message n stands on a screen. A warning has its turn although others came with it; an
- * error, and what comes later, is the answer to something and does not wait.
+ * Since when message n stands on a screen. A warning has its turn although others came with it, and
+ * waits for theirs, as it answers nothing; an error, and what comes later, is the answer to
+ * something and does not wait.
  */
 static uint64_t turn_of(const struct profile *p, uint64_t n)
 {
@@ -48,7 +49,7 @@ static uint64_t turn_of(const struct profile *p, uint64_t n)
 		if (i == first || message->level == MESSAGE_ERROR ||
 		    message->time - before->time >= BURST_NS)
 			since = message->time;
-		else if (before->level == MESSAGE_WARNING)
+		else if (before->level == MESSAGE_WARNING || message->level == MESSAGE_WARNING)
 			since += TURN_NS;
 		else if (since < message->time)
 			since = message->time;

@@ -472,6 +472,18 @@ static void test_messages_that_come_together(void **state)
 		profile_message(p, MESSAGE_WARNING, "m%d", i);
 	assert_string_equal(shown_after(p, 0), "m84");
 	assert_string_equal(shown_after(p, 61), "m99");
+	/* What was done, or is wrong, is read before a warning that came right after it. */
+	stopped += 1000 * NS;
+	profile_message(p, MESSAGE_INFO, "written");
+	profile_message(p, MESSAGE_WARNING, "late");
+	assert_string_equal(shown_after(p, 0), "written");
+	assert_string_equal(shown_after(p, 5), "late");
+	assert_null(shown_after(p, 13));
+	stopped += 1000 * NS;
+	profile_message(p, MESSAGE_ERROR, "no room");
+	profile_message(p, MESSAGE_WARNING, "late");
+	assert_string_equal(shown_after(p, 0), "no room");
+	assert_string_equal(shown_after(p, 5), "late");
 	profile_free(p);
 	stopped = 0;
 }
