@@ -115,7 +115,9 @@ links() { # header library
 }
 
 # The names of the C library's inner functions, such as clone3: in it, or in a debug file beside it.
+# What tells of them may be missing itself, and comes with the same installation.
 libc_names() {
+    command -v "${CC:-gcc}" >/dev/null 2>&1 && command -v readelf >/dev/null 2>&1 || return 1
     libc=$("${CC:-gcc}" -print-file-name=libc.so.6 2>/dev/null)
     [ -f "$libc" ] || return 0 # another C library
     readelf -SW "$libc" 2>/dev/null | grep -q '\.symtab\|\.gnu_debugdata' && return 0
