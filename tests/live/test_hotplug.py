@@ -140,6 +140,23 @@ def check_pinned(tap, name, top, pid, cpus):
            f"{samples} samples, {late} ticks missed, at {HERTZ} Hz in {ran:.2f} s")
 
 
+def run_second(folder):
+    subprocess.run([os.path.join(folder, "first"), "1", os.path.join(folder, "second"), "75"],
+                   preexec_fn=pin, check=True)
+
+
+def second_has_tables(top, folder):
+    """Waits for a stack of second that is whole: its tables are made at its first sample, after those
+    of everything else that runs."""
+    def whole():
+        run_second(folder)
+        top.poll()
+        return any(process == "second" and user and not user[0].startswith("[")
+                   for part in top.slices for _, process, user, _, _ in part.stacks)
+
+    return live.wait_for(whole) and bool(top.more())
+
+
 def check_exec(tap, name, top, folder):
     """Programs that live for 75 ms of CPU time after an exec, which they share. A process that only
     /proc tells of is read when a sample of it was met, five times a second: most are gone by then,
@@ -149,8 +166,7 @@ def check_exec(tap, name, top, folder):
     with them 99.6 %, and 93 % when a third of the CPU is taken away 30 ms at a time."""
     first = len(top.slices)
     for _ in range(PROGRAMS):
-        subprocess.run([os.path.join(folder, "first"), "1", os.path.join(folder, "second"), "75"],
-                       preexec_fn=pin, check=True)
+        run_second(folder)
     top.more()
     rows = {}
     for part in top.slices[first:]:
@@ -195,6 +211,7 @@ def come_and_go(tap, folder):
             cpu.switch(True)
             tap.ok(alone, "begins without the CPU")
             check_pinned(tap, "a CPU that came", top, load.pid, cpus)
+            tap.ok(second_has_tables(top, folder), "a CPU that came: what begins there gets tables")
             check_exec(tap, "a CPU that came", top, folder)
             cpu.switch(False)
             gone = top.cpus(cpus - 1)
