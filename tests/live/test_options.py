@@ -439,11 +439,11 @@ def check_folded(tap, scratch):
         wrong = list(grammar(out))
         tap.ok(status == 0 and not live.errors(err) and out.count("\n") > 5 and not wrong,
                "folded: every line can be taken apart", f"{out.count(chr(10))} lines {wrong[:3]}")
-        mine, _, status = sampled(("-p", str(load.pid), "--format", "folded"), folded_samples, 30)
+        mine, err, status = sampled(("-p", str(load.pid), "--format", "folded"), folded_samples, 30)
         wrong = list(grammar(mine))
         count = sum(n for user, _, n in live.folded(mine) if len(user) >= 3)
         tap.ok(status == 0 and not wrong and count > 20, "folded: hostile names are harmless",
-               f"{count} samples {wrong[:3]}")
+               f"exit {status}, {count} samples {wrong[:3]} {err!r}")
         tap.ok(all(not frame.endswith("_[k]") for line in mine.splitlines()
                    for frame in line.rpartition(" ")[0].split(";") if "evil" in frame) and
                "evil" in mine, "folded: a user function does not pass for the kernel's",
@@ -451,7 +451,8 @@ def check_folded(tap, scratch):
         out, err, status = sampled(("-p", str(load.pid)), report_samples, 21)
         found = CONTROL.search(out + err)
         tap.ok(status == 0 and not found and live.Report(out).samples > 20,
-               "text: hostile names are harmless", repr(found.group()) if found else "")
+               "text: hostile names are harmless",
+               repr(found.group()) if found else f"exit {status} {err!r}")
     session = os.path.join(scratch, "session")
     with busy():
         out, _, _ = sampled(("--comm", "^deep90$", "--format", "folded", "-w", session),

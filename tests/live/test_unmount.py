@@ -120,8 +120,8 @@ def check_run(tap, top, folder, name, what):
     """Runs it until its stacks are right: at first it is not known, nor are tables there."""
     want = ["main", name, name + "_outer", name + "_inner"]
     top.stacks("work")
-    with live.Load([os.path.join(folder, "work")]):
-        end = time.monotonic() + PATIENCE
+    with live.Load([os.path.join(folder, "work")]) as load:
+        end, start = time.monotonic() + PATIENCE, top.at
         right, stacks = False, []
         while not right and time.monotonic() < end:
             time.sleep(0.3)
@@ -132,7 +132,9 @@ def check_run(tap, top, folder, name, what):
             good = sum(count for user, count in stacks
                        if user[-4:] == want or user[-3:] == want[:3])
             right = total > ENOUGH and good >= 0.9 * total
-    tap.ok(right, f"{what}: its stacks", f"{good} of {total}: {stacks[:2]}")
+        ran = live.process_seconds([load.pid])
+    tap.ok(right, f"{what}: its stacks", f"{good} of {total} in {ran:.1f} s of CPU time: {stacks[:2]}" +
+           ("" if right else f", {top.at - start} bytes of reports, exit {top.process.poll()}"))
 
 
 def check_released(tap, top, device, what):
