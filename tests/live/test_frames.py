@@ -10,7 +10,7 @@ stacktop starts: none of a program's start is there. Slices count from the first
 is sampled is known and has its tables; from then on no sample is excluded. At least 99.5 % of a case's
 samples must show one of the chains that its row in the table allows, from the thread's first frame to
 the function that ran. Where the construct is only a part of what runs, a row also names what must be
-among its samples.
+among its samples, and how many of them are waited for: what share it has is the CPU's and the kernel's.
 Functions of other files, which may have no name, are matched as `foreign`, but counted one by one;
 a function of the program never passes as one. Where the compiler's CFI or the stack itself is not
 true for some instructions, the row says which stacks come of it and how many are let pass. Where
@@ -79,8 +79,8 @@ class Case:
                  spare=None, apart=(), nice=10):
         self.name, self.program, self.mode = name, program, mode
         self.chains = chains
-        self.among = among  # (chain, least share)
-        self.kernel = kernel  # (function in the kernel's part, least share of user stacks exact)
+        self.among = among  # (chain, least number of samples)
+        self.kernel = kernel  # (function in the kernel's part, the same of user stacks exact)
         self.built = built  # (options of readelf, pattern): the construct is in the file
         self.spare = spare  # (chain, greatest share): the CFI or the stack itself is not true
         self.apart = apart  # chains with a part that nothing knows any more
@@ -112,6 +112,7 @@ def own_functions(program):
 RESTORE = FOREIGN  # the signal trampoline
 IN_HANDLER = f"{RESTORE};outer_handler"
 DRAP = r"(?s)r10\+0.*\n[0-9a-f]+ exp "
+IN_VDSO = r"(?:;\[vdso\]\+0x[0-9a-f]+)?"  # an inner function of it has no name
 STEPPED = f"(?:;{RESTORE}(?:;on_trap(?:;interrupted)?)?)?"
 
 CASES = [
@@ -139,24 +140,24 @@ CASES = [
     # The kernel is entered from last_syscall, though it returns to the function behind it.
     Case("last-syscall", "coro", "syscall",
          main_chain("to_last_syscall;(?:behind_)?last_syscall"),
-         among=[(main_chain("to_last_syscall;last_syscall"), 0.4)],
-         kernel=[("(?:__(?:x64|do)_)?sys_getppid", 0.01)]),
+         among=[(main_chain("to_last_syscall;last_syscall"), 160)],
+         kernel=[("(?:__(?:x64|do)_)?sys_getppid", 4)]),
 
     Case("plt-none", "plt.none", "call", main_chain(f"call_often(?:;callee|;{FOREIGN})?"),
-         among=[(main_chain(f"call_often;(?!callee$){FOREIGN}"), 0.02)]),
+         among=[(main_chain(f"call_often;(?!callee$){FOREIGN}"), 8)]),
     Case("plt-full", "plt.full", "call", main_chain(f"call_often(?:;callee|;{FOREIGN})?"),
-         among=[(main_chain(f"call_often;(?!callee$){FOREIGN}"), 0.02)],
+         among=[(main_chain(f"call_often;(?!callee$){FOREIGN}"), 8)],
          built=("-SW", r" \.plt\.sec ")),
     Case("plt-got", "plt.got", "call", main_chain(f"call_often(?:;callee|;{FOREIGN})?"),
-         among=[(main_chain(f"call_often;(?!callee$){FOREIGN}"), 0.02)],
+         among=[(main_chain(f"call_often;(?!callee$){FOREIGN}"), 8)],
          built=("-SW", r" \.plt\.got ")),
     # The resolver is jumped to; behind it the dynamic linker's own functions, and then the callee.
     Case("bind-none", "plt.none", "bind",
          main_chain(f"bind_often(?:;callee|(?:;(?!callee(?:;|$)){FOREIGN}){{1,9}})?"),
-         among=[(main_chain(f"bind_often;{FOREIGN};{FOREIGN}(?:;{FOREIGN})+"), 0.1)]),
+         among=[(main_chain(f"bind_often;{FOREIGN};{FOREIGN}(?:;{FOREIGN})+"), 40)]),
     Case("bind-full", "plt.full", "bind",
          main_chain(f"bind_often(?:;callee|(?:;(?!callee(?:;|$)){FOREIGN}){{1,9}})?"),
-         among=[(main_chain(f"bind_often;{FOREIGN};{FOREIGN}(?:;{FOREIGN})+"), 0.1)]),
+         among=[(main_chain(f"bind_often;{FOREIGN};{FOREIGN}(?:;{FOREIGN})+"), 40)]),
     # What crti.o and crtbegin.o bring into a library has no CFI, and its caller is not known. The
     # library's frames get their names when a slice ends, if it is open then; what it calls and who
     # called it is known nevertheless. Just after it was mapped, the walk may not know it yet.
@@ -164,8 +165,8 @@ CASES = [
          main_chain(f"reopen_often(?:;(?!callee_?){FOREIGN}){{0,30}}"),
          main_chain("reopen_often;callee_lazily(?:;callee)?"),
          main_chain(f"reopen_often;callee_lazily(?:;(?!callee(?:;|$)){FOREIGN}){{1,9}}"),
-         among=[(main_chain(f"reopen_often;dlopen(?:;{FOREIGN})*"), 0.2),
-                (main_chain(f"reopen_often;callee_lazily(?:;{FOREIGN})*"), 0.001)],
+         among=[(main_chain(f"reopen_often;dlopen(?:;{FOREIGN})*"), 80),
+                (main_chain(f"reopen_often;callee_lazily(?:;{FOREIGN})*"), 4)],
          apart=[main_chain(f"reopen_often(?:;(?!callee){FOREIGN}){{2,30}};{GONE}"),
                 main_chain(f"reopen_often;{GONE}(?:;{GONE})?"),
                 main_chain(f"reopen_often;{GONE}(?:;callee|(?:;(?!callee){FOREIGN}){{1,9}})"),
@@ -181,31 +182,31 @@ CASES = [
          thread_chain(f"thread_main;send_self;{IN_HANDLER};spin")),
     Case("timer", "signals", "timer",
          main_chain(f"timer;work(?:;{FOREIGN}){{0,2}}(?:;on_timer)?"),
-         among=[(main_chain(f"timer;work(?:;{FOREIGN})?;{RESTORE};on_timer"), 0.1)]),
+         among=[(main_chain(f"timer;work(?:;{FOREIGN})?;{RESTORE};on_timer"), 40)]),
 
     Case("realign", "realign", "loop", main_chain("realigned_loop(?:;realigned)?"),
-         among=[(main_chain("realigned_loop;realigned"), 0.3)]),
+         among=[(main_chain("realigned_loop;realigned"), 120)]),
     Case("realign-leaf", "realign", "leaf",
          main_chain("realigned_leaf;realigned_loop;realigned;spin")),
     Case("drap", "realign", "dloop", main_chain("drap_loop(?:;drap)?"),
-         among=[(main_chain("drap_loop;drap"), 0.3)], built=("-wF", DRAP)),
+         among=[(main_chain("drap_loop;drap"), 120)], built=("-wF", DRAP)),
     Case("drap-leaf", "realign", "dleaf", main_chain("drap_leaf;drap_loop;drap;spin")),
     Case("realign-step", "realign", "step",
          main_chain(f"step_realigned;realigned_loop(?:;realigned)?{STEPPED}"),
          among=[(main_chain(
-             f"step_realigned;realigned_loop;realigned;{RESTORE};on_trap;interrupted"), 0.15)]),
+             f"step_realigned;realigned_loop;realigned;{RESTORE};on_trap;interrupted"), 60)]),
     Case("drap-step", "realign", "dstep",
          main_chain(f"step_drap;drap_loop(?:;drap)?{STEPPED}"),
          among=[(main_chain(
-             f"step_drap;drap_loop;drap;{RESTORE};on_trap;interrupted"), 0.15)]),
+             f"step_drap;drap_loop;drap;{RESTORE};on_trap;interrupted"), 60)]),
     Case("drap-number", "realign", "dnumber",
          main_chain(f"step_number;with_number(?:;drap)?{STEPPED}"),
          among=[(main_chain(
-             f"step_number;with_number;drap;{RESTORE};on_trap;interrupted"), 0.15)]),
+             f"step_number;with_number;drap;{RESTORE};on_trap;interrupted"), 60)]),
     # -mstackrealign, where main is realigned, too. GCC does not say that rbp is popped in the last
     # instructions of such a function, and here its caller needs rbp: gdb stops there as well.
     Case("drap-all", "realign.all", "dloop", main_chain("drap_loop(?:;drap)?"),
-         among=[(main_chain("drap_loop;drap"), 0.3)], built=("-wF", DRAP),
+         among=[(main_chain("drap_loop;drap"), 120)], built=("-wF", DRAP),
          spare=(r"\[stack not readable\];drap_loop;drap", 0.03)),
     Case("drap-leaf-all", "realign.all", "dleaf", main_chain("drap_leaf;drap_loop;drap;spin")),
 
@@ -216,16 +217,16 @@ CASES = [
                     r"(?:;thrower|;guard::~guard(?:\(\))?)?)?"),
          main_chain(r"catcher(?:\.cold)?(?:;passer(?:\.cold)?(?:;thrower)?)?"
                     f"(?:;{FOREIGN}){{1,12}}"),
-         among=[(main_chain(f"catcher;passer;thrower;__cxa_throw;{FOREIGN}(?:;{FOREIGN})*"), 0.2),
-                (main_chain(f"catcher;passer(?:\\.cold)?;_Unwind_Resume(?:;{FOREIGN})*"), 0.1)],
+         among=[(main_chain(f"catcher;passer;thrower;__cxa_throw;{FOREIGN}(?:;{FOREIGN})*"), 80),
+                (main_chain(f"catcher;passer(?:\\.cold)?;_Unwind_Resume(?:;{FOREIGN})*"), 40)],
          spare=(f".*;_Unwind_(?:Resume|RaiseException)(?:;{FOREIGN})?", 0.08)),
 
     # What makecontext puts below a coroutine is libc's, and complete.
     Case("coroutine", "coro", "coroutine", f"{FOREIGN};coroutine;body;spin"),
     Case("swap", "coro", "swap", main_chain(f"swap_often(?:;{FOREIGN}){{0,2}}"),
          f"{FOREIGN};yielder(?:;{FOREIGN}){{0,2}}",
-         among=[(main_chain("swap_often;swapcontext"), 0.2),
-                (f"{FOREIGN};yielder;swapcontext", 0.2)],
+         among=[(main_chain("swap_often;swapcontext"), 80),
+                (f"{FOREIGN};yielder;swapcontext", 80)],
          # glibc's CFI does not follow the nine instructions behind the change of rsp.
          spare=(r"(?:[^;]*;){0,4}swapcontext", 0.02)),
     Case("switch-rbp", "coro", "rbp", main_chain("to_rbp;switch_rbp;body;spin")),
@@ -234,21 +235,21 @@ CASES = [
          main_chain("to_high;switch_rbp;upward;switch_rbp;body;spin")),
 
     Case("getppid", "kernel", "getppid", main_chain(f"ask_parent(?:;{FOREIGN}){{0,2}}"),
-         among=[(main_chain("ask_parent;(?:__)?getppid"), 0.3)],
-         kernel=[("(?:__(?:x64|do)_)?sys_getppid", 0.01)]),
+         among=[(main_chain("ask_parent;(?:__)?getppid"), 120)],
+         kernel=[("(?:__(?:x64|do)_)?sys_getppid", 4)]),
     Case("read", "kernel", "read", main_chain(f"read_zeros(?:;{FOREIGN}){{0,2}}"),
-         among=[(main_chain("read_zeros;(?:__)?read"), 0.8)],
-         kernel=[("(?:__(?:x64|do)_)?sys_read|ksys_read", 0.8)]),
+         among=[(main_chain("read_zeros;(?:__)?read"), 320)],
+         kernel=[("(?:__(?:x64|do)_)?sys_read|ksys_read", 320)]),
     Case("faults", "kernel", "faults", main_chain(f"fault_pages(?:;touch|;{FOREIGN})?"),
-         among=[(main_chain("fault_pages;touch"), 0.2),
-                (main_chain("fault_pages;(?:__)?madvise"), 0.05)],
-         kernel=[("exc_page_fault", 0.2), ("(?:__(?:x64|do)_)?sys_madvise", 0.05)]),
-    Case("vdso", "kernel", "vdso", main_chain(f"ask_clock(?:;{FOREIGN}){{0,3}}"),
+         among=[(main_chain("fault_pages;touch"), 80),
+                (main_chain("fault_pages;(?:__)?madvise"), 20)],
+         kernel=[("exc_page_fault", 80), ("(?:__(?:x64|do)_)?sys_madvise", 20)]),
+    Case("vdso", "kernel", "vdso", main_chain(f"ask_clock(?:;{FOREIGN}){{0,3}}{IN_VDSO}"),
          among=[(main_chain("ask_clock;(?:__)?clock_gettime(?:@[^;]*)?;"
-                            "(?:__vdso_)?clock_gettime"), 0.2)]),
+                            rf"(?:__vdso_)?clock_gettime{IN_VDSO}"), 80)]),
     Case("vfork", "kernel", "vfork", main_chain("in_vfork;vfork_child;spin")),
     Case("vforks", "kernel", "vforks", main_chain(f"vfork_often(?:;{FOREIGN}){{0,2}}"),
-         among=[(main_chain("vfork_often;(?:__)?vfork"), 0.2)], nice=0),
+         among=[(main_chain("vfork_often;(?:__)?vfork"), 80)], nice=0),
     Case("main", "kernel", "main", main_chain("in_main;spin")),
     Case("thread", "kernel", "thread", thread_chain("worker;spin")),
     Case("clone", "kernel", "clone", "(?:__)?clone;cloned;spin"),
@@ -343,9 +344,12 @@ def sample(cases, bottom):
         return top.errors() + ("" if status in (0, 130) else f"status {status}")
 
 
+def number(lines, condition):
+    return sum(count for user, kernel, count in lines if condition(user, kernel))
+
+
 def share(lines, condition):
-    total = sum(count for _, _, count in lines)
-    return sum(count for user, kernel, count in lines if condition(user, kernel)) / (total or 1)
+    return number(lines, condition) / (sum(count for _, _, count in lines) or 1)
 
 
 def judge(case, bottom):
@@ -385,15 +389,15 @@ def judge(case, bottom):
     missing = []
     for chain, least in case.among:
         pattern = case.pattern(chain, bottom)
-        found = share(case.lines, lambda user, _, p=pattern: p.fullmatch(";".join(user)))
+        found = number(case.lines, lambda user, _, p=pattern: p.fullmatch(";".join(user)))
         if found < least:
-            missing.append(f"{100 * found:.2f} % of {chain}, not {100 * least:.0f} %")
+            missing.append(f"{found} of {chain}, not {least}")
     for function, least in case.kernel:
         pattern = re.compile(function)
-        found = share(case.lines, lambda user, kernel, p=pattern: exact(user, kernel) and
-                      any(p.fullmatch(frame) for frame in kernel))
+        found = number(case.lines, lambda user, kernel, p=pattern: exact(user, kernel) and
+                       any(p.fullmatch(frame) for frame in kernel))
         if found < least:
-            missing.append(f"{100 * found:.2f} % in {function}, not {100 * least:.0f} %")
+            missing.append(f"{found} in {function}, not {least}")
     return good, trouble, missing, apart
 
 
