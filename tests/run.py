@@ -16,7 +16,8 @@ two suites run at a time (a lock of the user sees to that).
 
 Each program has an environment of its own: of the caller's variables it gets those of KEPT only,
 beside an empty HOME and TMPDIR, which are removed after it, UTC, C.UTF-8, a terminal's name and
-umask 022. With SIZE=full what is large by its sizes is as large as it can be (`make test-all`).
+umask 022; and BESIDE=1 where others run beside it, so that its loads give way to them. With SIZE=full
+what is large by its sizes is as large as it can be (`make test-all`).
 
 Each has TIME_LIMIT seconds, or what a line `time limit: N s` among the first LIMIT_LINES of its
 source says, times TIME_FACTOR (sanitizers are slow). The limit is for what never ends: on a busy
@@ -142,7 +143,7 @@ def kill_leftovers():
     return killed
 
 
-def environment(folder):
+def environment(folder, beside):
     """What a program finds, wherever and by whom it is run."""
     build = os.path.abspath(os.environ.get("BUILD", "build"))
     env = {name: value for name, value in os.environ.items() if KEPT.match(name)}
@@ -157,6 +158,8 @@ def environment(folder):
     env.update(CMOCKA_MESSAGE_OUTPUT="TAP", STACKTOP_BIN=os.path.join(build, "stacktop"),
                GOCACHE=os.path.join(build, "go-cache"), LC_ALL="C.UTF-8", LANG="C.UTF-8", TZ="UTC",
                TERM="xterm-256color", PYTHONDONTWRITEBYTECODE="1", SHELL="/bin/sh")
+    if beside:
+        env["BESIDE"] = "1"
     return env
 
 
@@ -187,14 +190,14 @@ def cpus_online():
     return found
 
 
-def run(command, limit):
+def run(command, limit, beside=False):
     """(output, exit status or None when out of time)"""
     own = tempfile.mkdtemp(prefix="stacktop-test-")
     os.chmod(own, 0o755)    # programs of other users run in it
     with tempfile.TemporaryFile() as out:
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
-                                       stderr=subprocess.STDOUT, env=environment(own),
+                                       stderr=subprocess.STDOUT, env=environment(own, beside),
                                        start_new_session=True, umask=0o022)
             try:
                 status = process.wait(limit)
@@ -346,9 +349,9 @@ class Suite:
         return not self.total[1]
 
 
-def timed(command, limit):
+def timed(command, limit, beside=False):
     start = time.monotonic()
-    output, status = run(command, limit)
+    output, status = run(command, limit, beside)
     return output, status, time.monotonic() - start
 
 
@@ -360,7 +363,7 @@ def run_beside(suite, programs_limits):
     with concurrent.futures.ProcessPoolExecutor(1 + len(os.sched_getaffinity(0)), fork,
                                                 adopt_orphans) as pool:
         try:
-            waiting = {pool.submit(timed, program[1], limit): (program, limit)
+            waiting = {pool.submit(timed, program[1], limit, True): (program, limit)
                        for program, limit in order}
             for done in concurrent.futures.as_completed(waiting):
                 suite.take(*waiting[done], done.result())

@@ -53,7 +53,7 @@ class Watch:
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=self.err, env=env, start_new_session=first)
         if first:
-            serve_first(self.process.pid)
+            live.weigh(self.process.pid, -20)
         self.lines = queue.Queue()
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -137,15 +137,6 @@ class Stacks:
 
     def total(self, pid):
         return sum(self.user[pid].values())
-
-
-def serve_first(pid):
-    """Sessions are groups of the scheduler (sched(7), autogroup); without these a nice value does it."""
-    try:
-        with open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:
-            file.write("-20")
-    except OSError:
-        os.setpriority(os.PRIO_PROCESS, pid, -10)
 
 
 def spent(pid):
