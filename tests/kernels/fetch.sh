@@ -66,29 +66,25 @@ update() { # suites
     apt-get "${opt[@]}" update >"$apt/log" 2>&1 || tail -n 3 "$apt/log" >&2
 }
 
-# The newest signed image of the series. Since 7.1 it is linux-binary-*, and linux-image-* empty.
+# The newest signed image of the series among package names on standard input. Since 7.1 it is
+# linux-binary-*, and linux-image-* empty.
 package() { # series
-    local name
-    for name in binary image; do
-        apt-cache "${opt[@]}" pkgnames "linux-$name-$1." | grep -E \
-            "^linux-$name-${1//./\\.}\\.[0-9.]+(-[0-9]+|\\+deb[0-9.]+)-cloud-amd64\$" | sort -V | tail -n 1
-    done | head -n 1
+    grep -E "^linux-(binary|image)-${1//./\\.}\\.[0-9.]+(-[0-9]+|\\+deb[0-9.]+)-cloud-amd64\$" |
+        sed 's/^linux-\(binary\|image\)-/\1 /' | sort -k 1,1 -k 2V |
+        awk 'NR == 1 { kind = $1 } $1 == kind { name = "linux-" $1 "-" $2 } END { print name }'
 }
 
+# The image is the first file of its kind in the archive: what follows it, the modules, is not unpacked.
 unpack() { # series package
-    local dir=$top/$1 tmp=$top/$1.new
+    local dir=$top/$1 tmp=$top/$1.new deb=("$apt/debs/$2"_*.deb)
     rm -rf "$tmp"
-    mkdir -p "$tmp/deb" "$tmp/root"
-    (cd "$tmp/deb" && apt-get "${opt[@]}" download "$2") >>"$apt/log" 2>&1 || {
-        tail -n 3 "$apt/log" >&2
-        return 1
-    }
-    dpkg-deb --fsys-tarfile "$tmp"/deb/*.deb |
-        tar -x -C "$tmp/root" --wildcards '*/vmlinuz*' 2>/dev/null
-    find "$tmp/root" -name 'vmlinuz*' -type f -exec mv {} "$tmp/vmlinuz" \;
+    mkdir -p "$tmp"
+    dpkg-deb --fsys-tarfile "${deb[0]}" 2>/dev/null |
+        tar -x -O --occurrence=1 --wildcards '*/vmlinuz*' >"$tmp/vmlinuz" 2>/dev/null
+    rm -f "${deb[0]}"
     [ -s "$tmp/vmlinuz" ] || return 1
     echo "$2" >"$tmp/package"
-    rm -rf "$tmp/deb" "$tmp/root" "$dir"
+    rm -rf "$dir"
     mv "$tmp" "$dir"
 }
 
@@ -113,9 +109,15 @@ for series in "${missing[@]}"; do
     wanted+=($(suites "$series"))
 done
 update "${wanted[@]}"
+names=$(apt-cache "${opt[@]}" pkgnames linux-)
+mkdir -p "$apt/debs"
+mapfile -t found < <(for series in "${missing[@]}"; do package "$series" <<<"$names"; done | grep .)
+# Each call of apt reads all lists anew: one for all.
+[ ${#found[@]} = 0 ] || (cd "$apt/debs" && apt-get "${opt[@]}" download "${found[@]}") >>"$apt/log" 2>&1 ||
+    tail -n 3 "$apt/log" >&2
 status=0
 for series in "${missing[@]}"; do
-    name=$(package "$series")
+    name=$(package "$series" <<<"$names")
     if [ -z "$name" ]; then
         echo "fetch: no package of a $series cloud kernel in: $(suites "$series")" >&2
         status=1
@@ -126,5 +128,5 @@ for series in "${missing[@]}"; do
         echo "fetched $name"
     fi
 done
-rm -rf "$apt/cache/archives" "$apt/lists"
+rm -rf "$apt/cache/archives" "$apt/lists" "$apt/debs"
 exit $status
