@@ -24,7 +24,7 @@
 #include "unwind/wide.h"
 
 #define KEEP_DEAD_NS   (5ull * 1000000000)
-#define TRACKER_NICE   (-20) /* a new process cannot be walked until it is known */
+#define TRACKER_NICE   (-10) /* a new process cannot be walked until it is known */
 #define GARBAGE_MAX_NS (250ull * 1000000)
 #define SCAN_NS	       (1000ull * 1000000)
 #define WATCH_NS       (1000ull * 1000000)

@@ -27,7 +27,7 @@
  * may have hundreds of them. */
 #define KEPT_BYTES   ((size_t)64 << 20)
 #define IDLE_SECONDS 30 /* after which debug information goes: its answers were kept */
-#define NICE	     10
+#define NICE	     10 /* while none waits for it */
 
 struct question {
 	struct question *next;
@@ -50,6 +50,7 @@ struct object {
 
 struct inliner {
 	pthread_t thread;
+	atomic_int tid; /* 0: it has not begun */
 	pthread_mutex_t lock;
 	pthread_cond_t asked, answered;
 	atomic_bool stop;
@@ -250,12 +251,25 @@ static void wait_for_question(struct inliner *n)
 	pthread_mutex_lock(&n->lock);
 }
 
+/*
+ * The thread runs as its caller does while that waits for it: beside the tracker, which is weighed
+ * against it, and busy programs of other sessions it would have next to nothing of a CPU. A nice
+ * value is of a thread alone, on Linux. What is not granted is not needed.
+ */
+static void set_nice(struct inliner *n, int nice)
+{
+	int tid = atomic_load(&n->tid);
+
+	if (tid)
+		setpriority(PRIO_PROCESS, (id_t)tid, nice);
+}
+
 static void *inliner_thread(void *arg)
 {
 	struct inliner *n = arg;
 
-	/* Of this thread alone, on Linux. What is not granted is not needed. */
-	setpriority(PRIO_PROCESS, 0, NICE);
+	atomic_store(&n->tid, gettid());
+	set_nice(n, NICE);
 	pthread_mutex_lock(&n->lock);
 	while (!atomic_load(&n->stop)) {
 		struct object *object = object_next(n);
@@ -303,6 +317,7 @@ void inliner_free(struct inliner *inliner)
 	if (!inliner)
 		return;
 	atomic_store(&inliner->stop, true);
+	set_nice(inliner, 0);
 	pthread_mutex_lock(&inliner->lock);
 	pthread_cond_broadcast(&inliner->asked);
 	pthread_mutex_unlock(&inliner->lock);
@@ -411,10 +426,12 @@ bool inliner_wait(struct inliner *inliner, uint64_t ns)
 		until.tv_nsec -= 1000000000;
 		until.tv_sec++;
 	}
+	set_nice(inliner, 0);
 	pthread_mutex_lock(&inliner->lock);
 	while (inliner->nquestions && !err)
 		err = pthread_cond_timedwait(&inliner->answered, &inliner->lock, &until);
 	done = !inliner->nquestions;
 	pthread_mutex_unlock(&inliner->lock);
+	set_nice(inliner, NICE);
 	return done;
 }
