@@ -16,8 +16,7 @@ two suites run at a time (a lock of the user sees to that).
 
 Each program has an environment of its own: of the caller's variables it gets those of KEPT only,
 beside an empty HOME and TMPDIR, which are removed after it, UTC, C.UTF-8, a terminal's name and
-umask 022; and BESIDE=1 where others run beside it, so that its loads give way to them. With SIZE=full
-what is large by its sizes is as large as it can be (`make test-all`).
+umask 022. With SIZE=full what is large by its sizes is as large as it can be (`make test-all`).
 
 Each has TIME_LIMIT seconds, or what a line `time limit: N s` among the first LIMIT_LINES of its
 source says, times TIME_FACTOR (sanitizers are slow). The limit is for what never ends: on a busy
@@ -56,12 +55,14 @@ TIME_LIMIT = 300
 LIMIT_LINES = 40
 DIRS = ("symbols", "unwind", "bpf", "tui", "live")
 MEASURING = ("bpf/", "live/", "tui/test_pty")
-# Of these, guests see nothing of this machine's other work, and others judge messages, files, names and
-# screens.
-BESIDE = ("bpf/test_ksyms", "live/test_attach_by", "live/test_debuginfod", "live/test_export",
-          "live/test_kernel", "live/test_ksyms", "live/test_less", "live/test_options",
-          "live/test_random_keys", "live/test_sanitizers", "live/test_screenshot", "live/test_session",
-          "live/test_unmount")
+# Of these, guests see nothing of this machine's other work, and others judge messages, files, names,
+# screens and maps.
+BESIDE = ("bpf/test_check", "bpf/test_cpus", "bpf/test_inventory", "bpf/test_ksyms", "bpf/test_process",
+          "bpf/test_rest", "bpf/test_room", "bpf/test_sampler_maps", "bpf/test_sizes", "bpf/test_word",
+          "live/test_attach_by", "live/test_debuginfod", "live/test_export", "live/test_kernel",
+          "live/test_ksyms", "live/test_less", "live/test_options", "live/test_random_keys",
+          "live/test_sanitizers", "live/test_screenshot", "live/test_session", "live/test_unmount",
+          "tui/test_pty")
 KEPT = re.compile(r"^(PATH|BUILD|SIZE|CI|V|AGAIN|TIME_FACTOR|CC|CLANG|KERNEL\w*|STACKTOP_\w+|\w+_OPTIONS|"
                   r"LD_LIBRARY_PATH|http_proxy|https_proxy|no_proxy|RUSTUP_HOME|CARGO_HOME|GOROOT)$")
 SLOWEST = 10
@@ -143,7 +144,7 @@ def kill_leftovers():
     return killed
 
 
-def environment(folder, beside):
+def environment(folder):
     """What a program finds, wherever and by whom it is run."""
     build = os.path.abspath(os.environ.get("BUILD", "build"))
     env = {name: value for name, value in os.environ.items() if KEPT.match(name)}
@@ -158,8 +159,6 @@ def environment(folder, beside):
     env.update(CMOCKA_MESSAGE_OUTPUT="TAP", STACKTOP_BIN=os.path.join(build, "stacktop"),
                GOCACHE=os.path.join(build, "go-cache"), LC_ALL="C.UTF-8", LANG="C.UTF-8", TZ="UTC",
                TERM="xterm-256color", PYTHONDONTWRITEBYTECODE="1", SHELL="/bin/sh")
-    if beside:
-        env["BESIDE"] = "1"
     return env
 
 
@@ -190,14 +189,14 @@ def cpus_online():
     return found
 
 
-def run(command, limit, beside=False):
+def run(command, limit):
     """(output, exit status or None when out of time)"""
     own = tempfile.mkdtemp(prefix="stacktop-test-")
     os.chmod(own, 0o755)    # programs of other users run in it
     with tempfile.TemporaryFile() as out:
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
-                                       stderr=subprocess.STDOUT, env=environment(own, beside),
+                                       stderr=subprocess.STDOUT, env=environment(own),
                                        start_new_session=True, umask=0o022)
             try:
                 status = process.wait(limit)
@@ -349,9 +348,9 @@ class Suite:
         return not self.total[1]
 
 
-def timed(command, limit, beside=False):
+def timed(command, limit):
     start = time.monotonic()
-    output, status = run(command, limit, beside)
+    output, status = run(command, limit)
     return output, status, time.monotonic() - start
 
 
@@ -363,7 +362,7 @@ def run_beside(suite, programs_limits):
     with concurrent.futures.ProcessPoolExecutor(1 + len(os.sched_getaffinity(0)), fork,
                                                 adopt_orphans) as pool:
         try:
-            waiting = {pool.submit(timed, program[1], limit, True): (program, limit)
+            waiting = {pool.submit(timed, program[1], limit): (program, limit)
                        for program, limit in order}
             for done in concurrent.futures.as_completed(waiting):
                 suite.take(*waiting[done], done.result())

@@ -57,8 +57,8 @@ def weigh(pid, nice):
 
 
 class Load:
-    """A busy process, killed when the block is left. Where other tests run beside this one, it leaves
-    them most of the CPUs."""
+    """A busy process, killed when the block is left. It leaves most of the CPUs to stacktop, which has
+    tables to build, and to what runs beside the test."""
 
     def __init__(self, command, **options):
         self.command = command
@@ -69,8 +69,7 @@ class Load:
         options = {"stdout": subprocess.DEVNULL, **self.options}
         self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL,
                                         start_new_session=True, **options)
-        if os.environ.get("BESIDE"):
-            weigh(self.process.pid, 5)
+        weigh(self.process.pid, 5)
         return self.process
 
     def __exit__(self, *_):

@@ -93,6 +93,8 @@ def test_pinned(tap, cpus):
 def test_report(tap, cpus):
     """The text has a table of CPUs, whose samples are those of its processes."""
     with working(cpus[0]) as one, working(cpus[1]) as two:
+        for load in one, two:
+            rounds(load)  # it has moved to its CPU
         out, err, status = live.stacktop("-b", "--by-cpu", "-F", HERTZ, "-d", "1", "-n", "1", "-p",
                                          f"{one.pid},{two.pid}")
         plain, _, _ = live.stacktop("-b", "-d", "0.2", "-n", "1", "-p", f"{one.pid}")
@@ -123,6 +125,7 @@ def test_toggled(tap, cpus):
     with tempfile.TemporaryDirectory() as folder, working(cpus[1]) as one, \
             working(*cpus) as other, \
             open(os.path.join(folder, "told"), "w+b") as told:
+        rounds(one)
         session = os.path.join(folder, "session")
         plain = subprocess.Popen([live.STACKTOP, "--plain", "-F", HERTZ, "-d", "0.15", "-n", "32",
                                   "-w", session], stdin=subprocess.PIPE, bufsize=0,

@@ -76,7 +76,7 @@ class Case:
     """A program's mode and what is demanded of its samples."""
 
     def __init__(self, name, program, mode, *chains, among=(), kernel=(), built=None,
-                 spare=None, apart=(), nice=10):
+                 spare=None, apart=(), nice=19):
         self.name, self.program, self.mode = name, program, mode
         self.chains = chains
         self.among = among  # (chain, least number of samples)
@@ -288,14 +288,13 @@ def read_line(process, seconds):
 
 
 def start(case, scratch):
-    """A name of its own tells a program's samples from those of its neighbours. All are of our
-    session: the scheduler would give each of seventy sessions as much as stacktop's, nice or not,
-    and the tables would take longer than a report waits for them."""
+    """A name of its own tells a program's samples from those of its neighbours. Seventy of them leave
+    enough of the CPUs to stacktop and to what looks at the samples."""
     alias = os.path.join(scratch, case.name)
     os.symlink(os.path.join(PROGRAMS, case.program), alias)
     case.process = subprocess.Popen([alias, case.mode], stdin=subprocess.DEVNULL,
-                                    stdout=subprocess.PIPE,
-                                    preexec_fn=lambda: (os.setpgid(0, 0), os.nice(case.nice)))
+                                    stdout=subprocess.PIPE, start_new_session=True)
+    live.weigh(case.process.pid, case.nice)
     return case.process
 
 
