@@ -31,8 +31,8 @@ PATIENCE = 90     # seconds
 DEBUG_MIB = 16    # budget of debug information, which comes on top of all else
 RSS_MAX_KB = (128 + DEBUG_MIB) * 1024
 DESCRIPTORS = 3   # of a file: the tracker's, and of its table of symbols
-STOP_SECONDS = 60 if LONG else 2
-OVERRUN = 2000 * os.cpu_count()  # processes whose records do not fit the rings of the CPUs
+STOP_SECONDS = 60 if LONG else 1
+OVERRUN = 1000 * os.cpu_count()  # processes whose records do not fit the rings of the CPUs
 BPF_MAP_GET_NEXT_KEY, BPF_PROG_GET_FD_BY_ID, BPF_MAP_GET_FD_BY_ID = 4, 13, 14  # linux/bpf.h
 SYS_BPF = {"x86_64": 321, "aarch64": 280}.get(os.uname().machine, 0)
 LIBC = ctypes.CDLL(None, use_errno=True)

@@ -192,9 +192,12 @@ def classify(nm, addr, we, they):
     return "wrong"
 
 
-def go_says(path, addr):
+def go_says(path, addrs):
+    """Names by address, of which the tool gives two lines: it reads all of the file at each start."""
     tool = shutil.which("go")
-    return run(tool, "tool", "addr2line", path, text=f"0x{addr:x}\n").split("\n")[0] if tool else None
+    lines = run(tool, "tool", "addr2line", path, text="".join(f"0x{a:x}\n" for a in addrs)) \
+        .splitlines()[::2] if tool and addrs else []
+    return dict(zip(addrs, lines))
 
 
 def executable(path):
@@ -272,9 +275,11 @@ def test_random():
         addrs += [a + rng.randrange(size) for a, size in
                   (rng.choices(known, k=each - each // 2) if known else [])]
         pairs = list(zip(addrs, ours(path, addrs), theirs(path, addrs)))
-        for addr, we, they in pairs:
-            kind = classify(nm, addr, we, they)
-            if kind == "wrong" and we and not they and go_says(path, addr) == we[0]:
+        kinds = [classify(nm, *pair) for pair in pairs]
+        go = go_says(path, [addr for kind, (addr, we, they) in zip(kinds, pairs)
+                            if kind == "wrong" and we and not they])
+        for kind, (addr, we, they) in zip(kinds, pairs):
+            if addr in go and go[addr] == we[0]:
                 kind = "Go"
             classes[kind] = classes.get(kind, 0) + 1
             if kind == "wrong":

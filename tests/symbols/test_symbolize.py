@@ -168,14 +168,17 @@ def build_c(folder, name, compiler, flags, sources, link=()):
     return None if made.returncode else os.path.join(where, "program")
 
 
-def cxx_tags(compiler, version):
-    """None: all. The headers of C++ take a second each time; without SIZE=full each compiler meets
-    each tag once, dwz's pair among them, and each version."""
-    if "++" not in compiler:
-        return None
+def tags_of(compiler, version):
+    """None: all. The headers of C++ take a second each time. Without SIZE=full each compiler meets
+    each tag once, dwz's pair among them, and each version; of C both versions where their sections
+    differ."""
     if FULL:
-        return "plain", "lto", "split", "types"
-    return {"g++4": ("plain", "types"), "g++5": ("lto", "split"), "clang++4": ("lto",),
+        return ("plain", "lto", "split", "types") if "++" in compiler else None
+    return {"gcc4": ("plain", "split", "types", "sections", "o0", "static"),
+            "gcc5": ("plain", "split", "types", "sections", "lto", "zlib", "os"),
+            "clang4": ("plain", "sections", "lto", "zlib", "static"),
+            "clang5": ("plain", "sections", "types", "o0", "os"),
+            "g++4": ("plain", "types"), "g++5": ("lto", "split"), "clang++4": ("lto",),
             "clang++5": ("plain", "types")}[compiler + version]
 
 
@@ -185,7 +188,7 @@ def variants():
     for version in ("4", "5"):
         for compiler, sources in (("gcc", c), ("g++", cxx), ("clang", c), ("clang++", cxx)):
             base = [f"-gdwarf-{version}", "-O2"]
-            tags = cxx_tags(compiler, version)
+            tags = tags_of(compiler, version)
             for tag, extra, link in (
                     ("plain", [], []), ("lto", ["-flto"], []),
                     ("split", ["-gsplit-dwarf"], []), ("zlib", ["-gz"], ["-gz"]),
