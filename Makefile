@@ -29,8 +29,13 @@ Q :=
 say = @:
 else
 Q := @
-say = @printf '  %-8s %s\n' $(1) $(2)
+say = $(info $(blank)$(blank)$(1)$(tab)$(2))
 endif
+blank := $() $()
+tab   := $(shell printf '\t')
+
+# Of a target, made where it is not there. Like a message no process of its own: there are a thousand.
+folder = $(if $(wildcard $(@D)/.),,@mkdir -p $(@D))
 
 # --- flags -----------------------------------------------------------------------------------
 
@@ -98,18 +103,18 @@ $(BUILD)/%.a: $(BUILD)/%.members
 	$(Q)rm -f $@.$$$$ && ar rcs $@.$$$$ $(filter %.o,$^) && mv $@.$$$$ $@
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/have-libraries
-	@mkdir -p $(@D)
+	$(folder)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(if $(filter tests/%,$<),$(TEST_CFLAGS)) $(WERROR_) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.o: %.S $(BUILD)/flags | $(BUILD)/have-libraries
-	@mkdir -p $(@D)
+	$(folder)
 	$(call say,AS,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 # Only BTF and code remain: DWARF would double the size of the binary that embeds the object.
 $(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags | $(BUILD)/have-libraries
-	@mkdir -p $(@D)
+	$(folder)
 	$(call say,BPF,$@)
 	$(Q)$(CLANG) $(BPF_FLAGS) $(WERROR_) -MMD -MP -c -o $@ $<
 	$(Q)$(LLVM_STRIP) -g $@
@@ -135,7 +140,7 @@ $(BUILD)/%.members: FORCE
 # A missing library is named with its package instead of in a compiler's words. Where libiberty's
 # header is not in a folder of its own, one below $(BUILD) leads to it.
 $(BUILD)/have-libraries:
-	@mkdir -p $(@D)
+	$(folder)
 	@CC=$(call quoted,$(CC)) CLANG=$(call quoted,$(CLANG)) tests/deps.sh check build
 	@echo '#include <libiberty/demangle.h>' | $(CC) -E - >/dev/null 2>&1 || { \
 		mkdir -p $(@D)/libiberty && echo '#include <demangle.h>' >$(@D)/libiberty/demangle.h; }
@@ -152,7 +157,7 @@ $(SUPPORT): $(call objs,tests/support)
 
 define test_rule
 $(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(SUPPORT) $$($(1)_LIBS) $(BUILD)/flags
-	@mkdir -p $$(@D)
+	$$(folder)
 	$$(call say,TEST,$$@)
 	$$(Q)$$(CC) $$(CFLAGS_ALL) $$(TEST_CFLAGS) $$(WERROR_) -MMD -MP -MF $$@.d $$(call own_flags,$$<) \
 		$$(LDFLAGS) -o $$@ $$< $(SUPPORT) $$($(1)_LIBS) -lcmocka $$(call needs_lib,$$<) $$(LDLIBS)
@@ -161,17 +166,17 @@ $(foreach d,$(TEST_DIRS),$(eval $(call test_rule,$(d))))
 
 # Workloads are compiled with the flags they name and nothing else: how they are built is the test.
 $(BUILD)/tests/work/%: tests/live/programs/%.c
-	@mkdir -p $(@D)
+	$(folder)
 	$(call say,WORK,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -MMD -MP -MF $@.d $(or $(call own_flags,$<),-O2) -o $@ $< -pthread -lm
 
 $(BUILD)/tests/work/%.static: tests/live/programs/%.c
-	@mkdir -p $(@D)
+	$(folder)
 	$(call say,WORK,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -MMD -MP -MF $@.d $(or $(call own_flags,$<),-O2) -static -o $@ $< -pthread -lm
 
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(SUPPORT) $(tui_LIBS) $(BUILD)/flags
-	@mkdir -p $(@D)
+	$(folder)
 	$(call say,FUZZ,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(SUPPORT) $(tui_LIBS) $(LDLIBS)
 
@@ -251,13 +256,13 @@ bench:
 bench-programs: all $(WORK_BIN) $(BENCH_BIN)
 
 $(BUILD)/tests/bench/%: tests/bench/%.c $(unwind_LIBS) $(BUILD)/flags
-	@mkdir -p $(@D)
+	$(folder)
 	$(call say,BENCH,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(unwind_LIBS) $(LDLIBS)
 
 # For who follows frame pointers.
 $(BUILD)/tests/bench/%.fp: tests/live/programs/%.c
-	@mkdir -p $(@D)
+	$(folder)
 	$(call say,BENCH,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -fno-omit-frame-pointer -o $@ $<
 

@@ -10,7 +10,7 @@ CHAIN_BIN   := $(addprefix $(BUILD)/tests/bench/chain.,cfi fp mixed)
 bench-programs: $(CHAIN_BIN) $(BUILD)/tests/bench/again $(BUILD)/tests/bench/again.bpf.o
 
 $(BUILD)/tests/bench/again: tests/bench/again.c $(unwind_LIBS) $(BUILD)/flags
-	@mkdir -p $(@D)
+	$(folder)
 	$(call say,BENCH,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -fomit-frame-pointer -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(unwind_LIBS) \
 		-lcmocka $(LDLIBS)
@@ -18,7 +18,7 @@ $(BUILD)/tests/bench/again: tests/bench/again.c $(unwind_LIBS) $(BUILD)/flags
 # $(1): name, $(2) and $(3): flags of the first and of the second part
 define chain_rule
 $(BUILD)/tests/bench/chain.$(1): tests/bench/chain.c tests/bench/bench.mk
-	@mkdir -p $$(@D)
+	$$(folder)
 	$$(call say,BENCH,$$@)
 	$$(Q)$$(CC) $$(CHAIN_FLAGS) $(2) -c -o $$@.1.o $$<
 	$$(Q)$$(CC) $$(CHAIN_FLAGS) $(3) -DSECOND_PART -c -o $$@.2.o $$<

@@ -4,14 +4,14 @@
 DEMO_BIN := $(patsubst tests/demo/%.c,$(BUILD)/tests/demo/%,$(wildcard tests/demo/*.c))
 
 $(BUILD)/tests/demo/%: tests/demo/%.c
-	@mkdir -p $(@D)
+	$(folder)
 	$(call say,DEMO,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -o $@ $< -pthread
 
 # What is shown to everybody tells nothing of the machine that it was made on.
 RECORDED_BIN := $(DEMO_BIN:$(BUILD)/tests/demo/%=$(BUILD)/tests/demo/recorded/%)
 $(BUILD)/tests/demo/recorded/%: tests/demo/%.c
-	@mkdir -p $(@D)
+	$(folder)
 	$(call say,DEMO,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -fdebug-prefix-map=$(CURDIR)=/stacktop \
 		-o $@ $< -pthread

@@ -2,7 +2,7 @@
 
 # How it is compiled is the test, as with the workloads.
 $(BUILD)/tests/unwind/verify_step_load: tests/unwind/verify_step_load.c
-	@mkdir -p $(@D)
+	$(folder)
 	$(call say,WORK,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. -O2 -fomit-frame-pointer -MMD -MP -MF $@.d \
 		-Wl,-z,lazy -o $@ $< -lcmocka -ldl

@@ -25,7 +25,7 @@ tests kernel-programs: $(FOREIGN_BIN)
 # $(call foreign_rule,program,source,command): $@ and $< as in any rule.
 define foreign_rule
 $(foreign_B)/$(1): $(foreign)/$(2) $(foreign)/build.mk
-	@mkdir -p $$(@D)
+	$$(folder)
 	$$(call say,WORK,$$@)
 	$$(Q)$(3)
 endef

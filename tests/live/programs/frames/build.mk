@@ -17,8 +17,8 @@ FRAMES_LAZY   := -L$(FRAMES_DIR) -Wl,-z,lazy,-z,norelro '-Wl,-rpath,$$ORIGIN'
 FRAMES_FULL   := -fcf-protection=full -Wl,-z,ibtplt,-z,ibt,-z,shstk
 
 $(FRAMES_DIR)/%: $(FRAMES_SRC)/%.c
-	@mkdir -p $(@D)
-	$(call say,FRAMES,$@)
+	$(folder)
+	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) -o $@ $< -pthread
 
 # No function takes a vector as argument: GCC's note on their ABI does not apply.
@@ -26,56 +26,56 @@ $(FRAMES_DIR)/realign: FRAMES_FLAGS += -Wno-psabi
 $(FRAMES_DIR)/realign.all: FRAMES_FLAGS += -Wno-psabi -mstackrealign
 
 $(FRAMES_DIR)/%.all: $(FRAMES_SRC)/%.c
-	@mkdir -p $(@D)
-	$(call say,FRAMES,$@)
+	$(folder)
+	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) -o $@ $<
 
 $(FRAMES_DIR)/%.full: $(FRAMES_SRC)/%.c
-	@mkdir -p $(@D)
-	$(call say,FRAMES,$@)
+	$(folder)
+	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) $(FRAMES_FULL) -o $@ $<
 
 $(FRAMES_DIR)/%.none: $(FRAMES_SRC)/%.c
-	@mkdir -p $(@D)
-	$(call say,FRAMES,$@)
+	$(folder)
+	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) -fcf-protection=none -o $@ $<
 
 $(FRAMES_DIR)/plt: $(FRAMES_SRC)/plt.c $(FRAMES_DIR)/libcallee.so
-	$(call say,FRAMES,$@)
+	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) -o $@ $< $(FRAMES_LAZY) -lcallee -ldl
 
 $(FRAMES_DIR)/plt.full: $(FRAMES_SRC)/plt.c $(FRAMES_DIR)/libcallee.so
-	$(call say,FRAMES,$@)
+	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) $(FRAMES_FULL) -o $@ $< $(FRAMES_LAZY) -lcallee -ldl
 
 $(FRAMES_DIR)/plt.none: $(FRAMES_SRC)/plt.c $(FRAMES_DIR)/libcallee.so
-	$(call say,FRAMES,$@)
+	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) -fcf-protection=none -o $@ $< $(FRAMES_LAZY) -lcallee -ldl
 
 # A function whose address is taken is called through .plt.got.
 $(FRAMES_DIR)/plt.got: $(FRAMES_SRC)/plt.c $(FRAMES_DIR)/libcallee.so
-	$(call say,FRAMES,$@)
+	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) -DTAKE_ADDRESS -o $@ $< $(FRAMES_LAZY) -lcallee -ldl
 
 $(FRAMES_DIR)/lib%.so: $(FRAMES_SRC)/callee.c
-	@mkdir -p $(@D)
-	$(call say,FRAMES,$@)
+	$(folder)
+	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) -fPIC -shared -Wl,-z,lazy -o $@ $<
 
 $(FRAMES_DIR)/coro: $(FRAMES_SRC)/coro.c $(FRAMES_SRC)/switch.S
-	@mkdir -p $(@D)
-	$(call say,FRAMES,$@)
+	$(folder)
+	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) -o $@ $^
 
 $(FRAMES_DIR)/throw: $(FRAMES_SRC)/throw.cc
-	@mkdir -p $(@D)
-	$(call say,FRAMES,$@)
+	$(folder)
+	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CXX) -MMD -MP -MF $@.d $(FRAMES_FLAGS) -o $@ $<
 
 # Whatever a compiler adds of its own accord, the object has no CFI.
 $(FRAMES_DIR)/blindc.o: $(FRAMES_SRC)/blindc.c
-	@mkdir -p $(@D)
-	$(call say,FRAMES,$@)
+	$(folder)
+	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables \
 		-c -o $@ $<
 	$(Q)objcopy --remove-section .eh_frame --remove-section .rela.eh_frame $@
@@ -83,5 +83,5 @@ $(FRAMES_DIR)/blindc.o: $(FRAMES_SRC)/blindc.c
 # Its callers have sound frame pointers, beside CFI.
 $(FRAMES_DIR)/blind: FRAMES_FLAGS += -fno-omit-frame-pointer
 $(FRAMES_DIR)/blind: $(FRAMES_SRC)/blind.c $(FRAMES_SRC)/blind.S $(FRAMES_DIR)/blindc.o
-	$(call say,FRAMES,$@)
+	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) -o $@ $^

@@ -6,6 +6,6 @@ GIANT_BIN := $(BUILD)/tests/giant/giant
 tests: $(GIANT_BIN)
 
 $(GIANT_BIN): tests/live/programs/giant/giant.c
-	@mkdir -p $(@D)
+	$(folder)
 	$(call say,GIANT,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -MMD -MP -MF $@.d -O1 -fno-omit-frame-pointer -Wall -Wextra -o $@ $<
