@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static const int killing[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
 static struct {
 	int pipe[2];
 	struct sigaction before_asking[ASKING], before_killing[KILLING];
+	sigset_t blocked_before;
 	stack_t stack;
 	struct termios modes;
 	volatile sig_atomic_t have_modes;
@@ -153,6 +155,7 @@ int crash_open(void)
 	struct sigaction ask = {.sa_handler = on_asking, .sa_flags = SA_RESTART};
 	struct sigaction die = {.sa_sigaction = on_killing,
 				.sa_flags = SA_SIGINFO | SA_RESETHAND | SA_ONSTACK | SA_NODEFER};
+	sigset_t wanted;
 	int err = pipe_open();
 
 	if (err)
@@ -164,10 +167,17 @@ int crash_open(void)
 		sigaltstack(&state.stack, NULL);
 	sigemptyset(&ask.sa_mask);
 	sigemptyset(&die.sa_mask);
-	for (size_t i = 0; i < ASKING; i++)
+	sigemptyset(&wanted);
+	for (size_t i = 0; i < ASKING; i++) {
 		sigaction(asking[i], &ask, &state.before_asking[i]);
-	for (size_t i = 0; i < KILLING; i++)
+		sigaddset(&wanted, asking[i]);
+	}
+	for (size_t i = 0; i < KILLING; i++) {
 		sigaction(killing[i], &die, &state.before_killing[i]);
+		sigaddset(&wanted, killing[i]);
+	}
+	/* Who started this may have blocked them: perf blocks SIGWINCH for what it runs. */
+	pthread_sigmask(SIG_UNBLOCK, &wanted, &state.blocked_before);
 	return state.pipe[0];
 }
 
@@ -175,6 +185,7 @@ void crash_close(void)
 {
 	stack_t none = {.ss_flags = SS_DISABLE};
 
+	pthread_sigmask(SIG_SETMASK, &state.blocked_before, NULL);
 	for (size_t i = 0; i < ASKING; i++)
 		sigaction(asking[i], &state.before_asking[i], NULL);
 	for (size_t i = 0; i < KILLING; i++)

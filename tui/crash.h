@@ -9,10 +9,11 @@
  * because handlers have no argument.
  */
 
-/* Installs the handlers. Returns the end of the pipe to be read, or -errno. Bytes are signal
- * numbers. */
+/* Installs the handlers and lets the signals through to the calling thread, also if they were
+ * blocked when the program began. Returns the end of the pipe to be read, or -errno. Bytes are
+ * signal numbers. */
 int crash_open(void);
-/* Puts the former handlers back and closes the pipe. */
+/* Puts the former handlers and the thread's mask back and closes the pipe. */
 void crash_close(void);
 
 /* Before the terminal's modes are changed: remembers them. */

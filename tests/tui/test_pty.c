@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pty.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -254,17 +255,23 @@ static void stops_and_goes_on(void **state)
 	session_end(s);
 }
 
+static void resize(struct session *s, int rows, int cols)
+{
+	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
+
+	s->rows = rows;
+	s->cols = cols;
+	vterm_set_size(s->vt, rows, cols);
+	assert_int_equal(ioctl(s->master, TIOCSWINSZ, &size), 0);
+}
+
 static void resize_redraws(void **state)
 {
 	struct session *s = demo_start(24, 80, XTERM, NULL);
-	struct winsize size = {.ws_row = 15, .ws_col = 60};
 
 	(void)state;
 	wait_for(s, "UNWOUND");
-	s->rows = 15;
-	s->cols = 60;
-	vterm_set_size(s->vt, 15, 60);
-	assert_int_equal(ioctl(s->master, TIOCSWINSZ, &size), 0);
+	resize(s, 15, 60);
 	/* The footer has moved up to the last line. */
 	for (int64_t until = now_ms() + PATIENCE;; pump(s, 20)) {
 		const char *last = screen_text(s) + 14 * 61;
@@ -274,15 +281,32 @@ static void resize_redraws(void **state)
 		if (now_ms() > until)
 			fail_msg("not drawn anew:\n%s", s->text);
 	}
-	size = (struct winsize){.ws_row = 5, .ws_col = 20};
-	s->rows = 5;
-	s->cols = 20;
-	vterm_set_size(s->vt, 5, 20);
-	assert_int_equal(ioctl(s->master, TIOCSWINSZ, &size), 0);
+	resize(s, 5, 20);
 	for (int i = 0; i < 10; i++)
 		pump(s, 50);
 	session_type(s, "3jjE21q");
 	assert_int_equal(state_next(s), 0);
+	assert_given_back(s);
+	session_end(s);
+}
+
+/* As perf(1) blocks SIGWINCH for what it runs. */
+static void blocked_signals_come_through(void **state)
+{
+	struct session *s;
+	sigset_t all, before;
+
+	(void)state;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	s = demo_start(24, 80, XTERM, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	wait_for(s, "nginx: wor");
+	assert_null(strstr(s->text, "every 1.0 s"));
+	resize(s, 24, 160);
+	wait_for(s, "every 1.0 s");
+	kill(s->program, SIGTERM);
+	assert_int_equal(state_next(s), (128 + SIGTERM) << 8);
 	assert_given_back(s);
 	session_end(s);
 }
@@ -299,6 +323,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(gone_without_a_signal),
 		cmocka_unit_test(stops_and_goes_on),
 		cmocka_unit_test(resize_redraws),
+		cmocka_unit_test(blocked_signals_come_through),
 	};
 
 	(void)argc;
