@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "symbols/debugfile.h"
+#include "tests/support/nm.h"
 
 FILE *nmnames_run(const char *format, ...)
 {
@@ -62,7 +63,7 @@ static void nmnames_add(struct names *names, const char *name, uint64_t addr, ui
 
 void nmnames_read(struct names *names, const char *path, const char *options)
 {
-	FILE *pipe = nmnames_run("nm -f sysv --synthetic --defined-only %s '%s' 2>/dev/null",
+	FILE *pipe = nmnames_run(NM "-f sysv --synthetic --defined-only %s '%s' 2>/dev/null",
 				 options, path);
 	char *text = NULL, *at, *name, *value, *type, *length;
 	size_t size = 0;

@@ -28,6 +28,7 @@
 #include "symbols/minidebug.h"
 #include "symbols/rootfile.h"
 #include "symbols/symtab.h"
+#include "tests/support/nm.h"
 #include "tests/support/scratch.h"
 
 static char folder[SCRATCH];
@@ -96,7 +97,7 @@ static uint64_t addr_of(const char *file, const char *name)
 	for (i = 0; known[i].addr; i++)
 		if (!strcmp(known[i].file, file) && !strcmp(known[i].name, name))
 			return known[i].addr;
-	snprintf(command, sizeof(command), "nm %s/%s | awk '$3 == \"%s\" {print $1}'", folder, file,
+	snprintf(command, sizeof(command), NM "%s/%s | awk '$3 == \"%s\" {print $1}'", folder, file,
 		 name);
 	pipe = popen(command, "r");
 	assert_non_null(pipe);

@@ -23,6 +23,7 @@
 #include "symbols/elffile.h"
 #include "symbols/listing.h"
 #include "symbols/sourcefile.h"
+#include "tests/support/nm.h"
 #include "tests/support/scratch.h"
 
 static char folder[SCRATCH];
@@ -100,7 +101,7 @@ static void find_symbol(const char *file, const char *name, uint64_t *start, uin
 	char command[256];
 	FILE *f;
 
-	snprintf(command, sizeof(command), "nm -S %s/%s | awk '$4 == \"%s\" {print $1, $2}'",
+	snprintf(command, sizeof(command), NM "-S %s/%s | awk '$4 == \"%s\" {print $1, $2}'",
 		 folder, file, name);
 	f = popen(command, "r"); /* NOLINT(cert-env33-c) */
 	assert_non_null(f);

@@ -22,6 +22,7 @@
 
 #include "symbols/debugfile.h"
 #include "symbols/symname.h"
+#include "tests/support/nm.h"
 #include "tests/support/nmnames.h"
 #include "tests/support/scratch.h"
 #include "tests/support/shell.h"
@@ -84,7 +85,7 @@ static struct symtab *open_made(const char *name, const char *root)
 
 static uint64_t addr_in(const char *file, const char *name)
 {
-	FILE *pipe = nmnames_run("nm %s/%s | awk '$3 == \"%s\" {print $1}'", folder, file, name);
+	FILE *pipe = nmnames_run(NM "%s/%s | awk '$3 == \"%s\" {print $1}'", folder, file, name);
 	uint64_t addr = 0;
 
 	assert_int_equal(fscanf(pipe, "%" SCNx64, &addr), 1);

@@ -109,7 +109,7 @@ def readelf_debug_frame(path):
 
 def symbols(path):
     out = {}
-    for line in tool("nm", path).splitlines():
+    for line in tool("nm", "--plugin=", path).splitlines():
         fields = line.split()
         if len(fields) == 3:
             out[fields[2]] = int(fields[0], 16)
