@@ -33,6 +33,8 @@ COMPLETE = 0.99
 SIGMAS = 4.0    # of two independent draws
 POINTS = 1.0    # and so much more, for the ends of the window
 BUSY = 0.3      # seconds of CPU time: what comes before is another test's business
+# Copies that the compiler made of a function: perf leaves the suffix out where it demangles the name.
+COPY = re.compile(r"(\.(isra|part|constprop|cold|lto_priv)(\.\d+)?)+$")
 # Named by glibc and musl; without a name in .dynsym it is libc.so.6+0x...
 BOTTOMS = {"_start", "clone", "clone3", "__clone", "__clone3", "_dl_start_user"}
 
@@ -201,7 +203,8 @@ class Perf:
             if name == "[unknown]":
                 anonymous = re.match(r"\[JIT\]|//anon|\[unknown\]|(/tmp/)?perf-\d+\.map|anon", module)
                 name = "[jit]" if anonymous else os.path.basename(module)
-            yield int(pid), float(moment) + self.offset, re.sub(r"@@?[A-Z]+_[\d.]+$", "", name)
+            name = re.sub(r"@@?[A-Z]+_[\d.]+$", "", name)
+            yield int(pid), float(moment) + self.offset, COPY.sub("", name)
 
 
 class Program:
@@ -219,7 +222,8 @@ class Program:
         if pid == self.process.pid:
             if user:
                 self.stacks[user] += samples
-            self.ours[re.sub(r"\+0x[0-9a-f]+$", "", (kernel or user or ("?",))[-1])] += samples
+            leaf = re.sub(r"\+0x[0-9a-f]+$", "", (kernel or user or ("?",))[-1])
+            self.ours[COPY.sub("", leaf)] += samples
 
     def total(self):
         return sum(self.stacks.values())
