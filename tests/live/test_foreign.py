@@ -174,9 +174,9 @@ def node_case():
     with subprocess.Popen([*options, script], stdout=subprocess.PIPE) as process:
         frames = int(process.stdout.readline())
         process.kill()
-    # Until a thread of V8's has optimized the loop, its arithmetic is done by functions of V8's.
+    # Until a thread of V8's has optimized the loop, it calls V8: for its arithmetic and to be optimized.
     return Case("node", rf"{GLIBC};((?!\[)[^;]+;)+Builtins_JSEntry;Builtins_JSEntryTrampoline"
-                rf"(;\[jit\]){{{frames}}}(;Builtins_\w+_Baseline)?", command=[*options, script],
+                rf"(;\[jit\]){{{frames}}}(;Builtins_\w+(;(?!\[)[^;]+)*)?", command=[*options, script],
                 others=rf"(clone3?|{LIBC});(start_thread|{LIBC})(;(?!\[)[^;]+)+", says=True)
 
 
