@@ -10,6 +10,7 @@ is mapped, unmapped and moved, files that are replaced. Every program here spins
 Covers: bpf/process.c bpf/mapping.c bpf/publish.c bpf/object.c bpf/doubt.c tui/procinfo.c
 """
 
+import functools
 import os
 import shutil
 import signal
@@ -32,6 +33,7 @@ THOUSANDS_COUNT = 4000 if os.environ.get("SIZE") == "full" else 1500
 NOT_YET = {"[process not known yet]", "[process has just called exec]", "[pc in no mapping]",
            "[no table for pc]"}
 NO_IMAGE = ("[process not known yet]", "[process has just called exec]")
+STARTS = {"_start", "_dl_start_user"}  # of a process's first thread
 COMPLETE = {"_start", "__clone", "__clone3", "clone", "clone3"}
 
 
@@ -181,13 +183,20 @@ def check_chain(tap, stacks, name, what, least=99.0, enough=100):
            f"{share:.1f} % of {stacks.count}; {stacks.reasons()}")
 
 
-def check_new(tap, stacks, name, what, enough):
-    """What was not known when it began: from some moment on all of it is, for so many stacks, and no
-    other reason is given before. How soon that is depends on who else wants the CPUs."""
+def check_new(tap, run, name, what, enough):
+    """What was not known when it began: from some moment on all of it is, and no other reason is
+    given before. `run` begins it anew: how soon it is known may be another program's doing, but not
+    three times."""
+    broken = 0
+    for _ in range(3):
+        stacks = run()
+        broken = max(broken, stacks.broken())
+        early = stacks.share(lambda user: user[0] in NOT_YET)
+        if stacks.count and early <= 30:
+            break
     check_chain(tap, stacks.known(name), name, what, enough=enough)
-    early = stacks.share(lambda user: user[0] in NOT_YET)
-    tap.ok(stacks.count and stacks.broken() <= 1, f"{what}: no other reason before",
-           f"{early:.1f} % not known yet of {stacks.count}; {stacks.reasons()}")
+    tap.ok(early <= 30 and broken <= 1, f"{what}: soon known",
+           f"{early:.1f} % before of {stacks.count}; {stacks.reasons()}")
 
 
 # --- images --------------------------------------------------------------------------------------
@@ -269,9 +278,9 @@ def forks(tap, folder):
 def threads(tap, folder):
     """The first thread ends, another lives on, and another's exec takes its number."""
     run, ping = (os.path.join(folder, name) for name in ("run", "ping"))
-    # How long the program takes to begin and to end is another matter.
+    # How long the first thread takes to begin, and the other to end the process, is another matter.
     stacks = profile(run, "leader", "1000").known().only(
-        lambda user: user[0] not in COMPLETE or "spin_for" in user)
+        lambda user: user[0] not in STARTS and "exit" not in user)
     spins = stacks.share(lambda user: user[-1] == "own_spin" and user[0] in COMPLETE)
     tap.ok(stacks.count > samples_of(500) and spins >= 99, "a thread outlives the first",
            f"{spins:.2f} % of {stacks.count}; {stacks.reasons()}")
@@ -288,8 +297,8 @@ def threads(tap, folder):
     tap.ok(stacks.count >= 1000 and spins >= 99,
            "a thread whose process's first had ended before",
            f"{spins:.2f} % of {stacks.count}; {stacks.reasons()}")
-    stacks = profile(run, "leader", "100", ping, comm="ping")
-    check_new(tap, stacks, "ping", "another thread's exec", 500)
+    check_new(tap, lambda: profile(run, "leader", "100", ping, comm="ping"), "ping",
+              "another thread's exec", 500)
 
 
 def reuse(tap, folder):
@@ -326,14 +335,12 @@ def dlopen(tap, folder):
     stacks = profile(os.path.join(folder, "run"), "reopen", *libraries(folder), "3", "400")
     mixed = [";".join(user) for _, user, _ in stacks.all if len(names_of(user)) > 1]
     tap.ok(not mixed, "dlclose and dlopen: no stack of two libraries", " | ".join(mixed[:3]))
-    # The first time that a library is seen, its table has to be built.
-    later = stacks.known()
-    whole = [all(user[0] in COMPLETE for _, _, user, _ in part) for part in later.parts if part]
-    share = later.complete()
-    tap.ok(later.count > samples_of(1200) and share >= 85 and stacks.broken() <= 1 and
+    whole = [all(user[0] in COMPLETE for _, _, user, _ in part) for part in stacks.parts if part]
+    share = stacks.complete()
+    tap.ok(stacks.count > samples_of(2400) and share >= 85 and stacks.broken() <= 1 and
            sum(whole) >= len(whole) / 2, "dlopen is seen at once",
-           f"{share:.1f} % of {later.count}, {sum(whole)} of {len(whole)} slices whole; "
-           f"{later.reasons()}")
+           f"{share:.1f} % of {stacks.count}, {sum(whole)} of {len(whole)} slices whole; "
+           f"{stacks.reasons()}")
     right = {name: stacks.chain(name) for name in PLUGINS}
     tap.ok(min(right.values()) >= 30, "dlopen: both have their chains",
            " ".join(f"{name} {share:.1f} %" for name, share in right.items()))
@@ -479,8 +486,9 @@ def overlay(tap, folder):
                 with live.Load([os.path.join(parts[3], name), "60000"]) as load:
                     live.wait_busy([load.pid])
                     check_chain(tap, attached(load.pid), name, f"{name} on overlay")
-                stacks = profile(os.path.join(parts[3], name), "1000")
-                check_new(tap, stacks, name, f"{name} on overlay, from its start", 300)
+                command = os.path.join(parts[3], name), "1000"
+                check_new(tap, functools.partial(profile, *command), name,
+                          f"{name} on overlay, from its start", 300)
         finally:
             subprocess.run(["umount", "-l", parts[3]], check=False)
     finally:
@@ -523,8 +531,9 @@ def thousands(tap, folder):
     with live.Load([sys.executable, "-c", THOUSANDS, still, str(count)]) as load:
         live.wait_for(lambda: children(load.pid) >= count, 120, 0.2)
         started = children(load.pid)
-        stacks = profile(os.path.join(folder, "pong"), "1000", comm="pong")
-        check_new(tap, stacks, "pong", f"beside {started} processes", 500)
+        pong = os.path.join(folder, "pong")
+        check_new(tap, lambda: profile(pong, "1000", comm="pong"), "pong",
+                  f"beside {started} processes", 500)
         out, err, _ = live.stacktop("-b", "-d", "1", "-n", "1")
         tap.ok(started == count and "samples" in out and "no room" not in err and
                "too many" not in err, f"room for {started} processes", err.strip()[-100:])
