@@ -24,22 +24,16 @@ part() { # name
 }
 
 stop() { # what went wrong
-    wait # what is being fetched
+    wait # for what is being fetched and built
     echo "$1" >&2
     echo '0 passed, 1 failed'
     exit 1
 }
 
-since=$(seconds)
-tests/deps.sh install build test || stop 'stacktop: without these packages nothing can be tested'
-tests/deps.sh install kernels || echo 'stacktop: the kernel matrix will fail' >&2
-part packages
-# The kernels are fetched while the compilers run.
-case "${*:-kernel}" in
-*kernel* | *live*)
-    (tests/kernels/fetch.sh 5.10 6.1 6.12 7.2 || echo 'stacktop: the kernel matrix will fail' >&2) &
-    ;;
-esac
+build() { # targets
+    make --no-print-directory -j "$(nproc)" "$@"
+}
+
 # A job for each CPU, whatever called this: a make passes its own jobs on to makes only.
 MAKEFLAGS=$(printf %s "${MAKEFLAGS:-}" | sed 's/ *--jobserver-[a-z]*=[^ ]*//g; s/ *-j[0-9]*//g')
 export MAKEFLAGS
@@ -49,7 +43,23 @@ if [ -z "${RUSTUP_HOME:-}" ] && [ -d "$home/.rustup" ]; then
     RUSTUP_HOME=$home/.rustup
     export RUSTUP_HOME
 fi
-make --no-print-directory -j "$(nproc)" tests || stop 'stacktop: the tests cannot be built'
+
+since=$(seconds)
+tests/deps.sh install build || stop 'stacktop: without these packages nothing can be built'
+# What is tested is built while the tests' packages are unpacked.
+build all &
+building=$!
+tests/deps.sh install test || stop 'stacktop: without these packages nothing can be tested'
+tests/deps.sh install kernels || echo 'stacktop: the kernel matrix will fail' >&2
+part packages
+# The kernels are fetched while the compilers run.
+case "${*:-kernel}" in
+*kernel* | *live*)
+    (tests/kernels/fetch.sh 5.10 6.1 6.12 7.2 || echo 'stacktop: the kernel matrix will fail' >&2) &
+    ;;
+esac
+wait $building || stop 'stacktop cannot be built'
+build tests || stop 'stacktop: the tests cannot be built'
 part build
 wait
 part kernels
