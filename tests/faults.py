@@ -27,7 +27,7 @@ SYMBOLS = [
     # DEL gets through to the terminal.
     Fault("text-del", "symbols/text.c", "{0x7f, 0x9f},", "{0x80, 0x9f},"),
     Fault("text-override", "symbols/text.c", "{0x2028, 0x202e},", "{0x2028, 0x202d},"),
-    Fault("text-overlong", "symbols/text.c", "if (*code < least[n] || *code", "if (*code"),
+    Fault("text-overlong", "symbols/text.c", "if (*code < least[n]", "if (*code < least[2]"),
     Fault("plt-slot", "symbols/plt.c",
           "addr + jump + sizeof(value) + (uint64_t)", "addr + jump + (uint64_t)"),
     Fault("plt-last", "symbols/plt.c",
