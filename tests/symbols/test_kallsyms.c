@@ -174,6 +174,7 @@ static void test_choice(void **state)
 					   "ffffffff81000100 T __pfx_next\n"
 					   "ffffffff81000110 T next\n"
 					   "ffffffff81000118 D data\n"
+					   "ffffffff81000200 w weak_object\n"
 					   "ffffffffc0000010 t second\t[mod_b]\n"
 					   "ffffffffc0000000 t first\t[mod_b]\n"
 					   "ffffffffa0000000 t bpf_prog_1234_x\t[bpf]\n");
@@ -184,6 +185,7 @@ static void test_choice(void **state)
 	expect(table, 0xffffffff81000000, "globala", "vmlinux", 0);
 	expect(table, 0xffffffff8100010f, "globala", "vmlinux", 0x10f);
 	expect(table, 0xffffffff81000120, "next", "vmlinux", 0x10);
+	expect(table, 0xffffffff81000204, "weak_object", "vmlinux", 4);
 	expect(table, 0xffffffffc000000f, "first", "mod_b", 0xf);
 	expect(table, 0xffffffffc0000011, "second", "mod_b", 1);
 	expect(table, 0xffffffffa0000001, "bpf_prog_1234_x", "bpf", 1);

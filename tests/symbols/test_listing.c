@@ -195,6 +195,38 @@ static void instructions_are_those_of_objdump(void **state)
 	listing_put(l);
 }
 
+/* Into the middle of an instruction, and into the middle of another function. */
+static void odd_jumps_have_no_row(void **state)
+{
+	static const char assembly[] = ".globl first, second\n"
+				       ".type first,@function\n"
+				       ".type second,@function\n"
+				       "first: .byte 0xeb, 0xff, 0xc0, 0xc0, 0\n"
+				       "jmp second + 1\n"
+				       ".size first, . - first\n"
+				       "second: nop\n nop\n ret\n"
+				       ".size second, . - second\n";
+	uint64_t start, size;
+	struct listing *l;
+
+	(void)state;
+	write_file("odd.s", assembly, sizeof(assembly) - 1);
+	run("cd %s && gcc -nostdlib -static -Wl,-e,first -o jumps odd.s && "
+	    "objdump -d --disassemble=first jumps | grep -q 'jmp .*<first+0x1>' && "
+	    "objdump -d --disassemble=first jumps | grep -q 'jmp .*<second+0x1>'",
+	    folder);
+	find_symbol("jumps", "first", &start, &size);
+	assert_int_equal(list("jumps", start, 0, &l), 0);
+	assert_int_equal(l->ninsns, 3);
+	assert_int_equal(l->insns[0].kind, DISASM_JUMP);
+	assert_int_equal(l->insns[0].to, LISTING_NONE);
+	assert_int_equal(l->insns[2].kind, DISASM_JUMP);
+	assert_int_equal(l->insns[2].to, LISTING_NONE);
+	assert_int_not_equal(l->insns[2].name, LISTING_NONE);
+	assert_string_equal(l->strings + l->insns[2].name, "second+0x1");
+	listing_put(l);
+}
+
 static void lines_are_those_of_addr2line(void **state)
 {
 	struct listing *l = list_work("p");
@@ -302,7 +334,7 @@ static void what_is_no_code_is_refused(void **state)
 
 static void hostile_sources_are_not_read(void **state)
 {
-	static const char odd[] = "one\n\tt\x1b[2Jwo\n\nfour";
+	static const char odd[] = "one\n\tt\x1b[2Jwo\n\nfour\tmore";
 	struct sourcefile *s;
 	char path[128], large[128];
 	const char *line;
@@ -330,8 +362,8 @@ static void hostile_sources_are_not_read(void **state)
 	assert_non_null(sourcefile_line(s, 3, &length));
 	assert_int_equal(length, 0);
 	line = sourcefile_line(s, 4, &length);
-	assert_memory_equal(line, "four", 4);
-	assert_int_equal(length, 4);
+	assert_int_equal(length, 12);
+	assert_memory_equal(line, "four    more", 12);
 	assert_null(sourcefile_line(s, 5, &length));
 	assert_null(sourcefile_line(s, UINT32_MAX, &length));
 	assert_null(sourcefile_line(s, 0, &length));
@@ -344,6 +376,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions_are_those_of_objdump),
+		cmocka_unit_test(odd_jumps_have_no_row),
 		cmocka_unit_test(lines_are_those_of_addr2line),
 		cmocka_unit_test(addresses_are_found),
 		cmocka_unit_test(no_bytes_break),

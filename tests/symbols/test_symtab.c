@@ -3,7 +3,7 @@
  * Which of the symbols of an address is the one, and where they are looked for: on a file made of
  * hard cases, its debug files of many kinds, and copies of it that are broken.
  * Covers: symbols/symtab.c symbols/symread.c symbols/symlist.c symbols/symname.c
- * Covers: symbols/debugfile.c
+ * Covers: symbols/debugfile.c symbols/plt.c
  */
 #include <dirent.h>
 #include <elf.h>
@@ -248,6 +248,29 @@ static void test_thin_symtab(void **state)
 	symtab_free(table);
 }
 
+/* The stub of a function that a resolver chooses has no name in .dynsym, but the resolver's. */
+static void test_resolver(void **state)
+{
+	struct symbol symbol;
+	struct symtab *table;
+	uint64_t addr = 0;
+	FILE *pipe;
+
+	(void)state;
+	must("cd %s && printf '%%s\\n' 'static int one(void) { return 1; }' "
+	     "'static int (*choose(void))(void) { return one; }' "
+	     "'static int chosen(void) __attribute__((ifunc(\"choose\")));' "
+	     "'int main(void) { return chosen(); }' >i.c && gcc -O1 -o chosen i.c",
+	     folder);
+	pipe = nmnames_run(NM "--synthetic %s/chosen | awk '/ABS.*@plt/ {print $1}'", folder);
+	assert_int_equal(fscanf(pipe, "%" SCNx64, &addr), 1);
+	pclose(pipe);
+	table = open_made("chosen", NULL);
+	assert_int_equal(symtab_find(table, addr, &symbol), 0);
+	assert_string_equal(symbol.name, "choose@plt");
+	symtab_free(table);
+}
+
 static void test_fifo_as_debug_file(void **state)
 {
 	struct symtab *table;
@@ -444,6 +467,7 @@ int main(void)
 		cmocka_unit_test(test_debug_file),
 		cmocka_unit_test(test_no_debug_file),
 		cmocka_unit_test(test_thin_symtab),
+		cmocka_unit_test(test_resolver),
 		cmocka_unit_test(test_fifo_as_debug_file),
 		cmocka_unit_test(test_no_fd_is_left),
 		cmocka_unit_test(test_rest),

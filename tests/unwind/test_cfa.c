@@ -167,6 +167,19 @@ static void test_cfa(void **state)
 	/* the same in other words: bregx, lit8, plus */
 	assert_cfa(run_one(PROGRAM("\x0f\x07\x92\x07\xa0\x01\x06\x38\x22")), EXPR_DEREF, DWARF_RSP,
 		   160, 8);
+	/* rsp, const1u .. const8s, plus: what is signed is so by its own size */
+	assert_cfa(run_one(PROGRAM("\x0f\x05\x77\x00\x08\xf0\x22")), EXPR_REG, DWARF_RSP, 0, 0xf0);
+	assert_cfa(run_one(PROGRAM("\x0f\x05\x77\x00\x09\xf0\x22")), EXPR_REG, DWARF_RSP, 0, -16);
+	assert_cfa(run_one(PROGRAM("\x0f\x06\x77\x00\x0a\xf0\xff\x22")), EXPR_REG, DWARF_RSP, 0,
+		   0xfff0);
+	assert_cfa(run_one(PROGRAM("\x0f\x06\x77\x00\x0b\xf0\xff\x22")), EXPR_REG, DWARF_RSP, 0,
+		   -16);
+	assert_cfa(run_one(PROGRAM("\x0f\x08\x77\x00\x0c\xf0\xff\xff\xff\x22")), EXPR_REG,
+		   DWARF_RSP, 0, 0xfffffff0);
+	assert_cfa(run_one(PROGRAM("\x0f\x08\x77\x00\x0d\xf0\xff\xff\xff\x22")), EXPR_REG,
+		   DWARF_RSP, 0, -16);
+	assert_cfa(run_one(PROGRAM("\x0f\x0c\x77\x00\x0f\xf0\xff\xff\xff\xff\xff\xff\xff\x22")),
+		   EXPR_REG, DWARF_RSP, 0, -16);
 	/* After an expression the offset is the one from before it, or one set meanwhile, which
 	 * shows with the next register only: as libgcc, gdb and readelf have it. */
 	assert_cfa(run_one(PROGRAM("\x0f\x03\x76\x78\x06\x0d\x06")), EXPR_REG, DWARF_RBP, 0, 8);

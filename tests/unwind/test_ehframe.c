@@ -74,6 +74,8 @@ static void test_plain(void **state)
 	cfi_fde(&bytes, 0x3000, 0x10, "", 0);
 	read_all(&cfi, true);
 	assert_int_equal(cfi.nfdes, 3);
+	assert_int_equal(cfi.ncies, 1);
+	assert_int_equal(cfi.bad_fdes, 0);
 	cfi_free(&cfi);
 }
 

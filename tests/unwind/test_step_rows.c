@@ -140,7 +140,13 @@ static void test_ends_of_mappings(void **state)
 	add_map(TEXT + 256, TEXT + 512, TEXT + 256, 5u << SHARD_SHIFT, MAP_META(MAP_CFI, 1));
 	add_map(TEXT + 512, TEXT + 768, 0, 0, MAP_META(MAP_NO_CFI, 0));
 	add_map(TEXT + 768, TEXT + 1024, 0, 0, MAP_META(9, 0));
+	/* A table that is not there yet is no reason to guess, were there a frame pointer or not.
+	 */
+	store(FP, FP + 0x100);
+	store(FP + 8, TEXT + 0x80);
+	fake.text[0x80 - 5] = 0xe8; /* call rel32 */
 	check_end(begin(TEXT, SP, FP, 1), WALK_NO_TABLE);
+	assert_int_equal(walk_step(begin(TEXT + 512, SP, FP, 1)), WALK_GOES_ON);
 	check_end(begin(TEXT + 256, SP, FP, 1), WALK_NO_TABLE); /* shard 5 does not exist */
 	check_end(begin(TEXT + 512, SP, 0, 1), WALK_NO_FRAME_POINTER);
 	check_end(begin(TEXT + 768, SP, 0, 1), WALK_NO_FRAME_POINTER);

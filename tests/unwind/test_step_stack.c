@@ -288,6 +288,10 @@ static void test_sigreturn(void **state)
 		/* reached by return, it is named by its own pc: no call leads to it */
 		assert_int_equal(w->frames[0] >> 63, !inside);
 	}
+	/* interrupted between the two instructions */
+	w = begin(JIT + 0x107, SP, 0, 1);
+	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_state(w, JIT + 0x200, STACK + 0x2000, 0xb0b0);
 	fake.text[JIT - TEXT + 0x108] = 0x06;
 	w = begin(JIT + 0x100, SP, 0, 0);
 	check_end(w, WALK_NO_FRAME_POINTER);

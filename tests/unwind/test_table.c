@@ -16,6 +16,7 @@
 
 #include "symbols/elffile.h"
 #include "tests/support/tables.h"
+#include "unwind/cfa.h"
 #include "unwind/rule.h"
 #include "unwind/spans.h"
 #include "unwind/table.h"
@@ -253,6 +254,61 @@ static void test_wide_fields(void **state)
 	assert_int_equal(w->fp_reg, DWARF_R9);
 	assert_int_equal(w->ra_kind, WIDE_IN_REG);
 	assert_int_equal(w->ra_reg, DWARF_RDX);
+}
+
+/* The CFA's stack pointer plus some bytes is another one, to whichever side. */
+static void test_other_stack_pointer(void **state)
+{
+	static const char *const insns[] = {"\x15\x07\x00", "\x15\x07\x7f", "\x15\x07\x01"};
+	struct fixture *f = *state;
+	const struct wide_rule *wide;
+	unsigned int count;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		cfi_cie(&f->cfi, "zR");
+		cfi_fde(&f->cfi, T + 0x20 * i, 0x20, insns[i], 3);
+	}
+	build(f);
+	assert_int_equal(rule_at(f, T), RULE_FRAME(ROW_RSP, 8, 0));
+	for (unsigned int i = 1; i < 3; i++) {
+		uint32_t rule = rule_at(f, T + 0x20 * i);
+
+		assert_int_equal(RULE_KIND(rule), ROW_WIDE);
+		wide = wide_rules_all(f->wide, &count) + RULE_PAYLOAD(rule);
+		assert_int_equal(wide->flags, WIDE_SP_LOST);
+	}
+}
+
+/* Where a register that a clone's child needs is saved: in words below the CFA. */
+static void test_kept_register(void **state)
+{
+	static const struct {
+		struct reg_rule rule;
+		unsigned int depth;
+	} kept[] = {
+		{{.how = REG_SAME}, 0},
+		{{.how = REG_AT_CFA, .off = -24}, 3},
+		{{.how = REG_AT_REG, .reg = DWARF_RSP, .off = 8}, 2},
+		{{.how = REG_AT_CFA, .off = -20}, WIDE_KEPT_LOST},
+		{{.how = REG_AT_CFA, .off = 8}, WIDE_KEPT_LOST},
+		{{.how = REG_IN_REG, .reg = DWARF_R8}, WIDE_KEPT_LOST},
+	};
+	struct cfa_state now = {.cfa = {.kind = EXPR_REG, .reg = DWARF_RSP, .add = 24},
+				.ra = {.how = REG_AT_CFA, .off = -8},
+				.kept_reg = DWARF_RBX};
+	struct fixture *f = *state;
+	const struct wide_rule *wide;
+	unsigned int count;
+	uint32_t rule;
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		now.kept = kept[i].rule;
+		assert_int_equal(rule_compile(&now, false, f->wide, &rule), 0);
+		assert_int_equal(RULE_KIND(rule), ROW_WIDE);
+		wide = wide_rules_all(f->wide, &count) + RULE_PAYLOAD(rule);
+		assert_int_equal(wide->flags, WIDE_KEPT(DWARF_RBX));
+		assert_int_equal(wide->kept, kept[i].depth);
+	}
 }
 
 /* Far from everything a span of its own; a little gap stays in the index. */
@@ -510,6 +566,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_outside, tables_setup, tables_teardown),
 		cmocka_unit_test_setup_teardown(test_rules, tables_setup, tables_teardown),
 		cmocka_unit_test_setup_teardown(test_wide_fields, tables_setup, tables_teardown),
+		cmocka_unit_test_setup_teardown(test_other_stack_pointer, tables_setup,
+						tables_teardown),
+		cmocka_unit_test_setup_teardown(test_kept_register, tables_setup, tables_teardown),
 		cmocka_unit_test_setup_teardown(test_gaps, tables_setup, tables_teardown),
 		cmocka_unit_test_setup_teardown(test_granule_full, tables_setup, tables_teardown),
 		cmocka_unit_test(test_model),
