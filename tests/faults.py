@@ -415,7 +415,7 @@ TUI = [
           "return now < before ? ROLE_UP : ROLE_DOWN;"),
     Fault("columns-mark", "tui/columns.c",
           "bool up = (columns[i].sortable == SORTS_UP) != inverted;",
-          "bool up = columns[i].sortable == SORTS_UP;"),
+          "bool up = (columns[i].sortable == SORTS_UP) == inverted;"),
     Fault("treeorder-small", "tui/treeorder.c",
           "if (!small && calls->order.inverted)", "if (calls->order.inverted)"),
     Fault("treeorder-self", "tui/treeorder.c",
