@@ -249,7 +249,7 @@ BPF = [
     Fault("rest-pinned", "bpf/rest.c", "return o->refs > o->pinned;", "return o->refs;"),
     Fault("rest-change", "bpf/rest.c",
           "!memcmp(id, o->build_id, size) : change_of(st) == o->change;",
-          "!memcmp(id, o->build_id, size) : true;"),
+          "!memcmp(id, o->build_id, size) : st != NULL;"),
     Fault("rest-time", "bpf/rest.c", "if (!o->idle)\n\t\t\to->idle = now;", "o->idle = now;"),
     Fault("word-user", "bpf/word.c",
           "return a->kind == WORD_USER ? a->uid == b->uid :",

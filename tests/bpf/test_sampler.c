@@ -27,8 +27,17 @@
 
 #define CHILD_THREADS 3
 
-/* Executes a million addresses. */
-static void slide(void)
+/* Jumps to code from below a chain of 100 frames. */
+void deep_jump(void *code);
+
+__asm__(".text\n"
+	"deep_jump: xor %ebp, %ebp; mov $100, %ecx\n"
+	"1: call 2f\n"
+	"2: push %rbp; mov %rsp, %rbp; dec %ecx; jnz 1b\n"
+	"jmp *%rdi\n");
+
+/* A million addresses to execute, one after the other and from the first again. */
+static void *million(void)
 {
 	const size_t size = 1u << 20;
 	uint8_t *code = mmap(NULL, size, PROT_READ | PROT_WRITE | PROT_EXEC,
@@ -40,7 +49,17 @@ static void slide(void)
 	memset(code, 0x90, size); /* nop; at the end, jmp rel32 */
 	code[size - 5] = 0xe9;
 	memcpy(code + size - 4, &back, sizeof(back));
-	((void (*)(void))(uintptr_t)code)();
+	return code;
+}
+
+static void slide(void)
+{
+	((void (*)(void))(uintptr_t)million())();
+}
+
+static void slide_deep(void)
+{
+	deep_jump(million());
 }
 
 /* CPUs that the test may use: *first and *last. */
@@ -214,6 +233,38 @@ static void test_overflow(void **state)
 	sampler_free(s);
 	for (int i = 0; i < 2; i++)
 		end_child(child[i]);
+	tally_free(t);
+}
+
+/* What a full ring had no room for is sent the next time that it is sampled. */
+static void test_full_ring(void **state)
+{
+	struct sampler_options options = cpu_clock(20000);
+	struct tally *t = tally_new();
+	struct profiler_stats stats = {0};
+	uint64_t until = now() + PATIENCE_NS, ticks;
+	pid_t deep[2], busy;
+	struct sampler *s;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		deep[i] = start_child("t-deep", slide_deep, 0, -1);
+	s = start_sampler(&options);
+	while (stats.ring_full < 100 && now() < until) {
+		usleep(10000);
+		assert_int_equal(sampler_stats(s, &stats), 0);
+	}
+	assert_true(stats.ring_full >= 100);
+	busy = start_child("t-busy", spin, 0, -1);
+	for (ticks = stat_field(busy, 14); stat_field(busy, 14) < ticks + 10 && now() < until;)
+		usleep(10000);
+	for (int i = 0; i < 2; i++)
+		end_child(deep[i]);
+	drain_old(s, t);
+	drain_until(s, t, busy, 100);
+	assert_true(stack_of(t, thread_of(t, busy, busy)->last_user)->times > 0);
+	sampler_free(s);
+	end_child(busy);
 	tally_free(t);
 }
 
@@ -410,9 +461,10 @@ static void test_targets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),	 cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_cpu_list), cmocka_unit_test(test_share),
-		cmocka_unit_test(test_sides),	 cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_load),	  cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_full_ring), cmocka_unit_test(test_cpu_list),
+		cmocka_unit_test(test_share),	  cmocka_unit_test(test_sides),
+		cmocka_unit_test(test_targets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
