@@ -45,6 +45,7 @@ static void lines_mean_what_they_say(void **state)
 	assert_true(config_hides(&c, VIEW_PROCS, "USER"));
 	assert_true(config_hides(&c, VIEW_PROCS, "CONTAINER, UNIT"));
 	assert_false(config_hides(&c, VIEW_PROCS, "THR"));
+	assert_false(config_hides(&c, VIEW_PROCS, "USERS"));
 	assert_int_equal(keymap_action(&c.keys, KEYCODE_F0 + 5, VIEW_TREE), ACTION_FLIP);
 	assert_int_equal(keymap_action(&c.keys, '#', VIEW_TREE), ACTION_ZERO);
 	assert_int_equal(keymap_action(&c.keys, '=', VIEW_PROCS), ACTION_QUIT);
@@ -70,6 +71,8 @@ static void wrong_lines_are_named_with_their_number(void **state)
 	assert_int_equal(nwarnings, 8);
 	assert_true(c.refresh == 0);
 	assert_string_equal(c.theme, "");
+	parse(&c, "theme = x/../y\n");
+	assert_non_null(strstr(warnings, "line 1: theme: 'x/../y' is not the name of a theme"));
 }
 
 /* Two actions that share a view cannot share a key; what shares none may. */
@@ -99,6 +102,13 @@ static void keys_are_shown_as_they_are_bound(void **state)
 	keymap_keys(NULL, ACTION_QUIT, keys, sizeof(keys));
 	assert_string_equal(keys, "F10 q");
 	keymap_reset(&c.keys, ACTION_ZERO);
+	keymap_keys(&c.keys, ACTION_QUIT, keys, sizeof(keys));
+	assert_string_equal(keys, "x F10 q");
+	/* of several keys in a row none is left */
+	parse(&c, "key a = zero\nkey b = zero\nkey x = quit\n");
+	keymap_reset(&c.keys, ACTION_ZERO);
+	keymap_keys(&c.keys, ACTION_ZERO, keys, sizeof(keys));
+	assert_string_equal(keys, "0");
 	keymap_keys(&c.keys, ACTION_QUIT, keys, sizeof(keys));
 	assert_string_equal(keys, "x F10 q");
 }

@@ -113,7 +113,10 @@ static void threads_that_were_left_are_forgotten(void **state)
 	assert_shows(t, "only known of the window");
 	press(t, "1\033Hm");
 	assert_shows(t, "weighs all");
-	press(t, "mmHgjjTH7\033");
+	press(t, "mmHgjjTHm");
+	assert_shows(t, "thread 4133");
+	assert_shows(t, "only known of the window");
+	press(t, "7\033");
 	press(t, "m");
 	assert_shows(t, "weighs all");
 }
@@ -172,35 +175,41 @@ static void the_limit_is_asked(void **state)
 	assert_shows(t, "under 20.0%");
 }
 
+/* old is the process from now on no more, but new, which has 500 samples. */
+static void execs(struct typist *t, struct profile_proc *old, struct profile_proc *new,
+		  uint32_t stack)
+{
+	struct profile_cell cell = {0, 5310, stack, PROFILE_NO_STACK, 500, 0};
+	struct profile_health h;
+
+	old->image = new->image++;
+	machine_health(&t->feed, &h, 500, 0, 500);
+	profile_lock(t->feed.p);
+	assert_true(profile_proc(t->feed.p, old) >= 0);
+	cell.proc = (uint32_t)profile_proc(t->feed.p, new);
+	assert_int_equal(profile_commit(t->feed.p, &cell, 1, &h), 0);
+	profile_unlock(t->feed.p);
+	assert_int_equal(ui_refresh(t->ui), 0);
+}
+
 /* The cursor's process becomes another program, and the old one is one that has exited. */
 static void a_process_is_followed_through_exec(void **state)
 {
 	struct typist *t = *state;
-	struct profile_proc old = {.pid = 5310, .image = 1, .comm = "postgres", .exited = true};
-	struct profile_proc new = {.pid = 5310, .image = 2, .comm = "vacuum"};
+	struct profile_proc old = {.pid = 5310, .comm = "postgres", .exited = true};
+	struct profile_proc new = {.pid = 5310, .image = 1, .comm = "vacuum"};
 
 	strcpy(old.cmdline, "postgres: SELECT");
 	strcpy(new.cmdline, "/bin/vacuum");
 	for (int follow = 0; follow < 2; follow++) {
-		struct profile_health h;
-		struct profile_cell cell = {0, 5310, t->feed.stacks[4], PROFILE_NO_STACK, 500, 0};
-
 		press(t, follow ? "gF" : "j");
 		if (follow) {
 			type(t, "/vacuum\n");
 			assert_mark_on(t, "/bin/vacuum");
-			new.image++;
 			strcpy(new.cmdline, "/bin/analyze");
-			old.image++;
 			strcpy(old.cmdline, "/bin/vacuum");
 		}
-		machine_health(&t->feed, &h, 500, 0, 500);
-		profile_lock(t->feed.p);
-		assert_true(profile_proc(t->feed.p, &old) >= 0);
-		cell.proc = (uint32_t)profile_proc(t->feed.p, &new);
-		assert_int_equal(profile_commit(t->feed.p, &cell, 1, &h), 0);
-		profile_unlock(t->feed.p);
-		assert_int_equal(ui_refresh(t->ui), 0);
+		execs(t, &old, &new, t->feed.stacks[4]);
 		if (follow)
 			assert_mark_on(t, "/bin/analyze");
 		else
@@ -209,6 +218,11 @@ static void a_process_is_followed_through_exec(void **state)
 	press(t, "\n");
 	assert_shows(t, "5310 vacuum");
 	assert_share(t, "ExecInterpExpr", 1, 1);
+	/* What is zoomed into is followed, too, with what the new program does. */
+	execs(t, &old, &new, t->feed.stacks[0]);
+	assert_shows(t, "5310 vacuum");
+	assert_share(t, "ngx_parse_header", 1, 1);
+	assert_hides(t, "ExecInterpExpr");
 }
 
 /* Two processes of one user, and all of a container, in rows of their sums. */
