@@ -116,6 +116,24 @@ static uint32_t random_stack(uint64_t *seed, struct profile *p, bool kernel)
 	return feed_stack(p, kernel, !broken, frames, n);
 }
 
+/* A slice of 1.005 s, the next after the last; of each cause of loss one more than of the one
+ * before.
+ */
+static void commit_plain(struct profile *p, const struct profile_cell *cells, size_t n)
+{
+	static uint64_t time = 1000000000000;
+	struct profile_health health = {
+		.elapsed = 1005000000, .ncpus = 2, .frequency = 99, .event = "cpu-clock"};
+
+	health.time = time += health.elapsed;
+	health.clock = 1700000000000000000 + time;
+	for (size_t i = 0; i < n; i++)
+		health.samples += cells[i].count;
+	for (unsigned int i = 0; i < LOSS_COUNT; i++)
+		health.loss[i] = 1 + i;
+	assert_int_equal(profile_commit(p, cells, n, &health), 0);
+}
+
 static void plain_slice(struct profile *p, uint64_t *seed)
 {
 	struct profile_cell cells[CELLS];
@@ -140,7 +158,7 @@ static void plain_slice(struct profile *p, uint64_t *seed)
 					 0);
 	}
 	assert_int_equal(profile_module(p, "liba.so", "0123abcd"), 0);
-	assert_int_equal(feed_commit(p, cells, CELLS), 0);
+	commit_plain(p, cells, CELLS);
 }
 
 static void hostile_slice(struct profile *p, uint64_t *seed)

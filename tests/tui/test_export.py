@@ -116,6 +116,22 @@ def cpus_agree(tap, folder):
         tap.ok(status == 0 and told == shown, "go tool pprof -tags agrees", str(told))
 
 
+def times_and_losses(tap, folder):
+    """As tests/tui/export_feed.c gave them: three slices from 1700001000 s on, causes in order."""
+    reports = formats.json_objects(read(folder, "json"))
+    tap.ok([report["seconds"] for report in reports] == [1.005] * 3, "the JSON has the seconds",
+           str([report["seconds"] for report in reports]))
+    names = ("counts_full", "stack_ring", "busy", "sideband", "slice", "kernel", "throttled",
+             "missed")
+    tap.ok(all(report["losses"] == {name: i + 1 for i, name in enumerate(names)}
+               for report in reports), "the JSON has the losses", str(reports[0]["losses"]))
+    times = [float(time) for time in
+             re.findall(r"^\S.*? (\d+\.\d{6}): ", read(folder, "perf"), re.M)]
+    tap.ok(abs(times[0] - 1700001000) < 0.001 and abs(times[-1] - 1700001003.015) < 0.01 and
+           all(0 <= then - now < 0.01 for now, then in zip(times, times[1:])),
+           "perf's samples are spread over the seconds", f"{times[0]} to {times[-1]}")
+
+
 def labels_of_samples(tap, folder):
     profile = formats.Pprof(read(folder, "pprof"))
     by_thread, by_comm = {}, {}
@@ -133,7 +149,7 @@ def labels_of_samples(tap, folder):
     tap.ok(len(by_thread) == 15 and by_thread == want_thread and by_comm == want_comm,
            "pprof labels samples with process, thread and name")
     tap.ok(profile.types == [("samples", "count"), ("cpu", "nanoseconds")] and
-           profile.period == 10101010 and profile.duration == 3 * 10**9,
+           profile.period == 10101010 and profile.duration == 3 * 1005 * 10**6,
            "pprof has its types, its period and its time")
     libs = json.loads(read(folder, "firefox"))["libs"]
     tap.ok(profile.builds == {"liba.so": "0123abcd", "vmlinux": "", "[jit]": ""} and
@@ -256,6 +272,7 @@ def main():
                 tap.ok(sum(reference.values()) > 10000 and len(reference) > 500,
                        "there is something to compare")
                 labels_of_samples(tap, folder)
+                times_and_losses(tap, folder)
                 cpus_agree(tap, folder)
                 threads_agree(tap, folder)
                 lines_of_functions(tap, folder)
