@@ -15,8 +15,9 @@ than there are CPUs. Those of MEASURING but BESIDE do: they run alone, one after
 two suites run at a time (a lock of the user sees to that).
 
 Each program has an environment of its own: of the caller's variables it gets those of KEPT only,
-beside an empty HOME and TMPDIR, which are removed after it, UTC, C.UTF-8, a terminal's name and
-umask 022. With SIZE=full what is large by its sizes is as large as it can be (`make test-all`).
+beside an empty HOME and TMPDIR, which are removed after it (scratch() says where), UTC, C.UTF-8, a
+terminal's name and umask 022. With SIZE=full what is large by its sizes is as large as it can be
+(`make test-all`).
 
 Each has TIME_LIMIT seconds, or what a line `time limit: N s` among the first LIMIT_LINES of its
 source says, times TIME_FACTOR (sanitizers are slow). The limit is for what never ends: on a busy
@@ -63,6 +64,7 @@ BESIDE = ("bpf/test_check", "bpf/test_cpus", "bpf/test_inventory", "bpf/test_ksy
           "live/test_ksyms", "live/test_less", "live/test_options", "live/test_random_keys",
           "live/test_sanitizers", "live/test_screenshot", "live/test_session", "live/test_unmount",
           "tui/test_pty")
+PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")
 KEPT = re.compile(r"^(PATH|BUILD|SIZE|CI|V|AGAIN|TIME_FACTOR|CC|CLANG|KERNEL\w*|STACKTOP_\w+|\w+_OPTIONS|"
                   r"LD_LIBRARY_PATH|http_proxy|https_proxy|no_proxy|RUSTUP_HOME|CARGO_HOME|GOROOT)$")
 SLOWEST = 10
@@ -189,9 +191,20 @@ def cpus_online():
     return found
 
 
+def scratch():
+    """Where programs' own folders are: TMPDIR, unless LD_PRELOAD, sanitizers' options or mounts would
+    take its path apart, or programs of other users could not reach what is in it."""
+    for path in (os.path.realpath(tempfile.gettempdir()), "/tmp", "/var/tmp"):
+        parts = [path[:i] for i, c in enumerate(path) if c == "/" and i] + [path]
+        if PLAIN.fullmatch(path) and all(os.path.isdir(part) and os.stat(part).st_mode & 0o001
+                                         for part in parts):
+            return path
+    return None     # as mkdtemp finds it
+
+
 def run(command, limit):
     """(output, exit status or None when out of time)"""
-    own = tempfile.mkdtemp(prefix="stacktop-test-")
+    own = tempfile.mkdtemp(prefix="stacktop-test-", dir=scratch())
     os.chmod(own, 0o755)    # programs of other users run in it
     with tempfile.TemporaryFile() as out:
         try:
