@@ -27,14 +27,16 @@
 
 #define CHILD_THREADS 3
 
-/* Jumps to code from below a chain of 100 frames. */
-void deep_jump(void *code);
+/* Jumps to code from below a chain of 100 frames; a place that goes on to itself. */
+void deep_jump(const void *code);
+extern const char deep_end[];
 
 __asm__(".text\n"
 	"deep_jump: xor %ebp, %ebp; mov $100, %ecx\n"
 	"1: call 2f\n"
 	"2: push %rbp; mov %rsp, %rbp; dec %ecx; jnz 1b\n"
-	"jmp *%rdi\n");
+	"jmp *%rdi\n"
+	"deep_end: jmp deep_end\n");
 
 /* A million addresses to execute, one after the other and from the first again. */
 static void *million(void)
@@ -60,6 +62,11 @@ static void slide(void)
 static void slide_deep(void)
 {
 	deep_jump(million());
+}
+
+static void stay_deep(void)
+{
+	deep_jump(deep_end);
 }
 
 /* CPUs that the test may use: *first and *last. */
@@ -236,7 +243,10 @@ static void test_overflow(void **state)
 	tally_free(t);
 }
 
-/* What a full ring had no room for is sent the next time that it is sampled. */
+/*
+ * What a full ring had no room for is sent the next time that it is sampled. All stacks are of one
+ * size here: a smaller one might find room behind the last that did.
+ */
 static void test_full_ring(void **state)
 {
 	struct sampler_options options = cpu_clock(20000);
@@ -255,9 +265,11 @@ static void test_full_ring(void **state)
 		assert_int_equal(sampler_stats(s, &stats), 0);
 	}
 	assert_true(stats.ring_full >= 100);
-	busy = start_child("t-busy", spin, 0, -1);
-	for (ticks = stat_field(busy, 14); stat_field(busy, 14) < ticks + 10 && now() < until;)
+	busy = start_child("t-busy", stay_deep, 0, -1);
+	ticks = stat_field(busy, 14);
+	for (until = now() + PATIENCE_NS; stat_field(busy, 14) < ticks + 10 && now() < until;)
 		usleep(10000);
+	assert_true(stat_field(busy, 14) >= ticks + 10);
 	for (int i = 0; i < 2; i++)
 		end_child(deep[i]);
 	drain_old(s, t);
