@@ -197,9 +197,9 @@ def scratch():
     for path in (os.path.realpath(tempfile.gettempdir()), "/tmp", "/var/tmp"):
         parts = [path[:i] for i, c in enumerate(path) if c == "/" and i] + [path]
         if PLAIN.fullmatch(path) and all(os.path.isdir(part) and os.stat(part).st_mode & 0o001
-                                         for part in parts):
+                                         for part in parts) and os.access(path, os.W_OK):
             return path
-    return None     # as mkdtemp finds it
+    return None     # where mkdtemp sees fit
 
 
 def run(command, limit):

@@ -116,9 +116,7 @@ static uint32_t random_stack(uint64_t *seed, struct profile *p, bool kernel)
 	return feed_stack(p, kernel, !broken, frames, n);
 }
 
-/* A slice of 1.005 s, the next after the last; of each cause of loss one more than of the one
- * before.
- */
+/* Seconds that are not whole, and a different number of each loss: an export swaps none. */
 static void commit_plain(struct profile *p, const struct profile_cell *cells, size_t n)
 {
 	static uint64_t time = 1000000000000;

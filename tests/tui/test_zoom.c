@@ -175,7 +175,7 @@ static void the_limit_is_asked(void **state)
 	assert_shows(t, "under 20.0%");
 }
 
-/* old is the process from now on no more, but new, which has 500 samples. */
+/* The process was old and is new from now on, which has 500 samples. */
 static void execs(struct typist *t, struct profile_proc *old, struct profile_proc *new,
 		  uint32_t stack)
 {

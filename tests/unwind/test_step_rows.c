@@ -140,8 +140,7 @@ static void test_ends_of_mappings(void **state)
 	add_map(TEXT + 256, TEXT + 512, TEXT + 256, 5u << SHARD_SHIFT, MAP_META(MAP_CFI, 1));
 	add_map(TEXT + 512, TEXT + 768, 0, 0, MAP_META(MAP_NO_CFI, 0));
 	add_map(TEXT + 768, TEXT + 1024, 0, 0, MAP_META(9, 0));
-	/* A table that is not there yet is no reason to guess, were there a frame pointer or not.
-	 */
+	/* A frame pointer is no reason to guess where a table is still to come. */
 	store(FP, FP + 0x100);
 	store(FP + 8, TEXT + 0x80);
 	fake.text[0x80 - 5] = 0xe8; /* call rel32 */
