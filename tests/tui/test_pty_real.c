@@ -201,41 +201,6 @@ static void real_binary_shows_this_machine(void **state)
 	session_end(s);
 }
 
-/* A busy child of the test's own, whose walk is surely caught. */
-static void real_binary_inspects_a_walk(void **state)
-{
-	const char *binary = real_binary();
-	const char *argv[] = {binary, "-p", NULL, NULL};
-	const char *env[] = {"LC_ALL=C.UTF-8", XTERM, NULL};
-	struct session *s;
-	char number[16];
-	pid_t busy;
-
-	(void)state;
-	busy = fork();
-	if (busy == 0)
-		for (volatile unsigned int n = 0;;)
-			n++;
-	snprintf(number, sizeof(number), "%d", (int)busy);
-	argv[2] = number;
-	s = session_start(30, 100, argv, env);
-	wait_for(s, "Functions of");
-	wait_for(s, "test_pty");
-	session_type(s, "i");
-	wait_for(s, "Who called frame 0?");
-	wait_for(s, "real_binary_inspects_a_walk");
-	wait_for(s, "These steps give the very frames that the program gave.");
-	session_type(s, "j");
-	wait_for(s, "Who called frame 1?");
-	session_type(s, "\033");
-	wait_for(s, "taken =");
-	session_type(s, "q");
-	assert_int_equal(state_next(s), 0);
-	kill(busy, SIGKILL);
-	waitpid(busy, NULL, 0);
-	session_end(s);
-}
-
 static volatile unsigned int turns;
 
 static void __attribute__((noinline)) pty_busy_one(void)
@@ -261,6 +226,40 @@ static pid_t busy_child(const char *comm, void (*busy)(void))
 	}
 	assert_true(pid > 0);
 	return pid;
+}
+
+/* A busy child of the test's own, whose walk is surely caught. */
+static void real_binary_inspects_a_walk(void **state)
+{
+	const char *binary = real_binary();
+	const char *argv[] = {binary, "-p", NULL, NULL};
+	const char *env[] = {"LC_ALL=C.UTF-8", XTERM, NULL};
+	struct session *s;
+	char number[16];
+	pid_t busy;
+
+	(void)state;
+	busy = busy_child("test_pty", pty_busy_one);
+	snprintf(number, sizeof(number), "%d", (int)busy);
+	argv[2] = number;
+	s = session_start(30, 100, argv, env);
+	wait_for(s, "Functions of");
+	wait_for(s, "test_pty");
+	/* A caller is there: what is caught from now on is walked by a table. */
+	wait_for(s, "_cmocka_run_group_tests");
+	session_type(s, "i");
+	wait_for(s, "Who called frame 0?");
+	wait_for(s, "pty_busy_one");
+	wait_for(s, "These steps give the very frames that the program gave.");
+	session_type(s, "j");
+	wait_for(s, "Who called frame 1?");
+	session_type(s, "\033");
+	wait_for(s, "taken =");
+	session_type(s, "q");
+	assert_int_equal(state_next(s), 0);
+	kill(busy, SIGKILL);
+	waitpid(busy, NULL, 0);
+	session_end(s);
 }
 
 /* SELF% and SAMPLES of the function's row in Funcs; 0: it has none, or is not drawn yet. */
