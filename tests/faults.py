@@ -452,8 +452,9 @@ TUI = [
           "if (i + 1 == INTERVALS)\n\t\t\treturn 0;"),
     Fault("objtable-thousands", "tui/objtable.c", "(length - i) % 3 == 1", "(length - i) % 3 == 0"),
     Fault("objtable-pinned", "tui/objtable.c",
-          "return order(a->object->pinned * 8 + (int)a->object->state,",
-          "return order((int)a->object->state,"),
+          "order(a->object->pinned * 8 + (int)a->object->state,\n"
+          "\t\t\t     b->object->pinned * 8 + (int)b->object->state);",
+          "order((int)a->object->state, (int)b->object->state);"),
     Fault("objtable-age", "tui/objtable.c", "\"%lluh\", s / 3600);", "\"%lluh\", s / 60);"),
     Fault("moment-midnight", "tui/moment.c",
           "if (seconds < -DAY / 2.0)", "if (seconds > DAY / 2.0)"),

@@ -345,6 +345,26 @@ static bool read_all(struct tracker *t)
 	return !sideband_has_gap(t->sideband);
 }
 
+/* A tracker without threads, whose steps `once` takes one by one; false: no room for the records.
+ */
+static void step_by_step(bool (*once)(struct running *))
+{
+	static const struct tracker_filter all;
+	static struct running r;
+	int tries = 0;
+
+	memset(&r, 0, sizeof(r));
+	pthread_mutex_init(&r.lock, NULL);
+	pthread_mutex_init(&r.gate, NULL);
+	run_sampler(&r);
+	assert_int_equal(tracker_new(r.sampler, &all, SHARDS, on_say, &r, &r.tracker), 0);
+	do {
+		assert_true(++tries < 100);
+		read_all(r.tracker);
+	} while (!once(&r));
+	run_end(&r);
+}
+
 static bool exec_again(struct running *r)
 {
 	struct child c = child_start(BY_EXEC, "t-again", 0);
@@ -377,25 +397,67 @@ static bool exec_again(struct running *r)
 
 /*
  * What was read of an exec is completed from /proc when there is another program by then: samples
- * of the first keep its name and its mappings. The tracker's steps are taken one by one.
+ * of the first keep its name and its mappings.
  */
 static void test_exec_again(void **state)
 {
-	static const struct tracker_filter all;
-	static struct running r;
-	int tries = 0;
-
 	(void)state;
-	memset(&r, 0, sizeof(r));
-	pthread_mutex_init(&r.lock, NULL);
-	pthread_mutex_init(&r.gate, NULL);
-	run_sampler(&r);
-	assert_int_equal(tracker_new(r.sampler, &all, SHARDS, on_say, &r, &r.tracker), 0);
-	do {
-		assert_true(++tries < 100);
-		read_all(r.tracker);
-	} while (!exec_again(&r));
-	run_end(&r);
+	step_by_step(exec_again);
+}
+
+/* Whether the tracker has the process's executable areas, each with its ends. */
+static bool has_areas(struct tracker *t, pid_t pid)
+{
+	const struct process *p = process_live(t, pid);
+	FILE *f = maps_open(pid);
+	struct area a;
+	size_t i = 0;
+
+	while (p && area_read(f, &a)) {
+		if (!a.exec || !strcmp(a.name, "[vsyscall]"))
+			continue;
+		if (i == p->nmappings || p->mappings[i].start != a.start ||
+		    p->mappings[i].end != a.end)
+			break;
+		i++;
+	}
+	fclose(f);
+	return p && i == p->nmappings;
+}
+
+/* Maps the program's text, and one page of it over that, where it cuts it in two. */
+static bool cut(struct running *r)
+{
+	struct request request = {.order = ORDER_MAP};
+	struct child c = child_start(BY_EXEC, "t-cut", 0);
+	struct tracker *t = r->tracker;
+	struct area text;
+	bool all;
+
+	assert_true(area_find(c.pid, "/test_tracker", true, &text));
+	strncpy(request.arg, text.name, sizeof(request.arg) - 1);
+	request.offset = text.offset;
+	request.size = text.end - text.start;
+	assert_true(request.size >= 3 * 4096);
+	child_send(&c, &request);
+	request.at = child_answer(&c);
+	assert_int_not_equal(request.at, 0);
+	request.at += 4096;
+	request.size = 4096;
+	child_send(&c, &request);
+	assert_true(child_answer(&c) == request.at);
+	all = read_all(t);
+	if (all)
+		assert_true(has_areas(t, c.pid));
+	child_end(&c);
+	return all;
+}
+
+/* By records alone: what is read anew from /proc would hide what they were made of. */
+static void test_cut(void **state)
+{
+	(void)state;
+	step_by_step(cut);
 }
 
 /* --- names ----------------------------------------------------------------------------------- */
@@ -494,7 +556,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_places),	   cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_names),	   cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_too_many),   cmocka_unit_test(test_kept),
-		cmocka_unit_test(test_exec_again),
+		cmocka_unit_test(test_exec_again), cmocka_unit_test(test_cut),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))

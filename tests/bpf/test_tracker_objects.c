@@ -2,7 +2,7 @@
 /*
  * Which files the tracker takes for the same, and where it says that their text lies: of children
  * that map what the test wrote.
- * Covers: bpf/object.c bpf/mapping.c
+ * Covers: bpf/object.c bpf/mapping.c bpf/publish.c
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -13,8 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
 #include <libelf.h>
 
+#include "bpf/layout.h"
+#include "bpf/sampler.h"
+#include "tests/support/orders.h"
 #include "tests/support/places.h"
 #include "tests/support/scratch.h"
 
@@ -244,12 +248,90 @@ static void test_files(void **state)
 	run_end(&r);
 }
 
+/*
+ * Whether the walk finds the process's executable areas as /proc has them: entry by entry, each
+ * from where the one before ended, and none beyond its area. At least one has rows if `rows` says
+ * so.
+ */
+static bool is_published(struct running *r, pid_t pid, bool rows)
+{
+	const struct map_entry *e = sampler_map_entries(r->sampler);
+	struct proc_entry proc;
+	uint32_t key = (uint32_t)pid, i = 0;
+	bool right = !bpf_map_lookup_elem(fd_of_map("procs"), &key, &proc);
+	FILE *f = maps_open(pid);
+	struct area a;
+
+	while (right && area_read(f, &a)) {
+		uint64_t at = a.start;
+
+		if (!a.exec || !strcmp(a.name, "[vsyscall]"))
+			continue;
+		for (; i < proc.list_count && at < a.end; i++) {
+			const struct map_entry *one = &e[proc.list_at + i];
+
+			right &= one->start == at && one->end > at && one->end <= a.end;
+			rows &= MAP_KIND(one->meta) != MAP_CFI;
+			at = one->end;
+		}
+		right &= at == a.end;
+	}
+	fclose(f);
+	return right && i == proc.list_count && !rows;
+}
+
+/* Files whose text is mapped in part: one page of what one span covers, and one within which
+ * another file was mapped afterwards. */
+static void test_parts(void **state)
+{
+	struct request request = {.order = ORDER_MAP};
+	struct area libc, plugin;
+	struct tracker_state ts;
+	static struct running r;
+	uint64_t at, inside;
+	struct child c;
+
+	(void)state;
+	c = child_start(BY_EXEC, "t-parts", 0);
+	run(&r, NULL);
+	assert_int_equal(child_ask(&c, ORDER_PLUGIN, PLUGIN), 0);
+	assert_true(area_find(c.pid, "/libc.so", true, &libc));
+	assert_true(area_find(c.pid, PLUGIN, true, &plugin));
+	WAIT(place_at(&r, c.pid, 0, plugin.start).kind == PLACE_FILE);
+	strncpy(request.arg, libc.name, sizeof(request.arg) - 1);
+	request.offset = libc.offset;
+	request.size = 4096;
+	child_send(&c, &request);
+	at = child_answer(&c);
+	WAIT(place_at(&r, c.pid, 0, at).kind == PLACE_FILE);
+	request.size = libc.end - libc.start;
+	child_send(&c, &request);
+	at = child_answer(&c);
+	assert_true(request.size > 3 * 4096);
+	strncpy(request.arg, plugin.name, sizeof(request.arg) - 1);
+	request.offset = plugin.offset;
+	request.size = 4096;
+	request.at = at + 4096;
+	child_send(&c, &request);
+	inside = child_answer(&c);
+	assert_int_equal(inside, at + 4096);
+	WAIT(place_at(&r, c.pid, 0, inside).kind == PLACE_FILE &&
+	     id_at(&r, c.pid, inside) == id_at(&r, c.pid, plugin.start));
+	assert_int_equal(id_at(&r, c.pid, at), id_at(&r, c.pid, libc.start));
+	assert_int_equal(id_at(&r, c.pid, at + 8192), id_at(&r, c.pid, libc.start));
+	WAIT((tracker_state(r.tracker, &ts), ts.idle));
+	WAIT(is_published(&r, c.pid, true));
+	child_end(&c);
+	run_end(&r);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_parts),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))

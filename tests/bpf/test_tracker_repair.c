@@ -227,12 +227,43 @@ static void test_silent(void **state)
 	run_end(&r);
 }
 
+/*
+ * A mapping that moves leaves no record, so a walk that ends badly is what tells of it. A process
+ * is not read again at once: the doubt is kept until it is, although no other walk comes.
+ */
+static void test_moved(void **state)
+{
+	struct request move = {.order = ORDER_MOVE};
+	static struct running r;
+	struct child c;
+
+	(void)state;
+	c = child_start(BY_EXEC, "t-moved", 0);
+	run(&r, NULL);
+	move.size = 65536;
+	move.at = child_ask(&c, ORDER_JIT, NULL);
+	WAIT(place_at(&r, c.pid, 0, move.at).kind == PLACE_JIT);
+	for (int i = 0; i < 8; i++) {
+		uint64_t before = move.at;
+
+		child_send(&c, &move);
+		move.at = child_answer(&c);
+		assert_true(move.at && move.at != before);
+		tracker_doubt(r.tracker, c.pid, WALK_NOT_COVERED);
+		WAIT(place_at(&r, c.pid, 0, move.at).kind == PLACE_JIT);
+		assert_int_equal(place_at(&r, c.pid, 0, before).kind, PLACE_UNKNOWN);
+	}
+	child_end(&c);
+	run_end(&r);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reset),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_moved),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))

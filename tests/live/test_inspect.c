@@ -117,6 +117,9 @@ static void check_steps(const struct expected *e, const struct inspection *i)
 		uint64_t value;
 
 		assert_int_equal(s->frame, t->capture.frames[n]);
+		/* what called is looked up at the call, what a signal interrupted where it is */
+		assert_int_equal(s->exact, !n || t->steps[n - 1].way == TRACE_SIGNAL);
+		assert_int_equal(s->addr, s->exact ? s->pc : s->pc - 1);
 		assert_true(inspector_words(i, n, lines) > 3);
 		seen |= s->way == e->way;
 		if (s->reason != WALK_GOES_ON)

@@ -4,7 +4,7 @@
 """The command line of the real binary: what it refuses and how it says so, what its reports look
 like to a program that reads them, and how it ends. Unwind tables are compared with readelf.
 
-Covers: bpf/dump.c tui/options.c tui/main.c tui/command.c tui/batch.c
+Covers: bpf/dump.c tui/options.c tui/main.c tui/command.c tui/batch.c tui/procinfo.c
 """
 
 import bisect
@@ -290,6 +290,24 @@ def check_reports(tap):
         check_signals(tap, load.pid)
 
 
+def check_process(tap):
+    """Who a process is and how it was called, as ps tells it: a user in effect only, and words of which
+    one is empty."""
+    spin = "import os; os.setresuid(0, 65534, 0); print(1, flush=True)\nwhile True: pass"
+    with live.Load([sys.executable, "-c", spin, "two words", "", "end"], stdout=subprocess.PIPE) as load:
+        load.stdout.readline()
+        want = subprocess.run(["ps", "-ww", "-o", "euser=", "-o", "args=", "-p", str(load.pid)],
+                              capture_output=True, text=True, check=True).stdout.split(None, 1)
+        with live.Stream("-d", "0.2", "-p", str(load.pid)) as top:
+            top.until(lambda slices: any(part.samples for part in slices), PATIENCE)
+            top.stop()
+        found = [process for part in top.slices for process in part.json["processes"]]
+    # Without its lines' ends, which neither shows as such.
+    said = {(process["user"], process["command"][-len("two words  end"):]) for process in found}
+    tap.ok(said == {(want[0], "two words  end")} and want[1].rstrip("\n").endswith("two words  end"),
+           "a process has the user and the words that ps tells", f"{said}, ps: {want}")
+
+
 def check_quiet_end(tap):
     for what in ("-b -d 0.1", "-b -d 0.1 --format folded", "--help",
                  "--dump-unwind " + live.STACKTOP):
@@ -478,6 +496,7 @@ def main():
         check_absent(tap)
         check_unprivileged(tap, scratch)
         check_reports(tap)
+        check_process(tap)
         check_command(tap, scratch)
         check_folded(tap, scratch)
     tap.done()

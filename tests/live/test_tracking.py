@@ -8,6 +8,7 @@ is mapped, unmapped and moved, files that are replaced. Every program here spins
     tests/live/test_tracking.py [NAME...]       only these
 
 Covers: bpf/process.c bpf/mapping.c bpf/publish.c bpf/object.c bpf/doubt.c tui/procinfo.c
+Covers: tui/stackcache.c
 """
 
 import functools
@@ -48,6 +49,8 @@ def compile_all(folder):
     for name, pad in PROGRAMS.items():
         # Both lie at the same addresses: what is known of one would be believed of the other.
         cc(name, "chain.c", "-no-pie", f"-DNAME={name}", f"-DPAD={pad}")
+    # As alpha is, but for its names.
+    cc("libgamma.so", "plugin.c", "-shared", "-fPIC", "-DNAME=gamma", f"-DPAD={PLUGINS['alpha']}")
     cc("still", "chain.c", "-static", "-DNAME=still", "-DPAD=256")
     cc("run", "run.c", "-pthread", "-ldl")
 
@@ -388,6 +391,16 @@ def moved(tap, folder):
     check_chain(tap, stacks, "omega", "moved code", enough=1000)
 
 
+def twins(tap, folder):
+    """A library at whose addresses another one was, some slices ago: the same stacks have
+    other names."""
+    command = [os.path.join(folder, "run"), "twins", *libraries(folder)[:2],
+               os.path.join(folder, "libgamma.so"), "gamma_one"]
+    stacks = steps(tap, "other names", command, ("loaded", None), (None, "alpha"), ("closed", None),
+                   ("loaded", None), (None, "gamma"))
+    check_chain(tap, stacks, "gamma", "other names at the same addresses", enough=1000)
+
+
 def many(tap, folder):
     run = os.path.join(folder, "run")
     for what, command, chain in (
@@ -565,7 +578,7 @@ def children(pid):
         return 0
 
 
-TESTS = (execs, short_lived, forks, threads, reuse, dlopen, moved, many, vanished, namespaces,
+TESTS = (execs, short_lived, forks, threads, reuse, dlopen, moved, twins, many, vanished, namespaces,
          overlay, changing, thousands)
 
 

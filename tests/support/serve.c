@@ -49,9 +49,19 @@ static uint64_t serve_map(const struct request *r)
 	void *at = MAP_FAILED;
 
 	if (fd >= 0) {
-		at = mmap(NULL, r->size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)r->offset);
+		at = mmap((void *)r->at, r->size, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | (r->at ? MAP_FIXED : 0), fd, (off_t)r->offset);
 		close(fd);
 	}
+	return at == MAP_FAILED ? 0 : (uintptr_t)at;
+}
+
+static uint64_t serve_move(const struct request *r)
+{
+	void *at = mmap(NULL, r->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at != MAP_FAILED)
+		at = mremap((void *)r->at, r->size, r->size, MREMAP_MAYMOVE | MREMAP_FIXED, at);
 	return at == MAP_FAILED ? 0 : (uintptr_t)at;
 }
 
@@ -109,6 +119,8 @@ static uint64_t serve_one(struct request *r)
 		return dlopen(r->arg, RTLD_NOW) == NULL;
 	case ORDER_MAP:
 		return serve_map(r);
+	case ORDER_MOVE:
+		return serve_move(r);
 	case ORDER_MAPS:
 		return serve_maps(r);
 	case ORDER_JIT:

@@ -35,7 +35,8 @@ uint64_t clock_now(void);
 
 enum order {
 	ORDER_PLUGIN,  /* dlopen(arg); 0: done */
-	ORDER_MAP,     /* the file arg, executable; its address */
+	ORDER_MAP,     /* the file arg, executable, at `at` if that is not 0; its address */
+	ORDER_MOVE,    /* the mapping at `at`, by mremap; its address */
 	ORDER_MAPS,    /* the first page of the file arg, executable, size times; 0: done */
 	ORDER_JIT,     /* anonymous executable memory; its address */
 	ORDER_STACK,   /* the address of something on the stack */
@@ -50,7 +51,7 @@ enum order {
 
 struct request {
 	enum order order;
-	uint64_t offset, size;
+	uint64_t offset, size, at;
 	char arg[SERVE_ARG];
 };
 

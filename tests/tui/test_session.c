@@ -236,16 +236,21 @@ static uint64_t position(struct profile *p)
 	return at;
 }
 
+/* Waits until slice n is the last one that was fed. */
+static void comes_to(struct profile *p, const struct session *s, uint32_t n)
+{
+	for (int waited = 0; position(p) != session_time(s, n) && waited < PATIENCE; waited++)
+		usleep(1000);
+	assert_int_equal(position(p), session_time(s, n));
+}
+
 static void jump_to(struct profile *p, struct engine *engine, const struct session *s, uint32_t n)
 {
 	char to[32];
-	int64_t waited = 0;
 
 	snprintf(to, sizeof(to), "%.6f", (double)session_time(s, n) / 1e9 + 0.000001);
 	engine_post(engine, ENGINE_JUMP, to);
-	for (; position(p) != session_time(s, n) && waited < PATIENCE; waited++)
-		usleep(1000);
-	assert_int_equal(position(p), session_time(s, n));
+	comes_to(p, s, n);
 	profile_lock(p);
 	assert_int_equal(profile_replay(p)->interval, NS);
 	profile_unlock(p);
@@ -288,10 +293,15 @@ static void jumps_as_played(int border)
 		assert_string_equal(strchr(text, '\n'), strchr(total[places[i]], '\n'));
 		free(text);
 	}
+	/* Slices of a second each, and half a second for what they are off by. */
 	engine_post(engine, ENGINE_STEP, "-5");
-	for (int waited = 0; position(p) != session_time(s, 50) && waited < PATIENCE; waited++)
-		usleep(1000);
-	assert_int_equal(position(p), session_time(s, 50));
+	comes_to(p, s, 50);
+	engine_post(engine, ENGINE_JUMP, "-9.5");
+	comes_to(p, s, 40);
+	engine_post(engine, ENGINE_JUMP, "+5.5");
+	comes_to(p, s, 45);
+	engine_post(engine, ENGINE_JUMP, "-1000");
+	comes_to(p, s, 0);
 	engine_free(engine);
 	session_free(s);
 	for (int n = 0; n < SLICES; n++) {
@@ -319,6 +329,27 @@ static void another_event_begins_anew(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(borders) / sizeof(*borders); i++)
 		jumps_as_played(borders[i]);
+}
+
+/* What took a second comes a hundred times as soon, or never within this test's patience. */
+static void speed_is_followed(void **state)
+{
+	struct options options = {.speed = 100, .replay = path};
+	struct profile *p = profile_new(WINDOW, CELLS);
+	struct engine *engine;
+	struct recorded r;
+
+	(void)state;
+	record(&r, 20, CELLS);
+	options.replay = path;
+	engine = play(p, &options);
+	wait_slices(engine, 20);
+	profile_lock(p);
+	assert_true(profile_replay(p)->speed == 100);
+	profile_unlock(p);
+	engine_free(engine);
+	profile_free(p);
+	recorded_free(&r);
 }
 
 static void parts_by_time(void **state)
@@ -398,6 +429,7 @@ int main(void)
 		cmocka_unit_test(groups_are_as_they_were),
 		cmocka_unit_test(jumps_lead_to_the_same),
 		cmocka_unit_test(another_event_begins_anew),
+		cmocka_unit_test(speed_is_followed),
 		cmocka_unit_test(parts_by_time),
 		cmocka_unit_test(moments),
 	};

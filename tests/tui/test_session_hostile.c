@@ -404,6 +404,36 @@ static void cpus(void **state)
 	}
 }
 
+/* A cell's stack is one of those that were defined, or none. */
+static void stacks(void **state)
+{
+	(void)state;
+	for (uint64_t defined = 0; defined < 3; defined++)
+		for (uint64_t id = 0; id < 5; id++) {
+			struct session_slice slice;
+			struct session *s;
+			struct maker m;
+			char error[256];
+
+			begin(&m);
+			put_strings(&m, 1, 10);
+			put_proc(&m, 0, 0);
+			RECORD(&m, SESSION_FUNC, 0, 0, 0);
+			for (uint64_t i = 0; i < defined; i++)
+				RECORD(&m, SESSION_STACK, 0, i, 1, 0);
+			begin_slice(&m, NS, 1);
+			put_cell(&m, 0, id, 0);
+			put_chunk(&m, SESSION_SLICE, NS);
+			end(&m);
+			assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
+			assert_int_equal(session_read(s, 0, &slice), id > defined ? -EBADMSG : 0);
+			if (id <= defined)
+				assert_int_equal(slice.cells[0].ustack,
+						 id ? id - 1 : PROFILE_NO_STACK);
+			session_free(s);
+		}
+}
+
 static int make_path(void **state)
 {
 	(void)state;
@@ -422,6 +452,7 @@ int main(void)
 		cmocka_unit_test(functions), cmocka_unit_test(definitions),
 		cmocka_unit_test(processes), cmocka_unit_test(cells),
 		cmocka_unit_test(slices),    cmocka_unit_test(cpus),
+		cmocka_unit_test(stacks),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);

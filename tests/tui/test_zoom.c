@@ -3,7 +3,7 @@
 /*
  * What rows and shares are of: threads apart from each other, one thread, a module, the parent in a
  * tree, groups of processes, a process that becomes another program.
- * Covers: tui/zoom.c tui/procrows.c tui/query_threads.c tui/profile_threads.c
+ * Covers: tui/zoom.c tui/procrows.c tui/query_threads.c tui/profile_threads.c tui/timing.c
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -100,6 +100,25 @@ static void threads_need_the_window(void **state)
 	assert_shows(t, "   4133 ");
 	press(t, "gT");
 	assert_shows(t, "which thread?");
+}
+
+/* So has one thread, also when threads are together again, and the setup asks for the total. */
+static void a_zoomed_thread_needs_the_window(void **state)
+{
+	struct typist *t = *state;
+	const int writev = samples(4121, "tcp_sendmsg"), rare = samples(4121, "rare_one");
+
+	press(t, "HgjjT");
+	assert_shows(t, "4121 nginx > thread 4133");
+	press(t, "H");
+	t->ui->config.total = true;
+	ui_apply(t->ui, "window");
+	ui_refresh(t->ui);
+	assert_shows(t, "threads are only known of the window");
+	assert_shows(t, "window 10 s");
+	assert_share(t, "rare_one", rare, writev + rare);
+	press(t, "m");
+	assert_shows(t, "H and Esc put them together");
 }
 
 /* Who leaves a thread by another way than the one that led to it has left it. */
@@ -294,6 +313,7 @@ int main(void)
 		SHARES_TEST(threads_are_rows_below_their_process),
 		SHARES_TEST(a_thread_is_zoomed_into),
 		SHARES_TEST(threads_have_names),
+		SHARES_TEST(a_zoomed_thread_needs_the_window),
 		SHARES_TEST(threads_need_the_window),
 		SHARES_TEST(threads_that_were_left_are_forgotten),
 		SHARES_TEST(a_module_is_zoomed_into),

@@ -146,6 +146,30 @@ static int move(char **arg)
 	_exit(0);
 }
 
+/* FILE NAME FILE NAME: one library, then the other where it was, called from the same place. Stays
+ * before each and where neither is there; the last one runs until it is killed. */
+static int twins(char **arg)
+{
+	volatile int i; /* one call, whatever the compiler makes of the loop */
+	spin *one, *first = NULL;
+	void *handle;
+
+	for (i = 0; i < 2; i++) {
+		one = load(arg[2 * i], arg[2 * i + 1], &handle);
+		if (first && one != first) {
+			fprintf(stderr, "%s is not where %s was\n", arg[2], arg[0]);
+			return 1;
+		}
+		first = one;
+		stay("loaded");
+		one(&asked);
+		asked = 0;
+		dlclose(handle);
+		stay("closed");
+	}
+	return 0;
+}
+
 /* FILE NAME COUNT: the file's code at so many places; the last runs until it is killed. */
 static int many(char **arg)
 {
@@ -328,9 +352,9 @@ static const struct mode {
 	int (*run)(char **arg);
 	int args;
 } modes[] = {
-	{"reopen", reopen, 6}, {"move", move, 4},   {"many", many, 3},	   {"whole", whole, 2},
-	{"remap", remap, 2},   {"forks", forks, 2}, {"vforks", vforks, 3}, {"leader", leader, 1},
-	{"reuse", reuse, 3},   {"spawn", spawn, 3},
+	{"reopen", reopen, 6}, {"move", move, 4},   {"twins", twins, 4}, {"many", many, 3},
+	{"whole", whole, 2},   {"remap", remap, 2}, {"forks", forks, 2}, {"vforks", vforks, 3},
+	{"leader", leader, 1}, {"reuse", reuse, 3}, {"spawn", spawn, 3},
 };
 
 int main(int argc, char **argv)
