@@ -2,7 +2,7 @@
 /*
  * What the tracker knows of the machine's processes and of children that the test starts, compared
  * with /proc and with the program headers of the files that they map.
- * Covers: bpf/tracker.c bpf/process.c bpf/procstat.c bpf/mapping.c bpf/publish.c
+ * Covers: bpf/tracker.c bpf/process.c bpf/procstat.c bpf/mapping.c bpf/publish.c bpf/rescan.c
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -460,6 +460,28 @@ static void test_cut(void **state)
 	step_by_step(cut);
 }
 
+static bool bury(struct running *r)
+{
+	struct child c[2] = {child_start(BY_EXEC, "t-ends", 0), child_start(BY_EXEC, "t-lives", 0)};
+	struct tracker *t = r->tracker;
+
+	rescan_all(t);
+	assert_non_null(process_live(t, c[0].pid));
+	child_end(&c[0]);
+	rescan_all(t);
+	assert_null(process_live(t, c[0].pid));
+	assert_non_null(process_live(t, c[1].pid));
+	child_end(&c[1]);
+	return true;
+}
+
+/* A process that has ended is found out by its absence: the record of it is not read here. */
+static void test_absent(void **state)
+{
+	(void)state;
+	step_by_step(bury);
+}
+
 /* --- names ----------------------------------------------------------------------------------- */
 
 static void test_names(void **state)
@@ -557,6 +579,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_names),	   cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_too_many),   cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_exec_again), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_absent),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))
