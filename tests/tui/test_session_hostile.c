@@ -357,6 +357,26 @@ static void slices(void **state)
 	check(10 * MB, 10 * MB);
 }
 
+/* A session with a process and nothing else. */
+static void begin_one(struct maker *m)
+{
+	begin(m);
+	put_strings(m, 1, 10);
+	put_proc(m, 0, 0);
+}
+
+/* Its only slice is in m; to be freed. */
+static struct session *open_one(struct maker *m)
+{
+	struct session *s;
+	char error[256];
+
+	put_chunk(m, SESSION_SLICE, NS);
+	end(m);
+	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
+	return s;
+}
+
 /* What may stand behind the two cells of a slice. */
 static void cpus(void **state)
 {
@@ -383,19 +403,14 @@ static void cpus(void **state)
 		struct session_slice slice;
 		struct session *s;
 		struct maker m;
-		char error[256];
 
-		begin(&m);
-		put_strings(&m, 1, 10);
-		put_proc(&m, 0, 0);
+		begin_one(&m);
 		begin_slice(&m, NS, 2);
 		put_cell(&m, 0, 0, 0);
 		put_cell(&m, 0, 0, 0);
 		for (int k = 0; k < cases[i].count; k++)
 			bytes_put_number(&m.content, cases[i].numbers[k]);
-		put_chunk(&m, SESSION_SLICE, NS);
-		end(&m);
-		assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
+		s = open_one(&m);
 		if (session_read(s, 0, &slice) != cases[i].err)
 			fail_msg("case %zu", i);
 		for (size_t k = 0; k < 2 && !cases[i].err; k++)
@@ -413,19 +428,14 @@ static void stacks(void **state)
 			struct session_slice slice;
 			struct session *s;
 			struct maker m;
-			char error[256];
 
-			begin(&m);
-			put_strings(&m, 1, 10);
-			put_proc(&m, 0, 0);
+			begin_one(&m);
 			RECORD(&m, SESSION_FUNC, 0, 0, 0);
 			for (uint64_t i = 0; i < defined; i++)
 				RECORD(&m, SESSION_STACK, 0, i, 1, 0);
 			begin_slice(&m, NS, 1);
 			put_cell(&m, 0, id, 0);
-			put_chunk(&m, SESSION_SLICE, NS);
-			end(&m);
-			assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
+			s = open_one(&m);
 			assert_int_equal(session_read(s, 0, &slice), id > defined ? -EBADMSG : 0);
 			if (id <= defined)
 				assert_int_equal(slice.cells[0].ustack,
