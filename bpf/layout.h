@@ -106,9 +106,10 @@ struct profiler_config {
 	__u8 has_task_regs; /* bpf_get_current_task_btf and bpf_task_pt_regs (Linux 5.15) */
 	__u8 capture;	    /* user space may ask for a capture_record */
 	__u8 pad[4];
-	__u64 thread_size; /* where pt_regs end, for kernels without them */
-	__u32 known_mask;  /* known sets - 1 */
-	__u32 ring_wake;   /* user space is woken when the ring holds so many bytes */
+	__u64 thread_size;		/* where pt_regs end, for kernels without them */
+	__u32 known_mask;		/* known sets - 1 */
+	__u32 ring_wake;		/* user space is woken when the ring holds so many bytes */
+	__u64 hash_key[STACKHASH_KEYS]; /* random for each run */
 };
 
 /* Per CPU, only ever growing. */

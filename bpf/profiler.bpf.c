@@ -91,22 +91,23 @@ __attribute__((noinline)) int hash_some(__u32 first)
 {
 	struct cpu_state *st = this_state();
 	struct stack_record *rec;
+	struct stackhash hash;
 	__u32 i, n, at = first;
-	__u64 hash;
 
 	if (!st)
 		return 0;
 	rec = (struct stack_record *)st->kernel_head;
-	hash = rec->hash;
+	hash = st->kernel_hash;
 	n = rec->nframes;
 	for (i = 0; i < HASH_TURN; i++) {
 		if (at >= n)
 			break;
 		STEP_BARRIER(at);
-		hash = walk_mix(hash, st->kernel_frames[at & KERNEL_FRAMES_MAX]);
+		stackhash_add(&hash, st->kernel_frames[at & KERNEL_FRAMES_MAX],
+			      STEP_KEY(STACKHASH_FACTOR_A), STEP_KEY(STACKHASH_FACTOR_B));
 		at++;
 	}
-	rec->hash = hash;
+	st->kernel_hash = hash;
 	return at < n;
 }
 
@@ -121,10 +122,12 @@ __attribute__((noinline)) int finish_kernel_stack(void)
 	if (!s || !st)
 		return 0;
 	rec = (struct stack_record *)st->kernel_head;
-	rec->hash = 0x452821e638d01377ull;
+	st->kernel_hash.a = STEP_KEY(STACKHASH_START_A);
+	st->kernel_hash.b = STEP_KEY(STACKHASH_START_B);
 	for (i = 0; i <= KERNEL_FRAMES_MAX / HASH_TURN; i++)
 		if (!hash_some(i * HASH_TURN))
 			break;
+	rec->hash = stackhash_end(&st->kernel_hash, STACKHASH_KERNEL);
 	send_stack(s, rec, KERNEL_FRAMES_MAX);
 	return 0;
 }
@@ -143,7 +146,8 @@ __attribute__((noinline)) int finish_user_stack(int reason)
 	if (reason == WALK_BOTTOM)
 		s->complete++;
 	rec = (struct stack_record *)st->walk.head;
-	rec->hash = walk_mix(st->walk.hash, reason);
+	walk_mix(&st->walk, reason);
+	rec->hash = stackhash_end(&st->walk.hash, STACKHASH_USER);
 	rec->nframes = st->walk.nframes;
 	rec->kernel = 0;
 	rec->reason = reason;
@@ -286,8 +290,7 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 	int reason;
 
 	if (user_registers(st, ctx, user_mode)) {
-		w->nframes = 0;
-		w->hash = 0;
+		walk_begin(w, 1);
 		finish_user_stack(WALK_NO_REGISTERS);
 		return 1;
 	}
@@ -321,7 +324,7 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 	if (!w->nframes) {
 		w->frames[0] = w->pc | FRAME_EXACT;
 		w->nframes = 1;
-		w->hash = walk_mix(w->hash, w->frames[0]);
+		walk_mix(w, w->frames[0]);
 	}
 	finish_user_stack(reason);
 	return 1;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -83,6 +84,16 @@ static void *map_memory(struct sampler *s, const char *name, size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/* A key for this run. Reads of up to 256 bytes are never cut short (getrandom(2)). */
+static int stackhash_draw(__u64 key[STACKHASH_KEYS])
+{
+	if (getrandom(key, STACKHASH_KEYS * sizeof(*key), 0) < 0)
+		return -errno;
+	key[STACKHASH_FACTOR_A] |= 1;
+	key[STACKHASH_FACTOR_B] |= 1;
+	return 0;
+}
+
 /* Sets the knobs, which the verifier takes for constants. */
 static int set_config(struct sampler *s)
 {
@@ -98,6 +109,10 @@ static int set_config(struct sampler *s)
 	const void *value;
 	struct bpf_map *m;
 	size_t size = 0;
+	int err = stackhash_draw(config.hash_key);
+
+	if (err)
+		return err;
 
 	bpf_object__for_each_map(m, s->object)
 	{

@@ -16,6 +16,10 @@
 
 struct walk;
 
+extern const volatile struct profiler_config config;
+
+/* config is volatile: each use of the key is a load. */
+#define STEP_KEY(n)		      (config.hash_key[n])
 #define STEP_BARRIER(x)		      asm volatile("" : "+r"(x))
 #define STEP_TOUCH(entry)	      touch(entry)
 #define WALK_REFILL(w, addr)	      refill(addr)

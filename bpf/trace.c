@@ -27,6 +27,7 @@ struct tracer {
 };
 
 /* The step hands on the walk, which is the tracer's first member. */
+#define STEP_KEY(n)	      0 /* a trace has no use for the hash */
 #define STEP_BARRIER(x)	      ((void)(x))
 #define step_shard(shard)     trace_shard((struct tracer *)w, shard)
 #define step_map_entries()    sampler_map_entries(((struct tracer *)w)->sampler)

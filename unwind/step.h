@@ -14,6 +14,8 @@
  *		the MAP_ENTRIES_MAX entries that all processes' lists stand in, or NULL
  *	const struct wide_rule *step_wide_rule(__u32 index)
  *		or NULL
+ *	STEP_KEY(n)
+ *		key number n (enum stackhash_key) of the hash of stacks, an rvalue
  *	STEP_BARRIER(x)
  *		keeps the compiler from reasoning about x; in BPF it makes the mask that follows
  *		it stand right before the access, where the verifier wants to see it
@@ -44,10 +46,9 @@
 #define WALK_SWITCH	   walk_switch
 #endif
 
-static __always_inline __u64 walk_mix(__u64 hash, __u64 value)
+static __always_inline void walk_mix(struct walk *w, __u64 value)
 {
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
+	stackhash_add(&w->hash, value, STEP_KEY(STACKHASH_FACTOR_A), STEP_KEY(STACKHASH_FACTOR_B));
 }
 
 /* Prepares a walk from w->regs, which the caller has filled in, as it did the list. */
@@ -56,7 +57,8 @@ static __always_inline void walk_begin(struct walk *w, int exact)
 	w->pc = w->regs[DWARF_RIP];
 	w->sp = w->regs[DWARF_RSP];
 	w->fp = w->regs[DWARF_RBP];
-	w->hash = 0x243f6a8885a308d3ull;
+	w->hash.a = STEP_KEY(STACKHASH_START_A);
+	w->hash.b = STEP_KEY(STACKHASH_START_B);
 	w->nframes = 0;
 	w->exact = exact;
 	w->known = WALK_ALL_KNOWN;
@@ -345,7 +347,7 @@ static __always_inline int walk_leave_signal(struct walk *w)
 	}
 	w->frames[0] = w->pc;
 	w->nframes = 1;
-	w->hash = walk_mix(w->hash, w->pc);
+	walk_mix(w, w->pc);
 	return walk_sigcontext(w, w->sp + SIGCONTEXT_AT);
 }
 
@@ -594,7 +596,7 @@ static __always_inline int walk_note(struct walk *w)
 	STEP_BARRIER(n);
 	w->frames[n & (WALK_FRAMES_MAX - 1)] = frame;
 	w->nframes = n + 1;
-	w->hash = walk_mix(w->hash, frame);
+	walk_mix(w, frame);
 	return 0;
 }
 

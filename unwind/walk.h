@@ -8,6 +8,7 @@
 
 #include "unwind/reason.h"
 #include "unwind/row.h"
+#include "unwind/stackhash.h"
 
 #define WALK_FRAMES_MAX 1024u
 #define WALK_ALL_KNOWN	((1u << DWARF_COUNT) - 1u) /* in a frame that was interrupted */
@@ -54,7 +55,7 @@ struct walk {
 	__u64 pc;
 	__u64 sp;
 	__u64 fp;
-	__u64 hash;
+	struct stackhash hash; /* of the frames up to now */
 	__u32 nframes;
 	__u32 exact;	/* pc is not a return address */
 	__u32 known;	/* bit n: regs[n] is this frame's value */

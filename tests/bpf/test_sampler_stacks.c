@@ -110,6 +110,40 @@ static void test_process(void **state)
 	tally_free(t);
 }
 
+/* Each run has a key of its own: the same frames have another hash. */
+static void test_key(void **state)
+{
+	struct sampler_options options = cpu_clock(1999);
+	uint64_t user[2], kernel[2];
+	struct seen_stack seen[2];
+	struct tally *t;
+	struct sampler *s;
+	pid_t pid, caller;
+
+	(void)state;
+	pid = start_child("t-key", chain_start, 0, -1);
+	caller = start_child("t-key-kernel", enter_kernel, 0, -1);
+	for (int i = 0; i < 2; i++) {
+		t = tally_new();
+		s = start_sampler(&options);
+		seen[i] = *next_stack(s, t, pid);
+		user[i] = seen[i].hash;
+		while (!(kernel[i] = thread_of(t, caller, caller)->last_kernel))
+			drain_until(s, t, caller, 50);
+		sampler_free(s);
+		tally_free(t);
+	}
+	assert_int_equal(seen[0].nframes, 4);
+	assert_true(seen[0].frames == seen[1].frames);
+	assert_true(user[0] != user[1]);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(user[i] >> 62, 1);
+		assert_int_equal(kernel[i] >> 62, 2);
+	}
+	end_child(pid);
+	end_child(caller);
+}
+
 /* Of a process that was never heard of there are its frames as far as the frame pointer tells. */
 static void test_unknown(void **state)
 {
@@ -192,9 +226,8 @@ static void test_forked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forget),
-		cmocka_unit_test(test_process),
-		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_key),	cmocka_unit_test(test_forget),
+		cmocka_unit_test(test_process), cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_forked),
 	};
 

@@ -99,6 +99,12 @@ static void storm(int timer, int number, long usec)
 	arm(timer, number, usec);
 	for (int i = 0; i < LOADS; i++) {
 		load_once(&config);
+		assert_true(config.hash_key[STACKHASH_FACTOR_A] & 1);
+		assert_true(config.hash_key[STACKHASH_FACTOR_B] & 1);
+		/* no load has the key of another; all else is as in calm */
+		for (int n = 0; n < STACKHASH_KEYS; n++)
+			assert_true(config.hash_key[n] != calm.hash_key[n]);
+		memcpy(config.hash_key, calm.hash_key, sizeof(config.hash_key));
 		assert_memory_equal(&config, &calm, sizeof(calm));
 	}
 	assert_int_equal(ksyms_new(&k), 0);

@@ -116,6 +116,8 @@ static void add_count(struct tally *t, const struct sampler_count *c)
 	thread->image = c->value.image;
 	if (c->key.user)
 		thread->last_user = c->key.user;
+	if (c->key.kernel)
+		thread->last_kernel = c->key.kernel;
 	memcpy(thread->comm, c->value.comm, sizeof(thread->comm));
 }
 

@@ -32,7 +32,7 @@ struct seen_stack {
 struct thread {
 	uint32_t tgid, tid;
 	uint64_t count, with_user, with_kernel;
-	uint64_t image, last_user;
+	uint64_t image, last_user, last_kernel;
 	char comm[16];
 };
 

@@ -21,10 +21,18 @@ struct step_host {
 	struct map_entry *entries;  /* MAP_ENTRIES_MAX, or NULL */
 	struct wide_rule *wide;	    /* WIDE_RULES_MAX, or NULL */
 	int (*read)(void *to, __u64 size, __u64 from);
+	__u64 key[STACKHASH_KEYS];
 };
 
-static struct step_host host;
+/* Any will do, as long as the factors are odd. */
+#define HOST_KEY                                                                                   \
+	{                                                                                          \
+		0x243f6a8885a308d3, 0x452821e638d01377, 0x9e3779b97f4a7c15, 0x5851f42d4c957f2d     \
+	}
 
+static struct step_host host = {.key = HOST_KEY};
+
+#define STEP_KEY(n)	(host.key[n])
 #define STEP_BARRIER(x) __asm__ volatile("" : "+r"(x))
 
 static inline int step_read_user(struct walk *w, void *to, __u64 size, __u64 from)
@@ -117,7 +125,7 @@ static inline void host_free(void)
 		host_drop(host.shards[i], SHARD_BYTES);
 	host_drop(host.entries, MAP_ENTRIES_MAX * sizeof(*host.entries));
 	host_drop(host.wide, WIDE_RULES_MAX * sizeof(*host.wide));
-	host = (struct step_host){0};
+	host = (struct step_host){.key = HOST_KEY};
 }
 
 /* As the BPF program does. Also counts what it cannot: no walk may take more turns than this. */

@@ -5,7 +5,7 @@
  * there is no CFI, and the limits of a walk.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
- * Covers: unwind/step.h
+ * Covers: unwind/step.h unwind/stackhash.h
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -441,6 +441,11 @@ static void test_depth(void **state)
 	assert_int_equal(fake.walk->nframes, 3);
 }
 
+static uint64_t hash_of(const struct walk *w)
+{
+	return stackhash_end(&w->hash, STACKHASH_USER);
+}
+
 /* A stack's hash depends on every frame, its place and whether its pc is exact. */
 static void test_hash(void **state)
 {
@@ -452,19 +457,19 @@ static void test_hash(void **state)
 	store(SP + 8 * 4, 0);
 	for (int exact = 1; exact >= 0; exact--) {
 		host_walk(begin(TEXT + 1, SP, FP, exact));
-		hashes[n++] = fake.walk->hash;
+		hashes[n++] = hash_of(fake.walk);
 	}
 	for (unsigned int i = 0; i < 4; i++) {
 		put_recursion(SP, 4);
 		store(SP + 8 * i, TEXT + 0x81);
 		host_walk(begin(TEXT + 1, SP, FP, 1));
 		assert_int_equal(fake.walk->nframes, 5);
-		hashes[n++] = fake.walk->hash;
+		hashes[n++] = hash_of(fake.walk);
 	}
 	put_recursion(SP, 3);
 	store(SP + 8 * 3, 0);
 	host_walk(begin(TEXT + 1, SP, FP, 1));
-	hashes[n++] = fake.walk->hash;
+	hashes[n++] = hash_of(fake.walk);
 	for (unsigned int i = 0; i < n; i++)
 		for (unsigned int k = 0; k < i; k++)
 			assert_int_not_equal(hashes[i], hashes[k]);
@@ -472,7 +477,73 @@ static void test_hash(void **state)
 	put_recursion(SP + 0x3000, 3);
 	store(SP + 0x3000 + 8 * 3, 0);
 	host_walk(begin(TEXT + 1, SP + 0x3000, 7, 1));
-	assert_int_equal(fake.walk->hash, hashes[n - 1]);
+	assert_int_equal(hash_of(fake.walk), hashes[n - 1]);
+}
+
+/* The word that takes the chain of a hash without a key from one state to another. */
+static uint64_t forge(uint64_t from, uint64_t to)
+{
+	const uint64_t factor = 0x9e3779b97f4a7c15;
+	uint64_t inverse = factor;
+
+	for (int i = 0; i < 6; i++) /* Newton: each turn doubles the bits that are right */
+		inverse *= 2 - factor * inverse;
+	assert_int_equal(factor * inverse, 1);
+	to ^= to >> 29 ^ to >> 58; /* undoes x ^ x >> 29 */
+	return from ^ to * inverse;
+}
+
+static uint64_t fixed(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15;
+	return hash ^ hash >> 29;
+}
+
+/*
+ * A process that knows another one's frames and puts any word on top of its own stack must not come
+ * to the same hash; by a hash without a key it takes one word.
+ */
+static void test_forged(void **state)
+{
+	uint64_t start = 0x243f6a8885a308d3, victim = start, own = start, word, hash;
+
+	(void)state;
+	put_recursion(SP, 4);
+	store(SP + 8 * 4, 0);
+	host_walk(begin(TEXT + 1, SP, FP, 1));
+	hash = hash_of(fake.walk);
+	assert_int_equal(fake.walk->nframes, 5);
+	for (unsigned int i = 0; i < 5; i++)
+		victim = fixed(victim, fake.walk->frames[i]);
+
+	own = fixed(own, (TEXT + 2) | FRAME_EXACT);
+	word = forge(own, victim);
+	assert_int_equal(fixed(own, word), victim);
+	store(SP, word);
+	host_walk(begin(TEXT + 2, SP, FP, 1));
+	assert_int_equal(fake.walk->nframes, 2);
+	assert_int_equal(fake.walk->frames[1], word);
+	assert_int_not_equal(hash_of(fake.walk), hash);
+}
+
+/* With every key the same stack has another hash; the sides are apart, and no hash is 0. */
+static void test_keys(void **state)
+{
+	uint64_t hashes[STACKHASH_KEYS + 1];
+
+	(void)state;
+	put_recursion(SP, 4);
+	store(SP + 8 * 4, 0);
+	for (unsigned int i = 0; i <= STACKHASH_KEYS; i++) {
+		if (i)
+			host.key[i - 1] += 2;
+		host_walk(begin(TEXT + 1, SP, FP, 1));
+		hashes[i] = hash_of(fake.walk);
+		assert_true(hashes[i] >> 62 == 1);
+		assert_true(stackhash_end(&fake.walk->hash, STACKHASH_KERNEL) >> 62 == 2);
+		for (unsigned int k = 0; k < i; k++)
+			assert_int_not_equal(hashes[i], hashes[k]);
+	}
 }
 
 int main(void)
@@ -493,6 +564,8 @@ int main(void)
 		TEST(planted),
 		TEST(depth),
 		TEST(hash),
+		TEST(forged),
+		TEST(keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
