@@ -224,23 +224,20 @@ int tracker_inventory(struct tracker *t, struct inventory **out)
 
 /* --- commands; lock held --------------------------------------------------------------------- */
 
-static struct object *object_by_id(struct tracker *t, const char *arg)
+static struct object *object_named_by(struct tracker *t, const char *arg)
 {
-	unsigned long long id;
-	struct object *o, *next;
 	char *end;
+	uint64_t id = strtoull(arg, &end, 10);
+	struct object *o = end != arg && !*end ? object_by_id(t, id) : NULL;
 
-	id = strtoull(arg, &end, 10);
-	HASH_ITER(hh, t->objects, o, next)
-		if (end != arg && !*end && o->id == id)
-			return o;
-	tracker_tell(t, 2, "that object is gone");
-	return NULL;
+	if (!o)
+		tracker_tell(t, 2, "that object is gone");
+	return o;
 }
 
 void inventory_drop(struct tracker *t, const char *arg)
 {
-	struct object *o = object_by_id(t, arg);
+	struct object *o = object_named_by(t, arg);
 
 	if (!o)
 		return;
@@ -257,7 +254,7 @@ void inventory_drop(struct tracker *t, const char *arg)
 
 void inventory_pin(struct tracker *t, const char *arg)
 {
-	struct object *o = object_by_id(t, arg);
+	struct object *o = object_named_by(t, arg);
 
 	if (!o)
 		return;

@@ -31,9 +31,14 @@ struct count_value {
 
 _Static_assert(sizeof(struct count_key) == 24, "no padding: the key is compared as bytes");
 
-/* A stack seen for the first time, through the ring buffer. Frames: leaf first. */
+/*
+ * A stack seen for the first time, through the ring buffer. Frames: leaf first. A user stack whose
+ * frames are all in objects (FRAME_IN_OBJECT) has one hash in all processes; of others the hash is
+ * of this process and image, too.
+ */
 struct stack_record {
 	__u64 hash;
+	__u64 image; /* see struct proc_entry; 0: of a kernel stack */
 	__u32 tgid;
 	__u16 nframes;
 	__u8 kernel; /* 1: kernel addresses; STACK_CAPTURED: it is a struct capture_record */
@@ -51,13 +56,13 @@ struct stack_record {
 
 struct capture_record {
 	__u64 hash;
+	__u64 image;
 	__u32 tgid;
 	__u16 nframes;
 	__u8 kernel; /* STACK_CAPTURED */
 	__u8 reason;
 	__u64 frames[WALK_FRAMES_MAX];
 	__u64 regs[DWARF_COUNT];
-	__u64 image;
 	__u64 time;	/* ns of the kernel's CLOCK_MONOTONIC */
 	__u64 stack_at; /* address of stack[0]: the page that RSP points into */
 	__u32 tid;

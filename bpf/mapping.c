@@ -62,8 +62,6 @@ static int mapping_add(struct tracker *t, struct process *p, const struct mappin
 			list[n++] = old;
 			continue;
 		}
-		if (old.start < m->end && old.object)
-			p->replaced = tracker_now();
 		if (old.start < m->start) { /* its beginning stays */
 			list[n] = old;
 			list[n++].end = m->start;
@@ -169,17 +167,6 @@ static bool same(const struct mapping *a, const struct mapping *b)
 	       (!a->object || a->bias == b->bias);
 }
 
-static bool is_gone(const struct process *p, const struct mapping *old)
-{
-	size_t i;
-
-	for (i = 0; i < p->nmappings; i++)
-		if (p->mappings[i].start < old->end && p->mappings[i].end > old->start)
-			return p->mappings[i].object != old->object ||
-			       p->mappings[i].bias != old->bias;
-	return true;
-}
-
 int mappings_read(struct tracker *t, struct process *p)
 {
 	struct scan s = {.t = t, .to.pid = process_thread(p)};
@@ -201,9 +188,6 @@ int mappings_read(struct tracker *t, struct process *p)
 	}
 	p->mappings = s.to.mappings;
 	p->nmappings = s.to.nmappings;
-	for (i = 0; changed && i < old.nmappings; i++)
-		if (old.mappings[i].object && is_gone(p, &old.mappings[i]))
-			p->replaced = tracker_now();
 	mappings_clear(t, &old);
 	return changed;
 }

@@ -19,11 +19,11 @@ struct cpu_state {
 	struct pt_regs regs;
 	/* A record as it goes through the ring: the header stands right before its frames. */
 	struct stackhash kernel_hash;
-	__u64 kernel_head[2];
+	__u64 kernel_head[3];
 	__u64 kernel_frames[KERNEL_FRAMES_MAX + 1];
 };
 
-_Static_assert(sizeof(struct stack_record) == 16, "the room before the frames");
+_Static_assert(sizeof(struct stack_record) == 24, "the room before the frames");
 
 _Static_assert(offsetof(struct walk, frames) - offsetof(struct walk, head) ==
 		       sizeof(struct stack_record),

@@ -89,6 +89,7 @@ static void forget(struct tracker *t, struct object *o)
 		unused_remove(t, o);
 	object_drop_spans(t, o);
 	HASH_DEL(t->objects, o);
+	HASH_DELETE(id_hh, t->objects_by_id, o);
 	object_set_state(t, o, OBJECT_FAILED);
 	object_free(o);
 }
@@ -174,6 +175,7 @@ static struct object *object_new(struct tracker *t, const struct object_key *key
 		elf_file_free(file);
 	}
 	HASH_ADD(hh, t->objects, key, sizeof(o->key), o);
+	HASH_ADD(id_hh, t->objects_by_id, id, sizeof(o->id), o);
 	unused_add(t, o);
 	/* What only failed now, the builder tries again, and tells if it cannot either. */
 	if (err == -EINVAL || err == -ENOTSUP)
@@ -338,6 +340,14 @@ struct object *object_vdso(struct tracker *t)
 	if (t->vdso)
 		object_get(t, t->vdso);
 	return t->vdso;
+}
+
+struct object *object_by_id(struct tracker *t, uint64_t id)
+{
+	struct object *o;
+
+	HASH_FIND(id_hh, t->objects_by_id, &id, sizeof(id), o);
+	return o;
 }
 
 enum fit { FIT_NOT, FIT_PART, FIT_EXEC_PART, FIT_EXEC };
@@ -528,6 +538,7 @@ void objects_free(struct tracker *t)
 	struct object *o = t->objects, *next;
 
 	HASH_CLEAR(hh, t->objects);
+	HASH_CLEAR(id_hh, t->objects_by_id);
 	for (; o; o = next) {
 		next = o->hh.next;
 		object_free(o);

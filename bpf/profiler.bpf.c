@@ -147,8 +147,13 @@ __attribute__((noinline)) int finish_user_stack(int reason)
 		s->complete++;
 	rec = (struct stack_record *)st->walk.head;
 	walk_mix(&st->walk, reason);
+	if (st->walk.own) {
+		walk_mix(&st->walk, rec->tgid);
+		walk_mix(&st->walk, st->walk.stack_start);
+	}
 	rec->hash = stackhash_end(&st->walk.hash, STACKHASH_USER);
 	rec->nframes = st->walk.nframes;
+	rec->image = st->walk.stack_start;
 	rec->kernel = 0;
 	rec->reason = reason;
 	send_stack(s, rec, WALK_FRAMES_MAX);
@@ -291,6 +296,7 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 
 	if (user_registers(st, ctx, user_mode)) {
 		walk_begin(w, 1);
+		w->stack_start = image;
 		finish_user_stack(WALK_NO_REGISTERS);
 		return 1;
 	}
@@ -322,7 +328,7 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 	if (!user_mode && w->nframes <= 1 && reason != WALK_BOTTOM && stack_has_gone(st))
 		return 0;
 	if (!w->nframes) {
-		w->frames[0] = w->pc | FRAME_EXACT;
+		w->frames[0] = walk_frame(w, 0) | FRAME_EXACT;
 		w->nframes = 1;
 		walk_mix(w, w->frames[0]);
 	}
@@ -357,7 +363,7 @@ __attribute__((noinline)) int capture(int user_mode)
 	rec->nframes = walked->nframes;
 	rec->kernel = STACK_CAPTURED;
 	rec->reason = walked->reason;
-	rec->image = st->walk.stack_start;
+	rec->image = walked->image;
 	rec->time = bpf_ktime_get_ns();
 	rec->tid = bpf_get_current_pid_tgid();
 	rec->cpu = bpf_get_smp_processor_id();
@@ -440,10 +446,11 @@ int on_sample(struct bpf_perf_event_data *ctx)
 			rec = (struct stack_record *)st->kernel_head;
 			rec->tgid = tgid;
 			rec->nframes = bytes >> 3;
+			rec->image = 0;
 			rec->kernel = 1;
 			rec->reason = 0;
 			finish_kernel_stack();
-			key.kernel = st->kernel_head[0];
+			key.kernel = rec->hash;
 		} else {
 			s->kernel_lost++;
 		}

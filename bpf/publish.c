@@ -75,11 +75,27 @@ static int entry_add(struct entries *e, const struct map_entry *entry)
 	return 0;
 }
 
+/*
+ * What makes a frame of an address in the mapping, as in struct map_entry. Of what is no ELF file
+ * frames stay addresses: it may be code that the process has made, which has names by address.
+ */
+static uint64_t frame_of(const struct mapping *m)
+{
+	const struct object *o = m->object;
+
+	if (!o || !o->nloads || o->id > FRAME_OBJECT_MAX || m->start < m->bias ||
+	    m->end - m->bias > FRAME_VADDR_MAX)
+		return 0;
+	return FRAME_OF(o->id, m->bias);
+}
+
 /* A mapping is cut in spans, which have rows, and the gaps between them, which have not. */
 static int entries_of_mapping(struct entries *e, const struct mapping *m)
 {
 	const struct object *o = m->object;
-	struct map_entry gap = {.start = m->start, .meta = MAP_META(MAP_NO_CFI, 0)}, span;
+	struct map_entry gap = {
+		.start = m->start, .frame = frame_of(m), .meta = MAP_META(MAP_NO_CFI, 0)};
+	struct map_entry span;
 	uint32_t i;
 	int err = 0;
 
@@ -88,13 +104,14 @@ static int entries_of_mapping(struct entries *e, const struct mapping *m)
 	for (i = 0; o && o->state == OBJECT_READY && i < o->nspans && !err; i++) {
 		const struct placed_span *s = &o->spans[i];
 
-		span.base = s->start + m->bias;
-		span.start = span.base > gap.start ? span.base : gap.start;
-		span.end = s->end + m->bias < m->end ? s->end + m->bias : m->end;
-		span.word = s->word;
-		span.meta = MAP_META(MAP_CFI, s->ngranules);
-		if (span.start >= span.end)
+		uint64_t base = s->start + m->bias, end = s->end + m->bias;
+		uint64_t start = base > gap.start ? base : gap.start;
+
+		if (end > m->end)
+			end = m->end;
+		if (start >= end)
 			continue;
+		span = map_entry_rows(start, end, base, gap.frame, s->word, s->ngranules);
 		gap.end = span.start;
 		err = entry_add(e, &gap);
 		if (!err)

@@ -105,8 +105,8 @@ static void note_row(struct tracer *r, struct trace_step *s)
 {
 	uint32_t granules = MAP_GRANULES(s->map.meta), rows = s->map.word + granules;
 	const uint32_t *words = trace_shard(r, s->map.word >> SHARD_SHIFT);
-	uint64_t granule = (s->addr - s->map.base) >> GRANULE_SHIFT;
-	uint64_t base = s->map.base + (granule << GRANULE_SHIFT);
+	uint64_t granule = (s->addr >> GRANULE_SHIFT) - (s->map.start >> GRANULE_SHIFT);
+	uint64_t base = s->addr & ~(uint64_t)(GRANULE_SIZE - 1);
 	uint32_t offset = (uint32_t)(s->addr - base), first, n, i;
 
 	if (!words || granule >= granules)

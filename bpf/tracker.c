@@ -418,17 +418,19 @@ int tracker_follow(struct tracker *t, pid_t pid)
 	return p ? 0 : -ESRCH;
 }
 
-void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t addr, struct place *out)
+static void place_in(struct tracker *t, struct object *o, uint64_t vaddr, struct place *out)
 {
-	const struct process *p;
-	size_t low = 0, high, mid;
+	object_get(t, o);
+	*out = (struct place){
+		.kind = o == t->vdso ? PLACE_VDSO : PLACE_FILE, .object = o, .vaddr = vaddr};
+}
 
-	*out = (struct place){.kind = PLACE_UNKNOWN};
-	pthread_mutex_lock(&t->lock);
-	p = process_find(t, pid, image);
-	if (!p)
-		p = process_akin(t, image);
-	high = p ? p->nmappings : 0;
+static void place_address(struct tracker *t, const struct process *p, uint64_t addr,
+			  struct place *out)
+{
+	size_t low = 0, high = p->nmappings, mid;
+	const struct mapping *m;
+
 	while (low < high) {
 		mid = (low + high) / 2;
 		if (p->mappings[mid].end <= addr)
@@ -436,17 +438,32 @@ void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t addr, 
 		else
 			high = mid;
 	}
-	if (p && low < p->nmappings && p->mappings[low].start <= addr) {
-		const struct mapping *m = &p->mappings[low];
+	if (low == p->nmappings || p->mappings[low].start > addr)
+		return;
+	m = &p->mappings[low];
+	if (m->object)
+		place_in(t, m->object, addr - m->bias, out);
+	else
+		out->kind = PLACE_JIT;
+}
 
-		if (m->object) {
-			object_get(t, m->object);
-			out->object = m->object;
-			out->vaddr = addr - m->bias;
-			out->kind = m->object == t->vdso ? PLACE_VDSO : PLACE_FILE;
-		} else {
-			out->kind = PLACE_JIT;
-		}
+void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t frame, struct place *out)
+{
+	const struct process *p;
+	struct object *o;
+
+	*out = (struct place){.kind = PLACE_UNKNOWN};
+	pthread_mutex_lock(&t->lock);
+	if (frame & FRAME_IN_OBJECT) {
+		o = object_by_id(t, FRAME_OBJECT(frame));
+		if (o)
+			place_in(t, o, FRAME_VADDR(frame), out);
+	} else {
+		p = process_find(t, pid, image);
+		if (!p)
+			p = process_akin(t, image);
+		if (p)
+			place_address(t, p, frame, out);
 	}
 	pthread_mutex_unlock(&t->lock);
 }
@@ -470,18 +487,6 @@ int tracker_open_mapped(struct tracker *t, pid_t pid, uint64_t image,
 		fd = -errno;
 	pthread_mutex_unlock(&t->lock);
 	return fd;
-}
-
-uint64_t tracker_replaced(struct tracker *t, pid_t pid, uint64_t image)
-{
-	const struct process *p;
-	uint64_t replaced;
-
-	pthread_mutex_lock(&t->lock);
-	p = process_find(t, pid, image);
-	replaced = p ? p->replaced : 0;
-	pthread_mutex_unlock(&t->lock);
-	return replaced;
 }
 
 bool tracker_proc(struct tracker *t, pid_t pid, uint64_t image, struct tracker_proc *out)

@@ -71,14 +71,17 @@ void tracker_doubt(struct tracker *t, pid_t pid, unsigned int reason);
 
 enum place_kind { PLACE_UNKNOWN, PLACE_FILE, PLACE_VDSO, PLACE_JIT };
 
-struct place { /* where a user address of a process lies */
+struct place { /* where the code of a frame lies */
 	enum place_kind kind;
 	struct object *object; /* FILE, VDSO: with a reference, object_put */
 	uint64_t vaddr;	       /* FILE, VDSO: ELF virtual address */
 };
 
-/* image: of the sample (struct count_value). */
-void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t addr, struct place *out);
+/*
+ * frame: as in a record, without FRAME_EXACT. One that is in no object is an address of the process
+ * with that image (struct stack_record) and is looked up in the mappings that are known now.
+ */
+void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t frame, struct place *out);
 
 /*
  * A descriptor, the caller's own, of the first file that the process has mapped executable and
@@ -109,11 +112,6 @@ struct tracker_proc {
 	bool kthread;
 	uint64_t exit_time; /* CLOCK_MONOTONIC ns */
 };
-/*
- * When a file that the process had mapped was found to have given way to something else: addresses
- * that were named before may mean something else since. CLOCK_MONOTONIC ns; 0: never.
- */
-uint64_t tracker_replaced(struct tracker *t, pid_t pid, uint64_t image);
 /* False when nothing is known about the process. */
 bool tracker_proc(struct tracker *t, pid_t pid, uint64_t image, struct tracker_proc *out);
 

@@ -91,7 +91,8 @@ struct object {
 	struct object *next_queued;
 	uint64_t queued;	      /* since when it is */
 	struct object *newer, *older; /* unused objects, by when they became so */
-	UT_hash_handle hh;
+	UT_hash_handle hh;	      /* by key */
+	UT_hash_handle id_hh;	      /* by id */
 };
 
 struct mapping {
@@ -130,7 +131,6 @@ struct process {
 	uint32_t groups;	  /* choice.c's own */
 	struct mapping *mappings; /* ascending, disjoint */
 	size_t nmappings;
-	uint64_t replaced; /* ns when something else took the place of a mapped file; 0: never */
 	struct published *list;
 	bool kthread;
 	bool dirty;	/* the list is out of date */
@@ -204,6 +204,7 @@ struct tracker {
 	pid_t check_at;	  /* which process is to be looked at next */
 
 	struct object *objects; /* by key */
+	struct object *objects_by_id;
 	struct object *vdso;
 	struct object *unused_oldest, *unused_newest;
 	unsigned int nunused;
@@ -269,6 +270,8 @@ void object_unref(struct tracker *t, struct object *o);
  * code counts. False when it has nothing of any.
  */
 bool object_bias(const struct object *o, const struct mapping *m, uint64_t offset, uint64_t *bias);
+/* The object with that id, without a reference; NULL: it has been forgotten. */
+struct object *object_by_id(struct tracker *t, uint64_t id);
 /* Takes the table away (garbage) and queues it to be built again. */
 void object_rebuild(struct tracker *t, struct object *o);
 void object_set_state(struct tracker *t, struct object *o, enum object_state state);

@@ -186,7 +186,7 @@ static void search_stack(struct annotator *a, const struct hit *hit, uint32_t fu
 	size_t first = a->nfound;
 	uint32_t id, raw, nraw = 0, n;
 
-	if (!stackcache_peek(a->stacks, hit->pid, hit->image, hit->hash, &id, &rec))
+	if (!stackcache_peek(a->stacks, hit->hash, &id, &rec))
 		return;
 	stack = query_stack(a->profile, id);
 	for (n = 0; stack && n < stack->nframes && stack->frames[n] != func; n++)
@@ -272,6 +272,7 @@ static void locate(struct annotator *a)
 	}
 }
 
+/* -ENOENT: its file is not open any more, since nothing maps it. */
 static int ask(struct annotator *a, const struct found *f)
 {
 	struct lister_job job = {.serial = a->wish.serial, .fd = -1, .start = f->start};
@@ -298,7 +299,7 @@ static int ask(struct annotator *a, const struct found *f)
 		if (job.image)
 			memcpy(job.image, image, job.size);
 		else
-			err = -ENOMEM;
+			err = job.size ? -ENOMEM : -ENOENT;
 	}
 	object_put(a->tracker, object);
 	if (err)
@@ -330,7 +331,19 @@ static void tell_no_file(struct annotator *a, const struct found *found, size_t 
 		gone++;
 	snprintf(a->trouble, sizeof(a->trouble), "%s",
 		 gone < count ? "its code is in no file"
-			      : "its process has exited, so the file of its code is not known");
+			      : "its process has exited, so the file of its code is not open");
+}
+
+static void ask_or_tell(struct annotator *a, const struct found *f)
+{
+	int err = ask(a, f);
+
+	a->trouble[0] = '\0';
+	if (err == -ENOENT)
+		tell_no_file(a, f, 1);
+	else if (err)
+		snprintf(a->trouble, sizeof(a->trouble), "its file cannot be read");
+	a->asked = !a->trouble[0];
 }
 
 /* That which the wish names by an address. */
@@ -347,9 +360,7 @@ static void choose_frame(struct annotator *a)
 	f.object = object_id(object);
 	object_put(a->tracker, object);
 	a->at = f.vaddr;
-	if (ask(a, &f))
-		snprintf(a->trouble, sizeof(a->trouble), "its file cannot be read");
-	a->asked = !a->trouble[0];
+	ask_or_tell(a, &f);
 }
 
 /* The hottest of the functions that have the name. */
@@ -372,10 +383,7 @@ static void choose(struct annotator *a)
 		tell_no_file(a, a->found, a->nfound);
 	if (!best)
 		return;
-	a->trouble[0] = '\0';
-	if (ask(a, best))
-		snprintf(a->trouble, sizeof(a->trouble), "its file cannot be read");
-	a->asked = !a->trouble[0];
+	ask_or_tell(a, best);
 }
 
 /* --- counts ---------------------------------------------------------------------------------- */

@@ -119,7 +119,7 @@ static int make_cell(struct engine *e, const struct sampler_count *count, uint64
 	if (err)
 		return err;
 	if (key->user) {
-		id = stackcache_user(e->stacks, pid, image, key->user, &ulost);
+		id = stackcache_user(e->stacks, key->user, &ulost);
 		if (id < 0)
 			return (int)id;
 		cell->ustack = (uint32_t)id;
@@ -208,10 +208,7 @@ static void count_lines(struct engine *e, const struct sampler_count *counts, si
 		const struct count_key *key = &counts[i].key;
 
 		if (key->user)
-			err = stackcache_count_lines(
-				e->stacks, (pid_t)key->tgid,
-				procinfo_image(e->procs, (pid_t)key->tgid, counts[i].value.image),
-				key->user, counts[i].value.count);
+			err = stackcache_count_lines(e->stacks, key->user, counts[i].value.count);
 	}
 	profile_unlock(e->profile);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A stack is resolved once for each process that has it, so what counts is the first second, when
- * nothing is known: names are looked up frame by frame without the profile's lock, kept with the
- * symbol table they come from, and then interned under it in one go.
+ * A stack is resolved once, so what counts is the first second, when nothing is known: names are
+ * looked up frame by frame without the profile's lock, kept with the symbol table they come from,
+ * and then interned under it in one go.
  */
 #include "tui/resolver.h"
 
@@ -187,7 +187,7 @@ static int name_user(struct resolver *r, pid_t pid, uint64_t image, uint64_t fra
 		}
 		return 0;
 	case PLACE_UNKNOWN:
-		doubt->vague = true;
+		doubt->vague |= !(frame & FRAME_IN_OBJECT);
 		return 0;
 	}
 	return 0;
@@ -241,7 +241,7 @@ static struct frame_name end_name(const char *reason)
 	return (struct frame_name){.kind = FUNC_END, .name = reason, .module = ""};
 }
 
-int64_t resolver_user(struct resolver *r, pid_t pid, uint64_t image, const struct stack_record *rec,
+int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 		      struct resolver_doubt *doubt)
 {
 	uint32_t n = rec->nframes, count = 0;
@@ -256,7 +256,8 @@ int64_t resolver_user(struct resolver *r, pid_t pid, uint64_t image, const struc
 	while (n--) {
 		const struct calls *calls;
 
-		err = name_user(r, pid, image, rec->frames[n], &r->frames[count], &calls, doubt);
+		err = name_user(r, (pid_t)rec->tgid, rec->image, rec->frames[n], &r->frames[count],
+				&calls, doubt);
 		if (err)
 			return err;
 		r->places[r->nplaces++] = r->frames[count].site;
@@ -267,7 +268,7 @@ int64_t resolver_user(struct resolver *r, pid_t pid, uint64_t image, const struc
 
 void resolver_seen(struct resolver *r, const struct stack_record *rec)
 {
-	if (rec->nframes)
+	if (rec->nframes && !(rec->frames[0] & FRAME_IN_OBJECT))
 		jit_seen(r->jit, (pid_t)rec->tgid, rec->frames[0] & ~FRAME_EXACT);
 }
 
@@ -285,11 +286,6 @@ int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_
 			 uint32_t n, uint64_t count)
 {
 	return r->inlined && n ? lines_count(r->profile, r->inlined, stack, places, n, count) : 0;
-}
-
-uint64_t resolver_replaced(const struct resolver *r, pid_t pid, uint64_t image)
-{
-	return tracker_replaced(r->tracker, pid, image);
 }
 
 uint64_t resolver_jit_version(struct resolver *r, pid_t pid, uint64_t image)

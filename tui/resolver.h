@@ -42,7 +42,7 @@ struct resolver_doubt {
 /*
  * The stack of a record as a profile stack, with a reference that the caller gives back. -ENOMEM.
  */
-int64_t resolver_user(struct resolver *r, pid_t pid, uint64_t image, const struct stack_record *rec,
+int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 		      struct resolver_doubt *doubt);
 /*
  * Places in source of the frames of the stack that resolver_user made last, outermost first, to be
@@ -60,8 +60,6 @@ void resolver_seen(struct resolver *r, const struct stack_record *rec);
 uint64_t resolver_jit_version(struct resolver *r, pid_t pid, uint64_t image);
 /* How often debug files came for files whose names were already given. */
 uint64_t resolver_debug_files(const struct resolver *r);
-/* See tracker_replaced. */
-uint64_t resolver_replaced(const struct resolver *r, pid_t pid, uint64_t image);
 int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec);
 /*
  * The function that a record's frame is in: its file, with a reference for object_put, and there

@@ -42,7 +42,7 @@
 	X(has_row)                                                                                 \
 	X(map.start)                                                                               \
 	X(map.end)                                                                                 \
-	X(map.base)                                                                                \
+	X(map.frame)                                                                               \
 	X(map.word)                                                                                \
 	X(map.meta)                                                                                \
 	X(granule)                                                                                 \

@@ -27,8 +27,6 @@
 #define NAMED_MAX  65536u
 #define RETRIES	   3 /* of a stack with addresses in no known mapping */
 #define RAW_LINGER 2 /* slices */
-/* Replaced within the slice: samples may come from before or after. */
-#define REPLACED_NOW UINT64_MAX
 
 struct raw {
 	uint64_t hash;
@@ -41,19 +39,14 @@ struct raw {
 	struct stack_record *rec;
 };
 
-struct named_key {
-	uint64_t hash;
-	uint64_t image;
-	uint64_t pid; /* 0: a kernel stack */
-};
-
 struct named {
-	struct named_key key;
+	uint64_t hash;
 	uint64_t seen, time;
 	uint32_t stack;
 	int retries;
-	uint64_t jit;	      /* see resolver_doubt */
-	uint64_t replaced;    /* resolver_replaced then; REPLACED_NOW: within the slice */
+	uint64_t jit;	/* see resolver_doubt */
+	uint64_t image; /* of the process whose code that is */
+	pid_t pid;
 	uint64_t debug_files; /* resolver_debug_files then */
 	uint32_t *places;     /* resolver_places then; NULL: there are none */
 	uint32_t nplaces;
@@ -227,32 +220,23 @@ static int64_t lost_stack(struct stackcache *c, bool kernel, bool *lost)
 	return c->lost[kernel];
 }
 
-static int64_t resolve(struct stackcache *c, const struct named_key *key,
-		       const struct stack_record *rec, struct resolver_doubt *doubt)
+static int64_t resolve(struct stackcache *c, const struct stack_record *rec,
+		       struct resolver_doubt *doubt)
 {
 	*doubt = (struct resolver_doubt){0};
-	if (!key->pid)
-		return resolver_kernel(c->resolver, rec);
-	return resolver_user(c->resolver, (pid_t)(key->pid - 1), key->image, rec, doubt);
-}
-
-static uint64_t replaced(const struct stackcache *c, const struct named_key *key)
-{
-	uint64_t when =
-		key->pid ? resolver_replaced(c->resolver, (pid_t)(key->pid - 1), key->image) : 0;
-
-	return when > c->now ? REPLACED_NOW : when;
+	return rec->kernel ? resolver_kernel(c->resolver, rec)
+			   : resolver_user(c->resolver, rec, doubt);
 }
 
 /* Without memory its samples do not count for lines. */
-static void keep_places(const struct stackcache *c, struct named *named)
+static void keep_places(const struct stackcache *c, struct named *named, bool kernel)
 {
 	const uint32_t *places;
 	uint32_t count = 0;
 
 	free(named->places);
 	named->places = NULL;
-	if (named->key.pid) {
+	if (!kernel) {
 		places = resolver_places(c->resolver, &count);
 		named->places = count ? malloc(count * sizeof(*places)) : NULL;
 		if (named->places)
@@ -261,8 +245,7 @@ static void keep_places(const struct stackcache *c, struct named *named)
 	named->nplaces = named->places ? count : 0;
 }
 
-static int64_t named_new(struct stackcache *c, const struct named_key *key,
-			 const struct stack_record *rec)
+static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
 {
 	struct named *named = calloc(1, sizeof(*named));
 	struct resolver_doubt doubt;
@@ -270,22 +253,23 @@ static int64_t named_new(struct stackcache *c, const struct named_key *key,
 
 	if (!named)
 		return -ENOMEM;
-	id = resolve(c, key, rec, &doubt);
+	id = resolve(c, rec, &doubt);
 	if (id < 0) {
 		free(named);
 		return id;
 	}
-	named->key = *key;
+	named->hash = rec->hash;
+	named->pid = (pid_t)rec->tgid;
+	named->image = rec->image;
 	named->seen = c->round;
 	named->time = c->now;
 	named->stack = (uint32_t)id;
-	keep_places(c, named);
+	keep_places(c, named, rec->kernel);
 	named->retries = doubt.vague ? RETRIES : 0;
 	named->jit = doubt.jit;
 	named->debug_files = resolver_debug_files(c->resolver);
-	named->replaced = replaced(c, key);
 	named->hashed = true;
-	HASH_ADD(hh, c->named, key, sizeof(named->key), named);
+	HASH_ADD(hh, c->named, hash, sizeof(named->hash), named);
 	if (!named->hashed) {
 		profile_lock(c->profile);
 		profile_stack_put(c->profile, named->stack);
@@ -296,27 +280,18 @@ static int64_t named_new(struct stackcache *c, const struct named_key *key,
 	return id;
 }
 
-/* In a slice in which a file gave way to another, old names are as good as new ones. */
-static bool is_of_before(const struct stackcache *c, const struct named *named)
-{
-	uint64_t now = replaced(c, &named->key);
-
-	return now != REPLACED_NOW && now != named->replaced;
-}
-
 static bool is_doubtful(struct stackcache *c, const struct named *named)
 {
-	return is_of_before(c, named) || named->retries ||
-	       named->debug_files != resolver_debug_files(c->resolver) ||
-	       (named->jit && resolver_jit_version(c->resolver, (pid_t)(named->key.pid - 1),
-						   named->key.image) != named->jit);
+	return named->retries || named->debug_files != resolver_debug_files(c->resolver) ||
+	       (named->jit &&
+		resolver_jit_version(c->resolver, named->pid, named->image) != named->jit);
 }
 
 /* What fails leaves the names as they are. */
 static void name_again(struct stackcache *c, struct named *named, const struct stack_record *rec)
 {
 	struct resolver_doubt doubt;
-	int64_t id = resolve(c, &named->key, rec, &doubt);
+	int64_t id = resolve(c, rec, &doubt);
 
 	if (id < 0)
 		return;
@@ -324,84 +299,72 @@ static void name_again(struct stackcache *c, struct named *named, const struct s
 	profile_stack_put(c->profile, named->stack);
 	profile_unlock(c->profile);
 	named->stack = (uint32_t)id;
-	keep_places(c, named);
+	keep_places(c, named, rec->kernel);
 	named->retries = doubt.vague && named->retries ? named->retries - 1 : 0;
 	named->jit = doubt.jit;
 	named->debug_files = resolver_debug_files(c->resolver);
-	named->replaced = replaced(c, &named->key);
 }
 
-static int64_t stack_of(struct stackcache *c, const struct named_key *key, bool *lost)
+static int64_t stack_of(struct stackcache *c, uint64_t hash, bool kernel, bool *lost)
 {
 	const struct stack_record *rec;
 	struct named *named;
+	uint32_t id;
 
 	*lost = false;
-	HASH_FIND(hh, c->named, key, sizeof(*key), named);
+	HASH_FIND(hh, c->named, &hash, sizeof(hash), named);
 	if (named && named->seen == c->round)
 		return named->stack;
-	rec = raw_use(c, key->hash);
+	rec = raw_use(c, hash);
 	if (!rec && !named)
-		return lost_stack(c, !key->pid, lost);
-	if (named) {
-		uint32_t id;
-
-		if (rec && is_doubtful(c, named))
-			name_again(c, named, rec);
-		id = named->stack;
-		named->seen = c->round;
-		named->time = c->now;
-		HASH_DEL(c->named, named);
-		named->hashed = true;
-		HASH_ADD(hh, c->named, key, sizeof(named->key), named);
-		if (!named->hashed) {
-			profile_lock(c->profile);
-			profile_stack_put(c->profile, id);
-			profile_unlock(c->profile);
-			named_free(named);
-			return -ENOMEM;
-		}
-		return id;
+		return lost_stack(c, kernel, lost);
+	if (!named)
+		return named_new(c, rec);
+	if (rec && is_doubtful(c, named))
+		name_again(c, named, rec);
+	id = named->stack;
+	named->seen = c->round;
+	named->time = c->now;
+	HASH_DEL(c->named, named);
+	named->hashed = true;
+	HASH_ADD(hh, c->named, hash, sizeof(named->hash), named);
+	if (!named->hashed) {
+		profile_lock(c->profile);
+		profile_stack_put(c->profile, id);
+		profile_unlock(c->profile);
+		named_free(named);
+		return -ENOMEM;
 	}
-	return named_new(c, key, rec);
+	return id;
 }
 
-int64_t stackcache_user(struct stackcache *c, pid_t pid, uint64_t image, uint64_t hash, bool *lost)
+int64_t stackcache_user(struct stackcache *c, uint64_t hash, bool *lost)
 {
-	struct named_key key = {hash, image, (uint64_t)pid + 1};
-
-	return stack_of(c, &key, lost);
+	return stack_of(c, hash, false, lost);
 }
 
 int64_t stackcache_kernel(struct stackcache *c, uint64_t hash, bool *lost)
 {
-	struct named_key key = {hash, 0, 0};
-
-	return stack_of(c, &key, lost);
+	return stack_of(c, hash, true, lost);
 }
 
-int stackcache_count_lines(const struct stackcache *c, pid_t pid, uint64_t image, uint64_t hash,
-			   uint64_t count)
+int stackcache_count_lines(const struct stackcache *c, uint64_t hash, uint64_t count)
 {
-	struct named_key key = {hash, image, (uint64_t)pid + 1};
 	struct named *named;
 
-	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all of it is set */
-	HASH_FIND(hh, c->named, &key, sizeof(key), named);
+	HASH_FIND(hh, c->named, &hash, sizeof(hash), named);
 	return named ? resolver_count_lines(c->resolver, named->stack, named->places,
 					    named->nplaces, count)
 		     : 0;
 }
 
-bool stackcache_peek(const struct stackcache *c, pid_t pid, uint64_t image, uint64_t hash,
-		     uint32_t *stack, const struct stack_record **rec)
+bool stackcache_peek(const struct stackcache *c, uint64_t hash, uint32_t *stack,
+		     const struct stack_record **rec)
 {
-	struct named_key key = {hash, image, (uint64_t)pid + 1};
 	struct named *named;
 	struct raw *raw;
 
-	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all of it is set */
-	HASH_FIND(hh, c->named, &key, sizeof(key), named);
+	HASH_FIND(hh, c->named, &hash, sizeof(hash), named);
 	HASH_FIND(hh, c->raws, &hash, sizeof(hash), raw);
 	if (!named || !raw)
 		return false;

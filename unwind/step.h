@@ -64,6 +64,7 @@ static __always_inline void walk_begin(struct walk *w, int exact)
 	w->known = WALK_ALL_KNOWN;
 	w->fp_chain = 0;
 	w->switches = 0;
+	w->own = 0;
 	w->map.start = 1;
 	w->map.end = 0;
 	w->window_size = 0;
@@ -161,7 +162,7 @@ static __always_inline int walk_find_map(struct walk *w, __u64 addr)
 /* The rule in force at addr, inside w->map, which has rows. -1: no such shard. */
 static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr)
 {
-	__u64 granule = (addr - w->map.base) >> GRANULE_SHIFT;
+	__u64 granule = (addr >> GRANULE_SHIFT) - (w->map.start >> GRANULE_SHIFT);
 	__u32 offset = addr & (GRANULE_SIZE - 1);
 	__u32 rows = w->map.word + MAP_GRANULES(w->map.meta);
 	__u32 word, at, n, half, take;
@@ -282,6 +283,21 @@ static __always_inline int walk_is_sigreturn(struct walk *w)
 	return !step_read_user(w, &code, 8, at + 1) && code >> 56 == 0x05;
 }
 
+/*
+ * The frame of the pc, in the file that is mapped there; the mapping at hand is the one of the
+ * address that is looked up, if mapped. CFI and frame pointers may take any number for a pc: its
+ * highest bits are not a frame's.
+ */
+static __always_inline __u64 walk_frame(struct walk *w, int mapped)
+{
+	__u64 to_frame = mapped ? w->map.frame : 0;
+
+	if (to_frame)
+		return w->pc + to_frame;
+	w->own = 1;
+	return FRAME_ADDRESS(w->pc);
+}
+
 /* No call leads to the frame at hand: its name is that of the pc, not of what stands before it. */
 static __always_inline void walk_name_exactly(struct walk *w)
 {
@@ -345,9 +361,9 @@ static __always_inline int walk_leave_signal(struct walk *w)
 		w->exact = 1;
 		return WALK_GOES_ON;
 	}
-	w->frames[0] = w->pc;
+	w->frames[0] = walk_frame(w, walk_find_map(w, w->pc - 1));
 	w->nframes = 1;
-	walk_mix(w, w->pc);
+	walk_mix(w, w->frames[0]);
 	return walk_sigcontext(w, w->sp + SIGCONTEXT_AT);
 }
 
@@ -585,14 +601,15 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	return ra ? WALK_GOES_ON : WALK_BOTTOM;
 }
 
-/* Puts the frame at hand on the list; WALK_DEPTH: there is no room. */
-static __always_inline int walk_note(struct walk *w)
+/* Puts the frame at hand on the list; WALK_DEPTH: there is no room. As walk_frame. */
+static __always_inline int walk_note(struct walk *w, int mapped)
 {
-	__u64 frame = w->pc | (w->exact ? FRAME_EXACT : 0);
 	__u32 n = w->nframes;
+	__u64 frame;
 
 	if (n >= WALK_FRAMES_MAX)
 		return WALK_DEPTH;
+	frame = walk_frame(w, mapped) | (w->exact ? FRAME_EXACT : 0);
 	STEP_BARRIER(n);
 	w->frames[n & (WALK_FRAMES_MAX - 1)] = frame;
 	w->nframes = n + 1;
@@ -608,7 +625,7 @@ static __always_inline int walk_blind(struct walk *w, int reason)
 {
 	__u64 fp = w->fp, caller_fp, ra;
 
-	if (walk_note(w))
+	if (walk_note(w, 0))
 		return WALK_DEPTH;
 	if (fp < w->sp || fp & 7 || fp - w->sp > 64ull << 20 || walk_read(w, fp, &caller_fp) ||
 	    walk_read(w, fp + 8, &ra) || !walk_after_call(w, ra))
@@ -624,12 +641,13 @@ static __always_inline int walk_blind(struct walk *w, int reason)
 static __always_inline int walk_step(struct walk *w)
 {
 	__u64 addr = w->exact ? w->pc : w->pc - 1;
+	int mapped = walk_find_map(w, addr);
 	__u32 kind;
 	__s64 rule;
 
-	if (walk_note(w))
+	if (walk_note(w, mapped))
 		return WALK_DEPTH;
-	if (!walk_find_map(w, addr))
+	if (!mapped)
 		return WALK_NO_MAPPING;
 	kind = MAP_KIND(w->map.meta);
 	if (kind == MAP_PENDING)

@@ -22,9 +22,24 @@
 #define WALK_WINDOW_MIN 512u
 #define WALK_WINDOW_MAX 4096u
 
-/* Set in a frame's address: the pc itself was executing (leaf, interrupted by a signal), so its
- * function is looked up at the pc; without it the pc is a return address, looked up at pc - 1. */
-#define FRAME_EXACT (1ull << 63)
+/*
+ * A frame says where the code is, in the file if the walk knew which file was mapped there: then it
+ * means the same in every process and after the mapping has gone. Else it is an address of the
+ * process.
+ *
+ * FRAME_EXACT: the pc itself was executing (leaf, interrupted by a signal), so its function is
+ * looked up at the pc; without it the pc is a return address, looked up at pc - 1.
+ */
+#define FRAME_EXACT	 (1ull << 63)
+#define FRAME_IN_OBJECT	 (1ull << 62) /* bits 61 to 36: object number; 35 to 0: ELF address */
+#define FRAME_VADDR_BITS 36
+#define FRAME_VADDR_MAX	 ((1ull << FRAME_VADDR_BITS) - 1)
+#define FRAME_OBJECT_MAX ((1ull << 26) - 1)
+#define FRAME_VADDR(f)	 ((f)&FRAME_VADDR_MAX)
+#define FRAME_OBJECT(f)	 ((f) >> FRAME_VADDR_BITS & FRAME_OBJECT_MAX)
+#define FRAME_ADDRESS(f) ((f) & (FRAME_IN_OBJECT - 1)) /* of one that is in no object */
+/* What added to an address makes the frame; bias: run time address - ELF address. */
+#define FRAME_OF(n, bias) ((FRAME_IN_OBJECT | (__u64)(n) << FRAME_VADDR_BITS) - (__u64)(bias))
 
 enum map_kind {
 	MAP_CFI,     /* rows at .word */
@@ -36,9 +51,9 @@ enum map_kind {
 struct map_entry {
 	__u64 start;
 	__u64 end;
-	__u64 base; /* where the span's first granule is at run time; may lie before start */
-	__u32 word; /* number of the span's first index word in the word space */
-	__u32 meta; /* kind << 24 | granules */
+	__u64 frame; /* FRAME_OF its file; 0: its frames are addresses */
+	__u32 word;  /* number of the index word of the granule that start lies in */
+	__u32 meta;  /* kind << 24 | granules of the span from there on */
 };
 
 _Static_assert(sizeof(struct map_entry) == 32, "layout shared with BPF");
@@ -46,6 +61,20 @@ _Static_assert(sizeof(struct map_entry) == 32, "layout shared with BPF");
 #define MAP_META(kind, granules) ((__u32)(kind) << 24 | (__u32)(granules))
 #define MAP_KIND(meta)		 ((meta) >> 24)
 #define MAP_GRANULES(meta)	 ((meta)&0xffffffu)
+
+/*
+ * The entry for [start, end) of a span with rows whose first granule is at base and has its index
+ * word at `word`. start is not below base.
+ */
+static inline struct map_entry map_entry_rows(__u64 start, __u64 end, __u64 base, __u64 frame,
+					      __u32 word, __u32 granules)
+{
+	__u32 skipped = (__u32)((start >> GRANULE_SHIFT) - (base >> GRANULE_SHIFT));
+	struct map_entry entry = {start, end, frame, word + skipped,
+				  MAP_META(MAP_CFI, granules - skipped)};
+
+	return entry;
+}
 
 #define MAP_ENTRIES_MAX (1u << 17) /* 4 MiB, in one map value */
 #define MAP_LIST_STEPS	13	   /* of the search: at most 8,191 entries a process */
@@ -67,11 +96,11 @@ struct walk {
 	__u32 window_size;    /* valid bytes */
 	__u32 window_next;    /* bytes to ask for next time */
 	__u32 switches;	      /* frames that did not lie above their callee's */
-	__u32 pad;
-	__u64 stack_start; /* the main thread's deepest frame ends here; 0: unknown */
-	__u64 window_top;  /* nothing is readable from here on, as far as known; 0: unknown */
+	__u32 own;	      /* some frame is an address: the stack means it in one process only */
+	__u64 stack_start;    /* the main thread's deepest frame ends here; 0: unknown */
+	__u64 window_top;     /* nothing is readable from here on, as far as known; 0: unknown */
 	__u64 regs[DWARF_COUNT];
-	__u64 head[2]; /* the owner's: goes out together with the frames */
+	__u64 head[3]; /* the owner's: goes out together with the frames */
 	__u64 frames[WALK_FRAMES_MAX];
 	__u8 window[WALK_WINDOW_MAX + 8];
 };

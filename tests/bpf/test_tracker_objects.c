@@ -5,7 +5,9 @@
  * Covers: bpf/object.c bpf/mapping.c bpf/publish.c
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@
 #include "tests/support/orders.h"
 #include "tests/support/places.h"
 #include "tests/support/scratch.h"
+#include "tests/support/tally.h"
 
 static void copy_file(const char *from, const char *to)
 {
@@ -325,12 +328,61 @@ static void test_parts(void **state)
 	run_end(&r);
 }
 
+/* Is the address in the code of this program, as the dynamic linker sees the file? */
+static int in_own_code(struct dl_phdr_info *info, size_t size, void *vaddr)
+{
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X &&
+		    *(uint64_t *)vaddr - p->p_vaddr < p->p_memsz)
+			return 1;
+	}
+	return -1; /* the program comes first */
+}
+
+/*
+ * Two processes, each with its files where randomization put them, run the same code: a stack of
+ * it has one hash, and a frame of it is the file's number and the address there.
+ */
+static void test_one_stack(void **state)
+{
+	const struct seen_stack *seen = NULL;
+	struct child c[2];
+	static struct running r;
+	struct tally *t = tally_new();
+	struct area text;
+	uint64_t vaddr;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		c[i] = child_start(BY_EXEC, "t-one", 0);
+	run(&r, NULL);
+	for (int i = 0; i < 2; i++)
+		child_order(&c[i], ORDER_SPIN, "");
+	WAIT((drain(r.sampler, t), seen = stack_of(t, thread_of(t, c[0].pid, c[0].pid)->last_user),
+	      seen->hash && seen->reason == WALK_BOTTOM &&
+		      seen->hash == thread_of(t, c[1].pid, c[1].pid)->last_user));
+	assert_in_range(seen->times, 1, 5); /* once, but two CPUs may do so at a time */
+	assert_true(seen->leaf & FRAME_EXACT && seen->leaf & FRAME_IN_OBJECT);
+	for (int i = 0; i < 2; i++) {
+		assert_true(area_find(c[i].pid, program_invocation_short_name, true, &text));
+		assert_int_equal(FRAME_OBJECT(seen->leaf), id_at(&r, c[i].pid, text.start));
+	}
+	vaddr = FRAME_VADDR(seen->leaf);
+	assert_int_equal(dl_iterate_phdr(in_own_code, &vaddr), 1);
+	for (int i = 0; i < 2; i++)
+		child_end(&c[i]);
+	run_end(&r);
+	tally_free(t);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_identity),
-		cmocka_unit_test(test_moved),
-		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_one_stack), cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_moved),	  cmocka_unit_test(test_files),
 		cmocka_unit_test(test_parts),
 	};
 

@@ -89,14 +89,14 @@ static void take_entry(struct input *in, struct map_entry *e)
 	if (how & 0x80) {
 		e->start = take(in, 8);
 		e->end = take(in, 8);
-		e->base = take(in, 8);
+		e->frame = take(in, 8);
 		e->word = (__u32)take(in, 4);
 		e->meta = (__u32)take(in, 4);
 		return;
 	}
 	e->start = TEXT + (how & 7) * GRANULE_SIZE;
 	e->end = e->start + (1 + (how >> 3 & 7)) * GRANULE_SIZE;
-	e->base = e->start;
+	e->frame = how & 0x40 ? 0 : FRAME_OF(how, e->start & ~0xffffull);
 	e->word = (__u32)take(in, 1) & (WORDS - 1);
 	e->meta = MAP_META(how & 0x40 ? MAP_NO_CFI : MAP_CFI, 1 + (how >> 3 & 7));
 }
@@ -185,7 +185,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	reason = walk_once(first, start, how & 8);
 	if (how & 0x10) {
 		require(reason == walk_once(second, start, how & 8));
-		require(first->hash == second->hash && first->nframes == second->nframes);
+		require(!memcmp(&first->hash, &second->hash, sizeof(first->hash)));
+		require(first->nframes == second->nframes && first->own == second->own);
 	}
 	free(stack);
 	clear_tables();

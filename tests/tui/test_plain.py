@@ -9,9 +9,11 @@ Covers: tui/plain.c tui/tell.c tui/tell_code.c tui/tell_unwind.c tui/teller.c
 import os
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), "..", "live")]
@@ -208,7 +210,13 @@ def check_live(tap):
     if os.geteuid() != 0:
         tap.skip("on this machine", "needs root")
         return
-    with Load(["sh", "-c", "while :; do :; done"]) as load:
+    with tempfile.TemporaryDirectory() as folder:
+        shell = shutil.copy("/bin/sh", folder)  # a file that nothing else maps
+        check_shell(tap, shell)
+
+
+def check_shell(tap, shell):
+    with Load([shell, "-c", "while :; do :; done"]) as load:
         plain = Plain("-p", str(load.pid), program=STACKTOP)
         tap.ok(plain.wait_for(rf"^\d\. [\d.]+ % PID {load.pid} "), "the busy process is told",
                plain.text.decode())
@@ -218,8 +226,11 @@ def check_live(tap):
         tap.ok(plain.ask("step 0", r"^ *1 pc "), "and a step of it")
         load.kill()
         load.wait()
+        tap.ok(plain.ask("cfi", r"(?s)^Machine code of .*^(1\. |No sample was at an instruction)"),
+               "the code of a process that has exited is told", plain.text[plain.seen:].decode())
+        plain.say("back")
         tap.ok(ask_again(plain, "cfi", "back", rb"its process has exited"),
-               "of a process that has exited there is no code after some time, and why is told",
+               "when its file has been closed there is none, and why is told",
                plain.text[plain.seen:].decode())
         tap.ok(plain.ask("shards", r"(?s)^Unwind tables, .*table of "), "the shards are told")
         plain.say("quit")

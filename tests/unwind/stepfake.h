@@ -113,10 +113,15 @@ static inline uint32_t put_block(uint32_t word, uint32_t ngranules, const struct
 	return ngranules + n;
 }
 
+/* base, word: of the span's first granule; the mapping may begin behind it. */
 static inline void add_map(uint64_t start, uint64_t end, uint64_t base, uint32_t word,
 			   uint32_t meta)
 {
-	host.entries[fake.nentries++] = (struct map_entry){start, end, base, word, meta};
+	struct map_entry e = map_entry_rows(start, end, base, 0, word, MAP_GRANULES(meta));
+
+	if (MAP_KIND(meta) != MAP_CFI)
+		e = (struct map_entry){.start = start, .end = end, .meta = meta};
+	host.entries[fake.nentries++] = e;
 }
 
 /* Text as one granule in which one rule holds. */
@@ -163,7 +168,7 @@ static inline void check_end(struct walk *w, int reason)
 
 	assert_int_equal(walk_step(w), reason);
 	assert_int_equal(w->nframes, n + 1);
-	assert_int_equal(w->frames[n] | FRAME_EXACT, pc | FRAME_EXACT);
+	assert_int_equal(w->frames[n] | FRAME_EXACT, FRAME_ADDRESS(pc) | FRAME_EXACT);
 	assert_state(w, pc, sp, fp);
 }
 

@@ -67,8 +67,12 @@ static inline int shard_write(void *arg, unsigned int i, uint32_t at, const uint
 static inline void add_entry(struct loader *l, uint64_t start, uint64_t end, uint64_t base,
 			     uint32_t word, uint32_t meta)
 {
-	if (start < end)
-		host.entries[l->count++] = (struct map_entry){start, end, base, word, meta};
+	if (start >= end)
+		return;
+	host.entries[l->count++] =
+		MAP_KIND(meta) == MAP_CFI
+			? map_entry_rows(start, end, base, 0, word, MAP_GRANULES(meta))
+			: (struct map_entry){.start = start, .end = end, .meta = meta};
 }
 
 /* Run-time address minus ELF address of what is mapped from the file's offset on. */

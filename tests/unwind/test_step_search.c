@@ -109,6 +109,77 @@ static void test_call_at_the_end(void **state)
 	assert_int_equal(w->sp, SP + 8);
 }
 
+/* --- frames ---------------------------------------------------------------------------- */
+
+#define NUMBER 0x2abcdefull /* of the object: 26 bits */
+#define VADDR  0x800001000ull
+
+/*
+ * A frame in a mapped file is its object's number and the address in the file, by the layout that
+ * unwind/walk.h tells; elsewhere it is the address. Only a walk with one of these is its process's
+ * own.
+ */
+static void test_frames(void **state)
+{
+	const struct row row = {0, RULE_FRAME(ROW_RSP, 8, 0)};
+	const uint64_t object = 1ull << 62 | NUMBER << 36;
+	struct walk *w;
+
+	(void)state;
+	put_block(0, 1, &row, 1);
+	fake.nentries = 0;
+	add_map(TEXT, TEXT + 256, TEXT, 0, MAP_META(MAP_CFI, 1));
+	add_map(TEXT + 0x1000, TEXT + 0x2000, 0, 0, MAP_META(MAP_NO_CFI, 0));
+	host.entries[0].frame = FRAME_OF(NUMBER, TEXT - VADDR);
+	store(SP, TEXT + 256); /* a call at the very end of the mapping */
+	store(SP + 8, 0);
+	w = begin(TEXT + 0x40, SP, FP, 1);
+	assert_int_equal(host_walk(w), WALK_BOTTOM);
+	assert_int_equal(w->nframes, 2);
+	assert_true(w->frames[0] == (1ull << 63 | object | (VADDR + 0x40)));
+	assert_true(w->frames[1] == (object | (VADDR + 256)));
+	assert_false(w->own);
+	assert_int_equal(FRAME_OBJECT(w->frames[0]), NUMBER);
+	assert_true(FRAME_VADDR(w->frames[0]) == VADDR + 0x40);
+
+	/* in memory of the process's own, and in none: no number on a stack makes an object's frame
+	 */
+	store(SP, TEXT + 0x1040);
+	store(SP + 8, ~0ull);
+	w = begin(TEXT + 0x40, SP, FP, 1);
+	assert_int_equal(host_walk(w), WALK_NO_FRAME_POINTER);
+	assert_true(w->frames[1] == TEXT + 0x1040);
+	assert_true(w->own);
+	store(SP, 1ull << 62 | 1ull << 36 | 0x40);
+	w = begin(TEXT + 0x40, SP, FP, 1);
+	assert_int_equal(host_walk(w), WALK_NO_MAPPING);
+	assert_true(w->frames[1] == (1ull << 36 | 0x40));
+	assert_true(w->own);
+}
+
+/* A mapping that begins within a span finds the same rows as the whole. */
+static void test_part_of_a_span(void **state)
+{
+	const struct row rows[] = {{0, RULE(ROW_RSP, 1)},
+				   {0x140, RULE(ROW_RSP, 2)},
+				   {0x230, RULE(ROW_RSP, 3)},
+				   {0x350, RULE(ROW_RSP, 4)}};
+
+	(void)state;
+	put_block(64, 4, rows, 4);
+	for (uint64_t skip = 0; skip < 0x400; skip += 0x100) {
+		fake.nentries = 0;
+		add_map(TEXT + skip, TEXT + 0x400, TEXT, 64, MAP_META(MAP_CFI, 4));
+		for (uint64_t at = skip; at < 0x400; at++) {
+			struct walk *w = begin(TEXT + at, SP, FP, 1);
+
+			assert_int_equal(walk_find_map(w, TEXT + at), 1);
+			assert_int_equal(walk_find_rule(w, TEXT + at),
+					 rows[(at >= 0x140) + (at >= 0x230) + (at >= 0x350)].rule);
+		}
+	}
+}
+
 /* --- the search in a list -------------------------------------------------------------- */
 
 /* Every third entry is followed by the next without a gap. */
@@ -137,7 +208,7 @@ static void check_list(uint32_t at, uint32_t n)
 {
 	/* The neighbours, other processes' entries, would take every address. */
 	for (uint32_t i = at > 10 ? at - 10 : 0; i < at + n + 10 && i < MAP_ENTRIES_MAX; i++)
-		host.entries[i] = (struct map_entry){0, ~0ull, 0, 0x123456, 0};
+		host.entries[i] = (struct map_entry){.end = ~0ull, .word = 0x123456};
 	for (uint32_t i = 0; i < n; i++)
 		host.entries[at + i] =
 			(struct map_entry){entry_start(i), entry_end(i), 0, i, MAP_META(0, 1)};
@@ -167,9 +238,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(search_in_span),
-		TEST(call_at_the_end),
-		TEST(search_in_list),
+		TEST(frames),	       TEST(part_of_a_span), TEST(search_in_span),
+		TEST(call_at_the_end), TEST(search_in_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

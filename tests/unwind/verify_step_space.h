@@ -216,7 +216,10 @@ static inline void add_entry(struct space *s, uint64_t start, uint64_t end, uint
 		return;
 	if (s->nentries == MAP_LIST_MAX)
 		errx(2, "more than %u mappings", MAP_LIST_MAX);
-	host.entries[s->nentries++] = (struct map_entry){start, end, base, word, meta};
+	host.entries[s->nentries++] =
+		MAP_KIND(meta) == MAP_CFI
+			? map_entry_rows(start, end, base, 0, word, MAP_GRANULES(meta))
+			: (struct map_entry){.start = start, .end = end, .meta = meta};
 }
 
 static inline bool load_bias(const struct elf_file *file, const struct procmap *map, uint64_t *bias)
