@@ -94,6 +94,12 @@ struct proc_entry {
 	__u64 image;
 	__u32 list_at;
 	__u32 list_count;
+	/*
+	 * Number of the exec, which only BPF can read: its first sample writes it here, and from
+	 * then on the list is that exec's alone. 0: not yet. The image alone would fit the next
+	 * exec, too, where addresses are not randomized.
+	 */
+	__u64 exec_id;
 };
 
 /* Changed while running. */

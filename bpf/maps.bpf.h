@@ -18,6 +18,7 @@ struct cpu_state {
 	struct walk walk;
 	struct pt_regs regs;
 	/* A record as it goes through the ring: the header stands right before its frames. */
+	__u64 exec_id; /* of the process that is sampled; never 0 */
 	struct stackhash kernel_hash;
 	__u64 kernel_head[3];
 	__u64 kernel_frames[KERNEL_FRAMES_MAX + 1];

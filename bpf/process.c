@@ -163,7 +163,7 @@ static void retire_image(struct tracker *t, struct process *p)
 	sampler_drop_process(t->sampler, p->pid);
 	publish_put(t, p->list);
 	p->list = NULL;
-	p->image = 0;
+	p->image = p->exec_id = 0;
 }
 
 /* --- /proc ---------------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	__u64 start_time;
+	__u64 self_exec_id;
 	int tgid;
 } __attribute__((preserve_access_index));
 
@@ -149,7 +150,7 @@ __attribute__((noinline)) int finish_user_stack(int reason)
 	walk_mix(&st->walk, reason);
 	if (st->walk.own) {
 		walk_mix(&st->walk, rec->tgid);
-		walk_mix(&st->walk, st->walk.stack_start);
+		walk_mix(&st->walk, st->exec_id);
 	}
 	rec->hash = stackhash_end(&st->walk.hash, STACKHASH_USER);
 	rec->nframes = st->walk.nframes;
@@ -202,6 +203,31 @@ static __always_inline __u64 current_image(void)
 	if (mm)
 		bpf_core_read(&image, sizeof(image), &mm->start_stack);
 	return image;
+}
+
+/*
+ * A number for what the current process is between two execs, which differs from that of any other
+ * process and exec: when its first thread started, and how many execs it and its forebears have had
+ * behind them.
+ */
+static __always_inline __u64 current_exec_id(void)
+{
+	__u64 execs = 0, start = 0, id;
+
+	if (config.has_task_regs) {
+		struct task_struct *task = bpf_get_current_task_btf();
+
+		execs = task->self_exec_id;
+		start = task->group_leader->start_time;
+	} else {
+		struct task_struct *task = (void *)bpf_get_current_task(), *leader = NULL;
+
+		bpf_core_read(&execs, sizeof(execs), &task->self_exec_id);
+		bpf_core_read(&leader, sizeof(leader), &task->group_leader);
+		bpf_core_read(&start, sizeof(start), &leader->start_time);
+	}
+	id = start + execs * 0x9e3779b97f4a7c15ull;
+	return id ? id : 1;
 }
 
 static __always_inline void load_registers(struct cpu_state *st)
@@ -261,6 +287,32 @@ __attribute__((noinline)) int take_parents_list(__u64 image)
 }
 
 /*
+ * Puts the list of the current process's mappings into the walk: WALK_GOES_ON, or why there is
+ * none. The first sample after an entry was made says of which exec it is.
+ */
+__attribute__((noinline)) int take_list(__u64 image)
+{
+	struct cpu_state *st = this_state();
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct proc_entry *proc = bpf_map_lookup_elem(&procs, &tgid);
+
+	if (!st)
+		return WALK_UNKNOWN_PROCESS;
+	st->exec_id = current_exec_id();
+	if (!proc)
+		return take_parents_list(image) ? WALK_GOES_ON : WALK_UNKNOWN_PROCESS;
+	if (proc->image && proc->image != image)
+		return WALK_OTHER_IMAGE;
+	if (!proc->exec_id)
+		proc->exec_id = st->exec_id;
+	if (proc->exec_id != st->exec_id)
+		return WALK_OTHER_IMAGE;
+	st->walk.list_at = proc->list_at;
+	st->walk.list_count = proc->list_count;
+	return WALK_GOES_ON;
+}
+
+/*
  * True within execve when the old image has gone: the registers are still those of the system call,
  * and their stack is in no memory.
  */
@@ -288,9 +340,8 @@ __attribute__((noinline)) int walk_unknown(__u64 image, int reason)
  * user stack at this time.
  */
 static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event_data *ctx,
-				     __u32 tgid, __u64 image, int user_mode)
+				     __u64 image, int user_mode)
 {
-	struct proc_entry *proc;
 	struct walk *w = &st->walk;
 	int reason;
 
@@ -311,20 +362,13 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 	if (w->sp < image && image - w->sp < 64ull << 20)
 		w->window_top = image & ~7ull; /* the main thread: its stack ends behind it */
 	w->list_count = 0;
-	proc = bpf_map_lookup_elem(&procs, &tgid);
-	if ((st->regs.cs & 0xffff) == USER32_CS) {
+	reason = take_list(image);
+	if ((st->regs.cs & 0xffff) == USER32_CS)
 		reason = WALK_32_BIT;
-	} else if (proc && proc->image && proc->image != image) {
-		reason = walk_unknown(image, WALK_OTHER_IMAGE);
-	} else if (!proc && !take_parents_list(image)) {
-		reason = walk_unknown(image, WALK_UNKNOWN_PROCESS);
-	} else {
-		if (proc) {
-			w->list_at = proc->list_at;
-			w->list_count = proc->list_count;
-		}
+	else if (reason == WALK_GOES_ON)
 		reason = walk_all(!user_mode && st->regs.orig_rax == NR_RT_SIGRETURN);
-	}
+	else
+		reason = walk_unknown(image, reason);
 	if (!user_mode && w->nframes <= 1 && reason != WALK_BOTTOM && stack_has_gone(st))
 		return 0;
 	if (!w->nframes) {
@@ -458,7 +502,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	image = current_image();
 	if (image && !config.no_user) {
 		((struct stack_record *)st->walk.head)->tgid = tgid;
-		if (walk_user(st, ctx, tgid, image, user_mode)) {
+		if (walk_user(st, ctx, image, user_mode)) {
 			key.user = st->walk.head[0];
 			if (config.capture && ctl->capture == tgid)
 				capture(user_mode);

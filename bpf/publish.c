@@ -33,8 +33,13 @@ int publish_entry(struct tracker *t, struct process *p)
 {
 	/* 0 fits any image, as it must where /proc does not show it. */
 	struct proc_entry entry = {.image = p->image ? p->image : p->unread ? NO_IMAGE : 0};
+	struct proc_entry before;
 	int err;
 
+	/* A sample may have said which exec that is; an entry of before an exec is not there. */
+	if (!p->exec_id && !sampler_process(t->sampler, p->pid, &before))
+		p->exec_id = before.exec_id;
+	entry.exec_id = p->exec_id;
 	if (p->list) {
 		entry.list_at = p->list->word / ENTRY_WORDS;
 		entry.list_count = p->list->count;

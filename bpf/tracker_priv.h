@@ -125,7 +125,8 @@ struct dead_key {
 struct process {
 	pid_t pid;
 	pid_t ppid;
-	uint64_t image; /* 0: not known yet */
+	uint64_t image;	  /* 0: not known yet */
+	uint64_t exec_id; /* see struct proc_entry; 0: no sample has told yet */
 	char comm[16];
 	uid_t uid;		  /* effective */
 	uint32_t groups;	  /* choice.c's own */

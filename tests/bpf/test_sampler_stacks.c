@@ -5,9 +5,15 @@
  * Covers: bpf/profiler.bpf.c bpf/walker.bpf.h bpf/seams.bpf.h bpf/sampler.c
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -223,13 +229,114 @@ static void test_forked(void **state)
 	tally_free(t);
 }
 
-int main(void)
+#define EXECS "--execs" /* then the number of the exec, one digit */
+
+static volatile sig_atomic_t next_exec;
+
+static void on_usr1(int number)
+{
+	(void)number;
+	next_exec = 1;
+}
+
+/* Executes this program at the addresses at which it was before. */
+static void exec_at(char digit)
+{
+	const char number[] = {digit, '\0'};
+
+	personality(ADDR_NO_RANDOMIZE);
+	signal(SIGUSR1, SIG_IGN);
+	execl("/proc/self/exe", "execs", EXECS, number, NULL);
+	_exit(1);
+}
+
+static void exec_first(void)
+{
+	exec_at('1');
+}
+
+/* Spins, and execs at each SIGUSR1. */
+static void serve_execs(const char *number)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGUSR1, on_usr1);
+	for (;;)
+		if (next_exec)
+			exec_at((char)(number[0] + 1));
+}
+
+static bool has_digit(pid_t pid, char digit)
+{
+	char path[64], line[64] = "";
+	const char expected[] = "execs\0" EXECS;
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	n = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	return n == sizeof(expected) + 2 && !memcmp(line, expected, sizeof(expected)) &&
+	       line[sizeof(expected)] == digit;
+}
+
+/*
+ * Without randomization the next exec has its stack where the one before had it. The list that was
+ * made for that one is its alone all the same.
+ */
+static void test_exec(void **state)
+{
+	struct sampler_options options = cpu_clock(1999);
+	struct proc_entry entry = {0}, then;
+	struct tally *t = tally_new();
+	const struct seen_stack *seen;
+	struct sampler *s;
+	pid_t pid;
+
+	(void)state;
+	pid = start_child("t-exec", exec_first, 0, -1);
+	/* end_code is what an exec sets last */
+	while (!has_digit(pid, '1') || !stat_field(pid, 27))
+		usleep(1000);
+	s = start_sampler(&options);
+	entry.image = stat_field(pid, 28);
+	assert_int_equal(sampler_set_process(s, pid, &entry), 0);
+	seen = next_stack(s, t, pid);
+	assert_int_equal(seen->reason, WALK_NO_MAPPING);
+	assert_int_equal(sampler_process(s, pid, &then), 0);
+	assert_true(then.exec_id != 0 && then.image == entry.image);
+
+	/* a list for the same exec is made in its name */
+	entry.exec_id = then.exec_id;
+	assert_int_equal(sampler_set_process(s, pid, &entry), 0);
+	assert_int_equal(next_stack(s, t, pid)->reason, WALK_NO_MAPPING);
+
+	while (has_digit(pid, '1')) {
+		kill(pid, SIGUSR1);
+		usleep(1000);
+	}
+	/* in the middle of an exec there is none */
+	while (stat_field(pid, 28) != entry.image)
+		usleep(1000);
+	seen = next_stack(s, t, pid);
+	assert_int_equal(seen->reason, WALK_OTHER_IMAGE);
+	assert_int_equal(sampler_process(s, pid, &then), 0);
+	assert_true(then.exec_id == entry.exec_id);
+	sampler_free(s);
+	end_child(pid);
+	tally_free(t);
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_key),	cmocka_unit_test(test_forget),
 		cmocka_unit_test(test_process), cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_forked),
+		cmocka_unit_test(test_forked),	cmocka_unit_test(test_exec),
 	};
 
+	if (argc == 3 && !strcmp(argv[1], EXECS))
+		serve_execs(argv[2]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
