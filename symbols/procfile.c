@@ -112,13 +112,12 @@ int procfile_open(const struct procfile_owner *owner, const char *path, struct s
 	close(root);
 	if (held < 0)
 		return held;
-	if (fstat(held, st))
-		fd = -errno;
-	else if (!S_ISREG(st->st_mode) ||
-		 (st->st_uid && st->st_uid != owner->uid && st->st_uid != owner->euid) ||
-		 st->st_mtim.tv_sec + CLOCK_SLACK < owner->start)
+	fd = rootfile_check(held, st);
+	if (fd == -EINVAL ||
+	    (!fd && ((st->st_uid && st->st_uid != owner->uid && st->st_uid != owner->euid) ||
+		     st->st_mtim.tv_sec + CLOCK_SLACK < owner->start)))
 		fd = -EPERM;
-	else
+	else if (!fd)
 		fd = rootfile_reopen(held);
 	close(held);
 	return fd;

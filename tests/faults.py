@@ -97,7 +97,11 @@ SYMBOLS = [
           "\"%s/.debug/%s\", link->dir", "\"%s/debug/%s\", link->dir"),
     # A FIFO put there by the process that is looked at.
     Fault("rootfile-fifo", "symbols/rootfile.c",
-          "else if (!S_ISREG(st.st_mode))", "else if (S_ISDIR(st.st_mode))"),
+          "return S_ISREG(st->st_mode) ? check_system(held) : -EINVAL;",
+          "return S_ISDIR(st->st_mode) ? -EINVAL : check_system(held);"),
+    # Its kernel log read by whoever binds /proc/kmsg to the name of a perf map.
+    Fault("rootfile-procfs", "symbols/rootfile.c",
+          "system.f_blocks && (uint32_t)system.f_type", "(uint32_t)system.f_type"),
     Fault("kallsyms-weak", "symbols/kallsyms.c",
           "type == 'T' || type == 'w' || type == 'W';", "type == 'T' || type == 'W';"),
     Fault("kallsyms-module", "symbols/kallsyms.c",

@@ -459,6 +459,7 @@ static void test_no_fd_is_left(void **state)
 	assert_int_equal(count_fds(), before);
 	assert_int_equal(rootfile_open(-1, "/dev/null"), -EINVAL);
 	assert_int_equal(rootfile_open(-1, folder), -EINVAL);
+	assert_int_equal(rootfile_open(-1, "/proc/self/status"), -EINVAL);
 	assert_int_equal(count_fds(), before);
 }
 

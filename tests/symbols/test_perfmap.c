@@ -12,10 +12,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -357,6 +359,60 @@ static void test_whose_file_it_is(void **state)
 	assert_int_equal(update_of_user(0, 12346), -ENOENT);
 }
 
+/*
+ * What a process is refused that has bound `what` to the name of its map, in a mount namespace of
+ * its own; 0: its map is opened, 1: it may not bind.
+ */
+static int open_bound(const char *what)
+{
+	struct procfile_owner of;
+	char path[64], byte = 0;
+	int ready[2], fd;
+	struct stat st;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+		byte = unshare(CLONE_NEWNS) || mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		       mount("tmpfs", "/tmp", "tmpfs", 0, NULL) || mknod(path, S_IFREG | 0600, 0) ||
+		       (what && mount(what, path, NULL, MS_BIND, NULL));
+		if (write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	snprintf(path, sizeof(path), "tmp/perf-%d.map", (int)pid);
+	assert_int_equal(procfile_owner(pid, &of), 0);
+	fd = byte ? 1 : procfile_open(&of, path, &st);
+	if (!byte && fd >= 0) {
+		close(fd);
+		fd = 0;
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return fd;
+}
+
+/* To read some of them takes what is there from its reader: /proc/kmsg. */
+static void test_files_of_the_kernel(void **state)
+{
+	(void)state;
+	if (geteuid() || open_bound(NULL) == 1) {
+		print_message("needs root and mount namespaces\n");
+		skip();
+	}
+	assert_int_equal(open_bound(NULL), 0);
+	assert_int_equal(open_bound("/proc/version"), -EPERM);
+	if (!access("/sys/kernel/uevent_seqnum", F_OK))
+		assert_int_equal(open_bound("/sys/kernel/uevent_seqnum"), -EPERM);
+}
+
 /* What stands behind the list of groups is found, however long that is. */
 static void test_many_groups(void **state)
 {
@@ -411,12 +467,19 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_owner),	    TEST(test_forms_of_lines),
-		TEST(test_growth),	    TEST(test_written_anew),
-		TEST(test_after_the_end),   TEST(test_budget),
-		TEST(test_long_lines),	    TEST(test_sparse_terabyte),
-		TEST(test_what_is_no_file), TEST(test_whose_file_it_is),
-		TEST(test_many_groups),	    TEST(test_older_than_the_process),
+		TEST(test_owner),
+		TEST(test_forms_of_lines),
+		TEST(test_growth),
+		TEST(test_written_anew),
+		TEST(test_after_the_end),
+		TEST(test_budget),
+		TEST(test_long_lines),
+		TEST(test_sparse_terabyte),
+		TEST(test_what_is_no_file),
+		TEST(test_whose_file_it_is),
+		TEST(test_many_groups),
+		TEST(test_older_than_the_process),
+		TEST(test_files_of_the_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
