@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The settings as a file. If root runs with the HOME of another user, that user may own the
- * directory. So reads are bounded and do not block, root accepts only its own files, and a new file
- * takes its name in one step.
+ * directory. So reads are bounded and do not block, root accepts only its own files, follows only
+ * its own links, and a new file takes its name in one step.
  */
 #include "tui/config.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +14,8 @@
 #include <unistd.h>
 
 #include "tui/outfile.h"
+#include "tui/safepath.h"
+#include "tui/smallfile.h"
 
 bool config_path(char *to, size_t size)
 {
@@ -34,65 +34,16 @@ const char *config_error(int err)
 {
 	return err == -EINVAL  ? "not a regular file"
 	       : err == -EFBIG ? "larger than 64 KiB"
-	       : err == -EPERM ? "belongs to another user than root"
+	       : err == -EPERM ? "belongs to another user than root, or is behind a link of one"
 			       : strerror(-err);
-}
-
-/* Root trusts only its own files; for other users the permissions of the file suffice. */
-static bool trusted(const struct stat *st)
-{
-	return geteuid() != 0 || st->st_uid == 0;
-}
-
-static int check(const struct stat *st)
-{
-	if (!S_ISREG(st->st_mode))
-		return -EINVAL;
-	if (!trusted(st))
-		return -EPERM;
-	return st->st_size > CONFIG_FILE_MAX ? -EFBIG : 0;
-}
-
-static int read_all(int fd, char *text, size_t *length)
-{
-	ssize_t n = 1;
-
-	*length = 0;
-	while (n > 0 && *length <= CONFIG_FILE_MAX) {
-		n = TEMP_FAILURE_RETRY(read(fd, text + *length, CONFIG_FILE_MAX + 1 - *length));
-		if (n < 0)
-			return -errno;
-		*length += (size_t)n;
-	}
-	/* It may have grown since it was looked at. */
-	return *length > CONFIG_FILE_MAX ? -EFBIG : 0;
 }
 
 /* The caller frees *text; NULL with 0: there is no file. */
 static int read_text(const char *path, char **text, size_t *length)
 {
-	struct stat st;
-	int fd, err;
+	int err = smallfile_read(path, CONFIG_FILE_MAX, true, text, length);
 
-	*text = NULL;
-	*length = 0;
-	/* With a link another user could make root read any file that root owns. */
-	if (!lstat(path, &st) && S_ISLNK(st.st_mode) && !trusted(&st))
-		return -EPERM;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
-	err = fstat(fd, &st) ? -errno : check(&st);
-	if (!err) {
-		*text = malloc(CONFIG_FILE_MAX + 1);
-		err = *text ? read_all(fd, *text, length) : -ENOMEM;
-	}
-	if (err) {
-		free(*text);
-		*text = NULL;
-	}
-	close(fd);
-	return err;
+	return err == -ENOENT || err == -ENOTDIR ? 0 : err;
 }
 
 int config_read(struct config *out, const char *path, config_warn_fn warn, void *arg)
@@ -106,33 +57,25 @@ int config_read(struct config *out, const char *path, config_warn_fn warn, void 
 	return err;
 }
 
-/* Makes the directory and the one above it, which a new user lacks, too. */
-static int make_directory(const char *path)
+/* Root trusts only its own folders; for other users the permissions suffice. */
+static bool is_trusted(int folder)
 {
-	char directory[PATH_MAX], *slash;
 	struct stat st;
 
-	if (snprintf(directory, sizeof(directory), "%s", path) >= (int)sizeof(directory))
-		return -ENAMETOOLONG;
-	slash = strrchr(directory, '/');
-	if (!slash || slash == directory)
-		return 0;
-	*slash = '\0';
-	if (mkdir(directory, 0700) && errno == ENOENT) {
-		char *above = strrchr(directory, '/');
+	return geteuid() != 0 || (!fstat(folder, &st) && st.st_uid == 0);
+}
 
-		if (above && above != directory) {
-			*above = '\0';
-			if (mkdir(directory, 0700) && errno != EEXIST)
-				return -errno;
-			*above = '/';
-		}
-		if (mkdir(directory, 0700) && errno != EEXIST)
-			return -errno;
-	}
-	if (stat(directory, &st))
-		return -errno;
-	return trusted(&st) ? 0 : -EPERM;
+/* Makes the folder and the one above it, which a new user lacks, too. */
+static int make_folder(const char *path)
+{
+	struct safepath at;
+	int err = safepath_open(&at, path, SAFEPATH_MAKE);
+
+	if (err)
+		return err;
+	err = is_trusted(at.folder) ? 0 : -EPERM;
+	safepath_close(&at);
+	return err;
 }
 
 int config_write(const struct config *c, const char *path)
@@ -140,7 +83,7 @@ int config_write(const struct config *c, const char *path)
 	struct outfile *file = NULL;
 	char *text, *edited = NULL;
 	size_t length;
-	int err = make_directory(path);
+	int err = make_folder(path);
 
 	if (err)
 		return err;

@@ -280,11 +280,11 @@ static int batch_complain(const struct options *options, int err)
 {
 	char text[1024];
 
-	snprintf(text, sizeof(text), "%s: %s",
-		 options->output   ? options->output
-		 : options->at_end ? "standard error"
-				   : "standard output",
-		 strerror(-err));
+	if (options->output)
+		outfile_error(options->output, err, text, sizeof(text));
+	else
+		snprintf(text, sizeof(text), "%s: %s",
+			 options->at_end ? "standard error" : "standard output", strerror(-err));
 	return complain(text);
 }
 

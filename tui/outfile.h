@@ -8,15 +8,21 @@
  * is written as it is, for nothing may take its place.
  */
 
+#include <stddef.h>
 #include <stdio.h>
 
 struct outfile;
 
-/* A link is followed to its file, but root does not follow one of another user: -EPERM. Else what
- * open(2), mkostemp(3) and the like say; *out is NULL then. */
+/*
+ * Replaces a file of this user's only, and writes into a FIFO of his own only: -EPERM, as for links
+ * that root does not follow (tui/safepath.h). A new file has the mode that umask leaves. Else what
+ * open(2) and the like say; *out is NULL then.
+ */
 int outfile_open(const char *path, struct outfile **out);
 /* The same for a file that is not there yet, neither now (-EEXIST) nor when it is complete. */
 int outfile_new(const char *path, struct outfile **out);
+/* "PATH: why", printable, for an error of the two: -EPERM names the file and its owner. */
+void outfile_error(const char *path, int err, char *to, size_t size);
 /* Owned by the outfile. */
 FILE *outfile_stream(struct outfile *file);
 /* Writes what is left to disk and gives the file its name; frees. The -errno of either. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tui/grid.h"
+#include "tui/safepath.h"
 #include "tui/theme.h"
 
 #define CELL_WIDTH  8
@@ -244,25 +245,32 @@ int picture_make(const struct grid *g, const struct theme *theme, enum picture_f
 	return 0;
 }
 
+static int write_all(int fd, const char *text, size_t size)
+{
+	while (size) {
+		ssize_t n = TEMP_FAILURE_RETRY(write(fd, text, size));
+
+		if (n < 0)
+			return -errno;
+		text += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
 int picture_save(const char *path, const char *text, size_t size)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), err = 0;
-	ssize_t n;
+	struct safepath at;
+	int err = safepath_open(&at, path, SAFEPATH_NOFOLLOW), fd;
 
-	if (fd < 0)
-		return -errno;
-	while (size && !err) {
-		n = write(fd, text, size);
-		if (n < 0 && errno != EINTR)
-			err = -errno;
-		if (n > 0) {
-			text += n;
-			size -= (size_t)n;
-		}
-	}
-	if (close(fd) && !err)
-		err = -errno;
 	if (err)
-		unlink(path);
+		return err;
+	fd = openat(at.folder, at.name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	err = fd < 0 ? -errno : write_all(fd, text, size);
+	if (fd >= 0 && close(fd) && !err)
+		err = -errno;
+	if (fd >= 0 && err)
+		unlinkat(at.folder, at.name, 0);
+	safepath_close(&at);
 	return err;
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tui/safepath.h"
 #include "tui/session.h"
 
 static bool is_session(int fd, const struct stat *st)
@@ -53,9 +54,10 @@ static int take_over(int fd, const char *path, char *error, size_t size)
 }
 
 /* What already has the name must be a session, or empty; its descriptor or -errno. */
-static int open_old(const char *path, char *error, size_t size)
+static int open_old(const struct safepath *at, const char *path, char *error, size_t size)
 {
-	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = openat(at->folder, at->name,
+			O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	int err = fd < 0 ? -errno : 0;
 
 	if (err) {
@@ -71,12 +73,13 @@ static int open_old(const char *path, char *error, size_t size)
 	return err;
 }
 
-int session_file_new(const char *path, char *error, size_t size)
+static int open_at(const struct safepath *at, const char *path, char *error, size_t size)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = openat(at->folder, at->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			0600);
 
 	if (fd < 0 && errno == EEXIST)
-		return open_old(path, error, size);
+		return open_old(at, path, error, size);
 	if (fd < 0) {
 		int err = -errno;
 
@@ -86,5 +89,19 @@ int session_file_new(const char *path, char *error, size_t size)
 	/* Failure is ignored, as the file is new; the lock keeps later recorders out. */
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		return fd;
+	return fd;
+}
+
+int session_file_new(const char *path, char *error, size_t size)
+{
+	struct safepath at;
+	int fd = safepath_open(&at, path, SAFEPATH_NOFOLLOW);
+
+	if (fd) {
+		snprintf(error, size, "%s: %s", path, at.why[0] ? at.why : strerror(-fd));
+		return fd;
+	}
+	fd = open_at(&at, path, error, size);
+	safepath_close(&at);
 	return fd;
 }

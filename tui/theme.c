@@ -8,15 +8,14 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "tui/smallfile.h"
 
 #define FILE_BYTES   (64 * 1024)
 #define LINE_BYTES   400
@@ -448,42 +447,12 @@ static int parse_text(struct parser *p, const char *text, size_t length)
 	return 0;
 }
 
-static int read_file(const char *path, char **text, size_t *length)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-	ssize_t n;
-	int err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st))
-		err = -errno;
-	else if (!S_ISREG(st.st_mode))
-		err = -EINVAL;
-	else if (st.st_size > FILE_BYTES)
-		err = -EFBIG;
-	*text = err ? NULL : malloc(FILE_BYTES);
-	if (!err && !*text)
-		err = -ENOMEM;
-	if (!err) {
-		*length = 0;
-		while ((n = read(fd, *text + *length, FILE_BYTES - *length)) > 0)
-			*length += (size_t)n;
-		if (n < 0)
-			err = -errno;
-	}
-	if (err)
-		free(*text);
-	close(fd);
-	return err;
-}
-
 /* A file of that name wins over an embedded theme. The caller frees *text. */
 static int find_text(const char *name, const char *const *directories, char **text, size_t *length)
 {
 	char path[PATH_MAX];
 	const char *embedded;
+	int refused = -ENOENT;
 
 	if (!*name || *name == '.' || strchr(name, '/') || strlen(name) > NAME_BYTES)
 		return -ENOENT;
@@ -493,14 +462,16 @@ static int find_text(const char *name, const char *const *directories, char **te
 		if (snprintf(path, sizeof(path), "%s/%s.theme", *directories, name) >=
 		    (int)sizeof(path))
 			continue;
-		err = read_file(path, text, length);
+		err = smallfile_read(path, FILE_BYTES, false, text, length);
 		/* Who runs this may not be whose HOME it is. */
-		if (err != -ENOENT && err != -ENOTDIR && err != -EACCES)
+		if (err == -EPERM)
+			refused = err;
+		else if (err != -ENOENT && err != -ENOTDIR && err != -EACCES)
 			return err;
 	}
 	embedded = theme_embedded_text(name, length);
 	if (!embedded)
-		return -ENOENT;
+		return refused;
 	*text = malloc(*length + 1);
 	if (!*text)
 		return -ENOMEM;

@@ -98,8 +98,9 @@ typedef void (*theme_warn_fn)(void *arg, const char *text);
 
 /*
  * The theme of that name: from directory (may be NULL), then the embedded ones. name is one path
- * component. -ENOENT: no such theme, -EINVAL: not a theme file, -EFBIG, -ENOMEM, or what open(2)
- * says. The caller frees *out by theme_free.
+ * component. -ENOENT: no such theme, -EINVAL: not a theme file, -EPERM: only one behind a link that
+ * root does not follow (tui/safepath.h), -EFBIG, -ENOMEM, or what open(2) says. The caller frees
+ * *out by theme_free.
  */
 int theme_load(struct theme **out, const char *name, const char *const *directories,
 	       theme_warn_fn warn, void *arg);

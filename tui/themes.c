@@ -51,7 +51,9 @@ int themes_load(struct theme **out, const char *name, struct profile *p)
 
 const char *themes_error(int err)
 {
-	return err == -EINVAL ? "not a file of the form '# stacktop theme 1'" : strerror(-err);
+	return err == -EINVAL  ? "not a file of the form '# stacktop theme 1'"
+	       : err == -EPERM ? "behind a link of another user"
+			       : strerror(-err);
 }
 
 void themes_stamp(const char *name, struct themes_stamp *out)

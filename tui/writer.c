@@ -50,11 +50,15 @@ static int write_file(struct writer *w)
 static void *run(void *arg)
 {
 	struct writer *w = arg;
+	char text[512];
 	int err = write_file(w);
 
+	if (err)
+		outfile_error(w->path, err, text, sizeof(text));
+	else
+		snprintf(text, sizeof(text), "%s: written", w->path);
 	profile_lock(w->messages);
-	profile_message(w->messages, err ? MESSAGE_ERROR : MESSAGE_INFO, "%s: %s", w->path,
-			err ? strerror(-err) : "written");
+	profile_message(w->messages, err ? MESSAGE_ERROR : MESSAGE_INFO, "%s", text);
 	profile_unlock(w->messages);
 	w->done = true;
 	return NULL;
