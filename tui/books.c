@@ -20,26 +20,29 @@ static uint64_t delta(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
+/*
+ * Samples, idle time and clocks are read one after the other, and idle time comes in steps of 10
+ * ms. What is idle after it was given up as missed stays missed, so that the sums never fall and
+ * what was told adds up.
+ */
 void books_take(struct books *b, const struct profiler_stats *stats,
 		const struct sampler_ticks *ticks)
 {
 	struct books_sums *now = &b->now;
 	const struct books_sums *base = &b->base;
-	uint64_t found, idle, due;
+	uint64_t found, left, late, missed;
 
 	now->stats = *stats;
 	now->ticks = *ticks;
-	due = delta(now->ticks.due, base->ticks.due);
 	found = delta(now->stats.samples, base->stats.samples) +
 		delta(now->ticks.throttled, base->ticks.throttled);
-	idle = delta(now->ticks.idle, base->ticks.idle);
-	if (found + idle > due)
-		idle = delta(due, found);
-	if (base->idle + idle > now->idle)
-		now->idle = base->idle + idle;
-	found += now->idle - base->idle;
-	if (base->missed + delta(due, found) > now->missed)
-		now->missed = base->missed + delta(due, found);
+	left = delta(delta(now->ticks.due, base->ticks.due), found);
+	late = delta(left, delta(now->ticks.idle, base->ticks.idle));
+	if (base->missed + late > now->missed)
+		now->missed = base->missed + late;
+	missed = now->missed - base->missed;
+	if (base->idle + delta(left, missed) > now->idle)
+		now->idle = base->idle + delta(left, missed);
 }
 
 void books_read(struct books *b, struct sampler *s)
@@ -65,6 +68,17 @@ void books_restart(struct books *b)
 }
 
 /*
+ * The ticks of a slice are those that it accounts for. Where a sample is found before the clock
+ * says that it was due, they are more than the clock's, and fewer in the slice that follows.
+ */
+static uint64_t accounted(const struct books *b, const struct profile_health *h)
+{
+	if (b->now.ticks.due <= b->base.ticks.due)
+		return 0; /* no clock */
+	return h->taken + h->idle + h->loss[LOSS_THROTTLED] + h->loss[LOSS_MISSED];
+}
+
+/*
  * Samples that hit while the counts are read stand in the counters already. A kernel stack says
  * exactly what hit the kernel; only without such stacks the counters must do.
  */
@@ -75,7 +89,6 @@ void books_fill(const struct books *books, bool no_kernel, struct profile_health
 
 	h->taken = delta(s->samples, b->samples);
 	h->idle = delta(now->idle, before->idle);
-	h->ticks = delta(now->ticks.due, before->ticks.due);
 	h->filtered = delta(s->filtered, b->filtered);
 	h->user_walks = delta(s->walks, b->walks);
 	h->complete_walks = delta(s->complete, b->complete);
@@ -88,6 +101,7 @@ void books_fill(const struct books *books, bool no_kernel, struct profile_health
 	h->loss[LOSS_KERNEL] = delta(s->kernel_lost, b->kernel_lost);
 	h->loss[LOSS_THROTTLED] = delta(now->ticks.throttled, before->ticks.throttled);
 	h->loss[LOSS_MISSED] = delta(now->missed, before->missed);
+	h->ticks = accounted(books, h);
 	h->samples += profile_lost(h);
 	h->user_samples = delta(s->user, b->user);
 	if (!no_kernel || h->user_samples > h->samples)

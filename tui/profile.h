@@ -129,7 +129,7 @@ struct profile_health {
 
 /*
  * Samples that were taken and are in no cell. Of the slices up to the one that ended the sampling:
- * taken = filtered + the samples of all cells + profile_lost(), and but for some ticks of rounding
+ * taken = filtered + the samples of all cells + profile_lost(). Of each slice of a clock:
  * ticks = taken + idle + loss[LOSS_THROTTLED] + loss[LOSS_MISSED].
  */
 static inline uint64_t profile_lost(const struct profile_health *health)

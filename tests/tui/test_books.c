@@ -124,6 +124,55 @@ static void test_another_event(void **state)
 	}
 }
 
+/* A slice, by what the sampler says of it; returns the ticks that it tells of. */
+static uint64_t read_slice(struct books *b, uint64_t due, uint64_t samples, uint64_t idle,
+			   uint64_t throttled)
+{
+	struct profile_health h = {.samples = samples};
+
+	sampled.ticks.due += due;
+	sampled.stats.samples += samples;
+	sampled.ticks.idle += idle;
+	sampled.ticks.throttled += throttled;
+	books_take(b, &sampled.stats, &sampled.ticks);
+	books_fill(b, false, &h);
+	books_close(b, true, NULL, 0);
+	assert_int_equal(h.taken, samples);
+	assert_int_equal(h.loss[LOSS_THROTTLED], throttled);
+	assert_int_equal(h.ticks, h.taken + h.idle + h.loss[LOSS_THROTTLED] + h.loss[LOSS_MISSED]);
+	return h.ticks;
+}
+
+/* What is read late belongs to the slice before, and each slice adds up all the same. */
+static void test_each_slice_adds_up(void **state)
+{
+	struct books b = {0};
+	uint64_t told = 0, random = 1;
+
+	(void)state;
+	memset(&sampled, 0, sizeof(sampled));
+	/* 6 idle ticks of the first are read in the second. */
+	assert_int_equal(read_slice(&b, 200, 184, 10, 0), 200);
+	assert_int_equal(read_slice(&b, 196, 187, 15, 0), 196);
+	/* A sample before its tick, which the next slice has. */
+	assert_int_equal(read_slice(&b, 0, 1, 0, 0) + read_slice(&b, 198, 180, 17, 0), 198);
+	memset(&sampled, 0, sizeof(sampled));
+	b = (struct books){0};
+	for (uint64_t i = 1; i <= 1000; i++) {
+		uint64_t sums[3] = {100 * i, 94 * i, 4 * i};
+
+		/* 198 ticks, of which some are read early. */
+		for (int j = 0; j < 3; j++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			sums[j] += (random >> 33) % 4;
+		}
+		told += read_slice(&b, 198, sums[0] - sampled.stats.samples,
+				   sums[1] - sampled.ticks.idle, sums[2] - sampled.ticks.throttled);
+		/* No more is carried than can have been read early. */
+		assert_in_range(told, 198 * i, 198 * i + 9);
+	}
+}
+
 static void test_warnings(void **state)
 {
 	struct profile_health h = {
@@ -151,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_even),
 		cmocka_unit_test(test_another_event),
+		cmocka_unit_test(test_each_slice_adds_up),
 		cmocka_unit_test(test_warnings),
 	};
 
