@@ -55,6 +55,7 @@ child(char **argv, enum command_streams streams, int go, int error)
 		_exit(127);
 	set_streams(streams);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	execvp(argv[0], argv);
 	err = errno;
 	if (write(error, &err, sizeof(err)) < 0)

@@ -311,14 +311,34 @@ static void live_finish(struct engine *e)
 	engine_signal(e->wake);
 }
 
-static void live_free(struct engine *e)
+static int live_end(struct engine *e, char *error, size_t size)
 {
+	bool told = e->options->batch;
+
 	if (e->running) {
 		atomic_store(&e->stop, true);
 		engine_signal(e->wake);
 		pthread_join(e->thread, NULL);
+		e->running = false;
 	}
-	session_writer_free(e->record);
+	if (e->record) {
+		e->record_error = session_writer_end(e->record);
+		session_writer_free(e->record);
+		e->record = NULL;
+		told = false;
+	}
+	error[0] = '\0';
+	if (e->record_error && !told)
+		snprintf(error, size, "%s: %s; it holds what was recorded until then",
+			 e->options->record, strerror(-e->record_error));
+	return e->record_error;
+}
+
+static void live_free(struct engine *e)
+{
+	char error[1];
+
+	live_end(e, error, sizeof(error));
 	annotator_free(e->annotator);
 	stackcache_free(e->stacks);
 	resolver_free(e->resolver);
@@ -356,6 +376,7 @@ static uint64_t live_slices(const struct engine *e)
 
 static const struct engine_ops live_ops = {
 	.finish = live_finish,
+	.end = live_end,
 	.free = live_free,
 	.slices = live_slices,
 	.post = engine_live_post,

@@ -52,7 +52,12 @@ int engine_new(struct profile *p, const struct options *options, struct command 
 int engine_start(struct engine *engine, char *error, size_t size);
 /* Ends a last slice early and finishes. Never blocks. */
 void engine_finish(struct engine *engine);
-/* Stops at once. NULL is fine. */
+/*
+ * Stops at once, and ends the recording. -errno: that could not be written as a whole; error says
+ * so then, unless the reports of a batch run have said it.
+ */
+int engine_end(struct engine *engine, char *error, size_t size);
+/* Ends and frees. NULL is fine. */
 void engine_free(struct engine *engine);
 
 /* Slices committed so far. */

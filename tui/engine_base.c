@@ -17,6 +17,14 @@ void engine_finish(struct engine *engine)
 	ops_of(engine)->finish(engine);
 }
 
+int engine_end(struct engine *engine, char *error, size_t size)
+{
+	if (ops_of(engine)->end)
+		return ops_of(engine)->end(engine, error, size);
+	error[0] = '\0';
+	return 0;
+}
+
 void engine_free(struct engine *engine)
 {
 	if (engine)

@@ -15,6 +15,7 @@
 
 struct engine_ops {
 	void (*finish)(struct engine *engine);
+	int (*end)(struct engine *engine, char *error, size_t size); /* NULL: never fails */
 	void (*free)(struct engine *engine);
 	uint64_t (*slices)(const struct engine *engine);
 	void (*post)(struct engine *engine, enum engine_command command, const char *arg);

@@ -44,7 +44,8 @@ struct engine {
 	struct stackcache *stacks;
 	struct annotator *annotator; /* NULL: there is no screen */
 	struct procinfo *procs;
-	struct session_writer *record; /* NULL: not asked for */
+	struct session_writer *record; /* NULL: not asked for, or it has failed */
+	int record_error;	       /* -errno that ended it early */
 	struct tracker_filter filter;
 	unsigned int shards_max;
 	uint64_t locked; /* bytes of the maps, before there are shards */

@@ -230,6 +230,7 @@ static void record(struct engine *e, size_t ncells, const struct profile_health 
 		return;
 	session_writer_free(e->record);
 	e->record = NULL;
+	e->record_error = err;
 	snprintf(text, sizeof(text), "%s: %s; it holds what was recorded until now",
 		 e->options->record, strerror(-err));
 	engine_say(e, MESSAGE_ERROR, text);

@@ -344,6 +344,18 @@ static void allow_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* A recording that is not whole is no success. */
+static int end_recording(struct engine *engine, int status)
+{
+	char error[1024];
+
+	if (!engine_end(engine, error, sizeof(error)))
+		return status;
+	if (*error)
+		complain(error);
+	return status == EXIT_SUCCESS ? EXIT_FAILURE : status;
+}
+
 static int run(struct profile *profile, const struct options *options, struct command *command,
 	       struct outfile *file)
 {
@@ -375,6 +387,8 @@ static int run(struct profile *profile, const struct options *options, struct co
 	} else {
 		status = screen_run(profile, engine, options);
 	}
+	if (!err)
+		status = end_recording(engine, status);
 	/* How the command ended is how this ends. */
 	if (command && status == EXIT_SUCCESS && command_status(command) > 0)
 		status = command_status(command);
@@ -494,6 +508,7 @@ int main(int argc, char **argv)
 	keep_memory_small();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* what is beyond ulimit -f is an error of write(2) */
 	switch (options_parse(argc, argv, &options, stderr)) {
 	case OPTIONS_RUN:
 		status = go(&options);

@@ -265,17 +265,30 @@ int session_writer_new(const char *path, struct session_writer **out, char *erro
 	return 0;
 }
 
+int session_writer_end(struct session_writer *w)
+{
+	int err;
+
+	if (w->fd < 0)
+		return 0;
+	w->out.size = 0;
+	err = pack(w, SESSION_END, 0, NULL, 0);
+	if (!err)
+		err = write_out(w);
+	if (err) {
+		give_up(w);
+		return err;
+	}
+	err = close(w->fd) ? -errno : 0; /* what a network refuses at last */
+	w->fd = -1;
+	return err;
+}
+
 void session_writer_free(struct session_writer *w)
 {
 	if (!w)
 		return;
-	if (w->fd >= 0) {
-		w->out.size = 0;
-		if (pack(w, SESSION_END, 0, NULL, 0) || write_out(w))
-			give_up(w);
-		else
-			close(w->fd);
-	}
+	session_writer_end(w);
 	ZSTD_freeCCtx(w->zstd);
 	session_definer_free(w->definer);
 	bytes_free(&w->slice);

@@ -21,7 +21,9 @@ struct session_writer;
  * else that has the name stays as it is. error says what is wrong.
  */
 int session_writer_new(const char *path, struct session_writer **out, char *error, size_t size);
-/* Ends the file. NULL is fine. */
+/* Writes the end and closes the file. -errno: what is there is a session all the same. */
+int session_writer_end(struct session_writer *w);
+/* Ends the file, unless that was done. NULL is fine. */
 void session_writer_free(struct session_writer *w);
 
 /* True: the caller should give the profile an inventory of the shards before it notes the next

@@ -11,6 +11,7 @@ import datetime
 import gzip
 import os
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -24,6 +25,7 @@ import live  # noqa: E402
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs",
           "--bounding-set=-all", "--inh-caps=-all"]
+MAGIC = b"stacktop session 1\n"
 DEEP = os.path.join(live.WORK, "deep90")
 DEMO = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "demo.session")
 SLIDE = os.path.join(live.WORK, "slide")
@@ -178,8 +180,9 @@ def record_on_full_disk(tap, folder, disk):
         wait_for(lambda: len(read(out)) > told)
         process.send_signal(signal.SIGINT)
         status, shown = process.wait(timeout=100), read(out)
-        tap.ok(status == 0 and len(shown) > told, "a full disk is said and the reports go on",
-               read(err))
+        tap.ok(len(shown) > told, "a full disk is said and the reports go on", read(err))
+        tap.ok(status == 1 and read(err).count("No space left on device") == 1,
+               "but the run is no success", f"{status} {read(err)}")
         played, problem, status = replay(path, "--format", "folded")
         tap.ok(status == 0 and 0 < len(played) < len(shown) and shown.startswith(played),
                "and what was there before can be replayed",
@@ -201,6 +204,36 @@ def check_full_disk(tap, folder):
             record_on_full_disk(tap, folder, disk)
     finally:
         subprocess.run(["umount", "-l", disk], check=True)
+
+
+def check_file_limit(tap, folder):
+    """The beginning of a session may be written and nothing more (ulimit -f)."""
+    path, signals = os.path.join(folder, "limited"), os.path.join(folder, "signals")
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(MAGIC), len(MAGIC)))
+
+    for mode in ("-b", "--plain"):
+        done = subprocess.run([live.STACKTOP, mode, "-d", "0.3", "-n", "2", "-w", path],
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=200,
+                              preexec_fn=limit, check=False)
+        err = done.stderr.decode("utf-8", "replace")
+        tap.ok(done.returncode == 1 and f"{path}: File too large" in err and done.stdout,
+               f"a limit of files is no death and no success with {mode}", f"{done.returncode} {err}")
+        tap.ok(contents(path) == MAGIC, "and what could be written is there")
+        os.unlink(path)
+    done = subprocess.run([live.STACKTOP, "-b", "-r", DEMO, "-o", path], stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=200, preexec_fn=limit, check=False)
+    err = done.stderr.decode("utf-8", "replace")
+    tap.ok(done.returncode == 1 and f"{path}: File too large" in err and not os.path.exists(path),
+           "nor a report", f"{done.returncode} {err}")
+    # The command of one's own is killed by it as ever: signal 25.
+    live.stacktop("-b", "-d", "0.3", "-n", "1", "--", "sh", "-c",
+                  f"grep SigIgn /proc/self/status >{signals}", timeout=200)
+    ignored = re.search(r"SigIgn:\s*(\w+)", read(signals))
+    tap.ok(ignored and not int(ignored.group(1), 16) >> signal.SIGXFSZ - 1 & 1,
+           "a command does not inherit that the signal is ignored", read(signals))
 
 
 def check_size(tap, folder):
@@ -252,6 +285,7 @@ def main():
             check_shards(tap, folder)
             check_kill(tap, folder)
         check_full_disk(tap, folder)
+        check_file_limit(tap, folder)
         check_size(tap, folder)
         check_demo(tap, folder)
         check_refusals(tap, folder)
