@@ -29,18 +29,8 @@
 
 #include "bpf/kernelinfo.h"
 #include "bpf/memlock.h"
+#include "bpf/refusal.h"
 #include "bpf/sampler.h"
-
-/* Headers older than Linux 5.9 lack them; include/uapi/linux/capability.h. */
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
-#ifndef CAP_BPF
-#define CAP_BPF 39
-#endif
-#ifndef CAP_CHECKPOINT_RESTORE
-#define CAP_CHECKPOINT_RESTORE 40
-#endif
 
 /* PROC_USER_INIT_INO of include/linux/proc_ns.h: the user namespace the machine started with. */
 #define INITIAL_USER_NS 0xeffffffdU
@@ -74,20 +64,6 @@ __attribute__((format(printf, 3, 4))) static enum verdict answer(struct text *t,
 	vsnprintf(t->buf, sizeof(t->buf), format, ap);
 	va_end(ap);
 	return v;
-}
-
-static bool caps_read(uint64_t *caps)
-{
-	FILE *file = fopen("/proc/self/status", "re");
-	char line[256];
-	bool found = false;
-
-	if (!file)
-		return false;
-	while (!found && fgets(line, sizeof(line), file))
-		found = sscanf(line, "CapEff: %" SCNx64, caps) == 1;
-	fclose(file);
-	return found;
 }
 
 /* --- asked at every start -------------------------------------------------------------------- */
@@ -204,6 +180,24 @@ static enum verdict ask_memlock(struct facts *f, struct text *t)
 		      (unsigned long long)limit.rlim_cur / 1024);
 }
 
+/* Programs, maps and three perf descriptors a CPU; the soft limit is raised to the hard one. */
+static enum verdict ask_descriptors(struct facts *f, struct text *t)
+{
+	const rlim_t needed = 48 + 3 * (rlim_t)sysconf(_SC_NPROCESSORS_ONLN);
+	struct rlimit limit;
+
+	(void)f;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return answer(t, VERDICT_INFO, "unknown: %s", strerror(errno));
+	if (limit.rlim_max < needed)
+		return answer(
+			t, VERDICT_NO,
+			"%ju are too few for maps, events and files; raise ulimit -n, to 1024 "
+			"at least",
+			(uintmax_t)limit.rlim_max);
+	return answer(t, VERDICT_OK, "up to %ju", (uintmax_t)limit.rlim_max);
+}
+
 /* --- asked by --check ------------------------------------------------------------------------ */
 
 static enum verdict ask_bpf_load(struct facts *f, struct text *t)
@@ -212,7 +206,8 @@ static enum verdict ask_bpf_load(struct facts *f, struct text *t)
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
-	const char *remedy = "see the kernel's log";
+	const char *remedy = "; see the kernel's log";
+	char refusal[200];
 	int fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "stacktop_check", "GPL", nothing,
 			       sizeof(nothing) / sizeof(nothing[0]), NULL);
 
@@ -221,16 +216,15 @@ static enum verdict ask_bpf_load(struct facts *f, struct text *t)
 		close(fd);
 		return answer(t, VERDICT_OK, "a program for perf events loads");
 	}
-	if (fd == -EPERM || fd == -EACCES)
-		remedy =
-			"run with sudo; if that was so, seccomp or a security module forbids bpf()";
+	if (*refusal_of(REFUSAL_BPF, fd, refusal, sizeof(refusal)))
+		remedy = refusal;
 	else if (fd == -ENOSYS)
-		remedy = "use a kernel with CONFIG_BPF_SYSCALL=y";
+		remedy = "; use a kernel with CONFIG_BPF_SYSCALL=y";
 	else if (fd == -EINVAL)
-		remedy = "use a kernel with CONFIG_BPF_EVENTS=y";
+		remedy = "; use a kernel with CONFIG_BPF_EVENTS=y";
 	else if (fd == -ENOMEM)
-		remedy = "free memory or raise ulimit -l";
-	return answer(t, VERDICT_NO, "no program loads: %s; %s", strerror(-fd), remedy);
+		remedy = "; free memory or raise ulimit -l";
+	return answer(t, VERDICT_NO, "no program loads: %s%s", strerror(-fd), remedy);
 }
 
 /* The event of a CPU, for all processes, as the sampler opens it; -errno when it does not open. */
@@ -252,6 +246,18 @@ static int event_try(uint32_t type, uint64_t config)
 		return -errno;
 	close(fd);
 	return 0;
+}
+
+/* Whether it lets the two calls through is told by those that try. */
+static enum verdict ask_seccomp(struct facts *f, struct text *t)
+{
+	uint64_t mode;
+
+	(void)f;
+	if (!kernelinfo_status("Seccomp", 10, &mode))
+		return answer(t, VERDICT_INFO, "unknown: /proc/self/status does not say");
+	return mode ? answer(t, VERDICT_INFO, "a filter is in force, as in containers")
+		    : answer(t, VERDICT_OK, "no filter");
 }
 
 /* The programs and maps of the real thing, for a moment and without any tables. */
@@ -283,21 +289,18 @@ static enum verdict ask_maps(struct facts *f, struct text *t)
 
 static enum verdict ask_cpu_clock(struct facts *f, struct text *t)
 {
-	const char *remedy = "see the kernel's log";
+	const char *remedy = "; see the kernel's log";
 	int err = event_try(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	char refusal[200];
 
 	(void)f;
 	if (!err)
 		return answer(t, VERDICT_OK, "the event opens on a CPU");
-	if (err == -EACCES || err == -EPERM)
-		remedy =
-			"run with sudo, or sysctl kernel.perf_event_paranoid=-1; seccomp may forbid "
-			"it, too";
+	if (*refusal_of(REFUSAL_PERF_EVENT_OPEN, err, refusal, sizeof(refusal)))
+		remedy = refusal;
 	else if (err == -ENOSYS)
-		remedy = "use a kernel with CONFIG_PERF_EVENTS=y";
-	else if (err == -EMFILE || err == -ENFILE)
-		remedy = "raise ulimit -n";
-	return answer(t, VERDICT_NO, "the event does not open: %s; %s", strerror(-err), remedy);
+		remedy = "; use a kernel with CONFIG_PERF_EVENTS=y";
+	return answer(t, VERDICT_NO, "the event does not open: %s%s", strerror(-err), remedy);
 }
 
 static enum verdict ask_cycles(struct facts *f, struct text *t)
@@ -451,6 +454,8 @@ static const struct requirement requirements[] = {
 	{"user_namespace", ask_user_namespace, true},
 	{"lockdown", ask_lockdown, true},
 	{"memlock", ask_memlock, true},
+	{"descriptors", ask_descriptors, true},
+	{"seccomp", ask_seccomp, false},
 	{"bpf_load", ask_bpf_load, false}, /* before the helpers */
 	{"bpf_maps", ask_maps, false},
 	{"cpu-clock", ask_cpu_clock, false},
@@ -474,7 +479,7 @@ static void facts_read(struct facts *f)
 	memset(f, 0, sizeof(*f));
 	if (uname(&f->uts) == 0)
 		f->kernel = kernelinfo_version(f->uts.release);
-	f->caps_known = caps_read(&f->caps);
+	f->caps_known = kernelinfo_status("CapEff", 16, &f->caps);
 }
 
 int check_print(FILE *to)

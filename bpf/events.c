@@ -22,6 +22,7 @@
 
 #include "bpf/kernelinfo.h"
 #include "bpf/cpus.h"
+#include "bpf/refusal.h"
 #include "bpf/sampler.h"
 #include "bpf/ticks.h"
 
@@ -191,9 +192,6 @@ static const char *event_remedy(int err, char *text, size_t size)
 	case EOPNOTSUPP:
 		return "; this machine has no such counter (virtual machines often have none), use "
 		       "-e cpu-clock";
-	case EACCES:
-	case EPERM:
-		return "; run as root, or lower kernel.perf_event_paranoid";
 	case EINVAL:
 		if (!kernelinfo_rate_limits(&rate, &percent))
 			return "; is -F above kernel.perf_event_max_sample_rate?";
@@ -204,7 +202,7 @@ static const char *event_remedy(int err, char *text, size_t size)
 	case ENODEV:
 		return "; is the CPU online?";
 	default:
-		return "";
+		return refusal_of(REFUSAL_PERF_EVENT_OPEN, err, text, size);
 	}
 }
 
@@ -221,7 +219,7 @@ static int each_missing(struct events *e,
 	const unsigned int *cpus = o->cpus;
 	size_t i, n = o->ncpus;
 	const char *what;
-	char remedy[128];
+	char remedy[256];
 	int err = 0, first = 0;
 
 	if (!cpus) {

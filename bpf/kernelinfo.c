@@ -31,6 +31,23 @@ bool kernelinfo_number(const char *path, long *value)
 	return end != line && *end == '\0' && errno == 0;
 }
 
+bool kernelinfo_status(const char *field, int base, uint64_t *value)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	size_t n = strlen(field);
+	bool found = false;
+	char line[256];
+
+	while (!found && file && fgets(line, sizeof(line), file)) {
+		found = !strncmp(line, field, n) && line[n] == ':';
+		if (found)
+			*value = strtoull(line + n + 1, NULL, base);
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
 bool kernelinfo_rate_limits(long *rate, long *percent)
 {
 	return kernelinfo_number(KERNELINFO_SAMPLE_RATE, rate) &&

@@ -4,9 +4,21 @@
 
 /* What the kernel says of itself: its version, its settings, and whether it is one that hangs. */
 
+#include <linux/capability.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Headers older than Linux 5.9 lack them; include/uapi/linux/capability.h. */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+#ifndef CAP_BPF
+#define CAP_BPF 39
+#endif
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
 
 #define KERNELINFO_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
 #define KERNELINFO_CPU_TIME    "/proc/sys/kernel/perf_cpu_time_max_percent"
@@ -15,6 +27,9 @@
 bool kernelinfo_line(const char *path, char *line, size_t size);
 /* A file that is a number. */
 bool kernelinfo_number(const char *path, long *value);
+
+/* A number of /proc/self/status ("CapEff", 16); false: there is no such line. */
+bool kernelinfo_status(const char *field, int base, uint64_t *value);
 
 #define KERNELINFO_VERSION(major, minor, patch)                                                    \
 	(((uint64_t)(major) << 32) | ((uint64_t)(minor) << 16) | (patch))

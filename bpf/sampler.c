@@ -23,6 +23,7 @@
 
 #include "bpf/events.h"
 #include "bpf/objects.h"
+#include "bpf/refusal.h"
 #include "bpf/shardmaps.h"
 #include "bpf/sizes.h"
 #include "bpf/ticks.h"
@@ -153,6 +154,7 @@ static int load(struct sampler *s, char *error, size_t size)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open_opts, .object_name = "stacktop");
 	struct bpf_bytes bytes = objects_profiler();
+	char remedy[256];
 	sigset_t all, old;
 	int err;
 
@@ -174,8 +176,9 @@ static int load(struct sampler *s, char *error, size_t size)
 		err = bpf_object__load(s->object);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err) {
+		refusal_of(REFUSAL_BPF, err, remedy, sizeof(remedy));
 		snprintf(error, size, "cannot load the BPF program: %s%s", strerror(-err),
-			 err == -EPERM ? "; run as root, or with CAP_BPF and CAP_PERFMON"
+			 *remedy ? remedy
 			 : err == -ENOENT || err == -ESRCH
 				 ? "; the kernel needs BTF (/sys/kernel/btf/vmlinux)"
 				 : "; `stacktop --check` says what this kernel lacks");

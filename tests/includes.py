@@ -22,7 +22,7 @@ MAY_INCLUDE = {
 }
 # What tui/ may know of the layers below, file by file.
 TUI_FRONT = re.compile(
-    r"^(bpf/(sampler|tracker|inventory|trace|memlock|ksyms|kernelinfo|check|dump)|"
+    r"^(bpf/(sampler|tracker|inventory|trace|memlock|ksyms|kernelinfo|check|dump|refusal)|"
     r"unwind/(cfitext|funcs|reason))\.h$")
 # What the kernel programs share with user space.
 BPF_SHARED = re.compile(r"^(bpf/(layout|[a-z_]+\.bpf)|unwind/(row|walk|step|reason))\.h$")

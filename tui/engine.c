@@ -19,6 +19,7 @@
 #include "bpf/kernelinfo.h"
 #include "bpf/ksyms.h"
 #include "bpf/memlock.h"
+#include "bpf/refusal.h"
 #include "bpf/sampler.h"
 #include "symbols/thread.h"
 #include "tui/annotator.h"
@@ -163,11 +164,18 @@ static int open_parts(struct engine *e, char *error, size_t size)
 		.capture = !o->batch,
 		.shards_max = e->shards_max,
 	};
+	char remedy[256];
 	int err = sampler_new(&so, &e->sampler, error, size);
 
 	if (err)
 		return err;
 	err = tracker_new(e->sampler, &e->filter, e->shards_max, engine_say, e, &e->tracker);
+	if (err == -EPERM || err == -EACCES) {
+		snprintf(error, size, "cannot follow processes: perf_event_open: %s%s",
+			 strerror(-err),
+			 refusal_of(REFUSAL_PERF_EVENT_OPEN, err, remedy, sizeof(remedy)));
+		return err;
+	}
 	if (!err)
 		err = ksyms_new(&e->ksyms);
 	if (!err)
@@ -186,7 +194,8 @@ static int open_parts(struct engine *e, char *error, size_t size)
 	if (!err && memlock_maps(&e->locked))
 		e->locked = 0;
 	if (err)
-		snprintf(error, size, "cannot prepare the collection: %s", strerror(-err));
+		snprintf(error, size, "cannot prepare the collection: %s%s", strerror(-err),
+			 refusal_of(REFUSAL_BPF, err, remedy, sizeof(remedy)));
 	return err;
 }
 

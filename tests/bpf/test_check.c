@@ -2,11 +2,13 @@
 /*
  * The requirements, each taken away in a child of its own: capabilities by capset(2), files by
  * mounting over them, so that the answers are about what the test did and not about the machine.
- * Covers: bpf/check.c bpf/kernelinfo.c
+ * Covers: bpf/check.c bpf/kernelinfo.c bpf/refusal.c
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +19,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -27,6 +30,7 @@
 
 #include "bpf/check.h"
 #include "bpf/kernelinfo.h"
+#include "bpf/refusal.h"
 
 #define UNABLE	 99 /* the child could not take away what it should */
 #define BIT(cap) (1ULL << (cap))
@@ -192,13 +196,38 @@ static int grow_old(void *arg)
 	return keep_caps(&keep);
 }
 
+/* perf_event_open(2) fails as under a container's filter. */
+static int refuse_events(void *arg)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
+
+	(void)arg;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -1;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int limit_descriptors(void *arg)
+{
+	struct rlimit limit = {.rlim_cur = 20, .rlim_max = 20};
+
+	(void)arg;
+	return setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /* --- tests ----------------------------------------------------------------------------------- */
 
 static void test_root(void **state)
 {
 	static const char *const needed[] = {
-		"machine",	  "kernel",   "BTF",	 "CAP_BPF",  "CAP_PERFMON",
-		"user_namespace", "lockdown", "memlock", "bpf_load", "cpu-clock",
+		"machine",  "kernel",  "BTF",	   "CAP_BPF",	"CAP_PERFMON", "user_namespace",
+		"lockdown", "memlock", "bpf_load", "cpu-clock", "descriptors",
 	};
 	struct utsname uts;
 	struct outcome o;
@@ -236,7 +265,7 @@ static void test_lines(void **state)
 		for (const char *c = p; *c; c++)
 			assert_true(*c >= ' ' && *c <= '~');
 	}
-	assert_int_equal(lines, 22);
+	assert_int_equal(lines, 24);
 	assert_int_equal(o.printed, missing ? 1 : 0);
 }
 
@@ -292,6 +321,80 @@ static void test_caps(void **state)
 		/* root has no use for sudo */
 		assert_null(strstr(o.error, "sudo"));
 	}
+}
+
+static void test_seccomp(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	need_root();
+	if (!run(refuse_events, NULL, &o)) {
+		print_message("no seccomp filters here\n");
+		skip();
+	}
+	assert_int_equal(o.printed, 1);
+	assert_mark(&o, "seccomp", "--");
+	assert_mark(&o, "cpu-clock", "no");
+	strtok((char *)line_of(&o, "cpu-clock"), "\n");
+	assert_non_null(strstr(line_of(&o, "cpu-clock"), "CAP_PERFMON is held"));
+	assert_non_null(strstr(line_of(&o, "cpu-clock"), "seccomp"));
+	assert_non_null(strstr(line_of(&o, "cpu-clock"), "perf_event_open"));
+}
+
+static void test_descriptors(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	need_root();
+	assert_true(run(limit_descriptors, NULL, &o));
+	assert_int_equal(o.privileges, -EPERM);
+	assert_memory_equal(o.error, "descriptors: 20 are too few", 27);
+	assert_non_null(strstr(o.error, "ulimit -n"));
+	assert_mark(&o, "descriptors", "no");
+}
+
+static int refusals(void *arg)
+{
+	const char *event = arg;
+	char text[256];
+
+	if (strcmp(refusal_of(REFUSAL_BPF, -EMFILE, text, sizeof(text)),
+		   "; raise ulimit -n, which is 20"))
+		return 1;
+	if (*refusal_of(REFUSAL_BPF, -EINVAL, text, sizeof(text)))
+		return 2;
+	refusal_of(REFUSAL_PERF_EVENT_OPEN, -EACCES, text, sizeof(text));
+	if (strncmp(text, event, strlen(event)))
+		return 3;
+	return 0;
+}
+
+/* In a child: what it may do is not given back. */
+static int refusals_of(int (*take)(void *), void *arg, const char *event)
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(take(arg) || limit_descriptors(NULL) ? UNABLE : refusals((void *)event));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void test_refusals(void **state)
+{
+	uint64_t none = 0;
+	int status;
+
+	(void)state;
+	need_root();
+	assert_int_equal(refusals_of(keep_caps, &none, "; CAP_PERFMON is missing"), 0);
+	status = refusals_of(refuse_events, NULL, "; CAP_PERFMON is held, but a seccomp filter");
+	assert_true(!status || status == UNABLE);
 }
 
 static void test_user_namespace(void **state)
@@ -443,12 +546,14 @@ static void test_hang_warning(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_root),	       cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_nobody),	       cmocka_unit_test(test_caps),
-		cmocka_unit_test(test_user_namespace), cmocka_unit_test(test_files),
-		cmocka_unit_test(test_lockdown),       cmocka_unit_test(test_write_error),
-		cmocka_unit_test(test_short_error),    cmocka_unit_test(test_hangs),
-		cmocka_unit_test(test_hang_warning),   cmocka_unit_test(test_old_kernel),
+		cmocka_unit_test(test_root),	    cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_nobody),	    cmocka_unit_test(test_caps),
+		cmocka_unit_test(test_seccomp),	    cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_user_namespace),
+		cmocka_unit_test(test_files),	    cmocka_unit_test(test_lockdown),
+		cmocka_unit_test(test_write_error), cmocka_unit_test(test_short_error),
+		cmocka_unit_test(test_hangs),	    cmocka_unit_test(test_hang_warning),
+		cmocka_unit_test(test_old_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,13 +5,18 @@
 like to a program that reads them, and how it ends. Unwind tables are compared with readelf.
 
 Covers: bpf/dump.c tui/options.c tui/main.c tui/command.c tui/batch.c tui/procinfo.c
+        bpf/refusal.c
 """
 
 import bisect
+import ctypes
+import errno
 import os
 import re
+import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -141,6 +146,38 @@ def check_unprivileged(tap, scratch):
         out, err, status = run(*options)
         tap.ok(status == 0 and out and not err, f"{options[0]} needs no privileges",
                shown(err, status))
+
+
+def refuse(call):
+    """Before exec: a filter as that of a container, by which a system call says EPERM."""
+    load, equal, answer = 0x20, 0x15, 0x06  # of linux/filter.h
+    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in (
+        (load, 0, 0, 0), (equal, 0, 1, call), (answer, 0, 0, 0x50000 | errno.EPERM),
+        (answer, 0, 0, 0x7fff0000))))
+    head = ctypes.create_string_buffer(struct.pack("@HP", 4, ctypes.addressof(program)))
+    libc = ctypes.CDLL(None)
+    no_new_privs, seccomp, filters = 38, 22, 2
+    if libc.prctl(no_new_privs, 1, 0, 0, 0) or libc.prctl(seccomp, filters, head, 0, 0):
+        os._exit(99)
+
+
+def check_refusals(tap):
+    """Who refuses a system call, and what there is too little of, is said by its name."""
+    def run(before):
+        done = subprocess.run([live.STACKTOP, *SHORT], stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=PATIENCE, check=False, text=True, preexec_fn=before)
+        return done.stdout, done.stderr, done.returncode
+
+    for name, number, cap in (("perf_event_open", 298, "CAP_PERFMON"), ("bpf", 321, "CAP_BPF")):
+        out, err, status = run(lambda call=number: refuse(call))
+        if status == 99:
+            tap.skip(f"{name} refused", "no seccomp filters")
+            continue
+        tap.ok(status == 1 and not out and says(err, name, cap, "is held", "seccomp filter"),
+               f"{name} refused by a filter", shown(err, status))
+    out, err, status = run(lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20)))
+    tap.ok(status == 1 and not out and says(err, "descriptors: 20 are too few", "ulimit -n"),
+           "too few descriptors", shown(err, status))
 
 
 # --- what needs no sampling ----------------------------------------------------------------------
@@ -495,6 +532,7 @@ def main():
         live.need_root(tap)
         check_absent(tap)
         check_unprivileged(tap, scratch)
+        check_refusals(tap)
         check_reports(tap)
         check_process(tap)
         check_command(tap, scratch)
