@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,6 +57,7 @@ struct plain {
 	size_t length;
 	bool long_line; /* which is passed over up to its end */
 	bool input;	/* standard input goes on */
+	bool bounded;	/* there is an end without it: of -n, of COMMAND, of a session */
 	bool quit;
 	int signals;
 	int ended_by; /* signal; 0: none */
@@ -155,6 +157,7 @@ static int plain_open(struct plain *s, const struct options *options)
 	text_clean(s->ui->host, sizeof(s->ui->host), host, strlen(host));
 	s->ui->ascii = s->ui->no_mouse = true;
 	s->input = true;
+	s->bounded = options->iterations || options->command || options->replay;
 	return 0;
 }
 
@@ -484,6 +487,19 @@ static int take_bytes(struct plain *s, const char *bytes, size_t count)
 	return err;
 }
 
+/*
+ * A file or a pipe is a list of commands, after which the run goes on. From a terminal there is
+ * someone who wants the end, and /dev/null cannot ever ask for one.
+ */
+static bool ends_with_input(const struct plain *s)
+{
+	struct stat st;
+
+	if (isatty(STDIN_FILENO))
+		return true;
+	return !s->bounded && !fstat(STDIN_FILENO, &st) && S_ISCHR(st.st_mode);
+}
+
 static int on_input(struct plain *s)
 {
 	char bytes[4096];
@@ -497,7 +513,7 @@ static int on_input(struct plain *s)
 	s->input = false;
 	if (s->length) /* a last line without an end */
 		err = take_bytes(s, "\n", 1);
-	if (isatty(STDIN_FILENO))
+	if (ends_with_input(s))
 		s->quit = true;
 	return err;
 }

@@ -166,6 +166,9 @@ def check_ends(tap):
     states = [line for line in lines if re.match(r"\d\d:\d\d:\d\d: ", line)]
     tap.ok(status == 0 and 1 <= len(states) <= 7, "without input it goes on until -n",
            f"{len(states)} refreshes, {error}")
+    plain = Plain(stdin=subprocess.DEVNULL)
+    status, error = plain.end()
+    tap.ok(status == 0 and not error, "without input and without -n it ends", f"{status} {error}")
     plain = Plain()
     plain.wait_for("Processes")
     plain.process.stdin.close()
