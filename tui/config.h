@@ -77,8 +77,8 @@ bool config_hides(const struct config *c, enum ui_view view, const char *title);
 size_t config_next_title(const char **at, const char **title);
 /* Hides or shows a column. */
 void config_hide(struct config *c, enum ui_view view, const char *title, bool hide);
-/* The words for an error of config_read or config_write. */
-const char *config_error(int err);
+/* "PATH: why", printable, for an error of config_read or config_write; -EPERM names the owner. */
+void config_explain(const char *path, int err, char *to, size_t size);
 
 struct column;
 /* The bits of columns that are hidden in a view, as columns_fit wants them. NULL: none. */

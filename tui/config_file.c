@@ -7,12 +7,14 @@
 #include "tui/config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbols/text.h"
 #include "tui/outfile.h"
 #include "tui/safepath.h"
 #include "tui/smallfile.h"
@@ -30,12 +32,29 @@ bool config_path(char *to, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-const char *config_error(int err)
+/* What refused it is asked anew: it is only told. False: nothing refuses it any more. */
+static bool find_culprit(struct safepath *at, const char *path)
 {
-	return err == -EINVAL  ? "not a regular file"
-	       : err == -EFBIG ? "larger than 64 KiB"
-	       : err == -EPERM ? "belongs to another user than root, or is behind a link of one"
-			       : strerror(-err);
+	int err = safepath_open(at, path, 0);
+
+	if (!err && at->held >= 0 && at->status.st_uid != geteuid())
+		safepath_refuse(at);
+	safepath_close(at);
+	return at->why[0];
+}
+
+void config_explain(const char *path, int err, char *to, size_t size)
+{
+	char text[PATH_MAX + 300];
+	struct safepath at;
+
+	snprintf(text, sizeof(text), "%s: %s", path,
+		 err == -EINVAL		   ? "not a regular file"
+		 : err == -EFBIG	   ? "larger than 64 KiB"
+		 : err != -EPERM	   ? strerror(-err)
+		 : find_culprit(&at, path) ? at.why
+					   : "belongs to another user than root");
+	text_clean(to, size, text, strlen(text));
 }
 
 /* The caller frees *text; NULL with 0: there is no file. */

@@ -81,7 +81,7 @@ static void read_theme(struct keeper *k, const char *name)
 
 static void save(struct keeper *k, struct config *config)
 {
-	char path[PATH_BYTES];
+	char path[PATH_BYTES], text[2 * PATH_BYTES];
 	int err;
 
 	/* A theme that cannot be read would be all that the next start has to say. */
@@ -93,9 +93,10 @@ static void save(struct keeper *k, struct config *config)
 		return;
 	}
 	err = config_write(config, path);
-	if (err)
-		tell(k, MESSAGE_ERROR, "%s: %s", path, config_error(err));
-	else
+	if (err) {
+		config_explain(path, err, text, sizeof(text));
+		tell(k, MESSAGE_ERROR, "%s", text);
+	} else
 		tell(k, MESSAGE_INFO, "%s: written", path);
 }
 

@@ -42,7 +42,7 @@ static void read_config(struct ui *ui, const struct options *options, struct tol
 		return;
 	err = config_read(&ui->config, path, config_warning, told);
 	if (err) {
-		snprintf(text, sizeof(text), "%s: %s", path, config_error(err));
+		config_explain(path, err, text, sizeof(text));
 		config_warning(told, text);
 	}
 	setup_check(ui, config_warning, told);

@@ -487,10 +487,7 @@ static int take_bytes(struct plain *s, const char *bytes, size_t count)
 	return err;
 }
 
-/*
- * A file or a pipe is a list of commands, after which the run goes on. From a terminal there is
- * someone who wants the end, and /dev/null cannot ever ask for one.
- */
+/* After a file or a pipe of commands the run goes on; /dev/null cannot ever ask for its end. */
 static bool ends_with_input(const struct plain *s)
 {
 	struct stat st;

@@ -24,6 +24,7 @@
 #include "tui/keeper.h"
 #include "tui/mouse.h"
 #include "tui/options.h"
+#include "tui/outfile.h"
 #include "tui/personal.h"
 #include "tui/picture.h"
 #include "tui/terminal.h"
@@ -155,11 +156,15 @@ struct saving {
 static void *save_picture(void *arg)
 {
 	struct saving *saving = arg;
+	char text[PROMPT_TEXT + 300];
 	int err = picture_save(saving->path, saving->text, saving->size);
 
+	if (err)
+		outfile_error(saving->path, err, text, sizeof(text));
+	else
+		snprintf(text, sizeof(text), "%s: written", saving->path);
 	profile_lock(saving->profile);
-	profile_message(saving->profile, err ? MESSAGE_ERROR : MESSAGE_INFO, "%s: %s", saving->path,
-			err ? strerror(-err) : "written");
+	profile_message(saving->profile, err ? MESSAGE_ERROR : MESSAGE_INFO, "%s", text);
 	profile_unlock(saving->profile);
 	free(saving->text);
 	*saving->done = true;

@@ -15,6 +15,7 @@
 #include "tui/annotate.h"
 #include "tui/engine.h"
 #include "tui/options.h"
+#include "tui/outfile.h"
 #include "tui/picture.h"
 #include "tui/themes.h"
 #include "tui/ui.h"
@@ -28,10 +29,10 @@
 
 static int complain(const char *what, int err)
 {
-	char clean[512];
+	char text[1024];
 
-	text_clean(clean, sizeof(clean), what, strlen(what));
-	fprintf(stderr, "stacktop: %s: %s\n", clean, strerror(-err));
+	outfile_error(what, err, text, sizeof(text));
+	fprintf(stderr, "stacktop: %s\n", text);
 	return EXIT_FAILURE;
 }
 

@@ -190,6 +190,10 @@ static void test_folders(void **state)
 	assert_int_equal(session_file_new("others/link/s", error, sizeof(error)), -EPERM);
 	assert_int_equal(config_write(&c, "others/link/config"), -EPERM);
 	assert_int_equal(config_write(&c, "others/link/stacktop/config"), -EPERM);
+	config_explain("others/link/config", -EPERM, error, sizeof(error));
+	assert_non_null(strstr(error, "others/link/config: /"));
+	assert_non_null(strstr(error, "/others/link is a link of user ID 65534"));
+	assert_int_equal(config_write(&c, "others/config"), -EPERM);
 	assert_true(is_empty("target"));
 }
 
@@ -200,6 +204,7 @@ static void test_settings(void **state)
 	const char *dirs[] = {"others/link", NULL};
 	struct theme *t;
 	struct config c;
+	char text[512];
 
 	(void)state;
 	need_others();
@@ -215,6 +220,11 @@ static void test_settings(void **state)
 	/* The shipped ones are still to be had. */
 	assert_int_equal(theme_load(&t, "default", dirs, NULL, NULL), 0);
 	theme_free(t);
+	file_new("config", "", 0600);
+	give("config");
+	assert_int_equal(config_read(&c, "config", NULL, NULL), -EPERM);
+	config_explain("config", -EPERM, text, sizeof(text));
+	assert_non_null(strstr(text, "/config belongs to user ID 65534"));
 	/* Without the link. */
 	dirs[0] = "target";
 	assert_int_equal(config_read(&c, "target/config", NULL, NULL), 0);
