@@ -29,6 +29,7 @@
 
 #include "bpf/kernelinfo.h"
 #include "bpf/memlock.h"
+#include "bpf/pidns.h"
 #include "bpf/refusal.h"
 #include "bpf/sampler.h"
 
@@ -146,6 +147,22 @@ static enum verdict ask_user_namespace(struct facts *f, struct text *t)
 	return answer(t, VERDICT_OK, "the initial one");
 }
 
+/* By the numbers of one namespace the kernel, /proc and people name processes, or by none. */
+static enum verdict ask_pid_namespace(struct facts *f, struct text *t)
+{
+	char error[160];
+
+	(void)f;
+	if (!pidns_has_proc(error, sizeof(error)))
+		return answer(t, VERDICT_NO, "%s", error);
+	if (pidns_is_initial())
+		return answer(t, VERDICT_OK, "the initial one");
+	return answer(
+		t, VERDICT_INFO,
+		"not the initial one: samples of processes outside of it, and of the kernel's "
+		"threads, are counted, not shown");
+}
+
 static enum verdict ask_lockdown(struct facts *f, struct text *t)
 {
 	char line[128];
@@ -258,6 +275,21 @@ static enum verdict ask_seccomp(struct facts *f, struct text *t)
 		return answer(t, VERDICT_INFO, "unknown: /proc/self/status does not say");
 	return mode ? answer(t, VERDICT_INFO, "a filter is in force, as in containers")
 		    : answer(t, VERDICT_OK, "no filter");
+}
+
+static enum verdict ask_pid_numbers(struct facts *f, struct text *t)
+{
+	struct pidns ns;
+	char error[sizeof(t->buf)];
+
+	if (!f->loads && !pidns_is_initial())
+		return answer(t, VERDICT_INFO, "unknown, as no program loads");
+	if (pidns_read(&ns, error, sizeof(error)))
+		return answer(t, VERDICT_NO, "%s", error);
+	if (!ns.inode)
+		return answer(t, VERDICT_OK, "as the kernel has them");
+	return answer(t, VERDICT_OK, "those of PID namespace %u, %u below the initial one",
+		      ns.inode, ns.level);
 }
 
 /* The programs and maps of the real thing, for a moment and without any tables. */
@@ -452,11 +484,13 @@ static const struct requirement requirements[] = {
 	{"CAP_BPF", ask_cap_bpf, true},
 	{"CAP_PERFMON", ask_cap_perfmon, true},
 	{"user_namespace", ask_user_namespace, true},
+	{"PID_namespace", ask_pid_namespace, true},
 	{"lockdown", ask_lockdown, true},
 	{"memlock", ask_memlock, true},
 	{"descriptors", ask_descriptors, true},
 	{"seccomp", ask_seccomp, false},
 	{"bpf_load", ask_bpf_load, false}, /* before the helpers */
+	{"PID_numbers", ask_pid_numbers, false},
 	{"bpf_maps", ask_maps, false},
 	{"cpu-clock", ask_cpu_clock, false},
 	{"cycles", ask_cycles, false},

@@ -120,8 +120,15 @@ struct profiler_config {
 	__u64 thread_size;		/* where pt_regs end, for kernels without them */
 	__u32 known_mask;		/* known sets - 1 */
 	__u32 ring_wake;		/* user space is woken when the ring holds so many bytes */
+	__u32 pidns_inode;		/* of the PID namespace whose numbers count; 0: the initial */
+	__u32 pidns_level;		/* of nested namespaces, at which it is */
 	__u64 hash_key[STACKHASH_KEYS]; /* random for each run */
 };
+
+/* What pidns.bpf.c returns: a level and, below it, a number, of which a PID has 22 bits. */
+#define PIDNS_LEVEL_SHIFT 24
+#define PIDNS_NUMBER_MASK ((1u << PIDNS_LEVEL_SHIFT) - 1)
+#define PIDNS_LEVEL_MAX	  32u /* MAX_PID_NS_LEVEL of include/linux/pid_namespace.h */
 
 /* Per CPU, only ever growing. */
 struct profiler_stats {
@@ -136,6 +143,7 @@ struct profiler_stats {
 	__u64 ring_full;
 	__u64 stacks;	   /* sent through the ring */
 	__u64 kernel_lost; /* kernel stacks that the kernel did not hand out */
+	__u64 outside;	   /* of filtered: processes without a number in our PID namespace */
 };
 
 /* Kernel addresses to be named by the syscall program, and their names. */

@@ -11,6 +11,7 @@
 
 EMBED(profiler);
 EMBED(ksyms);
+EMBED(pidns);
 
 struct bpf_bytes objects_profiler(void)
 {
@@ -20,4 +21,9 @@ struct bpf_bytes objects_profiler(void)
 struct bpf_bytes objects_ksyms(void)
 {
 	return (struct bpf_bytes){ksyms_begin, ksyms_end - ksyms_begin};
+}
+
+struct bpf_bytes objects_pidns(void)
+{
+	return (struct bpf_bytes){pidns_begin, pidns_end - pidns_begin};
 }

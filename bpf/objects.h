@@ -13,5 +13,6 @@ struct bpf_bytes {
 
 struct bpf_bytes objects_profiler(void);
 struct bpf_bytes objects_ksyms(void);
+struct bpf_bytes objects_pidns(void);
 
 #endif

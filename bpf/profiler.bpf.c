@@ -14,6 +14,7 @@
 
 #include "bpf/layout.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/pidns.bpf.h"
 #include "bpf/walker.bpf.h"
 
 /* The few kernel fields that are used; libbpf finds them through the kernel's BTF. */
@@ -30,6 +31,37 @@ struct task_struct {
 	__u64 self_exec_id;
 	int tgid;
 } __attribute__((preserve_access_index));
+
+/* As tgid << 32 | tid, like that of the current task; 0: it has none in our PID namespace. */
+__attribute__((noinline)) __u64 namespace_ids(__u64 of)
+{
+	const struct task_struct___pidns *task = (const void *)of, *leader = NULL;
+	const struct pid *pid;
+	__u32 tgid, tid;
+	unsigned int level;
+
+	if (!config.pidns_inode || bpf_core_read(&leader, sizeof(leader), &task->group_leader))
+		return 0;
+	pid = pidns_pid(leader, &level);
+	if (!pid || level < config.pidns_level)
+		return 0;
+	tgid = pidns_number_at(pid, config.pidns_level, config.pidns_inode);
+	if (!tgid || leader == task)
+		return (__u64)tgid << 32 | tgid;
+	pid = pidns_pid(task, &level);
+	if (!pid || level < config.pidns_level)
+		return 0;
+	tid = pidns_number_at(pid, config.pidns_level, config.pidns_inode);
+	return tid ? (__u64)tgid << 32 | tid : 0;
+}
+
+/* The numbers by which side-band records and /proc call the current task. */
+static __always_inline __u64 current_ids(void)
+{
+	if (config.pidns_inode)
+		return namespace_ids(bpf_get_current_task());
+	return bpf_get_current_pid_tgid();
+}
 
 /* 1: user space already has this stack. */
 static __always_inline int is_known(__u64 hash)
@@ -278,6 +310,8 @@ __attribute__((noinline)) int take_parents_list(__u64 image)
 	    bpf_core_read(&parent, sizeof(parent), &task->real_parent) ||
 	    bpf_core_read(&tgid, sizeof(tgid), &parent->tgid))
 		return 0;
+	if (config.pidns_inode)
+		tgid = namespace_ids((__u64)parent) >> 32;
 	proc = bpf_map_lookup_elem(&procs, &tgid);
 	if (!proc || proc->image != image)
 		return 0;
@@ -293,11 +327,13 @@ __attribute__((noinline)) int take_parents_list(__u64 image)
 __attribute__((noinline)) int take_list(__u64 image)
 {
 	struct cpu_state *st = this_state();
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct proc_entry *proc = bpf_map_lookup_elem(&procs, &tgid);
+	struct proc_entry *proc;
+	__u32 tgid;
 
 	if (!st)
 		return WALK_UNKNOWN_PROCESS;
+	tgid = ((struct stack_record *)st->walk.head)->tgid;
+	proc = bpf_map_lookup_elem(&procs, &tgid);
 	st->exec_id = current_exec_id();
 	if (!proc)
 		return take_parents_list(image) ? WALK_GOES_ON : WALK_UNKNOWN_PROCESS;
@@ -409,7 +445,7 @@ __attribute__((noinline)) int capture(int user_mode)
 	rec->reason = walked->reason;
 	rec->image = walked->image;
 	rec->time = bpf_ktime_get_ns();
-	rec->tid = bpf_get_current_pid_tgid();
+	rec->tid = current_ids();
 	rec->cpu = bpf_get_smp_processor_id();
 	rec->user_mode = user_mode;
 	rec->exact = user_mode || (__s64)st->regs.orig_rax < 0 || st->regs.rcx != st->regs.rip;
@@ -465,7 +501,7 @@ static __always_inline void count(struct profiler_stats *s, const struct count_k
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
-	__u64 id = bpf_get_current_pid_tgid(), image;
+	__u64 id = current_ids(), image;
 	__u32 zero = 0, tgid = id >> 32;
 	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
 	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
@@ -475,9 +511,14 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	struct stack_record *rec;
 	long bytes;
 
-	if (!tgid || !ctl || !s || !st)
+	if (!(bpf_get_current_pid_tgid() >> 32) || !ctl || !s || !st)
 		return 0; /* idle */
 	s->samples++;
+	if (!tgid) {
+		s->filtered++;
+		s->outside++;
+		return 0;
+	}
 	if (ctl->filtering && !bpf_map_lookup_elem(&targets, &tgid)) {
 		s->filtered++;
 		return 0;

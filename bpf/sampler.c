@@ -23,6 +23,7 @@
 
 #include "bpf/events.h"
 #include "bpf/objects.h"
+#include "bpf/pidns.h"
 #include "bpf/refusal.h"
 #include "bpf/shardmaps.h"
 #include "bpf/sizes.h"
@@ -96,7 +97,7 @@ static int stackhash_draw(__u64 key[STACKHASH_KEYS])
 }
 
 /* Sets the knobs, which the verifier takes for constants. */
-static int set_config(struct sampler *s)
+static int set_config(struct sampler *s, char *error, size_t error_size)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(s->object, ".rodata");
 	struct profiler_config config = {
@@ -109,12 +110,16 @@ static int set_config(struct sampler *s)
 	};
 	const void *value;
 	struct bpf_map *m;
+	struct pidns ns;
 	size_t size = 0;
-	int err = stackhash_draw(config.hash_key);
+	int err = pidns_read(&ns, error, error_size);
 
+	if (!err)
+		err = stackhash_draw(config.hash_key);
 	if (err)
 		return err;
-
+	config.pidns_inode = ns.inode;
+	config.pidns_level = ns.level;
 	bpf_object__for_each_map(m, s->object)
 	{
 		if (strstr(bpf_map__name(m), ".rodata"))
@@ -171,10 +176,12 @@ static int load(struct sampler *s, char *error, size_t size)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	if (!err)
-		err = set_config(s);
+		err = set_config(s, error, size);
 	if (!err)
 		err = bpf_object__load(s->object);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err && error[0])
+		return err;
 	if (err) {
 		refusal_of(REFUSAL_BPF, err, remedy, sizeof(remedy));
 		snprintf(error, size, "cannot load the BPF program: %s%s", strerror(-err),

@@ -472,8 +472,12 @@ int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event
 	}
 	if (s->nfound)
 		qsort(s->found, s->nfound, sizeof(*s->found), by_time);
+	/*
+	 * A process outside of the PID namespace that the event was opened in has the number 0, as
+	 * the idle tasks have, or -1.
+	 */
 	for (i = 0; i < s->nfound; i++)
-		if (decode(s->copy + s->found[i].at, s->found[i].time, &event))
+		if (decode(s->copy + s->found[i].at, s->found[i].time, &event) && event.pid > 0)
 			fn(&event, arg);
 	close_ended(s);
 	lost = s->lost;

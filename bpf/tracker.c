@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpf/pidns.h"
 #include "bpf/sampler.h"
 #include "symbols/thread.h"
 #include "unwind/wide.h"
@@ -345,6 +346,10 @@ int tracker_start(struct tracker *t)
 		tracker_tell(t, 1,
 			     "without CAP_SYS_PTRACE most user stacks cannot be walked, nor named");
 
+	if (!pidns_is_initial())
+		tracker_tell(t, 0,
+			     "in a PID namespace: samples of processes outside of it, and of the "
+			     "kernel's threads, are counted, not shown");
 	pthread_mutex_lock(&t->lock);
 	/* Their tables come first. */
 	for (size_t i = 0; i < t->filter->npids; i++)

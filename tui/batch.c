@@ -102,7 +102,11 @@ static void write_head(FILE *to, const struct profile_health *health)
 	write_ticks(to, health);
 	if (health->filtering)
 		fprintf(to, "%u processes chosen, %" PRIu64 " samples of others left out\n",
-			health->nattached, health->filtered);
+			health->nattached, profile_unattached(health));
+	if (health->outside)
+		fprintf(to,
+			"%" PRIu64 " samples of processes outside this PID namespace left out\n",
+			health->outside);
 	fprintf(to, "%.1f %% of %" PRIu64 " user stacks complete; ",
 		percent(health->complete_walks, health->user_walks), health->user_walks);
 	fprintf(to, "unwind tables %.1f of %.1f MiB in %u shard%s; own CPU %.1f %% of one\n",

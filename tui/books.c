@@ -90,6 +90,7 @@ void books_fill(const struct books *books, bool no_kernel, struct profile_health
 	h->taken = delta(s->samples, b->samples);
 	h->idle = delta(now->idle, before->idle);
 	h->filtered = delta(s->filtered, b->filtered);
+	h->outside = delta(s->outside, b->outside);
 	h->user_walks = delta(s->walks, b->walks);
 	h->complete_walks = delta(s->complete, b->complete);
 	h->frames = delta(s->frames, b->frames);

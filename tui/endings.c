@@ -170,10 +170,17 @@ size_t endings_lines(const struct endings *e, struct entry_line *lines)
 	_Static_assert(sizeof(losses) / sizeof(losses[0]) == LOSS_COUNT, "each has its line");
 	lines[n++] = (struct entry_line){
 		endings_shown(e), {"shown", "in the other views", ""}, true, false};
-	if (h->filtering || h->filtered)
+	if (h->filtering || profile_unattached(h))
 		lines[n++] = (struct entry_line){
-			h->filtered,
+			profile_unattached(h),
 			{"not attached", "of processes that are not chosen", "F9 attaches"},
+			true,
+			false};
+	if (h->outside)
+		lines[n++] = (struct entry_line){
+			h->outside,
+			{"outside", "of processes without a number in this PID namespace",
+			 "run it on the host"},
 			true,
 			false};
 	if (h->ticks)

@@ -53,7 +53,7 @@ struct entry_line {
 	bool within; /* shown, but not in full: not to be added up */
 };
 
-#define ENDINGS_LINES (LOSS_COUNT + 4)
+#define ENDINGS_LINES (LOSS_COUNT + 5)
 
 /* Those of the time weighed, at most ENDINGS_LINES; returns how many. */
 size_t endings_lines(const struct endings *e, struct entry_line *lines);

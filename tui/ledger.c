@@ -61,8 +61,10 @@ static void draw_samples(const struct endings *e, struct writer *w)
 	put_number(w, ROLE_TEXT, " samples ", h->taken, "taken =");
 	put_number(w, ROLE_OK, " ", shown, "shown");
 	put_number(w, lost ? ROLE_ERROR : ROLE_TEXT, " + ", lost, "lost");
-	if (h->filtered || h->filtering)
-		put_number(w, ROLE_TEXT, " + ", h->filtered, "filtered");
+	if (profile_unattached(h) || h->filtering)
+		put_number(w, ROLE_TEXT, " + ", profile_unattached(h), "filtered");
+	if (h->outside)
+		put_number(w, ROLE_TEXT, " + ", h->outside, "outside this PID namespace");
 	draw_rest(w, h->taken, told);
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
 		if (h->loss[losses[i]])

@@ -310,6 +310,7 @@ void profile_health_add(struct profile_health *sum, const struct profile_health 
 	sum->user_samples += old.user_samples;
 	sum->kernel_samples += old.kernel_samples;
 	sum->filtered += old.filtered;
+	sum->outside += old.outside;
 	sum->user_walks += old.user_walks;
 	sum->complete_walks += old.complete_walks;
 	sum->frames += old.frames;

@@ -103,7 +103,8 @@ struct profile_health {
 	uint64_t samples;      /* taken and not filtered; of them lost: profile_lost() */
 	uint64_t user_samples; /* of which hit user mode */
 	uint64_t kernel_samples;
-	uint64_t filtered;	 /* taken of processes that are not attached */
+	uint64_t filtered;	 /* taken of processes that are not attached, or outside */
+	uint64_t outside;	 /* of these: without a number in our PID namespace */
 	uint64_t user_walks;	 /* user stacks walked ... */
 	uint64_t complete_walks; /* ... and to their outermost frame */
 	uint64_t frames;	 /* of all user stacks */
@@ -135,6 +136,12 @@ struct profile_health {
 static inline uint64_t profile_lost(const struct profile_health *health)
 {
 	return health->loss[LOSS_COUNTS_FULL] + health->loss[LOSS_BUSY] + health->loss[LOSS_SLICE];
+}
+
+/* Samples of processes that could be attached, and are not. */
+static inline uint64_t profile_unattached(const struct profile_health *health)
+{
+	return health->filtered > health->outside ? health->filtered - health->outside : 0;
 }
 
 /*

@@ -115,6 +115,7 @@ static void weigh_health(struct profile_health *h, double weight)
 	h->user_samples = scaled(h->user_samples, weight);
 	h->kernel_samples = scaled(h->kernel_samples, weight);
 	h->filtered = scaled(h->filtered, weight);
+	h->outside = scaled(h->outside, weight);
 	h->user_walks = scaled(h->user_walks, weight);
 	h->complete_walks = scaled(h->complete_walks, weight);
 	h->frames = scaled(h->frames, weight);

@@ -99,7 +99,8 @@ static const enum func_kind session_kinds[] = {FUNC_USER, FUNC_KERNEL, FUNC_JIT,
 	X(drain_ns)                                                                                \
 	X(locked)                                                                                  \
 	X(self_ns)                                                                                 \
-	X(by_cpu)
+	X(by_cpu)                                                                                  \
+	X(outside)
 
 #define SESSION_COUNT(field)  +1
 #define SESSION_HEALTH_FIELDS (0 SESSION_HEALTH(SESSION_COUNT))

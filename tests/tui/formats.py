@@ -54,7 +54,7 @@ def json_check(report):
     check_members(report, {
         "stacktop": int, "time": str, "seconds": float, "event": str, "frequency": int,
         "cpus": int, "samples": int, "user_samples": int, "kernel_samples": int, "taken": int,
-        "filtered": int, "ticks": int, "idle": int, "walks": int, "complete_walks": int,
+        "filtered": int, "outside": int, "ticks": int, "idle": int, "walks": int, "complete_walks": int,
         "lost": int, "losses": dict, "processes": list, "threads": list, "functions": list,
         "stacks": list})
     expect(report["stacktop"] == 1)

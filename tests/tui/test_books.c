@@ -16,7 +16,7 @@
 
 /* Samples that the cells of a slice show, and what the sampler counted beside them. */
 struct put {
-	uint64_t shown, filtered, full, busy, throttled, missed;
+	uint64_t shown, filtered, outside, full, busy, throttled, missed;
 	bool kept;
 };
 
@@ -27,8 +27,9 @@ static void run_slice(struct books *b, const struct put *put, struct profile_hea
 	struct profile_health h = {.samples = put->shown, .kernel_samples = put->shown / 3};
 	struct books_sums all = b->now; /* since the start */
 
-	all.stats.samples += put->shown + put->filtered + put->full + put->busy;
-	all.stats.filtered += put->filtered;
+	all.stats.samples += put->shown + put->filtered + put->outside + put->full + put->busy;
+	all.stats.filtered += put->filtered + put->outside;
+	all.stats.outside += put->outside;
 	all.stats.counts_full += put->full;
 	all.stats.counts_busy += put->busy;
 	all.ticks.throttled += put->throttled;
@@ -44,6 +45,7 @@ static void run_slice(struct books *b, const struct put *put, struct profile_hea
 	assert_int_equal(h.user_samples + h.kernel_samples, h.samples);
 	sum->taken += h.taken;
 	sum->filtered += h.filtered;
+	sum->outside += h.outside;
 	sum->samples += h.samples;
 	sum->idle += h.idle;
 	sum->ticks += h.ticks;
@@ -54,10 +56,10 @@ static void run_slice(struct books *b, const struct put *put, struct profile_hea
 static void test_even(void **state)
 {
 	static const struct put puts[] = {
-		{100, 5, 0, 0, 0, 1, true},   {200, 0, 30, 2, 0, 0, false},
-		{40, 7, 0, 1, 9, 0, false},   {1, 0, 0, 0, 0, 0, true},
-		{300, 0, 4, 0, 50, 3, false}, {20, 2, 1, 0, 0, 8, true},
-		{10, 0, 0, 0, 0, 0, true},
+		{100, 5, 3, 0, 0, 0, 1, true},	 {200, 0, 8, 30, 2, 0, 0, false},
+		{40, 7, 0, 0, 1, 9, 0, false},	 {1, 0, 0, 0, 0, 0, 0, true},
+		{300, 0, 0, 4, 0, 50, 3, false}, {20, 2, 6, 1, 0, 0, 8, true},
+		{10, 0, 0, 0, 0, 0, 0, true},
 	};
 	struct profile_health sum = {0};
 	struct books b = {0};
@@ -70,7 +72,8 @@ static void test_even(void **state)
 	assert_int_equal(sum.loss[LOSS_BUSY], 3);
 	assert_int_equal(sum.loss[LOSS_THROTTLED], 59);
 	assert_int_equal(sum.loss[LOSS_MISSED], 12);
-	assert_int_equal(sum.filtered, 14);
+	assert_int_equal(sum.filtered, 14 + 17);
+	assert_int_equal(sum.outside, 17);
 	assert_int_equal(sum.samples, 131 + 540 + 38);
 	assert_int_equal(sum.taken, sum.filtered + sum.samples);
 	assert_int_equal(sum.ticks, sum.taken + sum.idle + 59 + 12);

@@ -375,6 +375,7 @@ static void each_figure_decays(void **state)
 		FIGURE(frames),	  FIGURE(complete_walks),  FIGURE(run_ns),
 		FIGURE(runs),	  FIGURE(loss[LOSS_BUSY]), FIGURE(loss[LOSS_MISSED]),
 		FIGURE(drain_ns), FIGURE(self_ns),	   FIGURE(evictions),
+		FIGURE(outside),
 #undef FIGURE
 	};
 	enum { N = sizeof(figures) / sizeof(figures[0]), FED = 2 * WINDOW };

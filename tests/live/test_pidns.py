@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 900 s
+"""In a PID namespace processes have the numbers that this namespace gives them: in the live counts,
+under -p and --comm, of a command, and of processes in namespaces below. What runs outside has no
+number there; it is counted apart and never shown, not even where a process inside has the number
+that it has outside. /proc in the namespace, and perf where it is there, say which numbers are right.
+
+Covers: bpf/pidns.c bpf/pidns.bpf.h bpf/check.c bpf/sideband.c bpf/profiler.bpf.c
+"""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+
+DEEP = os.path.join(live.WORK, "deep90")
+UNSHARE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+OUTSIDE = "outsider"    # a busy process that no report may show
+CHAIN = ["main"] + [f"f{i:02}" for i in range(90)]
+SECONDS = "600"
+PATIENCE = 200
+BURN = "import time\nwhile time.process_time() < 0.5: pass"
+
+
+def child_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        pids = file.read().split()
+    return int(pids[0]) if pids else 0
+
+
+def comm_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def taken(slices, what):
+    return sum(part.json[what] for part in slices)
+
+
+def watch(good, *options):
+    """The slices of a run that ends once good(slices), and with what status."""
+    with live.Stream("-d", "0.5", "-F", live.hertz(999), *options) as stream:
+        stream.until(good, PATIENCE)
+        status = stream.stop()
+        return stream.slices, status
+
+
+def samples(slices):
+    """{(PID, name): samples}"""
+    found = collections.Counter()
+    for part in slices:
+        for pid, name, _, _, count in part.stacks:
+            found[pid, name] += count
+    return found
+
+
+def chains(slices, pid):
+    """User stacks of the process that are what deep90 is known to call."""
+    return sum(count for part in slices for at, _, user, _, count in part.stacks
+               if at == pid and user[-len(CHAIN):] == CHAIN)
+
+
+# --- inside ---------------------------------------------------------------------------------------
+
+def test_check(tap):
+    out, _, status = live.stacktop("--check")
+    tap.ok(status == 0 and re.search(r"^--  PID_namespace +not the initial one", out, re.M),
+           "--check says that it is not the initial namespace")
+    inode = os.stat("/proc/self/ns/pid").st_ino
+    tap.ok(re.search(rf"^ok  PID_numbers +.*\b{inode}\b", out, re.M),
+           "... and by the numbers of which processes are named")
+
+
+def test_all(tap, mine, below):
+    """below: in a namespace of its own, within ours."""
+    slices, status = watch(lambda s: chains(s, mine) and chains(s, below) and taken(s, "outside"))
+    found = samples(slices)
+    tap.ok(status == 0 and chains(slices, mine), "a process has its number, its name and its stacks",
+           f"{mine}: {found}")
+    tap.ok(chains(slices, below), "so has one of a namespace below", f"{below}: {found}")
+    tap.ok({name for pid, name in found if pid in (mine, below)} == {"deep90"},
+           "nothing else has these numbers", str(found))
+    tap.ok(taken(slices, "outside") > 0 and not any(name == OUTSIDE for _, name in found),
+           "what runs outside is counted and not shown", str(found))
+    tap.ok(taken(slices, "filtered") == taken(slices, "outside") and taken(slices, "taken") ==
+           taken(slices, "filtered") + taken(slices, "samples") + taken(slices, "lost"),
+           "the books are even")
+
+
+def test_chosen(tap, mine, below):
+    for pid in (mine, below):
+        slices, status = watch(lambda s, pid=pid: chains(s, pid), "-p", str(pid))
+        tap.ok(status == 0 and set(samples(slices)) == {(pid, "deep90")},
+               f"-p samples {'one below' if pid == below else 'a process'} by its number",
+               str(samples(slices)))
+    slices, _ = watch(lambda s: chains(s, mine), "--comm", "^deep90$")
+    tap.ok(chains(slices, mine) and {name for _, name in samples(slices)} == {"deep90"},
+           "--comm chooses by name", str(samples(slices)))
+
+
+def test_same_number(tap, number):
+    """A process that sleeps has the number which the busy one outside has there."""
+    try:
+        with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as file:
+            file.write(str(number - 1))
+    except OSError as error:
+        tap.skip("a number that is used outside, too", str(error))
+        return
+    with subprocess.Popen(["sleep", SECONDS]) as sleeper:
+        if sleeper.pid != number:
+            tap.skip("a number that is used outside, too", f"{sleeper.pid} instead of {number}")
+        else:
+            slices, status = watch(lambda s: taken(s, "outside") > 100, "-p", str(number))
+            tap.ok(status == 0 and taken(slices, "outside") > 100 and not samples(slices),
+                   "-p shows nothing of a process outside that has the number there",
+                   str(samples(slices)))
+        sleeper.kill()
+
+
+def test_command(tap):
+    name = os.path.join(os.environ.get("TMPDIR", "/tmp"), "pidns.folded")
+    _, err, status = live.stacktop("-b", "--format", "folded", "-F", live.hertz(999), "-o", name, "--",
+                                   sys.executable, "-c", BURN, timeout=PATIENCE)
+    with open(name, encoding="utf-8", errors="replace") as file:
+        tap.ok(status == 0 and sum(n for _, _, n in live.folded(file.read())) > 0,
+               "a command is sampled", err)
+
+
+def test_text(tap):
+    for delay in ("0.5", "2", "10"):
+        out, _, status = live.stacktop("-b", "-n", "1", "-d", delay, "-F", live.hertz(999))
+        told = re.search(r"^(\d+) samples of processes outside this PID namespace left out$", out, re.M)
+        if told or status:
+            break
+    tap.ok(status == 0 and bool(told), "the report counts what is outside", str(status))
+
+
+def test_perf(tap, mine):
+    if not shutil.which("perf"):
+        tap.skip("perf names the same process", "no perf")
+        return
+    name = os.path.join(os.environ.get("TMPDIR", "/tmp"), "pidns.perf")
+    done = subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "99", "-p", str(mine), "-o", name,
+                           "--", "sleep", "1"], capture_output=True, check=False)
+    out = subprocess.run(["perf", "script", "-i", name, "-F", "comm,pid,sym,ip"], capture_output=True,
+                         check=False).stdout.decode("utf-8", "replace") if not done.returncode else ""
+    lines = re.findall(r"^ *(\S+) +(\d+) +[0-9a-f]+ (\S+)", out, re.M)
+    if not lines:
+        tap.skip("perf names the same process", "it has no samples")
+        return
+    slices, _ = watch(lambda s: chains(s, mine), "-p", str(mine))
+    leaves = {user[-1] for part in slices for _, _, user, _, _ in part.stacks if user}
+    tap.ok({(int(pid), comm) for comm, pid, _ in lines} == set(samples(slices)),
+           "perf names the same process", f"{set(lines)} {samples(slices)}")
+    tap.ok({sym for _, _, sym in lines if sym.startswith("f")} <= leaves, "... and function",
+           f"{set(lines)} {leaves}")
+
+
+def test_foreign_proc(tap):
+    """In a namespace of its own that sees the /proc of ours."""
+    for options in (["--check"], ["-b", "-n", "1", "-d", "0.1"]):
+        done = subprocess.run(["unshare", "--pid", "--fork", live.STACKTOP, *options], capture_output=True,
+                              stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False)
+        said = (done.stdout + done.stderr).decode("utf-8", "replace")
+        told = re.search("PID_namespace.*/proc is not of this PID namespace", said)
+        tap.ok(done.returncode == 1 and bool(told), f"{options[0]}: a /proc of another namespace is refused")
+
+
+def inside(number):
+    tap = live.Tap()
+    with live.Load([DEEP, SECONDS]) as mine, live.Load([*UNSHARE, DEEP, SECONDS]) as unshare:
+        below = live.wait_for(lambda: child_of(unshare.pid))
+        live.wait_for(lambda: comm_of(below) == "deep90")
+        live.wait_busy([mine.pid, below])
+        test_check(tap)
+        test_all(tap, mine.pid, below)
+        test_chosen(tap, mine.pid, below)
+        test_perf(tap, mine.pid)
+    test_same_number(tap, number)
+    test_command(tap)
+    test_text(tap)
+    test_foreign_proc(tap)
+    tap.done()
+
+
+# --- outside --------------------------------------------------------------------------------------
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode:
+        tap.skip("everything", "no PID namespace can be made")
+        tap.done()
+    name = os.path.join(os.environ.get("TMPDIR", "/tmp"), OUTSIDE)
+    shutil.copy(DEEP, name)
+    with live.Load([name, "900"]) as outside:
+        live.wait_busy([outside.pid])
+        status = subprocess.run([*UNSHARE, sys.executable, os.path.abspath(__file__), str(outside.pid)],
+                                check=False).returncode
+    os.unlink(name)
+    sys.exit(status)
+
+
+if len(sys.argv) > 1:
+    inside(int(sys.argv[1]))
+else:
+    main()
