@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bpf/identity.h"
+#include "bpf/procstat.h"
 #include "bpf/sampler.h"
 #include "bpf/tracker_priv.h"
 #include "bpf/word.h"
@@ -107,6 +109,83 @@ void choice_look(struct tracker *t, uint64_t now)
 	t->look_at = p ? p->pid : 0;
 }
 
+/* --- processes that -p names ----------------------------------------------------------------- */
+
+/* NULL: it does not name the number. */
+static struct identity *named(const struct tracker *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->filter->npids; i++)
+		if (t->named[i].pid == pid)
+			return &t->named[i];
+	return NULL;
+}
+
+static void tell_ended(struct tracker *t, const struct identity *id)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < t->filter->npids; i++)
+		all &= t->named[i].ended;
+	tracker_tell(t, 0, "process %d has ended%s", (int)id->pid,
+		     all ? ", and so have all that -p names" : "");
+}
+
+int choice_name(struct tracker *t)
+{
+	const struct tracker_filter *f = t->filter;
+
+	t->named = calloc(f->npids ? f->npids : 1, sizeof(*t->named));
+	if (!t->named)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->npids; i++)
+		identity_take(&t->named[i], f->pids[i]);
+	for (size_t i = 0; i < f->npids; i++)
+		if (t->named[i].ended)
+			tell_ended(t, &t->named[i]);
+	return 0;
+}
+
+void choice_ends(struct tracker *t, pid_t pid)
+{
+	t->named_ends |= named(t, pid) != NULL;
+}
+
+bool choice_watch(struct tracker *t, uint64_t now)
+{
+	if (now - t->named_looked >= LOOK_NS) {
+		t->named_looked = now;
+		t->named_ends = false;
+	} else if (!t->named_ends) {
+		return false;
+	}
+	for (size_t i = 0; i < t->filter->npids && t->by_options; i++) {
+		struct identity *id = &t->named[i];
+
+		if (!id->ended && identity_has_ended(id)) {
+			t->named_ends = false;
+			tell_ended(t, id);
+		}
+	}
+	return t->named_ends;
+}
+
+/* That another process has the number of one that -p names is said once. */
+static void meet(struct tracker *t, struct process *p)
+{
+	struct identity *id = named(t, p->pid);
+	struct procstat s;
+
+	if (!id)
+		return;
+	if (!p->start && !procstat_read(p->pid, &s))
+		p->start = s.start;
+	if (!p->start || p->start == id->start || id->told_reuse || !t->by_options)
+		return;
+	id->ended = id->told_reuse = true;
+	tracker_tell(t, 1, "process %d has ended; its number is used by another process now",
+		     (int)p->pid);
+}
+
 /* --- the decision ---------------------------------------------------------------------------- */
 
 static bool fits(const struct choice *c, const struct process *p)
@@ -121,16 +200,15 @@ static bool fits(const struct choice *c, const struct process *p)
 static bool chosen_by_options(const struct tracker *t, const struct process *p)
 {
 	const struct tracker_filter *f = t->filter;
-	size_t i;
 
 	if (p->follow)
 		return true;
 	if (!t->by_options)
 		return false;
 	if (f->npids) {
-		for (i = 0; i < f->npids && f->pids[i] != p->pid; i++)
-			;
-		if (i == f->npids)
+		const struct identity *id = named(t, p->pid);
+
+		if (!id || !id->start || id->start != p->start)
 			return false;
 	}
 	if (f->comm && regexec(f->comm, p->comm, 0, NULL, 0))
@@ -154,11 +232,13 @@ static bool is_chosen(const struct tracker *t, const struct process *p)
 
 void choice_apply(struct tracker *t, struct process *p)
 {
-	bool target = is_chosen(t, p);
+	bool target;
 
+	meet(t, p);
+	target = is_chosen(t, p);
 	if (target == p->target)
 		return;
-	if (sampler_set_target(t->sampler, p->pid, target) && target) {
+	if (sampler_set_target(t->sampler, p->pid, p->start, target) && target) {
 		/* It is tried again, once a second maybe, and with all that come. */
 		if (!t->told_targets)
 			tracker_tell(
@@ -332,6 +412,7 @@ static void attach_word(struct tracker *t, struct word *word, bool on)
 static void attach_pid(struct tracker *t, const struct word *word, bool on)
 {
 	struct process *p = process_live(t, word->pid);
+	struct procstat s;
 
 	if (!p) {
 		tracker_tell(t, 2, "there is no process %s", word->text);
@@ -341,6 +422,8 @@ static void attach_pid(struct tracker *t, const struct word *word, bool on)
 		leave_whole(t);
 		return;
 	}
+	if (!p->start && !procstat_read(p->pid, &s))
+		p->start = s.start;
 	p->attached = on;
 	p->excluded = !on;
 	tracker_tell(t, 0, "%s %d (%s)", on ? "attached to" : "detached from", (int)p->pid,
@@ -378,5 +461,9 @@ void choice_clear(struct tracker *t)
 
 void choice_free(struct tracker *t)
 {
+	for (size_t i = 0; t->named && i < t->filter->npids; i++)
+		identity_drop(&t->named[i]);
+	free(t->named);
+	t->named = NULL;
 	drop_words(t);
 }

@@ -122,8 +122,11 @@ struct profiler_config {
 	__u32 ring_wake;		/* user space is woken when the ring holds so many bytes */
 	__u32 pidns_inode;		/* of the PID namespace whose numbers count; 0: the initial */
 	__u32 pidns_level;		/* of nested namespaces, at which it is */
+	__u64 boottime_offset;		/* ns; added to the start of processes, as /proc does */
 	__u64 hash_key[STACKHASH_KEYS]; /* random for each run */
 };
+
+#define CLOCK_TICK_NS 10000000u /* USER_HZ of x86-64 */
 
 /* What pidns.bpf.c returns: a level and, below it, a number, of which a PID has 22 bits. */
 #define PIDNS_LEVEL_SHIFT 24

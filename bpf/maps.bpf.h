@@ -57,7 +57,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* set before load, as all that bpf/sizes.h names */
 	__type(key, __u32);
-	__type(value, __u8);
+	__type(value, __u64); /* start of the process, as process_start; 0: any */
 } targets SEC(".maps");
 
 struct {

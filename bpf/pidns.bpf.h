@@ -35,6 +35,7 @@ struct pid {
 struct task_struct___pidns {
 	struct task_struct___pidns *group_leader;
 	struct pid *thread_pid;
+	__u64 start_boottime;
 } __attribute__((preserve_access_index));
 
 /* NULL: the task has none any more, since its parent has taken note of its end. */

@@ -132,11 +132,12 @@ static void on_exit_event(struct tracker *t, pid_t pid)
 
 	if (!p)
 		return;
+	choice_ends(t, pid);
 	HASH_DEL(t->processes, p);
 	clear_dirty(p);
 	sampler_drop_process(t->sampler, pid);
 	if (p->target) {
-		sampler_set_target(t->sampler, pid, false);
+		sampler_set_target(t->sampler, pid, 0, false);
 		t->nattached--;
 		p->target = false;
 	}
@@ -217,6 +218,7 @@ static void add_vdso(struct tracker *t, struct process *p)
 /*
  * Reads what can be known of the process now. After an exec that was seen, the records tell of
  * its mappings, and the kernel need not print them all. 1: something has changed, 0, or -errno.
+ * -ESTALE: another process has the number now, and records of that were lost or are to come.
  */
 static int refresh(struct tracker *t, struct process *p, bool *complete)
 {
@@ -229,6 +231,9 @@ static int refresh(struct tracker *t, struct process *p, bool *complete)
 	p->unread = true;
 	if (err)
 		return err;
+	if (p->start && p->start != s.start)
+		return -ESTALE;
+	p->start = s.start;
 	p->threaded |= s.threads > 1;
 	p->leaderless = s.zombie && s.threads > 1;
 	if (p->leaderless && !procstat_read(process_thread(p), &live)) {
@@ -306,6 +311,13 @@ bool process_scan(struct tracker *t, pid_t pid)
 		return false;
 	p->recorded = false;
 	err = refresh(t, p, &complete);
+	if (err == -ESTALE) {
+		on_exit_event(t, pid);
+		p = process_new(t, pid);
+		if (!p)
+			return true;
+		err = refresh(t, p, &complete);
+	}
 	p->fresh = !complete && !p->kthread && !p->leaderless;
 	/* Without an entry no sample would leave a mark on a list that is cold. */
 	if (err > 0 || p->fresh || !p->list || (p->list->cold && !p->list->count))

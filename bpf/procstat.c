@@ -26,6 +26,9 @@ static void take_field(struct procstat *s, int field, const char *word)
 	case 20:
 		s->threads = strtol(word, NULL, 10);
 		break;
+	case 22:
+		s->start = strtoull(word, NULL, 10);
+		break;
 	case 27:
 		s->complete = strcmp(word, "0") != 0;
 		break;

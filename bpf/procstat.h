@@ -14,6 +14,7 @@ struct procstat {
 	bool zombie;
 	bool kthread;
 	long threads;
+	uint64_t start; /* clock ticks from boot on, by the time namespace of who reads it */
 	uint64_t image; /* mm->start_stack; 0: not to be seen, or within an exec */
 	bool complete;
 };

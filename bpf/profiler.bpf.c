@@ -63,6 +63,26 @@ static __always_inline __u64 current_ids(void)
 	return bpf_get_current_pid_tgid();
 }
 
+/* Clock ticks from boot on, as field 22 of /proc/PID/stat has them. */
+__attribute__((noinline)) __u64 process_start(void)
+{
+	const struct task_struct___pidns *task = (void *)bpf_get_current_task(), *leader;
+	__u64 start;
+
+	if (bpf_core_read(&leader, sizeof(leader), &task->group_leader) ||
+	    bpf_core_read(&start, sizeof(start), &leader->start_boottime))
+		return 0;
+	return (start + config.boottime_offset) / CLOCK_TICK_NS;
+}
+
+/* A number that is used again is not the process that was chosen. */
+static __always_inline int is_chosen(__u32 tgid)
+{
+	const __u64 *start = bpf_map_lookup_elem(&targets, &tgid);
+
+	return start && (!*start || *start == process_start());
+}
+
 /* 1: user space already has this stack. */
 static __always_inline int is_known(__u64 hash)
 {
@@ -519,7 +539,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		s->outside++;
 		return 0;
 	}
-	if (ctl->filtering && !bpf_map_lookup_elem(&targets, &tgid)) {
+	if (ctl->filtering && !is_chosen(tgid)) {
 		s->filtered++;
 		return 0;
 	}

@@ -28,6 +28,7 @@
 #include "bpf/shardmaps.h"
 #include "bpf/sizes.h"
 #include "bpf/ticks.h"
+#include "symbols/kernelclock.h"
 
 struct sampler {
 	struct sampler_options options;
@@ -39,6 +40,7 @@ struct sampler {
 	struct ring_buffer *ring;
 	int stats_fd, control_fd, targets_fd, procs_fd, counts_fd;
 	int possible_cpus;
+	bool knows_starts; /* the program can compare them */
 
 	struct map_entry *map_entries;
 	uint8_t *touched;
@@ -96,6 +98,15 @@ static int stackhash_draw(__u64 key[STACKHASH_KEYS])
 	return 0;
 }
 
+static uint64_t start_offset(struct sampler *s)
+{
+	uint64_t offset;
+
+	s->knows_starts = kernelclock_boottime_offset(&offset) &&
+			  sysconf(_SC_CLK_TCK) == 1000000000 / CLOCK_TICK_NS;
+	return offset;
+}
+
 /* Sets the knobs, which the verifier takes for constants. */
 static int set_config(struct sampler *s, char *error, size_t error_size)
 {
@@ -120,6 +131,7 @@ static int set_config(struct sampler *s, char *error, size_t error_size)
 		return err;
 	config.pidns_inode = ns.inode;
 	config.pidns_level = ns.level;
+	config.boottime_offset = start_offset(s);
 	bpf_object__for_each_map(m, s->object)
 	{
 		if (strstr(bpf_map__name(m), ".rodata"))
@@ -385,13 +397,13 @@ void sampler_drop_process(struct sampler *s, pid_t pid)
 	bpf_map_delete_elem(s->procs_fd, &key);
 }
 
-int sampler_set_target(struct sampler *s, pid_t pid, bool on)
+int sampler_set_target(struct sampler *s, pid_t pid, uint64_t start, bool on)
 {
 	__u32 key = pid;
-	__u8 one = 1;
+	__u64 value = s->knows_starts ? start : 0;
 
 	if (on)
-		return bpf_map_update_elem(s->targets_fd, &key, &one, BPF_ANY) ? -errno : 0;
+		return bpf_map_update_elem(s->targets_fd, &key, &value, BPF_ANY) ? -errno : 0;
 	bpf_map_delete_elem(s->targets_fd, &key);
 	return 0;
 }

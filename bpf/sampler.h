@@ -52,7 +52,11 @@ unsigned int sampler_procs_max(const struct sampler *s);
 
 int sampler_set_process(struct sampler *s, pid_t pid, const struct proc_entry *entry);
 void sampler_drop_process(struct sampler *s, pid_t pid);
-int sampler_set_target(struct sampler *s, pid_t pid, bool on);
+/*
+ * start: of struct procstat; samples of another process that gets the number are left out. 0: they
+ * are not.
+ */
+int sampler_set_target(struct sampler *s, pid_t pid, uint64_t start, bool on);
 int sampler_set_filtering(struct sampler *s, bool on);
 /* Whether counts of different CPUs are apart from now on (count_key.cpu); for any thread. */
 int sampler_set_by_cpu(struct sampler *s, bool on);

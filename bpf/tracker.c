@@ -210,7 +210,7 @@ static void *tracker_main(void *arg)
 		{.fd = sideband_fd(t->sideband), .events = POLLIN},
 		{.fd = t->wake_fd, .events = POLLIN},
 	};
-	bool again = false, more, changed;
+	bool again = false, more, changed, ending;
 	uint64_t count, now;
 
 	/* A busy machine is the reason to look at it. Without the privilege it comes later. */
@@ -231,7 +231,8 @@ static void *tracker_main(void *arg)
 		now = tracker_now();
 		doubt_settle(t, now);
 		choice_look(t, now);
-		again = publish(t) || more || t->rescan;
+		ending = choice_watch(t, now);
+		again = publish(t) || more || t->rescan || ending;
 		bury_old(t, now);
 		if (now - t->scanned >= SCAN_NS)
 			evict_scan(t, now);
@@ -305,7 +306,9 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 	t->wide = wide_rules_new();
 	if (t->wake_fd < 0 || !t->shards || !t->lists || !t->wide)
 		goto fail;
-	err = sideband_new(NULL, 0, &t->sideband);
+	err = choice_name(t);
+	if (!err)
+		err = sideband_new(NULL, 0, &t->sideband);
 	if (err)
 		goto fail;
 	*out = t;

@@ -28,6 +28,7 @@
 #include "unwind/walk.h"
 
 struct choice;
+struct identity;
 struct procmap;
 struct stat;
 struct wide_rules;
@@ -125,6 +126,7 @@ struct dead_key {
 struct process {
 	pid_t pid;
 	pid_t ppid;
+	uint64_t start;	  /* as in struct procstat; 0: not known yet */
 	uint64_t image;	  /* 0: not known yet */
 	uint64_t exec_id; /* see struct proc_entry; 0: no sample has told yet */
 	char comm[16];
@@ -194,6 +196,9 @@ struct tracker {
 	bool filtering;
 	bool by_options; /* the filter of the command line is in force */
 	bool following;
+	struct identity *named; /* the processes of filter->pids, in their order */
+	uint64_t named_looked;	/* time of the last choice_watch that looked */
+	bool named_ends;	/* a record told of the end of one, which may be under way */
 	struct choice *words[CHOICE_WORDS]; /* in the order in which they were said */
 	size_t nwords;
 	uint64_t looked;       /* time of the last choice_look that looked */
@@ -398,6 +403,12 @@ bool choice_uid(pid_t pid, uid_t *uid);
 void choice_read(const struct tracker *t, struct process *p);
 /* Decides anew whether the process is sampled. */
 void choice_apply(struct tracker *t, struct process *p);
+/* Takes hold of the processes that the filter names by their numbers. -ENOMEM. */
+int choice_name(struct tracker *t);
+/* The process of that number has ended. */
+void choice_ends(struct tracker *t, pid_t pid);
+/* Tells of those that have ended. True: one is about to. */
+bool choice_watch(struct tracker *t, uint64_t now);
 /* Has a look at who has another user or control group now. */
 void choice_look(struct tracker *t, uint64_t now);
 /* Samples only the processes that are chosen, if there is any choice. */

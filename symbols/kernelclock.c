@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static uint64_t offset; /* ns, modulo 2^64 */
+static uint64_t offset, boottime_offset; /* ns, modulo 2^64 */
+static bool is_known;
 
 /* The file of offsets is that of the children's namespace, which unshare may have made another. */
 static bool has_our_offsets(const char *process)
@@ -37,6 +38,9 @@ static void read_offset_of(const char *process)
 	while (file && fgets(text, sizeof(text), file))
 		if (sscanf(text, "monotonic %" SCNd64 "%" SCNd64, &seconds, &ns) == 2)
 			offset = (uint64_t)seconds * 1000000000u + (uint64_t)ns;
+		else if (sscanf(text, "boottime %" SCNd64 "%" SCNd64, &seconds, &ns) == 2)
+			boottime_offset = (uint64_t)seconds * 1000000000u + (uint64_t)ns;
+	is_known = file != NULL;
 	if (file)
 		fclose(file);
 }
@@ -50,6 +54,15 @@ static void read_offset(void)
 		read_offset_of("self");
 	else if (has_our_offsets(parent))
 		read_offset_of(parent);
+	else
+		is_known = access("/proc/self/ns/time", F_OK) != 0; /* there are no namespaces */
+}
+
+bool kernelclock_boottime_offset(uint64_t *ns)
+{
+	pthread_once(&once, read_offset);
+	*ns = boottime_offset;
+	return is_known;
 }
 
 uint64_t kernelclock_now(void)

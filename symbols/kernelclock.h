@@ -2,6 +2,7 @@
 #ifndef STACKTOP_SYMBOLS_KERNELCLOCK_H
 #define STACKTOP_SYMBOLS_KERNELCLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -10,5 +11,10 @@
  * clock.
  */
 uint64_t kernelclock_now(void);
+/*
+ * What the time namespace adds to CLOCK_BOOTTIME, as /proc shows it, in ns modulo 2^64. False: that
+ * cannot be found out.
+ */
+bool kernelclock_boottime_offset(uint64_t *ns);
 
 #endif

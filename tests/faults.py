@@ -217,11 +217,11 @@ UNWIND = [
 BPF = [
     # In the kernel.
     Fault("sample-uncounted", "bpf/profiler.bpf.c",
-          "if (ctl->filtering && !bpf_map_lookup_elem(&targets, &tgid)) {\n\t\ts->filtered++;",
-          "if (ctl->filtering && !bpf_map_lookup_elem(&targets, &tgid)) {"),
+          "if (ctl->filtering && !is_chosen(tgid)) {\n\t\ts->filtered++;",
+          "if (ctl->filtering && !is_chosen(tgid)) {"),
     Fault("sample-filter", "bpf/profiler.bpf.c",
-          "if (ctl->filtering && !bpf_map_lookup_elem(&targets, &tgid))",
-          "if (ctl->filtering && bpf_map_lookup_elem(&targets, &tgid))"),
+          "if (ctl->filtering && !is_chosen(tgid))",
+          "if (ctl->filtering && is_chosen(tgid))"),
     Fault("sample-cpu", "bpf/profiler.bpf.c",
           "key.cpu = bpf_get_smp_processor_id() + 1;", "key.cpu = bpf_get_smp_processor_id();"),
     Fault("sample-again", "bpf/profiler.bpf.c",

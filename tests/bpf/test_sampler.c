@@ -23,6 +23,7 @@
 
 #include <cmocka.h>
 
+#include "bpf/procstat.h"
 #include "tests/support/tally.h"
 
 #define CHILD_THREADS 3
@@ -182,7 +183,7 @@ static void test_load(void **state)
 	for (int round = 0; round < 60; round++) {
 		usleep(2000);
 		if (round == 20) { /* some are to be filtered */
-			assert_int_equal(sampler_set_target(s, spins[0], true), 0);
+			assert_int_equal(sampler_set_target(s, spins[0], 0, true), 0);
 			assert_int_equal(sampler_set_filtering(s, true), 0);
 		} else if (round == 35) {
 			assert_int_equal(sampler_set_filtering(s, false), 0);
@@ -440,6 +441,7 @@ static void test_targets(void **state)
 {
 	struct sampler_options options = cpu_clock(1999);
 	struct tally *t = tally_new();
+	struct procstat stat;
 	struct sampler *s;
 	pid_t one, two;
 
@@ -448,20 +450,28 @@ static void test_targets(void **state)
 	two = start_child("t-two", spin, 0, -1);
 	s = start_sampler(&options);
 	/* without filtering a target is nothing special */
-	assert_int_equal(sampler_set_target(s, one, true), 0);
+	assert_int_equal(sampler_set_target(s, one, 0, true), 0);
 	drain_until(s, t, two, 50);
 	assert_int_equal(sampler_set_filtering(s, true), 0);
 	drain_old(s, t);
 	drain_until(s, t, one, 200);
 	assert_int_equal(t->nthreads, 1);
-	assert_int_equal(sampler_set_target(s, two, true), 0);
+	assert_int_equal(sampler_set_target(s, two, 0, true), 0);
 	drain_until(s, t, two, 50);
 	drain_until(s, t, one, 50);
 	assert_int_equal(t->nthreads, 2);
-	assert_int_equal(sampler_set_target(s, one, false), 0);
+	assert_int_equal(sampler_set_target(s, one, 0, false), 0);
 	drain_old(s, t);
 	drain_until(s, t, two, 200);
 	assert_int_equal(t->nthreads, 1);
+	/* the number alone does not do where the start of the process is known */
+	assert_int_equal(procstat_read(one, &stat), 0);
+	assert_int_equal(sampler_set_target(s, one, stat.start + 1, true), 0);
+	drain_old(s, t);
+	drain_until(s, t, two, 200);
+	assert_int_equal(t->nthreads, 1);
+	assert_int_equal(sampler_set_target(s, one, stat.start, true), 0);
+	drain_until(s, t, one, 50);
 	assert_int_equal(sampler_set_filtering(s, false), 0);
 	drain_until(s, t, one, 50);
 	sampler_free(s);

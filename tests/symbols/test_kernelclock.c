@@ -64,6 +64,18 @@ static enum end clock_is_the_kernels(void)
 	return BAD;
 }
 
+static long long entered; /* seconds that the namespace adds */
+
+static enum end offset_is_known(void)
+{
+	uint64_t ns;
+
+	if (kernelclock_boottime_offset(&ns) && ns == (uint64_t)entered * 1000000000u)
+		return GOOD;
+	fprintf(stderr, "%" PRIu64 " ns are not %lld s\n", ns, entered);
+	return BAD;
+}
+
 static pid_t started;
 static time_t started_at;
 
@@ -112,6 +124,7 @@ static bool enter(long long seconds)
 	fd = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, text, (size_t)n) != n)
 		return false;
+	entered = offset;
 	close(fd);
 	return true;
 }
@@ -164,6 +177,14 @@ static void the_clock_of_whom_its_children_leave(void **state)
 		check(within(clocks[i], true, clock_is_the_kernels));
 }
 
+static void what_is_added_to_the_time_since_boot(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NCLOCKS; i++)
+		if (clocks[i] != UNCHANGED)
+			check(within(clocks[i], false, offset_is_known));
+}
+
 static void the_start_of_a_process(void **state)
 {
 	(void)state;
@@ -193,6 +214,7 @@ int main(void)
 		cmocka_unit_test(the_clock_here),
 		cmocka_unit_test(the_clock_of_a_namespace),
 		cmocka_unit_test(the_clock_of_whom_its_children_leave),
+		cmocka_unit_test(what_is_added_to_the_time_since_boot),
 		cmocka_unit_test(the_start_of_a_process),
 	};
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See identity.h. Without a pidfd, as where descriptors are short, /proc has to tell the end. */
+#include "bpf/identity.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf/procstat.h"
+
+static bool is_over(const struct identity *id)
+{
+	struct pollfd wait = {.fd = id->fd, .events = POLLIN};
+	struct procstat s;
+
+	if (id->fd >= 0)
+		return poll(&wait, 1, 0) > 0;
+	return procstat_read(id->pid, &s) || s.start != id->start || (s.zombie && s.threads <= 1);
+}
+
+void identity_take(struct identity *id, pid_t pid)
+{
+	struct procstat s;
+
+	*id = (struct identity){.pid = pid};
+	id->fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (!procstat_read(pid, &s))
+		id->start = s.start;
+	/* If it has ended since, what was read may be of the next one. */
+	if (!id->start || identity_has_ended(id)) {
+		id->start = 0;
+		id->ended = true;
+	}
+}
+
+bool identity_has_ended(struct identity *id)
+{
+	id->ended |= is_over(id);
+	return id->ended;
+}
+
+void identity_drop(struct identity *id)
+{
+	if (id->fd >= 0)
+		close(id->fd);
+	id->fd = -1;
+}

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 900 s
+"""-p means a process, not a number: when the process has ended and another one has its number, that
+one is never shown, whether stacktop could follow what happened or was stopped meanwhile, and it is
+said. In a PID namespace of its own, where the test says which number is the next.
+
+Covers: bpf/identity.c bpf/choice.c bpf/process.c bpf/profiler.bpf.c
+"""
+
+import collections
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+
+DEEP = os.path.join(live.WORK, "deep90")
+UNSHARE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+NEXT = "/proc/sys/kernel/ns_last_pid"
+SECONDS = "600"
+PATIENCE = 200
+TRIES = 50
+
+
+def copy(name):
+    path = os.path.join(os.environ.get("TMPDIR", "/tmp"), name)
+    shutil.copy(DEEP, path)
+    return path
+
+
+def start(program):
+    process = subprocess.Popen([program, SECONDS], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    live.weigh(process.pid, 5)
+    return process
+
+
+def end(process):
+    process.kill()
+    process.wait()
+
+
+def start_as(program, pid):
+    """With that number; None: it cannot be had. Threads take numbers, too."""
+    for _ in range(TRIES):
+        with open(NEXT, "w", encoding="ascii") as file:
+            file.write(str(pid - 1))
+        process = start(program)
+        if process.pid == pid:
+            return process
+        end(process)
+    return None
+
+
+def samples(stream):
+    """{(PID, name): samples}"""
+    found = collections.Counter()
+    for part in stream.slices:
+        for pid, name, _, _, count in part.stacks:
+            found[pid, name] += count
+    return found
+
+
+def said(stream):
+    return stream.errors().replace("\n", " ")
+
+
+def wait_busy(process):
+    live.wait_busy([process.pid])
+
+
+def test_reuse(tap, first, second, stopped):
+    """stopped: it cannot read what happens, and the kernel's program goes on."""
+    what = "while it was stopped" if stopped else "while it looks on"
+    one = start(first)
+    pid = one.pid
+    wait_busy(one)
+    with live.Stream("-d", "0.3", "-F", live.hertz(999), "-p", str(pid)) as stream:
+        stream.until(lambda _: samples(stream)[pid, "first"], PATIENCE)
+        if stopped:
+            stream.process.send_signal(signal.SIGSTOP)
+        end(one)
+        two = start_as(second, pid)
+        if not two:
+            tap.skip(f"a number is used again {what}", "it cannot be had")
+            return
+        wait_busy(two)
+        if stopped:
+            stream.process.send_signal(signal.SIGCONT)
+        live.wait_for(lambda: "used by another process" in stream.errors(), PATIENCE)
+        begun = len(stream.slices)
+        stream.until(lambda slices: len(slices) > begun + 3, PATIENCE)
+        wait_busy(two)
+        status = stream.stop()
+        end(two)
+        found, words = samples(stream), said(stream)
+    tap.ok(status == 0 and set(found) == {(pid, "first")}, f"{what}: only the process that was named is shown",
+           str(found))
+    tap.ok(f"process {pid} has ended; its number is used by another process now" in words,
+           f"{what}: it is said that another one has its number", words)
+
+
+def test_ends(tap, first):
+    """Each end is told, and the last one as such."""
+    ones = [start(first) for _ in range(2)]
+    for one in ones:
+        wait_busy(one)
+    with live.Stream("-d", "0.3", "-p", ",".join(str(one.pid) for one in ones)) as stream:
+        stream.until(lambda slices: slices, PATIENCE)
+        for i, one in enumerate(ones):
+            end(one)
+            told = live.wait_for(lambda: f"process {one.pid} has ended" in stream.errors(), PATIENCE)
+            tap.ok(told, f"the end of process {i + 1} of 2 is told", said(stream))
+            tap.ok(bool(re.search("all that -p names", stream.errors())) == (i == 1),
+                   "... and as the last, if it is", said(stream))
+        tap.ok(stream.process.poll() is None and stream.stop() == 0, "it goes on until it is stopped")
+
+
+def test_number_in_use(tap, first, second):
+    """A new run means who has the number then."""
+    one = start(first)
+    end(one)
+    two = start_as(second, one.pid)
+    if not two:
+        tap.skip("a number that another process had before", "it cannot be had")
+        return
+    wait_busy(two)
+    with live.Stream("-d", "0.3", "-F", live.hertz(999), "-p", str(two.pid)) as stream:
+        stream.until(lambda _: samples(stream)[two.pid, "second"], PATIENCE)
+        status = stream.stop()
+        tap.ok(status == 0 and set(samples(stream)) == {(two.pid, "second")} and
+               "has ended" not in said(stream),
+               "a number that another process had before", f"{samples(stream)} {said(stream)}")
+    end(two)
+
+
+def inside():
+    tap = live.Tap()
+    first, second = copy("first"), copy("second")
+    if not os.access(NEXT, os.W_OK):
+        tap.skip("everything", f"no {NEXT}, by which numbers are chosen")
+        tap.done()
+    for stopped in (False, True):
+        test_reuse(tap, first, second, stopped)
+    test_ends(tap, first)
+    test_number_in_use(tap, first, second)
+    tap.done()
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode:
+        tap.skip("everything", "no PID namespace can be made")
+        tap.done()
+    sys.exit(subprocess.run([*UNSHARE, sys.executable, os.path.abspath(__file__), "inside"],
+                            check=False).returncode)
+
+
+if len(sys.argv) > 1:
+    inside()
+else:
+    main()
