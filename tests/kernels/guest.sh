@@ -132,3 +132,25 @@ else
     not_ok "a shorter chain is found out"
     judge -v counting=1 | sed 's/^/T # /'
 fi
+
+# In a PID namespace a process has the number that the namespace gives it, of which only this kernel's
+# struct pid tells. Where that went wrong, a COMMAND would have no samples.
+ln -s /work/deep90 /tmp/inside
+cat >/tmp/namespace <<'END'
+mount -t proc proc /proc
+stacktop -b -d 0.5 -n "$1" --format folded -- /tmp/inside 3600 >/tmp/folded 2>/tmp/err &
+while kill -0 $! 2>/dev/null && ! grep -q '^inside;.*;f88;f89 ' /tmp/folded; do
+    sleep 0.5
+done
+killall -KILL inside 2>/dev/null
+wait $!
+END
+: >/tmp/folded
+unshare -m -p -f sh /tmp/namespace "$ROUNDS"
+if grep -q "^inside;.*;main$chain [0-9]*\$" /tmp/folded; then
+    ok "a process in a PID namespace: its chain"
+else
+    not_ok "a process in a PID namespace: its chain"
+    show /tmp/err
+    show /tmp/folded
+fi
