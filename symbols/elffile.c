@@ -22,12 +22,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbols/elfnote.h"
 #include "symbols/rootfile.h"
 
 #define SECTION_MAX  ((uint64_t)1 << 30) /* bytes of a section, after decompression */
 #define SECTIONS_MAX 131072u		 /* libelf makes a record of each before it reads one */
 #define SEGMENTS_MAX 65535u
-#define NOTES_MAX    ((uint64_t)1 << 20)  /* bytes of notes searched for the build-id */
 #define NAMES_MAX    ((uint64_t)16 << 20) /* bytes of sections' names */
 
 #if defined(__aarch64__)
@@ -35,6 +35,8 @@
 #else
 #define NATIVE_MACHINE EM_X86_64
 #endif
+
+_Static_assert(BUILD_ID_MAX == ELFNOTE_ID_MAX, "what is found has room");
 
 struct elf_file {
 	struct bytes bytes; /* its descriptor is ours */
@@ -45,6 +47,8 @@ struct elf_file {
 	size_t names; /* section index of the section names; 0: none */
 	struct elf_load *loads;
 	size_t nloads;
+	struct elfnote_place notes[ELFNOTE_PLACES]; /* the first PT_NOTE */
+	unsigned int nnotes;
 	uint64_t page; /* mappings begin at multiples of it */
 };
 
@@ -100,7 +104,7 @@ static int elf_file_header(struct elf_file *file)
 	return names_check(file);
 }
 
-static int elf_file_read_loads(struct elf_file *file)
+static int elf_file_read_segments(struct elf_file *file)
 {
 	size_t count = 0;
 
@@ -118,6 +122,9 @@ static int elf_file_read_loads(struct elf_file *file)
 
 		if (i > INT_MAX || !gelf_getphdr(file->elf, (int)i, &phdr))
 			return libelf_error();
+		if (phdr.p_type == PT_NOTE && file->nnotes < ELFNOTE_PLACES)
+			file->notes[file->nnotes++] =
+				(struct elfnote_place){phdr.p_offset, phdr.p_filesz, phdr.p_align};
 		if (phdr.p_type != PT_LOAD)
 			continue;
 		if (phdr.p_offset + phdr.p_filesz < phdr.p_offset ||
@@ -151,7 +158,7 @@ static int elf_file_new(int fd, Elf *elf, struct elf_file **out)
 	file->page = page > 0 ? (uint64_t)page : 4096;
 	err = elf_file_header(file);
 	if (!err)
-		err = elf_file_read_loads(file);
+		err = elf_file_read_segments(file);
 	if (err) {
 		elf_file_free(file);
 		return err;
@@ -317,61 +324,26 @@ uint16_t elf_file_type(const struct elf_file *file)
 	return file->ehdr.e_type;
 }
 
-static size_t build_id_in_notes(Elf_Data *notes, uint8_t id[BUILD_ID_MAX])
-{
-	size_t offset = 0, name, desc, next;
-	GElf_Nhdr nhdr;
-
-	if (!notes || !notes->d_buf)
-		return 0;
-	for (; (next = gelf_getnote(notes, offset, &nhdr, &name, &desc)) > 0; offset = next) {
-		const uint8_t *bytes = notes->d_buf;
-
-		if (nhdr.n_type != NT_GNU_BUILD_ID || nhdr.n_namesz != sizeof("GNU") ||
-		    memcmp(bytes + name, "GNU", sizeof("GNU")) != 0)
-			continue;
-		if (!nhdr.n_descsz || nhdr.n_descsz > BUILD_ID_MAX)
-			continue;
-		memcpy(id, bytes + desc, nhdr.n_descsz);
-		return nhdr.n_descsz;
-	}
-	return 0;
-}
-
 size_t elf_file_build_id(const struct elf_file *file, uint8_t id[BUILD_ID_MAX])
 {
-	size_t count = 0, length, left = NOTES_MAX;
+	unsigned int looked = 0;
+	size_t length = 0;
 
-	if (elf_getphdrnum(file->elf, &count) < 0)
-		count = 0;
-	for (size_t i = 0; i < count && i <= INT_MAX; i++) {
-		GElf_Phdr phdr;
-		Elf_Data *data;
-
-		if (!gelf_getphdr(file->elf, (int)i, &phdr) || phdr.p_type != PT_NOTE ||
-		    phdr.p_filesz > left || phdr.p_offset > INT64_MAX)
-			continue;
-		left -= phdr.p_filesz;
-		data = elf_getdata_rawchunk(file->elf, (int64_t)phdr.p_offset, phdr.p_filesz,
-					    phdr.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-		length = build_id_in_notes(data, id);
-		if (length)
-			return length;
-	}
+	for (unsigned int i = 0; i < file->nnotes && !length; i++)
+		length = elfnote_build_id(&file->bytes, &file->notes[i], id);
 	/* Kernel modules and other relocatable files have no segments. */
-	for (size_t i = 1; i < file->nsections; i++) {
+	for (size_t i = 1; i < file->nsections && !length && looked < ELFNOTE_PLACES; i++) {
 		Elf_Scn *scn = elf_getscn(file->elf, i);
+		struct elfnote_place place;
 		GElf_Shdr shdr;
 
-		if (!scn || !gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_NOTE ||
-		    shdr.sh_size > left)
+		if (!scn || !gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_NOTE)
 			continue;
-		left -= shdr.sh_size;
-		length = build_id_in_notes(elf_getdata(scn, NULL), id);
-		if (length)
-			return length;
+		looked++;
+		place = (struct elfnote_place){shdr.sh_offset, shdr.sh_size, shdr.sh_addralign};
+		length = elfnote_build_id(&file->bytes, &place, id);
 	}
-	return 0;
+	return length;
 }
 
 /* elf_compress replaces the section's bytes and header by the decompressed ones. */

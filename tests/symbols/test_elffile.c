@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * ELF files as readelf sees them, and files that are none, broken, or change under us.
- * Covers: symbols/elffile.c symbols/bytes.c symbols/rootfile.c
+ * Covers: symbols/elffile.c symbols/elfnote.c symbols/bytes.c symbols/rootfile.c
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,6 +47,21 @@ static int temporary(char path[SCRATCH], const void *data, size_t size)
 
 	assert_int_equal(write(fd, data, size), size);
 	return fd;
+}
+
+/* System calls of the process that read, which the kernel counts (proc(5), io); 0: it does not. */
+static size_t reads_so_far(void)
+{
+	FILE *in = fopen("/proc/self/io", "re");
+	char line[128];
+	size_t reads = 0;
+
+	while (in && fgets(line, sizeof(line), in))
+		if (sscanf(line, "syscr: %zu", &reads) == 1)
+			break;
+	if (in)
+		fclose(in);
+	return reads;
 }
 
 static FILE *readelf(const char *option, const char *path, const char *filter)
@@ -379,6 +394,95 @@ static void test_endless_notes(void **state)
 	free(data);
 }
 
+/* A note as the ELF specification has it, padded to multiples of align. Returns its size. */
+static size_t note_put(uint8_t *to, uint32_t type, const char *name, const uint8_t *desc,
+		       uint32_t size, size_t align)
+{
+	Elf64_Nhdr note = {(uint32_t)strlen(name) + 1, size, type};
+	size_t at = sizeof(note) + note.n_namesz;
+
+	at = (at + align - 1) / align * align;
+	memcpy(to, &note, sizeof(note));
+	memcpy(to + sizeof(note), name, note.n_namesz);
+	memcpy(to + at, desc, size);
+	return (at + size + align - 1) / align * align;
+}
+
+/* A file of segments of notes and nothing else. The caller frees it. */
+static uint8_t *notes_file(const Elf64_Phdr *notes, size_t count, const void *bytes, size_t length,
+			   size_t *size)
+{
+	Elf64_Ehdr ehdr = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				       EV_CURRENT},
+			   .e_type = ET_DYN,
+			   .e_machine = EM_X86_64,
+			   .e_version = EV_CURRENT,
+			   .e_ehsize = sizeof(ehdr),
+			   .e_phentsize = sizeof(*notes),
+			   .e_phoff = sizeof(ehdr),
+			   .e_phnum = (uint16_t)count};
+	uint8_t *data = malloc(sizeof(ehdr) + count * sizeof(*notes) + length);
+
+	assert_non_null(data);
+	memcpy(data, &ehdr, sizeof(ehdr));
+	memcpy(data + sizeof(ehdr), notes, count * sizeof(*notes));
+	memcpy(data + sizeof(ehdr) + count * sizeof(*notes), bytes, length);
+	*size = sizeof(ehdr) + count * sizeof(*notes) + length;
+	return data;
+}
+
+/* Of `count` segments all but number `at` are notes of another kind; that one is a build-id. */
+static size_t id_of_segment(size_t count, size_t at, size_t align, size_t *reads)
+{
+	static const uint8_t want[20] = "a build-id of twenty", other[5] = "other";
+	Elf64_Phdr *notes = calloc(count, sizeof(*notes));
+	size_t start = sizeof(Elf64_Ehdr) + count * sizeof(*notes), size, length, first, second;
+	uint8_t bytes[256] = {0}, *data, id[BUILD_ID_MAX];
+	char path[SCRATCH];
+	struct elf_file *file;
+	size_t before;
+	int fd;
+
+	assert_non_null(notes);
+	first = note_put(bytes, 77, "Another", other, sizeof(other), align);
+	second = note_put(bytes + first, NT_GNU_BUILD_ID, "GNU", want, sizeof(want), align);
+	for (size_t i = 0; i < count; i++)
+		notes[i] = (Elf64_Phdr){.p_type = PT_NOTE,
+					.p_offset = start,
+					.p_filesz = i == at ? first + second : first,
+					.p_align = align};
+	data = notes_file(notes, count, bytes, first + second, &size);
+	fd = temporary(path, data, size);
+	assert_int_equal(elf_file_open_fd(fd, &file), 0);
+	before = reads_so_far();
+	length = elf_file_build_id(file, id);
+	*reads = reads_so_far() - before;
+	assert_true(!length || (length == sizeof(want) && !memcmp(id, want, length)));
+	elf_file_free(file);
+	close(fd);
+	unlink(path);
+	free(data);
+	free(notes);
+	return length;
+}
+
+/* 16 places are looked at, by a read each, however many there are; both alignments are known. */
+static void test_places_of_notes(void **state)
+{
+	size_t reads;
+
+	(void)state;
+	assert_int_equal(id_of_segment(1, 0, 4, &reads), 20);
+	assert_int_equal(id_of_segment(1, 0, 8, &reads), 20);
+	assert_int_equal(id_of_segment(16, 15, 4, &reads), 20);
+	assert_int_equal(id_of_segment(40, 20, 4, &reads), 0);
+	assert_int_equal(id_of_segment(4096, 0, 4, &reads), 20);
+	assert_int_equal(id_of_segment(4096, 4095, 4, &reads), 0);
+	if (!reads_so_far())
+		skip(); /* a kernel that does not count them */
+	assert_in_range(reads, 1, 18);
+}
+
 /* Compressed by the assembler, read as it was; broken and boasting compression is refused. */
 static void test_compressed(void **state)
 {
@@ -428,12 +532,12 @@ static void test_compressed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loads),	      cmocka_unit_test(test_sections),
-		cmocka_unit_test(test_build_id),      cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_memory),	      cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_sparse),
-		cmocka_unit_test(test_endless_names), cmocka_unit_test(test_endless_notes),
-		cmocka_unit_test(test_compressed),
+		cmocka_unit_test(test_loads),		cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_build_id),	cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_memory),		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_hostile),		cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_endless_names),	cmocka_unit_test(test_endless_notes),
+		cmocka_unit_test(test_places_of_notes), cmocka_unit_test(test_compressed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
