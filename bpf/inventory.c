@@ -135,7 +135,7 @@ static void copy_object(const struct object *o, struct inventory_object *to)
 
 	to->id = o->id;
 	memcpy(to->name, o->name, sizeof(to->name));
-	to->state = states[o->state];
+	to->state = o->refused ? INVENTORY_REFUSED : states[o->state];
 	to->pinned = o->pinned;
 	to->words = o->nwords;
 	to->cfi_bytes = o->cfi_bytes;

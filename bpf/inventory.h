@@ -34,6 +34,7 @@ enum inventory_state {
 	INVENTORY_QUEUED,  /* is about to be built */
 	INVENTORY_EVICTED, /* comes back when it is sampled */
 	INVENTORY_FAILED,  /* unreadable, or larger than the budget */
+	INVENTORY_REFUSED, /* more CFI than any real file has, or than its size is worth */
 };
 
 struct inventory_object {

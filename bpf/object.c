@@ -19,6 +19,7 @@
 
 #include "bpf/sampler.h"
 #include "symbols/rootfile.h"
+#include "symbols/work.h"
 #include "unwind/wide.h"
 
 #define UNUSED_MAX 512u /* objects that no process maps */
@@ -76,6 +77,7 @@ void object_set_state(struct tracker *t, struct object *o, enum object_state sta
 {
 	t->nevicted += (state == OBJECT_EVICTED) - (o->state == OBJECT_EVICTED);
 	o->state = state;
+	o->refused &= state == OBJECT_FAILED;
 	if (state == OBJECT_READY)
 		o->waits = 0;
 	else if (state == OBJECT_EVICTED && !o->waits)
@@ -447,10 +449,12 @@ static void tell_built(struct tracker *t, const struct object *o, int err)
 		t->told_full = true;
 		tracker_tell(t, 1,
 			     "the tables do not fit --memory: those that are sampled take turns");
-	} else if (err && err != -ENOSPC && strcmp(t->told_failed, o->name) != 0) {
+	} else if (err && err != -ENOSPC && err != -ECANCELED &&
+		   strcmp(t->told_failed, o->name) != 0) {
 		/* One that is written all the time is a new file each time it is mapped. */
 		snprintf(t->told_failed, sizeof(t->told_failed), "%s", o->name);
-		tracker_tell(t, 1, "no unwind table for %s: %s", o->name, strerror(-err));
+		tracker_tell(t, 1, "no unwind table for %s: %s", o->name,
+			     err == -E2BIG ? "more CFI than any real file has" : strerror(-err));
 	}
 }
 
@@ -500,8 +504,10 @@ bool object_build_next(struct tracker *t)
 	note_content(o);
 	err = o->image ? elf_file_open_memory(o->image, o->image_size, &file)
 		       : elf_file_open_fd(o->fd, &file);
-	if (!err)
+	if (!err) {
+		elf_file_work(file)->cancel = &t->stopping;
 		err = unwind_table_build(file, t->wide, &table);
+	}
 	elf_file_free(file);
 	if (!err)
 		sync_wide(t);
@@ -521,6 +527,7 @@ bool object_build_next(struct tracker *t)
 		err = place(t, o, table);
 	}
 	unwind_table_free(table);
+	o->refused = err == -E2BIG;
 	/* Not before place(): it would evict the object itself when no process maps it any more. */
 	o->in_queue = false;
 	object_set_state(t, o,

@@ -371,6 +371,7 @@ void tracker_free(struct tracker *t)
 {
 	if (!t)
 		return;
+	atomic_store(&t->stopping, true);
 	pthread_mutex_lock(&t->lock);
 	t->stop = true;
 	pthread_cond_signal(&t->builder_wake);

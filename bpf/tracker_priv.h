@@ -67,6 +67,7 @@ struct object {
 	enum object_state state;
 	bool in_queue;
 	struct object_key content; /* when its table was begun: it may be written in place */
+	bool refused;		   /* FAILED, since it would cost more than a real file */
 	unsigned int torn;	   /* so often was it written while it was read */
 	unsigned int refs;
 	struct placed_span *spans;
@@ -237,6 +238,7 @@ struct tracker {
 	pthread_cond_t builder_wake;
 	bool building;
 	bool stop;
+	atomic_bool stopping; /* the same for what is being built, without the lock */
 	pthread_t tracker_thread, builder_thread;
 	bool tracker_runs, builder_runs;
 	int wake_fd; /* eventfd: commands, finished tables, stop */

@@ -52,26 +52,6 @@ struct debuginfo {
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-/* Bytes that the section will take in memory: bombs are known by what they say of themselves. */
-static uint64_t section_size(Elf_Scn *scn, const GElf_Shdr *shdr, const char *name)
-{
-	GElf_Chdr chdr;
-	uint64_t size;
-	Elf_Data *data;
-
-	if (shdr->sh_type == SHT_NOBITS)
-		return 0;
-	if (shdr->sh_flags & SHF_COMPRESSED)
-		return gelf_getchdr(scn, &chdr) ? chdr.ch_size : UINT64_MAX;
-	if (strncmp(name, ".zdebug", strlen(".zdebug")) || shdr->sh_size > SIZE_MAX / 2)
-		return shdr->sh_size;
-	data = elf_rawdata(scn, NULL);
-	if (!data || data->d_size < 4 + sizeof(size) || memcmp(data->d_buf, "ZLIB", 4))
-		return shdr->sh_size;
-	memcpy(&size, (const char *)data->d_buf + 4, sizeof(size));
-	return be64toh(size);
-}
-
 /*
  * Of all debug sections that are read: libdw asks for none, it takes them all. *units: those of
  * .debug_info. -EFBIG.
@@ -95,8 +75,8 @@ static int debug_sections(const struct elf_file *file, bool image, size_t limit,
 		if (!name || (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8)) ||
 		    (image && debugimage_leaves_out(name, shdr.sh_flags)))
 			continue;
-		size = section_size(scn, &shdr, name);
-		if (size > limit || *bytes > limit - size)
+		if (elf_file_section_cost(file, (uint32_t)elf_ndxscn(scn), &size) || size > limit ||
+		    *bytes > limit - size)
 			return -EFBIG;
 		*bytes += size;
 		name = strchr(name, '_');

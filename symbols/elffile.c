@@ -8,7 +8,7 @@
  * libelf checks offsets and sizes against the size of the file, but a sparse file is as large as
  * its owner likes, and a compressed section may claim any size. Both are bounded here.
  */
-#include "symbols/elffile.h"
+#include "symbols/elffile_priv.h"
 
 #include <elf.h>
 #include <endian.h>
@@ -23,12 +23,9 @@
 #include <unistd.h>
 
 #include "symbols/elfnote.h"
+#include "symbols/limits.h"
 #include "symbols/rootfile.h"
-
-#define SECTION_MAX  ((uint64_t)1 << 30) /* bytes of a section, after decompression */
-#define SECTIONS_MAX 131072u		 /* libelf makes a record of each before it reads one */
-#define SEGMENTS_MAX 65535u
-#define NAMES_MAX    ((uint64_t)16 << 20) /* bytes of sections' names */
+#include "symbols/work.h"
 
 #if defined(__aarch64__)
 #define NATIVE_MACHINE EM_AARCH64
@@ -38,22 +35,7 @@
 
 _Static_assert(BUILD_ID_MAX == ELFNOTE_ID_MAX, "what is found has room");
 
-struct elf_file {
-	struct bytes bytes; /* its descriptor is ours */
-	void *block;	    /* the image, when it is ours, too */
-	Elf *elf;
-	GElf_Ehdr ehdr;
-	size_t nsections;
-	size_t names; /* section index of the section names; 0: none */
-	struct elf_load *loads;
-	size_t nloads;
-	struct elfnote_place notes[ELFNOTE_PLACES]; /* the first PT_NOTE */
-	unsigned int nnotes;
-	uint64_t page; /* mappings begin at multiples of it */
-};
-
-/* libelf's own codes are private; what the caller must tell apart is memory and the rest. */
-static int libelf_error(void)
+int elffile_error(void)
 {
 	int saved = errno;
 
@@ -63,17 +45,27 @@ static int libelf_error(void)
 	return saved == EIO ? -EIO : -EINVAL;
 }
 
-/* libelf reads the names of sections as a whole, when the first of them is asked for. */
+/*
+ * libelf reads the names of sections as a whole, when the first of them is asked for, and looks for
+ * the end of each from the end of all: one that is not terminated would be searched once for every
+ * section.
+ */
 static int names_check(const struct elf_file *file)
 {
 	Elf_Scn *names = file->names ? elf_getscn(file->elf, file->names) : NULL;
+	const Elf_Data *data;
 	GElf_Shdr shdr;
 
 	if (!names)
 		return 0;
 	if (!gelf_getshdr(names, &shdr))
-		return libelf_error();
-	return shdr.sh_size <= NAMES_MAX && !(shdr.sh_flags & SHF_COMPRESSED) ? 0 : -EINVAL;
+		return elffile_error();
+	if (shdr.sh_size > LIMIT_SECTION_NAMES || shdr.sh_flags & SHF_COMPRESSED)
+		return -EINVAL;
+	data = elf_rawdata(names, NULL);
+	if (!data || !data->d_buf || !data->d_size)
+		return 0; /* nothing has a name */
+	return ((const char *)data->d_buf)[data->d_size - 1] ? -EINVAL : 0;
 }
 
 static int elf_file_header(struct elf_file *file)
@@ -90,7 +82,7 @@ static int elf_file_header(struct elf_file *file)
 	if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB)
 		return -ENOTSUP;
 	if (!gelf_getehdr(file->elf, &file->ehdr))
-		return libelf_error();
+		return elffile_error();
 	if (file->ehdr.e_machine != NATIVE_MACHINE)
 		return -ENOTSUP;
 	if (file->ehdr.e_type != ET_EXEC && file->ehdr.e_type != ET_DYN &&
@@ -110,32 +102,32 @@ static int elf_file_read_segments(struct elf_file *file)
 
 	errno = 0;
 	if (elf_getphdrnum(file->elf, &count) < 0)
-		return libelf_error();
+		return elffile_error();
 	if (!count)
 		return 0;
-	file->loads = calloc(count, sizeof(*file->loads));
+	file->loads = calloc(count < LIMIT_LOADS ? count : LIMIT_LOADS, sizeof(*file->loads));
 	if (!file->loads)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		struct elf_load *load = &file->loads[file->nloads];
 		GElf_Phdr phdr;
 
 		if (i > INT_MAX || !gelf_getphdr(file->elf, (int)i, &phdr))
-			return libelf_error();
+			return elffile_error();
 		if (phdr.p_type == PT_NOTE && file->nnotes < ELFNOTE_PLACES)
 			file->notes[file->nnotes++] =
 				(struct elfnote_place){phdr.p_offset, phdr.p_filesz, phdr.p_align};
 		if (phdr.p_type != PT_LOAD)
 			continue;
-		if (phdr.p_offset + phdr.p_filesz < phdr.p_offset ||
+		if (file->nloads == LIMIT_LOADS || phdr.p_offset + phdr.p_filesz < phdr.p_offset ||
 		    phdr.p_vaddr + phdr.p_memsz < phdr.p_vaddr || phdr.p_filesz > phdr.p_memsz)
 			return -EINVAL;
-		load->offset = phdr.p_offset;
-		load->filesz = phdr.p_filesz;
-		load->vaddr = phdr.p_vaddr;
-		load->memsz = phdr.p_memsz;
-		load->exec = phdr.p_flags & PF_X;
-		file->nloads++;
+		file->loads[file->nloads++] = (struct elf_load){
+			.offset = phdr.p_offset,
+			.filesz = phdr.p_filesz,
+			.vaddr = phdr.p_vaddr,
+			.memsz = phdr.p_memsz,
+			.exec = phdr.p_flags & PF_X,
+		};
 	}
 	return 0;
 }
@@ -155,6 +147,7 @@ static int elf_file_new(int fd, Elf *elf, struct elf_file **out)
 	}
 	file->bytes.fd = fd;
 	file->elf = elf;
+	file->work = &file->counted;
 	file->page = page > 0 ? (uint64_t)page : 4096;
 	err = elf_file_header(file);
 	if (!err)
@@ -189,8 +182,8 @@ static int counts_check(const struct bytes *bytes)
 	if ((ehdr.e_shnum && ehdr.e_phnum != PN_XNUM) || !ehdr.e_shoff ||
 	    bytes_read(bytes, ehdr.e_shoff, &first, sizeof(first)))
 		return 0;
-	if ((!ehdr.e_shnum && first.sh_size > SECTIONS_MAX) ||
-	    (ehdr.e_phnum == PN_XNUM && first.sh_info > SEGMENTS_MAX))
+	if ((!ehdr.e_shnum && first.sh_size > LIMIT_SECTIONS) ||
+	    (ehdr.e_phnum == PN_XNUM && first.sh_info > LIMIT_SEGMENTS))
 		return -EINVAL;
 	return 0;
 }
@@ -218,7 +211,7 @@ int elf_file_open_fd(int fd, struct elf_file **out)
 	errno = 0;
 	elf = elf_begin(copy, ELF_C_READ, NULL);
 	if (!elf) {
-		err = libelf_error();
+		err = elffile_error();
 		close(copy);
 		return err;
 	}
@@ -256,7 +249,7 @@ int elf_file_open_memory(const void *image, size_t size, struct elf_file **out)
 	/* Not const for the sake of ELF_C_RDWR users; nothing is written without elf_update. */
 	elf = elf_memory((char *)(uintptr_t)image, size);
 	if (!elf)
-		return libelf_error();
+		return elffile_error();
 	err = elf_file_new(-1, elf, out);
 	if (err)
 		return err;
@@ -314,6 +307,11 @@ struct Elf *elf_file_libelf(const struct elf_file *file)
 	return file->elf;
 }
 
+struct work *elf_file_work(const struct elf_file *file)
+{
+	return file->work;
+}
+
 uint16_t elf_file_machine(const struct elf_file *file)
 {
 	return file->ehdr.e_machine;
@@ -344,154 +342,6 @@ size_t elf_file_build_id(const struct elf_file *file, uint8_t id[BUILD_ID_MAX])
 		length = elfnote_build_id(&file->bytes, &place, id);
 	}
 	return length;
-}
-
-/* elf_compress replaces the section's bytes and header by the decompressed ones. */
-static int section_decompress(Elf_Scn *scn, GElf_Shdr *shdr)
-{
-	GElf_Chdr chdr;
-
-	errno = 0;
-	if (!gelf_getchdr(scn, &chdr))
-		return libelf_error();
-	if (chdr.ch_size > SECTION_MAX)
-		return -EINVAL;
-	if (elf_compress(scn, 0, 0) < 0 || !gelf_getshdr(scn, shdr))
-		return libelf_error();
-	return 0;
-}
-
-/* GNU's older form, of sections whose names begin with .zdebug: "ZLIB", and the size. */
-static int section_decompress_gnu(Elf_Scn *scn, GElf_Shdr *shdr)
-{
-	const Elf_Data *data;
-	uint64_t size;
-
-	errno = 0;
-	data = elf_rawdata(scn, NULL);
-	if (!data)
-		return libelf_error();
-	if (data->d_size < 4 + sizeof(size) || memcmp(data->d_buf, "ZLIB", 4) != 0)
-		return 0;
-	memcpy(&size, (const char *)data->d_buf + 4, sizeof(size));
-	if (be64toh(size) > SECTION_MAX)
-		return -EINVAL;
-	if (elf_compress_gnu(scn, 0, 0) < 0 || !gelf_getshdr(scn, shdr))
-		return libelf_error();
-	return 0;
-}
-
-static int section_load(Elf_Scn *scn, GElf_Shdr *shdr, struct elf_section *out)
-{
-	Elf_Data *data;
-	int err;
-
-	if (shdr->sh_type == SHT_NOBITS || shdr->sh_type == SHT_NULL)
-		return -ENOENT;
-	if (shdr->sh_size > SECTION_MAX)
-		return -EINVAL;
-	if (shdr->sh_flags & SHF_COMPRESSED) {
-		err = section_decompress(scn, shdr);
-		if (err)
-			return err;
-	}
-	errno = 0;
-	data = elf_rawdata(scn, NULL);
-	if (!data || (!data->d_buf && data->d_size))
-		return libelf_error();
-	*out = (struct elf_section){
-		.data = data->d_buf ? data->d_buf : (const uint8_t *)"",
-		.size = data->d_size,
-		.offset = shdr->sh_offset,
-		.addr = shdr->sh_addr,
-		.flags = shdr->sh_flags,
-		.type = shdr->sh_type,
-		.link = shdr->sh_link,
-		.info = shdr->sh_info,
-		.entsize = shdr->sh_entsize,
-	};
-	return 0;
-}
-
-uint32_t elf_file_section_index(const struct elf_file *file, const char *name)
-{
-	if (!file->names)
-		return 0;
-	for (size_t i = 1; i < file->nsections; i++) {
-		Elf_Scn *scn = elf_getscn(file->elf, i);
-		const char *found;
-		GElf_Shdr shdr;
-
-		if (!scn || !gelf_getshdr(scn, &shdr))
-			continue;
-		found = elf_strptr(file->elf, file->names, shdr.sh_name);
-		if (found && !strcmp(found, name))
-			return (uint32_t)i;
-	}
-	return 0;
-}
-
-int elf_file_section(const struct elf_file *file, const char *name, struct elf_section *out)
-{
-	uint32_t index = elf_file_section_index(file, name);
-	GElf_Shdr shdr;
-	Elf_Scn *scn;
-	int err;
-
-	if (!index)
-		return -ENOENT;
-	scn = elf_getscn(file->elf, index);
-	if (!strncmp(name, ".zdebug", strlen(".zdebug")) && gelf_getshdr(scn, &shdr) &&
-	    shdr.sh_size <= SECTION_MAX && shdr.sh_type != SHT_NOBITS) {
-		err = section_decompress_gnu(scn, &shdr);
-		if (err)
-			return err;
-	}
-	return elf_file_section_at(file, index, out);
-}
-
-static int section_find(const struct elf_file *file, uint32_t index, Elf_Scn **scn, GElf_Shdr *shdr)
-{
-	if (!index || index >= file->nsections)
-		return -ENOENT;
-	errno = 0;
-	*scn = elf_getscn(file->elf, index);
-	return *scn && gelf_getshdr(*scn, shdr) ? 0 : libelf_error();
-}
-
-int elf_file_section_at(const struct elf_file *file, uint32_t index, struct elf_section *out)
-{
-	GElf_Shdr shdr;
-	Elf_Scn *scn;
-	int err = section_find(file, index, &scn, &shdr);
-
-	return err ? err : section_load(scn, &shdr, out);
-}
-
-int elf_file_section_header(const struct elf_file *file, uint32_t index, struct elf_section *out)
-{
-	GElf_Shdr shdr;
-	Elf_Scn *scn;
-	int err = section_find(file, index, &scn, &shdr);
-
-	if (err)
-		return err;
-	*out = (struct elf_section){
-		.size = shdr.sh_size,
-		.offset = shdr.sh_offset,
-		.addr = shdr.sh_addr,
-		.flags = shdr.sh_flags,
-		.type = shdr.sh_type,
-		.link = shdr.sh_link,
-		.info = shdr.sh_info,
-		.entsize = shdr.sh_entsize,
-	};
-	return 0;
-}
-
-size_t elf_file_section_count(const struct elf_file *file)
-{
-	return file->nsections;
 }
 
 bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, bool exec_only, uint64_t *vaddr)

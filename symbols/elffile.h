@@ -38,6 +38,7 @@ struct elf_section { /* a view of a section's bytes, owned by the elf_file */
 
 struct Elf;
 struct elf_file;
+struct work;
 
 /*
  * Takes an open, regular, readable file; the descriptor is duplicated, the caller keeps its own.
@@ -66,6 +67,11 @@ int elf_file_read(const struct elf_file *file, uint64_t offset, void *to, size_t
 const struct elf_load *elf_file_loads(const struct elf_file *file, size_t *count);
 /* For libdw. Valid until elf_file_free, which ends it. */
 struct Elf *elf_file_libelf(const struct elf_file *file);
+/*
+ * What has been done for the file so far, and where to say what may be: by default it has no limit
+ * and cannot be cancelled. Valid until elf_file_free.
+ */
+struct work *elf_file_work(const struct elf_file *file);
 uint16_t elf_file_machine(const struct elf_file *file); /* e_machine */
 uint16_t elf_file_type(const struct elf_file *file);	/* ET_EXEC, ET_DYN, ET_REL */
 
@@ -75,9 +81,21 @@ size_t elf_file_build_id(const struct elf_file *file, uint8_t id[BUILD_ID_MAX]);
 /*
  * First section of that name, decompressed if SHF_COMPRESSED or named .zdebug*. NOBITS sections
  * count as absent.
- * -ENOENT, -EINVAL (out of the file, broken compression), -ENOMEM. Valid until elf_file_free.
+ * -ENOENT, -EINVAL (out of the file, broken compression, more than LIMIT_SECTION), -ENOMEM,
+ * -ECANCELED. Valid until elf_file_free.
  */
 int elf_file_section(const struct elf_file *file, const char *name, struct elf_section *out);
+/*
+ * The same, but only if its bytes, and those that it is decompressed to, are not more than *left,
+ * from which they are taken. -E2BIG: more, or far more than such a number of bytes can stand for;
+ * nothing of it was read.
+ */
+int elf_file_section_within(const struct elf_file *file, const char *name, uint64_t *left,
+			    struct elf_section *out);
+int elf_file_section_at_within(const struct elf_file *file, uint32_t index, uint64_t *left,
+			       struct elf_section *out);
+/* Such bytes, without reading it; 0 of NOBITS. -E2BIG: as above; -ENOENT, -EINVAL. */
+int elf_file_section_cost(const struct elf_file *file, uint32_t index, uint64_t *cost);
 /* Index of the first section of that name, 0 when there is none. */
 uint32_t elf_file_section_index(const struct elf_file *file, const char *name);
 /* As elf_file_section, by section index (sh_link). */

@@ -13,26 +13,35 @@
 #include <lzma.h>
 
 #include "symbols/elffile.h"
+#include "symbols/limits.h"
+#include "symbols/work.h"
 
-#define PACKED_MAX  ((size_t)16 << 20)
-#define IMAGE_MAX   ((size_t)64 << 20) /* Fedora's largest are below 10 MiB */
 #define DECODER_MAX ((uint64_t)128 << 20)
 #define FIRST_BLOCK ((size_t)256 << 10)
 
 struct image {
 	uint8_t *data;
-	size_t size; /* allocated */
+	size_t size;   /* allocated */
+	size_t packed; /* bytes of the section */
+	struct work *work;
 };
 
-/* Twice the room; false: no memory, or more than is allowed. */
+/*
+ * Twice the room; false: no memory, or more than is allowed, of all and of so few bytes.
+ */
 static bool image_grow(struct image *image, lzma_stream *stream, int *err)
 {
 	size_t size = image->size ? image->size * 2 : FIRST_BLOCK;
 	uint8_t *data;
 
-	*err = size > IMAGE_MAX ? -EINVAL : -ENOMEM;
-	if (size > IMAGE_MAX)
+	*err = work_add(image->work, image->size / 64);
+	if (*err)
 		return false;
+	*err = -EINVAL;
+	if (size > LIMIT_XZ ||
+	    (image->size >= LIMIT_RATIO_FROM && image->size / LIMIT_RATIO > image->packed))
+		return false;
+	*err = -ENOMEM;
 	data = realloc(image->data, size);
 	if (!data)
 		return false;
@@ -62,17 +71,18 @@ int minidebug_open(const struct elf_file *file, struct elf_file **out)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
 	struct image image = {0};
+	uint64_t left = LIMIT_XZ_PACKED;
 	struct elf_section section;
 	int err;
 
 	*out = NULL;
-	err = elf_file_section(file, ".gnu_debugdata", &section);
+	err = elf_file_section_within(file, ".gnu_debugdata", &left, &section);
 	if (err)
-		return err;
-	if (section.size > PACKED_MAX)
-		return -EINVAL;
+		return err == -E2BIG ? -EINVAL : err;
 	if (lzma_stream_decoder(&stream, DECODER_MAX, 0) != LZMA_OK)
 		return -ENOMEM;
+	image.packed = section.size;
+	image.work = elf_file_work(file);
 	stream.next_in = section.data;
 	stream.avail_in = section.size;
 	err = decode(&stream, &image);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "symbols/elffile.h"
+#include "symbols/limits.h"
 #include "symbols/symlist.h"
 #include "symbols/symname.h"
 
@@ -205,14 +206,16 @@ static int stubs_add(struct symlist *list, const struct slots *slots,
 	return err == -E2BIG ? 0 : err;
 }
 
-static int plts_read(const struct elf_file *file, struct symlist *list, struct slots *slots)
+/* *left: bytes that may be read. */
+static int plts_read(const struct elf_file *file, struct symlist *list, struct slots *slots,
+		     uint64_t *left)
 {
 	static const char *const names[] = {".plt", ".plt.sec", ".plt.got", ".plt.bnd", ".iplt"};
 	struct elf_section section;
 	int err;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		err = elf_file_section(file, names[i], &section);
+		err = elf_file_section_within(file, names[i], left, &section);
 		if (!err && section.flags & SHF_EXECINSTR)
 			err = stubs_add(list, slots, &section);
 		if (err == -ENOMEM)
@@ -224,6 +227,7 @@ static int plts_read(const struct elf_file *file, struct symlist *list, struct s
 int plt_read(const struct elf_file *file, struct symlist *list)
 {
 	struct slots slots = {0};
+	uint64_t left = LIMIT_STUBS;
 	int err;
 
 	if (elf_file_machine(file) != EM_X86_64 || !list->nranges)
@@ -231,15 +235,15 @@ int plt_read(const struct elf_file *file, struct symlist *list)
 	if (!elf_file_section_index(file, ".plt") && !elf_file_section_index(file, ".plt.got") &&
 	    !elf_file_section_index(file, ".iplt"))
 		return 0;
-	err = elf_file_section(file, ".dynsym", &slots.symbols);
+	err = elf_file_section_within(file, ".dynsym", &left, &slots.symbols);
 	if (!err && slots.symbols.entsize != sizeof(Elf64_Sym))
 		slots.symbols.size = 0;
 	if (err != -ENOMEM)
-		err = elf_file_section(file, ".rela.plt", &slots.lazy);
+		err = elf_file_section_within(file, ".rela.plt", &left, &slots.lazy);
 	if (err != -ENOMEM)
 		err = slots_read(&slots, file);
 	if (!err)
-		err = plts_read(file, list, &slots);
+		err = plts_read(file, list, &slots, &left);
 	free(slots.list);
 	return err;
 }

@@ -26,7 +26,7 @@ static const struct cause ends[WALK_REASON_COUNT] = {
 	END(WALK_NO_MAPPING, "the return address is in no code that is known of the process",
 	    "code that was just loaded is known within a second; else something wrote over the "
 	    "stack"),
-	END(WALK_NO_TABLE, "the file's table is queued, was evicted, or cannot be built",
+	END(WALK_NO_TABLE, "the file's table is queued, was evicted or refused, or cannot be built",
 	    "6 shows which; --memory raises the budget"),
 	END(WALK_NOT_COVERED,
 	    "the file's CFI is silent about this place, and no frame pointer "

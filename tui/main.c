@@ -82,6 +82,7 @@ static int dump(const char *path)
 		return flush_stdout(EXIT_SUCCESS);
 	snprintf(message, sizeof(message), "%s: %s", path,
 		 err == -EINVAL	   ? "not an ELF file, or its tables are broken"
+		 : err == -E2BIG   ? "has more call frame information than any real file"
 		 : err == -ENODATA ? "has no call frame information, or was cut short"
 				   : strerror(-err));
 	return complain(message);

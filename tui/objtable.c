@@ -234,10 +234,9 @@ static void draw_use(const struct objtable *t, const struct inventory_object *o,
 		     int y, int *col, const int *width)
 {
 	static const char *const states[] = {
-		[INVENTORY_READY] = "ready",
-		[INVENTORY_QUEUED] = "queued",
-		[INVENTORY_EVICTED] = "evicted",
-		[INVENTORY_FAILED] = "failed",
+		[INVENTORY_READY] = "ready",	 [INVENTORY_QUEUED] = "queued",
+		[INVENTORY_EVICTED] = "evicted", [INVENTORY_FAILED] = "failed",
+		[INVENTORY_REFUSED] = "refused",
 	};
 	uint64_t now = t->inventory->time;
 	enum role role = ROLE_TEXT;

@@ -94,10 +94,10 @@ static void take_object(struct cursor *c, struct inventory *inv, struct inventor
 	o->id = cursor_number(c);
 	name = cursor_text(c, &length);
 	text_clean(o->name, sizeof(o->name), name, length);
-	state = cursor_number32(c, PINNED | INVENTORY_FAILED);
+	state = cursor_number32(c, PINNED | INVENTORY_REFUSED);
 	o->pinned = state & PINNED;
 	state &= ~PINNED;
-	c->bad |= state > INVENTORY_FAILED;
+	c->bad |= state > INVENTORY_REFUSED;
 	o->state = c->bad ? INVENTORY_FAILED : (enum inventory_state)state;
 	o->words = cursor_number32(c, UINT32_MAX);
 	o->cfi_bytes = cursor_number(c);

@@ -178,6 +178,7 @@ static void tell_objects(struct tell *t, const struct inventory_object *const *s
 		[INVENTORY_QUEUED] = "about to be built",
 		[INVENTORY_EVICTED] = "evicted: comes back when it is sampled",
 		[INVENTORY_FAILED] = "failed: unreadable, or larger than the budget",
+		[INVENTORY_REFUSED] = "refused: more CFI than any real file has",
 	};
 
 	for (size_t i = 0; i < count; i++) {

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 
+#include "symbols/work.h"
 #include "unwind/arch.h"
 
 /* Compilers nest twice at most; the bound keeps a hostile program from growing the stack. */
@@ -351,7 +352,10 @@ int cfa_initial(const struct cfi_section *section, const struct cfi_cie *cie, ui
 		struct cfa_state *out)
 {
 	struct machine m;
+	int err = work_add(section->work, cie->ninsns);
 
+	if (err)
+		return err;
 	/* Not the whole of it: the remembered states are written before they are read. */
 	m.section = section;
 	m.cie = cie;
@@ -373,7 +377,11 @@ int cfa_run(const struct cfi_section *section, const struct cfi_cie *cie,
 	    uint64_t *end)
 {
 	struct machine m;
+	int err = work_add(section->work, 1 + (uint64_t)fde->ninsns);
 
+	*end = fde->start;
+	if (err)
+		return err;
 	m.section = section;
 	m.cie = cie;
 	m.fde = fde;
@@ -388,8 +396,7 @@ int cfa_run(const struct cfi_section *section, const struct cfi_cie *cie,
 			return -EINVAL;
 		}
 		if (m.next != m.pc) {
-			int err = row(arg, m.pc, &m.now);
-
+			err = row(arg, m.pc, &m.now);
 			if (err)
 				return err;
 			m.pc = m.next;

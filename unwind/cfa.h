@@ -44,7 +44,7 @@ struct cfa_state {
 	struct reg_rule kept;
 };
 
-/* State after the CIE's initial instructions; -EINVAL when they are malformed. */
+/* State after the CIE's initial instructions; -EINVAL when they are malformed, or as work_add. */
 int cfa_initial(const struct cfi_section *section, const struct cfi_cie *cie, uint32_t kept_reg,
 		struct cfa_state *out);
 
@@ -58,7 +58,8 @@ typedef int cfa_row_fn(void *arg, uint64_t pc, const struct cfa_state *state);
 /*
  * Runs the program of a FDE. *end: where its rules end. That is fde->end, or, when an instruction
  * is malformed (-EINVAL), the address that it would have said something about: rows before that are
- * sound. Any other error is the callback's.
+ * sound. Any other error is the callback's, or of work_add, to which a run tells the bytes of the
+ * program, however short it is cut: what is run in many parts costs as much.
  */
 int cfa_run(const struct cfi_section *section, const struct cfi_cie *cie,
 	    const struct cfa_state *initial, const struct cfi_fde *fde, cfa_row_fn *row, void *arg,

@@ -11,13 +11,16 @@
 #include <string.h>
 
 #include "symbols/elffile.h"
+#include "symbols/limits.h"
 
-/* -ENOENT when the section does not exist or describes no function. */
-static int read_section(const struct elf_file *file, const char *name, struct cfi_section *out,
-			struct cfi *cfi)
+/*
+ * -ENOENT when the section does not exist or describes no function. *left: bytes that may be read.
+ */
+static int read_section(const struct elf_file *file, const char *name, uint64_t *left,
+			struct cfi_section *out, struct cfi *cfi)
 {
 	struct elf_section section, other;
-	int err = elf_file_section(file, name, &section);
+	int err = elf_file_section_within(file, name, left, &section);
 
 	if (err)
 		return err;
@@ -26,6 +29,7 @@ static int read_section(const struct elf_file *file, const char *name, struct cf
 		.size = section.size,
 		.addr = section.addr,
 		.eh_frame = !strcmp(name, ".eh_frame"),
+		.work = elf_file_work(file),
 	};
 	/*
 	 * The slot that an indirect pointer names is filled by relocation, so it is not read. No
@@ -42,13 +46,14 @@ static int read_section(const struct elf_file *file, const char *name, struct cf
 	return err;
 }
 
-static int read_debug_frame(const struct elf_file *file, struct cfi_section *out, struct cfi *cfi)
+static int read_debug_frame(const struct elf_file *file, uint64_t *left, struct cfi_section *out,
+			    struct cfi *cfi)
 {
-	int err = read_section(file, ".debug_frame", out, cfi);
+	int err = read_section(file, ".debug_frame", left, out, cfi);
 
 	if (err == -ENOENT) {
 		cfi_free(cfi);
-		err = read_section(file, ".zdebug_frame", out, cfi);
+		err = read_section(file, ".zdebug_frame", left, out, cfi);
 	}
 	return err;
 }
@@ -181,20 +186,22 @@ static int cfi_merge(struct cfi *cfi, struct cfi *more, struct cfi_section *sect
 int cfi_file_read(const struct elf_file *file, struct cfi_section sections[CFI_SECTIONS],
 		  struct cfi *cfi)
 {
+	uint64_t left = LIMIT_CFI;
 	struct cfi more = {0};
 	int err, debug;
 
 	memset(cfi, 0, sizeof(*cfi));
 	memset(sections, 0, CFI_SECTIONS * sizeof(*sections));
-	err = read_section(file, ".eh_frame", &sections[CFI_EH_FRAME], cfi);
+	err = read_section(file, ".eh_frame", &left, &sections[CFI_EH_FRAME], cfi);
 	if (err && err != -ENOENT)
 		return err;
-	debug = read_debug_frame(file, &sections[CFI_DEBUG_FRAME], &more);
+	debug = read_debug_frame(file, &left, &sections[CFI_DEBUG_FRAME], &more);
 	if (!debug)
 		debug = cfi_merge(cfi, &more, &sections[CFI_DEBUG_FRAME]);
 	cfi_free(&more);
+	cfi->bytes = LIMIT_CFI - left;
 	/* What is broken there must not cost what is sound here. */
-	if (debug == -ENOMEM || (err && debug != -ENOENT))
+	if (debug == -ENOMEM || debug == -ECANCELED || (err && debug != -ENOENT))
 		return debug;
 	return 0;
 }

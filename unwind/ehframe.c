@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/limits.h"
+#include "symbols/work.h"
+
 #define ADDR_SIZE 8 /* of the files that elf_file opens */
 
 /* A record between its length and its end. */
@@ -227,10 +230,16 @@ static int cies_read(const struct cfi_section *s, struct cfi *cfi)
 	uint32_t room = 0;
 	struct record r;
 	size_t at = 0;
+	int err;
 
 	while (record_next(s, &at, &r) > 0) {
+		err = work_add(s->work, 1);
+		if (err)
+			return err;
 		if (!r.is_cie)
 			continue;
+		if (cfi->ncies == LIMIT_CIES)
+			return -E2BIG;
 		if (cfi->ncies == room) {
 			struct cfi_cie *cies;
 
@@ -265,6 +274,8 @@ static int64_t cie_find(const struct cfi *cfi, uint32_t offset, uint32_t hint)
 
 static int fde_append(struct cfi *cfi, uint32_t *room, const struct cfi_fde *fde)
 {
+	if (cfi->nfdes == LIMIT_FDES)
+		return -E2BIG;
 	if (cfi->nfdes == *room) {
 		uint32_t more = *room ? 2 * *room : 256;
 		struct cfi_fde *fdes = realloc(cfi->fdes, (size_t)more * sizeof(*fdes));
@@ -308,13 +319,16 @@ static int fdes_read(const struct cfi_section *s, struct cfi *cfi)
 	uint32_t room = 0, hint = 0;
 	struct record r;
 	size_t at = 0;
-	int more;
+	int more, err;
 
 	while ((more = record_next(s, &at, &r)) > 0) {
 		struct cfi_fde fde = {0};
 		int64_t cie;
 		int kind;
 
+		err = work_add(s->work, 1);
+		if (err)
+			return err;
 		if (r.is_cie)
 			continue;
 		cie = r.bad ? -1 : cie_find(cfi, r.cie, hint);
@@ -326,8 +340,9 @@ static int fdes_read(const struct cfi_section *s, struct cfi *cfi)
 		if (kind <= 0)
 			continue;
 		hint = fde.cie = (uint32_t)cie;
-		if (fde_append(cfi, &room, &fde) < 0)
-			return -ENOMEM;
+		err = fde_append(cfi, &room, &fde);
+		if (err)
+			return err;
 	}
 	if (more < 0)
 		cfi->bad_fdes++;

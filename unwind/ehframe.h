@@ -37,6 +37,8 @@ enum ptr_encoding {
 	PTR_OMIT = 0xff,
 };
 
+struct work;
+
 struct cfi_section {
 	const uint8_t *data; /* must outlive everything that was read from it */
 	size_t size;	     /* below 4 GiB */
@@ -48,6 +50,7 @@ struct cfi_section {
 	 */
 	bool (*read)(void *arg, uint64_t addr, uint64_t *value);
 	void *arg;
+	struct work *work; /* counts records and instructions; NULL: it is not asked for */
 };
 
 struct cfi_cie {
@@ -80,6 +83,7 @@ struct cfi {
 	uint32_t ncies;
 	struct cfi_fde *fdes; /* in the order of the section, until cfi_sort */
 	uint32_t nfdes;
+	uint64_t bytes;	     /* what its sections took of LIMIT_CFI; cfifile.c's */
 	uint32_t bad_fdes;   /* malformed: not among fdes */
 	uint32_t empty_fdes; /* of no length, or of a function that the linker removed */
 };
@@ -88,7 +92,8 @@ struct cfi {
  * Reads all records. Malformed ones are counted and left out; a record that does not end within the
  * section ends the reading. A zero terminator does not: linkers put crtend.o's in the middle when
  * objects follow it, and what comes after is found through .eh_frame_hdr as well.
- * -ENOMEM, or -EINVAL when there is no CIE but something else, or the section is 4 GiB and more.
+ * -ENOMEM, or -EINVAL when there is no CIE but something else, or the section is 4 GiB and more;
+ * -E2BIG when it has more records than any real one, or as work_add, and -ECANCELED.
  * The caller frees with cfi_free, also after an error.
  */
 int cfi_read(const struct cfi_section *section, struct cfi *out);

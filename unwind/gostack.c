@@ -20,11 +20,14 @@
 #include <string.h>
 
 #include "symbols/elffile.h"
+#include "symbols/limits.h"
 
 #define ANY	      0x100u /* in a code: any byte */
 #define END	      0x200u
 #define PROLOGUE_MAX  32u
-#define MOV_BACK_REST 5u /* bytes of the add and the ret */
+#define NAME_MAX_SIZE 64u   /* bytes of a name that is one of ours */
+#define CLOCK_MAX     4096u /* bytes of code of a clock */
+#define MOV_BACK_REST 5u    /* bytes of the add and the ret */
 
 static const struct {
 	const char *name;
@@ -48,8 +51,11 @@ static const struct {
 /* Index of the name, with or without the suffix of its calling convention; -1: none of them. */
 static int find_name(const char *name, size_t size)
 {
-	size_t length = strnlen(name, size);
+	size_t length;
 
+	if (size > NAME_MAX_SIZE)
+		size = NAME_MAX_SIZE;
+	length = strnlen(name, size);
 	if (length == size)
 		return -1;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
@@ -64,14 +70,15 @@ static int find_name(const char *name, size_t size)
 
 unsigned int go_untrue(const struct elf_file *file, struct go_untrue out[GO_UNTRUE_MAX])
 {
-	struct elf_section go, symtab, strtab;
+	struct elf_section symtab, strtab;
+	uint64_t left = LIMIT_GO;
 	unsigned int count = 0;
 	Elf64_Sym sym;
 	int found;
 
-	if (elf_file_section(file, ".go.buildinfo", &go) < 0 ||
-	    elf_file_section(file, ".symtab", &symtab) < 0 ||
-	    elf_file_section_at(file, symtab.link, &strtab) < 0)
+	if (!elf_file_section_index(file, ".go.buildinfo") ||
+	    elf_file_section_within(file, ".symtab", &left, &symtab) < 0 ||
+	    elf_file_section_at_within(file, symtab.link, &left, &strtab) < 0)
 		return 0;
 	for (size_t at = 0; count < GO_UNTRUE_MAX && symtab.size - at >= sizeof(sym);
 	     at += sizeof(sym)) {
@@ -112,14 +119,15 @@ bool go_clock_frame(const struct elf_file *file, uint64_t start, uint64_t end, s
 					    0x83, 0xc4, ANY,  0xc3, END};
 	static const uint16_t pop_back[] = {0x5d, 0xc3, END};
 	struct elf_section section;
-	const uint8_t *text;
+	uint8_t text[CLOCK_MAX];
 	size_t size, set, ret;
 	bool pushed;
 
-	if (elf_file_section(file, ".text", &section) < 0 || start < section.addr || end < start ||
-	    end - section.addr > section.size)
+	if (elf_file_section_header(file, elf_file_section_index(file, ".text"), &section) < 0 ||
+	    start < section.addr || end < start || end - section.addr > section.size ||
+	    end - start > sizeof(text) ||
+	    elf_file_read(file, section.offset + (start - section.addr), text, end - start))
 		return false;
-	text = section.data + (start - section.addr);
 	size = end - start;
 	set = behind(text, size < PROLOGUE_MAX ? size : PROLOGUE_MAX, 0, with_lea);
 	pushed = !set;

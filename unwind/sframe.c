@@ -16,6 +16,8 @@
 #include <string.h>
 
 #include "symbols/elffile.h"
+#include "symbols/limits.h"
+#include "symbols/work.h"
 #include "unwind/arch.h"
 #include "unwind/cursor.h"
 
@@ -24,6 +26,7 @@
 #define ABI_AMD64	 3
 #define HEADER_SIZE	 28
 #define SECTION_TYPE	 0x6ffffff4u /* SHT_GNU_SFRAME */
+#define SECTION_NOBITS	 8	     /* SHT_NOBITS */
 #define FLAG_START_PCREL 4	     /* of the header, since the errata of version 2 */
 #define V1_BLOCK_SIZE	 16	     /* of a PC mask: version 1 knows stubs of .plt only */
 
@@ -338,7 +341,10 @@ static int ranges_of_sframe(const struct sframe *s, uint64_t *budget, struct cfi
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->nfdes; i++) {
 		struct func f;
+		int err = work_add(s->work, 1);
 
+		if (err)
+			return err;
 		if (!func_read(s, i, &f) || !func_is_sound(s, &f, budget))
 			cfi->bad_fdes++;
 		else if (!f.size || !f.start || !f.nrows)
@@ -421,14 +427,15 @@ int sframe_add(const struct sframe *s, struct cfi *cfi)
 	return err;
 }
 
-static int find_section(const struct elf_file *file, struct elf_section *out)
+/* left: bytes that may be read. */
+static int find_section(const struct elf_file *file, uint64_t left, struct elf_section *out)
 {
-	int err = elf_file_section(file, ".sframe", out);
+	int err = elf_file_section_within(file, ".sframe", &left, out);
 	size_t count = elf_file_section_count(file);
 
 	for (uint32_t i = 0; err == -ENOENT && i < count; i++)
 		if (!elf_file_section_header(file, i, out) && out->type == SECTION_TYPE)
-			return elf_file_section_at(file, i, out);
+			return elf_file_section_at_within(file, i, &left, out);
 	return err;
 }
 
@@ -441,7 +448,8 @@ static void drop_second_plt(const struct elf_file *file, struct cfi *cfi, uint32
 	struct elf_section plt;
 	uint32_t kept = from;
 
-	if (elf_file_section(file, ".plt.sec", &plt) < 0)
+	if (elf_file_section_header(file, elf_file_section_index(file, ".plt.sec"), &plt) < 0 ||
+	    plt.type == SECTION_NOBITS)
 		return;
 	for (uint32_t i = from; i < cfi->nfdes; i++)
 		if (cfi->fdes[i].start - plt.addr >= plt.size)
@@ -453,20 +461,21 @@ int sframe_read(const struct elf_file *file, struct sframe *out, struct cfi *cfi
 {
 	uint32_t nfdes = cfi->nfdes;
 	struct elf_section section;
-	int err = find_section(file, &section);
+	int err = find_section(file, LIMIT_CFI - cfi->bytes, &section);
 
 	memset(out, 0, sizeof(*out));
 	if (err == -ENOENT)
 		return 0;
 	if (!err)
 		err = sframe_open(section.data, section.size, section.addr, out);
+	out->work = elf_file_work(file);
 	if (!err)
 		err = sframe_add(out, cfi);
 	if (!err)
 		drop_second_plt(file, cfi, nfdes);
 	if (cfi->nfdes == nfdes)
 		memset(out, 0, sizeof(*out));
-	if (err && err != -ENOMEM && nfdes) {
+	if (err && err != -ENOMEM && err != -ECANCELED && nfdes) {
 		cfi->bad_fdes++;
 		err = 0;
 	}
@@ -508,8 +517,9 @@ int sframe_run(const struct sframe *s, const struct cfi_fde *fde, cfa_row_fn *ro
 	uint64_t base;
 	int err = 0;
 
-	if (!func_read(s, fde->insns, &f))
-		return 0;
+	err = work_add(s->work, 1);
+	if (err || !func_read(s, fde->insns, &f))
+		return err;
 	if (!f.repeated)
 		return rows_run(s, &f, f.start, fde->end, fde->start, row, arg);
 	if (blocks_state(s, &f, &state))

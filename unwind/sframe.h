@@ -17,6 +17,7 @@
 struct elf_file;
 struct cfi;
 struct cfi_fde;
+struct work;
 
 #define SFRAME_CIE (UINT32_MAX - 1) /* cfi_fde.cie of what comes from .sframe */
 
@@ -32,6 +33,7 @@ struct sframe {
 	size_t fdes; /* offsets in the section */
 	size_t fres;
 	size_t fres_end;
+	struct work *work; /* counts functions; NULL: it is not asked for */
 };
 
 /*
@@ -50,7 +52,8 @@ int sframe_add(const struct sframe *sframe, struct cfi *cfi);
 /*
  * Finds the file's section, by name or by type, and does both. A file without one leaves *out
  * zeroed; so does one whose section adds nothing. What it says of .plt.sec is not believed. A
- * section that cannot be used is an error, as above, only if cfi has no FDE, else a malformed FDE.
+ * section that cannot be used is an error, as above, only if cfi has no FDE, else a malformed FDE;
+ * -E2BIG and -ECANCELED are, as cfi_file_read has them.
  * The section lives as long as the file.
  */
 int sframe_read(const struct elf_file *file, struct sframe *out, struct cfi *cfi);

@@ -18,6 +18,8 @@
 #include <string.h>
 
 #include "symbols/elffile.h"
+#include "symbols/limits.h"
+#include "symbols/work.h"
 #include "unwind/arch.h"
 #include "unwind/cfa.h"
 #include "unwind/cfifile.h"
@@ -32,7 +34,6 @@
 #define NO_CIE	      UINT32_MAX /* a PLT section that has no CFI */
 #define KEEP_ROWS_MAX (1u << 14)
 #define FRAME_EDGES   4
-#define LOADS_MAX     1024 /* executable segments looked at; Linux maps about as many */
 
 /* Words of a table: 16 MiB of text without a row boundary, and 16 words for each byte of CFI. */
 #define WORDS_MAX(cfi_bytes) (((uint64_t)1 << 16) + (uint64_t)(cfi_bytes)*16)
@@ -44,6 +45,7 @@ struct text {
 
 struct builder {
 	const struct elf_file *file;
+	struct work *work; /* the file's */
 	struct wide_rules *wide;
 	struct unwind_table *table;
 	struct cfi_section sections[CFI_SECTIONS];
@@ -73,6 +75,13 @@ struct builder {
 	uint32_t cfi_rule; /* what the CFI says meanwhile */
 };
 
+static int compare_texts(const void *left, const void *right)
+{
+	const struct text *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
 static int builder_texts(struct builder *b)
 {
 	const struct elf_load *loads;
@@ -82,30 +91,41 @@ static int builder_texts(struct builder *b)
 	b->texts = calloc(count ? count : 1, sizeof(*b->texts));
 	if (!b->texts)
 		return -ENOMEM;
-	for (size_t i = 0; i < count && b->ntexts < LOADS_MAX; i++)
+	for (size_t i = 0; i < count; i++)
 		if (loads[i].exec && loads[i].filesz)
 			b->texts[b->ntexts++] =
 				(struct text){loads[i].vaddr, loads[i].vaddr + loads[i].filesz};
+	qsort(b->texts, b->ntexts, sizeof(*b->texts), compare_texts);
 	return 0;
 }
 
 static const struct text *builder_text(const struct builder *b, uint64_t addr)
 {
-	for (size_t i = 0; i < b->ntexts; i++)
-		if (addr >= b->texts[i].start && addr < b->texts[i].end)
-			return &b->texts[i];
-	return NULL;
+	size_t low = 0, high = b->ntexts;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (b->texts[middle].start <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && addr < b->texts[low - 1].end ? &b->texts[low - 1] : NULL;
 }
 
 static int builder_find(struct builder *b)
 {
-	int err = cfi_file_read(b->file, b->sections, &b->cfi);
+	int err;
 
+	work_allow(b->work, LIMIT_WORK(LIMIT_CFI));
+	err = cfi_file_read(b->file, b->sections, &b->cfi);
 	if (!err)
 		err = sframe_read(b->file, &b->sframe, &b->cfi);
 	b->table->cfi_bytes = b->sframe.size;
 	for (int i = 0; i < CFI_SECTIONS; i++)
 		b->table->cfi_bytes += b->sections[i].size;
+	work_allow(b->work, LIMIT_WORK(b->table->cfi_bytes));
 	return err;
 }
 
@@ -119,8 +139,11 @@ static int builder_initial(struct builder *b)
 		struct cfi_cie *cie = &b->cfi.cies[i];
 		const struct cfi_section *section = &b->sections[cie->section];
 
-		if (!cie->bad && cfa_initial(section, cie, b->kept_reg, &b->initial[i]) < 0)
-			cie->bad = true;
+		int err = cie->bad ? 0 : cfa_initial(section, cie, b->kept_reg, &b->initial[i]);
+
+		if (work_is_over(err))
+			return err;
+		cie->bad |= err != 0;
 	}
 	return 0;
 }
@@ -200,8 +223,10 @@ static int builder_row(void *arg, uint64_t pc, const struct cfa_state *state)
 {
 	struct builder *b = arg;
 	uint32_t rule;
-	int err = 0;
+	int err = work_add(b->work, 1);
 
+	if (err)
+		return err;
 	/* What is behind belongs to the next FDE. */
 	if (pc >= b->end)
 		return 0;
@@ -324,6 +349,9 @@ static int builder_rows(struct builder *b)
 	b->gap = 0;
 	spans_init(&b->spans, b->table, WORDS_MAX(b->table->cfi_bytes));
 	for (uint32_t i = 0, next; i < count && !err; i = next) {
+		err = work_add(b->work, 1);
+		if (err)
+			break;
 		for (next = i + 1; next < count && cfi_from(&fdes[next]) == cfi_from(&fdes[i]);)
 			next++;
 		err = builder_fde(b, &fdes[i], next < count ? cfi_from(&fdes[next]) : UINT64_MAX);
@@ -371,7 +399,7 @@ static int builder_keep(struct builder *b)
 int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		       struct unwind_table **out)
 {
-	struct builder b = {.file = file, .wide = wide};
+	struct builder b = {.file = file, .wide = wide, .work = elf_file_work(file)};
 	int err;
 
 	*out = NULL;
@@ -385,7 +413,8 @@ int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 	/* Without a segment nothing is ever mapped as text: relocatable files, debug files. */
 	if (!err && b.ntexts)
 		err = builder_find(&b);
-	b.ngo = go_untrue(file, b.go);
+	if (!err)
+		b.ngo = go_untrue(file, b.go);
 	b.table->nfdes = b.cfi.nfdes + b.cfi.bad_fdes;
 	b.table->bad_fdes = b.cfi.bad_fdes;
 	if (!err)

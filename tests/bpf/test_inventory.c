@@ -6,18 +6,22 @@
  * Covers: bpf/inventory.c bpf/evict.c bpf/command.c
  */
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "bpf/inventory.h"
 #include "symbols/elffile.h"
+#include "symbols/work.h"
 #include "tests/support/places.h"
 #include "tests/support/scratch.h"
 #include "tests/support/serve.h"
@@ -212,6 +216,13 @@ static struct {
 	_Atomic unsigned int turn[2], builds;
 } order;
 
+/* As if the file at hand took for ever to build. */
+static struct {
+	atomic_bool on;
+	const atomic_bool *cancel;
+	_Atomic unsigned int builds;
+} held;
+
 int __real_unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 			      struct unwind_table **out);
 int __wrap_unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
@@ -220,10 +231,18 @@ int __wrap_unwind_table_build(const struct elf_file *file, struct wide_rules *wi
 int __wrap_unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 			      struct unwind_table **out)
 {
+	const struct timespec moment = {0, 1000000};
 	int fd = elf_file_fd(file);
 	struct stat st;
 
 	order.builds++;
+	if (held.on) {
+		held.builds++;
+		held.cancel = elf_file_work(file)->cancel;
+		while (held.cancel && !atomic_load(held.cancel))
+			nanosleep(&moment, NULL);
+		return -ECANCELED;
+	}
 	for (int i = 0; i < 2; i++)
 		if (fd >= 0 && !fstat(fd, &st) && st.st_ino == order.file[i] &&
 		    st.st_dev == order.device[i] && !order.turn[i])
@@ -266,6 +285,22 @@ static void small_files_come_before_large_ones(void **state)
 	run_end(&r);
 	unlink(small);
 	unlink(large);
+}
+
+/* The tracker says so to the builder, and ends while it is at work. */
+static void the_end_does_not_wait_for_a_build(void **state)
+{
+	static struct running r;
+	struct child c = child_start(BY_EXEC, "t-inventory", 0);
+
+	(void)state;
+	held.on = true;
+	run(&r, NULL);
+	WAIT(held.builds);
+	run_end(&r);
+	held.on = false;
+	assert_non_null(held.cancel);
+	child_end(&c);
 }
 
 /* --- what can be done ------------------------------------------------------------------------ */
@@ -481,6 +516,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(says_what_readelf_and_proc_say),
 		cmocka_unit_test(blocks_are_all_that_is_used),
 		cmocka_unit_test(small_files_come_before_large_ones),
+		cmocka_unit_test(the_end_does_not_wait_for_a_build),
 		cmocka_unit_test(dropped_stays_away_until_sampled),
 		cmocka_unit_test(pinned_outlives_its_processes),
 		cmocka_unit_test(pinned_is_never_evicted),

@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		for (const char *name = o->name; *name; name++)
 			require((unsigned char)*name >= 0x20 && *name != 0x7f);
-		require(o->state <= INVENTORY_FAILED && o->sampled <= inv->time);
+		require(o->state <= INVENTORY_REFUSED && o->sampled <= inv->time);
 		require(o->build_id_size <= sizeof(o->build_id));
 	}
 	inventory_put(inv);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * ELF files as readelf sees them, and files that are none, broken, or change under us.
- * Covers: symbols/elffile.c symbols/elfnote.c symbols/bytes.c symbols/rootfile.c
+ * Covers: symbols/elffile.c symbols/elfsection.c symbols/elfnote.c symbols/bytes.c
+ * symbols/rootfile.c
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -408,9 +409,9 @@ static size_t note_put(uint8_t *to, uint32_t type, const char *name, const uint8
 	return (at + size + align - 1) / align * align;
 }
 
-/* A file of segments of notes and nothing else. The caller frees it. */
-static uint8_t *notes_file(const Elf64_Phdr *notes, size_t count, const void *bytes, size_t length,
-			   size_t *size)
+/* A file of segments, their bytes and nothing else. The caller frees it. */
+static uint8_t *segments_file(const Elf64_Phdr *notes, size_t count, const void *bytes,
+			      size_t length, size_t *size)
 {
 	Elf64_Ehdr ehdr = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 				       EV_CURRENT},
@@ -451,7 +452,7 @@ static size_t id_of_segment(size_t count, size_t at, size_t align, size_t *reads
 					.p_offset = start,
 					.p_filesz = i == at ? first + second : first,
 					.p_align = align};
-	data = notes_file(notes, count, bytes, first + second, &size);
+	data = segments_file(notes, count, bytes, first + second, &size);
 	fd = temporary(path, data, size);
 	assert_int_equal(elf_file_open_fd(fd, &file), 0);
 	before = reads_so_far();
@@ -481,6 +482,58 @@ static void test_places_of_notes(void **state)
 	if (!reads_so_far())
 		skip(); /* a kernel that does not count them */
 	assert_in_range(reads, 1, 18);
+}
+
+/*
+ * libelf looks for the end of a name from the end of all names: a table of names without a last
+ * zero would be gone through for each section. The ELF specification wants that zero ("String
+ * Table").
+ */
+static void test_unterminated_names(void **state)
+{
+	struct elf_file *file;
+	size_t size, at;
+	char *data = copy_of("/bin/ls", &size);
+	Elf64_Ehdr *ehdr = (Elf64_Ehdr *)data;
+	Elf64_Shdr *names = (Elf64_Shdr *)(data + ehdr->e_shoff) + ehdr->e_shstrndx;
+
+	(void)state;
+	assert_int_equal(elf_file_open_memory(data, size, &file), 0);
+	elf_file_free(file);
+	at = names->sh_offset + names->sh_size - 1;
+	assert_int_equal(data[at], 0);
+	data[at] = 'x';
+	assert_int_equal(elf_file_open_memory(data, size, &file), -EINVAL);
+	free(data);
+}
+
+/* Linux executes no file of more than 1,170 segments, and each is looked at for each mapping. */
+static void test_many_loads(void **state)
+{
+	static const size_t counts[] = {1024, 1025, 65534};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		Elf64_Phdr *loads = calloc(counts[i], sizeof(*loads));
+		struct elf_file *file;
+		uint8_t *data;
+		size_t size, count;
+
+		assert_non_null(loads);
+		for (size_t k = 0; k < counts[i]; k++)
+			loads[k] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_X};
+		data = segments_file(loads, counts[i], "", 0, &size);
+		if (counts[i] <= 1024) {
+			assert_int_equal(elf_file_open_memory(data, size, &file), 0);
+			elf_file_loads(file, &count);
+			assert_int_equal(count, counts[i]);
+			elf_file_free(file);
+		} else {
+			assert_int_equal(elf_file_open_memory(data, size, &file), -EINVAL);
+		}
+		free(data);
+		free(loads);
+	}
 }
 
 /* Compressed by the assembler, read as it was; broken and boasting compression is refused. */
@@ -532,12 +585,20 @@ static void test_compressed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loads),		cmocka_unit_test(test_sections),
-		cmocka_unit_test(test_build_id),	cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_memory),		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_hostile),		cmocka_unit_test(test_sparse),
-		cmocka_unit_test(test_endless_names),	cmocka_unit_test(test_endless_notes),
-		cmocka_unit_test(test_places_of_notes), cmocka_unit_test(test_compressed),
+		cmocka_unit_test(test_loads),
+		cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_build_id),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_endless_names),
+		cmocka_unit_test(test_endless_notes),
+		cmocka_unit_test(test_places_of_notes),
+		cmocka_unit_test(test_compressed),
+		cmocka_unit_test(test_unterminated_names),
+		cmocka_unit_test(test_many_loads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
