@@ -2,7 +2,8 @@
 /*
  * libiberty does the demangling; what is added here is distrust. A name of a few hundred bytes can
  * stand for a text of gigabytes (back references double it at every step), so the text is taken
- * piece by piece through libiberty's callback, and left by longjmp when it gets too long.
+ * piece by piece through libiberty's callback, and left by longjmp when it gets too long; what
+ * takes long without a text is told before (mangled.c).
  */
 #include "symbols/demangle.h"
 
@@ -13,6 +14,8 @@
 #include <string.h>
 
 #include <libiberty/demangle.h>
+
+#include "symbols/mangled.h"
 
 #define MANGLED_MAX   4096u /* libiberty itself refuses C++ names above 1024 */
 #define DEMANGLED_MAX 8192u
@@ -59,6 +62,8 @@ static bool demangle_to(struct output *out, const char *name)
 	int done;
 
 	out->length = 0;
+	if (!mangled_is_bounded(name))
+		return false;
 	if (setjmp(out->overflow))
 		return false;
 	/* Rust first: its legacy names are well-formed C++ names, too. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of real files against c++filt's answers; the rest are single cases and hostile names.
- * Covers: symbols/demangle.c
+ * Covers: symbols/demangle.c symbols/mangled.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -217,13 +219,68 @@ static void test_filt(void **state)
 	compare_with_filt("/usr/bin/node", "");
 }
 
+/*
+ * In a child that has 20 s of a CPU for a name, of which each would take centuries: 62^8 lifetimes
+ * of a binder, 2^40 and more readings of a template's arguments. They come back as they are.
+ */
+static void expect_untouched(const char *name)
+{
+	const struct rlimit limit = {20, 20};
+	pid_t child = fork();
+	int status;
+	char *got;
+
+	assert_true(child >= 0);
+	if (!child) {
+		setrlimit(RLIMIT_CPU, &limit);
+		got = demangle(name);
+		_exit(!got || strcmp(got, name) != 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* The text `head`, n times `part`, `tail`, n times `end`, and "v". */
+static void expect_repeated(const char *head, const char *part, const char *tail, const char *end,
+			    unsigned int n)
+{
+	char name[2048];
+	size_t at = (size_t)snprintf(name, sizeof(name), "%s", head);
+
+	for (unsigned int i = 0; i < n; i++)
+		at += (size_t)snprintf(name + at, sizeof(name) - at, "%s", part);
+	at += (size_t)snprintf(name + at, sizeof(name) - at, "%s", tail);
+	for (unsigned int i = 0; i < n; i++)
+		at += (size_t)snprintf(name + at, sizeof(name) - at, "%s", end);
+	at += (size_t)snprintf(name + at, sizeof(name) - at, "v");
+	assert_true(at < 1024);
+	expect_untouched(name);
+}
+
+static void test_endless(void **state)
+{
+	(void)state;
+	expect_untouched("_RMIC1aFGzzzzzzzz_EuEu");
+	expect_untouched("_RNvMIC1aFGzzzzzzzz_EuEu1f");
+	expect_untouched("_RNvMIC1aDGzzzzzzzz_EL_Eu1f");
+	expect_untouched("_RNvMIC1aFGzzzzzzzzzzzzzzzzzzzzzzzz_EuEu1f");
+	expect_repeated("_Zcv", "T_I", "i", "E", 100);
+	expect_repeated("_Zcv", "T0_I", "i", "E", 80);
+	expect_repeated("_ZN1Acv", "PT_I", "i", "EE", 60);
+	expect_repeated("_Zcv", "T_IL_Zcv", "i", "Ev", 60);
+	/* Those of compilers have one, and names may look as if they had. */
+	expect("_ZN1acvT_IiEEv", "a::operator int<int>");
+	expect("_RNvC1a9GADGETS_X", "a::GADGETS_X");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names), cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_rust),  cmocka_unit_test(test_explosion),
 		cmocka_unit_test(test_deep),  cmocka_unit_test(test_filt),
-		cmocka_unit_test(test_d),
+		cmocka_unit_test(test_d),     cmocka_unit_test(test_endless),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
