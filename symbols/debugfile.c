@@ -14,13 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <zlib.h>
-
+#include "symbols/debugsum.h"
 #include "symbols/remotedebug.h"
 #include "symbols/rootfile.h"
-
-#define CRC_BYTES_MAX ((off_t)1 << 30) /* a second's work; larger debug files have build-ids */
-#define CHUNK	      65536u
+#include "symbols/work.h"
 
 /* .gnu_debuglink: a name, zeros up to a multiple of four, and the CRC. */
 static void read_name_and_crc(const struct elf_file *file, struct debug_link *out)
@@ -112,24 +109,6 @@ static bool path_at(const struct debug_link *link, const char *folder, unsigned 
 	return true;
 }
 
-static bool crc_is(const struct elf_file *file, uint32_t want)
-{
-	uint8_t chunk[CHUNK];
-	uLong crc = crc32(0, NULL, 0);
-	struct stat st;
-	off_t at, part;
-
-	if (fstat(elf_file_fd(file), &st) < 0 || st.st_size > CRC_BYTES_MAX)
-		return false;
-	for (at = 0; at < st.st_size; at += part) {
-		part = st.st_size - at < (off_t)CHUNK ? st.st_size - at : (off_t)CHUNK;
-		if (elf_file_read(file, (uint64_t)at, chunk, (size_t)part))
-			return false;
-		crc = crc32(crc, chunk, (uInt)part);
-	}
-	return crc == want;
-}
-
 static bool id_is(const struct elf_file *file, const uint8_t *id, size_t length)
 {
 	uint8_t other[BUILD_ID_MAX];
@@ -140,12 +119,13 @@ static bool id_is(const struct elf_file *file, const uint8_t *id, size_t length)
 static bool belongs(const struct debug_link *link, const struct elf_file *debug)
 {
 	uint8_t other[BUILD_ID_MAX];
+	uint32_t sum;
 
 	if (elf_file_machine(debug) != link->machine)
 		return false;
 	if (link->id_length && elf_file_build_id(debug, other))
 		return id_is(debug, link->id, link->id_length);
-	return link->has_crc && crc_is(debug, link->crc);
+	return link->has_crc && !debugsum_of(debug, &sum) && sum == link->crc;
 }
 
 static int open_in(int root, const char *path, struct elf_file **out)
@@ -160,10 +140,12 @@ static int open_in(int root, const char *path, struct elf_file **out)
 }
 
 static int open_if_right(const struct debug_link *link, int root, const char *path,
-			 struct elf_file **out)
+			 const atomic_bool *cancel, struct elf_file **out)
 {
 	int err = *path ? open_in(root, path, out) : -ENOENT;
 
+	if (!err)
+		elf_file_work(*out)->cancel = cancel;
 	if (!err && !belongs(link, *out)) {
 		elf_file_free(*out);
 		err = -ENOENT;
@@ -188,24 +170,31 @@ static int open_remote(const struct debug_link *link, struct remotedebug *remote
 	return err == -ENOMEM ? err : err ? -ENOENT : 0;
 }
 
-int debug_link_open(const struct debug_link *link, const struct debug_place *place,
-		    struct elf_file **out)
+/* cancel: NULL, or what ends the summing of a file. */
+static int link_open(const struct debug_link *link, const struct debug_place *place,
+		     const atomic_bool *cancel, struct elf_file **out)
 {
 	char path[PATH_MAX];
 	unsigned int n;
 	int err;
 
 	for (n = 0; path_at(link, place->folder, n, path, sizeof(path)); n++) {
-		err = open_if_right(link, place->root, path, out);
+		err = open_if_right(link, place->root, path, cancel, out);
 		if (!err || err == -ENOMEM)
 			return err;
 	}
 	if (place->root >= 0 && path_at(link, place->folder, 0, path, sizeof(path))) {
-		err = open_if_right(link, -1, path, out);
+		err = open_if_right(link, -1, path, cancel, out);
 		if (!err || err == -ENOMEM)
 			return err;
 	}
 	return open_remote(link, place->remote, out);
+}
+
+int debug_link_open(const struct debug_link *link, const struct debug_place *place,
+		    struct elf_file **out)
+{
+	return link_open(link, place, NULL, out);
 }
 
 bool debug_link_present(const struct debug_link *link, const struct debug_place *place)
@@ -238,7 +227,7 @@ int debugfile_open(const struct elf_file *file, const struct debug_place *place,
 	if (!link)
 		return -ENOMEM;
 	debug_link_read(file, link);
-	err = debug_link_open(link, place, out);
+	err = link_open(link, place, elf_file_work(file)->cancel, out);
 	free(link);
 	return err;
 }

@@ -40,7 +40,8 @@ void debug_link_read(const struct elf_file *file, struct debug_link *out);
 
 /*
  * Opens the debug file: FOLDER/.build-id/ab/cdef.debug, then DIR/NAME, DIR/.debug/NAME and
- * FOLDER/DIR/NAME. It must bear the build-id of the file or, where one of them has none, the CRC.
+ * FOLDER/DIR/NAME. It must bear the build-id of the file or, where one of them has none, the CRC,
+ * which is summed up within limits (debugsum.h).
  * Where the place's root is not our own, our own FOLDER/.build-id is asked last, and then the
  * servers, whose answer comes later. -ENOENT: none of these; else -ENOMEM. The caller frees *out
  * with elf_file_free.
@@ -50,7 +51,7 @@ int debug_link_open(const struct debug_link *link, const struct debug_place *pla
 /* True when some file is at one of these paths: worth another try. A few system calls. */
 bool debug_link_present(const struct debug_link *link, const struct debug_place *place);
 
-/* Both in one. */
+/* Both in one; what cancels the work for the file cancels this and the work for the other one. */
 int debugfile_open(const struct elf_file *file, const struct debug_place *place,
 		   struct elf_file **out);
 

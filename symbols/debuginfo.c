@@ -29,6 +29,7 @@
 #include "symbols/debugunit.h"
 #include "symbols/elffile.h"
 #include "symbols/rangemap.h"
+#include "symbols/work.h"
 
 #define LIBDW_ABBREV 4u	    /* bytes that libdw keeps for a byte of .debug_abbrev */
 #define LIBDW_UNIT   400u   /* for a unit */
@@ -295,6 +296,7 @@ int debuginfo_new(struct elf_file *file, const struct debuginfo_options *options
 		return -ENOMEM;
 	}
 	d->file = file;
+	elf_file_work(file)->cancel = options->cancel;
 	d->limit = options->limit;
 	d->bounds.cancel = options->cancel;
 	d->bounds.user = options->user;

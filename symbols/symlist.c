@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "symbols/elffile.h"
+#include "symbols/grow.h"
 
 #define INDEX_BITS 24
 #define DIGIT_BITS 10 /* of the 40 bits of an address, a pass */
@@ -28,7 +29,7 @@ static int range_add(struct symlist *list, uint64_t start, uint64_t size)
 
 	if (!size || start + size < start || list->nranges == UINT16_MAX)
 		return 0;
-	ranges = reallocarray(list->ranges, list->nranges + 1, sizeof(*ranges));
+	ranges = grow(list->ranges, list->nranges, &list->ranges_room, sizeof(*ranges), UINT16_MAX);
 	if (!ranges)
 		return -ENOMEM;
 	list->ranges = ranges;

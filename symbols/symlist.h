@@ -48,7 +48,7 @@ struct symlist_range { /* executable addresses */
 
 struct symlist {
 	struct symlist_range *ranges; /* ascending, disjoint */
-	size_t nranges;
+	size_t nranges, ranges_room;
 	size_t last; /* index of the range that was found last */
 	struct symlist_item *items;
 	size_t count;

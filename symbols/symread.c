@@ -12,6 +12,7 @@
 
 #include "symbols/elffile.h"
 #include "symbols/symname.h"
+#include "symbols/work.h"
 
 #define PADDING	    16u /* bytes before a function of a kernel module, __pfx_NAME */
 #define GLANCES_FEW 1000u
@@ -145,6 +146,7 @@ int symread(const struct elf_file *file, enum symlist_source source, struct syml
 		if (elf_file_read(file, symbols.offset + at * sizeof(*chunk), chunk,
 				  n * sizeof(*chunk)))
 			break;
+		err = work_add(elf_file_work(file), n);
 		for (i = 0; i < n && !err; i++)
 			err = symbol_add(list, &chunk[i], source, &glance);
 	}

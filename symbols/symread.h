@@ -23,7 +23,7 @@ struct symread_strings {    /* a string table, and where it is */
 /*
  * Adds the functions and labels of .symtab or .dynsym, except for those whose names say that they
  * are none (symname_is_marker). What has a size beyond 16 bytes or is global is believed to be one.
- * -ENOENT: no such table, or one that cannot be used, *out is unchanged; -ENOMEM.
+ * -ENOENT: no such table, or one that cannot be used, *out is unchanged; -ENOMEM, -ECANCELED.
  */
 int symread(const struct elf_file *file, enum symlist_source source, struct symlist *list,
 	    struct symread_strings *out);

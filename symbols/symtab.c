@@ -119,9 +119,9 @@ static int list_read(struct symtab *table, struct symlist *list, const struct el
 		err = gopclntab_read(file, list, &table->go);
 		table->complete = !err;
 	}
-	if (err != -ENOMEM && thin)
+	if (err != -ENOMEM && err != -ECANCELED && thin)
 		err = symread(file, SYMLIST_DYNSYM, list, &from[SYMLIST_DYNSYM]);
-	if (err == -ENOMEM)
+	if (err == -ENOMEM || err == -ECANCELED)
 		return err;
 	/* Stubs have their names from there, read or not. */
 	symread_strings(file, SYMLIST_DYNSYM, &from[SYMLIST_DYNSYM]);

@@ -31,7 +31,7 @@ struct symbol {
 /*
  * Reads all function symbols. place: where debug files are, NULL for none. A file without symbols
  * gives an empty table. The elf_file is not needed afterwards. -ENOMEM, or -EINVAL when nothing in
- * it can be used.
+ * it can be used, or -ECANCELED (elf_file_work).
  */
 int symtab_new(const struct elf_file *file, const struct debug_place *place, struct symtab **out);
 void symtab_free(struct symtab *table);

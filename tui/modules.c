@@ -23,6 +23,7 @@
 
 #include "bpf/tracker.h"
 #include "symbols/debugfile.h"
+#include "symbols/debugsum.h"
 #include "symbols/demangle.h"
 #include "symbols/elffile.h"
 #include "symbols/remotedebug.h"
@@ -273,6 +274,7 @@ static void tell_build(const struct modules *all, const struct module *m,
 static int module_read(const struct modules *all, struct module *m, const struct object *object)
 {
 	struct debug_place place = debug_place_of(all, m->pid);
+	uint64_t put_off = debugsum_put_off();
 	struct elf_file *file = NULL;
 	int err = object_open(object, &file);
 
@@ -286,7 +288,9 @@ static int module_read(const struct modules *all, struct module *m, const struct
 		m->link = malloc(sizeof(*m->link));
 	if (m->link) {
 		debug_link_read(file, m->link);
-		m->debug_there = debug_link_present(m->link, &place);
+		/* One whose sum was put off may be of use the next time. */
+		m->debug_there =
+			debug_link_present(m->link, &place) && debugsum_put_off() == put_off;
 		m->bytes += sizeof(*m->link);
 	}
 	if (place.root >= 0)
