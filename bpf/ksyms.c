@@ -19,15 +19,22 @@
 #include <bpf/libbpf.h>
 #include <uthash.h>
 
+#include "bpf/kernelcode.h"
 #include "bpf/layout.h"
 #include "bpf/objects.h"
 #include "symbols/kallsyms.h"
 
 #define CACHE_MAX 65536u
+#define NOTED_MAX 4096u
 
 struct cached {
 	uint64_t addr; /* that is looked up: inside the instruction */
 	const char *module;
+	UT_hash_handle hh;
+	char name[];
+};
+
+struct noted { /* a name of bpf/kernelcode.h */
 	UT_hash_handle hh;
 	char name[];
 };
@@ -39,6 +46,9 @@ struct ksyms {
 	struct kallsyms *kallsyms;
 	int no_kallsyms; /* the error that it cannot be used for */
 	struct cached *cache;
+	struct kernelcode *code; /* NULL: nothing is known of changes */
+	struct noted *noted;
+	uint32_t generation; /* that the cache is of */
 	struct module {
 		struct module *next;
 		char name[];
@@ -93,6 +103,17 @@ static void cache_clear(struct ksyms *k)
 	}
 }
 
+static void noted_clear(struct ksyms *k)
+{
+	struct noted *n = k->noted, *next;
+
+	HASH_CLEAR(hh, k->noted);
+	for (; n; n = next) {
+		next = n->hh.next;
+		free(n);
+	}
+}
+
 void ksyms_free(struct ksyms *k)
 {
 	struct module *m;
@@ -100,6 +121,7 @@ void ksyms_free(struct ksyms *k)
 	if (!k)
 		return;
 	cache_clear(k);
+	noted_clear(k);
 	while ((m = k->modules)) {
 		k->modules = m->next;
 		free(m);
@@ -246,15 +268,51 @@ static uint64_t looked_up(const struct ksym *s)
 	return s->leaf ? s->addr : s->addr - 1;
 }
 
-void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count)
+void ksyms_set_code(struct ksyms *k, struct kernelcode *code)
+{
+	k->code = code;
+}
+
+/* What the kernel says of an address now need not have been so in an earlier generation. */
+static void name_from_code(struct ksyms *k, struct ksym *s, uint32_t generation)
+{
+	char name[KERNELCODE_NAME];
+	struct noted *n;
+
+	if (!kernelcode_find(k->code, generation, looked_up(s), name, sizeof(name)))
+		return;
+	HASH_FIND_STR(k->noted, name, n);
+	if (!n) {
+		n = malloc(sizeof(*n) + strlen(name) + 1);
+		if (!n)
+			return;
+		strcpy(n->name, name);
+		HASH_ADD_STR(k->noted, name, n);
+	}
+	s->name = n->name;
+	s->module = !strncmp(n->name, "bpf_", 4) ? "bpf" : "vmlinux";
+}
+
+/* Names that were given are good until the next call. */
+static void renew(struct ksyms *k, size_t count)
+{
+	uint32_t generation = k->code ? kernelcode_generation(k->code) : 0;
+
+	if (generation != k->generation || HASH_COUNT(k->cache) + count > CACHE_MAX)
+		cache_clear(k);
+	if (HASH_COUNT(k->noted) > NOTED_MAX)
+		noted_clear(k);
+	k->generation = generation;
+}
+
+void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint32_t generation)
 {
 	uint64_t addrs[KSYM_BATCH];
 	struct cached *c;
 	uint32_t n = 0;
 	size_t i;
 
-	if (HASH_COUNT(k->cache) + count > CACHE_MAX)
-		cache_clear(k);
+	renew(k, count);
 	for (i = 0; i < count; i++) {
 		if (!cache_find(k, looked_up(&syms[i])))
 			addrs[n++] = looked_up(&syms[i]);
@@ -267,5 +325,7 @@ void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count)
 		c = cache_find(k, looked_up(&syms[i]));
 		syms[i].name = c ? c->name : "[kernel]";
 		syms[i].module = c ? c->module : "vmlinux";
+		if (k->code)
+			name_from_code(k, &syms[i], generation);
 	}
 }

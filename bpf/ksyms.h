@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct kernelcode;
 struct ksyms;
 
 struct ksym {
@@ -22,8 +23,13 @@ struct ksym {
 
 int ksyms_new(struct ksyms **out);
 void ksyms_free(struct ksyms *k);
-/* Resolves a batch in place. Never fails: what cannot be named is "[kernel]". */
-void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count);
+/* What has come and gone since; it has to outlive the last ksyms_resolve. */
+void ksyms_set_code(struct ksyms *k, struct kernelcode *code);
+/*
+ * Resolves a batch in place, of addresses of that generation of the kernel's code. Never fails:
+ * what cannot be named is "[kernel]".
+ */
+void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint32_t generation);
 /* Why functions cannot be named, with the remedy; NULL: they can, or none was looked up yet. */
 const char *ksyms_trouble(const struct ksyms *k);
 

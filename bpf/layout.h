@@ -38,7 +38,7 @@ _Static_assert(sizeof(struct count_key) == 24, "no padding: the key is compared 
  */
 struct stack_record {
 	__u64 hash;
-	__u64 image; /* see struct proc_entry; 0: of a kernel stack */
+	__u64 image; /* see struct proc_entry; of a kernel stack: profiler_control.kernel_code */
 	__u32 tgid;
 	__u16 nframes;
 	__u8 kernel; /* 1: kernel addresses; STACK_CAPTURED: it is a struct capture_record */
@@ -108,6 +108,8 @@ struct profiler_control {
 	__u32 capture;	      /* the next walk of this process is captured; 0: of none */
 	__u32 capture_reason; /* ... that ends so (enum walk_reason); 0: however it ends */
 	__u32 by_cpu;	      /* CPUs are told apart */
+	__u32 kernel_code;    /* generation of bpf/kernelcode.h */
+	__u32 pad;
 };
 
 /* Set before load: unused branches are dead code. */
@@ -117,12 +119,12 @@ struct profiler_config {
 	__u8 has_task_regs; /* bpf_get_current_task_btf and bpf_task_pt_regs (Linux 5.15) */
 	__u8 capture;	    /* user space may ask for a capture_record */
 	__u8 pad[4];
-	__u64 thread_size;		/* where pt_regs end, for kernels without them */
-	__u32 known_mask;		/* known sets - 1 */
-	__u32 ring_wake;		/* user space is woken when the ring holds so many bytes */
-	__u32 pidns_inode;		/* of the PID namespace whose numbers count; 0: the initial */
-	__u32 pidns_level;		/* of nested namespaces, at which it is */
-	__u64 boottime_offset;		/* ns; added to the start of processes, as /proc does */
+	__u64 thread_size;     /* where pt_regs end, for kernels without them */
+	__u32 known_mask;      /* known sets - 1 */
+	__u32 ring_wake;       /* user space is woken when the ring holds so many bytes */
+	__u32 pidns_inode;     /* of the PID namespace whose numbers count; 0: the initial */
+	__u32 pidns_level;     /* of nested namespaces, at which it is */
+	__u64 boottime_offset; /* ns; added to the start of processes, as /proc does */
 	__u64 hash_key[STACKHASH_KEYS]; /* random for each run */
 };
 

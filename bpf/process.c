@@ -467,6 +467,8 @@ void process_on_event(struct tracker *t, const struct sideband_event *e)
 	case SIDEBAND_MMAP:
 		on_mmap(t, e);
 		break;
+	case SIDEBAND_KSYMBOL: /* of no process */
+		break;
 	}
 }
 

@@ -177,6 +177,8 @@ __attribute__((noinline)) int finish_kernel_stack(void)
 	rec = (struct stack_record *)st->kernel_head;
 	st->kernel_hash.a = STEP_KEY(STACKHASH_START_A);
 	st->kernel_hash.b = STEP_KEY(STACKHASH_START_B);
+	stackhash_add(&st->kernel_hash, rec->image, STEP_KEY(STACKHASH_FACTOR_A),
+		      STEP_KEY(STACKHASH_FACTOR_B));
 	for (i = 0; i <= KERNEL_FRAMES_MAX / HASH_TURN; i++)
 		if (!hash_some(i * HASH_TURN))
 			break;
@@ -551,7 +553,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 			rec = (struct stack_record *)st->kernel_head;
 			rec->tgid = tgid;
 			rec->nframes = bytes >> 3;
-			rec->image = 0;
+			rec->image = ctl->kernel_code;
 			rec->kernel = 1;
 			rec->reason = 0;
 			finish_kernel_stack();

@@ -436,6 +436,15 @@ int sampler_set_filtering(struct sampler *s, bool on)
 	return control_write(s, &control, err);
 }
 
+int sampler_set_kernel_code(struct sampler *s, uint32_t generation)
+{
+	struct profiler_control control;
+	int err = control_read(s, &control);
+
+	control.kernel_code = generation;
+	return control_write(s, &control, err);
+}
+
 int sampler_set_by_cpu(struct sampler *s, bool on)
 {
 	struct profiler_control control;

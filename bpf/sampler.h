@@ -60,6 +60,8 @@ int sampler_set_target(struct sampler *s, pid_t pid, uint64_t start, bool on);
 int sampler_set_filtering(struct sampler *s, bool on);
 /* Whether counts of different CPUs are apart from now on (count_key.cpu); for any thread. */
 int sampler_set_by_cpu(struct sampler *s, bool on);
+/* Which kernel code is where has changed: generation of bpf/kernelcode.h. */
+int sampler_set_kernel_code(struct sampler *s, uint32_t generation);
 /*
  * The next walk of the process that ends for the reason (0: any) comes as a record of its own, a
  * struct capture_record. pid 0: no longer.

@@ -82,6 +82,14 @@ struct record_mmap2 {
 	char name[];
 };
 
+struct record_ksymbol {
+	struct perf_event_header header;
+	uint64_t addr;
+	uint32_t len;
+	uint16_t type, flags;
+	char name[];
+};
+
 struct record_lost {
 	struct perf_event_header header;
 	uint64_t id, lost;
@@ -121,6 +129,7 @@ static int ring_open(struct sideband *s, struct ring *r, unsigned int cpu)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
+		.ksymbol = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		/* wakeup_events would count samples only, of which there are none */
@@ -402,6 +411,19 @@ static int by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+static bool decode_ksymbol(const struct record_ksymbol *symbol, size_t size,
+			   struct sideband_event *e)
+{
+	if (size <= sizeof(*symbol) || !memchr(symbol->name, '\0', size - sizeof(*symbol)))
+		return false;
+	e->kind = SIDEBAND_KSYMBOL;
+	e->start = symbol->addr;
+	e->length = symbol->len;
+	e->name = symbol->name;
+	e->gone = symbol->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+	return true;
+}
+
 /* Turns the record at data into an event; false: nothing that is of interest. */
 static bool decode(const char *data, uint64_t time, struct sideband_event *e)
 {
@@ -447,6 +469,8 @@ static bool decode(const char *data, uint64_t time, struct sideband_event *e)
 		e->inode = map->ino;
 		e->name = map->name;
 		return true;
+	case PERF_RECORD_KSYMBOL:
+		return decode_ksymbol((const void *)data, size, e);
 	default:
 		return false;
 	}
@@ -477,7 +501,8 @@ int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event
 	 * the idle tasks have, or -1.
 	 */
 	for (i = 0; i < s->nfound; i++)
-		if (decode(s->copy + s->found[i].at, s->found[i].time, &event) && event.pid > 0)
+		if (decode(s->copy + s->found[i].at, s->found[i].time, &event) &&
+		    (event.pid > 0 || event.kind == SIDEBAND_KSYMBOL))
 			fn(&event, arg);
 	close_ended(s);
 	lost = s->lost;

@@ -4,7 +4,8 @@
 
 /*
  * Side-band records of perf_event_open(2): processes that fork, exec, change their name, map
- * executable memory or exit. One dummy event per CPU with a ring each; used by one thread.
+ * executable memory or exit, and code that the kernel gets or gives up. One dummy event per CPU
+ * with a ring each; used by one thread.
  */
 
 #include <stdbool.h>
@@ -14,7 +15,14 @@
 
 struct sideband;
 
-enum sideband_kind { SIDEBAND_FORK, SIDEBAND_EXEC, SIDEBAND_COMM, SIDEBAND_MMAP, SIDEBAND_EXIT };
+enum sideband_kind {
+	SIDEBAND_FORK,
+	SIDEBAND_EXEC,
+	SIDEBAND_COMM,
+	SIDEBAND_MMAP,
+	SIDEBAND_EXIT,
+	SIDEBAND_KSYMBOL, /* of no process */
+};
 
 struct sideband_event {
 	enum sideband_kind kind;
@@ -23,11 +31,12 @@ struct sideband_event {
 	pid_t ppid;    /* FORK: the parent's tgid */
 	uint64_t time; /* kernelclock_now's */
 	char comm[16]; /* EXEC, COMM; raw */
-	/* MMAP: an executable mapping */
+	/* MMAP: an executable mapping; KSYMBOL: start, length and name of kernel code */
 	uint64_t start, length, offset;
 	uint32_t dev_major, dev_minor;
 	uint64_t inode;
 	const char *name; /* raw, valid during the call */
+	bool gone;	  /* KSYMBOL: it was there until now */
 };
 
 /* Opens the events on the given CPUs (NULL: all that are online, now and later). -errno. */

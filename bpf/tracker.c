@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "bpf/pidns.h"
+#include "bpf/kernelcode.h"
 #include "bpf/sampler.h"
 #include "symbols/thread.h"
 #include "unwind/wide.h"
@@ -162,7 +163,12 @@ static int list_write(void *arg, unsigned int i, uint32_t at, const uint32_t *wo
 
 static void on_event(const struct sideband_event *e, void *arg)
 {
-	process_on_event(arg, e);
+	struct tracker *t = arg;
+
+	if (e->kind == SIDEBAND_KSYMBOL)
+		kernelcode_note(t->kernel_code, e->start, e->length, e->name, e->gone);
+	else
+		process_on_event(t, e);
 }
 
 /* CPUs come and go; true when records may be missing. */
@@ -183,7 +189,12 @@ static bool watch_cpus(struct tracker *t, uint64_t now)
 
 static void read_records(struct tracker *t)
 {
+	uint32_t generation;
+
 	t->lost_records += sideband_read(t->sideband, on_event, t);
+	generation = kernelcode_generation(t->kernel_code);
+	if (generation != t->kernel_told && !sampler_set_kernel_code(t->sampler, generation))
+		t->kernel_told = generation;
 	if (sideband_has_gap(t->sideband))
 		rescan_begin(t);
 }
@@ -308,6 +319,8 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 		goto fail;
 	err = choice_name(t);
 	if (!err)
+		err = kernelcode_new(&t->kernel_code);
+	if (!err)
 		err = sideband_new(NULL, 0, &t->sideband);
 	if (err)
 		goto fail;
@@ -391,6 +404,7 @@ void tracker_free(struct tracker *t)
 	commands_free(t);
 	choice_free(t);
 	sideband_free(t->sideband);
+	kernelcode_free(t->kernel_code);
 	shards_free(t->shards);
 	shards_free(t->lists);
 	wide_rules_free(t->wide);
@@ -400,6 +414,11 @@ void tracker_free(struct tracker *t)
 	pthread_mutex_destroy(&t->lock);
 	pthread_mutex_destroy(&t->posted_lock);
 	free(t);
+}
+
+struct kernelcode *tracker_kernel_code(struct tracker *t)
+{
+	return t->kernel_code;
 }
 
 void tracker_keep_dead(struct tracker *t, uint64_t ns)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct kernelcode;
 struct sampler;
 struct tracker;
 struct object;
@@ -89,6 +90,9 @@ void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t frame,
  */
 int tracker_open_mapped(struct tracker *t, pid_t pid, uint64_t image,
 			bool (*is_wanted)(const char *name));
+
+/* What has come and gone of the kernel's code; the tracker's own. */
+struct kernelcode *tracker_kernel_code(struct tracker *t);
 
 void object_put(struct tracker *t, struct object *object);
 uint64_t object_id(const struct object *object);      /* never used twice */

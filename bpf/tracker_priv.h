@@ -247,6 +247,8 @@ struct tracker {
 	bool rescan_again;
 	uint64_t rescan_round;
 
+	struct kernelcode *kernel_code;
+	uint32_t kernel_told; /* generation that the sampler has */
 	struct sideband *sideband;
 	uint64_t watched;    /* time of the last sideband_watch */
 	bool told_unwatched; /* that a CPU cannot be followed */

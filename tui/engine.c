@@ -179,6 +179,8 @@ static int open_parts(struct engine *e, char *error, size_t size)
 	if (!err)
 		err = ksyms_new(&e->ksyms);
 	if (!err)
+		ksyms_set_code(e->ksyms, tracker_kernel_code(e->tracker));
+	if (!err)
 		err = resolver_new(e->profile, e->tracker, e->ksyms,
 				   o->no_inline ? 0 : (size_t)o->debug_memory << 20, &e->resolver);
 	if (!err && o->debuginfod)

@@ -181,7 +181,7 @@ static size_t wrong_names(struct ksyms *k, const struct symbols *s, uint64_t see
 		four[2] = (struct ksym){.addr = from + (to - from) / 2, .leaf = 1};
 		/* a call at the very end, whose return address is the next function's */
 		four[3] = (struct ksym){.addr = to};
-		ksyms_resolve(k, four, 4);
+		ksyms_resolve(k, four, 4, 0);
 		for (size_t j = 0; j < 4; j++)
 			wrong += !is_named(s, picked[i], &four[j]);
 	}
@@ -257,7 +257,7 @@ static void test_hidden(void **state)
 			_exit(99);
 		if (symbols_read(&s)) /* kptr_restrict and perf_event_paranoid show them to all */
 			_exit(98);
-		ksyms_resolve(k, &one, 1);
+		ksyms_resolve(k, &one, 1, 0);
 		_exit(strcmp(one.name, "[kernel]") != 0 || !ksyms_trouble(k) ||
 		      !strstr(ksyms_trouble(k), "root"));
 	}
@@ -330,7 +330,7 @@ static void test_lookalikes(void **state)
 
 		if (!in_kernel_text(&s, i) || strncmp(s.all[i].name, "bpf_prog_", 9))
 			continue;
-		ksyms_resolve(k, &one, 1);
+		ksyms_resolve(k, &one, 1, 0);
 		assert_true(is_named(&s, i, &one));
 		n++;
 	}
@@ -347,7 +347,7 @@ static bool is_right(struct ksyms *k, const struct symbols *s, size_t i)
 	uint64_t from = s->all[i].addr;
 	struct ksym two[2] = {{.addr = from, .leaf = 1}, {.addr = from + 1}};
 
-	ksyms_resolve(k, two, 2);
+	ksyms_resolve(k, two, 2, 0);
 	return is_named(s, i, &two[0]) && is_named(s, i, &two[1]);
 }
 
@@ -455,14 +455,14 @@ static void test_nameless(void **state)
 		syms[i] = (struct ksym){.addr = addrs[i / 2], .leaf = i & 1};
 	syms[2 * n] = (struct ksym){.addr = (uintptr_t)test_nameless, .leaf = 1};
 	syms[2 * n + 1] = (struct ksym){.addr = (uintptr_t)&k};
-	ksyms_resolve(k, syms, 2 * n + 2);
+	ksyms_resolve(k, syms, 2 * n + 2, 0);
 	for (size_t i = 0; i < 2 * n + 2; i++) {
 		if (strcmp(syms[i].name, "[kernel]") || strcmp(syms[i].module, "vmlinux"))
 			fail_msg("%#" PRIx64 " is %s [%s]", syms[i].addr, syms[i].name,
 				 syms[i].module);
 	}
-	ksyms_resolve(k, syms, 0);
-	ksyms_resolve(k, NULL, 0);
+	ksyms_resolve(k, syms, 0, 0);
+	ksyms_resolve(k, NULL, 0, 0);
 	ksyms_free(k);
 	ksyms_free(NULL);
 }
@@ -482,7 +482,7 @@ static void check_batch(struct ksyms *k, const struct symbols *s, const size_t *
 			batch[i] = (struct ksym){.addr = s->all[picked[i]].addr + (i & 1),
 						 .leaf = !(i & 1)};
 	}
-	ksyms_resolve(k, batch, n);
+	ksyms_resolve(k, batch, n, 0);
 	for (size_t i = 0; i < n; i++) {
 		if (i % 7 == 6)
 			assert_string_equal(batch[i].name, "[kernel]");
@@ -530,7 +530,7 @@ static void test_descriptors(void **state)
 		struct ksym one = {.addr = (uint64_t)-4096, .leaf = 1};
 
 		assert_int_equal(ksyms_new(&k), 0);
-		ksyms_resolve(k, &one, 1);
+		ksyms_resolve(k, &one, 1, 0);
 		ksyms_free(k);
 	}
 	assert_int_equal(count_fds(), fds);

@@ -150,6 +150,32 @@ static void test_key(void **state)
 	end_child(caller);
 }
 
+/* A kernel stack is one of a generation of the kernel's code. */
+static void test_kernel_code(void **state)
+{
+	struct sampler_options options = cpu_clock(1999);
+	const struct seen_stack *seen;
+	struct tally *t = tally_new();
+	struct sampler *s;
+	pid_t pid;
+
+	(void)state;
+	pid = start_child("t-code", enter_kernel, 0, -1);
+	s = start_sampler(&options);
+	for (uint32_t generation = 0; generation < 3; generation++) {
+		assert_int_equal(sampler_set_kernel_code(s, generation), 0);
+		drain_old(s, t);
+		do {
+			drain_until(s, t, pid, 50);
+			seen = stack_of(t, thread_of(t, pid, pid)->last_kernel);
+		} while (seen->image != generation);
+		assert_int_equal(seen->kernel, 1);
+	}
+	sampler_free(s);
+	end_child(pid);
+	tally_free(t);
+}
+
 /* Of a process that was never heard of there are its frames as far as the frame pointer tells. */
 static void test_unknown(void **state)
 {
@@ -333,7 +359,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_key),	cmocka_unit_test(test_forget),
 		cmocka_unit_test(test_process), cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_forked),	cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_forked),	cmocka_unit_test(test_kernel_code),
+		cmocka_unit_test(test_exec),
 	};
 
 	if (argc == 3 && !strcmp(argv[1], EXECS))

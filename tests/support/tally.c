@@ -78,6 +78,7 @@ void on_stack(const struct stack_record *rec, void *arg)
 	seen->hash = rec->hash;
 	seen->frames = frames;
 	seen->tgid = rec->tgid;
+	seen->image = rec->image;
 	seen->leaf = rec->frames[0];
 	seen->nframes = rec->nframes;
 	memcpy(seen->first, rec->frames,

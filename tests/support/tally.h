@@ -23,7 +23,7 @@ struct seen_stack {
 	uint64_t hash, frames; /* all of them, mixed */
 	uint32_t times;
 	uint32_t tgid;
-	uint64_t leaf;
+	uint64_t image, leaf;
 	uint64_t first[FIRST_FRAMES];
 	uint32_t nframes;
 	uint8_t kernel, reason;
