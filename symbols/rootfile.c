@@ -26,7 +26,7 @@
 #include "symbols/livethread.h"
 
 /* linux/magic.h and, where it has none, the file systems' own sources. */
-#define AFS_MAGIC      0x5346414fu
+#define AFS_MAGIC      0x6b414653u
 #define CIFS_MAGIC     0xff534d42u
 #define EFIVARFS_MAGIC 0xde5e81e4u
 #define FUSE_MAGIC     0x65735546u
