@@ -20,9 +20,10 @@
 #include "symbols/cgroup.h"
 #include "symbols/procfile.h"
 
-#define LOOK_NS	  (1000ull * 1000000)
-#define LOOK_MAX  512u	/* processes in that time; some 10 us each */
-#define LOOK_PASS 4096u /* kernel threads among them are only passed */
+#define LOOK_NS	   (1000ull * 1000000)
+#define LOOK_MAX   512u	 /* processes in that time; some 10 us each */
+#define PIDFDS_MAX 256u	 /* files of processes need descriptors, too */
+#define LOOK_PASS  4096u /* kernel threads among them are only passed */
 
 /* Bits of process.groups behind those of the words. */
 #define BIT_CGROUP    (1u << CHOICE_WORDS)
@@ -138,7 +139,7 @@ int choice_name(struct tracker *t)
 	if (!t->named)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->npids; i++)
-		identity_take(&t->named[i], f->pids[i]);
+		identity_take(&t->named[i], f->pids[i], i < PIDFDS_MAX);
 	for (size_t i = 0; i < f->npids; i++)
 		if (t->named[i].ended)
 			tell_ended(t, &t->named[i]);

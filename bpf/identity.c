@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See identity.h. Without a pidfd, as where descriptors are short, /proc has to tell the end. */
+/* See identity.h. */
 #include "bpf/identity.h"
 
 #include <poll.h>
@@ -8,26 +8,33 @@
 
 #include "bpf/procstat.h"
 
-static bool is_over(const struct identity *id)
+/* The pidfd's word, which costs less than a look into /proc; without one, no word against it. */
+static bool may_be_over(const struct identity *id)
 {
 	struct pollfd wait = {.fd = id->fd, .events = POLLIN};
+
+	return id->fd < 0 || poll(&wait, 1, 0) > 0;
+}
+
+static bool is_over(const struct identity *id)
+{
 	struct procstat s;
 
-	if (id->fd >= 0)
-		return poll(&wait, 1, 0) > 0;
+	if (!may_be_over(id))
+		return false;
 	return procstat_read(id->pid, &s) || s.start != id->start || (s.zombie && s.threads <= 1);
 }
 
-void identity_take(struct identity *id, pid_t pid)
+void identity_take(struct identity *id, pid_t pid, bool with_fd)
 {
 	struct procstat s;
 
 	*id = (struct identity){.pid = pid};
-	id->fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	id->fd = with_fd ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	if (!procstat_read(pid, &s))
 		id->start = s.start;
 	/* If it has ended since, what was read may be of the next one. */
-	if (!id->start || identity_has_ended(id)) {
+	if (!id->start || (id->fd >= 0 && may_be_over(id)) || identity_has_ended(id)) {
 		id->start = 0;
 		id->ended = true;
 	}

@@ -20,8 +20,11 @@ struct identity {
 	bool told_reuse;
 };
 
-/* Of the process that has the number now; to be dropped even if it has ended. */
-void identity_take(struct identity *id, pid_t pid);
+/*
+ * Of the process that has the number now; to be dropped even if it has ended. with_fd: by a pidfd,
+ * if one can be had; else /proc has to tell the end.
+ */
+void identity_take(struct identity *id, pid_t pid, bool with_fd);
 /* Looks, unless it is known already. */
 bool identity_has_ended(struct identity *id);
 void identity_drop(struct identity *id);

@@ -89,10 +89,11 @@ static void test_end(void **state)
 	struct procstat s;
 
 	(void)state;
-	identity_take(&id, pid);
-	identity_take(&bare, pid);
+	identity_take(&id, pid, true);
+	identity_take(&bare, pid, false);
 	assert_true(id.fd >= 0);
-	identity_drop(&bare); /* as where there is no descriptor */
+	assert_int_equal(bare.fd, -1);
+	assert_int_equal(bare.start, id.start);
 	assert_int_equal(procstat_read(pid, &s), 0);
 	assert_int_equal(id.start, s.start);
 	assert_false(identity_has_ended(&id));
@@ -102,14 +103,14 @@ static void test_end(void **state)
 	/* a zombie still has the number */
 	assert_true(identity_has_ended(&id));
 	assert_true(identity_has_ended(&bare));
-	identity_take(&late, pid);
+	identity_take(&late, pid, true);
 	assert_true(late.ended);
 	assert_int_equal(late.start, 0);
 	end(pid);
 	assert_true(id.ended);
 	identity_drop(&id);
 	identity_drop(&late);
-	identity_take(&late, pid);
+	identity_take(&late, pid, true);
 	assert_true(late.ended);
 	identity_drop(&late);
 }
@@ -121,8 +122,7 @@ static void test_other(void **state)
 	pid_t pid = start("other");
 
 	(void)state;
-	identity_take(&id, pid);
-	identity_drop(&id);
+	identity_take(&id, pid, false);
 	id.start--;
 	assert_true(identity_has_ended(&id));
 	end(pid);
