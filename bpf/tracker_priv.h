@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "symbols/keyhash.h" /* uthash takes it */
+
 #include <uthash.h>
 
 #include "bpf/sideband.h"

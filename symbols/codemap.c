@@ -16,6 +16,9 @@
 	do {                                                                                       \
 		(element)->hashed = false;                                                         \
 	} while (0)
+
+#include "symbols/keyhash.h" /* uthash takes it */
+
 #include <uthash.h>
 
 #include "symbols/demangle.h"

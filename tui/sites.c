@@ -11,6 +11,9 @@
 	do {                                                                                       \
 		(element)->hashed = false;                                                         \
 	} while (0)
+
+#include "symbols/keyhash.h" /* uthash takes it */
+
 #include <uthash.h>
 
 #include "tui/calls.h"
