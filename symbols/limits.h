@@ -24,6 +24,8 @@
 #define LIMIT_STUBS	    LIMIT_MIB(128) /* bytes that names of PLT stubs are made of */
 #define LIMIT_XZ_PACKED	    LIMIT_MIB(16)  /* bytes of .gnu_debugdata */
 #define LIMIT_XZ	    LIMIT_MIB(64) /* and of what is in it; Fedora's largest: below 10 MiB */
+#define LIMIT_REMOTE	    LIMIT_MIB(512)  /* bytes that a server may send of one file */
+#define LIMIT_REMOTE_ALL    LIMIT_MIB(2048) /* and of all, in a run */
 
 /*
  * Debug sections shrink to a third or a tenth. What claims more than 128 times its size is refused

@@ -16,10 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "symbols/limits.h"
 #include "symbols/thread.h"
 
-#define FILES_MAX 4096u
-#define END_NS	  300000000l
+#define FILES_MAX     4096u
+#define END_NS	      300000000l
+#define FIRST_SECONDS 30.0    /* a server may ask others */
+#define GRACE_SECONDS 10.0    /* from the first byte on */
+#define LEAST_RATE    65536.0 /* bytes a second after that */
 
 struct client; /* the library's */
 typedef int progress_fn(struct client *client, long done, long total);
@@ -49,6 +53,8 @@ struct remotedebug {
 	struct library library;
 	struct file *files; /* in the order of asking, which is that of fetching */
 	size_t nfiles, next;
+	uint64_t left;	       /* bytes that may still be fetched */
+	struct timespec began; /* what is being fetched */
 	struct remotedebug_state state;
 };
 
@@ -85,6 +91,24 @@ static void unref(struct remotedebug *rd)
 
 /* --- the thread ------------------------------------------------------------------------------ */
 
+bool remotedebug_is_too_much(uint64_t done, uint64_t total, uint64_t left, double seconds)
+{
+	const uint64_t most = left < LIMIT_REMOTE ? left : LIMIT_REMOTE;
+	double allowed = GRACE_SECONDS + (double)done / LEAST_RATE;
+
+	if (!total && allowed < FIRST_SECONDS)
+		allowed = FIRST_SECONDS;
+	return done > most || total > most || seconds > allowed;
+}
+
+static double seconds_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
 /* Non-zero cancels. */
 static int on_progress(struct client *client, long done, long total)
 {
@@ -95,7 +119,9 @@ static int on_progress(struct client *client, long done, long total)
 	pthread_mutex_lock(&rd->lock);
 	rd->state.done = done > 0 ? (uint64_t)done : 0;
 	rd->state.total = total > 0 ? (uint64_t)total : 0;
-	stop = rd->stop || rd->given_up;
+	stop = rd->stop || rd->given_up ||
+	       remotedebug_is_too_much(rd->state.done, rd->state.total, rd->left,
+				       seconds_since(&rd->began));
 	pthread_mutex_unlock(&rd->lock);
 	return stop;
 }
@@ -121,6 +147,7 @@ static void fetch(struct remotedebug *rd, struct client *client)
 	int fd;
 
 	rd->given_up = false;
+	clock_gettime(CLOCK_MONOTONIC, &rd->began);
 	for (size_t i = 0; i < want.length; i++)
 		snprintf(rd->state.id + 2 * i, 3, "%02x", want.id[i]);
 	pthread_mutex_unlock(&rd->lock);
@@ -134,6 +161,7 @@ static void fetch(struct remotedebug *rd, struct client *client)
 	rd->state.waiting--;
 	rd->state.found += here;
 	rd->state.missing += !here;
+	rd->left -= rd->state.done < rd->left ? rd->state.done : rd->left;
 	rd->state.done = rd->state.total = 0;
 	rd->state.id[0] = '\0';
 }
@@ -186,6 +214,7 @@ int remotedebug_new(struct remotedebug **out)
 	pthread_mutex_init(&rd->lock, NULL);
 	pthread_cond_init(&rd->asked, NULL);
 	rd->refs = 2;
+	rd->left = LIMIT_REMOTE_ALL;
 	err = load(&rd->library);
 	if (!err)
 		err = thread_start(&rd->thread, run, rd);

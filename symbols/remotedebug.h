@@ -31,9 +31,16 @@ const char *remotedebug_trouble(int err);
 void remotedebug_free(struct remotedebug *rd);
 
 /*
+ * True when a transfer is to be given up: `done` of `total` bytes (0: not known) came in `seconds`,
+ * and `left` more may come in this run. A file may have LIMIT_REMOTE bytes; a server may take 30 s
+ * before the first of them, and 10 s and a second for each 64 KiB from then on.
+ */
+bool remotedebug_is_too_much(uint64_t done, uint64_t total, uint64_t left, double seconds);
+
+/*
  * A descriptor, the caller's own, of the debug file of that build-id in the library's cache;
- * -EAGAIN: it has been asked for, try again later; -ENOENT: no server has it, or too many were
- * asked for.
+ * -EAGAIN: it has been asked for, try again later; -ENOENT: no server has it, it was too much, or
+ * too many were asked for.
  */
 int remotedebug_open(struct remotedebug *rd, const uint8_t *id, size_t length);
 

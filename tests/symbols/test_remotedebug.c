@@ -187,6 +187,83 @@ static void test_cancel(void **state)
 	close(fd);
 }
 
+/* 30 s for the first byte, then 10 s and 64 KiB a second; 512 MiB, and what is left. */
+static void test_too_much(void **state)
+{
+	const uint64_t mib = 1 << 20, any = 2048 * mib;
+
+	(void)state;
+	assert_false(remotedebug_is_too_much(0, 0, any, 29));
+	assert_true(remotedebug_is_too_much(0, 0, any, 31));
+	assert_false(remotedebug_is_too_much(11, 1000, any, 9));
+	assert_true(remotedebug_is_too_much(11, 1000, any, 11));
+	assert_false(remotedebug_is_too_much(64 * mib, 512 * mib, any, 1030));
+	assert_true(remotedebug_is_too_much(64 * mib, 512 * mib, any, 1040));
+	assert_false(remotedebug_is_too_much(64 * mib, 0, any, 1030));
+	assert_true(remotedebug_is_too_much(64 * mib, 0, any, 1040));
+	assert_true(remotedebug_is_too_much(1, 512 * mib + 1, any, 0));
+	assert_true(remotedebug_is_too_much(512 * mib + 1, 0, any, 0));
+	assert_true(remotedebug_is_too_much(1, 101, 100, 0));
+	assert_false(remotedebug_is_too_much(1, 100, 100, 0));
+}
+
+/* A server that begins each answer so, and then sends a byte each 100 ms. */
+static pid_t start_slow_server(const char *head, unsigned int *port)
+{
+	int fd = listener(port), to;
+	char request[4096];
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid) {
+		close(fd);
+		return pid;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	while ((to = accept(fd, NULL, NULL)) >= 0) {
+		if (read(to, request, sizeof(request)) > 0 && write(to, head, strlen(head)) > 0)
+			while (write(to, "x", 1) == 1)
+				pause_ms(100);
+		close(to);
+	}
+	_exit(0);
+}
+
+/*
+ * A server that would go on for a day and one that claims a terabyte are given up, although they
+ * never pause. The library alone would wait for 600 s without progress.
+ */
+static void test_slow_server(void **state)
+{
+	static const char *const heads[] = {
+		"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n",
+	};
+	const uint8_t id[20] = {9};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		struct remotedebug_state now;
+		struct remotedebug *rd;
+		unsigned int port;
+		pid_t server = start_slow_server(heads[i], &port);
+
+		use_server(port);
+		rd = start();
+		assert_int_equal(remotedebug_open(rd, id, sizeof(id)), -EAGAIN);
+		/* As long as it takes: what must be true is that it ends. */
+		while (remotedebug_open(rd, id, sizeof(id)) == -EAGAIN)
+			pause_ms(50);
+		remotedebug_state(rd, &now);
+		assert_int_equal(now.missing, 1);
+		assert_int_equal(now.waiting, 0);
+		remotedebug_free(rd);
+		kill(server, SIGKILL);
+		waitpid(server, NULL, 0);
+		run("rm -rf '%s/cache'", folder);
+	}
+}
+
 static pid_t start_server(unsigned int *port)
 {
 	char number[16];
@@ -300,10 +377,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_not_asked_for),
-		TEST(test_silent_server),
-		TEST(test_cancel),
-		TEST(test_elfutils_server),
+		TEST(test_not_asked_for), TEST(test_silent_server), TEST(test_cancel),
+		TEST(test_too_much),	  TEST(test_slow_server),   TEST(test_elfutils_server),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
