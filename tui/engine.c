@@ -316,40 +316,57 @@ int engine_start(struct engine *e, char *error, size_t size)
 	return err;
 }
 
+/* until: CLOCK_REALTIME; NULL: however long it takes. */
+static bool live_stop_until(struct engine *e, const struct timespec *until)
+{
+	int err = 0;
+
+	if (e->running) {
+		atomic_store(&e->stop, true);
+		engine_signal(e->wake);
+		err = until ? pthread_timedjoin_np(e->thread, NULL, until)
+			    : pthread_join(e->thread, NULL);
+	}
+	if (err)
+		return false;
+	e->running = false;
+	if (e->record) {
+		e->record_error = session_writer_end(e->record);
+		e->record_untold = e->record_error != 0;
+		session_writer_free(e->record);
+		e->record = NULL;
+	}
+	return true;
+}
+
+static int live_stop(struct engine *e, unsigned int ms, char *error, size_t size)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	if (!live_stop_until(e, &until))
+		return -ETIME;
+	if (e->record_error && (e->record_untold || !e->options->batch))
+		snprintf(error, size, "%s: %s; it holds what was recorded until then",
+			 e->options->record, strerror(-e->record_error));
+	return e->record_error;
+}
+
 static void live_finish(struct engine *e)
 {
 	atomic_store(&e->finish, true);
 	engine_signal(e->wake);
 }
 
-static int live_end(struct engine *e, char *error, size_t size)
-{
-	bool told = e->options->batch;
-
-	if (e->running) {
-		atomic_store(&e->stop, true);
-		engine_signal(e->wake);
-		pthread_join(e->thread, NULL);
-		e->running = false;
-	}
-	if (e->record) {
-		e->record_error = session_writer_end(e->record);
-		session_writer_free(e->record);
-		e->record = NULL;
-		told = false;
-	}
-	error[0] = '\0';
-	if (e->record_error && !told)
-		snprintf(error, size, "%s: %s; it holds what was recorded until then",
-			 e->options->record, strerror(-e->record_error));
-	return e->record_error;
-}
-
 static void live_free(struct engine *e)
 {
-	char error[1];
-
-	live_end(e, error, sizeof(error));
+	live_stop_until(e, NULL);
 	annotator_free(e->annotator);
 	stackcache_free(e->stacks);
 	resolver_free(e->resolver);
@@ -387,7 +404,7 @@ static uint64_t live_slices(const struct engine *e)
 
 static const struct engine_ops live_ops = {
 	.finish = live_finish,
-	.end = live_end,
+	.stop = live_stop,
 	.free = live_free,
 	.slices = live_slices,
 	.post = engine_live_post,

@@ -53,11 +53,13 @@ int engine_start(struct engine *engine, char *error, size_t size);
 /* Ends a last slice early and finishes. Never blocks. */
 void engine_finish(struct engine *engine);
 /*
- * Stops at once, and ends the recording. -errno: that could not be written as a whole; error says
- * so then, unless the reports of a batch run have said it.
+ * Stops at once and completes the recording. -ETIME: the collector has not come to its end after ms
+ * milliseconds; then nothing but the end of the process is left to do. Else -errno: the recording
+ * could not be written as a whole; error says so, unless the reports of a batch run have said it.
+ * NULL is fine.
  */
-int engine_end(struct engine *engine, char *error, size_t size);
-/* Ends and frees. NULL is fine. */
+int engine_stop(struct engine *engine, unsigned int ms, char *error, size_t size);
+/* Stops at once, and waits for all threads. NULL is fine. */
 void engine_free(struct engine *engine);
 
 /* Slices committed so far. */

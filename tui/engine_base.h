@@ -15,7 +15,8 @@
 
 struct engine_ops {
 	void (*finish)(struct engine *engine);
-	int (*end)(struct engine *engine, char *error, size_t size); /* NULL: never fails */
+	/* NULL: free may take its time */
+	int (*stop)(struct engine *engine, unsigned int ms, char *error, size_t size);
 	void (*free)(struct engine *engine);
 	uint64_t (*slices)(const struct engine *engine);
 	void (*post)(struct engine *engine, enum engine_command command, const char *arg);

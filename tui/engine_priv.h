@@ -46,6 +46,7 @@ struct engine {
 	struct procinfo *procs;
 	struct session_writer *record; /* NULL: not asked for, or it has failed */
 	int record_error;	       /* -errno that ended it early */
+	bool record_untold;	       /* it came after the last report */
 	struct tracker_filter filter;
 	unsigned int shards_max;
 	uint64_t locked; /* bytes of the maps, before there are shards */

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bpf/check.h"
@@ -28,6 +29,7 @@
 #include "tui/diff.h"
 #include "tui/engine.h"
 #include "tui/export.h"
+#include "tui/leave.h"
 #include "tui/options.h"
 #include "tui/outfile.h"
 #include "tui/plain.h"
@@ -45,6 +47,7 @@
 #define EXIT_USAGE     2
 #define EXIT_NOT_FOUND 127 /* as shells say it */
 #define EXIT_NO_RUN    126
+#define LAST_REPORT_MS 30000 /* after a signal has asked for it */
 
 /* Messages quote what was typed, and that may be what another program printed. */
 static int complain(const char *text)
@@ -195,25 +198,47 @@ static int batch_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Milliseconds until nothing more is expected of the last report; asked: when it was asked for. */
+static int last_report_left(uint64_t asked)
+{
+	const uint64_t end = asked + LAST_REPORT_MS, now = now_ms();
+
+	return now < end ? (int)(end - now) : 0;
+}
+
 /*
  * The first signal asks for the last report, a second one does not wait for it. A command gets the
  * first one, unless the terminal gave it to both, and the report comes when that has ended it.
  */
-static bool batch_wait(struct engine *engine, struct command *command, int signals, bool *asked)
+static bool batch_wait(struct engine *engine, struct command *command, int signals, uint64_t *asked)
 {
 	struct pollfd fds[2] = {{.fd = engine_event_fd(engine), .events = POLLIN},
 				{.fd = signals, .events = POLLIN}};
 	struct signalfd_siginfo info;
 	uint64_t n;
+	int left = -1;
 
-	if (poll(fds, 2, -1) < 0 && errno != EINTR)
+	/* A command may take as long as it likes. */
+	if (*asked && !command)
+		left = last_report_left(*asked);
+	if (!left)
+		complain("the last report did not come in time");
+	if (!left || (poll(fds, 2, left) < 0 && errno != EINTR))
 		return false;
 	if (fds[0].revents && read(fds[0].fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
 		return false;
 	if (fds[1].revents && read(fds[1].fd, &info, sizeof(info)) > 0) {
 		if (*asked)
 			return false;
-		*asked = true;
+		*asked = now_ms();
 		if (!command)
 			engine_finish(engine);
 		else if (info.ssi_code != SI_KERNEL)
@@ -253,8 +278,8 @@ static int batch_loop(struct profile *profile, struct engine *engine, struct com
 	bool streams = batch_streams(options);
 	bool one = options->at_end && streams;
 	struct batch_event event = {0};
-	uint64_t seen = 0, slices, committed = 0, serial = 0;
-	bool asked = false, finished = false;
+	uint64_t seen = 0, slices, committed = 0, serial = 0, asked = 0;
+	bool finished = false;
 	int err = 0;
 
 	if (one)
@@ -345,16 +370,25 @@ static void allow_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* A recording that is not whole is no success. */
-static int end_recording(struct engine *engine, int status)
+/* All output is complete by now, but for a recording: one that is not whole is no success. */
+static int leave(struct engine *engine, struct command *command, int status)
 {
 	char error[1024];
+	int err;
 
-	if (!engine_end(engine, error, sizeof(error)))
-		return status;
+	/* Once more, since command_free may not be reached. */
+	if (command && command_status(command) < 0)
+		command_signal(command, SIGTERM);
+	err = engine_stop(engine, LEAVE_MS, error, sizeof(error));
+	if (err == -ETIME)
+		leave_now(status);
 	if (*error)
 		complain(error);
-	return status == EXIT_SUCCESS ? EXIT_FAILURE : status;
+	if (err && status == EXIT_SUCCESS)
+		status = EXIT_FAILURE;
+	leave_within(LEAVE_MS, status);
+	engine_free(engine);
+	return status;
 }
 
 static int run(struct profile *profile, const struct options *options, struct command *command,
@@ -388,13 +422,11 @@ static int run(struct profile *profile, const struct options *options, struct co
 	} else {
 		status = screen_run(profile, engine, options);
 	}
-	if (!err)
-		status = end_recording(engine, status);
 	/* How the command ended is how this ends. */
 	if (command && status == EXIT_SUCCESS && command_status(command) > 0)
 		status = command_status(command);
-	engine_free(engine);
 	outfile_abandon(file);
+	status = leave(engine, command, status);
 	if (signals >= 0)
 		close(signals);
 	return status;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_LEAVE_H
+#define STACKTOP_TUI_LEAVE_H
+
+/*
+ * The end of the program, which waits for no thread for long: a thread may be within a system call
+ * on a file that does not answer.
+ */
+
+#define LEAVE_MS 800 /* for each of two: the collector, and all that is freed after it */
+
+/*
+ * From now on the process ends after ms milliseconds at the latest, with this status, as by
+ * _exit(2). All output has to be complete. Without memory for a thread there is no limit.
+ */
+void leave_within(unsigned int ms, int status);
+
+/* Ends the process now. Buffered output is written; nothing is freed and no thread is joined. */
+void leave_now(int status) __attribute__((noreturn));
+
+#endif
