@@ -415,6 +415,10 @@ static void attach_pid(struct tracker *t, const struct word *word, bool on)
 	struct process *p = process_live(t, word->pid);
 	struct procstat s;
 
+	if (!p) { /* at the start it may not have been read yet */
+		process_scan(t, word->pid);
+		p = process_live(t, word->pid);
+	}
 	if (!p) {
 		tracker_tell(t, 2, "there is no process %s", word->text);
 		return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads all processes anew, since records were lost. With ten thousand of them that takes seconds,
- * in which more records would get lost, and other threads would wait for the tracker's lock; so it
- * goes on between two readings of the records, a few milliseconds at a time.
+ * Reads all processes, at the start, and anew when records were lost. With ten thousand of them
+ * that takes seconds, in which more records would get lost, and other threads would wait for the
+ * tracker's lock; so it goes on between two readings of the records, a few milliseconds at a time.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -48,6 +48,7 @@ static void rescan_end(struct tracker *t)
 {
 	closedir(t->rescan);
 	t->rescan = NULL;
+	t->started = true;
 	bury_unseen(t);
 	if (t->rescan_again)
 		rescan_begin(t);

@@ -214,6 +214,14 @@ static void bury_old(struct tracker *t, uint64_t now)
 	process_bury(t, now > keep ? now - keep : 0);
 }
 
+/* All processes that are there already; those that were named first, as are their tables. */
+static void begin(struct tracker *t)
+{
+	for (size_t i = 0; i < t->filter->npids; i++)
+		process_scan(t, t->filter->pids[i]);
+	rescan_begin(t);
+}
+
 static void *tracker_main(void *arg)
 {
 	struct tracker *t = arg;
@@ -227,9 +235,10 @@ static void *tracker_main(void *arg)
 	/* A busy machine is the reason to look at it. Without the privilege it comes later. */
 	setpriority(PRIO_PROCESS, (id_t)gettid(), TRACKER_NICE);
 	pthread_mutex_lock(&t->lock);
+	begin(t);
 	while (!t->stop) {
 		pthread_mutex_unlock(&t->lock);
-		poll(fds, 2, again ? 1 : 1000);
+		poll(fds, 2, !t->started ? 0 : again ? 1 : 1000);
 		if (fds[1].revents && read(t->wake_fd, &count, sizeof(count)) < 0)
 			count = 0;
 		pthread_mutex_lock(&t->lock);
@@ -367,12 +376,7 @@ int tracker_start(struct tracker *t)
 			     "in a PID namespace: samples of processes outside of it, and of the "
 			     "kernel's threads, are counted, not shown");
 	pthread_mutex_lock(&t->lock);
-	/* Their tables come first. */
-	for (size_t i = 0; i < t->filter->npids; i++)
-		process_scan(t, t->filter->pids[i]);
-	rescan_all(t);
 	choice_filter(t);
-	publish(t);
 	pthread_mutex_unlock(&t->lock);
 	err = start_thread(&t->builder_thread, &t->builder_runs, builder_main, t);
 	if (!err)
@@ -541,6 +545,8 @@ static bool is_waited_for(const struct tracker *t)
 	const struct process *p, *next;
 	size_t i;
 
+	if (!t->started)
+		return true;
 	if (!t->filtering)
 		return t->queue || t->building;
 	HASH_ITER(hh, t->processes, p, next) {
@@ -574,6 +580,7 @@ void tracker_state(struct tracker *t, struct tracker_state *out)
 	out->lost_records = t->lost_records;
 	out->evicted = evict_waiting(t);
 	out->evictions = t->evictions;
+	out->started = t->started;
 	out->idle = !is_waited_for(t);
 	pthread_mutex_unlock(&t->lock);
 }

@@ -38,7 +38,7 @@ typedef void tracker_say(void *arg, int level, const char *text); /* enum messag
 /* filter must stay valid. shards_max: of the budget. */
 int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 		unsigned int shards_max, tracker_say *say, void *arg, struct tracker **out);
-/* Reads /proc and starts the threads. */
+/* Starts the threads, of which one reads /proc; see tracker_state.started. */
 int tracker_start(struct tracker *t);
 void tracker_free(struct tracker *t);
 
@@ -129,7 +129,8 @@ struct tracker_state {
 	uint64_t lost_records; /* since the start */
 	unsigned int evicted;  /* objects that are sampled and whose table has no room */
 	uint64_t evictions;    /* of tables in use, since the start */
-	bool idle;	       /* no process that is sampled waits for a table */
+	bool started;	       /* the processes that were there before are known */
+	bool idle;	       /* and no process that is sampled waits for a table */
 };
 void tracker_state(struct tracker *t, struct tracker_state *out);
 

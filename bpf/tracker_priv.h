@@ -248,6 +248,7 @@ struct tracker {
 	DIR *rescan; /* of /proc, while all processes are read anew */
 	bool rescan_again;
 	uint64_t rescan_round;
+	bool started; /* all processes that were there at the start are known */
 
 	struct kernelcode *kernel_code;
 	uint32_t kernel_told; /* generation that the sampler has */

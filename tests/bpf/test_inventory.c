@@ -445,7 +445,7 @@ static void pinned_is_never_evicted(void **state)
 	for (int i = 0; i < 2; i++)
 		pid[i] = start_large(path[i]);
 	assert_int_equal(tracker_new(r.sampler, &all, 1, on_say, &r, &r.tracker), 0);
-	assert_int_equal(tracker_start(r.tracker), 0);
+	run_tracker(&r);
 	WAIT(object_named(&r, name[0], &in) && object_named(&r, name[1], &out) &&
 	     (in.state == INVENTORY_READY) != (out.state == INVENTORY_READY) &&
 	     (in.state == INVENTORY_EVICTED || out.state == INVENTORY_EVICTED));

@@ -562,7 +562,7 @@ static void test_too_many(void **state)
 	run_sampler_of(&r, 2);
 	assert_int_equal(sampler_procs_max(r.sampler), 2);
 	assert_int_equal(tracker_new(r.sampler, &all, SHARDS, on_say, &r, &r.tracker), 0);
-	assert_int_equal(tracker_start(r.tracker), 0);
+	run_tracker(&r);
 	assert_string_equal(strtok(last_message(&r).text, ":"), "more than 2 processes");
 	assert_int_equal(last_message(&r).number, 1);
 	tracker_state(r.tracker, &ts);

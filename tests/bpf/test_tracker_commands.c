@@ -422,7 +422,7 @@ static void test_full(void **state)
 	pthread_mutex_init(&r.gate, NULL);
 	run_sampler_of(&r, 2);
 	assert_int_equal(tracker_new(r.sampler, &all, SHARDS, on_say, &r, &r.tracker), 0);
-	assert_int_equal(tracker_start(r.tracker), 0);
+	run_tracker(&r);
 	for (int i = 0; i < 2; i++) {
 		before = last_message(&r).number;
 		tracker_post(r.tracker, TRACKER_ATTACH, own("^f", "-").text);

@@ -409,6 +409,14 @@ void run_sampler(struct running *r)
 	run_sampler_of(r, 0);
 }
 
+void run_tracker(struct running *r)
+{
+	struct tracker_state state;
+
+	assert_int_equal(tracker_start(r->tracker), 0);
+	WAIT((tracker_state(r->tracker, &state), state.started));
+}
+
 void run(struct running *r, const struct tracker_filter *filter)
 {
 	static const struct tracker_filter all;
@@ -424,7 +432,7 @@ void run(struct running *r, const struct tracker_filter *filter)
 		skip();
 	}
 	assert_int_equal(err, 0);
-	assert_int_equal(tracker_start(r->tracker), 0);
+	run_tracker(r);
 }
 
 void run_end(struct running *r)

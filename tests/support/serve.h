@@ -136,6 +136,9 @@ void run_sampler_of(struct running *r, unsigned int procs_max);
 
 void run_sampler(struct running *r);
 
+/* Starts the tracker, and waits until all processes are known that were there. */
+void run_tracker(struct running *r);
+
 /* Skips where it is not permitted, or where PIDs are not those that the kernel tells. */
 void run(struct running *r, const struct tracker_filter *filter);
 
