@@ -17,13 +17,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "bpf/sampler.h"
 #include "symbols/rootfile.h"
-#include "symbols/work.h"
-#include "unwind/wide.h"
 
-#define UNUSED_MAX 512u /* objects that no process maps */
-#define TORN_MAX   3u	/* a file that is written so often while it is read is taken as it is */
+#define UNUSED_MAX 512u		/* objects that no process maps */
 #define DELETED	   " (deleted)" /* d_path of a file without a name */
 
 static void unused_remove(struct tracker *t, struct object *o)
@@ -123,7 +119,7 @@ void object_unref(struct tracker *t, struct object *o)
 		object_evict_unused(t);
 }
 
-static void enqueue(struct tracker *t, struct object *o)
+void object_enqueue(struct tracker *t, struct object *o)
 {
 	object_set_state(t, o, OBJECT_QUEUED);
 	if (o->in_queue)
@@ -133,7 +129,7 @@ static void enqueue(struct tracker *t, struct object *o)
 	o->next_queued = NULL;
 	*t->queue_end = o;
 	t->queue_end = &o->next_queued;
-	pthread_cond_signal(&t->builder_wake);
+	pthread_cond_broadcast(&t->builder_wake);
 }
 
 void object_rebuild(struct tracker *t, struct object *o)
@@ -145,12 +141,12 @@ void object_rebuild(struct tracker *t, struct object *o)
 		object_set_state(t, o, OBJECT_EVICTED);
 		return;
 	}
-	enqueue(t, o);
+	object_enqueue(t, o);
 	process_touch(t, o);
 }
 
 static struct object *object_new(struct tracker *t, const struct object_key *key, int fd,
-				 const void *image, size_t size, const char *name)
+				 const void *image, size_t size, const char *name, uid_t uid)
 {
 	struct object *o = calloc(1, sizeof(*o));
 	const struct elf_load *loads;
@@ -164,6 +160,7 @@ static struct object *object_new(struct tracker *t, const struct object_key *key
 	o->image = image;
 	o->image_size = size;
 	o->id = ++t->next_object;
+	o->uid = uid;
 	snprintf(o->name, sizeof(o->name), "%s", name);
 	err = image ? elf_file_open_memory(image, size, &file) : elf_file_open_fd(fd, &file);
 	if (!err) {
@@ -183,7 +180,7 @@ static struct object *object_new(struct tracker *t, const struct object_key *key
 	if (err == -EINVAL || err == -ENOTSUP)
 		o->state = OBJECT_READY; /* not ELF: executable text without CFI */
 	else
-		enqueue(t, o);
+		object_enqueue(t, o);
 	return o;
 fail:
 	if (fd >= 0)
@@ -293,6 +290,7 @@ struct object *object_of_mapping(struct tracker *t, pid_t pid, uint64_t start, u
 	const char *base;
 	size_t length;
 	struct stat st;
+	uid_t uid = 0;
 	int fd;
 
 	o = find_by_name(t, name, dev, inode);
@@ -321,7 +319,8 @@ struct object *object_of_mapping(struct tracker *t, pid_t pid, uint64_t start, u
 	    !strcmp(base + length - strlen(DELETED), DELETED))
 		length -= strlen(DELETED);
 	snprintf(short_name, sizeof(short_name), "%.*s", (int)length, base);
-	o = object_new(t, &key, fd, NULL, 0, short_name);
+	choice_uid(pid, &uid);
+	o = object_new(t, &key, fd, NULL, 0, short_name, uid);
 	if (o)
 		object_get(t, o);
 	return o;
@@ -337,7 +336,7 @@ struct object *object_vdso(struct tracker *t)
 	if (!t->vdso && image) {
 		/* The section headers come last in the image. */
 		size = header->e_shoff + (uint64_t)header->e_shnum * header->e_shentsize;
-		t->vdso = object_new(t, &key, -1, image, size, "[vdso]");
+		t->vdso = object_new(t, &key, -1, image, size, "[vdso]", 0);
 	}
 	if (t->vdso)
 		object_get(t, t->vdso);
@@ -383,161 +382,6 @@ bool object_bias(const struct object *o, const struct mapping *m, uint64_t offse
 		*bias = m->start - (l->vaddr - l->offset + offset);
 	}
 	return best != FIT_NOT;
-}
-
-static void sync_wide(struct tracker *t)
-{
-	unsigned int count;
-	const struct wide_rule *rules = wide_rules_all(t->wide, &count);
-
-	if (count)
-		memcpy(sampler_wide_rules(t->sampler), rules, count * sizeof(*rules));
-}
-
-static int place(struct tracker *t, struct object *o, const struct unwind_table *table)
-{
-	int err = evict_for(t, o, table->nwords);
-
-	if (!err) {
-		err = room_place(t, o, table);
-		/* Its blocks cannot be cut to fit: fail, so that no sample brings it back. */
-		if (err == -ENOSPC)
-			err = -ERANGE;
-	}
-	o->placed = tracker_now();
-	return err;
-}
-
-/* A table of a file that was written meanwhile may be of neither content. */
-static bool is_torn(const struct object *o)
-{
-	struct object_key key = {0};
-	struct stat st;
-
-	if (o->image || fstat(o->fd, &st))
-		return false;
-	object_key(&key, &st);
-	return memcmp(&key, &o->content, sizeof(key)) != 0;
-}
-
-static void note_content(struct object *o)
-{
-	struct stat st;
-
-	memset(&o->content, 0, sizeof(o->content));
-	if (!o->image && !fstat(o->fd, &st))
-		object_key(&o->content, &st);
-}
-
-/* Why its table is not there; not again and again. */
-static void tell_built(struct tracker *t, const struct object *o, int err)
-{
-	const double mib = 1 << 20, need = (double)o->need * 4 / mib,
-		     budget = shards_max(t->shards) * (double)SHARD_BYTES / mib;
-	struct shards_room ever;
-
-	if (err == -EFBIG) {
-		tracker_tell(t, 1, "the unwind table of %s needs %.1f of %.1f MiB; raise --memory",
-			     o->name, need, budget);
-	} else if (err == -ENOSPC && !room_measure(t, ROOM_EVER, &ever) &&
-		   !room_fits(&ever, o->need)) {
-		tracker_tell(t, 1,
-			     "the unwind table of %s needs %.1f MiB beside what is pinned, "
-			     "of %.1f MiB; raise --memory",
-			     o->name, need, budget);
-	} else if (err == -ENOSPC && !t->told_full && evict_is_chosen(t, o)) {
-		t->told_full = true;
-		tracker_tell(t, 1,
-			     "the tables do not fit --memory: those that are sampled take turns");
-	} else if (err && err != -ENOSPC && err != -ECANCELED &&
-		   strcmp(t->told_failed, o->name) != 0) {
-		/* One that is written all the time is a new file each time it is mapped. */
-		snprintf(t->told_failed, sizeof(t->told_failed), "%s", o->name);
-		tracker_tell(t, 1, "no unwind table for %s: %s", o->name,
-			     err == -E2BIG ? "more CFI than any real file has" : strerror(-err));
-	}
-}
-
-/*
- * A large library takes a thousand times as long as a program, so the small ones come first, and a
- * file that walks have come upon before others of its size. Each second in the queue lowers the
- * rank, so that a large file gets its turn.
- */
-static uint64_t queue_rank(const struct object *o, uint64_t now)
-{
-	uint64_t seconds = (now - o->queued) / 1000000000;
-	bool sampled = o->sampled && o->sampled + IDLE_NS >= now;
-
-	return seconds < 16 ? o->key.size >> (2 * seconds + (sampled ? 6 : 0)) : 0;
-}
-
-/* Off the queue. NULL: it is empty. */
-static struct object *queue_take(struct tracker *t)
-{
-	struct object **link, **best = &t->queue, *o;
-	const uint64_t now = tracker_now();
-
-	for (link = &t->queue; *link; link = &(*link)->next_queued)
-		if (queue_rank(*link, now) < queue_rank(*best, now))
-			best = link;
-	o = *best;
-	if (!o)
-		return NULL;
-	*best = o->next_queued;
-	if (!*best)
-		t->queue_end = best;
-	return o;
-}
-
-bool object_build_next(struct tracker *t)
-{
-	struct object *o = queue_take(t);
-	struct unwind_table *table = NULL;
-	struct elf_file *file = NULL;
-	int err;
-
-	if (!o)
-		return false;
-	t->building = true;
-	pthread_mutex_unlock(&t->lock);
-	/* in_queue keeps the object from being evicted meanwhile */
-	note_content(o);
-	err = o->image ? elf_file_open_memory(o->image, o->image_size, &file)
-		       : elf_file_open_fd(o->fd, &file);
-	if (!err) {
-		elf_file_work(file)->cancel = &t->stopping;
-		err = unwind_table_build(file, t->wide, &table);
-	}
-	elf_file_free(file);
-	if (!err)
-		sync_wide(t);
-	pthread_mutex_lock(&t->lock);
-	t->building = false;
-	o->tried = tracker_now();
-	if (is_torn(o) && o->torn++ < TORN_MAX) {
-		unwind_table_free(table);
-		o->in_queue = false;
-		enqueue(t, o);
-		return true;
-	}
-	if (!err) {
-		o->need = table->nwords;
-		o->nrows = table->nrows;
-		o->cfi_bytes = table->cfi_bytes;
-		err = place(t, o, table);
-	}
-	unwind_table_free(table);
-	o->refused = err == -E2BIG;
-	/* Not before place(): it would evict the object itself when no process maps it any more. */
-	o->in_queue = false;
-	object_set_state(t, o,
-			 !err		  ? OBJECT_READY
-			 : err == -ENOSPC ? OBJECT_EVICTED
-					  : OBJECT_FAILED);
-	tell_built(t, o, err);
-	process_touch(t, o);
-	tracker_wake(t);
-	return true;
 }
 
 void objects_free(struct tracker *t)

@@ -29,6 +29,7 @@
 #define TRACKER_NICE   (-10) /* a new process cannot be walked until it is known */
 #define GARBAGE_MAX_NS (250ull * 1000000)
 #define SCAN_NS	       (1000ull * 1000000)
+#define SMALL_FILE     (8ull << 20)
 #define WATCH_NS       (1000ull * 1000000)
 
 uint64_t tracker_now(void)
@@ -79,7 +80,7 @@ void tracker_discard(struct tracker *t, struct shards *from, uint32_t word)
 	}
 	t->garbage[t->ngarbage++] = (struct garbage){from, word};
 	if (t->ngarbage == 1)
-		pthread_cond_signal(&t->builder_wake);
+		pthread_cond_broadcast(&t->builder_wake);
 }
 
 static void free_garbage(struct garbage *garbage, size_t n)
@@ -264,12 +265,13 @@ static void *tracker_main(void *arg)
 
 static void *builder_main(void *arg)
 {
-	struct tracker *t = arg;
+	struct builder *b = arg;
+	struct tracker *t = b->tracker;
 	struct timespec until;
 
 	pthread_mutex_lock(&t->lock);
 	while (!t->stop) {
-		if (object_build_next(t))
+		if (object_build_next(b))
 			continue;
 		if (t->ngarbage)
 			collect_garbage(t);
@@ -277,7 +279,7 @@ static void *builder_main(void *arg)
 		until.tv_nsec += GARBAGE_MAX_NS;
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
-		while (!t->stop && !t->queue) {
+		while (!t->stop && !object_is_queued(b)) {
 			if (t->ngarbage) {
 				if (pthread_cond_timedwait(&t->builder_wake, &t->lock, &until))
 					break;
@@ -340,9 +342,9 @@ fail:
 	return err;
 }
 
-static int start_thread(pthread_t *thread, bool *runs, void *(*run)(void *), struct tracker *t)
+static int start_thread(pthread_t *thread, bool *runs, void *(*run)(void *), void *arg)
 {
-	int err = thread_start(thread, run, t);
+	int err = thread_start(thread, run, arg);
 
 	*runs = !err;
 	return err;
@@ -363,6 +365,24 @@ static bool may_read_processes(void)
 	return caps >> CAP_SYS_PTRACE & 1;
 }
 
+/* However long a large file takes, or one that was made to take long: a small one need not wait. */
+static int start_builders(struct tracker *t)
+{
+	static const uint64_t sizes[BUILDERS] = {UINT64_MAX, SMALL_FILE};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < BUILDERS && !err; i++) {
+		struct builder *b = &t->builders[i];
+
+		b->tracker = t;
+		b->size_max = sizes[i];
+		b->wide = wide_rules_join(t->wide);
+		err = b->wide ? start_thread(&b->thread, &b->runs, builder_main, b) : -ENOMEM;
+	}
+	return err;
+}
+
 int tracker_start(struct tracker *t)
 {
 	int err;
@@ -378,7 +398,7 @@ int tracker_start(struct tracker *t)
 	pthread_mutex_lock(&t->lock);
 	choice_filter(t);
 	pthread_mutex_unlock(&t->lock);
-	err = start_thread(&t->builder_thread, &t->builder_runs, builder_main, t);
+	err = start_builders(t);
 	if (!err)
 		err = start_thread(&t->tracker_thread, &t->tracker_runs, tracker_main, t);
 	return err;
@@ -386,19 +406,22 @@ int tracker_start(struct tracker *t)
 
 void tracker_free(struct tracker *t)
 {
+	size_t i;
+
 	if (!t)
 		return;
 	atomic_store(&t->stopping, true);
 	pthread_mutex_lock(&t->lock);
 	t->stop = true;
-	pthread_cond_signal(&t->builder_wake);
+	pthread_cond_broadcast(&t->builder_wake);
 	pthread_mutex_unlock(&t->lock);
 	if (t->wake_fd >= 0)
 		tracker_wake(t);
 	if (t->tracker_runs)
 		pthread_join(t->tracker_thread, NULL);
-	if (t->builder_runs)
-		pthread_join(t->builder_thread, NULL);
+	for (i = 0; i < BUILDERS; i++)
+		if (t->builders[i].runs)
+			pthread_join(t->builders[i].thread, NULL);
 	t->say = NULL;
 	rescan_free(t);
 	processes_free(t);
@@ -411,6 +434,8 @@ void tracker_free(struct tracker *t)
 	kernelcode_free(t->kernel_code);
 	shards_free(t->shards);
 	shards_free(t->lists);
+	for (i = 0; i < BUILDERS; i++)
+		wide_rules_free(t->builders[i].wide);
 	wide_rules_free(t->wide);
 	if (t->wake_fd >= 0)
 		close(t->wake_fd);

@@ -6,9 +6,9 @@
  * Inside the tracker: tracker.c runs the threads, command.c does what a person asks for, process.c
  * keeps the processes, choice.c which of them are sampled, mapping.c their lists of mappings,
  * doubt.c and rescan.c find out where these are wrong, publish.c tells the walk, object.c keeps the
- * mapped files and their tables, rest.c closes files, room.c and evict.c know the tables' places.
- * All of it is guarded by tracker.lock, apart from the building of tables, which the builder thread
- * does without it.
+ * mapped files, builder.c builds their tables, rest.c closes files, room.c and evict.c know the
+ * tables' places. All of it is guarded by tracker.lock, apart from the building of tables, which
+ * the builder thread does without it.
  */
 
 #include <stdatomic.h>
@@ -61,6 +61,7 @@ struct object {
 	struct object_key key;
 	uint64_t id;
 	char name[64];
+	uid_t uid;	   /* of the process that mapped it first */
 	int fd;		   /* -1: the vDSO; or closed while no process maps it, see rest.c */
 	const void *image; /* the vDSO */
 	size_t image_size;
@@ -165,6 +166,8 @@ struct process {
 	UT_hash_handle dead_hh; /* of the dead ones, by dead_key */
 };
 
+#define BUILDERS     2u
+#define BUILD_USES   64u
 #define DOUBTS_MAX   64u
 #define FORKED_MAX   256u
 #define CHOICE_WORDS 24u
@@ -238,11 +241,21 @@ struct tracker {
 
 	struct object *queue, **queue_end;
 	pthread_cond_t builder_wake;
-	bool building;
+	unsigned int building; /* builders that are at it */
 	bool stop;
 	atomic_bool stopping; /* the same for what is being built, without the lock */
-	pthread_t tracker_thread, builder_thread;
-	bool tracker_runs, builder_runs;
+	pthread_t tracker_thread;
+	bool tracker_runs;
+	struct builder {
+		struct tracker *tracker;
+		struct wide_rules *wide;
+		uint64_t size_max; /* of the files that it takes */
+		pthread_t thread;
+		bool runs;
+	} builders[BUILDERS];
+	struct build_use { /* how much of the builders' time a user has had lately */
+		uint64_t ns, since;
+	} build_uses[BUILD_USES];
 	int wake_fd; /* eventfd: commands, finished tables, stop */
 
 	DIR *rescan; /* of /proc, while all processes are read anew */
@@ -293,9 +306,19 @@ void object_drop_spans(struct tracker *t, struct object *o);
 void object_key(struct object_key *key, const struct stat *st);
 /* Forgets the oldest object that no process maps; false when there is none. */
 bool object_evict_unused(struct tracker *t);
-/* Builds the next queued table; the lock is given up meanwhile. False: the queue is empty. */
-bool object_build_next(struct tracker *t);
+/* Its table is to be built. */
+void object_enqueue(struct tracker *t, struct object *o);
 void objects_free(struct tracker *t);
+
+/* --- builder.c: lock held ------------------------------------------------------------------- */
+
+/*
+ * Builds the next queued table that is for this builder; the lock is given up meanwhile. False:
+ * there is none.
+ */
+bool object_build_next(struct builder *b);
+/* Is there one? */
+bool object_is_queued(const struct builder *b);
 
 /* --- mapping.c: lock held ------------------------------------------------------------------- */
 

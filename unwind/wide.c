@@ -7,6 +7,8 @@
 #include "unwind/wide.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,34 +18,71 @@
 _Static_assert((SLOTS & (SLOTS - 1)) == 0, "slots are found by a mask");
 _Static_assert(WIDE_RULES_MAX < UINT16_MAX, "slots hold the index + 1");
 
-struct wide_rules {
-	struct wide_rule *rules;
+struct store {		      /* what all who share a set see */
+	pthread_mutex_t lock; /* of count and slots; a rule below count never changes */
+	unsigned int users;
 	unsigned int count;
-	unsigned int room;
-	unsigned int end;      /* of what the present file may add */
 	uint16_t slots[SLOTS]; /* index + 1; 0: free */
+	struct wide_rule rules[WIDE_RULES_MAX];
 };
 
-struct wide_rules *wide_rules_new(void)
+struct wide_rules {
+	struct store *store;
+	unsigned int left; /* that the present file may add */
+};
+
+static struct wide_rules *view_new(struct store *store)
 {
 	struct wide_rules *set = calloc(1, sizeof(*set));
 
-	if (set)
-		set->end = WIDE_RULES_MAX;
+	if (!set)
+		return NULL;
+	*set = (struct wide_rules){store, WIDE_RULES_MAX};
+	pthread_mutex_lock(&store->lock);
+	store->users++;
+	pthread_mutex_unlock(&store->lock);
 	return set;
+}
+
+struct wide_rules *wide_rules_new(void)
+{
+	struct store *store = calloc(1, sizeof(*store));
+	struct wide_rules *set;
+
+	if (!store)
+		return NULL;
+	pthread_mutex_init(&store->lock, NULL);
+	set = view_new(store);
+	if (!set) {
+		pthread_mutex_destroy(&store->lock);
+		free(store);
+	}
+	return set;
+}
+
+struct wide_rules *wide_rules_join(struct wide_rules *set)
+{
+	return view_new(set->store);
 }
 
 void wide_rules_share(struct wide_rules *set)
 {
-	set->end =
-		set->count + WIDE_SHARE < WIDE_RULES_MAX ? set->count + WIDE_SHARE : WIDE_RULES_MAX;
+	set->left = WIDE_SHARE;
 }
 
 void wide_rules_free(struct wide_rules *set)
 {
+	bool last;
+
 	if (!set)
 		return;
-	free(set->rules);
+	pthread_mutex_lock(&set->store->lock);
+	last = !--set->store->users;
+	pthread_mutex_unlock(&set->store->lock);
+	if (last) {
+		pthread_mutex_destroy(&set->store->lock);
+		free(set->store);
+	}
 	free(set);
 }
 
@@ -61,40 +100,35 @@ static uint32_t rule_hash(const struct wide_rule *rule)
 	return (uint32_t)hash;
 }
 
-static int wide_rules_grow(struct wide_rules *set)
+static int find_or_add(struct store *store, const struct wide_rule *rule, unsigned int *left)
 {
-	unsigned int room = set->room ? 2 * set->room : 64;
-	struct wide_rule *rules = realloc(set->rules, room * sizeof(*rules));
+	uint32_t slot = rule_hash(rule) & (SLOTS - 1);
 
-	if (!rules)
-		return -ENOMEM;
-	set->rules = rules;
-	set->room = room;
-	return 0;
+	for (; store->slots[slot]; slot = (slot + 1) & (SLOTS - 1))
+		if (!memcmp(&store->rules[store->slots[slot] - 1], rule, sizeof(*rule)))
+			return store->slots[slot] - 1;
+	if (store->count == WIDE_RULES_MAX || !*left)
+		return -ENOSPC;
+	--*left;
+	store->rules[store->count++] = *rule;
+	store->slots[slot] = (uint16_t)store->count;
+	return (int)store->count - 1;
 }
 
 int wide_rules_index(struct wide_rules *set, const struct wide_rule *rule)
 {
-	uint32_t slot = rule_hash(rule) & (SLOTS - 1);
+	int index;
 
-	for (; set->slots[slot]; slot = (slot + 1) & (SLOTS - 1))
-		if (!memcmp(&set->rules[set->slots[slot] - 1], rule, sizeof(*rule)))
-			return set->slots[slot] - 1;
-	if (set->count == set->end)
-		return -ENOSPC;
-	if (set->count == set->room) {
-		int err = wide_rules_grow(set);
-
-		if (err)
-			return err;
-	}
-	set->rules[set->count++] = *rule;
-	set->slots[slot] = (uint16_t)set->count;
-	return (int)set->count - 1;
+	pthread_mutex_lock(&set->store->lock);
+	index = find_or_add(set->store, rule, &set->left);
+	pthread_mutex_unlock(&set->store->lock);
+	return index;
 }
 
 const struct wide_rule *wide_rules_all(const struct wide_rules *set, unsigned int *count)
 {
-	*count = set->count;
-	return set->rules;
+	pthread_mutex_lock(&set->store->lock);
+	*count = set->store->count;
+	pthread_mutex_unlock(&set->store->lock);
+	return set->store->rules;
 }
