@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
+#include "bpf/openfile.h"
+#include "bpf/opener.h"
 #include "symbols/procmaps.h"
 
 #define MAPPINGS_MAX 8192u
@@ -36,6 +39,7 @@ int mappings_copy(struct tracker *t, struct process *to, const struct process *f
 	if (!to->mappings)
 		return -ENOMEM;
 	to->nmappings = from->nmappings;
+	to->asks = from->asks;
 	memcpy(to->mappings, from->mappings, to->nmappings * sizeof(*to->mappings));
 	for (i = 0; i < to->nmappings; i++)
 		if (to->mappings[i].object)
@@ -73,8 +77,10 @@ static int mapping_add(struct tracker *t, struct process *p, const struct mappin
 			placed = true;
 		}
 		if (old.end > m->end) { /* its end, or all of it, stays */
-			if (old.start < m->end)
+			if (old.start < m->end) {
+				old.offset += m->end - old.start;
 				old.start = m->end;
+			}
 			/* one may be cut in two: then there is no other that is cut */
 			if (n >= p->nmappings + 2)
 				break;
@@ -91,22 +97,88 @@ static int mapping_add(struct tracker *t, struct process *p, const struct mappin
 	return 0;
 }
 
-/* With a reference to its object. */
-static struct mapping describe(struct tracker *t, pid_t pid, const struct procmap *map)
+/* Its object is there, or its file cannot be had. Takes the reference, as far as it is of use. */
+static void settle(struct tracker *t, struct mapping *m, struct object *o)
 {
-	struct mapping m = {.start = map->start, .end = map->end};
-
-	if (!strcmp(map->name, "[vdso]"))
-		m.object = object_vdso(t);
-	else if (map->inode && strcmp(map->name, "//anon"))
-		m.object = object_of_mapping(t, pid, map->start, map->end, map->name,
-					     makedev(map->dev_major, map->dev_minor), map->inode);
-	if (m.object && !m.object->nloads) {
-		m.bias = m.start - map->offset; /* not ELF, or of another machine: offsets */
-	} else if (m.object && !object_bias(m.object, &m, map->offset, &m.bias)) {
-		object_unref(t, m.object);
-		m.object = NULL;
+	m->asked = 0;
+	m->object = o;
+	if (o && !o->nloads) {
+		m->bias = m->start - m->offset; /* not ELF, or of another machine: offsets */
+	} else if (o && !object_bias(o, m, m->offset, &m->bias)) {
+		object_unref(t, o);
+		m->object = NULL;
 	}
+}
+
+/* What p has there already, if it is the same and need not be asked for again. */
+static bool is_there(struct tracker *t, const struct process *p, struct mapping *m)
+{
+	size_t low = 0, high = p->nmappings, middle;
+	const struct mapping *old;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		if (p->mappings[middle].end <= m->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	old = &p->mappings[low];
+	if (low == p->nmappings || old->start != m->start || old->end != m->end ||
+	    old->offset != m->offset || old->file.inode != m->file.inode ||
+	    old->file.dev != m->file.dev)
+		return false;
+	if (old->asked)
+		m->asked = old->asked;
+	else if (object_still(t, old))
+		settle(t, m, old->object);
+	else
+		return false;
+	return true;
+}
+
+/* For tests, which have no opener. */
+static void open_here(struct tracker *t, const struct process *p, struct mapping *m,
+		      const struct open_request *request)
+{
+	struct open_answer answer;
+	int fd;
+
+	openfile_do(request, 0, &answer, &fd);
+	settle(t, m, answer.err ? NULL : object_of_answer(t, request, &answer, p->uid, fd));
+}
+
+static void ask(struct tracker *t, const struct process *p, struct mapping *m,
+		const struct procmap *map, bool alone)
+{
+	struct open_request request;
+
+	object_request(t, &request, process_thread(p), map);
+	if (t->opener)
+		m->asked = opener_ask(t->opener, &request, p->pid, p->uid, alone);
+	else
+		open_here(t, p, m, &request);
+}
+
+/* With a reference to its object, or without while its file is asked for. */
+static struct mapping describe(struct tracker *t, const struct process *p,
+			       const struct procmap *map)
+{
+	struct mapping m = {.start = map->start, .end = map->end, .offset = map->offset};
+	struct object *o;
+
+	if (!strcmp(map->name, "[vdso]")) {
+		settle(t, &m, object_vdso(t));
+		return m;
+	}
+	if (!map->inode || !strcmp(map->name, "//anon"))
+		return m;
+	m.file = (struct file_id){makedev(map->dev_major, map->dev_minor), map->inode};
+	o = object_known(t, &m.file, p->uid);
+	if (o)
+		settle(t, &m, o);
+	else if (!is_there(t, p, &m))
+		ask(t, p, &m, map, false);
 	return m;
 }
 
@@ -116,7 +188,8 @@ static bool is_known(const struct process *p, const struct mapping *m)
 
 	for (i = 0; i < p->nmappings; i++)
 		if (p->mappings[i].start <= m->start && p->mappings[i].end >= m->end &&
-		    p->mappings[i].object == m->object && p->mappings[i].bias == m->bias)
+		    p->mappings[i].object == m->object && p->mappings[i].bias == m->bias &&
+		    p->mappings[i].asked == m->asked)
 			return true;
 	return false;
 }
@@ -127,7 +200,8 @@ bool mapping_record(struct tracker *t, struct process *p, const struct procmap *
 
 	if (map->start >= map->end)
 		return false;
-	m = describe(t, process_thread(p), map);
+	m = describe(t, p, map);
+	p->asks |= m.asked != 0;
 	if (!is_known(p, &m) && !mapping_add(t, p, &m))
 		return true;
 	if (m.object)
@@ -137,6 +211,7 @@ bool mapping_record(struct tracker *t, struct process *p, const struct procmap *
 
 struct scan {
 	struct tracker *t;
+	const struct process *of;
 	struct process to; /* only its mappings */
 	size_t room;
 };
@@ -157,10 +232,12 @@ static int on_map(const struct procmap *map, void *arg)
 		s->to.mappings = more;
 		s->room = room;
 	}
-	s->to.mappings[s->to.nmappings++] = describe(s->t, s->to.pid, map);
+	s->to.mappings[s->to.nmappings] = describe(s->t, s->of, map);
+	s->to.asks |= s->to.mappings[s->to.nmappings++].asked != 0;
 	return 0;
 }
 
+/* One that could not be had and is asked for again is the same until it comes. */
 static bool same(const struct mapping *a, const struct mapping *b)
 {
 	return a->start == b->start && a->end == b->end && a->object == b->object &&
@@ -169,8 +246,8 @@ static bool same(const struct mapping *a, const struct mapping *b)
 
 int mappings_read(struct tracker *t, struct process *p)
 {
-	struct scan s = {.t = t, .to.pid = process_thread(p)};
-	int err = procmaps_read(s.to.pid, true, on_map, &s);
+	struct scan s = {.t = t, .of = p};
+	int err = procmaps_read(process_thread(p), true, on_map, &s);
 	bool changed = s.to.nmappings != p->nmappings;
 	struct process old = {.mappings = p->mappings, .nmappings = p->nmappings};
 	size_t i;
@@ -188,6 +265,109 @@ int mappings_read(struct tracker *t, struct process *p)
 	}
 	p->mappings = s.to.mappings;
 	p->nmappings = s.to.nmappings;
+	p->asks = s.to.asks;
 	mappings_clear(t, &old);
 	return changed;
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+/* Of what was asked for in one question. */
+struct settling {
+	struct tracker *t;
+	const struct opening *opening;
+	struct object *object; /* NULL: none */
+	bool sure;	       /* the numbers of the mapping are those of the file */
+};
+
+/* Others have joined the question because they map a file of the same numbers. */
+static bool is_meant(const struct settling *s, const struct process *p, const struct mapping *m)
+{
+	const struct open_request *r = s->opening->request;
+
+	return s->sure || (p->pid == s->opening->tgid && m->start >= r->start && m->end <= r->end);
+}
+
+static void settle_mapping(const struct settling *s, const struct process *p, struct mapping *m)
+{
+	const struct open_request *r = s->opening->request;
+	const struct procmap map = {
+		.start = m->start,
+		.end = m->end,
+		.offset = m->offset,
+		.dev_major = major(m->file.dev),
+		.dev_minor = minor(m->file.dev),
+		.inode = m->file.inode,
+		.exec = true,
+		.name = r->name,
+	};
+
+	m->asked = 0;
+	if (!s->object)
+		return;
+	if (!is_meant(s, p, m)) {
+		ask(s->t, p, m, &map, true);
+		return;
+	}
+	object_get(s->t, s->object);
+	settle(s->t, m, s->object);
+}
+
+/* True: something has changed. */
+static bool settle_process(const struct settling *s, struct process *p)
+{
+	bool changed = false, asks = false;
+	size_t i;
+
+	for (i = 0; i < p->nmappings; i++) {
+		if (p->mappings[i].asked == s->opening->id) {
+			settle_mapping(s, p, &p->mappings[i]);
+			changed = true;
+		}
+		asks |= p->mappings[i].asked != 0;
+	}
+	p->asks = asks;
+	return changed;
+}
+
+static void tell_failed(struct tracker *t, const struct open_request *r, int err)
+{
+	bool *told = err == -EMFILE || err == -ENFILE	       ? &t->told_files
+		     : err == -EFBIG			       ? &t->told_copies
+		     : err == -ETIMEDOUT || err == -ECONNRESET ? &t->told_silent
+							       : NULL;
+
+	if (!told || *told)
+		return;
+	*told = true;
+	tracker_tell(t, 1,
+		     err == -EFBIG ? "%s is of a file system that may not answer, and too large to "
+				     "be copied: it and others cannot be walked"
+		     : told == &t->told_silent
+			     ? "%s does not answer: it and others cannot be walked"
+			     : "too many open files: %s and others cannot be walked",
+		     r->name);
+}
+
+void mappings_on_answer(void *arg, const struct opening *o, const struct open_answer *a, int fd)
+{
+	struct tracker *t = arg;
+	struct settling s = {.t = t, .opening = o};
+	struct process *p, *next;
+
+	if (a->err)
+		tell_failed(t, o->request, a->err);
+	else if (a->dev == o->request->dev && a->inode != o->request->inode)
+		close(fd); /* the number is another process's by now */
+	else
+		s.object = object_of_answer(t, o->request, a, o->uid, fd);
+	s.sure = s.object && a->dev == o->request->dev;
+	HASH_ITER(hh, t->processes, p, next)
+		if (p->asks && settle_process(&s, p))
+			process_dirty(t, p);
+	for (p = t->dead; p; p = p->next_dead)
+		if (p->asks)
+			settle_process(&s, p);
+	if (s.object)
+		object_unref(t, s.object);
 }

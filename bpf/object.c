@@ -17,10 +17,14 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "symbols/rootfile.h"
+#include "bpf/openfile.h"
+#include "symbols/procmaps.h"
 
-#define UNUSED_MAX 512u		/* objects that no process maps */
-#define DELETED	   " (deleted)" /* d_path of a file without a name */
+#define UNUSED_MAX    512u		   /* objects that no process maps */
+#define COPY_MAX      (128ull << 20)	   /* bytes of a file that is read from memory */
+#define COPIES_MAX    (256ull << 20)	   /* of all of them */
+#define COPY_FRESH_NS (10ull * 1000000000) /* so long is it taken for what the file is */
+#define DELETED	      " (deleted)"	   /* d_path of a file without a name */
 
 static void unused_remove(struct tracker *t, struct object *o)
 {
@@ -88,6 +92,10 @@ static void forget(struct tracker *t, struct object *o)
 	object_drop_spans(t, o);
 	HASH_DEL(t->objects, o);
 	HASH_DELETE(id_hh, t->objects_by_id, o);
+	if (o->by_file)
+		HASH_DELETE(file_hh, t->files, o);
+	if (o->copied && o->fd >= 0)
+		t->copied -= o->key.size;
 	object_set_state(t, o, OBJECT_FAILED);
 	object_free(o);
 }
@@ -145,74 +153,39 @@ void object_rebuild(struct tracker *t, struct object *o)
 	process_touch(t, o);
 }
 
-static struct object *object_new(struct tracker *t, const struct object_key *key, int fd,
-				 const void *image, size_t size, const char *name, uid_t uid)
+static struct object *object_new(const struct object_key *key, int fd, const char *name)
 {
 	struct object *o = calloc(1, sizeof(*o));
-	const struct elf_load *loads;
-	struct elf_file *file = NULL;
-	int err;
 
 	if (!o)
-		goto fail;
+		return NULL;
 	o->key = *key;
+	o->file = (struct file_id){(uint32_t)key->dev, key->inode};
 	o->fd = fd;
-	o->image = image;
-	o->image_size = size;
-	o->id = ++t->next_object;
-	o->uid = uid;
 	snprintf(o->name, sizeof(o->name), "%s", name);
-	err = image ? elf_file_open_memory(image, size, &file) : elf_file_open_fd(fd, &file);
-	if (!err) {
-		loads = elf_file_loads(file, &o->nloads);
-		o->loads = malloc((o->nloads + 1) * sizeof(*o->loads));
-		if (o->loads)
-			memcpy(o->loads, loads, o->nloads * sizeof(*o->loads));
-		else
-			o->nloads = 0;
-		o->build_id_size = elf_file_build_id(file, o->build_id);
-		elf_file_free(file);
-	}
-	HASH_ADD(hh, t->objects, key, sizeof(o->key), o);
-	HASH_ADD(id_hh, t->objects_by_id, id, sizeof(o->id), o);
-	unused_add(t, o);
-	/* What only failed now, the builder tries again, and tells if it cannot either. */
-	if (err == -EINVAL || err == -ENOTSUP)
-		o->state = OBJECT_READY; /* not ELF: executable text without CFI */
-	else
-		object_enqueue(t, o);
 	return o;
-fail:
-	if (fd >= 0)
-		close(fd);
-	return NULL;
 }
 
-/* Only a regular file is ever opened: whatever else it has mapped, the process chose it. */
-static int open_mapping(pid_t pid, uint64_t start, uint64_t end, const char *name, uint64_t inode)
+/* text: executable text without CFI. The younger of two objects of one file is found by it. */
+static void object_add(struct tracker *t, struct object *o, bool text)
 {
-	char path[64];
-	struct stat st;
-	int fd, root;
+	struct object *older;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
-		 (unsigned long long)start, (unsigned long long)end);
-	fd = rootfile_open(-1, path);
-	if (fd >= 0 || fd == -EMFILE || fd == -ENFILE)
-		return fd;
-	/* The mapping was split, or map_files is not for us: the name, if it leads to that file. */
-	if (name[0] != '/' || !inode)
-		return -ENOENT;
-	root = rootfile_root(pid);
-	if (root < 0)
-		return root;
-	fd = rootfile_open(root, name);
-	close(root);
-	if (fd >= 0 && (fstat(fd, &st) || st.st_ino != inode)) {
-		close(fd);
-		fd = -ESTALE;
-	}
-	return fd;
+	o->id = ++t->next_object;
+	HASH_ADD(hh, t->objects, key, sizeof(o->key), o);
+	HASH_ADD(id_hh, t->objects_by_id, id, sizeof(o->id), o);
+	HASH_FIND(file_hh, t->files, &o->file, sizeof(o->file), older);
+	if (older)
+		HASH_DELETE(file_hh, t->files, older);
+	if (older)
+		older->by_file = false;
+	HASH_ADD(file_hh, t->files, file, sizeof(o->file), o);
+	o->by_file = true;
+	unused_add(t, o);
+	if (text)
+		o->state = OBJECT_READY;
+	else
+		object_enqueue(t, o);
 }
 
 void object_key(struct object_key *key, const struct stat *st)
@@ -225,110 +198,179 @@ void object_key(struct object_key *key, const struct stat *st)
 }
 
 /* NULL: no object is known by this. */
-static struct object *find(const struct tracker *t, const struct stat *st, struct object_key *key)
+static struct object *find(const struct tracker *t, const struct object_key *key)
 {
 	struct object *o;
 
-	object_key(key, st);
 	/* hashed as bytes, which the analyser loses track of */
 	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
 	HASH_FIND(hh, t->objects, key, sizeof(*key), o);
 	return o;
 }
 
-/*
- * Takes the descriptor over, and gives a reference. NULL: the object had been made of another file
- * that looked the same, and is gone; the descriptor is not.
- */
-static struct object *object_use(struct tracker *t, struct object *o, int fd)
+static bool is_fresh(const struct object *o)
 {
-	if (!rest_is(o)) {
-		close(fd);
-	} else if (!rest_end(o, fd)) {
-		forget(t, o);
+	struct object_key key;
+	struct stat st;
+
+	if (rest_is(o))
+		return false;
+	if (o->copied)
+		return o->seen + COPY_FRESH_NS > tracker_now();
+	/* Of a disk or of memory: it answers. */
+	if (fstat(o->fd, &st))
+		return false;
+	object_key(&key, &st);
+	return !memcmp(&key, &o->key, sizeof(key));
+}
+
+/* A reference to it; NULL: not to be used. */
+static struct object *use_fresh(struct tracker *t, struct object *o)
+{
+	if (!is_fresh(o))
 		return NULL;
-	}
 	object_get(t, o);
 	return o;
 }
 
-/*
- * Most mappings are of files known before, under names that mean the same here; then nothing has to
- * be opened, unless it was closed. NULL: no such file is known, or it is not to be had by its name.
- */
-static struct object *find_by_name(struct tracker *t, const char *name, dev_t dev, uint64_t inode)
+struct object *object_known(struct tracker *t, const struct file_id *id, uid_t uid)
 {
-	struct object_key key;
 	struct object *o;
-	struct stat st;
-	int fd;
 
-	if (name[0] != '/' || stat(name, &st) || st.st_ino != inode || st.st_dev != dev)
-		return NULL;
-	o = find(t, &st, &key);
-	if (!o)
-		return NULL;
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
+	HASH_FIND(file_hh, t->files, id, sizeof(*id), o);
+	return o && (!o->copied || o->uid == uid) ? use_fresh(t, o) : NULL;
+}
+
+struct object *object_still(struct tracker *t, const struct mapping *m)
+{
+	return m->object && !m->object->image ? use_fresh(t, m->object) : NULL;
+}
+
+/* The base name, raw. */
+static void short_name(char *to, size_t size, const char *name, bool deleted)
+{
+	const char *base = strrchr(name, '/');
+	size_t length;
+
+	base = base ? base + 1 : name;
+	length = strlen(base);
+	if (deleted && length > strlen(DELETED) &&
+	    !strcmp(base + length - strlen(DELETED), DELETED))
+		length -= strlen(DELETED);
+	snprintf(to, size, "%.*s", (int)length, base);
+}
+
+/*
+ * Takes the descriptor over, and gives a reference. NULL: the object had been made of another file
+ * that looked the same, and is gone; the descriptor is not.
+ */
+static struct object *object_use(struct tracker *t, struct object *o, const struct open_answer *a,
+				 int fd)
+{
 	if (!rest_is(o)) {
-		object_get(t, o);
-		return o;
-	}
-	fd = rootfile_open(-1, name);
-	if (fd < 0)
-		return NULL;
-	o = object_use(t, o, fd);
-	if (!o)
 		close(fd);
+	} else if (!rest_end(o, a, fd)) {
+		forget(t, o);
+		return NULL;
+	} else if (o->copied) {
+		t->copied += o->key.size;
+	}
+	o->seen = tracker_now();
+	object_get(t, o);
 	return o;
 }
 
-struct object *object_of_mapping(struct tracker *t, pid_t pid, uint64_t start, uint64_t end,
-				 const char *name, dev_t dev, uint64_t inode)
+static struct object *object_of_file(struct tracker *t, const struct object_key *key,
+				     const struct open_answer *a, int fd, const char *name,
+				     uid_t uid)
 {
-	char short_name[sizeof(((struct object *)NULL)->name)];
-	struct object_key key;
-	struct object *o;
-	const char *base;
-	size_t length;
-	struct stat st;
-	uid_t uid = 0;
-	int fd;
+	struct object *o = object_new(key, fd, name);
 
-	o = find_by_name(t, name, dev, inode);
-	if (o)
-		return o;
-	fd = open_mapping(pid, start, end, name, inode);
-	if ((fd == -EMFILE || fd == -ENFILE) && !t->told_files) {
-		tracker_tell(t, 1, "too many open files: %s and others cannot be walked", name);
-		t->told_files = true;
-	}
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st)) {
+	if (!o) {
 		close(fd);
 		return NULL;
 	}
-	o = find(t, &st, &key);
+	o->uid = uid;
+	o->copied = a->copied;
+	o->change = a->ctime;
+	o->seen = tracker_now();
+	o->loads = malloc((a->nloads + 1) * sizeof(*o->loads));
+	if (o->loads) {
+		o->nloads = a->nloads;
+		memcpy(o->loads, a->loads, a->nloads * sizeof(*o->loads));
+	}
+	o->build_id_size = a->build_id_size;
+	memcpy(o->build_id, a->build_id, sizeof(o->build_id));
+	if (o->copied)
+		t->copied += key->size;
+	/* What only failed now, the builder tries again, and tells if it cannot either. */
+	object_add(t, o, a->elf_err == -EINVAL || a->elf_err == -ENOTSUP);
+	object_get(t, o);
+	return o;
+}
+
+struct object *object_of_answer(struct tracker *t, const struct open_request *r,
+				const struct open_answer *a, uid_t uid, int fd)
+{
+	/* A user's file system says of its files what the user likes. */
+	const struct object_key key = {a->copied ? a->dev | ((uint64_t)uid + 1) << 32 : a->dev,
+				       a->inode, a->mtime, a->size};
+	char name[sizeof(((struct object *)NULL)->name)];
+	struct object *o = find(t, &key);
+
 	if (o)
-		o = object_use(t, o, fd);
+		o = object_use(t, o, a, fd);
 	if (o)
 		return o;
-	base = strrchr(name, '/');
-	base = base ? base + 1 : name;
-	length = strlen(base);
-	if (!st.st_nlink && length > strlen(DELETED) &&
-	    !strcmp(base + length - strlen(DELETED), DELETED))
-		length -= strlen(DELETED);
-	snprintf(short_name, sizeof(short_name), "%.*s", (int)length, base);
-	choice_uid(pid, &uid);
-	o = object_new(t, &key, fd, NULL, 0, short_name, uid);
-	if (o)
-		object_get(t, o);
+	short_name(name, sizeof(name), r->name, a->deleted);
+	return object_of_file(t, &key, a, fd, name, uid);
+}
+
+void object_request(const struct tracker *t, struct open_request *r, pid_t pid,
+		    const struct procmap *map)
+{
+	r->id = 0;
+	r->start = map->start;
+	r->end = map->end;
+	r->dev = makedev(map->dev_major, map->dev_minor);
+	r->inode = map->inode;
+	r->copy_max = t->copied < COPIES_MAX ? COPIES_MAX - t->copied : 0;
+	if (r->copy_max > COPY_MAX)
+		r->copy_max = COPY_MAX;
+	r->pid = pid;
+	snprintf(r->name, sizeof(r->name), "%s", map->name);
+}
+
+static struct object *vdso_new(struct tracker *t, const void *image, uint64_t size)
+{
+	const struct object_key key = {.inode = UINT64_MAX};
+	struct object *o = object_new(&key, -1, "[vdso]");
+	struct elf_file *file = NULL;
+	const struct elf_load *loads;
+	int err;
+
+	if (!o)
+		return NULL;
+	o->image = image;
+	o->image_size = size;
+	err = elf_file_open_memory(image, size, &file);
+	if (!err) {
+		loads = elf_file_loads(file, &o->nloads);
+		o->loads = malloc((o->nloads + 1) * sizeof(*o->loads));
+		if (o->loads)
+			memcpy(o->loads, loads, o->nloads * sizeof(*o->loads));
+		else
+			o->nloads = 0;
+		o->build_id_size = (uint8_t)elf_file_build_id(file, o->build_id);
+		elf_file_free(file);
+	}
+	object_add(t, o, err == -EINVAL || err == -ENOTSUP);
 	return o;
 }
 
 struct object *object_vdso(struct tracker *t)
 {
-	struct object_key key = {.inode = UINT64_MAX};
 	const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
 	const ElfW(Ehdr) *header = image;
 	uint64_t size;
@@ -336,7 +378,7 @@ struct object *object_vdso(struct tracker *t)
 	if (!t->vdso && image) {
 		/* The section headers come last in the image. */
 		size = header->e_shoff + (uint64_t)header->e_shnum * header->e_shentsize;
-		t->vdso = object_new(t, &key, -1, image, size, "[vdso]", 0);
+		t->vdso = vdso_new(t, image, size);
 	}
 	if (t->vdso)
 		object_get(t, t->vdso);
@@ -388,6 +430,7 @@ void objects_free(struct tracker *t)
 {
 	struct object *o = t->objects, *next;
 
+	HASH_CLEAR(file_hh, t->files);
 	HASH_CLEAR(hh, t->objects);
 	HASH_CLEAR(id_hh, t->objects_by_id);
 	for (; o; o = next) {

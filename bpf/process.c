@@ -93,7 +93,7 @@ static void process_free(struct tracker *t, struct process *p)
 	free(p);
 }
 
-static void set_dirty(struct tracker *t, struct process *p)
+void process_dirty(struct tracker *t, struct process *p)
 {
 	if (p->dirty)
 		return;
@@ -321,7 +321,7 @@ bool process_scan(struct tracker *t, pid_t pid)
 	p->fresh = !complete && !p->kthread && !p->leaderless;
 	/* Without an entry no sample would leave a mark on a list that is cold. */
 	if (err > 0 || p->fresh || !p->list || (p->list->cold && !p->list->count))
-		set_dirty(t, p);
+		process_dirty(t, p);
 	choice_apply(t, p);
 	return err > 0;
 }
@@ -365,7 +365,7 @@ static void on_fork(struct tracker *t, const struct sideband_event *e)
 	if (!parent) {
 		p->ppid = e->ppid;
 		p->fresh = true;
-		set_dirty(t, p);
+		process_dirty(t, p);
 		return;
 	}
 	*forked_slot(t, parent->image) = (struct forked){parent->image, parent->pid};
@@ -380,7 +380,7 @@ static void on_fork(struct tracker *t, const struct sideband_event *e)
 	if (mappings_copy(t, p, parent))
 		p->fresh = true;
 	if (parent->dirty || p->fresh)
-		set_dirty(t, p);
+		process_dirty(t, p);
 	p->list = parent->list;
 	if (p->list) {
 		p->list->refs++;
@@ -408,7 +408,7 @@ static void on_exec(struct tracker *t, const struct sideband_event *e)
 	p->recorded = true;
 	p->threaded = p->leaderless = false;
 	p->tries = 0;
-	set_dirty(t, p);
+	process_dirty(t, p);
 	choice_apply(t, p);
 }
 
@@ -439,7 +439,7 @@ static void on_mmap(struct tracker *t, const struct sideband_event *e)
 	struct process *p = process_live(t, e->pid);
 
 	if (p && mapping_record(t, p, &map))
-		set_dirty(t, p);
+		process_dirty(t, p);
 }
 
 void process_on_event(struct tracker *t, const struct sideband_event *e)
@@ -513,7 +513,7 @@ static bool bring_up_to_date(struct tracker *t, struct process *p)
 		p->list = NULL;
 	}
 	if (err == -ENOSPC && p->tries++ < EXEC_TRIES) {
-		set_dirty(t, p); /* the builder may be freeing old lists right now */
+		process_dirty(t, p); /* the builder may be freeing old lists right now */
 		return false;
 	}
 	if (err == -ENOSPC)
@@ -542,7 +542,7 @@ void process_touch(struct tracker *t, const struct object *o)
 		/* A cold list leads to no table. */
 		for (i = 0; i < p->nmappings && !(p->list && p->list->cold); i++) {
 			if (p->mappings[i].object == o) {
-				set_dirty(t, p);
+				process_dirty(t, p);
 				break;
 			}
 		}

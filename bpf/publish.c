@@ -104,7 +104,7 @@ static int entries_of_mapping(struct entries *e, const struct mapping *m)
 	uint32_t i;
 	int err = 0;
 
-	if (o && o->state != OBJECT_READY)
+	if (m->asked || (o && o->state != OBJECT_READY))
 		gap.meta = MAP_META(MAP_PENDING, 0);
 	for (i = 0; o && o->state == OBJECT_READY && i < o->nspans && !err; i++) {
 		const struct placed_span *s = &o->spans[i];

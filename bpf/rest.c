@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bpf/openfile.h"
 #include "bpf/tracker_priv.h"
 
 #define REST_NS (30ull * 1000000000) /* commands that come again sooner find it open */
@@ -28,11 +29,14 @@ static bool is_mapped(const struct object *o)
 	return o->refs > o->pinned;
 }
 
-static void begin(struct object *o)
+static void begin(struct tracker *t, struct object *o)
 {
 	struct stat st;
 
-	o->change = fstat(o->fd, &st) ? 0 : change_of(&st);
+	if (o->copied)
+		t->copied -= o->key.size;
+	else
+		o->change = fstat(o->fd, &st) ? 0 : change_of(&st);
 	close(o->fd);
 	o->fd = -1;
 }
@@ -52,7 +56,7 @@ void rest_look(struct tracker *t, uint64_t now)
 		if (!o->idle)
 			o->idle = now;
 		if (o->idle + REST_NS <= now)
-			begin(o);
+			begin(t, o);
 	}
 }
 
@@ -94,43 +98,24 @@ static bool is_same_load(const struct elf_load *a, const struct elf_load *b)
  * ctime does, which no system call sets at will; but not all file systems have one, hence the
  * segments.
  */
-static bool is_same_elf(const struct object *o, const struct stat *st, const struct elf_file *file)
+static bool is_same_elf(const struct object *o, const struct open_answer *a)
 {
-	uint8_t id[BUILD_ID_MAX];
-	const struct elf_load *loads = NULL;
-	size_t n = 0, size = 0, i;
+	size_t i;
 
-	if (file) {
-		loads = elf_file_loads(file, &n);
-		size = elf_file_build_id(file, id);
-	}
-	if (n != o->nloads || size != o->build_id_size)
+	if (a->nloads != o->nloads || a->build_id_size != o->build_id_size)
 		return false;
-	for (i = 0; i < n; i++)
-		if (!is_same_load(&loads[i], &o->loads[i]))
+	for (i = 0; i < a->nloads; i++)
+		if (!is_same_load(&a->loads[i], &o->loads[i]))
 			return false;
-	return size ? !memcmp(id, o->build_id, size) : change_of(st) == o->change;
+	return a->build_id_size ? !memcmp(a->build_id, o->build_id, a->build_id_size)
+				: a->ctime == o->change;
 }
 
-bool rest_end(struct object *o, int fd)
+bool rest_end(struct object *o, const struct open_answer *a, int fd)
 {
-	struct elf_file *file = NULL;
-	struct object_key key;
-	struct stat st;
-	bool same;
-
-	if (fstat(fd, &st))
+	if (a->copied != o->copied || !is_same_elf(o, a))
 		return false;
-	object_key(&key, &st);
-	if (memcmp(&key, &o->key, sizeof(key)) != 0)
-		return false;
-	if (elf_file_open_fd(fd, &file))
-		file = NULL; /* as it was then: it has neither */
-	same = is_same_elf(o, &st, file);
-	elf_file_free(file);
-	if (same) {
-		o->fd = fd;
-		o->idle = 0;
-	}
-	return same;
+	o->fd = fd;
+	o->idle = 0;
+	return true;
 }

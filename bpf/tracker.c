@@ -19,8 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bpf/pidns.h"
 #include "bpf/kernelcode.h"
+#include "bpf/opener.h"
+#include "bpf/pidns.h"
 #include "bpf/sampler.h"
 #include "symbols/thread.h"
 #include "unwind/wide.h"
@@ -223,10 +224,19 @@ static void begin(struct tracker *t)
 	rescan_begin(t);
 }
 
+static int timeout(const struct tracker *t, bool again)
+{
+	int opener = opener_wait(t->opener);
+
+	if (!t->started)
+		return 0;
+	return again ? 1 : opener >= 0 ? opener : 1000;
+}
+
 static void *tracker_main(void *arg)
 {
 	struct tracker *t = arg;
-	struct pollfd fds[2] = {
+	struct pollfd fds[2 + OPENHELPERS] = {
 		{.fd = sideband_fd(t->sideband), .events = POLLIN},
 		{.fd = t->wake_fd, .events = POLLIN},
 	};
@@ -238,8 +248,9 @@ static void *tracker_main(void *arg)
 	pthread_mutex_lock(&t->lock);
 	begin(t);
 	while (!t->stop) {
+		opener_fds(t->opener, fds + 2);
 		pthread_mutex_unlock(&t->lock);
-		poll(fds, 2, !t->started ? 0 : again ? 1 : 1000);
+		poll(fds, 2 + OPENHELPERS, timeout(t, again));
 		if (fds[1].revents && read(t->wake_fd, &count, sizeof(count)) < 0)
 			count = 0;
 		pthread_mutex_lock(&t->lock);
@@ -249,6 +260,7 @@ static void *tracker_main(void *arg)
 			rescan_begin(t);
 		more = rescan_turn(t);
 		commands_take(t);
+		opener_turn(t->opener, tracker_now());
 		now = tracker_now();
 		doubt_settle(t, now);
 		choice_look(t, now);
@@ -398,7 +410,9 @@ int tracker_start(struct tracker *t)
 	pthread_mutex_lock(&t->lock);
 	choice_filter(t);
 	pthread_mutex_unlock(&t->lock);
-	err = start_builders(t);
+	err = opener_new(mappings_on_answer, t, &t->opener);
+	if (!err)
+		err = start_builders(t);
 	if (!err)
 		err = start_thread(&t->tracker_thread, &t->tracker_runs, tracker_main, t);
 	return err;
@@ -424,6 +438,7 @@ void tracker_free(struct tracker *t)
 			pthread_join(t->builders[i].thread, NULL);
 	t->say = NULL;
 	rescan_free(t);
+	opener_free(t->opener);
 	processes_free(t);
 	if (t->shards && t->lists)
 		objects_free(t);
@@ -500,7 +515,7 @@ static void place_address(struct tracker *t, const struct process *p, uint64_t a
 	m = &p->mappings[low];
 	if (m->object)
 		place_in(t, m->object, addr - m->bias, out);
-	else
+	else if (!m->asked)
 		out->kind = PLACE_JIT;
 }
 
@@ -573,13 +588,15 @@ static bool is_waited_for(const struct tracker *t)
 	if (!t->started)
 		return true;
 	if (!t->filtering)
-		return t->queue || t->building;
+		return t->queue || t->building || opener_is_busy(t->opener, tracker_now());
 	HASH_ITER(hh, t->processes, p, next) {
 		if (p->target && p->dirty) /* its list is still that of before */
 			return true;
 		for (i = 0; p->target && i < p->nmappings; i++)
 			if (p->mappings[i].object && p->mappings[i].object->state == OBJECT_QUEUED)
 				return true;
+		if (p->target && p->asks && opener_is_busy(t->opener, tracker_now()))
+			return true;
 	}
 	return false;
 }

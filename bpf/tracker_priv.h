@@ -31,6 +31,10 @@
 
 struct choice;
 struct identity;
+struct open_answer;
+struct open_request;
+struct opener;
+struct opening;
 struct procmap;
 struct stat;
 struct wide_rules;
@@ -47,6 +51,10 @@ struct object_key {
 	uint64_t inode;
 	uint64_t mtime; /* ns */
 	uint64_t size;
+};
+
+struct file_id {
+	uint64_t dev, inode;
 };
 
 struct placed_span {
@@ -82,8 +90,12 @@ struct object {
 	uint64_t placed;  /* when its table came into the shards */
 	uint64_t missed;  /* seconds in which it was sampled without a table */
 	uint64_t missed_at;
-	uint64_t idle;	    /* since when rest.c sees it unmapped; 0: mapped, queued or closed */
-	uint64_t change;    /* ns; time of the file's last change when it was closed */
+	uint64_t idle;	 /* since when rest.c sees it unmapped; 0: mapped, queued or closed */
+	uint64_t change; /* ns; time of the file's last change when it was opened or closed */
+	uint64_t seen;	 /* when it was last opened */
+	bool copied;	 /* fd is a copy of the file in memory, see openfile.h */
+	bool by_file;	 /* it is in tracker.files */
+	struct file_id file;
 	uint64_t waits;	    /* since when it has been without room; 0: it is not */
 	uint64_t chosen;    /* evict.c's own */
 	bool pinned;	    /* is never evicted; holds a reference */
@@ -98,13 +110,17 @@ struct object {
 	struct object *newer, *older; /* unused objects, by when they became so */
 	UT_hash_handle hh;	      /* by key */
 	UT_hash_handle id_hh;	      /* by id */
+	UT_hash_handle file_hh;	      /* by file */
 };
 
 struct mapping {
 	uint64_t start;
 	uint64_t end;
 	uint64_t bias;	       /* run time address - ELF virtual address; objects only */
-	struct object *object; /* NULL: anonymous memory, or a file that cannot be read */
+	struct object *object; /* NULL: anonymous memory, or a file that is not there */
+	uint64_t asked;	       /* its file was asked for, see opener.h; 0: it was not */
+	uint64_t offset;       /* in the file */
+	struct file_id file;   /* as the mapping has it; inode 0: none */
 };
 
 /* A process's list in the map_lists map; shared by processes that forked from each other. */
@@ -138,6 +154,7 @@ struct process {
 	uint32_t groups;	  /* choice.c's own */
 	struct mapping *mappings; /* ascending, disjoint */
 	size_t nmappings;
+	bool asks;	   /* some of them have been asked for */
 	struct published *list;
 	bool kthread;
 	bool dirty;	/* the list is out of date */
@@ -217,6 +234,9 @@ struct tracker {
 
 	struct object *objects; /* by key */
 	struct object *objects_by_id;
+	struct object *files;	/* the younger ones of each file, by file */
+	uint64_t copied;	/* bytes of all copies of files */
+	struct opener *opener;	/* NULL: files are opened at once, by who asks */
 	struct object *vdso;
 	struct object *unused_oldest, *unused_newest;
 	unsigned int nunused;
@@ -225,7 +245,7 @@ struct tracker {
 	struct shards *lists;
 	uint64_t shard_since[SHARDS_MAX];     /* when it was created */
 	uint64_t shard_evictions[SHARDS_MAX]; /* since the start */
-	bool told_full, told_procs, told_files, told_mappings;
+	bool told_full, told_procs, told_files, told_mappings, told_silent, told_copies;
 	bool told_targets;     /* since a person chose something */
 	uint64_t list_round;   /* publish.c's own */
 	char told_failed[64];  /* the file of the last such message */
@@ -285,9 +305,18 @@ void tracker_tell(struct tracker *t, int level, const char *format, ...)
 
 /* --- object.c: lock held -------------------------------------------------------------------- */
 
-/* The object mapped at [start, end) of the process, with a reference; NULL: not readable. */
-struct object *object_of_mapping(struct tracker *t, pid_t pid, uint64_t start, uint64_t end,
-				 const char *name, dev_t dev, uint64_t inode);
+/*
+ * The object of a file, by its numbers as stat(2) has them, or as the mapping has it, with a
+ * reference. NULL: it has to be asked for, since none is known, or the file has changed.
+ */
+struct object *object_known(struct tracker *t, const struct file_id *id, uid_t uid);
+struct object *object_still(struct tracker *t, const struct mapping *m);
+/* What is to be asked for (bpf/openfile.h); all but the id. */
+void object_request(const struct tracker *t, struct open_request *r, pid_t pid,
+		    const struct procmap *map);
+/* The object of the file that has come, with a reference; takes the descriptor. NULL: no memory. */
+struct object *object_of_answer(struct tracker *t, const struct open_request *r,
+				const struct open_answer *a, uid_t uid, int fd);
 struct object *object_vdso(struct tracker *t);
 void object_get(struct tracker *t, struct object *o);
 void object_unref(struct tracker *t, struct object *o);
@@ -332,6 +361,8 @@ bool mapping_record(struct tracker *t, struct process *p, const struct procmap *
  * the process has called exec since its image was read, and what it had is still there.
  */
 int mappings_read(struct tracker *t, struct process *p);
+/* An opener_on_answer; arg is the tracker. */
+void mappings_on_answer(void *arg, const struct opening *o, const struct open_answer *a, int fd);
 
 /* --- process.c: lock held ------------------------------------------------------------------- */
 
@@ -352,6 +383,8 @@ void process_scan_gone(struct tracker *t, pid_t pid);
 bool process_refresh(struct tracker *t);
 /* Brings the BPF maps up to date with all dirty processes; true: some must be tried again soon. */
 bool process_publish(struct tracker *t);
+/* Its list is out of date. */
+void process_dirty(struct tracker *t, struct process *p);
 /* Marks all processes that map the object dirty. */
 void process_touch(struct tracker *t, const struct object *o);
 /* The living process of that number. */
@@ -388,7 +421,7 @@ void rest_look(struct tracker *t, uint64_t now);
 /* Is the object's file closed? Never while a process maps it. */
 bool rest_is(const struct object *o);
 /* The object is mapped again: takes the descriptor over if the file is still the same. */
-bool rest_end(struct object *o, int fd);
+bool rest_end(struct object *o, const struct open_answer *a, int fd);
 
 /* --- room.c: lock held ---------------------------------------------------------------------- */
 

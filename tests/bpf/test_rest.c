@@ -15,11 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "bpf/openfile.h"
 #include "bpf/tracker_priv.h"
+#include "symbols/procmaps.h"
 #include "tests/support/scratch.h"
 #include "tests/support/shell.h"
 
@@ -98,11 +101,26 @@ static void world_free(struct world *w)
 /* As if the process had mapped it. */
 static struct object *map(struct world *w)
 {
+	static struct open_request request;
+	static struct open_answer answer;
+	struct procmap map = {.name = w->path};
+	struct file_id id;
 	struct object *o;
 	struct stat st;
+	int fd;
 
 	assert_int_equal(stat(w->path, &st), 0);
-	o = object_of_mapping(&w->t, getpid(), 0, 0, w->path, st.st_dev, st.st_ino);
+	map.dev_major = major(st.st_dev);
+	map.dev_minor = minor(st.st_dev);
+	map.inode = st.st_ino;
+	id = (struct file_id){st.st_dev, st.st_ino};
+	o = object_known(&w->t, &id, 0);
+	if (!o) {
+		object_request(&w->t, &request, getpid(), &map);
+		openfile_do(&request, st.st_dev, &answer, &fd);
+		assert_int_equal(answer.err, 0);
+		o = object_of_answer(&w->t, &request, &answer, 0, fd);
+	}
 	assert_non_null(o);
 	assert_int_equal(fstat(object_fd(o), &st), 0);
 	return o;
