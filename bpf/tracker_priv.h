@@ -154,7 +154,7 @@ struct process {
 	uint32_t groups;	  /* choice.c's own */
 	struct mapping *mappings; /* ascending, disjoint */
 	size_t nmappings;
-	bool asks;	   /* some of them have been asked for */
+	bool asks; /* some of them have been asked for */
 	struct published *list;
 	bool kthread;
 	bool dirty;	/* the list is out of date */
@@ -234,9 +234,9 @@ struct tracker {
 
 	struct object *objects; /* by key */
 	struct object *objects_by_id;
-	struct object *files;	/* the younger ones of each file, by file */
-	uint64_t copied;	/* bytes of all copies of files */
-	struct opener *opener;	/* NULL: files are opened at once, by who asks */
+	struct object *files;  /* the younger ones of each file, by file */
+	uint64_t copied;       /* bytes of all copies of files */
+	struct opener *opener; /* NULL: files are opened at once, by who asks */
 	struct object *vdso;
 	struct object *unused_oldest, *unused_newest;
 	unsigned int nunused;
