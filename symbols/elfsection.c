@@ -15,6 +15,7 @@
 
 static int section_find(const struct elf_file *file, uint32_t index, Elf_Scn **scn, GElf_Shdr *shdr)
 {
+	*shdr = (GElf_Shdr){0};
 	if (!index || index >= file->nsections)
 		return -ENOENT;
 	errno = 0;

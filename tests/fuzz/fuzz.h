@@ -30,6 +30,15 @@ static inline uint8_t *fuzz_copy(const uint8_t *data, size_t size)
 	return copy;
 }
 
+/*
+ * What was counted (symbols/work.h) for so many bytes may not be more than these many units a byte:
+ * no input costs more than its size allows, whatever the clock says.
+ */
+static inline void require_work(uint64_t done, uint64_t bytes, uint64_t each)
+{
+	require(done <= 16384 + each * bytes);
+}
+
 /* Takes a byte from the front of the input; 0 when there is none. */
 static inline unsigned int fuzz_u8(const uint8_t **data, size_t *size)
 {

@@ -6,6 +6,7 @@
  * section.
  * Covers: unwind/ehframe.c
  */
+#include "symbols/work.h"
 #include "tests/fuzz/rules.h"
 
 #define AT 0x8000000u
@@ -82,13 +83,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.got = AT * 2ull,
 		.read = how & 2 ? read_word : NULL,
 	};
+	struct work work = {0};
 	struct cfi cfi;
 
+	section.work = &work;
 	if (!cfi_read(&section, &cfi)) {
 		check_records(&section, &cfi);
 		for (uint32_t i = 0; i < cfi.nfdes && i < 8; i++)
 			run_fde(&section, &cfi, &cfi.fdes[i]);
 	}
+	require_work(work.done, size, 8);
 	cfi_free(&cfi);
 	free(copy);
 	return 0;

@@ -9,8 +9,8 @@
 
 #include "symbols/elffile.h"
 #include "symbols/symtab.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "symbols/work.h"
+#include "tests/fuzz/fuzz.h"
 
 static void look_up(struct symtab *table, uint64_t addr)
 {
@@ -56,6 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			look_around(table, file);
 			symtab_free(table);
 		}
+		/* xz may stand for 1 MiB whatever its size, and a few units more make it up. */
+		require_work(elf_file_work(file)->done, size + (1 << 16), 8);
 		elf_file_free(file);
 	}
 	free(image);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "symbols/elffile.h"
+#include "symbols/work.h"
 #include "tests/support/elfimage.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
@@ -122,6 +123,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_dump(table, wide);
 		unwind_table_free(table);
 	}
+	/* No input costs more than its size allows, see require_work of fuzz.h. */
+	require(elf_file_work(file)->done <= 16384 + 64 * (size + options.sframe_size));
 	elf_file_free(file);
 	wide_rules_free(wide);
 	free(image);
