@@ -17,7 +17,7 @@ two suites run at a time (a lock of the user sees to that).
 Each program has an environment of its own: of the caller's variables it gets those of KEPT only,
 beside an empty HOME and TMPDIR, which are removed after it (scratch() says where), UTC, C.UTF-8, a
 terminal's name and umask 022. With SIZE=full what is large by its sizes is as large as it can be
-(`make test-all`).
+(`make test-all`), and the programs of FULL_DIRS run, too.
 
 Each has TIME_LIMIT seconds, or what a line `time limit: N s` among the first LIMIT_LINES of its
 source says, times TIME_FACTOR (sanitizers are slow). The limit is for what never ends: on a busy
@@ -55,7 +55,8 @@ import time
 TIME_LIMIT = 300
 LIMIT_LINES = 40
 DIRS = ("symbols", "unwind", "bpf", "tui", "live")
-MEASURING = ("bpf/", "live/", "tui/test_pty")
+FULL_DIRS = ("hostile",)    # with SIZE=full only
+MEASURING = ("bpf/", "live/", "tui/test_pty", "hostile/")
 # Of these, guests see nothing of this machine's other work, and others judge messages, files, names,
 # screens and maps.
 BESIDE = ("bpf/test_check", "bpf/test_cpus", "bpf/test_inventory", "bpf/test_ksyms", "bpf/test_process",
@@ -84,7 +85,7 @@ FINDING = re.compile(r"Sanitizer|runtime error:|Assertion|SIG(SEGV|ABRT|BUS|ILL|
 def programs(build):
     """(name, command, source) of all test programs, in the order of the layers."""
     found = []
-    for folder in DIRS:
+    for folder in DIRS + (FULL_DIRS if os.environ.get("SIZE") == "full" else ()):
         path = os.path.join("tests", folder)
         for name in sorted(os.listdir(path)) if os.path.isdir(path) else []:
             source = os.path.join(path, name)

@@ -17,7 +17,7 @@ import sys
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 FOLDERS = ("symbols", "unwind", "bpf", "tui")
-TESTS = [f"tests/{folder}/test_*.{kind}" for folder in (*FOLDERS, "live")
+TESTS = [f"tests/{folder}/test_*.{kind}" for folder in (*FOLDERS, "live", "hostile")
          for kind in ("c", "py", "sh")] + ["tests/fuzz/fuzz_*.c"]
 # Other kernels run the whole program.
 WHOLE = re.compile(r"^tests/live/test_kernel")

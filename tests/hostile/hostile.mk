@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+##   hostile        what other users' files, names, mounts and stacks can do to it (2 minutes)
+.PHONY: hostile
+hostile:
+	@tests/deps.sh install build test
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) SIZE=full tests/run.py $(or $(T),hostile/)

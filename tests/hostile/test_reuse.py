@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 200 s
+"""Addresses that are used again: programs of which it is known at each moment what they execute. Two
+functions, alpha and bravo, have one address in turn, and each is run by a thread of its own, or of its
+own image, so the number of a sample's thread tells which of the two it hit. Wrong is a sample that has a
+frame of the other one; a frame without a name, or a walk that ends with a reason, is not. Then a stack
+that is forged so as to be taken for another process's.
+
+    tests/hostile/test_reuse.py [CASE...]       only these
+
+All cases run at once, and are judged by what the JSON report says and by what the session says that was
+recorded meanwhile. Where the kernel has no record of the change (UNTOLD) wrong samples are told only.
+
+Covers: bpf/process.c bpf/mapping.c bpf/doubt.c tui/stackcache.c tui/resolver.c unwind/step.h
+"""
+
+import collections
+import contextlib
+import ctypes
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "live"))
+import live  # noqa: E402
+
+PROGRAMS = os.path.join(HERE, "programs")
+PLUGIN = os.path.join(HERE, "..", "live", "programs", "track", "plugin.c")
+SECONDS = 14
+SLOW, FAST = 1500, 150      # milliseconds of a turn
+ENOUGH = 50                 # samples of a case by which it is judged
+USER = 65534
+SIDES = ("alpha", "bravo")
+MARK = re.compile(r"^(alpha|bravo)_")
+HERTZ = live.hertz(999)
+CLONE_NEWNS, ADDR_NO_RANDOMIZE, PR_SET_PDEATHSIG = 0x20000, 0x40000, 1
+CPU_SECONDS = 30            # whatever goes wrong, a case ends after so much
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def compile_all(folder):
+    def cc(out, source, *flags):
+        subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-o",
+                        os.path.join(folder, out), os.path.join(PROGRAMS, source), *flags], check=True)
+
+    for name in SIDES:
+        cc(f"lib{name}.so", PLUGIN, "-shared", "-fPIC", f"-DNAME={name}", "-DPAD=64")
+        cc(name, "execs.c", "-no-pie", "-pthread", f"-DNAME={name}")
+    cc("turns", "turns.c", "-pthread", "-ldl")
+    cc("samepid", "samepid.c")
+    cc("forger", "forger.c", "-pie", "-fPIE")
+    for number in (1, 2):
+        cc(f"victim{number}", "victim.c", "-static", "-nostdlib", "-no-pie", f'-DAT="{number}"')
+
+
+def symbol(path, name):
+    text = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    return re.search(rf"^([0-9a-f]+) \w {name}$", text, re.M).group(1)
+
+
+class Case:
+    """A way to use an address again. start(self) starts it in its folder."""
+
+    def __init__(self, name, start):
+        self.name, self.start = name, start
+        self.folder = self.truth = None
+        self.processes = []
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self, command, uid=USER, before=None, **options):
+        def prepare():
+            if LIBC.personality(ADDR_NO_RANDOMIZE) < 0:
+                os._exit(99)
+            if before:
+                before()
+            if uid:
+                os.setgid(uid)
+                os.setuid(uid)
+            resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+            LIBC.prctl(PR_SET_PDEATHSIG, 9, 0, 0, 0)    # a change of the user would clear it
+
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   cwd=self.folder, preexec_fn=prepare, start_new_session=True,
+                                   **options)
+        self.processes.append(process)
+        return process
+
+    def end(self):
+        for process in self.processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, 9)
+            process.wait()
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"/tmp/perf-{process.pid}.map")
+
+    def sides(self):
+        """{thread: side}"""
+        if not os.path.exists(self.truth):
+            return {}
+        with open(self.truth, encoding="ascii") as file:
+            return {int(tid): side for tid, side in (line.split() for line in file)}
+
+
+def turns(how, ms):
+    def start(case, built):
+        case.run([os.path.join(built, "turns"), how, str(ms), case.truth,
+                  symbol(os.path.join(built, "libalpha.so"), "alpha_one"),
+                  os.path.join(built, "libalpha.so"), os.path.join(built, "libbravo.so"),
+                  case.path("work")])
+    return start
+
+
+def execs(case, built, how, ms, work):
+    return [os.path.join(built, "alpha"), how, str(ms), case.truth, os.path.join(built, "alpha"),
+            os.path.join(built, "bravo"), work]
+
+
+def changing(how, ms, uid=USER):
+    """A program that executes another, of the same name where how says so."""
+    def start(case, built):
+        open(case.path("work"), "wb").close()
+        os.chown(case.path("work"), uid, uid)
+        case.run(execs(case, built, how, ms, case.path("work")), uid,
+                 apart if how == "bind" else None)
+    return start
+
+
+def apart():
+    """In a child: mounts that only it and its children see."""
+    if LIBC.unshare(CLONE_NEWNS) or LIBC.mount(b"none", b"/", None, 0x44000, None):
+        os._exit(98)
+
+
+def mount(what, where, options=None):
+    kind = what.encode()
+    if LIBC.mount(kind, os.fsencode(where), kind, 0, options and os.fsencode(options)):
+        os._exit(97)
+
+
+def containers(kind):
+    """Two at once, which see another program at one and the same path."""
+    def start(case, built):
+        at = case.path("opt")
+        os.mkdir(at)
+
+        def enter(side):
+            def inside():
+                apart()
+                if kind == "overlay":
+                    mount("tmpfs", at)
+                    for part in ("lower", "upper", "work", "both"):
+                        os.mkdir(os.path.join(at, part))
+                    put(os.path.join(built, SIDES[0]), os.path.join(at, "lower", "program"))
+                    mount("overlay", os.path.join(at, "both"),
+                          f"lowerdir={at}/lower,upperdir={at}/upper,workdir={at}/work")
+                    if side == SIDES[1]:
+                        put(os.path.join(built, side), os.path.join(at, "both", "program"))
+                else:
+                    mount("tmpfs", at)
+                    os.mkdir(os.path.join(at, "both"))
+                    put(os.path.join(built, side), os.path.join(at, "both", "program"))
+            return inside
+
+        command = execs(case, built, "once", SECONDS * 1000 * 4, case.path("work"))
+        for side in SIDES:
+            case.run(command, before=enter(side),
+                     executable=os.path.join(at, "both", "program"))
+    return start
+
+
+def put(source, target):
+    """A copy in place, with a time that does not tell copies apart."""
+    with open(source, "rb") as file, open(target, "wb") as to:
+        to.write(file.read())
+    os.chmod(target, 0o755)
+    os.utime(target, (1500000000, 1500000000))
+
+
+def replaced(how):
+    """Two at once from one path: the first one's file is deleted, or renamed over, meanwhile."""
+    def start(case, built):
+        work = case.path("program")
+        command = execs(case, built, "once", SECONDS * 1000 * 4, case.path("work"))
+        for side in SIDES:
+            if how == "deleted" and os.path.exists(work):
+                os.unlink(work)
+            put(os.path.join(built, side), work + ".new")
+            os.rename(work + ".new", work)
+            case.run(command, executable=work)
+            live.wait_for(lambda: os.path.exists(case.truth), 10)
+            time.sleep(0.2)
+    return start
+
+
+def same_pid(ms):
+    """One program ends, and the other gets its number."""
+    def start(case, built):
+        command = execs(case, built, "once", ms, case.path("work"))
+        case.run([os.path.join(built, "samepid"), command[0], os.path.join(built, "bravo"),
+                  *command[1:]], uid=0)
+    return start
+
+
+class Forged(Case):
+    """A process that plants a stack with the hash of another process's."""
+
+    def __init__(self, name, number, first):
+        super().__init__(name, lambda case, built: case.begin(built, case.first))
+        self.number, self.first = number, first
+        self.victim = self.forger = None
+
+    def begin(self, built, what):
+        victim = os.path.join(built, f"victim{self.number}")
+        if what == "victim":
+            self.victim = self.run([victim], uid=0)
+        else:
+            self.forger = self.run([os.path.join(built, "forger"), victim] + [
+                symbol(victim, name) for name in ("secret_miner", "secret_back", "harmless_checksum")])
+
+    def later(self, built):
+        self.begin(built, "forger" if self.first == "victim" else "victim")
+
+
+CASES = [
+    *(Case(f"{how} {'slowly' if ms == SLOW else 'fast'}", turns(how, ms))
+      for how in ("dlopen", "unmap", "over", "mremap", "memfd", "rename", "deleted", "inplace", "jit")
+      for ms in (SLOW, FAST)),
+    Case("exec slowly", changing("exec", SLOW)),
+    Case("exec fast", changing("exec", FAST)),
+    Case("exec of what was renamed", changing("rename", SLOW)),
+    Case("exec of what deletes itself", changing("deleted", SLOW)),
+    Case("exec of what is bound over", changing("bind", SLOW, uid=0)),
+    Case("PID slowly", same_pid(SLOW)),
+    Case("PID fast", same_pid(FAST)),
+    Case("containers of tmpfs", containers("tmpfs")),
+    Case("containers of overlayfs", containers("overlay")),
+    Case("program renamed over", replaced("renamed")),
+    Case("program deleted", replaced("deleted")),
+    Forged("stack forged before", 1, "forger"),
+    Forged("stack forged after", 2, "victim"),
+]
+# Neither mremap, nor a write to a file that is mapped, nor one to anonymous memory leaves a record.
+UNTOLD = {"mremap", "inplace", "jit"}
+
+
+def samples(lines):
+    """{(pid, thread, names of user frames): count} of a JSON report."""
+    found = collections.Counter()
+    for line in lines:
+        told = json.loads(line)
+        names = [f["name"] or "?" for f in told["functions"]]
+        user = [f["kind"] not in ("kernel", "end") for f in told["functions"]]
+        for stack in told["stacks"]:
+            frames = tuple(names[at] for at in stack["frames"] if user[at])
+            if frames:
+                pid = told["processes"][stack["process"]]["pid"]
+                found[pid, stack["thread"], frames] += stack["count"]
+    return found
+
+
+def judge(case, found):
+    """(right, wrong, nameless, examples of what is wrong)"""
+    result, wrong = collections.Counter(), collections.Counter()
+    if isinstance(case, Forged):
+        own = {case.victim.pid: "secret_miner", case.forger.pid: "harmless_checksum"}
+        for (pid, _, frames), count in found.items():
+            if pid not in own:
+                continue
+            named = {"secret_miner", "harmless_checksum"} & set(frames)
+            verdict = "wrong" if named - {own[pid]} else "right" if named else "nameless"
+            result[verdict] += count
+            if verdict == "wrong":
+                wrong[f"process of {own[pid]}: " + ";".join(frames)] += count
+    else:
+        sides = case.sides()
+        for (_, thread, frames), count in found.items():
+            if thread not in sides:
+                continue
+            named = {match.group(1) for match in map(MARK.match, frames) if match}
+            verdict = "wrong" if named - {sides[thread]} else "right" if named else "nameless"
+            result[verdict] += count
+            if verdict == "wrong":
+                wrong[f"thread of {sides[thread]}: " + ";".join(frames)] += count
+    return result["right"], result["wrong"], result["nameless"], wrong.most_common(2)
+
+
+def start_all(cases, built, folder):
+    for number, case in enumerate(cases):
+        case.folder = os.path.join(folder, str(number))
+        os.mkdir(case.folder)
+        os.chown(case.folder, USER, USER)
+        case.truth = case.path("truth")
+        case.start(case, built)
+
+
+def is_untold(case):
+    return case.name.split()[0] in UNTOLD
+
+
+def report(tap, cases, told):
+    """told: {what reported: samples()}"""
+    for case in cases:
+        for where, found in told.items():
+            right, wrong, nameless, examples = judge(case, found)
+            total = right + wrong + nameless
+            name = f"{case.name}, {where}: no sample has the name of what was there before"
+            detail = f"{total} samples: {right} right, {wrong} wrong, {nameless} without a name"
+            if total < ENOUGH:
+                tap.skip(name, f"only {total} samples")
+            elif is_untold(case) and wrong:
+                tap.skip(name, f"the kernel does not tell of it; {detail}")
+            else:
+                tap.ok(wrong == 0, name, detail)
+            for example, count in examples:
+                tap.note(f"{count} of {example}")
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    words = sys.argv[1:]
+    cases = [case for case in CASES if not words or any(word in case.name for word in words)]
+    with tempfile.TemporaryDirectory(prefix="stacktop-reuse-", dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        compile_all(folder)
+        session = os.path.join(folder, "session")
+        with live.Stream("-d", "0.5", "-F", HERTZ, "-K", "--no-inline", "-w", session) as top:
+            live.weigh(top.pid, -10)
+            top.until(lambda slices: len(slices) >= 1)
+            try:
+                start_all(cases, folder, folder)
+                time.sleep(SECONDS / 3)
+                for case in cases:
+                    if isinstance(case, Forged):
+                        case.later(folder)
+                time.sleep(SECONDS * 2 / 3)
+            finally:
+                for case in cases:
+                    case.end()
+            top.stop()
+            lines = os.pread(top.out.fileno(), 1 << 28, 0).decode().splitlines()
+        replay, err, _ = live.stacktop("-r", session, "-b", "--format", "json", "-d", "0.5")
+        tap.note(err)
+        report(tap, cases, {"report": samples(lines), "session": samples(replay.splitlines())})
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
