@@ -23,6 +23,7 @@ ATTACKS = []
 # Messages about what is given up for an attack.
 TOLD = {**{name: "no unwind table for " + name.replace(" ", "-").replace(".", r"\.") for name in (
     "sparse .eh_frame", "sparse .debug_frame", "sparse .sframe", "sparse all", "bomb of zlib")},
+        "a file system that stops answering": "hung/file does not answer",
         "60,000 mappings": r"storm \(\d+\): too many mappings"}
 
 
