@@ -269,8 +269,8 @@ def told_seconds(took):
     return "not in time, killed" if took is None else f"{took:.1f} s"
 
 
-def judge(tap, name, group, batch, screen, first, python):
-    """All that can be said when both have ended. group: the attackers."""
+def judge(tap, name, group, batch, screen, first, python, more):
+    """All that can be said when both have ended. group: the attackers; more: what the run meanwhile said."""
     count, complete = batch.stacks(python, first)
     share = 100 * complete / count if count else 0
     what = f"{name}: a python3 beside it is walked to the end"
@@ -289,7 +289,7 @@ def judge(tap, name, group, batch, screen, first, python):
     for attacker in group:
         wanted = attacks.TOLD.get(attacker.attack.name)
         if wanted and attacker.is_made():
-            tap.ok(re.search(wanted, said), f"{attacker.attack.name}: what is given up is told", wanted)
+            tap.ok(re.search(wanted, said + more), f"{attacker.attack.name}: what is given up is told", wanted)
         if attacker.attack.check:
             wrong = attacker.attack.check(attacker.stage)
             tap.ok(not wrong, f"{attacker.attack.name}: nothing is done that should not", wrong or "")
@@ -324,7 +324,7 @@ def attack_together(tap, name, group, python, processes):
         tap.ok(took is not None and took <= END * busy, f"{name}: q ends it", told_seconds(took))
         took = batch.stop()
         tap.ok(took is not None and took <= END * busy, f"{name}: SIGTERM ends it", told_seconds(took))
-        judge(tap, name, group, batch, screen, first, python)
+        judge(tap, name, group, batch, screen, first, python, report + messages)
     finally:
         for top in tops:
             if top.process.poll() is None:
