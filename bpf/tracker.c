@@ -95,31 +95,39 @@ static void free_garbage(struct garbage *garbage, size_t n)
 /* Frees discarded blocks at once, for a caller that needs the room. */
 void tracker_flush(struct tracker *t, const struct shards *from)
 {
-	size_t i, kept = 0;
+	size_t i, kept = 0, collected = 0;
 
 	sampler_wait(t->sampler);
 	for (i = 0; i < t->ngarbage; i++) {
-		if (from && t->garbage[i].from != from)
+		if (from && t->garbage[i].from != from) {
 			t->garbage[kept++] = t->garbage[i];
-		else
+			collected += i < t->ncollected;
+		} else {
 			shards_remove(t->garbage[i].from, t->garbage[i].word);
+		}
 	}
 	t->ngarbage = kept;
+	t->ncollected = collected;
 }
 
-/* By the builder, without the lock while it waits. */
+/*
+ * By a builder, without the lock while it waits. The blocks stay in the list meanwhile: what they
+ * take up can be had, by who measures room and by tracker_flush, which may be faster.
+ */
 static void collect_garbage(struct tracker *t)
 {
-	struct garbage *garbage = t->garbage;
-	size_t n = t->ngarbage;
-
-	t->garbage = NULL;
-	t->ngarbage = t->garbage_room = 0;
+	if (t->collecting)
+		return; /* the other builder is at it */
+	t->collecting = true;
+	t->ncollected = t->ngarbage;
 	pthread_mutex_unlock(&t->lock);
 	sampler_wait(t->sampler);
 	pthread_mutex_lock(&t->lock);
-	free_garbage(garbage, n);
-	free(garbage);
+	free_garbage(t->garbage, t->ncollected);
+	t->ngarbage -= t->ncollected;
+	memmove(t->garbage, t->garbage + t->ncollected, t->ngarbage * sizeof(*t->garbage));
+	t->ncollected = 0;
+	t->collecting = false;
 }
 
 /* --- the allocators' memory ------------------------------------------------------------------ */

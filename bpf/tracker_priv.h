@@ -258,6 +258,8 @@ struct tracker {
 
 	struct garbage *garbage;
 	size_t ngarbage, garbage_room;
+	bool collecting;   /* a builder waits... */
+	size_t ncollected; /* ...for the first of them, as far as they are still there */
 
 	struct object *queue, **queue_end;
 	pthread_cond_t builder_wake;
