@@ -22,6 +22,7 @@ struct profile *profile_new(unsigned int window, size_t cells_max)
 		return NULL;
 	p->window = window ? window : 1;
 	p->cells_max = cells_max ? cells_max : 1;
+	p->bound_max = PROFILE_NAMES_MAX;
 	pthread_mutex_init(&p->lock, NULL);
 	pool_init(&p->funcs, sizeof(struct func_entry));
 	pool_init(&p->stacks, sizeof(struct stack_entry));
@@ -352,6 +353,7 @@ int profile_commit(struct profile *p, const struct profile_cell *cells, size_t n
 	p->last = slice.health;
 	p->committed++;
 	profile_sweep(p);
+	bound_keep(p);
 	query_paths_renew(p);
 	return 0;
 }

@@ -19,6 +19,7 @@
 
 #define EXITED_IMAGE  UINT64_MAX
 #define ENTRIES_AHEAD 8
+#define HOT_SHARE     256 /* what has more of all samples keeps its stack whatever it takes */
 
 struct fold {
 	struct profile *p;
@@ -85,16 +86,10 @@ void profile_unrefer_cells(struct profile *p, const struct celltable *table)
 
 static int stack_make(struct profile *p, bool kernel, bool complete, uint32_t *id)
 {
-	int64_t func = profile_func(p, FUNC_END, CAUSE_FOLDED, "");
-	struct profile_stack stack = {.kernel = kernel, .complete = complete, .nframes = 1};
-	int64_t made;
-	uint32_t frame;
+	struct profile_stack stack = {
+		.kernel = kernel, .complete = complete, .nframes = 1, .frames = &p->folded_func};
+	int64_t made = profile_stack_new(p, &stack);
 
-	if (func < 0)
-		return (int)func;
-	frame = (uint32_t)func;
-	stack.frames = &frame;
-	made = profile_stack_new(p, &stack);
 	if (made < 0)
 		return (int)made;
 	*id = (uint32_t)made;
@@ -105,11 +100,15 @@ int profile_fold_new(struct profile *p)
 {
 	struct profile_proc exited = {
 		.image = EXITED_IMAGE, .comm = "[exited]", .cmdline = "[exited]", .exited = true};
-	int64_t proc = profile_proc(p, &exited);
+	int64_t proc = profile_proc(p, &exited), func;
 	int err;
 
 	if (proc < 0)
 		return (int)proc;
+	func = profile_func(p, FUNC_END, CAUSE_FOLDED, "");
+	if (func < 0)
+		return (int)func;
+	p->folded_func = (uint32_t)func;
 	p->exited = (uint32_t)proc;
 	pool_get(&p->procs, p->exited);
 	err = stack_make(p, false, true, &p->folded_complete);
@@ -117,7 +116,15 @@ int profile_fold_new(struct profile *p)
 		err = stack_make(p, false, false, &p->folded_broken);
 	if (!err)
 		err = stack_make(p, true, false, &p->folded_kernel);
+	p->folds = !err;
 	return err;
+}
+
+uint32_t profile_folded(const struct profile *p, const struct profile_stack *stack)
+{
+	return stack->kernel	 ? p->folded_kernel
+	       : stack->complete ? p->folded_complete
+				 : p->folded_broken;
 }
 
 static bool is_folded(const struct profile *p, const struct cell *cell)
@@ -150,8 +157,7 @@ static void fold_rare(struct cell *cell, void *arg)
 		fold->boundary--;
 	}
 	if (cell->ustack != PROFILE_NO_STACK)
-		cell->ustack = stack_at(p, cell->ustack)->stack.complete ? p->folded_complete
-									 : p->folded_broken;
+		cell->ustack = profile_folded(p, &stack_at(p, cell->ustack)->stack);
 	if (cell->kstack != PROFILE_NO_STACK)
 		cell->kstack = p->folded_kernel;
 }
@@ -199,4 +205,27 @@ void profile_fold(struct profile *p)
 	}
 
 	profile_refer_cells(p, totals);
+}
+
+bool profile_fold_half(struct profile *p)
+{
+	struct fold fold = {.p = p};
+	struct celltable *totals = &p->totals;
+	uint64_t samples = 0;
+	size_t rare = 0;
+	bool chosen;
+
+	for (size_t i = 0; i < totals->count; i++)
+		samples += totals->cells[i].count;
+	for (size_t i = 0; i < totals->count; i++)
+		rare += totals->cells[i].count < samples / HOT_SHARE &&
+			!is_folded(p, &totals->cells[i]);
+	if (!rare)
+		return false;
+	profile_unrefer_cells(p, totals);
+	chosen = fold_choose(&fold, rare - rare / 2);
+	if (chosen)
+		celltable_rebuild(totals, fold_rare, &fold);
+	profile_refer_cells(p, totals);
+	return chosen;
 }

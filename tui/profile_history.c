@@ -13,33 +13,19 @@
 
 #include <stdlib.h>
 
-#define OVERHEAD 48 /* of an entry: two allocations and its place in the index */
 /* Of the number of a cell: its place in the index, and the hints of the tables of sums. */
 #define ID_BYTES (sizeof(struct cellid) + 16 + 6 * sizeof(uint32_t))
-
-static size_t stack_bytes(const struct stack_entry *entry)
-{
-	size_t words = entry->stack.nframes * (entry->stack.sites ? 2 : 1);
-
-	return sizeof(*entry) + OVERHEAD + words * sizeof(*entry->stack.frames);
-}
-
-static size_t func_bytes(const struct func_entry *entry)
-{
-	return sizeof(*entry) + OVERHEAD + strlen(entry->func.name) + strlen(entry->func.module) +
-	       (entry->lines ? sizeof(*entry->lines) : 0);
-}
 
 void history_hold_frames(struct profile *p, uint32_t stack)
 {
 	const struct stack_entry *entry = stack_at(p, stack);
 
-	p->history_bytes += stack_bytes(entry);
+	p->history_bytes += bound_stack_bytes(entry);
 	for (uint32_t i = 0; i < entry->stack.nframes; i++) {
 		struct func_entry *func = func_at(p, entry->stack.frames[i]);
 
 		if (!func->entry.held++)
-			p->history_bytes += func_bytes(func);
+			p->history_bytes += bound_func_bytes(func);
 	}
 }
 
@@ -47,12 +33,12 @@ void history_unhold_frames(struct profile *p, uint32_t stack)
 {
 	const struct stack_entry *entry = stack_at(p, stack);
 
-	p->history_bytes -= stack_bytes(entry);
+	p->history_bytes -= bound_stack_bytes(entry);
 	for (uint32_t i = 0; i < entry->stack.nframes; i++) {
 		struct func_entry *func = func_at(p, entry->stack.frames[i]);
 
 		if (!--func->entry.held)
-			p->history_bytes -= func_bytes(func);
+			p->history_bytes -= bound_func_bytes(func);
 	}
 }
 

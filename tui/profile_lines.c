@@ -115,6 +115,7 @@ int profile_line(struct profile *p, uint32_t func, const char *file, unsigned in
 		entry->lines = calloc(1, sizeof(*entry->lines));
 		if (!entry->lines)
 			return -ENOMEM;
+		p->bound_bytes += sizeof(*entry->lines);
 		if (entry->entry.held)
 			p->history_bytes += sizeof(*entry->lines);
 	}

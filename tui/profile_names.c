@@ -60,6 +60,8 @@ int64_t profile_func(struct profile *p, enum func_kind kind, const char *name, c
 			return id;
 	}
 
+	if (p->folds && bound_reached(p))
+		return p->folded_func;
 	if (pool_reserve(&p->funcs))
 		return -ENOMEM;
 	text = calloc(1, nname + nmodule + 2);
@@ -72,6 +74,7 @@ int64_t profile_func(struct profile *p, enum func_kind kind, const char *name, c
 	entry = func_at(p, id);
 	entry->hash = hash;
 	entry->func = (struct profile_func){.name = text, .module = text + nname + 1, .kind = kind};
+	p->bound_bytes += bound_func_bytes(entry);
 	return id;
 }
 
@@ -124,6 +127,11 @@ int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 		}
 	}
 
+	if (p->folds && bound_reached(p)) {
+		id = profile_folded(p, stack);
+		pool_get(&p->stacks, id);
+		return id;
+	}
 	if (pool_reserve(&p->stacks))
 		return -ENOMEM;
 	if (copy_words(stack->frames, bytes, &frames))
@@ -139,6 +147,7 @@ int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 	entry->stack.frames = frames;
 	entry->stack.sites = sites;
 	p->nwaiting += sites != NULL;
+	p->bound_bytes += bound_stack_bytes(entry);
 	for (uint32_t i = 0; i < stack->nframes; i++)
 		pool_get(&p->funcs, stack->frames[i]);
 	pool_get(&p->stacks, id);
@@ -207,6 +216,7 @@ static uint32_t stack_drop(struct entry *entry, void *arg)
 	for (uint32_t i = 0; i < stack->stack.nframes; i++)
 		pool_put(&p->funcs, stack->stack.frames[i]);
 	p->nwaiting -= stack->stack.sites != NULL;
+	p->bound_bytes -= bound_stack_bytes(stack);
 	free((void *)stack->stack.frames);
 	free((void *)stack->stack.sites);
 	return stack->hash;
@@ -215,8 +225,9 @@ static uint32_t stack_drop(struct entry *entry, void *arg)
 static uint32_t func_drop(struct entry *entry, void *arg)
 {
 	struct func_entry *func = (struct func_entry *)entry;
+	struct profile *p = arg;
 
-	(void)arg;
+	p->bound_bytes -= bound_func_bytes(func);
 	free((void *)func->func.name);
 	free(func->lines);
 	return (uint32_t)func->hash;

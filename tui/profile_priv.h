@@ -193,8 +193,13 @@ struct profile {
 	uint32_t nwaiting; /* stacks with sites */
 	struct pool procs;
 
+	uint64_t bound_bytes; /* of all stacks and functions */
+	uint64_t bound_max;   /* see profile_bound.c */
+
 	/* Where samples go when totals are full; see profile_fold.c. */
+	uint32_t folded_func;
 	uint32_t folded_complete, folded_broken, folded_kernel, exited;
+	bool folds; /* these are there */
 
 	struct slice *slices; /* ring */
 	size_t first, nslices, slices_room;
@@ -319,6 +324,16 @@ static inline void scratch_stamp(struct scratch *scratch)
 	scratch->stamp += scratch->stamp + 1 ? 1 : 2;
 }
 
+/* --- profile_bound.c ----------------------------------------------------------------------- */
+
+/* What an entry takes, names and frames included. */
+size_t bound_stack_bytes(const struct stack_entry *entry);
+size_t bound_func_bytes(const struct func_entry *entry);
+/* No new stack or name is kept. */
+bool bound_reached(const struct profile *p);
+/* After a commit: lets go of what may go until there is room for more. */
+void bound_keep(struct profile *p);
+
 /* --- profile_history.c --------------------------------------------------------------------- */
 
 /* A slice became the newest; the oldest goes, with its references. */
@@ -337,6 +352,10 @@ void history_hold_frames(struct profile *p, uint32_t stack);
 int profile_fold_new(struct profile *p);
 /* Brings totals below cells_max when they are above. */
 void profile_fold(struct profile *p);
+/* Of the cells that are not hot and have stacks the rarest half gives them up; false: none has. */
+bool profile_fold_half(struct profile *p);
+/* "[folded away]" in the place of such a stack. */
+uint32_t profile_folded(const struct profile *p, const struct profile_stack *stack);
 /* References to the process and the stacks of a cell, taken or given back. */
 void profile_refer(struct profile *p, uint32_t proc, uint32_t ustack, uint32_t kstack);
 void profile_unrefer(struct profile *p, uint32_t proc, uint32_t ustack, uint32_t kstack);

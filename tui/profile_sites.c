@@ -76,6 +76,7 @@ static int settle(struct profile *p, uint32_t id, profile_site_fn known, void *a
 		memcpy(sites, l->sites, l->count * sizeof(*sites));
 	if (entry->entry.held)
 		history_unhold_frames(p, id);
+	p->bound_bytes -= bound_stack_bytes(entry);
 	for (uint32_t i = 0; i < l->count; i++)
 		pool_get(&p->funcs, frames[i]);
 	for (uint32_t i = 0; i < entry->stack.nframes; i++)
@@ -87,6 +88,7 @@ static int settle(struct profile *p, uint32_t id, profile_site_fn known, void *a
 	entry->stack.nframes = l->count;
 	entry->walk = 0;
 	scratch_stamp(p->scratch);
+	p->bound_bytes += bound_stack_bytes(entry);
 	if (entry->entry.held)
 		history_hold_frames(p, id);
 	p->nwaiting -= !sites;

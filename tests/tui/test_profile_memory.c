@@ -65,6 +65,7 @@ static void *failing_reallocarray(void *p, size_t n, size_t size)
 #include "tui/folded.c"
 #include "tui/idtable.c"
 #include "tui/profile.c"
+#include "tui/profile_bound.c"
 #include "tui/profile_extract.c"
 #include "tui/profile_fold.c"
 #include "tui/profile_history.c"
