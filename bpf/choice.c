@@ -121,14 +121,13 @@ static struct identity *named(const struct tracker *t, pid_t pid)
 	return NULL;
 }
 
+/* Of one among others its row tells; the end of the last one leaves nothing to be sampled. */
 static void tell_ended(struct tracker *t, const struct identity *id)
 {
-	bool all = true;
-
 	for (size_t i = 0; i < t->filter->npids; i++)
-		all &= t->named[i].ended;
-	tracker_tell(t, 0, "process %d has ended%s", (int)id->pid,
-		     all ? ", and so have all that -p names" : "");
+		if (!t->named[i].ended)
+			return;
+	tracker_tell(t, 0, "process %d has ended, and so have all that -p names", (int)id->pid);
 }
 
 int choice_name(struct tracker *t)
@@ -140,9 +139,8 @@ int choice_name(struct tracker *t)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->npids; i++)
 		identity_take(&t->named[i], f->pids[i], i < PIDFDS_MAX);
-	for (size_t i = 0; i < f->npids; i++)
-		if (t->named[i].ended)
-			tell_ended(t, &t->named[i]);
+	if (f->npids && t->named[f->npids - 1].ended)
+		tell_ended(t, &t->named[f->npids - 1]);
 	return 0;
 }
 

@@ -493,7 +493,8 @@ def check_folded(tap, scratch):
         out, err, status = sampled(("--format", "folded"), lambda text: text.count("\n"), 6)
         wrong = list(grammar(out))
         tap.ok(status == 0 and not live.errors(err) and out.count("\n") > 5 and not wrong,
-               "folded: every line can be taken apart", f"{out.count(chr(10))} lines {wrong[:3]}")
+               "folded: every line can be taken apart",
+               f"exit {status}: {out.count(chr(10))} lines {wrong[:3]} {live.errors(err)}")
         mine, err, status = sampled(("-p", str(load.pid), "--format", "folded"), folded_samples, 30)
         wrong = list(grammar(mine))
         count = sum(n for user, _, n in live.folded(mine) if len(user) >= 3)
