@@ -7,13 +7,20 @@
  * on a file that does not answer.
  */
 
-#define LEAVE_MS 800 /* for each of two: the collector, and all that is freed after it */
+/*
+ * For each of two: the collector, and all that is freed after it. 800, or what the environment says
+ * in STACKTOP_END_MS (up to ten minutes), for what makes a program slow and looks for leaks.
+ */
+unsigned int leave_ms(void);
 
 /*
  * From now on the process ends after ms milliseconds at the latest, with this status, as by
  * _exit(2). All output has to be complete. Without memory for a thread there is no limit.
  */
 void leave_within(unsigned int ms, int status);
+
+/* All has been freed in time: the process goes on to its end by itself. */
+void leave_done(void);
 
 /* Ends the process now. Buffered output is written; nothing is freed and no thread is joined. */
 void leave_now(int status) __attribute__((noreturn));

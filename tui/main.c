@@ -379,14 +379,14 @@ static int leave(struct engine *engine, struct command *command, int status)
 	/* Once more, since command_free may not be reached. */
 	if (command && command_status(command) < 0)
 		command_signal(command, SIGTERM);
-	err = engine_stop(engine, LEAVE_MS, error, sizeof(error));
+	err = engine_stop(engine, leave_ms(), error, sizeof(error));
 	if (err == -ETIME)
 		leave_now(status);
 	if (*error)
 		complain(error);
 	if (err && status == EXIT_SUCCESS)
 		status = EXIT_FAILURE;
-	leave_within(LEAVE_MS, status);
+	leave_within(leave_ms(), status);
 	engine_free(engine);
 	return status;
 }
@@ -475,6 +475,7 @@ static int sample(const struct options *options)
 	}
 	command_free(command);
 	profile_free(profile);
+	leave_done();
 	return status;
 }
 

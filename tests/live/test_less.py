@@ -80,7 +80,7 @@ def leaks(tap):
     done = subprocess.run(["valgrind", "-q", "--leak-check=full", "--undef-value-errors=no",
                            "--error-exitcode=9", live.STACKTOP, "-b", "-d", "0.3", "-n", "2"],
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200,
-                          check=False)
+                          env=dict(os.environ, STACKTOP_END_MS="100000"), check=False)
     tap.ok(done.returncode == 0 and "samples" in done.stdout, "no leak at exit",
            f"exit {done.returncode}")
 

@@ -60,6 +60,7 @@ def options(kind, folder):
     log = os.path.join(folder, "found")
     each = f"log_path={log}:exitcode=66:print_stacktrace=1"
     return dict(os.environ, ASAN_OPTIONS=each + ":detect_leaks=1", UBSAN_OPTIONS=each,
+                STACKTOP_END_MS="100000",
                 TSAN_OPTIONS=each, TERM="xterm-256color", SANITIZER=kind)
 
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,11 +77,45 @@ static void test_now(void **state)
 	close(ends[0]);
 }
 
+/* What the environment says, as far as it is a number that makes sense. */
+static void test_environment(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned int ms;
+	} cases[] = {{"0", 0},		 {"5000", 5000},
+		     {"600000", 600000}, {"600001", 800},
+		     {"", 800},		 {"x", 800},
+		     {"5x", 800},	 {"-1", 800},
+		     {"1e3", 800},	 {"99999999999999999999", 800}};
+
+	(void)state;
+	unsetenv("STACKTOP_END_MS");
+	assert_int_equal(leave_ms(), 800);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		setenv("STACKTOP_END_MS", cases[i].text, 1);
+		assert_int_equal(leave_ms(), cases[i].ms);
+	}
+	unsetenv("STACKTOP_END_MS");
+}
+
+/* What is freed in time leaves no thread behind, and can be told again. */
+static void test_done(void **state)
+{
+	(void)state;
+	leave_done();
+	for (int i = 0; i < 3; i++) {
+		leave_within(3600 * 1000, 7);
+		leave_done();
+		leave_done();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stuck),
-		cmocka_unit_test(test_in_time),
+		cmocka_unit_test(test_environment), cmocka_unit_test(test_done),
+		cmocka_unit_test(test_stuck),	    cmocka_unit_test(test_in_time),
 		cmocka_unit_test(test_now),
 	};
 
