@@ -286,7 +286,7 @@ static void name_from_code(struct ksyms *k, struct ksym *s, uint32_t generation)
 		n = malloc(sizeof(*n) + strlen(name) + 1);
 		if (!n)
 			return;
-		strcpy(n->name, name);
+		memcpy(n->name, name, strlen(name) + 1);
 		HASH_ADD_STR(k->noted, name, n);
 	}
 	s->name = n->name;

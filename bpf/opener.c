@@ -105,8 +105,10 @@ int opener_new(opener_on_answer *on_answer, void *arg, struct opener **out)
 
 static void question_free(struct opener *o, struct question *q)
 {
-	if (q->joinable)
+	if (q->joinable) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it is in the table then */
 		HASH_DEL(o->joinable, q);
+	}
 	free(q);
 }
 
