@@ -4,7 +4,7 @@
 
 /*
  * What has been done for a file, counted and not timed: a unit is a record, an instruction of a CFI
- * program, a row, a symbol, or 64 bytes that were read. Whoever reads a foreign file in a loop
+ * program, a row, a symbol, or 64 bytes that were read. A loop over a foreign file
  * counts here, so that a file cannot cost more than its size allows, and so that a thread can be
  * told to give up. One thread counts; any may set *cancel.
  */

@@ -43,8 +43,8 @@ struct unwind_table {
  * without any of these gives a table without spans, as does one without an executable segment
  * (relocatable). -ENOMEM, -ENOTSUP for another machine (or a .sframe of another one and nothing
  * else), or -EINVAL when the section as a whole is unusable. -E2BIG: more CFI than LIMIT_CFI, or it
- * takes more work than LIMIT_WORK. -ECANCELED: elf_file_work(file) says so; whoever has set a flag
- * there gets an answer soon. The caller frees *out with unwind_table_free.
+ * takes more work than LIMIT_WORK. -ECANCELED: the flag of elf_file_work(file) was set;
+ * it is looked at often. The caller frees *out with unwind_table_free.
  */
 int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		       struct unwind_table **out);

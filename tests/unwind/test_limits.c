@@ -2,7 +2,7 @@
 /*
  * What a file may cost whose owner wants it to cost much: sections that take nothing on the disk or
  * claim to be large when decompressed are refused before they are read, programs that are to be run
- * again and again before they were, and whoever waits for a table can have it ended. All of it is
+ * again and again before they were, and a build can be ended from outside. All of it is
  * told by the work that was counted, not by time.
  * Covers: unwind/table.c unwind/cfifile.c unwind/cfa.c unwind/sframe.c symbols/elfsection.c
  * Covers: symbols/limits.h symbols/work.h
