@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Which process it is: what /proc/PID/stat says of the start of processes with names that look like
- * its fields, and that the end of one is seen when another process has its number. The time since boot
- * before and after the fork says when a process can have started.
+ * its fields, and that the end of one is seen when another process has its number. The time since
+ * boot before and after the fork says when a process can have started.
  * Covers: bpf/identity.c bpf/procstat.c
  */
 #include <setjmp.h>
