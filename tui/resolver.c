@@ -339,7 +339,7 @@ bool resolver_settle(struct resolver *r, uint64_t wait)
 static int name_inspected(struct resolver *r, const struct capture_record *c, uint64_t frame,
 			  struct inspection_frame *to)
 {
-	struct resolver_doubt doubt;
+	struct resolver_doubt doubt = {0};
 	const struct calls *calls;
 	struct frame_name name;
 	int err = name_user(r, (pid_t)c->tgid, c->image, frame, &name, &calls, &doubt);
