@@ -338,7 +338,9 @@ def sample(cases, bottom):
                         running[name].lines.append((user, kernel, count))
             for case in list(running.values()):
                 if enough(case, bottom):
-                    stop(running.pop(case.name))
+                    del running[case.name]
+                    if running:  # stacktop warns when the last that -p names has ended
+                        stop(case)
         status = top.stop()
         return top.errors() + ("" if status in (0, 130) else f"status {status}")
 
