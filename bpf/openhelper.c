@@ -22,12 +22,14 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bpf/openfile.h"
 
 #define CONTROL_FD   3 /* in the processes forked */
 #define SOCKET_BYTES (1 << 18)
+#define END_TURNS    200 /* of a millisecond */
 
 struct order {
 	unsigned int helper;
@@ -158,6 +160,23 @@ static void end_helper(pid_t *pid, struct left *left)
 	*pid = 0;
 }
 
+/*
+ * Who takes over what is left may never wait for its end, as PID 1 of a container. Those that do
+ * nothing end at once; one that waits for a file may do so for ever.
+ */
+static void end_all(pid_t *pids, struct left *left)
+{
+	const struct timespec turn = {.tv_nsec = 1000000};
+
+	for (unsigned int i = 0; i < OPENHELPERS; i++)
+		end_helper(&pids[i], left);
+	reap(left);
+	for (int turns = 0; left->count && turns < END_TURNS; turns++) {
+		nanosleep(&turn, NULL);
+		reap(left);
+	}
+}
+
 static void __attribute__((noreturn)) forker(int control)
 {
 	pid_t pids[OPENHELPERS] = {0};
@@ -187,8 +206,7 @@ static void __attribute__((noreturn)) forker(int control)
 		if (socket >= 0)
 			close(socket);
 	}
-	for (unsigned int i = 0; i < OPENHELPERS; i++)
-		end_helper(&pids[i], &left);
+	end_all(pids, &left);
 	_exit(0);
 }
 

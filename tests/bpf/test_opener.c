@@ -14,11 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "bpf/openhelper.h"
 #include "bpf/opener.h"
 #include "bpf/procstat.h"
 #include "bpf/tracker_priv.h"
@@ -256,12 +259,34 @@ static void test_end(void **state)
 	WAIT(!signal_helpers(0));
 }
 
+/* Who takes over what a process leaves behind may never ask for it, as PID 1 of a container. */
+static void test_reaped(void **state)
+{
+	struct openhelpers helpers;
+	int sockets[OPENHELPERS];
+
+	(void)state;
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	assert_int_equal(openhelpers_new(&helpers), 0);
+	for (unsigned int i = 0; i < OPENHELPERS; i++) {
+		sockets[i] = openhelpers_start(&helpers, i);
+		assert_true(sockets[i] >= 0);
+	}
+	openhelpers_free(&helpers);
+	assert_int_equal(waitpid(-1, NULL, 0), -1); /* else it was left to us */
+	assert_int_equal(errno, ECHILD);
+	for (unsigned int i = 0; i < OPENHELPERS; i++)
+		close(sockets[i]);
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers), cmocka_unit_test(test_joins),
 		cmocka_unit_test(test_silent),	cmocka_unit_test(test_users),
 		cmocka_unit_test(test_crash),	cmocka_unit_test(test_end),
+		cmocka_unit_test(test_reaped),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);
