@@ -32,6 +32,7 @@
 #include "bpf/pidns.h"
 #include "bpf/refusal.h"
 #include "bpf/sampler.h"
+#include "bpf/vma.h"
 
 /* PROC_USER_INIT_INO of include/linux/proc_ns.h: the user namespace the machine started with. */
 #define INITIAL_USER_NS 0xeffffffdU
@@ -292,6 +293,17 @@ static enum verdict ask_pid_numbers(struct facts *f, struct text *t)
 		      ns.inode, ns.level);
 }
 
+static enum verdict ask_mappings(struct facts *f, struct text *t)
+{
+	if (!f->loads)
+		return answer(t, VERDICT_INFO, "unknown, as no program loads");
+	if (vma_can_be_found())
+		return answer(t, VERDICT_OK, "a walk sees what is mapped where, at that moment");
+	return answer(t, VERDICT_INFO,
+		      "not to be looked up in this kernel; where programs map code at addresses "
+		      "that were in use, names may be those of before");
+}
+
 /* The programs and maps of the real thing, for a moment and without any tables. */
 static enum verdict ask_maps(struct facts *f, struct text *t)
 {
@@ -491,6 +503,7 @@ static const struct requirement requirements[] = {
 	{"seccomp", ask_seccomp, false},
 	{"bpf_load", ask_bpf_load, false}, /* before the helpers */
 	{"PID_numbers", ask_pid_numbers, false},
+	{"mappings", ask_mappings, false},
 	{"bpf_maps", ask_maps, false},
 	{"cpu-clock", ask_cpu_clock, false},
 	{"cycles", ask_cycles, false},

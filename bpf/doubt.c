@@ -43,6 +43,7 @@ void tracker_doubt(struct tracker *t, pid_t pid, unsigned int reason)
 	case WALK_READ_FAULT:
 	case WALK_BAD_CFA:
 	case WALK_REGISTER:
+	case WALK_CHANGED:
 		pthread_mutex_lock(&t->lock);
 		doubt_add(t, pid);
 		pthread_mutex_unlock(&t->lock);

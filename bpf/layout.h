@@ -102,6 +102,46 @@ struct proc_entry {
 	__u64 exec_id;
 };
 
+/*
+ * Beside each entry of a list: what is mapped there, by which the program sees whether that is
+ * still so (bpf/vma.bpf.h), and the stamp of the last sample that found it so. A stamp is of a
+ * process and of how often its mappings have changed, or, where the kernel does not count that, of
+ * one sample.
+ */
+struct entry_check {
+	__u32 tag;
+	__u32 stamp; /* 0: none yet */
+};
+
+#define VMA_ANONYMOUS 0u
+#define VMA_ANY	      1u /* the entry stands for no mapping */
+
+/* The kernel's dev_t. */
+static inline __u64 vma_dev(__u32 major, __u32 minor)
+{
+	return (__u64)major << 20 | minor;
+}
+
+/*
+ * A file by the numbers that records and /proc/PID/maps tell; dev as vma_dev has it. Frames have
+ * FRAME_TAG_MASK of it.
+ */
+static inline __u64 vma_file_tag(__u64 dev, __u64 inode)
+{
+	__u64 tag = (dev + 1) * 0x9e3779b97f4a7c15ull;
+
+	tag = (tag ^ tag >> 32 ^ inode) * 0xbf58476d1ce4e5b9ull;
+	return tag ^ tag >> 32;
+}
+
+/* A mapping of that file; base: where in memory the file's first byte lies or would lie. */
+static inline __u32 vma_tag(__u64 file, __u64 base)
+{
+	__u64 tag = (file ^ base) * 0x94d049bb133111ebull;
+
+	return (__u32)(tag >> 32) | 2;
+}
+
 /* Changed while running. */
 struct profiler_control {
 	__u32 filtering;      /* only processes in the targets map are sampled */
@@ -118,7 +158,8 @@ struct profiler_config {
 	__u8 no_user;
 	__u8 has_task_regs; /* bpf_get_current_task_btf and bpf_task_pt_regs (Linux 5.15) */
 	__u8 capture;	    /* user space may ask for a capture_record */
-	__u8 pad[4];
+	__u8 checks_lists;  /* the kernel's mappings can be looked up (bpf/vma.bpf.h) */
+	__u8 pad[3];
 	__u64 thread_size;     /* where pt_regs end, for kernels without them */
 	__u32 known_mask;      /* known sets - 1 */
 	__u32 ring_wake;       /* user space is woken when the ring holds so many bytes */

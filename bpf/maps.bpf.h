@@ -11,6 +11,7 @@
 
 #include "bpf/layout.h"
 #include "bpf/seams.bpf.h"
+#include "bpf/vma.bpf.h"
 
 const volatile struct profiler_config config = {};
 
@@ -19,6 +20,9 @@ struct cpu_state {
 	struct pt_regs regs;
 	/* A record as it goes through the ring: the header stands right before its frames. */
 	__u64 exec_id; /* of the process that is sampled; never 0 */
+	struct vma_search vma;
+	__u32 stamp; /* see struct entry_check */
+	__u32 pad;
 	struct stackhash kernel_hash;
 	__u64 kernel_head[3];
 	__u64 kernel_frames[KERNEL_FRAMES_MAX + 1];
@@ -78,6 +82,18 @@ struct {
 	__type(key, __u32);
 	__type(value, struct map_list);
 } map_lists SEC(".maps");
+
+struct check_list {
+	struct entry_check entries[MAP_ENTRIES_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct check_list);
+} checks SEC(".maps");
 
 struct touch_list {
 	__u8 entries[MAP_ENTRIES_MAX];

@@ -17,6 +17,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "bpf/layout.h"
 #include "bpf/openfile.h"
 #include "symbols/procmaps.h"
 
@@ -84,6 +85,13 @@ void object_set_state(struct tracker *t, struct object *o, enum object_state sta
 		o->waits = tracker_now();
 }
 
+static void untag(struct tracker *t, struct object *o)
+{
+	if (o->tag)
+		HASH_DELETE(tag_hh, t->tags, o);
+	o->tag = 0;
+}
+
 /* No process maps it, and it is not in the queue. */
 static void forget(struct tracker *t, struct object *o)
 {
@@ -94,6 +102,7 @@ static void forget(struct tracker *t, struct object *o)
 	HASH_DELETE(id_hh, t->objects_by_id, o);
 	if (o->by_file)
 		HASH_DELETE(file_hh, t->files, o);
+	untag(t, o);
 	if (o->copied && o->fd >= 0)
 		t->copied -= o->key.size;
 	object_set_state(t, o, OBJECT_FAILED);
@@ -281,6 +290,45 @@ static struct object *object_use(struct tracker *t, struct object *o, const stru
 	return o;
 }
 
+uint64_t object_file_tag(const struct file_id *id)
+{
+	return vma_file_tag(vma_dev(major(id->dev), minor(id->dev)), id->inode);
+}
+
+/* From now on the file of those numbers is this object, and not the one of before. */
+static void set_tag(struct tracker *t, struct object *o, const struct file_id *id)
+{
+	uint64_t tag = object_file_tag(id) & FRAME_TAG_MASK;
+	struct object *older;
+
+	if (o->tag == tag)
+		return;
+	untag(t, o);
+	HASH_FIND(tag_hh, t->tags, &tag, sizeof(tag), older);
+	if (older)
+		untag(t, older);
+	o->tag = tag;
+	if (tag)
+		HASH_ADD(tag_hh, t->tags, tag, sizeof(o->tag), o);
+}
+
+struct object *object_by_tag(struct tracker *t, uint64_t frame, uint64_t *vaddr)
+{
+	const uint64_t tag = frame & FRAME_TAG_MASK, offset = FRAME_OFFSET(frame);
+	struct object *o;
+
+	HASH_FIND(tag_hh, t->tags, &tag, sizeof(tag), o);
+	for (size_t i = 0; o && i < o->nloads; i++) {
+		const struct elf_load *l = &o->loads[i];
+
+		if (!l->exec || offset < l->offset || offset - l->offset >= l->filesz)
+			continue;
+		*vaddr = l->vaddr + (offset - l->offset);
+		return o;
+	}
+	return NULL;
+}
+
 static struct object *object_of_file(struct tracker *t, const struct object_key *key,
 				     const struct open_answer *a, int fd, const char *name,
 				     uid_t uid)
@@ -316,15 +364,19 @@ struct object *object_of_answer(struct tracker *t, const struct open_request *r,
 	/* A user's file system says of its files what the user likes. */
 	const struct object_key key = {a->copied ? a->dev | ((uint64_t)uid + 1) << 32 : a->dev,
 				       a->inode, a->mtime, a->size};
+	const struct file_id id = {r->dev, r->inode};
 	char name[sizeof(((struct object *)NULL)->name)];
 	struct object *o = find(t, &key);
 
 	if (o)
 		o = object_use(t, o, a, fd);
+	if (!o) {
+		short_name(name, sizeof(name), r->name, a->deleted);
+		o = object_of_file(t, &key, a, fd, name, uid);
+	}
 	if (o)
-		return o;
-	short_name(name, sizeof(name), r->name, a->deleted);
-	return object_of_file(t, &key, a, fd, name, uid);
+		set_tag(t, o, &id);
+	return o;
 }
 
 void object_request(const struct tracker *t, struct open_request *r, pid_t pid,
@@ -431,6 +483,7 @@ void objects_free(struct tracker *t)
 	struct object *o = t->objects, *next;
 
 	HASH_CLEAR(file_hh, t->files);
+	HASH_CLEAR(tag_hh, t->tags);
 	HASH_CLEAR(hh, t->objects);
 	HASH_CLEAR(id_hh, t->objects_by_id);
 	for (; o; o = next) {

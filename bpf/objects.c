@@ -12,6 +12,7 @@
 EMBED(profiler);
 EMBED(ksyms);
 EMBED(pidns);
+EMBED(vma);
 
 struct bpf_bytes objects_profiler(void)
 {
@@ -26,4 +27,9 @@ struct bpf_bytes objects_ksyms(void)
 struct bpf_bytes objects_pidns(void)
 {
 	return (struct bpf_bytes){pidns_begin, pidns_end - pidns_begin};
+}
+
+struct bpf_bytes objects_vma(void)
+{
+	return (struct bpf_bytes){vma_begin, vma_end - vma_begin};
 }

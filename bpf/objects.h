@@ -14,5 +14,6 @@ struct bpf_bytes {
 struct bpf_bytes objects_profiler(void);
 struct bpf_bytes objects_ksyms(void);
 struct bpf_bytes objects_pidns(void);
+struct bpf_bytes objects_vma(void);
 
 #endif

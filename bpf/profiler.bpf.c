@@ -357,6 +357,8 @@ __attribute__((noinline)) int take_list(__u64 image)
 	tgid = ((struct stack_record *)st->walk.head)->tgid;
 	proc = bpf_map_lookup_elem(&procs, &tgid);
 	st->exec_id = current_exec_id();
+	if (config.checks_lists)
+		st->stamp = stamp_of(st->exec_id);
 	if (!proc)
 		return take_parents_list(image) ? WALK_GOES_ON : WALK_UNKNOWN_PROCESS;
 	if (proc->image && proc->image != image)

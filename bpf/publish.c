@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/layout.h"
 #include "bpf/sampler.h"
 #include "bpf/tracker_priv.h"
 
@@ -58,33 +59,48 @@ int publish_entry(struct tracker *t, struct process *p)
 
 struct entries {
 	struct map_entry *at;
+	uint32_t *tags; /* of the entries' mappings, see struct entry_check */
 	uint32_t count, room;
 };
 
-static int entry_add(struct entries *e, const struct map_entry *entry)
+static int entries_grow(struct entries *e)
 {
-	struct map_entry *at;
+	uint32_t room = e->room ? e->room * 2 : 32;
+	struct map_entry *at = realloc(e->at, room * sizeof(*at));
+	uint32_t *tags;
+
+	if (!at)
+		return -ENOMEM;
+	e->at = at;
+	tags = realloc(e->tags, room * sizeof(*tags));
+	if (!tags)
+		return -ENOMEM;
+	e->tags = tags;
+	e->room = room;
+	return 0;
+}
+
+static void entries_free(struct entries *e)
+{
+	free(e->at);
+	free(e->tags);
+}
+
+static int entry_add(struct entries *e, const struct map_entry *entry, uint32_t tag)
+{
 
 	if (entry->start >= entry->end)
 		return 0;
 	if (e->count >= MAP_LIST_MAX)
 		return -E2BIG;
-	if (e->count == e->room) {
-		e->room = e->room ? e->room * 2 : 32;
-		at = realloc(e->at, e->room * sizeof(*at));
-		if (!at)
-			return -ENOMEM;
-		e->at = at;
-	}
+	if (e->count == e->room && entries_grow(e))
+		return -ENOMEM;
+	e->tags[e->count] = tag;
 	e->at[e->count++] = *entry;
 	return 0;
 }
 
-/*
- * What makes a frame of an address in the mapping, as in struct map_entry. Of what is no ELF file
- * frames stay addresses: it may be code that the process has made, which has names by address.
- */
-static uint64_t frame_of(const struct mapping *m)
+uint64_t publish_frame(const struct mapping *m)
 {
 	const struct object *o = m->object;
 
@@ -94,12 +110,20 @@ static uint64_t frame_of(const struct mapping *m)
 	return FRAME_OF(o->id, m->bias);
 }
 
+static uint32_t tag_of(const struct mapping *m)
+{
+	if (!m->file.inode)
+		return VMA_ANONYMOUS;
+	return vma_tag(object_file_tag(&m->file), m->start - m->offset);
+}
+
 /* A mapping is cut in spans, which have rows, and the gaps between them, which have not. */
 static int entries_of_mapping(struct entries *e, const struct mapping *m)
 {
 	const struct object *o = m->object;
 	struct map_entry gap = {
-		.start = m->start, .frame = frame_of(m), .meta = MAP_META(MAP_NO_CFI, 0)};
+		.start = m->start, .frame = publish_frame(m), .meta = MAP_META(MAP_NO_CFI, 0)};
+	const uint32_t tag = tag_of(m);
 	struct map_entry span;
 	uint32_t i;
 	int err = 0;
@@ -118,13 +142,13 @@ static int entries_of_mapping(struct entries *e, const struct mapping *m)
 			continue;
 		span = map_entry_rows(start, end, base, gap.frame, s->word, s->ngranules);
 		gap.end = span.start;
-		err = entry_add(e, &gap);
+		err = entry_add(e, &gap, tag);
 		if (!err)
-			err = entry_add(e, &span);
+			err = entry_add(e, &span, tag);
 		gap.start = span.end;
 	}
 	gap.end = m->end;
-	return err ? err : entry_add(e, &gap);
+	return err ? err : entry_add(e, &gap, tag);
 }
 
 /* Of more mappings than the walk can search, the lower ones: the others are as if they were not. */
@@ -148,10 +172,16 @@ static int list_entries(struct tracker *t, struct entries *e, const struct proce
 static int list_put(struct tracker *t, const struct entries *e, uint32_t *word)
 {
 	int err = shards_add(t->lists, (uint32_t *)e->at, e->count * ENTRY_WORDS, word);
+	struct entry_check *checks = sampler_checks(t->sampler);
+	uint32_t i, at;
 
-	if (!err)
-		memset(sampler_touched(t->sampler) + *word / ENTRY_WORDS, 0, e->count);
-	return err;
+	if (err)
+		return err;
+	at = *word / ENTRY_WORDS;
+	memset(sampler_touched(t->sampler) + at, 0, e->count);
+	for (i = 0; i < e->count; i++)
+		checks[at + i] = (struct entry_check){.tag = e->tags[i]};
+	return 0;
 }
 
 /* --- cold lists ------------------------------------------------------------------------------ */
@@ -160,7 +190,8 @@ static const struct map_entry everything = {
 	.end = 1ull << 56, /* of user addresses, with five levels of page tables */
 	.meta = MAP_META(MAP_PENDING, 0),
 };
-static const struct entries cold = {(struct map_entry *)&everything, 1, 1};
+static const uint32_t any = VMA_ANY;
+static const struct entries cold = {(struct map_entry *)&everything, (uint32_t *)&any, 1, 1};
 
 enum urgency {
 	PATIENT, /* in use for a short time only: stays */
@@ -287,7 +318,7 @@ static void list_warm(struct tracker *t, struct published *list, const struct pr
 
 	if (!err && e.count)
 		err = list_place(t, &e, PATIENT, &word);
-	free(e.at);
+	entries_free(&e);
 	if (err)
 		return;
 	if (list->count)
@@ -353,7 +384,7 @@ int publish_list(struct tracker *t, struct process *p)
 	} else if (!err && e.count) {
 		err = list_place(t, &e, URGENT, &list->word);
 	}
-	free(e.at);
+	entries_free(&e);
 	if (err) {
 		free(list);
 		return err;

@@ -28,6 +28,7 @@
 #include "bpf/shardmaps.h"
 #include "bpf/sizes.h"
 #include "bpf/ticks.h"
+#include "bpf/vma.h"
 #include "symbols/kernelclock.h"
 
 struct sampler {
@@ -44,6 +45,8 @@ struct sampler {
 
 	struct map_entry *map_entries;
 	uint8_t *touched;
+	struct entry_check *checks;
+	bool checks_lists;
 	struct wide_rule *wide_rules;
 	struct known_set *known;
 
@@ -141,6 +144,8 @@ static int set_config(struct sampler *s, char *error, size_t error_size)
 						       BPF_FUNC_task_pt_regs, NULL) == 1 &&
 			       libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
 						       BPF_FUNC_get_current_task_btf, NULL) == 1;
+	s->checks_lists = vma_can_be_found();
+	config.checks_lists = s->checks_lists;
 	value = map ? bpf_map__initial_value(map, &size) : NULL;
 	/* The knobs are all that is in it. */
 	if (!value || size != sizeof(config))
@@ -225,9 +230,10 @@ static int open_maps(struct sampler *s)
 	s->counts_fd = map_fd(s, "counts");
 	s->map_entries = map_memory(s, "map_lists", MAP_ENTRIES_MAX * sizeof(struct map_entry));
 	s->touched = map_memory(s, "touched", MAP_ENTRIES_MAX);
+	s->checks = map_memory(s, "checks", MAP_ENTRIES_MAX * sizeof(struct entry_check));
 	s->wide_rules = map_memory(s, "wide_rules", WIDE_RULES_MAX * sizeof(struct wide_rule));
 	s->known = map_memory(s, "known", s->sizes.known_sets * sizeof(struct known_set));
-	if (!s->map_entries || !s->touched || !s->wide_rules || !s->known)
+	if (!s->map_entries || !s->touched || !s->checks || !s->wide_rules || !s->known)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
 		s->inner_fds[i] =
@@ -353,6 +359,7 @@ void sampler_free(struct sampler *s)
 	ring_buffer__free(s->ring);
 	unmap(s->map_entries, MAP_ENTRIES_MAX * sizeof(struct map_entry));
 	unmap(s->touched, MAP_ENTRIES_MAX);
+	unmap(s->checks, MAP_ENTRIES_MAX * sizeof(struct entry_check));
 	unmap(s->wide_rules, WIDE_RULES_MAX * sizeof(struct wide_rule));
 	unmap(s->known, s->sizes.known_sets * sizeof(struct known_set));
 	shardmaps_free(s->shards);
@@ -474,6 +481,16 @@ int sampler_process(struct sampler *s, pid_t pid, struct proc_entry *entry)
 uint8_t *sampler_touched(struct sampler *s)
 {
 	return s->touched;
+}
+
+bool sampler_checks_lists(const struct sampler *s)
+{
+	return s->checks_lists;
+}
+
+struct entry_check *sampler_checks(struct sampler *s)
+{
+	return s->checks;
 }
 
 struct map_entry *sampler_map_entries(struct sampler *s)

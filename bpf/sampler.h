@@ -77,6 +77,10 @@ struct wide_rule *sampler_wide_rules(struct sampler *s);
 /* A byte for each of the map entries: not zero, a walk came upon it. To be cleared by the caller.
  */
 uint8_t *sampler_touched(struct sampler *s);
+/* Does a walk see whether what a list tells is still true? */
+bool sampler_checks_lists(const struct sampler *s);
+/* What belongs to each of the map entries; written before a list leads there. */
+struct entry_check *sampler_checks(struct sampler *s);
 int sampler_shard_create(struct sampler *s, unsigned int i);
 void sampler_shard_destroy(struct sampler *s, unsigned int i);
 int sampler_shard_write(struct sampler *s, unsigned int i, uint32_t at, const uint32_t *words,

@@ -521,16 +521,20 @@ static void place_address(struct tracker *t, const struct process *p, uint64_t a
 	if (low == p->nmappings || p->mappings[low].start > addr)
 		return;
 	m = &p->mappings[low];
-	if (m->object)
+	if (m->object) {
 		place_in(t, m->object, addr - m->bias, out);
-	else if (!m->asked)
+		out->since = sampler_checks_lists(t->sampler) && m->object != t->vdso &&
+			     publish_frame(m);
+	} else if (!m->asked) {
 		out->kind = PLACE_JIT;
+	}
 }
 
 void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t frame, struct place *out)
 {
 	const struct process *p;
 	struct object *o;
+	uint64_t vaddr;
 
 	*out = (struct place){.kind = PLACE_UNKNOWN};
 	pthread_mutex_lock(&t->lock);
@@ -538,6 +542,10 @@ void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t frame,
 		o = object_by_id(t, FRAME_OBJECT(frame));
 		if (o)
 			place_in(t, o, FRAME_VADDR(frame), out);
+	} else if (frame & FRAME_IN_FILE) {
+		o = object_by_tag(t, frame, &vaddr);
+		if (o)
+			place_in(t, o, vaddr, out);
 	} else {
 		p = process_find(t, pid, image);
 		if (!p)

@@ -76,6 +76,7 @@ struct place { /* where the code of a frame lies */
 	enum place_kind kind;
 	struct object *object; /* FILE, VDSO: with a reference, object_put */
 	uint64_t vaddr;	       /* FILE, VDSO: ELF virtual address */
+	bool since;	       /* FILE: a walk through it would not have left it at an address */
 };
 
 /*

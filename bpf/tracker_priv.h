@@ -111,6 +111,8 @@ struct object {
 	UT_hash_handle hh;	      /* by key */
 	UT_hash_handle id_hh;	      /* by id */
 	UT_hash_handle file_hh;	      /* by file */
+	uint64_t tag;		      /* as frames have it; 0: it is not in tracker.tags */
+	UT_hash_handle tag_hh;	      /* by tag */
 };
 
 struct mapping {
@@ -235,6 +237,7 @@ struct tracker {
 	struct object *objects; /* by key */
 	struct object *objects_by_id;
 	struct object *files;  /* the younger ones of each file, by file */
+	struct object *tags;   /* likewise, by the tag of the file */
 	uint64_t copied;       /* bytes of all copies of files */
 	struct opener *opener; /* NULL: files are opened at once, by who asks */
 	struct object *vdso;
@@ -327,6 +330,13 @@ void object_unref(struct tracker *t, struct object *o);
  * code counts. False when it has nothing of any.
  */
 bool object_bias(const struct object *o, const struct mapping *m, uint64_t offset, uint64_t *bias);
+/* vma_file_tag of a file, by its numbers as the mapping has them. */
+uint64_t object_file_tag(const struct file_id *id);
+/*
+ * Where the place at an offset in a file is, whose tag a frame has: the object, without a
+ * reference, and the ELF address. NULL: no such file is known, or it has no segment there.
+ */
+struct object *object_by_tag(struct tracker *t, uint64_t frame, uint64_t *vaddr);
 /* The object with that id, without a reference; NULL: it has been forgotten. */
 struct object *object_by_id(struct tracker *t, uint64_t id);
 /* Takes the table away (garbage) and queues it to be built again. */
@@ -502,6 +512,11 @@ void inventory_pin(struct tracker *t, const char *arg); /* or no longer, if it w
  * and it has no list now; -ENOMEM.
  */
 int publish_list(struct tracker *t, struct process *p);
+/*
+ * What makes a frame of an address in the mapping, as in struct map_entry. Of what is no ELF file
+ * frames stay addresses: it may be code that the process has made, which has names by address.
+ */
+uint64_t publish_frame(const struct mapping *m);
 /* Tells the walk where the list is. On an error the process has none any more. */
 int publish_entry(struct tracker *t, struct process *p);
 /* Cold lists whose .sampled is now get their entries back, as far as there is room. */

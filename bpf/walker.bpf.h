@@ -78,13 +78,78 @@ __attribute__((noinline)) int refill(__u64 addr)
 	return walk_refill(&st->walk, addr);
 }
 
-__attribute__((noinline)) int search_map(__u64 addr)
+static __always_inline struct vma_search *vma_search(void)
+{
+	struct cpu_state *st = this_state();
+
+	return st ? &st->vma : NULL;
+}
+
+/*
+ * The stamp of a sample. Where changes are not counted it is of this sample alone: an entry is
+ * looked at once in each walk.
+ */
+static __always_inline __u32 stamp_of(__u64 exec_id)
+{
+	__u32 changes;
+
+	if (!vma_changes(&changes))
+		return (__u32)bpf_ktime_get_ns() | 1;
+	exec_id = (exec_id ^ changes) * 0x9e3779b97f4a7c15ull;
+	return (__u32)(exec_id >> 32) | 1;
+}
+
+/* Whether what the entry tells of the address is true: 0 if something else is mapped there now. */
+static __always_inline int entry_holds(const struct cpu_state *st, __u64 addr)
+{
+	struct entry_check *check;
+	struct check_list *list;
+	__u32 zero = 0, at = st->walk.map_at;
+
+	list = bpf_map_lookup_elem(&checks, &zero);
+	if (!list)
+		return 1;
+	STEP_BARRIER(at);
+	check = &list->entries[at & (MAP_ENTRIES_MAX - 1)];
+	if (check->stamp == st->stamp || check->tag == VMA_ANY)
+		return 1;
+	if (!vma_is(addr, check->tag))
+		return 0;
+	check->stamp = st->stamp;
+	return 1;
+}
+
+__attribute__((noinline)) int find_entry(__u64 addr)
 {
 	struct cpu_state *st = this_state();
 
 	if (!st)
 		return 0;
 	return walk_search_map(&st->walk, addr);
+}
+
+__attribute__((noinline)) int search_map(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st || !find_entry(addr))
+		return 0;
+	if (!config.checks_lists || entry_holds(st, addr))
+		return 1;
+	walk_distrust(&st->walk);
+	return 0;
+}
+
+/* The frame of a pc that no list tells of: in the file that the kernel has mapped there, if any. */
+__attribute__((noinline)) __u64 unlisted(__u64 pc, int exact)
+{
+	__u64 addr = exact ? pc : pc - 1, offset = 0;
+	__u64 file = config.checks_lists ? vma_file(addr, &offset) : 0;
+
+	offset += pc - addr;
+	if (file && offset <= FRAME_OFFSET_MAX)
+		return FRAME_IN_FILE | (file & FRAME_TAG_MASK) | offset;
+	return FRAME_ADDRESS(pc);
 }
 
 __attribute__((noinline)) int covered(__u64 addr)
@@ -94,6 +159,15 @@ __attribute__((noinline)) int covered(__u64 addr)
 	if (!st)
 		return 0;
 	return walk_covered(&st->walk, addr);
+}
+
+__attribute__((noinline)) int after_call(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return 0;
+	return walk_after_call(&st->walk, addr);
 }
 
 __attribute__((noinline)) int switch_stack(__u64 cfa)

@@ -49,6 +49,8 @@ static const struct cause ends[WALK_REASON_COUNT] = {
 	END(WALK_32_BIT, "the process runs 32-bit code, which is not walked", ""),
 	END(WALK_NO_REGISTERS, "the kernel did not tell the user's registers",
 	    "--check says what this kernel lacks"),
+	END(WALK_CHANGED, "something else was mapped there a moment before",
+	    "passes within a second, unless the program maps code all the time"),
 };
 
 static const struct cause others[] = {

@@ -140,6 +140,17 @@ static bool name_jit(struct resolver *r, pid_t pid, uint64_t image, uint64_t add
 	return name != NULL;
 }
 
+/* What was at the place of the frame when it was sampled. */
+static void place_of(struct resolver *r, pid_t pid, uint64_t image, uint64_t frame,
+		     struct place *at)
+{
+	tracker_place(r->tracker, pid, image, frame, at);
+	if (!at->since)
+		return;
+	object_put(r->tracker, at->object);
+	*at = (struct place){.kind = PLACE_UNKNOWN};
+}
+
 static int name_user(struct resolver *r, pid_t pid, uint64_t image, uint64_t frame,
 		     struct frame_name *out, const struct calls **calls,
 		     struct resolver_doubt *doubt)
@@ -150,7 +161,7 @@ static int name_user(struct resolver *r, pid_t pid, uint64_t image, uint64_t fra
 
 	if (!(frame & FRAME_EXACT) && addr)
 		addr--;
-	tracker_place(r->tracker, pid, image, addr, &at);
+	place_of(r, pid, image, addr, &at);
 	*calls = NULL;
 	*out = (struct frame_name){.kind = FUNC_USER,
 				   .name = "[unknown]",
@@ -268,7 +279,7 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 
 void resolver_seen(struct resolver *r, const struct stack_record *rec)
 {
-	if (rec->nframes && !(rec->frames[0] & FRAME_IN_OBJECT))
+	if (rec->nframes && FRAME_IS_ADDRESS(rec->frames[0]))
 		jit_seen(r->jit, (pid_t)rec->tgid, rec->frames[0] & ~FRAME_EXACT);
 }
 
@@ -365,7 +376,7 @@ int resolver_function(struct resolver *r, pid_t pid, uint64_t image, uint64_t fr
 
 	if (!(frame & FRAME_EXACT) && addr)
 		addr--;
-	tracker_place(r->tracker, pid, image, addr, &at);
+	place_of(r, pid, image, addr, &at);
 	if (at.kind != PLACE_FILE && at.kind != PLACE_VDSO)
 		return -ENOENT;
 	m = modules_get(r->modules, at.object, pid);

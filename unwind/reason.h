@@ -21,7 +21,8 @@
 	X(WALK_UNSUPPORTED, "rule not supported")                                                  \
 	X(WALK_DEPTH, "too deep")                                                                  \
 	X(WALK_32_BIT, "32-bit process")                                                           \
-	X(WALK_NO_REGISTERS, "user registers not available")
+	X(WALK_NO_REGISTERS, "user registers not available")                                       \
+	X(WALK_CHANGED, "mapping has just changed")
 
 enum walk_reason {
 #define X(name, text) name,

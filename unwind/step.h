@@ -21,8 +21,11 @@
  *		it stand right before the access, where the verifier wants to see it
  *	STEP_TOUCH(entry)
  *		notes that the entry of the lists was come upon; unless defined, nothing
+ *	STEP_UNLISTED(w)
+ *		the frame of w->pc, of which the lists do not tell what is there; unless defined,
+ *		the address
  *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_FRAME_POINTER(w, reason),
- *	WALK_WIDE(w, index), WALK_COVERED(w, addr), WALK_SWITCH(w, cfa)
+ *	WALK_WIDE(w, index), WALK_COVERED(w, addr), WALK_SWITCH(w, cfa), WALK_AFTER_CALL(w, addr)
  *		call the function of that name; unless defined, directly. In BPF through global
  *		functions, which are verified once, apart from all their callers
  *
@@ -34,8 +37,14 @@
 
 #include "unwind/walk.h"
 
+#ifndef STEP_UNLISTED
+#define STEP_UNLISTED(w) FRAME_ADDRESS((w)->pc)
+#endif
 #ifndef STEP_TOUCH
 #define STEP_TOUCH(entry) ((void)(entry))
+#endif
+#ifndef WALK_AFTER_CALL
+#define WALK_AFTER_CALL walk_after_call
 #endif
 #ifndef WALK_REFILL
 #define WALK_REFILL	   walk_refill
@@ -67,8 +76,17 @@ static __always_inline void walk_begin(struct walk *w, int exact)
 	w->own = 0;
 	w->map.start = 1;
 	w->map.end = 0;
+	w->changed = 0;
 	w->window_size = 0;
 	w->window_next = WALK_WINDOW_MIN;
+}
+
+/* The entry that was found last is not true any more. */
+static __always_inline void walk_distrust(struct walk *w)
+{
+	w->map.start = 1;
+	w->map.end = 0;
+	w->changed = 1;
 }
 
 /* Fills the window from addr on: as much as planned, else to the end of the page, else one word. */
@@ -127,6 +145,7 @@ static __always_inline int walk_search_map(struct walk *w, __u64 addr)
 	__u32 at, n, half, take;
 	int i;
 
+	w->changed = 0;
 	entries = step_map_entries();
 	n = w->list_count;
 	if (!entries || !n)
@@ -146,6 +165,7 @@ static __always_inline int walk_search_map(struct walk *w, __u64 addr)
 	STEP_BARRIER(at);
 	e = &entries[at & (MAP_ENTRIES_MAX - 1)];
 	w->map = *e;
+	w->map_at = at;
 	if (addr < w->map.start || addr >= w->map.end)
 		return 0;
 	STEP_TOUCH(at);
@@ -239,7 +259,7 @@ static __always_inline int walk_covered(struct walk *w, __u64 addr)
  */
 static __always_inline int walk_is_planted(struct walk *w)
 {
-	return !w->exact && WALK_COVERED(w, w->pc) && !walk_after_call(w, w->pc);
+	return !w->exact && WALK_COVERED(w, w->pc) && !WALK_AFTER_CALL(w, w->pc);
 }
 
 /*
@@ -295,7 +315,9 @@ static __always_inline __u64 walk_frame(struct walk *w, int mapped)
 	if (to_frame)
 		return w->pc + to_frame;
 	w->own = 1;
-	return FRAME_ADDRESS(w->pc);
+	if (mapped && MAP_KIND(w->map.meta) != MAP_PENDING)
+		return FRAME_ADDRESS(w->pc);
+	return STEP_UNLISTED(w);
 }
 
 /* No call leads to the frame at hand: its name is that of the pc, not of what stands before it. */
@@ -377,7 +399,7 @@ static __always_inline int walk_bare_leaf(struct walk *w)
 	__u64 ra;
 
 	if (w->known != WALK_ALL_KNOWN || !w->exact || walk_read(w, w->sp, &ra) ||
-	    !walk_after_call(w, ra))
+	    !WALK_AFTER_CALL(w, ra))
 		return 0;
 	if (!WALK_COVERED(w, ra - 1) && (w->fp != w->sp + 8 || !walk_find_map(w, ra - 1)))
 		return 0;
@@ -417,9 +439,9 @@ static __always_inline int walk_frame_pointer(struct walk *w, int reason)
 	if (!walk_find_map(w, ra - 1))
 		return reason;
 	if (caller_fp && caller_fp <= fp) {
-		if (!walk_after_call(w, ra) || !WALK_COVERED(w, ra - 1))
+		if (!WALK_AFTER_CALL(w, ra) || !WALK_COVERED(w, ra - 1))
 			return reason;
-	} else if (!w->fp_chain && !walk_after_call(w, ra)) {
+	} else if (!w->fp_chain && !WALK_AFTER_CALL(w, ra)) {
 		return reason;
 	}
 	w->pc = ra;
@@ -440,7 +462,7 @@ static __always_inline int walk_switch(struct walk *w, __u64 cfa)
 	__u64 ra;
 
 	if (w->switches >= WALK_SWITCHES_MAX || walk_read(w, cfa - 8, &ra) ||
-	    !walk_after_call(w, ra))
+	    !WALK_AFTER_CALL(w, ra))
 		return WALK_BAD_CFA;
 	w->switches++;
 	return 0;
@@ -628,7 +650,7 @@ static __always_inline int walk_blind(struct walk *w, int reason)
 	if (walk_note(w, 0))
 		return WALK_DEPTH;
 	if (fp < w->sp || fp & 7 || fp - w->sp > 64ull << 20 || walk_read(w, fp, &caller_fp) ||
-	    walk_read(w, fp + 8, &ra) || !walk_after_call(w, ra))
+	    walk_read(w, fp + 8, &ra) || !WALK_AFTER_CALL(w, ra))
 		return reason;
 	w->pc = ra;
 	w->sp = fp + 16;
@@ -648,7 +670,7 @@ static __always_inline int walk_step(struct walk *w)
 	if (walk_note(w, mapped))
 		return WALK_DEPTH;
 	if (!mapped)
-		return WALK_NO_MAPPING;
+		return w->changed ? WALK_CHANGED : WALK_NO_MAPPING;
 	kind = MAP_KIND(w->map.meta);
 	if (kind == MAP_PENDING)
 		return WALK_NO_TABLE;

@@ -24,8 +24,9 @@
 
 /*
  * A frame says where the code is, in the file if the walk knew which file was mapped there: then it
- * means the same in every process and after the mapping has gone. Else it is an address of the
- * process.
+ * means the same in every process and after the mapping has gone. Where no list told, but the
+ * kernel, the file is known by a tag and the place by its offset in the file. Else it is an address
+ * of the process.
  *
  * FRAME_EXACT: the pc itself was executing (leaf, interrupted by a signal), so its function is
  * looked up at the pc; without it the pc is a return address, looked up at pc - 1.
@@ -37,7 +38,14 @@
 #define FRAME_OBJECT_MAX ((1ull << 26) - 1)
 #define FRAME_VADDR(f)	 ((f)&FRAME_VADDR_MAX)
 #define FRAME_OBJECT(f)	 ((f) >> FRAME_VADDR_BITS & FRAME_OBJECT_MAX)
-#define FRAME_ADDRESS(f) ((f) & (FRAME_IN_OBJECT - 1)) /* of one that is in no object */
+/* Of one that is in no object: bits 60 to 32: tag of the file; 31 to 0: offset in it. */
+#define FRAME_IN_FILE	    (1ull << 61)
+#define FRAME_OFFSET_BITS   32
+#define FRAME_OFFSET_MAX    ((1ull << FRAME_OFFSET_BITS) - 1)
+#define FRAME_OFFSET(f)	    ((f)&FRAME_OFFSET_MAX)
+#define FRAME_TAG_MASK	    (FRAME_IN_FILE - 1 - FRAME_OFFSET_MAX)
+#define FRAME_ADDRESS(f)    ((f) & (FRAME_IN_FILE - 1)) /* of one that is in neither */
+#define FRAME_IS_ADDRESS(f) (!((f) & (FRAME_IN_OBJECT | FRAME_IN_FILE)))
 /* What added to an address makes the frame; bias: run time address - ELF address. */
 #define FRAME_OF(n, bias) ((FRAME_IN_OBJECT | (__u64)(n) << FRAME_VADDR_BITS) - (__u64)(bias))
 
@@ -92,6 +100,8 @@ struct walk {
 	__u32 list_at;	/* first map_entry of the process */
 	__u32 list_count;
 	struct map_entry map; /* that served the last frame */
+	__u32 map_at;	      /* where it stands in the lists */
+	__u32 changed;	      /* what was looked up last is not what the list says any more */
 	__u64 window_at;      /* address of window[0] */
 	__u32 window_size;    /* valid bytes */
 	__u32 window_next;    /* bytes to ask for next time */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -103,6 +104,50 @@ static uint64_t map_file(struct running *r, struct child *c, const char *path, b
 	if (r)
 		WAIT(place_at(r, c->pid, 0, at).kind != PLACE_UNKNOWN);
 	return at;
+}
+
+static struct place place_in_file(struct running *r, const struct stat *st, uint64_t offset)
+{
+	const uint64_t tag =
+		vma_file_tag(vma_dev(major(st->st_dev), minor(st->st_dev)), st->st_ino);
+
+	return place_at(r, 1, 0, FRAME_IN_FILE | (tag & FRAME_TAG_MASK) | offset);
+}
+
+/* A frame that tells of a file and an offset is of no process: its place is where libelf has it. */
+static void test_by_tag(void **state)
+{
+	struct child c = child_start(BY_EXEC, "t-tag", 0);
+	struct request text = {.order = ORDER_MAP};
+	static struct running r;
+	struct scratch s;
+	struct place p;
+	uint64_t vaddr;
+	struct stat st;
+	int fd;
+
+	(void)state;
+	scratch_make(&s, "/proc/self/exe", "tag.so");
+	run(&r, NULL);
+	wait_for_image(&r, c.pid, "/test_tracker_objects");
+	assert_int_equal(stat(s.path, &st), 0);
+	assert_int_equal(place_in_file(&r, &st, 4096).kind, PLACE_UNKNOWN);
+	map_file(&r, &c, s.path, false);
+	text_of(s.path, &text);
+	fd = open(s.path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	for (uint64_t at = text.offset; at < text.offset + text.size; at += 4096) {
+		WAIT(place_in_file(&r, &st, at).kind == PLACE_FILE);
+		p = place_in_file(&r, &st, at);
+		assert_true(vaddr_of(fd, at, &vaddr));
+		assert_int_equal(p.vaddr, vaddr);
+	}
+	close(fd);
+	st.st_ino++;
+	assert_int_equal(place_in_file(&r, &st, text.offset).kind, PLACE_UNKNOWN);
+	child_end(&c);
+	run_end(&r);
+	scratch_end(&s);
 }
 
 static void test_identity(void **state)
@@ -383,7 +428,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_stack), cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_moved),	  cmocka_unit_test(test_files),
-		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_by_tag),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))

@@ -69,6 +69,6 @@ uint64_t wait_for_image(struct running *r, pid_t pid, const char *program)
 
 	WAIT(is_settled(r, pid, program));
 	assert_true(area_find(pid, program, true, &text));
-	assert_int_equal(place_at(r, pid, stat_image(pid), text.start).kind, PLACE_FILE);
+	WAIT(place_at(r, pid, stat_image(pid), text.start).kind == PLACE_FILE);
 	return text.start;
 }

@@ -150,11 +150,31 @@ static void test_frames(void **state)
 	assert_int_equal(host_walk(w), WALK_NO_FRAME_POINTER);
 	assert_true(w->frames[1] == TEXT + 0x1040);
 	assert_true(w->own);
-	store(SP, 1ull << 62 | 1ull << 36 | 0x40);
+	store(SP, 1ull << 62 | 1ull << 61 | 1ull << 36 | 0x40);
 	w = begin(TEXT + 0x40, SP, FP, 1);
 	assert_int_equal(host_walk(w), WALK_NO_MAPPING);
 	assert_true(w->frames[1] == (1ull << 36 | 0x40));
 	assert_true(w->own);
+	assert_true(FRAME_IS_ADDRESS(w->frames[1]));
+	assert_false(FRAME_IS_ADDRESS(w->frames[0]));
+}
+
+/* What the kernel does not confirm is in no mapping, and the walk says why; the next is looked up.
+ */
+static void test_changed(void **state)
+{
+	struct walk *w;
+
+	(void)state;
+	put_rule(RULE_FRAME(ROW_RSP, 8, 0));
+	store(SP, 0);
+	w = begin(TEXT + 0x40, SP, FP, 1);
+	assert_int_equal(walk_search_map(w, TEXT + 0x40), 1);
+	assert_int_equal(w->map_at, 0);
+	walk_distrust(w);
+	assert_int_equal(walk_search_map(w, TEXT + 0x1000), 0);
+	assert_false(w->changed);
+	assert_int_equal(walk_step(w), WALK_BOTTOM);
 }
 
 /* A mapping that begins within a span finds the same rows as the whole. */
