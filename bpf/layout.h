@@ -19,9 +19,17 @@ struct count_key {
 	__u64 tgid : 24;
 	__u64 tid : 24;
 	__u64 cpu : 16; /* + 1; 0: CPUs are not told apart */
+	__u64 exec;	/* see below */
 	__u64 user;
 	__u64 kernel;
 };
+
+/*
+ * What a process is between two execs, as a number: when its first thread started (ns of the
+ * kernel's CLOCK_MONOTONIC) plus how many execs it and its forebears have had behind them. Of two
+ * with one PID it differs, and the later one has the higher number, since neither an exec nor a PID
+ * that is used again takes less than a ns. Never 0, and below 2^62.
+ */
 
 struct count_value {
 	__u64 count;
@@ -29,7 +37,7 @@ struct count_value {
 	char comm[16];
 };
 
-_Static_assert(sizeof(struct count_key) == 24, "no padding: the key is compared as bytes");
+_Static_assert(sizeof(struct count_key) == 32, "no padding: the key is compared as bytes");
 
 /*
  * A stack seen for the first time, through the ring buffer. Frames: leaf first. A user stack whose
@@ -39,6 +47,7 @@ _Static_assert(sizeof(struct count_key) == 24, "no padding: the key is compared 
 struct stack_record {
 	__u64 hash;
 	__u64 image; /* see struct proc_entry; of a kernel stack: profiler_control.kernel_code */
+	__u64 exec;  /* see struct count_key; of a kernel stack: 0 */
 	__u32 tgid;
 	__u16 nframes;
 	__u8 kernel; /* 1: kernel addresses; STACK_CAPTURED: it is a struct capture_record */
@@ -57,6 +66,7 @@ struct stack_record {
 struct capture_record {
 	__u64 hash;
 	__u64 image;
+	__u64 exec;
 	__u32 tgid;
 	__u16 nframes;
 	__u8 kernel; /* STACK_CAPTURED */
@@ -95,11 +105,12 @@ struct proc_entry {
 	__u32 list_at;
 	__u32 list_count;
 	/*
-	 * Number of the exec, which only BPF can read: its first sample writes it here, and from
-	 * then on the list is that exec's alone. 0: not yet. The image alone would fit the next
-	 * exec, too, where addresses are not randomized.
+	 * Number of the exec (count_key.exec), which only BPF can read: its first sample writes it
+	 * here, and from then on the list is that exec's alone. 0: not yet. The image alone would
+	 * fit the next exec, too, where addresses are not randomized.
 	 */
 	__u64 exec_id;
+	__u64 exec_at; /* when it was written, ns of the kernel's CLOCK_MONOTONIC */
 };
 
 /*

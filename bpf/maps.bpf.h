@@ -24,11 +24,11 @@ struct cpu_state {
 	__u32 stamp; /* see struct entry_check */
 	__u32 pad;
 	struct stackhash kernel_hash;
-	__u64 kernel_head[3];
+	__u64 kernel_head[4];
 	__u64 kernel_frames[KERNEL_FRAMES_MAX + 1];
 };
 
-_Static_assert(sizeof(struct stack_record) == 24, "the room before the frames");
+_Static_assert(sizeof(struct stack_record) == 32, "the room before the frames");
 
 _Static_assert(offsetof(struct walk, frames) - offsetof(struct walk, head) ==
 		       sizeof(struct stack_record),

@@ -22,24 +22,56 @@
 #define DEAD_MAX   32768u
 #define EXEC_TRIES 50u /* of a millisecond each, to see an exec come to its end */
 
+/* One that is known to be of another exec is not the one. */
+static struct process *unless_other(struct process *p, uint64_t exec)
+{
+	return p && exec && p->exec_id && p->exec_id != exec ? NULL : p;
+}
+
+static struct process *dead_find(struct tracker *t, const struct tracker_exec *of, uint64_t image)
+{
+	struct dead_key key = {image, of->pid};
+	struct process *p;
+
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
+	HASH_FIND(dead_hh, t->dead_by_key, &key, sizeof(key), p);
+	return unless_other(p, of->exec);
+}
+
+static struct process *find_exec(struct tracker *t, const struct tracker_exec *of)
+{
+	struct exec_key key = {of->exec, of->pid};
+	struct process *p = process_live(t, of->pid);
+
+	if (p && p->exec_id == of->exec)
+		return p;
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
+	HASH_FIND(exec_hh, t->dead_by_exec, &key, sizeof(key), p);
+	return p;
+}
+
 /*
+ * By its exec, if a sample told of it while the process was known. Else by its image, which two may
+ * share where addresses are not randomized: then neither is the one.
+ *
  * A process that died before its image was read has none, like a live one that is not read yet. It
  * gets the samples of its PID whose image fits no other, unless two such processes had that PID.
  */
-struct process *process_find(struct tracker *t, pid_t pid, uint64_t image)
+struct process *process_find(struct tracker *t, const struct tracker_exec *of)
 {
-	struct dead_key key = {image, pid};
-	struct process *now, *p;
+	struct process *p = of->exec ? find_exec(t, of) : NULL, *now;
 
-	HASH_FIND_INT(t->processes, &pid, now);
-	if (now && (!image || now->image == image))
-		return now;
-	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
-	HASH_FIND(dead_hh, t->dead_by_key, &key, sizeof(key), p);
 	if (p)
 		return p;
-	key.image = 0;
-	HASH_FIND(dead_hh, t->dead_by_key, &key, sizeof(key), p);
+	now = unless_other(process_live(t, of->pid), of->exec);
+	p = dead_find(t, of, of->image);
+	if (of->exec && of->image && p && (p->ambiguous || (now && now->image == of->image)))
+		return NULL;
+	if (now && (!of->image || now->image == of->image))
+		return now;
+	if (p)
+		return p;
+	p = dead_find(t, of, 0);
 	if (now && !now->image)
 		return p ? NULL : now;
 	return p && p->ambiguous ? NULL : p;
@@ -53,8 +85,10 @@ static struct forked *forked_slot(struct tracker *t, uint64_t image)
 struct process *process_akin(struct tracker *t, uint64_t image)
 {
 	const struct forked *f = forked_slot(t, image);
-	struct process *p = image && f->image == image ? process_find(t, f->pid, image) : NULL;
+	struct process *p = NULL;
 
+	if (image && f->image == image)
+		p = process_find(t, &(struct tracker_exec){.pid = f->pid, .image = image});
 	return p && p->image == image ? p : NULL;
 }
 
@@ -76,6 +110,13 @@ static void add_dead(struct tracker *t, struct process *p)
 	if (other)
 		HASH_DELETE(dead_hh, t->dead_by_key, other);
 	HASH_ADD(dead_hh, t->dead_by_key, dead_key, sizeof(p->dead_key), p);
+	if (!p->exec_id)
+		return;
+	p->exec_key = (struct exec_key){p->exec_id, p->pid};
+	HASH_FIND(exec_hh, t->dead_by_exec, &p->exec_key, sizeof(p->exec_key), other);
+	if (other)
+		HASH_DELETE(exec_hh, t->dead_by_exec, other);
+	HASH_ADD(exec_hh, t->dead_by_exec, exec_key, sizeof(p->exec_key), p);
 }
 
 struct process *process_live(struct tracker *t, pid_t pid)
@@ -126,7 +167,20 @@ static struct process *process_new(struct tracker *t, pid_t pid)
 	return p;
 }
 
-static void on_exit_event(struct tracker *t, pid_t pid)
+/*
+ * Until when it is what it is now: a sample that has told of an exec since was of the next one, for
+ * which the entry stood where the images are the same. True: so it was.
+ */
+static bool exec_is_later(struct tracker *t, struct process *p, uint64_t until)
+{
+	publish_read_exec(t, p);
+	return p->exec_id && p->exec_at > until;
+}
+
+#define UNTIL_NOW UINT64_MAX
+
+/* until: when it ended, by the kernel's clock. */
+static void on_exit_event(struct tracker *t, pid_t pid, uint64_t until)
 {
 	struct process *p = process_live(t, pid);
 
@@ -135,6 +189,8 @@ static void on_exit_event(struct tracker *t, pid_t pid)
 	choice_ends(t, pid);
 	HASH_DEL(t->processes, p);
 	clear_dirty(p);
+	if (exec_is_later(t, p, until))
+		p->exec_id = 0;
 	sampler_drop_process(t->sampler, pid);
 	if (p->target) {
 		sampler_set_target(t->sampler, pid, 0, false);
@@ -146,13 +202,18 @@ static void on_exit_event(struct tracker *t, pid_t pid)
 	add_dead(t, p);
 }
 
-/* The old image's last samples are named by a copy that counts as dead. */
-static void retire_image(struct tracker *t, struct process *p)
+/*
+ * The old image's last samples are named by a copy that counts as dead. until: when the next one
+ * came, by the kernel's clock.
+ */
+static void retire_image(struct tracker *t, struct process *p, uint64_t until)
 {
 	struct process *old = p->nmappings ? calloc(1, sizeof(*old)) : NULL;
+	bool later = exec_is_later(t, p, until);
 
 	if (old) {
 		*old = *p;
+		old->exec_id = later ? 0 : p->exec_id;
 		memset(&old->hh, 0, sizeof(old->hh));
 		old->list = NULL;
 		old->target = old->dirty = false;
@@ -164,7 +225,8 @@ static void retire_image(struct tracker *t, struct process *p)
 	sampler_drop_process(t->sampler, p->pid);
 	publish_put(t, p->list);
 	p->list = NULL;
-	p->image = p->exec_id = 0;
+	p->image = 0;
+	p->exec_id = later ? p->exec_id : 0;
 }
 
 /* --- /proc ---------------------------------------------------------------------------------- */
@@ -246,7 +308,9 @@ static int refresh(struct tracker *t, struct process *p, bool *complete)
 	p->unread = !s.complete;
 	/* Within an exec, and at the end, it is 0. */
 	if (!p->fresh && p->image && s.image != p->image && (s.image || !s.complete)) {
-		retire_image(t, p); /* the record of its exec was lost, or is still to be read */
+		retire_image(
+			t, p,
+			UNTIL_NOW); /* the record of its exec was lost, or is still to be read */
 		changed = 1;
 	}
 	p->ppid = s.ppid;
@@ -269,7 +333,7 @@ static int refresh(struct tracker *t, struct process *p, bool *complete)
 	}
 	err = mappings_read(t, p);
 	if (err == -EAGAIN) {
-		retire_image(t, p);
+		retire_image(t, p, UNTIL_NOW);
 		*complete = false;
 		return 1;
 	}
@@ -302,7 +366,7 @@ bool process_scan(struct tracker *t, pid_t pid)
 	int err;
 
 	if (!exists(pid) || (p && p->leaderless && !lives_on(p))) {
-		on_exit_event(t, pid);
+		on_exit_event(t, pid, UNTIL_NOW);
 		return p != NULL;
 	}
 	if (!p)
@@ -312,7 +376,7 @@ bool process_scan(struct tracker *t, pid_t pid)
 	p->recorded = false;
 	err = refresh(t, p, &complete);
 	if (err == -ESTALE) {
-		on_exit_event(t, pid);
+		on_exit_event(t, pid, UNTIL_NOW);
 		p = process_new(t, pid);
 		if (!p)
 			return true;
@@ -329,7 +393,7 @@ bool process_scan(struct tracker *t, pid_t pid)
 void process_scan_gone(struct tracker *t, pid_t pid)
 {
 	if (!exists(pid))
-		on_exit_event(t, pid);
+		on_exit_event(t, pid, UNTIL_NOW);
 }
 
 /* --- side-band records ---------------------------------------------------------------------- */
@@ -346,6 +410,10 @@ void process_bury(struct tracker *t, uint64_t before)
 		HASH_FIND(dead_hh, t->dead_by_key, &p->dead_key, sizeof(p->dead_key), found);
 		if (found == p)
 			HASH_DELETE(dead_hh, t->dead_by_key, p);
+		/* Without an exec_id it is not there, and its key is that of none. */
+		HASH_FIND(exec_hh, t->dead_by_exec, &p->exec_key, sizeof(p->exec_key), found);
+		if (found == p)
+			HASH_DELETE(exec_hh, t->dead_by_exec, p);
 		process_free(t, p);
 	}
 }
@@ -357,8 +425,8 @@ static void on_fork(struct tracker *t, const struct sideband_event *e)
 	if (e->pid == e->ppid && parent)
 		parent->threaded = true;
 	if (e->pid != e->tid || e->pid == e->ppid)
-		return;		  /* a thread */
-	on_exit_event(t, e->pid); /* a pid that is used again, its exit lost */
+		return;			   /* a thread */
+	on_exit_event(t, e->pid, e->time); /* a pid that is used again, its exit lost */
 	p = process_new(t, e->pid);
 	if (!p)
 		return;
@@ -401,7 +469,7 @@ static void on_exec(struct tracker *t, const struct sideband_event *e)
 	if (p->unsettled)
 		p->image = 0;
 	p->unsettled = false;
-	retire_image(t, p);
+	retire_image(t, p, e->time);
 	memcpy(p->comm, e->comm, sizeof(p->comm));
 	p->comm[sizeof(p->comm) - 1] = '\0';
 	p->fresh = true;
@@ -418,7 +486,7 @@ static void on_thread_exit(struct tracker *t, const struct sideband_event *e)
 
 	if (e->pid == e->tid) {
 		if (p && !lives_on(p))
-			on_exit_event(t, e->pid);
+			on_exit_event(t, e->pid, e->time);
 	} else if (p && p->leaderless) {
 		doubt_add(t, e->pid); /* it may have been the last */
 	}

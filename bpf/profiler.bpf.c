@@ -209,6 +209,7 @@ __attribute__((noinline)) int finish_user_stack(int reason)
 	rec->hash = stackhash_end(&st->walk.hash, STACKHASH_USER);
 	rec->nframes = st->walk.nframes;
 	rec->image = st->walk.stack_start;
+	rec->exec = st->exec_id;
 	rec->kernel = 0;
 	rec->reason = reason;
 	send_stack(s, rec, WALK_FRAMES_MAX);
@@ -259,14 +260,10 @@ static __always_inline __u64 current_image(void)
 	return image;
 }
 
-/*
- * A number for what the current process is between two execs, which differs from that of any other
- * process and exec: when its first thread started, and how many execs it and its forebears have had
- * behind them.
- */
+/* As count_key.exec. */
 static __always_inline __u64 current_exec_id(void)
 {
-	__u64 execs = 0, start = 0, id;
+	__u64 execs = 0, start = 0;
 
 	if (config.has_task_regs) {
 		struct task_struct *task = bpf_get_current_task_btf();
@@ -280,8 +277,7 @@ static __always_inline __u64 current_exec_id(void)
 		bpf_core_read(&leader, sizeof(leader), &task->group_leader);
 		bpf_core_read(&start, sizeof(start), &leader->start_time);
 	}
-	id = start + execs * 0x9e3779b97f4a7c15ull;
-	return id ? id : 1;
+	return start + execs ? start + execs : 1;
 }
 
 static __always_inline void load_registers(struct cpu_state *st)
@@ -356,15 +352,16 @@ __attribute__((noinline)) int take_list(__u64 image)
 		return WALK_UNKNOWN_PROCESS;
 	tgid = ((struct stack_record *)st->walk.head)->tgid;
 	proc = bpf_map_lookup_elem(&procs, &tgid);
-	st->exec_id = current_exec_id();
 	if (config.checks_lists)
 		st->stamp = stamp_of(st->exec_id);
 	if (!proc)
 		return take_parents_list(image) ? WALK_GOES_ON : WALK_UNKNOWN_PROCESS;
 	if (proc->image && proc->image != image)
 		return WALK_OTHER_IMAGE;
-	if (!proc->exec_id)
+	if (!proc->exec_id) {
+		proc->exec_at = bpf_ktime_get_ns();
 		proc->exec_id = st->exec_id;
+	}
 	if (proc->exec_id != st->exec_id)
 		return WALK_OTHER_IMAGE;
 	st->walk.list_at = proc->list_at;
@@ -468,6 +465,7 @@ __attribute__((noinline)) int capture(int user_mode)
 	rec->kernel = STACK_CAPTURED;
 	rec->reason = walked->reason;
 	rec->image = walked->image;
+	rec->exec = walked->exec;
 	rec->time = bpf_ktime_get_ns();
 	rec->tid = current_ids();
 	rec->cpu = bpf_get_smp_processor_id();
@@ -547,6 +545,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		s->filtered++;
 		return 0;
 	}
+	key.exec = st->exec_id = current_exec_id();
 	if (user_mode)
 		s->user++;
 	if (!user_mode && !config.no_kernel) {
@@ -556,6 +555,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 			rec->tgid = tgid;
 			rec->nframes = bytes >> 3;
 			rec->image = ctl->kernel_code;
+			rec->exec = 0;
 			rec->kernel = 1;
 			rec->reason = 0;
 			finish_kernel_stack();

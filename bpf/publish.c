@@ -30,17 +30,26 @@ void publish_put(struct tracker *t, struct published *list)
 	free(list);
 }
 
+/* An entry of before an exec is not there. */
+void publish_read_exec(struct tracker *t, struct process *p)
+{
+	struct proc_entry entry;
+
+	if (p->exec_id || p->kthread || sampler_process(t->sampler, p->pid, &entry))
+		return;
+	p->exec_id = entry.exec_id;
+	p->exec_at = entry.exec_at;
+}
+
 int publish_entry(struct tracker *t, struct process *p)
 {
 	/* 0 fits any image, as it must where /proc does not show it. */
 	struct proc_entry entry = {.image = p->image ? p->image : p->unread ? NO_IMAGE : 0};
-	struct proc_entry before;
 	int err;
 
-	/* A sample may have said which exec that is; an entry of before an exec is not there. */
-	if (!p->exec_id && !sampler_process(t->sampler, p->pid, &before))
-		p->exec_id = before.exec_id;
+	publish_read_exec(t, p);
 	entry.exec_id = p->exec_id;
+	entry.exec_at = p->exec_at;
 	if (p->list) {
 		entry.list_at = p->list->word / ENTRY_WORDS;
 		entry.list_count = p->list->count;

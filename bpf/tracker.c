@@ -530,7 +530,25 @@ static void place_address(struct tracker *t, const struct process *p, uint64_t a
 	}
 }
 
-void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t frame, struct place *out)
+static const struct process *find(struct tracker *t, const struct tracker_exec *of)
+{
+	struct process *now = process_live(t, of->pid);
+
+	if (now && of->exec)
+		publish_read_exec(t, now);
+	return process_find(t, of);
+}
+
+/* Where it is not known as what it is now, it may have been forked by another of its image. */
+static const struct process *find_or_akin(struct tracker *t, const struct tracker_exec *of)
+{
+	const struct process *p = find(t, of), *now = process_live(t, of->pid);
+
+	return p || (now && now->image == of->image) ? p : process_akin(t, of->image);
+}
+
+void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
+		   struct place *out)
 {
 	const struct process *p;
 	struct object *o;
@@ -547,16 +565,14 @@ void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t frame,
 		if (o)
 			place_in(t, o, vaddr, out);
 	} else {
-		p = process_find(t, pid, image);
-		if (!p)
-			p = process_akin(t, image);
+		p = find_or_akin(t, of);
 		if (p)
 			place_address(t, p, frame, out);
 	}
 	pthread_mutex_unlock(&t->lock);
 }
 
-int tracker_open_mapped(struct tracker *t, pid_t pid, uint64_t image,
+int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
 			bool (*is_wanted)(const char *name))
 {
 	const struct process *p;
@@ -564,7 +580,7 @@ int tracker_open_mapped(struct tracker *t, pid_t pid, uint64_t image,
 	size_t i;
 
 	pthread_mutex_lock(&t->lock);
-	p = process_find(t, pid, image);
+	p = find(t, of);
 	for (i = 0; p && fd == -ENOENT && i < p->nmappings; i++) {
 		const struct object *o = p->mappings[i].object;
 
@@ -577,12 +593,12 @@ int tracker_open_mapped(struct tracker *t, pid_t pid, uint64_t image,
 	return fd;
 }
 
-bool tracker_proc(struct tracker *t, pid_t pid, uint64_t image, struct tracker_proc *out)
+bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct tracker_proc *out)
 {
 	const struct process *p;
 
 	pthread_mutex_lock(&t->lock);
-	p = process_find(t, pid, image);
+	p = find(t, of);
 	if (p) {
 		out->ppid = p->ppid;
 		memcpy(out->comm, p->comm, sizeof(out->comm));

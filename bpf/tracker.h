@@ -72,6 +72,12 @@ void tracker_doubt(struct tracker *t, pid_t pid, unsigned int reason);
 
 enum place_kind { PLACE_UNKNOWN, PLACE_FILE, PLACE_VDSO, PLACE_JIT };
 
+struct tracker_exec { /* whose sample, or frame, it is */
+	pid_t pid;
+	uint64_t image; /* as in struct stack_record; 0: not known, or a kernel thread */
+	uint64_t exec;	/* likewise; 0: whichever has that image */
+};
+
 struct place { /* where the code of a frame lies */
 	enum place_kind kind;
 	struct object *object; /* FILE, VDSO: with a reference, object_put */
@@ -80,16 +86,17 @@ struct place { /* where the code of a frame lies */
 };
 
 /*
- * frame: as in a record, without FRAME_EXACT. One that is in no object is an address of the process
- * with that image (struct stack_record) and is looked up in the mappings that are known now.
+ * frame: as in a record, without FRAME_EXACT. One that is in no object is an address of that
+ * process and is looked up in the mappings that are known of it now.
  */
-void tracker_place(struct tracker *t, pid_t pid, uint64_t image, uint64_t frame, struct place *out);
+void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
+		   struct place *out);
 
 /*
  * A descriptor, the caller's own, of the first file that the process has mapped executable and
  * whose base name is_wanted; -ENOENT, or what made it fail.
  */
-int tracker_open_mapped(struct tracker *t, pid_t pid, uint64_t image,
+int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
 			bool (*is_wanted)(const char *name));
 
 /* What has come and gone of the kernel's code; the tracker's own. */
@@ -117,8 +124,8 @@ struct tracker_proc {
 	bool kthread;
 	uint64_t exit_time; /* CLOCK_MONOTONIC ns */
 };
-/* False when nothing is known about the process. */
-bool tracker_proc(struct tracker *t, pid_t pid, uint64_t image, struct tracker_proc *out);
+/* False when nothing is known about the process, or only of what it was before or after an exec. */
+bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct tracker_proc *out);
 
 struct tracker_state {
 	unsigned int nprocs;

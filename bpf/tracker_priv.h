@@ -145,12 +145,18 @@ struct dead_key {
 	uint64_t pid;
 };
 
+struct exec_key {
+	uint64_t exec;
+	uint64_t pid;
+};
+
 struct process {
 	pid_t pid;
 	pid_t ppid;
 	uint64_t start;	  /* as in struct procstat; 0: not known yet */
 	uint64_t image;	  /* 0: not known yet */
 	uint64_t exec_id; /* see struct proc_entry; 0: no sample has told yet */
+	uint64_t exec_at; /* likewise */
 	char comm[16];
 	uid_t uid;		  /* effective */
 	uint32_t groups;	  /* choice.c's own */
@@ -181,8 +187,10 @@ struct process {
 	uint64_t exit_time;
 	struct process *next_dead;
 	struct dead_key dead_key;
-	UT_hash_handle hh;	/* of the live ones, by pid */
+	UT_hash_handle hh; /* of the live ones, by pid */
+	struct exec_key exec_key;
 	UT_hash_handle dead_hh; /* of the dead ones, by dead_key */
+	UT_hash_handle exec_hh; /* of the dead ones whose exec_id is known, by exec_key */
 };
 
 #define BUILDERS     2u
@@ -210,7 +218,7 @@ struct tracker {
 
 	struct process *processes;	  /* by pid, live ones */
 	struct process *dead, **dead_end; /* exited ones, oldest first */
-	struct process *dead_by_key;
+	struct process *dead_by_key, *dead_by_exec;
 	unsigned int ndead;
 	struct forked { /* who has forked with an image, by the image */
 		uint64_t image;
@@ -401,7 +409,8 @@ void process_dirty(struct tracker *t, struct process *p);
 void process_touch(struct tracker *t, const struct object *o);
 /* The living process of that number. */
 struct process *process_live(struct tracker *t, pid_t pid);
-struct process *process_find(struct tracker *t, pid_t pid, uint64_t image);
+/* NULL: none, or there are several which it may be. */
+struct process *process_find(struct tracker *t, const struct tracker_exec *of);
 /*
  * For a process that the tracker does not know yet, or whose record was lost: another one of that
  * image, which has forked and may be its parent. NULL: none is known.
@@ -519,6 +528,8 @@ int publish_list(struct tracker *t, struct process *p);
 uint64_t publish_frame(const struct mapping *m);
 /* Tells the walk where the list is. On an error the process has none any more. */
 int publish_entry(struct tracker *t, struct process *p);
+/* Takes over which exec that is, if a sample has told since the entry was made. */
+void publish_read_exec(struct tracker *t, struct process *p);
 /* Cold lists whose .sampled is now get their entries back, as far as there is room. */
 void publish_scan(struct tracker *t, uint64_t now);
 /* Gives back a reference; NULL is none. */

@@ -36,8 +36,7 @@
 #define FOUND_MAX   (1u << 20)
 
 struct found { /* samples in which the function is at this address */
-	pid_t pid;
-	uint64_t image;
+	struct tracker_exec of;
 	uint64_t frame;
 	uint64_t count;
 	bool self, once, window, fresh; /* once: counts for the function's total */
@@ -135,12 +134,12 @@ void annotator_free(struct annotator *a)
 	free(a);
 }
 
-void annotator_note(struct annotator *a, pid_t pid, uint64_t image, uint64_t hash, bool kernel,
+void annotator_note(struct annotator *a, pid_t pid, uint64_t exec, uint64_t hash, bool kernel,
 		    uint64_t count, uint64_t now)
 {
 	struct hit hit = {.time = now,
 			  .hash = hash,
-			  .image = image,
+			  .exec = exec,
 			  .pid = pid,
 			  .count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count,
 			  .kernel = kernel};
@@ -150,8 +149,8 @@ void annotator_note(struct annotator *a, pid_t pid, uint64_t image, uint64_t has
 
 /* --- stacks that the function is in ---------------------------------------------------------- */
 
-static void found_add(struct annotator *a, const struct hit *hit, uint64_t frame, bool leaf,
-		      size_t first, uint64_t now)
+static void found_add(struct annotator *a, const struct hit *hit, uint64_t image, uint64_t frame,
+		      bool leaf, size_t first, uint64_t now)
 {
 	struct found *f;
 
@@ -168,8 +167,7 @@ static void found_add(struct annotator *a, const struct hit *hit, uint64_t frame
 		a->found_room = room;
 	}
 	f = &a->found[a->nfound++];
-	*f = (struct found){.pid = hit->pid,
-			    .image = hit->image,
+	*f = (struct found){.of = {.pid = hit->pid, .image = image, .exec = hit->exec},
 			    .frame = frame,
 			    .count = hit->count,
 			    .self = leaf && !hit->kernel,
@@ -199,7 +197,8 @@ static void search_stack(struct annotator *a, const struct hit *hit, uint32_t fu
 
 		nraw += kind != FUNC_INLINE && kind != FUNC_END;
 		if (stack->frames[i] == func && nraw && nraw <= raw)
-			found_add(a, hit, rec->frames[raw - nraw], raw == nraw, first, now);
+			found_add(a, hit, rec->image, rec->frames[raw - nraw], raw == nraw, first,
+				  now);
 	}
 }
 
@@ -223,7 +222,7 @@ static void search(struct annotator *a, uint64_t now)
 			break;
 		if (!a->since || hit->time < a->since)
 			a->since = hit->time;
-		if (w->all || (hit->pid == w->pid && hit->image == w->image))
+		if (w->all || (hit->pid == w->pid && hit->exec == w->image))
 			search_stack(a, hit, (uint32_t)func, now);
 	}
 	profile_unlock(a->profile);
@@ -235,10 +234,10 @@ static int by_address(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
 
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->image != y->image)
-		return x->image < y->image ? -1 : 1;
+	if (x->of.pid != y->of.pid)
+		return x->of.pid < y->of.pid ? -1 : 1;
+	if (x->of.exec != y->of.exec)
+		return x->of.exec < y->of.exec ? -1 : 1;
 	return (x->frame > y->frame) - (x->frame < y->frame);
 }
 
@@ -264,8 +263,7 @@ static void locate(struct annotator *a)
 			f->vaddr = f[-1].vaddr;
 			continue;
 		}
-		if (resolver_function(a->resolver, f->pid, f->image, f->frame, &object, &f->vaddr,
-				      &f->start))
+		if (resolver_function(a->resolver, &f->of, f->frame, &object, &f->vaddr, &f->start))
 			continue;
 		f->object = object_id(object);
 		object_put(a->tracker, object);
@@ -284,11 +282,10 @@ static int ask(struct annotator *a, const struct found *f)
 	if (!a->lister)
 		err = lister_new(a->limit, a->remote, &a->lister);
 	if (!err)
-		err = resolver_function(a->resolver, f->pid, f->image, f->frame, &object, &vaddr,
-					&start);
+		err = resolver_function(a->resolver, &f->of, f->frame, &object, &vaddr, &start);
 	if (err)
 		return err;
-	job.pid = f->pid;
+	job.pid = f->of.pid;
 	job.at = f->vaddr;
 	if (object_fd(object) >= 0) {
 		job.fd = fcntl(object_fd(object), F_DUPFD_CLOEXEC, 0);
@@ -316,7 +313,7 @@ static bool has_exited(const struct annotator *a, const struct found *f)
 	bool exited;
 
 	profile_lock(a->profile);
-	proc = query_proc(a->profile, query_find_proc(a->profile, f->pid, f->image));
+	proc = query_proc(a->profile, query_find_proc(a->profile, f->of.pid, f->of.exec));
 	exited = !proc || proc->exited;
 	profile_unlock(a->profile);
 	return exited;
@@ -349,11 +346,12 @@ static void ask_or_tell(struct annotator *a, const struct found *f)
 /* That which the wish names by an address. */
 static void choose_frame(struct annotator *a)
 {
-	struct found f = {.pid = a->wish.pid, .image = a->wish.image, .frame = a->wish.frame};
+	struct found f = {.of = {.pid = a->wish.pid, .exec = a->wish.image},
+			  .frame = a->wish.frame};
 	struct object *object;
 
 	a->trouble[0] = '\0';
-	if (resolver_function(a->resolver, f.pid, f.image, f.frame, &object, &f.vaddr, &f.start)) {
+	if (resolver_function(a->resolver, &f.of, f.frame, &object, &f.vaddr, &f.start)) {
 		tell_no_file(a, &f, 1);
 		return;
 	}

@@ -28,7 +28,7 @@ int annotator_new(struct profile *profile, struct tracker *tracker, struct resol
 		  struct annotator **out);
 void annotator_free(struct annotator *a); /* NULL is none */
 /* So many samples of a user stack, in the slice that ends at `now`. */
-void annotator_note(struct annotator *a, pid_t pid, uint64_t image, uint64_t hash, bool kernel,
+void annotator_note(struct annotator *a, pid_t pid, uint64_t exec, uint64_t hash, bool kernel,
 		    uint64_t count, uint64_t now);
 /* After a slice (slice), or between two: true when there is something new to be seen. */
 bool annotator_work(struct annotator *a, uint64_t now, bool slice);

@@ -74,7 +74,7 @@ static bool is_made(struct earlyfiles *e, pid_t pid, uint64_t addr)
 	struct place at;
 
 	e->places--;
-	tracker_place(e->tracker, pid, 0, addr, &at);
+	tracker_place(e->tracker, &(struct tracker_exec){.pid = pid}, addr, &at);
 	if (at.object)
 		object_put(e->tracker, at.object);
 	return at.kind == PLACE_JIT;
@@ -110,7 +110,8 @@ static void look(struct earlyfiles *e, struct early *early)
 	}
 	if (early->dump)
 		return;
-	fd = tracker_open_mapped(e->tracker, early->pid, 0, jitdump_is_name);
+	fd = tracker_open_mapped(e->tracker, &(struct tracker_exec){.pid = early->pid},
+				 jitdump_is_name);
 	if (fd >= 0)
 		jitdump_new(fd, &early->dump);
 }

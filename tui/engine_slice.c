@@ -100,8 +100,7 @@ static int make_cell(struct engine *e, const struct sampler_count *count, uint64
 		     struct profile_cell *cell, struct profile_health *health)
 {
 	const struct count_key *key = &count->key;
-	pid_t pid = (pid_t)key->tgid;
-	uint64_t image = procinfo_image(e->procs, pid, count->value.image);
+	const struct tracker_exec of = {(pid_t)key->tgid, count->value.image, key->exec};
 	bool ulost = false, klost = false;
 	int64_t id;
 	int err;
@@ -111,7 +110,7 @@ static int make_cell(struct engine *e, const struct sampler_count *count, uint64
 				      .kstack = PROFILE_NO_STACK,
 				      .count = count->value.count,
 				      .cpu = key->cpu};
-	id = procinfo_proc(e->procs, pid, image, count->value.comm, now);
+	id = procinfo_proc(e->procs, &of, count->value.comm, now);
 	if (id < 0)
 		return (int)id;
 	cell->proc = (uint32_t)id;
@@ -124,7 +123,7 @@ static int make_cell(struct engine *e, const struct sampler_count *count, uint64
 			return (int)id;
 		cell->ustack = (uint32_t)id;
 		if (e->annotator)
-			annotator_note(e->annotator, pid, image, key->user, key->kernel != 0,
+			annotator_note(e->annotator, of.pid, of.exec, key->user, key->kernel != 0,
 				       count->value.count, now);
 	}
 	if (key->kernel) {
@@ -189,6 +188,8 @@ static int make_cells(struct engine *e, const struct sampler_count *counts, size
 {
 	int err = cells_reserve(e, n);
 
+	for (size_t i = 0; i < n; i++)
+		procinfo_seen(e->procs, (pid_t)counts[i].key.tgid, counts[i].key.exec);
 	for (size_t i = 0; !err && i < n; i++)
 		err = make_cell(e, &counts[i], health->time, &e->cells[(*made)++], health);
 	return err;

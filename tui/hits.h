@@ -20,7 +20,7 @@ struct hits;
 struct hit {
 	uint64_t time; /* end of its slice, CLOCK_MONOTONIC ns */
 	uint64_t hash; /* of the user stack */
-	uint64_t image;
+	uint64_t exec; /* count_key.exec */
 	pid_t pid;
 	uint32_t count;
 	bool kernel; /* the samples were in the kernel */

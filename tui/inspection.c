@@ -53,6 +53,7 @@ void inspection_put(struct inspection *i)
 int inspection_make(struct tracker *tracker, struct resolver *resolver,
 		    const struct capture_record *captured, struct inspection **out)
 {
+	const struct tracker_exec of = {(pid_t)captured->tgid, captured->image, captured->exec};
 	struct tracker_proc proc;
 	struct inspection *i;
 	struct trace *trace;
@@ -67,7 +68,7 @@ int inspection_make(struct tracker *tracker, struct resolver *resolver,
 		inspection_put(i);
 		return err;
 	}
-	if (tracker_proc(tracker, (pid_t)captured->tgid, captured->image, &proc))
+	if (tracker_proc(tracker, &of, &proc))
 		text_clean(i->comm, sizeof(i->comm), proc.comm,
 			   strnlen(proc.comm, sizeof(proc.comm)));
 	*out = i;

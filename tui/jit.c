@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define HASH_NONFATAL_OOM 1
@@ -31,13 +32,8 @@
 #define PROCESSES_MAX 1024u
 #define UNUSED_NS     (60ull * 1000000000) /* their files are closed, and read anew if need be */
 
-struct process_key {
-	uint64_t image;
-	uint64_t pid;
-};
-
 struct process {
-	struct process_key key;
+	struct tracker_exec key;
 	struct perfmap *perfmap;
 	struct codemap *by_map;
 	struct jitdump *dump; /* NULL: none found yet */
@@ -136,7 +132,7 @@ void jit_age(struct jit *jit)
 	jit->budget = ROUND_BYTES;
 }
 
-static struct process *process_new(struct jit *jit, const struct process_key *key)
+static struct process *process_new(struct jit *jit, const struct tracker_exec *key)
 {
 	struct process *p = calloc(1, sizeof(*p));
 
@@ -144,7 +140,7 @@ static struct process *process_new(struct jit *jit, const struct process_key *ke
 		return NULL;
 	p->key = *key;
 	p->version = 1;
-	earlyfiles_take(jit->early, (pid_t)key->pid, &p->perfmap, &p->dump);
+	earlyfiles_take(jit->early, key->pid, &p->perfmap, &p->dump);
 	if (!p->perfmap)
 		p->perfmap = perfmap_new();
 	p->by_map = codemap_new(PROCESS_BYTES);
@@ -160,16 +156,15 @@ static struct process *process_new(struct jit *jit, const struct process_key *ke
 static void process_look(struct jit *jit, struct process *p)
 {
 	struct procfile_owner owner;
-	pid_t pid = (pid_t)p->key.pid;
-	bool lives = !procfile_owner(pid, &owner);
+	bool lives = !procfile_owner(p->key.pid, &owner);
 	struct tracker_proc known;
 	int fd;
 
 	/* The number may have gone on to another program. */
-	if (lives && tracker_proc(jit->tracker, pid, p->key.image, &known) && known.exited)
+	if (lives && tracker_proc(jit->tracker, &p->key, &known) && known.exited)
 		lives = false;
 	if (!p->dump) {
-		fd = tracker_open_mapped(jit->tracker, pid, p->key.image, jitdump_is_name);
+		fd = tracker_open_mapped(jit->tracker, &p->key, jitdump_is_name);
 		if (fd >= 0)
 			jitdump_new(fd, &p->dump);
 	}
@@ -180,11 +175,15 @@ static void process_look(struct jit *jit, struct process *p)
 }
 
 /* NULL: no memory. */
-static struct process *process_get(struct jit *jit, pid_t pid, uint64_t image)
+static struct process *process_get(struct jit *jit, const struct tracker_exec *of)
 {
-	struct process_key key = {image, (uint64_t)pid};
+	struct tracker_exec key;
 	struct process *p;
 
+	memset(&key, 0, sizeof(key)); /* and its padding */
+	key.pid = of->pid;
+	key.image = of->image;
+	key.exec = of->exec;
 	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
 	HASH_FIND(hh, jit->processes, &key, sizeof(key), p);
 	if (p && p->looked == jit->round)
@@ -207,17 +206,17 @@ static struct process *process_get(struct jit *jit, pid_t pid, uint64_t image)
 	return p;
 }
 
-const char *jit_find(struct jit *jit, pid_t pid, uint64_t image, uint64_t addr)
+const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t addr)
 {
-	struct process *p = process_get(jit, pid, image);
+	struct process *p = process_get(jit, of);
 	const char *name = p ? codemap_find(p->by_dump, addr) : NULL;
 
 	return name || !p ? name : codemap_find(p->by_map, addr);
 }
 
-uint64_t jit_version(struct jit *jit, pid_t pid, uint64_t image)
+uint64_t jit_version(struct jit *jit, const struct tracker_exec *of)
 {
-	const struct process *p = process_get(jit, pid, image);
+	const struct process *p = process_get(jit, of);
 
 	return p ? p->version : 1;
 }

@@ -13,19 +13,20 @@
 
 struct jit;
 struct tracker;
+struct tracker_exec;
 
 /* The tracker is not owned. -ENOMEM. */
 int jit_new(struct tracker *tracker, struct jit **out);
 void jit_free(struct jit *jit);
 
 /* Name of the code at a run time address, valid for the round; NULL: none is known. */
-const char *jit_find(struct jit *jit, pid_t pid, uint64_t image, uint64_t addr);
+const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t addr);
 
 /*
  * Looks at the files of the process and tells the version of its names, which is another one after
  * each change. Never 0.
  */
-uint64_t jit_version(struct jit *jit, pid_t pid, uint64_t image);
+uint64_t jit_version(struct jit *jit, const struct tracker_exec *of);
 
 /* A new stack of the process has this address: if the process made the code there, its files are
  * opened, for it may be gone when the stack is named. */

@@ -29,13 +29,14 @@
 #define UNSEEN_NS  600000000000ull /* of a process that lives but is not sampled */
 
 struct proc_key {
-	uint64_t image;
+	uint64_t exec;
 	uint64_t pid;
 };
 
 struct proc {
 	struct proc_key key;
 	struct profile_proc info;
+	uint64_t image;	    /* for the tracker; 0: not known yet, or a kernel thread */
 	uint64_t refreshed; /* ns */
 	uint64_t sampled;   /* ns */
 	uint64_t round;	    /* id is good in this round */
@@ -44,12 +45,12 @@ struct proc {
 	UT_hash_handle hh;
 };
 
-struct last_image { /* direct-mapped by PID: a collision only costs the guess */
+struct last_exec { /* direct-mapped by PID: a collision only costs the knowledge */
 	pid_t pid;
-	uint64_t image;
+	uint64_t exec;
 };
 
-#define LAST_IMAGES 4096u
+#define LAST_EXECS 4096u
 
 struct procinfo {
 	struct profile *profile;
@@ -57,7 +58,7 @@ struct procinfo {
 	struct proc *procs;
 	uint64_t round;
 	struct users *users;
-	struct last_image last[LAST_IMAGES];
+	struct last_exec last[LAST_EXECS];
 };
 
 int procinfo_new(struct profile *profile, struct tracker *tracker, struct procinfo **out)
@@ -98,11 +99,12 @@ void procinfo_free(struct procinfo *pi)
 	free(pi);
 }
 
-uint64_t procinfo_image(const struct procinfo *pi, pid_t pid, uint64_t image)
+void procinfo_seen(struct procinfo *pi, pid_t pid, uint64_t exec)
 {
-	const struct last_image *last = &pi->last[(uint32_t)pid % LAST_IMAGES];
+	struct last_exec *last = &pi->last[(uint32_t)pid % LAST_EXECS];
 
-	return image || last->pid != pid ? image : last->image;
+	if (last->pid != pid || last->exec < exec)
+		*last = (struct last_exec){pid, exec};
 }
 
 /* --- /proc ----------------------------------------------------------------------------------- */
@@ -204,23 +206,24 @@ static void ask_proc(struct procinfo *pi, struct profile_proc *info, uint64_t no
 }
 
 /* The PID has gone on to another program, or to another process. */
-static bool replaced(const struct procinfo *pi, const struct proc *proc, uint64_t now)
+static bool replaced(const struct procinfo *pi, const struct proc *proc)
 {
-	const struct last_image *last = &pi->last[(uint32_t)proc->info.pid % LAST_IMAGES];
+	const struct last_exec *last = &pi->last[(uint32_t)proc->info.pid % LAST_EXECS];
 
-	return last->pid == proc->info.pid && last->image != proc->info.image &&
-	       now - proc->sampled > REFRESH_NS;
+	return last->pid == proc->info.pid && last->exec > proc->key.exec;
 }
 
 /* True when something changed that a person sees. */
 static bool refresh(struct procinfo *pi, struct proc *proc, uint64_t now)
 {
+	const struct tracker_exec of = {proc->info.pid, proc->image, proc->key.exec};
 	struct profile_proc *info = &proc->info, before = *info;
+	bool over = replaced(pi, proc);
 	struct tracker_proc known;
 
 	if (info->exited)
 		return false;
-	if (tracker_proc(pi->tracker, info->pid, info->image, &known)) {
+	if (tracker_proc(pi->tracker, &of, &known) && (known.exited || !over)) {
 		set_comm(info, known.comm);
 		if (known.ppid > 0)
 			info->ppid = known.ppid;
@@ -228,7 +231,7 @@ static bool refresh(struct procinfo *pi, struct proc *proc, uint64_t now)
 		info->exited = known.exited;
 		info->exit_time = known.exited ? known.exit_time : 0;
 		info->kthread = known.kthread;
-	} else if (replaced(pi, proc, now)) {
+	} else if (over) {
 		info->exited = true;
 		info->exit_time = now;
 	}
@@ -242,18 +245,18 @@ static bool refresh(struct procinfo *pi, struct proc *proc, uint64_t now)
 	       strcmp(info->group, before.group) != 0;
 }
 
-static struct proc *proc_new(struct procinfo *pi, const struct proc_key *key, const char *comm,
+static struct proc *proc_new(struct procinfo *pi, const struct tracker_exec *of, const char *comm,
 			     uint64_t now)
 {
 	struct proc *proc = calloc(1, sizeof(*proc));
-	struct last_image *last;
 
 	if (!proc)
 		return NULL;
-	proc->key = *key;
-	proc->info.pid = (pid_t)key->pid;
-	proc->info.image = key->image;
-	proc->info.kthread = !key->image;
+	proc->key = (struct proc_key){of->exec, (uint64_t)of->pid};
+	proc->image = of->image;
+	proc->info.pid = of->pid;
+	proc->info.image = of->exec;
+	proc->info.kthread = !of->image;
 	proc->refreshed = proc->sampled = now;
 	set_comm(&proc->info, comm);
 	refresh(pi, proc, now);
@@ -264,8 +267,6 @@ static struct proc *proc_new(struct procinfo *pi, const struct proc_key *key, co
 		free(proc);
 		return NULL;
 	}
-	last = &pi->last[(uint32_t)key->pid % LAST_IMAGES];
-	*last = (struct last_image){(pid_t)key->pid, key->image};
 	return proc;
 }
 
@@ -283,19 +284,22 @@ static int feed(struct procinfo *pi, struct proc *proc)
 	return 0;
 }
 
-int64_t procinfo_proc(struct procinfo *pi, pid_t pid, uint64_t image, const char *comm,
+int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const char *comm,
 		      uint64_t now)
 {
-	struct proc_key key = {image, (uint64_t)pid};
+	struct proc_key key = {of->exec, (uint64_t)of->pid};
 	struct proc *proc;
 	int err;
 
 	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
 	HASH_FIND(hh, pi->procs, &key, sizeof(key), proc);
 	if (!proc)
-		proc = proc_new(pi, &key, comm, now);
+		proc = proc_new(pi, of, comm, now);
 	if (!proc)
 		return -ENOMEM;
+	if (of->image)
+		proc->image = of->image;
+	proc->info.kthread &= !proc->image;
 	proc->sampled = now;
 	if (proc->round == pi->round)
 		return proc->id;

@@ -14,6 +14,7 @@
 struct procinfo;
 struct profile;
 struct tracker;
+struct tracker_exec;
 struct users;
 
 /* Nothing is owned. -ENOMEM. */
@@ -21,15 +22,18 @@ int procinfo_new(struct profile *profile, struct tracker *tracker, struct procin
 void procinfo_free(struct procinfo *pi);
 
 /*
- * Image that a sample of the process belongs to: its own, or for a kernel-mode sample without an
- * address space (it is exiting) the one it had last. 0: a kernel thread.
+ * The slice has samples of that exec (count_key.exec) of the PID. To be told of all before the
+ * first is asked for: what a process was before its last exec is over, and /proc does not tell of
+ * it any more.
  */
-uint64_t procinfo_image(const struct procinfo *pi, pid_t pid, uint64_t image);
+void procinfo_seen(struct procinfo *pi, pid_t pid, uint64_t exec);
 /*
- * Profile id of the process, good for the commit that ends this slice. comm (16 bytes, raw) is
- * what the sample says. now: CLOCK_MONOTONIC ns. -ENOMEM.
+ * Profile id of the process, good for the commit that ends this slice: one for each PID and exec.
+ * comm (16 bytes, raw) is what the sample says. of->image is 0 in a kernel thread, and in a sample
+ * of a process that has no address space, since it ends or is within exec. now: CLOCK_MONOTONIC ns.
+ * -ENOMEM.
  */
-int64_t procinfo_proc(struct procinfo *pi, pid_t pid, uint64_t image, const char *comm,
+int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const char *comm,
 		      uint64_t now);
 /* After the processes of a slice: those that ended or changed are fed again. -ENOMEM. */
 int procinfo_update(struct procinfo *pi, uint64_t now);

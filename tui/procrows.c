@@ -11,7 +11,7 @@
 #include "tui/selection.h"
 #include "tui/ui.h"
 
-#define CPU_IMAGE ((uint64_t)1 << 62) /* no process has it: images are addresses */
+#define CPU_IMAGE ((uint64_t)1 << 62) /* no process has it: see count_key.exec */
 
 struct query procrows_query(const struct ui *ui)
 {

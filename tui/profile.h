@@ -53,7 +53,7 @@ struct profile_stack {
 struct profile_proc {
 	pid_t pid;
 	pid_t ppid;
-	uint64_t image;	   /* changes at exec and when a pid is reused: (pid, image) is a process */
+	uint64_t image;	   /* struct count_key's exec; (pid, image) is a process */
 	char comm[16];	   /* clean */
 	char user[32];	   /* name, else the number */
 	char group[40];	   /* clean: container or unit, "docker 0123456789ab"; "" where none */

@@ -126,12 +126,12 @@ static const char *better_name(const char *name, const char *module, const struc
 }
 
 /* False: the process has told of no code there. */
-static bool name_jit(struct resolver *r, pid_t pid, uint64_t image, uint64_t addr,
+static bool name_jit(struct resolver *r, const struct tracker_exec *of, uint64_t addr,
 		     struct frame_name *out, struct resolver_doubt *doubt)
 {
-	const char *name = jit_find(r->jit, pid, image, addr);
+	const char *name = jit_find(r->jit, of, addr);
 
-	doubt->jit = jit_version(r->jit, pid, image);
+	doubt->jit = jit_version(r->jit, of);
 	if (name) {
 		out->kind = FUNC_JIT;
 		out->name = name;
@@ -141,17 +141,17 @@ static bool name_jit(struct resolver *r, pid_t pid, uint64_t image, uint64_t add
 }
 
 /* What was at the place of the frame when it was sampled. */
-static void place_of(struct resolver *r, pid_t pid, uint64_t image, uint64_t frame,
+static void place_of(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
 		     struct place *at)
 {
-	tracker_place(r->tracker, pid, image, frame, at);
+	tracker_place(r->tracker, of, frame, at);
 	if (!at->since)
 		return;
 	object_put(r->tracker, at->object);
 	*at = (struct place){.kind = PLACE_UNKNOWN};
 }
 
-static int name_user(struct resolver *r, pid_t pid, uint64_t image, uint64_t frame,
+static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
 		     struct frame_name *out, const struct calls **calls,
 		     struct resolver_doubt *doubt)
 {
@@ -161,7 +161,7 @@ static int name_user(struct resolver *r, pid_t pid, uint64_t image, uint64_t fra
 
 	if (!(frame & FRAME_EXACT) && addr)
 		addr--;
-	place_of(r, pid, image, addr, &at);
+	place_of(r, of, addr, &at);
 	*calls = NULL;
 	*out = (struct frame_name){.kind = FUNC_USER,
 				   .name = "[unknown]",
@@ -171,9 +171,9 @@ static int name_user(struct resolver *r, pid_t pid, uint64_t image, uint64_t fra
 	case PLACE_FILE:
 	case PLACE_VDSO:
 		out->vaddr = at.vaddr + (out->vaddr - addr);
-		m = modules_get(r->modules, at.object, pid);
+		m = modules_get(r->modules, at.object, of->pid);
 		/* Some runtimes map their code twice, and so from a file. */
-		if (m && !module_has_symbols(m) && name_jit(r, pid, image, addr, out, doubt)) {
+		if (m && !module_has_symbols(m) && name_jit(r, of, addr, out, doubt)) {
 			object_put(r->tracker, at.object);
 			return 0;
 		}
@@ -185,14 +185,14 @@ static int name_user(struct resolver *r, pid_t pid, uint64_t image, uint64_t fra
 		if (m && r->inlined && object_fd(at.object) >= 0)
 			out->site =
 				sites_find(r->inlined, object_id(at.object), object_fd(at.object),
-					   pid, at.vaddr, out->guessed ? out->start : 0, calls);
+					   of->pid, at.vaddr, out->guessed ? out->start : 0, calls);
 		out->waits = out->site && !sites_get(r->inlined, out->site, calls);
 		if (m && out->name && better_name(out->name, out->module, *calls))
 			out->name = better_name(out->name, out->module, *calls);
 		object_put(r->tracker, at.object);
 		return m && out->name ? 0 : -ENOMEM;
 	case PLACE_JIT:
-		if (!name_jit(r, pid, image, addr, out, doubt)) {
+		if (!name_jit(r, of, addr, out, doubt)) {
 			out->kind = FUNC_JIT;
 			out->name = "[jit]";
 		}
@@ -255,6 +255,7 @@ static struct frame_name end_name(const char *reason)
 int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 		      struct resolver_doubt *doubt)
 {
+	const struct tracker_exec of = {(pid_t)rec->tgid, rec->image, rec->exec};
 	uint32_t n = rec->nframes, count = 0;
 	int err;
 
@@ -267,8 +268,7 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 	while (n--) {
 		const struct calls *calls;
 
-		err = name_user(r, (pid_t)rec->tgid, rec->image, rec->frames[n], &r->frames[count],
-				&calls, doubt);
+		err = name_user(r, &of, rec->frames[n], &r->frames[count], &calls, doubt);
 		if (err)
 			return err;
 		r->places[r->nplaces++] = r->frames[count].site;
@@ -299,9 +299,9 @@ int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_
 	return r->inlined && n ? lines_count(r->profile, r->inlined, stack, places, n, count) : 0;
 }
 
-uint64_t resolver_jit_version(struct resolver *r, pid_t pid, uint64_t image)
+uint64_t resolver_jit_version(struct resolver *r, const struct tracker_exec *of)
 {
-	return jit_version(r->jit, pid, image);
+	return jit_version(r->jit, of);
 }
 
 static int known_site(uint32_t site, const char *own, const char *module, uint32_t *outer,
@@ -350,10 +350,11 @@ bool resolver_settle(struct resolver *r, uint64_t wait)
 static int name_inspected(struct resolver *r, const struct capture_record *c, uint64_t frame,
 			  struct inspection_frame *to)
 {
+	const struct tracker_exec of = {(pid_t)c->tgid, c->image, c->exec};
 	struct resolver_doubt doubt = {0};
 	const struct calls *calls;
 	struct frame_name name;
-	int err = name_user(r, (pid_t)c->tgid, c->image, frame, &name, &calls, &doubt);
+	int err = name_user(r, &of, frame, &name, &calls, &doubt);
 
 	if (err)
 		return err;
@@ -366,7 +367,7 @@ static int name_inspected(struct resolver *r, const struct capture_record *c, ui
 	return 0;
 }
 
-int resolver_function(struct resolver *r, pid_t pid, uint64_t image, uint64_t frame,
+int resolver_function(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
 		      struct object **object, uint64_t *vaddr, uint64_t *start)
 {
 	uint64_t addr = frame & ~FRAME_EXACT;
@@ -376,10 +377,10 @@ int resolver_function(struct resolver *r, pid_t pid, uint64_t image, uint64_t fr
 
 	if (!(frame & FRAME_EXACT) && addr)
 		addr--;
-	place_of(r, pid, image, addr, &at);
+	place_of(r, of, addr, &at);
 	if (at.kind != PLACE_FILE && at.kind != PLACE_VDSO)
 		return -ENOENT;
-	m = modules_get(r->modules, at.object, pid);
+	m = modules_get(r->modules, at.object, of->pid);
 	if (!m || !modules_find(r->modules, m, at.object, at.vaddr, start, &guessed)) {
 		object_put(r->tracker, at.object);
 		return -ENOMEM;

@@ -21,6 +21,7 @@ struct remotedebug;
 struct resolver;
 struct stack_record;
 struct tracker;
+struct tracker_exec;
 
 /*
  * Nothing is owned; all must outlive the resolver. debug_memory: bytes of debug information that a
@@ -57,7 +58,7 @@ int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_
 /* A new user stack arrived, to be named later: what may be gone by then is looked after now. */
 void resolver_seen(struct resolver *r, const struct stack_record *rec);
 /* Of the names that the process has told of its own code. */
-uint64_t resolver_jit_version(struct resolver *r, pid_t pid, uint64_t image);
+uint64_t resolver_jit_version(struct resolver *r, const struct tracker_exec *of);
 /* How often debug files came for files whose names were already given. */
 uint64_t resolver_debug_files(const struct resolver *r);
 int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec);
@@ -66,7 +67,7 @@ int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec);
  * the address that is looked up for the frame and the function's start. -ENOENT: in no file;
  * -ENOMEM.
  */
-int resolver_function(struct resolver *r, pid_t pid, uint64_t image, uint64_t frame,
+int resolver_function(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
 		      struct object **object, uint64_t *vaddr, uint64_t *start);
 /* Names the frames of a captured walk. -ENOMEM. */
 int resolver_inspection(struct resolver *r, struct inspection *inspection);

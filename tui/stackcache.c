@@ -18,6 +18,7 @@
 #include <uthash.h>
 
 #include "bpf/sampler.h"
+#include "bpf/tracker.h"
 #include "tui/profile.h"
 #include "tui/resolver.h"
 
@@ -44,11 +45,10 @@ struct named {
 	uint64_t seen, time;
 	uint32_t stack;
 	int retries;
-	uint64_t jit;	/* see resolver_doubt */
-	uint64_t image; /* of the process whose code that is */
-	pid_t pid;
-	uint64_t debug_files; /* resolver_debug_files then */
-	uint32_t *places;     /* resolver_places then; NULL: there are none */
+	uint64_t jit;		/* see resolver_doubt */
+	struct tracker_exec of; /* whose code that is */
+	uint64_t debug_files;	/* resolver_debug_files then */
+	uint32_t *places;	/* resolver_places then; NULL: there are none */
 	uint32_t nplaces;
 	bool hashed;
 	UT_hash_handle hh;
@@ -259,8 +259,7 @@ static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
 		return id;
 	}
 	named->hash = rec->hash;
-	named->pid = (pid_t)rec->tgid;
-	named->image = rec->image;
+	named->of = (struct tracker_exec){(pid_t)rec->tgid, rec->image, rec->exec};
 	named->seen = c->round;
 	named->time = c->now;
 	named->stack = (uint32_t)id;
@@ -283,8 +282,7 @@ static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
 static bool is_doubtful(struct stackcache *c, const struct named *named)
 {
 	return named->retries || named->debug_files != resolver_debug_files(c->resolver) ||
-	       (named->jit &&
-		resolver_jit_version(c->resolver, named->pid, named->image) != named->jit);
+	       (named->jit && resolver_jit_version(c->resolver, &named->of) != named->jit);
 }
 
 /* What fails leaves the names as they are. */

@@ -110,7 +110,7 @@ struct walk {
 	__u64 stack_start;    /* the main thread's deepest frame ends here; 0: unknown */
 	__u64 window_top;     /* nothing is readable from here on, as far as known; 0: unknown */
 	__u64 regs[DWARF_COUNT];
-	__u64 head[3]; /* the owner's: goes out together with the frames */
+	__u64 head[4]; /* the owner's: goes out together with the frames */
 	__u64 frames[WALK_FRAMES_MAX];
 	__u8 window[WALK_WINDOW_MAX + 8];
 };

@@ -56,7 +56,7 @@ static bool as_in_proc(struct running *r, const struct existing *e)
 
 	if (!stat_read(e->pid, &s) || s.start != e->stat.start || s.state == 'Z' || s.state == 'X')
 		return true;
-	if (!tracker_proc(r->tracker, e->pid, s.image, &p))
+	if (!tracker_proc(r->tracker, &(struct tracker_exec){.pid = e->pid, .image = s.image}, &p))
 		return false;
 	return p.kthread == s.kthread && !p.exited &&
 	       /* the parent may have died since, and another have taken its place */
@@ -104,7 +104,7 @@ static void check_file(struct running *r, pid_t pid, uint64_t image, const struc
 	struct stat st;
 	uint64_t vaddr;
 
-	tracker_place(r->tracker, pid, image, addr, &p);
+	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .image = image}, addr, &p);
 	if (p.kind != PLACE_FILE)
 		fail_msg("%" PRIx64 " of %s is of kind %d", addr, a->name, p.kind);
 	assert_non_null(p.object);
@@ -125,7 +125,7 @@ static void check_vdso(struct running *r, pid_t pid, uint64_t image, const struc
 	struct place p;
 	size_t size;
 
-	tracker_place(r->tracker, pid, image, addr, &p);
+	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .image = image}, addr, &p);
 	assert_int_equal(p.kind, PLACE_VDSO);
 	assert_string_equal(object_name(p.object), "[vdso]");
 	assert_int_equal(object_fd(p.object), -1);
@@ -225,7 +225,8 @@ static void test_life(void **state)
 	c = child_start(BY_FORK, "t-life", 0);
 	WAIT(is_called(&r, c.pid, "t-life"));
 	old_image = stat_image(c.pid);
-	assert_true(tracker_proc(r.tracker, c.pid, old_image, &p));
+	assert_true(tracker_proc(r.tracker,
+				 &(struct tracker_exec){.pid = c.pid, .image = old_image}, &p));
 	assert_int_equal(p.ppid, getpid());
 	assert_false(p.exited);
 	assert_false(p.kthread);
@@ -235,12 +236,13 @@ static void test_life(void **state)
 	WAIT(is_called(&r, c.pid, "sleep"));
 	wait_for_image(&r, c.pid, "/sleep");
 	image = stat_image(c.pid);
-	assert_true(tracker_proc(r.tracker, c.pid, image, &p));
+	assert_true(
+		tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .image = image}, &p));
 	assert_false(p.exited);
 	assert_string_equal(p.comm, "sleep");
 	assert_int_equal(p.ppid, getpid());
 	/* samples of the image before may still be on their way */
-	if (tracker_proc(r.tracker, c.pid, old_image, &p)) {
+	if (tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .image = old_image}, &p)) {
 		assert_true(p.exited);
 		assert_string_equal(p.comm, "t-life");
 		assert_in_range(p.exit_time, before[0], clock_now());
@@ -249,11 +251,12 @@ static void test_life(void **state)
 	before[1] = clock_now();
 	child_end(&c);
 	WAIT(!is_known(&r, c.pid));
-	assert_true(tracker_proc(r.tracker, c.pid, image, &p));
+	assert_true(
+		tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .image = image}, &p));
 	assert_true(p.exited);
 	assert_string_equal(p.comm, "sleep");
 	assert_in_range(p.exit_time, before[1], clock_now());
-	WAIT(!tracker_proc(r.tracker, c.pid, image, &p));
+	WAIT(!tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .image = image}, &p));
 	/* not before the last slice could be named */
 	assert_true(clock_now() - before[1] > 3000000000ull);
 	run_end(&r);
@@ -276,8 +279,10 @@ static void test_kept(void **state)
 	image = stat_image(c.pid);
 	assert_true(area_find(c.pid, "/test_tracker", true, &text));
 	child_end(&c);
-	WAIT(!tracker_proc(r.tracker, c.pid, image, &p) || p.exited);
-	assert_true(tracker_proc(r.tracker, c.pid, image, &p));
+	WAIT(!tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .image = image}, &p) ||
+	     p.exited);
+	assert_true(
+		tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .image = image}, &p));
 	assert_int_equal(place_at(&r, c.pid, image, text.start).kind, PLACE_FILE);
 	run_end(&r);
 }
@@ -383,11 +388,13 @@ static bool exec_again(struct running *r)
 	all &= read_all(t);
 	process_refresh(t);
 	if (all) {
-		assert_true(tracker_proc(t, c.pid, image, &p));
+		assert_true(
+			tracker_proc(t, &(struct tracker_exec){.pid = c.pid, .image = image}, &p));
 		assert_true(p.exited);
 		assert_string_equal(p.comm, "exe");
 		assert_int_equal(place_at(r, c.pid, image, text.start).kind, PLACE_FILE);
-		assert_true(tracker_proc(t, c.pid, stat_image(c.pid), &p));
+		assert_true(tracker_proc(
+			t, &(struct tracker_exec){.pid = c.pid, .image = stat_image(c.pid)}, &p));
 		assert_false(p.exited);
 		assert_string_equal(p.comm, "sleep");
 	}
@@ -510,7 +517,8 @@ static void test_names(void **state)
 	run(&r, NULL);
 	after = child_start(BY_FORK, "t-names", 0);
 	for (size_t i = 0; i < n; i++) {
-		assert_true(tracker_proc(r.tracker, before[i].pid, 0, &p));
+		assert_true(
+			tracker_proc(r.tracker, &(struct tracker_exec){.pid = before[i].pid}, &p));
 		assert_int_equal(p.ppid, getpid());
 		assert_true(p.comm[15] == '\0');
 		assert_string_equal(p.comm, names[i]);

@@ -64,7 +64,7 @@ static uint64_t id_at(struct running *r, pid_t pid, uint64_t addr)
 	struct place p;
 	uint64_t id;
 
-	tracker_place(r->tracker, pid, 0, addr, &p);
+	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid}, addr, &p);
 	assert_int_equal(p.kind, PLACE_FILE);
 	id = object_id(p.object);
 	object_put(r->tracker, p.object);
@@ -198,7 +198,7 @@ static void check_mapped(struct running *r, const struct child *c, uint64_t addr
 		assert_true(area_read(f, &a));
 	while (a.end <= addr);
 	fclose(f);
-	tracker_place(r->tracker, c->pid, 0, addr, &p);
+	tracker_place(r->tracker, &(struct tracker_exec){.pid = c->pid}, addr, &p);
 	assert_int_equal(p.kind, PLACE_FILE);
 	assert_int_equal(fstat(object_fd(p.object), &st), 0);
 	assert_int_equal(st.st_ino, a.inode);

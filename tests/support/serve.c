@@ -445,28 +445,29 @@ bool is_known(struct running *r, pid_t pid)
 {
 	struct tracker_proc p;
 
-	return tracker_proc(r->tracker, pid, 0, &p);
+	return tracker_proc(r->tracker, &(struct tracker_exec){.pid = pid}, &p);
 }
 
 bool is_called(struct running *r, pid_t pid, const char *comm)
 {
 	struct tracker_proc p;
 
-	return tracker_proc(r->tracker, pid, 0, &p) && !strncmp(p.comm, comm, sizeof(p.comm));
+	return tracker_proc(r->tracker, &(struct tracker_exec){.pid = pid}, &p) &&
+	       !strncmp(p.comm, comm, sizeof(p.comm));
 }
 
 bool is_attached(struct running *r, pid_t pid)
 {
 	struct tracker_proc p;
 
-	return tracker_proc(r->tracker, pid, 0, &p) && p.attached;
+	return tracker_proc(r->tracker, &(struct tracker_exec){.pid = pid}, &p) && p.attached;
 }
 
 struct place place_at(struct running *r, pid_t pid, uint64_t image, uint64_t addr)
 {
 	struct place p;
 
-	tracker_place(r->tracker, pid, image, addr, &p);
+	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .image = image}, addr, &p);
 	if (p.object)
 		object_put(r->tracker, p.object);
 	return p;
