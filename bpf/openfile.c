@@ -1,75 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Whether a file system may keep its readers waiting is told by its kind: what is on a local disk
- * or in memory answers. Any user can mount a FUSE file system, and an overlay on top of it in a
- * user namespace, but not mount anything where we look.
- */
+/* What is not of a file system that answers by itself (symbols/localfs.h) is copied. */
 #include "bpf/openfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "symbols/localfs.h"
 #include "symbols/rootfile.h"
 
 #define COPY_STEP (1u << 20)
 
-static bool is_of_disk_or_memory(uint32_t type)
-{
-	static const uint32_t types[] = {
-		EXT4_SUPER_MAGIC,     XFS_SUPER_MAGIC,	 BTRFS_SUPER_MAGIC,    TMPFS_MAGIC,
-		RAMFS_MAGIC,	      HUGETLBFS_MAGIC,	 F2FS_SUPER_MAGIC,     SQUASHFS_MAGIC,
-		EROFS_SUPER_MAGIC_V1, ISOFS_SUPER_MAGIC, REISERFS_SUPER_MAGIC, NILFS_SUPER_MAGIC,
-		MSDOS_SUPER_MAGIC,    UDF_SUPER_MAGIC,	 EXFAT_SUPER_MAGIC,    0x2fc12fc1, /* ZFS */
-		0xca451a4e, /* bcachefs */
-		0x3153464a, /* JFS */
-		0x7366746e, /* NTFS3 */
-	};
-
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (types[i] == type)
-			return true;
-	return false;
-}
-
-/* An overlay that is mounted in our own namespace, where only the administrator mounts. */
-static bool is_our_overlay(dev_t dev)
-{
-	FILE *file = fopen("/proc/self/mountinfo", "re");
-	char wanted[48], line[8192];
-	const char *type;
-	bool found = false;
-
-	if (!file)
-		return false;
-	snprintf(wanted, sizeof(wanted), " %u:%u ", major(dev), minor(dev));
-	while (!found && fgets(line, sizeof(line), file)) {
-		type = strstr(line, " - ");
-		found = type && !strncmp(type, " - overlay ", 11) && strstr(line, wanted);
-	}
-	fclose(file);
-	return found;
-}
-
 static bool is_local(int fd, const struct stat *st, uint64_t root_dev)
 {
-	struct statfs fs;
-
-	if (st->st_dev == root_dev)
-		return true;
-	if (fstatfs(fd, &fs))
-		return false;
-	return is_of_disk_or_memory((uint32_t)fs.f_type) ||
-	       ((uint32_t)fs.f_type == OVERLAYFS_SUPER_MAGIC && is_our_overlay(st->st_dev));
+	return st->st_dev == root_dev || localfs_is(fd, st->st_dev);
 }
 
 /* A file in memory, or -errno. */

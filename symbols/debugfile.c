@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "symbols/debugsum.h"
+#include "symbols/fileasker.h"
 #include "symbols/remotedebug.h"
-#include "symbols/rootfile.h"
 #include "symbols/work.h"
 
 /* .gnu_debuglink: a name, zeros up to a multiple of four, and the CRC. */
@@ -128,9 +128,15 @@ static bool belongs(const struct debug_link *link, const struct elf_file *debug)
 	return link->has_crc && !debugsum_of(debug, &sum) && sum == link->crc;
 }
 
-static int open_in(int root, const char *path, struct elf_file **out)
+static int fd_in(const struct debug_place *place, int root, const char *path)
 {
-	int fd = rootfile_open(root, path), err;
+	return fileasker_open(place->asker, root, place->pid, path);
+}
+
+static int open_in(const struct debug_place *place, int root, const char *path,
+		   struct elf_file **out)
+{
+	int fd = fd_in(place, root, path), err;
 
 	if (fd < 0)
 		return fd;
@@ -139,10 +145,10 @@ static int open_in(int root, const char *path, struct elf_file **out)
 	return err;
 }
 
-static int open_if_right(const struct debug_link *link, int root, const char *path,
-			 const atomic_bool *cancel, struct elf_file **out)
+static int open_if_right(const struct debug_link *link, const struct debug_place *place, int root,
+			 const char *path, const atomic_bool *cancel, struct elf_file **out)
 {
-	int err = *path ? open_in(root, path, out) : -ENOENT;
+	int err = *path ? open_in(place, root, path, out) : -ENOENT;
 
 	if (!err)
 		elf_file_work(*out)->cancel = cancel;
@@ -179,12 +185,12 @@ static int link_open(const struct debug_link *link, const struct debug_place *pl
 	int err;
 
 	for (n = 0; path_at(link, place->folder, n, path, sizeof(path)); n++) {
-		err = open_if_right(link, place->root, path, cancel, out);
+		err = open_if_right(link, place, place->root, path, cancel, out);
 		if (!err || err == -ENOMEM)
 			return err;
 	}
 	if (place->root >= 0 && path_at(link, place->folder, 0, path, sizeof(path))) {
-		err = open_if_right(link, -1, path, cancel, out);
+		err = open_if_right(link, place, -1, path, cancel, out);
 		if (!err || err == -ENOMEM)
 			return err;
 	}
@@ -206,9 +212,9 @@ bool debug_link_present(const struct debug_link *link, const struct debug_place 
 	for (n = 0; fd < 0 && path_at(link, place->folder, n, path, sizeof(path)); n++) {
 		if (!*path)
 			continue;
-		fd = rootfile_open(place->root, path);
+		fd = fd_in(place, place->root, path);
 		if (fd < 0 && !n && place->root >= 0)
-			fd = rootfile_open(-1, path);
+			fd = fd_in(place, -1, path);
 	}
 	if (fd < 0 && place->remote)
 		fd = remotedebug_open(place->remote, link->id, link->id_length);
@@ -259,7 +265,7 @@ int debugfile_open_alt(const struct elf_file *debug, const struct debug_place *p
 			break;
 		if (!i && (n < 0 || (size_t)n >= sizeof(path)))
 			continue;
-		err = open_in(i == 2 ? -1 : place->root, path, out);
+		err = open_in(place, i == 2 ? -1 : place->root, path, out);
 		if (err == -ENOMEM)
 			return err;
 		if (!err && id_is(*out, id, length))

@@ -10,15 +10,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "symbols/elffile.h"
 
+struct fileasker;
 struct remotedebug;
 
 struct debug_place {
 	int root;	    /* of the process that maps the file (rootfile_root); -1: our own */
 	const char *folder; /* of debug files below that root: "/usr/lib/debug" */
 	struct remotedebug *remote; /* asked last, for files that are not found here; NULL: none */
+	struct fileasker *asker;    /* NULL: the caller may wait for a file */
+	pid_t pid;		    /* whose root it is; only the asker is told */
 };
 
 /* What a file says of its debug file; outlives the file. */

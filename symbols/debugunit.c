@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "symbols/debugimage.h"
 #include "symbols/debugtree.h"
 #include "symbols/linetable.h"
+#include "symbols/rootfile.h"
 #include "symbols/skim.h"
 
 #define ORIGINS_MAX 16	/* of an inlined call: its abstract instance, the declaration of that */
@@ -38,6 +40,19 @@ static void unit_need(const struct debugunit *unit, Dwarf_Die *die)
 
 /* --- split units ----------------------------------------------------------------------------- */
 
+/* Without waiting for a file system that does not answer. -errno. */
+static int look_at(const char *path, struct stat *st)
+{
+	int held = path[0] == '/' ? rootfile_hold_local(-1, path, 0) : rootfile_hold(-1, path, 0);
+	int err;
+
+	if (held < 0)
+		return held;
+	err = fstat(held, st) ? -errno : 0;
+	close(held);
+	return err;
+}
+
 /*
  * libdw opens whatever has the name, waiting if it is a FIFO, and maps it, so that who cuts it
  * short ends the program. *bytes grows by the size of a file that may be opened.
@@ -49,11 +64,13 @@ static bool path_trusted(const struct debugunit_bounds *bounds, const char *dir,
 	struct stat st;
 	int n = name[0] == '/' ? snprintf(path, sizeof(path), "%s", name)
 			       : snprintf(path, sizeof(path), "%.*s/%s", (int)length, dir, name);
+	int err;
 
 	if (n < 0 || (size_t)n >= sizeof(path))
 		return false;
-	if (stat(path, &st))
-		return errno == ENOENT;
+	err = look_at(path, &st);
+	if (err)
+		return err == -ENOENT;
 	if (!S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != bounds->user))
 		return false;
 	*bytes += (size_t)st.st_size;

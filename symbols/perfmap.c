@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "symbols/codemap.h"
+#include "symbols/fileasker.h"
 #include "symbols/procfile.h"
 
 #define CHUNK_BYTES 65536u /* a line longer than that is skipped */
@@ -23,8 +24,7 @@
 
 struct perfmap {
 	int fd; /* -1: none */
-	dev_t dev;
-	ino_t inode;
+	struct file_facts file;
 	uint64_t offset; /* so much is read */
 	bool skipping;	 /* the rest of a line that is too long */
 	size_t ntail;
@@ -124,32 +124,37 @@ static void begin(struct perfmap *pm, struct codemap *map)
 	pm->skipping = false;
 }
 
-/* 1: another file than before is open now; 0: the same or none that may be read. */
-static int look(struct perfmap *pm, const struct procfile_owner *owner)
+static bool is_same(const struct file_facts *a, const struct file_facts *b)
 {
-	struct stat st;
+	/* What was written since is not in a copy. */
+	return a->dev == b->dev && a->inode == b->inode && !a->copied && !b->copied;
+}
+
+/* 1: another file than before is open now; 0: the same or none that may be read. */
+static int look(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker)
+{
+	struct file_facts file;
 	char path[64];
 	int fd;
 
 	snprintf(path, sizeof(path), "tmp/perf-%d.map", (int)owner->nspid);
-	fd = procfile_open(owner, path, &st);
+	fd = procfile_ask(owner, path, asker, pm->fd >= 0 ? &pm->file : NULL, &file);
 	if (fd < 0)
 		return 0;
-	if (pm->fd >= 0 && st.st_dev == pm->dev && st.st_ino == pm->inode) {
+	if (pm->fd >= 0 && is_same(&file, &pm->file)) {
 		close(fd);
 		return 0;
 	}
 	if (pm->fd >= 0)
 		close(pm->fd);
 	pm->fd = fd;
-	pm->dev = st.st_dev;
-	pm->inode = st.st_ino;
+	pm->file = file;
 	return 1;
 }
 
-bool perfmap_open(struct perfmap *pm, const struct procfile_owner *owner)
+bool perfmap_open(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker)
 {
-	look(pm, owner);
+	look(pm, owner, asker);
 	return pm->fd >= 0;
 }
 
@@ -218,10 +223,10 @@ static int read_chunk(struct perfmap *pm, struct codemap *map, char *text, size_
 	return err ? err : taken != 0;
 }
 
-int perfmap_update(struct perfmap *pm, const struct procfile_owner *owner, struct codemap *map,
-		   size_t *budget)
+int perfmap_update(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker,
+		   struct codemap *map, size_t *budget)
 {
-	bool changed = owner && look(pm, owner), more = true;
+	bool changed = owner && look(pm, owner, asker), more = true;
 	char *text;
 	int err = 0;
 

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 struct codemap;
+struct fileasker;
 struct perfmap;
 struct procfile_owner;
 
@@ -20,8 +21,9 @@ struct procfile_owner;
 struct perfmap *perfmap_new(void);
 void perfmap_free(struct perfmap *pm);
 
-/* Opens the file ahead of the first perfmap_update; owner: not NULL. False: it may not be read. */
-bool perfmap_open(struct perfmap *pm, const struct procfile_owner *owner);
+/* Opens the file ahead of the first perfmap_update; owner: not NULL. asker: as in procfile_ask.
+ * False: it may not be read, or not yet. */
+bool perfmap_open(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker);
 
 /*
  * Adds what has been written since the last call, at most *budget bytes of it, which are taken from
@@ -29,8 +31,8 @@ bool perfmap_open(struct perfmap *pm, const struct procfile_owner *owner);
  * A file that was replaced, cut or written anew empties the map first. 1: the map has changed; 0;
  * -ENOENT: there is no file that may be read; -ENOMEM, or what reading failed with.
  */
-int perfmap_update(struct perfmap *pm, const struct procfile_owner *owner, struct codemap *map,
-		   size_t *budget);
+int perfmap_update(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker,
+		   struct codemap *map, size_t *budget);
 
 /*
  * Adds the whole lines of a text; *taken: their bytes. Lines that make no sense are skipped.

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "symbols/fileasker.h"
 #include "symbols/rootfile.h"
 
 #define CLOCK_SLACK 2 /* seconds: both clocks are read one after the other, and are coarse */
@@ -102,14 +103,11 @@ int procfile_owner(pid_t pid, struct procfile_owner *out)
 	return err ? err : read_start(pid, &out->start);
 }
 
-int procfile_open(const struct procfile_owner *owner, const char *path, struct stat *st)
+/* Takes what is held. */
+static int open_held(const struct procfile_owner *owner, int held, struct stat *st)
 {
-	int root = rootfile_root(owner->pid), held, fd;
+	int fd;
 
-	if (root < 0)
-		return root;
-	held = rootfile_hold(root, path, O_NOFOLLOW);
-	close(root);
 	if (held < 0)
 		return held;
 	fd = rootfile_check(held, st);
@@ -120,5 +118,39 @@ int procfile_open(const struct procfile_owner *owner, const char *path, struct s
 	else if (!fd)
 		fd = rootfile_reopen(held);
 	close(held);
+	return fd;
+}
+
+int procfile_open(const struct procfile_owner *owner, const char *path, struct stat *st)
+{
+	int root = rootfile_root(owner->pid), held;
+
+	if (root < 0)
+		return root;
+	held = rootfile_hold(root, path, O_NOFOLLOW);
+	close(root);
+	return open_held(owner, held, st);
+}
+
+int procfile_ask(const struct procfile_owner *owner, const char *path, struct fileasker *asker,
+		 const struct file_facts *known, struct file_facts *facts)
+{
+	const struct file_question question = {owner->pid, path, owner, known};
+	int root, fd;
+	struct stat st;
+
+	if (!asker) {
+		fd = procfile_open(owner, path, &st);
+	} else {
+		root = rootfile_root(owner->pid);
+		if (root < 0)
+			return root;
+		fd = open_held(owner, rootfile_hold_local(root, path, O_NOFOLLOW), &st);
+		close(root);
+		if (fd == -EXDEV)
+			return fileasker_ask(asker, &question, facts);
+	}
+	if (fd >= 0)
+		file_facts_of(facts, &st);
 	return fd;
 }

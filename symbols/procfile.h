@@ -11,6 +11,9 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+struct file_facts;
+struct fileasker;
+
 struct procfile_owner {
 	pid_t pid;     /* in this namespace */
 	pid_t nspid;   /* in the innermost namespace of the process */
@@ -36,5 +39,11 @@ int procfile_owner(pid_t pid, struct procfile_owner *out);
  * descriptor, or -errno; -EPERM: it is not to be trusted.
  */
 int procfile_open(const struct procfile_owner *owner, const char *path, struct stat *st);
+/*
+ * The same for a thread that must not wait (symbols/fileasker.h), which is not told -EXDEV but asks
+ * the asker; NULL: it may wait. known: NULL, or of the copy that the caller has already.
+ */
+int procfile_ask(const struct procfile_owner *owner, const char *path, struct fileasker *asker,
+		 const struct file_facts *known, struct file_facts *facts);
 
 #endif

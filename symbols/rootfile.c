@@ -15,15 +15,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "symbols/livethread.h"
+#include "symbols/localfs.h"
 
 /* linux/magic.h and, where it has none, the file systems' own sources. */
 #define AFS_MAGIC      0x6b414653u
@@ -90,10 +93,10 @@ int rootfile_reopen(int held)
 	return fd < 0 ? -errno : fd;
 }
 
-int rootfile_open(int root, const char *path)
+static int open_held(int held)
 {
-	int held = rootfile_hold(root, path, 0), fd;
 	struct stat st;
+	int fd;
 
 	if (held < 0)
 		return held;
@@ -103,6 +106,79 @@ int rootfile_open(int root, const char *path)
 	close(held);
 	return fd;
 }
+
+int rootfile_open(int root, const char *path)
+{
+	return open_held(rootfile_hold(root, path, 0));
+}
+
+/* --- without waiting ------------------------------------------------------------------------- */
+
+static int hold_below(int at, const char *path, uint64_t flags, uint64_t resolve)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags,
+			       .resolve = resolve | RESOLVE_NO_MAGICLINKS};
+	int fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * A folder further down, which may be where another file system is mounted: to stand for its root
+ * asks it nothing. A link is not followed, as it may lead anywhere.
+ */
+static int step(int *at, const char **path)
+{
+	const char *name = *path + strspn(*path, "/"), *end = strchr(name, '/');
+	char folder[NAME_MAX + 1];
+	int next;
+
+	if (!end || (size_t)(end - name) >= sizeof(folder))
+		return -EXDEV;
+	memcpy(folder, name, (size_t)(end - name));
+	folder[end - name] = '\0';
+	next = hold_below(*at, folder, O_NOFOLLOW, RESOLVE_BENEATH);
+	if (next < 0)
+		return next;
+	if (!localfs_has(next)) {
+		close(next);
+		return -EXDEV;
+	}
+	close(*at);
+	*at = next;
+	*path = end + strspn(end, "/");
+	return 0;
+}
+
+int rootfile_hold_local(int root, const char *path, int flags)
+{
+	const uint64_t follow = (uint64_t)flags & O_NOFOLLOW;
+	int at, held, err = 0;
+
+	at = root < 0 ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)
+		      : fcntl(root, F_DUPFD_CLOEXEC, 0);
+	if (at < 0)
+		return -errno;
+	if (!localfs_has(at)) {
+		close(at);
+		return -EXDEV;
+	}
+	held = hold_below(at, path, follow, RESOLVE_IN_ROOT | RESOLVE_NO_XDEV);
+	/* From a folder below, an absolute link would be one of that folder. */
+	while (held == -EXDEV && !err) {
+		err = step(&at, &path);
+		held = err ? err : hold_below(at, path, follow, RESOLVE_BENEATH | RESOLVE_NO_XDEV);
+	}
+	close(at);
+	return held;
+}
+
+int rootfile_open_local(int root, const char *path)
+{
+	return open_held(rootfile_hold_local(root, path, 0));
+}
+
+/* --- roots ----------------------------------------------------------------------------------- */
 
 int rootfile_root(int pid)
 {

@@ -28,6 +28,14 @@ int rootfile_hold(int root, const char *path, int flags);
 int rootfile_check(int held, struct stat *st);
 int rootfile_reopen(int held);
 
+/*
+ * The same for a thread that must not wait: nothing on the way is of a file system that may not
+ * answer, which would be asked as soon as a name in it is looked up. -EXDEV: something is, or may
+ * be (symbols/localfs.h), and another process has to be asked (symbols/fileasker.h).
+ */
+int rootfile_hold_local(int root, const char *path, int flags);
+int rootfile_open_local(int root, const char *path);
+
 /* Root folder of a process, for rootfile_open. The caller closes it. -errno. */
 int rootfile_root(int pid);
 

@@ -104,7 +104,7 @@ static void look(struct earlyfiles *e, struct early *early)
 		return;
 	if (!early->map)
 		early->map = perfmap_new();
-	if (early->map && !perfmap_open(early->map, &owner)) {
+	if (early->map && !perfmap_open(early->map, &owner, NULL)) {
 		perfmap_free(early->map);
 		early->map = NULL;
 	}

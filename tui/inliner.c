@@ -145,7 +145,8 @@ static bool object_open(struct inliner *n, struct object *object, int fd, pid_t 
 			struct remotedebug *remote)
 {
 	int root = pid ? rootfile_root(pid) : -1;
-	struct debug_place place = {root < 0 ? -1 : root, MODULES_DEBUG_ROOT, remote};
+	struct debug_place place = {
+		.root = root < 0 ? -1 : root, .folder = MODULES_DEBUG_ROOT, .remote = remote};
 	struct debuginfo_options options = {
 		.place = &place, .limit = n->budget, .cancel = &n->stop, .user = calls_user()};
 	struct elf_file *file;

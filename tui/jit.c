@@ -170,7 +170,7 @@ static void process_look(struct jit *jit, struct process *p)
 	}
 	if (p->dump && jitdump_update(p->dump, p->by_dump, &jit->budget) > 0)
 		p->version++;
-	if (perfmap_update(p->perfmap, lives ? &owner : NULL, p->by_map, &jit->budget) > 0)
+	if (perfmap_update(p->perfmap, lives ? &owner : NULL, NULL, p->by_map, &jit->budget) > 0)
 		p->version++;
 }
 

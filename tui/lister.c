@@ -74,7 +74,8 @@ static uint64_t find_end(const struct lister_job *job)
 static int list(struct lister *l, const struct lister_job *job, struct listing **out)
 {
 	int root = rootfile_root(job->pid);
-	struct debug_place place = {root < 0 ? -1 : root, MODULES_DEBUG_ROOT, l->remote};
+	struct debug_place place = {
+		.root = root < 0 ? -1 : root, .folder = MODULES_DEBUG_ROOT, .remote = l->remote};
 	struct listing_request request = {
 		.start = job->start,
 		.place = &place,

@@ -142,7 +142,8 @@ static struct debug_place debug_place_of(const struct modules *all, pid_t pid)
 {
 	int root = rootfile_root(pid);
 
-	return (struct debug_place){root < 0 ? -1 : root, MODULES_DEBUG_ROOT, all->remote};
+	return (struct debug_place){
+		.root = root < 0 ? -1 : root, .folder = MODULES_DEBUG_ROOT, .remote = all->remote};
 }
 
 static bool module_debug_there(const struct modules *all, const struct module *m)

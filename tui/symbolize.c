@@ -52,7 +52,7 @@ static void close_file(struct symbolizer *s)
 static int open_file(struct symbolizer *s, const char *path, unsigned int debug_memory,
 		     bool *too_large)
 {
-	struct debug_place place = {-1, MODULES_DEBUG_ROOT, s->remote};
+	struct debug_place place = {.root = -1, .folder = MODULES_DEBUG_ROOT, .remote = s->remote};
 	struct debuginfo_options options = {
 		.place = &place, .limit = (size_t)debug_memory << 20, .user = calls_user()};
 	struct elf_file *file;

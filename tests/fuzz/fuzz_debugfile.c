@@ -16,7 +16,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct debug_link link;
-	const struct debug_place place = {-1, "/nonexistent", NULL};
+	const struct debug_place place = {.root = -1, .folder = "/nonexistent"};
 	uint8_t *image = fuzz_copy(data, size);
 	struct elf_file *file, *other;
 

@@ -158,7 +158,7 @@ static uint64_t nmnames_inner(const struct names *names, uint64_t addr)
 
 struct symtab *open_table(const char *path, const char *debug_root)
 {
-	const struct debug_place place = {-1, debug_root, NULL};
+	const struct debug_place place = {.root = -1, .folder = debug_root};
 	struct elf_file *file;
 	struct symtab *table;
 

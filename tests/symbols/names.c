@@ -17,7 +17,7 @@
 
 static int open_table(const char *path, struct symtab **table, uint64_t *from, uint64_t *size)
 {
-	const struct debug_place place = {-1, "/usr/lib/debug", NULL};
+	const struct debug_place place = {.root = -1, .folder = "/usr/lib/debug"};
 	const struct elf_load *loads;
 	struct elf_file *file;
 	size_t count;

@@ -122,7 +122,7 @@ static struct elf_file *open_elf(const char *name)
 /* root: folder that stands for the root of a process, NULL for our own; debug: in that root. */
 static struct symtab *open_table(const char *name, const char *root, const char *debug)
 {
-	struct debug_place place = {-1, debug, NULL};
+	struct debug_place place = {.root = -1, .folder = debug};
 	struct elf_file *file = open_elf(name);
 	struct symtab *table;
 	char path[128];
@@ -365,7 +365,7 @@ static void test_alt(void **state)
 		"rm alt/third.debug && cp full.debug alt/third.debug",
 	};
 	struct elf_file *debug, *alt;
-	struct debug_place place = {-1, NULL, NULL};
+	struct debug_place place = {.root = -1, .folder = NULL};
 	uint8_t id[BUILD_ID_MAX];
 	char path[128];
 
@@ -398,7 +398,7 @@ static void test_installed_later(void **state)
 {
 	struct debug_link *link = malloc(sizeof(*link));
 	struct elf_file *file, *debug;
-	struct debug_place place = {-1, NULL, NULL};
+	struct debug_place place = {.root = -1, .folder = NULL};
 	char path[128];
 
 	(void)state;

@@ -112,7 +112,7 @@ static void find_symbol(const char *file, const char *name, uint64_t *start, uin
 
 static int list(const char *file, uint64_t start, uint64_t end, struct listing **out)
 {
-	static const struct debug_place place = {-1, "/nonexistent", NULL};
+	static const struct debug_place place = {.root = -1, .folder = "/nonexistent"};
 	struct listing_request request = {.start = start,
 					  .end = end,
 					  .place = &place,

@@ -76,7 +76,7 @@ static int update(struct fixture *f)
 {
 	size_t budget = PLENTY;
 
-	return perfmap_update(f->pm, &f->owner, f->map, &budget);
+	return perfmap_update(f->pm, &f->owner, NULL, f->map, &budget);
 }
 
 static void assert_name(struct fixture *f, uint64_t addr, const char *name)
@@ -193,11 +193,11 @@ static void test_after_the_end(void **state)
 	size_t budget = PLENTY;
 
 	put(f, "w", "1000 10 one\n");
-	assert_int_equal(perfmap_update(f->pm, NULL, f->map, &budget), -ENOENT);
+	assert_int_equal(perfmap_update(f->pm, NULL, NULL, f->map, &budget), -ENOENT);
 	assert_int_equal(update(f), 1);
 	put(f, "a", "2000 10 two\n");
 	unlink(f->path);
-	assert_int_equal(perfmap_update(f->pm, NULL, f->map, &budget), 1);
+	assert_int_equal(perfmap_update(f->pm, NULL, NULL, f->map, &budget), 1);
 	assert_name(f, 0x2000, "two");
 }
 
@@ -214,7 +214,7 @@ static void test_budget(void **state)
 	fclose(file);
 	for (int err = 1; err; looks++) {
 		budget = 100000;
-		err = perfmap_update(f->pm, &f->owner, f->map, &budget);
+		err = perfmap_update(f->pm, &f->owner, NULL, f->map, &budget);
 		assert_true(err >= 0 && budget < 100000);
 	}
 	assert_in_range(looks, 6, 12); /* half a megabyte, 64 KiB each */
@@ -271,7 +271,7 @@ static void test_sparse_terabyte(void **state)
 	put(f, "w", "1000 10 one\n");
 	if (truncate(f->path, (off_t)1 << 40)) /* what the file system of /tmp allows */
 		assert_int_equal(truncate(f->path, (off_t)10 << 30), 0);
-	while (perfmap_update(f->pm, &f->owner, f->map, &budget) == 1) {
+	while (perfmap_update(f->pm, &f->owner, NULL, f->map, &budget) == 1) {
 		budget = (size_t)64 << 20;
 		assert_true(++looks < 40);
 	}
@@ -339,7 +339,7 @@ static int update_of_user(uid_t user, uid_t owner)
 	put(&f, "w", "1000 10 one\n");
 	assert_int_equal(chown(f.path, owner, owner), 0);
 	assert_int_equal(procfile_owner(pid, &of), 0);
-	err = perfmap_update(pm, &of, map, &budget);
+	err = perfmap_update(pm, &of, NULL, map, &budget);
 	unlink(f.path);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

@@ -328,7 +328,7 @@ static void test_elfutils_server(void **state)
 	struct elf_file *file, *debug;
 	struct remotedebug *rd;
 	struct debug_link link;
-	struct debug_place place = {-1, "/nonexistent", NULL};
+	struct debug_place place = {.root = -1, .folder = "/nonexistent"};
 	struct remotedebug_state now;
 	unsigned int port;
 	pid_t server;

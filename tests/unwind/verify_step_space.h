@@ -306,7 +306,7 @@ static inline void space_init(struct space *s)
 /* `function+0x12`, as far as there is a name. */
 static inline void space_name(struct module *m, uint64_t vaddr, char *to, size_t size)
 {
-	const struct debug_place debug = {-1, "/usr/lib/debug", NULL};
+	const struct debug_place debug = {.root = -1, .folder = "/usr/lib/debug"};
 	struct symbol symbol;
 
 	if (m && !m->symbols && symtab_new(m->file, &debug, &m->symbols))
