@@ -349,19 +349,19 @@ static void tell_failed(struct tracker *t, const struct open_request *r, int err
 		     r->name);
 }
 
-void mappings_on_answer(void *arg, const struct opening *o, const struct open_answer *a, int fd)
+void mappings_on_answer(struct tracker *t, const struct opening *o, const struct open_answer *a,
+			int fd)
 {
-	struct tracker *t = arg;
 	struct settling s = {.t = t, .opening = o};
 	struct process *p, *next;
 
 	if (a->err)
 		tell_failed(t, o->request, a->err);
-	else if (a->dev == o->request->dev && a->inode != o->request->inode)
+	else if (a->file.dev == o->request->dev && a->file.inode != o->request->inode)
 		close(fd); /* the number is another process's by now */
 	else
 		s.object = object_of_answer(t, o->request, a, o->uid, fd);
-	s.sure = s.object && a->dev == o->request->dev;
+	s.sure = s.object && a->file.dev == o->request->dev;
 	HASH_ITER(hh, t->processes, p, next)
 		if (p->asks && settle_process(&s, p))
 			process_dirty(t, p);

@@ -340,7 +340,7 @@ static struct object *object_of_file(struct tracker *t, const struct object_key 
 		return NULL;
 	}
 	o->uid = uid;
-	o->copied = a->copied;
+	o->copied = a->file.copied;
 	o->change = a->ctime;
 	o->seen = tracker_now();
 	o->loads = malloc((a->nloads + 1) * sizeof(*o->loads));
@@ -362,8 +362,9 @@ struct object *object_of_answer(struct tracker *t, const struct open_request *r,
 				const struct open_answer *a, uid_t uid, int fd)
 {
 	/* A user's file system says of its files what the user likes. */
-	const struct object_key key = {a->copied ? a->dev | ((uint64_t)uid + 1) << 32 : a->dev,
-				       a->inode, a->mtime, a->size};
+	const struct object_key key = {a->file.copied ? a->file.dev | ((uint64_t)uid + 1) << 32
+						      : a->file.dev,
+				       a->file.inode, a->file.mtime, a->file.size};
 	const struct file_id id = {r->dev, r->inode};
 	char name[sizeof(((struct object *)NULL)->name)];
 	struct object *o = find(t, &key);
@@ -382,7 +383,8 @@ struct object *object_of_answer(struct tracker *t, const struct open_request *r,
 void object_request(const struct tracker *t, struct open_request *r, pid_t pid,
 		    const struct procmap *map)
 {
-	r->id = 0;
+	memset(r, 0, offsetof(struct open_request, name));
+	r->kind = OPEN_MAPPED;
 	r->start = map->start;
 	r->end = map->end;
 	r->dev = makedev(map->dev_major, map->dev_minor);

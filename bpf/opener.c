@@ -80,6 +80,18 @@ static uint64_t name_hash(const char *name)
 	return hash;
 }
 
+/* A name means something in its process only. */
+static struct file_key key_of(const struct open_request *r)
+{
+	struct file_key key = {r->dev, r->inode, name_hash(r->name)};
+
+	if (r->kind != OPEN_MAPPED) {
+		key.dev = UINT64_MAX - r->kind;
+		key.inode = (uint64_t)r->pid;
+	}
+	return key;
+}
+
 int opener_new(opener_on_answer *on_answer, void *arg, struct opener **out)
 {
 	struct opener *o = calloc(1, sizeof(*o));
@@ -202,7 +214,7 @@ uint64_t opener_ask(struct opener *o, const struct open_request *request, pid_t 
 {
 	const size_t size = offsetof(struct open_request, name) + strlen(request->name) + 1;
 	const uint64_t now = tracker_now();
-	struct file_key key = {request->dev, request->inode, name_hash(request->name)};
+	struct file_key key = key_of(request);
 	struct question *q = NULL;
 	struct queue *queue;
 

@@ -3,7 +3,7 @@
 #define STACKTOP_BPF_OPENER_H
 
 /*
- * The files that the tracker has asked for and not got yet. Nothing here waits; the users whose
+ * The files that were asked for and have not come yet. Nothing here waits; the users whose
  * processes map the files take turns, and a file that does not come is given up, with the helper
  * that waits for it. Not thread-safe.
  */

@@ -17,15 +17,10 @@
 
 #define COPY_STEP (1u << 20)
 
-static bool is_local(int fd, const struct stat *st, uint64_t root_dev)
-{
-	return st->st_dev == root_dev || localfs_is(fd, st->st_dev);
-}
-
 /* A file in memory, or -errno. */
 static int copy_file(int from, uint64_t size)
 {
-	int to = memfd_create("copy", MFD_CLOEXEC);
+	int to = memfd_create(OPEN_COPY_NAME, MFD_CLOEXEC);
 	off_t at = 0;
 	ssize_t n = 0;
 
@@ -85,6 +80,33 @@ static int open_mapped(const struct open_request *r)
 	return fd >= 0 ? fd : by_name(r, -1);
 }
 
+static int open_named(const struct open_request *r)
+{
+	int root = r->pid ? rootfile_root(r->pid) : -1, fd;
+
+	if (r->pid && root < 0)
+		return root;
+	fd = rootfile_open(root, r->name);
+	if (root >= 0)
+		close(root);
+	return fd;
+}
+
+static int open_request(const struct open_request *r)
+{
+	struct stat st;
+
+	switch ((enum open_kind)r->kind) {
+	case OPEN_MAPPED:
+		return open_mapped(r);
+	case OPEN_NAMED:
+		return open_named(r);
+	case OPEN_OWN:
+		return procfile_open(&r->owner, r->name, &st);
+	}
+	return -EINVAL;
+}
+
 static void read_elf(int fd, struct open_answer *a)
 {
 	struct elf_file *file = NULL;
@@ -105,41 +127,51 @@ static void read_elf(int fd, struct open_answer *a)
 	elf_file_free(file);
 }
 
-static uint64_t ns(const struct timespec *t)
+static bool is_known(const struct open_request *r, const struct file_facts *file)
 {
-	return (uint64_t)t->tv_sec * 1000000000ull + (uint64_t)t->tv_nsec;
+	const struct file_facts *known = &r->known;
+
+	return known->copied && known->dev == file->dev && known->inode == file->inode &&
+	       known->mtime == file->mtime && known->size == file->size;
+}
+
+/* Takes the descriptor; one of a copy, or -errno. */
+static int to_memory(const struct open_request *r, int opened, const struct file_facts *file)
+{
+	int copy = is_known(r, file)	      ? -EALREADY
+		   : file->size > r->copy_max ? -EFBIG
+					      : copy_file(opened, file->size);
+
+	close(opened);
+	return copy;
 }
 
 void openfile_do(const struct open_request *request, uint64_t root_dev, struct open_answer *a,
 		 int *fd)
 {
-	int opened = open_mapped(request), copy;
+	int opened = open_request(request);
 	struct stat st;
 
 	memset(a, 0, offsetof(struct open_answer, loads));
 	a->id = request->id;
 	*fd = -1;
 	a->err = opened < 0 ? opened : fstat(opened, &st) ? -errno : 0;
-	if (!a->err && !is_local(opened, &st, root_dev)) {
-		copy = (uint64_t)st.st_size > request->copy_max
-			       ? -EFBIG
-			       : copy_file(opened, (uint64_t)st.st_size);
-		a->err = copy < 0 ? copy : 0;
-		a->copied = 1;
-		close(opened);
-		opened = copy;
+	if (!a->err) {
+		file_facts_of(&a->file, &st);
+		a->file.copied = st.st_dev != root_dev && !localfs_is(opened, st.st_dev);
+	}
+	if (!a->err && a->file.copied) {
+		opened = to_memory(request, opened, &a->file);
+		a->err = opened < 0 ? opened : 0;
 	}
 	if (a->err) {
 		if (opened >= 0)
 			close(opened);
 		return;
 	}
-	a->dev = st.st_dev;
-	a->inode = st.st_ino;
-	a->size = (uint64_t)st.st_size;
-	a->mtime = ns(&st.st_mtim);
-	a->ctime = ns(&st.st_ctim);
+	a->ctime = (uint64_t)st.st_ctim.tv_sec * 1000000000ull + (uint64_t)st.st_ctim.tv_nsec;
 	a->deleted = !st.st_nlink;
-	read_elf(opened, a);
+	if (request->kind == OPEN_MAPPED)
+		read_elf(opened, a);
 	*fd = opened;
 }

@@ -113,7 +113,7 @@ static bool is_same_elf(const struct object *o, const struct open_answer *a)
 
 bool rest_end(struct object *o, const struct open_answer *a, int fd)
 {
-	if (a->copied != o->copied || !is_same_elf(o, a))
+	if (a->file.copied != o->copied || !is_same_elf(o, a))
 		return false;
 	o->fd = fd;
 	o->idle = 0;

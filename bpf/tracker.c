@@ -181,6 +181,14 @@ static void on_event(const struct sideband_event *e, void *arg)
 		process_on_event(t, e);
 }
 
+static void on_answer(void *arg, const struct opening *o, const struct open_answer *a, int fd)
+{
+	if (o->request->kind == OPEN_MAPPED)
+		mappings_on_answer(arg, o, a, fd);
+	else
+		asked_on_answer(arg, o, a, fd);
+}
+
 /* CPUs come and go; true when records may be missing. */
 static bool watch_cpus(struct tracker *t, uint64_t now)
 {
@@ -278,6 +286,7 @@ static void *tracker_main(void *arg)
 		if (now - t->scanned >= SCAN_NS)
 			evict_scan(t, now);
 		rest_look(t, now);
+		asked_age(t, now);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return NULL;
@@ -341,12 +350,14 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&t->builder_wake, &attr);
+	pthread_cond_init(&t->asked_wake, &attr);
 	pthread_condattr_destroy(&attr);
 	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	t->shards = shards_new(shards_max, &shard_ops, t);
 	t->lists = shards_new(1, &list_ops, t);
 	t->wide = wide_rules_new();
-	if (t->wake_fd < 0 || !t->shards || !t->lists || !t->wide)
+	t->asked = asked_new();
+	if (t->wake_fd < 0 || !t->shards || !t->lists || !t->wide || !t->asked)
 		goto fail;
 	err = choice_name(t);
 	if (!err)
@@ -418,7 +429,7 @@ int tracker_start(struct tracker *t)
 	pthread_mutex_lock(&t->lock);
 	choice_filter(t);
 	pthread_mutex_unlock(&t->lock);
-	err = opener_new(mappings_on_answer, t, &t->opener);
+	err = opener_new(on_answer, t, &t->opener);
 	if (!err)
 		err = start_builders(t);
 	if (!err)
@@ -436,6 +447,7 @@ void tracker_free(struct tracker *t)
 	pthread_mutex_lock(&t->lock);
 	t->stop = true;
 	pthread_cond_broadcast(&t->builder_wake);
+	pthread_cond_broadcast(&t->asked_wake);
 	pthread_mutex_unlock(&t->lock);
 	if (t->wake_fd >= 0)
 		tracker_wake(t);
@@ -447,6 +459,7 @@ void tracker_free(struct tracker *t)
 	t->say = NULL;
 	rescan_free(t);
 	opener_free(t->opener);
+	asked_free(t->asked);
 	processes_free(t);
 	if (t->shards && t->lists)
 		objects_free(t);
@@ -463,6 +476,7 @@ void tracker_free(struct tracker *t)
 	if (t->wake_fd >= 0)
 		close(t->wake_fd);
 	pthread_cond_destroy(&t->builder_wake);
+	pthread_cond_destroy(&t->asked_wake);
 	pthread_mutex_destroy(&t->lock);
 	pthread_mutex_destroy(&t->posted_lock);
 	free(t);

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct file_facts;
+struct file_question;
 struct kernelcode;
 struct sampler;
 struct tracker;
@@ -98,6 +100,15 @@ void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t fr
  */
 int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
 			bool (*is_wanted)(const char *name));
+
+/*
+ * Opens a file for a thread that must not wait, as a fileasker does (symbols/fileasker.h): another
+ * process opens it. Waits for the answer, by all callers together no longer than the patience
+ * within 30 s, which is half a second unless it is set.
+ */
+int tracker_ask_file(struct tracker *t, const struct file_question *question,
+		     struct file_facts *facts);
+void tracker_patience(struct tracker *t, uint64_t ns);
 
 /* What has come and gone of the kernel's code; the tracker's own. */
 struct kernelcode *tracker_kernel_code(struct tracker *t);

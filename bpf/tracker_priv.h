@@ -6,9 +6,9 @@
  * Inside the tracker: tracker.c runs the threads, command.c does what a person asks for, process.c
  * keeps the processes, choice.c which of them are sampled, mapping.c their lists of mappings,
  * doubt.c and rescan.c find out where these are wrong, publish.c tells the walk, object.c keeps the
- * mapped files, builder.c builds their tables, rest.c closes files, room.c and evict.c know the
- * tables' places. All of it is guarded by tracker.lock, apart from the building of tables, which
- * the builder thread does without it.
+ * mapped files, asked.c those that were asked for by name, builder.c builds tables, rest.c closes
+ * files, room.c and evict.c know the tables' places. All of it is guarded by tracker.lock, apart
+ * from the building of tables, which the builder thread does without it.
  */
 
 #include <stdatomic.h>
@@ -29,6 +29,7 @@
 #include "unwind/table.h"
 #include "unwind/walk.h"
 
+struct asked;
 struct choice;
 struct identity;
 struct open_answer;
@@ -244,10 +245,12 @@ struct tracker {
 
 	struct object *objects; /* by key */
 	struct object *objects_by_id;
-	struct object *files;  /* the younger ones of each file, by file */
-	struct object *tags;   /* likewise, by the tag of the file */
-	uint64_t copied;       /* bytes of all copies of files */
-	struct opener *opener; /* NULL: files are opened at once, by who asks */
+	struct object *files;	   /* the younger ones of each file, by file */
+	struct object *tags;	   /* likewise, by the tag of the file */
+	uint64_t copied;	   /* bytes of all copies of files */
+	struct opener *opener;	   /* NULL: files are opened at once, by who asks */
+	struct asked *asked;	   /* files that were asked for by name... */
+	pthread_cond_t asked_wake; /* ...of which one is answered */
 	struct object *vdso;
 	struct object *unused_oldest, *unused_newest;
 	unsigned int nunused;
@@ -316,6 +319,17 @@ void tracker_wake(struct tracker *t);
 void tracker_tell(struct tracker *t, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* --- asked.c: lock held ---------------------------------------------------------------------- */
+
+/* NULL: no memory. */
+struct asked *asked_new(void);
+void asked_free(struct asked *a);
+/* Of what was not asked for as mapped; takes the descriptor. */
+void asked_on_answer(struct tracker *t, const struct opening *o, const struct open_answer *answer,
+		     int fd);
+/* Closes what was answered and not fetched. */
+void asked_age(struct tracker *t, uint64_t now);
+
 /* --- object.c: lock held -------------------------------------------------------------------- */
 
 /*
@@ -382,7 +396,8 @@ bool mapping_record(struct tracker *t, struct process *p, const struct procmap *
  */
 int mappings_read(struct tracker *t, struct process *p);
 /* An opener_on_answer; arg is the tracker. */
-void mappings_on_answer(void *arg, const struct opening *o, const struct open_answer *a, int fd);
+void mappings_on_answer(struct tracker *t, const struct opening *o, const struct open_answer *a,
+			int fd);
 
 /* --- process.c: lock held ------------------------------------------------------------------- */
 

@@ -30,18 +30,20 @@ struct early {
 
 struct earlyfiles {
 	struct tracker *tracker;
+	struct fileasker *asker;
 	struct early at[PROCESSES];
 	uint64_t round;
 	unsigned int places, files; /* left in the round */
 };
 
-struct earlyfiles *earlyfiles_new(struct tracker *tracker)
+struct earlyfiles *earlyfiles_new(struct tracker *tracker, struct fileasker *asker)
 {
 	struct earlyfiles *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return NULL;
 	e->tracker = tracker;
+	e->asker = asker;
 	e->places = PLACES_MAX;
 	e->files = FILES_MAX;
 	return e;
@@ -104,7 +106,7 @@ static void look(struct earlyfiles *e, struct early *early)
 		return;
 	if (!early->map)
 		early->map = perfmap_new();
-	if (early->map && !perfmap_open(early->map, &owner, NULL)) {
+	if (early->map && !perfmap_open(early->map, &owner, e->asker)) {
 		perfmap_free(early->map);
 		early->map = NULL;
 	}

@@ -11,12 +11,13 @@
 #include <sys/types.h>
 
 struct earlyfiles;
+struct fileasker;
 struct jitdump;
 struct perfmap;
 struct tracker;
 
-/* The tracker is not owned. NULL: no memory. */
-struct earlyfiles *earlyfiles_new(struct tracker *tracker);
+/* Neither is owned. NULL: no memory. */
+struct earlyfiles *earlyfiles_new(struct tracker *tracker, struct fileasker *asker);
 void earlyfiles_free(struct earlyfiles *e);
 /* A new stack of the process has this address. What fails leaves the process without. */
 void earlyfiles_seen(struct earlyfiles *e, pid_t pid, uint64_t addr);

@@ -34,6 +34,7 @@
 #define SHARD_MIB      4u
 #define FIRST_SLICE_NS 250000000ull
 #define RING_PERIOD_NS 200000000ull /* the ring must not overflow in a long slice */
+#define FILES_WAIT_NS  3000000000ull
 #define TABLES_WAIT_NS 5000000000ull
 #define TABLES_LIVE_NS 100000000ull
 
@@ -176,6 +177,9 @@ static int open_parts(struct engine *e, char *error, size_t size)
 			 refusal_of(REFUSAL_PERF_EVENT_OPEN, err, remedy, sizeof(remedy)));
 		return err;
 	}
+	/* A report's names are not corrected later, and no person waits for its end. */
+	if (!err && o->batch)
+		tracker_patience(e->tracker, FILES_WAIT_NS);
 	if (!err)
 		err = ksyms_new(&e->ksyms);
 	if (!err)

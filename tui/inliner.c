@@ -59,6 +59,7 @@ struct inliner {
 	struct inliner_answer *answers, **last_answer;
 	struct object *objects;	    /* in the order of their last use, the last first */
 	struct remotedebug *remote; /* NULL: not wanted */
+	struct fileasker *asker;    /* NULL: the thread may wait for files */
 	size_t budget, kept;	    /* bytes: of one, of all without questions */
 };
 
@@ -142,11 +143,10 @@ static void objects_free(struct object *objects)
 /* Is there debug information? A process that is gone has taken its root along. Takes the
  * descriptor. */
 static bool object_open(struct inliner *n, struct object *object, int fd, pid_t pid,
-			struct remotedebug *remote)
+			struct remotedebug *remote, struct fileasker *asker)
 {
 	int root = pid ? rootfile_root(pid) : -1;
-	struct debug_place place = {
-		.root = root < 0 ? -1 : root, .folder = MODULES_DEBUG_ROOT, .remote = remote};
+	struct debug_place place = {root < 0 ? -1 : root, MODULES_DEBUG_ROOT, remote, asker, pid};
 	struct debuginfo_options options = {
 		.place = &place, .limit = n->budget, .cancel = &n->stop, .user = calls_user()};
 	struct elf_file *file;
@@ -202,6 +202,7 @@ static void answer_one(struct inliner *n, struct object *object)
 	struct inliner_answer *answer = calloc(1, sizeof(*answer));
 	struct question *q = question_take(object);
 	struct remotedebug *remote = n->remote;
+	struct fileasker *asker = n->asker;
 	struct object *rest;
 	pid_t pid = object->pid;
 	int fd = object->fd;
@@ -211,7 +212,7 @@ static void answer_one(struct inliner *n, struct object *object)
 	object->fd = -1;
 	pthread_mutex_unlock(&n->lock);
 	if (fd >= 0)
-		bare = !object_open(n, object, fd, pid, remote);
+		bare = !object_open(n, object, fd, pid, remote, asker);
 	if (answer) {
 		answer->id = q->id;
 		answer->bare = bare;
@@ -361,6 +362,13 @@ void inliner_set_remote(struct inliner *inliner, struct remotedebug *remote)
 {
 	pthread_mutex_lock(&inliner->lock);
 	inliner->remote = remote;
+	pthread_mutex_unlock(&inliner->lock);
+}
+
+void inliner_set_asker(struct inliner *inliner, struct fileasker *asker)
+{
+	pthread_mutex_lock(&inliner->lock);
+	inliner->asker = asker;
 	pthread_mutex_unlock(&inliner->lock);
 }
 

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 struct calls;
+struct fileasker;
 struct inliner;
 struct remotedebug;
 
@@ -30,6 +31,8 @@ int inliner_new(size_t budget, struct inliner **out);
 void inliner_free(struct inliner *inliner);
 /* Whom to ask for debug files that are nowhere here; it must outlive the inliner. */
 void inliner_set_remote(struct inliner *inliner, struct remotedebug *remote);
+/* The same for files that may not answer (struct debug_place). */
+void inliner_set_asker(struct inliner *inliner, struct fileasker *asker);
 /*
  * Asks; fd is the object's file, which is duplicated if it is needed, pid a process that maps it:
  * debug files are looked for below its root, 0: below our own; symbol: as of calls_read. -ENOMEM,

@@ -47,6 +47,7 @@ struct process {
 
 struct jit {
 	struct tracker *tracker;
+	struct fileasker *asker;
 	struct earlyfiles *early;
 	struct process *processes; /* in the order of their last use */
 	uint64_t round;
@@ -61,20 +62,21 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-int jit_new(struct tracker *tracker, struct jit **out)
+int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out)
 {
 	struct jit *jit = calloc(1, sizeof(*jit));
 
 	*out = jit;
 	if (!jit)
 		return -ENOMEM;
-	jit->early = earlyfiles_new(tracker);
+	jit->early = earlyfiles_new(tracker, asker);
 	if (!jit->early) {
 		free(jit);
 		*out = NULL;
 		return -ENOMEM;
 	}
 	jit->tracker = tracker;
+	jit->asker = asker;
 	jit->round = 1;
 	jit->budget = ROUND_BYTES;
 	return 0;
@@ -170,7 +172,8 @@ static void process_look(struct jit *jit, struct process *p)
 	}
 	if (p->dump && jitdump_update(p->dump, p->by_dump, &jit->budget) > 0)
 		p->version++;
-	if (perfmap_update(p->perfmap, lives ? &owner : NULL, NULL, p->by_map, &jit->budget) > 0)
+	if (perfmap_update(p->perfmap, lives ? &owner : NULL, jit->asker, p->by_map, &jit->budget) >
+	    0)
 		p->version++;
 }
 

@@ -11,12 +11,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct fileasker;
 struct jit;
 struct tracker;
 struct tracker_exec;
 
-/* The tracker is not owned. -ENOMEM. */
-int jit_new(struct tracker *tracker, struct jit **out);
+/* Neither is owned. asker: for files that may not answer; see procfile_ask. -ENOMEM. */
+int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out);
 void jit_free(struct jit *jit);
 
 /* Name of the code at a run time address, valid for the round; NULL: none is known. */

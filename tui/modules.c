@@ -29,6 +29,7 @@
 #include "symbols/debugsum.h"
 #include "symbols/demangle.h"
 #include "symbols/elffile.h"
+#include "symbols/fileasker.h"
 #include "symbols/remotedebug.h"
 #include "symbols/rootfile.h"
 #include "symbols/symtab.h"
@@ -70,6 +71,7 @@ struct module {
 struct modules {
 	struct profile *profile;
 	struct tracker *tracker;
+	struct fileasker *asker;
 	struct module *table; /* in the order of their last use */
 	size_t bytes;
 	uint64_t round;
@@ -87,13 +89,15 @@ static time_t now_seconds(void)
 	return now.tv_sec;
 }
 
-struct modules *modules_new(struct profile *profile, struct tracker *tracker)
+struct modules *modules_new(struct profile *profile, struct tracker *tracker,
+			    struct fileasker *asker)
 {
 	struct modules *all = calloc(1, sizeof(*all));
 
 	if (all) {
 		all->profile = profile;
 		all->tracker = tracker;
+		all->asker = asker;
 	}
 	return all;
 }
@@ -142,8 +146,8 @@ static struct debug_place debug_place_of(const struct modules *all, pid_t pid)
 {
 	int root = rootfile_root(pid);
 
-	return (struct debug_place){
-		.root = root < 0 ? -1 : root, .folder = MODULES_DEBUG_ROOT, .remote = all->remote};
+	return (struct debug_place){root < 0 ? -1 : root, MODULES_DEBUG_ROOT, all->remote,
+				    all->asker, pid};
 }
 
 static bool module_debug_there(const struct modules *all, const struct module *m)
@@ -274,11 +278,17 @@ static void tell_build(const struct modules *all, const struct module *m,
 	profile_unlock(all->profile);
 }
 
+/* So often has a debug file not been had that may be had later. */
+static uint64_t times_put_off(const struct modules *all)
+{
+	return debugsum_put_off() + fileasker_put_off(all->asker);
+}
+
 /* -ENOMEM; a file of which nothing can be used has no table, and its addresses are shown. */
 static int module_read(const struct modules *all, struct module *m, const struct object *object)
 {
 	struct debug_place place = debug_place_of(all, m->pid);
-	uint64_t put_off = debugsum_put_off();
+	uint64_t put_off = times_put_off(all);
 	struct elf_file *file = NULL;
 	int err = object_open(object, &file);
 
@@ -292,9 +302,9 @@ static int module_read(const struct modules *all, struct module *m, const struct
 		m->link = malloc(sizeof(*m->link));
 	if (m->link) {
 		debug_link_read(file, m->link);
-		/* One whose sum was put off may be of use the next time. */
+		/* One that was put off may be of use the next time. */
 		m->debug_there =
-			debug_link_present(m->link, &place) && debugsum_put_off() == put_off;
+			debug_link_present(m->link, &place) && times_put_off(all) == put_off;
 		m->bytes += sizeof(*m->link);
 	}
 	if (place.root >= 0)

@@ -13,6 +13,7 @@
 
 #define MODULES_DEBUG_ROOT "/usr/lib/debug" /* separate debug files are below */
 
+struct fileasker;
 struct module;
 struct modules;
 struct object;
@@ -20,8 +21,10 @@ struct profile;
 struct remotedebug;
 struct tracker;
 
-/* The profile is told of build-ids. It and the tracker have to outlive them. NULL: no memory. */
-struct modules *modules_new(struct profile *profile, struct tracker *tracker);
+/* The profile is told of build-ids; asker: as in struct debug_place. All have to outlive them.
+ * NULL: no memory. */
+struct modules *modules_new(struct profile *profile, struct tracker *tracker,
+			    struct fileasker *asker);
 void modules_free(struct modules *all);
 /* Debug files that are nowhere here come from there; not owned. */
 void modules_set_remote(struct modules *all, struct remotedebug *remote);

@@ -14,6 +14,7 @@
 #include "bpf/sampler.h"
 #include "bpf/trace.h"
 #include "bpf/tracker.h"
+#include "symbols/fileasker.h"
 #include "symbols/text.h"
 #include "tui/calls.h"
 #include "tui/causes.h"
@@ -41,6 +42,7 @@ struct resolver {
 	struct profile *profile;
 	struct tracker *tracker;
 	struct ksyms *ksyms;
+	struct fileasker asker; /* of files that may not answer */
 	struct jit *jit;
 	struct modules *modules;
 	struct frame_name frames[FRAMES_MAX]; /* outermost first */
@@ -51,6 +53,11 @@ struct resolver {
 	struct sites *inlined; /* NULL: not wanted */
 	struct ksym ksym[KERNEL_FRAMES_MAX];
 };
+
+static int ask_file(void *arg, const struct file_question *question, struct file_facts *facts)
+{
+	return tracker_ask_file(arg, question, facts);
+}
 
 int resolver_new(struct profile *profile, struct tracker *tracker, struct ksyms *ksyms,
 		 size_t debug_memory, struct resolver **out)
@@ -63,13 +70,17 @@ int resolver_new(struct profile *profile, struct tracker *tracker, struct ksyms 
 	r->profile = profile;
 	r->tracker = tracker;
 	r->ksyms = ksyms;
-	r->modules = modules_new(profile, tracker);
-	if (!r->modules || jit_new(tracker, &r->jit) ||
+	r->asker.ask = ask_file;
+	r->asker.arg = tracker;
+	r->modules = modules_new(profile, tracker, &r->asker);
+	if (!r->modules || jit_new(tracker, &r->asker, &r->jit) ||
 	    (debug_memory && sites_new(debug_memory, &r->inlined))) {
 		resolver_free(r);
 		*out = NULL;
 		return -ENOMEM;
 	}
+	if (r->inlined)
+		sites_set_asker(r->inlined, &r->asker);
 	return 0;
 }
 

@@ -167,6 +167,11 @@ static struct site *site_new(struct sites *s, const struct site_key *key)
 	return site;
 }
 
+void sites_set_asker(struct sites *sites, struct fileasker *asker)
+{
+	inliner_set_asker(sites->inliner, asker);
+}
+
 void sites_set_remote(struct sites *sites, struct remotedebug *remote)
 {
 	inliner_set_remote(sites->inliner, remote);

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 struct calls;
+struct fileasker;
 struct remotedebug;
 struct sites;
 
@@ -21,6 +22,8 @@ int sites_new(size_t budget, struct sites **out);
 void sites_free(struct sites *sites);
 /* As inliner_set_remote. */
 void sites_set_remote(struct sites *sites, struct remotedebug *remote);
+/* As inliner_set_asker. */
+void sites_set_asker(struct sites *sites, struct fileasker *asker);
 /* A debug file has come: objects that had none are asked about again. */
 void sites_retry(struct sites *sites);
 /*

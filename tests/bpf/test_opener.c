@@ -68,7 +68,7 @@ static void on_answer(void *arg, const struct opening *o, const struct open_answ
 	w->answers++;
 	w->id = o->id;
 	w->last = *a;
-	assert_true(a->err ? fd < 0 : fd >= 0 && !fstat(fd, &st) && st.st_ino == a->inode);
+	assert_true(a->err ? fd < 0 : fd >= 0 && !fstat(fd, &st) && st.st_ino == a->file.inode);
 	if (fd >= 0)
 		close(fd);
 }
@@ -153,7 +153,7 @@ static void test_answers(void **state)
 	assert_true(w->id == id && !w->last.err && !w->last.elf_err);
 	snprintf(path, sizeof(path), "%s/elf", folder);
 	assert_int_equal(stat(path, &st), 0);
-	assert_true(w->last.dev == st.st_dev && w->last.size == (uint64_t)st.st_size);
+	assert_true(w->last.file.dev == st.st_dev && w->last.file.size == (uint64_t)st.st_size);
 	assert_int_equal(w->last.build_id_size, 8);
 	assert_memory_equal(w->last.build_id, "\x01\x23\x45\x67\x89\xab\xcd\xef", 8);
 	must("test $(readelf -lW %s | grep -c '^  LOAD') = %u", path, w->last.nloads);

@@ -52,11 +52,12 @@ int main(void) { puts("runs"); fflush(stdout); for (;;) hung_outer(); }
 class Served:
     """The file system."""
 
-    def __init__(self, program, folder, file):
+    def __init__(self, program, folder, file, name="mapped", within=()):
         self.folder = folder
-        self.path = os.path.join(folder, "mapped")
-        self.server = subprocess.Popen([program, folder, file], stdout=subprocess.PIPE,
-                                       stderr=subprocess.PIPE, text=True)
+        self.path = os.path.join(folder, name)
+        self.server = subprocess.Popen([*within, program, folder, file, name], text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.within = within
         self.works = self.server.stdout.readline() == "ready\n"
 
     def hang(self):
@@ -68,7 +69,7 @@ class Served:
         self.server.kill()
         self.server.wait()
         if self.works:
-            subprocess.run(["umount", "--lazy", self.folder], check=False)
+            subprocess.run([*self.within, "umount", "--lazy", self.folder], check=False)
 
 
 class Mapper:
@@ -163,8 +164,8 @@ class Screen:
         return None
 
 
-def spin(program):
-    load = live.Load([program], stdout=subprocess.PIPE)
+def spin(*command):
+    load = live.Load(command, stdout=subprocess.PIPE)
     process = load.__enter__()
     assert process.stdout.readline() == b"runs\n"
     return load

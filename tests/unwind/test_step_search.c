@@ -258,8 +258,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(frames),	       TEST(part_of_a_span), TEST(search_in_span),
-		TEST(call_at_the_end), TEST(search_in_list),
+		TEST(frames),	      TEST(changed),	     TEST(part_of_a_span),
+		TEST(search_in_span), TEST(call_at_the_end), TEST(search_in_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

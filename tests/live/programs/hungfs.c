@@ -3,7 +3,8 @@
  * A file system of one file that stops answering. Speaks the protocol of fuse(4) itself, so that no
  * library is needed.
  *
- *	hungfs FOLDER FILE    mounts on FOLDER a file "mapped" with the contents of FILE
+ *	hungfs FOLDER FILE [NAME]    mounts on FOLDER a file NAME, "mapped" unless it is given,
+ *				     with the contents of FILE, written now
  *
  * Prints "ready" when it is mounted. On SIGUSR1 it prints "hung"; from then on it takes requests
  *and answers none: those who wait for an answer cannot even be killed. Its own end sets them free.
@@ -18,6 +19,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FILE_ID	 2
@@ -26,6 +28,8 @@
 static volatile sig_atomic_t hung;
 static char *contents;
 static size_t size;
+static const char *name = "mapped";
+static uint64_t written;
 
 static void hang(int number)
 {
@@ -47,7 +51,7 @@ static void answer(int fd, uint64_t unique, int error, const void *data, size_t 
 
 static struct fuse_attr attributes(uint64_t node)
 {
-	struct fuse_attr attr = {.ino = node, .nlink = 1, .blksize = 4096};
+	struct fuse_attr attr = {.ino = node, .nlink = 1, .blksize = 4096, .mtime = written};
 
 	attr.mode = node == FILE_ID ? S_IFREG | 0755 : S_IFDIR | 0755;
 	attr.size = node == FILE_ID ? size : 0;
@@ -72,8 +76,8 @@ static void serve(int fd, const struct fuse_in_header *in, const void *arg)
 		answer(fd, in->unique, 0, &init, sizeof(init));
 		break;
 	case FUSE_LOOKUP:
-		answer(fd, in->unique, strcmp(arg, "mapped") ? ENOENT : 0, &entry,
-		       strcmp(arg, "mapped") ? 0 : sizeof(entry));
+		answer(fd, in->unique, strcmp(arg, name) ? ENOENT : 0, &entry,
+		       strcmp(arg, name) ? 0 : sizeof(entry));
 		break;
 	case FUSE_GETATTR:
 		answer(fd, in->unique, 0, &attr, sizeof(attr));
@@ -132,8 +136,11 @@ int main(int argc, char **argv)
 	ssize_t n;
 	int fd;
 
-	if (argc != 3)
+	if (argc != 3 && argc != 4)
 		return 2;
+	if (argc == 4)
+		name = argv[3];
+	written = (uint64_t)time(NULL);
 	load(argv[2]);
 	sigaction(SIGUSR1, &action, NULL);
 	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
