@@ -488,8 +488,9 @@ __attribute__((noinline)) int capture(int user_mode)
 	return 0;
 }
 
-static __always_inline void count(struct profiler_stats *s, const struct count_key *key,
-				  __u64 image)
+/* Not inline: its variables would stand on the stack while the walk needs the room. */
+static __attribute__((noinline)) void count(struct profiler_stats *s, const struct count_key *key,
+					    __u64 image)
 {
 	struct count_value fresh = {}, *value;
 	__u32 zero = 0;
