@@ -318,6 +318,9 @@ struct object *object_by_tag(struct tracker *t, uint64_t frame, uint64_t *vaddr)
 	struct object *o;
 
 	HASH_FIND(tag_hh, t->tags, &tag, sizeof(tag), o);
+	*vaddr = offset; /* not ELF, or of another machine, as in mapping.c */
+	if (o && !o->nloads)
+		return o;
 	for (size_t i = 0; o && i < o->nloads; i++) {
 		const struct elf_load *l = &o->loads[i];
 
