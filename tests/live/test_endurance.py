@@ -95,10 +95,10 @@ def entries(map_id):
 
 
 def procs_entries(pid):
-    """Of each map of processes, the processes: its values are struct proc_entry, 24 bytes."""
+    """Of each map of processes, the processes: its values are struct proc_entry, 32 bytes."""
     return [entries(number) for number, fields in held(pid)[1].items()
             if fields["map_type"] == "1" and fields["key_size"] == "4" and
-            fields["value_size"] == "24"]
+            fields["value_size"] == "32"]
 
 
 def dead_entries(pid):
