@@ -167,6 +167,13 @@ static struct process *process_new(struct tracker *t, pid_t pid)
 	return p;
 }
 
+static void drop_entry(struct tracker *t, struct process *p)
+{
+	if (p->entered)
+		sampler_drop_process(t->sampler, p->pid);
+	p->entered = false;
+}
+
 /*
  * Until when it is what it is now: a sample that has told of an exec since was of the next one, for
  * which the entry stood where the images are the same. True: so it was.
@@ -191,7 +198,7 @@ static void on_exit_event(struct tracker *t, pid_t pid, uint64_t until)
 	clear_dirty(p);
 	if (exec_is_later(t, p, until))
 		p->exec_id = 0;
-	sampler_drop_process(t->sampler, pid);
+	drop_entry(t, p);
 	if (p->target) {
 		sampler_set_target(t->sampler, pid, 0, false);
 		t->nattached--;
@@ -222,7 +229,7 @@ static void retire_image(struct tracker *t, struct process *p, uint64_t until)
 		p->nmappings = 0;
 	}
 	mappings_clear(t, p);
-	sampler_drop_process(t->sampler, p->pid);
+	drop_entry(t, p);
 	publish_put(t, p->list);
 	p->list = NULL;
 	p->image = 0;
@@ -576,7 +583,7 @@ static bool bring_up_to_date(struct tracker *t, struct process *p)
 	err = publish_list(t, p);
 	if (err) {
 		/* The old list may lead to tables that are on their way out. */
-		sampler_drop_process(t->sampler, p->pid);
+		drop_entry(t, p);
 		publish_put(t, p->list);
 		p->list = NULL;
 	}

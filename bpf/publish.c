@@ -35,7 +35,7 @@ void publish_read_exec(struct tracker *t, struct process *p)
 {
 	struct proc_entry entry;
 
-	if (p->exec_id || p->kthread || sampler_process(t->sampler, p->pid, &entry))
+	if (p->exec_id || !p->entered || sampler_process(t->sampler, p->pid, &entry))
 		return;
 	p->exec_id = entry.exec_id;
 	p->exec_at = entry.exec_at;
@@ -55,8 +55,10 @@ int publish_entry(struct tracker *t, struct process *p)
 		entry.list_count = p->list->count;
 	}
 	err = sampler_set_process(t->sampler, p->pid, &entry);
-	if (!err)
+	if (!err) {
+		p->entered = true;
 		return 0;
+	}
 	publish_put(t, p->list);
 	p->list = NULL;
 	if (err == -E2BIG && !t->told_procs)

@@ -21,6 +21,7 @@
 
 #include "bpf/kernelcode.h"
 #include "bpf/opener.h"
+#include "bpf/pace.h"
 #include "bpf/pidns.h"
 #include "bpf/sampler.h"
 #include "symbols/thread.h"
@@ -249,6 +250,36 @@ static int timeout(const struct tracker *t, bool again)
 	return again ? 1 : opener >= 0 ? opener : 1000;
 }
 
+static bool is_answered(const struct pollfd *fds)
+{
+	for (size_t i = 0; i < OPENHELPERS; i++)
+		if (fds[i].revents)
+			return true;
+	return false;
+}
+
+/* Waits until there is something to do; fds[0] is that of the records. */
+static void wait_for_work(struct tracker *t, struct pollfd *fds, bool again, struct pace *pace)
+{
+	const bool has_read = fds[0].fd < 0 || fds[0].revents;
+	const uint64_t pause = pace_wait(pace, has_read, tracker_now());
+	const int ms = timeout(t, again);
+	struct timespec wait = {ms / 1000, ms % 1000 * 1000000L};
+	uint64_t count;
+
+	fds[0].fd = sideband_fd(t->sideband);
+	if (pause && ms) {
+		fds[0].fd = -1;
+		wait = (struct timespec){0, (long)pause};
+	}
+	opener_fds(t->opener, fds + 2);
+	pthread_mutex_unlock(&t->lock);
+	ppoll(fds, 2 + OPENHELPERS, &wait, NULL);
+	if (fds[1].revents && read(t->wake_fd, &count, sizeof(count)) < 0)
+		count = 0;
+	pthread_mutex_lock(&t->lock);
+}
+
 static void *tracker_main(void *arg)
 {
 	struct tracker *t = arg;
@@ -257,26 +288,24 @@ static void *tracker_main(void *arg)
 		{.fd = t->wake_fd, .events = POLLIN},
 	};
 	bool again = false, more, changed, ending;
-	uint64_t count, now;
+	struct pace pace = {0};
+	uint64_t now;
 
 	/* A busy machine is the reason to look at it. Without the privilege it comes later. */
 	setpriority(PRIO_PROCESS, (id_t)gettid(), TRACKER_NICE);
 	pthread_mutex_lock(&t->lock);
 	begin(t);
 	while (!t->stop) {
-		opener_fds(t->opener, fds + 2);
-		pthread_mutex_unlock(&t->lock);
-		poll(fds, 2 + OPENHELPERS, timeout(t, again));
-		if (fds[1].revents && read(t->wake_fd, &count, sizeof(count)) < 0)
-			count = 0;
-		pthread_mutex_lock(&t->lock);
-		changed = watch_cpus(t, tracker_now());
+		wait_for_work(t, fds, again, &pace);
+		now = tracker_now();
+		changed = watch_cpus(t, now);
 		read_records(t);
 		if (changed)
 			rescan_begin(t);
 		more = rescan_turn(t);
 		commands_take(t);
-		opener_turn(t->opener, tracker_now());
+		if (is_answered(fds + 2) || opener_wait(t->opener) >= 0)
+			opener_turn(t->opener, tracker_now());
 		now = tracker_now();
 		doubt_settle(t, now);
 		choice_look(t, now);

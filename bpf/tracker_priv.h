@@ -165,6 +165,7 @@ struct process {
 	size_t nmappings;
 	bool asks; /* some of them have been asked for */
 	struct published *list;
+	bool entered; /* has an entry in the map of processes */
 	bool kthread;
 	bool dirty;	/* the list is out of date */
 	bool unsettled; /* just read: a record of an exec before that may be unread */
