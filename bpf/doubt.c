@@ -18,6 +18,7 @@
 
 #define WAIT_MIN_NS (250ull * 1000000)
 #define WAIT_MAX_NS (32000ull * 1000000)
+#define SCAN_SHARE  32u /* of the time goes into readings of one process, at most */
 #define CHECK_NS    (1000ull * 1000000)
 #define CHECK_MAX   24u	  /* processes in that time */
 #define CHECK_PASS  1024u /* kernel threads among them are only passed */
@@ -72,6 +73,19 @@ static uint64_t read_exec_kb(pid_t pid)
 	return sum;
 }
 
+/* Tens of thousands of mappings take a tenth of a second, in which others wait for the lock. */
+static bool scan(struct tracker *t, pid_t pid)
+{
+	const uint64_t began = tracker_now();
+	const bool changed = process_scan(t, pid);
+	struct process *p = process_live(t, pid);
+	const uint64_t ended = tracker_now();
+
+	if (p)
+		p->scan_rest = ended + (ended - began) * SCAN_SHARE;
+	return changed;
+}
+
 /* False: it is too early, the doubt remains. */
 static bool settle(struct tracker *t, pid_t pid, uint64_t now)
 {
@@ -80,9 +94,9 @@ static bool settle(struct tracker *t, pid_t pid, uint64_t now)
 
 	if (p && (p->fresh || p->kthread))
 		return true;
-	if (p && now < p->scan_next)
+	if (p && (now < p->scan_next || now < p->scan_rest))
 		return false;
-	changed = process_scan(t, pid);
+	changed = scan(t, pid);
 	p = process_live(t, pid);
 	if (!p)
 		return true;
@@ -94,7 +108,7 @@ static bool settle(struct tracker *t, pid_t pid, uint64_t now)
 	return true;
 }
 
-static void check(struct tracker *t)
+static void check(struct tracker *t, uint64_t now)
 {
 	struct process *p = process_live(t, t->check_at), *next;
 	unsigned int passed, checked = 0;
@@ -107,14 +121,14 @@ static void check(struct tracker *t)
 			return;
 		next = p->hh.next;
 		t->check_at = next ? next->pid : 0;
-		if (p->kthread || p->fresh)
+		if (p->kthread || p->fresh || now < p->scan_rest)
 			continue;
 		checked++;
 		kb = read_exec_kb(p->pid);
 		if (kb && kb == p->exec_kb)
 			continue;
 		p->exec_kb = kb;
-		process_scan(t, p->pid);
+		scan(t, p->pid);
 	}
 }
 
@@ -128,6 +142,6 @@ void doubt_settle(struct tracker *t, uint64_t now)
 	t->ndoubts = n;
 	if (now - t->checked >= CHECK_NS) {
 		t->checked = now;
-		check(t);
+		check(t, now);
 	}
 }

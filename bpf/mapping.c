@@ -16,6 +16,7 @@
 #include "symbols/procmaps.h"
 
 #define MAPPINGS_MAX 8192u
+#define ALL_MAX	     (1u << 18) /* that are counted to choose among */
 
 void mappings_clear(struct tracker *t, struct process *p)
 {
@@ -110,21 +111,28 @@ static void settle(struct tracker *t, struct mapping *m, struct object *o)
 	}
 }
 
-/* What p has there already, if it is the same and need not be asked for again. */
-static bool is_there(struct tracker *t, const struct process *p, struct mapping *m)
+/* The number of the first that ends behind the address. */
+static size_t find(const struct process *p, uint64_t address)
 {
 	size_t low = 0, high = p->nmappings, middle;
-	const struct mapping *old;
 
 	while (low < high) {
 		middle = (low + high) / 2;
-		if (p->mappings[middle].end <= m->start)
+		if (p->mappings[middle].end <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	old = &p->mappings[low];
-	if (low == p->nmappings || old->start != m->start || old->end != m->end ||
+	return low;
+}
+
+/* What p has there already, if it is the same and need not be asked for again. */
+static bool is_there(struct tracker *t, const struct process *p, struct mapping *m)
+{
+	const size_t at = find(p, m->start);
+	const struct mapping *old = &p->mappings[at];
+
+	if (at == p->nmappings || old->start != m->start || old->end != m->end ||
 	    old->offset != m->offset || old->file.inode != m->file.inode ||
 	    old->file.dev != m->file.dev)
 		return false;
@@ -184,21 +192,27 @@ static struct mapping describe(struct tracker *t, const struct process *p,
 
 static bool is_known(const struct process *p, const struct mapping *m)
 {
-	size_t i;
+	const size_t at = find(p, m->start);
+	const struct mapping *old = &p->mappings[at];
 
-	for (i = 0; i < p->nmappings; i++)
-		if (p->mappings[i].start <= m->start && p->mappings[i].end >= m->end &&
-		    p->mappings[i].object == m->object && p->mappings[i].bias == m->bias &&
-		    p->mappings[i].asked == m->asked)
-			return true;
-	return false;
+	return at < p->nmappings && old->start <= m->start && old->end >= m->end &&
+	       old->object == m->object && old->bias == m->bias && old->asked == m->asked;
+}
+
+/* Of too many, which are kept is decided when all are read. */
+static bool is_crowded(struct tracker *t, const struct process *p)
+{
+	if (p->nmappings < MAPPINGS_MAX)
+		return false;
+	doubt_add(t, p->pid);
+	return true;
 }
 
 bool mapping_record(struct tracker *t, struct process *p, const struct procmap *map)
 {
 	struct mapping m;
 
-	if (map->start >= map->end)
+	if (map->start >= map->end || is_crowded(t, p))
 		return false;
 	m = describe(t, p, map);
 	p->asks |= m.asked != 0;
@@ -214,16 +228,35 @@ struct scan {
 	const struct process *of;
 	struct process to; /* only its mappings */
 	size_t room;
+	struct file_id *files; /* of all that there are, up to ALL_MAX */
+	size_t nfiles, files_room;
+	bool *keep; /* of these; NULL: as many as there is room for */
+	size_t at;  /* in keep */
 };
 
-static int on_map(const struct procmap *map, void *arg)
+static int add_file(struct scan *s, const struct procmap *map)
 {
-	struct scan *s = arg;
+	struct file_id *more;
+	size_t room;
+
+	if (s->nfiles == s->files_room) {
+		room = s->files_room ? s->files_room * 2 : 32;
+		more = realloc(s->files, room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->files = more;
+		s->files_room = room;
+	}
+	s->files[s->nfiles++] =
+		(struct file_id){makedev(map->dev_major, map->dev_minor), map->inode};
+	return 0;
+}
+
+static int add_map(struct scan *s, const struct procmap *map)
+{
 	struct mapping *more;
 	size_t room;
 
-	if (!strcmp(map->name, "[vsyscall]") || s->to.nmappings >= MAPPINGS_MAX)
-		return 0;
 	if (s->to.nmappings == s->room) {
 		room = s->room ? s->room * 2 : 32;
 		more = realloc(s->to.mappings, room * sizeof(*more));
@@ -237,6 +270,53 @@ static int on_map(const struct procmap *map, void *arg)
 	return 0;
 }
 
+static int on_map(const struct procmap *map, void *arg)
+{
+	struct scan *s = arg;
+	int err = 0;
+
+	if (!strcmp(map->name, "[vsyscall]"))
+		return 0;
+	if (s->keep)
+		return s->at < s->nfiles && s->keep[s->at++] && s->to.nmappings < MAPPINGS_MAX
+			       ? add_map(s, map)
+			       : 0;
+	if (s->nfiles < ALL_MAX)
+		err = add_file(s, map);
+	return err || s->to.nmappings >= MAPPINGS_MAX ? err : add_map(s, map);
+}
+
+/* Marks those that are kept. */
+static int choose(struct scan *s)
+{
+	uint32_t *order = malloc(s->nfiles * sizeof(*order));
+	int err = order ? crowd_order(s->files, (uint32_t)s->nfiles, order) : -ENOMEM;
+
+	s->keep = err ? NULL : calloc(s->nfiles, sizeof(*s->keep));
+	for (size_t i = 0; s->keep && i < MAPPINGS_MAX; i++)
+		s->keep[order[i]] = true;
+	free(order);
+	return s->keep ? 0 : -ENOMEM;
+}
+
+/* Those that are kept of too many are read once more: only now is it known which. */
+static int read_maps(struct scan *s)
+{
+	const pid_t pid = process_thread(s->of);
+	int err = procmaps_read(pid, true, on_map, s);
+
+	if (!err && s->nfiles > MAPPINGS_MAX) {
+		mappings_clear(s->t, &s->to);
+		s->room = 0;
+		err = choose(s);
+		if (!err)
+			err = procmaps_read(pid, true, on_map, s);
+	}
+	free(s->files);
+	free(s->keep);
+	return err;
+}
+
 /* One that could not be had and is asked for again is the same until it comes. */
 static bool same(const struct mapping *a, const struct mapping *b)
 {
@@ -247,7 +327,7 @@ static bool same(const struct mapping *a, const struct mapping *b)
 int mappings_read(struct tracker *t, struct process *p)
 {
 	struct scan s = {.t = t, .of = p};
-	int err = procmaps_read(process_thread(p), true, on_map, &s);
+	int err = read_maps(&s);
 	bool changed = s.to.nmappings != p->nmappings;
 	struct process old = {.mappings = p->mappings, .nmappings = p->nmappings};
 	size_t i;

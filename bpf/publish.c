@@ -35,7 +35,8 @@ void publish_read_exec(struct tracker *t, struct process *p)
 {
 	struct proc_entry entry;
 
-	if (p->exec_id || !p->entered || sampler_process(t->sampler, p->pid, &entry))
+	if (p->exec_id || p->kthread || !p->entered ||
+	    sampler_process(t->sampler, p->pid, &entry))
 		return;
 	p->exec_id = entry.exec_id;
 	p->exec_at = entry.exec_at;
@@ -162,21 +163,59 @@ static int entries_of_mapping(struct entries *e, const struct mapping *m)
 	return err ? err : entry_add(e, &gap, tag);
 }
 
-/* Of more mappings than the walk can search, the lower ones: the others are as if they were not. */
-static int list_entries(struct tracker *t, struct entries *e, const struct process *p)
+/* Marks the mappings whose entries fit together, see crowd.h. */
+static int choose_mappings(const struct process *p, bool *keep)
+{
+	struct file_id *files = malloc(p->nmappings * sizeof(*files));
+	uint32_t *order = malloc(p->nmappings * sizeof(*order));
+	struct entries e = {0}; /* only to count them */
+	int err = files && order ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; i < p->nmappings && !err; i++)
+		files[i] = p->mappings[i].file;
+	if (!err)
+		err = crowd_order(files, (uint32_t)p->nmappings, order);
+	for (i = 0; i < p->nmappings && !err; i++) {
+		err = entries_of_mapping(&e, &p->mappings[order[i]]);
+		keep[order[i]] = !err;
+	}
+	free(e.at);
+	free(order);
+	free(files);
+	return err == -E2BIG ? 0 : err;
+}
+
+static int kept_entries(struct entries *e, const struct process *p, const bool *keep)
 {
 	size_t i;
 	int err = 0;
 
+	e->count = 0;
 	for (i = 0; i < p->nmappings && !err; i++)
-		err = entries_of_mapping(e, &p->mappings[i]);
+		if (!keep || keep[i])
+			err = entries_of_mapping(e, &p->mappings[i]);
+	return err;
+}
+
+/* Of more mappings than the walk can search, some are as if they were not. */
+static int list_entries(struct tracker *t, struct entries *e, const struct process *p)
+{
+	int err = kept_entries(e, p, NULL);
+	bool *keep;
+
 	if (err != -E2BIG)
 		return err;
+	keep = calloc(p->nmappings, sizeof(*keep));
+	err = keep ? choose_mappings(p, keep) : -ENOMEM;
+	if (!err)
+		err = kept_entries(e, p, keep);
+	free(keep);
 	if (!t->told_mappings)
-		tracker_tell(t, 1, "%s (%d): too many mappings, only the lower ones can be walked",
-			     p->comm, (int)p->pid);
+		tracker_tell(t, 1, "%s (%d): too many mappings, not all can be walked", p->comm,
+			     (int)p->pid);
 	t->told_mappings = true;
-	return 0;
+	return err;
 }
 
 /* Copies the entries to the map, unmarked. What stood there before may still be marked. */

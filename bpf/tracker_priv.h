@@ -22,6 +22,7 @@
 
 #include <uthash.h>
 
+#include "bpf/crowd.h"
 #include "bpf/sideband.h"
 #include "bpf/tracker.h"
 #include "symbols/elffile.h"
@@ -52,10 +53,6 @@ struct object_key {
 	uint64_t inode;
 	uint64_t mtime; /* ns */
 	uint64_t size;
-};
-
-struct file_id {
-	uint64_t dev, inode;
 };
 
 struct placed_span {
@@ -180,6 +177,7 @@ struct process {
 	uint64_t scan_next;  /* no doubt leads to a reading of its mappings before */
 	uint64_t scan_round; /* see rescan.c */
 	uint64_t scan_wait;  /* between such readings: grows while they find nothing new */
+	uint64_t scan_rest;  /* no reading before, for what the last one has cost */
 	struct process *next_dirty, **prev_dirty;
 	bool follow;   /* of COMMAND's tree */
 	bool attached; /* by its number */
