@@ -223,67 +223,86 @@ bool mapping_record(struct tracker *t, struct process *p, const struct procmap *
 	return false;
 }
 
+/* A mapping as it was read. */
+struct seen {
+	struct procmap map; /* its name is at... */
+	size_t name;	    /* ...in names */
+};
+
 struct scan {
-	struct tracker *t;
-	const struct process *of;
-	struct process to; /* only its mappings */
-	size_t room;
+	pid_t pid;
 	struct file_id *files; /* of all that there are, up to ALL_MAX */
 	size_t nfiles, files_room;
 	bool *keep; /* of these; NULL: as many as there is room for */
 	size_t at;  /* in keep */
+	struct seen *seen;
+	size_t nseen, seen_room;
+	char *names; /* each with its null byte; those in a row that are the same stand once */
+	size_t names_used, names_room;
 };
+
+/* Room for one more of the elements; NULL: no memory. */
+static void *grow(void *at, size_t n, size_t *room, size_t more, size_t size)
+{
+	void *larger = at;
+
+	if (n + more > *room) {
+		*room = (n + more) * 2;
+		larger = reallocarray(at, *room, size);
+	}
+	return larger;
+}
 
 static int add_file(struct scan *s, const struct procmap *map)
 {
-	struct file_id *more;
-	size_t room;
+	struct file_id *more = grow(s->files, s->nfiles, &s->files_room, 1, sizeof(*more));
 
-	if (s->nfiles == s->files_room) {
-		room = s->files_room ? s->files_room * 2 : 32;
-		more = realloc(s->files, room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->files = more;
-		s->files_room = room;
-	}
+	if (!more)
+		return -ENOMEM;
+	s->files = more;
 	s->files[s->nfiles++] =
 		(struct file_id){makedev(map->dev_major, map->dev_minor), map->inode};
 	return 0;
 }
 
-static int add_map(struct scan *s, const struct procmap *map)
+static int add_seen(struct scan *s, const struct procmap *map)
 {
-	struct mapping *more;
-	size_t room;
+	const size_t length = strlen(map->name) + 1;
+	struct seen *more = grow(s->seen, s->nseen, &s->seen_room, 1, sizeof(*more));
+	size_t name = 0;
+	char *names;
 
-	if (s->to.nmappings == s->room) {
-		room = s->room ? s->room * 2 : 32;
-		more = realloc(s->to.mappings, room * sizeof(*more));
-		if (!more)
+	if (!more)
+		return -ENOMEM;
+	s->seen = more;
+	if (s->nseen)
+		name = s->seen[s->nseen - 1].name;
+	if (!s->nseen || strcmp(s->names + name, map->name) != 0) {
+		names = grow(s->names, s->names_used, &s->names_room, length, 1);
+		if (!names)
 			return -ENOMEM;
-		s->to.mappings = more;
-		s->room = room;
+		s->names = names;
+		name = s->names_used;
+		memcpy(s->names + name, map->name, length);
+		s->names_used += length;
 	}
-	s->to.mappings[s->to.nmappings] = describe(s->t, s->of, map);
-	s->to.asks |= s->to.mappings[s->to.nmappings++].asked != 0;
+	s->seen[s->nseen++] = (struct seen){*map, name};
 	return 0;
 }
 
 static int on_map(const struct procmap *map, void *arg)
 {
 	struct scan *s = arg;
+	bool wanted = true;
 	int err = 0;
 
 	if (!strcmp(map->name, "[vsyscall]"))
 		return 0;
 	if (s->keep)
-		return s->at < s->nfiles && s->keep[s->at++] && s->to.nmappings < MAPPINGS_MAX
-			       ? add_map(s, map)
-			       : 0;
-	if (s->nfiles < ALL_MAX)
+		wanted = s->at < s->nfiles && s->keep[s->at++];
+	else if (s->nfiles < ALL_MAX)
 		err = add_file(s, map);
-	return err || s->to.nmappings >= MAPPINGS_MAX ? err : add_map(s, map);
+	return err || !wanted || s->nseen >= MAPPINGS_MAX ? err : add_seen(s, map);
 }
 
 /* Marks those that are kept. */
@@ -302,18 +321,65 @@ static int choose(struct scan *s)
 /* Those that are kept of too many are read once more: only now is it known which. */
 static int read_maps(struct scan *s)
 {
-	const pid_t pid = process_thread(s->of);
-	int err = procmaps_read(pid, true, on_map, s);
+	int err = procmaps_read(s->pid, true, on_map, s);
 
-	if (!err && s->nfiles > MAPPINGS_MAX) {
-		mappings_clear(s->t, &s->to);
-		s->room = 0;
-		err = choose(s);
-		if (!err)
-			err = procmaps_read(pid, true, on_map, s);
+	if (err || s->nfiles <= MAPPINGS_MAX)
+		return err;
+	s->nseen = s->names_used = 0;
+	err = choose(s);
+	return err ? err : procmaps_read(s->pid, true, on_map, s);
+}
+
+/*
+ * The process may keep its mappings locked, or have many of them, so the tracker gives up its lock
+ * meanwhile. Processes and their mappings are changed by its own thread alone, and by who waits for
+ * t->reading.
+ */
+static int read_unlocked(struct tracker *t, struct scan *s)
+{
+	int err;
+
+	if (!t->in_thread || !pthread_equal(t->tracker_self, pthread_self()))
+		return read_maps(s);
+	t->reading = true;
+	pthread_mutex_unlock(&t->lock);
+	err = read_maps(s);
+	pthread_mutex_lock(&t->lock);
+	t->reading = false;
+	pthread_cond_broadcast(&t->has_read);
+	return err;
+}
+
+/* to gets what was read, of the process p. */
+static int describe_all(struct tracker *t, const struct process *p, const struct scan *s,
+			struct process *to)
+{
+	to->mappings = s->nseen ? malloc(s->nseen * sizeof(*to->mappings)) : NULL;
+	if (s->nseen && !to->mappings)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nseen; i++) {
+		struct procmap map = s->seen[i].map;
+
+		map.name = s->names + s->seen[i].name;
+		to->mappings[i] = describe(t, p, &map);
+		to->asks |= to->mappings[i].asked != 0;
 	}
-	free(s->files);
-	free(s->keep);
+	to->nmappings = s->nseen;
+	return 0;
+}
+
+/* Its executable mappings as they are now, in to, which has none. */
+static int read_now(struct tracker *t, const struct process *p, struct process *to)
+{
+	struct scan s = {.pid = process_thread(p)};
+	int err = read_unlocked(t, &s);
+
+	if (!err)
+		err = describe_all(t, p, &s, to);
+	free(s.files);
+	free(s.keep);
+	free(s.seen);
+	free(s.names);
 	return err;
 }
 
@@ -326,26 +392,26 @@ static bool same(const struct mapping *a, const struct mapping *b)
 
 int mappings_read(struct tracker *t, struct process *p)
 {
-	struct scan s = {.t = t, .of = p};
-	int err = read_maps(&s);
-	bool changed = s.to.nmappings != p->nmappings;
-	struct process old = {.mappings = p->mappings, .nmappings = p->nmappings};
+	struct process to = {0}, old;
+	int err = read_now(t, p, &to);
+	bool changed = to.nmappings != p->nmappings;
 	size_t i;
 
 	/* One that is exiting shows nothing; what is known serves to name its last samples. */
-	if (err || !s.to.nmappings) {
-		mappings_clear(t, &s.to);
+	if (err || !to.nmappings) {
+		mappings_clear(t, &to);
 		return err < 0 ? err : 0;
 	}
-	for (i = 0; i < s.to.nmappings && !changed; i++)
-		changed = !same(&s.to.mappings[i], &p->mappings[i]);
-	if (changed && old.nmappings && !process_has_image(p)) {
-		mappings_clear(t, &s.to);
+	for (i = 0; i < to.nmappings && !changed; i++)
+		changed = !same(&to.mappings[i], &p->mappings[i]);
+	if (changed && p->nmappings && !process_has_image(p)) {
+		mappings_clear(t, &to);
 		return -EAGAIN;
 	}
-	p->mappings = s.to.mappings;
-	p->nmappings = s.to.nmappings;
-	p->asks = s.to.asks;
+	old = (struct process){.mappings = p->mappings, .nmappings = p->nmappings};
+	p->mappings = to.mappings;
+	p->nmappings = to.nmappings;
+	p->asks = to.asks;
 	mappings_clear(t, &old);
 	return changed;
 }

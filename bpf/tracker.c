@@ -294,6 +294,8 @@ static void *tracker_main(void *arg)
 	/* A busy machine is the reason to look at it. Without the privilege it comes later. */
 	setpriority(PRIO_PROCESS, (id_t)gettid(), TRACKER_NICE);
 	pthread_mutex_lock(&t->lock);
+	t->tracker_self = pthread_self();
+	t->in_thread = true;
 	begin(t);
 	while (!t->stop) {
 		wait_for_work(t, fds, again, &pace);
@@ -380,6 +382,7 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&t->builder_wake, &attr);
 	pthread_cond_init(&t->asked_wake, &attr);
+	pthread_cond_init(&t->has_read, NULL);
 	pthread_condattr_destroy(&attr);
 	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	t->shards = shards_new(shards_max, &shard_ops, t);
@@ -506,6 +509,7 @@ void tracker_free(struct tracker *t)
 		close(t->wake_fd);
 	pthread_cond_destroy(&t->builder_wake);
 	pthread_cond_destroy(&t->asked_wake);
+	pthread_cond_destroy(&t->has_read);
 	pthread_mutex_destroy(&t->lock);
 	pthread_mutex_destroy(&t->posted_lock);
 	free(t);
@@ -528,6 +532,8 @@ int tracker_follow(struct tracker *t, pid_t pid)
 	struct process *p;
 
 	pthread_mutex_lock(&t->lock);
+	while (t->reading)
+		pthread_cond_wait(&t->has_read, &t->lock);
 	process_scan(t, pid);
 	HASH_FIND_INT(t->processes, &pid, p);
 	if (p) {

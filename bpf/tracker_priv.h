@@ -8,7 +8,9 @@
  * doubt.c and rescan.c find out where these are wrong, publish.c tells the walk, object.c keeps the
  * mapped files, asked.c those that were asked for by name, builder.c builds tables, rest.c closes
  * files, room.c and evict.c know the tables' places. All of it is guarded by tracker.lock, apart
- * from the building of tables, which the builder thread does without it.
+ * from the building of tables, which the builder thread does without it. mappings_read, and with it
+ * process_scan and process_refresh, give it up for a while; nothing but the tracker thread changes
+ * processes then.
  */
 
 #include <stdatomic.h>
@@ -281,6 +283,10 @@ struct tracker {
 	atomic_bool stopping; /* the same for what is being built, without the lock */
 	pthread_t tracker_thread;
 	bool tracker_runs;
+	pthread_t tracker_self; /* the same, by itself... */
+	bool in_thread;		/* ...once it has begun */
+	bool reading;		/* it reads mappings, without the lock: see mapping.c */
+	pthread_cond_t has_read;
 	struct builder {
 		struct tracker *tracker;
 		struct wide_rules *wide;
