@@ -248,7 +248,7 @@ verify-unwind:
 	$(Q)$(BUILD)/tests/unwind/verify_unwind $(DIR)
 
 ##   bench          measure cost of a walk, size of tables, time to start, CPU and memory taken
-BENCH_BIN := $(addprefix $(BUILD)/tests/bench/,tablesize peer deep90.fp peer.bpf.o)
+BENCH_BIN := $(addprefix $(BUILD)/tests/bench/,tablesize peer churn deep90.fp peer.bpf.o)
 bench:
 	@tests/deps.sh install build test
 	@$(MAKE) --no-print-directory bench-programs

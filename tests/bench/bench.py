@@ -20,6 +20,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
 import live  # noqa: E402
+import churn as churn_bench  # noqa: E402
 import exec as exec_bench  # noqa: E402
 import names as names_bench  # noqa: E402
 import walk as walk_bench  # noqa: E402
@@ -109,6 +110,10 @@ def quick(table):
 
 def execs(table):
     exec_bench.measure(table)
+
+
+def churn(table):
+    churn_bench.measure(table, Screen)
 
 
 def names(table):
@@ -256,7 +261,10 @@ class Screen:
         except ProcessLookupError:
             pass
         os.close(self.fd)
-        os.waitpid(self.pid, 0)
+        try:
+            os.waitpid(self.pid, 0)
+        except ChildProcessError:
+            pass  # it has been waited for
 
 
 def cpu_ns(pid):
@@ -422,7 +430,7 @@ def idle_share():
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # loads end with their blocks
     figures = {"walk": walk, "quick": quick, "size": size, "start": start, "share": share,
-               "exec": execs, "again": again, "names": names,
+               "exec": execs, "churn": churn, "again": again, "names": names,
                "session": session, "ui": ui, "views": views}
     print(f"Linux {os.uname().release}, {os.cpu_count()} CPUs, {100 * idle_share():.0f} % idle")
     table = Table()

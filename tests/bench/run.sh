@@ -3,8 +3,8 @@
 #
 # `make bench`: the figures that the project promises, each beside what it is compared with in the
 # same run. Needs root and a machine that does nothing else. BENCH='walk size' measures only these
-# (walk, quick, again, size, start, share, views, exec, names, session, ui); BENCH_DIR (/usr) is whose
-# tables are summed.
+# (walk, quick, again, size, start, share, views, exec, churn, names, session, ui); BENCH_DIR (/usr)
+# is whose tables are summed.
 # Ends with an error only when something could not be measured.
 
 set -u
@@ -37,4 +37,4 @@ restore() {
 trap restore EXIT
 trap 'exit 130' INT TERM HUP
 # shellcheck disable=SC2086  # words on purpose
-python3 tests/bench/bench.py ${BENCH:-walk again size start share views exec names session ui}
+python3 tests/bench/bench.py ${BENCH:-walk again size start share views exec churn names session ui}
