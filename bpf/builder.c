@@ -98,7 +98,9 @@ static void tell_built(struct tracker *t, const struct object *o, int err)
 		/* One that is written all the time is a new file each time it is mapped. */
 		snprintf(t->told_failed, sizeof(t->told_failed), "%s", o->name);
 		tracker_tell(t, 1, "no unwind table for %s: %s", o->name,
-			     err == -E2BIG ? "more CFI than any real file has" : strerror(-err));
+			     err == -E2BIG    ? "more CFI than any real file has"
+			     : err == -EDQUOT ? "its user's files take all the memory they may"
+					      : strerror(-err));
 	}
 }
 
@@ -180,6 +182,7 @@ bool object_build_next(struct builder *b)
 	if (!o)
 		return false;
 	t->building++;
+	o->building = true;
 	pthread_mutex_unlock(&t->lock);
 	/* in_queue keeps the object from being evicted meanwhile */
 	note_content(o);
@@ -190,12 +193,15 @@ bool object_build_next(struct builder *b)
 		err = unwind_table_build(file, b->wide, &table);
 	}
 	elf_file_free(file);
+	if (err == -EFBIG) /* before its size is known */
+		err = -E2BIG;
 	pthread_mutex_lock(&t->lock);
 	if (!err)
 		sync_wide(t);
 	o->tried = tracker_now();
 	build_use(t, o->uid, o->tried)->ns += cpu_time() - begun;
 	t->building--;
+	o->building = false;
 	if (is_torn(o) && o->torn++ < TORN_MAX) {
 		unwind_table_free(table);
 		o->in_queue = false;

@@ -103,10 +103,14 @@ static void bring_back(struct tracker *t, uint64_t now)
 	struct shards_room room, ever;
 	size_t n = 0, i;
 
-	HASH_ITER(hh, t->objects, o, next)
-		if (o->state == OBJECT_EVICTED && o->sampled == now && o->tried + RETRY_NS < now &&
-		    n < BACK_MAX)
+	HASH_ITER(hh, t->objects, o, next) {
+		if (o->state != OBJECT_EVICTED || o->sampled != now || o->tried + RETRY_NS >= now)
+			continue;
+		if (rest_is(o))
+			rest_want(t, o); /* and comes back when it is sampled again */
+		else if (n < BACK_MAX)
 			list[n++] = o;
+	}
 	mark_chosen(t);
 	if (!n || room_measure(t, ROOM_SAMPLED, &room) || room_measure(t, ROOM_EVER, &ever))
 		return;

@@ -18,34 +18,93 @@
 #define MAPPINGS_MAX 8192u
 #define ALL_MAX	     (1u << 18) /* that are counted to choose among */
 
+static void tell_quota(struct tracker *t, const struct process *p)
+{
+	if (!t->told_quota)
+		tracker_tell(t, 1,
+			     "%s (%d) and others of its user have too many mappings for the memory "
+			     "that there is: only the lower ones are known",
+			     p->comm, (int)p->pid);
+	t->told_quota = true;
+}
+
+/* How many more the process may have. */
+static uint64_t room_for(const struct tracker *t, const struct process *p)
+{
+	uint64_t room = quota_room(&t->mappings, p->nmappings ? p->payer : p->uid);
+
+	return room < MAPPINGS_MAX - p->nmappings ? room : MAPPINGS_MAX - p->nmappings;
+}
+
+/* Before they are counted in p->nmappings. */
+static bool charge(struct tracker *t, struct process *p, size_t n)
+{
+	if (!p->nmappings)
+		p->payer = p->uid;
+	return quota_take(&t->mappings, p->payer, n);
+}
+
+static void list_free(struct tracker *t, struct mapping *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].object)
+			object_unref(t, list[i].object);
+	free(list);
+}
+
 void mappings_clear(struct tracker *t, struct process *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->nmappings; i++)
-		if (p->mappings[i].object)
-			object_unref(t, p->mappings[i].object);
-	free(p->mappings);
+	list_free(t, p->mappings, p->nmappings);
+	quota_give(&t->mappings, p->payer, p->nmappings);
 	p->mappings = NULL;
 	p->nmappings = 0;
 }
 
 int mappings_copy(struct tracker *t, struct process *to, const struct process *from)
 {
+	uint64_t n = room_for(t, to);
 	size_t i;
 
-	if (!from->nmappings)
+	if (n < from->nmappings)
+		tell_quota(t, from);
+	else
+		n = from->nmappings;
+	if (!n)
 		return 0;
-	to->mappings = malloc(from->nmappings * sizeof(*to->mappings));
-	if (!to->mappings)
+	to->mappings = malloc(n * sizeof(*to->mappings));
+	if (!to->mappings || !charge(t, to, n)) {
+		free(to->mappings);
+		to->mappings = NULL;
 		return -ENOMEM;
-	to->nmappings = from->nmappings;
+	}
+	to->nmappings = n;
 	to->asks = from->asks;
 	memcpy(to->mappings, from->mappings, to->nmappings * sizeof(*to->mappings));
 	for (i = 0; i < to->nmappings; i++)
 		if (to->mappings[i].object)
 			object_get(t, to->mappings[i].object);
 	return 0;
+}
+
+/* The list is what p is to have: the lowest of it, as far as there is room. */
+static void list_take(struct tracker *t, struct process *p, struct mapping *list, size_t n)
+{
+	const uint64_t most = p->nmappings + room_for(t, p);
+
+	if (n > most)
+		tell_quota(t, p);
+	while (n > most)
+		if (list[--n].object)
+			object_unref(t, list[n].object);
+	if (n > p->nmappings && !charge(t, p, n - p->nmappings)) /* no memory for an account */
+		while (n > p->nmappings)
+			if (list[--n].object)
+				object_unref(t, list[n].object);
+	if (n < p->nmappings)
+		quota_give(&t->mappings, p->payer, p->nmappings - n);
+	free(p->mappings);
+	p->mappings = list;
+	p->nmappings = n;
 }
 
 /* Puts the mapping in its place; what it overlaps is cut or goes. */
@@ -55,8 +114,11 @@ static int mapping_add(struct tracker *t, struct process *p, const struct mappin
 	size_t i, n = 0;
 	bool placed = false;
 
-	if (p->nmappings >= MAPPINGS_MAX)
+	if (!room_for(t, p) && (!p->nmappings || p->mappings[p->nmappings - 1].end <= m->start)) {
+		if (p->nmappings < MAPPINGS_MAX)
+			tell_quota(t, p);
 		return -ENOSPC;
+	}
 	list = malloc((p->nmappings + 2) * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
@@ -92,9 +154,7 @@ static int mapping_add(struct tracker *t, struct process *p, const struct mappin
 	}
 	if (!placed)
 		list[n++] = *m;
-	free(p->mappings);
-	p->mappings = list;
-	p->nmappings = n;
+	list_take(t, p, list, n);
 	return 0;
 }
 
@@ -350,37 +410,29 @@ static int read_unlocked(struct tracker *t, struct scan *s)
 	return err;
 }
 
-/* to gets what was read, of the process p. */
+/* to gets what was read, of the process p; of too many for its user the lower ones. */
 static int describe_all(struct tracker *t, const struct process *p, const struct scan *s,
 			struct process *to)
 {
-	to->mappings = s->nseen ? malloc(s->nseen * sizeof(*to->mappings)) : NULL;
-	if (s->nseen && !to->mappings)
+	const uint64_t room = room_for(t, to);
+	const size_t n = s->nseen < room ? s->nseen : (size_t)room;
+
+	if (n < s->nseen)
+		tell_quota(t, p);
+	if (!n)
+		return 0;
+	to->mappings = malloc(n * sizeof(*to->mappings));
+	if (!to->mappings || !charge(t, to, n))
 		return -ENOMEM;
-	for (size_t i = 0; i < s->nseen; i++) {
-		struct procmap map = s->seen[i].map;
+	for (to->nmappings = 0; to->nmappings < n; to->nmappings++) {
+		struct procmap map = s->seen[to->nmappings].map;
+		struct mapping *m = &to->mappings[to->nmappings];
 
-		map.name = s->names + s->seen[i].name;
-		to->mappings[i] = describe(t, p, &map);
-		to->asks |= to->mappings[i].asked != 0;
+		map.name = s->names + s->seen[to->nmappings].name;
+		*m = describe(t, p, &map);
+		to->asks |= m->asked != 0;
 	}
-	to->nmappings = s->nseen;
 	return 0;
-}
-
-/* Its executable mappings as they are now, in to, which has none. */
-static int read_now(struct tracker *t, const struct process *p, struct process *to)
-{
-	struct scan s = {.pid = process_thread(p)};
-	int err = read_unlocked(t, &s);
-
-	if (!err)
-		err = describe_all(t, p, &s, to);
-	free(s.files);
-	free(s.keep);
-	free(s.seen);
-	free(s.names);
-	return err;
 }
 
 /* One that could not be had and is asked for again is the same until it comes. */
@@ -390,30 +442,52 @@ static bool same(const struct mapping *a, const struct mapping *b)
 	       (!a->object || a->bias == b->bias);
 }
 
-int mappings_read(struct tracker *t, struct process *p)
+/* Is what was read to replace what is known? 1: it differs, 0: it does not, or -errno. */
+static int judge(const struct process *p, const struct process *to)
 {
-	struct process to = {0}, old;
-	int err = read_now(t, p, &to);
-	bool changed = to.nmappings != p->nmappings;
-	size_t i;
+	bool changed = to->nmappings != p->nmappings;
 
-	/* One that is exiting shows nothing; what is known serves to name its last samples. */
-	if (err || !to.nmappings) {
+	for (size_t i = 0; i < to->nmappings && !changed; i++)
+		changed = !same(&to->mappings[i], &p->mappings[i]);
+	return changed && p->nmappings && !process_has_image(p) ? -EAGAIN : changed;
+}
+
+static int replace(struct tracker *t, struct process *p, const struct scan *s)
+{
+	struct process to = {.uid = p->uid};
+	int err;
+
+	/* What comes in their place is not to be kept out by them. */
+	quota_give(&t->mappings, p->payer, p->nmappings);
+	err = describe_all(t, p, s, &to);
+	if (!err && to.nmappings)
+		err = judge(p, &to);
+	if (err < 0 || !to.nmappings) {
 		mappings_clear(t, &to);
-		return err < 0 ? err : 0;
+		quota_take(&t->mappings, p->payer, p->nmappings);
+		return err;
 	}
-	for (i = 0; i < to.nmappings && !changed; i++)
-		changed = !same(&to.mappings[i], &p->mappings[i]);
-	if (changed && p->nmappings && !process_has_image(p)) {
-		mappings_clear(t, &to);
-		return -EAGAIN;
-	}
-	old = (struct process){.mappings = p->mappings, .nmappings = p->nmappings};
+	list_free(t, p->mappings, p->nmappings);
 	p->mappings = to.mappings;
 	p->nmappings = to.nmappings;
+	p->payer = to.payer;
 	p->asks = to.asks;
-	mappings_clear(t, &old);
-	return changed;
+	return err;
+}
+
+int mappings_read(struct tracker *t, struct process *p)
+{
+	struct scan s = {.pid = process_thread(p)};
+	int err = read_unlocked(t, &s);
+
+	/* One that is exiting shows nothing; what is known serves to name its last samples. */
+	if (!err && s.nseen)
+		err = replace(t, p, &s);
+	free(s.files);
+	free(s.keep);
+	free(s.seen);
+	free(s.names);
+	return err < 0 ? err : err > 0;
 }
 
 /* --- answers --------------------------------------------------------------------------------- */

@@ -19,11 +19,10 @@
 
 #include "bpf/layout.h"
 #include "bpf/openfile.h"
+#include "symbols/memory.h"
 #include "symbols/procmaps.h"
 
 #define UNUSED_MAX    512u		   /* objects that no process maps */
-#define COPY_MAX      (128ull << 20)	   /* bytes of a file that is read from memory */
-#define COPIES_MAX    (256ull << 20)	   /* of all of them */
 #define COPY_FRESH_NS (10ull * 1000000000) /* so long is it taken for what the file is */
 #define DELETED	      " (deleted)"	   /* d_path of a file without a name */
 
@@ -53,12 +52,24 @@ static void unused_add(struct tracker *t, struct object *o)
 	t->nunused++;
 }
 
+bool object_charge(struct tracker *t, struct object *o, int64_t bytes)
+{
+	if (bytes > 0 && !quota_take(&t->bytes, o->uid, (uint64_t)bytes))
+		return false;
+	if (bytes < 0)
+		quota_give(&t->bytes, o->uid, (uint64_t)-bytes);
+	o->bytes += bytes;
+	return true;
+}
+
 void object_drop_spans(struct tracker *t, struct object *o)
 {
 	uint32_t i;
 
 	for (i = 0; i < o->nspans; i++)
 		tracker_discard(t, t->shards, o->spans[i].word);
+	object_charge(t, o, -(int64_t)(o->spans_room * sizeof(*o->spans)));
+	o->spans_room = 0;
 	free(o->spans);
 	o->spans = NULL;
 	o->nspans = 0;
@@ -105,6 +116,9 @@ static void forget(struct tracker *t, struct object *o)
 	untag(t, o);
 	if (o->copied && o->fd >= 0)
 		t->copied -= o->key.size;
+	t->nopen -= o->fd >= 0;
+	t->nwanted -= o->wanted;
+	object_charge(t, o, -(int64_t)o->bytes);
 	object_set_state(t, o, OBJECT_FAILED);
 	object_free(o);
 }
@@ -251,8 +265,14 @@ struct object *object_known(struct tracker *t, const struct file_id *id, uid_t u
 	return o && (!o->copied || o->uid == uid) ? use_fresh(t, o) : NULL;
 }
 
+/* One that is closed while it is mapped cannot be asked, but its mapping keeps the inode's number.
+ */
 struct object *object_still(struct tracker *t, const struct mapping *m)
 {
+	if (m->object && rest_is(m->object)) {
+		object_get(t, m->object);
+		return m->object;
+	}
 	return m->object && !m->object->image ? use_fresh(t, m->object) : NULL;
 }
 
@@ -270,6 +290,21 @@ static void short_name(char *to, size_t size, const char *name, bool deleted)
 	snprintf(to, size, "%.*s", (int)length, base);
 }
 
+/* Another file has its key by now. It goes when no process maps it any more. */
+static void object_disown(struct tracker *t, struct object *o)
+{
+	if (o->refs <= o->pinned) {
+		forget(t, o);
+		return;
+	}
+	HASH_DEL(t->objects, o);
+	o->key = (struct object_key){.dev = UINT64_MAX, .inode = o->id};
+	HASH_ADD(hh, t->objects, key, sizeof(o->key), o);
+	if (o->by_file)
+		HASH_DELETE(file_hh, t->files, o);
+	o->by_file = false;
+}
+
 /*
  * Takes the descriptor over, and gives a reference. NULL: the object had been made of another file
  * that looked the same, and is gone; the descriptor is not.
@@ -279,14 +314,15 @@ static struct object *object_use(struct tracker *t, struct object *o, const stru
 {
 	if (!rest_is(o)) {
 		close(fd);
-	} else if (!rest_end(o, a, fd)) {
-		forget(t, o);
+	} else if (!rest_end(t, o, a, fd)) {
+		object_disown(t, o);
 		return NULL;
 	} else if (o->copied) {
 		t->copied += o->key.size;
 	}
 	o->seen = tracker_now();
 	object_get(t, o);
+	rest_keep(t);
 	return o;
 }
 
@@ -332,6 +368,33 @@ struct object *object_by_tag(struct tracker *t, uint64_t frame, uint64_t *vaddr)
 	return NULL;
 }
 
+/* What no process maps gives way: the user's own, or anyone's where all is used up. */
+static bool charge_new(struct tracker *t, struct object *o, size_t nloads)
+{
+	const int64_t bytes = (int64_t)(sizeof(*o) + (nloads + 1) * sizeof(*o->loads));
+	struct object *old = t->unused_oldest, *next;
+
+	for (; !object_charge(t, o, bytes); old = next) {
+		if (!old)
+			return false;
+		next = old->newer;
+		if (!old->in_queue && old != t->vdso &&
+		    (old->uid == o->uid || quota_room(&t->bytes, 0) < (uint64_t)bytes))
+			forget(t, old);
+	}
+	return true;
+}
+
+static void tell_no_room(struct tracker *t, const char *name)
+{
+	if (!t->told_objects)
+		tracker_tell(t, 1,
+			     "a user's processes map too many files for the memory that there is: "
+			     "%s and others cannot be walked",
+			     name);
+	t->told_objects = true;
+}
+
 static struct object *object_of_file(struct tracker *t, const struct object_key *key,
 				     const struct open_answer *a, int fd, const char *name,
 				     uid_t uid)
@@ -343,6 +406,12 @@ static struct object *object_of_file(struct tracker *t, const struct object_key 
 		return NULL;
 	}
 	o->uid = uid;
+	if (!charge_new(t, o, a->nloads)) {
+		tell_no_room(t, o->name);
+		object_free(o);
+		return NULL;
+	}
+	t->nopen++;
 	o->copied = a->file.copied;
 	o->change = a->ctime;
 	o->seen = tracker_now();
@@ -358,6 +427,7 @@ static struct object *object_of_file(struct tracker *t, const struct object_key 
 	/* What only failed now, the builder tries again, and tells if it cannot either. */
 	object_add(t, o, a->elf_err == -EINVAL || a->elf_err == -ENOTSUP);
 	object_get(t, o);
+	rest_keep(t);
 	return o;
 }
 
@@ -386,15 +456,17 @@ struct object *object_of_answer(struct tracker *t, const struct open_request *r,
 void object_request(const struct tracker *t, struct open_request *r, pid_t pid,
 		    const struct procmap *map)
 {
+	const uint64_t copies = memory_limit(MEMORY_COPIES);
+
 	memset(r, 0, offsetof(struct open_request, name));
 	r->kind = OPEN_MAPPED;
 	r->start = map->start;
 	r->end = map->end;
 	r->dev = makedev(map->dev_major, map->dev_minor);
 	r->inode = map->inode;
-	r->copy_max = t->copied < COPIES_MAX ? COPIES_MAX - t->copied : 0;
-	if (r->copy_max > COPY_MAX)
-		r->copy_max = COPY_MAX;
+	r->copy_max = t->copied < copies ? copies - t->copied : 0;
+	if (r->copy_max > copies / 2)
+		r->copy_max = copies / 2;
 	r->pid = pid;
 	snprintf(r->name, sizeof(r->name), "%s", map->name);
 }
@@ -500,8 +572,22 @@ void objects_free(struct tracker *t)
 void object_put(struct tracker *t, struct object *object)
 {
 	pthread_mutex_lock(&t->lock);
+	object->held--;
 	object_unref(t, object);
 	pthread_mutex_unlock(&t->lock);
+}
+
+bool object_is_awaited(struct tracker *t, const struct object *object)
+{
+	bool awaited;
+
+	if (!rest_is(object)) /* which does not change while it is held */
+		return false;
+	pthread_mutex_lock(&t->lock);
+	awaited = object->refs > object->pinned + object->held &&
+		  rest_want(t, object_by_id(t, object->id));
+	pthread_mutex_unlock(&t->lock);
+	return awaited;
 }
 
 uint64_t object_id(const struct object *object)

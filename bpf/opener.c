@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bpf/tracker_priv.h"
+#include "symbols/memory.h"
 
 #define ANSWER_NS      (5000ull * 1000000) /* for one file */
 #define ANSWER_BUSY_NS (1000ull * 1000000) /* while others wait and no helper is free */
@@ -62,6 +63,7 @@ struct opener {
 	struct queue *turn; /* the user who was served last; those that have questions only */
 	unsigned int waiting;
 	struct question *joinable;
+	struct quota bytes; /* of questions, names and all */
 	uint64_t next_id, last_asked;
 	struct silent {
 		struct file_key key;
@@ -100,6 +102,7 @@ int opener_new(opener_on_answer *on_answer, void *arg, struct opener **out)
 	*out = NULL;
 	if (!o)
 		return -ENOMEM;
+	o->bytes.max = memory_limit(MEMORY_OBJECTS) / 2;
 	o->on_answer = on_answer;
 	o->arg = arg;
 	for (size_t i = 0; i < OPENHELPERS; i++) {
@@ -115,12 +118,20 @@ int opener_new(opener_on_answer *on_answer, void *arg, struct opener **out)
 	return 0;
 }
 
+/* Of its allocation: the name takes what it needs. */
+static size_t question_bytes(const struct open_request *request)
+{
+	return offsetof(struct question, request) + offsetof(struct open_request, name) +
+	       strlen(request->name) + 1;
+}
+
 static void question_free(struct opener *o, struct question *q)
 {
 	if (q->joinable) {
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it is in the table then */
 		HASH_DEL(o->joinable, q);
 	}
+	quota_give(&o->bytes, q->opening.uid, question_bytes(&q->request));
 	free(q);
 }
 
@@ -226,7 +237,12 @@ uint64_t opener_ask(struct opener *o, const struct open_request *request, pid_t 
 		return q->opening.id;
 	alone |= q != NULL;
 	queue = queue_of(o, uid);
-	q = queue && !is_full(o, queue) ? malloc(offsetof(struct question, request) + size) : NULL;
+	q = NULL;
+	if (queue && !is_full(o, queue) && quota_take(&o->bytes, uid, question_bytes(request))) {
+		q = malloc(question_bytes(request));
+		if (!q)
+			quota_give(&o->bytes, uid, question_bytes(request));
+	}
 	if (!q) {
 		if (queue && !queue->first)
 			queue_drop(o, queue_before(queue));
@@ -253,7 +269,7 @@ static void answer(struct opener *o, struct question *q, const struct open_answe
 		HASH_DEL(o->joinable, q);
 	q->joinable = false;
 	o->on_answer(o->arg, &q->opening, a, fd);
-	free(q);
+	question_free(o, q);
 }
 
 static void answer_error(struct opener *o, struct question *q, int err)
@@ -460,6 +476,7 @@ void opener_free(struct opener *o)
 			question_free(o, take_first(&q->first, &q->end));
 		queue_drop(o, before);
 	}
+	quota_free(&o->bytes);
 	openhelpers_free(&o->processes);
 	free(o);
 }

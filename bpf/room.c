@@ -91,17 +91,31 @@ bool room_fits(const struct shards_room *room, uint64_t nwords)
 
 /* --- placing --------------------------------------------------------------------------------- */
 
-static int add_placed(struct object *o, const struct placed_span *span)
+/* -EDQUOT: the user's files have all the memory that they may have. */
+static int grow_placed(struct tracker *t, struct object *o)
 {
-	struct placed_span *more;
+	const uint32_t room = o->spans_room ? 2 * o->spans_room : 1;
+	const int64_t more = (int64_t)((room - o->spans_room) * sizeof(*o->spans));
+	struct placed_span *spans;
 
-	/* Grows at powers of two. */
-	if (!(o->nspans & (o->nspans - 1))) {
-		more = reallocarray(o->spans, o->nspans ? 2 * (size_t)o->nspans : 1, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		o->spans = more;
+	if (!object_charge(t, o, more))
+		return -EDQUOT;
+	spans = reallocarray(o->spans, room, sizeof(*spans));
+	if (!spans) {
+		object_charge(t, o, -more);
+		return -ENOMEM;
 	}
+	o->spans = spans;
+	o->spans_room = room;
+	return 0;
+}
+
+static int add_placed(struct tracker *t, struct object *o, const struct placed_span *span)
+{
+	int err = o->nspans == o->spans_room ? grow_placed(t, o) : 0;
+
+	if (err)
+		return err;
 	o->spans[o->nspans++] = *span;
 	o->nwords += span->nwords;
 	return 0;
@@ -120,7 +134,7 @@ static int place_block(struct tracker *t, struct object *o, uint64_t start, cons
 
 	if (err)
 		return err;
-	err = add_placed(o, &span);
+	err = add_placed(t, o, &span);
 	if (err)
 		tracker_discard(t, t->shards, span.word);
 	return err;

@@ -24,6 +24,7 @@
 #include "bpf/pace.h"
 #include "bpf/pidns.h"
 #include "bpf/sampler.h"
+#include "symbols/memory.h"
 #include "symbols/thread.h"
 #include "unwind/wide.h"
 
@@ -32,6 +33,7 @@
 #define GARBAGE_MAX_NS (250ull * 1000000)
 #define SCAN_NS	       (1000ull * 1000000)
 #define SMALL_FILE     (8ull << 20)
+#define OPEN_MAX_FILES 4096u
 #define WATCH_NS       (1000ull * 1000000)
 
 uint64_t tracker_now(void)
@@ -306,6 +308,7 @@ static void *tracker_main(void *arg)
 			rescan_begin(t);
 		more = rescan_turn(t);
 		commands_take(t);
+		rest_ask(t);
 		if (is_answered(fds + 2) || opener_wait(t->opener) >= 0)
 			opener_turn(t->opener, tracker_now());
 		now = tracker_now();
@@ -352,6 +355,18 @@ static void *builder_main(void *arg)
 	return NULL;
 }
 
+/* Names, maps and events need descriptors, too. */
+static void limits_set(struct tracker *t)
+{
+	struct rlimit files;
+
+	t->open_max = OPEN_MAX_FILES;
+	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur / 3 < t->open_max)
+		t->open_max = (unsigned int)(files.rlim_cur / 3);
+	t->mappings.max = memory_limit(MEMORY_MAPPINGS) / sizeof(struct mapping);
+	t->bytes.max = memory_limit(MEMORY_OBJECTS) / 2;
+}
+
 /* --- life ------------------------------------------------------------------------------------ */
 
 int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
@@ -385,6 +400,7 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 	pthread_cond_init(&t->has_read, NULL);
 	pthread_condattr_destroy(&attr);
 	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	limits_set(t);
 	t->shards = shards_new(shards_max, &shard_ops, t);
 	t->lists = shards_new(1, &list_ops, t);
 	t->wide = wide_rules_new();
@@ -431,7 +447,10 @@ static bool may_read_processes(void)
 /* However long a large file takes, or one that was made to take long: a small one need not wait. */
 static int start_builders(struct tracker *t)
 {
-	static const uint64_t sizes[BUILDERS] = {UINT64_MAX, SMALL_FILE};
+	/* The CFI of one takes twice the size at most (cfi_limit), and all of it five times that.
+	 */
+	const uint64_t share = memory_limit(MEMORY_BUILD) / 32;
+	const uint64_t sizes[BUILDERS] = {UINT64_MAX, share < SMALL_FILE ? share : SMALL_FILE};
 	int err = 0;
 	size_t i;
 
@@ -502,6 +521,8 @@ void tracker_free(struct tracker *t)
 	kernelcode_free(t->kernel_code);
 	shards_free(t->shards);
 	shards_free(t->lists);
+	quota_free(&t->mappings);
+	quota_free(&t->bytes);
 	for (i = 0; i < BUILDERS; i++)
 		wide_rules_free(t->builders[i].wide);
 	wide_rules_free(t->wide);
@@ -550,6 +571,7 @@ int tracker_follow(struct tracker *t, pid_t pid)
 static void place_in(struct tracker *t, struct object *o, uint64_t vaddr, struct place *out)
 {
 	object_get(t, o);
+	o->held++;
 	*out = (struct place){
 		.kind = o == t->vdso ? PLACE_VDSO : PLACE_FILE, .object = o, .vaddr = vaddr};
 }
@@ -633,7 +655,11 @@ int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
 	for (i = 0; p && fd == -ENOENT && i < p->nmappings; i++) {
 		const struct object *o = p->mappings[i].object;
 
-		if (o && o->fd >= 0 && is_wanted(o->name))
+		if (!o || o->image || !is_wanted(o->name))
+			continue;
+		if (rest_is(o))
+			rest_want(t, p->mappings[i].object);
+		else
 			fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
 	}
 	if (fd == -1)

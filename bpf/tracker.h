@@ -116,7 +116,12 @@ struct kernelcode *tracker_kernel_code(struct tracker *t);
 void object_put(struct tracker *t, struct object *object);
 uint64_t object_id(const struct object *object);      /* never used twice */
 const char *object_name(const struct object *object); /* base name, raw; "[vdso]" */
-/* Reading descriptor of the file, the object's own (-1 for the vDSO). */
+/*
+ * Is its file closed, as files are where too many are mapped, and going to be open again soon? For
+ * an object of tracker_place only.
+ */
+bool object_is_awaited(struct tracker *t, const struct object *object);
+/* Reading descriptor of the file, the object's own (-1 for the vDSO, and where it is closed). */
 int object_fd(const struct object *object);
 /* The vDSO's image in memory. */
 const void *object_image(const struct object *object, size_t *size);

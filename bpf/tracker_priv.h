@@ -25,6 +25,7 @@
 #include <uthash.h>
 
 #include "bpf/crowd.h"
+#include "bpf/quota.h"
 #include "bpf/sideband.h"
 #include "bpf/tracker.h"
 #include "symbols/elffile.h"
@@ -77,12 +78,18 @@ struct object {
 	size_t nloads;
 	enum object_state state;
 	bool in_queue;
+	bool building;		   /* in_queue, and off the queue */
+	unsigned int held;	   /* references of those who may use fd without the lock */
+	bool wanted;		   /* its file is to be opened again */
+	uint64_t wanted_at;	   /* since when it is, or was in vain; 0: it is not */
+	uint32_t bytes;		   /* charged to uid */
 	struct object_key content; /* when its table was begun: it may be written in place */
 	bool refused;		   /* FAILED, since it would cost more than a real file */
 	unsigned int torn;	   /* so often was it written while it was read */
 	unsigned int refs;
 	struct placed_span *spans;
 	uint32_t nspans;
+	uint32_t spans_room;
 	uint64_t nwords;  /* of all spans */
 	uint64_t need;	  /* words of the table that was built last */
 	uint64_t sampled; /* when a walk was last seen to come upon it; 0: never */
@@ -162,7 +169,8 @@ struct process {
 	uint32_t groups;	  /* choice.c's own */
 	struct mapping *mappings; /* ascending, disjoint */
 	size_t nmappings;
-	bool asks; /* some of them have been asked for */
+	uid_t payer; /* to whom they are charged */
+	bool asks;   /* some of them have been asked for */
 	struct published *list;
 	bool entered; /* has an entry in the map of processes */
 	bool kthread;
@@ -249,6 +257,11 @@ struct tracker {
 	struct object *files;	   /* the younger ones of each file, by file */
 	struct object *tags;	   /* likewise, by the tag of the file */
 	uint64_t copied;	   /* bytes of all copies of files */
+	struct quota mappings;	   /* of all processes, how many */
+	struct quota bytes;	   /* of objects, by the user who mapped them first */
+	unsigned int nopen;	   /* objects whose files are open */
+	unsigned int open_max;	   /* 0: no limit; see rest_keep */
+	unsigned int nwanted;	   /* objects whose files are to be opened again */
 	struct opener *opener;	   /* NULL: files are opened at once, by who asks */
 	struct asked *asked;	   /* files that were asked for by name... */
 	pthread_cond_t asked_wake; /* ...of which one is answered */
@@ -261,6 +274,7 @@ struct tracker {
 	uint64_t shard_since[SHARDS_MAX];     /* when it was created */
 	uint64_t shard_evictions[SHARDS_MAX]; /* since the start */
 	bool told_full, told_procs, told_files, told_mappings, told_silent, told_copies;
+	bool told_quota, told_objects, told_rest;
 	bool told_targets;     /* since a person chose something */
 	uint64_t list_round;   /* publish.c's own */
 	char told_failed[64];  /* the file of the last such message */
@@ -346,7 +360,10 @@ struct object *object_still(struct tracker *t, const struct mapping *m);
 /* What is to be asked for (bpf/openfile.h); all but the id. */
 void object_request(const struct tracker *t, struct open_request *r, pid_t pid,
 		    const struct procmap *map);
-/* The object of the file that has come, with a reference; takes the descriptor. NULL: no memory. */
+/*
+ * The object of the file that has come, with a reference; takes the descriptor. NULL: no memory, or
+ * no more for files of this user.
+ */
 struct object *object_of_answer(struct tracker *t, const struct open_request *r,
 				const struct open_answer *a, uid_t uid, int fd);
 struct object *object_vdso(struct tracker *t);
@@ -364,6 +381,8 @@ uint64_t object_file_tag(const struct file_id *id);
  * reference, and the ELF address. NULL: no such file is known, or it has no segment there.
  */
 struct object *object_by_tag(struct tracker *t, uint64_t frame, uint64_t *vaddr);
+/* Its memory has changed by so much. False: the user has no more, and nothing has changed. */
+bool object_charge(struct tracker *t, struct object *o, int64_t bytes);
 /* The object with that id, without a reference; NULL: it has been forgotten. */
 struct object *object_by_id(struct tracker *t, uint64_t id);
 /* Takes the table away (garbage) and queues it to be built again. */
@@ -459,10 +478,24 @@ void doubt_settle(struct tracker *t, uint64_t now);
 
 /* Closes the files of objects that no process has mapped for a while; all else of them stays. */
 void rest_look(struct tracker *t, uint64_t now);
-/* Is the object's file closed? Never while a process maps it. */
+/*
+ * Keeps no more than t->open_max files open: those of the user who has most of them go, the ones
+ * not sampled for the longest time first, mapped or not.
+ */
+void rest_keep(struct tracker *t);
+/* Is the object's file closed? */
 bool rest_is(const struct object *o);
-/* The object is mapped again: takes the descriptor over if the file is still the same. */
-bool rest_end(struct object *o, const struct open_answer *a, int fd);
+/*
+ * Something is to be read from its file, which is closed: it is asked for if it is mapped. False:
+ * it was and has not come.
+ */
+bool rest_want(struct tracker *t, struct object *o);
+/* Asks for the files that are wanted. */
+void rest_ask(struct tracker *t);
+/*
+ * The object is mapped again, or wanted: takes the descriptor over if the file is still the same.
+ */
+bool rest_end(struct tracker *t, struct object *o, const struct open_answer *a, int fd);
 
 /* --- room.c: lock held ---------------------------------------------------------------------- */
 

@@ -30,6 +30,7 @@
 #include "symbols/demangle.h"
 #include "symbols/elffile.h"
 #include "symbols/fileasker.h"
+#include "symbols/memory.h"
 #include "symbols/remotedebug.h"
 #include "symbols/rootfile.h"
 #include "symbols/symtab.h"
@@ -41,7 +42,6 @@
 #define RETRY_SECONDS 10 /* a few system calls a module without symbols */
 #define REST_SECONDS  30 /* unused for so long: its files are closed */
 #define LOOK_SECONDS  5
-#define MODULES_BYTES ((size_t)32 << 20)
 
 struct known_name {
 	uint64_t vaddr; /* start of the function, or an address of none */
@@ -198,12 +198,20 @@ uint64_t modules_debug_files(const struct modules *all)
 	return all->debug_files;
 }
 
+void modules_bound(struct modules *all)
+{
+	/* NOLINTBEGIN(clang-analyzer-unix.Malloc): the table is freed, not the item */
+	while (all->table &&
+	       (all->bytes > memory_limit(MEMORY_SYMBOLS) || HASH_COUNT(all->table) > MODULES_MAX))
+		module_drop(all, all->table);
+	/* NOLINTEND(clang-analyzer-unix.Malloc) */
+}
+
 bool modules_trim(struct modules *all)
 {
 	bool came = retry_debug_files(all);
 
-	while (all->table && (all->bytes > MODULES_BYTES || HASH_COUNT(all->table) > MODULES_MAX))
-		module_drop(all, all->table);
+	modules_bound(all);
 	all->round++;
 	return came;
 }
@@ -360,6 +368,8 @@ struct module *modules_get(struct modules *all, const struct object *object, pid
 
 	HASH_FIND(hh, all->table, &id, sizeof(id), m);
 	rested = m && m->symtab && symtab_rests(m->symtab);
+	if ((!m || rested) && object_is_awaited(all->tracker, object))
+		return NULL;
 	if (rested && !module_wake(all, m, object, pid)) {
 		module_drop(all, m);
 		m = NULL;

@@ -30,8 +30,8 @@ void modules_free(struct modules *all);
 void modules_set_remote(struct modules *all, struct remotedebug *remote);
 
 /*
- * The module of a file that process pid has mapped; good until modules_trim. NULL: no memory. A
- * file of which nothing can be used is a module, too.
+ * The module of a file that process pid has mapped; good until modules_bound or modules_trim. NULL:
+ * no memory, or object_is_awaited. A file of which nothing can be used is a module, too.
  */
 struct module *modules_get(struct modules *all, const struct object *object, pid_t pid);
 /*
@@ -46,6 +46,11 @@ const char *module_name(const struct module *m);
 /* False: the file cannot be used. */
 bool module_has_symbols(const struct module *m);
 
+/*
+ * Drops the modules that were not used for longest when they are many: between two stacks, since a
+ * slice may be of any number of files.
+ */
+void modules_bound(struct modules *all);
 /*
  * Between two slices: drops the modules that were not used for longest when they are many, and
  * those for which a debug file has been installed or fetched since. True when one has.

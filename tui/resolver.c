@@ -183,6 +183,11 @@ static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t
 	case PLACE_VDSO:
 		out->vaddr = at.vaddr + (out->vaddr - addr);
 		m = modules_get(r->modules, at.object, of->pid);
+		if (!m && object_is_awaited(r->tracker, at.object)) {
+			doubt->vague = true;
+			object_put(r->tracker, at.object);
+			return 0;
+		}
 		/* Some runtimes map their code twice, and so from a file. */
 		if (m && !module_has_symbols(m) && name_jit(r, of, addr, out, doubt)) {
 			object_put(r->tracker, at.object);
@@ -271,6 +276,7 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 	int err;
 
 	*doubt = (struct resolver_doubt){0};
+	modules_bound(r->modules);
 	if (n > WALK_FRAMES_MAX)
 		n = WALK_FRAMES_MAX;
 	if (rec->reason != WALK_BOTTOM)

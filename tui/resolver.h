@@ -36,7 +36,8 @@ void resolver_set_remote(struct resolver *r, struct remotedebug *remote);
 
 /* Why a stack may have better names later. */
 struct resolver_doubt {
-	bool vague;   /* an address lay in no mapping that the tracker knows yet */
+	bool vague;   /* an address lay in no mapping that the tracker knows yet, or its file is
+			 closed for now */
 	uint64_t jit; /* with code that the process made: resolver_jit_version then; 0: without */
 };
 
