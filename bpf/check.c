@@ -33,6 +33,7 @@
 #include "bpf/refusal.h"
 #include "bpf/sampler.h"
 #include "bpf/vma.h"
+#include "symbols/memory.h"
 
 /* PROC_USER_INIT_INO of include/linux/proc_ns.h: the user namespace the machine started with. */
 #define INITIAL_USER_NS 0xeffffffdU
@@ -44,7 +45,8 @@ struct facts {
 	uint64_t kernel; /* KERNELINFO_VERSION() */
 	uint64_t caps;	 /* effective, a bit each */
 	bool caps_known;
-	bool loads; /* a BPF program could be loaded */
+	bool loads;    /* a BPF program could be loaded */
+	uint64_t maps; /* bytes; 0: unknown */
 };
 
 struct text {
@@ -325,10 +327,28 @@ static enum verdict ask_maps(struct facts *f, struct text *t)
 			      strchr(error, ';') ? "" : "; free memory or raise ulimit -l");
 	err = memlock_maps(&bytes);
 	sampler_free(sampler);
+	f->maps = err ? 0 : bytes;
 	if (err)
 		return answer(t, VERDICT_INFO, "unknown: %s", strerror(-err));
 	return answer(t, VERDICT_OK, "%.1f MiB of locked memory, and --memory for the tables",
 		      (double)bytes / (1 << 20));
+}
+
+/* Whatever others do: the parts follow, a line each. */
+static enum verdict ask_memory(struct facts *f, struct text *t)
+{
+	const struct memory_plan *plan = memory_used();
+	uint64_t sum;
+
+	if (!plan)
+		return answer(t, VERDICT_INFO, "not limited");
+	sum = plan->sum + f->maps;
+	return answer(t, sum <= plan->available ? VERDICT_OK : VERDICT_INFO,
+		      "up to %ju MiB with locked memory, %ju of them for itself, of %ju MiB that "
+		      "there are to take%s",
+		      (uintmax_t)(sum >> 20), (uintmax_t)(plan->itself >> 20),
+		      (uintmax_t)(plan->available >> 20),
+		      sum <= plan->available ? "" : ": too few for all parts at once");
 }
 
 static enum verdict ask_cpu_clock(struct facts *f, struct text *t)
@@ -505,6 +525,7 @@ static const struct requirement requirements[] = {
 	{"PID_numbers", ask_pid_numbers, false},
 	{"mappings", ask_mappings, false},
 	{"bpf_maps", ask_maps, false},
+	{"memory", ask_memory, false}, /* after the maps */
 	{"cpu-clock", ask_cpu_clock, false},
 	{"cycles", ask_cycles, false},
 	{"bpf_task_pt_regs", ask_task_pt_regs, false},
@@ -520,6 +541,15 @@ static const struct requirement requirements[] = {
 };
 
 #define NREQUIREMENTS (sizeof(requirements) / sizeof(requirements[0]))
+
+static int print_parts(FILE *to)
+{
+	for (unsigned int i = 0; memory_used() && i < MEMORY_PARTS; i++)
+		if (fprintf(to, "--  %-33s  up to %zu MiB: %s\n", memory_name(i),
+			    memory_limit(i) >> 20, memory_meaning(i)) < 0)
+			return -EIO;
+	return 0;
+}
 
 static void facts_read(struct facts *f)
 {
@@ -547,6 +577,8 @@ int check_print(FILE *to)
 		if (v == VERDICT_NO)
 			missing = 1;
 		if (fprintf(to, "%s  %-33s  %s\n", marks[v], requirements[i].name, t.buf) < 0)
+			return -EIO;
+		if (requirements[i].ask == ask_memory && print_parts(to))
 			return -EIO;
 	}
 	return fflush(to) == 0 ? missing : -EIO;

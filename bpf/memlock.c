@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bpf/sizes.h"
+
 #define MAPS_MAX 4096u /* descriptors looked at: shards, and some for each CPU */
 
 /* bpf_map_show_fdinfo() of the kernel writes "name:\tvalue" lines; false: that is no map. */
@@ -43,6 +45,16 @@ static bool is_new(uint64_t *ids, unsigned int *n, uint64_t id)
 		return false;
 	ids[(*n)++] = id;
 	return true;
+}
+
+uint64_t memlock_expected(void)
+{
+	struct machine machine;
+	struct map_sizes sizes;
+
+	machine_read(&machine);
+	map_sizes_of(&machine, &sizes);
+	return map_sizes_bytes(&sizes);
 }
 
 int memlock_maps(uint64_t *bytes)

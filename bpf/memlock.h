@@ -11,5 +11,7 @@
  * fdinfo); inner maps count when they are open, too. -errno when that cannot be read.
  */
 int memlock_maps(uint64_t *bytes);
+/* About what they are going to take here, without shards: before they are made. */
+uint64_t memlock_expected(void);
 
 #endif

@@ -63,3 +63,10 @@ void map_sizes_of(const struct machine *m, struct map_sizes *sizes)
 					     : (uint32_t)procs,
 	};
 }
+
+uint64_t map_sizes_bytes(const struct map_sizes *sizes)
+{
+	/* A hash takes 64 bytes and more for an entry; lists, rules and what is per CPU 5 MiB. */
+	return (uint64_t)sizes->counts * 2 * 96 + sizes->ring + (uint64_t)sizes->known_sets * 64 +
+	       (uint64_t)sizes->procs * 2 * 128 + (5ull << 20);
+}

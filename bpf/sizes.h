@@ -22,5 +22,7 @@ struct map_sizes {
 /* What cannot be read is taken for small. */
 void machine_read(struct machine *m);
 void map_sizes_of(const struct machine *m, struct map_sizes *sizes);
+/* About what all maps but the shards take; the kernel knows it better, when they are made. */
+uint64_t map_sizes_bytes(const struct map_sizes *sizes);
 
 #endif

@@ -16,7 +16,6 @@
 #include "symbols/limits.h"
 #include "symbols/work.h"
 
-#define DECODER_MAX ((uint64_t)128 << 20)
 #define FIRST_BLOCK ((size_t)256 << 10)
 
 struct image {
@@ -79,7 +78,7 @@ int minidebug_open(const struct elf_file *file, struct elf_file **out)
 	err = elf_file_section_within(file, ".gnu_debugdata", &left, &section);
 	if (err)
 		return err == -E2BIG ? -EINVAL : err;
-	if (lzma_stream_decoder(&stream, DECODER_MAX, 0) != LZMA_OK)
+	if (lzma_stream_decoder(&stream, memory_limit(MEMORY_READ) / 2, 0) != LZMA_OK)
 		return -ENOMEM;
 	image.packed = section.size;
 	image.work = elf_file_work(file);

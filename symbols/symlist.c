@@ -13,6 +13,7 @@
 
 #include "symbols/elffile.h"
 #include "symbols/grow.h"
+#include "symbols/limits.h"
 
 #define INDEX_BITS 24
 #define DIGIT_BITS 10 /* of the 40 bits of an address, a pass */
@@ -132,7 +133,7 @@ int symlist_add(struct symlist *list, struct symlist_item *item, uint64_t size)
 
 	if (range < 0)
 		return 0;
-	if (list->count == SYMLIST_MAX)
+	if (list->count == SYMLIST_MAX || list->count >= LIMIT_SYMBOLS)
 		return -E2BIG;
 	if (list->count == list->capacity) {
 		items = reallocarray(list->items, capacity, sizeof(*items));

@@ -17,17 +17,15 @@
 #include "symbols/debugfile.h"
 #include "symbols/debuginfo.h"
 #include "symbols/elffile.h"
+#include "symbols/memory.h"
 #include "symbols/rootfile.h"
 #include "symbols/thread.h"
 #include "tui/calls.h"
 #include "tui/modules.h"
 
 #define QUESTIONS_MAX 65536u
-/* Of objects without waiting questions: a file of a few MiB is read again in 10 ms, and a machine
- * may have hundreds of them. */
-#define KEPT_BYTES   ((size_t)64 << 20)
-#define IDLE_SECONDS 30 /* after which debug information goes: its answers were kept */
-#define NICE	     10 /* while none waits for it */
+#define IDLE_SECONDS  30 /* after which debug information goes: its answers were kept */
+#define NICE	      10 /* while none waits for it */
 
 struct question {
 	struct question *next;
@@ -297,7 +295,9 @@ int inliner_new(size_t budget, struct inliner **out)
 	if (!n)
 		return -ENOMEM;
 	n->budget = budget;
-	n->kept = budget < KEPT_BYTES ? budget : KEPT_BYTES;
+	n->kept = memory_limit(MEMORY_KEPT);
+	if (n->kept > budget)
+		n->kept = budget;
 	n->last_answer = &n->answers;
 	pthread_mutex_init(&n->lock, NULL);
 	pthread_condattr_init(&attr);

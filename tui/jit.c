@@ -22,13 +22,14 @@
 #include "bpf/tracker.h"
 #include "symbols/codemap.h"
 #include "symbols/jitdump.h"
+#include "symbols/memory.h"
 #include "symbols/perfmap.h"
 #include "symbols/procfile.h"
 #include "tui/earlyfiles.h"
 
-#define ROUND_BYTES   ((size_t)16 << 20) /* read of all files in a round */
-#define PROCESS_BYTES ((size_t)32 << 20) /* of names of one process, by each kind of file */
-#define ALL_BYTES     ((size_t)96 << 20)
+#define ALL_BYTES     memory_limit(MEMORY_JIT)
+#define PROCESS_BYTES (ALL_BYTES / 3) /* of names of one process, by each kind of file */
+#define ROUND_BYTES   (ALL_BYTES / 6) /* read of all files in a round */
 #define PROCESSES_MAX 1024u
 #define UNUSED_NS     (60ull * 1000000000) /* their files are closed, and read anew if need be */
 

@@ -23,6 +23,8 @@
 #include "bpf/check.h"
 #include "bpf/kernelinfo.h"
 #include "bpf/dump.h"
+#include "bpf/memlock.h"
+#include "symbols/memory.h"
 #include "symbols/text.h"
 #include "tui/batch.h"
 #include "tui/command.h"
@@ -534,6 +536,21 @@ static void keep_memory_small(void)
 #endif
 }
 
+/* What is not given is as much as there is room for. */
+static void plan_memory(struct options *options)
+{
+	struct memory_given given = {
+		.tables = options->memory_given ? (uint64_t)options->memory << 20 : 0,
+		.debug = options->debug_memory_given ? (uint64_t)options->debug_memory << 20 : 0,
+	};
+	struct memory_plan plan;
+
+	memory_plan(&plan, memory_available(), memlock_expected(), &given);
+	memory_use(&plan);
+	options->memory = (unsigned int)(memory_limit(MEMORY_TABLES) >> 20);
+	options->debug_memory = (unsigned int)(memory_limit(MEMORY_DEBUG) >> 20);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -545,6 +562,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* what is beyond ulimit -f is an error of write(2) */
 	switch (options_parse(argc, argv, &options, stderr)) {
 	case OPTIONS_RUN:
+		plan_memory(&options);
 		status = go(&options);
 		break;
 	case OPTIONS_HELP:

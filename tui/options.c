@@ -190,8 +190,10 @@ static enum options_result take(struct parser *parser, int letter, const char *a
 	case OPTION_SPEED:
 		return options_take_speed(parser, arg);
 	case OPTION_MEMORY:
+		out->memory_given = true;
 		return options_take_number(parser, "memory", arg, OPTIONS_MEMORY_MAX, &out->memory);
 	case OPTION_DEBUG_MEMORY:
+		out->debug_memory_given = true;
 		return options_take_number(parser, "debug-memory", arg, OPTIONS_DEBUG_MEMORY_MAX,
 					   &out->debug_memory);
 	case OPTION_SIZE:

@@ -72,6 +72,7 @@ struct options {
 	double speed;		   /* of the replay */
 	unsigned int memory;	   /* MiB for unwind tables */
 	unsigned int debug_memory; /* MiB for debug information */
+	bool memory_given, debug_memory_given;
 	bool debuginfod;
 	bool no_inline;
 	const char *dump_unwind; /* a path; NULL: not asked */

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/memory.h"
 #include "tui/profile_priv.h"
 
-#define NODES_MIN 256u
+#define NODES_MIN  256u
+#define NODE_BYTES 68u /* with what belongs to it, and the sums of a question */
 
 void paths_clear(struct paths *paths)
 {
@@ -66,11 +68,19 @@ static int root_make(struct paths *paths)
 	return 0;
 }
 
+/* In each of two trees. */
+static uint32_t nodes_max(void)
+{
+	const size_t max = memory_limit(MEMORY_PATHS) / 2 / NODE_BYTES;
+
+	return max < PATHS_NODES_MAX ? (uint32_t)max : PATHS_NODES_MAX;
+}
+
 static int node_new(struct paths *paths, uint32_t parent, uint32_t func, uint32_t hash, bool again)
 {
 	void *nodes = paths->nodes;
 
-	if (paths->count >= PATHS_NODES_MAX)
+	if (paths->count >= nodes_max())
 		return -E2BIG;
 	if (idtable_reserve(&paths->children, (size_t)paths->count + 1) ||
 	    reserve(&nodes, paths->count, &paths->room, sizeof(*paths->nodes)))
@@ -163,7 +173,7 @@ static int end_of_pair(struct paths *paths, const struct profile *p, uint32_t ou
 			return 0;
 		}
 	}
-	if (paths->npairs >= PATHS_NODES_MAX)
+	if (paths->npairs >= nodes_max())
 		return -E2BIG;
 	err = end_of(paths, p, outer, node);
 	if (!err)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/memory.h"
 #include "tui/annotation.h"
 #include "tui/cellorder.h"
 #include "tui/profile_priv.h"
@@ -22,7 +23,7 @@ struct profile *profile_new(unsigned int window, size_t cells_max)
 		return NULL;
 	p->window = window ? window : 1;
 	p->cells_max = cells_max ? cells_max : 1;
-	p->bound_max = PROFILE_NAMES_MAX;
+	p->bound_max = memory_limit(MEMORY_STACKS);
 	pthread_mutex_init(&p->lock, NULL);
 	pool_init(&p->funcs, sizeof(struct func_entry));
 	pool_init(&p->stacks, sizeof(struct stack_entry));

@@ -191,10 +191,9 @@ void profile_unlock(struct profile *p);
  */
 void profile_keep(struct profile *p, unsigned int seconds, uint64_t bytes);
 /*
- * Stacks and names take so many bytes at most, unless told otherwise PROFILE_NAMES_MAX: near it old
- * slices and rare stacks give way, at it new stacks are "[folded away]" at once.
+ * Stacks and names take so many bytes at most, unless told otherwise their part of memory.h: near
+ * it old slices and rare stacks give way, at it new stacks are "[folded away]" at once.
  */
-#define PROFILE_NAMES_MAX (256ull << 20)
 void profile_bound(struct profile *p, uint64_t bytes);
 
 /* Copies of what was weighed at some time, which stay as they are until they are dropped. */

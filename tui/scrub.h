@@ -15,8 +15,7 @@
 #include "tui/keys.h"
 #include "tui/query.h"
 
-#define SCRUB_SECONDS 600	    /* of history are kept ... */
-#define SCRUB_BYTES   (64ull << 20) /* ... in so much memory at most */
+#define SCRUB_SECONDS 600 /* of history are kept, in its part of memory.h at most */
 
 struct ui;
 

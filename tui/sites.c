@@ -16,10 +16,11 @@
 
 #include <uthash.h>
 
+#include "symbols/memory.h"
 #include "tui/calls.h"
 #include "tui/inliner.h"
 
-#define SITES_BYTES  ((size_t)16 << 20)
+#define SITES_BYTES  memory_limit(MEMORY_ANSWERS)
 #define BARE_SECONDS 60 /* a debug package may be installed meanwhile */
 
 struct site_key {

@@ -19,12 +19,13 @@
 
 #include "bpf/sampler.h"
 #include "bpf/tracker.h"
+#include "symbols/memory.h"
 #include "tui/profile.h"
 #include "tui/resolver.h"
 
 #define RAW_AGE	   60000000000ull /* ns */
 #define NAMED_AGE  30000000000ull
-#define RAW_BYTES  ((size_t)16 << 20)
+#define RAW_BYTES  (memory_limit(MEMORY_RAW) / 2) /* and as much for the sites of named ones */
 #define NAMED_MAX  65536u
 #define RETRIES	   3 /* of a stack with addresses in no known mapping */
 #define RAW_LINGER 2 /* slices */
@@ -61,6 +62,7 @@ struct stackcache {
 	struct raw *raws;
 	struct named *named;
 	size_t bytes;
+	size_t places; /* bytes */
 	uint64_t round;
 	uint64_t now;
 	/* "stack lost", one reference each; -1: not made yet */
@@ -89,9 +91,17 @@ static void raw_drop(struct stackcache *c, struct raw *raw)
 	free(raw);
 }
 
-static void named_free(struct named *named)
+static void places_drop(struct stackcache *c, struct named *named)
 {
+	c->places -= named->nplaces * sizeof(*named->places);
 	free(named->places);
+	named->places = NULL;
+	named->nplaces = 0;
+}
+
+static void named_free(struct stackcache *c, struct named *named)
+{
+	places_drop(c, named);
 	free(named);
 }
 
@@ -102,7 +112,7 @@ static void named_drop(struct stackcache *c, struct named *named)
 	profile_lock(c->profile);
 	profile_stack_put(c->profile, named->stack);
 	profile_unlock(c->profile);
-	named_free(named);
+	named_free(c, named);
 }
 
 void stackcache_free(struct stackcache *c)
@@ -229,13 +239,12 @@ static int64_t resolve(struct stackcache *c, const struct stack_record *rec,
 }
 
 /* Without memory its samples do not count for lines. */
-static void keep_places(const struct stackcache *c, struct named *named, bool kernel)
+static void keep_places(struct stackcache *c, struct named *named, bool kernel)
 {
 	const uint32_t *places;
 	uint32_t count = 0;
 
-	free(named->places);
-	named->places = NULL;
+	places_drop(c, named);
 	if (!kernel) {
 		places = resolver_places(c->resolver, &count);
 		named->places = count ? malloc(count * sizeof(*places)) : NULL;
@@ -243,6 +252,7 @@ static void keep_places(const struct stackcache *c, struct named *named, bool ke
 			memcpy(named->places, places, count * sizeof(*places));
 	}
 	named->nplaces = named->places ? count : 0;
+	c->places += named->nplaces * sizeof(*named->places);
 }
 
 static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
@@ -273,7 +283,7 @@ static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
 		profile_lock(c->profile);
 		profile_stack_put(c->profile, named->stack);
 		profile_unlock(c->profile);
-		named_free(named);
+		named_free(c, named);
 		return -ENOMEM;
 	}
 	return id;
@@ -330,7 +340,7 @@ static int64_t stack_of(struct stackcache *c, uint64_t hash, bool kernel, bool *
 		profile_lock(c->profile);
 		profile_stack_put(c->profile, id);
 		profile_unlock(c->profile);
-		named_free(named);
+		named_free(c, named);
 		return -ENOMEM;
 	}
 	return id;
@@ -378,7 +388,8 @@ void stackcache_age(struct stackcache *c, uint64_t now)
 	c->now = now;
 	HASH_ITER(hh, c->named, named, next) {
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
-		if (now - named->time < NAMED_AGE && HASH_COUNT(c->named) <= NAMED_MAX)
+		if (now - named->time < NAMED_AGE && HASH_COUNT(c->named) <= NAMED_MAX &&
+		    c->places <= RAW_BYTES)
 			break;
 		named_drop(c, named);
 	}

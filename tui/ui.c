@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/memory.h"
 #include "symbols/text.h"
 #include "tui/annotate.h"
 #include "tui/baseline.h"
@@ -54,7 +55,7 @@ struct ui *ui_new(struct profile *profile, struct engine *engine, const struct o
 	ui->engine = engine;
 	ui->view = VIEW_PROCS;
 	profile_lock(profile);
-	profile_keep(profile, SCRUB_SECONDS, SCRUB_BYTES);
+	profile_keep(profile, SCRUB_SECONDS, memory_limit(MEMORY_HISTORY));
 	profile_unlock(profile);
 	timing_name(ui, profile_window(profile));
 	ui->weigh = WEIGH_WINDOW;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "symbols/elffile.h"
 #include "symbols/limits.h"
@@ -183,10 +184,22 @@ static int cfi_merge(struct cfi *cfi, struct cfi *more, struct cfi_section *sect
 	return err;
 }
 
+/* Sections that are compressed to less than half of their size are not those of a small file. */
+uint64_t cfi_limit(const struct elf_file *file)
+{
+	struct stat st;
+	uint64_t size = LIMIT_CFI;
+
+	if (elf_file_fd(file) >= 0 && !fstat(elf_file_fd(file), &st))
+		size = 2 * (uint64_t)st.st_size + LIMIT_MIB(1);
+	return size < LIMIT_CFI ? size : LIMIT_CFI;
+}
+
 int cfi_file_read(const struct elf_file *file, struct cfi_section sections[CFI_SECTIONS],
 		  struct cfi *cfi)
 {
-	uint64_t left = LIMIT_CFI;
+	const uint64_t limit = cfi_limit(file);
+	uint64_t left = limit;
 	struct cfi more = {0};
 	int err, debug;
 
@@ -199,7 +212,7 @@ int cfi_file_read(const struct elf_file *file, struct cfi_section sections[CFI_S
 	if (!debug)
 		debug = cfi_merge(cfi, &more, &sections[CFI_DEBUG_FRAME]);
 	cfi_free(&more);
-	cfi->bytes = LIMIT_CFI - left;
+	cfi->bytes = limit - left;
 	/* What is broken there must not cost what is sound here. */
 	if (debug == -ENOMEM || debug == -ECANCELED || (err && debug != -ENOENT))
 		return debug;

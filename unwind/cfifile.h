@@ -18,10 +18,13 @@ enum cfi_file_section { CFI_EH_FRAME, CFI_DEBUG_FRAME, CFI_SECTIONS };
  * *cfi has the CIEs and FDEs of both; cfi_cie.section is the index in sections. A section that is
  * not there or adds nothing has size 0; neither of them: no FDE. The sections are valid as long as
  * the file; the caller frees *cfi with cfi_free, also after an error: -ENOMEM, -EINVAL;
- * -E2BIG when a section does not fit LIMIT_CFI, which those before it and .sframe share, or has too
+ * -E2BIG when a section does not fit cfi_limit, which those before it and .sframe share, or has too
  * many records, and nothing else is there; -ECANCELED.
  */
 int cfi_file_read(const struct elf_file *file, struct cfi_section sections[CFI_SECTIONS],
 		  struct cfi *cfi);
+
+/* Bytes that all sections of CFI may take: LIMIT_CFI, or less where the file is small. */
+uint64_t cfi_limit(const struct elf_file *file);
 
 #endif

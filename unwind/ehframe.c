@@ -274,7 +274,7 @@ static int64_t cie_find(const struct cfi *cfi, uint32_t offset, uint32_t hint)
 
 static int fde_append(struct cfi *cfi, uint32_t *room, const struct cfi_fde *fde)
 {
-	if (cfi->nfdes == LIMIT_FDES)
+	if (cfi->nfdes >= LIMIT_FDES)
 		return -E2BIG;
 	if (cfi->nfdes == *room) {
 		uint32_t more = *room ? 2 * *room : 256;

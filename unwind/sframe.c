@@ -19,6 +19,7 @@
 #include "symbols/limits.h"
 #include "symbols/work.h"
 #include "unwind/arch.h"
+#include "unwind/cfifile.h"
 #include "unwind/cursor.h"
 
 #define MAGIC		 0xdee2u
@@ -461,7 +462,7 @@ int sframe_read(const struct elf_file *file, struct sframe *out, struct cfi *cfi
 {
 	uint32_t nfdes = cfi->nfdes;
 	struct elf_section section;
-	int err = find_section(file, LIMIT_CFI - cfi->bytes, &section);
+	int err = find_section(file, cfi_limit(file) - cfi->bytes, &section);
 
 	memset(out, 0, sizeof(*out));
 	if (err == -ENOENT)

@@ -340,6 +340,14 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 	return spans_add(&b->spans, end, RULE(ROW_END, 0));
 }
 
+static uint64_t words_max(const struct builder *b)
+{
+	const uint64_t words = WORDS_MAX(b->table->cfi_bytes);
+	const uint64_t most = 2 * cfi_limit(b->file) / sizeof(uint32_t);
+
+	return words < most ? words : most;
+}
+
 static int builder_rows(struct builder *b)
 {
 	const struct cfi_fde *fdes = b->cfi.fdes;
@@ -347,7 +355,7 @@ static int builder_rows(struct builder *b)
 	int err = 0;
 
 	b->gap = 0;
-	spans_init(&b->spans, b->table, WORDS_MAX(b->table->cfi_bytes));
+	spans_init(&b->spans, b->table, words_max(b));
 	for (uint32_t i = 0, next; i < count && !err; i = next) {
 		err = work_add(b->work, 1);
 		if (err)
