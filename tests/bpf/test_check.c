@@ -265,7 +265,7 @@ static void test_lines(void **state)
 		for (const char *c = p; *c; c++)
 			assert_true(*c >= ' ' && *c <= '~');
 	}
-	assert_int_equal(lines, 27);
+	assert_int_equal(lines, 28);
 	assert_int_equal(o.printed, missing ? 1 : 0);
 }
 
