@@ -138,6 +138,7 @@ void evict_scan(struct tracker *t, uint64_t now)
 		p->list->scanned = now;
 		scan_list(t, p, now);
 	}
+	publish_scan_files(t, now);
 	publish_scan(t, now);
 	if (t->nevicted)
 		bring_back(t, now);

@@ -153,6 +153,24 @@ static inline __u32 vma_tag(__u64 file, __u64 base)
 	return (__u32)(tag >> 32) | 2;
 }
 
+/*
+ * What the walk finds by a file's numbers instead of an address, in a process that user space does
+ * not know yet: a list whose addresses are offsets in the file, FILE_SPACE added.
+ */
+struct file_key {
+	__u64 dev; /* as vma_dev has it */
+	__u64 inode;
+};
+
+struct file_entry {
+	__u64 change; /* ns; its ctime: else the number may be that of another file by now */
+	__u32 list_at;
+	__u32 list_count;
+};
+
+#define FILE_SPACE (1ull << 60)
+#define FILES_MAX  8192u
+
 /* Changed while running. */
 struct profiler_control {
 	__u32 filtering;      /* only processes in the targets map are sampled */

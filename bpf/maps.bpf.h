@@ -21,8 +21,12 @@ struct cpu_state {
 	/* A record as it goes through the ring: the header stands right before its frames. */
 	__u64 exec_id; /* of the process that is sampled; never 0 */
 	struct vma_search vma;
-	__u32 stamp; /* see struct entry_check */
-	__u32 pad;
+	__u32 stamp;   /* see struct entry_check */
+	__u32 no_list; /* why the process has no list; WALK_GOES_ON: it has one */
+	/* Kept while an address is looked up by its file: */
+	struct file_key file;
+	__u32 list_at, list_count, distrusted;
+	__u32 tag; /* of the entry that is being checked */
 	struct stackhash kernel_hash;
 	__u64 kernel_head[4];
 	__u64 kernel_frames[KERNEL_FRAMES_MAX + 1];
@@ -70,6 +74,13 @@ struct {
 	__type(key, __u32);
 	__type(value, struct proc_entry);
 } procs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct file_key);
+	__type(value, struct file_entry);
+} files SEC(".maps");
 
 struct map_list {
 	struct map_entry entries[MAP_ENTRIES_MAX];

@@ -66,6 +66,7 @@ void object_drop_spans(struct tracker *t, struct object *o)
 {
 	uint32_t i;
 
+	publish_unfile(t, o);
 	for (i = 0; i < o->nspans; i++)
 		tracker_discard(t, t->shards, o->spans[i].word);
 	object_charge(t, o, -(int64_t)(o->spans_room * sizeof(*o->spans)));
@@ -82,6 +83,7 @@ static void object_free(struct object *o)
 		close(o->fd);
 	free(o->loads);
 	free(o->spans);
+	free(o->by_offset);
 	free(o);
 }
 
@@ -92,12 +94,15 @@ void object_set_state(struct tracker *t, struct object *o, enum object_state sta
 	o->refused &= state == OBJECT_FAILED;
 	if (state == OBJECT_READY)
 		o->waits = 0;
+	if (state == OBJECT_READY)
+		publish_file(t, o);
 	else if (state == OBJECT_EVICTED && !o->waits)
 		o->waits = tracker_now();
 }
 
 static void untag(struct tracker *t, struct object *o)
 {
+	publish_unfile(t, o);
 	if (o->tag)
 		HASH_DELETE(tag_hh, t->tags, o);
 	o->tag = 0;
@@ -231,7 +236,14 @@ static struct object *find(const struct tracker *t, const struct object_key *key
 	return o;
 }
 
-static bool is_fresh(const struct object *o)
+/* The file has been seen to be the same, with that ctime. */
+static void note_change(struct tracker *t, struct object *o, uint64_t change)
+{
+	o->change = change;
+	publish_file(t, o);
+}
+
+static bool is_fresh(struct tracker *t, struct object *o)
 {
 	struct object_key key;
 	struct stat st;
@@ -244,13 +256,16 @@ static bool is_fresh(const struct object *o)
 	if (fstat(o->fd, &st))
 		return false;
 	object_key(&key, &st);
-	return !memcmp(&key, &o->key, sizeof(key));
+	if (memcmp(&key, &o->key, sizeof(key)) != 0)
+		return false;
+	note_change(t, o, rest_change_of(&st));
+	return true;
 }
 
 /* A reference to it; NULL: not to be used. */
 static struct object *use_fresh(struct tracker *t, struct object *o)
 {
-	if (!is_fresh(o))
+	if (!is_fresh(t, o))
 		return NULL;
 	object_get(t, o);
 	return o;
@@ -337,9 +352,10 @@ static void set_tag(struct tracker *t, struct object *o, const struct file_id *i
 	uint64_t tag = object_file_tag(id) & FRAME_TAG_MASK;
 	struct object *older;
 
-	if (o->tag == tag)
+	if (o->tag == tag && !memcmp(&o->shown, id, sizeof(*id)))
 		return;
 	untag(t, o);
+	o->shown = *id;
 	HASH_FIND(tag_hh, t->tags, &tag, sizeof(tag), older);
 	if (older)
 		untag(t, older);
@@ -448,8 +464,10 @@ struct object *object_of_answer(struct tracker *t, const struct open_request *r,
 		short_name(name, sizeof(name), r->name, a->deleted);
 		o = object_of_file(t, &key, a, fd, name, uid);
 	}
-	if (o)
-		set_tag(t, o, &id);
+	if (!o)
+		return NULL;
+	set_tag(t, o, &id);
+	note_change(t, o, a->ctime);
 	return o;
 }
 

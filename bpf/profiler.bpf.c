@@ -342,14 +342,11 @@ __attribute__((noinline)) int take_parents_list(__u64 image)
  * Puts the list of the current process's mappings into the walk: WALK_GOES_ON, or why there is
  * none. The first sample after an entry was made says of which exec it is.
  */
-__attribute__((noinline)) int take_list(__u64 image)
+static __always_inline int take_list(struct cpu_state *st, __u64 image)
 {
-	struct cpu_state *st = this_state();
 	struct proc_entry *proc;
 	__u32 tgid;
 
-	if (!st)
-		return WALK_UNKNOWN_PROCESS;
 	tgid = ((struct stack_record *)st->walk.head)->tgid;
 	proc = bpf_map_lookup_elem(&procs, &tgid);
 	if (config.checks_lists)
@@ -370,6 +367,43 @@ __attribute__((noinline)) int take_list(__u64 image)
 }
 
 /*
+ * WALK_GOES_ON: with the process's list, or by the files that it has mapped. Else why there is no
+ * walk, or WALK_BOTTOM: nothing has run yet.
+ */
+__attribute__((noinline)) int begin_lists(__u64 image, int user_mode)
+{
+	struct cpu_state *st = this_state();
+	int reason;
+
+	if (!st)
+		return WALK_UNKNOWN_PROCESS;
+	st->walk.list_count = 0;
+	reason = take_list(st, image);
+	st->no_list = reason;
+	/* The kernel has put the new image's registers there. */
+	if (reason != WALK_GOES_ON && st->walk.sp == image)
+		return WALK_BOTTOM;
+	/* Within execve they may be those of the image before. */
+	if (!config.checks_lists ||
+	    (!user_mode && (st->regs.orig_rax == NR_EXECVE || st->regs.orig_rax == NR_EXECVEAT)))
+		return reason;
+	return WALK_GOES_ON;
+}
+
+/* What a walk has come to; without the process's list it goes on where no file told how. */
+__attribute__((noinline)) int end_lists(int reason)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st || st->no_list == WALK_GOES_ON ||
+	    (reason != (int)st->no_list && reason != WALK_NO_MAPPING))
+		return reason;
+	if (st->walk.nframes)
+		st->walk.nframes--;
+	return walk_blindly(st->no_list);
+}
+
+/*
  * True within execve when the old image has gone: the registers are still those of the system call,
  * and their stack is in no memory.
  */
@@ -379,17 +413,6 @@ static __always_inline int stack_has_gone(const struct cpu_state *st)
 
 	return (st->regs.orig_rax == NR_EXECVE || st->regs.orig_rax == NR_EXECVEAT) &&
 	       bpf_probe_read_user(&top, sizeof(top), (const void *)st->regs.rsp);
-}
-
-/* The stack of a process that is not known as what it is now. */
-__attribute__((noinline)) int walk_unknown(__u64 image, int reason)
-{
-	struct cpu_state *st = this_state();
-
-	/* The kernel has put the new image's registers there, and nothing has run yet. */
-	if (st && st->walk.sp == image)
-		return WALK_BOTTOM;
-	return walk_blindly(reason);
 }
 
 /*
@@ -418,14 +441,12 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 	w->stack_start = image;
 	if (w->sp < image && image - w->sp < 64ull << 20)
 		w->window_top = image & ~7ull; /* the main thread: its stack ends behind it */
-	w->list_count = 0;
-	reason = take_list(image);
+	reason = begin_lists(image, user_mode);
 	if ((st->regs.cs & 0xffff) == USER32_CS)
 		reason = WALK_32_BIT;
 	else if (reason == WALK_GOES_ON)
 		reason = walk_all(!user_mode && st->regs.orig_rax == NR_RT_SIGRETURN);
-	else
-		reason = walk_unknown(image, reason);
+	reason = end_lists(reason);
 	if (!user_mode && w->nframes <= 1 && reason != WALK_BOTTOM && stack_has_gone(st))
 		return 0;
 	if (!w->nframes) {

@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "bpf/layout.h"
 #include "bpf/sampler.h"
@@ -35,8 +37,7 @@ void publish_read_exec(struct tracker *t, struct process *p)
 {
 	struct proc_entry entry;
 
-	if (p->exec_id || p->kthread || !p->entered ||
-	    sampler_process(t->sampler, p->pid, &entry))
+	if (p->exec_id || p->kthread || !p->entered || sampler_process(t->sampler, p->pid, &entry))
 		return;
 	p->exec_id = entry.exec_id;
 	p->exec_at = entry.exec_at;
@@ -273,6 +274,108 @@ static bool may_cool(const struct published *list, enum urgency urgency, uint64_
 	return urgency == URGENT || last_use(list) + IDLE_NS < now || list->since + STAY_NS < now;
 }
 
+/* --- lists of files -------------------------------------------------------------------------- */
+
+static struct file_key key_of(const struct object *o)
+{
+	return (struct file_key){vma_dev(major(o->shown.dev), minor(o->shown.dev)), o->shown.inode};
+}
+
+void publish_unfile(struct tracker *t, struct object *o)
+{
+	const struct file_key key = key_of(o);
+
+	if (!o->by_offset)
+		return;
+	sampler_drop_file(t->sampler, &key);
+	publish_put(t, o->by_offset);
+	o->by_offset = NULL;
+}
+
+static void unfile_all(struct tracker *t)
+{
+	struct object *o, *next;
+
+	HASH_ITER(hh, t->objects, o, next)
+		publish_unfile(t, o);
+}
+
+/* The code of the file as if it were mapped at FILE_SPACE. Segments that overlap are left out. */
+static int entries_of_file(struct entries *e, struct object *o)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t end = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < o->nloads && !err; i++) {
+		const struct elf_load *l = &o->loads[i];
+		struct mapping m = {.offset = l->offset & ~(page - 1), .object = o};
+
+		if (!l->exec || l->offset + l->filesz < l->offset || m.offset < end ||
+		    l->offset + l->filesz > FRAME_VADDR_MAX || l->vaddr > FRAME_VADDR_MAX)
+			continue;
+		end = (l->offset + l->filesz + page - 1) & ~(page - 1);
+		m.start = FILE_SPACE + m.offset;
+		m.end = FILE_SPACE + end;
+		m.bias = FILE_SPACE + l->offset - l->vaddr;
+		err = entries_of_mapping(e, &m);
+	}
+	return err;
+}
+
+/* Of files of users' file systems the numbers are as these like. */
+static bool is_of_use(const struct tracker *t, const struct object *o)
+{
+	return t->sampler && sampler_checks_lists(t->sampler) && o->tag && o->change &&
+	       !o->copied && !o->image && o->state == OBJECT_READY &&
+	       shards_used(t->lists, NULL) < (uint64_t)SHARD_WORDS / 2;
+}
+
+void publish_file(struct tracker *t, struct object *o)
+{
+	const struct file_key key = key_of(o);
+	struct published *list;
+	struct entries e = {0};
+	struct file_entry entry = {.change = o->change};
+
+	if (o->by_offset && o->by_offset_change == o->change)
+		return;
+	publish_unfile(t, o);
+	list = is_of_use(t, o) ? calloc(1, sizeof(*list)) : NULL;
+	if (!list || entries_of_file(&e, o) || !e.count || list_put(t, &e, &list->word)) {
+		free(list);
+	} else {
+		list->refs = 1;
+		list->count = e.count;
+		entry.list_at = list->word / ENTRY_WORDS;
+		entry.list_count = e.count;
+		o->by_offset = list;
+		o->by_offset_change = o->change;
+		if (sampler_set_file(t->sampler, &key, &entry))
+			publish_unfile(t, o);
+	}
+	entries_free(&e);
+}
+
+void publish_scan_files(struct tracker *t, uint64_t now)
+{
+	struct object *o, *next;
+
+	HASH_ITER(hh, t->objects, o, next) {
+		uint8_t *touched;
+
+		if (!o->by_offset)
+			continue;
+		touched = sampler_touched(t->sampler) + o->by_offset->word / ENTRY_WORDS;
+		if (!memchr(touched, 1, o->by_offset->count))
+			continue;
+		memset(touched, 0, o->by_offset->count);
+		o->sampled = now;
+	}
+}
+
+/* --- cold lists ------------------------------------------------------------------------------ */
+
 /* Lists that may become cold, each once, in that order. NULL: none, or no memory. */
 static struct published **candidates(struct tracker *t, enum urgency urgency, size_t *n)
 {
@@ -317,6 +420,7 @@ static int lists_cool(struct tracker *t, uint32_t nentries, enum urgency urgency
 	uint32_t gained = 0;
 	size_t n, i, cooled;
 
+	unfile_all(t);
 	if (nentries < MAP_ENTRIES_MAX / 8)
 		nentries = MAP_ENTRIES_MAX / 8;
 	list = candidates(t, urgency, &n);

@@ -28,7 +28,7 @@
 #define WANT_NS	 (5ull * 1000000000)  /* so long a file that is wanted is waited for */
 #define AGAIN_NS (60ull * 1000000000) /* and then asked for again */
 
-static uint64_t change_of(const struct stat *st)
+uint64_t rest_change_of(const struct stat *st)
 {
 	return (uint64_t)st->st_ctim.tv_sec * 1000000000ull + (uint64_t)st->st_ctim.tv_nsec;
 }
@@ -47,7 +47,7 @@ static void begin(struct tracker *t, struct object *o)
 	if (o->copied)
 		t->copied -= o->key.size;
 	else
-		o->change = fstat(o->fd, &st) ? 0 : change_of(&st);
+		o->change = fstat(o->fd, &st) ? 0 : rest_change_of(&st);
 	close(o->fd);
 	o->fd = -1;
 	t->nopen--;

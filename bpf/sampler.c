@@ -39,7 +39,7 @@ struct sampler {
 	struct events *events;
 	struct sampler_ticks ticks; /* of the events before these */
 	struct ring_buffer *ring;
-	int stats_fd, control_fd, targets_fd, procs_fd, counts_fd;
+	int stats_fd, control_fd, targets_fd, procs_fd, files_fd, counts_fd;
 	int possible_cpus;
 	bool knows_starts; /* the program can compare them */
 
@@ -144,7 +144,6 @@ static int set_config(struct sampler *s, char *error, size_t error_size)
 						       BPF_FUNC_task_pt_regs, NULL) == 1 &&
 			       libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
 						       BPF_FUNC_get_current_task_btf, NULL) == 1;
-	s->checks_lists = vma_can_be_found();
 	config.checks_lists = s->checks_lists;
 	value = map ? bpf_map__initial_value(map, &size) : NULL;
 	/* The knobs are all that is in it. */
@@ -161,7 +160,7 @@ static int set_sizes(struct sampler *s)
 	} maps[] = {
 		{"shards", s->options.shards_max}, {"stacks", s->sizes.ring},
 		{"known", s->sizes.known_sets},	   {"procs", s->sizes.procs},
-		{"targets", s->sizes.procs},
+		{"targets", s->sizes.procs},	   {"files", s->checks_lists ? FILES_MAX : 1},
 	};
 	size_t i;
 	int err = 0;
@@ -185,13 +184,14 @@ static int load(struct sampler *s, char *error, size_t size)
 		snprintf(error, size, "the built-in BPF object is broken: %s", strerror(errno));
 		return -EINVAL;
 	}
-	err = set_sizes(s);
 	/*
 	 * A signal makes the verifier start over, again and again if it is a timer's. The probes of
 	 * set_config load programs, too, and would take the refusal for a helper that is missing.
 	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
+	s->checks_lists = vma_can_be_found();
+	err = set_sizes(s);
 	if (!err)
 		err = set_config(s, error, size);
 	if (!err)
@@ -227,6 +227,7 @@ static int open_maps(struct sampler *s)
 	s->control_fd = map_fd(s, "control");
 	s->targets_fd = map_fd(s, "targets");
 	s->procs_fd = map_fd(s, "procs");
+	s->files_fd = map_fd(s, "files");
 	s->counts_fd = map_fd(s, "counts");
 	s->map_entries = map_memory(s, "map_lists", MAP_ENTRIES_MAX * sizeof(struct map_entry));
 	s->touched = map_memory(s, "touched", MAP_ENTRIES_MAX);
@@ -402,6 +403,16 @@ void sampler_drop_process(struct sampler *s, pid_t pid)
 	__u32 key = pid;
 
 	bpf_map_delete_elem(s->procs_fd, &key);
+}
+
+int sampler_set_file(struct sampler *s, const struct file_key *key, const struct file_entry *entry)
+{
+	return bpf_map_update_elem(s->files_fd, key, entry, BPF_ANY) ? -errno : 0;
+}
+
+void sampler_drop_file(struct sampler *s, const struct file_key *key)
+{
+	bpf_map_delete_elem(s->files_fd, key);
 }
 
 int sampler_set_target(struct sampler *s, pid_t pid, uint64_t start, bool on)

@@ -78,6 +78,9 @@ struct wide_rule *sampler_wide_rules(struct sampler *s);
  */
 uint8_t *sampler_touched(struct sampler *s);
 /* Does a walk see whether what a list tells is still true? */
+/* Only where lists are checked; a file that is there is replaced. -E2BIG: there are too many. */
+int sampler_set_file(struct sampler *s, const struct file_key *key, const struct file_entry *entry);
+void sampler_drop_file(struct sampler *s, const struct file_key *key);
 bool sampler_checks_lists(const struct sampler *s);
 /* What belongs to each of the map entries; written before a list leads there. */
 struct entry_check *sampler_checks(struct sampler *s);

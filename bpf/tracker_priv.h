@@ -120,6 +120,9 @@ struct object {
 	UT_hash_handle file_hh;	      /* by file */
 	uint64_t tag;		      /* as frames have it; 0: it is not in tracker.tags */
 	UT_hash_handle tag_hh;	      /* by tag */
+	struct file_id shown;	      /* numbers that mappings show, where it has a tag */
+	struct published *by_offset;  /* for processes that are not known yet; NULL: none... */
+	uint64_t by_offset_change;    /* ...its change of then */
 };
 
 struct mapping {
@@ -478,6 +481,8 @@ void doubt_settle(struct tracker *t, uint64_t now);
 
 /* Closes the files of objects that no process has mapped for a while; all else of them stays. */
 void rest_look(struct tracker *t, uint64_t now);
+/* ctime, ns. */
+uint64_t rest_change_of(const struct stat *st);
 /*
  * Keeps no more than t->open_max files open: those of the user who has most of them go, the ones
  * not sampled for the longest time first, mapped or not.
@@ -587,5 +592,13 @@ void publish_read_exec(struct tracker *t, struct process *p);
 void publish_scan(struct tracker *t, uint64_t now);
 /* Gives back a reference; NULL is none. */
 void publish_put(struct tracker *t, struct published *list);
+/*
+ * Tells the walk of a file, for processes that are not known yet, if that is of use and there is
+ * room; nothing changes where it has been told. publish_unfile before the object's table goes.
+ */
+void publish_file(struct tracker *t, struct object *o);
+void publish_unfile(struct tracker *t, struct object *o);
+/* Which of these the walk has come upon; now: as evict_scan. */
+void publish_scan_files(struct tracker *t, uint64_t now);
 
 #endif

@@ -23,7 +23,9 @@ static struct vma_search *vma_search(void)
 SEC("raw_tp/sched_process_exit")
 int is_mapped(struct bpf_raw_tracepoint_args *ctx)
 {
-	return vma_is(ctx->args[0], ctx->args[1]);
+	struct vma_search *s = vma_search();
+
+	return s && vma_find(ctx->args[0]) && vma_is(s, ctx->args[1]);
 }
 
 char LICENSE[] SEC("license") = "GPL";

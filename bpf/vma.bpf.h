@@ -38,7 +38,7 @@ struct vma_search {
 	__u64 file; /* 0: anonymous memory */
 	__u64 base; /* as vma_tag has it */
 	/* What is read on the way; the stack of a walk has no room for it. */
-	__u64 mm, dentry, inode, sb, number;
+	__u64 mm, dentry, inode, sb, number, seconds, nanoseconds;
 	__u32 dev, pad;
 	__u64 node[MAPLE_WORDS];
 };
@@ -74,9 +74,24 @@ struct super_block___vma {
 	unsigned long s_magic;
 } __attribute__((preserve_access_index));
 
+struct timespec64___vma {
+	__s64 tv_sec;
+	long tv_nsec;
+} __attribute__((preserve_access_index));
+
 struct inode___vma {
 	unsigned long i_ino;
 	struct super_block___vma *i_sb;
+	struct timespec64___vma i_ctime;
+} __attribute__((preserve_access_index));
+
+struct inode___accessor { /* from Linux 6.6 on */
+	struct timespec64___vma __i_ctime;
+} __attribute__((preserve_access_index));
+
+struct inode___split { /* from Linux 6.11 on */
+	__s64 i_ctime_sec;
+	__u32 i_ctime_nsec;
 } __attribute__((preserve_access_index));
 
 struct dentry___vma {
@@ -212,6 +227,33 @@ __attribute__((noinline)) __u64 vma_shown_tag(void)
 	return vma_inode_tag(s);
 }
 
+#define CTIME_QUERIED (1u << 31) /* I_CTIME_QUERIED of include/linux/fs.h, from Linux 6.13 on */
+
+/* ctime of the file whose tag was the last one, ns; 0: it cannot be read. */
+static __always_inline __u64 vma_change(struct vma_search *s)
+{
+	const struct inode___accessor *accessor = (const void *)s->inode;
+	const struct inode___split *split = (const void *)s->inode;
+	const struct inode___vma *inode = (const void *)s->inode;
+
+	s->nanoseconds = 0;
+	if (bpf_core_field_exists(split->i_ctime_nsec)) {
+		if (bpf_core_read(&s->seconds, sizeof(s->seconds), &split->i_ctime_sec) ||
+		    bpf_core_read(&s->nanoseconds, sizeof(__u32), &split->i_ctime_nsec))
+			return 0;
+	} else if (bpf_core_field_exists(accessor->__i_ctime)) {
+		if (bpf_core_read(&s->seconds, sizeof(s->seconds), &accessor->__i_ctime.tv_sec) ||
+		    bpf_core_read(&s->nanoseconds, sizeof(s->nanoseconds),
+				  &accessor->__i_ctime.tv_nsec))
+			return 0;
+	} else if (bpf_core_read(&s->seconds, sizeof(s->seconds), &inode->i_ctime.tv_sec) ||
+		   bpf_core_read(&s->nanoseconds, sizeof(s->nanoseconds),
+				 &inode->i_ctime.tv_nsec)) {
+		return 0;
+	}
+	return s->seconds * 1000000000ull + (s->nanoseconds & ~(__u64)CTIME_QUERIED);
+}
+
 /* Looks up what the current task has mapped at the address: 0 if nothing. */
 __attribute__((noinline)) int vma_find(__u64 addr)
 {
@@ -241,14 +283,11 @@ __attribute__((noinline)) int vma_find(__u64 addr)
 	return 1;
 }
 
-/* 1: what the current task has mapped at the address has that tag. */
-static __always_inline int vma_is(__u64 addr, __u32 tag)
+/* 1: the mapping found last has that tag. */
+static __always_inline int vma_is(struct vma_search *s, __u32 tag)
 {
-	struct vma_search *s = vma_search();
 	__u64 shown;
 
-	if (!s || !vma_find(addr))
-		return 0;
 	if (!s->file)
 		return tag == VMA_ANONYMOUS;
 	if (vma_tag(vma_real_tag(), s->base) == tag)

@@ -99,24 +99,51 @@ static __always_inline __u32 stamp_of(__u64 exec_id)
 	return (__u32)(exec_id >> 32) | 1;
 }
 
-/* Whether what the entry tells of the address is true: 0 if something else is mapped there now. */
-static __always_inline int entry_holds(const struct cpu_state *st, __u64 addr)
+/* What is known of the entry that was found last, to be checked or noted. */
+static __always_inline struct entry_check *check_of(const struct cpu_state *st)
 {
-	struct entry_check *check;
 	struct check_list *list;
 	__u32 zero = 0, at = st->walk.map_at;
 
 	list = bpf_map_lookup_elem(&checks, &zero);
 	if (!list)
-		return 1;
+		return NULL;
 	STEP_BARRIER(at);
-	check = &list->entries[at & (MAP_ENTRIES_MAX - 1)];
-	if (check->stamp == st->stamp || check->tag == VMA_ANY)
+	return &list->entries[at & (MAP_ENTRIES_MAX - 1)];
+}
+
+/* 1: nothing needs to be looked up to believe the entry; else its tag is in the state. */
+__attribute__((noinline)) int entry_is_believed(void)
+{
+	struct cpu_state *st = this_state();
+	const struct entry_check *check = st ? check_of(st) : NULL;
+
+	if (!check || check->stamp == st->stamp || check->tag == VMA_ANY)
 		return 1;
-	if (!vma_is(addr, check->tag))
+	st->tag = check->tag;
+	return 0;
+}
+
+/* 1: it has the tag of the mapping found last; and is believed until something changes. */
+__attribute__((noinline)) int entry_is_true(void)
+{
+	struct cpu_state *st = this_state();
+	struct entry_check *check;
+
+	if (!st || !vma_is(&st->vma, st->tag))
 		return 0;
-	check->stamp = st->stamp;
+	check = check_of(st);
+	if (check)
+		check->stamp = st->stamp;
 	return 1;
+}
+
+/* Whether what the entry tells of the address is true: 0 if something else is mapped there now. */
+static __always_inline int entry_holds(__u64 addr)
+{
+	if (entry_is_believed())
+		return 1;
+	return vma_find(addr) && entry_is_true();
 }
 
 __attribute__((noinline)) int find_entry(__u64 addr)
@@ -128,15 +155,91 @@ __attribute__((noinline)) int find_entry(__u64 addr)
 	return walk_search_map(&st->walk, addr);
 }
 
+/* Puts the list of the file that was found mapped last into the walk: 0 if it has none. */
+__attribute__((noinline)) int take_file(void)
+{
+	struct cpu_state *st = this_state();
+	struct file_entry *file;
+
+	if (!st || !st->vma.file || (!vma_shown_tag() && !vma_real_tag()))
+		return 0;
+	st->file.dev = st->vma.dev;
+	st->file.inode = st->vma.number;
+	file = bpf_map_lookup_elem(&files, &st->file);
+	if (!file || file->change != vma_change(&st->vma))
+		return 0;
+	st->list_at = st->walk.list_at;
+	st->list_count = st->walk.list_count;
+	st->walk.list_at = file->list_at;
+	st->walk.list_count = file->list_count;
+	return 1;
+}
+
+/*
+ * Gives the list of the process back, and makes the entry that was found in that of the file one of
+ * the mapping: none of its addresses is outside of that.
+ */
+__attribute__((noinline)) int leave_file(int found)
+{
+	struct cpu_state *st = this_state();
+	struct map_entry *e;
+	__u32 skipped;
+	__u64 by;
+
+	if (!st)
+		return 0;
+	st->walk.list_at = st->list_at;
+	st->walk.list_count = st->list_count;
+	e = &st->walk.map;
+	if (!found) {
+		e->start = 1;
+		e->end = 0;
+		return 0;
+	}
+	by = st->vma.base - FILE_SPACE;
+	e->start += by;
+	e->end += by;
+	if (e->frame)
+		e->frame -= by;
+	if (e->end > st->vma.end)
+		e->end = st->vma.end;
+	if (e->start >= st->vma.start)
+		return 1;
+	if (MAP_KIND(e->meta) == MAP_CFI) {
+		skipped = (st->vma.start >> GRANULE_SHIFT) - (e->start >> GRANULE_SHIFT);
+		e->word += skipped;
+		e->meta -= skipped;
+	}
+	e->start = st->vma.start;
+	return 1;
+}
+
+/*
+ * The entry for an address that the process's list does not tell of, or tells wrong: by the file
+ * that is mapped there.
+ */
+static __always_inline int search_file(const struct cpu_state *st, __u64 addr)
+{
+	if (!vma_find(addr) || !take_file())
+		return 0;
+	return leave_file(find_entry(addr - st->vma.base + FILE_SPACE));
+}
+
 __attribute__((noinline)) int search_map(__u64 addr)
 {
 	struct cpu_state *st = this_state();
 
-	if (!st || !find_entry(addr))
+	if (!st)
 		return 0;
-	if (!config.checks_lists || entry_holds(st, addr))
+	if (find_entry(addr)) {
+		if (!config.checks_lists || entry_holds(addr))
+			return 1;
+		walk_distrust(&st->walk);
+	}
+	st->distrusted = st->walk.changed;
+	if (config.checks_lists && search_file(st, addr))
 		return 1;
-	walk_distrust(&st->walk);
+	st->walk.changed = st->distrusted;
 	return 0;
 }
 
@@ -237,13 +340,24 @@ __attribute__((noinline)) int blind(int reason)
 	return walk_blind(&st->walk, reason);
 }
 
-/* Ends with the reason; frames beyond the loop's turns are left out. */
+/* Two nested loops here, too. */
+__attribute__((noinline)) int some_blind(int reason)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		if (blind(reason) != WALK_GOES_ON)
+			return reason;
+	return WALK_GOES_ON;
+}
+
+/* Ends with the reason; frames beyond the loops' turns are left out. */
 __attribute__((noinline)) int walk_blindly(int reason)
 {
 	int i;
 
-	for (i = 0; i < BLIND_FRAMES_MAX; i++)
-		if (blind(reason) != WALK_GOES_ON)
+	for (i = 0; i < (int)(BLIND_FRAMES_MAX / 8); i++)
+		if (some_blind(reason) != WALK_GOES_ON)
 			break;
 	return reason;
 }

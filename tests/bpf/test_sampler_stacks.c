@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -69,36 +70,45 @@ static void test_forget(void **state)
 	tally_free(t);
 }
 
-/*
- * The frame of our own code where no list tells of it: the file that is mapped there and the
- * offset, by the numbers of /proc/self/maps; or the address, where the kernel's mappings cannot be
- * seen.
- */
-static uint64_t unlisted(struct sampler *s, const void *code)
+/* Where our own code is, by /proc/self/maps: the offset in its file, whose numbers go to key. */
+static uint64_t offset_of(const void *code, struct file_key *key)
 {
 	const uint64_t addr = (uintptr_t)code;
 	unsigned long long start, end, offset, inode;
 	unsigned int dev_major, dev_minor;
-	uint64_t frame = addr;
+	uint64_t at = UINT64_MAX;
 	char line[512];
 	FILE *maps;
 
-	if (!sampler_checks_lists(s))
-		return addr;
 	maps = fopen("/proc/self/maps", "re");
 	assert_non_null(maps);
 	while (fgets(line, sizeof(line), maps)) {
 		assert_int_equal(sscanf(line, "%llx-%llx %*s %llx %x:%x %llu", &start, &end,
 					&offset, &dev_major, &dev_minor, &inode),
 				 6);
-		if (addr >= start && addr < end)
-			frame = FRAME_IN_FILE | (addr - start + offset) |
-				(vma_file_tag(vma_dev(dev_major, dev_minor), inode) &
-				 FRAME_TAG_MASK);
+		if (addr < start || addr >= end)
+			continue;
+		at = addr - start + offset;
+		*key = (struct file_key){vma_dev(dev_major, dev_minor), inode};
 	}
 	fclose(maps);
-	assert_true(frame != addr);
-	return frame;
+	assert_true(at != UINT64_MAX);
+	return at;
+}
+
+/*
+ * The frame of our own code where no list tells of it: the file that is mapped there and the
+ * offset; or the address, where the kernel's mappings cannot be seen.
+ */
+static uint64_t unlisted(struct sampler *s, const void *code)
+{
+	struct file_key key;
+	uint64_t offset;
+
+	if (!sampler_checks_lists(s))
+		return (uintptr_t)code;
+	offset = offset_of(code, &key);
+	return FRAME_IN_FILE | offset | (vma_file_tag(key.dev, key.inode) & FRAME_TAG_MASK);
 }
 
 /* The last user stack of the process once it was sampled under what was just set. */
@@ -143,6 +153,65 @@ static void test_process(void **state)
 
 	sampler_drop_process(s, pid);
 	assert_true(next_stack(s, t, pid) == unknown);
+	sampler_free(s);
+	end_child(pid);
+	tally_free(t);
+}
+
+/*
+ * A process without a list is walked by that of the file that is mapped there, if the file is still
+ * the one that it was made of. What the list says of the file's bytes is true of them at whatever
+ * address they are.
+ */
+static void test_file(void **state)
+{
+	struct sampler_options options = cpu_clock(1999);
+	struct map_entry list = {.start = FILE_SPACE,
+				 .end = FILE_SPACE + FRAME_OFFSET_MAX,
+				 .frame = FRAME_OF(77, FILE_SPACE),
+				 .meta = MAP_META(MAP_NO_CFI, 0)};
+	struct sampler *s = start_sampler(&options);
+	struct file_entry entry = {.list_count = 1};
+	const struct seen_stack *seen;
+	uint64_t leaf, offset;
+	struct tally *t;
+	struct file_key key;
+	struct stat st;
+	pid_t pid;
+
+	(void)state;
+	leaf = unlisted(s, chain_leaf);
+	if (!sampler_checks_lists(s)) {
+		sampler_free(s);
+		skip(); /* the kernel's mappings cannot be looked up */
+	}
+	t = tally_new();
+	pid = start_child("t-file", chain_start, 0, -1);
+	assert_int_equal(stat("/proc/self/exe", &st), 0);
+	offset = offset_of(chain_leaf, &key);
+	memcpy((void *)sampler_map_entries(s), &list, sizeof(list));
+
+	entry.change = (uint64_t)st.st_ctim.tv_sec * 1000000000u + (uint64_t)st.st_ctim.tv_nsec;
+	assert_int_equal(sampler_set_file(s, &key, &entry), 0);
+	seen = next_stack(s, t, pid);
+	assert_int_equal(seen->reason, WALK_BOTTOM);
+	assert_int_equal(seen->nframes, 4);
+	assert_true(seen->leaf ==
+		    (FRAME_EXACT | FRAME_IN_OBJECT | 77ull << FRAME_VADDR_BITS | offset));
+
+	entry.change++;
+	assert_int_equal(sampler_set_file(s, &key, &entry), 0);
+	seen = next_stack(s, t, pid);
+	assert_int_equal(seen->reason, WALK_UNKNOWN_PROCESS);
+	assert_true(seen->leaf == (leaf | FRAME_EXACT));
+
+	entry.change--;
+	list.end = FILE_SPACE + offset; /* its list says nothing of that place */
+	memcpy((void *)sampler_map_entries(s), &list, sizeof(list));
+	assert_int_equal(sampler_set_file(s, &key, &entry), 0);
+	seen = next_stack(s, t, pid);
+	assert_int_equal(seen->reason, WALK_UNKNOWN_PROCESS);
+	assert_true(seen->leaf == (leaf | FRAME_EXACT));
 	sampler_free(s);
 	end_child(pid);
 	tally_free(t);
@@ -395,7 +464,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_key),	cmocka_unit_test(test_forget),
 		cmocka_unit_test(test_process), cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_forked),	cmocka_unit_test(test_kernel_code),
-		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_exec),	cmocka_unit_test(test_file),
 	};
 
 	if (argc == 3 && !strcmp(argv[1], EXECS))
