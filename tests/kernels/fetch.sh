@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Downloads Debian's cloud kernels and unpacks vmlinuz into build/kernels/SERIES/. The
+# Downloads Debian's cloud kernels and unpacks vmlinuz into build/kernels/SERIES/, and two modules into
+# build/kernels/SERIES/modules/, where the package has them. The
 # mirror is the one that this machine's apt uses; apt keeps its lists and files in a folder of ours
 # and checks signatures as ever, and the system's own lists are not touched. What was fetched once
 # stays, and several of these may run at once. KERNEL_MIRROR (and KERNEL_SECURITY_MIRROR) name another mirror.
@@ -74,15 +75,33 @@ package() { # series
         awk 'NR == 1 { kind = $1 } $1 == kind { name = "linux-" $1 "-" $2 } END { print name }'
 }
 
-# The image is the first file of its kind in the archive: what follows it, the modules, is not unpacked.
+# Where the modules are: with linux-binary-*, in a package of their own.
+modules_package() { # package
+    echo "${1/#linux-binary-/linux-modules-}"
+}
+
+# Two small modules that need no others: one that is busy when it is loaded, one when it is read.
+unpack_modules() { # package folder
+    local deb=("$apt/debs/$1"_*.deb) file
+    mkdir -p "$2"
+    [ -s "${deb[0]}" ] || return 0
+    dpkg-deb --fsys-tarfile "${deb[0]}" 2>/dev/null |
+        tar -x -C "$2" --wildcards --transform 's,.*/,,' '*/raid6_pq.ko*' '*/brd.ko*' 2>/dev/null
+    for file in "$2"/*.xz; do
+        [ ! -s "$file" ] || xz -d "$file"
+    done
+}
+
+# The image is the first file of its kind in the archive.
 unpack() { # series package
     local dir=$top/$1 tmp=$top/$1.new deb=("$apt/debs/$2"_*.deb)
     rm -rf "$tmp"
     mkdir -p "$tmp"
     dpkg-deb --fsys-tarfile "${deb[0]}" 2>/dev/null |
         tar -x -O --occurrence=1 --wildcards '*/vmlinuz*' >"$tmp/vmlinuz" 2>/dev/null
-    rm -f "${deb[0]}"
     [ -s "$tmp/vmlinuz" ] || return 1
+    unpack_modules "$(modules_package "$2")" "$tmp/modules"
+    rm -f "${deb[0]}"
     echo "$2" >"$tmp/package"
     rm -rf "$dir"
     mv "$tmp" "$dir"
@@ -92,7 +111,7 @@ options
 missing() { # series...
     local series
     for series in "$@"; do
-        [ -s "$top/$series/vmlinuz" ] || echo "$series"
+        [ -s "$top/$series/vmlinuz" ] && [ -d "$top/$series/modules" ] || echo "$series"
     done
 }
 
@@ -111,7 +130,10 @@ done
 update "${wanted[@]}"
 names=$(apt-cache "${opt[@]}" pkgnames linux-)
 mkdir -p "$apt/debs"
-mapfile -t found < <(for series in "${missing[@]}"; do package "$series" <<<"$names"; done | grep .)
+mapfile -t found < <(for series in "${missing[@]}"; do
+    name=$(package "$series" <<<"$names")
+    [ -z "$name" ] || printf '%s\n' "$name" "$(modules_package "$name")"
+done | sort -u)
 # Each call of apt reads all lists anew: one for all.
 [ ${#found[@]} = 0 ] || (cd "$apt/debs" && apt-get "${opt[@]}" download "${found[@]}") >>"$apt/log" 2>&1 ||
     tail -n 3 "$apt/log" >&2

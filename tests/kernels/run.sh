@@ -80,6 +80,12 @@ make_initramfs() {
         copy "$build/tests/work/deep90" work/deep90 &&
         copy "$build/tests/work/deep90.static" work/deep90.static && copy_programs || return 1
     [ ! -x "$build/stacktop" ] || copy "$build/stacktop" bin/stacktop || return 1
+}
+
+# With that kernel's modules, if they could be had.
+pack_initramfs() { # series
+    rm -rf "$root/modules"
+    [ ! -d "$build/kernels/$1/modules" ] || cp -r "$build/kernels/$1/modules" "$root/" || return 1
     (cd "$root" && find . | cpio --quiet -o -H newc --owner=0:0) >"$work/initramfs"
 }
 
@@ -100,6 +106,10 @@ kernel() { # series
     local log=$work/$1.log line before=$number
     if [ ! -s "$build/kernels/$1/vmlinuz" ]; then
         result not-ok "Linux $1: the kernel's package cannot be had"
+        return
+    fi
+    if ! pack_initramfs "$1"; then
+        result not-ok "Linux $1: the guest's files cannot be packed"
         return
     fi
     boot "$1" | tr -d '\r' >"$log"
