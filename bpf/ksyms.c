@@ -20,6 +20,7 @@
 #include <uthash.h>
 
 #include "bpf/kernelcode.h"
+#include "bpf/kmodules.h"
 #include "bpf/layout.h"
 #include "bpf/objects.h"
 #include "symbols/kallsyms.h"
@@ -30,11 +31,12 @@
 struct cached {
 	uint64_t addr; /* that is looked up: inside the instruction */
 	const char *module;
+	uint64_t start; /* of the function; 0: not known */
 	UT_hash_handle hh;
 	char name[];
 };
 
-struct noted { /* a name of bpf/kernelcode.h */
+struct noted { /* a name of bpf/kernelcode.h or a module's, or a label */
 	UT_hash_handle hh;
 	char name[];
 };
@@ -44,11 +46,15 @@ struct ksyms {
 	int program_fd;
 	struct ksym_batch *batch;
 	struct kallsyms *kallsyms;
-	int no_kallsyms; /* the error that it cannot be used for */
+	uint64_t kallsyms_modules; /* kmodules_read's before it was read */
+	int no_kallsyms;	   /* the error that it cannot be used for */
 	struct cached *cache;
-	struct kernelcode *code; /* NULL: nothing is known of changes */
+	struct kernelcode *code;   /* NULL: nothing is known of changes */
+	struct kmodules *kmodules; /* likewise */
+	bool no_modules;	   /* nothing can be known of them */
 	struct noted *noted;
-	uint32_t generation; /* that the cache is of */
+	uint32_t generation;  /* that the cache is of */
+	uint64_t modules_now; /* likewise, of kmodules_read */
 	struct module {
 		struct module *next;
 		char name[];
@@ -159,7 +165,8 @@ static struct cached *cache_find(struct ksyms *k, uint64_t addr)
 	return c;
 }
 
-static void cache_add(struct ksyms *k, uint64_t addr, const char *name, const char *module)
+static void cache_add(struct ksyms *k, uint64_t addr, const char *name, const char *module,
+		      uint64_t start)
 {
 	size_t size = strlen(name) + 1;
 	struct cached *c = malloc(sizeof(*c) + size);
@@ -168,6 +175,7 @@ static void cache_add(struct ksyms *k, uint64_t addr, const char *name, const ch
 		return;
 	c->addr = addr;
 	c->module = module;
+	c->start = start;
 	memcpy(c->name, name, size);
 	HASH_ADD(hh, k->cache, addr, sizeof(c->addr), c);
 }
@@ -183,6 +191,7 @@ static void cache_add_printed(struct ksyms *k, uint64_t addr, char *text)
 {
 	char *plus = strstr(text, "+0x"), *open = strstr(text, " ["), *close;
 	const char *module = "vmlinux";
+	uint64_t start = 0;
 
 	if (open) {
 		close = strchr(open, ']');
@@ -195,14 +204,16 @@ static void cache_add_printed(struct ksyms *k, uint64_t addr, char *text)
 			module = "vmlinux";
 	}
 	if (!strncmp(text, "0x", 2) || !text[0]) {
-		cache_add(k, addr, "[kernel]", "vmlinux");
+		cache_add(k, addr, "[kernel]", "vmlinux", 0);
 		return;
 	}
-	if (plus)
+	if (plus) {
+		start = addr + 1 - strtoull(plus + 1, NULL, 16);
 		*plus = '\0';
+	}
 	if (is_program(text))
 		module = "bpf";
-	cache_add(k, addr, text, module);
+	cache_add(k, addr, text, module, start);
 }
 
 static void run_batch(struct ksyms *k, const uint64_t *addrs, uint32_t n)
@@ -226,18 +237,36 @@ static void run_batch(struct ksyms *k, const uint64_t *addrs, uint32_t n)
 	}
 }
 
+static bool find_kallsyms(struct ksyms *k, uint64_t addr, const char **name, const char **module,
+			  uint64_t *offset)
+{
+	if (!k->kallsyms && !k->no_kallsyms) {
+		k->kallsyms_modules = k->modules_now;
+		k->no_kallsyms = kallsyms_new("/proc/kallsyms", &k->kallsyms);
+	}
+	return k->kallsyms && !kallsyms_find(k->kallsyms, addr, name, module, offset);
+}
+
+/*
+ * Modules have changed since the file was read: it is read again once, when one of them is asked
+ * for.
+ */
 static void ask_kallsyms(struct ksyms *k, uint64_t addr)
 {
 	const char *name, *module;
 	uint64_t offset;
+	bool found = find_kallsyms(k, addr, &name, &module, &offset);
 
-	if (!k->kallsyms && !k->no_kallsyms)
-		k->no_kallsyms = kallsyms_new("/proc/kallsyms", &k->kallsyms);
-	if (!k->kallsyms || kallsyms_find(k->kallsyms, addr, &name, &module, &offset)) {
-		name = "[kernel]";
-		module = "vmlinux";
+	if (k->kallsyms && k->kallsyms_modules != k->modules_now &&
+	    (!found || strcmp(module, "vmlinux") != 0)) {
+		kallsyms_free(k->kallsyms);
+		k->kallsyms = NULL;
+		found = find_kallsyms(k, addr, &name, &module, &offset);
 	}
-	cache_add(k, addr, name, module);
+	if (found)
+		cache_add(k, addr, name, module_name(k, module), addr - offset);
+	else
+		cache_add(k, addr, "[kernel]", "vmlinux", 0);
 }
 
 static void ask(struct ksyms *k, const uint64_t *addrs, uint32_t n)
@@ -255,6 +284,9 @@ static void ask(struct ksyms *k, const uint64_t *addrs, uint32_t n)
 
 const char *ksyms_trouble(const struct ksyms *k)
 {
+	if (k->no_modules)
+		return "a kernel module that is unloaded may be taken for the one that is loaded in "
+		       "its place: the kernel does not tell of modules";
 	if (!k->no_kallsyms)
 		return NULL;
 	return k->no_kallsyms == -EPERM
@@ -273,39 +305,108 @@ void ksyms_set_code(struct ksyms *k, struct kernelcode *code)
 	k->code = code;
 }
 
-/* What the kernel says of an address now need not have been so in an earlier generation. */
-static void name_from_code(struct ksyms *k, struct ksym *s, uint32_t generation)
+void ksyms_set_modules(struct ksyms *k, struct kmodules *modules)
 {
-	char name[KERNELCODE_NAME];
+	k->kmodules = modules;
+	k->no_modules = !modules;
+}
+
+/* A copy that is kept as names are; NULL: no memory. */
+static const char *note(struct ksyms *k, const char *name)
+{
 	struct noted *n;
 
-	if (!kernelcode_find(k->code, generation, looked_up(s), name, sizeof(name)))
-		return;
 	HASH_FIND_STR(k->noted, name, n);
 	if (!n) {
 		n = malloc(sizeof(*n) + strlen(name) + 1);
 		if (!n)
-			return;
+			return NULL;
 		memcpy(n->name, name, strlen(name) + 1);
 		HASH_ADD_STR(k->noted, name, n);
 	}
-	s->name = n->name;
-	s->module = !strncmp(n->name, "bpf_", 4) ? "bpf" : "vmlinux";
+	return n->name;
+}
+
+/* What the kernel says of an address now need not have been so in an earlier generation. */
+static bool name_from_code(struct ksyms *k, struct ksym *s, uint32_t generation)
+{
+	char name[KERNELCODE_NAME];
+	const char *kept;
+
+	if (!k->code || !kernelcode_find(k->code, generation, looked_up(s), name, sizeof(name)))
+		return false;
+	kept = note(k, name);
+	if (!kept)
+		return false;
+	s->name = kept;
+	s->module = !strncmp(kept, "bpf_", 4) ? "bpf" : "vmlinux";
+	return true;
+}
+
+static void label(struct ksyms *k, struct ksym *s, const char *what, const char *module)
+{
+	char text[KERNELCODE_NAME];
+	const char *kept;
+
+	snprintf(text, sizeof(text), "[%s%s]", what, module);
+	kept = note(k, text);
+	s->name = kept ? kept : "[kernel]";
+	s->module = kept && *module ? module_name(k, module) : "vmlinux";
+}
+
+/* answer: the kernel's, of now; it stands in s. NULL: there is none. */
+static void name_as_then(struct ksyms *k, struct ksym *s, const struct cached *answer,
+			 uint64_t generation)
+{
+	enum kmodules_then then = KMODULES_NOTHING;
+	const uint32_t code = (uint32_t)generation;
+	struct kmodules_code of = {"", 0};
+	bool is_its;
+
+	if (k->kmodules)
+		then = kmodules_at(k->kmodules, (uint32_t)(generation >> 32), looked_up(s), &of);
+	/* /proc/kallsyms does not tell where functions end: one from before is of another code. */
+	is_its = answer && answer->start >= of.start && !strcmp(s->module, of.name);
+	switch (then) {
+	case KMODULES_NOTHING:
+		name_from_code(k, s, code);
+		return;
+	case KMODULES_SAME:
+		if (!is_its)
+			label(k, s, "", of.name);
+		return;
+	case KMODULES_INIT:
+		if (!is_its && !name_from_code(k, s, code))
+			label(k, s, "init of ", of.name);
+		return;
+	case KMODULES_GONE:
+		label(k, s, "unloaded ", of.name);
+		return;
+	case KMODULES_OTHER:
+	case KMODULES_LOST:
+		if (!name_from_code(k, s, code) &&
+		    (then == KMODULES_OTHER || strcmp(s->module, "vmlinux") != 0))
+			label(k, s, "unloaded module", "");
+		return;
+	}
 }
 
 /* Names that were given are good until the next call. */
 static void renew(struct ksyms *k, size_t count)
 {
 	uint32_t generation = k->code ? kernelcode_generation(k->code) : 0;
+	uint64_t modules = k->kmodules ? kmodules_read(k->kmodules) : 0;
 
-	if (generation != k->generation || HASH_COUNT(k->cache) + count > CACHE_MAX)
+	if (generation != k->generation || modules != k->modules_now ||
+	    HASH_COUNT(k->cache) + count > CACHE_MAX)
 		cache_clear(k);
 	if (HASH_COUNT(k->noted) > NOTED_MAX)
 		noted_clear(k);
 	k->generation = generation;
+	k->modules_now = modules;
 }
 
-void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint32_t generation)
+void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint64_t generation)
 {
 	uint64_t addrs[KSYM_BATCH];
 	struct cached *c;
@@ -321,11 +422,13 @@ void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint32_t ge
 			n = 0;
 		}
 	}
+	/* An answer is true if what was there at the sample is there still, after the question. */
+	if (k->kmodules)
+		kmodules_read(k->kmodules);
 	for (i = 0; i < count; i++) {
 		c = cache_find(k, looked_up(&syms[i]));
 		syms[i].name = c ? c->name : "[kernel]";
 		syms[i].module = c ? c->module : "vmlinux";
-		if (k->code)
-			name_from_code(k, &syms[i], generation);
+		name_as_then(k, &syms[i], c, generation);
 	}
 }

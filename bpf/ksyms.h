@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct kernelcode;
+struct kmodules;
 struct ksyms;
 
 struct ksym {
@@ -25,11 +26,15 @@ int ksyms_new(struct ksyms **out);
 void ksyms_free(struct ksyms *k);
 /* What has come and gone since; it has to outlive the last ksyms_resolve. */
 void ksyms_set_code(struct ksyms *k, struct kernelcode *code);
+/* Likewise, of modules, and for the thread of ksyms_resolve only. NULL: it cannot be known. */
+void ksyms_set_modules(struct ksyms *k, struct kmodules *modules);
 /*
- * Resolves a batch in place, of addresses of that generation of the kernel's code. Never fails:
- * what cannot be named is "[kernel]".
+ * Resolves a batch in place, of addresses of that generation of the kernel's code and modules
+ * (stack_record.image). Never fails: what cannot be named is "[kernel]", and where the names of a
+ * module have gone with it, "[unloaded MODULE]", "[init of MODULE]", or, when it is not known
+ * which, "[unloaded module]".
  */
-void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint32_t generation);
+void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint64_t generation);
 /* Why functions cannot be named, with the remedy; NULL: they can, or none was looked up yet. */
 const char *ksyms_trouble(const struct ksyms *k);
 

@@ -46,7 +46,8 @@ _Static_assert(sizeof(struct count_key) == 32, "no padding: the key is compared 
  */
 struct stack_record {
 	__u64 hash;
-	__u64 image; /* see struct proc_entry; of a kernel stack: profiler_control.kernel_code */
+	__u64 image; /* see struct proc_entry; of a kernel stack: profiler_control.kernel_code and,
+			in the upper half, module_counts.changes */
 	__u64 exec;  /* see struct count_key; of a kernel stack: 0 */
 	__u32 tgid;
 	__u16 nframes;
@@ -179,6 +180,24 @@ struct profiler_control {
 	__u32 by_cpu;	      /* CPUs are told apart */
 	__u32 kernel_code;    /* generation of bpf/kernelcode.h */
 	__u32 pad;
+};
+
+/* Of the kernel's modules; only ever growing. */
+struct module_counts {
+	__u32 changes; /* times that one has come or gone */
+	__u32 lost;    /* of these, which there was no room in the ring for */
+};
+
+#define MODULE_NAME	  56u /* MODULE_NAME_LEN of include/linux/module.h on 64 bits */
+#define MODULE_RING_BYTES 65536u
+
+/* A module has come or goes. */
+struct module_change {
+	__u64 start, init_start; /* its code, and that which is given up when it has begun */
+	__u32 size, init_size;	 /* bytes; 0: there is none */
+	__u32 changes;		 /* it is there from this count on, or up to it */
+	__u32 gone;
+	char name[MODULE_NAME];
 };
 
 /* Set before load: unused branches are dead code. */

@@ -14,6 +14,7 @@
 
 #include "bpf/layout.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/modules.bpf.h"
 #include "bpf/pidns.bpf.h"
 #include "bpf/walker.bpf.h"
 
@@ -576,7 +577,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 			rec = (struct stack_record *)st->kernel_head;
 			rec->tgid = tgid;
 			rec->nframes = bytes >> 3;
-			rec->image = ctl->kernel_code;
+			rec->image = (__u64)modules_changes(&zero) << 32 | ctl->kernel_code;
 			rec->exec = 0;
 			rec->kernel = 1;
 			rec->reason = 0;

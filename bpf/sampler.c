@@ -22,6 +22,7 @@
 #include <bpf/libbpf.h>
 
 #include "bpf/events.h"
+#include "bpf/kmodules.h"
 #include "bpf/objects.h"
 #include "bpf/pidns.h"
 #include "bpf/refusal.h"
@@ -51,6 +52,7 @@ struct sampler {
 	struct known_set *known;
 
 	struct shardmaps *shards;
+	struct kmodules *modules; /* NULL: nothing is told of them */
 
 	pthread_mutex_t control_lock; /* of who reads, changes and writes the knobs */
 	pthread_mutex_t swap_lock;
@@ -251,6 +253,17 @@ static int open_maps(struct sampler *s)
 	return set_counts(s, 0);
 }
 
+static int follow_modules(struct sampler *s)
+{
+	int err = kmodules_new(&s->modules);
+
+	if (!err && kmodules_attach(s->modules, s->object)) {
+		kmodules_free(s->modules);
+		s->modules = NULL;
+	}
+	return err;
+}
+
 int sampler_new(const struct sampler_options *options, struct sampler **out, char *error,
 		size_t size)
 {
@@ -280,6 +293,8 @@ int sampler_new(const struct sampler_options *options, struct sampler **out, cha
 	err = load(s, error, size);
 	if (!err)
 		err = open_maps(s);
+	if (!err)
+		err = follow_modules(s);
 	if (!err)
 		err = events_new(&s->options, s->program, s->stats_fd, &s->events);
 	if (err)
@@ -358,6 +373,7 @@ void sampler_free(struct sampler *s)
 		return;
 	events_free(s->events);
 	ring_buffer__free(s->ring);
+	kmodules_free(s->modules);
 	unmap(s->map_entries, MAP_ENTRIES_MAX * sizeof(struct map_entry));
 	unmap(s->touched, MAP_ENTRIES_MAX);
 	unmap(s->checks, MAP_ENTRIES_MAX * sizeof(struct entry_check));
@@ -374,6 +390,11 @@ void sampler_free(struct sampler *s)
 	free(s->values);
 	free(s->counts);
 	free(s);
+}
+
+struct kmodules *sampler_modules(struct sampler *s)
+{
+	return s->modules;
 }
 
 unsigned int sampler_ncpus(const struct sampler *s)

@@ -15,6 +15,7 @@
 #include "bpf/layout.h"
 #include "unwind/walk.h"
 
+struct kmodules;
 struct sampler;
 
 struct sampler_options {
@@ -108,6 +109,8 @@ int sampler_read_stacks(struct sampler *s, void (*fn)(const struct stack_record 
  */
 int sampler_drain(struct sampler *s, void (*fn)(const struct stack_record *rec, void *arg),
 		  void *arg, const struct sampler_count **counts, size_t *ncounts);
+/* What came and went of the kernel's modules; the sampler's. NULL: the kernel does not tell. */
+struct kmodules *sampler_modules(struct sampler *s);
 /* The stack is to be sent again at its next sample. */
 void sampler_forget(struct sampler *s, uint64_t hash);
 /*

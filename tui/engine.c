@@ -182,8 +182,10 @@ static int open_parts(struct engine *e, char *error, size_t size)
 		tracker_patience(e->tracker, FILES_WAIT_NS);
 	if (!err)
 		err = ksyms_new(&e->ksyms);
-	if (!err)
+	if (!err) {
 		ksyms_set_code(e->ksyms, tracker_kernel_code(e->tracker));
+		ksyms_set_modules(e->ksyms, sampler_modules(e->sampler));
+	}
 	if (!err)
 		err = resolver_new(e->profile, e->tracker, e->ksyms,
 				   o->no_inline ? 0 : (size_t)o->debug_memory << 20, &e->resolver);

@@ -428,7 +428,7 @@ int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec)
 		n = KERNEL_FRAMES_MAX;
 	for (uint32_t i = 0; i < n; i++)
 		r->ksym[i] = (struct ksym){.addr = rec->frames[i], .leaf = i == 0};
-	ksyms_resolve(r->ksyms, r->ksym, n, (uint32_t)rec->image);
+	ksyms_resolve(r->ksyms, r->ksym, n, rec->image);
 	for (uint32_t i = 0; i < n; i++)
 		r->frames[n - 1 - i] = (struct frame_name){
 			.kind = FUNC_KERNEL, .name = r->ksym[i].name, .module = r->ksym[i].module};

@@ -154,3 +154,55 @@ else
     show /tmp/err
     show /tmp/folded
 fi
+
+# Module brd is loaded where raid6_pq has been, and all is named in one slice, when raid6_pq is gone for
+# good: frames of it must not have the names of brd, nor the other way round. The first is busy while
+# insmod loads it, the second while dd reads.
+cat >/tmp/modules <<'END'
+take() { # seconds
+    read -r up _ </proc/uptime
+    until=$((${up%.*} + $1))
+    while [ "${up%.*}" -lt "$until" ]; do
+        dd if=/dev/ram0 of=/dev/null bs=512 count=2048 iflag=direct 2>/dev/null || return
+        read -r up _ </proc/uptime
+    done
+}
+# Who opened it a moment ago may have it still.
+drop() { # module
+    tries=100
+    until rmmod "$1"; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] || return
+        sleep 0.1
+    done
+}
+for round in 1 2 3; do
+    insmod /modules/raid6_pq.ko && grep '^raid6_pq ' /proc/modules && drop raid6_pq || exit
+    busybox insmod /modules/brd.ko && grep '^brd ' /proc/modules || exit
+    [ $round = 3 ] || drop brd || exit
+done
+take 3
+echo done
+END
+if [ ! -s /modules/raid6_pq.ko ] || [ ! -s /modules/brd.ko ]; then
+    echo "T # modules are left out: the kernel's package has none of these"
+else
+    stacktop -b -d 3600 -n 1 --format folded -o /tmp/folded -- sh /tmp/modules >/tmp/out 2>/tmp/err
+    if grep -q '^done$' /tmp/out; then ok "modules are loaded"; else not_ok "modules are loaded"; fi
+    cut -d ' ' -f 1,2,6 /tmp/out | sed 's/^/T # /'
+    if grep -q '^insmod;.*;\[unloaded raid6_pq\]_\[k\]' /tmp/folded &&
+        ! grep -q '^insmod;.*brd' /tmp/folded; then
+        ok "a module that is gone is not named by the one in its place"
+    else
+        not_ok "a module that is gone is not named by the one in its place"
+        grep '^insmod;' /tmp/folded >/tmp/seen
+        show /tmp/seen
+    fi
+    if grep -q '^dd;.*;brd_[^;]*_\[k\]' /tmp/folded && ! grep -q '^dd;.*raid6' /tmp/folded; then
+        ok "the one in its place has its own names"
+    else
+        not_ok "the one in its place has its own names"
+        grep '^dd;' /tmp/folded >/tmp/seen
+        show /tmp/seen
+    fi
+fi
