@@ -17,8 +17,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define BOUND_MAX  (1u << 20) /* lifetimes of a name: 20 ms */
-#define REREAD_MAX 8u	      /* template template parameters beside a conversion operator */
+#define BOUND_MAX      256u  /* lifetimes of a name, 50 ns each; people write a few */
+#define REREAD_MAX     8u    /* template template parameters beside a conversion operator */
+#define NAME_MAX_BYTES 8192u /* more than any name that comes here has */
 
 /* Value of a digit in base 62, -1: it is none. */
 static int digit62(char c)
@@ -41,18 +42,62 @@ static uint64_t number62(const char *at)
 	return *at == '_' ? value + 1 : 0;
 }
 
-/* A G within an identifier is counted, too, if it looks like one. */
+/* Behind "s", a number and "_", where that is there. */
+static const char *disambiguator_skip(const char *at)
+{
+	const char *start = at;
+
+	if (*at++ != 's')
+		return start;
+	while (digit62(*at) >= 0)
+		at++;
+	return *at == '_' ? at + 1 : start;
+}
+
+/* Behind an identifier: its length, "_" where it begins with a digit, and so many bytes; or NULL.
+ */
+static const char *identifier_skip(const char *at)
+{
+	size_t length = 0;
+
+	at = disambiguator_skip(at);
+	at += *at == 'u';
+	if (!isdigit((unsigned char)*at))
+		return NULL;
+	if (*at == '0')
+		at++;
+	else
+		for (; isdigit((unsigned char)*at); at++)
+			if (length <= NAME_MAX_BYTES)
+				length = length * 10 + (size_t)(*at - '0');
+	at += *at == '_';
+	return strnlen(at, length) == length ? at + length : NULL;
+}
+
+/* True for nothing but a crate and what is in it by name: identifiers only, and no binder. */
+static bool rust_is_plain(const char *name)
+{
+	const char *at = name + strlen("_R");
+	size_t depth = 1;
+
+	for (; at[0] == 'N' && isalpha((unsigned char)at[1]); at += 2)
+		depth++;
+	if (*at++ != 'C')
+		return false;
+	while (depth-- && (at = identifier_skip(at)))
+		;
+	return at && !*at;
+}
+
+/* A G within an identifier looks like a binder's, too. */
 static bool rust_is_bounded(const char *name)
 {
 	uint64_t bound = 0;
 
-	for (const char *at = name; *at; at++) {
+	for (const char *at = name; *at && bound <= BOUND_MAX; at++)
 		if ((at[0] == 'F' || at[0] == 'D') && at[1] == 'G')
 			bound += number62(at + 2);
-		if (bound > BOUND_MAX)
-			return false;
-	}
-	return true;
+	return bound <= BOUND_MAX || rust_is_plain(name);
 }
 
 /* True at a template parameter that arguments follow: "T_I", "T0_I", "TL0__I". */

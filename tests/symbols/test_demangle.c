@@ -265,6 +265,8 @@ static void test_endless(void **state)
 	expect_untouched("_RNvMIC1aFGzzzzzzzz_EuEu1f");
 	expect_untouched("_RNvMIC1aDGzzzzzzzz_EL_Eu1f");
 	expect_untouched("_RNvMIC1aFGzzzzzzzzzzzzzzzzzzzzzzzz_EuEu1f");
+	/* 62^2 of them: as many as this in each line of a perf map take minutes. */
+	expect_untouched("_RMIC1aFGZZ_EuEu");
 	expect_repeated("_Zcv", "T_I", "i", "E", 100);
 	expect_repeated("_Zcv", "T0_I", "i", "E", 80);
 	expect_repeated("_ZN1Acv", "PT_I", "i", "EE", 60);
@@ -272,6 +274,9 @@ static void test_endless(void **state)
 	/* Those of compilers have one, and names may look as if they had. */
 	expect("_ZN1acvT_IiEEv", "a::operator int<int>");
 	expect("_RNvC1a9GADGETS_X", "a::GADGETS_X");
+	expect("_RNvNtCs1_1a3mod9GADGETS_X", "a::mod::GADGETS_X");
+	/* Here it is a binder, behind what looks like an identifier's length. */
+	expect_untouched("_RNvMsC9_C1aFGZZ_EuEu1f");
 }
 
 int main(void)
