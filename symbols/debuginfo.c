@@ -28,12 +28,22 @@
 #include "symbols/debugtree.h"
 #include "symbols/debugunit.h"
 #include "symbols/elffile.h"
+#include "symbols/lebs.h"
 #include "symbols/rangemap.h"
+#include "symbols/skim.h"
 #include "symbols/work.h"
 
-#define LIBDW_ABBREV 4u	    /* bytes that libdw keeps for a byte of .debug_abbrev */
-#define LIBDW_UNIT   400u   /* for a unit */
+#define LIBDW_ABBREV 4u	  /* bytes that libdw keeps for a byte of .debug_abbrev */
+#define LIBDW_UNIT   400u /* for a unit */
+#define ABBREVS_EACH 4u	  /* bytes of abbreviations read for a byte of them and of entries */
+#define ABBREVS_MORE 65536u
 #define FIRST_ENTRY  16384u /* bytes of a unit in which its first entry ends, if it has one */
+
+struct abbrevs { /* of units, as they are read to know what each unit is */
+	struct elf_section section;
+	const uint8_t *entries_end; /* NULL: not known yet */
+	size_t left;		    /* bytes that may be read */
+};
 
 struct debuginfo {
 	struct elf_file *file;
@@ -46,6 +56,7 @@ struct debuginfo {
 	size_t nunits, room;
 	struct rangemap ranges;
 	struct debugunit_bounds bounds;
+	struct elf_section abbrevs;
 	size_t limit;
 	size_t bytes;
 	char path[PATH_MAX];
@@ -55,12 +66,14 @@ struct debuginfo {
 
 /*
  * Of all debug sections that are read: libdw asks for none, it takes them all. *units: those of
- * .debug_info. -EFBIG.
+ * .debug_info. -EFBIG. -EINVAL: there are two of abbreviations, of which libdw may take another one
+ * than abbrevs_count does.
  */
 static int debug_sections(const struct elf_file *file, bool image, size_t limit, size_t *units,
 			  size_t *bytes)
 {
 	Elf *elf = elf_file_libelf(file);
+	unsigned int abbrevs = 0;
 	Elf_Scn *scn = NULL;
 	size_t names;
 
@@ -83,8 +96,11 @@ static int debug_sections(const struct elf_file *file, bool image, size_t limit,
 		name = strchr(name, '_');
 		if (!strcmp(name, "_info"))
 			*units += size;
-		if (!strcmp(name, "_abbrev"))
-			*bytes += LIBDW_ABBREV * size;
+		if (strcmp(name, "_abbrev") != 0)
+			continue;
+		*bytes += LIBDW_ABBREV * size;
+		if (abbrevs++)
+			return -EINVAL;
 	}
 	return 0;
 }
@@ -181,20 +197,65 @@ static int unit_add(struct debuginfo *d, Dwarf_Die *die, size_t *left)
 	return 0;
 }
 
+/* Bytes from there to the abbreviation of the code, or to the end of the table. */
+static size_t abbrevs_before(const uint8_t *start, const uint8_t *end, uint64_t code)
+{
+	const uint8_t *at = start;
+	uint64_t found, name, form;
+
+	while (leb_read(&at, end, &found) && found && found != code) {
+		if (!leb_skip(&at, end) || !bytes_skip(&at, end, 1))
+			break;
+		do {
+			if (!leb_read(&at, end, &name) || !leb_read(&at, end, &form) ||
+			    (form == DW_FORM_implicit_const && !leb_skip(&at, end)))
+				return (size_t)(at - start);
+		} while (name || form);
+	}
+	return (size_t)(at - start);
+}
+
+/*
+ * To find out what a unit's first entry is, libdw reads all abbreviations in front of the entry's,
+ * for each unit anew, and keeps them for each. Compilers have that one first, and dwz those of most
+ * entries, of which the unit has more bytes than of abbreviations. -EFBIG: units that share a long
+ * table for so many times.
+ */
+static int abbrevs_count(struct abbrevs *a, Dwarf_Die *die, uint64_t offset)
+{
+	const uint8_t *at = die->addr;
+	uint64_t code;
+	size_t bytes;
+
+	if (!a->entries_end)
+		a->entries_end = skim_section_end(die);
+	if (!a->entries_end || at >= a->entries_end || !leb_read(&at, a->entries_end, &code) ||
+	    offset >= a->section.size)
+		return 0;
+	bytes = abbrevs_before(a->section.data + offset, a->section.data + a->section.size, code);
+	if (bytes > a->left)
+		return -EFBIG;
+	a->left -= bytes;
+	return 0;
+}
+
 static int units_read(struct debuginfo *d)
 {
 	size_t header, left = d->bounds.size + 65536;
-	Dwarf_Off at = 0, next;
+	struct abbrevs abbrevs = {.section = d->abbrevs};
+	Dwarf_Off at = 0, next, offset;
 	Dwarf_Die die;
 	int err = 0;
 
+	abbrevs.left = ABBREVS_EACH * (d->abbrevs.size + d->bounds.size) + ABBREVS_MORE;
 	debugimage_need(d->image, at, FIRST_ENTRY);
-	while (!err &&
-	       !dwarf_next_unit(d->dwarf, at, &next, &header, NULL, NULL, NULL, NULL, NULL, NULL)) {
+	while (!err && !dwarf_next_unit(d->dwarf, at, &next, &header, NULL, &offset, NULL, NULL,
+					NULL, NULL)) {
 		d->bytes += LIBDW_UNIT;
 		if (d->bytes > d->limit)
 			return -EFBIG;
 		if (dwarf_offdie(d->dwarf, at + header, &die) &&
+		    !(err = abbrevs_count(&abbrevs, &die, offset)) &&
 		    (dwarf_tag(&die) == DW_TAG_compile_unit ||
 		     dwarf_tag(&die) == DW_TAG_skeleton_unit))
 			err = unit_add(d, &die, &left);
@@ -220,7 +281,7 @@ static void sections_find(struct debuginfo *d)
 	} wanted[] = {
 		{"debug_line", &b->line},	  {"debug_line_str", &b->line_str},
 		{"debug_str", &b->str},		  {"debug_ranges", &b->ranges},
-		{"debug_rnglists", &b->rnglists},
+		{"debug_rnglists", &b->rnglists}, {"debug_abbrev", &d->abbrevs},
 	};
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {

@@ -18,6 +18,7 @@
 
 #define DEPTH_MAX    200u /* of entries in one another */
 #define RANGES_MORE  65536u
+#define RANGE_BYTES  16u /* of a list, that count as a range more */
 #define CANCEL_EVERY 1024u
 
 struct walk {
@@ -108,6 +109,14 @@ static bool list_open(const struct walk *w, uint64_t offset, struct rangelist *l
 	       rangelist_open(list, section->data, section->size, offset, version, u->base);
 }
 
+/* Many entries may lead to one list, which may hold bases only: its bytes count, not its ranges. */
+static void bytes_count(struct walk *w, size_t bytes)
+{
+	size_t ranges = 1 + bytes / RANGE_BYTES;
+
+	w->ranges_left -= ranges < w->ranges_left ? ranges : w->ranges_left;
+}
+
 static int add_list(struct walk *w, const struct skim_entry *e, uint32_t value,
 		    struct rangemap *map)
 {
@@ -119,12 +128,14 @@ static int add_list(struct walk *w, const struct skim_entry *e, uint32_t value,
 	if (!list_open(w, e->ranges, &list))
 		return ask_libdw(w, e, value, map);
 	while (!err && w->ranges_left) {
+		const uint8_t *before = list.at;
+
 		next = rangelist_next(&list, &start, &end);
+		bytes_count(w, (size_t)(list.at - before));
 		if (next == RANGELIST_OTHER)
 			return ask_libdw(w, e, value, map);
 		if (next == RANGELIST_END)
 			break;
-		w->ranges_left--;
 		err = add_range(w, start, end, value, map);
 	}
 	return err;
@@ -260,7 +271,8 @@ static int walk_children(struct walk *w, const uint8_t **at, uint32_t call, unsi
 			w->inside += e.tag == DW_TAG_subprogram;
 			err = walk_children(w, at, inner, depth + 1);
 			w->inside -= e.tag == DW_TAG_subprogram;
-			if (e.sibling)
+			/* Back among the children, each level would read them once more. */
+			if (e.sibling > *at)
 				*at = e.sibling;
 		} else {
 			children_skip(w, &e, at);

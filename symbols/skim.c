@@ -17,7 +17,8 @@
 #include "symbols/lebs.h"
 
 #define CODES_MAX      65536u /* of abbreviations; compilers count them from 1 on */
-#define ATTRIBUTES_MAX 512u   /* of an entry; libdw looks for the n-th from the first on */
+#define ATTRIBUTES_MAX 128u   /* of an entry; libdw looks for the n-th from the first on */
+#define TEXT_MAX       65536u /* bytes: any number of entries may lead into one endless text */
 
 enum step_kind {
 	STEP_FIXED, /* `size` bytes */
@@ -311,6 +312,15 @@ static bool region_find(Elf *elf, const uint8_t *inside, struct region *region)
 	return false;
 }
 
+const uint8_t *skim_section_end(Dwarf_Die *die)
+{
+	struct region region;
+
+	return region_find(dwarf_getelf(dwarf_cu_getdwarf(die->cu)), die->addr, &region)
+		       ? region.end
+		       : NULL;
+}
+
 static int unit_bounds(struct skim *s, Dwarf_Die *unit)
 {
 	Dwarf *dwarf = dwarf_cu_getdwarf(unit->cu);
@@ -388,6 +398,7 @@ bool skim_string_ends(struct skim *skim, Dwarf_Die *die, Dwarf *alternate, const
 {
 	const uint8_t *at = (const uint8_t *)text;
 	struct region region = {0};
+	size_t room;
 
 	if (skim && region_holds(&skim->texts[0], at))
 		region = skim->texts[0];
@@ -401,7 +412,8 @@ bool skim_string_ends(struct skim *skim, Dwarf_Die *die, Dwarf *alternate, const
 		skim->texts[1] = skim->texts[0];
 		skim->texts[0] = region;
 	}
-	return memchr(at, 0, (size_t)(region.end - at)) != NULL;
+	room = (size_t)(region.end - at);
+	return memchr(at, 0, room < TEXT_MAX ? room : TEXT_MAX) != NULL;
 }
 
 /* --- entries --------------------------------------------------------------------------------- */

@@ -47,6 +47,12 @@ unsigned int skim_version(const struct skim *skim);
 const uint8_t *skim_base(const struct skim *skim);
 
 /*
+ * Behind the last byte of the section that holds the entry; NULL: it is not known. The section is
+ * searched for among all.
+ */
+const uint8_t *skim_section_end(Dwarf_Die *die);
+
+/*
  * libdw does not look whether each text ends before its section does; die is whose text it is, and
  * alternate the file that dwz moved what is common to, or NULL. skim is of any unit, or NULL: most
  * texts are in the same sections.
