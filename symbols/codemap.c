@@ -26,6 +26,7 @@
 
 #define HASH_ENTRY_BYTES 16u /* of the table itself, about */
 #define FRESH_MIN	 64u
+#define FRESH_EACH	 16u	/* pieces shown for each fresh one that room is kept for */
 #define FRESH_MAX	 65536u /* they are merged with four times their size of scratch memory */
 
 struct name {
@@ -375,6 +376,20 @@ static int index_set(struct codemap *map, uint64_t index, struct name *name)
 	return 0;
 }
 
+/*
+ * Bytes to keep for fresh pieces. Each merge takes time for all that are shown, so a few at a time
+ * would let a map that is nearly full cost as much for each line as it holds.
+ */
+static size_t fresh_bytes(const struct codemap *map)
+{
+	size_t least = map->nshown / FRESH_EACH;
+
+	if (least > FRESH_MAX)
+		least = FRESH_MAX;
+	least = least > map->fresh_room ? least - map->fresh_room : 0;
+	return (FRESH_MIN + least) * sizeof(struct code);
+}
+
 static int fresh_add(struct codemap *map, uint64_t start, uint64_t size, struct name *name)
 {
 	struct code *fresh;
@@ -406,7 +421,7 @@ int codemap_add(struct codemap *map, uint64_t index, uint64_t start, uint64_t si
 	if (!size || start + size < start)
 		return 0;
 	/* Here, because a sweep would take a name that nothing shows yet. */
-	if (!make_room(map, FRESH_MIN * sizeof(struct code) + sizeof(struct indexed)))
+	if (!make_room(map, fresh_bytes(map) + sizeof(struct indexed)))
 		return -ENOSPC;
 	err = name_get(map, text, length, &name);
 	if (!err)
@@ -420,7 +435,7 @@ int codemap_move(struct codemap *map, uint64_t index, uint64_t start, uint64_t s
 
 	if (!size || start + size < start)
 		return 0;
-	if (!make_room(map, FRESH_MIN * sizeof(struct code)))
+	if (!make_room(map, fresh_bytes(map)))
 		return -ENOSPC;
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the sweep frees others */
 	HASH_FIND(hh, map->indexed, &index, sizeof(index), at);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -fsanitize-coverage=trace-pc symbols/debugtree.c symbols/rangelist.c */
+/* build: -fsanitize-coverage=trace-pc symbols/codemap.c symbols/debugtree.c symbols/rangelist.c */
 /* build: symbols/skim.c */
 /*
- * What hostile debug information costs, counted in steps and not in time: so many for
+ * What hostile debug information and code maps cost, counted in steps and not in time: so many for
  * each byte and no more, where each byte could once cost as much as all others together.
- * Covers: symbols/debuginfo.c symbols/debugtree.c symbols/rangelist.c
+ * Covers: symbols/codemap.c symbols/debuginfo.c symbols/debugtree.c symbols/rangelist.c
  * Covers: symbols/skim.c
  */
 #include <setjmp.h>
@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/codemap.h"
 #include "symbols/debuginfo.h"
 #include "symbols/elffile.h"
 #include "tests/support/steps.h"
@@ -334,13 +335,59 @@ static void test_texts(void **state)
 	expect_name(70000, false);
 }
 
+/* --- code maps -------------------------------------------------------------------------------- */
+
+#define MAP_BYTES (2u << 20)
+#define ADDS	  20000u
+
+static int add(struct codemap *map, uint64_t start)
+{
+	return codemap_add(map, CODEMAP_NO_INDEX, start, 8, "f", 1);
+}
+
+/* The same piece over and over. */
+static void add_many(void *map)
+{
+	for (uint32_t i = 0; i < ADDS; i++) {
+		int err = add(map, 0x1000);
+
+		assert_true(!err || err == -ENOSPC);
+	}
+}
+
+/* A map in which all but so many bytes are taken by pieces. */
+static void expect_adds(size_t room)
+{
+	struct codemap *map = codemap_new(MAP_BYTES);
+	size_t size = 0;
+
+	assert_non_null(map);
+	for (uint64_t at = 0x1000; codemap_bytes(map) + room < MAP_BYTES; at += 16, size++) {
+		if (add(map, at))
+			break;
+		if (size % 64 == 63)
+			assert_non_null(codemap_find(map, 0x1000));
+	}
+	assert_non_null(codemap_find(map, 0x1000));
+	assert_true(steps_of(add_many, map, 300ull * ADDS) > 0);
+	codemap_free(map);
+}
+
+static void test_a_full_map(void **state)
+{
+	static const size_t rooms[] = {2000, 4400, 7400, 20000, 140000, 400000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rooms) / sizeof(*rooms); i++)
+		expect_adds(rooms[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_siblings),
-		cmocka_unit_test(test_bases),
-		cmocka_unit_test(test_abbreviations),
-		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_siblings),      cmocka_unit_test(test_bases),
+		cmocka_unit_test(test_abbreviations), cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_a_full_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
