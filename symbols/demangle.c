@@ -3,7 +3,7 @@
  * libiberty does the demangling; what is added here is distrust. A name of a few hundred bytes can
  * stand for a text of gigabytes (back references double it at every step), so the text is taken
  * piece by piece through libiberty's callback, and left by longjmp when it gets too long; what
- * takes long without a text is told before (mangled.c).
+ * takes long without a text is told before (mangled.c, packs_are_bounded).
  */
 #include "symbols/demangle.h"
 
@@ -19,6 +19,8 @@
 
 #define MANGLED_MAX   4096u /* libiberty itself refuses C++ names above 1024 */
 #define DEMANGLED_MAX 8192u
+#define PACKS_MAX     1024u /* as libiberty, whose recursion is not bounded in a part of it */
+#define ENTRIES_MAX   8192u /* of a C++ name with packs */
 #define D_MANGLED_MAX 2048u /* bounds its recursion */
 #define D_BACK_MAX    16u   /* back references of types: what they make grows by 3 for every 3 */
 
@@ -56,6 +58,130 @@ static void output_add(const char *data, size_t length, void *arg)
 		longjmp(out->overflow, 1);
 }
 
+/*
+ * Takes from *left what there is of a C++ name, a substitution as often as it is named. An entry of
+ * a rarer kind takes all.
+ */
+static void entries_count(const struct demangle_component *c, unsigned int depth, size_t *left)
+{
+	if (!c || !*left)
+		return;
+	--*left;
+	switch (c->type) {
+	case DEMANGLE_COMPONENT_TEMPLATE_PARAM:
+	case DEMANGLE_COMPONENT_NAME:
+	case DEMANGLE_COMPONENT_OPERATOR:
+	case DEMANGLE_COMPONENT_BUILTIN_TYPE:
+	case DEMANGLE_COMPONENT_SUB_STD:
+	case DEMANGLE_COMPONENT_CHARACTER:
+	case DEMANGLE_COMPONENT_FUNCTION_PARAM:
+	case DEMANGLE_COMPONENT_NUMBER:
+	case DEMANGLE_COMPONENT_LAMBDA:
+	case DEMANGLE_COMPONENT_UNNAMED_TYPE:
+	case DEMANGLE_COMPONENT_DEFAULT_ARG:
+	case DEMANGLE_COMPONENT_TAGGED_NAME:
+		return;
+	case DEMANGLE_COMPONENT_CTOR:
+		entries_count(c->u.s_ctor.name, depth + 1, left);
+		return;
+	case DEMANGLE_COMPONENT_DTOR:
+		entries_count(c->u.s_dtor.name, depth + 1, left);
+		return;
+	case DEMANGLE_COMPONENT_PACK_EXPANSION:
+	case DEMANGLE_COMPONENT_QUAL_NAME:
+	case DEMANGLE_COMPONENT_VTABLE:
+	case DEMANGLE_COMPONENT_VTT:
+	case DEMANGLE_COMPONENT_CONSTRUCTION_VTABLE:
+	case DEMANGLE_COMPONENT_TYPEINFO:
+	case DEMANGLE_COMPONENT_TYPEINFO_NAME:
+	case DEMANGLE_COMPONENT_TYPEINFO_FN:
+	case DEMANGLE_COMPONENT_THUNK:
+	case DEMANGLE_COMPONENT_VIRTUAL_THUNK:
+	case DEMANGLE_COMPONENT_COVARIANT_THUNK:
+	case DEMANGLE_COMPONENT_GUARD:
+	case DEMANGLE_COMPONENT_TLS_INIT:
+	case DEMANGLE_COMPONENT_TLS_WRAPPER:
+	case DEMANGLE_COMPONENT_REFTEMP:
+	case DEMANGLE_COMPONENT_HIDDEN_ALIAS:
+	case DEMANGLE_COMPONENT_COMPOUND_NAME:
+	case DEMANGLE_COMPONENT_GLOBAL_CONSTRUCTORS:
+	case DEMANGLE_COMPONENT_GLOBAL_DESTRUCTORS:
+	case DEMANGLE_COMPONENT_TRANSACTION_CLONE:
+	case DEMANGLE_COMPONENT_NONTRANSACTION_CLONE:
+	case DEMANGLE_COMPONENT_TRANSACTION_SAFE:
+	case DEMANGLE_COMPONENT_CLONE:
+	case DEMANGLE_COMPONENT_LOCAL_NAME:
+	case DEMANGLE_COMPONENT_TYPED_NAME:
+	case DEMANGLE_COMPONENT_TEMPLATE:
+	case DEMANGLE_COMPONENT_CONST:
+	case DEMANGLE_COMPONENT_VOLATILE:
+	case DEMANGLE_COMPONENT_RESTRICT:
+	case DEMANGLE_COMPONENT_CONST_THIS:
+	case DEMANGLE_COMPONENT_VOLATILE_THIS:
+	case DEMANGLE_COMPONENT_RESTRICT_THIS:
+	case DEMANGLE_COMPONENT_REFERENCE_THIS:
+	case DEMANGLE_COMPONENT_RVALUE_REFERENCE_THIS:
+	case DEMANGLE_COMPONENT_POINTER:
+	case DEMANGLE_COMPONENT_REFERENCE:
+	case DEMANGLE_COMPONENT_RVALUE_REFERENCE:
+	case DEMANGLE_COMPONENT_VENDOR_TYPE_QUAL:
+	case DEMANGLE_COMPONENT_COMPLEX:
+	case DEMANGLE_COMPONENT_IMAGINARY:
+	case DEMANGLE_COMPONENT_VENDOR_TYPE:
+	case DEMANGLE_COMPONENT_FUNCTION_TYPE:
+	case DEMANGLE_COMPONENT_ARRAY_TYPE:
+	case DEMANGLE_COMPONENT_PTRMEM_TYPE:
+	case DEMANGLE_COMPONENT_VECTOR_TYPE:
+	case DEMANGLE_COMPONENT_ARGLIST:
+	case DEMANGLE_COMPONENT_TEMPLATE_ARGLIST:
+	case DEMANGLE_COMPONENT_INITIALIZER_LIST:
+	case DEMANGLE_COMPONENT_CAST:
+	case DEMANGLE_COMPONENT_CONVERSION:
+	case DEMANGLE_COMPONENT_NULLARY:
+	case DEMANGLE_COMPONENT_UNARY:
+	case DEMANGLE_COMPONENT_BINARY:
+	case DEMANGLE_COMPONENT_BINARY_ARGS:
+	case DEMANGLE_COMPONENT_TRINARY:
+	case DEMANGLE_COMPONENT_TRINARY_ARG1:
+	case DEMANGLE_COMPONENT_TRINARY_ARG2:
+	case DEMANGLE_COMPONENT_LITERAL:
+	case DEMANGLE_COMPONENT_LITERAL_NEG:
+	case DEMANGLE_COMPONENT_DECLTYPE:
+	case DEMANGLE_COMPONENT_NOEXCEPT:
+	case DEMANGLE_COMPONENT_THROW_SPEC:
+		if (depth < MANGLED_MAX) {
+			entries_count(c->u.s_binary.left, depth + 1, left);
+			entries_count(c->u.s_binary.right, depth + 1, left);
+			return;
+		}
+		break;
+	default:
+		break;
+	}
+	*left = 0;
+}
+
+/*
+ * To expand a pack ("Dp", "sp"), libiberty searches for it in all that is to be repeated, and there
+ * in each substitution as often as it is named, before there is any text: a type that names the one
+ * before it twice, 40 times, takes 2^40 steps.
+ */
+static bool packs_are_bounded(const char *name)
+{
+	struct demangle_component *root;
+	size_t left = ENTRIES_MAX;
+	void *memory = NULL;
+
+	if (!strstr(name, "Dp") && !strstr(name, "sp"))
+		return true;
+	if (strlen(name) > PACKS_MAX)
+		return false;
+	root = cplus_demangle_v3_components(name, DMGL_NO_OPTS, &memory);
+	entries_count(root, 0, &left);
+	free(memory);
+	return left > 0;
+}
+
 /* The whole name as Rust, or up to its compiler's marks as C++, which ignores what follows. */
 static bool demangle_to(struct output *out, const char *name)
 {
@@ -68,7 +194,7 @@ static bool demangle_to(struct output *out, const char *name)
 		return false;
 	/* Rust first: its legacy names are well-formed C++ names, too. */
 	done = rust_demangle_callback(name, DMGL_NO_OPTS, output_add, out);
-	if (!done) {
+	if (!done && packs_are_bounded(name)) {
 		out->length = 0;
 		done = cplus_demangle_v3_callback(name, DMGL_NO_OPTS, output_add, out);
 	}

@@ -258,6 +258,36 @@ static void expect_repeated(const char *head, const char *part, const char *tail
 	expect_untouched(name);
 }
 
+/*
+ * A pack that is looked for in n types, of which each names the one before it twice: A<i, i>,
+ * A<that, that> and so on. S0_ is the template A, S1_ the innermost type.
+ */
+static void expand(char *name, size_t size, unsigned int n)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t at = (size_t)snprintf(name, size, "_Z1fIDp1AI");
+
+	for (unsigned int i = 1; i < n; i++)
+		at += (size_t)snprintf(name + at, size - at, "S0_I");
+	at += (size_t)snprintf(name + at, size - at, "S0_IiiE");
+	for (unsigned int i = 1; i <= n; i++) {
+		assert_true(i < 36);
+		at += (size_t)snprintf(name + at, size - at, "S%c_E", digits[i]);
+	}
+	snprintf(name + at, size - at, "Evv");
+}
+
+static void test_packs(void **state)
+{
+	char name[1024];
+
+	(void)state;
+	expand(name, sizeof(name), 1);
+	expect(name, "f<(A<A<int, int>, A<int, int> >)...>");
+	expand(name, sizeof(name), 35);
+	expect_untouched(name);
+}
+
 static void test_endless(void **state)
 {
 	(void)state;
@@ -286,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_rust),  cmocka_unit_test(test_explosion),
 		cmocka_unit_test(test_deep),  cmocka_unit_test(test_filt),
 		cmocka_unit_test(test_d),     cmocka_unit_test(test_endless),
+		cmocka_unit_test(test_packs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
