@@ -237,7 +237,8 @@ tsan:
 fuzz:
 	@tests/deps.sh install build test
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=$(CLANG) \
-		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined' fuzz-programs
+		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fprofile-instr-generate' \
+		fuzz-programs
 	@BUILD=$(BUILD)/fuzz tests/fuzz.sh $(FUZZ_SECONDS)
 fuzz-programs: $(FUZZ_BIN)
 

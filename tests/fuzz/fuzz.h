@@ -4,10 +4,12 @@
 
 /*
  * What the fuzzers share: the input in a block of its own size, so that one byte too many is seen,
- * a condition that is checked in every build, and the rules that a table may hold.
+ * a condition that is checked in every build, and a bound for the work that an input may make.
  */
 
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +40,52 @@ static inline void require_work(uint64_t done, uint64_t bytes, uint64_t each)
 {
 	require(done <= 16384 + each * bytes);
 }
+
+/*
+ * clang counts how often each region of our code runs (-fprofile-instr-generate) in 64 bits a
+ * region, in these sections. The sum is the same on every machine, unlike time, and needs no help
+ * from the parser, unlike symbols/work.h. Libraries are not compiled so: what libelf, libdw,
+ * libiberty and the decompressors do is bounded by libFuzzer's -timeout only.
+ */
+extern uint64_t __start___llvm_prf_cnts[] __attribute__((weak, visibility("hidden")));
+extern uint64_t __stop___llvm_prf_cnts[] __attribute__((weak, visibility("hidden")));
+extern int __llvm_profile_runtime;
+
+/* Defined here, it keeps clang's runtime, which would write a file at the end, from being linked.
+ */
+int __llvm_profile_runtime;
+
+static inline uint64_t fuzz_steps(void)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t *at = __start___llvm_prf_cnts; at < __stop___llvm_prf_cnts; at++)
+		sum += *at;
+	return sum;
+}
+
+static inline int fuzz_measure(int (*input)(const uint8_t *data, size_t size), const uint8_t *data,
+			       size_t size, uint64_t base, uint64_t each)
+{
+	uint64_t steps = fuzz_steps();
+	int result = input(data, size);
+
+	steps = fuzz_steps() - steps;
+	if (getenv("FUZZ_STEPS"))
+		fprintf(stderr, "steps %" PRIu64 " bytes %zu\n", steps, size);
+	require(steps <= base + each * size);
+	return result;
+}
+
+/*
+ * Stands at the end of a fuzzer: what libFuzzer calls is input(), which may run through base
+ * regions of code and each more for a byte of its input. FUZZ_STEPS=1 prints what each input took.
+ */
+#define FUZZ_TARGET(input, base, each)                                                             \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                               \
+	{                                                                                          \
+		return fuzz_measure(input, data, size, base, each);                                \
+	}
 
 /* Takes a byte from the front of the input; 0 when there is none. */
 static inline unsigned int fuzz_u8(const uint8_t **data, size_t *size)

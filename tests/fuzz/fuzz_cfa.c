@@ -69,7 +69,7 @@ static uint64_t run_once(const struct cfi_section *s, const struct cfi_cie *cie,
 	return run.hash;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	static const uint8_t encodings[] = {
 		PTR_ABSOLUTE, PTR_PCREL | PTR_S32,     PTR_FUNCREL | PTR_U16,
@@ -101,3 +101,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(copy);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 1u << 14, 256)

@@ -13,7 +13,7 @@
 #include "symbols/minidebug.h"
 #include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	static struct debug_link link;
 	const struct debug_place place = {.root = -1, .folder = "/nonexistent"};
@@ -38,3 +38,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(image);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 4u << 20, 256)

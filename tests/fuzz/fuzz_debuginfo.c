@@ -49,7 +49,7 @@ static int open_any(const uint8_t *image, size_t size, struct elf_file **out)
 	return err;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	struct debuginfo_options options = {.limit = LIMIT};
 	const struct elf_load *loads;
@@ -83,3 +83,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(image);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 8u << 20, 1024)

@@ -3,16 +3,11 @@
  * Any name must come back in bounded time and length, as it is or readable.
  * Covers: symbols/demangle.c symbols/text.c
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "symbols/demangle.h"
 #include "symbols/text.h"
+#include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	char *name = malloc(size + 1), *readable, *clean;
 
@@ -33,3 +28,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(name);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 1u << 18, 256)

@@ -70,7 +70,7 @@ static void run_fde(const struct cfi_section *s, const struct cfi *cfi, const st
 	require(end >= fde->start && end <= fde->end && (!run.rows || run.last < end));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	unsigned int how = fuzz_u8(&data, &size);
 	uint8_t *copy = fuzz_copy(data, size);
@@ -97,3 +97,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(copy);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 1u << 16, 1024)

@@ -15,8 +15,11 @@ static uint64_t sum;
 static void look_at_section(const struct elf_section *s)
 {
 	require(s->data || !s->size);
-	for (size_t i = 0; i < s->size && i < 1 << 20; i++)
+	/* Not each byte, which would be more steps than all that is measured. */
+	for (size_t i = 0; i < s->size && i < 1 << 20; i += 64)
 		sum += s->data[i];
+	if (s->size)
+		sum += s->data[s->size - 1];
 }
 
 static void look_at_file(const struct elf_file *file)
@@ -48,7 +51,7 @@ static void look_at_file(const struct elf_file *file)
 	elf_file_section_header(file, UINT32_MAX, &section);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	uint8_t *image = fuzz_copy(data, size);
 	struct elf_file *file;
@@ -60,3 +63,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(image);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 4u << 20, 512)

@@ -183,7 +183,7 @@ static uint64_t evaluate(const struct machine *m, const struct expr *e)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	bool with_cfa = fuzz_u8(&data, &size) & 1;
 	uint8_t *copy = fuzz_copy(data, size);
@@ -205,3 +205,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(copy);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 1u << 16, 1024)

@@ -62,7 +62,7 @@ static size_t image_fill(struct image *image, const uint8_t *data, size_t size)
 	return offsetof(struct image, table) + size;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	struct image *image = malloc(sizeof(*image) + size);
 	struct elf_file *file;
@@ -84,3 +84,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	symtab_free(table);
 	return 0;
 }
+
+/* Each of 17,190 addresses may have a name as long as the table. */
+FUZZ_TARGET(take_input, 4u << 20, 1u << 17)

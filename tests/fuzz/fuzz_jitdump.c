@@ -10,7 +10,7 @@
 
 #define BYTES 65536u
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	size_t piece = 16 * (1 + fuzz_u8(&data, &size)), at = 0;
 	struct codemap *map = codemap_new(BYTES);
@@ -38,3 +38,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	jitdump_free(jd);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 1u << 18, 1024)

@@ -21,7 +21,7 @@ static void parse(struct codemap *map, const uint8_t *data, size_t size)
 	free(text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	struct codemap *map = codemap_new(BYTES);
 	const char *name;
@@ -39,3 +39,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	codemap_free(map);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 1u << 18, 1024)

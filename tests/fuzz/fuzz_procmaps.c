@@ -3,13 +3,8 @@
  * Whatever the text, mappings come in ascending order and with a proper name.
  * Covers: symbols/procmaps.c
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "symbols/procmaps.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static int check(const struct procmap *map, void *arg)
 {
@@ -21,7 +16,7 @@ static int check(const struct procmap *map, void *arg)
 	return 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	uint64_t last = 0;
 	char *text = malloc(size ? size : 1); /* so that one byte too many is seen */
@@ -33,3 +28,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(text);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 1u << 14, 64)

@@ -132,7 +132,7 @@ static void replay(const char *path)
 	free(text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	unsigned int packed = fuzz_u8(&data, &size);
 	int fd = memfd_create("session", MFD_CLOEXEC);
@@ -159,3 +159,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	close(fd);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 16u << 20, 4096)

@@ -10,7 +10,7 @@
 #include "tui/bytes.h"
 #include "tui/session_inventory.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = fuzz_copy(data, size);
 	struct cursor c = {.at = copy, .end = copy + size};
@@ -39,3 +39,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	inventory_put(inv);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 1u << 16, 1024)

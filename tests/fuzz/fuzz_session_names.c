@@ -114,7 +114,7 @@ static bool take_chunk(struct session_names *names, struct session_cells *cells,
 	return !err;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	struct session_names *names = session_names_new();
 	struct session_cells cells = {0};
@@ -128,3 +128,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	session_names_free(names);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 1u << 16, 1024)

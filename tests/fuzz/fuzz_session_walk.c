@@ -12,7 +12,7 @@
 #include "tui/inspector.h"
 #include "tui/session_walk.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	static char lines[INSPECTOR_LINES][INSPECTOR_WIDTH];
 	uint8_t *copy = fuzz_copy(data, size);
@@ -33,3 +33,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	inspection_put(i);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 1u << 18, 1024)

@@ -60,7 +60,7 @@ static void check(const struct sframe *s, const struct cfi *cfi, uint32_t own, s
 	require(rows <= 2 * (1024 + 4 * size));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	unsigned int count = fuzz_u8(&data, &size) % (HAVE + 1), first = fuzz_u8(&data, &size);
 	unsigned int each = fuzz_u8(&data, &size);
@@ -87,3 +87,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(copy);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 1u << 18, 1024)

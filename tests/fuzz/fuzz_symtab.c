@@ -42,7 +42,7 @@ static void look_around(struct symtab *table, const struct elf_file *file)
 	look_up(table, UINT64_MAX);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	struct elf_file *file;
 	struct symtab *table;
@@ -63,3 +63,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(image);
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 8u << 20, 512)

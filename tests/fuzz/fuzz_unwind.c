@@ -15,17 +15,10 @@
 
 #include "symbols/elffile.h"
 #include "symbols/work.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/elfimage.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void check_span(const struct unwind_table *t, const struct unwind_span *s)
 {
@@ -86,7 +79,7 @@ static void check_dump(const struct unwind_table *t, const struct wide_rules *wi
 	free(text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	struct image_options options = {.text_size = 0x100000};
 	struct wide_rules *wide;
@@ -130,6 +123,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(image);
 	return 0;
 }
+
+/* Granules of 256 bytes, of which few bytes of CFI may cover 1 MiB. */
+FUZZ_TARGET(take_input, 4u << 20, 16384)
 
 #ifdef FUZZ_MAIN
 int main(int argc, char **argv)

@@ -155,7 +155,7 @@ static void host_new(void)
 	host.read = read_memory;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int take_input(const uint8_t *data, size_t size)
 {
 	static struct walk *first, *second, *start;
 	struct input in = {data, size};
@@ -192,3 +192,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	clear_tables();
 	return 0;
 }
+
+FUZZ_TARGET(take_input, 1u << 20, 256)
