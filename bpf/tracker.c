@@ -372,8 +372,9 @@ static void limits_set(struct tracker *t)
 int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 		unsigned int shards_max, tracker_say *say, void *arg, struct tracker **out)
 {
-	static const struct shards_ops shard_ops = {shard_create, shard_destroy, shard_write};
-	static const struct shards_ops list_ops = {list_create, NULL, list_write};
+	static const struct shards_ops shard_ops = {shard_create, shard_destroy, shard_write,
+						    false};
+	static const struct shards_ops list_ops = {list_create, NULL, list_write, true};
 	struct tracker *t = calloc(1, sizeof(*t));
 	pthread_condattr_t attr;
 	int err = -ENOMEM;

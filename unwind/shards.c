@@ -2,7 +2,9 @@
 /*
  * A shard holds hundreds of blocks at most, of which most live for long, so each keeps them in one
  * sorted array: free space is what lies between them, and neighbours need no merging. Best fit
- * keeps the large gaps for the few large tables.
+ * keeps the large gaps for the few large tables. Lists of mappings are small and come by tens of
+ * thousands, so they go behind the last one as long as there is room: a search for each would take
+ * longer than all else that is done for them.
  */
 #include "unwind/shards.h"
 
@@ -86,12 +88,30 @@ static void shard_fit(struct shard *shard, unsigned int number, uint32_t count, 
 	shard->largest = largest;
 }
 
+/* What is behind the last block of a shard is found without a search. */
+static bool shards_fit_behind(const struct shards *shards, uint32_t count, struct place *best)
+{
+	for (unsigned int i = 0; i < shards->max; i++) {
+		const struct shard *s = &shards->shard[i];
+		const struct block *last = s->nblocks ? &s->blocks[s->nblocks - 1] : NULL;
+		const uint32_t at = last ? last->at + last->count : 0;
+
+		if (s->created && SHARD_WORDS - at >= count) {
+			*best = (struct place){i, s->nblocks, at, SHARD_WORDS - at};
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The tightest gap of the shards in use, else the first shard that is not. */
 static int shards_fit(struct shards *shards, uint32_t count, struct place *best)
 {
 	unsigned int i, fresh = shards->max;
 	struct shard *shard;
 
+	if (shards->ops->many && shards_fit_behind(shards, count, best))
+		return 0;
 	best->gap = UINT32_MAX;
 	for (i = 0; i < shards->max && best->gap != count; i++) {
 		shard = &shards->shard[i];

@@ -26,6 +26,8 @@ struct shards_ops {
 	void (*destroy)(void *arg, unsigned int i);
 	/* Copies words to the shard; 0 or -errno. */
 	int (*write)(void *arg, unsigned int i, uint32_t at, const uint32_t *words, uint32_t count);
+	/* Blocks are small and many: one goes behind all others while it fits there. */
+	bool many;
 };
 
 struct shard_info {

@@ -55,7 +55,7 @@ static int write_words(void *arg, unsigned int i, uint32_t at, const uint32_t *w
 	return 0;
 }
 
-static const struct shards_ops ops = {create, destroy, write_words};
+static const struct shards_ops ops = {create, destroy, write_words, false};
 
 static uint32_t random_below(struct world *w, uint32_t n)
 {

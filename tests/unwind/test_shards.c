@@ -63,8 +63,9 @@ static int write_words(void *arg, unsigned int i, uint32_t at, const uint32_t *w
 	return 0;
 }
 
-static const struct shards_ops ops = {create, destroy, write_words};
-static const struct shards_ops keeping = {create, NULL, write_words};
+static const struct shards_ops ops = {create, destroy, write_words, false};
+static const struct shards_ops keeping = {create, NULL, write_words, false};
+static const struct shards_ops in_order = {create, NULL, write_words, true};
 
 struct block {
 	uint32_t word;
@@ -313,6 +314,32 @@ static void test_best_fit(void **state)
 	model_free(m);
 }
 
+/* Small ones go behind all others, and into a gap once there is no more room there. */
+static void test_many(void **state)
+{
+	struct model *m = model_new(1, &in_order);
+	uint32_t word, last = 0;
+
+	(void)state;
+	assert_int_equal(model_add(m, 1000), 0);
+	assert_int_equal(model_add(m, 10), 0);
+	word = m->blocks[0].word;
+	model_remove(m, &m->blocks[0]);
+	for (uint32_t used = 1010; used < SHARD_WORDS; used += 1000) {
+		const uint32_t left = SHARD_WORDS - used, count = left < 1000 ? left : 1000;
+		uint32_t at;
+
+		assert_int_equal(shards_add(m->shards, m->words, count, &at), 0);
+		assert_true(at > last);
+		assert_int_equal(at, used);
+		last = at;
+	}
+	assert_int_equal(shards_add(m->shards, m->words, 1000, &last), 0);
+	assert_int_equal(last, word);
+	assert_int_equal(shards_add(m->shards, m->words, 1, &last), -ENOSPC);
+	model_free(m);
+}
+
 static void test_failing_callbacks(void **state)
 {
 	struct model *m = model_new(SHARDS, &ops);
@@ -378,6 +405,7 @@ int main(void)
 		cmocka_unit_test(test_full_budget), cmocka_unit_test(test_gaps_merge),
 		cmocka_unit_test(test_best_fit),    cmocka_unit_test(test_failing_callbacks),
 		cmocka_unit_test(test_nonsense),    cmocka_unit_test(test_random),
+		cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
