@@ -266,7 +266,7 @@ static void wait_for(struct tracker *t, uint32_t kind, const struct file_questio
 	end = began + a->left;
 	until = (struct timespec){(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
 	while (f && f->question && !err && !t->stop) {
-		err = pthread_cond_timedwait(&t->asked_wake, &t->lock, &until);
+		err = pthread_cond_timedwait(&t->asked_wake, &t->lock.lock, &until);
 		f = *find(a, kind, q);
 	}
 	passed = tracker_now() - began;
@@ -297,7 +297,7 @@ int tracker_ask_file(struct tracker *t, const struct file_question *q, struct fi
 	struct asked_file **at;
 	int fd = -ENOENT;
 
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	if (t->opener && t->asked) {
 		at = find(t->asked, kind, q);
 		fd = *at ? 0 : begin(t, kind, q);
@@ -307,13 +307,13 @@ int tracker_ask_file(struct tracker *t, const struct file_question *q, struct fi
 		if (!fd)
 			fd = !*at || (*at)->question ? -EAGAIN : fetch(t->asked, at, facts);
 	}
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	return fd;
 }
 
 void tracker_patience(struct tracker *t, uint64_t ns)
 {
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	t->asked->patience = ns;
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 }

@@ -21,14 +21,6 @@
 #define USE_HALF_NS (1000ull * 1000000) /* in which half of a user's share is forgotten */
 #define USE_STEP_NS (100ull * 1000000)	/* a lead that does not count */
 
-static uint64_t cpu_time(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 static void sync_wide(struct tracker *t)
 {
 	unsigned int count;
@@ -174,7 +166,7 @@ bool object_build_next(struct builder *b)
 {
 	struct tracker *t = b->tracker;
 	struct object *o = queue_take(b);
-	uint64_t begun = cpu_time();
+	uint64_t begun = tracker_cpu_time();
 	struct unwind_table *table = NULL;
 	struct elf_file *file = NULL;
 	int err;
@@ -183,7 +175,7 @@ bool object_build_next(struct builder *b)
 		return false;
 	t->building++;
 	o->building = true;
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	/* in_queue keeps the object from being evicted meanwhile */
 	note_content(o);
 	err = o->image ? elf_file_open_memory(o->image, o->image_size, &file)
@@ -195,11 +187,11 @@ bool object_build_next(struct builder *b)
 	elf_file_free(file);
 	if (err == -EFBIG) /* before its size is known */
 		err = -E2BIG;
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	if (!err)
 		sync_wide(t);
 	o->tried = tracker_now();
-	build_use(t, o->uid, o->tried)->ns += cpu_time() - begun;
+	build_use(t, o->uid, o->tried)->ns += tracker_cpu_time() - begun;
 	t->building--;
 	o->building = false;
 	if (is_torn(o) && o->torn++ < TORN_MAX) {

@@ -45,9 +45,9 @@ void tracker_doubt(struct tracker *t, pid_t pid, unsigned int reason)
 	case WALK_BAD_CFA:
 	case WALK_REGISTER:
 	case WALK_CHANGED:
-		pthread_mutex_lock(&t->lock);
+		turnlock_take(&t->lock);
 		doubt_add(t, pid);
-		pthread_mutex_unlock(&t->lock);
+		turnlock_give(&t->lock);
 		tracker_wake(t);
 		break;
 	default:

@@ -269,6 +269,8 @@ int evict_for(struct tracker *t, const struct object *for_whom, uint64_t nwords)
 	if (!room_fits(&later, nwords))
 		return -ENOSPC;
 	for (;;) {
+		if (t->unpublished)
+			process_publish(t);
 		if (t->ngarbage)
 			tracker_flush(t, NULL);
 		else if (!object_evict_unused(t) &&

@@ -204,7 +204,7 @@ int tracker_inventory(struct tracker *t, struct inventory **out)
 	uint64_t left_out = 0;
 
 	*out = NULL;
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	count(t, &nobjects, &nblocks, &left_out);
 	inv = inventory_new(shards_max(t->shards), nobjects, nblocks);
 	if (inv) {
@@ -214,7 +214,7 @@ int tracker_inventory(struct tracker *t, struct inventory **out)
 		count_processes(t, inv);
 		copy_shards(t, inv);
 	}
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	if (!inv)
 		return -ENOMEM;
 	inventory_settle(inv);

@@ -402,9 +402,9 @@ static int read_unlocked(struct tracker *t, struct scan *s)
 	if (!t->in_thread || !pthread_equal(t->tracker_self, pthread_self()))
 		return read_maps(s);
 	t->reading = true;
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	err = read_maps(s);
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	t->reading = false;
 	pthread_cond_broadcast(&t->has_read);
 	return err;

@@ -589,10 +589,10 @@ void objects_free(struct tracker *t)
 
 void object_put(struct tracker *t, struct object *object)
 {
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	object->held--;
 	object_unref(t, object);
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 }
 
 bool object_is_awaited(struct tracker *t, const struct object *object)
@@ -601,10 +601,10 @@ bool object_is_awaited(struct tracker *t, const struct object *object)
 
 	if (!rest_is(object)) /* which does not change while it is held */
 		return false;
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	awaited = object->refs > object->pinned + object->held &&
 		  rest_want(t, object_by_id(t, object->id));
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	return awaited;
 }
 

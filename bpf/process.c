@@ -19,8 +19,10 @@
 #include "symbols/livethread.h"
 #include "symbols/procmaps.h"
 
-#define DEAD_MAX   32768u
-#define EXEC_TRIES 50u /* of a millisecond each, to see an exec come to its end */
+#define DEAD_MAX	32768u
+#define PUBLISH_PORTION 64u
+#define PUBLISH_NS	(4ull * 1000000)
+#define EXEC_TRIES	50u /* of a millisecond each, to see an exec come to its end */
 
 /* One that is known to be of another exec is not the one. */
 static struct process *unless_other(struct process *p, uint64_t exec)
@@ -285,17 +287,16 @@ static void add_vdso(struct tracker *t, struct process *p)
 }
 
 /*
- * Reads what can be known of the process now. After an exec that was seen, the records tell of
- * its mappings, and the kernel need not print them all. 1: something has changed, 0, or -errno.
- * -ESTALE: another process has the number now, and records of that were lost or are to come.
+ * Reads what can be known of the process now, of which uid was asked before. After an exec that was
+ * seen, the records tell of its mappings, and the kernel need not print them all. 1: something has
+ * changed, 0, or -errno. -ESTALE: another process has the number now, and records of that were lost
+ * or are to come.
  */
-static int refresh(struct tracker *t, struct process *p, bool *complete)
+static int refresh(struct tracker *t, struct process *p, uid_t uid, bool *complete)
 {
 	struct procstat s, live;
 	int changed = 0, err;
-	uid_t uid = 0;
 
-	choice_uid(p->pid, &uid);
 	err = procstat_read(p->pid, &s);
 	p->unread = true;
 	if (err)
@@ -370,9 +371,10 @@ bool process_scan(struct tracker *t, pid_t pid)
 {
 	struct process *p = process_live(t, pid);
 	bool complete = true;
+	uid_t uid = 0;
 	int err;
 
-	if (!exists(pid) || (p && p->leaderless && !lives_on(p))) {
+	if (!choice_uid(pid, &uid) || (p && p->leaderless && !lives_on(p))) {
 		on_exit_event(t, pid, UNTIL_NOW);
 		return p != NULL;
 	}
@@ -381,13 +383,14 @@ bool process_scan(struct tracker *t, pid_t pid)
 	if (!p)
 		return false;
 	p->recorded = false;
-	err = refresh(t, p, &complete);
+	err = refresh(t, p, uid, &complete);
 	if (err == -ESTALE) {
 		on_exit_event(t, pid, UNTIL_NOW);
 		p = process_new(t, pid);
 		if (!p)
 			return true;
-		err = refresh(t, p, &complete);
+		choice_uid(pid, &uid);
+		err = refresh(t, p, uid, &complete);
 	}
 	p->fresh = !complete && !p->kthread && !p->leaderless;
 	/* Without an entry no sample would leave a mark on a list that is cold. */
@@ -553,13 +556,16 @@ bool process_refresh(struct tracker *t)
 {
 	struct process *p;
 	bool complete, any = false;
+	uid_t uid;
 	int err;
 
 	for (p = t->dirty; p; p = p->next_dirty) {
 		if (!p->fresh)
 			continue;
 		complete = true;
-		err = refresh(t, p, &complete);
+		uid = 0;
+		choice_uid(p->pid, &uid);
+		err = refresh(t, p, uid, &complete);
 		if (err >= 0 && !p->kthread && !complete && p->tries++ < EXEC_TRIES)
 			continue; /* the exec has not come to its end */
 		p->fresh = false;
@@ -596,16 +602,36 @@ static bool bring_up_to_date(struct tracker *t, struct process *p)
 	return true;
 }
 
-bool process_publish(struct tracker *t)
+/* until: of this thread's CPU time; UINT64_MAX: all, whatever waits. */
+static bool publish_until(struct tracker *t, uint64_t until)
 {
 	struct process *p, *next;
 	bool again = false;
+	unsigned int n = 0;
 
+	t->publishing = false;
 	for (p = t->dirty; p; p = next) {
+		if (n++ == PUBLISH_PORTION && until != UINT64_MAX) {
+			t->publishing = turnlock_is_wanted(&t->lock) || tracker_cpu_time() >= until;
+			if (t->publishing)
+				return true;
+			n = 0;
+		}
 		next = p->next_dirty;
 		again |= !bring_up_to_date(t, p);
 	}
+	t->unpublished = false;
 	return again;
+}
+
+bool process_publish(struct tracker *t)
+{
+	return publish_until(t, UINT64_MAX);
+}
+
+bool process_publish_some(struct tracker *t)
+{
+	return publish_until(t, tracker_cpu_time() + PUBLISH_NS);
 }
 
 void process_touch(struct tracker *t, const struct object *o)

@@ -7,19 +7,17 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "bpf/tracker_priv.h"
 
+#define PORTION 8u
 #define TURN_NS                                                                                    \
 	(4ull * 1000000) /* of CPU time: where others take it, a turn still gets somewhere */
 
-static uint64_t cpu_time(void)
+/* With all time of the world it is the caller who wants the lock. */
+static bool may_yield(struct tracker *t, uint64_t until)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+	return until != UINT64_MAX && turnlock_is_wanted(&t->lock);
 }
 
 void rescan_begin(struct tracker *t)
@@ -54,25 +52,39 @@ static void rescan_end(struct tracker *t)
 		rescan_begin(t);
 }
 
+static void scan_once(struct tracker *t, pid_t pid)
+{
+	struct process *p = process_live(t, pid);
+
+	if (p && p->scan_round == t->rescan_round)
+		return;
+	process_scan(t, pid);
+	p = process_live(t, pid);
+	if (p)
+		p->scan_round = t->rescan_round;
+}
+
+void rescan_want(struct tracker *t, pid_t pid)
+{
+	if (t->rescan && t->nstrangers < STRANGERS_MAX)
+		t->strangers[t->nstrangers++] = pid;
+}
+
+/* At least PORTION entries, so that it ends although others always want the lock. */
 static bool rescan_some(struct tracker *t, uint64_t until)
 {
-	struct process *p;
+	unsigned int n = 0;
 	struct dirent *e;
-	pid_t pid;
 
-	while (t->rescan && cpu_time() < until) {
+	while (t->nstrangers)
+		scan_once(t, t->strangers[--t->nstrangers]);
+	while (t->rescan &&
+	       (++n % PORTION || (tracker_cpu_time() < until && !may_yield(t, until)))) {
 		e = readdir(t->rescan);
-		if (!e) {
+		if (!e)
 			rescan_end(t);
-			break;
-		}
-		if (!isdigit((unsigned char)e->d_name[0]))
-			continue;
-		pid = (pid_t)strtol(e->d_name, NULL, 10);
-		process_scan(t, pid);
-		p = process_live(t, pid);
-		if (p)
-			p->scan_round = t->rescan_round;
+		else if (isdigit((unsigned char)e->d_name[0]))
+			scan_once(t, (pid_t)strtol(e->d_name, NULL, 10));
 	}
 	return t->rescan != NULL;
 }
@@ -81,7 +93,7 @@ bool rescan_turn(struct tracker *t)
 {
 	if (!t->rescan && t->rescan_again)
 		rescan_begin(t);
-	return t->rescan && rescan_some(t, cpu_time() + TURN_NS);
+	return t->rescan && rescan_some(t, tracker_cpu_time() + TURN_NS);
 }
 
 void rescan_all(struct tracker *t)

@@ -238,13 +238,13 @@ void tracker_mapped(struct tracker *t, const uint64_t *ids, size_t n, bool *mapp
 	const uint64_t *found;
 
 	memset(mapped, 0, n * sizeof(*mapped));
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	HASH_ITER(hh, t->objects, o, next) {
 		found = is_mapped(o) ? bsearch(&o->id, ids, n, sizeof(*ids), by_id) : NULL;
 		if (found)
 			mapped[found - ids] = true;
 	}
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 }
 
 bool rest_is(const struct object *o)

@@ -309,10 +309,10 @@ int trace_new(struct tracker *t, const struct capture_record *capture, struct tr
 		if (trace->capture.pages > CAPTURE_PAGES)
 			trace->capture.pages = CAPTURE_PAGES;
 		r->trace = trace;
-		pthread_mutex_lock(&t->lock);
+		turnlock_take(&t->lock);
 		r->sampler = t->sampler;
 		err = trace_all(t, r);
-		pthread_mutex_unlock(&t->lock);
+		turnlock_give(&t->lock);
 		for (unsigned int i = 0; i < SHARDS_MAX; i++)
 			if (r->shards[i])
 				munmap((void *)r->shards[i], SHARD_BYTES);

@@ -44,6 +44,14 @@ uint64_t tracker_now(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
+uint64_t tracker_cpu_time(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
 void tracker_wake(struct tracker *t)
 {
 	uint64_t one = 1;
@@ -83,6 +91,7 @@ void tracker_discard(struct tracker *t, struct shards *from, uint32_t word)
 		t->garbage_room = room;
 	}
 	t->garbage[t->ngarbage++] = (struct garbage){from, word};
+	t->unpublished |= from == t->shards;
 	if (t->ngarbage == 1)
 		pthread_cond_broadcast(&t->builder_wake);
 }
@@ -115,17 +124,18 @@ void tracker_flush(struct tracker *t, const struct shards *from)
 
 /*
  * By a builder, without the lock while it waits. The blocks stay in the list meanwhile: what they
- * take up can be had, by who measures room and by tracker_flush, which may be faster.
+ * take up can be had, by who measures room and by tracker_flush, which may be faster. Not while
+ * lists are being published, of which some may still lead to them.
  */
 static void collect_garbage(struct tracker *t)
 {
-	if (t->collecting)
-		return; /* the other builder is at it */
+	if (t->collecting || t->unpublished)
+		return;
 	t->collecting = true;
 	t->ncollected = t->ngarbage;
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	sampler_wait(t->sampler);
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	free_garbage(t->garbage, t->ncollected);
 	t->ngarbage -= t->ncollected;
 	memmove(t->garbage, t->garbage + t->ncollected, t->ngarbage * sizeof(*t->garbage));
@@ -224,7 +234,7 @@ static bool publish(struct tracker *t)
 {
 	if (process_refresh(t))
 		read_records(t);
-	return process_publish(t);
+	return process_publish_some(t);
 }
 
 /* Since boot there may not have been as much time as the dead are kept. */
@@ -247,7 +257,7 @@ static int timeout(const struct tracker *t, bool again)
 {
 	int opener = opener_wait(t->opener);
 
-	if (!t->started)
+	if (!t->started || t->publishing)
 		return 0;
 	return again ? 1 : opener >= 0 ? opener : 1000;
 }
@@ -275,11 +285,11 @@ static void wait_for_work(struct tracker *t, struct pollfd *fds, bool again, str
 		wait = (struct timespec){0, (long)pause};
 	}
 	opener_fds(t->opener, fds + 2);
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	ppoll(fds, 2 + OPENHELPERS, &wait, NULL);
 	if (fds[1].revents && read(t->wake_fd, &count, sizeof(count)) < 0)
 		count = 0;
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 }
 
 static void *tracker_main(void *arg)
@@ -295,7 +305,7 @@ static void *tracker_main(void *arg)
 
 	/* A busy machine is the reason to look at it. Without the privilege it comes later. */
 	setpriority(PRIO_PROCESS, (id_t)gettid(), TRACKER_NICE);
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	t->tracker_self = pthread_self();
 	t->in_thread = true;
 	begin(t);
@@ -322,7 +332,7 @@ static void *tracker_main(void *arg)
 		rest_look(t, now);
 		asked_age(t, now);
 	}
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	return NULL;
 }
 
@@ -332,7 +342,7 @@ static void *builder_main(void *arg)
 	struct tracker *t = b->tracker;
 	struct timespec until;
 
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	while (!t->stop) {
 		if (object_build_next(b))
 			continue;
@@ -344,14 +354,14 @@ static void *builder_main(void *arg)
 		until.tv_nsec %= 1000000000;
 		while (!t->stop && !object_is_queued(b)) {
 			if (t->ngarbage) {
-				if (pthread_cond_timedwait(&t->builder_wake, &t->lock, &until))
+				if (pthread_cond_timedwait(&t->builder_wake, &t->lock.lock, &until))
 					break;
 			} else {
-				pthread_cond_wait(&t->builder_wake, &t->lock);
+				pthread_cond_wait(&t->builder_wake, &t->lock.lock);
 			}
 		}
 	}
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	return NULL;
 }
 
@@ -392,7 +402,7 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 	atomic_init(&t->keep_dead, KEEP_DEAD_NS);
 	t->queue_end = &t->queue;
 	t->posted_end = &t->posted;
-	pthread_mutex_init(&t->lock, NULL);
+	turnlock_init(&t->lock);
 	pthread_mutex_init(&t->posted_lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -478,9 +488,9 @@ int tracker_start(struct tracker *t)
 		tracker_tell(t, 0,
 			     "in a PID namespace: samples of processes outside of it, and of the "
 			     "kernel's threads, are counted, not shown");
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	choice_filter(t);
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	err = opener_new(on_answer, t, &t->opener);
 	if (!err)
 		err = start_builders(t);
@@ -496,11 +506,11 @@ void tracker_free(struct tracker *t)
 	if (!t)
 		return;
 	atomic_store(&t->stopping, true);
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	t->stop = true;
 	pthread_cond_broadcast(&t->builder_wake);
 	pthread_cond_broadcast(&t->asked_wake);
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	if (t->wake_fd >= 0)
 		tracker_wake(t);
 	if (t->tracker_runs)
@@ -532,7 +542,7 @@ void tracker_free(struct tracker *t)
 	pthread_cond_destroy(&t->builder_wake);
 	pthread_cond_destroy(&t->asked_wake);
 	pthread_cond_destroy(&t->has_read);
-	pthread_mutex_destroy(&t->lock);
+	turnlock_destroy(&t->lock);
 	pthread_mutex_destroy(&t->posted_lock);
 	free(t);
 }
@@ -553,9 +563,9 @@ int tracker_follow(struct tracker *t, pid_t pid)
 {
 	struct process *p;
 
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	while (t->reading)
-		pthread_cond_wait(&t->has_read, &t->lock);
+		pthread_cond_wait(&t->has_read, &t->lock.lock);
 	process_scan(t, pid);
 	HASH_FIND_INT(t->processes, &pid, p);
 	if (p) {
@@ -564,7 +574,7 @@ int tracker_follow(struct tracker *t, pid_t pid)
 		choice_apply(t, p);
 		choice_filter(t);
 	}
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	tracker_wake(t);
 	return p ? 0 : -ESRCH;
 }
@@ -627,7 +637,7 @@ void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t fr
 	uint64_t vaddr;
 
 	*out = (struct place){.kind = PLACE_UNKNOWN};
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	if (frame & FRAME_IN_OBJECT) {
 		o = object_by_id(t, FRAME_OBJECT(frame));
 		if (o)
@@ -641,7 +651,7 @@ void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t fr
 		if (p)
 			place_address(t, p, frame, out);
 	}
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 }
 
 int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
@@ -651,7 +661,7 @@ int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
 	int fd = -ENOENT;
 	size_t i;
 
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	p = find(t, of);
 	for (i = 0; p && fd == -ENOENT && i < p->nmappings; i++) {
 		const struct object *o = p->mappings[i].object;
@@ -665,7 +675,7 @@ int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
 	}
 	if (fd == -1)
 		fd = -errno;
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	return fd;
 }
 
@@ -673,7 +683,7 @@ bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct track
 {
 	const struct process *p;
 
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	p = find(t, of);
 	if (p) {
 		out->ppid = p->ppid;
@@ -682,8 +692,10 @@ bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct track
 		out->exited = p->exited;
 		out->kthread = p->kthread;
 		out->exit_time = p->exit_time;
+	} else if (!of->exec || !process_live(t, of->pid)) {
+		rescan_want(t, of->pid);
 	}
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 	return p != NULL;
 }
 
@@ -693,7 +705,7 @@ static bool is_waited_for(const struct tracker *t)
 	const struct process *p, *next;
 	size_t i;
 
-	if (!t->started)
+	if (!t->started || t->publishing)
 		return true;
 	if (!t->filtering)
 		return t->queue || t->building || opener_is_busy(t->opener, tracker_now());
@@ -715,7 +727,7 @@ void tracker_state(struct tracker *t, struct tracker_state *out)
 	unsigned int i;
 
 	memset(out, 0, sizeof(*out));
-	pthread_mutex_lock(&t->lock);
+	turnlock_take(&t->lock);
 	out->nprocs = HASH_COUNT(t->processes);
 	out->nattached = t->nattached;
 	out->filtering = t->filtering;
@@ -732,5 +744,5 @@ void tracker_state(struct tracker *t, struct tracker_state *out)
 	out->evictions = t->evictions;
 	out->started = t->started;
 	out->idle = !is_waited_for(t);
-	pthread_mutex_unlock(&t->lock);
+	turnlock_give(&t->lock);
 }

@@ -28,6 +28,7 @@
 #include "bpf/quota.h"
 #include "bpf/sideband.h"
 #include "bpf/tracker.h"
+#include "bpf/turnlock.h"
 #include "symbols/elffile.h"
 #include "unwind/shards.h"
 #include "unwind/table.h"
@@ -206,11 +207,12 @@ struct process {
 	UT_hash_handle exec_hh; /* of the dead ones whose exec_id is known, by exec_key */
 };
 
-#define BUILDERS     2u
-#define BUILD_USES   64u
-#define DOUBTS_MAX   64u
-#define FORKED_MAX   256u
-#define CHOICE_WORDS 24u
+#define BUILDERS      2u
+#define BUILD_USES    64u
+#define DOUBTS_MAX    64u
+#define FORKED_MAX    256u
+#define STRANGERS_MAX 256u
+#define CHOICE_WORDS  24u
 
 #define IDLE_NS (2ull * 1000000000) /* not sampled for so long: may give way */
 #define STAY_NS                                                                                    \
@@ -227,7 +229,7 @@ struct tracker {
 	const struct tracker_filter *filter;
 	tracker_say *say;
 	void *say_arg;
-	pthread_mutex_t lock;
+	struct turnlock lock;
 
 	struct process *processes;	  /* by pid, live ones */
 	struct process *dead, **dead_end; /* exited ones, oldest first */
@@ -290,6 +292,8 @@ struct tracker {
 
 	struct garbage *garbage;
 	size_t ngarbage, garbage_room;
+	bool publishing;   /* some dirty processes are left for the next turn */
+	bool unpublished;  /* lists may lead to garbage that tables have left */
 	bool collecting;   /* a builder waits... */
 	size_t ncollected; /* ...for the first of them, as far as they are still there */
 
@@ -319,6 +323,8 @@ struct tracker {
 	DIR *rescan; /* of /proc, while all processes are read anew */
 	bool rescan_again;
 	uint64_t rescan_round;
+	pid_t strangers[STRANGERS_MAX]; /* were sampled, and are to be read first */
+	size_t nstrangers;
 	bool started; /* all processes that were there at the start are known */
 
 	struct kernelcode *kernel_code;
@@ -332,6 +338,7 @@ struct tracker {
 };
 
 uint64_t tracker_now(void);
+uint64_t tracker_cpu_time(void); /* of the calling thread, ns */
 /* The block is freed once no program can read it. */
 void tracker_discard(struct tracker *t, struct shards *from, uint32_t word);
 /* The same, now, with all blocks of an allocator; no list may lead to them. NULL: of all of them.
@@ -445,6 +452,8 @@ void process_scan_gone(struct tracker *t, pid_t pid);
 bool process_refresh(struct tracker *t);
 /* Brings the BPF maps up to date with all dirty processes; true: some must be tried again soon. */
 bool process_publish(struct tracker *t);
+/* The same, as far as it gets in a few milliseconds, or until another thread wants the lock. */
+bool process_publish_some(struct tracker *t);
 /* Its list is out of date. */
 void process_dirty(struct tracker *t, struct process *p);
 /* Marks all processes that map the object dirty. */
@@ -469,6 +478,8 @@ void rescan_all(struct tracker *t);
 void rescan_begin(struct tracker *t);
 /* True: there is more to be done, after the records that have come meanwhile. */
 bool rescan_turn(struct tracker *t);
+/* A process was sampled that is not known: it is read before the others. */
+void rescan_want(struct tracker *t, pid_t pid);
 void rescan_free(struct tracker *t);
 
 /* --- doubt.c: lock held --------------------------------------------------------------------- */

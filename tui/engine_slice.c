@@ -151,6 +151,7 @@ static void read_state(struct engine *e, struct profile_health *h)
 	h->filtering = state.filtering;
 	h->nattached = state.nattached;
 	h->nprocs = state.nprocs;
+	h->reading_procs = !state.started;
 	h->shards_used = state.shards_used;
 	h->shards_created = state.shards_created;
 	h->shards_max = state.shards_max;

@@ -236,7 +236,8 @@ static void draw_bars(const struct ui *ui, struct grid *g)
 		snprintf(text, sizeof(text), "  evicted %.0f/s", per_second(last, last->evictions));
 		col = piece(g, 2, col, g->cols, ROLE_WARN, text);
 	}
-	snprintf(text, sizeof(text), "  procs %u", last->nprocs);
+	snprintf(text, sizeof(text), "  procs %u%s", last->nprocs,
+		 last->reading_procs ? ", reading more" : "");
 	piece(g, 2, col, g->cols, ROLE_TEXT, text);
 	draw_costs(ui, g, 3, 8 + width);
 }

@@ -116,7 +116,8 @@ struct profile_health {
 	char event[32];		/* "cpu-clock" */
 	bool filtering;		/* only attached processes are sampled */
 	unsigned int nattached;
-	unsigned int nprocs; /* known to the tracker */
+	unsigned int nprocs; /* known to the tracker... */
+	bool reading_procs;  /* ...which has not yet read all that were there at the start */
 	unsigned int shards_used, shards_created, shards_max;
 	uint64_t words_used, words_max;	      /* of the unwind tables' budget */
 	unsigned int evicted;		      /* objects whose table has no room */

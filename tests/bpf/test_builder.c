@@ -49,23 +49,23 @@ static struct world *world_new(void)
 	w->t.wake_fd = -1;
 	w->t.shards = shards_new(1, &no_shards, NULL);
 	assert_non_null(w->t.shards);
-	pthread_mutex_init(&w->t.lock, NULL);
+	turnlock_init(&w->t.lock);
 	pthread_cond_init(&w->t.builder_wake, NULL);
 	w->any = (struct builder){.tracker = &w->t, .size_max = UINT64_MAX};
 	w->small = (struct builder){.tracker = &w->t, .size_max = SMALL};
-	pthread_mutex_lock(&w->t.lock);
+	turnlock_take(&w->t.lock);
 	return w;
 }
 
 static void world_free(struct world *w)
 {
-	pthread_mutex_unlock(&w->t.lock);
+	turnlock_give(&w->t.lock);
 	for (size_t i = 0; i < 4; i++)
 		if (w->objects[i].id)
 			close(w->objects[i].fd);
 	shards_free(w->t.shards);
 	pthread_cond_destroy(&w->t.builder_wake);
-	pthread_mutex_destroy(&w->t.lock);
+	turnlock_destroy(&w->t.lock);
 	free(w);
 }
 

@@ -48,7 +48,7 @@ static struct tracker *tracker(void)
 	t->wake_fd = -1;
 	t->say = say;
 	said[0] = '\0';
-	pthread_mutex_init(&t->lock, NULL);
+	turnlock_init(&t->lock);
 	pthread_cond_init(&t->builder_wake, NULL);
 	return t;
 }
@@ -59,7 +59,7 @@ static void done(struct tracker *t)
 	quota_free(&t->mappings);
 	quota_free(&t->bytes);
 	pthread_cond_destroy(&t->builder_wake);
-	pthread_mutex_destroy(&t->lock);
+	turnlock_destroy(&t->lock);
 	free(t);
 }
 

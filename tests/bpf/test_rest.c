@@ -81,7 +81,7 @@ static struct world *world_new(const char *file)
 	snprintf(w->path, sizeof(w->path), "%s/mapped", folder);
 	must("cp %s/%s %s", folder, file, w->path);
 	w->t.queue_end = &w->t.queue;
-	pthread_mutex_init(&w->t.lock, NULL);
+	turnlock_init(&w->t.lock);
 	pthread_cond_init(&w->t.builder_wake, NULL);
 	w->now = tracker_now();
 	w->fds = count_fds();
@@ -93,7 +93,7 @@ static void world_free(struct world *w)
 	objects_free(&w->t);
 	assert_int_equal(count_fds(), w->fds);
 	pthread_cond_destroy(&w->t.builder_wake);
-	pthread_mutex_destroy(&w->t.lock);
+	turnlock_destroy(&w->t.lock);
 	unlink(w->path);
 	free(w);
 }

@@ -5,6 +5,8 @@
  * Covers: bpf/tracker.c bpf/process.c bpf/procstat.c bpf/mapping.c bpf/publish.c bpf/rescan.c
  */
 #include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <sys/auxv.h>
@@ -489,6 +491,51 @@ static void test_absent(void **state)
 	step_by_step(bury);
 }
 
+static void *ask(void *t)
+{
+	struct tracker_state ts;
+
+	tracker_state(t, &ts);
+	return NULL;
+}
+
+/*
+ * All processes are read for the first time while another thread wants the lock. So a turn ends
+ * before it comes to any process: /proc has more names than a portion before them. One that was
+ * sampled is read nevertheless.
+ */
+static bool sampled_first(struct running *r)
+{
+	struct child c[2] = {child_start(BY_EXEC, "t-asked", 0), child_start(BY_EXEC, "t-late", 0)};
+	struct tracker *t = r->tracker;
+	struct tracker_proc proc;
+	pthread_t thread;
+
+	rescan_begin(t);
+	assert_false(tracker_proc(t, &(struct tracker_exec){.pid = c[0].pid}, &proc));
+	turnlock_take(&t->lock);
+	assert_int_equal(pthread_create(&thread, NULL, ask, t), 0);
+	while (!turnlock_is_wanted(&t->lock))
+		sched_yield();
+	assert_true(rescan_turn(t));
+	assert_non_null(process_live(t, c[0].pid));
+	assert_null(process_live(t, c[1].pid));
+	turnlock_give(&t->lock);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	while (rescan_turn(t))
+		continue;
+	assert_non_null(process_live(t, c[1].pid));
+	child_end(&c[0]);
+	child_end(&c[1]);
+	return true;
+}
+
+static void test_sampled_first(void **state)
+{
+	(void)state;
+	step_by_step(sampled_first);
+}
+
 /* --- names ----------------------------------------------------------------------------------- */
 
 static void test_names(void **state)
@@ -587,7 +634,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_names),	   cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_too_many),   cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_exec_again), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_absent),
+		cmocka_unit_test(test_absent),	   cmocka_unit_test(test_sampled_first),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))

@@ -487,6 +487,10 @@ static void narrow_screens_have_whole_words(void **state)
 	assert_shows(t, " ! 20% of user stacks are not complete: 7 shows why\n");
 	grid_resize(t->g, 15, 40);
 	assert_shows(t, " ! 20% of user stacks are not complete\n");
+	grid_resize(t->g, 30, 150);
+	assert_null(strstr(t->text, "reading more"));
+	t->ui->header.last.reading_procs = true;
+	assert_shows(t, "procs 231, reading more\n");
 	type(t, "z");
 	t->ui->notice_until = 0;
 	grid_resize(t->g, 15, 60);
