@@ -292,6 +292,19 @@ static void wait_for_work(struct tracker *t, struct pollfd *fds, bool again, str
 	turnlock_take(&t->lock);
 }
 
+/*
+ * A busy machine is the reason to look at it. Without the privilege records are read later. Not
+ * before the processes that were there have been read: thousands of them would keep the collector,
+ * which has its usual weight, from naming the first samples.
+ */
+static void hurry(const struct tracker *t, bool *hurries)
+{
+	if (*hurries || !t->started)
+		return;
+	setpriority(PRIO_PROCESS, (id_t)gettid(), TRACKER_NICE);
+	*hurries = true;
+}
+
 static void *tracker_main(void *arg)
 {
 	struct tracker *t = arg;
@@ -299,12 +312,10 @@ static void *tracker_main(void *arg)
 		{.fd = sideband_fd(t->sideband), .events = POLLIN},
 		{.fd = t->wake_fd, .events = POLLIN},
 	};
-	bool again = false, more, changed, ending;
+	bool again = false, more, changed, ending, hurries = false;
 	struct pace pace = {0};
 	uint64_t now;
 
-	/* A busy machine is the reason to look at it. Without the privilege it comes later. */
-	setpriority(PRIO_PROCESS, (id_t)gettid(), TRACKER_NICE);
 	turnlock_take(&t->lock);
 	t->tracker_self = pthread_self();
 	t->in_thread = true;
@@ -317,6 +328,7 @@ static void *tracker_main(void *arg)
 		if (changed)
 			rescan_begin(t);
 		more = rescan_turn(t);
+		hurry(t, &hurries);
 		commands_take(t);
 		rest_ask(t);
 		if (is_answered(fds + 2) || opener_wait(t->opener) >= 0)
