@@ -3,7 +3,8 @@
  * Pieces come in the order of time and are wanted in the order of addresses. They are collected,
  * and the next lookup lays them over what is known: a merge of two sorted, disjoint lists, of which
  * one wins, is all it takes, since the new pieces themselves are merged pairwise in the same way,
- * older below younger. So n pieces in whatever order cost n log n, and a hostile file no more.
+ * older below younger. So n pieces in whatever order cost n log n, and a hostile file no more. The
+ * same merges see which piece lies over one of another name.
  */
 #include "symbols/codemap.h"
 
@@ -39,7 +40,8 @@ struct name {
 struct code {
 	uint64_t start;
 	uint64_t end;
-	struct name *name;
+	struct name *name;  /* NULL: there was no room for it */
+	uint64_t rewritten; /* see codemap_rewritten */
 };
 
 struct indexed {
@@ -59,7 +61,10 @@ struct codemap {
 	size_t names_bytes;
 	size_t max_bytes;
 	size_t sweep_at; /* no sweep before so many bytes */
+	uint64_t round;
+	uint64_t cleared, rewritten; /* the last rounds in which that happened */
 	bool full;
+	bool blind; /* code was told of that is nowhere: nothing is certain */
 };
 
 struct codemap *codemap_new(size_t max_bytes)
@@ -105,7 +110,11 @@ void codemap_clear(struct codemap *map)
 	}
 	free(map->shown);
 	free(map->fresh);
-	*map = (struct codemap){.max_bytes = map->max_bytes, .sweep_at = map->max_bytes};
+	*map = (struct codemap){.max_bytes = map->max_bytes,
+				.sweep_at = map->max_bytes,
+				.round = map->round,
+				.cleared = map->round,
+				.rewritten = map->round};
 }
 
 void codemap_free(struct codemap *map)
@@ -129,12 +138,22 @@ bool codemap_is_full(const struct codemap *map)
 
 /* --- pieces ---------------------------------------------------------------------------------- */
 
+/* A piece is laid over another one. */
+static void cover(struct codemap *map, const struct code *low, struct code *high)
+{
+	if (low->rewritten > high->rewritten)
+		high->rewritten = low->rewritten;
+	if (low->name == high->name || !map->round)
+		return;
+	high->rewritten = map->rewritten = map->round;
+}
+
 /*
  * Both lists are ascending and disjoint, as is the result, which has at most nlow + 2 * nhigh
  * pieces.
  */
-static size_t overlay(const struct code *low, size_t nlow, const struct code *high, size_t nhigh,
-		      struct code *to)
+static size_t overlay(struct codemap *map, const struct code *low, size_t nlow, struct code *high,
+		      size_t nhigh, struct code *to)
 {
 	struct code rest = {0}; /* what is left of low[i] */
 	size_t n = 0, i = 0, j;
@@ -149,6 +168,8 @@ static size_t overlay(const struct code *low, size_t nlow, const struct code *hi
 					to[n].end = high[j].start;
 				n++;
 			}
+			if (rest.end > high[j].start)
+				cover(map, &rest, &high[j]);
 			if (rest.end > high[j].end) {
 				rest.start = high[j].end;
 				break;
@@ -170,7 +191,7 @@ static size_t overlay(const struct code *low, size_t nlow, const struct code *hi
  * The fresh pieces as a list, in one of the two scratch lists of 2 * nfresh each: n pieces cut the
  * address space at 2n places at most. bounds has room for nfresh + 1.
  */
-static struct code *sort_fresh(const struct codemap *map, struct code *from, struct code *to,
+static struct code *sort_fresh(struct codemap *map, struct code *from, struct code *to,
 			       size_t *bounds, size_t *count)
 {
 	size_t nruns = 0, n, i, runs;
@@ -188,7 +209,7 @@ static struct code *sort_fresh(const struct codemap *map, struct code *from, str
 			size_t low = bounds[i], high = bounds[i + 1], end = bounds[i + 2];
 
 			bounds[runs++] = n;
-			n += overlay(from + low, high - low, from + high, end - high, to + n);
+			n += overlay(map, from + low, high - low, from + high, end - high, to + n);
 		}
 		if (i < nruns) {
 			size_t left = bounds[i + 1] - bounds[i];
@@ -223,7 +244,7 @@ static int settle(struct codemap *map)
 		sorted = sort_fresh(map, a, b, bounds, &count);
 		shown = malloc((map->nshown + 2 * count) * sizeof(*shown));
 		if (shown)
-			count = overlay(map->shown, map->nshown, sorted, count, shown);
+			count = overlay(map, map->shown, map->nshown, sorted, count, shown);
 	}
 	free(a);
 	free(b);
@@ -241,7 +262,15 @@ static int settle(struct codemap *map)
 	return 0;
 }
 
-const char *codemap_find(struct codemap *map, uint64_t addr)
+void codemap_set_round(struct codemap *map, uint64_t round)
+{
+	/* Without memory, what is fresh counts as of the new round. */
+	if (round != map->round)
+		settle(map);
+	map->round = round;
+}
+
+static const struct code *code_at(struct codemap *map, uint64_t addr)
 {
 	size_t low = 0, high, mid;
 
@@ -255,8 +284,26 @@ const char *codemap_find(struct codemap *map, uint64_t addr)
 		else
 			high = mid;
 	}
-	return low < map->nshown && map->shown[low].start <= addr ? map->shown[low].name->text
-								  : NULL;
+	return low < map->nshown && map->shown[low].start <= addr ? &map->shown[low] : NULL;
+}
+
+const char *codemap_find(struct codemap *map, uint64_t addr)
+{
+	const struct code *code = map->blind ? NULL : code_at(map, addr);
+
+	return code && code->name ? code->name->text : NULL;
+}
+
+uint64_t codemap_rewritten(struct codemap *map, uint64_t addr)
+{
+	const struct code *code = code_at(map, addr);
+
+	return code ? code->rewritten : 0;
+}
+
+uint64_t codemap_last_rewritten(const struct codemap *map)
+{
+	return map->rewritten;
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
@@ -273,7 +320,8 @@ static void sweep(struct codemap *map)
 	HASH_ITER(hh, map->names, name, next)
 		name->used = false;
 	for (i = 0; i < map->nshown; i++)
-		map->shown[i].name->used = true;
+		if (map->shown[i].name)
+			map->shown[i].name->used = true;
 	HASH_ITER(hh, map->indexed, at, next_at)
 		if (!at->name->used)
 			indexed_drop(map, at);
@@ -408,8 +456,19 @@ static int fresh_add(struct codemap *map, uint64_t start, uint64_t size, struct 
 		map->fresh = fresh;
 		map->fresh_room = room;
 	}
-	map->fresh[map->nfresh++] = (struct code){start, start + size, name};
+	map->fresh[map->nfresh] = (struct code){start, start + size, name, 0};
+	if (map->cleared && map->round && map->round <= map->cleared + 1)
+		map->fresh[map->nfresh].rewritten = map->rewritten = map->round;
+	map->nfresh++;
 	return 0;
+}
+
+/* There is no room for the name of what is there now; that of what was there would be wrong. */
+static void hide(struct codemap *map, uint64_t start, uint64_t size)
+{
+	if (codemap_bytes(map) > map->max_bytes + map->max_bytes / 4 ||
+	    fresh_add(map, start, size, NULL))
+		map->blind = true;
 }
 
 int codemap_add(struct codemap *map, uint64_t index, uint64_t start, uint64_t size,
@@ -421,11 +480,13 @@ int codemap_add(struct codemap *map, uint64_t index, uint64_t start, uint64_t si
 	if (!size || start + size < start)
 		return 0;
 	/* Here, because a sweep would take a name that nothing shows yet. */
-	if (!make_room(map, fresh_bytes(map) + sizeof(struct indexed)))
-		return -ENOSPC;
-	err = name_get(map, text, length, &name);
+	err = make_room(map, fresh_bytes(map) + sizeof(struct indexed)) ? 0 : -ENOSPC;
+	if (!err)
+		err = name_get(map, text, length, &name);
 	if (!err)
 		err = fresh_add(map, start, size, name);
+	if (err)
+		hide(map, start, size);
 	return err ? err : index_set(map, index, name);
 }
 
@@ -435,9 +496,14 @@ int codemap_move(struct codemap *map, uint64_t index, uint64_t start, uint64_t s
 
 	if (!size || start + size < start)
 		return 0;
-	if (!make_room(map, fresh_bytes(map)))
+	if (!make_room(map, fresh_bytes(map))) {
+		hide(map, start, size);
 		return -ENOSPC;
+	}
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the sweep frees others */
 	HASH_FIND(hh, map->indexed, &index, sizeof(index), at);
-	return at ? fresh_add(map, start, size, at->name) : -ENOENT;
+	if (at)
+		return fresh_add(map, start, size, at->name);
+	hide(map, start, size); /* what it was is not known */
+	return -ENOENT;
 }

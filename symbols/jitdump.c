@@ -36,7 +36,9 @@ struct jitdump {
 	bool begun;	 /* the header is read */
 	bool swapped;	 /* of the other byte order */
 	bool closed;
-	int error; /* that ended it */
+	bool behind;
+	uint64_t early; /* so much was told before anything was sampled */
+	int error;	/* that ended it */
 };
 
 bool jitdump_is_name(const char *name)
@@ -83,6 +85,19 @@ void jitdump_free(struct jitdump *jd)
 	if (jd->fd >= 0)
 		close(jd->fd);
 	free(jd);
+}
+
+void jitdump_set_early(struct jitdump *jd)
+{
+	struct stat st;
+
+	if (!fstat(jd->fd, &st) && st.st_size > 0)
+		jd->early = (uint64_t)st.st_size;
+}
+
+bool jitdump_is_behind(const struct jitdump *jd)
+{
+	return jd->behind;
 }
 
 /* --- records --------------------------------------------------------------------------------- */
@@ -218,30 +233,41 @@ static ssize_t read_at(int fd, uint8_t *to, size_t size, uint64_t offset)
 	return n < 0 ? -errno : n;
 }
 
-static int read_on(struct jitdump *jd, struct codemap *map, uint8_t *data, size_t *budget)
+static int read_on(struct jitdump *jd, struct codemap *map, uint8_t *data, uint64_t round,
+		   size_t *budget)
 {
 	bool changed = false;
-	uint64_t taken;
+	uint64_t taken, early;
 	ssize_t n;
 	int err;
 
+	jd->behind = true;
 	while (!jd->closed && *budget >= CHUNK_BYTES) {
-		n = read_at(jd->fd, data, CHUNK_BYTES, jd->offset);
+		early = jd->early > jd->offset ? jd->early - jd->offset : 0;
+		n = read_at(jd->fd, data, early && early < CHUNK_BYTES ? early : CHUNK_BYTES,
+			    jd->offset);
 		if (n < 0)
 			return (int)n;
+		codemap_set_round(map, early ? 0 : round);
 		*budget -= n > READ_COST ? (size_t)n : READ_COST;
 		err = jitdump_parse(jd, map, data, (size_t)n, &taken);
 		jd->offset += taken;
 		changed = changed || err > 0;
 		if (err < 0)
 			return err;
-		if (!taken)
+		if (taken)
+			continue;
+		if (!early) {
+			jd->behind = false;
 			break;
+		}
+		jd->early = 0; /* a record that was not finished then */
 	}
+	jd->behind = jd->behind && !jd->closed;
 	return changed;
 }
 
-int jitdump_update(struct jitdump *jd, struct codemap *map, size_t *budget)
+int jitdump_update(struct jitdump *jd, struct codemap *map, uint64_t round, size_t *budget)
 {
 	uint8_t *data;
 	int err;
@@ -251,7 +277,7 @@ int jitdump_update(struct jitdump *jd, struct codemap *map, size_t *budget)
 	data = malloc(CHUNK_BYTES);
 	if (!data)
 		return -ENOMEM;
-	err = read_on(jd, map, data, budget);
+	err = read_on(jd, map, data, round, budget);
 	free(data);
 	if (err == -EINVAL)
 		jd->error = err;

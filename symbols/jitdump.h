@@ -24,13 +24,16 @@ bool jitdump_is_name(const char *name);
  */
 int jitdump_new(int fd, struct jitdump **out);
 void jitdump_free(struct jitdump *jd);
+/* What is in the file now was told before anything was sampled (codemap_set_round). */
+void jitdump_set_early(struct jitdump *jd);
 
 /*
  * Adds what has been written since the last call, at most *budget bytes of it, which are taken from
- * the budget. 1: the map has changed; 0; -EINVAL: it
- * is no such file, or no sense can be made of what follows; -ENOMEM, or what reading failed with.
+ * the budget. round: see codemap_set_round. 1: the map has changed; 0; -EINVAL: it is no such file, or no sense can be made of what follows; -ENOMEM, or what reading failed with.
  */
-int jitdump_update(struct jitdump *jd, struct codemap *map, size_t *budget);
+int jitdump_update(struct jitdump *jd, struct codemap *map, uint64_t round, size_t *budget);
+/* The end of the file was not reached: what is there may be about code that has a name. */
+bool jitdump_is_behind(const struct jitdump *jd);
 
 /*
  * A piece of the file, from its beginning or from where the one before was left; *taken: the bytes

@@ -2,7 +2,8 @@
 /*
  * The file of a big process has hundreds of megabytes and grows while it is looked at, so each look
  * reads what came since the one before. Whether the file still is what it was is seen by the last
- * bytes that were read: the JVM writes its file anew, and longer, whenever it is asked to.
+ * bytes that were read: the JVM writes its file anew, and longer, whenever it is asked to. One that
+ * was written without having grown is not what it was either.
  */
 #include "symbols/perfmap.h"
 
@@ -26,9 +27,13 @@ struct perfmap {
 	int fd; /* -1: none */
 	struct file_facts file;
 	uint64_t offset; /* so much is read */
+	uint64_t early;	 /* so much was told before anything was sampled */
 	bool skipping;	 /* the rest of a line that is too long */
+	bool behind;
+	bool unsure; /* whether the process has the same file still */
+	uint64_t tail_end;
 	size_t ntail;
-	char tail[TAIL_BYTES]; /* in front of offset */
+	char tail[TAIL_BYTES]; /* in front of tail_end */
 };
 
 struct perfmap *perfmap_new(void)
@@ -120,42 +125,39 @@ static void begin(struct perfmap *pm, struct codemap *map)
 {
 	codemap_clear(map);
 	pm->offset = 0;
+	pm->early = 0;
+	pm->tail_end = 0;
 	pm->ntail = 0;
 	pm->skipping = false;
 }
 
 static bool is_same(const struct file_facts *a, const struct file_facts *b)
 {
-	/* What was written since is not in a copy. */
-	return a->dev == b->dev && a->inode == b->inode && !a->copied && !b->copied;
+	return a->dev == b->dev && a->inode == b->inode;
 }
 
-/* 1: another file than before is open now; 0: the same or none that may be read. */
+/* 1: another file than the one that was open before, or with other contents; 0: the same, the
+ * first, or none that may be read. */
 static int look(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker)
 {
 	struct file_facts file;
 	char path[64];
+	bool anew;
 	int fd;
 
 	snprintf(path, sizeof(path), "tmp/perf-%d.map", (int)owner->nspid);
 	fd = procfile_ask(owner, path, asker, pm->fd >= 0 ? &pm->file : NULL, &file);
+	pm->unsure = fd < 0 && fd != -ENOENT && fd != -ESRCH && fd != -EALREADY;
 	if (fd < 0)
 		return 0;
-	if (pm->fd >= 0 && is_same(&file, &pm->file)) {
-		close(fd);
-		return 0;
-	}
+	anew = pm->fd >= 0 && (!is_same(&file, &pm->file) ||
+			       (file.mtime != pm->file.mtime && file.size <= pm->file.size));
+	/* What was written since is not in a copy. */
 	if (pm->fd >= 0)
 		close(pm->fd);
 	pm->fd = fd;
 	pm->file = file;
-	return 1;
-}
-
-bool perfmap_open(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker)
-{
-	look(pm, owner, asker);
-	return pm->fd >= 0;
+	return anew;
 }
 
 static ssize_t read_at(int fd, char *to, size_t size, uint64_t offset)
@@ -180,8 +182,28 @@ static bool is_continued(const struct perfmap *pm)
 {
 	char tail[TAIL_BYTES];
 
-	return read_at(pm->fd, tail, pm->ntail, pm->offset - pm->ntail) == (ssize_t)pm->ntail &&
+	return read_at(pm->fd, tail, pm->ntail, pm->tail_end - pm->ntail) == (ssize_t)pm->ntail &&
 	       !memcmp(tail, pm->tail, pm->ntail);
+}
+
+bool perfmap_open(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker)
+{
+	size_t size;
+
+	look(pm, owner, asker);
+	if (pm->fd < 0)
+		return false;
+	size = pm->file.size < TAIL_BYTES ? pm->file.size : TAIL_BYTES;
+	if (read_at(pm->fd, pm->tail, size, pm->file.size - size) != (ssize_t)size)
+		return true;
+	pm->early = pm->tail_end = pm->file.size;
+	pm->ntail = size;
+	return true;
+}
+
+bool perfmap_is_behind(const struct perfmap *pm)
+{
+	return pm->behind || (pm->unsure && pm->fd >= 0);
 }
 
 static void advance(struct perfmap *pm, const char *text, size_t taken)
@@ -190,9 +212,12 @@ static void advance(struct perfmap *pm, const char *text, size_t taken)
 
 	if (!taken)
 		return;
+	pm->offset += taken;
+	if (pm->offset < pm->tail_end)
+		return;
 	memcpy(pm->tail, text + taken - n, n);
 	pm->ntail = n;
-	pm->offset += taken;
+	pm->tail_end = pm->offset;
 }
 
 /* One chunk; *more: there may be another. 1: something came. */
@@ -223,8 +248,26 @@ static int read_chunk(struct perfmap *pm, struct codemap *map, char *text, size_
 	return err ? err : taken != 0;
 }
 
+/* As read_chunk, but of what was told early, or of what came later, only. */
+static int read_part(struct perfmap *pm, struct codemap *map, char *text, uint64_t round,
+		     bool *more)
+{
+	uint64_t early = pm->early > pm->offset ? pm->early - pm->offset : 0;
+	size_t room = early && early < CHUNK_BYTES ? early : CHUNK_BYTES;
+	int err;
+
+	codemap_set_round(map, early ? 0 : round);
+	err = read_chunk(pm, map, text, room, more);
+	if (err < 0 || !early)
+		return err;
+	if (!err)
+		pm->early = 0; /* a line that was not finished then, or the file is shorter */
+	*more = true;
+	return err;
+}
+
 int perfmap_update(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker,
-		   struct codemap *map, size_t *budget)
+		   struct codemap *map, uint64_t round, size_t *budget)
 {
 	bool changed = owner && look(pm, owner, asker), more = true;
 	char *text;
@@ -234,16 +277,19 @@ int perfmap_update(struct perfmap *pm, const struct procfile_owner *owner, struc
 		return -ENOENT;
 	if (!changed && !is_continued(pm))
 		changed = true;
+	codemap_set_round(map, round);
 	if (changed)
 		begin(pm, map);
+	pm->behind = true;
 	text = malloc(CHUNK_BYTES);
 	if (!text)
 		return -ENOMEM;
 	while (err >= 0 && more && *budget >= CHUNK_BYTES && pm->offset < FILE_MAX) {
-		err = read_chunk(pm, map, text, CHUNK_BYTES, &more);
+		err = read_part(pm, map, text, round, &more);
 		changed = changed || err > 0;
 		*budget -= CHUNK_BYTES;
 	}
 	free(text);
+	pm->behind = err < 0 || more;
 	return err < 0 ? err : changed;
 }

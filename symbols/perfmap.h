@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct codemap;
@@ -21,18 +22,22 @@ struct procfile_owner;
 struct perfmap *perfmap_new(void);
 void perfmap_free(struct perfmap *pm);
 
-/* Opens the file ahead of the first perfmap_update; owner: not NULL. asker: as in procfile_ask.
- * False: it may not be read, or not yet. */
+/* Opens the file ahead of the first perfmap_update, and what is in it now was told before anything
+ * was sampled (codemap_set_round); owner: not NULL. asker: as in procfile_ask. False: it may not be
+ * read, or not yet. */
 bool perfmap_open(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker);
 
 /*
  * Adds what has been written since the last call, at most *budget bytes of it, which are taken from
  * the budget. owner: NULL when the process is gone; then the file that is open is read to its end.
- * A file that was replaced, cut or written anew empties the map first. 1: the map has changed; 0;
- * -ENOENT: there is no file that may be read; -ENOMEM, or what reading failed with.
+ * A file that was replaced, cut or written anew empties the map first. round: see codemap_set_round.
+ * 1: the map has changed; 0; -ENOENT: there is no file that may be read; -ENOMEM, or what reading failed with.
  */
 int perfmap_update(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker,
-		   struct codemap *map, size_t *budget);
+		   struct codemap *map, uint64_t round, size_t *budget);
+/* The end of the file was not reached, or whether it is the same could not be seen: there may be
+ * newer names of code that has one. */
+bool perfmap_is_behind(const struct perfmap *pm);
 
 /*
  * Adds the whole lines of a text; *taken: their bytes. Lines that make no sense are skipped.

@@ -114,8 +114,8 @@ static void look(struct earlyfiles *e, struct early *early)
 		return;
 	fd = tracker_open_mapped(e->tracker, &(struct tracker_exec){.pid = early->pid},
 				 jitdump_is_name);
-	if (fd >= 0)
-		jitdump_new(fd, &early->dump);
+	if (fd >= 0 && !jitdump_new(fd, &early->dump))
+		jitdump_set_early(early->dump);
 }
 
 void earlyfiles_seen(struct earlyfiles *e, pid_t pid, uint64_t addr)

@@ -42,6 +42,8 @@ struct process {
 	uint64_t looked; /* round */
 	uint64_t time;	 /* ns, of that look */
 	uint64_t version;
+	uint64_t doubted; /* round in which code took the place of other code; 0: none lately */
+	bool behind;	  /* more was told than has been read */
 	bool hashed;
 	UT_hash_handle hh;
 };
@@ -155,6 +157,29 @@ static struct process *process_new(struct jit *jit, const struct tracker_exec *k
 	return p;
 }
 
+static bool is_recent(const struct jit *jit, uint64_t round)
+{
+	return round && jit->round <= round + 1;
+}
+
+/* What is certain, and was not, is another version, too. */
+static void process_doubt(const struct jit *jit, struct process *p)
+{
+	uint64_t by_map, by_dump;
+	bool behind = perfmap_is_behind(p->perfmap) || (p->dump && jitdump_is_behind(p->dump));
+
+	codemap_find(p->by_dump, 0); /* so that what is new is laid over what was there */
+	codemap_find(p->by_map, 0);
+	by_dump = codemap_last_rewritten(p->by_dump);
+	by_map = codemap_last_rewritten(p->by_map);
+	if (behind != p->behind || (p->doubted && !is_recent(jit, p->doubted)))
+		p->version++;
+	p->behind = behind;
+	p->doubted = by_map > by_dump ? by_map : by_dump;
+	if (!is_recent(jit, p->doubted))
+		p->doubted = 0;
+}
+
 /* What fails here is tried again in the next round, and until then there are no new names. */
 static void process_look(struct jit *jit, struct process *p)
 {
@@ -171,11 +196,12 @@ static void process_look(struct jit *jit, struct process *p)
 		if (fd >= 0)
 			jitdump_new(fd, &p->dump);
 	}
-	if (p->dump && jitdump_update(p->dump, p->by_dump, &jit->budget) > 0)
+	if (p->dump && jitdump_update(p->dump, p->by_dump, jit->round, &jit->budget) > 0)
 		p->version++;
-	if (perfmap_update(p->perfmap, lives ? &owner : NULL, jit->asker, p->by_map, &jit->budget) >
-	    0)
+	if (perfmap_update(p->perfmap, lives ? &owner : NULL, jit->asker, p->by_map, jit->round,
+			   &jit->budget) > 0)
 		p->version++;
+	process_doubt(jit, p);
 }
 
 /* NULL: no memory. */
@@ -213,9 +239,18 @@ static struct process *process_get(struct jit *jit, const struct tracker_exec *o
 const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t addr)
 {
 	struct process *p = process_get(jit, of);
-	const char *name = p ? codemap_find(p->by_dump, addr) : NULL;
+	struct codemap *map;
+	const char *name;
 
-	return name || !p ? name : codemap_find(p->by_map, addr);
+	if (!p || p->behind)
+		return NULL;
+	map = p->by_dump;
+	name = codemap_find(map, addr);
+	if (!name) {
+		map = p->by_map;
+		name = codemap_find(map, addr);
+	}
+	return name && is_recent(jit, codemap_rewritten(map, addr)) ? JIT_REWRITTEN : name;
 }
 
 uint64_t jit_version(struct jit *jit, const struct tracker_exec *of)

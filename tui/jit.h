@@ -20,12 +20,18 @@ struct tracker_exec;
 int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out);
 void jit_free(struct jit *jit);
 
-/* Name of the code at a run time address, valid for the round; NULL: none is known. */
+/*
+ * Name of the code at a run time address, valid for the round; NULL: none is known. Samples of the
+ * round were taken before its files were read, so code that took the place of other code since they
+ * were read before is JIT_REWRITTEN: it may be either. So it is in the next round, which began
+ * before they were read.
+ */
+#define JIT_REWRITTEN "[rewritten code]"
 const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t addr);
 
 /*
  * Looks at the files of the process and tells the version of its names, which is another one after
- * each change. Never 0.
+ * each change, also of what is certain. Never 0.
  */
 uint64_t jit_version(struct jit *jit, const struct tracker_exec *of);
 

@@ -249,7 +249,7 @@ CASES = [
     Forged("stack forged after", 2, "victim"),
 ]
 # Neither a write to a file that is mapped nor one to anonymous memory changes what is mapped.
-UNTOLD = {"inplace", "jit"}
+UNTOLD = {"inplace"}
 
 
 def samples(lines):

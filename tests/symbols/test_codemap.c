@@ -198,6 +198,116 @@ static void test_nested_pieces(void **state)
 	codemap_free(map);
 }
 
+/* Which pieces took the place of others, and when. */
+static void test_rewritten(void **state)
+{
+	struct codemap *map = codemap_new(1 << 20);
+
+	(void)state;
+	assert_non_null(map);
+	add(map, 0x1000, 0x100, "old"); /* before anything was sampled */
+	add(map, 0x1000, 0x80, "older than the samples");
+	assert_int_equal(codemap_rewritten(map, 0x1000), 0);
+	codemap_set_round(map, 4);
+	add(map, 0x2000, 0x100, "first there");
+	add(map, 0x1080, 0x80, "old"); /* the same again */
+	assert_int_equal(codemap_rewritten(map, 0x2000), 0);
+	assert_int_equal(codemap_rewritten(map, 0x1080), 0);
+	assert_int_equal(codemap_last_rewritten(map), 0);
+	codemap_set_round(map, 5);
+	add(map, 0x20f0, 0x20, "over its end");
+	assert_name(map, 0x20ef, "first there");
+	assert_int_equal(codemap_rewritten(map, 0x20ef), 0);
+	assert_name(map, 0x210f, "over its end");
+	assert_int_equal(codemap_rewritten(map, 0x210f), 5);
+	assert_int_equal(codemap_rewritten(map, 0x1000), 0);
+	assert_int_equal(codemap_last_rewritten(map), 5);
+	codemap_set_round(map, 9);
+	add(map, 0x3000, 0x10, "another");
+	assert_int_equal(codemap_rewritten(map, 0x210f), 5);
+	assert_int_equal(codemap_rewritten(map, 0x3000), 0);
+	assert_int_equal(codemap_rewritten(map, 0x9000), 0); /* nothing is there */
+	codemap_free(map);
+}
+
+/* Between two looks the address was another function's, and is again what it was. */
+static void test_rewritten_there_and_back(void **state)
+{
+	struct codemap *map = codemap_new(1 << 20);
+
+	(void)state;
+	assert_non_null(map);
+	codemap_set_round(map, 1);
+	add(map, 0x1000, 0x100, "alpha");
+	assert_int_equal(codemap_rewritten(map, 0x1000), 0);
+	codemap_set_round(map, 2);
+	add(map, 0x1000, 0x100, "bravo");
+	add(map, 0x1000, 0x100, "alpha");
+	assert_name(map, 0x1000, "alpha");
+	assert_int_equal(codemap_rewritten(map, 0x1000), 2);
+	codemap_set_round(map, 3);
+	add(map, 0x1000, 0x100, "alpha");
+	assert_int_equal(codemap_rewritten(map, 0x1000), 2);
+	codemap_free(map);
+}
+
+/* What is told after a map was emptied may have come in between. */
+static void test_rewritten_as_a_whole(void **state)
+{
+	struct codemap *map = codemap_new(1 << 20);
+
+	(void)state;
+	assert_non_null(map);
+	codemap_set_round(map, 6);
+	add(map, 0x1000, 0x100, "alpha");
+	codemap_set_round(map, 7);
+	codemap_clear(map);
+	assert_int_equal(codemap_last_rewritten(map), 7);
+	add(map, 0x1000, 0x100, "alpha");
+	assert_int_equal(codemap_rewritten(map, 0x1000), 7);
+	codemap_set_round(map, 8);
+	add(map, 0x2000, 0x100, "bravo");
+	assert_int_equal(codemap_rewritten(map, 0x2000), 8);
+	codemap_set_round(map, 9);
+	add(map, 0x3000, 0x100, "charlie");
+	assert_int_equal(codemap_rewritten(map, 0x3000), 0);
+	codemap_free(map);
+}
+
+/* Where there is no room for a name, that of what was there before goes, too. */
+static void test_no_old_name_where_a_new_one_has_no_room(void **state)
+{
+	const size_t most = 64 << 10;
+	struct codemap *map = codemap_new(most);
+	char name[64], large[1000];
+	int err = 0;
+
+	(void)state;
+	assert_non_null(map);
+	for (unsigned int i = 0; !err; i++) {
+		snprintf(name, sizeof(name), "one of many that fill the map %u", i);
+		err = codemap_add(map, i, 0x10000 + i * 16, 16, name, strlen(name));
+	}
+	assert_int_equal(err, -ENOSPC);
+	assert_name(map, 0x10000, "one of many that fill the map 0");
+	memset(large, 'n', sizeof(large));
+	do { /* a sweep may find a little room */
+		large[0]++;
+		err = codemap_add(map, CODEMAP_NO_INDEX, 0x10000, 8, large, sizeof(large));
+	} while (!err);
+	assert_int_equal(err, -ENOSPC);
+	assert_name(map, 0x10000, NULL);
+	assert_name(map, 0x10008, "one of many that fill the map 0");
+	/* Nor is that a way to take more memory. */
+	for (unsigned int i = 0; i < 100000; i++) {
+		snprintf(name, sizeof(name), "too many %u", i);
+		codemap_add(map, CODEMAP_NO_INDEX, 0x1000000 + i * 32, 16, name, strlen(name));
+		assert_true(codemap_bytes(map) <= 2 * most);
+	}
+	assert_name(map, 0x1000000, NULL);
+	codemap_free(map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +317,10 @@ int main(void)
 		cmocka_unit_test(test_names_are_cut),
 		cmocka_unit_test(test_memory_is_bounded),
 		cmocka_unit_test(test_nested_pieces),
+		cmocka_unit_test(test_rewritten),
+		cmocka_unit_test(test_rewritten_there_and_back),
+		cmocka_unit_test(test_rewritten_as_a_whole),
+		cmocka_unit_test(test_no_old_name_where_a_new_one_has_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

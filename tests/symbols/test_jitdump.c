@@ -135,7 +135,7 @@ static int teardown(void **state)
 }
 
 /* Writes what the dump holds up to a length and reads it. */
-static int update(struct dump *d, size_t length)
+static int update_in(struct dump *d, size_t length, uint64_t round)
 {
 	size_t budget = PLENTY;
 
@@ -143,7 +143,12 @@ static int update(struct dump *d, size_t length)
 				(off_t)d->written),
 			 length - d->written);
 	d->written = length;
-	return jitdump_update(d->jd, d->map, &budget);
+	return jitdump_update(d->jd, d->map, round, &budget);
+}
+
+static int update(struct dump *d, size_t length)
+{
+	return update_in(d, length, 1);
 }
 
 static void assert_name(struct dump *d, uint64_t addr, const char *name)
@@ -279,6 +284,33 @@ static void test_huge_record(void **state)
 	assert_int_equal(update(d, d->length), 0);
 }
 
+/* In which round an address got another name is known, and what was told early is no change. */
+static void test_rewritten(void **state)
+{
+	struct dump *d = *state;
+	size_t early;
+
+	put_header(d, 0);
+	put_load(d, 0, 0x1000, 0x100, "one");
+	put_load(d, 1, 0x1000, 0x80, "two");
+	early = d->length;
+	put_load(d, 2, 0x1080, 0x80, "three");
+	assert_int_equal(pwrite(fileno(d->file), d->bytes, early + 20, 0), early + 20);
+	jitdump_set_early(d->jd); /* within a record */
+	assert_int_equal(update_in(d, d->length, 3), 1);
+	assert_false(jitdump_is_behind(d->jd));
+	assert_name(d, 0x1000, "two");
+	assert_int_equal(codemap_rewritten(d->map, 0x1000), 0);
+	assert_name(d, 0x1080, "three");
+	assert_int_equal(codemap_rewritten(d->map, 0x1080), 3);
+	put_move(d, 2, 0x1080, 0x1000, 0x80);
+	put_load(d, 4, 0x4000, 0x80, "four");
+	assert_int_equal(update_in(d, d->length, 4), 1);
+	assert_name(d, 0x1000, "three");
+	assert_int_equal(codemap_rewritten(d->map, 0x1000), 4);
+	assert_int_equal(codemap_rewritten(d->map, 0x4000), 0);
+}
+
 static void test_budget(void **state)
 {
 	struct dump *d = *state;
@@ -297,8 +329,14 @@ static void test_budget(void **state)
 	do {
 		budget = 70000;
 		looks++;
-	} while (jitdump_update(d->jd, d->map, &budget) == 1);
+		if (looks == 1) {
+			assert_int_equal(jitdump_update(d->jd, d->map, 1, &budget), 1);
+			assert_true(jitdump_is_behind(d->jd));
+			budget = 70000;
+		}
+	} while (jitdump_update(d->jd, d->map, 1, &budget) == 1);
 	assert_in_range(looks, 5, 10); /* 321,000 bytes */
+	assert_false(jitdump_is_behind(d->jd));
 	assert_name(d, 0x1000 + 999 * 0x100, "function");
 }
 
@@ -338,6 +376,7 @@ int main(void)
 		TEST(test_no_dump),
 		TEST(test_senseless_sizes),
 		TEST(test_huge_record),
+		TEST(test_rewritten),
 		TEST(test_budget),
 		cmocka_unit_test(test_names_of_files),
 		cmocka_unit_test(test_no_file),

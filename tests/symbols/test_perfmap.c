@@ -72,11 +72,16 @@ static void put(const struct fixture *f, const char *mode, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-static int update(struct fixture *f)
+static int update_in(struct fixture *f, uint64_t round)
 {
 	size_t budget = PLENTY;
 
-	return perfmap_update(f->pm, &f->owner, NULL, f->map, &budget);
+	return perfmap_update(f->pm, &f->owner, NULL, f->map, round, &budget);
+}
+
+static int update(struct fixture *f)
+{
+	return update_in(f, 1);
 }
 
 static void assert_name(struct fixture *f, uint64_t addr, const char *name)
@@ -186,6 +191,73 @@ static void test_written_anew(void **state)
 	assert_name(f, 0x5000, "five");
 }
 
+/* In which round an address got another name is known, and what was told early is no change. */
+static void test_rewritten(void **state)
+{
+	struct fixture *f = *state;
+
+	put(f, "w", "1000 10 one\n1000 10 other\n2000 10 two\n2000 1");
+	assert_true(perfmap_open(f->pm, &f->owner, NULL));
+	put(f, "a", "0 late\n");
+	assert_int_equal(update_in(f, 3), 1);
+	assert_false(perfmap_is_behind(f->pm));
+	assert_name(f, 0x1000, "other");
+	assert_int_equal(codemap_rewritten(f->map, 0x1000), 0);
+	assert_name(f, 0x2000, "late");
+	assert_int_equal(codemap_rewritten(f->map, 0x2000), 3);
+	put(f, "a", "1000 10 again\n3000 10 three\n");
+	assert_int_equal(update_in(f, 4), 1);
+	assert_int_equal(codemap_rewritten(f->map, 0x1000), 4);
+	assert_int_equal(codemap_rewritten(f->map, 0x2000), 3);
+	assert_int_equal(codemap_rewritten(f->map, 0x3000), 0);
+}
+
+/* Another file, or the same written anew: even an equal one may have been another between. */
+static void test_rewritten_as_a_whole(void **state)
+{
+	struct fixture *f = *state;
+	const struct timespec before[2] = {{1500000000, 0}, {1500000000, 0}};
+	char other[80];
+
+	put(f, "w", "1000 10 one\n");
+	assert_true(perfmap_open(f->pm, &f->owner, NULL));
+	snprintf(other, sizeof(other), "%s.new", f->path);
+	assert_int_equal(rename(f->path, other), 0);
+	put(f, "w", "1000 10 one\n");
+	unlink(other);
+	assert_int_equal(update_in(f, 1), 1); /* it was opened, though not read */
+	assert_int_equal(codemap_rewritten(f->map, 0x1000), 1);
+	assert_int_equal(update_in(f, 5), 0);
+	put(f, "w", "1000 10 one\n");
+	/* What is told of the process's own file, whose times it chooses. */
+	assert_int_equal(utimensat(AT_FDCWD, f->path, before, 0), 0);
+	f->owner.start = 1400000000;
+	assert_int_equal(update_in(f, 6), 1);
+	assert_int_equal(codemap_rewritten(f->map, 0x1000), 6);
+	assert_int_equal(update_in(f, 7), 0);
+	assert_int_equal(codemap_rewritten(f->map, 0x1000), 6);
+}
+
+/* What is read of may be about what has a name already. */
+static void test_behind(void **state)
+{
+	struct fixture *f = *state;
+	FILE *file = fopen(f->path, "w");
+	size_t budget = 100000;
+
+	assert_non_null(file);
+	for (unsigned int i = 0; i < 20000; i++)
+		fprintf(file, "%x 10 function %u\n", 0x1000 + i * 16, i);
+	fclose(file);
+	assert_int_equal(perfmap_update(f->pm, &f->owner, NULL, f->map, 1, &budget), 1);
+	assert_true(perfmap_is_behind(f->pm));
+	budget = 0;
+	assert_int_equal(perfmap_update(f->pm, &f->owner, NULL, f->map, 2, &budget), 0);
+	assert_true(perfmap_is_behind(f->pm));
+	assert_int_equal(update_in(f, 3), 1);
+	assert_false(perfmap_is_behind(f->pm));
+}
+
 /* The process has ended: no file is looked for, but what is open is read. */
 static void test_after_the_end(void **state)
 {
@@ -193,11 +265,11 @@ static void test_after_the_end(void **state)
 	size_t budget = PLENTY;
 
 	put(f, "w", "1000 10 one\n");
-	assert_int_equal(perfmap_update(f->pm, NULL, NULL, f->map, &budget), -ENOENT);
+	assert_int_equal(perfmap_update(f->pm, NULL, NULL, f->map, 1, &budget), -ENOENT);
 	assert_int_equal(update(f), 1);
 	put(f, "a", "2000 10 two\n");
 	unlink(f->path);
-	assert_int_equal(perfmap_update(f->pm, NULL, NULL, f->map, &budget), 1);
+	assert_int_equal(perfmap_update(f->pm, NULL, NULL, f->map, 1, &budget), 1);
 	assert_name(f, 0x2000, "two");
 }
 
@@ -214,7 +286,7 @@ static void test_budget(void **state)
 	fclose(file);
 	for (int err = 1; err; looks++) {
 		budget = 100000;
-		err = perfmap_update(f->pm, &f->owner, NULL, f->map, &budget);
+		err = perfmap_update(f->pm, &f->owner, NULL, f->map, 1, &budget);
 		assert_true(err >= 0 && budget < 100000);
 	}
 	assert_in_range(looks, 6, 12); /* half a megabyte, 64 KiB each */
@@ -271,7 +343,7 @@ static void test_sparse_terabyte(void **state)
 	put(f, "w", "1000 10 one\n");
 	if (truncate(f->path, (off_t)1 << 40)) /* what the file system of /tmp allows */
 		assert_int_equal(truncate(f->path, (off_t)10 << 30), 0);
-	while (perfmap_update(f->pm, &f->owner, NULL, f->map, &budget) == 1) {
+	while (perfmap_update(f->pm, &f->owner, NULL, f->map, 1, &budget) == 1) {
 		budget = (size_t)64 << 20;
 		assert_true(++looks < 40);
 	}
@@ -339,7 +411,7 @@ static int update_of_user(uid_t user, uid_t owner)
 	put(&f, "w", "1000 10 one\n");
 	assert_int_equal(chown(f.path, owner, owner), 0);
 	assert_int_equal(procfile_owner(pid, &of), 0);
-	err = perfmap_update(pm, &of, NULL, map, &budget);
+	err = perfmap_update(pm, &of, NULL, map, 1, &budget);
 	unlink(f.path);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -472,6 +544,9 @@ int main(void)
 		TEST(test_growth),
 		TEST(test_written_anew),
 		TEST(test_after_the_end),
+		TEST(test_rewritten),
+		TEST(test_rewritten_as_a_whole),
+		TEST(test_behind),
 		TEST(test_budget),
 		TEST(test_long_lines),
 		TEST(test_sparse_terabyte),

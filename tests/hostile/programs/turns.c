@@ -14,7 +14,9 @@
  *	over	mmap over the mapping		mremap	mremap over the mapping
  *	rename	a file renamed over WORK	deleted	WORK made anew and deleted once it is mapped
  *	inplace	WORK written anew in place	memfd	a new memfd of the same name
- *	jit	copied to anonymous memory, and told in a perf map that is written anew
+ *	jit	copied to anonymous memory, and told in a perf map that is written anew. The first
+ *		turn is longer: a map that is found the first time also names what was sampled just
+ *		before
  */
 
 #include <dlfcn.h>
@@ -32,6 +34,7 @@
 #define BASE ((char *)0x7e0000000000)
 #define TEXT 0x1000
 #define SIZE 0x1000
+#define FIRST_SECONDS 2
 
 static const char *const names[] = {"alpha", "bravo"};
 static const char *how, *truth, *files[2], *work;
@@ -173,7 +176,7 @@ static void put(int side)
 int main(int argc, char **argv)
 {
 	pthread_t thread;
-	int side;
+	int side, first = 1;
 
 	if (argc != 8)
 		return 2;
@@ -193,6 +196,9 @@ int main(int argc, char **argv)
 		put(side);
 		sem_post(&go[side]);
 		usleep(atoi(argv[2]) * 1000);
+		if (is("jit") && first)
+			sleep(FIRST_SECONDS);
+		first = 0;
 		stop = 1;
 		sem_wait(&done);
 	}
