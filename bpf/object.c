@@ -188,6 +188,8 @@ static struct object *object_new(const struct object_key *key, int fd, const cha
 	if (!o)
 		return NULL;
 	o->key = *key;
+	o->mapped_mtime = key->mtime;
+	o->mapped_size = key->size;
 	o->file = (struct file_id){(uint32_t)key->dev, key->inode};
 	o->fd = fd;
 	snprintf(o->name, sizeof(o->name), "%s", name);
@@ -203,6 +205,9 @@ static void object_add(struct tracker *t, struct object *o, bool text)
 	HASH_ADD(hh, t->objects, key, sizeof(o->key), o);
 	HASH_ADD(id_hh, t->objects_by_id, id, sizeof(o->id), o);
 	HASH_FIND(file_hh, t->files, &o->file, sizeof(o->file), older);
+	if (older &&
+	    older->refs > older->pinned) /* written while it is mapped, so when is unknown */
+		o->mapped_mtime = 0;
 	if (older)
 		HASH_DELETE(file_hh, t->files, older);
 	if (older)

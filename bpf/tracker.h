@@ -123,6 +123,13 @@ const char *object_name(const struct object *object); /* base name, raw; "[vdso]
 bool object_is_awaited(struct tracker *t, const struct object *object);
 /* Reading descriptor of the file, the object's own (-1 for the vDSO, and where it is closed). */
 int object_fd(const struct object *object);
+/*
+ * *facts: of its file when it was mapped first; copied: what is at object_fd is a copy. True: it
+ * has been written in place since (tracker_written).
+ */
+bool tracker_mapped_as(struct tracker *t, const struct object *object, struct file_facts *facts);
+/* The file of that object, if it still is one, was written in place: its table is built anew. */
+void tracker_written(struct tracker *t, uint64_t id);
 /* The vDSO's image in memory. */
 const void *object_image(const struct object *object, size_t *size);
 

@@ -79,11 +79,13 @@ struct object {
 	size_t nloads;
 	enum object_state state;
 	bool in_queue;
-	bool building;		   /* in_queue, and off the queue */
-	unsigned int held;	   /* references of those who may use fd without the lock */
-	bool wanted;		   /* its file is to be opened again */
-	uint64_t wanted_at;	   /* since when it is, or was in vain; 0: it is not */
-	uint32_t bytes;		   /* charged to uid */
+	bool building;	       /* in_queue, and off the queue */
+	unsigned int held;     /* references of those who may use fd without the lock */
+	bool wanted;	       /* its file is to be opened again */
+	uint64_t wanted_at;    /* since when it is, or was in vain; 0: it is not */
+	uint32_t bytes;	       /* charged to uid */
+	uint64_t mapped_mtime; /* of its key, which another file may get */
+	uint64_t mapped_size;
 	struct object_key content; /* when its table was begun: it may be written in place */
 	bool refused;		   /* FAILED, since it would cost more than a real file */
 	unsigned int torn;	   /* so often was it written while it was read */
@@ -102,6 +104,7 @@ struct object {
 	uint64_t change; /* ns; time of the file's last change when it was opened or closed */
 	uint64_t seen;	 /* when it was last opened */
 	bool copied;	 /* fd is a copy of the file in memory, see openfile.h */
+	bool written;	 /* in place, since it was opened first */
 	bool by_file;	 /* it is in tracker.files */
 	struct file_id file;
 	uint64_t waits;	    /* since when it has been without room; 0: it is not */

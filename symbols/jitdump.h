@@ -29,7 +29,8 @@ void jitdump_set_early(struct jitdump *jd);
 
 /*
  * Adds what has been written since the last call, at most *budget bytes of it, which are taken from
- * the budget. round: see codemap_set_round. 1: the map has changed; 0; -EINVAL: it is no such file, or no sense can be made of what follows; -ENOMEM, or what reading failed with.
+ * the budget. round: see codemap_set_round. 1: the map has changed; 0; -EINVAL: it is no such file,
+ * or no sense can be made of what follows; -ENOMEM, or what reading failed with.
  */
 int jitdump_update(struct jitdump *jd, struct codemap *map, uint64_t round, size_t *budget);
 /* The end of the file was not reached: what is there may be about code that has a name. */

@@ -30,8 +30,9 @@ bool perfmap_open(struct perfmap *pm, const struct procfile_owner *owner, struct
 /*
  * Adds what has been written since the last call, at most *budget bytes of it, which are taken from
  * the budget. owner: NULL when the process is gone; then the file that is open is read to its end.
- * A file that was replaced, cut or written anew empties the map first. round: see codemap_set_round.
- * 1: the map has changed; 0; -ENOENT: there is no file that may be read; -ENOMEM, or what reading failed with.
+ * A file that was replaced, cut or written anew empties the map first. round: see
+ * codemap_set_round. 1: the map has changed; 0; -ENOENT: there is no file that may be read;
+ * -ENOMEM, or what reading failed with.
  */
 int perfmap_update(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker,
 		   struct codemap *map, uint64_t round, size_t *budget);

@@ -254,6 +254,7 @@ static int collect(struct engine *e, bool last)
 	err = sampler_drain(e->sampler, keep_stack, e, &counts, &ncounts);
 	/* At once: to name new stacks may take seconds. */
 	books_read(&e->books, e->sampler);
+	resolver_look(e->resolver);
 	if (!err)
 		err = make_cells(e, counts, ncounts, &health, &ncells);
 	if (!err)

@@ -7,6 +7,7 @@
 #include "tui/modules.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@
 #include "symbols/rootfile.h"
 #include "symbols/symtab.h"
 #include "symbols/text.h"
+#include "symbols/writtenfile.h"
 #include "tui/profile.h"
 #include "unwind/funcs.h"
 
@@ -42,6 +44,7 @@
 #define RETRY_SECONDS 10 /* a few system calls a module without symbols */
 #define REST_SECONDS  30 /* unused for so long: its files are closed */
 #define LOOK_SECONDS  5
+#define BITS	      64u /* of module_bit */
 
 struct known_name {
 	uint64_t vaddr; /* start of the function, or an address of none */
@@ -55,8 +58,13 @@ struct module {
 	struct symtab *symtab; /* NULL: the file cannot be used */
 	/* Of a file without a full table: a debug file may be installed while we look. */
 	struct debug_link *link;
-	pid_t pid;	     /* that mapped it first: the debug file is below its root */
-	bool debug_there;    /* already, but of no use */
+	pid_t pid;	  /* that mapped it first: the debug file is below its root */
+	bool debug_there; /* already, but of no use */
+	int fd;		  /* of its file, if that answers, our own; -1: none, or it rests */
+	bool local;	  /* its file does */
+	struct writtenfile written;
+	bool was_written;    /* in place */
+	bool unsure;	     /* see modules_is_rewritten; in the last look */
 	struct funcs *funcs; /* NULL: not asked for yet, or there are none */
 	bool funcs_read;
 	struct known_name *names;
@@ -79,7 +87,14 @@ struct modules {
 	unsigned int remote_found;
 	time_t retry, rested; /* CLOCK_MONOTONIC seconds */
 	uint64_t debug_files;
+	uint64_t changes;
+	uint64_t changed[BITS]; /* changes, when names of a module with that bit did */
 };
+
+static unsigned int bit_of(uint64_t id)
+{
+	return keyhash(&id, sizeof(id)) % BITS;
+}
 
 static time_t now_seconds(void)
 {
@@ -98,6 +113,7 @@ struct modules *modules_new(struct profile *profile, struct tracker *tracker,
 		all->profile = profile;
 		all->tracker = tracker;
 		all->asker = asker;
+		all->round = 1;
 	}
 	return all;
 }
@@ -107,7 +123,8 @@ void modules_set_remote(struct modules *all, struct remotedebug *remote)
 	all->remote = remote;
 }
 
-static void module_free(struct module *m)
+/* What was read of its file. */
+static void module_clear(struct module *m)
 {
 	struct known_name *name, *next;
 
@@ -119,6 +136,23 @@ static void module_free(struct module *m)
 	symtab_free(m->symtab);
 	free(m->link);
 	funcs_free(m->funcs);
+	m->symtab = NULL;
+	m->link = NULL;
+	m->funcs = NULL;
+	m->funcs_read = false;
+}
+
+static void module_close(struct module *m)
+{
+	if (m->fd >= 0)
+		close(m->fd);
+	m->fd = -1;
+}
+
+static void module_free(struct module *m)
+{
+	module_clear(m);
+	module_close(m);
 	free(m);
 }
 
@@ -232,7 +266,7 @@ static size_t idle_modules(struct modules *all, time_t now, struct module **idle
 	HASH_ITER(hh, all->table, m, next) {
 		if (now - m->time < REST_SECONDS || n == MODULES_MAX)
 			break;
-		if (m->symtab && !symtab_rests(m->symtab))
+		if (m->fd >= 0 || (m->symtab && !symtab_rests(m->symtab)))
 			idle[n++] = m;
 	}
 	qsort(idle, n, sizeof(struct module *), by_id);
@@ -255,9 +289,13 @@ void modules_rest(struct modules *all)
 		ids[i] = idle[i]->id;
 	if (n)
 		tracker_mapped(all->tracker, ids, n, mapped);
-	for (i = 0; i < n; i++)
-		if (!mapped[i])
+	for (i = 0; i < n; i++) {
+		if (mapped[i])
+			continue;
+		module_close(idle[i]);
+		if (idle[i]->symtab && !symtab_rests(idle[i]->symtab))
 			symtab_rest(idle[i]->symtab);
+	}
 }
 
 static int object_open(const struct object *object, struct elf_file **out)
@@ -321,6 +359,31 @@ static int module_read(const struct modules *all, struct module *m, const struct
 	return err == -ENOMEM ? err : 0;
 }
 
+static uint64_t now_ns(void)
+{
+	return (uint64_t)now_seconds() * 1000000000u;
+}
+
+static void module_watch(struct module *m, const struct object *object)
+{
+	if (m->fd < 0 && m->local && object_fd(object) >= 0)
+		m->fd = fcntl(object_fd(object), F_DUPFD_CLOEXEC, 0);
+}
+
+/* Before it is read for the first time. */
+static void module_watch_first(const struct modules *all, struct module *m,
+			       const struct object *object)
+{
+	struct file_facts facts;
+
+	m->was_written = tracker_mapped_as(all->tracker, object, &facts);
+	m->local = !facts.copied;
+	module_watch(m, object);
+	writtenfile_begin(&m->written, m->fd, facts.mtime, facts.size, all->round, now_ns());
+	m->unsure = writtenfile_is_uncertain(&m->written, all->round);
+	m->was_written |= m->unsure;
+}
+
 static struct module *module_new(const struct modules *all, const struct object *object, pid_t pid)
 {
 	char *name = text_clean_dup(object_name(object));
@@ -335,9 +398,11 @@ static struct module *module_new(const struct modules *all, const struct object 
 		memcpy(m->name, name, length);
 		m->id = object_id(object);
 		m->pid = pid;
+		m->fd = -1;
 		m->bytes = sizeof(*m) + length;
+		module_watch_first(all, m, object);
 		if (module_read(all, m, object)) {
-			free(m);
+			module_free(m);
 			m = NULL;
 		} else if (m->symtab) {
 			m->bytes += symtab_bytes(m->symtab);
@@ -345,6 +410,20 @@ static struct module *module_new(const struct modules *all, const struct object 
 	}
 	free(name);
 	return m;
+}
+
+/* Its file has been written in place and is left alone now. Without memory it stays unnamed. */
+static void module_read_again(const struct modules *all, struct module *m,
+			      const struct object *object)
+{
+	module_clear(m);
+	m->bytes = sizeof(*m) + strlen(m->name) + 1;
+	m->debug_there = false;
+	if (module_read(all, m, object))
+		return;
+	m->bytes += m->symtab ? symtab_bytes(m->symtab) : 0;
+	writtenfile_again(&m->written, now_ns());
+	m->unsure = writtenfile_is_uncertain(&m->written, all->round);
 }
 
 /* False: another debug file is there now, or its own cannot be opened. */
@@ -384,6 +463,9 @@ struct module *modules_get(struct modules *all, const struct object *object, pid
 		if (!m)
 			return NULL;
 	}
+	module_watch(m, object);
+	if (writtenfile_is_due(&m->written, all->round, now_ns()))
+		module_read_again(all, m, object);
 	m->used = all->round;
 	m->time = now_seconds();
 	m->hashed = true;
@@ -404,6 +486,63 @@ const char *module_name(const struct module *m)
 bool module_has_symbols(const struct module *m)
 {
 	return m->symtab != NULL;
+}
+
+/* --- files that are written in place -----------------------------------------------------------
+ */
+
+/* Names of before are not those of now. */
+static void note_change(struct modules *all, const struct module *m)
+{
+	all->changed[bit_of(m->id)] = ++all->changes;
+}
+
+void modules_look(struct modules *all)
+{
+	const uint64_t now = now_ns();
+	struct module *m, *next;
+	bool unsure;
+
+	HASH_ITER(hh, all->table, m, next) {
+		if (writtenfile_look(&m->written, m->fd, all->round)) {
+			m->was_written = true;
+			tracker_written(all->tracker, m->id);
+		}
+		unsure = writtenfile_is_uncertain(&m->written, all->round);
+		if (unsure != m->unsure || writtenfile_is_due(&m->written, all->round, now))
+			note_change(all, m);
+		m->unsure = unsure;
+	}
+}
+
+bool modules_is_rewritten(const struct modules *all, const struct module *m)
+{
+	return writtenfile_is_uncertain(&m->written, all->round);
+}
+
+bool module_was_rewritten(const struct module *m)
+{
+	return m->was_written;
+}
+
+uint64_t modules_changes(const struct modules *all)
+{
+	return all->changes;
+}
+
+uint64_t module_bit(const struct module *m)
+{
+	return 1ull << bit_of(m->id);
+}
+
+bool modules_have_changed(const struct modules *all, uint64_t of, uint64_t since)
+{
+	if (since == all->changes)
+		return false;
+	for (unsigned int i = 0; i < BITS; i++)
+		if ((of >> i & 1) && all->changed[i] > since)
+			return true;
+	return false;
 }
 
 /* --- names of functions ---------------------------------------------------------------------- */

@@ -43,8 +43,26 @@ const char *modules_find(struct modules *all, struct module *m, const struct obj
 			 uint64_t vaddr, uint64_t *start, bool *guessed);
 /* As stacks show it: without characters that a terminal would take for something else. */
 const char *module_name(const struct module *m);
+/* Its file is being written in place, or was in this round or the one before: a sample may be of
+ * other code than what it has now. */
+bool modules_is_rewritten(const struct modules *all, const struct module *m);
+/* It was once: what is known of its lines and inlined calls may be of other code. */
+bool module_was_rewritten(const struct module *m);
 /* False: the file cannot be used. */
 bool module_has_symbols(const struct module *m);
+
+/*
+ * When the samples of a slice are counted and before they are named: looks which files have been
+ * written in place.
+ */
+void modules_look(struct modules *all);
+/*
+ * Whether names of a module have changed for that. of: the modules in question, each by its
+ * module_bit, of which several have the same; since: modules_changes when the names were given.
+ */
+bool modules_have_changed(const struct modules *all, uint64_t of, uint64_t since);
+uint64_t modules_changes(const struct modules *all);
+uint64_t module_bit(const struct module *m);
 
 /*
  * Drops the modules that were not used for longest when they are many: between two stacks, since a

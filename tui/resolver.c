@@ -188,8 +188,15 @@ static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t
 			object_put(r->tracker, at.object);
 			return 0;
 		}
+		doubt->files |= m ? module_bit(m) : 0;
 		/* Some runtimes map their code twice, and so from a file. */
 		if (m && !module_has_symbols(m) && name_jit(r, of, addr, out, doubt)) {
+			object_put(r->tracker, at.object);
+			return 0;
+		}
+		if (m && modules_is_rewritten(r->modules, m)) {
+			out->module = module_name(m);
+			out->name = JIT_REWRITTEN;
 			object_put(r->tracker, at.object);
 			return 0;
 		}
@@ -198,7 +205,7 @@ static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t
 			out->name = modules_find(r->modules, m, at.object, at.vaddr, &out->start,
 						 &out->guessed);
 		}
-		if (m && r->inlined && object_fd(at.object) >= 0)
+		if (m && r->inlined && object_fd(at.object) >= 0 && !module_was_rewritten(m))
 			out->site =
 				sites_find(r->inlined, object_id(at.object), object_fd(at.object),
 					   of->pid, at.vaddr, out->guessed ? out->start : 0, calls);
@@ -275,7 +282,7 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 	uint32_t n = rec->nframes, count = 0;
 	int err;
 
-	*doubt = (struct resolver_doubt){0};
+	*doubt = (struct resolver_doubt){.changes = modules_changes(r->modules)};
 	modules_bound(r->modules);
 	if (n > WALK_FRAMES_MAX)
 		n = WALK_FRAMES_MAX;
@@ -314,6 +321,16 @@ int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_
 			 uint32_t n, uint64_t count)
 {
 	return r->inlined && n ? lines_count(r->profile, r->inlined, stack, places, n, count) : 0;
+}
+
+bool resolver_files_changed(const struct resolver *r, uint64_t files, uint64_t changes)
+{
+	return modules_have_changed(r->modules, files, changes);
+}
+
+void resolver_look(struct resolver *r)
+{
+	modules_look(r->modules);
 }
 
 uint64_t resolver_jit_version(struct resolver *r, const struct tracker_exec *of)

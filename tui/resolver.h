@@ -39,6 +39,8 @@ struct resolver_doubt {
 	bool vague;   /* an address lay in no mapping that the tracker knows yet, or its file is
 			 closed for now */
 	uint64_t jit; /* with code that the process made: resolver_jit_version then; 0: without */
+	uint64_t files, changes; /* its files, and what had changed of files; for
+				    resolver_files_changed */
 };
 
 /*
@@ -60,6 +62,10 @@ int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_
 void resolver_seen(struct resolver *r, const struct stack_record *rec);
 /* Of the names that the process has told of its own code. */
 uint64_t resolver_jit_version(struct resolver *r, const struct tracker_exec *of);
+/* Files of a doubt have been written in place since, or are left alone again. */
+bool resolver_files_changed(const struct resolver *r, uint64_t files, uint64_t changes);
+/* When the samples of a slice are counted, before they are named. */
+void resolver_look(struct resolver *r);
 /* How often debug files came for files whose names were already given. */
 uint64_t resolver_debug_files(const struct resolver *r);
 int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec);

@@ -46,10 +46,11 @@ struct named {
 	uint64_t seen, time;
 	uint32_t stack;
 	int retries;
-	uint64_t jit;		/* see resolver_doubt */
-	struct tracker_exec of; /* whose code that is */
-	uint64_t debug_files;	/* resolver_debug_files then */
-	uint32_t *places;	/* resolver_places then; NULL: there are none */
+	uint64_t jit;		 /* see resolver_doubt */
+	struct tracker_exec of;	 /* whose code that is */
+	uint64_t debug_files;	 /* resolver_debug_files then */
+	uint64_t files, changes; /* see resolver_doubt */
+	uint32_t *places;	 /* resolver_places then; NULL: there are none */
 	uint32_t nplaces;
 	bool hashed;
 	UT_hash_handle hh;
@@ -276,6 +277,8 @@ static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
 	keep_places(c, named, rec->kernel);
 	named->retries = doubt.vague ? RETRIES : 0;
 	named->jit = doubt.jit;
+	named->files = doubt.files;
+	named->changes = doubt.changes;
 	named->debug_files = resolver_debug_files(c->resolver);
 	named->hashed = true;
 	HASH_ADD(hh, c->named, hash, sizeof(named->hash), named);
@@ -292,6 +295,7 @@ static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
 static bool is_doubtful(struct stackcache *c, const struct named *named)
 {
 	return named->retries || named->debug_files != resolver_debug_files(c->resolver) ||
+	       resolver_files_changed(c->resolver, named->files, named->changes) ||
 	       (named->jit && resolver_jit_version(c->resolver, &named->of) != named->jit);
 }
 
@@ -310,6 +314,8 @@ static void name_again(struct stackcache *c, struct named *named, const struct s
 	keep_places(c, named, rec->kernel);
 	named->retries = doubt.vague && named->retries ? named->retries - 1 : 0;
 	named->jit = doubt.jit;
+	named->files = doubt.files;
+	named->changes = doubt.changes;
 	named->debug_files = resolver_debug_files(c->resolver);
 }
 

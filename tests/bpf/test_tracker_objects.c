@@ -2,7 +2,7 @@
 /*
  * Which files the tracker takes for the same, and where it says that their text lies: of children
  * that map what the test wrote.
- * Covers: bpf/object.c bpf/mapping.c bpf/publish.c
+ * Covers: bpf/object.c bpf/mapping.c bpf/publish.c bpf/written.c
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,6 +21,7 @@
 
 #include "bpf/layout.h"
 #include "bpf/sampler.h"
+#include "symbols/fileasker.h"
 #include "tests/support/orders.h"
 #include "tests/support/places.h"
 #include "tests/support/scratch.h"
@@ -328,6 +329,112 @@ static bool is_published(struct running *r, pid_t pid, bool rows)
 	return right && i == proc.list_count && !rows;
 }
 
+/* Whether a walk finds rows for some of the page at addr, or none for any of it. */
+static bool has_rows(struct running *r, pid_t pid, uint64_t addr)
+{
+	const struct map_entry *e = sampler_map_entries(r->sampler);
+	struct proc_entry proc;
+	uint32_t key = (uint32_t)pid;
+
+	if (bpf_map_lookup_elem(fd_of_map("procs"), &key, &proc))
+		return false;
+	for (uint32_t i = 0; i < proc.list_count; i++) {
+		const struct map_entry *one = &e[proc.list_at + i];
+
+		if (one->start < addr + 4096 && one->end > addr && MAP_KIND(one->meta) == MAP_CFI)
+			return true;
+	}
+	return false;
+}
+
+static bool is_idle(struct running *r)
+{
+	struct tracker_state ts;
+
+	tracker_state(r->tracker, &ts);
+	return ts.idle;
+}
+
+/* As tracker_mapped_as of the file at addr. */
+static bool mapped_as(struct running *r, pid_t pid, uint64_t addr, struct file_facts *facts)
+{
+	struct place p;
+	bool written;
+
+	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid}, addr, &p);
+	assert_int_equal(p.kind, PLACE_FILE);
+	written = tracker_mapped_as(r->tracker, p.object, facts);
+	object_put(r->tracker, p.object);
+	return written;
+}
+
+/* Writes the file anew in place: what it was, or nothing that is ELF. */
+static void write_in_place(const char *path, const char *bytes, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, bytes, size, 0), size);
+	close(fd);
+}
+
+/* The table of a file that is written in place goes by what it is then, once that is said; and one
+ * who maps it afterwards has another object, of which it is not known when it was written. */
+static void test_written(void **state)
+{
+	struct child c = child_start(BY_EXEC, "t-written", 0),
+		     other = child_start(BY_EXEC, "t-other", 0);
+	uint64_t at, at_other, id;
+	struct file_facts facts;
+	static struct running r;
+	char *bytes, *zeros;
+	struct scratch copy;
+	struct area plugin;
+	struct stat st;
+	size_t size;
+	int fd;
+
+	(void)state;
+	assert_int_equal(child_ask(&c, ORDER_PLUGIN, PLUGIN), 0);
+	assert_true(area_find(c.pid, PLUGIN, true, &plugin));
+	scratch_make(&copy, plugin.name, "written.so");
+	assert_int_equal(stat(copy.path, &st), 0);
+	size = (size_t)st.st_size;
+	bytes = malloc(size);
+	zeros = calloc(1, size);
+	fd = open(copy.path, O_RDONLY | O_CLOEXEC);
+	assert_true(bytes && zeros && fd >= 0);
+	assert_int_equal(read(fd, bytes, size), size);
+	close(fd);
+
+	run(&r, NULL);
+	at = map_file(&r, &c, copy.path, false);
+	id = id_at(&r, c.pid, at);
+	WAIT(has_rows(&r, c.pid, at));
+	assert_false(mapped_as(&r, c.pid, at, &facts));
+	assert_int_equal(facts.size, size);
+	assert_int_equal(facts.mtime, st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
+	write_in_place(copy.path, zeros, size);
+	tracker_written(r.tracker, id);
+	WAIT(!has_rows(&r, c.pid, at) && is_idle(&r));
+	assert_true(mapped_as(&r, c.pid, at, &facts));
+	write_in_place(copy.path, bytes, size);
+	tracker_written(r.tracker, id);
+	WAIT(has_rows(&r, c.pid, at));
+
+	at_other = map_file(&r, &other, copy.path, false);
+	assert_int_not_equal(id_at(&r, other.pid, at_other), id);
+	assert_false(mapped_as(&r, other.pid, at_other, &facts));
+	assert_int_equal(facts.mtime, 0);
+	tracker_written(r.tracker, UINT64_MAX); /* none */
+	scratch_end(&copy);
+	child_end(&c);
+	child_end(&other);
+	run_end(&r);
+	free(bytes);
+	free(zeros);
+}
+
 /* Files whose text is mapped in part: one page of what one span covers, and one within which
  * another file was mapped afterwards. */
 static void test_parts(void **state)
@@ -429,6 +536,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_one_stack), cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_moved),	  cmocka_unit_test(test_files),
 		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_by_tag),
+		cmocka_unit_test(test_written),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))

@@ -10,9 +10,10 @@ that is forged so as to be taken for another process's.
     tests/hostile/test_reuse.py [CASE...]       only these
 
 All cases run at once, and are judged by what the JSON report says and by what the session says that was
-recorded meanwhile. Where the kernel has no record of the change (UNTOLD) wrong samples are told only.
+recorded meanwhile.
 
-Covers: bpf/process.c bpf/mapping.c bpf/doubt.c tui/stackcache.c tui/resolver.c unwind/step.h
+Covers: bpf/process.c bpf/mapping.c bpf/doubt.c bpf/written.c tui/stackcache.c tui/resolver.c
+Covers: tui/modules.c tui/jit.c unwind/step.h
 """
 
 import collections
@@ -248,8 +249,6 @@ CASES = [
     Forged("stack forged before", 1, "forger"),
     Forged("stack forged after", 2, "victim"),
 ]
-# Neither a write to a file that is mapped nor one to anonymous memory changes what is mapped.
-UNTOLD = {"inplace"}
 
 
 def samples(lines):
@@ -302,10 +301,6 @@ def start_all(cases, built, folder):
         case.start(case, built)
 
 
-def is_untold(case):
-    return case.name.split()[0] in UNTOLD
-
-
 def report(tap, cases, told):
     """told: {what reported: samples()}"""
     for case in cases:
@@ -316,8 +311,6 @@ def report(tap, cases, told):
             detail = f"{total} samples: {right} right, {wrong} wrong, {nameless} without a name"
             if total < ENOUGH:
                 tap.skip(name, f"only {total} samples")
-            elif is_untold(case) and wrong:
-                tap.skip(name, f"the kernel does not tell of it; {detail}")
             else:
                 tap.ok(wrong == 0, name, detail)
             for example, count in examples:

@@ -14,9 +14,10 @@
  *	over	mmap over the mapping		mremap	mremap over the mapping
  *	rename	a file renamed over WORK	deleted	WORK made anew and deleted once it is mapped
  *	inplace	WORK written anew in place	memfd	a new memfd of the same name
- *	jit	copied to anonymous memory, and told in a perf map that is written anew. The first
- *		turn is longer: a map that is found the first time also names what was sampled just
- *		before
+ *	jit	copied to anonymous memory, and told in a perf map that is written anew
+ *
+ * The first turn of the last two is longer: a map or a file that is found the first time also names
+ * what was sampled just before.
  */
 
 #include <dlfcn.h>
@@ -31,9 +32,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BASE ((char *)0x7e0000000000)
-#define TEXT 0x1000
-#define SIZE 0x1000
+#define BASE	      ((char *)0x7e0000000000)
+#define TEXT	      0x1000
+#define SIZE	      0x1000
 #define FIRST_SECONDS 2
 
 static const char *const names[] = {"alpha", "bravo"};
@@ -196,7 +197,7 @@ int main(int argc, char **argv)
 		put(side);
 		sem_post(&go[side]);
 		usleep(atoi(argv[2]) * 1000);
-		if (is("jit") && first)
+		if ((is("jit") || is("inplace")) && first)
 			sleep(FIRST_SECONDS);
 		first = 0;
 		stop = 1;
