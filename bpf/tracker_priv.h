@@ -25,11 +25,11 @@
 #include <uthash.h>
 
 #include "bpf/crowd.h"
-#include "bpf/quota.h"
 #include "bpf/sideband.h"
 #include "bpf/tracker.h"
 #include "bpf/turnlock.h"
 #include "symbols/elffile.h"
+#include "symbols/quota.h"
 #include "unwind/shards.h"
 #include "unwind/table.h"
 #include "unwind/walk.h"

@@ -238,6 +238,7 @@ static int read_on(struct jitdump *jd, struct codemap *map, uint8_t *data, uint6
 {
 	bool changed = false;
 	uint64_t taken, early;
+	struct stat st;
 	ssize_t n;
 	int err;
 
@@ -263,7 +264,8 @@ static int read_on(struct jitdump *jd, struct codemap *map, uint8_t *data, uint6
 		}
 		jd->early = 0; /* a record that was not finished then */
 	}
-	jd->behind = jd->behind && !jd->closed;
+	jd->behind = jd->behind && !jd->closed &&
+		     (fstat(jd->fd, &st) || (uint64_t)st.st_size > jd->offset);
 	return changed;
 }
 

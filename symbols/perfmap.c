@@ -21,6 +21,7 @@
 
 #define CHUNK_BYTES 65536u /* a line longer than that is skipped */
 #define TAIL_BYTES  64u
+#define READ_COST   4096u		/* bytes of the budget that a read takes at least */
 #define FILE_MAX    ((uint64_t)1 << 30) /* what is behind is not read */
 
 struct perfmap {
@@ -52,6 +53,13 @@ void perfmap_free(struct perfmap *pm)
 	if (pm->fd >= 0)
 		close(pm->fd);
 	free(pm);
+}
+
+void perfmap_close(struct perfmap *pm)
+{
+	if (pm->fd >= 0)
+		close(pm->fd);
+	*pm = (struct perfmap){.fd = -1};
 }
 
 /* --- text ------------------------------------------------------------------------------------ */
@@ -270,6 +278,7 @@ int perfmap_update(struct perfmap *pm, const struct procfile_owner *owner, struc
 		   struct codemap *map, uint64_t round, size_t *budget)
 {
 	bool changed = owner && look(pm, owner, asker), more = true;
+	uint64_t before, cost;
 	char *text;
 	int err = 0;
 
@@ -285,11 +294,13 @@ int perfmap_update(struct perfmap *pm, const struct procfile_owner *owner, struc
 	if (!text)
 		return -ENOMEM;
 	while (err >= 0 && more && *budget >= CHUNK_BYTES && pm->offset < FILE_MAX) {
+		before = pm->offset;
 		err = read_part(pm, map, text, round, &more);
 		changed = changed || err > 0;
-		*budget -= CHUNK_BYTES;
+		cost = pm->offset - before + READ_COST;
+		*budget -= cost < CHUNK_BYTES ? cost : CHUNK_BYTES;
 	}
 	free(text);
-	pm->behind = err < 0 || more;
+	pm->behind = err < 0 || (more && pm->offset < pm->file.size);
 	return err < 0 ? err : changed;
 }

@@ -22,6 +22,9 @@ struct procfile_owner;
 struct perfmap *perfmap_new(void);
 void perfmap_free(struct perfmap *pm);
 
+/* Closes the file, and knows nothing of it any more. */
+void perfmap_close(struct perfmap *pm);
+
 /* Opens the file ahead of the first perfmap_update, and what is in it now was told before anything
  * was sampled (codemap_set_round); owner: not NULL. asker: as in procfile_ask. False: it may not be
  * read, or not yet. */

@@ -2,7 +2,8 @@
 /*
  * The files are opened when the first stack with such code arrives, and stay open: what a process
  * wrote before it ended can be read afterwards, but no longer be found. A round has a budget of
- * bytes, since the collector must come back in time; what is left comes in the next ones.
+ * bytes, since the collector must come back in time; what is left comes in the next ones. These
+ * bytes, and the memory for names, are shared by the users (symbols/quota.h).
  */
 #include "tui/jit.h"
 
@@ -25,6 +26,7 @@
 #include "symbols/memory.h"
 #include "symbols/perfmap.h"
 #include "symbols/procfile.h"
+#include "symbols/quota.h"
 #include "tui/earlyfiles.h"
 
 #define ALL_BYTES     memory_limit(MEMORY_JIT)
@@ -32,6 +34,7 @@
 #define ROUND_BYTES   (ALL_BYTES / 6) /* read of all files in a round */
 #define PROCESSES_MAX 1024u
 #define UNUSED_NS     (60ull * 1000000000) /* their files are closed, and read anew if need be */
+#define UNKNOWN_USER  65534u		   /* whose process was gone before it was looked at */
 
 struct process {
 	struct tracker_exec key;
@@ -44,6 +47,9 @@ struct process {
 	uint64_t version;
 	uint64_t doubted; /* round in which code took the place of other code; 0: none lately */
 	bool behind;	  /* more was told than has been read */
+	uid_t uid;	  /* whose memory it takes */
+	size_t charged;
+	uint64_t refused; /* ns, when its user had too much; 0: it is not */
 	bool hashed;
 	UT_hash_handle hh;
 };
@@ -54,7 +60,8 @@ struct jit {
 	struct earlyfiles *early;
 	struct process *processes; /* in the order of their last use */
 	uint64_t round;
-	size_t budget;
+	struct quota bytes; /* of all names */
+	struct quota reads; /* bytes read in a round */
 };
 
 static uint64_t now_ns(void)
@@ -81,7 +88,8 @@ int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out)
 	jit->tracker = tracker;
 	jit->asker = asker;
 	jit->round = 1;
-	jit->budget = ROUND_BYTES;
+	jit->bytes.max = ALL_BYTES;
+	jit->reads.max = ROUND_BYTES;
 	return 0;
 }
 
@@ -98,6 +106,7 @@ static void process_drop(struct jit *jit, struct process *p)
 {
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
 	HASH_DEL(jit->processes, p);
+	quota_give(&jit->bytes, p->uid, p->charged);
 	process_free(p);
 }
 
@@ -108,6 +117,8 @@ void jit_free(struct jit *jit)
 	while (jit->processes)
 		process_drop(jit, jit->processes);
 	earlyfiles_free(jit->early);
+	quota_free(&jit->bytes);
+	quota_free(&jit->reads);
 	free(jit);
 }
 
@@ -120,21 +131,18 @@ void jit_age(struct jit *jit)
 {
 	const uint64_t now = now_ns();
 	struct process *p, *next;
-	size_t bytes = 0;
 	unsigned int left = HASH_COUNT(jit->processes);
 
-	HASH_ITER(hh, jit->processes, p, next)
-		bytes += process_bytes(p);
 	HASH_ITER(hh, jit->processes, p, next) {
-		if (now - p->time < UNUSED_NS && bytes <= ALL_BYTES && left <= PROCESSES_MAX)
+		if (now - p->time < UNUSED_NS && left <= PROCESSES_MAX)
 			break;
-		bytes -= process_bytes(p);
 		left--;
 		process_drop(jit, p);
 	}
 	earlyfiles_age(jit->early);
 	jit->round++;
-	jit->budget = ROUND_BYTES;
+	quota_free(&jit->reads);
+	jit->reads = (struct quota){.max = ROUND_BYTES};
 }
 
 static struct process *process_new(struct jit *jit, const struct tracker_exec *key)
@@ -145,6 +153,7 @@ static struct process *process_new(struct jit *jit, const struct tracker_exec *k
 		return NULL;
 	p->key = *key;
 	p->version = 1;
+	p->uid = UNKNOWN_USER;
 	earlyfiles_take(jit->early, key->pid, &p->perfmap, &p->dump);
 	if (!p->perfmap)
 		p->perfmap = perfmap_new();
@@ -180,13 +189,67 @@ static void process_doubt(const struct jit *jit, struct process *p)
 		p->doubted = 0;
 }
 
+/* The process whose names were not used for longest, of the same user or, for root, of any. NULL:
+ * those of all are used in this round. */
+static struct process *victim_for(const struct jit *jit, const struct process *of)
+{
+	struct process *p, *next;
+
+	HASH_ITER(hh, jit->processes, p, next)
+		if (p != of && p->looked != jit->round && p->charged &&
+		    (p->uid == of->uid || !of->uid))
+			return p;
+	return NULL;
+}
+
+/* Forgets its names, and looks for none for a while. */
+static void process_refuse(struct jit *jit, struct process *p)
+{
+	codemap_clear(p->by_map);
+	codemap_clear(p->by_dump);
+	perfmap_close(p->perfmap);
+	jitdump_free(p->dump);
+	p->dump = NULL;
+	p->refused = p->time;
+	p->version++;
+	quota_give(&jit->bytes, p->uid, p->charged);
+	p->charged = 0;
+}
+
+/* Its names take memory of its user's share. */
+static void process_charge(struct jit *jit, struct process *p, uid_t uid)
+{
+	const size_t bytes = process_bytes(p);
+	struct process *victim;
+
+	quota_give(&jit->bytes, p->uid, p->charged);
+	p->charged = 0;
+	p->uid = uid;
+	while (!quota_take(&jit->bytes, uid, bytes)) {
+		victim = victim_for(jit, p);
+		if (!victim) {
+			process_refuse(jit, p);
+			return;
+		}
+		process_drop(jit, victim);
+	}
+	p->charged = bytes;
+}
+
 /* What fails here is tried again in the next round, and until then there are no new names. */
 static void process_look(struct jit *jit, struct process *p)
 {
 	struct procfile_owner owner;
 	bool lives = !procfile_owner(p->key.pid, &owner);
+	uid_t uid = lives ? owner.uid : p->uid;
 	struct tracker_proc known;
+	size_t room, budget;
 	int fd;
+
+	if (p->refused && p->time < p->refused + UNUSED_NS)
+		return;
+	p->refused = 0;
+	room = budget = quota_room(&jit->reads, uid);
 
 	/* The number may have gone on to another program. */
 	if (lives && tracker_proc(jit->tracker, &p->key, &known) && known.exited)
@@ -196,12 +259,14 @@ static void process_look(struct jit *jit, struct process *p)
 		if (fd >= 0)
 			jitdump_new(fd, &p->dump);
 	}
-	if (p->dump && jitdump_update(p->dump, p->by_dump, jit->round, &jit->budget) > 0)
+	if (p->dump && jitdump_update(p->dump, p->by_dump, jit->round, &budget) > 0)
 		p->version++;
 	if (perfmap_update(p->perfmap, lives ? &owner : NULL, jit->asker, p->by_map, jit->round,
-			   &jit->budget) > 0)
+			   &budget) > 0)
 		p->version++;
+	quota_take(&jit->reads, uid, room - budget);
 	process_doubt(jit, p);
+	process_charge(jit, p, uid);
 }
 
 /* NULL: no memory. */

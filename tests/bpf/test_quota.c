@@ -2,7 +2,7 @@
 /*
  * What the processes of one user, or of many, can make the tracker keep: mappings, open files and
  * the memory of mapped files. Nothing of it runs in the kernel.
- * Covers: bpf/quota.c bpf/mapping.c bpf/rest.c bpf/object.c bpf/room.c
+ * Covers: symbols/quota.c bpf/mapping.c bpf/rest.c bpf/object.c bpf/room.c
  */
 #include <dirent.h>
 #include <errno.h>

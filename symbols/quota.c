@@ -3,7 +3,7 @@
  * Shares of what the tracker keeps for processes. An account stands for a user who holds something,
  * so there are no more accounts than things held.
  */
-#include "bpf/quota.h"
+#include "symbols/quota.h"
 
 #include <stddef.h>
 #include <stdlib.h>

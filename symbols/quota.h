@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef STACKTOP_BPF_QUOTA_H
-#define STACKTOP_BPF_QUOTA_H
+#ifndef STACKTOP_SYMBOLS_QUOTA_H
+#define STACKTOP_SYMBOLS_QUOTA_H
 
 /*
  * Something of which there is so much in all, shared by the users whose processes cause it. Root
