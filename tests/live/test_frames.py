@@ -268,7 +268,8 @@ CASES = [
     Case("blind-below", "blind", "below", f"{ENDS};blind_call;spin"),
     Case("blind-below0", "blind", "belowzero", f"{ENDS};blind_call;spin"),
     Case("blind-sweep", "blind", "sweep", f"{ENDS};blind_sweep"),
-    Case("blind-cc", "blind", "compiled", f"{ENDS};mix", f"{ENDS};blind_compiled"),
+    Case("blind-cc", "blind", "compiled", f"{ENDS};mix", f"{ENDS};blind_compiled",
+         f"{ENDS};blind_compiled;mix"),  # at its first instruction
 ]
 
 
