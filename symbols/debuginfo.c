@@ -37,6 +37,7 @@
 #define LIBDW_UNIT   400u /* for a unit */
 #define ABBREVS_EACH 4u	  /* bytes of abbreviations read for a byte of them and of entries */
 #define ABBREVS_MORE 65536u
+#define TEXTS_LONG   ((uint64_t)64 << 20)
 #define FIRST_ENTRY  16384u /* bytes of a unit in which its first entry ends, if it has one */
 
 struct abbrevs { /* of units, as they are read to know what each unit is */
@@ -56,6 +57,7 @@ struct debuginfo {
 	size_t nunits, room;
 	struct rangemap ranges;
 	struct debugunit_bounds bounds;
+	uint64_t text_left; /* see there */
 	struct elf_section abbrevs;
 	size_t limit;
 	size_t bytes;
@@ -160,6 +162,8 @@ static void bounds_set(struct debuginfo *d, const struct elf_file *file)
 	const struct elf_load *loads;
 	size_t count;
 
+	d->text_left = TEXTS_LONG;
+	d->bounds.text_left = &d->text_left;
 	d->bounds.low = UINT64_MAX;
 	loads = elf_file_loads(file, &count);
 	for (size_t i = 0; i < count; i++) {

@@ -82,7 +82,9 @@ static const char *attr_string(const struct debugunit *unit, Dwarf_Die *die, uns
 	Dwarf_Attribute attr;
 	const char *text = dwarf_attr(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
 
-	return text && skim_string_ends(unit->skim, die, unit->alternate, text) ? text : NULL;
+	return text && skim_string_ends(unit->skim, die, unit->alternate, text, unit->text_left)
+		       ? text
+		       : NULL;
 }
 
 /* Where the functions are: behind a skeleton in another file, if that may be opened. */
@@ -174,6 +176,7 @@ int debugunit_load(struct debugunit *unit, const struct debugunit_bounds *bounds
 	int err;
 
 	unit->image = bounds->image;
+	unit->text_left = bounds->text_left;
 	unit->alternate = bounds->alternate;
 	unit_need(unit, &unit->die);
 	unit->dir = attr_string(unit, &unit->die, DW_AT_comp_dir);

@@ -18,7 +18,7 @@
 
 #define CODES_MAX      65536u /* of abbreviations; compilers count them from 1 on */
 #define ATTRIBUTES_MAX 128u   /* of an entry; libdw looks for the n-th from the first on */
-#define TEXT_MAX       65536u /* bytes: any number of entries may lead into one endless text */
+#define TEXT_LONG      65536u /* bytes: any number of entries may lead into one endless text */
 
 enum step_kind {
 	STEP_FIXED, /* `size` bytes */
@@ -394,10 +394,13 @@ static bool texts_find(Dwarf_Die *die, Dwarf *alternate, const uint8_t *at, stru
 	       (alternate && region_find(dwarf_getelf(alternate), at, region));
 }
 
-bool skim_string_ends(struct skim *skim, Dwarf_Die *die, Dwarf *alternate, const char *text)
+bool skim_string_ends(struct skim *skim, Dwarf_Die *die, Dwarf *alternate, const char *text,
+		      uint64_t *left)
 {
 	const uint8_t *at = (const uint8_t *)text;
 	struct region region = {0};
+	const uint8_t *text_end;
+	uint64_t length;
 	size_t room;
 
 	if (skim && region_holds(&skim->texts[0], at))
@@ -413,7 +416,14 @@ bool skim_string_ends(struct skim *skim, Dwarf_Die *die, Dwarf *alternate, const
 		skim->texts[0] = region;
 	}
 	room = (size_t)(region.end - at);
-	return memchr(at, 0, room < TEXT_MAX ? room : TEXT_MAX) != NULL;
+	if (memchr(at, 0, room < TEXT_LONG ? room : TEXT_LONG))
+		return true;
+	if (room <= TEXT_LONG || !*left)
+		return false;
+	text_end = memchr(at + TEXT_LONG, 0, room - TEXT_LONG);
+	length = text_end ? (uint64_t)(text_end - at) : room;
+	*left -= length < *left ? length : *left;
+	return text_end != NULL;
 }
 
 /* --- entries --------------------------------------------------------------------------------- */

@@ -55,9 +55,11 @@ const uint8_t *skim_section_end(Dwarf_Die *die);
 /*
  * libdw does not look whether each text ends before its section does; die is whose text it is, and
  * alternate the file that dwz moved what is common to, or NULL. skim is of any unit, or NULL: most
- * texts are in the same sections.
+ * texts are in the same sections. left: bytes that may still be looked at of texts of more than 64
+ * KiB; when they are used up such a text counts as endless.
  */
-bool skim_string_ends(struct skim *skim, Dwarf_Die *die, Dwarf *alternate, const char *text);
+bool skim_string_ends(struct skim *skim, Dwarf_Die *die, Dwarf *alternate, const char *text,
+		      uint64_t *left);
 
 /*
  * The entry at `at`, within the unit or just behind it, or the first behind it that is not dull:

@@ -26,7 +26,7 @@
 
 #define TEXT	  0x401000u
 #define TEXT_SIZE 0x10000u
-#define ROOM	  (1u << 20)
+#define ROOM	  (2u << 20)
 
 /* --- an ELF file of debug sections ------------------------------------------------------------ */
 
@@ -284,8 +284,9 @@ static void test_abbreviations(void **state)
 	assert_int_equal(units_of_one_table(true), -EFBIG);
 }
 
-/* The name of a function that is a text of so many bytes. */
-static void expect_name(size_t length, bool known)
+/* Of n functions with the name, a text of so many bytes, the first ones have it, which are looked
+ * for first. */
+static void expect_names(size_t length, uint64_t n, uint64_t known)
 {
 	static const uint8_t abbreviations[] = {2,
 						DW_TAG_subprogram,
@@ -310,19 +311,23 @@ static void expect_name(size_t length, bool known)
 	put(STR, 0, 1);
 	unit = unit_begin();
 	unit_entry();
-	put(INFO, 2, 1);
-	put(INFO, 0, 4);
-	put(INFO, TEXT, 8);
-	put(INFO, 16, 4);
+	for (uint64_t i = 0; i < n; i++) {
+		put(INFO, 2, 1);
+		put(INFO, 0, 4);
+		put(INFO, TEXT + 16 * i, 8);
+		put(INFO, 16, 4);
+	}
 	put(INFO, 0, 1);
 	unit_end(unit);
 	assert_int_equal(info_new(&info), 0);
-	assert_int_equal(debuginfo_find(info, TEXT, frames), 1);
-	if (known) {
-		assert_non_null(frames[0].name);
-		assert_int_equal(strlen(frames[0].name), length);
-	} else {
-		assert_null(frames[0].name);
+	for (uint64_t i = 0; i < n; i++) {
+		assert_int_equal(debuginfo_find(info, TEXT + 16 * i, frames), 1);
+		if (i < known) {
+			assert_non_null(frames[0].name);
+			assert_int_equal(strlen(frames[0].name), length);
+		} else {
+			assert_null(frames[0].name);
+		}
 	}
 	debuginfo_free(info);
 }
@@ -330,9 +335,10 @@ static void expect_name(size_t length, bool known)
 static void test_texts(void **state)
 {
 	(void)state;
-	expect_name(1, true);
-	expect_name(60000, true);
-	expect_name(70000, false);
+	expect_names(1, 4, 4);
+	expect_names(60000, 4, 4);
+	/* 64 MiB are looked at of long ones. */
+	expect_names(1 << 20, 66, 64);
 }
 
 /* --- code maps -------------------------------------------------------------------------------- */
