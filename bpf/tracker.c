@@ -274,7 +274,10 @@ static bool is_answered(const struct pollfd *fds)
 static void wait_for_work(struct tracker *t, struct pollfd *fds, bool again, struct pace *pace)
 {
 	const bool has_read = fds[0].fd < 0 || fds[0].revents;
-	const uint64_t pause = pace_wait(pace, has_read, tracker_now());
+	/* Where some are chosen, what is not known yet is not sampled. */
+	const bool by_files = sampler_checks_lists(t->sampler) && !t->filtering;
+	const uint64_t pause =
+		pace_wait(pace, by_files ? PACE_FILES_NS : PACE_NS, has_read, tracker_now());
 	const int ms = timeout(t, again);
 	struct timespec wait = {ms / 1000, ms % 1000 * 1000000L};
 	uint64_t count;
