@@ -329,8 +329,12 @@ static bool is_published(struct running *r, pid_t pid, bool rows)
 	return right && i == proc.list_count && !rows;
 }
 
-/* Whether a walk finds rows for some of the page at addr, or none for any of it. */
-static bool has_rows(struct running *r, pid_t pid, uint64_t addr)
+/*
+ * Whether a walk finds rows for some of the page at addr, or none for any of it. As a walk it reads
+ * what may be written meanwhile.
+ */
+__attribute__((no_sanitize("thread"))) static bool has_rows(struct running *r, pid_t pid,
+							    uint64_t addr)
 {
 	const struct map_entry *e = sampler_map_entries(r->sampler);
 	struct proc_entry proc;
@@ -384,7 +388,7 @@ static void test_written(void **state)
 {
 	struct child c = child_start(BY_EXEC, "t-written", 0),
 		     other = child_start(BY_EXEC, "t-other", 0);
-	uint64_t at, at_other, id;
+	uint64_t at, at_other, id, mtime;
 	struct file_facts facts;
 	static struct running r;
 	char *bytes, *zeros;
@@ -413,11 +417,13 @@ static void test_written(void **state)
 	WAIT(has_rows(&r, c.pid, at));
 	assert_false(mapped_as(&r, c.pid, at, &facts));
 	assert_int_equal(facts.size, size);
-	assert_int_equal(facts.mtime, st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
+	mtime = st.st_mtim.tv_sec * 1000000000ull + st.st_mtim.tv_nsec;
+	assert_int_equal(facts.mtime, mtime);
 	write_in_place(copy.path, zeros, size);
 	tracker_written(r.tracker, id);
 	WAIT(!has_rows(&r, c.pid, at) && is_idle(&r));
-	assert_true(mapped_as(&r, c.pid, at, &facts));
+	/* If the mappings were read anew meanwhile it is another object. */
+	assert_true(mapped_as(&r, c.pid, at, &facts) || facts.mtime != mtime);
 	write_in_place(copy.path, bytes, size);
 	tracker_written(r.tracker, id);
 	WAIT(has_rows(&r, c.pid, at));
@@ -425,7 +431,8 @@ static void test_written(void **state)
 	at_other = map_file(&r, &other, copy.path, false);
 	assert_int_not_equal(id_at(&r, other.pid, at_other), id);
 	assert_false(mapped_as(&r, other.pid, at_other, &facts));
-	assert_int_equal(facts.mtime, 0);
+	if (id_at(&r, c.pid, at) == id) /* mapped still */
+		assert_int_equal(facts.mtime, 0);
 	tracker_written(r.tracker, UINT64_MAX); /* none */
 	scratch_end(&copy);
 	child_end(&c);
