@@ -258,6 +258,11 @@ BPF = [
           "if (proc->image && !image)"),
     Fault("stack-registers", "bpf/profiler.bpf.c",
           "to[DWARF_RBP] = st->regs.rbp;", "to[DWARF_RBP] = st->regs.rbx;"),
+    # The number of a deleted file is used again.
+    Fault("walk-file-change", "bpf/walker.bpf.h",
+          "if (!file || file->change != vma_change(&st->vma))", "if (!file)"),
+    Fault("walk-file-frame", "bpf/walker.bpf.h",
+          "if (e->frame)\n\t\te->frame -= by;", "if (by == 1)\n\t\te->frame -= by;"),
     Fault("walk-turns", "bpf/walker.bpf.h",
           "i < (int)(WALK_FRAMES_MAX / 32 + 1); i++)", "i < 1; i++)"),
     Fault("walk-blindly", "bpf/walker.bpf.h",
