@@ -3,6 +3,11 @@
  * Reads all processes, at the start, and anew when records were lost. With ten thousand of them
  * that takes seconds, in which more records would get lost, and other threads would wait for the
  * tracker's lock; so it goes on between two readings of the records, a few milliseconds at a time.
+ *
+ * Who maps code all the time makes the kernel lose records as fast as they can be read. So after a
+ * round there is a rest before the next one; else the tracker, whose weight is that of nine other
+ * threads, would read nothing but /proc, and the collector would not come to its reports. What is
+ * sampled meanwhile and not known is read at once.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -10,7 +15,9 @@
 
 #include "bpf/tracker_priv.h"
 
-#define PORTION 8u
+#define PORTION	    8u
+#define REST_SHARE  7u /* times the CPU time that a round took, before the next one */
+#define REST_MAX_NS (10ull * 1000000000)
 #define TURN_NS                                                                                    \
 	(4ull * 1000000) /* of CPU time: where others take it, a turn still gets somewhere */
 
@@ -23,7 +30,7 @@ static bool may_yield(struct tracker *t, uint64_t until)
 void rescan_begin(struct tracker *t)
 {
 	/* What comes before the place that has been reached would not be seen again. */
-	if (t->rescan) {
+	if (t->rescan || tracker_now() < t->rescan_rest) {
 		t->rescan_again = true;
 		return;
 	}
@@ -48,8 +55,6 @@ static void rescan_end(struct tracker *t)
 	t->rescan = NULL;
 	t->started = true;
 	bury_unseen(t);
-	if (t->rescan_again)
-		rescan_begin(t);
 }
 
 static void scan_once(struct tracker *t, pid_t pid)
@@ -66,12 +71,12 @@ static void scan_once(struct tracker *t, pid_t pid)
 
 void rescan_want(struct tracker *t, pid_t pid)
 {
-	if (t->rescan && t->nstrangers < STRANGERS_MAX)
+	if ((t->rescan || t->rescan_again) && t->nstrangers < STRANGERS_MAX)
 		t->strangers[t->nstrangers++] = pid;
 }
 
 /* At least PORTION entries, so that it ends although others always want the lock. */
-static bool rescan_some(struct tracker *t, uint64_t until)
+static void rescan_some(struct tracker *t, uint64_t until)
 {
 	unsigned int n = 0;
 	struct dirent *e;
@@ -86,20 +91,41 @@ static bool rescan_some(struct tracker *t, uint64_t until)
 		else if (isdigit((unsigned char)e->d_name[0]))
 			scan_once(t, (pid_t)strtol(e->d_name, NULL, 10));
 	}
-	return t->rescan != NULL;
+}
+
+static void rest(struct tracker *t)
+{
+	uint64_t ns = t->rescan_spent * REST_SHARE;
+
+	t->rescan_rest = tracker_now() + (ns < REST_MAX_NS ? ns : REST_MAX_NS);
+	t->rescan_spent = 0;
 }
 
 bool rescan_turn(struct tracker *t)
 {
+	const uint64_t began = tracker_cpu_time();
+	bool goes_on;
+
 	if (!t->rescan && t->rescan_again)
 		rescan_begin(t);
-	return t->rescan && rescan_some(t, tracker_cpu_time() + TURN_NS);
+	goes_on = t->rescan;
+	rescan_some(t, began + TURN_NS);
+	if (goes_on)
+		t->rescan_spent += tracker_cpu_time() - began;
+	if (goes_on && !t->rescan)
+		rest(t);
+	return t->rescan != NULL;
 }
 
 void rescan_all(struct tracker *t)
 {
+	t->rescan_rest = 0;
 	rescan_begin(t);
-	rescan_some(t, UINT64_MAX);
+	while (t->rescan) {
+		rescan_some(t, UINT64_MAX);
+		if (t->rescan_again)
+			rescan_begin(t);
+	}
 }
 
 void rescan_free(struct tracker *t)

@@ -326,6 +326,8 @@ struct tracker {
 	DIR *rescan; /* of /proc, while all processes are read anew */
 	bool rescan_again;
 	uint64_t rescan_round;
+	uint64_t rescan_spent;		/* ns of CPU time in this round */
+	uint64_t rescan_rest;		/* until then no round begins */
 	pid_t strangers[STRANGERS_MAX]; /* were sampled, and are to be read first */
 	size_t nstrangers;
 	bool started; /* all processes that were there at the start are known */
@@ -477,9 +479,9 @@ void processes_free(struct tracker *t);
 
 /* Reads all processes from /proc, now. */
 void rescan_all(struct tracker *t);
-/* The same, by and by: rescan_turn goes on with it. */
+/* The same, by and by, and not right after it was done: rescan_turn goes on with it. */
 void rescan_begin(struct tracker *t);
-/* True: there is more to be done, after the records that have come meanwhile. */
+/* True: there is more to be done, after the records that have come meanwhile. False in a rest. */
 bool rescan_turn(struct tracker *t);
 /* A process was sampled that is not known: it is read before the others. */
 void rescan_want(struct tracker *t, pid_t pid);

@@ -330,6 +330,8 @@ BPF = [
           "if (f->comm && !regexec(f->comm, p->comm, 0, NULL, 0))\n\t\treturn true;"),
     Fault("rescan-bury", "bpf/rescan.c",
           "if (p->scan_round != t->rescan_round)", "if (p->scan_round > t->rescan_round)"),
+    Fault("rescan-rest", "bpf/rescan.c",
+          "if (t->rescan || tracker_now() < t->rescan_rest)", "if (t->rescan)"),
     Fault("doubt-kept", "bpf/doubt.c",
           "t->doubts[n++] = t->doubts[i];\n\tt->ndoubts = n;",
           "t->doubts[n] = t->doubts[i];\n\tt->ndoubts = n;"),

@@ -536,6 +536,51 @@ static void test_sampled_first(void **state)
 	step_by_step(sampled_first);
 }
 
+/*
+ * Records that are lost while all processes are read, or right after that, have them read anew, but
+ * not before a rest, as long as the CPU time of the round tells. One that was sampled is read.
+ */
+static bool rests(struct running *r)
+{
+	struct tracker *t = r->tracker;
+	struct child c[2] = {{0}, {0}};
+	uint64_t began, cpu;
+	struct tracker_proc proc;
+
+	t->rescan_rest = 0;
+	began = tracker_now();
+	cpu = tracker_cpu_time();
+	rescan_begin(t);
+	rescan_begin(t);
+	while (rescan_turn(t))
+		continue;
+	cpu = tracker_cpu_time() - cpu;
+	assert_true(t->rescan_again);
+	assert_in_range(t->rescan_rest, began + 1, tracker_now() + 7 * cpu);
+	t->rescan_rest = UINT64_MAX; /* whatever else the machine does, it is not over */
+	c[0] = child_start(BY_EXEC, "t-asked", 0);
+	c[1] = child_start(BY_EXEC, "t-late", 0);
+	rescan_begin(t);
+	assert_false(tracker_proc(t, &(struct tracker_exec){.pid = c[0].pid}, &proc));
+	assert_false(rescan_turn(t));
+	assert_non_null(process_live(t, c[0].pid));
+	assert_null(process_live(t, c[1].pid));
+	t->rescan_rest = 0;
+	while (rescan_turn(t))
+		continue;
+	assert_non_null(process_live(t, c[1].pid));
+	assert_false(t->rescan_again);
+	child_end(&c[0]);
+	child_end(&c[1]);
+	return true;
+}
+
+static void test_rests(void **state)
+{
+	(void)state;
+	step_by_step(rests);
+}
+
 /* --- names ----------------------------------------------------------------------------------- */
 
 static void test_names(void **state)
@@ -635,6 +680,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_too_many),   cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_exec_again), cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_absent),	   cmocka_unit_test(test_sampled_first),
+		cmocka_unit_test(test_rests),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))
