@@ -3,6 +3,7 @@
 #include "tui/procrows.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -512,6 +513,15 @@ static int compare_ordered(const void *x, const void *y, void *arg)
 	return compare_rows(a->row, b->row, arg);
 }
 
+/* Within a process nothing else differs that rows are sorted by. */
+static int compare_in_process(const void *x, const void *y)
+{
+	const struct ordered *a = x, *b = y;
+
+	return a->number != b->number ? order(a->number, b->number)
+				      : compare_threads(a->row, b->row);
+}
+
 /* Of each process one row, in order; returns how many. */
 static size_t sort_procs(const struct procrows *rows, struct order_of *by, struct ordered *procs)
 {
@@ -535,8 +545,12 @@ static void gather_rows(const struct procrows *rows, size_t *end, struct ordered
 		end[rows->row[i].proc - rows->procs + 1]++;
 	for (size_t i = 1; i <= rows->nprocs; i++)
 		end[i] += end[i - 1];
-	for (size_t i = 0; i < rows->kept; i++)
-		ordered[end[rows->row[i].proc - rows->procs]++].row = &rows->row[i];
+	for (size_t i = 0; i < rows->kept; i++) {
+		const struct procs_row *row = &rows->row[i];
+
+		ordered[end[row->proc - rows->procs]++] =
+			(struct ordered){row->data.tid ? (double)row->data.samples : INFINITY, row};
+	}
 }
 
 /* Processes have an order, in which threads stay below theirs: that is less to compare than all
@@ -557,8 +571,8 @@ static int sort_rows(struct procrows *rows, struct order_of *by)
 			size_t first = proc ? end[proc - 1] : 0, last = end[proc];
 
 			if (last - first > 1)
-				qsort_r(ordered + first, last - first, sizeof(*ordered),
-					compare_ordered, by);
+				qsort(ordered + first, last - first, sizeof(*ordered),
+				      compare_in_process);
 			for (size_t k = first; k < last; k++)
 				/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all set */
 				sorted[to++] = *ordered[k].row;

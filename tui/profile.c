@@ -255,7 +255,7 @@ static int commit_prepare(struct profile *p, const struct profile_cell *cells, s
 	if (!slice->cells)
 		return -ENOMEM;
 	slice->ids = (uint32_t *)(slice->cells + ncells);
-	kept = cells_by_process(p, cells, ncells, slice->cells);
+	kept = cells_in_order(p, cells, ncells, slice->cells);
 	if (kept < 0) {
 		free(slice->cells);
 		return -ENOMEM;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tui/cellorder.h"
 #include "tui/prefetch.h"
 #include "tui/query_priv.h"
 
@@ -16,17 +17,19 @@
 #define LEAF_MAX     ((1u << 30) - 1)
 #define CACHE_LINE   64
 
-static int slice_each(const struct slice *slice, uint32_t proc, cell_fn fn, void *arg)
+/* Of one process or thread only its cells are looked at: there may be thousands of others. */
+static int slice_each(const struct profile *p, const struct query *q, const struct slice *slice,
+		      cell_fn fn, void *arg)
 {
-	for (size_t i = 0; i < slice->ncells; i++) {
-		int err = 0;
+	struct cells_range range = {0, slice->ncells};
+	int err = 0;
 
-		if (proc == QUERY_ALL || slice->cells[i].proc == proc)
-			err = fn(&slice->cells[i], arg);
-		if (err)
-			return err;
-	}
-	return 0;
+	if (q->proc != QUERY_ALL)
+		range = cells_of(p, slice->cells, slice->ncells, q->proc,
+				 q->whose ? q->whose->tid : 0);
+	for (size_t i = range.from; i < range.to && !err; i++)
+		err = fn(&slice->cells[i], arg);
+	return err;
 }
 
 static struct extract *extract_of(const struct profile *p, enum weigh weigh)
@@ -79,13 +82,13 @@ bool query_slices_of(const struct profile *p, enum weigh weigh, size_t *newest, 
 	return first && slice_age(p, last, newest) && *newest + *n <= p->nslices;
 }
 
-static int slices_each(const struct profile *p, size_t newest, size_t n, uint32_t proc, cell_fn fn,
-		       void *arg)
+static int slices_each(const struct profile *p, const struct query *q, size_t newest, size_t n,
+		       cell_fn fn, void *arg)
 {
 	int err = 0;
 
 	for (size_t age = newest; age < newest + n && !err; age++)
-		err = slice_each(slice_at(p, age), proc, fn, arg);
+		err = slice_each(p, q, slice_at(p, age), fn, arg);
 	return err;
 }
 
@@ -145,15 +148,14 @@ struct celltable *query_table(const struct profile *p, const struct query *q)
 int query_raw(const struct profile *p, const struct query *q, cell_fn fn, void *arg)
 {
 	struct celltable *table;
-	uint32_t proc = q->proc;
 	size_t newest, n;
 
 	if (q->weigh == WEIGH_LAST)
-		return p->nslices ? slice_each(slice_at(p, 0), proc, fn, arg) : 0;
+		return p->nslices ? slice_each(p, q, slice_at(p, 0), fn, arg) : 0;
 	if (query_apart(q) && query_slices_of(p, q->weigh, &newest, &n))
-		return slices_each(p, newest, n, proc, fn, arg);
+		return slices_each(p, q, newest, n, fn, arg);
 	table = table_of(p, q->weigh);
-	return table ? table_each(p, table, proc, fn, arg) : -ENOMEM;
+	return table ? table_each(p, table, q->proc, fn, arg) : -ENOMEM;
 }
 
 bool query_take(const struct profile *p, const struct query *q, struct profile_cell *cell)
@@ -202,7 +204,7 @@ int query_slice(const struct profile *p, const struct query *q, const struct sli
 {
 	struct taker taker = {p, q, fn, arg};
 
-	return slice_each(slice, q->proc, take_cell, &taker);
+	return slice_each(p, q, slice, take_cell, &taker);
 }
 
 bool query_prior(const struct profile *p, const struct query *q, cell_fn fn, void *arg)

@@ -66,7 +66,11 @@ int query_ends(const struct profile *p, const struct query *q, struct end_row **
 {
 	struct endlist list = {.p = p, .q = q};
 	bool judged = query_sieves_begin(p, q);
-	int err = query_raw(p, q, end_cell, &list);
+	struct query everybody = *q;
+	int err;
+
+	everybody.whose = NULL;
+	err = query_raw(p, &everybody, end_cell, &list);
 
 	if (judged)
 		query_sieves_end(p);

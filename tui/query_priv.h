@@ -27,7 +27,8 @@ static inline bool query_takes_all(const struct query *q)
 	return query_lets_all(q->whose) && query_lets_all(q->filter) && !q->hide_user;
 }
 
-/* The cells of the query's weighing and process as they are, nothing hidden or left out. */
+/* The cells of the query's weighing and process as they are, nothing hidden or left out but other
+ * threads than the one of `whose`. */
 int query_raw(const struct profile *p, const struct query *q, cell_fn fn, void *arg);
 /* Cells of one slice with the query's process and hiding. */
 int query_slice(const struct profile *p, const struct query *q, const struct slice *slice,

@@ -106,9 +106,15 @@ static void history_slice(struct proclist *list, const struct slice *slice)
 		query_slice(list->p, list->q, slice, history_cell, list);
 		return;
 	}
-	for (size_t i = 0; i < slice->ncells; i++)
-		if (list->q->proc == QUERY_ALL || slice->cells[i].proc == list->q->proc)
-			history_cell(&slice->cells[i], list);
+	/* Those of a process are side by side. */
+	for (size_t i = 0; i < slice->ncells;) {
+		struct profile_cell sum = slice->cells[i];
+
+		while (++i < slice->ncells && slice->cells[i].proc == sum.proc)
+			sum.count += slice->cells[i].count;
+		if (list->q->proc == QUERY_ALL || sum.proc == list->q->proc)
+			history_cell(&sum, list);
+	}
 }
 
 /* Leaves in the order of their rows: those of row n are from[n] to from[n + 1] - 1. */

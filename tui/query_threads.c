@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A row for each thread. Sums have no threads, so this adds up slices: ten times as many samples as
- * the window has cells, of more threads than a cache holds. Processes come in the same order in
- * each slice (cellorder.h), hence one at a time is summed up, from where each slice has it.
+ * the window has cells, of more threads than a cache holds. Threads come in the same order in each
+ * slice (cellorder.h), hence one at a time is summed up, from where each slice has it.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tui/cellorder.h"
 #include "tui/prefetch.h"
@@ -15,6 +14,7 @@
 #define NO_AGE	   UINT8_MAX
 #define NO_FUNC	   ((1u << 30) - 2)
 #define CELLS_ROOM 256u
+#define RUNS_MAX   32 /* each is looked at for each thread; more slices become one run first */
 
 /* Of a stack: the last function that is shown, or NO_FUNC, + 1; 0: not looked up yet. And, whether
  * or not that is known, how its walk ended; neither bit: not looked up yet. */
@@ -28,15 +28,9 @@ struct run { /* what is left of a slice */
 	bool weighed;
 };
 
-struct slot { /* a thread of the process */
-	uint32_t tid;
-	uint32_t row; /* + 1; 0: free */
-};
-
 struct leaf { /* samples of a thread whose last function that is */
 	uint64_t count;
 	uint32_t func;
-	uint32_t next; /* of the same row, + 1 */
 };
 
 struct threads {
@@ -44,15 +38,12 @@ struct threads {
 	const struct query *q;
 	struct run *runs; /* what is weighed first */
 	size_t nruns;
-	struct profile_cell *summed; /* in order, where there are no slices of what is weighed */
+	struct profile_cell *summed; /* in order, where what is weighed is no few slices */
 	uint32_t *ends;		     /* by stack */
-	/* Of the process: */
-	struct slot *slots;
-	uint32_t slots_room, mask;
-	uint32_t *heads; /* by row: its first leaf + 1 */
-	struct leaf *leaves;
-	size_t nleaves, room; /* of leaves and of heads */
-	uint64_t *sum;	      /* by function */
+	struct leaf *leaves;	     /* of the thread */
+	size_t nleaves;
+	uint64_t *sum;	/* by function */
+	bool takes_all; /* cells count as they are */
 	struct proc_row *rows;
 	size_t count, rows_room;
 };
@@ -73,7 +64,7 @@ static int copy_cell(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
-/* What is no sum of slices, or of slices that are gone. */
+/* What is no sum of slices, or of slices that are gone, or of many. */
 static int take_summed(struct threads *t)
 {
 	struct copier to = {.room = query_cell_count(t->p, t->q)};
@@ -84,7 +75,7 @@ static int take_summed(struct threads *t)
 	t->summed = malloc((to.room + 1) * sizeof(*t->summed));
 	err = to.cells && t->summed ? query_raw(t->p, t->q, copy_cell, &to) : -ENOMEM;
 	if (!err)
-		n = cells_by_process(t->p, to.cells, to.n, t->summed);
+		n = cells_in_order(t->p, to.cells, to.n, t->summed);
 	free(to.cells);
 	if (n < 0)
 		return err ? err : (int)n;
@@ -98,7 +89,7 @@ static int take_runs(struct threads *t)
 	const struct profile *p = t->p;
 	size_t newest, n = 0, all;
 	uint64_t first, last;
-	bool slices = query_slices_of(p, t->q->weigh, &newest, &n);
+	bool slices = query_slices_of(p, t->q->weigh, &newest, &n) && n <= RUNS_MAX;
 
 	t->runs = malloc(((slices ? n : 0) + PROC_HISTORY + 1) * sizeof(*t->runs));
 	if (!t->runs)
@@ -185,154 +176,118 @@ static void *more_room(void *array, size_t *room, size_t size)
 	return grown;
 }
 
-static int slots_reserve(struct threads *t, size_t cells)
+/* Room for one more. */
+static int rows_reserve(struct threads *t)
 {
-	if (cells > UINT32_MAX / 8)
+	void *grown;
+
+	if (t->count < t->rows_room)
+		return 0;
+	grown = more_room(t->rows, &t->rows_room, sizeof(*t->rows));
+	if (!grown)
 		return -ENOMEM;
-	for (t->mask = 3; t->mask < 2 * cells; t->mask = 2 * t->mask + 1)
-		;
-	if (t->mask >= t->slots_room) {
-		free(t->slots);
-		t->slots_room = 0;
-		t->slots = malloc(((size_t)t->mask + 1) * sizeof(*t->slots));
-		if (!t->slots)
-			return -ENOMEM;
-		t->slots_room = t->mask + 1;
-	}
-	memset(t->slots, 0, ((size_t)t->mask + 1) * sizeof(*t->slots));
+	t->rows = grown;
 	return 0;
 }
 
-static struct slot *find_slot(const struct threads *t, uint32_t tid)
+/* All that is weighed may be of one thread. */
+static int leaves_reserve(struct threads *t)
 {
-	uint32_t at = (uint32_t)idtable_mix(tid, 0) & t->mask;
+	size_t cells = 0;
 
-	while (t->slots[at].row && t->slots[at].tid != tid)
-		at = (at + 1) & t->mask;
-	return &t->slots[at];
+	for (size_t i = 0; i < t->nruns && t->runs[i].weighed; i++)
+		cells += (size_t)(t->runs[i].end - t->runs[i].at);
+	t->leaves = malloc((cells + 1) * sizeof(*t->leaves));
+	return t->leaves ? 0 : -ENOMEM;
 }
 
-/* Room for what so many cells may be. */
-static int cells_reserve(struct threads *t, size_t cells)
-{
-	while (t->room < cells) {
-		size_t room = t->room;
-		void *grown = more_room(t->heads, &room, sizeof(*t->heads));
-
-		if (!grown)
-			return -ENOMEM;
-		t->heads = grown;
-		room = t->room;
-		grown = more_room(t->leaves, &room, sizeof(*t->leaves));
-		if (!grown)
-			return -ENOMEM;
-		t->leaves = grown;
-		t->room = room;
-	}
-	while (t->rows_room < t->count + cells) {
-		void *grown = more_room(t->rows, &t->rows_room, sizeof(*t->rows));
-
-		if (!grown)
-			return -ENOMEM;
-		t->rows = grown;
-	}
-	return slots_reserve(t, cells);
-}
-
-static void add_leaf(struct threads *t, uint32_t *head, const struct profile_cell *cell)
+static void add_leaf(struct threads *t, const struct profile_cell *cell)
 {
 	uint32_t func = leaf_of(t, cell->kstack);
 
 	if (func == NO_FUNC)
 		func = leaf_of(t, cell->ustack);
-	if (func == NO_FUNC)
-		return;
-	t->leaves[t->nleaves] = (struct leaf){cell->count, func, *head};
-	*head = (uint32_t)++t->nleaves;
+	if (func != NO_FUNC)
+		t->leaves[t->nleaves++] = (struct leaf){cell->count, func};
 }
 
-/* There is room. Threads without what is weighed have no row. */
-static void add_cell(struct threads *t, const struct run *run, const struct profile_cell *raw,
-		     size_t first_row)
+/* Returns whether the cell counts. */
+static bool add_cell(struct threads *t, const struct run *run, const struct profile_cell *raw,
+		     struct proc_row *row)
 {
 	struct profile_cell cell = *raw;
-	struct slot *slot;
-	struct proc_row *row;
 
-	if (!query_take(t->p, t->q, &cell))
-		return;
-	slot = find_slot(t, cell.tid);
-	if (!slot->row && !run->weighed)
-		return;
-	if (!slot->row) {
-		t->heads[t->count - first_row] = 0;
-		t->rows[t->count] = (struct proc_row){.proc = cell.proc,
-						      .tid = cell.tid,
-						      .hottest = UINT32_MAX,
-						      .before_cpu = -1};
-		*slot = (struct slot){cell.tid, (uint32_t)++t->count};
-	}
-	row = &t->rows[slot->row - 1];
+	if (!t->takes_all && !query_take(t->p, t->q, &cell))
+		return false;
 	if (run->age != NO_AGE)
 		query_history_count(&row->history[PROC_HISTORY - 1 - run->age], cell.count);
 	if (!run->weighed)
-		return;
-	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): a slot in use has a row */
+		return true;
 	row->samples += cell.count;
 	row->kernel_samples += raw->kstack != PROFILE_NO_STACK ? cell.count : 0;
 	if (raw->ustack != PROFILE_NO_STACK) {
 		row->walks += cell.count;
 		row->complete += is_complete(t, raw->ustack) ? cell.count : 0;
 	}
-	add_leaf(t, &t->heads[slot->row - 1 - first_row], &cell);
+	add_leaf(t, &cell);
+	return true;
 }
 
 /* The function with most samples; of two, that of the smaller id. */
-static void find_hottest(struct threads *t, struct proc_row *row, uint32_t head)
+static void find_hottest(struct threads *t, struct proc_row *row)
 {
 	uint64_t best = 0;
 
-	for (uint32_t at = head; at; at = t->leaves[at - 1].next) {
-		uint32_t func = t->leaves[at - 1].func;
+	for (size_t i = 0; i < t->nleaves; i++) {
+		uint32_t func = t->leaves[i].func;
 
-		t->sum[func] += t->leaves[at - 1].count;
+		t->sum[func] += t->leaves[i].count;
 		if (t->sum[func] < best || (t->sum[func] == best && func > row->hottest))
 			continue;
 		best = t->sum[func];
 		row->hottest = func;
 	}
-	for (uint32_t at = head; at; at = t->leaves[at - 1].next)
-		t->sum[t->leaves[at - 1].func] = 0;
+	for (size_t i = 0; i < t->nleaves; i++)
+		t->sum[t->leaves[i].func] = 0;
 }
 
-/* Where the process ends in the run. */
-static const struct profile_cell *end_of_process(const struct run *run, uint32_t proc)
+static bool is_of(const struct run *run, uint32_t proc, uint32_t tid)
 {
-	const struct profile_cell *at = run->at;
-
-	while (at < run->end && at->proc == proc)
-		at++;
-	return at;
+	return run->at < run->end && run->at->proc == proc && run->at->tid == tid;
 }
 
-static int add_proc(struct threads *t, uint32_t proc)
+/* Threads without what is weighed have no row. */
+static int add_thread(struct threads *t, uint32_t proc, uint32_t tid)
 {
-	size_t cells = 0, first_row = t->count;
+	bool met = false;
 
-	for (size_t i = 0; i < t->nruns && t->runs[i].weighed; i++)
-		cells += (size_t)(end_of_process(&t->runs[i], proc) - t->runs[i].at);
-	if (cells_reserve(t, cells))
+	if (rows_reserve(t))
 		return -ENOMEM;
 	t->nleaves = 0;
-	for (size_t i = 0; i < t->nruns; i++) {
-		struct run *run = &t->runs[i];
-
-		for (; run->at < run->end && run->at->proc == proc; run->at++)
-			add_cell(t, run, run->at, first_row);
-	}
-	for (size_t row = first_row; row < t->count; row++)
-		find_hottest(t, &t->rows[row], t->heads[row - first_row]);
+	t->rows[t->count] = (struct proc_row){
+		.proc = proc, .tid = tid, .hottest = UINT32_MAX, .before_cpu = -1};
+	for (size_t i = 0; i < t->nruns; i++)
+		for (struct run *run = &t->runs[i]; is_of(run, proc, tid); run->at++)
+			met |= add_cell(t, run, run->at, &t->rows[t->count]) && run->weighed;
+	if (!met)
+		return 0;
+	find_hottest(t, &t->rows[t->count]);
+	t->count++;
 	return 0;
+}
+
+/* The first thread of that process which is left; UINT32_MAX + 1: none. */
+static uint64_t next_thread(const struct threads *t, uint32_t proc)
+{
+	uint64_t next = (uint64_t)UINT32_MAX + 1;
+
+	for (size_t i = 0; i < t->nruns; i++) {
+		const struct run *run = &t->runs[i];
+
+		if (run->at < run->end && run->at->proc == proc && run->at->tid < next)
+			next = run->at->tid;
+	}
+	return next;
 }
 
 /* The first process that is left; QUERY_ALL: none. */
@@ -350,6 +305,16 @@ static uint32_t next_proc(const struct threads *t)
 	return next;
 }
 
+static int add_proc(struct threads *t, uint32_t proc)
+{
+	uint64_t tid;
+	int err = 0;
+
+	while (!err && (tid = next_thread(t, proc)) <= UINT32_MAX)
+		err = add_thread(t, proc, (uint32_t)tid);
+	return err;
+}
+
 static int make_rows(struct threads *t)
 {
 	const struct profile *p = t->p;
@@ -360,8 +325,9 @@ static int make_rows(struct threads *t)
 	t->sum = calloc((size_t)p->funcs.count + 1, sizeof(*t->sum));
 	/* Not of no size, since without rows there is an answer, too. */
 	t->rows = malloc(CELLS_ROOM * sizeof(*t->rows));
-	if (!t->ends || !t->sum || !t->rows)
+	if (!t->ends || !t->sum || !t->rows || leaves_reserve(t))
 		return -ENOMEM;
+	t->takes_all = query_takes_all(t->q) && !t->q->hide_kernel && t->q->proc == QUERY_ALL;
 	t->rows_room = CELLS_ROOM;
 	see_known(t);
 	while (!err && (proc = next_proc(t)) != QUERY_ALL)
@@ -387,8 +353,6 @@ int query_threads(const struct profile *p, const struct query *q, struct proc_ro
 	free(t.runs);
 	free(t.summed);
 	free(t.ends);
-	free(t.slots);
-	free(t.heads);
 	free(t.leaves);
 	free(t.sum);
 	free(t.rows);

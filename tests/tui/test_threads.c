@@ -204,6 +204,44 @@ static int check(const struct machine *m, const struct query *q, int first, int 
 	return (int)count;
 }
 
+/* Samples of a thread alone, of the window or the last slice. */
+static void check_alone(const struct machine *m, enum weigh weigh, int first, int last, int proc,
+			uint32_t tid)
+{
+	struct sieve whose = {.tid = tid};
+	struct query q = {.weigh = weigh, .proc = m->procs[proc], .threads = true, .whose = &whose};
+	uint64_t self[FUNCS] = {0}, samples = 0;
+	struct func_row *rows;
+	size_t count;
+
+	for (int n = first; n <= last; n++)
+		for (int i = 0; i < CELLS; i++) {
+			const struct fed *f = &m->fed[n][i];
+			int leaf = -1;
+
+			if (f->proc != proc || f->tid != tid)
+				continue;
+			samples += f->count;
+			if (f->kernel >= 0)
+				leaf = last_shown(&q, &m->kernel[f->kernel]);
+			if (leaf < 0 && f->user >= 0)
+				leaf = last_shown(&q, &m->user[f->user]);
+			if (leaf >= 0)
+				self[leaf] += f->count;
+		}
+	assert_int_equal(query_samples(m->p, &q, NULL), samples);
+	assert_int_equal(query_funcs(m->p, &q, &rows, &count), 0);
+	for (size_t i = 0; i < count; i++)
+		for (int k = 0; k < FUNCS; k++)
+			if (m->funcs[k] == rows[i].func) {
+				assert_int_equal(rows[i].self, self[k]);
+				self[k] = 0;
+			}
+	for (int k = 0; k < FUNCS; k++)
+		assert_int_equal(self[k], 0);
+	free(rows);
+}
+
 static void check_all(const struct machine *m, enum weigh weigh, int first, int last)
 {
 	int rows = 0;
@@ -234,12 +272,19 @@ static void rows_are_those_of_the_model(void **state)
 		second(m);
 		check_all(m, WEIGH_WINDOW, first, n);
 		check_all(m, WEIGH_LAST, n, n);
+		for (uint32_t tid = 99; tid <= 100 + THREADS; tid += 3) {
+			check_alone(m, WEIGH_WINDOW, first, n, 0, tid);
+			check_alone(m, WEIGH_LAST, n, n, 0, tid);
+			check_alone(m, WEIGH_WINDOW, first, n, n % PROCS, 100 + tid % 3);
+		}
 		to = n - (int)feed_random(&m->random, (uint32_t)n);
 		from = to - (int)feed_random(&m->random, (uint32_t)to);
 		assert_int_equal(extract_slices(m->p, EXTRACT_MOMENT, (uint64_t)from, (uint64_t)to),
 				 0);
 		check_all(m, WEIGH_MOMENT, from, to);
 	}
+	assert_int_equal(extract_slices(m->p, EXTRACT_MOMENT, 2, SLICES), 0);
+	check_all(m, WEIGH_MOMENT, 2, SLICES);
 	profile_free(m->p);
 	free(m);
 }
