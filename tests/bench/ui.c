@@ -10,7 +10,8 @@
  * A line for each figure: median and worst milliseconds of wall time, median and worst of CPU time,
  * what, where. With arguments only that view, or only that key there; -n asks for another number of
  * stacks: 20,000 make a tree of 140,000 nodes. -s asks for another number of seconds that are over
- * at first: with 250 most stacks of the history are gone.
+ * at first: with 250 most stacks of the history are gone. -t makes it one process of so many
+ * threads, which do the same 300 things, for the view Threads: Procs with a row for each.
  */
 #include <locale.h>
 #include <stdint.h>
@@ -33,7 +34,8 @@
 #define FUNCS	8000
 #define HELD	100 /* divides FUNCS */
 #define SLICES	30
-#define ROUNDS	6 /* of each key; even: what toggles is as it was before */
+#define ALIKE	300 /* stacks of -t */
+#define ROUNDS	6   /* of each key; even: what toggles is as it was before */
 #define SECOND	1000000000ULL
 
 struct machine {
@@ -43,8 +45,9 @@ struct machine {
 	uint32_t funcs[FUNCS], procs[PROCS], kstacks[KSTACKS], stacks[MOST];
 	uint32_t order[MOST];
 	struct profile_cell cells[MOST];
-	uint32_t nstacks; /* a second */
-	int nslices;	  /* at first */
+	uint32_t nstacks;  /* a second */
+	uint32_t nthreads; /* of the one process; 0: there are many */
+	int nslices;	   /* at first */
 	uint32_t made;
 	uint64_t time, random;
 };
@@ -160,6 +163,11 @@ static int second(struct machine *m)
 			m->procs[n % PROCS], n % PROCS + n / PROCS,
 			m->stacks[n],	     n % 8 ? PROFILE_NO_STACK : m->kstacks[n / 8 % KSTACKS],
 			1 + n % 3,	     0};
+		if (m->nthreads) {
+			m->cells[i].proc = m->procs[0];
+			m->cells[i].tid = 1 + n % m->nthreads;
+			m->cells[i].ustack = m->stacks[n % ALIKE];
+		}
 	}
 	m->time += SECOND;
 	health.time = m->time;
@@ -259,14 +267,19 @@ struct key {
 	const char *undo;  /* after each */
 };
 
-static int measure(struct machine *m, const char *view, const char *go, const struct key *key)
+struct place {
+	const char *name, *go, *leave;
+};
+
+static int measure(struct machine *m, const struct place *place, const struct key *key)
 {
+	const char *view = place->name;
 	struct figure news, pressed, frame;
 	int turns = 1, err = 0;
 
 	while (turns < 4 && key->keys[turns])
 		turns++;
-	type(m, go);
+	type(m, place->go);
 	type(m, key->before);
 	for (int i = 0; i < ROUNDS && !err; i++) {
 		err = second(m);
@@ -281,6 +294,7 @@ static int measure(struct machine *m, const char *view, const char *go, const st
 		type(m, key->undo);
 	}
 	type(m, key->after);
+	type(m, place->leave);
 	if (strcmp(key->what, "down") == 0) {
 		print(view, "frame", &frame);
 		print(view, "news", &news);
@@ -310,50 +324,50 @@ static void print_size(struct machine *m)
 
 int main(int argc, char **argv)
 {
-#define ALL "1234567"
-	static const struct {
-		const char *name, *go;
-	} views[] = {
-		{"Procs", "1"},
-		{"Funcs", "2"},
-		{"Tree", "3"},
-		{"Callers", "4"},
-		{"Flame", "5"},
-		{"Unwind", "7"},
-		{"Callers-filtered", "\\7\r4"},
-		{"Tree-of-a-process", "1\033\r3"},
+#define ALL	    "1234567"
+#define ALL_THREADS "1234567H" /* H: with a row for each thread */
+	static const struct place views[] = {
+		{"Threads", "1H", "H"},
+		{"Procs", "1", 0},
+		{"Funcs", "2", 0},
+		{"Tree", "3", 0},
+		{"Callers", "4", 0},
+		{"Flame", "5", 0},
+		{"Unwind", "7", 0},
+		{"Callers-filtered", "\\7\r4", 0},
+		{"Tree-of-a-process", "1\033\r3", 0},
 	};
 	static const struct key keys[] = {
-		{"down", {"j", "k"}, 0, 0, ALL, 0},
-		{"end", {"G", "g"}, 0, 0, ALL, 0},
-		{"sort", {"<", ">"}, 0, 0, "1267", 0},
-		{"self-or-total", {"S"}, 0, 0, "12", 0},
-		{"invert", {"I"}, 0, 0, "127", 0},
+		{"down", {"j", "k"}, 0, 0, ALL_THREADS, 0},
+		{"end", {"G", "g"}, 0, 0, ALL_THREADS, 0},
+		{"sort", {"<", ">"}, 0, 0, "1267H", 0},
+		{"self-or-total", {"S"}, 0, 0, "12H", 0},
+		{"invert", {"I"}, 0, 0, "127H", 0},
 		{"fold", {"e"}, "Cg", 0, "34", 0},
 		{"fold-all", {"E", "C"}, 0, 0, "34", 0},
 		{"zoom", {"\r", "\033"}, "jjj", 0, "5", 0},
-		{"search", {"/77\r", "n", "N"}, 0, 0, ALL, 0},
+		{"search", {"/77\r", "n", "N"}, 0, 0, ALL_THREADS, 0},
 		{"weigh-total", {"m"}, 0, 0, ALL, "mm"},
 		{"weigh-decay", {"m"}, "m", "mm", ALL, "mm"},
-		{"kernel-frames", {"K"}, 0, 0, ALL, 0},
-		{"user-frames", {"U"}, 0, 0, ALL, 0},
-		{"inlined-calls", {"J"}, 0, 0, ALL, 0},
+		{"kernel-frames", {"K"}, 0, 0, ALL_THREADS, 0},
+		{"user-frames", {"U"}, 0, 0, ALL_THREADS, 0},
+		{"inlined-calls", {"J"}, 0, 0, ALL_THREADS, 0},
 		{"flip", {"b"}, 0, 0, "5", 0},
-		{"threads", {"H"}, 0, 0, "1", "H"},
+		{"threads", {"H"}, 0, 0, "1H", "H"},
 		{"group", {"c"}, 0, 0, "1", 0},
-		{"filter", {"\\7.*9\r", "\033"}, 0, 0, ALL, 0},
+		{"filter", {"\\7.*9\r", "\033"}, 0, 0, ALL_THREADS, 0},
 		{"limit", {"L\b\b\b0\r", "L\b0.5\r"}, 0, 0, "34", 0},
-		{"freeze", {"z", "Z"}, 0, 0, ALL, 0},
-		{"second-back", {","}, "z", "Z", ALL, 0},
-		{"ten-seconds-back", {"{", "}"}, "z", "Z", ALL, 0},
+		{"freeze", {"z", "Z"}, 0, 0, ALL_THREADS, 0},
+		{"second-back", {","}, "z", "Z", ALL_THREADS, 0},
+		{"ten-seconds-back", {"{", "}"}, "z", "Z", ALL_THREADS, 0},
 		{"mark", {"M"}, "z,,", "Z", ALL, 0},
 		{"difference", {"X"}, "B", 0, "12345", 0},
 		{"second-back-compared", {",", "."}, "BXz", "ZX", "12345", 0},
-		{"to-Procs", {"21", "31", "41", "51"}, 0, 0, ALL, 0},
-		{"to-Funcs", {"12", "32", "42", "52"}, 0, 0, ALL, 0},
-		{"to-Tree", {"13", "23", "43", "53"}, 0, 0, ALL, 0},
+		{"to-Procs", {"21", "31", "41", "51"}, 0, 0, ALL_THREADS, 0},
+		{"to-Funcs", {"12", "32", "42", "52"}, 0, 0, ALL_THREADS, 0},
+		{"to-Tree", {"13", "23", "43", "53"}, 0, 0, ALL_THREADS, 0},
 		{"to-Callers", {"14", "24", "34", "54"}, 0, 0, ALL, 0},
-		{"to-Flame", {"15", "25", "35", "45"}, 0, 0, ALL, 0},
+		{"to-Flame", {"15", "25", "35", "45"}, 0, 0, ALL_THREADS, 0},
 	};
 	static struct machine m = {.nstacks = STACKS, .nslices = SLICES};
 	int err;
@@ -361,12 +375,15 @@ int main(int argc, char **argv)
 	for (; argc > 2 && argv[1][0] == '-'; argc -= 2, argv += 2) {
 		if (argv[1][1] == 'n')
 			m.nstacks = (uint32_t)strtoul(argv[2], NULL, 10);
+		else if (argv[1][1] == 't')
+			m.nthreads = (uint32_t)strtoul(argv[2], NULL, 10);
 		else
 			m.nslices = atoi(argv[2]);
 	}
 	if (m.nstacks < 20 || m.nstacks > MOST || m.nslices < 1) {
 		fprintf(stderr,
-			"usage: ui [-n STACKS] [-s SECONDS] [VIEW [KEY]], of 20 to %d stacks\n",
+			"usage: ui [-n STACKS] [-s SECONDS] [-t THREADS] [VIEW [KEY]], of 20 to "
+			"%d stacks\n",
 			MOST);
 		return EXIT_FAILURE;
 	}
@@ -377,12 +394,12 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]) && !err; i++) {
 		const char *go = views[i].go;
 
-		if (argc > 1 && strcmp(argv[1], views[i].name) != 0)
+		if (argc > 1 ? strcmp(argv[1], views[i].name) != 0 : i == 0 && !m.nthreads)
 			continue;
 		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]) && !err; k++)
 			if (strchr(keys[k].views, go[strlen(go) - 1]) &&
 			    (argc < 3 || strcmp(argv[2], keys[k].what) == 0))
-				err = measure(&m, views[i].name, go, &keys[k]);
+				err = measure(&m, &views[i], &keys[k]);
 	}
 	machine_close(&m);
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;
