@@ -34,7 +34,7 @@
 #define SHARD_MIB      4u
 #define FIRST_SLICE_NS 250000000ull
 #define RING_PERIOD_NS 200000000ull /* the ring must not overflow in a long slice */
-#define FILES_WAIT_NS  3000000000ull
+#define FILES_WAIT_NS  1500000000ull
 #define TABLES_WAIT_NS 5000000000ull
 #define TABLES_LIVE_NS 100000000ull
 
