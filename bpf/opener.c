@@ -18,7 +18,7 @@
 #define ANSWER_NS      (5000ull * 1000000) /* for one file */
 #define ANSWER_BUSY_NS (1000ull * 1000000) /* while others wait and no helper is free */
 #define RESTART_NS     (1000ull * 1000000)
-#define SOON_NS	       (2000ull * 1000000)
+#define SOON_NS	       (1500ull * 1000000)
 #define TRIES_MAX      3u		    /* of what ends a helper */
 #define SILENT_NS      (60000ull * 1000000) /* one that did not answer is not asked before */
 #define SILENT_MAX     64u
