@@ -2,7 +2,8 @@
 /*
  * What the tracker knows of the machine's processes and of children that the test starts, compared
  * with /proc and with the program headers of the files that they map.
- * Covers: bpf/tracker.c bpf/process.c bpf/procstat.c bpf/mapping.c bpf/publish.c bpf/rescan.c
+ * Covers: bpf/tracker.c bpf/answers.c bpf/process.c bpf/procstat.c bpf/mapping.c bpf/publish.c
+ * bpf/rescan.c
  */
 #include <inttypes.h>
 #include <pthread.h>
