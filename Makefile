@@ -45,7 +45,7 @@ DEFINES := -D_GNU_SOURCE -DSTACKTOP_THEME_DIR='"$(PREFIX)/share/stacktop/themes"
 CFLAGS_ALL = -std=gnu11 $(WARN) $(DEFINES) -I. -I$(BUILD) -pthread $(CFLAGS)
 # Not every distribution splits terminfo from ncurses.
 CURSES  := $(shell pkg-config --libs-only-l ncursesw 2>/dev/null || echo -lncursesw -ltinfo)
-# Optional: without it machine code is not shown (symbols/disasm.c).
+# Optional: without it machine code is not shown (symbols/code/disasm.c).
 CAPSTONE := $(shell $(CC) -E -include capstone/capstone.h -x c /dev/null >/dev/null 2>&1 && \
 	echo -lcapstone)
 LDLIBS  := -lbpf -ldw -lelf $(CAPSTONE) $(CURSES) -liberty -lz -lzstd -llzma -pthread -lm
@@ -62,9 +62,10 @@ BPF_FLAGS := -target bpf -mcpu=$(BPF_CPU) -O2 -g -Wall -Wextra -Wno-unused-param
 
 # --- what is built of what -------------------------------------------------------------------
 
-sources  = $(filter-out %.bpf.c,$(wildcard $(1)/*.c $(1)/*.S))
+# Of a folder and its rooms, which are folders, too.
+sources  = $(filter-out %.bpf.c,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*.S $(1)/*/*.S))
 objs     = $(patsubst %,$(BUILD)/%.o,$(basename $(call sources,$(1))))
-BPF_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c))
+BPF_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*/*.bpf.c))
 
 # An archive per folder; the folders below it, which it may use, are linked after it.
 symbols_LIBS := $(BUILD)/symbols.a
@@ -74,9 +75,10 @@ tui_LIBS     := $(BUILD)/tui.a $(bpf_LIBS)
 live_LIBS    := $(tui_LIBS)
 TEST_DIRS    := symbols unwind bpf tui live
 
-TEST_C      := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c))
+TEST_C      := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c tests/$(d)/*/test_*.c))
 WORK_C      := $(wildcard tests/live/programs/*.c)
-HELPER_C    := $(filter-out $(TEST_C),$(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/*.c)))
+HELPER_C    := $(filter-out $(TEST_C) $(WORK_C),$(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/*.c \
+	tests/$(d)/*/*.c)))
 FUZZ_C      := $(wildcard tests/fuzz/fuzz_*.c)
 SUPPORT     := $(BUILD)/tests/support.a
 TEST_BIN    := $(TEST_C:%.c=$(BUILD)/%)
@@ -122,11 +124,11 @@ $(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags | $(BUILD)/have-libraries
 # __has_include is asked again when the library was installed since.
 $(BUILD)/capstone: FORCE
 	@$(call write_if_changed,$(call quoted,$(CAPSTONE)))
-$(BUILD)/symbols/disasm.o: $(BUILD)/capstone
+$(BUILD)/symbols/code/disasm.o: $(BUILD)/capstone
 
 # What is embedded by .incbin is unknown to -MMD.
-$(BUILD)/bpf/objects.o: $(BPF_OBJS)
-$(filter $(BUILD)/tui/theme%.o,$(call objs,tui)): $(wildcard themes/*.theme)
+$(BUILD)/bpf/sampler/objects.o: $(BPF_OBJS)
+$(filter $(BUILD)/tui/screen/theme%.o,$(call objs,tui)): $(wildcard themes/*.theme)
 
 # Rewritten only when their content changes.
 write_if_changed = mkdir -p $(@D); printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) >$@
@@ -224,7 +226,8 @@ asan:
 
 ##   tsan           unit tests of what has threads under the thread sanitizer
 TSAN_C := $(foreach t,inventory memlock sampler_maps sideband storm tracker tracker_commands \
-	tracker_objects tracker_repair,tests/bpf/test_$(t).c) $(filter tests/tui/%,$(TEST_C) $(HELPER_C))
+	tracker_objects tracker_repair,$(wildcard tests/bpf/*/test_$(t).c)) \
+	$(filter tests/tui/%,$(TEST_C) $(HELPER_C))
 tsan:
 	@tests/deps.sh install build test
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan \
@@ -309,6 +312,6 @@ help:
 	@sed -n 's/^##//p' $(MAKEFILE_LIST)
 
 # Programs that need rules of their own have them beside their sources.
-include $(wildcard tests/*/*.mk tests/*/*/*/*.mk)
+include $(wildcard tests/*/*.mk tests/*/*/*.mk tests/*/*/*/*.mk)
 
 -include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

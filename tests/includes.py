@@ -1,75 +1,270 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks which file includes which: layers only stay layers while no file reaches around them.
+"""Checks which room uses which, by what its files include and call, and how large the knots are.
 
-    tui -> symbols, bpf's front headers;  bpf -> unwind -> symbols
-    curses only below tui/, libbpf only below bpf/
-    *.bpf.c -> bpf/layout.h and the row and step headers only
+A room is a folder of sources. ROOMS says which others its files may include headers of and call
+functions of; of a room below another top folder they see the fronts only. A file is a source with
+the header of its name. A knot is a set of files that all reach each other.
 
-Prints a line per breach and exits 1. Tests may include what they test and are left alone.
+    tests/includes.py           a line for each breach, then the largest knot; exit 1 if there is any
+    tests/includes.py --knots   all knots, file by file
 """
 
 import os
 import re
 import sys
+from collections import defaultdict
 
-FOLDERS = ("symbols", "unwind", "bpf", "tui")
-MAY_INCLUDE = {
-    "symbols": {"symbols"},
-    "unwind": {"unwind", "symbols"},
-    "bpf": {"bpf", "unwind", "symbols"},
-    "tui": {"tui", "symbols"},
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+LARGEST_KNOT = 41
+# The rooms that a room's files may include and call, besides their own.
+ROOMS = {
+    "symbols/base": "",
+    "symbols/files": "symbols/base",
+    "symbols/elf": "symbols/base symbols/files",
+    "symbols/names": "symbols/base symbols/files symbols/elf",
+    "symbols/dwarf": "symbols/base symbols/files symbols/elf",
+    "symbols/code": "symbols/base symbols/files symbols/elf symbols/names symbols/dwarf",
+    "unwind": "symbols/base symbols/elf",
+    "bpf/prog": "unwind",
+    "bpf/sampler": "bpf/prog unwind symbols/base symbols/files symbols/names",
+    "bpf/tracker": "bpf/sampler bpf/prog unwind symbols/base symbols/files symbols/elf",
+    "bpf/report": "bpf/tracker bpf/sampler bpf/prog unwind symbols/base symbols/elf",
+    # the model, without a screen
+    "tui/util": "symbols/base symbols/files",
+    "tui/profile": "tui/util bpf/tracker bpf/report unwind symbols/base symbols/code",
+    "tui/query": "tui/profile tui/util symbols/base",
+    "tui/symbolize": "tui/query tui/profile tui/util bpf/report bpf/tracker bpf/sampler unwind "
+                     "symbols/base symbols/files symbols/elf symbols/names symbols/dwarf",
+    "tui/session": "tui/query tui/profile tui/util bpf/report bpf/tracker symbols/base",
+    "tui/collect": "tui/symbolize tui/session tui/query tui/profile tui/util bpf/report bpf/tracker "
+                   "bpf/sampler unwind symbols/base symbols/files symbols/elf symbols/code",
+    "tui/export": "tui/screen tui/query tui/profile tui/util bpf/sampler symbols/base",
+    # the screen
+    "tui/screen": "tui/util symbols/base",
+    "tui/ui": "tui/screen tui/session tui/query tui/profile tui/util bpf/sampler symbols/base "
+              "symbols/files",
+    "tui/views": "tui/ui tui/screen tui/query tui/profile tui/util bpf/report bpf/tracker unwind "
+                 "symbols/base symbols/code",
+    "tui/app": "tui/views tui/ui tui/screen tui/export tui/session tui/query tui/profile tui/util "
+               "bpf/report bpf/tracker symbols/base",
+    "tui": "tui/app tui/views tui/ui tui/screen tui/export tui/collect tui/session tui/symbolize "
+           "tui/query tui/profile tui/util bpf/report bpf/tracker bpf/sampler symbols/base",
 }
-# What tui/ may know of the layers below, file by file.
-TUI_FRONT = re.compile(
-    r"^(bpf/(sampler|tracker|inventory|trace|memlock|ksyms|kernelinfo|check|dump|refusal)|"
-    r"unwind/(cfitext|funcs|reason))\.h$")
-# What the kernel programs share with user space.
-BPF_SHARED = re.compile(r"^(bpf/(layout|[a-z_]+\.bpf)|unwind/(row|walk|step|reason))\.h$")
-# A header of a library, and the only folder that may see it.
+# What other top folders see of a room.
+FRONTS = {
+    "unwind": "cfitext funcs reason",
+    "bpf/sampler": "sampler memlock ksyms kernelinfo refusal event",
+    "bpf/tracker": "tracker inventory",
+    "bpf/report": "trace check dump",
+}
+# The top folder that sees all files of a room.
+INSIDE = {"unwind": "bpf"}
+# Uses that run the wrong way; the list only shrinks.
+EXCEPTIONS = {
+    ("tui/app/plain", "tui/collect/inspect"),
+    ("tui/app/plain", "tui/options"),
+    ("tui/app/plain_writer", "tui/collect/inspect"),
+    ("tui/app/screen", "tui/options"),
+    ("tui/app/screenshot", "tui/options"),
+    ("tui/app/user_files", "tui/options"),
+    ("tui/collect/collector", "tui/options"),
+    ("tui/collect/collector_post", "tui/options"),
+    ("tui/collect/collector_slice", "tui/options"),
+    ("tui/export/batch", "tui/options"),
+    ("tui/export/batch", "tui/ui/sourceline"),
+    ("tui/export/export", "tui/options"),
+    ("tui/profile/profile", "tui/query/query_paths"),
+    ("tui/profile/profile", "tui/query/query_priv"),
+    ("tui/profile/profile", "tui/query/stacktrie"),
+    ("tui/profile/profile_history", "tui/query/query"),
+    ("tui/profile/profile_inventory", "tui/collect/inspect"),
+    ("tui/profile/profile_message", "tui/query/query"),
+    ("tui/profile/profile_modules", "tui/query/query"),
+    ("tui/profile/profile_names", "tui/query/query"),
+    ("tui/profile/profile_priv", "tui/query/stacktrie"),
+    ("tui/profile/profile_replay", "tui/query/query"),
+    ("tui/profile/profile_threads", "tui/query/query"),
+    ("tui/screen/mouse", "tui/app/actions"),
+    ("tui/screen/mouse", "tui/ui/ui"),
+    ("tui/screen/mouse", "tui/ui/view"),
+    ("tui/screen/terminal", "tui/ui/clipboard"),
+    ("tui/session/replay", "tui/options"),
+    ("tui/session/session_define", "tui/collect/inspect"),
+    ("tui/session/session_walk", "tui/collect/inspect"),
+    ("tui/ui/search", "tui/views/annotate"),
+    ("tui/ui/timespan", "tui/views/annotate"),
+    ("tui/ui/ui", "tui/app/actions"),
+    ("tui/ui/ui", "tui/app/dead_key"),
+    ("tui/ui/ui", "tui/app/help"),
+    ("tui/ui/ui", "tui/app/questions"),
+    ("tui/ui/ui", "tui/app/setup"),
+    ("tui/ui/ui", "tui/app/statusbar"),
+    ("tui/ui/ui", "tui/options"),
+    ("tui/ui/ui", "tui/views/annotate"),
+    ("tui/ui/ui", "tui/views/annotate_draw"),
+    ("tui/ui/ui", "tui/views/treerows"),
+    ("tui/ui/ui", "tui/views/view_flame"),
+    ("tui/ui/ui", "tui/views/view_funcs"),
+    ("tui/ui/ui", "tui/views/view_procs"),
+    ("tui/ui/ui", "tui/views/view_shards"),
+    ("tui/ui/ui", "tui/views/view_tree"),
+    ("tui/ui/ui", "tui/views/view_unwind"),
+    ("tui/views/inspector", "tui/collect/inspect"),
+}
+# A header of a library, and the rooms that may see it.
 LIBRARY_OWNER = (
-    (re.compile(r"^(ncursesw?/)?(ncurses|curses|term|panel|menu|form)\.h$"), {"tui"}),
-    (re.compile(r"^bpf/(?!bpf_helpers|bpf_tracing|bpf_core_read|bpf_endian)\w+\.h$"), {"bpf"}),
-    (re.compile(r"^(elfutils/\w+|libelf|gelf|libdwfl|dwarf)\.h$"), {"symbols", "unwind"}),
+    (re.compile(r"^(ncursesw?/)?(ncurses|curses|term|panel|menu|form)\.h$"), "tui/screen"),
+    (re.compile(r"^bpf/(?!bpf_helpers|bpf_tracing|bpf_core_read|bpf_endian)\w+\.h$"), "bpf/"),
+    (re.compile(r"^(elfutils/\w+|libelf|gelf|libdwfl|dwarf)\.h$"), "symbols/ unwind"),
 )
-INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+# What the kernel programs share with user space.
+KERNEL_SIDE = re.compile(r"^(bpf/prog/(layout|\w+\.bpf)|unwind/(row|walk|step|reason))\.h$")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
+# As .clang-format leaves them: a definition begins in the first column, and so does its body.
+FUNCTION = re.compile(r"^(?!static\b|typedef\b|extern\b)[A-Za-z_][\w \t*]*?\b(\w+)\(([^;{}]*?)\)\s*\n\{",
+                      re.M)
+OBJECT = re.compile(r"^(?!static\b|typedef\b|extern\b)[a-z_][\w \t*]*?\b(\w+)(?:\[[^\]]*\])* = ", re.M)
 
 
-def breaches(path):
-    folder = path.split("/")[0]
-    kernel_side = path.endswith((".bpf.c", ".bpf.h"))
-    with open(path, encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            match = INCLUDE.match(line)
-            if not match:
-                continue
-            system, header = match.group(1) == "<", match.group(2)
-            where = f"{path}:{number}: {header}"
+def room_of(path):
+    return os.path.dirname(path)
+
+
+def unit_of(path):
+    return path[:-2] if path.endswith((".c", ".h")) else path
+
+
+def matches(room, owners):
+    return any(room == owner or room.startswith(owner) for owner in owners.split())
+
+
+class Tree:
+    def __init__(self):
+        self.text = {}
+        for room in ROOMS:
+            for name in sorted(os.listdir(room)) if os.path.isdir(room) else []:
+                if name.endswith((".c", ".h")):
+                    with open(f"{room}/{name}", encoding="utf-8") as file:
+                        self.text[f"{room}/{name}"] = file.read()
+        self.code = {path: NOISE.sub(" ", text) for path, text in self.text.items()}
+        self.included = {path: [(kind == "<", name) for kind, name in INCLUDE.findall(text)]
+                         for path, text in self.text.items()}
+        self.words = {path: set(WORD.findall(code)) for path, code in self.code.items()}
+        self.defined = {}   # name: its source
+        for path, code in self.code.items():
+            if path.endswith(".c") and not path.endswith(".bpf.c"):
+                for pattern in (FUNCTION, OBJECT):
+                    for match in pattern.finditer(code):
+                        self.defined[match.group(1)] = path
+
+    def seen(self, path):
+        """All headers of the project that a file includes, also by others."""
+        found, left = set(), [path]
+        while left:
+            for system, name in self.included[left.pop()]:
+                if not system and name in self.text and name not in found:
+                    found.add(name)
+                    left.append(name)
+        return found
+
+    def calls(self, path):
+        """(name, source) of what a file uses of other sources: declared in what it includes."""
+        if not path.endswith(".c") or path.endswith(".bpf.c"):
+            return
+        declared = set().union(*(self.words[header] for header in self.seen(path)), set())
+        for name in sorted(self.words[path] & declared & self.defined.keys()):
+            if self.defined[name] != path:
+                yield name, self.defined[name]
+
+    def uses(self, path):
+        """(what stands in the file, the file that it leads to)"""
+        for system, name in self.included[path]:
+            if not system and name in self.text:
+                yield name, name
+        yield from self.calls(path)
+
+
+def allowed(path, target):
+    room, other = room_of(path), room_of(target)
+    if other != room and other not in ROOMS[room].split():
+        return False
+    top = room.split("/")[0]
+    if target.endswith(".c") or top == other.split("/")[0] or other not in FRONTS or \
+            INSIDE.get(other) == top:
+        return True
+    return os.path.basename(unit_of(target)) in FRONTS[other].split()
+
+
+def breaches(tree):
+    unused = set(EXCEPTIONS)
+    for path in tree.text:
+        kernel_side = path.endswith((".bpf.c", ".bpf.h"))
+        for system, name in tree.included[path]:
             if system:
                 for pattern, owners in LIBRARY_OWNER:
-                    if pattern.match(header) and folder not in owners:
-                        yield f"{where}: belongs below {' or '.join(sorted(owners))}/"
-                continue
-            owner = header.split("/")[0]
-            if not os.path.exists(header):
-                if not header.endswith(".inc") and not header.startswith("build/"):
-                    yield f"{where}: not a path from the top of the tree"
-            elif kernel_side and not BPF_SHARED.match(header):
-                yield f"{where}: kernel programs share only the layout, row and step headers"
-            elif owner not in MAY_INCLUDE[folder] and not kernel_side:
-                if not (folder == "tui" and TUI_FRONT.match(header)):
-                    yield f"{where}: {folder}/ must not include it"
+                    if pattern.match(name) and not matches(room_of(path), owners):
+                        yield f"{path}: {name}: belongs to {' '.join(owners.split())}"
+            elif name not in tree.text:
+                if not name.endswith(".inc") and not name.startswith("build/"):
+                    yield f"{path}: {name}: not a path from the top of the tree"
+            elif kernel_side and not KERNEL_SIDE.match(name):
+                yield f"{path}: {name}: kernel programs share only the layout, row and step headers"
+        for name, target in tree.uses(path):
+            pair = (unit_of(path), unit_of(target))
+            if pair in unused:
+                unused.discard(pair)
+            if not kernel_side and not allowed(path, target) and pair not in EXCEPTIONS:
+                yield f"{path}: {name}: {room_of(path)} must not use {unit_of(target)}"
+    for pair in sorted(unused):
+        yield f"{pair[0]} does not use {pair[1]} any more: the exception can go"
+
+
+def knots(tree):
+    """The sets of files that reach each other, largest first (Tarjan's algorithm)."""
+    edges = defaultdict(set)
+    for path in tree.text:
+        for _, target in tree.calls(path):
+            edges[unit_of(path)].add(unit_of(target))
+    order, low, stack, found = {}, {}, [], []
+
+    def visit(unit):
+        order[unit] = low[unit] = len(order)
+        stack.append(unit)
+        for other in sorted(edges.get(unit, ())):
+            if other not in order:
+                visit(other)
+                low[unit] = min(low[unit], low[other])
+            elif other in stack:
+                low[unit] = min(low[unit], order[other])
+        if low[unit] == order[unit]:
+            at = stack.index(unit)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    sys.setrecursionlimit(10000)
+    for unit in sorted(edges):
+        if unit not in order:
+            visit(unit)
+    return sorted(found, key=len, reverse=True)
 
 
 def main():
-    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    found = []
-    for folder in FOLDERS:
-        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-            if name.endswith((".c", ".h", ".S")):
-                found += breaches(f"{folder}/{name}")
-    print("\n".join(found), end="\n" if found else "")
-    return 1 if found else 0
+    os.chdir(TOP)
+    tree = Tree()
+    tangled = knots(tree)
+    if sys.argv[1:] == ["--knots"]:
+        for knot in tangled:
+            print(len(knot), *knot)
+        return 0
+    wrong = list(breaches(tree))
+    print("".join(f"{line}\n" for line in wrong), end="")
+    largest = tangled[0] if tangled else []
+    print(f"the largest knot has {len(largest)} files{': ' if largest else ''}{' '.join(largest)}")
+    return 1 if wrong or len(largest) > LARGEST_KNOT else 0
 
 
 if __name__ == "__main__":

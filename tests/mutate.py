@@ -45,8 +45,8 @@ INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 
 def name_of(path):
     """What tests/run.py calls a program."""
-    folder, name = path.split("/")[1:]
-    return f"{folder}/{name[:-2] if name.endswith('.c') else name}"
+    name = path.split("/", 1)[1]
+    return name[:-2] if name.endswith(".c") else name
 
 
 def is_live(path):
@@ -153,7 +153,7 @@ class Tree:
 
     def helpers(self, text):
         """Sources of programs that are no tests and which a test names, or the beginning of it."""
-        for helper in glob.glob("tests/*/*.c", root_dir=self.top):
+        for helper in glob.glob("tests/**/*.c", root_dir=self.top, recursive=True):
             folder, stem = helper.split("/")[1], os.path.basename(helper)[:-2]
             parts = stem.split("_")
             begins = ["_".join(parts[:n + 1]) for n in range(1 if len(parts) > 1 else 0, len(parts))]
@@ -281,7 +281,7 @@ def objects(tree, file):
     """What is compiled of a file, by the compiler's own lists."""
     found = set()
     for folder in FOLDERS:
-        for path in glob.glob(f"{BUILD}/{folder}/*.d", root_dir=tree.top):
+        for path in glob.glob(f"{BUILD}/{folder}/**/*.d", root_dir=tree.top, recursive=True):
             if re.search(rf"(^|\s){re.escape(file)}(\s|$)", tree.read(path)):
                 found.add(path[:-1] + "o")
     return found

@@ -5,7 +5,7 @@
     tests/run.py [WORD...]      only programs whose name is, or else contains, one of the words
 
 Programs are the cmocka binaries build/tests/DIR/test_* that have a source, and the scripts
-tests/DIR/*.sh and *.py that are executable or named test_*. Both speak TAP: `ok N - name`,
+tests/DIR/*.sh and *.py (DIR is a folder or one in it) that are executable or named test_*. Both speak TAP: `ok N - name`,
 `not ok N - name`, `ok N # SKIP name`, `1..N`. A program that crashes, runs out of time, ends with
 an error, or runs fewer tests than it announced or none at all is a failure of its own. Output is
 shown whole when something failed (always with V=1).
@@ -57,15 +57,17 @@ LIMIT_LINES = 40
 DIRS = ("symbols", "unwind", "bpf", "tui", "live")
 FULL_DIRS = ("hostile/",)   # with SIZE=full only, but for these:
 ALWAYS = ("hostile/test_reuse.py",)
-MEASURING = ("bpf/", "live/", "tui/test_pty", "hostile/")
+MEASURING = ("bpf/", "live/", "tui/app/test_pty", "hostile/")
 # Of these, guests see nothing of this machine's other work, and others judge messages, files, names,
 # screens and maps.
-BESIDE = ("bpf/test_check", "bpf/test_cpus", "bpf/test_inventory", "bpf/test_ksyms", "bpf/test_process",
-          "bpf/test_rest", "bpf/test_room", "bpf/test_sampler_maps", "bpf/test_sizes", "bpf/test_word",
+BESIDE = ("bpf/report/test_check", "bpf/sampler/test_cpus", "bpf/tracker/test_inventory",
+          "bpf/sampler/test_ksyms", "bpf/tracker/test_process", "bpf/tracker/test_idlefile",
+          "bpf/tracker/test_placement", "bpf/sampler/test_sampler_maps", "bpf/sampler/test_sizes",
+          "bpf/tracker/test_selector",
           "live/test_attach_by", "live/test_debuginfod", "live/test_export", "live/test_kernel",
           "live/test_ksyms", "live/test_less", "live/test_options", "live/test_random_keys",
           "live/test_sanitizers", "live/test_screenshot", "live/test_session", "live/test_unmount",
-          "tui/test_pty")
+          "tui/app/test_pty")
 PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")
 KEPT = re.compile(r"^(PATH|BUILD|SIZE|CI|V|AGAIN|TIME_FACTOR|CC|CLANG|KERNEL\w*|STACKTOP_\w+|\w+_OPTIONS|"
                   r"LD_LIBRARY_PATH|http_proxy|https_proxy|no_proxy|RUSTUP_HOME|CARGO_HOME|GOROOT)$")
@@ -83,22 +85,32 @@ LIMIT = re.compile(r"time limit: (\d+) s")
 FINDING = re.compile(r"Sanitizer|runtime error:|Assertion|SIG(SEGV|ABRT|BUS|ILL|FPE)")
 
 
+def rooms(path):
+    """A folder of tests and those in it, which mirror the rooms of the product."""
+    if os.path.isdir(path):
+        yield path
+        for name in sorted(os.listdir(path)):
+            if os.path.isdir(os.path.join(path, name)):
+                yield os.path.join(path, name)
+
+
 def programs(build):
     """(name, command, source) of all test programs, in the order of the layers."""
     found = []
-    for folder in DIRS + ("hostile",):
-        path = os.path.join("tests", folder)
-        for name in sorted(os.listdir(path)) if os.path.isdir(path) else []:
-            source = os.path.join(path, name)
-            stem, ext = os.path.splitext(name)
-            if ext == ".c" and stem.startswith("test_"):
-                found.append((f"{folder}/{stem}", [os.path.join(build, path, stem)], source))
-            elif ext in (".sh", ".py"):
-                if os.access(source, os.X_OK):
-                    found.append((f"{folder}/{name}", [source], source))
-                elif stem.startswith("test_"):
-                    shell = "bash" if ext == ".sh" else sys.executable
-                    found.append((f"{folder}/{name}", [shell, source], source))
+    for top in DIRS + ("hostile",):
+        for path in rooms(os.path.join("tests", top)):
+            folder = os.path.relpath(path, "tests")
+            for name in sorted(os.listdir(path)):
+                source = os.path.join(path, name)
+                stem, ext = os.path.splitext(name)
+                if ext == ".c" and stem.startswith("test_"):
+                    found.append((f"{folder}/{stem}", [os.path.join(build, path, stem)], source))
+                elif ext in (".sh", ".py"):
+                    if os.access(source, os.X_OK) and "/" not in folder:
+                        found.append((f"{folder}/{name}", [source], source))
+                    elif stem.startswith("test_"):
+                        shell = "bash" if ext == ".sh" else sys.executable
+                        found.append((f"{folder}/{name}", [shell, source], source))
     if os.environ.get("SIZE") != "full":
         found = [each for each in found if not each[0].startswith(FULL_DIRS) or each[0] in ALWAYS]
     return found

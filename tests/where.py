@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which tests cover a source: each says so in its first comment, in lines `Covers: FILE...`.
 
-    tests/where.py NAME...      the tests of these sources (evict, bpf/evict.c, or a part of a name)
+    tests/where.py NAME...      the tests of these sources (evict, bpf/tracker/evict.c, or a part of a name)
     tests/where.py --check      a line for each test without such a line, name of no file, and
                                 source without a test; exit 1 if there is any
 
@@ -17,8 +17,8 @@ import sys
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 FOLDERS = ("symbols", "unwind", "bpf", "tui")
-TESTS = [f"tests/{folder}/test_*.{kind}" for folder in (*FOLDERS, "live", "hostile")
-         for kind in ("c", "py", "sh")] + ["tests/fuzz/fuzz_*.c"]
+TESTS = [f"tests/{folder}/{room}test_*.{kind}" for folder in (*FOLDERS, "live", "hostile")
+         for room in ("", "*/") for kind in ("c", "py", "sh")] + ["tests/fuzz/fuzz_*.c"]
 # Other kernels run the whole program.
 WHOLE = re.compile(r"^tests/live/test_kernel")
 COVERS = re.compile(r"^\W*Covers:\s*(.*)$")
@@ -50,7 +50,7 @@ def tests():
 def sources():
     """All files of the product that a test has to cover."""
     found = []
-    for path in sum((paths(f"{folder}/*.[chS]") for folder in FOLDERS), []):
+    for path in sum((paths(f"{folder}/{room}*.[chS]") for folder in FOLDERS for room in ("", "*/")), []):
         header = path.endswith(".h")
         if not header or path.endswith(".bpf.h") or \
                 not os.path.exists(os.path.join(TOP, path[:-1] + "c")) and CODE.search(read(path)):

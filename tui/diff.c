@@ -13,15 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/text.h"
-#include "tui/batch.h"
-#include "tui/capture.h"
-#include "tui/engine.h"
-#include "tui/export_priv.h"
-#include "tui/flametree.h"
+#include "symbols/base/text.h"
+#include "tui/export/batch.h"
+#include "tui/export/export_model.h"
+#include "tui/profile/source.h"
+#include "tui/export/export_priv.h"
+#include "tui/export/flametree.h"
 #include "tui/options.h"
-#include "tui/replay.h"
-#include "tui/session.h"
+#include "tui/session/replay.h"
+#include "tui/session/session.h"
 
 #define NOW	    0
 #define BEFORE	    1

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "symbols/thread.h"
+#include "symbols/base/thread.h"
 
 #define LEAVE_MS      800
 #define LEAVE_MS_MOST 600000ul

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/event.h"
-#include "tui/export.h"
+#include "bpf/sampler/event.h"
+#include "tui/export/export.h"
 
 #ifndef STACKTOP_VERSION
 #define STACKTOP_VERSION "0.1"

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "tui/moment.h"
+#include "tui/session/replay_time.h"
 
 struct event;
 

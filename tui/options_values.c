@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/text.h"
-#include "tui/event.h"
-#include "tui/export.h"
-#include "tui/keys.h"
+#include "symbols/base/text.h"
+#include "bpf/sampler/event.h"
+#include "tui/export/export.h"
+#include "tui/screen/keys.h"
 
 enum options_result options_usage(struct parser *parser, const char *format, ...)
 {

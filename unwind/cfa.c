@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-#include "symbols/work.h"
+#include "symbols/base/work.h"
 #include "unwind/arch.h"
 
 /* Compilers nest twice at most; the bound keeps a hostile program from growing the stack. */

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "symbols/elffile.h"
-#include "symbols/limits.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/base/limits.h"
 
 /*
  * -ENOENT when the section does not exist or describes no function. *left: bytes that may be read.

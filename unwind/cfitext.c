@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "symbols/elffile.h"
+#include "symbols/elf/elffile.h"
 #include "unwind/cfifile.h"
 
 enum operand {

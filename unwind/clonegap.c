@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-#include "symbols/elffile.h"
+#include "symbols/elf/elffile.h"
 
 #define GAP_MIN 10u /* both jumps short */
 #define GAP_MAX 18u /* both jumps near */

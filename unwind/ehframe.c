@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/limits.h"
-#include "symbols/work.h"
+#include "symbols/base/limits.h"
+#include "symbols/base/work.h"
 
 #define ADDR_SIZE 8 /* of the files that elf_file opens */
 

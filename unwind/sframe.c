@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/elffile.h"
-#include "symbols/limits.h"
-#include "symbols/work.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/base/limits.h"
+#include "symbols/base/work.h"
 #include "unwind/arch.h"
 #include "unwind/cfifile.h"
 #include "unwind/cursor.h"

@@ -17,15 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/elffile.h"
-#include "symbols/limits.h"
-#include "symbols/work.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/base/limits.h"
+#include "symbols/base/work.h"
 #include "unwind/arch.h"
 #include "unwind/cfa.h"
 #include "unwind/cfifile.h"
 #include "unwind/clonegap.h"
 #include "unwind/ehframe.h"
-#include "unwind/gostack.h"
+#include "unwind/go_cfi.h"
 #include "unwind/rule.h"
 #include "unwind/sframe.h"
 #include "unwind/spans.h"

@@ -4,7 +4,7 @@
  * again, without a timer's interrupt and with all caches warm. What a sample costs beyond this is
  * the interrupt's wake.
  */
-#include "bpf/profiler.bpf.c"
+#include "bpf/prog/profiler.bpf.c"
 
 #include "tests/bench/again.h"
 

@@ -7,7 +7,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/layout.h"
+#include "bpf/prog/layout.h"
 
 #define PROFILE_FRAMES 127
 

@@ -32,7 +32,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "bpf/layout.h"
+#include "bpf/prog/layout.h"
 
 #define MAPS_MAX  64
 #define TIMES_MAX 65536u

@@ -16,13 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tui/engine.h"
+#include "tui/profile/source.h"
 #include "tui/options.h"
-#include "tui/profile.h"
-#include "tui/query.h"
-#include "tui/replay.h"
-#include "tui/session_read.h"
-#include "tui/session_write.h"
+#include "tui/profile/profile.h"
+#include "tui/query/query.h"
+#include "tui/session/replay.h"
+#include "tui/session/session_read.h"
+#include "tui/session/session_write.h"
 
 #define NS	1000000000ull
 #define SLICES	600

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "symbols/elffile.h"
+#include "symbols/elf/elffile.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
 

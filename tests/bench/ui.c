@@ -20,9 +20,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "tui/engine.h"
+#include "tui/profile/source.h"
 #include "tui/options.h"
-#include "tui/ui.h"
+#include "tui/ui/ui.h"
 
 #define PROCS	5000
 #define STACKS	12600

@@ -33,8 +33,8 @@ static inline uint8_t *fuzz_copy(const uint8_t *data, size_t size)
 }
 
 /*
- * What was counted (symbols/work.h) for so many bytes may not be more than these many units a byte:
- * no input costs more than its size allows, whatever the clock says.
+ * What was counted (symbols/base/work.h) for so many bytes may not be more than these many units a
+ * byte: no input costs more than its size allows, whatever the clock says.
  */
 static inline void require_work(uint64_t done, uint64_t bytes, uint64_t each)
 {
@@ -44,7 +44,7 @@ static inline void require_work(uint64_t done, uint64_t bytes, uint64_t each)
 /*
  * clang counts how often each region of our code runs (-fprofile-instr-generate) in 64 bits a
  * region, in these sections. The sum is the same on every machine, unlike time, and needs no help
- * from the parser, unlike symbols/work.h. Libraries are not compiled so: what libelf, libdw,
+ * from the parser, unlike symbols/base/work.h. Libraries are not compiled so: what libelf, libdw,
  * libiberty and the decompressors do is bounded by libFuzzer's -timeout only.
  */
 extern uint64_t __start___llvm_prf_cnts[] __attribute__((weak, visibility("hidden")));

@@ -4,13 +4,13 @@
  * An ELF image with links to debug files in whatever state: nothing but a bounded name without a
  * slash comes out of .gnu_debuglink, nothing is found in an empty folder, and .gnu_debugdata gives
  * an image within its bounds or none.
- * Covers: symbols/debugfile.c symbols/minidebug.c
+ * Covers: symbols/elf/debugfile.c symbols/elf/minidebug.c
  */
 #include <limits.h>
 
-#include "symbols/debugfile.h"
-#include "symbols/elffile.h"
-#include "symbols/minidebug.h"
+#include "symbols/elf/debugfile.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/elf/minidebug.h"
 #include "tests/fuzz/fuzz.h"
 
 static int take_input(const uint8_t *data, size_t size)

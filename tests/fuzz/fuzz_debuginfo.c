@@ -2,8 +2,9 @@
 /*
  * An ELF image with DWARF of any shape: chains are bounded, and every string in them can be read to
  * its end. Every other image is a file, of which debugimage.c makes another image.
- * Covers: symbols/debuginfo.c symbols/debugimage.c symbols/debugunit.c symbols/debugtree.c
- * Covers: symbols/skim.c symbols/rangelist.c symbols/linetable.c symbols/lineprogram.c tui/calls.c
+ * Covers: symbols/dwarf/debuginfo.c symbols/dwarf/debugimage.c symbols/dwarf/debugunit.c
+ * Covers: symbols/dwarf/debugtree.c symbols/dwarf/diereader.c symbols/dwarf/rangelist.c
+ * Covers: symbols/dwarf/linetable.c symbols/dwarf/lineprogram.c tui/symbolize/inline_chain.c
  */
 #include "fuzz.h"
 
@@ -11,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbols/debuginfo.h"
-#include "symbols/elffile.h"
-#include "tui/calls.h"
+#include "symbols/dwarf/debuginfo.h"
+#include "symbols/elf/elffile.h"
+#include "tui/symbolize/inline_chain.h"
 
 #define LIMIT ((size_t)16 << 20)
 

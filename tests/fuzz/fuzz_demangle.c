@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Any name must come back in bounded time and length, as it is or readable.
- * Covers: symbols/demangle.c symbols/text.c
+ * Covers: symbols/names/demangle.c symbols/base/text.c
  */
-#include "symbols/demangle.h"
-#include "symbols/text.h"
+#include "symbols/names/demangle.h"
+#include "symbols/base/text.h"
 #include "tests/fuzz/fuzz.h"
 
 static int take_input(const uint8_t *data, size_t size)

@@ -6,7 +6,7 @@
  * section.
  * Covers: unwind/ehframe.c
  */
-#include "symbols/work.h"
+#include "symbols/base/work.h"
 #include "tests/fuzz/rules.h"
 
 #define AT 0x8000000u

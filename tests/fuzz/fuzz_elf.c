@@ -3,11 +3,11 @@
 /*
  * An ELF image of any shape: every answer about it stays within it, and all bytes that are handed
  * out can be read.
- * Covers: symbols/elffile.c symbols/bytes.c
+ * Covers: symbols/elf/elffile.c symbols/base/bytes.c
  */
 #include <elf.h>
 
-#include "symbols/elffile.h"
+#include "symbols/elf/elffile.h"
 #include "tests/fuzz/fuzz.h"
 
 static uint64_t sum;

@@ -3,12 +3,12 @@
 /*
  * The input is a section .gopclntab. Around it is an ELF file with 1 MiB of text at 0x401000, so
  * that what the fuzzer changes is the table and not the file.
- * Covers: symbols/gopclntab.c
+ * Covers: symbols/names/gopclntab.c
  */
 #include <elf.h>
 
-#include "symbols/elffile.h"
-#include "symbols/symtab.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/names/symtab.h"
 #include "tests/fuzz/fuzz.h"
 
 #define TEXT	  0x401000u

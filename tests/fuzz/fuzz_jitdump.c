@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Bytes as a jitdump, read in pieces of the first byte's size and anew where each was left.
- * Covers: symbols/jitdump.c symbols/codemap.c
+ * Covers: symbols/names/jitdump.c symbols/names/codemap.c
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "symbols/codemap.h"
-#include "symbols/jitdump.h"
+#include "symbols/names/codemap.h"
+#include "symbols/names/jitdump.h"
 
 #define BYTES 65536u
 

@@ -2,12 +2,12 @@
 /*
  * A text as a perf map, in two pieces: whatever it says, memory is bounded, and names are found and
  * are clean.
- * Covers: symbols/perfmap.c symbols/codemap.c
+ * Covers: symbols/names/perfmap.c symbols/names/codemap.c
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "symbols/codemap.h"
-#include "symbols/perfmap.h"
+#include "symbols/names/codemap.h"
+#include "symbols/names/perfmap.h"
 
 #define BYTES 65536u
 

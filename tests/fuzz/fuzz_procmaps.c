@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whatever the text, mappings come in ascending order and with a proper name.
- * Covers: symbols/procmaps.c
+ * Covers: symbols/files/procmaps.c
  */
-#include "symbols/procmaps.h"
+#include "symbols/files/procmaps.h"
 #include "tests/fuzz/fuzz.h"
 
 static int check(const struct procmap *map, void *arg)

@@ -5,8 +5,8 @@
  * is a list of chunks (type, time in 100 ms, two bytes of size, content), which get header,
  * compression and checksum here, so that what is in them is reached. What can be opened is read in
  * all directions, and with bit 1 replayed and reported on, which takes a thread.
- * Covers: tui/session_read.c tui/session_chunks.c tui/session_names.c tui/session_slice.c
- * Covers: tui/replay.c
+ * Covers: tui/session/session_read.c tui/session/session_chunks.c tui/session/session_names.c
+ * Covers: tui/session/session_slice.c tui/session/replay.c
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/session_checks.h"
@@ -19,14 +19,14 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "tui/batch.h"
-#include "tui/engine.h"
+#include "tui/export/batch.h"
+#include "tui/profile/source.h"
 #include "tui/options.h"
-#include "tui/profile.h"
-#include "tui/query.h"
-#include "tui/replay.h"
-#include "tui/session.h"
-#include "tui/session_read.h"
+#include "tui/profile/profile.h"
+#include "tui/query/query.h"
+#include "tui/session/replay.h"
+#include "tui/session/session.h"
+#include "tui/session/session_read.h"
 
 #define CONTENT_MAX 65536u
 

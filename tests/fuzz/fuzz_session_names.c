@@ -5,14 +5,14 @@
  * around them, which fuzz_session has: so there are a hundred times as many runs. Each chunk is a
  * byte (0 to 127: definitions, else a slice), a byte of size, content. To weigh inputs by how rare
  * their features are would take two thirds of the time.
- * Covers: tui/session_names.c tui/session_slice.c tui/bytes.h
+ * Covers: tui/session/session_names.c tui/session/session_slice.c tui/util/bytes.h
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/session_checks.h"
 
-#include "tui/bytes.h"
-#include "tui/session_names.h"
-#include "tui/session_slice.h"
+#include "tui/util/bytes.h"
+#include "tui/session/session_names.h"
+#include "tui/session/session_slice.h"
 
 static void check_proc(struct session_names *names, uint32_t id, uint32_t slice)
 {

@@ -2,15 +2,15 @@
 /* fuzz: -max_len=8192 */
 /*
  * Bytes as a session's record of a captured walk, which is then told in the inspector's words.
- * Covers: tui/session_walk.c tui/inspector.c
+ * Covers: tui/session/session_walk.c tui/views/inspector.c
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "bpf/trace.h"
-#include "tui/bytes.h"
-#include "tui/inspection.h"
-#include "tui/inspector.h"
-#include "tui/session_walk.h"
+#include "bpf/report/trace.h"
+#include "tui/util/bytes.h"
+#include "tui/profile/inspection.h"
+#include "tui/views/inspector.h"
+#include "tui/session/session_walk.h"
 
 static int take_input(const uint8_t *data, size_t size)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An ELF image of any shape: whatever is found covers the address and has a bounded name.
- * Covers: symbols/symtab.c symbols/symread.c symbols/plt.c
+ * Covers: symbols/names/symtab.c symbols/names/symread.c symbols/names/plt.c
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/elffile.h"
-#include "symbols/symtab.h"
-#include "symbols/work.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/names/symtab.h"
+#include "symbols/base/work.h"
 #include "tests/fuzz/fuzz.h"
 
 static void look_up(struct symtab *table, uint64_t addr)

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/elffile.h"
-#include "symbols/work.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/base/work.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/elfimage.h"
 #include "unwind/table.h"

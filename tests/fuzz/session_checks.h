@@ -5,7 +5,7 @@
 /* What holds for the names of a session, wherever its bytes come from. */
 
 #include "tests/fuzz/fuzz.h"
-#include "tui/session_names.h"
+#include "tui/session/session_names.h"
 
 static inline void check_text(const char *text)
 {

@@ -5,7 +5,7 @@
 in place of reports, sessions, screenshots and settings. The run refuses them, with a message and an exit
 status that is not 0, and leaves them and what they lead to as they were.
 
-Covers: tui/outfile.c tui/session_file.c tui/shot.c tui/config_file.c
+Covers: tui/util/outfile.c tui/session/session_file.c tui/app/screenshot.c tui/ui/config_file.c
 """
 
 import os

@@ -12,8 +12,8 @@ that is forged so as to be taken for another process's.
 All cases run at once, and are judged by what the JSON report says and by what the session says that was
 recorded meanwhile.
 
-Covers: bpf/process.c bpf/mapping.c bpf/doubt.c bpf/written.c tui/stackcache.c tui/resolver.c
-Covers: tui/modules.c tui/jit.c unwind/step.h
+Covers: bpf/tracker/process.c bpf/tracker/mapping.c bpf/tracker/stale.c bpf/tracker/written.c tui/collect/stackcache.c tui/symbolize/resolver.c
+Covers: tui/symbolize/modules.c tui/symbolize/jit.c unwind/step.h
 """
 
 import collections

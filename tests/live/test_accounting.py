@@ -9,7 +9,7 @@ what became of it, and over a whole run, whose last slice ends with the sampling
 holds to the sample. What is shown is counted from the table of processes; what was taken is the
 kernel program's own count.
 
-Covers: bpf/profiler.bpf.c bpf/sampler.c bpf/ticks.c tui/engine.c tui/engine_slice.c tui/books.c
+Covers: bpf/prog/profiler.bpf.c bpf/sampler/sampler.c bpf/sampler/ticks.c tui/collect/collector.c tui/collect/collector_slice.c tui/collect/accounting.c
 """
 
 import datetime

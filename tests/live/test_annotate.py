@@ -5,7 +5,7 @@
 slow instruction has them at itself or at the next; a call has those of what it calls, and a system call those
 of the kernel; the addresses are those of the function, and source lines stand where objdump has them.
 
-Covers: symbols/listing.c tui/annotator.c tui/lister.c tui/hits.c tui/annotation.c
+Covers: symbols/code/listing.c tui/collect/annotator.c tui/collect/lister.c tui/collect/stack_ring.c tui/profile/annotation.c
 """
 
 import collections

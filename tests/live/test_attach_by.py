@@ -4,7 +4,7 @@
 """Attaching by user, control group and container, on the command line and while it runs: loads of
 the user nobody, in a group of their own, and neither. /proc tells which of them must be sampled.
 
-Covers: symbols/cgroup.c bpf/choice.c bpf/word.c tui/engine_post.c
+Covers: symbols/files/cgroup.c bpf/tracker/targets.c bpf/tracker/selector.c tui/collect/collector_post.c
 """
 
 import os

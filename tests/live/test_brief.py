@@ -5,7 +5,7 @@
 be looked up, their stacks are walked and named by the files that are mapped. No stack of theirs says
 anything else than what they execute.
 
-Covers: bpf/publish.c bpf/pace.c bpf/walker.bpf.h bpf/vma.bpf.h"""
+Covers: bpf/tracker/publish.c bpf/tracker/pace.c bpf/prog/walker.bpf.h bpf/prog/vma.bpf.h"""
 
 import collections
 import os

@@ -4,7 +4,7 @@
 gets its turn, what is small keeps its place beside them, and no stack is ever walked by rows of
 something else: each is the true chain or ends with a reason.
 
-Covers: bpf/room.c bpf/evict.c bpf/object.c bpf/walker.bpf.h
+Covers: bpf/tracker/placement.c bpf/tracker/evict.c bpf/tracker/object.c bpf/prog/walker.bpf.h
 """
 
 import concurrent.futures

@@ -5,7 +5,7 @@
 to and fro was sampled on both, shares on each CPU are those of the work that each thread says it has
 done there, and no sample is lost. By default, samples have no CPU and reports no table of CPUs.
 
-Covers: bpf/profiler.bpf.c tui/batch_cpus.c tui/query_cpus.c tui/bycpu.c
+Covers: bpf/prog/profiler.bpf.c tui/export/batch_cpus.c tui/query/query_cpus.c tui/ui/bycpu.c
 """
 
 import json

@@ -9,7 +9,7 @@ kernel's functions say which of the two a sample is of. Children are new process
 than a millisecond, and still each is known. Within execve a child has the stack of its parent's image,
 or none, or that which the kernel has just made, on which nothing has run.
 
-Covers: unwind/clonegap.c unwind/step.h bpf/walker.bpf.h bpf/process.c bpf/doubt.c
+Covers: unwind/clonegap.c unwind/step.h bpf/prog/walker.bpf.h bpf/tracker/process.c bpf/tracker/stale.c
 """
 
 import collections

@@ -5,7 +5,7 @@
 map of lists holds. All of them are known, in bounded memory; one that begins to run is walked, and
 stays so, and one that starts at once.
 
-Covers: bpf/publish.c bpf/process.c"""
+Covers: bpf/tracker/publish.c bpf/tracker/process.c"""
 
 import os
 import re

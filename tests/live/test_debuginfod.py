@@ -4,7 +4,7 @@
 """A stripped program gets the names of its functions from a debuginfod on the loopback while it is
 being sampled, and only when that is asked for.
 
-Covers: symbols/remotedebug.c tui/modules.c
+Covers: symbols/elf/remotedebug.c tui/symbolize/modules.c
 """
 
 import os

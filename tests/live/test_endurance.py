@@ -6,7 +6,7 @@ being killed, another of its kind. `make soak` runs the same for longer.
 
     tests/live/test_endurance.py [NAME...]      only these; SOAK=1: long
 
-Covers: bpf/tracker.c bpf/process.c tui/main.c tui/engine.c
+Covers: bpf/tracker/tracker.c bpf/tracker/process.c tui/main.c tui/collect/collector.c
 """
 
 import ctypes
@@ -171,7 +171,7 @@ def own_files(pid, folder):
 
 def churn(tap, folder):
     """A thousand processes a second; afterwards everything is as it was. Totals of processes that
-    ended remain, up to the bound of the profile (tui/profile_fold.c)."""
+    ended remain, up to the bound of the profile (tui/profile/profile_fold.c)."""
     with Running("-d", "1", "-F", live.hertz(999), "--debug-memory", str(DEBUG_MIB)) as top:
         top.ready(2)
         resident = live.status_kb(top.pid, "VmRSS")

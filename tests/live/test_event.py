@@ -5,7 +5,7 @@
 only computes is there, at page faults one that only asks for memory, and each is gone from the other's
 lists. An event that this machine has not leaves the one before. No tick and no sample gets lost.
 
-Covers: bpf/events.c bpf/sampler.c tui/event.c tui/engine_post.c tui/books.c
+Covers: bpf/sampler/events.c bpf/sampler/sampler.c bpf/sampler/event.c tui/collect/collector_post.c tui/collect/accounting.c
 """
 
 import collections

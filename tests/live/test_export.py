@@ -3,10 +3,10 @@
 """Files written while stacktop samples: by -o in every format, and by the live view's w.
 
 The workload's functions are known; so are the samples that a run of a process shows. Whether the
-formats say the same is compared with made-up seconds in tests/tui/test_export.py.
+formats say the same is compared with made-up seconds in tests/tui/export/test_export.py.
 
 time limit: 600 s
-Covers: tui/export.c tui/writer.c tui/outfile.c
+Covers: tui/export/export.c tui/export/writer.c tui/util/outfile.c
 """
 
 import fcntl

@@ -3,7 +3,7 @@
 """On a kernel that may hang when it is profiled nothing is sampled unless --force is given. The
 kernel says what it is through uname(2); a library in between makes it say something else.
 
-Covers: bpf/kernelinfo.c bpf/check.c
+Covers: bpf/sampler/kernelinfo.c bpf/report/check.c
 """
 
 import os

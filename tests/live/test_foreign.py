@@ -9,7 +9,7 @@ excused. Where code without CFI and frame pointers makes the rest unknowable, th
 there with its reason. What else is allowed stands at the case. Until the tables of all are there a
 walk may lack one; what is not given up with a reason counts then, too.
 
-Covers: unwind/step.h bpf/walker.bpf.h"""
+Covers: unwind/step.h bpf/prog/walker.bpf.h"""
 
 import collections
 import errno

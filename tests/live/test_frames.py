@@ -17,7 +17,7 @@ true for some instructions, the row says which stacks come of it and how many ar
 code comes and goes, it names the stacks of which neither walk nor names can know it: those are
 counted apart, and as many others are needed as of any case.
 
-Covers: unwind/step.h bpf/walker.bpf.h"""
+Covers: unwind/step.h bpf/prog/walker.bpf.h"""
 
 import collections
 import copy

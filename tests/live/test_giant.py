@@ -7,7 +7,7 @@ to be those, down to where the sample hit. With a budget that is too small for i
 it needs, and all other programs are walked as ever. When it is the chosen one, tables of others make
 room for it.
 
-Covers: unwind/block.c unwind/spans.c bpf/room.c bpf/evict.c"""
+Covers: unwind/block.c unwind/spans.c bpf/tracker/placement.c bpf/tracker/evict.c"""
 
 import os
 import subprocess

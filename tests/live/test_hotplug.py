@@ -6,7 +6,7 @@ online, the processes on it are followed by their records, and the books stay ev
 tests switch CPU 1 at the same time, and it is online again whatever becomes of the test. What
 stacktop sees is waited for; how long that took is what its books may lack.
 
-Covers: bpf/cpus.c bpf/events.c bpf/sideband.c tui/engine_watch.c"""
+Covers: bpf/sampler/cpus.c bpf/sampler/events.c bpf/tracker/sideband.c tui/collect/collector_watch.c"""
 
 import fcntl
 import os

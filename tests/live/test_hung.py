@@ -5,7 +5,7 @@ it runs: the report and the first screen come, keys are answered, programs that 
 and q and SIGTERM end it, all while the file system still hangs. While it answers, its files are walked
 and named as any others.
 
-Covers: bpf/opener.c bpf/openhelper.c bpf/openfile.c
+Covers: bpf/tracker/opener.c bpf/tracker/openhelper.c bpf/tracker/openfile.c
 """
 
 import os

@@ -7,7 +7,7 @@ first report, as those of a debug file and a perf map on file systems that only 
 they hang, before stacktop starts and while it runs: the report and the first screen come, other names
 are there, q and SIGTERM end it.
 
-Covers: bpf/asked.c symbols/fileasker.c symbols/localfs.c symbols/rootfile.c
+Covers: bpf/tracker/asked.c symbols/files/fileasker.c symbols/files/localfs.c symbols/files/rootfile.c
 """
 
 import contextlib

@@ -3,7 +3,8 @@
  * Walks that are captured and gone through again: the steps must give the very frames that the BPF
  * program gave, these must be the functions that the program under test calls, and each step's
  * words must be true of the next one. Run as root, from the top of the tree.
- * Covers: bpf/trace.c tui/inspection.c tui/inspector_words.c tui/engine_post.c
+ * Covers: bpf/report/trace.c tui/collect/inspect.c tui/views/inspector_words.c
+ * Covers: tui/collect/collector_post.c
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -20,13 +21,13 @@
 
 #include <cmocka.h>
 
-#include "bpf/trace.h"
-#include "tui/engine.h"
-#include "tui/event.h"
-#include "tui/inspection.h"
-#include "tui/inspector.h"
+#include "bpf/report/trace.h"
+#include "tui/profile/source.h"
+#include "bpf/sampler/event.h"
+#include "tui/profile/inspection.h"
+#include "tui/views/inspector.h"
 #include "tui/options.h"
-#include "tui/profile.h"
+#include "tui/profile/profile.h"
 
 #define PATIENCE_MS 120000
 

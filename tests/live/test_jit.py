@@ -5,8 +5,8 @@
 PID and mount namespaces of its own, then node, python3 and java, whose names are compared with what
 perf makes of the same files.
 
-Covers: symbols/perfmap.c symbols/jitdump.c symbols/procfile.c symbols/livethread.c tui/jit.c
-Covers: tui/earlyfiles.c
+Covers: symbols/names/perfmap.c symbols/names/jitdump.c symbols/files/procfile.c symbols/files/livethread.c tui/symbolize/jit.c
+Covers: tui/symbolize/jit_files.c
 """
 
 import collections

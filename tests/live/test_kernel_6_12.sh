@@ -3,6 +3,6 @@
 # time limit: 900 s
 #
 # Loads and walks on Linux 6.12; `make test-kernels` runs all kernels.
-# Covers: bpf/modules.bpf.h
+# Covers: bpf/prog/modules.bpf.h
 
 exec tests/kernels/run.sh 6.12

@@ -3,7 +3,7 @@
 """Kernel functions are named without /proc/kallsyms, which is a FIFO without a writer here, and
 whatever kernel.kptr_restrict hides.
 
-Covers: bpf/ksyms.c bpf/ksyms.bpf.c
+Covers: bpf/sampler/ksyms.c bpf/prog/ksyms.bpf.c
 """
 
 import os

@@ -3,7 +3,7 @@
 """Short runs that have less than they want: no memory for a map, no privilege, no BTF, no tracefs; each
 ends with a message or goes on with less. And nothing is leaked.
 
-Covers: bpf/check.c tui/main.c
+Covers: bpf/report/check.c tui/main.c
 """
 
 import os

@@ -5,7 +5,7 @@
 through twenty of them, and which library calls which is arithmetic. Each stack is whole, and all of
 its functions have their names.
 
-Covers: bpf/object.c bpf/publish.c tui/modules.c"""
+Covers: bpf/tracker/object.c bpf/tracker/publish.c tui/symbolize/modules.c"""
 
 import os
 import resource

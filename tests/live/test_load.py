@@ -7,7 +7,7 @@ it, so that what else the machine does makes no difference: slices that lie in a
 no more samples than that, and with those at its edges no fewer. Memory is held to its bound in the
 first seconds: later the stacks of the minute that is kept add to it, at 997 Hz some 40 MB.
 
-Covers: bpf/profiler.bpf.c tui/engine.c tui/stackcache.c tui/procinfo.c"""
+Covers: bpf/prog/profiler.bpf.c tui/collect/collector.c tui/collect/stackcache.c tui/collect/procinfo.c"""
 
 import os
 import sys

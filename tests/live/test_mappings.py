@@ -4,7 +4,7 @@
 """A process with more mappings of code than a walk can search: most are of one file, and its C
 library lies above them all. Its stacks go through the library, and are walked to their end.
 
-Covers: bpf/mapping.c bpf/publish.c bpf/crowd.c bpf/doubt.c"""
+Covers: bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/crowd.c bpf/tracker/stale.c"""
 
 import os
 import subprocess

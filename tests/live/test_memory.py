@@ -5,7 +5,7 @@ stacktop in a control group of 512 MiB, beside processes of another user that tr
 a file with more call frame information than any program has, and one with thousands of mappings that
 forks all the time, of which each child is a process to be remembered. It is not killed, it goes on to
 report, and it says what it gave up.
-Covers: symbols/memory.c symbols/quota.c bpf/mapping.c unwind/cfifile.c
+Covers: symbols/base/memory.c symbols/base/quota.c bpf/tracker/mapping.c unwind/cfifile.c
 """
 
 import contextlib

@@ -3,7 +3,7 @@
 """Functions without a symbol, whose names only the debug information or .gnu_debugdata tells: the
 live view calls them what --symbolize calls them, and both what their source does.
 
-Covers: symbols/minidebug.c symbols/debuginfo.c tui/resolver.c tui/modules.c
+Covers: symbols/elf/minidebug.c symbols/dwarf/debuginfo.c tui/symbolize/resolver.c tui/symbolize/modules.c
 """
 
 import lzma

@@ -4,8 +4,8 @@
 """The command line of the real binary: what it refuses and how it says so, what its reports look
 like to a program that reads them, and how it ends. Unwind tables are compared with readelf.
 
-Covers: bpf/dump.c tui/options.c tui/main.c tui/command.c tui/batch.c tui/procinfo.c
-        bpf/refusal.c
+Covers: bpf/report/dump.c tui/options.c tui/main.c tui/collect/child.c tui/export/batch.c tui/collect/procinfo.c
+        bpf/sampler/refusal.c
 """
 
 import bisect

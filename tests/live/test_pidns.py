@@ -6,7 +6,7 @@ under -p and --comm, of a command, and of processes in namespaces below. What ru
 number there; it is counted apart and never shown, not even where a process inside has the number
 that it has outside. /proc in the namespace, and perf where it is there, say which numbers are right.
 
-Covers: bpf/pidns.c bpf/pidns.bpf.h bpf/check.c bpf/sideband.c bpf/profiler.bpf.c
+Covers: bpf/sampler/pidns.c bpf/prog/pidns.bpf.h bpf/report/check.c bpf/tracker/sideband.c bpf/prog/profiler.bpf.c
 """
 
 import collections

@@ -5,7 +5,7 @@
 crashes nor stops drawing, and leaves the terminal as it was. STACKTOP_RANDOM_KEYS says how many
 keys, STACKTOP_RANDOM_SEED which.
 
-Covers: tui/screen.c tui/ui.c tui/terminal.c
+Covers: tui/app/screen.c tui/ui/ui.c tui/screen/terminal.c
 """
 
 import fcntl

@@ -5,7 +5,7 @@
 one is never shown, whether stacktop could follow what happened or was stopped meanwhile, and it is
 said. In a PID namespace of its own, where the test says which number is the next.
 
-Covers: bpf/identity.c bpf/choice.c bpf/process.c bpf/profiler.bpf.c
+Covers: bpf/tracker/identity.c bpf/tracker/targets.c bpf/tracker/process.c bpf/prog/profiler.bpf.c
 """
 
 import collections

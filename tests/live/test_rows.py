@@ -7,7 +7,7 @@ of the one before; where addresses are randomized, and where the stack of each b
 the other did. Then no row has functions of both, each is called what its functions are of, and no
 turn shares a row with another one, whether refreshes are shorter or longer than a turn.
 
-Covers: bpf/profiler.bpf.c bpf/process.c tui/procinfo.c tui/engine_slice.c tui/resolver.c
+Covers: bpf/prog/profiler.bpf.c bpf/tracker/process.c tui/collect/procinfo.c tui/collect/collector_slice.c tui/symbolize/resolver.c
 """
 
 import collections

@@ -6,7 +6,7 @@ screen through all its views. The unit tests under the same sanitizers are `make
 
     tests/live/test_sanitizers.py [asan|tsan]       only this one
 
-Covers: tui/main.c tui/screen.c tui/engine.c
+Covers: tui/main.c tui/app/screen.c tui/collect/collector.c
 """
 
 import concurrent.futures

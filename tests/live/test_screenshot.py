@@ -4,7 +4,7 @@
 """--screenshot of the real program: a drawing that is XML, with the busy program on it, of the size
 that was asked for, and nothing written where something stands already.
 
-Covers: tui/shot.c tui/picture.c
+Covers: tui/app/screenshot.c tui/screen/screen_file.c
 """
 
 import os

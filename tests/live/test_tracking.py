@@ -7,8 +7,8 @@ is mapped, unmapped and moved, files that are replaced. Every program here spins
 
     tests/live/test_tracking.py [NAME...]       only these
 
-Covers: bpf/process.c bpf/mapping.c bpf/publish.c bpf/object.c bpf/doubt.c tui/procinfo.c
-Covers: tui/stackcache.c
+Covers: bpf/tracker/process.c bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/object.c bpf/tracker/stale.c tui/collect/procinfo.c
+Covers: tui/collect/stackcache.c
 """
 
 import functools

@@ -6,7 +6,7 @@ nothing of it stays open or mapped. What was run once is known when it runs agai
 place, alike but for its contents, is not taken for it. All the time restless.c causes lookups of source
 lines: files must be closed even if the inliner is never idle.
 
-Covers: bpf/rest.c bpf/object.c tui/modules.c tui/inliner.c tui/jit.c
+Covers: bpf/tracker/idlefile.c bpf/tracker/object.c tui/symbolize/modules.c tui/symbolize/inline_worker.c tui/symbolize/jit.c
 """
 
 import os

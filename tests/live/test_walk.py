@@ -7,7 +7,7 @@ says that it is complete AND its outermost frame is where the ABI starts a threa
 are compared with what perf says of the same seconds, and the number of samples with the CPU time
 that the program had in them. All run and are sampled at once.
 
-Covers: unwind/step.h bpf/walker.bpf.h bpf/profiler.bpf.c tui/resolver.c tui/stackcache.c"""
+Covers: unwind/step.h bpf/prog/walker.bpf.h bpf/prog/profiler.bpf.c tui/symbolize/resolver.c tui/collect/stackcache.c"""
 
 import bisect
 import collections

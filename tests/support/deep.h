@@ -5,7 +5,7 @@
 /* More paths than a profile keeps, for tests that include cmocka first. */
 
 #include "tests/support/feed.h"
-#include "tui/profile.h"
+#include "tui/profile/profile.h"
 
 /*
  * Cells of n stacks of so many functions, of which only the outermost differ: f1000 and so on.

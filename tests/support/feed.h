@@ -4,7 +4,7 @@
 
 /* Short ways to feed a profile, for the tests of the model, the queries and the reports. */
 
-#include "tui/profile.h"
+#include "tui/profile/profile.h"
 
 #define NS 1000000000ull
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/listing.h"
-#include "tui/annotation.h"
+#include "symbols/code/listing.h"
+#include "tui/profile/annotation.h"
 
 struct feed_insn {
 	const char *text;

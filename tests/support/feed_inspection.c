@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bpf/trace.h"
-#include "tui/inspection.h"
+#include "bpf/report/trace.h"
+#include "tui/profile/inspection.h"
 
 #define FEED_TEXT 0x55d0c09e0000ull /* where the mapping begins; ELF address 0x20000 */
 

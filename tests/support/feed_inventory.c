@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bpf/inventory.h"
+#include "bpf/tracker/inventory.h"
 
 struct feed_object {
 	const char *name;

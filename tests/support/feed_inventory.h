@@ -6,7 +6,7 @@
  */
 
 #include "tests/support/machine.h"
-#include "tui/profile.h"
+#include "tui/profile/profile.h"
 
 enum {
 	FEED_NGINX,

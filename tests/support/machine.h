@@ -4,7 +4,7 @@
 
 /* A small made-up machine for the tests of the screen: four processes, stacks of known shares. */
 
-#include "tui/profile.h"
+#include "tui/profile/profile.h"
 
 #define MACHINE_SECOND 1000000000ULL
 #define MACHINE_NOW    (1000 * MACHINE_SECOND)

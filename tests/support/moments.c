@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "tui/feeder.h"
-#include "tui/session_read.h"
+#include "tui/session/feeder.h"
+#include "tui/session/session_read.h"
 
 void record_moments(const char *path, int seconds,
 		    void (*give)(struct machine *f, struct session_writer *w, int n))

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "tests/support/machine.h"
-#include "tui/session_write.h"
+#include "tui/session/session_write.h"
 
 /* What is there after the slices before next, 0: nothing. */
 struct moment_place {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/debugfile.h"
+#include "symbols/elf/debugfile.h"
 #include "tests/support/nm.h"
 
 FILE *nmnames_run(const char *format, ...)

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/symtab.h"
+#include "symbols/names/symtab.h"
 
 #define SAMPLES 3000
 

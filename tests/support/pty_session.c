@@ -242,12 +242,10 @@ const char *real_binary(void)
 
 void pty_setup(const char *program)
 {
-	char *slash;
+	const char *room = strstr(program, "/app/");
 
-	snprintf(demo, sizeof(demo), "%s", program);
-	slash = strrchr(demo, '/');
-	snprintf(slash ? slash + 1 : demo, sizeof(demo) - (size_t)(slash ? slash + 1 - demo : 0),
-		 "demo");
+	assert_non_null(room);
+	snprintf(demo, sizeof(demo), "%.*s/demo", (int)(room - program), program);
 	signal(SIGPIPE, SIG_IGN);
 	/* The settings of who runs the tests are none of theirs. */
 	setenv("XDG_CONFIG_HOME", "/nonexistent", 1);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 char folder[SCRATCH], path[96], other[96];
 

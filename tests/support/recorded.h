@@ -16,8 +16,8 @@
 
 #include "tests/support/feed.h"
 #include "tests/support/scratch.h"
-#include "tui/batch.h"
-#include "tui/session_write.h"
+#include "tui/export/batch.h"
+#include "tui/session/session_write.h"
 
 #define WINDOW 10
 #define CELLS  50000

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tui/ui.h"
+#include "tui/ui/ui.h"
 
 int screens_setup(void **state)
 {

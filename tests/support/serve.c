@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/sampler.h"
+#include "bpf/sampler/sampler.h"
 
 #define PID_NS_INIT 4026531836u /* PROC_PID_INIT_INO of linux/proc_ns.h */
 

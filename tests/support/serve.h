@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/tracker.h"
+#include "bpf/tracker/tracker.h"
 
 #define SERVE_ARG 256
 #define SHARDS	  32u

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/elffile.h"
+#include "symbols/elf/elffile.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
 

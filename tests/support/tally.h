@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/sampler.h"
+#include "bpf/sampler/sampler.h"
 
 #define PATIENCE_NS  60000000000ull
 #define FIRST_FRAMES 6

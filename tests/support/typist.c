@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "tui/options.h"
-#include "tui/ui.h"
+#include "tui/ui/ui.h"
 
 enum engine_command posted;
 

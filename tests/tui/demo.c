@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #include "tests/support/machine.h"
-#include "tui/engine_base.h"
+#include "tui/profile/source_base.h"
 #include "tui/options.h"
-#include "tui/plain.h"
-#include "tui/screen.h"
+#include "tui/app/plain.h"
+#include "tui/app/screen.h"
 
 struct engine {
 	struct engine_base base;

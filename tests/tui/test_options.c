@@ -2,7 +2,7 @@
 /*
  * The command line: what is taken, what is refused and how it is said, and that --help and the
  * manual know every option of the table.
- * Covers: tui/options.c tui/options_values.c tui/event.c
+ * Covers: tui/options.c tui/options_values.c bpf/sampler/event.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tui/event.h"
+#include "bpf/sampler/event.h"
 #include "tui/options.h"
 
 #define ARGS_MAX 16

@@ -21,8 +21,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "symbols/elffile.h"
-#include "symbols/procmaps.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/files/procmaps.h"
 #include "tests/unwind/stephost.h"
 #include "unwind/shards.h"
 #include "unwind/table.h"

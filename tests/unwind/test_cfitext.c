@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/elffile.h"
+#include "symbols/elf/elffile.h"
 #include "unwind/cfitext.h"
 
 #define FDES_MAX 400u /* of a file */

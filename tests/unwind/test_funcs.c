@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/elffile.h"
+#include "symbols/elf/elffile.h"
 #include "tests/support/scratch.h"
 #include "unwind/funcs.h"
 

@@ -4,8 +4,8 @@
  * claim to be large when decompressed are refused before they are read, programs that are to be run
  * again and again before they were, and a build can be ended from outside. All of it is
  * told by the work that was counted, not by time.
- * Covers: unwind/table.c unwind/cfifile.c unwind/cfa.c unwind/sframe.c symbols/elfsection.c
- * Covers: symbols/limits.h symbols/work.h
+ * Covers: unwind/table.c unwind/cfifile.c unwind/cfa.c unwind/sframe.c symbols/elf/elfsection.c
+ * Covers: symbols/base/limits.h symbols/base/work.h
  */
 #include <elf.h>
 #include <errno.h>
@@ -19,9 +19,9 @@
 
 #include <cmocka.h>
 
-#include "symbols/elffile.h"
-#include "symbols/limits.h"
-#include "symbols/work.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/base/limits.h"
+#include "symbols/base/work.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tables.h"
 #include "unwind/table.h"

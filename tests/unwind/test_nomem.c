@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/elffile.h"
+#include "symbols/elf/elffile.h"
 #include "tests/support/elfimage.h"
 #include "unwind/funcs.h"
 #include "unwind/table.h"

@@ -18,7 +18,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "symbols/elffile.h"
+#include "symbols/elf/elffile.h"
 #include "tests/support/scratch.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/elffile.h"
+#include "symbols/elf/elffile.h"
 #include "tests/support/scratch.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/elffile.h"
+#include "symbols/elf/elffile.h"
 #include "tests/support/tables.h"
 #include "unwind/cfa.h"
 #include "unwind/rule.h"

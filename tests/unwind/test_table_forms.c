@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/elffile.h"
+#include "symbols/elf/elffile.h"
 #include "tests/support/tables.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"

@@ -22,10 +22,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "symbols/debugfile.h"
-#include "symbols/elffile.h"
-#include "symbols/procmaps.h"
-#include "symbols/symtab.h"
+#include "symbols/elf/debugfile.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/files/procmaps.h"
+#include "symbols/names/symtab.h"
 #include "tests/unwind/stephost.h"
 #include "unwind/shards.h"
 #include "unwind/table.h"

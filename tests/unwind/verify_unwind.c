@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbols/elffile.h"
+#include "symbols/elf/elffile.h"
 #include "tests/unwind/verify_libdw.h"
 #include "unwind/row.h"
 #include "unwind/table.h"

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_PROG_LAYOUT_H
+#define STACKTOP_BPF_PROG_LAYOUT_H
+
+/* What the BPF programs and their user-space owners share: keys, values, records, knobs. */
+
+#include <linux/types.h>
+
+#include "unwind/walk.h"
+
+#define KERNEL_FRAMES_MAX 127u
+
+/*
+ * Key of the stack-count map. A hash of 0 means that there is no such stack. A PID has 22 bits
+ * (PID_MAX_LIMIT of include/linux/threads.h), which leaves room for the CPU: the key is no longer
+ * than without it, so it costs nothing where CPUs are not told apart.
+ */
+struct count_key {
+	__u64 tgid : 24;
+	__u64 tid : 24;
+	__u64 cpu : 16; /* + 1; 0: CPUs are not told apart */
+	__u64 exec;	/* see below */
+	__u64 user;
+	__u64 kernel;
+};
+
+/*
+ * What a process is between two execs, as a number: when its first thread started (ns of the
+ * kernel's CLOCK_MONOTONIC) plus how many execs it and its forebears have had behind them. Of two
+ * with one PID it differs, and the later one has the higher number, since neither an exec nor a PID
+ * that is used again takes less than a ns. Never 0, and below 2^62.
+ */
+
+struct count_value {
+	__u64 count;
+	__u64 image; /* see struct proc_entry */
+	char comm[16];
+};
+
+_Static_assert(sizeof(struct count_key) == 32, "no padding: the key is compared as bytes");
+
+/*
+ * A stack seen for the first time, through the ring buffer. Frames: leaf first. A user stack whose
+ * frames are all in objects (FRAME_IN_OBJECT) has one hash in all processes; of others the hash is
+ * of this process and image, too.
+ */
+struct stack_record {
+	__u64 hash;
+	__u64 image; /* see struct proc_entry; of a kernel stack: profiler_control.kernel_code and,
+			in the upper half, module_counts.changes */
+	__u64 exec;  /* see struct count_key; of a kernel stack: 0 */
+	__u32 tgid;
+	__u16 nframes;
+	__u8 kernel; /* 1: kernel addresses; STACK_CAPTURED: it is a struct capture_record */
+	__u8 reason; /* enum walk_reason of a user stack */
+	__u64 frames[];
+};
+
+/*
+ * A walk with all that it was made from, of the process in profiler_control.capture. It begins as
+ * a stack_record does.
+ */
+#define STACK_CAPTURED 2
+#define CAPTURE_PAGE   4096u
+#define CAPTURE_PAGES  4u
+
+struct capture_record {
+	__u64 hash;
+	__u64 image;
+	__u64 exec;
+	__u32 tgid;
+	__u16 nframes;
+	__u8 kernel; /* STACK_CAPTURED */
+	__u8 reason;
+	__u64 frames[WALK_FRAMES_MAX];
+	__u64 regs[DWARF_COUNT];
+	__u64 time;	/* ns of the kernel's CLOCK_MONOTONIC */
+	__u64 stack_at; /* address of stack[0]: the page that RSP points into */
+	__u32 tid;
+	__u32 cpu;
+	__u32 pages;	   /* of the stack that could be read */
+	__u8 exact;	   /* the pc was executing; it is not a system call's return address */
+	__u8 in_sigreturn; /* the thread returns from a signal's handler */
+	__u8 user_mode;	   /* the sample hit user code */
+	__u8 pad;
+	__u8 stack[CAPTURE_PAGES * CAPTURE_PAGE];
+};
+
+/*
+ * Hashes of the stacks that went to user space, as a set-associative table of cache lines. A
+ * forgotten hash only costs that its stack travels again.
+ */
+#define KNOWN_WAYS 8u
+
+struct known_set {
+	__u64 hash[KNOWN_WAYS];
+};
+
+/* What a process looks like to the walk. */
+struct proc_entry {
+	/*
+	 * mm->start_stack of the address space that the list was made for: differs from exec to
+	 * exec by address space randomization, and can be read by both sides. 0: not known.
+	 */
+	__u64 image;
+	__u32 list_at;
+	__u32 list_count;
+	/*
+	 * Number of the exec (count_key.exec), which only BPF can read: its first sample writes it
+	 * here, and from then on the list is that exec's alone. 0: not yet. The image alone would
+	 * fit the next exec, too, where addresses are not randomized.
+	 */
+	__u64 exec_id;
+	__u64 exec_at; /* when it was written, ns of the kernel's CLOCK_MONOTONIC */
+};
+
+/*
+ * Beside each entry of a list: what is mapped there, by which the program sees whether that is
+ * still so (bpf/prog/vma.bpf.h), and the stamp of the last sample that found it so. A stamp is of a
+ * process and of how often its mappings have changed, or, where the kernel does not count that, of
+ * one sample.
+ */
+struct entry_check {
+	__u32 tag;
+	__u32 stamp; /* 0: none yet */
+};
+
+#define VMA_ANONYMOUS 0u
+#define VMA_ANY	      1u /* the entry stands for no mapping */
+
+/* The kernel's dev_t. */
+static inline __u64 vma_dev(__u32 major, __u32 minor)
+{
+	return (__u64)major << 20 | minor;
+}
+
+/*
+ * A file by the numbers that records and /proc/PID/maps tell; dev as vma_dev has it. Frames have
+ * FRAME_TAG_MASK of it.
+ */
+static inline __u64 vma_file_tag(__u64 dev, __u64 inode)
+{
+	__u64 tag = (dev + 1) * 0x9e3779b97f4a7c15ull;
+
+	tag = (tag ^ tag >> 32 ^ inode) * 0xbf58476d1ce4e5b9ull;
+	return tag ^ tag >> 32;
+}
+
+/* A mapping of that file; base: where in memory the file's first byte lies or would lie. */
+static inline __u32 vma_tag(__u64 file, __u64 base)
+{
+	__u64 tag = (file ^ base) * 0x94d049bb133111ebull;
+
+	return (__u32)(tag >> 32) | 2;
+}
+
+/*
+ * What the walk finds by a file's numbers instead of an address, in a process that user space does
+ * not know yet: a list whose addresses are offsets in the file, FILE_SPACE added.
+ */
+struct file_key {
+	__u64 dev; /* as vma_dev has it */
+	__u64 inode;
+};
+
+struct file_entry {
+	__u64 change; /* ns; its ctime: else the number may be that of another file by now */
+	__u32 list_at;
+	__u32 list_count;
+};
+
+#define FILE_SPACE (1ull << 60)
+#define FILES_MAX  8192u
+
+/* Changed while running. */
+struct profiler_control {
+	__u32 filtering;      /* only processes in the targets map are sampled */
+	__u32 capture;	      /* the next walk of this process is captured; 0: of none */
+	__u32 capture_reason; /* ... that ends so (enum walk_reason); 0: however it ends */
+	__u32 by_cpu;	      /* CPUs are told apart */
+	__u32 kernel_code;    /* generation of bpf/sampler/kernelcode.h */
+	__u32 pad;
+};
+
+/* Of the kernel's modules; only ever growing. */
+struct module_counts {
+	__u32 changes; /* times that one has come or gone */
+	__u32 lost;    /* of these, which there was no room in the ring for */
+};
+
+#define MODULE_NAME	  56u /* MODULE_NAME_LEN of include/linux/module.h on 64 bits */
+#define MODULE_RING_BYTES 65536u
+
+/* A module has come or goes. */
+struct module_change {
+	__u64 start, init_start; /* its code, and that which is given up when it has begun */
+	__u32 size, init_size;	 /* bytes; 0: there is none */
+	__u32 changes;		 /* it is there from this count on, or up to it */
+	__u32 gone;
+	char name[MODULE_NAME];
+};
+
+/* Set before load: unused branches are dead code. */
+struct profiler_config {
+	__u8 no_kernel;
+	__u8 no_user;
+	__u8 has_task_regs; /* bpf_get_current_task_btf and bpf_task_pt_regs (Linux 5.15) */
+	__u8 capture;	    /* user space may ask for a capture_record */
+	__u8 checks_lists;  /* the kernel's mappings can be looked up (bpf/prog/vma.bpf.h) */
+	__u8 pad[3];
+	__u64 thread_size;     /* where pt_regs end, for kernels without them */
+	__u32 known_mask;      /* known sets - 1 */
+	__u32 ring_wake;       /* user space is woken when the ring holds so many bytes */
+	__u32 pidns_inode;     /* of the PID namespace whose numbers count; 0: the initial */
+	__u32 pidns_level;     /* of nested namespaces, at which it is */
+	__u64 boottime_offset; /* ns; added to the start of processes, as /proc does */
+	__u64 hash_key[STACKHASH_KEYS]; /* random for each run */
+};
+
+#define CLOCK_TICK_NS 10000000u /* USER_HZ of x86-64 */
+
+/* What pidns.bpf.c returns: a level and, below it, a number, of which a PID has 22 bits. */
+#define PIDNS_LEVEL_SHIFT 24
+#define PIDNS_NUMBER_MASK ((1u << PIDNS_LEVEL_SHIFT) - 1)
+#define PIDNS_LEVEL_MAX	  32u /* MAX_PID_NS_LEVEL of include/linux/pid_namespace.h */
+
+/* Per CPU, only ever growing. */
+struct profiler_stats {
+	__u64 samples; /* taken, filtered ones included, idle ones not */
+	__u64 filtered;
+	__u64 user;	/* that hit user mode */
+	__u64 walks;	/* user stacks walked */
+	__u64 complete; /* to their outermost frame */
+	__u64 frames;	/* of all walks */
+	__u64 counts_full;
+	__u64 counts_busy;
+	__u64 ring_full;
+	__u64 stacks;	   /* sent through the ring */
+	__u64 kernel_lost; /* kernel stacks that the kernel did not hand out */
+	__u64 outside;	   /* of filtered: processes without a number in our PID namespace */
+};
+
+/* Kernel addresses to be named by the syscall program, and their names. */
+#define KSYM_BATCH 64u
+#define KSYM_NAME  128u
+
+struct ksym_batch {
+	__u32 count;
+	__u32 pad;
+	__u64 addrs[KSYM_BATCH];
+	char names[KSYM_BATCH][KSYM_NAME];
+};
+
+#endif

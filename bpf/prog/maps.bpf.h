@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_PROG_MAPS_BPF_H
+#define STACKTOP_BPF_PROG_MAPS_BPF_H
+
+/* What the sampler keeps and shares with user space, which sets the sizes before the load
+ * (bpf/sampler/sizes.h). */
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/prog/layout.h"
+#include "bpf/prog/step_env.bpf.h"
+#include "bpf/prog/vma.bpf.h"
+
+const volatile struct profiler_config config = {};
+
+struct cpu_state {
+	struct walk walk;
+	struct pt_regs regs;
+	/* A record as it goes through the ring: the header stands right before its frames. */
+	__u64 exec_id; /* of the process that is sampled; never 0 */
+	struct vma_search vma;
+	__u32 stamp;   /* see struct entry_check */
+	__u32 no_list; /* why the process has no list; WALK_GOES_ON: it has one */
+	/* Kept while an address is looked up by its file: */
+	struct file_key file;
+	__u32 list_at, list_count, distrusted;
+	__u32 tag; /* of the entry that is being checked */
+	struct stackhash kernel_hash;
+	__u64 kernel_head[4];
+	__u64 kernel_frames[KERNEL_FRAMES_MAX + 1];
+};
+
+_Static_assert(sizeof(struct stack_record) == 32, "the room before the frames");
+
+_Static_assert(offsetof(struct walk, frames) - offsetof(struct walk, head) ==
+		       sizeof(struct stack_record),
+	       "the user stack's record is walk.head and walk.frames");
+
+_Static_assert(sizeof(struct cpu_state) <= 32768, "a per-CPU map value is at most 32 KiB");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_state);
+} states SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct profiler_stats);
+} stats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct profiler_control);
+} control SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set before load, as all that bpf/sampler/sizes.h names */
+	__type(key, __u32);
+	__type(value, __u64); /* start of the process, as process_start; 0: any */
+} targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct proc_entry);
+} procs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct file_key);
+	__type(value, struct file_entry);
+} files SEC(".maps");
+
+struct map_list {
+	struct map_entry entries[MAP_ENTRIES_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct map_list);
+} map_lists SEC(".maps");
+
+struct check_list {
+	struct entry_check entries[MAP_ENTRIES_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct check_list);
+} checks SEC(".maps");
+
+struct touch_list {
+	__u8 entries[MAP_ENTRIES_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct touch_list);
+} touched SEC(".maps");
+
+struct wide_list {
+	struct wide_rule rules[WIDE_RULES_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wide_list);
+} wide_rules SEC(".maps");
+
+struct shard {
+	__u32 words[SHARD_WORDS];
+};
+
+struct shard_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct shard));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 16); /* set before load, from the budget */
+	__type(key, __u32);
+	__array(values, struct shard_map);
+} shards SEC(".maps");
+
+struct counts_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(struct count_key));
+	__uint(value_size, sizeof(struct count_value));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct counts_map);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct known_set);
+} known SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} stacks SEC(".maps");
+
+#endif

@@ -1,0 +1,605 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The sampler. On each tick of a perf event it takes the kernel stack and walks the user stack by
+ * the unwind tables in the shards, hashes both, and counts the pair in the stack-count map. A
+ * stack that was never seen goes to user space once, through the ring buffer.
+ */
+#include <stddef.h>
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+#include <linux/bpf_perf_event.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/prog/layout.h"
+#include "bpf/prog/maps.bpf.h"
+#include "bpf/prog/modules.bpf.h"
+#include "bpf/prog/pidns.bpf.h"
+#include "bpf/prog/walker.bpf.h"
+
+/* The few kernel fields that are used; libbpf finds them through the kernel's BTF. */
+struct mm_struct {
+	unsigned long start_stack;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	struct mm_struct *mm;
+	void *stack;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	__u64 start_time;
+	__u64 self_exec_id;
+	int tgid;
+} __attribute__((preserve_access_index));
+
+/* As tgid << 32 | tid, like that of the current task; 0: it has none in our PID namespace. */
+__attribute__((noinline)) __u64 namespace_ids(__u64 of)
+{
+	const struct task_struct___pidns *task = (const void *)of, *leader = NULL;
+	const struct pid *pid;
+	__u32 tgid, tid;
+	unsigned int level;
+
+	if (!config.pidns_inode || bpf_core_read(&leader, sizeof(leader), &task->group_leader))
+		return 0;
+	pid = pidns_pid(leader, &level);
+	if (!pid || level < config.pidns_level)
+		return 0;
+	tgid = pidns_number_at(pid, config.pidns_level, config.pidns_inode);
+	if (!tgid || leader == task)
+		return (__u64)tgid << 32 | tgid;
+	pid = pidns_pid(task, &level);
+	if (!pid || level < config.pidns_level)
+		return 0;
+	tid = pidns_number_at(pid, config.pidns_level, config.pidns_inode);
+	return tid ? (__u64)tgid << 32 | tid : 0;
+}
+
+/* The numbers by which side-band records and /proc call the current task. */
+static __always_inline __u64 current_ids(void)
+{
+	if (config.pidns_inode)
+		return namespace_ids(bpf_get_current_task());
+	return bpf_get_current_pid_tgid();
+}
+
+/* Clock ticks from boot on, as field 22 of /proc/PID/stat has them. */
+__attribute__((noinline)) __u64 process_start(void)
+{
+	const struct task_struct___pidns *task = (void *)bpf_get_current_task(), *leader;
+	__u64 start;
+
+	if (bpf_core_read(&leader, sizeof(leader), &task->group_leader) ||
+	    bpf_core_read(&start, sizeof(start), &leader->start_boottime))
+		return 0;
+	return (start + config.boottime_offset) / CLOCK_TICK_NS;
+}
+
+/* A number that is used again is not the process that was chosen. */
+static __always_inline int is_chosen(__u32 tgid)
+{
+	const __u64 *start = bpf_map_lookup_elem(&targets, &tgid);
+
+	return start && (!*start || *start == process_start());
+}
+
+/* 1: user space already has this stack. */
+static __always_inline int is_known(__u64 hash)
+{
+	__u32 set = hash & config.known_mask;
+	struct known_set *k = bpf_map_lookup_elem(&known, &set);
+	int i;
+
+	if (!k)
+		return 0;
+#pragma unroll
+	for (i = 0; i < (int)KNOWN_WAYS; i++)
+		if (k->hash[i] == hash)
+			return 1;
+	return 0;
+}
+
+static __always_inline void known_add(__u64 hash)
+{
+	__u32 set = hash & config.known_mask;
+	struct known_set *k = bpf_map_lookup_elem(&known, &set);
+	__u32 way = bpf_ktime_get_ns() >> 10;
+
+	if (!k)
+		return;
+	STEP_BARRIER(way);
+	k->hash[way & (KNOWN_WAYS - 1)] = hash;
+}
+
+static __always_inline void send_stack(struct profiler_stats *s, struct stack_record *rec,
+				       __u64 frames_max)
+{
+	__u64 n = rec->nframes;
+
+	if (is_known(rec->hash))
+		return;
+	if (n > frames_max)
+		n = frames_max;
+	/* The verifier wants the bound on the very register that is used. */
+	n = sizeof(*rec) + n * 8;
+	STEP_BARRIER(n);
+	if (n > sizeof(*rec) + frames_max * 8)
+		return;
+	/* User space reads at its own pace; it is woken only when the ring fills up. */
+	if (bpf_ringbuf_output(&stacks, rec, n,
+			       bpf_ringbuf_query(&stacks, BPF_RB_AVAIL_DATA) > config.ring_wake
+				       ? BPF_RB_FORCE_WAKEUP
+				       : BPF_RB_NO_WAKEUP)) {
+		s->ring_full++;
+		return;
+	}
+	s->stacks++;
+	known_add(rec->hash);
+}
+
+#define HASH_TURN 8u
+
+/* Goes on with the hash of the kernel stack, from frame first on; 0: that was the end. */
+__attribute__((noinline)) int hash_some(__u32 first)
+{
+	struct cpu_state *st = this_state();
+	struct stack_record *rec;
+	struct stackhash hash;
+	__u32 i, n, at = first;
+
+	if (!st)
+		return 0;
+	rec = (struct stack_record *)st->kernel_head;
+	hash = st->kernel_hash;
+	n = rec->nframes;
+	for (i = 0; i < HASH_TURN; i++) {
+		if (at >= n)
+			break;
+		STEP_BARRIER(at);
+		stackhash_add(&hash, st->kernel_frames[at & KERNEL_FRAMES_MAX],
+			      STEP_KEY(STACKHASH_FACTOR_A), STEP_KEY(STACKHASH_FACTOR_B));
+		at++;
+	}
+	st->kernel_hash = hash;
+	return at < n;
+}
+
+/* Hashes the kernel stack of nframes that stands in the state, and sends it when it is new. */
+__attribute__((noinline)) int finish_kernel_stack(void)
+{
+	__u32 zero = 0, i;
+	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
+	struct cpu_state *st = this_state();
+	struct stack_record *rec;
+
+	if (!s || !st)
+		return 0;
+	rec = (struct stack_record *)st->kernel_head;
+	st->kernel_hash.a = STEP_KEY(STACKHASH_START_A);
+	st->kernel_hash.b = STEP_KEY(STACKHASH_START_B);
+	stackhash_add(&st->kernel_hash, rec->image, STEP_KEY(STACKHASH_FACTOR_A),
+		      STEP_KEY(STACKHASH_FACTOR_B));
+	for (i = 0; i <= KERNEL_FRAMES_MAX / HASH_TURN; i++)
+		if (!hash_some(i * HASH_TURN))
+			break;
+	rec->hash = stackhash_end(&st->kernel_hash, STACKHASH_KERNEL);
+	send_stack(s, rec, KERNEL_FRAMES_MAX);
+	return 0;
+}
+
+__attribute__((noinline)) int finish_user_stack(int reason)
+{
+	__u32 zero = 0;
+	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
+	struct cpu_state *st = this_state();
+	struct stack_record *rec;
+
+	if (!s || !st)
+		return 0;
+	s->walks++;
+	s->frames += st->walk.nframes;
+	if (reason == WALK_BOTTOM)
+		s->complete++;
+	rec = (struct stack_record *)st->walk.head;
+	walk_mix(&st->walk, reason);
+	if (st->walk.own) {
+		walk_mix(&st->walk, rec->tgid);
+		walk_mix(&st->walk, st->exec_id);
+	}
+	rec->hash = stackhash_end(&st->walk.hash, STACKHASH_USER);
+	rec->nframes = st->walk.nframes;
+	rec->image = st->walk.stack_start;
+	rec->exec = st->exec_id;
+	rec->kernel = 0;
+	rec->reason = reason;
+	send_stack(s, rec, WALK_FRAMES_MAX);
+	return 0;
+}
+
+/* The user's registers at the time of the sample, or of the entry into the kernel. */
+static __always_inline int user_registers(struct cpu_state *st, struct bpf_perf_event_data *ctx,
+					  int user_mode)
+{
+	const void *from;
+
+	if (user_mode) {
+		st->regs = ctx->regs;
+		return 0;
+	}
+	if (config.has_task_regs) {
+		struct task_struct *task = bpf_get_current_task_btf();
+
+		from = (const void *)bpf_task_pt_regs(task);
+	} else {
+		struct task_struct *task = (void *)bpf_get_current_task();
+		void *stack = NULL;
+
+		bpf_core_read(&stack, sizeof(stack), &task->stack);
+		from = stack + config.thread_size - sizeof(st->regs);
+	}
+	return bpf_probe_read_kernel(&st->regs, sizeof(st->regs), from);
+}
+
+/* mm->start_stack of the current task: 0 for a kernel thread. */
+static __always_inline __u64 current_image(void)
+{
+	unsigned long image = 0;
+	struct mm_struct *mm = NULL;
+
+	if (config.has_task_regs) {
+		struct task_struct *task = bpf_get_current_task_btf();
+
+		mm = task->mm;
+		return mm ? mm->start_stack : 0;
+	}
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	bpf_core_read(&mm, sizeof(mm), &task->mm);
+	if (mm)
+		bpf_core_read(&image, sizeof(image), &mm->start_stack);
+	return image;
+}
+
+/* As count_key.exec. */
+static __always_inline __u64 current_exec_id(void)
+{
+	__u64 execs = 0, start = 0;
+
+	if (config.has_task_regs) {
+		struct task_struct *task = bpf_get_current_task_btf();
+
+		execs = task->self_exec_id;
+		start = task->group_leader->start_time;
+	} else {
+		struct task_struct *task = (void *)bpf_get_current_task(), *leader = NULL;
+
+		bpf_core_read(&execs, sizeof(execs), &task->self_exec_id);
+		bpf_core_read(&leader, sizeof(leader), &task->group_leader);
+		bpf_core_read(&start, sizeof(start), &leader->start_time);
+	}
+	return start + execs ? start + execs : 1;
+}
+
+static __always_inline void load_registers(struct cpu_state *st)
+{
+	__u64 *to = st->walk.regs;
+
+	to[DWARF_RAX] = st->regs.rax;
+	to[DWARF_RDX] = st->regs.rdx;
+	to[DWARF_RCX] = st->regs.rcx;
+	to[DWARF_RBX] = st->regs.rbx;
+	to[DWARF_RSI] = st->regs.rsi;
+	to[DWARF_RDI] = st->regs.rdi;
+	to[DWARF_RBP] = st->regs.rbp;
+	to[DWARF_RSP] = st->regs.rsp;
+	to[DWARF_R8] = st->regs.r8;
+	to[DWARF_R9] = st->regs.r9;
+	to[DWARF_R10] = st->regs.r10;
+	to[DWARF_R11] = st->regs.r11;
+	to[DWARF_R12] = st->regs.r12;
+	to[DWARF_R13] = st->regs.r13;
+	to[DWARF_R14] = st->regs.r14;
+	to[DWARF_R15] = st->regs.r15;
+	to[DWARF_RIP] = st->regs.rip;
+}
+
+#define USER32_CS	0x23 /* __USER32_CS of x86-64 Linux */
+#define NR_RT_SIGRETURN 15
+#define NR_EXECVE	59
+#define NR_EXECVEAT	322
+#define FORK_IS_NEW_NS	5000000000ull /* the tracker is told several times a second */
+
+/*
+ * Takes the list of the process that the current one was forked from a moment ago, if it still has
+ * its image: their mappings are the same, and the tracker has not published the child yet. 0: there
+ * is none.
+ */
+__attribute__((noinline)) int take_parents_list(__u64 image)
+{
+	struct task_struct *task = (void *)bpf_get_current_task(), *leader, *parent;
+	struct cpu_state *st = this_state();
+	struct proc_entry *proc;
+	__u64 start;
+	__u32 tgid;
+
+	if (!st || bpf_core_read(&leader, sizeof(leader), &task->group_leader) ||
+	    bpf_core_read(&start, sizeof(start), &leader->start_time) ||
+	    bpf_ktime_get_ns() - start > FORK_IS_NEW_NS ||
+	    bpf_core_read(&parent, sizeof(parent), &task->real_parent) ||
+	    bpf_core_read(&tgid, sizeof(tgid), &parent->tgid))
+		return 0;
+	if (config.pidns_inode)
+		tgid = namespace_ids((__u64)parent) >> 32;
+	proc = bpf_map_lookup_elem(&procs, &tgid);
+	if (!proc || proc->image != image)
+		return 0;
+	st->walk.list_at = proc->list_at;
+	st->walk.list_count = proc->list_count;
+	return 1;
+}
+
+/*
+ * Puts the list of the current process's mappings into the walk: WALK_GOES_ON, or why there is
+ * none. The first sample after an entry was made says of which exec it is.
+ */
+static __always_inline int take_list(struct cpu_state *st, __u64 image)
+{
+	struct proc_entry *proc;
+	__u32 tgid;
+
+	tgid = ((struct stack_record *)st->walk.head)->tgid;
+	proc = bpf_map_lookup_elem(&procs, &tgid);
+	if (config.checks_lists)
+		st->stamp = stamp_of(st->exec_id);
+	if (!proc)
+		return take_parents_list(image) ? WALK_GOES_ON : WALK_UNKNOWN_PROCESS;
+	if (proc->image && proc->image != image)
+		return WALK_OTHER_IMAGE;
+	if (!proc->exec_id) {
+		proc->exec_at = bpf_ktime_get_ns();
+		proc->exec_id = st->exec_id;
+	}
+	if (proc->exec_id != st->exec_id)
+		return WALK_OTHER_IMAGE;
+	st->walk.list_at = proc->list_at;
+	st->walk.list_count = proc->list_count;
+	return WALK_GOES_ON;
+}
+
+/*
+ * WALK_GOES_ON: with the process's list, or by the files that it has mapped. Else why there is no
+ * walk, or WALK_BOTTOM: nothing has run yet.
+ */
+__attribute__((noinline)) int begin_lists(__u64 image, int user_mode)
+{
+	struct cpu_state *st = this_state();
+	int reason;
+
+	if (!st)
+		return WALK_UNKNOWN_PROCESS;
+	st->walk.list_count = 0;
+	reason = take_list(st, image);
+	st->no_list = reason;
+	/* The kernel has put the new image's registers there. */
+	if (reason != WALK_GOES_ON && st->walk.sp == image)
+		return WALK_BOTTOM;
+	/* Within execve they may be those of the image before. */
+	if (!config.checks_lists ||
+	    (!user_mode && (st->regs.orig_rax == NR_EXECVE || st->regs.orig_rax == NR_EXECVEAT)))
+		return reason;
+	return WALK_GOES_ON;
+}
+
+/* What a walk has come to; without the process's list it goes on where no file told how. */
+__attribute__((noinline)) int end_lists(int reason)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st || st->no_list == WALK_GOES_ON ||
+	    (reason != (int)st->no_list && reason != WALK_NO_MAPPING))
+		return reason;
+	if (st->walk.nframes)
+		st->walk.nframes--;
+	return walk_blindly(st->no_list);
+}
+
+/*
+ * True within execve when the old image has gone: the registers are still those of the system call,
+ * and their stack is in no memory.
+ */
+static __always_inline int stack_has_gone(const struct cpu_state *st)
+{
+	__u64 top;
+
+	return (st->regs.orig_rax == NR_EXECVE || st->regs.orig_rax == NR_EXECVEAT) &&
+	       bpf_probe_read_user(&top, sizeof(top), (const void *)st->regs.rsp);
+}
+
+/*
+ * Walks the user stack; its hash is then that of the record in walk.head. False when there is no
+ * user stack at this time.
+ */
+static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event_data *ctx,
+				     __u64 image, int user_mode)
+{
+	struct walk *w = &st->walk;
+	int reason;
+
+	if (user_registers(st, ctx, user_mode)) {
+		walk_begin(w, 1);
+		w->stack_start = image;
+		finish_user_stack(WALK_NO_REGISTERS);
+		return 1;
+	}
+	load_registers(st);
+	/*
+	 * A system call returns behind its instruction, which leaves that address in RCX; an
+	 * interrupt, a fault, or a system call that ends in a signal's handler, to the very pc.
+	 */
+	walk_begin(w, user_mode || (__s64)st->regs.orig_rax < 0 || st->regs.rcx != st->regs.rip);
+	w->window_top = 0;
+	w->stack_start = image;
+	if (w->sp < image && image - w->sp < 64ull << 20)
+		w->window_top = image & ~7ull; /* the main thread: its stack ends behind it */
+	reason = begin_lists(image, user_mode);
+	if ((st->regs.cs & 0xffff) == USER32_CS)
+		reason = WALK_32_BIT;
+	else if (reason == WALK_GOES_ON)
+		reason = walk_all(!user_mode && st->regs.orig_rax == NR_RT_SIGRETURN);
+	reason = end_lists(reason);
+	if (!user_mode && w->nframes <= 1 && reason != WALK_BOTTOM && stack_has_gone(st))
+		return 0;
+	if (!w->nframes) {
+		w->frames[0] = walk_frame(w, 0) | FRAME_EXACT;
+		w->nframes = 1;
+		walk_mix(w, w->frames[0]);
+	}
+	finish_user_stack(reason);
+	return 1;
+}
+
+/*
+ * Hands over what the walk that just ended was made from. Registers are taken anew, since the walk
+ * changed its own; the stack is copied page by page, as far as it is there.
+ */
+__attribute__((noinline)) int capture(int user_mode)
+{
+	__u32 zero = 0, i;
+	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
+	struct cpu_state *st = this_state();
+	const struct stack_record *walked;
+	struct capture_record *rec;
+
+	if (!ctl || !st)
+		return 0;
+	walked = (const struct stack_record *)st->walk.head;
+	if (ctl->capture_reason && ctl->capture_reason != walked->reason)
+		return 0;
+	rec = bpf_ringbuf_reserve(&stacks, sizeof(*rec), 0);
+	if (!rec)
+		return 0; /* the next one will do */
+	ctl->capture = 0;
+	load_registers(st);
+	rec->hash = walked->hash;
+	rec->tgid = walked->tgid;
+	rec->nframes = walked->nframes;
+	rec->kernel = STACK_CAPTURED;
+	rec->reason = walked->reason;
+	rec->image = walked->image;
+	rec->exec = walked->exec;
+	rec->time = bpf_ktime_get_ns();
+	rec->tid = current_ids();
+	rec->cpu = bpf_get_smp_processor_id();
+	rec->user_mode = user_mode;
+	rec->exact = user_mode || (__s64)st->regs.orig_rax < 0 || st->regs.rcx != st->regs.rip;
+	rec->in_sigreturn = !user_mode && st->regs.orig_rax == NR_RT_SIGRETURN;
+	rec->pad = 0;
+	rec->pages = 0;
+	rec->stack_at = st->walk.regs[DWARF_RSP] & ~(__u64)(CAPTURE_PAGE - 1);
+	bpf_probe_read_kernel(rec->regs, sizeof(rec->regs), st->walk.regs);
+	bpf_probe_read_kernel(rec->frames, sizeof(rec->frames), st->walk.frames);
+#pragma unroll
+	for (i = 0; i < CAPTURE_PAGES; i++) {
+		if (rec->pages == i &&
+		    !bpf_probe_read_user(rec->stack + i * CAPTURE_PAGE, CAPTURE_PAGE,
+					 (const void *)(rec->stack_at + i * CAPTURE_PAGE)))
+			rec->pages = i + 1;
+	}
+	bpf_ringbuf_submit(rec, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+/* Not inline: its variables would stand on the stack while the walk needs the room. */
+static __attribute__((noinline)) void count(struct profiler_stats *s, const struct count_key *key,
+					    __u64 image)
+{
+	struct count_value fresh = {}, *value;
+	__u32 zero = 0;
+	void *inner = bpf_map_lookup_elem(&counts, &zero);
+	long err;
+
+	if (!inner) {
+		s->counts_busy++;
+		return;
+	}
+	value = bpf_map_lookup_elem(inner, key);
+	if (!value) {
+		fresh.count = 1;
+		fresh.image = image;
+		bpf_get_current_comm(fresh.comm, sizeof(fresh.comm));
+		err = bpf_map_update_elem(inner, key, &fresh, BPF_NOEXIST);
+		if (!err)
+			return;
+		value = bpf_map_lookup_elem(inner, key); /* another CPU was faster */
+		if (!value) {
+			if (err == -16) /* EBUSY: the bucket's lock is held below this event */
+				s->counts_busy++;
+			else
+				s->counts_full++;
+			return;
+		}
+	}
+	__sync_fetch_and_add(&value->count, 1);
+}
+
+SEC("perf_event")
+int on_sample(struct bpf_perf_event_data *ctx)
+{
+	__u64 id = current_ids(), image;
+	__u32 zero = 0, tgid = id >> 32;
+	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
+	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
+	struct cpu_state *st = this_state();
+	struct count_key key = {.tgid = tgid, .tid = (__u32)id};
+	int user_mode = (ctx->regs.cs & 3) != 0;
+	struct stack_record *rec;
+	long bytes;
+
+	if (!(bpf_get_current_pid_tgid() >> 32) || !ctl || !s || !st)
+		return 0; /* idle */
+	s->samples++;
+	if (!tgid) {
+		s->filtered++;
+		s->outside++;
+		return 0;
+	}
+	if (ctl->filtering && !is_chosen(tgid)) {
+		s->filtered++;
+		return 0;
+	}
+	key.exec = st->exec_id = current_exec_id();
+	if (user_mode)
+		s->user++;
+	if (!user_mode && !config.no_kernel) {
+		bytes = bpf_get_stack(ctx, st->kernel_frames, KERNEL_FRAMES_MAX * 8, 0);
+		if (bytes > 0) {
+			rec = (struct stack_record *)st->kernel_head;
+			rec->tgid = tgid;
+			rec->nframes = bytes >> 3;
+			rec->image = (__u64)modules_changes(&zero) << 32 | ctl->kernel_code;
+			rec->exec = 0;
+			rec->kernel = 1;
+			rec->reason = 0;
+			finish_kernel_stack();
+			key.kernel = rec->hash;
+		} else {
+			s->kernel_lost++;
+		}
+	}
+	image = current_image();
+	if (image && !config.no_user) {
+		((struct stack_record *)st->walk.head)->tgid = tgid;
+		if (walk_user(st, ctx, image, user_mode)) {
+			key.user = st->walk.head[0];
+			if (config.capture && ctl->capture == tgid)
+				capture(user_mode);
+		}
+	}
+	if (ctl->by_cpu)
+		key.cpu = bpf_get_smp_processor_id() + 1;
+	count(s, &key, image);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

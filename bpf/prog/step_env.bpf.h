@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_PROG_STEP_ENV_BPF_H
+#define STACKTOP_BPF_PROG_STEP_ENV_BPF_H
+
+/*
+ * The step of unwind/step.h as the kernel runs it: where it reads, and which of its parts are
+ * functions of their own that the verifier checks once. bpf/prog/walker.bpf.h defines them.
+ */
+#include <stddef.h>
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/prog/layout.h"
+
+struct walk;
+
+extern const volatile struct profiler_config config;
+
+/* config is volatile: each use of the key is a load. */
+#define STEP_KEY(n)		      (config.hash_key[n])
+#define STEP_BARRIER(x)		      asm volatile("" : "+r"(x))
+#define STEP_UNLISTED(w)	      unlisted((w)->pc, (w)->exact)
+#define STEP_TOUCH(entry)	      touch(entry)
+#define WALK_REFILL(w, addr)	      refill(addr)
+#define WALK_SEARCH_MAP(w, addr)      search_map(addr)
+#define WALK_FRAME_POINTER(w, reason) frame_pointer(reason)
+#define WALK_WIDE(w, index)	      wide(index)
+#define WALK_COVERED(w, addr)	      covered(addr)
+#define WALK_SWITCH(w, cfa)	      switch_stack(cfa)
+#define WALK_AFTER_CALL(w, addr)      after_call(addr)
+
+static __always_inline long step_read_user(struct walk *w, void *to, __u64 size, __u64 from)
+{
+	return bpf_probe_read_user(to, size, (const void *)from);
+}
+
+static const __u32 *step_shard(__u32 shard);
+static const struct map_entry *step_map_entries(void);
+static const struct wide_rule *step_wide_rule(__u32 index);
+static void touch(__u32 entry);
+int refill(__u64 addr);
+__u64 unlisted(__u64 pc, int exact);
+int search_map(__u64 addr);
+int frame_pointer(int reason);
+int wide(__u32 index);
+int covered(__u64 addr);
+int switch_stack(__u64 cfa);
+int after_call(__u64 addr);
+
+#include "unwind/step.h"
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_PROG_WALKER_BPF_H
+#define STACKTOP_BPF_PROG_WALKER_BPF_H
+
+/*
+ * The walk of a user stack. Its state is in a per-CPU map and each step is a global function, so
+ * that the verifier checks it once instead of once for each turn of the loop.
+ */
+#include <stddef.h>
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/prog/layout.h"
+#include "bpf/prog/maps.bpf.h"
+#include "bpf/prog/step_env.bpf.h"
+
+#define BLIND_FRAMES_MAX 48 /* of a process that is not known */
+
+static __always_inline struct cpu_state *this_state(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&states, &zero);
+}
+
+static __always_inline const __u32 *step_shard(__u32 shard)
+{
+	__u32 zero = 0;
+	void *inner = bpf_map_lookup_elem(&shards, &shard);
+	struct shard *s;
+
+	if (!inner)
+		return NULL;
+	s = bpf_map_lookup_elem(inner, &zero);
+	return s ? s->words : NULL;
+}
+
+static __always_inline const struct map_entry *step_map_entries(void)
+{
+	__u32 zero = 0;
+	struct map_list *list = bpf_map_lookup_elem(&map_lists, &zero);
+
+	return list ? list->entries : NULL;
+}
+
+static __always_inline const struct wide_rule *step_wide_rule(__u32 index)
+{
+	__u32 zero = 0;
+	struct wide_list *list = bpf_map_lookup_elem(&wide_rules, &zero);
+
+	if (!list)
+		return NULL;
+	STEP_BARRIER(index);
+	return &list->rules[index & (WIDE_RULES_MAX - 1)];
+}
+
+/* Written once until user space clears it: the line stays shared between the CPUs. */
+static __always_inline void touch(__u32 entry)
+{
+	__u32 zero = 0;
+	struct touch_list *list = bpf_map_lookup_elem(&touched, &zero);
+
+	if (!list)
+		return;
+	STEP_BARRIER(entry);
+	entry &= MAP_ENTRIES_MAX - 1;
+	if (!list->entries[entry])
+		list->entries[entry] = 1;
+}
+
+__attribute__((noinline)) int refill(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return -1;
+	return walk_refill(&st->walk, addr);
+}
+
+static __always_inline struct vma_search *vma_search(void)
+{
+	struct cpu_state *st = this_state();
+
+	return st ? &st->vma : NULL;
+}
+
+/*
+ * The stamp of a sample. Where changes are not counted it is of this sample alone: an entry is
+ * looked at once in each walk.
+ */
+static __always_inline __u32 stamp_of(__u64 exec_id)
+{
+	__u32 changes;
+
+	if (!vma_changes(&changes))
+		return (__u32)bpf_ktime_get_ns() | 1;
+	exec_id = (exec_id ^ changes) * 0x9e3779b97f4a7c15ull;
+	return (__u32)(exec_id >> 32) | 1;
+}
+
+/* What is known of the entry that was found last, to be checked or noted. */
+static __always_inline struct entry_check *check_of(const struct cpu_state *st)
+{
+	struct check_list *list;
+	__u32 zero = 0, at = st->walk.map_at;
+
+	list = bpf_map_lookup_elem(&checks, &zero);
+	if (!list)
+		return NULL;
+	STEP_BARRIER(at);
+	return &list->entries[at & (MAP_ENTRIES_MAX - 1)];
+}
+
+/* 1: nothing needs to be looked up to believe the entry; else its tag is in the state. */
+__attribute__((noinline)) int entry_is_believed(void)
+{
+	struct cpu_state *st = this_state();
+	const struct entry_check *check = st ? check_of(st) : NULL;
+
+	if (!check || check->stamp == st->stamp || check->tag == VMA_ANY)
+		return 1;
+	st->tag = check->tag;
+	return 0;
+}
+
+/* 1: it has the tag of the mapping found last; and is believed until something changes. */
+__attribute__((noinline)) int entry_is_true(void)
+{
+	struct cpu_state *st = this_state();
+	struct entry_check *check;
+
+	if (!st || !vma_is(&st->vma, st->tag))
+		return 0;
+	check = check_of(st);
+	if (check)
+		check->stamp = st->stamp;
+	return 1;
+}
+
+/* Whether what the entry tells of the address is true: 0 if something else is mapped there now. */
+static __always_inline int entry_holds(__u64 addr)
+{
+	if (entry_is_believed())
+		return 1;
+	return vma_find(addr) && entry_is_true();
+}
+
+__attribute__((noinline)) int find_entry(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return 0;
+	return walk_search_map(&st->walk, addr);
+}
+
+/* Puts the list of the file that was found mapped last into the walk: 0 if it has none. */
+__attribute__((noinline)) int take_file(void)
+{
+	struct cpu_state *st = this_state();
+	struct file_entry *file;
+
+	if (!st || !st->vma.file || (!vma_shown_tag() && !vma_real_tag()))
+		return 0;
+	st->file.dev = st->vma.dev;
+	st->file.inode = st->vma.number;
+	file = bpf_map_lookup_elem(&files, &st->file);
+	if (!file || file->change != vma_change(&st->vma))
+		return 0;
+	st->list_at = st->walk.list_at;
+	st->list_count = st->walk.list_count;
+	st->walk.list_at = file->list_at;
+	st->walk.list_count = file->list_count;
+	return 1;
+}
+
+/*
+ * Gives the list of the process back, and makes the entry that was found in that of the file one of
+ * the mapping: none of its addresses is outside of that.
+ */
+__attribute__((noinline)) int leave_file(int found)
+{
+	struct cpu_state *st = this_state();
+	struct map_entry *e;
+	__u32 skipped;
+	__u64 by;
+
+	if (!st)
+		return 0;
+	st->walk.list_at = st->list_at;
+	st->walk.list_count = st->list_count;
+	e = &st->walk.map;
+	if (!found) {
+		e->start = 1;
+		e->end = 0;
+		return 0;
+	}
+	by = st->vma.base - FILE_SPACE;
+	e->start += by;
+	e->end += by;
+	if (e->frame)
+		e->frame -= by;
+	if (e->end > st->vma.end)
+		e->end = st->vma.end;
+	if (e->start >= st->vma.start)
+		return 1;
+	if (MAP_KIND(e->meta) == MAP_CFI) {
+		skipped = (st->vma.start >> GRANULE_SHIFT) - (e->start >> GRANULE_SHIFT);
+		e->word += skipped;
+		e->meta -= skipped;
+	}
+	e->start = st->vma.start;
+	return 1;
+}
+
+/*
+ * The entry for an address that the process's list does not tell of, or tells wrong: by the file
+ * that is mapped there.
+ */
+static __always_inline int search_file(const struct cpu_state *st, __u64 addr)
+{
+	if (!vma_find(addr) || !take_file())
+		return 0;
+	return leave_file(find_entry(addr - st->vma.base + FILE_SPACE));
+}
+
+__attribute__((noinline)) int search_map(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return 0;
+	if (find_entry(addr)) {
+		if (!config.checks_lists || entry_holds(addr))
+			return 1;
+		walk_distrust(&st->walk);
+	}
+	st->distrusted = st->walk.changed;
+	if (config.checks_lists && search_file(st, addr))
+		return 1;
+	st->walk.changed = st->distrusted;
+	return 0;
+}
+
+/* The frame of a pc that no list tells of: in the file that the kernel has mapped there, if any. */
+__attribute__((noinline)) __u64 unlisted(__u64 pc, int exact)
+{
+	__u64 addr = exact ? pc : pc - 1, offset = 0;
+	__u64 file = config.checks_lists ? vma_file(addr, &offset) : 0;
+
+	offset += pc - addr;
+	if (file && offset <= FRAME_OFFSET_MAX)
+		return FRAME_IN_FILE | (file & FRAME_TAG_MASK) | offset;
+	return FRAME_ADDRESS(pc);
+}
+
+__attribute__((noinline)) int covered(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return 0;
+	return walk_covered(&st->walk, addr);
+}
+
+__attribute__((noinline)) int after_call(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return 0;
+	return walk_after_call(&st->walk, addr);
+}
+
+__attribute__((noinline)) int switch_stack(__u64 cfa)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_BAD_CFA;
+	return walk_switch(&st->walk, cfa);
+}
+
+__attribute__((noinline)) int frame_pointer(int reason)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_NO_REGISTERS;
+	return walk_frame_pointer(&st->walk, reason);
+}
+
+__attribute__((noinline)) int wide(__u32 index)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_NO_REGISTERS;
+	return walk_wide(&st->walk, index);
+}
+
+__attribute__((noinline)) int step(void)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_NO_REGISTERS;
+	return walk_step(&st->walk);
+}
+
+/* Two nested loops, so that the verifier follows 32 + 33 turns and not 1,024. */
+__attribute__((noinline)) int some_steps(void)
+{
+	int i, reason;
+
+	for (i = 0; i < 32; i++) {
+		reason = step();
+		if (reason != WALK_GOES_ON)
+			return reason;
+	}
+	return WALK_GOES_ON;
+}
+
+__attribute__((noinline)) int leave_signal(void)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_NO_REGISTERS;
+	return walk_leave_signal(&st->walk);
+}
+
+__attribute__((noinline)) int blind(int reason)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_NO_REGISTERS;
+	return walk_blind(&st->walk, reason);
+}
+
+/* Two nested loops here, too. */
+__attribute__((noinline)) int some_blind(int reason)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		if (blind(reason) != WALK_GOES_ON)
+			return reason;
+	return WALK_GOES_ON;
+}
+
+/* Ends with the reason; frames beyond the loops' turns are left out. */
+__attribute__((noinline)) int walk_blindly(int reason)
+{
+	int i;
+
+	for (i = 0; i < (int)(BLIND_FRAMES_MAX / 8); i++)
+		if (some_blind(reason) != WALK_GOES_ON)
+			break;
+	return reason;
+}
+
+static __always_inline int walk_all(int in_sigreturn)
+{
+	int i, reason;
+
+	if (in_sigreturn) {
+		reason = leave_signal();
+		if (reason != WALK_GOES_ON)
+			return reason;
+	}
+	for (i = 0; i < (int)(WALK_FRAMES_MAX / 32 + 1); i++) {
+		reason = some_steps();
+		if (reason != WALK_GOES_ON)
+			return reason;
+	}
+	return WALK_DEPTH;
+}
+
+#endif

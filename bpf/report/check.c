@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What stacktop needs of the kernel and of its user, tried one by one. A refused bpf() or
+ * perf_event_open() says EPERM for a dozen reasons; only asking for each reason by itself gives a
+ * message with a remedy in it. The requirements are a table; the cheap ones stand first and are
+ * asked at every start.
+ */
+#include "bpf/report/check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/sampler/kernelinfo.h"
+#include "bpf/sampler/memlock.h"
+#include "bpf/sampler/pidns.h"
+#include "bpf/sampler/refusal.h"
+#include "bpf/sampler/sampler.h"
+#include "bpf/sampler/vma.h"
+#include "symbols/base/memory.h"
+
+/* PROC_USER_INIT_INO of include/linux/proc_ns.h: the user namespace the machine started with. */
+#define INITIAL_USER_NS 0xeffffffdU
+
+enum verdict { VERDICT_OK, VERDICT_NO, VERDICT_INFO };
+
+struct facts {
+	struct utsname uts;
+	uint64_t kernel; /* KERNELINFO_VERSION() */
+	uint64_t caps;	 /* effective, a bit each */
+	bool caps_known;
+	bool loads;    /* a BPF program could be loaded */
+	uint64_t maps; /* bytes; 0: unknown */
+};
+
+struct text {
+	char buf[256];
+};
+
+struct requirement {
+	const char *name;
+	enum verdict (*ask)(struct facts *f, struct text *t);
+	bool cheap;
+};
+
+__attribute__((format(printf, 3, 4))) static enum verdict answer(struct text *t, enum verdict v,
+								 const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(t->buf, sizeof(t->buf), format, ap);
+	va_end(ap);
+	return v;
+}
+
+/* --- asked at every start -------------------------------------------------------------------- */
+
+static enum verdict ask_machine(struct facts *f, struct text *t)
+{
+	if (strcmp(f->uts.machine, "x86_64") != 0)
+		return answer(t, VERDICT_NO,
+			      "%s cannot be unwound; run stacktop on an x86_64 machine",
+			      f->uts.machine);
+	return answer(t, VERDICT_OK, "%s", f->uts.machine);
+}
+
+static enum verdict ask_kernel(struct facts *f, struct text *t)
+{
+	if (f->kernel < KERNELINFO_VERSION(5, 10, 0))
+		return answer(t, VERDICT_NO, "Linux %s is too old; update to 5.10 or later",
+			      f->uts.release);
+	return answer(t, VERDICT_OK, "Linux %s", f->uts.release);
+}
+
+static enum verdict ask_btf(struct facts *f, struct text *t)
+{
+	static const char path[] = "/sys/kernel/btf/vmlinux";
+
+	(void)f;
+	if (access(path, R_OK) == 0)
+		return answer(t, VERDICT_OK, "%s", path);
+	return answer(t, VERDICT_NO,
+		      "%s: %s; mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF=y", path,
+		      strerror(errno));
+}
+
+static bool has_cap(const struct facts *f, int cap)
+{
+	return f->caps >> cap & 1;
+}
+
+static const char *cap_remedy(void)
+{
+	if (geteuid() == 0)
+		return "root was stripped of it, as in containers: grant it, or run outside";
+	return "run with sudo";
+}
+
+static enum verdict ask_cap(const struct facts *f, int cap, struct text *t)
+{
+	if (!f->caps_known)
+		return answer(t, VERDICT_NO, "/proc/self/status cannot be read; mount /proc");
+	if (has_cap(f, cap))
+		return answer(t, VERDICT_OK, "held");
+	if (has_cap(f, CAP_SYS_ADMIN))
+		return answer(t, VERDICT_OK, "implied by CAP_SYS_ADMIN");
+	return answer(t, VERDICT_NO, "the capability is missing; %s", cap_remedy());
+}
+
+static enum verdict ask_cap_bpf(struct facts *f, struct text *t)
+{
+	return ask_cap(f, CAP_BPF, t);
+}
+
+static enum verdict ask_cap_perfmon(struct facts *f, struct text *t)
+{
+	return ask_cap(f, CAP_PERFMON, t);
+}
+
+/* Capabilities of another user namespace look the same and count for nothing here. */
+static enum verdict ask_user_namespace(struct facts *f, struct text *t)
+{
+	struct stat st;
+
+	(void)f;
+	if (stat("/proc/self/ns/user", &st) < 0)
+		return answer(t, VERDICT_INFO, "unknown: %s", strerror(errno));
+	if (st.st_ino != INITIAL_USER_NS)
+		return answer(
+			t, VERDICT_NO,
+			"capabilities of a user namespace do not reach the kernel; run with sudo "
+			"outside of the (rootless) container");
+	return answer(t, VERDICT_OK, "the initial one");
+}
+
+/* By the numbers of one namespace the kernel, /proc and people name processes, or by none. */
+static enum verdict ask_pid_namespace(struct facts *f, struct text *t)
+{
+	char error[160];
+
+	(void)f;
+	if (!pidns_has_proc(error, sizeof(error)))
+		return answer(t, VERDICT_NO, "%s", error);
+	if (pidns_is_initial())
+		return answer(t, VERDICT_OK, "the initial one");
+	return answer(
+		t, VERDICT_INFO,
+		"not the initial one: samples of processes outside of it, and of the kernel's "
+		"threads, are counted, not shown");
+}
+
+static enum verdict ask_lockdown(struct facts *f, struct text *t)
+{
+	char line[128];
+
+	(void)f;
+	if (!kernelinfo_line("/sys/kernel/security/lockdown", line, sizeof(line)))
+		return answer(t, VERDICT_OK, "not in this kernel, or not to be seen");
+	if (strstr(line, "[confidentiality]"))
+		return answer(t, VERDICT_NO,
+			      "confidentiality mode forbids reading of kernel memory; boot with "
+			      "lockdown=integrity or without lockdown=");
+	return answer(t, VERDICT_OK, "%s", strstr(line, "[integrity]") ? "integrity" : "none");
+}
+
+/* From 5.11 on, maps are charged to the memory cgroup instead; libbpf raises the limit if it may.
+ */
+static enum verdict ask_memlock(struct facts *f, struct text *t)
+{
+	struct rlimit limit;
+
+	if (f->kernel >= KERNELINFO_VERSION(5, 11, 0))
+		return answer(t, VERDICT_OK, "not limited since Linux 5.11");
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return answer(t, VERDICT_INFO, "unknown: %s", strerror(errno));
+	if (limit.rlim_cur == RLIM_INFINITY)
+		return answer(t, VERDICT_OK, "unlimited");
+	if (limit.rlim_max == RLIM_INFINITY || has_cap(f, CAP_SYS_RESOURCE))
+		return answer(t, VERDICT_OK, "%llu KiB, raised at start",
+			      (unsigned long long)limit.rlim_cur / 1024);
+	return answer(t, VERDICT_NO,
+		      "%llu KiB are too few for the tables; ulimit -l unlimited, or run with sudo",
+		      (unsigned long long)limit.rlim_cur / 1024);
+}
+
+/* Programs, maps and three perf descriptors a CPU; the soft limit is raised to the hard one. */
+static enum verdict ask_descriptors(struct facts *f, struct text *t)
+{
+	const rlim_t needed = 48 + 3 * (rlim_t)sysconf(_SC_NPROCESSORS_ONLN);
+	struct rlimit limit;
+
+	(void)f;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return answer(t, VERDICT_INFO, "unknown: %s", strerror(errno));
+	if (limit.rlim_max < needed)
+		return answer(
+			t, VERDICT_NO,
+			"%ju are too few for maps, events and files; raise ulimit -n, to 1024 "
+			"at least",
+			(uintmax_t)limit.rlim_max);
+	return answer(t, VERDICT_OK, "up to %ju", (uintmax_t)limit.rlim_max);
+}
+
+/* --- asked by --check ------------------------------------------------------------------------ */
+
+static enum verdict ask_bpf_load(struct facts *f, struct text *t)
+{
+	static const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	const char *remedy = "; see the kernel's log";
+	char refusal[200];
+	int fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "stacktop_check", "GPL", nothing,
+			       sizeof(nothing) / sizeof(nothing[0]), NULL);
+
+	f->loads = fd >= 0;
+	if (fd >= 0) {
+		close(fd);
+		return answer(t, VERDICT_OK, "a program for perf events loads");
+	}
+	if (*refusal_of(REFUSAL_BPF, fd, refusal, sizeof(refusal)))
+		remedy = refusal;
+	else if (fd == -ENOSYS)
+		remedy = "; use a kernel with CONFIG_BPF_SYSCALL=y";
+	else if (fd == -EINVAL)
+		remedy = "; use a kernel with CONFIG_BPF_EVENTS=y";
+	else if (fd == -ENOMEM)
+		remedy = "; free memory or raise ulimit -l";
+	return answer(t, VERDICT_NO, "no program loads: %s%s", strerror(-fd), remedy);
+}
+
+/* The event of a CPU, for all processes, as the sampler opens it; -errno when it does not open. */
+static int event_try(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr attr = {
+		.type = type,
+		.size = sizeof(attr),
+		.config = config,
+		.sample_freq = 99,
+		.freq = 1,
+		.disabled = 1,
+	};
+	int cpu = sched_getcpu();
+	int fd = (int)syscall(__NR_perf_event_open, &attr, -1, cpu < 0 ? 0 : cpu, -1,
+			      PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+/* Whether it lets the two calls through is told by those that try. */
+static enum verdict ask_seccomp(struct facts *f, struct text *t)
+{
+	uint64_t mode;
+
+	(void)f;
+	if (!kernelinfo_status("Seccomp", 10, &mode))
+		return answer(t, VERDICT_INFO, "unknown: /proc/self/status does not say");
+	return mode ? answer(t, VERDICT_INFO, "a filter is in force, as in containers")
+		    : answer(t, VERDICT_OK, "no filter");
+}
+
+static enum verdict ask_pid_numbers(struct facts *f, struct text *t)
+{
+	struct pidns ns;
+	char error[sizeof(t->buf)];
+
+	if (!f->loads && !pidns_is_initial())
+		return answer(t, VERDICT_INFO, "unknown, as no program loads");
+	if (pidns_read(&ns, error, sizeof(error)))
+		return answer(t, VERDICT_NO, "%s", error);
+	if (!ns.inode)
+		return answer(t, VERDICT_OK, "as the kernel has them");
+	return answer(t, VERDICT_OK, "those of PID namespace %u, %u below the initial one",
+		      ns.inode, ns.level);
+}
+
+static enum verdict ask_mappings(struct facts *f, struct text *t)
+{
+	if (!f->loads)
+		return answer(t, VERDICT_INFO, "unknown, as no program loads");
+	if (vma_can_be_found())
+		return answer(t, VERDICT_OK, "a walk sees what is mapped where, at that moment");
+	return answer(t, VERDICT_INFO,
+		      "not to be looked up in this kernel; where programs map code at addresses "
+		      "that were in use, names may be those of before");
+}
+
+/* The programs and maps of the real thing, for a moment and without any tables. */
+static enum verdict ask_maps(struct facts *f, struct text *t)
+{
+	const struct sampler_options options = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.frequency = 99,
+		.shards_max = 1,
+	};
+	struct sampler *sampler;
+	uint64_t bytes;
+	char error[200];
+	int err;
+
+	if (!f->loads)
+		return answer(t, VERDICT_INFO, "unknown, as no program loads");
+	if (sampler_new(&options, &sampler, error, sizeof(error)))
+		return answer(t, VERDICT_NO, "%s%s", error,
+			      strchr(error, ';') ? "" : "; free memory or raise ulimit -l");
+	err = memlock_maps(&bytes);
+	sampler_free(sampler);
+	f->maps = err ? 0 : bytes;
+	if (err)
+		return answer(t, VERDICT_INFO, "unknown: %s", strerror(-err));
+	return answer(t, VERDICT_OK, "%.1f MiB of locked memory, and --memory for the tables",
+		      (double)bytes / (1 << 20));
+}
+
+/* Whatever others do: the parts follow, a line each. */
+static enum verdict ask_memory(struct facts *f, struct text *t)
+{
+	const struct memory_plan *plan = memory_used();
+	uint64_t sum;
+
+	if (!plan)
+		return answer(t, VERDICT_INFO, "not limited");
+	sum = plan->sum + f->maps;
+	return answer(t, sum <= plan->available ? VERDICT_OK : VERDICT_INFO,
+		      "up to %ju MiB with locked memory, %ju of them for itself, of %ju MiB that "
+		      "there are to take%s",
+		      (uintmax_t)(sum >> 20), (uintmax_t)(plan->itself >> 20),
+		      (uintmax_t)(plan->available >> 20),
+		      sum <= plan->available ? "" : ": too few for all parts at once");
+}
+
+static enum verdict ask_cpu_clock(struct facts *f, struct text *t)
+{
+	const char *remedy = "; see the kernel's log";
+	int err = event_try(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	char refusal[200];
+
+	(void)f;
+	if (!err)
+		return answer(t, VERDICT_OK, "the event opens on a CPU");
+	if (*refusal_of(REFUSAL_PERF_EVENT_OPEN, err, refusal, sizeof(refusal)))
+		remedy = refusal;
+	else if (err == -ENOSYS)
+		remedy = "; use a kernel with CONFIG_PERF_EVENTS=y";
+	return answer(t, VERDICT_NO, "the event does not open: %s%s", strerror(-err), remedy);
+}
+
+static enum verdict ask_cycles(struct facts *f, struct text *t)
+{
+	int err = event_try(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+
+	(void)f;
+	if (!err)
+		return answer(t, VERDICT_OK, "the hardware event opens");
+	if (err == -ENOENT || err == -EOPNOTSUPP)
+		return answer(t, VERDICT_INFO, "no hardware event, as in most virtual machines");
+	return answer(t, VERDICT_INFO, "the hardware event does not open: %s", strerror(-err));
+}
+
+static enum verdict ask_helper(const struct facts *f, enum bpf_func_id id, const char *without,
+			       struct text *t)
+{
+	int found;
+
+	/* Where nothing loads, the probe takes the refusal for a yes. */
+	if (!f->loads)
+		return answer(t, VERDICT_INFO, "unknown, as no program loads");
+	found = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, id, NULL);
+	if (found < 0)
+		return answer(t, VERDICT_INFO, "unknown: %s", strerror(-found));
+	if (found == 0)
+		return answer(t, VERDICT_INFO, "not in this kernel: %s", without);
+	return answer(t, VERDICT_OK, "available");
+}
+
+static enum verdict ask_task_pt_regs(struct facts *f, struct text *t)
+{
+	return ask_helper(f, BPF_FUNC_task_pt_regs, "user registers are found through BTF", t);
+}
+
+static enum verdict ask_snprintf(struct facts *f, struct text *t)
+{
+	return ask_helper(f, BPF_FUNC_snprintf, "kernel names come from /proc/kallsyms", t);
+}
+
+static enum verdict ask_sys_ptrace(struct facts *f, struct text *t)
+{
+	if (has_cap(f, CAP_SYS_PTRACE))
+		return answer(t, VERDICT_OK, "processes of other users can be looked into");
+	return answer(t, VERDICT_INFO, "processes of other users stay without tables and names; %s",
+		      cap_remedy());
+}
+
+/* proc_map_files_get_link() in fs/proc/base.c asks for it. */
+static enum verdict ask_checkpoint_restore(struct facts *f, struct text *t)
+{
+	if (has_cap(f, CAP_CHECKPOINT_RESTORE) || has_cap(f, CAP_SYS_ADMIN))
+		return answer(t, VERDICT_OK, "/proc/PID/map_files can be opened");
+	return answer(t, VERDICT_INFO, "mapped files that were deleted stay without names; %s",
+		      cap_remedy());
+}
+
+/* Hidden addresses all read as 0. The first symbols are 0 on some kernels by themselves. */
+static bool kallsyms_visible(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char line[1024];
+	unsigned long long address = 0;
+
+	if (!file)
+		return false;
+	for (int i = 0; i < 1000 && !address && fgets(line, sizeof(line), file); i++)
+		address = strtoull(line, NULL, 16);
+	fclose(file);
+	return address != 0;
+}
+
+static enum verdict ask_kptr_restrict(struct facts *f, struct text *t)
+{
+	long value;
+
+	(void)f;
+	if (!kernelinfo_number("/proc/sys/kernel/kptr_restrict", &value))
+		return answer(t, VERDICT_INFO, "cannot be read");
+	if (kallsyms_visible())
+		return answer(t, VERDICT_OK, "%ld, kernel addresses are visible", value);
+	return answer(t, VERDICT_INFO, "%ld, /proc/kallsyms shows no addresses; run with sudo%s",
+		      value, value > 1 ? " and sysctl kernel.kptr_restrict=1" : "");
+}
+
+static enum verdict answer_sysctl(const char *path, const char *meaning, struct text *t)
+{
+	long value;
+
+	if (!kernelinfo_number(path, &value))
+		return answer(t, VERDICT_INFO, "not in this kernel, or not to be read");
+	return answer(t, VERDICT_INFO, "%ld, %s", value, meaning);
+}
+
+static enum verdict ask_paranoid(struct facts *f, struct text *t)
+{
+	return answer_sysctl("/proc/sys/kernel/perf_event_paranoid",
+			     has_cap(f, CAP_PERFMON) || has_cap(f, CAP_SYS_ADMIN)
+				     ? "does not bind who has CAP_PERFMON"
+				     : "binds who lacks CAP_PERFMON",
+			     t);
+}
+
+static enum verdict ask_unprivileged_bpf(struct facts *f, struct text *t)
+{
+	return answer_sysctl("/proc/sys/kernel/unprivileged_bpf_disabled",
+			     has_cap(f, CAP_BPF) || has_cap(f, CAP_SYS_ADMIN)
+				     ? "does not bind who has CAP_BPF"
+				     : "binds who lacks CAP_BPF",
+			     t);
+}
+
+static enum verdict ask_sample_rate(struct facts *f, struct text *t)
+{
+	(void)f;
+	return answer_sysctl(KERNELINFO_SAMPLE_RATE, "the highest frequency that can be asked for",
+			     t);
+}
+
+static enum verdict ask_cpu_time(struct facts *f, struct text *t)
+{
+	long value;
+
+	(void)f;
+	if (kernelinfo_number(KERNELINFO_CPU_TIME, &value) && (value <= 0 || value >= 100))
+		return answer(t, VERDICT_INFO, "%ld, the kernel never lowers the sample rate",
+			      value);
+	return answer_sysctl(KERNELINFO_CPU_TIME,
+			     "the share of a CPU beyond which the kernel lowers the sample rate",
+			     t);
+}
+
+static enum verdict ask_hang(struct facts *f, struct text *t)
+{
+	const char *warning = kernelinfo_hang_warning();
+
+	(void)f;
+	if (warning)
+		return answer(t, VERDICT_INFO, "%s", warning);
+	return answer(t, VERDICT_OK, "not one of the kernels that hang when profiled");
+}
+
+/* --- all of them ----------------------------------------------------------------------------- */
+
+static const struct requirement requirements[] = {
+	{"machine", ask_machine, true},
+	{"kernel", ask_kernel, true},
+	{"BTF", ask_btf, true},
+	{"CAP_BPF", ask_cap_bpf, true},
+	{"CAP_PERFMON", ask_cap_perfmon, true},
+	{"user_namespace", ask_user_namespace, true},
+	{"PID_namespace", ask_pid_namespace, true},
+	{"lockdown", ask_lockdown, true},
+	{"memlock", ask_memlock, true},
+	{"descriptors", ask_descriptors, true},
+	{"seccomp", ask_seccomp, false},
+	{"bpf_load", ask_bpf_load, false}, /* before the helpers */
+	{"PID_numbers", ask_pid_numbers, false},
+	{"mappings", ask_mappings, false},
+	{"bpf_maps", ask_maps, false},
+	{"memory", ask_memory, false}, /* after the maps */
+	{"cpu-clock", ask_cpu_clock, false},
+	{"cycles", ask_cycles, false},
+	{"bpf_task_pt_regs", ask_task_pt_regs, false},
+	{"bpf_snprintf", ask_snprintf, false},
+	{"CAP_SYS_PTRACE", ask_sys_ptrace, false},
+	{"CAP_CHECKPOINT_RESTORE", ask_checkpoint_restore, false},
+	{"kernel.kptr_restrict", ask_kptr_restrict, false},
+	{"kernel.perf_event_paranoid", ask_paranoid, false},
+	{"kernel.unprivileged_bpf_disabled", ask_unprivileged_bpf, false},
+	{"kernel.perf_event_max_sample_rate", ask_sample_rate, false},
+	{"kernel.perf_cpu_time_max_percent", ask_cpu_time, false},
+	{"hang", ask_hang, false},
+};
+
+#define NREQUIREMENTS (sizeof(requirements) / sizeof(requirements[0]))
+
+static int print_parts(FILE *to)
+{
+	for (unsigned int i = 0; memory_used() && i < MEMORY_PARTS; i++)
+		if (fprintf(to, "--  %-33s  up to %zu MiB: %s\n", memory_name(i),
+			    memory_limit(i) >> 20, memory_meaning(i)) < 0)
+			return -EIO;
+	return 0;
+}
+
+static void facts_read(struct facts *f)
+{
+	memset(f, 0, sizeof(*f));
+	if (uname(&f->uts) == 0)
+		f->kernel = kernelinfo_version(f->uts.release);
+	f->caps_known = kernelinfo_status("CapEff", 16, &f->caps);
+}
+
+int check_print(FILE *to)
+{
+	static const char *const marks[] = {
+		[VERDICT_OK] = "ok",
+		[VERDICT_NO] = "no",
+		[VERDICT_INFO] = "--",
+	};
+	struct facts f;
+	int missing = 0;
+
+	facts_read(&f);
+	for (size_t i = 0; i < NREQUIREMENTS; i++) {
+		struct text t;
+		enum verdict v = requirements[i].ask(&f, &t);
+
+		if (v == VERDICT_NO)
+			missing = 1;
+		if (fprintf(to, "%s  %-33s  %s\n", marks[v], requirements[i].name, t.buf) < 0)
+			return -EIO;
+		if (requirements[i].ask == ask_memory && print_parts(to))
+			return -EIO;
+	}
+	return fflush(to) == 0 ? missing : -EIO;
+}
+
+int check_privileges(char *error, size_t size)
+{
+	struct facts f;
+
+	facts_read(&f);
+	for (size_t i = 0; i < NREQUIREMENTS; i++) {
+		struct text t;
+
+		if (!requirements[i].cheap || requirements[i].ask(&f, &t) != VERDICT_NO)
+			continue;
+		snprintf(error, size, "%s: %s", requirements[i].name, t.buf);
+		return -EPERM;
+	}
+	return 0;
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See trace.h. The step is compiled here with seams that read the captured stack, the process's
+ * code, and the sampler's maps; the tracker's lock keeps these as they are meanwhile.
+ */
+#include "bpf/report/trace.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+
+#include "bpf/sampler/sampler.h"
+#include "bpf/tracker/tracker_priv.h"
+
+#define STACK_MAX (64ull << 20)
+#define FP_MAX	  1024u
+
+struct tracer {
+	struct walk walk;
+	struct sampler *sampler;
+	struct trace *trace;
+	const uint32_t *shards[SHARDS_MAX]; /* mapped; NULL: not yet */
+	bool missed;			    /* a read went beyond what was captured */
+};
+
+/* The step hands on the walk, which is the tracer's first member. */
+#define STEP_KEY(n)	      0 /* a trace has no use for the hash */
+#define STEP_BARRIER(x)	      ((void)(x))
+#define step_shard(shard)     trace_shard((struct tracer *)w, shard)
+#define step_map_entries()    sampler_map_entries(((struct tracer *)w)->sampler)
+#define step_wide_rule(index) trace_wide((struct tracer *)w, index)
+#ifndef __always_inline
+#define __always_inline inline
+#endif
+
+static const uint32_t *trace_shard(struct tracer *r, uint32_t shard)
+{
+	if (shard >= SHARDS_MAX)
+		return NULL;
+	if (!r->shards[shard])
+		r->shards[shard] = sampler_shard_map(r->sampler, shard);
+	return r->shards[shard];
+}
+
+static const struct wide_rule *trace_wide(struct tracer *r, uint32_t index)
+{
+	return &sampler_wide_rules(r->sampler)[index & (WIDE_RULES_MAX - 1)];
+}
+
+static bool is_captured(const struct capture_record *c, uint64_t addr, uint64_t size)
+{
+	uint64_t at = addr - c->stack_at, all = (uint64_t)c->pages * CAPTURE_PAGE;
+
+	return at < all && size <= all - at;
+}
+
+/* Code does not change; a stack does, so what was not captured of it is not there. */
+static bool is_code(struct tracer *r, uint64_t addr)
+{
+	const struct map_entry *e = sampler_map_entries(r->sampler) + r->walk.list_at;
+
+	for (uint32_t i = 0; i < r->walk.list_count; i++)
+		if (addr >= e[i].start && addr < e[i].end)
+			return true;
+	return false;
+}
+
+static int step_read_user(struct walk *w, void *to, uint64_t size, uint64_t from)
+{
+	struct tracer *r = (struct tracer *)w;
+	const struct capture_record *c = &r->trace->capture;
+	struct iovec local = {to, size}, remote = {(void *)(uintptr_t)from, size};
+
+	if (is_captured(c, from, size)) {
+		memcpy(to, c->stack + (from - c->stack_at), size);
+		return 0;
+	}
+	/* A window is asked for as a whole first; only one word says that it is not there. */
+	if (size == 8 && from - c->stack_at < STACK_MAX)
+		r->missed = true;
+	if (!is_code(r, from))
+		return -1;
+	return process_vm_readv((pid_t)c->tgid, &local, 1, &remote, 1, 0) != (ssize_t)size;
+}
+
+#include "unwind/step.h"
+
+_Static_assert(offsetof(struct tracer, walk) == 0, "the walk leads to its tracer");
+
+bool trace_word(const struct trace *trace, uint64_t addr, uint64_t *value)
+{
+	if (!is_captured(&trace->capture, addr, sizeof(*value)))
+		return false;
+	memcpy(value, trace->capture.stack + (addr - trace->capture.stack_at), sizeof(*value));
+	return true;
+}
+
+/* --- a step -------------------------------------------------------------------------------- */
+
+/* What the search of walk_find_rule comes upon: the last row at or below the address. */
+static void note_row(struct tracer *r, struct trace_step *s)
+{
+	uint32_t granules = MAP_GRANULES(s->map.meta), rows = s->map.word + granules;
+	const uint32_t *words = trace_shard(r, s->map.word >> SHARD_SHIFT);
+	uint64_t granule = (s->addr >> GRANULE_SHIFT) - (s->map.start >> GRANULE_SHIFT);
+	uint64_t base = s->addr & ~(uint64_t)(GRANULE_SIZE - 1);
+	uint32_t offset = (uint32_t)(s->addr - base), first, n, i;
+
+	if (!words || granule >= granules)
+		return;
+	s->granule = (uint32_t)granule;
+	s->index = words[(s->map.word + s->granule) & SHARD_MASK];
+	first = INDEX_FIRST(s->index);
+	n = INDEX_ROWS(s->index);
+	for (i = 0; i < n; i++)
+		if (ROW_OFFSET(words[(rows + first + i) & SHARD_MASK]) > offset)
+			break;
+	s->row = first + i - 1;
+	s->row_word = words[(rows + s->row) & SHARD_MASK];
+	s->row_start = i ? base + ROW_OFFSET(s->row_word) : 0;
+	s->row_end = i < n ? base + ROW_OFFSET(words[(rows + first + i) & SHARD_MASK]) : 0;
+	s->rule = ROW_RULE(s->row_word);
+	s->has_row = true;
+	s->wide = RULE_KIND(s->rule) == ROW_WIDE;
+	if (s->wide)
+		s->wide_rule = *trace_wide(r, RULE_PAYLOAD(s->rule));
+}
+
+static void note_before(struct tracer *r, struct trace_step *s)
+{
+	struct walk *w = &r->walk;
+
+	*s = (struct trace_step){.pc = w->pc,
+				 .sp = w->sp,
+				 .fp = w->fp,
+				 .addr = w->exact ? w->pc : w->pc - 1,
+				 .exact = w->exact != 0,
+				 .way = TRACE_NONE};
+	s->mapped = walk_find_map(w, s->addr) != 0;
+	if (!s->mapped)
+		return;
+	s->map = w->map;
+	if (MAP_KIND(s->map.meta) == MAP_CFI)
+		note_row(r, s);
+}
+
+static void note_frame_row(const struct trace_step *from, struct trace_step *s)
+{
+	uint32_t kind = RULE_KIND(s->rule), depth = RULE_FP_DEPTH(s->rule);
+
+	if (kind == ROW_PLT)
+		s->cfa = from->sp + 8 + ((from->pc & 15) >= (s->rule & 15) ? 8 : 0);
+	else
+		s->cfa = (kind == ROW_RSP ? from->sp : from->fp) + RULE_CFA(s->rule);
+	s->ra_at = s->cfa - 8;
+	if (kind != ROW_PLT && depth)
+		s->fp_at = s->cfa - depth;
+}
+
+static void note_wide(const struct walk *w, struct trace_step *s)
+{
+	const struct wide_rule *rule = &s->wide_rule;
+
+	if (s->reason != WALK_GOES_ON || rule->flags & WIDE_SIGCONTEXT)
+		return;
+	s->cfa = w->sp;
+	if (rule->ra_kind == WIDE_AT_CFA)
+		s->ra_at = s->cfa + (uint64_t)(int64_t)rule->ra_off;
+	if (rule->fp_kind == WIDE_AT_CFA)
+		s->fp_at = s->cfa + (uint64_t)(int64_t)rule->fp_off;
+}
+
+static void note_after(const struct tracer *r, struct trace_step *s)
+{
+	const struct walk *w = &r->walk;
+	uint32_t kind = s->has_row ? RULE_KIND(s->rule) : ROW_END;
+
+	if (kind == ROW_RSP || kind == ROW_RBP || kind == ROW_PLT)
+		note_frame_row(s, s);
+	else if (kind == ROW_WIDE)
+		note_wide(w, s);
+	if (s->reason != WALK_GOES_ON)
+		return;
+	s->ra = w->pc;
+	s->caller_fp = w->fp;
+	if (w->exact && w->known == WALK_ALL_KNOWN) {
+		s->way = TRACE_SIGNAL;
+	} else if (kind == ROW_RSP || kind == ROW_RBP || kind == ROW_PLT || kind == ROW_WIDE) {
+		s->way = TRACE_CFI;
+	} else {
+		s->way = w->fp_chain ? TRACE_FRAME_POINTER : TRACE_LEAF;
+		s->cfa = w->sp;
+		s->ra_at = w->sp - 8;
+		s->fp_at = w->fp_chain ? w->sp - 16 : 0;
+	}
+}
+
+static int trace_walk(struct tracer *r, bool in_sigreturn)
+{
+	struct trace *t = r->trace;
+	uint32_t room = 0;
+	int reason = WALK_GOES_ON;
+
+	while (reason == WALK_GOES_ON && t->nsteps <= WALK_FRAMES_MAX) {
+		struct trace_step *s;
+
+		if (t->nsteps == room) {
+			room = room ? 2 * room : 32;
+			s = reallocarray(t->steps, room, sizeof(*s));
+			if (!s)
+				return -ENOMEM;
+			t->steps = s;
+		}
+		s = &t->steps[t->nsteps];
+		note_before(r, s);
+		if (in_sigreturn && !t->nsteps)
+			reason = walk_leave_signal(&r->walk);
+		else
+			reason = walk_step(&r->walk);
+		s->reason = reason;
+		if (reason == WALK_DEPTH)
+			break;
+		note_after(r, s);
+		t->nsteps++;
+	}
+	if (!t->nsteps)
+		return 0;
+	/* A later step may have found that a frame is no caller. */
+	for (uint32_t i = 0; i < t->nsteps; i++)
+		t->steps[i].frame = r->walk.frames[i];
+	t->steps[t->nsteps - 1].reason = reason;
+	t->short_of = r->missed && reason != WALK_BOTTOM;
+	t->agrees = reason == t->capture.reason && r->walk.nframes == t->capture.nframes &&
+		    !memcmp(r->walk.frames, t->capture.frames,
+			    t->capture.nframes * sizeof(t->capture.frames[0]));
+	return 0;
+}
+
+/* --- by frame pointers alone ---------------------------------------------------------------- */
+
+/* As everybody does it who has nothing else: no look at CFI, no doubt. */
+static int trace_fp(struct tracer *r)
+{
+	struct trace *t = r->trace;
+	uint64_t fp = t->capture.regs[DWARF_RBP], ra, next;
+
+	t->fp_frames = calloc(FP_MAX, sizeof(*t->fp_frames));
+	if (!t->fp_frames)
+		return -ENOMEM;
+	t->fp_frames[t->nfp++] = t->capture.regs[DWARF_RIP];
+	t->fp_end = TRACE_FP_DEPTH;
+	while (t->nfp < FP_MAX) {
+		t->fp_last = fp;
+		t->fp_end = TRACE_FP_ZERO;
+		if (!fp)
+			break;
+		t->fp_end = TRACE_FP_UNREADABLE;
+		if (!trace_word(t, fp, &next) || !trace_word(t, fp + 8, &ra))
+			break;
+		t->fp_end = TRACE_FP_NO_CODE;
+		if (!is_code(r, ra))
+			break;
+		t->fp_frames[t->nfp++] = ra;
+		t->fp_end = TRACE_FP_DOWN;
+		if (next && next <= fp)
+			break;
+		fp = next;
+	}
+	return 0;
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+static int trace_all(struct tracker *t, struct tracer *r)
+{
+	const struct capture_record *c = &r->trace->capture;
+	struct walk *w = &r->walk;
+	struct proc_entry entry;
+	int err;
+
+	/* As the program does it. */
+	memcpy(w->regs, c->regs, sizeof(w->regs));
+	walk_begin(w, c->exact);
+	w->stack_start = c->image;
+	if (w->sp < c->image && c->image - w->sp < STACK_MAX)
+		w->window_top = c->image & ~7ull;
+	if (sampler_process(t->sampler, (pid_t)c->tgid, &entry) ||
+	    (entry.image && entry.image != c->image) || entry.list_at > MAP_ENTRIES_MAX ||
+	    entry.list_count > MAP_ENTRIES_MAX - entry.list_at)
+		return -ESRCH;
+	w->list_at = entry.list_at;
+	w->list_count = entry.list_count;
+	err = trace_walk(r, c->in_sigreturn);
+	return err ? err : trace_fp(r);
+}
+
+int trace_new(struct tracker *t, const struct capture_record *capture, struct trace **out)
+{
+	struct trace *trace = calloc(1, sizeof(*trace));
+	struct tracer *r = calloc(1, sizeof(*r));
+	int err = -ENOMEM;
+
+	*out = NULL;
+	if (trace && r) {
+		trace->capture = *capture;
+		if (trace->capture.pages > CAPTURE_PAGES)
+			trace->capture.pages = CAPTURE_PAGES;
+		r->trace = trace;
+		turnlock_take(&t->lock);
+		r->sampler = t->sampler;
+		err = trace_all(t, r);
+		turnlock_give(&t->lock);
+		for (unsigned int i = 0; i < SHARDS_MAX; i++)
+			if (r->shards[i])
+				munmap((void *)r->shards[i], SHARD_BYTES);
+	}
+	free(r);
+	if (err)
+		trace_free(trace);
+	else
+		*out = trace;
+	return err;
+}
+
+void trace_free(struct trace *trace)
+{
+	if (!trace)
+		return;
+	free(trace->steps);
+	free(trace->fp_frames);
+	free(trace);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Nothing tells the owner of a perf event that its CPU went offline, and a look at the list of the
+ * CPUs that are online may come when it is back. What tells is the event's own time, which goes on
+ * for as long as the event lives (perf_event_open(2), time_enabled).
+ */
+#include "bpf/sampler/cpus.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ONLINE	   "/sys/devices/system/cpu/online" /* sysfs-devices-system-cpu of the kernel's ABI */
+#define LIST_BYTES 65536u
+#define CPU_MAX	   65535ul /* what a list may say: no kernel has more */
+
+struct cpulist {
+	unsigned int *cpus;
+	size_t n, room;
+};
+
+static int add(struct cpulist *l, unsigned int cpu)
+{
+	unsigned int *more;
+	size_t room;
+
+	if (l->n == l->room) {
+		room = l->room ? l->room * 2 : 64;
+		more = realloc(l->cpus, room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		l->cpus = more;
+		l->room = room;
+	}
+	l->cpus[l->n++] = cpu;
+	return 0;
+}
+
+/* first-last, which begins above what is there already. */
+static int add_range(struct cpulist *l, unsigned long first, unsigned long last)
+{
+	int err = 0;
+
+	if (last > CPU_MAX || first > last || (l->n && first <= l->cpus[l->n - 1]))
+		return -EINVAL;
+	for (; first <= last && !err; first++)
+		err = add(l, (unsigned int)first);
+	return err;
+}
+
+static int hand_over(struct cpulist *l, int err, unsigned int **cpus, size_t *ncpus)
+{
+	if (err == -ENOMEM) {
+		free(l->cpus);
+		*l = (struct cpulist){0};
+	}
+	*cpus = l->cpus;
+	*ncpus = l->n;
+	return err == -ENOMEM ? err : 0;
+}
+
+int cpus_parse(const char *list, unsigned int **cpus, size_t *ncpus)
+{
+	struct cpulist l = {0};
+	unsigned long first, last;
+	char *end;
+	int err = 0;
+
+	while (!err && *list >= '0' && *list <= '9') {
+		first = last = strtoul(list, &end, 10);
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		err = add_range(&l, first, last);
+		list = *end == ',' ? end + 1 : end;
+	}
+	return hand_over(&l, err, cpus, ncpus);
+}
+
+static int all_configured(unsigned int **cpus, size_t *ncpus)
+{
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+	struct cpulist l = {0};
+
+	return hand_over(&l, add_range(&l, 0, n < 1 ? 0 : (unsigned long)n - 1), cpus, ncpus);
+}
+
+int cpus_online(unsigned int **cpus, size_t *ncpus)
+{
+	FILE *f = fopen(ONLINE, "re");
+	char *text = malloc(LIST_BYTES);
+	int err = text ? 0 : -ENOMEM;
+	bool known;
+
+	*cpus = NULL;
+	*ncpus = 0;
+	known = f && text && fgets(text, LIST_BYTES, f);
+	if (f)
+		fclose(f);
+	if (known)
+		err = cpus_parse(text, cpus, ncpus);
+	free(text);
+	if (!err && !*ncpus)
+		err = all_configured(cpus, ncpus);
+	return err;
+}
+
+bool cpus_include(const unsigned int *cpus, size_t ncpus, unsigned int cpu)
+{
+	for (size_t i = 0; i < ncpus; i++)
+		if (cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+bool cpus_event_ended(int fd, uint64_t *enabled)
+{
+	struct {
+		uint64_t count, enabled, running; /* the last one if it was asked for */
+	} now;
+	ssize_t n = read(fd, &now, sizeof(now));
+	bool ended;
+
+	/* An event in error reads as its end. */
+	if (n < (ssize_t)(2 * sizeof(uint64_t)))
+		return n == 0;
+	ended = now.enabled == *enabled;
+	*enabled = now.enabled;
+	return ended;
+}

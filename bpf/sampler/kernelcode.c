@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Few pieces come and go, and few addresses lie among them: most are turned away by the bounds of
+ * all, the rest by a look at each.
+ */
+#include "bpf/sampler/kernelcode.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PIECES_MAX 1024u
+#define STILL	   UINT32_MAX
+
+struct piece {
+	uint64_t start, end;
+	uint32_t from, to; /* generations: from <= g < to */
+	char name[KERNELCODE_NAME];
+};
+
+struct kernelcode {
+	pthread_mutex_t lock;
+	uint32_t generation;
+	uint64_t low, high; /* of all pieces that ever were */
+	struct piece *pieces;
+	size_t n, room;
+};
+
+int kernelcode_new(struct kernelcode **out)
+{
+	struct kernelcode *k = calloc(1, sizeof(*k));
+
+	*out = k;
+	if (!k)
+		return -ENOMEM;
+	k->low = UINT64_MAX;
+	pthread_mutex_init(&k->lock, NULL);
+	return 0;
+}
+
+void kernelcode_free(struct kernelcode *k)
+{
+	if (!k)
+		return;
+	pthread_mutex_destroy(&k->lock);
+	free(k->pieces);
+	free(k);
+}
+
+/* The one that is there, or the last of those; NULL: none. */
+static struct piece *piece_there(struct kernelcode *k, uint64_t start)
+{
+	for (size_t i = k->n; i-- > 0;)
+		if (k->pieces[i].start == start && k->pieces[i].to == STILL)
+			return &k->pieces[i];
+	return NULL;
+}
+
+/* NULL: no memory. */
+static struct piece *piece_add(struct kernelcode *k)
+{
+	struct piece *oldest = k->pieces, *more;
+	size_t room;
+
+	if (k->n == PIECES_MAX) {
+		for (size_t i = 1; i < k->n; i++)
+			if (k->pieces[i].to < oldest->to)
+				oldest = &k->pieces[i];
+		return oldest;
+	}
+	if (k->n == k->room) {
+		room = k->room ? k->room * 2 : 16;
+		more = reallocarray(k->pieces, room, sizeof(*more));
+		if (!more)
+			return NULL;
+		k->pieces = more;
+		k->room = room;
+	}
+	return &k->pieces[k->n++];
+}
+
+static void change(struct kernelcode *k, uint64_t start, uint64_t end, const char *name, bool gone)
+{
+	struct piece *p = piece_there(k, start);
+
+	/* Without the record of its end, something else ends it. */
+	if (p)
+		p->to = k->generation;
+	if (p && gone)
+		return;
+	p = piece_add(k);
+	if (!p)
+		return;
+	*p = (struct piece){.start = start,
+			    .end = end,
+			    .from = gone ? 0 : k->generation,
+			    .to = gone ? k->generation : STILL};
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	if (start < k->low)
+		k->low = start;
+	if (end > k->high)
+		k->high = end;
+}
+
+uint32_t kernelcode_note(struct kernelcode *k, uint64_t start, uint64_t length, const char *name,
+			 bool gone)
+{
+	uint32_t generation;
+
+	pthread_mutex_lock(&k->lock);
+	k->generation++;
+	if (length && length <= UINT64_MAX - start)
+		change(k, start, start + length, name, gone);
+	generation = k->generation;
+	pthread_mutex_unlock(&k->lock);
+	return generation;
+}
+
+uint32_t kernelcode_generation(struct kernelcode *k)
+{
+	uint32_t generation;
+
+	pthread_mutex_lock(&k->lock);
+	generation = k->generation;
+	pthread_mutex_unlock(&k->lock);
+	return generation;
+}
+
+bool kernelcode_find(struct kernelcode *k, uint32_t generation, uint64_t addr, char *name,
+		     size_t size)
+{
+	const struct piece *found = NULL;
+
+	pthread_mutex_lock(&k->lock);
+	for (size_t i = 0; i < k->n && addr >= k->low && addr < k->high && !found; i++) {
+		const struct piece *p = &k->pieces[i];
+
+		if (addr >= p->start && addr < p->end && generation >= p->from &&
+		    generation < p->to)
+			found = p;
+	}
+	if (found)
+		snprintf(name, size, "%s", found->name);
+	pthread_mutex_unlock(&k->lock);
+	return found != NULL;
+}

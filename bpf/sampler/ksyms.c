@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Kernel names through ksyms.bpf.c, kept by address. A leaf address is asked for as addr + 1,
+ * because the program looks up the byte before.
+ */
+#include "bpf/sampler/ksyms.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <uthash.h>
+
+#include "bpf/sampler/kernelcode.h"
+#include "bpf/sampler/kmodules.h"
+#include "bpf/prog/layout.h"
+#include "bpf/sampler/objects.h"
+#include "symbols/names/kallsyms.h"
+
+#define CACHE_MAX 65536u
+#define NOTED_MAX 4096u
+
+struct cached {
+	uint64_t addr; /* that is looked up: inside the instruction */
+	const char *module;
+	uint64_t start; /* of the function; 0: not known */
+	UT_hash_handle hh;
+	char name[];
+};
+
+struct noted { /* a name of bpf/sampler/kernelcode.h or a module's, or a label */
+	UT_hash_handle hh;
+	char name[];
+};
+
+struct ksyms {
+	struct bpf_object *object;
+	int program_fd;
+	struct ksym_batch *batch;
+	struct kallsyms *kallsyms;
+	uint64_t kallsyms_modules; /* kmodules_read's before it was read */
+	int no_kallsyms;	   /* the error that it cannot be used for */
+	struct cached *cache;
+	struct kernelcode *code;   /* NULL: nothing is known of changes */
+	struct kmodules *kmodules; /* likewise */
+	bool no_modules;	   /* nothing can be known of them */
+	struct noted *noted;
+	uint32_t generation;  /* that the cache is of */
+	uint64_t modules_now; /* likewise, of kmodules_read */
+	struct module {
+		struct module *next;
+		char name[];
+	} * modules;
+};
+
+static void load(struct ksyms *k)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "stacktop_ksyms");
+	struct bpf_bytes bytes = objects_ksyms();
+	struct bpf_program *program;
+	sigset_t all, old;
+	void *memory;
+	int err = -ENOTSUP;
+
+	/* A signal makes the verifier give up, of the probe's program, too. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_snprintf, NULL) == 1)
+		k->object = bpf_object__open_mem(bytes.data, bytes.size, &opts);
+	if (k->object)
+		err = bpf_object__load(k->object);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	program = err ? NULL : bpf_object__find_program_by_name(k->object, "name_addresses");
+	if (!program)
+		return;
+	memory = mmap(NULL, sizeof(*k->batch), PROT_READ | PROT_WRITE, MAP_SHARED,
+		      bpf_object__find_map_fd_by_name(k->object, "batch"), 0);
+	if (memory == MAP_FAILED)
+		return;
+	k->batch = memory;
+	k->program_fd = bpf_program__fd(program);
+}
+
+int ksyms_new(struct ksyms **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	load(*out);
+	return 0;
+}
+
+static void cache_clear(struct ksyms *k)
+{
+	struct cached *c = k->cache, *next;
+
+	HASH_CLEAR(hh, k->cache);
+	for (; c; c = next) {
+		next = c->hh.next;
+		free(c);
+	}
+}
+
+static void noted_clear(struct ksyms *k)
+{
+	struct noted *n = k->noted, *next;
+
+	HASH_CLEAR(hh, k->noted);
+	for (; n; n = next) {
+		next = n->hh.next;
+		free(n);
+	}
+}
+
+void ksyms_free(struct ksyms *k)
+{
+	struct module *m;
+
+	if (!k)
+		return;
+	cache_clear(k);
+	noted_clear(k);
+	while ((m = k->modules)) {
+		k->modules = m->next;
+		free(m);
+	}
+	if (k->batch)
+		munmap(k->batch, sizeof(*k->batch));
+	bpf_object__close(k->object);
+	kallsyms_free(k->kallsyms);
+	free(k);
+}
+
+static const char *module_name(struct ksyms *k, const char *name)
+{
+	struct module *m;
+	size_t size;
+
+	for (m = k->modules; m; m = m->next)
+		if (!strcmp(m->name, name))
+			return m->name;
+	size = strlen(name) + 1;
+	m = malloc(sizeof(*m) + size);
+	if (!m)
+		return "vmlinux";
+	memcpy(m->name, name, size);
+	m->next = k->modules;
+	k->modules = m;
+	return m->name;
+}
+
+static struct cached *cache_find(struct ksyms *k, uint64_t addr)
+{
+	struct cached *c;
+
+	HASH_FIND(hh, k->cache, &addr, sizeof(addr), c);
+	return c;
+}
+
+static void cache_add(struct ksyms *k, uint64_t addr, const char *name, const char *module,
+		      uint64_t start)
+{
+	size_t size = strlen(name) + 1;
+	struct cached *c = malloc(sizeof(*c) + size);
+
+	if (!c)
+		return;
+	c->addr = addr;
+	c->module = module;
+	c->start = start;
+	memcpy(c->name, name, size);
+	HASH_ADD(hh, k->cache, addr, sizeof(c->addr), c);
+}
+
+/* "bpf_prog_" and a tag of 16 digits, as no function of the kernel's own is called. */
+static bool is_program(const char *text)
+{
+	return !strncmp(text, "bpf_prog_", 9) && strspn(text + 9, "0123456789abcdef") == 16;
+}
+
+/* "name+0x2cf/0x300 [module]" or, when there is no such function, "0xffff..." */
+static void cache_add_printed(struct ksyms *k, uint64_t addr, char *text)
+{
+	char *plus = strstr(text, "+0x"), *open = strstr(text, " ["), *close;
+	const char *module = "vmlinux";
+	uint64_t start = 0;
+
+	if (open) {
+		close = strchr(open, ']');
+		if (close)
+			*close = '\0';
+		module = is_program(text) ? "bpf" : module_name(k, open + 2);
+		*open = '\0';
+		/* a module's build-id may follow its name */
+		if (strchr(module, ' '))
+			module = "vmlinux";
+	}
+	if (!strncmp(text, "0x", 2) || !text[0]) {
+		cache_add(k, addr, "[kernel]", "vmlinux", 0);
+		return;
+	}
+	if (plus) {
+		start = addr + 1 - strtoull(plus + 1, NULL, 16);
+		*plus = '\0';
+	}
+	if (is_program(text))
+		module = "bpf";
+	cache_add(k, addr, text, module, start);
+}
+
+static void run_batch(struct ksyms *k, const uint64_t *addrs, uint32_t n)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	char text[KSYM_NAME];
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		k->batch->addrs[i] = addrs[i] + 1;
+		k->batch->names[i][0] = '\0';
+	}
+	k->batch->count = n;
+	if (bpf_prog_test_run_opts(k->program_fd, &opts))
+		n = 0;
+	for (i = 0; i < n; i++) {
+		memcpy(text, k->batch->names[i], sizeof(text));
+		text[sizeof(text) - 1] = '\0';
+		if (!cache_find(k, addrs[i]))
+			cache_add_printed(k, addrs[i], text);
+	}
+}
+
+static bool find_kallsyms(struct ksyms *k, uint64_t addr, const char **name, const char **module,
+			  uint64_t *offset)
+{
+	if (!k->kallsyms && !k->no_kallsyms) {
+		k->kallsyms_modules = k->modules_now;
+		k->no_kallsyms = kallsyms_new("/proc/kallsyms", &k->kallsyms);
+	}
+	return k->kallsyms && !kallsyms_find(k->kallsyms, addr, name, module, offset);
+}
+
+/*
+ * Modules have changed since the file was read: it is read again once, when one of them is asked
+ * for.
+ */
+static void ask_kallsyms(struct ksyms *k, uint64_t addr)
+{
+	const char *name, *module;
+	uint64_t offset;
+	bool found = find_kallsyms(k, addr, &name, &module, &offset);
+
+	if (k->kallsyms && k->kallsyms_modules != k->modules_now &&
+	    (!found || strcmp(module, "vmlinux") != 0)) {
+		kallsyms_free(k->kallsyms);
+		k->kallsyms = NULL;
+		found = find_kallsyms(k, addr, &name, &module, &offset);
+	}
+	if (found)
+		cache_add(k, addr, name, module_name(k, module), addr - offset);
+	else
+		cache_add(k, addr, "[kernel]", "vmlinux", 0);
+}
+
+static void ask(struct ksyms *k, const uint64_t *addrs, uint32_t n)
+{
+	uint32_t i;
+
+	if (k->batch) {
+		run_batch(k, addrs, n);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		if (!cache_find(k, addrs[i]))
+			ask_kallsyms(k, addrs[i]);
+}
+
+const char *ksyms_trouble(const struct ksyms *k)
+{
+	if (k->no_modules)
+		return "a kernel module that is unloaded may be taken for the one that is loaded in "
+		       "its place: the kernel does not tell of modules";
+	if (!k->no_kallsyms)
+		return NULL;
+	return k->no_kallsyms == -EPERM
+		       ? "kernel functions are [kernel]: /proc/kallsyms hides addresses; run as "
+			 "root, or set kernel.kptr_restrict to 0 or 1"
+		       : "kernel functions are [kernel]: /proc/kallsyms cannot be read";
+}
+
+static uint64_t looked_up(const struct ksym *s)
+{
+	return s->leaf ? s->addr : s->addr - 1;
+}
+
+void ksyms_set_code(struct ksyms *k, struct kernelcode *code)
+{
+	k->code = code;
+}
+
+void ksyms_set_modules(struct ksyms *k, struct kmodules *modules)
+{
+	k->kmodules = modules;
+	k->no_modules = !modules;
+}
+
+/* A copy that is kept as names are; NULL: no memory. */
+static const char *note(struct ksyms *k, const char *name)
+{
+	struct noted *n;
+
+	HASH_FIND_STR(k->noted, name, n);
+	if (!n) {
+		n = malloc(sizeof(*n) + strlen(name) + 1);
+		if (!n)
+			return NULL;
+		memcpy(n->name, name, strlen(name) + 1);
+		HASH_ADD_STR(k->noted, name, n);
+	}
+	return n->name;
+}
+
+/* What the kernel says of an address now need not have been so in an earlier generation. */
+static bool name_from_code(struct ksyms *k, struct ksym *s, uint32_t generation)
+{
+	char name[KERNELCODE_NAME];
+	const char *kept;
+
+	if (!k->code || !kernelcode_find(k->code, generation, looked_up(s), name, sizeof(name)))
+		return false;
+	kept = note(k, name);
+	if (!kept)
+		return false;
+	s->name = kept;
+	s->module = !strncmp(kept, "bpf_", 4) ? "bpf" : "vmlinux";
+	return true;
+}
+
+static void label(struct ksyms *k, struct ksym *s, const char *what, const char *module)
+{
+	char text[KERNELCODE_NAME];
+	const char *kept;
+
+	snprintf(text, sizeof(text), "[%s%s]", what, module);
+	kept = note(k, text);
+	s->name = kept ? kept : "[kernel]";
+	s->module = kept && *module ? module_name(k, module) : "vmlinux";
+}
+
+/* answer: the kernel's, of now; it stands in s. NULL: there is none. */
+static void name_as_then(struct ksyms *k, struct ksym *s, const struct cached *answer,
+			 uint64_t generation)
+{
+	enum kmodules_then then = KMODULES_NOTHING;
+	const uint32_t code = (uint32_t)generation;
+	struct kmodules_code of = {"", 0};
+	bool is_its;
+
+	if (k->kmodules)
+		then = kmodules_at(k->kmodules, (uint32_t)(generation >> 32), looked_up(s), &of);
+	/* /proc/kallsyms does not tell where functions end: one from before is of another code. */
+	is_its = answer && answer->start >= of.start && !strcmp(s->module, of.name);
+	switch (then) {
+	case KMODULES_NOTHING:
+		name_from_code(k, s, code);
+		return;
+	case KMODULES_SAME:
+		if (!is_its)
+			label(k, s, "", of.name);
+		return;
+	case KMODULES_INIT:
+		if (!is_its && !name_from_code(k, s, code))
+			label(k, s, "init of ", of.name);
+		return;
+	case KMODULES_GONE:
+		label(k, s, "unloaded ", of.name);
+		return;
+	case KMODULES_OTHER:
+	case KMODULES_LOST:
+		if (!name_from_code(k, s, code) &&
+		    (then == KMODULES_OTHER || strcmp(s->module, "vmlinux") != 0))
+			label(k, s, "unloaded module", "");
+		return;
+	}
+}
+
+/* Names that were given are good until the next call. */
+static void renew(struct ksyms *k, size_t count)
+{
+	uint32_t generation = k->code ? kernelcode_generation(k->code) : 0;
+	uint64_t modules = k->kmodules ? kmodules_read(k->kmodules) : 0;
+
+	if (generation != k->generation || modules != k->modules_now ||
+	    HASH_COUNT(k->cache) + count > CACHE_MAX)
+		cache_clear(k);
+	if (HASH_COUNT(k->noted) > NOTED_MAX)
+		noted_clear(k);
+	k->generation = generation;
+	k->modules_now = modules;
+}
+
+void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint64_t generation)
+{
+	uint64_t addrs[KSYM_BATCH];
+	struct cached *c;
+	uint32_t n = 0;
+	size_t i;
+
+	renew(k, count);
+	for (i = 0; i < count; i++) {
+		if (!cache_find(k, looked_up(&syms[i])))
+			addrs[n++] = looked_up(&syms[i]);
+		if (n == KSYM_BATCH || (n && i + 1 == count)) {
+			ask(k, addrs, n);
+			n = 0;
+		}
+	}
+	/* An answer is true if what was there at the sample is there still, after the question. */
+	if (k->kmodules)
+		kmodules_read(k->kmodules);
+	for (i = 0; i < count; i++) {
+		c = cache_find(k, looked_up(&syms[i]));
+		syms[i].name = c ? c->name : "[kernel]";
+		syms[i].module = c ? c->module : "vmlinux";
+		name_as_then(k, &syms[i], c, generation);
+	}
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_SAMPLER_KSYMS_H
+#define STACKTOP_BPF_SAMPLER_KSYMS_H
+
+/*
+ * Names of kernel addresses, from a BPF program (bpf_snprintf, "%pB") or, before Linux 5.13, from
+ * /proc/kallsyms, read when first needed. Results are cached by address. Used by one thread.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct kernelcode;
+struct kmodules;
+struct ksyms;
+
+struct ksym {
+	uint64_t addr;	    /* in: as in a kernel stack; exact for the first frame (leaf), a return
+			       address else */
+	int leaf;	    /* in: 1 when addr itself was executing */
+	const char *name;   /* out: "[kernel]" when unknown; valid until the next call */
+	const char *module; /* out: "vmlinux", "bpf", "nf_tables", ... */
+};
+
+int ksyms_new(struct ksyms **out);
+void ksyms_free(struct ksyms *k);
+/* What has come and gone since; it has to outlive the last ksyms_resolve. */
+void ksyms_set_code(struct ksyms *k, struct kernelcode *code);
+/* Likewise, of modules, and for the thread of ksyms_resolve only. NULL: it cannot be known. */
+void ksyms_set_modules(struct ksyms *k, struct kmodules *modules);
+/*
+ * Resolves a batch in place, of addresses of that generation of the kernel's code and modules
+ * (stack_record.image). Never fails: what cannot be named is "[kernel]", and where the names of a
+ * module have gone with it, "[unloaded MODULE]", "[init of MODULE]", or, when it is not known
+ * which, "[unloaded module]".
+ */
+void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint64_t generation);
+/* Why functions cannot be named, with the remedy; NULL: they can, or none was looked up yet. */
+const char *ksyms_trouble(const struct ksyms *k);
+
+#endif

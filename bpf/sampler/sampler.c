@@ -1,0 +1,672 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The user-space owner of profiler.bpf.c. Three threads use it, each its own group of functions;
+ * what they share, the swap of the stack-count maps, has a lock.
+ */
+#include "bpf/sampler/sampler.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/sampler/events.h"
+#include "bpf/sampler/kmodules.h"
+#include "bpf/sampler/objects.h"
+#include "bpf/sampler/pidns.h"
+#include "bpf/sampler/refusal.h"
+#include "bpf/sampler/shardmaps.h"
+#include "bpf/sampler/sizes.h"
+#include "bpf/sampler/ticks.h"
+#include "bpf/sampler/vma.h"
+#include "symbols/files/kernelclock.h"
+
+struct sampler {
+	struct sampler_options options;
+	struct map_sizes sizes;
+	struct bpf_object *object;
+	struct bpf_program *program;
+	struct events *events;
+	struct sampler_ticks ticks; /* of the events before these */
+	struct ring_buffer *ring;
+	int stats_fd, control_fd, targets_fd, procs_fd, files_fd, counts_fd;
+	int possible_cpus;
+	bool knows_starts; /* the program can compare them */
+
+	struct map_entry *map_entries;
+	uint8_t *touched;
+	struct entry_check *checks;
+	bool checks_lists;
+	struct wide_rule *wide_rules;
+	struct known_set *known;
+
+	struct shardmaps *shards;
+	struct kmodules *modules; /* NULL: nothing is told of them */
+
+	pthread_mutex_t control_lock; /* of who reads, changes and writes the knobs */
+	pthread_mutex_t swap_lock;
+	int inner_fds[2];
+	unsigned int inner; /* the one in use */
+
+	struct count_key *keys;
+	struct count_value *values;
+	struct sampler_count *counts;
+
+	void (*stack_fn)(const struct stack_record *rec, void *arg);
+	void *stack_arg;
+};
+
+static int on_record(void *arg, void *data, size_t size)
+{
+	struct sampler *s = arg;
+	const struct stack_record *rec = data;
+
+	if (size >= sizeof(*rec) && rec->kernel == STACK_CAPTURED &&
+	    (size < sizeof(struct capture_record) || rec->nframes > WALK_FRAMES_MAX))
+		return 0;
+	if (size >= sizeof(*rec) && size >= sizeof(*rec) + rec->nframes * sizeof(rec->frames[0]) &&
+	    s->stack_fn)
+		s->stack_fn(rec, s->stack_arg);
+	return 0;
+}
+
+static int map_fd(struct sampler *s, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(s->object, name);
+}
+
+static void *map_memory(struct sampler *s, const char *name, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd(s, name), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* A key for this run. Reads of up to 256 bytes are never cut short (getrandom(2)). */
+static int stackhash_draw(__u64 key[STACKHASH_KEYS])
+{
+	if (getrandom(key, STACKHASH_KEYS * sizeof(*key), 0) < 0)
+		return -errno;
+	key[STACKHASH_FACTOR_A] |= 1;
+	key[STACKHASH_FACTOR_B] |= 1;
+	return 0;
+}
+
+static uint64_t start_offset(struct sampler *s)
+{
+	uint64_t offset;
+
+	s->knows_starts = kernelclock_boottime_offset(&offset) &&
+			  sysconf(_SC_CLK_TCK) == 1000000000 / CLOCK_TICK_NS;
+	return offset;
+}
+
+/* Sets the knobs, which the verifier takes for constants. */
+static int set_config(struct sampler *s, char *error, size_t error_size)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(s->object, ".rodata");
+	struct profiler_config config = {
+		.no_kernel = s->options.no_kernel,
+		.no_user = s->options.no_user,
+		.capture = s->options.capture,
+		.thread_size = 16384,
+		.known_mask = s->sizes.known_sets - 1,
+		.ring_wake = s->sizes.ring / 4,
+	};
+	const void *value;
+	struct bpf_map *m;
+	struct pidns ns;
+	size_t size = 0;
+	int err = pidns_read(&ns, error, error_size);
+
+	if (!err)
+		err = stackhash_draw(config.hash_key);
+	if (err)
+		return err;
+	config.pidns_inode = ns.inode;
+	config.pidns_level = ns.level;
+	config.boottime_offset = start_offset(s);
+	bpf_object__for_each_map(m, s->object)
+	{
+		if (strstr(bpf_map__name(m), ".rodata"))
+			map = m;
+	}
+	config.has_task_regs = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
+						       BPF_FUNC_task_pt_regs, NULL) == 1 &&
+			       libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
+						       BPF_FUNC_get_current_task_btf, NULL) == 1;
+	config.checks_lists = s->checks_lists;
+	value = map ? bpf_map__initial_value(map, &size) : NULL;
+	/* The knobs are all that is in it. */
+	if (!value || size != sizeof(config))
+		return -EINVAL;
+	return bpf_map__set_initial_value(map, &config, sizeof(config));
+}
+
+static int set_sizes(struct sampler *s)
+{
+	const struct {
+		const char *name;
+		uint32_t size;
+	} maps[] = {
+		{"shards", s->options.shards_max}, {"stacks", s->sizes.ring},
+		{"known", s->sizes.known_sets},	   {"procs", s->sizes.procs},
+		{"targets", s->sizes.procs},	   {"files", s->checks_lists ? FILES_MAX : 1},
+	};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++)
+		err = bpf_map__set_max_entries(
+			bpf_object__find_map_by_name(s->object, maps[i].name), maps[i].size);
+	return err;
+}
+
+static int load(struct sampler *s, char *error, size_t size)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, open_opts, .object_name = "stacktop");
+	struct bpf_bytes bytes = objects_profiler();
+	char remedy[256];
+	sigset_t all, old;
+	int err;
+
+	s->object = bpf_object__open_mem(bytes.data, bytes.size, &open_opts);
+	if (!s->object) {
+		snprintf(error, size, "the built-in BPF object is broken: %s", strerror(errno));
+		return -EINVAL;
+	}
+	/*
+	 * A signal makes the verifier start over, again and again if it is a timer's. The probes of
+	 * set_config load programs, too, and would take the refusal for a helper that is missing.
+	 */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	s->checks_lists = vma_can_be_found();
+	err = set_sizes(s);
+	if (!err)
+		err = set_config(s, error, size);
+	if (!err)
+		err = bpf_object__load(s->object);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err && error[0])
+		return err;
+	if (err) {
+		refusal_of(REFUSAL_BPF, err, remedy, sizeof(remedy));
+		snprintf(error, size, "cannot load the BPF program: %s%s", strerror(-err),
+			 *remedy ? remedy
+			 : err == -ENOENT || err == -ESRCH
+				 ? "; the kernel needs BTF (/sys/kernel/btf/vmlinux)"
+				 : "; `stacktop --check` says what this kernel lacks");
+		return err;
+	}
+	s->program = bpf_object__find_program_by_name(s->object, "on_sample");
+	return s->program ? 0 : -ENOENT;
+}
+
+static int set_counts(struct sampler *s, unsigned int inner)
+{
+	__u32 zero = 0;
+
+	return bpf_map_update_elem(s->counts_fd, &zero, &s->inner_fds[inner], BPF_ANY) ? -errno : 0;
+}
+
+static int open_maps(struct sampler *s)
+{
+	unsigned int i;
+
+	s->stats_fd = map_fd(s, "stats");
+	s->control_fd = map_fd(s, "control");
+	s->targets_fd = map_fd(s, "targets");
+	s->procs_fd = map_fd(s, "procs");
+	s->files_fd = map_fd(s, "files");
+	s->counts_fd = map_fd(s, "counts");
+	s->map_entries = map_memory(s, "map_lists", MAP_ENTRIES_MAX * sizeof(struct map_entry));
+	s->touched = map_memory(s, "touched", MAP_ENTRIES_MAX);
+	s->checks = map_memory(s, "checks", MAP_ENTRIES_MAX * sizeof(struct entry_check));
+	s->wide_rules = map_memory(s, "wide_rules", WIDE_RULES_MAX * sizeof(struct wide_rule));
+	s->known = map_memory(s, "known", s->sizes.known_sets * sizeof(struct known_set));
+	if (!s->map_entries || !s->touched || !s->checks || !s->wide_rules || !s->known)
+		return -ENOMEM;
+	for (i = 0; i < 2; i++) {
+		s->inner_fds[i] =
+			bpf_map_create(BPF_MAP_TYPE_HASH, "counts_inner", sizeof(struct count_key),
+				       sizeof(struct count_value), s->sizes.counts, NULL);
+		if (s->inner_fds[i] < 0)
+			return -errno;
+	}
+	if (shardmaps_new(map_fd(s, "shards"), s->options.shards_max, &s->shards))
+		return -ENOMEM;
+	s->ring = ring_buffer__new(map_fd(s, "stacks"), on_record, s, NULL);
+	if (!s->ring)
+		return -errno;
+	return set_counts(s, 0);
+}
+
+static int follow_modules(struct sampler *s)
+{
+	int err = kmodules_new(&s->modules);
+
+	if (!err && kmodules_attach(s->modules, s->object)) {
+		kmodules_free(s->modules);
+		s->modules = NULL;
+	}
+	return err;
+}
+
+int sampler_new(const struct sampler_options *options, struct sampler **out, char *error,
+		size_t size)
+{
+	struct sampler *s = calloc(1, sizeof(*s));
+	struct machine machine;
+	int err = -ENOMEM;
+
+	*out = NULL;
+	error[0] = '\0';
+	libbpf_set_print(NULL);
+	if (!s)
+		goto fail;
+	s->options = *options;
+	machine_read(&machine);
+	map_sizes_of(&machine, &s->sizes);
+	if (options->procs_max)
+		s->sizes.procs = options->procs_max;
+	s->inner_fds[0] = s->inner_fds[1] = -1;
+	pthread_mutex_init(&s->control_lock, NULL);
+	pthread_mutex_init(&s->swap_lock, NULL);
+	s->possible_cpus = libbpf_num_possible_cpus();
+	s->keys = calloc(s->sizes.counts, sizeof(*s->keys));
+	s->values = calloc(s->sizes.counts, sizeof(*s->values));
+	s->counts = calloc(s->sizes.counts, sizeof(*s->counts));
+	if (!s->keys || !s->values || !s->counts || s->possible_cpus < 1)
+		goto fail;
+	err = load(s, error, size);
+	if (!err)
+		err = open_maps(s);
+	if (!err)
+		err = follow_modules(s);
+	if (!err)
+		err = events_new(&s->options, s->program, s->stats_fd, &s->events);
+	if (err)
+		goto fail;
+	*out = s;
+	return 0;
+fail:
+	if (!error[0])
+		snprintf(error, size, "cannot set up the BPF maps: %s", strerror(-err));
+	sampler_free(s);
+	return err;
+}
+
+int sampler_start(struct sampler *s, char *error, size_t size)
+{
+	return events_start(s->events, error, size);
+}
+
+int sampler_watch(struct sampler *s)
+{
+	return events_watch(s->events);
+}
+
+void sampler_stop(struct sampler *s)
+{
+	events_stop(s->events);
+}
+
+int sampler_try(struct sampler *s, uint32_t type, uint64_t config, char *error, size_t size)
+{
+	struct sampler_options options = s->options;
+
+	options.type = type;
+	options.config = config;
+	return events_try(&options, error, size);
+}
+
+int sampler_change(struct sampler *s, uint32_t type, uint64_t config, char *error, size_t size)
+{
+	const struct sampler_options before = s->options;
+	struct sampler_ticks ticks;
+	struct events *events;
+	int err;
+
+	sampler_ticks(s, &ticks);
+	s->options.type = type;
+	s->options.config = config;
+	err = events_new(&s->options, s->program, s->stats_fd, &events);
+	if (err)
+		snprintf(error, size, "cannot change the event: %s", strerror(-err));
+	else
+		err = events_start(events, error, size);
+	if (err) {
+		events_free(events);
+		s->options = before;
+		events_go_on(s->events);
+		return err;
+	}
+	events_free(s->events);
+	s->events = events;
+	s->ticks = ticks;
+	return 0;
+}
+
+static void unmap(void *memory, size_t size)
+{
+	if (memory)
+		munmap(memory, size);
+}
+
+void sampler_free(struct sampler *s)
+{
+	unsigned int i;
+
+	if (!s)
+		return;
+	events_free(s->events);
+	ring_buffer__free(s->ring);
+	kmodules_free(s->modules);
+	unmap(s->map_entries, MAP_ENTRIES_MAX * sizeof(struct map_entry));
+	unmap(s->touched, MAP_ENTRIES_MAX);
+	unmap(s->checks, MAP_ENTRIES_MAX * sizeof(struct entry_check));
+	unmap(s->wide_rules, WIDE_RULES_MAX * sizeof(struct wide_rule));
+	unmap(s->known, s->sizes.known_sets * sizeof(struct known_set));
+	shardmaps_free(s->shards);
+	for (i = 0; i < 2; i++)
+		if (s->inner_fds[i] >= 0)
+			close(s->inner_fds[i]);
+	bpf_object__close(s->object);
+	pthread_mutex_destroy(&s->control_lock);
+	pthread_mutex_destroy(&s->swap_lock);
+	free(s->keys);
+	free(s->values);
+	free(s->counts);
+	free(s);
+}
+
+struct kmodules *sampler_modules(struct sampler *s)
+{
+	return s->modules;
+}
+
+unsigned int sampler_ncpus(const struct sampler *s)
+{
+	return events_count(s->events);
+}
+
+unsigned int sampler_counts_max(const struct sampler *s)
+{
+	return s->sizes.counts;
+}
+
+unsigned int sampler_procs_max(const struct sampler *s)
+{
+	return s->sizes.procs;
+}
+
+int sampler_set_process(struct sampler *s, pid_t pid, const struct proc_entry *entry)
+{
+	__u32 key = pid;
+
+	return bpf_map_update_elem(s->procs_fd, &key, entry, BPF_ANY) ? -errno : 0;
+}
+
+void sampler_drop_process(struct sampler *s, pid_t pid)
+{
+	__u32 key = pid;
+
+	bpf_map_delete_elem(s->procs_fd, &key);
+}
+
+int sampler_set_file(struct sampler *s, const struct file_key *key, const struct file_entry *entry)
+{
+	return bpf_map_update_elem(s->files_fd, key, entry, BPF_ANY) ? -errno : 0;
+}
+
+void sampler_drop_file(struct sampler *s, const struct file_key *key)
+{
+	bpf_map_delete_elem(s->files_fd, key);
+}
+
+int sampler_set_target(struct sampler *s, pid_t pid, uint64_t start, bool on)
+{
+	__u32 key = pid;
+	__u64 value = s->knows_starts ? start : 0;
+
+	if (on)
+		return bpf_map_update_elem(s->targets_fd, &key, &value, BPF_ANY) ? -errno : 0;
+	bpf_map_delete_elem(s->targets_fd, &key);
+	return 0;
+}
+
+/* Two threads change the knobs: who has read them writes them before another reads. */
+static int control_read(struct sampler *s, struct profiler_control *control)
+{
+	__u32 zero = 0;
+
+	pthread_mutex_lock(&s->control_lock);
+	return bpf_map_lookup_elem(s->control_fd, &zero, control) ? -errno : 0;
+}
+
+static int control_write(struct sampler *s, const struct profiler_control *control, int err)
+{
+	__u32 zero = 0;
+
+	if (!err && bpf_map_update_elem(s->control_fd, &zero, control, BPF_ANY))
+		err = -errno;
+	pthread_mutex_unlock(&s->control_lock);
+	return err;
+}
+
+int sampler_set_filtering(struct sampler *s, bool on)
+{
+	struct profiler_control control;
+	int err = control_read(s, &control);
+
+	control.filtering = on;
+	return control_write(s, &control, err);
+}
+
+int sampler_set_kernel_code(struct sampler *s, uint32_t generation)
+{
+	struct profiler_control control;
+	int err = control_read(s, &control);
+
+	control.kernel_code = generation;
+	return control_write(s, &control, err);
+}
+
+int sampler_set_by_cpu(struct sampler *s, bool on)
+{
+	struct profiler_control control;
+	int err = control_read(s, &control);
+
+	control.by_cpu = on;
+	return control_write(s, &control, err);
+}
+
+int sampler_capture(struct sampler *s, pid_t pid, unsigned int reason)
+{
+	struct profiler_control control;
+	int err = control_read(s, &control);
+
+	control.capture = pid;
+	control.capture_reason = reason;
+	return control_write(s, &control, err);
+}
+
+int sampler_process(struct sampler *s, pid_t pid, struct proc_entry *entry)
+{
+	__u32 key = pid;
+
+	return bpf_map_lookup_elem(s->procs_fd, &key, entry) ? -errno : 0;
+}
+
+uint8_t *sampler_touched(struct sampler *s)
+{
+	return s->touched;
+}
+
+bool sampler_checks_lists(const struct sampler *s)
+{
+	return s->checks_lists;
+}
+
+struct entry_check *sampler_checks(struct sampler *s)
+{
+	return s->checks;
+}
+
+struct map_entry *sampler_map_entries(struct sampler *s)
+{
+	return s->map_entries;
+}
+
+struct wide_rule *sampler_wide_rules(struct sampler *s)
+{
+	return s->wide_rules;
+}
+
+int sampler_shard_create(struct sampler *s, unsigned int i)
+{
+	return shardmaps_create(s->shards, i);
+}
+
+void sampler_shard_destroy(struct sampler *s, unsigned int i)
+{
+	shardmaps_destroy(s->shards, i);
+}
+
+int sampler_shard_write(struct sampler *s, unsigned int i, uint32_t at, const uint32_t *words,
+			uint32_t count)
+{
+	return shardmaps_write(s->shards, i, at, words, count);
+}
+
+const uint32_t *sampler_shard_map(struct sampler *s, unsigned int i)
+{
+	return shardmaps_view(s->shards, i);
+}
+
+/* Updates of a map in map return only when all programs that may see the old one have left. */
+void sampler_wait(struct sampler *s)
+{
+	pthread_mutex_lock(&s->swap_lock);
+	set_counts(s, s->inner);
+	pthread_mutex_unlock(&s->swap_lock);
+}
+
+int sampler_read_stacks(struct sampler *s, void (*fn)(const struct stack_record *rec, void *arg),
+			void *arg)
+{
+	int n;
+
+	s->stack_fn = fn;
+	s->stack_arg = arg;
+	events_follow(s->events);
+	n = ring_buffer__consume(s->ring);
+	return n < 0 ? n : 0;
+}
+
+int sampler_drain(struct sampler *s, void (*fn)(const struct stack_record *rec, void *arg),
+		  void *arg, const struct sampler_count **counts, size_t *ncounts)
+{
+	__u32 n, i, batch = 0;
+	int old, err;
+
+	*counts = s->counts;
+	*ncounts = 0;
+	pthread_mutex_lock(&s->swap_lock);
+	old = s->inner;
+	err = set_counts(s, !old);
+	if (!err)
+		s->inner = !old;
+	pthread_mutex_unlock(&s->swap_lock);
+	if (err)
+		return err;
+	err = sampler_read_stacks(s, fn, arg);
+	n = s->sizes.counts;
+	if (bpf_map_lookup_and_delete_batch(s->inner_fds[old], NULL, &batch, s->keys, s->values, &n,
+					    NULL) &&
+	    errno != ENOENT) {
+		err = -errno;
+		if (err == -EFAULT) /* says nothing about n */
+			n = 0;
+	}
+	for (i = 0; i < n; i++) {
+		s->counts[i].key = s->keys[i];
+		s->counts[i].value = s->values[i];
+	}
+	*ncounts = n;
+	return err;
+}
+
+void sampler_forget(struct sampler *s, uint64_t hash)
+{
+	struct known_set *set = &s->known[hash & (s->sizes.known_sets - 1)];
+	unsigned int i;
+
+	for (i = 0; i < KNOWN_WAYS; i++)
+		if (__atomic_load_n(&set->hash[i], __ATOMIC_RELAXED) == hash)
+			__atomic_store_n(&set->hash[i], 0, __ATOMIC_RELAXED);
+}
+
+int sampler_stats(struct sampler *s, struct profiler_stats *sum)
+{
+	struct profiler_stats *each = calloc(s->possible_cpus, sizeof(*each));
+	__u32 zero = 0;
+	size_t i, k;
+
+	if (!each)
+		return -ENOMEM;
+	memset(sum, 0, sizeof(*sum));
+	if (bpf_map_lookup_elem(s->stats_fd, &zero, each)) {
+		free(each);
+		return -errno;
+	}
+	for (i = 0; i < (size_t)s->possible_cpus; i++)
+		for (k = 0; k < sizeof(*sum) / sizeof(__u64); k++)
+			((__u64 *)sum)[k] += ((__u64 *)&each[i])[k];
+	free(each);
+	return 0;
+}
+
+int sampler_run_time(struct sampler *s, uint64_t *ns, uint64_t *runs)
+{
+	struct bpf_prog_info info = {0};
+	__u32 size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(s->program), &info, &size))
+		return -errno;
+	*ns = info.run_time_ns;
+	*runs = info.run_cnt;
+	return 0;
+}
+
+/* The software events that tick; all others follow what happens. */
+static bool is_clock(const struct sampler_options *o)
+{
+	return o->type == PERF_TYPE_SOFTWARE &&
+	       (o->config == PERF_COUNT_SW_CPU_CLOCK || o->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+void sampler_ticks(struct sampler *s, struct sampler_ticks *ticks)
+{
+	const uint64_t period = 1000000000ull / s->options.frequency; /* as the kernel has it */
+	struct ticks_sums sums;
+
+	events_sum(s->events, &sums);
+	*ticks = s->ticks;
+	ticks->due += is_clock(&s->options) ? sums.active_ns / period : 0;
+	ticks->idle += sums.idle_ns / period;
+	ticks->throttled += sums.throttled_ns / period;
+	ticks->throttles += sums.throttles;
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The files that threads which must not wait have asked for by name: symbols/files/fileasker.h. The
+ * processes that open mapped files open these, too, in the turns of the same users. Who asks waits
+ * for the answer, which takes a millisecond where the file system answers, but not for long: all
+ * that is waited in a time is bounded, and what comes later is there when it is asked for again.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bpf/tracker/openfile.h"
+#include "bpf/tracker/opener.h"
+#include "bpf/tracker/tracker_priv.h"
+
+#define FILES_MAX    256u
+#define OPEN_MAX     32u		  /* of them, open and not fetched yet */
+#define KEEP_NS	     (15000ull * 1000000) /* so that who has found it can read it */
+#define KEEP_NONE_NS (5000ull * 1000000)  /* it may be installed by then */
+#define PATIENCE_NS  (500ull * 1000000)
+#define PERIOD_NS    (30000ull * 1000000)
+#define COPY_MAX     (64ull << 20)
+#define COPIES_MAX   (256ull << 20) /* with those of mapped files */
+#define COUNTED_MAX  1024u
+#define COUNT_NS     (1000ull * 1000000)
+
+struct asked_file {
+	struct asked_file *next; /* the one asked for before */
+	uint64_t question;	 /* 0: it is answered */
+	uint64_t time;		 /* of the question, or of the answer */
+	uint64_t room;		 /* for a copy, while there is no answer */
+	uint32_t kind;
+	pid_t pid;
+	int fd; /* or -errno */
+	struct file_facts facts;
+	char name[];
+};
+
+struct asked {
+	struct asked_file *files;
+	unsigned int n;
+	uint64_t patience, left, until; /* ns that may be waited, in a period, and till its end */
+	uint64_t held, counted;		/* bytes of copies, at that time */
+	struct open_request request;
+};
+
+struct asked *asked_new(void)
+{
+	struct asked *a = calloc(1, sizeof(*a));
+
+	if (a)
+		a->patience = PATIENCE_NS;
+	return a;
+}
+
+/* Takes out what `at` leads to. */
+static void drop(struct asked *a, struct asked_file **at)
+{
+	struct asked_file *f = *at;
+
+	*at = f->next;
+	a->n--;
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f);
+}
+
+void asked_free(struct asked *a)
+{
+	while (a && a->files)
+		drop(a, &a->files);
+	free(a);
+}
+
+static struct asked_file **find(struct asked *a, uint32_t kind, const struct file_question *q)
+{
+	struct asked_file **at = &a->files;
+
+	while (*at && ((*at)->kind != kind || (*at)->pid != q->pid || strcmp((*at)->name, q->path)))
+		at = &(*at)->next;
+	return at;
+}
+
+static bool is_over(const struct asked_file *f, uint64_t now)
+{
+	return !f->question && f->time + (f->fd >= 0 ? KEEP_NS : KEEP_NONE_NS) <= now;
+}
+
+void asked_age(struct tracker *t, uint64_t now)
+{
+	struct asked_file **at = &t->asked->files;
+	unsigned int open = 0;
+
+	while (*at) {
+		open += !(*at)->question && (*at)->fd >= 0;
+		if (is_over(*at, now) || (open > OPEN_MAX && (*at)->fd >= 0))
+			drop(t->asked, at);
+		else
+			at = &(*at)->next;
+	}
+}
+
+void asked_on_answer(struct tracker *t, const struct opening *o, const struct open_answer *answer,
+		     int fd)
+{
+	struct asked_file *f = t->asked->files;
+
+	while (f && f->question != o->id)
+		f = f->next;
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	f->question = f->room = 0;
+	f->time = tracker_now();
+	f->fd = answer->err ? answer->err : fd;
+	f->facts = answer->file;
+	if (!answer->err && answer->file.copied)
+		t->asked->held += answer->file.size;
+	pthread_cond_broadcast(&t->asked_wake);
+}
+
+/* --- room for copies ------------------------------------------------------------------------- */
+
+/* The bytes of an open copy that was not counted yet, else 0. */
+static uint64_t count_copy(int folder, const char *name, ino_t *counted, size_t *n)
+{
+	static const char copy[] = "/memfd:" OPEN_COPY_NAME;
+	char target[sizeof(copy)];
+	struct stat st;
+
+	/* No link that leads to a file elsewhere begins so, and none is followed to look. */
+	if (readlinkat(folder, name, target, sizeof(target)) < (ssize_t)sizeof(copy) - 1 ||
+	    memcmp(target, copy, sizeof(copy) - 1) || *n == COUNTED_MAX ||
+	    fstatat(folder, name, &st, 0))
+		return 0;
+	for (size_t i = 0; i < *n; i++)
+		if (counted[i] == st.st_ino)
+			return 0;
+	counted[(*n)++] = st.st_ino;
+	return (uint64_t)st.st_size;
+}
+
+/* Who has fetched a copy does not say when it closes the last descriptor of it. */
+static uint64_t copies_bytes(void)
+{
+	ino_t counted[COUNTED_MAX];
+	DIR *folder = opendir("/proc/self/fd");
+	struct dirent *entry;
+	uint64_t bytes = 0;
+	size_t n = 0;
+
+	while (folder && (entry = readdir(folder)))
+		bytes += count_copy(dirfd(folder), entry->d_name, counted, &n);
+	if (folder)
+		closedir(folder);
+	return bytes;
+}
+
+static uint64_t copy_room(struct asked *a, uint64_t now)
+{
+	uint64_t used;
+
+	if (now >= a->counted + COUNT_NS) {
+		a->held = copies_bytes();
+		a->counted = now;
+	}
+	used = a->held;
+	for (const struct asked_file *f = a->files; f; f = f->next)
+		used += f->room;
+	if (used >= COPIES_MAX)
+		return 0;
+	return COPIES_MAX - used < COPY_MAX ? COPIES_MAX - used : COPY_MAX;
+}
+
+/* --- questions ------------------------------------------------------------------------------- */
+
+/* -ESRCH: no such process. */
+static int uid_of(const struct tracker *t, pid_t pid, uid_t *uid)
+{
+	struct process *p = NULL;
+
+	*uid = 0;
+	if (!pid)
+		return 0;
+	HASH_FIND_INT(t->processes, &pid, p);
+	if (!p)
+		return -ESRCH;
+	*uid = p->uid;
+	return 0;
+}
+
+/* Makes room. The oldest is last. */
+static bool drop_oldest(struct asked *a)
+{
+	struct asked_file **oldest = NULL;
+
+	for (struct asked_file **at = &a->files; *at; at = &(*at)->next)
+		if (!(*at)->question)
+			oldest = at;
+	if (oldest)
+		drop(a, oldest);
+	return oldest != NULL;
+}
+
+static int begin(struct tracker *t, uint32_t kind, const struct file_question *q)
+{
+	const size_t length = strlen(q->path) + 1;
+	struct open_request *r = &t->asked->request;
+	struct asked_file *f;
+	uid_t uid;
+	int err = uid_of(t, q->pid, &uid);
+
+	if (err || length > sizeof(r->name))
+		return err ? err : -ENAMETOOLONG;
+	if (t->asked->n == FILES_MAX && !drop_oldest(t->asked))
+		return -EAGAIN;
+	*r = (struct open_request){
+		.kind = kind, .pid = q->pid, .copy_max = copy_room(t->asked, tracker_now())};
+	if (q->owner)
+		r->owner = *q->owner;
+	if (q->known)
+		r->known = *q->known;
+	memcpy(r->name, q->path, length);
+	f = malloc(sizeof(*f) + length);
+	if (!f)
+		return -ENOMEM;
+	*f = (struct asked_file){.next = t->asked->files,
+				 .question = opener_ask(t->opener, r, q->pid, uid, false),
+				 .time = tracker_now(),
+				 .room = r->copy_max,
+				 .kind = kind,
+				 .pid = q->pid,
+				 .fd = -1};
+	memcpy(f->name, q->path, length);
+	if (!f->question) {
+		free(f);
+		return -ETIMEDOUT;
+	}
+	t->asked->files = f;
+	t->asked->n++;
+	tracker_wake(t);
+	return 0;
+}
+
+/* Lock held, and given up meanwhile. */
+static void wait_for(struct tracker *t, uint32_t kind, const struct file_question *q)
+{
+	struct asked *a = t->asked;
+	const uint64_t began = tracker_now();
+	struct asked_file *f = *find(a, kind, q);
+	uint64_t end, passed;
+	struct timespec until;
+	int err = 0;
+
+	if (began >= a->until) {
+		a->until = began + PERIOD_NS;
+		a->left = a->patience;
+	}
+	end = began + a->left;
+	until = (struct timespec){(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
+	while (f && f->question && !err && !t->stop) {
+		err = pthread_cond_timedwait(&t->asked_wake, &t->lock.lock, &until);
+		f = *find(a, kind, q);
+	}
+	passed = tracker_now() - began;
+	a->left -= passed < a->left ? passed : a->left;
+}
+
+/* Lock held. */
+static int fetch(struct asked *a, struct asked_file **at, struct file_facts *facts)
+{
+	struct asked_file *f = *at;
+	int fd = f->fd;
+
+	*facts = f->facts;
+	/* What a process tells of itself changes, and is looked for again each time. */
+	if (f->kind == OPEN_OWN) {
+		f->fd = -1;
+		drop(a, at);
+	} else if (fd >= 0) {
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		fd = fd < 0 ? -errno : fd;
+	}
+	return fd;
+}
+
+int tracker_ask_file(struct tracker *t, const struct file_question *q, struct file_facts *facts)
+{
+	const uint32_t kind = q->owner ? OPEN_OWN : OPEN_NAMED;
+	struct asked_file **at;
+	int fd = -ENOENT;
+
+	turnlock_take(&t->lock);
+	if (t->opener && t->asked) {
+		at = find(t->asked, kind, q);
+		fd = *at ? 0 : begin(t, kind, q);
+		if (!fd)
+			wait_for(t, kind, q);
+		at = find(t->asked, kind, q);
+		if (!fd)
+			fd = !*at || (*at)->question ? -EAGAIN : fetch(t->asked, at, facts);
+	}
+	turnlock_give(&t->lock);
+	return fd;
+}
+
+void tracker_patience(struct tracker *t, uint64_t ns)
+{
+	turnlock_take(&t->lock);
+	t->asked->patience = ns;
+	turnlock_give(&t->lock);
+}

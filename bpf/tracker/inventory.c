@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Looks at the shards from outside: which object's table is where, who uses it, and the two things
+ * a person can do to one of them, drop it and pin it. Copied under the tracker's lock, put in order
+ * after it was given back.
+ */
+#include "bpf/tracker/inventory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/tracker/tracker_priv.h"
+
+/* --- the copy -------------------------------------------------------------------------------- */
+
+struct inventory *inventory_new(unsigned int nshards, uint32_t nobjects, uint32_t nblocks)
+{
+	struct inventory *inv = calloc(1, sizeof(*inv));
+
+	if (!inv)
+		return NULL;
+	inv->refs = 1;
+	inv->nshards = nshards;
+	inv->nobjects = nobjects;
+	inv->nblocks = nblocks;
+	inv->shards = calloc(nshards + 1, sizeof(*inv->shards));
+	inv->objects = calloc((size_t)nobjects + 1, sizeof(*inv->objects));
+	inv->blocks = calloc((size_t)nblocks + 1, sizeof(*inv->blocks));
+	if (inv->shards && inv->objects && inv->blocks)
+		return inv;
+	inventory_put(inv);
+	return NULL;
+}
+
+struct inventory *inventory_get(struct inventory *inventory)
+{
+	__atomic_add_fetch(&inventory->refs, 1, __ATOMIC_RELAXED);
+	return inventory;
+}
+
+void inventory_put(struct inventory *inventory)
+{
+	if (!inventory || __atomic_sub_fetch(&inventory->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	free(inventory->shards);
+	free(inventory->objects);
+	free(inventory->blocks);
+	free(inventory);
+}
+
+static int by_word(const void *x, const void *y)
+{
+	const struct inventory_block *a = x, *b = y;
+
+	return (a->word > b->word) - (a->word < b->word);
+}
+
+static int by_object(const void *x, const void *y)
+{
+	const struct inventory_block *a = x, *b = y;
+
+	return (a->object > b->object) - (a->object < b->object);
+}
+
+/* How many objects the blocks [first, last) are of; leaves them sorted by word. */
+static uint32_t count_objects(struct inventory_block *first, uint32_t n)
+{
+	uint32_t objects = 0;
+
+	qsort(first, n, sizeof(*first), by_object);
+	for (uint32_t i = 0; i < n; i++)
+		objects += !i || first[i].object != first[i - 1].object;
+	qsort(first, n, sizeof(*first), by_word);
+	return objects;
+}
+
+void inventory_settle(struct inventory *inv)
+{
+	uint32_t i = 0, from;
+
+	qsort(inv->blocks, inv->nblocks, sizeof(*inv->blocks), by_word);
+	for (unsigned int s = 0; s < inv->nshards; s++) {
+		struct inventory_shard *shard = &inv->shards[s];
+		uint32_t at = 0, gap;
+
+		shard->words = shard->largest = 0;
+		for (from = i; i < inv->nblocks && inv->blocks[i].word >> SHARD_SHIFT == s; i++) {
+			gap = (inv->blocks[i].word & SHARD_MASK) - at;
+			if (gap > shard->largest)
+				shard->largest = gap;
+			at = (inv->blocks[i].word & SHARD_MASK) + inv->blocks[i].words;
+			shard->words += inv->blocks[i].words;
+		}
+		if (SHARD_WORDS - at > shard->largest)
+			shard->largest = SHARD_WORDS - at;
+		shard->objects = count_objects(inv->blocks + from, i - from);
+	}
+}
+
+/* --- taking it; lock held -------------------------------------------------------------------- */
+
+static bool is_shown(const struct object *o)
+{
+	/* The rest are files without CFI. */
+	return o->nspans || o->state != OBJECT_READY;
+}
+
+static void count(const struct tracker *t, uint32_t *nobjects, uint32_t *nblocks,
+		  uint64_t *left_out)
+{
+	const struct object *o, *next;
+
+	HASH_ITER(hh, t->objects, o, next) {
+		if (!is_shown(o))
+			continue;
+		if (*nobjects < INVENTORY_OBJECTS_MAX &&
+		    o->nspans <= INVENTORY_BLOCKS_MAX - *nblocks) {
+			++*nobjects;
+			*nblocks += o->nspans;
+		} else {
+			++*left_out;
+		}
+	}
+}
+
+static void copy_object(const struct object *o, struct inventory_object *to)
+{
+	static const enum inventory_state states[] = {
+		[OBJECT_QUEUED] = INVENTORY_QUEUED,
+		[OBJECT_READY] = INVENTORY_READY,
+		[OBJECT_EVICTED] = INVENTORY_EVICTED,
+		[OBJECT_FAILED] = INVENTORY_FAILED,
+	};
+
+	to->id = o->id;
+	memcpy(to->name, o->name, sizeof(to->name));
+	to->state = o->refused ? INVENTORY_REFUSED : states[o->state];
+	to->pinned = o->pinned;
+	to->words = o->nwords;
+	to->cfi_bytes = o->cfi_bytes;
+	to->rows = o->nrows;
+	to->sampled = o->sampled;
+	to->missed = o->missed;
+	memcpy(to->build_id, o->build_id, o->build_id_size);
+	to->build_id_size = o->build_id_size;
+}
+
+static void copy_objects(struct tracker *t, struct inventory *inv)
+{
+	uint32_t n = 0, blocks = 0, i;
+	struct object *o, *next;
+
+	HASH_ITER(hh, t->objects, o, next) {
+		o->listed = UINT32_MAX;
+		if (!is_shown(o) || n == inv->nobjects || o->nspans > inv->nblocks - blocks)
+			continue;
+		copy_object(o, &inv->objects[n]);
+		for (i = 0; i < o->nspans; i++)
+			inv->blocks[blocks++] =
+				(struct inventory_block){o->spans[i].word, o->spans[i].nwords, n};
+		o->listed = n++;
+		o->counted = 0;
+	}
+	inv->nobjects = n;
+	inv->nblocks = blocks;
+}
+
+static void count_processes(struct tracker *t, struct inventory *inv)
+{
+	struct process *p, *next;
+	struct object *o;
+	size_t i;
+
+	HASH_ITER(hh, t->processes, p, next) {
+		for (i = 0; i < p->nmappings; i++) {
+			o = p->mappings[i].object;
+			/* One file has several mappings: a process counts once. */
+			if (!o || o->listed == UINT32_MAX || o->counted == p->pid)
+				continue;
+			o->counted = p->pid;
+			inv->objects[o->listed].processes++;
+		}
+	}
+}
+
+static void copy_shards(const struct tracker *t, struct inventory *inv)
+{
+	struct shard_info info;
+
+	for (unsigned int i = 0; i < inv->nshards; i++) {
+		shards_info(t->shards, i, &info);
+		inv->shards[i].created = info.created;
+		inv->shards[i].generation = info.generation;
+		inv->shards[i].since = info.created ? t->shard_since[i] : 0;
+		inv->shards[i].evictions = t->shard_evictions[i];
+	}
+}
+
+int tracker_inventory(struct tracker *t, struct inventory **out)
+{
+	uint32_t nobjects = 0, nblocks = 0;
+	struct inventory *inv;
+	uint64_t left_out = 0;
+
+	*out = NULL;
+	turnlock_take(&t->lock);
+	count(t, &nobjects, &nblocks, &left_out);
+	inv = inventory_new(shards_max(t->shards), nobjects, nblocks);
+	if (inv) {
+		inv->time = tracker_now();
+		inv->left_out = left_out;
+		copy_objects(t, inv);
+		count_processes(t, inv);
+		copy_shards(t, inv);
+	}
+	turnlock_give(&t->lock);
+	if (!inv)
+		return -ENOMEM;
+	inventory_settle(inv);
+	*out = inv;
+	return 0;
+}
+
+/* --- commands; lock held --------------------------------------------------------------------- */
+
+static struct object *object_named_by(struct tracker *t, const char *arg)
+{
+	char *end;
+	uint64_t id = strtoull(arg, &end, 10);
+	struct object *o = end != arg && !*end ? object_by_id(t, id) : NULL;
+
+	if (!o)
+		tracker_tell(t, 2, "that object is gone");
+	return o;
+}
+
+void inventory_drop(struct tracker *t, const char *arg)
+{
+	struct object *o = object_named_by(t, arg);
+
+	if (!o)
+		return;
+	if (o->in_queue || !o->nspans) {
+		tracker_tell(t, 2, "%s has no table to drop", o->name);
+		return;
+	}
+	object_drop_spans(t, o);
+	object_set_state(t, o, OBJECT_EVICTED);
+	o->need = o->sampled = 0; /* a need of 0 always fits: the next sample rebuilds it */
+	process_touch(t, o);
+	tracker_tell(t, 0, "dropped the table of %s; its next sample brings it back", o->name);
+}
+
+void inventory_pin(struct tracker *t, const char *arg)
+{
+	struct object *o = object_named_by(t, arg);
+
+	if (!o)
+		return;
+	o->pinned = !o->pinned;
+	tracker_tell(t, 0,
+		     o->pinned ? "%s is pinned: it keeps its table" : "%s is no longer pinned",
+		     o->name);
+	/* A reference keeps it when no process maps it any more. */
+	if (!o->pinned) {
+		object_unref(t, o);
+		return;
+	}
+	object_get(t, o);
+	if (o->state == OBJECT_EVICTED)
+		object_rebuild(t, o);
+}

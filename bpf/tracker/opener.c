@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * To which helper a question goes, and when it is given up. A helper has questions of one user at a
+ * time, so that a file that does not answer keeps waiting only who has mapped it.
+ */
+#include "bpf/tracker/opener.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bpf/tracker/tracker_priv.h"
+#include "symbols/base/memory.h"
+
+#define ANSWER_NS      (5000ull * 1000000) /* for one file */
+#define ANSWER_BUSY_NS (1000ull * 1000000) /* while others wait and no helper is free */
+#define RESTART_NS     (1000ull * 1000000)
+#define SOON_NS	       (1500ull * 1000000)
+#define TRIES_MAX      3u		    /* of what ends a helper */
+#define SILENT_NS      (60000ull * 1000000) /* one that did not answer is not asked before */
+#define SILENT_MAX     64u
+#define DEPTH_MAX      8u     /* questions at one helper */
+#define WAITING_MAX    16384u /* not counting root's */
+#define USER_MAX       8192u
+
+struct file_key {
+	uint64_t dev, inode;
+	uint64_t name; /* hash */
+};
+
+struct question {
+	struct opening opening;
+	struct file_key key;
+	unsigned int tries;
+	struct question *next;
+	UT_hash_handle hh; /* of those that may be joined */
+	bool joinable;
+	struct open_request request; /* the name takes what it needs */
+};
+
+struct queue {
+	uid_t uid;
+	struct question *first, **end;
+	unsigned int waiting;
+	struct queue *next; /* in a ring: whose turn is next */
+};
+
+struct helper {
+	int socket;	/* -1: there is none */
+	uint64_t since; /* the first of its questions was begun, or it was lost */
+	struct question *first, **end;
+	unsigned int depth;
+};
+
+struct opener {
+	opener_on_answer *on_answer;
+	void *arg;
+	struct openhelpers processes;
+	struct helper helpers[OPENHELPERS];
+	struct queue *turn; /* the user who was served last; those that have questions only */
+	unsigned int waiting;
+	struct question *joinable;
+	struct quota bytes; /* of questions, names and all */
+	uint64_t next_id, last_asked;
+	struct silent {
+		struct file_key key;
+		uint64_t until;
+	} silent[SILENT_MAX];
+	unsigned int next_silent;
+	struct open_answer answer;
+};
+
+static uint64_t name_hash(const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+	return hash;
+}
+
+/* A name means something in its process only. */
+static struct file_key key_of(const struct open_request *r)
+{
+	struct file_key key = {r->dev, r->inode, name_hash(r->name)};
+
+	if (r->kind != OPEN_MAPPED) {
+		key.dev = UINT64_MAX - r->kind;
+		key.inode = (uint64_t)r->pid;
+	}
+	return key;
+}
+
+int opener_new(opener_on_answer *on_answer, void *arg, struct opener **out)
+{
+	struct opener *o = calloc(1, sizeof(*o));
+	int err;
+
+	*out = NULL;
+	if (!o)
+		return -ENOMEM;
+	o->bytes.max = memory_limit(MEMORY_OBJECTS) / 2;
+	o->on_answer = on_answer;
+	o->arg = arg;
+	for (size_t i = 0; i < OPENHELPERS; i++) {
+		o->helpers[i].socket = -1;
+		o->helpers[i].end = &o->helpers[i].first;
+	}
+	err = openhelpers_new(&o->processes);
+	if (err) {
+		free(o);
+		return err;
+	}
+	*out = o;
+	return 0;
+}
+
+/* Of its allocation: the name takes what it needs. */
+static size_t question_bytes(const struct open_request *request)
+{
+	return offsetof(struct question, request) + offsetof(struct open_request, name) +
+	       strlen(request->name) + 1;
+}
+
+static void question_free(struct opener *o, struct question *q)
+{
+	if (q->joinable) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it is in the table then */
+		HASH_DEL(o->joinable, q);
+	}
+	quota_give(&o->bytes, q->opening.uid, question_bytes(&q->request));
+	free(q);
+}
+
+static struct question *take_first(struct question **first, struct question ***end)
+{
+	struct question *q = *first;
+
+	*first = q->next;
+	if (!*first)
+		*end = first;
+	q->next = NULL;
+	return q;
+}
+
+/* --- users' queues --------------------------------------------------------------------------- */
+
+static struct queue *queue_of(struct opener *o, uid_t uid)
+{
+	struct queue *q = o->turn;
+
+	if (q)
+		do {
+			if (q->uid == uid)
+				return q;
+			q = q->next;
+		} while (q != o->turn);
+	q = calloc(1, sizeof(*q));
+	if (!q)
+		return NULL;
+	q->uid = uid;
+	q->end = &q->first;
+	q->next = o->turn ? o->turn->next : q;
+	if (o->turn)
+		o->turn->next = q;
+	else
+		o->turn = q;
+	return q;
+}
+
+/* The one after `before` in the ring has nothing left. */
+static void queue_drop(struct opener *o, struct queue *before)
+{
+	struct queue *q = before->next;
+
+	before->next = q->next;
+	if (o->turn == q)
+		o->turn = before == q ? NULL : before;
+	free(q);
+}
+
+static void append(struct question ***end, struct question *q)
+{
+	q->next = NULL;
+	**end = q;
+	*end = &q->next;
+}
+
+static void queue_add(struct opener *o, struct queue *queue, struct question *q)
+{
+	append(&queue->end, q);
+	queue->waiting++;
+	o->waiting += queue->uid != 0;
+}
+
+static struct queue *queue_before(struct queue *q)
+{
+	struct queue *before = q;
+
+	while (before->next != q)
+		before = before->next;
+	return before;
+}
+
+static bool is_full(const struct opener *o, const struct queue *q)
+{
+	return q->waiting >= USER_MAX || (q->uid && o->waiting >= WAITING_MAX);
+}
+
+/* --- questions ------------------------------------------------------------------------------- */
+
+static bool is_silent(const struct opener *o, const struct file_key *key, uint64_t now)
+{
+	for (size_t i = 0; i < SILENT_MAX; i++)
+		if (o->silent[i].until > now && !memcmp(&o->silent[i].key, key, sizeof(*key)))
+			return true;
+	return false;
+}
+
+uint64_t opener_ask(struct opener *o, const struct open_request *request, pid_t tgid, uid_t uid,
+		    bool alone)
+{
+	const size_t size = offsetof(struct open_request, name) + strlen(request->name) + 1;
+	const uint64_t now = tracker_now();
+	struct file_key key = key_of(request);
+	struct question *q = NULL;
+	struct queue *queue;
+
+	if (is_silent(o, &key, now))
+		return 0;
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
+	HASH_FIND(hh, o->joinable, &key, sizeof(key), q);
+	if (q && !alone)
+		return q->opening.id;
+	alone |= q != NULL;
+	queue = queue_of(o, uid);
+	q = NULL;
+	if (queue && !is_full(o, queue) && quota_take(&o->bytes, uid, question_bytes(request))) {
+		q = malloc(question_bytes(request));
+		if (!q)
+			quota_give(&o->bytes, uid, question_bytes(request));
+	}
+	if (!q) {
+		if (queue && !queue->first)
+			queue_drop(o, queue_before(queue));
+		return 0;
+	}
+	memset(q, 0, offsetof(struct question, request));
+	memcpy(&q->request, request, size);
+	q->request.id = ++o->next_id;
+	q->opening = (struct opening){q->request.id, tgid, uid, &q->request};
+	q->key = key;
+	o->last_asked = now;
+	q->joinable = !alone;
+	if (!alone)
+		HASH_ADD(hh, o->joinable, key, sizeof(q->key), q);
+	queue_add(o, queue, q);
+	return q->request.id;
+}
+
+/* fd: handed over. Takes the question. */
+static void answer(struct opener *o, struct question *q, const struct open_answer *a, int fd)
+{
+	/* It is not to be joined by what is asked because of it. */
+	if (q->joinable)
+		HASH_DEL(o->joinable, q);
+	q->joinable = false;
+	o->on_answer(o->arg, &q->opening, a, fd);
+	question_free(o, q);
+}
+
+static void answer_error(struct opener *o, struct question *q, int err)
+{
+	o->answer.id = q->opening.id;
+	o->answer.err = err;
+	answer(o, q, &o->answer, -1);
+}
+
+static void fall_silent(struct opener *o, const struct question *q, uint64_t now)
+{
+	o->silent[o->next_silent++ % SILENT_MAX] = (struct silent){q->key, now + SILENT_NS};
+}
+
+/* --- helpers --------------------------------------------------------------------------------- */
+
+/* Its first question is given up if it has cost a helper before, or time; the others are asked
+ * again. */
+static void helper_lose(struct opener *o, struct helper *h, int err, uint64_t now)
+{
+	struct question *first = NULL, *q;
+	struct queue *queue;
+
+	close(h->socket);
+	h->socket = -1;
+	h->since = now;
+	h->depth = 0;
+	if (h->first && (err == -ETIMEDOUT || ++h->first->tries == TRIES_MAX))
+		first = take_first(&h->first, &h->end);
+	while (h->first) {
+		q = take_first(&h->first, &h->end);
+		queue = queue_of(o, q->opening.uid);
+		if (queue) {
+			queue_add(o, queue, q);
+		} else {
+			answer_error(o, q, -ENOMEM);
+		}
+	}
+	if (first) {
+		fall_silent(o, first, now);
+		answer_error(o, first, err);
+	}
+}
+
+static bool helper_receive(struct opener *o, struct helper *h, uint64_t now)
+{
+	int fd;
+	ssize_t n = openhelper_receive(h->socket, &o->answer, sizeof(o->answer), &fd);
+
+	if (n == -EAGAIN)
+		return false;
+	if (n < (ssize_t)offsetof(struct open_answer, loads) || !h->first ||
+	    o->answer.id != h->first->opening.id) {
+		if (fd >= 0)
+			close(fd);
+		helper_lose(o, h, -ECONNRESET, now);
+		return false;
+	}
+	if (!o->answer.err && fd < 0)
+		o->answer.err = -EMFILE; /* there was no room for it here */
+	h->depth--;
+	h->since = now;
+	answer(o, take_first(&h->first, &h->end), &o->answer, fd);
+	return true;
+}
+
+static bool helper_start(struct opener *o, unsigned int i, uint64_t now)
+{
+	struct helper *h = &o->helpers[i];
+
+	if (h->socket < 0 && (!h->since || h->since + RESTART_NS <= now)) {
+		h->socket = openhelpers_start(&o->processes, i);
+		h->since = now;
+	}
+	return h->socket >= 0;
+}
+
+/* For a user's question: one that has nothing to do, or has questions of that user. */
+static struct helper *helper_for(struct opener *o, uid_t uid, uint64_t now)
+{
+	struct helper *best = NULL;
+
+	for (unsigned int i = 0; i < OPENHELPERS; i++) {
+		struct helper *h = &o->helpers[i];
+
+		if (h->depth && (h->depth >= DEPTH_MAX || h->first->opening.uid != uid))
+			continue;
+		if ((!best || h->depth < best->depth) && helper_start(o, i, now))
+			best = h;
+	}
+	return best;
+}
+
+static bool helper_send(struct helper *h, struct question *q, uint64_t now)
+{
+	const size_t size = offsetof(struct open_request, name) + strlen(q->request.name) + 1;
+
+	if (send(h->socket, &q->request, size, MSG_NOSIGNAL) < 0)
+		return false;
+	if (!h->depth++)
+		h->since = now;
+	append(&h->end, q);
+	return true;
+}
+
+/* One question of the next user that a helper is free for. */
+static bool send_next(struct opener *o, uint64_t now)
+{
+	struct queue *before = o->turn, *q;
+	struct helper *h;
+
+	if (!before)
+		return false;
+	do {
+		q = before->next;
+		h = helper_for(o, q->uid, now);
+		if (h) {
+			struct question *next = q->first;
+
+			take_first(&q->first, &q->end);
+			if (!helper_send(h, next, now)) { /* its end will be seen */
+				next->next = q->first;
+				if (!q->first)
+					q->end = &next->next;
+				q->first = next;
+				return false;
+			}
+			q->waiting--;
+			o->waiting -= q->uid != 0;
+			o->turn = q;
+			if (!q->first)
+				queue_drop(o, before);
+			return true;
+		}
+		before = q;
+	} while (before != o->turn);
+	return false;
+}
+
+static uint64_t patience(const struct opener *o)
+{
+	bool crowded = o->turn != NULL;
+
+	for (size_t i = 0; i < OPENHELPERS; i++)
+		crowded &= o->helpers[i].depth > 0;
+	return crowded ? ANSWER_BUSY_NS : ANSWER_NS;
+}
+
+void opener_turn(struct opener *o, uint64_t now)
+{
+	for (unsigned int i = 0; i < OPENHELPERS; i++) {
+		struct helper *h = &o->helpers[i];
+
+		while (h->socket >= 0 && helper_receive(o, h, now))
+			;
+	}
+	while (send_next(o, now))
+		;
+	for (unsigned int i = 0; i < OPENHELPERS; i++) {
+		struct helper *h = &o->helpers[i];
+
+		if (h->depth && h->since + patience(o) <= now) {
+			openhelpers_kill(&o->processes, i);
+			helper_lose(o, h, -ETIMEDOUT, now);
+		}
+	}
+}
+
+void opener_fds(const struct opener *o, struct pollfd *fds)
+{
+	for (size_t i = 0; i < OPENHELPERS; i++)
+		fds[i] = (struct pollfd){.fd = o->helpers[i].socket, .events = POLLIN};
+}
+
+int opener_wait(const struct opener *o)
+{
+	for (size_t i = 0; i < OPENHELPERS; i++)
+		if (o->helpers[i].depth)
+			return 100;
+	return o->turn ? 100 : -1;
+}
+
+bool opener_is_busy(const struct opener *o, uint64_t now)
+{
+	return o && opener_wait(o) >= 0 && o->last_asked + SOON_NS > now;
+}
+
+void opener_free(struct opener *o)
+{
+	if (!o)
+		return;
+	for (size_t i = 0; i < OPENHELPERS; i++) {
+		struct helper *h = &o->helpers[i];
+
+		if (h->socket >= 0)
+			close(h->socket);
+		while (h->first)
+			question_free(o, take_first(&h->first, &h->end));
+	}
+	while (o->turn) {
+		struct queue *before = o->turn, *q = before->next;
+
+		while (q->first)
+			question_free(o, take_first(&q->first, &q->end));
+		queue_drop(o, before);
+	}
+	quota_free(&o->bytes);
+	openhelpers_free(&o->processes);
+	free(o);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is not of a file system that answers by itself (symbols/files/localfs.h) is copied. */
+#include "bpf/tracker/openfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbols/files/localfs.h"
+#include "symbols/files/rootfile.h"
+
+#define COPY_STEP (1u << 20)
+
+/* A file in memory, or -errno. */
+static int copy_file(int from, uint64_t size)
+{
+	int to = memfd_create(OPEN_COPY_NAME, MFD_CLOEXEC);
+	off_t at = 0;
+	ssize_t n = 0;
+
+	if (to < 0)
+		return -errno;
+	while ((uint64_t)at < size) {
+		n = sendfile(to, from, &at, COPY_STEP);
+		if (n <= 0)
+			break;
+	}
+	if (n < 0) {
+		n = -errno;
+		close(to);
+		return (int)n;
+	}
+	return to;
+}
+
+static int by_range(const struct open_request *r)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)r->pid,
+		 (unsigned long long)r->start, (unsigned long long)r->end);
+	return rootfile_open(-1, path);
+}
+
+/* root -1: our own. Only numbers tell whether it is the file. */
+static int by_name(const struct open_request *r, int root)
+{
+	int fd = rootfile_open(root, r->name);
+	struct stat st;
+
+	/* Some file systems have other numbers for their devices in /proc; not where we look. */
+	if (fd >= 0 &&
+	    (fstat(fd, &st) || st.st_ino != r->inode || (root < 0 && st.st_dev != r->dev))) {
+		close(fd);
+		fd = -ESTALE;
+	}
+	return fd;
+}
+
+static int open_mapped(const struct open_request *r)
+{
+	int fd = by_range(r), root;
+
+	if (fd >= 0 || fd == -EMFILE || fd == -ENFILE)
+		return fd;
+	/* The mapping was split or its process is gone, or map_files is not for us. */
+	if (r->name[0] != '/' || !r->inode)
+		return -ENOENT;
+	root = rootfile_root(r->pid);
+	if (root >= 0) {
+		fd = by_name(r, root);
+		close(root);
+	}
+	return fd >= 0 ? fd : by_name(r, -1);
+}
+
+static int open_named(const struct open_request *r)
+{
+	int root = r->pid ? rootfile_root(r->pid) : -1, fd;
+
+	if (r->pid && root < 0)
+		return root;
+	fd = rootfile_open(root, r->name);
+	if (root >= 0)
+		close(root);
+	return fd;
+}
+
+static int open_request(const struct open_request *r)
+{
+	struct stat st;
+
+	switch ((enum open_kind)r->kind) {
+	case OPEN_MAPPED:
+		return open_mapped(r);
+	case OPEN_NAMED:
+		return open_named(r);
+	case OPEN_OWN:
+		return procfile_open(&r->owner, r->name, &st);
+	}
+	return -EINVAL;
+}
+
+static void read_elf(int fd, struct open_answer *a)
+{
+	struct elf_file *file = NULL;
+	const struct elf_load *loads;
+	size_t n;
+
+	a->elf_err = elf_file_open_fd(fd, &file);
+	if (a->elf_err)
+		return;
+	loads = elf_file_loads(file, &n);
+	if (n > OPEN_LOADS_MAX) {
+		a->elf_err = -EINVAL;
+	} else {
+		a->nloads = (uint32_t)n;
+		memcpy(a->loads, loads, n * sizeof(*loads));
+		a->build_id_size = (uint8_t)elf_file_build_id(file, a->build_id);
+	}
+	elf_file_free(file);
+}
+
+static bool is_known(const struct open_request *r, const struct file_facts *file)
+{
+	const struct file_facts *known = &r->known;
+
+	return known->copied && known->dev == file->dev && known->inode == file->inode &&
+	       known->mtime == file->mtime && known->size == file->size;
+}
+
+/* Takes the descriptor; one of a copy, or -errno. */
+static int to_memory(const struct open_request *r, int opened, const struct file_facts *file)
+{
+	int copy = is_known(r, file)	      ? -EALREADY
+		   : file->size > r->copy_max ? -EFBIG
+					      : copy_file(opened, file->size);
+
+	close(opened);
+	return copy;
+}
+
+void openfile_do(const struct open_request *request, uint64_t root_dev, struct open_answer *a,
+		 int *fd)
+{
+	int opened = open_request(request);
+	struct stat st;
+
+	memset(a, 0, offsetof(struct open_answer, loads));
+	a->id = request->id;
+	*fd = -1;
+	a->err = opened < 0 ? opened : fstat(opened, &st) ? -errno : 0;
+	if (!a->err) {
+		file_facts_of(&a->file, &st);
+		a->file.copied = st.st_dev != root_dev && !localfs_is(opened, st.st_dev);
+	}
+	if (!a->err && a->file.copied) {
+		opened = to_memory(request, opened, &a->file);
+		a->err = opened < 0 ? opened : 0;
+	}
+	if (a->err) {
+		if (opened >= 0)
+			close(opened);
+		return;
+	}
+	a->ctime = (uint64_t)st.st_ctim.tv_sec * 1000000000ull + (uint64_t)st.st_ctim.tv_nsec;
+	a->deleted = !st.st_nlink;
+	if (request->kind == OPEN_MAPPED)
+		read_elf(opened, a);
+	*fd = opened;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See procstat.h. The name may have blanks and parentheses: the last one ends it. */
+#include "bpf/tracker/procstat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PF_KTHREAD 0x00200000u /* of include/linux/sched.h */
+
+static void take_field(struct procstat *s, int field, const char *word)
+{
+	switch (field) {
+	case 3:
+		s->zombie = *word == 'Z' || *word == 'X';
+		break;
+	case 4:
+		s->ppid = strtol(word, NULL, 10);
+		break;
+	case 9:
+		s->kthread = (strtoul(word, NULL, 10) & PF_KTHREAD) != 0;
+		break;
+	case 20:
+		s->threads = strtol(word, NULL, 10);
+		break;
+	case 22:
+		s->start = strtoull(word, NULL, 10);
+		break;
+	case 27:
+		s->complete = strcmp(word, "0") != 0;
+		break;
+	case 28:
+		s->image = strtoull(word, NULL, 10);
+		break;
+	default:
+		break;
+	}
+}
+
+int procstat_read(pid_t pid, struct procstat *s)
+{
+	char path[64], text[1024], *at, *word, *rest;
+	ssize_t n;
+	int fd, field;
+
+	memset(s, 0, sizeof(*s));
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return -ESRCH;
+	text[n] = '\0';
+	word = strchr(text, '(');
+	at = strrchr(text, ')');
+	if (!word || !at || at < word)
+		return -EINVAL;
+	*at++ = '\0';
+	snprintf(s->comm, sizeof(s->comm), "%.15s", word + 1);
+	for (field = 3, word = strtok_r(at, " ", &rest); word;
+	     field++, word = strtok_r(NULL, " ", &rest))
+		take_field(s, field, word);
+	return 0;
+}

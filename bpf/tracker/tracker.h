@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_TRACKER_TRACKER_H
+#define STACKTOP_BPF_TRACKER_TRACKER_H
+
+/*
+ * Knows the processes, their executable mappings and the objects mapped, and keeps the BPF maps
+ * true to them. A tracker thread follows the side-band records and commands; a builder thread
+ * compiles tables. Everything here may be called from any thread.
+ */
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct file_facts;
+struct file_question;
+struct kernelcode;
+struct sampler;
+struct tracker;
+struct object;
+
+struct tracker_filter { /* all empty: the whole machine */
+	const pid_t *pids;
+	size_t npids;
+	const regex_t *comm; /* NULL: any */
+	bool user_given;
+	uid_t user;	       /* effective */
+	const char *cgroup;    /* cgroup_fits (symbols/files/cgroup.h); NULL: any */
+	const char *container; /* cgroup_fits_container; NULL: any, or none */
+};
+
+/*
+ * Called with a message for the user by threads that hold the tracker's lock: a caller of the
+ * tracker must not hold a lock that this takes.
+ */
+typedef void tracker_say(void *arg, int level, const char *text); /* enum message_level's order */
+
+/* filter must stay valid. shards_max: of the budget. */
+int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
+		unsigned int shards_max, tracker_say *say, void *arg, struct tracker **out);
+/* Starts the threads, of which one reads /proc; see tracker_state.started. */
+int tracker_start(struct tracker *t);
+void tracker_free(struct tracker *t);
+
+/*
+ * Exited processes stay known for so long (at least 5 s), that the samples of a refresh can still
+ * be named at its end; of more than 32,768 the oldest go earlier.
+ */
+void tracker_keep_dead(struct tracker *t, uint64_t ns);
+
+/* Also follow this process and its descendants (a COMMAND). */
+int tracker_follow(struct tracker *t, pid_t pid);
+
+enum tracker_command {
+	TRACKER_ATTACH, /* a word of bpf/tracker/selector.h */
+	TRACKER_DETACH,
+	TRACKER_DETACH_ALL,
+	TRACKER_RESET_SHARD, /* number */
+	TRACKER_RESET_SHARDS,
+	TRACKER_DROP,	 /* object_id: its table goes, and comes back when it is sampled */
+	TRACKER_PIN,	 /* object_id: it is never evicted, or may be again */
+	TRACKER_CAPTURE, /* "PID REASON": its next walk that ends so; see sampler_capture */
+};
+/* Never waits; arg is copied; what came of it is told through tracker_say. */
+void tracker_post(struct tracker *t, enum tracker_command command, const char *arg);
+
+/*
+ * The walk of a stack of the process ended so (enum walk_reason): when what is known of the process
+ * may be the cause, it is read anew, soon.
+ */
+void tracker_doubt(struct tracker *t, pid_t pid, unsigned int reason);
+
+enum place_kind { PLACE_UNKNOWN, PLACE_FILE, PLACE_VDSO, PLACE_JIT };
+
+struct tracker_exec { /* whose sample, or frame, it is */
+	pid_t pid;
+	uint64_t image; /* as in struct stack_record; 0: not known, or a kernel thread */
+	uint64_t exec;	/* likewise; 0: whichever has that image */
+};
+
+struct place { /* where the code of a frame lies */
+	enum place_kind kind;
+	struct object *object; /* FILE, VDSO: with a reference, object_put */
+	uint64_t vaddr;	       /* FILE, VDSO: ELF virtual address */
+	bool since;	       /* FILE: a walk through it would not have left it at an address */
+};
+
+/*
+ * frame: as in a record, without FRAME_EXACT. One that is in no object is an address of that
+ * process and is looked up in the mappings that are known of it now.
+ */
+void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
+		   struct place *out);
+
+/*
+ * A descriptor, the caller's own, of the first file that the process has mapped executable and
+ * whose base name is_wanted; -ENOENT, or what made it fail.
+ */
+int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
+			bool (*is_wanted)(const char *name));
+
+/*
+ * Opens a file for a thread that must not wait, as a fileasker does (symbols/files/fileasker.h):
+ * another process opens it. Waits for the answer, by all callers together no longer than the
+ * patience within 30 s, which is half a second unless it is set.
+ */
+int tracker_ask_file(struct tracker *t, const struct file_question *question,
+		     struct file_facts *facts);
+void tracker_patience(struct tracker *t, uint64_t ns);
+
+/* What has come and gone of the kernel's code; the tracker's own. */
+struct kernelcode *tracker_kernel_code(struct tracker *t);
+
+void object_put(struct tracker *t, struct object *object);
+uint64_t object_id(const struct object *object);      /* never used twice */
+const char *object_name(const struct object *object); /* base name, raw; "[vdso]" */
+/*
+ * Is its file closed, as files are where too many are mapped, and going to be open again soon? For
+ * an object of tracker_place only.
+ */
+bool object_is_awaited(struct tracker *t, const struct object *object);
+/* Reading descriptor of the file, the object's own (-1 for the vDSO, and where it is closed). */
+int object_fd(const struct object *object);
+/*
+ * *facts: of its file when it was mapped first; copied: what is at object_fd is a copy. True: it
+ * has been written in place since (tracker_written).
+ */
+bool tracker_mapped_as(struct tracker *t, const struct object *object, struct file_facts *facts);
+/* The file of that object, if it still is one, was written in place: its table is built anew. */
+void tracker_written(struct tracker *t, uint64_t id);
+/* The vDSO's image in memory. */
+const void *object_image(const struct object *object, size_t *size);
+
+/*
+ * Which of n objects, by their ids in ascending order, are mapped by some process, or by one that
+ * has ended and is still known.
+ */
+void tracker_mapped(struct tracker *t, const uint64_t *ids, size_t n, bool *mapped);
+
+struct tracker_proc {
+	pid_t ppid;
+	char comm[16]; /* raw */
+	bool attached;
+	bool exited;
+	bool kthread;
+	uint64_t exit_time; /* CLOCK_MONOTONIC ns */
+};
+/* False when nothing is known about the process, or only of what it was before or after an exec. */
+bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct tracker_proc *out);
+
+struct tracker_state {
+	unsigned int nprocs;
+	unsigned int nattached;
+	bool filtering;
+	unsigned int nobjects;
+	unsigned int shards_used, shards_created, shards_max;
+	uint64_t words_used, words_max;
+	uint64_t lost_records; /* since the start */
+	unsigned int evicted;  /* objects that are sampled and whose table has no room */
+	uint64_t evictions;    /* of tables in use, since the start */
+	bool started;	       /* the processes that were there before are known */
+	bool idle;	       /* and no process that is sampled waits for a table */
+};
+void tracker_state(struct tracker *t, struct tracker_state *out);
+
+#endif

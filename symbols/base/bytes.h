@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_SYMBOLS_BASE_BYTES_H
+#define STACKTOP_SYMBOLS_BASE_BYTES_H
+
+/*
+ * The bytes of a file, or of an image in memory, at any offset. A file may shrink at any time, so
+ * it is never mapped: what is gone is an error of the read, and not a signal.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct bytes {
+	int fd; /* -1: image */
+	const uint8_t *image;
+	size_t size; /* of image */
+};
+
+/* All of it, or -EINVAL when the bytes end before, or the error of pread. */
+int bytes_read(const struct bytes *bytes, uint64_t offset, void *to, size_t size);
+
+/*
+ * The string at offset, which ends with a NUL or just before end, cut to room - 1 bytes and
+ * terminated. Its length; 0: empty or not to be read.
+ */
+size_t bytes_string(const struct bytes *bytes, uint64_t offset, uint64_t end, char *to,
+		    size_t room);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_SYMBOLS_BASE_LEB128_H
+#define STACKTOP_SYMBOLS_BASE_LEB128_H
+
+/*
+ * Numbers of DWARF (version 5, section 7.6, and little-endian ones) at *at, of which *at is moved
+ * behind; false: they do not end before end. What is beyond 64 bits is dropped.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline bool leb_read(const uint8_t **at, const uint8_t *end, uint64_t *value)
+{
+	const uint8_t *p = *at;
+	unsigned int shift = 7;
+	uint64_t sum;
+
+	if (p == end)
+		return false;
+	sum = *p & 0x7f;
+	while (*p++ & 0x80) {
+		if (p == end)
+			return false;
+		if (shift < 64) {
+			sum |= (uint64_t)(*p & 0x7f) << shift;
+			shift += 7;
+		}
+	}
+	*value = sum;
+	*at = p;
+	return true;
+}
+
+/* Skips one without decoding it. */
+static inline bool leb_skip(const uint8_t **at, const uint8_t *end)
+{
+	const uint8_t *p = *at;
+
+	while (p < end)
+		if (!(*p++ & 0x80)) {
+			*at = p;
+			return true;
+		}
+	return false;
+}
+
+static inline bool leb_signed(const uint8_t **at, const uint8_t *end, int64_t *value)
+{
+	const uint8_t *start = *at;
+	uint64_t bits;
+	size_t width;
+
+	if (!leb_read(at, end, &bits))
+		return false;
+	width = 7 * (size_t)(*at - start);
+	if (width < 64 && (*at)[-1] & 0x40)
+		bits |= ~(uint64_t)0 << width;
+	*value = (int64_t)bits;
+	return true;
+}
+
+/* A number of 1 to 8 bytes. */
+static inline bool fixed_read(const uint8_t **at, const uint8_t *end, size_t size, uint64_t *value)
+{
+	*value = 0;
+	if ((size_t)(end - *at) < size || size > sizeof(*value))
+		return false;
+	memcpy(value, *at, size); /* little-endian, as elffile.h says */
+	*at += size;
+	return true;
+}
+
+static inline bool bytes_skip(const uint8_t **at, const uint8_t *end, uint64_t size)
+{
+	if ((uint64_t)(end - *at) < size)
+		return false;
+	*at += size;
+	return true;
+}
+
+/* NULL: it does not end. */
+static inline const char *string_read(const uint8_t **at, const uint8_t *end)
+{
+	const uint8_t *start = *at;
+	const uint8_t *nul = start < end ? memchr(start, 0, (size_t)(end - start)) : NULL;
+
+	if (!nul)
+		return NULL;
+	*at = nul + 1;
+	return (const char *)start;
+}
+
+#endif

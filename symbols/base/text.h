@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_SYMBOLS_BASE_TEXT_H
+#define STACKTOP_SYMBOLS_BASE_TEXT_H
+
+/*
+ * Text from outside made harmless. Names of processes, files and functions are data of others:
+ * before they reach a terminal or a report, control characters (C0, DEL, C1), escape sequences,
+ * bidirectional overrides and broken UTF-8 are replaced by '?'.
+ */
+
+#include <stddef.h>
+
+/*
+ * Copies at most size - 1 bytes of the clean form, always NUL-terminated, never cutting a
+ * character in two. Returns the length written. size > 0.
+ */
+size_t text_clean(char *to, size_t size, const char *from, size_t length);
+
+/* A clean copy to be freed by the caller; NULL: no memory. */
+char *text_clean_dup(const char *from);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Files that others made are parsed in threads, and what recurses over them may fill a stack. The
+ * kernel then finds no room for the handler that gives the terminal back, unless the thread has
+ * said where else; unlike handlers, that is said by each thread for itself.
+ */
+#include "symbols/base/thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define HANDLER_STACK (64 * 1024) /* registers alone take 12 KiB on some CPUs */
+
+struct start {
+	void *(*run)(void *arg);
+	void *arg;
+	char stack[HANDLER_STACK];
+};
+
+/* A sanitizer's thread has one already, which it wants to find again. */
+static int has_stack(void)
+{
+	stack_t now;
+
+	return !sigaltstack(NULL, &now) && !(now.ss_flags & SS_DISABLE);
+}
+
+static void *begin(void *arg)
+{
+	static const stack_t none = {.ss_flags = SS_DISABLE};
+	struct start *start = arg;
+	stack_t stack = {.ss_sp = start->stack, .ss_size = sizeof(start->stack)};
+	int ours = !has_stack() && !sigaltstack(&stack, NULL);
+	void *result = start->run(start->arg);
+
+	if (ours)
+		sigaltstack(&none, NULL);
+	free(start);
+	return result;
+}
+
+int thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+	struct start *start = malloc(sizeof(*start));
+	sigset_t before;
+	int err;
+
+	if (!start)
+		return -ENOMEM;
+	start->run = run;
+	start->arg = arg;
+	thread_block_signals(&before);
+	err = pthread_create(thread, NULL, begin, start);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (err)
+		free(start);
+	return -err;
+}
+
+void thread_block_signals(sigset_t *before)
+{
+	sigset_t set;
+
+	sigfillset(&set);
+	sigdelset(&set, SIGSEGV);
+	sigdelset(&set, SIGBUS);
+	sigdelset(&set, SIGFPE);
+	sigdelset(&set, SIGILL);
+	sigdelset(&set, SIGABRT);
+	pthread_sigmask(SIG_BLOCK, &set, before);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See disasm.h. Only this file knows capstone, so that another library would be another file. */
+#include "symbols/code/disasm.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if __has_include(<capstone/capstone.h>)
+#include <capstone/capstone.h>
+#define HAVE_CAPSTONE 1
+#else
+#define HAVE_CAPSTONE 0
+#endif
+
+static void as_data(uint64_t addr, const uint8_t *bytes, size_t size, size_t unit,
+		    struct disasm_insn *out)
+{
+	*out = (struct disasm_insn){.addr = addr, .kind = DISASM_DATA};
+	out->size = (uint8_t)(size < unit ? 1 : unit);
+	if (out->size == 4)
+		snprintf(out->text, sizeof(out->text), ".inst 0x%02x%02x%02x%02x", bytes[3],
+			 bytes[2], bytes[1], bytes[0]);
+	else
+		snprintf(out->text, sizeof(out->text), ".byte 0x%02x", bytes[0]);
+}
+
+#if HAVE_CAPSTONE
+
+struct disasm {
+	csh handle;
+	cs_insn *insn;
+	size_t unit; /* bytes of what is no instruction */
+	bool arm64;
+};
+
+const char *disasm_missing(void)
+{
+	return NULL;
+}
+
+int disasm_new(unsigned int machine, struct disasm **out)
+{
+	bool arm64 = machine == EM_AARCH64;
+	struct disasm *d;
+
+	*out = NULL;
+	if (!arm64 && machine != EM_X86_64)
+		return -ENOTSUP;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return -ENOMEM;
+	d->arm64 = arm64;
+	d->unit = arm64 ? 4 : 1;
+	if (cs_open(arm64 ? CS_ARCH_ARM64 : CS_ARCH_X86, arm64 ? CS_MODE_ARM : CS_MODE_64,
+		    &d->handle) != CS_ERR_OK) {
+		free(d);
+		return -ENOTSUP; /* the library was built without it */
+	}
+	cs_option(d->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	d->insn = cs_malloc(d->handle);
+	if (!d->insn) {
+		disasm_free(d);
+		return -ENOMEM;
+	}
+	*out = d;
+	return 0;
+}
+
+void disasm_free(struct disasm *d)
+{
+	if (!d)
+		return;
+	if (d->insn)
+		cs_free(d->insn, 1);
+	cs_close(&d->handle);
+	free(d);
+}
+
+static enum disasm_kind kind_of(const struct disasm *d)
+{
+	return cs_insn_group(d->handle, d->insn, CS_GRP_CALL)	? DISASM_CALL
+	       : cs_insn_group(d->handle, d->insn, CS_GRP_JUMP) ? DISASM_JUMP
+	       : cs_insn_group(d->handle, d->insn, CS_GRP_RET)	? DISASM_RETURN
+								: DISASM_PLAIN;
+}
+
+/* Of several numbers (a tested bit) the target is the last. */
+static bool target_of(const struct disasm *d, uint64_t *target)
+{
+	const cs_detail *detail = d->insn->detail;
+
+	if (!d->arm64) {
+		const cs_x86 *x = &detail->x86;
+
+		if (!x->op_count || x->operands[0].type != X86_OP_IMM)
+			return false;
+		*target = (uint64_t)x->operands[0].imm;
+		return true;
+	}
+	for (int i = detail->arm64.op_count; i-- > 0;) {
+		if (detail->arm64.operands[i].type != ARM64_OP_IMM)
+			continue;
+		*target = (uint64_t)detail->arm64.operands[i].imm;
+		return true;
+	}
+	return false;
+}
+
+void disasm_one(struct disasm *d, uint64_t addr, const uint8_t *bytes, size_t size,
+		struct disasm_insn *out)
+{
+	const uint8_t *at = bytes;
+	uint64_t address = addr;
+	size_t left = size;
+
+	if (!cs_disasm_iter(d->handle, &at, &left, &address, d->insn) || !d->insn->size ||
+	    d->insn->size > size) {
+		as_data(addr, bytes, size, d->unit, out);
+		return;
+	}
+	*out = (struct disasm_insn){.addr = addr, .size = (uint8_t)d->insn->size};
+	out->kind = kind_of(d);
+	if (out->kind == DISASM_JUMP || out->kind == DISASM_CALL)
+		out->has_target = target_of(d, &out->target);
+	snprintf(out->text, sizeof(out->text), "%s%s%s", d->insn->mnemonic,
+		 d->insn->op_str[0] ? " " : "", d->insn->op_str);
+}
+
+#else
+
+struct disasm {
+	char none;
+};
+
+const char *disasm_missing(void)
+{
+	return "this stacktop was built without a disassembler: install libcapstone-dev (Debian; "
+	       "elsewhere capstone-devel) and build it again";
+}
+
+int disasm_new(unsigned int machine, struct disasm **out)
+{
+	(void)machine;
+	*out = NULL;
+	return -ENOTSUP;
+}
+
+void disasm_free(struct disasm *d)
+{
+	(void)d;
+}
+
+void disasm_one(struct disasm *d, uint64_t addr, const uint8_t *bytes, size_t size,
+		struct disasm_insn *out)
+{
+	(void)d;
+	as_data(addr, bytes, size, 1, out);
+}
+
+#endif

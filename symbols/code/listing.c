@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Texts go into one block of strings, by their offset, since a function may have a hundred thousand
+ * instructions. Lines are sorted by file and number, so that a source is gone through once.
+ */
+#include "symbols/code/listing.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols/elf/debugfile.h"
+#include "symbols/dwarf/debuginfo.h"
+#include "symbols/names/demangle.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/files/sourcefile.h"
+#include "symbols/names/symtab.h"
+#include "symbols/base/text.h"
+
+#define STRINGS_MAX (64u << 20)
+#define FILES_MAX   256u /* that one function's lines come from */
+#define NAME_SHOWN  256u
+
+struct place_of { /* of an instruction in the sources */
+	uint32_t file;
+	unsigned int line;
+	uint32_t insn;
+};
+
+struct maker {
+	struct listing *l;
+	const struct listing_request *request;
+	struct elf_file *file; /* NULL: debug information has taken it */
+	struct symtab *symtab;
+	uint16_t machine;
+	uint8_t *bytes;
+	size_t size;
+	uint32_t insns_room;
+	uint32_t strings, strings_room;
+	struct place_of *places;
+	uint32_t nplaces;
+	uint32_t files[FILES_MAX]; /* of the strings */
+	uint32_t nfiles;
+};
+
+static bool is_cancelled(const struct maker *m)
+{
+	return m->request->cancel && atomic_load(m->request->cancel);
+}
+
+/* Offset of a copy, LISTING_NONE: no memory, or too many. */
+static uint32_t string_add(struct maker *m, const char *text, size_t length)
+{
+	uint32_t at = m->strings;
+
+	if (length >= STRINGS_MAX - at)
+		return LISTING_NONE;
+	if (at + length + 1 > m->strings_room) {
+		uint32_t room = 2 * (uint32_t)(at + length + 1) + 4096;
+		char *strings = realloc(m->l->strings, room);
+
+		if (!strings)
+			return LISTING_NONE;
+		m->l->strings = strings;
+		m->strings_room = room;
+	}
+	memcpy(m->l->strings + at, text, length);
+	m->l->strings[at + length] = '\0';
+	m->strings += (uint32_t)length + 1;
+	return at;
+}
+
+/* --- code ------------------------------------------------------------------------------------ */
+
+/* The part of the function that the file holds. */
+static int read_code(struct maker *m)
+{
+	struct listing *l = m->l;
+	const struct elf_load *loads;
+	size_t count;
+
+	loads = elf_file_loads(m->file, &count);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t at = l->start - loads[i].vaddr, left;
+
+		if (!loads[i].exec || l->start < loads[i].vaddr || at >= loads[i].filesz)
+			continue;
+		left = loads[i].filesz - at;
+		if (l->end - l->start < left)
+			left = l->end - l->start;
+		l->cut = left > LISTING_BYTES_MAX;
+		m->size = l->cut ? LISTING_BYTES_MAX : (size_t)left;
+		m->bytes = malloc(m->size);
+		if (!m->bytes)
+			return -ENOMEM;
+		return elf_file_read(m->file, loads[i].offset + at, m->bytes, m->size);
+	}
+	return -ENOENT;
+}
+
+/* What stands at the target of a call, or of a jump out of the function. */
+static uint32_t name_target(struct maker *m, uint64_t target)
+{
+	char *plain, clean[NAME_SHOWN], text[NAME_SHOWN + 32];
+	struct symbol symbol;
+
+	if (symtab_find(m->symtab, target, &symbol))
+		return LISTING_NONE;
+	plain = demangle(symbol.name);
+	if (!plain)
+		return LISTING_NONE;
+	text_clean(clean, sizeof(clean), plain, strlen(plain));
+	free(plain);
+	if (target == symbol.start)
+		snprintf(text, sizeof(text), "%s", clean);
+	else
+		snprintf(text, sizeof(text), "%s+0x%" PRIx64, clean, target - symbol.start);
+	return string_add(m, text, strlen(text));
+}
+
+static int insn_add(struct maker *m, const struct disasm_insn *from)
+{
+	struct listing *l = m->l;
+	struct listing_insn *to;
+	bool inside;
+
+	if (l->ninsns == m->insns_room) {
+		uint32_t room = m->insns_room ? 2 * m->insns_room : 64;
+
+		to = reallocarray(l->insns, room, sizeof(*to));
+		if (!to)
+			return -ENOMEM;
+		l->insns = to;
+		m->insns_room = room;
+	}
+	to = &l->insns[l->ninsns++];
+	*to = (struct listing_insn){.addr = from->addr,
+				    .size = from->size,
+				    .kind = (uint8_t)from->kind,
+				    .name = LISTING_NONE,
+				    .to = LISTING_NONE,
+				    .line = LISTING_NONE};
+	to->text = string_add(m, from->text, strlen(from->text));
+	if (to->text == LISTING_NONE)
+		return -ENOMEM;
+	inside = from->target >= l->start && from->target < l->end;
+	if (from->has_target && (!inside || from->target == l->start))
+		to->name = name_target(m, from->target);
+	return 0;
+}
+
+static int disassemble(struct maker *m)
+{
+	struct disasm_insn insn;
+	struct disasm *d;
+	int err = disasm_new(m->machine, &d);
+	uint64_t *targets = NULL;
+
+	for (size_t at = 0; !err && at < m->size; at += insn.size) {
+		disasm_one(d, m->l->start + at, m->bytes + at, m->size - at, &insn);
+		err = is_cancelled(m) ? -ECANCELED : insn_add(m, &insn);
+		if (err || !insn.has_target || insn.kind != DISASM_JUMP)
+			continue;
+		if (!targets)
+			targets = calloc(m->size, sizeof(*targets));
+		if (!targets)
+			err = -ENOMEM;
+		else
+			targets[m->l->ninsns - 1] = insn.target;
+	}
+	for (uint32_t i = 0; !err && targets && i < m->l->ninsns; i++) {
+		uint32_t to = targets[i] ? listing_find(m->l, targets[i]) : LISTING_NONE;
+
+		/* Into the middle of an instruction leads only what is no code. */
+		if (to != LISTING_NONE && m->l->insns[to].addr == targets[i])
+			m->l->insns[i].to = to;
+	}
+	free(targets);
+	disasm_free(d);
+	return err;
+}
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+static uint32_t file_add(struct maker *m, const struct debuginfo_frame *frame)
+{
+	char path[4096], clean[4096];
+	int n = snprintf(path, sizeof(path), "%s%s%s", frame->dir ? frame->dir : "",
+			 frame->dir ? "/" : "", frame->file);
+	uint32_t at;
+
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return LISTING_NONE;
+	text_clean(clean, sizeof(clean), path, (size_t)n);
+	for (uint32_t i = m->nfiles; i-- > 0;)
+		if (!strcmp(m->l->strings + m->files[i], clean))
+			return i;
+	if (m->nfiles == FILES_MAX)
+		return LISTING_NONE;
+	at = string_add(m, clean, strlen(clean));
+	if (at == LISTING_NONE)
+		return LISTING_NONE;
+	m->files[m->nfiles] = at;
+	return m->nfiles++;
+}
+
+static int find_places(struct maker *m, struct debuginfo *info)
+{
+	struct debuginfo_frame frames[DEBUGINFO_FRAMES_MAX];
+	uint32_t file;
+
+	m->places = calloc(m->l->ninsns + 1, sizeof(*m->places));
+	if (!m->places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->l->ninsns && !is_cancelled(m); i++) {
+		if (!debuginfo_find(info, m->l->insns[i].addr, frames) || !frames[0].file ||
+		    !frames[0].line)
+			continue;
+		file = file_add(m, &frames[0]);
+		if (file != LISTING_NONE)
+			m->places[m->nplaces++] = (struct place_of){file, frames[0].line, i};
+	}
+	return is_cancelled(m) ? -ECANCELED : 0;
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct place_of *x = a, *y = b;
+
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return (x->line > y->line) - (x->line < y->line);
+}
+
+static int make_lines(struct maker *m)
+{
+	struct listing *l = m->l;
+
+	qsort(m->places, m->nplaces, sizeof(*m->places), by_line);
+	l->lines = calloc(m->nplaces + 1, sizeof(*l->lines));
+	if (!l->lines)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->nplaces; i++) {
+		const struct place_of *p = &m->places[i];
+
+		if (!i || by_line(p - 1, p))
+			l->lines[l->nlines++] =
+				(struct listing_line){m->files[p->file], LISTING_NONE, p->line};
+		l->insns[p->insn].line = l->nlines - 1;
+	}
+	return 0;
+}
+
+/* Sources that are not there leave their lines without text. */
+static void read_sources(struct maker *m)
+{
+	struct listing *l = m->l;
+	int root = m->request->place ? m->request->place->root : -1;
+	uint32_t from = 0, to;
+
+	for (; from < l->nlines && !is_cancelled(m); from = to) {
+		struct sourcefile *source;
+		int err = sourcefile_read(root, l->strings + l->lines[from].file, &source);
+
+		for (to = from; to < l->nlines && l->lines[to].file == l->lines[from].file; to++) {
+			size_t length;
+			const char *text;
+
+			text = err ? NULL : sourcefile_line(source, l->lines[to].number, &length);
+			if (text)
+				l->lines[to].text = string_add(m, text, length);
+		}
+		sourcefile_free(source);
+	}
+}
+
+static int add_lines(struct maker *m)
+{
+	struct debuginfo_options options = {.place = m->request->place,
+					    .limit = m->request->limit,
+					    .cancel = m->request->cancel,
+					    .user = m->request->user};
+	struct debuginfo *info = NULL;
+	int err;
+
+	m->l->lines_missing = "debug information is not wanted";
+	if (!options.limit)
+		return 0;
+	err = debuginfo_new(m->file, &options, &info);
+	m->file = NULL;
+	m->l->lines_missing = err == -EFBIG ? "the debug information is too large (--debug-memory)"
+					    : "the file has no debug information";
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	err = find_places(m, info);
+	debuginfo_free(info);
+	if (!err)
+		err = make_lines(m);
+	if (err)
+		return err;
+	m->l->lines_missing = "the debug information tells of no line of this function";
+	if (m->l->nlines)
+		m->l->lines_missing = NULL;
+	if (m->request->sources)
+		read_sources(m);
+	return 0;
+}
+
+/* --- the whole ------------------------------------------------------------------------------- */
+
+static int find_end(struct maker *m)
+{
+	struct symbol symbol;
+
+	if (m->request->end > m->request->start) {
+		m->l->end = m->request->end;
+		return 0;
+	}
+	if (symtab_find(m->symtab, m->l->start, &symbol))
+		return -ENODATA;
+	m->l->end = symbol.start + symbol.size;
+	return m->l->end > m->l->start ? 0 : -ENODATA;
+}
+
+static int make(struct maker *m)
+{
+	int err = symtab_new(m->file, m->request->place, &m->symtab);
+
+	if (!err)
+		err = find_end(m);
+	if (!err)
+		err = read_code(m);
+	if (!err)
+		err = disassemble(m);
+	if (!err)
+		err = add_lines(m);
+	return err;
+}
+
+int listing_new(struct elf_file *file, const struct listing_request *request, struct listing **out)
+{
+	struct maker m = {.request = request, .file = file, .machine = elf_file_machine(file)};
+	int err = -ENOMEM;
+
+	*out = NULL;
+	m.l = calloc(1, sizeof(*m.l));
+	if (m.l) {
+		m.l->refs = 1;
+		m.l->start = request->start;
+		err = make(&m);
+	}
+	elf_file_free(m.file);
+	symtab_free(m.symtab);
+	free(m.bytes);
+	free(m.places);
+	if (err)
+		listing_put(m.l);
+	else
+		*out = m.l;
+	return err;
+}
+
+struct listing *listing_get(struct listing *l)
+{
+	__atomic_add_fetch(&l->refs, 1, __ATOMIC_RELAXED);
+	return l;
+}
+
+void listing_put(struct listing *l)
+{
+	if (!l || __atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	free(l->insns);
+	free(l->lines);
+	free(l->strings);
+	free(l);
+}
+
+uint32_t listing_find(const struct listing *l, uint64_t addr)
+{
+	uint32_t low = 0, high = l->ninsns;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (l->insns[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || addr - l->insns[low - 1].addr >= l->insns[low - 1].size)
+		return LISTING_NONE;
+	return low - 1;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * libdw reads all debug sections when it opens a file, a quarter of which is about the places of
+ * variables, and malloc gives it memory that costs a fault for each 4 KiB. What is not mapped
+ * (elffile.c says why) can still be copied to the same offsets of an empty mapping: nothing else of
+ * it takes memory, and the large sections get large pages.
+ */
+#include "symbols/dwarf/debugimage.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define SIZE_LIMIT ((off_t)64 << 30) /* of the file: address space, not memory */
+#define PAGE	   ((uint64_t)4096)
+#define HUGE_PAGE  ((uint64_t)2 << 20)
+#define CHUNK	   ((uint64_t)64 << 10)
+#define LAZY_SIZE  ((uint64_t)1 << 20) /* a smaller .debug_info is read at once */
+
+struct debugimage {
+	uint8_t *map;
+	size_t size;
+	struct elf_file *file;
+	const struct elf_file *source;
+	bool lazy;
+	uint64_t info, info_size; /* .debug_info, which is read on demand; 0: it was read */
+	uint8_t *chunks;	  /* of it: 1 for one that was read */
+};
+
+bool debugimage_leaves_out(const char *name, uint64_t flags)
+{
+	static const char *const unwanted[] = {
+		".debug_loclists", ".debug_loc",      ".debug_macro",	     ".debug_macinfo",
+		".debug_pubnames", ".debug_pubtypes", ".debug_gnu_pubnames", ".debug_gnu_pubtypes",
+		".debug_names",	   ".debug_frame",
+	};
+
+	/* A compressed one has a header that is to be true. */
+	if (flags & SHF_COMPRESSED)
+		return false;
+	for (size_t i = 0; i < sizeof(unwanted) / sizeof(*unwanted); i++)
+		if (!strcmp(name, unwanted[i]))
+			return true;
+	return false;
+}
+
+static int copy(const struct debugimage *image, const struct elf_file *file, uint64_t offset,
+		uint64_t size)
+{
+	if (offset > image->size || size > image->size - offset)
+		return -EINVAL;
+	return elf_file_read(file, offset, image->map + offset, size);
+}
+
+/* The headers as libelf will look for them, and the names of sections. */
+static int copy_headers(const struct debugimage *image, const struct elf_file *file)
+{
+	Elf *elf = elf_file_libelf(file);
+	size_t count, names;
+	Elf64_Ehdr ehdr;
+	GElf_Shdr shdr;
+	int err;
+
+	if (image->size < sizeof(ehdr) || elf_getshdrnum(elf, &count) < 0 ||
+	    elf_getshdrstrndx(elf, &names) < 0 || !gelf_getshdr(elf_getscn(elf, names), &shdr) ||
+	    shdr.sh_type == SHT_NOBITS || shdr.sh_flags & SHF_COMPRESSED)
+		return -ENOTSUP;
+	err = copy(image, file, 0, sizeof(ehdr));
+	if (err)
+		return err;
+	memcpy(&ehdr, image->map, sizeof(ehdr));
+	err = copy(image, file, ehdr.e_shoff, count * sizeof(Elf64_Shdr));
+	return err ? err : copy(image, file, shdr.sh_offset, shdr.sh_size);
+}
+
+/* 1 when the section is to be copied, 0 when not, or -ENOTSUP. */
+static int is_wanted(Elf *elf, Elf_Scn *scn, size_t names, GElf_Shdr *shdr)
+{
+	const char *name = NULL;
+
+	if (gelf_getshdr(scn, shdr) && shdr->sh_type != SHT_NOBITS)
+		name = elf_strptr(elf, names, shdr->sh_name);
+	if (!name || (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8) &&
+		      strcmp(name, ".gnu_debugaltlink")))
+		return 0;
+	if (!strcmp(name, ".debug_addr") || !strcmp(name, ".zdebug_addr"))
+		return -ENOTSUP;
+	return !debugimage_leaves_out(name, shdr->sh_flags);
+}
+
+/* Large pages, as far as they fit; where they are not granted, small ones do. */
+static void pages_ask(const struct debugimage *image, uint64_t from, uint64_t to)
+{
+	from &= ~(PAGE - 1);
+	if (to <= image->size && from < to && to - from >= HUGE_PAGE)
+		madvise(image->map + from, to - from, MADV_HUGEPAGE);
+}
+
+/* True for what is read a unit at a time, if possible. */
+static bool is_read_later(const struct debugimage *image, Elf *elf, size_t names,
+			  const GElf_Shdr *shdr)
+{
+	const char *name = elf_strptr(elf, names, shdr->sh_name);
+
+	return image->lazy && name && !strcmp(name, ".debug_info") &&
+	       !(shdr->sh_flags & SHF_COMPRESSED) && shdr->sh_size >= LAZY_SIZE &&
+	       shdr->sh_offset <= image->size && shdr->sh_size <= image->size - shdr->sh_offset;
+}
+
+static bool overlap(const GElf_Shdr *info, uint64_t offset, uint64_t size)
+{
+	if (offset < info->sh_offset)
+		return size > info->sh_offset - offset;
+	return size && offset - info->sh_offset < info->sh_size;
+}
+
+/* What was looked at before must not change when the section is read, whatever the file is by then.
+ */
+static bool stands_alone(Elf *elf, const GElf_Shdr *info)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr other;
+	GElf_Ehdr ehdr;
+	size_t count;
+	int same = 0;
+
+	if (!gelf_getehdr(elf, &ehdr) || elf_getshdrnum(elf, &count) < 0 ||
+	    overlap(info, 0, sizeof(Elf64_Ehdr)) ||
+	    overlap(info, ehdr.e_shoff, count * sizeof(Elf64_Shdr)))
+		return false;
+	while ((scn = elf_nextscn(elf, scn)))
+		if (!gelf_getshdr(scn, &other) ||
+		    (other.sh_type != SHT_NOBITS && overlap(info, other.sh_offset, other.sh_size)))
+			same++;
+	return same == 1;
+}
+
+/* False: the section has to be read now. */
+static bool leave_for_later(struct debugimage *image, Elf *elf, const GElf_Shdr *shdr)
+{
+	if (!image->info_size && stands_alone(elf, shdr))
+		image->chunks = calloc(1, shdr->sh_size / CHUNK + 1);
+	if (image->info_size || !image->chunks) {
+		image->lazy = false;
+		return false;
+	}
+	image->info = shdr->sh_offset;
+	image->info_size = shdr->sh_size;
+	return true;
+}
+
+/* Sections that follow one another share the pages where they meet. */
+static int ask_for_pages(const struct debugimage *image, Elf *elf, size_t names)
+{
+	uint64_t from = 0, to = 0;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	int wanted;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		wanted = is_wanted(elf, scn, names, &shdr);
+		if (wanted < 0)
+			return wanted;
+		if (wanted && is_read_later(image, elf, names, &shdr))
+			continue;
+		if (!wanted || shdr.sh_size > image->size || shdr.sh_offset > image->size)
+			continue;
+		if (shdr.sh_offset < to || shdr.sh_offset - to >= PAGE) {
+			pages_ask(image, from, to);
+			from = shdr.sh_offset;
+		}
+		to = shdr.sh_offset + shdr.sh_size;
+	}
+	pages_ask(image, from, to);
+	return 0;
+}
+
+static int copy_sections(struct debugimage *image, const struct elf_file *file)
+{
+	Elf *elf = elf_file_libelf(file);
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t names;
+	int err;
+
+	if (elf_getshdrstrndx(elf, &names) < 0)
+		return -ENOTSUP;
+	err = ask_for_pages(image, elf, names);
+	while (!err && (scn = elf_nextscn(elf, scn)))
+		if (is_wanted(elf, scn, names, &shdr) > 0 &&
+		    !(is_read_later(image, elf, names, &shdr) &&
+		      leave_for_later(image, elf, &shdr)))
+			err = copy(image, file, shdr.sh_offset, shdr.sh_size);
+	return err;
+}
+
+/* A chunk of .debug_info. */
+static void chunk_read(const struct debugimage *image, uint64_t chunk)
+{
+	uint64_t at = chunk * CHUNK, left = image->info_size - at;
+	uint64_t size = left < CHUNK ? left : CHUNK;
+
+#ifdef MADV_POPULATE_WRITE
+	uint64_t first = (image->info + at) & ~(PAGE - 1);
+
+	/* A fault for each page takes longer. Before Linux 5.14 there is one. */
+	madvise(image->map + first, image->info + at + size - first, MADV_POPULATE_WRITE);
+#endif
+	copy(image, image->source, image->info + at, size);
+}
+
+static int image_fill(struct debugimage *image, const struct elf_file *file)
+{
+	void *map = mmap(NULL, image->size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int err;
+
+	if (map == MAP_FAILED)
+		return -ENOTSUP;
+	image->map = map;
+	err = copy_headers(image, file);
+	if (!err)
+		err = copy_sections(image, file);
+	return err ? err : elf_file_open_memory(image->map, image->size, &image->file);
+}
+
+int debugimage_new(const struct elf_file *file, bool lazy, struct debugimage **out)
+{
+	struct debugimage *image;
+	struct stat st;
+	int err;
+
+	*out = NULL;
+	if (elf_file_fd(file) < 0 || fstat(elf_file_fd(file), &st) < 0 || st.st_size <= 0 ||
+	    st.st_size > SIZE_LIMIT)
+		return -ENOTSUP;
+	image = calloc(1, sizeof(*image));
+	if (!image)
+		return -ENOMEM;
+	image->size = (size_t)st.st_size;
+	image->source = file;
+	image->lazy = lazy;
+	err = image_fill(image, file);
+	if (err) {
+		debugimage_free(image);
+		return err;
+	}
+	*out = image;
+	return 0;
+}
+
+void debugimage_free(struct debugimage *image)
+{
+	if (!image)
+		return;
+	elf_file_free(image->file);
+	if (image->map)
+		munmap(image->map, image->size);
+	free(image->chunks);
+	free(image);
+}
+
+void debugimage_need(struct debugimage *image, uint64_t offset, uint64_t size)
+{
+	uint64_t chunk, last;
+
+	if (!image || offset >= image->info_size || !size)
+		return;
+	if (size > image->info_size - offset)
+		size = image->info_size - offset;
+	last = (offset + size - 1) / CHUNK;
+	for (chunk = offset / CHUNK; chunk <= last; chunk++) {
+		if (!image->chunks[chunk])
+			chunk_read(image, chunk);
+		image->chunks[chunk] = 1;
+	}
+}
+
+struct elf_file *debugimage_file(const struct debugimage *image)
+{
+	return image->file;
+}

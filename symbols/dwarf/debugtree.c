@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Entries form a tree, but in a hostile file DW_AT_sibling may lead anywhere. Entries are only
+ * followed upward in the file, and no more of them are read than the file has bytes.
+ *
+ * Functions inside of functions (GNU C, Ada, D) are looked for only when an address is in none of
+ * those outside: nearly all entries are inside of functions and types.
+ */
+#include "symbols/dwarf/debugtree.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "symbols/dwarf/debugunit.h"
+#include "symbols/dwarf/rangelist.h"
+#include "symbols/dwarf/diereader.h"
+
+#define DEPTH_MAX    200u /* of entries in one another */
+#define RANGES_MORE  65536u
+#define RANGE_BYTES  16u /* of a list, that count as a range more */
+#define CANCEL_EVERY 1024u
+
+struct walk {
+	struct debugunit *unit;
+	struct debugunit_function *function; /* NULL: looking for functions */
+	const struct debugunit_bounds *bounds;
+	size_t entries_left, ranges_left;
+	bool types;	     /* outside of functions may hold code, too */
+	unsigned int inside; /* so many functions, when looking for such */
+};
+
+int debugtree_ranges(Dwarf_Die *die, const struct debugunit_bounds *bounds, uint32_t value,
+		     struct rangemap *map, size_t *left)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while (*left && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		--*left;
+		if (start < bounds->low || start >= end || end > bounds->high)
+			continue;
+		if (rangemap_add(map, start, end, value))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The next entry; false: there is no more to read, wherever we are. */
+static bool walk_read(struct walk *w, const uint8_t *at, struct skim_entry *e)
+{
+	if (!w->entries_left)
+		return false;
+	w->entries_left--;
+	if ((w->entries_left % CANCEL_EVERY || !w->bounds->cancel ||
+	     !atomic_load_explicit(w->bounds->cancel, memory_order_relaxed)) &&
+	    skim_read(w->unit->skim, at, e))
+		return true;
+	w->entries_left = 0;
+	return false;
+}
+
+/* *at, the first of the entry's children, becomes what is behind the last of them. */
+static void children_skip(struct walk *w, const struct skim_entry *parent, const uint8_t **at)
+{
+	struct skim_entry e;
+	size_t depth = 1;
+
+	if (parent->sibling) {
+		*at = parent->sibling;
+		return;
+	}
+	while (depth && walk_read(w, *at, &e)) {
+		*at = e.children && e.sibling ? e.sibling : e.next;
+		if (!e.tag)
+			depth--;
+		else if (e.children && !e.sibling)
+			depth++;
+	}
+}
+
+static int add_range(struct walk *w, uint64_t start, uint64_t end, uint32_t value,
+		     struct rangemap *map)
+{
+	if (start < w->bounds->low || start >= end || end > w->bounds->high)
+		return 0;
+	return rangemap_add(map, start, end, value);
+}
+
+static int ask_libdw(struct walk *w, const struct skim_entry *e, uint32_t value,
+		     struct rangemap *map)
+{
+	Dwarf_Off offset = (Dwarf_Off)(e->at - skim_base(w->unit->skim));
+	Dwarf_Die die;
+
+	if (!dwarf_offdie(dwarf_cu_getdwarf(w->unit->body.cu), offset, &die))
+		return 0;
+	return debugtree_ranges(&die, w->bounds, value, map, &w->ranges_left);
+}
+
+/* The lists of split units are elsewhere. */
+static bool list_open(const struct walk *w, uint64_t offset, struct rangelist *list)
+{
+	const struct debugunit *u = w->unit;
+	unsigned int version = skim_version(u->skim);
+	const struct elf_section *section = version < 5 ? &w->bounds->ranges : &w->bounds->rnglists;
+
+	return u->body.cu == u->die.cu &&
+	       rangelist_open(list, section->data, section->size, offset, version, u->base);
+}
+
+/* Many entries may lead to one list, which may hold bases only: its bytes count, not its ranges. */
+static void bytes_count(struct walk *w, size_t bytes)
+{
+	size_t ranges = 1 + bytes / RANGE_BYTES;
+
+	w->ranges_left -= ranges < w->ranges_left ? ranges : w->ranges_left;
+}
+
+static int add_list(struct walk *w, const struct skim_entry *e, uint32_t value,
+		    struct rangemap *map)
+{
+	enum rangelist_next next;
+	struct rangelist list;
+	uint64_t start, end;
+	int err = 0;
+
+	if (!list_open(w, e->ranges, &list))
+		return ask_libdw(w, e, value, map);
+	while (!err && w->ranges_left) {
+		const uint8_t *before = list.at;
+
+		next = rangelist_next(&list, &start, &end);
+		bytes_count(w, (size_t)(list.at - before));
+		if (next == RANGELIST_OTHER)
+			return ask_libdw(w, e, value, map);
+		if (next == RANGELIST_END)
+			break;
+		err = add_range(w, start, end, value, map);
+	}
+	return err;
+}
+
+static int add_ranges(struct walk *w, const struct skim_entry *e, uint32_t value,
+		      struct rangemap *map)
+{
+	switch (e->code) {
+	case SKIM_RANGE:
+		return add_range(w, e->low, e->high, value, map);
+	case SKIM_RANGES:
+		return add_list(w, e, value, map);
+	case SKIM_OTHER:
+		return ask_libdw(w, e, value, map);
+	case SKIM_NONE:
+		break;
+	}
+	return 0;
+}
+
+static int add_function(struct walk *w, const struct skim_entry *e)
+{
+	struct debugunit *u = w->unit;
+	uint32_t room = u->room ? u->room * 2 : 32;
+	size_t before = u->ranges.nranges;
+	struct debugunit_function *grown;
+	int err = add_ranges(w, e, u->nfunctions, &u->ranges);
+
+	if (err || u->ranges.nranges == before)
+		return err;
+	if (u->nfunctions == u->room) {
+		grown = reallocarray(u->functions, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		u->functions = grown;
+		u->room = room;
+	}
+	u->functions[u->nfunctions++] =
+		(struct debugunit_function){.die = (Dwarf_Off)(e->at - skim_base(u->skim))};
+	return 0;
+}
+
+static int add_call(struct walk *w, const struct skim_entry *e, uint32_t parent)
+{
+	struct debugunit_function *f = w->function;
+	uint32_t room = f->room ? f->room * 2 : 16;
+	struct debugtree_call *grown;
+
+	if (f->ncalls == f->room) {
+		grown = reallocarray(f->calls, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		f->calls = grown;
+		f->room = room;
+	}
+	f->calls[f->ncalls] =
+		(struct debugtree_call){(Dwarf_Off)(e->at - skim_base(w->unit->skim)), parent};
+	return add_ranges(w, e, f->ncalls++, &f->ranges);
+}
+
+/* C and C++ have the code of a type's functions beside the type, unless that is in a function. */
+static bool types_hold_code(const struct debugunit *unit)
+{
+	Dwarf_Die die = unit->body;
+
+	switch (dwarf_srclang(&die)) {
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static bool holds_functions(const struct walk *w, unsigned int tag)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		return true;
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+		return w->unit->deep;
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+		return w->unit->deep && (w->types || w->inside);
+	default:
+		return false;
+	}
+}
+
+static bool holds_calls(unsigned int tag)
+{
+	return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
+	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block || tag == DW_TAG_with_stmt;
+}
+
+/* The list of children at *at, which becomes what is behind it. call: whose children they are. */
+static int walk_children(struct walk *w, const uint8_t **at, uint32_t call, unsigned int depth)
+{
+	struct skim_entry e;
+	int err = 0;
+
+	while (!err && walk_read(w, *at, &e)) {
+		uint32_t inner = call;
+		bool enter;
+
+		*at = e.next;
+		if (!e.tag)
+			break;
+		if (w->function) {
+			enter = holds_calls(e.tag);
+			if (e.tag == DW_TAG_inlined_subroutine) {
+				inner = w->function->ncalls;
+				err = add_call(w, &e, call);
+			}
+		} else {
+			enter = holds_functions(w, e.tag);
+			if (e.tag == DW_TAG_subprogram)
+				err = add_function(w, &e);
+		}
+		if (err || !e.children)
+			continue;
+		if (enter && depth < DEPTH_MAX) {
+			w->inside += e.tag == DW_TAG_subprogram;
+			err = walk_children(w, at, inner, depth + 1);
+			w->inside -= e.tag == DW_TAG_subprogram;
+			/* Back among the children, each level would read them once more. */
+			if (e.sibling > *at)
+				*at = e.sibling;
+		} else {
+			children_skip(w, &e, at);
+		}
+	}
+	return err;
+}
+
+static bool cancelled(const struct debugunit_bounds *bounds)
+{
+	return bounds->cancel && atomic_load_explicit(bounds->cancel, memory_order_relaxed);
+}
+
+int debugtree_read(struct debugunit *unit, struct debugunit_function *function,
+		   const struct debugunit_bounds *bounds)
+{
+	struct walk w = {.unit = unit, .function = function, .bounds = bounds};
+	const uint8_t *at =
+		skim_base(unit->skim) + (function ? function->die : dwarf_dieoffset(&unit->body));
+	struct skim_entry e;
+	int err = 0;
+
+	w.entries_left = bounds->size;
+	w.ranges_left = bounds->size + RANGES_MORE;
+	w.types = !function && unit->deep && types_hold_code(unit);
+	if (walk_read(&w, at, &e) && e.children) {
+		at = e.next;
+		err = walk_children(&w, &at, RANGEMAP_NONE, 0);
+	}
+	return !err && cancelled(bounds) ? -ECANCELED : err;
+}

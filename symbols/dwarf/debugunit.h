@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_SYMBOLS_DWARF_DEBUGUNIT_H
+#define STACKTOP_SYMBOLS_DWARF_DEBUGUNIT_H
+
+/* One compilation unit of debug information; for debuginfo.c only. */
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbols/dwarf/debuginfo.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/dwarf/rangemap.h"
+
+struct debugimage;
+struct debugunit_function;
+struct linetable;
+struct skim;
+
+struct debugunit {	/* all zero but for die until it is loaded */
+	Dwarf_Die die;	/* of the unit, or the skeleton of a split one */
+	Dwarf_Die body; /* where the functions are */
+	bool loaded;
+	bool deep; /* functions were looked for inside of functions and types, too */
+	struct rangemap ranges;
+	struct debugunit_function *functions;
+	uint32_t nfunctions, room;
+	const char *dir;	  /* DW_AT_comp_dir */
+	struct debugimage *image; /* see the bounds */
+	Dwarf *alternate;	  /* likewise */
+	uint64_t *text_left;	  /* likewise */
+	Dwarf_Addr base;	  /* that its lists of ranges count from */
+	struct skim *skim;	  /* of the body; NULL: it cannot be read */
+	struct linetable *lines;  /* NULL likewise */
+	Dwarf_Files *files;	  /* of a split unit's body */
+	size_t nfiles;
+};
+
+struct debugunit_bounds {
+	uint64_t low, high; /* code is in [low, high): what the linker dropped is elsewhere */
+	size_t size;	    /* bytes of all units: no more entries can there be */
+	const atomic_bool *cancel; /* may be NULL */
+	const char *path;	   /* of the file, NULL: unknown */
+	struct debugimage *image;  /* that the units are read from; NULL: they were read */
+	Dwarf *alternate;	   /* the file of dwz that has texts of this one; NULL: none */
+	uint64_t *text_left;	   /* as in skim_string_ends, of all units together */
+	uid_t user;		   /* as in debuginfo_options */
+	struct elf_section line, line_str, str, ranges, rnglists; /* size 0: there is none */
+};
+
+/*
+ * The functions of the unit. bytes: grows by what the unit then holds.
+ * -ENOMEM; -ECANCELED. A unit that cannot be read has no functions.
+ */
+int debugunit_load(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes);
+void debugunit_free(struct debugunit *unit);
+/* As debuginfo_find, of a loaded unit. */
+size_t debugunit_find(struct debugunit *unit, const struct debugunit_bounds *bounds, uint64_t vaddr,
+		      size_t *bytes, struct debuginfo_frame frames[DEBUGINFO_FRAMES_MAX]);
+
+/* As debuginfo_is_one_function. */
+bool debugunit_is_one_function(struct debugunit *unit, const struct debugunit_bounds *bounds,
+			       uint64_t a, uint64_t b, size_t *bytes);
+
+#endif

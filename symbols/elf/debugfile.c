@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The link from a stripped file to its symbols. Everything is looked up below the root of the
+ * process that maps the file: a path taken from the file means nothing elsewhere. Build-ids mean
+ * the same everywhere, so that our own debug files serve a container's files, too.
+ */
+#include "symbols/elf/debugfile.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbols/elf/debugsum.h"
+#include "symbols/files/fileasker.h"
+#include "symbols/elf/remotedebug.h"
+#include "symbols/base/work.h"
+
+/* .gnu_debuglink: a name, zeros up to a multiple of four, and the CRC. */
+static void read_name_and_crc(const struct elf_file *file, struct debug_link *out)
+{
+	struct elf_section section;
+	size_t length, at;
+
+	if (elf_file_section(file, ".gnu_debuglink", &section))
+		return;
+	length = strnlen((const char *)section.data, section.size);
+	at = (length + 4) & ~(size_t)3;
+	if (!length || length >= sizeof(out->name) || section.size < at + 4 ||
+	    memchr(section.data, '/', length) || !strcmp((const char *)section.data, "..") ||
+	    !strcmp((const char *)section.data, "."))
+		return;
+	memcpy(out->name, section.data, length + 1);
+	memcpy(&out->crc, section.data + at, sizeof(out->crc));
+	out->has_crc = true;
+}
+
+/* The folder of an open file, "" when it has no path. */
+static void folder_of(int fd, char *dir, size_t size)
+{
+	char self[32], *slash;
+	ssize_t n;
+
+	*dir = '\0';
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	n = fd < 0 ? -1 : readlink(self, dir, size - 1);
+	dir[n > 0 ? n : 0] = '\0';
+	slash = strrchr(dir, '/');
+	if (!slash || dir[0] != '/')
+		*dir = '\0';
+	else
+		slash[slash == dir] = '\0';
+}
+
+void debug_link_read(const struct elf_file *file, struct debug_link *out)
+{
+	*out = (struct debug_link){.machine = elf_file_machine(file)};
+	out->id_length = (uint8_t)elf_file_build_id(file, out->id);
+	read_name_and_crc(file, out);
+	folder_of(elf_file_fd(file), out->dir, sizeof(out->dir));
+}
+
+static bool id_path(char *path, size_t size, const char *folder, const uint8_t *id, size_t length)
+{
+	size_t at;
+	int n;
+
+	if (length < 2)
+		return false;
+	n = snprintf(path, size, "%s/.build-id/%02x/", folder, id[0]);
+	if (n < 0 || (size_t)n + 2 * length + sizeof(".debug") > size)
+		return false;
+	at = (size_t)n;
+	for (size_t i = 1; i < length; i++, at += 2)
+		snprintf(path + at, size - at, "%02x", id[i]);
+	memcpy(path + at, ".debug", sizeof(".debug"));
+	return true;
+}
+
+/* The n-th place to look at; false: there are no more. An empty path is one to skip. */
+static bool path_at(const struct debug_link *link, const char *folder, unsigned int n, char *path,
+		    size_t size)
+{
+	int length = 0;
+
+	*path = '\0';
+	switch (n) {
+	case 0:
+		if (!id_path(path, size, folder, link->id, link->id_length))
+			*path = '\0';
+		return true;
+	case 1:
+		length = snprintf(path, size, "%s/%s", link->dir, link->name);
+		break;
+	case 2:
+		length = snprintf(path, size, "%s/.debug/%s", link->dir, link->name);
+		break;
+	case 3:
+		length = snprintf(path, size, "%s%s/%s", folder, link->dir, link->name);
+		break;
+	default:
+		return false;
+	}
+	if (!link->has_crc || !*link->dir || length < 0 || (size_t)length >= size)
+		*path = '\0';
+	return true;
+}
+
+static bool id_is(const struct elf_file *file, const uint8_t *id, size_t length)
+{
+	uint8_t other[BUILD_ID_MAX];
+
+	return length && elf_file_build_id(file, other) == length && !memcmp(id, other, length);
+}
+
+static bool belongs(const struct debug_link *link, const struct elf_file *debug)
+{
+	uint8_t other[BUILD_ID_MAX];
+	uint32_t sum;
+
+	if (elf_file_machine(debug) != link->machine)
+		return false;
+	if (link->id_length && elf_file_build_id(debug, other))
+		return id_is(debug, link->id, link->id_length);
+	return link->has_crc && !debugsum_of(debug, &sum) && sum == link->crc;
+}
+
+static int fd_in(const struct debug_place *place, int root, const char *path)
+{
+	return fileasker_open(place->asker, root, place->pid, path);
+}
+
+static int open_in(const struct debug_place *place, int root, const char *path,
+		   struct elf_file **out)
+{
+	int fd = fd_in(place, root, path), err;
+
+	if (fd < 0)
+		return fd;
+	err = elf_file_open_fd(fd, out);
+	close(fd);
+	return err;
+}
+
+static int open_if_right(const struct debug_link *link, const struct debug_place *place, int root,
+			 const char *path, const atomic_bool *cancel, struct elf_file **out)
+{
+	int err = *path ? open_in(place, root, path, out) : -ENOENT;
+
+	if (!err)
+		elf_file_work(*out)->cancel = cancel;
+	if (!err && !belongs(link, *out)) {
+		elf_file_free(*out);
+		err = -ENOENT;
+	}
+	return err;
+}
+
+/* Servers may send anything under a build-id. */
+static int open_remote(const struct debug_link *link, struct remotedebug *remote,
+		       struct elf_file **out)
+{
+	int fd = remote ? remotedebug_open(remote, link->id, link->id_length) : -ENOENT, err;
+
+	if (fd < 0)
+		return -ENOENT;
+	err = elf_file_open_fd(fd, out);
+	close(fd);
+	if (!err && !belongs(link, *out)) {
+		elf_file_free(*out);
+		err = -ENOENT;
+	}
+	return err == -ENOMEM ? err : err ? -ENOENT : 0;
+}
+
+/* cancel: NULL, or what ends the summing of a file. */
+static int link_open(const struct debug_link *link, const struct debug_place *place,
+		     const atomic_bool *cancel, struct elf_file **out)
+{
+	char path[PATH_MAX];
+	unsigned int n;
+	int err;
+
+	for (n = 0; path_at(link, place->folder, n, path, sizeof(path)); n++) {
+		err = open_if_right(link, place, place->root, path, cancel, out);
+		if (!err || err == -ENOMEM)
+			return err;
+	}
+	if (place->root >= 0 && path_at(link, place->folder, 0, path, sizeof(path))) {
+		err = open_if_right(link, place, -1, path, cancel, out);
+		if (!err || err == -ENOMEM)
+			return err;
+	}
+	return open_remote(link, place->remote, out);
+}
+
+int debug_link_open(const struct debug_link *link, const struct debug_place *place,
+		    struct elf_file **out)
+{
+	return link_open(link, place, NULL, out);
+}
+
+bool debug_link_present(const struct debug_link *link, const struct debug_place *place)
+{
+	char path[PATH_MAX];
+	unsigned int n;
+	int fd = -1;
+
+	for (n = 0; fd < 0 && path_at(link, place->folder, n, path, sizeof(path)); n++) {
+		if (!*path)
+			continue;
+		fd = fd_in(place, place->root, path);
+		if (fd < 0 && !n && place->root >= 0)
+			fd = fd_in(place, -1, path);
+	}
+	if (fd < 0 && place->remote)
+		fd = remotedebug_open(place->remote, link->id, link->id_length);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+int debugfile_open(const struct elf_file *file, const struct debug_place *place,
+		   struct elf_file **out)
+{
+	struct debug_link *link = malloc(sizeof(*link));
+	int err;
+
+	*out = NULL;
+	if (!link)
+		return -ENOMEM;
+	debug_link_read(file, link);
+	err = link_open(link, place, elf_file_work(file)->cancel, out);
+	free(link);
+	return err;
+}
+
+int debugfile_open_alt(const struct elf_file *debug, const struct debug_place *place,
+		       struct elf_file **out)
+{
+	struct elf_section section;
+	char path[PATH_MAX], dir[PATH_MAX];
+	const char *name;
+	const uint8_t *id;
+	size_t length;
+	int n, err;
+
+	*out = NULL;
+	if (elf_file_section(debug, ".gnu_debugaltlink", &section))
+		return -ENOENT;
+	name = (const char *)section.data;
+	length = strnlen(name, section.size);
+	if (!length || length == section.size || section.size - length - 1 > BUILD_ID_MAX)
+		return -ENOENT;
+	id = section.data + length + 1;
+	length = section.size - length - 1;
+	folder_of(elf_file_fd(debug), dir, sizeof(dir));
+	n = *name == '/' ? snprintf(path, sizeof(path), "%s", name)
+			 : snprintf(path, sizeof(path), "%s/%s", dir, name);
+	for (int i = 0; i < 3; i++) {
+		if (i && !id_path(path, sizeof(path), place->folder, id, length))
+			break;
+		if (!i && (n < 0 || (size_t)n >= sizeof(path)))
+			continue;
+		err = open_in(place, i == 2 ? -1 : place->root, path, out);
+		if (err == -ENOMEM)
+			return err;
+		if (!err && id_is(*out, id, length))
+			return 0;
+		if (!err)
+			elf_file_free(*out);
+	}
+	*out = NULL;
+	return -ENOENT;
+}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ELF files through libelf, opened with ELF_C_READ: libelf then preads the headers, and the bytes
+ * of a section only on request. Mapping the file instead (ELF_C_READ_MMAP) would save a copy, but
+ * the owner of the file could crash us: a package upgrade or a hostile user truncates it under us
+ * and the next access is a SIGBUS. A short pread is just an error.
+ *
+ * libelf checks offsets and sizes against the size of the file, but a sparse file is as large as
+ * its owner likes, and a compressed section may claim any size. Both are bounded here.
+ */
+#include "symbols/elf/elffile_priv.h"
+
+#include <elf.h>
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbols/elf/elfnote.h"
+#include "symbols/base/limits.h"
+#include "symbols/files/rootfile.h"
+#include "symbols/base/work.h"
+
+#if defined(__aarch64__)
+#define NATIVE_MACHINE EM_AARCH64
+#else
+#define NATIVE_MACHINE EM_X86_64
+#endif
+
+_Static_assert(BUILD_ID_MAX == ELFNOTE_ID_MAX, "what is found has room");
+
+int elffile_error(void)
+{
+	int saved = errno;
+
+	elf_errno();
+	if (saved == ENOMEM)
+		return -ENOMEM;
+	return saved == EIO ? -EIO : -EINVAL;
+}
+
+/*
+ * libelf reads the names of sections as a whole, when the first of them is asked for, and looks for
+ * the end of each from the end of all: one that is not terminated would be searched once for every
+ * section.
+ */
+static int names_check(const struct elf_file *file)
+{
+	Elf_Scn *names = file->names ? elf_getscn(file->elf, file->names) : NULL;
+	const Elf_Data *data;
+	GElf_Shdr shdr;
+
+	if (!names)
+		return 0;
+	if (!gelf_getshdr(names, &shdr))
+		return elffile_error();
+	if (shdr.sh_size > LIMIT_SECTION_NAMES || shdr.sh_flags & SHF_COMPRESSED)
+		return -EINVAL;
+	data = elf_rawdata(names, NULL);
+	if (!data || !data->d_buf || !data->d_size)
+		return 0; /* nothing has a name */
+	return ((const char *)data->d_buf)[data->d_size - 1] ? -EINVAL : 0;
+}
+
+static int elf_file_header(struct elf_file *file)
+{
+	const char *ident;
+	size_t size;
+
+	errno = 0;
+	if (elf_kind(file->elf) != ELF_K_ELF)
+		return -EINVAL;
+	ident = elf_getident(file->elf, &size);
+	if (!ident || size < EI_NIDENT)
+		return -EINVAL;
+	if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB)
+		return -ENOTSUP;
+	if (!gelf_getehdr(file->elf, &file->ehdr))
+		return elffile_error();
+	if (file->ehdr.e_machine != NATIVE_MACHINE)
+		return -ENOTSUP;
+	if (file->ehdr.e_type != ET_EXEC && file->ehdr.e_type != ET_DYN &&
+	    file->ehdr.e_type != ET_REL)
+		return -EINVAL;
+	/* A file whose section headers are cut off still has loads and can be mapped. */
+	if (elf_getshdrnum(file->elf, &file->nsections) < 0)
+		file->nsections = 0;
+	if (!file->nsections || elf_getshdrstrndx(file->elf, &file->names) < 0)
+		file->names = 0;
+	return names_check(file);
+}
+
+static int elf_file_read_segments(struct elf_file *file)
+{
+	size_t count = 0;
+
+	errno = 0;
+	if (elf_getphdrnum(file->elf, &count) < 0)
+		return elffile_error();
+	if (!count)
+		return 0;
+	file->loads = calloc(count < LIMIT_LOADS ? count : LIMIT_LOADS, sizeof(*file->loads));
+	if (!file->loads)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr phdr;
+
+		if (i > INT_MAX || !gelf_getphdr(file->elf, (int)i, &phdr))
+			return elffile_error();
+		if (phdr.p_type == PT_NOTE && file->nnotes < ELFNOTE_PLACES)
+			file->notes[file->nnotes++] =
+				(struct elfnote_place){phdr.p_offset, phdr.p_filesz, phdr.p_align};
+		if (phdr.p_type != PT_LOAD)
+			continue;
+		if (file->nloads == LIMIT_LOADS || phdr.p_offset + phdr.p_filesz < phdr.p_offset ||
+		    phdr.p_vaddr + phdr.p_memsz < phdr.p_vaddr || phdr.p_filesz > phdr.p_memsz)
+			return -EINVAL;
+		file->loads[file->nloads++] = (struct elf_load){
+			.offset = phdr.p_offset,
+			.filesz = phdr.p_filesz,
+			.vaddr = phdr.p_vaddr,
+			.memsz = phdr.p_memsz,
+			.exec = phdr.p_flags & PF_X,
+		};
+	}
+	return 0;
+}
+
+/* Takes over the descriptor and the Elf, also when it fails. */
+static int elf_file_new(int fd, Elf *elf, struct elf_file **out)
+{
+	struct elf_file *file = calloc(1, sizeof(*file));
+	long page = sysconf(_SC_PAGESIZE);
+	int err;
+
+	if (!file) {
+		elf_end(elf);
+		if (fd >= 0)
+			close(fd);
+		return -ENOMEM;
+	}
+	file->bytes.fd = fd;
+	file->elf = elf;
+	file->work = &file->counted;
+	file->page = page > 0 ? (uint64_t)page : 4096;
+	err = elf_file_header(file);
+	if (!err)
+		err = elf_file_read_segments(file);
+	if (err) {
+		elf_file_free(file);
+		return err;
+	}
+	*out = file;
+	return 0;
+}
+
+/*
+ * Before libelf sees the bytes, which makes a record of each section that they claim. -EINVAL: more
+ * sections or segments than any real file has, which libelf would believe as long as the file is
+ * large enough, and a sparse file is; -ENOTSUP: of another class or byte order, whose numbers
+ * are not read here. See "Extended numbering" in the ELF specification for section 0.
+ */
+static int counts_check(const struct bytes *bytes)
+{
+	Elf64_Ehdr ehdr;
+	Elf64_Shdr first;
+
+	int err = bytes_read(bytes, 0, &ehdr, sizeof(ehdr));
+
+	if (err)
+		return err;
+	if (memcmp(ehdr.e_ident, ELFMAG, SELFMAG) != 0)
+		return -EINVAL;
+	if (ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_ident[EI_DATA] != ELFDATA2LSB)
+		return -ENOTSUP;
+	if ((ehdr.e_shnum && ehdr.e_phnum != PN_XNUM) || !ehdr.e_shoff ||
+	    bytes_read(bytes, ehdr.e_shoff, &first, sizeof(first)))
+		return 0;
+	if ((!ehdr.e_shnum && first.sh_size > LIMIT_SECTIONS) ||
+	    (ehdr.e_phnum == PN_XNUM && first.sh_info > LIMIT_SEGMENTS))
+		return -EINVAL;
+	return 0;
+}
+
+int elf_file_open_fd(int fd, struct elf_file **out)
+{
+	const struct bytes bytes = {.fd = fd};
+	struct stat st;
+	Elf *elf;
+	int copy, err;
+
+	*out = NULL;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	err = counts_check(&bytes);
+	if (err)
+		return err;
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOTSUP;
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0)
+		return -errno;
+	errno = 0;
+	elf = elf_begin(copy, ELF_C_READ, NULL);
+	if (!elf) {
+		err = elffile_error();
+		close(copy);
+		return err;
+	}
+	return elf_file_new(copy, elf, out);
+}
+
+int elf_file_open(const char *path, struct elf_file **out)
+{
+	int fd = rootfile_open(-1, path);
+	int err;
+
+	*out = NULL;
+	if (fd < 0)
+		return fd;
+	err = elf_file_open_fd(fd, out);
+	close(fd);
+	return err;
+}
+
+int elf_file_open_memory(const void *image, size_t size, struct elf_file **out)
+{
+	const struct bytes bytes = {.fd = -1, .image = image, .size = size};
+	Elf *elf;
+	int err;
+
+	*out = NULL;
+	if (!image)
+		return -EINVAL;
+	err = counts_check(&bytes);
+	if (err)
+		return err;
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOTSUP;
+	errno = 0;
+	/* Not const for the sake of ELF_C_RDWR users; nothing is written without elf_update. */
+	elf = elf_memory((char *)(uintptr_t)image, size);
+	if (!elf)
+		return elffile_error();
+	err = elf_file_new(-1, elf, out);
+	if (err)
+		return err;
+	(*out)->bytes.image = image;
+	(*out)->bytes.size = size;
+	return 0;
+}
+
+int elf_file_open_block(void *image, size_t size, struct elf_file **out)
+{
+	int err = elf_file_open_memory(image, size, out);
+
+	if (err)
+		free(image);
+	else
+		(*out)->block = image;
+	return err;
+}
+
+void elf_file_free(struct elf_file *file)
+{
+	if (!file)
+		return;
+	elf_end(file->elf);
+	if (file->bytes.fd >= 0)
+		close(file->bytes.fd);
+	free(file->block);
+	free(file->loads);
+	free(file);
+}
+
+int elf_file_fd(const struct elf_file *file)
+{
+	return file->bytes.fd;
+}
+
+struct bytes elf_file_bytes(const struct elf_file *file)
+{
+	return file->bytes;
+}
+
+int elf_file_read(const struct elf_file *file, uint64_t offset, void *to, size_t size)
+{
+	return bytes_read(&file->bytes, offset, to, size);
+}
+
+const struct elf_load *elf_file_loads(const struct elf_file *file, size_t *count)
+{
+	*count = file->nloads;
+	return file->loads;
+}
+
+struct Elf *elf_file_libelf(const struct elf_file *file)
+{
+	return file->elf;
+}
+
+struct work *elf_file_work(const struct elf_file *file)
+{
+	return file->work;
+}
+
+uint16_t elf_file_machine(const struct elf_file *file)
+{
+	return file->ehdr.e_machine;
+}
+
+uint16_t elf_file_type(const struct elf_file *file)
+{
+	return file->ehdr.e_type;
+}
+
+size_t elf_file_build_id(const struct elf_file *file, uint8_t id[BUILD_ID_MAX])
+{
+	unsigned int looked = 0;
+	size_t length = 0;
+
+	for (unsigned int i = 0; i < file->nnotes && !length; i++)
+		length = elfnote_build_id(&file->bytes, &file->notes[i], id);
+	/* Kernel modules and other relocatable files have no segments. */
+	for (size_t i = 1; i < file->nsections && !length && looked < ELFNOTE_PLACES; i++) {
+		Elf_Scn *scn = elf_getscn(file->elf, i);
+		struct elfnote_place place;
+		GElf_Shdr shdr;
+
+		if (!scn || !gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_NOTE)
+			continue;
+		looked++;
+		place = (struct elfnote_place){shdr.sh_offset, shdr.sh_size, shdr.sh_addralign};
+		length = elfnote_build_id(&file->bytes, &place, id);
+	}
+	return length;
+}
+
+bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, bool exec_only, uint64_t *vaddr)
+{
+	const struct elf_load *best = NULL;
+	int best_rank = 0;
+
+	/*
+	 * What callers hold is mostly the offset of a mapping, which the kernel rounds down to a
+	 * page: linkers that do not pad segments let a text segment begin in the middle of a page
+	 * that it shares with its neighbour. So a segment that begins in that very page is the one
+	 * that was mapped; next comes the one whose bytes cover the offset.
+	 */
+	for (size_t i = 0; i < file->nloads; i++) {
+		const struct elf_load *load = &file->loads[i];
+		uint64_t start = load->offset & ~(file->page - 1);
+		int rank = 0;
+
+		if ((exec_only && !load->exec) || !load->filesz)
+			continue;
+		if (exec_only && start == offset)
+			rank = 3;
+		else if (offset >= load->offset && offset - load->offset < load->filesz)
+			rank = 2;
+		else if (offset >= start && offset < load->offset)
+			rank = 1;
+		if (rank > best_rank) {
+			best_rank = rank;
+			best = load;
+		}
+	}
+	if (!best)
+		return false;
+	/* Wraps on purpose where offset < best->offset. */
+	*vaddr = best->vaddr + (offset - best->offset);
+	return true;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_SYMBOLS_ELF_ELFFILE_PRIV_H
+#define STACKTOP_SYMBOLS_ELF_ELFFILE_PRIV_H
+
+/* What elffile.c, which opens a file, and elfsection.c, which reads its sections, share. */
+
+#include <gelf.h>
+#include <libelf.h>
+
+#include "symbols/elf/elffile.h"
+#include "symbols/elf/elfnote.h"
+#include "symbols/base/work.h"
+
+struct elf_file {
+	struct bytes bytes; /* its descriptor is ours */
+	void *block;	    /* the image, when it is ours, too */
+	Elf *elf;
+	GElf_Ehdr ehdr;
+	size_t nsections;
+	size_t names; /* section index of the section names; 0: none */
+	struct elf_load *loads;
+	size_t nloads;
+	struct elfnote_place notes[ELFNOTE_PLACES]; /* the first PT_NOTE */
+	unsigned int nnotes;
+	struct work counted;
+	struct work *work; /* the above; files are const to their readers */
+	uint64_t page;	   /* mappings begin at multiples of it */
+};
+
+/* Of libelf's last call. Its own codes are private; what callers must tell apart is memory. */
+int elffile_error(void);
+
+#endif

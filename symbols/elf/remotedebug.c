@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libdebuginfod brings curl and thirty other libraries, which few who profile need: it is loaded
+ * when it is asked for. A transfer ends when its progress function says so, but the look-up of a
+ * host name does not, hence the reference that the thread holds.
+ */
+#include "symbols/elf/remotedebug.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "symbols/base/limits.h"
+#include "symbols/base/thread.h"
+
+#define FILES_MAX     4096u
+#define END_NS	      300000000l
+#define FIRST_SECONDS 30.0    /* a server may ask others */
+#define GRACE_SECONDS 10.0    /* from the first byte on */
+#define LEAST_RATE    65536.0 /* bytes a second after that */
+
+struct client; /* the library's */
+typedef int progress_fn(struct client *client, long done, long total);
+
+struct library {
+	void *handle;
+	struct client *(*begin)(void);
+	int (*find)(struct client *client, const unsigned char *id, int length, char **path);
+	void (*set_progress)(struct client *client, progress_fn *fn);
+	void (*end)(struct client *client);
+};
+
+struct file {
+	uint8_t id[BUILD_ID_MAX];
+	size_t length;
+	enum { FILE_ASKED, FILE_HERE, FILE_MISSING } state;
+	char *path;
+};
+
+struct remotedebug {
+	pthread_mutex_t lock;
+	pthread_cond_t asked;
+	pthread_t thread;
+	unsigned int refs; /* the owner, the thread */
+	bool stop;
+	bool given_up; /* what is being fetched */
+	struct library library;
+	struct file *files; /* in the order of asking, which is that of fetching */
+	size_t nfiles, next;
+	uint64_t left;	       /* bytes that may still be fetched */
+	struct timespec began; /* what is being fetched */
+	struct remotedebug_state state;
+};
+
+/* The progress function is given no more than the client, but runs in the thread that fetches. */
+static _Thread_local struct remotedebug *fetching;
+
+static int load(struct library *lib)
+{
+	lib->handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!lib->handle)
+		return -ELIBACC;
+	*(void **)&lib->begin = dlsym(lib->handle, "debuginfod_begin");
+	*(void **)&lib->find = dlsym(lib->handle, "debuginfod_find_debuginfo");
+	*(void **)&lib->set_progress = dlsym(lib->handle, "debuginfod_set_progressfn");
+	*(void **)&lib->end = dlsym(lib->handle, "debuginfod_end");
+	return lib->begin && lib->find && lib->set_progress && lib->end ? 0 : -ELIBACC;
+}
+
+/* Lock held; given up here. The library stays loaded: its own threads and curl's may be at work. */
+static void unref(struct remotedebug *rd)
+{
+	bool last = --rd->refs == 0;
+
+	pthread_mutex_unlock(&rd->lock);
+	if (!last)
+		return;
+	for (size_t i = 0; i < rd->nfiles; i++)
+		free(rd->files[i].path);
+	free(rd->files);
+	pthread_cond_destroy(&rd->asked);
+	pthread_mutex_destroy(&rd->lock);
+	free(rd);
+}
+
+/* --- the thread ------------------------------------------------------------------------------ */
+
+bool remotedebug_is_too_much(uint64_t done, uint64_t total, uint64_t left, double seconds)
+{
+	const uint64_t most = left < LIMIT_REMOTE ? left : LIMIT_REMOTE;
+	double allowed = GRACE_SECONDS + (double)done / LEAST_RATE;
+
+	if (!total && allowed < FIRST_SECONDS)
+		allowed = FIRST_SECONDS;
+	return done > most || total > most || seconds > allowed;
+}
+
+static double seconds_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
+/* Non-zero cancels. */
+static int on_progress(struct client *client, long done, long total)
+{
+	struct remotedebug *rd = fetching;
+	bool stop;
+
+	(void)client;
+	pthread_mutex_lock(&rd->lock);
+	rd->state.done = done > 0 ? (uint64_t)done : 0;
+	rd->state.total = total > 0 ? (uint64_t)total : 0;
+	stop = rd->stop || rd->given_up ||
+	       remotedebug_is_too_much(rd->state.done, rd->state.total, rd->left,
+				       seconds_since(&rd->began));
+	pthread_mutex_unlock(&rd->lock);
+	return stop;
+}
+
+/* From that one on. Lock held. */
+static void give_up(struct remotedebug *rd, size_t first)
+{
+	for (size_t i = first; i < rd->nfiles; i++) {
+		if (rd->files[i].state != FILE_ASKED)
+			continue;
+		rd->files[i].state = FILE_MISSING;
+		rd->state.waiting--;
+		rd->state.missing++;
+	}
+}
+
+/* Lock held; given up meanwhile. */
+static void fetch(struct remotedebug *rd, struct client *client)
+{
+	struct file want = rd->files[rd->next];
+	char *path = NULL;
+	bool here;
+	int fd;
+
+	rd->given_up = false;
+	clock_gettime(CLOCK_MONOTONIC, &rd->began);
+	for (size_t i = 0; i < want.length; i++)
+		snprintf(rd->state.id + 2 * i, 3, "%02x", want.id[i]);
+	pthread_mutex_unlock(&rd->lock);
+	fd = rd->library.find(client, want.id, (int)want.length, &path);
+	if (fd >= 0)
+		close(fd);
+	pthread_mutex_lock(&rd->lock);
+	here = fd >= 0 && path;
+	rd->files[rd->next].state = here ? FILE_HERE : FILE_MISSING;
+	rd->files[rd->next++].path = path;
+	rd->state.waiting--;
+	rd->state.found += here;
+	rd->state.missing += !here;
+	rd->left -= rd->state.done < rd->left ? rd->state.done : rd->left;
+	rd->state.done = rd->state.total = 0;
+	rd->state.id[0] = '\0';
+}
+
+static void *run(void *arg)
+{
+	struct remotedebug *rd = arg;
+	struct client *client = rd->library.begin();
+
+	fetching = rd;
+	if (client)
+		rd->library.set_progress(client, on_progress);
+	pthread_mutex_lock(&rd->lock);
+	while (client && !rd->stop) {
+		if (rd->next < rd->nfiles && rd->files[rd->next].state != FILE_ASKED)
+			rd->next++;
+		else if (rd->next < rd->nfiles)
+			fetch(rd, client);
+		else
+			pthread_cond_wait(&rd->asked, &rd->lock);
+	}
+	/* What is left is not fetched any more: callers must not try again and again. */
+	rd->stop = true;
+	give_up(rd, rd->next);
+	pthread_mutex_unlock(&rd->lock);
+	if (client)
+		rd->library.end(client);
+	pthread_mutex_lock(&rd->lock);
+	unref(rd);
+	return NULL;
+}
+
+/* --- for others ------------------------------------------------------------------------------ */
+
+int remotedebug_new(struct remotedebug **out)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	struct remotedebug *rd;
+	int err;
+
+	*out = NULL;
+	if (!urls || !*urls)
+		return -ENOENT;
+	/* They make the library write to a screen that is ours. */
+	unsetenv("DEBUGINFOD_PROGRESS");
+	unsetenv("DEBUGINFOD_VERBOSE");
+	rd = calloc(1, sizeof(*rd));
+	if (!rd)
+		return -ENOMEM;
+	pthread_mutex_init(&rd->lock, NULL);
+	pthread_cond_init(&rd->asked, NULL);
+	rd->refs = 2;
+	rd->left = LIMIT_REMOTE_ALL;
+	err = load(&rd->library);
+	if (!err)
+		err = thread_start(&rd->thread, run, rd);
+	if (err) {
+		rd->refs = 1;
+		pthread_mutex_lock(&rd->lock);
+		unref(rd);
+		return err;
+	}
+	*out = rd;
+	return 0;
+}
+
+const char *remotedebug_trouble(int err)
+{
+	return err == -ENOENT	 ? "$DEBUGINFOD_URLS is not set"
+	       : err == -ELIBACC ? "libdebuginfod.so.1 is missing (Debian: libdebuginfod1)"
+				 : strerror(-err);
+}
+
+void remotedebug_free(struct remotedebug *rd)
+{
+	struct timespec then;
+
+	if (!rd)
+		return;
+	pthread_mutex_lock(&rd->lock);
+	rd->stop = true;
+	pthread_cond_signal(&rd->asked);
+	pthread_mutex_unlock(&rd->lock);
+	clock_gettime(CLOCK_REALTIME, &then);
+	then.tv_nsec += END_NS;
+	then.tv_sec += then.tv_nsec / 1000000000l;
+	then.tv_nsec %= 1000000000l;
+	if (pthread_timedjoin_np(rd->thread, NULL, &then))
+		pthread_detach(rd->thread);
+	pthread_mutex_lock(&rd->lock);
+	unref(rd);
+}
+
+/* Lock held. NULL: it was not asked for. */
+static const struct file *find(const struct remotedebug *rd, const uint8_t *id, size_t length)
+{
+	for (size_t i = 0; i < rd->nfiles; i++)
+		if (rd->files[i].length == length && !memcmp(rd->files[i].id, id, length))
+			return &rd->files[i];
+	return NULL;
+}
+
+static int ask(struct remotedebug *rd, const uint8_t *id, size_t length)
+{
+	struct file *files;
+
+	if (rd->nfiles >= FILES_MAX || rd->stop)
+		return -ENOENT;
+	files = realloc(rd->files, (rd->nfiles + 1) * sizeof(*files));
+	if (!files)
+		return -ENOENT;
+	rd->files = files;
+	files[rd->nfiles] = (struct file){.length = length};
+	memcpy(files[rd->nfiles++].id, id, length);
+	rd->state.waiting++;
+	pthread_cond_signal(&rd->asked);
+	return -EAGAIN;
+}
+
+int remotedebug_open(struct remotedebug *rd, const uint8_t *id, size_t length)
+{
+	const struct file *file;
+	int result;
+
+	if (!length || length > BUILD_ID_MAX)
+		return -ENOENT;
+	pthread_mutex_lock(&rd->lock);
+	file = find(rd, id, length);
+	if (!file) {
+		result = ask(rd, id, length);
+	} else if (file->state == FILE_HERE) {
+		result = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		result = result < 0 ? -ENOENT : result;
+	} else {
+		result = file->state == FILE_ASKED ? -EAGAIN : -ENOENT;
+	}
+	pthread_mutex_unlock(&rd->lock);
+	return result;
+}
+
+void remotedebug_state(struct remotedebug *rd, struct remotedebug_state *out)
+{
+	pthread_mutex_lock(&rd->lock);
+	*out = rd->state;
+	pthread_mutex_unlock(&rd->lock);
+}
+
+/* The one that is being fetched ends with its next report of progress. */
+unsigned int remotedebug_cancel(struct remotedebug *rd)
+{
+	unsigned int count;
+
+	pthread_mutex_lock(&rd->lock);
+	count = rd->state.waiting;
+	rd->given_up = rd->state.id[0] != '\0';
+	give_up(rd, rd->next + rd->given_up);
+	pthread_mutex_unlock(&rd->lock);
+	return count;
+}

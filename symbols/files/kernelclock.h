@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_SYMBOLS_FILES_KERNELCLOCK_H
+#define STACKTOP_SYMBOLS_FILES_KERNELCLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * CLOCK_MONOTONIC as the kernel's own records and BPF programs have it, in ns. Only what they tell
+ * is to be compared with it: in a time namespace clock_gettime, conditions and timers go by another
+ * clock.
+ */
+uint64_t kernelclock_now(void);
+/*
+ * What the time namespace adds to CLOCK_BOOTTIME, as /proc shows it, in ns modulo 2^64. False: that
+ * cannot be found out.
+ */
+bool kernelclock_boottime_offset(uint64_t *ns);
+
+#endif

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pieces come in the order of time and are wanted in the order of addresses. They are collected,
+ * and the next lookup lays them over what is known: a merge of two sorted, disjoint lists, of which
+ * one wins, is all it takes, since the new pieces themselves are merged pairwise in the same way,
+ * older below younger. So n pieces in whatever order cost n log n, and a hostile file no more. The
+ * same merges see which piece lies over one of another name.
+ */
+#include "symbols/names/codemap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element)                                                               \
+	do {                                                                                       \
+		(element)->hashed = false;                                                         \
+	} while (0)
+
+#include "symbols/base/keyhash.h" /* uthash takes it */
+
+#include <uthash.h>
+
+#include "symbols/names/demangle.h"
+#include "symbols/base/text.h"
+
+#define HASH_ENTRY_BYTES 16u /* of the table itself, about */
+#define FRESH_MIN	 64u
+#define FRESH_EACH	 16u	/* pieces shown for each fresh one that room is kept for */
+#define FRESH_MAX	 65536u /* they are merged with four times their size of scratch memory */
+
+struct name {
+	bool used; /* of the sweep */
+	bool hashed;
+	UT_hash_handle hh;
+	char text[];
+};
+
+struct code {
+	uint64_t start;
+	uint64_t end;
+	struct name *name;  /* NULL: there was no room for it */
+	uint64_t rewritten; /* see codemap_rewritten */
+};
+
+struct indexed {
+	uint64_t index;
+	struct name *name;
+	bool hashed;
+	UT_hash_handle hh;
+};
+
+struct codemap {
+	struct name *names; /* each once: a function is compiled again and again */
+	struct indexed *indexed;
+	struct code *shown; /* ascending, disjoint */
+	size_t nshown;
+	struct code *fresh; /* in the order of their coming */
+	size_t nfresh, fresh_room;
+	size_t names_bytes;
+	size_t max_bytes;
+	size_t sweep_at; /* no sweep before so many bytes */
+	uint64_t round;
+	uint64_t cleared, rewritten; /* the last rounds in which that happened */
+	bool full;
+	bool blind; /* code was told of that is nowhere: nothing is certain */
+};
+
+struct codemap *codemap_new(size_t max_bytes)
+{
+	struct codemap *map = calloc(1, sizeof(*map));
+
+	if (map)
+		map->max_bytes = map->sweep_at = max_bytes;
+	return map;
+}
+
+static void name_drop(struct codemap *map, struct name *name)
+{
+	map->names_bytes -= sizeof(*name) + strlen(name->text) + 1 + HASH_ENTRY_BYTES;
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
+	HASH_DEL(map->names, name);
+	free(name);
+}
+
+static void indexed_drop(struct codemap *map, struct indexed *at)
+{
+	map->names_bytes -= sizeof(*at) + HASH_ENTRY_BYTES;
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
+	HASH_DEL(map->indexed, at);
+	free(at);
+}
+
+void codemap_clear(struct codemap *map)
+{
+	struct indexed *at = map->indexed, *next;
+	struct name *name = map->names, *after;
+
+	/* The items keep their order when the tables are freed. */
+	HASH_CLEAR(hh, map->indexed);
+	HASH_CLEAR(hh, map->names);
+	for (; at; at = next) {
+		next = at->hh.next;
+		free(at);
+	}
+	for (; name; name = after) {
+		after = name->hh.next;
+		free(name);
+	}
+	free(map->shown);
+	free(map->fresh);
+	*map = (struct codemap){.max_bytes = map->max_bytes,
+				.sweep_at = map->max_bytes,
+				.round = map->round,
+				.cleared = map->round,
+				.rewritten = map->round};
+}
+
+void codemap_free(struct codemap *map)
+{
+	if (!map)
+		return;
+	codemap_clear(map);
+	free(map);
+}
+
+size_t codemap_bytes(const struct codemap *map)
+{
+	return sizeof(*map) + map->names_bytes +
+	       (map->nshown + map->fresh_room) * sizeof(struct code);
+}
+
+bool codemap_is_full(const struct codemap *map)
+{
+	return map->full;
+}
+
+/* --- pieces ---------------------------------------------------------------------------------- */
+
+/* A piece is laid over another one. */
+static void cover(struct codemap *map, const struct code *low, struct code *high)
+{
+	if (low->rewritten > high->rewritten)
+		high->rewritten = low->rewritten;
+	if (low->name == high->name || !map->round)
+		return;
+	high->rewritten = map->rewritten = map->round;
+}
+
+/*
+ * Both lists are ascending and disjoint, as is the result, which has at most nlow + 2 * nhigh
+ * pieces.
+ */
+static size_t overlay(struct codemap *map, const struct code *low, size_t nlow, struct code *high,
+		      size_t nhigh, struct code *to)
+{
+	struct code rest = {0}; /* what is left of low[i] */
+	size_t n = 0, i = 0, j;
+
+	if (nlow)
+		rest = low[0];
+	for (j = 0; j < nhigh; j++) {
+		while (i < nlow && rest.start < high[j].end) {
+			if (rest.start < high[j].start) {
+				to[n] = rest;
+				if (rest.end > high[j].start)
+					to[n].end = high[j].start;
+				n++;
+			}
+			if (rest.end > high[j].start)
+				cover(map, &rest, &high[j]);
+			if (rest.end > high[j].end) {
+				rest.start = high[j].end;
+				break;
+			}
+			if (++i < nlow)
+				rest = low[i];
+		}
+		to[n++] = high[j];
+	}
+	while (i < nlow) {
+		to[n++] = rest;
+		if (++i < nlow)
+			rest = low[i];
+	}
+	return n;
+}
+
+/*
+ * The fresh pieces as a list, in one of the two scratch lists of 2 * nfresh each: n pieces cut the
+ * address space at 2n places at most. bounds has room for nfresh + 1.
+ */
+static struct code *sort_fresh(struct codemap *map, struct code *from, struct code *to,
+			       size_t *bounds, size_t *count)
+{
+	size_t nruns = 0, n, i, runs;
+	struct code *swap;
+
+	memcpy(from, map->fresh, map->nfresh * sizeof(*from));
+	bounds[0] = 0;
+	for (i = 1; i <= map->nfresh; i++)
+		if (i == map->nfresh || from[i].start < from[i - 1].end)
+			bounds[++nruns] = i;
+	while (nruns > 1) {
+		n = 0;
+		runs = 0;
+		for (i = 0; i + 1 < nruns; i += 2) {
+			size_t low = bounds[i], high = bounds[i + 1], end = bounds[i + 2];
+
+			bounds[runs++] = n;
+			n += overlay(map, from + low, high - low, from + high, end - high, to + n);
+		}
+		if (i < nruns) {
+			size_t left = bounds[i + 1] - bounds[i];
+
+			memcpy(to + n, from + bounds[i], left * sizeof(*to));
+			bounds[runs++] = n;
+			n += left;
+		}
+		bounds[runs] = n;
+		nruns = runs;
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	*count = bounds[1];
+	return from;
+}
+
+/* Lays the fresh pieces over those that are shown. -ENOMEM: they stay fresh. */
+static int settle(struct codemap *map)
+{
+	size_t n = map->nfresh, count;
+	struct code *a, *b, *sorted, *shown = NULL;
+	size_t *bounds;
+
+	if (!n)
+		return 0;
+	a = malloc(2 * n * sizeof(*a));
+	b = malloc(2 * n * sizeof(*b));
+	bounds = malloc((n + 1) * sizeof(*bounds));
+	if (a && b && bounds) {
+		sorted = sort_fresh(map, a, b, bounds, &count);
+		shown = malloc((map->nshown + 2 * count) * sizeof(*shown));
+		if (shown)
+			count = overlay(map, map->shown, map->nshown, sorted, count, shown);
+	}
+	free(a);
+	free(b);
+	free(bounds);
+	if (!shown)
+		return -ENOMEM;
+	free(map->shown);
+	map->shown = realloc(shown, count * sizeof(*shown));
+	if (!map->shown)
+		map->shown = shown;
+	map->nshown = count;
+	free(map->fresh);
+	map->fresh = NULL;
+	map->nfresh = map->fresh_room = 0;
+	return 0;
+}
+
+void codemap_set_round(struct codemap *map, uint64_t round)
+{
+	/* Without memory, what is fresh counts as of the new round. */
+	if (round != map->round)
+		settle(map);
+	map->round = round;
+}
+
+static const struct code *code_at(struct codemap *map, uint64_t addr)
+{
+	size_t low = 0, high, mid;
+
+	/* Without memory, what was known before is all there is. */
+	settle(map);
+	high = map->nshown;
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (map->shown[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < map->nshown && map->shown[low].start <= addr ? &map->shown[low] : NULL;
+}
+
+const char *codemap_find(struct codemap *map, uint64_t addr)
+{
+	const struct code *code = map->blind ? NULL : code_at(map, addr);
+
+	return code && code->name ? code->name->text : NULL;
+}
+
+uint64_t codemap_rewritten(struct codemap *map, uint64_t addr)
+{
+	const struct code *code = code_at(map, addr);
+
+	return code ? code->rewritten : 0;
+}
+
+uint64_t codemap_last_rewritten(const struct codemap *map)
+{
+	return map->rewritten;
+}
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+/* Forgets the names of what nothing shows any more, and where it was moved from. */
+static void sweep(struct codemap *map)
+{
+	struct indexed *at, *next_at;
+	struct name *name, *next;
+	size_t i;
+
+	if (settle(map))
+		return;
+	HASH_ITER(hh, map->names, name, next)
+		name->used = false;
+	for (i = 0; i < map->nshown; i++)
+		if (map->shown[i].name)
+			map->shown[i].name->used = true;
+	HASH_ITER(hh, map->indexed, at, next_at)
+		if (!at->name->used)
+			indexed_drop(map, at);
+	HASH_ITER(hh, map->names, name, next)
+		if (!name->used)
+			name_drop(map, name);
+	/* So that many sweeps that find little cannot take all the time. */
+	map->sweep_at = codemap_bytes(map) + map->max_bytes / 8;
+}
+
+/* Whether there is room for as many bytes more. */
+static bool make_room(struct codemap *map, size_t bytes)
+{
+	bool fits;
+
+	if (codemap_bytes(map) + bytes <= map->max_bytes)
+		return true;
+	if (codemap_bytes(map) + bytes >= map->sweep_at)
+		sweep(map);
+	fits = codemap_bytes(map) + bytes <= map->max_bytes;
+	map->full = map->full || !fits;
+	return fits;
+}
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+/* Into to, of CODEMAP_NAME_MAX + 1 bytes. */
+static int name_text(char *to, const char *name, size_t length)
+{
+	char raw[CODEMAP_NAME_MAX + 1], *plain;
+
+	if (length > CODEMAP_NAME_MAX)
+		length = CODEMAP_NAME_MAX;
+	if (length < 2 || name[0] != '_' || (name[1] != 'Z' && name[1] != 'R')) {
+		text_clean(to, CODEMAP_NAME_MAX + 1, name, length);
+		return 0;
+	}
+	memcpy(raw, name, length);
+	raw[length] = '\0';
+	plain = demangle(raw);
+	if (!plain)
+		return -ENOMEM;
+	text_clean(to, CODEMAP_NAME_MAX + 1, plain, strlen(plain));
+	free(plain);
+	return 0;
+}
+
+static int name_get(struct codemap *map, const char *from, size_t length, struct name **out)
+{
+	char text[CODEMAP_NAME_MAX + 1];
+	struct name *name;
+	size_t size;
+	int err = name_text(text, from, length);
+
+	if (err)
+		return err;
+	length = strlen(text);
+	HASH_FIND(hh, map->names, text, length, *out);
+	if (*out)
+		return 0;
+	size = sizeof(*name) + length + 1;
+	if (!make_room(map, size + HASH_ENTRY_BYTES + sizeof(struct code)))
+		return -ENOSPC;
+	name = malloc(size);
+	if (!name)
+		return -ENOMEM;
+	name->hashed = true;
+	memcpy(name->text, text, length + 1);
+	HASH_ADD_KEYPTR(hh, map->names, name->text, length, name);
+	if (!name->hashed) {
+		free(name);
+		return -ENOMEM;
+	}
+	map->names_bytes += size + HASH_ENTRY_BYTES;
+	*out = name;
+	return 0;
+}
+
+static int index_set(struct codemap *map, uint64_t index, struct name *name)
+{
+	struct indexed *at;
+
+	if (index == CODEMAP_NO_INDEX)
+		return 0;
+	HASH_FIND(hh, map->indexed, &index, sizeof(index), at);
+	if (at) {
+		at->name = name;
+		return 0;
+	}
+	at = malloc(sizeof(*at));
+	if (!at)
+		return -ENOMEM;
+	*at = (struct indexed){.index = index, .name = name, .hashed = true};
+	HASH_ADD(hh, map->indexed, index, sizeof(at->index), at);
+	if (!at->hashed) {
+		free(at);
+		return -ENOMEM;
+	}
+	map->names_bytes += sizeof(*at) + HASH_ENTRY_BYTES;
+	return 0;
+}
+
+/*
+ * Bytes to keep for fresh pieces. Each merge takes time for all that are shown, so a few at a time
+ * would let a map that is nearly full cost as much for each line as it holds.
+ */
+static size_t fresh_bytes(const struct codemap *map)
+{
+	size_t least = map->nshown / FRESH_EACH;
+
+	if (least > FRESH_MAX)
+		least = FRESH_MAX;
+	least = least > map->fresh_room ? least - map->fresh_room : 0;
+	return (FRESH_MIN + least) * sizeof(struct code);
+}
+
+static int fresh_add(struct codemap *map, uint64_t start, uint64_t size, struct name *name)
+{
+	struct code *fresh;
+	size_t room;
+
+	if (map->nfresh == map->fresh_room && map->nfresh &&
+	    (map->nfresh >= FRESH_MAX ||
+	     codemap_bytes(map) + map->nfresh * sizeof(*fresh) > map->max_bytes) &&
+	    settle(map))
+		return -ENOMEM;
+	if (map->nfresh == map->fresh_room) {
+		room = map->fresh_room ? map->fresh_room * 2 : FRESH_MIN;
+		fresh = realloc(map->fresh, room * sizeof(*fresh));
+		if (!fresh)
+			return -ENOMEM;
+		map->fresh = fresh;
+		map->fresh_room = room;
+	}
+	map->fresh[map->nfresh] = (struct code){start, start + size, name, 0};
+	if (map->cleared && map->round && map->round <= map->cleared + 1)
+		map->fresh[map->nfresh].rewritten = map->rewritten = map->round;
+	map->nfresh++;
+	return 0;
+}
+
+/* There is no room for the name of what is there now; that of what was there would be wrong. */
+static void hide(struct codemap *map, uint64_t start, uint64_t size)
+{
+	if (codemap_bytes(map) > map->max_bytes + map->max_bytes / 4 ||
+	    fresh_add(map, start, size, NULL))
+		map->blind = true;
+}
+
+int codemap_add(struct codemap *map, uint64_t index, uint64_t start, uint64_t size,
+		const char *text, size_t length)
+{
+	struct name *name;
+	int err;
+
+	if (!size || start + size < start)
+		return 0;
+	/* Here, because a sweep would take a name that nothing shows yet. */
+	err = make_room(map, fresh_bytes(map) + sizeof(struct indexed)) ? 0 : -ENOSPC;
+	if (!err)
+		err = name_get(map, text, length, &name);
+	if (!err)
+		err = fresh_add(map, start, size, name);
+	if (err)
+		hide(map, start, size);
+	return err ? err : index_set(map, index, name);
+}
+
+int codemap_move(struct codemap *map, uint64_t index, uint64_t start, uint64_t size)
+{
+	struct indexed *at;
+
+	if (!size || start + size < start)
+		return 0;
+	if (!make_room(map, fresh_bytes(map))) {
+		hide(map, start, size);
+		return -ENOSPC;
+	}
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the sweep frees others */
+	HASH_FIND(hh, map->indexed, &index, sizeof(index), at);
+	if (at)
+		return fresh_add(map, start, size, at->name);
+	hide(map, start, size); /* what it was is not known */
+	return -ENOENT;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libiberty does the demangling; what is added here is distrust. A name of a few hundred bytes can
+ * stand for a text of gigabytes (back references double it at every step), so the text is taken
+ * piece by piece through libiberty's callback, and left by longjmp when it gets too long; what
+ * takes long without a text is told before (mangled.c, packs_are_bounded).
+ */
+#include "symbols/names/demangle.h"
+
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libiberty/demangle.h>
+
+#include "symbols/names/mangled.h"
+
+#define MANGLED_MAX   4096u /* libiberty itself refuses C++ names above 1024 */
+#define DEMANGLED_MAX 8192u
+#define PACKS_MAX     1024u /* as libiberty, whose recursion is not bounded in a part of it */
+#define ENTRIES_MAX   8192u /* of a C++ name with packs */
+#define D_MANGLED_MAX 2048u /* bounds its recursion */
+#define D_BACK_MAX    16u   /* back references of types: what they make grows by 3 for every 3 */
+
+struct output {
+	jmp_buf overflow;
+	size_t length;
+	char text[DEMANGLED_MAX + 1];
+};
+
+static bool all_ascii(const char *data, size_t length)
+{
+	while (length--)
+		if ((unsigned char)data[length] >= 0x80)
+			return false;
+	return true;
+}
+
+/*
+ * The only memory that libiberty holds while it calls back is a decoded Punycode identifier, which
+ * is never all ASCII: leaving at any other piece leaks nothing.
+ */
+static void output_add(const char *data, size_t length, void *arg)
+{
+	struct output *out = arg;
+
+	if (!length) /* libiberty may pass NULL then, which memcpy must not get */
+		return;
+	if (length <= DEMANGLED_MAX - out->length) {
+		memcpy(out->text + out->length, data, length);
+		out->length += length;
+		return;
+	}
+	out->length = DEMANGLED_MAX;
+	if (all_ascii(data, length))
+		longjmp(out->overflow, 1);
+}
+
+/*
+ * Takes from *left what there is of a C++ name, a substitution as often as it is named. An entry of
+ * a rarer kind takes all.
+ */
+static void entries_count(const struct demangle_component *c, unsigned int depth, size_t *left)
+{
+	if (!c || !*left)
+		return;
+	--*left;
+	switch (c->type) {
+	case DEMANGLE_COMPONENT_TEMPLATE_PARAM:
+	case DEMANGLE_COMPONENT_NAME:
+	case DEMANGLE_COMPONENT_OPERATOR:
+	case DEMANGLE_COMPONENT_BUILTIN_TYPE:
+	case DEMANGLE_COMPONENT_SUB_STD:
+	case DEMANGLE_COMPONENT_CHARACTER:
+	case DEMANGLE_COMPONENT_FUNCTION_PARAM:
+	case DEMANGLE_COMPONENT_NUMBER:
+	case DEMANGLE_COMPONENT_LAMBDA:
+	case DEMANGLE_COMPONENT_UNNAMED_TYPE:
+	case DEMANGLE_COMPONENT_DEFAULT_ARG:
+	case DEMANGLE_COMPONENT_TAGGED_NAME:
+		return;
+	case DEMANGLE_COMPONENT_CTOR:
+		entries_count(c->u.s_ctor.name, depth + 1, left);
+		return;
+	case DEMANGLE_COMPONENT_DTOR:
+		entries_count(c->u.s_dtor.name, depth + 1, left);
+		return;
+	case DEMANGLE_COMPONENT_PACK_EXPANSION:
+	case DEMANGLE_COMPONENT_QUAL_NAME:
+	case DEMANGLE_COMPONENT_VTABLE:
+	case DEMANGLE_COMPONENT_VTT:
+	case DEMANGLE_COMPONENT_CONSTRUCTION_VTABLE:
+	case DEMANGLE_COMPONENT_TYPEINFO:
+	case DEMANGLE_COMPONENT_TYPEINFO_NAME:
+	case DEMANGLE_COMPONENT_TYPEINFO_FN:
+	case DEMANGLE_COMPONENT_THUNK:
+	case DEMANGLE_COMPONENT_VIRTUAL_THUNK:
+	case DEMANGLE_COMPONENT_COVARIANT_THUNK:
+	case DEMANGLE_COMPONENT_GUARD:
+	case DEMANGLE_COMPONENT_TLS_INIT:
+	case DEMANGLE_COMPONENT_TLS_WRAPPER:
+	case DEMANGLE_COMPONENT_REFTEMP:
+	case DEMANGLE_COMPONENT_HIDDEN_ALIAS:
+	case DEMANGLE_COMPONENT_COMPOUND_NAME:
+	case DEMANGLE_COMPONENT_GLOBAL_CONSTRUCTORS:
+	case DEMANGLE_COMPONENT_GLOBAL_DESTRUCTORS:
+	case DEMANGLE_COMPONENT_TRANSACTION_CLONE:
+	case DEMANGLE_COMPONENT_NONTRANSACTION_CLONE:
+	case DEMANGLE_COMPONENT_TRANSACTION_SAFE:
+	case DEMANGLE_COMPONENT_CLONE:
+	case DEMANGLE_COMPONENT_LOCAL_NAME:
+	case DEMANGLE_COMPONENT_TYPED_NAME:
+	case DEMANGLE_COMPONENT_TEMPLATE:
+	case DEMANGLE_COMPONENT_CONST:
+	case DEMANGLE_COMPONENT_VOLATILE:
+	case DEMANGLE_COMPONENT_RESTRICT:
+	case DEMANGLE_COMPONENT_CONST_THIS:
+	case DEMANGLE_COMPONENT_VOLATILE_THIS:
+	case DEMANGLE_COMPONENT_RESTRICT_THIS:
+	case DEMANGLE_COMPONENT_REFERENCE_THIS:
+	case DEMANGLE_COMPONENT_RVALUE_REFERENCE_THIS:
+	case DEMANGLE_COMPONENT_POINTER:
+	case DEMANGLE_COMPONENT_REFERENCE:
+	case DEMANGLE_COMPONENT_RVALUE_REFERENCE:
+	case DEMANGLE_COMPONENT_VENDOR_TYPE_QUAL:
+	case DEMANGLE_COMPONENT_COMPLEX:
+	case DEMANGLE_COMPONENT_IMAGINARY:
+	case DEMANGLE_COMPONENT_VENDOR_TYPE:
+	case DEMANGLE_COMPONENT_FUNCTION_TYPE:
+	case DEMANGLE_COMPONENT_ARRAY_TYPE:
+	case DEMANGLE_COMPONENT_PTRMEM_TYPE:
+	case DEMANGLE_COMPONENT_VECTOR_TYPE:
+	case DEMANGLE_COMPONENT_ARGLIST:
+	case DEMANGLE_COMPONENT_TEMPLATE_ARGLIST:
+	case DEMANGLE_COMPONENT_INITIALIZER_LIST:
+	case DEMANGLE_COMPONENT_CAST:
+	case DEMANGLE_COMPONENT_CONVERSION:
+	case DEMANGLE_COMPONENT_NULLARY:
+	case DEMANGLE_COMPONENT_UNARY:
+	case DEMANGLE_COMPONENT_BINARY:
+	case DEMANGLE_COMPONENT_BINARY_ARGS:
+	case DEMANGLE_COMPONENT_TRINARY:
+	case DEMANGLE_COMPONENT_TRINARY_ARG1:
+	case DEMANGLE_COMPONENT_TRINARY_ARG2:
+	case DEMANGLE_COMPONENT_LITERAL:
+	case DEMANGLE_COMPONENT_LITERAL_NEG:
+	case DEMANGLE_COMPONENT_DECLTYPE:
+	case DEMANGLE_COMPONENT_NOEXCEPT:
+	case DEMANGLE_COMPONENT_THROW_SPEC:
+		if (depth < MANGLED_MAX) {
+			entries_count(c->u.s_binary.left, depth + 1, left);
+			entries_count(c->u.s_binary.right, depth + 1, left);
+			return;
+		}
+		break;
+	default:
+		break;
+	}
+	*left = 0;
+}
+
+/*
+ * To expand a pack ("Dp", "sp"), libiberty searches for it in all that is to be repeated, and there
+ * in each substitution as often as it is named, before there is any text: a type that names the one
+ * before it twice, 40 times, takes 2^40 steps.
+ */
+static bool packs_are_bounded(const char *name)
+{
+	struct demangle_component *root;
+	size_t left = ENTRIES_MAX;
+	void *memory = NULL;
+
+	if (!strstr(name, "Dp") && !strstr(name, "sp"))
+		return true;
+	if (strlen(name) > PACKS_MAX)
+		return false;
+	root = cplus_demangle_v3_components(name, DMGL_NO_OPTS, &memory);
+	entries_count(root, 0, &left);
+	free(memory);
+	return left > 0;
+}
+
+/* The whole name as Rust, or up to its compiler's marks as C++, which ignores what follows. */
+static bool demangle_to(struct output *out, const char *name)
+{
+	int done;
+
+	out->length = 0;
+	if (!mangled_is_bounded(name))
+		return false;
+	if (setjmp(out->overflow))
+		return false;
+	/* Rust first: its legacy names are well-formed C++ names, too. */
+	done = rust_demangle_callback(name, DMGL_NO_OPTS, output_add, out);
+	if (!done && packs_are_bounded(name)) {
+		out->length = 0;
+		done = cplus_demangle_v3_callback(name, DMGL_NO_OPTS, output_add, out);
+	}
+	return done && out->length && out->length < DEMANGLED_MAX &&
+	       !memchr(out->text, '\0', out->length);
+}
+
+/* One mark, going backwards from end: a dot and small letters, or a dot and digits. */
+static const char *mark_before(const char *name, const char *end)
+{
+	const char *p = end;
+
+	while (p > name && isdigit((unsigned char)p[-1]))
+		p--;
+	if (p == end)
+		while (p > name && (islower((unsigned char)p[-1]) || p[-1] == '_'))
+			p--;
+	return p < end && p > name && p[-1] == '.' ? p - 1 : NULL;
+}
+
+/*
+ * Length of the name without the marks that compilers append (`.cold`, `.part.0.constprop.1`).
+ * Legacy Rust names have dots of their own, but none that only marks follow.
+ */
+static size_t unmarked_length(const char *name, size_t length)
+{
+	const char *end = name + length, *mark;
+
+	while ((mark = mark_before(name, end)))
+		end = mark;
+	return end - name;
+}
+
+/* Marks say which part of a function this is, and are kept; a number made up by LLVM says nothing.
+ */
+static void copy_marks(char *to, const char *marks)
+{
+	size_t length = 0;
+
+	while (*marks) {
+		if (!strncmp(marks, ".llvm.", 6)) {
+			marks += 6;
+			marks += strspn(marks, "0123456789");
+			continue;
+		}
+		to[length++] = *marks++;
+	}
+	to[length] = '\0';
+}
+
+/* A C++ view of a legacy Rust name whose hash libiberty did not recognise. */
+static size_t cut_hash(const char *text, size_t length)
+{
+	const char *hash = text + length - 19;
+
+	if (length <= 19 || memcmp(hash, "::h", 3) || strspn(hash + 3, "0123456789abcdef") < 16)
+		return length;
+	return length - 19;
+}
+
+/*
+ * Whether all back references of a D name together stay small: those of identifiers copy some
+ * bytes, but types may refer to types that refer to types. libiberty takes no callback for D and
+ * does not bound what it makes. "Q", then a number in base 26 whose last digit is a small letter (D
+ * ABI, "Back references"). A Q within an identifier is counted, too, if it looks like one.
+ */
+static bool d_is_bounded(const char *name, size_t length)
+{
+	size_t back, at, i, types = 0;
+
+	if (length > D_MANGLED_MAX)
+		return false;
+	for (at = 0; at < length; at++) {
+		if (name[at] != 'Q')
+			continue;
+		for (back = 0, i = at + 1; isupper((unsigned char)name[i]) && back < length; i++)
+			back = back * 26 + (size_t)(name[i] - 'A');
+		if (!islower((unsigned char)name[i]))
+			continue;
+		back = back * 26 + (size_t)(name[i] - 'a');
+		if (back <= at && !isdigit((unsigned char)name[at - back]))
+			types++;
+	}
+	return types <= D_BACK_MAX;
+}
+
+/*
+ * "module.function(int).inner(char) const" to "module.function(int).inner", but "name!(int)" is
+ * left.
+ */
+static void d_cut_parameters(char *text)
+{
+	char *end = strrchr(text, ')'), *at = end;
+	int depth = 0;
+
+	if (!end || end[1 + strspn(end + 1, " abcdefghijklmnopqrstuvwxyz")])
+		return;
+	for (; at > text; at--) {
+		depth += (*at == ')') - (*at == '(');
+		if (!depth)
+			break;
+	}
+	if (at > text && at[-1] != '!')
+		*at = '\0';
+}
+
+static char *demangle_d(const char *name, size_t length)
+{
+	char *text = d_is_bounded(name, length) ? dlang_demangle(name, DMGL_NO_OPTS) : NULL;
+
+	if (!text || strlen(text) > DEMANGLED_MAX) {
+		free(text);
+		return strdup(name);
+	}
+	d_cut_parameters(text);
+	return text;
+}
+
+static char *demangle_with(struct output *out, const char *name, size_t length)
+{
+	size_t plain = unmarked_length(name, length);
+	char *head = strndup(name, plain), *result;
+
+	if (!head)
+		return NULL;
+	if (!demangle_to(out, head)) {
+		free(head);
+		return strdup(name);
+	}
+	free(head);
+	out->text[out->length] = '\0';
+	out->length = cut_hash(out->text, out->length);
+	result = malloc(out->length + length - plain + 1);
+	if (!result)
+		return NULL;
+	memcpy(result, out->text, out->length);
+	copy_marks(result + out->length, name + plain);
+	return result;
+}
+
+char *demangle(const char *name)
+{
+	size_t length = strnlen(name, MANGLED_MAX + 1);
+	struct output *out;
+	char *result;
+
+	if (length <= MANGLED_MAX && !strncmp(name, "_D", 2))
+		return demangle_d(name, length);
+	if (length > MANGLED_MAX || name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
+		return strdup(name);
+	out = malloc(sizeof(*out));
+	if (!out)
+		return NULL;
+	result = demangle_with(out, name, length);
+	free(out);
+	return result;
+}

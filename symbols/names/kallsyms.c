@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A kernel has some 120,000 text symbols. They are read once and kept for good, so they are packed:
+ * 16 bytes each, names end to end in one arena, and the name of a module stored once.
+ */
+#include "symbols/names/kallsyms.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols/names/symname.h"
+
+#define CHUNK_BYTES 65536u
+#define NAMES_MAX   (256u << 20)
+#define MODULES_MAX 65535u
+/* The file does not tell where functions end: beyond this, an address is not in the last one. */
+#define FUNCTION_MAX (1u << 20)
+
+struct entry {
+	uint64_t addr;
+	uint32_t name;	 /* offset in names */
+	uint16_t module; /* index in modules */
+	uint16_t binding;
+};
+
+struct kallsyms {
+	struct entry *entries; /* ascending, one per address */
+	size_t count;
+	size_t capacity;
+	char *names;
+	size_t names_used;
+	size_t names_capacity;
+	uint32_t *modules; /* offsets in names */
+	size_t nmodules;
+	bool zeros; /* text symbols without an address were seen */
+};
+
+/* A line of the file: `ADDRESS TYPE NAME[\t[MODULE]]`. */
+struct line {
+	uint64_t addr;
+	char type;
+	const char *name;
+	size_t name_length;
+	const char *module;
+	size_t module_length;
+};
+
+static int names_add(struct kallsyms *table, const char *text, size_t length, uint32_t *offset)
+{
+	size_t capacity = table->names_capacity;
+	char *names;
+
+	while (capacity - table->names_used < length + 1)
+		capacity = capacity ? capacity * 2 : 1u << 20;
+	if (capacity > NAMES_MAX)
+		return -ENOMEM;
+	if (capacity != table->names_capacity) {
+		names = realloc(table->names, capacity);
+		if (!names)
+			return -ENOMEM;
+		table->names = names;
+		table->names_capacity = capacity;
+	}
+	*offset = table->names_used;
+	memcpy(table->names + *offset, text, length);
+	table->names[*offset + length] = '\0';
+	table->names_used += length + 1;
+	return 0;
+}
+
+/* Lines of a module come in a row: the newest module is nearly always the one. */
+static int module_index(struct kallsyms *table, const char *text, size_t length, uint16_t *index)
+{
+	uint32_t *modules;
+	const char *name;
+	size_t i = table->nmodules;
+
+	while (i-- > 0) {
+		name = table->names + table->modules[i];
+		if (!strncmp(name, text, length) && !name[length]) {
+			*index = i;
+			return 0;
+		}
+	}
+	if (table->nmodules == MODULES_MAX)
+		return -ENOMEM;
+	modules = reallocarray(table->modules, table->nmodules + 1, sizeof(*modules));
+	if (!modules)
+		return -ENOMEM;
+	table->modules = modules;
+	*index = table->nmodules;
+	if (names_add(table, text, length, &modules[*index]))
+		return -ENOMEM;
+	table->nmodules++;
+	return 0;
+}
+
+static bool is_text(char type)
+{
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+/* The name ends at a tab, which only symbols outside of vmlinux have. */
+static bool parse_line(const char *p, const char *end, struct line *line)
+{
+	const char *tab, *start = p;
+	unsigned int digit;
+
+	line->addr = 0;
+	for (; p < end && *p != ' '; p++) {
+		if (*p >= '0' && *p <= '9')
+			digit = *p - '0';
+		else if (*p >= 'a' && *p <= 'f')
+			digit = *p - 'a' + 10;
+		else
+			return false;
+		line->addr = line->addr << 4 | digit;
+	}
+	if (p == start || p - start > 16 || end - p < 4 || p[2] != ' ')
+		return false;
+	line->type = p[1];
+	line->name = p + 3;
+	tab = memchr(line->name, '\t', end - line->name);
+	line->name_length = (tab ? tab : end) - line->name;
+	line->module = "vmlinux";
+	line->module_length = 7;
+	if (tab) {
+		if (end - tab < 4 || tab[1] != '[' || end[-1] != ']')
+			return false;
+		line->module = tab + 2;
+		line->module_length = end - 1 - line->module;
+	}
+	return !memchr(start, '\0', end - start);
+}
+
+static int add_line(struct kallsyms *table, const struct line *line)
+{
+	size_t capacity = table->capacity;
+	struct entry *entries, *e;
+
+	if (!is_text(line->type) || symname_is_marker(line->name, line->name_length))
+		return 0;
+	if (!line->addr) {
+		table->zeros = true;
+		return 0;
+	}
+	if (table->count == capacity) {
+		capacity = capacity ? capacity * 2 : 1u << 15;
+		entries = reallocarray(table->entries, capacity, sizeof(*entries));
+		if (!entries)
+			return -ENOMEM;
+		table->entries = entries;
+		table->capacity = capacity;
+	}
+	e = &table->entries[table->count];
+	e->addr = line->addr;
+	e->binding = line->type == 'T'			      ? SYMNAME_GLOBAL
+		     : line->type == 'W' || line->type == 'w' ? SYMNAME_WEAK
+							      : SYMNAME_LOCAL;
+	if (module_index(table, line->module, line->module_length, &e->module) ||
+	    names_add(table, line->name, line->name_length, &e->name))
+		return -ENOMEM;
+	table->count++;
+	return 0;
+}
+
+static int add_lines(struct kallsyms *table, const char *text, size_t length, size_t *taken)
+{
+	const char *p = text, *end = text + length, *newline;
+	struct line line;
+	int err;
+
+	while (p < end && (newline = memchr(p, '\n', end - p))) {
+		if (parse_line(p, newline, &line)) {
+			err = add_line(table, &line);
+			if (err)
+				return err;
+		}
+		p = newline + 1;
+	}
+	*taken = p - text;
+	return 0;
+}
+
+static int read_file(struct kallsyms *table, int fd, char *buffer)
+{
+	size_t held = 0, taken;
+	ssize_t n;
+	int err;
+
+	for (;;) {
+		n = read(fd, buffer + held, CHUNK_BYTES - held);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : 0;
+		held += n;
+		err = add_lines(table, buffer, held, &taken);
+		if (err)
+			return err;
+		held -= taken;
+		memmove(buffer, buffer + taken, held);
+		/* No line is that long: drop it, or the loop would not end. */
+		if (held == CHUNK_BYTES)
+			held = 0;
+	}
+}
+
+static int compare_entries(const void *left, const void *right, void *arg)
+{
+	const struct entry *a = left, *b = right;
+	const struct kallsyms *table = arg;
+	struct symname x, y;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	x.text = table->names + a->name;
+	x.length = strlen(x.text);
+	x.binding = a->binding;
+	y.text = table->names + b->name;
+	y.length = strlen(y.text);
+	y.binding = b->binding;
+	return symname_compare(&x, &y);
+}
+
+/* One name per address stays, and the arrays shrink to what they hold. */
+static void table_finish(struct kallsyms *table)
+{
+	struct entry *entries;
+	size_t i, kept = 0;
+	char *names;
+
+	if (!table->count)
+		return;
+	qsort_r(table->entries, table->count, sizeof(*table->entries), compare_entries, table);
+	for (i = 0; i < table->count; i++)
+		if (!kept || table->entries[kept - 1].addr != table->entries[i].addr)
+			table->entries[kept++] = table->entries[i];
+	table->count = kept;
+	entries = reallocarray(table->entries, kept, sizeof(*entries));
+	if (entries)
+		table->entries = entries;
+	names = realloc(table->names, table->names_used);
+	if (names)
+		table->names = names;
+}
+
+static int table_read(struct kallsyms *table, const char *path)
+{
+	char *buffer;
+	int fd, err;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	buffer = malloc(CHUNK_BYTES);
+	err = buffer ? read_file(table, fd, buffer) : -ENOMEM;
+	free(buffer);
+	close(fd);
+	return err;
+}
+
+int kallsyms_new(const char *path, struct kallsyms **out)
+{
+	struct kallsyms *table = calloc(1, sizeof(*table));
+	int err;
+
+	if (!table)
+		return -ENOMEM;
+	err = table_read(table, path);
+	if (!err && !table->count && table->zeros)
+		err = -EPERM;
+	if (err) {
+		kallsyms_free(table);
+		return err;
+	}
+	table_finish(table);
+	*out = table;
+	return 0;
+}
+
+void kallsyms_free(struct kallsyms *table)
+{
+	if (!table)
+		return;
+	free(table->entries);
+	free(table->names);
+	free(table->modules);
+	free(table);
+}
+
+int kallsyms_find(const struct kallsyms *table, uint64_t addr, const char **name,
+		  const char **module, uint64_t *offset)
+{
+	size_t low = 0, high = table->count, middle;
+	const struct entry *e;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (table->entries[middle].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return -ENOENT;
+	e = &table->entries[low - 1];
+	if (addr - e->addr >= FUNCTION_MAX)
+		return -ENOENT;
+	*name = table->names + e->name;
+	*module = table->names + table->modules[e->module];
+	*offset = addr - e->addr;
+	return 0;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The file of a big process has hundreds of megabytes and grows while it is looked at, so each look
+ * reads what came since the one before. Whether the file still is what it was is seen by the last
+ * bytes that were read: the JVM writes its file anew, and longer, whenever it is asked to. One that
+ * was written without having grown is not what it was either.
+ */
+#include "symbols/names/perfmap.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols/names/codemap.h"
+#include "symbols/files/fileasker.h"
+#include "symbols/files/procfile.h"
+
+#define CHUNK_BYTES 65536u /* a line longer than that is skipped */
+#define TAIL_BYTES  64u
+#define READ_COST   4096u		/* bytes of the budget that a read takes at least */
+#define FILE_MAX    ((uint64_t)1 << 30) /* what is behind is not read */
+
+struct perfmap {
+	int fd; /* -1: none */
+	struct file_facts file;
+	uint64_t offset; /* so much is read */
+	uint64_t early;	 /* so much was told before anything was sampled */
+	bool skipping;	 /* the rest of a line that is too long */
+	bool behind;
+	bool unsure; /* whether the process has the same file still */
+	uint64_t tail_end;
+	size_t ntail;
+	char tail[TAIL_BYTES]; /* in front of tail_end */
+};
+
+struct perfmap *perfmap_new(void)
+{
+	struct perfmap *pm = calloc(1, sizeof(*pm));
+
+	if (pm)
+		pm->fd = -1;
+	return pm;
+}
+
+void perfmap_free(struct perfmap *pm)
+{
+	if (!pm)
+		return;
+	if (pm->fd >= 0)
+		close(pm->fd);
+	free(pm);
+}
+
+void perfmap_close(struct perfmap *pm)
+{
+	if (pm->fd >= 0)
+		close(pm->fd);
+	*pm = (struct perfmap){.fd = -1};
+}
+
+/* --- text ------------------------------------------------------------------------------------ */
+
+/* False when there are no digits, or more than 64 bits of them. */
+static bool take_hex(const char **at, const char *end, uint64_t *value)
+{
+	const char *p = *at, *first;
+	int digit;
+
+	if (end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
+		p += 2;
+	*value = 0;
+	for (first = p; p < end; p++) {
+		if (*p >= '0' && *p <= '9')
+			digit = *p - '0';
+		else if ((*p | 0x20) >= 'a' && (*p | 0x20) <= 'f')
+			digit = (*p | 0x20) - 'a' + 10;
+		else
+			break;
+		if (*value >> 60)
+			return false;
+		*value = *value << 4 | (unsigned int)digit;
+	}
+	*at = p;
+	return p > first;
+}
+
+static bool take_blanks(const char **at, const char *end)
+{
+	const char *p = *at;
+
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	if (p == *at)
+		return false;
+	*at = p;
+	return true;
+}
+
+static int parse_line(struct codemap *map, const char *p, const char *end)
+{
+	uint64_t start, size;
+	int err;
+
+	if (end > p && end[-1] == '\r')
+		end--;
+	if (!take_hex(&p, end, &start) || !take_blanks(&p, end) || !take_hex(&p, end, &size) ||
+	    !take_blanks(&p, end) || p == end)
+		return 0;
+	err = codemap_add(map, CODEMAP_NO_INDEX, start, size, p, (size_t)(end - p));
+	return err == -ENOSPC ? 0 : err;
+}
+
+int perfmap_parse(struct codemap *map, const char *text, size_t length, size_t *taken)
+{
+	const char *p = text, *end = text + length, *newline;
+	int err = 0;
+
+	while (!err && p < end && (newline = memchr(p, '\n', (size_t)(end - p)))) {
+		err = parse_line(map, p, newline);
+		p = newline + 1;
+	}
+	*taken = (size_t)(p - text);
+	return err;
+}
+
+/* --- the file -------------------------------------------------------------------------------- */
+
+static void begin(struct perfmap *pm, struct codemap *map)
+{
+	codemap_clear(map);
+	pm->offset = 0;
+	pm->early = 0;
+	pm->tail_end = 0;
+	pm->ntail = 0;
+	pm->skipping = false;
+}
+
+static bool is_same(const struct file_facts *a, const struct file_facts *b)
+{
+	return a->dev == b->dev && a->inode == b->inode;
+}
+
+/* 1: another file than the one that was open before, or with other contents; 0: the same, the
+ * first, or none that may be read. */
+static int look(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker)
+{
+	struct file_facts file;
+	char path[64];
+	bool anew;
+	int fd;
+
+	snprintf(path, sizeof(path), "tmp/perf-%d.map", (int)owner->nspid);
+	fd = procfile_ask(owner, path, asker, pm->fd >= 0 ? &pm->file : NULL, &file);
+	pm->unsure = fd < 0 && fd != -ENOENT && fd != -ESRCH && fd != -EALREADY;
+	if (fd < 0)
+		return 0;
+	anew = pm->fd >= 0 && (!is_same(&file, &pm->file) ||
+			       (file.mtime != pm->file.mtime && file.size <= pm->file.size));
+	/* What was written since is not in a copy. */
+	if (pm->fd >= 0)
+		close(pm->fd);
+	pm->fd = fd;
+	pm->file = file;
+	return anew;
+}
+
+static ssize_t read_at(int fd, char *to, size_t size, uint64_t offset)
+{
+	size_t n = 0;
+	ssize_t got;
+
+	while (n < size) {
+		got = pread(fd, to + n, size - n, (off_t)(offset + n));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			break;
+		n += (size_t)got;
+	}
+	return (ssize_t)n;
+}
+
+static bool is_continued(const struct perfmap *pm)
+{
+	char tail[TAIL_BYTES];
+
+	return read_at(pm->fd, tail, pm->ntail, pm->tail_end - pm->ntail) == (ssize_t)pm->ntail &&
+	       !memcmp(tail, pm->tail, pm->ntail);
+}
+
+bool perfmap_open(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker)
+{
+	size_t size;
+
+	look(pm, owner, asker);
+	if (pm->fd < 0)
+		return false;
+	size = pm->file.size < TAIL_BYTES ? pm->file.size : TAIL_BYTES;
+	if (read_at(pm->fd, pm->tail, size, pm->file.size - size) != (ssize_t)size)
+		return true;
+	pm->early = pm->tail_end = pm->file.size;
+	pm->ntail = size;
+	return true;
+}
+
+bool perfmap_is_behind(const struct perfmap *pm)
+{
+	return pm->behind || (pm->unsure && pm->fd >= 0);
+}
+
+static void advance(struct perfmap *pm, const char *text, size_t taken)
+{
+	size_t n = taken < TAIL_BYTES ? taken : TAIL_BYTES;
+
+	if (!taken)
+		return;
+	pm->offset += taken;
+	if (pm->offset < pm->tail_end)
+		return;
+	memcpy(pm->tail, text + taken - n, n);
+	pm->ntail = n;
+	pm->tail_end = pm->offset;
+}
+
+/* One chunk; *more: there may be another. 1: something came. */
+static int read_chunk(struct perfmap *pm, struct codemap *map, char *text, size_t room, bool *more)
+{
+	ssize_t n = read_at(pm->fd, text, room, pm->offset);
+	const char *at = text, *newline;
+	size_t taken = 0;
+	int err = 0;
+
+	*more = n == (ssize_t)room;
+	if (n <= 0)
+		return (int)n;
+	if (pm->skipping) {
+		newline = memchr(text, '\n', (size_t)n);
+		at = newline ? newline + 1 : text + n;
+		pm->skipping = !newline;
+	}
+	if (!pm->skipping)
+		err = perfmap_parse(map, at, (size_t)(text + n - at), &taken);
+	taken += (size_t)(at - text);
+	if (!taken && n == CHUNK_BYTES) {
+		pm->skipping = true;
+		taken = (size_t)n;
+	}
+	advance(pm, text, taken);
+	*more = *more && taken;
+	return err ? err : taken != 0;
+}
+
+/* As read_chunk, but of what was told early, or of what came later, only. */
+static int read_part(struct perfmap *pm, struct codemap *map, char *text, uint64_t round,
+		     bool *more)
+{
+	uint64_t early = pm->early > pm->offset ? pm->early - pm->offset : 0;
+	size_t room = early && early < CHUNK_BYTES ? early : CHUNK_BYTES;
+	int err;
+
+	codemap_set_round(map, early ? 0 : round);
+	err = read_chunk(pm, map, text, room, more);
+	if (err < 0 || !early)
+		return err;
+	if (!err)
+		pm->early = 0; /* a line that was not finished then, or the file is shorter */
+	*more = true;
+	return err;
+}
+
+int perfmap_update(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker,
+		   struct codemap *map, uint64_t round, size_t *budget)
+{
+	bool changed = owner && look(pm, owner, asker), more = true;
+	uint64_t before, cost;
+	char *text;
+	int err = 0;
+
+	if (pm->fd < 0)
+		return -ENOENT;
+	if (!changed && !is_continued(pm))
+		changed = true;
+	codemap_set_round(map, round);
+	if (changed)
+		begin(pm, map);
+	pm->behind = true;
+	text = malloc(CHUNK_BYTES);
+	if (!text)
+		return -ENOMEM;
+	while (err >= 0 && more && *budget >= CHUNK_BYTES && pm->offset < FILE_MAX) {
+		before = pm->offset;
+		err = read_part(pm, map, text, round, &more);
+		changed = changed || err > 0;
+		cost = pm->offset - before + READ_COST;
+		*budget -= cost < CHUNK_BYTES ? cost : CHUNK_BYTES;
+	}
+	free(text);
+	pm->behind = err < 0 || (more && pm->offset < pm->file.size);
+	return err < 0 ? err : changed;
+}

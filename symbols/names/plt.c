@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Linkers write a dozen kinds of stubs (lazy or not, with endbr64 or bnd, in .plt, .plt.sec or
+ * .plt.got), and which kind it is stands nowhere. All of them jump through a slot of the GOT that a
+ * relocation fills (psABI AMD64, "Procedure Linkage Table"). So the code is searched for such
+ * jumps, and the relocation of the slot has the name. Lazy stubs of .plt that have their jump in
+ * .plt.sec push the number of their relocation instead.
+ */
+#include "symbols/names/plt.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/elf/elffile.h"
+#include "symbols/base/limits.h"
+#include "symbols/names/symlist.h"
+#include "symbols/names/symname.h"
+
+#define RELOCS_MAX (4ull * SYMLIST_MAX) /* looked at, of a file */
+#define STUB_MAX   32u /* bytes; LLVM's retpolines have so many, all others 8 or 16 */
+
+struct slot { /* of the GOT, with the relocation that fills it */
+	uint64_t addr;
+	uint64_t value; /* IRELATIVE: address of the resolver; else offset of the name */
+	bool resolver;
+};
+
+struct slots {
+	struct slot *list; /* by address */
+	size_t count;
+	size_t capacity;
+	struct elf_section symbols; /* .dynsym */
+	/* .rela.plt: the numbers that lazy stubs push count in it. */
+	struct elf_section lazy;
+	uint64_t left; /* relocations that may still be looked at */
+};
+
+static int slot_add(struct slots *slots, const struct slot *slot)
+{
+	size_t capacity = slots->capacity ? slots->capacity * 2 : 256;
+	struct slot *list;
+
+	if (slots->count == slots->capacity) {
+		list = reallocarray(slots->list, capacity, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		slots->list = list;
+		slots->capacity = capacity;
+	}
+	slots->list[slots->count++] = *slot;
+	return 0;
+}
+
+/* False: a relocation of another kind, or without a name. */
+static bool slot_read(const struct slots *slots, const Elf64_Rela *rela, struct slot *out)
+{
+	uint32_t type = ELF64_R_TYPE(rela->r_info);
+	uint64_t index = ELF64_R_SYM(rela->r_info);
+	Elf64_Sym sym;
+
+	*out = (struct slot){.addr = rela->r_offset};
+	if (type == R_X86_64_IRELATIVE) {
+		out->resolver = true;
+		out->value = (uint64_t)rela->r_addend;
+		return true;
+	}
+	if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || !index ||
+	    index >= slots->symbols.size / sizeof(sym))
+		return false;
+	memcpy(&sym, slots->symbols.data + index * sizeof(sym), sizeof(sym));
+	out->value = sym.st_name;
+	return sym.st_name != 0;
+}
+
+static int compare_slots(const void *left, const void *right)
+{
+	const struct slot *a = left, *b = right;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+/*
+ * .rela.dyn has all sorts of relocations, by far the most of them relative ones: read in pieces. A
+ * sparse file has as many as it likes.
+ */
+static int slots_of_section(struct slots *slots, const struct elf_file *file,
+			    const struct elf_section *section)
+{
+	Elf64_Rela chunk[1024];
+	uint64_t count = section->size / sizeof(*chunk), at, n, i;
+	struct slot slot;
+
+	for (at = 0; at < count && slots->left && slots->count < SYMLIST_MAX; at += n) {
+		n = count - at < 1024 ? count - at : 1024;
+		slots->left -= n < slots->left ? n : slots->left;
+		if (elf_file_read(file, section->offset + at * sizeof(*chunk), chunk,
+				  n * sizeof(*chunk)))
+			return 0;
+		for (i = 0; i < n; i++)
+			if (slot_read(slots, &chunk[i], &slot) && slot_add(slots, &slot))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+static int slots_read(struct slots *slots, const struct elf_file *file)
+{
+	size_t nsections = elf_file_section_count(file), i;
+	struct elf_section section;
+	int err;
+
+	slots->left = RELOCS_MAX;
+	for (i = 1; i < nsections; i++) {
+		if (elf_file_section_header(file, (uint32_t)i, &section) ||
+		    section.type != SHT_RELA || !(section.flags & SHF_ALLOC) ||
+		    section.entsize != sizeof(Elf64_Rela))
+			continue;
+		err = slots_of_section(slots, file, &section);
+		if (err)
+			return err;
+	}
+	if (slots->count)
+		qsort(slots->list, slots->count, sizeof(*slots->list), compare_slots);
+	return 0;
+}
+
+static const struct slot *slot_find(const struct slots *slots, uint64_t addr)
+{
+	struct slot key = {.addr = addr};
+
+	return slots->count ? bsearch(&key, slots->list, slots->count, sizeof(key), compare_slots)
+			    : NULL;
+}
+
+/*
+ * What the stub that begins at p jumps to: endbr64 and bnd may come first, then `jmp *slot(%rip)`,
+ * or `mov slot(%rip), %r11` of a retpoline. False: not the beginning of a stub.
+ */
+static bool stub_at(const struct slots *slots, const uint8_t *p, size_t room, uint64_t addr,
+		    struct slot *out)
+{
+	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	const struct slot *slot;
+	size_t skip = 0, jump;
+	Elf64_Rela rela;
+	int32_t value;
+	uint32_t number;
+
+	if (room >= sizeof(endbr) && !memcmp(p, endbr, sizeof(endbr)))
+		skip = sizeof(endbr);
+	if (room >= skip + 5 && skip && p[skip] == 0x68) { /* push */
+		memcpy(&number, p + skip + 1, sizeof(number));
+		if (number >= slots->lazy.size / sizeof(rela))
+			return false;
+		memcpy(&rela, slots->lazy.data + number * sizeof(rela), sizeof(rela));
+		return slot_read(slots, &rela, out);
+	}
+	if (skip < room && p[skip] == 0xf2)
+		skip++;
+	if (room >= skip + 6 && p[skip] == 0xff && p[skip + 1] == 0x25)
+		jump = skip + 2;
+	else if (!skip && room >= 7 && p[0] == 0x4c && p[1] == 0x8b && p[2] == 0x1d)
+		jump = 3;
+	else
+		return false;
+	memcpy(&value, p + jump, sizeof(value));
+	slot = slot_find(slots, addr + jump + sizeof(value) + (uint64_t)(int64_t)value);
+	if (slot)
+		*out = *slot;
+	return slot != NULL;
+}
+
+static int stubs_add(struct symlist *list, const struct slots *slots,
+		     const struct elf_section *section)
+{
+	struct symlist_item stub = {.binding = SYMNAME_LOCAL};
+	uint64_t last = 0, base = list->ranges[0].start;
+	struct slot slot = {0}, next = {0};
+	size_t at;
+	int err = 0;
+
+	/* A stub ends where the next begins, which is known one stub later. */
+	for (at = 0; at <= section->size && !err; at++) {
+		bool end = at == section->size;
+
+		if (!end && !stub_at(slots, section->data + at, section->size - at,
+				     section->addr + at, &next))
+			continue;
+		if (stub.start) {
+			stub.source = slot.resolver ? SYMLIST_IPLT : SYMLIST_PLT;
+			stub.name = (uint32_t)(slot.resolver ? slot.value - base : slot.value);
+			if (!slot.resolver || slot.value - base <= UINT32_MAX)
+				err = symlist_add(list, &stub,
+						  at - last < STUB_MAX ? at - last : 16);
+		}
+		stub.start = section->addr + at;
+		last = at;
+		slot = next;
+		if (!end)
+			at += 5; /* no shorter than a jump */
+	}
+	return err == -E2BIG ? 0 : err;
+}
+
+/* *left: bytes that may be read. */
+static int plts_read(const struct elf_file *file, struct symlist *list, struct slots *slots,
+		     uint64_t *left)
+{
+	static const char *const names[] = {".plt", ".plt.sec", ".plt.got", ".plt.bnd", ".iplt"};
+	struct elf_section section;
+	int err;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		err = elf_file_section_within(file, names[i], left, &section);
+		if (!err && section.flags & SHF_EXECINSTR)
+			err = stubs_add(list, slots, &section);
+		if (err == -ENOMEM)
+			return err;
+	}
+	return 0;
+}
+
+int plt_read(const struct elf_file *file, struct symlist *list)
+{
+	struct slots slots = {0};
+	uint64_t left = LIMIT_STUBS;
+	int err;
+
+	if (elf_file_machine(file) != EM_X86_64 || !list->nranges)
+		return 0;
+	if (!elf_file_section_index(file, ".plt") && !elf_file_section_index(file, ".plt.got") &&
+	    !elf_file_section_index(file, ".iplt"))
+		return 0;
+	err = elf_file_section_within(file, ".dynsym", &left, &slots.symbols);
+	if (!err && slots.symbols.entsize != sizeof(Elf64_Sym))
+		slots.symbols.size = 0;
+	if (err != -ENOMEM)
+		err = elf_file_section_within(file, ".rela.plt", &left, &slots.lazy);
+	if (err != -ENOMEM)
+		err = slots_read(&slots, file);
+	if (!err)
+		err = plts_read(file, list, &slots, &left);
+	free(slots.list);
+	return err;
+}

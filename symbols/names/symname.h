@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_SYMBOLS_NAMES_SYMNAME_H
+#define STACKTOP_SYMBOLS_NAMES_SYMNAME_H
+
+/*
+ * Which of several names of one address is shown, and which names are no functions at all. Shared
+ * by the tables of ELF files and of the kernel, so that both choose alike.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum symname_binding { SYMNAME_GLOBAL, SYMNAME_WEAK, SYMNAME_LOCAL };
+
+/* A name and its length; not NUL-terminated. */
+struct symname {
+	const char *text;
+	size_t length;
+	enum symname_binding binding;
+};
+
+/*
+ * < 0 when a is the better name: global before weak before local, fewer leading underscores,
+ * shorter, then by bytes. 0 only when both are equal.
+ */
+int symname_compare(const struct symname *a, const struct symname *b);
+
+/*
+ * True for what names no function: empty, labels of tools (.L1, .annobin_...), mapping symbols ($x,
+ * $d.1; AAELF64 section 5.5.4) and the padding before kernel functions (__pfx_).
+ */
+bool symname_is_marker(const char *text, size_t length);
+
+/* Length without a symbol version (`memcpy@GLIBC_2.2.5`, `memcpy@@GLIBC_2.14`). */
+size_t symname_cut_version(const char *text, size_t length);
+
+#endif

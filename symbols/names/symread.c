@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From .symtab and .dynsym to a list of functions, as little of them in memory as possible: symbols
+ * come in pieces, and strings, which are most of the bytes, are left in the file.
+ */
+#include "symbols/names/symread.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/elf/elffile.h"
+#include "symbols/names/symname.h"
+#include "symbols/base/work.h"
+
+#define PADDING	    16u /* bytes before a function of a kernel module, __pfx_NAME */
+#define GLANCES_FEW 1000u
+#define GLANCES_MAX 65536u
+#define STRINGS_MAX ((uint64_t)256 << 20)
+
+static bool is_function(const Elf64_Sym *sym)
+{
+	unsigned int type = ELF64_ST_TYPE(sym->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+	       sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS &&
+	       sym->st_shndx != SHN_COMMON;
+}
+
+static enum symname_binding symbol_binding(const Elf64_Sym *sym)
+{
+	switch (ELF64_ST_BIND(sym->st_info)) {
+	case STB_LOCAL:
+		return SYMNAME_LOCAL;
+	case STB_WEAK:
+		return SYMNAME_WEAK;
+	default:
+		return SYMNAME_GLOBAL;
+	}
+}
+
+/*
+ * Names of labels and of what may be padding decide whether these are functions. They are looked
+ * at one by one, the names of others not at all; where there are many, the string table is read as
+ * a whole, which takes as long as a thousand looks into the file.
+ */
+struct glance {
+	struct symread_strings from;
+	unsigned int count;
+	char *memory;
+};
+
+static void glance_load(struct glance *g)
+{
+	size_t size = g->from.end - g->from.offset;
+
+	g->memory = malloc(size + 1);
+	if (!g->memory || bytes_read(&g->from.bytes, g->from.offset, g->memory, size))
+		return;
+	g->from = (struct symread_strings){{-1, (const uint8_t *)g->memory, size}, 0, size};
+}
+
+static bool glance_is_marker(struct glance *g, uint32_t name)
+{
+	char text[sizeof("__pfx_") + 1];
+	size_t length;
+
+	if (++g->count == GLANCES_FEW)
+		glance_load(g);
+	if (g->from.bytes.fd >= 0 && g->count > GLANCES_MAX)
+		return true;
+	length = bytes_string(&g->from.bytes, g->from.offset + name, g->from.end, text,
+			      sizeof(text));
+	return symname_is_marker(text, length);
+}
+
+static int symbol_add(struct symlist *list, const Elf64_Sym *sym, enum symlist_source source,
+		      struct glance *glance)
+{
+	struct symlist_item item = {
+		.start = sym->st_value,
+		.name = sym->st_name,
+		.source = source,
+		.binding = symbol_binding(sym),
+		.label = ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE,
+	};
+	bool padding = item.binding == SYMNAME_LOCAL && sym->st_size == PADDING;
+
+	if (!is_function(sym) || sym->st_name >= glance->from.end - glance->from.offset ||
+	    symlist_range(list, sym->st_value) < 0)
+		return 0;
+	if ((item.label || !sym->st_size || padding) && glance_is_marker(glance, sym->st_name))
+		return 0;
+	return symlist_add(list, &item, sym->st_size);
+}
+
+/* The section and its string table, if they can be used; else -ENOENT. */
+static int headers_read(const struct elf_file *file, enum symlist_source source,
+			struct elf_section *symbols, struct elf_section *strings)
+{
+	bool full = source == SYMLIST_SYMTAB;
+	uint32_t index = elf_file_section_index(file, full ? ".symtab" : ".dynsym");
+
+	if (!index || elf_file_section_header(file, index, symbols) ||
+	    symbols->type != (full ? SHT_SYMTAB : SHT_DYNSYM) ||
+	    symbols->entsize != sizeof(Elf64_Sym) || symbols->flags & SHF_COMPRESSED ||
+	    elf_file_section_header(file, symbols->link, strings) || strings->type != SHT_STRTAB ||
+	    strings->flags & SHF_COMPRESSED || strings->size > STRINGS_MAX ||
+	    strings->offset + strings->size < strings->size)
+		return -ENOENT;
+	return 0;
+}
+
+int symread_strings(const struct elf_file *file, enum symlist_source source,
+		    struct symread_strings *out)
+{
+	struct elf_section symbols, strings;
+	int err = headers_read(file, source, &symbols, &strings);
+
+	if (!err)
+		*out = (struct symread_strings){elf_file_bytes(file), strings.offset,
+						strings.offset + strings.size};
+	return err;
+}
+
+/* Past libelf, which would keep the bytes as long as the file is open. */
+int symread(const struct elf_file *file, enum symlist_source source, struct symlist *list,
+	    struct symread_strings *out)
+{
+	struct elf_section symbols, strings;
+	struct glance glance = {0};
+	Elf64_Sym chunk[1024];
+	uint64_t count, at, n, i;
+	int err;
+
+	err = headers_read(file, source, &symbols, &strings);
+	if (err)
+		return err;
+	glance.from = (struct symread_strings){elf_file_bytes(file), strings.offset,
+					       strings.offset + strings.size};
+	*out = glance.from;
+	count = symbols.size / sizeof(*chunk);
+	for (at = 0; at < count && at < 4ull * SYMLIST_MAX && !err; at += n) {
+		n = count - at < 1024 ? count - at : 1024;
+		if (elf_file_read(file, symbols.offset + at * sizeof(*chunk), chunk,
+				  n * sizeof(*chunk)))
+			break;
+		err = work_add(elf_file_work(file), n);
+		for (i = 0; i < n && !err; i++)
+			err = symbol_add(list, &chunk[i], source, &glance);
+	}
+	free(glance.memory);
+	return err == -E2BIG ? 0 : err;
+}
+
+bool symread_is_thin(const struct elf_file *file, const struct elf_file *dynamic)
+{
+	struct elf_section symbols, strings, other;
+	uint64_t count;
+
+	if (headers_read(file, SYMLIST_SYMTAB, &symbols, &strings))
+		return true;
+	if (headers_read(dynamic, SYMLIST_DYNSYM, &other, &strings))
+		return false;
+	count = symbols.size / sizeof(Elf64_Sym);
+	return symbols.info > count || count - symbols.info + 1 < other.size / sizeof(Elf64_Sym);
+}

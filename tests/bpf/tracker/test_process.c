@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* build: -Wl,--wrap=publish_read_exec,--wrap=sampler_drop_process,--wrap=choice_apply */
+/*
+ * Which process a sample of a PID, an image and an exec belongs to, among processes that had this
+ * PID one after the other, some of which ended before the tracker read their image, or before a
+ * sample told which exec they were.
+ * Covers: bpf/tracker/process.c
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bpf/tracker/tracker_priv.h"
+
+#define PID   7
+#define IMAGE 0x7ffc00001230u
+#define EXEC  123456789012u
+
+static struct tracker t;
+static struct process now, before, unread;
+
+static void live(struct process *p, uint64_t image)
+{
+	*p = (struct process){.pid = PID, .image = image};
+	HASH_ADD_INT(t.processes, pid, p);
+}
+
+static void dead(struct process *p, uint64_t image, bool ambiguous)
+{
+	*p = (struct process){.pid = PID, .image = image, .exited = true, .ambiguous = ambiguous};
+	p->dead_key = (struct dead_key){image, PID};
+	HASH_ADD(dead_hh, t.dead_by_key, dead_key, sizeof(p->dead_key), p);
+}
+
+static struct process *find_exec(pid_t pid, uint64_t image, uint64_t exec)
+{
+	return process_find(&t, &(struct tracker_exec){.pid = pid, .image = image, .exec = exec});
+}
+
+static struct process *find(pid_t pid, uint64_t image)
+{
+	return find_exec(pid, image, 0);
+}
+
+static int forget_all(void **state)
+{
+	(void)state;
+	HASH_CLEAR(hh, t.processes);
+	HASH_CLEAR(dead_hh, t.dead_by_key);
+	HASH_CLEAR(exec_hh, t.dead_by_exec);
+	return 0;
+}
+
+static void test_known(void **state)
+{
+	(void)state;
+	live(&now, IMAGE);
+	dead(&before, IMAGE + 16, false);
+	dead(&unread, 0, false);
+	assert_ptr_equal(find(PID, IMAGE), &now);
+	assert_ptr_equal(find(PID, IMAGE + 16), &before);
+	assert_ptr_equal(find(PID, 0), &now);
+	assert_null(find(PID + 1, IMAGE));
+}
+
+/* An image that no process is known to have had is that of the one whose image is unknown. */
+static void test_one_unread(void **state)
+{
+	(void)state;
+	live(&now, 0);
+	assert_ptr_equal(find(PID, IMAGE), &now);
+	forget_all(NULL);
+	dead(&unread, 0, false);
+	assert_ptr_equal(find(PID, IMAGE), &unread);
+	live(&now, IMAGE + 16);
+	assert_ptr_equal(find(PID, IMAGE), &unread);
+}
+
+/* Of two with an unknown image neither is chosen. */
+static void test_two_unread(void **state)
+{
+	(void)state;
+	dead(&unread, 0, true);
+	assert_null(find(PID, IMAGE));
+	forget_all(NULL);
+	live(&now, 0);
+	dead(&unread, 0, false);
+	assert_null(find(PID, IMAGE));
+}
+
+static void of_exec(struct process *p, uint64_t exec)
+{
+	p->exec_id = exec;
+	p->exec_key = (struct exec_key){exec, PID};
+	if (p->exited)
+		HASH_ADD(exec_hh, t.dead_by_exec, exec_key, sizeof(p->exec_key), p);
+}
+
+/* Where addresses are not randomized an exec leaves the image as it was. */
+static void test_same_image(void **state)
+{
+	(void)state;
+	live(&now, IMAGE);
+	of_exec(&now, EXEC + 1);
+	dead(&before, IMAGE, false);
+	of_exec(&before, EXEC);
+	assert_ptr_equal(find_exec(PID, IMAGE, EXEC), &before);
+	assert_ptr_equal(find_exec(PID, IMAGE, EXEC + 1), &now);
+	/* a sample without an address space: it ends */
+	assert_ptr_equal(find_exec(PID, 0, EXEC), &before);
+	assert_ptr_equal(find_exec(PID, 0, EXEC + 1), &now);
+	/* what it is since the last exec, of which no record has come yet, or was before all */
+	assert_null(find_exec(PID, IMAGE, EXEC + 2));
+	assert_null(find_exec(PID, 0, EXEC - 1));
+	assert_null(find_exec(PID + 1, IMAGE, EXEC));
+	assert_ptr_equal(find(PID, IMAGE), &now);
+}
+
+/* Of two of one image of which no sample has told it may be either, but no third one. */
+static void test_same_image_untold(void **state)
+{
+	(void)state;
+	live(&now, IMAGE);
+	assert_ptr_equal(find_exec(PID, IMAGE, EXEC), &now);
+	dead(&before, IMAGE, false);
+	assert_null(find_exec(PID, IMAGE, EXEC));
+	of_exec(&now, EXEC + 1);
+	assert_ptr_equal(find_exec(PID, IMAGE, EXEC), &before);
+	now.exec_id = 0;
+	of_exec(&before, EXEC);
+	assert_ptr_equal(find_exec(PID, IMAGE, EXEC + 1), &now);
+	before.ambiguous = true;
+	assert_ptr_equal(find_exec(PID, IMAGE, EXEC), &before);
+}
+
+static uint64_t told_exec, told_at; /* by the last sample, in the map */
+
+void __wrap_publish_read_exec(struct tracker *tracker, struct process *p);
+void __wrap_sampler_drop_process(struct sampler *s, pid_t pid);
+void __wrap_choice_apply(struct tracker *tracker, struct process *p);
+
+void __wrap_publish_read_exec(struct tracker *tracker, struct process *p)
+{
+	(void)tracker;
+	if (p->exec_id)
+		return;
+	p->exec_id = told_exec;
+	p->exec_at = told_at;
+}
+
+void __wrap_sampler_drop_process(struct sampler *s, pid_t pid)
+{
+	(void)s;
+	assert_int_equal(pid, PID);
+	told_exec = told_at = 0;
+}
+
+void __wrap_choice_apply(struct tracker *tracker, struct process *p)
+{
+	(void)tracker;
+	(void)p;
+}
+
+static void exec_at(uint64_t time)
+{
+	const struct sideband_event e = {
+		.kind = SIDEBAND_EXEC, .pid = PID, .tid = PID, .time = time, .comm = "next"};
+
+	process_on_event(&t, &e);
+}
+
+/*
+ * The record of an exec is read after samples of the new image have been taken: what these say is
+ * of the new image, which may be walked by the old one's entry.
+ */
+static void test_late_record(void **state)
+{
+	(void)state;
+	t.dead_end = &t.dead;
+	for (int later = 0; later < 2; later++) {
+		live(&now, IMAGE);
+		now.mappings = calloc(1, sizeof(*now.mappings));
+		assert_non_null(now.mappings);
+		now.nmappings = 1;
+		memcpy(now.comm, "first", sizeof("first"));
+		told_exec = later ? EXEC + 1 : EXEC;
+		told_at = later ? 1001 : 999;
+		exec_at(1000);
+		now.image = IMAGE;
+		assert_int_equal(now.exec_id, later ? EXEC + 1 : 0);
+		assert_string_equal(find_exec(PID, IMAGE, EXEC)->comm, "first");
+		if (later)
+			assert_ptr_equal(find_exec(PID, IMAGE, EXEC + 1), &now);
+		process_bury(&t, UINT64_MAX);
+		assert_null(t.dead_by_exec);
+		HASH_CLEAR(hh, t.processes);
+		t.dirty = NULL;
+	}
+}
+
+/* Field 28 of /proc/PID/stat (proc_pid_stat(5)). */
+static uint64_t own_image(void)
+{
+	FILE *file = fopen("/proc/self/stat", "r");
+	char text[1024], *at;
+
+	assert_non_null(file);
+	assert_non_null(fgets(text, sizeof(text), file));
+	fclose(file);
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 28; field++)
+		at = strchr(at + 1, ' ');
+	assert_non_null(at);
+	return strtoull(at, NULL, 10);
+}
+
+/* As if the image had been read before an exec, and the mappings after it. */
+static void test_exec_between(void **state)
+{
+	struct process p = {.pid = getpid(), .image = own_image() ^ 16};
+
+	(void)state;
+	t.queue_end = &t.queue;
+	pthread_cond_init(&t.builder_wake, NULL);
+	p.mappings = calloc(1, sizeof(*p.mappings));
+	assert_non_null(p.mappings);
+	p.mappings[0] = (struct mapping){.start = 0x1000, .end = 0x2000};
+	p.nmappings = 1;
+	assert_int_equal(mappings_read(&t, &p), -EAGAIN);
+	assert_int_equal(p.nmappings, 1);
+	assert_int_equal(p.mappings[0].start, 0x1000);
+	p.image ^= 16;
+	assert_int_equal(mappings_read(&t, &p), 1);
+	assert_true(p.nmappings > 1);
+	assert_int_not_equal(p.mappings[0].start, 0x1000);
+	mappings_clear(&t, &p);
+	objects_free(&t);
+	pthread_cond_destroy(&t.builder_wake);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_known, forget_all),
+		cmocka_unit_test_teardown(test_one_unread, forget_all),
+		cmocka_unit_test_teardown(test_two_unread, forget_all),
+		cmocka_unit_test_teardown(test_same_image, forget_all),
+		cmocka_unit_test_teardown(test_same_image_untold, forget_all),
+		cmocka_unit_test_teardown(test_late_record, forget_all),
+		cmocka_unit_test(test_exec_between),
+	};
+
+	return cmocka_run_group_tests_name("process", tests, NULL, NULL);
+}

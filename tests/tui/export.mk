@@ -1,4 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0-or-later
-
-# What is embedded by .incbin is unknown to -MMD.
-$(BUILD)/tui/export_svg.o: tui/flame.js

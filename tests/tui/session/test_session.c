@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Sessions: what is played is what was recorded. The profile that was recorded is the witness: its
+ * reports, slice by slice, are compared with those of the replay.
+ * Covers: tui/session/session_write.c tui/session/session_define.c tui/session/session_read.c
+ * Covers: tui/session/session_names.c tui/session/session_slice.c tui/session/replay.c
+ * Covers: tui/session/feeder.c tui/session/feeder_names.c tui/session/replay_time.c
+ * Covers: tui/query/query_serial.c
+ */
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/recorded.h"
+#include "tui/profile/source.h"
+#include "tui/export/folded.h"
+#include "tui/session/replay_time.h"
+#include "tui/options.h"
+#include "tui/session/replay.h"
+#include "tui/session/session_read.h"
+
+#define PATIENCE 60000 /* ms */
+
+static const struct options batch = {.batch = true, .speed = 1};
+
+static struct engine *play(struct profile *p, const struct options *options)
+{
+	struct engine *engine;
+	char error[256] = "";
+
+	if (replay_new(p, options, &engine, error, sizeof(error)))
+		fail_msg("%s", error);
+	return engine;
+}
+
+static void wait_slices(struct engine *engine, uint64_t want)
+{
+	struct pollfd fd = {.fd = engine_event_fd(engine), .events = POLLIN};
+	uint64_t n;
+
+	while (engine_slices(engine) < want) {
+		if (poll(&fd, 1, PATIENCE) != 1)
+			fail_msg("slice %d did not come", (int)want);
+		if (read(fd.fd, &n, sizeof(n)) < 0)
+			assert_int_equal(errno, EAGAIN);
+	}
+}
+
+static void wait_finished(const struct engine *engine)
+{
+	for (int waited = 0; !engine_finished(engine); waited++) {
+		assert_true(waited < PATIENCE);
+		usleep(1000);
+	}
+}
+
+static void threads_are(struct profile *p, const struct recorded *r, uint32_t n)
+{
+	for (size_t i = 0; i < r->nthreads[n]; i++) {
+		const struct named *named = &r->threads[n][i];
+		uint32_t id;
+
+		profile_lock(p);
+		id = query_find_proc(p, (pid_t)named->pid, named->pid / 2);
+		assert_true(id != QUERY_ALL);
+		assert_string_equal(query_thread(p, id, named->tid), named->comm);
+		profile_unlock(p);
+	}
+	profile_lock(p);
+	for (int i = 0; i < 4; i++)
+		if (r->lines[n][i])
+			assert_int_equal(line_of(p, i), r->lines[n][i]);
+	profile_unlock(p);
+}
+
+static void plays_what_was_recorded(void **state)
+{
+	struct recorded r;
+	struct options options = batch;
+	struct profile *p = profile_new(WINDOW, CELLS);
+	struct engine *engine;
+	uint64_t serial = 0;
+	enum message_level level;
+	int warnings = 0;
+
+	(void)state;
+	record(&r, SLICES, 60);
+	options.replay = path;
+	engine = play(p, &options);
+	for (int n = 0; n < SLICES; n++) {
+		char *text, want[256];
+
+		wait_slices(engine, (uint64_t)n + 1);
+		assert_int_equal(engine_slices(engine), n + 1);
+		text = report(p);
+		assert_string_equal(text, r.reports[n]);
+		free(text);
+		threads_are(p, &r, (uint32_t)n);
+		profile_lock(p);
+		assert_string_equal(query_message_after(p, &level, &serial),
+				    (snprintf(want, sizeof(want), RECORDED_MESSAGE, n), want));
+		profile_unlock(p);
+		warnings += level == MESSAGE_WARNING;
+		if (n + 1 < SLICES)
+			assert_false(engine_finished(engine));
+		else
+			wait_finished(engine);
+		engine_post(engine, ENGINE_NEXT, NULL);
+	}
+	assert_int_equal(warnings, SLICES);
+	engine_free(engine);
+	profile_free(p);
+	recorded_free(&r);
+}
+
+static void processes_are_as_they_were(void **state)
+{
+	struct recorded r;
+	struct session *s;
+	struct profile_proc proc;
+	char error[256];
+
+	(void)state;
+	record(&r, 20, CELLS);
+	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
+	assert_null(session_flaw(s));
+	assert_int_equal(session_slices(s), 20);
+	assert_true(session_names_procs(session_names(s)) > 3);
+	/* Process 100 ends with slice 9; before and after that one can go back and forth. */
+	for (int round = 0; round < 2; round++)
+		for (uint32_t id = 0; id < session_names_procs(session_names(s)); id++) {
+			if (!session_names_proc(session_names(s), id, 19, &proc) || proc.pid != 100)
+				continue;
+			assert_true(proc.exited);
+			assert_string_equal(proc.comm, "gone");
+			assert_true(session_names_proc(session_names(s), id, 8, &proc));
+			assert_false(proc.exited);
+			assert_string_equal(proc.comm, "work;100");
+			assert_string_equal(proc.cmdline, "/bin/work;100 -x");
+			assert_int_equal(proc.image, 50);
+		}
+	session_free(s);
+	recorded_free(&r);
+}
+
+/* A process may be moved to another container or unit while it runs. */
+static void groups_are_as_they_were(void **state)
+{
+	static const char *const groups[] = {"a.service", "b.service", "b.service"};
+	struct profile *p = profile_new(WINDOW, CELLS);
+	struct profile_health health = {.elapsed = NS, .ncpus = 2, .frequency = 99, .samples = 5};
+	struct profile_proc proc = {.pid = 7, .image = 1, .comm = "work", .nthreads = 1};
+	struct profile_cell cell = {.tid = 9, .kstack = PROFILE_NO_STACK, .count = 5};
+	struct session_slice slice;
+	struct session_writer *w;
+	struct session *s;
+	char error[256];
+
+	(void)state;
+	assert_int_equal(session_writer_new(path, &w, error, sizeof(error)), 0);
+	cell.ustack = feed_names(p, false, "main;work");
+	for (int i = 0; i < 3; i++) {
+		strcpy(proc.group, groups[i]);
+		cell.proc = (uint32_t)profile_proc(p, &proc);
+		health.time += NS;
+		assert_int_equal(profile_commit(p, &cell, 1, &health), 0);
+		assert_int_equal(session_note(w, p, &cell, 1, &health), 0);
+		assert_int_equal(session_flush(w), 0);
+	}
+	profile_stack_put(p, cell.ustack);
+	session_writer_free(w);
+	profile_free(p);
+	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
+	assert_int_equal(session_slices(s), 3);
+	assert_int_equal(session_names_procs(session_names(s)), 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_true(session_names_proc(session_names(s), 0, i, &proc));
+		assert_string_equal(proc.group, groups[i]);
+		assert_int_equal(session_read(s, i, &slice), 0);
+		assert_int_equal(slice.ncells, 1);
+		assert_int_equal(slice.cells[0].tid, cell.tid);
+	}
+	session_free(s);
+}
+
+/* --- jumps ------------------------------------------------------------------------------------ */
+
+static char *state_of(struct profile *p, enum weigh weigh)
+{
+	struct query q = {.weigh = weigh, .proc = QUERY_ALL};
+	struct profile_health sum;
+	struct folded lines;
+	char *text = NULL;
+	float use[256];
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	profile_lock(p);
+	assert_int_equal(folded_read(&lines, p, &q), 0);
+	query_health_sum(p, weigh, &sum);
+	for (size_t n = query_timeline(p, use, 256), i = 0; i < n; i++)
+		fprintf(to, "%.3f ", use[i]);
+	profile_unlock(p);
+	fprintf(to, "\n%llu samples in %llu s, %llu missed\n", (unsigned long long)sum.samples,
+		(unsigned long long)(sum.elapsed / NS), (unsigned long long)sum.loss[LOSS_MISSED]);
+	for (size_t i = 0; i < lines.count; i++)
+		fprintf(to, "%.*s %llu\n", (int)lines.lines[i].length,
+			lines.text + lines.lines[i].at, (unsigned long long)lines.lines[i].count);
+	folded_free(&lines);
+	if (weigh == WEIGH_WINDOW) {
+		profile_lock(p);
+		report_cpus(to, p, weigh);
+		profile_unlock(p);
+	}
+	fclose(to);
+	return text;
+}
+
+static uint64_t position(struct profile *p)
+{
+	uint64_t at;
+
+	profile_lock(p);
+	at = profile_replay(p) ? profile_replay(p)->position : 0;
+	profile_unlock(p);
+	return at;
+}
+
+/* Waits until slice n is the last one that was fed. */
+static void comes_to(struct profile *p, const struct session *s, uint32_t n)
+{
+	for (int waited = 0; position(p) != session_time(s, n) && waited < PATIENCE; waited++)
+		usleep(1000);
+	assert_int_equal(position(p), session_time(s, n));
+}
+
+static void jump_to(struct profile *p, struct engine *engine, const struct session *s, uint32_t n)
+{
+	char to[32];
+
+	snprintf(to, sizeof(to), "%.6f", (double)session_time(s, n) / 1e9 + 0.000001);
+	engine_post(engine, ENGINE_JUMP, to);
+	comes_to(p, s, n);
+	profile_lock(p);
+	assert_int_equal(profile_replay(p)->interval, NS);
+	profile_unlock(p);
+}
+
+static void jumps_as_played(int border)
+{
+	static const uint32_t places[] = {58, 3, 40, 41, 39, 0, 59, 30, 29, 55};
+	struct options options = {.speed = 1, .replay = path};
+	struct profile *p = profile_new(WINDOW, CELLS);
+	char *window[SLICES], *total[SLICES], error[256];
+	struct recorded r, straight;
+	struct engine *engine;
+	struct session *s;
+
+	record_events(&r, SLICES, CELLS, border);
+	straight = (struct recorded){
+		.p = profile_new(WINDOW, CELLS), .random = 7, .time = r.time, .border = border};
+	for (int n = 0; n < SLICES; n++) {
+		profile_lock(straight.p);
+		commit(&straight, NULL, n);
+		profile_unlock(straight.p);
+		window[n] = state_of(straight.p, WEIGH_WINDOW);
+		total[n] = state_of(straight.p, WEIGH_TOTAL);
+	}
+	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
+	engine = play(p, &options);
+	wait_slices(engine, 1);
+	engine_post(engine, ENGINE_PLAY, NULL);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		char *text;
+
+		jump_to(p, engine, s, places[i]);
+		threads_are(p, &r, places[i]);
+		text = state_of(p, WEIGH_WINDOW);
+		/* A jump forward has one point of the timeline for many seconds. */
+		assert_string_equal(strchr(text, '\n'), strchr(window[places[i]], '\n'));
+		free(text);
+		text = state_of(p, WEIGH_TOTAL);
+		assert_string_equal(strchr(text, '\n'), strchr(total[places[i]], '\n'));
+		free(text);
+	}
+	/* Slices of a second each, and half a second for what they are off by. */
+	engine_post(engine, ENGINE_STEP, "-5");
+	comes_to(p, s, 50);
+	engine_post(engine, ENGINE_JUMP, "-9.5");
+	comes_to(p, s, 40);
+	engine_post(engine, ENGINE_JUMP, "+5.5");
+	comes_to(p, s, 45);
+	engine_post(engine, ENGINE_JUMP, "-1000");
+	comes_to(p, s, 0);
+	engine_free(engine);
+	session_free(s);
+	for (int n = 0; n < SLICES; n++) {
+		free(window[n]);
+		free(total[n]);
+	}
+	profile_free(p);
+	profile_free(straight.p);
+	recorded_free(&r);
+}
+
+/* After a jump everything is as if the slices had been played. */
+static void jumps_lead_to_the_same(void **state)
+{
+	(void)state;
+	jumps_as_played(0);
+}
+
+/* A border is in what is one slice after a jump, in what is fed slice by slice, and just there;
+ * and the first event comes back. */
+static void another_event_begins_anew(void **state)
+{
+	static const int borders[] = {2, 10, 29, 30, 31, 40, 50, 59};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(borders) / sizeof(*borders); i++)
+		jumps_as_played(borders[i]);
+}
+
+/* What took a second comes a hundred times as soon, or never within this test's patience. */
+static void speed_is_followed(void **state)
+{
+	struct options options = {.speed = 100, .replay = path};
+	struct profile *p = profile_new(WINDOW, CELLS);
+	struct engine *engine;
+	struct recorded r;
+
+	(void)state;
+	record(&r, 20, CELLS);
+	options.replay = path;
+	engine = play(p, &options);
+	wait_slices(engine, 20);
+	profile_lock(p);
+	assert_true(profile_replay(p)->speed == 100);
+	profile_unlock(p);
+	engine_free(engine);
+	profile_free(p);
+	recorded_free(&r);
+}
+
+static void parts_by_time(void **state)
+{
+	struct options options = batch;
+	struct profile *p = profile_new(WINDOW, CELLS);
+	struct engine *engine;
+	struct recorded r;
+	char error[256], *text;
+	uint64_t began;
+	struct session *s;
+
+	(void)state;
+	record(&r, 20, CELLS);
+	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
+	began = session_time(s, 0);
+	session_free(s);
+	options.replay = path;
+	/* Slices end at began, began + 1 s ... */
+	options.from = (struct moment){.given = true, .seconds = (double)began / 1e9 + 4.5};
+	options.to = (struct moment){.given = true, .seconds = (double)began / 1e9 + 7.5};
+	engine = play(p, &options);
+	for (int n = 5; n <= 7; n++) {
+		wait_slices(engine, (uint64_t)n - 4);
+		text = report(p);
+		assert_string_equal(text, r.reports[n]);
+		free(text);
+		if (n < 7)
+			assert_false(engine_finished(engine));
+		else
+			wait_finished(engine);
+		engine_post(engine, ENGINE_NEXT, NULL);
+	}
+	engine_free(engine);
+	options.from.seconds += 10000;
+	assert_int_equal(replay_new(p, &options, &engine, error, sizeof(error)), -ERANGE);
+	assert_null(engine);
+	profile_free(p);
+	recorded_free(&r);
+}
+
+static void moments(void **state)
+{
+	static const char *const wrong[] = {"",	    "-1",  "1:2:3:4",	 "12:",	  "a",
+					    "1.",   "inf", "1e9",	 "25:00", "12:30.5",
+					    "0x10", "1 ",  "99999999999"};
+	struct moment m;
+	/* Noon of some day, wherever this runs. */
+	struct tm noon = {.tm_year = 120, .tm_mday = 10, .tm_hour = 12, .tm_isdst = -1};
+	uint64_t start = (uint64_t)mktime(&noon) * NS;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		if (moment_parse(wrong[i], &m))
+			fail_msg("'%s' is no moment", wrong[i]);
+	assert_true(moment_parse("90", &m));
+	assert_int_equal(moment_offset(&m, start), 90 * NS);
+	assert_true(moment_parse("1.5", &m));
+	assert_int_equal(moment_offset(&m, start), NS * 3 / 2);
+	assert_true(moment_parse("12:01", &m));
+	assert_int_equal(moment_offset(&m, start), 60 * NS);
+	assert_true(moment_parse("12:00:02.5", &m));
+	assert_int_equal(moment_offset(&m, start), NS * 5 / 2);
+	assert_true(moment_parse("11:00", &m));
+	assert_int_equal(moment_offset(&m, start), 0);
+	noon.tm_hour = 23;
+	start = (uint64_t)mktime(&noon) * NS;
+	assert_true(moment_parse("01:00", &m));
+	assert_int_equal(moment_offset(&m, start), 2 * 3600 * NS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plays_what_was_recorded),
+		cmocka_unit_test(processes_are_as_they_were),
+		cmocka_unit_test(groups_are_as_they_were),
+		cmocka_unit_test(jumps_lead_to_the_same),
+		cmocka_unit_test(another_event_begins_anew),
+		cmocka_unit_test(speed_is_followed),
+		cmocka_unit_test(parts_by_time),
+		cmocka_unit_test(moments),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

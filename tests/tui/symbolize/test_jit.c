@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* build: -Wl,--wrap=tracker_proc,--wrap=tracker_open_mapped,--wrap=tracker_place */
+/*
+ * Names of code made at run time, round by round, of perf maps of this process and of children of
+ * other users. The tracker knows nothing of them.
+ * Covers: tui/symbolize/jit.c symbols/base/quota.c
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bpf/tracker/tracker.h"
+#include "symbols/base/memory.h"
+#include "tui/symbolize/jit.h"
+
+#define FIRST	 12345u /* users */
+#define SECOND	 12346u
+#define MANY	 4u
+#define JIT_SIZE (3u << 20)
+#define LINES	 1500u /* of a large map: each process may have a third of the above */
+#define ROUNDS	 20u   /* in which it is read: a user reads a twelfth of the above in one */
+
+bool __wrap_tracker_proc(struct tracker *t, const struct tracker_exec *of,
+			 struct tracker_proc *out);
+bool __wrap_tracker_proc(struct tracker *t, const struct tracker_exec *of, struct tracker_proc *out)
+{
+	(void)t;
+	(void)of;
+	(void)out;
+	return false;
+}
+
+int __wrap_tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
+			       bool (*is_wanted)(const char *name));
+int __wrap_tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
+			       bool (*is_wanted)(const char *name))
+{
+	(void)t;
+	(void)of;
+	(void)is_wanted;
+	return -ENOENT;
+}
+
+void __wrap_tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
+			  struct place *out);
+void __wrap_tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
+			  struct place *out)
+{
+	(void)t;
+	(void)of;
+	(void)frame;
+	*out = (struct place){.kind = PLACE_JIT};
+}
+
+static struct jit *jit;
+static struct tracker_exec self;
+
+static int setup(void **state)
+{
+	static struct memory_plan plan;
+
+	(void)state;
+	memory_plan(&plan, (uint64_t)1 << 33, 0, &(struct memory_given){0});
+	plan.part[MEMORY_JIT] = JIT_SIZE;
+	memory_use(&plan);
+	self = (struct tracker_exec){.pid = getpid()};
+	return jit_new(NULL, NULL, &jit);
+}
+
+static void map_path(char path[64], pid_t pid)
+{
+	snprintf(path, 64, "/tmp/perf-%d.map", (int)pid);
+}
+
+static int teardown(void **state)
+{
+	char path[64];
+
+	(void)state;
+	map_path(path, getpid());
+	unlink(path);
+	jit_free(jit);
+	return 0;
+}
+
+static void put(const char *mode, const char *text)
+{
+	char path[64];
+	FILE *file;
+
+	map_path(path, getpid());
+	file = fopen(path, mode);
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void assert_name(uint64_t addr, const char *name)
+{
+	const char *found = jit_find(jit, &self, addr);
+
+	assert_non_null(found);
+	assert_string_equal(found, name);
+}
+
+/* A name that changes is in doubt in the round in which that is seen and in the next. */
+static void test_rounds(void **state)
+{
+	uint64_t versions[4];
+
+	(void)state;
+	put("w", "1000 10 alpha\n2000 10 other\n");
+	assert_name(0x1000, "alpha");
+	versions[0] = jit_version(jit, &self);
+	jit_age(jit);
+	put("a", "1000 10 bravo\n");
+	versions[1] = jit_version(jit, &self);
+	assert_name(0x1000, JIT_REWRITTEN);
+	assert_name(0x2000, "other");
+	jit_age(jit);
+	versions[2] = jit_version(jit, &self);
+	assert_name(0x1000, JIT_REWRITTEN);
+	jit_age(jit);
+	versions[3] = jit_version(jit, &self);
+	assert_name(0x1000, "bravo");
+	assert_name(0x2000, "other");
+	assert_int_not_equal(versions[1], versions[0]);
+	assert_int_equal(versions[2], versions[1]);
+	assert_int_not_equal(versions[3], versions[2]);
+}
+
+/* Code is looked at in the round in which it is sampled, which may be long after. */
+static void test_rounds_apart(void **state)
+{
+	(void)state;
+	put("w", "1000 10 alpha\n");
+	assert_name(0x1000, "alpha");
+	put("a", "1000 10 bravo\n1000 10 alpha\n");
+	for (int i = 0; i < 5; i++)
+		jit_age(jit);
+	assert_name(0x1000, JIT_REWRITTEN); /* it was bravo meanwhile */
+	for (int i = 0; i < 5; i++)
+		jit_age(jit);
+	assert_name(0x1000, "alpha");
+}
+
+/* What the file held when the first stack came is no change. */
+static void test_early(void **state)
+{
+	(void)state;
+	put("w", "1000 10 alpha\n1000 10 bravo\n2000 10 other\n");
+	jit_seen(jit, getpid(), 0x1000);
+	put("a", "2000 10 another\n3000 10 new\n");
+	assert_name(0x1000, "bravo");
+	assert_name(0x2000, JIT_REWRITTEN);
+	assert_name(0x3000, "new");
+}
+
+static void test_replaced(void **state)
+{
+	char path[64];
+
+	(void)state;
+	put("w", "1000 10 alpha\n");
+	assert_name(0x1000, "alpha");
+	jit_age(jit);
+	map_path(path, getpid());
+	unlink(path);
+	put("w", "1000 10 alpha\n2000 10 other\n");
+	assert_name(0x1000, JIT_REWRITTEN);
+	assert_name(0x2000, JIT_REWRITTEN);
+	jit_age(jit);
+	jit_age(jit);
+	assert_name(0x1000, "alpha");
+	assert_name(0x2000, "other");
+}
+
+/* --- users ----------------------------------------------------------------------------------- */
+
+static pid_t child_of(uid_t user, unsigned int lines)
+{
+	char path[64], ready;
+	int fds[2];
+	pid_t pid;
+	FILE *file;
+
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (setgid(user) || setuid(user) || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
+		    write(fds[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(fds[0], &ready, 1), 1);
+	close(fds[0]);
+	close(fds[1]);
+	map_path(path, pid);
+	unlink(path);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	for (unsigned int i = 0; i < lines; i++)
+		fprintf(file, "%x 10 %0400u\n", 0x1000 + i * 16, i);
+	assert_int_equal(fclose(file), 0);
+	return pid;
+}
+
+static void child_end(pid_t pid)
+{
+	char path[64];
+
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	map_path(path, pid);
+	unlink(path);
+}
+
+static bool is_named(pid_t pid)
+{
+	const struct tracker_exec of = {.pid = pid};
+
+	return jit_find(jit, &of, 0x1000) != NULL;
+}
+
+/*
+ * Each of many processes of a user has names of 0.6 MiB at least, so half of all there is is enough
+ * for two of them at most; what is left is for others.
+ */
+static void test_share_of_a_user(void **state)
+{
+	pid_t many[MANY], other, own;
+	unsigned int named;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	for (unsigned int i = 0; i < MANY; i++)
+		many[i] = child_of(FIRST, LINES);
+	other = child_of(SECOND, 10);
+	own = child_of(0, 10);
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		named = 0;
+		for (unsigned int i = 0; i < MANY; i++)
+			named += is_named(many[i]);
+		assert_true(named <= 2);
+		assert_true(is_named(other)); /* whatever the first user's files take of a round */
+		assert_true(is_named(own));
+		jit_age(jit);
+	}
+	assert_true(named > 0);
+	for (unsigned int i = 0; i < MANY; i++)
+		child_end(many[i]);
+	child_end(other);
+	child_end(own);
+}
+
+/* What was not used in this round makes room for what is, where it is of the same user. */
+static void test_the_unused_goes(void **state)
+{
+	pid_t many[MANY], other;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	other = child_of(SECOND, 10);
+	assert_true(is_named(other));
+	for (unsigned int i = 0; i < MANY; i++) {
+		many[i] = child_of(FIRST, LINES);
+		for (unsigned int round = 0; round < ROUNDS && !is_named(many[i]); round++)
+			jit_age(jit);
+		assert_true(is_named(many[i]));
+		jit_age(jit);
+	}
+	assert_true(is_named(other));
+	for (unsigned int i = 0; i < MANY; i++)
+		child_end(many[i]);
+	child_end(other);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_rounds),   TEST(test_rounds_apart),	 TEST(test_early),
+		TEST(test_replaced), TEST(test_share_of_a_user), TEST(test_the_unused_goes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

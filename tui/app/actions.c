@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What every key does that is not a view's own business, and who is asked in which order when
+ * several could know it.
+ */
+#include <stddef.h>
+
+#include "tui/views/annotate.h"
+#include "tui/ui/bycpu.h"
+#include "tui/screen/columns.h"
+#include "tui/ui/clipboard.h"
+#include "tui/profile/source.h"
+#include "tui/ui/eventmenu.h"
+#include "tui/app/dead_key.h"
+#include "tui/ui/replay_keys.h"
+#include "tui/app/questions.h"
+#include "tui/ui/search.h"
+#include "tui/ui/selection.h"
+#include "tui/ui/timespan.h"
+#include "tui/ui/view.h"
+
+static unsigned int toggle(struct ui *ui, bool *flag, const char *what)
+{
+	*flag = !*flag;
+	ui_notice(ui, "%s %s", what, *flag ? "hidden" : "shown");
+	return UI_RELOAD;
+}
+
+static unsigned int threads(struct ui *ui)
+{
+	if (!ui->threads && !ui_knows_threads(ui))
+		return UI_REDRAW;
+	ui->threads = !ui->threads;
+	ui->grouping = GROUP_NONE;
+	ui_notice(ui, ui->threads ? "threads are rows of their own in Procs: T zooms into one"
+				  : "threads are put together");
+	return UI_RELOAD;
+}
+
+static unsigned int sort_menu(struct ui *ui)
+{
+	int count, sorted;
+	const struct column *columns = view_get(ui->view)->columns(&count, ui, &sorted);
+
+	menu_open(&ui->menu, ACTION_SORT, "Sort by");
+	for (int i = 0; i < count; i++)
+		if (columns[i].sortable)
+			menu_add(&ui->menu, columns[i].name, i, i == sorted);
+	return UI_REDRAW;
+}
+
+static unsigned int sort_step(struct ui *ui, int step)
+{
+	int count, sorted, next;
+	const struct column *columns = view_get(ui->view)->columns(&count, ui, &sorted);
+
+	next = columns_next(columns, count, sorted, step);
+	/* Not each has room on the screen. */
+	ui_notice(ui, "sorted by %s", columns[next].name);
+	return view_get(ui->view)->sort_by(ui, next);
+}
+
+static unsigned int ascii(struct ui *ui)
+{
+	if (ui->ascii && !ui->utf8)
+		ui_notice(ui, "this terminal's locale is not UTF-8");
+	else
+		ui->ascii = !ui->ascii;
+	return UI_REDRAW;
+}
+
+static unsigned int toggle_mouse(struct ui *ui)
+{
+	ui->no_mouse = !ui->no_mouse;
+	ui_notice(ui, "%s",
+		  ui->no_mouse ? "the terminal has the mouse, to select text"
+			       : "listens to the mouse");
+	return UI_REDRAW;
+}
+
+enum ui_view ui_cycled(const struct ui *ui)
+{
+	return ui->view == VIEW_TREE	  ? VIEW_CALLERS
+	       : ui->view == VIEW_CALLERS ? VIEW_FLAME
+					  : VIEW_TREE;
+}
+
+static enum ui_view step_view(enum ui_view view, int step)
+{
+	int n = VIEW_COUNT - 1;
+
+	return (enum ui_view)((int)view - 1 + step + n) % n + 1;
+}
+
+/* To another view, 0 when the action is none of these. */
+static unsigned int act_view(struct ui *ui, enum action action)
+{
+	switch (action) {
+	case ACTION_NEXT_VIEW:
+		return ui_go(ui, step_view(ui->view, 1));
+	case ACTION_PREV_VIEW:
+		return ui_go(ui, step_view(ui->view, -1));
+	case ACTION_VIEW_1:
+		return ui_go(ui, VIEW_PROCS);
+	case ACTION_VIEW_2:
+		return ui_go(ui, VIEW_FUNCS);
+	case ACTION_VIEW_3:
+		return ui_go(ui, VIEW_TREE);
+	case ACTION_VIEW_4:
+		return ui_go(ui, VIEW_CALLERS);
+	case ACTION_VIEW_5:
+		return ui_go(ui, VIEW_FLAME);
+	case ACTION_VIEW_6:
+		return ui_go(ui, VIEW_SHARDS);
+	case ACTION_VIEW_7:
+		return ui_go(ui, VIEW_UNWIND);
+	case ACTION_CYCLE:
+		return ui_go(ui, ui_cycled(ui));
+	default:
+		return 0;
+	}
+}
+
+/* Changes what is shown, or how; 0 when the action does neither. */
+static unsigned int act_show(struct ui *ui, enum action action)
+{
+	switch (action) {
+	case ACTION_SORT:
+		return sort_menu(ui);
+	case ACTION_SORT_LEFT:
+		return sort_step(ui, -1);
+	case ACTION_SORT_RIGHT:
+		return sort_step(ui, 1);
+	case ACTION_ZERO:
+		return timing_zero(ui);
+	case ACTION_WEIGH:
+		return timing_weigh(ui);
+	case ACTION_SLOWER:
+		return timing_pace(ui, 1);
+	case ACTION_FASTER:
+		return timing_pace(ui, -1);
+	case ACTION_KERNEL:
+		return toggle(ui, &ui->hide_kernel, "kernel frames");
+	case ACTION_USER:
+		return toggle(ui, &ui->hide_user, "user frames");
+	case ACTION_INLINE:
+		return toggle(ui, &ui->hide_inline, "inlined calls");
+	case ACTION_MODULES:
+		return toggle(ui, &ui->hide_modules, "names of modules");
+	case ACTION_THREADS:
+		return threads(ui);
+	case ACTION_BY_CPU:
+		return bycpu_toggle(ui);
+	case ACTION_ASCII:
+		return ascii(ui);
+	case ACTION_MOUSE:
+		return toggle_mouse(ui);
+	default:
+		return 0;
+	}
+}
+
+/* Actions that are the same in every view; the rest is the view's. */
+static unsigned int act(struct ui *ui, enum action action)
+{
+	unsigned int flags = act_view(ui, action);
+
+	if (!flags)
+		flags = act_show(ui, action);
+	if (flags)
+		return flags;
+	switch (action) {
+	case ACTION_SEARCH:
+	case ACTION_FILTER:
+	case ACTION_LIMIT:
+	case ACTION_TREE_DEPTH:
+	case ACTION_WRITE:
+	case ACTION_PICTURE:
+	case ACTION_COMMAND:
+		return questions_ask(ui, action);
+	case ACTION_SEARCH_NEXT:
+		return search_step(ui, 1, false);
+	case ACTION_SEARCH_PREV:
+		return search_step(ui, -1, false);
+	case ACTION_EVENT:
+		return eventmenu_open(ui);
+	case ACTION_COPY:
+		return copy_take(ui);
+	case ACTION_UNTAG:
+		return selection_untag(ui);
+	case ACTION_BACK:
+		return selection_back(ui);
+	case ACTION_GIVE_UP:
+		ui_post(ui, ENGINE_GIVE_UP, "");
+		return UI_REDRAW;
+	case ACTION_REDRAW:
+		return UI_REDRAW | UI_REPAINT;
+	case ACTION_SETUP:
+		setup_open(ui);
+		return UI_REDRAW;
+	case ACTION_HELP:
+		ui->help = true;
+		ui->help_top = 0;
+		return UI_REDRAW;
+	case ACTION_QUIT:
+		return UI_QUIT;
+	default:
+		return scrub_act(ui, action);
+	}
+}
+
+/* The function under the cursor. */
+static unsigned int annotate(struct ui *ui)
+{
+	const struct profile_func *func =
+		view_get(ui->view)->function ? view_get(ui->view)->function(ui) : NULL;
+	pid_t pid = ui->zoom.on ? ui->zoom.pid : 0;
+	uint64_t image = ui->zoom.image;
+
+	if (ui->view == VIEW_PROCS)
+		procs_under_cursor(ui, &pid, &image);
+	return func ? annotate_open(ui, func, pid, image) : 0;
+}
+
+/* Where no process is under the cursor, that which is zoomed into. */
+static unsigned int inspect(struct ui *ui)
+{
+	if (ui->zoom.on)
+		return unwind_inspect(ui, ui->zoom.pid, 0);
+	ui_notice(ui, "the walk of which process? i on one in Procs catches it");
+	return UI_REDRAW;
+}
+
+/* What no view had a use for. */
+static unsigned int act_last(struct ui *ui, enum action action)
+{
+	switch (action) {
+	case ACTION_ANNOTATE:
+	case ACTION_CODE:
+		return annotate(ui);
+	case ACTION_INSPECT:
+		return inspect(ui);
+	case ACTION_ATTACH:
+	case ACTION_RESET:
+	case ACTION_FILTER_USER:
+	case ACTION_FILTER_GROUP:
+		return questions_ask(ui, action);
+	default:
+		return 0;
+	}
+}
+
+unsigned int ui_act(struct ui *ui, enum action action)
+{
+	const struct key_row *row = keymap_row(action);
+	unsigned int flags;
+
+	if (!row || !(row->views & VIEW_BIT(ui_keys(ui))))
+		return 0;
+	ui->notice[0] = '\0';
+	if (action == ACTION_FOLLOW) {
+		ui->follow = !ui->follow;
+		ui_notice(ui, ui->follow ? "the cursor follows its row, a process also through exec"
+					 : "the cursor follows no more");
+	}
+	flags = ui->header.replayed && !scrub_moves(ui, action) ? playing_act(ui, action) : 0;
+	if (!flags)
+		flags = act(ui, action);
+	if (!flags)
+		flags = ui->annotate ? annotate_key(ui, action)
+				     : view_get(ui->view)->key(ui, action);
+	if (!flags)
+		flags = act_last(ui, action);
+	return flags ? flags : explain(ui, action);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_APP_CMD_TARGETS_H
+#define STACKTOP_TUI_APP_CMD_TARGETS_H
+
+/*
+ * What a command is about, by its name instead of by where the cursor is: `:zoom 4121`. All return
+ * enum ui_flags; what cannot be found is said as a notice.
+ */
+
+struct ui;
+
+/* The process of that PID, or the busiest of that name. */
+unsigned int named_zoom(struct ui *ui, const char *text);
+unsigned int named_tag(struct ui *ui, const char *text);
+unsigned int named_inspect(struct ui *ui, const char *text);
+/* The hottest function of that name, of what is zoomed into. */
+unsigned int named_annotate(struct ui *ui, const char *text);
+/* The column of the view whose title begins so, in any case. */
+unsigned int named_sort(struct ui *ui, const char *text);
+
+#endif

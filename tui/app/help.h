@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_APP_HELP_H
+#define STACKTOP_TUI_APP_HELP_H
+
+/* The help screen, made from the table of keys. */
+
+#include "tui/screen/grid.h"
+
+struct history;
+struct keymap;
+struct profile_health;
+
+/* Draws from line `first` on into the whole grid but its last row; returns the number of the last
+ * first line that makes sense. Keys are shown as they are bound; NULL: as in the table. The last
+ * lines tell of the memory that the history takes, and of what is locked. */
+int help_draw(struct grid *g, int first, const struct profile_health *last,
+	      const struct history *kept, const struct keymap *keys);
+
+#endif

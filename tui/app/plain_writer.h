@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_APP_PLAIN_WRITER_H
+#define STACKTOP_TUI_APP_PLAIN_WRITER_H
+
+/*
+ * Writes what a view tells as lines, and the next time only what is new: rows that came, moved by
+ * more than a little since they were told, or went. Every line is clean text.
+ */
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "tui/app/plain_list.h"
+
+struct inspection;
+struct ui;
+
+struct teller {
+	struct tell now;
+	struct tell said; /* rows as they were told last */
+};
+
+/* All functions write to a stream in memory, which keeps its own errors. */
+
+/* Time, use of the CPUs, and how far to believe it: one line. */
+void teller_state(FILE *to, const struct ui *ui);
+/* Title and all rows. -ENOMEM. */
+int teller_all(struct teller *t, FILE *to, struct ui *ui);
+/* What is new; all of it, if it is about something else than before. -ENOMEM. */
+int teller_news(struct teller *t, FILE *to, struct ui *ui);
+/* What the cursor is on; false: this view has no such thing. */
+bool teller_cursor(const struct ui *ui, char *to, size_t size);
+
+/* A captured walk: its frames, and why frame pointers alone would not have shown it. */
+void teller_walk(FILE *to, const struct inspection *walk);
+/* How the caller of a frame was found; false: the walk has no such frame. */
+bool teller_step(FILE *to, const struct inspection *walk, unsigned int frame);
+
+#endif

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is asked on the last line, and what becomes of the answer. Both are here, since the words of
+ * a question say how it is to be answered.
+ */
+#include "tui/app/questions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/ui/attach.h"
+#include "tui/app/cmdline.h"
+#include "tui/profile/source.h"
+#include "tui/ui/eventmenu.h"
+#include "tui/ui/replay_keys.h"
+#include "tui/ui/search.h"
+#include "tui/ui/selection.h"
+#include "tui/ui/view.h"
+
+#define LEVELS_MAX 1100 /* a user stack on a kernel stack */
+
+static unsigned int reset(struct ui *ui, const char *text)
+{
+	if (ui->header.replayed) {
+		ui_notice(ui, "this is a recording: its shards cannot be reset");
+	} else if (strcmp(text, "all") == 0) {
+		ui_post(ui, ENGINE_RESET_SHARDS, "");
+		ui_notice(ui, "resets all shards");
+	} else if (text[0] && strlen(text) < 6 && strspn(text, "0123456789") == strlen(text)) {
+		ui_post(ui, ENGINE_RESET_SHARD, text);
+		ui_notice(ui, "resets shard %s", text);
+	} else if (text[0]) {
+		ui_notice(ui, "'%s' is neither a number nor \"all\"; nothing was reset", text);
+	}
+	return UI_REDRAW;
+}
+
+static unsigned int limit(struct ui *ui, const char *text)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || *end || !(percent >= 0 && percent <= 100)) {
+		ui_notice(ui, "'%s' is no number from 0 to 100", text);
+		return UI_REDRAW;
+	}
+	ui->limit = percent / 100;
+	return UI_RELOAD;
+}
+
+static unsigned int depth(struct ui *ui, const char *text)
+{
+	char *end;
+	unsigned long levels = strtoul(text, &end, 10);
+	unsigned int flags;
+
+	if (end == text || *end || *text == '-' || !levels || levels > LEVELS_MAX) {
+		ui_notice(ui, "'%s' is no number from 1 to %d", text, LEVELS_MAX);
+		return UI_REDRAW;
+	}
+	ui->levels = (uint32_t)levels;
+	flags = ui->annotate ? 0 : view_get(ui->view)->key(ui, ACTION_TREE_DEPTH);
+	if (!flags)
+		ui_notice(ui, "only Tree and Callers have levels to open");
+	return flags ? flags : UI_REDRAW;
+}
+
+unsigned int ui_answer(struct ui *ui, enum action action, const char *text)
+{
+	switch (action) {
+	case ACTION_COMMAND:
+		return cmdline_run(ui, text);
+	case ACTION_SEARCH:
+		return search_set(ui, text);
+	case ACTION_FILTER:
+		return selection_filter(ui, text);
+	case ACTION_FILTER_USER:
+	case ACTION_FILTER_GROUP:
+		return selection_filter_column(ui, action, text);
+	case ACTION_LIMIT:
+		return limit(ui, text);
+	case ACTION_TREE_DEPTH:
+		return depth(ui, text);
+	case ACTION_EVENT:
+		return eventmenu_take(ui, text);
+	case ACTION_ATTACH:
+		return attach_take(ui, text);
+	case ACTION_RESET:
+		return reset(ui, text);
+	case ACTION_PICTURE:
+		snprintf(ui->picture, sizeof(ui->picture), "%s", text);
+		return ui->picture[0] ? UI_REDRAW | UI_PICTURE : UI_REDRAW;
+	case ACTION_JUMP:
+		return playing_jump(ui, text);
+	case ACTION_WRITE:
+		snprintf(ui->output, sizeof(ui->output), "%s", text);
+		return ui->output[0] ? UI_REDRAW | UI_WRITE : UI_REDRAW;
+	default:
+		ui_notice(ui, "%s takes nothing behind it",
+			  keymap_row(action) ? keymap_row(action)->name : "that");
+		return UI_REDRAW;
+	}
+}
+
+static unsigned int answer(struct ui *ui)
+{
+	char text[PROMPT_TEXT];
+
+	recall_add(&ui->recall, &ui->prompt);
+	/* An answer may ask the next question. */
+	snprintf(text, sizeof(text), "%s", ui->prompt.text);
+	prompt_close(&ui->prompt);
+	return ui_answer(ui, (enum action)ui->prompt.purpose, text);
+}
+
+static unsigned int ask(struct ui *ui, enum action action, const char *question, const char *offer)
+{
+	prompt_open(&ui->prompt, (int)action, question, offer);
+	return UI_REDRAW;
+}
+
+/* Offers a file of this moment. */
+static unsigned int ask_file(struct ui *ui, enum action action, const char *question,
+			     const char *name)
+{
+	char offer[64];
+
+	snprintf(offer, sizeof(offer), "%s-%.8s.svg", name, ui->clock);
+	for (char *c = offer; *c; c++)
+		if (*c == ':')
+			*c = '-';
+	return ask(ui, action, question, offer);
+}
+
+const char *questions_help(const struct ui *ui)
+{
+	if (!ui->prompt.question)
+		return NULL;
+	switch ((enum action)ui->prompt.purpose) {
+	case ACTION_SEARCH:
+		return "word or regex; n N go on; empty ends it; Up: earlier ones";
+	case ACTION_FILTER:
+		return "word or regex; !word: without; user:root ...; Up: earlier";
+	case ACTION_FILTER_USER:
+		return "a user's name or a regex; !name: all but that user";
+	case ACTION_FILTER_GROUP:
+		return "a part of its name, or a regex; !part: all but that";
+	case ACTION_ATTACH:
+		return "PID, name, user:X, cgroup:X, container:X; Tab completes";
+	case ACTION_WRITE:
+		return "the end of the name chooses the format; Esc writes none";
+	case ACTION_COMMAND:
+		return "Tab lists the commands, completes them; Up: earlier ones";
+	default:
+		return NULL;
+	}
+}
+
+/* step: to an earlier answer (-1) or a later one. */
+static unsigned int recall(struct ui *ui, int step)
+{
+	if (recall_knows(&ui->prompt) && !recall_step(&ui->recall, &ui->prompt, step))
+		ui_notice(ui, step < 0 ? "nothing earlier was typed here"
+				       : "nothing later was typed here");
+	return UI_REDRAW;
+}
+
+unsigned int questions_key(struct ui *ui, int key)
+{
+	if (key == KEYCODE_TAB && cmdline_complete(ui))
+		return UI_REDRAW;
+	switch (prompt_key(&ui->prompt, key)) {
+	case PROMPT_DONE:
+		return answer(ui);
+	case PROMPT_CANCELLED:
+		prompt_close(&ui->prompt);
+		return UI_REDRAW;
+	case PROMPT_EARLIER:
+		return recall(ui, -1);
+	case PROMPT_LATER:
+		return recall(ui, 1);
+	default:
+		return UI_REDRAW;
+	}
+}
+
+unsigned int questions_ask(struct ui *ui, enum action action)
+{
+	char offer[16];
+
+	switch (action) {
+	case ACTION_SEARCH:
+		return ask(ui, action, "Search:", "");
+	case ACTION_FILTER:
+		return selection_ask(ui, action);
+	case ACTION_FILTER_USER:
+	case ACTION_FILTER_GROUP:
+		return selection_ask_column(ui, action, NULL);
+	case ACTION_LIMIT:
+		snprintf(offer, sizeof(offer), "%g", 100 * ui->limit);
+		return ask(ui, action, "Rows for nodes from so many per cent on:", offer);
+	case ACTION_TREE_DEPTH:
+		return ask(ui, action, "Open the tree down to level:", "");
+	case ACTION_ATTACH:
+		return attach_ask(ui, "");
+	case ACTION_RESET:
+		return ask(ui, action,
+			   "Reset shard (a number, or \"all\"; Esc leaves them):", "all");
+	case ACTION_WRITE:
+		return ask_file(ui, action, "Samples to (.svg .pb.gz .json .folded ...):", "flame");
+	case ACTION_PICTURE:
+		return ask_file(ui, action, "Write the screen to (.svg, .ansi, .txt):", "stacktop");
+	case ACTION_COMMAND:
+		return ask(ui, action, ":", "");
+	default:
+		return 0;
+	}
+}

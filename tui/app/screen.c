@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The main loop: waits for keys, signals, news from the engine or the next second, and draws a
+ * frame when one of them changed something. The lock is never held while the terminal is written.
+ */
+#include "tui/app/screen.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "symbols/base/text.h"
+#include "symbols/base/thread.h"
+#include "tui/screen/crash.h"
+#include "tui/profile/source.h"
+#include "tui/ui/settings_thread.h"
+#include "tui/screen/mouse.h"
+#include "tui/options.h"
+#include "tui/util/outfile.h"
+#include "tui/app/user_files.h"
+#include "tui/screen/screen_file.h"
+#include "tui/screen/terminal.h"
+#include "tui/ui/ui.h"
+#include "tui/export/writer.h"
+
+#define NS_PER_SEC   1000000000ULL
+#define KEYS_AT_ONCE 256 /* a held key or a paste is one frame, not hundreds */
+#define OLD_THEMES   8
+
+struct screen {
+	struct profile *profile;
+	struct engine *engine;
+	struct ui *ui;
+	struct terminal *terminal;
+	struct theme *theme;
+	struct theme *old[OLD_THEMES]; /* which the writer may still look at */
+	int nold;
+	struct keeper *keeper;
+	struct grid *grid;
+	pthread_t saver;       /* of a picture */
+	struct writer *writer; /* of samples; NULL: none yet */
+	bool saving;	       /* there is a saver */
+	atomic_bool saved;     /* ... which has nothing left to do */
+	int signals;
+	int ended_by; /* signal; 0: none */
+};
+
+static uint64_t monotonic(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
+static void set_time(struct ui *ui)
+{
+	time_t now = time(NULL);
+	struct tm local;
+
+	ui->now = monotonic();
+	/* A frozen screen shows when it froze. */
+	if (!ui->frozen && localtime_r(&now, &local))
+		strftime(ui->clock, sizeof(ui->clock), "%H:%M:%S", &local);
+}
+
+static void wait_for_picture(struct screen *s)
+{
+	if (s->saving)
+		pthread_join(s->saver, NULL);
+	s->saving = false;
+}
+
+/* What still waits for a disk is waited for, unless a signal says otherwise. */
+static void screen_close(struct screen *s)
+{
+	terminal_close(s->terminal);
+	if (s->signals >= 0)
+		crash_close();
+	if ((s->saving && !s->saved) || (s->writer && !writer_done(s->writer)))
+		fprintf(stderr, "stacktop: a file is still being written; ^C gives it up\n");
+	wait_for_picture(s);
+	writer_free(s->writer);
+	keeper_free(s->keeper);
+	grid_free(s->grid);
+	theme_free(s->theme);
+	for (int i = 0; i < s->nold; i++)
+		theme_free(s->old[i]);
+	ui_free(s->ui);
+}
+
+static int screen_open(struct screen *s, const struct options *options)
+{
+	char why[256], host[64] = "";
+	int rows, cols, err;
+
+	s->ui = ui_new(s->profile, s->engine, options);
+	if (!s->ui)
+		return -ENOMEM;
+	err = personal_open(s->ui, options, &s->theme, &s->keeper);
+	if (err)
+		return err;
+	gethostname(host, sizeof(host) - 1);
+	text_clean(s->ui->host, sizeof(s->ui->host), host, strlen(host));
+	s->signals = crash_open();
+	if (s->signals < 0)
+		return s->signals;
+	err = terminal_open(&s->terminal, options->no_color, why, sizeof(why));
+	if (err) {
+		fprintf(stderr, "stacktop: %s\n", why);
+		return err;
+	}
+	s->ui->utf8 = terminal_utf8(s->terminal);
+	s->ui->ascii = options->ascii || s->ui->config.ascii || !s->ui->utf8;
+	terminal_size(s->terminal, &rows, &cols);
+	s->grid = grid_new(rows, cols);
+	return s->grid ? 0 : -ENOMEM;
+}
+
+static void draw(struct screen *s)
+{
+	uint64_t start = monotonic();
+
+	ui_draw(s->ui, s->grid);
+	terminal_show(s->terminal, s->grid, s->theme);
+	s->ui->draw_ns = monotonic() - start;
+}
+
+static void resize(struct screen *s)
+{
+	int rows, cols;
+
+	terminal_resize(s->terminal);
+	terminal_size(s->terminal, &rows, &cols);
+	if (grid_resize(s->grid, rows, cols))
+		ui_notice(s->ui, "out of memory");
+}
+
+struct saving {
+	struct profile *profile;
+	char path[PROMPT_TEXT];
+	char *text;
+	size_t size;
+	atomic_bool *done;
+};
+
+/* A disk may take its time; the screen does not wait for it. */
+static void *save_picture(void *arg)
+{
+	struct saving *saving = arg;
+	char text[PROMPT_TEXT + 300];
+	int err = picture_save(saving->path, saving->text, saving->size);
+
+	if (err)
+		outfile_error(saving->path, err, text, sizeof(text));
+	else
+		snprintf(text, sizeof(text), "%s: written", saving->path);
+	profile_lock(saving->profile);
+	profile_message(saving->profile, err ? MESSAGE_ERROR : MESSAGE_INFO, "%s", text);
+	profile_unlock(saving->profile);
+	free(saving->text);
+	*saving->done = true;
+	free(saving);
+	return NULL;
+}
+
+/* The answer that asked for the picture is not in it any more. */
+static void take_picture(struct screen *s)
+{
+	struct saving *saving;
+	int err;
+
+	if (s->saving && !s->saved) {
+		ui_notice(s->ui, "the last picture is still being written");
+		return;
+	}
+	wait_for_picture(s);
+	saving = calloc(1, sizeof(*saving));
+	err = saving ? 0 : -ENOMEM;
+	if (!err) {
+		ui_draw(s->ui, s->grid);
+		saving->profile = s->profile;
+		saving->done = &s->saved;
+		s->saved = false;
+		snprintf(saving->path, sizeof(saving->path), "%s", s->ui->picture);
+		err = picture_make(s->grid, s->theme, picture_format(saving->path), &saving->text,
+				   &saving->size);
+	}
+	if (!err)
+		err = thread_start(&s->saver, save_picture, saving);
+	s->saving = !err;
+	if (!err)
+		return;
+	ui_notice(s->ui, "%s", strerror(-err));
+	if (saving)
+		free(saving->text);
+	free(saving);
+}
+
+/* Returns flags of ui.h. */
+static unsigned int on_signals(struct screen *s)
+{
+	unsigned int flags = 0;
+	char bytes[32];
+	ssize_t n = read(s->signals, bytes, sizeof(bytes));
+
+	for (ssize_t i = 0; i < n; i++) {
+		int signal = (unsigned char)bytes[i];
+
+		if (signal == SIGWINCH) {
+			resize(s);
+			flags |= UI_REDRAW;
+		} else if (signal == SIGTSTP) {
+			terminal_suspend(s->terminal);
+			resize(s);
+			flags |= UI_REDRAW | UI_REPAINT;
+		} else {
+			s->ended_by = signal;
+			flags |= UI_QUIT;
+		}
+	}
+	return flags;
+}
+
+static unsigned int on_mouse(struct screen *s)
+{
+	struct mouse mouse;
+
+	terminal_mouse(s->terminal, &mouse);
+	return ui_mouse(s->ui, s->grid, &mouse);
+}
+
+static void use_theme(struct screen *s)
+{
+	struct theme *theme = keeper_take_theme(s->keeper);
+	bool writing = s->writer && !writer_done(s->writer);
+
+	if (!theme)
+		return;
+	if (writing && s->nold == OLD_THEMES) {
+		theme_free(theme);
+		return;
+	}
+	if (writing)
+		s->old[s->nold++] = s->theme;
+	else
+		theme_free(s->theme);
+	s->theme = theme;
+}
+
+static unsigned int on_keys(struct screen *s)
+{
+	unsigned int flags = 0;
+
+	for (int i = 0; i < KEYS_AT_ONCE && !(flags & UI_QUIT); i++) {
+		int key = terminal_key(s->terminal);
+
+		if (key == KEYCODE_NONE)
+			break;
+		if (!key)
+			continue; /* a part of something, or nothing that has a name */
+		flags |= key == KEYCODE_MOUSE ? on_mouse(s) : ui_key(s->ui, key);
+		if (flags & UI_PICTURE)
+			take_picture(s);
+		if (flags & UI_COPY && !terminal_copy(s->terminal, s->ui->copied))
+			ui_notice(s->ui, "this terminal takes nothing into its clipboard");
+		if (flags & UI_WRITE)
+			personal_write(s->ui, &s->writer, s->theme);
+		if (flags & UI_THEME)
+			keeper_use_theme(s->keeper, s->ui->config.theme);
+		if (flags & UI_SAVE)
+			keeper_save(s->keeper, &s->ui->config);
+		flags &= ~(unsigned int)(UI_PICTURE | UI_WRITE | UI_THEME | UI_SAVE | UI_COPY);
+		/* What a click means is where it was drawn. */
+		if (key == KEYCODE_MOUSE && flags)
+			ui_draw(s->ui, s->grid);
+	}
+	return flags;
+}
+
+static unsigned int on_event(struct screen *s, int fd)
+{
+	uint64_t count;
+	ssize_t n = read(fd, &count, sizeof(count));
+	int err;
+
+	if (n < 0 && errno != EAGAIN)
+		return UI_QUIT;
+	err = ui_refresh(s->ui);
+	if (err)
+		ui_notice(s->ui, "%s", strerror(-err));
+	return UI_REDRAW;
+}
+
+static int milliseconds_to_next_second(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int)(1000 - now.tv_nsec / 1000000);
+}
+
+static void run(struct screen *s)
+{
+	unsigned int flags = UI_REDRAW;
+	int event = engine_event_fd(s->engine);
+
+	set_time(s->ui);
+	if (ui_refresh(s->ui))
+		ui_notice(s->ui, "out of memory");
+	while (!(flags & UI_QUIT) && !engine_finished(s->engine)) {
+		struct pollfd fds[] = {
+			{.fd = STDIN_FILENO, .events = POLLIN},
+			{.fd = s->signals, .events = POLLIN},
+			{.fd = event, .events = POLLIN},
+			{.fd = keeper_fd(s->keeper), .events = POLLIN},
+		};
+		int n;
+
+		if (flags & UI_REPAINT)
+			terminal_repaint(s->terminal);
+		if (flags & UI_REDRAW)
+			draw(s);
+		flags = 0;
+		terminal_mouse_on(s->terminal, !s->ui->no_mouse);
+		n = poll(fds, 4, milliseconds_to_next_second());
+		set_time(s->ui);
+		if (n == 0)
+			flags |= UI_REDRAW;
+		if (n > 0 && fds[1].revents)
+			flags |= on_signals(s);
+		if (n > 0 && fds[2].revents)
+			flags |= on_event(s, event);
+		if (n > 0 && fds[3].revents) {
+			use_theme(s);
+			flags |= UI_REDRAW | UI_REPAINT;
+		}
+		if (n > 0 && fds[0].revents & POLLIN)
+			flags |= on_keys(s);
+		/* The terminal is gone, which is an end of file to read, too. */
+		if (n > 0 && fds[0].revents & ~POLLIN)
+			flags |= UI_QUIT;
+	}
+}
+
+int screen_run(struct profile *p, struct engine *engine, const struct options *options)
+{
+	struct screen s = {.profile = p, .engine = engine, .signals = -1};
+	int err = screen_open(&s, options);
+
+	if (!err)
+		run(&s);
+	screen_close(&s);
+	if (err == -ENOMEM)
+		fprintf(stderr, "stacktop: out of memory\n");
+	if (err)
+		return EXIT_FAILURE;
+	return s.ended_by ? 128 + s.ended_by : EXIT_SUCCESS;
+}

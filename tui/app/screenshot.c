@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See screenshot.h. It is the screen's own code that draws, so a picture shows what a person sees.
+ */
+#include "tui/app/screenshot.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "symbols/base/text.h"
+#include "tui/views/annotate.h"
+#include "tui/profile/source.h"
+#include "tui/options.h"
+#include "tui/util/outfile.h"
+#include "tui/screen/screen_file.h"
+#include "tui/ui/themes.h"
+#include "tui/ui/ui.h"
+#include "tui/ui/view.h"
+
+#define ANSWER_TURNS   40
+#define ANSWER_TURN_MS 250
+#define SLICES	       4 /* unless -n says so: the first one is short */
+#define DEFAULT_ROWS   30
+#define DEFAULT_COLS   100
+
+static int complain(const char *what, int err)
+{
+	char text[1024];
+
+	outfile_error(what, err, text, sizeof(text));
+	fprintf(stderr, "stacktop: %s\n", text);
+	return EXIT_FAILURE;
+}
+
+static int wait_for_slices(struct engine *engine, unsigned int wanted)
+{
+	struct pollfd fd = {.fd = engine_event_fd(engine), .events = POLLIN};
+	uint64_t count;
+
+	while (engine_slices(engine) < wanted && !engine_finished(engine)) {
+		if (poll(&fd, 1, -1) < 0 && errno != EINTR)
+			return -errno;
+		if (fd.revents && read(fd.fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+			return -errno;
+	}
+	return 0;
+}
+
+static void set_time(struct ui *ui)
+{
+	time_t now = time(NULL);
+	struct timespec t;
+	struct tm local;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	ui->now = (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+	if (localtime_r(&now, &local))
+		strftime(ui->clock, sizeof(ui->clock), "%H:%M:%S", &local);
+}
+
+/* For what other threads are asked for: code, a walk that is caught, the shards. */
+static bool waits(const struct ui *ui)
+{
+	return annotate_waits(ui) || unwind_waits(ui) || shards_waits(ui);
+}
+
+static void wait_for_answer(struct ui *ui, struct engine *engine)
+{
+	struct pollfd fd = {.fd = engine_event_fd(engine), .events = POLLIN};
+	uint64_t count;
+
+	for (int i = 0; i < ANSWER_TURNS && waits(ui); i++) {
+		if (poll(&fd, 1, ANSWER_TURN_MS) > 0 && read(fd.fd, &count, sizeof(count)) < 0 &&
+		    errno != EAGAIN)
+			return;
+		set_time(ui);
+		if (ui_refresh(ui))
+			return;
+	}
+}
+
+/* Names of keys between blanks, as the help shows them; checked by the command line. */
+static void type(struct ui *ui, struct engine *engine, struct grid *g, const char *keys)
+{
+	while (keys && *keys) {
+		size_t length = strcspn(keys, " ");
+
+		if (length)
+			ui_key(ui, keys_parse(keys, length));
+		wait_for_answer(ui, engine);
+		keys += length;
+		keys += strspn(keys, " ");
+		ui_draw(ui, g); /* what can be moved about in is what was drawn */
+	}
+}
+
+static int take(struct profile *p, struct engine *engine, const struct options *o,
+		const struct theme *theme)
+{
+	struct ui *ui = ui_new(p, engine, o);
+	struct grid *g = grid_new(o->rows ? (int)o->rows : DEFAULT_ROWS,
+				  o->cols ? (int)o->cols : DEFAULT_COLS);
+	char host[64] = "", *text = NULL;
+	size_t size = 0;
+	int err = -ENOMEM;
+
+	if (ui && g) {
+		gethostname(host, sizeof(host) - 1);
+		text_clean(ui->host, sizeof(ui->host), host, strlen(host));
+		ui->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+		ui->ascii = o->ascii || !ui->utf8;
+		err = wait_for_slices(engine, o->iterations ? o->iterations : SLICES);
+		set_time(ui);
+	}
+	if (!err)
+		err = ui_refresh(ui);
+	if (!err) {
+		ui_draw(ui, g);
+		type(ui, engine, g, o->keys);
+		err = picture_make(g, theme, picture_format(o->screenshot), &text, &size);
+	}
+	if (!err)
+		err = picture_save(o->screenshot, text, size);
+	free(text);
+	grid_free(g);
+	ui_free(ui);
+	return err;
+}
+
+int shot_run(struct profile *p, struct engine *engine, const struct options *options)
+{
+	/* The one whose roles differ by their attributes only. */
+	const char *name = options->theme || !options->no_color ? options->theme : "mono";
+	struct theme *theme;
+	int err = themes_open(&theme, name, p);
+
+	if (err)
+		return EXIT_FAILURE;
+	err = take(p, engine, options, theme);
+	theme_free(theme);
+	return err ? complain(options->screenshot, err) : EXIT_SUCCESS;
+}

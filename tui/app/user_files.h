@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_APP_USER_FILES_H
+#define STACKTOP_TUI_APP_USER_FILES_H
+
+/*
+ * What a person brings along and takes away, whether there is a screen or only lines: the settings
+ * and the theme of the files, and files of samples.
+ */
+
+struct keeper;
+struct options;
+struct theme;
+struct ui;
+struct writer;
+
+/*
+ * Reads the settings into ui->config, and applies those that the command line leaves open; loads
+ * the theme and starts its keeper. What is wrong in the files is told as messages of the profile,
+ * and with a screen, whose messages do not stay, on stderr. The caller frees *theme and *keeper in
+ * any case. -errno: the theme of the command line cannot be used (which was written to stderr), or
+ * -ENOMEM.
+ */
+int personal_open(struct ui *ui, const struct options *options, struct theme **theme,
+		  struct keeper **keeper);
+/* Begins to write the samples that are shown to ui->output; what hinders it becomes a notice.
+ * *writer is the one of the last time, NULL: there is none; the caller frees it. */
+void personal_write(struct ui *ui, struct writer **writer, const struct theme *theme);
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The bookkeeping of the collector. What the sampler knows are sums that only grow and that are
+ * not read all at once; here they become the figures of a slice, and what no counter has gets its
+ * name. No tick is counted twice, none is left out, whatever order they are read in.
+ */
+#include "tui/collect/accounting.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "bpf/sampler/kernelinfo.h"
+
+#define TICKS_ENOUGH   100u	    /* in a slice, to speak of a share of them */
+#define MISSED_PERCENT 10u	    /* is worth a warning */
+#define LONG_ENOUGH_NS 500000000ull /* the idle time of a CPU comes in steps of 10 ms */
+
+static uint64_t delta(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+/*
+ * Samples, idle time and clocks are read one after the other, and idle time comes in steps of 10
+ * ms. What is idle after it was given up as missed stays missed, so that the sums never fall and
+ * what was told adds up.
+ */
+void books_take(struct books *b, const struct profiler_stats *stats,
+		const struct sampler_ticks *ticks)
+{
+	struct books_sums *now = &b->now;
+	const struct books_sums *base = &b->base;
+	uint64_t found, left, late, missed;
+
+	now->stats = *stats;
+	now->ticks = *ticks;
+	found = delta(now->stats.samples, base->stats.samples) +
+		delta(now->ticks.throttled, base->ticks.throttled);
+	left = delta(delta(now->ticks.due, base->ticks.due), found);
+	late = delta(left, delta(now->ticks.idle, base->ticks.idle));
+	if (base->missed + late > now->missed)
+		now->missed = base->missed + late;
+	missed = now->missed - base->missed;
+	if (base->idle + delta(left, missed) > now->idle)
+		now->idle = base->idle + delta(left, missed);
+}
+
+void books_read(struct books *b, struct sampler *s)
+{
+	struct profiler_stats stats;
+	struct sampler_ticks ticks;
+
+	if (sampler_stats(s, &stats))
+		stats = b->before.stats;
+	sampler_ticks(s, &ticks);
+	if (sampler_run_time(s, &b->now.run_ns, &b->now.runs)) {
+		b->now.run_ns = b->before.run_ns;
+		b->now.runs = b->before.runs;
+	}
+	b->now.idle = b->before.idle;
+	b->now.missed = b->before.missed;
+	books_take(b, &stats, &ticks);
+}
+
+void books_restart(struct books *b)
+{
+	b->base = b->now;
+}
+
+/*
+ * The ticks of a slice are those that it accounts for. Where a sample is found before the clock
+ * says that it was due, they are more than the clock's, and fewer in the slice that follows.
+ */
+static uint64_t accounted(const struct books *b, const struct profile_health *h)
+{
+	if (b->now.ticks.due <= b->base.ticks.due)
+		return 0; /* no clock */
+	return h->taken + h->idle + h->loss[LOSS_THROTTLED] + h->loss[LOSS_MISSED];
+}
+
+/*
+ * Samples that hit while the counts are read stand in the counters already. A kernel stack says
+ * exactly what hit the kernel; only without such stacks the counters must do.
+ */
+void books_fill(const struct books *books, bool no_kernel, struct profile_health *h)
+{
+	const struct books_sums *now = &books->now, *before = &books->before;
+	const struct profiler_stats *s = &now->stats, *b = &before->stats;
+
+	h->taken = delta(s->samples, b->samples);
+	h->idle = delta(now->idle, before->idle);
+	h->filtered = delta(s->filtered, b->filtered);
+	h->outside = delta(s->outside, b->outside);
+	h->user_walks = delta(s->walks, b->walks);
+	h->complete_walks = delta(s->complete, b->complete);
+	h->frames = delta(s->frames, b->frames);
+	h->run_ns = delta(now->run_ns, before->run_ns);
+	h->runs = delta(now->runs, before->runs);
+	h->loss[LOSS_COUNTS_FULL] = delta(s->counts_full, b->counts_full);
+	h->loss[LOSS_BUSY] = delta(s->counts_busy, b->counts_busy);
+	h->loss[LOSS_SLICE] = books->dropped;
+	h->loss[LOSS_KERNEL] = delta(s->kernel_lost, b->kernel_lost);
+	h->loss[LOSS_THROTTLED] = delta(now->ticks.throttled, before->ticks.throttled);
+	h->loss[LOSS_MISSED] = delta(now->missed, before->missed);
+	h->ticks = accounted(books, h);
+	h->samples += profile_lost(h);
+	h->user_samples = delta(s->user, b->user);
+	if (!no_kernel || h->user_samples > h->samples)
+		h->user_samples = h->samples - h->kernel_samples;
+	h->kernel_samples = h->samples - h->user_samples;
+}
+
+static void say_throttled(uint64_t throttles, char *text, size_t size)
+{
+	char limits[128] = "";
+	long rate, percent;
+
+	if (kernelinfo_rate_limits(&rate, &percent))
+		snprintf(limits, sizeof(limits),
+			 " (now %ld Hz; the kernel lowers it by kernel.perf_cpu_time_max_percent, "
+			 "now %ld)",
+			 rate, percent);
+	snprintf(text, size,
+		 "the kernel throttles the sampling, %" PRIu64 " times in this slice: lower -F, or "
+		 "raise kernel.perf_event_max_sample_rate%s",
+		 throttles, limits);
+}
+
+bool books_warning(struct books *b, const struct profile_health *h, char *text, size_t size)
+{
+	uint64_t throttles = delta(b->now.ticks.throttles, b->before.ticks.throttles);
+	uint64_t busy = delta(h->ticks, h->idle), missed = h->loss[LOSS_MISSED];
+
+	if (throttles && !b->told_throttled) {
+		b->told_throttled = true;
+		say_throttled(throttles, text, size);
+		return true;
+	}
+	if (!b->told_missed && h->elapsed >= LONG_ENOUGH_NS && busy >= TICKS_ENOUGH &&
+	    missed * 100 > busy * MISSED_PERCENT) {
+		b->told_missed = true;
+		snprintf(text, size,
+			 "%" PRIu64 " %% of the busy CPUs' ticks came late, together, or not at "
+			 "all: lower -F, or give a virtual machine CPUs of its own",
+			 missed * 100 / busy);
+		return true;
+	}
+	return false;
+}
+
+void books_close(struct books *b, bool kept, const struct sampler_count *counts, size_t ncounts)
+{
+	if (kept) {
+		b->before = b->now;
+		b->dropped = 0;
+		return;
+	}
+	for (size_t i = 0; i < ncounts; i++)
+		b->dropped += counts[i].value.count;
+}

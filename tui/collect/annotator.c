@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A stack of the profile and its record have the same frames but for the inlined ones, which tells
+ * at which of the record's addresses the function is. The profile's lock is held only while frames
+ * are compared: to ask where an address is takes the tracker's.
+ */
+#include "tui/collect/annotator.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element)                                                               \
+	do {                                                                                       \
+		(element)->hashed = false;                                                         \
+	} while (0)
+#include <uthash.h>
+
+#include "bpf/sampler/sampler.h"
+#include "bpf/tracker/tracker.h"
+#include "symbols/code/disasm.h"
+#include "symbols/code/listing.h"
+#include "tui/profile/annotation.h"
+#include "tui/collect/stack_ring.h"
+#include "tui/collect/lister.h"
+#include "tui/query/query.h"
+#include "tui/symbolize/resolver.h"
+#include "tui/collect/stackcache.h"
+#include "unwind/cfitext.h"
+
+#define WINDOW_NS   10000000000ull
+#define REMEMBER_NS 30000000000ull /* raw stacks are kept for longer */
+#define FOUND_MAX   (1u << 20)
+
+struct found { /* samples in which the function is at this address */
+	struct tracker_exec of;
+	uint64_t frame;
+	uint64_t count;
+	bool self, once, window, fresh; /* once: counts for the function's total */
+	uint64_t object, start, vaddr;	/* object 0: in no file */
+};
+
+struct spot { /* an address of the function with its counts */
+	uint64_t vaddr;
+	struct annotation_count window, all;
+	bool hashed;
+	UT_hash_handle hh;
+};
+
+struct annotator {
+	struct profile *profile;
+	struct tracker *tracker;
+	struct resolver *resolver;
+	struct stackcache *stacks;
+	size_t limit;
+	struct remotedebug *remote;
+	struct hits *hits;
+	struct lister *lister; /* NULL: not needed yet */
+
+	struct annotation_wish wish; /* serial 0: none */
+	uint64_t counted;	     /* time up to which hits are in `all` */
+	uint64_t since;
+	struct found *found;
+	size_t nfound, found_room;
+	uint64_t object, start; /* the function; object 0: not found yet */
+	struct spot *spots;
+	struct annotation_sum window, all;
+	struct listing *listing; /* NULL: not there */
+	struct cfitext *cfi;	 /* likewise */
+	uint64_t at;		 /* the wish's frame in its file; 0: none */
+	bool asked;
+	char trouble[192]; /* "" none */
+};
+
+int annotator_new(struct profile *profile, struct tracker *tracker, struct resolver *resolver,
+		  struct stackcache *stacks, size_t limit, struct remotedebug *remote,
+		  struct annotator **out)
+{
+	struct annotator *a = calloc(1, sizeof(*a));
+
+	*out = NULL;
+	if (!a)
+		return -ENOMEM;
+	a->profile = profile;
+	a->tracker = tracker;
+	a->resolver = resolver;
+	a->stacks = stacks;
+	a->limit = limit;
+	a->remote = remote;
+	a->hits = hits_new();
+	if (!a->hits) {
+		free(a);
+		return -ENOMEM;
+	}
+	*out = a;
+	return 0;
+}
+
+/* All that belongs to a wish. */
+static void forget(struct annotator *a)
+{
+	struct spot *spot, *next;
+
+	HASH_ITER(hh, a->spots, spot, next) {
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
+		HASH_DEL(a->spots, spot);
+		free(spot);
+	}
+	listing_put(a->listing);
+	a->listing = NULL;
+	cfitext_put(a->cfi);
+	a->cfi = NULL;
+	a->at = 0;
+	free(a->found);
+	a->found = NULL;
+	a->nfound = a->found_room = 0;
+	a->object = a->counted = a->since = 0;
+	a->asked = false;
+	a->trouble[0] = '\0';
+	a->window = a->all = (struct annotation_sum){0};
+	a->wish.serial = 0;
+}
+
+void annotator_free(struct annotator *a)
+{
+	if (!a)
+		return;
+	lister_free(a->lister);
+	forget(a);
+	hits_free(a->hits);
+	free(a);
+}
+
+void annotator_note(struct annotator *a, pid_t pid, uint64_t exec, uint64_t hash, bool kernel,
+		    uint64_t count, uint64_t now)
+{
+	struct hit hit = {.time = now,
+			  .hash = hash,
+			  .exec = exec,
+			  .pid = pid,
+			  .count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count,
+			  .kernel = kernel};
+
+	hits_add(a->hits, &hit);
+}
+
+/* --- stacks that the function is in ---------------------------------------------------------- */
+
+static void found_add(struct annotator *a, const struct hit *hit, uint64_t image, uint64_t frame,
+		      bool leaf, size_t first, uint64_t now)
+{
+	struct found *f;
+
+	for (size_t i = first; i < a->nfound; i++) /* recursion */
+		if (a->found[i].frame == frame)
+			return;
+	if (a->nfound == a->found_room) {
+		size_t room = a->found_room ? 2 * a->found_room : 256;
+
+		f = room <= FOUND_MAX ? reallocarray(a->found, room, sizeof(*f)) : NULL;
+		if (!f)
+			return;
+		a->found = f;
+		a->found_room = room;
+	}
+	f = &a->found[a->nfound++];
+	*f = (struct found){.of = {.pid = hit->pid, .image = image, .exec = hit->exec},
+			    .frame = frame,
+			    .count = hit->count,
+			    .self = leaf && !hit->kernel,
+			    .once = a->nfound - 1 == first,
+			    .window = hit->time + WINDOW_NS > now,
+			    .fresh = hit->time > a->counted};
+}
+
+/* The lock is held. */
+static void search_stack(struct annotator *a, const struct hit *hit, uint32_t func, uint64_t now)
+{
+	const struct stack_record *rec;
+	const struct profile_stack *stack;
+	size_t first = a->nfound;
+	uint32_t id, raw, nraw = 0, n;
+
+	if (!stackcache_peek(a->stacks, hit->hash, &id, &rec))
+		return;
+	stack = query_stack(a->profile, id);
+	for (n = 0; stack && n < stack->nframes && stack->frames[n] != func; n++)
+		;
+	if (!stack || n == stack->nframes)
+		return;
+	raw = rec->nframes < WALK_FRAMES_MAX ? rec->nframes : WALK_FRAMES_MAX;
+	for (uint32_t i = 0; i < stack->nframes && nraw <= raw; i++) {
+		enum func_kind kind = query_func(a->profile, stack->frames[i])->kind;
+
+		nraw += kind != FUNC_INLINE && kind != FUNC_END;
+		if (stack->frames[i] == func && nraw && nraw <= raw)
+			found_add(a, hit, rec->image, rec->frames[raw - nraw], raw == nraw, first,
+				  now);
+	}
+}
+
+static void search(struct annotator *a, uint64_t now)
+{
+	const struct annotation_wish *w = &a->wish;
+	uint64_t from = now > WINDOW_NS ? now - WINDOW_NS : 0;
+	int64_t func;
+
+	if (a->counted < from)
+		from = a->counted;
+	if (w->after > from)
+		from = w->after;
+	a->nfound = 0;
+	profile_lock(a->profile);
+	func = profile_func(a->profile, w->kind, w->name, w->module);
+	for (size_t i = hits_count(a->hits); func >= 0 && i-- > 0;) {
+		const struct hit *hit = hits_at(a->hits, i);
+
+		if (hit->time <= from)
+			break;
+		if (!a->since || hit->time < a->since)
+			a->since = hit->time;
+		if (w->all || (hit->pid == w->pid && hit->exec == w->image))
+			search_stack(a, hit, (uint32_t)func, now);
+	}
+	profile_unlock(a->profile);
+}
+
+/* --- where they are -------------------------------------------------------------------------- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->of.pid != y->of.pid)
+		return x->of.pid < y->of.pid ? -1 : 1;
+	if (x->of.exec != y->of.exec)
+		return x->of.exec < y->of.exec ? -1 : 1;
+	return (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+static int by_function(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void locate(struct annotator *a)
+{
+	qsort(a->found, a->nfound, sizeof(*a->found), by_address);
+	for (size_t i = 0; i < a->nfound; i++) {
+		struct found *f = &a->found[i];
+		struct object *object = NULL;
+
+		if (i && !by_address(f - 1, f)) {
+			f->object = f[-1].object;
+			f->start = f[-1].start;
+			f->vaddr = f[-1].vaddr;
+			continue;
+		}
+		if (resolver_function(a->resolver, &f->of, f->frame, &object, &f->vaddr, &f->start))
+			continue;
+		f->object = object_id(object);
+		object_put(a->tracker, object);
+	}
+}
+
+/* -ENOENT: its file is not open any more, since nothing maps it. */
+static int ask(struct annotator *a, const struct found *f)
+{
+	struct lister_job job = {.serial = a->wish.serial, .fd = -1, .start = f->start};
+	struct object *object;
+	const void *image;
+	uint64_t vaddr, start;
+	int err = 0;
+
+	if (!a->lister)
+		err = lister_new(a->limit, a->remote, &a->lister);
+	if (!err)
+		err = resolver_function(a->resolver, &f->of, f->frame, &object, &vaddr, &start);
+	if (err)
+		return err;
+	job.pid = f->of.pid;
+	job.at = f->vaddr;
+	if (object_fd(object) >= 0) {
+		job.fd = fcntl(object_fd(object), F_DUPFD_CLOEXEC, 0);
+		err = job.fd < 0 ? -errno : 0;
+	} else {
+		image = object_image(object, &job.size);
+		job.image = image ? malloc(job.size) : NULL;
+		if (job.image)
+			memcpy(job.image, image, job.size);
+		else
+			err = job.size ? -ENOMEM : -ENOENT;
+	}
+	object_put(a->tracker, object);
+	if (err)
+		return err;
+	a->object = f->object;
+	a->start = f->start;
+	lister_ask(a->lister, &job);
+	return 0;
+}
+
+static bool has_exited(const struct annotator *a, const struct found *f)
+{
+	const struct profile_proc *proc;
+	bool exited;
+
+	profile_lock(a->profile);
+	proc = query_proc(a->profile, query_find_proc(a->profile, f->of.pid, f->of.exec));
+	exited = !proc || proc->exited;
+	profile_unlock(a->profile);
+	return exited;
+}
+
+/* What was mapped where went with the process. */
+static void tell_no_file(struct annotator *a, const struct found *found, size_t count)
+{
+	size_t gone = 0;
+
+	while (gone < count && has_exited(a, &found[gone]))
+		gone++;
+	snprintf(a->trouble, sizeof(a->trouble), "%s",
+		 gone < count ? "its code is in no file"
+			      : "its process has exited, so the file of its code is not open");
+}
+
+static void ask_or_tell(struct annotator *a, const struct found *f)
+{
+	int err = ask(a, f);
+
+	a->trouble[0] = '\0';
+	if (err == -ENOENT)
+		tell_no_file(a, f, 1);
+	else if (err)
+		snprintf(a->trouble, sizeof(a->trouble), "its file cannot be read");
+	a->asked = !a->trouble[0];
+}
+
+/* That which the wish names by an address. */
+static void choose_frame(struct annotator *a)
+{
+	struct found f = {.of = {.pid = a->wish.pid, .exec = a->wish.image},
+			  .frame = a->wish.frame};
+	struct object *object;
+
+	a->trouble[0] = '\0';
+	if (resolver_function(a->resolver, &f.of, f.frame, &object, &f.vaddr, &f.start)) {
+		tell_no_file(a, &f, 1);
+		return;
+	}
+	f.object = object_id(object);
+	object_put(a->tracker, object);
+	a->at = f.vaddr;
+	ask_or_tell(a, &f);
+}
+
+/* The hottest of the functions that have the name. */
+static void choose(struct annotator *a)
+{
+	const struct found *best = NULL;
+	uint64_t most = 0, sum = 0;
+
+	qsort(a->found, a->nfound, sizeof(*a->found), by_function);
+	for (size_t i = 0; i < a->nfound; i++) {
+		const struct found *f = &a->found[i];
+
+		sum = i && !by_function(f - 1, f) ? sum + f->count : f->count;
+		if (f->object && sum > most) {
+			best = f;
+			most = sum;
+		}
+	}
+	if (!best && a->nfound)
+		tell_no_file(a, a->found, a->nfound);
+	if (!best)
+		return;
+	ask_or_tell(a, best);
+}
+
+/* --- counts ---------------------------------------------------------------------------------- */
+
+static struct spot *spot_get(struct annotator *a, uint64_t vaddr)
+{
+	struct spot *spot;
+
+	HASH_FIND(hh, a->spots, &vaddr, sizeof(vaddr), spot);
+	if (spot)
+		return spot;
+	spot = calloc(1, sizeof(*spot));
+	if (!spot)
+		return NULL;
+	spot->vaddr = vaddr;
+	spot->hashed = true;
+	HASH_ADD(hh, a->spots, vaddr, sizeof(spot->vaddr), spot);
+	if (spot->hashed)
+		return spot;
+	free(spot);
+	return NULL;
+}
+
+static void sum_add(struct annotation_sum *sum, const struct found *f, bool here)
+{
+	if (!here) {
+		sum->elsewhere += f->once ? f->count : 0;
+		return;
+	}
+	sum->self += f->self ? f->count : 0;
+	sum->total += f->once ? f->count : 0;
+}
+
+static void count_add(struct annotation_count *c, const struct found *f)
+{
+	*(f->self ? &c->self : &c->below) += f->count;
+}
+
+static void tally(struct annotator *a, uint64_t now)
+{
+	struct spot *spot;
+
+	search(a, now);
+	locate(a);
+	if (!a->asked && a->wish.frame)
+		choose_frame(a);
+	else if (!a->asked)
+		choose(a);
+	for (spot = a->spots; spot; spot = spot->hh.next)
+		spot->window = (struct annotation_count){0};
+	a->window = (struct annotation_sum){0};
+	if (!a->asked)
+		return; /* counted when the function is known */
+	for (size_t i = 0; i < a->nfound; i++) {
+		const struct found *f = &a->found[i];
+		bool here = f->object == a->object && f->start == a->start;
+
+		if (f->window)
+			sum_add(&a->window, f, here);
+		if (f->fresh)
+			sum_add(&a->all, f, here);
+		spot = here ? spot_get(a, f->vaddr) : NULL;
+		if (spot && f->window)
+			count_add(&spot->window, f);
+		if (spot && f->fresh)
+			count_add(&spot->all, f);
+	}
+	a->counted = now;
+}
+
+/* --- the answer ------------------------------------------------------------------------------ */
+
+static void fill(const struct annotator *a, struct annotation *to)
+{
+	const struct spot *spot;
+
+	for (spot = a->spots; spot; spot = spot->hh.next) {
+		uint32_t at = listing_find(a->listing, spot->vaddr);
+
+		if (at == LISTING_NONE) {
+			to->window_sum.stray += spot->window.self + spot->window.below;
+			to->all_sum.stray += spot->all.self + spot->all.below;
+			continue;
+		}
+		to->window[at].self += spot->window.self;
+		to->window[at].below += spot->window.below;
+		to->all[at].self += spot->all.self;
+		to->all[at].below += spot->all.below;
+	}
+}
+
+static void publish(struct annotator *a, uint64_t now)
+{
+	struct annotation *to = annotation_new(a->listing);
+	const struct annotation_wish *wish;
+
+	if (!to)
+		return;
+	to->serial = a->wish.serial;
+	to->state = a->trouble[0] ? ANNOTATION_FAILED
+		    : a->listing  ? ANNOTATION_READY
+		    : a->asked	  ? ANNOTATION_READS
+				  : ANNOTATION_LOOKS;
+	snprintf(to->trouble, sizeof(to->trouble), "%s", a->trouble);
+	to->window_sum = a->window;
+	to->all_sum = a->all;
+	to->cfi = a->cfi ? cfitext_get(a->cfi) : NULL;
+	to->at = a->at;
+	to->since = a->since;
+	to->now = now;
+	if (a->listing)
+		fill(a, to);
+	profile_lock(a->profile);
+	wish = profile_annotation_wish(a->profile);
+	if (wish && wish->serial == to->serial) {
+		profile_set_annotation(a->profile, to);
+		to = NULL;
+	}
+	profile_unlock(a->profile);
+	annotation_put(to);
+}
+
+static void tell_failure(struct annotator *a, int err)
+{
+	const char *why = err == -ENODATA   ? "nothing tells where the function ends"
+			  : err == -ENOTSUP ? "there is no disassembler for its machine"
+			  : err == -ENOENT  ? "the file holds no code at its address"
+					    : strerror(-err);
+
+	if (err == -ENOTSUP && disasm_missing())
+		why = disasm_missing();
+	snprintf(a->trouble, sizeof(a->trouble), "%s", why);
+}
+
+/* True when the listing came. */
+static bool take_listing(struct annotator *a)
+{
+	struct listing *listing;
+	struct cfitext *cfi;
+	uint64_t serial;
+	int err;
+
+	if (!a->lister || !lister_take(a->lister, &serial, &err, &listing, &cfi))
+		return false;
+	if (serial != a->wish.serial) {
+		listing_put(listing);
+		cfitext_put(cfi);
+		return false;
+	}
+	if (err)
+		tell_failure(a, err);
+	listing_put(a->listing);
+	cfitext_put(a->cfi);
+	a->listing = listing;
+	a->cfi = cfi;
+	return true;
+}
+
+/* True when there is a new one. */
+static bool take_wish(struct annotator *a)
+{
+	const struct annotation_wish *wish;
+	bool gone, fresh;
+
+	profile_lock(a->profile);
+	wish = profile_annotation_wish(a->profile);
+	gone = !wish && a->wish.serial;
+	fresh = wish && wish->serial != a->wish.serial;
+	if (gone || fresh)
+		forget(a);
+	if (fresh)
+		a->wish = *wish;
+	profile_unlock(a->profile);
+	return fresh;
+}
+
+bool annotator_work(struct annotator *a, uint64_t now, bool slice)
+{
+	bool fresh = take_wish(a), came = a->wish.serial && take_listing(a);
+
+	if (slice)
+		hits_forget(a->hits, now > REMEMBER_NS ? now - REMEMBER_NS : 0);
+	if (!a->wish.serial || !(fresh || came || slice))
+		return false;
+	if (fresh || slice)
+		tally(a, now);
+	publish(a, now);
+	return true;
+}

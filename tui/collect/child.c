@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Two pipes: one holds the child back, the other, closed by a successful exec, brings back the
+ * error of a failed one.
+ */
+#include "tui/collect/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct command {
+	pid_t pid;
+	int go;	   /* writing end */
+	int error; /* reading end */
+	int fd;	   /* pidfd */
+	bool started;
+	int exec_error; /* errno of the exec; 0: it succeeded, or was not tried */
+	int status;	/* once it has ended; -1 */
+};
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void set_streams(enum command_streams streams)
+{
+	int null;
+
+	if (streams == COMMAND_ASIDE || streams == COMMAND_APART)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (streams != COMMAND_QUIET && streams != COMMAND_APART)
+		return;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; null >= 0 && fd <= 2; fd++)
+		if (streams == COMMAND_APART ? fd == 0 : isatty(fd))
+			dup2(null, fd);
+}
+
+static void __attribute__((noreturn))
+child(char **argv, enum command_streams streams, int go, int error)
+{
+	char byte;
+	int err;
+
+	/* End of file: stacktop is gone or gave up. */
+	if (TEMP_FAILURE_RETRY(read(go, &byte, 1)) != 1)
+		_exit(127);
+	set_streams(streams);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	execvp(argv[0], argv);
+	err = errno;
+	if (write(error, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+int command_new(char **argv, enum command_streams streams, struct command **out)
+{
+	struct command *c = calloc(1, sizeof(*c));
+	int go[2] = {-1, -1}, error[2] = {-1, -1}, err = 0;
+
+	*out = NULL;
+	if (!c)
+		return -ENOMEM;
+	c->go = c->error = c->fd = c->status = -1;
+	if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC)) {
+		err = -errno;
+	} else {
+		c->pid = fork();
+		if (c->pid < 0)
+			err = -errno;
+		if (!c->pid) {
+			close(go[1]); /* else it would wait for itself */
+			child(argv, streams, go[0], error[1]);
+		}
+	}
+	close_fd(go[0]);
+	close_fd(error[1]);
+	c->go = go[1];
+	c->error = error[0];
+	if (!err) {
+		c->fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+		if (c->fd < 0)
+			err = -errno;
+	}
+	if (err) {
+		command_free(c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}
+
+void command_free(struct command *c)
+{
+	if (!c)
+		return;
+	close_fd(c->go);
+	if (c->pid > 0 && c->started)
+		command_signal(c, command_status(c) < 0 ? SIGTERM : 0);
+	else if (c->pid > 0)
+		waitpid(c->pid, NULL, 0);
+	close_fd(c->error);
+	close_fd(c->fd);
+	free(c);
+}
+
+pid_t command_pid(const struct command *c)
+{
+	return c->pid;
+}
+
+int command_go(struct command *c)
+{
+	int err = 0;
+	ssize_t n;
+
+	c->started = true;
+	if (TEMP_FAILURE_RETRY(write(c->go, "", 1)) != 1)
+		return -errno;
+	n = TEMP_FAILURE_RETRY(read(c->error, &err, sizeof(err)));
+	c->exec_error = n == sizeof(err) ? err : 0;
+	return -c->exec_error;
+}
+
+int command_error(const struct command *c)
+{
+	return c->exec_error;
+}
+
+int command_fd(const struct command *c)
+{
+	return c->fd;
+}
+
+void command_signal(const struct command *c, int signal)
+{
+	if (c->started && c->status < 0)
+		kill(c->pid, signal);
+}
+
+int command_status(struct command *c)
+{
+	int state;
+
+	if (c->status < 0 && c->started && waitpid(c->pid, &state, WNOHANG) == c->pid)
+		c->status = WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
+	return c->status;
+}

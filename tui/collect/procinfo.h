@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_COLLECT_PROCINFO_H
+#define STACKTOP_TUI_COLLECT_PROCINFO_H
+
+/*
+ * Who the sampled processes are: name, parent, user, arguments and threads, from the tracker and
+ * /proc, read anew every few seconds. Used by one thread, without the profile's lock.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct procinfo;
+struct profile;
+struct tracker;
+struct tracker_exec;
+struct users;
+
+/* Nothing is owned. -ENOMEM. */
+int procinfo_new(struct profile *profile, struct tracker *tracker, struct procinfo **out);
+void procinfo_free(struct procinfo *pi);
+
+/*
+ * The slice has samples of that exec (count_key.exec) of the PID. To be told of all before the
+ * first is asked for: what a process was before its last exec is over, and /proc does not tell of
+ * it any more.
+ */
+void procinfo_seen(struct procinfo *pi, pid_t pid, uint64_t exec);
+/*
+ * Profile id of the process, good for the commit that ends this slice: one for each PID and exec.
+ * comm (16 bytes, raw) is what the sample says. of->image is 0 in a kernel thread, and in a sample
+ * of a process that has no address space, since it ends or is within exec. now: CLOCK_MONOTONIC ns.
+ * -ENOMEM.
+ */
+int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const char *comm,
+		      uint64_t now);
+/* After the processes of a slice: those that ended or changed are fed again. -ENOMEM. */
+int procinfo_update(struct procinfo *pi, uint64_t now);
+/* Its names of users, for others to ask. */
+struct users *procinfo_users(const struct procinfo *pi);
+/* After its commit. */
+void procinfo_age(struct procinfo *pi);
+
+#endif

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Both tables are in the order of their last use, so that aging looks at no more than what it
+ * drops. A raw stack goes in two steps: first the kernel is told to send it again, and only when
+ * no slice can hold counts from before that does the copy go, since they would have no frames.
+ */
+#include "tui/collect/stackcache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element)                                                               \
+	do {                                                                                       \
+		(element)->hashed = false;                                                         \
+	} while (0)
+#include <uthash.h>
+
+#include "bpf/sampler/sampler.h"
+#include "bpf/tracker/tracker.h"
+#include "symbols/base/memory.h"
+#include "tui/profile/profile.h"
+#include "tui/symbolize/resolver.h"
+
+#define RAW_AGE	   60000000000ull /* ns */
+#define NAMED_AGE  30000000000ull
+#define RAW_BYTES  (memory_limit(MEMORY_RAW) / 2) /* and as much for the sites of named ones */
+#define NAMED_MAX  65536u
+#define RETRIES	   3 /* of a stack with addresses in no known mapping */
+#define RAW_LINGER 2 /* slices */
+
+struct raw {
+	uint64_t hash;
+	uint64_t seen;	 /* round */
+	uint64_t time;	 /* ns */
+	uint64_t doomed; /* round in which the kernel was told; 0: it was not */
+	size_t bytes;
+	bool hashed;
+	UT_hash_handle hh;
+	struct stack_record *rec;
+};
+
+struct named {
+	uint64_t hash;
+	uint64_t seen, time;
+	uint32_t stack;
+	int retries;
+	uint64_t jit;		 /* see resolver_doubt */
+	struct tracker_exec of;	 /* whose code that is */
+	uint64_t debug_files;	 /* resolver_debug_files then */
+	uint64_t files, changes; /* see resolver_doubt */
+	uint32_t *places;	 /* resolver_places then; NULL: there are none */
+	uint32_t nplaces;
+	bool hashed;
+	UT_hash_handle hh;
+};
+
+struct stackcache {
+	struct profile *profile;
+	struct sampler *sampler;
+	struct resolver *resolver;
+	struct raw *raws;
+	struct named *named;
+	size_t bytes;
+	size_t places; /* bytes */
+	uint64_t round;
+	uint64_t now;
+	/* "stack lost", one reference each; -1: not made yet */
+	int64_t lost[2];
+};
+
+int stackcache_new(struct profile *profile, struct sampler *sampler, struct resolver *resolver,
+		   struct stackcache **out)
+{
+	struct stackcache *c = calloc(1, sizeof(*c));
+
+	*out = c;
+	if (!c)
+		return -ENOMEM;
+	*c = (struct stackcache){
+		.profile = profile, .sampler = sampler, .resolver = resolver, .round = 1};
+	c->lost[0] = c->lost[1] = -1;
+	return 0;
+}
+
+static void raw_drop(struct stackcache *c, struct raw *raw)
+{
+	HASH_DEL(c->raws, raw);
+	c->bytes -= raw->bytes;
+	free(raw->rec);
+	free(raw);
+}
+
+static void places_drop(struct stackcache *c, struct named *named)
+{
+	c->places -= named->nplaces * sizeof(*named->places);
+	free(named->places);
+	named->places = NULL;
+	named->nplaces = 0;
+}
+
+static void named_free(struct stackcache *c, struct named *named)
+{
+	places_drop(c, named);
+	free(named);
+}
+
+static void named_drop(struct stackcache *c, struct named *named)
+{
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
+	HASH_DEL(c->named, named);
+	profile_lock(c->profile);
+	profile_stack_put(c->profile, named->stack);
+	profile_unlock(c->profile);
+	named_free(c, named);
+}
+
+void stackcache_free(struct stackcache *c)
+{
+	if (!c)
+		return;
+	while (c->raws)
+		raw_drop(c, c->raws);
+	while (c->named)
+		named_drop(c, c->named);
+	profile_lock(c->profile);
+	for (int i = 0; i < 2; i++)
+		if (c->lost[i] >= 0)
+			profile_stack_put(c->profile, (uint32_t)c->lost[i]);
+	profile_unlock(c->profile);
+	free(c);
+}
+
+/* --- raw stacks ------------------------------------------------------------------------------ */
+
+static void raw_free(struct stackcache *c, struct raw *raw)
+{
+	sampler_forget(c->sampler, raw->hash);
+	free(raw->rec);
+	free(raw);
+}
+
+int stackcache_add(struct stackcache *c, const struct stack_record *rec)
+{
+	size_t size = sizeof(*rec) + rec->nframes * sizeof(rec->frames[0]);
+	uint64_t hash = rec->hash;
+	struct raw *raw;
+
+	HASH_FIND(hh, c->raws, &hash, sizeof(hash), raw);
+	if (raw) { /* the kernel had forgotten it, by itself or because it was told */
+		raw->doomed = 0;
+		raw->time = c->now;
+		return 0;
+	}
+	raw = calloc(1, sizeof(*raw));
+	if (raw)
+		raw->rec = malloc(size);
+	if (!raw || !raw->rec) {
+		free(raw);
+		sampler_forget(c->sampler, hash);
+		return -ENOMEM;
+	}
+	memcpy(raw->rec, rec, size);
+	raw->hash = hash;
+	raw->time = c->now;
+	raw->seen = c->round;
+	raw->bytes = sizeof(*raw) + size;
+	raw->hashed = true;
+	HASH_ADD(hh, c->raws, hash, sizeof(raw->hash), raw);
+	if (!raw->hashed) {
+		raw_free(c, raw);
+		return -ENOMEM;
+	}
+	c->bytes += raw->bytes;
+	return 0;
+}
+
+/* NULL: its frames did not arrive. */
+static const struct stack_record *raw_use(struct stackcache *c, uint64_t hash)
+{
+	struct stack_record *rec;
+	struct raw *raw;
+
+	HASH_FIND(hh, c->raws, &hash, sizeof(hash), raw);
+	if (!raw) {
+		sampler_forget(c->sampler, hash);
+		return NULL;
+	}
+	rec = raw->rec;
+	raw->time = c->now;
+	if (raw->seen == c->round)
+		return rec;
+	raw->seen = c->round;
+	HASH_DEL(c->raws, raw);
+	raw->hashed = true;
+	HASH_ADD(hh, c->raws, hash, sizeof(raw->hash), raw);
+	if (!raw->hashed) {
+		c->bytes -= raw->bytes;
+		raw_free(c, raw);
+		return NULL;
+	}
+	return rec;
+}
+
+static void raw_age(struct stackcache *c)
+{
+	struct raw *raw, *next;
+	size_t left = c->bytes;
+
+	HASH_ITER(hh, c->raws, raw, next) {
+		if (c->now - raw->time < RAW_AGE && left <= RAW_BYTES)
+			break;
+		left -= raw->bytes;
+		if (!raw->doomed) {
+			sampler_forget(c->sampler, raw->hash);
+			raw->doomed = c->round;
+		} else if (c->round - raw->doomed >= RAW_LINGER && raw->seen < c->round) {
+			raw_drop(c, raw);
+		}
+	}
+}
+
+/* --- stacks of the profile ------------------------------------------------------------------- */
+
+static int64_t lost_stack(struct stackcache *c, bool kernel, bool *lost)
+{
+	*lost = true;
+	if (c->lost[kernel] < 0)
+		c->lost[kernel] = resolver_lost(c->resolver, kernel);
+	return c->lost[kernel];
+}
+
+static int64_t resolve(struct stackcache *c, const struct stack_record *rec,
+		       struct resolver_doubt *doubt)
+{
+	*doubt = (struct resolver_doubt){0};
+	return rec->kernel ? resolver_kernel(c->resolver, rec)
+			   : resolver_user(c->resolver, rec, doubt);
+}
+
+/* Without memory its samples do not count for lines. */
+static void keep_places(struct stackcache *c, struct named *named, bool kernel)
+{
+	const uint32_t *places;
+	uint32_t count = 0;
+
+	places_drop(c, named);
+	if (!kernel) {
+		places = resolver_places(c->resolver, &count);
+		named->places = count ? malloc(count * sizeof(*places)) : NULL;
+		if (named->places)
+			memcpy(named->places, places, count * sizeof(*places));
+	}
+	named->nplaces = named->places ? count : 0;
+	c->places += named->nplaces * sizeof(*named->places);
+}
+
+static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
+{
+	struct named *named = calloc(1, sizeof(*named));
+	struct resolver_doubt doubt;
+	int64_t id;
+
+	if (!named)
+		return -ENOMEM;
+	id = resolve(c, rec, &doubt);
+	if (id < 0) {
+		free(named);
+		return id;
+	}
+	named->hash = rec->hash;
+	named->of = (struct tracker_exec){(pid_t)rec->tgid, rec->image, rec->exec};
+	named->seen = c->round;
+	named->time = c->now;
+	named->stack = (uint32_t)id;
+	keep_places(c, named, rec->kernel);
+	named->retries = doubt.vague ? RETRIES : 0;
+	named->jit = doubt.jit;
+	named->files = doubt.files;
+	named->changes = doubt.changes;
+	named->debug_files = resolver_debug_files(c->resolver);
+	named->hashed = true;
+	HASH_ADD(hh, c->named, hash, sizeof(named->hash), named);
+	if (!named->hashed) {
+		profile_lock(c->profile);
+		profile_stack_put(c->profile, named->stack);
+		profile_unlock(c->profile);
+		named_free(c, named);
+		return -ENOMEM;
+	}
+	return id;
+}
+
+static bool is_doubtful(struct stackcache *c, const struct named *named)
+{
+	return named->retries || named->debug_files != resolver_debug_files(c->resolver) ||
+	       resolver_files_changed(c->resolver, named->files, named->changes) ||
+	       (named->jit && resolver_jit_version(c->resolver, &named->of) != named->jit);
+}
+
+/* What fails leaves the names as they are. */
+static void name_again(struct stackcache *c, struct named *named, const struct stack_record *rec)
+{
+	struct resolver_doubt doubt;
+	int64_t id = resolve(c, rec, &doubt);
+
+	if (id < 0)
+		return;
+	profile_lock(c->profile);
+	profile_stack_put(c->profile, named->stack);
+	profile_unlock(c->profile);
+	named->stack = (uint32_t)id;
+	keep_places(c, named, rec->kernel);
+	named->retries = doubt.vague && named->retries ? named->retries - 1 : 0;
+	named->jit = doubt.jit;
+	named->files = doubt.files;
+	named->changes = doubt.changes;
+	named->debug_files = resolver_debug_files(c->resolver);
+}
+
+static int64_t stack_of(struct stackcache *c, uint64_t hash, bool kernel, bool *lost)
+{
+	const struct stack_record *rec;
+	struct named *named;
+	uint32_t id;
+
+	*lost = false;
+	HASH_FIND(hh, c->named, &hash, sizeof(hash), named);
+	if (named && named->seen == c->round)
+		return named->stack;
+	rec = raw_use(c, hash);
+	if (!rec && !named)
+		return lost_stack(c, kernel, lost);
+	if (!named)
+		return named_new(c, rec);
+	if (rec && is_doubtful(c, named))
+		name_again(c, named, rec);
+	id = named->stack;
+	named->seen = c->round;
+	named->time = c->now;
+	HASH_DEL(c->named, named);
+	named->hashed = true;
+	HASH_ADD(hh, c->named, hash, sizeof(named->hash), named);
+	if (!named->hashed) {
+		profile_lock(c->profile);
+		profile_stack_put(c->profile, id);
+		profile_unlock(c->profile);
+		named_free(c, named);
+		return -ENOMEM;
+	}
+	return id;
+}
+
+int64_t stackcache_user(struct stackcache *c, uint64_t hash, bool *lost)
+{
+	return stack_of(c, hash, false, lost);
+}
+
+int64_t stackcache_kernel(struct stackcache *c, uint64_t hash, bool *lost)
+{
+	return stack_of(c, hash, true, lost);
+}
+
+int stackcache_count_lines(const struct stackcache *c, uint64_t hash, uint64_t count)
+{
+	struct named *named;
+
+	HASH_FIND(hh, c->named, &hash, sizeof(hash), named);
+	return named ? resolver_count_lines(c->resolver, named->stack, named->places,
+					    named->nplaces, count)
+		     : 0;
+}
+
+bool stackcache_peek(const struct stackcache *c, uint64_t hash, uint32_t *stack,
+		     const struct stack_record **rec)
+{
+	struct named *named;
+	struct raw *raw;
+
+	HASH_FIND(hh, c->named, &hash, sizeof(hash), named);
+	HASH_FIND(hh, c->raws, &hash, sizeof(hash), raw);
+	if (!named || !raw)
+		return false;
+	*stack = named->stack;
+	*rec = raw->rec;
+	return true;
+}
+
+void stackcache_age(struct stackcache *c, uint64_t now)
+{
+	struct named *named, *next;
+
+	c->now = now;
+	HASH_ITER(hh, c->named, named, next) {
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
+		if (now - named->time < NAMED_AGE && HASH_COUNT(c->named) <= NAMED_MAX &&
+		    c->places <= RAW_BYTES)
+			break;
+		named_drop(c, named);
+	}
+	raw_age(c);
+	c->round++;
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a person reads who was sent the output of `stacktop -b`: every figure stands next to its
+ * unit and its name, shares say of what, and nothing needs the manual. Everything is copied out of
+ * the profile first; the pipe may be slow.
+ */
+#include "tui/export/batch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "symbols/base/text.h"
+#include "tui/export/batch_cpus.h"
+#include "tui/profile/reasons.h"
+#include "tui/export/folded.h"
+#include "tui/options.h"
+#include "tui/query/query.h"
+#include "tui/ui/sourceline.h"
+
+#define PROCS_SHOWN   20
+#define PROCS_FUNCS   5	 /* processes whose functions are listed */
+#define FUNCS_SHOWN   12 /* functions of each */
+#define REASONS_SHOWN 20 /* pairs of a process and a reason */
+
+static int write_all(FILE *to, const char *text, size_t size)
+{
+	errno = 0;
+	if (fwrite(text, 1, size, to) == size && !fflush(to))
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Cleans names once more before they are printed, in case an earlier step did not. */
+static const char *clean(char *to, size_t size, const char *from)
+{
+	text_clean(to, size, from, strlen(from));
+	return to;
+}
+
+/* --- the head -------------------------------------------------------------------------------- */
+
+static void write_losses(FILE *to, const struct profile_health *health)
+{
+	const char *separator = "";
+
+	fprintf(to, "lost %" PRIu64 " samples", profile_lost(health));
+	for (int i = 0; i < LOSS_COUNT; i++) {
+		const char *name = causes_reported((enum loss)i);
+
+		if (!health->loss[i] || !name)
+			continue;
+		fprintf(to, "%s%" PRIu64 " %s", *separator ? separator : " (", health->loss[i],
+			name);
+		separator = ", ";
+	}
+	fprintf(to, "%s\n", *separator ? ")" : "");
+}
+
+/* What became of each tick, so that the share of what was never taken is told, too. */
+static void write_ticks(FILE *to, const struct profile_health *health)
+{
+	uint64_t throttled = health->loss[LOSS_THROTTLED], missed = health->loss[LOSS_MISSED];
+
+	if (health->ticks)
+		fprintf(to,
+			"%" PRIu64 " ticks due: %" PRIu64 " samples taken, %" PRIu64
+			" idle, %" PRIu64 " throttled, %" PRIu64 " missed (%.1f %%)\n",
+			health->ticks, health->taken, health->idle, throttled, missed,
+			percent(missed, health->ticks));
+	else
+		fprintf(to, "%" PRIu64 " samples taken, %" PRIu64 " throttled\n", health->taken,
+			throttled);
+	if (throttled)
+		fprintf(to, "throttled by the kernel: lower -F, or raise "
+			    "kernel.perf_event_max_sample_rate\n");
+}
+
+static void write_head(FILE *to, const struct profile_health *health)
+{
+	double seconds = (double)health->elapsed / 1e9;
+	char when[32] = "", event[sizeof(health->event)];
+	time_t now = health->clock ? (time_t)(health->clock / 1000000000u) : time(NULL);
+	struct tm tm;
+
+	if (localtime_r(&now, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	fprintf(to, "stacktop  %s  %.2f s of %s at %u Hz on %u CPU%s\n", when, seconds,
+		clean(event, sizeof(event), health->event), health->frequency, health->ncpus,
+		health->ncpus == 1 ? "" : "s");
+	fprintf(to, "%" PRIu64 " samples (%" PRIu64 " in user mode, %" PRIu64 " in the kernel), ",
+		health->samples, health->user_samples, health->kernel_samples);
+	fprintf(to, "%.1f a second; ", seconds > 0 ? (double)health->samples / seconds : 0);
+	write_losses(to, health);
+	write_ticks(to, health);
+	if (health->filtering)
+		fprintf(to, "%u processes chosen, %" PRIu64 " samples of others left out\n",
+			health->nattached, profile_unattached(health));
+	if (health->outside)
+		fprintf(to,
+			"%" PRIu64 " samples of processes outside this PID namespace left out\n",
+			health->outside);
+	fprintf(to, "%.1f %% of %" PRIu64 " user stacks complete; ",
+		percent(health->complete_walks, health->user_walks), health->user_walks);
+	fprintf(to, "unwind tables %.1f of %.1f MiB in %u shard%s; own CPU %.1f %% of one\n",
+		(double)health->words_used * 4 / 1048576, (double)health->words_max * 4 / 1048576,
+		health->shards_used, health->shards_used == 1 ? "" : "s",
+		percent(health->self_ns, health->elapsed));
+	if (health->evicted || health->evictions)
+		fprintf(to,
+			"%u files without room for their table, %" PRIu64
+			" tables in use evicted, %.1f a second; --memory raises the budget\n",
+			health->evicted, health->evictions,
+			seconds > 0 ? (double)health->evictions / seconds : 0);
+}
+
+/* --- processes and functions ----------------------------------------------------------------- */
+
+/* Equal rows stand in the order of what is read of them: a replay, which has other ids, gives the
+ * same report. */
+static int by_proc(const struct profile *p, uint32_t a, uint32_t b)
+{
+	const struct profile_proc *x = query_proc(p, a), *y = query_proc(p, b);
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->image > y->image) - (x->image < y->image);
+}
+
+static int by_func(const struct profile *p, uint32_t a, uint32_t b)
+{
+	const struct profile_func *x = query_func(p, a), *y = query_func(p, b);
+	int order = strcmp(x->name, y->name);
+
+	if (!order)
+		order = strcmp(x->module, y->module);
+	return order ? order : (int)x->kind - (int)y->kind;
+}
+
+static int by_samples(const void *a, const void *b, void *profile)
+{
+	const struct proc_row *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	return by_proc(profile, x->proc, y->proc);
+}
+
+static int by_self(const void *a, const void *b, void *profile)
+{
+	const struct func_row *x = a, *y = b;
+
+	if (x->self != y->self)
+		return x->self < y->self ? 1 : -1;
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	return by_func(profile, x->func, y->func);
+}
+
+static void write_procs(FILE *to, const struct profile *p, const struct profile_health *health,
+			const struct proc_row *rows, size_t count)
+{
+	char user[32], command[256];
+
+	fprintf(to, "\n%8s %-12s %6s %8s %8s %10s  %s\n", "PID", "USER",
+		profile_is_time(health) ? "CPU%" : "SMP%", "SAMPLES", "KERNEL%", "COMPLETE%",
+		"COMMAND");
+	for (size_t i = 0; i < count && i < PROCS_SHOWN; i++) {
+		const struct profile_proc *proc = query_proc(p, rows[i].proc);
+		char complete[16] = "-";
+
+		if (rows[i].walks)
+			snprintf(complete, sizeof(complete), "%.1f",
+				 percent(rows[i].complete, rows[i].walks));
+		fprintf(to, "%8d %-12s %6.1f %8" PRIu64 " %8.1f %10s  %s%s\n", (int)proc->pid,
+			*proc->user ? clean(user, sizeof(user), proc->user) : "-",
+			rows[i].cpu_percent, rows[i].samples,
+			percent(rows[i].kernel_samples, rows[i].samples), complete,
+			clean(command, sizeof(command), proc->cmdline),
+			proc->exited ? " (exited)" : "");
+	}
+	if (!count)
+		fprintf(to, "         nothing was sampled\n");
+	if (count > PROCS_SHOWN)
+		fprintf(to, "         and %zu more\n", count - PROCS_SHOWN);
+}
+
+static const char *func_mark(enum func_kind kind)
+{
+	return kind == FUNC_KERNEL   ? " [k]"
+	       : kind == FUNC_INLINE ? " [i]"
+	       : kind == FUNC_JIT    ? " [jit]"
+				     : "";
+}
+
+static int write_funcs(FILE *to, const struct profile *p, const struct query *q,
+		       const struct proc_row *row)
+{
+	const struct profile_proc *proc = query_proc(p, row->proc);
+	char comm[32], name[512], module[128];
+	struct query one = *q;
+	struct func_row *rows;
+	size_t count;
+	int err;
+
+	one.proc = row->proc;
+	err = query_funcs(p, &one, &rows, &count);
+	if (err)
+		return err;
+	qsort_r(rows, count, sizeof(*rows), by_self, (void *)p);
+	fprintf(to, "\nHottest functions of %s, PID %d (%% of its %" PRIu64 " samples)\n",
+		clean(comm, sizeof(comm), proc->comm), (int)proc->pid, row->samples);
+	fprintf(to, "%8s %8s  %-20s  %s\n", "SELF%", "TOTAL%", "MODULE", "FUNCTION");
+	for (size_t i = 0; i < count && i < FUNCS_SHOWN && rows[i].self; i++) {
+		const struct profile_func *func = query_func(p, rows[i].func);
+		bool end = func->kind == FUNC_END;
+
+		fprintf(to, "%8.1f %8.1f  %-20s  %s%s%s%s", percent(rows[i].self, row->samples),
+			percent(rows[i].total, row->samples),
+			*func->module ? clean(module, sizeof(module), func->module) : "-",
+			end ? "[" : "", clean(name, sizeof(name), func->name), end ? "]" : "",
+			func_mark(func->kind));
+		sourceline_name(func, name, sizeof(name));
+		fprintf(to, "%s%s\n", *name ? "  " : "", name);
+	}
+	free(rows);
+	return 0;
+}
+
+/* --- where walks ended early ----------------------------------------------------------------- */
+
+struct ended { /* samples of a process whose walk ended for a reason */
+	uint32_t proc, func;
+	uint64_t samples;
+};
+
+static int by_pair(const void *a, const void *b)
+{
+	const struct ended *x = a, *y = b;
+
+	if (x->proc != y->proc)
+		return x->proc < y->proc ? -1 : 1;
+	return (x->func > y->func) - (x->func < y->func);
+}
+
+static int by_ended(const void *a, const void *b, void *profile)
+{
+	const struct ended *x = a, *y = b;
+	int order;
+
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	order = by_proc(profile, x->proc, y->proc);
+	return order ? order : by_func(profile, x->func, y->func);
+}
+
+/* The reasons of all processes: the rows of a process and a reason put together. */
+static int ended_read(const struct profile *p, const struct query *q, struct ended **list,
+		      size_t *count)
+{
+	struct end_row *rows;
+	size_t n;
+	int err = query_ends(p, q, &rows, &n);
+
+	*count = 0;
+	*list = err ? NULL : calloc(n + 1, sizeof(**list));
+	if (!err && !*list)
+		err = -ENOMEM;
+	for (size_t i = 0; i < n && !err; i++)
+		if (rows[i].end != QUERY_NONE)
+			(*list)[(*count)++] =
+				(struct ended){rows[i].proc, rows[i].end, rows[i].samples};
+	free(rows);
+	return err;
+}
+
+static size_t ended_merge(struct ended *list, size_t count)
+{
+	size_t n = 0;
+
+	qsort(list, count, sizeof(*list), by_pair);
+	for (size_t i = 0; i < count; i++) {
+		if (n && by_pair(&list[n - 1], &list[i]) == 0)
+			list[n - 1].samples += list[i].samples;
+		else
+			list[n++] = list[i];
+	}
+	return n;
+}
+
+static int write_reasons(FILE *to, const struct profile *p, const struct query *q)
+{
+	char comm[32], name[256];
+	struct ended *list = NULL;
+	size_t count;
+	int err = ended_read(p, q, &list, &count);
+
+	if (!err && count) {
+		count = ended_merge(list, count);
+		qsort_r(list, count, sizeof(*list), by_ended, (void *)p);
+		fprintf(to, "\nWhy stacks are not complete\n%8s %8s %-16s %s\n", "SAMPLES", "PID",
+			"PROCESS", "REASON");
+	}
+	for (size_t i = 0; i < count && i < REASONS_SHOWN && !err; i++) {
+		const struct profile_proc *proc = query_proc(p, list[i].proc);
+
+		fprintf(to, "%8" PRIu64 " %8d %-16s %s\n", list[i].samples, (int)proc->pid,
+			clean(comm, sizeof(comm), proc->comm),
+			clean(name, sizeof(name), query_func(p, list[i].func)->name));
+	}
+	if (count > REASONS_SHOWN && !err)
+		fprintf(to, "         and %zu more\n", count - REASONS_SHOWN);
+	free(list);
+	return err;
+}
+
+static int write_report(FILE *to, const struct profile *p, const struct query *q)
+{
+	struct profile_health health;
+	struct proc_row *rows;
+	size_t count;
+	int err = query_procs(p, q, &rows, &count);
+
+	if (err)
+		return err;
+	qsort_r(rows, count, sizeof(*rows), by_samples, (void *)p);
+	query_health_sum(p, q->weigh, &health);
+	write_head(to, &health);
+	write_procs(to, p, &health, rows, count);
+	if (health.by_cpu)
+		err = batch_cpus(to, p, q);
+	for (size_t i = 0; i < count && i < PROCS_FUNCS && rows[i].samples && !err; i++)
+		err = write_funcs(to, p, q, &rows[i]);
+	if (!err)
+		err = write_reasons(to, p, q);
+	fprintf(to, "\n");
+	free(rows);
+	return err;
+}
+
+struct query batch_query(const struct options *options)
+{
+	return (struct query){
+		.weigh = WEIGH_LAST,
+		.proc = QUERY_ALL,
+		.hide_kernel = options->no_kernel,
+		.hide_user = options->no_user,
+		.hide_inline = options->no_inline,
+	};
+}
+
+int batch_text(FILE *to, struct profile *profile, const struct query *q)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+	int err;
+
+	if (!memory)
+		return -ENOMEM;
+	profile_lock(profile);
+	err = write_report(memory, profile, q);
+	profile_unlock(profile);
+	if (ferror(memory) && !err)
+		err = -ENOMEM;
+	if (fclose(memory) && !err)
+		err = -ENOMEM;
+	if (!err)
+		err = write_all(to, text, size);
+	free(text);
+	return err;
+}
+
+int batch_folded(FILE *to, struct profile *profile, const struct query *q)
+{
+	struct folded folded;
+	int err;
+
+	profile_lock(profile);
+	err = folded_read(&folded, profile, q);
+	profile_unlock(profile);
+	errno = 0;
+	for (size_t i = 0; i < folded.count && !err; i++) {
+		const struct folded_line *line = &folded.lines[i];
+
+		if (fwrite(folded.text + line->at, 1, line->length, to) != line->length ||
+		    fprintf(to, " %" PRIu64 "\n", line->count) < 0)
+			err = errno ? -errno : -EIO;
+	}
+	folded_free(&folded);
+	return err ? err : write_all(to, "", 0);
+}
+
+int batch_messages(FILE *to, struct profile *profile, uint64_t *serial)
+{
+	static const char *const words[] = {
+		[MESSAGE_INFO] = "", [MESSAGE_WARNING] = "warning: ", [MESSAGE_ERROR] = "error: "};
+	enum message_level level;
+
+	for (;;) {
+		char text[512] = "";
+		const char *message;
+
+		profile_lock(profile);
+		message = query_message_after(profile, &level, serial);
+		if (message)
+			clean(text, sizeof(text), message);
+		profile_unlock(profile);
+		if (!message)
+			return write_all(to, "", 0);
+		if (fprintf(to, "stacktop: %s%s\n", words[level], text) < 0)
+			return errno ? -errno : -EIO;
+	}
+}
+
+/* Whole milliseconds, of which the slice that ends then is not cut off. */
+static double seconds_up(uint64_t ns)
+{
+	uint64_t ms = (ns + 999999) / 1000000;
+
+	return (double)ms / 1000;
+}
+
+void batch_event(FILE *to, const char *path, struct profile *profile, struct batch_event *event)
+{
+	char name[256], now[sizeof(event->name)], before[sizeof(event->name)], from[40] = "";
+	const struct profile_replay *replay;
+	struct profile_health health;
+	uint64_t border = event->position;
+
+	profile_lock(profile);
+	replay = profile_replay(profile);
+	query_health(profile, &health);
+	event->position = replay ? replay->position : 0;
+	profile_unlock(profile);
+	if (!border || !strcmp(health.event, event->name)) {
+		memcpy(event->name, health.event, sizeof(event->name));
+		return;
+	}
+	if (event->from)
+		snprintf(from, sizeof(from), "--from %.3f ", seconds_up(event->from));
+	fprintf(to,
+		"stacktop: warning: %s: samples are of %s from %.3f s on, and only those are "
+		"told of; -r %s--to %.3f has those of %s before\n",
+		clean(name, sizeof(name), path), clean(now, sizeof(now), health.event),
+		seconds_up(border), from, seconds_up(border),
+		clean(before, sizeof(before), event->name));
+	event->from = border;
+	memcpy(event->name, health.event, sizeof(event->name));
+}

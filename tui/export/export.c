@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which formats there are, and when each is written: some a report a refresh, some once, when all
+ * samples are there.
+ */
+#include "tui/export/export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tui/export/batch.h"
+#include "tui/export/export_model.h"
+#include "tui/export/export_priv.h"
+#include "tui/query/query.h"
+
+static const struct export_format table[] = {
+	{FORMAT_TEXT, "text", "txt", true, false, "for people"},
+	{FORMAT_FOLDED, "folded", "folded collapsed", true, false, "a stack a line, flamegraph.pl"},
+	{FORMAT_JSON, "json", "json ndjson", true, false, "everything, an object a refresh"},
+	{FORMAT_PERF, "perf", "perf script", true, false, "as perf script prints it"},
+	{FORMAT_PPROF, "pprof", "pb.gz pprof", false, true, "go tool pprof"},
+	{FORMAT_SPEEDSCOPE, "speedscope", "speedscope.json speedscope", false, false,
+	 "speedscope.app"},
+	{FORMAT_SVG, "svg", "svg", false, false, "a flame graph for a browser"},
+	{FORMAT_ICICLE, "icicle", "icicle.svg", false, false, "the same, with its root above"},
+	{FORMAT_FIREFOX, "firefox", "firefox.json", false, false, "profiler.firefox.com"},
+};
+
+#define FORMATS (sizeof(table) / sizeof(*table))
+
+struct exporter {
+	const struct export_format *format;
+	FILE *to;
+	const struct theme *theme;
+	struct capture capture;
+};
+
+const struct export_format *export_table(size_t *count)
+{
+	*count = FORMATS;
+	return table;
+}
+
+const struct export_format *export_by_name(const char *name)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (!strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+/* Length of the suffix that the path ends in behind a dot; 0: in none of them. */
+static size_t suffix_of(const char *path, const char *suffixes)
+{
+	size_t length = strlen(path), best = 0, n;
+
+	for (const char *s = suffixes; *s; s += n + (s[n] == ' ')) {
+		n = strcspn(s, " ");
+		if (n > best && length > n && path[length - n - 1] == '.' &&
+		    !strncasecmp(path + length - n, s, n))
+			best = n;
+	}
+	return best;
+}
+
+const struct export_format *export_by_file(const char *path)
+{
+	const struct export_format *found = NULL;
+	size_t best = 0;
+
+	for (size_t i = 0; i < FORMATS; i++) {
+		size_t n = suffix_of(path, table[i].suffixes);
+
+		if (n > best) {
+			best = n;
+			found = &table[i];
+		}
+	}
+	return found;
+}
+
+int export_new(enum options_format format, FILE *to, const struct theme *theme,
+	       struct exporter **out)
+{
+	struct exporter *e = calloc(1, sizeof(*e));
+
+	*out = e;
+	if (!e)
+		return -ENOMEM;
+	e->to = to;
+	e->theme = theme;
+	for (size_t i = 0; i < FORMATS; i++)
+		if (table[i].format == format)
+			e->format = &table[i];
+	return 0;
+}
+
+void export_free(struct exporter *e)
+{
+	if (!e)
+		return;
+	capture_free(&e->capture);
+	free(e);
+}
+
+/* The errno of the write that failed may be gone by now. */
+static int flush(FILE *to)
+{
+	errno = 0;
+	if (!fflush(to) && !ferror(to))
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+static int write_capture(struct exporter *e)
+{
+	int err;
+
+	errno = 0;
+	switch (e->format->format) {
+	case FORMAT_JSON:
+		err = export_json(e->to, &e->capture);
+		break;
+	case FORMAT_PERF:
+		err = export_perf(e->to, &e->capture);
+		break;
+	case FORMAT_PPROF:
+		err = export_pprof(e->to, &e->capture);
+		break;
+	case FORMAT_SPEEDSCOPE:
+		err = export_speedscope(e->to, &e->capture);
+		break;
+	case FORMAT_SVG:
+	case FORMAT_ICICLE:
+		err = export_svg(e->to, &e->capture, e->theme, e->format->format == FORMAT_ICICLE);
+		break;
+	case FORMAT_FIREFOX:
+		err = export_firefox(e->to, &e->capture);
+		break;
+	default:
+		err = -EINVAL;
+	}
+	if (!err && ferror(e->to) && errno)
+		err = -errno;
+	return err ? err : flush(e->to);
+}
+
+int export_add(struct exporter *e, struct profile *p, const struct query *q)
+{
+	int err;
+
+	if (e->format->format == FORMAT_TEXT)
+		return batch_text(e->to, p, q);
+	if (e->format->format == FORMAT_FOLDED)
+		return batch_folded(e->to, p, q);
+	profile_lock(p);
+	err = capture_add(&e->capture, p, q);
+	profile_unlock(p);
+	if (!err && e->format->stream) {
+		err = write_capture(e);
+		capture_free(&e->capture);
+	}
+	return err;
+}
+
+int export_finish(struct exporter *e)
+{
+	return e->format->stream ? flush(e->to) : write_capture(e);
+}

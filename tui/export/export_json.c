@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The project's own JSON, an object a line, for scripts: everything that the text report says and
+ * the stacks besides, with numbers that are numbers. docs/FORMATS.md describes it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tui/export/export_model.h"
+#include "tui/export/export_priv.h"
+
+#define JSON_VERSION 1
+
+static void write_time(FILE *to, uint64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000u);
+	struct tm tm;
+
+	if (!gmtime_r(&seconds, &tm))
+		memset(&tm, 0, sizeof(tm));
+	fprintf(to, "\"%04d-%02d-%02dT%02d:%02d:%02d.%03dZ\"", tm.tm_year + 1900, tm.tm_mon + 1,
+		tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ns / 1000000u % 1000));
+}
+
+/* Whatever the locale says, the decimal sign is a point. */
+static void write_seconds(FILE *to, uint64_t ns)
+{
+	fprintf(to, "%" PRIu64 ".%09u", ns / 1000000000u, (unsigned int)(ns % 1000000000u));
+}
+
+static void write_head(FILE *to, const struct capture *c)
+{
+	static const char *const losses[LOSS_COUNT] = {
+		[LOSS_COUNTS_FULL] = "counts_full",
+		[LOSS_STACK_RING] = "stack_ring",
+		[LOSS_BUSY] = "busy",
+		[LOSS_SIDEBAND] = "sideband",
+		[LOSS_SLICE] = "slice",
+		[LOSS_KERNEL] = "kernel",
+		[LOSS_THROTTLED] = "throttled",
+		[LOSS_MISSED] = "missed",
+	};
+	const struct profile_health *h = &c->health;
+	const char *separator = "";
+
+	fprintf(to, "{\"stacktop\":%d,\"time\":", JSON_VERSION);
+	write_time(to, c->nslices ? c->slices[0].time : 0);
+	fputs(",\"seconds\":", to);
+	write_seconds(to, h->elapsed);
+	fputs(",\"event\":", to);
+	json_string(to, h->event);
+	fprintf(to,
+		",\"frequency\":%u,\"cpus\":%u,\"samples\":%" PRIu64 ",\"user_samples\":%" PRIu64
+		",\"kernel_samples\":%" PRIu64 ",\"taken\":%" PRIu64 ",\"filtered\":%" PRIu64
+		",\"outside\":%" PRIu64 ",\"ticks\":%" PRIu64 ",\"idle\":%" PRIu64
+		",\"walks\":%" PRIu64 ",\"complete_walks\":%" PRIu64 ",\"lost\":%" PRIu64
+		",\"losses\":{",
+		h->frequency, h->ncpus, c->count, h->user_samples, h->kernel_samples, h->taken,
+		h->filtered, h->outside, h->ticks, h->idle, h->user_walks, h->complete_walks,
+		profile_lost(h));
+	for (int i = 0; i < LOSS_COUNT; i++) {
+		if (!losses[i])
+			continue;
+		fprintf(to, "%s\"%s\":%" PRIu64, separator, losses[i], h->loss[i]);
+		separator = ",";
+	}
+	fputc('}', to);
+}
+
+static void write_procs(FILE *to, const struct capture *c, const uint64_t *samples)
+{
+	fputs(",\"processes\":[", to);
+	for (uint32_t i = 0; i < c->nprocs; i++) {
+		const struct capture_proc *proc = &c->procs[i];
+
+		fprintf(to, "%s{\"pid\":%d,\"name\":", i ? "," : "", (int)proc->pid);
+		json_string(to, capture_text(c, proc->comm));
+		fputs(",\"user\":", to);
+		json_string(to, capture_text(c, proc->user));
+		fputs(",\"command\":", to);
+		json_string(to, capture_text(c, proc->command));
+		fprintf(to, ",\"threads\":%u,\"exited\":%s,\"samples\":%" PRIu64 "}",
+			proc->nthreads, proc->exited ? "true" : "false", samples[i]);
+	}
+	fputc(']', to);
+}
+
+static void write_threads(FILE *to, const struct capture *c)
+{
+	fputs(",\"threads\":[", to);
+	for (uint32_t i = 0; i < c->nthreads; i++) {
+		const struct capture_thread *thread = &c->threads[i];
+
+		fprintf(to, "%s{\"process\":%u,\"thread\":%u,\"name\":", i ? "," : "", thread->proc,
+			thread->tid);
+		json_string(to, capture_text(c, thread->comm));
+		fputc('}', to);
+	}
+	fputc(']', to);
+}
+
+static void write_funcs(FILE *to, const struct capture *c, const struct capture_sum *sums)
+{
+	fputs(",\"functions\":[", to);
+	for (uint32_t i = 0; i < c->nfuncs; i++) {
+		const struct capture_func *func = &c->funcs[i];
+
+		fprintf(to, "%s{\"name\":", i ? "," : "");
+		json_string(to, capture_text(c, func->name));
+		fputs(",\"module\":", to);
+		json_string(to, capture_text(c, func->module));
+		fprintf(to, ",\"kind\":\"%s\",\"self\":%" PRIu64 ",\"total\":%" PRIu64,
+			export_kind(func->kind), sums[i].self, sums[i].total);
+		if (func->file != CAPTURE_NONE) {
+			fputs(",\"file\":", to);
+			json_string(to, capture_text(c, c->files[func->file]));
+			fprintf(to, ",\"line\":%u", func->line);
+		}
+		fputc('}', to);
+	}
+	fputc(']', to);
+}
+
+static int write_stacks(FILE *to, const struct capture *c)
+{
+	uint32_t *frames = capture_frames_new(c);
+
+	if (!frames)
+		return -ENOMEM;
+	fputs(",\"stacks\":[", to);
+	for (size_t i = 0; i < c->nsamples; i++) {
+		const struct capture_sample *sample = &c->samples[i];
+		uint32_t n = capture_frames(c, sample->node, frames);
+
+		fprintf(to, "%s{\"process\":%u,\"thread\":%u,\"count\":%" PRIu64, i ? "," : "",
+			sample->proc, sample->tid, (uint64_t)sample->count);
+		if (sample->cpu)
+			fprintf(to, ",\"cpu\":%u", (unsigned int)sample->cpu - 1);
+		fputs(",\"frames\":[", to);
+		for (uint32_t f = 0; f < n; f++)
+			fprintf(to, "%s%u", f ? "," : "", frames[f]);
+		fputs("]}", to);
+	}
+	fputs("]}\n", to);
+	free(frames);
+	return 0;
+}
+
+int export_json(FILE *to, const struct capture *c)
+{
+	struct capture_sum *sums = capture_sums(c);
+	uint64_t *samples = calloc((size_t)c->nprocs + 1, sizeof(*samples));
+	int err = -ENOMEM;
+
+	if (sums && samples) {
+		for (size_t i = 0; i < c->nsamples; i++)
+			samples[c->samples[i].proc] += c->samples[i].count;
+		write_head(to, c);
+		write_procs(to, c, samples);
+		write_threads(to, c);
+		write_funcs(to, c, sums);
+		err = write_stacks(to, c);
+	}
+	free(samples);
+	free(sums);
+	return err;
+}

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stacks become a tree of frames, for that is both the smallest form and what most formats want:
+ * a frame that thousands of stacks share is there once. Everything is found by its content, since
+ * the profile may give an id to something else as soon as its lock is free.
+ */
+#include "tui/export/export_model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "symbols/base/text.h"
+#include "tui/query/query.h"
+
+#define NS_PER_SEC     1000000000ull
+#define NAME_MAX_BYTES 1100
+#define FOLDED_AWAY    "folded away"
+#define OTHERS	       "[others]"
+
+/* What is known of the slice's ids; the tables grow with the ids that occur. */
+struct adder {
+	struct capture *c;
+	const struct profile *p;
+	uint32_t *stacks; /* + 1, for stacks without frames above them; 0: not looked at yet */
+	size_t nstacks;
+	uint32_t slice;
+	bool hide_inline;
+};
+
+void capture_free(struct capture *c)
+{
+	textpool_free(&c->pool);
+	free(c->funcs);
+	free(c->modules);
+	free(c->files);
+	free(c->nodes);
+	free(c->procs);
+	free(c->threads);
+	free(c->samples);
+	free(c->slices);
+	idtable_free(&c->func_index);
+	idtable_free(&c->module_index);
+	idtable_free(&c->node_index);
+	idtable_free(&c->proc_index);
+	idtable_free(&c->thread_index);
+	idtable_free(&c->file_index);
+	*c = (struct capture){0};
+}
+
+/* Room for one more item; a macro, for the arrays have types of their own. */
+#define RESERVE(array, count, room)                                                                \
+	((count) < (room) ? 0 : grow((void **)&(array), sizeof(*(array)), (count), &(room)))
+
+static int grow(void **array, size_t size, uint32_t count, uint32_t *room)
+{
+	uint32_t more = count < 32 ? 64 : count * 2;
+	void *grown = reallocarray(*array, more, size);
+
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*room = more;
+	return 0;
+}
+
+/* --- strings, modules, functions ------------------------------------------------------------- */
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+	return idtable_mix(hash, 1);
+}
+
+static int64_t add_module(struct capture *c, const char *name)
+{
+	uint32_t hash = (uint32_t)hash_text(2, name), id;
+
+	for (uint32_t at = hash; (id = idtable_next(&c->module_index, hash, &at)) != IDTABLE_NONE;)
+		if (!strcmp(capture_text(c, c->modules[id].name), name))
+			return id;
+	if (RESERVE(c->modules, c->nmodules, c->modules_room) ||
+	    idtable_reserve(&c->module_index, c->nmodules + 1u) ||
+	    textpool_add(&c->pool, name, &c->modules[c->nmodules].name))
+		return -ENOMEM;
+	/* The end of its name is an empty text. */
+	c->modules[c->nmodules].build = c->pool.size - 1;
+	idtable_add(&c->module_index, hash, c->nmodules);
+	return c->nmodules++;
+}
+
+/* By the clean names: what reads the same is the same. -ENOSPC: there are too many. */
+static int64_t add_func(struct capture *c, enum func_kind kind, const char *dirty,
+			const char *dirty_module, size_t max)
+{
+	char name[NAME_MAX_BYTES], module[NAME_MAX_BYTES];
+	struct capture_func *func;
+	uint32_t hash, id;
+	int64_t number;
+
+	text_clean(name, sizeof(name), dirty, strlen(dirty));
+	text_clean(module, sizeof(module), dirty_module, strlen(dirty_module));
+	hash = (uint32_t)hash_text(hash_text((uint64_t)kind + 3, name), module);
+	for (uint32_t at = hash; (id = idtable_next(&c->func_index, hash, &at)) != IDTABLE_NONE;) {
+		func = &c->funcs[id];
+		if (func->kind == kind && !strcmp(capture_text(c, func->name), name) &&
+		    !strcmp(capture_text(c, func->module), module))
+			return id;
+	}
+	if (c->pool.size > max)
+		return -ENOSPC;
+	number = add_module(c, module);
+	if (number < 0 || RESERVE(c->funcs, c->nfuncs, c->funcs_room) ||
+	    idtable_reserve(&c->func_index, c->nfuncs + 1u))
+		return -ENOMEM;
+	func = &c->funcs[c->nfuncs];
+	*func = (struct capture_func){.module = c->modules[number].name,
+				      .kind = kind,
+				      .number = (uint32_t)number,
+				      .file = CAPTURE_NONE};
+	if (textpool_add(&c->pool, name, &func->name))
+		return -ENOMEM;
+	idtable_add(&c->func_index, hash, c->nfuncs);
+	return c->nfuncs++;
+}
+
+static int64_t add_file(struct capture *c, const char *path)
+{
+	uint32_t hash = (uint32_t)hash_text(1, path), id;
+
+	for (uint32_t at = hash; (id = idtable_next(&c->file_index, hash, &at)) != IDTABLE_NONE;)
+		if (!strcmp(capture_text(c, c->files[id]), path))
+			return id;
+	if (RESERVE(c->files, c->nfiles, c->files_room) ||
+	    idtable_reserve(&c->file_index, c->nfiles + 1u) ||
+	    textpool_add(&c->pool, path, &c->files[c->nfiles]))
+		return -ENOMEM;
+	idtable_add(&c->file_index, hash, c->nfiles);
+	return c->nfiles++;
+}
+
+/* The line of late counts. */
+static int set_line(struct capture *c, uint32_t number, const struct profile_func *from)
+{
+	int64_t file;
+
+	if (!from->file || c->pool.size > CAPTURE_TEXT_MAX)
+		return 0;
+	file = add_file(c, from->file);
+	if (file < 0)
+		return (int)file;
+	c->funcs[number].file = (uint32_t)file;
+	c->funcs[number].line = from->line;
+	return 0;
+}
+
+/* --- stacks ---------------------------------------------------------------------------------- */
+
+/* -ENOSPC: there are too many. */
+static int64_t add_node(struct capture *c, uint32_t parent, uint32_t func, uint32_t max)
+{
+	uint32_t hash = (uint32_t)idtable_mix(parent, func), id;
+
+	for (uint32_t at = hash; (id = idtable_next(&c->node_index, hash, &at)) != IDTABLE_NONE;)
+		if (c->nodes[id].parent == parent && c->nodes[id].func == func)
+			return id;
+	if (c->nnodes >= max)
+		return -ENOSPC;
+	if (RESERVE(c->nodes, c->nnodes, c->nodes_room) ||
+	    idtable_reserve(&c->node_index, c->nnodes + 1u))
+		return -ENOMEM;
+	c->nodes[c->nnodes] = (struct capture_node){
+		parent, func, parent == CAPTURE_NONE ? 1 : c->nodes[parent].depth + 1};
+	idtable_add(&c->node_index, hash, c->nnodes);
+	return c->nnodes++;
+}
+
+/* The node of the stack's innermost frame; parent if it has none. */
+static int64_t add_frames(struct adder *a, uint32_t parent, uint32_t id)
+{
+	const struct profile_stack *stack = query_stack(a->p, id);
+	int64_t node = parent;
+
+	for (uint32_t i = 0; stack && i < stack->nframes && node >= 0; i++) {
+		const struct profile_func *func = query_func(a->p, stack->frames[i]);
+		int64_t number;
+
+		if (a->hide_inline && func->kind == FUNC_INLINE)
+			continue;
+		number = add_func(a->c, func->kind, func->name, func->module, CAPTURE_TEXT_MAX);
+		if (number < 0)
+			return number;
+		if (set_line(a->c, (uint32_t)number, func))
+			return -ENOMEM;
+		node = add_node(a->c, (uint32_t)node, (uint32_t)number, CAPTURE_NODES_MAX);
+	}
+	return node;
+}
+
+/* The same, remembered for the slice: a stack's frames are looked up by content once. */
+static int64_t add_known(struct adder *a, uint32_t id)
+{
+	int64_t node;
+
+	if (id == PROFILE_NO_STACK)
+		return CAPTURE_NONE;
+	if (id >= a->nstacks) {
+		size_t n = (size_t)id * 2 + 64;
+		uint32_t *grown = reallocarray(a->stacks, n, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		memset(grown + a->nstacks, 0, (n - a->nstacks) * sizeof(*grown));
+		a->stacks = grown;
+		a->nstacks = n;
+	}
+	if (a->stacks[id])
+		return a->stacks[id] - 1;
+	node = add_frames(a, CAPTURE_NONE, id);
+	if (node >= 0 && node != CAPTURE_NONE)
+		a->stacks[id] = (uint32_t)node + 1;
+	return node;
+}
+
+/* The stack of what there is no room for. */
+static int64_t add_folded(struct capture *c)
+{
+	int64_t func = add_func(c, FUNC_END, FOLDED_AWAY, "", SIZE_MAX);
+
+	return func < 0 ? func : add_node(c, CAPTURE_NONE, (uint32_t)func, UINT32_MAX);
+}
+
+static int64_t add_stack(struct adder *a, const struct profile_cell *cell)
+{
+	int64_t node = add_known(a, cell->ustack);
+
+	if (node == CAPTURE_NONE)
+		node = add_known(a, cell->kstack);
+	else if (node >= 0 && cell->kstack != PROFILE_NO_STACK)
+		node = add_frames(a, (uint32_t)node, cell->kstack);
+	return node == -ENOSPC ? add_folded(a->c) : node;
+}
+
+/* --- processes and samples ------------------------------------------------------------------- */
+
+static uint32_t hash_proc(const struct profile_proc *proc)
+{
+	return (uint32_t)idtable_mix((uint32_t)proc->pid, proc->image);
+}
+
+static struct capture_proc *find_proc(const struct capture *c, const struct profile_proc *from)
+{
+	uint32_t hash = hash_proc(from), id;
+
+	for (uint32_t at = hash; (id = idtable_next(&c->proc_index, hash, &at)) != IDTABLE_NONE;)
+		if (c->procs[id].pid == from->pid && c->procs[id].image == from->image)
+			return &c->procs[id];
+	return NULL;
+}
+
+static int update_proc(struct capture *c, struct capture_proc *proc,
+		       const struct profile_proc *from)
+{
+	char comm[sizeof(from->comm)];
+
+	proc->exited = from->exited;
+	proc->nthreads = from->nthreads;
+	/* A process may name itself anew; what it called itself last counts. */
+	text_clean(comm, sizeof(comm), from->comm, strlen(from->comm));
+	if (!strcmp(capture_text(c, proc->comm), comm))
+		return 0;
+	return textpool_add(&c->pool, comm, &proc->comm) ? -ENOMEM : 0;
+}
+
+static int64_t add_proc(struct capture *c, const struct profile_proc *from)
+{
+	static const struct profile_proc others = {.comm = OTHERS, .cmdline = OTHERS};
+	struct capture_proc *proc = find_proc(c, from);
+
+	if (!proc && c->nprocs >= CAPTURE_PROCS_MAX) {
+		from = &others;
+		proc = find_proc(c, from);
+	}
+	if (proc)
+		return update_proc(c, proc, from) ? -ENOMEM : proc - c->procs;
+	if (RESERVE(c->procs, c->nprocs, c->procs_room) ||
+	    idtable_reserve(&c->proc_index, c->nprocs + 1u))
+		return -ENOMEM;
+	proc = &c->procs[c->nprocs];
+	*proc = (struct capture_proc){.pid = from->pid,
+				      .image = from->image,
+				      .nthreads = from->nthreads,
+				      .exited = from->exited};
+	if (textpool_add(&c->pool, from->comm, &proc->comm) ||
+	    textpool_add(&c->pool, from->user, &proc->user) ||
+	    textpool_add(&c->pool, from->cmdline, &proc->command))
+		return -ENOMEM;
+	idtable_add(&c->proc_index, hash_proc(from), c->nprocs);
+	return c->nprocs++;
+}
+
+static int samples_reserve(struct capture *c)
+{
+	size_t room = c->samples_room ? c->samples_room * 2 : 256;
+	struct capture_sample *grown;
+
+	if (c->nsamples < c->samples_room)
+		return 0;
+	grown = reallocarray(c->samples, room, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	c->samples = grown;
+	c->samples_room = room;
+	return 0;
+}
+
+static int add_cell(const struct profile_cell *cell, void *arg)
+{
+	struct adder *a = arg;
+	struct capture *c = a->c;
+	int64_t node = add_stack(a, cell), proc;
+
+	if (node < 0)
+		return (int)node;
+	proc = add_proc(c, query_proc(a->p, cell->proc));
+	if (proc < 0 || samples_reserve(c) ||
+	    (cell->tid && capture_thread_add(c, (uint32_t)proc, cell->tid,
+					     query_thread(a->p, cell->proc, cell->tid))))
+		return -ENOMEM;
+	c->samples[c->nsamples++] = (struct capture_sample){
+		a->slice,	(uint32_t)proc, c->merged_threads ? 0 : cell->tid,
+		(uint32_t)node, cell->count,	c->merged_threads ? 0 : cell->cpu};
+	c->count += cell->count;
+	return 0;
+}
+
+/* --- a capture that grows too large ---------------------------------------------------------- */
+
+static int by_key(const void *a, const void *b)
+{
+	const struct capture_sample *x = a, *y = b;
+
+	if (x->slice != y->slice)
+		return x->slice < y->slice ? -1 : 1;
+	if (x->proc != y->proc)
+		return x->proc < y->proc ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Returns how many are left. */
+static size_t samples_merge(struct capture_sample *samples, size_t count)
+{
+	size_t n = 0;
+
+	if (count)
+		qsort(samples, count, sizeof(*samples), by_key);
+	for (size_t i = 0; i < count; i++) {
+		if (n && !by_key(&samples[n - 1], &samples[i]))
+			samples[n - 1].count += samples[i].count;
+		else
+			samples[n++] = samples[i];
+	}
+	return n;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct capture_sample *x = a, *y = b;
+
+	return (x->count < y->count) - (x->count > y->count);
+}
+
+/* What is left is a sample for each process, at worst. */
+static int fold_rarest(struct capture *c)
+{
+	int64_t node = add_folded(c);
+
+	if (node < 0)
+		return (int)node;
+	qsort(c->samples, c->nsamples, sizeof(*c->samples), by_count);
+	for (size_t i = CAPTURE_SAMPLES_MAX / 4; i < c->nsamples; i++)
+		c->samples[i].node = (uint32_t)node;
+	c->nsamples = samples_merge(c->samples, c->nsamples);
+	return 0;
+}
+
+/* Pairs of slices become one, until half of the room is free or there is one slice. */
+static int capture_coarsen(struct capture *c)
+{
+	while (c->nsamples > CAPTURE_SAMPLES_MAX / 2 && c->nslices > 1) {
+		uint32_t n = 0;
+
+		for (uint32_t i = 0; i < c->nslices; i += 2, n++) {
+			c->slices[n] = c->slices[i];
+			if (i + 1 < c->nslices)
+				c->slices[n].elapsed += c->slices[i + 1].elapsed;
+		}
+		c->in_slice += c->nslices % 2 ? 0 : c->per_slice;
+		c->nslices = n;
+		c->per_slice *= 2;
+		for (size_t i = 0; i < c->nsamples; i++)
+			c->samples[i].slice /= 2;
+		c->nsamples = samples_merge(c->samples, c->nsamples);
+	}
+	if (c->nsamples > CAPTURE_SAMPLES_MAX / 2 && !c->merged_threads) {
+		for (size_t i = 0; i < c->nsamples; i++)
+			c->samples[i].tid = c->samples[i].cpu = 0;
+		c->merged_threads = true;
+		c->nsamples = samples_merge(c->samples, c->nsamples);
+	}
+	return c->nsamples > CAPTURE_SAMPLES_MAX / 2 ? fold_rarest(c) : 0;
+}
+
+/* --- slices ---------------------------------------------------------------------------------- */
+
+/* The profile's clock begins at boot or with a recording, that of files in 1970: how far they are
+ * apart. */
+static uint64_t clocks_apart(const struct profile_health *health)
+{
+	struct timespec real, mono;
+
+	if (health->clock)
+		return health->clock - health->time;
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	return ((uint64_t)real.tv_sec - (uint64_t)mono.tv_sec) * NS_PER_SEC +
+	       (uint64_t)real.tv_nsec - (uint64_t)mono.tv_nsec;
+}
+
+/* Slices never overlap, even if the clock is set. */
+static int add_slice(struct capture *c, const struct profile_health *health)
+{
+	struct capture_slice *last = c->nslices ? &c->slices[c->nslices - 1] : NULL;
+	uint64_t begin = health->time - health->elapsed;
+
+	if (last && c->in_slice < c->per_slice) {
+		c->in_slice++;
+		last->elapsed += health->elapsed;
+		return 0;
+	}
+	if (!last) {
+		c->clocks_apart = clocks_apart(health);
+		c->per_slice = 1;
+	}
+	begin += c->clocks_apart;
+	if (last && begin < last->time + last->elapsed)
+		begin = last->time + last->elapsed;
+	if (RESERVE(c->slices, c->nslices, c->slices_room))
+		return -ENOMEM;
+	c->in_slice = 1;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): where there is room is an array */
+	c->slices[c->nslices++] = (struct capture_slice){begin, health->elapsed};
+	return 0;
+}
+
+/* Those that were not known may be known now; those that were may be of several files by now. */
+static int add_builds(struct capture *c, const struct profile *p)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < c->nmodules && !err; i++) {
+		struct capture_module *module = &c->modules[i];
+		const char *build = query_build(p, capture_text(c, module->name));
+
+		if (!strcmp(capture_text(c, module->build), build))
+			continue;
+		/* The end of its name is an empty text. */
+		if (*build)
+			err = textpool_add(&c->pool, build, &module->build);
+		else
+			module->build = module->name + strlen(capture_text(c, module->name));
+	}
+	return err;
+}
+
+int capture_add(struct capture *c, const struct profile *p, const struct query *q)
+{
+	struct adder adder = {.c = c, .p = p, .hide_inline = q->hide_inline};
+	struct profile_health health;
+	int err;
+
+	query_health_sum(p, q->weigh, &health);
+	/* Counts of two events have no sum. */
+	if (c->nslices && strcmp(c->health.event, health.event) != 0)
+		capture_free(c);
+	err = add_slice(c, &health);
+	if (err)
+		return err;
+	profile_health_add(&c->health, &health);
+	adder.slice = c->nslices - 1;
+	err = query_cells(p, q, add_cell, &adder);
+	free(adder.stacks);
+	if (!err)
+		err = add_builds(c, p);
+	if (!err && c->nsamples > CAPTURE_SAMPLES_MAX)
+		err = capture_coarsen(c);
+	return err;
+}
+
+struct capture_sample *capture_merged(const struct capture *c, size_t *count)
+{
+	struct capture_sample *merged = calloc(c->nsamples + 1, sizeof(*merged));
+
+	*count = 0;
+	if (!merged)
+		return NULL;
+	if (c->nsamples)
+		memcpy(merged, c->samples, c->nsamples * sizeof(*merged));
+	for (size_t i = 0; i < c->nsamples; i++)
+		merged[i].slice = 0;
+	*count = samples_merge(merged, c->nsamples);
+	return merged;
+}
+
+uint32_t *capture_frames_new(const struct capture *c)
+{
+	uint32_t deepest = 0;
+
+	for (uint32_t i = 0; i < c->nnodes; i++)
+		if (c->nodes[i].depth > deepest)
+			deepest = c->nodes[i].depth;
+	return calloc((size_t)deepest + 1, sizeof(uint32_t));
+}
+
+uint32_t capture_frames(const struct capture *c, uint32_t node, uint32_t *frames)
+{
+	uint32_t depth = node == CAPTURE_NONE ? 0 : c->nodes[node].depth;
+
+	for (uint32_t i = depth; i-- > 0; node = c->nodes[node].parent)
+		frames[i] = c->nodes[node].func;
+	return depth;
+}
+
+struct capture_sum *capture_sums(const struct capture *c)
+{
+	struct capture_sum *sums = calloc((size_t)c->nfuncs + 1, sizeof(*sums));
+	size_t *seen = calloc((size_t)c->nfuncs + 1, sizeof(*seen));
+
+	for (size_t i = 0; sums && seen && i < c->nsamples; i++) {
+		const struct capture_sample *sample = &c->samples[i];
+
+		if (sample->node != CAPTURE_NONE)
+			sums[c->nodes[sample->node].func].self += sample->count;
+		for (uint32_t n = sample->node; n != CAPTURE_NONE; n = c->nodes[n].parent) {
+			uint32_t func = c->nodes[n].func;
+
+			if (seen[func] == i + 1)
+				continue;
+			seen[func] = i + 1;
+			sums[func].total += sample->count;
+		}
+	}
+	if (!seen) {
+		free(sums);
+		sums = NULL;
+	}
+	free(seen);
+	return sums;
+}

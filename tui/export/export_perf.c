@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The text of `perf script`, which a whole family of tools reads (stackcollapse-perf.pl, Firefox
+ * Profiler, speedscope, FlameScope). Some of them count records and some add up periods, so that
+ * each sample is a record of its own, with a period of 1.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "symbols/base/text.h"
+#include "tui/export/export_model.h"
+#include "tui/export/export_priv.h"
+
+/*
+ * Readers find the PID as the first number behind blanks, so that a name with blanks in it may not
+ * look as if it had one.
+ */
+static const char *perf_comm(char *to, size_t size, const char *comm)
+{
+	text_clean(to, size, comm, strlen(comm));
+	for (char *s = to; *s; s++)
+		if (*s == ' ' && (s == to || (s[1] >= '0' && s[1] <= '9')))
+			*s = '_';
+	return *to ? to : "?";
+}
+
+/* Readers cut an offset off, which most frames of perf's own have. */
+static bool has_offset(const char *name)
+{
+	const char *plus = strrchr(name, '+');
+
+	return plus && plus[1] == '0' && plus[2] == 'x' &&
+	       strspn(plus + 3, "0123456789abcdef") == strlen(plus + 3);
+}
+
+/* What readers take apart at blanks and at the last bracket behind one. */
+static const char *perf_word(char *to, size_t size, const char *text)
+{
+	text_clean(to, size, text, strlen(text));
+	for (char *s = to; *s; s++)
+		if (*s == ' ' && (s == to || s[1] == '('))
+			*s = '_';
+	return to;
+}
+
+static void write_frames(FILE *to, const struct capture *c, uint32_t node)
+{
+	char name[EXPORT_NAME_MAX], word[EXPORT_NAME_MAX], file[EXPORT_NAME_MAX];
+
+	for (; node != CAPTURE_NONE; node = c->nodes[node].parent) {
+		const struct capture_func *func = &c->funcs[c->nodes[node].func];
+		const char *module = capture_text(c, func->module);
+
+		if (!*module)
+			module = func->kind == FUNC_KERNEL ? "[kernel.kallsyms]" : "[unknown]";
+		export_name(name, c, c->nodes[node].func);
+		fprintf(to, "\t%16x %s%s (%s)\n", 0, perf_word(word, sizeof(word), name),
+			has_offset(name) ? "+0x0" : "", perf_word(file, sizeof(file), module));
+	}
+	fputc('\n', to);
+}
+
+static void write_sample(FILE *to, const struct capture *c, const struct capture_sample *sample,
+			 uint64_t time)
+{
+	const struct capture_proc *proc = &c->procs[sample->proc];
+	char comm[32], cpu[16] = "";
+
+	if (sample->cpu)
+		snprintf(cpu, sizeof(cpu), " [%03u]", (unsigned int)sample->cpu - 1);
+	fprintf(to, "%-16s %d/%u%s %5" PRIu64 ".%06u: %10d %s:\n",
+		perf_comm(comm, sizeof(comm), capture_thread(c, sample->proc, sample->tid)),
+		(int)proc->pid, sample->tid ? sample->tid : (uint32_t)proc->pid, cpu,
+		time / 1000000000u, (unsigned int)(time / 1000 % 1000000), 1,
+		*c->health.event ? c->health.event : "samples");
+	write_frames(to, c, sample->node);
+}
+
+/* The moments of a slice's samples are not known; they are spread over it. */
+static void write_slice(FILE *to, const struct capture *c, const struct capture_sample *samples,
+			size_t count)
+{
+	const struct capture_slice *slice = &c->slices[samples->slice];
+	uint64_t whole = 0, n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		whole += samples[i].count;
+	for (size_t i = 0; i < count; i++)
+		for (uint64_t k = 0; k < samples[i].count && !ferror(to); k++, n++)
+			write_sample(to, c, &samples[i],
+				     slice->time + (uint64_t)((double)slice->elapsed * (double)n /
+							      (double)whole));
+}
+
+int export_perf(FILE *to, const struct capture *c)
+{
+	size_t end;
+
+	for (size_t i = 0; i < c->nsamples; i = end) {
+		for (end = i; end < c->nsamples && c->samples[end].slice == c->samples[i].slice;)
+			end++;
+		write_slice(to, c, c->samples + i, end - i);
+	}
+	return 0;
+}

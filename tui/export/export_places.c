@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A function with the calls inlined at one address is one location for pprof, and frames of one
+ * address for Firefox: what is equal in all of that is one place.
+ */
+#include "tui/export/export_model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void capture_places_free(struct capture_places *places)
+{
+	free(places->of_node);
+	free(places->list);
+	*places = (struct capture_places){0};
+}
+
+static bool inlined(const struct capture *c, uint32_t node)
+{
+	const struct capture_node *at = &c->nodes[node];
+
+	return at->parent != CAPTURE_NONE && c->funcs[at->func].kind == FUNC_INLINE;
+}
+
+/* There is room. */
+static uint32_t place_add(struct capture_places *places, struct idtable *index,
+			  const struct capture_place *place)
+{
+	uint32_t hash = (uint32_t)idtable_mix(place->outer, place->func), id;
+
+	for (uint32_t at = hash; (id = idtable_next(index, hash, &at)) != IDTABLE_NONE;)
+		if (places->list[id].outer == place->outer && places->list[id].func == place->func)
+			return id;
+	idtable_add(index, hash, places->count);
+	places->list[places->count] = *place;
+	return places->count++;
+}
+
+int capture_places_find(struct capture_places *places, const struct capture *c)
+{
+	struct idtable index = {0};
+
+	*places = (struct capture_places){0};
+	places->of_node = calloc((size_t)c->nnodes + 1, sizeof(*places->of_node));
+	places->list = calloc((size_t)c->nnodes + 1, sizeof(*places->list));
+	if (!places->of_node || !places->list || idtable_reserve(&index, c->nnodes)) {
+		idtable_free(&index);
+		capture_places_free(places);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < c->nnodes; i++) {
+		struct capture_place place = {CAPTURE_NONE, c->nodes[i].func, 0};
+
+		if (inlined(c, i)) {
+			place.outer = places->of_node[c->nodes[i].parent];
+			place.depth = places->list[place.outer].depth + 1;
+		}
+		places->of_node[i] = place_add(places, &index, &place);
+	}
+	idtable_free(&index);
+	return 0;
+}
+
+uint32_t capture_caller(const struct capture *c, uint32_t node)
+{
+	while (inlined(c, node))
+		node = c->nodes[node].parent;
+	return c->nodes[node].parent;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The file format of speedscope (speedscope.app/file-format-schema.json): sampled profiles, one for
+ * each thread, over one list of frames. Weights are samples, so that sums stay exact.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "tui/export/export_model.h"
+#include "tui/export/export_priv.h"
+
+static void write_frames(FILE *to, const struct capture *c)
+{
+	char name[EXPORT_NAME_MAX];
+
+	fputs("\"shared\":{\"frames\":[", to);
+	for (uint32_t i = 0; i < c->nfuncs; i++) {
+		const char *module = capture_text(c, c->funcs[i].module);
+
+		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", to);
+		json_string(to, export_name(name, c, i));
+		if (*module) {
+			fputs(",\"file\":", to);
+			json_string(to, module);
+		}
+		fputc('}', to);
+	}
+	fputs("]},\n", to);
+}
+
+static void write_profile(FILE *to, const struct capture *c, const struct capture_sample *samples,
+			  size_t count, uint32_t *frames)
+{
+	const struct capture_proc *proc = &c->procs[samples->proc];
+	const char *comm = capture_text(c, proc->comm);
+	char name[96];
+	uint64_t sum = 0;
+
+	if (samples->tid && samples->tid != (uint32_t)proc->pid)
+		snprintf(name, sizeof(name), "%s (%d), thread %s (%u)", comm, (int)proc->pid,
+			 capture_thread(c, samples->proc, samples->tid), samples->tid);
+	else
+		snprintf(name, sizeof(name), "%s (%d)", comm, (int)proc->pid);
+	fputs("{\"type\":\"sampled\",\"name\":", to);
+	json_string(to, name);
+	fputs(",\"unit\":\"none\",\"samples\":[", to);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t n = capture_frames(c, samples[i].node, frames);
+
+		fputs(i ? ",[" : "[", to);
+		for (uint32_t f = 0; f < n; f++)
+			fprintf(to, "%s%u", f ? "," : "", frames[f]);
+		fputc(']', to);
+	}
+	fputs("],\"weights\":[", to);
+	for (size_t i = 0; i < count; i++) {
+		fprintf(to, "%s%" PRIu64, i ? "," : "", (uint64_t)samples[i].count);
+		sum += samples[i].count;
+	}
+	fprintf(to, "],\"startValue\":0,\"endValue\":%" PRIu64 "}", sum);
+}
+
+int export_speedscope(FILE *to, const struct capture *c)
+{
+	size_t count, end;
+	struct capture_sample *samples = capture_merged(c, &count);
+	uint32_t *frames = capture_frames_new(c);
+	int err = samples && frames ? 0 : -ENOMEM;
+
+	if (!err) {
+		fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+		      "\"exporter\":\"stacktop " STACKTOP_VERSION "\",\"name\":\"stacktop\",",
+		      to);
+		write_frames(to, c);
+		fputs("\"profiles\":[", to);
+	}
+	for (size_t i = 0; i < count && !err; i = end) {
+		for (end = i; end < count && samples[end].proc == samples[i].proc &&
+			      samples[end].tid == samples[i].tid;)
+			end++;
+		fputs(i ? ",\n" : "\n", to);
+		write_profile(to, c, samples + i, end - i, frames);
+	}
+	if (!err)
+		fputs("]}\n", to);
+	free(frames);
+	free(samples);
+	return err;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pieces that several formats write. Names are clean already (text_clean), and are cleaned once
+ * more: a name that slipped through could exploit the program that reads the file.
+ */
+#include "tui/export/export_priv.h"
+
+#include <string.h>
+
+#include "symbols/base/text.h"
+#include "tui/export/export_model.h"
+#include "bpf/sampler/event.h"
+#include "tui/export/folded.h"
+
+#define TEXT_MAX 2048 /* bytes of a name or a command line, and NUL */
+
+void json_string(FILE *to, const char *text)
+{
+	char clean[TEXT_MAX];
+
+	text_clean(clean, sizeof(clean), text, strlen(text));
+	fputc('"', to);
+	for (const char *s = clean; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			fputc('\\', to);
+		/* So that it can stand in an HTML page's script, too. */
+		if (*s == '<')
+			fputs("\\u003c", to);
+		else
+			fputc(*s, to);
+	}
+	fputc('"', to);
+}
+
+void xml_text(FILE *to, const char *text)
+{
+	char clean[TEXT_MAX];
+
+	text_clean(clean, sizeof(clean), text, strlen(text));
+	for (const char *s = clean; *s; s++) {
+		switch (*s) {
+		case '&':
+			fputs("&amp;", to);
+			break;
+		case '<':
+			fputs("&lt;", to);
+			break;
+		case '>':
+			fputs("&gt;", to);
+			break;
+		case '"':
+			fputs("&quot;", to);
+			break;
+		case '\'':
+			fputs("&#39;", to);
+			break;
+		default:
+			fputc(*s, to);
+		}
+	}
+}
+
+const char *export_kind(enum func_kind kind)
+{
+	switch (kind) {
+	case FUNC_KERNEL:
+		return "kernel";
+	case FUNC_INLINE:
+		return "inline";
+	case FUNC_JIT:
+		return "jit";
+	case FUNC_END:
+		return "end";
+	default:
+		return "user";
+	}
+}
+
+const char *export_name(char *to, const struct capture *c, uint32_t func)
+{
+	const struct capture_func *f = &c->funcs[func];
+	bool end = f->kind == FUNC_END;
+	const char *name = capture_text(c, f->name);
+
+	snprintf(to, EXPORT_NAME_MAX, "%s%s%s", end ? "[" : "", *name ? name : "?", end ? "]" : "");
+	return to;
+}
+
+uint64_t export_period(const struct capture *c)
+{
+	const char *event = c->health.event;
+
+	if (!c->health.frequency || (strcmp(event, "cpu-clock") && strcmp(event, "task-clock")))
+		return 0;
+	return 1000000000u / c->health.frequency;
+}

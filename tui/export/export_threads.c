@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Most threads have the name of their process; only the others are kept. */
+#include "tui/export/export_model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/base/text.h"
+
+static uint32_t thread_hash(uint32_t proc, uint32_t tid)
+{
+	return (uint32_t)idtable_mix(proc, tid);
+}
+
+static struct capture_thread *find(const struct capture *c, uint32_t proc, uint32_t tid)
+{
+	uint32_t hash = thread_hash(proc, tid), id;
+
+	for (uint32_t at = hash; (id = idtable_next(&c->thread_index, hash, &at)) != IDTABLE_NONE;)
+		if (c->threads[id].proc == proc && c->threads[id].tid == tid)
+			return &c->threads[id];
+	return NULL;
+}
+
+int capture_thread_add(struct capture *c, uint32_t proc, uint32_t tid, const char *dirty)
+{
+	struct capture_thread *thread = find(c, proc, tid), *grown;
+	char comm[16];
+
+	text_clean(comm, sizeof(comm), dirty, strlen(dirty));
+	if (!strcmp(thread ? capture_text(c, thread->comm) : capture_text(c, c->procs[proc].comm),
+		    comm))
+		return 0;
+	/* What it called itself last counts. */
+	if (thread)
+		return textpool_add(&c->pool, comm, &thread->comm);
+	if (c->nthreads >= CAPTURE_THREADS_MAX)
+		return 0;
+	if (c->nthreads == c->threads_room) {
+		uint32_t room = c->threads_room ? 2 * c->threads_room : 64;
+
+		grown = reallocarray(c->threads, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		c->threads = grown;
+		c->threads_room = room;
+	}
+	if (idtable_reserve(&c->thread_index, c->nthreads + 1u))
+		return -ENOMEM;
+	thread = &c->threads[c->nthreads];
+	*thread = (struct capture_thread){.proc = proc, .tid = tid};
+	if (textpool_add(&c->pool, comm, &thread->comm))
+		return -ENOMEM;
+	idtable_add(&c->thread_index, thread_hash(proc, tid), c->nthreads++);
+	return 0;
+}
+
+const struct capture_thread *capture_thread_find(const struct capture *c, uint32_t proc,
+						 uint32_t tid)
+{
+	return find(c, proc, tid);
+}
+
+const char *capture_thread(const struct capture *c, uint32_t proc, uint32_t tid)
+{
+	const struct capture_thread *thread = capture_thread_find(c, proc, tid);
+
+	return capture_text(c, thread ? thread->comm : c->procs[proc].comm);
+}

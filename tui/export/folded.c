@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lines are built as text and compared as text, for different stacks may read the same: names that
+ * only differ in their module, processes of one name, kernel frames left out. One that was there
+ * already is taken back, so memory is that of the output.
+ */
+#include "tui/export/folded.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/base/text.h"
+#include "tui/util/idtable.h"
+
+#define FRAME_MAX     1100
+#define KERNEL_SUFFIX "_[k]"
+#define INLINE_SUFFIX "_[i]"
+
+struct folder {
+	struct folded *out;
+	const struct profile *p;
+	const struct query *q;
+	struct idtable index;
+};
+
+size_t folded_frame(char *to, size_t size, const char *name)
+{
+	size_t length = text_clean(to, size, name, strlen(name));
+
+	for (size_t i = 0; i < length; i++) {
+		if (to[i] == ';')
+			to[i] = ':';
+	}
+	if (length)
+		return length;
+	to[0] = '?';
+	to[1] = 0;
+	return 1;
+}
+
+static int append(struct folded *out, const char *data, size_t length)
+{
+	size_t room = out->room ? out->room : 4096;
+	char *grown;
+
+	while (room < out->size + length)
+		room *= 2;
+	if (room != out->room) {
+		grown = realloc(out->text, room);
+		if (!grown)
+			return -ENOMEM;
+		out->text = grown;
+		out->room = room;
+	}
+	memcpy(out->text + out->size, data, length);
+	out->size += length;
+	return 0;
+}
+
+/* The suffixes are ours alone; a symbol table may say anything. */
+static void user_frame(char *frame, size_t length)
+{
+	const char *end;
+
+	if (length < strlen(KERNEL_SUFFIX))
+		return;
+	end = frame + length - strlen(KERNEL_SUFFIX);
+	if (!strcmp(end, KERNEL_SUFFIX) || !strcmp(end, INLINE_SUFFIX))
+		frame[length - 1] = '?';
+}
+
+static const char *suffix(enum func_kind kind)
+{
+	return kind == FUNC_END	     ? "]"
+	       : kind == FUNC_KERNEL ? KERNEL_SUFFIX
+	       : kind == FUNC_INLINE ? INLINE_SUFFIX
+				     : "";
+}
+
+size_t folded_label(char *to, size_t size, enum func_kind kind, const char *name)
+{
+	size_t end = strlen(suffix(kind)), begin = kind == FUNC_END, length;
+
+	length = folded_frame(to + begin, size - begin - end, name);
+	if (begin)
+		*to = '[';
+	if (kind != FUNC_KERNEL)
+		user_frame(to + begin, length);
+	memcpy(to + begin + length, suffix(kind), end + 1);
+	return begin + length + end;
+}
+
+static int append_stack(struct folder *folder, uint32_t id)
+{
+	const struct profile_stack *stack = query_stack(folder->p, id);
+	char frame[FRAME_MAX];
+	int err = 0;
+
+	for (uint32_t i = 0; stack && i < stack->nframes && !err; i++) {
+		const struct profile_func *func = query_func(folder->p, stack->frames[i]);
+		size_t length;
+
+		if (folder->q->hide_inline && func->kind == FUNC_INLINE)
+			continue;
+		length = folded_label(frame, sizeof(frame), func->kind, func->name);
+		err = append(folder->out, ";", 1);
+		if (!err)
+			err = append(folder->out, frame, length);
+	}
+	return err;
+}
+
+static uint32_t text_hash(const char *text, size_t length)
+{
+	uint64_t hash = length, word;
+
+	for (; length >= sizeof(word); text += sizeof(word), length -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		hash = idtable_mix(hash, word);
+	}
+	word = 0;
+	memcpy(&word, text, length);
+	return (uint32_t)idtable_mix(hash, word);
+}
+
+static int lines_reserve(struct folder *folder)
+{
+	struct folded *out = folder->out;
+	size_t room = out->lines_room ? out->lines_room * 2 : 256;
+	struct folded_line *grown;
+
+	if (idtable_reserve(&folder->index, out->count + 1))
+		return -ENOMEM;
+	if (out->count < out->lines_room)
+		return 0;
+	grown = reallocarray(out->lines, room, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	out->lines = grown;
+	out->lines_room = room;
+	return 0;
+}
+
+/* The text behind `at` becomes a line, or is added to the one that it equals. */
+static int line_count(struct folder *folder, size_t at, uint64_t count)
+{
+	struct folded *out = folder->out;
+	size_t length = out->size - at;
+	uint32_t hash = text_hash(out->text + at, length), id;
+
+	for (uint32_t from = hash;
+	     (id = idtable_next(&folder->index, hash, &from)) != IDTABLE_NONE;) {
+		struct folded_line *line = &out->lines[id];
+
+		if (line->length == length &&
+		    !memcmp(out->text + line->at, out->text + at, length)) {
+			line->count += count;
+			out->size = at;
+			return 0;
+		}
+	}
+	if (lines_reserve(folder))
+		return -ENOMEM;
+	idtable_add(&folder->index, hash, (uint32_t)out->count);
+	out->lines[out->count++] = (struct folded_line){at, length, count};
+	return 0;
+}
+
+static int fold_cell(const struct profile_cell *cell, void *arg)
+{
+	struct folder *folder = arg;
+	const struct profile_proc *proc = query_proc(folder->p, cell->proc);
+	size_t at = folder->out->size;
+	char comm[2 * sizeof(proc->comm)];
+	int err = append(folder->out, comm, folded_frame(comm, sizeof(comm), proc->comm));
+
+	if (!err)
+		err = append_stack(folder, cell->ustack);
+	if (!err)
+		err = append_stack(folder, cell->kstack);
+	if (!err)
+		err = line_count(folder, at, cell->count);
+	return err;
+}
+
+/* By text when the count is equal: two reports of the same samples are the same. */
+static int by_count(const void *a, const void *b, void *text)
+{
+	const struct folded_line *x = a, *y = b;
+	size_t least = x->length < y->length ? x->length : y->length;
+	int order;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	order = memcmp((char *)text + x->at, (char *)text + y->at, least);
+	return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+int folded_read(struct folded *folded, const struct profile *p, const struct query *q)
+{
+	struct folder folder = {folded, p, q, {0}};
+	int err;
+
+	*folded = (struct folded){0};
+	err = query_cells(p, q, fold_cell, &folder);
+	idtable_free(&folder.index);
+	if (!err && folded->count)
+		qsort_r(folded->lines, folded->count, sizeof(*folded->lines), by_count,
+			folded->text);
+	return err;
+}
+
+void folded_free(struct folded *folded)
+{
+	free(folded->text);
+	free(folded->lines);
+	*folded = (struct folded){0};
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See annotation.h: what is handed from the screen to the collector and back. */
+#include "tui/profile/annotation.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "symbols/code/listing.h"
+#include "tui/profile/profile_priv.h"
+#include "unwind/cfitext.h"
+
+struct annotation *annotation_new(struct listing *listing)
+{
+	struct annotation *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->refs = 1;
+	if (!listing)
+		return a;
+	a->window = calloc(listing->ninsns + 1, sizeof(*a->window));
+	a->all = calloc(listing->ninsns + 1, sizeof(*a->all));
+	if (!a->window || !a->all) {
+		annotation_put(a);
+		return NULL;
+	}
+	a->listing = listing_get(listing);
+	return a;
+}
+
+struct annotation *annotation_get(struct annotation *a)
+{
+	__atomic_add_fetch(&a->refs, 1, __ATOMIC_RELAXED);
+	return a;
+}
+
+void annotation_put(struct annotation *a)
+{
+	if (!a || __atomic_sub_fetch(&a->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	listing_put(a->listing);
+	cfitext_put(a->cfi);
+	free(a->window);
+	free(a->all);
+	free(a);
+}
+
+int profile_want_annotation(struct profile *p, const struct annotation_wish *wish)
+{
+	free(p->annotation_wish);
+	p->annotation_wish = NULL;
+	profile_set_annotation(p, NULL);
+	if (!wish)
+		return 0;
+	p->annotation_wish = malloc(sizeof(*wish));
+	if (!p->annotation_wish)
+		return -ENOMEM;
+	*p->annotation_wish = *wish;
+	return 0;
+}
+
+const struct annotation_wish *profile_annotation_wish(const struct profile *p)
+{
+	return p->annotation_wish;
+}
+
+void profile_set_annotation(struct profile *p, struct annotation *a)
+{
+	annotation_put(p->annotation);
+	p->annotation = a;
+}
+
+struct annotation *profile_annotation(const struct profile *p)
+{
+	return p->annotation ? annotation_get(p->annotation) : NULL;
+}

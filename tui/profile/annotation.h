@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_PROFILE_ANNOTATION_H
+#define STACKTOP_TUI_PROFILE_ANNOTATION_H
+
+/*
+ * A function's machine code with the samples of each instruction, for a screen to show. The screen
+ * leaves a wish in the profile; the collector answers it with an annotation a slice. Plain data
+ * that does not change once it is in the profile: a reader with a reference needs no lock.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "tui/profile/profile.h"
+
+struct cfitext; /* unwind/cfitext.h */
+struct listing; /* symbols/code/listing.h */
+
+struct annotation_wish {
+	uint64_t serial; /* not 0; another one for each wish */
+	bool all;	 /* of all processes; else of (pid, image) */
+	pid_t pid;
+	uint64_t image;
+	uint64_t frame;	     /* of a record: show its function, sampled or not; 0: search it */
+	uint64_t after;	     /* only samples taken later, CLOCK_MONOTONIC ns */
+	enum func_kind kind; /* FUNC_USER, or FUNC_INLINE: the function that it is inlined into */
+	char name[1024];     /* as in the profile */
+	char module[256];
+};
+
+enum annotation_state {
+	ANNOTATION_LOOKS, /* no sample of the function has come yet */
+	ANNOTATION_READS, /* its code is being read */
+	ANNOTATION_READY, /* listing and counts are there */
+	ANNOTATION_FAILED,
+};
+
+struct annotation_count {
+	uint64_t self;	/* samples that were at the instruction */
+	uint64_t below; /* ... in what it called, or in the kernel that it entered */
+};
+
+struct annotation_sum { /* of the whole function */
+	uint64_t self;
+	uint64_t total;	    /* a sample counts once, however often the function is in its stack */
+	uint64_t elsewhere; /* in other functions of the same name and module */
+	uint64_t stray;	    /* at addresses where the listing has no instruction */
+};
+
+struct annotation {
+	unsigned int refs;
+	uint64_t serial; /* of the wish */
+	enum annotation_state state;
+	char trouble[192];	 /* FAILED: why */
+	struct listing *listing; /* READY */
+	struct cfitext *cfi;	 /* of the function's FDE; NULL: it has none */
+	uint64_t at;		 /* the wish's frame in the file; 0: none was named */
+	/* One for each instruction: of the sliding window, and of all samples from `since` on. */
+	struct annotation_count *window, *all;
+	struct annotation_sum window_sum, all_sum;
+	uint64_t since, now; /* CLOCK_MONOTONIC ns */
+};
+
+/* Takes a reference of the listing (NULL: none); counts are zero. NULL: no memory. */
+struct annotation *annotation_new(struct listing *listing);
+struct annotation *annotation_get(struct annotation *a);
+void annotation_put(struct annotation *a); /* NULL is none */
+
+/* --- in the profile; its lock is held -------------------------------------------------------- */
+
+/* Replaces the wish with a copy; NULL: removes it. -ENOMEM: there is none. */
+int profile_want_annotation(struct profile *p, const struct annotation_wish *wish);
+/* NULL: none. */
+const struct annotation_wish *profile_annotation_wish(const struct profile *p);
+/* With its reference. */
+void profile_set_annotation(struct profile *p, struct annotation *a);
+/* With a reference of its own; NULL: there is none. */
+struct annotation *profile_annotation(const struct profile *p);
+
+#endif

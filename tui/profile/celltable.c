@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Totals run for hours and the window turns over each refresh, so counting has to be cheap, and
+ * making room has to work when there is no memory left: the dense array can be folded in place.
+ */
+#include "tui/profile/celltable.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/util/prefetch.h"
+#include "tui/profile/profile.h"
+
+#define SLOTS_AHEAD 16 /* turns, which take a few ns each */
+#define CELLS_AHEAD 8
+
+static uint32_t cell_hash(uint32_t proc, uint32_t ustack, uint32_t kstack)
+{
+	return (uint32_t)idtable_mix((uint64_t)ustack << 32 | kstack, proc);
+}
+
+void celltable_free(struct celltable *table)
+{
+	free(table->cells);
+	free(table->places);
+	free(table->hints);
+	idtable_free(&table->index);
+	memset(table, 0, sizeof(*table));
+}
+
+int celltable_reserve(struct celltable *table, size_t cells)
+{
+	struct cell *grown;
+	size_t room = table->room ? table->room : 256;
+
+	if (idtable_reserve(&table->index, cells))
+		return -ENOMEM;
+	if (cells <= table->room)
+		return 0;
+	while (room < cells)
+		room += room / 2;
+	grown = reallocarray(table->cells, room, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	table->cells = grown;
+	table->room = room;
+	return 0;
+}
+
+static struct cell *find(const struct celltable *table, uint32_t hash, uint32_t proc,
+			 uint32_t ustack, uint32_t kstack)
+{
+	uint32_t id;
+
+	for (uint32_t at = hash; (id = idtable_next(&table->index, hash, &at)) != IDTABLE_NONE;) {
+		struct cell *cell = &table->cells[id];
+
+		if (cell->proc == proc && cell->ustack == ustack && cell->kstack == kstack)
+			return cell;
+	}
+	return NULL;
+}
+
+struct cell *celltable_get(struct celltable *table, uint32_t proc, uint32_t ustack, uint32_t kstack,
+			   bool *made)
+{
+	uint32_t hash = cell_hash(proc, ustack, kstack);
+	struct cell *cell = find(table, hash, proc, ustack, kstack);
+
+	if (made)
+		*made = !cell;
+	if (cell)
+		return cell;
+	cell = &table->cells[table->count];
+	*cell = (struct cell){proc, ustack, kstack, UINT32_MAX, 0};
+	idtable_add(&table->index, hash, (uint32_t)table->count++);
+	return cell;
+}
+
+struct cell *celltable_find(const struct celltable *table, uint32_t proc, uint32_t ustack,
+			    uint32_t kstack)
+{
+	return find(table, cell_hash(proc, ustack, kstack), proc, ustack, kstack);
+}
+
+/* Where the number says that it stands, if it does. */
+static struct cell *find_id(const struct celltable *table, const struct profile_cell *like,
+			    uint32_t id)
+{
+	uint32_t hint = id < table->nhints ? table->hints[id] : 0;
+	struct cell *cell;
+
+	if (!hint || hint > table->count)
+		return NULL;
+	cell = &table->cells[hint - 1];
+	return cell->proc == like->proc && cell->ustack == like->ustack &&
+			       cell->kstack == like->kstack
+		       ? cell
+		       : NULL;
+}
+
+struct cell *celltable_get_id(struct celltable *table, const struct profile_cell *like, uint32_t id,
+			      bool *made)
+{
+	struct cell *cell = find_id(table, like, id);
+
+	if (made)
+		*made = false;
+	if (cell)
+		return cell;
+	cell = celltable_get(table, like->proc, like->ustack, like->kstack, made);
+	cell->id = id;
+	if (id < table->nhints)
+		table->hints[id] = (uint32_t)(cell - table->cells) + 1;
+	return cell;
+}
+
+int celltable_reserve_ids(struct celltable *table, uint32_t ids)
+{
+	uint32_t *grown;
+
+	if (ids <= table->nhints)
+		return 0;
+	grown = reallocarray(table->hints, ids, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	memset(grown + table->nhints, 0, (ids - table->nhints) * sizeof(*grown));
+	table->hints = grown;
+	table->nhints = ids;
+	return 0;
+}
+
+void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t at, size_t count)
+{
+	uint32_t hint;
+
+	if (at + SLOTS_AHEAD >= count || ids[at + SLOTS_AHEAD] >= table->nhints ||
+	    ids[at + CELLS_AHEAD] >= table->nhints)
+		return;
+	prefetch_read(&table->hints[ids[at + SLOTS_AHEAD]]);
+	hint = table->hints[ids[at + CELLS_AHEAD]];
+	if (hint && hint <= table->count)
+		prefetch_write(&table->cells[hint - 1]);
+}
+
+void celltable_append(struct celltable *table, const struct cellid *id, uint32_t number,
+		      uint64_t count)
+{
+	if (table->count < table->nplaces)
+		table->places[table->count] = id->place;
+	table->cells[table->count++] =
+		(struct cell){id->proc, id->ustack, id->kstack, number, count};
+}
+
+void celltable_clear(struct celltable *table)
+{
+	table->count = 0;
+	idtable_clear(&table->index);
+	if (table->nplaces)
+		memset(table->places, 0, table->nplaces * sizeof(*table->places));
+}
+
+int celltable_copy(struct celltable *table, const struct celltable *from)
+{
+	size_t slots = (size_t)from->index.mask + 1;
+	struct cell_place *places;
+
+	if (!from->count || !from->index.slots)
+		return 0;
+	table->index = from->index;
+	table->index.slots = malloc(slots * sizeof(*table->index.slots));
+	table->cells = malloc(from->room * sizeof(*table->cells));
+	if (!table->index.slots || !table->cells || celltable_reserve_ids(table, from->nhints)) {
+		celltable_free(table);
+		return -ENOMEM;
+	}
+	memcpy(table->index.slots, from->index.slots, slots * sizeof(*table->index.slots));
+	memcpy(table->cells, from->cells, from->count * sizeof(*table->cells));
+	table->count = from->count;
+	table->room = from->room;
+	if (from->nhints)
+		memcpy(table->hints, from->hints, from->nhints * sizeof(*table->hints));
+	places = from->nplaces ? celltable_places(table) : NULL;
+	if (places)
+		memcpy(places, from->places,
+		       (from->nplaces < from->count ? from->nplaces : from->count) *
+			       sizeof(*places));
+	return 0;
+}
+
+void celltable_reserve_places(struct celltable *table)
+{
+	size_t room = table->room;
+	struct cell_place *grown =
+		room > table->nplaces ? reallocarray(table->places, room, sizeof(*grown)) : NULL;
+
+	if (!grown)
+		return;
+	memset(grown + table->nplaces, 0, (room - table->nplaces) * sizeof(*grown));
+	table->places = grown;
+	table->nplaces = room;
+}
+
+struct cell_place *celltable_places(struct celltable *table)
+{
+	if (table->count > table->nplaces)
+		celltable_reserve_places(table);
+	return table->count <= table->nplaces ? table->places : NULL;
+}
+
+void celltable_displace(struct celltable *table, const struct cell *cell)
+{
+	size_t at = (size_t)(cell - table->cells);
+
+	if (at < table->nplaces)
+		table->places[at].stamp = 0;
+}
+
+static bool same_key(const struct cell *a, const struct cell *b)
+{
+	return a->proc == b->proc && a->ustack == b->ustack && a->kstack == b->kstack;
+}
+
+void celltable_rebuild(struct celltable *table, void (*edit)(struct cell *cell, void *arg),
+		       void *arg)
+{
+	size_t count = table->count;
+
+	/* The new table grows behind the reader: it never has more cells than were read. What is
+	 * known of a cell goes with it. */
+	table->count = 0;
+	idtable_clear(&table->index);
+	for (size_t i = 0; i < count; i++) {
+		struct cell old = table->cells[i], cell = old, *to;
+		struct cell_place place = {0};
+		bool made;
+
+		if (i < table->nplaces) {
+			place = table->places[i];
+			table->places[i] = (struct cell_place){0};
+		}
+		if (edit)
+			edit(&cell, arg);
+		if (!cell.count)
+			continue;
+		to = celltable_get(table, cell.proc, cell.ustack, cell.kstack, &made);
+		to->count += cell.count;
+		to->id = cell.id;
+		if (made && i < table->nplaces && same_key(&cell, &old))
+			table->places[to - table->cells] = place;
+	}
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_PROFILE_INSPECTION_H
+#define STACKTOP_TUI_PROFILE_INSPECTION_H
+
+/*
+ * A captured walk with the names of its frames, to be looked at step by step. Plain data that does
+ * not change once it is in the profile: a reader with a reference needs no lock.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct capture_record;
+struct resolver;
+struct tracker;
+struct trace; /* bpf/report/trace.h */
+
+struct inspection_frame {
+	char name[160];	 /* clean; "" not known */
+	char module[64]; /* clean */
+	uint64_t vaddr;	 /* of the address that was looked up, in its file; 0: it is of none */
+	uint64_t offset; /* of the frame in its function */
+};
+
+struct inspection {
+	unsigned int refs;
+	char comm[16]; /* clean */
+	struct trace *trace;
+	struct inspection_frame *frames;    /* one for each step */
+	struct inspection_frame *fp_frames; /* of the walk by frame pointers alone */
+};
+
+/* Takes the trace. With one reference and frames that are all zero. NULL: no memory, and the trace
+ * is freed. */
+struct inspection *inspection_new(struct trace *trace);
+struct inspection *inspection_get(struct inspection *i);
+void inspection_put(struct inspection *i); /* NULL is none */
+
+/* From a captured walk. -ESRCH: its process is gone; -ENOMEM. No lock is held. */
+int inspection_make(struct tracker *tracker, struct resolver *resolver,
+		    const struct capture_record *captured, struct inspection **out);
+
+/*
+ * Why following frame pointers alone would not have shown this stack, in words; where it would,
+ * that. `first` is the first frame that is missing or wrong, or the number of frames.
+ */
+void inspection_compare(const struct inspection *i, uint32_t *first, char *to, size_t size);
+
+#endif

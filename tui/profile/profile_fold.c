@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What keeps totals bounded without losing a sample. When there are more than cells_max cells,
+ *	1. processes that exited and have left the slices become one process, "[exited]"; their
+ *	   stacks stay, and short commands that all did the same share them;
+ *	2. the rarest cells give up their stacks for "[folded away]", of which there are three: user
+ *	   stacks that were complete, those that were not, and kernel stacks. So the shares of
+ *kernel time and of complete stacks stay exact, and a process has at most six such cells;
+ *	3. when there are that many processes, the exited ones go although they are still in slices.
+ * What is left is cells_max, or six cells for each process alive. A quarter is freed at a time so
+ * that this is rare.
+ */
+#include "tui/util/prefetch.h"
+#include "tui/profile/profile_priv.h"
+
+#include <errno.h>
+
+#include "tui/profile/reasons.h"
+
+#define EXITED_IMAGE  UINT64_MAX
+#define ENTRIES_AHEAD 8
+#define HOT_SHARE     256 /* what has more of all samples keeps its stack whatever it takes */
+
+struct fold {
+	struct profile *p;
+	uint64_t below;	 /* cells of a lower count are folded ... */
+	uint64_t upto;	 /* ... and of those up to here ... */
+	size_t boundary; /* ... so many */
+	bool young;	 /* exited processes that are still in slices, too */
+};
+
+void profile_refer(struct profile *p, uint32_t proc, uint32_t ustack, uint32_t kstack)
+{
+	pool_get(&p->procs, proc);
+	if (ustack != PROFILE_NO_STACK)
+		pool_get(&p->stacks, ustack);
+	if (kstack != PROFILE_NO_STACK)
+		pool_get(&p->stacks, kstack);
+}
+
+void profile_unrefer(struct profile *p, uint32_t proc, uint32_t ustack, uint32_t kstack)
+{
+	pool_put(&p->procs, proc);
+	if (ustack != PROFILE_NO_STACK)
+		pool_put(&p->stacks, ustack);
+	if (kstack != PROFILE_NO_STACK)
+		pool_put(&p->stacks, kstack);
+}
+
+/* They lie everywhere: to wait for one after another would take most of the time. */
+static void expect_entries(const struct profile *p, const struct celltable *table, size_t at)
+{
+	const struct cell *cell;
+
+	if (at + ENTRIES_AHEAD >= table->count)
+		return;
+	cell = &table->cells[at + ENTRIES_AHEAD];
+	prefetch_write(pool_entry(&p->procs, cell->proc));
+	if (cell->ustack != PROFILE_NO_STACK)
+		prefetch_write(pool_entry(&p->stacks, cell->ustack));
+	if (cell->kstack != PROFILE_NO_STACK)
+		prefetch_write(pool_entry(&p->stacks, cell->kstack));
+}
+
+void profile_refer_cells(struct profile *p, const struct celltable *table)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct cell *cell = &table->cells[i];
+
+		expect_entries(p, table, i);
+		if (cell->count)
+			profile_refer(p, cell->proc, cell->ustack, cell->kstack);
+	}
+}
+
+void profile_unrefer_cells(struct profile *p, const struct celltable *table)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct cell *cell = &table->cells[i];
+
+		expect_entries(p, table, i);
+		if (cell->count)
+			profile_unrefer(p, cell->proc, cell->ustack, cell->kstack);
+	}
+}
+
+static int stack_make(struct profile *p, bool kernel, bool complete, uint32_t *id)
+{
+	struct profile_stack stack = {
+		.kernel = kernel, .complete = complete, .nframes = 1, .frames = &p->folded_func};
+	int64_t made = profile_stack_new(p, &stack);
+
+	if (made < 0)
+		return (int)made;
+	*id = (uint32_t)made;
+	return 0;
+}
+
+int profile_fold_new(struct profile *p)
+{
+	struct profile_proc exited = {
+		.image = EXITED_IMAGE, .comm = "[exited]", .cmdline = "[exited]", .exited = true};
+	int64_t proc = profile_proc(p, &exited), func;
+	int err;
+
+	if (proc < 0)
+		return (int)proc;
+	func = profile_func(p, FUNC_END, CAUSE_FOLDED, "");
+	if (func < 0)
+		return (int)func;
+	p->folded_func = (uint32_t)func;
+	p->exited = (uint32_t)proc;
+	pool_get(&p->procs, p->exited);
+	err = stack_make(p, false, true, &p->folded_complete);
+	if (!err)
+		err = stack_make(p, false, false, &p->folded_broken);
+	if (!err)
+		err = stack_make(p, true, false, &p->folded_kernel);
+	p->folds = !err;
+	return err;
+}
+
+uint32_t profile_folded(const struct profile *p, const struct profile_stack *stack)
+{
+	return stack->kernel	 ? p->folded_kernel
+	       : stack->complete ? p->folded_complete
+				 : p->folded_broken;
+}
+
+static bool is_folded(const struct profile *p, const struct cell *cell)
+{
+	bool user = cell->ustack == PROFILE_NO_STACK || cell->ustack == p->folded_complete ||
+		    cell->ustack == p->folded_broken;
+
+	return user && (cell->kstack == PROFILE_NO_STACK || cell->kstack == p->folded_kernel);
+}
+
+static void fold_exited(struct cell *cell, void *arg)
+{
+	const struct fold *fold = arg;
+	const struct proc_entry *proc = proc_at(fold->p, cell->proc);
+
+	if (proc->proc.exited && (fold->young || !proc->slices))
+		cell->proc = fold->p->exited;
+}
+
+static void fold_rare(struct cell *cell, void *arg)
+{
+	struct fold *fold = arg;
+	struct profile *p = fold->p;
+
+	if (cell->count > fold->upto || is_folded(p, cell))
+		return;
+	if (cell->count >= fold->below) {
+		if (!fold->boundary)
+			return;
+		fold->boundary--;
+	}
+	if (cell->ustack != PROFILE_NO_STACK)
+		cell->ustack = profile_folded(p, &stack_at(p, cell->ustack)->stack);
+	if (cell->kstack != PROFILE_NO_STACK)
+		cell->kstack = p->folded_kernel;
+}
+
+/* Chooses what to fold so that `excess` cells go: whole powers of two, and part of the last. */
+static bool fold_choose(struct fold *fold, size_t excess)
+{
+	const struct celltable *totals = &fold->p->totals;
+	size_t rare[64] = {0};
+	int bucket = 0;
+
+	for (size_t i = 0; i < totals->count; i++) {
+		if (!is_folded(fold->p, &totals->cells[i]))
+			rare[63 - __builtin_clzll(totals->cells[i].count)]++;
+	}
+	while (bucket < 63 && rare[bucket] < excess)
+		excess -= rare[bucket++];
+	fold->below = 1ull << bucket;
+	fold->upto = fold->below + (fold->below - 1);
+	fold->boundary = excess;
+	for (int i = 0; i <= bucket; i++) {
+		if (rare[i])
+			return true;
+	}
+	return false;
+}
+
+void profile_fold(struct profile *p)
+{
+	struct fold fold = {.p = p};
+	struct celltable *totals = &p->totals;
+	size_t target = p->cells_max - p->cells_max / 4;
+
+	if (totals->count <= p->cells_max)
+		return;
+	/* Nothing is recycled before the sweep, so the references may be gone for a moment. */
+	profile_unrefer_cells(p, totals);
+
+	celltable_rebuild(totals, fold_exited, &fold);
+	while (totals->count > target && fold_choose(&fold, totals->count - target))
+		celltable_rebuild(totals, fold_rare, &fold);
+	if (totals->count > p->cells_max) {
+		fold.young = true;
+		celltable_rebuild(totals, fold_exited, &fold);
+	}
+
+	profile_refer_cells(p, totals);
+}
+
+bool profile_fold_half(struct profile *p)
+{
+	struct fold fold = {.p = p};
+	struct celltable *totals = &p->totals;
+	uint64_t samples = 0;
+	size_t rare = 0;
+	bool chosen;
+
+	for (size_t i = 0; i < totals->count; i++)
+		samples += totals->cells[i].count;
+	for (size_t i = 0; i < totals->count; i++)
+		rare += totals->cells[i].count < samples / HOT_SHARE &&
+			!is_folded(p, &totals->cells[i]);
+	if (!rare)
+		return false;
+	profile_unrefer_cells(p, totals);
+	chosen = fold_choose(&fold, rare - rare / 2);
+	if (chosen)
+		celltable_rebuild(totals, fold_rare, &fold);
+	profile_refer_cells(p, totals);
+	return chosen;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Source lines of functions. The profile keeps no addresses, so a function counts for itself at
+ * which of its lines samples were, for the few lines that lead: one that is new takes the place and
+ * the count of the last (the "space saving" algorithm), so that what has more than one of
+ * LINES_COUNTED parts of the samples is always among them. Counts are halved now and then: what
+ * is shown is the hottest line of late.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/profile/profile.h"
+#include "tui/profile/profile_priv.h"
+
+#define FILES_MAX  65536u
+#define FILES_SIZE 4095u      /* bytes of a path */
+#define FILES_ALL  (8u << 20) /* bytes of all */
+#define HALVE_AT   4096u
+
+static uint32_t text_hash(const char *text)
+{
+	uint64_t hash = 0;
+
+	for (; *text; text++)
+		hash = idtable_mix(hash, (unsigned char)*text);
+	return (uint32_t)hash;
+}
+
+/* NULL: there are too many, or it is too long. They stay as long as the profile, for names that
+ * were copied out of it refer to them. -ENOMEM. */
+static int file_get(struct profile *p, const char *path, const char **file)
+{
+	uint32_t hash = text_hash(path), id;
+	size_t length = strlen(path);
+	char **grown, *copy;
+
+	*file = NULL;
+	for (uint32_t at = hash; (id = idtable_next(&p->file_index, hash, &at)) != IDTABLE_NONE;)
+		if (!strcmp(p->files[id], path)) {
+			*file = p->files[id];
+			return 0;
+		}
+	if (p->nfiles >= FILES_MAX || length > FILES_SIZE || p->files_bytes + length > FILES_ALL)
+		return 0;
+	if (idtable_reserve(&p->file_index, p->nfiles + 1u))
+		return -ENOMEM;
+	grown = reallocarray(p->files, p->nfiles + 1u, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	p->files = grown;
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	idtable_add(&p->file_index, hash, p->nfiles);
+	p->files[p->nfiles++] = copy;
+	p->files_bytes += length;
+	*file = copy;
+	return 0;
+}
+
+static bool is_line(const struct func_line *at, const char *file, unsigned int line)
+{
+	return at->file && at->line == line && !strcmp(at->file, file);
+}
+
+/* The place that the line has or gets. */
+static struct func_line *line_at(struct func_lines *lines, const char *file, unsigned int line)
+{
+	struct func_line *least = &lines->at[0];
+
+	for (int i = 0; i < LINES_COUNTED; i++) {
+		struct func_line *at = &lines->at[i];
+
+		if (is_line(at, file, line))
+			return at;
+		if (at->votes < least->votes)
+			least = at;
+	}
+	return least;
+}
+
+static void halve(struct func_lines *lines)
+{
+	for (int i = 0; i < LINES_COUNTED; i++)
+		lines->at[i].votes /= 2;
+	lines->votes /= 2;
+}
+
+/* The one that is shown stays until another has more. */
+static void choose(struct func_entry *entry)
+{
+	const struct func_line *best = &entry->lines->at[entry->lines->best];
+
+	for (int i = 0; i < LINES_COUNTED; i++)
+		if (entry->lines->at[i].votes > best->votes)
+			best = &entry->lines->at[i];
+	entry->lines->best = (uint32_t)(best - entry->lines->at);
+	entry->func.file = best->file;
+	entry->func.line = best->line;
+}
+
+int profile_line(struct profile *p, uint32_t func, const char *file, unsigned int line,
+		 uint64_t count)
+{
+	struct func_entry *entry;
+	struct func_line *at;
+	const char *kept;
+	int err;
+
+	if (!pool_has(&p->funcs, func))
+		return -EINVAL;
+	entry = func_at(p, func);
+	if (!entry->lines) {
+		entry->lines = calloc(1, sizeof(*entry->lines));
+		if (!entry->lines)
+			return -ENOMEM;
+		p->bound_bytes += sizeof(*entry->lines);
+		if (entry->entry.held)
+			p->history_bytes += sizeof(*entry->lines);
+	}
+	at = line_at(entry->lines, file, line);
+	if (!is_line(at, file, line)) {
+		err = file_get(p, file, &kept);
+		if (err || !kept)
+			return err;
+		at->file = kept;
+		at->line = line;
+	}
+	count = count < HALVE_AT ? count : HALVE_AT;
+	at->votes += (uint32_t)count;
+	entry->lines->votes += (uint32_t)count;
+	choose(entry);
+	while (entry->lines->votes > HALVE_AT)
+		halve(entry->lines);
+	return 0;
+}
+
+int profile_line_recorded(struct profile *p, uint32_t func, const char *file, unsigned int line)
+{
+	struct func_entry *entry;
+
+	if (!pool_has(&p->funcs, func))
+		return -EINVAL;
+	entry = func_at(p, func);
+	if (entry->lines)
+		memset(entry->lines, 0, sizeof(*entry->lines));
+	return profile_line(p, func, file, line, 1);
+}
+
+void profile_lines_free(struct profile *p)
+{
+	for (uint32_t i = 0; i < p->nfiles; i++)
+		free(p->files[i]);
+	free(p->files);
+	idtable_free(&p->file_index);
+}

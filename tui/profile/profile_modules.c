@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Build-ids by the names that functions have for their modules. Files of one name that are not the
+ * same, as in containers, have none rather than that of another.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/profile/profile.h"
+#include "tui/profile/profile_priv.h"
+#include "tui/query/query.h"
+
+#define MODULES_MAX 16384u
+
+static uint32_t name_hash(const char *name)
+{
+	uint64_t hash = 0;
+
+	for (; *name; name++)
+		hash = idtable_mix(hash, (unsigned char)*name);
+	return (uint32_t)hash;
+}
+
+static struct module_build *find(const struct profile *p, const char *name)
+{
+	uint32_t hash = name_hash(name), id;
+
+	for (uint32_t at = hash; (id = idtable_next(&p->build_index, hash, &at)) != IDTABLE_NONE;)
+		if (!strcmp(p->builds[id].name, name))
+			return &p->builds[id];
+	return NULL;
+}
+
+int profile_module(struct profile *p, const char *module, const char *build)
+{
+	struct module_build *known = find(p, module), *grown;
+
+	if (known) {
+		if (strcmp(known->build, build))
+			known->build[0] = '\0';
+		return 0;
+	}
+	if (p->nbuilds >= MODULES_MAX)
+		return 0;
+	if (idtable_reserve(&p->build_index, p->nbuilds + 1u))
+		return -ENOMEM;
+	grown = reallocarray(p->builds, p->nbuilds + 1u, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	p->builds = grown;
+	known = &grown[p->nbuilds];
+	memset(known, 0, sizeof(*known));
+	known->name = strdup(module);
+	if (!known->name)
+		return -ENOMEM;
+	strncpy(known->build, build, sizeof(known->build) - 1);
+	idtable_add(&p->build_index, name_hash(module), p->nbuilds++);
+	return 0;
+}
+
+const char *query_build(const struct profile *p, const char *module)
+{
+	const struct module_build *known = find(p, module);
+
+	return known ? known->build : "";
+}
+
+void profile_modules_free(struct profile *p)
+{
+	for (uint32_t i = 0; i < p->nbuilds; i++)
+		free(p->builds[i].name);
+	free(p->builds);
+	idtable_free(&p->build_index);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What samples refer to: functions, stacks and processes. Equal stacks become one, whatever
+ * addresses they had: a loop hit at fifty places of one function is one stack to a reader, and a
+ * thousand short commands that all began alike share theirs.
+ */
+#include "tui/profile/profile_priv.h"
+#include "tui/query/query.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Length of the string, cut at max without leaving half a UTF-8 character. */
+static size_t cut_length(const char *s, size_t max)
+{
+	size_t length = strnlen(s, max + 1);
+
+	if (length <= max)
+		return length;
+	for (length = max; length && ((unsigned char)s[length] & 0xc0) == 0x80;)
+		length--;
+	return length;
+}
+
+static uint64_t bytes_hash(uint64_t hash, const char *data, size_t length)
+{
+	uint64_t word;
+
+	hash = idtable_mix(hash, length);
+	for (; length >= sizeof(word); data += sizeof(word), length -= sizeof(word)) {
+		memcpy(&word, data, sizeof(word));
+		hash = idtable_mix(hash, word);
+	}
+	word = 0;
+	memcpy(&word, data, length);
+	return idtable_mix(hash, word);
+}
+
+static bool same(const char *stored, const char *s, size_t length)
+{
+	return !strncmp(stored, s, length) && !stored[length];
+}
+
+int64_t profile_func(struct profile *p, enum func_kind kind, const char *name, const char *module)
+{
+	size_t nname = cut_length(name, NAME_MAX_BYTES);
+	size_t nmodule = cut_length(module, MODULE_MAX_BYTES);
+	uint64_t hash = bytes_hash(bytes_hash(kind, name, nname), module, nmodule);
+	struct func_entry *entry;
+	uint32_t id;
+	char *text;
+
+	for (uint32_t at = (uint32_t)hash;
+	     (id = idtable_next(&p->funcs.index, (uint32_t)hash, &at)) != IDTABLE_NONE;) {
+		entry = func_at(p, id);
+		if (entry->hash == hash && entry->func.kind == kind &&
+		    same(entry->func.name, name, nname) &&
+		    same(entry->func.module, module, nmodule))
+			return id;
+	}
+
+	if (p->folds && bound_reached(p))
+		return p->folded_func;
+	if (pool_reserve(&p->funcs))
+		return -ENOMEM;
+	text = calloc(1, nname + nmodule + 2);
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, name, nname);
+	memcpy(text + nname + 1, module, nmodule);
+
+	id = pool_take(&p->funcs, (uint32_t)hash);
+	entry = func_at(p, id);
+	entry->hash = hash;
+	entry->func = (struct profile_func){.name = text, .module = text + nname + 1, .kind = kind};
+	p->bound_bytes += bound_func_bytes(entry);
+	return id;
+}
+
+uint32_t profile_stack_hash(const struct profile_stack *stack)
+{
+	uint64_t hash = idtable_mix(stack->nframes, (uint64_t)stack->kernel << 1 | stack->complete);
+
+	for (uint32_t i = 0; i < stack->nframes; i++)
+		hash = idtable_mix(hash, stack->frames[i]);
+	for (uint32_t i = 0; stack->sites && i < stack->nframes; i++)
+		hash = idtable_mix(hash, stack->sites[i]);
+	return (uint32_t)hash;
+}
+
+static bool same_words(const uint32_t *a, const uint32_t *b, size_t bytes)
+{
+	return !bytes || a == b || (a && b && !memcmp(a, b, bytes));
+}
+
+/* NULL is copied to NULL. */
+static int copy_words(const uint32_t *from, size_t bytes, uint32_t **to)
+{
+	*to = from && bytes ? malloc(bytes) : NULL;
+	if (*to)
+		memcpy(*to, from, bytes);
+	return from && bytes && !*to ? -ENOMEM : 0;
+}
+
+int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
+{
+	size_t bytes = stack->nframes * sizeof(*stack->frames);
+	uint32_t hash = profile_stack_hash(stack), id;
+	struct stack_entry *entry;
+	uint32_t *frames, *sites;
+
+	for (uint32_t i = 0; i < stack->nframes; i++) {
+		if (!pool_has(&p->funcs, stack->frames[i]))
+			return -EINVAL;
+	}
+	for (uint32_t at = hash;
+	     (id = idtable_next(&p->stacks.index, hash, &at)) != IDTABLE_NONE;) {
+		const struct profile_stack *old = &stack_at(p, id)->stack;
+
+		if (old->nframes == stack->nframes && old->kernel == stack->kernel &&
+		    old->complete == stack->complete &&
+		    same_words(old->frames, stack->frames, bytes) &&
+		    same_words(old->sites, stack->sites, bytes)) {
+			pool_get(&p->stacks, id);
+			return id;
+		}
+	}
+
+	if (p->folds && bound_reached(p)) {
+		id = profile_folded(p, stack);
+		pool_get(&p->stacks, id);
+		return id;
+	}
+	if (pool_reserve(&p->stacks))
+		return -ENOMEM;
+	if (copy_words(stack->frames, bytes, &frames))
+		return -ENOMEM;
+	if (copy_words(stack->sites, bytes, &sites)) {
+		free(frames);
+		return -ENOMEM;
+	}
+	id = pool_take(&p->stacks, hash);
+	entry = stack_at(p, id);
+	entry->hash = hash;
+	entry->stack = *stack;
+	entry->stack.frames = frames;
+	entry->stack.sites = sites;
+	p->nwaiting += sites != NULL;
+	p->bound_bytes += bound_stack_bytes(entry);
+	for (uint32_t i = 0; i < stack->nframes; i++)
+		pool_get(&p->funcs, stack->frames[i]);
+	pool_get(&p->stacks, id);
+	return id;
+}
+
+void profile_stack_put(struct profile *p, uint32_t stack)
+{
+	pool_put(&p->stacks, stack);
+}
+
+uint32_t profile_proc_hash(pid_t pid, uint64_t image)
+{
+	return (uint32_t)idtable_mix(image, (uint32_t)pid);
+}
+
+int64_t profile_proc(struct profile *p, const struct profile_proc *info)
+{
+	uint32_t hash = profile_proc_hash(info->pid, info->image);
+	uint32_t id = query_find_proc(p, info->pid, info->image);
+	struct proc_entry *entry;
+
+	if (id != QUERY_ALL) {
+		entry = proc_at(p, id);
+	} else {
+		if (pool_reserve(&p->procs))
+			return -ENOMEM;
+		id = pool_take(&p->procs, hash);
+		entry = proc_at(p, id);
+		entry->hash = hash;
+	}
+	entry->proc = *info;
+	entry->proc.comm[sizeof(entry->proc.comm) - 1] = 0;
+	entry->proc.user[sizeof(entry->proc.user) - 1] = 0;
+	entry->proc.group[sizeof(entry->proc.group) - 1] = 0;
+	entry->proc.cmdline[sizeof(entry->proc.cmdline) - 1] = 0;
+	/* It may have left the list while it was alive, and has no cell that would put it back. */
+	if (info->exited && !entry->entry.refs) {
+		pool_get(&p->procs, id);
+		pool_put(&p->procs, id);
+	}
+	return id;
+}
+
+static bool proc_keep(const struct entry *entry)
+{
+	return !((const struct proc_entry *)entry)->proc.exited;
+}
+
+static uint32_t proc_drop(struct entry *entry, void *arg)
+{
+	struct proc_entry *proc = (struct proc_entry *)entry;
+
+	(void)arg;
+	free(proc->threads);
+	proc->threads = NULL;
+	proc->nthreads = 0;
+	return proc->hash;
+}
+
+static uint32_t stack_drop(struct entry *entry, void *arg)
+{
+	struct stack_entry *stack = (struct stack_entry *)entry;
+	struct profile *p = arg;
+
+	for (uint32_t i = 0; i < stack->stack.nframes; i++)
+		pool_put(&p->funcs, stack->stack.frames[i]);
+	p->nwaiting -= stack->stack.sites != NULL;
+	p->bound_bytes -= bound_stack_bytes(stack);
+	free((void *)stack->stack.frames);
+	free((void *)stack->stack.sites);
+	return stack->hash;
+}
+
+static uint32_t func_drop(struct entry *entry, void *arg)
+{
+	struct func_entry *func = (struct func_entry *)entry;
+	struct profile *p = arg;
+
+	p->bound_bytes -= bound_func_bytes(func);
+	free((void *)func->func.name);
+	free(func->lines);
+	return (uint32_t)func->hash;
+}
+
+void profile_sweep(struct profile *p)
+{
+	pool_sweep(&p->procs, proc_keep, proc_drop, p);
+	pool_sweep(&p->stacks, NULL, stack_drop, p);
+	pool_sweep(&p->funcs, NULL, func_drop, p);
+}
+
+void profile_names_free(struct profile *p)
+{
+	for (uint32_t i = 0; i < p->procs.count; i++)
+		if (proc_at(p, i)->entry.live)
+			free(proc_at(p, i)->threads);
+	for (uint32_t i = 0; i < p->stacks.count; i++) {
+		if (!stack_at(p, i)->entry.live)
+			continue;
+		free((void *)stack_at(p, i)->stack.frames);
+		free((void *)stack_at(p, i)->stack.sites);
+	}
+	for (uint32_t i = 0; i < p->funcs.count; i++) {
+		if (!func_at(p, i)->entry.live)
+			continue;
+		free((void *)func_at(p, i)->func.name);
+		free(func_at(p, i)->lines);
+	}
+	pool_free(&p->stacks);
+	pool_free(&p->funcs);
+	pool_free(&p->procs);
+}

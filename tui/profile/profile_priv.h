@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_PROFILE_PROFILE_PRIV_H
+#define STACKTOP_TUI_PROFILE_PROFILE_PRIV_H
+
+/*
+ * The inside of the profile, for profile*.c and query*.c only.
+ *
+ * Functions, stacks and processes live in arrays; their index is their id. Each counts references
+ * to it (functions: frames of stacks; stacks: cells and the feeder; processes: cells). An entry
+ * without references is put on a list and recycled at the end of the next commit if it still has
+ * none (processes stay until they exit), so an id just handed out cannot vanish before it was used.
+ *
+ * A sample is counted in three places: in its slice, which keeps threads apart and expires; in
+ * `window`, the sum of the slices of the sliding window; and in `totals`. The slices of twice the
+ * window are recent; older ones are the history, which profile_history.c bounds. Slices, totals and
+ * extracts hold references; `window` only holds what slices hold.
+ */
+
+#include <pthread.h>
+
+#include "tui/profile/sample_ids.h"
+#include "tui/profile/celltable.h"
+#include "tui/util/idtable.h"
+#include "tui/query/stacktrie.h"
+#include "tui/profile/profile.h"
+
+#define NS_PER_SEC	 1000000000.0
+#define SLICES_MAX	 8192 /* however short the slices are */
+#define TIMELINE_MAX	 1024
+#define MESSAGES_MAX	 16
+#define MESSAGE_LENGTH	 256
+#define NAME_MAX_BYTES	 1023 /* of a function; a template may go on for kilobytes */
+#define MODULE_MAX_BYTES 255
+
+/* What functions, stacks and processes have in common: being recycled. */
+struct entry {
+	uint64_t serial; /* no other entry of its pool ever had it */
+	uint32_t refs;
+	uint32_t held; /* how many of refs are of slices */
+	uint32_t next; /* in the list of free entries, or of those without references */
+	bool live;
+	bool idle; /* in the latter list */
+};
+
+#define LINES_COUNTED 6
+
+struct func_line {
+	const char *file; /* one of the profile's; NULL: free */
+	uint32_t line;
+	uint32_t votes;
+};
+
+struct func_lines {
+	struct func_line at[LINES_COUNTED];
+	uint32_t best;	/* of them */
+	uint32_t votes; /* of all, since they were halved */
+};
+
+struct func_entry {
+	struct entry entry;
+	struct profile_func func; /* name points to one block that holds both strings */
+	uint64_t hash;
+	struct func_lines *lines; /* NULL: none */
+};
+
+struct stack_entry {
+	struct entry entry;
+	struct profile_stack stack;
+	uint32_t hash;
+	uint32_t walk; /* number by which paths know these frames; 0: none */
+};
+
+struct thread_name {
+	uint32_t tid;
+	char comm[16];
+};
+
+struct proc_entry {
+	struct entry entry;
+	struct profile_proc proc;
+	struct thread_name *threads; /* whose name is another; by tid */
+	uint32_t nthreads;
+	uint32_t slices; /* how many of the references are of recent slices */
+	uint32_t hash;
+};
+
+/* An array of entries, the free ones, the idle ones, and the index by content. */
+struct pool {
+	void *entries;
+	size_t size;	/* of an entry, bytes */
+	uint32_t count; /* live and free */
+	uint32_t room;
+	uint32_t live;
+	uint32_t free; /* heads of lists, IDTABLE_NONE at the end */
+	uint32_t idle;
+	uint64_t serials;
+	struct idtable index;
+};
+
+/* A cell of a slice, and its number. */
+#define SLICE_CELL_BYTES (sizeof(struct profile_cell) + sizeof(uint32_t))
+
+struct slice {
+	struct profile_cell *cells;
+	uint32_t *ids; /* of the cells, in the same block of memory */
+	size_t ncells;
+	struct profile_health health;
+};
+
+/* What was weighed once, with references of its own. */
+struct extract {
+	bool taken;
+	struct celltable cells;
+	size_t zeros; /* cells of no samples */
+	struct profile_health health;
+	uint64_t first, last; /* numbers of its slices; first is 0: it is not of slices */
+	bool recorded;	      /* of a session ... */
+	uint64_t matched;     /* ... whose processes were looked for among so many */
+};
+
+struct message {
+	uint64_t time; /* CLOCK_MONOTONIC ns */
+	enum message_level level;
+	char text[MESSAGE_LENGTH];
+};
+
+struct module_build {
+	char *name;
+	char build[PROFILE_BUILD_MAX]; /* "": of several files */
+};
+
+/* Accumulator of a query, one per function; valid when sample >= the query's first sample. */
+struct func_mark {
+	uint64_t self;
+	uint64_t total;
+	uint64_t before; /* self in the time before */
+	uint32_t sample; /* serial of the cell that was counted last: recursion counts once */
+};
+
+/* Samples of a question, by node of paths. */
+struct path_sum {
+	uint64_t self;
+	uint64_t total;
+};
+
+/* For who goes down from a node that has samples, to children that have, too; 0: none. */
+struct path_link {
+	uint32_t first_child;
+	uint32_t next; /* sibling */
+};
+
+/* Memory that queries use again and again; guarded by the lock like everything else. */
+struct scratch {
+	struct func_mark *marks; /* by func id */
+	uint32_t nmarks;
+	uint32_t serial;
+	uint32_t *funcs; /* ids touched by the query */
+	size_t nfuncs;
+	struct celltable decayed; /* cells by weight ... */
+	bool decayed_valid;
+
+	struct paths paths[2];	  /* from the outermost frame in, and by callers */
+	uint32_t walks;		  /* numbers that were given */
+	uint32_t stamp;		  /* changes when what is known of cells does not hold any more */
+	uint32_t trees[2];	  /* number of each tree of paths, for the ends of cells in it */
+	struct cell_place *place; /* of the cell that a question is at; NULL: it has none */
+	const struct cell *cell;  /* which has a place */
+	/* In this slice: the tree was forgotten, and has not enough room for one question. */
+	bool forgot[2], too_many[2];
+	size_t prepared; /* cells of the window, then of the totals, that have their paths ... */
+	uint32_t prepared_stamp; /* ... at that stamp */
+	uint32_t made;		 /* nodes, in this portion */
+	struct path_sum *sums;
+	uint32_t nsums;
+	struct path_link *links; /* of that question, by node, for query_part.c */
+	uint32_t nlinks;
+	/* While a question goes over cells: what sieves say of functions, by node of the tree from
+	 * the outermost frame in (sample_filter.c). */
+	struct sieved {
+		const struct sieve *sieve;
+		bool *has;
+		uint32_t count;
+	} sieved[2];
+};
+
+struct profile {
+	pthread_mutex_t lock;
+	unsigned int window; /* seconds */
+	size_t cells_max;
+
+	struct pool funcs;
+	struct pool stacks;
+	uint32_t nwaiting; /* stacks with sites */
+	struct pool procs;
+
+	uint64_t bound_bytes; /* of all stacks and functions */
+	uint64_t bound_max;   /* see profile_bound.c */
+
+	/* Where samples go when totals are full; see profile_fold.c. */
+	uint32_t folded_func;
+	uint32_t folded_complete, folded_broken, folded_kernel, exited;
+	bool folds; /* these are there */
+
+	struct slice *slices; /* ring */
+	size_t first, nslices, slices_room;
+	size_t nwindow;	    /* the newest so many are the window */
+	size_t nrecent;	    /* ... and the window with the time before */
+	uint64_t committed; /* which is the number of the newest slice */
+	uint32_t ncpus;	    /* one more than the highest number that a cell ever had for its CPU */
+
+	struct cellids ids;		    /* of the cells of slices */
+	uint64_t history_ns, history_bytes; /* in slices, and in what only slices refer to */
+	uint64_t keep_ns, keep_bytes;	    /* the most of them, but for what is recent */
+	struct extract extracts[EXTRACT_COUNT];
+
+	struct celltable totals;
+	struct celltable sliding; /* cells of count 0 may have dead ids */
+	size_t sliding_zeros;
+	/* The same of as long a time before the window, nprior slices, where slices are kept. */
+	struct celltable prior;
+	size_t prior_zeros, nprior;
+	bool prior_valid;
+	struct profile_health total_health;
+	struct profile_health last;
+
+	float timeline[TIMELINE_MAX]; /* ring */
+	uint64_t ntimeline;
+
+	struct message messages[MESSAGES_MAX]; /* ring; message n is at n % MESSAGES_MAX */
+	uint64_t nmessages;
+
+	bool replayed;
+	struct profile_replay replay;
+
+	struct inventory *inventory; /* NULL: none yet */
+	bool inventory_wanted;
+	struct inspection *inspection;		 /* NULL: none yet */
+	struct annotation_wish *annotation_wish; /* NULL: none */
+	struct annotation *annotation;		 /* NULL: none yet */
+
+	char **files; /* of source lines */
+	uint32_t nfiles;
+	size_t files_bytes;
+	struct idtable file_index;
+
+	struct module_build *builds;
+	uint32_t nbuilds;
+	struct idtable build_index;
+
+	struct scratch *scratch; /* never NULL; what queries change although the profile is const */
+};
+
+static inline struct func_entry *func_at(const struct profile *p, uint32_t id)
+{
+	return (struct func_entry *)p->funcs.entries + id;
+}
+
+static inline struct stack_entry *stack_at(const struct profile *p, uint32_t id)
+{
+	return (struct stack_entry *)p->stacks.entries + id;
+}
+
+static inline struct proc_entry *proc_at(const struct profile *p, uint32_t id)
+{
+	return (struct proc_entry *)p->procs.entries + id;
+}
+
+/* Slice by age: 0 is the newest. */
+static inline struct slice *slice_at(const struct profile *p, size_t age)
+{
+	return &p->slices[(p->first + p->nslices - 1 - age) % p->slices_room];
+}
+
+/* Age of a slice by number; false: it is not there (any more). */
+static inline bool slice_age(const struct profile *p, uint64_t number, size_t *age)
+{
+	if (number > p->committed || p->committed - number >= p->nslices)
+		return false;
+	*age = (size_t)(p->committed - number);
+	return true;
+}
+
+/* --- profile_pool.c ------------------------------------------------------------------------ */
+
+void pool_init(struct pool *pool, size_t size);
+/* -ENOMEM, else room for one more entry in array and index. */
+int pool_reserve(struct pool *pool);
+/* A zeroed live entry without references, in the idle list; there is room. */
+uint32_t pool_take(struct pool *pool, uint32_t hash);
+bool pool_has(const struct pool *pool, uint32_t id);
+struct entry *pool_entry(const struct pool *pool, uint32_t id);
+void pool_get(struct pool *pool, uint32_t id);
+void pool_put(struct pool *pool, uint32_t id);
+/* Recycles the idle that `keep` (may be NULL) does not want to keep; drop undoes what was made. */
+void pool_sweep(struct pool *pool, bool (*keep)(const struct entry *entry),
+		uint32_t (*drop)(struct entry *entry, void *arg), void *arg);
+void pool_free(struct pool *pool);
+
+/* --- profile_names.c ----------------------------------------------------------------------- */
+
+uint32_t profile_stack_hash(const struct profile_stack *stack);
+uint32_t profile_proc_hash(pid_t pid, uint64_t image);
+/* Recycles what nothing refers to, except processes that have not exited. */
+void profile_sweep(struct profile *p);
+/* Frees everything the pools hold. */
+void profile_names_free(struct profile *p);
+
+/* --- profile_modules.c --------------------------------------------------------------------- */
+
+void profile_modules_free(struct profile *p);
+
+/* --- profile_lines.c ----------------------------------------------------------------------- */
+
+void profile_lines_free(struct profile *p);
+
+/* --- profile.c ----------------------------------------------------------------------------- */
+
+/* How many slices, from that age on, make up the sliding window's time; at least 1 if any. */
+size_t profile_span(const struct profile *p, size_t age);
+
+/* What is known of cells does not hold any more: frames of a stack changed. */
+static inline void scratch_stamp(struct scratch *scratch)
+{
+	scratch->stamp += scratch->stamp + 1 ? 1 : 2;
+}
+
+/* --- profile_bound.c ----------------------------------------------------------------------- */
+
+/* What an entry takes, names and frames included. */
+size_t bound_stack_bytes(const struct stack_entry *entry);
+size_t bound_func_bytes(const struct func_entry *entry);
+/* No new stack or name is kept. */
+bool bound_reached(const struct profile *p);
+/* After a commit: lets go of what may go until there is room for more. */
+void bound_keep(struct profile *p);
+
+/* --- profile_history.c --------------------------------------------------------------------- */
+
+/* A slice became the newest; the oldest goes, with its references. */
+void history_add(struct profile *p, const struct slice *slice);
+void history_drop_oldest(struct profile *p);
+/* The newest `recent` slices are recent from now on; there are so many. */
+void history_recall(struct profile *p, size_t recent);
+/* Brings the history within its bounds; the newest `recent` slices stay. */
+void history_bound(struct profile *p, size_t recent);
+/* The frames of a stack are about to change, or did. */
+void history_unhold_frames(struct profile *p, uint32_t stack);
+void history_hold_frames(struct profile *p, uint32_t stack);
+
+/* --- profile_fold.c ------------------------------------------------------------------------ */
+
+int profile_fold_new(struct profile *p);
+/* Brings totals below cells_max when they are above. */
+void profile_fold(struct profile *p);
+/* Of the cells that are not hot and have stacks the rarest half gives them up; false: none has. */
+bool profile_fold_half(struct profile *p);
+/* "[folded away]" in the place of such a stack. */
+uint32_t profile_folded(const struct profile *p, const struct profile_stack *stack);
+/* References to the process and the stacks of a cell, taken or given back. */
+void profile_refer(struct profile *p, uint32_t proc, uint32_t ustack, uint32_t kstack);
+void profile_unrefer(struct profile *p, uint32_t proc, uint32_t ustack, uint32_t kstack);
+/* The same for each cell that has samples. */
+void profile_refer_cells(struct profile *p, const struct celltable *table);
+void profile_unrefer_cells(struct profile *p, const struct celltable *table);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_PROFILE_SAMPLE_IDS_H
+#define STACKTOP_TUI_PROFILE_SAMPLE_IDS_H
+
+/*
+ * Numbers for what slices count: a process and two stacks, threads put together. Most of it is in
+ * slice after slice, so that it is looked for once, when its slice comes, and sums of slices are
+ * found by a number from then on. Numbers are small and dense, and used again when no slice has
+ * them any more.
+ */
+
+#include <stdint.h>
+
+#include "tui/util/idtable.h"
+
+enum place_walk { PLACE_UNKNOWN, PLACE_COMPLETE, PLACE_BROKEN };
+
+/* What questions know of a cell's stacks, where many are asked (query_paths.c). */
+struct cell_place {
+	uint32_t stamp;	    /* what is known is of that time; 0: nothing is */
+	uint32_t leaf : 30; /* function at the end, + 1; 0: not known */
+	uint32_t walk : 2;  /* of the user stack: enum place_walk */
+	struct place_end {
+		uint32_t node : 20; /* of paths; 0: not known */
+		uint32_t tree : 12; /* which of the trees that there were; another one knows none */
+	} ends[2];
+};
+
+struct cellid {
+	uint32_t proc, ustack, kstack;
+	uint32_t refs; /* how many cells of slices have the number; 0: it is free, ... */
+	struct cell_place place;
+};
+
+struct cellids {
+	struct cellid *at; /* by number */
+	uint32_t count, room;
+	uint32_t live;
+	uint32_t free; /* ... and proc is the next of these; number + 1, 0: none */
+	struct idtable index;
+};
+
+/* A zeroed struct has none. */
+void cellids_free(struct cellids *ids);
+/* Room for so many more: that many calls of cellids_get cannot fail. -ENOMEM. */
+int cellids_reserve(struct cellids *ids, uint32_t more);
+/* With a reference. */
+uint32_t cellids_get(struct cellids *ids, uint32_t proc, uint32_t ustack, uint32_t kstack);
+void cellids_put(struct cellids *ids, uint32_t id);
+
+#endif

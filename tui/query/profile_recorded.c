@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A baseline of another time has other processes. Those that do the same are found by their names,
+ * again whenever there are new ones: a service that was started anew is compared with what it was.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/query/query_priv.h"
+
+#define LOOKED_AT 64 /* processes of one name */
+
+int extract_recorded(struct profile *p, const struct profile_cell *cells, size_t ncells,
+		     const struct profile_health *health)
+{
+	struct extract extract = {.health = *health, .recorded = true};
+
+	if (celltable_reserve(&extract.cells, ncells))
+		return -ENOMEM;
+	for (size_t i = 0; i < ncells; i++)
+		celltable_get(&extract.cells, cells[i].proc, cells[i].ustack, cells[i].kstack, NULL)
+			->count += cells[i].count;
+	extract_replace(p, EXTRACT_BASELINE, &extract);
+	return 0;
+}
+
+struct match {
+	struct profile *p;
+	struct idtable names; /* of processes that run, by comm */
+	uint32_t *to;	 /* by process: whose its cells are from now on; IDTABLE_NONE: its own */
+	uint32_t *taken; /* by process: so many of the baseline are its */
+	bool moved;
+};
+
+static uint32_t comm_hash(const char *comm)
+{
+	uint64_t hash = 0;
+
+	for (; *comm; comm++)
+		hash = idtable_mix(hash, (unsigned char)*comm);
+	return (uint32_t)hash;
+}
+
+static bool runs(const struct proc_entry *entry)
+{
+	return entry->entry.live && !entry->proc.exited && !(entry->proc.image & PROFILE_RECORDED);
+}
+
+static int match_begin(struct match *m)
+{
+	size_t count = m->p->procs.count;
+
+	m->to = malloc((count + 1) * sizeof(*m->to));
+	m->taken = calloc(count + 1, sizeof(*m->taken));
+	if (!m->to || !m->taken || idtable_reserve(&m->names, count))
+		return -ENOMEM;
+	memset(m->to, 0xff, (count + 1) * sizeof(*m->to));
+	for (uint32_t id = 0; id < count; id++)
+		if (runs(proc_at(m->p, id)))
+			idtable_add(&m->names, comm_hash(proc_at(m->p, id)->proc.comm), id);
+	return 0;
+}
+
+/* Of the processes of that name (and command line) the one that has the fewest. */
+static uint32_t find(const struct match *m, const struct profile_proc *proc, bool exact)
+{
+	uint32_t hash = comm_hash(proc->comm), at = hash, best = IDTABLE_NONE, id;
+
+	for (int n = 0; n < LOOKED_AT; n++) {
+		const struct profile_proc *other;
+
+		id = idtable_next(&m->names, hash, &at);
+		if (id == IDTABLE_NONE)
+			break;
+		other = &proc_at(m->p, id)->proc;
+		if (strcmp(other->comm, proc->comm) != 0 ||
+		    (exact && strcmp(other->cmdline, proc->cmdline) != 0))
+			continue;
+		if (best == IDTABLE_NONE || m->taken[id] < m->taken[best])
+			best = id;
+	}
+	return best;
+}
+
+/* The same process, if this is still the run that was recorded. */
+static uint32_t same(const struct match *m, const struct profile_proc *proc)
+{
+	uint32_t id = query_find_proc(m->p, proc->pid, proc->image & ~PROFILE_RECORDED);
+
+	return id != QUERY_ALL && runs(proc_at(m->p, id)) &&
+			       !strcmp(proc_at(m->p, id)->proc.comm, proc->comm)
+		       ? id
+		       : IDTABLE_NONE;
+}
+
+/* Each round finds by less: the process itself, its command line, its name. */
+static void match_round(struct match *m, int round)
+{
+	const struct celltable *cells = &m->p->extracts[EXTRACT_BASELINE].cells;
+
+	for (size_t i = 0; i < cells->count; i++) {
+		uint32_t from = cells->cells[i].proc, to;
+		const struct proc_entry *entry = proc_at(m->p, from);
+
+		if (m->to[from] != IDTABLE_NONE)
+			continue;
+		if (runs(entry))
+			to = from;
+		else
+			to = round ? find(m, &entry->proc, round == 1) : same(m, &entry->proc);
+		if (to == IDTABLE_NONE)
+			continue;
+		m->to[from] = to;
+		m->taken[to]++;
+		m->moved |= to != from;
+	}
+}
+
+static int move_cells(struct match *m)
+{
+	const struct extract *old = &m->p->extracts[EXTRACT_BASELINE];
+	struct extract extract = {.health = old->health, .recorded = true};
+
+	if (celltable_reserve(&extract.cells, old->cells.count))
+		return -ENOMEM;
+	for (size_t i = 0; i < old->cells.count; i++) {
+		const struct cell *cell = &old->cells.cells[i];
+		uint32_t to = m->to[cell->proc];
+
+		celltable_get(&extract.cells, to == IDTABLE_NONE ? cell->proc : to, cell->ustack,
+			      cell->kstack, NULL)
+			->count += cell->count;
+	}
+	extract_replace(m->p, EXTRACT_BASELINE, &extract);
+	return 0;
+}
+
+int extract_match(struct profile *p)
+{
+	struct extract *extract = &p->extracts[EXTRACT_BASELINE];
+	struct match m = {.p = p};
+	int err;
+
+	if (!extract->recorded || extract->matched == p->procs.serials)
+		return 0;
+	err = match_begin(&m);
+	for (int round = 0; round < 3 && !err; round++)
+		match_round(&m, round);
+	if (!err && m.moved)
+		err = move_cells(&m);
+	if (!err)
+		extract->matched = p->procs.serials;
+	idtable_free(&m.names);
+	free(m.to);
+	free(m.taken);
+	return err;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_QUERY_QUERY_H
+#define STACKTOP_TUI_QUERY_QUERY_H
+
+/*
+ * Questions to the profile: who used the CPU, in which functions, by which paths. Screens and
+ * reports share them, so that they cannot disagree. All calls need profile_lock; results are
+ * copies, valid without the lock until freed, but ids in them are only good for as long as the
+ * lock is held or the id is looked up again (query_* by id return NULL when it is gone).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tui/profile/profile.h"
+
+enum weigh {
+	WEIGH_WINDOW, /* the last N seconds */
+	WEIGH_TOTAL,  /* since the last profile_zero */
+	WEIGH_LAST,   /* the last slice only (batch) */
+	/* All slices, the newest in full and those that ended half a window earlier by half, and so
+	 * on; what weighs less than a thousandth is left out. Cells have whole numbers of samples;
+	 * what is rounded away is carried on to the next cell, so that sums stay. */
+	WEIGH_DECAY,
+	WEIGH_MOMENT,	/* EXTRACT_MOMENT */
+	WEIGH_BEFORE,	/* EXTRACT_BEFORE */
+	WEIGH_BASELINE, /* EXTRACT_BASELINE */
+};
+
+#define QUERY_ALL UINT32_MAX
+
+/* Which samples pass; NULL and 0 let all pass. Its owner keeps it as long as the query is asked. */
+struct sieve {
+	const bool *procs; /* by process id; */
+	uint32_t nprocs;   /* ... those beyond do not pass */
+	uint32_t tid;	   /* of one thread; needs query.threads */
+	const bool *cpus;  /* by number of the CPU, + 1; needs query.threads or query.cpus; ... */
+	uint32_t ncpus;	   /* ... those beyond do not pass */
+	const bool *funcs; /* by function id: one of them is among the frames that are shown, ... */
+	uint32_t nfuncs;
+	bool without; /* ... or none is */
+};
+
+struct query {
+	enum weigh weigh;
+	uint32_t proc;	  /* id, or QUERY_ALL */
+	bool hide_kernel; /* leave kernel frames out: their samples count for the user frame */
+	bool hide_user;	  /* leave user frames out: samples without kernel frames vanish */
+	bool hide_inline; /* inlined calls count for the function that they are in */
+	/* Cells with their thread, where slices are weighed that are still there: sums put threads
+	 * together. */
+	bool threads;
+	bool cpus;   /* Cells with their CPU, likewise. */
+	bool by_cpu; /* query_procs gives a row for each CPU; needs cpus */
+	/* By process id (all of them): the process whose row in query_procs counts it, too; NULL:
+	 * its own. See query_owners. */
+	const uint32_t *owners;
+	const struct sieve *whose;  /* whose samples; NULL: everybody's. Shares are of these */
+	const struct sieve *filter; /* which of these are looked at; NULL: all */
+	bool baseline;		    /* compare with WEIGH_BASELINE instead of the time before */
+};
+
+#define PROC_HISTORY 8
+
+struct proc_row {
+	uint32_t proc;
+	uint32_t tid; /* of a row of a thread, where query.threads; else 0 */
+	uint32_t cpu; /* + 1; of a row of a CPU, which has no process (QUERY_ALL); else 0 */
+	uint64_t samples;
+	uint64_t kernel_samples;
+	uint64_t walks; /* user stacks walked */
+	uint64_t complete;
+	double cpu_percent;		/* of one CPU; samples / frequency / seconds weighed */
+	double rate;			/* samples a second */
+	uint32_t hottest;		/* func id with the most self samples, or UINT32_MAX */
+	uint16_t history[PROC_HISTORY]; /* samples of the last slices, oldest first; 0 where they
+					   are not kept, see query_history_kept */
+	double before_cpu;		/* cpu_percent of the baseline; < 0: none is compared */
+};
+
+struct func_row {
+	uint32_t func;
+	uint64_t self;
+	uint64_t total;	    /* recursion counted once a sample */
+	double before_self; /* share of self, 0..1, in the equally long time before, or of the
+			       baseline, whose functions are all there; < 0: none */
+};
+
+#define QUERY_NONE UINT32_MAX
+
+struct end_row { /* walks of a process that ended alike */
+	uint32_t proc;
+	uint32_t end;	/* func id of the reason; QUERY_NONE: they are complete */
+	uint32_t last;	/* func id of the outermost frame that was reached; QUERY_NONE: none */
+	uint64_t place; /* of that frame, in the stack with most samples (profile_stack.place) */
+	uint64_t samples;
+};
+
+struct tree_node { /* node 0 is the root, which has no function */
+	uint32_t func;
+	uint32_t parent;
+	uint32_t first_child; /* 0: none; children by total, descending */
+	uint32_t next;	      /* sibling, 0: none */
+	uint32_t nchildren;
+	uint64_t self;
+	uint64_t total;
+	uint64_t before; /* total of the baseline, when that is compared; its nodes are all there */
+	uint64_t path;	 /* hash of the functions from the root: the same node in every refresh */
+};
+
+struct tree {
+	struct tree_node *nodes;
+	uint32_t count;
+};
+
+/* Rows are unsorted. The caller frees *rows with free(). -ENOMEM. query_procs gives a row for each
+ * thread instead where query.threads. */
+int query_procs(const struct profile *p, const struct query *q, struct proc_row **rows,
+		size_t *count);
+int query_funcs(const struct profile *p, const struct query *q, struct func_row **rows,
+		size_t *count);
+/* How many of the slices that the history of a row tells of are there, the last ones. */
+size_t query_history_kept(const struct profile *p, enum weigh weigh);
+
+struct cpu_row { /* a process, or a thread of it, on a CPU */
+	uint32_t proc;
+	uint32_t tid; /* where query.threads; else 0 */
+	uint32_t cpu; /* + 1; 0: not known */
+	uint64_t samples;
+};
+
+/* Where processes ran, or threads where query.threads: rows by process, thread, and samples, the
+ * most first; the caller frees *rows. Needs query.cpus. -ENOMEM. */
+int query_cpus(const struct profile *p, const struct query *q, struct cpu_row **rows,
+	       size_t *count);
+/* Is a CPU known of any sample of what is weighed? */
+bool query_knows_cpus(const struct profile *p, enum weigh weigh);
+/* Are the slices there that what is weighed is the sum of? Only they know CPUs and threads. */
+bool query_keeps_slices(const struct profile *p, enum weigh weigh);
+/* One more than the highest number of a CPU, + 1, that there ever was in the profile; 0: none. */
+uint32_t query_ncpus(const struct profile *p);
+/* How walks ended, whatever the query hides; of its filter's samples. */
+int query_ends(const struct profile *p, const struct query *q, struct end_row **rows,
+	       size_t *count);
+/* Top down: a node's children are its callees. The caller frees nodes. -ENOMEM. Memory is bounded:
+ * deep or rare paths beyond 200,000 nodes are counted in their parent. */
+int query_tree(const struct profile *p, const struct query *q, struct tree *out);
+/* Bottom up, as query_tree: below the root are the functions that executed, and a node's children
+ * are its callers. self: samples whose stack begins here. */
+int query_callers(const struct profile *p, const struct query *q, struct tree *out);
+
+/* One of the two for who shows rows: nodes of fewer samples may have no children, though their
+ * totals are whole. most: what of nodes that are left out one has of its own, at most; not of
+ * callers, whose most is 0. */
+int query_rows(const struct profile *p, const struct query *q, bool callers, double least,
+	       struct tree *out, uint64_t *most);
+
+/*
+ * A tree of which only a part is seen: it begins with the root, and `grow`, which is called once,
+ * asks for the children of those nodes that shall have any. grow's result that is not 0 is handed
+ * on, but for -E2BIG. *whole: the tree is that of query_tree or query_callers, since there is no
+ * screen, or too much was asked for.
+ */
+struct tree_part;
+int query_part(const struct profile *p, const struct query *q, bool callers,
+	       int (*grow)(struct tree_part *part, void *arg), void *arg, struct tree *out,
+	       bool *whole);
+/* The node has all its children from now on, sorted, numbered one after another and linked.
+ * -ENOMEM, or -E2BIG: there are too many by now. */
+int query_part_children(struct tree_part *part, uint32_t node);
+/* What there is so far; valid until the next query_part_children. */
+const struct tree *query_part_tree(const struct tree_part *part);
+
+struct verdicts;
+struct query_found {
+	uint64_t samples; /* each once, however many frames of its stack pass */
+	uint32_t nodes;
+};
+
+/* What passes at and below a node of the part, in all of the tree, whatever is there of it.
+ * -ENOMEM.
+ */
+int query_part_found(const struct tree_part *part, uint32_t node, const struct verdicts *funcs,
+		     struct query_found *found);
+
+/* Cells weighed by the query, for writers that need whole stacks (folded). fn returns non-zero to
+ * stop; the value is handed on. */
+int query_cells(const struct profile *p, const struct query *q,
+		int (*fn)(const struct profile_cell *cell, void *arg), void *arg);
+
+/* Owners that put processes of the same text together; the caller frees them. -ENOMEM. */
+int query_owners(const struct profile *p, const char *(*text)(const struct profile_proc *proc),
+		 uint32_t **owners);
+
+/* Which functions or processes pass, by id, for a sieve. */
+struct verdicts {
+	uint64_t *hash; /* of the function that was judged */
+	bool *pass;
+	uint32_t count, room;
+};
+
+/* A zeroed struct is none. */
+void verdicts_free(struct verdicts *v);
+/* Verdicts on all functions. Those that were judged before are not asked about again, also when
+ * they are of another profile: free the verdicts when the opinion has changed. -ENOMEM. */
+int query_judge_funcs(const struct profile *p, struct verdicts *v,
+		      bool (*passes)(const struct profile_func *func, void *arg), void *arg);
+/* Verdicts on all processes, anew. -ENOMEM. */
+int query_judge_procs(const struct profile *p, struct verdicts *v,
+		      bool (*passes)(const struct profile_proc *proc, void *arg), void *arg);
+
+/* Prefetches that function or process, if there is one, for a question that comes soon. */
+void query_expect_func(const struct profile *p, uint32_t func);
+void query_expect_proc(const struct profile *p, uint32_t proc);
+/* NULL when there is no such id (any more). */
+const struct profile_func *query_func(const struct profile *p, uint32_t func);
+const struct profile_stack *query_stack(const struct profile *p, uint32_t stack);
+const struct profile_proc *query_proc(const struct profile *p, uint32_t proc);
+/* Name of the thread, which is that of the process unless another is known. */
+const char *query_thread(const struct profile *p, uint32_t proc, uint32_t tid);
+/* The build-id of a module, "" where it is not known. Valid as long as the lock is held. */
+const char *query_build(const struct profile *p, const char *module);
+
+/* The process of that PID which has not exited, whatever its image; QUERY_ALL: none. */
+uint32_t query_pid(const struct profile *p, pid_t pid);
+
+/* Ids are used again, these numbers are not: they tell whether the id still stands for the same
+ * function or stack. 0 when there is no such id. */
+uint64_t query_func_serial(const struct profile *p, uint32_t func);
+uint64_t query_stack_serial(const struct profile *p, uint32_t stack);
+
+/* Health of the last slice (zeroed when there was none), and summed over the time weighed. */
+void query_health(const struct profile *p, struct profile_health *last);
+void query_health_sum(const struct profile *p, enum weigh weigh, struct profile_health *sum);
+/* Samples weighed by the query, and seconds that they took. Shares are of those of the query
+ * without its filter. */
+uint64_t query_samples(const struct profile *p, const struct query *q, double *seconds);
+/* CPU use of the last seconds, oldest first, 0..1 of all sampled CPUs; returns how many (<= max).
+ */
+size_t query_timeline(const struct profile *p, float *use, size_t max);
+/* Number of slices committed so far. */
+uint64_t query_slices(const struct profile *p);
+
+/* Slices are numbered as they were committed, from 1 on. */
+struct history {
+	uint64_t first, last; /* that are kept; first > last: none */
+	double seconds;
+	uint64_t bytes, bytes_max;
+};
+
+void query_history(const struct profile *p, struct history *history);
+/* How it stood when that slice ended; false: the slice is gone. */
+bool query_slice_health(const struct profile *p, uint64_t slice, struct profile_health *health);
+/* The slice that ended so many seconds (negative: before) from the end of that one, or the one
+ * that is nearest to it; a step is one slice at least. */
+uint64_t query_slice_step(const struct profile *p, uint64_t from, double seconds);
+/* The first of the slices that make up the window which ends with that one. */
+uint64_t query_window_first(const struct profile *p, uint64_t last);
+
+/*
+ * Takes an extract of the slices from first to last, or of what is weighed now, in place of the one
+ * of that kind. -ENOMEM leaves it as it was, -ENOENT as well: none of the slices is there.
+ */
+int extract_slices(struct profile *p, enum extract_kind kind, uint64_t first, uint64_t last);
+int extract_weighed(struct profile *p, enum extract_kind kind, enum weigh weigh);
+/*
+ * The baseline is what was recorded at another time. Processes have PROFILE_RECORDED in their image
+ * until extract_match finds those of now that do the same, which is asked again and again, since
+ * there may be new ones. -ENOMEM.
+ */
+int extract_recorded(struct profile *p, const struct profile_cell *cells, size_t ncells,
+		     const struct profile_health *health);
+int extract_match(struct profile *p);
+void extract_drop(struct profile *p, enum extract_kind kind);
+bool extract_taken(const struct profile *p, enum extract_kind kind);
+
+/* Id of process (pid, image), QUERY_ALL when it is not there. */
+uint32_t query_find_proc(const struct profile *p, pid_t pid, uint64_t image);
+
+/* Forgets all counts (not functions or processes); the timeline and the last health stay. */
+void profile_zero(struct profile *p);
+
+/* The message that a screen shows; NULL: the last one has stood there for max_age ns. serial tells
+ * one from the next. It is the newest, but warnings that came together have turns. */
+const char *query_message(const struct profile *p, uint64_t now, uint64_t max_age,
+			  enum message_level *level, uint64_t *serial);
+/* The message that follows number *serial, which moves on to it; NULL: no newer one. Start at 0;
+ * some of a long burst are forgotten. */
+const char *query_message_after(const struct profile *p, enum message_level *level,
+				uint64_t *serial);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Weights that decay: a half-life of half a window, so that the window's end weighs a quarter.
+ * Made from the slices by the first question after a commit: to keep them up to date costs more,
+ * also without a question. Weights are 48.16 fixed point; samples are whole, and what is cut from a
+ * cell is carried on to the next, since stacks seen once, of which there are many, would all vanish
+ * at the same time.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "tui/util/prefetch.h"
+#include "tui/query/query_priv.h"
+
+#define ONE	     65536.0
+#define WEIGHT_LEAST 0.001
+#define AHEAD	     12 /* cells */
+
+static double weight_of(const struct profile *p, double age)
+{
+	return exp2(-age / (p->window / 2.0));
+}
+
+/* Weights by number of the cell, and the numbers in the order in which they were met. */
+struct weights {
+	uint64_t *sum;
+	uint32_t *met;
+	uint32_t count;
+};
+
+static void add_slice(struct weights *w, const struct slice *slice, double weight)
+{
+	uint64_t fixed = (uint64_t)(weight * ONE + 0.5);
+
+	for (size_t i = 0; i < slice->ncells; i++) {
+		uint32_t id = slice->ids[i];
+
+		if (!w->sum[id])
+			w->met[w->count++] = id;
+		w->sum[id] += slice->cells[i].count * fixed;
+	}
+}
+
+static void add_slices(const struct profile *p, struct weights *w)
+{
+	double seconds = 0;
+
+	for (size_t age = 0; age < p->nslices; age++) {
+		const struct slice *slice = slice_at(p, age);
+		double weight = weight_of(p, seconds);
+
+		if (weight < WEIGHT_LEAST)
+			break;
+		add_slice(w, slice, weight);
+		seconds += (double)slice->health.elapsed / NS_PER_SEC;
+	}
+}
+
+/* Whole samples. What is known of cells comes along, since their numbers lie everywhere. */
+static void fill_table(const struct profile *p, const struct weights *w, struct celltable *table)
+{
+	uint64_t carry = 0;
+
+	for (uint32_t i = 0; i < w->count; i++) {
+		uint32_t id = w->met[i];
+
+		if (i + AHEAD < w->count) {
+			prefetch_read(&p->ids.at[w->met[i + AHEAD]]);
+			prefetch_read(&w->sum[w->met[i + AHEAD]]);
+		}
+		carry += w->sum[id];
+		celltable_append(table, &p->ids.at[id], id, carry >> 16);
+		carry &= 0xffff;
+	}
+}
+
+struct celltable *query_decayed(const struct profile *p)
+{
+	struct celltable *table = &p->scratch->decayed;
+	struct weights w = {0};
+	bool made = false;
+
+	if (p->scratch->decayed_valid)
+		return table;
+	celltable_clear(table);
+	w.sum = calloc((size_t)p->ids.count + 1, sizeof(*w.sum));
+	w.met = malloc(((size_t)p->ids.count + 1) * sizeof(*w.met));
+	if (w.sum && w.met) {
+		add_slices(p, &w);
+		made = !celltable_reserve(table, w.count);
+	}
+	if (made && p->keep_ns)
+		celltable_reserve_places(table);
+	if (made)
+		fill_table(p, &w, table);
+	free(w.sum);
+	free(w.met);
+	p->scratch->decayed_valid = made;
+	return made ? table : NULL;
+}
+
+static uint64_t scaled(uint64_t n, double weight)
+{
+	return (uint64_t)((double)n * weight + 0.5);
+}
+
+/* What is a state, not a counter, has no weight. */
+static void weigh_health(struct profile_health *h, double weight)
+{
+	h->elapsed = scaled(h->elapsed, weight);
+	h->taken = scaled(h->taken, weight);
+	h->idle = scaled(h->idle, weight);
+	h->ticks = scaled(h->ticks, weight);
+	h->samples = scaled(h->samples, weight);
+	h->user_samples = scaled(h->user_samples, weight);
+	h->kernel_samples = scaled(h->kernel_samples, weight);
+	h->filtered = scaled(h->filtered, weight);
+	h->outside = scaled(h->outside, weight);
+	h->user_walks = scaled(h->user_walks, weight);
+	h->complete_walks = scaled(h->complete_walks, weight);
+	h->frames = scaled(h->frames, weight);
+	h->run_ns = scaled(h->run_ns, weight);
+	h->runs = scaled(h->runs, weight);
+	for (int i = 0; i < LOSS_COUNT; i++)
+		h->loss[i] = scaled(h->loss[i], weight);
+	h->drain_ns = scaled(h->drain_ns, weight);
+	h->self_ns = scaled(h->self_ns, weight);
+	h->evictions = scaled(h->evictions, weight);
+}
+
+void query_decayed_health(const struct profile *p, struct profile_health *sum)
+{
+	double seconds = 0;
+	size_t n = 0;
+
+	while (n < p->nslices && weight_of(p, seconds) >= WEIGHT_LEAST)
+		seconds += (double)slice_at(p, n++)->health.elapsed / NS_PER_SEC;
+	/* The newest is added last, since what is a state is taken from it. */
+	while (n-- > 0) {
+		struct profile_health health = slice_at(p, n)->health;
+
+		seconds -= (double)health.elapsed / NS_PER_SEC;
+		weigh_health(&health, weight_of(p, seconds));
+		profile_health_add(sum, &health);
+	}
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A row for each thread. Sums have no threads, so this adds up slices: ten times as many samples as
+ * the window has cells, of more threads than a cache holds. Threads come in the same order in each
+ * slice (slice_order.h), hence one at a time is summed up, from where each slice has it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "tui/profile/slice_order.h"
+#include "tui/util/prefetch.h"
+#include "tui/query/query_priv.h"
+
+#define NO_AGE	   UINT8_MAX
+#define NO_FUNC	   ((1u << 30) - 2)
+#define CELLS_ROOM 256u
+#define RUNS_MAX   32 /* each is looked at for each thread; more slices become one run first */
+
+/* Of a stack: the last function that is shown, or NO_FUNC, + 1; 0: not looked up yet. And, whether
+ * or not that is known, how its walk ended; neither bit: not looked up yet. */
+#define END_COMPLETE (1u << 31)
+#define END_BROKEN   (1u << 30)
+#define END_WALK     (END_COMPLETE | END_BROKEN)
+
+struct run { /* what is left of a slice */
+	const struct profile_cell *at, *end;
+	uint8_t age; /* of the slice, if that is one of the history; else NO_AGE */
+	bool weighed;
+};
+
+struct leaf { /* samples of a thread whose last function that is */
+	uint64_t count;
+	uint32_t func;
+};
+
+struct threads {
+	const struct profile *p;
+	const struct query *q;
+	struct run *runs; /* what is weighed first */
+	size_t nruns;
+	struct profile_cell *summed; /* in order, where what is weighed is no few slices */
+	uint32_t *ends;		     /* by stack */
+	struct leaf *leaves;	     /* of the thread */
+	size_t nleaves;
+	uint64_t *sum;	/* by function */
+	bool takes_all; /* cells count as they are */
+	struct proc_row *rows;
+	size_t count, rows_room;
+};
+
+/* --- cells ----------------------------------------------------------------------------------- */
+
+struct copier {
+	struct profile_cell *cells;
+	size_t n, room;
+};
+
+static int copy_cell(const struct profile_cell *cell, void *arg)
+{
+	struct copier *to = arg;
+
+	if (to->n < to->room)
+		to->cells[to->n++] = *cell;
+	return 0;
+}
+
+/* What is no sum of slices, or of slices that are gone, or of many. */
+static int take_summed(struct threads *t)
+{
+	struct copier to = {.room = query_cell_count(t->p, t->q)};
+	ssize_t n = -ENOMEM;
+	int err;
+
+	to.cells = malloc((to.room + 1) * sizeof(*to.cells));
+	t->summed = malloc((to.room + 1) * sizeof(*t->summed));
+	err = to.cells && t->summed ? query_raw(t->p, t->q, copy_cell, &to) : -ENOMEM;
+	if (!err)
+		n = cells_in_order(t->p, to.cells, to.n, t->summed);
+	free(to.cells);
+	if (n < 0)
+		return err ? err : (int)n;
+	t->runs[t->nruns++] = (struct run){t->summed, t->summed + n, NO_AGE, true};
+	return 0;
+}
+
+/* What is weighed, and what the history is made of. */
+static int take_runs(struct threads *t)
+{
+	const struct profile *p = t->p;
+	size_t newest, n = 0, all;
+	uint64_t first, last;
+	bool slices = query_slices_of(p, t->q->weigh, &newest, &n) && n <= RUNS_MAX;
+
+	t->runs = malloc(((slices ? n : 0) + PROC_HISTORY + 1) * sizeof(*t->runs));
+	if (!t->runs)
+		return -ENOMEM;
+	if (!slices) {
+		int err = take_summed(t);
+
+		n = 0;
+		query_slices_weighed(p, t->q->weigh, &first, &last);
+		/* Of a moment long ago there is no history any more. */
+		if (err || !slice_age(p, last, &newest))
+			return err;
+	}
+	all = n > PROC_HISTORY ? n : PROC_HISTORY;
+	for (size_t age = 0; age < all && newest + age < p->nslices; age++) {
+		const struct slice *slice = slice_at(p, newest + age);
+
+		t->runs[t->nruns++] =
+			(struct run){slice->cells, slice->cells + slice->ncells,
+				     age < PROC_HISTORY ? (uint8_t)age : NO_AGE, age < n};
+	}
+	return 0;
+}
+
+/* --- ends of stacks -------------------------------------------------------------------------- */
+
+static uint32_t end_of(struct threads *t, uint32_t id)
+{
+	const struct profile_stack *stack;
+	uint32_t func = NO_FUNC;
+
+	if (t->ends[id] & ~END_WALK)
+		return t->ends[id];
+	stack = &stack_at(t->p, id)->stack;
+	for (uint32_t n = stack->nframes; n-- > 0 && func == NO_FUNC;)
+		if (query_shows(t->p, t->q, stack->frames[n]))
+			func = stack->frames[n];
+	t->ends[id] = (func + 1) | (stack->complete ? END_COMPLETE : END_BROKEN);
+	return t->ends[id];
+}
+
+static bool is_complete(struct threads *t, uint32_t id)
+{
+	return (t->ends[id] & END_WALK ? t->ends[id] : end_of(t, id)) & END_COMPLETE;
+}
+
+static uint32_t leaf_of(struct threads *t, uint32_t id)
+{
+	return id == PROFILE_NO_STACK ? NO_FUNC : (end_of(t, id) & ~END_WALK) - 1;
+}
+
+/* What is known of cells saves looking at their stacks, which lie everywhere. */
+static void see_known(struct threads *t)
+{
+	const struct profile *p = t->p;
+
+	for (uint32_t i = 0; i < p->ids.count && !t->q->hide_inline; i++) {
+		const struct cellid *id = &p->ids.at[i];
+
+		if (!id->refs || id->place.stamp != p->scratch->stamp ||
+		    id->place.walk == PLACE_UNKNOWN || id->ustack == PROFILE_NO_STACK)
+			continue;
+		/* The function at the end is that of the kernel's stack where there is one. */
+		if (id->kstack != PROFILE_NO_STACK)
+			t->ends[id->ustack] |=
+				id->place.walk == PLACE_COMPLETE ? END_COMPLETE : END_BROKEN;
+		else if (id->place.leaf)
+			t->ends[id->ustack] =
+				id->place.leaf |
+				(id->place.walk == PLACE_COMPLETE ? END_COMPLETE : END_BROKEN);
+	}
+}
+
+/* --- rows ------------------------------------------------------------------------------------ */
+
+/* Doubles what `room` things of that size have. */
+static void *more_room(void *array, size_t *room, size_t size)
+{
+	size_t more = *room ? 2 * *room : CELLS_ROOM;
+	void *grown = reallocarray(array, more, size);
+
+	if (grown)
+		*room = more;
+	return grown;
+}
+
+/* Room for one more. */
+static int rows_reserve(struct threads *t)
+{
+	void *grown;
+
+	if (t->count < t->rows_room)
+		return 0;
+	grown = more_room(t->rows, &t->rows_room, sizeof(*t->rows));
+	if (!grown)
+		return -ENOMEM;
+	t->rows = grown;
+	return 0;
+}
+
+/* All that is weighed may be of one thread. */
+static int leaves_reserve(struct threads *t)
+{
+	size_t cells = 0;
+
+	for (size_t i = 0; i < t->nruns && t->runs[i].weighed; i++)
+		cells += (size_t)(t->runs[i].end - t->runs[i].at);
+	t->leaves = malloc((cells + 1) * sizeof(*t->leaves));
+	return t->leaves ? 0 : -ENOMEM;
+}
+
+static void add_leaf(struct threads *t, const struct profile_cell *cell)
+{
+	uint32_t func = leaf_of(t, cell->kstack);
+
+	if (func == NO_FUNC)
+		func = leaf_of(t, cell->ustack);
+	if (func != NO_FUNC)
+		t->leaves[t->nleaves++] = (struct leaf){cell->count, func};
+}
+
+/* Returns whether the cell counts. */
+static bool add_cell(struct threads *t, const struct run *run, const struct profile_cell *raw,
+		     struct proc_row *row)
+{
+	struct profile_cell cell = *raw;
+
+	if (!t->takes_all && !query_take(t->p, t->q, &cell))
+		return false;
+	if (run->age != NO_AGE)
+		query_history_count(&row->history[PROC_HISTORY - 1 - run->age], cell.count);
+	if (!run->weighed)
+		return true;
+	row->samples += cell.count;
+	row->kernel_samples += raw->kstack != PROFILE_NO_STACK ? cell.count : 0;
+	if (raw->ustack != PROFILE_NO_STACK) {
+		row->walks += cell.count;
+		row->complete += is_complete(t, raw->ustack) ? cell.count : 0;
+	}
+	add_leaf(t, &cell);
+	return true;
+}
+
+/* The function with most samples; of two, that of the smaller id. */
+static void find_hottest(struct threads *t, struct proc_row *row)
+{
+	uint64_t best = 0;
+
+	for (size_t i = 0; i < t->nleaves; i++) {
+		uint32_t func = t->leaves[i].func;
+
+		t->sum[func] += t->leaves[i].count;
+		if (t->sum[func] < best || (t->sum[func] == best && func > row->hottest))
+			continue;
+		best = t->sum[func];
+		row->hottest = func;
+	}
+	for (size_t i = 0; i < t->nleaves; i++)
+		t->sum[t->leaves[i].func] = 0;
+}
+
+static bool is_of(const struct run *run, uint32_t proc, uint32_t tid)
+{
+	return run->at < run->end && run->at->proc == proc && run->at->tid == tid;
+}
+
+/* Threads without what is weighed have no row. */
+static int add_thread(struct threads *t, uint32_t proc, uint32_t tid)
+{
+	bool met = false;
+
+	if (rows_reserve(t))
+		return -ENOMEM;
+	t->nleaves = 0;
+	t->rows[t->count] = (struct proc_row){
+		.proc = proc, .tid = tid, .hottest = UINT32_MAX, .before_cpu = -1};
+	for (size_t i = 0; i < t->nruns; i++)
+		for (struct run *run = &t->runs[i]; is_of(run, proc, tid); run->at++)
+			met |= add_cell(t, run, run->at, &t->rows[t->count]) && run->weighed;
+	if (!met)
+		return 0;
+	find_hottest(t, &t->rows[t->count]);
+	t->count++;
+	return 0;
+}
+
+/* The first thread of that process which is left; UINT32_MAX + 1: none. */
+static uint64_t next_thread(const struct threads *t, uint32_t proc)
+{
+	uint64_t next = (uint64_t)UINT32_MAX + 1;
+
+	for (size_t i = 0; i < t->nruns; i++) {
+		const struct run *run = &t->runs[i];
+
+		if (run->at < run->end && run->at->proc == proc && run->at->tid < next)
+			next = run->at->tid;
+	}
+	return next;
+}
+
+/* The first process that is left; QUERY_ALL: none. */
+static uint32_t next_proc(const struct threads *t)
+{
+	uint32_t next = QUERY_ALL;
+
+	for (size_t i = 0; i < t->nruns; i++) {
+		const struct run *run = &t->runs[i];
+
+		if (run->at < run->end && run->at->proc != next &&
+		    (next == QUERY_ALL || cells_before(t->p, run->at->proc, next)))
+			next = run->at->proc;
+	}
+	return next;
+}
+
+static int add_proc(struct threads *t, uint32_t proc)
+{
+	uint64_t tid;
+	int err = 0;
+
+	while (!err && (tid = next_thread(t, proc)) <= UINT32_MAX)
+		err = add_thread(t, proc, (uint32_t)tid);
+	return err;
+}
+
+static int make_rows(struct threads *t)
+{
+	const struct profile *p = t->p;
+	uint32_t proc;
+	int err = 0;
+
+	t->ends = calloc((size_t)p->stacks.count + 1, sizeof(*t->ends));
+	t->sum = calloc((size_t)p->funcs.count + 1, sizeof(*t->sum));
+	/* Not of no size, since without rows there is an answer, too. */
+	t->rows = malloc(CELLS_ROOM * sizeof(*t->rows));
+	if (!t->ends || !t->sum || !t->rows || leaves_reserve(t))
+		return -ENOMEM;
+	t->takes_all = query_takes_all(t->q) && !t->q->hide_kernel && t->q->proc == QUERY_ALL;
+	t->rows_room = CELLS_ROOM;
+	see_known(t);
+	while (!err && (proc = next_proc(t)) != QUERY_ALL)
+		err = add_proc(t, proc);
+	if (!err)
+		query_rates(p, t->q, t->rows, t->count);
+	return err;
+}
+
+int query_threads(const struct profile *p, const struct query *q, struct proc_row **rows,
+		  size_t *count)
+{
+	struct threads t = {.p = p, .q = q};
+	int err = take_runs(&t);
+
+	if (!err)
+		err = make_rows(&t);
+	if (!err) {
+		*rows = t.rows;
+		*count = t.count;
+		t.rows = NULL;
+	}
+	free(t.runs);
+	free(t.summed);
+	free(t.ends);
+	free(t.leaves);
+	free(t.sum);
+	free(t.rows);
+	return err;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which samples an answer is about. Names are judged once, not at every refresh: a verdict stays
+ * with a function's id for as long as that stands for the same function.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/query/query_priv.h"
+
+#define NODES_OF_CELL 16 /* to look at so many takes about as long as at a cell's stacks */
+
+static bool has_func(const struct profile *p, const struct query *q, const struct sieve *s,
+		     uint32_t id)
+{
+	const struct profile_stack *stack;
+
+	if (id == PROFILE_NO_STACK)
+		return false;
+	stack = &stack_at(p, id)->stack;
+	for (uint32_t i = 0; i < stack->nframes; i++) {
+		uint32_t func = stack->frames[i];
+
+		if (func < s->nfuncs && s->funcs[func] && query_shows(p, q, func))
+			return true;
+	}
+	return false;
+}
+
+bool *query_sieve_nodes(const struct profile *p, const struct query *q, const struct sieve *sieve,
+			const struct paths *paths)
+{
+	bool *has = malloc(((size_t)paths->count + 1) * sizeof(*has));
+
+	if (!has)
+		return NULL;
+	has[0] = false;
+	for (uint32_t i = 1; i < paths->count; i++) {
+		uint32_t func = paths->nodes[i].func;
+
+		has[i] = has[paths->nodes[i].parent] ||
+			 (func < sieve->nfuncs && sieve->funcs[func] && query_shows(p, q, func));
+	}
+	return has;
+}
+
+static void sieve_begin(const struct profile *p, const struct query *q, const struct sieve *s,
+			struct sieved *sieved)
+{
+	const struct paths *paths = &p->scratch->paths[0];
+
+	*sieved = (struct sieved){0};
+	if (!s || !s->funcs)
+		return;
+	sieved->has = query_sieve_nodes(p, q, s, paths);
+	sieved->count = sieved->has ? paths->count : 0;
+	sieved->sieve = s;
+}
+
+bool query_sieves_begin(const struct profile *p, const struct query *q)
+{
+	struct scratch *scratch = p->scratch;
+	const struct celltable *table;
+
+	if (scratch->sieved[0].has || scratch->sieved[1].has || !p->keep_ns || q->hide_user ||
+	    q->hide_kernel || q->proc != QUERY_ALL ||
+	    !((q->whose && q->whose->funcs) || (q->filter && q->filter->funcs)))
+		return false;
+	table = query_table(p, q);
+	if (!table || table->count < scratch->paths[0].count / NODES_OF_CELL)
+		return false;
+	sieve_begin(p, q, q->whose, &scratch->sieved[0]);
+	sieve_begin(p, q, q->filter, &scratch->sieved[1]);
+	return true;
+}
+
+void query_sieves_end(const struct profile *p)
+{
+	for (int i = 0; i < 2; i++) {
+		free(p->scratch->sieved[i].has);
+		p->scratch->sieved[i] = (struct sieved){0};
+	}
+}
+
+/* Of the cell that is visited, if its path is known. */
+static bool path_has_func(const struct profile *p, const struct query *q, const struct sieve *s,
+			  bool *has)
+{
+	const struct scratch *scratch = p->scratch;
+	const struct cell_place *place;
+	uint32_t node;
+
+	for (int i = 0; i < 2; i++) {
+		const struct sieved *sieved = &scratch->sieved[i];
+
+		if (!sieved->has || sieved->sieve != s)
+			continue;
+		place = query_place(p, q);
+		node = place ? query_end_known(scratch, place, false) : 0;
+		if (!node || node >= sieved->count)
+			return false;
+		*has = sieved->has[node];
+		return true;
+	}
+	return false;
+}
+
+bool query_passes(const struct profile *p, const struct query *q, const struct sieve *s,
+		  const struct profile_cell *cell)
+{
+	bool has;
+
+	if (!s)
+		return true;
+	if (s->procs && (cell->proc >= s->nprocs || !s->procs[cell->proc]))
+		return false;
+	if (s->tid && s->tid != cell->tid)
+		return false;
+	if (s->cpus && (cell->cpu >= s->ncpus || !s->cpus[cell->cpu]))
+		return false;
+	if (!s->funcs)
+		return true;
+	if (path_has_func(p, q, s, &has))
+		return has != s->without;
+	return (has_func(p, q, s, cell->ustack) || has_func(p, q, s, cell->kstack)) != s->without;
+}
+
+/* --- owners ---------------------------------------------------------------------------------- */
+
+struct owned {
+	const char *text;
+	uint32_t id;
+};
+
+static int by_text(const void *a, const void *b)
+{
+	const struct owned *x = a, *y = b;
+	int result = strcmp(x->text, y->text);
+
+	return result ? result : (x->id > y->id) - (x->id < y->id);
+}
+
+int query_owners(const struct profile *p, const char *(*text)(const struct profile_proc *proc),
+		 uint32_t **owners)
+{
+	size_t room = (size_t)p->procs.count + 1, n = 0;
+	struct owned *owned = calloc(room, sizeof(*owned));
+
+	*owners = calloc(room, sizeof(**owners));
+	if (!owned || !*owners) {
+		free(owned);
+		free(*owners);
+		*owners = NULL;
+		return -ENOMEM;
+	}
+	for (uint32_t id = 0; id < p->procs.count; id++)
+		if (proc_at(p, id)->entry.live)
+			owned[n++] = (struct owned){text(&proc_at(p, id)->proc), id};
+	qsort(owned, n, sizeof(*owned), by_text);
+	for (size_t i = 0, first = 0; i < n; i++) {
+		if (strcmp(owned[i].text, owned[first].text) != 0)
+			first = i;
+		(*owners)[owned[i].id] = owned[first].id;
+	}
+	free(owned);
+	return 0;
+}
+
+/* --- verdicts -------------------------------------------------------------------------------- */
+
+static int verdicts_reserve(struct verdicts *v, uint32_t count)
+{
+	uint32_t room = count + count / 2 + 64;
+	uint64_t *hash;
+	bool *pass;
+
+	if (count <= v->room)
+		return 0;
+	hash = reallocarray(v->hash, room, sizeof(*hash));
+	if (!hash)
+		return -ENOMEM;
+	v->hash = hash;
+	pass = reallocarray(v->pass, room, sizeof(*pass));
+	if (!pass)
+		return -ENOMEM;
+	v->pass = pass;
+	memset(v->hash + v->room, 0, (room - v->room) * sizeof(*hash));
+	memset(v->pass + v->room, 0, (room - v->room) * sizeof(*pass));
+	v->room = room;
+	return 0;
+}
+
+void verdicts_free(struct verdicts *v)
+{
+	free(v->hash);
+	free(v->pass);
+	*v = (struct verdicts){0};
+}
+
+int query_judge_funcs(const struct profile *p, struct verdicts *v,
+		      bool (*passes)(const struct profile_func *func, void *arg), void *arg)
+{
+	int err = verdicts_reserve(v, p->funcs.count);
+
+	for (uint32_t id = 0; !err && id < p->funcs.count; id++) {
+		const struct func_entry *entry = func_at(p, id);
+
+		if (!entry->entry.live || (v->hash[id] == entry->hash && entry->hash))
+			continue;
+		v->hash[id] = entry->hash;
+		v->pass[id] = passes(&entry->func, arg);
+	}
+	v->count = err ? 0 : p->funcs.count;
+	return err;
+}
+
+int query_judge_procs(const struct profile *p, struct verdicts *v,
+		      bool (*passes)(const struct profile_proc *proc, void *arg), void *arg)
+{
+	int err = verdicts_reserve(v, p->procs.count);
+
+	for (uint32_t id = 0; !err && id < p->procs.count; id++) {
+		const struct proc_entry *entry = proc_at(p, id);
+
+		v->pass[id] = entry->entry.live && passes(&entry->proc, arg);
+	}
+	v->count = err ? 0 : p->procs.count;
+	return err;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See columns.h. */
+#include "tui/screen/columns.h"
+
+#include <stdio.h>
+
+static int needed(int count, const int *width)
+{
+	int sum = 0;
+
+	for (int i = 0; i < count; i++)
+		sum += width[i];
+	return sum;
+}
+
+/* Gives what is left to the columns that may grow, in turns, the left ones first. */
+static void grow(const struct column *columns, int count, int left, int *width)
+{
+	bool grew = true;
+
+	while (left > 0 && grew) {
+		grew = false;
+		for (int i = 0; i < count && left > 0; i++) {
+			int by = columns[i].weight ? columns[i].weight : 1;
+
+			if (width[i] == 0 || width[i] >= columns[i].max)
+				continue;
+			by = by < left ? by : left;
+			width[i] += by;
+			left -= by;
+			grew = true;
+		}
+	}
+}
+
+void columns_fit(const struct column *columns, int count, int total, unsigned int hidden,
+		 int *width)
+{
+	int sum;
+
+	for (int i = 0; i < count; i++)
+		width[i] = hidden & 1U << i ? 0 : columns[i].min;
+	sum = needed(count, width);
+	for (int i = count - 1; i >= 0 && sum > total; i--) {
+		if (columns[i].keep)
+			continue;
+		sum -= width[i];
+		width[i] = 0;
+	}
+	grow(columns, count, total - sum, width);
+}
+
+void columns_header(struct grid *g, int row, const struct column *columns, int count,
+		    const int *width, int sorted, bool inverted)
+{
+	int col = 0;
+
+	grid_blank(g, row, 0, g->cols, ROLE_HEADER);
+	for (int i = 0; i < count; i++) {
+		enum role role = i == sorted ? ROLE_HEADER_SORT : ROLE_HEADER;
+		const char *mark = "";
+		char title[40];
+		int room = (int)sizeof(title) / 2;
+
+		if (width[i] == 0)
+			continue;
+		if (i == sorted) {
+			bool up = (columns[i].sortable == SORTS_UP) != inverted;
+
+			mark = grid_glyph(g, up ? GLYPH_SORT_UP : GLYPH_SORT_DOWN);
+			room = width[i] - 2; /* a long title gives way to the mark */
+		}
+		snprintf(title, sizeof(title), "%.*s%s", room, columns[i].title, mark);
+		if (columns[i].right)
+			grid_right(g, row, col, width[i] - 1, role, title);
+		else
+			grid_fit(g, row, col, width[i] - 1, role, title);
+		if (columns[i].sortable)
+			grid_zone(g, (struct zone){ZONE_SORT, i, columns, row, 1, col, width[i]});
+		col += width[i];
+	}
+}
+
+int columns_next(const struct column *columns, int count, int from, int step)
+{
+	for (int i = from + step; i >= 0 && i < count; i += step)
+		if (columns[i].sortable)
+			return i;
+	return from;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_SCREEN_COLUMNS_H
+#define STACKTOP_TUI_SCREEN_COLUMNS_H
+
+/*
+ * Columns of a table on a screen of any width: which are shown and how wide. The rightmost go
+ * first when there is no room, apart from those without which a row says nothing.
+ */
+
+#include <stdbool.h>
+
+#include "tui/screen/grid.h"
+
+/* What the first order of a column begins with, as it is read: inverting turns it round. */
+enum sorts {
+	SORTS_NOT,  /* rows cannot be sorted by it */
+	SORTS_DOWN, /* the most */
+	SORTS_UP,   /* the least, and "a" of names */
+};
+
+struct column {
+	const char *title;
+	int min;    /* cells, with the blank that separates it from the next */
+	int max;    /* it grows up to this when there is room */
+	int weight; /* ... by so many cells in its turn; 0: one */
+	bool right; /* aligned to the right */
+	bool keep;  /* never left out */
+	enum sorts sortable;
+	const char *name; /* in the menu of F6 */
+};
+
+/* Cells per column into width[count]; 0: left out. Columns in `hidden` (bits) are left out. */
+void columns_fit(const struct column *columns, int count, int total, unsigned int hidden,
+		 int *width);
+/* The header row; `sorted` is the column with the mark of the order, or -1. The mark points to
+ * where the most is. */
+void columns_header(struct grid *g, int row, const struct column *columns, int count,
+		    const int *width, int sorted, bool inverted);
+/* Next sortable column in a direction, or `from` where there is none. */
+int columns_next(const struct column *columns, int count, int from, int step);
+
+#endif

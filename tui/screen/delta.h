@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_SCREEN_DELTA_H
+#define STACKTOP_TUI_SCREEN_DELTA_H
+
+/* How a share differs from that of another time, as every view says it: by an arrow, a sign and a
+ * colour. Shares are in percent; before < 0: nothing is compared. */
+
+#include <stddef.h>
+
+#include "tui/screen/grid.h"
+
+/* "▲ +4.1", "= 0.0", "new" where there was nothing before, "-" where there is nothing to say. */
+void change_text(const struct grid *g, double now, double before, char *to, size_t size);
+/* Small changes are dim. */
+enum role change_role(double now, double before);
+/* Into a column, aligned to the right. */
+void change_draw(struct grid *g, int row, int col, int width, double now, double before);
+
+#endif

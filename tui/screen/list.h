@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_SCREEN_LIST_H
+#define STACKTOP_TUI_SCREEN_LIST_H
+
+/*
+ * Cursor and scrolling of rows that are rebuilt every second. The view remembers which item the
+ * cursor is on and sets `cursor` to wherever that item went; the list only counts.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tui/screen/keys.h"
+
+struct grid;
+
+struct list {
+	size_t count;
+	size_t cursor; /* < count, or 0 */
+	size_t top;    /* first row shown */
+	size_t page;   /* rows that were shown last, at least 1 */
+	bool held;     /* the cursor belongs to its item; before, to the first row */
+	bool chosen;   /* by a person */
+};
+
+/* Moves as the action says; false: the action is none of the list's. */
+bool list_move(struct list *list, enum action action);
+void list_select(struct list *list, size_t row);
+/*
+ * Call it once the cursor has followed its item: an item that no person chose gives the cursor back
+ * to the first row when it falls behind the first page, or the hottest would be out of sight.
+ */
+void list_follow(struct list *list);
+/* The rows are of something else: the cursor goes to the first, as if it had never moved. */
+void list_anew(struct list *list);
+/* Makes cursor and top valid for page rows with the cursor among them. */
+void list_settle(struct list *list, size_t page);
+/* Settles it in so many rows of a grid, the header's among them; returns how many of its rows are
+ * shown, from `top` on. */
+int list_fit(struct list *list, int rows);
+/* Draws the cursor over its row, if that is one of the n that stand below row `top` of the grid,
+ * and says what a click on these means if the list is the one that has the keys. */
+void list_mark(const struct list *list, struct grid *g, int top, int n, bool active);
+
+#endif

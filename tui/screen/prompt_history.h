@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_SCREEN_PROMPT_HISTORY_H
+#define STACKTOP_TUI_SCREEN_PROMPT_HISTORY_H
+
+/*
+ * What was typed before at the same prompt: commands, searches and filters, each by themselves.
+ * They are there as long as the screen is; nothing of them is kept in a file.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tui/screen/prompt.h"
+
+#define RECALL_MAX     50 /* of a prompt; the oldest go first */
+#define RECALL_PROMPTS 3
+
+struct recall {
+	struct recall_list {
+		size_t count;
+		char text[RECALL_MAX][PROMPT_TEXT]; /* oldest first, each once */
+	} lists[RECALL_PROMPTS];
+	/* The lines that the prompt goes up and down in; the last is what was typed when it began.
+	 * What a person changes in one of them is there again on the way back. */
+	char lines[RECALL_MAX + 1][PROMPT_TEXT];
+	size_t nlines, at;
+};
+
+/* Whether answers to the prompt are recalled. */
+bool recall_knows(const struct prompt *p);
+/* The prompt was answered by its text; "" is not kept. */
+void recall_add(struct recall *r, const struct prompt *p);
+/* An earlier (-1) or later (+1) line comes into the prompt, false: there is none. */
+bool recall_step(struct recall *r, struct prompt *p, int step);
+
+#endif

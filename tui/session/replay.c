@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Decides when which slice of a session is fed (feeder.h), by the clock and by what was asked for.
+ */
+#include "tui/session/replay.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "symbols/base/thread.h"
+#include "tui/profile/source_base.h"
+#include "tui/session/feeder.h"
+#include "tui/session/replay_time.h"
+#include "tui/options.h"
+#include "tui/profile/profile.h"
+#include "tui/session/session_read.h"
+
+#define NS_PER_SEC 1000000000ull
+#define LATE_NS	   NS_PER_SEC /* then the pace begins anew */
+
+static const double speeds[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100};
+
+#define SPEEDS (sizeof(speeds) / sizeof(*speeds))
+
+struct jump {
+	bool asked, relative;
+	struct moment to; /* relative: in seconds */
+	bool back;
+};
+
+/* What was asked for since the thread looked last. */
+struct asked {
+	bool paused;
+	bool next;
+	double speed;
+	int64_t step;
+	struct jump jump;
+};
+
+struct replay {
+	struct engine_base base;
+	struct profile *profile;
+	const struct options *options;
+	struct session *session;
+	struct feeder *feeder;
+	pthread_t thread;
+	bool running;
+	int event, wake;
+	_Atomic uint64_t slices;
+	atomic_bool stop, finished;
+
+	pthread_mutex_t lock; /* of asked */
+	struct asked asked;
+
+	/* of the thread */
+	uint32_t first, next, end; /* slices; next is what will be fed */
+	uint64_t due;		   /* CLOCK_MONOTONIC ns of the slice before */
+	struct asked shown;	   /* what the profile says was asked for */
+};
+
+static struct replay *replay_of(const struct engine *engine)
+{
+	return (struct replay *)(void *)engine;
+}
+
+/* --- where it is ----------------------------------------------------------------------------- */
+
+/* The last slice is left out: it is as short as it happened to be. */
+static uint64_t interval(const struct session *s)
+{
+	uint32_t n = session_slices(s);
+
+	return n > 2 ? (session_time(s, n - 2) - session_time(s, 0)) / (n - 2) : 0;
+}
+
+static void publish(struct replay *r)
+{
+	const struct session_info *info = session_info(r->session);
+	struct profile_replay state = {.position = session_time(r->session, r->next - 1),
+				       .length = session_time(r->session, r->end - 1),
+				       .interval = interval(r->session),
+				       .ended = r->next == r->end};
+
+	pthread_mutex_lock(&r->lock);
+	r->shown = r->asked;
+	pthread_mutex_unlock(&r->lock);
+	state.paused = r->shown.paused;
+	state.speed = r->shown.speed;
+	state.clock = info->clock + state.position;
+	snprintf(state.host, sizeof(state.host), "%s", info->host);
+	profile_set_replay(r->profile, &state);
+}
+
+/* Number of slices that end by that time. */
+static uint32_t slices_until(const struct session *s, uint64_t time)
+{
+	uint32_t low = 0, high = session_slices(s);
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (session_time(s, middle) <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* --- the thread ------------------------------------------------------------------------------ */
+
+static uint32_t jump_target(const struct replay *r, const struct jump *jump)
+{
+	uint64_t here = r->next ? session_time(r->session, r->next - 1) : 0;
+	uint64_t to = moment_offset(&jump->to, session_info(r->session)->clock);
+
+	if (jump->relative && jump->back)
+		to = here > to ? here - to : 0;
+	else if (jump->relative)
+		to = here + to;
+	return slices_until(r->session, to);
+}
+
+/* The slice that is to come, by what was asked for. */
+static uint32_t target(const struct replay *r, const struct asked *asked)
+{
+	int64_t to = r->next + asked->step;
+
+	if (asked->jump.asked)
+		to = jump_target(r, &asked->jump);
+	if (to <= r->first)
+		return r->first + 1;
+	return to > r->end ? r->end : (uint32_t)to;
+}
+
+/* Takes what was asked for. */
+static struct asked look(struct replay *r)
+{
+	struct asked asked;
+
+	pthread_mutex_lock(&r->lock);
+	asked = r->asked;
+	r->asked.step = 0;
+	r->asked.jump.asked = r->asked.next = false;
+	pthread_mutex_unlock(&r->lock);
+	return asked;
+}
+
+/* When the next slice is due; UINT64_MAX: not before a command asks for it. */
+static uint64_t due(const struct replay *r, const struct asked *asked)
+{
+	uint64_t before;
+
+	if (r->next == r->first)
+		return 0;
+	if (r->next == r->end || asked->paused || r->options->batch)
+		return asked->next && r->next < r->end ? 0 : UINT64_MAX;
+	before = session_time(r->session, r->next - 1);
+	return r->due +
+	       (uint64_t)((double)(session_time(r->session, r->next) - before) / asked->speed);
+}
+
+static void wait_until(const struct replay *r, uint64_t then)
+{
+	struct pollfd fd = {.fd = r->wake, .events = POLLIN};
+	uint64_t now = engine_now(), left = then > now ? then - now : 0, woken;
+	struct timespec wait = {.tv_sec = (time_t)(left / NS_PER_SEC),
+				.tv_nsec = (long)(left % NS_PER_SEC)};
+
+	if (ppoll(&fd, 1, then == UINT64_MAX ? NULL : &wait, NULL) > 0 &&
+	    read(r->wake, &woken, sizeof(woken)) < 0)
+		return;
+}
+
+static void tell_failure(struct replay *r, int err)
+{
+	profile_lock(r->profile);
+	profile_message(r->profile, MESSAGE_ERROR, "%s: %s; what follows cannot be shown",
+			r->options->replay, err == -EBADMSG ? "is damaged" : strerror(-err));
+	profile_unlock(r->profile);
+}
+
+static void show(struct replay *r)
+{
+	profile_lock(r->profile);
+	publish(r);
+	profile_unlock(r->profile);
+}
+
+/* After slices were fed, or not. */
+static void fed(struct replay *r, uint32_t next, int err)
+{
+	if (err) {
+		tell_failure(r, err);
+		r->end = r->next > r->first ? r->next : r->first + 1;
+		next = r->end;
+	}
+	r->next = next;
+	profile_prepare(r->profile);
+	show(r);
+	atomic_fetch_add(&r->slices, err ? 0 : 1);
+	/* Last: who has seen it looks for slices once more. */
+	if ((r->options->batch || r->options->screenshot) && r->next == r->end)
+		atomic_store(&r->finished, true);
+	engine_signal(r->event);
+}
+
+static void *player(void *arg)
+{
+	struct replay *r = arg;
+
+	/* A picture is of the end of what was asked for. */
+	if (r->options->screenshot)
+		fed(r, r->end, feeder_go(r->feeder, r->first, r->next, r->end));
+	while (!atomic_load(&r->stop)) {
+		struct asked asked = look(r);
+		uint32_t to = r->next > r->first ? target(r, &asked) : r->next;
+		uint64_t then = due(r, &asked), now = engine_now();
+
+		if (to != r->next) {
+			int err = feeder_go(r->feeder, r->first, r->next, to);
+
+			r->due = now;
+			fed(r, to, err);
+		} else if (then <= now) {
+			int err = feeder_slice(r->feeder, r->next, false);
+
+			r->due = now - then < LATE_NS ? then : now;
+			fed(r, r->next + 1, err);
+		} else if (asked.paused != r->shown.paused || asked.speed != r->shown.speed) {
+			show(r);
+			engine_signal(r->event);
+		} else if (r->options->batch || !feeder_warm(r->feeder)) {
+			wait_until(r, then);
+		}
+	}
+	return NULL;
+}
+
+/* --- for screens and reports ----------------------------------------------------------------- */
+
+static double speed_step(double speed, bool faster)
+{
+	for (size_t i = 0; i < SPEEDS; i++) {
+		if (faster && speeds[i] > speed * 1.001)
+			return speeds[i];
+		if (!faster && speeds[SPEEDS - 1 - i] < speed * 0.999)
+			return speeds[SPEEDS - 1 - i];
+	}
+	return speed;
+}
+
+static bool take_jump(struct replay *r, const char *arg)
+{
+	struct jump jump = {.asked = true, .back = arg[0] == '-'};
+
+	jump.relative = arg[0] == '+' || arg[0] == '-';
+	if (!moment_parse(arg + jump.relative, &jump.to) || (jump.relative && jump.to.of_day))
+		return false;
+	r->asked.jump = jump;
+	return true;
+}
+
+static bool take_post(struct replay *r, enum engine_command command, const char *arg)
+{
+	switch (command) {
+	case ENGINE_PLAY:
+		r->asked.paused = !r->asked.paused;
+		return true;
+	case ENGINE_SPEED:
+		r->asked.speed = speed_step(r->asked.speed, arg[0] == '+');
+		return true;
+	case ENGINE_STEP:
+		r->asked.step += strtol(arg, NULL, 10);
+		r->asked.paused = true;
+		return true;
+	case ENGINE_JUMP:
+		return take_jump(r, arg);
+	case ENGINE_NEXT:
+		r->asked.next = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void replay_post(struct engine *engine, enum engine_command command, const char *arg)
+{
+	struct replay *r = replay_of(engine);
+	bool taken;
+
+	pthread_mutex_lock(&r->lock);
+	taken = take_post(r, command, arg ? arg : "");
+	pthread_mutex_unlock(&r->lock);
+	if (!taken) {
+		profile_lock(r->profile);
+		if (command == ENGINE_JUMP)
+			profile_message(r->profile, MESSAGE_WARNING,
+					"a time is 90, +10, -10, 14:03 or 14:03:20");
+		else
+			profile_message(r->profile, MESSAGE_WARNING,
+					"this is a recording: nothing is sampled");
+		profile_unlock(r->profile);
+		engine_signal(r->event);
+	}
+	engine_signal(r->wake);
+}
+
+static void replay_finish(struct engine *engine)
+{
+	struct replay *r = replay_of(engine);
+
+	atomic_store(&r->finished, true);
+	engine_signal(r->event);
+}
+
+static uint64_t replay_slices(const struct engine *engine)
+{
+	return atomic_load(&replay_of(engine)->slices);
+}
+
+static int replay_event_fd(const struct engine *engine)
+{
+	return replay_of(engine)->event;
+}
+
+static bool replay_finished(const struct engine *engine)
+{
+	return atomic_load(&replay_of(engine)->finished);
+}
+
+static void replay_free(struct engine *engine)
+{
+	struct replay *r = replay_of(engine);
+
+	if (r->running) {
+		atomic_store(&r->stop, true);
+		engine_signal(r->wake);
+		pthread_join(r->thread, NULL);
+	}
+	feeder_free(r->feeder);
+	if (r->event >= 0)
+		close(r->event);
+	if (r->wake >= 0)
+		close(r->wake);
+	session_free(r->session);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+static const struct engine_ops replay_ops = {
+	.finish = replay_finish,
+	.free = replay_free,
+	.slices = replay_slices,
+	.post = replay_post,
+	.event_fd = replay_event_fd,
+	.finished = replay_finished,
+};
+
+static int prepare(struct replay *r, char *error, size_t size)
+{
+	const struct options *o = r->options;
+	int err = session_open(o->replay, &r->session, error, size);
+	uint64_t start;
+
+	if (err)
+		return err;
+	start = session_info(r->session)->clock;
+	r->end = session_slices(r->session);
+	if (o->from.given)
+		r->first = slices_until(r->session, moment_offset(&o->from, start));
+	if (o->to.given)
+		r->end = slices_until(r->session, moment_offset(&o->to, start));
+	if (o->iterations && r->end > r->first && r->end - r->first > o->iterations)
+		r->end = r->first + o->iterations;
+	r->next = r->first;
+	if (r->first >= r->end) {
+		snprintf(error, size, "%s: no slice of it ends in that time", o->replay);
+		return -ERANGE;
+	}
+	r->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!feeder_new(r->profile, r->session, &r->feeder) && r->event >= 0 && r->wake >= 0)
+		return 0;
+	snprintf(error, size, "%s: %s", o->replay, strerror(ENOMEM));
+	return -ENOMEM;
+}
+
+static void tell_flaw(struct replay *r)
+{
+	const char *flaw = session_flaw(r->session);
+
+	if (!flaw)
+		return;
+	profile_lock(r->profile);
+	profile_message(r->profile, MESSAGE_WARNING, "%s %s; it goes up to its last whole slice",
+			r->options->replay, flaw);
+	profile_unlock(r->profile);
+}
+
+int replay_new(struct profile *p, const struct options *options, struct engine **out, char *error,
+	       size_t size)
+{
+	struct replay *r = calloc(1, sizeof(*r));
+	int err;
+
+	*out = NULL;
+	if (!r) {
+		snprintf(error, size, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	r->base.ops = &replay_ops;
+	r->profile = p;
+	r->options = options;
+	r->event = r->wake = -1;
+	r->asked.speed = options->speed;
+	pthread_mutex_init(&r->lock, NULL);
+	err = prepare(r, error, size);
+	if (!err) {
+		tell_flaw(r);
+		feeder_modules(r->feeder);
+		err = thread_start(&r->thread, player, r);
+		r->running = !err;
+		if (err)
+			snprintf(error, size, "cannot make a thread: %s", strerror(-err));
+	}
+	if (err) {
+		replay_free((struct engine *)(void *)r);
+		return err;
+	}
+	*out = (struct engine *)(void *)r;
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_SESSION_REPLAY_H
+#define STACKTOP_TUI_SESSION_REPLAY_H
+
+/*
+ * Feeds a profile from a session instead of from the kernel, at a pace that can be chosen, from a
+ * thread of its own. The engine that it makes serves screens and reports like the live one; where
+ * in the session it is stands in the profile (profile_replay).
+ */
+
+#include <stddef.h>
+
+struct engine;
+struct options;
+struct profile;
+
+/*
+ * Opens options->replay and starts to play from options->from to options->to. Nothing is owned.
+ * With options->batch each slice waits for an ENGINE_NEXT. engine_free ends it. error says what is
+ * wrong.
+ */
+int replay_new(struct profile *p, const struct options *options, struct engine **out, char *error,
+	       size_t size);
+
+#endif

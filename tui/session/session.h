@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_SESSION_SESSION_H
+#define STACKTOP_TUI_SESSION_SESSION_H
+
+/*
+ * The session file, shared by who writes and who reads it; docs/SESSION.md describes it. A file is
+ * SESSION_MAGIC and then chunks: a header and zstd-compressed records. Everything is little-endian.
+ */
+
+#include <stdint.h>
+
+#include "tui/profile/profile.h"
+
+#define SESSION_MAGIC	    "stacktop session 1\n" /* the format's version is in it */
+#define SESSION_MAGIC_SIZE  (sizeof(SESSION_MAGIC) - 1)
+#define SESSION_CHUNK_MAGIC 0x6b4b5453u /* "STKk" */
+#define SESSION_CHUNK_MAX   (8u << 20)	/* bytes of a chunk, compressed or not */
+#define SESSION_CHUNK_SPLIT (1u << 20)	/* definitions beyond this go to another chunk */
+
+enum session_chunk_type {
+	SESSION_START = 1,	 /* who recorded, when; the first chunk */
+	SESSION_DEFINITIONS = 2, /* what later slices refer to */
+	SESSION_SLICE = 3,	 /* a slice */
+	SESSION_END = 4,	 /* it was not cut off */
+};
+
+struct session_chunk {
+	uint32_t magic;
+	uint8_t type;
+	uint8_t zero[3];
+	uint32_t packed; /* bytes that follow */
+	uint32_t size;	 /* bytes that they become */
+	uint64_t time;	 /* of a slice: its end, ns since the start */
+	uint32_t unused; /* 0 */
+	uint32_t crc;	 /* CRC-32 (RFC 1952) of all before, and of what follows */
+};
+
+_Static_assert(sizeof(struct session_chunk) == 32, "the header has no padding");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "headers are written as they are");
+
+/* Of definitions; what is unknown is passed over. */
+enum session_record {
+	SESSION_STRING = 1,
+	SESSION_FUNC = 2,
+	SESSION_STACK = 3,
+	SESSION_STACK_AGAIN = 4, /* its calls are known better now */
+	SESSION_PROC = 5,	 /* new, or changed from the next slice on */
+	SESSION_MODULE = 6,	 /* the build-id of its file, or that there are several */
+	SESSION_THREAD = 7,	 /* that has another name than its process, or had */
+	SESSION_LINE = 8,	 /* of a function: its hottest one from now on */
+	SESSION_INVENTORY = 9,	 /* what stands in the shards */
+	SESSION_WALK = 10,	 /* a walk that was captured */
+};
+
+#define SESSION_CPU_MAX 8192u /* the number of a CPU, + 1 */
+
+#define SESSION_STACK_KERNEL   1u
+#define SESSION_STACK_COMPLETE 2u
+
+#define SESSION_PROC_ATTACHED 1u
+#define SESSION_PROC_EXITED   2u
+#define SESSION_PROC_KTHREAD  4u
+
+/* The kinds of functions by their number in the file. */
+static const enum func_kind session_kinds[] = {FUNC_USER, FUNC_KERNEL, FUNC_JIT, FUNC_END,
+					       FUNC_INLINE};
+
+#define SESSION_KINDS (sizeof(session_kinds) / sizeof(*session_kinds))
+
+/* The figures of struct profile_health in the order of the file; new ones come last. */
+#define SESSION_HEALTH(X)                                                                          \
+	X(elapsed)                                                                                 \
+	X(taken)                                                                                   \
+	X(idle)                                                                                    \
+	X(ticks)                                                                                   \
+	X(samples)                                                                                 \
+	X(user_samples)                                                                            \
+	X(kernel_samples)                                                                          \
+	X(filtered)                                                                                \
+	X(user_walks)                                                                              \
+	X(complete_walks)                                                                          \
+	X(frames)                                                                                  \
+	X(run_ns)                                                                                  \
+	X(runs)                                                                                    \
+	X(ncpus)                                                                                   \
+	X(frequency)                                                                               \
+	X(filtering)                                                                               \
+	X(nattached)                                                                               \
+	X(nprocs)                                                                                  \
+	X(shards_used)                                                                             \
+	X(shards_created)                                                                          \
+	X(shards_max)                                                                              \
+	X(words_used)                                                                              \
+	X(words_max)                                                                               \
+	X(evicted)                                                                                 \
+	X(evictions)                                                                               \
+	X(counts_used)                                                                             \
+	X(counts_max)                                                                              \
+	X(drain_ns)                                                                                \
+	X(locked)                                                                                  \
+	X(self_ns)                                                                                 \
+	X(by_cpu)                                                                                  \
+	X(outside)
+
+#define SESSION_COUNT(field)  +1
+#define SESSION_HEALTH_FIELDS (0 SESSION_HEALTH(SESSION_COUNT))
+
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A slice and the definitions that it is the first to need become chunks, which go to the file in
+ * one piece: whatever happens then, what was written before stays a session.
+ */
+#include "tui/session/session_write.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include "tui/util/bytes.h"
+#include "tui/query/query.h"
+#include "tui/session/session.h"
+#include "tui/session/session_define.h"
+#include "tui/session/session_file.h"
+
+#define LEVEL 3
+
+struct session_writer {
+	int fd; /* -1: closed after an error */
+	off_t end;
+	bool started;	/* the next is not the first slice */
+	uint64_t start; /* CLOCK_MONOTONIC ns */
+	uint64_t clock; /* CLOCK_REALTIME ns, the same moment */
+	uint64_t time;	/* of the slice noted */
+	uint64_t messages;
+	ZSTD_CCtx *zstd;
+	struct session_definer *definer;
+	struct outbytes slice, out;
+	bool noted;
+};
+
+/* --- a slice --------------------------------------------------------------------------------- */
+
+static void note_health(struct outbytes *to, const struct profile_health *health)
+{
+	bytes_put_number(to, health->clock);
+	bytes_put_text(to, health->event);
+	bytes_put_number(to, SESSION_HEALTH_FIELDS);
+#define PUT_FIELD(field) bytes_put_number(to, health->field);
+	SESSION_HEALTH(PUT_FIELD)
+#undef PUT_FIELD
+	bytes_put_number(to, LOSS_COUNT);
+	for (int i = 0; i < LOSS_COUNT; i++)
+		bytes_put_number(to, health->loss[i]);
+}
+
+static void note_messages(struct session_writer *w, const struct profile *p)
+{
+	enum message_level level;
+	const char *text;
+
+	while ((text = query_message_after(p, &level, &w->messages))) {
+		bytes_put_number(&w->slice, level + 1u);
+		bytes_put_text(&w->slice, text);
+	}
+	bytes_put_number(&w->slice, 0);
+}
+
+static int note_cell(struct session_writer *w, const struct profile *p,
+		     const struct profile_cell *cell)
+{
+	int64_t proc = session_definer_proc(w->definer, p, cell->proc);
+	int64_t ustack = session_definer_stack(w->definer, p, cell->ustack);
+	int64_t kstack = session_definer_stack(w->definer, p, cell->kstack);
+	const struct profile_proc *info = query_proc(p, cell->proc);
+
+	if (proc < 0 || ustack < 0 || kstack < 0 || !info)
+		return -ENOMEM;
+	bytes_put_number(&w->slice, (uint64_t)proc);
+	bytes_put_signed(&w->slice, (int64_t)cell->tid - info->pid);
+	bytes_put_number(&w->slice, (uint64_t)ustack);
+	bytes_put_number(&w->slice, (uint64_t)kstack);
+	bytes_put_number(&w->slice, cell->count);
+	return session_definer_thread(w->definer, p, cell->proc, cell->tid);
+}
+
+/* Only where some are known: most sessions have none. */
+static void note_cpus(struct session_writer *w, const struct profile_cell *cells, size_t ncells)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < ncells && !known; i++)
+		known = cells[i].cpu != 0;
+	if (!known)
+		return;
+	bytes_put_number(&w->slice, ncells);
+	for (size_t i = 0; i < ncells; i++)
+		bytes_put_number(&w->slice, cells[i].cpu);
+}
+
+bool session_wants_inventory(const struct session_writer *w, uint64_t now)
+{
+	return session_definer_wants_inventory(w->definer, now);
+}
+
+int session_note(struct session_writer *w, const struct profile *p,
+		 const struct profile_cell *cells, size_t ncells,
+		 const struct profile_health *health)
+{
+	int err = 0;
+
+	if (w->fd < 0)
+		return 0;
+	if (!w->started) {
+		w->start = health->time - health->elapsed;
+		w->clock = health->clock - health->elapsed;
+		session_definer_start(w->definer, w->start);
+	}
+	w->time = health->time > w->start ? health->time - w->start : 0;
+	w->noted = true;
+	note_health(&w->slice, health);
+	note_messages(w, p);
+	bytes_put_number(&w->slice, ncells);
+	for (size_t i = 0; i < ncells && !err; i++)
+		err = note_cell(w, p, &cells[i]);
+	note_cpus(w, cells, ncells);
+	if (!err)
+		err = session_definer_update(w->definer, p);
+	if (!err && w->slice.failed)
+		err = -ENOMEM;
+	return err ? err : session_definer_error(w->definer);
+}
+
+/* --- the file -------------------------------------------------------------------------------- */
+
+/* Appends a chunk to w->out. */
+static int pack(struct session_writer *w, enum session_chunk_type type, uint64_t time,
+		const void *data, size_t size)
+{
+	struct session_chunk head = {.magic = SESSION_CHUNK_MAGIC,
+				     .type = (uint8_t)type,
+				     .size = (uint32_t)size,
+				     .time = time};
+	size_t room = ZSTD_compressBound(size), begin = w->out.size;
+	uint8_t *to;
+	size_t n;
+
+	if (size > SESSION_CHUNK_MAX || room > SESSION_CHUNK_MAX + SESSION_CHUNK_MAX / 8)
+		return -EFBIG;
+	to = bytes_grow(&w->out, sizeof(head) + room);
+	if (!to)
+		return -ENOMEM;
+	n = ZSTD_compressCCtx(w->zstd, to + sizeof(head), room, size ? data : "", size, LEVEL);
+	if (ZSTD_isError(n))
+		return -ENOMEM;
+	if (n > SESSION_CHUNK_MAX)
+		return -EFBIG;
+	head.packed = (uint32_t)n;
+	head.crc = (uint32_t)crc32(0, (const void *)&head, offsetof(struct session_chunk, crc));
+	head.crc = (uint32_t)crc32(head.crc, to + sizeof(head), (uInt)n);
+	memcpy(w->out.data + begin, &head, sizeof(head));
+	w->out.size += sizeof(head) + n;
+	return 0;
+}
+
+static int write_out(struct session_writer *w)
+{
+	size_t done = 0;
+
+	while (done < w->out.size) {
+		ssize_t n = write(w->fd, w->out.data + done, w->out.size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		done += (size_t)n;
+	}
+	w->end += (off_t)w->out.size;
+	w->out.size = 0;
+	return 0;
+}
+
+/* Half a slice is of no use to a reader, who would stop there as well. */
+static void give_up(struct session_writer *w)
+{
+	if (ftruncate(w->fd, w->end))
+		(void)w; /* read-only by now, say */
+	close(w->fd);
+	w->fd = -1;
+}
+
+/* The start of the first slice is that of the session. */
+static int pack_start(struct session_writer *w)
+{
+	struct outbytes start = {0};
+	struct utsname name;
+	int err;
+
+	if (uname(&name))
+		memset(&name, 0, sizeof(name));
+	bytes_put_number(&start, w->clock);
+	bytes_put_text(&start, name.nodename);
+	bytes_put_text(&start, name.release);
+	bytes_put_text(&start, name.machine);
+	err = start.failed ? -ENOMEM : pack(w, SESSION_START, 0, start.data, start.size);
+	bytes_free(&start);
+	return err;
+}
+
+static int pack_noted(struct session_writer *w)
+{
+	size_t at = 0, size;
+	const uint8_t *part;
+	int err = w->started ? 0 : pack_start(w);
+
+	while (!err && (part = session_definer_part(w->definer, &at, &size)))
+		err = pack(w, SESSION_DEFINITIONS, 0, part, size);
+	return err ? err : pack(w, SESSION_SLICE, w->time, w->slice.data, w->slice.size);
+}
+
+int session_flush(struct session_writer *w)
+{
+	int err;
+
+	if (w->fd < 0 || !w->noted)
+		return 0;
+	err = w->slice.failed || session_definer_error(w->definer) ? -ENOMEM : pack_noted(w);
+	if (!err)
+		err = write_out(w);
+	if (err)
+		give_up(w);
+	w->started = true;
+	w->noted = false;
+	w->slice.size = 0;
+	session_definer_clear(w->definer);
+	return err;
+}
+
+int session_writer_new(const char *path, struct session_writer **out, char *error, size_t size)
+{
+	struct session_writer *w = calloc(1, sizeof(*w));
+	int err = -ENOMEM;
+
+	*out = NULL;
+	if (w) {
+		w->fd = session_file_new(path, error, size);
+		if (w->fd < 0) {
+			err = w->fd;
+			free(w);
+			return err;
+		}
+		w->zstd = ZSTD_createCCtx();
+		w->definer = session_definer_new();
+		bytes_put(&w->out, SESSION_MAGIC, SESSION_MAGIC_SIZE);
+		err = w->zstd && w->definer && !w->out.failed ? write_out(w) : -ENOMEM;
+	}
+	if (err) {
+		snprintf(error, size, "%s: %s", path, strerror(-err));
+		if (w && w->fd >= 0)
+			give_up(w);
+		session_writer_free(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+int session_writer_end(struct session_writer *w)
+{
+	int err;
+
+	if (w->fd < 0)
+		return 0;
+	w->out.size = 0;
+	err = pack(w, SESSION_END, 0, NULL, 0);
+	if (!err)
+		err = write_out(w);
+	if (err) {
+		give_up(w);
+		return err;
+	}
+	err = close(w->fd) ? -errno : 0; /* what a network refuses at last */
+	w->fd = -1;
+	return err;
+}
+
+void session_writer_free(struct session_writer *w)
+{
+	if (!w)
+		return;
+	session_writer_end(w);
+	ZSTD_freeCCtx(w->zstd);
+	session_definer_free(w->definer);
+	bytes_free(&w->slice);
+	bytes_free(&w->out);
+	free(w);
+}

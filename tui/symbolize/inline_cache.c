@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See inline_cache.h. Most objects have no debug information: their addresses take no memory here.
+ */
+#include "tui/symbolize/inline_cache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element)                                                               \
+	do {                                                                                       \
+		(element)->hashed = false;                                                         \
+	} while (0)
+
+#include "symbols/base/keyhash.h" /* uthash takes it */
+
+#include <uthash.h>
+
+#include "symbols/base/memory.h"
+#include "tui/symbolize/inline_chain.h"
+#include "tui/symbolize/inline_worker.h"
+
+#define SITES_BYTES  memory_limit(MEMORY_ANSWERS)
+#define BARE_SECONDS 60 /* a debug package may be installed meanwhile */
+
+struct site_key {
+	uint64_t object;
+	uint64_t vaddr;
+};
+
+struct site {
+	struct site_key key;
+	uint32_t id;
+	bool known;
+	bool hashed;
+	struct calls *calls;
+	UT_hash_handle hh;
+	UT_hash_handle by_id;
+};
+
+struct bare { /* an object without debug information */
+	uint64_t object;
+	time_t since;
+	bool hashed;
+	UT_hash_handle hh;
+};
+
+struct sites {
+	struct inliner *inliner;
+	struct site *sites; /* the oldest first */
+	struct site *ids;
+	struct bare *bare;
+	size_t bytes;
+	uint32_t last;
+};
+
+static time_t now_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+int sites_new(size_t budget, struct sites **out)
+{
+	struct sites *s = calloc(1, sizeof(*s));
+	int err;
+
+	*out = NULL;
+	if (!s)
+		return -ENOMEM;
+	err = inliner_new(budget, &s->inliner);
+	if (err) {
+		free(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+static size_t site_bytes(const struct site *site)
+{
+	return sizeof(*site) + (site->calls ? site->calls->bytes : 0);
+}
+
+static void site_drop(struct sites *s, struct site *site)
+{
+	s->bytes -= site_bytes(site);
+	/* NOLINTBEGIN(clang-analyzer-unix.Malloc,clang-analyzer-core.NullDereference): the tables
+	 * are freed, not the item, which is in both */
+	HASH_DEL(s->sites, site);
+	HASH_DELETE(by_id, s->ids, site);
+	/* NOLINTEND(clang-analyzer-unix.Malloc,clang-analyzer-core.NullDereference) */
+	free(site->calls);
+	free(site);
+}
+
+static void bare_drop(struct sites *s, struct bare *bare)
+{
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
+	HASH_DEL(s->bare, bare);
+	free(bare);
+}
+
+void sites_free(struct sites *sites)
+{
+	if (!sites)
+		return;
+	inliner_free(sites->inliner);
+	while (sites->sites)
+		site_drop(sites, sites->sites);
+	while (sites->bare)
+		bare_drop(sites, sites->bare);
+	free(sites);
+}
+
+static bool is_bare(struct sites *s, uint64_t object)
+{
+	struct bare *bare;
+
+	HASH_FIND(hh, s->bare, &object, sizeof(object), bare);
+	if (bare && now_seconds() - bare->since > BARE_SECONDS) {
+		bare_drop(s, bare);
+		bare = NULL;
+	}
+	return bare != NULL;
+}
+
+/* Without memory it is only asked again. */
+static void bare_add(struct sites *s, uint64_t object)
+{
+	struct bare *bare;
+
+	if (is_bare(s, object))
+		return;
+	bare = calloc(1, sizeof(*bare));
+	if (!bare)
+		return;
+	*bare = (struct bare){.object = object, .since = now_seconds(), .hashed = true};
+	HASH_ADD(hh, s->bare, object, sizeof(bare->object), bare);
+	if (!bare->hashed)
+		free(bare);
+}
+
+static struct site *site_new(struct sites *s, const struct site_key *key)
+{
+	struct site *site = calloc(1, sizeof(*site));
+
+	if (!site)
+		return NULL;
+	site->key = *key;
+	s->last = s->last == UINT32_MAX ? 1 : s->last + 1;
+	site->id = s->last;
+	site->hashed = true;
+	HASH_ADD(hh, s->sites, key, sizeof(site->key), site);
+	if (!site->hashed) {
+		free(site);
+		return NULL;
+	}
+	HASH_ADD(by_id, s->ids, id, sizeof(site->id), site);
+	if (!site->hashed) {
+		HASH_DEL(s->sites, site);
+		free(site);
+		return NULL;
+	}
+	s->bytes += site_bytes(site);
+	return site;
+}
+
+void sites_set_asker(struct sites *sites, struct fileasker *asker)
+{
+	inliner_set_asker(sites->inliner, asker);
+}
+
+void sites_set_remote(struct sites *sites, struct remotedebug *remote)
+{
+	inliner_set_remote(sites->inliner, remote);
+}
+
+void sites_retry(struct sites *sites)
+{
+	struct bare *bare, *next;
+
+	HASH_ITER(hh, sites->bare, bare, next) {
+		bare_drop(sites, bare);
+	}
+}
+
+uint32_t sites_find(struct sites *sites, uint64_t object, int fd, pid_t pid, uint64_t vaddr,
+		    uint64_t symbol, const struct calls **calls)
+{
+	struct site_key key = {object, vaddr};
+	struct site *site;
+
+	*calls = NULL;
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): both words are set */
+	HASH_FIND(hh, sites->sites, &key, sizeof(key), site);
+	if (site) {
+		*calls = site->calls;
+		return site->id;
+	}
+	if (is_bare(sites, object))
+		return 0;
+	site = site_new(sites, &key);
+	if (site && inliner_ask(sites->inliner, object, fd, pid, vaddr, symbol, site->id)) {
+		site_drop(sites, site);
+		site = NULL;
+	}
+	return site ? site->id : 0;
+}
+
+bool sites_get(const struct sites *sites, uint32_t id, const struct calls **calls)
+{
+	struct site *site;
+
+	HASH_FIND(by_id, sites->ids, &id, sizeof(id), site);
+	*calls = site ? site->calls : NULL;
+	return !site || site->known;
+}
+
+bool sites_update(struct sites *sites)
+{
+	struct inliner_answer *answers = inliner_take(sites->inliner), *a;
+	struct site *site;
+
+	for (a = answers; a; a = a->next) {
+		HASH_FIND(by_id, sites->ids, &a->id, sizeof(a->id), site);
+		if (!site)
+			continue;
+		if (a->bare) {
+			bare_add(sites, site->key.object);
+			site_drop(sites, site);
+			continue;
+		}
+		site->known = true;
+		site->calls = a->calls;
+		a->calls = NULL;
+		sites->bytes += site->calls ? site->calls->bytes : 0;
+	}
+	inliner_answers_free(answers);
+	return answers != NULL;
+}
+
+void sites_wait(struct sites *sites, uint64_t ns)
+{
+	inliner_wait(sites->inliner, ns);
+}
+
+void sites_trim(struct sites *sites)
+{
+	struct site *site, *next;
+
+	HASH_ITER(hh, sites->sites, site, next) {
+		if (sites->bytes <= SITES_BYTES)
+			break;
+		site_drop(sites, site);
+	}
+}

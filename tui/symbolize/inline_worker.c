@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One lock guards the questions, the answers, and the list of objects; what an object has read is
+ * the thread's alone, which looks at files without the lock.
+ */
+#include "tui/symbolize/inline_worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "symbols/elf/debugfile.h"
+#include "symbols/dwarf/debuginfo.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/base/memory.h"
+#include "symbols/files/rootfile.h"
+#include "symbols/base/thread.h"
+#include "tui/symbolize/inline_chain.h"
+#include "tui/symbolize/modules.h"
+
+#define QUESTIONS_MAX 65536u
+#define IDLE_SECONDS  30 /* after which debug information goes: its answers were kept */
+#define NICE	      10 /* while none waits for it */
+
+struct question {
+	struct question *next;
+	uint64_t vaddr;
+	uint64_t symbol; /* see calls_read */
+	uint32_t id;
+};
+
+struct object {
+	struct object *next; /* the one used before */
+	uint64_t id;
+	pid_t pid;		/* that maps it */
+	int fd;			/* -1: not needed, or taken */
+	struct debuginfo *info; /* NULL: not read, or it cannot be used */
+	bool bare;
+	struct question *questions, **last;
+	uint64_t turn; /* of the question that found the queue empty */
+	time_t used;   /* CLOCK_MONOTONIC seconds */
+};
+
+struct inliner {
+	pthread_t thread;
+	atomic_int tid; /* 0: it has not begun */
+	pthread_mutex_t lock;
+	pthread_cond_t asked, answered;
+	atomic_bool stop;
+	size_t nquestions; /* with the one that is being answered */
+	uint64_t turns;
+	struct inliner_answer *answers, **last_answer;
+	struct object *objects;	    /* in the order of their last use, the last first */
+	struct remotedebug *remote; /* NULL: not wanted */
+	struct fileasker *asker;    /* NULL: the thread may wait for files */
+	size_t budget, kept;	    /* bytes: of one, of all without questions */
+};
+
+/* --- objects --------------------------------------------------------------------------------- */
+
+static time_t now_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* To the front of the list. */
+static void object_use(struct inliner *n, struct object *object)
+{
+	struct object **link = &n->objects;
+
+	object->used = now_seconds();
+	while (*link != object)
+		link = &(*link)->next;
+	*link = object->next;
+	object->next = n->objects;
+	n->objects = object;
+}
+
+/* Is its file still to be read? */
+static bool object_waits(const struct object *object)
+{
+	return object->fd >= 0;
+}
+
+/*
+ * The object whose questions are to be answered: one that was read goes first, so that it is read
+ * once for all of them and may go then; else the one that has waited longest. NULL: no questions.
+ */
+static struct object *object_next(const struct inliner *n)
+{
+	struct object *best = NULL;
+
+	for (struct object *o = n->objects; o; o = o->next) {
+		if (!o->questions)
+			continue;
+		if (!object_waits(o))
+			return o;
+		if (!best || o->turn < best->turn)
+			best = o;
+	}
+	return best;
+}
+
+static void questions_free(struct question *q)
+{
+	while (q) {
+		struct question *next = q->next;
+
+		free(q);
+		q = next;
+	}
+}
+
+static void object_free(struct object *object)
+{
+	if (object->fd >= 0)
+		close(object->fd);
+	questions_free(object->questions);
+	debuginfo_free(object->info);
+	free(object);
+}
+
+static void objects_free(struct object *objects)
+{
+	while (objects) {
+		struct object *next = objects->next;
+
+		object_free(objects);
+		objects = next;
+	}
+}
+
+/* Is there debug information? A process that is gone has taken its root along. Takes the
+ * descriptor. */
+static bool object_open(struct inliner *n, struct object *object, int fd, pid_t pid,
+			struct remotedebug *remote, struct fileasker *asker)
+{
+	int root = pid ? rootfile_root(pid) : -1;
+	struct debug_place place = {root < 0 ? -1 : root, MODULES_DEBUG_ROOT, remote, asker, pid};
+	struct debuginfo_options options = {
+		.place = &place, .limit = n->budget, .cancel = &n->stop, .user = calls_user()};
+	struct elf_file *file;
+	bool read;
+
+	read = !elf_file_open_fd(fd, &file) && !debuginfo_new(file, &options, &object->info);
+	close(fd);
+	if (root >= 0)
+		close(root);
+	return read;
+}
+
+/* Takes out what is too much to be kept, or was kept for long, and is not asked about, but for one.
+ * The lock is held. */
+static struct object *objects_cut(struct inliner *n, const struct object *but)
+{
+	const time_t old = now_seconds() - IDLE_SECONDS;
+	struct object **link = &n->objects, *rest = NULL;
+	size_t bytes = 0;
+
+	while (*link) {
+		struct object *object = *link;
+		bool stays = object == but || object->questions;
+
+		if (object->info && !stays)
+			bytes += debuginfo_bytes(object->info);
+		if (!stays && (bytes > n->kept || object->used < old)) {
+			*link = object->next;
+			object->next = rest;
+			rest = object;
+		} else {
+			link = &object->next;
+		}
+	}
+	return rest;
+}
+
+/* --- the thread ------------------------------------------------------------------------------ */
+
+static struct question *question_take(struct object *object)
+{
+	struct question *q = object->questions;
+
+	object->questions = q->next;
+	if (!q->next)
+		object->last = &object->questions;
+	return q;
+}
+
+/* The lock is held, and given up meanwhile. */
+static void answer_one(struct inliner *n, struct object *object)
+{
+	struct inliner_answer *answer = calloc(1, sizeof(*answer));
+	struct question *q = question_take(object);
+	struct remotedebug *remote = n->remote;
+	struct fileasker *asker = n->asker;
+	struct object *rest;
+	pid_t pid = object->pid;
+	int fd = object->fd;
+	bool bare = object->bare;
+
+	object_use(n, object);
+	object->fd = -1;
+	pthread_mutex_unlock(&n->lock);
+	if (fd >= 0)
+		bare = !object_open(n, object, fd, pid, remote, asker);
+	if (answer) {
+		answer->id = q->id;
+		answer->bare = bare;
+		/* Without memory the address has no calls to tell of. */
+		if (calls_read(object->info, q->vaddr, q->symbol, &answer->calls))
+			answer->calls = NULL;
+	}
+	free(q);
+	pthread_mutex_lock(&n->lock);
+	if (fd >= 0)
+		object->bare = bare;
+	if (answer) {
+		*n->last_answer = answer;
+		n->last_answer = &answer->next;
+	}
+	n->nquestions--;
+	rest = objects_cut(n, object);
+	pthread_mutex_unlock(&n->lock);
+	objects_free(rest);
+	pthread_mutex_lock(&n->lock);
+}
+
+/* Waits for a question; frees all objects if none comes for long. The lock is held. */
+static void wait_for_question(struct inliner *n)
+{
+	struct timespec until;
+	struct object *all;
+
+	pthread_cond_broadcast(&n->answered);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += IDLE_SECONDS;
+	if (pthread_cond_timedwait(&n->asked, &n->lock, &until) != ETIMEDOUT || n->nquestions)
+		return;
+	all = n->objects;
+	n->objects = NULL;
+	pthread_mutex_unlock(&n->lock);
+	objects_free(all);
+	pthread_mutex_lock(&n->lock);
+}
+
+/*
+ * The thread runs as its caller does while that waits for it: beside the tracker, which is weighed
+ * against it, and busy programs of other sessions it would have next to nothing of a CPU. A nice
+ * value is of a thread alone, on Linux. What is not granted is not needed.
+ */
+static void set_nice(struct inliner *n, int nice)
+{
+	int tid = atomic_load(&n->tid);
+
+	if (tid)
+		setpriority(PRIO_PROCESS, (id_t)tid, nice);
+}
+
+static void *inliner_thread(void *arg)
+{
+	struct inliner *n = arg;
+
+	atomic_store(&n->tid, gettid());
+	set_nice(n, NICE);
+	pthread_mutex_lock(&n->lock);
+	while (!atomic_load(&n->stop)) {
+		struct object *object = object_next(n);
+
+		if (object)
+			answer_one(n, object);
+		else
+			wait_for_question(n);
+	}
+	pthread_mutex_unlock(&n->lock);
+	return NULL;
+}
+
+/* --- for the collector ----------------------------------------------------------------------- */
+
+int inliner_new(size_t budget, struct inliner **out)
+{
+	struct inliner *n = calloc(1, sizeof(*n));
+	pthread_condattr_t attr;
+	int err;
+
+	*out = NULL;
+	if (!n)
+		return -ENOMEM;
+	n->budget = budget;
+	n->kept = memory_limit(MEMORY_KEPT);
+	if (n->kept > budget)
+		n->kept = budget;
+	n->last_answer = &n->answers;
+	pthread_mutex_init(&n->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&n->asked, &attr);
+	pthread_cond_init(&n->answered, &attr);
+	pthread_condattr_destroy(&attr);
+	err = thread_start(&n->thread, inliner_thread, n);
+	if (err) {
+		free(n);
+		return err;
+	}
+	*out = n;
+	return 0;
+}
+
+void inliner_free(struct inliner *inliner)
+{
+	if (!inliner)
+		return;
+	atomic_store(&inliner->stop, true);
+	set_nice(inliner, 0);
+	pthread_mutex_lock(&inliner->lock);
+	pthread_cond_broadcast(&inliner->asked);
+	pthread_mutex_unlock(&inliner->lock);
+	pthread_join(inliner->thread, NULL);
+	inliner_answers_free(inliner->answers);
+	objects_free(inliner->objects);
+	pthread_cond_destroy(&inliner->asked);
+	pthread_cond_destroy(&inliner->answered);
+	pthread_mutex_destroy(&inliner->lock);
+	free(inliner);
+}
+
+/* The lock is held. A bare object is read again: a debug package may be installed by now. */
+static int object_want(struct inliner *n, uint64_t id, int fd, pid_t pid, struct object **out)
+{
+	struct object *object = n->objects;
+
+	while (object && object->id != id)
+		object = object->next;
+	*out = object;
+	if (object && !object->bare)
+		return 0;
+	if (!object) {
+		object = calloc(1, sizeof(*object));
+		if (!object)
+			return -ENOMEM;
+		*object = (struct object){.next = n->objects, .id = id, .fd = -1};
+		object->last = &object->questions;
+		n->objects = object;
+		*out = object;
+	}
+	if (object->fd < 0)
+		object->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	object->pid = pid;
+	object->bare = false;
+	return object->fd < 0 ? -errno : 0;
+}
+
+void inliner_set_remote(struct inliner *inliner, struct remotedebug *remote)
+{
+	pthread_mutex_lock(&inliner->lock);
+	inliner->remote = remote;
+	pthread_mutex_unlock(&inliner->lock);
+}
+
+void inliner_set_asker(struct inliner *inliner, struct fileasker *asker)
+{
+	pthread_mutex_lock(&inliner->lock);
+	inliner->asker = asker;
+	pthread_mutex_unlock(&inliner->lock);
+}
+
+int inliner_ask(struct inliner *inliner, uint64_t object, int fd, pid_t pid, uint64_t vaddr,
+		uint64_t symbol, uint32_t id)
+{
+	struct question *q = malloc(sizeof(*q));
+	struct object *of;
+	int err = -EAGAIN;
+
+	if (!q)
+		return -ENOMEM;
+	*q = (struct question){.vaddr = vaddr, .symbol = symbol, .id = id};
+	pthread_mutex_lock(&inliner->lock);
+	if (inliner->nquestions < QUESTIONS_MAX)
+		err = object_want(inliner, object, fd, pid, &of);
+	if (!err) {
+		if (!of->questions)
+			of->turn = ++inliner->turns;
+		*of->last = q;
+		of->last = &q->next;
+		inliner->nquestions++;
+		pthread_cond_signal(&inliner->asked);
+	}
+	pthread_mutex_unlock(&inliner->lock);
+	if (err)
+		free(q);
+	return err;
+}
+
+struct inliner_answer *inliner_take(struct inliner *inliner)
+{
+	struct inliner_answer *answers;
+
+	pthread_mutex_lock(&inliner->lock);
+	answers = inliner->answers;
+	inliner->answers = NULL;
+	inliner->last_answer = &inliner->answers;
+	pthread_mutex_unlock(&inliner->lock);
+	return answers;
+}
+
+void inliner_answers_free(struct inliner_answer *answers)
+{
+	while (answers) {
+		struct inliner_answer *next = answers->next;
+
+		free(answers->calls);
+		free(answers);
+		answers = next;
+	}
+}
+
+bool inliner_wait(struct inliner *inliner, uint64_t ns)
+{
+	struct timespec until;
+	bool done;
+	int err = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += (time_t)(ns / 1000000000u);
+	until.tv_nsec += (long)(ns % 1000000000u);
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	set_nice(inliner, 0);
+	pthread_mutex_lock(&inliner->lock);
+	while (inliner->nquestions && !err)
+		err = pthread_cond_timedwait(&inliner->answered, &inliner->lock, &until);
+	done = !inliner->nquestions;
+	pthread_mutex_unlock(&inliner->lock);
+	set_nice(inliner, NICE);
+	return done;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The files are opened when the first stack with such code arrives, and stay open: what a process
+ * wrote before it ended can be read afterwards, but no longer be found. A round has a budget of
+ * bytes, since the collector must come back in time; what is left comes in the next ones. These
+ * bytes, and the memory for names, are shared by the users (symbols/base/quota.h).
+ */
+#include "tui/symbolize/jit.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element)                                                               \
+	do {                                                                                       \
+		(element)->hashed = false;                                                         \
+	} while (0)
+#include <uthash.h>
+
+#include "bpf/tracker/tracker.h"
+#include "symbols/names/codemap.h"
+#include "symbols/names/jitdump.h"
+#include "symbols/base/memory.h"
+#include "symbols/names/perfmap.h"
+#include "symbols/files/procfile.h"
+#include "symbols/base/quota.h"
+#include "tui/symbolize/jit_files.h"
+
+#define ALL_BYTES     memory_limit(MEMORY_JIT)
+#define PROCESS_BYTES (ALL_BYTES / 3) /* of names of one process, by each kind of file */
+#define ROUND_BYTES   (ALL_BYTES / 6) /* read of all files in a round */
+#define PROCESSES_MAX 1024u
+#define UNUSED_NS     (60ull * 1000000000) /* their files are closed, and read anew if need be */
+#define UNKNOWN_USER  65534u		   /* whose process was gone before it was looked at */
+
+struct process {
+	struct tracker_exec key;
+	struct perfmap *perfmap;
+	struct codemap *by_map;
+	struct jitdump *dump; /* NULL: none found yet */
+	struct codemap *by_dump;
+	uint64_t looked; /* round */
+	uint64_t time;	 /* ns, of that look */
+	uint64_t version;
+	uint64_t doubted; /* round in which code took the place of other code; 0: none lately */
+	bool behind;	  /* more was told than has been read */
+	uid_t uid;	  /* whose memory it takes */
+	size_t charged;
+	uint64_t refused; /* ns, when its user had too much; 0: it is not */
+	bool hashed;
+	UT_hash_handle hh;
+};
+
+struct jit {
+	struct tracker *tracker;
+	struct fileasker *asker;
+	struct earlyfiles *early;
+	struct process *processes; /* in the order of their last use */
+	uint64_t round;
+	struct quota bytes; /* of all names */
+	struct quota reads; /* bytes read in a round */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out)
+{
+	struct jit *jit = calloc(1, sizeof(*jit));
+
+	*out = jit;
+	if (!jit)
+		return -ENOMEM;
+	jit->early = earlyfiles_new(tracker, asker);
+	if (!jit->early) {
+		free(jit);
+		*out = NULL;
+		return -ENOMEM;
+	}
+	jit->tracker = tracker;
+	jit->asker = asker;
+	jit->round = 1;
+	jit->bytes.max = ALL_BYTES;
+	jit->reads.max = ROUND_BYTES;
+	return 0;
+}
+
+static void process_free(struct process *p)
+{
+	jitdump_free(p->dump);
+	perfmap_free(p->perfmap);
+	codemap_free(p->by_dump);
+	codemap_free(p->by_map);
+	free(p);
+}
+
+static void process_drop(struct jit *jit, struct process *p)
+{
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
+	HASH_DEL(jit->processes, p);
+	quota_give(&jit->bytes, p->uid, p->charged);
+	process_free(p);
+}
+
+void jit_free(struct jit *jit)
+{
+	if (!jit)
+		return;
+	while (jit->processes)
+		process_drop(jit, jit->processes);
+	earlyfiles_free(jit->early);
+	quota_free(&jit->bytes);
+	quota_free(&jit->reads);
+	free(jit);
+}
+
+static size_t process_bytes(const struct process *p)
+{
+	return sizeof(*p) + codemap_bytes(p->by_map) + codemap_bytes(p->by_dump);
+}
+
+void jit_age(struct jit *jit)
+{
+	const uint64_t now = now_ns();
+	struct process *p, *next;
+	unsigned int left = HASH_COUNT(jit->processes);
+
+	HASH_ITER(hh, jit->processes, p, next) {
+		if (now - p->time < UNUSED_NS && left <= PROCESSES_MAX)
+			break;
+		left--;
+		process_drop(jit, p);
+	}
+	earlyfiles_age(jit->early);
+	jit->round++;
+	quota_free(&jit->reads);
+	jit->reads = (struct quota){.max = ROUND_BYTES};
+}
+
+static struct process *process_new(struct jit *jit, const struct tracker_exec *key)
+{
+	struct process *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->key = *key;
+	p->version = 1;
+	p->uid = UNKNOWN_USER;
+	earlyfiles_take(jit->early, key->pid, &p->perfmap, &p->dump);
+	if (!p->perfmap)
+		p->perfmap = perfmap_new();
+	p->by_map = codemap_new(PROCESS_BYTES);
+	p->by_dump = codemap_new(PROCESS_BYTES);
+	if (!p->perfmap || !p->by_map || !p->by_dump) {
+		process_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+static bool is_recent(const struct jit *jit, uint64_t round)
+{
+	return round && jit->round <= round + 1;
+}
+
+/* What is certain, and was not, is another version, too. */
+static void process_doubt(const struct jit *jit, struct process *p)
+{
+	uint64_t by_map, by_dump;
+	bool behind = perfmap_is_behind(p->perfmap) || (p->dump && jitdump_is_behind(p->dump));
+
+	codemap_find(p->by_dump, 0); /* so that what is new is laid over what was there */
+	codemap_find(p->by_map, 0);
+	by_dump = codemap_last_rewritten(p->by_dump);
+	by_map = codemap_last_rewritten(p->by_map);
+	if (behind != p->behind || (p->doubted && !is_recent(jit, p->doubted)))
+		p->version++;
+	p->behind = behind;
+	p->doubted = by_map > by_dump ? by_map : by_dump;
+	if (!is_recent(jit, p->doubted))
+		p->doubted = 0;
+}
+
+/* The process whose names were not used for longest, of the same user or, for root, of any. NULL:
+ * those of all are used in this round. */
+static struct process *victim_for(const struct jit *jit, const struct process *of)
+{
+	struct process *p, *next;
+
+	HASH_ITER(hh, jit->processes, p, next)
+		if (p != of && p->looked != jit->round && p->charged &&
+		    (p->uid == of->uid || !of->uid))
+			return p;
+	return NULL;
+}
+
+/* Forgets its names, and looks for none for a while. */
+static void process_refuse(struct jit *jit, struct process *p)
+{
+	codemap_clear(p->by_map);
+	codemap_clear(p->by_dump);
+	perfmap_close(p->perfmap);
+	jitdump_free(p->dump);
+	p->dump = NULL;
+	p->refused = p->time;
+	p->version++;
+	quota_give(&jit->bytes, p->uid, p->charged);
+	p->charged = 0;
+}
+
+/* Its names take memory of its user's share. */
+static void process_charge(struct jit *jit, struct process *p, uid_t uid)
+{
+	const size_t bytes = process_bytes(p);
+	struct process *victim;
+
+	quota_give(&jit->bytes, p->uid, p->charged);
+	p->charged = 0;
+	p->uid = uid;
+	while (!quota_take(&jit->bytes, uid, bytes)) {
+		victim = victim_for(jit, p);
+		if (!victim) {
+			process_refuse(jit, p);
+			return;
+		}
+		process_drop(jit, victim);
+	}
+	p->charged = bytes;
+}
+
+/* What fails here is tried again in the next round, and until then there are no new names. */
+static void process_look(struct jit *jit, struct process *p)
+{
+	struct procfile_owner owner;
+	bool lives = !procfile_owner(p->key.pid, &owner);
+	uid_t uid = lives ? owner.uid : p->uid;
+	struct tracker_proc known;
+	size_t room, budget;
+	int fd;
+
+	if (p->refused && p->time < p->refused + UNUSED_NS)
+		return;
+	p->refused = 0;
+	room = budget = quota_room(&jit->reads, uid);
+
+	/* The number may have gone on to another program. */
+	if (lives && tracker_proc(jit->tracker, &p->key, &known) && known.exited)
+		lives = false;
+	if (!p->dump) {
+		fd = tracker_open_mapped(jit->tracker, &p->key, jitdump_is_name);
+		if (fd >= 0)
+			jitdump_new(fd, &p->dump);
+	}
+	if (p->dump && jitdump_update(p->dump, p->by_dump, jit->round, &budget) > 0)
+		p->version++;
+	if (perfmap_update(p->perfmap, lives ? &owner : NULL, jit->asker, p->by_map, jit->round,
+			   &budget) > 0)
+		p->version++;
+	quota_take(&jit->reads, uid, room - budget);
+	process_doubt(jit, p);
+	process_charge(jit, p, uid);
+}
+
+/* NULL: no memory. */
+static struct process *process_get(struct jit *jit, const struct tracker_exec *of)
+{
+	struct tracker_exec key;
+	struct process *p;
+
+	memset(&key, 0, sizeof(key)); /* and its padding */
+	key.pid = of->pid;
+	key.image = of->image;
+	key.exec = of->exec;
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
+	HASH_FIND(hh, jit->processes, &key, sizeof(key), p);
+	if (p && p->looked == jit->round)
+		return p;
+	if (p)
+		HASH_DEL(jit->processes, p);
+	else
+		p = process_new(jit, &key);
+	if (!p)
+		return NULL;
+	p->looked = jit->round;
+	p->time = now_ns();
+	p->hashed = true;
+	HASH_ADD(hh, jit->processes, key, sizeof(p->key), p);
+	if (!p->hashed) {
+		process_free(p);
+		return NULL;
+	}
+	process_look(jit, p);
+	return p;
+}
+
+const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t addr)
+{
+	struct process *p = process_get(jit, of);
+	struct codemap *map;
+	const char *name;
+
+	if (!p || p->behind)
+		return NULL;
+	map = p->by_dump;
+	name = codemap_find(map, addr);
+	if (!name) {
+		map = p->by_map;
+		name = codemap_find(map, addr);
+	}
+	return name && is_recent(jit, codemap_rewritten(map, addr)) ? JIT_REWRITTEN : name;
+}
+
+uint64_t jit_version(struct jit *jit, const struct tracker_exec *of)
+{
+	const struct process *p = process_get(jit, of);
+
+	return p ? p->version : 1;
+}
+
+void jit_seen(struct jit *jit, pid_t pid, uint64_t addr)
+{
+	earlyfiles_seen(jit->early, pid, addr);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See jit_files.h. A flood of stacks must not cost more than it is worth: a round has a number of
+ * looks at addresses and of looks for files, and a process is asked about at intervals.
+ */
+#include "tui/symbolize/jit_files.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "bpf/tracker/tracker.h"
+#include "symbols/names/jitdump.h"
+#include "symbols/names/perfmap.h"
+#include "symbols/files/procfile.h"
+
+#define PROCESSES  64u
+#define PLACES_MAX 4096u /* looks at addresses in a round */
+#define FILES_MAX  128u	 /* looks for files */
+#define AGAIN_NS   150000000ull
+#define ROUNDS	   4u /* that files wait to be taken; less, if these are long */
+#define WAIT_NS	   30000000000ull
+
+struct early {
+	pid_t pid; /* 0: free */
+	uint64_t time;
+	uint64_t round;
+	struct perfmap *map;
+	struct jitdump *dump;
+};
+
+struct earlyfiles {
+	struct tracker *tracker;
+	struct fileasker *asker;
+	struct early at[PROCESSES];
+	uint64_t round;
+	unsigned int places, files; /* left in the round */
+};
+
+struct earlyfiles *earlyfiles_new(struct tracker *tracker, struct fileasker *asker)
+{
+	struct earlyfiles *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->tracker = tracker;
+	e->asker = asker;
+	e->places = PLACES_MAX;
+	e->files = FILES_MAX;
+	return e;
+}
+
+static void early_close(struct early *early)
+{
+	perfmap_free(early->map);
+	jitdump_free(early->dump);
+	*early = (struct early){0};
+}
+
+void earlyfiles_free(struct earlyfiles *e)
+{
+	for (unsigned int i = 0; e && i < PROCESSES; i++)
+		early_close(&e->at[i]);
+	free(e);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool is_made(struct earlyfiles *e, pid_t pid, uint64_t addr)
+{
+	struct place at;
+
+	e->places--;
+	tracker_place(e->tracker, &(struct tracker_exec){.pid = pid}, addr, &at);
+	if (at.object)
+		object_put(e->tracker, at.object);
+	return at.kind == PLACE_JIT;
+}
+
+/* The one of the process, else that which was used longest ago. */
+static struct early *early_of(struct earlyfiles *e, pid_t pid)
+{
+	struct early *oldest = &e->at[0];
+
+	for (unsigned int i = 0; i < PROCESSES; i++) {
+		if (e->at[i].pid == pid)
+			return &e->at[i];
+		if (e->at[i].time < oldest->time)
+			oldest = &e->at[i];
+	}
+	return oldest;
+}
+
+static void look(struct earlyfiles *e, struct early *early)
+{
+	struct procfile_owner owner;
+	int fd;
+
+	e->files--;
+	if (procfile_owner(early->pid, &owner))
+		return;
+	if (!early->map)
+		early->map = perfmap_new();
+	if (early->map && !perfmap_open(early->map, &owner, e->asker)) {
+		perfmap_free(early->map);
+		early->map = NULL;
+	}
+	if (early->dump)
+		return;
+	fd = tracker_open_mapped(e->tracker, &(struct tracker_exec){.pid = early->pid},
+				 jitdump_is_name);
+	if (fd >= 0 && !jitdump_new(fd, &early->dump))
+		jitdump_set_early(early->dump);
+}
+
+void earlyfiles_seen(struct earlyfiles *e, pid_t pid, uint64_t addr)
+{
+	struct early *early = early_of(e, pid);
+	uint64_t now = now_ns();
+
+	if (early->pid == pid && (now < early->time + AGAIN_NS || early->map))
+		return;
+	if (!e->places || !e->files || !is_made(e, pid, addr))
+		return;
+	if (early->pid != pid)
+		early_close(early);
+	early->pid = pid;
+	early->time = now;
+	early->round = e->round;
+	look(e, early);
+}
+
+void earlyfiles_take(struct earlyfiles *e, pid_t pid, struct perfmap **map, struct jitdump **dump)
+{
+	struct early *early = early_of(e, pid);
+
+	*map = NULL;
+	*dump = NULL;
+	if (early->pid != pid)
+		return;
+	*map = early->map;
+	*dump = early->dump;
+	*early = (struct early){0};
+}
+
+/* What came in a round is named at its end, or at that of the next. */
+static bool is_over(const struct earlyfiles *e, const struct early *early, uint64_t now)
+{
+	uint64_t rounds = e->round - early->round;
+
+	return rounds > ROUNDS || (rounds > 1 && now - early->time > WAIT_NS);
+}
+
+void earlyfiles_age(struct earlyfiles *e)
+{
+	const uint64_t now = now_ns();
+
+	e->round++;
+	e->places = PLACES_MAX;
+	e->files = FILES_MAX;
+	for (unsigned int i = 0; i < PROCESSES; i++)
+		if (e->at[i].pid && is_over(e, &e->at[i], now))
+			early_close(&e->at[i]);
+}

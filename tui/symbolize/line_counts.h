@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_SYMBOLIZE_LINE_COUNTS_H
+#define STACKTOP_TUI_SYMBOLIZE_LINE_COUNTS_H
+
+/* From the addresses of a stack to source lines of its functions, for profile_line. */
+
+#include <stdint.h>
+
+struct profile;
+struct sites;
+
+/*
+ * Counts so many samples of a profile's stack for the lines of its frames. of: for each of the n
+ * addresses that it was made of, outermost first, its site, or 0. What is not known yet is not
+ * counted. The profile's lock is held. -ENOMEM, or -EINVAL: no such stack.
+ */
+int lines_count(struct profile *p, const struct sites *sites, uint32_t stack, const uint32_t *of,
+		uint32_t n, uint64_t count);
+
+#endif

@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The files that stacks lead through, each with its symbol table and the names that were made of
+ * it. To read a table takes longer than all else that is done for a stack, and to demangle a name
+ * longer than to find it; so both are kept as long as there is room.
+ */
+#include "tui/symbolize/modules.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element)                                                               \
+	do {                                                                                       \
+		(element)->hashed = false;                                                         \
+	} while (0)
+
+#include "symbols/base/keyhash.h" /* uthash takes it */
+
+#include <uthash.h>
+
+#include "bpf/tracker/tracker.h"
+#include "symbols/elf/debugfile.h"
+#include "symbols/elf/debugsum.h"
+#include "symbols/names/demangle.h"
+#include "symbols/elf/elffile.h"
+#include "symbols/files/fileasker.h"
+#include "symbols/base/memory.h"
+#include "symbols/elf/remotedebug.h"
+#include "symbols/files/rootfile.h"
+#include "symbols/names/symtab.h"
+#include "symbols/base/text.h"
+#include "symbols/files/writtenfile.h"
+#include "tui/profile/profile.h"
+#include "unwind/funcs.h"
+
+#define MODULES_MAX   512u
+#define RETRY_SECONDS 10 /* a few system calls a module without symbols */
+#define REST_SECONDS  30 /* unused for so long: its files are closed */
+#define LOOK_SECONDS  5
+#define BITS	      64u /* of module_bit */
+
+struct known_name {
+	uint64_t vaddr; /* start of the function, or an address of none */
+	bool hashed;
+	UT_hash_handle hh;
+	char text[];
+};
+
+struct module {
+	uint64_t id;
+	struct symtab *symtab; /* NULL: the file cannot be used */
+	/* Of a file without a full table: a debug file may be installed while we look. */
+	struct debug_link *link;
+	pid_t pid;	  /* that mapped it first: the debug file is below its root */
+	bool debug_there; /* already, but of no use */
+	int fd;		  /* of its file, if that answers, our own; -1: none, or it rests */
+	bool local;	  /* its file does */
+	struct writtenfile written;
+	bool was_written;    /* in place */
+	bool unsure;	     /* see modules_is_rewritten; in the last look */
+	struct funcs *funcs; /* NULL: not asked for yet, or there are none */
+	bool funcs_read;
+	struct known_name *names;
+	size_t bytes;
+	uint64_t used; /* round */
+	time_t time;   /* CLOCK_MONOTONIC seconds; of the first use in that round */
+	bool hashed;
+	UT_hash_handle hh;
+	char name[];
+};
+
+struct modules {
+	struct profile *profile;
+	struct tracker *tracker;
+	struct fileasker *asker;
+	struct module *table; /* in the order of their last use */
+	size_t bytes;
+	uint64_t round;
+	struct remotedebug *remote; /* NULL: not wanted */
+	unsigned int remote_found;
+	time_t retry, rested; /* CLOCK_MONOTONIC seconds */
+	uint64_t debug_files;
+	uint64_t changes;
+	uint64_t changed[BITS]; /* changes, when names of a module with that bit did */
+};
+
+static unsigned int bit_of(uint64_t id)
+{
+	return keyhash(&id, sizeof(id)) % BITS;
+}
+
+static time_t now_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+struct modules *modules_new(struct profile *profile, struct tracker *tracker,
+			    struct fileasker *asker)
+{
+	struct modules *all = calloc(1, sizeof(*all));
+
+	if (all) {
+		all->profile = profile;
+		all->tracker = tracker;
+		all->asker = asker;
+		all->round = 1;
+	}
+	return all;
+}
+
+void modules_set_remote(struct modules *all, struct remotedebug *remote)
+{
+	all->remote = remote;
+}
+
+/* What was read of its file. */
+static void module_clear(struct module *m)
+{
+	struct known_name *name, *next;
+
+	HASH_ITER(hh, m->names, name, next) {
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
+		HASH_DEL(m->names, name);
+		free(name);
+	}
+	symtab_free(m->symtab);
+	free(m->link);
+	funcs_free(m->funcs);
+	m->symtab = NULL;
+	m->link = NULL;
+	m->funcs = NULL;
+	m->funcs_read = false;
+}
+
+static void module_close(struct module *m)
+{
+	if (m->fd >= 0)
+		close(m->fd);
+	m->fd = -1;
+}
+
+static void module_free(struct module *m)
+{
+	module_clear(m);
+	module_close(m);
+	free(m);
+}
+
+static void module_drop(struct modules *all, struct module *m)
+{
+	HASH_DEL(all->table, m);
+	all->bytes -= m->bytes;
+	module_free(m);
+}
+
+void modules_free(struct modules *all)
+{
+	struct module *m, *next;
+
+	if (!all)
+		return;
+	HASH_ITER(hh, all->table, m, next) {
+		module_drop(all, m);
+	}
+	free(all);
+}
+
+/* Our own root when the process is gone, whose debug files would be gone, too. */
+static struct debug_place debug_place_of(const struct modules *all, pid_t pid)
+{
+	int root = rootfile_root(pid);
+
+	return (struct debug_place){root < 0 ? -1 : root, MODULES_DEBUG_ROOT, all->remote,
+				    all->asker, pid};
+}
+
+static bool module_debug_there(const struct modules *all, const struct module *m)
+{
+	struct debug_place place = debug_place_of(all, m->pid);
+	bool there = debug_link_present(m->link, &place);
+
+	if (place.root >= 0)
+		close(place.root);
+	return there;
+}
+
+/* Since the last call. */
+static bool remote_has_more(struct modules *all)
+{
+	struct remotedebug_state now = {.found = all->remote_found};
+	bool more;
+
+	if (all->remote)
+		remotedebug_state(all->remote, &now);
+	more = now.found != all->remote_found;
+	all->remote_found = now.found;
+	return more;
+}
+
+/* A module whose debug file has come is dropped, and read with it when it is next sampled. */
+static bool retry_debug_files(struct modules *all)
+{
+	const time_t now = now_seconds();
+	struct module *m, *next;
+	bool came = remote_has_more(all);
+
+	if (now < all->retry && !came)
+		return false;
+	all->retry = now + RETRY_SECONDS;
+	HASH_ITER(hh, all->table, m, next) {
+		if (!m->link || m->debug_there || !module_debug_there(all, m))
+			continue;
+		module_drop(all, m);
+		all->debug_files++;
+		came = true;
+	}
+	return came;
+}
+
+uint64_t modules_debug_files(const struct modules *all)
+{
+	return all->debug_files;
+}
+
+void modules_bound(struct modules *all)
+{
+	/* NOLINTBEGIN(clang-analyzer-unix.Malloc): the table is freed, not the item */
+	while (all->table &&
+	       (all->bytes > memory_limit(MEMORY_SYMBOLS) || HASH_COUNT(all->table) > MODULES_MAX))
+		module_drop(all, all->table);
+	/* NOLINTEND(clang-analyzer-unix.Malloc) */
+}
+
+bool modules_trim(struct modules *all)
+{
+	bool came = retry_debug_files(all);
+
+	modules_bound(all);
+	all->round++;
+	return came;
+}
+
+static int by_id(const void *x, const void *y)
+{
+	const struct module *const *a = x, *const *b = y;
+
+	return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
+}
+
+/* Those that hold files and were not used for a while, MODULES_MAX at most, by id; how many. */
+static size_t idle_modules(struct modules *all, time_t now, struct module **idle)
+{
+	struct module *m, *next;
+	size_t n = 0;
+
+	HASH_ITER(hh, all->table, m, next) {
+		if (now - m->time < REST_SECONDS || n == MODULES_MAX)
+			break;
+		if (m->fd >= 0 || (m->symtab && !symtab_rests(m->symtab)))
+			idle[n++] = m;
+	}
+	qsort(idle, n, sizeof(struct module *), by_id);
+	return n;
+}
+
+void modules_rest(struct modules *all)
+{
+	const time_t now = now_seconds();
+	struct module *idle[MODULES_MAX];
+	uint64_t ids[MODULES_MAX];
+	bool mapped[MODULES_MAX];
+	size_t n, i;
+
+	if (now < all->rested + LOOK_SECONDS)
+		return;
+	all->rested = now;
+	n = idle_modules(all, now, idle);
+	for (i = 0; i < n; i++)
+		ids[i] = idle[i]->id;
+	if (n)
+		tracker_mapped(all->tracker, ids, n, mapped);
+	for (i = 0; i < n; i++) {
+		if (mapped[i])
+			continue;
+		module_close(idle[i]);
+		if (idle[i]->symtab && !symtab_rests(idle[i]->symtab))
+			symtab_rest(idle[i]->symtab);
+	}
+}
+
+static int object_open(const struct object *object, struct elf_file **out)
+{
+	const void *image;
+	size_t size;
+
+	if (object_fd(object) >= 0)
+		return elf_file_open_fd(object_fd(object), out);
+	image = object_image(object, &size);
+	return image ? elf_file_open_memory(image, size, out) : -ENOENT;
+}
+
+/* Other tools know files by it. */
+static void tell_build(const struct modules *all, const struct module *m,
+		       const struct elf_file *file)
+{
+	uint8_t id[BUILD_ID_MAX];
+	size_t size = elf_file_build_id(file, id);
+	char text[2 * BUILD_ID_MAX + 1] = "";
+
+	for (size_t i = 0; i < size; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+	profile_lock(all->profile);
+	profile_module(all->profile, m->name, text); /* it may do without */
+	profile_unlock(all->profile);
+}
+
+/* So often has a debug file not been had that may be had later. */
+static uint64_t times_put_off(const struct modules *all)
+{
+	return debugsum_put_off() + fileasker_put_off(all->asker);
+}
+
+/* -ENOMEM; a file of which nothing can be used has no table, and its addresses are shown. */
+static int module_read(const struct modules *all, struct module *m, const struct object *object)
+{
+	struct debug_place place = debug_place_of(all, m->pid);
+	uint64_t put_off = times_put_off(all);
+	struct elf_file *file = NULL;
+	int err = object_open(object, &file);
+
+	if (!err)
+		tell_build(all, m, file);
+	if (!err)
+		err = symtab_new(file, &place, &m->symtab);
+	if (err)
+		m->symtab = NULL;
+	if (!err && !symtab_complete(m->symtab) && elf_file_fd(file) >= 0)
+		m->link = malloc(sizeof(*m->link));
+	if (m->link) {
+		debug_link_read(file, m->link);
+		/* One that was put off may be of use the next time. */
+		m->debug_there =
+			debug_link_present(m->link, &place) && times_put_off(all) == put_off;
+		m->bytes += sizeof(*m->link);
+	}
+	if (place.root >= 0)
+		close(place.root);
+	elf_file_free(file);
+	return err == -ENOMEM ? err : 0;
+}
+
+static uint64_t now_ns(void)
+{
+	return (uint64_t)now_seconds() * 1000000000u;
+}
+
+static void module_watch(struct module *m, const struct object *object)
+{
+	if (m->fd < 0 && m->local && object_fd(object) >= 0)
+		m->fd = fcntl(object_fd(object), F_DUPFD_CLOEXEC, 0);
+}
+
+/* Before it is read for the first time. */
+static void module_watch_first(const struct modules *all, struct module *m,
+			       const struct object *object)
+{
+	struct file_facts facts;
+
+	m->was_written = tracker_mapped_as(all->tracker, object, &facts);
+	m->local = !facts.copied;
+	module_watch(m, object);
+	writtenfile_begin(&m->written, m->fd, facts.mtime, facts.size, all->round, now_ns());
+	m->unsure = writtenfile_is_uncertain(&m->written, all->round);
+	m->was_written |= m->unsure;
+}
+
+static struct module *module_new(const struct modules *all, const struct object *object, pid_t pid)
+{
+	char *name = text_clean_dup(object_name(object));
+	struct module *m = NULL;
+	size_t length;
+
+	if (!name)
+		return NULL;
+	length = strlen(name) + 1;
+	m = calloc(1, sizeof(*m) + length);
+	if (m) {
+		memcpy(m->name, name, length);
+		m->id = object_id(object);
+		m->pid = pid;
+		m->fd = -1;
+		m->bytes = sizeof(*m) + length;
+		module_watch_first(all, m, object);
+		if (module_read(all, m, object)) {
+			module_free(m);
+			m = NULL;
+		} else if (m->symtab) {
+			m->bytes += symtab_bytes(m->symtab);
+		}
+	}
+	free(name);
+	return m;
+}
+
+/* Its file has been written in place and is left alone now. Without memory it stays unnamed. */
+static void module_read_again(const struct modules *all, struct module *m,
+			      const struct object *object)
+{
+	module_clear(m);
+	m->bytes = sizeof(*m) + strlen(m->name) + 1;
+	m->debug_there = false;
+	if (module_read(all, m, object))
+		return;
+	m->bytes += m->symtab ? symtab_bytes(m->symtab) : 0;
+	writtenfile_again(&m->written, now_ns());
+	m->unsure = writtenfile_is_uncertain(&m->written, all->round);
+}
+
+/* False: another debug file is there now, or its own cannot be opened. */
+static bool module_wake(const struct modules *all, struct module *m, const struct object *object,
+			pid_t pid)
+{
+	struct debug_place place = debug_place_of(all, pid);
+	int err = symtab_wake(m->symtab, object_fd(object), &place);
+
+	if (place.root >= 0)
+		close(place.root);
+	m->pid = pid;
+	return !err;
+}
+
+struct module *modules_get(struct modules *all, const struct object *object, pid_t pid)
+{
+	uint64_t id = object_id(object);
+	struct module *m;
+	bool rested;
+
+	HASH_FIND(hh, all->table, &id, sizeof(id), m);
+	rested = m && m->symtab && symtab_rests(m->symtab);
+	if ((!m || rested) && object_is_awaited(all->tracker, object))
+		return NULL;
+	if (rested && !module_wake(all, m, object, pid)) {
+		module_drop(all, m);
+		m = NULL;
+	}
+	if (m && m->used == all->round && !rested)
+		return m;
+	if (m) { /* to the end of the list: it is the order in which they are dropped */
+		HASH_DEL(all->table, m);
+		all->bytes -= m->bytes;
+	} else {
+		m = module_new(all, object, pid);
+		if (!m)
+			return NULL;
+	}
+	module_watch(m, object);
+	if (writtenfile_is_due(&m->written, all->round, now_ns()))
+		module_read_again(all, m, object);
+	m->used = all->round;
+	m->time = now_seconds();
+	m->hashed = true;
+	HASH_ADD(hh, all->table, id, sizeof(m->id), m);
+	if (!m->hashed) {
+		module_free(m);
+		return NULL;
+	}
+	all->bytes += m->bytes;
+	return m;
+}
+
+const char *module_name(const struct module *m)
+{
+	return m->name;
+}
+
+bool module_has_symbols(const struct module *m)
+{
+	return m->symtab != NULL;
+}
+
+/* --- files that are written in place -----------------------------------------------------------
+ */
+
+/* Names of before are not those of now. */
+static void note_change(struct modules *all, const struct module *m)
+{
+	all->changed[bit_of(m->id)] = ++all->changes;
+}
+
+void modules_look(struct modules *all)
+{
+	const uint64_t now = now_ns();
+	struct module *m, *next;
+	bool unsure;
+
+	HASH_ITER(hh, all->table, m, next) {
+		if (writtenfile_look(&m->written, m->fd, all->round)) {
+			m->was_written = true;
+			tracker_written(all->tracker, m->id);
+		}
+		unsure = writtenfile_is_uncertain(&m->written, all->round);
+		if (unsure != m->unsure || writtenfile_is_due(&m->written, all->round, now))
+			note_change(all, m);
+		m->unsure = unsure;
+	}
+}
+
+bool modules_is_rewritten(const struct modules *all, const struct module *m)
+{
+	return writtenfile_is_uncertain(&m->written, all->round);
+}
+
+bool module_was_rewritten(const struct module *m)
+{
+	return m->was_written;
+}
+
+uint64_t modules_changes(const struct modules *all)
+{
+	return all->changes;
+}
+
+uint64_t module_bit(const struct module *m)
+{
+	return 1ull << bit_of(m->id);
+}
+
+bool modules_have_changed(const struct modules *all, uint64_t of, uint64_t since)
+{
+	if (since == all->changes)
+		return false;
+	for (unsigned int i = 0; i < BITS; i++)
+		if ((of >> i & 1) && all->changed[i] > since)
+			return true;
+	return false;
+}
+
+/* --- names of functions ---------------------------------------------------------------------- */
+
+static char *name_text(const struct module *m, const struct symbol *symbol, uint64_t vaddr)
+{
+	char *plain, *text = NULL;
+
+	if (symbol) {
+		plain = demangle(symbol->name);
+		text = plain ? text_clean_dup(plain) : NULL;
+		free(plain);
+	} else if (asprintf(&text, "%s+0x%" PRIx64, m->name, vaddr) < 0) {
+		text = NULL;
+	}
+	return text;
+}
+
+/* A function without a name is known by its start; without CFI, too, each address by itself. */
+static uint64_t module_func(struct modules *all, struct module *m, const struct object *object,
+			    uint64_t vaddr)
+{
+	struct elf_file *file = NULL;
+	uint64_t start = vaddr;
+
+	if (!m->funcs_read && !object_open(object, &file))
+		funcs_new(file, &m->funcs);
+	if (!m->funcs_read) {
+		m->bytes += funcs_bytes(m->funcs);
+		all->bytes += funcs_bytes(m->funcs);
+	}
+	m->funcs_read = true;
+	elf_file_free(file);
+	if (m->funcs)
+		funcs_find(m->funcs, vaddr, &start);
+	return start;
+}
+
+const char *modules_find(struct modules *all, struct module *m, const struct object *object,
+			 uint64_t vaddr, uint64_t *start, bool *guessed)
+{
+	struct known_name *known;
+	struct symbol symbol;
+	bool found = m->symtab && !symtab_find(m->symtab, vaddr, &symbol);
+	uint64_t key = found ? symbol.start : module_func(all, m, object, vaddr);
+	size_t length;
+	char *text;
+
+	*start = key;
+	*guessed = found && symbol.guessed;
+	HASH_FIND(hh, m->names, &key, sizeof(key), known);
+	if (known)
+		return known->text;
+	text = name_text(m, found ? &symbol : NULL, key);
+	if (!text)
+		return NULL;
+	length = strlen(text) + 1;
+	known = malloc(sizeof(*known) + length);
+	if (known) {
+		known->vaddr = key;
+		known->hashed = true;
+		memcpy(known->text, text, length);
+		HASH_ADD(hh, m->names, vaddr, sizeof(known->vaddr), known);
+		if (!known->hashed) {
+			free(known);
+			known = NULL;
+		}
+	}
+	free(text);
+	if (!known)
+		return NULL;
+	m->bytes += sizeof(*known) + length;
+	all->bytes += sizeof(*known) + length;
+	return known->text;
+}

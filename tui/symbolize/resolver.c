@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A stack is resolved once, so what counts is the first second, when nothing is known: names are
+ * looked up frame by frame without the profile's lock, kept with the symbol table they come from,
+ * and then interned under it in one go.
+ */
+#include "tui/symbolize/resolver.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/sampler/ksyms.h"
+#include "bpf/sampler/sampler.h"
+#include "bpf/report/trace.h"
+#include "bpf/tracker/tracker.h"
+#include "symbols/files/fileasker.h"
+#include "symbols/base/text.h"
+#include "tui/symbolize/inline_chain.h"
+#include "tui/profile/reasons.h"
+#include "tui/profile/inspection.h"
+#include "tui/symbolize/jit.h"
+#include "tui/symbolize/line_counts.h"
+#include "tui/symbolize/modules.h"
+#include "tui/profile/profile.h"
+#include "tui/symbolize/inline_cache.h"
+
+#define FRAMES_MAX (2 * WALK_FRAMES_MAX + 1) /* half of them for inlined calls */
+
+struct frame_name {
+	enum func_kind kind;
+	const char *name;   /* of a module, of ksyms, or static */
+	const char *module; /* likewise */
+	uint64_t vaddr;	    /* of the frame in its file, or where it is in memory */
+	uint32_t site;	    /* of the address; 0: none */
+	bool waits;	    /* its inlined calls are not known yet */
+	uint64_t start;	    /* of its function, likewise */
+	bool guessed;	    /* that it is its function */
+};
+
+struct resolver {
+	struct profile *profile;
+	struct tracker *tracker;
+	struct ksyms *ksyms;
+	struct fileasker asker; /* of files that may not answer */
+	struct jit *jit;
+	struct modules *modules;
+	struct frame_name frames[FRAMES_MAX]; /* outermost first */
+	uint32_t ids[FRAMES_MAX];
+	uint32_t sites[FRAMES_MAX];
+	uint32_t places[WALK_FRAMES_MAX]; /* see resolver_places */
+	uint32_t nplaces;
+	struct sites *inlined; /* NULL: not wanted */
+	struct ksym ksym[KERNEL_FRAMES_MAX];
+};
+
+static int ask_file(void *arg, const struct file_question *question, struct file_facts *facts)
+{
+	return tracker_ask_file(arg, question, facts);
+}
+
+int resolver_new(struct profile *profile, struct tracker *tracker, struct ksyms *ksyms,
+		 size_t debug_memory, struct resolver **out)
+{
+	struct resolver *r = calloc(1, sizeof(*r));
+
+	*out = r;
+	if (!r)
+		return -ENOMEM;
+	r->profile = profile;
+	r->tracker = tracker;
+	r->ksyms = ksyms;
+	r->asker.ask = ask_file;
+	r->asker.arg = tracker;
+	r->modules = modules_new(profile, tracker, &r->asker);
+	if (!r->modules || jit_new(tracker, &r->asker, &r->jit) ||
+	    (debug_memory && sites_new(debug_memory, &r->inlined))) {
+		resolver_free(r);
+		*out = NULL;
+		return -ENOMEM;
+	}
+	if (r->inlined)
+		sites_set_asker(r->inlined, &r->asker);
+	return 0;
+}
+
+void resolver_set_remote(struct resolver *r, struct remotedebug *remote)
+{
+	modules_set_remote(r->modules, remote);
+	if (r->inlined)
+		sites_set_remote(r->inlined, remote);
+}
+
+void resolver_free(struct resolver *r)
+{
+	if (!r)
+		return;
+	modules_free(r->modules);
+	jit_free(r->jit);
+	sites_free(r->inlined);
+	free(r);
+}
+
+uint64_t resolver_debug_files(const struct resolver *r)
+{
+	return modules_debug_files(r->modules);
+}
+
+void resolver_trim(struct resolver *r)
+{
+	bool came = modules_trim(r->modules);
+
+	jit_age(r->jit);
+	if (came && r->inlined)
+		sites_retry(r->inlined);
+	if (r->inlined)
+		sites_trim(r->inlined);
+}
+
+void resolver_rest(struct resolver *r)
+{
+	modules_rest(r->modules);
+}
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+/* A function that has no symbol, or one that only seems to be its, may have a name in its debug
+ * information. NULL: none. */
+static const char *better_name(const char *name, const char *module, const struct calls *calls)
+{
+	size_t length = strlen(module);
+
+	if (!calls || (!calls->renames && (strncmp(name, module, length) != 0 ||
+					   strncmp(name + length, "+0x", 3) != 0)))
+		return NULL;
+	return calls->frames[calls->count - 1].name;
+}
+
+/* False: the process has told of no code there. */
+static bool name_jit(struct resolver *r, const struct tracker_exec *of, uint64_t addr,
+		     struct frame_name *out, struct resolver_doubt *doubt)
+{
+	const char *name = jit_find(r->jit, of, addr);
+
+	doubt->jit = jit_version(r->jit, of);
+	if (name) {
+		out->kind = FUNC_JIT;
+		out->name = name;
+		out->module = "[jit]";
+	}
+	return name != NULL;
+}
+
+/* What was at the place of the frame when it was sampled. */
+static void place_of(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
+		     struct place *at)
+{
+	tracker_place(r->tracker, of, frame, at);
+	if (!at->since)
+		return;
+	object_put(r->tracker, at->object);
+	*at = (struct place){.kind = PLACE_UNKNOWN};
+}
+
+static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
+		     struct frame_name *out, const struct calls **calls,
+		     struct resolver_doubt *doubt)
+{
+	uint64_t addr = frame & ~FRAME_EXACT;
+	struct module *m;
+	struct place at;
+
+	if (!(frame & FRAME_EXACT) && addr)
+		addr--;
+	place_of(r, of, addr, &at);
+	*calls = NULL;
+	*out = (struct frame_name){.kind = FUNC_USER,
+				   .name = "[unknown]",
+				   .module = "",
+				   .vaddr = frame & ~FRAME_EXACT};
+	switch (at.kind) {
+	case PLACE_FILE:
+	case PLACE_VDSO:
+		out->vaddr = at.vaddr + (out->vaddr - addr);
+		m = modules_get(r->modules, at.object, of->pid);
+		if (!m && object_is_awaited(r->tracker, at.object)) {
+			doubt->vague = true;
+			object_put(r->tracker, at.object);
+			return 0;
+		}
+		doubt->files |= m ? module_bit(m) : 0;
+		/* Some runtimes map their code twice, and so from a file. */
+		if (m && !module_has_symbols(m) && name_jit(r, of, addr, out, doubt)) {
+			object_put(r->tracker, at.object);
+			return 0;
+		}
+		if (m && modules_is_rewritten(r->modules, m)) {
+			out->module = module_name(m);
+			out->name = JIT_REWRITTEN;
+			object_put(r->tracker, at.object);
+			return 0;
+		}
+		if (m) {
+			out->module = module_name(m);
+			out->name = modules_find(r->modules, m, at.object, at.vaddr, &out->start,
+						 &out->guessed);
+		}
+		if (m && r->inlined && object_fd(at.object) >= 0 && !module_was_rewritten(m))
+			out->site =
+				sites_find(r->inlined, object_id(at.object), object_fd(at.object),
+					   of->pid, at.vaddr, out->guessed ? out->start : 0, calls);
+		out->waits = out->site && !sites_get(r->inlined, out->site, calls);
+		if (m && out->name && better_name(out->name, out->module, *calls))
+			out->name = better_name(out->name, out->module, *calls);
+		object_put(r->tracker, at.object);
+		return m && out->name ? 0 : -ENOMEM;
+	case PLACE_JIT:
+		if (!name_jit(r, of, addr, out, doubt)) {
+			out->kind = FUNC_JIT;
+			out->name = "[jit]";
+		}
+		return 0;
+	case PLACE_UNKNOWN:
+		doubt->vague |= !(frame & FRAME_IN_OBJECT);
+		return 0;
+	}
+	return 0;
+}
+
+/* --- stacks ---------------------------------------------------------------------------------- */
+
+static int64_t intern(struct resolver *r, uint32_t count, bool kernel, bool complete)
+{
+	struct profile_stack stack = {
+		.kernel = kernel, .complete = complete, .nframes = count, .frames = r->ids};
+	int64_t id = 0;
+
+	if (count > !complete)
+		stack.place = r->frames[!complete].vaddr;
+	profile_lock(r->profile);
+	for (uint32_t i = 0; i < count && id >= 0; i++) {
+		const struct frame_name *f = &r->frames[i];
+
+		id = profile_func(r->profile, f->kind, f->name, f->module);
+		if (id >= 0)
+			r->ids[i] = (uint32_t)id;
+		r->sites[i] = f->waits ? f->site : 0;
+		if (f->waits)
+			stack.sites = r->sites;
+	}
+	if (id >= 0)
+		id = profile_stack_new(r->profile, &stack);
+	profile_unlock(r->profile);
+	return id;
+}
+
+/* The frames of the calls inlined into frame at, unless those that follow need the room. */
+static uint32_t add_inlined(struct resolver *r, const struct calls *calls, uint32_t at,
+			    uint32_t follow)
+{
+	const struct frame_name *function = &r->frames[at++];
+
+	for (uint32_t i = calls ? calls->count - 1 : 0; i-- > 0 && at + follow < FRAMES_MAX;)
+		r->frames[at++] = (struct frame_name){
+			.kind = FUNC_INLINE,
+			.name = calls->frames[i].name ? calls->frames[i].name : "?",
+			.module = function->module,
+			.vaddr = function->vaddr,
+		};
+	return at;
+}
+
+static struct frame_name end_name(const char *reason)
+{
+	return (struct frame_name){.kind = FUNC_END, .name = reason, .module = ""};
+}
+
+int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
+		      struct resolver_doubt *doubt)
+{
+	const struct tracker_exec of = {(pid_t)rec->tgid, rec->image, rec->exec};
+	uint32_t n = rec->nframes, count = 0;
+	int err;
+
+	*doubt = (struct resolver_doubt){.changes = modules_changes(r->modules)};
+	modules_bound(r->modules);
+	if (n > WALK_FRAMES_MAX)
+		n = WALK_FRAMES_MAX;
+	if (rec->reason != WALK_BOTTOM)
+		r->frames[count++] = end_name(causes_end(rec->reason)->name);
+	r->nplaces = 0;
+	while (n--) {
+		const struct calls *calls;
+
+		err = name_user(r, &of, rec->frames[n], &r->frames[count], &calls, doubt);
+		if (err)
+			return err;
+		r->places[r->nplaces++] = r->frames[count].site;
+		count = add_inlined(r, calls, count, n);
+	}
+	return intern(r, count, false, rec->reason == WALK_BOTTOM);
+}
+
+void resolver_seen(struct resolver *r, const struct stack_record *rec)
+{
+	if (rec->nframes && FRAME_IS_ADDRESS(rec->frames[0]))
+		jit_seen(r->jit, (pid_t)rec->tgid, rec->frames[0] & ~FRAME_EXACT);
+}
+
+const uint32_t *resolver_places(const struct resolver *r, uint32_t *count)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->nplaces && !any; i++)
+		any = r->places[i] != 0;
+	*count = any ? r->nplaces : 0;
+	return r->places;
+}
+
+int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_t *places,
+			 uint32_t n, uint64_t count)
+{
+	return r->inlined && n ? lines_count(r->profile, r->inlined, stack, places, n, count) : 0;
+}
+
+bool resolver_files_changed(const struct resolver *r, uint64_t files, uint64_t changes)
+{
+	return modules_have_changed(r->modules, files, changes);
+}
+
+void resolver_look(struct resolver *r)
+{
+	modules_look(r->modules);
+}
+
+uint64_t resolver_jit_version(struct resolver *r, const struct tracker_exec *of)
+{
+	return jit_version(r->jit, of);
+}
+
+static int known_site(uint32_t site, const char *own, const char *module, uint32_t *outer,
+		      uint32_t inlined[PROFILE_INLINED_MAX], void *arg)
+{
+	const struct resolver *r = arg;
+	const struct calls *calls;
+	int64_t id;
+	int n = 0;
+
+	if (!sites_get(r->inlined, site, &calls))
+		return PROFILE_SITE_WAITS;
+	own = better_name(own, module, calls);
+	if (own) {
+		id = profile_func(r->profile, FUNC_USER, own, module);
+		if (id < 0)
+			return (int)id;
+		*outer = (uint32_t)id;
+	}
+	for (uint32_t i = calls ? calls->count - 1 : 0; i-- > 0 && n < PROFILE_INLINED_MAX;) {
+		const char *name = calls->frames[i].name;
+
+		id = profile_func(r->profile, FUNC_INLINE, name ? name : "?", module);
+		if (id < 0)
+			return (int)id;
+		inlined[n++] = (uint32_t)id;
+	}
+	return n;
+}
+
+bool resolver_settle(struct resolver *r, uint64_t wait)
+{
+	if (!r->inlined)
+		return false;
+	if (wait)
+		sites_wait(r->inlined, wait);
+	if (!sites_update(r->inlined))
+		return false;
+	/* Without memory they wait for another time. */
+	profile_lock(r->profile);
+	profile_settle(r->profile, known_site, r);
+	profile_unlock(r->profile);
+	return true;
+}
+
+static int name_inspected(struct resolver *r, const struct capture_record *c, uint64_t frame,
+			  struct inspection_frame *to)
+{
+	const struct tracker_exec of = {(pid_t)c->tgid, c->image, c->exec};
+	struct resolver_doubt doubt = {0};
+	const struct calls *calls;
+	struct frame_name name;
+	int err = name_user(r, &of, frame, &name, &calls, &doubt);
+
+	if (err)
+		return err;
+	text_clean(to->name, sizeof(to->name), name.name, strlen(name.name));
+	text_clean(to->module, sizeof(to->module), name.module, strlen(name.module));
+	if (name.start) {
+		to->vaddr = name.vaddr;
+		to->offset = name.vaddr - name.start;
+	}
+	return 0;
+}
+
+int resolver_function(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
+		      struct object **object, uint64_t *vaddr, uint64_t *start)
+{
+	uint64_t addr = frame & ~FRAME_EXACT;
+	struct module *m;
+	struct place at;
+	bool guessed;
+
+	if (!(frame & FRAME_EXACT) && addr)
+		addr--;
+	place_of(r, of, addr, &at);
+	if (at.kind != PLACE_FILE && at.kind != PLACE_VDSO)
+		return -ENOENT;
+	m = modules_get(r->modules, at.object, of->pid);
+	if (!m || !modules_find(r->modules, m, at.object, at.vaddr, start, &guessed)) {
+		object_put(r->tracker, at.object);
+		return -ENOMEM;
+	}
+	*object = at.object;
+	*vaddr = at.vaddr;
+	return 0;
+}
+
+int resolver_inspection(struct resolver *r, struct inspection *inspection)
+{
+	const struct trace *t = inspection->trace;
+	int err = 0;
+
+	for (uint32_t i = 0; i < t->nsteps && !err; i++)
+		err = name_inspected(r, &t->capture, t->steps[i].frame, &inspection->frames[i]);
+	for (uint32_t i = 0; i < t->nfp && !err; i++)
+		err = name_inspected(r, &t->capture, t->fp_frames[i] | (i ? 0 : FRAME_EXACT),
+				     &inspection->fp_frames[i]);
+	return err;
+}
+
+int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec)
+{
+	uint32_t n = rec->nframes;
+
+	if (n > KERNEL_FRAMES_MAX)
+		n = KERNEL_FRAMES_MAX;
+	for (uint32_t i = 0; i < n; i++)
+		r->ksym[i] = (struct ksym){.addr = rec->frames[i], .leaf = i == 0};
+	ksyms_resolve(r->ksyms, r->ksym, n, rec->image);
+	for (uint32_t i = 0; i < n; i++)
+		r->frames[n - 1 - i] = (struct frame_name){
+			.kind = FUNC_KERNEL, .name = r->ksym[i].name, .module = r->ksym[i].module};
+	return intern(r, n, true, true);
+}
+
+int64_t resolver_lost(struct resolver *r, bool kernel)
+{
+	r->frames[0] = end_name(CAUSE_STACK_LOST);
+	return intern(r, 1, kernel, false);
+}

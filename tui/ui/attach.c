@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See attach.h. Completion offers what the profile knows: this thread looks nothing up. */
+#include "tui/ui/attach.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "symbols/files/cgroup.h"
+#include "tui/profile/source.h"
+#include "tui/query/query.h"
+#include "tui/ui/ui.h"
+
+#define CUT_AT_MOST 4u /* a character that has no room as a whole */
+
+unsigned int attach_ask(struct ui *ui, const char *offer)
+{
+	prompt_open(&ui->prompt, ACTION_ATTACH, "Attach (-X detaches; empty: all):", offer);
+	return UI_REDRAW;
+}
+
+/* The word for the processes that share this one's group; "": there is none. A name that may have
+ * been cut is a part of the whole one. */
+static void group_word(const struct profile_proc *proc, char *to, size_t size)
+{
+	const char *id = cgroup_container(proc->group);
+	bool whole = strlen(proc->group) + CUT_AT_MOST < sizeof(proc->group);
+
+	to[0] = '\0';
+	if (proc->group[0])
+		snprintf(to, size, "%s:%s", id && whole ? "container" : "cgroup",
+			 id ? id : proc->group);
+}
+
+unsigned int attach_ask_proc(struct ui *ui, const struct profile_proc *proc)
+{
+	char word[64] = "", text[80];
+
+	if (proc && !ui->grouping)
+		snprintf(word, sizeof(word), "%d", (int)proc->pid);
+	else if (proc && ui->grouping == GROUP_USER)
+		snprintf(word, sizeof(word), "user:%s", proc->user);
+	else if (proc && ui->grouping == GROUP_CGROUP)
+		group_word(proc, word, sizeof(word));
+	if (proc && ui->grouping && !word[0]) {
+		ui_notice(ui, "there is no word for this group: c ends the groups");
+		return UI_REDRAW;
+	}
+	snprintf(text, sizeof(text), "%s%s",
+		 proc && ui->header.last.filtering && proc->attached ? "-" : "", word);
+	return attach_ask(ui, text);
+}
+
+unsigned int attach_take(struct ui *ui, const char *text)
+{
+	bool off = text[0] == '-';
+
+	if (ui->header.replayed) {
+		ui_notice(ui, "this is a recording: it has the processes that it has");
+		return UI_REDRAW;
+	}
+	if (!text[0])
+		ui_notice(ui, "the whole machine is sampled");
+	else
+		ui_notice(ui, "%s %s", off ? "detaches" : "attaches", text + off);
+	ui_post(ui, !text[0] ? ENGINE_DETACH_ALL : off ? ENGINE_DETACH : ENGINE_ATTACH, text + off);
+	return UI_REDRAW;
+}
+
+/* --- completion ------------------------------------------------------------------------------ */
+
+struct offering {
+	enum attach_what what;
+	void (*offer)(void *arg, const char *word);
+	void *arg;
+};
+
+/* It means itself as a regular expression. */
+static bool is_plain(const char *text)
+{
+	return *text && !strpbrk(text, "\\^$[]|()*+?{}");
+}
+
+/* The sieve's way through all processes; none passes. */
+static bool offer_proc(const struct profile_proc *proc, void *arg)
+{
+	const struct offering *o = arg;
+	char word[64];
+
+	if (proc->exited)
+		return false;
+	if (o->what == ATTACH_USERS && is_plain(proc->user))
+		o->offer(o->arg, proc->user);
+	if (o->what == ATTACH_GROUPS && is_plain(proc->group))
+		o->offer(o->arg, proc->group);
+	if (o->what == ATTACH_NAMES && !proc->kthread && is_plain(proc->comm))
+		o->offer(o->arg, proc->comm);
+	if (o->what != ATTACH_WORDS)
+		return false;
+	snprintf(word, sizeof(word), "user:%s", proc->user);
+	if (proc->user[0])
+		o->offer(o->arg, word);
+	group_word(proc, word, sizeof(word));
+	if (word[0])
+		o->offer(o->arg, word);
+	return false;
+}
+
+void attach_offer(const struct ui *ui, enum attach_what what,
+		  void (*offer)(void *arg, const char *word), void *arg)
+{
+	struct offering offering = {what, offer, arg};
+	struct profile *p = ui_profile(ui);
+	struct verdicts verdicts = {0};
+
+	profile_lock(p);
+	/* Without memory nothing is offered. */
+	(void)query_judge_procs(p, &verdicts, offer_proc, &offering);
+	profile_unlock(p);
+	verdicts_free(&verdicts);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_UI_ATTACH_H
+#define STACKTOP_TUI_UI_ATTACH_H
+
+/*
+ * Attaching at the screen: to a process by its number, to many by name, user, control group or
+ * container (bpf/tracker/selector.h has the words). What came of it is told by the engine.
+ */
+
+#include "tui/profile/profile.h"
+
+struct ui;
+
+/* Asks to whom; offer: what stands there as a proposal. Returns enum ui_flags, as all here. */
+unsigned int attach_ask(struct ui *ui, const char *offer);
+/* The same with the process under the cursor, or with the group that its row is about. */
+unsigned int attach_ask_proc(struct ui *ui, const struct profile_proc *proc);
+/* The answer: a word, one behind '-' to detach by, or nothing for the whole machine. */
+unsigned int attach_take(struct ui *ui, const char *text);
+
+/* What processes of the profile are known by, more than once each; the lock is taken. */
+enum attach_what {
+	ATTACH_NAMES,  /* "nginx" */
+	ATTACH_WORDS,  /* "user:postgres", "container:0123456789ab", "cgroup:nginx.service" */
+	ATTACH_USERS,  /* "postgres" */
+	ATTACH_GROUPS, /* "docker 0123456789ab" */
+};
+void attach_offer(const struct ui *ui, enum attach_what what,
+		  void (*offer)(void *arg, const char *word), void *arg);
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See bycpu.h. */
+#include "tui/ui/bycpu.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/profile/source.h"
+#include "tui/ui/selection.h"
+#include "tui/ui/ui.h"
+
+#define WORDS_CPUS 2 /* are named both; of more only the first */
+
+unsigned int bycpu_toggle(struct ui *ui)
+{
+	const bool live = !ui->header.replayed;
+	/* Rows of CPUs can be there before CPUs are told apart. */
+	const bool on = ui->grouping != GROUP_CPU || (live && !ui->by_cpu);
+
+	if (!live && !ui->header.last.by_cpu) {
+		ui_notice(ui, "%s", bycpu_missing(ui));
+		return UI_REDRAW;
+	}
+	ui->by_cpu = live && on;
+	if (live && ui->engine)
+		engine_post(ui->engine, ENGINE_BY_CPU, on ? "1" : "0");
+	ui->threads = false;
+	ui->grouping = on ? GROUP_CPU : GROUP_NONE;
+	if (on && live)
+		ui_notice(ui, "CPUs are told apart: rows of Procs, and filter cpu:0");
+	else if (on)
+		ui_notice(ui, "CPUs are rows of Procs: Enter keeps one, as does filter cpu:0");
+	else
+		ui_notice(ui, "CPUs are put together");
+	if (on && !ui->frozen)
+		ui->weigh = WEIGH_WINDOW;
+	return UI_RELOAD;
+}
+
+void bycpu_wanted(struct ui *ui)
+{
+	if (bycpu_missing(ui)) {
+		ui_notice(ui, "%s", bycpu_missing(ui));
+	} else if (ui->weigh != WEIGH_WINDOW && !ui->frozen) {
+		ui->weigh = WEIGH_WINDOW;
+		ui_notice(ui, "CPUs are only known of the window, which is weighed now");
+	}
+}
+
+/* The same of a moment that may be long ago. */
+static const char *missing_then(const struct ui *ui)
+{
+	const struct scrub *s = &ui->scrub;
+
+	if (s->weighed && ui->weigh != WEIGH_WINDOW)
+		return "CPUs are only known of the window: z shows it";
+	if (s->cpus)
+		return NULL;
+	if (!s->slices)
+		return ui->header.replayed
+			       ? "too long ago: CPUs are only known of what is in the timeline"
+			       : "too long ago: CPUs are no longer known; z shows what is now";
+	return ui->header.replayed ? "recorded without CPUs: --by-cpu -w FILE records them"
+	       : ui->by_cpu	   ? "CPUs were not yet told apart then; z shows what is now"
+				   : "CPUs were not told apart then: z, and W from now on";
+}
+
+const char *bycpu_missing(const struct ui *ui)
+{
+	if (ui->frozen && ui->header.slices)
+		return missing_then(ui);
+	if (ui->header.last.by_cpu)
+		return NULL;
+	return ui->header.replayed ? "recorded without CPUs: --by-cpu -w FILE records them"
+	       : ui->by_cpu	   ? "CPUs are told apart from the next refresh on"
+				   : "CPUs are not told apart: W tells them apart from now on";
+}
+
+bool bycpu_chosen(const struct ui *ui)
+{
+	const struct filter *filter = &ui->selection->filter;
+
+	return ui->grouping == GROUP_CPU || (filter->set && filter->of == FILTER_OF_CPU);
+}
+
+void bycpu_query(const struct ui *ui, struct query *q)
+{
+	q->cpus = true;
+	q->weigh = ui->frozen ? WEIGH_MOMENT : WEIGH_WINDOW;
+}
+
+int bycpu_filter(const struct ui *ui, const struct profile *p, struct query *q)
+{
+	const struct filter *filter = &ui->selection->filter;
+	int err = 0;
+
+	if (filter->set && filter->of == FILTER_OF_CPU)
+		err = selection_query(ui, p, q, true);
+	q->whose = NULL; /* every process has a row, not only those that are tagged */
+	q->threads = false;
+	return err;
+}
+
+int cpuset_judge(struct cpuset *set, const struct filter *filter, const struct profile *p,
+		 bool anew)
+{
+	uint32_t ncpus = query_ncpus(p);
+	bool *cpus;
+
+	if (set->cpus && ncpus == set->ncpus && !anew)
+		return 0;
+	cpus = realloc(set->cpus, ncpus + 1);
+	if (!cpus)
+		return -ENOMEM;
+	/* A sample of an unknown CPU matches no CPU filter, not even a negated one. */
+	cpus[0] = false;
+	for (uint32_t i = 1; i < ncpus; i++)
+		cpus[i] = filter_keeps_cpu(filter, i - 1);
+	set->cpus = cpus;
+	set->ncpus = ncpus;
+	return 0;
+}
+
+void cpuset_free(struct cpuset *set)
+{
+	free(set->cpus);
+	*set = (struct cpuset){0};
+}
+
+void bycpu_words(const struct cpu_row *rows, size_t n, char *to, size_t size)
+{
+	size_t known = 0, length = 0, named;
+	uint64_t sum = 0;
+
+	to[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		sum += rows[i].cpu ? rows[i].samples : 0;
+		known += rows[i].cpu != 0;
+	}
+	named = known <= WORDS_CPUS ? known : 1;
+	for (size_t i = 0; i < n && named && length < size; i++) {
+		if (!rows[i].cpu)
+			continue;
+		length += (size_t)snprintf(to + length, size - length, "%s%u", length ? " " : "",
+					   rows[i].cpu - 1);
+		if (known > 1 && length < size)
+			length += (size_t)snprintf(to + length, size - length, " %.0f%%",
+						   100 * (double)rows[i].samples / (double)sum);
+		named--;
+	}
+	if (known > WORDS_CPUS && length < size)
+		snprintf(to + length, size - length, " +%zu", known - 1);
+}

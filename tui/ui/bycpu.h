@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_UI_BYCPU_H
+#define STACKTOP_TUI_UI_BYCPU_H
+
+/*
+ * CPUs apart from each other: asked for with a key, since it makes more counts of the same stacks;
+ * then rows of Procs, and what the filter "cpu:" keeps.
+ */
+
+#include <stddef.h>
+
+#include "tui/ui/filter.h"
+#include "tui/query/query.h"
+
+struct ui;
+
+/* The answer to the key: tells CPUs apart from now on, or puts them together. Returns flags. */
+unsigned int bycpu_toggle(struct ui *ui);
+/* A filter or rows that need CPUs were chosen: sees to the window being weighed, and says what is
+ * missing. */
+void bycpu_wanted(struct ui *ui);
+/* Why nothing is known of CPUs, and what to do; NULL: something is. */
+const char *bycpu_missing(const struct ui *ui);
+/* True when cells are to have their CPU for what is chosen. */
+bool bycpu_chosen(const struct ui *ui);
+/* Makes the query one whose cells have their CPU. */
+void bycpu_query(const struct ui *ui, struct query *q);
+
+/* The filter where it is about CPUs, for a view that asks about all processes: it leaves out
+ * samples, not rows. The lock is held; the query is good until the next one. -ENOMEM. */
+int bycpu_filter(const struct ui *ui, const struct profile *p, struct query *q);
+
+/* What the filter, which is one of CPUs, keeps, for a sieve. */
+struct cpuset {
+	bool *cpus; /* by number, + 1 */
+	uint32_t ncpus;
+};
+
+/* A zeroed struct is none; `anew` when the filter is another. -ENOMEM. */
+int cpuset_judge(struct cpuset *set, const struct filter *filter, const struct profile *p,
+		 bool anew);
+void cpuset_free(struct cpuset *set);
+
+/* "0 62% 1 38%", "0 62% +7", "0": where a process or thread ran, of its n rows, those with most
+ * samples first. */
+void bycpu_words(const struct cpu_row *rows, size_t n, char *to, size_t size);
+
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See filter.h. A word before a colon is only a column when it names one: "std::sort" is none, nor
+ * is the name that the title of a process begins with, "nginx: worker".
+ */
+#include "tui/ui/filter.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/ui/names.h"
+#include "tui/profile/profile.h"
+
+static const struct {
+	const char *name;
+	enum filter_of of;
+} columns[] = {[FILTER_ANY] = {"", FILTER_OF_ROW},
+#define FILTER_ROW(id, name, of) [FILTER_##id] = {name, of},
+	       FILTER_COLUMNS(FILTER_ROW)
+#undef FILTER_ROW
+};
+
+static enum filter_column column_of(const char **text)
+{
+	size_t length = strcspn(*text, ":");
+
+	for (size_t i = FILTER_ANY + 1; (*text)[length] && i < sizeof(columns) / sizeof(*columns);
+	     i++) {
+		if (strlen(columns[i].name) == length &&
+		    strncmp(columns[i].name, *text, length) == 0) {
+			*text += length + 1;
+			return (enum filter_column)i;
+		}
+	}
+	return FILTER_ANY;
+}
+
+void filter_clear(struct filter *f)
+{
+	if (f->set)
+		regfree(&f->regex);
+	f->set = false;
+}
+
+bool filter_set(struct filter *f, const char *text, char *why, size_t size)
+{
+	struct filter new = {.set = true, .negated = text[0] == '!'};
+	const char *at = text + new.negated;
+	int err;
+
+	if (!text[0]) {
+		filter_clear(f);
+		return true;
+	}
+	new.column = column_of(&at);
+	new.of = columns[new.column].of;
+	if (!*at) {
+		snprintf(why, size, "%s: nothing to look for", text);
+		return false;
+	}
+	err = regcomp(&new.regex, at,
+		      REG_EXTENDED | REG_ICASE | (new.of == FILTER_OF_CPU ? 0 : REG_NOSUB));
+	if (err) {
+		char reason[128];
+
+		regerror(err, &new.regex, reason, sizeof(reason));
+		snprintf(why, size, "%s: %s", text, reason);
+		return false;
+	}
+	snprintf(new.text, sizeof(new.text), "%s", text);
+	filter_clear(f);
+	*f = new;
+	return true;
+}
+
+bool filter_doubt(const char *text, char *why, size_t size)
+{
+	static const char names[] =
+#define FILTER_NAME(id, name, of) ", " name
+		FILTER_COLUMNS(FILTER_NAME);
+#undef FILTER_NAME
+	const char *word = text + (text[0] == '!'), *end = word;
+
+	while (isalnum((unsigned char)*end) || *end == '_' || *end == '-')
+		end++;
+	if (!isalpha((unsigned char)*word) || end[0] != ':' || strchr(": ", end[1]) ||
+	    column_of(&word) != FILTER_ANY)
+		return false;
+	snprintf(why, size, "no column \"%.*s\": searched as text; columns are %s",
+		 (int)(end - word), word, names + strlen(", "));
+	return true;
+}
+
+static bool matches(const struct filter *f, const char *text)
+{
+	return regexec(&f->regex, text, 0, NULL, 0) == 0;
+}
+
+bool filter_keeps_cpu(const struct filter *f, unsigned int cpu)
+{
+	regmatch_t match;
+	char text[16];
+
+	if (!f->set || f->of != FILTER_OF_CPU)
+		return false;
+	snprintf(text, sizeof(text), "%u", cpu);
+	return (regexec(&f->regex, text, 1, &match, 0) == 0 && match.rm_so == 0 &&
+		(size_t)match.rm_eo == strlen(text)) != f->negated;
+}
+
+bool filter_keeps_text(const struct filter *f, const char *text)
+{
+	return !f->set || f->of != FILTER_OF_ROW || matches(f, text) != f->negated;
+}
+
+bool filter_keeps_proc(const struct filter *f, const struct profile_proc *proc)
+{
+	const enum filter_column column = f->column;
+	char pid[16];
+	bool found = false;
+
+	if (!f->set || (f->of != FILTER_OF_ROW && f->of != FILTER_OF_PROC))
+		return true;
+	snprintf(pid, sizeof(pid), "%d", (int)proc->pid);
+	if (column == FILTER_ANY || column == FILTER_COMM)
+		found |= matches(f, proc->comm);
+	if (column == FILTER_ANY || column == FILTER_COMMAND)
+		found |= matches(f, proc->cmdline);
+	if (column == FILTER_ANY || column == FILTER_USER)
+		found |= matches(f, proc->user);
+	if (column == FILTER_ANY || column == FILTER_PID)
+		found |= matches(f, pid);
+	if (column == FILTER_ANY || column == FILTER_CGROUP)
+		found |= matches(f, proc->group);
+	return found != f->negated;
+}
+
+bool filter_finds_func(const struct filter *f, const struct profile_func *func)
+{
+	char name[1100];
+
+	if (!f->set || f->of == FILTER_OF_PROC || f->of == FILTER_OF_CPU)
+		return false;
+	if (f->of == FILTER_OF_END)
+		return func->kind == FUNC_END && matches(f, func->name);
+	if (f->column == FILTER_MODULE)
+		return matches(f, func->module);
+	names_show(func, name, sizeof(name));
+	return matches(f, name);
+}
+
+bool filter_keeps_func(const struct filter *f, const struct profile_func *func)
+{
+	if (!f->set || (f->of != FILTER_OF_ROW && f->of != FILTER_OF_FUNC))
+		return true;
+	return filter_finds_func(f, func) != f->negated;
+}

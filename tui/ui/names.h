@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_UI_NAMES_H
+#define STACKTOP_TUI_UI_NAMES_H
+
+/*
+ * Functions copied out of the profile, each once. Ids are only good under the profile's lock, and
+ * screens are drawn without it.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tui/profile/profile.h"
+
+struct names;
+
+struct names *names_new(void);
+void names_free(struct names *names);
+/* Forgets all; what was returned is gone. */
+void names_clear(struct names *names);
+/* Begins a new round: what was returned in earlier ones may go from now on, but names that are
+ * asked for again are not copied again. */
+void names_renew(struct names *names);
+/* Copy of the function, the same pointer for the same id in one round. The lock is held. A function
+ * that is gone is called "?". NULL: no memory. */
+const struct profile_func *names_get(struct names *names, const struct profile *p, uint32_t func);
+/* ... with its names_hash. */
+const struct profile_func *names_get_hash(struct names *names, const struct profile *p,
+					  uint32_t func, uint64_t *hash);
+/* Who goes over many functions says so many turns ahead which one comes, whether or not there is
+ * one: memory is fetched meanwhile. */
+#define NAMES_AHEAD 8
+void names_expect(const struct names *names, const struct profile *p, uint32_t func);
+/* What names_get returned for that id in this round. */
+const struct profile_func *names_kept(const struct names *names, uint32_t func);
+
+/* Hash of name, module and kind: the same function in every refresh. */
+uint64_t names_hash(const struct profile_func *func);
+/* As a screen shows it: "[unwind: reason]" for an end, else the name. */
+void names_show(const struct profile_func *func, char *to, size_t size);
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See search.h. */
+#include "tui/ui/search.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/views/annotate.h"
+#include "tui/ui/ui.h"
+#include "tui/ui/view.h"
+
+void search_clear(struct search *search)
+{
+	if (search->set)
+		regfree(&search->regex);
+	search->set = false;
+}
+
+unsigned int search_step(struct ui *ui, int step, bool here)
+{
+	unsigned int flags;
+
+	if (!ui->search.set) {
+		ui_notice(ui, "nothing to search for: / asks");
+		return UI_REDRAW;
+	}
+	flags = ui->annotate ? annotate_find(ui, step, here)
+			     : view_get(ui->view)->find(ui, step, here);
+	if (!flags)
+		ui_notice(ui, "not found: %s", ui->search.pattern);
+	return flags ? flags : UI_REDRAW;
+}
+
+unsigned int search_set(struct ui *ui, const char *pattern)
+{
+	int err;
+
+	search_clear(&ui->search);
+	if (!pattern[0])
+		return UI_REDRAW;
+	err = regcomp(&ui->search.regex, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB);
+	if (err) {
+		char text[128];
+
+		regerror(err, &ui->search.regex, text, sizeof(text));
+		ui_notice(ui, "%s: %s", pattern, text);
+		return UI_REDRAW;
+	}
+	ui->search.set = true;
+	snprintf(ui->search.pattern, sizeof(ui->search.pattern), "%s", pattern);
+	return search_step(ui, 1, true);
+}
+
+unsigned int search_name(struct ui *ui, const char *name)
+{
+	char pattern[PROMPT_TEXT];
+	size_t n = 0;
+
+	pattern[n++] = '^';
+	/* A name that is too long is searched by its beginning. */
+	for (; *name && n + 3 < sizeof(pattern); name++) {
+		if (strchr("\\^$.[]|()*+?{}", *name))
+			pattern[n++] = '\\';
+		pattern[n++] = *name;
+	}
+	if (!*name)
+		pattern[n++] = '$';
+	pattern[n] = '\0';
+	/* The match is under the cursor already: nothing else would tell that it is one. */
+	ui_notice(ui, "n and N go to the next of this name");
+	return search_set(ui, pattern);
+}
+
+bool search_matches(const struct ui *ui, const char *text)
+{
+	return ui->search.set && regexec(&ui->search.regex, text, 0, NULL, 0) == 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_UI_SEARCH_H
+#define STACKTOP_TUI_UI_SEARCH_H
+
+/* What is searched on the screen, and the steps from match to match. */
+
+#include <regex.h>
+#include <stdbool.h>
+
+#include "tui/screen/prompt.h"
+
+struct ui;
+
+struct search {
+	bool set;
+	char pattern[PROMPT_TEXT];
+	regex_t regex; /* valid when set */
+};
+
+void search_clear(struct search *search);
+/* From now on the pattern is what is searched, none if it is empty; goes to the first match.
+ * Returns enum ui_flags, as the next ones do. */
+unsigned int search_set(struct ui *ui, const char *pattern);
+/* From now on the very name is. */
+unsigned int search_name(struct ui *ui, const char *name);
+/* To the next match in the direction of step (+1, -1), or the one under the cursor when `here`. */
+unsigned int search_step(struct ui *ui, int step, bool here);
+/* True when a search is on and the text matches. */
+bool search_matches(const struct ui *ui, const char *text);
+
+#endif

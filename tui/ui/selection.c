@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See selection.h. */
+#include "tui/ui/selection.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/screen/hints.h"
+#include "tui/ui/ui.h"
+
+struct selection *selection_new(void)
+{
+	return calloc(1, sizeof(struct selection));
+}
+
+void selection_free(struct selection *s)
+{
+	if (!s)
+		return;
+	filter_clear(&s->filter);
+	verdicts_free(&s->tagged);
+	verdicts_free(&s->procs);
+	verdicts_free(&s->funcs);
+	verdicts_free(&s->module);
+	cpuset_free(&s->cpus);
+	free(s);
+}
+
+/* --- queries --------------------------------------------------------------------------------- */
+
+static bool is_tagged(const struct profile_proc *proc, void *arg)
+{
+	return tags_has(arg, proc->pid, proc->image);
+}
+
+static bool is_kept(const struct profile_proc *proc, void *arg)
+{
+	return filter_keeps_proc(arg, proc);
+}
+
+static bool is_of_module(const struct profile_func *func, void *arg)
+{
+	return strcmp(func->module, arg) == 0;
+}
+
+static bool is_found(const struct profile_func *func, void *arg)
+{
+	return filter_finds_func(arg, func);
+}
+
+bool selection_sums(const struct ui *ui)
+{
+	return !ui->zoom.on && ui->selection->tags.count;
+}
+
+static int judge_funcs(struct selection *s, const struct profile *p)
+{
+	int err;
+
+	if (s->stale)
+		verdicts_free(&s->funcs);
+	s->stale = false;
+	err = query_judge_funcs(p, &s->funcs, is_found, &s->filter);
+	s->sieve.funcs = s->funcs.pass;
+	s->sieve.nfuncs = s->funcs.count;
+	s->sieve.without = s->filter.negated;
+	return err;
+}
+
+bool selection_keeps_func(const struct ui *ui, const struct profile_func *func)
+{
+	if (ui->view != VIEW_PROCS && ui->zoom.in_module && strcmp(func->module, ui->zoom.module))
+		return false;
+	return filter_keeps_func(&ui->selection->filter, func);
+}
+
+/* Of the module that is zoomed into. */
+static int judge_module(struct selection *s, const struct ui *ui, const struct profile *p)
+{
+	int err;
+
+	if (strcmp(s->judged, ui->zoom.module) != 0)
+		verdicts_free(&s->module);
+	memcpy(s->judged, ui->zoom.module, sizeof(s->judged));
+	err = query_judge_funcs(p, &s->module, is_of_module, s->judged);
+	s->whose.funcs = s->module.pass;
+	s->whose.nfuncs = s->module.count;
+	return err;
+}
+
+int selection_query(const struct ui *ui, const struct profile *p, struct query *q, bool paths)
+{
+	struct selection *s = ui->selection;
+	const enum filter_of of = s->filter.set ? s->filter.of : FILTER_OF_ROW;
+	int err = 0;
+
+	s->whose = (struct sieve){0};
+	s->sieve = (struct sieve){0};
+	if (ui->zoom.on && ui->zoom.tid) {
+		s->whose.tid = ui->zoom.tid;
+		ui_query_threads(ui, q);
+	}
+	if (selection_sums(ui)) {
+		err = query_judge_procs(p, &s->tagged, is_tagged, &s->tags);
+		s->whose.procs = s->tagged.pass;
+		s->whose.nprocs = s->tagged.count;
+	}
+	if (!err && ui->zoom.in_module)
+		err = judge_module(s, ui, p);
+	q->whose = &s->whose;
+	if (err || !s->filter.set)
+		return err;
+	if (of == FILTER_OF_PROC) {
+		err = query_judge_procs(p, &s->procs, is_kept, &s->filter);
+		s->sieve.procs = s->procs.pass;
+		s->sieve.nprocs = s->procs.count;
+		q->filter = &s->sieve;
+	} else if (of == FILTER_OF_CPU) {
+		bycpu_query(ui, q);
+		/* Where CPUs are not known every row would be new. */
+		q->baseline = q->baseline && query_knows_cpus(p, WEIGH_BASELINE);
+		err = cpuset_judge(&s->cpus, &s->filter, p, s->stale);
+		s->stale &= err != 0;
+		s->sieve.cpus = s->cpus.cpus;
+		s->sieve.ncpus = s->cpus.ncpus;
+		q->filter = &s->sieve;
+	} else if (paths || of == FILTER_OF_END) {
+		err = judge_funcs(s, p);
+		q->filter = &s->sieve;
+	}
+	return err;
+}
+
+/* --- keys ------------------------------------------------------------------------------------ */
+
+unsigned int selection_ask(struct ui *ui, enum action action)
+{
+	prompt_open(&ui->prompt, (int)action, "Filter (empty: none):",
+		    ui->selection->filter.set ? ui->selection->filter.text : "");
+	return UI_REDRAW;
+}
+
+unsigned int selection_filter(struct ui *ui, const char *text)
+{
+	char why[256];
+
+	if (!filter_set(&ui->selection->filter, text, why, sizeof(why))) {
+		ui_notice(ui, "%s", why);
+		return UI_REDRAW;
+	}
+	if (filter_doubt(text, why, sizeof(why)))
+		ui_notice(ui, "%s", why);
+	ui->selection->stale = true;
+	if (bycpu_chosen(ui))
+		bycpu_wanted(ui);
+	return UI_RELOAD;
+}
+
+/* The regular expression of exactly this text. */
+static void quote(char *to, size_t size, const char *text)
+{
+	size_t n = 0;
+
+	to[n++] = '^';
+	for (; *text && n + 4 < size; text++) {
+		if (strchr("\\^$.[]|()*+?{}", *text))
+			to[n++] = '\\';
+		to[n++] = *text;
+	}
+	if (!*text)
+		to[n++] = '$';
+	to[n] = '\0';
+}
+
+unsigned int selection_ask_column(struct ui *ui, enum action action, const char *value)
+{
+	char offer[128] = "";
+
+	if (value && value[0])
+		quote(offer, sizeof(offer), value);
+	prompt_open(&ui->prompt, (int)action,
+		    action == ACTION_FILTER_USER ? "Only the user (empty: all):"
+						 : "Only the container or unit (empty: all):",
+		    offer);
+	return UI_REDRAW;
+}
+
+unsigned int selection_filter_column(struct ui *ui, enum action action, const char *text)
+{
+	char filter[PROMPT_TEXT + 8];
+	bool negated = text[0] == '!';
+
+	snprintf(filter, sizeof(filter), "%s%s:%s", negated ? "!" : "",
+		 action == ACTION_FILTER_USER ? "user" : "cgroup", text + negated);
+	return selection_filter(ui, text[0] ? filter : "");
+}
+
+unsigned int selection_only(struct ui *ui, enum action action, const char *value)
+{
+	char text[128];
+
+	quote(text, sizeof(text), value);
+	return selection_filter_column(ui, action, text);
+}
+
+unsigned int selection_back(struct ui *ui)
+{
+	return ui->selection->filter.set ? selection_filter(ui, "") : 0;
+}
+
+unsigned int selection_tag(struct ui *ui, const struct profile_proc *proc)
+{
+	struct tags *tags = &ui->selection->tags;
+
+	if (!tags_toggle(tags, proc->pid, proc->image))
+		ui_notice(ui, "%d are tagged already, which is as many as can be", TAGS_MAX);
+	else if (tags->count)
+		ui_notice(ui, "%zu tagged: Funcs, Tree, Callers and Flame show their sum",
+			  tags->count);
+	else
+		ui_notice(ui, "none is tagged");
+	return UI_RELOAD;
+}
+
+unsigned int selection_untag(struct ui *ui)
+{
+	ui->selection->tags.count = 0;
+	ui_notice(ui, "none is tagged");
+	return UI_RELOAD;
+}
+
+/* --- words ----------------------------------------------------------------------------------- */
+
+void selection_tagged(const struct ui *ui, char *to, size_t size)
+{
+	const struct tags *tags = &ui->selection->tags;
+	size_t n;
+
+	snprintf(to, size, "%zu tagged:", tags->count);
+	for (size_t i = 0; i < tags->count; i++) {
+		n = strlen(to);
+		snprintf(to + n, size - n, "%s%d", i ? ", " : " ", (int)tags->tag[i].pid);
+	}
+}
+
+const char *selection_meaning(const struct ui *ui)
+{
+	const enum filter_of of = ui->selection->filter.of;
+	const unsigned int view = VIEW_BIT(ui->view);
+
+	if (ui->annotate) /* all samples of the function count */
+		return NULL;
+	if (view & IN_SHARDS)
+		return of == FILTER_OF_ROW ? "objects" : NULL;
+	if (of == FILTER_OF_CPU)
+		return "samples of such CPUs";
+	if (view & IN_UNWIND)
+		return of == FILTER_OF_ROW || of == FILTER_OF_PROC ? "processes" : NULL;
+	if (view & IN_PROCS)
+		return of == FILTER_OF_FUNC  ? "processes with such a frame"
+		       : of == FILTER_OF_END ? "processes with such a walk"
+					     : "processes";
+	if (of == FILTER_OF_PROC)
+		return "samples of such processes";
+	if (of == FILTER_OF_END)
+		return "stacks that ended so";
+	return view & IN_CALLS ? "paths with such a frame" : "functions";
+}
+
+bool selection_draw(const struct ui *ui, struct grid *g, int row)
+{
+	const struct filter *f = &ui->selection->filter;
+	const char *what = selection_meaning(ui);
+	char text[160], clears[32];
+	int col, room, width;
+
+	if (!f->set)
+		return false;
+	hints_words(&ui->config.keys, ACTION_BACK, "clears ", clears, sizeof(clears));
+	if (what)
+		snprintf(text, sizeof(text), "%s %s; %% is of all. %s",
+			 f->negated ? "hides" : "keeps", what, clears);
+	else
+		snprintf(text, sizeof(text), "means nothing in this view. %s", clears);
+	width = grid_width(g, text);
+	col = grid_put(g, row, 0, g->cols, ROLE_DIM, " Filter: ");
+	/* What was typed matters more than what is said about it. */
+	room = g->cols - col;
+	if (grid_width(g, f->text) + 2 + width <= room)
+		grid_put(g, row, g->cols - width, width, ROLE_DIM, text);
+	grid_put(g, row, col, room, ROLE_MATCH, f->text);
+	return true;
+}
+
+const char *selection_nothing(const struct ui *ui)
+{
+	if (ui->hide_kernel || ui->hide_user)
+		return "no stacks; frames are hidden (K, U)";
+	if (bycpu_chosen(ui) && bycpu_missing(ui))
+		return bycpu_missing(ui);
+	return ui->selection->filter.set ? "the filter keeps none: Esc clears it, F4 changes it"
+					 : "no stacks yet";
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_UI_SELECTION_H
+#define STACKTOP_TUI_UI_SELECTION_H
+
+/*
+ * What a person chose to look at: whose samples (those of the tagged processes, of one thread), and
+ * which of them (the filter). Whose decides what 100 % is, the filter never does.
+ */
+
+#include <stdbool.h>
+
+#include "tui/ui/bycpu.h"
+#include "tui/ui/filter.h"
+#include "tui/screen/keys.h"
+#include "tui/query/query.h"
+#include "tui/ui/tags.h"
+
+struct grid;
+struct ui;
+
+struct selection {
+	struct filter filter;
+	struct tags tags;
+	/* Made by selection_query, for the query that was made last. */
+	struct sieve whose, sieve;
+	struct verdicts tagged, procs, funcs, module;
+	struct cpuset cpus;
+	bool stale;	  /* funcs and cpus are verdicts of an earlier filter */
+	char judged[256]; /* module are verdicts of this one */
+};
+
+/* NULL: no memory. */
+struct selection *selection_new(void);
+void selection_free(struct selection *s);
+
+/* True when views that can be zoomed are about the tagged processes. */
+bool selection_sums(const struct ui *ui);
+/*
+ * Adds whose samples and which to the query; the lock is held. `paths`: the filter is about paths,
+ * so one that looks for functions keeps the samples whose path has one. -ENOMEM.
+ */
+int selection_query(const struct ui *ui, const struct profile *p, struct query *q, bool paths);
+
+/* The function has a row where rows are functions, in spite of the filter and the module that is
+ * zoomed into. */
+bool selection_keeps_func(const struct ui *ui, const struct profile_func *func);
+
+/* Asks for a filter; the answer is selection_filter's. */
+unsigned int selection_ask(struct ui *ui, enum action action);
+/* The new filter; returns enum ui_flags. */
+unsigned int selection_filter(struct ui *ui, const char *text);
+/* The same by one column; what is offered is exactly this value (NULL: none). */
+unsigned int selection_ask_column(struct ui *ui, enum action action, const char *value);
+/* The same without a question. */
+unsigned int selection_only(struct ui *ui, enum action action, const char *value);
+unsigned int selection_filter_column(struct ui *ui, enum action action, const char *text);
+/* Esc takes the filter away first: flags, 0 when there was none. */
+unsigned int selection_back(struct ui *ui);
+/* Tags the process or takes its tag away. */
+unsigned int selection_tag(struct ui *ui, const struct profile_proc *proc);
+unsigned int selection_untag(struct ui *ui);
+
+/* "2 tagged: 4121 nginx, 5310 postgres" */
+void selection_tagged(const struct ui *ui, char *to, size_t size);
+/* What the filter keeps or hides in the view that is shown: "processes"; NULL: it means nothing
+ * there. */
+const char *selection_meaning(const struct ui *ui);
+/* The filter and what it means in this view into a row; false: there is none. */
+bool selection_draw(const struct ui *ui, struct grid *g, int row);
+/* Why a view of stacks has nothing to show, in a few words. */
+const char *selection_nothing(const struct ui *ui);
+
+#endif

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See settings_thread.h. One lock, which is not held while a file is read or written. */
+#include "tui/ui/settings_thread.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "symbols/base/thread.h"
+#include "tui/ui/config.h"
+#include "tui/profile/profile.h"
+#include "tui/screen/theme.h"
+#include "tui/ui/themes.h"
+
+#define PATH_BYTES 1024
+
+struct keeper {
+	struct profile *profile;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	int event;
+	/* Under the lock. */
+	bool ending, ask_theme, ask_save;
+	char name[CONFIG_THEME_MAX];
+	struct config config; /* to be written */
+	struct theme *theme;  /* to be taken */
+	/* The thread's own. */
+	struct themes_stamp stamp;
+	char used[CONFIG_THEME_MAX]; /* the theme that was read last */
+	char refused[CONFIG_THEME_MAX];
+};
+
+__attribute__((format(printf, 3, 4))) static void tell(struct keeper *k, enum message_level level,
+						       const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	profile_lock(k->profile);
+	profile_message(k->profile, level, "%s", text);
+	profile_unlock(k->profile);
+}
+
+static void give_theme(struct keeper *k, struct theme *theme)
+{
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&k->lock);
+	theme_free(k->theme);
+	k->theme = theme;
+	pthread_mutex_unlock(&k->lock);
+	if (write(k->event, &one, sizeof(one)) < 0)
+		return; /* full: it is readable */
+}
+
+static void read_theme(struct keeper *k, const char *name)
+{
+	struct theme *theme;
+	int err = themes_load(&theme, name, k->profile);
+
+	if (err) {
+		tell(k, MESSAGE_ERROR, "theme %s: %s", name, themes_error(err));
+		snprintf(k->refused, sizeof(k->refused), "%s", name);
+		return;
+	}
+	snprintf(k->used, sizeof(k->used), "%s", name);
+	k->refused[0] = '\0';
+	give_theme(k, theme);
+}
+
+static void save(struct keeper *k, struct config *config)
+{
+	char path[PATH_BYTES], text[2 * PATH_BYTES];
+	int err;
+
+	/* A theme that cannot be read would be all that the next start has to say. */
+	if (k->refused[0] && strcmp(config->theme, k->refused) == 0)
+		memcpy(config->theme, k->used, sizeof(config->theme));
+
+	if (!config_path(path, sizeof(path))) {
+		tell(k, MESSAGE_ERROR, "settings are not kept: HOME is not set");
+		return;
+	}
+	err = config_write(config, path);
+	if (err) {
+		config_explain(path, err, text, sizeof(text));
+		tell(k, MESSAGE_ERROR, "%s", text);
+	} else
+		tell(k, MESSAGE_INFO, "%s: written", path);
+}
+
+/* What a second without a wish is for. */
+static void look(struct keeper *k, const char *name)
+{
+	struct themes_stamp now;
+
+	themes_stamp(name, &now);
+	if (memcmp(&now, &k->stamp, sizeof(now)) == 0)
+		return;
+	k->stamp = now;
+	read_theme(k, name);
+}
+
+static void wait_a_second(struct keeper *k)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	pthread_cond_timedwait(&k->wake, &k->lock, &until);
+}
+
+static void *keep(void *arg)
+{
+	struct keeper *k = arg;
+	char name[CONFIG_THEME_MAX];
+	struct config config;
+	bool theme, write_it;
+
+	pthread_mutex_lock(&k->lock);
+	while (!k->ending || k->ask_save) {
+		if (!k->ask_theme && !k->ask_save && !k->ending)
+			wait_a_second(k);
+		theme = k->ask_theme;
+		write_it = k->ask_save;
+		k->ask_theme = k->ask_save = false;
+		memcpy(name, k->name, sizeof(name));
+		config = k->config;
+		pthread_mutex_unlock(&k->lock);
+		if (theme)
+			themes_stamp(name, &k->stamp);
+		if (theme)
+			read_theme(k, name);
+		else if (!write_it)
+			look(k, name);
+		if (write_it)
+			save(k, &config);
+		pthread_mutex_lock(&k->lock);
+	}
+	pthread_mutex_unlock(&k->lock);
+	return NULL;
+}
+
+struct keeper *keeper_new(struct profile *p, const char *name)
+{
+	struct keeper *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->profile = p;
+	snprintf(k->name, sizeof(k->name), "%s", name);
+	memcpy(k->used, k->name, sizeof(k->used));
+	themes_stamp(k->name, &k->stamp);
+	pthread_mutex_init(&k->lock, NULL);
+	pthread_cond_init(&k->wake, NULL);
+	k->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (k->event < 0 || thread_start(&k->thread, keep, k)) {
+		if (k->event >= 0)
+			close(k->event);
+		free(k);
+		return NULL;
+	}
+	return k;
+}
+
+void keeper_free(struct keeper *k)
+{
+	if (!k)
+		return;
+	pthread_mutex_lock(&k->lock);
+	k->ending = true;
+	pthread_cond_signal(&k->wake);
+	pthread_mutex_unlock(&k->lock);
+	pthread_join(k->thread, NULL);
+	pthread_cond_destroy(&k->wake);
+	pthread_mutex_destroy(&k->lock);
+	theme_free(k->theme);
+	close(k->event);
+	free(k);
+}
+
+void keeper_use_theme(struct keeper *k, const char *name)
+{
+	pthread_mutex_lock(&k->lock);
+	snprintf(k->name, sizeof(k->name), "%s", name);
+	k->ask_theme = true;
+	pthread_cond_signal(&k->wake);
+	pthread_mutex_unlock(&k->lock);
+}
+
+void keeper_save(struct keeper *k, const struct config *config)
+{
+	pthread_mutex_lock(&k->lock);
+	k->config = *config;
+	k->ask_save = true;
+	pthread_cond_signal(&k->wake);
+	pthread_mutex_unlock(&k->lock);
+}
+
+int keeper_fd(const struct keeper *k)
+{
+	return k->event;
+}
+
+struct theme *keeper_take_theme(struct keeper *k)
+{
+	struct theme *theme;
+	uint64_t count;
+
+	if (read(k->event, &count, sizeof(count)) < 0)
+		return NULL;
+	pthread_mutex_lock(&k->lock);
+	theme = k->theme;
+	k->theme = NULL;
+	pthread_mutex_unlock(&k->lock);
+	return theme;
+}

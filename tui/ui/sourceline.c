@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See sourceline.h. The end of a path says most: its beginning is the build directory. */
+#include "tui/ui/sourceline.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/screen/grid.h"
+#include "tui/profile/profile.h"
+
+#define LABEL "hottest line "
+
+void sourceline_name(const struct profile_func *func, char *to, size_t size)
+{
+	const char *slash = func->file ? strrchr(func->file, '/') : NULL;
+
+	if (size)
+		to[0] = '\0';
+	if (func->file)
+		snprintf(to, size, "%s:%u", slash ? slash + 1 : func->file, func->line);
+}
+
+void sourceline_fit(const struct profile_func *func, struct grid *g, int row, int col, int width)
+{
+	char name[NAME_MAX + 32] = "";
+	const char *shown = name;
+
+	sourceline_name(func, name, sizeof(name));
+	if (grid_width(g, name) > width && width > 1) {
+		while (*shown && grid_width(g, shown) > width - 1)
+			do
+				shown++;
+			while (((unsigned char)*shown & 0xc0) == 0x80);
+		col += grid_put(g, row, col, 1, ROLE_DIM, grid_glyph(g, GLYPH_ELLIPSIS));
+		width--;
+	}
+	grid_fit(g, row, col, width, ROLE_DIM, shown);
+}
+
+/* The path from its first folder on with which it takes no more cells. */
+static const char *shortened(const struct grid *g, const char *text, int cells)
+{
+	while (grid_width(g, text) > cells && strchr(text, '/'))
+		text = strchr(text, '/') + 1;
+	return text;
+}
+
+void sourceline_draw(const struct profile_func *func, struct grid *g, int row, int col)
+{
+	int room = g->cols - col - 3, label = (int)strlen(LABEL), width;
+	char text[PATH_MAX + 32];
+	const char *shown;
+
+	if (!func || !func->file)
+		return;
+	snprintf(text, sizeof(text), "%s:%u", func->file, func->line);
+	shown = shortened(g, text, room - label);
+	width = grid_width(g, shown);
+	if (width > room)
+		return;
+	if (width + label <= room)
+		grid_put(g, row, g->cols - width - label - 1, label, ROLE_DIM, LABEL);
+	grid_put(g, row, g->cols - width - 1, width, ROLE_TEXT, shown);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_UI_SOURCELINE_H
+#define STACKTOP_TUI_UI_SOURCELINE_H
+
+/* How the screen shows a function's hottest source line. */
+
+#include <stddef.h>
+
+struct grid;
+struct profile_func;
+
+/* "parse.c:42", "" where it is not known. */
+void sourceline_name(const struct profile_func *func, char *to, size_t size);
+/* Into so many cells; of a name that is cut its end is shown, for the number is there. */
+void sourceline_fit(const struct profile_func *func, struct grid *g, int row, int col, int width);
+/*
+ * "hottest line src/http/parse.c:42" at the right end of a row, behind `col`; folders go first when
+ * there is no room, then the words. func may be NULL.
+ */
+void sourceline_draw(const struct profile_func *func, struct grid *g, int row, int col);
+
+#endif

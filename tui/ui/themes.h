@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_UI_THEMES_H
+#define STACKTOP_TUI_UI_THEMES_H
+
+/* Where themes are looked for: the person's own directory, the installed ones, the embedded ones.
+ */
+
+#include <sys/types.h>
+#include <time.h>
+
+struct profile;
+struct theme;
+
+/*
+ * The theme of that name, NULL: the default one. What is wrong in the file becomes messages of the
+ * profile; why there is no theme is written to stderr. -errno as of theme_load.
+ */
+int themes_open(struct theme **out, const char *name, struct profile *p);
+/* The same, but nothing is written; themes_error has the words. */
+int themes_load(struct theme **out, const char *name, struct profile *p);
+const char *themes_error(int err);
+
+/* What changes when the file of a theme is saved; all zero: it has no file. */
+struct themes_stamp {
+	ino_t inode;
+	off_t size;
+	struct timespec time;
+};
+
+void themes_stamp(const char *name, struct themes_stamp *out);
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Of how much time the figures are: the window or all since zero, and how often they are made anew.
+ * Settings, keys and replays change it, and all of them show it with the same words.
+ */
+#include "tui/ui/timespan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/views/annotate.h"
+#include "tui/ui/bycpu.h"
+#include "tui/profile/source.h"
+#include "tui/ui/ui.h"
+
+static const double intervals[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60};
+
+#define INTERVALS (sizeof(intervals) / sizeof(intervals[0]))
+
+void timing_name(struct ui *ui, unsigned int seconds)
+{
+	snprintf(ui->window_name, sizeof(ui->window_name), "%u s", seconds);
+	snprintf(ui->decay_name, sizeof(ui->decay_name), "decay %g s", seconds / 2.0);
+}
+
+/* What CPUs and threads had is in slices, of which those of the window are added up. */
+static bool needs_window(const struct ui *ui)
+{
+	return bycpu_chosen(ui) || ui->threads || (ui->zoom.on && ui->zoom.tid);
+}
+
+enum weigh timing_weighed(const struct ui *ui)
+{
+	return needs_window(ui) ? WEIGH_WINDOW : ui->weigh;
+}
+
+enum weigh ui_weigh(const struct ui *ui)
+{
+	return ui->frozen ? WEIGH_MOMENT : timing_weighed(ui);
+}
+
+const char *ui_weighed(const struct ui *ui)
+{
+	enum weigh weigh;
+
+	if (ui->frozen && !ui->scrub.weighed)
+		return ui->scrub.mark ? ui->scrub.shown : ui->window_name;
+	weigh = ui->frozen ? ui->weigh : timing_weighed(ui);
+	return weigh == WEIGH_WINDOW  ? ui->window_name
+	       : weigh == WEIGH_TOTAL ? "all since zero"
+				      : ui->decay_name;
+}
+
+void timing_total(struct ui *ui, bool total)
+{
+	ui->weigh = total ? WEIGH_TOTAL : WEIGH_WINDOW;
+	if (total && needs_window(ui))
+		ui_notice(ui, "%s are only known of the window: the total is weighed without them",
+			  bycpu_chosen(ui) ? "CPUs" : "threads");
+}
+
+unsigned int timing_zero(struct ui *ui)
+{
+	profile_lock(ui->profile);
+	profile_zero(ui->profile);
+	profile_unlock(ui->profile);
+	annotate_zero(ui);
+	ui_notice(ui, ui->frozen ? "counts are zero; the frozen view keeps what it has"
+				 : "counts are zero");
+	return UI_RELOAD;
+}
+
+unsigned int timing_weigh(struct ui *ui)
+{
+	if (ui->frozen) {
+		ui_notice(ui, "the view is frozen: z resumes first");
+		return UI_REDRAW;
+	}
+	if (bycpu_chosen(ui)) {
+		ui_notice(ui, ui->grouping == GROUP_CPU
+				      ? "CPUs are only known of the window: c shows processes"
+				      : "CPUs are only known of the window: Esc ends the filter");
+		return UI_REDRAW;
+	}
+	if (ui->threads || (ui->zoom.on && ui->zoom.tid)) {
+		ui_notice(ui, "threads are only known of the window: H and Esc put them together");
+		return UI_REDRAW;
+	}
+	ui->weigh = ui->weigh == WEIGH_WINDOW  ? WEIGH_TOTAL
+		    : ui->weigh == WEIGH_TOTAL ? WEIGH_DECAY
+					       : WEIGH_WINDOW;
+	if (ui->weigh == WEIGH_WINDOW)
+		ui_notice(ui, "weighs the last %s", ui->window_name);
+	else if (ui->weigh == WEIGH_TOTAL)
+		ui_notice(ui, "weighs all since the counts were zero");
+	else
+		ui_notice(ui, "weighs a sample by half every %s",
+			  ui->decay_name + strlen("decay "));
+	return UI_RELOAD;
+}
+
+void timing_refresh(struct ui *ui, double seconds)
+{
+	char arg[32];
+
+	ui->interval = seconds;
+	snprintf(arg, sizeof(arg), "%.1f", seconds);
+	ui_post(ui, ENGINE_INTERVAL, arg);
+}
+
+unsigned int timing_pace(struct ui *ui, int step)
+{
+	size_t i = 0;
+
+	while (i + 1 < INTERVALS && intervals[i] < ui->interval - 0.001)
+		i++;
+	/* The command line may have asked for more than the longest. */
+	if (step > 0 && intervals[i] < ui->interval + 0.001) {
+		if (i + 1 == INTERVALS)
+			return 0;
+		i++;
+	} else if (step < 0 && i > 0 && intervals[i] > ui->interval - 0.001) {
+		i--;
+	}
+	timing_refresh(ui, intervals[i]);
+	ui_notice(ui, "refresh every %.1f s", intervals[i]);
+	return UI_REDRAW;
+}
+
+unsigned int timing_window(struct ui *ui, unsigned int seconds)
+{
+	int err;
+
+	profile_lock(ui->profile);
+	err = profile_set_window(ui->profile, seconds);
+	seconds = profile_window(ui->profile);
+	profile_unlock(ui->profile);
+	if (err)
+		ui_notice(ui, "%s", strerror(-err));
+	else if (ui->frozen)
+		ui_notice(ui, "the window is %u s from the next moment on", seconds);
+	timing_name(ui, seconds);
+	return UI_RELOAD;
+}

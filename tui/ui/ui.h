@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_UI_UI_H
+#define STACKTOP_TUI_UI_UI_H
+
+/*
+ * What the person at the screen has chosen, and the screen as a grid: everything but the
+ * terminal. Its owner calls ui_refresh when the profile changed, ui_key for each key, and ui_draw
+ * when one of them asks for it.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tui/ui/config.h"
+#include "tui/profile/source.h"
+#include "tui/screen/grid.h"
+#include "tui/ui/header.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/menu.h"
+#include "tui/profile/profile.h"
+#include "tui/screen/prompt.h"
+#include "tui/query/query.h"
+#include "tui/screen/prompt_history.h"
+#include "tui/ui/search.h"
+#include "tui/ui/scrub.h"
+#include "tui/app/setup.h"
+
+struct annotate;
+struct baseline;
+struct mouse;
+struct options;
+struct selection;
+
+/* What must happen next, as key handlers return it. */
+enum ui_flags {
+	UI_REDRAW = 1,	/* the grid is out of date */
+	UI_RESORT = 2,	/* the rows are, but not the data they are made of */
+	UI_RELOAD = 4,	/* ask the profile again */
+	UI_REPAINT = 8, /* the terminal may show rubbish: write every cell */
+	UI_QUIT = 16,
+	UI_PICTURE = 32, /* keep the screen in ui->picture */
+	UI_WRITE = 64,	 /* write the samples to ui->output */
+	UI_THEME = 128,	 /* use the theme ui->config.theme */
+	UI_SAVE = 256,	 /* keep ui->config */
+	UI_COPY = 512,	 /* give ui->copied to the terminal's clipboard */
+};
+
+struct zoom {
+	bool on;
+	pid_t pid; /* (pid, image) is the process */
+	uint64_t image;
+	char name[64];
+	uint32_t tid; /* only this thread of it; 0: all */
+	char thread[40];
+	bool in_module; /* only samples with a frame of the module, whatever the process */
+	char module[256];
+};
+
+enum grouping { GROUP_NONE, GROUP_CGROUP, GROUP_USER, GROUP_CPU, GROUPINGS };
+
+struct ui {
+	struct profile *profile;
+	bool frozen; /* scrub says what is shown */
+	struct scrub scrub;
+	struct baseline *baseline; /* that is being read; NULL: none. Owned */
+	struct engine *engine;	   /* NULL: commands go nowhere */
+	enum ui_view view;
+	void *state[VIEW_COUNT]; /* of each view, its own */
+
+	enum weigh weigh;
+	bool hide_kernel, hide_user, hide_inline, hide_modules;
+	bool follow;		/* the row of the cursor, through exec, too */
+	enum grouping grouping; /* of processes, in Procs */
+	bool threads;		/* apart from each other */
+	bool by_cpu;		/* CPUs are to be told apart; see bycpu.h */
+	bool of_parent;		/* shares in the trees */
+	uint32_t levels;	/* down to which D opens the tree */
+	char copied[4096];	/* see clipboard.h */
+	double limit;		/* of all samples: nodes below are summed up in one row */
+	bool ascii;
+	bool utf8;			      /* the locale is; else ascii stays */
+	double interval;		      /* seconds between refreshes */
+	char window_name[24], decay_name[24]; /* "10 s", "decay 5 s"; see profile_set_window */
+
+	struct zoom zoom;
+	struct selection *selection; /* tags and filter. Owned */
+	struct search search;
+	struct prompt prompt;
+	struct recall recall;
+	struct menu menu;
+	char output[PROMPT_TEXT];  /* file of the samples that was asked for last */
+	char picture[PROMPT_TEXT]; /* file of the picture that was asked for last */
+	struct config config;
+	struct setup setup;
+	bool no_mouse; /* the terminal has it */
+	bool help;
+	int help_top, help_page; /* lines */
+
+	struct header header;
+	char notice[256]; /* answer to the last key, "" none */
+	uint64_t notice_until;
+	char message[256]; /* of the profile, copied by ui_refresh */
+	enum message_level message_level;
+
+	/* Set by the owner, so that tests can set them, too. */
+	uint64_t now; /* CLOCK_MONOTONIC ns */
+	char clock[16];
+	char host[65];
+	uint64_t draw_ns; /* of the last frame; 0: not measured */
+
+	struct annotate *annotate; /* a function's code over the view; NULL: closed. Owned */
+	uint64_t annotations;	   /* so many were opened */
+};
+
+/* NULL: no memory. profile, engine and options outlive it. */
+struct ui *ui_new(struct profile *profile, struct engine *engine, const struct options *options);
+void ui_free(struct ui *ui);
+
+/* The profile has news: asks it, under its lock, for what the current view shows, unless that is
+ * frozen. -ENOMEM. */
+int ui_refresh(struct ui *ui);
+/* Does what the key means; returns enum ui_flags that were not yet seen to: UI_REDRAW,
+ * UI_REPAINT, UI_QUIT, UI_PICTURE, UI_WRITE, UI_THEME, UI_SAVE, UI_COPY. */
+unsigned int ui_key(struct ui *ui, int key);
+/* The same for the mouse; g is what ui_draw drew last. */
+unsigned int ui_mouse(struct ui *ui, const struct grid *g, const struct mouse *mouse);
+void ui_draw(struct ui *ui, struct grid *g);
+/* A copy of the samples that are shown, and how they are asked for. -ENOENT: their process is gone;
+ * -ENOMEM. */
+int ui_copy(struct ui *ui, struct profile **copy, struct query *q);
+
+/* --- for views ----------------------------------------------------------------------------- */
+
+/* A line for the person, shown for some seconds. */
+void ui_notice(struct ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Asks the engine for it, as engine_post does, where there is one; arg is copied. */
+void ui_post(struct ui *ui, enum engine_command command, const char *arg);
+/* The profile that is shown. */
+struct profile *ui_profile(const struct ui *ui);
+/* The query of what is chosen, good until the next one; false: the process that was zoomed into is
+ * gone, or there is no memory to choose with. */
+bool ui_query(const struct ui *ui, const struct profile *p, struct query *q);
+/* Id of process (pid, image), QUERY_ALL when it is not there. */
+uint32_t ui_find_proc(const struct profile *p, pid_t pid, uint64_t image);
+unsigned int ui_go(struct ui *ui, enum ui_view view);
+/* Where ACTION_CYCLE leads. */
+enum ui_view ui_cycled(const struct ui *ui);
+/* What a key of that action does, if it works in the view; returns flags that are yet to be seen
+ * to. */
+unsigned int ui_act(struct ui *ui, enum action action);
+/* The answer to the question that the action asks; flags likewise. */
+unsigned int ui_answer(struct ui *ui, enum action action, const char *text);
+/* The setting of that name in ui->config takes effect; flags likewise. */
+unsigned int ui_apply(struct ui *ui, const char *name);
+/* From now on views that can be zoomed are about this process. */
+void ui_zoom(struct ui *ui, const struct profile_proc *proc);
+/* ... and about this thread of it. */
+void ui_zoom_thread(struct ui *ui, uint32_t tid, const char *comm);
+/* ... or about this module, of whatever it is zoomed into. */
+unsigned int ui_zoom_module(struct ui *ui, const char *module);
+/* One level out; from the last one to Procs. */
+unsigned int ui_zoom_out(struct ui *ui);
+/* With follow: the process that is zoomed into is still the one after an exec. */
+void ui_zoom_follow(struct ui *ui, const struct profile *p);
+/* Makes the query one that keeps threads apart. */
+void ui_query_threads(const struct ui *ui, struct query *q);
+/* False, and said: what is weighed has no threads. */
+bool ui_knows_threads(struct ui *ui);
+/* Threads have rows, and what is weighed still knows them. */
+bool ui_shows_threads(const struct ui *ui);
+/* What views that can be zoomed are about: "all processes", "4121 nginx", "2 tagged: 17, 18". */
+void ui_zoom_name(const struct ui *ui, char *to, size_t size);
+/* Whether that is something else than what a view remembers in about, which is brought up to date.
+ */
+bool ui_zoom_changed(const struct ui *ui, char *about, size_t size);
+/* The breadcrumbs of a view that can be zoomed; returns the cells that they take. */
+int ui_draw_zoom(const struct ui *ui, struct grid *g, int row);
+/* How samples are weighed now: a frozen view shows a moment. */
+enum weigh ui_weigh(const struct ui *ui);
+/* "10 s" or "all": what is weighed. */
+const char *ui_weighed(const struct ui *ui);
+/* What the keys mean now: those of a view, VIEW_FRAME: of what lies over it. */
+enum ui_view ui_keys(const struct ui *ui);
+/* Colour for a share of 0..1. */
+enum role ui_heat(double share);
+
+#endif

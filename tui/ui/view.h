@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_UI_VIEW_H
+#define STACKTOP_TUI_UI_VIEW_H
+
+/*
+ * A view is one file that ends in a table of these operations. It keeps copies of what the profile
+ * said, so that it can be drawn and moved about in without the lock.
+ */
+
+#include <stdbool.h>
+
+#include "tui/screen/columns.h"
+#include "tui/ui/ui.h"
+
+struct calltree;
+
+struct view_ops {
+	const char *title;
+	void *(*open)(void); /* the view's state; NULL: no memory */
+	void (*close)(void *state);
+	/* Asks the profile. Its lock is held, so this does nothing but memory work. -ENOMEM. */
+	int (*load)(struct ui *ui, const struct profile *p);
+	/* Makes the rows from what was loaded; the cursor stays on its item. -ENOMEM. */
+	int (*sort)(struct ui *ui);
+	/* Draws into `rows` rows from `top` on. */
+	void (*draw)(struct ui *ui, struct grid *g, int top, int rows);
+	/* Returns enum ui_flags. */
+	unsigned int (*key)(struct ui *ui, enum action action);
+	/* Moves to the next match in the direction of step (+1, -1), or the one under the cursor
+	 * when `here`; returns flags, 0 when nothing matches. */
+	unsigned int (*find)(struct ui *ui, int step, bool here);
+	/* The columns and which of them the rows are sorted by; NULL: there are none. */
+	const struct column *(*columns)(int *count, const struct ui *ui, int *sorted);
+	/* The columns of each table of the view, from 0 on; NULL: there are no more. Where there is
+	 * no such operation, `columns` has all. */
+	const struct column *(*table)(int at, int *count);
+	/* NULL: the order is fixed. */
+	unsigned int (*sort_by)(struct ui *ui, int column);
+	/* The function under the cursor, valid until the next load; NULL: none. */
+	const struct profile_func *(*function)(const struct ui *ui);
+	/* What names the frame under the cursor to others, "" for nothing; NULL: the function does.
+	 */
+	void (*copy)(const struct ui *ui, char *to, size_t size);
+	/* A click into its ZONE_BODY, counted from there; NULL: there is none. */
+	unsigned int (*click)(struct ui *ui, int row, int col, bool twice);
+};
+
+extern const struct view_ops procs_view, funcs_view, tree_view, callers_view, flame_view,
+	shards_view, unwind_view;
+
+/* The process under the cursor of Procs; none: nothing is changed. */
+void procs_under_cursor(const struct ui *ui, pid_t *pid, uint64_t *image);
+/* Puts siblings in the order that Tree or Callers, whichever is shown, has them in. */
+void tree_arrange(const struct ui *ui, struct calltree *calls);
+/* Goes to Unwind and catches a walk of the process that ends for the reason (enum walk_reason; 0:
+ * any), to go through it. */
+unsigned int unwind_inspect(struct ui *ui, pid_t pid, unsigned int reason);
+/* The view is shown, and the walk that it was asked to catch has yet to come. */
+bool unwind_waits(const struct ui *ui);
+/* The view is shown, and the inventory of the shards has yet to come. */
+bool shards_waits(const struct ui *ui);
+
+/* Operations of a view; never NULL but for VIEW_FRAME. */
+const struct view_ops *view_get(enum ui_view view);
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the views that can be zoomed are about: a process, a thread of it, a module. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/screen/hints.h"
+#include "tui/ui/selection.h"
+#include "tui/ui/ui.h"
+
+void ui_zoom(struct ui *ui, const struct profile_proc *proc)
+{
+	ui->zoom.on = true;
+	ui->zoom.pid = proc->pid;
+	ui->zoom.image = proc->image;
+	ui->zoom.tid = 0;
+	ui->zoom.in_module = false;
+	snprintf(ui->zoom.name, sizeof(ui->zoom.name), "%d %s", (int)proc->pid, proc->comm);
+}
+
+void ui_zoom_thread(struct ui *ui, uint32_t tid, const char *comm)
+{
+	ui->zoom.tid = tid;
+	snprintf(ui->zoom.thread, sizeof(ui->zoom.thread), "thread %u %s", tid, comm);
+}
+
+unsigned int ui_zoom_module(struct ui *ui, const char *module)
+{
+	ui->zoom.in_module = true;
+	snprintf(ui->zoom.module, sizeof(ui->zoom.module), "%s", module);
+	return UI_RELOAD;
+}
+
+unsigned int ui_zoom_out(struct ui *ui)
+{
+	if (ui->zoom.in_module) {
+		ui->zoom.in_module = false;
+		return UI_RELOAD;
+	}
+	if (ui->zoom.tid) {
+		ui->zoom.tid = 0;
+		return UI_RELOAD;
+	}
+	ui->zoom.on = false;
+	return ui_go(ui, VIEW_PROCS);
+}
+
+void ui_zoom_follow(struct ui *ui, const struct profile *p)
+{
+	const struct profile_proc *now;
+	struct zoom *zoom = &ui->zoom;
+	uint32_t id;
+
+	if (!ui->follow || !zoom->on || ui->frozen)
+		return;
+	id = query_pid(p, zoom->pid);
+	now = id == QUERY_ALL ? NULL : query_proc(p, id);
+	if (!now || now->image == zoom->image)
+		return;
+	zoom->image = now->image;
+	snprintf(zoom->name, sizeof(zoom->name), "%d %s", (int)now->pid, now->comm);
+}
+
+bool ui_knows_threads(struct ui *ui)
+{
+	if (ui->frozen && ui->header.slices && !ui->scrub.weighed && !ui->scrub.slices)
+		ui_notice(ui, "too long ago: threads are no longer known; z shows what is now");
+	else if (ui->weigh != WEIGH_WINDOW && (!ui->frozen || ui->scrub.weighed))
+		ui_notice(ui, "threads are only known of the window: m weighs it");
+	else
+		return true;
+	return false;
+}
+
+bool ui_shows_threads(const struct ui *ui)
+{
+	return ui->threads && (!ui->frozen || ui->scrub.slices);
+}
+
+void ui_query_threads(const struct ui *ui, struct query *q)
+{
+	q->threads = true;
+	q->weigh = ui->frozen ? WEIGH_MOMENT : WEIGH_WINDOW;
+}
+
+void ui_zoom_name(const struct ui *ui, char *to, size_t size)
+{
+	const struct zoom *zoom = &ui->zoom;
+	size_t n;
+
+	if (selection_sums(ui))
+		selection_tagged(ui, to, size);
+	else
+		snprintf(to, size, "%s", zoom->on ? zoom->name : "all processes");
+	n = strlen(to);
+	if (zoom->on && zoom->tid)
+		snprintf(to + n, size - n, " > %s", zoom->thread);
+	n = strlen(to);
+	if (zoom->in_module)
+		snprintf(to + n, size - n, " > %s", zoom->module);
+}
+
+bool ui_zoom_changed(const struct ui *ui, char *about, size_t size)
+{
+	char name[512];
+
+	ui_zoom_name(ui, name, sizeof(name));
+	name[size - 1 < sizeof(name) ? size - 1 : sizeof(name) - 1] = '\0';
+	if (strcmp(name, about) == 0)
+		return false;
+	snprintf(about, size, "%s", name);
+	return true;
+}
+
+int ui_draw_zoom(const struct ui *ui, struct grid *g, int row)
+{
+	int col = grid_put(g, row, 0, g->cols, ROLE_DIM, " Zoom: ");
+	bool deep = ui->zoom.on || selection_sums(ui);
+	char name[512], out[64];
+
+	if (deep)
+		col += grid_put(g, row, col, g->cols - col, ROLE_TEXT, "all > ");
+	ui_zoom_name(ui, name, sizeof(name));
+	deep |= ui->zoom.in_module;
+	col += grid_put(g, row, col, g->cols - col, deep ? ROLE_TITLE : ROLE_TEXT, name);
+	if (deep)
+		col += grid_printf(g, row, col, g->cols - col, ROLE_DIM, "   %s",
+				   hints_words(&ui->config.keys, ACTION_BACK, "goes one level out",
+					       out, sizeof(out)));
+	return col;
+}

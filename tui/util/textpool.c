@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See textpool.h. What is cleaned is never longer than it was. */
+#include "tui/util/textpool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/base/text.h"
+
+int textpool_add(struct textpool *pool, const char *text, size_t *at)
+{
+	size_t length = strlen(text) + 1, room = pool->room ? pool->room : 4096;
+
+	while (room < pool->size + length)
+		room *= 2;
+	if (room != pool->room) {
+		char *grown = realloc(pool->text, room);
+
+		if (!grown)
+			return -ENOMEM;
+		pool->text = grown;
+		pool->room = room;
+	}
+	*at = pool->size;
+	pool->size += text_clean(pool->text + *at, length, text, length - 1) + 1;
+	return 0;
+}
+
+void textpool_free(struct textpool *pool)
+{
+	free(pool->text);
+	*pool = (struct textpool){0};
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See annotate.h. */
+#include "tui/views/annotate_priv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/cfitext.h"
+
+#define SCROLL_STEP 8
+#define SCROLL_MAX  400
+
+/* --- opening and loading ------------------------------------------------------------------- */
+
+static const char *why_not(const struct ui *ui, const struct profile_func *func)
+{
+	if (ui->header.replayed)
+		return "a session holds functions, not the addresses of samples in them";
+	switch (func->kind) {
+	case FUNC_KERNEL:
+		return "the kernel's code is not shown: its image in memory is not that of a file";
+	case FUNC_JIT:
+		return "code that the process made while it ran is in no file";
+	case FUNC_END:
+		return "this is the reason why walks ended, not a function";
+	default:
+		return NULL;
+	}
+}
+
+unsigned int annotate_frame(struct ui *ui, const struct profile_func *func, pid_t pid,
+			    uint64_t image, uint64_t frame, bool cfi)
+{
+	const char *no = why_not(ui, func);
+	struct annotate *a;
+	int err;
+
+	if (no) {
+		ui_notice(ui, "%s", no);
+		return UI_REDRAW;
+	}
+	a = calloc(1, sizeof(*a));
+	if (!a) {
+		ui_notice(ui, "%s", strerror(ENOMEM));
+		return UI_REDRAW;
+	}
+	a->wish = (struct annotation_wish){.serial = ++ui->annotations,
+					   .all = !pid,
+					   .pid = pid,
+					   .image = image,
+					   .frame = frame,
+					   .kind = func->kind};
+	snprintf(a->wish.name, sizeof(a->wish.name), "%s", func->name);
+	snprintf(a->wish.module, sizeof(a->wish.module), "%s", func->module);
+	a->cfi = cfi;
+	annotate_close(ui);
+	ui->annotate = a;
+	if (ui->frozen)
+		ui_notice(ui, "samples of now: what is frozen has no addresses");
+	profile_lock(ui->profile);
+	err = profile_want_annotation(ui->profile, &a->wish);
+	profile_unlock(ui->profile);
+	if (err)
+		annotate_close(ui);
+	return UI_REDRAW;
+}
+
+unsigned int annotate_open(struct ui *ui, const struct profile_func *func, pid_t pid,
+			   uint64_t image)
+{
+	return annotate_frame(ui, func, pid, image, 0, false);
+}
+
+void annotate_close(struct ui *ui)
+{
+	struct annotate *a = ui->annotate;
+
+	if (!a)
+		return;
+	profile_lock(ui->profile);
+	profile_want_annotation(ui->profile, NULL);
+	profile_unlock(ui->profile);
+	annotation_put(a->shown);
+	coderows_free(&a->rows);
+	free(a);
+	ui->annotate = NULL;
+}
+
+/* Where no sample was at an instruction itself, calls count by what was below them. */
+static uint64_t heat(const struct annotation_count *c, uint32_t i, bool below)
+{
+	return below ? c[i].below : c[i].self;
+}
+
+static bool is_hotter(const struct annotation_count *c, bool below, uint32_t a, uint32_t b)
+{
+	return heat(c, a, below) > heat(c, b, below) ||
+	       (a < b && heat(c, a, below) == heat(c, b, below));
+}
+
+/* The instruction of a rank by samples, 0 the hottest; LISTING_NONE: there are no more. */
+static uint32_t hottest(const struct ui *ui, uint32_t rank)
+{
+	const struct annotation_count *c = annotate_counts(ui);
+	uint32_t n = ui->annotate->shown->listing->ninsns, best = LISTING_NONE, last;
+	bool below = true;
+
+	for (uint32_t i = 0; i < n && below; i++)
+		below = !c[i].self;
+	for (uint32_t turn = 0; turn <= rank; turn++) {
+		last = best;
+		best = LISTING_NONE;
+		for (uint32_t i = 0; i < n; i++) {
+			if (!heat(c, i, below) ||
+			    (last != LISTING_NONE && !is_hotter(c, below, last, i)))
+				continue;
+			if (best == LISTING_NONE || is_hotter(c, below, i, best))
+				best = i;
+		}
+		if (best == LISTING_NONE)
+			break;
+	}
+	return best;
+}
+
+static void go_insn(struct annotate *a, uint32_t insn)
+{
+	size_t half;
+
+	list_select(&a->list, a->rows.of_insn[insn]);
+	half = a->list.page / 2;
+	/* With what is around it. */
+	if (a->list.cursor < a->list.top || a->list.cursor >= a->list.top + a->list.page)
+		a->list.top = a->list.cursor > half ? a->list.cursor - half : 0;
+}
+
+uint64_t annotate_cfi_address(const struct annotate *a)
+{
+	const struct annotation *shown = a->shown;
+
+	if (!shown->listing || !a->list.count)
+		return shown->at || !shown->cfi ? shown->at : shown->cfi->start;
+	return shown->listing->insns[a->rows.row[a->list.cursor].insn].addr;
+}
+
+/* To the line of the CFI that is in force there. */
+static void go_cfi(struct annotate *a)
+{
+	a->cfi_list = (struct list){.count = a->shown->cfi ? a->shown->cfi->count : 0};
+	if (a->cfi_list.count)
+		list_select(&a->cfi_list, cfitext_at(a->shown->cfi, annotate_cfi_address(a)));
+}
+
+static void go_cfi_first(struct annotate *a)
+{
+	if (!a->cfi_list.count)
+		go_cfi(a);
+}
+
+static unsigned int go_hottest(struct ui *ui)
+{
+	struct annotate *a = ui->annotate;
+	uint32_t insn = hottest(ui, a->rank);
+
+	if (insn == LISTING_NONE && a->rank) {
+		a->rank = 0;
+		insn = hottest(ui, 0);
+	}
+	if (insn == LISTING_NONE) {
+		ui_notice(ui, "no sample was at an instruction of this function");
+		return UI_REDRAW;
+	}
+	a->rank++;
+	go_insn(a, insn);
+	return UI_REDRAW;
+}
+
+/* Where the wish points to, else the hottest. */
+static void go_first(struct ui *ui)
+{
+	struct annotate *a = ui->annotate;
+	uint32_t insn = a->shown->at ? listing_find(a->shown->listing, a->shown->at) : LISTING_NONE;
+
+	if (insn == LISTING_NONE)
+		insn = hottest(ui, 0);
+	a->list.page = a->list.page ? a->list.page : 1;
+	if (insn != LISTING_NONE)
+		go_insn(a, insn);
+}
+
+static bool is_gone(const struct profile *p, const struct annotation_wish *wish)
+{
+	uint32_t id = wish->all ? QUERY_ALL : query_pid(p, wish->pid);
+
+	return !wish->all && (id == QUERY_ALL || query_proc(p, id)->image != wish->image);
+}
+
+int annotate_load(struct ui *ui)
+{
+	struct annotate *a = ui->annotate;
+	struct annotation *now;
+	const struct listing *before;
+	int err = 0;
+
+	if (!a || (ui->frozen && a->shown && a->shown->state == ANNOTATION_READY))
+		return 0;
+	profile_lock(ui->profile);
+	now = profile_annotation(ui->profile);
+	a->gone = is_gone(ui->profile, &a->wish);
+	profile_unlock(ui->profile);
+	if (!now || now == a->shown || now->serial != a->wish.serial) {
+		annotation_put(now);
+		return 0;
+	}
+	before = a->shown ? a->shown->listing : NULL;
+	if (now->listing && now->listing != before) {
+		err = coderows_make(&a->rows, now->listing);
+		if (err) {
+			annotation_put(now);
+			return err;
+		}
+		a->list.count = a->rows.count;
+	}
+	if (!now->listing) /* counts were zeroed: it is read again */
+		a->list = (struct list){0};
+	annotation_put(a->shown);
+	a->shown = now;
+	if (now->listing && !before)
+		go_first(ui);
+	if (now->state == ANNOTATION_READY || now->state == ANNOTATION_FAILED)
+		go_cfi_first(a);
+	return 0;
+}
+
+bool annotate_waits(const struct ui *ui)
+{
+	const struct annotate *a = ui->annotate;
+
+	return a && (!a->shown || (a->shown->state == ANNOTATION_LOOKS && !a->gone) ||
+		     a->shown->state == ANNOTATION_READS);
+}
+
+/* --- keys ---------------------------------------------------------------------------------- */
+
+static unsigned int go_target(struct ui *ui)
+{
+	struct annotate *a = ui->annotate;
+	const struct coderow *r = &a->rows.row[a->list.cursor];
+	uint32_t to = a->shown->listing->insns[r->insn].to;
+
+	if (r->line != LISTING_NONE || to == LISTING_NONE)
+		ui_notice(ui, "no jump within the function");
+	else
+		go_insn(a, to);
+	return UI_REDRAW;
+}
+
+void annotate_zero(struct ui *ui)
+{
+	struct annotate *a = ui->annotate;
+
+	if (!a)
+		return;
+	a->wish.serial = ++ui->annotations;
+	a->wish.after = ui->now;
+	profile_lock(ui->profile);
+	profile_want_annotation(ui->profile, &a->wish);
+	profile_unlock(ui->profile);
+}
+
+unsigned int annotate_key(struct ui *ui, enum action action)
+{
+	struct annotate *a = ui->annotate;
+	bool ready = a->shown && a->shown->listing && a->list.count;
+
+	if (action == ACTION_BACK) {
+		annotate_close(ui);
+		return UI_RELOAD;
+	}
+	if (action == ACTION_CFI) {
+		a->cfi = !a->cfi;
+		if (a->shown)
+			go_cfi(a);
+		return UI_REDRAW;
+	}
+	if (a->cfi && list_move(&a->cfi_list, action))
+		return UI_REDRAW;
+	if (ready && !a->cfi && action == ACTION_HOTTEST)
+		return go_hottest(ui);
+	a->rank = 0;
+	if (ready && !a->cfi && list_move(&a->list, action))
+		return UI_REDRAW;
+	switch (action) {
+	case ACTION_TARGET:
+		return ready && !a->cfi ? go_target(ui) : UI_REDRAW;
+	case ACTION_LEFT:
+		a->scroll -= a->scroll ? SCROLL_STEP : 0;
+		return UI_REDRAW;
+	case ACTION_RIGHT:
+		a->scroll += a->scroll < SCROLL_MAX ? SCROLL_STEP : 0;
+		return UI_REDRAW;
+	default:
+		return 0;
+	}
+}
+
+static unsigned int find_cfi(struct ui *ui, int step, bool here)
+{
+	struct annotate *a = ui->annotate;
+	size_t n = a->shown && a->shown->cfi ? a->cfi_list.count : 0, at = a->cfi_list.cursor;
+
+	for (size_t tried = 0; tried < n; tried++) {
+		if (!here || tried)
+			at = (at + n + (size_t)step) % n;
+		if (search_matches(ui, a->shown->cfi->lines[at].text)) {
+			list_select(&a->cfi_list, at);
+			return UI_REDRAW;
+		}
+	}
+	return 0;
+}
+
+unsigned int annotate_find(struct ui *ui, int step, bool here)
+{
+	struct annotate *a = ui->annotate;
+	size_t n = a->list.count, at = a->list.cursor;
+
+	if (a->cfi)
+		return find_cfi(ui, step, here);
+	for (size_t tried = 0; tried < n && a->shown; tried++) {
+		const struct listing *l = a->shown->listing;
+		const struct coderow *r;
+		char text[512];
+
+		if (!here || tried)
+			at = (at + n + (size_t)step) % n;
+		r = &a->rows.row[at];
+		if (r->line != LISTING_NONE)
+			snprintf(text, sizeof(text), "%s",
+				 annotate_line_text(l, &l->lines[r->line]));
+		else
+			annotate_insn_text(l, &l->insns[r->insn], text, sizeof(text));
+		if (search_matches(ui, text)) {
+			list_select(&a->list, at);
+			return UI_REDRAW;
+		}
+	}
+	return 0;
+}

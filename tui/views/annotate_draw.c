@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How a function's code, or its CFI, is drawn. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/views/annotate_priv.h"
+#include "tui/ui/timespan.h"
+#include "unwind/cfitext.h"
+
+#define COLS_FOR_BELOW 72
+#define ROWS_FOR_SUMS  8
+
+const struct annotation_count *annotate_counts(const struct ui *ui)
+{
+	const struct annotation *shown = ui->annotate->shown;
+
+	return timing_weighed(ui) == WEIGH_TOTAL ? shown->all : shown->window;
+}
+
+static const struct annotation_sum *sum(const struct ui *ui)
+{
+	const struct annotation *shown = ui->annotate->shown;
+
+	return timing_weighed(ui) == WEIGH_TOTAL ? &shown->all_sum : &shown->window_sum;
+}
+
+struct layout {
+	int below, addr, digits, lanes, code; /* columns; below 0: not shown */
+	int nlanes;
+};
+
+static struct layout layout_make(const struct listing *l, const struct grid *g)
+{
+	char last[20];
+	struct layout y = {.below = g->cols >= COLS_FOR_BELOW ? 8 : 0};
+
+	y.digits = snprintf(last, sizeof(last), "%" PRIx64, l->end);
+	y.nlanes = g->cols < 72 ? 2 : g->cols < 96 ? 4 : g->cols < 140 ? 6 : CODEROWS_LANES;
+	y.addr = y.below ? 16 : 8;
+	y.lanes = y.addr + y.digits + 1;
+	y.code = y.lanes + y.nlanes + 2;
+	return y;
+}
+
+static void draw_lanes(const struct layout *y, const struct coderow *r, struct grid *g, int row,
+		       const struct listing_insn *insn)
+{
+	unsigned int shown = (1u << y->nlanes) - 1, ends = (r->down | r->up) & shown;
+	const char *mark = " ";
+
+	for (int lane = y->nlanes - 1, col = y->lanes; lane >= 0; lane--, col++) {
+		unsigned int bit = 1u << lane;
+
+		if (r->pass & bit)
+			grid_line(g, row, col, 1, ROLE_BORDER, GLYPH_VLINE);
+		else if (r->down & bit)
+			grid_line(g, row, col, 1, ROLE_BORDER, GLYPH_TOP_LEFT);
+		else if (r->up & bit)
+			grid_line(g, row, col, 1, ROLE_BORDER, GLYPH_BOTTOM_LEFT);
+		else if (ends >> (lane + 1))
+			grid_line(g, row, col, 1, ROLE_BORDER, GLYPH_HLINE);
+	}
+	if (r->head & shown)
+		mark = ">";
+	else if (r->source & shown)
+		mark = grid_glyph(g, GLYPH_HLINE);
+	else if (insn && insn->to != LISTING_NONE)
+		mark = r->insn < insn->to ? "v" : "^";
+	grid_put(g, row, y->lanes + y->nlanes, 1, ROLE_BORDER, mark);
+}
+
+static void draw_share(struct grid *g, int row, int col, uint64_t count, uint64_t all)
+{
+	double share = all ? (double)count / (double)all : 0;
+
+	if (count)
+		grid_printf(g, row, col, 7, ui_heat(share), "%7.1f", 100 * share);
+}
+
+void annotate_insn_text(const struct listing *l, const struct listing_insn *insn, char *to,
+			size_t size)
+{
+	bool named = insn->name != LISTING_NONE && insn->to == LISTING_NONE;
+
+	snprintf(to, size, "%s%s%s%s", l->strings + insn->text, named ? "  <" : "",
+		 named ? l->strings + insn->name : "", named ? ">" : "");
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+const char *annotate_line_text(const struct listing *l, const struct listing_line *line)
+{
+	return l->strings + (line->text == LISTING_NONE ? line->file : line->text);
+}
+
+/* The beginning is cut where it is scrolled, in cells of plain text. */
+static void draw_text(struct grid *g, int row, int col, enum role role, const char *text,
+		      int scroll)
+{
+	while (scroll-- > 0 && *text) {
+		text++;
+		while (((unsigned char)*text & 0xc0) == 0x80)
+			text++;
+	}
+	grid_fit(g, row, col, g->cols - col, role, text);
+}
+
+/* Of lines without text the path is told once: it is long, and each has the name beside it. */
+static bool path_told(const struct annotate *a, size_t at)
+{
+	const struct listing *l = a->shown->listing;
+	const struct listing_line *line = &l->lines[a->rows.row[at].line];
+
+	while (line->text == LISTING_NONE && at-- > 0) {
+		uint32_t number = a->rows.row[at].line;
+		const struct listing_line *before;
+
+		if (number == LISTING_NONE)
+			continue;
+		before = &l->lines[number];
+		return before->text == LISTING_NONE &&
+		       !strcmp(l->strings + before->file, l->strings + line->file);
+	}
+	return false;
+}
+
+static void draw_row(const struct ui *ui, const struct layout *y, size_t at, struct grid *g,
+		     int row)
+{
+	const struct annotate *a = ui->annotate;
+	const struct listing *l = a->shown->listing;
+	const struct coderow *r = &a->rows.row[at];
+	const struct listing_insn *insn = &l->insns[r->insn];
+	const struct annotation_count *c = &annotate_counts(ui)[r->insn];
+	enum role role = ROLE_TEXT;
+	char text[512];
+
+	if (r->line != LISTING_NONE) {
+		const struct listing_line *line = &l->lines[r->line];
+
+		snprintf(text, sizeof(text), "%.200s:%u", base_name(l->strings + line->file),
+			 line->number);
+		if (grid_width(g, text) > y->lanes - 2)
+			snprintf(text, sizeof(text), ":%u", line->number);
+		grid_right(g, row, 1, y->lanes - 2, ROLE_DIM, text);
+		draw_lanes(y, r, g, row, NULL);
+		if (path_told(a, at))
+			return;
+		draw_text(g, row, y->code,
+			  search_matches(ui, annotate_line_text(l, line)) ? ROLE_MATCH
+			  : line->text == LISTING_NONE			  ? ROLE_DIM
+									  : ROLE_USER,
+			  annotate_line_text(l, line), a->scroll);
+		return;
+	}
+	draw_share(g, row, 0, c->self, sum(ui)->total);
+	if (y->below)
+		draw_share(g, row, y->below - 1, c->below, sum(ui)->total);
+	grid_printf(g, row, y->addr, y->digits, ROLE_DIM, "%*" PRIx64, y->digits, insn->addr);
+	draw_lanes(y, r, g, row, insn);
+	annotate_insn_text(l, insn, text, sizeof(text));
+	if (c->self)
+		role = ui_heat((double)c->self / (double)(sum(ui)->total ? sum(ui)->total : 1));
+	if (search_matches(ui, text))
+		role = ROLE_MATCH;
+	draw_text(g, row, y->code, role, text, a->scroll);
+}
+
+static void draw_missing(const char *why, struct grid *g, int row, int col)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "; no lines: %s", why);
+	if (col < g->cols)
+		grid_fit(g, row, col, g->cols - col, ROLE_DIM, text);
+}
+
+static void draw_sums(const struct ui *ui, struct grid *g, int row)
+{
+	const struct annotation *shown = ui->annotate->shown;
+	const struct annotation_sum *s = sum(ui);
+	int col;
+
+	col = grid_printf(g, row, 1, g->cols - 1, ROLE_TEXT,
+			  "%" PRIu64 " samples, %" PRIu64 " at its own code", s->total, s->self);
+	if (timing_weighed(ui) == WEIGH_TOTAL)
+		col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_DIM, ", of %.0f s",
+				   (double)(shown->now - shown->since) / 1e9);
+	else
+		col += grid_put(g, row, 1 + col, g->cols - 1 - col, ROLE_DIM, ", of 10 s");
+	if (s->elsewhere)
+		col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_WARN,
+				   "; %" PRIu64 " more in others of this name", s->elsewhere);
+	if (s->stray)
+		col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_WARN,
+				   "; %" PRIu64 " behind what is shown", s->stray);
+	if (shown->listing->lines_missing)
+		draw_missing(shown->listing->lines_missing, g, row, 1 + col);
+}
+
+static void draw_title(const struct ui *ui, struct grid *g, int row)
+{
+	const struct annotate *a = ui->annotate;
+	const struct listing *l = a->shown ? a->shown->listing : NULL;
+	char right[64] = "";
+	int at, width = g->cols - 4;
+
+	grid_line(g, row, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
+	if (l)
+		snprintf(right, sizeof(right), " 0x%" PRIx64 "..0x%" PRIx64 "%s ", l->start, l->end,
+			 l->cut ? ", cut" : "");
+	at = g->cols - grid_width(g, right) - 2;
+	if (l && at > 30) {
+		grid_put(g, row, at, g->cols - at, ROLE_DIM, right);
+		width = at - 3;
+	}
+	grid_printf(g, row, 2, width, ROLE_TITLE, " %s%s  %s ",
+		    a->wish.kind == FUNC_INLINE ? "around " : "", a->wish.name, a->wish.module);
+}
+
+static void draw_waiting(const struct ui *ui, struct grid *g, int top)
+{
+	const struct annotation *shown = ui->annotate->shown;
+	char text[128];
+
+	if (shown && shown->state == ANNOTATION_FAILED) {
+		grid_put(g, top, 2, g->cols - 2, ROLE_ERROR, "! Its machine code is not shown:");
+		grid_put(g, top + 1, 2, g->cols - 2, ROLE_TEXT, shown->trouble);
+	} else if (shown && shown->state == ANNOTATION_READS) {
+		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE,
+			 "Reads its machine code and the lines of its source ...");
+	} else if (shown && ui->annotate->gone) {
+		snprintf(text, sizeof(text), "Process %d has ended, or is another program by now:",
+			 (int)ui->annotate->wish.pid);
+		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE, text);
+		grid_put(g, top + 1, 2, g->cols - 2, ROLE_TEXT,
+			 "no sample of it will come any more. Esc goes back.");
+	} else {
+		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE,
+			 "Looks for samples of it in the last seconds ...");
+		if (shown)
+			grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM,
+				 "None has come: it waits for the next one. Esc goes back.");
+	}
+}
+
+static void draw_cfi(const struct ui *ui, struct grid *g, int top, int rows)
+{
+	struct annotate *a = ui->annotate;
+	const struct cfitext *cfi = a->shown->cfi;
+	uint32_t force;
+
+	if (!cfi) {
+		grid_put(g, top, 2, g->cols - 2, ROLE_WARN,
+			 "The file has no FDE for it, neither in .eh_frame nor in .debug_frame.");
+		return;
+	}
+	force = cfitext_at(cfi, annotate_cfi_address(a));
+	grid_printf(g, top, 1, g->cols - 1, ROLE_TEXT, "At 0x%" PRIx64 " all up to => is in force.",
+		    annotate_cfi_address(a));
+	list_settle(&a->cfi_list, rows > 1 ? (size_t)rows - 1 : 1);
+	for (int i = 1; i < rows; i++) {
+		size_t at = a->cfi_list.top + (size_t)i - 1;
+		const char *text;
+		enum role role;
+
+		if (at >= cfi->count)
+			break;
+		text = cfi->lines[at].text;
+		role = text[0] != ' ' ? ROLE_TITLE : at > force ? ROLE_DIM : ROLE_TEXT;
+		if (search_matches(ui, text))
+			role = ROLE_MATCH;
+		if (at == force)
+			grid_put(g, top + i, 2, 2, ROLE_TITLE, "=>");
+		draw_text(g, top + i, 5, role, text, a->scroll);
+		if (at == a->cfi_list.cursor) {
+			grid_put(g, top + i, 0, 1, ROLE_CURSOR, ">");
+			grid_role(g, top + i, 0, g->cols, ROLE_CURSOR);
+		}
+	}
+}
+
+void annotate_draw(struct ui *ui, struct grid *g, int top, int rows)
+{
+	struct annotate *a = ui->annotate;
+	int head = rows >= ROWS_FOR_SUMS ? 3 : 1;
+	struct layout y;
+
+	draw_title(ui, g, top);
+	if (a->cfi && a->shown && (a->shown->cfi || a->shown->state == ANNOTATION_READY)) {
+		draw_cfi(ui, g, top + 1, rows - 1);
+		return;
+	}
+	if (!a->shown || a->shown->state != ANNOTATION_READY) {
+		draw_waiting(ui, g, top + 1);
+		return;
+	}
+	y = layout_make(a->shown->listing, g);
+	if (head == 3) {
+		draw_sums(ui, g, top + 1);
+		grid_blank(g, top + 2, 0, g->cols, ROLE_HEADER);
+		grid_put(g, top + 2, 2, 6, ROLE_HEADER, "SELF%");
+		if (y.below)
+			grid_put(g, top + 2, y.below, 7, ROLE_HEADER, "BELOW%");
+		grid_right(g, top + 2, y.addr, y.digits, ROLE_HEADER,
+			   y.digits >= 7 ? "ADDRESS" : "ADDR");
+		grid_put(g, top + 2, y.code, g->cols - y.code, ROLE_HEADER, "SOURCE AND CODE");
+	}
+	list_settle(&a->list, rows > head ? (size_t)(rows - head) : 1);
+	for (int i = head; i < rows; i++) {
+		size_t at = a->list.top + (size_t)(i - head);
+
+		if (at >= a->list.count)
+			break;
+		draw_row(ui, &y, at, g, top + i);
+		if (at == a->list.cursor) {
+			grid_put(g, top + i, 0, 1, ROLE_CURSOR, ">");
+			grid_role(g, top + i, 0, g->cols, ROLE_CURSOR);
+		}
+	}
+}

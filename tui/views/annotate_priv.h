@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_VIEWS_ANNOTATE_PRIV_H
+#define STACKTOP_TUI_VIEWS_ANNOTATE_PRIV_H
+
+/* The inside of the screen of a function's code, for annotate*.c only. */
+
+#include "symbols/code/listing.h"
+#include "tui/views/annotate.h"
+#include "tui/views/coderows.h"
+#include "tui/screen/list.h"
+
+struct annotate {
+	struct annotation_wish wish;
+	struct annotation *shown; /* NULL: no answer yet */
+	struct coderows rows;
+	struct list list;
+	uint32_t rank; /* of the hottest that was gone to last; 0: none */
+	int scroll;
+	bool gone; /* the process has exited, or executes another program */
+	bool cfi;  /* that is shown, not the code */
+	struct list cfi_list;
+};
+
+/* Of each instruction, as samples are weighed now. An annotation is READY. */
+const struct annotation_count *annotate_counts(const struct ui *ui);
+/* The text of an instruction as it is shown and searched. */
+void annotate_insn_text(const struct listing *l, const struct listing_insn *insn, char *to,
+			size_t size);
+/* That of a line: where the source is not there, its path. */
+const char *annotate_line_text(const struct listing *l, const struct listing_line *line);
+/* The address whose CFI is asked for: of the instruction under the cursor. */
+uint64_t annotate_cfi_address(const struct annotate *a);
+
+#endif

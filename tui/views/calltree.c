@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See calltree.h. */
+#include "tui/views/calltree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/ui/ui.h"
+
+#define PATH_MAX_NODES 64
+
+static void forget(struct calltree *calls)
+{
+	free(calls->tree.nodes);
+	calls->tree = (struct tree){0};
+	calls->samples = calls->before_samples = 0;
+	calls->compared = calls->part = false;
+	calls->hottest = 0;
+	calls->order = (struct treeorder){0};
+}
+
+int calltree_init(struct calltree *calls)
+{
+	*calls = (struct calltree){.names = names_new()};
+	return calls->names ? 0 : -ENOMEM;
+}
+
+void calltree_free(struct calltree *calls)
+{
+	forget(calls);
+	names_free(calls->names);
+	calls->names = NULL;
+}
+
+/* Functions are few and nodes are many: each function is asked for once. */
+static int copy_names(struct calltree *calls, const struct profile *p)
+{
+	const struct tree *tree = &calls->tree;
+	uint32_t last = 0;
+	bool *known;
+	int err = 0;
+
+	for (uint32_t i = 1; i < tree->count; i++) {
+		if (tree->nodes[i].func > last)
+			last = tree->nodes[i].func;
+		if (!calls->hottest || tree->nodes[i].self > tree->nodes[calls->hottest].self)
+			calls->hottest = i;
+	}
+	known = calloc((size_t)last + 1, sizeof(*known));
+	if (!known)
+		return -ENOMEM;
+	names_renew(calls->names);
+	for (uint32_t i = 1; i < tree->count && !err; i++) {
+		uint32_t func = tree->nodes[i].func;
+
+		if (i + NAMES_AHEAD < tree->count && !known[tree->nodes[i + NAMES_AHEAD].func])
+			names_expect(calls->names, p, tree->nodes[i + NAMES_AHEAD].func);
+		if (!known[func] && !names_get(calls->names, p, func))
+			err = -ENOMEM;
+		known[func] = true;
+	}
+	free(known);
+	return err;
+}
+
+/* What is to have children: all (rows and grow are not set), what rows need, or what grow asks. */
+struct wish {
+	bool callers, rows;
+	int (*grow)(struct tree_part *part, void *arg);
+	void *arg;
+};
+
+static int load_tree(struct calltree *calls, const struct profile *p, const struct query *q,
+		     const struct wish *wish, uint64_t *most)
+{
+	bool whole;
+	int err;
+
+	*most = 0;
+	if (!wish->grow)
+		return query_rows(p, q, wish->callers,
+				  wish->rows ? calls->limit * (double)calls->samples : 0,
+				  &calls->tree, most);
+	err = query_part(p, q, wish->callers, wish->grow, wish->arg, &calls->tree, &whole);
+	calls->part = !err && !whole;
+	return err;
+}
+
+static int load(struct calltree *calls, const struct ui *ui, const struct profile *p,
+		const struct wish *wish)
+{
+	struct query q, all;
+	uint64_t most;
+	int err;
+
+	forget(calls);
+	calls->limit = ui->limit;
+	if (!ui_query(ui, p, &q))
+		return 0;
+	all = q;
+	all.filter = NULL;
+	calls->samples = query_samples(p, &all, NULL);
+	err = load_tree(calls, p, &q, wish, &most);
+	if (err) {
+		forget(calls);
+		return err;
+	}
+	calls->compared = q.baseline;
+	all.weigh = WEIGH_BASELINE;
+	if (q.baseline)
+		calls->before_samples = query_samples(p, &all, NULL);
+	err = copy_names(calls, p);
+	if (most > calls->tree.nodes[calls->hottest].self)
+		calls->hottest = 0;
+	if (err)
+		forget(calls);
+	return err;
+}
+
+int calltree_load(struct calltree *calls, const struct ui *ui, const struct profile *p,
+		  bool callers, bool rows)
+{
+	return load(calls, ui, p, &(struct wish){.callers = callers, .rows = rows});
+}
+
+int calltree_load_part(struct calltree *calls, const struct ui *ui, const struct profile *p,
+		       bool callers, int (*grow)(struct tree_part *part, void *arg), void *arg)
+{
+	return load(calls, ui, p, &(struct wish){.callers = callers, .grow = grow, .arg = arg});
+}
+
+const struct profile_func *calltree_func(const struct calltree *calls, uint32_t node)
+{
+	return names_kept(calls->names, calls->tree.nodes[node].func);
+}
+
+double calltree_share(const struct calltree *calls, uint64_t samples)
+{
+	return calls->samples ? (double)samples / (double)calls->samples : 0;
+}
+
+double calltree_before(const struct calltree *calls, uint32_t node)
+{
+	if (!calls->compared || !calls->before_samples)
+		return -1;
+	return (double)calls->tree.nodes[node].before / (double)calls->before_samples;
+}
+
+void calltree_path(const struct calltree *calls, uint32_t node, bool callers, char *to, size_t size)
+{
+	char name[512];
+	size_t length = 0;
+
+	to[0] = '\0';
+	for (uint32_t at = node; at; at = calls->tree.nodes[at].parent) {
+		size_t n, more;
+
+		names_show(calltree_func(calls, at), name, sizeof(name));
+		n = strlen(name);
+		more = n + (length ? 1 : 0);
+		while (callers && length && length + more >= size) {
+			char *inner = strchr(to, ';');
+			size_t cut = inner ? (size_t)(inner + 1 - to) : length;
+
+			memmove(to, to + cut, length - cut + 1);
+			length -= cut;
+			more = n + (length ? 1 : 0);
+		}
+		if (length + more >= size)
+			break;
+		if (callers) { /* the root is the callee */
+			memcpy(to + length, ";", length ? 1 : 0);
+			memcpy(to + length + more - n, name, n + 1);
+		} else {
+			memmove(to + more, to, length + 1);
+			memcpy(to, name, n);
+			memcpy(to + n, ";", length ? 1 : 0);
+		}
+		length += more;
+	}
+}
+
+void calltree_draw_path(const struct calltree *calls, uint32_t node, struct grid *g, int y)
+{
+	uint32_t chain[PATH_MAX_NODES];
+	int n = 0, first = 0, room = g->cols - 10, col;
+
+	for (uint32_t at = node; at && n < PATH_MAX_NODES; at = calls->tree.nodes[at].parent)
+		chain[n++] = at;
+	col = grid_put(g, y, 0, g->cols, ROLE_DIM, " path   ");
+	for (first = 0; first < n; first++) {
+		room -= grid_width(g, calltree_func(calls, chain[first])->name) + 3;
+		if (room < 0)
+			break;
+	}
+	if (first < n)
+		col += grid_printf(g, y, col, g->cols - col, ROLE_DIM, "%s > ",
+				   grid_glyph(g, GLYPH_ELLIPSIS));
+	for (int i = first - 1; i >= 0; i--)
+		col += grid_printf(g, y, col, g->cols - col, i ? ROLE_TEXT : ROLE_TITLE, "%s%s",
+				   calltree_func(calls, chain[i])->name, i ? " > " : "");
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See functable.h. */
+#include "tui/views/functable.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/ui/bycpu.h"
+#include "tui/ui/selection.h"
+#include "tui/ui/sourceline.h"
+#include "tui/screen/delta.h"
+#include "tui/ui/ui.h"
+
+#define NAME_SHOWN 1024
+#define SOURCE_MIN 120 /* cells of a row from which on it has a place for the source line */
+
+#define COLUMNS(change)                                                                            \
+	{                                                                                          \
+		[FUNCTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},                \
+		[FUNCTABLE_SELF] = {"SELF%", 8,	   8,	       0,                                  \
+				    true,    true, SORTS_DOWN, "SELF%: samples that ended in it"}, \
+		[FUNCTABLE_TOTAL] = {"TOTAL%", 8,    8,		 0,                                \
+				     true,     true, SORTS_DOWN, "TOTAL%: with what it called"},   \
+		[FUNCTABLE_CHANGE] = {change, 10,    10,	 0,                                \
+				      true,   false, SORTS_DOWN, "change against before"},         \
+		[FUNCTABLE_SAMPLES] = {"SAMPLES", 8,	 8,	     0,                            \
+				       true,	  false, SORTS_DOWN, "SAMPLES of its own"},        \
+		[FUNCTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},                           \
+		[FUNCTABLE_KIND] = {.title = "k/u", .min = 4, .max = 4, .keep = true},             \
+		[FUNCTABLE_FUNC] = {"FUNCTION", 20,   400,	4,                                 \
+				    false,	true, SORTS_UP, "FUNCTION by name"},               \
+		[FUNCTABLE_MODULE] = {"MODULE", 11, 24, 0, false, false, SORTS_UP, "MODULE"},      \
+		[FUNCTABLE_SOURCE] = {.title = "SOURCE", .min = 20, .max = 32},                    \
+	}
+
+static const struct column columns[FUNCTABLE_COLUMNS] = COLUMNS("vs BEFORE");
+static const struct column diff_columns[FUNCTABLE_COLUMNS] = COLUMNS("vs BASE");
+
+struct functable *functable_new(void)
+{
+	struct functable *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->sorted = FUNCTABLE_SELF;
+	t->names = names_new();
+	if (!t->names) {
+		free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void functable_free(struct functable *t)
+{
+	if (!t)
+		return;
+	functable_clear(t);
+	names_free(t->names);
+	free(t);
+}
+
+void functable_clear(struct functable *t)
+{
+	free(t->rows);
+	t->rows = NULL;
+	t->list.count = 0;
+	t->samples = 0;
+	t->sources = false;
+}
+
+int functable_load(struct functable *t, const struct profile *p, const struct query *q,
+		   const struct ui *ui)
+{
+	struct query whole = *q;
+	struct func_row *found;
+	size_t count;
+	int err = query_funcs(p, q, &found, &count);
+
+	functable_clear(t);
+	if (err)
+		return err;
+	t->rows = malloc((count + 1) * sizeof(*t->rows));
+	if (!t->rows)
+		err = -ENOMEM;
+	names_renew(t->names);
+	for (size_t i = 0; !err && i < count; i++) {
+		uint64_t hash;
+		const struct profile_func *func;
+
+		if (i + NAMES_AHEAD < count)
+			names_expect(t->names, p, found[i + NAMES_AHEAD].func);
+		func = names_get_hash(t->names, p, found[i].func, &hash);
+
+		if (!func) {
+			err = -ENOMEM;
+			break;
+		}
+		if (ui && !selection_keeps_func(ui, func))
+			continue;
+		t->rows[t->list.count++] = (struct functable_row){
+			.func = func,
+			.hash = hash,
+			.self = found[i].self,
+			.total = found[i].total,
+			.before = found[i].before_self,
+		};
+		t->sources |= func->file != NULL;
+	}
+	free(found);
+	if (err) {
+		functable_clear(t);
+		return err;
+	}
+	whole.filter = NULL;
+	t->samples = query_samples(p, &whole, NULL);
+	return 0;
+}
+
+static double share(const struct functable *t, uint64_t n)
+{
+	return t->samples ? (double)n / (double)t->samples : 0;
+}
+
+static double change(const struct functable *t, const struct functable_row *row)
+{
+	return row->before < 0 ? 0 : share(t, row->self) - row->before;
+}
+
+static int order(double a, double b)
+{
+	return (a < b) - (a > b);
+}
+
+static int row_compare(const void *x, const void *y, void *arg)
+{
+	const struct functable_row *a = x, *b = y;
+	const struct functable *t = arg;
+	int result = 0;
+
+	switch (t->sorted) {
+	case FUNCTABLE_TOTAL:
+		result = order((double)a->total, (double)b->total);
+		break;
+	case FUNCTABLE_CHANGE:
+		result = order(change(t, a), change(t, b));
+		break;
+	case FUNCTABLE_FUNC:
+		result = strcmp(a->func->name, b->func->name);
+		break;
+	case FUNCTABLE_MODULE:
+		result = strcmp(a->func->module, b->func->module);
+		break;
+	default:
+		result = order((double)a->self, (double)b->self);
+	}
+	if (result)
+		return t->inverted ? -result : result;
+	/* Equal rows keep their order from one refresh to the next. */
+	result = order((double)a->self, (double)b->self);
+	if (!result)
+		result = order((double)a->total, (double)b->total);
+	if (!result)
+		result = strcmp(a->func->name, b->func->name);
+	return result ? result : (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+void functable_sort(struct functable *t)
+{
+	if (t->list.count)
+		qsort_r(t->rows, t->list.count, sizeof(*t->rows), row_compare, t);
+	for (size_t i = 0; t->list.held && i < t->list.count; i++)
+		if (t->rows[i].hash == t->cursor)
+			t->list.cursor = i;
+	list_follow(&t->list);
+}
+
+const struct profile_func *functable_function(const struct functable *t)
+{
+	return t->list.count ? t->rows[t->list.cursor].func : NULL;
+}
+
+void functable_hold(struct functable *t)
+{
+	if (t->list.cursor < t->list.count)
+		t->cursor = t->rows[t->list.cursor].hash;
+}
+
+static const char *kind_mark(enum func_kind kind)
+{
+	return kind == FUNC_KERNEL   ? "k"
+	       : kind == FUNC_INLINE ? "i"
+	       : kind == FUNC_JIT    ? "j"
+	       : kind == FUNC_END    ? "!"
+				     : "u";
+}
+
+static enum role kind_role(enum func_kind kind)
+{
+	return kind == FUNC_KERNEL ? ROLE_KERNEL : kind == FUNC_END ? ROLE_BROKEN : ROLE_USER;
+}
+
+/* The text from `cells` cells on. */
+static const char *scrolled(const struct grid *g, const char *text, int cells)
+{
+	while (*text && cells > 0) {
+		const char *next = text + 1;
+		char one[8];
+
+		while (((unsigned char)*next & 0xc0) == 0x80)
+			next++;
+		snprintf(one, sizeof(one), "%.*s", (int)(next - text), text);
+		cells -= grid_width(g, one);
+		text = next;
+	}
+	return text;
+}
+
+static void draw_names(const struct ui *ui, const struct functable *t,
+		       const struct functable_row *row, struct grid *g, int y, int col,
+		       const int *width)
+{
+	char name[NAME_SHOWN];
+	enum role role = row->func->kind == FUNC_END ? ROLE_BROKEN : ROLE_TEXT;
+
+	names_show(row->func, name, sizeof(name));
+	if (search_matches(ui, name))
+		role = ROLE_MATCH;
+	grid_fit(g, y, col, width[FUNCTABLE_FUNC] - (width[FUNCTABLE_MODULE] != 0), role,
+		 scrolled(g, name, t->scroll));
+	col += width[FUNCTABLE_FUNC];
+	grid_fit(g, y, col, width[FUNCTABLE_MODULE] - (width[FUNCTABLE_SOURCE] != 0), ROLE_MODULE,
+		 row->func->module);
+	col += width[FUNCTABLE_MODULE];
+	sourceline_fit(row->func, g, y, col, width[FUNCTABLE_SOURCE]);
+}
+
+static void draw_row(const struct ui *ui, const struct functable *t,
+		     const struct functable_row *row, struct grid *g, int y, const int *width)
+{
+	double self = share(t, row->self);
+	int col = width[FUNCTABLE_MARK];
+	char text[32];
+
+	if (row->func->kind == FUNC_END)
+		grid_put(g, y, 0, 1, ROLE_BROKEN, "!");
+	snprintf(text, sizeof(text), "%.1f", 100 * self);
+	grid_right(g, y, col, width[FUNCTABLE_SELF] - 1, ui_heat(self), text);
+	col += width[FUNCTABLE_SELF];
+	snprintf(text, sizeof(text), "%.1f", 100 * share(t, row->total));
+	grid_right(g, y, col, width[FUNCTABLE_TOTAL] - 1, ROLE_TEXT, text);
+	col += width[FUNCTABLE_TOTAL];
+	if (width[FUNCTABLE_CHANGE])
+		change_draw(g, y, col, width[FUNCTABLE_CHANGE], 100 * self, 100 * row->before);
+	col += width[FUNCTABLE_CHANGE];
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)row->self);
+	grid_right(g, y, col, width[FUNCTABLE_SAMPLES] - 1, ROLE_TEXT, text);
+	col += width[FUNCTABLE_SAMPLES];
+	grid_bar(g, y, col, width[FUNCTABLE_BAR] - 1, ui_heat(self), self);
+	col += width[FUNCTABLE_BAR];
+	if (width[FUNCTABLE_KIND])
+		grid_put(g, y, col, 1, kind_role(row->func->kind), kind_mark(row->func->kind));
+	col += width[FUNCTABLE_KIND];
+	draw_names(ui, t, row, g, y, col, width);
+}
+
+void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, int top, int rows,
+		    bool active)
+{
+	int width[FUNCTABLE_COLUMNS], n;
+
+	if (rows < 1)
+		return;
+	columns_fit(columns, FUNCTABLE_COLUMNS, g->cols,
+		    (ui->hide_modules ? 1U << FUNCTABLE_MODULE : 0) |
+			    (t->sources && g->cols >= SOURCE_MIN ? 0 : 1U << FUNCTABLE_SOURCE) |
+			    config_hidden(&ui->config, VIEW_FUNCS, columns, FUNCTABLE_COLUMNS),
+		    width);
+	columns_header(g, top, functable_columns(ui->scrub.diff), FUNCTABLE_COLUMNS, width,
+		       (int)t->sorted, t->inverted);
+	n = list_fit(&t->list, rows);
+	for (int i = 0; i < n; i++)
+		draw_row(ui, t, &t->rows[t->list.top + (size_t)i], g, top + 1 + i, width);
+	if (active)
+		list_mark(&t->list, g, top, n, true);
+	if (t->list.count == 0 && rows > 1)
+		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM,
+			 ui->hide_kernel || ui->hide_user ? "no samples; frames are hidden (K, U)"
+			 : bycpu_chosen(ui) && bycpu_missing(ui) ? bycpu_missing(ui)
+			 : t->samples ? "the filter keeps none: Esc clears it, F4 changes it"
+				      : "no samples yet");
+}
+
+const struct column *functable_columns(bool diff)
+{
+	return diff ? diff_columns : columns;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_VIEWS_FUNCTABLE_H
+#define STACKTOP_TUI_VIEWS_FUNCTABLE_H
+
+/* The table of functions: the whole of Funcs and the lower half of Procs. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tui/screen/columns.h"
+#include "tui/screen/list.h"
+#include "tui/ui/names.h"
+#include "tui/query/query.h"
+
+enum functable_column {
+	FUNCTABLE_MARK,
+	FUNCTABLE_SELF,
+	FUNCTABLE_TOTAL,
+	FUNCTABLE_CHANGE,
+	FUNCTABLE_SAMPLES,
+	FUNCTABLE_BAR,
+	FUNCTABLE_KIND,
+	FUNCTABLE_FUNC,
+	FUNCTABLE_MODULE,
+	FUNCTABLE_SOURCE,
+	FUNCTABLE_COLUMNS,
+};
+
+struct functable_row {
+	const struct profile_func *func; /* of names */
+	uint64_t hash;			 /* the same function in every refresh */
+	uint64_t self, total;
+	double before; /* share of self, < 0: unknown */
+};
+
+struct functable {
+	struct names *names;
+	struct functable_row *rows;
+	uint64_t samples; /* what 100 % is */
+	bool sources;	  /* of some function the source line is known */
+	enum functable_column sorted;
+	bool inverted;
+	struct list list;
+	uint64_t cursor; /* hash of the row under the cursor */
+	char about[128]; /* whose functions the view shows */
+	int scroll;	 /* cells that long names are scrolled to the left */
+};
+
+struct ui;
+
+/* NULL: no memory. */
+struct functable *functable_new(void);
+void functable_free(struct functable *t);
+/* The rows of a query, unsorted; but for ui NULL only those that the person at the screen wants to
+ * see. The lock is held. -ENOMEM leaves the table empty. */
+int functable_load(struct functable *t, const struct profile *p, const struct query *q,
+		   const struct ui *ui);
+void functable_clear(struct functable *t);
+/* Sorts; the cursor stays on its function. */
+void functable_sort(struct functable *t);
+/* The function under the cursor; NULL: there is none. */
+const struct profile_func *functable_function(const struct functable *t);
+/* Remembers the function that the list's cursor is on now. */
+void functable_hold(struct functable *t);
+/* `active`: the table has the cursor. */
+void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, int top, int rows,
+		    bool active);
+/* The columns, as they are drawn with or without a baseline's difference. */
+const struct column *functable_columns(bool diff);
+
+#endif

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See inspector.h. */
+#include "tui/views/inspector.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bpf/report/trace.h"
+#include "tui/views/annotate.h"
+#include "tui/profile/reasons.h"
+#include "tui/profile/source.h"
+#include "tui/screen/hints.h"
+
+#define COLS_FOR_BOTH 90 /* frames and memory beside the step */
+#define ROWS_FOR_BOTH 12
+#define ROWS_FOR_FEW  11 /* of frames beside a step that is short of room */
+#define DETAIL	      "          "
+#define LONG_NS	      3000000000ull /* without a walk: say what may be the cause */
+
+void inspector_free(struct inspector *i)
+{
+	inspection_put(i->shown);
+	i->shown = NULL;
+}
+
+/* Nothing can be asked of a recording: there is what was captured last, of whatever process. */
+static void ask_recorded(struct ui *ui, struct inspector *i)
+{
+	struct inspection *last;
+
+	profile_lock(ui->profile);
+	last = profile_inspection(ui->profile);
+	if (last) {
+		i->open = true;
+		i->pid = (pid_t)last->trace->capture.tgid;
+		inspector_load(i, ui->profile);
+	}
+	profile_unlock(ui->profile);
+	ui_notice(ui, last ? "the walk that was captured last"
+			   : "no walk had been captured by then: in the live view i does that");
+	inspection_put(last);
+}
+
+void inspector_ask(struct ui *ui, struct inspector *i, pid_t pid, unsigned int reason)
+{
+	char arg[48];
+
+	if (ui->frozen) {
+		ui_notice(ui, "the view is frozen: z resumes first");
+		return;
+	}
+	if (ui->header.replayed) {
+		ask_recorded(ui, i);
+		return;
+	}
+	i->open = true;
+	i->pid = pid;
+	i->reason = reason;
+	i->gone = false;
+	i->asked = ui->now;
+	snprintf(arg, sizeof(arg), "%d %u", (int)pid, reason);
+	ui_post(ui, ENGINE_INSPECT, arg);
+	ui_notice(ui, "catches the next walk of %d", (int)pid);
+}
+
+void inspector_load(struct inspector *i, const struct profile *p)
+{
+	struct inspection *now = profile_inspection(p);
+
+	i->gone = query_pid(p, i->pid) == QUERY_ALL;
+	if (!now || now == i->shown || (pid_t)now->trace->capture.tgid != i->pid) {
+		inspection_put(now);
+		return;
+	}
+	inspection_put(i->shown);
+	i->shown = now;
+	i->frames = (struct list){.count = now->trace->nsteps};
+}
+
+/* What is shown is of the process that was asked for. */
+static const struct trace *trace_of(const struct inspector *i)
+{
+	if (!i->shown || (pid_t)i->shown->trace->capture.tgid != i->pid)
+		return NULL;
+	return i->shown->trace;
+}
+
+bool inspector_waits(const struct inspector *i)
+{
+	return !i->gone && !trace_of(i);
+}
+
+/* --- drawing ------------------------------------------------------------------------------- */
+
+/* How it ended is said in any case; what else there is room for is. */
+static void draw_title(const struct inspector *i, const struct trace *t, struct grid *g, int row)
+{
+	const struct capture_record *c = &t->capture;
+	const char *end = causes_end(c->reason)->name;
+	int room = g->cols - grid_width(g, end) - 2, col = 0;
+	char pieces[5][64];
+
+	snprintf(pieces[0], sizeof(pieces[0]), " pid %u", c->tgid);
+	snprintf(pieces[1], sizeof(pieces[1]), " %s", i->shown->comm);
+	snprintf(pieces[2], sizeof(pieces[2]), "  %u frames", c->nframes);
+	snprintf(pieces[3], sizeof(pieces[3]), "  tid %u", c->tid);
+	snprintf(pieces[4], sizeof(pieces[4]), "  %s code on cpu %u",
+		 c->user_mode ? "user" : "kernel", c->cpu);
+	for (int n = 0; n < 5 && grid_width(g, pieces[n]) <= room - col; n++)
+		col += grid_put(g, row, col, room - col, n > 1 ? ROLE_TEXT : ROLE_TITLE, pieces[n]);
+	grid_printf(g, row, col, g->cols - col, c->reason == WALK_BOTTOM ? ROLE_OK : ROLE_BROKEN,
+		    "  %s", end);
+}
+
+static void draw_heading(struct grid *g, int row, int col, int width, const char *text)
+{
+	grid_line(g, row, col, width, ROLE_BORDER, GLYPH_HLINE);
+	grid_put(g, row, col + 2, width - 2, ROLE_TITLE, text);
+}
+
+static void draw_frames(const struct ui *ui, struct inspector *i, const struct trace *t,
+			struct grid *g, int top, int rows, int width)
+{
+	list_settle(&i->frames, rows > 0 ? (size_t)rows : 1);
+	for (int y = 0; y < rows; y++) {
+		size_t at = i->frames.top + (size_t)y;
+		const struct inspection_frame *f = &i->shown->frames[at];
+		enum role role = ROLE_TEXT;
+		char text[320], offset[24] = "";
+		int room;
+
+		if (at >= t->nsteps)
+			break;
+		if (t->steps[at].reason != WALK_GOES_ON && t->steps[at].reason != WALK_BOTTOM)
+			role = ROLE_BROKEN;
+		if (search_matches(ui, f->name))
+			role = ROLE_MATCH;
+		if (f->vaddr)
+			snprintf(offset, sizeof(offset), "+0x%" PRIx64, f->offset);
+		snprintf(text, sizeof(text), "%s%3zu %012" PRIx64 " %s",
+			 at == i->frames.cursor ? ">" : " ", at, t->steps[at].pc,
+			 f->name[0] ? f->name : "?");
+		/* Of a long name the end goes, not where in the function it is. */
+		room = width - (int)strlen(offset);
+		if (room > grid_width(g, text))
+			room = grid_width(g, text);
+		grid_fit(g, top + y, 0, room, role, text);
+		grid_fit(g, top + y, room, width - room, role, offset);
+		if (at == i->frames.cursor)
+			grid_role(g, top + y, 0, width, ROLE_CURSOR);
+	}
+}
+
+static const char *word_mark(const struct trace_step *s, uint64_t addr)
+{
+	return addr == s->cfa		? "< CFA"
+	       : addr == s->ra_at	? "< RA"
+	       : addr == s->fp_at	? "< RBP"
+	       : addr == s->sp		? "< rsp"
+	       : addr == s->fp && s->fp ? "< rbp here"
+					: "";
+}
+
+/* The frame's words, high addresses first; of a large frame its top, where what counts stands. */
+static void draw_memory(const struct trace *t, uint32_t frame, struct grid *g, int top, int rows,
+			int width)
+{
+	const struct trace_step *s = &t->steps[frame];
+	uint64_t high = s->cfa ? s->cfa : s->sp + 8 * (uint64_t)rows;
+
+	for (int y = 0; y < rows; y++) {
+		uint64_t addr = high - 8 * (uint64_t)y, value;
+		const char *mark = word_mark(s, addr);
+		char text[96];
+
+		if (y == rows - 1 && addr > s->sp) {
+			addr = s->sp;
+			mark = word_mark(s, addr);
+			if (y)
+				grid_fit(g, top + y - 1, 1, width - 1, ROLE_DIM, "...");
+		}
+		if (addr < s->sp)
+			break;
+		if (trace_word(t, addr, &value))
+			snprintf(text, sizeof(text), "%012" PRIx64 "  %016" PRIx64 "  %s", addr,
+				 value, mark);
+		else
+			snprintf(text, sizeof(text), "%012" PRIx64 "  not captured      %s", addr,
+				 mark);
+		grid_fit(g, top + y, 1, width - 1, *mark ? ROLE_TITLE : ROLE_DIM, text);
+	}
+}
+
+static bool is_detail(const char *line)
+{
+	return strncmp(line, DETAIL, strlen(DETAIL)) == 0;
+}
+
+static void draw_line(const char *line, struct grid *g, int row, int rows, int col)
+{
+	grid_words(g, row, rows, col, g->cols - col, (int)strlen(DETAIL),
+		   strncmp(line, "  end", 5) ? ROLE_TEXT : ROLE_BROKEN, line);
+}
+
+/* What does not fit: first the lines that go on with the one before, written or broken. */
+static void draw_step(const struct inspector *i, uint32_t frame, struct grid *g, int top, int rows,
+		      int col)
+{
+	char lines[INSPECTOR_LINES][INSPECTOR_WIDTH];
+	int n = inspector_words(i->shown, frame, lines), left = -rows;
+
+	for (int line = 0; line < n; line++)
+		left += grid_words(g, top, 0, col, g->cols - col, (int)strlen(DETAIL), ROLE_TEXT,
+				   lines[line]);
+	for (int line = 0, y = 0; line < n && y < rows; line++) {
+		int takes = grid_words(g, top, 0, col, g->cols - col, (int)strlen(DETAIL),
+				       ROLE_TEXT, lines[line]);
+
+		if (left > 0 && is_detail(lines[line])) {
+			left -= takes;
+			continue;
+		}
+		while (left > 0 && takes > 1) {
+			left--;
+			takes--;
+		}
+		takes = takes < rows - y ? takes : rows - y;
+		draw_line(lines[line], g, top + y, takes, col);
+		y += takes;
+	}
+}
+
+static const char *agreement(const struct trace *t)
+{
+	return t->agrees ? "These steps give the very frames that the program gave."
+	       : t->short_of
+		       ? "The steps end where the captured 16 KiB of the stack do."
+		       : "These steps give other frames than the program: tables have changed "
+			 "since.";
+}
+
+/* The comparison in so many rows at most, and whether the steps are those of the program; returns
+ * the rows that all of it takes. */
+static int draw_why(const struct inspector *i, const struct trace *t, struct grid *g, int top,
+		    int rows)
+{
+	char text[512];
+	uint32_t first;
+	int n;
+
+	inspection_compare(i->shown, &first, text, sizeof(text));
+	n = grid_words(g, top, rows - 1, 1, g->cols - 1, 2, ROLE_TEXT, text) + 1;
+	if (rows > 0)
+		grid_fit(g, top + (n < rows ? n : rows) - 1, 1, g->cols - 1,
+			 t->agrees ? ROLE_OK : ROLE_WARN, agreement(t));
+	return n;
+}
+
+static const struct hint hints[] = {
+	{ACTION_UP, ACTION_DOWN, "frames"},
+	{ACTION_DEEPER, ACTION_NONE, "its caller"},
+	{ACTION_ANNOTATE, ACTION_NONE, "code"},
+	{ACTION_CFI, ACTION_NONE, "raw CFI"},
+	{ACTION_INSPECT, ACTION_NONE, "another walk"},
+	{ACTION_BACK, ACTION_NONE, "back"},
+};
+
+#define HINTS	   (sizeof(hints) / sizeof(hints[0]))
+#define HINTS_LESS 1 /* the first that stands in a heading */
+
+static void draw_waiting(const struct ui *ui, const struct inspector *i, struct grid *g, int top,
+			 int rows)
+{
+	char text[160];
+	int n;
+
+	if (i->gone) {
+		snprintf(text, sizeof(text),
+			 "Process %d has exited: no walk of it will come. Esc goes back.",
+			 (int)i->pid);
+		grid_words(g, top, rows, 2, g->cols - 2, 0, ROLE_TITLE, text);
+		return;
+	}
+	snprintf(text, sizeof(text), "Waits for a walk of process %d%s%s.", (int)i->pid,
+		 i->reason ? " that ends: " : "", i->reason ? causes_end(i->reason)->name : "");
+	n = grid_words(g, top, rows, 2, g->cols - 2, 0, ROLE_TITLE, text);
+	if (ui->now - i->asked > LONG_NS && n < rows)
+		grid_words(
+			g, top + n, rows - n, 2, g->cols - 2, 0, ROLE_DIM,
+			"None has come: does it use the CPU, and is it attached? Esc goes back.");
+}
+
+static void draw_wide(const struct ui *ui, struct inspector *i, const struct trace *t,
+		      struct grid *g, int top, int rows)
+{
+	uint32_t frame = (uint32_t)i->frames.cursor;
+	int width = g->cols / 2 - 1, frames = rows / 2 - 1;
+	char text[80];
+
+	if ((int)t->nsteps < frames)
+		frames = (int)t->nsteps;
+	draw_heading(g, top, 0, width, " Frames ");
+	draw_frames(ui, i, t, g, top + 1, frames, width);
+	draw_heading(g, top + 1 + frames, 0, width, " Stack memory, 64-bit words ");
+	draw_memory(t, frame, g, top + 2 + frames, rows - frames - 2, width);
+	for (int y = 0; y < rows; y++)
+		grid_line(g, top + y, width, 1, ROLE_BORDER, GLYPH_VLINE);
+	snprintf(text, sizeof(text), " Who called frame %u? ", frame);
+	draw_heading(g, top, width + 1, g->cols - width - 1, text);
+	draw_step(i, frame, g, top + 1, rows - 1, width + 2);
+}
+
+/* foot: there is a row of keys below. */
+static void draw_narrow(const struct ui *ui, struct inspector *i, const struct trace *t,
+			struct grid *g, int top, int rows, bool foot)
+{
+	int frames = rows < ROWS_FOR_FEW ? 1 : rows / 4;
+	char text[80];
+
+	draw_frames(ui, i, t, g, top, frames, g->cols);
+	snprintf(text, sizeof(text), " Who called frame %zu? ", i->frames.cursor);
+	if (rows > frames && foot)
+		draw_heading(g, top + frames, 0, g->cols, text);
+	else if (rows > frames)
+		hints_heading(&ui->config.keys, hints + HINTS_LESS, HINTS - HINTS_LESS, g,
+			      top + frames, text);
+	draw_step(i, (uint32_t)i->frames.cursor, g, top + frames + 1, rows - frames - 1, 1);
+}
+
+void inspector_draw(const struct ui *ui, struct inspector *i, struct grid *g, int top, int rows)
+{
+	const struct trace *t = trace_of(i);
+	bool foot = rows >= ROWS_FOR_BOTH;
+	int why = 0;
+
+	if (!t || !t->nsteps) {
+		draw_waiting(ui, i, g, top, rows);
+		return;
+	}
+	draw_title(i, t, g, top);
+	if (foot) {
+		hints_draw(&ui->config.keys, hints, HINTS, g, top + rows-- - 1, ROLE_DIM);
+		why = draw_why(i, t, g, 0, 0);
+		why = why < rows / 4 ? why : rows / 4;
+		draw_why(i, t, g, top + rows - why, why);
+	}
+	rows -= why + 1;
+	list_settle(&i->frames, i->frames.page);
+	if (g->cols >= COLS_FOR_BOTH && rows >= ROWS_FOR_BOTH)
+		draw_wide(ui, i, t, g, top + 1, rows);
+	else if (rows > 0)
+		draw_narrow(ui, i, t, g, top + 1, rows, foot);
+}
+
+/* --- keys ---------------------------------------------------------------------------------- */
+
+/* The function of the frame under the cursor, as the file has it. */
+static unsigned int show_code(struct ui *ui, const struct inspector *i, bool cfi)
+{
+	const struct trace *t = trace_of(i);
+	const struct inspection_frame *f;
+	struct profile_func func = {.kind = FUNC_USER};
+
+	if (!t || !t->nsteps)
+		return UI_REDRAW;
+	f = &i->shown->frames[i->frames.cursor];
+	if (!f->vaddr) {
+		ui_notice(ui, "the address of this frame is in no file");
+		return UI_REDRAW;
+	}
+	func.name = f->name;
+	func.module = f->module;
+	return annotate_frame(ui, &func, (pid_t)t->capture.tgid, t->capture.exec,
+			      t->steps[i->frames.cursor].frame, cfi);
+}
+
+unsigned int inspector_key(struct ui *ui, struct inspector *i, enum action action)
+{
+	if (list_move(&i->frames, action))
+		return UI_REDRAW;
+	switch (action) {
+	case ACTION_INSPECT:
+		inspector_ask(ui, i, i->pid, i->reason);
+		return UI_REDRAW;
+	case ACTION_ANNOTATE:
+	case ACTION_CFI:
+		return show_code(ui, i, action == ACTION_CFI);
+	case ACTION_DEEPER:
+		list_move(&i->frames, ACTION_DOWN);
+		return UI_REDRAW;
+	case ACTION_BACK:
+		i->open = false;
+		return UI_RELOAD;
+	default:
+		return 0;
+	}
+}
+
+bool inspector_find(struct ui *ui, struct inspector *i, int step, bool here)
+{
+	size_t n = i->frames.count, at = i->frames.cursor;
+
+	for (size_t tried = 0; tried < n && i->shown; tried++) {
+		if (!here || tried)
+			at = (at + n + (size_t)step) % n;
+		if (search_matches(ui, i->shown->frames[at].name)) {
+			list_select(&i->frames, at);
+			return true;
+		}
+	}
+	return false;
+}

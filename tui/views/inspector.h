@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_VIEWS_INSPECTOR_H
+#define STACKTOP_TUI_VIEWS_INSPECTOR_H
+
+/*
+ * The screen on which a captured walk is gone through step by step: its frames, the stack memory
+ * of the step, what was looked up where, and what came of it.
+ */
+
+#include "tui/profile/inspection.h"
+#include "tui/screen/list.h"
+#include "tui/ui/ui.h"
+
+struct inspector {
+	bool open;
+	pid_t pid; /* whose next walk was asked for */
+	unsigned int reason;
+	bool gone;		  /* that process has exited */
+	uint64_t asked;		  /* CLOCK_MONOTONIC ns */
+	struct inspection *shown; /* NULL: it has not come yet */
+	struct list frames;
+};
+
+/* A zeroed struct is a closed one. */
+void inspector_free(struct inspector *i);
+/* Asks the engine for a walk of the process that ends for the reason (enum walk_reason; 0: any). */
+void inspector_ask(struct ui *ui, struct inspector *i, pid_t pid, unsigned int reason);
+/* The lock is held. */
+void inspector_load(struct inspector *i, const struct profile *p);
+/* Nothing of the process that was asked for has come, and something may. */
+bool inspector_waits(const struct inspector *i);
+void inspector_draw(const struct ui *ui, struct inspector *i, struct grid *g, int top, int rows);
+unsigned int inspector_key(struct ui *ui, struct inspector *i, enum action action);
+bool inspector_find(struct ui *ui, struct inspector *i, int step, bool here);
+
+/* The step from a frame to its caller in words, a line each, for the screen and for tests. Returns
+ * how many of the INSPECTOR_LINES were written. */
+#define INSPECTOR_LINES 20
+#define INSPECTOR_WIDTH 160
+int inspector_words(const struct inspection *i, uint32_t frame,
+		    char lines[INSPECTOR_LINES][INSPECTOR_WIDTH]);
+
+#endif

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A step in words. They follow the walk's own order, so that who reads them down knows how a
+ * caller is found: what address to look up, in which mapping, granule and row, by which rule.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "bpf/report/trace.h"
+#include "tui/profile/reasons.h"
+#include "tui/views/inspector.h"
+
+struct words {
+	const struct inspection *i;
+	const struct trace_step *s;
+	uint32_t frame;
+	char (*lines)[INSPECTOR_WIDTH];
+	int n;
+};
+
+static void say(struct words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct words *w, const char *format, ...)
+{
+	va_list args;
+
+	if (w->n == INSPECTOR_LINES)
+		return;
+	va_start(args, format);
+	vsnprintf(w->lines[w->n++], INSPECTOR_WIDTH, format, args);
+	va_end(args);
+}
+
+static const char *register_name(unsigned int reg)
+{
+	static const char *const names[DWARF_COUNT] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+						       "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+						       "r12", "r13", "r14", "r15", "rip"};
+
+	return reg < DWARF_COUNT ? names[reg] : "?";
+}
+
+static void say_pc(struct words *w)
+{
+	if (w->s->exact) {
+		say(w, "1 pc      %" PRIx64 ", which was executing:", w->s->pc);
+		say(w, "          it is looked up itself");
+	} else if (!w->frame) {
+		/* Interrupts and faults leave an address that was executing. */
+		say(w, "1 pc      %" PRIx64 ", behind a system call:", w->s->pc);
+		say(w, "          pc-1 is looked up, the syscall instruction");
+	} else {
+		say(w, "1 pc      %" PRIx64 ", a return address:", w->s->pc);
+		say(w, "          pc-1 is looked up, the call instruction");
+	}
+}
+
+static void say_mapping(struct words *w)
+{
+	static const char *const kinds[] = {[MAP_CFI] = "with CFI",
+					    [MAP_NO_CFI] = "without CFI",
+					    [MAP_PENDING] = "its table is not there"};
+	const struct inspection_frame *f = &w->i->frames[w->frame];
+	uint32_t kind = MAP_KIND(w->s->map.meta);
+
+	if (!w->s->mapped) {
+		say(w, "2 mapping none that is known of the process");
+		return;
+	}
+	say(w, "2 mapping %" PRIx64 "-%" PRIx64 " %s", (uint64_t)w->s->map.start,
+	    (uint64_t)w->s->map.end, kind <= MAP_PENDING ? kinds[kind] : "?");
+	if (f->vaddr)
+		say(w, "          %s, 0x%" PRIx64 " of that file", f->module,
+		    f->vaddr - (w->s->exact ? 0 : 1));
+	else if (f->module[0])
+		say(w, "          %s", f->module);
+}
+
+static void say_row(struct words *w)
+{
+	const struct trace_step *s = w->s;
+	uint32_t word = s->map.word + s->granule;
+	char from[32] = "before the granule", to[32] = "its end";
+
+	say(w, "3 granule %u of %u: word %u of shard %u", s->granule,
+	    (unsigned int)MAP_GRANULES(s->map.meta), word & SHARD_MASK, word >> SHARD_SHIFT);
+	say(w, "          = 0x%08x: %u rows, from row %u on", s->index, INDEX_ROWS(s->index),
+	    INDEX_FIRST(s->index));
+	if (s->row_start)
+		snprintf(from, sizeof(from), "%" PRIx64, s->row_start);
+	if (s->row_end)
+		snprintf(to, sizeof(to), "%" PRIx64, s->row_end);
+	say(w, "4 row     %u = 0x%08x, which holds", s->row, s->row_word);
+	say(w, "          %s to %s", from, to);
+}
+
+static void say_wide_register(struct words *w, const char *what, unsigned int kind,
+			      unsigned int reg, int off)
+{
+	switch (kind) {
+	case WIDE_SAME:
+		say(w, "          %s unchanged", what);
+		break;
+	case WIDE_AT_CFA:
+		say(w, "          %s = [CFA %+d]", what, off);
+		break;
+	case WIDE_AT_REG:
+		say(w, "          %s = [%s %+d]", what, register_name(reg), off);
+		break;
+	case WIDE_IN_REG:
+		say(w, "          %s = %s", what, register_name(reg));
+		break;
+	default:
+		say(w, "          %s undefined", what);
+	}
+}
+
+static void say_wide(struct words *w)
+{
+	const struct wide_rule *r = &w->s->wide_rule;
+
+	if (r->flags & WIDE_SIGCONTEXT) {
+		say(w, "5 rule    a signal's frame: all registers stand");
+		say(w, "          in the sigcontext that the kernel left");
+		return;
+	}
+	if (r->cfa_kind == WIDE_CFA_DEREF)
+		say(w, "5 rule    CFA = [%s %+d] %+d  (a wide rule)", register_name(r->cfa_reg),
+		    r->cfa_off, r->cfa_add);
+	else
+		say(w, "5 rule    CFA = %s %+d  (a wide rule)", register_name(r->cfa_reg),
+		    r->cfa_off);
+	if (r->flags & WIDE_CLONED)
+		say(w, "          the parent's; rax = 0: a child, without a caller");
+	say_wide_register(w, "RA", r->ra_kind, r->ra_reg, r->ra_off);
+	say_wide_register(w, "RBP", r->fp_kind, r->fp_reg, r->fp_off);
+}
+
+static void say_rule(struct words *w)
+{
+	uint32_t rule = w->s->rule, depth = RULE_FP_DEPTH(rule);
+
+	switch (RULE_KIND(rule)) {
+	case ROW_RSP:
+	case ROW_RBP:
+		say(w, "5 rule    CFA = %s + %u   RA = [CFA - 8]",
+		    RULE_KIND(rule) == ROW_RSP ? "rsp" : "rbp", RULE_CFA(rule));
+		if (depth)
+			say(w, "          RBP = [CFA - %u]", depth);
+		else
+			say(w, "          RBP unchanged");
+		break;
+	case ROW_PLT:
+		say(w, "5 rule    a stub of the PLT: CFA = rsp + 8, or + 16");
+		say(w, "          from byte %u of its 16 on", rule & 15);
+		break;
+	case ROW_WIDE:
+		say_wide(w);
+		break;
+	case ROW_OUTERMOST:
+		say(w, "5 rule    RA is undefined: the outermost frame");
+		break;
+	case ROW_UNSUPPORTED:
+		say(w, "5 rule    CFI that no row can hold");
+		break;
+	default:
+		say(w, "5 rule    none: the file's CFI is silent here");
+	}
+}
+
+static void say_way(struct words *w)
+{
+	switch (w->s->way) {
+	case TRACE_FRAME_POINTER:
+		say(w, "  so      the frame pointer, rbp, is followed:");
+		say(w, "          CFA = rbp + 16   RA = [rbp + 8]");
+		break;
+	case TRACE_LEAF:
+		say(w, "  so      the top of the stack is the return address:");
+		say(w, "          a call precedes what it points to");
+		break;
+	case TRACE_SIGNAL:
+		say(w, "  so      the walk goes on with what was interrupted");
+		break;
+	default:
+		break;
+	}
+}
+
+/* As a sum where the rule is one, so that it can be done by hand. */
+static void say_cfa(struct words *w)
+{
+	const struct trace_step *s = w->s;
+	uint32_t kind = s->has_row ? RULE_KIND(s->rule) : ROW_END;
+
+	if (!s->cfa)
+		return;
+	if (kind == ROW_RSP || kind == ROW_RBP)
+		say(w, "6 CFA     %" PRIx64 " + 0x%x = %" PRIx64, kind == ROW_RSP ? s->sp : s->fp,
+		    RULE_CFA(s->rule), s->cfa);
+	else
+		say(w, "6 CFA     %" PRIx64, s->cfa);
+	if (s->cfa <= s->sp)
+		say(w, "          which is not above rsp, %" PRIx64, s->sp);
+}
+
+static void say_result(struct words *w)
+{
+	const struct trace_step *s = w->s;
+	bool goes_on = s->reason == WALK_GOES_ON;
+	const struct inspection_frame *caller = &w->i->frames[w->frame + 1];
+	uint64_t value;
+
+	say_cfa(w);
+	if (s->ra_at && trace_word(w->i->trace, s->ra_at, &value))
+		say(w, "7 RA      [%" PRIx64 "] = %" PRIx64, s->ra_at, value);
+	else if (s->ra_at)
+		say(w, "7 RA      [%" PRIx64 "] was not captured", s->ra_at);
+	else if (goes_on)
+		say(w, "7 RA      %" PRIx64, s->ra);
+	if (goes_on && w->frame + 1 < w->i->trace->nsteps && !caller->vaddr)
+		say(w, "          %s", caller->name);
+	else if (goes_on && w->frame + 1 < w->i->trace->nsteps)
+		say(w, "          %s+0x%" PRIx64, caller->name, caller->offset);
+	if (goes_on && s->fp_at)
+		say(w, "8 RBP     [%" PRIx64 "] = %" PRIx64, s->fp_at, s->caller_fp);
+	else if (goes_on)
+		say(w, "8 RBP     %" PRIx64 "%s", s->caller_fp,
+		    s->caller_fp == s->fp ? ", as it was" : "");
+	if (!goes_on)
+		say(w, "  end     %s", causes_end((unsigned int)s->reason)->name);
+}
+
+int inspector_words(const struct inspection *i, uint32_t frame,
+		    char lines[INSPECTOR_LINES][INSPECTOR_WIDTH])
+{
+	struct words w = {.i = i, .frame = frame, .lines = lines};
+
+	if (frame >= i->trace->nsteps)
+		return 0;
+	w.s = &i->trace->steps[frame];
+	say_pc(&w);
+	say_mapping(&w);
+	if (w.s->has_row) {
+		say_row(&w);
+		say_rule(&w);
+	}
+	say_way(&w);
+	say_result(&w);
+	return w.n;
+}

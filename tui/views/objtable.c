@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See objtable.h. Apart from the view, whose other half, the list of shards, is as long. */
+#include "tui/views/objtable.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_SEC     1000000000ULL
+#define NOW_NS	       (2 * NS_PER_SEC) /* marks are looked at once a second */
+#define BUILD_ID_CHARS 12
+#define LAYOUT_LABEL   6
+
+static const struct column columns[OBJTABLE_COLUMNS] = {
+	[OBJTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
+	[OBJTABLE_KEY] = {"KEY", 5, 5, 0, false, true, SORTS_UP, "KEY: where it lies"},
+	[OBJTABLE_WORDS] = {"WORDS", 10, 11, 0, true, false, SORTS_DOWN, "WORDS in this shard"},
+	[OBJTABLE_PROCS] = {"PROCS", 7, 7, 0, true, false, SORTS_DOWN, "PROCS that map it"},
+	[OBJTABLE_USED] = {"USED", 6, 8, 0, true, false, SORTS_UP, "USED: last sample"},
+	[OBJTABLE_STATE] = {"STATE", 8, 9, 0, false, false, SORTS_DOWN, "STATE of the table"},
+	[OBJTABLE_MISSED] = {"MISS s", 7, 8, 0, true, false, SORTS_DOWN, "MISS: s without table"},
+	[OBJTABLE_RATIO] = {"B/CFI", 6, 7, 0, true, false, SORTS_DOWN, "B/CFI: bytes per byte"},
+	[OBJTABLE_ROWS] = {"ROWS", 9, 11, 0, true, false, SORTS_DOWN, "ROWS of the table"},
+	[OBJTABLE_BUILD_ID] = {.title = "BUILD ID", .min = 9, .max = BUILD_ID_CHARS + 1},
+	[OBJTABLE_NAME] = {"OBJECT", 13, 400, 4, false, true, SORTS_UP, "OBJECT"},
+};
+
+void objtable_free(struct objtable *t)
+{
+	free(t->rows);
+}
+
+const struct column *objtable_columns(void)
+{
+	return columns;
+}
+
+void objtable_number(char *to, size_t size, uint64_t n)
+{
+	char digits[24];
+	size_t length = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
+	size_t at = 0;
+
+	for (size_t i = 0; i < length && at + 2 < size; i++) {
+		to[at++] = digits[i];
+		if ((length - i) % 3 == 1 && i + 1 < length)
+			to[at++] = ',';
+	}
+	to[at] = '\0';
+}
+
+void objtable_age(char *to, size_t size, uint64_t ns)
+{
+	unsigned long long s = ns / NS_PER_SEC;
+
+	if (s < 120)
+		snprintf(to, size, "%llus", s);
+	else if (s < 7200)
+		snprintf(to, size, "%llum", s / 60);
+	else if (s < 172800)
+		snprintf(to, size, "%lluh", s / 3600);
+	else
+		snprintf(to, size, "%llud", s / 86400);
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+static void add_row(struct objtable *t, uint32_t index, uint32_t word)
+{
+	t->rows[t->list.count++] = (struct objrow){
+		.object = &t->inventory->objects[index],
+		.index = index,
+		.word = word,
+		.key = '-',
+	};
+}
+
+static void add_homeless(struct objtable *t)
+{
+	for (uint32_t i = 0; i < t->inventory->nobjects; i++)
+		if (t->inventory->objects[i].state != INVENTORY_READY)
+			add_row(t, i, i);
+}
+
+/* In the order of the words, so that keys are given from left to right. */
+static int add_blocks(struct objtable *t)
+{
+	static const char keys[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	const struct inventory *inv = t->inventory;
+	uint32_t *row_of = malloc(((size_t)inv->nobjects + 1) * sizeof(*row_of));
+
+	if (!row_of)
+		return -ENOMEM;
+	memset(row_of, 0xff, ((size_t)inv->nobjects + 1) * sizeof(*row_of));
+	for (uint32_t i = 0; i < inv->nblocks; i++) {
+		const struct inventory_block *b = &inv->blocks[i];
+
+		if (b->word >> SHARD_SHIFT != (uint32_t)t->shard)
+			continue;
+		if (row_of[b->object] == UINT32_MAX) {
+			row_of[b->object] = (uint32_t)t->list.count;
+			add_row(t, b->object, b->word & SHARD_MASK);
+			t->rows[t->list.count - 1].key =
+				keys[(t->list.count - 1) % (sizeof(keys) - 1)];
+		}
+		t->rows[row_of[b->object]].words += b->words;
+	}
+	free(row_of);
+	return 0;
+}
+
+static double ratio(const struct inventory_object *o)
+{
+	return o->cfi_bytes ? (double)o->words * sizeof(uint32_t) / (double)o->cfi_bytes : 0;
+}
+
+static int order(double a, double b)
+{
+	return (a < b) - (a > b);
+}
+
+static int compare_by(enum objtable_column column, const struct objrow *a, const struct objrow *b)
+{
+	switch (column) {
+	case OBJTABLE_WORDS:
+		return order((double)a->words, (double)b->words);
+	case OBJTABLE_PROCS:
+		return order(a->object->processes, b->object->processes);
+	case OBJTABLE_USED:
+		return order((double)a->object->sampled, (double)b->object->sampled);
+	case OBJTABLE_STATE: /* pinned ones first */
+		return order(a->object->pinned * 8 + (int)a->object->state,
+			     b->object->pinned * 8 + (int)b->object->state);
+	case OBJTABLE_MISSED:
+		return order((double)a->object->missed, (double)b->object->missed);
+	case OBJTABLE_RATIO:
+		return order(ratio(a->object), ratio(b->object));
+	case OBJTABLE_ROWS:
+		return order(a->object->rows, b->object->rows);
+	case OBJTABLE_NAME:
+		return strcmp(a->object->name, b->object->name);
+	default:
+		return order(b->word, a->word);
+	}
+}
+
+static int compare(const void *x, const void *y, void *arg)
+{
+	const struct objrow *a = x, *b = y;
+	const struct objtable *t = arg;
+	int result = compare_by(t->sorted, a, b);
+
+	if (result)
+		return t->inverted ? -result : result;
+	result = compare_by(OBJTABLE_KEY, a, b);
+	return result ? result : (a->index > b->index) - (a->index < b->index);
+}
+
+/* The layout shows all objects: what is not kept stays behind the rows of the list. */
+static void sift(struct objtable *t, const struct filter *filter)
+{
+	t->nrows = t->list.count;
+	t->list.count = 0;
+	for (size_t i = 0; i < t->nrows; i++) {
+		struct objrow row = t->rows[i];
+
+		if (!filter_keeps_text(filter, row.object->name))
+			continue;
+		t->rows[i] = t->rows[t->list.count];
+		t->rows[t->list.count++] = row;
+	}
+}
+
+int objtable_load(struct objtable *t, const struct inventory *inventory, int shard,
+		  const struct filter *filter)
+{
+	int err = 0;
+
+	if (shard != t->shard)
+		t->list = (struct list){0};
+	free(t->rows);
+	t->shard = shard;
+	t->inventory = inventory;
+	t->list.count = 0;
+	t->rows = calloc((size_t)inventory->nobjects + 1, sizeof(*t->rows));
+	if (!t->rows)
+		return -ENOMEM;
+	if (shard == OBJTABLE_HOMELESS)
+		add_homeless(t);
+	else if (shard >= 0)
+		err = add_blocks(t);
+	sift(t, filter);
+	if (t->list.count)
+		qsort_r(t->rows, t->list.count, sizeof(*t->rows), compare, t);
+	for (size_t i = 0; t->list.held && i < t->list.count; i++)
+		if (t->rows[i].object->id == t->id)
+			t->list.cursor = i;
+	list_follow(&t->list);
+	t->list.held = t->list.count != 0;
+	objtable_hold(t);
+	return err;
+}
+
+void objtable_hold(struct objtable *t)
+{
+	if (t->list.cursor < t->list.count)
+		t->id = t->rows[t->list.cursor].object->id;
+}
+
+const struct inventory_object *objtable_chosen(const struct objtable *t)
+{
+	return t->list.cursor < t->list.count ? t->rows[t->list.cursor].object : NULL;
+}
+
+static void build_id_text(const struct inventory_object *o, char to[2 * BUILD_ID_MAX + 1])
+{
+	to[0] = '\0';
+	for (size_t i = 0; i < o->build_id_size; i++)
+		sprintf(to + 2 * i, "%02x", o->build_id[i]);
+}
+
+bool objtable_matches(const struct ui *ui, const struct inventory_object *o)
+{
+	char id[2 * BUILD_ID_MAX + 1];
+
+	build_id_text(o, id);
+	return search_matches(ui, o->name) || search_matches(ui, id);
+}
+
+/* --- drawing ------------------------------------------------------------------------------- */
+
+static void draw_use(const struct objtable *t, const struct inventory_object *o, struct grid *g,
+		     int y, int *col, const int *width)
+{
+	static const char *const states[] = {
+		[INVENTORY_READY] = "ready",	 [INVENTORY_QUEUED] = "queued",
+		[INVENTORY_EVICTED] = "evicted", [INVENTORY_FAILED] = "failed",
+		[INVENTORY_REFUSED] = "refused",
+	};
+	uint64_t now = t->inventory->time;
+	enum role role = ROLE_TEXT;
+	char text[32];
+
+	if (!o->sampled) {
+		snprintf(text, sizeof(text), "never");
+		role = ROLE_DIM;
+	} else if (o->sampled + NOW_NS >= now) {
+		snprintf(text, sizeof(text), "now");
+		role = ROLE_OK;
+	} else {
+		objtable_age(text, sizeof(text), now - o->sampled);
+	}
+	grid_right(g, y, *col, width[OBJTABLE_USED] - 1, role, text);
+	*col += width[OBJTABLE_USED];
+	role = o->state == INVENTORY_READY ? ROLE_TEXT : ROLE_WARN;
+	grid_fit(g, y, *col, width[OBJTABLE_STATE] - 1, o->pinned ? ROLE_TAG : role,
+		 o->pinned && o->state == INVENTORY_READY ? "pinned" : states[o->state]);
+	*col += width[OBJTABLE_STATE];
+	objtable_number(text, sizeof(text), o->missed);
+	grid_right(g, y, *col, width[OBJTABLE_MISSED] - 1, o->missed ? ROLE_WARN : ROLE_DIM, text);
+	*col += width[OBJTABLE_MISSED];
+}
+
+/* A file without CFI of its own may still have rows, those of its PLT. */
+static void draw_table(const struct inventory_object *o, struct grid *g, int y, int *col,
+		       const int *width)
+{
+	char text[2 * BUILD_ID_MAX + 1] = "-";
+
+	if (o->cfi_bytes && o->words)
+		snprintf(text, sizeof(text), "%.2f", ratio(o));
+	grid_right(g, y, *col, width[OBJTABLE_RATIO] - 1, ROLE_TEXT, text);
+	*col += width[OBJTABLE_RATIO];
+	objtable_number(text, sizeof(text), o->rows);
+	grid_right(g, y, *col, width[OBJTABLE_ROWS] - 1, ROLE_TEXT, text);
+	*col += width[OBJTABLE_ROWS];
+	if (width[OBJTABLE_BUILD_ID]) {
+		build_id_text(o, text);
+		grid_put(g, y, *col, width[OBJTABLE_BUILD_ID] - 1, ROLE_DIM, text);
+	}
+	*col += width[OBJTABLE_BUILD_ID];
+}
+
+static void draw_row(const struct ui *ui, const struct objtable *t, const struct objrow *row,
+		     struct grid *g, int y, const int *width)
+{
+	const struct inventory_object *o = row->object;
+	int col = width[OBJTABLE_MARK];
+	char text[32];
+
+	if (o->pinned)
+		grid_put(g, y, 1, 1, ROLE_TAG, "p");
+	grid_printf(g, y, col, 1, ROLE_TITLE, "%c", row->key);
+	col += width[OBJTABLE_KEY];
+	objtable_number(text, sizeof(text), row->words);
+	grid_right(g, y, col, width[OBJTABLE_WORDS] - 1, ROLE_TEXT, text);
+	col += width[OBJTABLE_WORDS];
+	snprintf(text, sizeof(text), "%u", o->processes);
+	grid_right(g, y, col, width[OBJTABLE_PROCS] - 1, o->processes ? ROLE_TEXT : ROLE_DIM, text);
+	col += width[OBJTABLE_PROCS];
+	draw_use(t, o, g, y, &col, width);
+	draw_table(o, g, y, &col, width);
+	grid_fit(g, y, col, width[OBJTABLE_NAME],
+		 objtable_matches(ui, o) ? ROLE_MATCH : ROLE_MODULE, o->name);
+}
+
+void objtable_draw(const struct ui *ui, struct objtable *t, struct grid *g, int top, int rows,
+		   bool active)
+{
+	int width[OBJTABLE_COLUMNS], n;
+
+	if (rows < 1)
+		return;
+	columns_fit(columns, OBJTABLE_COLUMNS, g->cols,
+		    config_hidden(&ui->config, VIEW_SHARDS, columns, OBJTABLE_COLUMNS), width);
+	columns_header(g, top, columns, OBJTABLE_COLUMNS, width, (int)t->sorted, t->inverted);
+	n = list_fit(&t->list, rows);
+	for (int i = 0; i < n; i++)
+		draw_row(ui, t, &t->rows[t->list.top + (size_t)i], g, top + 1 + i, width);
+	if (active)
+		list_mark(&t->list, g, top, n, true);
+	if (t->list.count == 0 && rows > 1)
+		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM, "nothing is in there");
+}
+
+/* --- the layout ---------------------------------------------------------------------------- */
+
+struct tally { /* of what lies in a cell */
+	uint32_t words, most, run;
+	uint32_t object; /* of which most is */
+	uint32_t last;
+};
+
+static void tally_add(struct tally *c, uint32_t object, uint32_t words)
+{
+	c->words += words;
+	c->run = object == c->last ? c->run + words : words;
+	c->last = object;
+	if (c->run > c->most) {
+		c->most = c->run;
+		c->object = object;
+	}
+}
+
+static const struct objrow *row_of(const struct objtable *t, uint32_t object)
+{
+	for (size_t i = 0; i < t->nrows; i++)
+		if (t->rows[i].index == object)
+			return &t->rows[i];
+	return NULL;
+}
+
+static void draw_cell(const struct objtable *t, struct grid *g, int row, int col,
+		      const struct tally *c, uint32_t room, bool free_behind, bool active)
+{
+	const struct objrow *r = 2 * (uint64_t)c->words >= room ? row_of(t, c->object) : NULL;
+	const struct inventory_object *chosen = objtable_chosen(t);
+
+	if (r)
+		grid_printf(g, row, col, 1,
+			    active && r->object == chosen ? ROLE_CURSOR
+			    : (uint32_t)r->key & 1	  ? ROLE_USER
+							  : ROLE_MODULE,
+			    "%c", r->key);
+	else
+		grid_put(g, row, col, 1, free_behind ? ROLE_DIM : ROLE_WARN,
+			 free_behind ? "." : "#");
+}
+
+void objtable_draw_layout(const struct objtable *t, struct grid *g, int row, bool active)
+{
+	const struct inventory *inv = t->inventory;
+	int cells = g->cols - 2 * LAYOUT_LABEL - 6;
+	uint32_t i = 0, end = 0;
+
+	if (t->shard < 0 || cells < 1)
+		return;
+	for (uint32_t b = 0; b < inv->nblocks; b++) {
+		if (inv->blocks[b].word >> SHARD_SHIFT == (uint32_t)t->shard)
+			end = (inv->blocks[b].word & SHARD_MASK) + inv->blocks[b].words;
+		else if (inv->blocks[b].word >> SHARD_SHIFT < (uint32_t)t->shard)
+			i = b + 1;
+	}
+	grid_right(g, row, 0, LAYOUT_LABEL, ROLE_DIM, "0");
+	grid_put(g, row, LAYOUT_LABEL, 1, ROLE_BORDER, grid_glyph(g, GLYPH_VLINE));
+	for (int cell = 0; cell < cells; cell++) {
+		uint32_t from =
+			(uint32_t)((uint64_t)SHARD_WORDS * (uint32_t)cell / (uint32_t)cells);
+		uint32_t to =
+			(uint32_t)((uint64_t)SHARD_WORDS * (uint32_t)(cell + 1) / (uint32_t)cells);
+		struct tally c = {.last = UINT32_MAX};
+
+		for (; i < inv->nblocks; i++) {
+			uint32_t first = inv->blocks[i].word & SHARD_MASK;
+			uint32_t last = first + inv->blocks[i].words;
+
+			if (inv->blocks[i].word >> SHARD_SHIFT != (uint32_t)t->shard || first >= to)
+				break;
+			tally_add(&c, inv->blocks[i].object,
+				  (last < to ? last : to) - (first > from ? first : from));
+			if (last > to) /* goes on in the next cell */
+				break;
+		}
+		draw_cell(t, g, row, LAYOUT_LABEL + 1 + cell, &c, to - from,
+			  from + (to - from) / 2 >= end, active);
+	}
+	grid_put(g, row, LAYOUT_LABEL + 1 + cells, 1, ROLE_BORDER, grid_glyph(g, GLYPH_VLINE));
+	grid_put(g, row, LAYOUT_LABEL + 2 + cells, 10, ROLE_DIM, "1,048,575");
+}

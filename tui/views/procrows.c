@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See procrows.h. */
+#include "tui/views/procrows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/ui/bycpu.h"
+#include "tui/ui/selection.h"
+#include "tui/ui/ui.h"
+
+#define CPU_IMAGE ((uint64_t)1 << 62) /* no process has it: see count_key.exec */
+
+struct query procrows_query(const struct ui *ui)
+{
+	return (struct query){.weigh = ui_weigh(ui),
+			      .proc = QUERY_ALL,
+			      .hide_kernel = ui->hide_kernel,
+			      .hide_user = ui->hide_user,
+			      .hide_inline = ui->hide_inline,
+			      .baseline = ui->scrub.diff};
+}
+
+void procrows_free(struct procrows *rows)
+{
+	free(rows->row);
+	free(rows->procs);
+	free(rows->wholes);
+	rows->row = NULL;
+	rows->procs = NULL;
+	rows->wholes = NULL;
+	rows->count = rows->kept = rows->nprocs = 0;
+}
+
+/* like: a row that is done and may have the same function; NULL: none. */
+static int make_row(struct procrows *rows, const struct profile *p, const struct proc_row *data,
+		    const struct procs_row *like)
+{
+	struct procs_row *row = &rows->row[rows->count];
+
+	*row = (struct procs_row){.data = *data};
+	if (like && data->hottest == like->data.hottest) {
+		row->hottest = like->hottest;
+	} else if (data->hottest != UINT32_MAX) {
+		row->hottest = names_get(rows->names, p, data->hottest);
+		if (!row->hottest)
+			return -ENOMEM;
+	}
+	rows->count++;
+	return 0;
+}
+
+/* Rows of processes or groups, the first ones. */
+static int add_procs(struct procrows *rows, const struct profile *p, const struct query *q)
+{
+	size_t count;
+	int err = query_procs(p, q, &rows->wholes, &count);
+
+	if (err)
+		return err;
+	rows->row = calloc(count + 1, sizeof(*rows->row));
+	rows->procs = calloc(count + 1, sizeof(*rows->procs));
+	if (!rows->row || !rows->procs)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < count; i++) {
+		const struct profile_proc *proc = query_proc(p, rows->wholes[i].proc);
+		struct procs_row *row = &rows->row[rows->count];
+
+		if (i + NAMES_AHEAD < count) {
+			names_expect(rows->names, p, rows->wholes[i + NAMES_AHEAD].hottest);
+			query_expect_proc(p, rows->wholes[i + NAMES_AHEAD].proc);
+		}
+		if (!proc)
+			continue;
+		err = make_row(rows, p, &rows->wholes[i], NULL);
+		row->whole = &rows->wholes[i];
+		row->whole_hottest = row->hottest;
+		row->proc = &rows->procs[rows->nprocs];
+		rows->procs[rows->nprocs++] = *proc;
+	}
+	return err;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct procs_row *x = a, *y = b;
+
+	return (x->data.proc > y->data.proc) - (x->data.proc < y->data.proc);
+}
+
+/* Each thread's row learns of its process, which has samples as well. */
+static int add_threads(struct procrows *rows, const struct profile *p, const struct query *q)
+{
+	size_t nprocs = rows->count, count;
+	const struct procs_row *process = NULL;
+	struct procs_row *more;
+	struct proc_row *found;
+	int err = query_procs(p, q, &found, &count);
+
+	if (err)
+		return err;
+	more = reallocarray(rows->row, nprocs + count + 1, sizeof(*more));
+	if (!more) {
+		free(found);
+		return -ENOMEM;
+	}
+	rows->row = more;
+	qsort(rows->row, nprocs, sizeof(*rows->row), by_id);
+	for (size_t i = 0; !err && i < count; i++) {
+		struct procs_row *row = &rows->row[rows->count];
+
+		if (i + NAMES_AHEAD < count)
+			names_expect(rows->names, p, found[i + NAMES_AHEAD].hottest);
+		/* Those of one process come one after another. */
+		if (!process || process->data.proc != found[i].proc) {
+			struct procs_row key = {.data.proc = found[i].proc};
+
+			process = bsearch(&key, rows->row, nprocs, sizeof(*rows->row), by_id);
+		}
+		if (!process)
+			continue;
+		err = make_row(rows, p, &found[i], process);
+		row->proc = process->proc;
+		row->whole = process->whole;
+		row->whole_hottest = process->hottest;
+		memccpy(row->thread, query_thread(p, found[i].proc, found[i].tid), '\0',
+			sizeof(row->thread) - 1);
+	}
+	free(found);
+	return err;
+}
+
+static const char *text_of_group(const struct profile_proc *proc)
+{
+	return proc->group;
+}
+
+static const char *text_of_user(const struct profile_proc *proc)
+{
+	return proc->user;
+}
+
+const char *procrows_group(const struct ui *ui, const struct profile_proc *proc)
+{
+	return ui->grouping == GROUP_USER ? proc->user : proc->group;
+}
+
+/* The row of a group looks like one of a process that has its name and no PID. */
+static void name_group(const struct ui *ui, struct profile_proc *row)
+{
+	const bool user = ui->grouping == GROUP_USER;
+	struct profile_proc group = {.image = 14695981039346656037U, .pid = 0};
+	const char *text = procrows_group(ui, row);
+
+	for (const char *c = text; *c; c++)
+		group.image = (group.image ^ (unsigned char)*c) * 1099511628211U;
+	snprintf(group.comm, sizeof(group.comm), "%.15s", text);
+	snprintf(group.user, sizeof(group.user), "%.31s", user ? text : "");
+	snprintf(group.group, sizeof(group.group), "%s", user ? "" : text);
+	snprintf(group.cmdline, sizeof(group.cmdline), "%s",
+		 text[0] ? text
+		 : user	 ? "no user"
+			 : "no container or unit");
+	*row = group;
+}
+
+static int load_groups(struct ui *ui, struct procrows *rows, const struct profile *p)
+{
+	struct query q = procrows_query(ui);
+	uint32_t *owners = NULL;
+	int err =
+		query_owners(p, ui->grouping == GROUP_USER ? text_of_user : text_of_group, &owners);
+
+	/* Sums are of the samples that a filter by process or by frame keeps. */
+	if (!err && ui->selection->filter.of != FILTER_OF_ROW)
+		err = selection_query(ui, p, &q, true);
+	q.whose = NULL;
+	q.threads = false;
+	q.owners = owners;
+	if (!err)
+		err = add_procs(rows, p, &q);
+	free(owners);
+	for (size_t i = 0; i < rows->nprocs; i++)
+		name_group(ui, &rows->procs[i]);
+	return err;
+}
+
+/* The row of a CPU likewise. */
+static void name_cpu(struct profile_proc *row, const struct proc_row *data, uint64_t all)
+{
+	double share = all ? 100 * (double)data->samples / (double)all : 0;
+
+	*row = (struct profile_proc){.image = CPU_IMAGE + data->cpu, .comm = "CPUs together"};
+	if (data->cpu)
+		snprintf(row->comm, sizeof(row->comm), "CPU %u", data->cpu - 1);
+	snprintf(row->cmdline, sizeof(row->cmdline), "all: %.1f%%%s", share,
+		 data->cpu ? "" : ", sampled before CPUs were told apart");
+}
+
+static int load_cpus(struct ui *ui, struct procrows *rows, const struct profile *p)
+{
+	struct query q = procrows_query(ui);
+	uint64_t all;
+	size_t count;
+	int err = 0;
+
+	bycpu_query(ui, &q);
+	all = query_samples(p, &q, NULL);
+	if (ui->selection->filter.of != FILTER_OF_ROW)
+		err = selection_query(ui, p, &q, true);
+	q.whose = NULL;
+	q.by_cpu = true;
+	if (!err)
+		err = query_procs(p, &q, &rows->wholes, &count);
+	if (err)
+		return err;
+	/* Nothing but what was sampled before is nothing. */
+	if (count == 1 && !rows->wholes[0].cpu)
+		count = 0;
+	rows->row = calloc(count + 1, sizeof(*rows->row));
+	rows->procs = calloc(count + 1, sizeof(*rows->procs));
+	if (!rows->row || !rows->procs)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < count; i++) {
+		struct procs_row *row = &rows->row[rows->count];
+
+		err = make_row(rows, p, &rows->wholes[i], NULL);
+		row->whole = &rows->wholes[i];
+		row->whole_hottest = row->hottest;
+		row->proc = &rows->procs[rows->nprocs];
+		name_cpu(&rows->procs[rows->nprocs++], &rows->wholes[i], all);
+	}
+	return err;
+}
+
+static int by_part(const void *a, const void *b)
+{
+	const struct cpu_row *x = a, *y = b;
+
+	if (x->proc != y->proc)
+		return x->proc < y->proc ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/* Where processes ran, or their threads; rows from `first` on are theirs. */
+static int add_cpus(struct procrows *rows, const struct profile *p, const struct query *q,
+		    size_t first)
+{
+	struct cpu_row *found;
+	size_t count;
+	int err = query_cpus(p, q, &found, &count);
+
+	for (size_t i = first; !err && i < rows->count; i++) {
+		struct procs_row *row = &rows->row[i];
+		struct cpu_row key = {.proc = row->data.proc, .tid = row->data.tid}, *at;
+		size_t from, n = 0;
+
+		at = bsearch(&key, found, count, sizeof(*found), by_part);
+		if (!at)
+			continue;
+		for (from = (size_t)(at - found); from && !by_part(&found[from - 1], &key);)
+			from--;
+		while (from + n < count && !by_part(&found[from + n], &key))
+			n++;
+		bycpu_words(&found[from], n, row->cpus, sizeof(row->cpus));
+	}
+	free(found);
+	return err;
+}
+
+static int load_places(struct ui *ui, struct procrows *rows, const struct profile *p, bool threads,
+		       size_t first)
+{
+	struct query q = procrows_query(ui);
+
+	if (!rows->cpus)
+		return 0;
+	bycpu_query(ui, &q);
+	q.threads = threads;
+	return add_cpus(rows, p, &q, first);
+}
+
+static int load_rows(struct ui *ui, struct procrows *rows, const struct profile *p)
+{
+	struct query q = procrows_query(ui);
+	size_t nprocs;
+	int err;
+
+	names_renew(rows->names);
+	procrows_free(rows);
+	rows->threads = ui_shows_threads(ui);
+	rows->past = (int)query_history_kept(p, q.weigh);
+	rows->cpus = !ui->grouping && ui->header.last.by_cpu;
+	if (ui->grouping == GROUP_CPU)
+		return load_cpus(ui, rows, p);
+	if (ui->grouping)
+		return load_groups(ui, rows, p);
+	err = bycpu_filter(ui, p, &q);
+	if (!err)
+		err = add_procs(rows, p, &q);
+	if (!err)
+		err = load_places(ui, rows, p, false, 0);
+	if (err || !rows->threads)
+		return err;
+	nprocs = rows->count;
+	ui_query_threads(ui, &q);
+	err = add_threads(rows, p, &q);
+	return err ? err : load_places(ui, rows, p, true, nprocs);
+}
+
+static int by_process(const void *a, const void *b)
+{
+	const struct procs_row *x = a, *y = b;
+
+	if (x->proc->pid != y->proc->pid)
+		return x->proc->pid < y->proc->pid ? -1 : 1;
+	return (x->proc->image > y->proc->image) - (x->proc->image < y->proc->image);
+}
+
+/* Keeps the rows of processes that have a sample with what the filter looks for. */
+static int judge_by_stacks(struct ui *ui, struct procrows *rows, const struct profile *p)
+{
+	struct query q = procrows_query(ui);
+	struct proc_row *found = NULL;
+	size_t count = 0;
+	int err = selection_query(ui, p, &q, true);
+
+	q.whose = NULL; /* every process has a row, not only those that are tagged */
+	q.threads = false;
+	if (!err)
+		err = query_procs(p, &q, &found, &count);
+	if (rows->count)
+		qsort(rows->row, rows->count, sizeof(*rows->row), by_process);
+	for (size_t i = 0; i < rows->count; i++)
+		rows->row[i].kept = false;
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_proc *proc = query_proc(p, found[i].proc);
+		struct procs_row key = {.proc = proc}, *row;
+
+		if (!proc || !found[i].samples)
+			continue;
+		row = bsearch(&key, rows->row, rows->count, sizeof(*rows->row), by_process);
+		/* With its threads. */
+		for (struct procs_row *r = row; r && r >= rows->row && !by_process(r, &key); r--)
+			r->kept = true;
+		for (struct procs_row *r = row;
+		     r && r < rows->row + rows->count && !by_process(r, &key); r++)
+			r->kept = true;
+	}
+	free(found);
+	return err;
+}
+
+/* What a person reads of a group's row; all else of it is made up. */
+static bool keeps_group(const struct ui *ui, const struct procs_row *row)
+{
+	char text[24];
+
+	if (ui->grouping != GROUP_CPU || !row->data.cpu)
+		return filter_keeps_text(&ui->selection->filter, ui->grouping == GROUP_CPU
+									 ? row->proc->comm
+									 : row->proc->cmdline);
+	snprintf(text, sizeof(text), "cpu%u", row->data.cpu - 1);
+	return filter_keeps_text(&ui->selection->filter, text);
+}
+
+/* Which rows the filter keeps, also of those that were there when the view froze. */
+static int judge_rows(struct ui *ui, struct procrows *rows, const struct profile *p)
+{
+	const struct filter *filter = &ui->selection->filter;
+	int err = 0;
+
+	if (ui->grouping) {
+		for (size_t i = 0; i < rows->count; i++)
+			rows->row[i].kept = keeps_group(ui, &rows->row[i]);
+	} else if (filter->set && (filter->of == FILTER_OF_FUNC || filter->of == FILTER_OF_END)) {
+		err = rows->count ? judge_by_stacks(ui, rows, p) : 0;
+	} else {
+		for (size_t i = 0; i < rows->count; i++)
+			rows->row[i].kept = filter_keeps_proc(filter, rows->row[i].proc);
+	}
+	rows->kept = 0;
+	for (size_t i = 0; i < rows->count; i++) {
+		struct procs_row row;
+
+		if (!rows->row[i].kept)
+			continue;
+		if (i > rows->kept) {
+			row = rows->row[i];
+			rows->row[i] = rows->row[rows->kept];
+			rows->row[rows->kept] = row;
+		}
+		rows->kept++;
+	}
+	return err;
+}
+
+int procrows_load(struct procrows *rows, struct ui *ui, const struct profile *p)
+{
+	int err = load_rows(ui, rows, p);
+
+	if (!err)
+		err = judge_rows(ui, rows, p);
+	if (err)
+		procrows_free(rows);
+	return err;
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+static double ratio(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : -1;
+}
+
+static int order(double a, double b)
+{
+	return (a < b) - (a > b);
+}
+
+static const char *hottest(const struct procs_row *row)
+{
+	return row->whole_hottest ? row->whole_hottest->name : "";
+}
+
+/* What rows are sorted by in columns of numbers, most first; 0 in those of words. */
+static double number(enum procs_column column, const struct procs_row *row)
+{
+	switch (column) {
+	case PROCS_PID:
+		return -(double)(row->data.cpu ? row->data.cpu : (uint32_t)row->proc->pid);
+	case PROCS_THREADS:
+		return row->proc->nthreads;
+	case PROCS_CHANGE:
+		return row->whole->cpu_percent - row->whole->before_cpu;
+	case PROCS_KERNEL:
+		return ratio(row->whole->kernel_samples, row->whole->samples);
+	case PROCS_UNWOUND: /* the broken ones first: they are looked for */
+		return -ratio(row->whole->complete, row->whole->walks);
+	case PROCS_USER:
+	case PROCS_HOTTEST:
+	case PROCS_GROUP:
+	case PROCS_COMMAND:
+		return 0;
+	default:
+		return (double)row->whole->samples;
+	}
+}
+
+static int compare_by(enum procs_column column, const struct procs_row *a,
+		      const struct procs_row *b)
+{
+	switch (column) {
+	case PROCS_USER:
+		return strcmp(a->proc->user, b->proc->user);
+	case PROCS_HOTTEST:
+		return strcmp(hottest(a), hottest(b));
+	case PROCS_GROUP:
+		return strcmp(a->proc->group, b->proc->group);
+	case PROCS_COMMAND:
+		return strcmp(a->proc->cmdline, b->proc->cmdline);
+	default:
+		return order(number(column, a), number(column, b));
+	}
+}
+
+/* Of one process: its own row first, then its threads. */
+static int compare_threads(const struct procs_row *a, const struct procs_row *b)
+{
+	int result = (a->data.tid != 0) - (b->data.tid != 0);
+
+	if (!result)
+		result = order((double)a->data.samples, (double)b->data.samples);
+	return result ? result : (a->data.tid > b->data.tid) - (a->data.tid < b->data.tid);
+}
+
+struct order_of {
+	enum procs_column column;
+	bool inverted;
+};
+
+static int compare_rows(const void *x, const void *y, void *arg)
+{
+	const struct procs_row *a = x, *b = y;
+	const struct order_of *by = arg;
+	int result = compare_by(by->column, a, b);
+
+	if (result)
+		return by->inverted ? -result : result;
+	result = compare_by(PROCS_CPU, a, b);
+	if (!result)
+		result = compare_by(PROCS_PID, a, b);
+	if (!result)
+		result = (a->proc->image > b->proc->image) - (a->proc->image < b->proc->image);
+	return result ? result : compare_threads(a, b);
+}
+
+struct ordered { /* the number beside the row: rows lie everywhere by then */
+	double number;
+	const struct procs_row *row;
+};
+
+static int compare_ordered(const void *x, const void *y, void *arg)
+{
+	const struct ordered *a = x, *b = y;
+	const struct order_of *by = arg;
+
+	if (a->number != b->number)
+		return by->inverted ? order(b->number, a->number) : order(a->number, b->number);
+	return compare_rows(a->row, b->row, arg);
+}
+
+/* Within a process nothing else differs that rows are sorted by. */
+static int compare_in_process(const void *x, const void *y)
+{
+	const struct ordered *a = x, *b = y;
+
+	return a->number != b->number ? order(a->number, b->number)
+				      : compare_threads(a->row, b->row);
+}
+
+/* Of each process one row, in order; returns how many. */
+static size_t sort_procs(const struct procrows *rows, struct order_of *by, struct ordered *procs)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->kept; i++)
+		procs[rows->row[i].proc - rows->procs].row = &rows->row[i];
+	for (size_t i = 0; i < rows->nprocs; i++)
+		if (procs[i].row)
+			procs[n++] =
+				(struct ordered){number(by->column, procs[i].row), procs[i].row};
+	if (n)
+		qsort_r(procs, n, sizeof(*procs), compare_ordered, by);
+	return n;
+}
+
+/* Rows beside those of the same process, of which the last one is before its end. */
+static void gather_rows(const struct procrows *rows, size_t *end, struct ordered *ordered)
+{
+	for (size_t i = 0; i < rows->kept; i++)
+		end[rows->row[i].proc - rows->procs + 1]++;
+	for (size_t i = 1; i <= rows->nprocs; i++)
+		end[i] += end[i - 1];
+	for (size_t i = 0; i < rows->kept; i++) {
+		const struct procs_row *row = &rows->row[i];
+
+		ordered[end[row->proc - rows->procs]++] =
+			(struct ordered){row->data.tid ? (double)row->data.samples : INFINITY, row};
+	}
+}
+
+/* Processes have an order, in which threads stay below theirs: that is less to compare than all
+ * rows with each other. -ENOMEM. */
+static int sort_rows(struct procrows *rows, struct order_of *by)
+{
+	struct ordered *procs = calloc(rows->nprocs + 1, sizeof(*procs));
+	struct ordered *ordered = calloc(rows->kept + 1, sizeof(*ordered));
+	size_t *end = calloc(rows->nprocs + 1, sizeof(*end)), n, to = 0;
+	struct procs_row *sorted = malloc((rows->count + 1) * sizeof(*sorted));
+	int err = procs && ordered && end && sorted ? 0 : -ENOMEM;
+
+	if (!err) {
+		n = sort_procs(rows, by, procs);
+		gather_rows(rows, end, ordered);
+		for (size_t i = 0; i < n; i++) {
+			size_t proc = (size_t)(procs[i].row->proc - rows->procs);
+			size_t first = proc ? end[proc - 1] : 0, last = end[proc];
+
+			if (last - first > 1)
+				qsort(ordered + first, last - first, sizeof(*ordered),
+				      compare_in_process);
+			for (size_t k = first; k < last; k++)
+				/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all set */
+				sorted[to++] = *ordered[k].row;
+		}
+		memcpy(sorted + to, rows->row + to, (rows->count - to) * sizeof(*sorted));
+		free(rows->row);
+		rows->row = sorted;
+		sorted = NULL;
+	}
+	free(procs);
+	free(ordered);
+	free(end);
+	free(sorted);
+	return err;
+}
+
+void procrows_sort(struct procrows *rows, enum procs_column column, bool inverted)
+{
+	struct order_of by = {column, inverted};
+
+	if (rows->kept && sort_rows(rows, &by))
+		qsort_r(rows->row, rows->kept, sizeof(*rows->row), compare_rows, &by);
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See treerows.h. */
+#include "tui/views/treerows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/views/calltree.h"
+#include "tui/views/openset.h"
+
+#define HOT	     0.02 /* nodes from here on are open at first */
+#define REST_OF_PATH 0x9e3779b97f4a7c15ULL
+
+struct maker {
+	struct treerows *rows;
+	const struct calltree *calls;
+	struct openset *open;
+};
+
+bool treerows_small(const struct calltree *calls, uint32_t node)
+{
+	return calltree_share(calls, calls->tree.nodes[node].total) < calls->limit;
+}
+
+static struct tree_row *row_add(struct maker *m)
+{
+	struct treerows *rows = m->rows;
+
+	if (rows->count == rows->room) {
+		size_t room = rows->room ? 2 * rows->room : 256;
+		struct tree_row *more = realloc(rows->row, room * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		rows->row = more;
+		rows->room = room;
+	}
+	memset(&rows->row[rows->count], 0, sizeof(*rows->row));
+	return &rows->row[rows->count++];
+}
+
+/* All that is shown of the children of a node is one line. The small ones are the last. */
+static bool is_line(const struct calltree *calls, uint32_t node)
+{
+	uint32_t first = calls->tree.nodes[node].first_child;
+
+	return first && (!calls->tree.nodes[first].next || treerows_small(calls, first));
+}
+
+/* The row of one node, a child of row `parent` (+1, 0: of the root); chained: the only one. */
+static int add_node(struct maker *m, uint32_t node, size_t parent, bool chained)
+{
+	const struct tree_node *n = &m->calls->tree.nodes[node];
+	struct tree_row *row = row_add(m);
+	bool hot = calltree_share(m->calls, n->total) >= HOT;
+
+	if (!row)
+		return -ENOMEM;
+	row->node = node;
+	row->parent = (uint32_t)parent;
+	row->path = n->path;
+	row->self = n->self;
+	row->total = n->total;
+	row->chained = chained;
+	row->more = n->next != 0;
+	row->indent = (parent ? m->rows->row[parent - 1].indent : 0) + !row->chained;
+	row->level = (parent ? m->rows->row[parent - 1].level : 0) + 1;
+	if (n->first_child) {
+		row->open = openset_get(m->open, n->path, row->level, hot);
+		row->closed = !row->open;
+	}
+	return 0;
+}
+
+static int add_small(struct maker *m, uint32_t node, size_t parent, bool chained)
+{
+	struct tree_row *row = row_add(m);
+
+	if (!row)
+		return -ENOMEM;
+	row->node = node;
+	row->parent = (uint32_t)parent;
+	row->chained = chained;
+	row->indent = (parent ? m->rows->row[parent - 1].indent : 0) + !row->chained;
+	row->path = m->calls->tree.nodes[node].path ^ REST_OF_PATH;
+	for (uint32_t c = m->calls->tree.nodes[node].first_child; c;
+	     c = m->calls->tree.nodes[c].next) {
+		if (!treerows_small(m->calls, c))
+			continue;
+		row->small++;
+		row->self += m->calls->tree.nodes[c].self;
+		row->total += m->calls->tree.nodes[c].total;
+	}
+	return 0;
+}
+
+/* Children come sorted, so that the small ones are the last. Walked without recursion: a tree is
+ * as deep as the deepest stack. */
+static int flatten(struct maker *m)
+{
+	const struct tree_node *nodes = m->calls->tree.nodes;
+	uint32_t node = 0;
+	size_t parent = 0; /* row + 1 of node, 0: the root */
+	uint32_t child = nodes[0].first_child;
+
+	for (;;) {
+		bool chained = is_line(m->calls, node);
+
+		if (child && !treerows_small(m->calls, child)) {
+			if (add_node(m, child, parent, chained))
+				return -ENOMEM;
+			if (m->rows->row[m->rows->count - 1].open) {
+				node = child;
+				parent = m->rows->count;
+				child = nodes[child].first_child;
+			} else {
+				child = nodes[child].next;
+			}
+			continue;
+		}
+		if (child && add_small(m, node, parent, chained))
+			return -ENOMEM;
+		if (parent == 0)
+			return 0;
+		child = nodes[node].next;
+		parent = m->rows->row[parent - 1].parent;
+		node = parent ? m->rows->row[parent - 1].node : 0;
+	}
+}
+
+int treerows_make(struct treerows *rows, const struct calltree *calls, struct openset *open)
+{
+	struct maker m = {rows, calls, open};
+
+	rows->count = 0;
+	return calls->tree.count ? flatten(&m) : 0;
+}
+
+size_t treerows_all(const struct calltree *calls, uint32_t *order)
+{
+	const struct tree_node *nodes = calls->tree.nodes;
+	uint32_t at = nodes[0].first_child;
+	size_t n = 0;
+
+	while (at && n < calls->tree.count) {
+		if (!treerows_small(calls, at)) {
+			order[n++] = at;
+			if (nodes[at].first_child) {
+				at = nodes[at].first_child;
+				continue;
+			}
+		}
+		while (at && !nodes[at].next)
+			at = nodes[at].parent;
+		at = at ? nodes[at].next : 0;
+	}
+	return n;
+}
+
+void treerows_open(const struct calltree *calls, struct openset *open, uint32_t top)
+{
+	const struct tree_node *nodes = calls->tree.nodes;
+	uint32_t at = top;
+
+	while (at) {
+		if (nodes[at].first_child && openset_put(open, nodes[at].path, true))
+			break;
+		if (nodes[at].first_child && !treerows_small(calls, nodes[at].first_child)) {
+			at = nodes[at].first_child;
+			continue;
+		}
+		while (at != top && (!nodes[at].next || treerows_small(calls, nodes[at].next)))
+			at = nodes[at].parent;
+		if (at == top)
+			break;
+		at = nodes[at].next;
+	}
+}

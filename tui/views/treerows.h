@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_VIEWS_TREEROWS_H
+#define STACKTOP_TUI_VIEWS_TREEROWS_H
+
+/*
+ * The rows of a tree on the screen: the nodes that are open, in their order, and what is small
+ * summed up. A chain without a branch is not indented.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct calltree;
+struct openset;
+
+#define TREEROWS_LIMIT                                                                             \
+	0.005 /* of all samples, unless asked: nodes below are summed up in a row                  \
+	       */
+
+struct tree_row {
+	uint32_t node;	 /* of the tree; the parent of the nodes in a row of small ones */
+	uint32_t parent; /* row number + 1, 0: none */
+	uint32_t small;	 /* so many nodes below the limit; 0: the row is a node */
+	uint32_t indent; /* levels */
+	uint32_t level;	 /* of the tree, 1: outermost */
+	uint64_t path;
+	uint64_t self, total;
+	bool open, closed; /* neither: it has no children */
+	bool chained;	   /* the only child: drawn right below its parent, without a guide */
+	bool more;	   /* siblings follow */
+};
+
+struct treerows {
+	struct tree_row *row; /* to be freed */
+	size_t count, room;
+};
+
+/* Makes them anew. -ENOMEM. */
+int treerows_make(struct treerows *rows, const struct calltree *calls, struct openset *open);
+/* Opens a node with all below it that is not small, as far as there is memory to remember that. */
+void treerows_open(const struct calltree *calls, struct openset *open, uint32_t top);
+/* True for a node that has no row of its own. */
+bool treerows_small(const struct calltree *calls, uint32_t node);
+/* The nodes in the order of the screen, as if every one were open, into order[calls->tree.count];
+ * returns how many are not small. The tree is not empty. */
+size_t treerows_all(const struct calltree *calls, uint32_t *order);
+
+#endif

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See unwind_procs.h. */
+#include "tui/views/unwind_procs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/views/objtable.h"
+#include "tui/views/procline.h"
+
+#define BROKEN_SHARE 0.05 /* more than this gets a mark */
+#define SCOPES_FIXED 2	  /* rows that are no processes */
+#define NUMBER_SIZE  32
+
+static const struct column columns[SCOPE_COLUMNS] = {
+	[SCOPE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
+	[SCOPE_PID] = {"PID", 8, 8, 0, true, true, SORTS_UP, "PID"},
+	[SCOPE_WALKS] = {"WALKS", 9, 10, 0, true, false, SORTS_DOWN, "WALKS: user stacks"},
+	[SCOPE_COMPLETE] = {"COMPLETE", 10, 11, 0, true, true, SORTS_UP, "COMPLETE: share of them"},
+	[SCOPE_BROKEN] = {"BROKEN", 8, 10, 0, true, true, SORTS_DOWN, "BROKEN: not complete"},
+	[SCOPE_RATE] = {.title = "/s", .min = 7, .max = 8, .right = true},
+	[SCOPE_REASON] = {"MOSTLY", 17, 34, 9, false, true, SORTS_UP, "MOSTLY: the reason"},
+	[SCOPE_COMMAND] = {"COMMAND", 11, 400, 3, false, true, SORTS_UP, "COMMAND"},
+};
+
+void scopetable_free(struct scopetable *t)
+{
+	free(t->scopes);
+	t->scopes = NULL;
+	t->list.count = 0;
+}
+
+const struct column *scopetable_columns(void)
+{
+	return columns;
+}
+
+static uint64_t broken(const struct ending_proc *proc)
+{
+	return proc->walks - proc->complete;
+}
+
+static double completeness(const struct ending_proc *proc)
+{
+	return proc->walks ? (double)proc->complete / (double)proc->walks : 1;
+}
+
+static int order(double a, double b)
+{
+	return (a < b) - (a > b);
+}
+
+static int compare_by(enum scope_column column, const struct ending_proc *a,
+		      const struct ending_proc *b)
+{
+	switch (column) {
+	case SCOPE_PID:
+		return order(b->proc.pid, a->proc.pid);
+	case SCOPE_WALKS:
+		return order((double)a->walks, (double)b->walks);
+	case SCOPE_COMPLETE: /* the least complete first: they are looked for */
+		return order(completeness(b), completeness(a));
+	case SCOPE_REASON:
+		return strcmp(a->reason ? a->reason->name : "", b->reason ? b->reason->name : "");
+	case SCOPE_COMMAND:
+		return strcmp(a->proc.cmdline, b->proc.cmdline);
+	default:
+		return order((double)broken(a), (double)broken(b));
+	}
+}
+
+static int compare_scopes(const void *x, const void *y, void *arg)
+{
+	const struct scopetable *t = arg;
+	const struct ending_proc *a = &t->endings->procs[*(const int *)x];
+	const struct ending_proc *b = &t->endings->procs[*(const int *)y];
+	int result = compare_by(t->sorted, a, b);
+
+	if (result)
+		return t->inverted ? -result : result;
+	result = compare_by(SCOPE_BROKEN, a, b);
+	if (!result)
+		result = compare_by(SCOPE_WALKS, a, b);
+	if (!result)
+		result = compare_by(SCOPE_PID, a, b);
+	return result ? result : (a->proc.image > b->proc.image) - (a->proc.image < b->proc.image);
+}
+
+const struct ending_proc *scopetable_proc(const struct scopetable *t)
+{
+	if (t->list.cursor >= t->list.count || t->scopes[t->list.cursor] < 0)
+		return NULL;
+	return &t->endings->procs[t->scopes[t->list.cursor]];
+}
+
+void scopetable_hold(struct scopetable *t)
+{
+	const struct ending_proc *proc = scopetable_proc(t);
+
+	t->fixed = 0;
+	if (!proc) {
+		t->fixed =
+			t->list.cursor < t->list.count ? t->scopes[t->list.cursor] : ENDTABLE_ALL;
+		return;
+	}
+	t->pid = proc->proc.pid;
+	t->image = proc->proc.image;
+}
+
+static bool is_held(const struct scopetable *t, int scope)
+{
+	const struct ending_proc *proc = scope < 0 ? NULL : &t->endings->procs[scope];
+
+	if (t->fixed || !proc)
+		return scope == t->fixed;
+	return proc->proc.pid == t->pid && proc->proc.image == t->image;
+}
+
+/* False: what the cursor was on is gone. */
+static bool place_cursor(struct scopetable *t)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < t->list.count && !found; i++) {
+		found = is_held(t, t->scopes[i]);
+		if (found)
+			t->list.cursor = i;
+	}
+	list_settle(&t->list, t->list.page);
+	return found;
+}
+
+int scopetable_load(struct scopetable *t, const struct endings *e, const struct filter *filter)
+{
+	size_t n = SCOPES_FIXED;
+
+	int *scopes = realloc(t->scopes, (e->nprocs + SCOPES_FIXED) * sizeof(*scopes));
+
+	if (!scopes)
+		return -ENOMEM;
+	t->endings = e;
+	t->scopes = scopes;
+	scopes[0] = ENDTABLE_ALL;
+	scopes[1] = ENDTABLE_LOST;
+	for (size_t i = 0; i < e->nprocs; i++)
+		if (filter_keeps_proc(filter, &e->procs[i].proc))
+			scopes[n++] = (int)i;
+	if (n > SCOPES_FIXED)
+		qsort_r(scopes + SCOPES_FIXED, n - SCOPES_FIXED, sizeof(*scopes), compare_scopes,
+			t);
+	t->list.count = n;
+	t->gone = !place_cursor(t);
+	return 0;
+}
+
+int scopetable_chosen(const struct scopetable *t)
+{
+	return t->list.cursor < t->list.count ? t->scopes[t->list.cursor] : ENDTABLE_ALL;
+}
+
+/* --- drawing ------------------------------------------------------------------------------- */
+
+struct scope { /* a row in words */
+	char pid[16], walks[NUMBER_SIZE], complete[16], broken[NUMBER_SIZE], rate[16];
+	const char *reason, *command;
+	bool bad;
+};
+
+static void describe_walks(const struct endings *e, uint64_t walks, uint64_t complete,
+			   struct scope *s)
+{
+	double part = walks ? (double)complete / (double)walks : 1;
+
+	s->bad = 1 - part > BROKEN_SHARE;
+	objtable_number(s->walks, sizeof(s->walks), walks);
+	snprintf(s->complete, sizeof(s->complete), walks ? "%s%.1f%%" : "-", s->bad ? "! " : "",
+		 100 * part);
+	objtable_number(s->broken, sizeof(s->broken), walks - complete);
+	snprintf(s->rate, sizeof(s->rate), "%.1f", endings_rate(e, walks - complete));
+}
+
+static void describe_all(const struct endings *e, struct scope *s)
+{
+	uint64_t walks = 0, complete = 0, most = 0;
+
+	for (size_t i = 0; i < e->nprocs; i++) {
+		walks += e->procs[i].walks;
+		complete += e->procs[i].complete;
+		if (broken(&e->procs[i]) > most) {
+			most = broken(&e->procs[i]);
+			s->reason = e->procs[i].reason->name;
+		}
+	}
+	snprintf(s->pid, sizeof(s->pid), "all");
+	s->command = "all processes";
+	describe_walks(e, walks, complete, s);
+}
+
+static void describe_lost(const struct endings *e, struct scope *s)
+{
+	uint64_t lost = endings_lost(e), most = 0;
+	struct entry_line lines[ENDINGS_LINES];
+	size_t n = endings_lines(e, lines);
+
+	for (size_t i = 0; i < n; i++) {
+		if (lines[i].normal)
+			continue;
+		s->bad = true;
+		if (lines[i].count > most) {
+			most = lines[i].count;
+			s->reason = lines[i].cause.name;
+		}
+	}
+	snprintf(s->pid, sizeof(s->pid), "lost");
+	snprintf(s->walks, sizeof(s->walks), "-");
+	snprintf(s->complete, sizeof(s->complete), s->bad ? "!" : "-");
+	objtable_number(s->broken, sizeof(s->broken), lost);
+	snprintf(s->rate, sizeof(s->rate), "%.1f", endings_rate(e, lost));
+	s->command = "samples not shown";
+}
+
+static struct scope describe(const struct endings *e, int scope)
+{
+	struct scope s = {.reason = "-", .command = ""};
+	const struct ending_proc *proc;
+
+	if (scope == ENDTABLE_ALL) {
+		describe_all(e, &s);
+	} else if (scope == ENDTABLE_LOST) {
+		describe_lost(e, &s);
+	} else {
+		proc = &e->procs[scope];
+		snprintf(s.pid, sizeof(s.pid), "%d", (int)proc->proc.pid);
+		s.command = proc->proc.cmdline;
+		s.reason = proc->reason ? proc->reason->name : "-";
+		describe_walks(e, proc->walks, proc->complete, &s);
+	}
+	return s;
+}
+
+static void draw_scope(const struct ui *ui, const struct scopetable *t, int scope, struct grid *g,
+		       int y, const int *width)
+{
+	struct scope s = describe(t->endings, scope);
+	enum role role = s.bad ? ROLE_BROKEN : ROLE_OK;
+	int col = width[SCOPE_MARK];
+
+	grid_right(g, y, col, width[SCOPE_PID] - 1, scope < 0 ? ROLE_TITLE : ROLE_TEXT, s.pid);
+	col += width[SCOPE_PID];
+	grid_right(g, y, col, width[SCOPE_WALKS] - 1, ROLE_TEXT, s.walks);
+	col += width[SCOPE_WALKS];
+	grid_right(g, y, col, width[SCOPE_COMPLETE] - 1, role, s.complete);
+	col += width[SCOPE_COMPLETE];
+	grid_right(g, y, col, width[SCOPE_BROKEN] - 1, s.bad ? ROLE_BROKEN : ROLE_TEXT, s.broken);
+	col += width[SCOPE_BROKEN];
+	grid_right(g, y, col, width[SCOPE_RATE] - 1, ROLE_TEXT, s.rate);
+	col += width[SCOPE_RATE];
+	grid_fit(g, y, col, width[SCOPE_REASON] - 1, s.bad ? ROLE_BROKEN : ROLE_DIM, s.reason);
+	col += width[SCOPE_REASON];
+	grid_fit(g, y, col, width[SCOPE_COMMAND],
+		 scope >= 0 && search_matches(ui, s.command) ? ROLE_MATCH : ROLE_TEXT,
+		 scope >= 0 ? procline_command(g, s.command, 0, width[SCOPE_COMMAND]) : s.command);
+}
+
+void scopetable_draw(const struct ui *ui, struct scopetable *t, struct grid *g, int top, int rows)
+{
+	int width[SCOPE_COLUMNS], n;
+
+	columns_fit(columns, SCOPE_COLUMNS, g->cols,
+		    config_hidden(&ui->config, VIEW_UNWIND, columns, SCOPE_COLUMNS), width);
+	columns_header(g, top, columns, SCOPE_COLUMNS, width, (int)t->sorted, t->inverted);
+	n = list_fit(&t->list, rows);
+	for (int i = 0; i < n; i++)
+		draw_scope(ui, t, t->scopes[t->list.top + (size_t)i], g, top + 1 + i, width);
+	list_mark(&t->list, g, top, n, true);
+}
+
+bool scopetable_find(struct ui *ui, struct scopetable *t, int step, bool here)
+{
+	size_t n = t->list.count, at = t->list.cursor;
+
+	for (size_t tried = 0; tried < n; tried++) {
+		struct scope s;
+
+		if (!here || tried)
+			at = (at + n + (size_t)step) % n;
+		s = describe(t->endings, t->scopes[at]);
+		if (search_matches(ui, s.command) || search_matches(ui, s.pid) ||
+		    search_matches(ui, s.reason)) {
+			list_select(&t->list, at);
+			scopetable_hold(t);
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See unwind_reasons.h. */
+#include "tui/views/unwind_reasons.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/views/objtable.h"
+
+static const struct column reason_columns[ENDTABLE_COLUMNS] = {
+	[ENDTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
+	[ENDTABLE_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES"},
+	[ENDTABLE_SHARE] = {.title = "SHARE%", .min = 8, .max = 8, .right = true, .keep = true},
+	[ENDTABLE_RATE] = {.title = "SMP/s", .min = 7, .max = 8, .right = true, .keep = true},
+	[ENDTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},
+	[ENDTABLE_NAME] = {"WHAT HAPPENED", 24, 37, 12, false, true, SORTS_UP, "WHAT HAPPENED"},
+	[ENDTABLE_MODULE] = {.title = "WHAT IT MEANS", .min = 20, .max = 400, .weight = 4},
+};
+
+static const struct column place_columns[ENDTABLE_COLUMNS] = {
+	[ENDTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
+	[ENDTABLE_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES"},
+	[ENDTABLE_SHARE] = {.title = "SHARE%", .min = 8, .max = 8, .right = true, .keep = true},
+	[ENDTABLE_RATE] = {.title = "SMP/s", .min = 7, .max = 8, .right = true},
+	[ENDTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},
+	[ENDTABLE_NAME] = {"LAST FRAME", 18, 400, 4, false, true, SORTS_UP, "LAST FRAME by name"},
+	[ENDTABLE_MODULE] = {"FILE", 14, 28, 1, false, true, SORTS_UP, "FILE"},
+	[ENDTABLE_PLACE] = {.title = "AT", .min = 10, .max = 17},
+};
+
+void endtable_free(struct endtable *t)
+{
+	free(t->rows);
+	t->rows = NULL;
+	endtable_clear(t);
+}
+
+void endtable_clear(struct endtable *t)
+{
+	t->list.count = 0;
+	t->whole = 0;
+}
+
+static int reserve(struct endtable *t, size_t count)
+{
+	struct endrow *rows;
+
+	if (count <= t->room && t->rows)
+		return 0;
+	rows = realloc(t->rows, (count + 1) * sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	t->rows = rows;
+	t->room = count;
+	return 0;
+}
+
+static int row_compare(const void *x, const void *y, void *arg)
+{
+	const struct endrow *a = x, *b = y;
+	const struct endtable *t = arg;
+	int result = 0;
+
+	if (t->sorted == ENDTABLE_NAME)
+		result = strcmp(a->name, b->name);
+	else if (t->sorted == ENDTABLE_MODULE)
+		result = strcmp(a->module, b->module);
+	else
+		result = (a->samples < b->samples) - (a->samples > b->samples);
+	if (result)
+		return t->inverted ? -result : result;
+	result = (a->samples < b->samples) - (a->samples > b->samples);
+	return result ? result : (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+static void settle(struct endtable *t, const struct endings *e)
+{
+	t->seconds = (double)e->health.elapsed / 1e9;
+	if (t->list.count)
+		qsort_r(t->rows, t->list.count, sizeof(*t->rows), row_compare, t);
+	for (size_t i = 0; t->list.held && i < t->list.count; i++)
+		if (t->rows[i].hash == t->hash)
+			t->list.cursor = i;
+	list_follow(&t->list);
+	endtable_hold(t);
+}
+
+void endtable_hold(struct endtable *t)
+{
+	if (t->list.cursor < t->list.count)
+		t->hash = t->rows[t->list.cursor].hash;
+}
+
+const struct endrow *endtable_chosen(const struct endtable *t)
+{
+	return t->list.cursor < t->list.count ? &t->rows[t->list.cursor] : NULL;
+}
+
+const struct column *endtable_columns(const struct endtable *t)
+{
+	return t->places ? place_columns : reason_columns;
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+static int by_hash(const void *x, const void *y)
+{
+	const struct endrow *a = x, *b = y;
+
+	return (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+/* Of rows with the same hash there is one then. */
+static void merge(struct endtable *t)
+{
+	size_t n = 0;
+
+	if (t->list.count)
+		qsort(t->rows, t->list.count, sizeof(*t->rows), by_hash);
+	for (size_t i = 0; i < t->list.count; i++) {
+		struct endrow *from = &t->rows[i], *to = n ? &t->rows[n - 1] : NULL;
+
+		if (!to || to->hash != from->hash) {
+			t->rows[n++] = *from;
+			continue;
+		}
+		to->samples += from->samples;
+		if (from->most > to->most) {
+			to->most = from->most;
+			to->place = from->place;
+		}
+	}
+	t->list.count = n;
+}
+
+static void add_reason(struct endtable *t, const struct ending *from)
+{
+	const struct cause *cause =
+		from->end ? causes_find(from->end->name) : causes_end(WALK_BOTTOM);
+	t->rows[t->list.count++] = (struct endrow){
+		.hash = from->end ? names_hash(from->end) : 1,
+		.name = from->end ? from->end->name : cause->name,
+		.module = cause->meaning,
+		.end = from->end,
+		.cause = cause,
+		.samples = from->samples,
+		.role = from->end ? ROLE_BROKEN : ROLE_OK,
+	};
+}
+
+static void add_place(struct endtable *t, const struct ending *from)
+{
+	t->rows[t->list.count++] = (struct endrow){
+		.hash = from->last ? names_hash(from->last) : 1,
+		.name = from->last ? from->last->name : "no frame",
+		.module = from->last ? from->last->module : "",
+		.end = from->end,
+		.samples = from->samples,
+		.place = from->place,
+		.most = from->samples,
+		.role = from->last ? ROLE_TEXT : ROLE_DIM,
+	};
+}
+
+static int load_lines(struct endtable *t, const struct endings *e)
+{
+	size_t n = endings_lines(e, t->lines);
+	const struct profile_health *h = &e->health;
+
+	if (reserve(t, n))
+		return -ENOMEM;
+	t->whole = h->ticks ? h->ticks : h->taken + h->loss[LOSS_THROTTLED];
+	for (size_t i = 0; i < n; i++) {
+		const struct entry_line *line = &t->lines[i];
+
+		t->rows[t->list.count++] = (struct endrow){
+			.hash = i + 1,
+			.name = line->cause.name,
+			.module = line->cause.meaning,
+			.cause = &line->cause,
+			.samples = line->count,
+			.role = i == 0	       ? ROLE_OK
+				: line->normal ? ROLE_DIM
+				: line->within ? ROLE_WARN
+					       : ROLE_ERROR,
+		};
+	}
+	settle(t, e);
+	return 0;
+}
+
+/* The rows of the process, or of all of them. */
+static const struct ending *rows_of(const struct endings *e, int proc, size_t *count)
+{
+	*count = e->nrows;
+	if (proc < 0)
+		return e->rows;
+	*count = e->procs[proc].count;
+	return e->rows + e->procs[proc].first;
+}
+
+int endtable_reasons(struct endtable *t, const struct endings *e, int proc)
+{
+	const struct ending *rows;
+	size_t count;
+
+	endtable_clear(t);
+	if (proc == ENDTABLE_LOST)
+		return load_lines(t, e);
+	rows = rows_of(e, proc, &count);
+	if (reserve(t, count))
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		t->whole += rows[i].samples;
+		add_reason(t, &rows[i]);
+	}
+	merge(t);
+	settle(t, e);
+	return 0;
+}
+
+int endtable_places(struct endtable *t, const struct endings *e, int proc,
+		    const struct profile_func *reason)
+{
+	const struct ending *rows;
+	size_t count;
+
+	endtable_clear(t);
+	rows = rows_of(e, proc, &count);
+	if (reserve(t, count))
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i].end != reason)
+			continue;
+		t->whole += rows[i].samples;
+		add_place(t, &rows[i]);
+	}
+	merge(t);
+	settle(t, e);
+	return 0;
+}
+
+/* --- drawing ------------------------------------------------------------------------------- */
+
+static double share(const struct endtable *t, uint64_t n)
+{
+	return t->whole ? (double)n / (double)t->whole : 0;
+}
+
+static void draw_row(const struct ui *ui, const struct endtable *t, const struct endrow *row,
+		     struct grid *g, int y, const int *width)
+{
+	double part = share(t, row->samples);
+	int col = width[ENDTABLE_MARK];
+	char text[64];
+
+	if (row->role == ROLE_BROKEN || row->role == ROLE_ERROR)
+		grid_put(g, y, 1, 1, row->role, "!");
+	objtable_number(text, sizeof(text), row->samples);
+	grid_right(g, y, col, width[ENDTABLE_SAMPLES] - 1, ROLE_TEXT, text);
+	col += width[ENDTABLE_SAMPLES];
+	snprintf(text, sizeof(text), "%.1f", 100 * part);
+	grid_right(g, y, col, width[ENDTABLE_SHARE] - 1, ui_heat(part), text);
+	col += width[ENDTABLE_SHARE];
+	snprintf(text, sizeof(text), "%.1f",
+		 t->seconds > 0 ? (double)row->samples / t->seconds : 0);
+	grid_right(g, y, col, width[ENDTABLE_RATE] - 1, ROLE_TEXT, text);
+	col += width[ENDTABLE_RATE];
+	grid_bar(g, y, col, width[ENDTABLE_BAR] - 1, row->role, part);
+	col += width[ENDTABLE_BAR];
+	grid_fit(g, y, col, width[ENDTABLE_NAME] - 1,
+		 search_matches(ui, row->name) ? ROLE_MATCH : row->role, row->name);
+	col += width[ENDTABLE_NAME];
+	if (!width[ENDTABLE_MODULE])
+		return;
+	grid_fit(g, y, col, width[ENDTABLE_MODULE] - 1, t->places ? ROLE_MODULE : ROLE_DIM,
+		 row->module);
+	col += width[ENDTABLE_MODULE];
+	snprintf(text, sizeof(text), "0x%" PRIx64, row->place);
+	if (row->place && width[ENDTABLE_PLACE])
+		grid_fit(g, y, col, width[ENDTABLE_PLACE], ROLE_TEXT, text);
+}
+
+void endtable_draw(const struct ui *ui, struct endtable *t, struct grid *g, int top, int rows,
+		   bool active, bool cursor)
+{
+	const struct column *columns = endtable_columns(t);
+	int width[ENDTABLE_COLUMNS], n;
+	unsigned int hidden = t->places ? 0 : 1U << ENDTABLE_PLACE;
+
+	hidden |= config_hidden(&ui->config, VIEW_UNWIND, columns, ENDTABLE_COLUMNS);
+	if (rows < 1)
+		return;
+	columns_fit(columns, ENDTABLE_COLUMNS, g->cols, hidden, width);
+	columns_header(g, top, columns, ENDTABLE_COLUMNS, width, (int)t->sorted, t->inverted);
+	n = list_fit(&t->list, rows);
+	for (int i = 0; i < n; i++)
+		draw_row(ui, t, &t->rows[t->list.top + (size_t)i], g, top + 1 + i, width);
+	if (cursor)
+		list_mark(&t->list, g, top, n, active);
+	if (!t->list.count && rows > 1)
+		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM, "no walks of user stacks");
+}
+
+bool endtable_find(struct ui *ui, struct endtable *t, int step, bool here)
+{
+	size_t n = t->list.count, at = t->list.cursor;
+
+	for (size_t tried = 0; tried < n; tried++) {
+		if (!here || tried)
+			at = (at + n + (size_t)step) % n;
+		if (search_matches(ui, t->rows[at].name) ||
+		    search_matches(ui, t->rows[at].module)) {
+			list_select(&t->list, at);
+			endtable_hold(t);
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Flame: stacks side by side, as wide as they have samples. The root is on top (icicle) or at the
+ * bottom (flame), and what is below a frame are its callees, or its callers.
+ *
+ * Cursor and zoom are paths from the root, so that they stay where they are in every refresh; when
+ * a path has no samples any more, its longest part that has some stands for it.
+ */
+#include "tui/ui/view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/views/calltree.h"
+#include "tui/screen/delta.h"
+#include "tui/views/flamebox.h"
+#include "tui/views/search_total.h"
+#include "tui/screen/hints.h"
+#include "tui/ui/selection.h"
+#include "tui/views/treepath.h"
+
+#define DETAILS_ROWS 18 /* of the view: with less there is no pane at the bottom */
+#define PAGE_LEVELS  10
+#define NAME_MIN     4	/* columns of a frame: with less a name says nothing */
+#define SHARE_MIN    25 /* ... from which on there is room for its share, too */
+
+enum coloring { COLOR_MODULE, COLOR_HEAT, COLOR_SIDE, COLOR_DIFF, COLORINGS };
+
+static const char *const coloring_names[COLORINGS] = {"module", "heat", "kernel and user",
+						      "difference"};
+
+struct flame_view {
+	struct calltree calls;
+	struct treepath cursor, zoom;
+	uint32_t at, top; /* nodes that stand for them */
+	bool callers, upright;
+	enum coloring coloring;
+	bool compared;	    /* the last time that was looked at */
+	struct flame flame; /* as drawn last */
+	int columns;	    /* ... so wide */
+	uint32_t first;	    /* level on the first row */
+	uint32_t page;	    /* levels that were shown last */
+	pid_t zoomed;	    /* the process that the paths are about, 0: all */
+	uint64_t image;
+	struct found found;
+};
+
+static void flame_close(void *state)
+{
+	struct flame_view *v = state;
+
+	if (!v)
+		return;
+	calltree_free(&v->calls);
+	flame_free(&v->flame);
+	found_free(&v->found);
+	free(v);
+}
+
+static void *flame_open(void)
+{
+	struct flame_view *v = calloc(1, sizeof(*v));
+
+	if (v && calltree_init(&v->calls)) {
+		flame_close(v);
+		return NULL;
+	}
+	return v;
+}
+
+/* --- what is seen ---------------------------------------------------------------------------- */
+
+/* What is narrower than a column and not under the cursor is not seen, and is most of a tree. */
+static int flame_seen(struct tree_part *part, void *arg)
+{
+	struct flame_view *v = arg;
+	int err = treepath_grow(&v->cursor, part);
+
+	uint32_t top;
+
+	if (!err)
+		err = treepath_grow(&v->zoom, part);
+	if (err)
+		return err;
+	top = treepath_node(&v->zoom, query_part_tree(part));
+	err = found_in_part(&v->found, part, top);
+	return err ? err : flame_grow(&v->flame, part, top, v->columns);
+}
+
+static int flame_load(struct ui *ui, const struct profile *p)
+{
+	struct flame_view *v = ui->state[VIEW_FLAME];
+	pid_t zoomed = ui->zoom.on ? ui->zoom.pid : 0;
+	int err;
+
+	if (zoomed != v->zoomed || (zoomed && ui->zoom.image != v->image)) {
+		v->cursor.depth = v->zoom.depth = 0;
+		v->zoomed = zoomed;
+		v->image = ui->zoom.image;
+	}
+	/* Who asks for the difference wants to see it; c has the others. */
+	if (v->compared != ui->scrub.diff)
+		v->coloring = ui->scrub.diff ? COLOR_DIFF : COLOR_MODULE;
+	v->compared = ui->scrub.diff;
+	err = found_judge(&v->found, ui, p);
+	if (err)
+		return err;
+	/* How wide it is drawn is not known before the first time. */
+	if (!v->columns)
+		err = calltree_load(&v->calls, ui, p, v->callers, false);
+	else
+		err = calltree_load_part(&v->calls, ui, p, v->callers, flame_seen, v);
+	if (err || v->calls.part)
+		return err;
+	return found_in_tree(&v->found, &v->calls.tree, treepath_node(&v->zoom, &v->calls.tree));
+}
+
+static int flame_sort(struct ui *ui)
+{
+	struct flame_view *v = ui->state[VIEW_FLAME];
+
+	v->top = treepath_node(&v->zoom, &v->calls.tree);
+	v->at = treepath_node(&v->cursor, &v->calls.tree);
+	if (v->calls.tree.count && !treepath_below(&v->calls.tree, v->at, v->top))
+		v->at = v->top;
+	return flame_make(&v->flame, &v->calls.tree, v->top, v->columns);
+}
+
+/* For who wants more than is seen. */
+static int flame_whole(struct ui *ui)
+{
+	struct flame_view *v = ui->state[VIEW_FLAME];
+	struct profile *p = ui_profile(ui);
+	int err = 0;
+
+	if (v->calls.part) {
+		profile_lock(p);
+		err = calltree_load(&v->calls, ui, p, v->callers, false);
+		profile_unlock(p);
+	}
+	return err ? err : flame_sort(ui);
+}
+
+/* --- drawing -------------------------------------------------------------------------------- */
+
+static void node_name(const struct ui *ui, const struct flame_view *v, uint32_t node, char *to,
+		      size_t size)
+{
+	if (node)
+		names_show(calltree_func(&v->calls, node), to, size);
+	else
+		ui_zoom_name(ui, to, size);
+}
+
+static enum role box_role(const struct ui *ui, const struct flame_view *v, uint32_t node,
+			  const char *name)
+{
+	const struct profile_func *func = node ? calltree_func(&v->calls, node) : NULL;
+	const struct tree_node *n = &v->calls.tree.nodes[node];
+	uint32_t hash = 0;
+
+	if (node == v->at)
+		return ROLE_CURSOR;
+	if (func && search_matches(ui, name))
+		return ROLE_MATCH_CURRENT;
+	if (!func)
+		return ROLE_TITLE;
+	if (func->kind == FUNC_END)
+		return ROLE_BROKEN;
+	if (v->coloring == COLOR_DIFF)
+		return change_role(100 * calltree_share(&v->calls, n->total),
+				   100 * calltree_before(&v->calls, node));
+	if (v->coloring == COLOR_HEAT)
+		return ui_heat(calltree_share(&v->calls, v->callers ? n->total : n->self));
+	if (func->kind == FUNC_KERNEL)
+		return ROLE_FLAME_4;
+	if (v->coloring == COLOR_SIDE)
+		return ROLE_FLAME_1;
+	for (const char *c = func->module; *c; c++)
+		hash = hash * 31 + (unsigned char)*c;
+	return (enum role)(ROLE_FLAME_1 + hash % 3);
+}
+
+static void draw_box(const struct ui *ui, const struct flame_view *v, const struct flame_box *box,
+		     struct grid *g, int y)
+{
+	const struct profile_func *func = box->node ? calltree_func(&v->calls, box->node) : NULL;
+	int width = box->to - box->from;
+	char name[256], text[300], change[32];
+	enum role role;
+
+	node_name(ui, v, box->node, name, sizeof(name));
+	role = box_role(ui, v, box->node, name);
+	grid_put(g, y, box->from, 1, role, box->node == v->at ? ">" : grid_glyph(g, GLYPH_VLINE));
+	if (width < NAME_MIN) {
+		grid_blank(g, y, box->from + 1, width - 1, role);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s%s",
+		 !func			     ? ""
+		 : func->kind == FUNC_KERNEL ? "k "
+		 : func->kind == FUNC_INLINE ? "i "
+		 : func->kind == FUNC_JIT    ? "j "
+		 : func->kind == FUNC_END    ? "!"
+					     : "",
+		 name);
+	if (v->coloring == COLOR_DIFF && width >= SHARE_MIN - 8) {
+		change_text(g,
+			    100 * calltree_share(&v->calls, v->calls.tree.nodes[box->node].total),
+			    100 * calltree_before(&v->calls, box->node), change, sizeof(change));
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "  %s", change);
+	} else if (width >= SHARE_MIN)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "  %.1f%%",
+			 100 * calltree_share(&v->calls, v->calls.tree.nodes[box->node].total));
+	grid_fit(g, y, box->from + 1, width - 1, role, text);
+}
+
+static void draw_crumbs(const struct ui *ui, const struct flame_view *v, struct grid *g, int y)
+{
+	char name[256], text[96];
+	int col = grid_put(g, y, 0, g->cols, ROLE_DIM, " Zoom: ");
+	int width, end;
+
+	if (ui->zoom.on || selection_sums(ui))
+		col += grid_put(g, y, col, g->cols - col, ROLE_TEXT, "all > ");
+	node_name(ui, v, 0, name, sizeof(name));
+	col += grid_put(g, y, col, g->cols - col, v->top ? ROLE_TEXT : ROLE_TITLE, name);
+	if (v->top) {
+		names_show(calltree_func(&v->calls, v->top), name, sizeof(name));
+		col += grid_printf(g, y, col, g->cols - col, ROLE_TEXT, " > %s",
+				   v->calls.tree.nodes[v->top].parent ? "... > " : "");
+		col += grid_put(g, y, col, g->cols - col, ROLE_TITLE, name);
+	}
+	snprintf(text, sizeof(text), "%s, by %s ",
+		 v->callers   ? v->upright ? "callers, leaf at the bottom" : "callers, leaf on top"
+		 : v->upright ? "flame, root at the bottom"
+			      : "icicle, root on top",
+		 coloring_names[v->coloring]);
+	width = grid_width(g, text);
+	end = found_draw(&v->found, ui, &v->calls, g, y, col);
+	end -= end < g->cols;
+	if (col + 2 + width <= end)
+		grid_put(g, y, end - width, width, ROLE_DIM, text);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void draw_hints(const struct ui *ui, struct grid *g, int y)
+{
+	static const struct hint hints[] = {
+		{ACTION_NONE, ACTION_NONE, "width = samples, blank below = self"},
+		{ACTION_FLAME_ZOOM, ACTION_NONE, "zooms"},
+		{ACTION_BACK, ACTION_NONE, "back"},
+		{ACTION_FLAME_TURN, ACTION_NONE, "upside down"},
+		{ACTION_FLIP, ACTION_NONE, "callers"},
+		{ACTION_FLAME_COLOR, ACTION_NONE, "colours"},
+		{ACTION_SAME_NAME, ACTION_NONE, "same name"},
+		{ACTION_NONE, ACTION_NONE, "! broken stack"},
+		{ACTION_NONE, ACTION_NONE, "k kernel"},
+	};
+
+	hints_draw(&ui->config.keys, hints, sizeof(hints) / sizeof(hints[0]), g, y, ROLE_DIM);
+}
+
+static void draw_details(const struct ui *ui, const struct flame_view *v, struct grid *g, int y)
+{
+	const struct tree_node *nodes = v->calls.tree.nodes;
+	const struct tree_node *n = &nodes[v->at];
+	char name[256], change[32];
+
+	node_name(ui, v, v->at, name, sizeof(name));
+	grid_line(g, y, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
+	grid_printf(g, y, 2, g->cols - 4, ROLE_TITLE, " %s ", name);
+	grid_printf(
+		g, y + 1, 0, g->cols, ROLE_TEXT,
+		" total %.1f%% (%llu)  self %.1f%% (%llu)  of parent %.1f%%  of zoom %.1f%%  %s",
+		percent(n->total, v->calls.samples), (unsigned long long)n->total,
+		percent(n->self, v->calls.samples), (unsigned long long)n->self,
+		percent(n->total, nodes[n->parent].total), percent(n->total, nodes[v->top].total),
+		v->at ? calltree_func(&v->calls, v->at)->module : "");
+	if (v->calls.compared) {
+		double now = 100 * calltree_share(&v->calls, n->total);
+		double before = 100 * calltree_before(&v->calls, v->at);
+
+		change_text(g, now, before, change, sizeof(change));
+		grid_printf(g, y, g->cols - 22, 21, change_role(now, before), " vs base %s ",
+			    change);
+	}
+	if (v->at)
+		calltree_draw_path(&v->calls, v->at, g, y + 2);
+	draw_hints(ui, g, y + 3);
+}
+
+/* Keeps the cursor's level in sight. */
+static void settle(struct flame_view *v, uint32_t level, uint32_t page)
+{
+	v->page = page ? page : 1;
+	if (v->first > level)
+		v->first = level;
+	if (level >= v->first + v->page)
+		v->first = level - v->page + 1;
+	if (v->first && v->flame.levels < v->first + v->page)
+		v->first = v->flame.levels > v->page ? v->flame.levels - v->page : 0;
+}
+
+/* The box of the cursor, or the one that it is too narrow to be seen in. */
+static size_t cursor_box(const struct flame_view *v)
+{
+	size_t box = FLAME_NONE;
+
+	for (uint32_t at = v->at; v->flame.count; at = v->calls.tree.nodes[at].parent) {
+		box = flame_find(&v->flame, at);
+		if (box != FLAME_NONE || !at)
+			break;
+	}
+	return box;
+}
+
+static void flame_draw(struct ui *ui, struct grid *g, int top, int rows)
+{
+	struct flame_view *v = ui->state[VIEW_FLAME];
+	int details = rows >= DETAILS_ROWS && v->calls.tree.count ? 4 : 0;
+	size_t box;
+
+	draw_crumbs(ui, v, g, top++);
+	rows -= 1 + details;
+	if (v->columns != g->cols) {
+		v->columns = g->cols;
+		if (flame_whole(ui))
+			ui_notice(ui, "out of memory");
+	}
+	box = cursor_box(v);
+	if (rows < 1 || box == FLAME_NONE) {
+		grid_put(g, top, 2, g->cols - 2, ROLE_DIM, selection_nothing(ui));
+		return;
+	}
+	settle(v, v->flame.boxes[box].level, (uint32_t)rows);
+	grid_zone(g, (struct zone){ZONE_BODY, 0, NULL, top, rows, 0, g->cols});
+	for (size_t i = 0; i < v->flame.count; i++) {
+		const struct flame_box *b = &v->flame.boxes[i];
+		int y = (int)b->level - (int)v->first;
+
+		if (y < 0 || y >= rows)
+			continue;
+		draw_box(ui, v, b, g, v->upright ? top + rows - 1 - y : top + y);
+	}
+	if (details)
+		draw_details(ui, v, g, top + rows);
+}
+
+/* --- keys ----------------------------------------------------------------------------------- */
+
+static unsigned int go_node(struct flame_view *v, uint32_t node)
+{
+	v->at = node;
+	treepath_set(&v->cursor, &v->calls.tree, node);
+	return UI_REDRAW;
+}
+
+static unsigned int go_box(struct flame_view *v, size_t box)
+{
+	return go_node(v, v->flame.boxes[box].node);
+}
+
+/* Levels away from the root are positive. */
+static unsigned int go_levels(struct flame_view *v, int levels)
+{
+	size_t box = cursor_box(v);
+
+	for (; levels < 0; levels++)
+		box = v->flame.boxes[box].parent;
+	for (; levels > 0; levels--)
+		box = flame_deeper(&v->flame, box);
+	return go_box(v, box);
+}
+
+static unsigned int zoom(struct flame_view *v, uint32_t node)
+{
+	treepath_set(&v->zoom, &v->calls.tree, node);
+	v->first = 0;
+	return UI_RELOAD;
+}
+
+static unsigned int back(struct ui *ui, struct flame_view *v)
+{
+	if (v->top)
+		return zoom(v, v->calls.tree.nodes[v->top].parent);
+	return ui_zoom_out(ui);
+}
+
+static uint32_t hottest_below(const struct flame_view *v)
+{
+	const struct tree_node *nodes = v->calls.tree.nodes;
+	uint32_t best = v->top;
+
+	for (size_t i = 0; i < v->flame.count; i++)
+		if (nodes[v->flame.boxes[i].node].self > nodes[best].self)
+			best = v->flame.boxes[i].node;
+	return best;
+}
+
+static unsigned int move(struct flame_view *v, enum action action)
+{
+	const int down = v->upright ? -1 : 1;
+
+	switch (action) {
+	case ACTION_UP:
+		return go_levels(v, -down);
+	case ACTION_DOWN:
+		return go_levels(v, down);
+	case ACTION_PAGE_UP:
+	case ACTION_HALF_UP:
+		return go_levels(v, -down * PAGE_LEVELS);
+	case ACTION_PAGE_DOWN:
+	case ACTION_HALF_DOWN:
+		return go_levels(v, down * PAGE_LEVELS);
+	case ACTION_FLAME_LEFT:
+		return go_box(v, flame_beside(&v->flame, cursor_box(v), -1));
+	case ACTION_FLAME_RIGHT:
+		return go_box(v, flame_beside(&v->flame, cursor_box(v), 1));
+	case ACTION_FIRST:
+		return go_node(v, v->top);
+	case ACTION_LAST:
+		return go_node(v, hottest_below(v));
+	case ACTION_FLAME_ZOOM:
+		return zoom(v, v->at);
+	default:
+		return 0;
+	}
+}
+
+/* Zooms into the frame; a click on what the view is zoomed into goes one level out. */
+static unsigned int flame_click(struct ui *ui, int row, int col, bool twice)
+{
+	struct flame_view *v = ui->state[VIEW_FLAME];
+	int level = (v->upright ? (int)v->page - 1 - row : row) + (int)v->first;
+	size_t box = level < 0 ? FLAME_NONE : flame_at(&v->flame, (uint32_t)level, col);
+
+	/* The first click has zoomed, and something else is there now. */
+	if (box == FLAME_NONE || twice)
+		return UI_REDRAW;
+	go_box(v, box);
+	if (v->at == v->top && v->top)
+		return zoom(v, v->calls.tree.nodes[v->top].parent);
+	return v->at == v->top ? UI_REDRAW : zoom(v, v->at);
+}
+
+static unsigned int same_name(struct ui *ui, const struct flame_view *v)
+{
+	char name[256];
+
+	if (!v->at)
+		return 0;
+	names_show(calltree_func(&v->calls, v->at), name, sizeof(name));
+	return search_name(ui, name);
+}
+
+static unsigned int flame_key(struct ui *ui, enum action action)
+{
+	struct flame_view *v = ui->state[VIEW_FLAME];
+
+	switch (action) {
+	case ACTION_BACK:
+		return back(ui, v);
+	case ACTION_FLAME_TURN:
+		v->upright = !v->upright;
+		return UI_REDRAW;
+	case ACTION_FLAME_COLOR:
+		v->coloring = (v->coloring + 1) % (v->compared ? COLORINGS : COLOR_DIFF);
+		return UI_REDRAW;
+	case ACTION_FLIP:
+		v->callers = !v->callers;
+		v->cursor.depth = v->zoom.depth = 0;
+		v->first = 0;
+		return UI_RELOAD;
+	case ACTION_ZOOM_MODULE:
+		return v->at && v->calls.tree.count
+			       ? ui_zoom_module(ui, calltree_func(&v->calls, v->at)->module)
+			       : 0;
+	case ACTION_SAME_NAME:
+		return same_name(ui, v);
+	default:
+		return v->flame.count ? move(v, action) : 0;
+	}
+}
+
+/* The node behind it in the order of the paths, below top and round again. */
+static uint32_t node_after(const struct tree_node *nodes, uint32_t node, uint32_t top)
+{
+	if (nodes[node].first_child)
+		return nodes[node].first_child;
+	while (node != top && !nodes[node].next)
+		node = nodes[node].parent;
+	return node == top ? top : nodes[node].next;
+}
+
+struct finder {
+	struct ui *ui;
+	int step;
+	bool here, found;
+};
+
+/* From the cursor on, which is where flame_sort would have it. */
+static int find_seen(struct tree_part *part, void *arg)
+{
+	struct finder *f = arg;
+	struct flame_view *v = f->ui->state[VIEW_FLAME];
+	const struct tree *tree = query_part_tree(part);
+	uint32_t top, at, found;
+	int err = flame_seen(part, v);
+
+	if (err)
+		return err;
+	top = treepath_node(&v->zoom, tree);
+	at = treepath_node(&v->cursor, tree);
+	if (!treepath_below(tree, at, top))
+		at = top;
+	err = treepath_find(part, at, top, f->step, f->here, found_func, &v->found, &found);
+	f->found = !err && found;
+	if (f->found)
+		treepath_set(&v->cursor, tree, found);
+	return err;
+}
+
+/* Of nodes that are not there, since they are not seen, the profile is asked again. What is found
+ * is counted in the same answer, as by flame_load. */
+static bool find_in_part(struct ui *ui, int step, bool here)
+{
+	struct flame_view *v = ui->state[VIEW_FLAME];
+	struct profile *p = ui_profile(ui);
+	struct finder f = {.ui = ui, .step = step, .here = here};
+	int err;
+
+	profile_lock(p);
+	err = found_judge(&v->found, ui, p);
+	if (!err)
+		err = calltree_load_part(&v->calls, ui, p, v->callers, find_seen, &f);
+	if (!err && !v->calls.part)
+		err = found_in_tree(&v->found, &v->calls.tree,
+				    treepath_node(&v->zoom, &v->calls.tree));
+	profile_unlock(p);
+	if (!err)
+		err = flame_sort(ui);
+	if (err)
+		ui_notice(ui, "%s", strerror(-err));
+	return f.found;
+}
+
+static uint32_t find_in_whole(const struct ui *ui, int step, bool here)
+{
+	const struct flame_view *v = ui->state[VIEW_FLAME];
+	const struct tree_node *nodes = v->calls.tree.nodes;
+	uint32_t at = v->at, found = 0;
+	char name[256];
+
+	/* Backwards: the last match before one comes round to the cursor. */
+	for (uint32_t i = 0; i < v->calls.tree.count; i++) {
+		if (!here || i)
+			at = node_after(nodes, at, v->top);
+		if (at == v->at && i)
+			break;
+		if (!at)
+			continue;
+		names_show(calltree_func(&v->calls, at), name, sizeof(name));
+		if (!search_matches(ui, name))
+			continue;
+		found = at;
+		if (step > 0)
+			break;
+	}
+	return found;
+}
+
+static unsigned int flame_find_match(struct ui *ui, int step, bool here)
+{
+	struct flame_view *v = ui->state[VIEW_FLAME];
+	uint32_t found;
+
+	if (!v->calls.tree.count)
+		return 0;
+	/* Also with the whole tree, when the matches of this search are not counted yet. */
+	if ((v->calls.part || (v->columns && !found_counted(&v->found, ui))) &&
+	    find_in_part(ui, step, here))
+		return UI_REDRAW;
+	/* It may have become more than is easily had in part. */
+	found = v->calls.part ? 0 : find_in_whole(ui, step, here);
+	if (!found)
+		return 0;
+	/* Before the first drawing it is counted by flame_load. */
+	return go_node(v, found) | (found_counted(&v->found, ui) ? 0 : UI_RELOAD);
+}
+
+static const struct profile_func *flame_function(const struct ui *ui)
+{
+	const struct flame_view *v = ui->state[VIEW_FLAME];
+
+	return v->at ? calltree_func(&v->calls, v->at) : NULL;
+}
+
+static void flame_copy(const struct ui *ui, char *to, size_t size)
+{
+	const struct flame_view *v = ui->state[VIEW_FLAME];
+
+	calltree_path(&v->calls, v->at, v->callers, to, size);
+}
+
+const struct view_ops flame_view = {
+	.title = "Flame",
+	.open = flame_open,
+	.close = flame_close,
+	.load = flame_load,
+	.sort = flame_sort,
+	.draw = flame_draw,
+	.key = flame_key,
+	.find = flame_find_match,
+	.function = flame_function,
+	.copy = flame_copy,
+	.click = flame_click,
+};

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Procs: the processes, and below them the functions of the one under the cursor, so that the two
+ * questions everyone asks first (who, and in what) are answered without a key.
+ */
+#include "tui/ui/view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/ui/attach.h"
+#include "tui/ui/bycpu.h"
+#include "tui/screen/delta.h"
+#include "tui/views/functable.h"
+#include "tui/views/procline.h"
+#include "tui/views/procrows.h"
+#include "tui/ui/selection.h"
+
+#define SCROLL_MAX 240
+#define GROUP_COLS 118 /* of the screen; below, groups have no column */
+#define NS_PER_SEC 1000000000ULL
+
+static const struct column columns[PROCS_COLUMNS] = {
+	[PROCS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
+	[PROCS_PID] = {"PID", 8, 8, 0, true, true, SORTS_UP, "PID"},
+	[PROCS_USER] = {"USER", 8, 11, 0, false, false, SORTS_UP, "USER"},
+	[PROCS_THREADS] = {"THR", 4, 5, 0, true, false, SORTS_DOWN, "THR: threads"},
+	[PROCS_CPU] = {"CPU%", 7, 8, 0, true, true, SORTS_DOWN, "CPU%: of one CPU"},
+	[PROCS_CHANGE] = {"vs BASE", 9, 9, 0, true, true, SORTS_DOWN, "vs BASE: change of CPU%"},
+	[PROCS_HISTORY] = {.title = "HISTORY", .min = 9, .max = 9},
+	[PROCS_RATE] = {"SMP/s", 6, 7, 0, true, false, SORTS_DOWN, "SMP/s: samples a second"},
+	[PROCS_CPUS] = {"ON CPU", 12, 16, 1, false, false, SORTS_NOT, "ON CPU: where it ran"},
+	[PROCS_KERNEL] = {"K%", 4, 5, 0, true, false, SORTS_DOWN, "K%: share in the kernel"},
+	[PROCS_UNWOUND] = {"UNWOUND", 8, 9, 0, true, false, SORTS_UP, "UNWOUND: complete stacks"},
+	[PROCS_HOTTEST] = {"HOTTEST FUNCTION", 13, 44, 4, false, false, SORTS_UP,
+			   "HOTTEST FUNCTION"},
+	[PROCS_GROUP] = {"CONTAINER, UNIT", 16, 26, 2, false, false, SORTS_UP, "CONTAINER, UNIT"},
+	[PROCS_COMMAND] = {"COMMAND", 11, 400, 3, false, true, SORTS_UP, "COMMAND"},
+};
+
+struct procs {
+	struct procrows rows; /* those that the filter keeps are the list */
+	struct list list;
+	pid_t pid; /* (pid, image) is under the cursor */
+	uint64_t image;
+	uint32_t tid;		 /* ... or this thread of it; 0: none */
+	struct verdicts members; /* of the group under the cursor */
+	enum procs_column sorted;
+	bool inverted;
+	int scroll;
+	struct functable *below;
+	struct column columns[PROCS_COLUMNS]; /* by what the event's samples are shares of */
+	uint64_t slices;		      /* when the rows were made */
+	bool moved;			      /* only the cursor was, since */
+	bool ordered;
+};
+
+static void procs_close(void *state)
+{
+	struct procs *v = state;
+
+	if (!v)
+		return;
+	functable_free(v->below);
+	names_free(v->rows.names);
+	verdicts_free(&v->members);
+	procrows_free(&v->rows);
+	free(v);
+}
+
+static void *procs_open(void)
+{
+	struct procs *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->sorted = PROCS_CPU;
+	memcpy(v->columns, columns, sizeof(columns));
+	v->below = functable_new();
+	v->rows.names = names_new();
+	if (!v->below || !v->rows.names) {
+		procs_close(v);
+		return NULL;
+	}
+	return v;
+}
+
+/* After an exec the process is another row; what it was is one that has exited. */
+static bool succeeds(const struct procs *v, const struct procs_row *row)
+{
+	return row->proc->pid == v->pid && row->proc->image != v->image && !row->proc->exited &&
+	       !row->data.tid;
+}
+
+static void follow_exec(struct procs *v)
+{
+	for (size_t i = 0; i < v->list.count; i++)
+		if (v->rows.row[i].proc->pid == v->pid && v->rows.row[i].proc->image == v->image &&
+		    !v->rows.row[i].proc->exited)
+			return;
+	for (size_t i = 0; i < v->list.count; i++)
+		if (succeeds(v, &v->rows.row[i]))
+			v->list.cursor = i;
+}
+
+static void place_cursor(const struct ui *ui, struct procs *v)
+{
+	for (size_t i = 0; v->list.held && i < v->list.count; i++)
+		if (v->rows.row[i].proc->pid == v->pid && v->rows.row[i].proc->image == v->image &&
+		    (v->rows.row[i].data.tid == v->tid || !v->rows.row[i].data.tid)) {
+			v->list.cursor = i;
+			if (v->rows.row[i].data.tid == v->tid)
+				break;
+		}
+	if (ui->follow) {
+		v->list.held = v->list.chosen = true;
+		follow_exec(v);
+	}
+	list_follow(&v->list);
+}
+
+static void hold_cursor(struct procs *v)
+{
+	if (v->list.cursor >= v->list.count)
+		return;
+	v->pid = v->rows.row[v->list.cursor].proc->pid;
+	v->image = v->rows.row[v->list.cursor].proc->image;
+	v->tid = v->rows.row[v->list.cursor].data.tid;
+}
+
+static void sort_rows(const struct ui *ui, struct procs *v)
+{
+	if (!v->ordered)
+		procrows_sort(&v->rows, v->sorted, v->inverted);
+	v->ordered = true;
+	place_cursor(ui, v);
+	hold_cursor(v);
+}
+
+struct member {
+	const struct ui *ui;
+	const struct profile_proc *group;
+};
+
+static bool is_member(const struct profile_proc *proc, void *arg)
+{
+	const struct member *member = arg;
+
+	return strcmp(procrows_group(member->ui, proc),
+		      procrows_group(member->ui, member->group)) == 0;
+}
+
+/* Of the samples that the row of the CPU counts. */
+static int load_cpu(struct ui *ui, struct procs *v, const struct profile *p)
+{
+	const uint32_t cpu = v->rows.row[v->list.cursor].data.cpu;
+	struct query q = procrows_query(ui);
+	struct sieve whose = {.ncpus = cpu + 1};
+	bool *cpus = calloc(cpu + 1, sizeof(*cpus));
+	int err = cpus ? 0 : -ENOMEM;
+
+	bycpu_query(ui, &q);
+	if (!err && ui->selection->filter.of != FILTER_OF_ROW)
+		err = selection_query(ui, p, &q, true);
+	if (!err) {
+		cpus[cpu] = true;
+		whose.cpus = cpus;
+		q.whose = &whose;
+		err = functable_load(v->below, p, &q, NULL);
+	}
+	free(cpus);
+	return err;
+}
+
+static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
+{
+	const struct filter *filter = &ui->selection->filter;
+	struct query q = procrows_query(ui);
+	struct sieve thread = {0};
+	int err;
+
+	if (ui->grouping == GROUP_CPU && v->list.count)
+		return load_cpu(ui, v, p);
+	if (ui->grouping && v->list.count) {
+		struct member member = {ui, v->rows.row[v->list.cursor].proc};
+
+		err = query_judge_procs(p, &v->members, is_member, &member);
+		/* Of the samples that the row of the group counts. */
+		if (!err && filter->of != FILTER_OF_ROW)
+			err = selection_query(ui, p, &q, true);
+		thread.procs = v->members.pass;
+		thread.nprocs = v->members.count;
+		q.whose = &thread;
+		return err ? err : functable_load(v->below, p, &q, NULL);
+	}
+	err = bycpu_filter(ui, p, &q);
+	if (err)
+		return err;
+	if (v->tid) {
+		ui_query_threads(ui, &q);
+		thread.tid = v->tid;
+		q.whose = &thread;
+	}
+	q.proc = v->list.count ? ui_find_proc(p, v->pid, v->image) : QUERY_ALL;
+	if (q.proc == QUERY_ALL) {
+		functable_clear(v->below);
+		return 0;
+	}
+	/* Without a column the filter is about processes here. */
+	return functable_load(v->below, p, &q, filter->of == FILTER_OF_FUNC ? ui : NULL);
+}
+
+static void name_share(struct column *column, const struct profile_health *last)
+{
+	bool time = profile_is_time(last);
+
+	column->title = time ? columns[PROCS_CPU].title : "SMP%";
+	column->name = time ? columns[PROCS_CPU].name : "SMP%: of all samples";
+}
+
+static int procs_load(struct ui *ui, const struct profile *p)
+{
+	struct procs *v = ui->state[VIEW_PROCS];
+	bool moved = v->moved && v->list.count && v->slices == query_slices(p);
+	int err;
+
+	v->moved = false;
+	if (moved)
+		return load_below(ui, v, p);
+	name_share(&v->columns[PROCS_CPU], &ui->header.last);
+	err = procrows_load(&v->rows, ui, p);
+	v->slices = query_slices(p);
+	v->ordered = false;
+	v->list.count = err ? 0 : v->rows.kept;
+	if (err)
+		return err;
+	sort_rows(ui, v);
+	if (ui->header.slices > 1 && v->list.count)
+		v->list.held = true;
+	return load_below(ui, v, p);
+}
+
+static int procs_sort(struct ui *ui)
+{
+	struct procs *v = ui->state[VIEW_PROCS];
+
+	sort_rows(ui, v);
+	functable_sort(v->below);
+	return 0;
+}
+
+/* --- drawing ------------------------------------------------------------------------------- */
+
+/* A full block is one CPU busy all the slice long, or the busiest when that is more. */
+static double history_scale(const struct ui *ui, const struct procs *v)
+{
+	double most = ui->header.last.frequency * (double)ui->header.last.elapsed / NS_PER_SEC;
+
+	for (size_t i = 0; i < v->list.count; i++)
+		for (int k = 0; k < PROC_HISTORY; k++)
+			if (v->rows.row[i].data.history[k] > most)
+				most = v->rows.row[i].data.history[k];
+	return most;
+}
+
+/* Room for the command comes first, and a column that says nothing needs none. */
+static bool shows_groups(const struct procs *v, int cols)
+{
+	for (size_t i = 0; cols >= GROUP_COLS && i < v->list.count; i++)
+		if (v->rows.row[i].proc->group[0])
+			return true;
+	return false;
+}
+
+static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int top, int rows)
+{
+	unsigned int hidden = shows_groups(v, g->cols) ? 0 : 1U << PROCS_GROUP;
+	int width[PROCS_COLUMNS], n;
+	const struct procline_history past = {history_scale(ui, v), v->rows.past};
+
+	if (!v->rows.cpus)
+		hidden |= 1U << PROCS_CPUS;
+	/* The change says more than the last seconds, where there is not room for both. */
+	if (!ui->scrub.diff)
+		hidden |= 1U << PROCS_CHANGE;
+	else if (g->cols < GROUP_COLS)
+		hidden |= 1U << PROCS_HISTORY;
+	hidden |= config_hidden(&ui->config, VIEW_PROCS, v->columns, PROCS_COLUMNS);
+	columns_fit(v->columns, PROCS_COLUMNS, g->cols, hidden, width);
+	columns_header(g, top, v->columns, PROCS_COLUMNS, width, (int)v->sorted, v->inverted);
+	n = list_fit(&v->list, rows);
+	for (int i = 0; i < n; i++)
+		procline_draw(ui, &v->rows.row[v->list.top + (size_t)i], v->scroll, g, top + 1 + i,
+			      width, &past);
+	list_mark(&v->list, g, top, n, true);
+}
+
+static void draw_between(const struct ui *ui, const struct procs *v, struct grid *g, int row)
+{
+	const struct procs_row *chosen = &v->rows.row[v->list.cursor];
+	const char *frames = ui->hide_kernel && ui->hide_user ? "no frames"
+			     : ui->hide_kernel		      ? "user frames only"
+			     : ui->hide_user		      ? "kernel frames only"
+							      : "K+U frames";
+	const char *whole = ui->grouping == GROUP_CPU ? "CPU"
+			    : ui->grouping	      ? "group"
+			    : chosen->data.tid	      ? "thread"
+						      : "process";
+	char right[80];
+	char name[280];
+	int at;
+
+	grid_line(g, row, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
+	snprintf(right, sizeof(right), " %% of %s, %s, %s ", whole, ui_weighed(ui), frames);
+	at = g->cols - grid_width(g, right) - 2;
+	if (ui->grouping == GROUP_CPU)
+		snprintf(name, sizeof(name), "%s", chosen->proc->comm);
+	else if (ui->grouping)
+		snprintf(name, sizeof(name), "%s", chosen->proc->cmdline);
+	else
+		snprintf(name, sizeof(name), "%s%d %s", chosen->data.tid ? "thread " : "",
+			 chosen->data.tid ? (int)chosen->data.tid : (int)chosen->proc->pid,
+			 chosen->data.tid ? chosen->thread : chosen->proc->comm);
+	grid_printf(g, row, 2, at > 40 ? at - 3 : g->cols - 4, ROLE_TITLE, " Functions of %s ",
+		    name);
+	if (at > 40)
+		grid_put(g, row, at, g->cols - at, ROLE_DIM, right);
+}
+
+static void draw_empty(const struct ui *ui, struct grid *g, int top)
+{
+	if (bycpu_chosen(ui) && bycpu_missing(ui) && ui->header.slices) {
+		grid_put(g, top, 2, g->cols, ROLE_TITLE, "Nothing is known of CPUs:");
+		grid_put(g, top + 1, 2, g->cols, ROLE_DIM, bycpu_missing(ui));
+	} else if (ui->selection->filter.set && ui->header.slices) {
+		grid_put(g, top, 2, g->cols, ROLE_TITLE, "The filter keeps no process.");
+		grid_put(g, top + 1, 2, g->cols, ROLE_DIM, "Esc clears it, F4 changes it.");
+	} else if (ui->header.slices == 0) {
+		grid_put(g, top, 2, g->cols, ROLE_TITLE, "Starting: no samples have come yet.");
+		grid_put(g, top + 1, 2, g->cols, ROLE_DIM,
+			 "Processes are read and unwind tables built, the hottest first.");
+	} else if (ui->header.last.filtering) {
+		grid_put(g, top, 2, g->cols, ROLE_TITLE, "The attached processes use no CPU.");
+		grid_put(g, top + 1, 2, g->cols, ROLE_DIM,
+			 "F9 attaches to another; F9 and an empty line to the whole machine.");
+	} else {
+		grid_put(g, top, 2, g->cols, ROLE_TITLE, "Nothing uses the CPU.");
+		grid_put(g, top + 1, 2, g->cols, ROLE_DIM,
+			 "Idle time is not sampled; a busy process appears within a second.");
+	}
+}
+
+static void procs_draw(struct ui *ui, struct grid *g, int top, int rows)
+{
+	struct procs *v = ui->state[VIEW_PROCS];
+	int upper = rows >= 9 ? rows / 2 : rows;
+
+	/* Few processes leave their room to the functions. */
+	if (upper < rows && v->list.count && (int)v->list.count + 1 < upper)
+		upper = (int)v->list.count + 1 < 4 ? 4 : (int)v->list.count + 1;
+	draw_rows(ui, v, g, top, upper);
+	if (v->list.count == 0) {
+		draw_empty(ui, g, top + 2);
+		return;
+	}
+	if (upper == rows)
+		return;
+	draw_between(ui, v, g, top + upper);
+	functable_draw(ui, v->below, g, top + upper + 1, rows - upper - 1, false);
+}
+
+/* --- keys ---------------------------------------------------------------------------------- */
+
+static unsigned int procs_sort_by(struct ui *ui, int column)
+{
+	struct procs *v = ui->state[VIEW_PROCS];
+
+	v->sorted = (enum procs_column)column;
+	v->inverted = v->ordered = false;
+	return UI_RESORT;
+}
+
+static const struct column *procs_columns(int *count, const struct ui *ui, int *sorted)
+{
+	const struct procs *v = ui->state[VIEW_PROCS];
+
+	*count = PROCS_COLUMNS;
+	*sorted = (int)v->sorted;
+	return v->columns;
+}
+
+static unsigned int show_cpu(struct ui *ui, uint32_t cpu)
+{
+	char text[24];
+
+	if (!cpu) {
+		ui_notice(ui, "these samples were taken without their CPU");
+		return UI_REDRAW;
+	}
+	snprintf(text, sizeof(text), "cpu:%u", cpu - 1);
+	ui->grouping = GROUP_NONE;
+	return selection_filter(ui, text);
+}
+
+static unsigned int show_group(struct ui *ui, const struct profile_proc *group)
+{
+	const enum grouping grouping = ui->grouping;
+
+	ui->grouping = GROUP_NONE;
+	return selection_only(ui, grouping == GROUP_USER ? ACTION_FILTER_USER : ACTION_FILTER_GROUP,
+			      grouping == GROUP_USER ? group->user : group->group);
+}
+
+static unsigned int group(struct ui *ui)
+{
+	static const char *const notes[] = {
+		"processes, one by one",
+		"processes summed up by container or unit: Enter shows those of one",
+		"processes summed up by user: Enter shows those of one",
+		"samples summed up by CPU: Enter keeps those of one",
+	};
+
+	ui->grouping = (enum grouping)((ui->grouping + 1) % GROUPINGS);
+	ui->threads = false;
+	ui_notice(ui, "%s", notes[ui->grouping]);
+	if (ui->grouping == GROUP_CPU)
+		bycpu_wanted(ui);
+	return UI_RELOAD;
+}
+
+static unsigned int zoom(struct ui *ui, const struct procs *v)
+{
+	const struct procs_row *row = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
+
+	if (!row)
+		return 0;
+	if (ui->grouping == GROUP_CPU)
+		return show_cpu(ui, row->data.cpu);
+	if (ui->grouping)
+		return show_group(ui, row->proc);
+	ui_zoom(ui, row->proc);
+	if (row->data.tid)
+		ui_zoom_thread(ui, row->data.tid, row->thread);
+	return ui_go(ui, VIEW_FUNCS);
+}
+
+/* The cursor moves on, so that neighbours are tagged by one key. */
+static unsigned int tag(struct ui *ui, struct procs *v)
+{
+	unsigned int flags = selection_tag(ui, v->rows.row[v->list.cursor].proc);
+
+	list_move(&v->list, ACTION_DOWN);
+	hold_cursor(v);
+	return flags;
+}
+
+static unsigned int procs_key(struct ui *ui, enum action action)
+{
+	struct procs *v = ui->state[VIEW_PROCS];
+	const struct procs_row *row = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
+	bool many;
+
+	if (list_move(&v->list, action)) {
+		hold_cursor(v);
+		v->moved = true;
+		return UI_RELOAD;
+	}
+	if (ui->grouping &&
+	    (action == ACTION_TAG || action == ACTION_TAG_PLAY || action == ACTION_INSPECT)) {
+		ui_notice(ui, "this is a group: Enter shows its processes, c ends the groups");
+		return UI_REDRAW;
+	}
+	switch (action) {
+	case ACTION_GROUP:
+		return group(ui);
+	case ACTION_ZOOM:
+		return zoom(ui, v);
+	case ACTION_FOLLOW:
+		return UI_RESORT;
+	case ACTION_ZOOM_THREAD:
+		if (v->tid && v->list.count)
+			return zoom(ui, v);
+		ui_notice(ui, "which thread? H gives each a row");
+		return UI_REDRAW;
+	case ACTION_FILTER_USER:
+		/* A group of another kind has processes of many. */
+		many = ui->grouping && ui->grouping != GROUP_USER;
+		return selection_ask_column(ui, action, row && !many ? row->proc->user : NULL);
+	case ACTION_FILTER_GROUP:
+		many = ui->grouping && ui->grouping != GROUP_CGROUP;
+		return selection_ask_column(ui, action, row && !many ? row->proc->group : NULL);
+	case ACTION_SAME_NAME:
+		return row ? search_name(ui, row->proc->comm) : 0;
+	case ACTION_INSPECT:
+		if (row && row->proc->exited && !ui->header.replayed) {
+			ui_notice(ui, "%d has exited: no walk of it will come", (int)v->pid);
+			return UI_REDRAW;
+		}
+		return row ? unwind_inspect(ui, v->pid, 0) : 0;
+	case ACTION_ATTACH:
+		return attach_ask_proc(ui, row ? row->proc : NULL);
+	case ACTION_TAG:
+	case ACTION_TAG_PLAY:
+		return v->list.count ? tag(ui, v) : 0;
+	case ACTION_LEFT:
+		v->scroll -= v->scroll ? PROCLINE_SCROLL : 0;
+		return UI_REDRAW;
+	case ACTION_RIGHT:
+		v->scroll += v->scroll < SCROLL_MAX ? PROCLINE_SCROLL : 0;
+		return UI_REDRAW;
+	case ACTION_INVERT:
+		v->inverted = !v->inverted;
+		v->ordered = false;
+		return UI_RESORT;
+	case ACTION_SORT_SELF:
+		v->below->sorted =
+			v->below->sorted == FUNCTABLE_SELF ? FUNCTABLE_TOTAL : FUNCTABLE_SELF;
+		return UI_RESORT;
+	case ACTION_BACK:
+		ui->zoom.on = ui->zoom.in_module = false;
+		ui->zoom.tid = 0;
+		return UI_REDRAW;
+	default:
+		return 0;
+	}
+}
+
+static bool row_matches(const struct ui *ui, const struct procs_row *row)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", (int)row->proc->pid);
+	return search_matches(ui, row->proc->cmdline) || search_matches(ui, row->proc->comm) ||
+	       search_matches(ui, row->proc->user) || search_matches(ui, row->proc->group) ||
+	       search_matches(ui, pid);
+}
+
+static unsigned int procs_find(struct ui *ui, int step, bool here)
+{
+	struct procs *v = ui->state[VIEW_PROCS];
+	size_t n = v->list.count;
+	size_t at = v->list.cursor;
+
+	for (size_t tried = 0; tried < n; tried++) {
+		if (!here || tried)
+			at = (at + n + (size_t)step) % n;
+		if (row_matches(ui, &v->rows.row[at])) {
+			list_select(&v->list, at);
+			hold_cursor(v);
+			v->moved = true;
+			return UI_RELOAD;
+		}
+	}
+	return 0;
+}
+
+void procs_under_cursor(const struct ui *ui, pid_t *pid, uint64_t *image)
+{
+	const struct procs *v = ui->state[VIEW_PROCS];
+
+	if (v->list.count) {
+		*pid = v->rows.row[v->list.cursor].proc->pid;
+		*image = v->rows.row[v->list.cursor].proc->image;
+	}
+}
+
+/* The hottest, or what it is sorted by: the lower table has no cursor of its own. */
+static const struct profile_func *procs_function(const struct ui *ui)
+{
+	const struct procs *v = ui->state[VIEW_PROCS];
+
+	return v->list.count ? functable_function(v->below) : NULL;
+}
+
+const struct view_ops procs_view = {
+	.title = "Procs",
+	.open = procs_open,
+	.close = procs_close,
+	.load = procs_load,
+	.sort = procs_sort,
+	.draw = procs_draw,
+	.key = procs_key,
+	.find = procs_find,
+	.columns = procs_columns,
+	.sort_by = procs_sort_by,
+	.function = procs_function,
+};

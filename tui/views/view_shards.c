@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Shards: where the unwind tables stand, who uses them, and what had no room. A stack that says
+ * "no table for pc" leads here: the table was evicted, waits to be built, or cannot be.
+ */
+#include "tui/ui/view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tui/profile/source.h"
+#include "tui/screen/hints.h"
+#include "tui/views/objtable.h"
+#include "tui/ui/selection.h"
+
+#define MIB_PER_SHARD (SHARD_BYTES >> 20)
+#define FULL_GAP      (SHARD_WORDS / 64) /* half of a C library's table does not fit */
+#define FIXED_ROWS    5			 /* sum, two headers, title and layout */
+#define SMALL_ROWS    8			 /* with less only one of the lists is shown */
+#define BAR_MIN	      12
+#define BAR_MAX	      60
+
+enum shards_column {
+	SHARDS_MARK,
+	SHARDS_NUMBER,
+	SHARDS_BAR,
+	SHARDS_USED,
+	SHARDS_WORDS_,
+	SHARDS_OBJECTS,
+	SHARDS_STATE,
+	SHARDS_EVICTED,
+	SHARDS_GENERATION,
+	SHARDS_AGE,
+	SHARDS_COLUMNS,
+};
+
+static const struct column columns[SHARDS_COLUMNS] = {
+	[SHARDS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
+	[SHARDS_NUMBER] = {.title = "#", .min = 5, .max = 6, .right = true, .keep = true},
+	[SHARDS_BAR] = {.title = "OCCUPANCY", .min = BAR_MIN, .max = BAR_MAX, .weight = 4},
+	[SHARDS_USED] = {.title = "USED", .min = 7, .max = 8, .right = true, .keep = true},
+	[SHARDS_WORDS_] = {.title = "WORDS", .min = 10, .max = 11, .right = true},
+	[SHARDS_OBJECTS] = {.title = "OBJS", .min = 6, .max = 7, .right = true},
+	[SHARDS_STATE] = {.title = "STATE", .min = 12, .max = 13},
+	[SHARDS_EVICTED] = {.title = "EVICTED", .min = 8, .max = 9, .right = true},
+	[SHARDS_GENERATION] = {.title = "GEN", .min = 5, .max = 6, .right = true},
+	[SHARDS_AGE] = {.title = "AGE", .min = 5, .max = 6, .right = true},
+};
+
+struct shard_row { /* first..last are shards that are not created, or one; or OBJTABLE_HOMELESS */
+	int first, last;
+};
+
+struct shards_view {
+	struct inventory *inventory; /* NULL: none yet */
+	struct inventory *taken;     /* takes its place when the rows are made */
+	struct shard_row *rows;
+	struct list list;
+	int number;  /* of the shard under the cursor, or OBJTABLE_HOMELESS */
+	bool inside; /* keys go to the objects */
+	struct objtable objects;
+};
+
+static void *shards_open(void)
+{
+	struct shards_view *v = calloc(1, sizeof(*v));
+
+	if (v)
+		v->objects.sorted = OBJTABLE_KEY;
+	return v;
+}
+
+static void shards_close(void *state)
+{
+	struct shards_view *v = state;
+
+	if (!v)
+		return;
+	objtable_free(&v->objects);
+	inventory_put(v->inventory);
+	inventory_put(v->taken);
+	free(v->rows);
+	free(v);
+}
+
+static int shards_load(struct ui *ui, const struct profile *p)
+{
+	struct shards_view *v = ui->state[VIEW_SHARDS];
+
+	if (ui->frozen)
+		return 0;
+	profile_want_inventory(ui->profile, ui->now);
+	inventory_put(v->taken);
+	v->taken = profile_inventory(p);
+	return 0;
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+static uint32_t count_homeless(const struct inventory *inv)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < inv->nobjects; i++)
+		n += inv->objects[i].state != INVENTORY_READY;
+	return n;
+}
+
+/* What is not created yet is one row, however much it is. */
+static void make_rows(struct shards_view *v)
+{
+	const struct inventory *inv = v->inventory;
+	int n = (int)inv->nshards;
+
+	v->list.count = 0;
+	for (int i = 0; i < n; i++) {
+		struct shard_row *row = &v->rows[v->list.count++];
+
+		row->first = row->last = i;
+		while (!inv->shards[i].created && row->last + 1 < n &&
+		       !inv->shards[row->last + 1].created)
+			row->last++;
+		i = row->last;
+	}
+	if (count_homeless(inv))
+		v->rows[v->list.count++] = (struct shard_row){OBJTABLE_HOMELESS, OBJTABLE_HOMELESS};
+}
+
+static void place_cursor(struct shards_view *v)
+{
+	for (size_t i = 0; i < v->list.count; i++)
+		if (v->rows[i].first <= v->number && v->number <= v->rows[i].last)
+			v->list.cursor = i;
+	list_settle(&v->list, v->list.page);
+	if (v->list.count &&
+	    (v->number < v->rows[v->list.cursor].first || v->number > v->rows[v->list.cursor].last))
+		v->number = v->rows[v->list.cursor].first;
+}
+
+static bool is_one(const struct shards_view *v, const struct shard_row *row)
+{
+	return row->first == OBJTABLE_HOMELESS || v->inventory->shards[row->first].created;
+}
+
+static int load_objects(const struct ui *ui, struct shards_view *v)
+{
+	const struct shard_row *row = &v->rows[v->list.cursor];
+	int err = objtable_load(&v->objects, v->inventory,
+				is_one(v, row) ? row->first : OBJTABLE_NOTHING,
+				&ui->selection->filter);
+
+	/* The keys go where there is something. */
+	if (!v->objects.list.count)
+		v->inside = false;
+	return err;
+}
+
+static int shards_sort(struct ui *ui)
+{
+	struct shards_view *v = ui->state[VIEW_SHARDS];
+	struct inventory *now = v->taken ? v->taken : v->inventory, *before = NULL;
+	struct shard_row *rows;
+	int err;
+
+	if (!now)
+		return 0;
+	rows = realloc(v->rows, ((size_t)now->nshards + 1) * sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	v->rows = rows;
+	if (v->taken) {
+		before = v->inventory;
+		v->inventory = v->taken;
+		v->taken = NULL;
+	}
+	make_rows(v);
+	place_cursor(v);
+	err = load_objects(ui, v);
+	/* The rows of the objects led into it until now. */
+	inventory_put(before);
+	return err;
+}
+
+/* --- drawing ------------------------------------------------------------------------------- */
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static void draw_sum(const struct shards_view *v, struct grid *g, int row)
+{
+	const struct inventory *inv = v->inventory;
+	uint64_t words = 0, all = (uint64_t)inv->nshards * SHARD_WORDS;
+	unsigned int created = 0;
+	char used[32], budget[32], text[160];
+	int n, width, col;
+
+	for (unsigned int i = 0; i < inv->nshards; i++) {
+		words += inv->shards[i].words;
+		created += inv->shards[i].created;
+	}
+	objtable_number(used, sizeof(used), words);
+	objtable_number(budget, sizeof(budget), all);
+	n = snprintf(text, sizeof(text), " %s of %s words %.1f%%  %u of %u MiB", used, budget,
+		     100 * share(words, all), created * MIB_PER_SHARD,
+		     inv->nshards * MIB_PER_SHARD);
+	if (inv->left_out)
+		snprintf(text + n, sizeof(text) - (size_t)n, "  (%llu objects not shown)",
+			 (unsigned long long)inv->left_out);
+	col = 1 + grid_put(g, row, 1, 4, ROLE_TEXT, "all ");
+	width = g->cols - col - grid_width(g, text) - 1;
+	width = width > BAR_MAX ? BAR_MAX : width;
+	if (width >= BAR_MIN) {
+		grid_bar(g, row, col, width, ROLE_MODULE, share(words, all));
+		col += width;
+	}
+	grid_put(g, row, col, g->cols - col, ROLE_TEXT, text);
+}
+
+static void draw_shard(const struct shards_view *v, unsigned int i, struct grid *g, int y,
+		       const int *width)
+{
+	const struct inventory_shard *s = &v->inventory->shards[i];
+	int col = width[SHARDS_MARK] + width[SHARDS_NUMBER];
+	char text[32];
+
+	if (width[SHARDS_BAR])
+		grid_bar(g, y, col, width[SHARDS_BAR] - 1, ROLE_MODULE,
+			 share(s->words, SHARD_WORDS));
+	col += width[SHARDS_BAR];
+	snprintf(text, sizeof(text), "%.1f%%", 100 * share(s->words, SHARD_WORDS));
+	grid_right(g, y, col, width[SHARDS_USED] - 1, ROLE_TEXT, text);
+	col += width[SHARDS_USED];
+	objtable_number(text, sizeof(text), s->words);
+	grid_right(g, y, col, width[SHARDS_WORDS_] - 1, ROLE_TEXT, text);
+	col += width[SHARDS_WORDS_];
+	objtable_number(text, sizeof(text), s->objects);
+	grid_right(g, y, col, width[SHARDS_OBJECTS] - 1, ROLE_TEXT, text);
+	col += width[SHARDS_OBJECTS];
+	grid_fit(g, y, col, width[SHARDS_STATE] - 1, s->largest < FULL_GAP ? ROLE_WARN : ROLE_OK,
+		 s->largest < FULL_GAP ? "full" : "filling");
+	col += width[SHARDS_STATE];
+	objtable_number(text, sizeof(text), s->evictions);
+	grid_right(g, y, col, width[SHARDS_EVICTED] - 1, s->evictions ? ROLE_WARN : ROLE_DIM, text);
+	col += width[SHARDS_EVICTED];
+	snprintf(text, sizeof(text), "%u", s->generation);
+	grid_right(g, y, col, width[SHARDS_GENERATION] - 1, ROLE_TEXT, text);
+	col += width[SHARDS_GENERATION];
+	objtable_age(text, sizeof(text), v->inventory->time - s->since);
+	grid_right(g, y, col, width[SHARDS_AGE] - 1, ROLE_TEXT, text);
+}
+
+/* Without a bar: nothing is measured there. */
+static void draw_other(const struct shards_view *v, const struct shard_row *row, struct grid *g,
+		       int y, const int *width)
+{
+	int objects = width[SHARDS_MARK] + width[SHARDS_NUMBER] + width[SHARDS_BAR] +
+		      width[SHARDS_USED] + width[SHARDS_WORDS_];
+	bool homeless = row->first == OBJTABLE_HOMELESS;
+	char text[32] = "0";
+
+	if (homeless)
+		objtable_number(text, sizeof(text), count_homeless(v->inventory));
+	grid_right(g, y, objects, width[SHARDS_OBJECTS] - 1, homeless ? ROLE_WARN : ROLE_DIM, text);
+	grid_fit(g, y, objects + width[SHARDS_OBJECTS], width[SHARDS_STATE] - 1,
+		 homeless ? ROLE_WARN : ROLE_DIM, homeless ? "no table" : "not created");
+}
+
+static void draw_row(const struct shards_view *v, const struct shard_row *row, struct grid *g,
+		     int y, const int *width)
+{
+	char text[32] = "-";
+
+	if (row->first >= 0)
+		snprintf(text, sizeof(text), row->first == row->last ? "%d" : "%d-%d", row->first,
+			 row->last);
+	/* A range is wider than a number, and has no bar to its right. */
+	grid_right(g, y, width[SHARDS_MARK], width[SHARDS_NUMBER] - 1, ROLE_TEXT, text);
+	if (row->first >= 0 && v->inventory->shards[row->first].created)
+		draw_shard(v, (unsigned int)row->first, g, y, width);
+	else
+		draw_other(v, row, g, y, width);
+}
+
+static void draw_shards(const struct ui *ui, struct shards_view *v, struct grid *g, int top,
+			int rows)
+{
+	int width[SHARDS_COLUMNS], n;
+
+	if (rows < 1)
+		return;
+	columns_fit(columns, SHARDS_COLUMNS, g->cols,
+		    config_hidden(&ui->config, VIEW_SHARDS, columns, SHARDS_COLUMNS), width);
+	columns_header(g, top, columns, SHARDS_COLUMNS, width, -1, false);
+	n = list_fit(&v->list, rows);
+	for (int i = 0; i < n; i++)
+		draw_row(v, &v->rows[v->list.top + (size_t)i], g, top + 1 + i, width);
+	list_mark(&v->list, g, top, n, !v->inside);
+}
+
+static void draw_title(const struct ui *ui, const struct shards_view *v, struct grid *g, int row)
+{
+	static const struct hint outside[] = {{ACTION_INSIDE, ACTION_NONE, "objects"},
+					      {ACTION_RESET, ACTION_NONE, "resets (asks)"}};
+	static const struct hint inside[] = {{ACTION_BACK, ACTION_NONE, "shards"},
+					     {ACTION_DROP, ACTION_NONE, "drops"},
+					     {ACTION_PIN, ACTION_NONE, "pins"}};
+	const struct shard_row *at = &v->rows[v->list.cursor];
+	char text[128];
+
+	if (at->first == OBJTABLE_HOMELESS)
+		snprintf(text, sizeof(text), " Without a table: evicted, queued or failed ");
+	else if (!is_one(v, at))
+		snprintf(text, sizeof(text), " Not created: nothing needed it yet ");
+	else
+		snprintf(text, sizeof(text), " Layout of shard %d: # hole  . free ", at->first);
+	hints_heading(&ui->config.keys, v->inside ? inside : outside, v->inside ? 3 : 2, g, row,
+		      text);
+}
+
+bool shards_waits(const struct ui *ui)
+{
+	const struct shards_view *v = ui->state[VIEW_SHARDS];
+
+	return ui->view == VIEW_SHARDS && !v->inventory && !ui->frozen && !ui->header.replayed;
+}
+
+static void shards_draw(struct ui *ui, struct grid *g, int top, int rows)
+{
+	struct shards_view *v = ui->state[VIEW_SHARDS];
+	int above;
+
+	if (!v->inventory || !v->list.count) {
+		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE,
+			 ui->header.replayed ? "This session has no tables of its shards yet."
+			 : ui->frozen ? "Not looked at before the view was frozen: z resumes."
+				      : "The shards are being looked at.");
+		return;
+	}
+	if (rows < SMALL_ROWS) {
+		if (v->inside)
+			objtable_draw(ui, &v->objects, g, top, rows, true);
+		else
+			draw_shards(ui, v, g, top, rows);
+		return;
+	}
+	above = (rows - FIXED_ROWS) / 2;
+	above = above > (int)v->list.count ? (int)v->list.count : above;
+	draw_sum(v, g, top++);
+	draw_shards(ui, v, g, top, above + 1);
+	top += above + 1;
+	draw_title(ui, v, g, top++);
+	objtable_draw_layout(&v->objects, g, top++, v->inside);
+	objtable_draw(ui, &v->objects, g, top, rows - above - FIXED_ROWS + 1, v->inside);
+}
+
+/* --- keys ---------------------------------------------------------------------------------- */
+
+static const struct column *shards_columns(int *count, const struct ui *ui, int *sorted)
+{
+	const struct shards_view *v = ui->state[VIEW_SHARDS];
+
+	*count = OBJTABLE_COLUMNS;
+	*sorted = (int)v->objects.sorted;
+	return objtable_columns();
+}
+
+static const struct column *shards_table(int at, int *count)
+{
+	*count = at ? (int)OBJTABLE_COLUMNS : (int)SHARDS_COLUMNS;
+	return at == 0 ? columns : at == 1 ? objtable_columns() : NULL;
+}
+
+static unsigned int shards_sort_by(struct ui *ui, int column)
+{
+	struct shards_view *v = ui->state[VIEW_SHARDS];
+
+	v->objects.sorted = (enum objtable_column)column;
+	v->objects.inverted = false;
+	return UI_RESORT;
+}
+
+static unsigned int move(struct shards_view *v, enum action action)
+{
+	if (v->inside) {
+		if (!list_move(&v->objects.list, action))
+			return 0;
+		objtable_hold(&v->objects);
+		return UI_REDRAW;
+	}
+	if (!list_move(&v->list, action))
+		return 0;
+	v->number = v->list.count ? v->rows[v->list.cursor].first : 0;
+	return UI_RESORT;
+}
+
+static unsigned int ask_reset(struct ui *ui, const struct shards_view *v)
+{
+	const struct shard_row *row = v->list.count ? &v->rows[v->list.cursor] : NULL;
+	char text[16] = "all";
+
+	if (row && row->first >= 0 && v->inventory->shards[row->first].created)
+		snprintf(text, sizeof(text), "%d", row->first);
+	prompt_open(&ui->prompt, ACTION_RESET,
+		    "Reset shard (a number, or \"all\"; Esc leaves them):", text);
+	return UI_REDRAW;
+}
+
+/* To the object under the cursor; what came of it is a message of the tracker. */
+static unsigned int post(struct ui *ui, const struct shards_view *v, enum engine_command command)
+{
+	const struct inventory_object *o = objtable_chosen(&v->objects);
+	char arg[32];
+
+	if (!v->inside || !o) {
+		ui_notice(ui, "which object? Enter goes to those of the shard");
+		return UI_REDRAW;
+	}
+	snprintf(arg, sizeof(arg), "%llu", (unsigned long long)o->id);
+	ui_post(ui, command, arg);
+	return UI_REDRAW;
+}
+
+static unsigned int shards_key(struct ui *ui, enum action action)
+{
+	struct shards_view *v = ui->state[VIEW_SHARDS];
+	unsigned int flags = move(v, action);
+
+	if (flags)
+		return flags;
+	switch (action) {
+	case ACTION_INSIDE:
+		v->inside = v->objects.list.count != 0;
+		return UI_REDRAW;
+	case ACTION_BACK:
+		v->inside = false;
+		return UI_REDRAW;
+	case ACTION_INVERT:
+		v->objects.inverted = !v->objects.inverted;
+		return UI_RESORT;
+	case ACTION_RESET:
+		return ask_reset(ui, v);
+	case ACTION_DROP:
+		return post(ui, v, ENGINE_DROP);
+	case ACTION_PIN:
+		return post(ui, v, ENGINE_PIN);
+	default:
+		return 0;
+	}
+}
+
+/* From that row of the objects on; true: the cursor is on a match. */
+static bool find_inside(struct ui *ui, struct objtable *t, ssize_t at, int step)
+{
+	for (; at >= 0 && at < (ssize_t)t->list.count; at += step) {
+		if (objtable_matches(ui, t->rows[at].object)) {
+			list_select(&t->list, (size_t)at);
+			objtable_hold(t);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Shard by shard, until the one where it began comes round again. */
+static unsigned int shards_find(struct ui *ui, int step, bool here)
+{
+	struct shards_view *v = ui->state[VIEW_SHARDS];
+	ssize_t at = (ssize_t)v->objects.list.cursor + (here || !v->inside ? 0 : step);
+	bool inside = v->inside;
+
+	for (size_t tried = 0; tried <= v->list.count; tried++) {
+		if (find_inside(ui, &v->objects, at, step)) {
+			v->inside = true;
+			return UI_REDRAW;
+		}
+		if (tried == v->list.count)
+			break;
+		list_select(&v->list,
+			    (v->list.cursor + v->list.count + (size_t)step) % v->list.count);
+		v->number = v->rows[v->list.cursor].first;
+		if (load_objects(ui, v))
+			return UI_REDRAW;
+		at = step > 0 ? 0 : (ssize_t)v->objects.list.count - 1;
+	}
+	v->inside = inside && v->objects.list.count;
+	return 0;
+}
+
+const struct view_ops shards_view = {
+	.title = "Shards",
+	.open = shards_open,
+	.close = shards_close,
+	.load = shards_load,
+	.sort = shards_sort,
+	.draw = shards_draw,
+	.key = shards_key,
+	.find = shards_find,
+	.columns = shards_columns,
+	.table = shards_table,
+	.sort_by = shards_sort_by,
+};

@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tree: the calls from the outermost function down; and Callers: from the functions that executed
+ * up. Chains without a branch are not indented: stacks of a hundred frames are common and screens
+ * of two hundred columns are not.
+ */
+#include "tui/ui/view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/views/calltree.h"
+#include "tui/screen/delta.h"
+#include "tui/screen/list.h"
+#include "tui/ui/names.h"
+#include "tui/views/openset.h"
+#include "tui/ui/selection.h"
+#include "tui/ui/sourceline.h"
+#include "tui/views/treerows.h"
+
+#define SHOWN_DEPTH  4	/* levels of guides that stay in sight of the cursor's row */
+#define DETAILS_ROWS 18 /* of the view: with less there is no pane at the bottom */
+#define GUIDES_MAX   100
+
+enum tree_column {
+	TREE_MARK,
+	TREE_TOTAL,
+	TREE_SELF,
+	TREE_SAMPLES,
+	TREE_CHANGE,
+	TREE_BAR,
+	TREE_CALLS,
+	TREE_MODULE,
+	TREE_COLUMNS
+};
+
+#define NUMBER(text, least, most, ...)                                                             \
+	{                                                                                          \
+		.title = text, .min = least, .max = most, .right = true, __VA_ARGS__               \
+	}
+#define TEXT(text, least, most, ...)                                                               \
+	{                                                                                          \
+		.title = text, .min = least, .max = most, __VA_ARGS__                              \
+	}
+#define SORTABLE(first, menu) .sortable = (first), .name = (menu)
+/* Callers hide self, so there it must not be in the menu. */
+#define COLUMNS(calls, self)                                                                       \
+	{                                                                                          \
+		[TREE_MARK] = TEXT("", 2, 2, .keep = true),                                        \
+		[TREE_TOTAL] = NUMBER("TOTAL%", 7, 8, .keep = true,                                \
+				      SORTABLE(SORTS_DOWN, "TOTAL%: all samples of the path")),    \
+		[TREE_SELF] = NUMBER("SELF%", 7, 8, .keep = true, self),                           \
+		[TREE_SAMPLES] = NUMBER("SAMPLES", 8, 8),                                          \
+		[TREE_CHANGE] = NUMBER("vs BASE", 9, 9, .keep = true,                              \
+				       SORTABLE(SORTS_DOWN, "vs BASE: change (X shows it)")),      \
+		[TREE_BAR] = TEXT("BAR", 9, 13),                                                   \
+		[TREE_CALLS] = TEXT(calls, 28, 400, .keep = true, .weight = 4,                     \
+				    SORTABLE(SORTS_UP, calls ": by name")),                        \
+		[TREE_MODULE] = TEXT("MODULE", 11, 24, SORTABLE(SORTS_UP, "MODULE")),              \
+	}
+
+static const struct column tree_columns[TREE_COLUMNS] =
+	COLUMNS("CALL TREE", SORTABLE(SORTS_DOWN, "SELF%: samples that ended there"));
+static const struct column callers_columns[TREE_COLUMNS] =
+	COLUMNS("EXECUTED, CALLED BY", .sortable = SORTS_NOT);
+static const enum treeorder_by orders[TREE_COLUMNS] = {
+	[TREE_SELF] = TREEORDER_SELF,
+	[TREE_CHANGE] = TREEORDER_CHANGE,
+	[TREE_CALLS] = TREEORDER_NAME,
+	[TREE_MODULE] = TREEORDER_MODULE,
+};
+static const char of_parent_title[] = "PARENT%";
+
+struct tree_view {
+	struct calltree calls;
+	bool callers; /* bottom up */
+	enum tree_column sorted;
+	bool inverted;
+	struct openset *open;
+	struct treerows rows;
+	struct list list;
+	uint64_t cursor; /* path under the cursor */
+	char about[128]; /* whose paths are shown */
+	pid_t zoomed;	 /* the process that `open` is about, 0: all */
+	uint64_t image;
+};
+
+/* Tree and Callers are one view each with a state of its own. */
+static struct tree_view *state_of(const struct ui *ui)
+{
+	return ui->state[ui->view];
+}
+
+static void tree_close(void *state)
+{
+	struct tree_view *v = state;
+
+	if (!v)
+		return;
+	calltree_free(&v->calls);
+	openset_free(v->open);
+	free(v->rows.row);
+	free(v);
+}
+
+static void *tree_open(void)
+{
+	struct tree_view *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->sorted = TREE_TOTAL;
+	v->open = openset_new();
+	if (calltree_init(&v->calls) || !v->open) {
+		tree_close(v);
+		return NULL;
+	}
+	return v;
+}
+
+static void *callers_open(void)
+{
+	struct tree_view *v = tree_open();
+
+	if (!v)
+		return NULL;
+	v->callers = true;
+	/* Callers of what is hot are many; what is hot comes first. */
+	openset_reset(v->open, OPENSET_NONE);
+	return v;
+}
+
+static const struct column *columns_in(const struct tree_view *v, int *count, int *sorted)
+{
+	*count = TREE_COLUMNS;
+	*sorted = (int)v->sorted;
+	return v->callers ? callers_columns : tree_columns;
+}
+
+static const struct profile_func *tree_function(const struct ui *ui)
+{
+	const struct tree_view *v = state_of(ui);
+
+	if (!v->list.count || v->rows.row[v->list.cursor].small)
+		return NULL;
+	return calltree_func(&v->calls, v->rows.row[v->list.cursor].node);
+}
+
+static int tree_load(struct ui *ui, const struct profile *p)
+{
+	struct tree_view *v = state_of(ui);
+	pid_t zoomed = ui->zoom.on ? ui->zoom.pid : 0;
+
+	if (zoomed != v->zoomed || (zoomed && ui->zoom.image != v->image)) {
+		openset_reset(v->open, v->callers ? OPENSET_NONE : OPENSET_HOT);
+		v->zoomed = zoomed;
+		v->image = ui->zoom.image;
+	}
+	v->list.count = 0;
+	return calltree_load(&v->calls, ui, p, v->callers, true);
+}
+
+void tree_arrange(const struct ui *ui, struct calltree *calls)
+{
+	const struct tree_view *v = state_of(ui);
+
+	treeorder_apply((struct treeorder){orders[v->sorted], v->inverted}, calls);
+}
+
+static int tree_sort(struct ui *ui)
+{
+	struct tree_view *v = state_of(ui);
+	bool found = false;
+	int err;
+
+	tree_arrange(ui, &v->calls);
+	err = treerows_make(&v->rows, &v->calls, v->open);
+	v->list.count = err ? 0 : v->rows.count;
+	for (size_t i = 0; v->list.held && i < v->list.count; i++) {
+		if (v->rows.row[i].path == v->cursor) {
+			v->list.cursor = i;
+			found = true;
+		}
+	}
+	if (ui_zoom_changed(ui, v->about, sizeof(v->about)) && !found)
+		list_anew(&v->list);
+	list_follow(&v->list);
+	if (v->list.cursor < v->list.count)
+		v->cursor = v->rows.row[v->list.cursor].path;
+	if (ui->header.slices > 1 && v->list.count)
+		v->list.held = true;
+	return err;
+}
+
+/* --- drawing ------------------------------------------------------------------------------- */
+
+/* Guides from the left: for each level of the row, whether a sibling of that level follows. */
+static int draw_guides(const struct tree_view *v, const struct tree_row *row, struct grid *g, int y,
+		       int col, int end, uint32_t skip)
+{
+	bool follows[GUIDES_MAX] = {false};
+	const struct tree_row *at = row;
+	int levels = (int)row->indent - (int)skip;
+
+	if (levels > GUIDES_MAX)
+		levels = GUIDES_MAX;
+	for (; at; at = at->parent ? &v->rows.row[at->parent - 1] : NULL)
+		if (!at->chained && at->indent > skip && at->indent - skip <= GUIDES_MAX)
+			follows[at->indent - skip - 1] = at->more;
+	for (int i = 0; i < levels && col < end - 1; i++, col += 2) {
+		bool own = i == levels - 1 && !row->chained;
+
+		grid_put(g, y, col, 1, ROLE_TREE,
+			 own	      ? grid_glyph(g, follows[i] ? GLYPH_BRANCH : GLYPH_CORNER)
+			 : follows[i] ? grid_glyph(g, GLYPH_VLINE)
+				      : " ");
+		if (own)
+			grid_put(g, y, col + 1, 1, ROLE_TREE, grid_glyph(g, GLYPH_HLINE));
+	}
+	return col;
+}
+
+static int put(struct grid *g, int y, int col, int end, enum role role, const char *text)
+{
+	return col < end ? col + grid_put(g, y, col, end - col, role, text) : col;
+}
+
+static void draw_name(const struct ui *ui, const struct tree_view *v, const struct tree_row *row,
+		      struct grid *g, int y, int col, int end)
+{
+	const struct profile_func *func = calltree_func(&v->calls, row->node);
+	enum role role = func->kind == FUNC_END ? ROLE_BROKEN : ROLE_TEXT;
+	char name[512];
+	int need;
+
+	names_show(func, name, sizeof(name));
+	if (search_matches(ui, name))
+		role = ROLE_MATCH;
+	col = put(g, y, col, end, ROLE_TREE,
+		  func->kind == FUNC_END ? "(!) "
+		  : row->open		 ? "[-] "
+		  : row->closed		 ? "[+] "
+					 : "");
+	if (!row->open && !row->closed && func->kind != FUNC_END) {
+		grid_line(g, y, col, 3 < end - col ? 3 : end - col, ROLE_TREE, GLYPH_HLINE);
+		col += 4;
+	}
+	if (func->kind == FUNC_KERNEL)
+		col = put(g, y, col, end, ROLE_KERNEL, "k ");
+	else if (func->kind == FUNC_INLINE)
+		col = put(g, y, col, end, ROLE_USER, "i ");
+	else if (func->kind == FUNC_JIT)
+		col = put(g, y, col, end, ROLE_USER, "j ");
+	need = grid_width(g, name);
+	if (need > end - col)
+		need = end - col;
+	grid_fit(g, y, col, need, role, name);
+	col += need;
+	if (row->node == v->calls.hottest && !v->callers)
+		put(g, y, col, end, ROLE_HEAT_5, end - col >= 13 ? "  <== hottest" : "  <==");
+	else if (row->closed && end - col > 8)
+		grid_printf(g, y, col, end - col, ROLE_DIM, "  (%u)",
+			    v->calls.tree.nodes[row->node].nchildren);
+}
+
+/* Of all samples, or of those of the row that this one is below. */
+static double row_share(const struct ui *ui, const struct tree_view *v, const struct tree_row *row,
+			uint64_t samples)
+{
+	const struct tree_node *nodes = v->calls.tree.nodes;
+	/* A row of small ones has the number of their parent. */
+	uint32_t parent = row->small ? row->node : nodes[row->node].parent;
+
+	if (!ui->of_parent || !parent)
+		return calltree_share(&v->calls, samples);
+	return nodes[parent].total ? (double)samples / (double)nodes[parent].total : 0;
+}
+
+static void draw_row(const struct ui *ui, const struct tree_view *v, const struct tree_row *row,
+		     struct grid *g, int y, const int *width, uint32_t skip)
+{
+	const struct profile_func *func = row->small ? NULL : calltree_func(&v->calls, row->node);
+	double total = row_share(ui, v, row, row->total);
+	int col = width[TREE_MARK];
+	char text[64];
+	int end;
+
+	if (func && func->kind == FUNC_END)
+		grid_put(g, y, 0, 1, ROLE_BROKEN, "!");
+	snprintf(text, sizeof(text), "%.1f", 100 * total);
+	grid_right(g, y, col, width[TREE_TOTAL] - 1, ui_heat(total), text);
+	col += width[TREE_TOTAL];
+	snprintf(text, sizeof(text), "%.1f", 100 * row_share(ui, v, row, row->self));
+	if (width[TREE_SELF])
+		grid_right(g, y, col, width[TREE_SELF] - 1, ROLE_TEXT, text);
+	col += width[TREE_SELF];
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)row->total);
+	grid_right(g, y, col, width[TREE_SAMPLES] - 1, ROLE_TEXT, text);
+	col += width[TREE_SAMPLES];
+	if (width[TREE_CHANGE])
+		change_draw(g, y, col, width[TREE_CHANGE],
+			    100 * calltree_share(&v->calls, row->total),
+			    row->small ? -1 : 100 * calltree_before(&v->calls, row->node));
+	col += width[TREE_CHANGE];
+	grid_bar(g, y, col, width[TREE_BAR] - 1, ui_heat(total), total);
+	col += width[TREE_BAR];
+	end = col + width[TREE_CALLS] - (width[TREE_MODULE] != 0);
+	if (width[TREE_MODULE] && func)
+		grid_fit(g, y, col + width[TREE_CALLS], width[TREE_MODULE], ROLE_MODULE,
+			 func->module);
+	col = draw_guides(v, row, g, y, col, end, row->indent < skip ? row->indent : skip);
+	if (func) {
+		draw_name(ui, v, row, g, y, col, end);
+		return;
+	}
+	snprintf(text, sizeof(text), "... %u %s under %.1f%%", row->small,
+		 row->small == 1 ? "frame" : "frames", 100 * v->calls.limit);
+	put(g, y, col, end, ROLE_DIM, text);
+}
+
+static void draw_details(const struct tree_view *v, struct grid *g, int top)
+{
+	const struct tree_row *row = &v->rows.row[v->list.cursor];
+	const struct profile_func *func = calltree_func(&v->calls, row->node);
+	const struct tree_node *node = &v->calls.tree.nodes[row->node];
+	const struct tree_node *parent = &v->calls.tree.nodes[node->parent];
+	char name[512], text[32];
+
+	names_show(func, name, sizeof(name));
+	grid_line(g, top, 0, g->cols, ROLE_BORDER, GLYPH_HLINE);
+	grid_printf(g, top, 2, g->cols - 4, ROLE_TITLE, " %s ", name);
+	snprintf(text, sizeof(text), " self %.1f%% ", 100 * calltree_share(&v->calls, row->self));
+	grid_printf(g, top + 1, 0, g->cols, ROLE_TEXT,
+		    "%s total %.1f%%  %llu samples  of %s %.1f%%  %s %u  %s",
+		    v->callers ? "" : text, 100 * calltree_share(&v->calls, row->total),
+		    (unsigned long long)row->total, v->callers ? "callee" : "parent",
+		    parent->total ? 100.0 * (double)row->total / (double)parent->total : 100.0,
+		    v->callers ? "callers" : "children", node->nchildren, func->module);
+	calltree_draw_path(&v->calls, row->node, g, top + 2);
+}
+
+static void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
+{
+	struct tree_view *v = state_of(ui);
+	int count, sorted;
+	const struct column *columns = columns_in(v, &count, &sorted);
+	unsigned int hidden = 0;
+	int width[TREE_COLUMNS], n;
+	int details = rows >= DETAILS_ROWS && v->list.count ? 3 : 0;
+	uint32_t skip = 0, room;
+
+	sourceline_draw(tree_function(ui), g, top, ui_draw_zoom(ui, g, top));
+	top++;
+	rows -= 1 + details;
+	if (ui->hide_modules)
+		hidden |= 1U << TREE_MODULE;
+	if (!v->calls.compared)
+		hidden |= 1U << TREE_CHANGE;
+	if (v->callers) /* self is that of the first level, which is its total */
+		hidden |= 1U << TREE_SELF;
+	hidden |= config_hidden(&ui->config, v->callers ? VIEW_CALLERS : VIEW_TREE, columns,
+				TREE_COLUMNS);
+	columns_fit(columns, count, g->cols, hidden, width);
+	columns_header(g, top, columns, count, width, sorted, v->inverted);
+	if (ui->of_parent)
+		grid_right(g, top, width[TREE_MARK], width[TREE_TOTAL] - 1,
+			   v->sorted == TREE_TOTAL ? ROLE_HEADER_SORT : ROLE_HEADER,
+			   of_parent_title);
+	n = list_fit(&v->list, rows);
+	/* Deep below, the guides to the left make room for the names. */
+	room = (uint32_t)width[TREE_CALLS] / 4;
+	if (v->list.count && v->rows.row[v->list.cursor].indent > room)
+		skip = v->rows.row[v->list.cursor].indent - (room > SHOWN_DEPTH ? SHOWN_DEPTH : 0);
+	for (int i = 0; i < n; i++)
+		draw_row(ui, v, &v->rows.row[v->list.top + (size_t)i], g, top + 1 + i, width, skip);
+	list_mark(&v->list, g, top, n, true);
+	if (v->list.count == 0)
+		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM, selection_nothing(ui));
+	if (details && !v->rows.row[v->list.cursor].small)
+		draw_details(v, g, top + rows);
+}
+
+/* --- keys ---------------------------------------------------------------------------------- */
+
+static unsigned int set_open(struct ui *ui, struct tree_row *row, bool open)
+{
+	struct tree_view *v = state_of(ui);
+
+	if (row->small || (!row->open && !row->closed))
+		return 0;
+	v->list.held = v->list.chosen = true;
+	if (openset_put(v->open, row->path, open))
+		ui_notice(ui, "out of memory");
+	return UI_RESORT;
+}
+
+static unsigned int go_row(struct tree_view *v, size_t row)
+{
+	list_select(&v->list, row);
+	v->cursor = v->rows.row[v->list.cursor].path;
+	return UI_REDRAW;
+}
+
+static unsigned int open_subtree(const struct tree_row *row, struct tree_view *v)
+{
+	if (row->small)
+		return 0;
+	v->list.held = v->list.chosen = true;
+	treerows_open(&v->calls, v->open, row->node);
+	return UI_RESORT;
+}
+
+static unsigned int key_on_row(struct ui *ui, struct tree_view *v, enum action action)
+{
+	struct tree_row *row = &v->rows.row[v->list.cursor];
+
+	switch (action) {
+	case ACTION_TREE_TOGGLE:
+		return set_open(ui, row, !row->open);
+	case ACTION_TREE_OPEN:
+		return set_open(ui, row, true);
+	case ACTION_TREE_CLOSE:
+		return set_open(ui, row, false);
+	case ACTION_TREE_IN:
+		if (row->open && v->list.cursor + 1 < v->list.count)
+			return go_row(v, v->list.cursor + 1);
+		return set_open(ui, row, true);
+	case ACTION_TREE_OUT:
+		if (!row->small && row->open)
+			return set_open(ui, row, false);
+		return row->parent ? go_row(v, row->parent - 1) : 0;
+	case ACTION_TREE_SUBTREE:
+		return open_subtree(row, v);
+	case ACTION_ZOOM_MODULE:
+		return row->small ? 0
+				  : ui_zoom_module(ui, calltree_func(&v->calls, row->node)->module);
+	default:
+		return 0;
+	}
+}
+
+static unsigned int same_name(struct ui *ui, const struct tree_view *v)
+{
+	char name[512];
+
+	if (!v->list.count || v->rows.row[v->list.cursor].small)
+		return 0;
+	names_show(calltree_func(&v->calls, v->rows.row[v->list.cursor].node), name, sizeof(name));
+	return search_name(ui, name);
+}
+
+/* The cursor's node vanishes into its ancestor of that level. */
+static void close_below(struct tree_view *v, uint32_t levels)
+{
+	size_t row = v->list.cursor;
+
+	openset_depth(v->open, levels);
+	v->list.held = v->list.chosen = true;
+	if (!v->list.count)
+		return;
+	while (v->rows.row[row].parent &&
+	       (v->rows.row[row].small || v->rows.row[row].level > levels))
+		row = v->rows.row[row].parent - 1;
+	go_row(v, row);
+}
+
+static void tree_copy(const struct ui *ui, char *to, size_t size)
+{
+	const struct tree_view *v = ui->state[ui->view];
+
+	to[0] = '\0';
+	if (v->list.count && !v->rows.row[v->list.cursor].small)
+		calltree_path(&v->calls, v->rows.row[v->list.cursor].node, v->callers, to, size);
+}
+
+static unsigned int tree_sort_by(struct ui *ui, int column)
+{
+	struct tree_view *v = state_of(ui);
+
+	v->sorted = (enum tree_column)column;
+	v->inverted = false;
+	return UI_RESORT;
+}
+
+static unsigned int tree_key(struct ui *ui, enum action action)
+{
+	struct tree_view *v = state_of(ui);
+
+	if (list_move(&v->list, action)) {
+		if (v->list.count)
+			v->cursor = v->rows.row[v->list.cursor].path;
+		return UI_REDRAW;
+	}
+	switch (action) {
+	case ACTION_TREE_ALL:
+		openset_reset(v->open, OPENSET_ALL);
+		v->list.held = v->list.chosen = true;
+		return UI_RESORT;
+	case ACTION_TREE_NONE:
+	case ACTION_TREE_DEPTH:
+		close_below(v, action == ACTION_TREE_NONE ? 1 : ui->levels);
+		return UI_RESORT;
+	case ACTION_INVERT:
+		v->inverted = !v->inverted;
+		return UI_RESORT;
+	case ACTION_SORT_SELF:
+		return tree_sort_by(ui, v->sorted == TREE_SELF ? TREE_TOTAL : TREE_SELF);
+	case ACTION_BACK:
+		return ui_zoom_out(ui);
+	case ACTION_OF_PARENT:
+		ui->of_parent = !ui->of_parent;
+		ui_notice(ui, "shares are of %s",
+			  !ui->of_parent ? "all samples"
+			  : v->callers	 ? "the callee's samples"
+					 : "the parent's samples");
+		return UI_REDRAW;
+	case ACTION_FLIP:
+		return ui_go(ui, v->callers ? VIEW_TREE : VIEW_CALLERS);
+	case ACTION_SAME_NAME:
+		return same_name(ui, v);
+	default:
+		return v->list.count ? key_on_row(ui, v, action) : 0;
+	}
+}
+
+/* The setup asks while another view is shown. */
+static const struct column *tree_columns_of(int *count, const struct ui *ui, int *sorted)
+{
+	return columns_in(ui->state[VIEW_TREE], count, sorted);
+}
+
+static const struct column *callers_columns_of(int *count, const struct ui *ui, int *sorted)
+{
+	return columns_in(ui->state[VIEW_CALLERS], count, sorted);
+}
+
+static unsigned int tree_find(struct ui *ui, int step, bool here)
+{
+	struct tree_view *v = state_of(ui);
+	uint32_t *order = v->list.count ? calloc(v->calls.tree.count, sizeof(*order)) : NULL;
+	size_t n = order ? treerows_all(&v->calls, order) : 0;
+	size_t i = 0;
+	unsigned int flags = 0;
+
+	while (i + 1 < n && order[i] != v->rows.row[v->list.cursor].node)
+		i++;
+	for (size_t tried = 0; tried < n && !flags; tried++) {
+		char name[512];
+		uint32_t at;
+
+		if (!here || tried)
+			i = (i + n + (size_t)step) % n;
+		at = order[i];
+		names_show(calltree_func(&v->calls, at), name, sizeof(name));
+		if (!search_matches(ui, name))
+			continue;
+		for (uint32_t up = v->calls.tree.nodes[at].parent; up;
+		     up = v->calls.tree.nodes[up].parent)
+			openset_put(v->open, v->calls.tree.nodes[up].path, true);
+		v->cursor = v->calls.tree.nodes[at].path;
+		v->list.held = v->list.chosen = true;
+		flags = UI_RESORT;
+	}
+	free(order);
+	return flags;
+}
+
+const struct view_ops tree_view = {
+	.title = "Tree",
+	.open = tree_open,
+	.close = tree_close,
+	.load = tree_load,
+	.sort = tree_sort,
+	.draw = tree_draw,
+	.key = tree_key,
+	.find = tree_find,
+	.function = tree_function,
+	.copy = tree_copy,
+	.columns = tree_columns_of,
+	.sort_by = tree_sort_by,
+};
+
+const struct view_ops callers_view = {
+	.title = "Callers",
+	.open = callers_open,
+	.close = tree_close,
+	.load = tree_load,
+	.sort = tree_sort,
+	.draw = tree_draw,
+	.key = tree_key,
+	.find = tree_find,
+	.function = tree_function,
+	.copy = tree_copy,
+	.columns = callers_columns_of,
+	.sort_by = tree_sort_by,
+};

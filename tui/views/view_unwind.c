@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Unwind: how far to believe the other views. Which stacks are not complete, why, at which
+ * function, and what helps; and the books, in which each sample and each tick is somewhere.
+ */
+#include "tui/ui/view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/ui/bycpu.h"
+#include "tui/views/unwind_reasons.h"
+#include "tui/screen/hints.h"
+#include "tui/views/inspector.h"
+#include "tui/views/loss_panel.h"
+#include "tui/views/unwind_procs.h"
+#include "tui/ui/selection.h"
+
+#define ROWS_FOR_BOTH  6 /* with less for the tables only one is shown */
+#define ROWS_FOR_WORDS 8
+#define ROWS_FOR_ALL   12 /* books and words in full */
+#define WORDS_SHARE    5  /* of the rows, at most, where there are enough for books in full */
+
+enum depth { DEPTH_SCOPES, DEPTH_REASONS, DEPTH_PLACES };
+
+struct unwind_view {
+	struct endings endings;
+	struct scopetable scopes;
+	enum depth depth;
+	struct endtable reasons, places;
+	struct inspector inspector;
+};
+
+static void *unwind_open(void)
+{
+	struct unwind_view *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->scopes.fixed = ENDTABLE_ALL;
+	v->scopes.sorted = SCOPE_BROKEN;
+	v->reasons.sorted = ENDTABLE_SAMPLES;
+	v->places.sorted = ENDTABLE_SAMPLES;
+	v->places.places = true;
+	return v;
+}
+
+static void unwind_close(void *state)
+{
+	struct unwind_view *v = state;
+
+	if (!v)
+		return;
+	inspector_free(&v->inspector);
+	endings_free(&v->endings);
+	endtable_free(&v->reasons);
+	endtable_free(&v->places);
+	scopetable_free(&v->scopes);
+	free(v);
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+/* Another view may have zoomed, or zoomed out. */
+static void follow_zoom(const struct ui *ui, struct unwind_view *v)
+{
+	if (ui->zoom.on) {
+		v->scopes.fixed = 0;
+		v->scopes.pid = ui->zoom.pid;
+		v->scopes.image = ui->zoom.image;
+		if (v->depth == DEPTH_SCOPES)
+			v->depth = DEPTH_REASONS;
+	} else if (!v->scopes.fixed) {
+		v->depth = DEPTH_SCOPES;
+	}
+}
+
+static int unwind_load(struct ui *ui, const struct profile *p)
+{
+	struct unwind_view *v = ui->state[VIEW_UNWIND];
+	struct query q = {.weigh = ui_weigh(ui), .proc = QUERY_ALL};
+	int err;
+
+	/* Their rows lead into what is forgotten now. */
+	endtable_clear(&v->reasons);
+	endtable_clear(&v->places);
+	v->scopes.list.count = 0;
+	follow_zoom(ui, v);
+	if (v->inspector.open && !ui->frozen)
+		inspector_load(&v->inspector, p);
+	err = bycpu_filter(ui, p, &q);
+	return err ? err : endings_load(&v->endings, p, &q);
+}
+static int load_tables(struct unwind_view *v)
+{
+	int scope = scopetable_chosen(&v->scopes);
+	const struct endrow *reason;
+	int err = endtable_reasons(&v->reasons, &v->endings, scope);
+
+	if (err)
+		return err;
+	endtable_clear(&v->places);
+	reason = endtable_chosen(&v->reasons);
+	if (v->depth > DEPTH_SCOPES && reason && scope != ENDTABLE_LOST)
+		err = endtable_places(&v->places, &v->endings, scope, reason->end);
+	if (v->depth == DEPTH_PLACES && !v->places.list.count)
+		v->depth = DEPTH_REASONS;
+	return err;
+}
+
+static int unwind_sort(struct ui *ui)
+{
+	struct unwind_view *v = ui->state[VIEW_UNWIND];
+	int err = scopetable_load(&v->scopes, &v->endings, &ui->selection->filter);
+
+	if (err)
+		return err;
+	if (v->scopes.gone) {
+		/* A process that was zoomed into has nothing to show, but stays the one. */
+		if (ui->zoom.on)
+			return 0;
+		scopetable_hold(&v->scopes);
+	}
+	return load_tables(v);
+}
+
+/* --- the rest of the drawing --------------------------------------------------------------- */
+
+static void draw_between(const struct ui *ui, const struct unwind_view *v, struct grid *g, int row)
+{
+	static const struct hint hints[] = {{ACTION_DEEPER, ACTION_NONE, "goes there"},
+					    {ACTION_BACK, ACTION_NONE, "back"},
+					    {ACTION_INSPECT, ACTION_NONE, "catches one"}};
+	const struct ending_proc *proc = scopetable_proc(&v->scopes);
+	const struct endrow *reason = endtable_chosen(&v->reasons);
+	int from = v->depth == DEPTH_PLACES, to = v->depth == DEPTH_SCOPES ? 1 : proc ? 3 : 2;
+	char text[160];
+
+	if (v->depth > DEPTH_SCOPES)
+		snprintf(text, sizeof(text), " Last frames of those that ended: %s ",
+			 reason ? reason->name : "-");
+	else if (proc)
+		snprintf(text, sizeof(text), " How stacks of %d %s ended ", (int)proc->proc.pid,
+			 proc->proc.comm);
+	else
+		snprintf(text, sizeof(text),
+			 v->scopes.fixed == ENDTABLE_LOST
+				 ? " What became of each sample and each tick "
+				 : " How stacks of all processes ended ");
+	hints_heading(&ui->config.keys, hints + from, (size_t)(to - from), g, row, text);
+}
+
+/* The row that words are about: the one under the cursor, else what needs them most. */
+static const struct endrow *worst(const struct unwind_view *v)
+{
+	const struct endrow *found = endtable_chosen(&v->reasons);
+
+	if (v->depth > DEPTH_SCOPES)
+		return found;
+	for (size_t i = 0; i < v->reasons.list.count; i++) {
+		const struct endrow *row = &v->reasons.rows[i];
+
+		if ((row->role == ROLE_BROKEN || row->role == ROLE_ERROR) &&
+		    (!found || (found->role != ROLE_BROKEN && found->role != ROLE_ERROR) ||
+		     row->samples > found->samples))
+			found = row;
+	}
+	return found;
+}
+
+/* Returns the rows that all of it takes. */
+static int draw_words(const struct unwind_view *v, struct grid *g, int top, int rows)
+{
+	const struct endrow *row = worst(v);
+	char text[512];
+
+	if (!row || !row->cause)
+		return 0;
+	snprintf(text, sizeof(text), "%s: %s%s%s", row->name, row->cause->meaning,
+		 row->cause->remedy[0] ? "; " : "", row->cause->remedy);
+	return grid_words(g, top, rows, 1, g->cols - 1, 2, row->role, text);
+}
+
+static void draw_tables(struct ui *ui, struct unwind_view *v, struct grid *g, int top, int rows)
+{
+	bool lost = v->scopes.fixed == ENDTABLE_LOST && v->depth > DEPTH_SCOPES;
+	size_t count = v->depth ? v->reasons.list.count : v->scopes.list.count;
+	int above = rows / 2;
+
+	if (rows < 1)
+		return;
+	if (rows < ROWS_FOR_BOTH || lost)
+		above = v->depth == DEPTH_PLACES ? 0 : rows;
+	else if ((int)count + 1 < above)
+		above = (int)count + 1;
+	if (above && v->depth == DEPTH_SCOPES)
+		scopetable_draw(ui, &v->scopes, g, top, above);
+	else if (above)
+		endtable_draw(ui, &v->reasons, g, top, above, v->depth == DEPTH_REASONS, true);
+	if (above == rows)
+		return;
+	if (above)
+		draw_between(ui, v, g, top + above++);
+	if (v->depth == DEPTH_SCOPES)
+		endtable_draw(ui, &v->reasons, g, top + above, rows - above, false, false);
+	else
+		endtable_draw(ui, &v->places, g, top + above, rows - above,
+			      v->depth == DEPTH_PLACES, v->depth == DEPTH_PLACES);
+}
+
+static void draw_scope_name(const struct ui *ui, const struct unwind_view *v, struct grid *g,
+			    int row)
+{
+	char out[64];
+	int col;
+
+	if (ui->zoom.on) {
+		ui_draw_zoom(ui, g, row);
+		return;
+	}
+	col = grid_put(g, row, 0, g->cols, ROLE_TITLE,
+		       v->scopes.fixed == ENDTABLE_LOST
+			       ? " What became of each sample and each tick"
+			       : " All processes");
+	grid_printf(
+		g, row, col, g->cols - col, ROLE_DIM, "   %s",
+		hints_words(&ui->config.keys, ACTION_BACK, "goes one level out", out, sizeof(out)));
+}
+
+static void unwind_draw(struct ui *ui, struct grid *g, int top, int rows)
+{
+	struct unwind_view *v = ui->state[VIEW_UNWIND];
+	int books = rows >= ROWS_FOR_ALL ? LEDGER_LINES : rows >= ROWS_FOR_WORDS ? 1 : 0;
+	int words = rows >= ROWS_FOR_ALL ? draw_words(v, g, 0, 0) : rows >= ROWS_FOR_WORDS ? 1 : 0;
+
+	if (v->inspector.open) {
+		inspector_draw(ui, &v->inspector, g, top, rows);
+		return;
+	}
+	if (!v->endings.health.elapsed) {
+		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE, "Nothing has been sampled yet.");
+		return;
+	}
+	if (words > 1 && words > rows / WORDS_SHARE)
+		words = rows / WORDS_SHARE;
+	ledger_draw(&v->endings, g, top, books);
+	top += books;
+	rows -= books + words;
+	draw_words(v, g, top + rows, words);
+	if (v->depth > DEPTH_SCOPES && books) {
+		draw_scope_name(ui, v, g, top++);
+		rows--;
+	}
+	draw_tables(ui, v, g, top, rows);
+}
+
+/* --- keys ---------------------------------------------------------------------------------- */
+
+/* The table that keys go to; NULL: that of the scopes. */
+static struct endtable *active(struct unwind_view *v)
+{
+	return v->depth == DEPTH_SCOPES	   ? NULL
+	       : v->depth == DEPTH_REASONS ? &v->reasons
+					   : &v->places;
+}
+
+static const struct column *unwind_columns(int *count, const struct ui *ui, int *sorted)
+{
+	struct unwind_view *v = ui->state[VIEW_UNWIND];
+	const struct endtable *t = active(v);
+
+	*count = t ? ENDTABLE_COLUMNS : SCOPE_COLUMNS;
+	*sorted = t ? (int)t->sorted : (int)v->scopes.sorted;
+	return t ? endtable_columns(t) : scopetable_columns();
+}
+
+static const struct column *unwind_table(int at, int *count)
+{
+	*count = at ? (int)ENDTABLE_COLUMNS : (int)SCOPE_COLUMNS;
+	return at == 0	 ? scopetable_columns()
+	       : at == 1 ? endtable_columns(&(struct endtable){.places = false})
+	       : at == 2 ? endtable_columns(&(struct endtable){.places = true})
+			 : NULL;
+}
+
+static unsigned int unwind_sort_by(struct ui *ui, int column)
+{
+	struct unwind_view *v = ui->state[VIEW_UNWIND];
+	struct endtable *t = active(v);
+
+	if (t) {
+		t->sorted = (enum endtable_column)column;
+		t->inverted = false;
+	} else {
+		v->scopes.sorted = (enum scope_column)column;
+		v->scopes.inverted = false;
+	}
+	return UI_RESORT;
+}
+
+static unsigned int move(struct unwind_view *v, enum action action)
+{
+	struct endtable *t = active(v);
+
+	if (!list_move(t ? &t->list : &v->scopes.list, action))
+		return 0;
+	if (t)
+		endtable_hold(t);
+	else
+		scopetable_hold(&v->scopes);
+	return UI_RESORT;
+}
+
+static unsigned int deeper(struct ui *ui, struct unwind_view *v)
+{
+	const struct ending_proc *proc = scopetable_proc(&v->scopes);
+	const struct endrow *row = worst(v);
+
+	if (v->depth == DEPTH_SCOPES) {
+		if (row)
+			list_select(&v->reasons.list, (size_t)(row - v->reasons.rows));
+		endtable_hold(&v->reasons);
+		v->depth = DEPTH_REASONS;
+		if (proc)
+			ui_zoom(ui, &proc->proc);
+	} else if (v->depth == DEPTH_REASONS && v->places.list.count) {
+		v->depth = DEPTH_PLACES;
+	}
+	return UI_RESORT;
+}
+
+static unsigned int back(struct ui *ui, struct unwind_view *v)
+{
+	if (v->depth == DEPTH_SCOPES)
+		return ui_go(ui, VIEW_PROCS);
+	v->depth--;
+	if (v->depth == DEPTH_SCOPES) {
+		ui->zoom.on = false;
+		ui->zoom.tid = 0;
+	}
+	return UI_RESORT;
+}
+
+unsigned int unwind_inspect(struct ui *ui, pid_t pid, unsigned int reason)
+{
+	struct unwind_view *v = ui->state[VIEW_UNWIND];
+
+	inspector_ask(ui, &v->inspector, pid, reason);
+	return ui->frozen ? UI_REDRAW : ui_go(ui, VIEW_UNWIND);
+}
+
+bool unwind_waits(const struct ui *ui)
+{
+	const struct unwind_view *v = ui->state[VIEW_UNWIND];
+
+	return ui->view == VIEW_UNWIND && v->inspector.open && inspector_waits(&v->inspector);
+}
+
+/* Of the process under the cursor; of its reasons the one under the cursor, if it is a walk's. */
+static unsigned int inspect(struct ui *ui, const struct unwind_view *v)
+{
+	const struct ending_proc *proc = scopetable_proc(&v->scopes);
+	const struct endrow *row = v->depth > DEPTH_SCOPES ? endtable_chosen(&v->reasons) : NULL;
+
+	if (!proc)
+		return 0;
+	return unwind_inspect(ui, proc->proc.pid, row ? causes_reason(row->name) : 0);
+}
+
+static unsigned int unwind_key(struct ui *ui, enum action action)
+{
+	struct unwind_view *v = ui->state[VIEW_UNWIND];
+	struct endtable *t = active(v);
+	unsigned int flags;
+
+	if (v->inspector.open)
+		return inspector_key(ui, &v->inspector, action);
+	flags = move(v, action);
+	if (flags)
+		return flags;
+	switch (action) {
+	case ACTION_DEEPER:
+		return deeper(ui, v);
+	case ACTION_INSPECT:
+		return inspect(ui, v);
+	case ACTION_BACK:
+		return back(ui, v);
+	case ACTION_INVERT:
+		if (t)
+			t->inverted = !t->inverted;
+		else
+			v->scopes.inverted = !v->scopes.inverted;
+		return UI_RESORT;
+	default:
+		return 0;
+	}
+}
+
+static unsigned int unwind_find(struct ui *ui, int step, bool here)
+{
+	struct unwind_view *v = ui->state[VIEW_UNWIND];
+	struct endtable *t = active(v);
+	bool found;
+
+	if (v->inspector.open)
+		found = inspector_find(ui, &v->inspector, step, here);
+	else if (t)
+		found = endtable_find(ui, t, step, here);
+	else
+		found = scopetable_find(ui, &v->scopes, step, here);
+	return found ? UI_RESORT : 0;
+}
+
+const struct view_ops unwind_view = {
+	.title = "Unwind",
+	.open = unwind_open,
+	.close = unwind_close,
+	.load = unwind_load,
+	.sort = unwind_sort,
+	.draw = unwind_draw,
+	.key = unwind_key,
+	.find = unwind_find,
+	.columns = unwind_columns,
+	.table = unwind_table,
+	.sort_by = unwind_sort_by,
+};

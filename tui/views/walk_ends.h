@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_VIEWS_WALK_ENDS_H
+#define STACKTOP_TUI_VIEWS_WALK_ENDS_H
+
+/*
+ * What Unwind shows, copied out of the profile: how the walks of each process ended and where, and
+ * what became of the samples and ticks that are not shown.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tui/profile/reasons.h"
+#include "tui/ui/names.h"
+#include "tui/query/query.h"
+
+struct ending {				 /* walks of a process that ended alike */
+	uint32_t proc;			 /* index in procs */
+	const struct profile_func *end;	 /* NULL: complete */
+	const struct profile_func *last; /* the outermost frame that was reached; NULL: none */
+	uint64_t place;			 /* of it; see profile_stack.place */
+	uint64_t samples;
+};
+
+struct ending_proc {
+	struct profile_proc proc;
+	uint32_t first, count; /* its rows, the most frequent first */
+	uint64_t walks, complete;
+	const struct profile_func *reason; /* of most of the incomplete; NULL: all are complete */
+};
+
+struct endings {
+	struct names *names;
+	struct ending *rows;
+	size_t nrows;
+	struct ending_proc *procs;
+	size_t nprocs;
+	struct profile_health health; /* over the time weighed */
+};
+
+/* A zeroed struct is empty. */
+void endings_free(struct endings *e);
+/* The lock is held. -ENOMEM leaves it empty. */
+int endings_load(struct endings *e, const struct profile *p, const struct query *q);
+double endings_rate(const struct endings *e, uint64_t n);
+
+/* A line of the books: so many samples or ticks, and why they are not shown. */
+struct entry_line {
+	uint64_t count;
+	struct cause cause;
+	bool normal; /* no warning needed */
+	bool within; /* shown, but not in full: not to be added up */
+};
+
+#define ENDINGS_LINES (LOSS_COUNT + 5)
+
+/* Those of the time weighed, at most ENDINGS_LINES; returns how many. */
+size_t endings_lines(const struct endings *e, struct entry_line *lines);
+/* Samples that are in a cell of the profile. */
+uint64_t endings_shown(const struct endings *e);
+/* Of all that should have been shown. */
+uint64_t endings_lost(const struct endings *e);
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Go's assembler writes CFI as if the stack pointer only ever moved by pushes and pops. The
+ * runtime's functions that go over to the system stack therefore have rules that lead into stale
+ * data on it: frames that never called, or a zero that looks like the bottom; and that of the
+ * signals' trampoline tells of a caller that it never had. They are known by name; Go's own
+ * unwinder knows them by name, too. The CFI goes with the symbols when a program is stripped, so
+ * there is no program that has only the one.
+ *
+ * The outermost functions of threads and goroutines have rules like any other: the linker of
+ * Go 1.19 does not say that they have no caller, and what stands above them is zero only on a new
+ * stack.
+ *
+ * Those that ask the vDSO for the time are where programs are often: they have a frame pointer
+ * while they are on the system's stack, which their code shows.
+ */
+#include "unwind/go_cfi.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "symbols/elf/elffile.h"
+#include "symbols/base/limits.h"
+
+#define ANY	      0x100u /* in a code: any byte */
+#define END	      0x200u
+#define PROLOGUE_MAX  32u
+#define NAME_MAX_SIZE 64u   /* bytes of a name that is one of ours */
+#define CLOCK_MAX     4096u /* bytes of code of a clock */
+#define MOV_BACK_REST 5u    /* bytes of the add and the ret */
+
+static const struct {
+	const char *name;
+	enum go_kind kind;
+} functions[] = {
+	{"runtime.sigreturn", GO_TRAMPOLINE},
+	{"runtime.sigreturn__sigaction", GO_TRAMPOLINE}, /* later releases */
+	{"runtime.systemstack", GO_SWITCH},
+	{"runtime.mcall", GO_SWITCH},
+	{"runtime.morestack", GO_SWITCH},
+	{"runtime.asmcgocall", GO_SWITCH},
+	{"runtime.asmcgocall_no_g", GO_SWITCH},
+	{"runtime.cgocallback", GO_SWITCH},
+	{"runtime.rt0_go", GO_BOTTOM},
+	{"runtime.goexit", GO_BOTTOM},
+	{"runtime.nanotime1", GO_CLOCK},
+	{"runtime.walltime", GO_CLOCK},
+	{"time.now", GO_CLOCK},
+};
+
+/* Index of the name, with or without the suffix of its calling convention; -1: none of them. */
+static int find_name(const char *name, size_t size)
+{
+	size_t length;
+
+	if (size > NAME_MAX_SIZE)
+		size = NAME_MAX_SIZE;
+	length = strnlen(name, size);
+	if (length == size)
+		return -1;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		size_t n = strlen(functions[i].name);
+
+		if (!strncmp(name, functions[i].name, n) &&
+		    (length == n || !strcmp(name + n, ".abi0")))
+			return (int)i;
+	}
+	return -1;
+}
+
+unsigned int go_untrue(const struct elf_file *file, struct go_untrue out[GO_UNTRUE_MAX])
+{
+	struct elf_section symtab, strtab;
+	uint64_t left = LIMIT_GO;
+	unsigned int count = 0;
+	Elf64_Sym sym;
+	int found;
+
+	if (!elf_file_section_index(file, ".go.buildinfo") ||
+	    elf_file_section_within(file, ".symtab", &left, &symtab) < 0 ||
+	    elf_file_section_at_within(file, symtab.link, &left, &strtab) < 0)
+		return 0;
+	for (size_t at = 0; count < GO_UNTRUE_MAX && symtab.size - at >= sizeof(sym);
+	     at += sizeof(sym)) {
+		memcpy(&sym, symtab.data + at, sizeof(sym));
+		if (ELF64_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_name >= strtab.size)
+			continue;
+		found = find_name((const char *)strtab.data + sym.st_name,
+				  strtab.size - sym.st_name);
+		if (found >= 0)
+			out[count++] = (struct go_untrue){sym.st_value, functions[found].kind};
+	}
+	return count;
+}
+
+/*
+ * Offset right behind the code's first occurrence in text[from, size), 0: none. Codes end with END.
+ */
+static size_t behind(const uint8_t *text, size_t size, size_t from, const uint16_t *code)
+{
+	for (; from < size; from++) {
+		size_t i = 0;
+
+		while (code[i] != END && from + i < size &&
+		       (code[i] == ANY || code[i] == text[from + i]))
+			i++;
+		if (code[i] == END)
+			return from + i;
+	}
+	return 0;
+}
+
+bool go_clock_frame(const struct elf_file *file, uint64_t start, uint64_t end, struct go_frame *out)
+{
+	static const uint16_t with_lea[] = {0x48, 0x8d, 0x6c, 0x24, ANY, END};
+	static const uint16_t with_push[] = {0x55, 0x48, 0x89, 0xe5, END};
+	/* mov n(%rsp),%rbp; add $n,%rsp; ret */
+	static const uint16_t mov_back[] = {0x48, 0x8b, 0x6c, 0x24, ANY, 0x48,
+					    0x83, 0xc4, ANY,  0xc3, END};
+	static const uint16_t pop_back[] = {0x5d, 0xc3, END};
+	struct elf_section section;
+	uint8_t text[CLOCK_MAX];
+	size_t size, set, ret;
+	bool pushed;
+
+	if (elf_file_section_header(file, elf_file_section_index(file, ".text"), &section) < 0 ||
+	    start < section.addr || end < start || end - section.addr > section.size ||
+	    end - start > sizeof(text) ||
+	    elf_file_read(file, section.offset + (start - section.addr), text, end - start))
+		return false;
+	size = end - start;
+	set = behind(text, size < PROLOGUE_MAX ? size : PROLOGUE_MAX, 0, with_lea);
+	pushed = !set;
+	if (pushed)
+		set = behind(text, size < PROLOGUE_MAX ? size : PROLOGUE_MAX, 0, with_push);
+	ret = set ? behind(text, size, set, pushed ? pop_back : mov_back) : 0;
+	if (!ret)
+		return false;
+	/* The caller's RBP is back before the stack pointer is, or right before the return. */
+	*out = (struct go_frame){
+		{start + set, start + ret},
+		{start + ret - (pushed ? 1 : MOV_BACK_REST), end},
+	};
+	return true;
+}
