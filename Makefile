@@ -77,7 +77,7 @@ TEST_DIRS    := symbols unwind bpf tui live
 
 TEST_C      := $(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/test_*.c tests/$(d)/*/test_*.c))
 WORK_C      := $(wildcard tests/live/programs/*.c)
-HELPER_C    := $(filter-out $(TEST_C) $(WORK_C),$(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/*.c \
+HELPER_C    := $(filter-out $(TEST_C) $(WORK_C) tests/unwind/snapshots/%,$(foreach d,$(TEST_DIRS),$(wildcard tests/$(d)/*.c \
 	tests/$(d)/*/*.c)))
 FUZZ_C      := $(wildcard tests/fuzz/fuzz_*.c)
 SUPPORT     := $(BUILD)/tests/support.a

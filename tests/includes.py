@@ -89,7 +89,7 @@ EXCEPTIONS = {
     ("tui/screen/mouse", "tui/ui/ui"),
     ("tui/screen/mouse", "tui/ui/view"),
     ("tui/screen/terminal", "tui/ui/clipboard"),
-    ("tui/session/replay", "tui/options"),
+    ("tui/session/player", "tui/options"),
     ("tui/session/session_define", "tui/collect/inspect"),
     ("tui/session/session_walk", "tui/collect/inspect"),
     ("tui/ui/search", "tui/views/annotate"),

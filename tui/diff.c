@@ -20,7 +20,7 @@
 #include "tui/export/export_priv.h"
 #include "tui/export/flametree.h"
 #include "tui/options.h"
-#include "tui/session/replay.h"
+#include "tui/session/player.h"
 #include "tui/session/session.h"
 
 #define NOW	    0
@@ -113,10 +113,10 @@ static int read_folded(struct diff *d, int side, const char *path, FILE *file)
 
 /* --- sessions -------------------------------------------------------------------------------- */
 
-static int take_slices(struct engine *engine, struct profile *p, const char *path,
-		       const struct query *q, struct batch_event *event, struct capture *c)
+static int take_slices(struct source *source, struct profile *p, const char *path,
+		       const struct query *q, struct batch_event *event, struct export_model *c)
 {
-	struct pollfd fd = {.fd = engine_event_fd(engine), .events = POLLIN};
+	struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
 	uint64_t seen = 0, slices, n;
 	bool finished = false;
 	int err = 0;
@@ -126,15 +126,15 @@ static int take_slices(struct engine *engine, struct profile *p, const char *pat
 			return -errno;
 		if (fd.revents && read(fd.fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
 			return -errno;
-		finished = engine_finished(engine);
-		slices = engine_slices(engine);
+		finished = source_finished(source);
+		slices = source_slices(source);
 		if (slices == seen)
 			continue;
 		batch_event(stderr, path, p, event);
 		profile_lock(p);
-		err = capture_add(c, p, q);
+		err = export_model_add(c, p, q);
 		profile_unlock(p);
-		engine_post(engine, ENGINE_NEXT, NULL);
+		source_post(source, SOURCE_NEXT, NULL);
 		seen = slices;
 	}
 	return err;
@@ -145,21 +145,21 @@ static int read_session(struct diff *d, int side, const char *path)
 	struct options options = *d->options;
 	struct query q = batch_query(d->options);
 	struct profile *p = profile_new(1, CELLS_MAX);
-	struct engine *engine = NULL;
-	struct capture capture = {0};
+	struct source *source = NULL;
+	struct export_model capture = {0};
 	int err;
 
 	if (!p)
 		return -ENOMEM;
 	options.replay = path;
 	options.batch = true;
-	err = replay_new(p, &options, &engine, d->error, d->size);
+	err = player_new(p, &options, &source, d->error, d->size);
 	if (!err)
-		err = take_slices(engine, p, path, &q, &d->event[side], &capture);
+		err = take_slices(source, p, path, &q, &d->event[side], &capture);
 	if (!err)
 		err = export_svg_samples(&d->tree, &capture, side, true);
-	engine_free(engine);
-	capture_free(&capture);
+	source_free(source);
+	export_model_free(&capture);
 	profile_free(p);
 	return err;
 }

@@ -28,6 +28,7 @@
 #include "symbols/base/text.h"
 #include "tui/export/batch.h"
 #include "tui/collect/child.h"
+#include "tui/collect/collector.h"
 #include "tui/diff.h"
 #include "tui/profile/source.h"
 #include "tui/export/export.h"
@@ -36,7 +37,7 @@
 #include "tui/util/outfile.h"
 #include "tui/app/plain.h"
 #include "tui/profile/profile.h"
-#include "tui/session/replay.h"
+#include "tui/session/player.h"
 #include "tui/app/screen.h"
 #include "tui/app/screenshot.h"
 #include "tui/symbolize/symbolize.h"
@@ -220,9 +221,9 @@ static int last_report_left(uint64_t asked)
  * The first signal asks for the last report, a second one does not wait for it. A command gets the
  * first one, unless the terminal gave it to both, and the report comes when that has ended it.
  */
-static bool batch_wait(struct engine *engine, struct command *command, int signals, uint64_t *asked)
+static bool batch_wait(struct source *source, struct child *command, int signals, uint64_t *asked)
 {
-	struct pollfd fds[2] = {{.fd = engine_event_fd(engine), .events = POLLIN},
+	struct pollfd fds[2] = {{.fd = source_event_fd(source), .events = POLLIN},
 				{.fd = signals, .events = POLLIN}};
 	struct signalfd_siginfo info;
 	uint64_t n;
@@ -242,9 +243,9 @@ static bool batch_wait(struct engine *engine, struct command *command, int signa
 			return false;
 		*asked = now_ms();
 		if (!command)
-			engine_finish(engine);
+			source_finish(source);
 		else if (info.ssi_code != SI_KERNEL)
-			command_signal(command, (int)info.ssi_signo);
+			child_signal(command, (int)info.ssi_signo);
 	}
 	return true;
 }
@@ -272,7 +273,7 @@ static bool batch_streams(const struct options *options)
 	return false;
 }
 
-static int batch_loop(struct profile *profile, struct engine *engine, struct command *command,
+static int batch_loop(struct profile *profile, struct source *source, struct child *command,
 		      const struct options *options, struct exporter *exporter, int signals)
 {
 	struct query q = batch_query(options);
@@ -286,9 +287,9 @@ static int batch_loop(struct profile *profile, struct engine *engine, struct com
 
 	if (one)
 		q.weigh = WEIGH_TOTAL;
-	while (!err && !finished && batch_wait(engine, command, signals, &asked)) {
-		finished = engine_finished(engine); /* before: what it committed is seen below */
-		slices = engine_slices(engine);
+	while (!err && !finished && batch_wait(source, command, signals, &asked)) {
+		finished = source_finished(source); /* before: what it committed is seen below */
+		slices = source_slices(source);
 		batch_messages(stderr, profile, &serial);
 		if (slices == seen)
 			continue;
@@ -296,7 +297,7 @@ static int batch_loop(struct profile *profile, struct engine *engine, struct com
 			batch_event(stderr, options->replay, profile, &event);
 		if (has_more(profile, &committed) && !one)
 			err = export_add(exporter, profile, &q);
-		engine_post(engine, ENGINE_NEXT, NULL);
+		source_post(source, SOURCE_NEXT, NULL);
 		seen = slices;
 	}
 	if (one && !err)
@@ -323,7 +324,7 @@ static FILE *batch_stream(const struct options *options, struct outfile *file)
 }
 
 /* Takes the file. */
-static int batch_run(struct profile *profile, struct engine *engine, struct command *command,
+static int batch_run(struct profile *profile, struct source *source, struct child *command,
 		     const struct options *options, struct outfile *file, int signals)
 {
 	struct exporter *exporter = NULL;
@@ -336,7 +337,7 @@ static int batch_run(struct profile *profile, struct engine *engine, struct comm
 	}
 	err = export_new(options->format, batch_stream(options, file), theme, &exporter);
 	if (!err)
-		err = batch_loop(profile, engine, command, options, exporter, signals);
+		err = batch_loop(profile, source, command, options, exporter, signals);
 	export_free(exporter);
 	theme_free(theme);
 	if (file && !err)
@@ -373,15 +374,15 @@ static void allow_descriptors(void)
 }
 
 /* All output is complete by now, but for a recording: one that is not whole is no success. */
-static int leave(struct engine *engine, struct command *command, int status)
+static int leave(struct source *source, struct child *command, int status)
 {
 	char error[1024];
 	int err;
 
-	/* Once more, since command_free may not be reached. */
-	if (command && command_status(command) < 0)
-		command_signal(command, SIGTERM);
-	err = engine_stop(engine, leave_ms(), error, sizeof(error));
+	/* Once more, since child_free may not be reached. */
+	if (command && child_status(command) < 0)
+		child_signal(command, SIGTERM);
+	err = source_stop(source, leave_ms(), error, sizeof(error));
 	if (err == -ETIME)
 		leave_now(status);
 	if (*error)
@@ -389,63 +390,66 @@ static int leave(struct engine *engine, struct command *command, int status)
 	if (err && status == EXIT_SUCCESS)
 		status = EXIT_FAILURE;
 	leave_within(leave_ms(), status);
-	engine_free(engine);
+	source_free(source);
 	return status;
 }
 
-static int run(struct profile *profile, const struct options *options, struct command *command,
+static int run(struct profile *profile, const struct options *options, struct child *command,
 	       struct outfile *file)
 {
 	int status = EXIT_FAILURE, err;
 	int signals = options->batch || options->plain ? batch_signals() : -1;
-	struct engine *engine;
+	struct collector *collector = NULL;
+	struct source *source = NULL;
 	char error[1024] = "";
 	bool loaded;
 
 	allow_descriptors();
 	if (options->replay)
-		err = replay_new(profile, options, &engine, error, sizeof(error));
+		err = player_new(profile, options, &source, error, sizeof(error));
 	else
-		err = engine_new(profile, options, command, &engine, error, sizeof(error));
+		err = collector_new(profile, options, command, &collector, error, sizeof(error));
+	if (collector)
+		source = collector_source(collector);
 	loaded = !err;
-	if (!err && !options->replay)
-		err = engine_start(engine, error, sizeof(error));
+	if (!err && collector)
+		err = collector_start(collector, error, sizeof(error));
 	if (err) {
 		complain(error);
-		if (command && loaded && command_error(command))
-			status = command_error(command) == ENOENT ? EXIT_NOT_FOUND : EXIT_NO_RUN;
+		if (command && loaded && child_error(command))
+			status = child_error(command) == ENOENT ? EXIT_NOT_FOUND : EXIT_NO_RUN;
 	} else if (options->batch) {
-		status = batch_run(profile, engine, command, options, file, signals);
+		status = batch_run(profile, source, command, options, file, signals);
 		file = NULL;
 	} else if (options->screenshot) {
-		status = shot_run(profile, engine, options);
+		status = screenshot_run(profile, source, options);
 	} else if (options->plain) {
-		status = plain_run(profile, engine, options, signals);
+		status = plain_run(profile, source, options, signals);
 	} else {
-		status = screen_run(profile, engine, options);
+		status = screen_run(profile, source, options);
 	}
 	/* How the command ended is how this ends. */
-	if (command && status == EXIT_SUCCESS && command_status(command) > 0)
-		status = command_status(command);
+	if (command && status == EXIT_SUCCESS && child_status(command) > 0)
+		status = child_status(command);
 	outfile_abandon(file);
-	status = leave(engine, command, status);
+	status = leave(source, command, status);
 	if (signals >= 0)
 		close(signals);
 	return status;
 }
 
-static enum command_streams command_streams(const struct options *options)
+static enum child_streams child_streams(const struct options *options)
 {
 	if (options->plain)
-		return COMMAND_APART;
+		return CHILD_APART;
 	if (!options->batch)
-		return COMMAND_QUIET;
-	return options->at_end || options->output ? COMMAND_PLAIN : COMMAND_ASIDE;
+		return CHILD_QUIET;
+	return options->at_end || options->output ? CHILD_PLAIN : CHILD_ASIDE;
 }
 
 static int sample(const struct options *options)
 {
-	struct command *command = NULL;
+	struct child *command = NULL;
 	struct outfile *file = NULL;
 	struct profile *profile;
 	char error[1024] = "";
@@ -467,15 +471,14 @@ static int sample(const struct options *options)
 		profile_free(profile);
 		return EXIT_FAILURE;
 	}
-	err = options->command ? command_new(options->command, command_streams(options), &command)
-			       : 0;
+	err = options->command ? child_new(options->command, child_streams(options), &command) : 0;
 	if (err) {
 		outfile_abandon(file);
 		status = complain(strerror(-err));
 	} else {
 		status = run(profile, options, command, file);
 	}
-	command_free(command);
+	child_free(command);
 	profile_free(profile);
 	leave_done();
 	return status;

@@ -63,15 +63,15 @@ struct options {
 	bool at_end; /* a report of all at the end of the command instead of one for each refresh */
 	unsigned int iterations; /* refreshes until the end; 0: until stopped */
 	enum options_format format;
-	const char *diff[2];	   /* what is compared, the older one first; NULL: not asked */
-	const char *output;	   /* -o; NULL: standard output */
-	const char *record;	   /* a path; NULL: not asked */
-	const char *replay;	   /* likewise */
-	const char *baseline;	   /* likewise */
-	struct moment from, to;	   /* of the replay */
-	double speed;		   /* of the replay */
-	unsigned int memory;	   /* MiB for unwind tables */
-	unsigned int debug_memory; /* MiB for debug information */
+	const char *diff[2];	     /* what is compared, the older one first; NULL: not asked */
+	const char *output;	     /* -o; NULL: standard output */
+	const char *record;	     /* a path; NULL: not asked */
+	const char *replay;	     /* likewise */
+	const char *baseline;	     /* likewise */
+	struct replay_time from, to; /* of the replay */
+	double speed;		     /* of the replay */
+	unsigned int memory;	     /* MiB for unwind tables */
+	unsigned int debug_memory;   /* MiB for debug information */
 	bool memory_given, debug_memory_given;
 	bool debuginfod;
 	bool no_inline;

@@ -38,7 +38,7 @@ enum options_result options_take_number(struct parser *parser, const char *name,
 					unsigned int max, unsigned int *out);
 enum options_result options_take_delay(struct parser *parser, const char *text);
 enum options_result options_take_moment(struct parser *parser, const char *name, const char *text,
-					struct moment *out);
+					struct replay_time *out);
 enum options_result options_take_speed(struct parser *parser, const char *text);
 enum options_result options_take_format(struct parser *parser, const char *text, bool *given);
 enum options_result options_take_size(struct parser *parser, const char *text);

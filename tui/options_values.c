@@ -260,9 +260,9 @@ enum options_result options_take_delay(struct parser *parser, const char *text)
 }
 
 enum options_result options_take_moment(struct parser *parser, const char *name, const char *text,
-					struct moment *out)
+					struct replay_time *out)
 {
-	if (moment_parse(text, out))
+	if (replay_time_parse(text, out))
 		return OPTIONS_RUN;
 	return options_usage(parser, "--%s: `%.*s' is neither seconds nor a time such as 14:03:20",
 			     name, SHOWN, text);

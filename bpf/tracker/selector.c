@@ -12,14 +12,14 @@
 
 static const struct {
 	const char *prefix;
-	enum word_kind kind;
+	enum selector_kind kind;
 } prefixes[] = {
-	{"user:", WORD_USER},
-	{"cgroup:", WORD_CGROUP},
-	{"container:", WORD_CONTAINER},
+	{"user:", SELECTOR_USER},
+	{"cgroup:", SELECTOR_CGROUP},
+	{"container:", SELECTOR_CONTAINER},
 };
 
-static enum word_kind take_prefix(const char **text)
+static enum selector_kind take_prefix(const char **text)
 {
 	size_t n;
 
@@ -31,11 +31,11 @@ static enum word_kind take_prefix(const char **text)
 		*text += strspn(*text, " ");
 		return prefixes[i].kind;
 	}
-	return WORD_NAME;
+	return SELECTOR_NAME;
 }
 
 /* "70 postgres"; (uid_t)-1 is not a valid UID. */
-static bool take_user(struct word *w)
+static bool take_user(struct selector *w)
 {
 	char *end;
 	unsigned long uid = strtoul(w->text, &end, 10);
@@ -49,21 +49,21 @@ static bool take_user(struct word *w)
 }
 
 /* A number, of a process or not. */
-static bool take_pid(struct word *w)
+static bool take_pid(struct selector *w)
 {
 	char *end;
 	long pid = strtol(w->text, &end, 10);
 
 	if (!w->text[0] || *end)
 		return false;
-	w->kind = WORD_PID;
+	w->kind = SELECTOR_PID;
 	w->pid = pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 	return true;
 }
 
-bool word_parse(const char *text, struct word *out, const char **why)
+bool selector_parse(const char *text, struct selector *out, const char **why)
 {
-	*out = (struct word){.kind = take_prefix(&text)};
+	*out = (struct selector){.kind = take_prefix(&text)};
 	*why = "too long";
 	if (strlen(text) >= sizeof(out->text))
 		return false;
@@ -72,52 +72,53 @@ bool word_parse(const char *text, struct word *out, const char **why)
 	if (!text[0])
 		return false;
 	*why = "there is no user";
-	if (out->kind == WORD_USER)
+	if (out->kind == SELECTOR_USER)
 		return take_user(out);
 	*why = "not a regular expression";
-	if (out->kind == WORD_NAME && !take_pid(out))
+	if (out->kind == SELECTOR_NAME && !take_pid(out))
 		return !regcomp(&out->regex, text, REG_EXTENDED | REG_NOSUB);
 	return true;
 }
 
-void word_clear(struct word *w)
+void selector_clear(struct selector *w)
 {
-	if (w->kind == WORD_NAME)
+	if (w->kind == SELECTOR_NAME)
 		regfree(&w->regex);
 }
 
-bool word_is_same(const struct word *a, const struct word *b)
+bool selector_is_same(const struct selector *a, const struct selector *b)
 {
 	if (a->kind != b->kind)
 		return false;
-	return a->kind == WORD_USER ? a->uid == b->uid : strcmp(a->text, b->text) == 0;
+	return a->kind == SELECTOR_USER ? a->uid == b->uid : strcmp(a->text, b->text) == 0;
 }
 
-bool word_is_of_group(const struct word *w)
+bool selector_is_of_group(const struct selector *w)
 {
-	return w->kind == WORD_CGROUP || w->kind == WORD_CONTAINER;
+	return w->kind == SELECTOR_CGROUP || w->kind == SELECTOR_CONTAINER;
 }
 
-bool word_fits(const struct word *w, const struct word_subject *who)
+bool selector_fits(const struct selector *w, const struct selector_subject *who)
 {
-	if (w->kind == WORD_USER)
+	if (w->kind == SELECTOR_USER)
 		return w->uid == who->uid;
-	return w->kind == WORD_NAME && !who->kthread && !regexec(&w->regex, who->comm, 0, NULL, 0);
+	return w->kind == SELECTOR_NAME && !who->kthread &&
+	       !regexec(&w->regex, who->comm, 0, NULL, 0);
 }
 
-bool word_fits_group(const struct word *w, const char *text, size_t length)
+bool selector_fits_group(const struct selector *w, const char *text, size_t length)
 {
-	if (w->kind == WORD_CGROUP)
+	if (w->kind == SELECTOR_CGROUP)
 		return cgroup_fits(text, length, w->text);
-	return w->kind == WORD_CONTAINER && cgroup_fits_container(text, length, w->text);
+	return w->kind == SELECTOR_CONTAINER && cgroup_fits_container(text, length, w->text);
 }
 
-void word_tell(const struct word *w, char *to, size_t size)
+void selector_tell(const struct selector *w, char *to, size_t size)
 {
 	static const char *const how[] = {
-		[WORD_PID] = "with the number",	       [WORD_NAME] = "named",
-		[WORD_USER] = "of the user",	       [WORD_CGROUP] = "in the cgroup",
-		[WORD_CONTAINER] = "in the container",
+		[SELECTOR_PID] = "with the number",	   [SELECTOR_NAME] = "named",
+		[SELECTOR_USER] = "of the user",	   [SELECTOR_CGROUP] = "in the cgroup",
+		[SELECTOR_CONTAINER] = "in the container",
 	};
 
 	snprintf(to, size, "%s %s", how[w->kind], w->text);

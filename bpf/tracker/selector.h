@@ -20,37 +20,43 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define WORD_BYTES 256u /* as typed, with the NUL */
+#define SELECTOR_BYTES 256u /* as typed, with the NUL */
 
-enum word_kind { WORD_PID, WORD_NAME, WORD_USER, WORD_CGROUP, WORD_CONTAINER };
+enum selector_kind {
+	SELECTOR_PID,
+	SELECTOR_NAME,
+	SELECTOR_USER,
+	SELECTOR_CGROUP,
+	SELECTOR_CONTAINER
+};
 
-struct word {
-	enum word_kind kind;
-	char text[WORD_BYTES]; /* what is looked for, without the prefix; the user's name */
+struct selector {
+	enum selector_kind kind;
+	char text[SELECTOR_BYTES]; /* what is looked for, without the prefix; the user's name */
 	pid_t pid;
 	uid_t uid;
 	regex_t regex; /* valid when it is a NAME */
 };
 
 /* What is known of a process. */
-struct word_subject {
+struct selector_subject {
 	const char *comm;
 	uid_t uid;
 	bool kthread;
 };
 
 /* False: *why, a static text that goes before the word, says what is wrong, and there is none. */
-bool word_parse(const char *text, struct word *out, const char **why);
-void word_clear(struct word *w);
+bool selector_parse(const char *text, struct selector *out, const char **why);
+void selector_clear(struct selector *w);
 /* Two that fit the same for the same reason. */
-bool word_is_same(const struct word *a, const struct word *b);
+bool selector_is_same(const struct selector *a, const struct selector *b);
 /* True of kinds for which the group has to be read. */
-bool word_is_of_group(const struct word *w);
+bool selector_is_of_group(const struct selector *w);
 /* NAME and USER. A kernel thread has no name that is meant. */
-bool word_fits(const struct word *w, const struct word_subject *who);
+bool selector_fits(const struct selector *w, const struct selector_subject *who);
 /* CGROUP and CONTAINER, by the text of /proc/PID/cgroup. */
-bool word_fits_group(const struct word *w, const char *text, size_t length);
+bool selector_fits_group(const struct selector *w, const char *text, size_t length);
 /* "named x", "of the user postgres", as it follows "processes". */
-void word_tell(const struct word *w, char *to, size_t size);
+void selector_tell(const struct selector *w, char *to, size_t size);
 
 #endif

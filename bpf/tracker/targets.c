@@ -30,7 +30,7 @@
 #define BIT_CONTAINER (2u << CHOICE_WORDS)
 
 struct choice {
-	struct word word;
+	struct selector word;
 	bool on;
 	uint32_t bit; /* in process.groups */
 };
@@ -55,7 +55,7 @@ static bool needs_groups(const struct tracker *t)
 	bool needs = t->by_options && (t->filter->cgroup || t->filter->container);
 
 	for (size_t i = 0; i < t->nwords && !needs; i++)
-		needs = word_is_of_group(&t->words[i]->word);
+		needs = selector_is_of_group(&t->words[i]->word);
 	return needs;
 }
 
@@ -64,7 +64,7 @@ static bool needs_users(const struct tracker *t)
 	bool needs = t->by_options && t->filter->user_given;
 
 	for (size_t i = 0; i < t->nwords && !needs; i++)
-		needs = t->words[i]->word.kind == WORD_USER;
+		needs = t->words[i]->word.kind == SELECTOR_USER;
 	return needs;
 }
 
@@ -78,7 +78,7 @@ void choice_read(const struct tracker *t, struct process *p)
 		return; /* not asked for, or it is ending */
 	p->groups = 0;
 	for (size_t i = 0; i < t->nwords; i++)
-		if (word_fits_group(&t->words[i]->word, text, length))
+		if (selector_fits_group(&t->words[i]->word, text, length))
 			p->groups |= t->words[i]->bit;
 	if (f->cgroup && cgroup_fits(text, length, f->cgroup))
 		p->groups |= BIT_CGROUP;
@@ -189,11 +189,11 @@ static void meet(struct tracker *t, struct process *p)
 
 static bool fits(const struct choice *c, const struct process *p)
 {
-	const struct word_subject who = {p->comm, p->uid, p->kthread};
+	const struct selector_subject who = {p->comm, p->uid, p->kthread};
 
-	if (word_is_of_group(&c->word))
+	if (selector_is_of_group(&c->word))
 		return p->groups & c->bit;
-	return word_fits(&c->word, &who);
+	return selector_fits(&c->word, &who);
 }
 
 static bool chosen_by_options(const struct tracker *t, const struct process *p)
@@ -267,7 +267,7 @@ static void drop_word(struct tracker *t, size_t i)
 
 	for (t->nwords--; i < t->nwords; i++)
 		t->words[i] = t->words[i + 1];
-	word_clear(&c->word);
+	selector_clear(&c->word);
 	free(c);
 }
 
@@ -297,7 +297,7 @@ void choice_filter(struct tracker *t)
 }
 
 /* Takes the word over. -ENOSPC, -ENOMEM: it does not. */
-static int add_word(struct tracker *t, const struct word *word, bool on)
+static int add_word(struct tracker *t, const struct selector *word, bool on)
 {
 	struct process *p, *next;
 	struct choice *c;
@@ -312,7 +312,7 @@ static int add_word(struct tracker *t, const struct word *word, bool on)
 		used |= t->words[i]->bit;
 	*c = (struct choice){.word = *word, .on = on, .bit = ~used & (used + 1)};
 	t->words[t->nwords++] = c;
-	if (!word_is_of_group(word))
+	if (!selector_is_of_group(word))
 		return 0;
 	HASH_ITER(hh, t->processes, p, next) {
 		p->groups &= ~c->bit; /* another word may have had it */
@@ -337,12 +337,13 @@ static unsigned int settle(struct tracker *t, const struct choice *c)
 	return n;
 }
 
-static void tell(struct tracker *t, const struct word *word, bool on, unsigned int n, bool known)
+static void tell(struct tracker *t, const struct selector *word, bool on, unsigned int n,
+		 bool known)
 {
 	unsigned int all = HASH_COUNT(t->processes);
-	char what[WORD_BYTES + 32];
+	char what[SELECTOR_BYTES + 32];
 
-	word_tell(word, what, sizeof(what));
+	selector_tell(word, what, sizeof(what));
 	if (n)
 		tracker_tell(t, 0, "%s %u process%s %s", on ? "attached to" : "detached from", n,
 			     n == 1 ? "" : "es", what);
@@ -370,14 +371,14 @@ static void say_again(struct tracker *t, size_t i, bool on)
 	c->on = on;
 }
 
-static void attach_word(struct tracker *t, struct word *word, bool on)
+static void attach_word(struct tracker *t, struct selector *word, bool on)
 {
 	size_t at = 0;
 	unsigned int n;
 	bool known;
 	int err;
 
-	while (at < t->nwords && !word_is_same(&t->words[at]->word, word))
+	while (at < t->nwords && !selector_is_same(&t->words[at]->word, word))
 		at++;
 	known = at < t->nwords;
 	err = known ? 0 : add_word(t, word, on);
@@ -386,7 +387,7 @@ static void attach_word(struct tracker *t, struct word *word, bool on)
 			     err == -ENOSPC ? "more than %u words: an empty answer ends them all"
 					    : "no memory for more than %u words",
 			     CHOICE_WORDS);
-		word_clear(word);
+		selector_clear(word);
 		return;
 	}
 	n = settle(t, t->words[at]);
@@ -397,7 +398,7 @@ static void attach_word(struct tracker *t, struct word *word, bool on)
 	}
 	tell(t, word, on, n, known);
 	if (known)
-		word_clear(word);
+		selector_clear(word);
 	/* A word that was mistyped shall not empty the screen. */
 	if (!n && !known)
 		drop_word(t, at);
@@ -408,7 +409,7 @@ static void attach_word(struct tracker *t, struct word *word, bool on)
 	apply_all(t);
 }
 
-static void attach_pid(struct tracker *t, const struct word *word, bool on)
+static void attach_pid(struct tracker *t, const struct selector *word, bool on)
 {
 	struct process *p = process_live(t, word->pid);
 	struct procstat s;
@@ -437,13 +438,13 @@ static void attach_pid(struct tracker *t, const struct word *word, bool on)
 
 void choice_attach(struct tracker *t, const char *arg, bool on)
 {
-	struct word word;
+	struct selector word;
 	const char *why;
 
 	t->told_targets = false;
-	if (!word_parse(arg, &word, &why))
+	if (!selector_parse(arg, &word, &why))
 		tracker_tell(t, 2, "%s: %s", why, arg);
-	else if (word.kind == WORD_PID)
+	else if (word.kind == SELECTOR_PID)
 		attach_pid(t, &word, on);
 	else
 		attach_word(t, &word, on);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline bool leb_read(const uint8_t **at, const uint8_t *end, uint64_t *value)
+static inline bool leb128_read(const uint8_t **at, const uint8_t *end, uint64_t *value)
 {
 	const uint8_t *p = *at;
 	unsigned int shift = 7;
@@ -35,7 +35,7 @@ static inline bool leb_read(const uint8_t **at, const uint8_t *end, uint64_t *va
 }
 
 /* Skips one without decoding it. */
-static inline bool leb_skip(const uint8_t **at, const uint8_t *end)
+static inline bool leb128_skip(const uint8_t **at, const uint8_t *end)
 {
 	const uint8_t *p = *at;
 
@@ -47,13 +47,13 @@ static inline bool leb_skip(const uint8_t **at, const uint8_t *end)
 	return false;
 }
 
-static inline bool leb_signed(const uint8_t **at, const uint8_t *end, int64_t *value)
+static inline bool leb128_signed(const uint8_t **at, const uint8_t *end, int64_t *value)
 {
 	const uint8_t *start = *at;
 	uint64_t bits;
 	size_t width;
 
-	if (!leb_read(at, end, &bits))
+	if (!leb128_read(at, end, &bits))
 		return false;
 	width = 7 * (size_t)(*at - start);
 	if (width < 64 && (*at)[-1] & 0x40)

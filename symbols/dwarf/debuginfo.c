@@ -207,12 +207,12 @@ static size_t abbrevs_before(const uint8_t *start, const uint8_t *end, uint64_t 
 	const uint8_t *at = start;
 	uint64_t found, name, form;
 
-	while (leb_read(&at, end, &found) && found && found != code) {
-		if (!leb_skip(&at, end) || !bytes_skip(&at, end, 1))
+	while (leb128_read(&at, end, &found) && found && found != code) {
+		if (!leb128_skip(&at, end) || !bytes_skip(&at, end, 1))
 			break;
 		do {
-			if (!leb_read(&at, end, &name) || !leb_read(&at, end, &form) ||
-			    (form == DW_FORM_implicit_const && !leb_skip(&at, end)))
+			if (!leb128_read(&at, end, &name) || !leb128_read(&at, end, &form) ||
+			    (form == DW_FORM_implicit_const && !leb128_skip(&at, end)))
 				return (size_t)(at - start);
 		} while (name || form);
 	}
@@ -232,8 +232,8 @@ static int abbrevs_count(struct abbrevs *a, Dwarf_Die *die, uint64_t offset)
 	size_t bytes;
 
 	if (!a->entries_end)
-		a->entries_end = skim_section_end(die);
-	if (!a->entries_end || at >= a->entries_end || !leb_read(&at, a->entries_end, &code) ||
+		a->entries_end = diereader_section_end(die);
+	if (!a->entries_end || at >= a->entries_end || !leb128_read(&at, a->entries_end, &code) ||
 	    offset >= a->section.size)
 		return 0;
 	bytes = abbrevs_before(a->section.data + offset, a->section.data + a->section.size, code);

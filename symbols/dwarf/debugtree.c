@@ -47,23 +47,23 @@ int debugtree_ranges(Dwarf_Die *die, const struct debugunit_bounds *bounds, uint
 }
 
 /* The next entry; false: there is no more to read, wherever we are. */
-static bool walk_read(struct walk *w, const uint8_t *at, struct skim_entry *e)
+static bool walk_read(struct walk *w, const uint8_t *at, struct diereader_entry *e)
 {
 	if (!w->entries_left)
 		return false;
 	w->entries_left--;
 	if ((w->entries_left % CANCEL_EVERY || !w->bounds->cancel ||
 	     !atomic_load_explicit(w->bounds->cancel, memory_order_relaxed)) &&
-	    skim_read(w->unit->skim, at, e))
+	    diereader_read(w->unit->skim, at, e))
 		return true;
 	w->entries_left = 0;
 	return false;
 }
 
 /* *at, the first of the entry's children, becomes what is behind the last of them. */
-static void children_skip(struct walk *w, const struct skim_entry *parent, const uint8_t **at)
+static void children_skip(struct walk *w, const struct diereader_entry *parent, const uint8_t **at)
 {
-	struct skim_entry e;
+	struct diereader_entry e;
 	size_t depth = 1;
 
 	if (parent->sibling) {
@@ -87,10 +87,10 @@ static int add_range(struct walk *w, uint64_t start, uint64_t end, uint32_t valu
 	return rangemap_add(map, start, end, value);
 }
 
-static int ask_libdw(struct walk *w, const struct skim_entry *e, uint32_t value,
+static int ask_libdw(struct walk *w, const struct diereader_entry *e, uint32_t value,
 		     struct rangemap *map)
 {
-	Dwarf_Off offset = (Dwarf_Off)(e->at - skim_base(w->unit->skim));
+	Dwarf_Off offset = (Dwarf_Off)(e->at - diereader_base(w->unit->skim));
 	Dwarf_Die die;
 
 	if (!dwarf_offdie(dwarf_cu_getdwarf(w->unit->body.cu), offset, &die))
@@ -102,7 +102,7 @@ static int ask_libdw(struct walk *w, const struct skim_entry *e, uint32_t value,
 static bool list_open(const struct walk *w, uint64_t offset, struct rangelist *list)
 {
 	const struct debugunit *u = w->unit;
-	unsigned int version = skim_version(u->skim);
+	unsigned int version = diereader_version(u->skim);
 	const struct elf_section *section = version < 5 ? &w->bounds->ranges : &w->bounds->rnglists;
 
 	return u->body.cu == u->die.cu &&
@@ -117,7 +117,7 @@ static void bytes_count(struct walk *w, size_t bytes)
 	w->ranges_left -= ranges < w->ranges_left ? ranges : w->ranges_left;
 }
 
-static int add_list(struct walk *w, const struct skim_entry *e, uint32_t value,
+static int add_list(struct walk *w, const struct diereader_entry *e, uint32_t value,
 		    struct rangemap *map)
 {
 	enum rangelist_next next;
@@ -141,23 +141,23 @@ static int add_list(struct walk *w, const struct skim_entry *e, uint32_t value,
 	return err;
 }
 
-static int add_ranges(struct walk *w, const struct skim_entry *e, uint32_t value,
+static int add_ranges(struct walk *w, const struct diereader_entry *e, uint32_t value,
 		      struct rangemap *map)
 {
 	switch (e->code) {
-	case SKIM_RANGE:
+	case DIEREADER_RANGE:
 		return add_range(w, e->low, e->high, value, map);
-	case SKIM_RANGES:
+	case DIEREADER_RANGES:
 		return add_list(w, e, value, map);
-	case SKIM_OTHER:
+	case DIEREADER_OTHER:
 		return ask_libdw(w, e, value, map);
-	case SKIM_NONE:
+	case DIEREADER_NONE:
 		break;
 	}
 	return 0;
 }
 
-static int add_function(struct walk *w, const struct skim_entry *e)
+static int add_function(struct walk *w, const struct diereader_entry *e)
 {
 	struct debugunit *u = w->unit;
 	uint32_t room = u->room ? u->room * 2 : 32;
@@ -175,11 +175,11 @@ static int add_function(struct walk *w, const struct skim_entry *e)
 		u->room = room;
 	}
 	u->functions[u->nfunctions++] =
-		(struct debugunit_function){.die = (Dwarf_Off)(e->at - skim_base(u->skim))};
+		(struct debugunit_function){.die = (Dwarf_Off)(e->at - diereader_base(u->skim))};
 	return 0;
 }
 
-static int add_call(struct walk *w, const struct skim_entry *e, uint32_t parent)
+static int add_call(struct walk *w, const struct diereader_entry *e, uint32_t parent)
 {
 	struct debugunit_function *f = w->function;
 	uint32_t room = f->room ? f->room * 2 : 16;
@@ -193,7 +193,7 @@ static int add_call(struct walk *w, const struct skim_entry *e, uint32_t parent)
 		f->room = room;
 	}
 	f->calls[f->ncalls] =
-		(struct debugtree_call){(Dwarf_Off)(e->at - skim_base(w->unit->skim)), parent};
+		(struct debugtree_call){(Dwarf_Off)(e->at - diereader_base(w->unit->skim)), parent};
 	return add_ranges(w, e, f->ncalls++, &f->ranges);
 }
 
@@ -244,7 +244,7 @@ static bool holds_calls(unsigned int tag)
 /* The list of children at *at, which becomes what is behind it. call: whose children they are. */
 static int walk_children(struct walk *w, const uint8_t **at, uint32_t call, unsigned int depth)
 {
-	struct skim_entry e;
+	struct diereader_entry e;
 	int err = 0;
 
 	while (!err && walk_read(w, *at, &e)) {
@@ -290,9 +290,9 @@ int debugtree_read(struct debugunit *unit, struct debugunit_function *function,
 		   const struct debugunit_bounds *bounds)
 {
 	struct walk w = {.unit = unit, .function = function, .bounds = bounds};
-	const uint8_t *at =
-		skim_base(unit->skim) + (function ? function->die : dwarf_dieoffset(&unit->body));
-	struct skim_entry e;
+	const uint8_t *at = diereader_base(unit->skim) +
+			    (function ? function->die : dwarf_dieoffset(&unit->body));
+	struct diereader_entry e;
 	int err = 0;
 
 	w.entries_left = bounds->size;

@@ -82,7 +82,8 @@ static const char *attr_string(const struct debugunit *unit, Dwarf_Die *die, uns
 	Dwarf_Attribute attr;
 	const char *text = dwarf_attr(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
 
-	return text && skim_string_ends(unit->skim, die, unit->alternate, text, unit->text_left)
+	return text && diereader_string_ends(unit->skim, die, unit->alternate, text,
+					     unit->text_left)
 		       ? text
 		       : NULL;
 }
@@ -163,11 +164,11 @@ static int lines_load(struct debugunit *unit, const struct debugunit_bounds *bou
 /* A unit whose entries cannot be read may have lines. */
 static int body_load(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes)
 {
-	int err = skim_new(&unit->body, &unit->skim);
+	int err = diereader_new(&unit->body, &unit->skim);
 
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	*bytes += skim_bytes(unit->skim);
+	*bytes += diereader_bytes(unit->skim);
 	return functions_load(unit, bounds, bytes);
 }
 
@@ -202,7 +203,7 @@ int debugunit_load(struct debugunit *unit, const struct debugunit_bounds *bounds
 void debugunit_free(struct debugunit *unit)
 {
 	functions_free(unit);
-	skim_free(unit->skim);
+	diereader_free(unit->skim);
 	linetable_free(unit->lines);
 	*unit = (struct debugunit){.die = unit->die};
 }

@@ -16,7 +16,7 @@
 struct debugimage;
 struct debugunit_function;
 struct linetable;
-struct skim;
+struct diereader;
 
 struct debugunit {	/* all zero but for die until it is loaded */
 	Dwarf_Die die;	/* of the unit, or the skeleton of a split one */
@@ -31,7 +31,7 @@ struct debugunit {	/* all zero but for die until it is loaded */
 	Dwarf *alternate;	  /* likewise */
 	uint64_t *text_left;	  /* likewise */
 	Dwarf_Addr base;	  /* that its lists of ranges count from */
-	struct skim *skim;	  /* of the body; NULL: it cannot be read */
+	struct diereader *skim;	  /* of the body; NULL: it cannot be read */
 	struct linetable *lines;  /* NULL likewise */
 	Dwarf_Files *files;	  /* of a split unit's body */
 	size_t nfiles;
@@ -44,7 +44,7 @@ struct debugunit_bounds {
 	const char *path;	   /* of the file, NULL: unknown */
 	struct debugimage *image;  /* that the units are read from; NULL: they were read */
 	Dwarf *alternate;	   /* the file of dwz that has texts of this one; NULL: none */
-	uint64_t *text_left;	   /* as in skim_string_ends, of all units together */
+	uint64_t *text_left;	   /* as in diereader_string_ends, of all units together */
 	uid_t user;		   /* as in debuginfo_options */
 	struct elf_section line, line_str, str, ranges, rnglists; /* size 0: there is none */
 };

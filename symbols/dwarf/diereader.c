@@ -46,14 +46,14 @@ struct abbreviation {
 	uint32_t steps; /* index of the first one; UINT32_MAX: there is no such code */
 	uint16_t tag;
 	bool children;
-	bool dull; /* no function, no inlined call, no children: skim_read skips it */
+	bool dull; /* no function, no inlined call, no children: diereader_read skips it */
 };
 
 struct region { /* bytes of a section */
 	const uint8_t *start, *end;
 };
 
-struct skim {
+struct diereader {
 	const uint8_t *base, *unit, *end; /* of the section, the unit's header, behind the unit */
 	struct region section;		  /* of entries */
 	struct region texts[2];		  /* where the last texts were */
@@ -67,7 +67,7 @@ struct skim {
 /* --- abbreviations --------------------------------------------------------------------------- */
 
 /* How a form is stepped over (DWARF 5 section 7.5.6, and what GNU added). False: unknown form. */
-static bool step_of_form(const struct skim *s, unsigned int form, struct step *step)
+static bool step_of_form(const struct diereader *s, unsigned int form, struct step *step)
 {
 	*step = (struct step){STEP_FIXED, 0};
 	switch (form) {
@@ -161,7 +161,7 @@ static bool tag_has_code(unsigned int tag)
 }
 
 /* The steps of attributes that are wanted. */
-static void step_of_attribute(const struct skim *s, unsigned int tag, unsigned int name,
+static void step_of_attribute(const struct diereader *s, unsigned int tag, unsigned int name,
 			      unsigned int form, struct step *step)
 {
 	bool code = name == DW_AT_low_pc || name == DW_AT_high_pc || name == DW_AT_ranges;
@@ -192,7 +192,7 @@ static void step_of_attribute(const struct skim *s, unsigned int tag, unsigned i
 		step->kind = STEP_CODE_LEB;
 }
 
-static int step_add(struct skim *s, const struct step *step, uint32_t first)
+static int step_add(struct diereader *s, const struct step *step, uint32_t first)
 {
 	size_t room = s->room ? s->room * 2 : 512;
 	struct step *last = s->nsteps > first ? &s->steps[s->nsteps - 1] : NULL, *grown;
@@ -214,7 +214,7 @@ static int step_add(struct skim *s, const struct step *step, uint32_t first)
 	return 0;
 }
 
-static int code_add(struct skim *s, Dwarf_Abbrev *abbrev, unsigned int code)
+static int code_add(struct diereader *s, Dwarf_Abbrev *abbrev, unsigned int code)
 {
 	size_t n = s->ncodes ? s->ncodes : 128;
 	unsigned int name, form, tag = dwarf_getabbrevtag(abbrev);
@@ -254,7 +254,7 @@ static int code_add(struct skim *s, Dwarf_Abbrev *abbrev, unsigned int code)
 	return err;
 }
 
-static int codes_read(struct skim *s, Dwarf_Die *unit)
+static int codes_read(struct diereader *s, Dwarf_Die *unit)
 {
 	Dwarf_Off at = 0;
 	size_t length;
@@ -312,7 +312,7 @@ static bool region_find(Elf *elf, const uint8_t *inside, struct region *region)
 	return false;
 }
 
-const uint8_t *skim_section_end(Dwarf_Die *die)
+const uint8_t *diereader_section_end(Dwarf_Die *die)
 {
 	struct region region;
 
@@ -321,7 +321,7 @@ const uint8_t *skim_section_end(Dwarf_Die *die)
 		       : NULL;
 }
 
-static int unit_bounds(struct skim *s, Dwarf_Die *unit)
+static int unit_bounds(struct diereader *s, Dwarf_Die *unit)
 {
 	Dwarf *dwarf = dwarf_cu_getdwarf(unit->cu);
 	Dwarf_Off start = dwarf_dieoffset(unit) - dwarf_cuoffset(unit), next;
@@ -346,23 +346,23 @@ static int unit_bounds(struct skim *s, Dwarf_Die *unit)
 	return address_size > 8 || offset_size > 8 ? -EINVAL : 0;
 }
 
-int skim_new(Dwarf_Die *unit, struct skim **out)
+int diereader_new(Dwarf_Die *unit, struct diereader **out)
 {
-	struct skim *s = calloc(1, sizeof(*s));
+	struct diereader *s = calloc(1, sizeof(*s));
 	int err = s ? unit_bounds(s, unit) : -ENOMEM;
 
 	*out = NULL;
 	if (!err)
 		err = codes_read(s, unit);
 	if (err) {
-		skim_free(s);
+		diereader_free(s);
 		return err;
 	}
 	*out = s;
 	return 0;
 }
 
-void skim_free(struct skim *skim)
+void diereader_free(struct diereader *skim)
 {
 	if (!skim)
 		return;
@@ -371,18 +371,18 @@ void skim_free(struct skim *skim)
 	free(skim);
 }
 
-size_t skim_bytes(const struct skim *skim)
+size_t diereader_bytes(const struct diereader *skim)
 {
 	return sizeof(*skim) + skim->ncodes * sizeof(*skim->codes) +
 	       skim->room * sizeof(*skim->steps);
 }
 
-unsigned int skim_version(const struct skim *skim)
+unsigned int diereader_version(const struct diereader *skim)
 {
 	return skim->version;
 }
 
-const uint8_t *skim_base(const struct skim *skim)
+const uint8_t *diereader_base(const struct diereader *skim)
 {
 	return skim->base;
 }
@@ -394,8 +394,8 @@ static bool texts_find(Dwarf_Die *die, Dwarf *alternate, const uint8_t *at, stru
 	       (alternate && region_find(dwarf_getelf(alternate), at, region));
 }
 
-bool skim_string_ends(struct skim *skim, Dwarf_Die *die, Dwarf *alternate, const char *text,
-		      uint64_t *left)
+bool diereader_string_ends(struct diereader *skim, Dwarf_Die *die, Dwarf *alternate,
+			   const char *text, uint64_t *left)
 {
 	const uint8_t *at = (const uint8_t *)text;
 	struct region region = {0};
@@ -428,19 +428,19 @@ bool skim_string_ends(struct skim *skim, Dwarf_Die *die, Dwarf *alternate, const
 
 /* --- entries --------------------------------------------------------------------------------- */
 
-static bool step_over(const struct skim *s, const struct step *step, const uint8_t **at);
+static bool step_over(const struct diereader *s, const struct step *step, const uint8_t **at);
 
-static bool step_indirect(const struct skim *s, const uint8_t **at)
+static bool step_indirect(const struct diereader *s, const uint8_t **at)
 {
 	struct step step;
 	uint64_t form;
 
-	return leb_read(at, s->end, &form) && form <= UINT16_MAX && form != DW_FORM_indirect &&
+	return leb128_read(at, s->end, &form) && form <= UINT16_MAX && form != DW_FORM_indirect &&
 	       form != DW_FORM_implicit_const && step_of_form(s, (unsigned int)form, &step) &&
 	       step_over(s, &step, at);
 }
 
-static bool step_over(const struct skim *s, const struct step *step, const uint8_t **at)
+static bool step_over(const struct diereader *s, const struct step *step, const uint8_t **at)
 {
 	uint64_t value;
 
@@ -450,13 +450,13 @@ static bool step_over(const struct skim *s, const struct step *step, const uint8
 		return bytes_skip(at, s->end, step->size);
 	case STEP_LEB:
 	case STEP_CODE_LEB:
-		return leb_skip(at, s->end);
+		return leb128_skip(at, s->end);
 	case STEP_STRING:
 		return string_read(at, s->end) != NULL;
 	case STEP_BLOCK:
 		return fixed_read(at, s->end, step->size, &value) && bytes_skip(at, s->end, value);
 	case STEP_BLOCK_LEB:
-		return leb_read(at, s->end, &value) && bytes_skip(at, s->end, value);
+		return leb128_read(at, s->end, &value) && bytes_skip(at, s->end, value);
 	case STEP_INDIRECT:
 		return step_indirect(s, at);
 	default:
@@ -469,13 +469,13 @@ struct told { /* by the attributes of one entry */
 	uint64_t end;
 };
 
-static bool step_wanted(const struct skim *s, const struct step *step, const uint8_t **at,
-			struct skim_entry *e, struct told *told)
+static bool step_wanted(const struct diereader *s, const struct step *step, const uint8_t **at,
+			struct diereader_entry *e, struct told *told)
 {
 	uint64_t value;
 
 	if (step->size ? !fixed_read(at, s->end, step->size, &value)
-		       : !leb_read(at, s->end, &value))
+		       : !leb128_read(at, s->end, &value))
 		return false;
 	switch (step->kind) {
 	case STEP_SIBLING:
@@ -501,20 +501,20 @@ static bool step_wanted(const struct skim *s, const struct step *step, const uin
 }
 
 /* As libdw: a range, where there is one, comes before a list. */
-static void tell_code(struct skim_entry *e, const struct told *told)
+static void tell_code(struct diereader_entry *e, const struct told *told)
 {
 	if (told->other) {
-		e->code = SKIM_OTHER;
+		e->code = DIEREADER_OTHER;
 	} else if (told->low && told->high) {
-		e->code = SKIM_RANGE;
+		e->code = DIEREADER_RANGE;
 		e->high = told->length ? e->low + told->end : told->end;
 	} else if (told->ranges) {
-		e->code = SKIM_RANGES;
+		e->code = DIEREADER_RANGES;
 	}
 }
 
 /* Of the entry at *at, which is moved behind it. The most frequent steps are taken here. */
-static inline bool steps_over(const struct skim *s, const struct abbreviation *abbrev,
+static inline bool steps_over(const struct diereader *s, const struct abbreviation *abbrev,
 			      const uint8_t **where)
 {
 	const uint8_t *at = *where, *end = s->end;
@@ -530,7 +530,7 @@ static inline bool steps_over(const struct skim *s, const struct abbreviation *a
 				return false;
 			at += 1 + *at;
 		} else if (step->kind == STEP_SIBLING) {
-			if (step->size ? !bytes_skip(&at, end, step->size) : !leb_skip(&at, end))
+			if (step->size ? !bytes_skip(&at, end, step->size) : !leb128_skip(&at, end))
 				return false;
 		} else if (!step_over(s, step, &at)) {
 			return false;
@@ -541,14 +541,14 @@ static inline bool steps_over(const struct skim *s, const struct abbreviation *a
 }
 
 /* NULL: there is none, or no abbreviation of that code. *code is 0 at the end of a list. */
-static inline const struct abbreviation *code_read(const struct skim *s, const uint8_t **at,
+static inline const struct abbreviation *code_read(const struct diereader *s, const uint8_t **at,
 						   uint64_t *code)
 {
 	static const struct abbreviation end;
 
 	if (*at < s->end && **at < 0x80)
 		*code = *(*at)++;
-	else if (!leb_read(at, s->end, code))
+	else if (!leb128_read(at, s->end, code))
 		return NULL;
 	if (!*code)
 		return &end;
@@ -557,7 +557,7 @@ static inline const struct abbreviation *code_read(const struct skim *s, const u
 	return &s->codes[*code];
 }
 
-bool skim_read(const struct skim *skim, const uint8_t *at, struct skim_entry *entry)
+bool diereader_read(const struct diereader *skim, const uint8_t *at, struct diereader_entry *entry)
 {
 	const struct abbreviation *abbrev;
 	struct told told = {0};
@@ -570,7 +570,7 @@ bool skim_read(const struct skim *skim, const uint8_t *at, struct skim_entry *en
 		if (!abbrev || (abbrev->dull && !steps_over(skim, abbrev, &at)))
 			return false;
 	} while (abbrev->dull);
-	*entry = (struct skim_entry){
+	*entry = (struct diereader_entry){
 		.at = start, .next = at, .tag = abbrev->tag, .children = abbrev->children};
 	if (!code)
 		return true;

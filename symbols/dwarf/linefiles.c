@@ -58,7 +58,8 @@ static int read_file_old(struct linefiles *t, const char *name, const uint8_t **
 {
 	uint64_t dir, other;
 
-	if (!leb_read(at, end, &dir) || !leb_read(at, end, &other) || !leb_read(at, end, &other))
+	if (!leb128_read(at, end, &dir) || !leb128_read(at, end, &other) ||
+	    !leb128_read(at, end, &other))
 		return -EINVAL;
 	return file_add(t, name, dir);
 }
@@ -126,13 +127,13 @@ static int read_form(struct reader *r, uint64_t form, const char **text, uint64_
 				value);
 		break;
 	case DW_FORM_udata:
-		ok = leb_read(&r->at, r->end, value);
+		ok = leb128_read(&r->at, r->end, value);
 		break;
 	case DW_FORM_data16:
 		ok = bytes_skip(&r->at, r->end, 16);
 		break;
 	case DW_FORM_block:
-		ok = leb_read(&r->at, r->end, &size) && bytes_skip(&r->at, r->end, size);
+		ok = leb128_read(&r->at, r->end, &size) && bytes_skip(&r->at, r->end, size);
 		break;
 	default:
 		ok = false;
@@ -153,10 +154,10 @@ static int read_list(struct reader *r, struct linefiles *t, bool files)
 	if (nformats > FORMATS_MAX)
 		return -EINVAL;
 	for (uint8_t i = 0; i < nformats; i++)
-		if (!leb_read(&r->at, r->end, &formats[i][0]) ||
-		    !leb_read(&r->at, r->end, &formats[i][1]))
+		if (!leb128_read(&r->at, r->end, &formats[i][0]) ||
+		    !leb128_read(&r->at, r->end, &formats[i][1]))
 			return -EINVAL;
-	if (!leb_read(&r->at, r->end, &count) || count > (uint64_t)(r->end - r->at) ||
+	if (!leb128_read(&r->at, r->end, &count) || count > (uint64_t)(r->end - r->at) ||
 	    (!nformats && count))
 		return -EINVAL;
 	while (count-- && !err) {

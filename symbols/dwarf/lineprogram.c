@@ -119,7 +119,7 @@ static int run_extended(struct lineprogram *p, struct linerows *t, struct state 
 	uint64_t length, value;
 	int err = 0;
 
-	if (!leb_read(&p->at, p->end, &length) || !length || length > (uint64_t)(p->end - p->at))
+	if (!leb128_read(&p->at, p->end, &length) || !length || length > (uint64_t)(p->end - p->at))
 		return -EINVAL;
 	next = p->at + length;
 	switch (*p->at++) {
@@ -154,15 +154,15 @@ static int run_standard(struct lineprogram *p, struct linerows *t, struct state 
 	case DW_LNS_copy:
 		return row_add(t, s);
 	case DW_LNS_advance_pc:
-		ok = leb_read(&p->at, p->end, &value);
+		ok = leb128_read(&p->at, p->end, &value);
 		advance(p, s, value);
 		break;
 	case DW_LNS_advance_line:
-		ok = leb_signed(&p->at, p->end, &lines);
+		ok = leb128_signed(&p->at, p->end, &lines);
 		s->line = (uint32_t)(s->line + (uint64_t)lines);
 		break;
 	case DW_LNS_set_file:
-		ok = leb_read(&p->at, p->end, &s->file);
+		ok = leb128_read(&p->at, p->end, &s->file);
 		break;
 	case DW_LNS_const_add_pc:
 		advance(p, s, (255 - p->opcode_base) / p->line_range);
@@ -174,7 +174,7 @@ static int run_standard(struct lineprogram *p, struct linerows *t, struct state 
 		break;
 	default:
 		for (uint8_t i = 0; i < p->lengths[opcode] && ok; i++)
-			ok = leb_skip(&p->at, p->end);
+			ok = leb128_skip(&p->at, p->end);
 		break;
 	}
 	return ok ? 0 : -EINVAL;
@@ -200,18 +200,18 @@ static inline bool run_frequent(struct lineprogram *p, struct linerows *t, struc
 			address += p->advances[opcode];
 			line = (uint32_t)(line + (uint64_t)(int64_t)p->lines[opcode]);
 		} else if (opcode == DW_LNS_set_column) {
-			if (!leb_skip(&next, end))
+			if (!leb128_skip(&next, end))
 				break;
 			at = next;
 			continue;
 		} else if (opcode == DW_LNS_advance_line) {
-			if (!leb_signed(&next, end, &lines))
+			if (!leb128_signed(&next, end, &lines))
 				break;
 			line = (uint32_t)(line + (uint64_t)lines);
 			at = next;
 			continue;
 		} else if (opcode == DW_LNS_set_file) {
-			if (!leb_read(&next, end, &file))
+			if (!leb128_read(&next, end, &file))
 				break;
 			s->file = file;
 			at = next;

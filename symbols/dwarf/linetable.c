@@ -65,7 +65,7 @@ static const uint8_t *prefix_skip(const struct lineprogram *r, const uint8_t *at
 		case DW_LNS_advance_line:
 		case DW_LNS_set_file:
 		case DW_LNS_set_column:
-			if (!leb_skip(&at, end))
+			if (!leb128_skip(&at, end))
 				return NULL;
 			break;
 		case DW_LNS_negate_stmt:

@@ -51,7 +51,7 @@ static enum rangelist_next next_new(struct rangelist *l, uint64_t *start, uint64
 			ok = address_read(l, &l->base);
 			continue;
 		case DW_RLE_offset_pair:
-			ok = leb_read(&l->at, l->end, start) && leb_read(&l->at, l->end, end);
+			ok = leb128_read(&l->at, l->end, start) && leb128_read(&l->at, l->end, end);
 			*start += l->base;
 			*end += l->base;
 			break;
@@ -59,7 +59,7 @@ static enum rangelist_next next_new(struct rangelist *l, uint64_t *start, uint64
 			ok = address_read(l, start) && address_read(l, end);
 			break;
 		case DW_RLE_start_length:
-			ok = address_read(l, start) && leb_read(&l->at, l->end, end);
+			ok = address_read(l, start) && leb128_read(&l->at, l->end, end);
 			*end += *start;
 			break;
 		default:

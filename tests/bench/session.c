@@ -20,7 +20,7 @@
 #include "tui/options.h"
 #include "tui/profile/profile.h"
 #include "tui/query/query.h"
-#include "tui/session/replay.h"
+#include "tui/session/player.h"
 #include "tui/session/session_read.h"
 #include "tui/session/session_write.h"
 
@@ -144,15 +144,15 @@ static uint64_t position(struct profile *p)
 	return at;
 }
 
-static double jump(struct profile *p, struct engine *engine, uint64_t to)
+static double jump(struct profile *p, struct source *source, uint64_t to)
 {
-	struct pollfd fd = {.fd = engine_event_fd(engine), .events = POLLIN};
+	struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
 	double start = now_ms();
 	char text[32];
 	uint64_t n;
 
 	snprintf(text, sizeof(text), "%.6f", (double)to / 1e9 + 0.000001);
-	engine_post(engine, ENGINE_JUMP, text);
+	source_post(source, SOURCE_JUMP, text);
 	while (position(p) != to)
 		if (poll(&fd, 1, 10000) != 1 || read(fd.fd, &n, sizeof(n)) < 0)
 			return -1;
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
 	static const int places[] = {599, 0, 300, 10, 598, 299, 1, 450, 449, 440, 599};
 	struct options options = {.replay = argv[1], .speed = 1};
 	struct profile *p = profile_new(10, 50000);
-	struct engine *engine;
+	struct source *source;
 	struct session *s;
 	struct stat st;
 	char error[256];
@@ -182,9 +182,9 @@ int main(int argc, char **argv)
 	fprintf(stderr, "%u slices, %u processes, %u stacks, %u functions\n", session_slices(s),
 		session_names_procs(session_names(s)), session_names_stacks(session_names(s)),
 		session_names_funcs(session_names(s)));
-	if (replay_new(p, &options, &engine, error, sizeof(error)))
+	if (player_new(p, &options, &source, error, sizeof(error)))
 		return 1;
-	engine_post(engine, ENGINE_PLAY, NULL);
+	source_post(source, SOURCE_PLAY, NULL);
 	while (!position(p))
 		usleep(1000);
 	/* As a person who looks at the first screen. */
@@ -193,9 +193,9 @@ int main(int argc, char **argv)
 		uint64_t to = session_time(s, (uint32_t)places[i]);
 
 		if (to != position(p))
-			printf("%.3f jump\n", jump(p, engine, to));
+			printf("%.3f jump\n", jump(p, source, to));
 	}
-	engine_free(engine);
+	source_free(source);
 	session_free(s);
 	profile_free(p);
 	return 0;

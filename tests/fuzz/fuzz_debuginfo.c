@@ -22,7 +22,7 @@ static void look_up(struct debuginfo *info, uint64_t vaddr)
 {
 	struct debuginfo_frame frames[DEBUGINFO_FRAMES_MAX];
 	size_t count = debuginfo_find(info, vaddr, frames), length = 0;
-	struct calls *calls;
+	struct inline_chain *calls;
 
 	require(count <= DEBUGINFO_FRAMES_MAX);
 	for (size_t i = 0; i < count; i++) {
@@ -31,7 +31,7 @@ static void look_up(struct debuginfo *info, uint64_t vaddr)
 		length += frames[i].dir ? strlen(frames[i].dir) : 0;
 	}
 	require(length < SIZE_MAX);
-	if (calls_read(info, vaddr, vaddr & ~63ull, &calls))
+	if (inline_chain_read(info, vaddr, vaddr & ~63ull, &calls))
 		return;
 	require((calls != NULL) == (count != 0) && (!calls || calls->count == count));
 	free(calls);

@@ -6,7 +6,7 @@
  * compression and checksum here, so that what is in them is reached. What can be opened is read in
  * all directions, and with bit 1 replayed and reported on, which takes a thread.
  * Covers: tui/session/session_read.c tui/session/session_chunks.c tui/session/session_names.c
- * Covers: tui/session/session_slice.c tui/session/replay.c
+ * Covers: tui/session/session_slice.c tui/session/player.c
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/session_checks.h"
@@ -24,7 +24,7 @@
 #include "tui/options.h"
 #include "tui/profile/profile.h"
 #include "tui/query/query.h"
-#include "tui/session/replay.h"
+#include "tui/session/player.h"
 #include "tui/session/session.h"
 #include "tui/session/session_read.h"
 
@@ -113,20 +113,20 @@ static void replay(const char *path)
 	struct options options = {.replay = path, .speed = 1, .screenshot = "-"};
 	struct profile *p = profile_new(10, 1000);
 	struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
-	struct engine *engine;
+	struct source *source;
 	char error[256], *text = NULL;
 	struct pollfd fd;
 	uint64_t n;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	require(p && to && !replay_new(p, &options, &engine, error, sizeof(error)));
-	fd = (struct pollfd){.fd = engine_event_fd(engine), .events = POLLIN};
-	while (!engine_finished(engine))
+	require(p && to && !player_new(p, &options, &source, error, sizeof(error)));
+	fd = (struct pollfd){.fd = source_event_fd(source), .events = POLLIN};
+	while (!source_finished(source))
 		if (poll(&fd, 1, -1) == 1 && read(fd.fd, &n, sizeof(n)) < 0)
 			break;
 	require(!batch_text(to, p, &q) && !batch_folded(to, p, &q));
-	engine_free(engine);
+	source_free(source);
 	profile_free(p);
 	fclose(to);
 	free(text);

@@ -4,7 +4,7 @@
  * program gave, these must be the functions that the program under test calls, and each step's
  * words must be true of the next one. Run as root, from the top of the tree.
  * Covers: bpf/report/trace.c tui/collect/inspect.c tui/views/inspector_words.c
- * Covers: tui/collect/collector_post.c
+ * Covers: tui/collect/collector_post.c tui/collect/collector_priv.h
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "bpf/report/trace.h"
+#include "tui/collect/collector.h"
 #include "tui/profile/source.h"
 #include "bpf/sampler/event.h"
 #include "tui/profile/inspection.h"
@@ -83,7 +84,7 @@ static pid_t start(const struct expected *e)
 	return pid;
 }
 
-static struct inspection *catch (struct engine *engine, struct profile *p, pid_t pid)
+static struct inspection *catch (struct source *source, struct profile *p, pid_t pid)
 {
 	char arg[32];
 
@@ -93,7 +94,7 @@ static struct inspection *catch (struct engine *engine, struct profile *p, pid_t
 
 		/* The first samples may come before the tables. */
 		if (waited % 2000 == 0)
-			engine_post(engine, ENGINE_INSPECT, arg);
+			source_post(source, SOURCE_INSPECT, arg);
 		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
 		profile_lock(p);
 		i = profile_inspection(p);
@@ -164,13 +165,14 @@ static void check(const struct expected *e, const struct inspection *i)
 	assert_true(why[0]);
 }
 
-/* All programs at once below one engine, which samples nothing else. */
+/* All programs at once below one source, which samples nothing else. */
 static void steps_are_the_walk(void **state)
 {
 	static const struct options base = {.delay = 1, .frequency = 199, .memory = 64};
 	struct options options = base;
 	struct inspection *inspections[CASES];
-	struct engine *engine;
+	struct collector *collector;
+	struct source *source;
 	struct profile *p;
 	pid_t pids[CASES];
 	char error[512];
@@ -186,12 +188,13 @@ static void steps_are_the_walk(void **state)
 	options.event = event_find("cpu-clock");
 	options.pids = pids;
 	options.npids = CASES;
-	if (engine_new(p, &options, NULL, &engine, error, sizeof(error)) ||
-	    engine_start(engine, error, sizeof(error)))
+	if (collector_new(p, &options, NULL, &collector, error, sizeof(error)) ||
+	    collector_start(collector, error, sizeof(error)))
 		fail_msg("%s", error);
+	source = collector_source(collector);
 	for (size_t i = 0; i < CASES; i++)
-		inspections[i] = catch (engine, p, pids[i]);
-	engine_free(engine);
+		inspections[i] = catch (source, p, pids[i]);
+	source_free(source);
 	for (size_t i = 0; i < CASES; i++) {
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);

@@ -4,7 +4,7 @@
 """A session is the run: what is recorded while reports are written gives the same reports when it is
 replayed, byte for byte, by a user without rights, and after the recording was killed.
 
-Covers: tui/session/session_write.c tui/session/session_file.c tui/session/replay.c tui/profile/source_base.c
+Covers: tui/session/session_write.c tui/session/session_file.c tui/session/player.c tui/profile/source.c
 """
 
 import datetime

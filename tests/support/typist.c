@@ -13,17 +13,17 @@
 #include "tui/options.h"
 #include "tui/ui/ui.h"
 
-enum engine_command posted;
+enum source_command posted;
 
 char posted_arg[64];
 
 int nposted;
 
-void __wrap_engine_post(struct engine *engine, enum engine_command command, const char *arg);
+void __wrap_source_post(struct source *source, enum source_command command, const char *arg);
 
-void __wrap_engine_post(struct engine *engine, enum engine_command command, const char *arg)
+void __wrap_source_post(struct source *source, enum source_command command, const char *arg)
 {
-	(void)engine;
+	(void)source;
 	posted = command;
 	snprintf(posted_arg, sizeof(posted_arg), "%s", arg);
 	nposted++;
@@ -35,7 +35,7 @@ struct typist *typist_new(void)
 	struct typist *t = calloc(1, sizeof(*t));
 
 	machine_open(&t->feed);
-	t->ui = ui_new(t->feed.p, (struct engine *)&t->engine, &options);
+	t->ui = ui_new(t->feed.p, (struct source *)&t->source, &options);
 	t->ui->utf8 = true;
 	t->ui->now = MACHINE_NOW;
 	strcpy(t->ui->clock, "14:03:21");

@@ -5,7 +5,7 @@
 /*
  * Types keys at the screen of a made-up machine and looks at it as text. Whole screens are compared
  * with files of expected/VIEW/; STACKTOP_EXPECTED=write makes them anew, to be read before they are
- * kept. The program that includes this is linked with -Wl,--wrap=engine_post.
+ * kept. The program that includes this is linked with -Wl,--wrap=source_post.
  */
 
 #include <setjmp.h>
@@ -22,10 +22,10 @@ struct typist {
 	struct ui *ui;
 	struct grid *g;
 	char *text;
-	char engine; /* only its address counts */
+	char source; /* only its address counts */
 };
 
-extern enum engine_command posted;
+extern enum source_command posted;
 extern char posted_arg[64];
 extern int nposted;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=picture_save */
+/* build: -Wl,--wrap=screen_file_save */
 /*
  * The screen, or with --plain its lines, with a made-up machine and without BPF, so that what it
  * does to a terminal can be tested by anyone. Takes the options of stacktop; -n counts seconds of
@@ -10,6 +10,8 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,59 +21,68 @@
 #include <unistd.h>
 
 #include "tests/support/machine.h"
-#include "tui/profile/source_base.h"
+#include "tui/profile/source.h"
 #include "tui/options.h"
 #include "tui/app/plain.h"
 #include "tui/app/screen.h"
 
-struct engine {
-	struct engine_base base;
+struct demo {
+	struct source source;
 	struct machine feed;
 	unsigned int slices, most; /* most 0: no end */
 	int event;
 };
 
-int __real_picture_save(const char *path, const char *text, size_t size);
-int __wrap_picture_save(const char *path, const char *text, size_t size);
+int __real_screen_file_save(const char *path, const char *text, size_t size);
+int __wrap_screen_file_save(const char *path, const char *text, size_t size);
 
 /* A disk that takes its time. */
-int __wrap_picture_save(const char *path, const char *text, size_t size)
+int __wrap_screen_file_save(const char *path, const char *text, size_t size)
 {
 	if (strcmp(path, "slow.txt") == 0)
 		sleep(600);
-	return __real_picture_save(path, text, size);
+	return __real_screen_file_save(path, text, size);
 }
 
-static void demo_post(struct engine *engine, enum engine_command command, const char *arg)
+static struct demo *demo_of(const struct source *source)
 {
-	profile_lock(engine->feed.p);
-	profile_message(engine->feed.p, MESSAGE_INFO, "engine: command %d '%s'", (int)command, arg);
-	profile_unlock(engine->feed.p);
-	engine_signal(engine->event);
+	return (struct demo *)((uintptr_t)source - offsetof(struct demo, source));
 }
 
-static int demo_event_fd(const struct engine *engine)
+static void demo_post(struct source *source, enum source_command command, const char *arg)
 {
-	return engine->event;
+	struct demo *demo = demo_of(source);
+
+	profile_lock(demo->feed.p);
+	profile_message(demo->feed.p, MESSAGE_INFO, "engine: command %d '%s'", (int)command, arg);
+	profile_unlock(demo->feed.p);
+	source_signal(demo->event);
 }
 
-static uint64_t demo_slices(const struct engine *engine)
+static int demo_event_fd(const struct source *source)
 {
-	return __atomic_load_n(&engine->slices, __ATOMIC_ACQUIRE);
+	return demo_of(source)->event;
 }
 
-static bool demo_finished(const struct engine *engine)
+static uint64_t demo_slices(const struct source *source)
 {
-	return engine->most && demo_slices(engine) >= engine->most;
+	return __atomic_load_n(&demo_of(source)->slices, __ATOMIC_ACQUIRE);
+}
+
+static bool demo_finished(const struct source *source)
+{
+	const struct demo *demo = demo_of(source);
+
+	return demo->most && demo_slices(source) >= demo->most;
 }
 
 /* The end of the process is that of the machine. */
-static void demo_end(struct engine *engine)
+static void demo_end(struct source *source)
 {
-	(void)engine;
+	(void)source;
 }
 
-static const struct engine_ops demo_ops = {
+static const struct source_ops demo_ops = {
 	.finish = demo_end,
 	.free = demo_end,
 	.slices = demo_slices,
@@ -82,14 +93,14 @@ static const struct engine_ops demo_ops = {
 
 static void *feed_thread(void *arg)
 {
-	struct engine *engine = arg;
+	struct demo *demo = arg;
 
 	for (int i = 0;; i++) {
-		if (machine_slice(&engine->feed, i / 5 % 2))
+		if (machine_slice(&demo->feed, i / 5 % 2))
 			return NULL;
-		__atomic_fetch_add(&engine->slices, 1, __ATOMIC_RELEASE);
-		engine_signal(engine->event);
-		if (demo_finished(engine))
+		__atomic_fetch_add(&demo->slices, 1, __ATOMIC_RELEASE);
+		source_signal(demo->event);
+		if (demo_finished(&demo->source))
 			return NULL;
 		nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
 	}
@@ -111,7 +122,7 @@ static int block_signals(void)
 int main(int argc, char **argv)
 {
 	/* Static: what it leads to is no leak when main has returned and the thread feeds on. */
-	static struct engine engine = {.base.ops = &demo_ops};
+	static struct demo demo = {.source.ops = &demo_ops};
 	struct options options;
 	pthread_t thread;
 	int status, signals;
@@ -119,15 +130,15 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	if (options_parse(argc, argv, &options, stderr) != OPTIONS_RUN)
 		return 2;
-	engine.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	engine.most = options.iterations;
+	demo.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	demo.most = options.iterations;
 	signal(SIGPIPE, SIG_IGN);
 	signals = options.plain ? block_signals() : -1;
-	machine_open(&engine.feed);
-	if (pthread_create(&thread, NULL, feed_thread, &engine))
+	machine_open(&demo.feed);
+	if (pthread_create(&thread, NULL, feed_thread, &demo))
 		return 1;
-	status = options.plain ? plain_run(engine.feed.p, &engine, &options, signals)
-			       : screen_run(engine.feed.p, &engine, &options);
+	status = options.plain ? plain_run(demo.feed.p, &demo.source, &options, signals)
+			       : screen_run(demo.feed.p, &demo.source, &options);
 	options_free(&options);
 	/* The thread feeds on; the end of the process is its end. */
 	return status;

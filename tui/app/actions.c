@@ -132,13 +132,13 @@ static unsigned int act_show(struct ui *ui, enum action action)
 	case ACTION_SORT_RIGHT:
 		return sort_step(ui, 1);
 	case ACTION_ZERO:
-		return timing_zero(ui);
+		return timespan_zero(ui);
 	case ACTION_WEIGH:
-		return timing_weigh(ui);
+		return timespan_weigh(ui);
 	case ACTION_SLOWER:
-		return timing_pace(ui, 1);
+		return timespan_pace(ui, 1);
 	case ACTION_FASTER:
-		return timing_pace(ui, -1);
+		return timespan_pace(ui, -1);
 	case ACTION_KERNEL:
 		return toggle(ui, &ui->hide_kernel, "kernel frames");
 	case ACTION_USER:
@@ -185,13 +185,13 @@ static unsigned int act(struct ui *ui, enum action action)
 	case ACTION_EVENT:
 		return eventmenu_open(ui);
 	case ACTION_COPY:
-		return copy_take(ui);
+		return clipboard_take(ui);
 	case ACTION_UNTAG:
 		return selection_untag(ui);
 	case ACTION_BACK:
 		return selection_back(ui);
 	case ACTION_GIVE_UP:
-		ui_post(ui, ENGINE_GIVE_UP, "");
+		ui_post(ui, SOURCE_GIVE_UP, "");
 		return UI_REDRAW;
 	case ACTION_REDRAW:
 		return UI_REDRAW | UI_REPAINT;
@@ -263,7 +263,7 @@ unsigned int ui_act(struct ui *ui, enum action action)
 		ui_notice(ui, ui->follow ? "the cursor follows its row, a process also through exec"
 					 : "the cursor follows no more");
 	}
-	flags = ui->header.replayed && !scrub_moves(ui, action) ? playing_act(ui, action) : 0;
+	flags = ui->header.replayed && !scrub_moves(ui, action) ? replay_keys_act(ui, action) : 0;
 	if (!flags)
 		flags = act(ui, action);
 	if (!flags)

@@ -57,7 +57,7 @@ static bool find_process(struct ui *ui, const char *text, struct profile_proc *o
 	return found;
 }
 
-unsigned int named_zoom(struct ui *ui, const char *text)
+unsigned int cmd_targets_zoom(struct ui *ui, const char *text)
 {
 	struct profile_proc proc;
 
@@ -67,14 +67,14 @@ unsigned int named_zoom(struct ui *ui, const char *text)
 	return ui_go(ui, VIEW_BIT(ui->view) & (IN_NAMES | IN_UNWIND) ? ui->view : VIEW_FUNCS);
 }
 
-unsigned int named_tag(struct ui *ui, const char *text)
+unsigned int cmd_targets_tag(struct ui *ui, const char *text)
 {
 	struct profile_proc proc;
 
 	return find_process(ui, text, &proc) ? selection_tag(ui, &proc) : UI_REDRAW;
 }
 
-unsigned int named_inspect(struct ui *ui, const char *text)
+unsigned int cmd_targets_inspect(struct ui *ui, const char *text)
 {
 	struct profile_proc proc;
 
@@ -114,7 +114,7 @@ static void find_function(struct ui *ui, const char *text, struct found *out)
 	free(rows);
 }
 
-unsigned int named_annotate(struct ui *ui, const char *text)
+unsigned int cmd_targets_annotate(struct ui *ui, const char *text)
 {
 	struct found found = {.any = false};
 	struct profile_func func = {.name = found.name, .module = found.module};
@@ -128,7 +128,7 @@ unsigned int named_annotate(struct ui *ui, const char *text)
 	return annotate_open(ui, &func, ui->zoom.on ? ui->zoom.pid : 0, ui->zoom.image);
 }
 
-unsigned int named_sort(struct ui *ui, const char *text)
+unsigned int cmd_targets_sort(struct ui *ui, const char *text)
 {
 	const struct view_ops *view = view_get(ui->view);
 	const struct column *columns;

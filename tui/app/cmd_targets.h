@@ -10,12 +10,12 @@
 struct ui;
 
 /* The process of that PID, or the busiest of that name. */
-unsigned int named_zoom(struct ui *ui, const char *text);
-unsigned int named_tag(struct ui *ui, const char *text);
-unsigned int named_inspect(struct ui *ui, const char *text);
+unsigned int cmd_targets_zoom(struct ui *ui, const char *text);
+unsigned int cmd_targets_tag(struct ui *ui, const char *text);
+unsigned int cmd_targets_inspect(struct ui *ui, const char *text);
 /* The hottest function of that name, of what is zoomed into. */
-unsigned int named_annotate(struct ui *ui, const char *text);
+unsigned int cmd_targets_annotate(struct ui *ui, const char *text);
 /* The column of the view whose title begins so, in any case. */
-unsigned int named_sort(struct ui *ui, const char *text);
+unsigned int cmd_targets_sort(struct ui *ui, const char *text);
 
 #endif

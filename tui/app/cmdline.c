@@ -13,12 +13,12 @@
 #include "tui/ui/ui.h"
 #include "tui/ui/view.h"
 
-#define WORD_BYTES 64
+#define SELECTOR_BYTES 64
 
 static unsigned int set(struct ui *ui, const char *rest)
 {
 	size_t n = strcspn(rest, " =");
-	char name[WORD_BYTES], why[160];
+	char name[SELECTOR_BYTES], why[160];
 
 	snprintf(name, sizeof(name), "%.*s", (int)n, rest);
 	rest += n;
@@ -125,12 +125,13 @@ static const struct command_word {
 #define VIEW_WORD(id, number, title, name) {name, false, go_##id, "to the view " title},
 	VIEW_LIST(VIEW_WORD)
 #undef VIEW_WORD
-		{"zoom", true, named_zoom, "zoom into the process of that PID or name"},
-	{"tag", true, named_tag, "tag the process of that PID or name, or untag it"},
-	{"inspect", true, named_inspect, "catch a walk of the process of that PID or name"},
-	{"annotate", true, named_annotate, "machine code and samples of the function of that name"},
+		{"zoom", true, cmd_targets_zoom, "zoom into the process of that PID or name"},
+	{"tag", true, cmd_targets_tag, "tag the process of that PID or name, or untag it"},
+	{"inspect", true, cmd_targets_inspect, "catch a walk of the process of that PID or name"},
+	{"annotate", true, cmd_targets_annotate,
+	 "machine code and samples of the function of that name"},
 	{"baseline", true, scrub_baseline, "compare with a session, by its file"},
-	{"sort", true, named_sort, "sort by the column of that title"},
+	{"sort", true, cmd_targets_sort, "sort by the column of that title"},
 	{"set", true, set, "change a setting: set refresh 2"},
 	{"window", true, window, "weigh so many seconds: window 30; or sliding, or total"},
 	{"theme", true, theme, "use the theme of that name"},
@@ -176,7 +177,7 @@ static unsigned int run_word(struct ui *ui, const struct command_word *word, con
 
 unsigned int cmdline_run(struct ui *ui, const char *text)
 {
-	char name[WORD_BYTES];
+	char name[SELECTOR_BYTES];
 	const char *rest;
 	size_t n;
 
@@ -345,7 +346,7 @@ static bool first_is(const char *text, const char *word)
 /* The action whose question the text behind the first word answers. */
 static enum action asks(const char *first)
 {
-	char name[WORD_BYTES];
+	char name[SELECTOR_BYTES];
 	const struct key_row *row;
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(first, " "), first);

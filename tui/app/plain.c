@@ -39,10 +39,10 @@
 
 struct plain {
 	struct profile *profile;
-	struct engine *engine;
+	struct source *source;
 	struct ui *ui;
 	struct theme *theme;
-	struct keeper *keeper;
+	struct settings_thread *keeper;
 	struct writer *writer;
 	struct grid
 		*grid; /* never shown: rows move by pages, and frames lie where they are drawn */
@@ -144,13 +144,13 @@ static int plain_open(struct plain *s, const struct options *options)
 	char host[64] = "";
 	int err;
 
-	s->ui = ui_new(s->profile, s->engine, options);
+	s->ui = ui_new(s->profile, s->source, options);
 	s->teller = calloc(1, sizeof(*s->teller));
 	s->grid = grid_new(GRID_ROWS, GRID_COLS);
 	s->to = open_memstream(&s->text, &s->size);
 	if (!s->ui || !s->teller || !s->grid || !s->to)
 		return -ENOMEM;
-	err = personal_open(s->ui, options, &s->theme, &s->keeper);
+	err = user_files_open(s->ui, options, &s->theme, &s->keeper);
 	if (err)
 		return err;
 	gethostname(host, sizeof(host) - 1);
@@ -164,7 +164,7 @@ static int plain_open(struct plain *s, const struct options *options)
 static void plain_close(struct plain *s)
 {
 	writer_free(s->writer);
-	keeper_free(s->keeper);
+	settings_thread_free(s->keeper);
 	inspection_put(s->walk);
 	theme_free(s->theme);
 	if (s->to)
@@ -214,7 +214,7 @@ static void say_walk(struct plain *s)
 		teller_walk(s->to, walk);
 }
 
-/* The engine has news. A frozen view has none. */
+/* The source has news. A frozen view has none. */
 static int say_news(struct plain *s, bool slice)
 {
 	int err = ui_refresh(s->ui);
@@ -382,11 +382,11 @@ static void see_to(struct plain *s, unsigned int flags)
 	if (flags & UI_QUIT)
 		s->quit = true;
 	if (flags & UI_WRITE)
-		personal_write(ui, &s->writer, s->theme);
+		user_files_write(ui, &s->writer, s->theme);
 	if (flags & UI_THEME)
-		keeper_use_theme(s->keeper, ui->config.theme);
+		settings_thread_use_theme(s->keeper, ui->config.theme);
 	if (flags & UI_SAVE)
-		keeper_save(s->keeper, &ui->config);
+		settings_thread_save(s->keeper, &ui->config);
 }
 
 static int command(struct plain *s, const char *text)
@@ -531,7 +531,7 @@ static bool all_played(struct plain *s)
 
 static int turn(struct plain *s, uint64_t *seen)
 {
-	int event = engine_event_fd(s->engine);
+	int event = source_event_fd(s->source);
 	struct pollfd fds[] = {
 		{.fd = event, .events = POLLIN},
 		{.fd = s->signals, .events = POLLIN},
@@ -546,7 +546,7 @@ static int turn(struct plain *s, uint64_t *seen)
 	if (fds[1].revents && is_ended(s))
 		return 0;
 	if (fds[0].revents && read(event, &count, sizeof(count)) == sizeof(count)) {
-		slices = engine_slices(s->engine);
+		slices = source_slices(s->source);
 		err = say_news(s, slices != *seen);
 		*seen = slices;
 	}
@@ -567,11 +567,11 @@ static int loop(struct plain *s)
 	if (!err)
 		err = flush(s);
 	while (!err && !s->quit) {
-		bool finished = engine_finished(s->engine) || all_played(s);
+		bool finished = source_finished(s->source) || all_played(s);
 
 		if (finished) {
 			/* What came last is told, too. */
-			if (engine_slices(s->engine) != seen)
+			if (source_slices(s->source) != seen)
 				err = say_news(s, true);
 			return err ? err : flush(s);
 		}
@@ -580,9 +580,9 @@ static int loop(struct plain *s)
 	return err ? err : flush(s);
 }
 
-int plain_run(struct profile *p, struct engine *engine, const struct options *options, int signals)
+int plain_run(struct profile *p, struct source *source, const struct options *options, int signals)
 {
-	struct plain s = {.profile = p, .engine = engine, .signals = signals};
+	struct plain s = {.profile = p, .source = source, .signals = signals};
 	int err = plain_open(&s, options), status = EXIT_FAILURE;
 
 	if (err == -ENOMEM)

@@ -2,7 +2,7 @@
 #ifndef STACKTOP_TUI_APP_PLAIN_H
 #define STACKTOP_TUI_APP_PLAIN_H
 
-struct engine;
+struct source;
 struct options;
 struct profile;
 
@@ -13,6 +13,6 @@ struct profile;
  * is a recording that has ended. signals: a signalfd of those that end it, which are blocked.
  * Returns the exit status.
  */
-int plain_run(struct profile *p, struct engine *engine, const struct options *options, int signals);
+int plain_run(struct profile *p, struct source *source, const struct options *options, int signals);
 
 #endif

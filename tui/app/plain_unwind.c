@@ -28,7 +28,7 @@ struct end_sum { /* the stacks that ended for a reason; NULL: the complete ones 
 
 static int by_end(const void *a, const void *b)
 {
-	const struct ending *x = a, *y = b;
+	const struct walk_end *x = a, *y = b;
 
 	if (x->end != y->end)
 		return x->end < y->end ? -1 : 1;
@@ -45,7 +45,7 @@ static int by_samples(const void *a, const void *b)
 }
 
 /* Sorts the rows by that; equal reasons have one name, so one function. */
-static size_t sum_up(struct endings *e, bool one, uint32_t proc, const struct filter *filter,
+static size_t sum_up(struct walk_ends *e, bool one, uint32_t proc, const struct filter *filter,
 		     struct end_sum *sums, uint64_t *walks)
 {
 	uint64_t of_proc = 0;
@@ -53,7 +53,7 @@ static size_t sum_up(struct endings *e, bool one, uint32_t proc, const struct fi
 
 	qsort(e->rows, e->nrows, sizeof(*e->rows), by_end);
 	for (size_t i = 0; i < e->nrows; i++) {
-		const struct ending *row = &e->rows[i];
+		const struct walk_end *row = &e->rows[i];
 
 		if (one && row->proc != proc)
 			continue;
@@ -77,7 +77,7 @@ static size_t sum_up(struct endings *e, bool one, uint32_t proc, const struct fi
 	return n;
 }
 
-static void tell_end(struct tell *t, const struct endings *e, const struct end_sum *sum,
+static void tell_end(struct tell *t, const struct walk_ends *e, const struct end_sum *sum,
 		     uint64_t walks)
 {
 	struct tell_row *row = tell_next(t, sum->end ? names_hash(sum->end) : COMPLETE_KEY,
@@ -91,17 +91,17 @@ static void tell_end(struct tell *t, const struct endings *e, const struct end_s
 	tell_more(row, "%" PRIu64 " stacks", sum->samples);
 	if (!sum->end)
 		return;
-	cause = causes_find(sum->end->name);
+	cause = reasons_find(sum->end->name);
 	tell_more(row, "mostly of PID %d %s", (int)proc->pid, proc->comm);
 	tell_more(row, "%s", cause->meaning);
 	if (cause->remedy[0])
 		tell_more(row, "%s", cause->remedy);
 }
 
-static void tell_losses(struct tell *t, const struct endings *e)
+static void tell_losses(struct tell *t, const struct walk_ends *e)
 {
-	struct entry_line lines[ENDINGS_LINES];
-	size_t count = endings_lines(e, lines);
+	struct entry_line lines[WALK_ENDS_LINES];
+	size_t count = walk_ends_lines(e, lines);
 
 	for (size_t i = 0; i < count; i++) {
 		struct tell_row *row;
@@ -122,7 +122,7 @@ static void tell_losses(struct tell *t, const struct endings *e)
 
 int tell_unwind(struct tell *t, const struct ui *ui, const struct profile *p)
 {
-	struct endings e = {0};
+	struct walk_ends e = {0};
 	struct end_sum *sums = NULL;
 	uint64_t walks = 0;
 	uint32_t proc = 0;
@@ -131,7 +131,7 @@ int tell_unwind(struct tell *t, const struct ui *ui, const struct profile *p)
 	int err = bycpu_filter(ui, p, &q);
 
 	if (!err)
-		err = endings_load(&e, p, &q);
+		err = walk_ends_load(&e, p, &q);
 
 	if (!err)
 		sums = calloc(e.nrows + 1, sizeof(*sums));
@@ -155,7 +155,7 @@ int tell_unwind(struct tell *t, const struct ui *ui, const struct profile *p)
 		 : walks || ui->selection->filter.set  ? "The filter keeps no process."
 						       : "No user stack was walked.");
 	free(sums);
-	endings_free(&e);
+	walk_ends_free(&e);
 	return err;
 }
 

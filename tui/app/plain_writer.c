@@ -39,7 +39,7 @@ void teller_state(FILE *to, const struct ui *ui)
 	char when[96];
 
 	if (ui->header.replayed)
-		playing_state(ui, when, sizeof(when));
+		replay_keys_state(ui, when, sizeof(when));
 	else
 		snprintf(when, sizeof(when), "%s", ui->clock);
 	if (!ui->header.slices || due <= 0) {
@@ -174,7 +174,7 @@ void teller_walk(FILE *to, const struct inspection *walk)
 
 	line(to, "A walk of PID %u %s, thread %u, on CPU %u, %s code, %u frames, %s", c->tgid,
 	     walk->comm, c->tid, c->cpu, c->user_mode ? "user" : "kernel", c->nframes,
-	     causes_end(c->reason)->name);
+	     reasons_end(c->reason)->name);
 	for (uint32_t i = 0; i < t->nsteps; i++) {
 		const struct inspection_frame *f = &walk->frames[i];
 

@@ -25,10 +25,10 @@ static unsigned int reset(struct ui *ui, const char *text)
 	if (ui->header.replayed) {
 		ui_notice(ui, "this is a recording: its shards cannot be reset");
 	} else if (strcmp(text, "all") == 0) {
-		ui_post(ui, ENGINE_RESET_SHARDS, "");
+		ui_post(ui, SOURCE_RESET_SHARDS, "");
 		ui_notice(ui, "resets all shards");
 	} else if (text[0] && strlen(text) < 6 && strspn(text, "0123456789") == strlen(text)) {
-		ui_post(ui, ENGINE_RESET_SHARD, text);
+		ui_post(ui, SOURCE_RESET_SHARD, text);
 		ui_notice(ui, "resets shard %s", text);
 	} else if (text[0]) {
 		ui_notice(ui, "'%s' is neither a number nor \"all\"; nothing was reset", text);
@@ -92,7 +92,7 @@ unsigned int ui_answer(struct ui *ui, enum action action, const char *text)
 		snprintf(ui->picture, sizeof(ui->picture), "%s", text);
 		return ui->picture[0] ? UI_REDRAW | UI_PICTURE : UI_REDRAW;
 	case ACTION_JUMP:
-		return playing_jump(ui, text);
+		return replay_keys_jump(ui, text);
 	case ACTION_WRITE:
 		snprintf(ui->output, sizeof(ui->output), "%s", text);
 		return ui->output[0] ? UI_REDRAW | UI_WRITE : UI_REDRAW;
@@ -107,7 +107,7 @@ static unsigned int answer(struct ui *ui)
 {
 	char text[PROMPT_TEXT];
 
-	recall_add(&ui->recall, &ui->prompt);
+	prompt_history_add(&ui->recall, &ui->prompt);
 	/* An answer may ask the next question. */
 	snprintf(text, sizeof(text), "%s", ui->prompt.text);
 	prompt_close(&ui->prompt);
@@ -160,7 +160,8 @@ const char *questions_help(const struct ui *ui)
 /* step: to an earlier answer (-1) or a later one. */
 static unsigned int recall(struct ui *ui, int step)
 {
-	if (recall_knows(&ui->prompt) && !recall_step(&ui->recall, &ui->prompt, step))
+	if (prompt_history_knows(&ui->prompt) &&
+	    !prompt_history_step(&ui->recall, &ui->prompt, step))
 		ui_notice(ui, step < 0 ? "nothing earlier was typed here"
 				       : "nothing later was typed here");
 	return UI_REDRAW;

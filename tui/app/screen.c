@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The main loop: waits for keys, signals, news from the engine or the next second, and draws a
+ * The main loop: waits for keys, signals, news from the source or the next second, and draws a
  * frame when one of them changed something. The lock is never held while the terminal is written.
  */
 #include "tui/app/screen.h"
@@ -37,13 +37,13 @@
 
 struct screen {
 	struct profile *profile;
-	struct engine *engine;
+	struct source *source;
 	struct ui *ui;
 	struct terminal *terminal;
 	struct theme *theme;
 	struct theme *old[OLD_THEMES]; /* which the writer may still look at */
 	int nold;
-	struct keeper *keeper;
+	struct settings_thread *keeper;
 	struct grid *grid;
 	pthread_t saver;       /* of a picture */
 	struct writer *writer; /* of samples; NULL: none yet */
@@ -89,7 +89,7 @@ static void screen_close(struct screen *s)
 		fprintf(stderr, "stacktop: a file is still being written; ^C gives it up\n");
 	wait_for_picture(s);
 	writer_free(s->writer);
-	keeper_free(s->keeper);
+	settings_thread_free(s->keeper);
 	grid_free(s->grid);
 	theme_free(s->theme);
 	for (int i = 0; i < s->nold; i++)
@@ -102,10 +102,10 @@ static int screen_open(struct screen *s, const struct options *options)
 	char why[256], host[64] = "";
 	int rows, cols, err;
 
-	s->ui = ui_new(s->profile, s->engine, options);
+	s->ui = ui_new(s->profile, s->source, options);
 	if (!s->ui)
 		return -ENOMEM;
-	err = personal_open(s->ui, options, &s->theme, &s->keeper);
+	err = user_files_open(s->ui, options, &s->theme, &s->keeper);
 	if (err)
 		return err;
 	gethostname(host, sizeof(host) - 1);
@@ -157,7 +157,7 @@ static void *save_picture(void *arg)
 {
 	struct saving *saving = arg;
 	char text[PROMPT_TEXT + 300];
-	int err = picture_save(saving->path, saving->text, saving->size);
+	int err = screen_file_save(saving->path, saving->text, saving->size);
 
 	if (err)
 		outfile_error(saving->path, err, text, sizeof(text));
@@ -191,8 +191,8 @@ static void take_picture(struct screen *s)
 		saving->done = &s->saved;
 		s->saved = false;
 		snprintf(saving->path, sizeof(saving->path), "%s", s->ui->picture);
-		err = picture_make(s->grid, s->theme, picture_format(saving->path), &saving->text,
-				   &saving->size);
+		err = screen_file_make(s->grid, s->theme, screen_file_format(saving->path),
+				       &saving->text, &saving->size);
 	}
 	if (!err)
 		err = thread_start(&s->saver, save_picture, saving);
@@ -240,7 +240,7 @@ static unsigned int on_mouse(struct screen *s)
 
 static void use_theme(struct screen *s)
 {
-	struct theme *theme = keeper_take_theme(s->keeper);
+	struct theme *theme = settings_thread_take_theme(s->keeper);
 	bool writing = s->writer && !writer_done(s->writer);
 
 	if (!theme)
@@ -273,11 +273,11 @@ static unsigned int on_keys(struct screen *s)
 		if (flags & UI_COPY && !terminal_copy(s->terminal, s->ui->copied))
 			ui_notice(s->ui, "this terminal takes nothing into its clipboard");
 		if (flags & UI_WRITE)
-			personal_write(s->ui, &s->writer, s->theme);
+			user_files_write(s->ui, &s->writer, s->theme);
 		if (flags & UI_THEME)
-			keeper_use_theme(s->keeper, s->ui->config.theme);
+			settings_thread_use_theme(s->keeper, s->ui->config.theme);
 		if (flags & UI_SAVE)
-			keeper_save(s->keeper, &s->ui->config);
+			settings_thread_save(s->keeper, &s->ui->config);
 		flags &= ~(unsigned int)(UI_PICTURE | UI_WRITE | UI_THEME | UI_SAVE | UI_COPY);
 		/* What a click means is where it was drawn. */
 		if (key == KEYCODE_MOUSE && flags)
@@ -311,17 +311,17 @@ static int milliseconds_to_next_second(void)
 static void run(struct screen *s)
 {
 	unsigned int flags = UI_REDRAW;
-	int event = engine_event_fd(s->engine);
+	int event = source_event_fd(s->source);
 
 	set_time(s->ui);
 	if (ui_refresh(s->ui))
 		ui_notice(s->ui, "out of memory");
-	while (!(flags & UI_QUIT) && !engine_finished(s->engine)) {
+	while (!(flags & UI_QUIT) && !source_finished(s->source)) {
 		struct pollfd fds[] = {
 			{.fd = STDIN_FILENO, .events = POLLIN},
 			{.fd = s->signals, .events = POLLIN},
 			{.fd = event, .events = POLLIN},
-			{.fd = keeper_fd(s->keeper), .events = POLLIN},
+			{.fd = settings_thread_fd(s->keeper), .events = POLLIN},
 		};
 		int n;
 
@@ -351,9 +351,9 @@ static void run(struct screen *s)
 	}
 }
 
-int screen_run(struct profile *p, struct engine *engine, const struct options *options)
+int screen_run(struct profile *p, struct source *source, const struct options *options)
 {
-	struct screen s = {.profile = p, .engine = engine, .signals = -1};
+	struct screen s = {.profile = p, .source = source, .signals = -1};
 	int err = screen_open(&s, options);
 
 	if (!err)

@@ -2,15 +2,15 @@
 #ifndef STACKTOP_TUI_APP_SCREEN_H
 #define STACKTOP_TUI_APP_SCREEN_H
 
-struct engine;
+struct source;
 struct options;
 struct profile;
 
 /*
- * Shows the profile until the person or the engine ends it; returns the exit status. The caller
- * has called setlocale(LC_CTYPE, "") before it made threads. The engine's event descriptor is
+ * Shows the profile until the person or the source ends it; returns the exit status. The caller
+ * has called setlocale(LC_CTYPE, "") before it made threads. The source's event descriptor is
  * read here. Messages go to stderr while there is no screen.
  */
-int screen_run(struct profile *p, struct engine *engine, const struct options *options);
+int screen_run(struct profile *p, struct source *source, const struct options *options);
 
 #endif

@@ -37,12 +37,12 @@ static int complain(const char *what, int err)
 	return EXIT_FAILURE;
 }
 
-static int wait_for_slices(struct engine *engine, unsigned int wanted)
+static int wait_for_slices(struct source *source, unsigned int wanted)
 {
-	struct pollfd fd = {.fd = engine_event_fd(engine), .events = POLLIN};
+	struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
 	uint64_t count;
 
-	while (engine_slices(engine) < wanted && !engine_finished(engine)) {
+	while (source_slices(source) < wanted && !source_finished(source)) {
 		if (poll(&fd, 1, -1) < 0 && errno != EINTR)
 			return -errno;
 		if (fd.revents && read(fd.fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
@@ -69,9 +69,9 @@ static bool waits(const struct ui *ui)
 	return annotate_waits(ui) || unwind_waits(ui) || shards_waits(ui);
 }
 
-static void wait_for_answer(struct ui *ui, struct engine *engine)
+static void wait_for_answer(struct ui *ui, struct source *source)
 {
-	struct pollfd fd = {.fd = engine_event_fd(engine), .events = POLLIN};
+	struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
 	uint64_t count;
 
 	for (int i = 0; i < ANSWER_TURNS && waits(ui); i++) {
@@ -85,24 +85,24 @@ static void wait_for_answer(struct ui *ui, struct engine *engine)
 }
 
 /* Names of keys between blanks, as the help shows them; checked by the command line. */
-static void type(struct ui *ui, struct engine *engine, struct grid *g, const char *keys)
+static void type(struct ui *ui, struct source *source, struct grid *g, const char *keys)
 {
 	while (keys && *keys) {
 		size_t length = strcspn(keys, " ");
 
 		if (length)
 			ui_key(ui, keys_parse(keys, length));
-		wait_for_answer(ui, engine);
+		wait_for_answer(ui, source);
 		keys += length;
 		keys += strspn(keys, " ");
 		ui_draw(ui, g); /* what can be moved about in is what was drawn */
 	}
 }
 
-static int take(struct profile *p, struct engine *engine, const struct options *o,
+static int take(struct profile *p, struct source *source, const struct options *o,
 		const struct theme *theme)
 {
-	struct ui *ui = ui_new(p, engine, o);
+	struct ui *ui = ui_new(p, source, o);
 	struct grid *g = grid_new(o->rows ? (int)o->rows : DEFAULT_ROWS,
 				  o->cols ? (int)o->cols : DEFAULT_COLS);
 	char host[64] = "", *text = NULL;
@@ -114,25 +114,25 @@ static int take(struct profile *p, struct engine *engine, const struct options *
 		text_clean(ui->host, sizeof(ui->host), host, strlen(host));
 		ui->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 		ui->ascii = o->ascii || !ui->utf8;
-		err = wait_for_slices(engine, o->iterations ? o->iterations : SLICES);
+		err = wait_for_slices(source, o->iterations ? o->iterations : SLICES);
 		set_time(ui);
 	}
 	if (!err)
 		err = ui_refresh(ui);
 	if (!err) {
 		ui_draw(ui, g);
-		type(ui, engine, g, o->keys);
-		err = picture_make(g, theme, picture_format(o->screenshot), &text, &size);
+		type(ui, source, g, o->keys);
+		err = screen_file_make(g, theme, screen_file_format(o->screenshot), &text, &size);
 	}
 	if (!err)
-		err = picture_save(o->screenshot, text, size);
+		err = screen_file_save(o->screenshot, text, size);
 	free(text);
 	grid_free(g);
 	ui_free(ui);
 	return err;
 }
 
-int shot_run(struct profile *p, struct engine *engine, const struct options *options)
+int screenshot_run(struct profile *p, struct source *source, const struct options *options)
 {
 	/* The one whose roles differ by their attributes only. */
 	const char *name = options->theme || !options->no_color ? options->theme : "mono";
@@ -141,7 +141,7 @@ int shot_run(struct profile *p, struct engine *engine, const struct options *opt
 
 	if (err)
 		return EXIT_FAILURE;
-	err = take(p, engine, options, theme);
+	err = take(p, source, options, theme);
 	theme_free(theme);
 	return err ? complain(options->screenshot, err) : EXIT_SUCCESS;
 }

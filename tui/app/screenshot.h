@@ -2,7 +2,7 @@
 #ifndef STACKTOP_TUI_APP_SCREENSHOT_H
 #define STACKTOP_TUI_APP_SCREENSHOT_H
 
-struct engine;
+struct source;
 struct options;
 struct profile;
 
@@ -10,6 +10,6 @@ struct profile;
  * --screenshot: waits for the slices that were asked for, types the keys, and writes the screen
  * without a terminal. Returns the exit status; messages go to stderr.
  */
-int shot_run(struct profile *p, struct engine *engine, const struct options *options);
+int screenshot_run(struct profile *p, struct source *source, const struct options *options);
 
 #endif

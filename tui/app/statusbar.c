@@ -74,7 +74,7 @@ static size_t footer_fit(const struct grid *g, struct footer_key *keys, size_t c
 	return footer_drop(g, keys, count, 0);
 }
 
-void frame_footer(const struct ui *ui, struct grid *g, int row)
+void statusbar_footer(const struct ui *ui, struct grid *g, int row)
 {
 	struct footer_key keys[FOOTER_KEYS];
 	size_t count = 0;
@@ -203,7 +203,7 @@ static void say(struct grid *g, int row, enum role role, const char *text)
 }
 
 /* The most pressing of what there is to say. */
-void frame_message(const struct ui *ui, struct grid *g, int row)
+void statusbar_message(const struct ui *ui, struct grid *g, int row)
 {
 	static const enum role roles[] = {ROLE_TEXT, ROLE_WARN, ROLE_ERROR};
 	char text[512];

@@ -8,8 +8,8 @@ struct grid;
 struct ui;
 
 /* The most pressing of what there is to say. */
-void frame_message(const struct ui *ui, struct grid *g, int row);
+void statusbar_message(const struct ui *ui, struct grid *g, int row);
 /* The function keys as they are bound, as far as there is room. */
-void frame_footer(const struct ui *ui, struct grid *g, int row);
+void statusbar_footer(const struct ui *ui, struct grid *g, int row);
 
 #endif

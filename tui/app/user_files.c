@@ -55,7 +55,7 @@ static void read_config(struct ui *ui, const struct options *options, struct tol
 
 /* The theme of the command line must be there, that of the file may be missing. */
 static int open_theme(struct ui *ui, const struct options *options, struct told *told,
-		      struct theme **theme, struct keeper **keeper)
+		      struct theme **theme, struct settings_thread **keeper)
 {
 	const char *name = options->theme;
 	int err;
@@ -74,12 +74,12 @@ static int open_theme(struct ui *ui, const struct options *options, struct told 
 	err = *theme ? 0 : themes_open(theme, name, ui->profile);
 	if (err)
 		return err;
-	*keeper = keeper_new(ui->profile, name ? name : "default");
+	*keeper = settings_thread_new(ui->profile, name ? name : "default");
 	return *keeper ? 0 : -ENOMEM;
 }
 
-int personal_open(struct ui *ui, const struct options *options, struct theme **theme,
-		  struct keeper **keeper)
+int user_files_open(struct ui *ui, const struct options *options, struct theme **theme,
+		    struct settings_thread **keeper)
 {
 	struct told told = {ui->profile, !options->plain};
 
@@ -90,7 +90,7 @@ int personal_open(struct ui *ui, const struct options *options, struct theme **t
 }
 
 /* One file at a time. */
-void personal_write(struct ui *ui, struct writer **writer, const struct theme *theme)
+void user_files_write(struct ui *ui, struct writer **writer, const struct theme *theme)
 {
 	struct profile *copy = NULL;
 	struct query q;

@@ -7,7 +7,7 @@
  * and the theme of the files, and files of samples.
  */
 
-struct keeper;
+struct settings_thread;
 struct options;
 struct theme;
 struct ui;
@@ -20,10 +20,10 @@ struct writer;
  * any case. -errno: the theme of the command line cannot be used (which was written to stderr), or
  * -ENOMEM.
  */
-int personal_open(struct ui *ui, const struct options *options, struct theme **theme,
-		  struct keeper **keeper);
+int user_files_open(struct ui *ui, const struct options *options, struct theme **theme,
+		    struct settings_thread **keeper);
 /* Begins to write the samples that are shown to ui->output; what hinders it becomes a notice.
  * *writer is the one of the last time, NULL: there is none; the caller frees it. */
-void personal_write(struct ui *ui, struct writer **writer, const struct theme *theme);
+void user_files_write(struct ui *ui, struct writer **writer, const struct theme *theme);
 
 #endif

@@ -25,11 +25,11 @@ static uint64_t delta(uint64_t now, uint64_t before)
  * ms. What is idle after it was given up as missed stays missed, so that the sums never fall and
  * what was told adds up.
  */
-void books_take(struct books *b, const struct profiler_stats *stats,
-		const struct sampler_ticks *ticks)
+void accounting_take(struct accounting *b, const struct profiler_stats *stats,
+		     const struct sampler_ticks *ticks)
 {
-	struct books_sums *now = &b->now;
-	const struct books_sums *base = &b->base;
+	struct accounting_sums *now = &b->now;
+	const struct accounting_sums *base = &b->base;
 	uint64_t found, left, late, missed;
 
 	now->stats = *stats;
@@ -45,7 +45,7 @@ void books_take(struct books *b, const struct profiler_stats *stats,
 		now->idle = base->idle + delta(left, missed);
 }
 
-void books_read(struct books *b, struct sampler *s)
+void accounting_read(struct accounting *b, struct sampler *s)
 {
 	struct profiler_stats stats;
 	struct sampler_ticks ticks;
@@ -59,10 +59,10 @@ void books_read(struct books *b, struct sampler *s)
 	}
 	b->now.idle = b->before.idle;
 	b->now.missed = b->before.missed;
-	books_take(b, &stats, &ticks);
+	accounting_take(b, &stats, &ticks);
 }
 
-void books_restart(struct books *b)
+void accounting_restart(struct accounting *b)
 {
 	b->base = b->now;
 }
@@ -71,7 +71,7 @@ void books_restart(struct books *b)
  * The ticks of a slice are those that it accounts for. Where a sample is found before the clock
  * says that it was due, they are more than the clock's, and fewer in the slice that follows.
  */
-static uint64_t accounted(const struct books *b, const struct profile_health *h)
+static uint64_t accounted(const struct accounting *b, const struct profile_health *h)
 {
 	if (b->now.ticks.due <= b->base.ticks.due)
 		return 0; /* no clock */
@@ -82,9 +82,9 @@ static uint64_t accounted(const struct books *b, const struct profile_health *h)
  * Samples that hit while the counts are read stand in the counters already. A kernel stack says
  * exactly what hit the kernel; only without such stacks the counters must do.
  */
-void books_fill(const struct books *books, bool no_kernel, struct profile_health *h)
+void accounting_fill(const struct accounting *books, bool no_kernel, struct profile_health *h)
 {
-	const struct books_sums *now = &books->now, *before = &books->before;
+	const struct accounting_sums *now = &books->now, *before = &books->before;
 	const struct profiler_stats *s = &now->stats, *b = &before->stats;
 
 	h->taken = delta(s->samples, b->samples);
@@ -126,7 +126,8 @@ static void say_throttled(uint64_t throttles, char *text, size_t size)
 		 throttles, limits);
 }
 
-bool books_warning(struct books *b, const struct profile_health *h, char *text, size_t size)
+bool accounting_warning(struct accounting *b, const struct profile_health *h, char *text,
+			size_t size)
 {
 	uint64_t throttles = delta(b->now.ticks.throttles, b->before.ticks.throttles);
 	uint64_t busy = delta(h->ticks, h->idle), missed = h->loss[LOSS_MISSED];
@@ -148,7 +149,8 @@ bool books_warning(struct books *b, const struct profile_health *h, char *text, 
 	return false;
 }
 
-void books_close(struct books *b, bool kept, const struct sampler_count *counts, size_t ncounts)
+void accounting_close(struct accounting *b, bool kept, const struct sampler_count *counts,
+		      size_t ncounts)
 {
 	if (kept) {
 		b->before = b->now;

@@ -11,7 +11,7 @@
 #include "bpf/sampler/sampler.h"
 #include "tui/profile/profile.h"
 
-struct books_sums {
+struct accounting_sums {
 	struct profiler_stats stats;
 	struct sampler_ticks ticks;
 	uint64_t idle, missed; /* ticks */
@@ -19,31 +19,33 @@ struct books_sums {
 };
 
 /* Begins as all zeros. */
-struct books {
-	struct books_sums now, before; /* before: of the last slice that was kept */
-	struct books_sums base;	       /* when the event that samples began to */
-	uint64_t dropped;	       /* samples of slices that were not */
+struct accounting {
+	struct accounting_sums now, before; /* before: of the last slice that was kept */
+	struct accounting_sums base;	    /* when the event that samples began to */
+	uint64_t dropped;		    /* samples of slices that were not */
 	bool told_throttled, told_missed;
 };
 
 /* Asks the sampler; what cannot be read stays as it was. */
-void books_read(struct books *b, struct sampler *s);
+void accounting_read(struct accounting *b, struct sampler *s);
 /* ... or takes what it told. */
-void books_take(struct books *b, const struct profiler_stats *stats,
-		const struct sampler_ticks *ticks);
+void accounting_take(struct accounting *b, const struct profiler_stats *stats,
+		     const struct sampler_ticks *ticks);
 /*
- * After books_read, when another event samples. Samples of one that follows what happens have no
- * tick that was due, so sums of two events cannot be compared.
+ * After accounting_read, when another event samples. Samples of one that follows what happens have
+ * no tick that was due, so sums of two events cannot be compared.
  */
-void books_restart(struct books *b);
+void accounting_restart(struct accounting *b);
 /* Completes the health of a slice, whose samples and kernel_samples are those of its cells. */
-void books_fill(const struct books *b, bool no_kernel, struct profile_health *h);
+void accounting_fill(const struct accounting *b, bool no_kernel, struct profile_health *h);
 /*
  * True when text says, with the remedy, why the slice was not sampled as it should have been. Each
  * cause is told once: the figures go on in the header and in the reports.
  */
-bool books_warning(struct books *b, const struct profile_health *h, char *text, size_t size);
+bool accounting_warning(struct accounting *b, const struct profile_health *h, char *text,
+			size_t size);
 /* Ends the slice. Not kept: its counters go into the next one, and its samples become a loss. */
-void books_close(struct books *b, bool kept, const struct sampler_count *counts, size_t ncounts);
+void accounting_close(struct accounting *b, bool kept, const struct sampler_count *counts,
+		      size_t ncounts);
 
 #endif

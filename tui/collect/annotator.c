@@ -57,7 +57,7 @@ struct annotator {
 	struct stackcache *stacks;
 	size_t limit;
 	struct remotedebug *remote;
-	struct hits *hits;
+	struct stack_ring *hits;
 	struct lister *lister; /* NULL: not needed yet */
 
 	struct annotation_wish wish; /* serial 0: none */
@@ -90,7 +90,7 @@ int annotator_new(struct profile *profile, struct tracker *tracker, struct resol
 	a->stacks = stacks;
 	a->limit = limit;
 	a->remote = remote;
-	a->hits = hits_new();
+	a->hits = stack_ring_new();
 	if (!a->hits) {
 		free(a);
 		return -ENOMEM;
@@ -130,27 +130,27 @@ void annotator_free(struct annotator *a)
 		return;
 	lister_free(a->lister);
 	forget(a);
-	hits_free(a->hits);
+	stack_ring_free(a->hits);
 	free(a);
 }
 
 void annotator_note(struct annotator *a, pid_t pid, uint64_t exec, uint64_t hash, bool kernel,
 		    uint64_t count, uint64_t now)
 {
-	struct hit hit = {.time = now,
-			  .hash = hash,
-			  .exec = exec,
-			  .pid = pid,
-			  .count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count,
-			  .kernel = kernel};
+	struct stack_hit hit = {.time = now,
+				.hash = hash,
+				.exec = exec,
+				.pid = pid,
+				.count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count,
+				.kernel = kernel};
 
-	hits_add(a->hits, &hit);
+	stack_ring_add(a->hits, &hit);
 }
 
 /* --- stacks that the function is in ---------------------------------------------------------- */
 
-static void found_add(struct annotator *a, const struct hit *hit, uint64_t image, uint64_t frame,
-		      bool leaf, size_t first, uint64_t now)
+static void found_add(struct annotator *a, const struct stack_hit *hit, uint64_t image,
+		      uint64_t frame, bool leaf, size_t first, uint64_t now)
 {
 	struct found *f;
 
@@ -177,7 +177,8 @@ static void found_add(struct annotator *a, const struct hit *hit, uint64_t image
 }
 
 /* The lock is held. */
-static void search_stack(struct annotator *a, const struct hit *hit, uint32_t func, uint64_t now)
+static void search_stack(struct annotator *a, const struct stack_hit *hit, uint32_t func,
+			 uint64_t now)
 {
 	const struct stack_record *rec;
 	const struct profile_stack *stack;
@@ -215,8 +216,8 @@ static void search(struct annotator *a, uint64_t now)
 	a->nfound = 0;
 	profile_lock(a->profile);
 	func = profile_func(a->profile, w->kind, w->name, w->module);
-	for (size_t i = hits_count(a->hits); func >= 0 && i-- > 0;) {
-		const struct hit *hit = hits_at(a->hits, i);
+	for (size_t i = stack_ring_count(a->hits); func >= 0 && i-- > 0;) {
+		const struct stack_hit *hit = stack_ring_at(a->hits, i);
 
 		if (hit->time <= from)
 			break;
@@ -563,7 +564,7 @@ bool annotator_work(struct annotator *a, uint64_t now, bool slice)
 	bool fresh = take_wish(a), came = a->wish.serial && take_listing(a);
 
 	if (slice)
-		hits_forget(a->hits, now > REMEMBER_NS ? now - REMEMBER_NS : 0);
+		stack_ring_forget(a->hits, now > REMEMBER_NS ? now - REMEMBER_NS : 0);
 	if (!a->wish.serial || !(fresh || came || slice))
 		return false;
 	if (fresh || slice)

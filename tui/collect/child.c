@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct command {
+struct child {
 	pid_t pid;
 	int go;	   /* writing end */
 	int error; /* reading end */
@@ -30,22 +30,22 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-static void set_streams(enum command_streams streams)
+static void set_streams(enum child_streams streams)
 {
 	int null;
 
-	if (streams == COMMAND_ASIDE || streams == COMMAND_APART)
+	if (streams == CHILD_ASIDE || streams == CHILD_APART)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	if (streams != COMMAND_QUIET && streams != COMMAND_APART)
+	if (streams != CHILD_QUIET && streams != CHILD_APART)
 		return;
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; null >= 0 && fd <= 2; fd++)
-		if (streams == COMMAND_APART ? fd == 0 : isatty(fd))
+		if (streams == CHILD_APART ? fd == 0 : isatty(fd))
 			dup2(null, fd);
 }
 
 static void __attribute__((noreturn))
-child(char **argv, enum command_streams streams, int go, int error)
+child(char **argv, enum child_streams streams, int go, int error)
 {
 	char byte;
 	int err;
@@ -63,9 +63,9 @@ child(char **argv, enum command_streams streams, int go, int error)
 	_exit(127);
 }
 
-int command_new(char **argv, enum command_streams streams, struct command **out)
+int child_new(char **argv, enum child_streams streams, struct child **out)
 {
-	struct command *c = calloc(1, sizeof(*c));
+	struct child *c = calloc(1, sizeof(*c));
 	int go[2] = {-1, -1}, error[2] = {-1, -1}, err = 0;
 
 	*out = NULL;
@@ -93,20 +93,20 @@ int command_new(char **argv, enum command_streams streams, struct command **out)
 			err = -errno;
 	}
 	if (err) {
-		command_free(c);
+		child_free(c);
 		return err;
 	}
 	*out = c;
 	return 0;
 }
 
-void command_free(struct command *c)
+void child_free(struct child *c)
 {
 	if (!c)
 		return;
 	close_fd(c->go);
 	if (c->pid > 0 && c->started)
-		command_signal(c, command_status(c) < 0 ? SIGTERM : 0);
+		child_signal(c, child_status(c) < 0 ? SIGTERM : 0);
 	else if (c->pid > 0)
 		waitpid(c->pid, NULL, 0);
 	close_fd(c->error);
@@ -114,12 +114,12 @@ void command_free(struct command *c)
 	free(c);
 }
 
-pid_t command_pid(const struct command *c)
+pid_t child_pid(const struct child *c)
 {
 	return c->pid;
 }
 
-int command_go(struct command *c)
+int child_go(struct child *c)
 {
 	int err = 0;
 	ssize_t n;
@@ -132,23 +132,23 @@ int command_go(struct command *c)
 	return -c->exec_error;
 }
 
-int command_error(const struct command *c)
+int child_error(const struct child *c)
 {
 	return c->exec_error;
 }
 
-int command_fd(const struct command *c)
+int child_fd(const struct child *c)
 {
 	return c->fd;
 }
 
-void command_signal(const struct command *c, int signal)
+void child_signal(const struct child *c, int signal)
 {
 	if (c->started && c->status < 0)
 		kill(c->pid, signal);
 }
 
-int command_status(struct command *c)
+int child_status(struct child *c)
 {
 	int state;
 

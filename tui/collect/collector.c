@@ -4,7 +4,7 @@
  * files know both the BPF side and the profile; this one opens and closes the parts, and says what
  * the thread does when.
  */
-#include "tui/collect/collector_priv.h"
+#include "tui/collect/collector.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -24,6 +24,7 @@
 #include "symbols/base/thread.h"
 #include "tui/collect/annotator.h"
 #include "tui/collect/child.h"
+#include "tui/collect/collector_priv.h"
 #include "bpf/sampler/event.h"
 #include "tui/options.h"
 #include "tui/collect/procinfo.h"
@@ -38,34 +39,34 @@
 #define TABLES_WAIT_NS 5000000000ull
 #define TABLES_LIVE_NS 100000000ull
 
-void engine_say(void *arg, int level, const char *text)
+void collector_say(void *arg, int level, const char *text)
 {
-	struct engine *e = arg;
+	struct collector *c = arg;
 
-	profile_lock(e->profile);
-	profile_message(e->profile, (enum message_level)level, "%s", text);
-	profile_unlock(e->profile);
-	engine_signal(e->event);
+	profile_lock(c->profile);
+	profile_message(c->profile, (enum message_level)level, "%s", text);
+	profile_unlock(c->profile);
+	source_signal(c->event);
 }
 
 /* --- the thread ------------------------------------------------------------------------------ */
 
 /* Waits until then, or until woken. True when the command has ended. */
-static bool wait_until(struct engine *e, uint64_t then)
+static bool wait_until(struct collector *c, uint64_t then)
 {
-	struct pollfd fds[2] = {{.fd = e->wake, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
-	uint64_t now = engine_now(), left = then > now ? then - now : 0, woken;
+	struct pollfd fds[2] = {{.fd = c->wake, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
+	uint64_t now = source_now(), left = then > now ? then - now : 0, woken;
 	struct timespec wait;
 
-	if (e->command)
-		fds[1].fd = command_fd(e->command);
+	if (c->command)
+		fds[1].fd = child_fd(c->command);
 	if (left > RING_PERIOD_NS)
 		left = RING_PERIOD_NS;
 	wait = (struct timespec){.tv_sec = (time_t)(left / 1000000000ull),
 				 .tv_nsec = (long)(left % 1000000000ull)};
 	if (ppoll(fds, 2, &wait, NULL) <= 0)
 		return false;
-	if (fds[0].revents && read(e->wake, &woken, sizeof(woken)) < 0)
+	if (fds[0].revents && read(c->wake, &woken, sizeof(woken)) < 0)
 		return false;
 	return fds[1].revents != 0;
 }
@@ -74,63 +75,63 @@ static bool wait_until(struct engine *e, uint64_t then)
  * Each slice has its report, also when those are read slowly: the next slice is longer then, and
  * its samples wait in the maps. False: stop.
  */
-static bool wait_for_report(struct engine *e)
+static bool wait_for_report(struct collector *c)
 {
-	struct pollfd fd = {.fd = e->wake, .events = POLLIN};
+	struct pollfd fd = {.fd = c->wake, .events = POLLIN};
 	uint64_t woken;
 
-	while (e->options->batch && !atomic_load(&e->stop) &&
-	       atomic_load(&e->reported) != atomic_load(&e->slices)) {
+	while (c->options->batch && !atomic_load(&c->stop) &&
+	       atomic_load(&c->reported) != atomic_load(&c->slices)) {
 		if (poll(&fd, 1, RING_PERIOD_NS / 1000000) > 0 &&
-		    read(e->wake, &woken, sizeof(woken)) < 0)
+		    read(c->wake, &woken, sizeof(woken)) < 0)
 			break;
-		engine_read_stacks(e);
-		resolver_rest(e->resolver);
+		collector_read_stacks(c);
+		resolver_rest(c->resolver);
 	}
-	return !atomic_load(&e->stop);
+	return !atomic_load(&c->stop);
 }
 
-static void *collector(void *arg)
+static void *collect(void *arg)
 {
-	struct engine *e = arg;
+	struct collector *c = arg;
 	unsigned int full = 0;
-	bool first = !e->options->batch, last = false;
+	bool first = !c->options->batch, last = false;
 	const struct event *event;
 
-	while (!last && !atomic_load(&e->stop)) {
-		uint64_t period = atomic_load(&e->period);
+	while (!last && !atomic_load(&c->stop)) {
+		uint64_t period = atomic_load(&c->period);
 		uint64_t slice = first && period > FIRST_SLICE_NS ? FIRST_SLICE_NS : period;
-		uint64_t due = e->slice_start + slice;
+		uint64_t due = c->slice_start + slice;
 
-		last = wait_until(e, due) || atomic_load(&e->finish);
-		if (atomic_load(&e->stop))
+		last = wait_until(c, due) || atomic_load(&c->finish);
+		if (atomic_load(&c->stop))
 			break;
-		engine_take_inventory(e);
-		engine_watch_cpus(e);
-		engine_tell_cpus_apart(e);
-		resolver_rest(e->resolver);
-		if (e->annotator && annotator_work(e->annotator, engine_now(), false))
-			engine_signal(e->event);
-		if (resolver_settle(e->resolver, 0)) {
-			profile_prepare(e->profile);
-			engine_signal(e->event);
+		collector_take_inventory(c);
+		collector_watch_cpus(c);
+		collector_tell_cpus_apart(c);
+		resolver_rest(c->resolver);
+		if (c->annotator && annotator_work(c->annotator, source_now(), false))
+			source_signal(c->event);
+		if (resolver_settle(c->resolver, 0)) {
+			profile_prepare(c->profile);
+			source_signal(c->event);
 		}
-		if (!last && engine_now() < due) {
-			engine_read_stacks(e);
-			engine_inspect(e);
+		if (!last && source_now() < due) {
+			collector_read_stacks(c);
+			collector_inspect(c);
 			continue;
 		}
-		if (!wait_for_report(e))
+		if (!wait_for_report(c))
 			break;
 		if (!last && slice == period)
 			/* A screenshot ends by itself: keys may ask for more. */
-			last = ++full == e->options->iterations && !e->options->screenshot;
+			last = ++full == c->options->iterations && !c->options->screenshot;
 		first = false;
-		event = last ? NULL : engine_next_event(e);
-		engine_end_slice(e, last);
+		event = last ? NULL : collector_next_event(c);
+		collector_end_slice(c, last);
 		if (event)
-			engine_change_event(e, event);
-		engine_inspect(e);
+			collector_change_event(c, event);
+		collector_inspect(c);
 	}
 	return NULL;
 }
@@ -138,22 +139,22 @@ static void *collector(void *arg)
 /* --- life ------------------------------------------------------------------------------------ */
 
 /* Without it there are only the names that are here. */
-static void open_remote(struct engine *e)
+static void open_remote(struct collector *c)
 {
-	int err = remotedebug_new(&e->remote);
+	int err = remotedebug_new(&c->remote);
 	char text[128];
 
 	if (!err) {
-		resolver_set_remote(e->resolver, e->remote);
+		resolver_set_remote(c->resolver, c->remote);
 		return;
 	}
 	snprintf(text, sizeof(text), "--debuginfod: %s", remotedebug_trouble(err));
-	engine_say(e, MESSAGE_WARNING, text);
+	collector_say(c, MESSAGE_WARNING, text);
 }
 
-static int open_parts(struct engine *e, char *error, size_t size)
+static int open_parts(struct collector *c, char *error, size_t size)
 {
-	const struct options *o = e->options;
+	const struct options *o = c->options;
 	struct sampler_options so = {
 		.type = o->event->type,
 		.config = o->event->config,
@@ -163,14 +164,14 @@ static int open_parts(struct engine *e, char *error, size_t size)
 		.no_kernel = o->no_kernel,
 		.no_user = o->no_user,
 		.capture = !o->batch,
-		.shards_max = e->shards_max,
+		.shards_max = c->shards_max,
 	};
 	char remedy[256];
-	int err = sampler_new(&so, &e->sampler, error, size);
+	int err = sampler_new(&so, &c->sampler, error, size);
 
 	if (err)
 		return err;
-	err = tracker_new(e->sampler, &e->filter, e->shards_max, engine_say, e, &e->tracker);
+	err = tracker_new(c->sampler, &c->filter, c->shards_max, collector_say, c, &c->tracker);
 	if (err == -EPERM || err == -EACCES) {
 		snprintf(error, size, "cannot follow processes: perf_event_open: %s%s",
 			 strerror(-err),
@@ -179,57 +180,57 @@ static int open_parts(struct engine *e, char *error, size_t size)
 	}
 	/* A report's names are not corrected later, and no person waits for its end. */
 	if (!err && o->batch)
-		tracker_patience(e->tracker, FILES_WAIT_NS);
+		tracker_patience(c->tracker, FILES_WAIT_NS);
 	if (!err)
-		err = ksyms_new(&e->ksyms);
+		err = ksyms_new(&c->ksyms);
 	if (!err) {
-		ksyms_set_code(e->ksyms, tracker_kernel_code(e->tracker));
-		ksyms_set_modules(e->ksyms, sampler_modules(e->sampler));
+		ksyms_set_code(c->ksyms, tracker_kernel_code(c->tracker));
+		ksyms_set_modules(c->ksyms, sampler_modules(c->sampler));
 	}
 	if (!err)
-		err = resolver_new(e->profile, e->tracker, e->ksyms,
-				   o->no_inline ? 0 : (size_t)o->debug_memory << 20, &e->resolver);
+		err = resolver_new(c->profile, c->tracker, c->ksyms,
+				   o->no_inline ? 0 : (size_t)o->debug_memory << 20, &c->resolver);
 	if (!err && o->debuginfod)
-		open_remote(e);
+		open_remote(c);
 	if (!err)
-		err = stackcache_new(e->profile, e->sampler, e->resolver, &e->stacks);
+		err = stackcache_new(c->profile, c->sampler, c->resolver, &c->stacks);
 	if (!err && !o->batch)
-		err = annotator_new(e->profile, e->tracker, e->resolver, e->stacks,
-				    (size_t)o->debug_memory << 20, e->remote, &e->annotator);
+		err = annotator_new(c->profile, c->tracker, c->resolver, c->stacks,
+				    (size_t)o->debug_memory << 20, c->remote, &c->annotator);
 	if (!err)
-		err = procinfo_new(e->profile, e->tracker, &e->procs);
+		err = procinfo_new(c->profile, c->tracker, &c->procs);
 	/* Only to be shown. */
-	if (!err && memlock_maps(&e->locked))
-		e->locked = 0;
+	if (!err && memlock_maps(&c->locked))
+		c->locked = 0;
 	if (err)
 		snprintf(error, size, "cannot prepare the collection: %s%s", strerror(-err),
 			 refusal_of(REFUSAL_BPF, err, remedy, sizeof(remedy)));
 	return err;
 }
 
-static const struct engine_ops live_ops;
-static void live_free(struct engine *e);
+static const struct source_ops live_ops;
+static void live_free(struct source *source);
 
-int engine_new(struct profile *p, const struct options *options, struct command *command,
-	       struct engine **out, char *error, size_t size)
+int collector_new(struct profile *p, const struct options *options, struct child *command,
+		  struct collector **out, char *error, size_t size)
 {
-	struct engine *e = calloc(1, sizeof(*e));
+	struct collector *c = calloc(1, sizeof(*c));
 	sigset_t before;
 	int err = 0;
 
 	*out = NULL;
-	if (!e) {
+	if (!c) {
 		snprintf(error, size, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	e->base.ops = &live_ops;
-	e->profile = p;
-	e->options = options;
-	e->sampled = options->event;
-	e->by_cpu = options->by_cpu;
-	e->command = command;
-	e->shards_max = options->memory / SHARD_MIB ? options->memory / SHARD_MIB : 1;
-	e->filter = (struct tracker_filter){
+	c->source.ops = &live_ops;
+	c->profile = p;
+	c->options = options;
+	c->sampled = options->event;
+	c->by_cpu = options->by_cpu;
+	c->command = command;
+	c->shards_max = options->memory / SHARD_MIB ? options->memory / SHARD_MIB : 1;
+	c->filter = (struct tracker_filter){
 		.pids = options->pids,
 		.npids = options->npids,
 		.comm = options->comm ? &options->comm_regex : NULL,
@@ -238,115 +239,123 @@ int engine_new(struct profile *p, const struct options *options, struct command 
 		.cgroup = options->cgroup,
 		.container = options->container,
 	};
-	e->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	e->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (e->event < 0 || e->wake < 0) {
+	c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->event < 0 || c->wake < 0) {
 		err = -errno;
 		snprintf(error, size, "eventfd: %s", strerror(errno));
 	}
-	engine_block_signals(&before);
+	thread_block_signals(&before);
 	if (!err)
-		err = open_parts(e, error, size);
+		err = open_parts(c, error, size);
 	/* Last: an older recording is not given up for nothing. */
 	if (!err && options->record)
-		err = session_writer_new(options->record, &e->record, error, size);
+		err = session_writer_new(options->record, &c->record, error, size);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err) {
-		live_free(e);
+		live_free(&c->source);
 		return err;
 	}
-	*out = e;
+	*out = c;
 	return 0;
 }
 
-/* Samples without tables only engine_say that tables are missing. */
-static void wait_for_tables(struct engine *e)
+/* Samples without tables only say that tables are missing. */
+static void wait_for_tables(struct collector *c)
 {
 	uint64_t end =
-		engine_now() +
-		(e->options->batch || e->options->screenshot ? TABLES_WAIT_NS : TABLES_LIVE_NS);
+		source_now() +
+		(c->options->batch || c->options->screenshot ? TABLES_WAIT_NS : TABLES_LIVE_NS);
 	struct tracker_state state;
 
 	do {
-		tracker_state(e->tracker, &state);
+		tracker_state(c->tracker, &state);
 		if (state.idle)
 			return;
 		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-	} while (engine_now() < end);
+	} while (source_now() < end);
 }
 
-static int start_parts(struct engine *e, char *error, size_t size)
+static int start_parts(struct collector *c, char *error, size_t size)
 {
 	const char *warning = kernelinfo_hang_warning();
 	int err;
 
 	if (warning)
-		engine_say(e, MESSAGE_WARNING, warning);
-	engine_set_period(e, e->options->delay);
-	err = tracker_start(e->tracker);
-	if (!err && e->command)
-		err = tracker_follow(e->tracker, command_pid(e->command));
+		collector_say(c, MESSAGE_WARNING, warning);
+	collector_set_period(c, c->options->delay);
+	err = tracker_start(c->tracker);
+	if (!err && c->command)
+		err = tracker_follow(c->tracker, child_pid(c->command));
 	if (err) {
 		snprintf(error, size, "cannot follow processes: %s", strerror(-err));
 		return err;
 	}
-	wait_for_tables(e);
-	engine_tell_cpus_apart(e);
-	err = sampler_start(e->sampler, error, size);
+	wait_for_tables(c);
+	collector_tell_cpus_apart(c);
+	err = sampler_start(c->sampler, error, size);
 	if (err)
 		return err;
-	engine_begin_slice(e);
-	if (e->command) {
-		err = command_go(e->command);
+	collector_begin_slice(c);
+	if (c->command) {
+		err = child_go(c->command);
 		if (err) {
-			snprintf(error, size, "cannot run '%s': %s", e->options->command[0],
+			snprintf(error, size, "cannot run '%s': %s", c->options->command[0],
 				 strerror(-err));
 			return err;
 		}
 	}
-	err = thread_start(&e->thread, collector, e);
+	err = thread_start(&c->thread, collect, c);
 	if (err)
 		snprintf(error, size, "cannot make a thread: %s", strerror(-err));
-	e->running = !err;
+	c->running = !err;
 	return err;
 }
 
-int engine_start(struct engine *e, char *error, size_t size)
+int collector_start(struct collector *c, char *error, size_t size)
 {
 	sigset_t before;
 	int err;
 
-	engine_block_signals(&before);
-	err = start_parts(e, error, size);
+	thread_block_signals(&before);
+	err = start_parts(c, error, size);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return err;
 }
 
 /* until: CLOCK_REALTIME; NULL: however long it takes. */
-static bool live_stop_until(struct engine *e, const struct timespec *until)
+static bool live_stop_until(struct collector *c, const struct timespec *until)
 {
 	int err = 0;
 
-	if (e->running) {
-		atomic_store(&e->stop, true);
-		engine_signal(e->wake);
-		err = until ? pthread_timedjoin_np(e->thread, NULL, until)
-			    : pthread_join(e->thread, NULL);
+	if (c->running) {
+		atomic_store(&c->stop, true);
+		source_signal(c->wake);
+		err = until ? pthread_timedjoin_np(c->thread, NULL, until)
+			    : pthread_join(c->thread, NULL);
 	}
 	if (err)
 		return false;
-	e->running = false;
-	if (e->record) {
-		e->record_error = session_writer_end(e->record);
-		e->record_untold = e->record_error != 0;
-		session_writer_free(e->record);
-		e->record = NULL;
+	c->running = false;
+	if (c->record) {
+		c->record_error = session_writer_end(c->record);
+		c->record_untold = c->record_error != 0;
+		session_writer_free(c->record);
+		c->record = NULL;
 	}
 	return true;
 }
 
-static int live_stop(struct engine *e, unsigned int ms, char *error, size_t size)
+struct source *collector_source(struct collector *c)
 {
+	return &c->source;
+}
+
+/* --- what a source does ---------------------------------------------------------------------- */
+
+static int live_stop(struct source *source, unsigned int ms, char *error, size_t size)
+{
+	struct collector *c = collector_of(source);
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
@@ -356,64 +365,68 @@ static int live_stop(struct engine *e, unsigned int ms, char *error, size_t size
 		until.tv_sec++;
 		until.tv_nsec -= 1000000000;
 	}
-	if (!live_stop_until(e, &until))
+	if (!live_stop_until(c, &until))
 		return -ETIME;
-	if (e->record_error && (e->record_untold || !e->options->batch))
+	if (c->record_error && (c->record_untold || !c->options->batch))
 		snprintf(error, size, "%s: %s; it holds what was recorded until then",
-			 e->options->record, strerror(-e->record_error));
-	return e->record_error;
+			 c->options->record, strerror(-c->record_error));
+	return c->record_error;
 }
 
-static void live_finish(struct engine *e)
+static void live_finish(struct source *source)
 {
-	atomic_store(&e->finish, true);
-	engine_signal(e->wake);
+	struct collector *c = collector_of(source);
+
+	atomic_store(&c->finish, true);
+	source_signal(c->wake);
 }
 
-static void live_free(struct engine *e)
+static void live_free(struct source *source)
 {
-	live_stop_until(e, NULL);
-	annotator_free(e->annotator);
-	stackcache_free(e->stacks);
-	resolver_free(e->resolver);
-	remotedebug_free(e->remote);
-	procinfo_free(e->procs);
-	if (e->ksyms)
-		ksyms_free(e->ksyms);
-	if (e->tracker)
-		tracker_free(e->tracker);
-	if (e->sampler)
-		sampler_free(e->sampler);
-	if (e->event >= 0)
-		close(e->event);
-	if (e->wake >= 0)
-		close(e->wake);
-	free(e->captured);
-	free(e->cells);
-	free(e);
+	struct collector *c = collector_of(source);
+
+	live_stop_until(c, NULL);
+	annotator_free(c->annotator);
+	stackcache_free(c->stacks);
+	resolver_free(c->resolver);
+	remotedebug_free(c->remote);
+	procinfo_free(c->procs);
+	if (c->ksyms)
+		ksyms_free(c->ksyms);
+	if (c->tracker)
+		tracker_free(c->tracker);
+	if (c->sampler)
+		sampler_free(c->sampler);
+	if (c->event >= 0)
+		close(c->event);
+	if (c->wake >= 0)
+		close(c->wake);
+	free(c->captured);
+	free(c->cells);
+	free(c);
 }
 
-static int live_event_fd(const struct engine *e)
+static int live_event_fd(const struct source *source)
 {
-	return e->event;
+	return collector_of(source)->event;
 }
 
-static bool live_finished(const struct engine *e)
+static bool live_finished(const struct source *source)
 {
-	return atomic_load(&e->finished);
+	return atomic_load(&collector_of(source)->finished);
 }
 
-static uint64_t live_slices(const struct engine *e)
+static uint64_t live_slices(const struct source *source)
 {
-	return atomic_load(&e->slices);
+	return atomic_load(&collector_of(source)->slices);
 }
 
-static const struct engine_ops live_ops = {
+static const struct source_ops live_ops = {
 	.finish = live_finish,
 	.stop = live_stop,
 	.free = live_free,
 	.slices = live_slices,
-	.post = engine_live_post,
+	.post = collector_post,
 	.event_fd = live_event_fd,
 	.finished = live_finished,
 };

@@ -2,10 +2,7 @@
 #ifndef STACKTOP_TUI_COLLECT_COLLECTOR_PRIV_H
 #define STACKTOP_TUI_COLLECT_COLLECTOR_PRIV_H
 
-/*
- * The engine that samples, and what its parts ask of each other. For engine*.c only, not for
- * source_base.c: a replay is another struct of the same name.
- */
+/* The collector, and what its parts ask of each other. For collector*.c only. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,12 +13,12 @@
 #include "bpf/tracker/tracker.h"
 #include "symbols/elf/remotedebug.h"
 #include "tui/collect/accounting.h"
-#include "tui/profile/source_base.h"
+#include "tui/profile/source.h"
 #include "tui/profile/profile.h"
 
 struct annotator;
 struct capture_record;
-struct command;
+struct child;
 struct event;
 struct ksyms;
 struct options;
@@ -31,11 +28,11 @@ struct sampler;
 struct session_writer;
 struct stackcache;
 
-struct engine {
-	struct engine_base base;
+struct collector {
+	struct source source;
 	struct profile *profile;
 	const struct options *options;
-	struct command *command;
+	struct child *command;
 	struct sampler *sampler;
 	struct tracker *tracker;
 	struct ksyms *ksyms;
@@ -66,7 +63,7 @@ struct engine {
 	const struct event *sampled;
 	uint64_t slice_start;
 	uint64_t self_before;
-	struct books books;
+	struct accounting books;
 	uint64_t sideband_before;
 	uint64_t evictions_before;
 	struct profile_cell *cells;
@@ -80,49 +77,56 @@ struct engine {
 	const char *ksyms_trouble;	  /* that was told */
 };
 
-/* Adds a message to the profile; arg is the engine, level an enum message_level (a tracker_say). */
-void engine_say(void *arg, int level, const char *text);
+/* The collector whose source it is. */
+static inline struct collector *collector_of(const struct source *source)
+{
+	return (struct collector *)((uintptr_t)source - offsetof(struct collector, source));
+}
+
+/* Adds a message to the profile; arg is the collector, level an enum message_level (a tracker_say).
+ */
+void collector_say(void *arg, int level, const char *text);
 
 /* --- collector_slice.c, called by the collector's thread -----------------------------------------
  */
 
 /* The first slice begins now. */
-void engine_begin_slice(struct engine *e);
+void collector_begin_slice(struct collector *c);
 /* Empties the ring of stacks in the middle of a slice. */
-void engine_read_stacks(struct engine *e);
+void collector_read_stacks(struct collector *c);
 /*
  * Ends the slice and commits it; what fails is told, and its samples become a loss. last: nothing
  * is sampled any more, so that the books come out even.
  */
-void engine_end_slice(struct engine *e, bool last);
+void collector_end_slice(struct collector *c, bool last);
 
 /* --- collector_watch.c, likewise -----------------------------------------------------------------
  */
 
 /* CPUs come and go. */
-void engine_watch_cpus(struct engine *e);
+void collector_watch_cpus(struct collector *c);
 /* Takes an inventory if a view shows the shards, and now and then for a recording. Without memory
  * the previous one stays. */
-void engine_take_inventory(struct engine *e);
-/* Hands the walk that ENGINE_INSPECT asked for to the profile, if it has come. */
-void engine_inspect(struct engine *e);
+void collector_take_inventory(struct collector *c);
+/* Hands the walk that SOURCE_INSPECT asked for to the profile, if it has come. */
+void collector_inspect(struct collector *c);
 /* Tells of debug files: while they are fetched, and once when they have come. */
-void engine_tell_of_fetching(struct engine *e);
+void collector_tell_of_fetching(struct collector *c);
 /* Tells once of each trouble with the kernel's names. */
-void engine_tell_of_ksyms(struct engine *e);
+void collector_tell_of_ksyms(struct collector *c);
 
 /* --- collector_post.c ----------------------------------------------------------------------------
  */
 
-/* engine_post's, from any thread. */
-void engine_live_post(struct engine *e, enum engine_command command, const char *arg);
+/* source_post(), from any thread. */
+void collector_post(struct source *source, enum source_command command, const char *arg);
 /* Between two refreshes; from any thread. */
-void engine_set_period(struct engine *e, double seconds);
+void collector_set_period(struct collector *c, double seconds);
 /* Before a slice ends, by the collector's thread: the event that was asked for, which is to be
  * changed to after it, with the sampling stopped. NULL: none, or none that this machine has. */
-const struct event *engine_next_event(struct engine *e);
-void engine_change_event(struct engine *e, const struct event *event);
+const struct event *collector_next_event(struct collector *c);
+void collector_change_event(struct collector *c, const struct event *event);
 /* Sees to by_cpu, when it has changed; by the collector's thread. */
-void engine_tell_cpus_apart(struct engine *e);
+void collector_tell_cpus_apart(struct collector *c);
 
 #endif

@@ -46,33 +46,33 @@ static uint64_t self_ns(void)
 
 static void keep_stack(const struct stack_record *rec, void *arg)
 {
-	struct engine *e = arg;
+	struct collector *c = arg;
 
 	if (rec->kernel == STACK_CAPTURED) {
-		free(e->captured);
-		e->captured = malloc(sizeof(*e->captured));
-		if (e->captured)
-			memcpy(e->captured, rec, sizeof(*e->captured));
+		free(c->captured);
+		c->captured = malloc(sizeof(*c->captured));
+		if (c->captured)
+			memcpy(c->captured, rec, sizeof(*c->captured));
 		return;
 	}
 	/* Without memory it is forgotten and comes again. */
-	stackcache_add(e->stacks, rec);
+	stackcache_add(c->stacks, rec);
 	if (rec->kernel)
 		return;
-	resolver_seen(e->resolver, rec);
-	tracker_doubt(e->tracker, (pid_t)rec->tgid, rec->reason);
+	resolver_seen(c->resolver, rec);
+	tracker_doubt(c->tracker, (pid_t)rec->tgid, rec->reason);
 }
 
-void engine_read_stacks(struct engine *e)
+void collector_read_stacks(struct collector *c)
 {
-	sampler_read_stacks(e->sampler, keep_stack, e);
+	sampler_read_stacks(c->sampler, keep_stack, c);
 }
 
-void engine_begin_slice(struct engine *e)
+void collector_begin_slice(struct collector *c)
 {
-	e->ncpus = sampler_ncpus(e->sampler);
-	e->slice_start = engine_now();
-	e->self_before = self_ns();
+	c->ncpus = sampler_ncpus(c->sampler);
+	c->slice_start = source_now();
+	c->self_before = self_ns();
 }
 
 static uint64_t delta(uint64_t now, uint64_t before)
@@ -81,7 +81,7 @@ static uint64_t delta(uint64_t now, uint64_t before)
 }
 
 /* The first thread is called what its process is. */
-static int note_thread(struct engine *e, const struct sampler_count *count, uint32_t proc)
+static int note_thread(struct collector *c, const struct sampler_count *count, uint32_t proc)
 {
 	char comm[16];
 	int err;
@@ -90,13 +90,13 @@ static int note_thread(struct engine *e, const struct sampler_count *count, uint
 		return 0;
 	text_clean(comm, sizeof(comm), count->value.comm,
 		   strnlen(count->value.comm, sizeof(count->value.comm)));
-	profile_lock(e->profile);
-	err = profile_thread(e->profile, proc, count->key.tid, comm);
-	profile_unlock(e->profile);
+	profile_lock(c->profile);
+	err = profile_thread(c->profile, proc, count->key.tid, comm);
+	profile_unlock(c->profile);
 	return err;
 }
 
-static int make_cell(struct engine *e, const struct sampler_count *count, uint64_t now,
+static int make_cell(struct collector *c, const struct sampler_count *count, uint64_t now,
 		     struct profile_cell *cell, struct profile_health *health)
 {
 	const struct count_key *key = &count->key;
@@ -110,24 +110,24 @@ static int make_cell(struct engine *e, const struct sampler_count *count, uint64
 				      .kstack = PROFILE_NO_STACK,
 				      .count = count->value.count,
 				      .cpu = key->cpu};
-	id = procinfo_proc(e->procs, &of, count->value.comm, now);
+	id = procinfo_proc(c->procs, &of, count->value.comm, now);
 	if (id < 0)
 		return (int)id;
 	cell->proc = (uint32_t)id;
-	err = note_thread(e, count, cell->proc);
+	err = note_thread(c, count, cell->proc);
 	if (err)
 		return err;
 	if (key->user) {
-		id = stackcache_user(e->stacks, key->user, &ulost);
+		id = stackcache_user(c->stacks, key->user, &ulost);
 		if (id < 0)
 			return (int)id;
 		cell->ustack = (uint32_t)id;
-		if (e->annotator)
-			annotator_note(e->annotator, of.pid, of.exec, key->user, key->kernel != 0,
+		if (c->annotator)
+			annotator_note(c->annotator, of.pid, of.exec, key->user, key->kernel != 0,
 				       count->value.count, now);
 	}
 	if (key->kernel) {
-		id = stackcache_kernel(e->stacks, key->kernel, &klost);
+		id = stackcache_kernel(c->stacks, key->kernel, &klost);
 		if (id < 0)
 			return (int)id;
 		cell->kstack = (uint32_t)id;
@@ -140,14 +140,14 @@ static int make_cell(struct engine *e, const struct sampler_count *count, uint64
 	return 0;
 }
 
-static void read_state(struct engine *e, struct profile_health *h)
+static void read_state(struct collector *c, struct profile_health *h)
 {
 	struct tracker_state state;
 	uint64_t self = self_ns();
 
-	tracker_state(e->tracker, &state);
-	h->loss[LOSS_SIDEBAND] = delta(state.lost_records, e->sideband_before);
-	e->sideband_before = state.lost_records;
+	tracker_state(c->tracker, &state);
+	h->loss[LOSS_SIDEBAND] = delta(state.lost_records, c->sideband_before);
+	c->sideband_before = state.lost_records;
 	h->filtering = state.filtering;
 	h->nattached = state.nattached;
 	h->nprocs = state.nprocs;
@@ -157,42 +157,42 @@ static void read_state(struct engine *e, struct profile_health *h)
 	h->shards_max = state.shards_max;
 	h->words_used = state.words_used;
 	h->words_max = state.words_max;
-	h->locked = e->locked;
-	h->by_cpu = e->apart;
+	h->locked = c->locked;
+	h->by_cpu = c->apart;
 	h->evicted = state.evicted;
-	h->evictions = delta(state.evictions, e->evictions_before);
-	e->evictions_before = state.evictions;
-	h->self_ns = delta(self, e->self_before);
-	e->self_before = self;
-	h->ncpus = e->ncpus;
-	e->ncpus = sampler_ncpus(e->sampler);
-	h->frequency = e->options->frequency;
-	snprintf(h->event, sizeof(h->event), "%s", e->sampled->name);
+	h->evictions = delta(state.evictions, c->evictions_before);
+	c->evictions_before = state.evictions;
+	h->self_ns = delta(self, c->self_before);
+	c->self_before = self;
+	h->ncpus = c->ncpus;
+	c->ncpus = sampler_ncpus(c->sampler);
+	h->frequency = c->options->frequency;
+	snprintf(h->event, sizeof(h->event), "%s", c->sampled->name);
 }
 
-static int cells_reserve(struct engine *e, size_t count)
+static int cells_reserve(struct collector *c, size_t count)
 {
 	struct profile_cell *cells;
 
-	if (count <= e->cells_room)
+	if (count <= c->cells_room)
 		return 0;
-	cells = realloc(e->cells, count * sizeof(*cells));
+	cells = realloc(c->cells, count * sizeof(*cells));
 	if (!cells)
 		return -ENOMEM;
-	e->cells = cells;
-	e->cells_room = count;
+	c->cells = cells;
+	c->cells_room = count;
 	return 0;
 }
 
-static int make_cells(struct engine *e, const struct sampler_count *counts, size_t n,
+static int make_cells(struct collector *c, const struct sampler_count *counts, size_t n,
 		      struct profile_health *health, size_t *made)
 {
-	int err = cells_reserve(e, n);
+	int err = cells_reserve(c, n);
 
 	for (size_t i = 0; i < n; i++)
-		procinfo_seen(e->procs, (pid_t)counts[i].key.tgid, counts[i].key.exec);
+		procinfo_seen(c->procs, (pid_t)counts[i].key.tgid, counts[i].key.exec);
 	for (size_t i = 0; !err && i < n; i++)
-		err = make_cell(e, &counts[i], health->time, &e->cells[(*made)++], health);
+		err = make_cell(c, &counts[i], health->time, &c->cells[(*made)++], health);
 	return err;
 }
 
@@ -200,106 +200,106 @@ static int make_cells(struct engine *e, const struct sampler_count *counts, size
  * Which lines the slice's samples were at. Of many stacks some do: what is hot is among them.
  * Without memory the rest does not count.
  */
-static void count_lines(struct engine *e, const struct sampler_count *counts, size_t n)
+static void count_lines(struct collector *c, const struct sampler_count *counts, size_t n)
 {
 	size_t step = n / LINES_STACKS + 1;
 	int err = 0;
 
-	profile_lock(e->profile);
+	profile_lock(c->profile);
 	for (size_t i = 0; i < n && !err; i += step) {
 		const struct count_key *key = &counts[i].key;
 
 		if (key->user)
-			err = stackcache_count_lines(e->stacks, key->user, counts[i].value.count);
+			err = stackcache_count_lines(c->stacks, key->user, counts[i].value.count);
 	}
-	profile_unlock(e->profile);
+	profile_unlock(c->profile);
 }
 
 /* The slice that was just committed. What fails ends the recording, not the collection. */
-static void record(struct engine *e, size_t ncells, const struct profile_health *health)
+static void record(struct collector *c, size_t ncells, const struct profile_health *health)
 {
 	char text[320];
 	int err;
 
-	if (!e->record)
+	if (!c->record)
 		return;
-	profile_lock(e->profile);
-	err = session_note(e->record, e->profile, e->cells, ncells, health);
-	profile_unlock(e->profile);
+	profile_lock(c->profile);
+	err = session_note(c->record, c->profile, c->cells, ncells, health);
+	profile_unlock(c->profile);
 	if (!err)
-		err = session_flush(e->record);
+		err = session_flush(c->record);
 	if (!err)
 		return;
-	session_writer_free(e->record);
-	e->record = NULL;
-	e->record_error = err;
+	session_writer_free(c->record);
+	c->record = NULL;
+	c->record_error = err;
 	snprintf(text, sizeof(text), "%s: %s; it holds what was recorded until now",
-		 e->options->record, strerror(-err));
-	engine_say(e, MESSAGE_ERROR, text);
+		 c->options->record, strerror(-err));
+	collector_say(c, MESSAGE_ERROR, text);
 }
 
 /* last: nothing is sampled any more, so that the books come out even. */
-static int collect(struct engine *e, bool last)
+static int collect(struct collector *c, bool last)
 {
 	char text[320];
-	struct profile_health health = {.time = engine_now(),
+	struct profile_health health = {.time = source_now(),
 					.clock = wall_ns(),
-					.counts_max = sampler_counts_max(e->sampler)};
+					.counts_max = sampler_counts_max(c->sampler)};
 	const struct sampler_count *counts;
 	size_t ncounts = 0, ncells = 0;
 	int err;
 
 	if (last)
-		sampler_stop(e->sampler);
-	err = sampler_drain(e->sampler, keep_stack, e, &counts, &ncounts);
+		sampler_stop(c->sampler);
+	err = sampler_drain(c->sampler, keep_stack, c, &counts, &ncounts);
 	/* At once: to name new stacks may take seconds. */
-	books_read(&e->books, e->sampler);
-	resolver_look(e->resolver);
+	accounting_read(&c->books, c->sampler);
+	resolver_look(c->resolver);
 	if (!err)
-		err = make_cells(e, counts, ncounts, &health, &ncells);
+		err = make_cells(c, counts, ncounts, &health, &ncells);
 	if (!err)
-		err = procinfo_update(e->procs, health.time);
+		err = procinfo_update(c->procs, health.time);
 	health.counts_used = (unsigned int)ncounts;
-	health.elapsed = health.time - e->slice_start;
-	e->slice_start = health.time;
-	books_fill(&e->books, e->options->no_kernel, &health);
-	read_state(e, &health);
-	health.drain_ns = engine_now() - health.time;
+	health.elapsed = health.time - c->slice_start;
+	c->slice_start = health.time;
+	accounting_fill(&c->books, c->options->no_kernel, &health);
+	read_state(c, &health);
+	health.drain_ns = source_now() - health.time;
 	if (!err) {
-		profile_lock(e->profile);
-		err = profile_commit(e->profile, e->cells, ncells, &health);
-		profile_unlock(e->profile);
+		profile_lock(c->profile);
+		err = profile_commit(c->profile, c->cells, ncells, &health);
+		profile_unlock(c->profile);
 	}
-	if (e->annotator)
-		annotator_work(e->annotator, health.time, true);
-	resolver_settle(e->resolver, e->options->batch ? INLINES_WAIT_NS : 0);
-	profile_prepare(e->profile);
-	count_lines(e, counts, err ? 0 : ncounts);
-	while (books_warning(&e->books, &health, text, sizeof(text)))
-		engine_say(e, MESSAGE_WARNING, text);
+	if (c->annotator)
+		annotator_work(c->annotator, health.time, true);
+	resolver_settle(c->resolver, c->options->batch ? INLINES_WAIT_NS : 0);
+	profile_prepare(c->profile);
+	count_lines(c, counts, err ? 0 : ncounts);
+	while (accounting_warning(&c->books, &health, text, sizeof(text)))
+		collector_say(c, MESSAGE_WARNING, text);
 	if (!err)
-		record(e, ncells, &health);
-	books_close(&e->books, !err, counts, ncounts);
-	procinfo_age(e->procs);
-	stackcache_age(e->stacks, health.time);
-	resolver_trim(e->resolver);
+		record(c, ncells, &health);
+	accounting_close(&c->books, !err, counts, ncounts);
+	procinfo_age(c->procs);
+	stackcache_age(c->stacks, health.time);
+	resolver_trim(c->resolver);
 	return err;
 }
 
-void engine_end_slice(struct engine *e, bool last)
+void collector_end_slice(struct collector *c, bool last)
 {
-	int err = collect(e, last);
+	int err = collect(c, last);
 	char text[128];
 
-	if (err && err != e->failed) {
+	if (err && err != c->failed) {
 		snprintf(text, sizeof(text), "a slice was lost: %s", strerror(-err));
-		engine_say(e, MESSAGE_ERROR, text);
+		collector_say(c, MESSAGE_ERROR, text);
 	}
-	e->failed = err;
-	engine_tell_of_fetching(e);
-	engine_tell_of_ksyms(e);
-	atomic_fetch_add(&e->slices, 1);
+	c->failed = err;
+	collector_tell_of_fetching(c);
+	collector_tell_of_ksyms(c);
+	atomic_fetch_add(&c->slices, 1);
 	if (last)
-		atomic_store(&e->finished, true);
-	engine_signal(e->event);
+		atomic_store(&c->finished, true);
+	source_signal(c->event);
 }

@@ -17,81 +17,81 @@
 #include "tui/profile/inspection.h"
 #include "tui/session/session_write.h"
 
-void engine_watch_cpus(struct engine *e)
+void collector_watch_cpus(struct collector *c)
 {
-	unsigned int before = sampler_ncpus(e->sampler), now;
-	int err = sampler_watch(e->sampler);
+	unsigned int before = sampler_ncpus(c->sampler), now;
+	int err = sampler_watch(c->sampler);
 	char text[128];
 
-	now = sampler_ncpus(e->sampler);
-	if (err && !e->unwatched) {
-		e->unwatched = true;
+	now = sampler_ncpus(c->sampler);
+	if (err && !c->unwatched) {
+		c->unwatched = true;
 		snprintf(text, sizeof(text), "cannot sample a CPU that came online: %s",
 			 strerror(-err));
-		engine_say(e, MESSAGE_WARNING, text);
+		collector_say(c, MESSAGE_WARNING, text);
 	}
 	if (now != before) {
-		e->unwatched = false;
+		c->unwatched = false;
 		snprintf(text, sizeof(text), "a CPU %s, sampled are now: %u",
 			 now < before ? "went offline" : "came online", now);
-		engine_say(e, MESSAGE_INFO, text);
+		collector_say(c, MESSAGE_INFO, text);
 	}
-	if (now > e->ncpus)
-		e->ncpus = now;
+	if (now > c->ncpus)
+		c->ncpus = now;
 }
 
-void engine_take_inventory(struct engine *e)
+void collector_take_inventory(struct collector *c)
 {
 	struct inventory *inventory;
 	bool wanted;
 
-	profile_lock(e->profile);
-	wanted = profile_inventory_wanted(e->profile);
-	profile_unlock(e->profile);
-	wanted |= e->record && session_wants_inventory(e->record, engine_now());
-	if (!wanted || tracker_inventory(e->tracker, &inventory))
+	profile_lock(c->profile);
+	wanted = profile_inventory_wanted(c->profile);
+	profile_unlock(c->profile);
+	wanted |= c->record && session_wants_inventory(c->record, source_now());
+	if (!wanted || tracker_inventory(c->tracker, &inventory))
 		return;
-	profile_lock(e->profile);
-	profile_set_inventory(e->profile, inventory);
-	profile_unlock(e->profile);
-	engine_signal(e->event);
+	profile_lock(c->profile);
+	profile_set_inventory(c->profile, inventory);
+	profile_unlock(c->profile);
+	source_signal(c->event);
 }
 
-void engine_inspect(struct engine *e)
+void collector_inspect(struct collector *c)
 {
 	struct inspection *inspection = NULL;
 	int err;
 
-	if (!e->captured)
+	if (!c->captured)
 		return;
-	err = inspection_make(e->tracker, e->resolver, e->captured, &inspection);
-	free(e->captured);
-	e->captured = NULL;
+	err = inspection_make(c->tracker, c->resolver, c->captured, &inspection);
+	free(c->captured);
+	c->captured = NULL;
 	if (err) {
-		engine_say(
-			e, MESSAGE_WARNING,
+		collector_say(
+			c, MESSAGE_WARNING,
 			err == -ESRCH
 				? "the captured walk cannot be looked at: its process is gone, or "
 				  "not known yet"
 				: "the captured walk cannot be looked at: memory is short");
 		return;
 	}
-	profile_lock(e->profile);
-	profile_set_inspection(e->profile, inspection);
-	profile_unlock(e->profile);
-	engine_signal(e->event);
+	profile_lock(c->profile);
+	profile_set_inspection(c->profile, inspection);
+	profile_unlock(c->profile);
+	source_signal(c->event);
 }
 
-void engine_tell_of_fetching(struct engine *e)
+void collector_tell_of_fetching(struct collector *c)
 {
 	struct remotedebug_state now;
 	char text[192], size[64] = "";
 
-	if (!e->remote)
+	if (!c->remote)
 		return;
-	remotedebug_state(e->remote, &now);
-	if (now.waiting == e->fetched.waiting && now.done == e->fetched.done &&
-	    now.found == e->fetched.found && now.missing == e->fetched.missing)
+	remotedebug_state(c->remote, &now);
+	if (now.waiting == c->fetched.waiting && now.done == c->fetched.done &&
+	    now.found == c->fetched.found && now.missing == c->fetched.missing)
 		return;
 	if (now.done)
 		snprintf(size, sizeof(size), now.total ? ", %.1f of %.1f MB" : ", %.1f MB",
@@ -102,15 +102,15 @@ void engine_tell_of_fetching(struct engine *e)
 	else
 		snprintf(text, sizeof(text), "debuginfod: %u debug files came, %u are not there",
 			 now.found, now.missing);
-	e->fetched = now;
-	engine_say(e, MESSAGE_INFO, text);
+	c->fetched = now;
+	collector_say(c, MESSAGE_INFO, text);
 }
 
-void engine_tell_of_ksyms(struct engine *e)
+void collector_tell_of_ksyms(struct collector *c)
 {
-	const char *trouble = ksyms_trouble(e->ksyms);
+	const char *trouble = ksyms_trouble(c->ksyms);
 
-	if (trouble && trouble != e->ksyms_trouble)
-		engine_say(e, MESSAGE_WARNING, trouble);
-	e->ksyms_trouble = trouble;
+	if (trouble && trouble != c->ksyms_trouble)
+		collector_say(c, MESSAGE_WARNING, trouble);
+	c->ksyms_trouble = trouble;
 }

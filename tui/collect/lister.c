@@ -82,7 +82,7 @@ static int list(struct lister *l, const struct lister_job *job, struct listing *
 		/* A process that is gone has no root to find its sources below. */
 		.sources = root >= 0,
 		.limit = l->limit,
-		.user = calls_user(),
+		.user = inline_chain_user(),
 		.cancel = &l->cancel,
 	};
 	struct elf_file *file;

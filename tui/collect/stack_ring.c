@@ -6,47 +6,47 @@
 
 #define HITS_MIN 256u
 
-struct hits {
-	struct hit *ring;
+struct stack_ring {
+	struct stack_hit *ring;
 	size_t room; /* a power of two */
 	size_t first, count;
 };
 
-struct hits *hits_new(void)
+struct stack_ring *stack_ring_new(void)
 {
-	return calloc(1, sizeof(struct hits));
+	return calloc(1, sizeof(struct stack_ring));
 }
 
-void hits_free(struct hits *h)
+void stack_ring_free(struct stack_ring *h)
 {
 	if (h)
 		free(h->ring);
 	free(h);
 }
 
-const struct hit *hits_at(const struct hits *h, size_t i)
+const struct stack_hit *stack_ring_at(const struct stack_ring *h, size_t i)
 {
 	return &h->ring[(h->first + i) & (h->room - 1)];
 }
 
-static void grow(struct hits *h)
+static void grow(struct stack_ring *h)
 {
 	size_t room = h->room ? 2 * h->room : HITS_MIN;
-	struct hit *ring = calloc(room, sizeof(*ring));
+	struct stack_hit *ring = calloc(room, sizeof(*ring));
 
 	if (!ring)
 		return;
 	for (size_t i = 0; i < h->count; i++)
-		ring[i] = *hits_at(h, i);
+		ring[i] = *stack_ring_at(h, i);
 	free(h->ring);
 	h->ring = ring;
 	h->room = room;
 	h->first = 0;
 }
 
-void hits_add(struct hits *h, const struct hit *hit)
+void stack_ring_add(struct stack_ring *h, const struct stack_hit *hit)
 {
-	if (h->count == h->room && h->room < HITS_MAX)
+	if (h->count == h->room && h->room < STACK_RING_MAX)
 		grow(h);
 	if (!h->room)
 		return;
@@ -57,15 +57,15 @@ void hits_add(struct hits *h, const struct hit *hit)
 	h->ring[(h->first + h->count++) & (h->room - 1)] = *hit;
 }
 
-void hits_forget(struct hits *h, uint64_t before)
+void stack_ring_forget(struct stack_ring *h, uint64_t before)
 {
-	while (h->count && hits_at(h, 0)->time < before) {
+	while (h->count && stack_ring_at(h, 0)->time < before) {
 		h->first = (h->first + 1) & (h->room - 1);
 		h->count--;
 	}
 }
 
-size_t hits_count(const struct hits *h)
+size_t stack_ring_count(const struct stack_ring *h)
 {
 	return h->count;
 }

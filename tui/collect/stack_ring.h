@@ -13,11 +13,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define HITS_MAX (1u << 17) /* 5 MiB; beyond, the oldest are forgotten */
+#define STACK_RING_MAX (1u << 17) /* 5 MiB; beyond, the oldest are forgotten */
 
-struct hits;
+struct stack_ring;
 
-struct hit {
+struct stack_hit {
 	uint64_t time; /* end of its slice, CLOCK_MONOTONIC ns */
 	uint64_t hash; /* of the user stack */
 	uint64_t exec; /* count_key.exec */
@@ -27,14 +27,14 @@ struct hit {
 };
 
 /* NULL: no memory. */
-struct hits *hits_new(void);
-void hits_free(struct hits *h);
+struct stack_ring *stack_ring_new(void);
+void stack_ring_free(struct stack_ring *h);
 /* Without memory it is not remembered. Times ascend. */
-void hits_add(struct hits *h, const struct hit *hit);
+void stack_ring_add(struct stack_ring *h, const struct stack_hit *hit);
 /* Forgets what is older. */
-void hits_forget(struct hits *h, uint64_t before);
-size_t hits_count(const struct hits *h);
-/* From the oldest, 0, on. Valid until the next hits_add. */
-const struct hit *hits_at(const struct hits *h, size_t i);
+void stack_ring_forget(struct stack_ring *h, uint64_t before);
+size_t stack_ring_count(const struct stack_ring *h);
+/* From the oldest, 0, on. Valid until the next stack_ring_add. */
+const struct stack_hit *stack_ring_at(const struct stack_ring *h, size_t i);
 
 #endif

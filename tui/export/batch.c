@@ -53,7 +53,7 @@ static void write_losses(FILE *to, const struct profile_health *health)
 
 	fprintf(to, "lost %" PRIu64 " samples", profile_lost(health));
 	for (int i = 0; i < LOSS_COUNT; i++) {
-		const char *name = causes_reported((enum loss)i);
+		const char *name = reasons_reported((enum loss)i);
 
 		if (!health->loss[i] || !name)
 			continue;

@@ -34,7 +34,7 @@ struct exporter {
 	const struct export_format *format;
 	FILE *to;
 	const struct theme *theme;
-	struct capture capture;
+	struct export_model capture;
 };
 
 const struct export_format *export_table(size_t *count)
@@ -101,7 +101,7 @@ void export_free(struct exporter *e)
 {
 	if (!e)
 		return;
-	capture_free(&e->capture);
+	export_model_free(&e->capture);
 	free(e);
 }
 
@@ -156,11 +156,11 @@ int export_add(struct exporter *e, struct profile *p, const struct query *q)
 	if (e->format->format == FORMAT_FOLDED)
 		return batch_folded(e->to, p, q);
 	profile_lock(p);
-	err = capture_add(&e->capture, p, q);
+	err = export_model_add(&e->capture, p, q);
 	profile_unlock(p);
 	if (!err && e->format->stream) {
 		err = write_capture(e);
-		capture_free(&e->capture);
+		export_model_free(&e->capture);
 	}
 	return err;
 }

@@ -16,7 +16,7 @@
 
 #include "tui/options.h"
 
-struct capture;
+struct export_model;
 struct exporter;
 struct profile;
 struct query;

@@ -26,8 +26,8 @@ struct number {
 
 struct writer {
 	FILE *to;
-	const struct capture *c;
-	struct capture_places places;
+	const struct export_model *c;
+	struct export_model_places places;
 	struct number *nodes, *frames, *funcs, *modules,
 		*files; /* by their number in the capture */
 	uint32_t *node_list, *frame_list, *func_list, *module_list, *file_list;
@@ -70,10 +70,10 @@ static uint32_t number_of(struct writer *w, struct number *number, uint32_t id, 
 /* A node's parents come before it; those that are there have theirs. */
 static void use_node(struct writer *w, uint32_t node)
 {
-	const struct capture *c = w->c;
+	const struct export_model *c = w->c;
 	uint32_t first = w->nnodes, last;
 
-	for (; node != CAPTURE_NONE && w->nodes[node].stamp != w->stamp;
+	for (; node != EXPORT_MODEL_NONE && w->nodes[node].stamp != w->stamp;
 	     node = c->nodes[node].parent)
 		number_of(w, &w->nodes[node], node, w->node_list, &w->nnodes);
 	for (last = w->nnodes; first + 1 < last; first++) {
@@ -84,9 +84,9 @@ static void use_node(struct writer *w, uint32_t node)
 	}
 }
 
-static void use_samples(struct writer *w, const struct capture_sample *samples, size_t count)
+static void use_samples(struct writer *w, const struct export_model_sample *samples, size_t count)
 {
-	const struct capture *c = w->c;
+	const struct export_model *c = w->c;
 
 	w->stamp++;
 	w->nnodes = w->nframes = w->nfuncs = w->nmodules = w->nfiles = 0;
@@ -99,9 +99,9 @@ static void use_samples(struct writer *w, const struct capture_sample *samples, 
 		w->nodes[w->node_list[i]].value = i;
 		number_of(w, &w->frames[place], place, w->frame_list, &w->nframes);
 		number_of(w, &w->funcs[func], func, w->func_list, &w->nfuncs);
-		if (*capture_text(c, c->modules[module].name))
+		if (*export_model_text(c, c->modules[module].name))
 			number_of(w, &w->modules[module], module, w->module_list, &w->nmodules);
-		if (c->funcs[func].file != CAPTURE_NONE)
+		if (c->funcs[func].file != EXPORT_MODEL_NONE)
 			number_of(w, &w->files[c->funcs[func].file], c->funcs[func].file,
 				  w->file_list, &w->nfiles);
 	}
@@ -141,15 +141,15 @@ static void write_category(struct writer *w, uint32_t i, uint32_t func)
 	fprintf(w->to, "%s%d", i ? "," : "", (int)category(w->c->funcs[func].kind));
 }
 
-static void write_samples(struct writer *w, const struct capture_sample *samples, size_t count)
+static void write_samples(struct writer *w, const struct export_model_sample *samples, size_t count)
 {
-	const struct capture *c = w->c;
+	const struct export_model *c = w->c;
 	size_t end, i;
 
 	fputs("\"samples\":{\"stack\":[", w->to);
 	for (i = 0; i < count; i++) {
 		fputs(i ? "," : "", w->to);
-		if (samples[i].node == CAPTURE_NONE)
+		if (samples[i].node == EXPORT_MODEL_NONE)
 			fputs("null", w->to);
 		else
 			fprintf(w->to, "%u", w->nodes[samples[i].node].value);
@@ -157,7 +157,7 @@ static void write_samples(struct writer *w, const struct capture_sample *samples
 	fputs("],\"time\":[", w->to);
 	/* The moments are not known; they are spread over the slice. */
 	for (i = 0; i < count; i = end) {
-		const struct capture_slice *slice = &c->slices[samples[i].slice];
+		const struct export_model_slice *slice = &c->slices[samples[i].slice];
 		uint64_t begin = slice->time - c->slices[0].time;
 
 		for (end = i; end < count && samples[end].slice == samples[i].slice;)
@@ -175,7 +175,7 @@ static void write_samples(struct writer *w, const struct capture_sample *samples
 
 static void write_frames(struct writer *w)
 {
-	const struct capture_place *list = w->places.list;
+	const struct export_model_place *list = w->places.list;
 
 	fputs("\"frameTable\":{\"inlineDepth\":[", w->to);
 	for (uint32_t i = 0; i < w->nframes; i++)
@@ -202,7 +202,7 @@ static void write_frames(struct writer *w)
 
 static void write_stacks(struct writer *w)
 {
-	const struct capture *c = w->c;
+	const struct export_model *c = w->c;
 
 	fputs("\"stackTable\":{\"frame\":[", w->to);
 	for (uint32_t i = 0; i < w->nnodes; i++)
@@ -213,7 +213,7 @@ static void write_stacks(struct writer *w)
 		uint32_t parent = c->nodes[w->node_list[i]].parent;
 
 		fputs(i ? "," : "", w->to);
-		if (parent == CAPTURE_NONE)
+		if (parent == EXPORT_MODEL_NONE)
 			fputs("null", w->to);
 		else
 			fprintf(w->to, "%u", w->nodes[parent].value);
@@ -232,7 +232,7 @@ static void write_stacks(struct writer *w)
 /* Strings of the thread: its functions, its modules, its source files. */
 static void write_funcs(struct writer *w)
 {
-	const struct capture *c = w->c;
+	const struct export_model *c = w->c;
 	char name[EXPORT_NAME_MAX];
 
 	fputs("\"funcTable\":{", w->to);
@@ -252,8 +252,9 @@ static void write_funcs(struct writer *w)
 		uint32_t file = c->funcs[w->func_list[i]].file;
 
 		write_number(w, i,
-			     file == CAPTURE_NONE ? 0
-						  : w->nfuncs + w->nmodules + w->files[file].value);
+			     file == EXPORT_MODEL_NONE
+				     ? 0
+				     : w->nfuncs + w->nmodules + w->files[file].value);
 	}
 	fputs("],", w->to);
 	write_same(w, "lineNumber", "null", w->nfuncs);
@@ -272,26 +273,26 @@ static void write_funcs(struct writer *w)
 	}
 	for (uint32_t i = 0; i < w->nmodules; i++) {
 		fputs(i || w->nfuncs ? "," : "", w->to);
-		json_string(w->to, capture_text(c, c->modules[w->module_list[i]].name));
+		json_string(w->to, export_model_text(c, c->modules[w->module_list[i]].name));
 	}
 	for (uint32_t i = 0; i < w->nfiles; i++) {
 		fputc(',', w->to);
-		json_string(w->to, capture_text(c, c->files[w->file_list[i]]));
+		json_string(w->to, export_model_text(c, c->files[w->file_list[i]]));
 	}
 	fputs("]", w->to);
 }
 
-static void write_thread(struct writer *w, const struct capture_sample *samples, size_t count)
+static void write_thread(struct writer *w, const struct export_model_sample *samples, size_t count)
 {
-	const struct capture_proc *proc = &w->c->procs[samples->proc];
+	const struct export_model_proc *proc = &w->c->procs[samples->proc];
 	uint32_t tid = samples->tid ? samples->tid : (uint32_t)proc->pid;
 	use_samples(w, samples, count);
 	fputs("{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
 	      "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"name\":",
 	      w->to);
-	json_string(w->to, capture_thread(w->c, samples->proc, samples->tid));
+	json_string(w->to, export_model_thread(w->c, samples->proc, samples->tid));
 	fputs(",\"processName\":", w->to);
-	json_string(w->to, capture_text(w->c, proc->comm));
+	json_string(w->to, export_model_text(w->c, proc->comm));
 	fprintf(w->to, ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%u,\n",
 		tid == (uint32_t)proc->pid ? "true" : "false", (int)proc->pid, tid);
 	write_samples(w, samples, count);
@@ -334,7 +335,7 @@ static void write_meta(struct writer *w)
 
 static void write_libs(struct writer *w)
 {
-	const struct capture *c = w->c;
+	const struct export_model *c = w->c;
 
 	fputs("\"libs\":[", w->to);
 	for (uint32_t i = 0; i < c->nmodules; i++) {
@@ -343,12 +344,12 @@ static void write_libs(struct writer *w)
 		fputs(i ? ",\n{" : "\n{", w->to);
 		for (int f = 0; f < 4; f++) {
 			fprintf(w->to, "\"%s\":", fields[f]);
-			json_string(w->to, capture_text(c, c->modules[i].name));
+			json_string(w->to, export_model_text(c, c->modules[i].name));
 			fputc(',', w->to);
 		}
 		fputs("\"breakpadId\":\"\",\"arch\":\"\",\"codeId\":", w->to);
-		if (*capture_text(c, c->modules[i].build))
-			json_string(w->to, capture_text(c, c->modules[i].build));
+		if (*export_model_text(c, c->modules[i].build))
+			json_string(w->to, export_model_text(c, c->modules[i].build));
 		else
 			fputs("null", w->to);
 		fputc('}', w->to);
@@ -358,7 +359,7 @@ static void write_libs(struct writer *w)
 
 static int by_thread(const void *a, const void *b)
 {
-	const struct capture_sample *x = a, *y = b;
+	const struct export_model_sample *x = a, *y = b;
 
 	if (x->proc != y->proc)
 		return x->proc < y->proc ? -1 : 1;
@@ -371,8 +372,8 @@ static int by_thread(const void *a, const void *b)
 
 static int write_threads(struct writer *w)
 {
-	const struct capture *c = w->c;
-	struct capture_sample *samples = calloc(c->nsamples + 1, sizeof(*samples));
+	const struct export_model *c = w->c;
+	struct export_model_sample *samples = calloc(c->nsamples + 1, sizeof(*samples));
 	size_t end;
 
 	if (!samples)
@@ -394,10 +395,10 @@ static int write_threads(struct writer *w)
 	return 0;
 }
 
-int export_firefox(FILE *to, const struct capture *c)
+int export_firefox(FILE *to, const struct export_model *c)
 {
 	struct writer w = {.to = to, .c = c};
-	int err = capture_places_find(&w.places, c);
+	int err = export_model_places_find(&w.places, c);
 
 	w.nodes = calloc((size_t)c->nnodes + 1, sizeof(*w.nodes));
 	w.frames = calloc((size_t)w.places.count + 1, sizeof(*w.frames));
@@ -427,6 +428,6 @@ int export_firefox(FILE *to, const struct capture *c)
 	free(w.module_list);
 	free(w.files);
 	free(w.file_list);
-	capture_places_free(&w.places);
+	export_model_places_free(&w.places);
 	return err;
 }

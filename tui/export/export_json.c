@@ -31,7 +31,7 @@ static void write_seconds(FILE *to, uint64_t ns)
 	fprintf(to, "%" PRIu64 ".%09u", ns / 1000000000u, (unsigned int)(ns % 1000000000u));
 }
 
-static void write_head(FILE *to, const struct capture *c)
+static void write_head(FILE *to, const struct export_model *c)
 {
 	static const char *const losses[LOSS_COUNT] = {
 		[LOSS_COUNTS_FULL] = "counts_full",
@@ -70,53 +70,53 @@ static void write_head(FILE *to, const struct capture *c)
 	fputc('}', to);
 }
 
-static void write_procs(FILE *to, const struct capture *c, const uint64_t *samples)
+static void write_procs(FILE *to, const struct export_model *c, const uint64_t *samples)
 {
 	fputs(",\"processes\":[", to);
 	for (uint32_t i = 0; i < c->nprocs; i++) {
-		const struct capture_proc *proc = &c->procs[i];
+		const struct export_model_proc *proc = &c->procs[i];
 
 		fprintf(to, "%s{\"pid\":%d,\"name\":", i ? "," : "", (int)proc->pid);
-		json_string(to, capture_text(c, proc->comm));
+		json_string(to, export_model_text(c, proc->comm));
 		fputs(",\"user\":", to);
-		json_string(to, capture_text(c, proc->user));
+		json_string(to, export_model_text(c, proc->user));
 		fputs(",\"command\":", to);
-		json_string(to, capture_text(c, proc->command));
+		json_string(to, export_model_text(c, proc->command));
 		fprintf(to, ",\"threads\":%u,\"exited\":%s,\"samples\":%" PRIu64 "}",
 			proc->nthreads, proc->exited ? "true" : "false", samples[i]);
 	}
 	fputc(']', to);
 }
 
-static void write_threads(FILE *to, const struct capture *c)
+static void write_threads(FILE *to, const struct export_model *c)
 {
 	fputs(",\"threads\":[", to);
 	for (uint32_t i = 0; i < c->nthreads; i++) {
-		const struct capture_thread *thread = &c->threads[i];
+		const struct export_model_thread *thread = &c->threads[i];
 
 		fprintf(to, "%s{\"process\":%u,\"thread\":%u,\"name\":", i ? "," : "", thread->proc,
 			thread->tid);
-		json_string(to, capture_text(c, thread->comm));
+		json_string(to, export_model_text(c, thread->comm));
 		fputc('}', to);
 	}
 	fputc(']', to);
 }
 
-static void write_funcs(FILE *to, const struct capture *c, const struct capture_sum *sums)
+static void write_funcs(FILE *to, const struct export_model *c, const struct export_model_sum *sums)
 {
 	fputs(",\"functions\":[", to);
 	for (uint32_t i = 0; i < c->nfuncs; i++) {
-		const struct capture_func *func = &c->funcs[i];
+		const struct export_model_func *func = &c->funcs[i];
 
 		fprintf(to, "%s{\"name\":", i ? "," : "");
-		json_string(to, capture_text(c, func->name));
+		json_string(to, export_model_text(c, func->name));
 		fputs(",\"module\":", to);
-		json_string(to, capture_text(c, func->module));
+		json_string(to, export_model_text(c, func->module));
 		fprintf(to, ",\"kind\":\"%s\",\"self\":%" PRIu64 ",\"total\":%" PRIu64,
 			export_kind(func->kind), sums[i].self, sums[i].total);
-		if (func->file != CAPTURE_NONE) {
+		if (func->file != EXPORT_MODEL_NONE) {
 			fputs(",\"file\":", to);
-			json_string(to, capture_text(c, c->files[func->file]));
+			json_string(to, export_model_text(c, c->files[func->file]));
 			fprintf(to, ",\"line\":%u", func->line);
 		}
 		fputc('}', to);
@@ -124,16 +124,16 @@ static void write_funcs(FILE *to, const struct capture *c, const struct capture_
 	fputc(']', to);
 }
 
-static int write_stacks(FILE *to, const struct capture *c)
+static int write_stacks(FILE *to, const struct export_model *c)
 {
-	uint32_t *frames = capture_frames_new(c);
+	uint32_t *frames = export_model_frames_new(c);
 
 	if (!frames)
 		return -ENOMEM;
 	fputs(",\"stacks\":[", to);
 	for (size_t i = 0; i < c->nsamples; i++) {
-		const struct capture_sample *sample = &c->samples[i];
-		uint32_t n = capture_frames(c, sample->node, frames);
+		const struct export_model_sample *sample = &c->samples[i];
+		uint32_t n = export_model_frames(c, sample->node, frames);
 
 		fprintf(to, "%s{\"process\":%u,\"thread\":%u,\"count\":%" PRIu64, i ? "," : "",
 			sample->proc, sample->tid, (uint64_t)sample->count);
@@ -149,9 +149,9 @@ static int write_stacks(FILE *to, const struct capture *c)
 	return 0;
 }
 
-int export_json(FILE *to, const struct capture *c)
+int export_json(FILE *to, const struct export_model *c)
 {
-	struct capture_sum *sums = capture_sums(c);
+	struct export_model_sum *sums = export_model_sums(c);
 	uint64_t *samples = calloc((size_t)c->nprocs + 1, sizeof(*samples));
 	int err = -ENOMEM;
 

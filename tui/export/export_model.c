@@ -21,7 +21,7 @@
 
 /* What is known of the slice's ids; the tables grow with the ids that occur. */
 struct adder {
-	struct capture *c;
+	struct export_model *c;
 	const struct profile *p;
 	uint32_t *stacks; /* + 1, for stacks without frames above them; 0: not looked at yet */
 	size_t nstacks;
@@ -29,7 +29,7 @@ struct adder {
 	bool hide_inline;
 };
 
-void capture_free(struct capture *c)
+void export_model_free(struct export_model *c)
 {
 	textpool_free(&c->pool);
 	free(c->funcs);
@@ -46,7 +46,7 @@ void capture_free(struct capture *c)
 	idtable_free(&c->proc_index);
 	idtable_free(&c->thread_index);
 	idtable_free(&c->file_index);
-	*c = (struct capture){0};
+	*c = (struct export_model){0};
 }
 
 /* Room for one more item; a macro, for the arrays have types of their own. */
@@ -74,12 +74,12 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return idtable_mix(hash, 1);
 }
 
-static int64_t add_module(struct capture *c, const char *name)
+static int64_t add_module(struct export_model *c, const char *name)
 {
 	uint32_t hash = (uint32_t)hash_text(2, name), id;
 
 	for (uint32_t at = hash; (id = idtable_next(&c->module_index, hash, &at)) != IDTABLE_NONE;)
-		if (!strcmp(capture_text(c, c->modules[id].name), name))
+		if (!strcmp(export_model_text(c, c->modules[id].name), name))
 			return id;
 	if (RESERVE(c->modules, c->nmodules, c->modules_room) ||
 	    idtable_reserve(&c->module_index, c->nmodules + 1u) ||
@@ -92,11 +92,11 @@ static int64_t add_module(struct capture *c, const char *name)
 }
 
 /* By the clean names: what reads the same is the same. -ENOSPC: there are too many. */
-static int64_t add_func(struct capture *c, enum func_kind kind, const char *dirty,
+static int64_t add_func(struct export_model *c, enum func_kind kind, const char *dirty,
 			const char *dirty_module, size_t max)
 {
 	char name[NAME_MAX_BYTES], module[NAME_MAX_BYTES];
-	struct capture_func *func;
+	struct export_model_func *func;
 	uint32_t hash, id;
 	int64_t number;
 
@@ -105,8 +105,8 @@ static int64_t add_func(struct capture *c, enum func_kind kind, const char *dirt
 	hash = (uint32_t)hash_text(hash_text((uint64_t)kind + 3, name), module);
 	for (uint32_t at = hash; (id = idtable_next(&c->func_index, hash, &at)) != IDTABLE_NONE;) {
 		func = &c->funcs[id];
-		if (func->kind == kind && !strcmp(capture_text(c, func->name), name) &&
-		    !strcmp(capture_text(c, func->module), module))
+		if (func->kind == kind && !strcmp(export_model_text(c, func->name), name) &&
+		    !strcmp(export_model_text(c, func->module), module))
 			return id;
 	}
 	if (c->pool.size > max)
@@ -116,22 +116,22 @@ static int64_t add_func(struct capture *c, enum func_kind kind, const char *dirt
 	    idtable_reserve(&c->func_index, c->nfuncs + 1u))
 		return -ENOMEM;
 	func = &c->funcs[c->nfuncs];
-	*func = (struct capture_func){.module = c->modules[number].name,
-				      .kind = kind,
-				      .number = (uint32_t)number,
-				      .file = CAPTURE_NONE};
+	*func = (struct export_model_func){.module = c->modules[number].name,
+					   .kind = kind,
+					   .number = (uint32_t)number,
+					   .file = EXPORT_MODEL_NONE};
 	if (textpool_add(&c->pool, name, &func->name))
 		return -ENOMEM;
 	idtable_add(&c->func_index, hash, c->nfuncs);
 	return c->nfuncs++;
 }
 
-static int64_t add_file(struct capture *c, const char *path)
+static int64_t add_file(struct export_model *c, const char *path)
 {
 	uint32_t hash = (uint32_t)hash_text(1, path), id;
 
 	for (uint32_t at = hash; (id = idtable_next(&c->file_index, hash, &at)) != IDTABLE_NONE;)
-		if (!strcmp(capture_text(c, c->files[id]), path))
+		if (!strcmp(export_model_text(c, c->files[id]), path))
 			return id;
 	if (RESERVE(c->files, c->nfiles, c->files_room) ||
 	    idtable_reserve(&c->file_index, c->nfiles + 1u) ||
@@ -142,11 +142,11 @@ static int64_t add_file(struct capture *c, const char *path)
 }
 
 /* The line of late counts. */
-static int set_line(struct capture *c, uint32_t number, const struct profile_func *from)
+static int set_line(struct export_model *c, uint32_t number, const struct profile_func *from)
 {
 	int64_t file;
 
-	if (!from->file || c->pool.size > CAPTURE_TEXT_MAX)
+	if (!from->file || c->pool.size > EXPORT_MODEL_TEXT_MAX)
 		return 0;
 	file = add_file(c, from->file);
 	if (file < 0)
@@ -159,7 +159,7 @@ static int set_line(struct capture *c, uint32_t number, const struct profile_fun
 /* --- stacks ---------------------------------------------------------------------------------- */
 
 /* -ENOSPC: there are too many. */
-static int64_t add_node(struct capture *c, uint32_t parent, uint32_t func, uint32_t max)
+static int64_t add_node(struct export_model *c, uint32_t parent, uint32_t func, uint32_t max)
 {
 	uint32_t hash = (uint32_t)idtable_mix(parent, func), id;
 
@@ -171,8 +171,8 @@ static int64_t add_node(struct capture *c, uint32_t parent, uint32_t func, uint3
 	if (RESERVE(c->nodes, c->nnodes, c->nodes_room) ||
 	    idtable_reserve(&c->node_index, c->nnodes + 1u))
 		return -ENOMEM;
-	c->nodes[c->nnodes] = (struct capture_node){
-		parent, func, parent == CAPTURE_NONE ? 1 : c->nodes[parent].depth + 1};
+	c->nodes[c->nnodes] = (struct export_model_node){
+		parent, func, parent == EXPORT_MODEL_NONE ? 1 : c->nodes[parent].depth + 1};
 	idtable_add(&c->node_index, hash, c->nnodes);
 	return c->nnodes++;
 }
@@ -189,12 +189,13 @@ static int64_t add_frames(struct adder *a, uint32_t parent, uint32_t id)
 
 		if (a->hide_inline && func->kind == FUNC_INLINE)
 			continue;
-		number = add_func(a->c, func->kind, func->name, func->module, CAPTURE_TEXT_MAX);
+		number =
+			add_func(a->c, func->kind, func->name, func->module, EXPORT_MODEL_TEXT_MAX);
 		if (number < 0)
 			return number;
 		if (set_line(a->c, (uint32_t)number, func))
 			return -ENOMEM;
-		node = add_node(a->c, (uint32_t)node, (uint32_t)number, CAPTURE_NODES_MAX);
+		node = add_node(a->c, (uint32_t)node, (uint32_t)number, EXPORT_MODEL_NODES_MAX);
 	}
 	return node;
 }
@@ -205,7 +206,7 @@ static int64_t add_known(struct adder *a, uint32_t id)
 	int64_t node;
 
 	if (id == PROFILE_NO_STACK)
-		return CAPTURE_NONE;
+		return EXPORT_MODEL_NONE;
 	if (id >= a->nstacks) {
 		size_t n = (size_t)id * 2 + 64;
 		uint32_t *grown = reallocarray(a->stacks, n, sizeof(*grown));
@@ -218,25 +219,25 @@ static int64_t add_known(struct adder *a, uint32_t id)
 	}
 	if (a->stacks[id])
 		return a->stacks[id] - 1;
-	node = add_frames(a, CAPTURE_NONE, id);
-	if (node >= 0 && node != CAPTURE_NONE)
+	node = add_frames(a, EXPORT_MODEL_NONE, id);
+	if (node >= 0 && node != EXPORT_MODEL_NONE)
 		a->stacks[id] = (uint32_t)node + 1;
 	return node;
 }
 
 /* The stack of what there is no room for. */
-static int64_t add_folded(struct capture *c)
+static int64_t add_folded(struct export_model *c)
 {
 	int64_t func = add_func(c, FUNC_END, FOLDED_AWAY, "", SIZE_MAX);
 
-	return func < 0 ? func : add_node(c, CAPTURE_NONE, (uint32_t)func, UINT32_MAX);
+	return func < 0 ? func : add_node(c, EXPORT_MODEL_NONE, (uint32_t)func, UINT32_MAX);
 }
 
 static int64_t add_stack(struct adder *a, const struct profile_cell *cell)
 {
 	int64_t node = add_known(a, cell->ustack);
 
-	if (node == CAPTURE_NONE)
+	if (node == EXPORT_MODEL_NONE)
 		node = add_known(a, cell->kstack);
 	else if (node >= 0 && cell->kstack != PROFILE_NO_STACK)
 		node = add_frames(a, (uint32_t)node, cell->kstack);
@@ -250,7 +251,8 @@ static uint32_t hash_proc(const struct profile_proc *proc)
 	return (uint32_t)idtable_mix((uint32_t)proc->pid, proc->image);
 }
 
-static struct capture_proc *find_proc(const struct capture *c, const struct profile_proc *from)
+static struct export_model_proc *find_proc(const struct export_model *c,
+					   const struct profile_proc *from)
 {
 	uint32_t hash = hash_proc(from), id;
 
@@ -260,7 +262,7 @@ static struct capture_proc *find_proc(const struct capture *c, const struct prof
 	return NULL;
 }
 
-static int update_proc(struct capture *c, struct capture_proc *proc,
+static int update_proc(struct export_model *c, struct export_model_proc *proc,
 		       const struct profile_proc *from)
 {
 	char comm[sizeof(from->comm)];
@@ -269,17 +271,17 @@ static int update_proc(struct capture *c, struct capture_proc *proc,
 	proc->nthreads = from->nthreads;
 	/* A process may name itself anew; what it called itself last counts. */
 	text_clean(comm, sizeof(comm), from->comm, strlen(from->comm));
-	if (!strcmp(capture_text(c, proc->comm), comm))
+	if (!strcmp(export_model_text(c, proc->comm), comm))
 		return 0;
 	return textpool_add(&c->pool, comm, &proc->comm) ? -ENOMEM : 0;
 }
 
-static int64_t add_proc(struct capture *c, const struct profile_proc *from)
+static int64_t add_proc(struct export_model *c, const struct profile_proc *from)
 {
 	static const struct profile_proc others = {.comm = OTHERS, .cmdline = OTHERS};
-	struct capture_proc *proc = find_proc(c, from);
+	struct export_model_proc *proc = find_proc(c, from);
 
-	if (!proc && c->nprocs >= CAPTURE_PROCS_MAX) {
+	if (!proc && c->nprocs >= EXPORT_MODEL_PROCS_MAX) {
 		from = &others;
 		proc = find_proc(c, from);
 	}
@@ -289,10 +291,10 @@ static int64_t add_proc(struct capture *c, const struct profile_proc *from)
 	    idtable_reserve(&c->proc_index, c->nprocs + 1u))
 		return -ENOMEM;
 	proc = &c->procs[c->nprocs];
-	*proc = (struct capture_proc){.pid = from->pid,
-				      .image = from->image,
-				      .nthreads = from->nthreads,
-				      .exited = from->exited};
+	*proc = (struct export_model_proc){.pid = from->pid,
+					   .image = from->image,
+					   .nthreads = from->nthreads,
+					   .exited = from->exited};
 	if (textpool_add(&c->pool, from->comm, &proc->comm) ||
 	    textpool_add(&c->pool, from->user, &proc->user) ||
 	    textpool_add(&c->pool, from->cmdline, &proc->command))
@@ -301,10 +303,10 @@ static int64_t add_proc(struct capture *c, const struct profile_proc *from)
 	return c->nprocs++;
 }
 
-static int samples_reserve(struct capture *c)
+static int samples_reserve(struct export_model *c)
 {
 	size_t room = c->samples_room ? c->samples_room * 2 : 256;
-	struct capture_sample *grown;
+	struct export_model_sample *grown;
 
 	if (c->nsamples < c->samples_room)
 		return 0;
@@ -319,17 +321,17 @@ static int samples_reserve(struct capture *c)
 static int add_cell(const struct profile_cell *cell, void *arg)
 {
 	struct adder *a = arg;
-	struct capture *c = a->c;
+	struct export_model *c = a->c;
 	int64_t node = add_stack(a, cell), proc;
 
 	if (node < 0)
 		return (int)node;
 	proc = add_proc(c, query_proc(a->p, cell->proc));
 	if (proc < 0 || samples_reserve(c) ||
-	    (cell->tid && capture_thread_add(c, (uint32_t)proc, cell->tid,
-					     query_thread(a->p, cell->proc, cell->tid))))
+	    (cell->tid && export_model_thread_add(c, (uint32_t)proc, cell->tid,
+						  query_thread(a->p, cell->proc, cell->tid))))
 		return -ENOMEM;
-	c->samples[c->nsamples++] = (struct capture_sample){
+	c->samples[c->nsamples++] = (struct export_model_sample){
 		a->slice,	(uint32_t)proc, c->merged_threads ? 0 : cell->tid,
 		(uint32_t)node, cell->count,	c->merged_threads ? 0 : cell->cpu};
 	c->count += cell->count;
@@ -340,7 +342,7 @@ static int add_cell(const struct profile_cell *cell, void *arg)
 
 static int by_key(const void *a, const void *b)
 {
-	const struct capture_sample *x = a, *y = b;
+	const struct export_model_sample *x = a, *y = b;
 
 	if (x->slice != y->slice)
 		return x->slice < y->slice ? -1 : 1;
@@ -354,7 +356,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Returns how many are left. */
-static size_t samples_merge(struct capture_sample *samples, size_t count)
+static size_t samples_merge(struct export_model_sample *samples, size_t count)
 {
 	size_t n = 0;
 
@@ -371,29 +373,29 @@ static size_t samples_merge(struct capture_sample *samples, size_t count)
 
 static int by_count(const void *a, const void *b)
 {
-	const struct capture_sample *x = a, *y = b;
+	const struct export_model_sample *x = a, *y = b;
 
 	return (x->count < y->count) - (x->count > y->count);
 }
 
 /* What is left is a sample for each process, at worst. */
-static int fold_rarest(struct capture *c)
+static int fold_rarest(struct export_model *c)
 {
 	int64_t node = add_folded(c);
 
 	if (node < 0)
 		return (int)node;
 	qsort(c->samples, c->nsamples, sizeof(*c->samples), by_count);
-	for (size_t i = CAPTURE_SAMPLES_MAX / 4; i < c->nsamples; i++)
+	for (size_t i = EXPORT_MODEL_SAMPLES_MAX / 4; i < c->nsamples; i++)
 		c->samples[i].node = (uint32_t)node;
 	c->nsamples = samples_merge(c->samples, c->nsamples);
 	return 0;
 }
 
 /* Pairs of slices become one, until half of the room is free or there is one slice. */
-static int capture_coarsen(struct capture *c)
+static int capture_coarsen(struct export_model *c)
 {
-	while (c->nsamples > CAPTURE_SAMPLES_MAX / 2 && c->nslices > 1) {
+	while (c->nsamples > EXPORT_MODEL_SAMPLES_MAX / 2 && c->nslices > 1) {
 		uint32_t n = 0;
 
 		for (uint32_t i = 0; i < c->nslices; i += 2, n++) {
@@ -408,13 +410,13 @@ static int capture_coarsen(struct capture *c)
 			c->samples[i].slice /= 2;
 		c->nsamples = samples_merge(c->samples, c->nsamples);
 	}
-	if (c->nsamples > CAPTURE_SAMPLES_MAX / 2 && !c->merged_threads) {
+	if (c->nsamples > EXPORT_MODEL_SAMPLES_MAX / 2 && !c->merged_threads) {
 		for (size_t i = 0; i < c->nsamples; i++)
 			c->samples[i].tid = c->samples[i].cpu = 0;
 		c->merged_threads = true;
 		c->nsamples = samples_merge(c->samples, c->nsamples);
 	}
-	return c->nsamples > CAPTURE_SAMPLES_MAX / 2 ? fold_rarest(c) : 0;
+	return c->nsamples > EXPORT_MODEL_SAMPLES_MAX / 2 ? fold_rarest(c) : 0;
 }
 
 /* --- slices ---------------------------------------------------------------------------------- */
@@ -434,9 +436,9 @@ static uint64_t clocks_apart(const struct profile_health *health)
 }
 
 /* Slices never overlap, even if the clock is set. */
-static int add_slice(struct capture *c, const struct profile_health *health)
+static int add_slice(struct export_model *c, const struct profile_health *health)
 {
-	struct capture_slice *last = c->nslices ? &c->slices[c->nslices - 1] : NULL;
+	struct export_model_slice *last = c->nslices ? &c->slices[c->nslices - 1] : NULL;
 	uint64_t begin = health->time - health->elapsed;
 
 	if (last && c->in_slice < c->per_slice) {
@@ -455,31 +457,31 @@ static int add_slice(struct capture *c, const struct profile_health *health)
 		return -ENOMEM;
 	c->in_slice = 1;
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): where there is room is an array */
-	c->slices[c->nslices++] = (struct capture_slice){begin, health->elapsed};
+	c->slices[c->nslices++] = (struct export_model_slice){begin, health->elapsed};
 	return 0;
 }
 
 /* Those that were not known may be known now; those that were may be of several files by now. */
-static int add_builds(struct capture *c, const struct profile *p)
+static int add_builds(struct export_model *c, const struct profile *p)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < c->nmodules && !err; i++) {
-		struct capture_module *module = &c->modules[i];
-		const char *build = query_build(p, capture_text(c, module->name));
+		struct export_model_module *module = &c->modules[i];
+		const char *build = query_build(p, export_model_text(c, module->name));
 
-		if (!strcmp(capture_text(c, module->build), build))
+		if (!strcmp(export_model_text(c, module->build), build))
 			continue;
 		/* The end of its name is an empty text. */
 		if (*build)
 			err = textpool_add(&c->pool, build, &module->build);
 		else
-			module->build = module->name + strlen(capture_text(c, module->name));
+			module->build = module->name + strlen(export_model_text(c, module->name));
 	}
 	return err;
 }
 
-int capture_add(struct capture *c, const struct profile *p, const struct query *q)
+int export_model_add(struct export_model *c, const struct profile *p, const struct query *q)
 {
 	struct adder adder = {.c = c, .p = p, .hide_inline = q->hide_inline};
 	struct profile_health health;
@@ -488,7 +490,7 @@ int capture_add(struct capture *c, const struct profile *p, const struct query *
 	query_health_sum(p, q->weigh, &health);
 	/* Counts of two events have no sum. */
 	if (c->nslices && strcmp(c->health.event, health.event) != 0)
-		capture_free(c);
+		export_model_free(c);
 	err = add_slice(c, &health);
 	if (err)
 		return err;
@@ -498,14 +500,14 @@ int capture_add(struct capture *c, const struct profile *p, const struct query *
 	free(adder.stacks);
 	if (!err)
 		err = add_builds(c, p);
-	if (!err && c->nsamples > CAPTURE_SAMPLES_MAX)
+	if (!err && c->nsamples > EXPORT_MODEL_SAMPLES_MAX)
 		err = capture_coarsen(c);
 	return err;
 }
 
-struct capture_sample *capture_merged(const struct capture *c, size_t *count)
+struct export_model_sample *export_model_merged(const struct export_model *c, size_t *count)
 {
-	struct capture_sample *merged = calloc(c->nsamples + 1, sizeof(*merged));
+	struct export_model_sample *merged = calloc(c->nsamples + 1, sizeof(*merged));
 
 	*count = 0;
 	if (!merged)
@@ -518,7 +520,7 @@ struct capture_sample *capture_merged(const struct capture *c, size_t *count)
 	return merged;
 }
 
-uint32_t *capture_frames_new(const struct capture *c)
+uint32_t *export_model_frames_new(const struct export_model *c)
 {
 	uint32_t deepest = 0;
 
@@ -528,26 +530,26 @@ uint32_t *capture_frames_new(const struct capture *c)
 	return calloc((size_t)deepest + 1, sizeof(uint32_t));
 }
 
-uint32_t capture_frames(const struct capture *c, uint32_t node, uint32_t *frames)
+uint32_t export_model_frames(const struct export_model *c, uint32_t node, uint32_t *frames)
 {
-	uint32_t depth = node == CAPTURE_NONE ? 0 : c->nodes[node].depth;
+	uint32_t depth = node == EXPORT_MODEL_NONE ? 0 : c->nodes[node].depth;
 
 	for (uint32_t i = depth; i-- > 0; node = c->nodes[node].parent)
 		frames[i] = c->nodes[node].func;
 	return depth;
 }
 
-struct capture_sum *capture_sums(const struct capture *c)
+struct export_model_sum *export_model_sums(const struct export_model *c)
 {
-	struct capture_sum *sums = calloc((size_t)c->nfuncs + 1, sizeof(*sums));
+	struct export_model_sum *sums = calloc((size_t)c->nfuncs + 1, sizeof(*sums));
 	size_t *seen = calloc((size_t)c->nfuncs + 1, sizeof(*seen));
 
 	for (size_t i = 0; sums && seen && i < c->nsamples; i++) {
-		const struct capture_sample *sample = &c->samples[i];
+		const struct export_model_sample *sample = &c->samples[i];
 
-		if (sample->node != CAPTURE_NONE)
+		if (sample->node != EXPORT_MODEL_NONE)
 			sums[c->nodes[sample->node].func].self += sample->count;
-		for (uint32_t n = sample->node; n != CAPTURE_NONE; n = c->nodes[n].parent) {
+		for (uint32_t n = sample->node; n != EXPORT_MODEL_NONE; n = c->nodes[n].parent) {
 			uint32_t func = c->nodes[n].func;
 
 			if (seen[func] == i + 1)

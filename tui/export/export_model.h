@@ -24,37 +24,37 @@
 
 struct query;
 
-#define CAPTURE_SAMPLES_MAX 2000000u
-#define CAPTURE_NODES_MAX   2000000u
-#define CAPTURE_PROCS_MAX   65536u
-#define CAPTURE_THREADS_MAX 65536u /* with names of their own */
-#define CAPTURE_TEXT_MAX    ((size_t)128 << 20)
+#define EXPORT_MODEL_SAMPLES_MAX 2000000u
+#define EXPORT_MODEL_NODES_MAX	 2000000u
+#define EXPORT_MODEL_PROCS_MAX	 65536u
+#define EXPORT_MODEL_THREADS_MAX 65536u /* with names of their own */
+#define EXPORT_MODEL_TEXT_MAX	 ((size_t)128 << 20)
 
-#define CAPTURE_NONE UINT32_MAX
+#define EXPORT_MODEL_NONE UINT32_MAX
 
-struct capture_func {
+struct export_model_func {
 	size_t name;   /* in the pool: clean, NUL-terminated */
 	size_t module; /* likewise */
 	enum func_kind kind;
 	uint32_t number; /* of the module, in order of appearance */
-	uint32_t file;	 /* where its hottest line is; CAPTURE_NONE: unknown */
+	uint32_t file;	 /* where its hottest line is; EXPORT_MODEL_NONE: unknown */
 	unsigned int line;
 };
 
-struct capture_module {
+struct export_model_module {
 	size_t name;  /* in the pool, none twice */
 	size_t build; /* likewise: build-id in hexadecimal, or "" */
 };
 
 /* A stack is a node, which is its innermost frame, and the node's parents. A parent's number is
  * smaller than its children's. */
-struct capture_node {
-	uint32_t parent; /* CAPTURE_NONE: the outermost frame */
+struct export_model_node {
+	uint32_t parent; /* EXPORT_MODEL_NONE: the outermost frame */
 	uint32_t func;
 	uint32_t depth; /* frames, this one included */
 };
 
-struct capture_proc {
+struct export_model_proc {
 	pid_t pid;
 	uint64_t image;
 	size_t comm, user, command; /* in the pool */
@@ -62,42 +62,42 @@ struct capture_proc {
 	bool exited;
 };
 
-struct capture_thread { /* that has another name than its process */
+struct export_model_thread { /* that has another name than its process */
 	uint32_t proc, tid;
 	size_t comm; /* in the pool */
 };
 
-struct capture_sample {
+struct export_model_sample {
 	uint32_t slice;
 	uint32_t proc;
 	uint32_t tid;  /* 0: not known */
-	uint32_t node; /* CAPTURE_NONE: nothing is known of the stack */
+	uint32_t node; /* EXPORT_MODEL_NONE: nothing is known of the stack */
 	uint64_t count : 48;
 	uint64_t cpu : 16; /* + 1; 0: not known */
 };
 
-struct capture_slice {
+struct export_model_slice {
 	uint64_t time;	  /* CLOCK_REALTIME ns, its begin */
 	uint64_t elapsed; /* ns */
 };
 
-struct capture {
+struct export_model {
 	struct textpool pool;
-	struct capture_func *funcs;
+	struct export_model_func *funcs;
 	uint32_t nfuncs, funcs_room;
-	struct capture_module *modules;
+	struct export_model_module *modules;
 	uint32_t nmodules, modules_room;
 	size_t *files; /* of source lines, in the pool, none twice */
 	uint32_t nfiles, files_room;
-	struct capture_node *nodes;
+	struct export_model_node *nodes;
 	uint32_t nnodes, nodes_room;
-	struct capture_proc *procs;
+	struct export_model_proc *procs;
 	uint32_t nprocs, procs_room;
-	struct capture_thread *threads;
+	struct export_model_thread *threads;
 	uint32_t nthreads, threads_room;
-	struct capture_sample *samples; /* by slice */
+	struct export_model_sample *samples; /* by slice */
 	size_t nsamples, samples_room;
-	struct capture_slice *slices;
+	struct export_model_slice *slices;
 	uint32_t nslices, slices_room;
 	struct idtable func_index, module_index, node_index, proc_index, thread_index, file_index;
 	struct profile_health health; /* sums, see profile.h */
@@ -108,64 +108,64 @@ struct capture {
 	bool merged_threads;
 };
 
-/* A zeroed struct is an empty capture; capture_free makes it one again. */
-void capture_free(struct capture *c);
+/* A zeroed struct is an empty capture; export_model_free makes it one again. */
+void export_model_free(struct export_model *c);
 /*
  * Adds what the query asks for as one slice; needs profile_lock. The first slice of another event
  * makes the capture begin anew. -ENOMEM: the capture is good for
- * capture_free only.
+ * export_model_free only.
  */
-int capture_add(struct capture *c, const struct profile *p, const struct query *q);
+int export_model_add(struct export_model *c, const struct profile *p, const struct query *q);
 
-static inline const char *capture_text(const struct capture *c, size_t at)
+static inline const char *export_model_text(const struct export_model *c, size_t at)
 {
 	return c->pool.text + at;
 }
 
 /* The name of a thread of one of the capture's processes. -ENOMEM. */
-int capture_thread_add(struct capture *c, uint32_t proc, uint32_t tid, const char *comm);
+int export_model_thread_add(struct export_model *c, uint32_t proc, uint32_t tid, const char *comm);
 /* NULL: it has no name of its own. */
-const struct capture_thread *capture_thread_find(const struct capture *c, uint32_t proc,
-						 uint32_t tid);
+const struct export_model_thread *export_model_thread_find(const struct export_model *c,
+							   uint32_t proc, uint32_t tid);
 /* The name of a thread, which may be that of its process. */
-const char *capture_thread(const struct capture *c, uint32_t proc, uint32_t tid);
+const char *export_model_thread(const struct export_model *c, uint32_t proc, uint32_t tid);
 
 /* The samples of all slices as if they were one, by process and thread, in an array that the caller
  * frees. NULL: no memory, and the count is 0. */
-struct capture_sample *capture_merged(const struct capture *c, size_t *count);
+struct export_model_sample *export_model_merged(const struct export_model *c, size_t *count);
 
 /* Room for the functions of the deepest stack; the caller frees it. NULL: no memory. */
-uint32_t *capture_frames_new(const struct capture *c);
+uint32_t *export_model_frames_new(const struct export_model *c);
 /* Functions of the stack that ends in a node, the outermost first; returns how many. */
-uint32_t capture_frames(const struct capture *c, uint32_t node, uint32_t *frames);
+uint32_t export_model_frames(const struct export_model *c, uint32_t node, uint32_t *frames);
 
 /* A function, or a call inlined into another place at the same address. */
-struct capture_place {
-	uint32_t outer; /* place; smaller than this one. CAPTURE_NONE: it is no inlined call */
+struct export_model_place {
+	uint32_t outer; /* place; smaller than this one. EXPORT_MODEL_NONE: it is no inlined call */
 	uint32_t func;
 	uint32_t depth; /* 0: it is no inlined call */
 };
 
-struct capture_places {
+struct export_model_places {
 	uint32_t *of_node; /* place of each node */
-	struct capture_place *list;
+	struct export_model_place *list;
 	uint32_t count;
 };
 
-/* -ENOMEM. capture_places_free is right after every result. */
-int capture_places_find(struct capture_places *places, const struct capture *c);
-void capture_places_free(struct capture_places *places);
+/* -ENOMEM. export_model_places_free is right after every result. */
+int export_model_places_find(struct export_model_places *places, const struct export_model *c);
+void export_model_places_free(struct export_model_places *places);
 /* The node of the caller: the parent of the function that the node is inlined into, if it is. */
-uint32_t capture_caller(const struct capture *c, uint32_t node);
+uint32_t export_model_caller(const struct export_model *c, uint32_t node);
 
 /* Samples of each function: those that it was the innermost frame of, and those that it was in at
  * all, recursion counted once. */
-struct capture_sum {
+struct export_model_sum {
 	uint64_t self;
 	uint64_t total;
 };
 
 /* One for each function, in an array that the caller frees. NULL: no memory. */
-struct capture_sum *capture_sums(const struct capture *c);
+struct export_model_sum *export_model_sums(const struct export_model *c);
 
 #endif

@@ -43,13 +43,13 @@ static const char *perf_word(char *to, size_t size, const char *text)
 	return to;
 }
 
-static void write_frames(FILE *to, const struct capture *c, uint32_t node)
+static void write_frames(FILE *to, const struct export_model *c, uint32_t node)
 {
 	char name[EXPORT_NAME_MAX], word[EXPORT_NAME_MAX], file[EXPORT_NAME_MAX];
 
-	for (; node != CAPTURE_NONE; node = c->nodes[node].parent) {
-		const struct capture_func *func = &c->funcs[c->nodes[node].func];
-		const char *module = capture_text(c, func->module);
+	for (; node != EXPORT_MODEL_NONE; node = c->nodes[node].parent) {
+		const struct export_model_func *func = &c->funcs[c->nodes[node].func];
+		const char *module = export_model_text(c, func->module);
 
 		if (!*module)
 			module = func->kind == FUNC_KERNEL ? "[kernel.kallsyms]" : "[unknown]";
@@ -60,16 +60,16 @@ static void write_frames(FILE *to, const struct capture *c, uint32_t node)
 	fputc('\n', to);
 }
 
-static void write_sample(FILE *to, const struct capture *c, const struct capture_sample *sample,
-			 uint64_t time)
+static void write_sample(FILE *to, const struct export_model *c,
+			 const struct export_model_sample *sample, uint64_t time)
 {
-	const struct capture_proc *proc = &c->procs[sample->proc];
+	const struct export_model_proc *proc = &c->procs[sample->proc];
 	char comm[32], cpu[16] = "";
 
 	if (sample->cpu)
 		snprintf(cpu, sizeof(cpu), " [%03u]", (unsigned int)sample->cpu - 1);
 	fprintf(to, "%-16s %d/%u%s %5" PRIu64 ".%06u: %10d %s:\n",
-		perf_comm(comm, sizeof(comm), capture_thread(c, sample->proc, sample->tid)),
+		perf_comm(comm, sizeof(comm), export_model_thread(c, sample->proc, sample->tid)),
 		(int)proc->pid, sample->tid ? sample->tid : (uint32_t)proc->pid, cpu,
 		time / 1000000000u, (unsigned int)(time / 1000 % 1000000), 1,
 		*c->health.event ? c->health.event : "samples");
@@ -77,10 +77,10 @@ static void write_sample(FILE *to, const struct capture *c, const struct capture
 }
 
 /* The moments of a slice's samples are not known; they are spread over it. */
-static void write_slice(FILE *to, const struct capture *c, const struct capture_sample *samples,
-			size_t count)
+static void write_slice(FILE *to, const struct export_model *c,
+			const struct export_model_sample *samples, size_t count)
 {
-	const struct capture_slice *slice = &c->slices[samples->slice];
+	const struct export_model_slice *slice = &c->slices[samples->slice];
 	uint64_t whole = 0, n = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -92,7 +92,7 @@ static void write_slice(FILE *to, const struct capture *c, const struct capture_
 							      (double)whole));
 }
 
-int export_perf(FILE *to, const struct capture *c)
+int export_perf(FILE *to, const struct export_model *c)
 {
 	size_t end;
 

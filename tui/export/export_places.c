@@ -8,23 +8,23 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void capture_places_free(struct capture_places *places)
+void export_model_places_free(struct export_model_places *places)
 {
 	free(places->of_node);
 	free(places->list);
-	*places = (struct capture_places){0};
+	*places = (struct export_model_places){0};
 }
 
-static bool inlined(const struct capture *c, uint32_t node)
+static bool inlined(const struct export_model *c, uint32_t node)
 {
-	const struct capture_node *at = &c->nodes[node];
+	const struct export_model_node *at = &c->nodes[node];
 
-	return at->parent != CAPTURE_NONE && c->funcs[at->func].kind == FUNC_INLINE;
+	return at->parent != EXPORT_MODEL_NONE && c->funcs[at->func].kind == FUNC_INLINE;
 }
 
 /* There is room. */
-static uint32_t place_add(struct capture_places *places, struct idtable *index,
-			  const struct capture_place *place)
+static uint32_t place_add(struct export_model_places *places, struct idtable *index,
+			  const struct export_model_place *place)
 {
 	uint32_t hash = (uint32_t)idtable_mix(place->outer, place->func), id;
 
@@ -36,20 +36,20 @@ static uint32_t place_add(struct capture_places *places, struct idtable *index,
 	return places->count++;
 }
 
-int capture_places_find(struct capture_places *places, const struct capture *c)
+int export_model_places_find(struct export_model_places *places, const struct export_model *c)
 {
 	struct idtable index = {0};
 
-	*places = (struct capture_places){0};
+	*places = (struct export_model_places){0};
 	places->of_node = calloc((size_t)c->nnodes + 1, sizeof(*places->of_node));
 	places->list = calloc((size_t)c->nnodes + 1, sizeof(*places->list));
 	if (!places->of_node || !places->list || idtable_reserve(&index, c->nnodes)) {
 		idtable_free(&index);
-		capture_places_free(places);
+		export_model_places_free(places);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < c->nnodes; i++) {
-		struct capture_place place = {CAPTURE_NONE, c->nodes[i].func, 0};
+		struct export_model_place place = {EXPORT_MODEL_NONE, c->nodes[i].func, 0};
 
 		if (inlined(c, i)) {
 			place.outer = places->of_node[c->nodes[i].parent];
@@ -61,7 +61,7 @@ int capture_places_find(struct capture_places *places, const struct capture *c)
 	return 0;
 }
 
-uint32_t capture_caller(const struct capture *c, uint32_t node)
+uint32_t export_model_caller(const struct export_model *c, uint32_t node)
 {
 	while (inlined(c, node))
 		node = c->nodes[node].parent;

@@ -80,8 +80,8 @@ struct message { /* grows; what does not fit any more is lost, and failed says s
 struct writer {
 	uint32_t ncpus; /* numbers below are in the string table */
 	FILE *to;
-	const struct capture *c;
-	struct capture_places places;
+	const struct export_model *c;
+	struct export_model_places places;
 	z_stream z;
 	struct message message, part, packed;
 	uint64_t period;
@@ -210,7 +210,7 @@ static uint64_t string_comm(const struct writer *w, uint32_t proc)
 /* Of the process unless the thread has one of its own. */
 static uint64_t string_thread(const struct writer *w, uint32_t proc, uint32_t tid)
 {
-	const struct capture_thread *thread = capture_thread_find(w->c, proc, tid);
+	const struct export_model_thread *thread = export_model_thread_find(w->c, proc, tid);
 
 	return thread ? string_comm(w, w->c->nprocs) + (uint64_t)(thread - w->c->threads)
 		      : string_comm(w, proc);
@@ -233,24 +233,24 @@ static int write_strings(struct writer *w)
 		STRINGS(STRING_TEXT)
 #undef STRING_TEXT
 	};
-	const struct capture *c = w->c;
+	const struct export_model *c = w->c;
 	char name[EXPORT_NAME_MAX];
 	int err = 0;
 
 	for (int i = 0; i < STRING_FIRST && !err; i++)
 		err = emit_string(w, fixed[i]);
 	for (uint32_t i = 0; i < c->nmodules && !err; i++)
-		err = emit_string(w, capture_text(c, c->modules[i].name));
+		err = emit_string(w, export_model_text(c, c->modules[i].name));
 	for (uint32_t i = 0; i < c->nmodules && !err; i++)
-		err = emit_string(w, capture_text(c, c->modules[i].build));
+		err = emit_string(w, export_model_text(c, c->modules[i].build));
 	for (uint32_t i = 0; i < c->nfuncs && !err; i++)
 		err = emit_string(w, export_name(name, c, i));
 	for (uint32_t i = 0; i < c->nprocs && !err; i++)
-		err = emit_string(w, capture_text(c, c->procs[i].comm));
+		err = emit_string(w, export_model_text(c, c->procs[i].comm));
 	for (uint32_t i = 0; i < c->nthreads && !err; i++)
-		err = emit_string(w, capture_text(c, c->threads[i].comm));
+		err = emit_string(w, export_model_text(c, c->threads[i].comm));
 	for (uint32_t i = 0; i < c->nfiles && !err; i++)
-		err = emit_string(w, capture_text(c, c->files[i]));
+		err = emit_string(w, export_model_text(c, c->files[i]));
 	for (uint32_t i = 0; i < w->ncpus && !err; i++) {
 		snprintf(name, sizeof(name), "%u", i);
 		err = emit_string(w, name);
@@ -280,7 +280,7 @@ static int write_types(struct writer *w)
 static int write_numbers(struct writer *w)
 {
 	struct message m = {0};
-	const struct capture *c = w->c;
+	const struct export_model *c = w->c;
 	int err;
 
 	put_number(&m, PROFILE_TIME, c->nslices ? c->slices[0].time : 0);
@@ -297,7 +297,7 @@ static int write_mappings(struct writer *w)
 	int err = 0;
 
 	for (uint32_t i = 0; i < w->c->nmodules && !err; i++) {
-		if (!*capture_text(w->c, w->c->modules[i].name))
+		if (!*export_model_text(w->c, w->c->modules[i].name))
 			continue;
 		put_number(&w->message, MAPPING_ID, i + 1u);
 		put_number(&w->message, MAPPING_FILE, string_module(i));
@@ -320,7 +320,7 @@ static int write_funcs(struct writer *w)
 		put_number(&w->message, FUNCTION_ID, i + 1u);
 		put_number(&w->message, FUNCTION_NAME, string_func(w, i));
 		put_number(&w->message, FUNCTION_SYSTEM_NAME, string_func(w, i));
-		if (w->c->funcs[i].file != CAPTURE_NONE)
+		if (w->c->funcs[i].file != EXPORT_MODEL_NONE)
 			put_number(&w->message, FUNCTION_FILE, string_file(w, w->c->funcs[i].file));
 		err = emit(w, PROFILE_FUNCTION);
 	}
@@ -330,16 +330,16 @@ static int write_funcs(struct writer *w)
 /* Of the lines of a location the innermost call is the first. */
 static int write_locations(struct writer *w)
 {
-	const struct capture *c = w->c;
+	const struct export_model *c = w->c;
 	int err = 0;
 
 	for (uint32_t i = 0; i < w->places.count && !err; i++) {
 		uint32_t func = w->places.list[i].func;
 
 		put_number(&w->message, LOCATION_ID, i + 1u);
-		if (*capture_text(c, c->funcs[func].module))
+		if (*export_model_text(c, c->funcs[func].module))
 			put_number(&w->message, LOCATION_MAPPING, c->funcs[func].number + 1u);
-		for (uint32_t n = i; n != CAPTURE_NONE; n = w->places.list[n].outer) {
+		for (uint32_t n = i; n != EXPORT_MODEL_NONE; n = w->places.list[n].outer) {
 			func = w->places.list[n].func;
 			put_number(&w->part, LINE_FUNCTION, func + 1u);
 			put_number(&w->part, LINE_LINE, c->funcs[func].line);
@@ -358,11 +358,11 @@ static void put_label(struct writer *w, uint64_t key, uint64_t string, uint64_t 
 	put_part(&w->message, SAMPLE_LABEL, &w->part);
 }
 
-static int write_sample(struct writer *w, const struct capture_sample *sample)
+static int write_sample(struct writer *w, const struct export_model_sample *sample)
 {
-	const struct capture *c = w->c;
+	const struct export_model *c = w->c;
 
-	for (uint32_t n = sample->node; n != CAPTURE_NONE; n = capture_caller(c, n))
+	for (uint32_t n = sample->node; n != EXPORT_MODEL_NONE; n = export_model_caller(c, n))
 		put_varint(&w->packed, w->places.of_node[n] + 1u);
 	put_part(&w->message, SAMPLE_LOCATION, &w->packed);
 	put_varint(&w->packed, sample->count);
@@ -384,7 +384,7 @@ static int write_sample(struct writer *w, const struct capture_sample *sample)
 static int write_samples(struct writer *w)
 {
 	size_t count;
-	struct capture_sample *samples = capture_merged(w->c, &count);
+	struct export_model_sample *samples = export_model_merged(w->c, &count);
 	int err = samples ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < count && !err; i++)
@@ -393,13 +393,13 @@ static int write_samples(struct writer *w)
 	return err;
 }
 
-int export_pprof(FILE *to, const struct capture *c)
+int export_pprof(FILE *to, const struct export_model *c)
 {
 	static int (*const parts[])(struct writer * w) = {
 		write_strings,	 write_types,	write_mappings, write_funcs,
 		write_locations, write_samples, write_numbers};
 	struct writer w = {.to = to, .c = c, .period = export_period(c)};
-	int err = capture_places_find(&w.places, c);
+	int err = export_model_places_find(&w.places, c);
 
 	for (size_t i = 0; i < c->nsamples; i++)
 		if (c->samples[i].cpu > w.ncpus)
@@ -412,7 +412,7 @@ int export_pprof(FILE *to, const struct capture *c)
 	if (!err)
 		err = deflate_all(&w, NULL, 0, Z_FINISH);
 	deflateEnd(&w.z);
-	capture_places_free(&w.places);
+	export_model_places_free(&w.places);
 	free(w.message.data);
 	free(w.part.data);
 	free(w.packed.data);

@@ -14,7 +14,7 @@
 
 #include "tui/profile/profile.h"
 
-struct capture;
+struct export_model;
 struct flametree;
 struct theme;
 
@@ -22,13 +22,13 @@ struct theme;
 #define STACKTOP_VERSION "0.1"
 #endif
 
-int export_json(FILE *to, const struct capture *c);
-int export_pprof(FILE *to, const struct capture *c);
-int export_speedscope(FILE *to, const struct capture *c);
-int export_firefox(FILE *to, const struct capture *c);
-int export_perf(FILE *to, const struct capture *c);
+int export_json(FILE *to, const struct export_model *c);
+int export_pprof(FILE *to, const struct export_model *c);
+int export_speedscope(FILE *to, const struct export_model *c);
+int export_firefox(FILE *to, const struct export_model *c);
+int export_perf(FILE *to, const struct export_model *c);
 /* theme NULL: the default's colours. */
-int export_svg(FILE *to, const struct capture *c, const struct theme *theme, bool icicle);
+int export_svg(FILE *to, const struct export_model *c, const struct theme *theme, bool icicle);
 
 struct svg_look {
 	const char *title;
@@ -38,7 +38,7 @@ struct svg_look {
 
 /* Adds the samples to a side of the tree. plain: without modules and roles, as folded stacks are.
  */
-int export_svg_samples(struct flametree *t, const struct capture *c, int side, bool plain);
+int export_svg_samples(struct flametree *t, const struct export_model *c, int side, bool plain);
 int export_svg_tree(FILE *to, struct flametree *t, const struct theme *theme,
 		    const struct svg_look *look);
 
@@ -52,8 +52,8 @@ const char *export_kind(enum func_kind kind);
 /* The function as formats without kinds show it: the reason of an end in brackets. The longest
  * name is EXPORT_NAME_MAX - 1 bytes. */
 #define EXPORT_NAME_MAX 1100
-const char *export_name(char *to, const struct capture *c, uint32_t func);
+const char *export_name(char *to, const struct export_model *c, uint32_t func);
 /* Nanoseconds that a sample stands for; 0: its event is not a clock. */
-uint64_t export_period(const struct capture *c);
+uint64_t export_period(const struct export_model *c);
 
 #endif

@@ -10,13 +10,13 @@
 #include "tui/export/export_model.h"
 #include "tui/export/export_priv.h"
 
-static void write_frames(FILE *to, const struct capture *c)
+static void write_frames(FILE *to, const struct export_model *c)
 {
 	char name[EXPORT_NAME_MAX];
 
 	fputs("\"shared\":{\"frames\":[", to);
 	for (uint32_t i = 0; i < c->nfuncs; i++) {
-		const char *module = capture_text(c, c->funcs[i].module);
+		const char *module = export_model_text(c, c->funcs[i].module);
 
 		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", to);
 		json_string(to, export_name(name, c, i));
@@ -29,24 +29,24 @@ static void write_frames(FILE *to, const struct capture *c)
 	fputs("]},\n", to);
 }
 
-static void write_profile(FILE *to, const struct capture *c, const struct capture_sample *samples,
-			  size_t count, uint32_t *frames)
+static void write_profile(FILE *to, const struct export_model *c,
+			  const struct export_model_sample *samples, size_t count, uint32_t *frames)
 {
-	const struct capture_proc *proc = &c->procs[samples->proc];
-	const char *comm = capture_text(c, proc->comm);
+	const struct export_model_proc *proc = &c->procs[samples->proc];
+	const char *comm = export_model_text(c, proc->comm);
 	char name[96];
 	uint64_t sum = 0;
 
 	if (samples->tid && samples->tid != (uint32_t)proc->pid)
 		snprintf(name, sizeof(name), "%s (%d), thread %s (%u)", comm, (int)proc->pid,
-			 capture_thread(c, samples->proc, samples->tid), samples->tid);
+			 export_model_thread(c, samples->proc, samples->tid), samples->tid);
 	else
 		snprintf(name, sizeof(name), "%s (%d)", comm, (int)proc->pid);
 	fputs("{\"type\":\"sampled\",\"name\":", to);
 	json_string(to, name);
 	fputs(",\"unit\":\"none\",\"samples\":[", to);
 	for (size_t i = 0; i < count; i++) {
-		uint32_t n = capture_frames(c, samples[i].node, frames);
+		uint32_t n = export_model_frames(c, samples[i].node, frames);
 
 		fputs(i ? ",[" : "[", to);
 		for (uint32_t f = 0; f < n; f++)
@@ -61,11 +61,11 @@ static void write_profile(FILE *to, const struct capture *c, const struct captur
 	fprintf(to, "],\"startValue\":0,\"endValue\":%" PRIu64 "}", sum);
 }
 
-int export_speedscope(FILE *to, const struct capture *c)
+int export_speedscope(FILE *to, const struct export_model *c)
 {
 	size_t count, end;
-	struct capture_sample *samples = capture_merged(c, &count);
-	uint32_t *frames = capture_frames_new(c);
+	struct export_model_sample *samples = export_model_merged(c, &count);
+	uint32_t *frames = export_model_frames_new(c);
 	int err = samples && frames ? 0 : -ENOMEM;
 
 	if (!err) {

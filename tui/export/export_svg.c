@@ -329,7 +329,7 @@ int export_svg_tree(FILE *to, struct flametree *t, const struct theme *theme,
 /* --- from samples ---------------------------------------------------------------------------- */
 
 /* As the Flame view colours: modules apart, the kernel, and what ended early. */
-static enum role role_of(const struct capture *c, const struct capture_func *func)
+static enum role role_of(const struct export_model *c, const struct export_model_func *func)
 {
 	uint32_t hash = 0;
 
@@ -337,26 +337,27 @@ static enum role role_of(const struct capture *c, const struct capture_func *fun
 		return ROLE_BROKEN;
 	if (func->kind == FUNC_KERNEL)
 		return ROLE_FLAME_4;
-	for (const char *s = capture_text(c, func->module); *s; s++)
+	for (const char *s = export_model_text(c, func->module); *s; s++)
 		hash = hash * 31 + (unsigned char)*s;
 	return (enum role)(ROLE_FLAME_1 + hash % 3);
 }
 
-static int64_t add_func(struct flametree *t, const struct capture *c, uint32_t func, bool plain)
+static int64_t add_func(struct flametree *t, const struct export_model *c, uint32_t func,
+			bool plain)
 {
-	const struct capture_func *f = &c->funcs[func];
+	const struct export_model_func *f = &c->funcs[func];
 	char name[EXPORT_NAME_MAX];
 
-	folded_label(name, sizeof(name), f->kind, capture_text(c, f->name));
+	folded_label(name, sizeof(name), f->kind, export_model_text(c, f->name));
 	if (plain)
 		return flametree_frame(t, ROLE_FLAME_1, name, "");
-	return flametree_frame(t, role_of(c, f), name, capture_text(c, f->module));
+	return flametree_frame(t, role_of(c, f), name, export_model_text(c, f->module));
 }
 
-int export_svg_samples(struct flametree *t, const struct capture *c, int side, bool plain)
+int export_svg_samples(struct flametree *t, const struct export_model *c, int side, bool plain)
 {
 	int64_t *known = calloc((size_t)c->nfuncs + 1, sizeof(*known));
-	uint32_t *frames = capture_frames_new(c);
+	uint32_t *frames = export_model_frames_new(c);
 	int err = known && frames ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < c->nfuncs && !err; i++) {
@@ -364,12 +365,12 @@ int export_svg_samples(struct flametree *t, const struct capture *c, int side, b
 		err = known[i] < 0 ? -ENOMEM : 0;
 	}
 	for (size_t i = 0; i < c->nsamples && !err; i++) {
-		const struct capture_sample *sample = &c->samples[i];
-		uint32_t n = capture_frames(c, sample->node, frames);
+		const struct export_model_sample *sample = &c->samples[i];
+		uint32_t n = export_model_frames(c, sample->node, frames);
 		char comm[64];
 		int64_t node;
 
-		folded_frame(comm, sizeof(comm), capture_text(c, c->procs[sample->proc].comm));
+		folded_frame(comm, sizeof(comm), export_model_text(c, c->procs[sample->proc].comm));
 		node = flametree_frame(t, ROLE_HEADER, comm, plain ? "" : "process");
 		if (node >= 0)
 			node = flametree_child(t, 0, (uint32_t)node);
@@ -385,7 +386,7 @@ int export_svg_samples(struct flametree *t, const struct capture *c, int side, b
 	return err;
 }
 
-int export_svg(FILE *to, const struct capture *c, const struct theme *theme, bool icicle)
+int export_svg(FILE *to, const struct export_model *c, const struct theme *theme, bool icicle)
 {
 	struct flametree tree;
 	struct svg_look look = {.icicle = icicle};

@@ -76,17 +76,17 @@ const char *export_kind(enum func_kind kind)
 	}
 }
 
-const char *export_name(char *to, const struct capture *c, uint32_t func)
+const char *export_name(char *to, const struct export_model *c, uint32_t func)
 {
-	const struct capture_func *f = &c->funcs[func];
+	const struct export_model_func *f = &c->funcs[func];
 	bool end = f->kind == FUNC_END;
-	const char *name = capture_text(c, f->name);
+	const char *name = export_model_text(c, f->name);
 
 	snprintf(to, EXPORT_NAME_MAX, "%s%s%s", end ? "[" : "", *name ? name : "?", end ? "]" : "");
 	return to;
 }
 
-uint64_t export_period(const struct capture *c)
+uint64_t export_period(const struct export_model *c)
 {
 	const char *event = c->health.event;
 

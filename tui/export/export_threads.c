@@ -13,7 +13,7 @@ static uint32_t thread_hash(uint32_t proc, uint32_t tid)
 	return (uint32_t)idtable_mix(proc, tid);
 }
 
-static struct capture_thread *find(const struct capture *c, uint32_t proc, uint32_t tid)
+static struct export_model_thread *find(const struct export_model *c, uint32_t proc, uint32_t tid)
 {
 	uint32_t hash = thread_hash(proc, tid), id;
 
@@ -23,19 +23,20 @@ static struct capture_thread *find(const struct capture *c, uint32_t proc, uint3
 	return NULL;
 }
 
-int capture_thread_add(struct capture *c, uint32_t proc, uint32_t tid, const char *dirty)
+int export_model_thread_add(struct export_model *c, uint32_t proc, uint32_t tid, const char *dirty)
 {
-	struct capture_thread *thread = find(c, proc, tid), *grown;
+	struct export_model_thread *thread = find(c, proc, tid), *grown;
 	char comm[16];
 
 	text_clean(comm, sizeof(comm), dirty, strlen(dirty));
-	if (!strcmp(thread ? capture_text(c, thread->comm) : capture_text(c, c->procs[proc].comm),
+	if (!strcmp(thread ? export_model_text(c, thread->comm)
+			   : export_model_text(c, c->procs[proc].comm),
 		    comm))
 		return 0;
 	/* What it called itself last counts. */
 	if (thread)
 		return textpool_add(&c->pool, comm, &thread->comm);
-	if (c->nthreads >= CAPTURE_THREADS_MAX)
+	if (c->nthreads >= EXPORT_MODEL_THREADS_MAX)
 		return 0;
 	if (c->nthreads == c->threads_room) {
 		uint32_t room = c->threads_room ? 2 * c->threads_room : 64;
@@ -49,22 +50,22 @@ int capture_thread_add(struct capture *c, uint32_t proc, uint32_t tid, const cha
 	if (idtable_reserve(&c->thread_index, c->nthreads + 1u))
 		return -ENOMEM;
 	thread = &c->threads[c->nthreads];
-	*thread = (struct capture_thread){.proc = proc, .tid = tid};
+	*thread = (struct export_model_thread){.proc = proc, .tid = tid};
 	if (textpool_add(&c->pool, comm, &thread->comm))
 		return -ENOMEM;
 	idtable_add(&c->thread_index, thread_hash(proc, tid), c->nthreads++);
 	return 0;
 }
 
-const struct capture_thread *capture_thread_find(const struct capture *c, uint32_t proc,
-						 uint32_t tid)
+const struct export_model_thread *export_model_thread_find(const struct export_model *c,
+							   uint32_t proc, uint32_t tid)
 {
 	return find(c, proc, tid);
 }
 
-const char *capture_thread(const struct capture *c, uint32_t proc, uint32_t tid)
+const char *export_model_thread(const struct export_model *c, uint32_t proc, uint32_t tid)
 {
-	const struct capture_thread *thread = capture_thread_find(c, proc, tid);
+	const struct export_model_thread *thread = export_model_thread_find(c, proc, tid);
 
-	return capture_text(c, thread ? thread->comm : c->procs[proc].comm);
+	return export_model_text(c, thread ? thread->comm : c->procs[proc].comm);
 }

@@ -45,7 +45,7 @@ void profile_free(struct profile *p)
 	for (size_t age = 0; age < p->nslices; age++)
 		free(slice_at(p, age)->cells);
 	free(p->slices);
-	cellids_free(&p->ids);
+	sample_ids_free(&p->ids);
 	celltable_free(&p->totals);
 	celltable_free(&p->sliding);
 	celltable_free(&p->prior);
@@ -58,8 +58,8 @@ void profile_free(struct profile *p)
 		free(p->scratch->funcs);
 		free(p->scratch->sums);
 		free(p->scratch->links);
-		paths_clear(&p->scratch->paths[0]);
-		paths_clear(&p->scratch->paths[1]);
+		stacktrie_clear(&p->scratch->paths[0]);
+		stacktrie_clear(&p->scratch->paths[1]);
 	}
 	free(p->scratch);
 	for (int i = 0; i < EXTRACT_COUNT; i++)
@@ -245,7 +245,7 @@ static int commit_prepare(struct profile *p, const struct profile_cell *cells, s
 	}
 	if (slices_reserve(p) || celltable_reserve(&p->totals, p->totals.count + ncells) ||
 	    celltable_reserve(&p->sliding, p->sliding.count + ncells) || ncells > INT32_MAX ||
-	    cellids_reserve(&p->ids, (uint32_t)ncells) ||
+	    sample_ids_reserve(&p->ids, (uint32_t)ncells) ||
 	    celltable_reserve_ids(&p->totals, p->ids.room) ||
 	    celltable_reserve_ids(&p->sliding, p->ids.room))
 		return -ENOMEM;

@@ -260,7 +260,7 @@ void profile_prepare(struct profile *p);
 void profile_message(struct profile *p, enum message_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* --- what is shown is a recording (tui/session/replay.h); the lock is held
+/* --- what is shown is a recording (tui/session/player.h); the lock is held
  * -----------------------------
  */
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 /* Of the number of a cell: its place in the index, and the hints of the tables of sums. */
-#define ID_BYTES (sizeof(struct cellid) + 16 + 6 * sizeof(uint32_t))
+#define ID_BYTES (sizeof(struct sample_id) + 16 + 6 * sizeof(uint32_t))
 
 void history_hold_frames(struct profile *p, uint32_t stack)
 {
@@ -68,7 +68,7 @@ void history_add(struct profile *p, const struct slice *slice)
 		const struct profile_cell *cell = &slice->cells[i];
 		struct proc_entry *proc = proc_at(p, cell->proc);
 
-		slice->ids[i] = cellids_get(&p->ids, cell->proc, cell->ustack, cell->kstack);
+		slice->ids[i] = sample_ids_get(&p->ids, cell->proc, cell->ustack, cell->kstack);
 		if (p->ids.at[slice->ids[i]].refs == 1)
 			p->history_bytes += ID_BYTES;
 		profile_refer(p, cell->proc, cell->ustack, cell->kstack);
@@ -115,7 +115,7 @@ void history_drop_oldest(struct profile *p)
 
 		if (p->ids.at[slice->ids[i]].refs == 1)
 			p->history_bytes -= ID_BYTES;
-		cellids_put(&p->ids, slice->ids[i]);
+		sample_ids_put(&p->ids, slice->ids[i]);
 		if (!--proc->entry.held)
 			p->history_bytes -= sizeof(*proc);
 		stack_unhold(p, cell->ustack);

@@ -159,12 +159,12 @@ struct scratch {
 	struct celltable decayed; /* cells by weight ... */
 	bool decayed_valid;
 
-	struct paths paths[2];	  /* from the outermost frame in, and by callers */
-	uint32_t walks;		  /* numbers that were given */
-	uint32_t stamp;		  /* changes when what is known of cells does not hold any more */
-	uint32_t trees[2];	  /* number of each tree of paths, for the ends of cells in it */
-	struct cell_place *place; /* of the cell that a question is at; NULL: it has none */
-	const struct cell *cell;  /* which has a place */
+	struct stacktrie paths[2]; /* from the outermost frame in, and by callers */
+	uint32_t walks;		   /* numbers that were given */
+	uint32_t stamp;		   /* changes when what is known of cells does not hold any more */
+	uint32_t trees[2];	   /* number of each tree of paths, for the ends of cells in it */
+	struct cell_place *place;  /* of the cell that a question is at; NULL: it has none */
+	const struct cell *cell;   /* which has a place */
 	/* In this slice: the tree was forgotten, and has not enough room for one question. */
 	bool forgot[2], too_many[2];
 	size_t prepared; /* cells of the window, then of the totals, that have their paths ... */
@@ -208,7 +208,7 @@ struct profile {
 	uint64_t committed; /* which is the number of the newest slice */
 	uint32_t ncpus;	    /* one more than the highest number that a cell ever had for its CPU */
 
-	struct cellids ids;		    /* of the cells of slices */
+	struct sample_ids ids;		    /* of the cells of slices */
 	uint64_t history_ns, history_bytes; /* in slices, and in what only slices refer to */
 	uint64_t keep_ns, keep_bytes;	    /* the most of them, but for what is recent */
 	struct extract extracts[EXTRACT_COUNT];

@@ -88,12 +88,12 @@ static const char *const reported[LOSS_COUNT] = {
 	[LOSS_KERNEL] = "without a kernel stack",
 };
 
-const struct cause *causes_end(unsigned int reason)
+const struct cause *reasons_end(unsigned int reason)
 {
 	return reason < WALK_REASON_COUNT ? &ends[reason] : &unknown;
 }
 
-unsigned int causes_reason(const char *name)
+unsigned int reasons_reason(const char *name)
 {
 	for (unsigned int i = 0; i < WALK_REASON_COUNT; i++)
 		if (strcmp(ends[i].name, name) == 0)
@@ -101,9 +101,9 @@ unsigned int causes_reason(const char *name)
 	return WALK_GOES_ON;
 }
 
-const struct cause *causes_find(const char *name)
+const struct cause *reasons_find(const char *name)
 {
-	unsigned int reason = causes_reason(name);
+	unsigned int reason = reasons_reason(name);
 
 	if (reason != WALK_GOES_ON)
 		return &ends[reason];
@@ -113,12 +113,12 @@ const struct cause *causes_find(const char *name)
 	return &unknown;
 }
 
-const struct cause *causes_loss(enum loss loss)
+const struct cause *reasons_loss(enum loss loss)
 {
 	return &losses[loss];
 }
 
-const char *causes_reported(enum loss loss)
+const char *reasons_reported(enum loss loss)
 {
 	return reported[loss];
 }

@@ -17,20 +17,20 @@ struct cause {
 };
 
 /* How a walk ended; "?" for what is no reason. Static. */
-const struct cause *causes_end(unsigned int reason);
+const struct cause *reasons_end(unsigned int reason);
 /* By the name of a FUNC_END, also those that are no walk's; "?" for an unknown one. Static. */
-const struct cause *causes_find(const char *name);
+const struct cause *reasons_find(const char *name);
 
 /* The enum walk_reason of that name; WALK_GOES_ON, 0: it is none. */
-unsigned int causes_reason(const char *name);
+unsigned int reasons_reason(const char *name);
 
 /* A stack whose frames did not arrive, and one whose frames were given up. */
 #define CAUSE_STACK_LOST "stack lost"
 #define CAUSE_FOLDED	 "folded away"
 
-const struct cause *causes_loss(enum loss loss);
+const struct cause *reasons_loss(enum loss loss);
 /* As a report's sentence has it: "9 samples (5 the count map was full)". NULL: it tells of this
  * loss elsewhere. */
-const char *causes_reported(enum loss loss);
+const char *reasons_reported(enum loss loss);
 
 #endif

@@ -8,17 +8,17 @@
 
 #define ROOM_MIN 256u
 
-void cellids_free(struct cellids *ids)
+void sample_ids_free(struct sample_ids *ids)
 {
 	free(ids->at);
 	idtable_free(&ids->index);
-	*ids = (struct cellids){0};
+	*ids = (struct sample_ids){0};
 }
 
-int cellids_reserve(struct cellids *ids, uint32_t more)
+int sample_ids_reserve(struct sample_ids *ids, uint32_t more)
 {
 	size_t need = (size_t)ids->live + more, room = ids->room ? ids->room : ROOM_MIN;
-	struct cellid *grown;
+	struct sample_id *grown;
 
 	if (need > INT32_MAX || idtable_reserve(&ids->index, need))
 		return -ENOMEM;
@@ -40,12 +40,12 @@ static uint32_t id_hash(uint32_t proc, uint32_t ustack, uint32_t kstack)
 	return (uint32_t)idtable_mix((uint64_t)ustack << 32 | kstack, proc);
 }
 
-uint32_t cellids_get(struct cellids *ids, uint32_t proc, uint32_t ustack, uint32_t kstack)
+uint32_t sample_ids_get(struct sample_ids *ids, uint32_t proc, uint32_t ustack, uint32_t kstack)
 {
 	uint32_t hash = id_hash(proc, ustack, kstack), id;
 
 	for (uint32_t at = hash; (id = idtable_next(&ids->index, hash, &at)) != IDTABLE_NONE;) {
-		struct cellid *same = &ids->at[id];
+		struct sample_id *same = &ids->at[id];
 
 		if (same->proc == proc && same->ustack == ustack && same->kstack == kstack) {
 			same->refs++;
@@ -55,15 +55,16 @@ uint32_t cellids_get(struct cellids *ids, uint32_t proc, uint32_t ustack, uint32
 	id = ids->free ? ids->free - 1 : ids->count++;
 	if (ids->free)
 		ids->free = ids->at[id].proc;
-	ids->at[id] = (struct cellid){.proc = proc, .ustack = ustack, .kstack = kstack, .refs = 1};
+	ids->at[id] =
+		(struct sample_id){.proc = proc, .ustack = ustack, .kstack = kstack, .refs = 1};
 	ids->live++;
 	idtable_add(&ids->index, hash, id);
 	return id;
 }
 
-void cellids_put(struct cellids *ids, uint32_t id)
+void sample_ids_put(struct sample_ids *ids, uint32_t id)
 {
-	struct cellid *cell = &ids->at[id];
+	struct sample_id *cell = &ids->at[id];
 
 	if (--cell->refs)
 		return;

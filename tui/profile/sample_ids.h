@@ -26,14 +26,14 @@ struct cell_place {
 	} ends[2];
 };
 
-struct cellid {
+struct sample_id {
 	uint32_t proc, ustack, kstack;
 	uint32_t refs; /* how many cells of slices have the number; 0: it is free, ... */
 	struct cell_place place;
 };
 
-struct cellids {
-	struct cellid *at; /* by number */
+struct sample_ids {
+	struct sample_id *at; /* by number */
 	uint32_t count, room;
 	uint32_t live;
 	uint32_t free; /* ... and proc is the next of these; number + 1, 0: none */
@@ -41,11 +41,11 @@ struct cellids {
 };
 
 /* A zeroed struct has none. */
-void cellids_free(struct cellids *ids);
-/* Room for so many more: that many calls of cellids_get cannot fail. -ENOMEM. */
-int cellids_reserve(struct cellids *ids, uint32_t more);
+void sample_ids_free(struct sample_ids *ids);
+/* Room for so many more: that many calls of sample_ids_get cannot fail. -ENOMEM. */
+int sample_ids_reserve(struct sample_ids *ids, uint32_t more);
 /* With a reference. */
-uint32_t cellids_get(struct cellids *ids, uint32_t proc, uint32_t ustack, uint32_t kstack);
-void cellids_put(struct cellids *ids, uint32_t id);
+uint32_t sample_ids_get(struct sample_ids *ids, uint32_t proc, uint32_t ustack, uint32_t kstack);
+void sample_ids_put(struct sample_ids *ids, uint32_t id);
 
 #endif

@@ -255,7 +255,7 @@ bool query_shows(const struct profile *p, const struct query *q, uint32_t func)
 
 bool query_has_id(const struct profile *p, const struct cell *cell)
 {
-	const struct cellid *id;
+	const struct sample_id *id;
 
 	if (cell->id >= p->ids.count)
 		return false;

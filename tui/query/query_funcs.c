@@ -121,7 +121,7 @@ static int baseline_cell(const struct profile_cell *cell, void *arg)
 /* The same for all cells, by the paths that they take. */
 static int flat_paths(struct flat *flat)
 {
-	const struct paths *paths;
+	const struct stacktrie *paths;
 	const struct path_sum *sums;
 	int err = query_path_sums(flat->p, flat->q, &paths, &sums);
 

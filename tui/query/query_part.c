@@ -31,7 +31,7 @@ struct child {
 struct tree_part {
 	const struct profile *p;
 	const struct query *q;
-	const struct paths *paths;
+	const struct stacktrie *paths;
 	const struct path_sum *sums, *base; /* base: NULL, or of the baseline */
 	const struct path_link *links;	    /* of the nodes that have samples in one of these */
 	struct split *split;		    /* instead of these, where paths are not kept */
@@ -96,7 +96,7 @@ static int child_add(struct tree_part *part, uint32_t node)
 /* The children of a node of the paths; those that are hidden are part of their parent. */
 static int look_below(struct tree_part *part, uint32_t node)
 {
-	const struct paths_node *nodes = part->paths->nodes;
+	const struct stacktrie_node *nodes = part->paths->nodes;
 	int err = 0;
 
 	for (uint32_t c = part->links[node].first_child, next; c && !err; c = next) {
@@ -341,7 +341,7 @@ static uint32_t count_met(struct look *l)
 static void look_at(struct look *l, uint32_t node)
 {
 	const struct tree_part *part = l->part;
-	const struct paths_node *n = &part->paths->nodes[node];
+	const struct stacktrie_node *n = &part->paths->nodes[node];
 	bool shown;
 
 	if (!part->sums[node].total && !(part->base && part->base[node].total))

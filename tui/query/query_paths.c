@@ -13,7 +13,7 @@
 #include "tui/util/prefetch.h"
 #include "tui/query/query_priv.h"
 
-#define WALKS_MAX	(2 * PATHS_NODES_MAX)
+#define WALKS_MAX	(2 * STACKTRIE_NODES_MAX)
 #define FRAMES_OF_STACK 16 /* about */
 #define CELLS_AHEAD	12
 #define TREES_TOLD	(1u << 12) /* of place_end.tree */
@@ -21,7 +21,7 @@
 #define PORTION		4096	   /* cells that are looked at ahead under one lock, ... */
 #define PORTION_NODES	8192	   /* ... or nodes that are made */
 
-_Static_assert(PATHS_NODES_MAX <= PLACE_NODES, "a place has room for each node");
+_Static_assert(STACKTRIE_NODES_MAX <= PLACE_NODES, "a place has room for each node");
 
 /* --- walks ----------------------------------------------------------------------------------- */
 
@@ -31,17 +31,17 @@ static void number_walk(const struct profile *p, uint32_t stack)
 		stack_at(p, stack)->walk = ++p->scratch->walks;
 }
 
-static int end_of_cell(const struct profile *p, struct paths *paths, uint32_t ustack,
+static int end_of_cell(const struct profile *p, struct stacktrie *paths, uint32_t ustack,
 		       uint32_t kstack, uint32_t *node)
 {
 	number_walk(p, ustack);
 	number_walk(p, kstack);
-	return paths_end(paths, p, ustack, kstack, node);
+	return stacktrie_end(paths, p, ustack, kstack, node);
 }
 
-static struct paths *paths_of(const struct profile *p, bool callers)
+static struct stacktrie *paths_of(const struct profile *p, bool callers)
 {
-	struct paths *paths = &p->scratch->paths[callers];
+	struct stacktrie *paths = &p->scratch->paths[callers];
 
 	paths->callers = callers;
 	return paths;
@@ -50,7 +50,7 @@ static struct paths *paths_of(const struct profile *p, bool callers)
 /* Ends in the other tree, and what else is known of cells, still hold. */
 static void forget(struct scratch *scratch, bool callers)
 {
-	paths_clear(&scratch->paths[callers]);
+	stacktrie_clear(&scratch->paths[callers]);
 	scratch->forgot[callers] = true;
 	scratch->prepared = 0;
 	scratch->trees[callers] = (scratch->trees[callers] + 1) % TREES_TOLD;
@@ -116,13 +116,13 @@ static bool prepare_cell(struct profile *p, struct celltable *table, size_t at, 
 		scratch->place = NULL;
 	}
 	for (int callers = 0; callers < 2 && cell->count; callers++) {
-		struct paths *paths = paths_of(p, callers);
+		struct stacktrie *paths = paths_of(p, callers);
 		uint32_t before = paths->count;
 		uint32_t node = place ? query_end_known(scratch, place, callers) : 0;
 		int err = 0;
 
 		if (!node && !scratch->too_many[callers] &&
-		    (recent || before < PATHS_NODES_MAX / 2))
+		    (recent || before < STACKTRIE_NODES_MAX / 2))
 			err = end_of_cell(p, paths, cell->ustack, cell->kstack, &node);
 		if (place && !err)
 			end_keep(scratch, place, callers, node);
@@ -185,7 +185,7 @@ void profile_prepare(struct profile *p)
 struct weigher {
 	const struct profile *p;
 	const struct query *q;
-	struct paths *paths;
+	struct stacktrie *paths;
 	struct path_sum **sums;
 	uint32_t *room;
 };
@@ -220,7 +220,7 @@ static uint32_t end_by_id(const struct profile *p, bool callers)
 int query_path_end(const struct profile *p, const struct query *q, bool callers,
 		   const struct profile_cell *cell, uint32_t *node)
 {
-	struct paths *paths = paths_of(p, callers);
+	struct stacktrie *paths = paths_of(p, callers);
 	struct cell_place *place = query_place(p, q);
 	int err = 0;
 
@@ -303,7 +303,7 @@ static int weigh_cells(struct weigher *w, const struct query *q)
 	return places ? weigh_table(w, table, places) : query_cells(w->p, q, weigh_cell, w);
 }
 
-static void sum_up(const struct paths *paths, struct path_sum *sums)
+static void sum_up(const struct stacktrie *paths, struct path_sum *sums)
 {
 	for (uint32_t i = paths->count; i-- > 1;) {
 		sums[i].total += sums[i].self;
@@ -345,7 +345,7 @@ static int weigh_once(struct weigher *w)
 	return err;
 }
 
-static int weigh(const struct profile *p, const struct query *q, struct paths *paths,
+static int weigh(const struct profile *p, const struct query *q, struct stacktrie *paths,
 		 struct path_sum **sums, uint32_t *room)
 {
 	struct weigher w = {p, q, paths, sums, room};
@@ -358,7 +358,7 @@ static int weigh(const struct profile *p, const struct query *q, struct paths *p
 
 /* The question, and the same of the baseline where that is compared (base is NULL or to be freed).
  */
-static int weigh_all(const struct profile *p, const struct query *q, struct paths *paths,
+static int weigh_all(const struct profile *p, const struct query *q, struct stacktrie *paths,
 		     struct path_sum **base, uint32_t *nbase)
 {
 	struct scratch *scratch = p->scratch;
@@ -375,7 +375,7 @@ static int weigh_all(const struct profile *p, const struct query *q, struct path
 }
 
 /* Once more when what is kept was in the way, since that may be of stacks that are long gone. */
-static int weigh_anew(const struct profile *p, const struct query *q, struct paths *paths,
+static int weigh_anew(const struct profile *p, const struct query *q, struct stacktrie *paths,
 		      struct path_sum **base, uint32_t *nbase)
 {
 	struct scratch *scratch = p->scratch;
@@ -412,10 +412,10 @@ bool query_by_paths(const struct profile *p, const struct query *q, bool callers
 	return frames >= p->scratch->paths[callers].count;
 }
 
-int query_path_sums(const struct profile *p, const struct query *q, const struct paths **paths,
+int query_path_sums(const struct profile *p, const struct query *q, const struct stacktrie **paths,
 		    const struct path_sum **sums)
 {
-	struct paths *down = paths_of(p, false);
+	struct stacktrie *down = paths_of(p, false);
 	int err = weigh_anew(p, q, down, NULL, NULL);
 
 	*paths = down;
@@ -424,10 +424,10 @@ int query_path_sums(const struct profile *p, const struct query *q, const struct
 }
 
 int query_path_weigh(const struct profile *p, const struct query *q, bool callers,
-		     const struct paths **paths, const struct path_sum **sums,
+		     const struct stacktrie **paths, const struct path_sum **sums,
 		     struct path_sum **base)
 {
-	struct paths *of = paths_of(p, callers);
+	struct stacktrie *of = paths_of(p, callers);
 	uint32_t nbase = 0;
 	int err = weigh_anew(p, q, of, base, &nbase);
 
@@ -436,7 +436,7 @@ int query_path_weigh(const struct profile *p, const struct query *q, bool caller
 	return err;
 }
 
-int query_path_links(const struct profile *p, const struct paths *paths,
+int query_path_links(const struct profile *p, const struct stacktrie *paths,
 		     const struct path_sum *base, const struct path_link **to)
 {
 	struct scratch *scratch = p->scratch;

@@ -50,7 +50,7 @@ void query_sieves_end(const struct profile *p);
 /* By node: one of the sieve's functions is there or further up, and shown. To be freed; NULL: no
  * memory. */
 bool *query_sieve_nodes(const struct profile *p, const struct query *q, const struct sieve *sieve,
-			const struct paths *paths);
+			const struct stacktrie *paths);
 /* Applies process, hiding, whose and filter; false: the cell is not part of the answer. */
 bool query_take(const struct profile *p, const struct query *q, struct profile_cell *cell);
 /* An upper limit of the cells that query_raw visits. */
@@ -110,19 +110,19 @@ void query_paths_renew(struct profile *p);
 /* The answer comes from paths that are kept, which the other two give; -E2BIG: it cannot. */
 bool query_by_paths(const struct profile *p, const struct query *q, bool callers);
 /* Sums by node, from the outermost frame in; valid until the next question. -ENOMEM. */
-int query_path_sums(const struct profile *p, const struct query *q, const struct paths **paths,
+int query_path_sums(const struct profile *p, const struct query *q, const struct stacktrie **paths,
 		    const struct path_sum **sums);
 /* Sums of either tree, and those of the baseline where that is compared, by as many nodes: NULL or
  * to be freed by the caller. -E2BIG, -ENOMEM. */
 int query_path_weigh(const struct profile *p, const struct query *q, bool callers,
-		     const struct paths **paths, const struct path_sum **sums,
+		     const struct stacktrie **paths, const struct path_sum **sums,
 		     struct path_sum **base);
 /*
  * Children of those nodes that have samples in the sums that were made last, or in the baseline's;
  * valid until the next question. Most of the nodes that are kept are of stacks that are long gone,
  * so a list of all children would be waited for again and again. -ENOMEM.
  */
-int query_path_links(const struct profile *p, const struct paths *paths,
+int query_path_links(const struct profile *p, const struct stacktrie *paths,
 		     const struct path_sum *base, const struct path_link **links);
 /* The end of the cell that the question is at. -E2BIG, -ENOMEM. */
 int query_path_end(const struct profile *p, const struct query *q, bool callers,

@@ -20,7 +20,7 @@
 struct shape {
 	const struct profile *p;
 	const struct query *q;
-	const struct paths *paths;
+	const struct stacktrie *paths;
 	const struct path_sum *sums; /* by node of the paths, as all that is not of the answer */
 	struct path_sum *base;	     /* of the baseline; NULL: none */
 	uint8_t *marks;
@@ -60,7 +60,7 @@ static void expect_func(const struct shape *s, uint32_t node)
 /* What is inlined where. What is below a mixed node may be there twice, too. */
 static void see_inlined(struct shape *s)
 {
-	const struct paths_node *nodes = s->paths->nodes;
+	const struct stacktrie_node *nodes = s->paths->nodes;
 
 	for (uint32_t i = 1; i < s->paths->count; i++) {
 		bool shown = has_samples(s, i) && query_shows(s->p, s->q, nodes[i].func);
@@ -86,7 +86,7 @@ static bool has_children(const struct shape *s, uint32_t node)
 /* Which nodes are kept; returns how many are to be shown if there is room for all. */
 static uint32_t shape_keep(struct shape *s)
 {
-	const struct paths_node *nodes = s->paths->nodes;
+	const struct stacktrie_node *nodes = s->paths->nodes;
 	uint32_t n = 1;
 
 	s->marks[0] |= MARK_KEPT;
@@ -108,7 +108,7 @@ static uint32_t shape_keep(struct shape *s)
 /* The path to the node gets room from the root on, as far as there is. */
 static void mark_path(struct shape *s, uint32_t node, uint32_t *left)
 {
-	const struct paths_node *nodes = s->paths->nodes;
+	const struct stacktrie_node *nodes = s->paths->nodes;
 	uint32_t more = 0;
 
 	for (uint32_t at = node; at && !(s->marks[at] & MARK_SHOWN); at = nodes[at].parent)
@@ -205,7 +205,7 @@ static int shape_flatten(struct shape *s)
 	s->count = 1;
 	s->shown[0] = 0;
 	for (uint32_t i = 0; i < s->paths->count; i++) {
-		const struct paths_node *node = &s->paths->nodes[i];
+		const struct stacktrie_node *node = &s->paths->nodes[i];
 		uint32_t at;
 
 		expect_func(s, i);

@@ -147,7 +147,7 @@ static void see_known(struct threads *t)
 	const struct profile *p = t->p;
 
 	for (uint32_t i = 0; i < p->ids.count && !t->q->hide_inline; i++) {
-		const struct cellid *id = &p->ids.at[i];
+		const struct sample_id *id = &p->ids.at[i];
 
 		if (!id->refs || id->place.stamp != p->scratch->stamp ||
 		    id->place.walk == PLACE_UNKNOWN || id->ustack == PROFILE_NO_STACK)

@@ -29,7 +29,7 @@ static bool has_func(const struct profile *p, const struct query *q, const struc
 }
 
 bool *query_sieve_nodes(const struct profile *p, const struct query *q, const struct sieve *sieve,
-			const struct paths *paths)
+			const struct stacktrie *paths)
 {
 	bool *has = malloc(((size_t)paths->count + 1) * sizeof(*has));
 
@@ -48,7 +48,7 @@ bool *query_sieve_nodes(const struct profile *p, const struct query *q, const st
 static void sieve_begin(const struct profile *p, const struct query *q, const struct sieve *s,
 			struct sieved *sieved)
 {
-	const struct paths *paths = &p->scratch->paths[0];
+	const struct stacktrie *paths = &p->scratch->paths[0];
 
 	*sieved = (struct sieved){0};
 	if (!s || !s->funcs)

@@ -12,7 +12,7 @@
 #define NODES_MIN  256u
 #define NODE_BYTES 68u /* with what belongs to it, and the sums of a question */
 
-void paths_clear(struct paths *paths)
+void stacktrie_clear(struct stacktrie *paths)
 {
 	free(paths->nodes);
 	free(paths->ends);
@@ -20,7 +20,7 @@ void paths_clear(struct paths *paths)
 	free(paths->seen);
 	idtable_free(&paths->children);
 	idtable_free(&paths->pair_index);
-	*paths = (struct paths){.callers = paths->callers};
+	*paths = (struct stacktrie){.callers = paths->callers};
 }
 
 /* Room for one more of `count` things; *room is a number of things. */
@@ -54,7 +54,7 @@ static int reserve_zeroed(uint32_t **array, uint32_t count, uint32_t *room)
 	return err;
 }
 
-static int root_make(struct paths *paths)
+static int root_make(struct stacktrie *paths)
 {
 	if (paths->count)
 		return 0;
@@ -63,7 +63,7 @@ static int root_make(struct paths *paths)
 	if (!paths->nodes)
 		return -ENOMEM;
 	paths->room = NODES_MIN;
-	paths->nodes[0] = (struct paths_node){.func = INT32_MAX};
+	paths->nodes[0] = (struct stacktrie_node){.func = INT32_MAX};
 	paths->count = 1;
 	return 0;
 }
@@ -73,10 +73,11 @@ static uint32_t nodes_max(void)
 {
 	const size_t max = memory_limit(MEMORY_PATHS) / 2 / NODE_BYTES;
 
-	return max < PATHS_NODES_MAX ? (uint32_t)max : PATHS_NODES_MAX;
+	return max < STACKTRIE_NODES_MAX ? (uint32_t)max : STACKTRIE_NODES_MAX;
 }
 
-static int node_new(struct paths *paths, uint32_t parent, uint32_t func, uint32_t hash, bool again)
+static int node_new(struct stacktrie *paths, uint32_t parent, uint32_t func, uint32_t hash,
+		    bool again)
 {
 	void *nodes = paths->nodes;
 
@@ -86,12 +87,12 @@ static int node_new(struct paths *paths, uint32_t parent, uint32_t func, uint32_
 	    reserve(&nodes, paths->count, &paths->room, sizeof(*paths->nodes)))
 		return -ENOMEM;
 	paths->nodes = nodes;
-	paths->nodes[paths->count] = (struct paths_node){parent, func & INT32_MAX, again};
+	paths->nodes[paths->count] = (struct stacktrie_node){parent, func & INT32_MAX, again};
 	idtable_add(&paths->children, hash, paths->count++);
 	return 0;
 }
 
-static int node_child(struct paths *paths, uint32_t *node, uint32_t func, bool again)
+static int node_child(struct stacktrie *paths, uint32_t *node, uint32_t func, bool again)
 {
 	uint32_t hash = (uint32_t)idtable_mix(*node, func), id;
 	int err;
@@ -110,7 +111,7 @@ static int node_child(struct paths *paths, uint32_t *node, uint32_t func, bool a
 }
 
 /* A walk begins at a node whose path it has met. */
-static int see_path(struct paths *paths, const struct profile *p, uint32_t node)
+static int see_path(struct stacktrie *paths, const struct profile *p, uint32_t node)
 {
 	int err = reserve_zeroed(&paths->seen, p->funcs.count, &paths->nseen);
 
@@ -125,7 +126,7 @@ static int see_path(struct paths *paths, const struct profile *p, uint32_t node)
 	return 0;
 }
 
-static int walk(struct paths *paths, const struct profile *p, uint32_t id, uint32_t *node)
+static int walk(struct stacktrie *paths, const struct profile *p, uint32_t id, uint32_t *node)
 {
 	const struct profile_stack *stack = &stack_at(p, id)->stack;
 	int err = see_path(paths, p, *node);
@@ -140,7 +141,7 @@ static int walk(struct paths *paths, const struct profile *p, uint32_t id, uint3
 }
 
 /* Of a stack on nothing. */
-static int end_of(struct paths *paths, const struct profile *p, uint32_t stack, uint32_t *node)
+static int end_of(struct stacktrie *paths, const struct profile *p, uint32_t stack, uint32_t *node)
 {
 	uint32_t number = stack_at(p, stack)->walk;
 	int err;
@@ -158,8 +159,8 @@ static int end_of(struct paths *paths, const struct profile *p, uint32_t stack, 
 	return err;
 }
 
-static int end_of_pair(struct paths *paths, const struct profile *p, uint32_t outer, uint32_t inner,
-		       uint32_t *node)
+static int end_of_pair(struct stacktrie *paths, const struct profile *p, uint32_t outer,
+		       uint32_t inner, uint32_t *node)
 {
 	uint32_t a = stack_at(p, outer)->walk, b = stack_at(p, inner)->walk, id;
 	uint32_t hash = (uint32_t)idtable_mix(a, b);
@@ -184,13 +185,13 @@ static int end_of_pair(struct paths *paths, const struct profile *p, uint32_t ou
 	    reserve(&pairs, paths->npairs, &paths->pairs_room, sizeof(*paths->pairs)))
 		return -ENOMEM;
 	paths->pairs = pairs;
-	paths->pairs[paths->npairs] = (struct paths_pair){a, b, *node};
+	paths->pairs[paths->npairs] = (struct stacktrie_pair){a, b, *node};
 	idtable_add(&paths->pair_index, hash, paths->npairs++);
 	return 0;
 }
 
-int paths_end(struct paths *paths, const struct profile *p, uint32_t ustack, uint32_t kstack,
-	      uint32_t *node)
+int stacktrie_end(struct stacktrie *paths, const struct profile *p, uint32_t ustack,
+		  uint32_t kstack, uint32_t *node)
 {
 	/* The kernel's frames were called by the user's. */
 	uint32_t outer = paths->callers ? kstack : ustack;

@@ -17,30 +17,30 @@
 #include "tui/util/idtable.h"
 
 /* Of one tree; 24 to 44 bytes each. */
-#define PATHS_NODES_MAX (1u << 19)
+#define STACKTRIE_NODES_MAX (1u << 19)
 
 struct profile;
 
-struct paths_node {
+struct stacktrie_node {
 	uint32_t parent; /* has a smaller number */
 	uint32_t func : 31;
 	uint32_t again : 1; /* the function is further up, too */
 };
 
-struct paths_pair { /* a user stack and a kernel stack, by their walks */
+struct stacktrie_pair { /* a user stack and a kernel stack, by their walks */
 	uint32_t outer, inner;
 	uint32_t node;
 };
 
-struct paths {
-	bool callers;		  /* from the innermost frame out */
-	struct paths_node *nodes; /* 0 is the root */
+struct stacktrie {
+	bool callers;		      /* from the innermost frame out */
+	struct stacktrie_node *nodes; /* 0 is the root */
 	uint32_t count, room;
 	struct idtable children; /* by parent and function */
 	uint32_t *ends; /* by walk: the node where the stack ends when it is outermost; 0: not
 			   known */
 	uint32_t nends;
-	struct paths_pair *pairs;
+	struct stacktrie_pair *pairs;
 	uint32_t npairs, pairs_room;
 	struct idtable pair_index;
 	uint32_t *seen; /* by function: the last walk that met it */
@@ -48,12 +48,12 @@ struct paths {
 };
 
 /* A zeroed struct, but for `callers`, is an empty tree. Keeps no memory. */
-void paths_clear(struct paths *paths);
+void stacktrie_clear(struct stacktrie *paths);
 /*
  * The node where a sample of these stacks (PROFILE_NO_STACK: none) ends, made if there is none. The
  * stacks have walks. -E2BIG: the tree is full; -ENOMEM.
  */
-int paths_end(struct paths *paths, const struct profile *p, uint32_t ustack, uint32_t kstack,
-	      uint32_t *node);
+int stacktrie_end(struct stacktrie *paths, const struct profile *p, uint32_t ustack,
+		  uint32_t kstack, uint32_t *node);
 
 #endif

@@ -8,7 +8,7 @@
 #define SHOWN 0.05 /* less is shown as none */
 #define LARGE 0.5
 
-void change_text(const struct grid *g, double now, double before, char *to, size_t size)
+void delta_text(const struct grid *g, double now, double before, char *to, size_t size)
 {
 	double points = now - before;
 	const char *mark = grid_glyph(g, points > 0 ? GLYPH_RISE : GLYPH_FALL);
@@ -23,17 +23,17 @@ void change_text(const struct grid *g, double now, double before, char *to, size
 		snprintf(to, size, "%s %+.1f", g->ascii ? "" : mark, points);
 }
 
-enum role change_role(double now, double before)
+enum role delta_role(double now, double before)
 {
 	if (before < 0 || fabs(now - before) < LARGE)
 		return ROLE_DIM;
 	return now > before ? ROLE_UP : ROLE_DOWN;
 }
 
-void change_draw(struct grid *g, int row, int col, int width, double now, double before)
+void delta_draw(struct grid *g, int row, int col, int width, double now, double before)
 {
 	char text[32];
 
-	change_text(g, now, before, text, sizeof(text));
-	grid_right(g, row, col, width - 1, change_role(now, before), text);
+	delta_text(g, now, before, text, sizeof(text));
+	grid_right(g, row, col, width - 1, delta_role(now, before), text);
 }

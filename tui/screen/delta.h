@@ -10,10 +10,10 @@
 #include "tui/screen/grid.h"
 
 /* "▲ +4.1", "= 0.0", "new" where there was nothing before, "-" where there is nothing to say. */
-void change_text(const struct grid *g, double now, double before, char *to, size_t size);
+void delta_text(const struct grid *g, double now, double before, char *to, size_t size);
 /* Small changes are dim. */
-enum role change_role(double now, double before);
+enum role delta_role(double now, double before);
 /* Into a column, aligned to the right. */
-void change_draw(struct grid *g, int row, int col, int width, double now, double before);
+void delta_draw(struct grid *g, int row, int col, int width, double now, double before);
 
 #endif

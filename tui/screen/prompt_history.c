@@ -6,35 +6,35 @@
 
 #include "tui/screen/keys.h"
 
-/* The place of the prompt's list; RECALL_PROMPTS: it has none. */
+/* The place of the prompt's list; PROMPT_HISTORY_PROMPTS: it has none. */
 static size_t list_of(const struct prompt *p)
 {
-	static const enum action purposes[RECALL_PROMPTS] = {ACTION_COMMAND, ACTION_SEARCH,
-							     ACTION_FILTER};
+	static const enum action purposes[PROMPT_HISTORY_PROMPTS] = {ACTION_COMMAND, ACTION_SEARCH,
+								     ACTION_FILTER};
 	size_t i = 0;
 
-	while (i < RECALL_PROMPTS && (int)purposes[i] != p->purpose)
+	while (i < PROMPT_HISTORY_PROMPTS && (int)purposes[i] != p->purpose)
 		i++;
 	return i;
 }
 
-bool recall_knows(const struct prompt *p)
+bool prompt_history_knows(const struct prompt *p)
 {
-	return list_of(p) < RECALL_PROMPTS;
+	return list_of(p) < PROMPT_HISTORY_PROMPTS;
 }
 
-void recall_add(struct recall *r, const struct prompt *p)
+void prompt_history_add(struct prompt_history *r, const struct prompt *p)
 {
-	struct recall_list *list;
+	struct prompt_history_list *list;
 	size_t i = 0;
 
-	if (!recall_knows(p) || !p->text[0])
+	if (!prompt_history_knows(p) || !p->text[0])
 		return;
 	list = &r->lists[list_of(p)];
 	while (i < list->count && strcmp(list->text[i], p->text) != 0)
 		i++;
 	/* Of what was there already, and of what is too much, the later ones take the place. */
-	if (i == list->count && i == RECALL_MAX)
+	if (i == list->count && i == PROMPT_HISTORY_MAX)
 		i = 0;
 	if (i < list->count)
 		memmove(list->text[i], list->text[i + 1],
@@ -43,9 +43,9 @@ void recall_add(struct recall *r, const struct prompt *p)
 }
 
 /* A line like the one that is there already would be a key that does nothing. */
-static void begin(struct recall *r, struct prompt *p)
+static void begin(struct prompt_history *r, struct prompt *p)
 {
-	const struct recall_list *list = &r->lists[list_of(p)];
+	const struct prompt_history_list *list = &r->lists[list_of(p)];
 
 	r->nlines = 0;
 	for (size_t i = 0; i < list->count; i++)
@@ -55,7 +55,7 @@ static void begin(struct recall *r, struct prompt *p)
 	p->recalls = true;
 }
 
-bool recall_step(struct recall *r, struct prompt *p, int step)
+bool prompt_history_step(struct prompt_history *r, struct prompt *p, int step)
 {
 	if (!p->recalls)
 		begin(r, p);

@@ -12,25 +12,25 @@
 
 #include "tui/screen/prompt.h"
 
-#define RECALL_MAX     50 /* of a prompt; the oldest go first */
-#define RECALL_PROMPTS 3
+#define PROMPT_HISTORY_MAX     50 /* of a prompt; the oldest go first */
+#define PROMPT_HISTORY_PROMPTS 3
 
-struct recall {
-	struct recall_list {
+struct prompt_history {
+	struct prompt_history_list {
 		size_t count;
-		char text[RECALL_MAX][PROMPT_TEXT]; /* oldest first, each once */
-	} lists[RECALL_PROMPTS];
+		char text[PROMPT_HISTORY_MAX][PROMPT_TEXT]; /* oldest first, each once */
+	} lists[PROMPT_HISTORY_PROMPTS];
 	/* The lines that the prompt goes up and down in; the last is what was typed when it began.
 	 * What a person changes in one of them is there again on the way back. */
-	char lines[RECALL_MAX + 1][PROMPT_TEXT];
+	char lines[PROMPT_HISTORY_MAX + 1][PROMPT_TEXT];
 	size_t nlines, at;
 };
 
 /* Whether answers to the prompt are recalled. */
-bool recall_knows(const struct prompt *p);
+bool prompt_history_knows(const struct prompt *p);
 /* The prompt was answered by its text; "" is not kept. */
-void recall_add(struct recall *r, const struct prompt *p);
+void prompt_history_add(struct prompt_history *r, const struct prompt *p);
 /* An earlier (-1) or later (+1) line comes into the prompt, false: there is none. */
-bool recall_step(struct recall *r, struct prompt *p, int step);
+bool prompt_history_step(struct prompt_history *r, struct prompt *p, int step);
 
 #endif

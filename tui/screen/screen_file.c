@@ -28,15 +28,15 @@ struct look {
 	unsigned int attributes;
 };
 
-enum picture_format picture_format(const char *path)
+enum screen_file_format screen_file_format(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 
 	if (dot && !strcasecmp(dot, ".svg"))
-		return PICTURE_SVG;
+		return SCREEN_FILE_SVG;
 	if (dot && (!strcasecmp(dot, ".ansi") || !strcasecmp(dot, ".ans")))
-		return PICTURE_ANSI;
-	return PICTURE_TEXT;
+		return SCREEN_FILE_ANSI;
+	return SCREEN_FILE_TEXT;
 }
 
 static const struct gridcell *cell_at(const struct grid *g, int row, int col)
@@ -219,13 +219,13 @@ static void write_svg(FILE *to, const struct grid *g, const struct theme *theme)
 	fputs("</g>\n</svg>\n", to);
 }
 
-int picture_make(const struct grid *g, const struct theme *theme, enum picture_format format,
-		 char **text, size_t *size)
+int screen_file_make(const struct grid *g, const struct theme *theme,
+		     enum screen_file_format format, char **text, size_t *size)
 {
 	FILE *to;
 
 	*text = NULL;
-	if (format == PICTURE_TEXT) {
+	if (format == SCREEN_FILE_TEXT) {
 		*text = grid_text(g);
 		*size = *text ? strlen(*text) : 0;
 		return *text ? 0 : -ENOMEM;
@@ -233,7 +233,7 @@ int picture_make(const struct grid *g, const struct theme *theme, enum picture_f
 	to = open_memstream(text, size);
 	if (!to)
 		return -ENOMEM;
-	if (format == PICTURE_SVG)
+	if (format == SCREEN_FILE_SVG)
 		write_svg(to, g, theme);
 	else
 		write_ansi(to, g, theme);
@@ -258,7 +258,7 @@ static int write_all(int fd, const char *text, size_t size)
 	return 0;
 }
 
-int picture_save(const char *path, const char *text, size_t size)
+int screen_file_save(const char *path, const char *text, size_t size)
 {
 	struct safepath at;
 	int err = safepath_open(&at, path, SAFEPATH_NOFOLLOW), fd;

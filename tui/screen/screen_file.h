@@ -9,21 +9,21 @@
 struct grid;
 struct theme;
 
-enum picture_format {
-	PICTURE_TEXT,
-	PICTURE_ANSI, /* ECMA-48 SGR, colours as ISO 8613-6 (38;2;r;g;b) */
-	PICTURE_SVG,  /* SVG 1.1 without scripts, fonts or links */
+enum screen_file_format {
+	SCREEN_FILE_TEXT,
+	SCREEN_FILE_ANSI, /* ECMA-48 SGR, colours as ISO 8613-6 (38;2;r;g;b) */
+	SCREEN_FILE_SVG,  /* SVG 1.1 without scripts, fonts or links */
 };
 
 /* By the file name's end: .ansi, .ans, .svg; text whatever else it is. */
-enum picture_format picture_format(const char *path);
+enum screen_file_format screen_file_format(const char *path);
 /* *text is the caller's, ended by NUL. -ENOMEM. */
-int picture_make(const struct grid *g, const struct theme *theme, enum picture_format format,
-		 char **text, size_t *size);
+int screen_file_make(const struct grid *g, const struct theme *theme,
+		     enum screen_file_format format, char **text, size_t *size);
 /*
  * The same into a new file: -EEXIST for one that is there already, or what open(2) and write(2)
  * say; nothing stays of what could not be written as a whole.
  */
-int picture_save(const char *path, const char *text, size_t size);
+int screen_file_save(const char *path, const char *text, size_t size);
 
 #endif

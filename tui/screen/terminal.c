@@ -332,7 +332,7 @@ bool terminal_copy(struct terminal *t, const char *text)
 	base64 = malloc(size);
 	if (!base64)
 		return false;
-	copy_base64(text, strlen(text), base64, size);
+	clipboard_base64(text, strlen(text), base64, size);
 	/* "c", the clipboard: xterm's control sequences, "Manipulate Selection Data" */
 	putp(tiparm(ms, "c", base64));
 	fflush(stdout);

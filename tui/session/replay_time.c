@@ -21,12 +21,12 @@ static bool digits(const char **text, double *value)
 	return true;
 }
 
-bool moment_parse(const char *text, struct moment *out)
+bool replay_time_parse(const char *text, struct replay_time *out)
 {
 	double part, unit = 1;
 	int colons = 0;
 
-	*out = (struct moment){0};
+	*out = (struct replay_time){0};
 	for (;; text++) {
 		if (!digits(&text, &part))
 			return false;
@@ -50,7 +50,7 @@ bool moment_parse(const char *text, struct moment *out)
 	return out->given;
 }
 
-uint64_t moment_offset(const struct moment *moment, uint64_t start)
+uint64_t replay_time_offset(const struct replay_time *moment, uint64_t start)
 {
 	time_t began = (time_t)(start / 1000000000u);
 	double seconds = moment->seconds, since;

@@ -7,19 +7,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct moment {
+struct replay_time {
 	bool given;
 	bool of_day;
 	double seconds; /* since the start of the recording, or since midnight, local time */
 };
 
 /* "90", "1.5", "14:03", "14:03:20.5"; false: it is nothing of that. */
-bool moment_parse(const char *text, struct moment *out);
+bool replay_time_parse(const char *text, struct replay_time *out);
 /*
  * ns from the start of a recording that began at start (CLOCK_REALTIME ns). A time of day is one of
  * the day of the start, or, when that was more than twelve hours earlier, of the day after; else
  * what is before the start is the start.
  */
-uint64_t moment_offset(const struct moment *moment, uint64_t start);
+uint64_t replay_time_offset(const struct replay_time *moment, uint64_t start);
 
 #endif

@@ -34,7 +34,7 @@ struct site {
 	uint32_t id;
 	bool known;
 	bool hashed;
-	struct calls *calls;
+	struct inline_chain *calls;
 	UT_hash_handle hh;
 	UT_hash_handle by_id;
 };
@@ -46,8 +46,8 @@ struct bare { /* an object without debug information */
 	UT_hash_handle hh;
 };
 
-struct sites {
-	struct inliner *inliner;
+struct inline_cache {
+	struct inline_worker *inliner;
 	struct site *sites; /* the oldest first */
 	struct site *ids;
 	struct bare *bare;
@@ -63,15 +63,15 @@ static time_t now_seconds(void)
 	return t.tv_sec;
 }
 
-int sites_new(size_t budget, struct sites **out)
+int inline_cache_new(size_t budget, struct inline_cache **out)
 {
-	struct sites *s = calloc(1, sizeof(*s));
+	struct inline_cache *s = calloc(1, sizeof(*s));
 	int err;
 
 	*out = NULL;
 	if (!s)
 		return -ENOMEM;
-	err = inliner_new(budget, &s->inliner);
+	err = inline_worker_new(budget, &s->inliner);
 	if (err) {
 		free(s);
 		return err;
@@ -85,7 +85,7 @@ static size_t site_bytes(const struct site *site)
 	return sizeof(*site) + (site->calls ? site->calls->bytes : 0);
 }
 
-static void site_drop(struct sites *s, struct site *site)
+static void site_drop(struct inline_cache *s, struct site *site)
 {
 	s->bytes -= site_bytes(site);
 	/* NOLINTBEGIN(clang-analyzer-unix.Malloc,clang-analyzer-core.NullDereference): the tables
@@ -97,18 +97,18 @@ static void site_drop(struct sites *s, struct site *site)
 	free(site);
 }
 
-static void bare_drop(struct sites *s, struct bare *bare)
+static void bare_drop(struct inline_cache *s, struct bare *bare)
 {
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
 	HASH_DEL(s->bare, bare);
 	free(bare);
 }
 
-void sites_free(struct sites *sites)
+void inline_cache_free(struct inline_cache *sites)
 {
 	if (!sites)
 		return;
-	inliner_free(sites->inliner);
+	inline_worker_free(sites->inliner);
 	while (sites->sites)
 		site_drop(sites, sites->sites);
 	while (sites->bare)
@@ -116,7 +116,7 @@ void sites_free(struct sites *sites)
 	free(sites);
 }
 
-static bool is_bare(struct sites *s, uint64_t object)
+static bool is_bare(struct inline_cache *s, uint64_t object)
 {
 	struct bare *bare;
 
@@ -129,7 +129,7 @@ static bool is_bare(struct sites *s, uint64_t object)
 }
 
 /* Without memory it is only asked again. */
-static void bare_add(struct sites *s, uint64_t object)
+static void bare_add(struct inline_cache *s, uint64_t object)
 {
 	struct bare *bare;
 
@@ -144,7 +144,7 @@ static void bare_add(struct sites *s, uint64_t object)
 		free(bare);
 }
 
-static struct site *site_new(struct sites *s, const struct site_key *key)
+static struct site *site_new(struct inline_cache *s, const struct site_key *key)
 {
 	struct site *site = calloc(1, sizeof(*site));
 
@@ -169,17 +169,17 @@ static struct site *site_new(struct sites *s, const struct site_key *key)
 	return site;
 }
 
-void sites_set_asker(struct sites *sites, struct fileasker *asker)
+void inline_cache_set_asker(struct inline_cache *sites, struct fileasker *asker)
 {
-	inliner_set_asker(sites->inliner, asker);
+	inline_worker_set_asker(sites->inliner, asker);
 }
 
-void sites_set_remote(struct sites *sites, struct remotedebug *remote)
+void inline_cache_set_remote(struct inline_cache *sites, struct remotedebug *remote)
 {
-	inliner_set_remote(sites->inliner, remote);
+	inline_worker_set_remote(sites->inliner, remote);
 }
 
-void sites_retry(struct sites *sites)
+void inline_cache_retry(struct inline_cache *sites)
 {
 	struct bare *bare, *next;
 
@@ -188,8 +188,8 @@ void sites_retry(struct sites *sites)
 	}
 }
 
-uint32_t sites_find(struct sites *sites, uint64_t object, int fd, pid_t pid, uint64_t vaddr,
-		    uint64_t symbol, const struct calls **calls)
+uint32_t inline_cache_find(struct inline_cache *sites, uint64_t object, int fd, pid_t pid,
+			   uint64_t vaddr, uint64_t symbol, const struct inline_chain **calls)
 {
 	struct site_key key = {object, vaddr};
 	struct site *site;
@@ -204,14 +204,15 @@ uint32_t sites_find(struct sites *sites, uint64_t object, int fd, pid_t pid, uin
 	if (is_bare(sites, object))
 		return 0;
 	site = site_new(sites, &key);
-	if (site && inliner_ask(sites->inliner, object, fd, pid, vaddr, symbol, site->id)) {
+	if (site && inline_worker_ask(sites->inliner, object, fd, pid, vaddr, symbol, site->id)) {
 		site_drop(sites, site);
 		site = NULL;
 	}
 	return site ? site->id : 0;
 }
 
-bool sites_get(const struct sites *sites, uint32_t id, const struct calls **calls)
+bool inline_cache_get(const struct inline_cache *sites, uint32_t id,
+		      const struct inline_chain **calls)
 {
 	struct site *site;
 
@@ -220,9 +221,9 @@ bool sites_get(const struct sites *sites, uint32_t id, const struct calls **call
 	return !site || site->known;
 }
 
-bool sites_update(struct sites *sites)
+bool inline_cache_update(struct inline_cache *sites)
 {
-	struct inliner_answer *answers = inliner_take(sites->inliner), *a;
+	struct inline_worker_answer *answers = inline_worker_take(sites->inliner), *a;
 	struct site *site;
 
 	for (a = answers; a; a = a->next) {
@@ -239,16 +240,16 @@ bool sites_update(struct sites *sites)
 		a->calls = NULL;
 		sites->bytes += site->calls ? site->calls->bytes : 0;
 	}
-	inliner_answers_free(answers);
+	inline_worker_answers_free(answers);
 	return answers != NULL;
 }
 
-void sites_wait(struct sites *sites, uint64_t ns)
+void inline_cache_wait(struct inline_cache *sites, uint64_t ns)
 {
-	inliner_wait(sites->inliner, ns);
+	inline_worker_wait(sites->inliner, ns);
 }
 
-void sites_trim(struct sites *sites)
+void inline_cache_trim(struct inline_cache *sites)
 {
 	struct site *site, *next;
 

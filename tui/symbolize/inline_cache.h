@@ -12,35 +12,36 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct calls;
+struct inline_chain;
 struct fileasker;
 struct remotedebug;
-struct sites;
+struct inline_cache;
 
-/* budget: bytes of debug information. Errors as inliner_new. */
-int sites_new(size_t budget, struct sites **out);
-void sites_free(struct sites *sites);
-/* As inliner_set_remote. */
-void sites_set_remote(struct sites *sites, struct remotedebug *remote);
-/* As inliner_set_asker. */
-void sites_set_asker(struct sites *sites, struct fileasker *asker);
+/* budget: bytes of debug information. Errors as inline_worker_new. */
+int inline_cache_new(size_t budget, struct inline_cache **out);
+void inline_cache_free(struct inline_cache *sites);
+/* As inline_worker_set_remote. */
+void inline_cache_set_remote(struct inline_cache *sites, struct remotedebug *remote);
+/* As inline_worker_set_asker. */
+void inline_cache_set_asker(struct inline_cache *sites, struct fileasker *asker);
 /* A debug file has come: objects that had none are asked about again. */
-void sites_retry(struct sites *sites);
+void inline_cache_retry(struct inline_cache *sites);
 /*
- * The site of an address of the object whose file fd is, which pid maps; symbol: as of calls_read.
- * 0: there is none, for the object has no debug information. *calls: what is known of it by now, as
- * of sites_get.
+ * The site of an address of the object whose file fd is, which pid maps; symbol: as of
+ * inline_chain_read. 0: there is none, for the object has no debug information. *calls: what is
+ * known of it by now, as of inline_cache_get.
  */
-uint32_t sites_find(struct sites *sites, uint64_t object, int fd, pid_t pid, uint64_t vaddr,
-		    uint64_t symbol, const struct calls **calls);
-/* False: it is not known yet. *calls (valid until sites_trim): NULL where there are none; a site
- * that was forgotten has none. */
-bool sites_get(const struct sites *sites, uint32_t id, const struct calls **calls);
+uint32_t inline_cache_find(struct inline_cache *sites, uint64_t object, int fd, pid_t pid,
+			   uint64_t vaddr, uint64_t symbol, const struct inline_chain **calls);
+/* False: it is not known yet. *calls (valid until inline_cache_trim): NULL where there are none; a
+ * site that was forgotten has none. */
+bool inline_cache_get(const struct inline_cache *sites, uint32_t id,
+		      const struct inline_chain **calls);
 /* True when some became known. */
-bool sites_update(struct sites *sites);
+bool inline_cache_update(struct inline_cache *sites);
 /* Waits that long for all that was asked. */
-void sites_wait(struct sites *sites, uint64_t ns);
+void inline_cache_wait(struct inline_cache *sites, uint64_t ns);
 /* Between two slices: forgets the oldest when they are many. */
-void sites_trim(struct sites *sites);
+void inline_cache_trim(struct inline_cache *sites);
 
 #endif

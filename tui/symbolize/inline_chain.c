@@ -53,11 +53,11 @@ static const char *move(char **to, const char *text)
 	return at;
 }
 
-static struct calls *pack(const struct debuginfo_frame *frames, const struct texts *texts,
-			  size_t count)
+static struct inline_chain *pack(const struct debuginfo_frame *frames, const struct texts *texts,
+				 size_t count)
 {
-	size_t bytes = sizeof(struct calls) + count * sizeof(struct calls_frame);
-	struct calls *calls;
+	size_t bytes = sizeof(struct inline_chain) + count * sizeof(struct inline_chain_frame);
+	struct inline_chain *calls;
 	char *to;
 
 	for (size_t i = 0; i < count; i++) {
@@ -78,7 +78,7 @@ static struct calls *pack(const struct debuginfo_frame *frames, const struct tex
 	return calls;
 }
 
-uid_t calls_user(void)
+uid_t inline_chain_user(void)
 {
 	const char *sudo = getuid() ? NULL : getenv("SUDO_UID");
 	unsigned long id;
@@ -92,13 +92,14 @@ uid_t calls_user(void)
 
 /* A symbol without a size reaches over functions that have none. */
 static bool is_another(struct debuginfo *info, uint64_t vaddr, uint64_t symbol,
-		       const struct calls *calls)
+		       const struct inline_chain *calls)
 {
 	return symbol && calls->frames[calls->count - 1].name &&
 	       !debuginfo_is_one_function(info, vaddr, symbol);
 }
 
-int calls_read(struct debuginfo *info, uint64_t vaddr, uint64_t symbol, struct calls **out)
+int inline_chain_read(struct debuginfo *info, uint64_t vaddr, uint64_t symbol,
+		      struct inline_chain **out)
 {
 	struct debuginfo_frame frames[DEBUGINFO_FRAMES_MAX];
 	struct texts texts[DEBUGINFO_FRAMES_MAX] = {0};

@@ -14,25 +14,26 @@
 
 struct debuginfo;
 
-struct calls_frame {
+struct inline_chain_frame {
 	const char *name;  /* demangled and clean; NULL: unknown */
 	const char *file;  /* clean, as a path; NULL: unknown */
 	unsigned int line; /* 0: unknown */
 };
 
-struct calls { /* one block, to be freed with free() */
+struct inline_chain { /* one block, to be freed with free() */
 	size_t bytes;
-	uint32_t count;		     /* at least 1 */
-	bool renames;		     /* the function is another than the symbol says */
-	struct calls_frame frames[]; /* innermost first; the last is the function itself */
+	uint32_t count;			    /* at least 1 */
+	bool renames;			    /* the function is another than the symbol says */
+	struct inline_chain_frame frames[]; /* innermost first; the last is the function itself */
 };
 
 /* Whose split debug files are trusted besides root's: who started the program, also by sudo. */
-uid_t calls_user(void);
+uid_t inline_chain_user(void);
 /*
  * info: NULL for none. symbol: where a symbol starts that covers the address by a guess (struct
  * symbol); 0: none, or it has a size. *out is NULL when nothing is known. -ENOMEM.
  */
-int calls_read(struct debuginfo *info, uint64_t vaddr, uint64_t symbol, struct calls **out);
+int inline_chain_read(struct debuginfo *info, uint64_t vaddr, uint64_t symbol,
+		      struct inline_chain **out);
 
 #endif

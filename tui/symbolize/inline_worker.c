@@ -30,7 +30,7 @@
 struct question {
 	struct question *next;
 	uint64_t vaddr;
-	uint64_t symbol; /* see calls_read */
+	uint64_t symbol; /* see inline_chain_read */
 	uint32_t id;
 };
 
@@ -46,7 +46,7 @@ struct object {
 	time_t used;   /* CLOCK_MONOTONIC seconds */
 };
 
-struct inliner {
+struct inline_worker {
 	pthread_t thread;
 	atomic_int tid; /* 0: it has not begun */
 	pthread_mutex_t lock;
@@ -54,7 +54,7 @@ struct inliner {
 	atomic_bool stop;
 	size_t nquestions; /* with the one that is being answered */
 	uint64_t turns;
-	struct inliner_answer *answers, **last_answer;
+	struct inline_worker_answer *answers, **last_answer;
 	struct object *objects;	    /* in the order of their last use, the last first */
 	struct remotedebug *remote; /* NULL: not wanted */
 	struct fileasker *asker;    /* NULL: the thread may wait for files */
@@ -72,7 +72,7 @@ static time_t now_seconds(void)
 }
 
 /* To the front of the list. */
-static void object_use(struct inliner *n, struct object *object)
+static void object_use(struct inline_worker *n, struct object *object)
 {
 	struct object **link = &n->objects;
 
@@ -94,7 +94,7 @@ static bool object_waits(const struct object *object)
  * The object whose questions are to be answered: one that was read goes first, so that it is read
  * once for all of them and may go then; else the one that has waited longest. NULL: no questions.
  */
-static struct object *object_next(const struct inliner *n)
+static struct object *object_next(const struct inline_worker *n)
 {
 	struct object *best = NULL;
 
@@ -140,13 +140,15 @@ static void objects_free(struct object *objects)
 
 /* Is there debug information? A process that is gone has taken its root along. Takes the
  * descriptor. */
-static bool object_open(struct inliner *n, struct object *object, int fd, pid_t pid,
+static bool object_open(struct inline_worker *n, struct object *object, int fd, pid_t pid,
 			struct remotedebug *remote, struct fileasker *asker)
 {
 	int root = pid ? rootfile_root(pid) : -1;
 	struct debug_place place = {root < 0 ? -1 : root, MODULES_DEBUG_ROOT, remote, asker, pid};
-	struct debuginfo_options options = {
-		.place = &place, .limit = n->budget, .cancel = &n->stop, .user = calls_user()};
+	struct debuginfo_options options = {.place = &place,
+					    .limit = n->budget,
+					    .cancel = &n->stop,
+					    .user = inline_chain_user()};
 	struct elf_file *file;
 	bool read;
 
@@ -159,7 +161,7 @@ static bool object_open(struct inliner *n, struct object *object, int fd, pid_t 
 
 /* Takes out what is too much to be kept, or was kept for long, and is not asked about, but for one.
  * The lock is held. */
-static struct object *objects_cut(struct inliner *n, const struct object *but)
+static struct object *objects_cut(struct inline_worker *n, const struct object *but)
 {
 	const time_t old = now_seconds() - IDLE_SECONDS;
 	struct object **link = &n->objects, *rest = NULL;
@@ -195,9 +197,9 @@ static struct question *question_take(struct object *object)
 }
 
 /* The lock is held, and given up meanwhile. */
-static void answer_one(struct inliner *n, struct object *object)
+static void answer_one(struct inline_worker *n, struct object *object)
 {
-	struct inliner_answer *answer = calloc(1, sizeof(*answer));
+	struct inline_worker_answer *answer = calloc(1, sizeof(*answer));
 	struct question *q = question_take(object);
 	struct remotedebug *remote = n->remote;
 	struct fileasker *asker = n->asker;
@@ -215,7 +217,7 @@ static void answer_one(struct inliner *n, struct object *object)
 		answer->id = q->id;
 		answer->bare = bare;
 		/* Without memory the address has no calls to tell of. */
-		if (calls_read(object->info, q->vaddr, q->symbol, &answer->calls))
+		if (inline_chain_read(object->info, q->vaddr, q->symbol, &answer->calls))
 			answer->calls = NULL;
 	}
 	free(q);
@@ -234,7 +236,7 @@ static void answer_one(struct inliner *n, struct object *object)
 }
 
 /* Waits for a question; frees all objects if none comes for long. The lock is held. */
-static void wait_for_question(struct inliner *n)
+static void wait_for_question(struct inline_worker *n)
 {
 	struct timespec until;
 	struct object *all;
@@ -256,7 +258,7 @@ static void wait_for_question(struct inliner *n)
  * against it, and busy programs of other sessions it would have next to nothing of a CPU. A nice
  * value is of a thread alone, on Linux. What is not granted is not needed.
  */
-static void set_nice(struct inliner *n, int nice)
+static void set_nice(struct inline_worker *n, int nice)
 {
 	int tid = atomic_load(&n->tid);
 
@@ -266,7 +268,7 @@ static void set_nice(struct inliner *n, int nice)
 
 static void *inliner_thread(void *arg)
 {
-	struct inliner *n = arg;
+	struct inline_worker *n = arg;
 
 	atomic_store(&n->tid, gettid());
 	set_nice(n, NICE);
@@ -285,9 +287,9 @@ static void *inliner_thread(void *arg)
 
 /* --- for the collector ----------------------------------------------------------------------- */
 
-int inliner_new(size_t budget, struct inliner **out)
+int inline_worker_new(size_t budget, struct inline_worker **out)
 {
-	struct inliner *n = calloc(1, sizeof(*n));
+	struct inline_worker *n = calloc(1, sizeof(*n));
 	pthread_condattr_t attr;
 	int err;
 
@@ -314,7 +316,7 @@ int inliner_new(size_t budget, struct inliner **out)
 	return 0;
 }
 
-void inliner_free(struct inliner *inliner)
+void inline_worker_free(struct inline_worker *inliner)
 {
 	if (!inliner)
 		return;
@@ -324,7 +326,7 @@ void inliner_free(struct inliner *inliner)
 	pthread_cond_broadcast(&inliner->asked);
 	pthread_mutex_unlock(&inliner->lock);
 	pthread_join(inliner->thread, NULL);
-	inliner_answers_free(inliner->answers);
+	inline_worker_answers_free(inliner->answers);
 	objects_free(inliner->objects);
 	pthread_cond_destroy(&inliner->asked);
 	pthread_cond_destroy(&inliner->answered);
@@ -333,7 +335,7 @@ void inliner_free(struct inliner *inliner)
 }
 
 /* The lock is held. A bare object is read again: a debug package may be installed by now. */
-static int object_want(struct inliner *n, uint64_t id, int fd, pid_t pid, struct object **out)
+static int object_want(struct inline_worker *n, uint64_t id, int fd, pid_t pid, struct object **out)
 {
 	struct object *object = n->objects;
 
@@ -358,22 +360,22 @@ static int object_want(struct inliner *n, uint64_t id, int fd, pid_t pid, struct
 	return object->fd < 0 ? -errno : 0;
 }
 
-void inliner_set_remote(struct inliner *inliner, struct remotedebug *remote)
+void inline_worker_set_remote(struct inline_worker *inliner, struct remotedebug *remote)
 {
 	pthread_mutex_lock(&inliner->lock);
 	inliner->remote = remote;
 	pthread_mutex_unlock(&inliner->lock);
 }
 
-void inliner_set_asker(struct inliner *inliner, struct fileasker *asker)
+void inline_worker_set_asker(struct inline_worker *inliner, struct fileasker *asker)
 {
 	pthread_mutex_lock(&inliner->lock);
 	inliner->asker = asker;
 	pthread_mutex_unlock(&inliner->lock);
 }
 
-int inliner_ask(struct inliner *inliner, uint64_t object, int fd, pid_t pid, uint64_t vaddr,
-		uint64_t symbol, uint32_t id)
+int inline_worker_ask(struct inline_worker *inliner, uint64_t object, int fd, pid_t pid,
+		      uint64_t vaddr, uint64_t symbol, uint32_t id)
 {
 	struct question *q = malloc(sizeof(*q));
 	struct object *of;
@@ -399,9 +401,9 @@ int inliner_ask(struct inliner *inliner, uint64_t object, int fd, pid_t pid, uin
 	return err;
 }
 
-struct inliner_answer *inliner_take(struct inliner *inliner)
+struct inline_worker_answer *inline_worker_take(struct inline_worker *inliner)
 {
-	struct inliner_answer *answers;
+	struct inline_worker_answer *answers;
 
 	pthread_mutex_lock(&inliner->lock);
 	answers = inliner->answers;
@@ -411,10 +413,10 @@ struct inliner_answer *inliner_take(struct inliner *inliner)
 	return answers;
 }
 
-void inliner_answers_free(struct inliner_answer *answers)
+void inline_worker_answers_free(struct inline_worker_answer *answers)
 {
 	while (answers) {
-		struct inliner_answer *next = answers->next;
+		struct inline_worker_answer *next = answers->next;
 
 		free(answers->calls);
 		free(answers);
@@ -422,7 +424,7 @@ void inliner_answers_free(struct inliner_answer *answers)
 	}
 }
 
-bool inliner_wait(struct inliner *inliner, uint64_t ns)
+bool inline_worker_wait(struct inline_worker *inliner, uint64_t ns)
 {
 	struct timespec until;
 	bool done;

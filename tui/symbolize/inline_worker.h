@@ -13,37 +13,37 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct calls;
+struct inline_chain;
 struct fileasker;
-struct inliner;
+struct inline_worker;
 struct remotedebug;
 
-struct inliner_answer {
-	struct inliner_answer *next;
-	uint32_t id;	     /* of the question */
-	bool bare;	     /* the object has no debug information that can be used */
-	struct calls *calls; /* NULL: nothing is known of the address; the caller frees it */
+struct inline_worker_answer {
+	struct inline_worker_answer *next;
+	uint32_t id;		    /* of the question */
+	bool bare;		    /* the object has no debug information that can be used */
+	struct inline_chain *calls; /* NULL: nothing is known of the address; the caller frees it */
 };
 
 /* budget: bytes of debug information. -ENOMEM, or what pthread_create says. */
-int inliner_new(size_t budget, struct inliner **out);
+int inline_worker_new(size_t budget, struct inline_worker **out);
 /* Waits for what is being read to be given up, soon. */
-void inliner_free(struct inliner *inliner);
+void inline_worker_free(struct inline_worker *inliner);
 /* Whom to ask for debug files that are nowhere here; it must outlive the inliner. */
-void inliner_set_remote(struct inliner *inliner, struct remotedebug *remote);
+void inline_worker_set_remote(struct inline_worker *inliner, struct remotedebug *remote);
 /* The same for files that may not answer (struct debug_place). */
-void inliner_set_asker(struct inliner *inliner, struct fileasker *asker);
+void inline_worker_set_asker(struct inline_worker *inliner, struct fileasker *asker);
 /*
  * Asks; fd is the object's file, which is duplicated if it is needed, pid a process that maps it:
- * debug files are looked for below its root, 0: below our own; symbol: as of calls_read. -ENOMEM,
- * -EAGAIN: too many questions wait; the error of a system call.
+ * debug files are looked for below its root, 0: below our own; symbol: as of inline_chain_read.
+ * -ENOMEM, -EAGAIN: too many questions wait; the error of a system call.
  */
-int inliner_ask(struct inliner *inliner, uint64_t object, int fd, pid_t pid, uint64_t vaddr,
-		uint64_t symbol, uint32_t id);
-/* All answers there are, which are the caller's now (inliner_answers_free, or one by one). */
-struct inliner_answer *inliner_take(struct inliner *inliner);
-void inliner_answers_free(struct inliner_answer *answers);
+int inline_worker_ask(struct inline_worker *inliner, uint64_t object, int fd, pid_t pid,
+		      uint64_t vaddr, uint64_t symbol, uint32_t id);
+/* All answers there are, which are the caller's now (inline_worker_answers_free, or one by one). */
+struct inline_worker_answer *inline_worker_take(struct inline_worker *inliner);
+void inline_worker_answers_free(struct inline_worker_answer *answers);
 /* True when there was nothing left to answer within the time. */
-bool inliner_wait(struct inliner *inliner, uint64_t ns);
+bool inline_worker_wait(struct inline_worker *inliner, uint64_t ns);
 
 #endif

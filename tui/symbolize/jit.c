@@ -57,7 +57,7 @@ struct process {
 struct jit {
 	struct tracker *tracker;
 	struct fileasker *asker;
-	struct earlyfiles *early;
+	struct jit_files *early;
 	struct process *processes; /* in the order of their last use */
 	uint64_t round;
 	struct quota bytes; /* of all names */
@@ -79,7 +79,7 @@ int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out)
 	*out = jit;
 	if (!jit)
 		return -ENOMEM;
-	jit->early = earlyfiles_new(tracker, asker);
+	jit->early = jit_files_new(tracker, asker);
 	if (!jit->early) {
 		free(jit);
 		*out = NULL;
@@ -116,7 +116,7 @@ void jit_free(struct jit *jit)
 		return;
 	while (jit->processes)
 		process_drop(jit, jit->processes);
-	earlyfiles_free(jit->early);
+	jit_files_free(jit->early);
 	quota_free(&jit->bytes);
 	quota_free(&jit->reads);
 	free(jit);
@@ -139,7 +139,7 @@ void jit_age(struct jit *jit)
 		left--;
 		process_drop(jit, p);
 	}
-	earlyfiles_age(jit->early);
+	jit_files_age(jit->early);
 	jit->round++;
 	quota_free(&jit->reads);
 	jit->reads = (struct quota){.max = ROUND_BYTES};
@@ -154,7 +154,7 @@ static struct process *process_new(struct jit *jit, const struct tracker_exec *k
 	p->key = *key;
 	p->version = 1;
 	p->uid = UNKNOWN_USER;
-	earlyfiles_take(jit->early, key->pid, &p->perfmap, &p->dump);
+	jit_files_take(jit->early, key->pid, &p->perfmap, &p->dump);
 	if (!p->perfmap)
 		p->perfmap = perfmap_new();
 	p->by_map = codemap_new(PROCESS_BYTES);
@@ -327,5 +327,5 @@ uint64_t jit_version(struct jit *jit, const struct tracker_exec *of)
 
 void jit_seen(struct jit *jit, pid_t pid, uint64_t addr)
 {
-	earlyfiles_seen(jit->early, pid, addr);
+	jit_files_seen(jit->early, pid, addr);
 }

@@ -28,7 +28,7 @@ struct early {
 	struct jitdump *dump;
 };
 
-struct earlyfiles {
+struct jit_files {
 	struct tracker *tracker;
 	struct fileasker *asker;
 	struct early at[PROCESSES];
@@ -36,9 +36,9 @@ struct earlyfiles {
 	unsigned int places, files; /* left in the round */
 };
 
-struct earlyfiles *earlyfiles_new(struct tracker *tracker, struct fileasker *asker)
+struct jit_files *jit_files_new(struct tracker *tracker, struct fileasker *asker)
 {
-	struct earlyfiles *e = calloc(1, sizeof(*e));
+	struct jit_files *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return NULL;
@@ -56,7 +56,7 @@ static void early_close(struct early *early)
 	*early = (struct early){0};
 }
 
-void earlyfiles_free(struct earlyfiles *e)
+void jit_files_free(struct jit_files *e)
 {
 	for (unsigned int i = 0; e && i < PROCESSES; i++)
 		early_close(&e->at[i]);
@@ -71,7 +71,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static bool is_made(struct earlyfiles *e, pid_t pid, uint64_t addr)
+static bool is_made(struct jit_files *e, pid_t pid, uint64_t addr)
 {
 	struct place at;
 
@@ -83,7 +83,7 @@ static bool is_made(struct earlyfiles *e, pid_t pid, uint64_t addr)
 }
 
 /* The one of the process, else that which was used longest ago. */
-static struct early *early_of(struct earlyfiles *e, pid_t pid)
+static struct early *early_of(struct jit_files *e, pid_t pid)
 {
 	struct early *oldest = &e->at[0];
 
@@ -96,7 +96,7 @@ static struct early *early_of(struct earlyfiles *e, pid_t pid)
 	return oldest;
 }
 
-static void look(struct earlyfiles *e, struct early *early)
+static void look(struct jit_files *e, struct early *early)
 {
 	struct procfile_owner owner;
 	int fd;
@@ -118,7 +118,7 @@ static void look(struct earlyfiles *e, struct early *early)
 		jitdump_set_early(early->dump);
 }
 
-void earlyfiles_seen(struct earlyfiles *e, pid_t pid, uint64_t addr)
+void jit_files_seen(struct jit_files *e, pid_t pid, uint64_t addr)
 {
 	struct early *early = early_of(e, pid);
 	uint64_t now = now_ns();
@@ -135,7 +135,7 @@ void earlyfiles_seen(struct earlyfiles *e, pid_t pid, uint64_t addr)
 	look(e, early);
 }
 
-void earlyfiles_take(struct earlyfiles *e, pid_t pid, struct perfmap **map, struct jitdump **dump)
+void jit_files_take(struct jit_files *e, pid_t pid, struct perfmap **map, struct jitdump **dump)
 {
 	struct early *early = early_of(e, pid);
 
@@ -149,14 +149,14 @@ void earlyfiles_take(struct earlyfiles *e, pid_t pid, struct perfmap **map, stru
 }
 
 /* What came in a round is named at its end, or at that of the next. */
-static bool is_over(const struct earlyfiles *e, const struct early *early, uint64_t now)
+static bool is_over(const struct jit_files *e, const struct early *early, uint64_t now)
 {
 	uint64_t rounds = e->round - early->round;
 
 	return rounds > ROUNDS || (rounds > 1 && now - early->time > WAIT_NS);
 }
 
-void earlyfiles_age(struct earlyfiles *e)
+void jit_files_age(struct jit_files *e)
 {
 	const uint64_t now = now_ns();
 

@@ -10,20 +10,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct earlyfiles;
+struct jit_files;
 struct fileasker;
 struct jitdump;
 struct perfmap;
 struct tracker;
 
 /* Neither is owned. NULL: no memory. */
-struct earlyfiles *earlyfiles_new(struct tracker *tracker, struct fileasker *asker);
-void earlyfiles_free(struct earlyfiles *e);
+struct jit_files *jit_files_new(struct tracker *tracker, struct fileasker *asker);
+void jit_files_free(struct jit_files *e);
 /* A new stack of the process has this address. What fails leaves the process without. */
-void earlyfiles_seen(struct earlyfiles *e, pid_t pid, uint64_t addr);
+void jit_files_seen(struct jit_files *e, pid_t pid, uint64_t addr);
 /* What was opened, the caller's from now on; NULL each where there is none. */
-void earlyfiles_take(struct earlyfiles *e, pid_t pid, struct perfmap **map, struct jitdump **dump);
+void jit_files_take(struct jit_files *e, pid_t pid, struct perfmap **map, struct jitdump **dump);
 /* Begins another round, and closes files that were not taken for some rounds. */
-void earlyfiles_age(struct earlyfiles *e);
+void jit_files_age(struct jit_files *e);
 
 #endif

@@ -24,13 +24,13 @@ static uint32_t frames_of_address(const struct profile *p, const struct profile_
 }
 
 /* The outermost call is the function itself; what is inlined is not there before profile_settle. */
-static int count_address(struct profile *p, const struct calls *calls, const uint32_t *frames,
-			 uint32_t nframes, uint64_t count)
+static int count_address(struct profile *p, const struct inline_chain *calls,
+			 const uint32_t *frames, uint32_t nframes, uint64_t count)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < nframes && i < calls->count && !err; i++) {
-		const struct calls_frame *call = &calls->frames[calls->count - 1 - i];
+		const struct inline_chain_frame *call = &calls->frames[calls->count - 1 - i];
 
 		if (call->file && call->line)
 			err = profile_line(p, frames[i], call->file, call->line, count);
@@ -38,8 +38,8 @@ static int count_address(struct profile *p, const struct calls *calls, const uin
 	return err;
 }
 
-int lines_count(struct profile *p, const struct sites *sites, uint32_t stack, const uint32_t *of,
-		uint32_t n, uint64_t count)
+int line_counts_add(struct profile *p, const struct inline_cache *sites, uint32_t stack,
+		    const uint32_t *of, uint32_t n, uint64_t count)
 {
 	const struct profile_stack *s = query_stack(p, stack);
 	uint32_t at = 0;
@@ -51,9 +51,9 @@ int lines_count(struct profile *p, const struct sites *sites, uint32_t stack, co
 		at++;
 	for (uint32_t i = 0; i < n && at < s->nframes && !err; i++) {
 		uint32_t frames = frames_of_address(p, s, at);
-		const struct calls *calls;
+		const struct inline_chain *calls;
 
-		if (of[i] && sites_get(sites, of[i], &calls) && calls)
+		if (of[i] && inline_cache_get(sites, of[i], &calls) && calls)
 			err = count_address(p, calls, s->frames + at, frames, count);
 		at += frames;
 	}

@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 struct profile;
-struct sites;
+struct inline_cache;
 
 /*
  * Counts so many samples of a profile's stack for the lines of its frames. of: for each of the n
  * addresses that it was made of, outermost first, its site, or 0. What is not known yet is not
  * counted. The profile's lock is held. -ENOMEM, or -EINVAL: no such stack.
  */
-int lines_count(struct profile *p, const struct sites *sites, uint32_t stack, const uint32_t *of,
-		uint32_t n, uint64_t count);
+int line_counts_add(struct profile *p, const struct inline_cache *sites, uint32_t stack,
+		    const uint32_t *of, uint32_t n, uint64_t count);
 
 #endif

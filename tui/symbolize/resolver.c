@@ -50,7 +50,7 @@ struct resolver {
 	uint32_t sites[FRAMES_MAX];
 	uint32_t places[WALK_FRAMES_MAX]; /* see resolver_places */
 	uint32_t nplaces;
-	struct sites *inlined; /* NULL: not wanted */
+	struct inline_cache *inlined; /* NULL: not wanted */
 	struct ksym ksym[KERNEL_FRAMES_MAX];
 };
 
@@ -74,13 +74,13 @@ int resolver_new(struct profile *profile, struct tracker *tracker, struct ksyms 
 	r->asker.arg = tracker;
 	r->modules = modules_new(profile, tracker, &r->asker);
 	if (!r->modules || jit_new(tracker, &r->asker, &r->jit) ||
-	    (debug_memory && sites_new(debug_memory, &r->inlined))) {
+	    (debug_memory && inline_cache_new(debug_memory, &r->inlined))) {
 		resolver_free(r);
 		*out = NULL;
 		return -ENOMEM;
 	}
 	if (r->inlined)
-		sites_set_asker(r->inlined, &r->asker);
+		inline_cache_set_asker(r->inlined, &r->asker);
 	return 0;
 }
 
@@ -88,7 +88,7 @@ void resolver_set_remote(struct resolver *r, struct remotedebug *remote)
 {
 	modules_set_remote(r->modules, remote);
 	if (r->inlined)
-		sites_set_remote(r->inlined, remote);
+		inline_cache_set_remote(r->inlined, remote);
 }
 
 void resolver_free(struct resolver *r)
@@ -97,7 +97,7 @@ void resolver_free(struct resolver *r)
 		return;
 	modules_free(r->modules);
 	jit_free(r->jit);
-	sites_free(r->inlined);
+	inline_cache_free(r->inlined);
 	free(r);
 }
 
@@ -112,9 +112,9 @@ void resolver_trim(struct resolver *r)
 
 	jit_age(r->jit);
 	if (came && r->inlined)
-		sites_retry(r->inlined);
+		inline_cache_retry(r->inlined);
 	if (r->inlined)
-		sites_trim(r->inlined);
+		inline_cache_trim(r->inlined);
 }
 
 void resolver_rest(struct resolver *r)
@@ -126,7 +126,8 @@ void resolver_rest(struct resolver *r)
 
 /* A function that has no symbol, or one that only seems to be its, may have a name in its debug
  * information. NULL: none. */
-static const char *better_name(const char *name, const char *module, const struct calls *calls)
+static const char *better_name(const char *name, const char *module,
+			       const struct inline_chain *calls)
 {
 	size_t length = strlen(module);
 
@@ -163,7 +164,7 @@ static void place_of(struct resolver *r, const struct tracker_exec *of, uint64_t
 }
 
 static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
-		     struct frame_name *out, const struct calls **calls,
+		     struct frame_name *out, const struct inline_chain **calls,
 		     struct resolver_doubt *doubt)
 {
 	uint64_t addr = frame & ~FRAME_EXACT;
@@ -206,10 +207,10 @@ static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t
 						 &out->guessed);
 		}
 		if (m && r->inlined && object_fd(at.object) >= 0 && !module_was_rewritten(m))
-			out->site =
-				sites_find(r->inlined, object_id(at.object), object_fd(at.object),
-					   of->pid, at.vaddr, out->guessed ? out->start : 0, calls);
-		out->waits = out->site && !sites_get(r->inlined, out->site, calls);
+			out->site = inline_cache_find(r->inlined, object_id(at.object),
+						      object_fd(at.object), of->pid, at.vaddr,
+						      out->guessed ? out->start : 0, calls);
+		out->waits = out->site && !inline_cache_get(r->inlined, out->site, calls);
 		if (m && out->name && better_name(out->name, out->module, *calls))
 			out->name = better_name(out->name, out->module, *calls);
 		object_put(r->tracker, at.object);
@@ -255,7 +256,7 @@ static int64_t intern(struct resolver *r, uint32_t count, bool kernel, bool comp
 }
 
 /* The frames of the calls inlined into frame at, unless those that follow need the room. */
-static uint32_t add_inlined(struct resolver *r, const struct calls *calls, uint32_t at,
+static uint32_t add_inlined(struct resolver *r, const struct inline_chain *calls, uint32_t at,
 			    uint32_t follow)
 {
 	const struct frame_name *function = &r->frames[at++];
@@ -287,10 +288,10 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 	if (n > WALK_FRAMES_MAX)
 		n = WALK_FRAMES_MAX;
 	if (rec->reason != WALK_BOTTOM)
-		r->frames[count++] = end_name(causes_end(rec->reason)->name);
+		r->frames[count++] = end_name(reasons_end(rec->reason)->name);
 	r->nplaces = 0;
 	while (n--) {
-		const struct calls *calls;
+		const struct inline_chain *calls;
 
 		err = name_user(r, &of, rec->frames[n], &r->frames[count], &calls, doubt);
 		if (err)
@@ -320,7 +321,8 @@ const uint32_t *resolver_places(const struct resolver *r, uint32_t *count)
 int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_t *places,
 			 uint32_t n, uint64_t count)
 {
-	return r->inlined && n ? lines_count(r->profile, r->inlined, stack, places, n, count) : 0;
+	return r->inlined && n ? line_counts_add(r->profile, r->inlined, stack, places, n, count)
+			       : 0;
 }
 
 bool resolver_files_changed(const struct resolver *r, uint64_t files, uint64_t changes)
@@ -342,11 +344,11 @@ static int known_site(uint32_t site, const char *own, const char *module, uint32
 		      uint32_t inlined[PROFILE_INLINED_MAX], void *arg)
 {
 	const struct resolver *r = arg;
-	const struct calls *calls;
+	const struct inline_chain *calls;
 	int64_t id;
 	int n = 0;
 
-	if (!sites_get(r->inlined, site, &calls))
+	if (!inline_cache_get(r->inlined, site, &calls))
 		return PROFILE_SITE_WAITS;
 	own = better_name(own, module, calls);
 	if (own) {
@@ -371,8 +373,8 @@ bool resolver_settle(struct resolver *r, uint64_t wait)
 	if (!r->inlined)
 		return false;
 	if (wait)
-		sites_wait(r->inlined, wait);
-	if (!sites_update(r->inlined))
+		inline_cache_wait(r->inlined, wait);
+	if (!inline_cache_update(r->inlined))
 		return false;
 	/* Without memory they wait for another time. */
 	profile_lock(r->profile);
@@ -386,7 +388,7 @@ static int name_inspected(struct resolver *r, const struct capture_record *c, ui
 {
 	const struct tracker_exec of = {(pid_t)c->tgid, c->image, c->exec};
 	struct resolver_doubt doubt = {0};
-	const struct calls *calls;
+	const struct inline_chain *calls;
 	struct frame_name name;
 	int err = name_user(r, &of, frame, &name, &calls, &doubt);
 

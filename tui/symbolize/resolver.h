@@ -55,7 +55,7 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
  */
 const uint32_t *resolver_places(const struct resolver *r, uint32_t *count);
 /* Counts so many samples of that stack for the source lines of its functions, as far as they are
- * known by now. The profile's lock is held. As lines_count. */
+ * known by now. The profile's lock is held. As line_counts_add. */
 int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_t *places,
 			 uint32_t n, uint64_t count);
 /* A new user stack arrived, to be named later: what may be gone by then is looked after now. */

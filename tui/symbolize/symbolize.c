@@ -54,7 +54,7 @@ static int open_file(struct symbolizer *s, const char *path, unsigned int debug_
 {
 	struct debug_place place = {.root = -1, .folder = MODULES_DEBUG_ROOT, .remote = s->remote};
 	struct debuginfo_options options = {
-		.place = &place, .limit = (size_t)debug_memory << 20, .user = calls_user()};
+		.place = &place, .limit = (size_t)debug_memory << 20, .user = inline_chain_user()};
 	struct elf_file *file;
 	int err = elf_file_open(path, &file);
 
@@ -126,7 +126,7 @@ static int open_with_remote(struct symbolizer *s, const char *path, unsigned int
 /* --- names ----------------------------------------------------------------------------------- */
 
 /* The symbol's name, if there is one: it tells the parts of a split function apart. *guess: as
- * calls_read takes it. */
+ * inline_chain_read takes it. */
 static int symbol_name(const struct symbolizer *s, uint64_t vaddr, char **name, uint64_t *guess)
 {
 	struct symbol symbol;
@@ -144,7 +144,7 @@ static int symbol_name(const struct symbolizer *s, uint64_t vaddr, char **name, 
 	return *name ? 0 : -ENOMEM;
 }
 
-static void print_frame(FILE *out, const char *name, const struct calls_frame *frame)
+static void print_frame(FILE *out, const char *name, const struct inline_chain_frame *frame)
 {
 	fprintf(out, "\t%s\t", name ? name : "?");
 	if (!frame || !frame->file)
@@ -157,13 +157,13 @@ static void print_frame(FILE *out, const char *name, const struct calls_frame *f
 
 static int print_address(struct symbolizer *s, const char *text, uint64_t vaddr)
 {
-	struct calls *calls;
+	struct inline_chain *calls;
 	uint64_t guess;
 	char *symbol;
 	int err = symbol_name(s, vaddr, &symbol, &guess);
 
 	if (!err)
-		err = calls_read(s->info, vaddr, guess, &calls);
+		err = inline_chain_read(s->info, vaddr, guess, &calls);
 	if (err) {
 		free(symbol);
 		return err;

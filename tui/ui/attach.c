@@ -62,7 +62,7 @@ unsigned int attach_take(struct ui *ui, const char *text)
 		ui_notice(ui, "the whole machine is sampled");
 	else
 		ui_notice(ui, "%s %s", off ? "detaches" : "attaches", text + off);
-	ui_post(ui, !text[0] ? ENGINE_DETACH_ALL : off ? ENGINE_DETACH : ENGINE_ATTACH, text + off);
+	ui_post(ui, !text[0] ? SOURCE_DETACH_ALL : off ? SOURCE_DETACH : SOURCE_ATTACH, text + off);
 	return UI_REDRAW;
 }
 

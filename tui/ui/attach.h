@@ -4,7 +4,7 @@
 
 /*
  * Attaching at the screen: to a process by its number, to many by name, user, control group or
- * container (bpf/tracker/selector.h has the words). What came of it is told by the engine.
+ * container (bpf/tracker/selector.h has the words). What came of it is told by the source.
  */
 
 #include "tui/profile/profile.h"

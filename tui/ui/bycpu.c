@@ -24,8 +24,8 @@ unsigned int bycpu_toggle(struct ui *ui)
 		return UI_REDRAW;
 	}
 	ui->by_cpu = live && on;
-	if (live && ui->engine)
-		engine_post(ui->engine, ENGINE_BY_CPU, on ? "1" : "0");
+	if (live && ui->source)
+		source_post(ui->source, SOURCE_BY_CPU, on ? "1" : "0");
 	ui->threads = false;
 	ui->grouping = on ? GROUP_CPU : GROUP_NONE;
 	if (on && live)

@@ -13,7 +13,7 @@
 #include "tui/ui/ui.h"
 #include "tui/ui/view.h"
 
-unsigned int copy_take(struct ui *ui)
+unsigned int clipboard_take(struct ui *ui)
 {
 	const struct view_ops *view = view_get(ui->view);
 	const struct profile_func *func = view->function ? view->function(ui) : NULL;
@@ -29,7 +29,7 @@ unsigned int copy_take(struct ui *ui)
 	return UI_REDRAW | UI_COPY;
 }
 
-size_t copy_base64(const char *text, size_t length, char *to, size_t size)
+size_t clipboard_base64(const char *text, size_t length, char *to, size_t size)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -9,12 +9,12 @@
 struct ui;
 
 /* Sets ui->copied, and says so. Returns enum ui_flags; 0: there is nothing under the cursor. */
-unsigned int copy_take(struct ui *ui);
+unsigned int clipboard_take(struct ui *ui);
 
 /*
  * Base64 (RFC 4648) with its padding, always terminated; what does not fit is left out from a whole
  * group on. Returns the length.
  */
-size_t copy_base64(const char *text, size_t length, char *to, size_t size);
+size_t clipboard_base64(const char *text, size_t length, char *to, size_t size);
 
 #endif

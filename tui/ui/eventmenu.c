@@ -32,6 +32,6 @@ unsigned int eventmenu_take(struct ui *ui, const char *name)
 {
 	if (ui->header.replayed)
 		return refuse(ui);
-	ui_post(ui, ENGINE_EVENT, name);
+	ui_post(ui, SOURCE_EVENT, name);
 	return UI_REDRAW;
 }

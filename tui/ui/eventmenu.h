@@ -7,7 +7,7 @@
 struct ui;
 
 unsigned int eventmenu_open(struct ui *ui);
-/* By name. What comes of it is a message of the engine. */
+/* By name. What comes of it is a message of the source. */
 unsigned int eventmenu_take(struct ui *ui, const char *name);
 
 #endif

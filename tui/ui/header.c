@@ -62,8 +62,8 @@ bool header_loss(const struct header *h, char *to, size_t size)
 		if (!header_tells(&h->sum, (enum loss)i) || length >= size)
 			continue;
 		n = snprintf(to + length, size - length, "%slost %llu: %s (%s)", length ? "; " : "",
-			     (unsigned long long)h->sum.loss[i], causes_loss((enum loss)i)->name,
-			     causes_loss((enum loss)i)->remedy);
+			     (unsigned long long)h->sum.loss[i], reasons_loss((enum loss)i)->name,
+			     reasons_loss((enum loss)i)->remedy);
 		length += n > 0 ? (size_t)n : 0;
 	}
 	return length > 0;
@@ -104,7 +104,7 @@ static void draw_title(const struct ui *ui, struct grid *g)
 	int end, col;
 
 	if (h->replayed)
-		playing_state(ui, state, sizeof(state));
+		replay_keys_state(ui, state, sizeof(state));
 	else
 		snprintf(state, sizeof(state), "LIVE  %s", ui->clock);
 	if (ui->frozen)
@@ -167,7 +167,7 @@ static int put_lost(const struct ui *ui, struct grid *g, int row, int col)
 	for (int i = 0; i < LOSS_COUNT; i++) {
 		if (!header_tells(sum, (enum loss)i))
 			continue;
-		snprintf(text, sizeof(text), " (%s)", causes_loss((enum loss)i)->name);
+		snprintf(text, sizeof(text), " (%s)", reasons_loss((enum loss)i)->name);
 		return put(g, row, col, ROLE_WARN, text);
 	}
 	return col;

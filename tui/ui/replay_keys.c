@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The keys of a player. Time moves in the engine; here is only what is asked of it and what of it
+ * The keys of a player. Time moves in the source; here is only what is asked of it and what of it
  * is shown.
  */
 #include "tui/ui/replay_keys.h"
@@ -11,7 +11,7 @@
 #include "tui/profile/source.h"
 #include "tui/ui/ui.h"
 
-static unsigned int post(struct ui *ui, enum engine_command command, const char *arg)
+static unsigned int post(struct ui *ui, enum source_command command, const char *arg)
 {
 	ui_post(ui, command, arg);
 	return UI_REDRAW;
@@ -23,7 +23,7 @@ static unsigned int refuse(struct ui *ui, const char *why)
 	return UI_REDRAW;
 }
 
-unsigned int playing_act(struct ui *ui, enum action action)
+unsigned int replay_keys_act(struct ui *ui, enum action action)
 {
 	switch (action) {
 	case ACTION_ATTACH: /* refused before the question, not after the answer */
@@ -32,19 +32,19 @@ unsigned int playing_act(struct ui *ui, enum action action)
 		return refuse(ui, "its shards cannot be reset");
 	case ACTION_PLAY:
 	case ACTION_TAG_PLAY: /* the same key */
-		return post(ui, ENGINE_PLAY, "");
+		return post(ui, SOURCE_PLAY, "");
 	case ACTION_SLOWER:
-		return post(ui, ENGINE_SPEED, "-");
+		return post(ui, SOURCE_SPEED, "-");
 	case ACTION_FASTER:
-		return post(ui, ENGINE_SPEED, "+");
+		return post(ui, SOURCE_SPEED, "+");
 	case ACTION_STEP_BACK:
-		return post(ui, ENGINE_STEP, "-1");
+		return post(ui, SOURCE_STEP, "-1");
 	case ACTION_STEP_ON:
-		return post(ui, ENGINE_STEP, "1");
+		return post(ui, SOURCE_STEP, "1");
 	case ACTION_FAR_BACK:
-		return post(ui, ENGINE_STEP, "-10");
+		return post(ui, SOURCE_STEP, "-10");
 	case ACTION_FAR_ON:
-		return post(ui, ENGINE_STEP, "10");
+		return post(ui, SOURCE_STEP, "10");
 	case ACTION_JUMP:
 		prompt_open(&ui->prompt, (int)action, "Jump to (90, +10, -10, 14:03:20):", "");
 		return UI_REDRAW;
@@ -53,9 +53,9 @@ unsigned int playing_act(struct ui *ui, enum action action)
 	}
 }
 
-unsigned int playing_jump(struct ui *ui, const char *text)
+unsigned int replay_keys_jump(struct ui *ui, const char *text)
 {
-	return text[0] ? post(ui, ENGINE_JUMP, text) : UI_REDRAW;
+	return text[0] ? post(ui, SOURCE_JUMP, text) : UI_REDRAW;
 }
 
 static void duration(char *to, size_t size, uint64_t ns)
@@ -69,7 +69,7 @@ static void duration(char *to, size_t size, uint64_t ns)
 		snprintf(to, size, "%llu:%02llu", seconds / 60, seconds % 60);
 }
 
-void playing_clock(const struct header *h, char *to, size_t size)
+void replay_keys_clock(const struct header *h, char *to, size_t size)
 {
 	time_t now = (time_t)(h->replay.clock / 1000000000u);
 	struct tm tm;
@@ -79,7 +79,7 @@ void playing_clock(const struct header *h, char *to, size_t size)
 		strftime(to, size, "%H:%M:%S", &tm);
 }
 
-void playing_state(const struct ui *ui, char *to, size_t size)
+void replay_keys_state(const struct ui *ui, char *to, size_t size)
 {
 	const struct profile_replay *r = &ui->header.replay;
 	char position[32], length[32], clock[16];
@@ -87,7 +87,7 @@ void playing_state(const struct ui *ui, char *to, size_t size)
 
 	duration(position, sizeof(position), r->position);
 	duration(length, sizeof(length), r->length);
-	playing_clock(&ui->header, clock, sizeof(clock));
+	replay_keys_clock(&ui->header, clock, sizeof(clock));
 	snprintf(to, size, "%s%s%s %gx %s/%s%s%s", moment, moment[0] ? "  " : "",
 		 r->ended    ? "END"
 		 : r->paused ? "PAUSE"

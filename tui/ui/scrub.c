@@ -207,7 +207,7 @@ static int take_baseline(struct ui *ui, struct profile *p, enum weigh weigh, con
 	if (ui->frozen && s->clock[0])
 		snprintf(clock, sizeof(clock), "%s", s->clock);
 	else if (ui->header.replayed)
-		playing_clock(&ui->header, clock, sizeof(clock));
+		replay_keys_clock(&ui->header, clock, sizeof(clock));
 	snprintf(s->base_name, sizeof(s->base_name), "%s to %s", what, clock);
 	return 0;
 }

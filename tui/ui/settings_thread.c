@@ -21,7 +21,7 @@
 
 #define PATH_BYTES 1024
 
-struct keeper {
+struct settings_thread {
 	struct profile *profile;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -38,8 +38,8 @@ struct keeper {
 	char refused[CONFIG_THEME_MAX];
 };
 
-__attribute__((format(printf, 3, 4))) static void tell(struct keeper *k, enum message_level level,
-						       const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void
+tell(struct settings_thread *k, enum message_level level, const char *format, ...)
 {
 	char text[512];
 	va_list args;
@@ -52,7 +52,7 @@ __attribute__((format(printf, 3, 4))) static void tell(struct keeper *k, enum me
 	profile_unlock(k->profile);
 }
 
-static void give_theme(struct keeper *k, struct theme *theme)
+static void give_theme(struct settings_thread *k, struct theme *theme)
 {
 	uint64_t one = 1;
 
@@ -64,7 +64,7 @@ static void give_theme(struct keeper *k, struct theme *theme)
 		return; /* full: it is readable */
 }
 
-static void read_theme(struct keeper *k, const char *name)
+static void read_theme(struct settings_thread *k, const char *name)
 {
 	struct theme *theme;
 	int err = themes_load(&theme, name, k->profile);
@@ -79,7 +79,7 @@ static void read_theme(struct keeper *k, const char *name)
 	give_theme(k, theme);
 }
 
-static void save(struct keeper *k, struct config *config)
+static void save(struct settings_thread *k, struct config *config)
 {
 	char path[PATH_BYTES], text[2 * PATH_BYTES];
 	int err;
@@ -101,7 +101,7 @@ static void save(struct keeper *k, struct config *config)
 }
 
 /* What a second without a wish is for. */
-static void look(struct keeper *k, const char *name)
+static void look(struct settings_thread *k, const char *name)
 {
 	struct themes_stamp now;
 
@@ -112,7 +112,7 @@ static void look(struct keeper *k, const char *name)
 	read_theme(k, name);
 }
 
-static void wait_a_second(struct keeper *k)
+static void wait_a_second(struct settings_thread *k)
 {
 	struct timespec until;
 
@@ -123,7 +123,7 @@ static void wait_a_second(struct keeper *k)
 
 static void *keep(void *arg)
 {
-	struct keeper *k = arg;
+	struct settings_thread *k = arg;
 	char name[CONFIG_THEME_MAX];
 	struct config config;
 	bool theme, write_it;
@@ -152,9 +152,9 @@ static void *keep(void *arg)
 	return NULL;
 }
 
-struct keeper *keeper_new(struct profile *p, const char *name)
+struct settings_thread *settings_thread_new(struct profile *p, const char *name)
 {
-	struct keeper *k = calloc(1, sizeof(*k));
+	struct settings_thread *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		return NULL;
@@ -174,7 +174,7 @@ struct keeper *keeper_new(struct profile *p, const char *name)
 	return k;
 }
 
-void keeper_free(struct keeper *k)
+void settings_thread_free(struct settings_thread *k)
 {
 	if (!k)
 		return;
@@ -190,7 +190,7 @@ void keeper_free(struct keeper *k)
 	free(k);
 }
 
-void keeper_use_theme(struct keeper *k, const char *name)
+void settings_thread_use_theme(struct settings_thread *k, const char *name)
 {
 	pthread_mutex_lock(&k->lock);
 	snprintf(k->name, sizeof(k->name), "%s", name);
@@ -199,7 +199,7 @@ void keeper_use_theme(struct keeper *k, const char *name)
 	pthread_mutex_unlock(&k->lock);
 }
 
-void keeper_save(struct keeper *k, const struct config *config)
+void settings_thread_save(struct settings_thread *k, const struct config *config)
 {
 	pthread_mutex_lock(&k->lock);
 	k->config = *config;
@@ -208,12 +208,12 @@ void keeper_save(struct keeper *k, const struct config *config)
 	pthread_mutex_unlock(&k->lock);
 }
 
-int keeper_fd(const struct keeper *k)
+int settings_thread_fd(const struct settings_thread *k)
 {
 	return k->event;
 }
 
-struct theme *keeper_take_theme(struct keeper *k)
+struct theme *settings_thread_take_theme(struct settings_thread *k)
 {
 	struct theme *theme;
 	uint64_t count;

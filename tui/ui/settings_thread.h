@@ -8,21 +8,21 @@
  */
 
 struct config;
-struct keeper;
+struct settings_thread;
 struct profile;
 struct theme;
 
 /* name: the theme in use. What happens is told as messages of the profile. NULL: no memory. */
-struct keeper *keeper_new(struct profile *p, const char *name);
+struct settings_thread *settings_thread_new(struct profile *p, const char *name);
 /* Finishes what was asked for. NULL is fine. */
-void keeper_free(struct keeper *k);
+void settings_thread_free(struct settings_thread *k);
 /* From now on this is the theme in use: read it. */
-void keeper_use_theme(struct keeper *k, const char *name);
+void settings_thread_use_theme(struct settings_thread *k, const char *name);
 /* Write the settings, a copy of which is taken. */
-void keeper_save(struct keeper *k, const struct config *config);
+void settings_thread_save(struct settings_thread *k, const struct config *config);
 /* Readable when there is a theme to be taken. */
-int keeper_fd(const struct keeper *k);
+int settings_thread_fd(const struct settings_thread *k);
 /* The theme that was read last, NULL: none since the last call. The caller frees it. */
-struct theme *keeper_take_theme(struct keeper *k);
+struct theme *settings_thread_take_theme(struct settings_thread *k);
 
 #endif

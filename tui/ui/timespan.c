@@ -17,7 +17,7 @@ static const double intervals[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60};
 
 #define INTERVALS (sizeof(intervals) / sizeof(intervals[0]))
 
-void timing_name(struct ui *ui, unsigned int seconds)
+void timespan_name(struct ui *ui, unsigned int seconds)
 {
 	snprintf(ui->window_name, sizeof(ui->window_name), "%u s", seconds);
 	snprintf(ui->decay_name, sizeof(ui->decay_name), "decay %g s", seconds / 2.0);
@@ -29,14 +29,14 @@ static bool needs_window(const struct ui *ui)
 	return bycpu_chosen(ui) || ui->threads || (ui->zoom.on && ui->zoom.tid);
 }
 
-enum weigh timing_weighed(const struct ui *ui)
+enum weigh timespan_weighed(const struct ui *ui)
 {
 	return needs_window(ui) ? WEIGH_WINDOW : ui->weigh;
 }
 
 enum weigh ui_weigh(const struct ui *ui)
 {
-	return ui->frozen ? WEIGH_MOMENT : timing_weighed(ui);
+	return ui->frozen ? WEIGH_MOMENT : timespan_weighed(ui);
 }
 
 const char *ui_weighed(const struct ui *ui)
@@ -45,13 +45,13 @@ const char *ui_weighed(const struct ui *ui)
 
 	if (ui->frozen && !ui->scrub.weighed)
 		return ui->scrub.mark ? ui->scrub.shown : ui->window_name;
-	weigh = ui->frozen ? ui->weigh : timing_weighed(ui);
+	weigh = ui->frozen ? ui->weigh : timespan_weighed(ui);
 	return weigh == WEIGH_WINDOW  ? ui->window_name
 	       : weigh == WEIGH_TOTAL ? "all since zero"
 				      : ui->decay_name;
 }
 
-void timing_total(struct ui *ui, bool total)
+void timespan_total(struct ui *ui, bool total)
 {
 	ui->weigh = total ? WEIGH_TOTAL : WEIGH_WINDOW;
 	if (total && needs_window(ui))
@@ -59,7 +59,7 @@ void timing_total(struct ui *ui, bool total)
 			  bycpu_chosen(ui) ? "CPUs" : "threads");
 }
 
-unsigned int timing_zero(struct ui *ui)
+unsigned int timespan_zero(struct ui *ui)
 {
 	profile_lock(ui->profile);
 	profile_zero(ui->profile);
@@ -70,7 +70,7 @@ unsigned int timing_zero(struct ui *ui)
 	return UI_RELOAD;
 }
 
-unsigned int timing_weigh(struct ui *ui)
+unsigned int timespan_weigh(struct ui *ui)
 {
 	if (ui->frozen) {
 		ui_notice(ui, "the view is frozen: z resumes first");
@@ -99,16 +99,16 @@ unsigned int timing_weigh(struct ui *ui)
 	return UI_RELOAD;
 }
 
-void timing_refresh(struct ui *ui, double seconds)
+void timespan_refresh(struct ui *ui, double seconds)
 {
 	char arg[32];
 
 	ui->interval = seconds;
 	snprintf(arg, sizeof(arg), "%.1f", seconds);
-	ui_post(ui, ENGINE_INTERVAL, arg);
+	ui_post(ui, SOURCE_INTERVAL, arg);
 }
 
-unsigned int timing_pace(struct ui *ui, int step)
+unsigned int timespan_pace(struct ui *ui, int step)
 {
 	size_t i = 0;
 
@@ -122,12 +122,12 @@ unsigned int timing_pace(struct ui *ui, int step)
 	} else if (step < 0 && i > 0 && intervals[i] > ui->interval - 0.001) {
 		i--;
 	}
-	timing_refresh(ui, intervals[i]);
+	timespan_refresh(ui, intervals[i]);
 	ui_notice(ui, "refresh every %.1f s", intervals[i]);
 	return UI_REDRAW;
 }
 
-unsigned int timing_window(struct ui *ui, unsigned int seconds)
+unsigned int timespan_window(struct ui *ui, unsigned int seconds)
 {
 	int err;
 
@@ -139,6 +139,6 @@ unsigned int timing_window(struct ui *ui, unsigned int seconds)
 		ui_notice(ui, "%s", strerror(-err));
 	else if (ui->frozen)
 		ui_notice(ui, "the window is %u s from the next moment on", seconds);
-	timing_name(ui, seconds);
+	timespan_name(ui, seconds);
 	return UI_RELOAD;
 }

@@ -15,21 +15,21 @@ struct ui;
 
 /* What a view that is not frozen shows, whatever was chosen: CPUs and threads are only known of the
  * window. */
-enum weigh timing_weighed(const struct ui *ui);
+enum weigh timespan_weighed(const struct ui *ui);
 /* All since zero is chosen, or the window. */
-void timing_total(struct ui *ui, bool total);
+void timespan_total(struct ui *ui, bool total);
 
 /* What a window of so many seconds is called from now on. */
-void timing_name(struct ui *ui, unsigned int seconds);
+void timespan_name(struct ui *ui, unsigned int seconds);
 /* All counts are zero from now on. */
-unsigned int timing_zero(struct ui *ui);
+unsigned int timespan_zero(struct ui *ui);
 /* From the window to all since zero, to what decays, and around; said why not where it cannot. */
-unsigned int timing_weigh(struct ui *ui);
+unsigned int timespan_weigh(struct ui *ui);
 /* The next longer interval of refreshes (+1), or shorter one (-1). */
-unsigned int timing_pace(struct ui *ui, int step);
+unsigned int timespan_pace(struct ui *ui, int step);
 /* So many seconds between two refreshes. */
-void timing_refresh(struct ui *ui, double seconds);
+void timespan_refresh(struct ui *ui, double seconds);
 /* The window becomes so long, as far as the profile allows. */
-unsigned int timing_window(struct ui *ui, unsigned int seconds);
+unsigned int timespan_window(struct ui *ui, unsigned int seconds);
 
 #endif

@@ -45,19 +45,19 @@ const struct view_ops *view_get(enum ui_view view)
 	return views[view];
 }
 
-struct ui *ui_new(struct profile *profile, struct engine *engine, const struct options *options)
+struct ui *ui_new(struct profile *profile, struct source *source, const struct options *options)
 {
 	struct ui *ui = calloc(1, sizeof(*ui));
 
 	if (!ui)
 		return NULL;
 	ui->profile = profile;
-	ui->engine = engine;
+	ui->source = source;
 	ui->view = VIEW_PROCS;
 	profile_lock(profile);
 	profile_keep(profile, SCRUB_SECONDS, memory_limit(MEMORY_HISTORY));
 	profile_unlock(profile);
-	timing_name(ui, profile_window(profile));
+	timespan_name(ui, profile_window(profile));
 	ui->weigh = WEIGH_WINDOW;
 	ui->interval = options->delay;
 	ui->by_cpu = options->by_cpu;
@@ -204,10 +204,10 @@ void ui_notice(struct ui *ui, const char *format, ...)
 	ui->notice_until = ui->now + NOTICE_SECONDS * NS_PER_SEC;
 }
 
-void ui_post(struct ui *ui, enum engine_command command, const char *arg)
+void ui_post(struct ui *ui, enum source_command command, const char *arg)
 {
-	if (ui->engine)
-		engine_post(ui->engine, command, arg);
+	if (ui->source)
+		source_post(ui->source, command, arg);
 }
 
 unsigned int ui_go(struct ui *ui, enum ui_view view)
@@ -236,11 +236,11 @@ unsigned int ui_apply(struct ui *ui, const char *name)
 	const struct config *c = &ui->config;
 
 	if (strcmp(name, "refresh") == 0 && c->refresh > 0) {
-		timing_refresh(ui, c->refresh);
+		timespan_refresh(ui, c->refresh);
 	} else if (strcmp(name, "window") == 0 && !ui->frozen) {
-		timing_total(ui, c->total);
+		timespan_total(ui, c->total);
 	} else if (strcmp(name, "seconds") == 0 && c->seconds) {
-		return timing_window(ui, c->seconds);
+		return timespan_window(ui, c->seconds);
 	} else if (strcmp(name, "theme") == 0) {
 		return UI_REDRAW | UI_THEME;
 	} else if (strcmp(name, "ascii") == 0) {
@@ -285,8 +285,8 @@ void ui_draw(struct ui *ui, struct grid *g)
 		/* A view that is given too few rows may not paint over what is below it. */
 		grid_blank(g, bottom, 0, g->cols, ROLE_TEXT);
 		grid_blank(g, bottom + 1, 0, g->cols, ROLE_TEXT);
-		frame_message(ui, g, bottom);
-		frame_footer(ui, g, bottom + 1);
+		statusbar_message(ui, g, bottom);
+		statusbar_footer(ui, g, bottom + 1);
 	}
 	if (ui->menu.title)
 		menu_draw(&ui->menu, g, top);

@@ -63,7 +63,7 @@ struct ui {
 	bool frozen; /* scrub says what is shown */
 	struct scrub scrub;
 	struct baseline *baseline; /* that is being read; NULL: none. Owned */
-	struct engine *engine;	   /* NULL: commands go nowhere */
+	struct source *source;	   /* NULL: commands go nowhere */
 	enum ui_view view;
 	void *state[VIEW_COUNT]; /* of each view, its own */
 
@@ -86,7 +86,7 @@ struct ui {
 	struct selection *selection; /* tags and filter. Owned */
 	struct search search;
 	struct prompt prompt;
-	struct recall recall;
+	struct prompt_history recall;
 	struct menu menu;
 	char output[PROMPT_TEXT];  /* file of the samples that was asked for last */
 	char picture[PROMPT_TEXT]; /* file of the picture that was asked for last */
@@ -112,8 +112,8 @@ struct ui {
 	uint64_t annotations;	   /* so many were opened */
 };
 
-/* NULL: no memory. profile, engine and options outlive it. */
-struct ui *ui_new(struct profile *profile, struct engine *engine, const struct options *options);
+/* NULL: no memory. profile, source and options outlive it. */
+struct ui *ui_new(struct profile *profile, struct source *source, const struct options *options);
 void ui_free(struct ui *ui);
 
 /* The profile has news: asks it, under its lock, for what the current view shows, unless that is
@@ -133,8 +133,8 @@ int ui_copy(struct ui *ui, struct profile **copy, struct query *q);
 
 /* A line for the person, shown for some seconds. */
 void ui_notice(struct ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Asks the engine for it, as engine_post does, where there is one; arg is copied. */
-void ui_post(struct ui *ui, enum engine_command command, const char *arg);
+/* Asks the source for it, as source_post does, where there is one; arg is copied. */
+void ui_post(struct ui *ui, enum source_command command, const char *arg);
 /* The profile that is shown. */
 struct profile *ui_profile(const struct ui *ui);
 /* The query of what is chosen, good until the next one; false: the process that was zoomed into is

@@ -253,7 +253,7 @@ static void draw_row(const struct ui *ui, const struct functable *t,
 	grid_right(g, y, col, width[FUNCTABLE_TOTAL] - 1, ROLE_TEXT, text);
 	col += width[FUNCTABLE_TOTAL];
 	if (width[FUNCTABLE_CHANGE])
-		change_draw(g, y, col, width[FUNCTABLE_CHANGE], 100 * self, 100 * row->before);
+		delta_draw(g, y, col, width[FUNCTABLE_CHANGE], 100 * self, 100 * row->before);
 	col += width[FUNCTABLE_CHANGE];
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)row->self);
 	grid_right(g, y, col, width[FUNCTABLE_SAMPLES] - 1, ROLE_TEXT, text);

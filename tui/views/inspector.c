@@ -60,7 +60,7 @@ void inspector_ask(struct ui *ui, struct inspector *i, pid_t pid, unsigned int r
 	i->gone = false;
 	i->asked = ui->now;
 	snprintf(arg, sizeof(arg), "%d %u", (int)pid, reason);
-	ui_post(ui, ENGINE_INSPECT, arg);
+	ui_post(ui, SOURCE_INSPECT, arg);
 	ui_notice(ui, "catches the next walk of %d", (int)pid);
 }
 
@@ -97,7 +97,7 @@ bool inspector_waits(const struct inspector *i)
 static void draw_title(const struct inspector *i, const struct trace *t, struct grid *g, int row)
 {
 	const struct capture_record *c = &t->capture;
-	const char *end = causes_end(c->reason)->name;
+	const char *end = reasons_end(c->reason)->name;
 	int room = g->cols - grid_width(g, end) - 2, col = 0;
 	char pieces[5][64];
 
@@ -283,7 +283,7 @@ static void draw_waiting(const struct ui *ui, const struct inspector *i, struct 
 		return;
 	}
 	snprintf(text, sizeof(text), "Waits for a walk of process %d%s%s.", (int)i->pid,
-		 i->reason ? " that ends: " : "", i->reason ? causes_end(i->reason)->name : "");
+		 i->reason ? " that ends: " : "", i->reason ? reasons_end(i->reason)->name : "");
 	n = grid_words(g, top, rows, 2, g->cols - 2, 0, ROLE_TITLE, text);
 	if (ui->now - i->asked > LONG_NS && n < rows)
 		grid_words(

@@ -23,7 +23,7 @@ struct inspector {
 
 /* A zeroed struct is a closed one. */
 void inspector_free(struct inspector *i);
-/* Asks the engine for a walk of the process that ends for the reason (enum walk_reason; 0: any). */
+/* Asks the source for a walk of the process that ends for the reason (enum walk_reason; 0: any). */
 void inspector_ask(struct ui *ui, struct inspector *i, pid_t pid, unsigned int reason);
 /* The lock is held. */
 void inspector_load(struct inspector *i, const struct profile *p);

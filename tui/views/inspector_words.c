@@ -229,7 +229,7 @@ static void say_result(struct words *w)
 		say(w, "8 RBP     %" PRIx64 "%s", s->caller_fp,
 		    s->caller_fp == s->fp ? ", as it was" : "");
 	if (!goes_on)
-		say(w, "  end     %s", causes_end((unsigned int)s->reason)->name);
+		say(w, "  end     %s", reasons_end((unsigned int)s->reason)->name);
 }
 
 int inspector_words(const struct inspection *i, uint32_t frame,

@@ -51,11 +51,11 @@ static void draw_rest(struct writer *w, uint64_t sum, uint64_t told)
 		put_number(w, ROLE_DIM, " - ", told - sum, "of before");
 }
 
-static void draw_samples(const struct endings *e, struct writer *w)
+static void draw_samples(const struct walk_ends *e, struct writer *w)
 {
 	static const enum loss losses[] = {LOSS_COUNTS_FULL, LOSS_BUSY, LOSS_SLICE};
 	const struct profile_health *h = &e->health;
-	uint64_t shown = endings_shown(e), lost = profile_lost(h);
+	uint64_t shown = walk_ends_shown(e), lost = profile_lost(h);
 	uint64_t told = shown + lost + h->filtered;
 
 	put_number(w, ROLE_TEXT, " samples ", h->taken, "taken =");
@@ -69,10 +69,10 @@ static void draw_samples(const struct endings *e, struct writer *w)
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
 		if (h->loss[losses[i]])
 			put_number(w, ROLE_WARN, "  ", h->loss[losses[i]],
-				   causes_loss(losses[i])->name);
+				   reasons_loss(losses[i])->name);
 }
 
-static void draw_ticks(const struct endings *e, struct writer *w)
+static void draw_ticks(const struct walk_ends *e, struct writer *w)
 {
 	const struct profile_health *h = &e->health;
 	uint64_t throttled = h->loss[LOSS_THROTTLED], missed = h->loss[LOSS_MISSED];
@@ -90,10 +90,11 @@ static void draw_ticks(const struct endings *e, struct writer *w)
 	}
 	for (int i = LOSS_STACK_RING; i <= LOSS_KERNEL; i++)
 		if (h->loss[i] && (i == LOSS_STACK_RING || i == LOSS_SIDEBAND || i == LOSS_KERNEL))
-			put_number(w, ROLE_WARN, "  ", h->loss[i], causes_loss((enum loss)i)->name);
+			put_number(w, ROLE_WARN, "  ", h->loss[i],
+				   reasons_loss((enum loss)i)->name);
 }
 
-static void draw_costs(const struct endings *e, struct writer *w)
+static void draw_costs(const struct walk_ends *e, struct writer *w)
 {
 	const struct profile_health *h = &e->health;
 	double walks = (double)h->user_walks, seconds = (double)h->elapsed / 1e9;
@@ -101,11 +102,11 @@ static void draw_costs(const struct endings *e, struct writer *w)
 
 	put_number(w, ROLE_TEXT, " walks ", h->user_walks, "");
 	snprintf(text, sizeof(text), " %.1f frames each  %.0f frames/s",
-		 walks > 0 ? (double)h->frames / walks : 0, endings_rate(e, h->frames));
+		 walks > 0 ? (double)h->frames / walks : 0, walk_ends_rate(e, h->frames));
 	put(w, ROLE_TEXT, text);
 	if (h->evicted || h->evictions) {
 		snprintf(text, sizeof(text), "  evicted %u, %.1f/s", h->evicted,
-			 endings_rate(e, h->evictions));
+			 walk_ends_rate(e, h->evictions));
 		put(w, ROLE_WARN, text);
 	}
 	snprintf(text, sizeof(text), "  self %.1f%%",
@@ -124,11 +125,11 @@ static void draw_costs(const struct endings *e, struct writer *w)
 	put(w, ROLE_DIM, text);
 }
 
-void ledger_draw(const struct endings *e, struct grid *g, int top, int rows)
+void loss_panel_draw(const struct walk_ends *e, struct grid *g, int top, int rows)
 {
-	static void (*const lines[])(const struct endings *,
+	static void (*const lines[])(const struct walk_ends *,
 				     struct writer *) = {draw_samples, draw_ticks, draw_costs};
 
-	for (int i = 0; i < rows && i < LEDGER_LINES; i++)
+	for (int i = 0; i < rows && i < LOSS_PANEL_LINES; i++)
 		lines[i](e, &(struct writer){g, top + i, 0});
 }

@@ -7,9 +7,9 @@
 #include "tui/views/walk_ends.h"
 #include "tui/screen/grid.h"
 
-#define LEDGER_LINES 3
+#define LOSS_PANEL_LINES 3
 
-/* At most LEDGER_LINES lines, what matters most first. */
-void ledger_draw(const struct endings *e, struct grid *g, int top, int rows);
+/* At most LOSS_PANEL_LINES lines, what matters most first. */
+void loss_panel_draw(const struct walk_ends *e, struct grid *g, int top, int rows);
 
 #endif

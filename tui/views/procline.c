@@ -67,8 +67,8 @@ static void draw_numbers(const struct procs_row *row, struct grid *g, int y, int
 	grid_right(g, y, *col, width[PROCS_CPU] - 1, ui_heat(row->data.cpu_percent / 100), text);
 	*col += width[PROCS_CPU];
 	if (width[PROCS_CHANGE])
-		change_draw(g, y, *col, width[PROCS_CHANGE], row->data.cpu_percent / cpus,
-			    row->data.before_cpu / cpus);
+		delta_draw(g, y, *col, width[PROCS_CHANGE], row->data.cpu_percent / cpus,
+			   row->data.before_cpu / cpus);
 	*col += width[PROCS_CHANGE];
 	if (width[PROCS_HISTORY])
 		draw_history(row, g, y, *col, past);

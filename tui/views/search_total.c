@@ -15,7 +15,7 @@
 
 #define PATTERN_COLUMNS 24
 
-void found_free(struct found *f)
+void search_total_free(struct search_total *f)
 {
 	verdicts_free(&f->funcs);
 	f->pattern[0] = '\0';
@@ -34,35 +34,35 @@ static const char *searched(const struct ui *ui)
 	return ui->search.set ? ui->search.pattern : "";
 }
 
-int found_judge(struct found *f, const struct ui *ui, const struct profile *p)
+int search_total_judge(struct search_total *f, const struct ui *ui, const struct profile *p)
 {
 	const char *pattern = searched(ui);
 
 	f->sum = (struct query_found){0};
 	if (strcmp(f->pattern, pattern) != 0)
-		found_free(f);
+		search_total_free(f);
 	snprintf(f->pattern, sizeof(f->pattern), "%s", pattern);
 	return pattern[0] ? query_judge_funcs(p, &f->funcs, is_searched, (void *)ui) : 0;
 }
 
-bool found_counted(const struct found *f, const struct ui *ui)
+bool search_total_counted(const struct search_total *f, const struct ui *ui)
 {
 	return strcmp(f->pattern, searched(ui)) == 0;
 }
 
-bool found_func(uint32_t func, void *arg)
+bool search_total_func(uint32_t func, void *arg)
 {
-	const struct found *f = arg;
+	const struct search_total *f = arg;
 
 	return func < f->funcs.count && f->funcs.pass[func];
 }
 
-int found_in_part(struct found *f, struct tree_part *part, uint32_t top)
+int search_total_in_part(struct search_total *f, struct tree_part *part, uint32_t top)
 {
 	return f->pattern[0] ? query_part_found(part, top, &f->funcs, &f->sum) : 0;
 }
 
-int found_in_tree(struct found *f, const struct tree *tree, uint32_t top)
+int search_total_in_tree(struct search_total *f, const struct tree *tree, uint32_t top)
 {
 	uint8_t *below, *with;
 
@@ -80,7 +80,7 @@ int found_in_tree(struct found *f, const struct tree *tree, uint32_t top)
 		if (!below[i])
 			continue;
 		with[i] = i != top && with[n->parent];
-		if (i && found_func(n->func, f)) {
+		if (i && search_total_func(n->func, f)) {
 			f->sum.nodes++;
 			with[i] = true;
 		}
@@ -90,22 +90,22 @@ int found_in_tree(struct found *f, const struct tree *tree, uint32_t top)
 	return 0;
 }
 
-static void in_words(const struct found *f, const struct calltree *calls, const char *end, char *to,
-		     size_t size)
+static void in_words(const struct search_total *f, const struct calltree *calls, const char *end,
+		     char *to, size_t size)
 {
 	snprintf(to, size, "%u frame%s, %.1f%%%s ", f->sum.nodes, f->sum.nodes == 1 ? "" : "s",
 		 100 * calltree_share(calls, f->sum.samples), end);
 }
 
-int found_draw(const struct found *f, const struct ui *ui, const struct calltree *calls,
-	       struct grid *g, int row, int col)
+int search_total_draw(const struct search_total *f, const struct ui *ui,
+		      const struct calltree *calls, struct grid *g, int row, int col)
 {
 	static const char label[] = "search: ";
 	int pattern = grid_width(g, f->pattern), before, width, at;
 	char text[96];
 
 	/* What is not here may have been looked for in another view. */
-	if (!ui->search.set || !found_counted(f, ui) || !f->sum.nodes)
+	if (!ui->search.set || !search_total_counted(f, ui) || !f->sum.nodes)
 		return g->cols;
 	pattern = pattern < PATTERN_COLUMNS ? pattern : PATTERN_COLUMNS;
 	before = (int)strlen(label) + pattern + 2;

@@ -17,27 +17,27 @@ struct calltree;
 struct grid;
 struct ui;
 
-struct found {
+struct search_total {
 	struct verdicts funcs;
 	char pattern[PROMPT_TEXT]; /* by which they were judged; "": nothing is searched */
 	struct query_found sum;
 };
 
 /* A zeroed struct is fine. */
-void found_free(struct found *f);
+void search_total_free(struct search_total *f);
 /* From now on the functions of the profile, whose lock is held, are those that the screen's search
  * looks for. -ENOMEM. */
-int found_judge(struct found *f, const struct ui *ui, const struct profile *p);
+int search_total_judge(struct search_total *f, const struct ui *ui, const struct profile *p);
 /* Is the sum that of what the screen searches now? */
-bool found_counted(const struct found *f, const struct ui *ui);
-/* For treepath_find; arg is a struct found that has judged. */
-bool found_func(uint32_t func, void *arg);
+bool search_total_counted(const struct search_total *f, const struct ui *ui);
+/* For treepath_find; arg is a struct search_total that has judged. */
+bool search_total_func(uint32_t func, void *arg);
 /* Counts at and below a node; the lock has been held since the functions were judged. -ENOMEM. */
-int found_in_part(struct found *f, struct tree_part *part, uint32_t top);
-int found_in_tree(struct found *f, const struct tree *tree, uint32_t top);
+int search_total_in_part(struct search_total *f, struct tree_part *part, uint32_t top);
+int search_total_in_tree(struct search_total *f, const struct tree *tree, uint32_t top);
 /* "search: parse  3 frames, 31.9% of samples" at the end of the row, if there is room behind the
  * column, or as much as there is; returns the column that is free before it. */
-int found_draw(const struct found *f, const struct ui *ui, const struct calltree *calls,
-	       struct grid *g, int row, int col);
+int search_total_draw(const struct search_total *f, const struct ui *ui,
+		      const struct calltree *calls, struct grid *g, int row, int col);
 
 #endif

@@ -25,24 +25,24 @@ static const struct column columns[SCOPE_COLUMNS] = {
 	[SCOPE_COMMAND] = {"COMMAND", 11, 400, 3, false, true, SORTS_UP, "COMMAND"},
 };
 
-void scopetable_free(struct scopetable *t)
+void unwind_procs_free(struct unwind_procs *t)
 {
 	free(t->scopes);
 	t->scopes = NULL;
 	t->list.count = 0;
 }
 
-const struct column *scopetable_columns(void)
+const struct column *unwind_procs_columns(void)
 {
 	return columns;
 }
 
-static uint64_t broken(const struct ending_proc *proc)
+static uint64_t broken(const struct walk_end_proc *proc)
 {
 	return proc->walks - proc->complete;
 }
 
-static double completeness(const struct ending_proc *proc)
+static double completeness(const struct walk_end_proc *proc)
 {
 	return proc->walks ? (double)proc->complete / (double)proc->walks : 1;
 }
@@ -52,8 +52,8 @@ static int order(double a, double b)
 	return (a < b) - (a > b);
 }
 
-static int compare_by(enum scope_column column, const struct ending_proc *a,
-		      const struct ending_proc *b)
+static int compare_by(enum scope_column column, const struct walk_end_proc *a,
+		      const struct walk_end_proc *b)
 {
 	switch (column) {
 	case SCOPE_PID:
@@ -73,9 +73,9 @@ static int compare_by(enum scope_column column, const struct ending_proc *a,
 
 static int compare_scopes(const void *x, const void *y, void *arg)
 {
-	const struct scopetable *t = arg;
-	const struct ending_proc *a = &t->endings->procs[*(const int *)x];
-	const struct ending_proc *b = &t->endings->procs[*(const int *)y];
+	const struct unwind_procs *t = arg;
+	const struct walk_end_proc *a = &t->endings->procs[*(const int *)x];
+	const struct walk_end_proc *b = &t->endings->procs[*(const int *)y];
 	int result = compare_by(t->sorted, a, b);
 
 	if (result)
@@ -88,30 +88,30 @@ static int compare_scopes(const void *x, const void *y, void *arg)
 	return result ? result : (a->proc.image > b->proc.image) - (a->proc.image < b->proc.image);
 }
 
-const struct ending_proc *scopetable_proc(const struct scopetable *t)
+const struct walk_end_proc *unwind_procs_proc(const struct unwind_procs *t)
 {
 	if (t->list.cursor >= t->list.count || t->scopes[t->list.cursor] < 0)
 		return NULL;
 	return &t->endings->procs[t->scopes[t->list.cursor]];
 }
 
-void scopetable_hold(struct scopetable *t)
+void unwind_procs_hold(struct unwind_procs *t)
 {
-	const struct ending_proc *proc = scopetable_proc(t);
+	const struct walk_end_proc *proc = unwind_procs_proc(t);
 
 	t->fixed = 0;
 	if (!proc) {
-		t->fixed =
-			t->list.cursor < t->list.count ? t->scopes[t->list.cursor] : ENDTABLE_ALL;
+		t->fixed = t->list.cursor < t->list.count ? t->scopes[t->list.cursor]
+							  : UNWIND_REASONS_ALL;
 		return;
 	}
 	t->pid = proc->proc.pid;
 	t->image = proc->proc.image;
 }
 
-static bool is_held(const struct scopetable *t, int scope)
+static bool is_held(const struct unwind_procs *t, int scope)
 {
-	const struct ending_proc *proc = scope < 0 ? NULL : &t->endings->procs[scope];
+	const struct walk_end_proc *proc = scope < 0 ? NULL : &t->endings->procs[scope];
 
 	if (t->fixed || !proc)
 		return scope == t->fixed;
@@ -119,7 +119,7 @@ static bool is_held(const struct scopetable *t, int scope)
 }
 
 /* False: what the cursor was on is gone. */
-static bool place_cursor(struct scopetable *t)
+static bool place_cursor(struct unwind_procs *t)
 {
 	bool found = false;
 
@@ -132,7 +132,8 @@ static bool place_cursor(struct scopetable *t)
 	return found;
 }
 
-int scopetable_load(struct scopetable *t, const struct endings *e, const struct filter *filter)
+int unwind_procs_load(struct unwind_procs *t, const struct walk_ends *e,
+		      const struct filter *filter)
 {
 	size_t n = SCOPES_FIXED;
 
@@ -142,8 +143,8 @@ int scopetable_load(struct scopetable *t, const struct endings *e, const struct 
 		return -ENOMEM;
 	t->endings = e;
 	t->scopes = scopes;
-	scopes[0] = ENDTABLE_ALL;
-	scopes[1] = ENDTABLE_LOST;
+	scopes[0] = UNWIND_REASONS_ALL;
+	scopes[1] = UNWIND_REASONS_LOST;
 	for (size_t i = 0; i < e->nprocs; i++)
 		if (filter_keeps_proc(filter, &e->procs[i].proc))
 			scopes[n++] = (int)i;
@@ -155,9 +156,9 @@ int scopetable_load(struct scopetable *t, const struct endings *e, const struct 
 	return 0;
 }
 
-int scopetable_chosen(const struct scopetable *t)
+int unwind_procs_chosen(const struct unwind_procs *t)
 {
-	return t->list.cursor < t->list.count ? t->scopes[t->list.cursor] : ENDTABLE_ALL;
+	return t->list.cursor < t->list.count ? t->scopes[t->list.cursor] : UNWIND_REASONS_ALL;
 }
 
 /* --- drawing ------------------------------------------------------------------------------- */
@@ -168,7 +169,7 @@ struct scope { /* a row in words */
 	bool bad;
 };
 
-static void describe_walks(const struct endings *e, uint64_t walks, uint64_t complete,
+static void describe_walks(const struct walk_ends *e, uint64_t walks, uint64_t complete,
 			   struct scope *s)
 {
 	double part = walks ? (double)complete / (double)walks : 1;
@@ -178,10 +179,10 @@ static void describe_walks(const struct endings *e, uint64_t walks, uint64_t com
 	snprintf(s->complete, sizeof(s->complete), walks ? "%s%.1f%%" : "-", s->bad ? "! " : "",
 		 100 * part);
 	objtable_number(s->broken, sizeof(s->broken), walks - complete);
-	snprintf(s->rate, sizeof(s->rate), "%.1f", endings_rate(e, walks - complete));
+	snprintf(s->rate, sizeof(s->rate), "%.1f", walk_ends_rate(e, walks - complete));
 }
 
-static void describe_all(const struct endings *e, struct scope *s)
+static void describe_all(const struct walk_ends *e, struct scope *s)
 {
 	uint64_t walks = 0, complete = 0, most = 0;
 
@@ -198,11 +199,11 @@ static void describe_all(const struct endings *e, struct scope *s)
 	describe_walks(e, walks, complete, s);
 }
 
-static void describe_lost(const struct endings *e, struct scope *s)
+static void describe_lost(const struct walk_ends *e, struct scope *s)
 {
-	uint64_t lost = endings_lost(e), most = 0;
-	struct entry_line lines[ENDINGS_LINES];
-	size_t n = endings_lines(e, lines);
+	uint64_t lost = walk_ends_lost(e), most = 0;
+	struct entry_line lines[WALK_ENDS_LINES];
+	size_t n = walk_ends_lines(e, lines);
 
 	for (size_t i = 0; i < n; i++) {
 		if (lines[i].normal)
@@ -217,18 +218,18 @@ static void describe_lost(const struct endings *e, struct scope *s)
 	snprintf(s->walks, sizeof(s->walks), "-");
 	snprintf(s->complete, sizeof(s->complete), s->bad ? "!" : "-");
 	objtable_number(s->broken, sizeof(s->broken), lost);
-	snprintf(s->rate, sizeof(s->rate), "%.1f", endings_rate(e, lost));
+	snprintf(s->rate, sizeof(s->rate), "%.1f", walk_ends_rate(e, lost));
 	s->command = "samples not shown";
 }
 
-static struct scope describe(const struct endings *e, int scope)
+static struct scope describe(const struct walk_ends *e, int scope)
 {
 	struct scope s = {.reason = "-", .command = ""};
-	const struct ending_proc *proc;
+	const struct walk_end_proc *proc;
 
-	if (scope == ENDTABLE_ALL) {
+	if (scope == UNWIND_REASONS_ALL) {
 		describe_all(e, &s);
-	} else if (scope == ENDTABLE_LOST) {
+	} else if (scope == UNWIND_REASONS_LOST) {
 		describe_lost(e, &s);
 	} else {
 		proc = &e->procs[scope];
@@ -240,7 +241,7 @@ static struct scope describe(const struct endings *e, int scope)
 	return s;
 }
 
-static void draw_scope(const struct ui *ui, const struct scopetable *t, int scope, struct grid *g,
+static void draw_scope(const struct ui *ui, const struct unwind_procs *t, int scope, struct grid *g,
 		       int y, const int *width)
 {
 	struct scope s = describe(t->endings, scope);
@@ -264,7 +265,8 @@ static void draw_scope(const struct ui *ui, const struct scopetable *t, int scop
 		 scope >= 0 ? procline_command(g, s.command, 0, width[SCOPE_COMMAND]) : s.command);
 }
 
-void scopetable_draw(const struct ui *ui, struct scopetable *t, struct grid *g, int top, int rows)
+void unwind_procs_draw(const struct ui *ui, struct unwind_procs *t, struct grid *g, int top,
+		       int rows)
 {
 	int width[SCOPE_COLUMNS], n;
 
@@ -277,7 +279,7 @@ void scopetable_draw(const struct ui *ui, struct scopetable *t, struct grid *g, 
 	list_mark(&t->list, g, top, n, true);
 }
 
-bool scopetable_find(struct ui *ui, struct scopetable *t, int step, bool here)
+bool unwind_procs_find(struct ui *ui, struct unwind_procs *t, int step, bool here)
 {
 	size_t n = t->list.count, at = t->list.cursor;
 
@@ -290,7 +292,7 @@ bool scopetable_find(struct ui *ui, struct scopetable *t, int step, bool here)
 		if (search_matches(ui, s.command) || search_matches(ui, s.pid) ||
 		    search_matches(ui, s.reason)) {
 			list_select(&t->list, at);
-			scopetable_hold(t);
+			unwind_procs_hold(t);
 			return true;
 		}
 	}

@@ -22,11 +22,11 @@ enum scope_column {
 	SCOPE_COLUMNS,
 };
 
-struct scopetable {
-	const struct endings *endings; /* of the last load; the caller keeps them */
-	int *scopes;		       /* ENDTABLE_ALL, ENDTABLE_LOST, then processes by index */
+struct unwind_procs {
+	const struct walk_ends *endings; /* of the last load; the caller keeps them */
+	int *scopes; /* UNWIND_REASONS_ALL, UNWIND_REASONS_LOST, then processes by index */
 	struct list list;
-	int fixed; /* ENDTABLE_ALL or _LOST is under the cursor, or 0: it is (pid, image) */
+	int fixed; /* UNWIND_REASONS_ALL or _LOST is under the cursor, or 0: it is (pid, image) */
 	pid_t pid;
 	uint64_t image;
 	bool gone; /* what the cursor was on is not there any more */
@@ -35,19 +35,21 @@ struct scopetable {
 };
 
 /* A zeroed struct is an empty table, but for `fixed` and `sorted`. */
-void scopetable_free(struct scopetable *t);
+void unwind_procs_free(struct unwind_procs *t);
 /* Makes and sorts the rows of processes that the filter keeps; the cursor stays on its process.
  * -ENOMEM. */
-int scopetable_load(struct scopetable *t, const struct endings *e, const struct filter *filter);
+int unwind_procs_load(struct unwind_procs *t, const struct walk_ends *e,
+		      const struct filter *filter);
 /* Call it when the cursor was moved. */
-void scopetable_hold(struct scopetable *t);
+void unwind_procs_hold(struct unwind_procs *t);
 /* What is under the cursor: index of a process, or ENDTABLE_*. */
-int scopetable_chosen(const struct scopetable *t);
+int unwind_procs_chosen(const struct unwind_procs *t);
 /* The process under the cursor; NULL: it is none. */
-const struct ending_proc *scopetable_proc(const struct scopetable *t);
-const struct column *scopetable_columns(void);
-void scopetable_draw(const struct ui *ui, struct scopetable *t, struct grid *g, int top, int rows);
+const struct walk_end_proc *unwind_procs_proc(const struct unwind_procs *t);
+const struct column *unwind_procs_columns(void);
+void unwind_procs_draw(const struct ui *ui, struct unwind_procs *t, struct grid *g, int top,
+		       int rows);
 /* To the next row that matches the search; false: there is none. */
-bool scopetable_find(struct ui *ui, struct scopetable *t, int step, bool here);
+bool unwind_procs_find(struct ui *ui, struct unwind_procs *t, int step, bool here);
 
 #endif

@@ -10,41 +10,45 @@
 
 #include "tui/views/objtable.h"
 
-static const struct column reason_columns[ENDTABLE_COLUMNS] = {
-	[ENDTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[ENDTABLE_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES"},
-	[ENDTABLE_SHARE] = {.title = "SHARE%", .min = 8, .max = 8, .right = true, .keep = true},
-	[ENDTABLE_RATE] = {.title = "SMP/s", .min = 7, .max = 8, .right = true, .keep = true},
-	[ENDTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},
-	[ENDTABLE_NAME] = {"WHAT HAPPENED", 24, 37, 12, false, true, SORTS_UP, "WHAT HAPPENED"},
-	[ENDTABLE_MODULE] = {.title = "WHAT IT MEANS", .min = 20, .max = 400, .weight = 4},
+static const struct column reason_columns[UNWIND_REASONS_COLUMNS] = {
+	[UNWIND_REASONS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
+	[UNWIND_REASONS_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES"},
+	[UNWIND_REASONS_SHARE] =
+		{.title = "SHARE%", .min = 8, .max = 8, .right = true, .keep = true},
+	[UNWIND_REASONS_RATE] = {.title = "SMP/s", .min = 7, .max = 8, .right = true, .keep = true},
+	[UNWIND_REASONS_BAR] = {.title = "BAR", .min = 9, .max = 15},
+	[UNWIND_REASONS_NAME] = {"WHAT HAPPENED", 24, 37, 12, false, true, SORTS_UP,
+				 "WHAT HAPPENED"},
+	[UNWIND_REASONS_MODULE] = {.title = "WHAT IT MEANS", .min = 20, .max = 400, .weight = 4},
 };
 
-static const struct column place_columns[ENDTABLE_COLUMNS] = {
-	[ENDTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[ENDTABLE_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES"},
-	[ENDTABLE_SHARE] = {.title = "SHARE%", .min = 8, .max = 8, .right = true, .keep = true},
-	[ENDTABLE_RATE] = {.title = "SMP/s", .min = 7, .max = 8, .right = true},
-	[ENDTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},
-	[ENDTABLE_NAME] = {"LAST FRAME", 18, 400, 4, false, true, SORTS_UP, "LAST FRAME by name"},
-	[ENDTABLE_MODULE] = {"FILE", 14, 28, 1, false, true, SORTS_UP, "FILE"},
-	[ENDTABLE_PLACE] = {.title = "AT", .min = 10, .max = 17},
+static const struct column place_columns[UNWIND_REASONS_COLUMNS] = {
+	[UNWIND_REASONS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
+	[UNWIND_REASONS_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES"},
+	[UNWIND_REASONS_SHARE] =
+		{.title = "SHARE%", .min = 8, .max = 8, .right = true, .keep = true},
+	[UNWIND_REASONS_RATE] = {.title = "SMP/s", .min = 7, .max = 8, .right = true},
+	[UNWIND_REASONS_BAR] = {.title = "BAR", .min = 9, .max = 15},
+	[UNWIND_REASONS_NAME] = {"LAST FRAME", 18, 400, 4, false, true, SORTS_UP,
+				 "LAST FRAME by name"},
+	[UNWIND_REASONS_MODULE] = {"FILE", 14, 28, 1, false, true, SORTS_UP, "FILE"},
+	[UNWIND_REASONS_PLACE] = {.title = "AT", .min = 10, .max = 17},
 };
 
-void endtable_free(struct endtable *t)
+void unwind_reasons_free(struct unwind_reasons *t)
 {
 	free(t->rows);
 	t->rows = NULL;
-	endtable_clear(t);
+	unwind_reasons_clear(t);
 }
 
-void endtable_clear(struct endtable *t)
+void unwind_reasons_clear(struct unwind_reasons *t)
 {
 	t->list.count = 0;
 	t->whole = 0;
 }
 
-static int reserve(struct endtable *t, size_t count)
+static int reserve(struct unwind_reasons *t, size_t count)
 {
 	struct endrow *rows;
 
@@ -61,12 +65,12 @@ static int reserve(struct endtable *t, size_t count)
 static int row_compare(const void *x, const void *y, void *arg)
 {
 	const struct endrow *a = x, *b = y;
-	const struct endtable *t = arg;
+	const struct unwind_reasons *t = arg;
 	int result = 0;
 
-	if (t->sorted == ENDTABLE_NAME)
+	if (t->sorted == UNWIND_REASONS_NAME)
 		result = strcmp(a->name, b->name);
-	else if (t->sorted == ENDTABLE_MODULE)
+	else if (t->sorted == UNWIND_REASONS_MODULE)
 		result = strcmp(a->module, b->module);
 	else
 		result = (a->samples < b->samples) - (a->samples > b->samples);
@@ -76,7 +80,7 @@ static int row_compare(const void *x, const void *y, void *arg)
 	return result ? result : (a->hash > b->hash) - (a->hash < b->hash);
 }
 
-static void settle(struct endtable *t, const struct endings *e)
+static void settle(struct unwind_reasons *t, const struct walk_ends *e)
 {
 	t->seconds = (double)e->health.elapsed / 1e9;
 	if (t->list.count)
@@ -85,21 +89,21 @@ static void settle(struct endtable *t, const struct endings *e)
 		if (t->rows[i].hash == t->hash)
 			t->list.cursor = i;
 	list_follow(&t->list);
-	endtable_hold(t);
+	unwind_reasons_hold(t);
 }
 
-void endtable_hold(struct endtable *t)
+void unwind_reasons_hold(struct unwind_reasons *t)
 {
 	if (t->list.cursor < t->list.count)
 		t->hash = t->rows[t->list.cursor].hash;
 }
 
-const struct endrow *endtable_chosen(const struct endtable *t)
+const struct endrow *unwind_reasons_chosen(const struct unwind_reasons *t)
 {
 	return t->list.cursor < t->list.count ? &t->rows[t->list.cursor] : NULL;
 }
 
-const struct column *endtable_columns(const struct endtable *t)
+const struct column *unwind_reasons_columns(const struct unwind_reasons *t)
 {
 	return t->places ? place_columns : reason_columns;
 }
@@ -114,7 +118,7 @@ static int by_hash(const void *x, const void *y)
 }
 
 /* Of rows with the same hash there is one then. */
-static void merge(struct endtable *t)
+static void merge(struct unwind_reasons *t)
 {
 	size_t n = 0;
 
@@ -136,10 +140,10 @@ static void merge(struct endtable *t)
 	t->list.count = n;
 }
 
-static void add_reason(struct endtable *t, const struct ending *from)
+static void add_reason(struct unwind_reasons *t, const struct walk_end *from)
 {
 	const struct cause *cause =
-		from->end ? causes_find(from->end->name) : causes_end(WALK_BOTTOM);
+		from->end ? reasons_find(from->end->name) : reasons_end(WALK_BOTTOM);
 	t->rows[t->list.count++] = (struct endrow){
 		.hash = from->end ? names_hash(from->end) : 1,
 		.name = from->end ? from->end->name : cause->name,
@@ -151,7 +155,7 @@ static void add_reason(struct endtable *t, const struct ending *from)
 	};
 }
 
-static void add_place(struct endtable *t, const struct ending *from)
+static void add_place(struct unwind_reasons *t, const struct walk_end *from)
 {
 	t->rows[t->list.count++] = (struct endrow){
 		.hash = from->last ? names_hash(from->last) : 1,
@@ -165,9 +169,9 @@ static void add_place(struct endtable *t, const struct ending *from)
 	};
 }
 
-static int load_lines(struct endtable *t, const struct endings *e)
+static int load_lines(struct unwind_reasons *t, const struct walk_ends *e)
 {
-	size_t n = endings_lines(e, t->lines);
+	size_t n = walk_ends_lines(e, t->lines);
 	const struct profile_health *h = &e->health;
 
 	if (reserve(t, n))
@@ -193,7 +197,7 @@ static int load_lines(struct endtable *t, const struct endings *e)
 }
 
 /* The rows of the process, or of all of them. */
-static const struct ending *rows_of(const struct endings *e, int proc, size_t *count)
+static const struct walk_end *rows_of(const struct walk_ends *e, int proc, size_t *count)
 {
 	*count = e->nrows;
 	if (proc < 0)
@@ -202,13 +206,13 @@ static const struct ending *rows_of(const struct endings *e, int proc, size_t *c
 	return e->rows + e->procs[proc].first;
 }
 
-int endtable_reasons(struct endtable *t, const struct endings *e, int proc)
+int unwind_reasons_reasons(struct unwind_reasons *t, const struct walk_ends *e, int proc)
 {
-	const struct ending *rows;
+	const struct walk_end *rows;
 	size_t count;
 
-	endtable_clear(t);
-	if (proc == ENDTABLE_LOST)
+	unwind_reasons_clear(t);
+	if (proc == UNWIND_REASONS_LOST)
 		return load_lines(t, e);
 	rows = rows_of(e, proc, &count);
 	if (reserve(t, count))
@@ -222,13 +226,13 @@ int endtable_reasons(struct endtable *t, const struct endings *e, int proc)
 	return 0;
 }
 
-int endtable_places(struct endtable *t, const struct endings *e, int proc,
-		    const struct profile_func *reason)
+int unwind_reasons_places(struct unwind_reasons *t, const struct walk_ends *e, int proc,
+			  const struct profile_func *reason)
 {
-	const struct ending *rows;
+	const struct walk_end *rows;
 	size_t count;
 
-	endtable_clear(t);
+	unwind_reasons_clear(t);
 	rows = rows_of(e, proc, &count);
 	if (reserve(t, count))
 		return -ENOMEM;
@@ -245,57 +249,57 @@ int endtable_places(struct endtable *t, const struct endings *e, int proc,
 
 /* --- drawing ------------------------------------------------------------------------------- */
 
-static double share(const struct endtable *t, uint64_t n)
+static double share(const struct unwind_reasons *t, uint64_t n)
 {
 	return t->whole ? (double)n / (double)t->whole : 0;
 }
 
-static void draw_row(const struct ui *ui, const struct endtable *t, const struct endrow *row,
+static void draw_row(const struct ui *ui, const struct unwind_reasons *t, const struct endrow *row,
 		     struct grid *g, int y, const int *width)
 {
 	double part = share(t, row->samples);
-	int col = width[ENDTABLE_MARK];
+	int col = width[UNWIND_REASONS_MARK];
 	char text[64];
 
 	if (row->role == ROLE_BROKEN || row->role == ROLE_ERROR)
 		grid_put(g, y, 1, 1, row->role, "!");
 	objtable_number(text, sizeof(text), row->samples);
-	grid_right(g, y, col, width[ENDTABLE_SAMPLES] - 1, ROLE_TEXT, text);
-	col += width[ENDTABLE_SAMPLES];
+	grid_right(g, y, col, width[UNWIND_REASONS_SAMPLES] - 1, ROLE_TEXT, text);
+	col += width[UNWIND_REASONS_SAMPLES];
 	snprintf(text, sizeof(text), "%.1f", 100 * part);
-	grid_right(g, y, col, width[ENDTABLE_SHARE] - 1, ui_heat(part), text);
-	col += width[ENDTABLE_SHARE];
+	grid_right(g, y, col, width[UNWIND_REASONS_SHARE] - 1, ui_heat(part), text);
+	col += width[UNWIND_REASONS_SHARE];
 	snprintf(text, sizeof(text), "%.1f",
 		 t->seconds > 0 ? (double)row->samples / t->seconds : 0);
-	grid_right(g, y, col, width[ENDTABLE_RATE] - 1, ROLE_TEXT, text);
-	col += width[ENDTABLE_RATE];
-	grid_bar(g, y, col, width[ENDTABLE_BAR] - 1, row->role, part);
-	col += width[ENDTABLE_BAR];
-	grid_fit(g, y, col, width[ENDTABLE_NAME] - 1,
+	grid_right(g, y, col, width[UNWIND_REASONS_RATE] - 1, ROLE_TEXT, text);
+	col += width[UNWIND_REASONS_RATE];
+	grid_bar(g, y, col, width[UNWIND_REASONS_BAR] - 1, row->role, part);
+	col += width[UNWIND_REASONS_BAR];
+	grid_fit(g, y, col, width[UNWIND_REASONS_NAME] - 1,
 		 search_matches(ui, row->name) ? ROLE_MATCH : row->role, row->name);
-	col += width[ENDTABLE_NAME];
-	if (!width[ENDTABLE_MODULE])
+	col += width[UNWIND_REASONS_NAME];
+	if (!width[UNWIND_REASONS_MODULE])
 		return;
-	grid_fit(g, y, col, width[ENDTABLE_MODULE] - 1, t->places ? ROLE_MODULE : ROLE_DIM,
+	grid_fit(g, y, col, width[UNWIND_REASONS_MODULE] - 1, t->places ? ROLE_MODULE : ROLE_DIM,
 		 row->module);
-	col += width[ENDTABLE_MODULE];
+	col += width[UNWIND_REASONS_MODULE];
 	snprintf(text, sizeof(text), "0x%" PRIx64, row->place);
-	if (row->place && width[ENDTABLE_PLACE])
-		grid_fit(g, y, col, width[ENDTABLE_PLACE], ROLE_TEXT, text);
+	if (row->place && width[UNWIND_REASONS_PLACE])
+		grid_fit(g, y, col, width[UNWIND_REASONS_PLACE], ROLE_TEXT, text);
 }
 
-void endtable_draw(const struct ui *ui, struct endtable *t, struct grid *g, int top, int rows,
-		   bool active, bool cursor)
+void unwind_reasons_draw(const struct ui *ui, struct unwind_reasons *t, struct grid *g, int top,
+			 int rows, bool active, bool cursor)
 {
-	const struct column *columns = endtable_columns(t);
-	int width[ENDTABLE_COLUMNS], n;
-	unsigned int hidden = t->places ? 0 : 1U << ENDTABLE_PLACE;
+	const struct column *columns = unwind_reasons_columns(t);
+	int width[UNWIND_REASONS_COLUMNS], n;
+	unsigned int hidden = t->places ? 0 : 1U << UNWIND_REASONS_PLACE;
 
-	hidden |= config_hidden(&ui->config, VIEW_UNWIND, columns, ENDTABLE_COLUMNS);
+	hidden |= config_hidden(&ui->config, VIEW_UNWIND, columns, UNWIND_REASONS_COLUMNS);
 	if (rows < 1)
 		return;
-	columns_fit(columns, ENDTABLE_COLUMNS, g->cols, hidden, width);
-	columns_header(g, top, columns, ENDTABLE_COLUMNS, width, (int)t->sorted, t->inverted);
+	columns_fit(columns, UNWIND_REASONS_COLUMNS, g->cols, hidden, width);
+	columns_header(g, top, columns, UNWIND_REASONS_COLUMNS, width, (int)t->sorted, t->inverted);
 	n = list_fit(&t->list, rows);
 	for (int i = 0; i < n; i++)
 		draw_row(ui, t, &t->rows[t->list.top + (size_t)i], g, top + 1 + i, width);
@@ -305,7 +309,7 @@ void endtable_draw(const struct ui *ui, struct endtable *t, struct grid *g, int 
 		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM, "no walks of user stacks");
 }
 
-bool endtable_find(struct ui *ui, struct endtable *t, int step, bool here)
+bool unwind_reasons_find(struct ui *ui, struct unwind_reasons *t, int step, bool here)
 {
 	size_t n = t->list.count, at = t->list.cursor;
 
@@ -315,7 +319,7 @@ bool endtable_find(struct ui *ui, struct endtable *t, int step, bool here)
 		if (search_matches(ui, t->rows[at].name) ||
 		    search_matches(ui, t->rows[at].module)) {
 			list_select(&t->list, at);
-			endtable_hold(t);
+			unwind_reasons_hold(t);
 			return true;
 		}
 	}

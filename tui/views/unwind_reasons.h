@@ -12,19 +12,19 @@
 #include "tui/screen/list.h"
 #include "tui/ui/ui.h"
 
-#define ENDTABLE_ALL  (-1) /* instead of the index of a process */
-#define ENDTABLE_LOST (-2)
+#define UNWIND_REASONS_ALL  (-1) /* instead of the index of a process */
+#define UNWIND_REASONS_LOST (-2)
 
-enum endtable_column {
-	ENDTABLE_MARK,
-	ENDTABLE_SAMPLES,
-	ENDTABLE_SHARE,
-	ENDTABLE_RATE,
-	ENDTABLE_BAR,
-	ENDTABLE_NAME,
-	ENDTABLE_MODULE,
-	ENDTABLE_PLACE,
-	ENDTABLE_COLUMNS,
+enum unwind_reasons_column {
+	UNWIND_REASONS_MARK,
+	UNWIND_REASONS_SAMPLES,
+	UNWIND_REASONS_SHARE,
+	UNWIND_REASONS_RATE,
+	UNWIND_REASONS_BAR,
+	UNWIND_REASONS_NAME,
+	UNWIND_REASONS_MODULE,
+	UNWIND_REASONS_PLACE,
+	UNWIND_REASONS_COLUMNS,
 };
 
 struct endrow {
@@ -37,36 +37,36 @@ struct endrow {
 	enum role role;
 };
 
-struct endtable {
+struct unwind_reasons {
 	bool places; /* else reasons */
 	struct endrow *rows;
 	size_t room;
-	struct entry_line lines[ENDINGS_LINES];
+	struct entry_line lines[WALK_ENDS_LINES];
 	struct list list;
 	uint64_t hash; /* of the row under the cursor */
 	uint64_t whole;
 	double seconds;
-	enum endtable_column sorted;
+	enum unwind_reasons_column sorted;
 	bool inverted;
 };
 
 /* A zeroed struct is an empty table, but for `places` and `sorted`. */
-void endtable_free(struct endtable *t);
+void unwind_reasons_free(struct unwind_reasons *t);
 /* The reasons of a process (index, or ENDTABLE_*); e has to stay. -ENOMEM. */
-int endtable_reasons(struct endtable *t, const struct endings *e, int proc);
+int unwind_reasons_reasons(struct unwind_reasons *t, const struct walk_ends *e, int proc);
 /* Where the walks of that process ended for that reason; NULL: the complete ones. -ENOMEM. */
-int endtable_places(struct endtable *t, const struct endings *e, int proc,
-		    const struct profile_func *reason);
-void endtable_clear(struct endtable *t);
+int unwind_reasons_places(struct unwind_reasons *t, const struct walk_ends *e, int proc,
+			  const struct profile_func *reason);
+void unwind_reasons_clear(struct unwind_reasons *t);
 /* Call it when the cursor was moved. */
-void endtable_hold(struct endtable *t);
+void unwind_reasons_hold(struct unwind_reasons *t);
 /* The row under the cursor; NULL: there is none. */
-const struct endrow *endtable_chosen(const struct endtable *t);
-const struct column *endtable_columns(const struct endtable *t);
+const struct endrow *unwind_reasons_chosen(const struct unwind_reasons *t);
+const struct column *unwind_reasons_columns(const struct unwind_reasons *t);
 /* active: keys go to this table; cursor: it is shown. */
-void endtable_draw(const struct ui *ui, struct endtable *t, struct grid *g, int top, int rows,
-		   bool active, bool cursor);
+void unwind_reasons_draw(const struct ui *ui, struct unwind_reasons *t, struct grid *g, int top,
+			 int rows, bool active, bool cursor);
 /* To the next row that matches the search; false: there is none. */
-bool endtable_find(struct ui *ui, struct endtable *t, int step, bool here);
+bool unwind_reasons_find(struct ui *ui, struct unwind_reasons *t, int step, bool here);
 
 #endif

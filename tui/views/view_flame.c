@@ -44,7 +44,7 @@ struct flame_view {
 	uint32_t page;	    /* levels that were shown last */
 	pid_t zoomed;	    /* the process that the paths are about, 0: all */
 	uint64_t image;
-	struct found found;
+	struct search_total found;
 };
 
 static void flame_close(void *state)
@@ -55,7 +55,7 @@ static void flame_close(void *state)
 		return;
 	calltree_free(&v->calls);
 	flame_free(&v->flame);
-	found_free(&v->found);
+	search_total_free(&v->found);
 	free(v);
 }
 
@@ -85,7 +85,7 @@ static int flame_seen(struct tree_part *part, void *arg)
 	if (err)
 		return err;
 	top = treepath_node(&v->zoom, query_part_tree(part));
-	err = found_in_part(&v->found, part, top);
+	err = search_total_in_part(&v->found, part, top);
 	return err ? err : flame_grow(&v->flame, part, top, v->columns);
 }
 
@@ -104,7 +104,7 @@ static int flame_load(struct ui *ui, const struct profile *p)
 	if (v->compared != ui->scrub.diff)
 		v->coloring = ui->scrub.diff ? COLOR_DIFF : COLOR_MODULE;
 	v->compared = ui->scrub.diff;
-	err = found_judge(&v->found, ui, p);
+	err = search_total_judge(&v->found, ui, p);
 	if (err)
 		return err;
 	/* How wide it is drawn is not known before the first time. */
@@ -114,7 +114,8 @@ static int flame_load(struct ui *ui, const struct profile *p)
 		err = calltree_load_part(&v->calls, ui, p, v->callers, flame_seen, v);
 	if (err || v->calls.part)
 		return err;
-	return found_in_tree(&v->found, &v->calls.tree, treepath_node(&v->zoom, &v->calls.tree));
+	return search_total_in_tree(&v->found, &v->calls.tree,
+				    treepath_node(&v->zoom, &v->calls.tree));
 }
 
 static int flame_sort(struct ui *ui)
@@ -170,8 +171,8 @@ static enum role box_role(const struct ui *ui, const struct flame_view *v, uint3
 	if (func->kind == FUNC_END)
 		return ROLE_BROKEN;
 	if (v->coloring == COLOR_DIFF)
-		return change_role(100 * calltree_share(&v->calls, n->total),
-				   100 * calltree_before(&v->calls, node));
+		return delta_role(100 * calltree_share(&v->calls, n->total),
+				  100 * calltree_before(&v->calls, node));
 	if (v->coloring == COLOR_HEAT)
 		return ui_heat(calltree_share(&v->calls, v->callers ? n->total : n->self));
 	if (func->kind == FUNC_KERNEL)
@@ -207,9 +208,8 @@ static void draw_box(const struct ui *ui, const struct flame_view *v, const stru
 					     : "",
 		 name);
 	if (v->coloring == COLOR_DIFF && width >= SHARE_MIN - 8) {
-		change_text(g,
-			    100 * calltree_share(&v->calls, v->calls.tree.nodes[box->node].total),
-			    100 * calltree_before(&v->calls, box->node), change, sizeof(change));
+		delta_text(g, 100 * calltree_share(&v->calls, v->calls.tree.nodes[box->node].total),
+			   100 * calltree_before(&v->calls, box->node), change, sizeof(change));
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "  %s", change);
 	} else if (width >= SHARE_MIN)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "  %.1f%%",
@@ -239,7 +239,7 @@ static void draw_crumbs(const struct ui *ui, const struct flame_view *v, struct 
 			      : "icicle, root on top",
 		 coloring_names[v->coloring]);
 	width = grid_width(g, text);
-	end = found_draw(&v->found, ui, &v->calls, g, y, col);
+	end = search_total_draw(&v->found, ui, &v->calls, g, y, col);
 	end -= end < g->cols;
 	if (col + 2 + width <= end)
 		grid_put(g, y, end - width, width, ROLE_DIM, text);
@@ -287,8 +287,8 @@ static void draw_details(const struct ui *ui, const struct flame_view *v, struct
 		double now = 100 * calltree_share(&v->calls, n->total);
 		double before = 100 * calltree_before(&v->calls, v->at);
 
-		change_text(g, now, before, change, sizeof(change));
-		grid_printf(g, y, g->cols - 22, 21, change_role(now, before), " vs base %s ",
+		delta_text(g, now, before, change, sizeof(change));
+		grid_printf(g, y, g->cols - 22, 21, delta_role(now, before), " vs base %s ",
 			    change);
 	}
 	if (v->at)
@@ -520,7 +520,7 @@ static int find_seen(struct tree_part *part, void *arg)
 	at = treepath_node(&v->cursor, tree);
 	if (!treepath_below(tree, at, top))
 		at = top;
-	err = treepath_find(part, at, top, f->step, f->here, found_func, &v->found, &found);
+	err = treepath_find(part, at, top, f->step, f->here, search_total_func, &v->found, &found);
 	f->found = !err && found;
 	if (f->found)
 		treepath_set(&v->cursor, tree, found);
@@ -537,12 +537,12 @@ static bool find_in_part(struct ui *ui, int step, bool here)
 	int err;
 
 	profile_lock(p);
-	err = found_judge(&v->found, ui, p);
+	err = search_total_judge(&v->found, ui, p);
 	if (!err)
 		err = calltree_load_part(&v->calls, ui, p, v->callers, find_seen, &f);
 	if (!err && !v->calls.part)
-		err = found_in_tree(&v->found, &v->calls.tree,
-				    treepath_node(&v->zoom, &v->calls.tree));
+		err = search_total_in_tree(&v->found, &v->calls.tree,
+					   treepath_node(&v->zoom, &v->calls.tree));
 	profile_unlock(p);
 	if (!err)
 		err = flame_sort(ui);
@@ -584,7 +584,7 @@ static unsigned int flame_find_match(struct ui *ui, int step, bool here)
 	if (!v->calls.tree.count)
 		return 0;
 	/* Also with the whole tree, when the matches of this search are not counted yet. */
-	if ((v->calls.part || (v->columns && !found_counted(&v->found, ui))) &&
+	if ((v->calls.part || (v->columns && !search_total_counted(&v->found, ui))) &&
 	    find_in_part(ui, step, here))
 		return UI_REDRAW;
 	/* It may have become more than is easily had in part. */
@@ -592,7 +592,7 @@ static unsigned int flame_find_match(struct ui *ui, int step, bool here)
 	if (!found)
 		return 0;
 	/* Before the first drawing it is counted by flame_load. */
-	return go_node(v, found) | (found_counted(&v->found, ui) ? 0 : UI_RELOAD);
+	return go_node(v, found) | (search_total_counted(&v->found, ui) ? 0 : UI_RELOAD);
 }
 
 static const struct profile_func *flame_function(const struct ui *ui)

@@ -409,7 +409,7 @@ static unsigned int ask_reset(struct ui *ui, const struct shards_view *v)
 }
 
 /* To the object under the cursor; what came of it is a message of the tracker. */
-static unsigned int post(struct ui *ui, const struct shards_view *v, enum engine_command command)
+static unsigned int post(struct ui *ui, const struct shards_view *v, enum source_command command)
 {
 	const struct inventory_object *o = objtable_chosen(&v->objects);
 	char arg[32];
@@ -443,9 +443,9 @@ static unsigned int shards_key(struct ui *ui, enum action action)
 	case ACTION_RESET:
 		return ask_reset(ui, v);
 	case ACTION_DROP:
-		return post(ui, v, ENGINE_DROP);
+		return post(ui, v, SOURCE_DROP);
 	case ACTION_PIN:
-		return post(ui, v, ENGINE_PIN);
+		return post(ui, v, SOURCE_PIN);
 	default:
 		return 0;
 	}

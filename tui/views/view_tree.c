@@ -300,9 +300,9 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 	grid_right(g, y, col, width[TREE_SAMPLES] - 1, ROLE_TEXT, text);
 	col += width[TREE_SAMPLES];
 	if (width[TREE_CHANGE])
-		change_draw(g, y, col, width[TREE_CHANGE],
-			    100 * calltree_share(&v->calls, row->total),
-			    row->small ? -1 : 100 * calltree_before(&v->calls, row->node));
+		delta_draw(g, y, col, width[TREE_CHANGE],
+			   100 * calltree_share(&v->calls, row->total),
+			   row->small ? -1 : 100 * calltree_before(&v->calls, row->node));
 	col += width[TREE_CHANGE];
 	grid_bar(g, y, col, width[TREE_BAR] - 1, ui_heat(total), total);
 	col += width[TREE_BAR];

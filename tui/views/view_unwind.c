@@ -26,10 +26,10 @@
 enum depth { DEPTH_SCOPES, DEPTH_REASONS, DEPTH_PLACES };
 
 struct unwind_view {
-	struct endings endings;
-	struct scopetable scopes;
+	struct walk_ends endings;
+	struct unwind_procs scopes;
 	enum depth depth;
-	struct endtable reasons, places;
+	struct unwind_reasons reasons, places;
 	struct inspector inspector;
 };
 
@@ -39,10 +39,10 @@ static void *unwind_open(void)
 
 	if (!v)
 		return NULL;
-	v->scopes.fixed = ENDTABLE_ALL;
+	v->scopes.fixed = UNWIND_REASONS_ALL;
 	v->scopes.sorted = SCOPE_BROKEN;
-	v->reasons.sorted = ENDTABLE_SAMPLES;
-	v->places.sorted = ENDTABLE_SAMPLES;
+	v->reasons.sorted = UNWIND_REASONS_SAMPLES;
+	v->places.sorted = UNWIND_REASONS_SAMPLES;
 	v->places.places = true;
 	return v;
 }
@@ -54,10 +54,10 @@ static void unwind_close(void *state)
 	if (!v)
 		return;
 	inspector_free(&v->inspector);
-	endings_free(&v->endings);
-	endtable_free(&v->reasons);
-	endtable_free(&v->places);
-	scopetable_free(&v->scopes);
+	walk_ends_free(&v->endings);
+	unwind_reasons_free(&v->reasons);
+	unwind_reasons_free(&v->places);
+	unwind_procs_free(&v->scopes);
 	free(v);
 }
 
@@ -84,27 +84,27 @@ static int unwind_load(struct ui *ui, const struct profile *p)
 	int err;
 
 	/* Their rows lead into what is forgotten now. */
-	endtable_clear(&v->reasons);
-	endtable_clear(&v->places);
+	unwind_reasons_clear(&v->reasons);
+	unwind_reasons_clear(&v->places);
 	v->scopes.list.count = 0;
 	follow_zoom(ui, v);
 	if (v->inspector.open && !ui->frozen)
 		inspector_load(&v->inspector, p);
 	err = bycpu_filter(ui, p, &q);
-	return err ? err : endings_load(&v->endings, p, &q);
+	return err ? err : walk_ends_load(&v->endings, p, &q);
 }
 static int load_tables(struct unwind_view *v)
 {
-	int scope = scopetable_chosen(&v->scopes);
+	int scope = unwind_procs_chosen(&v->scopes);
 	const struct endrow *reason;
-	int err = endtable_reasons(&v->reasons, &v->endings, scope);
+	int err = unwind_reasons_reasons(&v->reasons, &v->endings, scope);
 
 	if (err)
 		return err;
-	endtable_clear(&v->places);
-	reason = endtable_chosen(&v->reasons);
-	if (v->depth > DEPTH_SCOPES && reason && scope != ENDTABLE_LOST)
-		err = endtable_places(&v->places, &v->endings, scope, reason->end);
+	unwind_reasons_clear(&v->places);
+	reason = unwind_reasons_chosen(&v->reasons);
+	if (v->depth > DEPTH_SCOPES && reason && scope != UNWIND_REASONS_LOST)
+		err = unwind_reasons_places(&v->places, &v->endings, scope, reason->end);
 	if (v->depth == DEPTH_PLACES && !v->places.list.count)
 		v->depth = DEPTH_REASONS;
 	return err;
@@ -113,7 +113,7 @@ static int load_tables(struct unwind_view *v)
 static int unwind_sort(struct ui *ui)
 {
 	struct unwind_view *v = ui->state[VIEW_UNWIND];
-	int err = scopetable_load(&v->scopes, &v->endings, &ui->selection->filter);
+	int err = unwind_procs_load(&v->scopes, &v->endings, &ui->selection->filter);
 
 	if (err)
 		return err;
@@ -121,7 +121,7 @@ static int unwind_sort(struct ui *ui)
 		/* A process that was zoomed into has nothing to show, but stays the one. */
 		if (ui->zoom.on)
 			return 0;
-		scopetable_hold(&v->scopes);
+		unwind_procs_hold(&v->scopes);
 	}
 	return load_tables(v);
 }
@@ -133,8 +133,8 @@ static void draw_between(const struct ui *ui, const struct unwind_view *v, struc
 	static const struct hint hints[] = {{ACTION_DEEPER, ACTION_NONE, "goes there"},
 					    {ACTION_BACK, ACTION_NONE, "back"},
 					    {ACTION_INSPECT, ACTION_NONE, "catches one"}};
-	const struct ending_proc *proc = scopetable_proc(&v->scopes);
-	const struct endrow *reason = endtable_chosen(&v->reasons);
+	const struct walk_end_proc *proc = unwind_procs_proc(&v->scopes);
+	const struct endrow *reason = unwind_reasons_chosen(&v->reasons);
 	int from = v->depth == DEPTH_PLACES, to = v->depth == DEPTH_SCOPES ? 1 : proc ? 3 : 2;
 	char text[160];
 
@@ -146,7 +146,7 @@ static void draw_between(const struct ui *ui, const struct unwind_view *v, struc
 			 proc->proc.comm);
 	else
 		snprintf(text, sizeof(text),
-			 v->scopes.fixed == ENDTABLE_LOST
+			 v->scopes.fixed == UNWIND_REASONS_LOST
 				 ? " What became of each sample and each tick "
 				 : " How stacks of all processes ended ");
 	hints_heading(&ui->config.keys, hints + from, (size_t)(to - from), g, row, text);
@@ -155,7 +155,7 @@ static void draw_between(const struct ui *ui, const struct unwind_view *v, struc
 /* The row that words are about: the one under the cursor, else what needs them most. */
 static const struct endrow *worst(const struct unwind_view *v)
 {
-	const struct endrow *found = endtable_chosen(&v->reasons);
+	const struct endrow *found = unwind_reasons_chosen(&v->reasons);
 
 	if (v->depth > DEPTH_SCOPES)
 		return found;
@@ -185,7 +185,7 @@ static int draw_words(const struct unwind_view *v, struct grid *g, int top, int 
 
 static void draw_tables(struct ui *ui, struct unwind_view *v, struct grid *g, int top, int rows)
 {
-	bool lost = v->scopes.fixed == ENDTABLE_LOST && v->depth > DEPTH_SCOPES;
+	bool lost = v->scopes.fixed == UNWIND_REASONS_LOST && v->depth > DEPTH_SCOPES;
 	size_t count = v->depth ? v->reasons.list.count : v->scopes.list.count;
 	int above = rows / 2;
 
@@ -196,18 +196,19 @@ static void draw_tables(struct ui *ui, struct unwind_view *v, struct grid *g, in
 	else if ((int)count + 1 < above)
 		above = (int)count + 1;
 	if (above && v->depth == DEPTH_SCOPES)
-		scopetable_draw(ui, &v->scopes, g, top, above);
+		unwind_procs_draw(ui, &v->scopes, g, top, above);
 	else if (above)
-		endtable_draw(ui, &v->reasons, g, top, above, v->depth == DEPTH_REASONS, true);
+		unwind_reasons_draw(ui, &v->reasons, g, top, above, v->depth == DEPTH_REASONS,
+				    true);
 	if (above == rows)
 		return;
 	if (above)
 		draw_between(ui, v, g, top + above++);
 	if (v->depth == DEPTH_SCOPES)
-		endtable_draw(ui, &v->reasons, g, top + above, rows - above, false, false);
+		unwind_reasons_draw(ui, &v->reasons, g, top + above, rows - above, false, false);
 	else
-		endtable_draw(ui, &v->places, g, top + above, rows - above,
-			      v->depth == DEPTH_PLACES, v->depth == DEPTH_PLACES);
+		unwind_reasons_draw(ui, &v->places, g, top + above, rows - above,
+				    v->depth == DEPTH_PLACES, v->depth == DEPTH_PLACES);
 }
 
 static void draw_scope_name(const struct ui *ui, const struct unwind_view *v, struct grid *g,
@@ -221,7 +222,7 @@ static void draw_scope_name(const struct ui *ui, const struct unwind_view *v, st
 		return;
 	}
 	col = grid_put(g, row, 0, g->cols, ROLE_TITLE,
-		       v->scopes.fixed == ENDTABLE_LOST
+		       v->scopes.fixed == UNWIND_REASONS_LOST
 			       ? " What became of each sample and each tick"
 			       : " All processes");
 	grid_printf(
@@ -232,7 +233,7 @@ static void draw_scope_name(const struct ui *ui, const struct unwind_view *v, st
 static void unwind_draw(struct ui *ui, struct grid *g, int top, int rows)
 {
 	struct unwind_view *v = ui->state[VIEW_UNWIND];
-	int books = rows >= ROWS_FOR_ALL ? LEDGER_LINES : rows >= ROWS_FOR_WORDS ? 1 : 0;
+	int books = rows >= ROWS_FOR_ALL ? LOSS_PANEL_LINES : rows >= ROWS_FOR_WORDS ? 1 : 0;
 	int words = rows >= ROWS_FOR_ALL ? draw_words(v, g, 0, 0) : rows >= ROWS_FOR_WORDS ? 1 : 0;
 
 	if (v->inspector.open) {
@@ -245,7 +246,7 @@ static void unwind_draw(struct ui *ui, struct grid *g, int top, int rows)
 	}
 	if (words > 1 && words > rows / WORDS_SHARE)
 		words = rows / WORDS_SHARE;
-	ledger_draw(&v->endings, g, top, books);
+	loss_panel_draw(&v->endings, g, top, books);
 	top += books;
 	rows -= books + words;
 	draw_words(v, g, top + rows, words);
@@ -259,7 +260,7 @@ static void unwind_draw(struct ui *ui, struct grid *g, int top, int rows)
 /* --- keys ---------------------------------------------------------------------------------- */
 
 /* The table that keys go to; NULL: that of the scopes. */
-static struct endtable *active(struct unwind_view *v)
+static struct unwind_reasons *active(struct unwind_view *v)
 {
 	return v->depth == DEPTH_SCOPES	   ? NULL
 	       : v->depth == DEPTH_REASONS ? &v->reasons
@@ -269,29 +270,29 @@ static struct endtable *active(struct unwind_view *v)
 static const struct column *unwind_columns(int *count, const struct ui *ui, int *sorted)
 {
 	struct unwind_view *v = ui->state[VIEW_UNWIND];
-	const struct endtable *t = active(v);
+	const struct unwind_reasons *t = active(v);
 
-	*count = t ? ENDTABLE_COLUMNS : SCOPE_COLUMNS;
+	*count = t ? UNWIND_REASONS_COLUMNS : SCOPE_COLUMNS;
 	*sorted = t ? (int)t->sorted : (int)v->scopes.sorted;
-	return t ? endtable_columns(t) : scopetable_columns();
+	return t ? unwind_reasons_columns(t) : unwind_procs_columns();
 }
 
 static const struct column *unwind_table(int at, int *count)
 {
-	*count = at ? (int)ENDTABLE_COLUMNS : (int)SCOPE_COLUMNS;
-	return at == 0	 ? scopetable_columns()
-	       : at == 1 ? endtable_columns(&(struct endtable){.places = false})
-	       : at == 2 ? endtable_columns(&(struct endtable){.places = true})
+	*count = at ? (int)UNWIND_REASONS_COLUMNS : (int)SCOPE_COLUMNS;
+	return at == 0	 ? unwind_procs_columns()
+	       : at == 1 ? unwind_reasons_columns(&(struct unwind_reasons){.places = false})
+	       : at == 2 ? unwind_reasons_columns(&(struct unwind_reasons){.places = true})
 			 : NULL;
 }
 
 static unsigned int unwind_sort_by(struct ui *ui, int column)
 {
 	struct unwind_view *v = ui->state[VIEW_UNWIND];
-	struct endtable *t = active(v);
+	struct unwind_reasons *t = active(v);
 
 	if (t) {
-		t->sorted = (enum endtable_column)column;
+		t->sorted = (enum unwind_reasons_column)column;
 		t->inverted = false;
 	} else {
 		v->scopes.sorted = (enum scope_column)column;
@@ -302,26 +303,26 @@ static unsigned int unwind_sort_by(struct ui *ui, int column)
 
 static unsigned int move(struct unwind_view *v, enum action action)
 {
-	struct endtable *t = active(v);
+	struct unwind_reasons *t = active(v);
 
 	if (!list_move(t ? &t->list : &v->scopes.list, action))
 		return 0;
 	if (t)
-		endtable_hold(t);
+		unwind_reasons_hold(t);
 	else
-		scopetable_hold(&v->scopes);
+		unwind_procs_hold(&v->scopes);
 	return UI_RESORT;
 }
 
 static unsigned int deeper(struct ui *ui, struct unwind_view *v)
 {
-	const struct ending_proc *proc = scopetable_proc(&v->scopes);
+	const struct walk_end_proc *proc = unwind_procs_proc(&v->scopes);
 	const struct endrow *row = worst(v);
 
 	if (v->depth == DEPTH_SCOPES) {
 		if (row)
 			list_select(&v->reasons.list, (size_t)(row - v->reasons.rows));
-		endtable_hold(&v->reasons);
+		unwind_reasons_hold(&v->reasons);
 		v->depth = DEPTH_REASONS;
 		if (proc)
 			ui_zoom(ui, &proc->proc);
@@ -361,18 +362,19 @@ bool unwind_waits(const struct ui *ui)
 /* Of the process under the cursor; of its reasons the one under the cursor, if it is a walk's. */
 static unsigned int inspect(struct ui *ui, const struct unwind_view *v)
 {
-	const struct ending_proc *proc = scopetable_proc(&v->scopes);
-	const struct endrow *row = v->depth > DEPTH_SCOPES ? endtable_chosen(&v->reasons) : NULL;
+	const struct walk_end_proc *proc = unwind_procs_proc(&v->scopes);
+	const struct endrow *row =
+		v->depth > DEPTH_SCOPES ? unwind_reasons_chosen(&v->reasons) : NULL;
 
 	if (!proc)
 		return 0;
-	return unwind_inspect(ui, proc->proc.pid, row ? causes_reason(row->name) : 0);
+	return unwind_inspect(ui, proc->proc.pid, row ? reasons_reason(row->name) : 0);
 }
 
 static unsigned int unwind_key(struct ui *ui, enum action action)
 {
 	struct unwind_view *v = ui->state[VIEW_UNWIND];
-	struct endtable *t = active(v);
+	struct unwind_reasons *t = active(v);
 	unsigned int flags;
 
 	if (v->inspector.open)
@@ -401,15 +403,15 @@ static unsigned int unwind_key(struct ui *ui, enum action action)
 static unsigned int unwind_find(struct ui *ui, int step, bool here)
 {
 	struct unwind_view *v = ui->state[VIEW_UNWIND];
-	struct endtable *t = active(v);
+	struct unwind_reasons *t = active(v);
 	bool found;
 
 	if (v->inspector.open)
 		found = inspector_find(ui, &v->inspector, step, here);
 	else if (t)
-		found = endtable_find(ui, t, step, here);
+		found = unwind_reasons_find(ui, t, step, here);
 	else
-		found = scopetable_find(ui, &v->scopes, step, here);
+		found = unwind_procs_find(ui, &v->scopes, step, here);
 	return found ? UI_RESORT : 0;
 }
 

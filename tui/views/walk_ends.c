@@ -10,7 +10,7 @@
 #define NS_PER_SEC  1000000000.0
 #define REASONS_MAX (WALK_REASON_COUNT + 4)
 
-static void clear(struct endings *e)
+static void clear(struct walk_ends *e)
 {
 	free(e->rows);
 	free(e->procs);
@@ -21,7 +21,7 @@ static void clear(struct endings *e)
 		names_clear(e->names);
 }
 
-void endings_free(struct endings *e)
+void walk_ends_free(struct walk_ends *e)
 {
 	clear(e);
 	names_free(e->names);
@@ -41,18 +41,18 @@ static int by_process(const void *a, const void *b)
 	return (x->last > y->last) - (x->last < y->last);
 }
 
-static int copy_func(struct endings *e, const struct profile *p, uint32_t id,
+static int copy_func(struct walk_ends *e, const struct profile *p, uint32_t id,
 		     const struct profile_func **to)
 {
 	*to = id == QUERY_NONE ? NULL : names_get(e->names, p, id);
 	return id == QUERY_NONE || *to ? 0 : -ENOMEM;
 }
 
-static int copy_row(struct endings *e, const struct profile *p, const struct end_row *from)
+static int copy_row(struct walk_ends *e, const struct profile *p, const struct end_row *from)
 {
-	struct ending *to = &e->rows[e->nrows];
+	struct walk_end *to = &e->rows[e->nrows];
 
-	*to = (struct ending){
+	*to = (struct walk_end){
 		.proc = (uint32_t)e->nprocs - 1, .place = from->place, .samples = from->samples};
 	if (copy_func(e, p, from->end, &to->end) || copy_func(e, p, from->last, &to->last))
 		return -ENOMEM;
@@ -61,13 +61,13 @@ static int copy_row(struct endings *e, const struct profile *p, const struct end
 }
 
 /* The reason with most samples, over all places. There are few of them. */
-static void choose_reason(const struct endings *e, struct ending_proc *proc)
+static void choose_reason(const struct walk_ends *e, struct walk_end_proc *proc)
 {
 	struct {
 		const struct profile_func *reason;
 		uint64_t samples;
 	} sums[REASONS_MAX] = {{0}};
-	const struct ending *rows = &e->rows[proc->first];
+	const struct walk_end *rows = &e->rows[proc->first];
 	uint64_t most = 0;
 
 	for (uint32_t i = 0; i < proc->count; i++) {
@@ -86,20 +86,20 @@ static void choose_reason(const struct endings *e, struct ending_proc *proc)
 	}
 }
 
-static int copy_all(struct endings *e, const struct profile *p, const struct end_row *from,
+static int copy_all(struct walk_ends *e, const struct profile *p, const struct end_row *from,
 		    size_t count)
 {
 	uint32_t last = QUERY_NONE;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_proc *proc = query_proc(p, from[i].proc);
-		struct ending_proc *to;
+		struct walk_end_proc *to;
 
 		if (!proc)
 			continue;
 		if (from[i].proc != last)
 			e->procs[e->nprocs++] =
-				(struct ending_proc){.proc = *proc, .first = (uint32_t)e->nrows};
+				(struct walk_end_proc){.proc = *proc, .first = (uint32_t)e->nrows};
 		last = from[i].proc;
 		if (copy_row(e, p, &from[i]))
 			return -ENOMEM;
@@ -114,7 +114,7 @@ static int copy_all(struct endings *e, const struct profile *p, const struct end
 	return 0;
 }
 
-int endings_load(struct endings *e, const struct profile *p, const struct query *q)
+int walk_ends_load(struct walk_ends *e, const struct profile *p, const struct query *q)
 {
 	struct end_row *found = NULL;
 	size_t count = 0;
@@ -139,27 +139,27 @@ int endings_load(struct endings *e, const struct profile *p, const struct query 
 	return err;
 }
 
-double endings_rate(const struct endings *e, uint64_t n)
+double walk_ends_rate(const struct walk_ends *e, uint64_t n)
 {
 	return e->health.elapsed ? (double)n * NS_PER_SEC / (double)e->health.elapsed : 0;
 }
 
 /* --- the books ----------------------------------------------------------------------------- */
 
-uint64_t endings_shown(const struct endings *e)
+uint64_t walk_ends_shown(const struct walk_ends *e)
 {
 	uint64_t lost = profile_lost(&e->health);
 
 	return e->health.samples > lost ? e->health.samples - lost : 0;
 }
 
-uint64_t endings_lost(const struct endings *e)
+uint64_t walk_ends_lost(const struct walk_ends *e)
 {
 	return profile_lost(&e->health) + e->health.loss[LOSS_THROTTLED] +
 	       e->health.loss[LOSS_MISSED];
 }
 
-size_t endings_lines(const struct endings *e, struct entry_line *lines)
+size_t walk_ends_lines(const struct walk_ends *e, struct entry_line *lines)
 {
 	static const enum loss losses[] = {LOSS_THROTTLED, LOSS_MISSED,	 LOSS_COUNTS_FULL,
 					   LOSS_BUSY,	   LOSS_SLICE,	 LOSS_STACK_RING,
@@ -169,7 +169,7 @@ size_t endings_lines(const struct endings *e, struct entry_line *lines)
 
 	_Static_assert(sizeof(losses) / sizeof(losses[0]) == LOSS_COUNT, "each has its line");
 	lines[n++] = (struct entry_line){
-		endings_shown(e), {"shown", "in the other views", ""}, true, false};
+		walk_ends_shown(e), {"shown", "in the other views", ""}, true, false};
 	if (h->filtering || profile_unattached(h))
 		lines[n++] = (struct entry_line){
 			profile_unattached(h),
@@ -191,7 +191,7 @@ size_t endings_lines(const struct endings *e, struct entry_line *lines)
 		bool within =
 			loss == LOSS_STACK_RING || loss == LOSS_KERNEL || loss == LOSS_SIDEBAND;
 
-		lines[n++] = (struct entry_line){h->loss[loss], *causes_loss(loss),
+		lines[n++] = (struct entry_line){h->loss[loss], *reasons_loss(loss),
 						 !header_tells(h, loss), within};
 	}
 	return n;

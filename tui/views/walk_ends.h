@@ -15,7 +15,7 @@
 #include "tui/ui/names.h"
 #include "tui/query/query.h"
 
-struct ending {				 /* walks of a process that ended alike */
+struct walk_end {			 /* walks of a process that ended alike */
 	uint32_t proc;			 /* index in procs */
 	const struct profile_func *end;	 /* NULL: complete */
 	const struct profile_func *last; /* the outermost frame that was reached; NULL: none */
@@ -23,27 +23,27 @@ struct ending {				 /* walks of a process that ended alike */
 	uint64_t samples;
 };
 
-struct ending_proc {
+struct walk_end_proc {
 	struct profile_proc proc;
 	uint32_t first, count; /* its rows, the most frequent first */
 	uint64_t walks, complete;
 	const struct profile_func *reason; /* of most of the incomplete; NULL: all are complete */
 };
 
-struct endings {
+struct walk_ends {
 	struct names *names;
-	struct ending *rows;
+	struct walk_end *rows;
 	size_t nrows;
-	struct ending_proc *procs;
+	struct walk_end_proc *procs;
 	size_t nprocs;
 	struct profile_health health; /* over the time weighed */
 };
 
 /* A zeroed struct is empty. */
-void endings_free(struct endings *e);
+void walk_ends_free(struct walk_ends *e);
 /* The lock is held. -ENOMEM leaves it empty. */
-int endings_load(struct endings *e, const struct profile *p, const struct query *q);
-double endings_rate(const struct endings *e, uint64_t n);
+int walk_ends_load(struct walk_ends *e, const struct profile *p, const struct query *q);
+double walk_ends_rate(const struct walk_ends *e, uint64_t n);
 
 /* A line of the books: so many samples or ticks, and why they are not shown. */
 struct entry_line {
@@ -53,13 +53,13 @@ struct entry_line {
 	bool within; /* shown, but not in full: not to be added up */
 };
 
-#define ENDINGS_LINES (LOSS_COUNT + 5)
+#define WALK_ENDS_LINES (LOSS_COUNT + 5)
 
-/* Those of the time weighed, at most ENDINGS_LINES; returns how many. */
-size_t endings_lines(const struct endings *e, struct entry_line *lines);
+/* Those of the time weighed, at most WALK_ENDS_LINES; returns how many. */
+size_t walk_ends_lines(const struct walk_ends *e, struct entry_line *lines);
 /* Samples that are in a cell of the profile. */
-uint64_t endings_shown(const struct endings *e);
+uint64_t walk_ends_shown(const struct walk_ends *e);
 /* Of all that should have been shown. */
-uint64_t endings_lost(const struct endings *e);
+uint64_t walk_ends_lost(const struct walk_ends *e);
 
 #endif

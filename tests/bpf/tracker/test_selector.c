@@ -20,44 +20,44 @@ static void test_kinds(void **state)
 {
 	static const struct {
 		const char *text;
-		enum word_kind kind;
+		enum selector_kind kind;
 		const char *kept;
 		unsigned int number;
 	} cases[] = {
-		{"123", WORD_PID, "123", 123},
-		{"0", WORD_PID, "0", 0},
-		{"-1", WORD_PID, "-1", 0},
-		{"4294967297", WORD_PID, "4294967297", 0}, /* is not 1 */
-		{"99999999999999999999", WORD_PID, "99999999999999999999", 0},
-		{"123 x", WORD_NAME, "123 x", 0},
-		{"^ngx", WORD_NAME, "^ngx", 0},
-		{"^user:", WORD_NAME, "^user:", 0},
-		{"users", WORD_NAME, "users", 0},
-		{"user:0", WORD_USER, "0", 0},
-		{"user:70 postgres", WORD_USER, "postgres", 70},
-		{"user: 70", WORD_USER, "70", 70},
-		{"user:4294967294", WORD_USER, "4294967294", 4294967294u},
-		{"user:70 user:71", WORD_USER, "user:71", 70},
-		{"cgroup:/a b", WORD_CGROUP, "/a b", 0},
-		{"cgroup:cgroup:", WORD_CGROUP, "cgroup:", 0},
-		{"container: 3f29", WORD_CONTAINER, "3f29", 0},
+		{"123", SELECTOR_PID, "123", 123},
+		{"0", SELECTOR_PID, "0", 0},
+		{"-1", SELECTOR_PID, "-1", 0},
+		{"4294967297", SELECTOR_PID, "4294967297", 0}, /* is not 1 */
+		{"99999999999999999999", SELECTOR_PID, "99999999999999999999", 0},
+		{"123 x", SELECTOR_NAME, "123 x", 0},
+		{"^ngx", SELECTOR_NAME, "^ngx", 0},
+		{"^user:", SELECTOR_NAME, "^user:", 0},
+		{"users", SELECTOR_NAME, "users", 0},
+		{"user:0", SELECTOR_USER, "0", 0},
+		{"user:70 postgres", SELECTOR_USER, "postgres", 70},
+		{"user: 70", SELECTOR_USER, "70", 70},
+		{"user:4294967294", SELECTOR_USER, "4294967294", 4294967294u},
+		{"user:70 user:71", SELECTOR_USER, "user:71", 70},
+		{"cgroup:/a b", SELECTOR_CGROUP, "/a b", 0},
+		{"cgroup:cgroup:", SELECTOR_CGROUP, "cgroup:", 0},
+		{"container: 3f29", SELECTOR_CONTAINER, "3f29", 0},
 	};
-	struct word w;
+	struct selector w;
 	const char *why;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		if (!word_parse(cases[i].text, &w, &why))
+		if (!selector_parse(cases[i].text, &w, &why))
 			fail_msg("%s: %s", cases[i].text, why);
 		assert_int_equal(w.kind, cases[i].kind);
 		assert_string_equal(w.text, cases[i].kept);
-		if (w.kind == WORD_PID)
+		if (w.kind == SELECTOR_PID)
 			assert_int_equal(w.pid, cases[i].number);
-		if (w.kind == WORD_USER)
+		if (w.kind == SELECTOR_USER)
 			assert_int_equal(w.uid, cases[i].number);
-		assert_int_equal(word_is_of_group(&w),
-				 w.kind == WORD_CGROUP || w.kind == WORD_CONTAINER);
-		word_clear(&w);
+		assert_int_equal(selector_is_of_group(&w),
+				 w.kind == SELECTOR_CGROUP || w.kind == SELECTOR_CONTAINER);
+		selector_clear(&w);
 	}
 }
 
@@ -78,22 +78,22 @@ static void test_refused(void **state)
 		{"a[", "not a regular expression"},
 	};
 	char longest[1000];
-	struct word w;
+	struct selector w;
 	const char *why;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_false(word_parse(cases[i][0], &w, &why));
+		assert_false(selector_parse(cases[i][0], &w, &why));
 		assert_string_equal(why, cases[i][1]);
 	}
 	memset(longest, 'a', sizeof(longest));
 	memcpy(longest, "cgroup:", 7);
-	longest[7 + WORD_BYTES] = '\0';
-	assert_false(word_parse(longest, &w, &why));
+	longest[7 + SELECTOR_BYTES] = '\0';
+	assert_false(selector_parse(longest, &w, &why));
 	assert_string_equal(why, "too long");
-	longest[7 + WORD_BYTES - 1] = '\0';
-	assert_true(word_parse(longest, &w, &why));
-	word_clear(&w);
+	longest[7 + SELECTOR_BYTES - 1] = '\0';
+	assert_true(selector_parse(longest, &w, &why));
+	selector_clear(&w);
 }
 
 static void test_same(void **state)
@@ -109,16 +109,16 @@ static void test_same(void **state)
 		{"^a", "^a", true},
 		{"a", "A", false},
 	};
-	struct word a, b;
+	struct selector a, b;
 	const char *why;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_true(word_parse(cases[i].a, &a, &why));
-		assert_true(word_parse(cases[i].b, &b, &why));
-		assert_int_equal(word_is_same(&a, &b), cases[i].same);
-		word_clear(&a);
-		word_clear(&b);
+		assert_true(selector_parse(cases[i].a, &a, &why));
+		assert_true(selector_parse(cases[i].b, &b, &why));
+		assert_int_equal(selector_is_same(&a, &b), cases[i].same);
+		selector_clear(&a);
+		selector_clear(&b);
 	}
 }
 
@@ -126,7 +126,7 @@ static void test_fits(void **state)
 {
 	static const struct {
 		const char *text;
-		struct word_subject who;
+		struct selector_subject who;
 		bool fits;
 	} cases[] = {
 		{"^ngx", {"ngx", 1, false}, true},
@@ -136,14 +136,14 @@ static void test_fits(void **state)
 		{"user:1", {"x", 1, false}, true},
 		{"user:1", {"1", 11, false}, false},
 	};
-	struct word w;
+	struct selector w;
 	const char *why;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_true(word_parse(cases[i].text, &w, &why));
-		assert_int_equal(word_fits(&w, &cases[i].who), cases[i].fits);
-		word_clear(&w);
+		assert_true(selector_parse(cases[i].text, &w, &why));
+		assert_int_equal(selector_fits(&w, &cases[i].who), cases[i].fits);
+		selector_clear(&w);
 	}
 }
 
@@ -194,15 +194,16 @@ static void test_groups(void **state)
 		{"container:3f29", "4:memory:/0123456789abcdef0123456789abcdef\n" DOCKER, true},
 		{"cgroup:docker 3f29", "4:memory:/0123456789abcdef0123456789abcdef\n" DOCKER, true},
 	};
-	struct word w;
+	struct selector w;
 	const char *why;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_true(word_parse(cases[i].text, &w, &why));
-		if (word_fits_group(&w, cases[i].group, strlen(cases[i].group)) != cases[i].fits)
+		assert_true(selector_parse(cases[i].text, &w, &why));
+		if (selector_fits_group(&w, cases[i].group, strlen(cases[i].group)) !=
+		    cases[i].fits)
 			fail_msg("%s in %s", cases[i].text, cases[i].group);
-		word_clear(&w);
+		selector_clear(&w);
 	}
 }
 
@@ -215,15 +216,15 @@ static void test_told(void **state)
 		{"container:3f29", "in the container 3f29"},
 	};
 	char told[64];
-	struct word w;
+	struct selector w;
 	const char *why;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_true(word_parse(cases[i][0], &w, &why));
-		word_tell(&w, told, sizeof(told));
+		assert_true(selector_parse(cases[i][0], &w, &why));
+		selector_tell(&w, told, sizeof(told));
 		assert_string_equal(told, cases[i][1]);
-		word_clear(&w);
+		selector_clear(&w);
 	}
 }
 

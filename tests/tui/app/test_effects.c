@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * Every key that the help lists for a view does something there: after at least one of some ways to
- * come to it the screen looks different (an answer to the key counts), the engine is asked, or the
+ * come to it the screen looks different (an answer to the key counts), the source is asked, or the
  * owner of the screen is.
  * Covers: tui/screen/keys.c tui/app/actions.c tui/app/dead_key.c tui/app/help.c
  */
@@ -36,7 +36,7 @@ static void give(struct typist *t)
 	wish = profile_annotation_wish(t->feed.p);
 	if (wish)
 		profile_set_annotation(t->feed.p, feed_annotation(wish->serial));
-	if (nposted && posted == ENGINE_INSPECT)
+	if (nposted && posted == SOURCE_INSPECT)
 		profile_set_inspection(t->feed.p, feed_inspection((pid_t)atoi(posted_arg)));
 	profile_unlock(t->feed.p);
 	assert_int_equal(ui_refresh(t->ui), 0);

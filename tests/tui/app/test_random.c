@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * Random keys, clicks and sizes while the made-up machine goes on. Nothing crashes, nothing leaks
  * (a sanitizer says so), and when rows are made anew the cursor stays on its item.
@@ -142,7 +142,7 @@ static void answer(struct rig *m)
 	if (wish && rnd(m, 3))
 		profile_set_annotation(p, feed_annotation(wish->serial));
 	profile_unlock(p);
-	if (nposted && posted == ENGINE_INSPECT) {
+	if (nposted && posted == SOURCE_INSPECT) {
 		profile_lock(p);
 		profile_set_inspection(p, feed_inspection((pid_t)atoi(posted_arg)));
 		profile_unlock(p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * Types keys at a made-up profile and looks at the screen as text. Whole screens are compared with
  * files of expected/; STACKTOP_EXPECTED=write makes them anew, to be read before they are kept.
@@ -108,7 +108,7 @@ static void the_event_is_chosen_from_a_menu(void **state)
 	type(f, "jj\n");
 	assert_hides(f, "Sample at");
 	assert_int_equal(nposted, 1);
-	assert_int_equal(posted, ENGINE_EVENT);
+	assert_int_equal(posted, SOURCE_EVENT);
 	assert_string_equal(posted_arg, "page-faults");
 	type(f, ":event context-switches\n");
 	assert_int_equal(nposted, 2);
@@ -176,13 +176,13 @@ static void reset_asks_first(void **state)
 	assert_int_equal(nposted, 0);
 	assert_shows(f, "nothing was reset");
 	type(f, "R\n"); /* what is offered */
-	assert_int_equal(posted, ENGINE_RESET_SHARDS);
+	assert_int_equal(posted, SOURCE_RESET_SHARDS);
 	assert_int_equal(nposted, 1);
 	type(f, "R3\n"); /* takes its place */
-	assert_int_equal(posted, ENGINE_RESET_SHARD);
+	assert_int_equal(posted, SOURCE_RESET_SHARD);
 	assert_string_equal(posted_arg, "3");
 	type(f, "Rall\n");
-	assert_int_equal(posted, ENGINE_RESET_SHARDS);
+	assert_int_equal(posted, SOURCE_RESET_SHARDS);
 	assert_int_equal(nposted, 3);
 }
 
@@ -192,7 +192,7 @@ static void pace_is_posted(void **state)
 
 	slices(f, 1, 0);
 	type(f, "[");
-	assert_int_equal(posted, ENGINE_INTERVAL);
+	assert_int_equal(posted, SOURCE_INTERVAL);
 	assert_string_equal(posted_arg, "2.0");
 	type(f, "]]");
 	assert_string_equal(posted_arg, "0.5");
@@ -238,7 +238,7 @@ static void prompts_can_be_edited(void **state)
 		ui_key(f->ui, 0x6f22);
 	screen(f);
 	type(f, "\n");
-	assert_int_equal(posted, ENGINE_ATTACH);
+	assert_int_equal(posted, SOURCE_ATTACH);
 }
 
 /* Where a command line has no room, the folder of its program goes, and comes back by scrolling. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * Settings by keys and commands, and the mouse, on a made-up machine.
  * Covers: tui/app/setup.c tui/app/cmdline.c tui/app/cmd_targets.c tui/screen/mouse.c
@@ -218,13 +218,13 @@ static void commands_do_what_keys_do(void **state)
 	command(t, "view-tree");
 	assert_shows(t, "[3 Tree]");
 	command(t, "attach 123");
-	assert_int_equal(posted, ENGINE_ATTACH);
+	assert_int_equal(posted, SOURCE_ATTACH);
 	assert_string_equal(posted_arg, "123");
 	command(t, "detach 77");
-	assert_int_equal(posted, ENGINE_DETACH);
+	assert_int_equal(posted, SOURCE_DETACH);
 	assert_string_equal(posted_arg, "77");
 	command(t, "set refresh 2");
-	assert_int_equal(posted, ENGINE_INTERVAL);
+	assert_int_equal(posted, SOURCE_INTERVAL);
 	assert_string_equal(posted_arg, "2.0");
 	assert_shows(t, "every 2.0 s");
 	assert_true(command(t, "theme nord") & UI_THEME);
@@ -374,7 +374,7 @@ static void setup_changes_settings(void **state)
 	assert_shows(t, "refresh  < 1 >");
 	ui_key(t->ui, KEYCODE_RIGHT);
 	assert_shows(t, "refresh  < 2 >");
-	assert_int_equal(posted, ENGINE_INTERVAL);
+	assert_int_equal(posted, SOURCE_INTERVAL);
 	type(t, "jj");
 	assert_shows(t, "seconds  < 10 >");
 	ui_key(t->ui, KEYCODE_RIGHT);

@@ -20,12 +20,12 @@ struct put {
 	bool kept;
 };
 
-static void run_slice(struct books *b, const struct put *put, struct profile_health *sum)
+static void run_slice(struct accounting *b, const struct put *put, struct profile_health *sum)
 {
 	struct sampler_count counts[2] = {{.value.count = put->shown / 3},
 					  {.value.count = put->shown - put->shown / 3}};
 	struct profile_health h = {.samples = put->shown, .kernel_samples = put->shown / 3};
-	struct books_sums all = b->now; /* since the start */
+	struct accounting_sums all = b->now; /* since the start */
 
 	all.stats.samples += put->shown + put->filtered + put->outside + put->full + put->busy;
 	all.stats.filtered += put->filtered + put->outside;
@@ -38,8 +38,8 @@ static void run_slice(struct books *b, const struct put *put, struct profile_hea
 	all.idle += 10;
 	all.ticks.due = all.stats.samples + all.ticks.throttled + all.missed + all.idle;
 	b->now = all;
-	books_fill(b, false, &h);
-	books_close(b, put->kept, counts, 2);
+	accounting_fill(b, false, &h);
+	accounting_close(b, put->kept, counts, 2);
 	if (!put->kept)
 		return;
 	assert_int_equal(h.user_samples + h.kernel_samples, h.samples);
@@ -62,7 +62,7 @@ static void test_even(void **state)
 		{10, 0, 0, 0, 0, 0, 0, true},
 	};
 	struct profile_health sum = {0};
-	struct books b = {0};
+	struct accounting b = {0};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(puts) / sizeof(*puts); i++)
@@ -81,22 +81,22 @@ static void test_even(void **state)
 }
 
 /* The sampler's sums, as they would be. */
-static struct books_sums sampled;
+static struct accounting_sums sampled;
 
 /* A second of two CPUs at 99 Hz. */
-static void clock_second(struct books *b, struct profile_health *h)
+static void clock_second(struct accounting *b, struct profile_health *h)
 {
 	sampled.stats.samples += 90;
 	sampled.ticks.idle += 100;
 	sampled.ticks.due += 198;
-	books_take(b, &sampled.stats, &sampled.ticks);
-	books_fill(b, false, h);
-	books_close(b, true, NULL, 0);
+	accounting_take(b, &sampled.stats, &sampled.ticks);
+	accounting_fill(b, false, h);
+	accounting_close(b, true, NULL, 0);
 }
 
 static void test_another_event(void **state)
 {
-	struct books b = {0};
+	struct accounting b = {0};
 	struct profile_health h = {.samples = 90};
 
 	(void)state;
@@ -105,18 +105,18 @@ static void test_another_event(void **state)
 	assert_int_equal(h.idle, 100);
 	assert_int_equal(h.loss[LOSS_MISSED], 8);
 	/* Nothing is due while page faults are sampled, and idle time goes on. */
-	books_restart(&b);
+	accounting_restart(&b);
 	for (int i = 0; i < 60; i++) {
 		h = (struct profile_health){.samples = 5000};
 		sampled.stats.samples += 5000;
 		sampled.ticks.idle += 100;
-		books_take(&b, &sampled.stats, &sampled.ticks);
-		books_fill(&b, false, &h);
-		books_close(&b, true, NULL, 0);
+		accounting_take(&b, &sampled.stats, &sampled.ticks);
+		accounting_fill(&b, false, &h);
+		accounting_close(&b, true, NULL, 0);
 		assert_int_equal(h.taken, 5000);
 		assert_int_equal(h.ticks + h.idle + h.loss[LOSS_MISSED], 0);
 	}
-	books_restart(&b);
+	accounting_restart(&b);
 	for (int i = 0; i < 3; i++) {
 		h = (struct profile_health){.samples = 90};
 		clock_second(&b, &h);
@@ -128,7 +128,7 @@ static void test_another_event(void **state)
 }
 
 /* A slice, by what the sampler says of it; returns the ticks that it tells of. */
-static uint64_t read_slice(struct books *b, uint64_t due, uint64_t samples, uint64_t idle,
+static uint64_t read_slice(struct accounting *b, uint64_t due, uint64_t samples, uint64_t idle,
 			   uint64_t throttled)
 {
 	struct profile_health h = {.samples = samples};
@@ -137,9 +137,9 @@ static uint64_t read_slice(struct books *b, uint64_t due, uint64_t samples, uint
 	sampled.stats.samples += samples;
 	sampled.ticks.idle += idle;
 	sampled.ticks.throttled += throttled;
-	books_take(b, &sampled.stats, &sampled.ticks);
-	books_fill(b, false, &h);
-	books_close(b, true, NULL, 0);
+	accounting_take(b, &sampled.stats, &sampled.ticks);
+	accounting_fill(b, false, &h);
+	accounting_close(b, true, NULL, 0);
 	assert_int_equal(h.taken, samples);
 	assert_int_equal(h.loss[LOSS_THROTTLED], throttled);
 	assert_int_equal(h.ticks, h.taken + h.idle + h.loss[LOSS_THROTTLED] + h.loss[LOSS_MISSED]);
@@ -149,7 +149,7 @@ static uint64_t read_slice(struct books *b, uint64_t due, uint64_t samples, uint
 /* What is read late belongs to the slice before, and each slice adds up all the same. */
 static void test_each_slice_adds_up(void **state)
 {
-	struct books b = {0};
+	struct accounting b = {0};
 	uint64_t told = 0, random = 1;
 
 	(void)state;
@@ -160,7 +160,7 @@ static void test_each_slice_adds_up(void **state)
 	/* A sample before its tick, which the next slice has. */
 	assert_int_equal(read_slice(&b, 0, 1, 0, 0) + read_slice(&b, 198, 180, 17, 0), 198);
 	memset(&sampled, 0, sizeof(sampled));
-	b = (struct books){0};
+	b = (struct accounting){0};
 	for (uint64_t i = 1; i <= 1000; i++) {
 		uint64_t sums[3] = {100 * i, 94 * i, 4 * i};
 
@@ -180,22 +180,22 @@ static void test_warnings(void **state)
 {
 	struct profile_health h = {
 		.elapsed = 1000000000, .ticks = 1000, .idle = 800, .loss[LOSS_MISSED] = 20};
-	struct books b = {0};
+	struct accounting b = {0};
 	char text[320];
 
 	(void)state;
-	assert_false(books_warning(&b, &h, text, sizeof(text)));
+	assert_false(accounting_warning(&b, &h, text, sizeof(text)));
 	h.elapsed = 100000000;
 	h.loss[LOSS_MISSED] = 50; /* of 200 */
 	b.now.ticks.throttles = 3;
-	assert_true(books_warning(&b, &h, text, sizeof(text)));
+	assert_true(accounting_warning(&b, &h, text, sizeof(text)));
 	assert_non_null(strstr(text, "throttles the sampling, 3 times"));
 	assert_non_null(strstr(text, "lower -F, or raise kernel.perf_event_max_sample_rate"));
-	assert_false(books_warning(&b, &h, text, sizeof(text))); /* too short to tell */
+	assert_false(accounting_warning(&b, &h, text, sizeof(text))); /* too short to tell */
 	h.elapsed = 1000000000;
-	assert_true(books_warning(&b, &h, text, sizeof(text)));
+	assert_true(accounting_warning(&b, &h, text, sizeof(text)));
 	assert_memory_equal(text, "25 %", 4);
-	assert_false(books_warning(&b, &h, text, sizeof(text)));
+	assert_false(accounting_warning(&b, &h, text, sizeof(text)));
 }
 
 int main(void)

@@ -310,9 +310,9 @@ static void test_errors(void **state)
 static void test_capture_slices(void **state)
 {
 	struct profile *p = profile_new(1, 1000);
-	struct capture c = {0};
-	struct capture_sample *merged;
-	struct capture_sum *sums;
+	struct export_model c = {0};
+	struct export_model_sample *merged;
+	struct export_model_sum *sums;
 	size_t count;
 
 	(void)state;
@@ -326,7 +326,7 @@ static void test_capture_slices(void **state)
 		profile_lock(p);
 		assert_int_equal(feed_commit(p, &cell, 1), 0);
 		profile_stack_put(p, cell.ustack);
-		assert_int_equal(capture_add(&c, p, &last), 0);
+		assert_int_equal(export_model_add(&c, p, &last), 0);
 		profile_zero(p);
 		profile_unlock(p);
 	}
@@ -337,11 +337,11 @@ static void test_capture_slices(void **state)
 	assert_int_equal(c.count, 100);
 	assert_int_equal(c.health.samples, 100);
 	assert_int_equal(c.health.elapsed, 50 * NS);
-	merged = capture_merged(&c, &count);
+	merged = export_model_merged(&c, &count);
 	assert_int_equal(count, 14);
 	free(merged);
-	sums = capture_sums(&c);
-	assert_string_equal(capture_text(&c, c.funcs[0].name), "main");
+	sums = export_model_sums(&c);
+	assert_string_equal(export_model_text(&c, c.funcs[0].name), "main");
 	assert_int_equal(sums[0].self, 100);
 	assert_int_equal(sums[0].total, 100);
 	assert_int_equal(sums[1].self, 0);
@@ -349,7 +349,7 @@ static void test_capture_slices(void **state)
 	free(sums);
 	for (uint32_t i = 1; i < c.nslices; i++)
 		assert_true(c.slices[i].time >= c.slices[i - 1].time + c.slices[i - 1].elapsed);
-	capture_free(&c);
+	export_model_free(&c);
 	assert_int_equal(c.nslices, 0);
 	profile_free(p);
 }
@@ -360,12 +360,12 @@ static void test_too_many_procs(void **state)
 	enum { AT_ONCE = 1024 };
 	static struct profile_cell cells[AT_ONCE];
 	struct profile *p = profile_new(1, 2 * AT_ONCE);
-	struct capture c = {0};
-	const struct capture_proc *known, *other;
+	struct export_model c = {0};
+	const struct export_model_proc *known, *other;
 
 	(void)state;
 	profile_lock(p);
-	for (pid_t pid = 1; (uint32_t)pid <= CAPTURE_PROCS_MAX + 1; pid += AT_ONCE) {
+	for (pid_t pid = 1; (uint32_t)pid <= EXPORT_MODEL_PROCS_MAX + 1; pid += AT_ONCE) {
 		uint32_t stack = feed_names(p, false, "main;work");
 
 		for (int i = 0; i < AT_ONCE; i++)
@@ -376,22 +376,22 @@ static void test_too_many_procs(void **state)
 				.count = 1};
 		assert_int_equal(feed_commit(p, cells, AT_ONCE), 0);
 		profile_stack_put(p, stack);
-		assert_int_equal(capture_add(&c, p, &last), 0);
+		assert_int_equal(export_model_add(&c, p, &last), 0);
 		profile_zero(p);
 	}
-	assert_int_equal(c.nprocs, CAPTURE_PROCS_MAX + 1);
+	assert_int_equal(c.nprocs, EXPORT_MODEL_PROCS_MAX + 1);
 	cells[0].ustack = feed_names(p, false, "main;work");
 	cells[0].proc = feed_proc(p, 1, 1, "late", false);
 	assert_int_equal(feed_commit(p, cells, 1), 0);
-	assert_int_equal(capture_add(&c, p, &last), 0);
+	assert_int_equal(export_model_add(&c, p, &last), 0);
 	profile_unlock(p);
 	known = &c.procs[c.samples[c.nsamples - 1].proc];
 	other = &c.procs[c.samples[c.nsamples - 2].proc];
 	assert_int_equal(known->pid, 1);
-	assert_string_equal(capture_text(&c, known->comm), "late");
-	assert_string_equal(capture_text(&c, other->comm), "[others]");
+	assert_string_equal(export_model_text(&c, known->comm), "late");
+	assert_string_equal(export_model_text(&c, other->comm), "[others]");
 	assert_int_equal(other->pid, 0);
-	capture_free(&c);
+	export_model_free(&c);
 	profile_free(p);
 }
 
@@ -422,7 +422,7 @@ static void test_captured_builds(void **state)
 	static const char *const told[] = {"", "ab12", "ab12", "cd34"};
 	static const char *const want[] = {"", "ab12", "ab12", ""};
 	struct profile *p = profile_new(1, 1000);
-	struct capture c = {0};
+	struct export_model c = {0};
 
 	(void)state;
 	profile_lock(p);
@@ -436,13 +436,13 @@ static void test_captured_builds(void **state)
 			assert_int_equal(profile_module(p, "libx.so", told[i]), 0);
 		assert_int_equal(feed_commit(p, &cell, 1), 0);
 		profile_stack_put(p, cell.ustack);
-		assert_int_equal(capture_add(&c, p, &last), 0);
+		assert_int_equal(export_model_add(&c, p, &last), 0);
 		assert_int_equal(c.nmodules, 1);
-		assert_string_equal(capture_text(&c, c.modules[0].name), "libx.so");
-		assert_string_equal(capture_text(&c, c.modules[0].build), want[i]);
+		assert_string_equal(export_model_text(&c, c.modules[0].name), "libx.so");
+		assert_string_equal(export_model_text(&c, c.modules[0].build), want[i]);
 	}
 	profile_unlock(p);
-	capture_free(&c);
+	export_model_free(&c);
 	profile_free(p);
 }
 
@@ -451,7 +451,7 @@ static void test_copied(void **state)
 {
 	struct profile *p = profile_new(1, 1000), *copy;
 	struct profile_cell cell = {.tid = 9, .kstack = PROFILE_NO_STACK, .count = 3};
-	struct capture c = {0};
+	struct export_model c = {0};
 
 	(void)state;
 	profile_lock(p);
@@ -467,18 +467,18 @@ static void test_copied(void **state)
 	profile_unlock(p);
 	profile_free(p);
 	profile_lock(copy);
-	assert_int_equal(capture_add(&c, copy, &last), 0);
+	assert_int_equal(export_model_add(&c, copy, &last), 0);
 	profile_unlock(copy);
 	profile_free(copy);
 	assert_int_equal(c.nsamples, 1);
-	assert_string_equal(capture_thread(&c, 0, 9), "helper");
-	assert_string_equal(capture_thread(&c, 0, 7), "work");
-	assert_string_equal(capture_text(&c, c.modules[0].build), "ab12");
+	assert_string_equal(export_model_thread(&c, 0, 9), "helper");
+	assert_string_equal(export_model_thread(&c, 0, 7), "work");
+	assert_string_equal(export_model_text(&c, c.modules[0].build), "ab12");
 	assert_int_equal(c.nfuncs, 2);
-	assert_int_equal(c.funcs[0].file, CAPTURE_NONE);
-	assert_string_equal(capture_text(&c, c.files[c.funcs[1].file]), "/src/leaf.c");
+	assert_int_equal(c.funcs[0].file, EXPORT_MODEL_NONE);
+	assert_string_equal(export_model_text(&c, c.files[c.funcs[1].file]), "/src/leaf.c");
 	assert_int_equal(c.funcs[1].line, 42);
-	capture_free(&c);
+	export_model_free(&c);
 }
 
 int main(void)

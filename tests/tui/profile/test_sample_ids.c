@@ -26,7 +26,7 @@
 
 static void numbers_are_as_references(void **state)
 {
-	struct cellids ids = {0};
+	struct sample_ids ids = {0};
 	uint32_t refs[KEYS] = {0}, number[KEYS], all = 0, live = 0, most = 0, again = 0;
 	uint64_t random = 0x1212121212;
 
@@ -38,8 +38,8 @@ static void numbers_are_as_references(void **state)
 		if (all < MOST && feed_random(&random, 100) < (turn / 5000 % 2 ? 70 : 25)) {
 			uint32_t id;
 
-			assert_int_equal(cellids_reserve(&ids, 1), 0);
-			id = cellids_get(&ids, key % 7, key / 7, kstack);
+			assert_int_equal(sample_ids_reserve(&ids, 1), 0);
+			id = sample_ids_get(&ids, key % 7, key / 7, kstack);
 			if (refs[key])
 				assert_int_equal(id, number[key]);
 			for (uint32_t i = 0; i < KEYS && !refs[key]; i++)
@@ -49,7 +49,7 @@ static void numbers_are_as_references(void **state)
 			live += !refs[key]++;
 			all++;
 		} else if (refs[key]) {
-			cellids_put(&ids, number[key]);
+			sample_ids_put(&ids, number[key]);
 			live -= !--refs[key];
 			all--;
 		}
@@ -64,7 +64,7 @@ static void numbers_are_as_references(void **state)
 		}
 	}
 	assert_true(most > 100 && again > 10000);
-	cellids_free(&ids);
+	sample_ids_free(&ids);
 }
 
 #define KINDS	40
@@ -196,7 +196,7 @@ static void places_go_with_their_cells(void **state)
 /* A cell that is appended has what is known by its number. */
 static void places_come_with_numbers(void **state)
 {
-	struct cellid id = {.proc = 1, .ustack = 2, .kstack = 3, .refs = 1};
+	struct sample_id id = {.proc = 1, .ustack = 2, .kstack = 3, .refs = 1};
 	struct celltable table = {0};
 
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * What was typed before at a prompt comes back by Up and Down, and what is being typed stays.
  * Covers: tui/screen/prompt_history.c tui/screen/prompt.c
@@ -149,7 +149,7 @@ static void they_are_bounded_and_differ(void **state)
 	int n = 0;
 
 	slices(t, 1, 0);
-	for (int i = 0; i < 2 * RECALL_MAX; i++) {
+	for (int i = 0; i < 2 * PROMPT_HISTORY_MAX; i++) {
 		snprintf(text, sizeof(text), "/word%d\n/again\n", i);
 		type(t, text);
 	}
@@ -158,10 +158,10 @@ static void they_are_bounded_and_differ(void **state)
 	assert_line(t, "again");
 	for (n = 1; !t->ui->notice[0]; n++)
 		up(t);
-	assert_int_equal(n - 1, RECALL_MAX);
-	snprintf(text, sizeof(text), "word%d", RECALL_MAX + 1);
+	assert_int_equal(n - 1, PROMPT_HISTORY_MAX);
+	snprintf(text, sizeof(text), "word%d", PROMPT_HISTORY_MAX + 1);
 	assert_line(t, text);
-	for (int i = 0; i < RECALL_MAX; i++)
+	for (int i = 0; i < PROMPT_HISTORY_MAX; i++)
 		down(t);
 	assert_line(t, "typed");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * Pictures of the screen: what a terminal makes of the coloured text is the grid with the theme's
  * colours, and what stands in the drawing, put together again by its coordinates, is its text.
@@ -71,11 +71,11 @@ static int teardown(void **state)
 	return 0;
 }
 
-static const char *make(struct kept *k, enum picture_format format)
+static const char *make(struct kept *k, enum screen_file_format format)
 {
 	free(k->made);
 	screen(k->t);
-	assert_int_equal(picture_make(k->t->g, k->theme, format, &k->made, &k->size), 0);
+	assert_int_equal(screen_file_make(k->t->g, k->theme, format, &k->made, &k->size), 0);
 	assert_int_equal(strlen(k->made), k->size);
 	return k->made;
 }
@@ -83,20 +83,20 @@ static const char *make(struct kept *k, enum picture_format format)
 static void formats_by_name(void **state)
 {
 	(void)state;
-	assert_int_equal(picture_format("a.svg"), PICTURE_SVG);
-	assert_int_equal(picture_format("/x.y/a.SVG"), PICTURE_SVG);
-	assert_int_equal(picture_format("a.ansi"), PICTURE_ANSI);
-	assert_int_equal(picture_format("a.ans"), PICTURE_ANSI);
-	assert_int_equal(picture_format("svg"), PICTURE_TEXT);
-	assert_int_equal(picture_format("a.txt"), PICTURE_TEXT);
-	assert_int_equal(picture_format("a.svg/b"), PICTURE_TEXT);
+	assert_int_equal(screen_file_format("a.svg"), SCREEN_FILE_SVG);
+	assert_int_equal(screen_file_format("/x.y/a.SVG"), SCREEN_FILE_SVG);
+	assert_int_equal(screen_file_format("a.ansi"), SCREEN_FILE_ANSI);
+	assert_int_equal(screen_file_format("a.ans"), SCREEN_FILE_ANSI);
+	assert_int_equal(screen_file_format("svg"), SCREEN_FILE_TEXT);
+	assert_int_equal(screen_file_format("a.txt"), SCREEN_FILE_TEXT);
+	assert_int_equal(screen_file_format("a.svg/b"), SCREEN_FILE_TEXT);
 }
 
 static void text_is_the_grid(void **state)
 {
 	struct kept *k = *state;
 
-	make(k, PICTURE_TEXT);
+	make(k, SCREEN_FILE_TEXT);
 	assert_string_equal(k->made, k->t->text);
 }
 
@@ -137,7 +137,7 @@ static void terminal_shows_the_grid(void **state)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		type(k->t, keys[i]);
 		vterm_screen_reset(vs, 1);
-		for (at = make(k, PICTURE_ANSI); *at; at = end + 1) {
+		for (at = make(k, SCREEN_FILE_ANSI); *at; at = end + 1) {
 			end = strchr(at, '\n');
 			vterm_input_write(vt, at, (size_t)(end - at));
 			vterm_input_write(vt, "\r\n", 2);
@@ -178,7 +178,7 @@ static void drawing_has_the_text(void **state)
 	const char *want;
 
 	type(k->t, "3EG");
-	make(k, PICTURE_SVG);
+	make(k, SCREEN_FILE_SVG);
 	assert_null(strstr(k->made, "<script"));
 	memset(cells, 0, sizeof(cells));
 	for (const char *at = k->made; (at = strstr(at, "<text x=\"")); at++) {
@@ -224,8 +224,8 @@ static void saved_once(void **state)
 	(void)state;
 	scratch_folder(directory, "picture");
 	snprintf(path, sizeof(path), "%s/a.txt", directory);
-	assert_int_equal(picture_save(path, "hello", 5), 0);
-	assert_int_equal(picture_save(path, "again", 5), -EEXIST);
+	assert_int_equal(screen_file_save(path, "hello", 5), 0);
+	assert_int_equal(screen_file_save(path, "again", 5), -EEXIST);
 	f = fopen(path, "r");
 	assert_non_null(f);
 	assert_int_equal(fread(text, 1, sizeof(text), f), 5);
@@ -233,10 +233,10 @@ static void saved_once(void **state)
 	assert_string_equal(text, "hello");
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink("/dev/full", path), 0);
-	assert_int_equal(picture_save(path, "hello", 5), -EEXIST);
+	assert_int_equal(screen_file_save(path, "hello", 5), -EEXIST);
 	assert_int_equal(unlink(path), 0);
 	snprintf(path, sizeof(path), "%s/none/a.txt", directory);
-	assert_int_equal(picture_save(path, "hello", 5), -ENOENT);
+	assert_int_equal(screen_file_save(path, "hello", 5), -ENOENT);
 	assert_int_equal(stat(path, &st), -1);
 	assert_int_equal(rmdir(directory), 0);
 }

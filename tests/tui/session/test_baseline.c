@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * A session as the baseline. The witness is the baseline that is taken live (B): after the same
  * seconds all screens have to be the same, whether these were remembered or read from a file. And
@@ -17,7 +17,7 @@
 #include "tests/support/typist.h"
 #include "tui/session/baseline.h"
 #include "tui/screen/delta.h"
-#include "tui/profile/source_base.h"
+#include "tui/profile/source.h"
 #include "tui/query/query.h"
 #include "tui/ui/scrub.h"
 #include "tui/session/session_write.h"
@@ -123,7 +123,7 @@ static void wait_baseline(struct typist *t)
 	for (int waited = 0; t->ui->baseline; waited++) {
 		assert_true(waited < PATIENCE);
 		usleep(1000);
-		t->ui->now = engine_now();
+		t->ui->now = source_now();
 		assert_int_equal(ui_refresh(t->ui), 0);
 	}
 	assert_int_equal(ui_refresh(t->ui), 0);
@@ -188,7 +188,7 @@ static void is_as_if_taken_live(void **state)
 static void change_event(struct typist *t, const char *event)
 {
 	profile_lock(t->feed.p);
-	profile_rewind(t->feed.p); /* as the engine does */
+	profile_rewind(t->feed.p); /* as the source does */
 	profile_unlock(t->feed.p);
 	second_of(t, NULL, 0, event);
 }
@@ -418,9 +418,9 @@ static void changes_have_words_and_colours(void **state)
 	(void)state;
 	g->ascii = true;
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		change_text(g, changes[i].now, changes[i].before, text, sizeof(text));
+		delta_text(g, changes[i].now, changes[i].before, text, sizeof(text));
 		assert_string_equal(text, changes[i].text);
-		assert_int_equal(change_role(changes[i].now, changes[i].before), changes[i].role);
+		assert_int_equal(delta_role(changes[i].now, changes[i].before), changes[i].role);
 	}
 	grid_free(g);
 }

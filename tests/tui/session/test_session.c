@@ -3,7 +3,7 @@
  * Sessions: what is played is what was recorded. The profile that was recorded is the witness: its
  * reports, slice by slice, are compared with those of the replay.
  * Covers: tui/session/session_write.c tui/session/session_define.c tui/session/session_read.c
- * Covers: tui/session/session_names.c tui/session/session_slice.c tui/session/replay.c
+ * Covers: tui/session/session_names.c tui/session/session_slice.c tui/session/player.c
  * Covers: tui/session/feeder.c tui/session/feeder_names.c tui/session/replay_time.c
  * Covers: tui/query/query_serial.c
  */
@@ -27,29 +27,29 @@
 #include "tui/export/folded.h"
 #include "tui/session/replay_time.h"
 #include "tui/options.h"
-#include "tui/session/replay.h"
+#include "tui/session/player.h"
 #include "tui/session/session_read.h"
 
 #define PATIENCE 60000 /* ms */
 
 static const struct options batch = {.batch = true, .speed = 1};
 
-static struct engine *play(struct profile *p, const struct options *options)
+static struct source *play(struct profile *p, const struct options *options)
 {
-	struct engine *engine;
+	struct source *source;
 	char error[256] = "";
 
-	if (replay_new(p, options, &engine, error, sizeof(error)))
+	if (player_new(p, options, &source, error, sizeof(error)))
 		fail_msg("%s", error);
-	return engine;
+	return source;
 }
 
-static void wait_slices(struct engine *engine, uint64_t want)
+static void wait_slices(struct source *source, uint64_t want)
 {
-	struct pollfd fd = {.fd = engine_event_fd(engine), .events = POLLIN};
+	struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
 	uint64_t n;
 
-	while (engine_slices(engine) < want) {
+	while (source_slices(source) < want) {
 		if (poll(&fd, 1, PATIENCE) != 1)
 			fail_msg("slice %d did not come", (int)want);
 		if (read(fd.fd, &n, sizeof(n)) < 0)
@@ -57,9 +57,9 @@ static void wait_slices(struct engine *engine, uint64_t want)
 	}
 }
 
-static void wait_finished(const struct engine *engine)
+static void wait_finished(const struct source *source)
 {
-	for (int waited = 0; !engine_finished(engine); waited++) {
+	for (int waited = 0; !source_finished(source); waited++) {
 		assert_true(waited < PATIENCE);
 		usleep(1000);
 	}
@@ -89,7 +89,7 @@ static void plays_what_was_recorded(void **state)
 	struct recorded r;
 	struct options options = batch;
 	struct profile *p = profile_new(WINDOW, CELLS);
-	struct engine *engine;
+	struct source *source;
 	uint64_t serial = 0;
 	enum message_level level;
 	int warnings = 0;
@@ -97,12 +97,12 @@ static void plays_what_was_recorded(void **state)
 	(void)state;
 	record(&r, SLICES, 60);
 	options.replay = path;
-	engine = play(p, &options);
+	source = play(p, &options);
 	for (int n = 0; n < SLICES; n++) {
 		char *text, want[256];
 
-		wait_slices(engine, (uint64_t)n + 1);
-		assert_int_equal(engine_slices(engine), n + 1);
+		wait_slices(source, (uint64_t)n + 1);
+		assert_int_equal(source_slices(source), n + 1);
 		text = report(p);
 		assert_string_equal(text, r.reports[n]);
 		free(text);
@@ -113,13 +113,13 @@ static void plays_what_was_recorded(void **state)
 		profile_unlock(p);
 		warnings += level == MESSAGE_WARNING;
 		if (n + 1 < SLICES)
-			assert_false(engine_finished(engine));
+			assert_false(source_finished(source));
 		else
-			wait_finished(engine);
-		engine_post(engine, ENGINE_NEXT, NULL);
+			wait_finished(source);
+		source_post(source, SOURCE_NEXT, NULL);
 	}
 	assert_int_equal(warnings, SLICES);
-	engine_free(engine);
+	source_free(source);
 	profile_free(p);
 	recorded_free(&r);
 }
@@ -245,12 +245,12 @@ static void comes_to(struct profile *p, const struct session *s, uint32_t n)
 	assert_int_equal(position(p), session_time(s, n));
 }
 
-static void jump_to(struct profile *p, struct engine *engine, const struct session *s, uint32_t n)
+static void jump_to(struct profile *p, struct source *source, const struct session *s, uint32_t n)
 {
 	char to[32];
 
 	snprintf(to, sizeof(to), "%.6f", (double)session_time(s, n) / 1e9 + 0.000001);
-	engine_post(engine, ENGINE_JUMP, to);
+	source_post(source, SOURCE_JUMP, to);
 	comes_to(p, s, n);
 	profile_lock(p);
 	assert_int_equal(profile_replay(p)->interval, NS);
@@ -264,7 +264,7 @@ static void jumps_as_played(int border)
 	struct profile *p = profile_new(WINDOW, CELLS);
 	char *window[SLICES], *total[SLICES], error[256];
 	struct recorded r, straight;
-	struct engine *engine;
+	struct source *source;
 	struct session *s;
 
 	record_events(&r, SLICES, CELLS, border);
@@ -278,13 +278,13 @@ static void jumps_as_played(int border)
 		total[n] = state_of(straight.p, WEIGH_TOTAL);
 	}
 	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
-	engine = play(p, &options);
-	wait_slices(engine, 1);
-	engine_post(engine, ENGINE_PLAY, NULL);
+	source = play(p, &options);
+	wait_slices(source, 1);
+	source_post(source, SOURCE_PLAY, NULL);
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		char *text;
 
-		jump_to(p, engine, s, places[i]);
+		jump_to(p, source, s, places[i]);
 		threads_are(p, &r, places[i]);
 		text = state_of(p, WEIGH_WINDOW);
 		/* A jump forward has one point of the timeline for many seconds. */
@@ -295,15 +295,15 @@ static void jumps_as_played(int border)
 		free(text);
 	}
 	/* Slices of a second each, and half a second for what they are off by. */
-	engine_post(engine, ENGINE_STEP, "-5");
+	source_post(source, SOURCE_STEP, "-5");
 	comes_to(p, s, 50);
-	engine_post(engine, ENGINE_JUMP, "-9.5");
+	source_post(source, SOURCE_JUMP, "-9.5");
 	comes_to(p, s, 40);
-	engine_post(engine, ENGINE_JUMP, "+5.5");
+	source_post(source, SOURCE_JUMP, "+5.5");
 	comes_to(p, s, 45);
-	engine_post(engine, ENGINE_JUMP, "-1000");
+	source_post(source, SOURCE_JUMP, "-1000");
 	comes_to(p, s, 0);
-	engine_free(engine);
+	source_free(source);
 	session_free(s);
 	for (int n = 0; n < SLICES; n++) {
 		free(window[n]);
@@ -337,18 +337,18 @@ static void speed_is_followed(void **state)
 {
 	struct options options = {.speed = 100, .replay = path};
 	struct profile *p = profile_new(WINDOW, CELLS);
-	struct engine *engine;
+	struct source *source;
 	struct recorded r;
 
 	(void)state;
 	record(&r, 20, CELLS);
 	options.replay = path;
-	engine = play(p, &options);
-	wait_slices(engine, 20);
+	source = play(p, &options);
+	wait_slices(source, 20);
 	profile_lock(p);
 	assert_true(profile_replay(p)->speed == 100);
 	profile_unlock(p);
-	engine_free(engine);
+	source_free(source);
 	profile_free(p);
 	recorded_free(&r);
 }
@@ -357,7 +357,7 @@ static void parts_by_time(void **state)
 {
 	struct options options = batch;
 	struct profile *p = profile_new(WINDOW, CELLS);
-	struct engine *engine;
+	struct source *source;
 	struct recorded r;
 	char error[256], *text;
 	uint64_t began;
@@ -370,24 +370,24 @@ static void parts_by_time(void **state)
 	session_free(s);
 	options.replay = path;
 	/* Slices end at began, began + 1 s ... */
-	options.from = (struct moment){.given = true, .seconds = (double)began / 1e9 + 4.5};
-	options.to = (struct moment){.given = true, .seconds = (double)began / 1e9 + 7.5};
-	engine = play(p, &options);
+	options.from = (struct replay_time){.given = true, .seconds = (double)began / 1e9 + 4.5};
+	options.to = (struct replay_time){.given = true, .seconds = (double)began / 1e9 + 7.5};
+	source = play(p, &options);
 	for (int n = 5; n <= 7; n++) {
-		wait_slices(engine, (uint64_t)n - 4);
+		wait_slices(source, (uint64_t)n - 4);
 		text = report(p);
 		assert_string_equal(text, r.reports[n]);
 		free(text);
 		if (n < 7)
-			assert_false(engine_finished(engine));
+			assert_false(source_finished(source));
 		else
-			wait_finished(engine);
-		engine_post(engine, ENGINE_NEXT, NULL);
+			wait_finished(source);
+		source_post(source, SOURCE_NEXT, NULL);
 	}
-	engine_free(engine);
+	source_free(source);
 	options.from.seconds += 10000;
-	assert_int_equal(replay_new(p, &options, &engine, error, sizeof(error)), -ERANGE);
-	assert_null(engine);
+	assert_int_equal(player_new(p, &options, &source, error, sizeof(error)), -ERANGE);
+	assert_null(source);
 	profile_free(p);
 	recorded_free(&r);
 }
@@ -397,29 +397,29 @@ static void moments(void **state)
 	static const char *const wrong[] = {"",	    "-1",  "1:2:3:4",	 "12:",	  "a",
 					    "1.",   "inf", "1e9",	 "25:00", "12:30.5",
 					    "0x10", "1 ",  "99999999999"};
-	struct moment m;
+	struct replay_time m;
 	/* Noon of some day, wherever this runs. */
 	struct tm noon = {.tm_year = 120, .tm_mday = 10, .tm_hour = 12, .tm_isdst = -1};
 	uint64_t start = (uint64_t)mktime(&noon) * NS;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		if (moment_parse(wrong[i], &m))
+		if (replay_time_parse(wrong[i], &m))
 			fail_msg("'%s' is no moment", wrong[i]);
-	assert_true(moment_parse("90", &m));
-	assert_int_equal(moment_offset(&m, start), 90 * NS);
-	assert_true(moment_parse("1.5", &m));
-	assert_int_equal(moment_offset(&m, start), NS * 3 / 2);
-	assert_true(moment_parse("12:01", &m));
-	assert_int_equal(moment_offset(&m, start), 60 * NS);
-	assert_true(moment_parse("12:00:02.5", &m));
-	assert_int_equal(moment_offset(&m, start), NS * 5 / 2);
-	assert_true(moment_parse("11:00", &m));
-	assert_int_equal(moment_offset(&m, start), 0);
+	assert_true(replay_time_parse("90", &m));
+	assert_int_equal(replay_time_offset(&m, start), 90 * NS);
+	assert_true(replay_time_parse("1.5", &m));
+	assert_int_equal(replay_time_offset(&m, start), NS * 3 / 2);
+	assert_true(replay_time_parse("12:01", &m));
+	assert_int_equal(replay_time_offset(&m, start), 60 * NS);
+	assert_true(replay_time_parse("12:00:02.5", &m));
+	assert_int_equal(replay_time_offset(&m, start), NS * 5 / 2);
+	assert_true(replay_time_parse("11:00", &m));
+	assert_int_equal(replay_time_offset(&m, start), 0);
 	noon.tm_hour = 23;
 	start = (uint64_t)mktime(&noon) * NS;
-	assert_true(moment_parse("01:00", &m));
-	assert_int_equal(moment_offset(&m, start), 2 * 3600 * NS);
+	assert_true(replay_time_parse("01:00", &m));
+	assert_int_equal(replay_time_offset(&m, start), 2 * 3600 * NS);
 }
 
 int main(void)

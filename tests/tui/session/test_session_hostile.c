@@ -30,7 +30,7 @@
 #include "tui/profile/source.h"
 #include "tui/options.h"
 #include "tui/profile/profile.h"
-#include "tui/session/replay.h"
+#include "tui/session/player.h"
 #include "tui/session/session.h"
 #include "tui/session/session_read.h"
 
@@ -171,17 +171,17 @@ static int replay(void)
 {
 	struct options options = {.replay = path, .speed = 1, .screenshot = "-"};
 	struct profile *p = profile_new(10, 50000);
-	struct engine *engine;
+	struct source *source;
 	char error[256];
 
-	if (!p || replay_new(p, &options, &engine, error, sizeof(error)))
+	if (!p || player_new(p, &options, &source, error, sizeof(error)))
 		return 2;
-	while (!engine_finished(engine)) {
-		struct pollfd fd = {.fd = engine_event_fd(engine), .events = POLLIN};
+	while (!source_finished(source)) {
+		struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
 
 		poll(&fd, 1, 100);
 	}
-	engine_free(engine);
+	source_free(source);
 	profile_free(p);
 	return 0;
 }

@@ -247,20 +247,20 @@ static uint64_t vaddr_of(uintptr_t address)
 						     : address - (uintptr_t)info.dli_fbase;
 }
 
-static bool find_inlined(struct sites *sites, int fd, pid_t pid, uint64_t start)
+static bool find_inlined(struct inline_cache *sites, int fd, pid_t pid, uint64_t start)
 {
-	const struct calls *calls;
+	const struct inline_chain *calls;
 	bool found = false;
 
 	for (int turn = 0; turn < 2 && !found; turn++) {
 		for (uint64_t at = start; at < start + 64 && !found; at++) {
-			sites_find(sites, 1, fd, pid, at, 0, &calls);
+			inline_cache_find(sites, 1, fd, pid, at, 0, &calls);
 			found = calls && calls->count > 1 && calls->frames[0].name &&
 				!strcmp(calls->frames[0].name, "test_inlined_here") &&
 				!strcmp(calls->frames[calls->count - 1].name, "test_function");
 		}
-		sites_wait(sites, 30000000000);
-		sites_update(sites);
+		inline_cache_wait(sites, 30000000000);
+		inline_cache_update(sites);
 	}
 	return found;
 }
@@ -269,30 +269,30 @@ static void test_thread(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), bad = open("/dev/null", O_RDONLY);
 	uint64_t start = vaddr_of((uintptr_t)test_function);
-	const struct calls *calls;
-	struct sites *sites;
+	const struct inline_chain *calls;
+	struct inline_cache *sites;
 	uint32_t id;
 
 	(void)state;
 	test_function(3);
-	assert_int_equal(sites_new((size_t)256 << 20, &sites), 0);
+	assert_int_equal(inline_cache_new((size_t)256 << 20, &sites), 0);
 	assert_true(find_inlined(sites, fd, 0, start));
 	/* What is no ELF file is asked about once. */
-	id = sites_find(sites, 2, bad, 0, 64, 0, &calls);
+	id = inline_cache_find(sites, 2, bad, 0, 64, 0, &calls);
 	assert_int_not_equal(id, 0);
-	assert_false(sites_get(sites, id, &calls));
-	sites_wait(sites, 30000000000);
-	assert_true(sites_update(sites));
-	assert_true(sites_get(sites, id, &calls));
+	assert_false(inline_cache_get(sites, id, &calls));
+	inline_cache_wait(sites, 30000000000);
+	assert_true(inline_cache_update(sites));
+	assert_true(inline_cache_get(sites, id, &calls));
 	assert_null(calls);
-	assert_int_equal(sites_find(sites, 2, bad, 0, 65, 0, &calls), 0);
-	sites_free(sites);
+	assert_int_equal(inline_cache_find(sites, 2, bad, 0, 65, 0, &calls), 0);
+	inline_cache_free(sites);
 
 	/* Without room for debug information there are none, and nothing waits. */
-	assert_int_equal(sites_new(100, &sites), 0);
+	assert_int_equal(inline_cache_new(100, &sites), 0);
 	assert_false(find_inlined(sites, fd, 0, start));
-	assert_int_equal(sites_find(sites, 1, fd, 0, start, 0, &calls), 0);
-	sites_free(sites);
+	assert_int_equal(inline_cache_find(sites, 1, fd, 0, start, 0, &calls), 0);
+	inline_cache_free(sites);
 	close(fd);
 	close(bad);
 }
@@ -328,7 +328,7 @@ static void test_root(void **state)
 		"objcopy --only-keep-debug $exe $to/$(echo $id | cut -c3-).debug";
 	char folder[SCRATCH], command[1024];
 	uint64_t start = vaddr_of((uintptr_t)test_function);
-	struct sites *sites;
+	struct inline_cache *sites;
 	pid_t pid;
 	int fd;
 
@@ -342,13 +342,13 @@ static void test_root(void **state)
 	fd = open(command, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	pid = child_in(folder);
-	assert_int_equal(sites_new((size_t)256 << 20, &sites), 0);
+	assert_int_equal(inline_cache_new((size_t)256 << 20, &sites), 0);
 	assert_false(find_inlined(sites, fd, 0, start));
-	/* Known to have no debug information: it is opened again only after sites_retry. */
+	/* Known to have no debug information: it is opened again only after inline_cache_retry. */
 	assert_false(find_inlined(sites, fd, pid, start));
-	sites_retry(sites);
+	inline_cache_retry(sites);
 	assert_true(find_inlined(sites, fd, pid, start));
-	sites_free(sites);
+	inline_cache_free(sites);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	close(fd);
@@ -379,40 +379,41 @@ static void test_many_objects(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	uint64_t start = vaddr_of((uintptr_t)test_function);
-	struct inliner_answer *answers, *a;
-	struct inliner *inliner;
+	struct inline_worker_answer *answers, *a;
+	struct inline_worker *inliner;
 	unsigned int count = 0;
 
 	(void)state;
-	assert_int_equal(inliner_new(own_bytes(fd) * 5 / 4, &inliner), 0);
+	assert_int_equal(inline_worker_new(own_bytes(fd) * 5 / 4, &inliner), 0);
 	for (uint32_t n = 1; n <= 60; n++)
-		assert_int_equal(inliner_ask(inliner, n % 6, fd, 0, start + n / 6, 0, n), 0);
-	assert_true(inliner_wait(inliner, 60000000000));
-	answers = inliner_take(inliner);
+		assert_int_equal(inline_worker_ask(inliner, n % 6, fd, 0, start + n / 6, 0, n), 0);
+	assert_true(inline_worker_wait(inliner, 60000000000));
+	answers = inline_worker_take(inliner);
 	for (a = answers; a; a = a->next, count++) {
 		assert_false(a->bare);
 		assert_non_null(a->calls);
 		assert_string_equal(a->calls->frames[a->calls->count - 1].name, "test_function");
 	}
 	assert_int_equal(count, 60);
-	inliner_answers_free(answers);
-	inliner_free(inliner);
+	inline_worker_answers_free(answers);
+	inline_worker_free(inliner);
 	close(fd);
 }
 
-/* Unanswered questions do not hold up inliner_free. */
+/* Unanswered questions do not hold up inline_worker_free. */
 static void test_end(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	uint64_t start = vaddr_of((uintptr_t)test_function);
-	struct inliner *inliner;
+	struct inline_worker *inliner;
 
 	(void)state;
 	for (int i = 0; i < 20; i++) {
-		assert_int_equal(inliner_new((size_t)64 << 20, &inliner), 0);
+		assert_int_equal(inline_worker_new((size_t)64 << 20, &inliner), 0);
 		for (uint32_t n = 1; n < 200; n++)
-			assert_int_equal(inliner_ask(inliner, n % 5, fd, 0, start + n, 0, n), 0);
-		inliner_free(inliner);
+			assert_int_equal(inline_worker_ask(inliner, n % 5, fd, 0, start + n, 0, n),
+					 0);
+		inline_worker_free(inliner);
 	}
 	close(fd);
 }

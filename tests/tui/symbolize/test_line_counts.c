@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * Source lines of functions: which line leads, from addresses of this program, whose lines the
  * compiler tells by itself, and on the screen.
@@ -187,14 +187,14 @@ static void addresses_lead_to_lines(void **state)
 	struct profile *p = profile_new(10, 1000);
 	uint32_t frames[4], of[3] = {0}, stack, early;
 	struct profile_stack s = {.frames = frames};
-	const struct calls *calls;
-	struct sites *sites;
+	const struct inline_chain *calls;
+	struct inline_cache *sites;
 	char text[64];
 
 	(void)state;
 	outer();
-	assert_int_equal(sites_new((size_t)256 << 20, &sites), 0);
-	of[1] = sites_find(sites, 1, fd, 0, vaddr_of(caught - 1), 0, &calls);
+	assert_int_equal(inline_cache_new((size_t)256 << 20, &sites), 0);
+	of[1] = inline_cache_find(sites, 1, fd, 0, vaddr_of(caught - 1), 0, &calls);
 	assert_int_not_equal(of[1], 0);
 	profile_lock(p);
 	frames[0] = func(p, FUNC_END, "no table for pc");
@@ -206,28 +206,28 @@ static void addresses_lead_to_lines(void **state)
 	s.nframes = 4;
 	stack = (uint32_t)profile_stack_new(p, &s);
 	/* Not known yet. */
-	assert_int_equal(lines_count(p, sites, stack, of, 2, 5), 0);
+	assert_int_equal(line_counts_add(p, sites, stack, of, 2, 5), 0);
 	assert_line(p, frames[2], "");
-	sites_wait(sites, 30000000000);
-	assert_true(sites_update(sites));
+	inline_cache_wait(sites, 30000000000);
+	assert_true(inline_cache_update(sites));
 	/* Known, but the stack was not settled. */
-	assert_int_equal(lines_count(p, sites, early, of, 2, 1), 0);
+	assert_int_equal(line_counts_add(p, sites, early, of, 2, 1), 0);
 	snprintf(text, sizeof(text), "test_line_counts.c:%u", line_of_inlined);
 	assert_line(p, frames[2], text);
 	assert_line(p, frames[3], "");
-	assert_int_equal(lines_count(p, sites, stack, of, 2, 5), 0);
+	assert_int_equal(line_counts_add(p, sites, stack, of, 2, 5), 0);
 	assert_line(p, frames[2], text);
 	snprintf(text, sizeof(text), "test_line_counts.c:%u", line_of_call);
 	assert_line(p, frames[3], text);
 	assert_line(p, frames[1], "");
 	assert_line(p, frames[0], "");
 	/* More places than frames, and a stack that is not there. */
-	assert_int_equal(lines_count(p, sites, stack, of, 3, 5), 0);
-	assert_int_equal(lines_count(p, sites, 999, of, 3, 5), -EINVAL);
+	assert_int_equal(line_counts_add(p, sites, stack, of, 3, 5), 0);
+	assert_int_equal(line_counts_add(p, sites, 999, of, 3, 5), -EINVAL);
 	profile_stack_put(p, stack);
 	profile_stack_put(p, early);
 	profile_unlock(p);
-	sites_free(sites);
+	inline_cache_free(sites);
 	profile_free(p);
 	close(fd);
 }

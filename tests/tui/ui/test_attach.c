@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
- * Attaching at the screen: what the question offers, and what the engine is told of the answer.
+ * Attaching at the screen: what the question offers, and what the source is told of the answer.
  * Covers: tui/ui/attach.c
  */
 #include <locale.h>
@@ -19,13 +19,13 @@ static void attach_is_asked_and_posted(void **state)
 
 	slices(f, 12, 0);
 	type(f, "2A^ngx\n");
-	assert_int_equal(posted, ENGINE_ATTACH);
+	assert_int_equal(posted, SOURCE_ATTACH);
 	assert_string_equal(posted_arg, "^ngx");
 	type(f, "A-77\n");
-	assert_int_equal(posted, ENGINE_DETACH);
+	assert_int_equal(posted, SOURCE_DETACH);
 	assert_string_equal(posted_arg, "77");
 	type(f, "A\n");
-	assert_int_equal(posted, ENGINE_DETACH_ALL);
+	assert_int_equal(posted, SOURCE_DETACH_ALL);
 	type(f, "1jA");
 	assert_shows(f, "Attach (-X detaches; empty: all): 5310");
 	type(f, "\n");
@@ -51,7 +51,7 @@ static void attach_asks_without_a_row(void **state)
 	grid_resize(f->g, 24, 80);
 	assert_shows(f, "empty: all):");
 	type(f, "77\n");
-	assert_int_equal(posted, ENGINE_ATTACH);
+	assert_int_equal(posted, SOURCE_ATTACH);
 	assert_string_equal(posted_arg, "77");
 	type(f, "A");
 	grid_resize(f->g, 24, 60);

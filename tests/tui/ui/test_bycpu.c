@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * CPUs apart: the filter, the words, and the screen of a made-up machine, which is compared with
  * the shares that its samples give.
@@ -180,7 +180,7 @@ static void the_key_asks_the_engine(void **state)
 	feed_cpus(t, WINDOW, false);
 	press(t, "W");
 	assert_int_equal(nposted, 1);
-	assert_int_equal(posted, ENGINE_BY_CPU);
+	assert_int_equal(posted, SOURCE_BY_CPU);
 	assert_string_equal(posted_arg, "1");
 	assert_shows(t, "CPUs are told apart:");
 	press(t, "W");

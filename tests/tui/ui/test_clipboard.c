@@ -94,15 +94,16 @@ static void base64_of_the_rfc(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
-		assert_int_equal(copy_base64(vectors[i][0], strlen(vectors[i][0]), to, sizeof(to)),
-				 strlen(vectors[i][1]));
+		assert_int_equal(
+			clipboard_base64(vectors[i][0], strlen(vectors[i][0]), to, sizeof(to)),
+			strlen(vectors[i][1]));
 		assert_string_equal(to, vectors[i][1]);
 	}
-	assert_int_equal(copy_base64("\xff\xfe\xfd", 3, to, sizeof(to)), 4);
+	assert_int_equal(clipboard_base64("\xff\xfe\xfd", 3, to, sizeof(to)), 4);
 	assert_string_equal(to, "//79");
-	assert_int_equal(copy_base64("foobar", 6, to, 8), 4);
+	assert_int_equal(clipboard_base64("foobar", 6, to, 8), 4);
 	assert_string_equal(to, "Zm9v");
-	assert_int_equal(copy_base64("foobar", 6, to, 0), 0);
+	assert_int_equal(clipboard_base64("foobar", 6, to, 0), 0);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, typist_teardown)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * Tags and filters: what is typed, whether the shares on the screen are those of what is chosen,
  * and that a copy of it is the same.
@@ -374,7 +374,7 @@ static void what_is_shown_is_copied(void **state)
 static void threads_are_copied(void **state)
 {
 	struct typist *t = *state;
-	struct capture c = {0};
+	struct export_model c = {0};
 	struct profile *copy;
 	struct query q;
 	uint64_t second_one = 0;
@@ -385,17 +385,17 @@ static void threads_are_copied(void **state)
 	press(t, "gj2");
 	assert_int_equal(ui_copy(t->ui, &copy, &q), 0);
 	profile_lock(copy);
-	assert_int_equal(capture_add(&c, copy, &q), 0);
+	assert_int_equal(export_model_add(&c, copy, &q), 0);
 	profile_unlock(copy);
 	profile_free(copy);
 	assert_int_equal(c.nthreads, 1);
 	assert_int_equal(c.threads->tid, 4133);
-	assert_string_equal(capture_text(&c, c.threads->comm), "cache");
+	assert_string_equal(export_model_text(&c, c.threads->comm), "cache");
 	for (size_t i = 0; i < c.nsamples; i++)
 		if (c.samples[i].tid == 4133)
 			second_one += c.samples[i].count;
 	assert_int_equal(second_one, samples(0, "tcp_sendmsg") + samples(0, "rare_one"));
-	capture_free(&c);
+	export_model_free(&c);
 }
 
 static void users_have_a_key(void **state)

@@ -37,14 +37,14 @@ static void read_config(char *text, size_t size)
 static void ask(const char *theme, char *text, size_t size)
 {
 	struct profile *p = profile_new(10, 100);
-	struct keeper *k = keeper_new(p, "nord");
+	struct settings_thread *k = settings_thread_new(p, "nord");
 	struct config config = {0};
 
 	assert_non_null(k);
 	snprintf(config.theme, sizeof(config.theme), "%s", theme);
-	keeper_use_theme(k, theme);
-	keeper_save(k, &config);
-	keeper_free(k);
+	settings_thread_use_theme(k, theme);
+	settings_thread_save(k, &config);
+	settings_thread_free(k);
 	profile_free(p);
 	read_config(text, size);
 }

@@ -186,7 +186,7 @@ static void test_folders(void **state)
 	config_parse(&c, "", 0, NULL, NULL);
 	c.total = true;
 	assert_int_equal(put("others/link/report", "new"), -EPERM);
-	assert_int_equal(picture_save("others/link/a.txt", "new", 3), -EPERM);
+	assert_int_equal(screen_file_save("others/link/a.txt", "new", 3), -EPERM);
 	assert_int_equal(session_file_new("others/link/s", error, sizeof(error)), -EPERM);
 	assert_int_equal(config_write(&c, "others/link/config"), -EPERM);
 	assert_int_equal(config_write(&c, "others/link/stacktop/config"), -EPERM);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * The screen of a function's machine code, made up: whole screens, keys, jumps, and what is said
  * where there is nothing to show. That samples are where they belong is for
@@ -412,25 +412,25 @@ static void jumps_are_whole(void **state)
 
 static void the_oldest_hits_go_first(void **state)
 {
-	struct hits *h = hits_new();
+	struct stack_ring *h = stack_ring_new();
 
 	(void)state;
-	assert_int_equal(hits_count(h), 0);
-	hits_forget(h, UINT64_MAX);
-	for (uint64_t i = 0; i < HITS_MAX + 100; i++) {
-		struct hit hit = {.time = i, .hash = 3 * i, .count = 1};
+	assert_int_equal(stack_ring_count(h), 0);
+	stack_ring_forget(h, UINT64_MAX);
+	for (uint64_t i = 0; i < STACK_RING_MAX + 100; i++) {
+		struct stack_hit hit = {.time = i, .hash = 3 * i, .count = 1};
 
-		hits_add(h, &hit);
+		stack_ring_add(h, &hit);
 	}
-	assert_int_equal(hits_count(h), HITS_MAX);
-	for (size_t i = 0; i < HITS_MAX; i++) {
-		assert_int_equal(hits_at(h, i)->time, i + 100);
-		assert_int_equal(hits_at(h, i)->hash, 3 * (i + 100));
+	assert_int_equal(stack_ring_count(h), STACK_RING_MAX);
+	for (size_t i = 0; i < STACK_RING_MAX; i++) {
+		assert_int_equal(stack_ring_at(h, i)->time, i + 100);
+		assert_int_equal(stack_ring_at(h, i)->hash, 3 * (i + 100));
 	}
-	hits_forget(h, 5000);
-	assert_int_equal(hits_at(h, 0)->time, 5000);
-	assert_int_equal(hits_count(h), HITS_MAX - 4900);
-	hits_free(h);
+	stack_ring_forget(h, 5000);
+	assert_int_equal(stack_ring_at(h, 0)->time, 5000);
+	assert_int_equal(stack_ring_count(h), STACK_RING_MAX - 4900);
+	stack_ring_free(h);
 }
 
 #define ANNOTATE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, typist_teardown)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post -Wl,--wrap=calltree_load_part */
+/* build: -Wl,--wrap=source_post -Wl,--wrap=calltree_load_part */
 /*
  * The flame view and the callers: whole screens of a made-up machine, and that what they show are
  * the shares that were put in. The sums are those of machine.h: a second has 298 samples, 251 of
@@ -415,8 +415,8 @@ static void what_is_not_seen_is_there(void **state)
 }
 
 struct grown {
-	const struct found *judged;
-	struct found found;
+	const struct search_total *judged;
+	struct search_total found;
 	uint64_t *random;
 	uint64_t path; /* of the node that was looked below */
 };
@@ -433,12 +433,12 @@ static int grow_some(struct tree_part *part, void *arg)
 	top = draw(g->random, 3) ? draw(g->random, tree->count) : 0;
 	g->path = tree->nodes[top].path;
 	g->found = *g->judged;
-	return found_in_part(&g->found, part, top);
+	return search_total_in_part(&g->found, part, top);
 }
 
 struct counted {
 	const struct profile *p;
-	struct found *judged;
+	struct search_total *judged;
 	bool hide_inline;
 	uint64_t samples;
 };
@@ -456,7 +456,7 @@ static int count_found(const struct profile_cell *cell, void *arg)
 
 			if (c->hide_inline && func->kind == FUNC_INLINE)
 				continue;
-			if (found_func(stack->frames[k], c->judged)) {
+			if (search_total_func(stack->frames[k], c->judged)) {
 				c->samples += cell->count;
 				return 0;
 			}
@@ -476,7 +476,7 @@ static void what_is_found_is_counted(void **state)
 	(void)state;
 	for (int step = 0; step < 160; step++) {
 		struct query q = {.proc = QUERY_ALL, .hide_inline = step & 1};
-		struct found judged = {0}, whole;
+		struct search_total judged = {0}, whole;
 		struct grown g = {.judged = &judged, .random = &random};
 		struct counted c = {t->feed.p, &judged, q.hide_inline, 0};
 		struct tree part, tree;
@@ -486,7 +486,7 @@ static void what_is_found_is_counted(void **state)
 		feed_branches(t->feed.p, &random);
 		search_set(t->ui, patterns[step / 4 % 4]);
 		profile_lock(t->feed.p);
-		assert_int_equal(found_judge(&judged, t->ui, t->feed.p), 0);
+		assert_int_equal(search_total_judge(&judged, t->ui, t->feed.p), 0);
 		assert_int_equal(query_part(t->feed.p, &q, callers, grow_some, &g, &part, &all), 0);
 		assert_false(all);
 		assert_int_equal(callers ? query_callers(t->feed.p, &q, &tree)
@@ -495,7 +495,7 @@ static void what_is_found_is_counted(void **state)
 		while (g.path && tree.nodes[top].path != g.path)
 			assert_true(++top < tree.count);
 		whole = judged;
-		assert_int_equal(found_in_tree(&whole, &tree, top), 0);
+		assert_int_equal(search_total_in_tree(&whole, &tree, top), 0);
 		assert_int_equal(g.found.sum.samples, whole.sum.samples);
 		assert_int_equal(g.found.sum.nodes, whole.sum.nodes);
 		query_cells(t->feed.p, &q, count_found, &c);
@@ -503,7 +503,7 @@ static void what_is_found_is_counted(void **state)
 			assert_int_equal(c.samples, whole.sum.samples);
 		nonzero += !top && c.samples;
 		profile_unlock(t->feed.p);
-		found_free(&judged);
+		search_total_free(&judged);
 		free(part.nodes);
 		free(tree.nodes);
 	}

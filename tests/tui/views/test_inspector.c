@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * The screen of a captured walk, made up: whole screens, keys, and the words of comparisons. That
  * real walks are shown truly is for tests/live/test_inspect.c.
@@ -73,7 +73,7 @@ static void asks_for_the_process_and_the_reason(void **state)
 	assert_int_equal(nposted, 0);
 	assert_shows(t, "z resumes first");
 	type(t, "zi");
-	assert_int_equal(posted, ENGINE_INSPECT);
+	assert_int_equal(posted, SOURCE_INSPECT);
 	assert_string_equal(posted_arg, "4121 0");
 	assert_shows(t, "[7 Unwind]");
 	assert_shows(t, "Waits for a walk of process 4121.");

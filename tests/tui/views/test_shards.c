@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * The view of the shards with made-up ones: whole screens against the files of expected/
  * (STACKTOP_EXPECTED=write makes them anew, to be read before they are kept), and keys.
@@ -65,7 +65,7 @@ static void says_when_there_is_nothing_yet(void **state)
 	type(f, "z");
 	assert_shows(f, "Not looked at before the view was frozen");
 	type(f, "Rall\n");
-	assert_int_equal(posted, ENGINE_RESET_SHARDS);
+	assert_int_equal(posted, SOURCE_RESET_SHARDS);
 }
 
 static void no_size_breaks(void **state)
@@ -161,11 +161,11 @@ static void objects_are_dropped_and_pinned(void **state)
 	assert_shows(f, "which object?");
 	type(f, "jj\nj!");
 	assert_int_equal(nposted, 1);
-	assert_int_equal(posted, ENGINE_DROP);
+	assert_int_equal(posted, SOURCE_DROP);
 	assert_string_equal(posted_arg, "101");
 	type(f, "kp");
 	assert_int_equal(nposted, 2);
-	assert_int_equal(posted, ENGINE_PIN);
+	assert_int_equal(posted, SOURCE_PIN);
 	assert_string_equal(posted_arg, "100");
 }
 
@@ -177,12 +177,12 @@ static void reset_offers_the_shard(void **state)
 	type(f, "jjR");
 	assert_shows(f, "leaves them): 2");
 	type(f, "\n");
-	assert_int_equal(posted, ENGINE_RESET_SHARD);
+	assert_int_equal(posted, SOURCE_RESET_SHARD);
 	assert_string_equal(posted_arg, "2");
 	type(f, "GR");
 	assert_shows(f, "leaves them): all");
 	type(f, "\n");
-	assert_int_equal(posted, ENGINE_RESET_SHARDS);
+	assert_int_equal(posted, SOURCE_RESET_SHARDS);
 	assert_int_equal(nposted, 2);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=engine_post */
+/* build: -Wl,--wrap=source_post */
 /*
  * The view of how stacks ended: whole screens of a made-up machine, keys, and that its figures are
  * those that were put in: every sample and every tick is somewhere.
@@ -209,7 +209,7 @@ static void reasons_are_summed(void **state)
 	struct machine *f = &t->feed;
 	struct profile_cell cells[3];
 	struct profile_health h;
-	struct endings e = {0};
+	struct walk_ends e = {0};
 
 	(void)state;
 	machine_health(f, &h, 45, 0, 0);
@@ -221,12 +221,12 @@ static void reasons_are_summed(void **state)
 						 puts[i].count,
 						 0};
 	assert_int_equal(profile_commit(f->p, cells, 3, &h), 0);
-	assert_int_equal(endings_load(&e, f->p, &q), 0);
+	assert_int_equal(walk_ends_load(&e, f->p, &q), 0);
 	assert_int_equal(e.nprocs, 1);
 	assert_int_equal(e.procs[0].walks, 45);
 	assert_int_equal(e.procs[0].complete, 0);
 	assert_string_equal(e.procs[0].reason->name, "pc not covered");
-	endings_free(&e);
+	walk_ends_free(&e);
 	for (size_t i = 0; i < 3; i++)
 		profile_stack_put(f->p, cells[i].ustack);
 	typist_free(t);
@@ -374,15 +374,15 @@ static void every_cause_has_words(void **state)
 {
 	(void)state;
 	for (unsigned int i = 1; i < WALK_REASON_COUNT; i++) {
-		assert_true(causes_end(i)->meaning[0]);
-		assert_ptr_equal(causes_find(causes_end(i)->name), causes_end(i));
+		assert_true(reasons_end(i)->meaning[0]);
+		assert_ptr_equal(reasons_find(reasons_end(i)->name), reasons_end(i));
 	}
-	assert_string_equal(causes_end(WALK_BOTTOM)->name, "reached bottom");
-	assert_string_equal(causes_end(WALK_REASON_COUNT)->name, "?");
-	assert_string_equal(causes_find("\x1b[2J")->name, "?");
+	assert_string_equal(reasons_end(WALK_BOTTOM)->name, "reached bottom");
+	assert_string_equal(reasons_end(WALK_REASON_COUNT)->name, "?");
+	assert_string_equal(reasons_find("\x1b[2J")->name, "?");
 	for (int i = 0; i < LOSS_COUNT; i++)
-		assert_true(causes_loss((enum loss)i)->name[0] &&
-			    causes_loss((enum loss)i)->remedy[0]);
+		assert_true(reasons_loss((enum loss)i)->name[0] &&
+			    reasons_loss((enum loss)i)->remedy[0]);
 }
 
 static void hostile_names_are_harmless(void **state)

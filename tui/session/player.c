@@ -2,12 +2,14 @@
 /*
  * Decides when which slice of a session is fed (feeder.h), by the clock and by what was asked for.
  */
-#include "tui/session/replay.h"
+#include "tui/session/player.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@
 #include <unistd.h>
 
 #include "symbols/base/thread.h"
-#include "tui/profile/source_base.h"
+#include "tui/profile/source.h"
 #include "tui/session/feeder.h"
 #include "tui/session/replay_time.h"
 #include "tui/options.h"
@@ -32,7 +34,7 @@ static const double speeds[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100};
 
 struct jump {
 	bool asked, relative;
-	struct moment to; /* relative: in seconds */
+	struct replay_time to; /* relative: in seconds */
 	bool back;
 };
 
@@ -45,8 +47,8 @@ struct asked {
 	struct jump jump;
 };
 
-struct replay {
-	struct engine_base base;
+struct player {
+	struct source source;
 	struct profile *profile;
 	const struct options *options;
 	struct session *session;
@@ -66,9 +68,9 @@ struct replay {
 	struct asked shown;	   /* what the profile says was asked for */
 };
 
-static struct replay *replay_of(const struct engine *engine)
+static struct player *player_of(const struct source *source)
 {
-	return (struct replay *)(void *)engine;
+	return (struct player *)((uintptr_t)source - offsetof(struct player, source));
 }
 
 /* --- where it is ----------------------------------------------------------------------------- */
@@ -81,7 +83,7 @@ static uint64_t interval(const struct session *s)
 	return n > 2 ? (session_time(s, n - 2) - session_time(s, 0)) / (n - 2) : 0;
 }
 
-static void publish(struct replay *r)
+static void publish(struct player *r)
 {
 	const struct session_info *info = session_info(r->session);
 	struct profile_replay state = {.position = session_time(r->session, r->next - 1),
@@ -117,10 +119,10 @@ static uint32_t slices_until(const struct session *s, uint64_t time)
 
 /* --- the thread ------------------------------------------------------------------------------ */
 
-static uint32_t jump_target(const struct replay *r, const struct jump *jump)
+static uint32_t jump_target(const struct player *r, const struct jump *jump)
 {
 	uint64_t here = r->next ? session_time(r->session, r->next - 1) : 0;
-	uint64_t to = moment_offset(&jump->to, session_info(r->session)->clock);
+	uint64_t to = replay_time_offset(&jump->to, session_info(r->session)->clock);
 
 	if (jump->relative && jump->back)
 		to = here > to ? here - to : 0;
@@ -130,7 +132,7 @@ static uint32_t jump_target(const struct replay *r, const struct jump *jump)
 }
 
 /* The slice that is to come, by what was asked for. */
-static uint32_t target(const struct replay *r, const struct asked *asked)
+static uint32_t target(const struct player *r, const struct asked *asked)
 {
 	int64_t to = r->next + asked->step;
 
@@ -142,7 +144,7 @@ static uint32_t target(const struct replay *r, const struct asked *asked)
 }
 
 /* Takes what was asked for. */
-static struct asked look(struct replay *r)
+static struct asked look(struct player *r)
 {
 	struct asked asked;
 
@@ -155,7 +157,7 @@ static struct asked look(struct replay *r)
 }
 
 /* When the next slice is due; UINT64_MAX: not before a command asks for it. */
-static uint64_t due(const struct replay *r, const struct asked *asked)
+static uint64_t due(const struct player *r, const struct asked *asked)
 {
 	uint64_t before;
 
@@ -168,10 +170,10 @@ static uint64_t due(const struct replay *r, const struct asked *asked)
 	       (uint64_t)((double)(session_time(r->session, r->next) - before) / asked->speed);
 }
 
-static void wait_until(const struct replay *r, uint64_t then)
+static void wait_until(const struct player *r, uint64_t then)
 {
 	struct pollfd fd = {.fd = r->wake, .events = POLLIN};
-	uint64_t now = engine_now(), left = then > now ? then - now : 0, woken;
+	uint64_t now = source_now(), left = then > now ? then - now : 0, woken;
 	struct timespec wait = {.tv_sec = (time_t)(left / NS_PER_SEC),
 				.tv_nsec = (long)(left % NS_PER_SEC)};
 
@@ -180,7 +182,7 @@ static void wait_until(const struct replay *r, uint64_t then)
 		return;
 }
 
-static void tell_failure(struct replay *r, int err)
+static void tell_failure(struct player *r, int err)
 {
 	profile_lock(r->profile);
 	profile_message(r->profile, MESSAGE_ERROR, "%s: %s; what follows cannot be shown",
@@ -188,7 +190,7 @@ static void tell_failure(struct replay *r, int err)
 	profile_unlock(r->profile);
 }
 
-static void show(struct replay *r)
+static void show(struct player *r)
 {
 	profile_lock(r->profile);
 	publish(r);
@@ -196,7 +198,7 @@ static void show(struct replay *r)
 }
 
 /* After slices were fed, or not. */
-static void fed(struct replay *r, uint32_t next, int err)
+static void fed(struct player *r, uint32_t next, int err)
 {
 	if (err) {
 		tell_failure(r, err);
@@ -210,12 +212,12 @@ static void fed(struct replay *r, uint32_t next, int err)
 	/* Last: who has seen it looks for slices once more. */
 	if ((r->options->batch || r->options->screenshot) && r->next == r->end)
 		atomic_store(&r->finished, true);
-	engine_signal(r->event);
+	source_signal(r->event);
 }
 
-static void *player(void *arg)
+static void *play(void *arg)
 {
-	struct replay *r = arg;
+	struct player *r = arg;
 
 	/* A picture is of the end of what was asked for. */
 	if (r->options->screenshot)
@@ -223,7 +225,7 @@ static void *player(void *arg)
 	while (!atomic_load(&r->stop)) {
 		struct asked asked = look(r);
 		uint32_t to = r->next > r->first ? target(r, &asked) : r->next;
-		uint64_t then = due(r, &asked), now = engine_now();
+		uint64_t then = due(r, &asked), now = source_now();
 
 		if (to != r->next) {
 			int err = feeder_go(r->feeder, r->first, r->next, to);
@@ -237,7 +239,7 @@ static void *player(void *arg)
 			fed(r, r->next + 1, err);
 		} else if (asked.paused != r->shown.paused || asked.speed != r->shown.speed) {
 			show(r);
-			engine_signal(r->event);
+			source_signal(r->event);
 		} else if (r->options->batch || !feeder_warm(r->feeder)) {
 			wait_until(r, then);
 		}
@@ -258,33 +260,33 @@ static double speed_step(double speed, bool faster)
 	return speed;
 }
 
-static bool take_jump(struct replay *r, const char *arg)
+static bool take_jump(struct player *r, const char *arg)
 {
 	struct jump jump = {.asked = true, .back = arg[0] == '-'};
 
 	jump.relative = arg[0] == '+' || arg[0] == '-';
-	if (!moment_parse(arg + jump.relative, &jump.to) || (jump.relative && jump.to.of_day))
+	if (!replay_time_parse(arg + jump.relative, &jump.to) || (jump.relative && jump.to.of_day))
 		return false;
 	r->asked.jump = jump;
 	return true;
 }
 
-static bool take_post(struct replay *r, enum engine_command command, const char *arg)
+static bool take_post(struct player *r, enum source_command command, const char *arg)
 {
 	switch (command) {
-	case ENGINE_PLAY:
+	case SOURCE_PLAY:
 		r->asked.paused = !r->asked.paused;
 		return true;
-	case ENGINE_SPEED:
+	case SOURCE_SPEED:
 		r->asked.speed = speed_step(r->asked.speed, arg[0] == '+');
 		return true;
-	case ENGINE_STEP:
+	case SOURCE_STEP:
 		r->asked.step += strtol(arg, NULL, 10);
 		r->asked.paused = true;
 		return true;
-	case ENGINE_JUMP:
+	case SOURCE_JUMP:
 		return take_jump(r, arg);
-	case ENGINE_NEXT:
+	case SOURCE_NEXT:
 		r->asked.next = true;
 		return true;
 	default:
@@ -292,9 +294,9 @@ static bool take_post(struct replay *r, enum engine_command command, const char 
 	}
 }
 
-static void replay_post(struct engine *engine, enum engine_command command, const char *arg)
+static void player_post(struct source *source, enum source_command command, const char *arg)
 {
-	struct replay *r = replay_of(engine);
+	struct player *r = player_of(source);
 	bool taken;
 
 	pthread_mutex_lock(&r->lock);
@@ -302,48 +304,48 @@ static void replay_post(struct engine *engine, enum engine_command command, cons
 	pthread_mutex_unlock(&r->lock);
 	if (!taken) {
 		profile_lock(r->profile);
-		if (command == ENGINE_JUMP)
+		if (command == SOURCE_JUMP)
 			profile_message(r->profile, MESSAGE_WARNING,
 					"a time is 90, +10, -10, 14:03 or 14:03:20");
 		else
 			profile_message(r->profile, MESSAGE_WARNING,
 					"this is a recording: nothing is sampled");
 		profile_unlock(r->profile);
-		engine_signal(r->event);
+		source_signal(r->event);
 	}
-	engine_signal(r->wake);
+	source_signal(r->wake);
 }
 
-static void replay_finish(struct engine *engine)
+static void player_finish(struct source *source)
 {
-	struct replay *r = replay_of(engine);
+	struct player *r = player_of(source);
 
 	atomic_store(&r->finished, true);
-	engine_signal(r->event);
+	source_signal(r->event);
 }
 
-static uint64_t replay_slices(const struct engine *engine)
+static uint64_t player_slices(const struct source *source)
 {
-	return atomic_load(&replay_of(engine)->slices);
+	return atomic_load(&player_of(source)->slices);
 }
 
-static int replay_event_fd(const struct engine *engine)
+static int player_event_fd(const struct source *source)
 {
-	return replay_of(engine)->event;
+	return player_of(source)->event;
 }
 
-static bool replay_finished(const struct engine *engine)
+static bool player_finished(const struct source *source)
 {
-	return atomic_load(&replay_of(engine)->finished);
+	return atomic_load(&player_of(source)->finished);
 }
 
-static void replay_free(struct engine *engine)
+static void player_free(struct source *source)
 {
-	struct replay *r = replay_of(engine);
+	struct player *r = player_of(source);
 
 	if (r->running) {
 		atomic_store(&r->stop, true);
-		engine_signal(r->wake);
+		source_signal(r->wake);
 		pthread_join(r->thread, NULL);
 	}
 	feeder_free(r->feeder);
@@ -356,16 +358,16 @@ static void replay_free(struct engine *engine)
 	free(r);
 }
 
-static const struct engine_ops replay_ops = {
-	.finish = replay_finish,
-	.free = replay_free,
-	.slices = replay_slices,
-	.post = replay_post,
-	.event_fd = replay_event_fd,
-	.finished = replay_finished,
+static const struct source_ops player_ops = {
+	.finish = player_finish,
+	.free = player_free,
+	.slices = player_slices,
+	.post = player_post,
+	.event_fd = player_event_fd,
+	.finished = player_finished,
 };
 
-static int prepare(struct replay *r, char *error, size_t size)
+static int prepare(struct player *r, char *error, size_t size)
 {
 	const struct options *o = r->options;
 	int err = session_open(o->replay, &r->session, error, size);
@@ -376,9 +378,9 @@ static int prepare(struct replay *r, char *error, size_t size)
 	start = session_info(r->session)->clock;
 	r->end = session_slices(r->session);
 	if (o->from.given)
-		r->first = slices_until(r->session, moment_offset(&o->from, start));
+		r->first = slices_until(r->session, replay_time_offset(&o->from, start));
 	if (o->to.given)
-		r->end = slices_until(r->session, moment_offset(&o->to, start));
+		r->end = slices_until(r->session, replay_time_offset(&o->to, start));
 	if (o->iterations && r->end > r->first && r->end - r->first > o->iterations)
 		r->end = r->first + o->iterations;
 	r->next = r->first;
@@ -394,7 +396,7 @@ static int prepare(struct replay *r, char *error, size_t size)
 	return -ENOMEM;
 }
 
-static void tell_flaw(struct replay *r)
+static void tell_flaw(struct player *r)
 {
 	const char *flaw = session_flaw(r->session);
 
@@ -406,10 +408,10 @@ static void tell_flaw(struct replay *r)
 	profile_unlock(r->profile);
 }
 
-int replay_new(struct profile *p, const struct options *options, struct engine **out, char *error,
+int player_new(struct profile *p, const struct options *options, struct source **out, char *error,
 	       size_t size)
 {
-	struct replay *r = calloc(1, sizeof(*r));
+	struct player *r = calloc(1, sizeof(*r));
 	int err;
 
 	*out = NULL;
@@ -417,7 +419,7 @@ int replay_new(struct profile *p, const struct options *options, struct engine *
 		snprintf(error, size, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	r->base.ops = &replay_ops;
+	r->source.ops = &player_ops;
 	r->profile = p;
 	r->options = options;
 	r->event = r->wake = -1;
@@ -427,15 +429,15 @@ int replay_new(struct profile *p, const struct options *options, struct engine *
 	if (!err) {
 		tell_flaw(r);
 		feeder_modules(r->feeder);
-		err = thread_start(&r->thread, player, r);
+		err = thread_start(&r->thread, play, r);
 		r->running = !err;
 		if (err)
 			snprintf(error, size, "cannot make a thread: %s", strerror(-err));
 	}
 	if (err) {
-		replay_free((struct engine *)(void *)r);
+		player_free(&r->source);
 		return err;
 	}
-	*out = (struct engine *)(void *)r;
+	*out = &r->source;
 	return 0;
 }
