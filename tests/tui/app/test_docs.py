@@ -17,14 +17,15 @@ import live  # noqa: E402
 
 SCREENS = "docs/screens"
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-PATH = re.compile(r"`((?:bpf|docs|symbols|tests|themes|tui|unwind)/[\w./-]+\w)`")
+PATH = re.compile(r"`((?:bpf|docs|symbols|tests|themes|tui|unwind)/[\w./-]+\w)/?`")
 
 
 def pages():
     yield "README.md"
-    for name in sorted(os.listdir("docs")):
-        if name.endswith(".md"):
-            yield os.path.join("docs", name)
+    for folder in ("docs", "docs/design"):
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".md"):
+                yield os.path.join(folder, name)
 
 
 def targets(page):
