@@ -76,7 +76,7 @@ def wait_for(condition, seconds=100):
 
 
 def slice_times(path):
-    """Where the whole slices of a session end, in seconds: docs/SESSION.md, "Frame"."""
+    """Where the whole slices of a session end, in seconds: docs/SESSION.md, "Chunks"."""
     times = []
     with open(path, "rb") as file:
         data = file.read()

@@ -2,7 +2,7 @@
 #ifndef STACKTOP_TUI_SESSION_SESSION_CHUNKS_H
 #define STACKTOP_TUI_SESSION_SESSION_CHUNKS_H
 
-/* The frame of a session (docs/SESSION.md, Frame): a file as a list of checked, unpacked chunks. */
+/* A session file as a list of checked, unpacked chunks (docs/SESSION.md, Chunks). */
 
 #include <stdint.h>
 
