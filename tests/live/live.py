@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the live tests share: TAP, workloads that surely end, and stacktop's reports taken apart."""
+"""Shared by the live tests: TAP, workloads that surely end, and parsers of stacktop's reports."""
 
 import json
 import os
@@ -47,8 +47,8 @@ def need_root(tap):
 
 
 def weigh(pid, nice):
-    """Sessions are groups of the scheduler with a nice value of their own (sched(7), autogroup), which
-    those of their processes are not compared with. Without these it is the process's."""
+    """Autogroup (sched(7)) makes each session a group of the scheduler with a nice value of its own;
+    a process's nice value counts only within its group. Without autogroup, set the process's."""
     try:
         with open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:
             file.write(str(nice))
@@ -57,8 +57,8 @@ def weigh(pid, nice):
 
 
 class Load:
-    """A busy process, killed when the block is left. It leaves most of the CPUs to stacktop, which has
-    tables to build, and to what runs beside the test."""
+    """A busy process, killed when the block is left. Its nice value leaves most of the CPUs to
+    stacktop, which has tables to build, and to the tests that run at the same time."""
 
     def __init__(self, command, **options):
         self.command = command
@@ -127,17 +127,17 @@ OWED = re.compile(r"stacktop: warning: (\d+ % of the busy CPUs' ticks came late|
 
 
 def errors(err):
-    """What was written to stderr but for warnings that a busy machine is owed."""
+    """stderr without the warnings that a busy machine causes."""
     return "".join(line for line in err.splitlines(True) if not OWED.match(line))
 
 
 def reports(text):
-    """All reports of a run, in order; a message may come before the first."""
+    """All reports of a run, in order; skips a message before the first."""
     return [Report("stacktop  " + part) for part in re.split(r"(?m)^stacktop  ", text)[1:]]
 
 
 def status_kb(pid, field):
-    """VmRSS, VmHWM and the like of /proc/PID/status; None when the process is gone."""
+    """A field such as VmRSS or VmHWM of /proc/PID/status; None when the process is gone."""
     try:
         with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
             for line in file:
@@ -149,7 +149,7 @@ def status_kb(pid, field):
 
 
 def process_seconds(pids):
-    """User and system time of all threads of the processes, those that ended included."""
+    """User and system time of the processes, with threads that ended."""
     ticks = 0
     for pid in pids:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
@@ -188,14 +188,14 @@ def hertz(wanted):
 
 
 def kernel_clock():
-    """CLOCK_MONOTONIC as perf has it: in a time namespace that of programs is another."""
+    """CLOCK_MONOTONIC as perf reads it: outside the time namespace of this process."""
     with open("/proc/self/timens_offsets", encoding="ascii") as file:
         seconds, ns = re.search(r"^monotonic\s+(-?\d+)\s+(-?\d+)", file.read(), re.M).groups()
     return time.monotonic() - int(seconds) - int(ns) / 1e9
 
 
 def wait_for(state, seconds=60, step=0.02):
-    """Polls until state() is true and returns its last value. The limit is for what never comes."""
+    """Polls until state() is true and returns its last value. The limit ends a wait in vain."""
     end = time.monotonic() + seconds
     while True:
         value = state()
@@ -205,11 +205,11 @@ def wait_for(state, seconds=60, step=0.02):
 
 
 def wait_busy(pids, seconds=0.02, limit=20):
-    """Waits until each of the processes has had so much more CPU time: it has got where it spins."""
+    """Waits until each process has used this much CPU time: by then it spins in its loop."""
     def spent(pid):
         try:
             return process_seconds([pid])
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             return float("inf")
 
     start = {pid: spent(pid) for pid in pids}
@@ -217,8 +217,8 @@ def wait_busy(pids, seconds=0.02, limit=20):
 
 
 class Slice:
-    """A refresh as JSON tells it. stacks: (pid, name, user frames, kernel frames, count), with
-    the reason of a walk that ended early in brackets."""
+    """A refresh, parsed from JSON. stacks: (pid, name, user frames, kernel frames, count). A walk
+    that ended early has its reason in brackets."""
 
     def __init__(self, line):
         self.json = told = json.loads(line)
@@ -234,12 +234,12 @@ class Slice:
                        for stack in told["stacks"]]
 
     def count(self, pid):
-        """Samples of a process."""
+        """The number of samples of a process."""
         return sum(stack[4] for stack in self.stacks if stack[0] == pid)
 
 
 class Stream:
-    """stacktop in the background, slice by slice while it goes on."""
+    """stacktop in the background, read slice by slice while it runs."""
 
     def __init__(self, *options):
         self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
@@ -258,7 +258,7 @@ class Stream:
         self.process.wait()
 
     def poll(self):
-        """The slices that are new; slices has all."""
+        """Returns the new slices; self.slices has all."""
         text = os.pread(self.out.fileno(), 1 << 28, self.at)
         text = text[:text.rfind(b"\n") + 1]
         self.at += len(text)
@@ -267,13 +267,13 @@ class Stream:
         return new
 
     def next(self):
-        """Where in slices those begin that surely start after the call: one may be being written
-        and one may be under way."""
+        """The index of the first slice that surely starts after the call: one slice may be in the
+        middle of being written, and the next may have begun."""
         self.poll()
         return len(self.slices) + 2
 
     def until(self, good, seconds=60, step=0.05):
-        """Waits until good(slices) is true, or the process has ended; good's last value."""
+        """Waits until good(slices) is true or the process has ended; returns good's last value."""
         def look():
             ended = self.process.poll() is not None
             self.poll()
@@ -283,7 +283,7 @@ class Stream:
         return value[0] if value else False
 
     def more(self, count=1, seconds=60):
-        """So many slices that began after the call."""
+        """Waits for `count` slices that began after the call."""
         first = self.next()
         self.until(lambda slices: len(slices) >= first + count, seconds)
         return self.slices[first:first + count]
@@ -293,8 +293,8 @@ class Stream:
         return errors(os.pread(self.err.fileno(), 1 << 20, 0).decode("utf-8", "replace"))
 
     def stop(self, seconds=60):
-        """Ends it as a person does; the exit status, None when it does not end. The last slice is
-        read."""
+        """Interrupts it as Ctrl-C does and reads the last slice. Returns the exit status, None when it
+        does not end."""
         self.process.send_signal(signal.SIGINT)
         try:
             status = self.process.wait(seconds)

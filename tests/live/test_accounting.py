@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 300 s
-"""No sample is lost in silence. Under more load than the maps hold, of each tick the report says
-what became of it, and over a whole run, whose last slice ends with the sampling itself,
+"""No sample gets lost without being counted. Under more load than the maps hold, the report accounts
+for each tick, and over a whole run, whose last slice ends with the sampling itself,
 
     taken = filtered + shown + lost
 
-holds to the sample. What is shown is counted from the table of processes; what was taken is the
-kernel program's own count.
+holds exactly. Shown samples are counted from the table of processes; `taken` is the kernel program's
+own count.
 
 Covers: bpf/prog/profiler.bpf.c bpf/sampler/sampler.c bpf/sampler/ticks.c tui/collect/collector.c tui/collect/collector_slice.c tui/collect/accounting.c
 """
@@ -31,7 +31,7 @@ TICKS = re.compile(r"^(\d+) ticks due: (\d+) samples taken, (\d+) idle, (\d+) th
 FILTERED = re.compile(r"^\d+ processes? chosen, (\d+) samples of others left out$", re.M)
 RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
 PERCENT = "/proc/sys/kernel/perf_cpu_time_max_percent"
-SLIDE = os.path.join(live.WORK, "slide")  # no two samples of it have the same stack
+SLIDE = os.path.join(live.WORK, "slide")  # each sample has another stack
 
 
 class Sums:
@@ -64,16 +64,16 @@ class Sums:
 
 
 def even(tap, name, sums):
-    tap.ok(sums.taken == sums.filtered + sums.shown + sums.lost > 0, f"{name}: the books are even",
-           str(sums))
+    tap.ok(sums.taken == sums.filtered + sums.shown + sums.lost > 0,
+           f"{name}: taken = filtered + shown + lost", str(sums))
     tap.ok(sums.samples == sums.shown + sums.lost, f"{name}: samples are shown or lost",
            str(sums.samples))
-    # Ticks are due by the event's own time, which is the run's.
+    # Both are measured on the event's own time.
     wanted = sums.wanted
-    tap.ok(abs(sums.due - wanted) <= 0.05 * wanted, f"{name}: as many ticks as asked for",
+    tap.ok(abs(sums.due - wanted) <= 0.05 * wanted, f"{name}: as many ticks as requested",
            f"{sums.due} of {wanted:.0f}")
     rest = sums.due - sums.taken - sums.idle - sums.throttled - sums.missed
-    tap.ok(abs(rest) <= 0.01 * wanted, f"{name}: all of them are named", f"{rest} are not")
+    tap.ok(abs(rest) <= 0.01 * wanted, f"{name}: each tick is accounted for", f"{rest} are not")
 
 
 def run(*options, **more):
@@ -82,8 +82,8 @@ def run(*options, **more):
 
 
 def check_overload(tap, hertz):
-    """A slice has more stacks than the count map has entries, on a machine that may be busy with
-    something else: slices grow until it is so."""
+    """A slice has more stacks than the count map has entries. Slices grow until that is so, also on a
+    busy machine."""
     with live.Load([SLIDE]) as one, live.Load([SLIDE]) as two:
         pids = f"{one.pid},{two.pid}"
         for seconds in (1.5, 5, 15, 40):
@@ -91,38 +91,38 @@ def check_overload(tap, hertz):
             if not sums or sums.lost:
                 break
         tap.ok(sums and "the count map was full" in sums.causes and sums.lost > 0,
-               "overload: the loss has a name", f"{sums} {err.strip()[:200]}")
+               "overload: the cause of the loss is reported", f"{sums} {err.strip()[:200]}")
         even(tap, "overload", sums)
 
 
 def wait_reports(batch, count):
-    """Waits until so many are written."""
+    """Waits until `count` reports are written."""
     live.wait_for(lambda: os.pread(batch.out.fileno(), 1 << 20, 0).count(b"stacks complete") >= count
                   or batch.process.poll() is not None)
 
 
 def check_ring(tap, hertz):
-    """Stacks of 400 frames, more of them than the ring has room for until it is read again: the
-    samples are counted nevertheless, and said to lack their frames."""
+    """Stacks of 400 frames, more than the ring holds until it is read again: the samples are counted
+    nevertheless, and reported as lacking their frames."""
     loads = [live.Load([SLIDE, "400"]) for _ in range(3)]
     with loads[0] as one, loads[1] as two, loads[2] as three:
         pids = f"{one.pid},{two.pid},{three.pid}"
         batch = live.Batch("-b", "-d", "0.5", "-n", "6", "-F", hertz, "-p", pids)
         wait_reports(batch, 1)
         os.kill(batch.process.pid, signal.SIGSTOP)
-        # The ring has room for a few tenths of that.
+        # The ring holds a few tenths of that.
         pids = [load.process.pid for load in loads]
         start = live.process_seconds(pids)
         live.wait_for(lambda: live.process_seconds(pids) > start + 2)
         os.kill(batch.process.pid, signal.SIGCONT)
         sums = Sums(batch.wait())
-        tap.ok("counted without their frames" in sums.causes, "stopped: the loss has a name",
-               str(sums))
+        tap.ok("counted without their frames" in sums.causes,
+               "stopped: the cause of the loss is reported", str(sums))
         even(tap, "stopped", sums)
 
 
 def check_machine(tap, hertz):
-    """Whatever else runs, from the first sample to the last, in many slices."""
+    """The whole machine, from the first sample to the last, over many slices."""
     with live.Load([os.path.join(live.WORK, "deep90"), "60"]) as load:
         out, _, status = live.stacktop("-b", "-d", "0.1", "-n", "20", "-F", hertz, "-p",
                                        str(load.pid))
@@ -131,7 +131,7 @@ def check_machine(tap, hertz):
 
 
 def check_slow_reader(tap):
-    """Who reads a report only after seconds gets each refresh once: one begins where the last ends."""
+    """A reader that pauses for seconds gets each refresh once: each begins where the last ended."""
     options = ("-b", "--format", "json", "-d", "0.1", "-n", "12")
     with subprocess.Popen([live.STACKTOP, *options], stdout=subprocess.PIPE,
                           pipesize=4096) as process:
@@ -144,18 +144,18 @@ def check_slow_reader(tap):
         begin, end = (datetime.datetime.strptime(r["time"], "%Y-%m-%dT%H:%M:%S.%fZ").timestamp()
                       for r in (one, two))
         apart.append(abs(end - begin - one["seconds"]))
-    # One that is left out lacks a tenth of a second at least; between two readings of clocks the CPU
-    # may be taken away.
+    # A refresh that is left out leaves a gap of at least 0.1 s; between its two readings of the clock
+    # stacktop may lose its CPU for a moment.
     tap.ok(status == 0 and len(refreshes) == 12 and max(apart) < 0.099 and
            statistics.median(apart) < 0.01,
            "a slow reader gets each refresh once",
            f"{len(refreshes)}, apart {' '.join(f'{a:.3f}' for a in apart)}")
-    tap.ok(max(r["seconds"] for r in refreshes) > 1, "... which is longer where it had to wait")
+    tap.ok(max(r["seconds"] for r in refreshes) > 1, "a refresh that had to wait is longer")
 
 
 def idle_busy_stolen():
-    """Ticks of all CPUs since boot, as /proc/stat has them. The hypervisor steals from a CPU that
-    works and from one that wakes."""
+    """Ticks of all CPUs since boot, from /proc/stat. The hypervisor steals from CPUs that work and
+    from CPUs that wake up."""
     with open("/proc/stat", encoding="ascii") as file:
         user, nice, system, idle, iowait, irq, softirq, stolen = (
             int(n) for n in file.readline().split()[1:9])
@@ -163,9 +163,9 @@ def idle_busy_stolen():
 
 
 def check_idle(tap):
-    """A CPU that sleeps is idle and not lost, and one that works is sampled: slices that lie in a
-    window have no more such ticks than /proc/stat, and with those at its edges no fewer, where what
-    was missed would have hit a CPU that works."""
+    """A sleeping CPU is idle, not lost, and a working CPU is sampled. The slices within a window count
+    no more of both than /proc/stat does; with the slices at the window's edges, and the missed ticks
+    taken as hits of working CPUs, they count no fewer."""
     hertz = live.hertz(997)
     with live.Stream("-d", "0.2", "-F", hertz, "-p", str(os.getpid())) as top:
         top.more()
@@ -179,7 +179,7 @@ def check_idle(tap):
     inside, around = top.slices[inner:last], top.slices[first:last + 2]
     scale = int(hertz) / os.sysconf("SC_CLK_TCK")
     idle, busy, stolen = ((b - a) * scale for a, b in zip(before, after))
-    # /proc/stat counts a tick as one thing as a whole.
+    # /proc/stat books a whole tick as one kind.
     slack = 0.08 * (idle + busy + stolen)
     missed = sum(part.json["losses"]["missed"] for part in around)
     for name, word, expected, other in (("idle", "idle", idle, stolen), ("busy", "taken", busy, missed)):
@@ -193,7 +193,7 @@ def check_idle(tap):
 
 
 def number(path, value=None):
-    """What a file holds; `value` replaces it."""
+    """Reads the number in a file; `value` replaces it."""
     with open(path, "r+" if value is not None else "r", encoding="ascii") as file:
         before = int(file.read())
         if value is not None:
@@ -203,11 +203,11 @@ def number(path, value=None):
 
 
 def check_throttling(tap):
-    """The kernel may take fewer samples than asked for: lower its limit while it samples at 9999
-    Hz. The remedy is told, and what it cost."""
+    """The kernel may take fewer samples than requested: lower its limit while stacktop samples at 9999
+    Hz. The report says what that cost and how to avoid it."""
     before, percent = number(RATE), number(PERCENT)
     try:
-        # While the kernel leaves the rate alone it lets others not set it either.
+        # While the kernel lowers the rate by itself, it refuses others to set it.
         number(PERCENT, 99)
         number(RATE, 20000)
     except OSError as error:
@@ -224,9 +224,9 @@ def check_throttling(tap):
     out = batch.wait()
     sums = Sums(out)
     even(tap, "throttling", sums)
-    # 20 of 40 ticks at 250 Hz; the sampling was held back for most of the time.
+    # 20 of 40 ticks at 250 Hz; sampling was throttled for most of the time.
     tap.ok(sums.throttled > 1000, "throttling is counted", str(sums))
-    tap.ok("lower -F, or raise kernel.perf_event_max_sample_rate" in out, "its remedy is told")
+    tap.ok("lower -F, or raise kernel.perf_event_max_sample_rate" in out, "the report names the remedy")
 
 
 def main():
@@ -238,7 +238,7 @@ def main():
     check_machine(tap, hertz)
     check_slow_reader(tap)
     check_idle(tap)
-    with live.Load([SLIDE]), live.Load([SLIDE]):  # an idle CPU is not sampled
+    with live.Load([SLIDE]), live.Load([SLIDE]):  # idle CPUs are not sampled
         check_throttling(tap)
     tap.done()
 

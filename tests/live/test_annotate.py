@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 600 s
-"""Annotations of the real program. A loop's samples are where perf has them in the same seconds; a
-slow instruction has them at itself or at the next; a call has those of what it calls, and a system call those
-of the kernel; the addresses are those of the function, and source lines stand where objdump has them.
+"""Annotations by the real program. A loop's samples are where perf finds them in the same seconds. A
+slow instruction has its samples at itself or at the next one. A call has the samples of its callees,
+a system call those of the kernel. The addresses are the function's, and source lines stand where
+objdump puts them.
 
 Covers: symbols/code/listing.c tui/collect/annotator.c tui/collect/lister.c tui/collect/stack_ring.c tui/profile/annotation.c
 """
@@ -78,7 +79,7 @@ def main():
     missing = subprocess.run(["gcc", "-E", "-include", "capstone/capstone.h", "-x", "c", "/dev/null"],
                              capture_output=True, check=False).returncode
     if missing:
-        tap.skip("everything", "capstone is optional and not there")
+        tap.skip("everything", "capstone is optional and missing")
         tap.done()
     with tempfile.TemporaryDirectory(prefix="stacktop-annotate-") as folder:
         source, program = os.path.join(folder, "busy.c"), os.path.join(folder, "busy")
@@ -88,7 +89,7 @@ def main():
         with concurrent.futures.ThreadPoolExecutor() as pool, live.Load([program, "0"]) as busy, \
                 live.Load([program, "1"]) as slow, live.Load([program, "2"]) as ask:
             watch.until_busy([busy.pid, slow.pid, ask.pid], BUSY)
-            # At once: each has its own stacktop.
+            # At the same time, each in a stacktop of its own.
             screens = [pool.submit(annotate, folder, load.pid, name) for load, name in
                        ((slow, "slow"), (ask, "ask"), (busy, "outer"))]
             hot(tap, folder, program, busy)
@@ -99,7 +100,7 @@ def main():
 
 
 def annotate(folder, pid, name):
-    """{address: (self, below, text)} and the whole screen of a function of the process."""
+    """({address: (self, below, text)}, the whole screen) of a function of the process."""
     path = os.path.join(folder, f"{name}.txt")
     keys = " ".join(["2", "/", *f"^{name}$", "Enter", "a"])
     _, err, status = live.stacktop("--screenshot", path, "--size", "140x70", "--ascii", "-F", HERTZ,
@@ -118,7 +119,7 @@ def annotate(folder, pid, name):
 
 
 def objdump(program, name):
-    """{address: text} of a function, and the number of the source line of each."""
+    """({address: text}, {address: source line}) of a function."""
     out = subprocess.run(["objdump", "-dl", "--no-show-raw-insn", "-M", "intel",
                           f"--disassemble={name}", program], capture_output=True, text=True,
                          check=True).stdout
@@ -168,20 +169,20 @@ def hot(tap, folder, program, busy):
     if perf:
         compare(tap, perf_shares(perf, data, busy.pid, insns, base), rows, screen)
     else:
-        tap.skip("shares are those of perf", "perf is not there")
+        tap.skip("shares are those of perf", "perf is missing")
     tap.ok(set(rows) == set(insns), "all instructions of objdump are shown, and no others",
            str({hex(a) for a in set(rows) ^ set(insns)} or ""))
     wrong = [hex(a) for a in set(rows) & set(insns) if f" {insns[a].split()[0]}" not in rows[a][2]]
-    tap.ok(not wrong, "with its mnemonics", " ".join(wrong))
+    tap.ok(not wrong, "with objdump's mnemonics", " ".join(wrong))
     total = sum(row[0] + row[1] for row in rows.values())
-    tap.ok(98 < total < 102, "the shares are a hundred percent", f"{total:.1f}")
+    tap.ok(98 < total < 102, "the shares add up to 100 %", f"{total:.1f}")
     check_lines(tap, screen, lines)
 
 
 def below_outer(tap, rows, screen):
     calls = {addr: row for addr, row in rows.items() if "<hot>" in row[2]}
     tap.ok(len(calls) == 1 and next(iter(calls.values()))[1] > 95,
-           "who calls it has its samples below the call", str(calls) if calls else screen)
+           "the caller's row of the call has the samples below it", str(calls) if calls else screen)
 
 
 def compare(tap, shares, rows, screen):
@@ -191,20 +192,20 @@ def compare(tap, shares, rows, screen):
     tap.ok(samples > 200 and count > 200, "both have samples", f"{count}, perf {samples}")
     worst = max((abs(theirs.get(a, 0) - rows.get(a, (0, 0))[0]), hex(a))
                 for a in set(theirs) | set(rows))
-    # Two draws of so many: three times the standard deviation of the difference, at most.
+    # Two independent samples: allow three standard deviations of their difference.
     allowed = 300 * (0.25 / max(samples, 1) + 0.25 / max(count, 1)) ** 0.5 + 1
     tap.ok(worst[0] < allowed, "shares are those of perf",
            f"{worst[0]:.1f} points at {worst[1]}, allowed {allowed:.1f}")
     if theirs and rows:
         hottest, ours = max(theirs, key=theirs.get), max(rows, key=lambda a: rows[a][0])
-        tap.ok(theirs[hottest] - theirs.get(ours, 0) < allowed, "and so is the hottest instruction",
+        tap.ok(theirs[hottest] - theirs.get(ours, 0) < allowed, "the hottest instruction is perf's",
                f"{hex(ours)}, perf {hex(hottest)}")
         mark = next((line for line in screen.splitlines() if line.startswith(">")), "")
-        tap.ok(f" {ours:x} " in mark, "on which the cursor is", mark)
+        tap.ok(f" {ours:x} " in mark, "the cursor is on it", mark)
 
 
 def check_lines(tap, screen, lines):
-    """Each row of a line stands before an instruction of it."""
+    """Each row of a source line stands before an instruction of that line."""
     text, wrong, seen = SOURCE.splitlines(), [], 0
     rows = screen.splitlines()
     for row, behind in zip(rows, rows[1:]):
@@ -216,7 +217,7 @@ def check_lines(tap, screen, lines):
         source = text[number - 1].strip().replace("\t", " ")
         if lines.get(int(insn.group(3), 16)) != number or source not in row:
             wrong.append(row + " / " + behind)
-    tap.ok(seen >= 5 and not wrong, "source lines are before their instructions",
+    tap.ok(seen >= 5 and not wrong, "source lines stand before their instructions",
            f"{seen} lines" + "".join(wrong[:3]))
 
 
@@ -224,7 +225,7 @@ def below_slow(tap, rows, screen):
     order = sorted(rows)
     at = next((i for i, addr in enumerate(order) if "cpuid" in rows[addr][2]), None)
     share = sum(rows[addr][0] + rows[addr][1] for addr in order[at:at + 2]) if at is not None else 0
-    tap.ok(share > 90, "a slow instruction, or the next, has the samples",
+    tap.ok(share > 90, "the slow instruction or the next one has the samples",
            f"{share:.1f} %" if share else screen)
 
 

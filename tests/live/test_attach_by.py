@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 900 s
-"""Attaching by user, control group and container, on the command line and while it runs: loads of
-the user nobody, in a group of their own, and neither. /proc tells which of them must be sampled.
+"""Attaching by user, control group and container, on the command line and at run time: one load of
+the user nobody, one in a control group, one of neither. /proc says which of them must be sampled.
 
 Covers: symbols/files/cgroup.c bpf/tracker/targets.c bpf/tracker/selector.c tui/collect/collector_post.c
 """
@@ -22,7 +22,7 @@ EVIL = "evil\x1b[31m\x1b]0;t\x07" + "x" * 200 + ".service"
 ID = "3f29ad0a9cd9b4e3a0cf8a9d0b3a1c5e7f60718293a4b5c6d7e8f90112233445"
 SPIN = "while :; do :; done"
 PATIENCE = 200
-DELAYS = ("0.5", "3", "15")  # the next when one that fits had no CPU in the one before
+DELAYS = ("0.5", "3", "15")  # the next if an attached load got no CPU in the one before
 
 
 def as_nobody():
@@ -31,12 +31,12 @@ def as_nobody():
 
 
 def spin(**options):
-    """Ends by itself, too."""
+    """A load that also ends by itself."""
     return live.Load(["timeout", "900", "sh", "-c", SPIN], **options)
 
 
 def busy_pid(load):
-    """The shell below timeout, once it is there."""
+    """The PID of the shell below timeout, once it exists."""
     path = f"/proc/{load.pid}/task/{load.pid}/children"
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
@@ -54,7 +54,7 @@ def euid(pid):
 
 
 def groups(pid):
-    """The paths of all hierarchies."""
+    """The paths of a process in all hierarchies."""
     with open(f"/proc/{pid}/cgroup", encoding="utf-8", errors="surrogateescape") as file:
         return [line.rstrip("\n").split(":", 2)[2] for line in file]
 
@@ -64,7 +64,7 @@ def below(pid, path):
 
 
 class Group:
-    """A cgroup of version 2, with a container's name below it; None where none can be made."""
+    """A cgroup of version 2 with a container's name below it; None where it cannot be made."""
 
     def __init__(self, name):
         self.path = self.root = self.name = None
@@ -95,7 +95,7 @@ class Group:
 
     def __exit__(self, *_):
         for path in (self.inside(), self.evil(), self.path) if self.path else ():
-            for _ in range(200):  # until the dead are buried
+            for _ in range(200):  # until the kernel has removed the ended processes
                 try:
                     os.rmdir(path)
                     break
@@ -104,7 +104,7 @@ class Group:
 
 
 def sampled(loads, delay, *options):
-    """Those of the loads whose PIDs a report has, and how many processes it says were chosen."""
+    """(loads whose PIDs are in a report, the report's number of attached processes)"""
     out, err, status = live.stacktop("-b", "-n", "1", "-F", live.hertz(999), "-d", delay, *options,
                                      timeout=PATIENCE)
     if status:
@@ -116,7 +116,7 @@ def sampled(loads, delay, *options):
 
 
 def expect(tap, name, loads, options, fits):
-    """All loads that fit are sampled, but no process that does not fit."""
+    """All loads that fit are sampled, and no process that does not fit."""
     expected = {load for load, pid in loads.items() if fits(pid)}
     for delay in DELAYS:
         found, chosen, report = sampled(loads, delay, *options)
@@ -130,7 +130,7 @@ def expect(tap, name, loads, options, fits):
             if pid not in loads.values() and not fits(pid):
                 strangers.append((pid, comm))
         except OSError:
-            pass  # it has ended since
+            pass  # the process has ended since
     tap.ok(not strangers, f"{name}: no other process", str(strangers))
 
 
@@ -154,7 +154,7 @@ def check_options(tap, loads, group):
 
 
 class Plain:
-    """The live view in lines; what it says of who is sampled is asked for anew each time."""
+    """The view in lines; asks for the attached processes anew each time."""
 
     def __init__(self):
         env = dict(os.environ, TERM="dumb", XDG_CONFIG_HOME="/nonexistent")
@@ -188,7 +188,7 @@ class Plain:
         return self.wait_for(pattern)
 
     def become(self, loads, names):
-        """It takes a look or two until they are the attached ones."""
+        """Asks until the attached loads are `names`, which takes a scan or two."""
         until = time.monotonic() + PATIENCE
         while True:
             found = self.list(loads)
@@ -224,16 +224,17 @@ class Plain:
 
 def check_users(tap, plain, loads):
     tap.ok(plain.ask("attach user:no-such-user", "there is no user 'no-such-user'"),
-           "an unknown user is told")
+           "an unknown user is reported")
     tap.ok(plain.ask("attach user:3999999999", r"attached to nothing: no process of \d+ is of the "
-                                               "user 3999999999"), "a user without processes is told")
+                                               "user 3999999999"),
+           "a user without processes is reported")
     tap.ok(plain.ask("attach user:nobody", r"attached to \d+ process(es)? of the user nobody"),
            "attach user:nobody")
     fits = {name for name, pid in loads.items() if euid(pid) == NOBODY}
     tap.ok(*words(plain.become(loads, fits), "the loads of the user nobody are attached"))
     with spin(preexec_fn=as_nobody) as load:
         more = {"later": busy_pid(load), **loads}
-        tap.ok(*words(plain.become(more, fits | {"later"}), "so is one that comes later"))
+        tap.ok(*words(plain.become(more, fits | {"later"}), "so is a load that starts later"))
     changes = subprocess.Popen(
         [sys.executable, "-c", f"import os, sys, time\nend = time.monotonic() + 900\n"
          f"sys.stdin.readline()\nos.setuid({NOBODY})\nwhile time.monotonic() < end: pass"],
@@ -267,24 +268,24 @@ def check_groups(tap, plain, loads, group):
                f"detach {word}")
     tap.ok(plain.ask(f"attach container:{ID[:12]}", "attached to "), "attach once more")
     group.move(loads["other"], group.inside())
-    tap.ok(*words(plain.become(loads, fits | {"other"}), "one that is moved there"))
+    tap.ok(*words(plain.become(loads, fits | {"other"}), "a process that is moved into it"))
     group.move(loads["other"], group.root)
-    tap.ok(*words(plain.become(loads, fits), "and away again"))
-    tap.ok(plain.ask("attach user:nobody", "attached to "), "a user besides")
+    tap.ok(*words(plain.become(loads, fits), "and out of it again"))
+    tap.ok(plain.ask("attach user:nobody", "attached to "), "a user in addition")
     both = fits | {name for name, pid in loads.items() if euid(pid) == NOBODY}
-    tap.ok(*words(plain.become(loads, both), "both words hold"))
+    tap.ok(*words(plain.become(loads, both), "both selectors hold"))
     tap.ok(plain.ask(f"attach -cgroup:{top}", "detached from "), "- detaches")
     tap.ok(*words(plain.become(loads, both - fits), "the loads of the user nobody remain"))
     tap.ok(plain.ask("detach", "the whole machine is sampled"), "detach all")
     group.move(loads["other"], group.evil())
     tap.ok(plain.ask("attach cgroup:evil?[31m?]0;t?xxx", "attached to 1 process in the cgroup"),
-           "a name that would paint the terminal, by what is shown of it")
-    tap.ok(*words(plain.become(loads, {"other"}), "whose process is attached"))
-    tap.ok(not re.search(rb"[^\n\x20-\x7e]", plain.all), "nothing but text was written")
+           "a name with escape sequences, typed as it is shown")
+    tap.ok(*words(plain.become(loads, {"other"}), "its process is attached"))
+    tap.ok(not re.search(rb"[^\n\x20-\x7e]", plain.all), "only text was written")
 
 
 def words(result, name):
-    """In the order of Tap.ok."""
+    """The arguments of Tap.ok in their order."""
     return result[0], name, result[1]
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 120 s
-"""A thousand commands a second, each over before its record is read: where the kernel's mappings can
-be looked up, their stacks are walked and named by the files that are mapped. No stack of theirs says
-anything else than what they execute.
+"""A thousand commands a second, each gone before its record is read. Where the BPF program can look up
+the kernel's mappings, it walks their stacks, and the mapped files name them. No stack of theirs shows
+anything that the commands do not execute.
 
 Covers: bpf/tracker/publish.c bpf/tracker/pace.c bpf/prog/walker.bpf.h bpf/prog/vma.bpf.h"""
 
@@ -15,12 +15,12 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
-ENOUGH = 300        # samples in its functions
+ENOUGH = 300        # samples in the program's functions
 CHAIN = ["main", "brief_outer", "brief_inner"]
 
 
 def own_part(user):
-    """From the first of its functions on."""
+    """The frames from the first of the program's functions on."""
     at = [frame for frame in user if frame.startswith("brief_") or frame == "main"]
     return at
 
@@ -46,18 +46,18 @@ def main():
             top.stop()
             trouble = top.errors()
         process.stdout.close()
-    for part in top.slices[1:]:  # the first had no tables yet
+    for part in top.slices[1:]:  # the first slice had no tables yet
         for _, name, user, _, count in part.stacks:
             if name == "brief" and "brief_inner" in user:
                 found[";".join(user)] += count
                 whole += count if user[0] == "_start" else 0
     total = sum(found.values())
-    tap.ok(came and total >= ENOUGH, "it is sampled", f"{total} samples")
+    tap.ok(came and total >= ENOUGH, "the commands are sampled", f"{total} samples")
     tap.ok(2 * whole >= total, "most stacks are complete", f"{whole} of {total}")
     wrong = {stack: count for stack, count in found.items()
              if own_part(stack.split(";")) != CHAIN and stack.startswith("_start;")}
-    tap.ok(not wrong, "what is complete is the chain of calls", str(wrong)[:200])
-    tap.ok(not trouble, "stacktop has nothing to complain of", trouble)
+    tap.ok(not wrong, "complete stacks are the chain of calls", str(wrong)[:200])
+    tap.ok(not trouble, "stacktop reports no problem", trouble)
     for stack, count in found.most_common(4):
         tap.note(f"{count} {stack}")
     tap.done()

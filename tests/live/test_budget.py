@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables that do not fit the budget: two programs with 3 MiB of rows each on one shard of 4 MiB. Each
-gets its turn, what is small keeps its place beside them, and no stack is ever walked by rows of
-something else: each is the true chain or ends with a reason.
+"""Tables beyond the budget: two programs with 3 MiB of rows each on one shard of 4 MiB. Each gets its
+turn, small tables keep their place beside them, and no stack is walked by rows of another program:
+each is the true chain or ends with a reason.
 
 Covers: bpf/tracker/placement.c bpf/tracker/evict.c bpf/tracker/object.c bpf/prog/walker.bpf.h
 """
@@ -64,7 +64,7 @@ PATIENCE = 120
 
 
 def build(folder, name):
-    """A program of about 3 MiB of rows."""
+    """Builds a program of about 3 MiB of rows."""
     for suffix, text in (("S", SOURCE), ("main.c", MAIN)):
         with open(os.path.join(folder, f"{name}.{suffix}"), "w", encoding="utf-8") as file:
             file.write(text.replace("NAME", name))
@@ -75,7 +75,7 @@ def build(folder, name):
 
 
 def share_of(part, pid):
-    """The share of whole stacks of the process in a slice; None when it has few samples."""
+    """The share of complete stacks of the process in a slice; None when it has few samples."""
     stacks = [(user, count) for number, _, user, _, count in part.stacks if number == pid and user]
     total = sum(count for _, count in stacks)
     whole = sum(count for user, count in stacks if not user[0].startswith("["))
@@ -88,22 +88,22 @@ def shares_of(slices, pid):
 
 
 def honest(name, frames):
-    """The true chain, or a reason and what is true of the program's innermost part."""
+    """True for the true chain, or for a reason followed by the innermost frames of the chain."""
     chain = ["main", f"one_{name}", f"two_{name}", f"spin_{name}"]
     if frames[0] == "_start":
         return frames[-4:] == chain and len(frames) == 7
-    known = ["__libc_start_call_main", *chain]  # of libc the frame before the table that is not there
+    known = ["__libc_start_call_main", *chain]  # libc's frame is found before libc's table is missed
     return frames[0].startswith("[") and frames[1:] == known[max(len(known) - len(frames[1:]), 0):]
 
 
 def evicted(session):
-    """How many tables in use went, of each slice that says so."""
+    """The number of evicted tables that were in use, of each slice that reports one."""
     text, _, _ = live.stacktop("-b", "-r", session)
     return [int(count) for count in re.findall(r"(\d+) tables in use evicted", text)]
 
 
 def check(tap, left, right, python, session):
-    """Until each had its turn, and what is small was seen beside them."""
+    """Samples until each program had its turn and the small ones were seen beside them."""
     def each(slices):
         return all(max(shares_of(slices, pid), default=0) >= 99 for pid in (left, right)) and \
             sum(share >= 99 for share in shares_of(slices, python)) >= 6
@@ -113,8 +113,8 @@ def check(tap, left, right, python, session):
         top.until(each, PATIENCE)
         status, slices = top.stop(), top.slices
         said = os.pread(top.err.fileno(), 1 << 20, 0).decode("utf-8", "replace")
-    tap.ok(status == 0 and slices, "runs on a budget of one shard", said.strip()[-120:])
-    tap.ok("those that are sampled take turns" in said, "says that the tables do not fit")
+    tap.ok(status == 0 and slices, "runs with a budget of one shard", said.strip()[-120:])
+    tap.ok("those that are sampled take turns" in said, "reports that the tables do not fit")
     for name, pid in (("left", left), ("right", right)):
         shares = shares_of(slices, pid)
         tap.ok(max(shares, default=0) >= 99, f"{name} has its turn",
@@ -122,13 +122,13 @@ def check(tap, left, right, python, session):
     both = [[share for share in (share_of(part, left), share_of(part, right)) if share is not None]
             for part in slices]
     best = [max(shares) for shares in both if shares]
-    tap.ok(sum(share >= 99 for share in best) >= 0.5 * len(best) > 0, "one of them has its table",
+    tap.ok(sum(share >= 99 for share in best) >= 0.5 * len(best) > 0, "one of the two has its table",
            " ".join(f"{share:.0f}" for share in best))
     went = evicted(session)
-    tap.ok(0 < sum(went) <= 20 * len(slices), "evicts, and not all the time", f"{went}")
+    tap.ok(0 < sum(went) <= 20 * len(slices), "evicts, but not all the time", f"{went}")
     shares = shares_of(slices, python)
     good = sum(share >= 99 for share in shares)
-    tap.ok(good >= 0.6 * len(shares) > 0, "what is small keeps its place",
+    tap.ok(good >= 0.6 * len(shares) > 0, "small tables keep their place",
            " ".join(f"{share:.0f}" for share in shares))
     for name, pid in (("left", left), ("right", right)):
         stacks = [user for part in slices for number, _, user, _, _ in part.stacks

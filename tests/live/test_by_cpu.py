@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 180 s
-"""CPUs told apart: what was pinned to a CPU was sampled on that one and no other, a thread that goes
-to and fro was sampled on both, shares on each CPU are those of the work that each thread says it has
-done there, and no sample is lost. By default, samples have no CPU and reports no table of CPUs.
+"""--by-cpu: a thread pinned to a CPU is sampled on that CPU only, a thread that moves to and fro on
+both, the shares on each CPU are those of the work that each thread reports to have done there, and no
+sample is lost. By default, samples have no CPU and reports no table of CPUs.
 
 Covers: bpf/prog/profiler.bpf.c tui/export/batch_cpus.c tui/query/query_cpus.c tui/ui/bycpu.c
 """
@@ -20,9 +20,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
 HERTZ = "499"
-# Rounds of work on each CPU it was told, 20 ms at a time and twice as long on the second; says how many
-# rounds each CPU has done of it. Work that is done is the truth here: a thread's CPU time goes on while
-# a hypervisor has the CPU.
+# Works in turns on each CPU of its arguments, 20 ms on the first and twice as long on the second, and
+# prints how many rounds it has done on each. The rounds are the reference: a thread's CPU time goes on
+# while a hypervisor has the CPU.
 WORK = """import os, sys, time
 cpus, rounds, turn = [int(c) for c in sys.argv[1:]], [0, 0], 0
 while True:
@@ -42,12 +42,12 @@ def working(*cpus):
 
 
 def rounds(load):
-    """What it has said last, waited for where that is nothing."""
+    """The last numbers that the load printed; waits for the first."""
     return [int(n) for n in os.read(load.stdout.fileno(), 1 << 20).splitlines()[-1].split()]
 
 
 def samples(reports):
-    """{(pid, cpu): count}, None where no CPU is told, and the sums of the heads."""
+    """({(pid, cpu): count}, the sums of the heads); cpu is None where the report has none."""
     found, head = {}, {"taken": 0, "filtered": 0, "lost": 0, "samples": 0}
     for report in reports:
         for name in head:
@@ -70,31 +70,31 @@ def test_pinned(tap, cpus):
         reports, err, status = run("--by-cpu", "-d", "2", "-n", "2", "-p",
                                    ",".join(str(load.pid) for load in loads))
         done = [[b - a for a, b in zip(was, rounds(load))] for was, load in zip(before, loads)]
-    tap.ok(status == 0 and err == "" and len(reports) == 2, "it samples by CPU", err)
+    tap.ok(status == 0 and err == "" and len(reports) == 2, "samples by CPU", err)
     found, head = samples(reports)
     tap.note(f"{found}, {head}, {done}")
     tap.ok({cpu for pid, cpu in found if pid == one.pid} == {cpus[0]},
-           "what is pinned to the first CPU was sampled there only")
+           "a thread pinned to the first CPU is sampled only there")
     tap.ok({cpu for pid, cpu in found if pid == two.pid} == {cpus[1]},
-           "what is pinned to the second one likewise")
+           "a thread pinned to the second CPU is sampled only there")
     moved = [found.get((mover.pid, cpu), 0) for cpu in cpus]
-    tap.ok(min(moved) > 0, "what moves was sampled on both", str(moved))
+    tap.ok(min(moved) > 0, "a thread that moves is sampled on both", str(moved))
     for n, name in enumerate(("first", "second")):
         want = done[n][0] / max(1, done[n][0] + done[2][n])
         own = found.get((loads[n].pid, cpus[n]), 0)
         share = own / max(1, own + moved[n])
-        tap.ok(abs(share - want) < 0.1, f"shares on the {name} CPU are those of the work done there",
+        tap.ok(abs(share - want) < 0.1, f"shares on the {name} CPU match the work done there",
                f"{share:.2f}, {want:.2f}")
     tap.ok(head["samples"] == sum(found.values()) and
            head["taken"] == head["filtered"] + head["samples"] + head["lost"],
-           "all that was taken is shown, filtered or lost", str(head))
+           "each sample taken is shown, filtered or lost", str(head))
 
 
 def test_report(tap, cpus):
-    """The text has a table of CPUs, whose samples are those of its processes."""
+    """The text has a table of CPUs with the samples of their processes."""
     with working(cpus[0]) as one, working(cpus[1]) as two:
         for load in one, two:
-            rounds(load)  # it has moved to its CPU
+            rounds(load)  # waits until the load runs on its CPU
         out, err, status = live.stacktop("-b", "--by-cpu", "-F", HERTZ, "-d", "1", "-n", "1", "-p",
                                          f"{one.pid},{two.pid}")
         plain, _, _ = live.stacktop("-b", "-d", "0.2", "-n", "1", "-p", f"{one.pid}")
@@ -104,11 +104,11 @@ def test_report(tap, cpus):
     procs = {pid: count for pid, count, _ in report.procs}
     tap.ok(status == 0 and live.errors(err) == "" and set(rows) == set(cpus) and
            [rows[cpu][1] for cpu in cpus] == [procs[one.pid], procs[two.pid]],
-           "a report in text has a row for each CPU", f"{rows} {procs}")
+           "a text report has a row for each CPU", f"{rows} {procs}")
     tap.ok(abs(sum(share for _, _, share in rows.values()) - 100) < 0.2 and
            all(abs(busy - 100 * count / report.hertz / report.seconds) < 1
                for busy, count, _ in rows.values()),
-           "with shares of its own time and of all samples")
+           "with shares of the CPU's own time and of all samples")
     tap.ok("OF ALL%" not in plain, "no table of CPUs without --by-cpu")
 
 
@@ -121,7 +121,7 @@ def test_not_asked(tap, cpus):
 
 
 def test_toggled(tap, cpus):
-    """While it runs, a session is recorded, which keeps what is told."""
+    """Switched at run time while a session is recorded, which must keep the CPUs."""
     with tempfile.TemporaryDirectory() as folder, working(cpus[1]) as one, \
             working(*cpus) as other, \
             open(os.path.join(folder, "told"), "w+b") as told:
@@ -132,14 +132,14 @@ def test_toggled(tap, cpus):
                                  stdout=told, stderr=subprocess.STDOUT)
 
         def refreshes(count):
-            """Waits for so many more."""
+            """Waits for `count` more refreshes."""
             def shown():
                 return len(re.findall(rb", [\d,]+ lost$", os.pread(told.fileno(), 1 << 24, 0), re.M))
 
             first = shown()
             live.wait_for(lambda: shown() >= first + count or plain.poll() is not None)
 
-        # An odd number of times, so that it ends with CPUs apart.
+        # An odd number of switches, so that CPUs are told apart at the end.
         refreshes(1)
         for _ in range(7):
             refreshes(2)
@@ -148,7 +148,8 @@ def test_toggled(tap, cpus):
         done, err, replayed = run("-r", session)
     found, head = samples(done)
     tap.ok(status == 0 and replayed == 0 and err == "" and len(done) == 32,
-           "it is switched while it runs, and recorded", f"{len(done)} refreshes {status} {replayed} {err}")
+           "it is switched at run time and recorded",
+           f"{len(done)} refreshes {status} {replayed} {err}")
     with_cpu = sum(count for (_, cpu), count in found.items() if cpu is not None)
     without = sum(count for (_, cpu), count in found.items() if cpu is None)
     tap.ok(with_cpu > 0 and without > 0 and
@@ -158,7 +159,7 @@ def test_toggled(tap, cpus):
     mixed = sum(len({("cpu" in stack) for stack in report["stacks"]}) == 2 for report in done)
     tap.ok(head["taken"] == head["filtered"] + with_cpu + without + head["lost"] and
            other.pid in {pid for pid, _ in found},
-           "to switch loses no sample", f"{head}, {mixed} refreshes of both kinds")
+           "switching loses no sample", f"{head}, {mixed} refreshes of both kinds")
 
 
 def main():

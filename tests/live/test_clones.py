@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 200 s
-"""Programs that make threads or processes in a loop: what is sampled within the system call that two
-return from. The parent's stacks there have to be one chain, from _start through the program's own
-functions to the function that has the system call; those of a child on its way out of the kernel are
-that one function, if it has a stack of its own, else the parent's chain, which it has a copy of. The
-kernel's functions say which of the two a sample is of. Children are new processes that live for less
-than a millisecond, and still each is known. Within execve a child has the stack of its parent's image,
-or none, or that which the kernel has just made, on which nothing has run.
+"""Programs that make threads or processes in a loop: samples within the system call that returns
+twice. The parent's stacks there must be one chain, from _start through the program's own functions to
+the function with the system call. A child on its way out of the kernel has only that function, if it
+has a stack of its own, else the parent's chain, of which it has a copy. The kernel's functions tell
+parent and child apart. Children are new processes that live for less than a millisecond, and still
+each one is known. Within execve a child has the stack of its parent's image, or none, or the stack
+that the kernel has just made, on which nothing has run.
 
 Covers: unwind/clonegap.c unwind/step.h bpf/prog/walker.bpf.h bpf/tracker/process.c bpf/tracker/stale.c
 """
@@ -26,11 +26,11 @@ import live  # noqa: E402
 
 PROGRAM = os.path.abspath(os.path.join(live.BUILD, "tests", "frames", "clones"))
 EXACT = 0.995
-ENOUGH_PARENT, ENOUGH_CHILD, ENOUGH_EXEC = 200, 10, 50  # samples of a mode
+ENOUGH_PARENT, ENOUGH_CHILD, ENOUGH_EXEC = 200, 10, 50  # samples per mode
 PATIENCE = 150  # seconds
 NO_TABLE = "[no table for pc]"
 
-# the function of the loop, and whether the child has a stack of its own
+# mode: (the function of the loop, whether the child has a stack of its own)
 MODES = {
     "threads": ("one_thread", True),
     "spawns": ("one_spawn", True),
@@ -56,17 +56,16 @@ def foreign_function(own):
 
 
 def chain_of(mode, own):
-    """What the library has between the program and the system call is its own business."""
+    """The chain of a mode; any frames of the library may lie between program and system call."""
     foreign = foreign_function(own)
     return re.compile(rf"_start(?:;{foreign}){{0,3}};main;{mode};{mode}_inner;{MODES[mode][0]}"
                       rf"(?:;{foreign}){{1,7}}")
 
 
 def sample(programs, found):
-    """Into found, by mode: [(user, kernel, count)], each until it has enough. Everything is sampled,
-    for a child is a process that nothing could have named before; of what is none of the programs
-    only the number is told. Before the first slice that has all tables, stacks that lack one do not
-    count."""
+    """Fills found, by mode: [(user, kernel, count)], until each mode has enough. Samples everything,
+    since nothing could have named the children before; of other processes only the number is kept.
+    Before the first slice that has all tables, stacks that lack one do not count."""
     names = "^(" + "|".join([*MODES, "true"]) + ")$"
     with live.Stream("-d", "0.5", "-F", live.hertz(3999), "--no-inline", "--comm", names) as top:
         end, ready = time.monotonic() + PATIENCE, False
@@ -98,7 +97,7 @@ def enough(mode, lines):
 
 
 def parts(lines):
-    """Stacks within the system call, and those of children that come out of it: each a Counter."""
+    """Stacks within the system call, and stacks of children on their way out of it: two Counters."""
     parents, children = collections.Counter(), collections.Counter()
     for user, kernel, count in lines:
         if any(FROM_FORK.fullmatch(frame) for frame in kernel):
@@ -120,7 +119,7 @@ def judge(tap, name, stacks, wanted, enough):
 
 
 def check_exec(tap, lines, leaf, own):
-    """Of the mode that has children which call it."""
+    """Stacks of the mode whose children call execve."""
     foreign = foreign_function(own)
     before = re.compile(rf"{re.escape(leaf)}(?:;{foreign}){{1,3}}")
     after = re.compile(rf"(?!{re.escape(leaf)}$)(?:{foreign}|_start)")
@@ -134,7 +133,7 @@ def check_exec(tap, lines, leaf, own):
             wrong[stack] += count if kind == "wrong" else 0
     total = sum(kinds.values())
     tap.ok(total >= ENOUGH_EXEC and kinds["before"] and kinds["wrong"] <= (1 - EXACT) * total,
-           "execve: the stack of before, none, or a new one", str(dict(kinds)))
+           "execve: the old stack, none, or a new one", str(dict(kinds)))
     for stack, count in wrong.most_common(4):
         if count:
             tap.note(f"{count} {stack}")
@@ -166,7 +165,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="stacktop-clones-") as scratch:
         try:
             for mode in MODES:
-                alias = os.path.join(scratch, mode)  # a name of its own
+                alias = os.path.join(scratch, mode)  # a name for each mode
                 os.symlink(PROGRAM, alias)
                 programs[mode] = subprocess.Popen(
                     [alias, mode], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -180,7 +179,7 @@ def main():
                 program.kill()
                 program.wait()
                 program.stdout.close()
-    tap.ok(not trouble, "stacktop has nothing to complain of", trouble)
+    tap.ok(not trouble, "stacktop reports no problem", trouble)
     own = own_functions()
     for mode, lines in found.items():
         report(tap, mode, lines, own)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 300 s
-"""Thousands of processes (SIZE=full: ten thousand) with mappings of their own, three times what the
-map of lists holds. All of them are known, in bounded memory; one that begins to run is walked, and
-stays so, and one that starts at once.
+"""Thousands of processes (SIZE=full: ten thousand) with mappings of their own, three times as many as
+the map of lists holds. stacktop knows all of them in bounded memory. A process that begins to run is
+walked from then on, and a new process at once.
 
 Covers: bpf/tracker/publish.c bpf/tracker/process.c"""
 
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "track")
-# Three times what the map of lists holds, with fewer processes unless all is wanted.
+# Three times what the map of lists holds, with fewer processes unless SIZE=full.
 FULL = os.environ.get("SIZE") == "full"
 COUNT, MAPPINGS = (10000, 30) if FULL else (4000, 75)
 HERTZ = live.hertz(997)
@@ -50,7 +50,7 @@ class Crowd:
 
 
 def walked(part, pid):
-    """(samples, share that is complete) of the process."""
+    """(samples, share of complete stacks) of the process."""
     stacks = [(user, count) for number, _, user, _, count in part.stacks if number == pid and user]
     total = sum(count for _, count in stacks)
     good = sum(count for user, count in stacks if not user[0].startswith("["))
@@ -58,14 +58,14 @@ def walked(part, pid):
 
 
 def begins(tap, pids):
-    """Some begin to run, one after the other, beside a stacktop that has long been there."""
+    """Some processes begin to run, one after the other, long after stacktop started."""
     peak = 0
     with live.Stream("-d", "0.2", "-F", HERTZ, "--no-inline", "-p", ",".join(map(str, pids))) as top:
         top.more(3)
         for pid in pids:
             os.kill(pid, signal.SIGUSR1)
             first = top.next()
-            # Its list comes back within a second, on a machine that has time for it.
+            # A machine with idle time publishes its list again within a second.
             top.until(lambda slices, pid=pid, first=first: any(
                 walked(part, pid)[0] >= 30 and walked(part, pid)[1] >= 0.99
                 for part in slices[first:]), 30)
@@ -76,7 +76,7 @@ def begins(tap, pids):
             found = [walked(part, pid) for part in top.slices[good:]]
             total = sum(count for count, _ in found)
             share = sum(count * part for count, part in found) / (total or 1)
-            tap.ok(total >= 300 and share >= 0.99, "one that begins to run is walked",
+            tap.ok(total >= 300 and share >= 0.99, "a process that begins to run is walked",
                    f"{100 * share:.1f} % of {total}")
         peak = live.status_kb(top.pid, "VmHWM") or 0
         top.stop()
@@ -85,7 +85,7 @@ def begins(tap, pids):
 
 
 def starts(tap, still):
-    """Of a file that is known: its table was built when it ran for the first time."""
+    """A new process of a known file, whose table was built when it ran for the first time."""
     out, err, _ = live.stacktop("-b", "--format", "folded", "-F", HERTZ, "-d", "90", "--",
                                 "/bin/sh", "-c", f"{still} 50; sleep 2; {still} 1000", timeout=100)
     own = "\n".join(line for line in out.splitlines() if line.startswith("still;"))
@@ -93,7 +93,7 @@ def starts(tap, still):
     for user, _, count in live.folded(own):
         total += count if user else 0
         right += count if user and user[0] == "_start" else 0
-    tap.ok(right >= 0.9 * total > 50, "one that starts is walked at once", f"{right} of {total}")
+    tap.ok(right >= 0.9 * total > 50, "a new process is walked at once", f"{right} of {total}")
     tap.ok(not re.search("no room|more than|too many", err), "there is room for all",
            err.strip()[-120:])
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 600 s
-"""A stripped program gets the names of its functions from a debuginfod on the loopback while it is
-being sampled, and only when that is asked for.
+"""A stripped program gets the names of its functions from a debuginfod on the loopback interface while
+it is being sampled, and only with --debuginfod.
 
 Covers: symbols/elf/remotedebug.c tui/symbolize/modules.c
 """
@@ -56,7 +56,7 @@ def free_port():
 
 
 def build(folder):
-    """A stripped program; its debug file is in the folder `served`."""
+    """Builds a stripped program; its debug file is in the folder `served`."""
     path, served = os.path.join(folder, "program"), os.path.join(folder, "served")
     os.mkdir(served)
     subprocess.run(["gcc", "-O1", "-g", "-Wl,--build-id", "-x", "c", "-o", path, "-"],
@@ -68,7 +68,7 @@ def build(folder):
 
 
 def sample(pid, env, *options):
-    """Two reports in text, and what was said."""
+    """(two reports in text, stderr)"""
     done = subprocess.run([live.STACKTOP, "-b", "-d", "0.5", "-F", "499", "-n", "2", "-p", str(pid),
                            *options], stdin=subprocess.DEVNULL, capture_output=True,
                           timeout=watch.PATIENCE, env=env, check=False)
@@ -76,7 +76,7 @@ def sample(pid, env, *options):
 
 
 def fetched(pid, env):
-    """The last of the reports in text until the names are there, and what was said until it came."""
+    """(the last report in text once it has the names, all output until then)"""
     with tempfile.TemporaryFile() as out, \
             subprocess.Popen([live.STACKTOP, "-b", "-d", "1", "-F", "499", "-p", str(pid),
                               "--debuginfod"], stdin=subprocess.DEVNULL, stdout=out,
@@ -94,7 +94,7 @@ def fetched(pid, env):
 
 
 def is_served(port, path):
-    """True as soon as the server knows the program's debug file."""
+    """Waits until the server knows the program's debug file; False when it does not."""
     notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
                            check=True).stdout
     build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
@@ -111,7 +111,7 @@ def is_served(port, path):
 
 
 def check_symbolize(tap, path, env, folder):
-    """Names of addresses; what they are was known before the program was stripped."""
+    """Names of addresses; the truth is read before the program is stripped."""
     debug = os.path.join(folder, "served", "p.debug")
     symbols = subprocess.run(["nm", debug], capture_output=True, text=True, check=True).stdout
     start = re.search(r"^(\w+) t served_leaf$", symbols, re.M).group(1)
@@ -126,7 +126,7 @@ def check_symbolize(tap, path, env, folder):
                            text=True, check=True).stdout
     line = re.search(r":(\d+)", place).group(1)
     tap.ok(re.fullmatch(rf"{start}\tserved_leaf\t\S*:{line}\n", answers[1]),
-           "with --debuginfod it waits for name and line, and says nothing else", answers[1])
+           "with --debuginfod it waits for name and line, and prints only those", answers[1])
     del own["DEBUGINFOD_URLS"]
     done = subprocess.run([live.STACKTOP, "--debuginfod", "--symbolize", path], input=start + "\n",
                           capture_output=True, text=True, timeout=watch.PATIENCE, env=own, check=False)
@@ -153,16 +153,16 @@ def main():
             check_symbolize(tap, path, env, folder)
             text, said = sample(process.pid, env)
             tap.ok("served_leaf" not in text and not os.path.exists(env["DEBUGINFOD_CACHE_PATH"]),
-                   "nothing is fetched unless asked for", said[:200])
+                   "nothing is fetched without --debuginfod", said[:200])
             text, last = fetched(process.pid, env)
             tap.ok("served_leaf" in last and "program+0x" not in last,
-                   "names come while it is sampled", last[:400])
-            tap.ok("served_inlined" in last, "and its inlined calls", last[:400])
-            tap.ok(re.search(CAME, text), "it is told that they came", text[-300:])
+                   "names arrive while it is sampled", last[:400])
+            tap.ok("served_inlined" in last, "so do its inlined calls", last[:400])
+            tap.ok(re.search(CAME, text), "a message reports their arrival", text[-300:])
             del env["DEBUGINFOD_URLS"]
             text, said = sample(process.pid, env, "--debuginfod")
             tap.ok("DEBUGINFOD_URLS is not set" in said + text and "program+0x" in text,
-                   "no server is named: a warning, and the run goes on", said[:200])
+                   "no server given: a warning, and the run goes on", said[:200])
     tap.done()
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 400 s
-"""What stacktop leaves behind, and what it lives through: thousands of short processes, being stopped,
-being killed, another of its kind. `make soak` runs the same for longer.
+"""What stacktop leaves behind, and what it survives: thousands of short processes, being stopped,
+being killed, a second stacktop. `make soak` runs the same for longer.
 
     tests/live/test_endurance.py [NAME...]      only these; SOAK=1: long
 
@@ -28,9 +28,9 @@ SPAWN_SECONDS = 60 if LONG else 4
 RATE = 1000
 ENOUGH = 2 * RATE * SPAWN_SECONDS // 5
 PATIENCE = 90     # seconds
-DEBUG_MIB = 16    # budget of debug information, which comes on top of all else
+DEBUG_MIB = 16    # budget of debug information, on top of all other memory
 RSS_MAX_KB = (128 + DEBUG_MIB) * 1024
-DESCRIPTORS = 3   # of a file: the tracker's, and of its table of symbols
+DESCRIPTORS = 3   # per file: the tracker's, and those of its symbol table
 STOP_SECONDS = 60 if LONG else 1
 OVERRUN = 1000 * os.cpu_count()  # processes whose records do not fit the rings of the CPUs
 BPF_MAP_GET_NEXT_KEY, BPF_PROG_GET_FD_BY_ID, BPF_MAP_GET_FD_BY_ID = 4, 13, 14  # linux/bpf.h
@@ -52,13 +52,13 @@ def compile_all(folder):
 # --- what the kernel holds -----------------------------------------------------------------------
 
 def bpf(command, *words):
-    """words: the attribute's, of 32 bits each."""
+    """words: the 32-bit words of the attribute."""
     attr = (ctypes.c_uint32 * 32)(*words)
     return LIBC.syscall(SYS_BPF, command, attr, ctypes.sizeof(attr))
 
 
 def held(pid):
-    """({program ids}, {map id: name}) of what the process has open."""
+    """({program ids}, {map id: name}) that the process holds open."""
     programs, maps = set(), {}
     for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
         try:
@@ -95,14 +95,14 @@ def entries(map_id):
 
 
 def procs_entries(pid):
-    """Of each map of processes, the processes: its values are struct proc_entry, 32 bytes."""
+    """The PIDs in each map of processes, which has values of struct proc_entry, 32 bytes."""
     return [entries(number) for number, fields in held(pid)[1].items()
             if fields["map_type"] == "1" and fields["key_size"] == "4" and
             fields["value_size"] == "32"]
 
 
 def dead_entries(pid):
-    """Processes that ended and still have an entry; those that others start are among them."""
+    """Processes that ended and still have an entry; includes those that other programs started."""
     return {number for found in procs_entries(pid) for number in found
             if not os.path.exists(f"/proc/{number}")}
 
@@ -115,7 +115,7 @@ def descriptors(pid):
 
 
 class Running:
-    """stacktop with a report a second; the text grows."""
+    """stacktop with a report each second; the text grows."""
 
     def __init__(self, *options):
         self.out = tempfile.TemporaryFile()
@@ -151,7 +151,7 @@ class Running:
 # --- tests ---------------------------------------------------------------------------------------
 
 def spawn(folder, seconds):
-    """How many processes were started in so many seconds."""
+    """The number of processes started in this many seconds."""
     done = subprocess.run([os.path.join(folder, "run"), "spawn", str(RATE), str(seconds),
                            os.path.join(folder, "brief")], capture_output=True, text=True,
                           check=True)
@@ -159,7 +159,7 @@ def spawn(folder, seconds):
 
 
 def own_files(pid, folder):
-    """Descriptors of files in the folder: others' files are new to it, too, all the time."""
+    """Descriptors of files in the folder only: other programs' files come and go all the time."""
     count = 0
     for path in glob.glob(f"/proc/{pid}/fd/*"):
         try:
@@ -170,8 +170,8 @@ def own_files(pid, folder):
 
 
 def churn(tap, folder):
-    """A thousand processes a second; afterwards everything is as it was. Totals of processes that
-    ended remain, up to the bound of the profile (tui/profile/profile_fold.c)."""
+    """A thousand processes a second; afterwards all is as before. Totals of processes that ended
+    remain, up to the bound of the profile (tui/profile/profile_fold.c)."""
     with Running("-d", "1", "-F", live.hertz(999), "--debug-memory", str(DEBUG_MIB)) as top:
         top.ready(2)
         resident = live.status_kb(top.pid, "VmRSS")
@@ -184,23 +184,23 @@ def churn(tap, folder):
         tap.ok(spawned >= ENOUGH, "processes were started",
                f"{spawned / seconds:.0f} a second for {seconds:.0f} s; own CPU {cpu:.1f} %")
         known, dead = procs_entries(top.pid), dead_entries(top.pid)
-        # The dead are kept for 5 s.
+        # stacktop keeps ended processes for 5 s.
         live.wait_for(lambda: not dead & dead_entries(top.pid), 60, 0.5)
         left = dead & dead_entries(top.pid)
         tap.ok(len(known) == 1 and len(known[0]) > 0 and not left,
-               "entries of processes are given back",
+               "entries of ended processes are removed",
                f"{[len(found) for found in known]} entries, {len(dead)} of the dead, then "
                f"{len(left)} of these")
         live.wait_for(lambda: own_files(top.pid, folder) <= 2 * DESCRIPTORS, 30, 0.2)
         files = own_files(top.pid, folder)
         everything = descriptors(top.pid)
-        tap.ok(files <= 2 * DESCRIPTORS and everything < 2000, "descriptors are given back",
+        tap.ok(files <= 2 * DESCRIPTORS and everything < 2000, "descriptors are closed",
                f"{files} of the files started, {everything} in all")
         grown = live.status_kb(top.pid, "VmRSS") - resident
         tap.ok(resident + grown < RSS_MAX_KB, "memory is bounded",
                f"{resident / 1024:.1f} MiB, {grown / 1024:+.1f}")
         status = top.stop()
-        tap.ok(status in (0, 130), "ends in good order", f"exit {status}")
+        tap.ok(status in (0, 130), "ends with success", f"exit {status}")
         losses = [part.losses for part in live.reports(top.text()) if part.losses]
         tap.note(f"losses named: {losses[:3]}")
 
@@ -225,7 +225,7 @@ def killed(tap, folder):
                     os.close(fd)
         return found
 
-    end = time.monotonic() + 10  # the kernel frees maps when all CPUs have let go of them
+    end = time.monotonic() + 10  # the kernel frees maps after an RCU grace period
     while left() and time.monotonic() < end:
         time.sleep(0.1)
     tap.ok(not left(), "kill -9 leaves no program and no map", f"left: {left()}")
@@ -245,7 +245,7 @@ def two(tap, folder):
 
 
 def stopped(tap, folder):
-    """The rings of the side-band run over meanwhile."""
+    """The side-band rings overflow while stacktop is stopped."""
     late = os.path.join(folder, "late")
     with Running("-d", "0.5", "-F", "499") as top:
         top.ready(1)
@@ -257,17 +257,17 @@ def stopped(tap, folder):
             time.sleep(0.3)
             os.kill(top.pid, signal.SIGCONT)
             seen = top.text().count("user stacks complete")
-            spawn(folder, 1)  # the kernel tells of lost records with the next one
+            spawn(folder, 1)  # the kernel reports lost records with the next one
             top.ready(seen + 5)
             text = top.text()
             parts = live.reports(text[text.index("stacktop  "):])
             tap.ok(len(parts) >= seen + 5, "goes on after SIGSTOP", f"{len(parts)} reports")
             losses = [part.losses for part in parts if part.losses]
-            tap.ok(bool(losses) or started < OVERRUN, "says what it lost",
+            tap.ok(bool(losses) or started < OVERRUN, "reports what it lost",
                    f"{started} processes: " + " | ".join(losses[:2]))
             row = re.findall(rf"^ *{load.pid} \S+ +[\d.]+ +(\d+) +[\d.]+ +([\d.]+)  ", text, re.M)
             tap.ok(bool(row) and float(row[-1][1]) >= 98,
-                   "walks a process that was started meanwhile",
+                   "walks a process that started in the meantime",
                    f"{row[-1][1]} % of {row[-1][0]}" if row else "not seen")
 
 
@@ -278,7 +278,7 @@ def main():
     tap = live.Tap()
     live.need_root(tap)
     if not SYS_BPF:
-        tap.skip("everything", "the number of bpf(2) is not known here")
+        tap.skip("everything", "the system call number of bpf(2) is unknown here")
         tap.done()
     with tempfile.TemporaryDirectory(prefix="stacktop-endurance-") as folder:
         os.chmod(folder, 0o755)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files written while stacktop samples: by -o in every format, and by the live view's w.
+"""Files written while stacktop samples: by -o in every format, and by the key w of the live view.
 
-The workload's functions are known; so are the samples that a run of a process shows. Whether the
-formats say the same is compared with made-up seconds in tests/tui/export/test_export.py.
+The workload's functions are known, and so are the samples of a run of its process. That the formats
+agree is tested with made-up seconds in tests/tui/export/test_export.py.
 
 time limit: 600 s
 Covers: tui/export/export.c tui/export/writer.c tui/util/outfile.c
@@ -34,7 +34,7 @@ READERS = {"folded": formats.folded, "json": formats.json_stacks, "perf": format
            "svg": formats.svg, "icicle": formats.icicle}
 HERTZ = live.hertz(1999)
 SHORT = ["-b", "-n", "2", "-d", "0.3", "-F", HERTZ]
-DELAYS = ("0.3", "2", "10")  # of a refresh: the next when the process had no CPU in the one before
+DELAYS = ("0.3", "2", "10")  # of a refresh: the next if the process got no CPU in the one before
 CHAIN = os.path.join(live.WORK, "deep90")
 
 
@@ -51,7 +51,7 @@ def count_of(name, data):
 
 
 def write_file(pid, name, path):
-    """The file of a run in which the process had a CPU, and what was said."""
+    """(the file of a run in which the process got a CPU, the messages)"""
     for delay in DELAYS:
         if os.path.exists(path):
             os.unlink(path)
@@ -77,7 +77,7 @@ def check_files(tap, pid):
                 continue
             stacks = READERS[name](load(path, name))
             deep = sum(n for stack, n in stacks.items() if len(stack) > 90)
-            tap.ok(samples > 100 and deep > 0.9 * samples, f"{name} has its stacks",
+            tap.ok(samples > 100 and deep > 0.9 * samples, f"{name} has the program's stacks",
                    f"{deep} of {samples} samples are deep")
 
 
@@ -89,12 +89,12 @@ def check_meta(tap, pid):
         ended = time.time()
         profile = formats.Pprof(load(path, "pprof"))
         labels = {(s[2]["pid"], s[2]["thread"], s[2]["comm"]) for s in profile.samples}
-        tap.ok(labels == {(pid, pid, "deep90")}, "samples know process, thread and name",
+        tap.ok(labels == {(pid, pid, "deep90")}, "samples have process, thread and name",
                str(labels))
         tap.ok(before - 1 < profile.time / 1e9 < ended and
                0.59e9 < profile.duration < (ended - before) * 1e9 and
                profile.period == 10**9 // int(HERTZ),
-               "time, duration and period are told")
+               "time, duration and period are set")
         names = {frame for stack, _, _ in profile.samples for frame in stack}
         tap.ok(any(module == "deep90" for _, module in names), "modules are mappings")
         notes = subprocess.run(["readelf", "-n", CHAIN], capture_output=True, text=True,
@@ -109,8 +109,8 @@ def check_pipes(tap, pid):
     reports = formats.json_objects(out)
     for report in reports:
         formats.json_check(report)
-    tap.ok(status == 0 and not live.errors(err) and len(reports) == 2, "JSON is an object a refresh",
-           f"{len(reports)} {err}")
+    tap.ok(status == 0 and not live.errors(err) and len(reports) == 2,
+           "JSON has an object for each refresh", f"{len(reports)} {err}")
     out, err, status = live.stacktop(*SHORT, "-p", str(pid), "--format", "speedscope")
     tap.ok(status == 0 and formats.speedscope(out), "a whole file goes to standard output")
     out, err, status = live.stacktop(*SHORT, "-p", str(pid), "--format", "folded", "-o",
@@ -119,16 +119,16 @@ def check_pipes(tap, pid):
     out, err, status = live.stacktop(*SHORT, "-p", str(pid), "-o", "/dev/full")
     tap.ok(status == 1 and live.errors(err) ==
            "stacktop: /dev/full: No space left on device\n",
-           "a full disk is told", err.strip())
+           "a full disk is reported", err.strip())
     out, err, status = live.stacktop(*SHORT, "-o", "/nowhere/x.svg")
     tap.ok(status == 1 and live.errors(err) ==
            "stacktop: /nowhere/x.svg: No such file or directory\n",
-           "a file that cannot be made is told first", err.strip())
+           "a file that cannot be created is reported before sampling", err.strip())
 
 
 def until_sampled(top, pid):
-    """Waits until both events of each CPU are open, those of processes and those that sample, and the
-    process has run for a second below them."""
+    """Waits until both events of each CPU are open, the tracker's and the sampler's, and the process
+    has then run for a second."""
     end, began = time.monotonic() + 200, None
     while time.monotonic() < end and top.poll() is None:
         folder = f"/proc/{top.pid}/fd"
@@ -145,7 +145,7 @@ def until_sampled(top, pid):
 
 
 def check_interrupt(tap, pid):
-    """The file is complete after Ctrl-C, and is not there before."""
+    """The file is complete after Ctrl-C, and does not exist before."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "x.svg")
         with subprocess.Popen([live.STACKTOP, "-b", "-d", "0.3", "-F", HERTZ, "-p", str(pid), "-o", path],
@@ -159,7 +159,7 @@ def check_interrupt(tap, pid):
 
 
 def check_session(tap):
-    """The same recorded seconds of the whole machine in every format."""
+    """The same recorded seconds of the whole machine, in every format."""
     with tempfile.TemporaryDirectory() as folder:
         session = os.path.join(folder, "x.session")
         live.stacktop("-b", "-n", "3", "-d", "0.4", "-F", "499", "-w", session)
@@ -172,12 +172,12 @@ def check_session(tap):
         for name, stacks, want in formats.agree(found):
             sums = formats.per_function(stacks)
             tap.ok(stacks == want and sums == formats.per_function(want) and len(sums) > 20 and
-                   sum(stacks.values()) > 200, f"{name} says of the session what the JSON says",
+                   sum(stacks.values()) > 200, f"{name} has the stacks of the session's JSON",
                    f"{sum(stacks.values())} samples, {len(sums)} functions")
 
 
 class Screen:
-    """The live view in a terminal of its own."""
+    """The live view in a terminal."""
 
     def __init__(self, folder, *options):
         self.pid, self.fd = pty.fork()
@@ -215,7 +215,7 @@ def check_key(tap, pid):
         tap.ok(screen.wait(lambda: "deep90" in screen.text), "the screen is filled")
         ran = live.process_seconds([pid])
         screen.wait(lambda: live.process_seconds([pid]) > ran + 0.6)
-        screen.wait(lambda: False, 1)  # a refresh or two, by which it is on the screen
+        screen.wait(lambda: False, 1)  # one or two refreshes, until the screen shows it
         for name, path in FILES.items():
             path = os.path.join(folder, path)
             screen.type("w")
@@ -244,7 +244,7 @@ def check_key(tap, pid):
             tap.ok(screen.wait(lambda t=told: t in screen.text), f"{typed}: {told}")
         tap.ok(load(os.path.join(folder, "x.svg"), "svg") == before, "a file is never replaced")
         tap.ok(screen.close() == 0 and len(os.listdir(folder)) == len(FILES) + 1,
-               "nothing else is left")
+               "no other file is left")
 
 
 def main():

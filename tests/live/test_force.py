@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""On a kernel that may hang when it is profiled nothing is sampled unless --force is given. The
-kernel says what it is through uname(2); a library in between makes it say something else.
+"""On a kernel that may hang when it is profiled, stacktop samples only with --force. A preloaded
+library makes uname(2) report such kernels.
 
 Covers: bpf/sampler/kernelinfo.c bpf/report/check.c
 """
@@ -60,7 +60,7 @@ def main():
     tap = live.Tap()
     live.need_root(tap)
     if os.path.exists("/proc/version_signature"):
-        tap.skip("everything", "this kernel says by a file what it was made from")
+        tap.skip("everything", "on this kernel a file names the source, not uname(2)")
         tap.done()
     short = ("-b", "-n", "1", "-d", "0.2")
     with tempfile.TemporaryDirectory(prefix="stacktop-force-") as folder:
@@ -72,7 +72,7 @@ def main():
                    f"{release}: {'refused' if hangs else 'sampled'}", err.strip()[:160])
         out, err, status = run(shim, "6.2.0-made-up", PLAIN, "--force", *short)
         tap.ok(status == 0 and out.startswith("stacktop") and "may hang" in err,
-               "--force samples, and warns", err.strip()[:160])
+               "--force samples and warns", err.strip()[:160])
         out, _, status = run(shim, "6.2.0-made-up", PLAIN, "--check")
         tap.ok(status == 0 and "may hang" in out, "--check says so, too")
     tap.done()

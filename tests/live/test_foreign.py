@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 400 s
-"""Walks programs of other libcs, linkers, compilers and languages (programs/foreign/build.mk), whose call
-chains are known: every sample's user stack must be the chain, from the first frame of the thread
-to the leaf, with nothing left out and nothing made up. All programs run at once, until there are
-enough samples of each. They spin before the sampling begins, so no stack of a program's start is
-excused. Where code without CFI and frame pointers makes the rest unknowable, the walk has to end
-there with its reason. What else is allowed stands at the case. Until the tables of all are there a
-walk may lack one; what is not given up with a reason counts then, too.
+"""Walks programs of other libcs, linkers, compilers and languages (programs/foreign/build.mk) with
+known call chains: every sample's user stack must be the chain, from the first frame of the thread to
+the leaf, with nothing left out and nothing made up. All programs run at once, until there are enough
+samples of each. They spin before sampling begins, so no stack of a program's start is excused. Where
+code without CFI and frame pointers hides the rest, the walk must end there with its reason. What else
+is allowed stands at the case. Until the tables of all programs are there a walk may lack one; stacks
+that do not end with a reason count even then.
 
 Covers: unwind/step.h bpf/prog/walker.bpf.h"""
 
@@ -25,7 +25,7 @@ import live  # noqa: E402
 import watch  # noqa: E402
 
 RIGHT = 0.995
-ENOUGH = 200      # samples of a program
+ENOUGH = 200      # samples per program
 BUSY = 0.1        # seconds of CPU time, after which it spins
 EXCUSED = 0.05    # of a program's samples at most may be what `excused` names
 PROGRAMS = os.path.abspath(os.path.join(live.BUILD, "tests", "foreign"))
@@ -33,22 +33,22 @@ SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "
 
 LIBC = r"libc\.so\.6\+0x[0-9a-f]+"
 STATIC = "_start;__libc_start_main(_impl)?;__libc_start_call_main"
-# The inner function has no name in .dynsym.
+# The inner function is not in .dynsym.
 GLIBC = rf"_start;(__libc_start_main(_impl)?|{LIBC});(__libc_start_call_main|{LIBC})"
 LOST = r"\[code without CFI or frame pointer\]"
-# musl is built with neither CFI nor frame pointers: the callers of main's caller may be unknown.
+# musl has neither CFI nor frame pointers: the callers of main's caller may be unknown.
 MUSL = (rf"({LOST}|_start(;_start_c)?(;__libc_start_main)?);"
         r"(libc_start_main_stage2|[\w.-]+\+0x[0-9a-f]+)")
 CHAIN = "main;one;two;bsearch;three;four;spin"
 DIRECT = "main;one;two;three;four;spin"
-# glibc's trampoline is named in .symtab only, musl's by the symbol before it, which has no size.
+# glibc's trampoline is in .symtab only; musl's gets the name of the preceding symbol, which has no size.
 RESTORER = rf"(__restore_rt|{LIBC})"
 SIGNALS = "main;broken;{0};handler;deeper;again;{0};nested;spin"
-# When libgcc has put the landing pad's address in place of its own return address, but has not yet
+# After libgcc has put the landing pad's address in place of its own return address, and before it has
 # moved the stack pointer, no CFI tells where the frame is.
 LANDING = r"\[[^;]+\];(\[unknown\];)?hot(\.cold)?;_Unwind_RaiseException(;[^;]+)?"
 UNWINDER = r"(;(?!\[|_start|main;|one;|hot)[^;]+)*"
-# What is rust's own below and between differs from release to release.
+# The frames of Rust's own library, below and between, differ between releases.
 STD = r"((?!\[|rust::)[^;]+;)*"
 RUST = rf"{GLIBC};main;{STD}rust::main;"
 RUST_CHAIN = RUST + (r"rust::one;rust::two(::<[^;]+)?;(core::[^;]+;)?"
@@ -62,24 +62,24 @@ GO_PANIC = GO + (r";main\.faulty;runtime\.sigpanic;(runtime\.panicmem[^;]*;)?run
                  r"(runtime\.[^;]+;)*main\.faulty\.func1;main\.framed")
 GO_SIGNAL = GO + (r";main\.signals(;[\w/]*syscall\.[^;]+)*"
                   r"(;runtime\.sigreturn[^;]*(;runtime\.sigtramp[^;]*(;runtime\.[^;]+)*)?)?")
-# The garbage collector's threads start at their own goexit; what runs on the runtime's stack
-# begins at a thread's start, or is given up with a reason right where the stack was switched.
+# The garbage collector's threads start at their own goexit. Code on the runtime's stack begins at a
+# thread's start, or its walk ends with a reason right where the stack was switched.
 GO_RUNTIME = (GO + r";main\.churn(;(?!\[|main\.)[^;]+)*|"
               r"runtime\.(goexit|clone|mstart|rt0_go)(\.abi0)?(;(?!\[|main\.)[^;]+)*|"
               r"\[[^;]+\];runtime\.(systemstack|mcall|morestack|asmcgocall)(\.abi0)?"
               r"(;(?!\[|main\.)[^;]+)*")
 # An inner function of the vDSO has no name.
 VDSO = r"(;__vdso[^;]+(;\[vdso\]\+0x[0-9a-f]+)?)?"
-# Time is asked for on the system's stack; the way there and back is on this one.
+# The runtime asks for the time on the system stack; the way there and back is on this one.
 GO_CLOCK = GO + r";main\.watch(;time\.[^;]+|;runtime\.(time_now|nanotime|walltime)[^;]*)*" + VDSO
-# The runtime's own threads: one looks at the clock all the time, however little the worker gets.
+# The runtime's own threads: one reads the clock all the time, however little CPU the worker gets.
 GO_THREAD = r"runtime\.clone(\.abi0)?;runtime\.mstart(\.abi0)?(;runtime\.[^;]+)*" + VDSO
 GO_START = r"\[[^;]+\];runtime\.mstart(\.abi0)?(;runtime\.[^;]+)*" + VDSO
-# A function's first instructions give way to the scheduler every 10 ms, also where no signal may
+# A function's first instructions yield to the scheduler every 10 ms, also where no signal may
 # interrupt the worker: on the runtime's stack, from which no CFI leads back.
 GO_YIELD = GO_START + r"|\[[^;]+\];runtime\.(morestack|mcall)(\.abi0)?(;runtime\.[^;]+)*"
-# The kernel is about to put a signal's frame on the stack, or to take it away: the stack pointer
-# is that of the one side, the pc that of the other.
+# The kernel is about to put a signal's frame on the stack, or to remove it: the stack pointer belongs
+# to the one side, the pc to the other.
 GO_HALFWAY = (r"\[user registers not available\];(runtime\.sigreturn[^;]*|[\w/]*syscall\.Syscall6)"
               r"|" +
               GO + r";main\.signals(;[\w/]*syscall\.[^;]+)*;runtime\.sigreturn[^;]*"
@@ -88,9 +88,9 @@ NO_PREEMPTION = {"GODEBUG": "asyncpreemptoff=1"}
 
 
 class Case:
-    """A program and the truth of it: `chain` must match all of a stack, frames joined by `;`. What
-    `excused` matches counts neither way, as it is unknowable; what `others` matches, threads that are not
-    the worker, is no sample of it."""
+    """A program and its true stacks: `chain` must match all of a stack, frames joined by `;`. Stacks
+    that match `excused` are unknowable and not counted; stacks that match `others` are of threads
+    other than the worker."""
 
     def __init__(self, program, chain, *arguments, excused=None, others=None, env=None, rename=None,
                  command=None, says=False):
@@ -101,7 +101,7 @@ class Case:
                                                  for pattern in (chain, excused, others))
         self.env = dict(os.environ, **(env or {}))
         self.rename = rename or (lambda frame: frame)
-        self.says = says    # a line when it is about to spin
+        self.says = says    # prints a line when it is about to spin
         self.process = None
         self.stacks = collections.Counter()
 
@@ -134,7 +134,7 @@ def symbols(path):
 
 
 def stripped_chain(path):
-    """The chain as the functions' starts, which the binary's twin before strip knows."""
+    """The chain as the starts of the functions, read from the binary's twin before strip."""
     start = {name: at for at, _, name in symbols(path + ".full")}
 
     def frame(name):
@@ -144,7 +144,7 @@ def stripped_chain(path):
 
 
 def names_of_twin(path, twin):
-    """Names for `module+0xADDRESS` of a file that was stripped of what its twin still has."""
+    """Names for `module+0xADDRESS` in a stripped file, from its unstripped twin."""
     table = symbols(twin)
 
     def rename(frame):
@@ -157,7 +157,7 @@ def names_of_twin(path, twin):
 
 
 def plt_chain(path):
-    """A stub is named by its address in one of the sections that the linker made for them."""
+    """A stub is named by its address in one of the PLT sections."""
     text = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True,
                           check=True).stdout
     ranges = [(int(at, 16), int(size, 16)) for at, size in
@@ -168,20 +168,20 @@ def plt_chain(path):
 
 
 def node_case():
-    """V8 prints how many JavaScript frames there are when it is about to spin."""
+    """V8 prints the number of JavaScript frames when it is about to spin."""
     options = ["node", "--always-sparkplug"]
     script = os.path.join(SOURCES, "foreign.js")
     with subprocess.Popen([*options, script], stdout=subprocess.PIPE) as process:
         frames = int(process.stdout.readline())
         process.kill()
-    # Until a thread of V8's has optimized the loop, it calls V8: for its arithmetic and to be optimized.
+    # Until a thread of V8 has optimized the loop, it calls V8, for arithmetic and to be optimized.
     return Case("node", rf"{GLIBC};((?!\[)[^;]+;)+Builtins_JSEntry;Builtins_JSEntryTrampoline"
                 rf"(;\[jit\]){{{frames}}}(;Builtins_\w+(;(?!\[)[^;]+)*)?", command=[*options, script],
                 others=rf"(clone3?|{LIBC});(start_thread|{LIBC})(;(?!\[)[^;]+)+", says=True)
 
 
 def cases():
-    """The cases that can run here; names of programs that were not built are skipped."""
+    """The cases that can run here; programs that were not built are skipped."""
     def path(name):
         return os.path.join(PROGRAMS, name)
 
@@ -193,7 +193,7 @@ def cases():
     for name in ("chain.static", "chain.static-pie"):
         yield Case(name, f"{STATIC};{CHAIN}")
     yield Case("chain.stripped", stripped_chain(path("chain.stripped")))
-    # bsearch keeps a number in rbp, and nothing says where its frame ends.
+    # bsearch keeps a number in rbp, and no CFI says where its frame ends.
     yield Case("chain.musl", rf"{LOST};bsearch;three;four;spin")
     yield Case("chain.musl-direct", f"{MUSL};{DIRECT}")
     yield Case("chain.musl-static", f"{MUSL};{DIRECT}")
@@ -204,7 +204,7 @@ def cases():
     for name, bottom, trampoline in (("signal", GLIBC, RESTORER),
                                      ("signal.static", STATIC, "__restore_rt"),
                                      ("signal.musl-static", MUSL, "__restore_rt")):
-        # As GO_HALFWAY: while the kernel sets the frame up, or takes it away.
+        # As GO_HALFWAY: while the kernel sets up the frame or removes it.
         halfway = rf"{bottom};main;storm;{trampoline};storm|" \
             rf"\[user registers not available\];{trampoline}"
         yield Case(name, rf"{bottom};main;storm(;{trampoline}(;seen)?)?", "storm", excused=halfway)
@@ -224,12 +224,12 @@ def cases():
     if built("go") and built("go.stripped"):
         twin = names_of_twin(path("go.stripped"), path("go"))
     for name, rename in (("go", None), ("go.stripped", twin)):
-        # Without a symbol where they start, the runtime's own threads end there with a reason.
+        # Without a symbol at their start, the walks of the runtime's threads end there with a reason.
         others = f"{GO_THREAD}|{GO_START}" if rename else GO_THREAD
         options = {"rename": rename, "excused": GO_YIELD, "others": others}
         yield Case(name, GO_CHAIN + "framed", "frame", env=NO_PREEMPTION, **options)
         yield Case(name, GO_PANIC, "panic", env=NO_PREEMPTION, **options)
-    # A function without a frame is for CFI only; the runtime and the way into a handler have many.
+    # Only CFI finds the caller of a function without a frame; the runtime and signal entry have many.
     yield Case("go", GO_SIGNAL, "signal", env=NO_PREEMPTION, excused=f"{GO_YIELD}|{GO_HALFWAY}",
                others=GO_THREAD)
     yield Case("go", GO_CLOCK, "clock", env=NO_PREEMPTION, excused=GO_YIELD, others=GO_THREAD)
@@ -269,7 +269,7 @@ class Running:
 
 
 def is_for_kernel(case):
-    """Whether the kernel runs such programs at all: some have no 32-bit ones, the guests' have."""
+    """Whether the kernel runs 32-bit programs: some kernels do not, those of the guests do."""
     try:
         with Running([case]):
             return True
@@ -284,7 +284,8 @@ def enough(case):
 
 
 def run(group):
-    """None, or why it could not be sampled. Who has enough already goes on: it is a load for the others."""
+    """Samples the group. Returns None, or why that failed. A program with enough samples runs on, as
+    load for the others."""
     with Running(group) as running:
         if not running.until_spinning():
             return f"ended: {[case.name for case in group if case.process.poll() is not None]}"
@@ -316,7 +317,7 @@ def judge(tap, case):
 
 
 def spoilt(stack):
-    """What a wrong walk would have made of a stack."""
+    """Yields the stacks that wrong walks would have made of this one."""
     frames = stack.split(";")
     for i in range(len(frames)):
         yield frames[:i] + frames[i + 1:]
@@ -328,16 +329,16 @@ def spoilt(stack):
 
 
 def check_judge(tap, case, liar):
-    """A program with another chain, spoilt stacks and missing samples must all be found out."""
+    """The verdict must reject a program with another chain, spoilt stacks and too few samples."""
     good, detail, _ = case.verdict(liar.stacks)
-    tap.ok(sum(liar.stacks.values()) >= ENOUGH and not good, "another chain is found out", detail)
+    tap.ok(sum(liar.stacks.values()) >= ENOUGH and not good, "another chain is rejected", detail)
     stack = next((s for s in case.stacks if case.chain.fullmatch(s)), "")
     missed = [frames for frames in spoilt(stack)
               if case.verdict(collections.Counter({stack: 990, ";".join(frames): 10}))[0]]
-    tap.ok(stack and not missed, "1 % of spoilt stacks is found out",
+    tap.ok(stack and not missed, "1 % of spoilt stacks is rejected",
            "; ".join(map(str, missed[:3])))
     tap.ok(not case.verdict(collections.Counter({stack: ENOUGH - 1}))[0],
-           "too few samples are found out")
+           "too few samples are rejected")
 
 
 def main():

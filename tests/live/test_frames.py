@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 300 s
-"""Programs whose only true stack is known, one for each kind of frame, sampled live.
+"""One program for each kind of frame, with only one true stack, sampled live.
 
     test_frames.py [CASE...]    only these, the names of the table below
 
-A program says when nothing is left but its construct, and only when it has run for a while there,
-stacktop starts: none of a program's start is there. Slices count from the first on in which all that
-is sampled is known and has its tables; from then on no sample is excluded. At least 99.5 % of a case's
-samples must show one of the chains that its row in the table allows, from the thread's first frame to
-the function that ran. Where the construct is only a part of what runs, a row also names what must be
-among its samples, and how many of them are waited for: what share it has is the CPU's and the kernel's.
-Functions of other files, which may have no name, are matched as `foreign`, but counted one by one;
-a function of the program never passes as one. Where the compiler's CFI or the stack itself is not
-true for some instructions, the row says which stacks come of it and how many are let pass. Where
-code comes and goes, it names the stacks of which neither walk nor names can know it: those are
-counted apart, and as many others are needed as of any case.
+A program reports when it runs only its construct; stacktop starts when it has run there for a while, so
+there is no sample of a program's start. Slices count from the first in which each sampled process is
+known and has its tables; from then on no sample is excluded. At least 99.5 % of a case's samples must
+show one of the chains that its row in the table allows, from the thread's first frame to the function
+that ran. Where the construct is only part of what runs, a row also names the chain that must be among
+its samples, and how many of them the test waits for: its share depends on the CPU and the kernel.
+Functions of other files, which may have no name, match `foreign`, but are counted one by one; a
+function of the program never passes as one. Where the compiler's CFI or the stack itself is wrong for
+some instructions, the row names the stacks that result and their greatest share. Where code comes and
+goes, it names the stacks that neither walk nor names can know: those are counted apart, and as many
+others are needed as in any case.
 
 Covers: unwind/step.h bpf/prog/walker.bpf.h"""
 
@@ -36,18 +36,18 @@ import live  # noqa: E402
 
 PROGRAMS = os.path.abspath(os.path.join(live.BUILD, "tests", "frames"))
 EXACT = 0.995
-ENOUGH = 400  # samples of a case
-PATIENCE = 200  # seconds, on a machine that does much else
+ENOUGH = 400  # samples per case
+PATIENCE = 200  # seconds, on a busy machine
 SLICE_SECONDS = "0.2"
 HERTZ = 3999
 APART = 0.1  # of a case's samples at most
 NOT_YET = (["[process not known yet]"], ["[process has just called exec]"], ["[no table for pc]"])
 DEPTH_LEAST = 1024
 
-GONE = r"\[unknown\]"  # at a slice's end nothing is at its address
+GONE = r"\[unknown\]"  # at the slice's end nothing is mapped at its address
 ENDS = r"\[(?:pc not covered|code without CFI or frame pointer)\]"
 FOREIGN = "foreign"  # any function that is not the program's
-BOTTOM = "bottom"  # what the C library and _start have below main
+BOTTOM = "bottom"  # the frames of the C library and _start below main
 
 
 def main_chain(chain):
@@ -55,7 +55,7 @@ def main_chain(chain):
 
 
 def thread_chain(chain):
-    """clone3 and start_thread, whatever the library calls them."""
+    """clone3 and start_thread, whatever their names in the library."""
     return f"{FOREIGN};{FOREIGN};{chain}"
 
 
@@ -63,17 +63,17 @@ def nest(depth):
     return ";".join(f"f{(9 - i) % 10}" for i in range(depth))
 
 
-# What only glibc does: bind lazily, switch contexts.
+# Only glibc binds lazily and switches contexts.
 GLIBC_ONLY = ("bind-none", "bind-full", "coroutine", "swap")
 
-# In every library as well.
+# Each library has these as well.
 CRT = {"_init", "_fini", "frame_dummy", "register_tm_clones", "deregister_tm_clones",
        "__do_global_dtors_aux"}
 IN_LIBRARY = "|".join(sorted(CRT))
 
 
 class Case:
-    """A program's mode and what is demanded of its samples."""
+    """A program's mode and the requirements on its samples."""
 
     def __init__(self, name, program, mode, *chains, among=(), kernel=(), built=None,
                  spare=None, apart=(), nice=19):
@@ -81,9 +81,9 @@ class Case:
         self.chains = chains
         self.among = among  # (chain, least number of samples)
         self.kernel = kernel  # (function in the kernel's part, the same of user stacks exact)
-        self.built = built  # (options of readelf, pattern): the construct is in the file
-        self.spare = spare  # (chain, greatest share): the CFI or the stack itself is not true
-        self.apart = apart  # chains with a part that nothing knows any more
+        self.built = built  # (options of readelf, pattern): shows that the construct is in the file
+        self.spare = spare  # (chain, greatest share): the CFI or the stack itself is wrong
+        self.apart = apart  # chains with a part that can no longer be known
         self.nice = nice
         self.process = self.pids = None
         self.lines = []
@@ -112,14 +112,14 @@ def own_functions(program):
 RESTORE = FOREIGN  # the signal trampoline
 IN_HANDLER = f"{RESTORE};outer_handler"
 DRAP = r"(?s)r10\+0.*\n[0-9a-f]+ exp "
-IN_VDSO = r"(?:;\[vdso\]\+0x[0-9a-f]+)?"  # an inner function of it has no name
+IN_VDSO = r"(?:;\[vdso\]\+0x[0-9a-f]+)?"  # an inner function of the vDSO has no name
 STEPPED = f"(?:;{RESTORE}(?:;on_trap(?:;interrupted)?)?)?"
 
 CASES = [
     Case("depth120", "nest", "depth120", main_chain(f"depth120;{nest(120)};spin")),
     Case("depth500", "nest", "depth500", main_chain(f"depth500;{nest(500)};spin")),
     Case("depth1000", "nest", "depth1000", main_chain(f"depth1000;{nest(1000)};spin")),
-    # The innermost frames, and in place of the others the mark.
+    # The innermost frames, and the mark in place of the others.
     Case("depth1500", "nest", "depth1500",
          r"\[too deep\];" + ";".join(nest(1500).split(";")[-DEPTH_LEAST + 1:]) + ";spin"),
     Case("full120", "nest.full", "depth120", main_chain(f"depth120;{nest(120)};spin"),
@@ -131,13 +131,13 @@ CASES = [
          built=("-wF", r"rsp\+4[01]\d\d\d")),
     Case("huge", "nest", "huge", main_chain("huge_frame;spin"),
          built=("-wF", r"rsp\+1048\d\d\d")),
-    # tail_jumper has left before tail_target runs.
+    # tail_jumper jumps away before tail_target runs.
     Case("tail", "nest", "tail", main_chain("tail_caller;tail_target")),
     Case("noreturn", "nest", "noreturn", main_chain("call_ends_in_call;ends_in_call;never_back")),
     Case("last", "coro", "last", main_chain("to_last_call;last_call;spin")),
     Case("first", "coro", "first",
          main_chain(f"to_first_faults;first_faults;{RESTORE};on_fault;spin")),
-    # The kernel is entered from last_syscall, though it returns to the function behind it.
+    # last_syscall enters the kernel, though the return address is in the function behind it.
     Case("last-syscall", "coro", "syscall",
          main_chain("to_last_syscall;(?:behind_)?last_syscall"),
          among=[(main_chain("to_last_syscall;last_syscall"), 160)],
@@ -151,16 +151,16 @@ CASES = [
     Case("plt-got", "plt.got", "call", main_chain(f"call_often(?:;callee|;{FOREIGN})?"),
          among=[(main_chain(f"call_often;(?!callee$){FOREIGN}"), 8)],
          built=("-SW", r" \.plt\.got ")),
-    # The resolver is jumped to; behind it the dynamic linker's own functions, and then the callee.
+    # A jump leads to the resolver; above it are the dynamic linker's own functions, then the callee.
     Case("bind-none", "plt.none", "bind",
          main_chain(f"bind_often(?:;callee|(?:;(?!callee(?:;|$)){FOREIGN}){{1,9}})?"),
          among=[(main_chain(f"bind_often;{FOREIGN};{FOREIGN}(?:;{FOREIGN})+"), 40)]),
     Case("bind-full", "plt.full", "bind",
          main_chain(f"bind_often(?:;callee|(?:;(?!callee(?:;|$)){FOREIGN}){{1,9}})?"),
          among=[(main_chain(f"bind_often;{FOREIGN};{FOREIGN}(?:;{FOREIGN})+"), 40)]),
-    # What crti.o and crtbegin.o bring into a library has no CFI, and its caller is not known. The
-    # library's frames get their names when a slice ends, if it is open then; what it calls and who
-    # called it is known nevertheless. Just after it was mapped, the walk may not know it yet.
+    # The code of crti.o and crtbegin.o in a library has no CFI, and its caller is unknown. The frames
+    # of the library get their names when a slice ends, if it is loaded then; its callees and callers are
+    # known nevertheless. Just after it was mapped, the walk may not know it yet.
     Case("reopen", "plt.none", "reopen",
          main_chain(f"reopen_often(?:;(?!callee_?){FOREIGN}){{0,30}}"),
          main_chain("reopen_often;callee_lazily(?:;callee)?"),
@@ -203,7 +203,7 @@ CASES = [
          main_chain(f"step_number;with_number(?:;drap)?{STEPPED}"),
          among=[(main_chain(
              f"step_number;with_number;drap;{RESTORE};on_trap;interrupted"), 60)]),
-    # -mstackrealign, where main is realigned, too. GCC does not say that rbp is popped in the last
+    # -mstackrealign realigns main, too. GCC's CFI does not say that rbp is popped in the last
     # instructions of such a function, and here its caller needs rbp: gdb stops there as well.
     Case("drap-all", "realign.all", "dloop", main_chain("drap_loop(?:;drap)?"),
          among=[(main_chain("drap_loop;drap"), 120)], built=("-wF", DRAP),
@@ -211,7 +211,7 @@ CASES = [
     Case("drap-leaf-all", "realign.all", "dleaf", main_chain("drap_leaf;drap_loop;drap;spin")),
 
     # Before it returns into a handler, libgcc overwrites the return addresses in its own frame with
-    # those of the frame to go to (uw_install_context_1), so that the stack itself is not true.
+    # those of the target frame (uw_install_context_1), so that the stack itself is wrong.
     Case("throw", "throw", "",
          main_chain(r"catcher(?:\.cold)?(?:;passer(?:\.cold)?"
                     r"(?:;thrower|;guard::~guard(?:\(\))?)?)?"),
@@ -221,13 +221,13 @@ CASES = [
                 (main_chain(f"catcher;passer(?:\\.cold)?;_Unwind_Resume(?:;{FOREIGN})*"), 40)],
          spare=(f".*;_Unwind_(?:Resume|RaiseException)(?:;{FOREIGN})?", 0.08)),
 
-    # What makecontext puts below a coroutine is libc's, and complete.
+    # The frames that makecontext puts below a coroutine are libc's, and complete.
     Case("coroutine", "coro", "coroutine", f"{FOREIGN};coroutine;body;spin"),
     Case("swap", "coro", "swap", main_chain(f"swap_often(?:;{FOREIGN}){{0,2}}"),
          f"{FOREIGN};yielder(?:;{FOREIGN}){{0,2}}",
          among=[(main_chain("swap_often;swapcontext"), 80),
                 (f"{FOREIGN};yielder;swapcontext", 80)],
-         # glibc's CFI does not follow the nine instructions behind the change of rsp.
+         # glibc's CFI is wrong for the nine instructions after the change of rsp.
          spare=(r"(?:[^;]*;){0,4}swapcontext", 0.02)),
     Case("switch-rbp", "coro", "rbp", main_chain("to_rbp;switch_rbp;body;spin")),
     Case("switch-rbx", "coro", "rbx", main_chain("to_rbx;switch_rbx;body;spin")),
@@ -256,13 +256,13 @@ CASES = [
 
     Case("framed-leaf", "blind", "fleaf", main_chain("framed_leaf;blind_framed_leaf")),
     Case("framed-call", "blind", "fcall", main_chain("framed_call;blind_framed_call;spin")),
-    # Its frame is sound, too; the rbp that it saved is just a number, which the walk does not need.
+    # Its frame is sound, too; the saved rbp is just a number, which the walk does not need.
     Case("framed-junk", "blind", "fjunk",
          main_chain("framed_junk;junk_call;blind_framed_call;spin")),
     *(Case("blind-" + mode, "blind", mode, f"{ENDS};blind_leaf")
       for mode in ("zero", "zeros", "number", "odd", "self", "upward", "nothing", "downward",
                    "data", "padding")),
-    # rbp is the caller's: followed, it leads past the caller.
+    # rbp is the caller's: following it would skip the caller.
     Case("blind-still", "blind", "still", main_chain("still;blind_still"),
          f"{ENDS};blind_still"),
     Case("blind-below", "blind", "below", f"{ENDS};blind_call;spin"),
@@ -274,7 +274,7 @@ CASES = [
 
 
 def read_line(process, seconds):
-    """A line of the program's, or None when it ends or does not say anything in time."""
+    """A line of the program's output, or None when it ends or prints nothing in time."""
     line = b""
     deadline = time.monotonic() + seconds
     while not line.endswith(b"\n"):
@@ -289,8 +289,8 @@ def read_line(process, seconds):
 
 
 def start(case, scratch):
-    """A name of its own tells a program's samples from those of its neighbours. Seventy of them leave
-    enough of the CPUs to stacktop and to what looks at the samples."""
+    """A name for each case tells its samples from the others'. A nice value keeps seventy of them from
+    taking the CPUs from stacktop and the test."""
     alias = os.path.join(scratch, case.name)
     os.symlink(os.path.join(PROGRAMS, case.program), alias)
     case.process = subprocess.Popen([alias, case.mode], stdin=subprocess.DEVNULL,
@@ -311,12 +311,12 @@ def stop(case):
 
 
 def settled(part):
-    """All that was sampled is known, and so are its tables."""
+    """True when all sampled processes are known, and so are their tables."""
     return part.stacks and not any(user[:1] in NOT_YET for _, _, user, _, _ in part.stacks)
 
 
 def enough(case, bottom):
-    """The slow part comes last: most have too few samples for a look at them."""
+    """The slow part comes last, since most cases have too few samples to get there."""
     if case.samples < ENOUGH:
         return False
     _, _, missing, apart = judge(case, bottom)
@@ -324,8 +324,8 @@ def enough(case, bottom):
 
 
 def sample(cases, bottom):
-    """Samples all of them at the same time, each until it has enough. What is under way when
-    stacktop begins is no case: slices count from the first on in which all is known."""
+    """Samples all cases at the same time, each until it has enough. Processes that start with
+    stacktop do not count: slices count from the first in which all is known."""
     running = {case.name: case for case in cases if case.pids}
     begun, start = False, time.monotonic()
     with live.Stream("-d", SLICE_SECONDS, "-F", live.hertz(HERTZ), "--no-inline", "-p",
@@ -340,7 +340,7 @@ def sample(cases, bottom):
             for case in list(running.values()):
                 if enough(case, bottom):
                     del running[case.name]
-                    if running:  # stacktop warns when the last that -p names has ended
+                    if running:  # stacktop warns when the last process of -p has ended
                         stop(case)
         status = top.stop()
         return top.errors() + ("" if status in (0, 130) else f"status {status}")
@@ -355,8 +355,8 @@ def share(lines, condition):
 
 
 def judge(case, bottom):
-    """The exact share, what is wrong with the case's samples, as (samples, description), what is
-    missing, and how many are counted apart."""
+    """(the exact share, the wrong samples as (count, description), the missing chains, the number that
+    is counted apart)"""
     chains = [case.pattern(chain, bottom) for chain in case.chains]
     unknowable = [case.pattern(chain, bottom) for chain in case.apart]
 
@@ -409,13 +409,13 @@ def readelf(case, *options):
 
 
 def check_built(tap, case):
-    """The compiler made of the source what the case is about."""
+    """The compiled file has the construct that the case tests."""
     option, pattern = case.built
     found = re.search(pattern, readelf(case, option))
     if not found and pattern == DRAP and "clang" in readelf(case, "-p", ".comment"):
-        tap.skip(f"{case.name}: built as meant", "clang has no argument pointer")
+        tap.skip(f"{case.name}: built as intended", "clang has no argument pointer")
     else:
-        tap.ok(found, f"{case.name}: built as meant")
+        tap.ok(found, f"{case.name}: built as intended")
 
 
 def report(tap, case, bottom):
@@ -435,11 +435,11 @@ def report(tap, case, bottom):
         for count, text in trouble[:4]:
             tap.note(f"  {count} {text if len(text) < 500 else text[:240] + ' ... ' + text[-240:]}")
     if case.among or case.kernel:
-        tap.ok(not missing, f"{case.name}: has what it is about", "; ".join(missing))
+        tap.ok(not missing, f"{case.name}: has samples of its construct", "; ".join(missing))
 
 
 def check_interrupts(tap, cases, bottom):
-    """Where the timer found a spinning function inside an interrupt, both parts are one stack."""
+    """A timer tick inside an interrupt of a spinning function: both parts are one stack."""
     interrupt = re.compile(r"asm_(?:sysvec|common)_\w*interrupt|asm_sysvec_\w+|irq_exit\w*")
     found = right = 0
     for case in cases:
@@ -457,13 +457,13 @@ def check_interrupts(tap, cases, bottom):
 
 
 def self_check(tap, case, bottom):
-    """The same samples against chains that are nearly right: none may pass."""
+    """Judges the same samples by chains that are slightly wrong: none may pass."""
     chain = case.chains[0]
     frames = chain.split(";")
     near = {
         "a frame less": frames[:-2] + frames[-1:],
         "a frame more": frames[:-1] + ["f0"] + frames[-1:],
-        "two frames changed places": frames[:10] + [frames[11], frames[10]] + frames[12:],
+        "two frames swapped": frames[:10] + [frames[11], frames[10]] + frames[12:],
         "no bottom": frames[1:],
         "a name": frames[:-1] + ["spin2"],
         "a bottom of the program's": ["_start;main"] + frames[1:],
@@ -473,7 +473,7 @@ def self_check(tap, case, bottom):
         other.lines = case.lines
         good, *_ = judge(other, bottom)
         tap.ok(case.samples >= ENOUGH and good == 0, f"a wrong chain is noticed: {what}")
-    # One sample in 200 is let pass, two are not; nor is a walk that did not reach the bottom.
+    # One wrong sample in 200 passes, two fail, and so do walks that did not reach the bottom.
     other = Case(case.name, case.program, case.mode, chain)
     user = next((user for user, _, _ in case.lines), [])
     for bad, passes in ((1, True), (2, False)):
@@ -488,7 +488,7 @@ def main():
     cases = [case for case in CASES if not sys.argv[1:] or case.name in sys.argv[1:]]
     if platform.libc_ver()[0] != "glibc":
         cases = [case for case in cases if case.name not in GLIBC_ONLY]
-        tap.skip(", ".join(GLIBC_ONLY), "not this C library's")
+        tap.skip(", ".join(GLIBC_ONLY), "this C library has no such code")
     bottom = int(subprocess.run([os.path.join(PROGRAMS, "nest"), "bottom"], capture_output=True,
                                 check=True).stdout)
     with tempfile.TemporaryDirectory(prefix="stacktop-frames-") as scratch:
@@ -503,7 +503,7 @@ def main():
         finally:
             for case in cases:
                 stop(case)
-    tap.ok(not trouble, "stacktop has nothing to complain of", trouble)
+    tap.ok(not trouble, "stacktop reports no problem", trouble)
     for case in cases:
         report(tap, case, bottom)
     check_interrupts(tap, cases, bottom)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 600 s
-"""One table over several shards: SIZE=full has half a million functions, four million rows. Its
-program goes down through functions of its beginning, middle and end and tells which; every stack has
-to be those, down to where the sample hit. With a budget that is too small for it, stacktop says what
-it needs, and all other programs are walked as ever. When it is the chosen one, tables of others make
-room for it.
+"""One table that spans several shards: SIZE=full has half a million functions, four million rows. Its
+program calls down through functions of its beginning, middle and end and prints which; every stack
+must be these, down to the sampled one. With a budget too small for it, stacktop reports the size
+needed, and all other programs are walked as before. When it is the attached process, tables of others
+make room for it.
 
 Covers: unwind/block.c unwind/spans.c bpf/tracker/placement.c bpf/tracker/evict.c"""
 
@@ -23,18 +23,18 @@ FULL = os.environ.get("SIZE") == "full"
 COUNT = 500000 if FULL else 200000  # 15.5 and 6.2 MiB; a shard has 4
 ROOMY, NEARLY, SMALL = ("64", "20", "8") if FULL else ("64", "8", "4")  # budgets
 DEPTH = 64
-ROWS = 8  # a function, see giant.c
+ROWS = 8  # per function, see giant.c
 MIB = 1 << 20
 
 
 class Giant:
-    """The program, running, and what it says it goes through."""
+    """The running program, and the functions that it prints."""
 
     def __init__(self, path, count=COUNT):
         subprocess.run([GIANT, "write", path, str(count)], check=True)
         self.file = os.path.basename(path)
         self.load = live.Load([GIANT, "run", path, str(count), str(DEPTH)])
-        self.need = count * (ROWS * 4 + 28 / 256 * 4)  # bytes of rows, and of the index
+        self.need = count * (ROWS * 4 + 28 / 256 * 4)  # bytes of the rows and of the index
         self.way = []
 
     def __enter__(self):
@@ -53,19 +53,19 @@ class Giant:
         self.load.__exit__(*why)
 
     def is_way(self, frames):
-        """From the bottom on."""
+        """True for frames from the bottom up."""
         return len(frames) >= 2 and frames == self.way[:len(frames)]
 
     def is_part(self, frames):
-        """A reason instead of the bottom, and then a part of the way."""
+        """True for a reason in place of the bottom, followed by a part of the way."""
         known = frames[1:]
         return frames[0].startswith("[") and any(
             known == self.way[at:at + len(known)] for at in range(len(self.way)))
 
 
 def sample(pids, memory, slices, seconds="0.5", enough=lambda part: True):
-    """The user stacks of so many refreshes from the first on that is enough, of all before it, and what
-    was said."""
+    """(user stacks of this many refreshes from the first that is enough, user stacks before it,
+    stderr)"""
     before, after, left = [], [], slices
 
     def wanted(part):
@@ -91,7 +91,7 @@ def stacks_of(parts, pid):
 
 
 def check_walked(tap, giant, pid, memory, what):
-    """Its table comes when others have made room, and stays."""
+    """Its table is loaded when others have made room, and stays."""
     def there(part):
         counts = [(giant.is_way(frames), n) for frames, n in stacks_of([part], pid)]
         total = sum(n for _, n in counts)
@@ -107,24 +107,24 @@ def check_walked(tap, giant, pid, memory, what):
            f"{good} of {count}, {len(before)} refreshes before; {top.said().strip()[-100:]}")
     wrong = [frames for frames, _ in [*stacks_of(before, pid), *stacks] if not giant.is_way(frames) and
              not giant.is_part(frames)]
-    tap.ok(not wrong, f"{what}: no stack is invented",
+    tap.ok(not wrong, f"{what}: no stack is made up",
            " | ".join(";".join(frames) for frames in wrong[:2])[:300])
 
 
 def too_small(tap, giant, pid, python):
-    """A budget that it does not fit in."""
+    """A budget smaller than the table."""
     def walked(part):
         mine = [user for at, user, _, _ in part.stacks() if at == python and user]
         return mine and not any(user[0].startswith("[") for user in mine)
 
     after, before, top = sample([pid, python], SMALL, 4, enough=walked)
     says = f"the unwind table of {giant.file} needs {giant.need / MIB:.1f} of {SMALL}.0 MiB"
-    tap.ok(top.said().count(says) == 1, "what does not fit is told, with what it needs",
+    tap.ok(top.said().count(says) == 1, "a table that does not fit is reported with its size",
            top.said().strip()[-120:])
     theirs = list(stacks_of(after, python))
     total = sum(n for _, n in theirs)
     whole = sum(n for frames, n in theirs if not frames[0].startswith("["))
-    tap.ok(total >= 100 and whole >= 0.99 * total, "no other program is the worse for it",
+    tap.ok(total >= 100 and whole >= 0.99 * total, "all other programs are walked as before",
            f"{whole} of {total}")
     mine = list(stacks_of([*before, *after], pid))
     tap.ok(sum(n for frames, n in mine if frames[0] == "[no table for pc]") >= 100,
@@ -132,7 +132,7 @@ def too_small(tap, giant, pid, python):
     wrong = [";".join(frames) for frames, _ in mine
              if not giant.is_way(frames) and not giant.is_part(frames)]
     tap.ok(any(giant.file in frame for frames, _ in mine for frame in frames) and not wrong,
-           "no stack is invented without it", " | ".join(wrong[:2])[:300])
+           "no stack is made up without it", " | ".join(wrong[:2])[:300])
 
 
 def main():
@@ -144,9 +144,9 @@ def main():
         with giant as process, live.Load(busy) as python:
             check_walked(tap, giant, process.pid, ROOMY, "a table of several shards")
             too_small(tap, giant, process.pid, python.pid)
-            # Little more than it takes: its blocks are cut to fit between what is there already.
+            # Little more than its size: its blocks are cut to fit between the tables already loaded.
             check_walked(tap, giant, process.pid, NEARLY, "a budget that is nearly its size")
-            # A table of half the size is built first, and is of a process that was not chosen.
+            # A table of half the size is built first, of a process that is not attached.
             with Giant(os.path.join(folder, "half"), COUNT // 2):
                 check_walked(tap, giant, process.pid, NEARLY, "a budget that others fill")
     tap.done()

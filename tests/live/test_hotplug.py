@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 300 s
-"""CPU 1 comes, goes and comes again while stacktop runs: what is pinned to it is sampled whenever it is
-online, the processes on it are followed by their records, and the books stay even. No two of these
-tests switch CPU 1 at the same time, and it is online again whatever becomes of the test. What
-stacktop sees is waited for; how long that took is what its books may lack.
+"""CPU 1 comes, goes and comes again while stacktop runs: a program pinned to it is sampled whenever it
+is online, the processes on it are followed by their records, and each sample is accounted for. A lock
+keeps two of these tests from switching CPU 1 at the same time, and it is online again however the test
+ends. The test waits until stacktop sees a change; the time that this took may be missing from the sums.
 
 Covers: bpf/sampler/cpus.c bpf/sampler/events.c bpf/tracker/sideband.c tui/collect/collector_watch.c"""
 
@@ -22,10 +22,10 @@ import live  # noqa: E402
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "track")
 SWITCH = "/sys/devices/system/cpu/cpu1/online"
 HERTZ = live.hertz(1999)
-ENOUGH = 0.3  # seconds of CPU time of what is pinned
+ENOUGH = 0.3  # seconds of CPU time of the pinned process
 PROGRAMS = 8
 
-# Waits for the end of the test, by whatever, and leaves CPU 1 online.
+# Waits for the end of the test, however it ends, and leaves CPU 1 online.
 GUARD = f"""
 import os
 os.read(0, 1)
@@ -35,7 +35,7 @@ with open({SWITCH!r}, 'w') as file:
 
 
 class Cpu1:
-    """As it was, when the block is left; counts the seconds that it was online."""
+    """CPU 1, put back as it was when the block is left; counts the seconds that it was online."""
 
     def __enter__(self):
         self.file = open(SWITCH, "r+", encoding="ascii")
@@ -74,7 +74,7 @@ class Cpu1:
 
 
 def why_not():
-    """Why CPU 1 cannot be switched; None when it can."""
+    """The reason why CPU 1 cannot be switched; None when it can."""
     if not os.path.exists(SWITCH):
         return f"there is no {SWITCH}"
     if 0 not in os.sched_getaffinity(0):
@@ -90,7 +90,7 @@ def why_not():
 
 
 class Running(live.Stream):
-    """stacktop with five reports a second."""
+    """stacktop with five reports per second."""
 
     def __init__(self, *options):
         super().__init__("-d", "0.2", "-F", HERTZ, "--no-inline", "--comm",
@@ -102,7 +102,7 @@ class Running(live.Stream):
         return [line[10:] for line in text.splitlines() if line.startswith("stacktop: ")]
 
     def sees(self, good):
-        """Waits for a slice that began after the call and is good."""
+        """Waits for a good slice that began after the call."""
         first = self.next()
         return self.until(lambda slices: any(good(part) for part in slices[first:]))
 
@@ -110,9 +110,9 @@ class Running(live.Stream):
         return self.sees(lambda part: part.json["cpus"] == count)
 
     def came(self, pid):
-        """Waits until what is pinned to CPU 1, which has just come, is sampled again."""
+        """Waits until the process pinned to CPU 1, which has just come, is sampled again."""
         start = time.monotonic()
-        pin(pid)  # taking its only CPU away has undone it
+        pin(pid)  # the kernel unpinned it when its only CPU went
         found = self.sees(lambda part: part.count(pid))
         self.unseen += time.monotonic() - start
         return found
@@ -123,8 +123,8 @@ def pin(pid=0):
 
 
 def check_pinned(tap, name, top, pid, cpus):
-    """What is pinned to CPU 1 is sampled for as long as it runs, by the kernel's own accounting."""
-    tap.ok(top.came(pid) and top.slices[-1].json["cpus"] == cpus, f"{name}: the report says so",
+    """A process pinned to CPU 1 is sampled as long as it runs, by the kernel's own accounting."""
+    tap.ok(top.came(pid) and top.slices[-1].json["cpus"] == cpus, f"{name}: the report has the CPU",
            f"{top.slices[-1].json['cpus']} CPUs")
     top.poll()
     before, first = live.process_seconds([pid]), len(top.slices)
@@ -136,7 +136,7 @@ def check_pinned(tap, name, top, pid, cpus):
     samples = sum(part.count(pid) for part in around)
     late = sum(part.json["losses"]["missed"] for part in around)
     expected = ran * int(HERTZ)
-    tap.ok(samples + late >= 0.9 * expected - 6 * expected ** 0.5 > 100, f"{name}: it is sampled",
+    tap.ok(samples + late >= 0.9 * expected - 6 * expected ** 0.5 > 100, f"{name}: sampled",
            f"{samples} samples, {late} ticks missed, at {HERTZ} Hz in {ran:.2f} s")
 
 
@@ -146,8 +146,8 @@ def run_second(folder):
 
 
 def second_has_tables(top, folder):
-    """Waits for a stack of second that is whole: its tables are made at its first sample, after those
-    of everything else that runs."""
+    """Waits for a complete stack of second: its tables are built at its first sample, after those of
+    every other program that runs."""
     def whole():
         run_second(folder)
         top.poll()
@@ -158,12 +158,12 @@ def second_has_tables(top, folder):
 
 
 def check_exec(tap, name, top, folder):
-    """Programs that live for 75 ms of CPU time after an exec, which they share. A process that only
-    /proc tells of is read when a sample of it was met, five times a second: most are gone by then,
-    and of those that are not a part is lost. By its records one is followed within a ms or two, and
-    some more where a host takes the CPU away. How soon is a matter of timing and not asked here:
-    followed is who was for the most part. Without the records 38 to 46 % of the samples are of such,
-    with them 99.6 %, and 93 % when a third of the CPU is taken away 30 ms at a time."""
+    """Programs that run for 75 ms of CPU time after an exec and share the CPU. Without records a process
+    is read from /proc when a sample of it was met, five times a second: most have ended by then, and
+    the others lose a part. By its records a process is followed within a few ms, or some more where a
+    host takes the CPU away. How soon is a matter of timing and not tested here: a process counts as
+    followed when most of its samples are. Without the records 38 to 46 % of the samples are of such
+    processes, with them 99.6 %, and 93 % when a third of the CPU is taken away 30 ms at a time."""
     first = len(top.slices)
     for _ in range(PROGRAMS):
         run_second(folder)
@@ -180,7 +180,7 @@ def check_exec(tap, name, top, folder):
     stacks = 100 * sum(good for _, good in rows.values()) / max(samples, 1)
     tap.ok(samples >= 10 * PROGRAMS and len(rows) >= PROGRAMS and share >= 85,
            f"{name}: processes on it are followed",
-           f"{share:.1f} % of {samples} samples of {len(rows)} processes are of such as are; "
+           f"{share:.1f} % of {samples} samples of {len(rows)} processes are of followed ones; "
            f"{stacks:.1f} % of the stacks complete")
 
 
@@ -190,10 +190,10 @@ def check_books(tap, top, online, others):
     lost = {word: sum(part.json["losses"][word] for part in top.slices)
             for word in ("throttled", "missed")}
     tap.ok(sums["taken"] == sums["filtered"] + sums["samples"] + sums["lost"] > 0,
-           "the books are even", f"{sums} {lost}")
+           "the sums are equal", f"{sums} {lost}")
     due = sums["ticks"]
     rest = due - sums["taken"] - sums["idle"] - lost["throttled"] - lost["missed"]
-    tap.ok(abs(rest) <= 0.02 * due, "every tick is named", f"{rest} of {due} are not")
+    tap.ok(abs(rest) <= 0.02 * due, "every tick is accounted for", f"{rest} of {due} are not")
     hertz = int(HERTZ)
     most = (others * sums["seconds"] + online) * hertz
     tap.ok(0.98 * most - top.unseen * hertz <= due <= 1.02 * most,
@@ -211,12 +211,13 @@ def come_and_go(tap, folder):
             cpu.switch(True)
             tap.ok(alone, "begins without the CPU")
             check_pinned(tap, "a CPU that came", top, load.pid, cpus)
-            tap.ok(second_has_tables(top, folder), "a CPU that came: what begins there gets tables")
+            tap.ok(second_has_tables(top, folder),
+                   "a CPU that came: a program that starts there gets tables")
             check_exec(tap, "a CPU that came", top, folder)
             cpu.switch(False)
             gone = top.cpus(cpus - 1)
             cpu.switch(True)
-            tap.ok(gone, "a CPU that went: the report says so")
+            tap.ok(gone, "a CPU that went: the report lacks it")
             check_pinned(tap, "off and on", top, load.pid, cpus)
             check_exec(tap, "off and on", top, folder)
             cpu.switch(False)
@@ -224,12 +225,12 @@ def come_and_go(tap, folder):
             check_pinned(tap, "off for an instant", top, load.pid, cpus)
             check_exec(tap, "off for an instant", top, folder)
             status, seconds = top.stop(), cpu.online_seconds()
-            tap.ok(status in (0, 130), "ends in good order", f"exit {status}")
+            tap.ok(status in (0, 130), "ends with success", f"exit {status}")
             check_books(tap, top, seconds - start, cpus - 1)
             said = " | ".join(text for text in top.messages() if "sampled are now" in text)
             tap.ok(re.match(f"a CPU came online, sampled are now: {cpus} .*went offline, sampled are "
                             f"now: {cpus - 1} .*came online, sampled are now: {cpus}", said),
-                   "tells of it", said)
+                   "reports each change", said)
 
 
 def listed(tap):
@@ -241,12 +242,12 @@ def listed(tap):
         cpu.switch(False)
         none = top.sees(lambda part: part.json["cpus"] == 0 and part.samples == 0)
         cpu.switch(True)
-        tap.ok(none, "--cpu 1: nothing is sampled while it is off", " | ".join(top.messages()))
+        tap.ok(none, "--cpu 1: no sample while it is offline", " | ".join(top.messages()))
         pin(load.pid)
         back = top.sees(lambda part: part.json["cpus"] == 1 and part.count(load.pid))
         tap.ok(back, "--cpu 1: it is sampled again", " | ".join(top.messages()))
         status = top.stop()
-        tap.ok(status in (0, 130), "--cpu 1: ends in good order", f"exit {status}")
+        tap.ok(status in (0, 130), "--cpu 1: ends with success", f"exit {status}")
 
 
 def main():

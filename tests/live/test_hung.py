@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A file system that a program's code is mapped from stops answering, before stacktop starts or while
-it runs: the report and the first screen come, keys are answered, programs that start later are walked,
-and q and SIGTERM end it, all while the file system still hangs. While it answers, its files are walked
-and named as any others.
+"""A file system with a program's code stops answering, before stacktop starts or while it runs: the
+report and the first screen appear, keys are answered, programs that start later are walked, and q and
+SIGTERM end stacktop, all while the file system still hangs. While it answers, its files are walked and
+named like any others.
 
 Covers: bpf/tracker/opener.c bpf/tracker/openhelper.c bpf/tracker/openfile.c
 """
@@ -22,10 +22,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PATIENCE = 60  # for what takes a second or two; without an answer it would be for ever
+PATIENCE = 60  # for what takes a second or two; a hang would never end
 CC = os.environ.get("CC", "gcc")
 
-# Maps the file when a line comes in, and uses the CPU.
+# Maps the file when it reads a line, and uses the CPU.
 MAPPER = """
 import ctypes, os, sys
 libc = ctypes.CDLL(None)
@@ -34,7 +34,7 @@ libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + 3 * [ctypes.c_int] + [
 file = os.open(sys.argv[1], os.O_RDONLY)
 print("open", flush=True)
 sys.stdin.readline()
-libc.mmap(None, 4096, 5, 2, file, 0)  # PROT_READ | PROT_EXEC, MAP_PRIVATE: asks for nothing
+libc.mmap(None, 4096, 5, 2, file, 0)  # PROT_READ | PROT_EXEC, MAP_PRIVATE: reads nothing from the file
 print("mapped", flush=True)
 while True:
     pass
@@ -65,7 +65,7 @@ class Served:
         assert self.server.stdout.readline() == "hung\n"
 
     def close(self):
-        """Whoever waits for it goes on with an error."""
+        """Readers that wait for it continue with an error."""
         self.server.kill()
         self.server.wait()
         if self.works:
@@ -100,7 +100,7 @@ class Reports:
             stdin=subprocess.DEVNULL, stdout=self.out, stderr=subprocess.DEVNULL)
 
     def shows(self, *what):
-        """Waits for a line with all of it that is written later."""
+        """Waits for a line, written after the call, with all of these words."""
         self.at = os.fstat(self.out.fileno()).st_size
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
@@ -117,7 +117,7 @@ class Reports:
 
 
 def ends(process):
-    """None: it does not."""
+    """The exit status; None when it does not end."""
     try:
         return process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
@@ -148,7 +148,7 @@ class Screen:
         os.write(self.fd, key.encode())
 
     def ends(self):
-        """Its status, None when it does not end."""
+        """The exit status; None when it does not end."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if select.select([self.fd], [], [], 0.1)[0]:
@@ -172,15 +172,15 @@ def spin(*command):
 
 
 def check_before(tap):
-    """It hangs when stacktop starts."""
+    """The file system hangs when stacktop starts."""
     process = subprocess.Popen([live.STACKTOP, "-b", "-d", "0.5", "-n", "1"],
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True)
     status = ends(process)
-    tap.ok(status == 0, "hung before the start: the report comes", f"exit {status}")
+    tap.ok(status == 0, "hung before the start: the report appears", f"exit {status}")
     for how in ("q", "SIGTERM"):
         screen = Screen()
-        tap.ok(screen.shows("COMMAND"), f"hung before the start: the screen comes, ended by {how}")
+        tap.ok(screen.shows("COMMAND"), f"hung before the start: the screen appears, ended by {how}")
         if how == "q":
             screen.key("q")
         else:
@@ -193,8 +193,8 @@ def check_before(tap):
 
 
 def check_live(tap, served, spinner, folder):
-    """What runs from it is named while it answers; then it hangs, and a file is mapped that was opened
-    before."""
+    """A program on it is named while it answers. Then it hangs, and a file that was opened before is
+    mapped."""
     top, mapper, loads = Reports(), Mapper(served.path), []
     try:
         loads.append(spin(served.path))
@@ -204,7 +204,7 @@ def check_live(tap, served, spinner, folder):
         late = os.path.join(folder, "late")
         shutil.copy(spinner, late)
         loads.append(spin(late))
-        tap.ok(top.shows("late;", "main;hung_outer;hung_inner "), "one that starts later is, too")
+        tap.ok(top.shows("late;", "main;hung_outer;hung_inner "), "so is a program that starts later")
         status = top.ends()
         tap.ok(status == 0, "SIGTERM ends it", f"exit {status}")
     finally:

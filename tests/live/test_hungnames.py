@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 1200 s
-"""What gives names is on file systems that stop answering: a perf map in /tmp of a process, a jitdump
-that it maps, debug files beside a program and below its root. While they answer, their names are in the
-first report, as those of a debug file and a perf map on file systems that only the process has. Then
-they hang, before stacktop starts and while it runs: the report and the first screen come, other names
-are there, q and SIGTERM end it.
+"""Sources of names are on file systems that stop answering: a process's perf map in /tmp, a jitdump
+that it maps, debug files beside a program and below its root. While they answer, the first report has
+their names, like those of a debug file and a perf map on file systems that only the process sees. Then
+they hang, before stacktop starts and while it runs: the report and the first screen appear, other
+names are there, and q and SIGTERM end it.
 
 Covers: bpf/tracker/asked.c symbols/files/fileasker.c symbols/files/localfs.c symbols/files/rootfile.c
 """
@@ -24,7 +24,7 @@ import live  # noqa: E402
 import test_hung as hung  # noqa: E402
 
 RUNS = 5
-hung.PATIENCE = 180     # on a machine that is so busy that a report takes minutes
+hung.PATIENCE = 180     # on a very busy machine, where a report takes minutes
 NAMED = "main;hung_outer;hung_inner "
 
 SPINNER = """
@@ -36,7 +36,8 @@ __attribute__((noinline)) void hung_outer(void) { hung_inner(); n++; }
 int main(void) { puts("runs"); fflush(stdout); for (;;) { hung_outer(); usleep(20000); } }
 """
 
-# Says where its code is, which it runs when a line comes in; a file given is mapped executable before.
+# Prints the address of its code, and runs it after it reads a line; if the line names a file, maps that
+# file executable first.
 LOOP = """
 import ctypes, mmap, os, sys, time
 code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
@@ -57,7 +58,7 @@ while True:
 
 
 class Looper:
-    """A process in a mount namespace of its own, whose code is its own, too."""
+    """A process with made-up code in a mount namespace of its own."""
 
     def __init__(self, stack):
         self.process = subprocess.Popen(["unshare", "--mount", sys.executable, "-c", LOOP], text=True,
@@ -73,7 +74,7 @@ class Looper:
         assert self.process.stdout.readline() == "runs\n"
 
     def map(self, folder, name):
-        """A file with its perf map."""
+        """Creates a file in the folder, with its perf map."""
         path = os.path.join(folder, name)
         with open(path, "w", encoding="ascii") as file:
             file.write(f"{self.at:x} 1000 {name}\n")
@@ -85,7 +86,7 @@ class Looper:
 
 
 class Stage:
-    """Programs and file systems until the end."""
+    """Programs and file systems that last until the end."""
 
     def __init__(self, stack, folder):
         self.stack, self.folder = stack, folder
@@ -105,7 +106,7 @@ class Stage:
         return path
 
     def serve(self, point, file, name, within=()):
-        """False: it cannot be mounted."""
+        """Serves the file; False when it cannot be mounted."""
         os.makedirs(point, exist_ok=True)
         served = hung.Served(self.server, point, file, name, within)
         self.stack.callback(served.close)
@@ -126,7 +127,7 @@ class Stage:
         return path
 
     def add_debug_link(self):
-        """A program's debug file is in the folder .debug beside it, which is served."""
+        """The folder .debug beside a program, with its debug file, is served."""
         debug = self.path("linked.debug")
         subprocess.run(["objcopy", "--only-keep-debug", self.spinner, debug], check=True)
         program = self.stripped("linked/linked", "--remove-section=.note.gnu.build-id",
@@ -136,14 +137,14 @@ class Stage:
         return works
 
     def add_root(self, name):
-        """A program in a root of its own."""
+        """A program with a root of its own."""
         program = self.stripped(f"{name}/{name}")
         root = os.path.dirname(program)
         os.makedirs(os.path.join(root, "usr", "lib", "debug", ".build-id", "01"))
         return root
 
     def add_own_debug(self):
-        """The debug files are in a tmpfs that only the process has."""
+        """The debug files are in a tmpfs that only the process sees."""
         root = self.add_root("own")
         debug = os.path.join(root, "usr", "lib", "debug")
         self.spin("unshare", "--mount", "sh", "-c",
@@ -152,14 +153,14 @@ class Stage:
                   f"exec chroot {root} /own")
 
     def add_root_debug(self):
-        """A file system below a root, where debug files would be, has none, and hangs."""
+        """A hanging file system below a root, where debug files would be; it has none."""
         root = self.add_root("chrooted")
         works = self.serve(os.path.join(root, "usr", "lib", "debug"), self.spinner, "none")
         self.spin("chroot", root, "/chrooted")
         return works
 
     def add_maps(self):
-        """Perf maps: served, and in a tmpfs of the process."""
+        """Perf maps, one served, one in a tmpfs of the process."""
         served, own = Looper(self.stack), Looper(self.stack)
         pid = served.process.pid
         works = self.serve("/tmp", served.map(self.folder, "served_map"), f"perf-{pid}.map",
@@ -172,7 +173,7 @@ class Stage:
         return works
 
     def add_dump(self):
-        """A jitdump, or what is called so, is mapped."""
+        """Maps a file with a jitdump's name."""
         looper = Looper(self.stack)
         point = self.path("dump")
         works = self.serve(point, looper.map(self.folder, "dump_file"), "jit-1.dump",
@@ -182,8 +183,7 @@ class Stage:
 
 
 def check_answering(tap):
-    """All names are there in the first report, if the machine is not so busy that the answers come
-    later."""
+    """All names are in the first report; on a very busy machine the answers may come later."""
     wanted = {"a debug file that is served": rf"^linked;.*{NAMED}",
               "a debug file in a file system of the process": rf"^own;.*{NAMED}",
               "a perf map that is served": r"^python3.*;served_map ",
@@ -201,7 +201,7 @@ def check_answering(tap):
 
 
 def check_hung(tap, stage):
-    """They hang when stacktop starts, and a program that is named runs beside."""
+    """The file systems hang when stacktop starts, beside a program that has names."""
     stage.spin(shutil.copy(stage.spinner, stage.path("beside")))
     process = subprocess.Popen([live.STACKTOP, "-b", "-d", "2", "-n", "2", "-K", "--format=folded"],
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -211,12 +211,12 @@ def check_hung(tap, stage):
     except subprocess.TimeoutExpired:
         process.kill()
         text = ""
-    tap.ok(process.returncode == 0, "hung: two reports come", f"exit {process.returncode}")
+    tap.ok(process.returncode == 0, "hung: two reports appear", f"exit {process.returncode}")
     tap.ok(re.search(rf"^beside;.*{NAMED}", text, re.M), "hung: other programs are named")
     tap.ok(re.search(r"^linked;.*;linked\+0x[0-9a-f]+ ", text, re.M),
-           "hung: what has lost its names is told apart by its functions' starts")
+           "hung: functions without names are told apart by their starts")
     screen = hung.Screen()
-    tap.ok(screen.shows("COMMAND"), "hung: the screen comes")
+    tap.ok(screen.shows("COMMAND"), "hung: the screen appears")
     screen.key(":~")
     tap.ok(screen.shows("~"), "hung: keys are answered")
     screen.key("\x1b")
@@ -226,7 +226,7 @@ def check_hung(tap, stage):
 
 
 def check_live(tap, stage):
-    """They hang while it runs."""
+    """The file systems hang while stacktop runs."""
     top = hung.Reports()
     tap.ok(top.shows("linked;", NAMED), "live: names are there")
     stage.hang()
@@ -241,7 +241,7 @@ def main():
     tap = live.Tap()
     live.need_root(tap)
     if not os.path.exists("/dev/fuse") or platform.machine() != "x86_64":
-        tap.skip("everything", "there is no /dev/fuse, or it is not x86-64")
+        tap.skip("everything", "needs /dev/fuse and x86-64")
         tap.done()
     folder = tempfile.mkdtemp(prefix="stacktop-hungnames-", dir="/var/tmp")
     try:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Walks that are captured and gone through again: the steps must give the very frames that the BPF
- * program gave, these must be the functions that the program under test calls, and each step's
- * words must be true of the next one. Run as root, from the top of the tree.
+ * Captures walks and replays them: the steps must give exactly the frames that the BPF program
+ * gave, these must be the functions that the program under test calls, and each step's words must
+ * match the next step. Run as root, from the top of the tree.
  * Covers: bpf/report/trace.c tui/collect/inspect.c tui/views/inspector_words.c
  * Covers: tui/collect/collector_post.c tui/collect/collector_priv.h
  */
@@ -35,9 +35,9 @@
 struct expected {
 	const char *program, *mode;
 	const char *chain[6]; /* leaf first; */
-	bool beyond;	      /* deeper than what is captured of its stack */
+	bool beyond;	      /* its stack is deeper than the captured part */
 	enum trace_way way;   /* of some step; TRACE_NONE: CFI all the way */
-	bool fp_works;	      /* frame pointers alone show these frames, too */
+	bool fp_works;	      /* frame pointers alone find these frames, too */
 };
 
 static const struct expected cases[] = {
@@ -77,7 +77,7 @@ static pid_t start(const struct expected *e)
 		_exit(127);
 	}
 	close(out[1]);
-	/* It says its number when nothing but the construct is left. */
+	/* It prints its PID when it runs only the construct. */
 	if (read(out[0], line, sizeof(line) - 1) <= 0 || atoi(line) != pid)
 		fail_msg("%s %s did not start", path, e->mode);
 	close(out[0]);
@@ -119,7 +119,7 @@ static void check_steps(const struct expected *e, const struct inspection *i)
 		uint64_t value;
 
 		assert_int_equal(s->frame, t->capture.frames[n]);
-		/* what called is looked up at the call, what a signal interrupted where it is */
+		/* a call is looked up at the call instruction, an interrupted frame at its pc */
 		assert_int_equal(s->exact, !n || t->steps[n - 1].way == TRACE_SIGNAL);
 		assert_int_equal(s->addr, s->exact ? s->pc : s->pc - 1);
 		assert_true(inspector_words(i, n, lines) > 3);
@@ -160,12 +160,12 @@ static void check(const struct expected *e, const struct inspection *i)
 	check_steps(e, i);
 	inspection_compare(i, &first, why, sizeof(why));
 	print_message("# %s %s: %u frames; %s\n", e->program, e->mode, t->capture.nframes, why);
-	/* Without frame pointers the first caller is missed already, or soon. */
+	/* Without frame pointers the first caller or one soon after is missed. */
 	assert_int_equal(first >= t->nsteps, e->fp_works);
 	assert_true(why[0]);
 }
 
-/* All programs at once below one source, which samples nothing else. */
+/* All programs at once, in one source that samples only them. */
 static void steps_are_the_walk(void **state)
 {
 	static const struct options base = {.delay = 1, .frequency = 199, .memory = 64};

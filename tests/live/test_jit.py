@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 600 s
-"""Names of code that processes make while they run: a program that knows its own (jitnames.c), also in
-PID and mount namespaces of its own, then node, python3 and java, whose names are compared with what
-perf makes of the same files.
+"""Names of code that processes make at run time: a program that knows its own names (jitnames.c), also
+in its own PID and mount namespaces, then node, python3 and java, compared with the names that perf
+reads from the same files.
 
 Covers: symbols/names/perfmap.c symbols/names/jitdump.c symbols/files/procfile.c symbols/files/livethread.c tui/symbolize/jit.c
 Covers: tui/symbolize/jit_files.c
@@ -28,14 +28,14 @@ import watch  # noqa: E402
 JITNAMES = os.path.join(live.WORK, "jitnames")
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "jitnames.js")
 OUTER, INNER = "Outer main.x:1", re.compile(r"Inner (\d+) main\.x:7")
-REWRITTEN = "[rewritten code]"      # where it may be the one or the other
+REWRITTEN = "[rewritten code]"      # where the old or the new code may be meant
 HOT = {name: re.compile(rf"JS:\S?hot{name} /.*jitnames\.js:\d+:\d+$") for name in ("Inner", "Outer")}
 
 
-ENOUGH = 300        # samples of a process
-BUSY = 0.3          # seconds of CPU time, in which its code is made
+ENOUGH = 300        # samples per process
+BUSY = 0.3          # seconds of CPU time, until its code is compiled
 HERTZ = live.hertz(999)
-LONG = "600"        # seconds after which it ends by itself
+LONG = "600"        # seconds until it ends by itself
 RENEWED = 2         # names one after the other at one address, three seconds of CPU time each
 
 
@@ -63,7 +63,7 @@ def wait_for(condition, seconds=60):
 
 
 def is_named(stack):
-    """The program's own two functions below main, in this order."""
+    """True when the program's own two functions are above main, in this order."""
     return len(stack) >= 3 and stack[-3:-1] == ("main", OUTER) and (
         INNER.fullmatch(stack[-1]) or stack[-1] == REWRITTEN)
 
@@ -96,7 +96,7 @@ def unlink_map(pid):
 
 
 class Stage:
-    """Where the processes run until all are judged."""
+    """The processes, running until all are judged."""
 
     def __init__(self):
         self.running = contextlib.ExitStack()
@@ -137,8 +137,8 @@ def add_own_names(stage):
 
 
 def check_renewed(tap, subject):
-    """The same address is another function after a while: each refresh has the name that was told
-    then, or says that it was rewritten, so the numbers go up."""
+    """One address gets a new function after a while. Each refresh has the name that was valid then, or
+    says that the code was rewritten, so the numbers ascend."""
     both = [part for part in subject.slices if REWRITTEN in part and any(map(INNER.fullmatch, part))]
     tap.ok(not both and any(REWRITTEN in part for part in subject.slices),
            "a refresh in which it changed has neither name", str(both[:1]))
@@ -149,7 +149,7 @@ def check_renewed(tap, subject):
 
 
 def test_short(tap):
-    """Processes that are gone for a while when their slice is named, but left their files open to us."""
+    """Processes that ended before their slice is named; stacktop still holds their files open."""
     with tempfile.TemporaryDirectory() as folder:
         script = (f"cd '{folder}'; for way in map dump; do '{JITNAMES}' $way 1 & echo $! >$way; done; "
                   "wait; exec sleep 2")
@@ -166,13 +166,13 @@ def test_short(tap):
             subject.add(watch.Slice(json.loads(line)))
         found = leaves(subject.stacks)
         good = share(found, lambda leaf: leaf == OUTER or INNER.fullmatch(leaf))
-        tap.ok(good > 0.9 and sum(found.values()) > 15, f"{way}: of a process that is gone",
+        tap.ok(good > 0.9 and sum(found.values()) > 15, f"{way}: of a process that has ended",
                f"{good:.3f} of {sum(found.values())}: {found.most_common(4)}")
 
 
 def add_namespaces(stage):
-    """In its own namespaces the process is number 1 or so and has a /tmp of its own. What the same
-    names mean outside is about other processes."""
+    """In its own namespaces the process has a low PID and its own /tmp. Outside, the same file names
+    are those of other processes."""
     parent = stage.start(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
                           "mount -t tmpfs none /tmp && exec "
                           f"'{shutil.copy(JITNAMES, stage.folder(dir='/var/tmp'))}' map {LONG}"])
@@ -203,7 +203,7 @@ def add_namespaces(stage):
 
 
 def add_mistrust(stage):
-    """Another user's file is not believed."""
+    """Another user's file is not trusted."""
     def judge(tap, subject):
         found = leaves(subject.stacks)
         tap.ok(share(found, "[jit]".__eq__) > 0.97, "another user's map is not read",
@@ -212,7 +212,7 @@ def add_mistrust(stage):
 
 
 def add_node(stage):
-    """One process by each of its options; the first is returned."""
+    """One process for each option; returns the first."""
     def judge(option):
         def check(tap, subject):
             inner = {s: n for s, n in subject.stacks.items() if s and HOT["Inner"].match(s[-1])}
@@ -228,7 +228,7 @@ def add_node(stage):
 
 
 class Perf:
-    """Names of leaves of a process by perf report's own reading of the same map."""
+    """Leaf names of a process as perf report reads them from the same map."""
 
     def __init__(self, pid, folder):
         self.data = os.path.join(folder, "perf.data")
@@ -259,7 +259,7 @@ def check_perf(tap, subject, perf):
 
 
 def add_python(stage):
-    """Python 3.12 and later write a perf map; each function has a trampoline of its own."""
+    """Python 3.12 and later write a perf map; each function has its own trampoline."""
     python = next((path for path in map(shutil.which, ("python3.13", "python3.12", "python3"))
                    if path and subprocess.run(
                        [path, "-X", "perf", "-c", "import sys; sys.activate_stack_trampoline"],
@@ -270,7 +270,7 @@ def add_python(stage):
                "def caller():\n    leaf()\n"
                "while True: caller()\n")
 
-    # Whether the walk goes on beyond the trampoline depends on how the interpreter was compiled.
+    # Whether the walk continues below the trampoline depends on how the interpreter was compiled.
     def in_leaf(stack):
         return [name.split(":")[2] for name in stack if name.startswith("py::")][-1:] == ["leaf"]
 
@@ -283,7 +283,7 @@ def add_python(stage):
 
 
 def sample(stage, at_least=0):
-    """Until there is enough of each, and so many names one after the other at one address."""
+    """Samples until there is enough of each process, and `at_least` names in turn at one address."""
     pids = [subject.pid for subject in stage.subjects]
     watch.until_busy(pids, BUSY)
 
@@ -300,7 +300,7 @@ def sample(stage, at_least=0):
 
 
 def test_together(tap):
-    """All at once: those that wait for nothing."""
+    """All cases at once that need not wait for an event."""
     with Stage() as stage:
         add_own_names(stage)
         if not add_namespaces(stage):
@@ -339,7 +339,7 @@ public class Spin {
 
 
 def test_java(tap):
-    """The JVM writes its map when it is asked to, and anew each time."""
+    """The JVM writes its map only on request, and anew each time."""
     if not (shutil.which("java") and shutil.which("javac") and shutil.which("jcmd")):
         tap.skip("java", "no JDK")
         return
@@ -354,7 +354,7 @@ def test_java(tap):
         before, after = Subject(pid, None), Subject(pid, None)
 
         def compiled(part):
-            """What the interpreter does is not what its compiler's code does."""
+            """Stacks without those of the interpreter, which are not of compiled code."""
             one = Subject(pid, None)
             one.add(part)
             if share(leaves(one.stacks), "[jit]".__eq__) > 0.8:
@@ -379,7 +379,7 @@ def test_java(tap):
                 tap.skip("java", "this JVM has no Compiler.perfmap")
                 return
             top.until(named, 60)
-    tap.ok(nameless, "java: no names before it is asked", str(leaves(before.stacks).most_common(2)))
+    tap.ok(nameless, "java: no names before jcmd", str(leaves(before.stacks).most_common(2)))
     good = share(after.stacks, in_leaf)
     tap.ok(good > 0.8 and after.enough(), "java: Spin.leaf after jcmd",
            f"{good:.3f} of {sum(after.stacks.values())}: {after.stacks.most_common(1)}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel functions are named without /proc/kallsyms, which is a FIFO without a writer here, and
-whatever kernel.kptr_restrict hides.
+"""Kernel functions have names without /proc/kallsyms, which is a FIFO without a writer here, and at
+each setting of kernel.kptr_restrict.
 
 Covers: bpf/sampler/ksyms.c bpf/prog/ksyms.bpf.c
 """
@@ -19,7 +19,7 @@ LOAD = "import os\nwhile True: os.listdir('/proc/self/task'); os.stat('/')"
 
 
 def inside(folder, *command):
-    """In a mount namespace of its own: (output, exit status), None when out of time."""
+    """Runs in its own mount namespace: (output, exit status), None when time runs out."""
     script = f"mount --bind '{folder}/fifo' /proc/kallsyms && exec \"$@\""
     try:
         done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", *command],
@@ -30,7 +30,7 @@ def inside(folder, *command):
 
 
 def has_snprintf():
-    """Before 5.13 there is no other way than to read it."""
+    """Before 5.13, /proc/kallsyms is the only source."""
     return tuple(int(part) for part in os.uname().release.split(".")[:2]) >= (5, 13)
 
 
@@ -43,7 +43,7 @@ def main():
         os.mkfifo(os.path.join(folder, "fifo"))
         if not has_snprintf() or inside(folder, "timeout", "1", "head", "-c1",
                                         "/proc/kallsyms")[1] != 124:
-            tap.skip("everything", "an old kernel, or no FIFO can be put there")
+            tap.skip("everything", "an old kernel, or the FIFO cannot be mounted")
             tap.done()
         for value in ("1", "2"):
             try:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Short runs that have less than they want: no memory for a map, no privilege, no BTF, no tracefs; each
-ends with a message or goes on with less. And nothing is leaked.
+"""Short runs with less than they want: no memory for a map, no privilege, no BTF, no tracefs. Each ends
+with a message or goes on with less, and leaks nothing.
 
 Covers: bpf/report/check.c tui/main.c
 """
@@ -20,7 +20,7 @@ SHIM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "tra
 
 
 def nomem(tap, folder):
-    """Each creation of a map fails in turn."""
+    """The creation of each map fails in turn."""
     shim, worst, works = os.path.join(folder, "nomem.so"), [], []
     subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC",
                     "-o", shim, SHIM, "-ldl"], check=True)
@@ -29,7 +29,7 @@ def nomem(tap, folder):
                               env=dict(os.environ, LD_PRELOAD=shim, NOMEM_AT=str(n)),
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
                               check=False)
-        # libbpf tries out what the kernel can, also by maps; then it is only the load that fails.
+        # libbpf probes the kernel's features, also by creating maps; then only the load fails.
         named = re.search(r"stacktop: .*(memory|cannot load the BPF program)", done.stderr, re.I)
         if done.returncode < 0 or done.returncode > 2 or done.returncode and not named:
             worst.append(f"map {n}: exit {done.returncode} {done.stderr.strip()[-80:]}")
@@ -37,14 +37,14 @@ def nomem(tap, folder):
         if "nomem: not reached" in done.stderr:
             break
     else:
-        worst.append("there is no end of maps")
+        worst.append("the number of maps has no end")
     tap.ok(works.count(False) >= 4 and works[-1] and not worst,
            "no memory for a map: a message, or one table less",
            f"{len(works)} runs, {works.count(False)} ended; " + " | ".join(worst[:3]))
 
 
 def unprivileged(tap, folder):
-    """Less than root may do."""
+    """Runs with fewer rights than root."""
     run = [live.STACKTOP, "-b", "-d", "0.5", "-n", "1"]
     drop = ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"]
 
@@ -72,10 +72,10 @@ def unprivileged(tap, folder):
 
 
 def leaks(tap):
-    """Of a whole run. valgrind does not know what bpf(2) writes, so it is asked for leaks and stray
-    accesses only."""
+    """A whole run under valgrind, which does not know what bpf(2) writes and so checks only leaks and
+    stray accesses."""
     if not shutil.which("valgrind"):
-        tap.skip("no leak at exit", "no valgrind")
+        tap.skip("no leak at exit", "valgrind is missing")
         return
     done = subprocess.run(["valgrind", "-q", "--leak-check=full", "--undef-value-errors=no",
                            "--error-exitcode=9", live.STACKTOP, "-b", "-d", "0.3", "-n", "2"],

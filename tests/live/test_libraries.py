@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 300 s
-"""A process with hundreds of libraries (SIZE=full: 3,000), all of which are in use: its stacks lead
-through twenty of them, and which library calls which is arithmetic. Each stack is whole, and all of
-its functions have their names.
+"""A process with hundreds of libraries (SIZE=full: 3,000), all in use: its stacks lead through twenty
+of them, and arithmetic tells which library calls which. Each stack is complete, and all of its
+functions have names.
 
 Covers: bpf/tracker/object.c bpf/tracker/publish.c tui/symbolize/modules.c"""
 
@@ -21,7 +21,7 @@ COUNT = 3000 if os.environ.get("SIZE") == "full" else 400
 BUILD_ID = b"\x5a" * 20
 ENOUGH = 100  # samples
 PATIENCE = 90
-FILES = 6 * COUNT + 1000  # descriptors: a third of them is for mapped files
+FILES = 6 * COUNT + 1000  # descriptors: a third of them may hold mapped files
 
 
 def cc(*options):
@@ -30,7 +30,7 @@ def cc(*options):
 
 
 def build(folder):
-    """One library is compiled, of which the others differ in a symbol and in the build-id."""
+    """Compiles one library; the others are copies with another symbol and build-id."""
     first, program = (os.path.join(folder, name) for name in ("first.so", "chains"))
     cc("-shared", "-fPIC", "-Wl,--build-id=0x" + BUILD_ID.hex(), "-o", first,
        os.path.join(SOURCES, "lib.c"))
@@ -47,7 +47,7 @@ def build(folder):
 
 
 def chain_of(frames):
-    """The numbers of the libraries from `begin` on; None where something else is among them."""
+    """The numbers of the libraries from `begin` on; None if any other function is among them."""
     rest = frames[frames.index("begin") + 1:]
     return [int(name[3:]) for name in rest] if all(name[:3] == "fn_" for name in rest) else None
 
@@ -59,14 +59,14 @@ def is_whole(frames):
 
 
 def calls(slices, pid):
-    """(frames, samples) of the process from where it calls the chains; all that end early."""
+    """(frames, samples) of the process from where it calls the chains, and of all that end early."""
     return [(user, count) for part in slices for number, _, user, _, count in part.stacks
             if number == pid and user and ("begin" in user or user[0][0] == "[")]
 
 
 def check(tap, pid):
     def good(slices):
-        """The last but one and the last slice are all right: tables and names are there."""
+        """True when the last two slices are complete: tables and names are there."""
         return len(slices) > 1 and all(
             calls([part], pid) and all(is_whole(user) for user, _ in calls([part], pid))
             for part in slices[-2:])
@@ -80,13 +80,14 @@ def check(tap, pid):
         every = calls(top.slices, pid)
     total = sum(count for _, count in seen)
     whole = sum(count for user, count in seen if is_whole(user))
-    tap.ok(reached and status == 0, "all stacks of a slice are whole", errors[-200:])
-    tap.ok(whole >= 0.98 * total and total >= ENOUGH, "... and stay so", f"{whole} of {total}")
+    tap.ok(reached and status == 0, "all stacks of a slice are complete", errors[-200:])
+    tap.ok(whole >= 0.98 * total and total >= ENOUGH, "all later stacks are complete",
+           f"{whole} of {total}")
     wrong = [user for user, _ in every if user[0] == "_start" and not is_whole(user) and
              chain_of(user) is not None]
-    tap.ok(not wrong, "no stack has a function that is not on its way", str(wrong[:1]))
+    tap.ok(not wrong, "no stack has a function outside its chain", str(wrong[:1]))
     libraries = {number for user, _ in seen for number in chain_of(user) or []}
-    tap.ok(len(libraries) > COUNT // 20, "they lead through many libraries", f"{len(libraries)}")
+    tap.ok(len(libraries) > COUNT // 20, "the stacks lead through many libraries", f"{len(libraries)}")
 
 
 def main():

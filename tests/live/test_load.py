@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 150 s
-"""Loads that could make a profiler lose samples or grow: processes that come and go, many threads,
-many processes. What is counted is held against the time that /proc says the CPUs were busy with
-it, so that what else the machine does makes no difference: slices that lie in a window of time have
-no more samples than that, and with those at its edges no fewer. Memory is held to its bound in the
-first seconds: later the stacks of the minute that is kept add to it, at 997 Hz some 40 MB.
+"""Loads that could make a profiler lose samples or grow: short processes, many threads, many
+processes. The samples are compared with the time that the CPUs spent on the load by /proc, so other
+work on the machine makes no difference: the slices within a window of time have no more samples than
+that, and with the slices at its edges no fewer. Memory must stay below its bound in the first seconds;
+later the stacks of the minute that is kept add to it, some 40 MB at 997 Hz.
 
 Covers: bpf/prog/profiler.bpf.c tui/collect/collector.c tui/collect/stackcache.c tui/collect/procinfo.c"""
 
@@ -17,14 +17,14 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
 
 HERTZ = live.hertz(997)
-SLOWER = live.hertz(199)  # the dead and their stacks are kept for a minute, which is memory
-RSS_KB = 40 * 1024  # without debug information, which has a budget of its own
+SLOWER = live.hertz(199)  # ended processes and their stacks stay in memory for a minute
+RSS_KB = 40 * 1024  # without debug information, which has its own budget
 GROWTH_KB = 4 * 1024
 STARTED = 1000  # processes of the churn
 PATIENCE = 90
 NOT_YET = ("[process not known yet]", "[process has just called exec]", "[pc in no mapping]",
            "[no table for pc]")
-# Tables of all that is sampled are in RSS: mmapped shards.
+# Tables of all sampled programs count as RSS: shards are mapped.
 CHURN = """
 trap 'kill 0' EXIT
 one() { while :; do true | cat </dev/null; expr 1 + 1; uname; ls /; sh -c 'exit 1'; done; }
@@ -52,18 +52,18 @@ def median(numbers):
 
 
 def check_count(tap, name, expected, inside, around, count):
-    """The clock ticks by itself and CPU time is added up otherwise; a late tick is missed."""
+    """The clock ticks by itself and CPU time is measured otherwise; a late tick counts as missed."""
     most = sum(count(part) for part in inside)
     least = sum(count(part) + part.lost + part.json["losses"]["missed"] +
                 part.json["losses"]["throttled"] for part in around)
-    # Six standard deviations, and what accounting by ticks cannot tell.
+    # Six standard deviations, and the error of tick-based accounting.
     slack = 0.05 * expected + 6 * expected ** 0.5
     tap.ok(expected > 500 and most - slack <= expected <= least + slack, name,
            f"{most} to {least} of {expected:.0f}")
 
 
 def warm(top):
-    """Waits until the kernel's names have been read, and memory stands still for a second."""
+    """Waits until the kernel's names have been read and memory is constant for a second."""
     top.more(2)
     top.until(lambda slices: any(kernel for part in slices for _, _, _, kernel, _ in part.stacks), 20)
     seen = []
@@ -76,8 +76,8 @@ def warm(top):
 
 
 def observe(tap, name, options, seconds, pids=(), state=None, hertz=HERTZ):
-    """Profiles for that long, and until the state is reached, or the processes have run long enough
-    to be counted; checks all that holds for any load. Memory is that of the first seconds."""
+    """Profiles for this long and until the state is reached, or until the processes have run long
+    enough to be counted; checks all that holds for any load. Memory is that of the first seconds."""
     resident = []
     with live.Stream("--no-inline", "-d", "0.2", "-F", hertz, *options) as top:
         warm(top)
@@ -96,7 +96,7 @@ def observe(tap, name, options, seconds, pids=(), state=None, hertz=HERTZ):
         top.more()
         status = top.stop()
         parts = top.slices
-    # A command's end is ours.
+    # The test ends a command.
     tap.ok(status in (0, 130, 143) and last - inner >= 2, f"{name}: profiled",
            f"{len(parts)} slices, exit {status}; {top.errors()[-100:]}")
     lost = sum(part.lost for part in parts)
@@ -105,12 +105,12 @@ def observe(tap, name, options, seconds, pids=(), state=None, hertz=HERTZ):
     tap.ok(lost == 0 and taken == filtered + shown > 0, f"{name}: nothing lost",
            f"{taken} taken, {filtered} filtered, {shown} shown, {lost} lost")
     inside, around = parts[inner:last], parts[first:last + 2]
-    check_count(tap, f"{name}: as many as the CPUs were busy", busy[0] * int(hertz), inside,
+    check_count(tap, f"{name}: as many samples as the CPUs were busy", busy[0] * int(hertz), inside,
                 around, lambda part: part.taken)
     if pids:
-        check_count(tap, f"{name}: as many as the processes ran", busy[1] * int(hertz), inside,
+        check_count(tap, f"{name}: as many samples as the processes ran", busy[1] * int(hertz), inside,
                     around, lambda part: part.samples)
-    # Medians, for a peak may lie anywhere.
+    # Medians, since peaks come at random.
     n = len(resident)
     before, after = median(resident[n // 4:n // 2]), median(resident[-n // 4:])
     tap.ok(0 < after < RSS_KB, f"{name}: RSS is below 40 MB at first", f"{after / 1024:.1f} MB")
@@ -131,10 +131,10 @@ def churn(tap):
     started = forks() - before
     tap.ok(started > STARTED, "churn: a thousand processes came and went", f"{started}")
     share, walks = complete(parts)
-    # How soon a new process is known depends on what else wants the CPUs.
+    # How soon a new process is known depends on the load of the CPUs.
     early = sum(count for part in parts for _, _, user, _, count in part.stacks
                 if user and user[0] in NOT_YET)
-    tap.ok(walks > 0 and share > 50, "churn: complete stacks of the short-lived",
+    tap.ok(walks > 0 and share > 50, "churn: complete stacks of short processes",
            f"{share:.1f} % of {walks}")
     tap.ok(share + 100 * early / walks >= 97, "churn: the others are not known yet",
            f"{early} of {walks}")

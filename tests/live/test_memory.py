@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-stacktop in a control group of 512 MiB, beside processes of another user that try to make it take more:
-a file with more call frame information than any program has, and one with thousands of mappings that
-forks all the time, of which each child is a process to be remembered. It is not killed, it goes on to
-report, and it says what it gave up.
+stacktop in a control group of 512 MiB, beside processes of another user that try to make it use more:
+one with a file of more call frame information than any program has, and one with thousands of mappings
+that forks all the time, each child a process to remember. stacktop is not killed, goes on reporting,
+and names what it gave up.
 Covers: symbols/base/memory.c symbols/base/quota.c bpf/tracker/mapping.c unwind/cfifile.c
 """
 
@@ -26,10 +26,10 @@ import elves  # noqa: E402
 LIMIT = 512 << 20
 FDES = 2000000      # of 24 bytes: 46 MiB
 USER = 65534
-GIVE_UP = 90        # seconds, of a machine that is busy with other things
+GIVE_UP = 90        # seconds, on a busy machine
 GOES_ON = 3
 
-# Maps all that it was given, by descriptors, executable; "forks": the last one 8,000 times, then forks.
+# Maps the given descriptor `times` times, executable; with `forks` it then forks all the time.
 ATTACKER = """
 import ctypes, os, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -39,7 +39,7 @@ fd, times, forks, user = map(int, sys.argv[1:])
 os.setgroups([])
 os.setgid(user)
 os.setuid(user)
-libc.prctl(4, 1, 0, 0, 0) # PR_SET_DUMPABLE: /proc shows whose it is
+libc.prctl(4, 1, 0, 0, 0) # PR_SET_DUMPABLE: /proc shows its user
 size = os.fstat(fd).st_size
 for _ in range(times):
     libc.mmap(None, size, 5, 2, fd, 0)
@@ -66,7 +66,7 @@ def read(path):
 
 
 class Group:
-    """A memory control group of either version; OSError where there can be none."""
+    """A memory control group of either version; OSError where none can be made."""
 
     def __init__(self):
         name = f"stacktop-test-{os.getpid()}"
@@ -95,7 +95,7 @@ class Group:
             raise
 
     def enter(self):
-        """For the child that becomes stacktop."""
+        """Runs in the child that becomes stacktop."""
         write(os.path.join(self.path, "cgroup.procs"), str(os.getpid()))
 
     def kills(self):
@@ -105,7 +105,7 @@ class Group:
         return int(found.group(1))
 
     def remove(self):
-        # What has ended leaves the group a moment later.
+        # Ended processes leave the group a moment later.
         end = time.monotonic() + 10
         while True:
             try:
@@ -118,7 +118,7 @@ class Group:
 
 
 def frames(path):
-    """A CIE and FDEs that are all alike, as .debug_frame may have them."""
+    """A CIE and identical FDEs, as .debug_frame may have them."""
     body = struct.pack("<I", 0xffffffff) + bytes([1, 0, 1, 0x78, 16, 0x0c, 7, 8])
     fde = struct.pack("<IIQQ", 20, 0, elves.TEXT, 16)
     elves.write(path, [elves.Section(".debug_frame",
@@ -138,7 +138,7 @@ def attacker(path, times, forks):
 
 
 def wait_for(process, errors, wanted):
-    """Which of these were told in time."""
+    """Those of the wanted messages that came in time."""
     end = time.monotonic() + GIVE_UP
     while time.monotonic() < end and process.poll() is None:
         told = os.pread(errors.fileno(), 1 << 20, 0).decode("utf-8", "replace")
@@ -177,10 +177,10 @@ def main():
             status = process.wait()
         kills = group.kills()
         group.remove()
-        tap.ok(kills == 0, "nothing in the group is killed", f"{kills}")
-        tap.ok(alive and status == 0, "stacktop goes on and ends when it is asked to", f"{status}")
+        tap.ok(kills == 0, "no process in the group is killed", f"{kills}")
+        tap.ok(alive and status == 0, "stacktop goes on and ends on request", f"{status}")
         for one in wanted:
-            tap.ok(re.search(one, told), f"it says what it gave up: {one}")
+            tap.ok(re.search(one, told), f"it reports what it gave up: {one}")
         reports = os.pread(out.fileno(), 1 << 24, 0).decode("utf-8", "replace")
         tap.ok(len(re.findall(r"^stacktop  ", reports, re.M)) >= 2, "it reports")
         tap.note(told)

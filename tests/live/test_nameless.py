@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions without a symbol, whose names only the debug information or .gnu_debugdata tells: the
-live view calls them what --symbolize calls them, and both what their source does.
+"""Functions without a symbol, named only by debug information or .gnu_debugdata: the live view shows
+the names that --symbolize prints, and both match the source.
 
 Covers: symbols/elf/minidebug.c symbols/dwarf/debuginfo.c tui/symbolize/resolver.c tui/symbolize/modules.c
 """
@@ -43,7 +43,7 @@ def run(*command, **options):
 
 
 def build(folder):
-    """name -> path of programs without the symbols, and the addresses of the functions."""
+    """({name: path} of programs without the symbols, the addresses of the functions)"""
     full, small, dwarf, mini = (os.path.join(folder, name)
                                 for name in ("full", "small", "dwarf", "mini"))
     run("gcc", "-O1", "-g", "-x", "c", "-o", full, "-", input=PROGRAM.encode())

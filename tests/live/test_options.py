@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 600 s
-"""The command line of the real binary: what it refuses and how it says so, what its reports look
-like to a program that reads them, and how it ends. Unwind tables are compared with readelf.
+"""The command line of the real binary: refused options and their messages, reports as a program reads
+them, and exit statuses. Unwind tables are compared with readelf.
 
 Covers: bpf/report/dump.c tui/options.c tui/main.c tui/collect/child.c tui/export/batch.c tui/collect/procinfo.c
         bpf/sampler/refusal.c
@@ -33,7 +33,7 @@ SHORT = ("-b", "-n", "1", "-d", "0.2")
 
 
 PATIENCE = 200  # seconds
-DELAYS = ("0.3", "1", "5", "20")  # the next when a process had no CPU in the one before
+DELAYS = ("0.3", "1", "5", "20")  # the next if a process got no CPU in the one before
 
 
 def busy():
@@ -41,7 +41,7 @@ def busy():
 
 
 def sampled(options, count, samples=1):
-    """What stacktop says of the first delay in which enough was sampled, as count tells it."""
+    """The output of the first delay in which enough was sampled, by count(output)."""
     for delay in DELAYS:
         said = live.stacktop("-b", "-n", "1", "-d", delay, "-F", live.hertz(999), *options, timeout=PATIENCE)
         if said[2] or count(said[0]) >= samples:
@@ -58,7 +58,7 @@ def folded_samples(text):
 
 
 def says(text, *words):
-    """Is it said to a person: each word, line by line with the program's name first, no junk?"""
+    """True if the text is a message: has each word, each line has the program's name, no junk."""
     return text.startswith("stacktop: ") and all(word in text for word in words) and \
         not CONTROL.search(text)
 
@@ -149,7 +149,7 @@ def check_unprivileged(tap, scratch):
 
 
 def refuse(call):
-    """Before exec: a filter as that of a container, by which a system call says EPERM."""
+    """Before exec: a seccomp filter like a container's that makes a system call fail with EPERM."""
     load, equal, answer = 0x20, 0x15, 0x06  # of linux/filter.h
     program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in (
         (load, 0, 0, 0), (equal, 0, 1, call), (answer, 0, 0, 0x50000 | errno.EPERM),
@@ -162,7 +162,7 @@ def refuse(call):
 
 
 def check_refusals(tap):
-    """Who refuses a system call, and what there is too little of, is said by its name."""
+    """A message names the system call that was refused, or the resource that is too small."""
     def run(before):
         done = subprocess.run([live.STACKTOP, *SHORT], stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=PATIENCE, check=False, text=True, preexec_fn=before)
@@ -204,7 +204,7 @@ def check_words(tap):
 # --- unwind tables -------------------------------------------------------------------------------
 
 def readelf_rows(path):
-    """(first, end, [(pc, CFA, FP, RA)]) of each FDE, the columns in readelf's words."""
+    """[(first, end, [(pc, CFA, FP, RA)])] of the FDEs, the columns in readelf's words."""
     text = subprocess.run(["readelf", "-wF", path], capture_output=True, text=True,
                           check=True).stdout
     text = text.split("Contents of the .eh_frame section:", 1)[1].split("\nContents of the ", 1)[0]
@@ -229,7 +229,7 @@ def readelf_rows(path):
 
 
 def same(cfa, fp, ra, row):
-    """readelf calls every expression exp (of the value: vexp) and shows nothing else of it."""
+    """Equal, as far as readelf shows: it writes exp (vexp for a value) for every expression."""
     outermost = row[3] == "u"
     short = cfa == row[1] or cfa == "expr" and outermost or \
         row[1] == "exp" and (cfa in ("plt", "expr") or cfa.startswith("*("))
@@ -255,11 +255,11 @@ def check_dump(tap, path):
                 compared += 1
                 if at < 0 or not same(*table[at][1:], row):
                     wrong.append(f"{pc:x}: {table[at][1:] if at >= 0 else None}, not {row[1:]}")
-    tap.ok(compared > 1000 and not wrong, f"{path}: every row of readelf's is there",
+    tap.ok(compared > 1000 and not wrong, f"{path}: it has every row of readelf's",
            f"{compared} places, {len(wrong)} differ")
     for line in wrong[:10]:
         tap.note(line)
-    # The other way round: what no FDE covers is `end`, but for stubs of the PLT.
+    # The other way round: addresses outside all FDEs are `end`, except for stubs of the PLT.
     starts = [first for first, _ in covered]
     extra = []
     for pc, row in zip(pcs, table):
@@ -267,7 +267,7 @@ def check_dump(tap, path):
         inside = at >= 0 and pc < covered[at][1]
         if not inside and row[1] != "end" and row[1:] != ["rsp+8", "u", "c-8"]:
             extra.append("\t".join(row))
-    tap.ok(not extra, f"{path}: and nothing else", f"{len(extra)} more {extra[:3]}")
+    tap.ok(not extra, f"{path}: it has no other rows", f"{len(extra)} more {extra[:3]}")
 
 
 def check_not_elf(tap, scratch):
@@ -328,8 +328,8 @@ def check_reports(tap):
 
 
 def check_process(tap):
-    """Who a process is and how it was called, as ps tells it: a user in effect only, and words of which
-    one is empty."""
+    """The user and the command line of a process, as ps shows them: a user in effect only, and an empty
+    word among the words."""
     spin = "import os; os.setresuid(0, 65534, 0); print(1, flush=True)\nwhile True: pass"
     with live.Load([sys.executable, "-c", spin, "two words", "", "end"], stdout=subprocess.PIPE) as load:
         load.stdout.readline()
@@ -339,10 +339,10 @@ def check_process(tap):
             top.until(lambda slices: any(part.samples for part in slices), PATIENCE)
             top.stop()
         found = [process for part in top.slices for process in part.json["processes"]]
-    # Without its lines' ends, which neither shows as such.
+    # ps shows line ends differently, so they are removed.
     said = {(process["user"], process["command"][-len("two words  end"):]) for process in found}
     tap.ok(said == {(want[0], "two words  end")} and want[1].rstrip("\n").endswith("two words  end"),
-           "a process has the user and the words that ps tells", f"{said}, ps: {want}")
+           "a process has the user and command line of ps", f"{said}, ps: {want}")
 
 
 def check_quiet_end(tap):
@@ -361,7 +361,7 @@ def check_quiet_end(tap):
                                   stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False)
         err = live.errors(done.stderr.decode())
         tap.ok(done.returncode == 1 and says(err, "No space left"),
-               f"{what[0]} onto a full disk: said", shown(err, done.returncode))
+               f"{what[0]} onto a full disk: a message", shown(err, done.returncode))
 
 
 def perf_events(pid):
@@ -373,8 +373,8 @@ def perf_events(pid):
 
 
 def until_sampled(top, pid):
-    """Waits until it has opened its events, a second one for each CPU besides those that tell of
-    processes, and the process has run for half a second below them."""
+    """Waits until it has opened its events, for each CPU one that samples and one that records
+    processes, and the process has then run for half a second."""
     end, began = time.monotonic() + PATIENCE, None
     while time.monotonic() < end and top.poll() is None:
         if began is None and perf_events(top.pid) >= 2 * os.sysconf("SC_NPROCESSORS_ONLN"):
@@ -407,11 +407,11 @@ def check_command(tap, scratch):
     out, err, status = live.stacktop("-b", "-d", "3000", "--", "sh", "-c", "sleep 0.3; exit 3",
                                      timeout=PATIENCE)
     tap.ok(status == 3 and not live.errors(err) and len(live.reports(out)) == 1,
-           "COMMAND: ends with it, and as it did", f"exit {status}")
+           "COMMAND: ends with it and with its status", f"exit {status}")
     out, err, status = live.stacktop("-b", "--", "sh", "-c", "echo its own; sleep 1.3; kill -9 $$")
     tap.ok(status == 137 and out == "its own\n" and len(live.reports(err)) == 1 and
            live.Report(err).seconds > 1.2,
-           "COMMAND: its output is its own, a report of all follows on standard error",
+           "COMMAND: its output is untouched, the report goes to stderr",
            shown(err, status))
     path = os.path.join(scratch, "report")
     out, err, status = live.stacktop("-b", "-o", path, "--", "echo", "its own")
@@ -419,8 +419,8 @@ def check_command(tap, scratch):
         report = file.read()
     tap.ok(status == 0 and out == "its own\n" and not live.errors(err) and
            len(live.reports(report)) == 1,
-           "COMMAND: or in a file", shown(err, status))
-    # It says what it got, and ends when it wants to.
+           "COMMAND: or the report goes to a file", shown(err, status))
+    # It prints the signal that it got, and ends by itself.
     process = subprocess.Popen([live.STACKTOP, "-b", "--", "sh", "-c",
                                 "trap 'echo told; sleep 0.5; exit 7' TERM; echo up; "
                                 "while :; do sleep 0.1; done"], stdin=subprocess.DEVNULL,
@@ -431,14 +431,14 @@ def check_command(tap, scratch):
     tap.ok(first == b"up\n" and out == b"told\n" and process.returncode == 7 and
            len(live.reports(err.decode())) == 1, "COMMAND: signals are passed on",
            f"{out} exit {process.returncode}")
-    # A grandchild burns; who ran before the command must not be in the report.
+    # A grandchild burns; processes older than the command must not be in the report.
     with busy() as load:
         out, err, status = live.stacktop(
             "-b", "-d", "3000", "-F", live.hertz(1999), "--", "sh", "-c",
             f"'{os.path.join(live.WORK, 'deep90')}' 2 >&2; :", timeout=PATIENCE)
     report = live.Report(out)
     total = sum(count for _, count, _ in report.procs)
-    # The shell has its name in the command line, too, and now and then a sample.
+    # The shell's command line has the name, too, and the shell gets a sample now and then.
     mine = max((count for _, count, name in report.procs if "deep90" in name), default=0)
     tap.ok(status == 0 and mine > 20 and mine == max(n for _, n, _ in report.procs) and
            not any(pid == load.pid for pid, _, _ in report.procs),
@@ -456,7 +456,7 @@ def check_command(tap, scratch):
 # --- folded stacks -------------------------------------------------------------------------------
 
 def grammar(text):
-    """Lines that do not read comm;frame;...;frame COUNT."""
+    """Yields the lines that do not read comm;frame;...;frame COUNT."""
     for line in text.split("\n")[:-1]:
         stack, blank, count = line.rpartition(" ")
         comm, *frames = stack.split(";")
@@ -469,7 +469,7 @@ def grammar(text):
 
 
 def patched(program, scratch):
-    """A copy of hostile whose functions have names of the same length that mean harm."""
+    """A copy of hostile with harmful function names of the same length."""
     with open(os.path.join(live.WORK, program), "rb") as file:
         image = file.read()
     names = {b"placeholder_inner_function": b"in\x1b[2J;r 7\nx;y\x9b31m\xffz\tw",
@@ -493,7 +493,7 @@ def check_folded(tap, scratch):
         out, err, status = sampled(("--format", "folded"), lambda text: text.count("\n"), 6)
         wrong = list(grammar(out))
         tap.ok(status == 0 and not live.errors(err) and out.count("\n") > 5 and not wrong,
-               "folded: every line can be taken apart",
+               "folded: every line can be parsed",
                f"exit {status}: {out.count(chr(10))} lines {wrong[:3]} {live.errors(err)}")
         mine, err, status = sampled(("-p", str(load.pid), "--format", "folded"), folded_samples, 30)
         wrong = list(grammar(mine))
@@ -502,7 +502,7 @@ def check_folded(tap, scratch):
                f"exit {status}, {count} samples {wrong[:3]} {err!r}")
         tap.ok(all(not frame.endswith("_[k]") for line in mine.splitlines()
                    for frame in line.rpartition(" ")[0].split(";") if "evil" in frame) and
-               "evil" in mine, "folded: a user function does not pass for the kernel's",
+               "evil" in mine, "folded: a user function cannot pass for a kernel function",
                mine.splitlines()[0] if mine else "")
         out, err, status = sampled(("-p", str(load.pid)), report_samples, 21)
         found = CONTROL.search(out + err)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 900 s
-"""In a PID namespace processes have the numbers that this namespace gives them: in the live counts,
-under -p and --comm, of a command, and of processes in namespaces below. What runs outside has no
-number there; it is counted apart and never shown, not even where a process inside has the number
-that it has outside. /proc in the namespace, and perf where it is there, say which numbers are right.
+"""In a PID namespace, processes have the numbers of this namespace: in the live counts, for -p and
+--comm, for a command, and for processes of namespaces below. Processes outside have no number there;
+they are counted apart and never shown, even where a process inside has the number that one outside has
+there. /proc in the namespace, and perf where it exists, are the reference.
 
 Covers: bpf/sampler/pidns.c bpf/prog/pidns.bpf.h bpf/report/check.c bpf/tracker/sideband.c bpf/prog/profiler.bpf.c
 """
@@ -47,7 +47,7 @@ def taken(slices, what):
 
 
 def watch(good, *options):
-    """The slices of a run that ends once good(slices), and with what status."""
+    """(the slices of a run that ends once good(slices), its exit status)"""
     with live.Stream("-d", "0.5", "-F", live.hertz(999), *options) as stream:
         stream.until(good, PATIENCE)
         status = stream.stop()
@@ -64,7 +64,7 @@ def samples(slices):
 
 
 def chains(slices, pid):
-    """User stacks of the process that are what deep90 is known to call."""
+    """The number of user stacks of the process that are deep90's chain."""
     return sum(count for part in slices for at, _, user, _, count in part.stacks
                if at == pid and user[-len(CHAIN):] == CHAIN)
 
@@ -74,33 +74,33 @@ def chains(slices, pid):
 def test_check(tap):
     out, _, status = live.stacktop("--check")
     tap.ok(status == 0 and re.search(r"^--  PID_namespace +not the initial one", out, re.M),
-           "--check says that it is not the initial namespace")
+           "--check reports that it is not the initial namespace")
     inode = os.stat("/proc/self/ns/pid").st_ino
     tap.ok(re.search(rf"^ok  PID_numbers +.*\b{inode}\b", out, re.M),
-           "... and by the numbers of which processes are named")
+           "--check reports the numbers by which processes are named")
 
 
 def test_all(tap, mine, below):
-    """below: in a namespace of its own, within ours."""
+    """below: a process in a namespace of its own, within ours."""
     slices, status = watch(lambda s: chains(s, mine) and chains(s, below) and taken(s, "outside"))
     found = samples(slices)
     tap.ok(status == 0 and chains(slices, mine), "a process has its number, its name and its stacks",
            f"{mine}: {found}")
-    tap.ok(chains(slices, below), "so has one of a namespace below", f"{below}: {found}")
+    tap.ok(chains(slices, below), "so has a process of a namespace below", f"{below}: {found}")
     tap.ok({name for pid, name in found if pid in (mine, below)} == {"deep90"},
            "nothing else has these numbers", str(found))
     tap.ok(taken(slices, "outside") > 0 and not any(name == OUTSIDE for _, name in found),
-           "what runs outside is counted and not shown", str(found))
+           "processes outside are counted and not shown", str(found))
     tap.ok(taken(slices, "filtered") == taken(slices, "outside") and taken(slices, "taken") ==
            taken(slices, "filtered") + taken(slices, "samples") + taken(slices, "lost"),
-           "the books are even")
+           "each sample taken is accounted for")
 
 
 def test_chosen(tap, mine, below):
     for pid in (mine, below):
         slices, status = watch(lambda s, pid=pid: chains(s, pid), "-p", str(pid))
         tap.ok(status == 0 and set(samples(slices)) == {(pid, "deep90")},
-               f"-p samples {'one below' if pid == below else 'a process'} by its number",
+               f"-p samples a process{' of a namespace below' if pid == below else ''} by its number",
                str(samples(slices)))
     slices, _ = watch(lambda s: chains(s, mine), "--comm", "^deep90$")
     tap.ok(chains(slices, mine) and {name for _, name in samples(slices)} == {"deep90"},
@@ -108,7 +108,7 @@ def test_chosen(tap, mine, below):
 
 
 def test_same_number(tap, number):
-    """A process that sleeps has the number which the busy one outside has there."""
+    """A sleeping process has the number inside that a busy process has outside."""
     try:
         with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as file:
             file.write(str(number - 1))
@@ -141,12 +141,12 @@ def test_text(tap):
         told = re.search(r"^(\d+) samples of processes outside this PID namespace left out$", out, re.M)
         if told or status:
             break
-    tap.ok(status == 0 and bool(told), "the report counts what is outside", str(status))
+    tap.ok(status == 0 and bool(told), "the report counts samples of processes outside", str(status))
 
 
 def test_perf(tap, mine):
     if not shutil.which("perf"):
-        tap.skip("perf names the same process", "no perf")
+        tap.skip("perf names the same process", "perf is missing")
         return
     name = os.path.join(os.environ.get("TMPDIR", "/tmp"), "pidns.perf")
     done = subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "99", "-p", str(mine), "-o", name,
@@ -155,7 +155,7 @@ def test_perf(tap, mine):
                          check=False).stdout.decode("utf-8", "replace") if not done.returncode else ""
     lines = re.findall(r"^ *(\S+) +(\d+) +[0-9a-f]+ (\S+)", out, re.M)
     if not lines:
-        tap.skip("perf names the same process", "it has no samples")
+        tap.skip("perf names the same process", "it took no samples")
         return
     slices, _ = watch(lambda s: chains(s, mine), "-p", str(mine))
     leaves = {user[-1] for part in slices for _, _, user, _, _ in part.stacks if user}
@@ -166,7 +166,7 @@ def test_perf(tap, mine):
 
 
 def test_foreign_proc(tap):
-    """In a namespace of its own that sees the /proc of ours."""
+    """Runs in its own namespace, but with our /proc."""
     for options in (["--check"], ["-b", "-n", "1", "-d", "0.1"]):
         done = subprocess.run(["unshare", "--pid", "--fork", live.STACKTOP, *options], capture_output=True,
                               stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False)

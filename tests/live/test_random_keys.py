@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 600 s
 """Random keys, clicks and sizes typed at the real screen while it samples this machine: it neither
-crashes nor stops drawing, and leaves the terminal as it was. STACKTOP_RANDOM_KEYS says how many
-keys, STACKTOP_RANDOM_SEED which.
+crashes nor stops drawing, and leaves the terminal as it was. STACKTOP_RANDOM_KEYS is the number of
+keys, STACKTOP_RANDOM_SEED chooses them.
 
 Covers: tui/app/screen.c tui/ui/ui.c tui/screen/terminal.c
 """
@@ -28,8 +28,8 @@ KEYS = int(os.environ.get("STACKTOP_RANDOM_KEYS") or
            (3000 if os.environ.get("SIZE") == "full" else 1200))
 SEED = int(os.environ.get("STACKTOP_RANDOM_SEED") or 1)
 FACTOR = float(os.environ.get("TIME_FACTOR", "1"))
-# No ^C, ^Z, ^\, q or F10, and no P, whose answer may be any file's name. Settings can make another
-# key quit: then it is started again.
+# No ^C, ^Z, ^\, q or F10, and no P, which may answer with any file's name. Settings can make another
+# key quit; then the test starts it again.
 CODES = [chr(c) for c in range(32, 127) if chr(c) not in "qP"] + \
     ["\r", "\t", "\x1b", "\x7f", "\x02", "\x04", "\x05", "\x06", "\x07", "\x0b", "\x0c", "\x0e",
      "\x10", "\x14", "\x15", "ä", "漢", "\u0301"] + \
@@ -39,13 +39,13 @@ CODES = [chr(c) for c in range(32, 127) if chr(c) not in "qP"] + \
 
 
 class Screen:
-    """The program on a terminal of its own."""
+    """The program on a terminal."""
 
     def __init__(self, folder):
         self.master, slave = pty.openpty()
         self.slave = slave
         self.before = termios.tcgetattr(slave)
-        self.clicked = False  # on what was the last row, or became it
+        self.clicked = False  # on a row that was the last one, or became it
         self.clicks, self.height, self.process = set(), 30, None
         self.resize(30, 100)
         env = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", XDG_CONFIG_HOME=folder)
@@ -70,7 +70,7 @@ class Screen:
             seconds = 0
 
     def read_all(self):
-        """What it draws until the keys typed are taken, the last of which may end it."""
+        """Reads its output until it has taken the typed keys, the last of which may end it."""
         until = time.monotonic() + 120 * FACTOR
         while self.process.poll() is None and time.monotonic() < until:
             if not struct.unpack("i", fcntl.ioctl(self.slave, termios.FIONREAD, bytes(4)))[0]:
@@ -95,7 +95,7 @@ class Screen:
         os.close(self.slave)
 
     def end(self):
-        """Its exit status, None: it did not end."""
+        """The exit status; None when it does not end."""
         until = time.monotonic() + 200 * FACTOR
         self.process.send_signal(signal.SIGTERM)
         while self.process.poll() is None and time.monotonic() < until:
@@ -112,8 +112,8 @@ def config(folder):
 
 
 def quits(screen, folder):
-    """Whether what was typed may end it: a click on the last row, where F10 stands, or a key that
-    the keys before it have bound to quit."""
+    """True if the keys may end it: a click on the last row, which has F10, or a key that earlier keys
+    have bound to quit."""
     if screen.clicked:
         return True
     try:
@@ -134,7 +134,7 @@ def start(folder):
 
 
 def type_keys(screen, dice, count):
-    """How many were typed when all were or it ended."""
+    """Types the keys until it ends; returns how many."""
     for i in range(count):
         if i % 50 == 0:
             screen.resize(dice.randint(1, 70), dice.randint(1, 240))
@@ -177,15 +177,15 @@ def main():
             screen.read(0.2)
             if screen.drawn > before:
                 break
-        tap.ok(screen.drawn > before or not alive, "and still draws")
+        tap.ok(screen.drawn > before or not alive, "still draws")
         status = screen.end()
-        tap.ok(status == 128 + signal.SIGTERM, "ends when it is asked to", f"{status}")
+        tap.ok(status == 128 + signal.SIGTERM, "ends on SIGTERM", f"{status}")
         tap.ok(termios.tcgetattr(screen.slave)[:4] == screen.before[:4],
-               "gives the terminal back")
+               "restores the terminal")
         screen.close()
         with open(os.path.join(folder, "err"), "rb") as file:
             err = file.read().decode("utf-8", "replace")
-        tap.ok(not re.search(r"Sanitizer|runtime error|SIG[A-Z]+", err), "without a crash",
+        tap.ok(not re.search(r"Sanitizer|runtime error|SIG[A-Z]+", err), "no crash",
                err[-2000:])
     tap.done()
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 900 s
-"""-p means a process, not a number: when the process has ended and another one has its number, that
-one is never shown, whether stacktop could follow what happened or was stopped meanwhile, and it is
-said. In a PID namespace of its own, where the test says which number is the next.
+"""-p means a process, not a number: when the process has ended and another one has its number, stacktop
+never shows the other one, whether it followed the events or was stopped meanwhile, and it prints a
+message. In a PID namespace of its own, where the test chooses the next number.
 
 Covers: bpf/tracker/identity.c bpf/tracker/targets.c bpf/tracker/process.c bpf/prog/profiler.bpf.c
 """
@@ -45,7 +45,7 @@ def end(process):
 
 
 def start_as(program, pid):
-    """With that number; None: it cannot be had. Threads take numbers, too."""
+    """Starts the program with this number; None when that fails. Threads take numbers, too."""
     for _ in range(TRIES):
         with open(NEXT, "w", encoding="ascii") as file:
             file.write(str(pid - 1))
@@ -74,8 +74,8 @@ def wait_busy(process):
 
 
 def test_reuse(tap, first, second, stopped):
-    """stopped: it cannot read what happens, and the kernel's program goes on."""
-    what = "while it was stopped" if stopped else "while it looks on"
+    """stopped: stacktop cannot read the events while the kernel program goes on."""
+    what = "while it was stopped" if stopped else "while it runs"
     one = start(first)
     pid = one.pid
     wait_busy(one)
@@ -86,7 +86,7 @@ def test_reuse(tap, first, second, stopped):
         end(one)
         two = start_as(second, pid)
         if not two:
-            tap.skip(f"a number is used again {what}", "it cannot be had")
+            tap.skip(f"a number is used again {what}", "the number cannot be had")
             return
         wait_busy(two)
         if stopped:
@@ -98,14 +98,14 @@ def test_reuse(tap, first, second, stopped):
         status = stream.stop()
         end(two)
         found, words = samples(stream), said(stream)
-    tap.ok(status == 0 and set(found) == {(pid, "first")}, f"{what}: only the process that was named is shown",
+    tap.ok(status == 0 and set(found) == {(pid, "first")}, f"{what}: only the chosen process is shown",
            str(found))
     tap.ok(f"process {pid} has ended; its number is used by another process now" in words,
-           f"{what}: it is said that another one has its number", words)
+           f"{what}: a message says that another one has its number", words)
 
 
 def test_ends(tap, first):
-    """The end of the last one is told; of one among others the reports tell."""
+    """A message reports the end of the last chosen process; the end of one of several has none."""
     ones = [start(first) for _ in range(2)]
     for one in ones:
         wait_busy(one)
@@ -114,21 +114,21 @@ def test_ends(tap, first):
         end(ones[0])
         begun = len(stream.slices)
         stream.until(lambda slices: len(slices) > begun + 5, PATIENCE)
-        tap.ok("has ended" not in said(stream), "the end of one of 2 is not", said(stream))
+        tap.ok("has ended" not in said(stream), "the end of one of 2 has no message", said(stream))
         end(ones[1])
         told = live.wait_for(lambda: re.search(r"process \d+ has ended, and so have all that -p names",
                                                stream.errors()), PATIENCE)
-        tap.ok(bool(told), "the end of both is told", said(stream))
+        tap.ok(bool(told), "the end of both is reported", said(stream))
         tap.ok(stream.process.poll() is None and stream.stop() == 0, "it goes on until it is stopped")
 
 
 def test_number_in_use(tap, first, second):
-    """A new run means who has the number then."""
+    """A new run takes the process that has the number then."""
     one = start(first)
     end(one)
     two = start_as(second, one.pid)
     if not two:
-        tap.skip("a number that another process had before", "it cannot be had")
+        tap.skip("a number that another process had before", "the number cannot be had")
         return
     wait_busy(two)
     with live.Stream("-d", "0.3", "-F", live.hertz(999), "-p", str(two.pid)) as stream:
@@ -144,7 +144,7 @@ def inside():
     tap = live.Tap()
     first, second = copy("first"), copy("second")
     if not os.access(NEXT, os.W_OK):
-        tap.skip("everything", f"no {NEXT}, by which numbers are chosen")
+        tap.skip("everything", f"no {NEXT}, which chooses numbers")
         tap.done()
     for stopped in (False, True):
         test_reuse(tap, first, second, stopped)

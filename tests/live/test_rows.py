@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 900 s
-"""A row is what a process is between two execs. Two programs, alpha and bravo, whose functions are
-named after them, are in turn what one PID is: by exec, and as processes of which each gets the number
-of the one before; where addresses are randomized, and where the stack of each begins where that of
-the other did. Then no row has functions of both, each is called what its functions are of, and no
-turn shares a row with another one, whether refreshes are shorter or longer than a turn.
+"""A row is a process between two execs. Two programs, alpha and bravo, with functions named after them,
+take turns at one PID: by exec, and as processes that each get the number of the one before; with
+random addresses, and with stacks that begin at the same address. No row may have functions of both,
+each has the name of its functions' program, and no two turns share a row, whether refreshes are shorter
+or longer than a turn.
 
 Covers: bpf/prog/profiler.bpf.c bpf/tracker/process.c tui/collect/procinfo.c tui/collect/collector_slice.c tui/symbolize/resolver.c
 """
@@ -40,7 +40,7 @@ def compile_all(folder):
 
 
 def start(folder, side, randomized, turns):
-    """Both sides are given the same arguments and environment."""
+    """Both sides get the same arguments and environment."""
     words = [os.path.join(folder, "program")]
     for name in SIDES:
         words += [os.path.join(folder, name), str(TURN[name])]
@@ -62,7 +62,7 @@ def end(process):
 
 
 def look(pid, images):
-    """Adds what the process is, and where its stack begins (proc_pid_stat(5), field 28)."""
+    """Adds the process's program, and where its stack begins (proc_pid_stat(5), field 28)."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             text = file.read()
@@ -79,7 +79,7 @@ class Row:
 
 
 def rows(told, pid):
-    """Those of the PID that have user frames of a side."""
+    """The rows of the PID with user frames of a side."""
     found = [Row(process["name"]) for process in told["processes"]]
     names = [function["name"] or "" for function in told["functions"]]
     for stack in told["stacks"]:
@@ -91,7 +91,7 @@ def rows(told, pid):
 
 
 def is_worth(found, turns):
-    """Has samples of so many turns of each side, at least."""
+    """True for samples of at least this many turns of each side."""
     return all(found[side] * 1000 > turns * TURN[side] * int(HERTZ) for side in SIDES)
 
 
@@ -109,7 +109,8 @@ def judge(tap, what, slices, pid):
     every = [row for part in found for row in part]
     tap.ok(every and all(len(row.sides) == 1 for row in every),
            f"{what}: no row has functions of both", describe(row for row in every if len(row.sides) > 1))
-    tap.ok(all(row.name in row.sides for row in every), f"{what}: each is called what they are of",
+    tap.ok(all(row.name in row.sides for row in every),
+           f"{what}: each has the name of its functions' program",
            describe(row for row in every if row.name not in row.sides))
     long = [part for part in found if is_worth(total(part), 3)]
     shares = [(row.sides[side], total(part)[side]) for part in long for row in part for side in row.sides]
@@ -119,7 +120,7 @@ def judge(tap, what, slices, pid):
 
 
 def watch(tap, what, folder, seconds, turn):
-    """turn() keeps the two going and tells their number; it is called again and again."""
+    """turn() keeps the two going and returns their number; it is called again and again."""
     session = os.path.join(folder, "session")
     images = collections.defaultdict(set)
     with live.Stream("-d", str(seconds), "-F", HERTZ, "-K", "-w", session) as stream:
@@ -142,7 +143,7 @@ def watch(tap, what, folder, seconds, turn):
     if not seen:
         tap.skip(what, "too few samples")
         return None
-    tap.ok(status == 0, f"{what}: it ends well")
+    tap.ok(status == 0, f"{what}: it ends with success")
     judge(tap, what, slices, pid)
     out, _, _ = live.stacktop("-r", session, "-b", "--format", "json")
     judge(tap, f"{what}, replayed", [live.Slice(line) for line in out.splitlines()], pid)
@@ -161,7 +162,7 @@ def test_exec(tap, folder, seconds, randomized):
 
 
 class Alternating:
-    """Processes of one number, one after the other. Threads take numbers, too, so it takes tries."""
+    """Processes with one number, one after the other. Threads take numbers, too, so it takes tries."""
 
     def __init__(self, folder):
         self.folder, self.turn = folder, 0
@@ -199,7 +200,7 @@ def inside():
             test_exec(tap, folder, seconds, False)
         test_exec(tap, folder, 5, True)
         if not os.access(NEXT, os.W_OK):
-            tap.skip("a PID that is used again", f"no {NEXT}, by which numbers are chosen")
+            tap.skip("a PID that is used again", f"no {NEXT}, which chooses numbers")
         else:
             for seconds in (0.3, 5):
                 test_reuse(tap, folder, seconds)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 1200 s
-"""The program itself, built with sanitizers, among processes that come and go: as a report, and on a
-screen through all its views. The unit tests under the same sanitizers are `make asan` and `make tsan`.
+"""The program itself, built with sanitizers, among short processes: as a report, and on a screen
+through all its views. `make asan` and `make tsan` run the unit tests under the same sanitizers.
 
     tests/live/test_sanitizers.py [asan|tsan]       only this one
 
@@ -31,8 +31,9 @@ import watch  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "programs", "track")
 FULL = os.environ.get("SIZE") == "full"
-# As `make asan` and `make tsan` have them, whose objects are used; or what is built in a quarter of the
-# time and hides least. What is left out finds what crashes anyway, or does no harm without optimization.
+# The flags of `make asan` and `make tsan`, to use their objects; otherwise those that build in a
+# quarter of the time and hide least. The omitted checks find faults that crash anyway, or are harmless
+# at -O0.
 COMMON = "-O1 -g -fno-omit-frame-pointer " if FULL else "-O0 -g1 "
 FLAGS = {"asan": COMMON + "-fsanitize=address,undefined" +
          ("" if FULL else " -fno-sanitize=null,object-size,alignment,pointer-overflow"),
@@ -43,11 +44,11 @@ PATIENCE = 300
 COMMS = "^(first|second|brief|run|sh)$"
 FOUND = re.compile(r"Sanitizer|runtime error")
 SEQUENCE = re.compile(rb"\x1b(\[[0-9;?]*[A-Za-z]|[()].)")
-# Each is wrong in a way that its sanitizer has to find: or nothing that is silent here says anything.
+# Each has a fault that its sanitizer must find: otherwise silence would prove nothing.
 WRONG = {
     "asan": "#include <stdlib.h>\nint main(int n, char **v)\n{ (void)v; char *p = malloc(1); "
             "p[n] = 1; return p[n] + n - 2; }\n",
-    # A thread that ends before the other begins to count leaves no trace; both begin together.
+    # A thread that ends before the other begins to count leaves no trace, so both begin together.
     "tsan": "#include <pthread.h>\nstatic int n;\nstatic pthread_barrier_t b;\n"
             "static void *f(void *a)\n{ pthread_barrier_wait(&b); for (int i = 0; i < 100000; i++) n++; "
             "return a; }\nint main(void)\n{ pthread_t t; pthread_barrier_init(&b, 0, 2); "
@@ -56,7 +57,7 @@ WRONG = {
 
 
 def options(kind, folder):
-    """The environment: findings go to files, where no screen hides them."""
+    """The environment: findings go to files, since the screen would hide them."""
     log = os.path.join(folder, "found")
     each = f"log_path={log}:exitcode=66:print_stacktrace=1"
     return dict(os.environ, ASAN_OPTIONS=each + ":detect_leaks=1", UBSAN_OPTIONS=each,
@@ -65,7 +66,7 @@ def options(kind, folder):
 
 
 def findings(folder, *texts):
-    """What the files say, which are removed, and the texts."""
+    """The contents of the files, which are removed, and those of the texts that have findings."""
     said = ""
     for path in glob.glob(os.path.join(folder, "found*")):
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -75,7 +76,7 @@ def findings(folder, *texts):
 
 
 def works(tap, kind, folder):
-    """Is there such a sanitizer, and does it find what it should?"""
+    """True if the compiler has the sanitizer and it finds a known fault."""
     source, binary = os.path.join(folder, "wrong.c"), os.path.join(folder, "wrong")
     with open(source, "w", encoding="ascii") as file:
         file.write(WRONG[kind])
@@ -90,13 +91,13 @@ def works(tap, kind, folder):
     if "unexpected memory mapping" in said or "personality" in said:
         tap.skip(kind, "the sanitizer does not run on this kernel")
         return False
-    tap.ok(FOUND.search(said) and done.returncode == 66, f"{kind}: finds what is wrong",
+    tap.ok(FOUND.search(said) and done.returncode == 66, f"{kind}: finds a known fault",
            f"exit {done.returncode}")
     return True
 
 
 def build(tap, kind):
-    """The binary; None. Warnings are the ordinary build's: sanitizers make a compiler doubt what is right."""
+    """Builds the binary; None on failure. No warnings: sanitizers cause wrong ones."""
     folder = os.path.join(live.BUILD, kind if FULL else f"{kind}-quick")
     done = subprocess.run(["make", "-s", f"-j{os.cpu_count()}", f"BUILD={folder}",
                            f"CFLAGS={FLAGS[kind]}", "WERROR_=", *([] if FULL else ["WARN="]), "all"], cwd=os.path.join(HERE, "..", ".."), capture_output=True, text=True,
@@ -107,8 +108,8 @@ def build(tap, kind):
 
 
 def batch(kind, binary, folder):
-    """JSON until there are enough refreshes and stacks of programs that replace each other, recorded;
-    then the recording, as text. What else runs is not named: the screen does that."""
+    """JSON until there are enough refreshes and stacks of programs that exec each other, recorded; then
+    the recording as text. Other programs are not named here, but on the screen."""
     session, slices, chain, unwound = os.path.join(folder, "session"), 0, 0, 0
 
     def enough(part):
@@ -130,12 +131,12 @@ def batch(kind, binary, folder):
     return [(top.status == 0 and slices >= SLICES and chain > 0 and unwound > 0 and not said,
              f"{kind}: a report", f"exit {top.status}, {slices} refreshes, {chain} samples of a chain, "
              f"{unwound} stacks complete", said),
-            (done.returncode == 0 and again > 0, f"{kind}: its recording, played",
+            (done.returncode == 0 and again > 0, f"{kind}: its recording, replayed",
              f"exit {done.returncode}, {again} samples", "")]
 
 
 class Screen:
-    """The program on a pseudo-terminal, whose output is read and kept."""
+    """The program on a pseudo-terminal; keeps its output."""
 
     def __init__(self, command, env):
         self.master, slave = pty.openpty()
@@ -163,7 +164,7 @@ class Screen:
         return False
 
     def drawn(self, seconds=20):
-        """After a key: something came, and then nothing for a moment."""
+        """Waits, after a key, until output came and then paused."""
         end, before = time.monotonic() + seconds, len(self.output)
         while time.monotonic() < end and len(self.output) == before and self.process.poll() is None:
             self.read(0.05)
@@ -173,7 +174,7 @@ class Screen:
         os.write(self.master, keys)
 
     def close(self, seconds):
-        """Whatever is open on the screen."""
+        """Ends it, whatever view is open."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and self.process.poll() is None:
             self.type(b"\x1b")
@@ -188,7 +189,7 @@ class Screen:
 
 
 def screen(kind, binary, folder):
-    """Keys as they come; the shards' view last, where tables are dropped and loaded again."""
+    """Types all keys; the Shards view comes last, where tables are dropped and loaded again."""
     top = Screen([binary, "-d", "0.3", "-F", HERTZ], options(kind, folder))
     shown = top.until(rb"unwound +\d")
     for keys in (b"\r", b"1", b"2", b"3", b"4", b"5", b"6", b"7", b"?", b"\x1b", b"1", b"\x1b[B",
@@ -207,7 +208,7 @@ def screen(kind, binary, folder):
 
 
 def check(tap, binaries, folder):
-    """All of them at once, and what has come out, in order."""
+    """Runs all at once and reports their results in order."""
     first, second = (os.path.join(folder, name) for name in ("first", "second"))
     chain = f"while :; do {first} 5 {second} 30; done"
     spawn = [os.path.join(folder, "run"), "spawn", "50", "500", os.path.join(folder, "brief")]
@@ -240,7 +241,7 @@ def compile_all(folder):
 def main():
     tap = live.Tap()
     live.need_root(tap)
-    # Shadow memory counts as data, which may be limited for programs without it.
+    # Shadow memory counts as data, which may be limited.
     resource.setrlimit(resource.RLIMIT_DATA, (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2)
     with tempfile.TemporaryDirectory(prefix="stacktop-sanitizers-") as folder:
         os.chmod(folder, 0o755)

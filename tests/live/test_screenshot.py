@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 120 s
-"""--screenshot of the real program: a drawing that is XML, with the busy program on it, of the size
-that was asked for, and nothing written where something stands already.
+"""--screenshot of the real program: the drawing is XML, has the busy program on it and the requested
+size, and never replaces an existing file.
 
 Covers: tui/app/screenshot.c tui/screen/screen_file.c
 """
@@ -39,20 +39,20 @@ def check(tap, pid, folder):
     tap.ok(status == 0 and not live.errors(err), "a drawing is written", err)
     root = ElementTree.parse(drawing).getroot()
     text = " ".join("".join(node.itertext()) for node in root.iter()).replace("\u00a0", " ")
-    tap.ok(root.get("width") == "960" and root.get("height") == "680", "of the size asked for")
-    tap.ok(str(pid) in text and "Procs" in text, "with the process on it")
+    tap.ok(root.get("width") == "960" and root.get("height") == "680", "it has the requested size")
+    tap.ok(str(pid) in text and "Procs" in text, "it shows the process")
 
     before = os.stat(drawing).st_mtime_ns
     _, err, status = shot(drawing, "-d", "0.2", "-n", "1")
     tap.ok(status == 1 and "File exists" in err and os.stat(drawing).st_mtime_ns == before,
-           "what is there stays", err)
+           "an existing file stays", err)
 
     plain = os.path.join(folder, "a.txt")
     _, err, status = shot(plain, "--size", "80x24", "-d", "0.5", "-p", str(pid), "--keys", "5 Down")
     with open(plain, encoding="utf-8") as file:
         lines = file.read().splitlines()
     tap.ok(status == 0 and len(lines) == 24 and max(map(len, lines)) <= 80, "24 lines of 80", err)
-    tap.ok(any("[5 Flame]" in line for line in lines), "keys were pressed")
+    tap.ok(any("[5 Flame]" in line for line in lines), "keys are typed")
 
     gray = os.path.join(folder, "a.ansi")
     _, err, status = shot(gray, "-r", "docs/demo.session", "--no-color")
@@ -63,7 +63,7 @@ def check(tap, pid, folder):
     for options in (("--keys", "F13"), ("--size", "19x5"), ("--size", "80x"), ("-b",)):
         _, err, status = shot(os.path.join(folder, "none"), *options)
         tap.ok(status == 2 and options[0].lstrip("-")[:4] in err, f"refused: {options}", err)
-    tap.ok(not os.path.exists(os.path.join(folder, "none")), "and nothing is written")
+    tap.ok(not os.path.exists(os.path.join(folder, "none")), "no file is written")
 
 
 if __name__ == "__main__":

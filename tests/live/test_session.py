@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 600 s
-"""A session is the run: what is recorded while reports are written gives the same reports when it is
-replayed, byte for byte, by a user without rights, and after the recording was killed.
+"""A session equals the run: a recording made while reports are written replays as the same reports,
+byte for byte, also for a user without rights, and after the recording stacktop was killed.
 
 Covers: tui/session/session_write.c tui/session/session_file.c tui/session/player.c tui/profile/source.c
 """
@@ -43,7 +43,7 @@ def folded_of(path):
 
 
 def replay(path, *options, nobody=False):
-    """As live.stacktop, without rights if asked."""
+    """As live.stacktop, if requested without rights."""
     command = [live.STACKTOP, "-b", "-r", path, *options]
     if nobody:
         os.chmod(path, 0o644)
@@ -58,7 +58,7 @@ def replay(path, *options, nobody=False):
 
 
 def contents(path):
-    """Without what compression adds."""
+    """The session, decompressed."""
     with open(path, "rb") as file:
         data = file.read()
     return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
@@ -76,7 +76,7 @@ def wait_for(condition, seconds=100):
 
 
 def slice_times(path):
-    """Where the whole slices of a session end, in seconds: docs/SESSION.md, "Chunks"."""
+    """The end of each complete slice of a session, in seconds: docs/SESSION.md, "Chunks"."""
     times = []
     with open(path, "rb") as file:
         data = file.read()
@@ -114,9 +114,9 @@ def check_round_trip(tap, folder):
     start = "--from", f"{(times[1] + times[2]) / 2:.3f}"
     last, _, status = replay(path, *start)
     tap.ok(status == 0 and len(live.reports(last)) == len(times) - 2,
-           "--from leaves out what was earlier", f"{len(live.reports(last))} of {len(times)}")
+           "--from leaves out earlier slices", f"{len(live.reports(last))} of {len(times)}")
     last, everything = replay(path, *start, "--format", "folded")[0], folded_of(path)
-    tap.ok(last and everything.endswith(last) and everything != last, "and nothing else")
+    tap.ok(last and everything.endswith(last) and everything != last, "and no later ones")
     clocks = re.findall(r"^stacktop  (\S+ \S+) ", shown, re.M)
     until = datetime.datetime.fromisoformat(clocks[1]) + datetime.timedelta(seconds=1)
     early, _, status = replay(path, "--to", until.strftime("%H:%M:%S"))
@@ -124,11 +124,11 @@ def check_round_trip(tap, folder):
            len(live.reports(early)) == sum(clock <= clocks[1] for clock in clocks),
            "--to takes a time of day", f"{clocks} until {until}")
     none, err, status = replay(path, "--from", "1000")
-    tap.ok(status == 1 and not none and path in err, "a time that is not in it is said", err)
+    tap.ok(status == 1 and not none and path in err, "a time outside the session is reported", err)
 
 
 def check_shards(tap, folder):
-    """The tables that stood in the shards are there in the replay, too."""
+    """The replay has the tables that were in the shards."""
     shot = os.path.join(folder, "shards.txt")
     done = subprocess.run([live.STACKTOP, "-r", os.path.join(folder, "text"), "--screenshot", shot,
                            "--keys", "6", "--size", "140x100"], stdin=subprocess.DEVNULL,
@@ -138,7 +138,7 @@ def check_shards(tap, folder):
                       re.MULTILINE)
     words = {name: int(words.replace(",", "")) for words, _, name in rows}
     tap.ok("Layout of shard 0" in screen and words.get("deep90", 0) > 100,
-           "Shards shows what stood there", f"{len(words)} tables")
+           "Shards shows the recorded tables", f"{len(words)} tables")
 
 
 def check_kill(tap, folder):
@@ -152,12 +152,12 @@ def check_kill(tap, folder):
         out.seek(0)
         shown = out.read().decode("utf-8", "replace")
     played, err, status = replay(path)
-    # The last slice may have been written to one of both only.
+    # The kill may have come after the last slice was written to only one of the two.
     heads = [len(re.findall(r"^stacktop  ", text, re.M)) for text in (played, shown)]
     tap.ok(status == 0 and shown and (played.startswith(shown) or shown.startswith(played)) and
-           heads[0] >= max(heads[1] - 1, 2), "what was recorded until a kill is there",
+           heads[0] >= max(heads[1] - 1, 2), "slices recorded before a kill are there",
            f"{heads[0]} of {heads[1]} reports {err}")
-    tap.ok("was cut off" in err, "and that it was cut off is said", err)
+    tap.ok("was cut off" in err, "a message says that it was cut off", err)
 
 
 def record_on_full_disk(tap, folder, disk):
@@ -180,12 +180,12 @@ def record_on_full_disk(tap, folder, disk):
         wait_for(lambda: len(read(out)) > told)
         process.send_signal(signal.SIGINT)
         status, shown = process.wait(timeout=100), read(out)
-        tap.ok(len(shown) > told, "a full disk is said and the reports go on", read(err))
+        tap.ok(len(shown) > told, "a full disk is reported and the reports go on", read(err))
         tap.ok(status == 1 and read(err).count("No space left on device") == 1,
-               "but the run is no success", f"{status} {read(err)}")
+               "but the run fails", f"{status} {read(err)}")
         played, problem, status = replay(path, "--format", "folded")
         tap.ok(status == 0 and 0 < len(played) < len(shown) and shown.startswith(played),
-               "and what was there before can be replayed",
+               "the part before it can be replayed",
                f"{len(played)} of {len(shown)} bytes {problem}")
     finally:
         process.kill()
@@ -199,7 +199,7 @@ def check_full_disk(tap, folder):
         tap.skip("a full disk", "cannot mount a tmpfs")
         return
     try:
-        # So that there is something to play of each slice.
+        # So that each slice has something to replay.
         with live.Load([SLIDE]):
             record_on_full_disk(tap, folder, disk)
     finally:
@@ -207,7 +207,7 @@ def check_full_disk(tap, folder):
 
 
 def check_file_limit(tap, folder):
-    """The beginning of a session may be written and nothing more (ulimit -f)."""
+    """Only the beginning of a session can be written (ulimit -f)."""
     path, signals = os.path.join(folder, "limited"), os.path.join(folder, "signals")
 
     def limit():
@@ -220,24 +220,24 @@ def check_file_limit(tap, folder):
                               preexec_fn=limit, check=False)
         err = done.stderr.decode("utf-8", "replace")
         tap.ok(done.returncode == 1 and f"{path}: File too large" in err and done.stdout,
-               f"a limit of files is no death and no success with {mode}", f"{done.returncode} {err}")
-        tap.ok(contents(path) == MAGIC, "and what could be written is there")
+               f"{mode}: a file size limit is an error, not a signal", f"{done.returncode} {err}")
+        tap.ok(contents(path) == MAGIC, "the part that fits is written")
         os.unlink(path)
     done = subprocess.run([live.STACKTOP, "-b", "-r", DEMO, "-o", path], stdin=subprocess.DEVNULL,
                           capture_output=True, timeout=200, preexec_fn=limit, check=False)
     err = done.stderr.decode("utf-8", "replace")
     tap.ok(done.returncode == 1 and f"{path}: File too large" in err and not os.path.exists(path),
-           "nor a report", f"{done.returncode} {err}")
-    # The command of one's own is killed by it as ever: signal 25.
+           "the same for a report", f"{done.returncode} {err}")
+    # The signal (25) still kills the user's own command.
     live.stacktop("-b", "-d", "0.3", "-n", "1", "--", "sh", "-c",
                   f"grep SigIgn /proc/self/status >{signals}", timeout=200)
     ignored = re.search(r"SigIgn:\s*(\w+)", read(signals))
     tap.ok(ignored and not int(ignored.group(1), 16) >> signal.SIGXFSZ - 1 & 1,
-           "a command does not inherit that the signal is ignored", read(signals))
+           "a command does not inherit the ignored signal", read(signals))
 
 
 def check_size(tap, folder):
-    """Two busy CPUs at 99 Hz: at most a megabyte a minute. What else runs is not counted."""
+    """Two busy CPUs at 99 Hz: at most a megabyte a minute. Other processes are not counted."""
     path = os.path.join(folder, "size")
     seconds = 6
     with live.Load([SLIDE]), live.Load([DEEP]):
@@ -247,14 +247,14 @@ def check_size(tap, folder):
 
 
 def check_demo(tap, folder):
-    """The recording that is handed out, with all that `make demo` is to show."""
+    """The published recording, with everything that `make demo` shows."""
     path = os.path.join(folder, "demo")
     shutil.copy(DEMO, path)
     text, err, status = replay(path, "--format", "folded", nobody=True)
     missing = [word for word in ("hotloop;", ";scramble", "place_queen;place_queen;place_queen",
                                  "kernelbound;", "convoy;", "__lll_lock_wait", "jit;")
                if word not in text]
-    tap.ok(status == 0 and not missing, "docs/demo.session has what it is to show",
+    tap.ok(status == 0 and not missing, "docs/demo.session has all that the demo shows",
            f"{missing} {err}")
 
 
@@ -267,7 +267,7 @@ def check_refusals(tap, folder):
         kept = file.read() == "not to be lost\n" * 10
     tap.ok(status == 1 and "is no session" in err and kept, "another file is not overwritten", err)
     _, err, status = replay(path)
-    tap.ok(status == 1 and "is no session" in err, "and not replayed", err)
+    tap.ok(status == 1 and "is no session" in err, "nor replayed", err)
     for options in (["-r", path, "-p", "1"], ["-r", path, "-w", path], ["--from", "1"],
                     ["--speed", "2"], ["-r", path, "--", "true"], ["-r", path, "--from", "x"]):
         _, err, status = live.stacktop("-b", *options)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 600 s
-"""A program whose only unwind information is .sframe, sampled live: 120 frames, a frame of 40 KiB,
-alloca, and a variable-length array are walked exactly. The same program without .sframe is walked
-nowhere, so it is .sframe that does it. Until the tables are there, only what is not given up counts.
+"""A program with no unwind information but .sframe, sampled live: 120 frames, a frame of 40 KiB,
+alloca, and a variable-length array are walked exactly. The same program without .sframe is not walked,
+which proves that .sframe does it. Until the tables are there, only complete walks count.
 
 Covers: unwind/sframe.c
 """
@@ -26,7 +26,7 @@ EXACT = 0.995
 ENOUGH = 400  # samples
 BUSY = 0.1  # seconds of CPU time
 NEST = ";".join(f"f{(9 - i) % 10}" for i in range(120))
-# libc's part below main has the names that libc has, or none.
+# libc's frames below main have libc's names, or none.
 BOTTOM = r"_start;(?:(?!main;)[^;\[\]]+;){1,2}main;"
 CHAINS = {
     "depth120": f"depth120;{NEST};spin",
@@ -37,7 +37,7 @@ CHAINS = {
 
 
 def built(folder):
-    """Paths of the program with .sframe only and with nothing; None where gas knows no .sframe."""
+    """Paths of the program with .sframe only and with neither; None where gas writes no .sframe."""
     whole, bare, none = (os.path.join(folder, name) for name in ("whole", "bare", "none"))
     done = subprocess.run([*BUILD, whole, SOURCE], capture_output=True, text=True, check=False)
     if done.returncode:
@@ -59,7 +59,7 @@ def matches(chain, user):
 
 
 def run(programs):
-    """User stacks of each (program, mode), all of which run at once until there are enough of each."""
+    """User stacks of each (program, mode); all run at once until there are enough of each."""
     with contextlib.ExitStack() as running:
         loads = [running.enter_context(live.Load([program, mode])) for program, mode in programs]
         pids = [load.pid for load in loads]
@@ -95,7 +95,7 @@ def main():
             tap.done()
         bare, none = programs
         tap.ok(".sframe" in sections(bare) and ".eh_frame" not in sections(bare),
-               ".sframe is all that is left")
+               "only .sframe is left")
         *found, bare_stacks = run([(bare, mode) for mode in CHAINS] + [(none, "depth120")])
         for mode, stacks in zip(CHAINS, found):
             judge(tap, f"{mode}: exact chain", re.compile(BOTTOM + re.escape(CHAINS[mode])), stacks,

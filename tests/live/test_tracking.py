@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 400 s
-"""Processes that change under the profiler's eyes: exec, fork, threads, numbers used again, code that
-is mapped, unmapped and moved, files that are replaced. Every program here spins in a chain of its own
-(tests/live/programs/track), so each stack is either that chain, or ends with a reason: never a mixture.
+"""Processes that change while they are profiled: exec, fork, threads, reused PIDs, code that is mapped,
+unmapped and moved, replaced files. Every program here spins in a chain of its own
+(tests/live/programs/track), so each stack is either that chain or ends with a reason: never a mixture.
 
     tests/live/test_tracking.py [NAME...]       only these
 
@@ -26,15 +26,15 @@ import live  # noqa: E402
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "track")
 HERTZ = live.hertz(3999)
-PLUGINS = {"alpha": 64, "omega": 4096}  # name and bytes of stack of each
+PLUGINS = {"alpha": 64, "omega": 4096}  # name: bytes of stack
 PROGRAMS = {"ping": 96, "pong": 2048}
 THOUSANDS_COUNT = 4000 if os.environ.get("SIZE") == "full" else 1500
-# What a walk ends with until the records of a new image or mapping were read, and its table built.
-# How long that is depends on what else wants the CPUs.
+# A walk ends with these until the records of a new image or mapping are read and its table is built.
+# How long that takes depends on the load of the CPUs.
 NOT_YET = {"[process not known yet]", "[process has just called exec]", "[pc in no mapping]",
            "[no table for pc]"}
 NO_IMAGE = ("[process not known yet]", "[process has just called exec]")
-STARTS = {"_start", "_dl_start_user"}  # of a process's first thread
+STARTS = {"_start", "_dl_start_user"}  # of a process's main thread
 COMPLETE = {"_start", "__clone", "__clone3", "clone", "clone3"}
 
 
@@ -47,9 +47,9 @@ def compile_all(folder):
     for name, pad in PLUGINS.items():
         cc(f"lib{name}.so", "plugin.c", "-shared", "-fPIC", f"-DNAME={name}", f"-DPAD={pad}")
     for name, pad in PROGRAMS.items():
-        # Both lie at the same addresses: what is known of one would be believed of the other.
+        # Both have the same addresses: knowledge of one would be used for the other.
         cc(name, "chain.c", "-no-pie", f"-DNAME={name}", f"-DPAD={pad}")
-    # As alpha is, but for its names.
+    # Like alpha, except for its names.
     cc("libgamma.so", "plugin.c", "-shared", "-fPIC", "-DNAME=gamma", f"-DPAD={PLUGINS['alpha']}")
     cc("still", "chain.c", "-static", "-DNAME=still", "-DPAD=256")
     cc("run", "run.c", "-pthread", "-ldl")
@@ -73,7 +73,7 @@ class Stacks:
         return both
 
     def known(self, name=None):
-        """From the first slice on in which nothing waits to become known, and the chain is seen."""
+        """From the first slice on in which all is known and the chain is seen."""
         rest = Stacks(())
         at = next((i for i, part in enumerate(self.parts) if part and not any(
             user[0] in NOT_YET for _, _, user, _ in part) and any(
@@ -84,14 +84,14 @@ class Stacks:
         return rest
 
     def only(self, want):
-        """Those of which want(frames) is true."""
+        """The stacks for which want(frames) is true."""
         rest = Stacks(())
         rest.parts = [[stack for stack in part if want(stack[2])] for part in self.parts]
         rest.all = [stack[1:] for part in rest.parts for stack in part]
         return rest
 
     def share(self, want):
-        """Percent of the stacks of which want(frames) is true."""
+        """Percent of the stacks for which want(frames) is true."""
         good = sum(count for _, user, count in self.all if want(user))
         return 100 * good / self.count if self.count else 0
 
@@ -103,11 +103,11 @@ class Stacks:
         return self.share(lambda user: user[0] in COMPLETE and is_chain(user, name))
 
     def broken(self):
-        """Percent of the stacks that are neither complete nor of what is not known yet."""
+        """Percent of the stacks that are neither complete nor waiting to become known."""
         return self.share(lambda user: user[0] not in COMPLETE and user[0] not in NOT_YET)
 
     def once_known(self):
-        """Of each process, from the slice on that follows the first in which a stack is complete."""
+        """Of each process, the slices after the first in which a stack is complete."""
         rest, known = Stacks(()), set()
         for part in self.parts:
             later = [stack for stack in part if stack[0] in known]
@@ -117,7 +117,7 @@ class Stacks:
         return rest
 
     def median(self):
-        """Percent of the stacks of a process that are complete: of the one in the middle."""
+        """Percent of complete stacks per process: the median."""
         counts = {}
         for part in self.parts:
             for pid, _, user, count in part:
@@ -127,7 +127,7 @@ class Stacks:
                                        or [0])
 
     def slice_median(self):
-        """Percent of the stacks of a slice that are complete: of the one in the middle."""
+        """Percent of complete stacks per slice: the median."""
         shares = [100 * sum(count for _, _, user, count in part if user[0] in COMPLETE) /
                   sum(count for _, _, _, count in part) for part in self.parts if part]
         return statistics.median(shares or [0])
@@ -143,7 +143,7 @@ class Stacks:
 
 
 def names_of(user):
-    """The chains that the stack has frames of."""
+    """The chains whose frames the stack has."""
     return {frame.rpartition("_")[0] for frame in user
             if frame.endswith(("_one", "_two", "_spin")) and frame != "own_spin"}
 
@@ -158,7 +158,7 @@ def stream(*options):
 
 
 def profile(*command, comm=None, timeout=100):
-    """Of a command, from its first moment on to its end."""
+    """Slices of a command, from its start to its end."""
     with stream("--", *command) as top:
         top.until(lambda _: False, timeout)
         if not top.slices:  # the status is the command's
@@ -175,8 +175,8 @@ def attached(pid, enough=200):
 
 
 def samples_of(ms):
-    """At least so many are of a program that spins that long: half of what the clock says, since
-    the kernel ends it by ticks."""
+    """The least number of samples of a program that spins this long: half of what the clock says,
+    since the kernel ends the program by ticks."""
     return int(HERTZ) * ms / 2000
 
 
@@ -187,8 +187,8 @@ def check_chain(tap, stacks, name, what, least=99.0, enough=100):
 
 
 def check_new(tap, run, name, what, enough):
-    """What was not known when it began: from some moment on all of it is, and no other reason is
-    given before. `run` begins it anew: how soon it is known may be another program's doing, but not
+    """A process that starts during the run: from some moment on all of it is known, and until then
+    stacks end only with NOT_YET. `run` starts it anew: another program may delay it once, but not
     three times."""
     broken = 0
     for _ in range(3):
@@ -205,7 +205,7 @@ def check_new(tap, run, name, what, enough):
 # --- images --------------------------------------------------------------------------------------
 
 def honest(user):
-    """Nothing of two programs, and a chain in its order."""
+    """True if the stack has frames of one program only, in the order of its chain."""
     names = names_of(user)
     if not names:
         return True
@@ -216,7 +216,7 @@ def honest(user):
 
 
 def execs(tap, folder):
-    """Two programs that call exec of each other, 3 ms each, for so long that both are seen."""
+    """Two programs that exec each other after 3 ms each, for long enough that both are seen."""
     ping, pong = (os.path.join(folder, name) for name in ("ping", "pong"))
     command = [ping, "3", pong, "3"] * 100
     stacks, seen = Stacks(()), set()
@@ -227,7 +227,7 @@ def execs(tap, folder):
             break
     wrong = [";".join(user) for _, user, _ in stacks.all if not honest(user)]
     tap.ok(not wrong, "exec: no stack of two programs", " | ".join(wrong[:3]))
-    # A sample whose image is not known has the names of the one that is there when its slice ends.
+    # A sample of an unknown image gets the names of the image at the end of its slice.
     mixed = [(f"{comm};{';'.join(user)}", count) for comm, user, count in stacks.all
              if comm in PROGRAMS and names_of(user) - {comm}]
     early = sum(count for text, count in mixed if text.partition(";")[2].startswith(NO_IMAGE))
@@ -239,9 +239,9 @@ def execs(tap, folder):
 
 
 def short_lived(tap, folder):
-    """100 ms and 500 ms, of files that are known: most processes are known at once, and all soon, and
-    what is once known remains so. How soon is a matter of fifteen processes, not of three: what keeps
-    stacktop from a CPU for a while is one process's bad luck."""
+    """100 ms and 500 ms, of known files: most processes are known at once, and all soon, and what is
+    once known stays known. The median needs fifteen processes, not three: a moment without a CPU for
+    stacktop hits a single process."""
     ping = os.path.join(folder, "ping")
     for ms, count, all_of_them, kept in ((100, 15, 80, 0), (500, 3, 84, 99)):
         script = f"{ping} 10; sleep 1; for i in $(seq {count}); do {ping} {ms}; done"
@@ -252,7 +252,7 @@ def short_lived(tap, folder):
                stacks.complete() >= all_of_them and stacks.broken() <= 1 and
                (not kept or later.count > enough / 2 and later.complete() >= kept),
                f"processes that live {ms} ms are complete",
-               f"{stacks.median():.2f} % of the middle one, {stacks.complete():.2f} % of "
+               f"{stacks.median():.2f} % in the median process, {stacks.complete():.2f} % of "
                f"{stacks.count}, {later.complete():.2f} % of {later.count} later; "
                f"{stacks.reasons()}")
 
@@ -279,15 +279,15 @@ def forks(tap, folder):
 
 
 def threads(tap, folder):
-    """The first thread ends, another lives on, and another's exec takes its number."""
+    """The main thread ends, another lives on, and an exec of another takes its number."""
     run, ping = (os.path.join(folder, name) for name in ("run", "ping"))
-    # How long the first thread takes to begin, and the other to end the process, is another matter.
+    # Not tested here: how long the main thread takes to start, and the other to end the process.
     stacks = profile(run, "leader", "1000").known().only(
         lambda user: user[0] not in STARTS and "exit" not in user)
     spins = stacks.share(lambda user: user[-1] == "own_spin" and user[0] in COMPLETE)
-    tap.ok(stacks.count > samples_of(500) and spins >= 99, "a thread outlives the first",
+    tap.ok(stacks.count > samples_of(500) and spins >= 99, "a thread outlives the main thread",
            f"{spins:.2f} % of {stacks.count}; {stacks.reasons()}")
-    # Of one that ran before, /proc/PID shows nothing: neither mappings nor a root.
+    # When the main thread ended before, /proc/PID shows neither mappings nor a root.
     process = subprocess.Popen([run, "leader", "60000"])
     try:
         live.wait_for(lambda: not os.path.exists(f"/proc/{process.pid}/cwd"))
@@ -298,30 +298,29 @@ def threads(tap, folder):
         process.wait()
     spins = stacks.share(lambda user: user[-1] == "own_spin" and user[0] in COMPLETE)
     tap.ok(stacks.count >= 1000 and spins >= 99,
-           "a thread whose process's first had ended before",
+           "a thread whose main thread ended before the start",
            f"{spins:.2f} % of {stacks.count}; {stacks.reasons()}")
     check_new(tap, lambda: profile(run, "leader", "100", ping, comm="ping"), "ping",
               "another thread's exec", 500)
 
 
 def reuse(tap, folder):
-    """A process number that different programs have one after the other. Slices tell them apart: what
-    keeps stacktop from a CPU for a while makes some of them say little, and all that are not followed
-    make most of them say nothing."""
+    """Different programs have one PID in turn. The median tells a failure from a delay: when stacktop
+    gets no CPU for a while some slices are spoilt, when it does not follow the PID most of them are."""
     run = os.path.join(folder, "run")
     programs = [os.path.join(folder, name) for name in PROGRAMS]
     try:
         stacks = profile(run, "reuse", "10", "150", *programs)
     except RuntimeError as error:
-        tap.skip("a number used again", str(error)[-100:])
+        tap.skip("a reused PID", str(error)[-100:])
         return
     wrong = [f"{comm};{';'.join(user)}" for comm, user, _ in stacks.all
              if comm in PROGRAMS and names_of(user) - {comm}]
     share, middle = stacks.complete(), stacks.slice_median()
-    tap.ok(not wrong, "a number used again: no stack is the predecessor's", " | ".join(wrong[:3]))
+    tap.ok(not wrong, "a reused PID: no stack is the predecessor's", " | ".join(wrong[:3]))
     tap.ok(stacks.count > samples_of(10 * 150) and middle >= 90 and share >= 50 and
-           stacks.broken() <= 1, "a number used again: stacks are complete",
-           f"{middle:.1f} % of the slice in the middle, {share:.1f} % of {stacks.count}; "
+           stacks.broken() <= 1, "a reused PID: stacks are complete",
+           f"{middle:.1f} % in the median slice, {share:.1f} % of {stacks.count}; "
            f"{stacks.reasons()}")
 
 
@@ -333,8 +332,8 @@ def libraries(folder):
 
 
 def dlopen(tap, folder):
-    """Two libraries take turns at one address. Addresses are named at the end of a refresh, by what
-    lies there then, but never half by this and half by that."""
+    """Two libraries take turns at one address. Addresses are named at the end of a refresh, by the
+    library that is there then, but no stack has names of both."""
     stacks = profile(os.path.join(folder, "run"), "reopen", *libraries(folder), "3", "400")
     mixed = [";".join(user) for _, user, _ in stacks.all if len(names_of(user)) > 1]
     tap.ok(not mixed, "dlclose and dlopen: no stack of two libraries", " | ".join(mixed[:3]))
@@ -350,16 +349,17 @@ def dlopen(tap, folder):
 
 
 def steps(tap, what, command, *states):
-    """Runs a program that stays in own_spin, says so, and goes on at SIGUSR1. A state is (what it
-    says, or None: it does not stay; the chain it is in then). Each is waited for: a slice that began
-    after the signal and has nothing but that, complete. The stacks of the last one from there on."""
+    """Runs a program that stays in own_spin, prints where, and goes on at SIGUSR1. A state is (the line
+    it prints, or None if it does not stay; its chain in this state). Each state lasts until a slice
+    that began after the signal has only complete stacks of the chain. Returns the stacks of the last
+    state from there on."""
     stacks = Stacks(())
     with live.Load(command, stdout=subprocess.PIPE) as load:
         said = load.stdout.readline()
         with stream("-p", str(load.pid)) as top:
             for n, (word, chain) in enumerate(states):
                 if word and (said if n == 0 else load.stdout.readline()).decode().strip() != word:
-                    tap.ok(False, what, f"does not come to say {word}")
+                    tap.ok(False, what, f"does not print {word}")
                     return stacks
 
                 def right(user, chain=chain):
@@ -372,7 +372,7 @@ def steps(tap, what, command, *states):
                     for part in slices[first:]))
                 if not found:
                     stacks = Stacks(top.slices[first:])
-                    tap.ok(False, f"{what}: comes to {chain or 'own_spin'}",
+                    tap.ok(False, f"{what}: gets to {chain or 'own_spin'}",
                            f"{stacks.count} samples; {stacks.reasons()}")
                     return stacks
                 if n + 1 < len(states):
@@ -384,7 +384,7 @@ def steps(tap, what, command, *states):
 
 
 def moved(tap, folder):
-    """dlclose leaves no trace, mremap neither: what was mapped there before must be forgotten."""
+    """dlclose leaves no record, nor does mremap: the earlier mapping must be forgotten."""
     command = [os.path.join(folder, "run"), "move", *libraries(folder)]
     stacks = steps(tap, "moved code", command, ("open", None), (None, "alpha"), ("moved", None),
                    (None, "omega"))
@@ -392,8 +392,8 @@ def moved(tap, folder):
 
 
 def twins(tap, folder):
-    """A library at whose addresses another one was, some slices ago: the same stacks have
-    other names."""
+    """A library at the addresses that another one had some slices ago: the same stacks have other
+    names."""
     command = [os.path.join(folder, "run"), "twins", *libraries(folder)[:2],
                os.path.join(folder, "libgamma.so"), "gamma_one"]
     stacks = steps(tap, "other names", command, ("loaded", None), (None, "alpha"), ("closed", None),
@@ -414,7 +414,7 @@ def many(tap, folder):
 # --- files ---------------------------------------------------------------------------------------
 
 def vanished(tap, folder):
-    """Deleted, replaced, without a name from the beginning; always without symbols, too."""
+    """Files deleted, replaced, or never named; always without symbols, too."""
     copy = os.path.join(folder, "copy")
     ping, pong = (os.path.join(folder, name) for name in ("ping", "pong"))
     shutil.copy(ping, copy)
@@ -468,7 +468,7 @@ def namespaces(tap, folder):
         if pid is True:
             pid = None
         if not pid:
-            tap.skip("in namespaces of its own", "this machine makes none")
+            tap.skip("in namespaces of its own", "this machine has no namespaces")
             return
         live.wait_busy([pid])
         check_chain(tap, attached(pid), "ping", "in namespaces of its own")
@@ -490,10 +490,10 @@ def overlay(tap, folder):
         options = f"lowerdir={parts[0]},upperdir={parts[1]},workdir={parts[2]}"
         if subprocess.run(["mount", "-t", "overlay", "none", "-o", options, parts[3]],
                           stderr=subprocess.DEVNULL, check=False).returncode:
-            tap.skip("files on overlay", "this kernel has none")
+            tap.skip("files on overlay", "this kernel has no overlayfs")
             return
         try:
-            # One that stays below, one that was copied up.
+            # One file stays in the lower layer, the other is copied up.
             os.chmod(os.path.join(parts[3], "pong"), 0o755)
             for name in ("ping", "pong"):
                 with live.Load([os.path.join(parts[3], name), "60000"]) as load:

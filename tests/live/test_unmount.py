@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 900 s
 """A file system that programs ran from can be unmounted while stacktop goes on, soon after they ended:
-nothing of it stays open or mapped. What was run once is known when it runs again, and what takes its
-place, alike but for its contents, is not taken for it. All the time restless.c causes lookups of source
-lines: files must be closed even if the inliner is never idle.
+no file of it stays open or mapped. A known program is known when it runs again, and a file that takes
+its place, alike but for its contents, is not taken for it. All the time restless.c causes lookups of
+source lines: files must be closed even if the inliner is never idle.
 
 Covers: bpf/tracker/idlefile.c bpf/tracker/object.c tui/symbolize/modules.c tui/symbolize/inline_worker.c tui/symbolize/jit.c
 """
@@ -24,8 +24,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "programs", "unmount", "work.c")
 RESTLESS = os.path.join(HERE, "programs", "unmount", "restless.c")
 JITNAMES = os.path.join(live.WORK, "jitnames")
-ENOUGH = 50  # samples between two looks at what stacktop has written
-PATIENCE = 300  # somewhat more than a minute is promised, on a machine that has time
+ENOUGH = 50  # samples between two reads of stacktop's output
+PATIENCE = 300  # an idle machine takes a little more than a minute
 STAMP = 1500000000 * 10**9 + 123456789
 
 
@@ -39,8 +39,8 @@ def unmount(folder):
 
 
 def build(folder, name):
-    """The program, its library, and the library's debug file, in the order of their inode numbers, with
-    one and the same time whatever they contain."""
+    """The program, its library, and the library's debug file, created in this order for equal inode
+    numbers, and with equal times whatever they contain. Returns what identifies them."""
     def path(file):
         return os.path.join(folder, file)
 
@@ -64,7 +64,7 @@ def build(folder, name):
 
 
 def held(pid, device):
-    """What the process has open or mapped of the device."""
+    """The files of the device that the process has open or mapped."""
     found = []
     for entry in os.listdir(f"/proc/{pid}/fd"):
         link = f"/proc/{pid}/fd/{entry}"
@@ -80,7 +80,7 @@ def held(pid, device):
 
 
 def until_released(pid, device):
-    """Seconds, and what is held at the end."""
+    """(seconds waited, files still held)"""
     start = time.monotonic()
     while True:
         found, seconds = held(pid, device), time.monotonic() - start
@@ -90,7 +90,7 @@ def until_released(pid, device):
 
 
 class Live:
-    """stacktop in the background, whose stacks are read as they come."""
+    """stacktop in the background; its stacks are read as they come."""
 
     def __init__(self):
         self.out = tempfile.TemporaryFile()
@@ -103,7 +103,7 @@ class Live:
         return os.fstat(self.out.fileno()).st_size
 
     def stacks(self, comm):
-        """Those that came since the last time, of processes so called."""
+        """New stacks since the last call, of processes with this name."""
         size = self.size()
         text = os.pread(self.out.fileno(), size - self.at, self.at).decode("utf-8", "replace")
         text = text[:text.rfind("\n") + 1]
@@ -117,7 +117,7 @@ class Live:
 
 
 def check_run(tap, top, folder, name, what):
-    """Runs it until its stacks are right: at first it is not known, nor are tables there."""
+    """Runs it until its stacks are right: at first it is unknown and has no tables."""
     want = ["main", name, name + "_outer", name + "_inner"]
     top.stacks("work")
     with live.Load([os.path.join(folder, "work")]) as load:
@@ -139,11 +139,11 @@ def check_run(tap, top, folder, name, what):
 
 def check_released(tap, top, device, what):
     seconds, found = until_released(top.process.pid, device)
-    tap.ok(not found, f"{what}: nothing of it is open", f"{seconds:.0f} s, {sorted(set(found))}")
+    tap.ok(not found, f"{what}: no file of it is open", f"{seconds:.0f} s, {sorted(set(found))}")
 
 
 def others(pid, device):
-    """PIDs of other processes that hold it, such as an older profiler or a file scanner."""
+    """PIDs of other processes that hold files of it, such as an older profiler or a file scanner."""
     found = []
     for entry in os.listdir("/proc"):
         if entry.isdigit() and int(entry) not in (pid, os.getpid()):
@@ -172,9 +172,9 @@ def check_unmount(tap, top, folder, device, name):
 
 
 def check(tap, once, twice):
-    """One file system whose program runs once, and makes code of its own, whose files are closed after
-    a minute; in the meantime another one, whose program runs again after the half minute in which
-    its files are closed."""
+    """A program of one file system runs once, and makes code of its own; its files are closed after a
+    minute. In the meantime a program of another one runs again after the half minute in which its
+    files are closed."""
     before = build(once, "alpha")
     build(twice, "sigma")
     device, other = os.stat(once).st_dev, os.stat(twice).st_dev
@@ -197,7 +197,7 @@ def check(tap, once, twice):
                 if wanted.fullmatch(" ".join(found)) or time.monotonic() > end:
                     break
                 time.sleep(0.3)
-            tap.ok(wanted.fullmatch(" ".join(found)), "its files are open now", str(found))
+            tap.ok(wanted.fullmatch(" ".join(found)), "its files are open by then", str(found))
         check_run(tap, top, twice, "sigma", "another file system")
         check_released(tap, top, other, "another file system")
         check_run(tap, top, twice, "sigma", "known and run again")

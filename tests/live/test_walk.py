@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 400 s
-"""Walks the stacks of real programs that were built without frame pointers: interpreters, a
-compressor, a compiler, a JIT, and a program whose only true stack is known. A walk counts when it
-says that it is complete AND its outermost frame is where the ABI starts a thread. Leaf functions
-are compared with what perf says of the same seconds, and the number of samples with the CPU time
-that the program had in them. All run and are sampled at once.
+"""Walks the stacks of real programs built without frame pointers: interpreters, a compressor, a
+compiler, a JIT, and a program with only one true stack. A walk counts as complete when stacktop says so
+AND its outermost frame is where the ABI starts a thread. Leaf functions are compared with perf's in the
+same seconds, and the number of samples with the program's CPU time. All programs run and are sampled at
+once.
 
 Covers: unwind/step.h bpf/prog/walker.bpf.h bpf/prog/profiler.bpf.c tui/symbolize/resolver.c tui/collect/stackcache.c"""
 
@@ -28,14 +28,14 @@ import live  # noqa: E402
 import watch  # noqa: E402
 
 HERTZ = live.hertz(1999)
-ENOUGH = 4000 if os.environ.get("SIZE") == "full" else 1800  # user stacks of a program
+ENOUGH = 4000 if os.environ.get("SIZE") == "full" else 1800  # user stacks per program
 COMPLETE = 0.99
-SIGMAS = 4.0    # of two independent draws
-POINTS = 1.0    # and so much more, for the ends of the window
-BUSY = 0.3      # seconds of CPU time: what comes before is another test's business
-# Copies that the compiler made of a function: perf leaves the suffix out where it demangles the name.
+SIGMAS = 4.0    # of the difference between two independent samples
+POINTS = 1.0    # added for the ends of the window
+BUSY = 0.3      # seconds of CPU time before sampling begins
+# Copies that the compiler made of a function: perf drops the suffix where it demangles the name.
 COPY = re.compile(r"(\.(isra|part|constprop|cold|lto_priv)(\.\d+)?)+$")
-# Named by glibc and musl; without a name in .dynsym it is libc.so.6+0x...
+# Names in glibc and musl; a function that is not in .dynsym is libc.so.6+0x...
 BOTTOMS = {"_start", "clone", "clone3", "__clone", "__clone3", "_dl_start_user"}
 
 PYTHON = """
@@ -70,7 +70,7 @@ for (;;) { deep(40, 20000); mixed(300) }
 
 
 def big_source(functions):
-    """C that keeps the compiler busy, the same in every run."""
+    """C code that keeps the compiler busy, the same in every run."""
     parts = ["struct s { int a, b; double d; struct s *next; };"]
     for i in range(functions):
         more = f" + f{i - 1}(p, n - 1)" if i else ""
@@ -92,7 +92,7 @@ def big_source(functions):
 
 
 def big_text(size):
-    """Text that compresses as a log does."""
+    """Text that compresses like a log."""
     pick = random.Random(90)
     words = ["%x" % pick.getrandbits(pick.choice((12, 20, 44))) for _ in range(5000)]
     text = " ".join(pick.choices(words, k=size // 5))
@@ -100,7 +100,7 @@ def big_text(size):
 
 
 def workloads(scratch):
-    """(name, command or None, why not) of each program."""
+    """Yields (name, command or None, reason for None) of each program."""
     def path(name):
         return os.path.join(scratch, name)
 
@@ -131,7 +131,7 @@ def workloads(scratch):
 
 
 def starts_thread(frame, command):
-    """Does the ABI start a thread in this function?"""
+    """True if the ABI starts a thread in this function."""
     if frame in BOTTOMS:
         return True
     module, _, offset = frame.rpartition("+0x")
@@ -146,7 +146,7 @@ def starts_thread(frame, command):
 
 
 class CpuTime(threading.Thread):
-    """The CPU time of processes from moment to moment."""
+    """Records the CPU time of processes over time."""
 
     def __init__(self, pids):
         super().__init__(daemon=True)
@@ -176,7 +176,7 @@ class CpuTime(threading.Thread):
 
 
 class Perf:
-    """perf record of processes; its window is longer than that of what it is compared with."""
+    """perf record of processes; its window is longer than the compared one."""
 
     def __init__(self, pids, data):
         self.data = data
@@ -191,7 +191,7 @@ class Perf:
         self.process.wait()
 
     def samples(self):
-        """(pid, time of day, name of the leaf function); without a name it is its module's."""
+        """Yields (pid, time of day, name of the leaf function); without a name, its module's."""
         text = subprocess.run(["perf", "script", "-i", self.data, "-F", "pid,time,ip,sym,dso"],
                               capture_output=True, text=True, errors="replace",
                               stdin=subprocess.DEVNULL, check=False).stdout
@@ -208,7 +208,7 @@ class Perf:
 
 
 class Program:
-    """One of the workloads, and what was seen of it."""
+    """A workload and its samples."""
 
     def __init__(self, name, command):
         self.name, self.command = name, command
@@ -216,7 +216,7 @@ class Program:
         self.stacks = collections.Counter()
         self.ours, self.theirs = collections.Counter(), collections.Counter()  # leaf functions
         self.spent = 0.0    # seconds of CPU time in the window
-        self.missed = 0.0   # the part of the machine's ticks that were not made then
+        self.missed = 0.0   # the missed part of the machine's ticks in it
 
     def add(self, pid, user, kernel, samples):
         if pid == self.process.pid:
@@ -230,7 +230,7 @@ class Program:
 
 
 def allowed(p, counts):
-    """Points between two shares of about p, of so many samples each."""
+    """Percentage points between two shares of about p, with this many samples each."""
     return 100 * SIGMAS * (p * (1 - p) * sum(1 / n for n in counts)) ** 0.5 + POINTS
 
 
@@ -249,7 +249,7 @@ def check_leaves(tap, program):
         bound = allowed(pooled, counts)
         rows.append((100 * abs(ours - theirs) / bound, leaf, 100 * ours, 100 * theirs, bound))
     worst = max(rows)
-    tap.ok(worst[0] <= 1, f"{program.name}: leaf functions as perf has them",
+    tap.ok(worst[0] <= 1, f"{program.name}: leaf functions as in perf",
            "most different: {1} {2:.1f} % against {3:.1f} %, {4:.1f} points are allowed"
            .format(*worst))
 
@@ -265,7 +265,7 @@ def check_chain(tap, program):
 
 def check(tap, program, have_perf):
     total, name = program.total(), program.name
-    # It computes all the time, so each tick that it had a CPU for is a sample, if it was made.
+    # It always computes, so each tick while it had a CPU is a sample, unless the tick was missed.
     share = sum(program.ours.values()) / (program.spent * int(HERTZ) or 1)
     tap.ok(program.process.poll() is None and total >= ENOUGH and 0.75 * (1 - program.missed) < share < 1.25,
            f"{name}: sampled while busy",
@@ -289,11 +289,11 @@ def check(tap, program, have_perf):
     if have_perf:
         check_leaves(tap, program)
     else:
-        tap.skip(f"{name}: leaf functions as perf has them", "no perf")
+        tap.skip(f"{name}: leaf functions as in perf", "perf is missing")
 
 
 def sample(programs, perf, cpu):
-    """Until there is enough of each. Leaves only count where perf looks, too, and CPU time likewise."""
+    """Samples until each has enough. Leaves and CPU time count only within perf's window."""
     pids = ",".join(str(program.process.pid) for program in programs)
     parts = []
 
@@ -312,7 +312,7 @@ def sample(programs, perf, cpu):
         cpu.end()
     for program in programs:
         pid = program.process.pid
-        os.kill(pid, signal.SIGSTOP)  # what was sampled is read faster without them
+        os.kill(pid, signal.SIGSTOP)  # the samples are read faster without them
         program.spent = sum(cpu.at(pid, part.end) - cpu.at(pid, part.begin) for part in parts)
         program.missed = sum(part.report["losses"]["missed"] for part in parts) / \
             max(sum(part.report["ticks"] for part in parts), 1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""stacktop in the background, whose reports are read as they come, until they say enough: so a test
-takes as many samples as it needs, however busy the machine is, and no more."""
+"""Runs stacktop in the background and reads its reports as they come, until a test has enough samples:
+no more than it needs, however busy the machine is."""
 
 import collections
 import datetime
@@ -15,11 +15,11 @@ import time
 
 import live
 
-PATIENCE = 150  # seconds, of a machine that is busy with other things
+PATIENCE = 150  # seconds, on a busy machine
 
 
 class Slice:
-    """A refresh, taken apart."""
+    """A refresh, parsed."""
 
     def __init__(self, report):
         began = datetime.datetime.fromisoformat(report["time"].replace("Z", "+00:00"))
@@ -30,7 +30,7 @@ class Slice:
 
     @staticmethod
     def _name(function):
-        """As the folded format has it, but without what tells the kind of a frame."""
+        """The name as in the folded format, without the mark of the frame's kind."""
         name = function["name"] or "?"
         return f"[{name}]" if function["kind"] == "end" else name
 
@@ -43,9 +43,9 @@ class Slice:
 
 
 class Watch:
-    """A run of stacktop -b. It is ended when the block is left, and is killed if it does not end. Where
-    programs have sessions of their own, which the scheduler serves in turn, `first` has it served
-    before them: what is judged is what it makes of their samples, not what it gets of the CPUs."""
+    """A run of stacktop -b, ended when the block is left, by a kill if need be. Where each program has a
+    scheduler session of its own, `first` gives stacktop's precedence: a test judges what stacktop makes
+    of its samples, not how much CPU it gets."""
 
     def __init__(self, *options, binary=live.STACKTOP, env=None, first=False):
         self.err = tempfile.TemporaryFile()
@@ -65,7 +65,7 @@ class Watch:
         self.lines.put(None)
 
     def next(self, patience=PATIENCE):
-        """The next refresh; None: there is no more, or none came."""
+        """The next refresh; None when there is no more or none comes in time."""
         try:
             line = self.lines.get(timeout=max(patience, 0.01))
         except queue.Empty:
@@ -76,7 +76,7 @@ class Watch:
         return Slice(json.loads(line))
 
     def until(self, enough, patience=PATIENCE):
-        """Hands each refresh to `enough` until that is true; false: it never was."""
+        """Passes each refresh to `enough` until it returns true; False if it never does."""
         end = time.monotonic() + patience
         while True:
             part = self.next(end - time.monotonic())
@@ -86,8 +86,8 @@ class Watch:
                 return True
 
     def until_tables(self, patience=60):
-        """Until no walk of a refresh has missed a table: those of large files take their time. Returns
-        the refreshes that were read, the last of which has all tables if they came in time."""
+        """Reads until no walk of a refresh has missed a table: tables of large files take a while.
+        Returns the refreshes read; the last one has all tables unless time ran out."""
         parts = []
 
         def walked(part):
@@ -98,7 +98,7 @@ class Watch:
         return parts
 
     def said(self):
-        """What stands on its standard error."""
+        """All of its stderr so far."""
         size = os.fstat(self.err.fileno()).st_size
         return os.pread(self.err.fileno(), size, 0).decode("utf-8", "replace")
 
@@ -123,13 +123,13 @@ class Watch:
 
 
 class Stacks:
-    """Counts of user stacks by process, added up over refreshes."""
+    """User stacks by process with their counts, summed over refreshes."""
 
     def __init__(self):
         self.user = collections.defaultdict(collections.Counter)
 
     def add(self, part, early=False):
-        """Before all tables are there, `early`, without the stacks that were given up."""
+        """`early`: not all tables are there yet, so leave out stacks that end with a reason."""
         for pid, user, _, count in part.stacks():
             if user and not (early and user[0].startswith("[")):
                 self.user[pid][user] += count
@@ -140,7 +140,7 @@ class Stacks:
 
 
 def spent(pid):
-    """CPU seconds of a process so far; None: it is gone."""
+    """CPU seconds of a process so far; None when it is gone."""
     try:
         return live.process_seconds([pid])
     except OSError:
@@ -148,7 +148,7 @@ def spent(pid):
 
 
 def until_busy(pids, seconds, patience=PATIENCE):
-    """Waits until each process has had so much of a CPU; false: one has ended or never had it."""
+    """Waits until each process has used this much CPU time; False if one has ended or never does."""
     end = time.monotonic() + patience
     waiting = list(pids)
     while waiting and time.monotonic() < end:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* build: -O1 -fno-inline -fno-optimize-sibling-calls */
 /*
- * A command that ends before anyone could have looked at it: some hundred microseconds in a chain
- * of calls. "brief loop" runs one after the other until it is killed.
+ * A command that ends before its record is read: it runs for some hundred microseconds in a chain
+ * of calls. "brief loop" starts one after the other until it is killed.
  */
 #include <spawn.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* build: -O1 -fno-inline -fno-optimize-sibling-calls */
 /*
- * crowd N: maps N pieces of itself as code, below its libraries, says how many, and sorts in the C
- * library for ever. With fewer than asked for, the machine allows no more.
+ * crowd N: maps N pieces of itself as code, below its libraries, prints their number, and sorts in
+ * the C library for ever. Fewer than N are mapped if the machine allows no more.
  */
 #include <fcntl.h>
 #include <stdio.h>

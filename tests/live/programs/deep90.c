@@ -6,7 +6,7 @@
  * the only true stack of a busy moment is main;f00;f01;...;f89. Frame sizes differ, so that a
  * walk with a wrong offset cannot come out right by accident.
  *
- *	deep90 [SECONDS]	runs that long (60), prints "done", and ends with 0
+ *	deep90 [SECONDS]	runs for SECONDS (60), prints "done", and ends with 0
  */
 
 #include <signal.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* build: -O1 -fno-optimize-sibling-calls -fno-inline -Wall -Wextra */
 /*
- * A busy process that means harm by its names. Its comm tries to move the cursor, to end the line
- * and to add a frame. The two functions have names of a length that the test overwrites in a copy
- * of the file with what no compiler would accept.
+ * A busy process with harmful names. Its comm tries to move the cursor, to end the line and to
+ * add a frame. The test makes a copy of the file and overwrites the two functions' names there
+ * with bytes that no compiler would accept.
  *
  *	hostile [SECONDS]	runs that long (30) and ends with 0
  */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A file system of one file that stops answering. Speaks the protocol of fuse(4) itself, so that no
- * library is needed.
+ * A file system of one file that stops answering. Speaks the protocol of fuse(4) itself, so it
+ * needs no library.
  *
- *	hungfs FOLDER FILE [NAME]    mounts on FOLDER a file NAME, "mapped" unless it is given,
- *				     with the contents of FILE, written now
+ *	hungfs FOLDER FILE [NAME]    mounts a file NAME ("mapped") on FOLDER with the present
+ *				     contents of FILE
  *
  * Prints "ready" when it is mounted. On SIGUSR1 it prints "hung"; from then on it takes requests
- *and answers none: those who wait for an answer cannot even be killed. Its own end sets them free.
+ * and answers none: processes that wait for an answer cannot even be killed. When it ends they go
+ * on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +59,7 @@ static struct fuse_attr attributes(uint64_t node)
 	return attr;
 }
 
-/* No answer may be kept: each question is asked again. */
+/* No answer may be cached: each request comes again. */
 static void serve(int fd, const struct fuse_in_header *in, const void *arg)
 {
 	const struct fuse_read_in *read_in = arg;

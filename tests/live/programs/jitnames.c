@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes machine code and tells profilers how it is called, as a runtime does: main calls OUTER,
- * which calls INNER, which spins. After each three seconds of its own CPU time, INNER is compiled
- * anew in the same place, under the next name, and so on.
+ * Makes machine code and tells profilers its names, as a runtime does: main calls OUTER, which
+ * calls INNER, which spins. After each three seconds of its own CPU time, INNER is compiled anew
+ * in the same place, under the next name, and so on.
  *
- *	jitnames map [SECONDS [USER]]	by /tmp/perf-PID.map; USER: by number, who owns it
+ *	jitnames map [SECONDS [USER]]	by /tmp/perf-PID.map, owned by the user of number USER
  *	jitnames dump [SECONDS]		by jit-PID.dump in the working folder
  *	jitnames none [SECONDS]		not at all
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Functions of known names, too big to be put into one another: main calls hotOuter calls hotInner,
-// which spins for 19 of 20 parts of the time; the rest goes to new functions, so that the runtime's
-// own buffers of what it tells are written out.
+// Functions with known names, too big to be inlined: main calls hotOuter calls hotInner, which spins
+// for 19 of 20 parts of the time; the rest goes to new functions, so that the runtime flushes its
+// buffers of names.
 'use strict';
 
 function hotInner(n) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Burns CPU at a million addresses below as many frames as the argument says: hardly any two
- * samples have the same stack, which fills whatever keeps stacks. Ends with its parent.
+ * samples have the same stack, which fills every store of stacks. Ends with its parent.
  */
 #include <signal.h>
 #include <stdlib.h>

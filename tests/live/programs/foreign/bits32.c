@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A 32-bit process, without a libc so that no other package than the compiler is needed. */
+/* A 32-bit process without a libc, so that it needs only the compiler's package. */
 
 void _start(void);
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs of other libcs, linkers, compilers and languages for tests/live/test_foreign.py. One whose
-# compiler is missing is not built and the test skips it by name; tests/deps.sh installs them all.
-# None is compiled with CFLAGS: how they are built is what they are for.
+# Programs of other libcs, linkers, compilers and languages for tests/live/test_foreign.py. If the
+# compiler of one is missing it is not built, and the test names it as skipped; tests/deps.sh installs
+# them all. None is compiled with CFLAGS: how they are built is what is tested.
 
 comma     := ,
 foreign   := tests/live/programs/foreign
@@ -58,7 +58,7 @@ $(call foreign_program,bits32,bits32.c,$(CC) -O2 -m32 -nostdlib -static -ffreest
 	-fno-stack-protector -o $$@ $$<)
 $(call foreign_program,throw,throw.cc,g++ -O2 -fomit-frame-pointer -Wall -Wextra -o $$@ $$<)
 $(call foreign_program,throw.static,throw.cc,g++ -O2 -fomit-frame-pointer -static -o $$@ $$<)
-# Object files on their way stand beside the program, under the crate's name: each has its own folder.
+# rustc puts temporary object files beside the program, under the crate's name: a folder for each.
 foreign_rust = mkdir -p $$@.work && env -u MAKEFLAGS -u MFLAGS rustc --edition 2021 -O -C panic=unwind $(1) \
 	-o $$@.work/rust $$< && mv $$@.work/rust $$@ && rm -r $$@.work
 $(call foreign_program,rust,rust.rs,$(call foreign_rust))

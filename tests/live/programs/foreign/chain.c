@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Six frames of known names, one of them entered from libc's bsearch, so that the walk leaves the
- * program's own text and comes back. Built as static, musl, stripped and by other linkers; what is
- * true of it is the same each time.
+ * Six frames of known names, one of them called by libc's bsearch, so that the walk leaves the
+ * program's own text and comes back. Built as static, musl, stripped and by other linkers; the
+ * chain is the same each time.
  *
- *	chain [SECONDS]		spins that long (60) in spin, below main;one;two;bsearch;three;four
+ *	chain [SECONDS]		spins for SECONDS (60) in spin, below
+ *				main;one;two;bsearch;three;four
  *
- * With -DDIRECT two calls three by itself. With -DLIAR three does not call four: a test that
- *believes this one cannot fail.
+ * With -DDIRECT, two calls three itself. With -DLIAR, three does not call four: the test must
+ * reject it.
  */
 
 #include <alloca.h>

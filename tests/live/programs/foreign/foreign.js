@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A real JIT compiler's frames: ten calls of down and spin, each compiled to code of its own below
-// the frames of the module loader. V8 itself says how many they are.
+// Frames of a real JIT compiler: ten calls of down and spin, each compiled to code of its own, called
+// by the module loader. V8 itself prints their number.
 
 function spin() {
 	let x = 1;

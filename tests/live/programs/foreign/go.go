@@ -7,10 +7,10 @@
 //	go bare		the same with main.bare, which has no frame, so that rbp is its caller's
 //	go panic	main.worker;main.faulty;runtime.sigpanic;...;main.faulty.func1;main.framed
 //	go signal	sends signals to itself: the handler's frames follow main.signals;syscall...
-//	go runtime	below main.worker;main.churn it is maps, strings and garbage, on this stack and on
-//			the runtime's own
+//	go runtime	below main.worker;main.churn: maps, strings and garbage, on this stack and on the
+//			runtime's own
 //	go clock	runtime.goexit;main.worker;main.watch;time.Now;..., into the vDSO, which the runtime
-//			calls on a stack of its own
+//			calls on another stack
 package main
 
 import (

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Machine code without a file or CFI, as a JIT compiler makes it, and compiled code without frame
- * pointers call one another in turn, so that the walk changes its way at every frame.
+ * pointers call each other in turn, so that the walk changes its method at every frame.
  *
  *	jit fp [SECONDS]	the machine code keeps frame pointers; spins below
  *				main;first;JIT;second;JIT;JIT;third;fourth
- *	jit nofp [SECONDS]	it keeps none and rbp holds a number: from the machine code outwards
- *				nothing can be known
+ *	jit nofp [SECONDS]	it keeps none and rbp holds a number: the callers of the machine
+ *				code cannot be known
  */
 
 #include <stdint.h>
@@ -59,7 +59,7 @@ static KEEP unsigned int spin(unsigned int x)
 	}
 }
 
-/* rbp is a general register here, which a walk by frame pointers alone would believe. */
+/* rbp is a general register here, which a walk by frame pointers alone would follow. */
 static KEEP unsigned int fourth(unsigned int x)
 {
 	__asm__ volatile("movl %0, %%ebp" : : "r"(x * 77) : "rbp");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A loop that does little else than pass PLT stubs, to functions of pltlib.c that do nothing: many
- * samples are in a stub, whose text has no CFI when lld made it. The functions that lazy binding
- * needs to find are called once before.
+ * A loop that does little but pass through PLT stubs, to functions of pltlib.c that do nothing:
+ * many samples are in a stub, whose text has no CFI if lld made it. Each function is called once
+ * before, so that lazy binding is done.
  *
  *	plt [SECONDS]		main;outer;loop[;STUB or nothing_N]
  */

@@ -6,7 +6,7 @@
 //	rust drop [SECONDS]	...;rust::main;...catch_unwind...;rust::falls;drop;spin
 
 
-/// As std::hint's, which compilers before 1.66 have not.
+/// Like std::hint's, which compilers before 1.66 lack.
 #[inline(always)]
 fn black_box<T: Copy>(x: T) -> T {
     unsafe { std::ptr::read_volatile(&x) }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A signal handler in the middle of the stack, on the stack of its own and nested: the first
- * handler breaks, too. The interrupted instruction is the program's own, so no libc function is
- * between, only the trampoline that the libc gave to the kernel, which has CFI in glibc and none
- * in musl.
+ * A signal handler in the middle of the stack, on a signal stack, and nested: a signal interrupts
+ * the first handler, too. The interrupted instruction is the program's own, so no libc function
+ * is between, only the trampoline that the libc gave to the kernel, which has CFI in glibc and
+ * none in musl.
  *
  *	signal [SECONDS]	spins in spin, below main;broken;TRAMPOLINE;handler;deeper;
  *				again;TRAMPOLINE;nested
@@ -42,7 +42,7 @@ static KEEP void nested(int number)
 	sink = spin((unsigned int)number) + 1;
 }
 
-/* rbp is a number of no meaning where the signals come: only the saved registers tell. */
+/* rbp is a meaningless number where the signals come: only the saved registers lead on. */
 static KEEP unsigned int again(unsigned int x)
 {
 	__asm__ volatile("movl %0, %%ebp; .byte 0xcc; nop" : : "r"(x * 77) : "rbp", "memory");
@@ -73,7 +73,7 @@ static KEEP void seen(int number)
 	sink = (unsigned int)number;
 }
 
-/* The system call is in this function, not in one of libc's without CFI. */
+/* The system call is in this function, not in one of libc's that may lack CFI. */
 static KEEP void storm(long pid, long tid)
 {
 	for (;;) {

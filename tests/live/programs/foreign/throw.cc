@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// C++ while exceptions fly.
+// C++ while exceptions are thrown.
 //
 //	throw dtor [SECONDS]	spins in a destructor that the unwinding calls:
 //				main;one;two;Guard::~Guard();spin
 //	throw catch [SECONDS]	in a catch block: main;one;in_catch;spin
-//	throw hot [SECONDS]	throws and catches all the time; what is below hot is the business
-//of 				libstdc++ and libgcc, main;one;hot is not
+//	throw hot [SECONDS]	throws and catches all the time, in main;one;hot; the frames above
+//				hot depend on libstdc++ and libgcc
 
 #include <cstdlib>
 #include <cstring>

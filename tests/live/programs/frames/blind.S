@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Assembly for blind.c, without CFI unless it says so. */
+/* Assembly for blind.c, without CFI unless a comment says so. */
 
 	.text
 	.globl	blind_framed_leaf
@@ -22,7 +22,7 @@ blind_framed_call:
 	ret
 	.size	blind_framed_call, . - blind_framed_call
 
-	/* With CFI, but with a number in rbp when it calls, as compiled code does. */
+	/* With CFI, but with a number in rbp at the call, as compiled code does. */
 	.globl	junk_call
 	.type	junk_call, @function
 junk_call:
@@ -76,14 +76,14 @@ blind_sweep:
 	jmp	2b
 	.size	blind_sweep, . - blind_sweep
 
-	/* Has no frame and leaves rbp to its caller. */
+	/* Has no frame and does not touch rbp, which is its caller's. */
 	.globl	blind_still
 	.type	blind_still, @function
 blind_still:
 1:	jmp	1b
 	.size	blind_still, . - blind_still
 
-	/* A call that does not return, a nop and a function: ff 90 before it is no call. */
+	/* A call that does not return, a nop and a function: ff 90 in front of it is no call. */
 	call	blind_still
 	nop
 	.globl	behind_nop

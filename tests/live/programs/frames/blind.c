@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code without CFI. Where it keeps a frame pointer the walk goes on; where rbp is just a register,
- * whatever it holds, the walk ends with its reason. blind.S and blindc.c are that code, this one
- * has CFI.
+ * Code without CFI. Where it keeps a frame pointer the walk goes on; where rbp is a general
+ * register, whatever it holds, the walk ends with its reason. blind.S and blindc.c are that code;
+ * this file has CFI.
  */
 
 #include <stdint.h>
@@ -18,7 +18,7 @@ void blind_call(void *rbp, void (*function)(void));
 /* rbp runs through all words from the first to the last, over and over. */
 void blind_sweep(void *first, void *last);
 void blind_still(void); /* spins, does not touch rbp */
-void behind_nop(void);	/* what is before it looks like a call's end if read carelessly */
+void behind_nop(void);	/* the bytes before it resemble the end of a call */
 /* Calls second(first). */
 void junk_call(void (*first)(void), void (*second)(void (*)(void)));
 unsigned int blind_compiled(volatile unsigned int *stop);
@@ -81,7 +81,7 @@ static KEEP void odd(void)
 	STAY;
 }
 
-/* A pair as a frame record is, but that nothing of it is one. */
+/* Two words laid out like a frame record that are none. */
 #define RECORD(name, first, second)                                                                \
 	static KEEP void name(void)                                                                \
 	{                                                                                          \
@@ -100,7 +100,7 @@ RECORD(padding, &room[8], behind_nop)
 RECORD(zeros, 0, 0)
 RECORD(data, &room[8], &frames_stop)
 
-/* This function's frame pointer is in rbp, and leads to its caller. */
+/* This function's frame pointer is in rbp and leads to its caller. */
 static KEEP void still(void)
 {
 	ready();
@@ -112,7 +112,8 @@ static KEEP void sweep(void)
 {
 	volatile uintptr_t room[4096];
 
-	/* What programs have on their stacks: numbers, addresses of data and of functions. */
+	/* Values that programs have on their stacks: numbers, addresses of data and of functions.
+	 */
 	for (unsigned int i = 0; i < 4096; i++) {
 		const uintptr_t kinds[] = {
 			i, (uintptr_t)&room[i + 1], (uintptr_t)spin, (uintptr_t)&room[0],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For blind.c: compiled code whose CFI is taken away and that needs every register, rbp as well. */
+/* For blind.c: compiled code, stripped of its CFI, that needs every register, rbp as well. */
 
 unsigned int blind_compiled(volatile unsigned int *stop);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The programs of tests/live/test_frames.py. How they are built is the test, so nothing of CFLAGS
-# gets in.
+# The programs of tests/live/test_frames.py. How they are built is what is tested, so CFLAGS do not
+# apply.
 
 FRAMES_SRC   := tests/live/programs/frames
 FRAMES_DIR   := $(BUILD)/tests/frames
@@ -12,7 +12,7 @@ FRAMES_CXX   ?= g++
 
 tests: $(FRAMES_BIN)
 
-# Lazy binding needs a PLT whose slots may be written, however the distribution's linker is set.
+# Lazy binding needs a PLT with writable slots, whatever the defaults of the distribution's linker.
 FRAMES_LAZY   := -L$(FRAMES_DIR) -Wl,-z,lazy,-z,norelro '-Wl,-rpath,$$ORIGIN'
 FRAMES_FULL   := -fcf-protection=full -Wl,-z,ibtplt,-z,ibt,-z,shstk
 
@@ -72,7 +72,7 @@ $(FRAMES_DIR)/throw: $(FRAMES_SRC)/throw.cc
 	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CXX) -MMD -MP -MF $@.d $(FRAMES_FLAGS) -o $@ $<
 
-# Whatever a compiler adds of its own accord, the object has no CFI.
+# Removes any CFI that the compiler adds by default.
 $(FRAMES_DIR)/blindc.o: $(FRAMES_SRC)/blindc.c
 	$(folder)
 	$(call say,WORK,$@)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Makes threads or processes in a loop, at the end of a chain of calls: most of the time goes into
- * the system call that two return from.
+ * the system call that returns twice.
  */
 
 #include <pthread.h>

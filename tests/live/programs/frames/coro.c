@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks that change under the program, makecontext's coroutines and switches made by hand; and
- * functions whose first or last instruction is where the walk looks.
+ * Stacks that change while the program runs: makecontext's coroutines and switches made by hand;
+ * and functions with the sampled address at their first or last instruction.
  */
 
 #include <signal.h>

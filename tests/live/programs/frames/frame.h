@@ -3,8 +3,8 @@
 #define STACKTOP_TESTS_LIVE_FRAMES_FRAME_H
 
 /*
- * What the programs share whose only true stack is known: functions that stay functions, a leaf
- * that burns the CPU, and the word to the test that from now on nothing but the construct runs.
+ * Shared by the programs with only one true stack: functions that stay functions, a leaf that burns
+ * the CPU, and the message to the test that from now on only the construct runs.
  */
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ struct frames_mode {
 	void (*run)(void);
 };
 
-/* The mode that argv[1] names, or an end with status 2. */
+/* The mode named by argv[1]; without one, exits with status 2. */
 static inline void (*frames_choose(const struct frames_mode *modes, size_t count, int argc,
 				   char **argv))(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where threads begin and where the kernel is entered: system calls, page faults, the vDSO, vfork;
- * main, pthread_create and clone at the bottom.
+ * Stacks where a thread begins or the kernel is entered: system calls, page faults, the vDSO,
+ * vfork; main, pthread_create and clone at the bottom.
  */
 
 #include <fcntl.h>
@@ -97,7 +97,7 @@ static KEEP void in_clone(void)
 {
 	static char stack[64 << 10] __attribute__((aligned(16)));
 
-	/* Of this process, but not one of the threads library's. */
+	/* A thread of this process, unknown to the threads library. */
 	if (clone(cloned, stack + sizeof(stack),
 		  CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM,
 		  NULL) < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames of every size: many, from alloca and of variable length, very large; and those that leave
- * before their callee does or end in a call. f0 to f9 call each other in turn, so that a lost or
- * doubled frame shows.
+ * Frames of every size: many, with alloca and variable-length arrays, very large; and functions
+ * that leave their frame before their callee returns or end in a call. f0 to f9 call each other in
+ * turn, so that a lost or doubled frame shows.
  */
 
 #include <alloca.h>
@@ -35,7 +35,7 @@ STEP(7, 6, 33)
 STEP(8, 7, 5)
 STEP(9, 8, 90)
 
-/* main, run and then so many fN, the last of which is f0. */
+/* main, run and then n frames of fN, the last of which is f0. */
 #define DEPTH(n)                                                                                   \
 	static KEEP void depth##n(void)                                                            \
 	{                                                                                          \
@@ -138,7 +138,7 @@ static _Unwind_Reason_Code count_frame(struct _Unwind_Context *context, void *ar
 	return _URC_NO_REASON;
 }
 
-/* How many frames there are below main, as GCC's unwinder says. */
+/* The number of frames below main, by GCC's unwinder. */
 static KEEP void bottom(void)
 {
 	int count = -2; /* this and main */

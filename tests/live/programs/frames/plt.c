@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls through the procedure linkage table: bound, bound anew each time by the dynamic linker,
- * into a library opened at run time, and into one that is opened and closed all the time.
+ * Calls through the procedure linkage table: bound; bound anew each time by the dynamic linker;
+ * into a library opened at run time; and into a library that is opened and closed all the time.
  */
 
 #include <dlfcn.h>
@@ -14,7 +14,7 @@ int callee(int x); /* of libcallee.so */
 
 static volatile int sink;
 #ifdef TAKE_ADDRESS
-/* In code, not in data, whose relocation would leave the stub alone. */
+/* In code: a relocation in data would not make the linker create the stub. */
 #define TAKE (sink = (int)(long)callee)
 #else
 #define TAKE
@@ -37,7 +37,7 @@ static Elf64_Addr dynamic(const struct link_map *map, Elf64_Sxword tag)
 	return 0;
 }
 
-/* The word through which the PLT jumps to a function of the program's. */
+/* The slot through which the PLT jumps to a function of the program. */
 static Elf64_Addr *slot_of(const char *name)
 {
 	const struct link_map *map;
@@ -58,7 +58,7 @@ static Elf64_Addr *slot_of(const char *name)
 	return NULL;
 }
 
-/* The slot leads to the resolver until the first call, and here again before each. */
+/* The slot leads to the resolver until the first call; resets it before each call. */
 static KEEP void bind_often(void)
 {
 	Elf64_Addr *volatile slot = slot_of("callee");
@@ -66,7 +66,7 @@ static KEEP void bind_often(void)
 
 	sink = callee(1);
 	if (!slot || *slot == unbound)
-		return; /* not bound lazily */
+		return; /* binding is not lazy */
 	ready();
 	while (!frames_stop) {
 		*slot = unbound;

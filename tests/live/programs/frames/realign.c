@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions that realign their stack: by rbp alone, and with the argument pointer of GCC's (DRAP),
- * where the CFA is r10's in the prologue and *(rbp - N) in the body.
- * `step` runs with the trap flag set, so that a signal interrupts each instruction of them.
+ * Functions that realign their stack: by rbp alone, and with GCC's argument pointer (DRAP), where
+ * the CFA is in r10 in the prologue and at *(rbp - N) in the body. `step` runs with the trap flag
+ * set, so that a signal interrupts each of their instructions.
  */
 
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 typedef float vector __attribute__((vector_size(32)));
 
-/* The section's borders say whether a signal came from within. */
+/* The section's borders tell whether a signal came from within. */
 #define ALONE __attribute__((section("realigned_text")))
 extern const char __start_realigned_text[], __stop_realigned_text[];
 
@@ -30,7 +30,7 @@ static ALONE KEEP long realigned(long a, long b, long c, long d, long e, long f,
 	return e + f + g + h + (long)local[a & 7];
 }
 
-/* Room of a size unknown beforehand makes the argument pointer, r10, necessary. */
+/* An array of variable size forces the argument pointer, r10. */
 static ALONE KEEP long drap(long a, long b, long c, long d, long e, long f, long g, long h)
 {
 	volatile vector local = {(float)a, (float)b, (float)c, (float)d};
@@ -107,9 +107,9 @@ static KEEP void step(void)
 }
 
 /*
- * Calls the function over and over with a number in rbp. GCC does not say that a function like drap
- * has popped rbp, so that in its last instructions the saved rbp seems to be where that number
- * leads.
+ * Calls the function over and over with a number in rbp. GCC's CFI does not say that a function
+ * like drap has popped rbp, so in its last instructions the saved rbp seems to be where that number
+ * points.
  */
 void with_number(long (*function)(long, long, long, long, long, long, long, long));
 __asm__("	.text\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Signal handlers in the middle of the stack: one, two, on a stack of their own, in a thread. */
+/* Signal handlers in the middle of the stack: one, two, on a signal stack, in a thread. */
 
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ static void inner_handler(int number)
 	STAY;
 }
 
-/* The signal arrives behind the system call, in this very function. */
+/* The signal arrives after the system call, in this very function. */
 static KEEP void send_self(long number)
 {
 	long result = SYS_tgkill;
@@ -72,7 +72,7 @@ static void use_stack(char *stack, size_t size)
 	handle(SIGUSR1, outer_handler, SA_ONSTACK);
 }
 
-/* Below the main thread's stack. */
+/* A signal stack below the main thread's stack. */
 static KEEP void low_stack(void)
 {
 	static char stack[64 << 10];
@@ -91,7 +91,7 @@ static void *thread_main(void *stack)
 	return NULL;
 }
 
-/* A thread's handler runs above the thread's own stack, on the main thread's. */
+/* A thread's handler runs above the thread's own stack, on the main thread's stack. */
 static KEEP void high_stack(void)
 {
 	char stack[64 << 10];
@@ -101,7 +101,7 @@ static KEEP void high_stack(void)
 		pthread_join(thread, NULL);
 }
 
-/* A signal at whatever instruction: the timer's, of libc's functions included. */
+/* A timer's signal at any instruction, those of libc included. */
 static KEEP void work(void)
 {
 	static char from[256], to[256];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What coro.c needs of assembly, with the CFI that is true of it. */
+/* Assembly for coro.c, with correct CFI. */
 
 	.text
 	.globl	switch_rbp
@@ -52,7 +52,7 @@ last_call:
 	.cfi_endproc
 	.size	last_call, . - last_call
 
-	/* Begins where the call above returns to. */
+	/* Begins at the return address of the call above. */
 	.globl	behind_last_call
 	.type	behind_last_call, @function
 behind_last_call:
@@ -62,7 +62,7 @@ behind_last_call:
 	.cfi_endproc
 	.size	behind_last_call, . - behind_last_call
 
-	/* Faults in its first instruction; what stands before it has another CFA. */
+	/* Faults in its first instruction; the code before it has another CFA. */
 	.globl	first_faults
 	.type	first_faults, @function
 first_faults:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Exceptions thrown all the time, through a frame that has something to destroy. */
+/* Exceptions thrown all the time, through a frame with an object to destroy. */
 
 #include <cstdio>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What tests/live/test_giant.py runs.
+# The program of tests/live/test_giant.py.
 
 GIANT_BIN := $(BUILD)/tests/giant/giant
 

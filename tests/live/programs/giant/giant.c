@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A file with as many functions as asked for, eight unwind rows each, and a program that runs
+ * A file with a given number of functions, eight unwind rows each, and a program that calls
  * through it. An assembler takes a minute and a gigabyte for half a million functions, so the ELF
- * file is written as it is to be mapped: headers and .eh_frame, then the text. Neighbours differ in
- * the size of their frames, and each one spoils RBP, by which its caller's frame is found.
+ * file is written in its mapped form: headers and .eh_frame, then the text. Neighbours differ in
+ * frame size, and each one spoils RBP, by which its caller's frame is found.
  *
  *	giant write FILE COUNT
- *	giant run FILE COUNT DEPTH	prints the ELF addresses of the functions that it goes down
+ *	giant run FILE COUNT DEPTH	prints the ELF addresses of the functions that it calls
  *					through, outermost first, again and again
  */
 #include <elf.h>
@@ -21,7 +21,7 @@
 
 #define PAGE	  4096u
 #define SHIFT	  0x10000u /* between a byte of the text in the file and its address */
-#define TEXT_SIZE 28u	   /* of a function */
+#define TEXT_SIZE 28u	   /* per function */
 #define CIE_SIZE  24u
 #define FDE_SIZE  48u
 #define DEPTH_MAX 128u
@@ -88,7 +88,7 @@ static void cie_write(uint8_t *to)
 	memcpy(to, cie, sizeof(cie));
 }
 
-/* at: of the FDE in the section. */
+/* at: the FDE's offset in the section. */
 static void fde_write(uint8_t *to, const struct layout *l, uint32_t i, uint32_t at)
 {
 	const uint32_t cfa = 32 + locals_of(i);
@@ -203,7 +203,7 @@ static struct way {
 	volatile unsigned int turns;
 } way;
 
-/* Each of the functions calls what it was given. */
+/* Each of the functions calls its argument. */
 static void go_on(void *self)
 {
 	if (way.at < way.depth) {
@@ -213,7 +213,7 @@ static void go_on(void *self)
 		for (way.turns = 0; way.turns < 2000;)
 			way.turns++;
 	}
-	/* No jump in place of the call. */
+	/* Keeps the call from becoming a jump. */
 	__asm__ volatile("");
 }
 
@@ -230,7 +230,7 @@ static void run(const char *path, uint32_t count, unsigned int depth)
 		err(1, "%s", path);
 	way.depth = depth;
 	for (unsigned int i = 0; i < depth; i++) {
-		/* The first and the last one are among them, and in no order. */
+		/* Mixed order, with the first and the last function among them. */
 		uint32_t n = (uint64_t)(i * 37 % depth) * (count - 1) / (depth - 1);
 
 		way.functions[i] = (void (*)(void *))(text + (uint64_t)n * TEXT_SIZE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * chains FOLDER COUNT: loads all libraries of the folder, says `made`, and calls chains of them
- * until its parent ends: library N calls (7 * N + 1) % COUNT, the first one is any.
+ * chains FOLDER COUNT: loads all libraries of the folder, prints `made`, and calls chains of them
+ * until its parent ends: library N calls (7 * N + 1) % COUNT, any library begins.
  */
 #include <dlfcn.h>
 #include <err.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One of many: the test makes copies in which fn_0000 is fn_0001 and so on. Each calls the next
- * function of a chain, the last one spins. */
+/* The test makes copies in which fn_0000 is fn_0001 and so on. Each calls the next function of a
+ * chain; the last one spins. */
 typedef long (*link_fn)(void *const *chain, long turns);
 
 static volatile long sink;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * MS [PROGRAM ARG...]: is in NAME_spin for so many milliseconds, then is that program, or ends.
- * They are of CPU time: samples are as many on a busy machine. The kernel tells it by ticks, of 10
- * ms at most.
+ * MS [PROGRAM ARG...]: spins in NAME_spin for MS milliseconds, then executes the program or ends.
+ * They are of CPU time, so a busy machine takes as many samples. The kernel counts it in ticks of
+ * up to 10 ms.
  */
 #include <signal.h>
 #include <stdlib.h>

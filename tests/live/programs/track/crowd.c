@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * COUNT MAPPINGS: so many processes, each with so many executable mappings of its own, which wait.
- * Prints the number of one in every hundred when all are there. One that gets SIGUSR1 is in
- * crowd_spin from then on.
+ * COUNT MAPPINGS: starts COUNT processes, each with MAPPINGS executable mappings of its own, which
+ * wait. When all are there, prints the PID of every hundredth. A process spins in crowd_spin after
+ * SIGUSR1.
  */
 #include <fcntl.h>
 #include <signal.h>

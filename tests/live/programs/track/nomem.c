@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * To be preloaded: the NOMEM_AT'th creation of a BPF map fails with ENOMEM. libbpf enters the
- * kernel by syscall(3) only. Says at the end when there were not so many.
+ * Preloaded: the NOMEM_AT'th creation of a BPF map fails with ENOMEM. libbpf enters the kernel by
+ * syscall(3) only. Prints a line at the end if there were fewer.
  */
 #include <dlfcn.h>
 #include <errno.h>

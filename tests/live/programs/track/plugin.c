@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A chain of calls that needs nothing outside: NAME_one, NAME_two, NAME_spin, until *stop. NAME is
- * what tells one file from another, PAD (bytes of stack) makes the same place in two files have
- * different unwind rules.
+ * A self-contained chain of calls: NAME_one, NAME_two, NAME_spin, until *stop. NAME tells one file
+ * from another; PAD (bytes of stack) gives the same address in two files different unwind rules.
  */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What processes do to their memory, threads and numbers, each as a mode: see the table at the end.
- * Everything spins in known chains, so that a test can say what the stacks are.
+ * What processes do to their memory, threads and PIDs, each as a mode: see the table at the end.
+ * Every program spins in a known chain, so the test knows the true stacks.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -37,8 +37,8 @@ static void on_ask(int signal)
 	asked = 1;
 }
 
-/* Of CPU time: samples are as many on a busy machine. The kernel tells it by ticks, of 10 ms at
- * most. */
+/* CPU time, so a busy machine takes as many samples. The kernel counts it in ticks of up to 10 ms.
+ */
 __attribute__((noinline)) static void spin_for(spin *one, unsigned int ms)
 {
 	const struct itimerval timer = {
@@ -57,8 +57,8 @@ __attribute__((noinline)) static void own_spin(volatile int *until)
 		;
 }
 
-/* Says where it is and spins here until SIGUSR1: what was sampled before can be told from what is
- * sampled after. */
+/* Prints where it is and spins here until SIGUSR1, so the test can tell earlier samples from later
+ * ones. */
 __attribute__((noinline)) static void stay(const char *where)
 {
 	printf("%s\n", where);
@@ -81,7 +81,7 @@ static spin *load(const char *file, const char *name, void **handle)
 	return (spin *)(uintptr_t)must(dlsym(*handle, name), name);
 }
 
-/* FILE NAME FILE NAME ROUNDS MS: one library after the other, at the same place. */
+/* FILE NAME FILE NAME ROUNDS MS: loads one library after the other, at the same address. */
 static int reopen(char **arg)
 {
 	uintptr_t at[2] = {0, 0};
@@ -117,8 +117,8 @@ static int find_text(const char *file, struct text *text)
 	return text->start != 0;
 }
 
-/* FILE NAME FILE NAME: closes the first and moves the code of the second to where it was. Stays
- * before each, and in the second until it is killed. */
+/* FILE NAME FILE NAME: closes the first and moves the code of the second to its address. Stays
+ * before each step, and in the second until it is killed. */
 static int move(char **arg)
 {
 	struct text first, second;
@@ -136,7 +136,7 @@ static int move(char **arg)
 	if (!find_text(arg[2], &second))
 		return 1;
 	size = second.end - second.start;
-	/* It may have come to lie where the first was: then away first. */
+	/* If it lies where the first was, it first moves away. */
 	to = must(mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), "mmap");
 	if (second.start != first.start)
 		to = (void *)first.start;
@@ -146,8 +146,8 @@ static int move(char **arg)
 	_exit(0);
 }
 
-/* FILE NAME FILE NAME: one library, then the other where it was, called from the same place. Stays
- * before each and where neither is there; the last one runs until it is killed. */
+/* FILE NAME FILE NAME: loads one library, then the other at its address, called from the same
+ * place. Stays before each and while neither is loaded; the last one runs until it is killed. */
 static int twins(char **arg)
 {
 	volatile int i; /* one call, whatever the compiler makes of the loop */
@@ -170,7 +170,7 @@ static int twins(char **arg)
 	return 0;
 }
 
-/* FILE NAME COUNT: the file's code at so many places; the last runs until it is killed. */
+/* FILE NAME COUNT: maps the file's code at COUNT addresses; the last runs until it is killed. */
 static int many(char **arg)
 {
 	int fd = open(arg[0], O_RDONLY | O_CLOEXEC), i, count = atoi(arg[2]);
@@ -199,7 +199,7 @@ static int many(char **arg)
 	return 0;
 }
 
-/* FILE NAME: the file as a whole, as some that map code by hand do. */
+/* FILE NAME: maps the whole file, as some loaders do. */
 static int whole(char **arg)
 {
 	int fd = open(arg[0], O_RDONLY | O_CLOEXEC);
@@ -233,7 +233,7 @@ static int remap(char **arg)
 	return 0;
 }
 
-/* MS COUNT: children that only were forked, one after the other. */
+/* MS COUNT: children that never call exec, one after the other. */
 static int forks(char **arg)
 {
 	int i;
@@ -270,14 +270,14 @@ static char *thread_exec;
 static void *thread(void *unused)
 {
 	(void)unused;
-	usleep(100000); /* the first thread has ended */
+	usleep(100000); /* by then the main thread has ended */
 	spin_for(own_spin, thread_ms);
 	if (thread_exec)
 		execl(thread_exec, thread_exec, "800", (char *)NULL);
 	exit(0);
 }
 
-/* MS [PROGRAM]: the first thread ends, another spins, and then calls exec. */
+/* MS [PROGRAM]: the main thread ends, another spins, and then calls exec. */
 static int leader(char **arg)
 {
 	pthread_t id;
@@ -289,7 +289,7 @@ static int leader(char **arg)
 	pthread_exit(NULL);
 }
 
-/* ROUNDS MS PROGRAM PROGRAM...: each with the number that the one before had. */
+/* ROUNDS MS PROGRAM PROGRAM...: each with the PID of the one before. */
 static int reuse(char **arg)
 {
 	int rounds = atoi(arg[0]), i, n = 0, status;
@@ -321,7 +321,7 @@ static int reuse(char **arg)
 	return 0;
 }
 
-/* RATE SECONDS PROGRAM: starts so many a second, which end at once. */
+/* RATE SECONDS PROGRAM: starts RATE processes a second, which end at once. */
 static int spawn(char **arg)
 {
 	unsigned int rate = atoi(arg[0]), i;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program that executes another one, which executes it again: built once with -DNAME=alpha and
- * once with -DNAME=bravo. Both have the same arguments, so that the stack of each begins where that
- * of the other began, where addresses are not randomized.
+ * Two programs that execute each other: built once with -DNAME=alpha and once with -DNAME=bravo.
+ * Both get the same arguments, so that without address randomization their stacks begin at the
+ * same address.
  *
  *	alpha|bravo ALPHA MS BRAVO MS TURNS
  *
- * A turn of each lasts so much CPU time. It ends after TURNS, a digit that is counted down in
- * place; 0: never.
+ * Each turn lasts MS of CPU time. It ends after TURNS, a digit that is counted down in place; 0:
+ * never.
  */
 
 #include <err.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whenever it runs, it is nearly always at an address where it never was. */
+/* Is at a new address nearly each time it runs. */
 #include <unistd.h>
 
 static __attribute__((noinline)) void long_way(void)
@@ -11,6 +11,6 @@ int main(void)
 {
 	for (;;) {
 		long_way();
-		usleep(5000); /* others want the CPU, too */
+		usleep(5000); /* leaves the CPU to other programs */
 	}
 }

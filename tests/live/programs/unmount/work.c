@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Spins in a library, below a function of its own name: main, NAME, NAME##_outer, NAME##_inner. */
+/* Spins in a library, below a function named after it: main, NAME, NAME##_outer, NAME##_inner. */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
 #define OUTER	    JOIN(NAME, _outer)
