@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What other users' processes do to a profiler that root runs: ATTACKS is the table. An attack's
-prepare(stage) is run in the process that attacks, as the user it attacks as, and returns the command
-that this process becomes once the profiler runs; what has to be done by root (mounts that a set-uid
-helper would do, a control group that is handed over) is done before, by root(stage)."""
+"""What processes of other users can do to a profiler that root runs: the table ATTACKS. An attack's
+prepare(stage) runs in the attacking process, as its user, and returns the command that this process
+becomes once the profiler runs. root(stage) runs before it and does what needs root: mounts that a
+set-uid helper would make, a control group that is delegated."""
 
 import contextlib
 import ctypes
@@ -18,9 +18,9 @@ import elves
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG, CLONE_NEWNS, MS_PRIVATE_ALL = 1, 0x20000, 0x44000
 USER = 65534
-JIT_AT = 0x7e0000000000 + elves.TEXT    # of mapper -a
+JIT_AT = 0x7e0000000000 + elves.TEXT    # where mapper -a has its code
 ATTACKS = []
-# Messages about what is given up for an attack.
+# Messages about files that stacktop gives up because of an attack.
 TOLD = {**{name: "no unwind table for " + name.replace(" ", "-").replace(".", r"\.") for name in (
     "sparse .eh_frame", "sparse .debug_frame", "sparse .sframe", "sparse all", "bomb of zlib")},
         "a file system that stops answering": "hung/file does not answer",
@@ -28,7 +28,7 @@ TOLD = {**{name: "no unwind table for " + name.replace(" ", "-").replace(".", r"
 
 
 class Attack:
-    """Beside prepare and root: later(stage) is called when all attacks are there, check(stage) at the end:
+    """Beside prepare and root: later(stage) runs when all attacks have begun, check(stage) at the end;
     it returns what is wrong, or None."""
 
     def __init__(self, name, prepare, root=None, later=None, check=None):
@@ -37,12 +37,12 @@ class Attack:
 
 
 class Stage:
-    """An attack's own folder, what was built, and what is undone at the end."""
+    """An attack's own folder, the built programs, and the clean-up at the end."""
 
     def __init__(self, folder, built):
         self.folder, self.built = folder, built
-        self.pid = 0        # of the process that attacks
-        self.kept = None    # what root() wants check() to know
+        self.pid = 0        # of the attacking process
+        self.kept = None    # passed from root() to check()
         self.undo = contextlib.ExitStack()
 
     def path(self, name):
@@ -56,9 +56,9 @@ class Stage:
 
 
 def hide_mounts():
-    """From here on mounts are seen by this process and those it starts, and end with them."""
+    """From here on only this process and its children see new mounts, which end with them."""
     if LIBC.unshare(CLONE_NEWNS) or LIBC.mount(b"none", b"/", None, MS_PRIVATE_ALL, None):
-        raise OSError(ctypes.get_errno(), "mounts of our own")
+        raise OSError(ctypes.get_errno(), "a mount namespace")
 
 
 def attack(name, **options):
@@ -69,7 +69,7 @@ def attack(name, **options):
 
 
 def helper(body):
-    """Runs beside the process for as long as that lives."""
+    """Runs body in a process beside this one, until this one ends."""
     if os.fork() == 0:
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         try:
@@ -119,7 +119,7 @@ def perf_map(stage):
 
 
 def planted(name, text, unit=b"", size=0):
-    """A perf map of text, and then of units up to a size."""
+    """A perf map of text, followed by units up to a size."""
     def prepare(stage):
         with open(perf_map(stage), "wb") as file:
             file.write(text)
@@ -172,7 +172,7 @@ def folder_as_map(stage):
 
 
 def unread():
-    """Bytes of the kernel's log that nothing has read."""
+    """Bytes of the kernel's log that are still unread."""
     return LIBC.klogctl(9, None, 0)
 
 
@@ -191,7 +191,7 @@ def after_kmsg(stage):
 
 
 def bound(name, source, **options):
-    """A container of the user's own, whose process 1 has a device for its map."""
+    """A user's own container with a device in place of the map of its process 1."""
     def prepare(stage):
         script = (f"touch /tmp/perf-1.map && mount --bind {source} /tmp/perf-1.map && "
                   f"exec '{stage.built}/mapper' -a")
@@ -271,7 +271,7 @@ def long_path(stage):
 
 
 def make_cgroup(stage):
-    """Root puts it there: who may is the delegation's matter."""
+    """Done by root, in place of a user with a delegated group."""
     for top in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup", "/sys/fs/cgroup/systemd"):
         path = os.path.join(os.fsencode(top), b"docker-" + b"\x1b[2J\x1b]0;x\7\xff" + b"a" * 64)
         if os.path.exists(os.path.join(top, "cgroup.procs")):
@@ -316,7 +316,7 @@ add_storms()
 # --- file systems ----------------------------------------------------------------------------------
 
 def hang(stage):
-    """As fusermount does for a user."""
+    """As fusermount does it for a user."""
     folder = stage.path("hung")
     os.mkdir(folder)
     elves.write(stage.path("served"), elves.symbols([b"served"]))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ELF files that mean harm. Each function of ELVES writes one or more into a folder and returns their
-paths; all have, at 0x1000, code that programs/mapper.c executes."""
+"""Harmful ELF files. Each function of ELVES writes one or more into a folder and returns their paths;
+all have, at 0x1000, the code that programs/mapper.c executes."""
 
 import lzma
 import os
@@ -22,7 +22,7 @@ def elf(function):
 
 
 class Section:
-    """data: bytes, or a number of bytes that are a hole in the file."""
+    """data: bytes, or the size of a hole in the file."""
 
     def __init__(self, name, data=b"", kind=PROGBITS, flags=0, addr=0, link=0, entsize=0, info=0):
         self.name, self.data, self.kind, self.flags = name, data, kind, flags
@@ -88,7 +88,7 @@ def chdr(kind, size):
 
 
 def deflated(size, unit=b"\0"):
-    """So many bytes of a unit, compressed."""
+    """`size` bytes of repeated units, compressed."""
     packer = zlib.compressobj(1)
     part = unit * (1 << 20)
     whole = b"".join(packer.compress(part) for _ in range(size // len(part)))
@@ -176,7 +176,7 @@ def bomb_of_lines(path):
 
 @elf
 def bomb_that_lies(path):
-    """Its header tells a size that nothing is behind."""
+    """Its header promises more data than there is."""
     return write(path, [Section(name, chdr(kind, GIB - 1) + zlib.compress(b"\0" * 100), flags=COMPRESSED)
                         for name in (".debug_info", ".debug_abbrev", ".debug_line", ".eh_frame")
                         for kind in (ZLIB, ZSTD)])
@@ -263,7 +263,7 @@ def names_with_escapes(path):
 
 @elf
 def names_to_demangle(path):
-    """Each reference doubles what the name becomes."""
+    """Each reference doubles the length of the name."""
     doubled = b"".join(b"I" + (b"S%s_" % (b"" if i < 1 else b"%d" % (i - 1))) * 2 + b"E"
                        for i in range(9))
     return write(path, symbols([
@@ -281,7 +281,7 @@ def cie(text=b""):
 
 
 def fde(at, cie_at, address, start, length, text=b""):
-    """Of an .eh_frame that stands at address."""
+    """An FDE of an .eh_frame at address."""
     body = struct.pack("<IiI", at + 4 - cie_at & 0xffffffff, start - (address + at + 8), length) + b"\0" + text
     body += b"\0" * (-len(body) % 4)
     return struct.pack("<I", len(body)) + body
@@ -330,7 +330,7 @@ def remembered_states(path):
 
 @elf
 def row_for_each_byte(path):
-    """Rules that are all unlike, for as much code as it says it has."""
+    """Rules that are all different, for as much code as the FDE claims."""
     def data(address):
         text = b"".join(b"\x41\x0e" + bytes([0x80 | i & 0x78, 0x80 | i >> 7 & 0x7f, i >> 14 & 0x3f])
                         for i in range(0, 8 << 20, 8))
@@ -367,7 +367,7 @@ def abbreviations_without_number(path):
 
 @elf
 def deep_entries(path):
-    """A million lexical blocks, one in the other, all with this code."""
+    """A million nested lexical blocks, all of the same code."""
     abbrev = b"\x01\x11\x01\x11\x01\x12\x06\x00\x00\x02\x2e\x01\x11\x01\x12\x06\x00\x00" \
         b"\x03\x1d\x01\x31\x13\x11\x01\x12\x06\x00\x00\x00"
     place = struct.pack("<QI", TEXT, 4096)
@@ -387,7 +387,7 @@ def entries_in_a_circle(path):
 
 @elf
 def relocations(path):
-    """Of a PLT: four million, and all of them of one symbol."""
+    """Relocations of a PLT: four million, all of one symbol."""
     return write(path, [Section(".dynsym", b"\0" * 48, DYNSYM, link=3, entsize=24),
                         Section(".dynstr", b"\0x\0", STRTAB),
                         Section(".rela.plt", 96 << 20, RELA, link=2, entsize=24, info=5, flags=2),
@@ -412,7 +412,7 @@ def go_table(path):
 
 @elf
 def headers_cut_off(path):
-    """At each fourth byte of the headers."""
+    """Cut off at each fourth byte of the headers."""
     whole = write(path, symbols([b"x"]))[0]
     with open(whole, "rb") as file:
         text = file.read()

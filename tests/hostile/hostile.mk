@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-##   hostile        what other users' files, names, mounts and stacks can do to it (2 minutes)
+##   hostile        attack it with files, names, mounts and stacks of other users (2 minutes)
 .PHONY: hostile
 hostile:
 	@tests/deps.sh install build test

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 600 s
-"""Hostile files, names, mounts and storms of processes of a user without rights (attacks.py, elves.py),
-several at a time, while root runs the program beside a python3.
+"""Attacks by a user without rights: files, names, mounts and storms of processes (attacks.py,
+elves.py), several at a time, while root runs the program beside a python3.
 
     tests/hostile/run.py [-1] [WORD...]     only attacks whose name contains a word; -1: one at a time
 
-What has to be true, also while it is attacked: a report comes within LATE seconds of its time, so does
-the first one of a run that begins meanwhile; q and SIGTERM end it within END seconds; the python3's
-stacks are complete; memory is bounded; nothing crashes, and neither reports nor messages have control
-characters. TIME_FACTOR in the environment makes it more patient.
+Required under attack: each report comes at most LATE seconds late, also the first one of a run that
+begins then; q and SIGTERM end it within END seconds; the python3's stacks are complete; memory is
+bounded; nothing crashes, and neither reports nor messages have control characters. TIME_FACTOR in the
+environment multiplies the limits.
 """
 
 import contextlib
@@ -32,14 +32,14 @@ import attacks  # noqa: E402
 import live  # noqa: E402
 
 FACTOR = float(os.environ.get("TIME_FACTOR", "1"))
-LATE = 2 * FACTOR           # seconds after its time
+LATE = 2 * FACTOR           # seconds after it is due
 END = 1.5 * FACTOR          # seconds from the key or signal to the end
-USUAL = 1                   # seconds that a run of half a second takes
-GIVE_UP = 15 * FACTOR       # then it is killed
-LASTS = 4                   # seconds that a group is looked at
-MEMORY = 512 << 10          # KiB: budgets of tables, of debug information and of JIT's names, and itself
-TOGETHER = 10               # attacks
-CPU_SECONDS = 60            # whatever goes wrong, an attacker ends after so much
+USUAL = 1                   # seconds that a run of half a second usually takes
+GIVE_UP = 15 * FACTOR       # seconds until it is killed
+LASTS = 4                   # seconds that a group attacks
+MEMORY = 512 << 10          # KiB: budgets of tables, debug information and JIT names, and the program
+TOGETHER = 10               # attacks at a time
+CPU_SECONDS = 60            # an attacker ends after this much, whatever goes wrong
 COMPLETE = 99.0             # percent
 ENOUGH = 20                 # samples of the python3
 BESIDE = "def inner():\n for _ in range(9999): pass\ndef outer():\n inner()\nwhile True: outer()"
@@ -54,7 +54,7 @@ def compile_all(folder):
 
 
 class Attacker:
-    """A process that prepares its attack and begins with it when the gate opens."""
+    """A process that prepares its attack and begins when the gate opens."""
 
     def __init__(self, attack, folder, built):
         self.attack = attack
@@ -104,7 +104,7 @@ class Attacker:
             os.execv(command[0], command)
 
     def prepared(self):
-        """Whether it is ready to begin."""
+        """True when it is ready to begin."""
         if not self.trouble and not select.select([self.ready], [], [], 40 * FACTOR)[0]:
             self.trouble = "takes too long to prepare"
         if not self.trouble and not os.read(self.ready, 1):
@@ -128,7 +128,7 @@ class Attacker:
             os.killpg(self.pid, signal.SIGKILL)
         os.close(self.gate)
         os.close(self.ready)
-        # What waits for a file system that hangs ends only when that has gone.
+        # A process that waits for a hanging file system ends only after that is gone.
         ended = live.wait_for(lambda: os.waitpid(self.pid, os.WNOHANG)[0], 1)
         try:
             self.stage.undo.close()
@@ -143,8 +143,8 @@ class Attacker:
 
 
 class Top:
-    """The program, ended by a key or a signal: seconds until it has ended, None when it had to be
-    killed."""
+    """The program, ended by a key or a signal. stop() returns the seconds until it ended, None when it
+    had to be killed."""
 
     def __init__(self, *options):
         self.err = tempfile.TemporaryFile()
@@ -159,7 +159,7 @@ class Top:
         while self.process.poll() is None and time.monotonic() < begin + seconds:
             self.drain(0.02)
         if self.process.poll() is None:
-            self.process.kill()     # it may wait for what is attacked: see run_group()
+            self.process.kill()     # it may wait for an attacked file system: see run_group()
             return None
         return time.monotonic() - begin
 
@@ -167,13 +167,13 @@ class Top:
         return os.pread(self.err.fileno(), 1 << 20, 0).decode("utf-8", "replace")
 
     def crash(self):
-        """What it ended by that it should not."""
+        """The signal that killed it, as a negative status; None if none did."""
         status = self.process.returncode
         return status if status and status < 0 and status != -signal.SIGKILL else None
 
 
 class Screen(Top):
-    """On a terminal of its own."""
+    """On a terminal."""
 
     def start(self, options):
         self.master, slave = pty.openpty()
@@ -199,7 +199,7 @@ class Screen(Top):
 
 
 class Batch(Top):
-    """Reports in JSON, with the moments at which they came."""
+    """Reports in JSON, with their times of arrival."""
 
     def start(self, options):
         self.process = subprocess.Popen([live.STACKTOP, "-b", "--format", "json", *options],
@@ -226,7 +226,7 @@ class Batch(Top):
         return self.until_ended()
 
     def stacks(self, pid, first):
-        """(samples with user frames, complete ones) of a process from that report on."""
+        """(samples with user frames, complete ones) of a process, from report `first` on."""
         count = complete = 0
         for line in self.lines[first:]:
             told = json.loads(line)
@@ -249,7 +249,7 @@ def watch(tops, seconds):
 
 
 def run_meanwhile(tops, processes):
-    """A run that begins while it is attacked: (seconds until it has ended or None, report, messages)."""
+    """A run that begins under attack: (seconds until it ended or None, report, messages)."""
     begin = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen([live.STACKTOP, "-b", "-d", "0.5", "-n", "1"],
@@ -270,10 +270,10 @@ def told_seconds(took):
 
 
 def judge(tap, name, group, batch, screen, first, python, more):
-    """All that can be said when both have ended. group: the attackers; more: what the run meanwhile said."""
+    """Judges the results when both have ended. group: attackers; more: messages of the other run."""
     count, complete = batch.stacks(python, first)
     share = 100 * complete / count if count else 0
-    what = f"{name}: a python3 beside it is walked to the end"
+    what = f"{name}: a python3 beside it has complete stacks"
     if count < ENOUGH:
         tap.skip(what, f"{count} samples")
     else:
@@ -289,15 +289,16 @@ def judge(tap, name, group, batch, screen, first, python, more):
     for attacker in group:
         wanted = attacks.TOLD.get(attacker.attack.name)
         if wanted and attacker.is_made():
-            tap.ok(re.search(wanted, said + more), f"{attacker.attack.name}: what is given up is told", wanted)
+            tap.ok(re.search(wanted, said + more),
+                   f"{attacker.attack.name}: a message names what is given up", wanted)
         if attacker.attack.check:
             wrong = attacker.attack.check(attacker.stage)
-            tap.ok(not wrong, f"{attacker.attack.name}: nothing is done that should not", wrong or "")
+            tap.ok(not wrong, f"{attacker.attack.name}: no harm is done", wrong or "")
     tap.note("\n".join(sorted(set((batch.errors() + screen.errors()).splitlines()))[:12]))
 
 
 def attack_together(tap, name, group, python, processes):
-    """processes: gets those that were started, to be waited for when the attackers have gone."""
+    """processes: gets the started ones, to be waited for when the attackers are gone."""
     batch, screen = Batch("-d", "1"), Screen("-d", "1")
     tops = (batch, screen)
     processes += [top.process for top in tops]
@@ -315,9 +316,9 @@ def attack_together(tap, name, group, python, processes):
         watch(tops, LASTS)
         took, report, messages = run_meanwhile(tops, processes)
         tap.ok(batch.gap <= 1 + LATE * busy, f"{name}: a report comes when it is due",
-               f"{batch.gap:.1f} s after the one before; a run took {told_seconds(calm)} in peace")
+               f"{batch.gap:.1f} s after the one before; before, a run took {told_seconds(calm)}")
         tap.ok(took is not None and took <= 1 + LATE * busy,
-               f"{name}: a run of half a second that begins meanwhile", told_seconds(took))
+               f"{name}: a run of half a second that begins under attack", told_seconds(took))
         found = CONTROL.search(report + messages)
         tap.ok(not found, f"{name}: its report has no control characters", repr(found))
         took = screen.stop()

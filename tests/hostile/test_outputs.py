@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 120 s
-"""What another user plants where root's run writes or reads: links, FIFOs and files that are not root's
-in place of reports, sessions, screenshots and settings. The run refuses them, with a message and an exit
-status that is not 0, and leaves them and what they lead to as they were.
+"""Another user's links, FIFOs and files in place of reports, sessions, screenshots and settings that
+root's run writes or reads. The run refuses them, with a message and an exit status that is not 0, and
+leaves them and their targets as they were.
 
 Covers: tui/util/outfile.c tui/session/session_file.c tui/app/screenshot.c tui/ui/config_file.c
 """
@@ -18,11 +18,11 @@ import live  # noqa: E402
 
 USER = 65534
 SECRET = b"what another file holds\n"
-PATIENCE = 20   # seconds after which a run counts as held up
+PATIENCE = 20   # seconds after which a run counts as hanging
 
 
 def as_user(body):
-    """Runs body in a child that is another user."""
+    """Runs body in a child as another user."""
     pid = os.fork()
     if pid == 0:
         status = 1
@@ -67,7 +67,7 @@ def run(*options, env=None):
 
 
 def state(folder):
-    """What is in a folder, links not followed."""
+    """The contents of a folder; links are not followed."""
     found = {}
     for top, folders, files in os.walk(folder):
         for name in folders + files:
@@ -133,7 +133,8 @@ def check_home(tap, top):
         env = dict(os.environ, HOME=home)
         env.pop("XDG_CONFIG_HOME", None)
         status, said = run("--screenshot", os.path.join(top, f"{name}.txt"), "-d", "0.2", env=env)
-        tap.ok(status is not None and status >= 0, f"a FIFO as {name} in another user's HOME holds nothing up",
+        tap.ok(status is not None and status >= 0,
+               f"a FIFO as {name} in another user's HOME does not hang",
                f"{status}: {said[-150:]}")
 
 

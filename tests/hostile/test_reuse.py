@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 200 s
-"""Addresses that are used again: programs of which it is known at each moment what they execute. Two
-functions, alpha and bravo, have one address in turn, and each is run by a thread of its own, or of its
-own image, so the number of a sample's thread tells which of the two it hit. Wrong is a sample that has a
-frame of the other one; a frame without a name, or a walk that ends with a reason, is not. Then a stack
-that is forged so as to be taken for another process's.
+"""Reused addresses: programs for which it is known at each moment what they execute. Two functions,
+alpha and bravo, have one address in turn, and each is run by a thread of its own, or of its own image,
+so the thread of a sample tells which of the two it hit. A sample with a frame of the other function is
+wrong; a frame without a name, or a walk that ends with a reason, is not. Also a stack that is forged to
+be taken for another process's.
 
     tests/hostile/test_reuse.py [CASE...]       only these
 
-All cases run at once, and are judged by what the JSON report says and by what the session says that was
-recorded meanwhile.
+All cases run at once. Each is judged by the JSON report and by the session recorded meanwhile.
 
 Covers: bpf/tracker/process.c bpf/tracker/mapping.c bpf/tracker/stale.c bpf/tracker/written.c tui/collect/stackcache.c tui/symbolize/resolver.c
 Covers: tui/symbolize/modules.c tui/symbolize/jit.c unwind/step.h
@@ -35,14 +34,14 @@ import live  # noqa: E402
 PROGRAMS = os.path.join(HERE, "programs")
 PLUGIN = os.path.join(HERE, "..", "live", "programs", "track", "plugin.c")
 SECONDS = 14
-SLOW, FAST = 1500, 150      # milliseconds of a turn
-ENOUGH = 50                 # samples of a case by which it is judged
+SLOW, FAST = 1500, 150      # milliseconds per turn
+ENOUGH = 50                 # samples by which a case is judged
 USER = 65534
 SIDES = ("alpha", "bravo")
 MARK = re.compile(r"^(alpha|bravo)_")
 HERTZ = live.hertz(999)
 CLONE_NEWNS, ADDR_NO_RANDOMIZE, PR_SET_PDEATHSIG = 0x20000, 0x40000, 1
-CPU_SECONDS = 30            # whatever goes wrong, a case ends after so much
+CPU_SECONDS = 30            # a case ends after this much, whatever goes wrong
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -67,7 +66,7 @@ def symbol(path, name):
 
 
 class Case:
-    """A way to use an address again. start(self) starts it in its folder."""
+    """A way to reuse an address. start(self) starts it in its folder."""
 
     def __init__(self, name, start):
         self.name, self.start = name, start
@@ -87,7 +86,7 @@ class Case:
                 os.setgid(uid)
                 os.setuid(uid)
             resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-            LIBC.prctl(PR_SET_PDEATHSIG, 9, 0, 0, 0)    # a change of the user would clear it
+            LIBC.prctl(PR_SET_PDEATHSIG, 9, 0, 0, 0)    # setuid would clear it
 
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    cwd=self.folder, preexec_fn=prepare, start_new_session=True,
@@ -126,7 +125,7 @@ def execs(case, built, how, ms, work):
 
 
 def changing(how, ms, uid=USER):
-    """A program that executes another, of the same name where how says so."""
+    """A program that executes another one, of the same name if `how` says so."""
     def start(case, built):
         open(case.path("work"), "wb").close()
         os.chown(case.path("work"), uid, uid)
@@ -136,7 +135,7 @@ def changing(how, ms, uid=USER):
 
 
 def apart():
-    """In a child: mounts that only it and its children see."""
+    """In a child: a mount namespace for it and its children."""
     if LIBC.unshare(CLONE_NEWNS) or LIBC.mount(b"none", b"/", None, 0x44000, None):
         os._exit(98)
 
@@ -148,7 +147,7 @@ def mount(what, where, options=None):
 
 
 def containers(kind):
-    """Two at once, which see another program at one and the same path."""
+    """Two at once that see different programs at the same path."""
     def start(case, built):
         at = case.path("opt")
         os.mkdir(at)
@@ -179,7 +178,7 @@ def containers(kind):
 
 
 def put(source, target):
-    """A copy in place, with a time that does not tell copies apart."""
+    """Copies in place, with a fixed time that does not tell copies apart."""
     with open(source, "rb") as file, open(target, "wb") as to:
         to.write(file.read())
     os.chmod(target, 0o755)
@@ -187,7 +186,7 @@ def put(source, target):
 
 
 def replaced(how):
-    """Two at once from one path: the first one's file is deleted, or renamed over, meanwhile."""
+    """Two at once from one path; the first one's file is deleted, or another renamed over it."""
     def start(case, built):
         work = case.path("program")
         command = execs(case, built, "once", SECONDS * 1000 * 4, case.path("work"))
@@ -212,7 +211,7 @@ def same_pid(ms):
 
 
 class Forged(Case):
-    """A process that plants a stack with the hash of another process's."""
+    """A process that plants a stack with the hash of another process's stack."""
 
     def __init__(self, name, number, first):
         super().__init__(name, lambda case, built: case.begin(built, case.first))
@@ -267,7 +266,7 @@ def samples(lines):
 
 
 def judge(case, found):
-    """(right, wrong, nameless, examples of what is wrong)"""
+    """(counts of right, wrong and nameless samples, examples of wrong ones)"""
     result, wrong = collections.Counter(), collections.Counter()
     if isinstance(case, Forged):
         own = {case.victim.pid: "secret_miner", case.forger.pid: "harmless_checksum"}
@@ -307,7 +306,7 @@ def report(tap, cases, told):
         for where, found in told.items():
             right, wrong, nameless, examples = judge(case, found)
             total = right + wrong + nameless
-            name = f"{case.name}, {where}: no sample has the name of what was there before"
+            name = f"{case.name}, {where}: no sample has the name of the earlier code"
             detail = f"{total} samples: {right} right, {wrong} wrong, {nameless} without a name"
             if total < ENOUGH:
                 tap.skip(name, f"only {total} samples")

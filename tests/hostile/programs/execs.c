@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program that becomes another one, which has the same addresses: built once with -DNAME=alpha
- *and once with -DNAME=bravo. Its function runs in a thread of its own, whose number and name go to
- * TRUTH: so the thread of a sample tells which of the two it hit.
+ * A program that executes another one with the same addresses: built once with -DNAME=alpha and
+ * once with -DNAME=bravo. Its function runs in a thread of its own, which writes its number and
+ * name to TRUTH, so the thread of a sample tells which of the two it hit.
  *
  *	alpha|bravo HOW MS TRUTH ALPHA BRAVO WORK
  *
  * After MS milliseconds, until it is killed:
  *
- *	exec	the other one is executed	once	it ends
- *	rename	a copy of the other is renamed over WORK and executed from there
- *	deleted	a copy of the other is executed as WORK, which deletes itself
+ *	exec	executes the other one		once	ends
+ *	rename	renames a copy of the other over WORK and executes it there
+ *	deleted	executes a copy of the other as WORK, which deletes itself
  *	bind	the other is bound over WORK and executed from there (root only)
  */
 

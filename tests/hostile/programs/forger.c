@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* build: -O1 -pie */
 /*
- * Executes harmless_checksum of victim.c, mapped where the victim has it, with a return address
- *planted on top of the stack that makes the stack's hash that of the victim in secret_miner. This
- *is so if hashes are made as by mix() below, which can be run backwards, from FIRST on.
+ * Executes harmless_checksum of victim.c, mapped where the victim has it, with a planted return
+ * address on top of the stack, which makes the stack's hash equal to the victim's in
+ * secret_miner. That works if hashes are made as by mix() below, from FIRST on: mix() can be
+ * inverted.
  *
  *	forger VICTIM SECRET_MINER SECRET_BACK HARMLESS_CHECKSUM	addresses in hex
  */
@@ -26,7 +27,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 29;
 }
 
-/* hash ^ value of the mix() that gave this. */
+/* Inverts mix(): returns hash ^ value. */
 static uint64_t unmix(uint64_t hash)
 {
 	uint64_t inverse = FACTOR;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file system of one file, `file`, that stops answering. It is mounted by root, as fusermount
- *does it for a user, and served by another user.
+ * A file system of one file, `file`, that stops answering. Root mounts it, as fusermount does for
+ * a user, and another user serves it.
  *
  *	hangfs FOLDER FILE UID		with the contents of FILE
  *
- * Says `made` once it is mounted, and answers until SIGUSR1. What waits for it goes on when it is
- *killed.
+ * Prints `made` once it is mounted, and answers until SIGUSR1. Processes that wait for it
+ * continue when it is killed.
  */
 
 #include <err.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Maps files as code, each in turn, and executes what of it is the code of elves.py: so they are
- *opened for tables and for names. Says `made` when it has mapped each of them once.
+ * Maps files as code, each in turn, and executes the code of elves.py in them, so that stacktop
+ * opens them for tables and names. Prints `made` when it has mapped each of them once.
  *
  *	mapper [-t] FILE...	until it is killed; -t: touches the files, so each is new each time
  *	mapper -k FILE		keeps the mapping and executes it
- *	mapper -a		anonymous code instead, as of a JIT
+ *	mapper -a		anonymous code instead, like a JIT's
  */
 
 #include <err.h>
@@ -40,7 +40,7 @@ static void execute(void *at)
 	((void (*)(volatile int *))at)(&stop);
 }
 
-/* False when it cannot be mapped. */
+/* Returns false when the file cannot be mapped. */
 static int map(const char *path, int touch)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Too much of something, until it is killed. Says `made` once it is there.
+ * Too much of something, until it is killed. Prints `made` once it is there.
  *
  *	storm maps	60,000 mappings of code		storm mmap	mmap and munmap all the time
  *	storm files DIR	8,000 files mapped as code	storm touch F	a new file at each mmap
  *	storm threads	2,000 threads			storm names	new names of 50 threads
  *	storm deep	100,000 frames			storm random	unlike stacks, 900 deep
  *	storm exec	exec all the time		storm fork	fork all the time
- *	storm vdso	a vDSO at another place		storm jump	a stack pointer that leads
- *nowhere storm jit	as random, named in a perf map that is written anew all the time
+ *	storm vdso	a vDSO at another place		storm jump	a wild stack pointer
+ *	storm jit	as random, named in a perf map that is rewritten all the time
  */
 
 #include <err.h>

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two functions that take turns at one address, each run by a thread of its own, so that the thread
- *of a sample tells which of the two it hit.
+ * Two functions that take turns at one address, each run by a thread of its own, so that the
+ * thread of a sample tells which of the two it hit.
  *
  *	turns HOW MS TRUTH SYMBOL ALPHA BRAVO WORK
  *
- * ALPHA and BRAVO are shared libraries made from tests/live/programs/track/plugin.c, whose NAME_one
- * stands at SYMBOL (hex) in a text segment that begins at 0x1000. Each has its turn for MS
- * milliseconds, until the program is killed. WORK is a file of its own. TRUTH gets a line
- * `TID NAME` for each thread. HOW is how one takes the place of the other:
+ * ALPHA and BRAVO are shared libraries made from tests/live/programs/track/plugin.c, with
+ * NAME_one at SYMBOL (hex) in a text segment that begins at 0x1000. Each has turns of MS
+ * milliseconds, until the program is killed. WORK is a file of its own. TRUTH gets a line `TID
+ * NAME` for each thread. HOW is how one replaces the other:
  *
  *	dlopen	dlclose and dlopen		unmap	munmap and mmap
  *	over	mmap over the mapping		mremap	mremap over the mapping
- *	rename	a file renamed over WORK	deleted	WORK made anew and deleted once it is mapped
- *	inplace	WORK written anew in place	memfd	a new memfd of the same name
- *	jit	copied to anonymous memory, and told in a perf map that is written anew
+ *	rename	a file renamed over WORK	deleted	WORK made anew and deleted once mapped
+ *	inplace	WORK rewritten in place		memfd	a new memfd of the same name
+ *	jit	copied to anonymous memory, and named in a perf map that is rewritten
  *
- * The first turn of the last two is longer: a map or a file that is found the first time also names
- * what was sampled just before.
+ * With the last two the first turn is longer: a map or a file that is found for the first time
+ * also names the samples just before.
  */
 
 #include <dlfcn.h>
@@ -65,7 +65,7 @@ static int is(const char *name)
 	return strcmp(how, name) == 0;
 }
 
-/* A file with the contents of another; flags as for open(2). */
+/* Copies a file; flags as for open(2). */
 static int copy(const char *from, const char *to, int flags)
 {
 	static char buf[1 << 20];
@@ -127,7 +127,7 @@ static void put_library(int side)
 	snprintf(name, sizeof(name), "%s_one", names[side]);
 	target = (void (*)(volatile int *))dlsym(library, name);
 	if (before && before != (void *)target)
-		errx(77, "the address is not used again");
+		errx(77, "the address is not reused");
 	before = (void *)target;
 }
 

@@ -2,7 +2,7 @@
 /* build: -static -nostdlib -no-pie -O1 */
 /*
  * All samples of this program have one stack, of secret_miner and _start, at addresses that every
- * user can read in the file. harmless_checksum is never called: forger.c wants it to be seen
+ * user can read in the file. harmless_checksum is never called: forger.c wants it to be shown
  * instead. -DAT="N" moves the addresses.
  */
 
