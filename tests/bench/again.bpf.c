@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The sampler's walk as a program that can be run on demand: over the caller's own stack, again and
- * again, without a timer's interrupt and with all caches warm. What a sample costs beyond this is
- * the interrupt's wake.
+ * The sampler's walk as a program that runs on demand: over the caller's own stack, again and
+ * again, without a timer interrupt and with warm caches. The rest of a sample's cost is that of
+ * the interrupt.
  */
 #include "bpf/prog/profiler.bpf.c"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Walks its own stack by again.bpf.c, a few thousand times at each of several depths, and prints
- * the median and the tenth part of the runs that were the fastest: `FRAMES MEDIAN P10` in ns.
+ * `FRAMES MEDIAN P10` in ns: the median run and the 10th percentile.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void *map_memory(struct bpf_object *object, const char *name, size_t size
 	return at;
 }
 
-/* The tables that setup made on the host go where the program looks for them. */
+/* Copies the tables that setup made on the host to where the program looks for them. */
 static void fill_maps(struct bpf_object *object)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);

@@ -2,12 +2,12 @@
 #ifndef STACKTOP_TESTS_BENCH_AGAIN_H
 #define STACKTOP_TESTS_BENCH_AGAIN_H
 
-/* What again.c asks of again.bpf.c, and what it gets. */
+/* The input and output of again.bpf.c. */
 
 #include "unwind/row.h"
 
 struct again {
-	__u64 regs[DWARF_COUNT]; /* in: where the walk begins */
+	__u64 regs[DWARF_COUNT]; /* in: start of the walk */
 	__u32 list_count;	 /* in: entries of the only list */
 	__u32 reason;
 	__u32 nframes;

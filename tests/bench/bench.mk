@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What `make bench` walks: one chain of calls, built by how its frames can be told apart.
+# The program that `make bench` walks: one chain of calls, built once per kind of frame.
 
 CHAIN_FLAGS := -std=gnu11 -O2 -fno-pie -fno-stack-protector -fcf-protection=none -fno-optimize-sibling-calls
 CHAIN_CFI   := -fomit-frame-pointer -fasynchronous-unwind-tables
@@ -15,7 +15,7 @@ $(BUILD)/tests/bench/again: tests/bench/again.c $(unwind_LIBS) $(BUILD)/flags
 	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -fomit-frame-pointer -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(unwind_LIBS) \
 		-lcmocka $(LDLIBS)
 
-# $(1): name, $(2) and $(3): flags of the first and of the second part
+# $(1): name, $(2) and $(3): flags of the first and of the second source
 define chain_rule
 $(BUILD)/tests/bench/chain.$(1): tests/bench/chain.c tests/bench/bench.mk
 	$$(folder)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The figures of `make bench`; see run.sh, which sets the machine up. Each figure is printed with
-what it must not exceed and with a peer that was measured in the same run."""
+"""The figures of `make bench`; see run.sh, which sets up the machine. Each figure is printed with its
+limit and with a peer that was measured in the same run."""
 
 import fcntl
 import glob
@@ -35,7 +35,7 @@ PERF_DWARF = PERF_PLAIN + ["--call-graph", "dwarf"]
 
 
 class Table:
-    """A line for each figure; what could not be measured is a line, too."""
+    """A line for each figure; a figure that could not be measured gets a line, too."""
 
     ROW = "{:<46} {:>11} {:>9}  {}"
 
@@ -90,7 +90,7 @@ def walk(table):
 
 
 def again(table):
-    """One stack again and again, without an interrupt: what of a frame is not cold caches."""
+    """One stack again and again, without an interrupt: the cost of a frame with warm caches."""
     done = subprocess.run([os.path.join(BENCH, "again")], capture_output=True, text=True,
                           env=dict(os.environ, AGAIN_OBJECT=os.path.join(BENCH, "again.bpf.o")),
                           check=False)
@@ -139,7 +139,7 @@ def size(table):
                          text=True, check=True).stdout
     for line in out.splitlines():
         path, _, ours, rows, ms = line.rsplit(" ", 4)
-        # The sizes of the sections as readelf tells them.
+        # Section sizes from readelf.
         sections = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True,
                                   check=True).stdout
         frame = int(re.search(r" \.eh_frame +\S+ +\S+ +\S+ +(\S+)", sections).group(1), 16)
@@ -162,7 +162,7 @@ def size_total(table, folder):
     table.row(f"tables of {files:.0f} files in {folder}", ours / 1e6, "MB", round(cfi / 1e6, 1),
               f"their CFI ({100 * ours / cfi:.0f} %); {rows:.0f} rows, {wide:.0f} bytes of wide "
               "rules")
-    table.row("  CPU to read and build, a byte of CFI", ms * 1e6 / cfi, "ns", 50,
+    table.row("  CPU to read and build, per byte of CFI", ms * 1e6 / cfi, "ns", 50,
               f"{cfi / ms / 1e3:.0f} MB a second in one thread")
     table.note(f"{os.path.join(BENCH, 'tablesize')} -t {folder}")
 
@@ -170,7 +170,7 @@ def size_total(table, folder):
 # --- sessions ------------------------------------------------------------------------------------
 
 def session(table):
-    """Ten minutes, 200 processes, 50,000 stacks: to open it, and to jump about in it."""
+    """Ten minutes, 200 processes, 50,000 stacks: opening the session and jumping in it."""
     with tempfile.TemporaryDirectory() as folder:
         out = subprocess.run([os.path.join(BENCH, "session"), os.path.join(folder, "s")],
                              capture_output=True, text=True, check=True).stdout
@@ -206,7 +206,7 @@ def ui_line(table, line):
 
 def ui(table):
     """CPU time of the screen with 5,000 processes and a tree of 100,000 nodes, without a terminal:
-    each key in each view where it means something. A key's is marked beyond 16 ms."""
+    each key in each view that has it. Keys above 16 ms are marked."""
     program = os.path.join(BENCH, "ui")
     with subprocess.Popen([program], stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
@@ -219,7 +219,7 @@ def ui(table):
 # --- in a terminal -------------------------------------------------------------------------------
 
 class Screen:
-    """A program in a pseudo-terminal. What it draws is searched, not interpreted."""
+    """A program in a pseudo-terminal. Its output is searched, not interpreted."""
 
     def __init__(self, command, columns=120, lines=40):
         self.text = ""
@@ -236,7 +236,7 @@ class Screen:
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     def run(self, seconds, until=None):
-        """Reads for so long, or until the pattern shows: seconds since the start, or None."""
+        """Reads for this long, or until the pattern shows: seconds since the start, or None."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             if not select.select([self.fd], [], [], left)[0]:
@@ -246,7 +246,7 @@ class Screen:
             except OSError:
                 break
             self.text = (self.text + data.decode("utf-8", "replace"))[-200000:]
-            # Styles vanish, what moves the cursor parts words.
+            # Styles vanish; cursor movements separate words.
             plain = re.sub(r"\x1b\[[\d;]*m|\x1b\(B|\x0f", "", self.text)
             plain = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", " ", plain)
             if until and until.search(plain):
@@ -268,7 +268,7 @@ class Screen:
 
 
 def cpu_ns(pid):
-    """Of all threads, exactly: ticks of /proc/PID/stat are ten milliseconds."""
+    """Of all threads, exact: /proc/PID/stat has ticks of ten milliseconds."""
     total = 0
     for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
         with open(path, encoding="ascii") as file:
@@ -320,8 +320,8 @@ def start(table):
 
 
 def share_of(command, seconds, loads):
-    """(own CPU share in %, run time of BPF programs in %, peak of RSS in MB, CPU of the start, ms),
-    the quietest of three attempts: what others start in between is profiled, too, and costs."""
+    """(own CPU share in %, run time of BPF programs in %, peak of RSS in MB, CPU of the start in ms) of
+    the quietest of three attempts: other programs that start meanwhile are profiled, too, and cost."""
     def busy_ns():
         return sum(cpu_ns(load.pid) for load in loads)
 
@@ -345,7 +345,7 @@ def share_of(command, seconds, loads):
             break
     others, *figures = min(tries)
     if others >= 4:
-        print(f"  ! not quiet: others took {others:.0f} % of a CPU from the two busy programs")
+        print(f"  ! not quiet: other programs took {others:.0f} % of a CPU from the two busy programs")
     return figures
 
 
@@ -376,19 +376,19 @@ PERL_BUSY = 'sub f { my $n = shift; $n ? f($n - 1) + 1 : length("x" x 50) } whil
 
 
 def processes():
-    """That were started since the machine was."""
+    """The number of processes started since boot."""
     with open("/proc/stat", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("processes "))
 
 
 def drawn_ns(pid):
-    """Of the thread that draws."""
+    """CPU time of the thread that draws."""
     with open(f"/proc/{pid}/task/{pid}/schedstat", encoding="ascii") as file:
         return int(file.read().split()[0])
 
 
 def view_share(screen):
-    """In % of a CPU: all threads, that which draws; and how many processes were started a second."""
+    """(all threads in % of a CPU, the drawing thread in % of a CPU, processes started per second)"""
     def now():
         return [cpu_ns(screen.pid), drawn_ns(screen.pid), 1e7 * processes()]
     before, when = now(), time.monotonic()
@@ -398,12 +398,12 @@ def view_share(screen):
 
 
 def views(table):
-    """Own CPU of each view at one refresh a second. Processes that others start cost the tracker
-    some hundred microseconds each, in every view."""
+    """Own CPU of each view at one refresh a second. Each process that another program starts costs the
+    tracker some hundred microseconds, in every view."""
     with live.Load([sys.executable, "-c", PYTHON_BUSY]), live.Load(["perl", "-e", PERL_BUSY]):
         screen = Screen([live.STACKTOP])
         try:
-            screen.run(15)  # the window is full
+            screen.run(15)  # until the window is full
             for key, view in enumerate(VIEWS, 1):
                 os.write(screen.fd, str(key).encode())
                 screen.run(3)
@@ -428,7 +428,7 @@ def idle_share():
 
 
 def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # loads end with their blocks
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the loads end with their blocks
     figures = {"walk": walk, "quick": quick, "size": size, "start": start, "share": share,
                "exec": execs, "churn": churn, "again": again, "names": names,
                "session": session, "ui": ui, "views": views}

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A busy stack of as many frames as asked for, of a hundred functions whose frames differ, so that
- * a walk needs as many rules and table lines as it does in real programs. It is built three times
- * from two parts (see bench.mk): with CFI alone, with frame pointers, and mixed, where the
- *functions of the second part have frame pointers and no CFI: five frames of each kind in turn, and
- *each change of kind is one of text, as it is between JIT-made code and a runtime.
+ * A busy stack of a given number of frames, of a hundred functions with different frames, so that
+ * a walk needs as many rules and table lines as in real programs. It is built three times from
+ * two parts (see bench.mk): with CFI only; with frame pointers; and mixed, where the functions of
+ * the second part have frame pointers and no CFI: five frames of each kind in turn. Each change
+ * of kind is also a change of text, as between JIT-made code and a runtime.
  *
  *	chain FRAMES [cold]	burns the CPU until it is killed
  *
- * The leaf adds to a random one of many counters: always the same one, or, cold, one of 32 MiB, so
- * that at the next sample the caches hold nothing of the last one. There is no C library: nothing
- * but the frames asked for is on the stack.
+ * The leaf adds to a random counter: always the same one, or, cold, one in 32 MiB, so that at the
+ * next sample the caches have lost the walk's data. There is no C library: only the given frames
+ * are on the stack.
  */
 
 #define KEEP __attribute__((noinline, noclone))
@@ -101,7 +101,7 @@ KEEP unsigned long chain_leaf(unsigned long left, unsigned long mask)
 	return left;
 }
 
-/* Returns only when _start is to be the one frame: then the mask. */
+/* Returns the mask, but only if _start is to be the only frame. */
 unsigned long chain_begin(const unsigned long *stack);
 KEEP unsigned long chain_begin(const unsigned long *stack)
 {
@@ -112,7 +112,7 @@ KEEP unsigned long chain_begin(const unsigned long *stack)
 		frames = frames * 10 + (unsigned long)(*digits++ - '0');
 	if (frames < 4)
 		return mask;
-	/* _start, this one and the leaf are frames, too. */
+	/* _start, this function and the leaf are frames, too. */
 	return chain_next[0](frames - 4, mask) + 1;
 }
 

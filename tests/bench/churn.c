@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * churn RATE SECONDS PROGRAM: starts a program RATE times a second (0: as often as it can), without
- * waiting for its end, and prints `STARTED CPU_NS WALL_NS`: the CPU time is its own and that of all
- * that it has started. Where it cannot keep pace it starts fewer.
+ * churn RATE SECONDS PROGRAM: starts a program RATE times a second (0: as often as possible),
+ * without waiting for its end, and prints `STARTED CPU_NS WALL_NS`: the CPU time includes that of
+ * the started programs. If it cannot keep pace it starts fewer.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 		if (due > now())
 			sleep_until(due);
 		else
-			due = now(); /* what was missed is not made up for */
+			due = now(); /* missed starts are not made up for */
 	}
 	while (outstanding && waitpid(-1, NULL, 0) > 0)
 		outstanding--;

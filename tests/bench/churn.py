@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""BENCH=churn: what processes that come and go cost, beside perf. Two loads, each without a profiler
-and beside each of them in turns: a thousand short commands a second, and `make -j2` of small C
-files. The figures are CPU time, a profiler's with that of its children, so that other work on the
-machine does not count as ours; perf record's with what it does at its end. The load's own tells how
-much it is slowed."""
+"""BENCH=churn: the cost of short processes, beside perf. Two loads, each without a profiler and with
+each profiler in turn: a thousand short commands a second, and `make -j2` of small C files. The figures
+are CPU time, so that other work on the machine does not count: a profiler's with its children, perf
+record's with its work at the end. The load's own CPU time tells how much it is slowed."""
 
 import glob
 import os
@@ -33,7 +32,7 @@ int FUNCTION(int n) { char *s = malloc(n); snprintf(s, n, "%f", sin(n)); return 
 
 
 def tools(folder):
-    """{name: command}; without perf only ours is there."""
+    """{name: command}; only stacktop where perf is missing."""
     found = {"nothing": None, "stacktop": [live.STACKTOP]}
     if shutil.which("perf"):
         found["perf record -a -g"] = ["perf", "record", "-a", "-g", "-e", "cpu-clock", "-F", "99",
@@ -67,7 +66,7 @@ def cpu_ms(pid):
 
 
 def whole_ms(screen):
-    """Ends it: ms of CPU of its whole life, with what it has put off until then."""
+    """Ends the profiler; returns the CPU time of its whole life in ms, with work put off to its end."""
     os.kill(screen.pid, signal.SIGINT)
     until = time.monotonic() + 30
     while time.monotonic() < until:
@@ -75,11 +74,11 @@ def whole_ms(screen):
         if pid:
             return (use.ru_utime + use.ru_stime) * 1000
         screen.run(0.1)
-    raise ValueError("it does not end")
+    raise ValueError("the profiler does not end")
 
 
 def beside(screen_of, command, load):
-    """(what the load returns, ms of CPU that the profiler took meanwhile)"""
+    """(the load's result, ms of CPU time that the profiler used meanwhile)"""
     if not command:
         return load(time.sleep), 0
     screen = screen_of(command)
@@ -87,7 +86,7 @@ def beside(screen_of, command, load):
         screen.run(3)
         before = cpu_ms(screen.pid)
         result = load(screen.run)
-        screen.run(1.2)  # what is left over until the next refresh
+        screen.run(1.2)  # work that is left for the next refresh
         after = whole_ms(screen) if "record" in command else cpu_ms(screen.pid)
     finally:
         screen.stop()
@@ -97,7 +96,7 @@ def beside(screen_of, command, load):
 
 
 def wait(process, run):
-    """Until the process ends; run(seconds) is called meanwhile. Its CPU time in ms."""
+    """Calls run(seconds) until the process ends; returns its CPU time in ms."""
     while True:
         pid, status, use = os.wait4(process.pid, os.WNOHANG)
         if pid:
@@ -110,7 +109,7 @@ def wait(process, run):
 
 
 def storm(rate):
-    """A load that returns (processes started, ms of CPU time of each)."""
+    """A load; returns (processes started, ms of CPU time per process)."""
     def load(run):
         command = [CHURN, str(rate), str(SECONDS), shutil.which("true")]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -121,7 +120,7 @@ def storm(rate):
 
 
 def compiling(folder):
-    """A load that returns (1, ms of CPU time)."""
+    """A load; returns (1, ms of CPU time)."""
     with open(os.path.join(folder, "Makefile"), "w", encoding="ascii") as file:
         objects = " ".join(f"{i}.o" for i in range(FILES))
         file.write(f"all: {objects}\n%.o: one.c\n\tgcc -O2 -DFUNCTION=f$* -c -o $@ $<\n")

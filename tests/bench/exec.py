@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From exec to the first moment at which the new program can be walked. A program that spins from its
-first instructions on is started again and again while every CPU is sampled as often as the kernel
-permits; the samples that could not be walked yet, for the reasons that a later one could, times the
-period of sampling, are the time that passed. What an exec costs so at most is measured with that
-resolution, and free of the clocks of two processes."""
+"""The time from exec until the new program can be walked. A program that spins from its first
+instructions is started again and again while every CPU is sampled as often as the kernel permits. The
+number of samples that could not be walked yet, for reasons that pass, times the sampling period is that
+time. It is an upper bound with that resolution, and independent of the clocks of two processes."""
 
 import os
 import shutil
@@ -23,7 +22,7 @@ MS = 40
 
 
 def waits(commands, comm):
-    """For each of the programs, ms in which its stacks could not be walked; by refresh."""
+    """(samples of comm that could not be walked yet, all its samples)"""
     script = "; ".join(f"sleep 0.05; {command}" for command in commands)
     out, err, status = live.stacktop("-b", "--format", "folded", "-K", "-F", str(HERTZ), "-d",
                                      "0.1", "--", "/bin/sh", "-c", script, timeout=100)
@@ -42,14 +41,14 @@ def measure(table):
         first = os.path.join(folder, "begin")
         subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1",
                         "-DNAME=begin", "-DPAD=64", "-o", first, SOURCE], check=True)
-        # Five runs of a dozen each: the median run counts.
+        # Five runs of a dozen execs each: the median run counts.
         known = sorted(per_exec(*waits([f"{first} {MS}"] * (ROUNDS // 5), "begin"), ROUNDS // 5)
                        for _ in range(5))
         table.row("exec to walkable, known files", known[2], "ms", 1,
                   f"{known[0]:.2f} to {known[4]:.2f}, {ROUNDS} execs at {HERTZ} Hz", digits=2)
         fresh = []
         for turn in range(5):
-            # A copy of the C library for each exec, which no process has mapped before.
+            # Each exec gets a copy of the C library that no process has mapped before.
             commands = []
             for i in range(ROUNDS // 10):
                 place = os.path.join(folder, f"{turn}-{i}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""BENCH=names: the CPU time that names, lines and inlined calls of 1,000 new addresses of a large
-file cost, beside addr2line and eu-addr2line, in turns. The file is one C++ object many times over:
-each copy has names and addresses of its own, and together they are as large as wanted."""
+"""BENCH=names: CPU time for names, lines and inlined calls of 1,000 new addresses of a large file,
+beside addr2line and eu-addr2line, in turns. The file is one C++ object many times over: each copy has
+names and addresses of its own, and their number sets the size."""
 
 import os
 import random
@@ -37,7 +37,7 @@ int work(int n)
 
 
 def library(folder):
-    """Path of the file, with everything that linkers would otherwise drop."""
+    """Builds the file with everything that linkers would otherwise drop; returns its path."""
     def tool(*command):
         subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
@@ -48,7 +48,7 @@ def library(folder):
     parts = [f"part{i}.o" for i in range(COPIES)]
     for i, part in enumerate(parts):
         tool("objcopy", f"--prefix-symbols=copy{i}_", "part.o", part)
-    # Hidden symbols must be there, all others may be missing.
+    # Hidden symbols must be defined, all others may be missing.
     hidden = [f"--defsym=copy{i}___dso_handle=0" for i in range(COPIES)]
     tool("ld", "-static", "-e", "0", "--unresolved-symbols=ignore-all", *hidden, "-o", "large",
          *parts)
@@ -75,7 +75,7 @@ def cpu_seconds(command, text):
 
 
 def measure(stacktop):
-    """Bytes of the file, and the least seconds of stacktop, addr2line and eu-addr2line."""
+    """(bytes of the file, least seconds of stacktop, of addr2line, of eu-addr2line)"""
     with tempfile.TemporaryDirectory() as folder:
         path = library(folder)
         text = addresses(path)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What others do at a sample, each as little as possible: count, let the kernel follow frame
- * pointers, search a sorted array. Their run time is what ours is compared with.
+ * The work of other profilers at a sample, each reduced to its core: count, let the kernel follow
+ * frame pointers, search a sorted array. stacktop's run time is compared with theirs.
  */
 #include <linux/bpf.h>
 
@@ -94,7 +94,7 @@ int profile_shape(void *ctx)
 	return 0;
 }
 
-/* --- how many frames the kernel's walk finds: not for its run time ---------------------------- */
+/* --- number of frames that the kernel's walk finds: its run time does not count --------------- */
 
 #define DEPTH_FRAMES 1024
 
@@ -109,7 +109,7 @@ struct {
 	__type(value, struct depth_buffer);
 } depth_buffers SEC(".maps");
 
-/* As stacktop's program has it, so that one reader serves both. */
+/* As in stacktop's program, so that the same code reads both. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -134,7 +134,7 @@ int user_depth(void *ctx)
 	return 0;
 }
 
-/* --- a sorted array of rows, as other unwinders have it --------------------------------------- */
+/* --- a sorted array of rows, as in other unwinders -------------------------------------------- */
 
 #define SEARCH_STEPS 17
 #define SEARCH_ROWS  (1u << SEARCH_STEPS)
@@ -179,7 +179,7 @@ __attribute__((noinline)) int search(__u32 address)
 	return t->rows[at & (SEARCH_ROWS - 1)].rule;
 }
 
-/* The same addresses at each sample, all over the table, as those of a stack are. */
+/* The same addresses at each sample, spread over the table like those of a stack. */
 SEC("perf_event")
 int search_many(void *ctx)
 {

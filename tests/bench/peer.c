@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs BPF programs on one CPU in turn, a short while each, and says what each cost. Programs are
- * those of peer.bpf.c and, by number, those of other processes, mainly stacktop's: stacktop keeps
- * its maps, the peer attaches its program for one turn.
+ * Runs BPF programs on one CPU in turn, a short while each, and prints the cost of each. Programs
+ * are those of peer.bpf.c and, by number, those of other processes, mainly stacktop's: stacktop
+ * keeps its maps, the peer attaches its program for one turn.
  *
  *	peer PEER_OBJECT CPU
  *
@@ -12,7 +12,7 @@
  *				cost of the runs; the rest are the differences of the counters that
  *				stacktop's program or user_depth keeps, 0 for others
  *	single PROGRAM HERTZ MS	RUNS SEEN P50 P99 P999 MAX
- *				of the nanoseconds that single runs took, as far as seen singly
+ *				in nanoseconds of single runs, as far as they were seen singly
  *
  * PROGRAM is a name or #NUMBER. kernel.bpf_stats_enabled has to be on.
  */
@@ -91,7 +91,7 @@ static void *map_memory(const struct bpf_object *object, const char *name, size_
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* A new descriptor of the program's map of that name, or -1. */
+/* A new descriptor of the program's map with this name, or -1. */
 static int program_map(int program, const char *name)
 {
 	uint32_t ids[MAPS_MAX], size = sizeof(struct bpf_prog_info);
@@ -113,7 +113,7 @@ static int program_map(int program, const char *name)
 	return -1;
 }
 
-/* The counters of stacktop's program, summed over all CPUs; zeros when it is not its program. */
+/* The counters of stacktop's program, summed over all CPUs; zeros for other programs. */
 static void read_stats(int program, struct profiler_stats *sum)
 {
 	int fd = program_map(program, "stats"), ncpus = libbpf_num_possible_cpus();
@@ -149,7 +149,7 @@ static int read_turn(int program, struct turn *t)
 	return 0;
 }
 
-/* Samples with the program for so long; t: what came of it. */
+/* Samples with the program for `ms`; the result is in t. */
 static int sample(const struct peer *p, int program, unsigned int hertz, unsigned int ms,
 		  struct turn *t)
 {
@@ -213,8 +213,8 @@ static int print_times(uint32_t *times, size_t n, unsigned long long runs)
 }
 
 /*
- * Looks at the counters several times a period: where they grew by one run, they tell its time.
- * Nothing is added to the program; entry and exit cannot be traced on every kernel.
+ * Reads the counters several times a period: if they grew by one run, the difference is its time.
+ * The program stays unchanged; entry and exit cannot be traced on every kernel.
  */
 static int watch(int program, unsigned int hertz, unsigned int ms, uint32_t *times)
 {
@@ -258,7 +258,7 @@ static int single(const struct peer *p, int program, unsigned int hertz, unsigne
 
 /* --- set-up ----------------------------------------------------------------------------------- */
 
-/* Row i begins at i * 16: addresses of 21 bits, as in libc's text. */
+/* Row i begins at i * 16: addresses of 21 bits, like those of libc's text. */
 static int fill_search(const struct bpf_object *object)
 {
 	const struct bpf_map *map = bpf_object__find_map_by_name(object, "search_rows");

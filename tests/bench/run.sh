@@ -1,11 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# `make bench`: the figures that the project promises, each beside what it is compared with in the
-# same run. Needs root and a machine that does nothing else. BENCH='walk size' measures only these
-# (walk, quick, again, size, start, share, views, exec, churn, names, session, ui); BENCH_DIR (/usr)
-# is whose tables are summed.
-# Ends with an error only when something could not be measured.
+# `make bench`: the figures that the project promises, each beside its peer of the same run. Needs
+# root and an idle machine. BENCH='walk size' measures only these (walk, quick, again, size, start,
+# share, views, exec, churn, names, session, ui); BENCH_DIR (/usr) is the folder with the files whose
+# tables are summed. The status is an error only when something could not be measured.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -19,7 +18,7 @@ if ! before=$(cat "$stats") || ! echo 1 >"$stats"; then
     echo "bench: cannot set kernel.bpf_stats_enabled" >&2
     exit 1
 fi
-# The peer is to walk as deep as we do; the kernel refuses this while call chains are in use.
+# The peer must walk as deep as stacktop; the kernel refuses this while call chains are in use.
 max_stack=/proc/sys/kernel/perf_event_max_stack
 frames=$(cat "$max_stack")
 [ "$frames" -ge 1100 ] || { echo 1100 >"$max_stack"; } 2>/dev/null ||

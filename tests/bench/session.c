@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes a session of ten minutes on two busy CPUs, with 200 processes and 50,000 stacks, and
- * measures what a person waits for: to open it, and to jump about in it. Prints its size in bytes,
- * then milliseconds to write a slice, to open, and of each jump, a line each.
+ * measures what a user waits for: opening it, and jumping in it. Prints its size in bytes, then
+ * milliseconds to write a slice, to open, and of each jump, a line each.
  *
  *	session FILE
  */
@@ -70,7 +70,7 @@ static uint32_t make_proc(struct profile *p, uint32_t n)
 	return must(profile_proc(p, &proc));
 }
 
-/* Stack n is a walk down a tree: the outer frames are shared, as they are in programs. */
+/* Stack n is a walk down a tree: the outer frames are shared, as in real programs. */
 static uint32_t make_stack(struct profile *p, uint32_t n)
 {
 	uint32_t frames[FRAMES];
@@ -111,7 +111,7 @@ static double write_session(const char *path)
 		health.samples = SAMPLES;
 		health.time = ((uint64_t)now.tv_sec + 1 + (uint64_t)n) * NS;
 		for (int i = 0; i < SAMPLES; i++) {
-			/* New ones come all the time, until all are known. */
+			/* New stacks come all the time, until all are known. */
 			uint32_t s = made < STACKS && i % 7 < 3 ? made++ : below(made ? made : 1);
 
 			if (!stacks[s])
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
 	source_post(source, SOURCE_PLAY, NULL);
 	while (!position(p))
 		usleep(1000);
-	/* As a person who looks at the first screen. */
+	/* Time in which a user looks at the first screen. */
 	usleep(500000);
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		uint64_t to = session_time(s, (uint32_t)places[i]);

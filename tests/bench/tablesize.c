@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prints for each file: bytes of its call frame information, bytes of the table made of it, rows
- * in it, and milliseconds of CPU to make it. With -t only one line, `total`, for all ELF files
- * below the directories that have CFI: the same, the number of files, and the wide rules, which the
- * tables share, counted in their bytes.
+ * Prints for each file: bytes of its call frame information, bytes of its table, rows of the
+ * table, and milliseconds of CPU to build it. With -t prints only one line, `total`, for all ELF
+ * files with CFI below the directories: the same, the number of files, and the bytes of the wide
+ * rules, which the tables share.
  */
 #include <ftw.h>
 #include <stdbool.h>
@@ -22,9 +22,9 @@ struct total {
 	double ms;
 };
 
-static struct total total; /* nftw has no argument to hand on */
+static struct total total; /* nftw passes no argument of the caller's */
 
-/* Of this thread, so that what else the machine does is not in it. */
+/* CPU time of this thread, free of other work on the machine. */
 static double now_ms(void)
 {
 	struct timespec t;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the screen costs on a large machine: 5,000 processes and a call tree of 100,000 nodes in the
- * window, 12,600 stacks a second in another order each time, of which a twentieth is new and an
- * eighth goes on in the kernel, through the real profile, queries and views into a grid of 200x50.
- * Every second is news, which the view is asked for, and then a key. From key to paint is wall time
- * from the key until the grid is drawn; a frame is CPU time to draw it again. What the terminal
- * takes is not measured: that differs from terminal to terminal.
+ * The cost of the screen on a large machine: 5,000 processes and a call tree of 100,000 nodes in
+ * the window; 12,600 stacks a second, each time in another order, of which a twentieth is new and
+ * an eighth goes on in the kernel; the real profile, queries and views, and a grid of 200x50.
+ * Every second brings new data to the view, then comes a key. From key to paint is wall time from
+ * the key until the grid is drawn; a frame is CPU time to draw it again. The terminal's own time
+ * is not measured: terminals differ.
  *
- * A line for each figure: median and worst milliseconds of wall time, median and worst of CPU time,
- * what, where. With arguments only that view, or only that key there; -n asks for another number of
- * stacks: 20,000 make a tree of 140,000 nodes. -s asks for another number of seconds that are over
- * at first: with 250 most stacks of the history are gone. -t makes it one process of so many
- * threads, which do the same 300 things, for the view Threads: Procs with a row for each.
+ * Prints a line for each figure: median and worst milliseconds of wall time, median and worst of
+ * CPU time, name, view. With arguments only that view, or only that key there. -n sets the number
+ * of stacks: 20,000 make a tree of 140,000 nodes. -s sets the number of seconds before the start:
+ * after 250 most stacks of the history are gone. -t makes it one process with this many threads,
+ * which do the same 300 things, for the view Threads: Procs with a row for each.
  */
 #include <locale.h>
 #include <stdint.h>
@@ -27,15 +27,15 @@
 #define PROCS	5000
 #define STACKS	12600
 #define MOST	40000 /* stacks of -n */
-#define SHARED	12    /* frames at the root that stacks share by groups */
-#define OWN	5     /* frames at the end that are a stack's own */
+#define SHARED	12    /* frames at the root, shared by groups of stacks */
+#define OWN	5     /* frames at the end, a stack's own */
 #define KERNEL	4
 #define KSTACKS 40
 #define FUNCS	8000
 #define HELD	100 /* divides FUNCS */
 #define SLICES	30
 #define ALIKE	300 /* stacks of -t */
-#define ROUNDS	6   /* of each key; even: what toggles is as it was before */
+#define ROUNDS	6   /* of each key; even, so that toggles end as they were */
 #define SECOND	1000000000ULL
 
 struct machine {
@@ -45,7 +45,7 @@ struct machine {
 	uint32_t funcs[FUNCS], procs[PROCS], kstacks[KSTACKS], stacks[MOST];
 	uint32_t order[MOST];
 	struct profile_cell cells[MOST];
-	uint32_t nstacks;  /* a second */
+	uint32_t nstacks;  /* per second */
 	uint32_t nthreads; /* of the one process; 0: there are many */
 	int nslices;	   /* at first */
 	uint32_t made;
@@ -110,7 +110,7 @@ static void make_names(struct machine *m)
 	}
 }
 
-/* A function without a stack would be forgotten: these stacks, never sampled, keep them all. */
+/* A function without a stack is forgotten: these stacks, never sampled, keep all functions. */
 static void hold_names(struct machine *m)
 {
 	for (uint32_t i = 0; i < FUNCS; i += HELD) {
@@ -132,7 +132,7 @@ static uint32_t stack(struct machine *m, uint32_t n)
 	return (uint32_t)profile_stack_new(m->p, &made);
 }
 
-/* A second goes by: the order of the cells is that of a hash table, none. */
+/* A second passes; the cells come in a hash table's order, that is none. */
 static int second(struct machine *m)
 {
 	struct profile_health health = {.elapsed = SECOND,
@@ -246,7 +246,7 @@ static void type(struct machine *m, const char *keys)
 		ui_key(m->ui, *keys == '\b' ? KEYCODE_BACKSPACE : *keys);
 }
 
-/* All but the last key only lead to it. */
+/* All but the last key only prepare for it. */
 static void press(struct machine *m, const char *keys, struct figure *f, int round)
 {
 	char lead[32];
@@ -261,10 +261,10 @@ static void press(struct machine *m, const char *keys, struct figure *f, int rou
 
 struct key {
 	const char *what;
-	const char *keys[4]; /* in turns */
+	const char *keys[4]; /* pressed in turn */
 	const char *before, *after;
-	const char *views; /* where it means something */
-	const char *undo;  /* after each */
+	const char *views; /* the views that have it */
+	const char *undo;  /* pressed after each */
 };
 
 struct place {

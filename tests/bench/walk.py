@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a walk costs, beside the kernel's own walk along frame pointers. stacktop runs on events
-that hardly happen, so that its maps are kept, and peer.c attaches its program and the peers' in
-short turns (ABAB) on a CPU where nothing else is to run; whose turn it is not is stopped. Figures
-are run_time_ns / run_cnt, medians over the turns; a ratio is the median of the ratios of
-neighbours, with the least and the greatest."""
+"""The cost of a walk, beside the kernel's own walk along frame pointers. stacktop samples rare events,
+which keeps its maps loaded, and peer.c attaches its program and the peers' in short turns (ABAB) on a
+CPU that should run nothing else; the loads of the other turns are stopped. Figures are run_time_ns /
+run_cnt, medians over the turns; a ratio is the median of the ratios of neighbours, with the least and
+the greatest."""
 
 import glob
 import os
@@ -21,12 +21,12 @@ CPU = 0
 DEPTHS = (1, 10, 30, 100, 500)
 INSNS_MAX = 10000
 HOLD_MAX_US = 100
-SEARCHES = 100  # search_many makes so many more than search_one
+SEARCHES = 100  # searches of search_many beyond those of search_one
 GOAL_FRAME_NS = 40
 
 
 class Peer:
-    """peer.c, as a server."""
+    """peer.c as a server."""
 
     def __init__(self):
         self.process = subprocess.Popen(
@@ -51,8 +51,8 @@ class Peer:
 
 
 def urgent():
-    """Before exec: on the CPU, ahead of all ordinary work; the turns are shorter than what the
-    kernel lets real-time work have at a stretch."""
+    """Before exec: real-time priority on the CPU, ahead of all ordinary work. The turns are shorter
+    than the kernel's limit for real-time work."""
     os.sched_setaffinity(0, {CPU})
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
@@ -119,7 +119,7 @@ def await_program(process):
 
 
 class Bench:
-    """What all parts share: the programs under test and the peer."""
+    """The programs under test and the peer, shared by all parts."""
 
     def __init__(self, quick):
         self.quick = quick
@@ -141,7 +141,7 @@ class Bench:
         self.start_bcc()
 
     def start_bcc(self):
-        """bcc's own program, where bcc can compile it (that takes the kernel's headers)."""
+        """bcc's own program, where bcc can compile it (which needs the kernel's headers)."""
         command = next(filter(shutil.which, ("profile-bpfcc", "/usr/share/bcc/tools/profile")), None)
         if not command:
             return
@@ -168,7 +168,7 @@ class Bench:
         self.loads = []
 
     def turn(self, load, program, hertz, ms):
-        """(nanoseconds a run, frames a walk or None, share of complete walks)"""
+        """(nanoseconds per run, frames per walk or None, share of complete walks)"""
         with load:
             count, spent, _, _, walks, complete, frames = self.peer.ask("run", program, hertz, ms)
         if count < hertz * ms / 3000:
@@ -200,7 +200,7 @@ def load_average():
 
 
 def expect_depth(bench, load, program, frames):
-    """The first turn is not counted: tables are built, caches filled; then the depth is checked."""
+    """Turns until tables are built and caches are warm; these do not count. Then checks the depth."""
     for _ in range(10):
         depth = bench.turn(load, program, 999, 150)[1]
         if depth and abs(depth - frames) < 1 + 0.02 * frames:
@@ -254,7 +254,7 @@ PYTHON = ("import json, re\n"
 
 
 def program_loads(folder):
-    """Real programs, each over and over: what others run, not made for this."""
+    """Real programs, each over and over, not made for this benchmark."""
     source = os.path.join(folder, "much.c")
     with open(source, "w", encoding="ascii") as file:
         for i in range(1500):
@@ -272,7 +272,7 @@ def program_loads(folder):
 
 def program_part(bench, hertz, ms, turns):
     print(f"  whole samples, {hertz} Hz, user + kernel + counting, load {load_average()}; ns; the "
-          f"peer is\n  {bench.profile_name}, which follows frame pointers that are not there")
+          f"peer is\n  {bench.profile_name}, which follows frame pointers that these programs lack")
     print("  program    ours   frames  complete |  profile   frames |  ours/profile [range]")
     with tempfile.TemporaryDirectory() as folder:
         for name, command in program_loads(folder):
@@ -304,8 +304,8 @@ def search_part(bench, turns):
 
 
 def single_part(bench, seconds):
-    """How long the kernel holds on to a sample, run by run. What the hypervisor takes away
-    meanwhile is in it, and in the peer's, too."""
+    """The time of single runs. It includes time that the hypervisor takes away, and so does the
+    peer's."""
     print("  single runs at 1,020 frames, us            seen of    runs     p50     p99   p99.9     max")
     worst = 0
     for hertz, cold in ((499, False), (99, True)):
@@ -326,7 +326,7 @@ def single_part(bench, seconds):
 
 
 def measure(table, quick):
-    """All parts. Raises ValueError when one could not be measured or is out of its hard bound."""
+    """All parts. Raises ValueError when one cannot be measured or exceeds its hard limit."""
     with open("/proc/sys/kernel/perf_event_max_stack", encoding="ascii") as file:
         if int(file.read()) < 1024:
             raise ValueError("kernel.perf_event_max_stack could not be raised: callchains in use")
