@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Downloads Debian's cloud kernels and unpacks vmlinuz into build/kernels/SERIES/, and two modules into
-# build/kernels/SERIES/modules/, where the package has them. The
-# mirror is the one that this machine's apt uses; apt keeps its lists and files in a folder of ours
-# and checks signatures as ever, and the system's own lists are not touched. What was fetched once
-# stays, and several of these may run at once. KERNEL_MIRROR (and KERNEL_SECURITY_MIRROR) name another mirror.
+# build/kernels/SERIES/modules/, if the package has them. The mirror is that of this machine's apt; apt
+# keeps its lists and files in a folder below build/kernels and checks signatures as usual, and the
+# system's own lists are not touched. Fetched files stay, and several of these may run at once.
+# KERNEL_MIRROR (and KERNEL_SECURITY_MIRROR) set another mirror.
 #
 #   fetch.sh SERIES...      such as 5.10 6.1 6.12 7.2
 
@@ -30,7 +30,7 @@ mirror() { # folder
         sed 's,/*$,,' | grep "/$1\$" | head -n 1
 }
 
-# Which suites have which series. Old ones are gone some day from one, so several are asked.
+# The suites that may have a series. Old kernels disappear from a suite some day, so several are asked.
 suites() {
     case $1 in
     5.10) echo bullseye bullseye-security ;;
@@ -63,7 +63,7 @@ update() { # suites
         *) echo "deb $main $suite main" ;;
         esac
     done >"$apt/sources.list"
-    # One suite that is gone is not the end: what matters is whether a kernel is found.
+    # A missing suite is not fatal: only a missing kernel is.
     apt-get "${opt[@]}" update >"$apt/log" 2>&1 || tail -n 3 "$apt/log" >&2
 }
 
@@ -75,12 +75,12 @@ package() { # series
         awk 'NR == 1 { kind = $1 } $1 == kind { name = "linux-" $1 "-" $2 } END { print name }'
 }
 
-# Where the modules are: with linux-binary-*, in a package of their own.
+# The package with the modules: with linux-binary-*, one of its own.
 modules_package() { # package
     echo "${1/#linux-binary-/linux-modules-}"
 }
 
-# Two small modules that need no others: one that is busy when it is loaded, one when it is read.
+# Two small modules that need no others: one is busy when it is loaded, one when it is read.
 unpack_modules() { # package folder
     local deb=("$apt/debs/$1"_*.deb) file
     mkdir -p "$2"
@@ -116,7 +116,7 @@ missing() { # series...
 }
 
 [ -n "$(missing "$@")" ] || exit 0
-# One at a time: another may be fetching the same.
+# One at a time: another instance may be fetching the same.
 exec 9>"$top/lock"
 flock 9
 mapfile -t missing < <(missing "$@")
@@ -134,7 +134,7 @@ mapfile -t found < <(for series in "${missing[@]}"; do
     name=$(package "$series" <<<"$names")
     [ -z "$name" ] || printf '%s\n' "$name" "$(modules_package "$name")"
 done | sort -u)
-# Each call of apt reads all lists anew: one for all.
+# Each call of apt reads all lists anew, so one call for all.
 [ ${#found[@]} = 0 ] || (cd "$apt/debs" && apt-get "${opt[@]}" download "${found[@]}") >>"$apt/log" 2>&1 ||
     tail -n 3 "$apt/log" >&2
 status=0
@@ -144,7 +144,7 @@ for series in "${missing[@]}"; do
         echo "fetch: no package of a $series cloud kernel in: $(suites "$series")" >&2
         status=1
     elif ! unpack "$series" "$name"; then
-        echo "fetch: $name cannot be had" >&2
+        echo "fetch: $name cannot be downloaded" >&2
         status=1
     else
         echo "fetched $name"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What is tested on each kernel. Runs in the guest, in busybox. Emulation is slow, and slower yet on
-# a busy machine: no verdict depends on how many samples come in a time. Sampling goes on until there
-# are enough, refresh by refresh, up to ROUNDS of them, which is more than a test ever takes. It is
-# done at the lowest frequency that is quick enough: a guest that gets a twentieth of a CPU spends all
-# of it on 500 samples a second, and stacktop itself gets none.
+# The tests on each kernel, run in the guest by busybox. Emulation is slow, and slower still on a busy
+# machine, so no verdict depends on the number of samples in a time. Sampling goes on, refresh by
+# refresh, until there are enough, up to ROUNDS refreshes, which is more than a test ever takes. The
+# frequency is the lowest that is quick enough: a guest that gets a twentieth of a CPU spends all of it
+# on 500 samples a second, and stacktop itself gets none.
 
 # Enough samples of a program, from the kernel's command line, and the most refreshes.
 LEAST=${LEAST:-100}
@@ -39,9 +39,9 @@ judge() { # options of awk...
     awk -v "least=$LEAST" "$@" -f /judge.awk /tmp/table /tmp/seen
 }
 
-# Waits until there are enough samples, or until stacktop has ended, by itself after ROUNDS. What is
-# judged was seen by then, while the programs still ran. Looking must not take the time that what is
-# looked at needs: the longer it took, the longer is the pause.
+# Waits until there are enough samples, or until stacktop has ended, by itself after ROUNDS. The judged
+# samples were seen by then, while the programs still ran. Judging must not take the time that stacktop
+# needs: the longer it took, the longer is the pause.
 sample() { # PID of stacktop
     alive=yes
     took=0
@@ -56,13 +56,13 @@ sample() { # PID of stacktop
     done
 }
 
-# Of a second, since boot.
+# Hundredths of a second since boot.
 hundredths() {
     read -r up _ </proc/uptime
     echo "${up%.*}${up#*.}"
 }
 
-# The kernel itself: without these nothing below could be right.
+# Requirements on the kernel: without them no later test can pass.
 if [ -s /sys/kernel/btf/vmlinux ]; then ok "kernel has BTF"; else not_ok "kernel has BTF"; fi
 /work/deep90 1 >/tmp/out.deep90 2>&1 &
 shared=$!
@@ -86,7 +86,7 @@ show /tmp/out
 chain=$(i=0; while [ $i -lt 90 ]; do printf ';f%02d' $i; i=$((i + 1)); done)
 
 # All programs at once, as children of a COMMAND: each runs under a name of its own, which begins its
-# lines. They give way to stacktop, which has to build their tables first.
+# lines. Their nice value favours stacktop, which has to build their tables first.
 {
     echo "deep90 - ;main$chain\$"
     echo "deep90.static - ;main$chain\$"
@@ -108,33 +108,33 @@ END
 stacktop -b -d 0.5 -n "$ROUNDS" --format folded -- sh /tmp/command >/tmp/folded 2>/tmp/err &
 sampler=$!
 sample $sampler
-# How much the verifier had to follow, which kernels tell from 5.16 on.
+# The number of instructions that the verifier followed, which kernels report from 5.16 on.
 verified=$(cat /proc/$sampler/fdinfo/* 2>/dev/null | awk '/^verified_insns:/ { print $2 }' | sort -n |
     tail -n 1)
 if [ "${verified:-0}" -ge 10000 ]; then
     not_ok "the verifier follows less than 10,000 instructions" "$verified"
 else
-    ok "the verifier follows less than 10,000 instructions (${verified:-not told here})"
+    ok "the verifier follows less than 10,000 instructions (${verified:-not reported here})"
 fi
 # The COMMAND ends with its last program, and stacktop with the COMMAND.
 xargs kill -KILL </tmp/pids
 wait $sampler || {
-    not_ok "stacktop ends in good order"
+    not_ok "stacktop ends with success"
     show /tmp/err
 }
 judge | sed 's/^/T /'
 
-# The judge must find out a chain that lacks a frame.
+# The judge must reject a chain that lacks a frame.
 sed -i '1s/;[^;]*$/$/' /tmp/table
 if judge -v counting=1 | grep -A 1 '^not ok - deep90:' | grep -q '^# 0 right, [1-9]'; then
-    ok "a shorter chain is found out"
+    ok "a shorter chain is rejected"
 else
-    not_ok "a shorter chain is found out"
+    not_ok "a shorter chain is rejected"
     judge -v counting=1 | sed 's/^/T # /'
 fi
 
-# In a PID namespace a process has the number that the namespace gives it, of which only this kernel's
-# struct pid tells. Where that went wrong, a COMMAND would have no samples.
+# In a PID namespace a process has the number of the namespace, which only this kernel's struct pid
+# tells. If that went wrong, a COMMAND would have no samples.
 ln -s /work/deep90 /tmp/inside
 cat >/tmp/namespace <<'END'
 mount -t proc proc /proc
@@ -155,9 +155,9 @@ else
     show /tmp/folded
 fi
 
-# Module brd is loaded where raid6_pq has been, and all is named in one slice, when raid6_pq is gone for
-# good: frames of it must not have the names of brd, nor the other way round. The first is busy while
-# insmod loads it, the second while dd reads.
+# Module brd is loaded at the address that raid6_pq had, and all is named in one slice, after raid6_pq
+# is gone: frames of raid6_pq must not have names of brd, nor the other way round. The first is busy
+# while insmod loads it, the second while dd reads.
 cat >/tmp/modules <<'END'
 take() { # seconds
     read -r up _ </proc/uptime
@@ -167,7 +167,7 @@ take() { # seconds
         read -r up _ </proc/uptime
     done
 }
-# Who opened it a moment ago may have it still.
+# A process that opened it a moment ago may hold it still.
 drop() { # module
     tries=100
     until rmmod "$1"; do
@@ -192,20 +192,20 @@ else
     cut -d ' ' -f 1,2,6 /tmp/out | sed 's/^/T # /'
     if grep -q '^insmod;.*;\[unloaded raid6_pq\]_\[k\]' /tmp/folded &&
         ! grep -q '^insmod;.*brd' /tmp/folded; then
-        ok "a module that is gone is not named by the one in its place"
+        ok "an unloaded module does not get names of the one in its place"
     else
-        not_ok "a module that is gone is not named by the one in its place"
+        not_ok "an unloaded module does not get names of the one in its place"
         grep '^insmod;' /tmp/folded >/tmp/seen
         show /tmp/seen
     fi
-    # Little of what dd does is in brd: on some kernels no sample hits it.
+    # dd spends little time in brd: on some kernels no sample hits it.
     if grep '^dd;' /tmp/folded | grep -q 'raid6\|\[unloaded\|\[init of'; then
-        not_ok "the one in its place has its own names"
+        not_ok "the module in its place has its own names"
         grep '^dd;' /tmp/folded >/tmp/seen
         show /tmp/seen
     elif grep -q '^dd;.*;brd_[^;]*_\[k\]' /tmp/folded; then
-        ok "the one in its place has its own names"
+        ok "the module in its place has its own names"
     else
-        ok "the one in its place has no other names (it was not sampled)"
+        ok "the module in its place has no other names (it was not sampled)"
     fi
 fi

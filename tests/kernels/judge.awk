@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Judges folded stacks that stacktop wrote refresh by refresh: each program of the table must stand
-# in its chain. Counting begins with the refresh after the one in which the last of the programs was
+# Judges folded stacks that stacktop wrote refresh by refresh: each program of the table must stand in
+# its chain. Counting begins with the refresh after the one in which the last of the programs was
 # first seen there: the loader, the way down the chain and samples from before a table is built are
-# not what is tested, and how long they last depends on the speed of the emulation.
+# not tested, and how long they last depends on the speed of the emulation.
 #
 #   awk -v least=N [-v counting=1] [-v enough=1] -f judge.awk TABLE FOLDED
 #
-# Ends with 0 when each has N right samples and hardly a wrong one; with enough=1 when more samples
+# The status is 0 when each has N right samples and hardly a wrong one; with enough=1, when more samples
 # would not help: each has N right or N wrong ones.
 #
-# The Kth line of TABLE is of the program whose lines begin with wK: name, argument, chain. Lines
-# come most frequent first and none twice, so a refresh ends where the counts rise or a line comes
-# again. Should an end go unseen, two refreshes are taken as one, and counting begins later.
+# Line K of TABLE is for the program whose lines begin with wK: name, argument, chain. Lines come with
+# the most frequent first and without duplicates, so a refresh ends where the counts rise or a line
+# comes again. If an end is missed, two refreshes count as one, and counting begins later.
 
-# "right" or "wrong", or "kernel" or "other" of samples that count neither way
+# "right" or "wrong", or "kernel" or "other" for samples that count neither way
 function kind_of(number, stack) {
     gsub(/;[^;]*_\[k\]/, "", stack)
     if (stack ~ /^[^;]*_\[k\]$/)
         return "kernel"
     # Go's monitor is a thread of its own, busy under emulation, that asks the vDSO for the time on a
-    # stack which Go's CFI does not describe. It must not be the most.
+    # stack that Go's CFI does not describe. It must not be the majority.
     if (stack ~ /^(\[[^;]*\];)?runtime\.(clone(\.abi0)?;runtime\.mstart|nanotime1(\.abi0)?;__vdso)/)
         return "other"
     return stack ~ chain[number] ? "right" : "wrong"
@@ -78,6 +78,6 @@ END {
             worst[number], there[number] ? "" : early[number]
     }
     if (!counting)
-        print "# nothing was counted: only " seen + 0 " of " programs + 0 " stood in their chain once"
+        print "# no sample was counted: only " seen + 0 " of " programs + 0 " stood in their chain once"
     exit failed
 }

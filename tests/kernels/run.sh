@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Boots other kernels in QEMU with nothing but busybox, stacktop and the workloads, and runs
-# guest.sh there: what a verifier accepts and a walk finds differs between kernels, so each must
-# show both. TAP lines per kernel, then `N passed, N failed`.
+# Boots other kernels in QEMU with only busybox, stacktop and the workloads, and runs guest.sh there:
+# kernels differ in what their verifier accepts and in what a walk finds, so both are tested on each.
+# Prints TAP lines per kernel, then `N passed, N failed`.
 #
 #   run.sh [SERIES...]      5.10 6.1 6.12 7.2
 #
-# Always by emulation, which behaves the same on every machine, virtual ones included.
+# Always emulated, which works the same on every machine, also a virtual one.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 here=tests/kernels
 [ $# -gt 0 ] || set -- 5.10 6.1 6.12 7.2
-# Samples of each program that are enough.
+# Enough samples of each program.
 least=100
 [ "${SIZE:-}" != full ] || least=300
 passed=0
@@ -50,7 +50,7 @@ copy() { # file guest-path
     done
 }
 
-# The programs of the table that were built here; the guest gets the table of these.
+# Copies the programs of the table that were built here; the guest gets the table of these.
 copy_programs() {
     local size folder program argument chain
     : >"$root/programs"
@@ -82,18 +82,18 @@ make_initramfs() {
     [ ! -x "$build/stacktop" ] || copy "$build/stacktop" bin/stacktop || return 1
 }
 
-# With that kernel's modules, if they could be had.
+# With that kernel's modules, if they were found.
 pack_initramfs() { # series
     rm -rf "$root/modules"
     [ ! -d "$build/kernels/$1/modules" ] || cp -r "$build/kernels/$1/modules" "$root/" || return 1
     (cd "$root" && find . | cpio --quiet -o -H newc --owner=0:0) >"$work/initramfs"
 }
 
-# Where the guest hangs, its end comes before the test runner's, so that its last lines are shown. A
-# busy machine may keep the emulated timer from its interrupt for so long that the kernel takes the
-# board for a broken one: no_timer_check. One thread runs both CPUs: before version 8, with a thread
-# for each, QEMU may run an instruction of the one that the other has already patched, and the guest's
-# kernel dies of its own jump labels.
+# If the guest hangs, it ends before the test runner's limit, so that its last lines are shown. A busy
+# machine may delay the interrupts of the emulated timer for so long that the kernel thinks the board is
+# broken: no_timer_check. One thread runs both CPUs: before version 8, QEMU with a thread for each may
+# run an instruction of one CPU that the other has already patched, and the guest's kernel dies of its
+# own jump labels.
 boot() { # series
     timeout -k 5 840 qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 2 -m 1024 -nodefaults -nographic \
         -serial stdio -no-reboot -kernel "$build/kernels/$1/vmlinuz" \
@@ -105,7 +105,7 @@ boot() { # series
 kernel() { # series
     local log=$work/$1.log line before=$number
     if [ ! -s "$build/kernels/$1/vmlinuz" ]; then
-        result not-ok "Linux $1: the kernel's package cannot be had"
+        result not-ok "Linux $1: the kernel's package cannot be downloaded"
         return
     fi
     if ! pack_initramfs "$1"; then
@@ -120,7 +120,7 @@ kernel() { # series
         'T #'*) echo "${line#T }" ;;
         esac
     done <"$log"
-    # The guest says when it has come to its end: a panic half-way must not pass.
+    # The guest prints that it has come to its end: a panic half-way must not pass.
     if ! grep -q '^T # end$' "$log"; then
         result not-ok "Linux $1: ran to its end"
         tail -n 30 "$log" | sed 's/^/# /'
