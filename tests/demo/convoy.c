@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Part of the demonstration: a lock convoy. Threads take turns at a lock that is held for a moment
- * only; since each waits for its own turn, each moment costs a wake-up of all of them and a change
- * of threads, and that is where the time goes.
+ * Part of the demonstration: a lock convoy. Threads take turns at a lock that each holds only for
+ * a moment. Each waits for its own turn, so each moment costs a wake-up of all threads and a
+ * switch, and that is where the time goes.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The demonstration: programs, their recording, its replay, and the pictures of docs/ made of it.
+# The demonstration: programs, their recording, its replay, and the pictures in docs/ made from it.
 
 DEMO_BIN := $(patsubst tests/demo/%.c,$(BUILD)/tests/demo/%,$(wildcard tests/demo/*.c))
 
@@ -8,7 +8,7 @@ $(BUILD)/tests/demo/%: tests/demo/%.c
 	$(call say,DEMO,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -o $@ $< -pthread
 
-# What is shown to everybody tells nothing of the machine that it was made on.
+# The recording is published, so it must not describe the machine that it was made on.
 RECORDED_BIN := $(DEMO_BIN:$(BUILD)/tests/demo/%=$(BUILD)/tests/demo/recorded/%)
 $(BUILD)/tests/demo/recorded/%: tests/demo/%.c
 	$(folder)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Part of the demonstration: a compiler at run time. Polynomials become machine code, which keeps
- * frame pointers and has no CFI, and a perf map tells profilers their names.
+ * frame pointers and has no CFI, and a perf map has their names.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Called as it is written, whatever the compiler knows of it. */
+/* Calls stay as written, whatever the compiler knows of the callee. */
 #if __has_attribute(noipa)
 #define OPAQUE __attribute__((noipa))
 #else
@@ -80,7 +80,7 @@ static void *compile_sum(void)
 	    0xff, 0xcb, 0x75, 0xf4,		       /* dec %ebx; jne 1b */
 	    0x44, 0x89, 0xe8,			       /* mov %r13d, %eax */
 	    0x48, 0x83, 0xc4, 0x08,		       /* add $8, %rsp */
-	    0x41, 0x5d, 0x41, 0x5c, 0x5b, 0x5d, 0xc3); /* pop what was pushed; ret */
+	    0x41, 0x5d, 0x41, 0x5c, 0x5b, 0x5d, 0xc3); /* pop the saved registers; ret */
 	name_for_profilers(start, "sum_over_range");
 	return start;
 }
@@ -122,7 +122,7 @@ int main(void)
 	sum = (sum_fn)compile_sum();
 	for (int i = 0; i < 3; i++)
 		polynomials[i] = compile_polynomial(coefficients, degrees[i]);
-	while (result != 1) /* it is even */
+	while (result != 1) /* the result is even */
 		result = 2 * run_compiled_code(sum, polynomials, 3);
 	return 0;
 }

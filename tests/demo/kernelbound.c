@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Part of the demonstration: a program that does little itself and asks the kernel for much. */
+/* Part of the demonstration: a program that spends its time in the kernel. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

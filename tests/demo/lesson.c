@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What docs/UNWINDING.md walks through: a chain of calls whose frames are each found another way.
- * The outer one keeps a frame pointer, since its size is not known when it is compiled; the one in
- * the middle uses RBP for a number of its own, which ends a walk that knows frame pointers only;
- * the inner one, which spins, has no frame at all.
+ * The example of docs/UNWINDING.md: a chain of calls with three kinds of frames. The outer
+ * function keeps a frame pointer, since its frame's size is unknown at compile time; the middle
+ * one uses RBP for a number of its own, which ends a walk that knows only frame pointers; the
+ * inner one, which spins, has no frame at all.
  */
 #include <alloca.h>
 #include <string.h>
 
-/* Called as it is written, whatever the compiler knows of it. */
+/* Calls stay as written, whatever the compiler knows of the callee. */
 #if __has_attribute(noipa)
 #define OPAQUE __attribute__((noipa))
 #else
@@ -39,7 +39,7 @@ OPAQUE static unsigned int keeps_frame_pointer(unsigned int n)
 
 int main(void)
 {
-	volatile unsigned int always = 7; /* so every walk is like the one before */
+	volatile unsigned int always = 7; /* so that all walks are alike */
 
 	for (;;)
 		keeps_frame_pointer(always);

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Draws the pictures of README and docs/, so that they are what the program shows. Those of a
-# session come out the same each time; what no session has is drawn live, of programs of the
-# demonstration, and needs root. `make docs-screens` and `make docs-screens-live` run it.
+# Draws the pictures of README and docs/, so that they show the real program. Those of a session come
+# out the same each time; those that no session has are drawn live, from programs of the demonstration,
+# and need root. `make docs-screens` and `make docs-screens-live` run it.
 #
 #   screens.sh BUILD session|live FOLDER
 
@@ -12,10 +12,10 @@ build=$1 kind=$2 folder=$3
 new=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill "$pid"; rm -rf "$new"' EXIT
-# The pictures must not depend on the time zone and the settings of the user.
+# The pictures must not depend on the user's time zone and settings.
 export TZ=UTC LC_ALL=C.UTF-8 XDG_CONFIG_HOME=$new
 
-at() { # name second size keys: of the recording
+at() { # name second size keys: from the recording
     "$build/stacktop" --replay docs/demo.session --to "$2" --screenshot "$new/$1.svg" \
         --size "$3" --keys "$4"
 }
@@ -34,7 +34,7 @@ session() {
     at unwind 28 100x30 '7 Down Down Enter'
 }
 
-# One process for the pictures of a walk: the caller in one has the addresses that it has in the next.
+# One process for all pictures of a walk, so that addresses agree between them.
 start() { # program
     (cd "$build/tests/demo" && exec setarch -R "./$1" >/dev/null) &
     pid=$!
@@ -46,7 +46,7 @@ stop() {
     pid=
 }
 
-of() { # name size keys: live, of what was started
+of() { # name size keys: live, from the started program
     "$build/stacktop" -p "$pid" --screenshot "$new/$1.svg" --size "$2" --keys "$3"
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Part of the demonstration: a server that answers requests and is mostly idle, until it sorts its
- * list of prices again and again. That is the spike to be explained.
+ * Part of the demonstration: a server that answers requests and is mostly idle, until it sorts
+ * its list of prices again and again: the spike that the demonstration explains.
  *
  *	service FROM TO		the spike is between these seconds after the start
  */
@@ -13,9 +13,9 @@
 
 #define PRICES	   1000
 #define CUSTOMERS  4096
-#define BATCH	   12000 /* requests that come at a time */
+#define BATCH	   12000 /* requests per batch */
 #define BATCH_NS   10000000
-#define SPIKE_NS   60000000 /* of sorting, before a batch is answered */
+#define SPIKE_NS   60000000 /* of sorting before each answer to a batch */
 #define ANSWER_MAX 64
 
 struct price {
@@ -65,7 +65,7 @@ __attribute__((noinline)) static void sort_price_list(void)
 		snprintf(prices[i].name, sizeof(prices[i].name), "article-%06u",
 			 next_random(&state) % 1000000);
 	qsort(prices, PRICES, sizeof(prices[0]), compare_prices);
-	sorts++; /* or the call above were a jump, and this function no caller of it */
+	sorts++; /* keeps the call above from becoming a jump */
 }
 
 __attribute__((noinline)) static size_t handle_request(uint32_t number)

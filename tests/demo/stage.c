@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What docs/demo.session is a recording of: starts the other programs of the demonstration when
- * their time comes, and ends them. It is no shell script, whose sleeps would be processes, too.
+ * The programs of docs/demo.session: starts and ends the other programs of the demonstration at
+ * their times. A shell script would not do: its sleeps would be processes, too.
  */
 #include <libgen.h>
 #include <limits.h>
