@@ -112,8 +112,7 @@ static KEEP void sweep(void)
 {
 	volatile uintptr_t room[4096];
 
-	/* Values that programs have on their stacks: numbers, addresses of data and of functions.
-	 */
+	/* Values as on programs' stacks: numbers, addresses of data and of functions. */
 	for (unsigned int i = 0; i < 4096; i++) {
 		const uintptr_t kinds[] = {
 			i, (uintptr_t)&room[i + 1], (uintptr_t)spin, (uintptr_t)&room[0],

@@ -10,8 +10,7 @@
 
 #include "frame.h"
 
-/* switch.S: call function on the stack that ends at top. The old stack pointer is kept in rbp/rbx.
- */
+/* switch.S: call function on the stack that ends at top; the old stack pointer is in rbp/rbx. */
 void switch_rbp(void (*function)(void), char *top);
 void switch_rbx(void (*function)(void), char *top);
 /* switch.S: ends in a call, with a function of another frame size right behind it. */

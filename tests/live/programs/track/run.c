@@ -37,8 +37,7 @@ static void on_ask(int signal)
 	asked = 1;
 }
 
-/* CPU time, so a busy machine takes as many samples. The kernel counts it in ticks of up to 10 ms.
- */
+/* CPU time, so a busy machine takes as many samples. The kernel counts it in ticks of <= 10 ms. */
 __attribute__((noinline)) static void spin_for(spin *one, unsigned int ms)
 {
 	const struct itimerval timer = {
