@@ -3,8 +3,8 @@
 #define STACKTOP_TESTS_FUZZ_H
 
 /*
- * What the fuzzers share: the input in a block of its own size, so that one byte too many is seen,
- * a condition that is checked in every build, and a bound for the work that an input may make.
+ * Shared by the fuzzers: a copy of the input in a block of its own size, so that one byte too
+ * many is detected; a condition that every build checks; and a bound for the work of an input.
  */
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static inline void require(int condition)
 		abort();
 }
 
-/* Never NULL. The caller frees it. */
+/* Never returns NULL. The caller frees it. */
 static inline uint8_t *fuzz_copy(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -33,8 +33,8 @@ static inline uint8_t *fuzz_copy(const uint8_t *data, size_t size)
 }
 
 /*
- * What was counted (symbols/base/work.h) for so many bytes may not be more than these many units a
- * byte: no input costs more than its size allows, whatever the clock says.
+ * The counted work (symbols/base/work.h) for `bytes` bytes may not exceed `each` units per byte:
+ * no input costs more than its size allows, whatever the clock says.
  */
 static inline void require_work(uint64_t done, uint64_t bytes, uint64_t each)
 {
@@ -42,17 +42,16 @@ static inline void require_work(uint64_t done, uint64_t bytes, uint64_t each)
 }
 
 /*
- * clang counts how often each region of our code runs (-fprofile-instr-generate) in 64 bits a
- * region, in these sections. The sum is the same on every machine, unlike time, and needs no help
- * from the parser, unlike symbols/base/work.h. Libraries are not compiled so: what libelf, libdw,
- * libiberty and the decompressors do is bounded by libFuzzer's -timeout only.
+ * clang counts how often each region of stacktop's code runs (-fprofile-instr-generate), in 64
+ * bits per region, in these sections. The sum is the same on every machine, unlike time, and
+ * needs no help from the parser, unlike symbols/base/work.h. Libraries are not compiled so: only
+ * libFuzzer's -timeout bounds the work of libelf, libdw, libiberty and the decompressors.
  */
 extern uint64_t __start___llvm_prf_cnts[] __attribute__((weak, visibility("hidden")));
 extern uint64_t __stop___llvm_prf_cnts[] __attribute__((weak, visibility("hidden")));
 extern int __llvm_profile_runtime;
 
-/* Defined here, it keeps clang's runtime, which would write a file at the end, from being linked.
- */
+/* Defined here so that clang's runtime, which would write a file at the end, is not linked. */
 int __llvm_profile_runtime;
 
 static inline uint64_t fuzz_steps(void)
@@ -78,8 +77,8 @@ static inline int fuzz_measure(int (*input)(const uint8_t *data, size_t size), c
 }
 
 /*
- * Stands at the end of a fuzzer: what libFuzzer calls is input(), which may run through base
- * regions of code and each more for a byte of its input. FUZZ_STEPS=1 prints what each input took.
+ * Ends a fuzzer: libFuzzer calls input(), which may run through `base` regions of code and `each`
+ * more for a byte of its input. FUZZ_STEPS=1 prints the number that each input took.
  */
 #define FUZZ_TARGET(input, base, each)                                                             \
 	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                               \

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fuzz: -max_len=128 */
 /*
- * CFA programs straight into the interpreter. The first bytes make the CIE: alignments, the column
- * of the return address, how addresses are encoded, how many instructions are initial ones, and the
+ * CFA programs, straight into the interpreter. The first bytes make the CIE: alignments, the column
+ * of the return address, the encoding of addresses, the number of initial instructions, and the
  * function's length; the rest are instructions. Rows ascend and stay inside the function, and every
- * state gives a rule that a table may hold; at times the same program is run twice and must give
- * the same rows.
+ * state gives a rule that a table may hold. Some programs run twice and must give the same rows.
  * Covers: unwind/cfa.c
  */
 #include "tests/fuzz/rules.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fuzz: -max_len=8192 */
 /*
- * An ELF image with links to debug files in whatever state: nothing but a bounded name without a
- * slash comes out of .gnu_debuglink, nothing is found in an empty folder, and .gnu_debugdata gives
- * an image within its bounds or none.
+ * An ELF image with links to debug files, in any state: .gnu_debuglink gives at most a bounded name
+ * without a slash, an empty folder has no debug file, and .gnu_debugdata gives an image within its
+ * bounds or none.
  * Covers: symbols/elf/debugfile.c symbols/elf/minidebug.c
  */
 #include <limits.h>

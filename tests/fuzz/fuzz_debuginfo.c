@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An ELF image with DWARF of any shape: chains are bounded, and every string in them can be read to
- * its end. Every other image is a file, of which debugimage.c makes another image.
+ * its end. Every other image is a file, from which debugimage.c makes another image.
  * Covers: symbols/dwarf/debuginfo.c symbols/dwarf/debugimage.c symbols/dwarf/debugunit.c
  * Covers: symbols/dwarf/debugtree.c symbols/dwarf/diereader.c symbols/dwarf/rangelist.c
  * Covers: symbols/dwarf/linetable.c symbols/dwarf/lineprogram.c tui/symbolize/inline_chain.c

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any name must come back in bounded time and length, as it is or readable.
+ * Any name comes back in bounded time and length, unchanged or demangled.
  * Covers: symbols/names/demangle.c symbols/base/text.c
  */
 #include "symbols/names/demangle.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fuzz: -max_len=512 */
 /*
- * The bytes of .eh_frame or .debug_frame, without an ELF file around them: what is found stays
- * within the section, and each function's program runs in its bounds. The first byte chooses the
- * section.
+ * The bytes of .eh_frame or .debug_frame, without an ELF file around them: results stay within the
+ * section, and each function's program runs within its bounds. The first byte chooses the section.
  * Covers: unwind/ehframe.c
  */
 #include "symbols/base/work.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fuzz: -max_len=8192 */
 /*
- * An ELF image of any shape: every answer about it stays within it, and all bytes that are handed
- * out can be read.
+ * An ELF image of any shape: every answer stays within it, and all returned bytes can be read.
  * Covers: symbols/elf/elffile.c symbols/base/bytes.c
  */
 #include <elf.h>
@@ -15,7 +14,7 @@ static uint64_t sum;
 static void look_at_section(const struct elf_section *s)
 {
 	require(s->data || !s->size);
-	/* Not each byte, which would be more steps than all that is measured. */
+	/* Not each byte: that would be more steps than all measured ones. */
 	for (size_t i = 0; i < s->size && i < 1 << 20; i += 64)
 		sum += s->data[i];
 	if (s->size)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fuzz: -max_len=64 */
 /*
- * DWARF expressions, understood and calculated: where expr_parse gives a form that it knows, an
- * ordinary stack machine on invented registers and memory must come to the same number. The first
- * byte says whether the CFA is on the stack at the beginning.
+ * DWARF expressions, parsed and evaluated: where expr_parse gives a form, an ordinary stack machine
+ * on made-up registers and memory must give the same number. The first byte tells whether the CFA
+ * is on the stack at the beginning.
  * Covers: unwind/expr.c unwind/cursor.h
  */
 #include "tests/fuzz/fuzz.h"
@@ -74,7 +74,7 @@ static uint64_t binary(uint8_t op, uint64_t a, uint64_t b)
 	}
 }
 
-/* DWARF 5 section 2.5.1. False: an operator that is not known here. */
+/* DWARF 5 section 2.5.1. Returns false for an operator that is not handled here. */
 static bool step(struct machine *m, uint8_t op)
 {
 	uint64_t a, b;
@@ -161,7 +161,7 @@ static bool step(struct machine *m, uint8_t op)
 	}
 }
 
-/* What the form says on the same registers and memory. */
+/* Evaluates the form on the same registers and memory. */
 static uint64_t evaluate(const struct machine *m, const struct expr *e)
 {
 	uint64_t off = (uint64_t)e->off, add = (uint64_t)e->add;

@@ -2,7 +2,7 @@
 /* fuzz: -max_len=16384 */
 /*
  * The input is a section .gopclntab. Around it is an ELF file with 1 MiB of text at 0x401000, so
- * that what the fuzzer changes is the table and not the file.
+ * that the fuzzer changes the table and not the file.
  * Covers: symbols/names/gopclntab.c
  */
 #include <elf.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bytes as a jitdump, read in pieces of the first byte's size and anew where each was left.
+ * Bytes as a jitdump, read in pieces of the first byte's size, each from where the last one ended.
  * Covers: symbols/names/jitdump.c symbols/names/codemap.c
  */
 #include "tests/fuzz/fuzz.h"

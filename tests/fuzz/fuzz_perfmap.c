@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A text as a perf map, in two pieces: whatever it says, memory is bounded, and names are found and
- * are clean.
+ * A text as a perf map, in two pieces: memory is bounded, and names can be looked up and are clean.
  * Covers: symbols/names/perfmap.c symbols/names/codemap.c
  */
 #include "tests/fuzz/fuzz.h"

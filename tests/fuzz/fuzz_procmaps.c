@@ -19,7 +19,7 @@ static int check(const struct procmap *map, void *arg)
 static int take_input(const uint8_t *data, size_t size)
 {
 	uint64_t last = 0;
-	char *text = malloc(size ? size : 1); /* so that one byte too many is seen */
+	char *text = malloc(size ? size : 1); /* so that one byte too many is detected */
 
 	if (!text)
 		return 0;

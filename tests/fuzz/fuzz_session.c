@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fuzz: -max_len=65536 -rss_limit_mb=2048 */
 /*
- * Bytes as a session. The first byte chooses: if it is even, the rest is a file as it is; else it
- * is a list of chunks (type, time in 100 ms, two bytes of size, content), which get header,
- * compression and checksum here, so that what is in them is reached. What can be opened is read in
- * all directions, and with bit 1 replayed and reported on, which takes a thread.
+ * Bytes as a session. If the first byte is even, the rest is a file as it is; else it is a list of
+ * chunks (type, time in 100 ms, two bytes of size, content), which get header, compression and
+ * checksum here, so that the fuzzer reaches their content. A session that opens is read in all
+ * directions, and, with bit 1, replayed and reported on, which takes a thread.
  * Covers: tui/session/session_read.c tui/session/session_chunks.c tui/session/session_names.c
  * Covers: tui/session/session_slice.c tui/session/player.c
  */

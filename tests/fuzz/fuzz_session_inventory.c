@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fuzz: -max_len=512 */
 /*
- * Bytes as a session's record of what stands in the shards.
+ * Bytes as a session's record of the tables in the shards.
  * Covers: tui/session/session_inventory.c
  */
 #include "tests/fuzz/fuzz.h"

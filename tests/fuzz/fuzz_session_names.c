@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fuzz: -max_len=512 -entropic=0 */
 /*
- * Bytes as the contents of a session's chunks, without the file, the checksums and the compression
- * around them, which fuzz_session has: so there are a hundred times as many runs. Each chunk is a
- * byte (0 to 127: definitions, else a slice), a byte of size, content. To weigh inputs by how rare
- * their features are would take two thirds of the time.
+ * Bytes as the contents of a session's chunks, without the file, the checksums and the
+ * compression around them, which fuzz_session has: that makes a hundred times as many runs. Each
+ * chunk is a byte (0 to 127: definitions, else a slice), a byte of size, content. Weighing inputs
+ * by the rarity of their features would take two thirds of the time, so -entropic=0.
  * Covers: tui/session/session_names.c tui/session/session_slice.c tui/util/bytes.h
  */
 #include "tests/fuzz/fuzz.h"
@@ -40,7 +40,7 @@ static void check_inventory(struct session_names *names, uint32_t slice)
 {
 	struct cursor content;
 
-	/* What is in it has a fuzzer of its own: it draws in half of the program. */
+	/* Its contents have a fuzzer of their own, since they involve half of the program. */
 	if (session_names_inventory(names, slice, &content) == SESSION_NAMES_NONE)
 		return;
 	require(content.at <= content.end && !content.bad);
@@ -87,7 +87,7 @@ static void check_slice(struct session_names *names, uint32_t n, const struct se
 	require(memchr(slice->health.event, 0, sizeof(slice->health.event)) != NULL);
 }
 
-/* False: the session ends here. */
+/* Returns false where the session ends. */
 static bool take_chunk(struct session_names *names, struct session_cells *cells, uint32_t *slices,
 		       const uint8_t **data, size_t *size)
 {

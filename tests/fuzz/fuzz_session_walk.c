@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fuzz: -max_len=8192 */
 /*
- * Bytes as a session's record of a captured walk, which is then told in the inspector's words.
+ * Bytes as a session's record of a captured walk, described in the inspector's words.
  * Covers: tui/session/session_walk.c tui/views/inspector.c
  */
 #include "tests/fuzz/fuzz.h"

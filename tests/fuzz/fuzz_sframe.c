@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fuzz: -max_len=256 */
 /*
- * The bytes of a .sframe section beside some CFI. What the section adds never overlaps the CFI nor
- * itself, its rows ascend within it and give rules that a table may hold, and there are no more of
- * them than the bytes are worth. The first three bytes make the functions that CFI covers.
+ * The bytes of a .sframe section beside some CFI. The functions that the section adds never overlap
+ * the CFI nor each other, their rows ascend within them and give rules that a table may hold, and
+ * the bytes bound their number. The first three bytes make the functions that CFI covers.
  * Covers: unwind/sframe.c
  */
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define AT    0x10000u
 #define HAVE  8u /* functions with CFI, at most */
-#define RULES 16 /* of a function that are looked at */
+#define RULES 16 /* rules checked per function */
 
 struct run {
 	const struct cfi_fde *fde;
@@ -32,7 +32,7 @@ static int on_row(void *arg, uint64_t pc, const struct cfa_state *state)
 	return 0;
 }
 
-/* Where a binary search in the CFI's functions would end. */
+/* The answer that a binary search in the CFI's functions would give. */
 static bool covered(const struct cfi *cfi, uint32_t own, uint64_t pc)
 {
 	const struct cfi_fde *best = NULL;

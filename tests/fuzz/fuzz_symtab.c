@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An ELF image of any shape: whatever is found covers the address and has a bounded name.
+ * An ELF image of any shape: each symbol found covers the address and has a bounded name.
  * Covers: symbols/names/symtab.c symbols/names/symread.c symbols/names/plt.c
  */
 #include <stdint.h>
@@ -56,7 +56,7 @@ static int take_input(const uint8_t *data, size_t size)
 			look_around(table, file);
 			symtab_free(table);
 		}
-		/* xz may stand for 1 MiB whatever its size, and a few units more make it up. */
+		/* xz may unpack to 1 MiB whatever its size, and a few units more make it up. */
 		require_work(elf_file_work(file)->done, size + (1 << 16), 8);
 		elf_file_free(file);
 	}

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CFI bytes of any kind to a table: never a crash, never more memory than the bytes are worth, and
- * a table that keeps its shape and answers lookups as its dump says. The first byte of the input
- * chooses the section's name, a PLT, the size of the text, and whether a part of the input, as long
- * as the next two bytes say, is a .sframe.
+ * CFI bytes of any kind to a table: never a crash, never more memory than the bytes are worth,
+ * and Any CFI bytes to a table: never a crash, never more memory than the bytes allow, and a
+ * table that keeps its shape and answers lookups as its dump does. The first byte of the input
+ * chooses the section's name, a PLT, the size of the text, and whether a part of the input, whose
+ * length the next two bytes give, is a .sframe.
  *
- * Without a fuzzer (-DFUZZ_MAIN) it is a program that runs over the files it is given.
+ * Without a fuzzer (-DFUZZ_MAIN) it is a program that runs over the files of its arguments.
  * Covers: unwind/table.c unwind/spans.c unwind/wide.c unwind/ehframe.c unwind/sframe.c
  */
 #include <stdint.h>
@@ -124,7 +125,7 @@ static int take_input(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* Granules of 256 bytes, of which few bytes of CFI may cover 1 MiB. */
+/* The text has granules of 256 bytes, and few bytes of CFI may cover 1 MiB of it. */
 FUZZ_TARGET(take_input, 4u << 20, 16384)
 
 #ifdef FUZZ_MAIN

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fuzz: -max_len=512 */
 /*
- * The walk over tables, mappings and memory of any content: it never leaves what it was given,
- * takes a bounded number of turns, ends with a reason, and at times does the same again. Words are
- * read from the input: registers, mappings (half of them near the text, half anywhere), wide rules,
- * table words; what is left is the stack, and read by turns as code, too.
+ * The walk over tables, mappings and memory of any content: it never leaves them, takes a bounded
+ * number of turns, ends with a reason, and, run a second time, does the same again. The input gives
+ * the words of registers, mappings (half of them near the text, half anywhere), wide rules and
+ * tables; the rest is the stack, and, read in turns, also code.
  * Covers: unwind/step.h
  */
 #if defined(__clang__)
@@ -70,7 +70,7 @@ static int read_memory(void *to, __u64 size, __u64 from)
 	return 0;
 }
 
-/* An address: near the text, near the stack, or any. */
+/* An address: near the text, near the stack, or anywhere. */
 static uint64_t take_address(struct input *in)
 {
 	unsigned int how = (unsigned int)take(in, 1);

@@ -3,9 +3,9 @@
 #define STACKTOP_TESTS_FUZZ_RULES_H
 
 /*
- * What every rule must keep that the compiler of rules gives, whatever state it is asked for. The
- * set of wide rules lives as long as the fuzzer, as it lives as long as the tracker: to make one
- * takes longer than a run.
+ * Conditions on every rule that the compiler of rules gives, whatever the state. The set of wide
+ * rules lives as long as the fuzzer, as it does in the tracker: making one takes longer than a
+ * run.
  */
 
 #include "tests/fuzz/fuzz.h"

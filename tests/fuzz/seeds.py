@@ -4,8 +4,8 @@
 
     seeds.py OUT    writes OUT/fuzz_NAME/N
 
-The formats of the inputs are described on top of each fuzzer. What a machine lacks (an assembler
-that writes .sframe, say) gives no seeds; those below tests/fuzz/seeds/ are always there."""
+The comment on top of each fuzzer describes its input. If a machine lacks a tool (such as an assembler
+that writes .sframe) there are no seeds of that kind; those below tests/fuzz/seeds/ are always there."""
 
 import glob
 import lzma
@@ -18,7 +18,7 @@ import tempfile
 FILES = ("/bin/true", "/bin/ls", "/usr/bin/python3")
 GLOBS = ("/lib*/*/libc.so.6", "/lib*/*/ld-linux*.so*", "/usr/lib/*/libstdc++.so.6", "/lib*/libc.so.6")
 PIECE = 400
-PIECES = 24  # of each file
+PIECES = 24  # per file
 PROGRAM = """
 #include <string.h>
 int f(int n) { char text[n + 16]; memset(text, n, sizeof(text)); return text[n / 2]; }
@@ -71,7 +71,7 @@ def records(section):
 
 
 def pieces(section):
-    """Parts of .eh_frame that begin with a CIE; pointers to it are made good."""
+    """Parts of .eh_frame that begin with a CIE; pointers to it are corrected."""
     cies, piece, used = {}, {}, 0
     for at, record, is_cie, cie in records(section):
         if is_cie:
@@ -91,7 +91,7 @@ def pieces(section):
 
 
 def programs(section):
-    """CFA programs as fuzz_cfa takes them: of CIEs with zR, the instructions of both."""
+    """CFA programs in the format of fuzz_cfa: of CIEs with zR, the instructions of CIE and FDE."""
     cies = {}
     for at, record, is_cie, cie in records(section):
         if is_cie:
@@ -128,7 +128,7 @@ class Seeds:
 
 
 def assembled(folder):
-    """Small programs with .sframe, if compiler and assembler can."""
+    """Small programs with .sframe, if compiler and assembler can make them."""
     source = os.path.join(folder, "p.c")
     with open(source, "w", encoding="ascii") as file:
         file.write(PROGRAM)
@@ -202,7 +202,7 @@ def shortened(table):
 
 
 def go_tables(folder):
-    """A real .gopclntab, cut behind its first functions, if there is a compiler."""
+    """A real .gopclntab, cut after its first functions, if there is a compiler."""
     source, program = (os.path.join(folder, n) for n in ("p.go", "go"))
     with open(source, "w", encoding="ascii") as file:
         file.write("package main\nfunc main() { println(1) }\n")

@@ -2,7 +2,7 @@
 #ifndef STACKTOP_TESTS_FUZZ_SESSION_CHECKS_H
 #define STACKTOP_TESTS_FUZZ_SESSION_CHECKS_H
 
-/* What holds for the names of a session, wherever its bytes come from. */
+/* Conditions on the names of a session, wherever its bytes come from. */
 
 #include "tests/fuzz/fuzz.h"
 #include "tui/session/session_names.h"
