@@ -9,12 +9,12 @@
 
 #include "tests/unwind/stephost.h"
 
-/* The made-up memory: a stack of 64 KiB, and 64 KiB of text. All else cannot be read. */
+/* The made-up memory: a stack of 64 KiB, and 64 KiB of text. No other address can be read. */
 #define STACK	   0x7ffd00000000ull
 #define STACK_SIZE 0x10000u
 #define TEXT	   0x400000ull
 #define TEXT_SIZE  0x10000u
-/* Unless stored to, the word at STACK + offset is MARK + offset: a read tells where it was. */
+/* Unless stored to, the word at STACK + offset is MARK + offset: its value tells its address. */
 #define MARK 0x0000600000000000ull
 #define SP   (STACK + 0x1000)
 #define FP   (STACK + 0x3000)
@@ -28,7 +28,7 @@ static struct {
 	unsigned char stack[STACK_SIZE];
 	unsigned char text[TEXT_SIZE];
 	struct range holes[4]; /* cannot be read */
-	struct range log[64];  /* what was asked for */
+	struct range log[64];  /* the reads that the step requested */
 	unsigned int nlog;
 	uint32_t nentries;
 	struct walk *walk;
@@ -93,7 +93,7 @@ static inline int teardown(void **state)
 /* --- made-up tables -------------------------------------------------------------------- */
 
 struct row {
-	uint32_t pc; /* from the span's beginning */
+	uint32_t pc; /* offset in the span */
 	uint32_t rule;
 };
 
@@ -113,7 +113,7 @@ static inline uint32_t put_block(uint32_t word, uint32_t ngranules, const struct
 	return ngranules + n;
 }
 
-/* base, word: of the span's first granule; the mapping may begin behind it. */
+/* base, word: of the span's first granule; the mapping may begin after it. */
 static inline void add_map(uint64_t start, uint64_t end, uint64_t base, uint32_t word,
 			   uint32_t meta)
 {
@@ -124,7 +124,7 @@ static inline void add_map(uint64_t start, uint64_t end, uint64_t base, uint32_t
 	host.entries[fake.nentries++] = e;
 }
 
-/* Text as one granule in which one rule holds. */
+/* Makes the text one granule with a single rule. */
 static inline void put_rule(uint32_t rule)
 {
 	const struct row row = {0, rule};
@@ -138,7 +138,7 @@ static inline struct walk *begin(uint64_t pc, uint64_t sp, uint64_t fp, int exac
 {
 	struct walk *w = fake.walk;
 
-	/* Not zeroes: what a walk did not set must not be used. */
+	/* Not zeroes: a walk must not use what it did not set. */
 	memset(w, 0xa5, sizeof(*w));
 	for (unsigned int i = 0; i < DWARF_COUNT; i++)
 		w->regs[i] = 0xdead000000000000ull + i;
@@ -160,7 +160,7 @@ static inline struct walk *begin(uint64_t pc, uint64_t sp, uint64_t fp, int exac
 		assert_int_equal((w)->fp, fp_);                                                    \
 	} while (0)
 
-/* The frame at hand is noted whatever comes, and nothing else of it changes. */
+/* The present frame is noted for every reason, and no other part of it changes. */
 static inline void check_end(struct walk *w, int reason)
 {
 	uint64_t pc = w->pc, sp = w->sp, fp = w->fp;

@@ -3,9 +3,9 @@
 #define STACKTOP_TESTS_UNWIND_STEPHOST_H
 
 /*
- * The host's side of the seam of unwind/step.h, included once by each test program: what in the
- * kernel are maps are plain arrays here, with unreadable pages around them, so that one word too
- * far is a crash in any build.
+ * The host's side of the seam of unwind/step.h, included once by each test program: the kernel's
+ * maps are plain arrays here, with unreadable pages around them, so that access beyond an end is a
+ * crash in any build.
  */
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct step_host {
 	__u64 key[STACKHASH_KEYS];
 };
 
-/* Any will do, as long as the factors are odd. */
+/* Any values, as long as the factors are odd. */
 #define HOST_KEY                                                                                   \
 	{                                                                                          \
 		0x243f6a8885a308d3, 0x452821e638d01377, 0x9e3779b97f4a7c15, 0x5851f42d4c957f2d     \
@@ -128,7 +128,7 @@ static inline void host_free(void)
 	host = (struct step_host){.key = HOST_KEY};
 }
 
-/* As the BPF program does. Also counts what it cannot: no walk may take more turns than this. */
+/* Walks as the BPF program does. Also checks a bound that BPF cannot: the number of turns. */
 static inline int host_walk(struct walk *w)
 {
 	int reason = WALK_GOES_ON;

@@ -4,9 +4,9 @@
 
 /*
  * Real stacks for the step, after cmocka.h: tables of all files that are mapped here, put into
- * shards and a list as the tracker does it, the memory of this process or of a child that was
- * forked from it, and a chain of calls that makes one frame of each kind. Be compiled with
- * -fomit-frame-pointer, which is what the tables are for.
+ * shards and a list as by the tracker; the memory of this process or of a forked child; and a
+ * chain of calls that makes one frame of each kind. Compile with -fomit-frame-pointer: such code
+ * needs the tables.
  */
 
 #include <alloca.h>
@@ -31,7 +31,7 @@
 #define NOINLINE __attribute__((noinline))
 #define KEEP(x)	 __asm__ volatile("" : "+r"(x) : : "memory")
 
-/* --- tables of all that is mapped, in shards and a list, as the tracker does it -------- */
+/* --- tables of all mapped files, in shards and a list, as by the tracker --------------- */
 
 struct loader {
 	struct shards *shards;
@@ -40,7 +40,7 @@ struct loader {
 	uint32_t cfi; /* entries with rows */
 };
 
-static pid_t target; /* whose memory is read */
+static pid_t target; /* the process whose memory is read */
 
 static inline int read_target(void *to, __u64 size, __u64 from)
 {
@@ -75,7 +75,7 @@ static inline void add_entry(struct loader *l, uint64_t start, uint64_t end, uin
 			: (struct map_entry){.start = start, .end = end, .meta = meta};
 }
 
-/* Run-time address minus ELF address of what is mapped from the file's offset on. */
+/* Run-time address minus ELF address of the mapping that begins at the file's offset. */
 static inline uint64_t load_bias(const struct elf_file *file, const struct procmap *map)
 {
 	size_t n;
@@ -210,9 +210,9 @@ static inline void begin_user(struct walk *w, const struct user_regs_struct *r, 
 }
 
 /*
- * True where a walk had to end because the rule needs a register that only the innermost frame has:
+ * True if a walk had to end because the rule needs a register that only the innermost frame has:
  * the walk restores no others. Known cases: a realigned frame's prologue, interrupted by a signal
- * (r10), and what the dynamic linker calls to bind a function (rbx).
+ * (r10), and functions that the dynamic linker calls to bind a function (rbx).
  */
 static inline bool register_is_lost(struct walk *w, int reason)
 {
@@ -231,7 +231,7 @@ static inline bool register_is_lost(struct walk *w, int reason)
 /* --- a chain of frames, one of each kind ----------------------------------------------- */
 
 static void (*act)(void);	   /* what the deepest frame does */
-static volatile size_t vary = 200; /* that no compiler may know */
+static volatile size_t vary = 200; /* a value that no compiler may know */
 
 static NOINLINE int descend(int k);
 
@@ -302,7 +302,7 @@ static NOINLINE long nine(long a, long b, long c, long d, long e, long f, long g
 	return a + b + c + d + e + f + g + h + r;
 }
 
-/* Arguments that are pushed change the CFA around the call. */
+/* Pushed arguments change the CFA around the call. */
 static NOINLINE int link_pushes(int k)
 {
 	long r = nine(k, k + 1, k + 2, k + 3, k + 4, k + 5, k + 6, k + 7, k);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What pieces of a block say, compared with what the whole says of each byte.
+ * Lookups in pieces of a block, compared with lookups of each byte in the whole block.
  * Covers: unwind/block.c
  */
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static uint32_t random_below(uint32_t n)
 	return (uint32_t)(seed >> 11) % n;
 }
 
-/* percent: how many of the bytes of a granule that has rows begin one; 100: all but the first. */
+/* percent: the bytes, of a granule with rows, at which a row begins; 100: all but the first. */
 static void make(struct made *m, uint32_t ngranules, uint32_t percent)
 {
 	uint32_t *rows = m->words + ngranules, nrows = 0, rule = 0, first;
@@ -56,7 +56,7 @@ static void make(struct made *m, uint32_t ngranules, uint32_t percent)
 	m->block = (struct block){m->words, ngranules, ngranules + nrows};
 }
 
-/* By the words of unwind/row.h, one row after the other. */
+/* The rule of a byte by the text of unwind/row.h, one row after the other. */
 static uint32_t rule_at(const uint32_t *words, uint32_t ngranules, uint32_t byte)
 {
 	const uint32_t word = words[byte / GRANULE_SIZE], *rows = words + ngranules;
@@ -69,7 +69,7 @@ static uint32_t rule_at(const uint32_t *words, uint32_t ngranules, uint32_t byte
 	return ROW_RULE(rows[at]);
 }
 
-/* Cut with random room for each piece; returns how many there were, 0: it cannot be. */
+/* Cuts with random room for each piece; returns the number of pieces, 0 if it cannot be cut. */
 static unsigned int check_cuts(const struct made *m, uint32_t least, uint32_t most)
 {
 	uint32_t *piece = malloc((most + 1) * sizeof(*piece)), from, to, nwords;
@@ -112,14 +112,14 @@ static void test_pieces(void **state)
 		cuts = check_cuts(m, 2 * (GRANULE_SIZE + 1), 2000);
 		assert_true(cuts > 0);
 		n += cuts;
-		/* All of it is one piece, as it was. */
+		/* With room for all, the one piece is the block. */
 		assert_int_equal(check_cuts(m, m->block.nwords, m->block.nwords), 1);
 	}
 	assert_true(n > 500);
 	free(m);
 }
 
-/* The longest that fits: one granule more would not. */
+/* The longest piece that fits: one more granule would not. */
 static void test_longest(void **state)
 {
 	struct made *m = malloc(sizeof(*m));
@@ -147,8 +147,7 @@ static void test_longest(void **state)
 	free(m);
 }
 
-/* In granules with as many rows as can be, none at the first byte, there is no place for another.
- */
+/* Granules with as many rows as possible, none at the first byte, have no place for another. */
 static void test_full(void **state)
 {
 	struct made *m = malloc(sizeof(*m));
@@ -161,7 +160,7 @@ static void test_full(void **state)
 	assert_int_equal(block_piece_end(&m->block, 0, 4096, &nwords), 0);
 	assert_int_equal(nwords, 0);
 	assert_int_equal(check_cuts(m, m->block.nwords, m->block.nwords), 1);
-	/* With one that has less, that is where it is cut. */
+	/* A granule with one row less is where it is cut. */
 	m->words[10]--;
 	assert_int_equal(block_piece_end(&m->block, 0, 4096, &nwords), 10);
 	free(m);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The interpreter on programs assembled by hand: every call-frame instruction of DWARF 5 section
- * 6.4.2 and of GCC, with what the standard says it does, and every way to write one wrong.
+ * The interpreter on hand-assembled programs: every call-frame instruction of DWARF 5 section 6.4.2
+ * and of GCC, with its effect by the standard, and every way to write one wrong.
  * Covers: unwind/cfa.c unwind/expr.c unwind/cursor.h unwind/arch.h
  */
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static void run(struct rows *rows, const uint8_t *insns, size_t n)
 	rows->err = cfa_run(&section, &cie, &state, &fde, note, rows, &rows->end);
 }
 
-/* Runs a program that is one row long and gives its state. */
+/* Runs a program that is one row long and returns its state. */
 static struct cfa_state run_one(const uint8_t *insns, size_t n)
 {
 	struct rows rows;
@@ -140,7 +140,7 @@ static void test_locations(void **state)
 	assert_int_equal(rows.row[6].pc, 0x1800);
 	for (int i = 0; i < 7; i++)
 		assert_cfa(rows.row[i].state, EXPR_REG, DWARF_RSP, 0, 8 + 8 * i);
-	/* Nothing behind the FDE's end is run, not even what is malformed. */
+	/* Nothing after the FDE's end is run, not even malformed bytes. */
 	run(&rows, PROGRAM("\x04\x00\x10\x00\x00\x0e\x10\x3f"));
 	assert_int_equal(rows.err, 0);
 	assert_int_equal(rows.count, 1);
@@ -167,7 +167,7 @@ static void test_cfa(void **state)
 	/* the same in other words: bregx, lit8, plus */
 	assert_cfa(run_one(PROGRAM("\x0f\x07\x92\x07\xa0\x01\x06\x38\x22")), EXPR_DEREF, DWARF_RSP,
 		   160, 8);
-	/* rsp, const1u .. const8s, plus: what is signed is so by its own size */
+	/* rsp, const1u .. const8s, plus: signed ones are sign-extended from their own size */
 	assert_cfa(run_one(PROGRAM("\x0f\x05\x77\x00\x08\xf0\x22")), EXPR_REG, DWARF_RSP, 0, 0xf0);
 	assert_cfa(run_one(PROGRAM("\x0f\x05\x77\x00\x09\xf0\x22")), EXPR_REG, DWARF_RSP, 0, -16);
 	assert_cfa(run_one(PROGRAM("\x0f\x06\x77\x00\x0a\xf0\xff\x22")), EXPR_REG, DWARF_RSP, 0,
@@ -180,8 +180,8 @@ static void test_cfa(void **state)
 		   DWARF_RSP, 0, -16);
 	assert_cfa(run_one(PROGRAM("\x0f\x0c\x77\x00\x0f\xf0\xff\xff\xff\xff\xff\xff\xff\x22")),
 		   EXPR_REG, DWARF_RSP, 0, -16);
-	/* After an expression the offset is the one from before it, or one set meanwhile, which
-	 * shows with the next register only: as libgcc, gdb and readelf have it. */
+	/* After an expression the offset is the earlier one, or one set meanwhile, which shows only
+	 * with the next register: as in libgcc, gdb and readelf. */
 	assert_cfa(run_one(PROGRAM("\x0f\x03\x76\x78\x06\x0d\x06")), EXPR_REG, DWARF_RBP, 0, 8);
 	assert_cfa(run_one(PROGRAM("\x0e\x38\x0f\x03\x76\x78\x06\x0d\x07")), EXPR_REG, DWARF_RSP, 0,
 		   56);
@@ -203,7 +203,7 @@ static void test_plt(void **state)
 	s = run_one(const1u, sizeof(const1u) - 1);
 	assert_cfa(s, EXPR_PLT, DWARF_RSP, 8, 8);
 	assert_int_equal(s.cfa.threshold, 10);
-	/* lit7 instead of lit15, lt instead of ge: something else */
+	/* lit7 instead of lit15, lt instead of ge: not a PLT */
 	assert_int_equal(
 		run_one(PROGRAM("\x0f\x0b\x77\x08\x80\x00\x37\x1a\x3b\x2a\x33\x24\x22")).cfa.kind,
 		EXPR_OTHER);
@@ -227,22 +227,22 @@ static void test_registers(void **state)
 	assert_rule(run_one(PROGRAM("\x09\x07\x08")).sp, REG_IN_REG, DWARF_R8, 0);
 	/* expression: rbp + 0 */
 	assert_rule(run_one(PROGRAM("\x10\x06\x02\x76\x00")).fp, REG_AT_REG, DWARF_RBP, 0);
-	/* CFA, lit8, minus: the CFA is on the stack before */
+	/* CFA, lit8, minus: the CFA is initially on the stack */
 	assert_rule(run_one(PROGRAM("\x10\x06\x02\x38\x1c")).fp, REG_AT_CFA, 0, -8);
 	/* val_expression: rsp + 16, and what rsp + 16 points to */
 	assert_rule(run_one(PROGRAM("\x16\x06\x02\x77\x10")).fp, REG_IN_REG, DWARF_RSP, 16);
 	assert_rule(run_one(PROGRAM("\x16\x06\x03\x77\x10\x06")).fp, REG_AT_REG, DWARF_RSP, 16);
 	assert_rule(run_one(PROGRAM("\x16\x06\x03\x38\x1c\x06")).fp, REG_AT_CFA, 0, -8);
-	/* the slot's address is itself in memory: no rule of ours */
+	/* the slot's address is itself in memory: no rule for it */
 	assert_int_equal(run_one(PROGRAM("\x10\x06\x03\x77\x10\x06")).fp.how, REG_EXPRESSION);
-	/* restore and restore_extended: as the CIE has it */
+	/* restore and restore_extended: the CIE's rule */
 	assert_rule(run_one(PROGRAM("\x86\x02\xc6")).fp, REG_AT_CFA, 0, -80);
 	assert_rule(run_one(PROGRAM("\x86\x02\x06\x06")).fp, REG_AT_CFA, 0, -80);
 	assert_rule(run_one(PROGRAM("\x07\x10\xd0")).ra, REG_AT_CFA, 0, -8);
 	assert_int_equal(run_one(PROGRAM("\x09\x07\x08\xc7")).sp.how, REG_UNSET);
 }
 
-/* Operands of what we do not follow are read over, and what comes after is still understood. */
+/* Operands of unsupported instructions are skipped, and later instructions still understood. */
 static void test_others(void **state)
 {
 	(void)state;
@@ -252,7 +252,7 @@ static void test_others(void **state)
 				"\x10\x03\x02\x76\x00\x16\x0c\x03\x77\x10\x06\x10\x03\x01\xff"
 				"\x0e\x10")),
 		EXPR_REG, DWARF_RSP, 0, 16);
-	/* registers far beyond any file */
+	/* registers far beyond those of any file */
 	assert_cfa(run_one(PROGRAM("\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01\x0e\x10")),
 		   EXPR_REG, DWARF_RSP, 0, 16);
 	assert_int_equal(
@@ -289,7 +289,7 @@ static void test_remember(void **state)
 
 static void test_malformed(void **state)
 {
-	/* each instruction with its operands cut off by one byte, and unknown ones */
+	/* each instruction with its operands cut short by one byte, and unknown ones */
 	static const struct {
 		const char *bytes;
 		size_t n;
@@ -338,7 +338,7 @@ static void test_malformed(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
 		assert_malformed((const uint8_t *)cut[i].bytes, cut[i].n);
-	/* Rows before a malformed instruction stand. */
+	/* Rows before a malformed instruction are kept. */
 	run(&rows, PROGRAM("\x44\x0e\x10\x44\x0e\x18\x3f\x44"));
 	assert_int_equal(rows.err, -EINVAL);
 	assert_int_equal(rows.count, 2);
@@ -354,7 +354,7 @@ static int stop(void *arg, uint64_t pc, const struct cfa_state *state)
 	return -ENOMEM;
 }
 
-/* What may not stand in a CIE, and errors of the callback. */
+/* Instructions that a CIE may not have, and errors of the callback. */
 static void test_initial_malformed(void **state)
 {
 	static const char *const bad[] = {"\x41", "\xc6", "\x06\x06", "\x0b", "\x3f", "\x0e\x08"};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CFI as text against readelf: every FDE of some files, line by line but for padding and the bodies
- * of expressions, which readelf decodes.
+ * CFI as text against readelf: every FDE of some files, line by line except for padding and the
+ * bodies of expressions, which readelf decodes.
  * Covers: unwind/cfitext.c
  */
 #include <errno.h>
@@ -21,9 +21,9 @@
 #include "symbols/elf/elffile.h"
 #include "unwind/cfitext.h"
 
-#define FDES_MAX 400u /* of a file */
+#define FDES_MAX 400u /* per file */
 
-/* What the two print alike. */
+/* Brings lines of both into the same form. */
 static void normalize(char *line)
 {
 	char *block = strstr(line, "expression");
@@ -74,7 +74,7 @@ static unsigned int compare_file(const char *path)
 	FILE *f;
 
 	assert_int_equal(elf_file_open(path, &file), 0);
-	/* Wide, and of .eh_frame alone. */
+	/* Wide output, only of .eh_frame. */
 	snprintf(command, sizeof(command), "readelf -W --debug-dump=frames %s", path);
 	f = popen(command, "r"); /* NOLINT(cert-env33-c) */
 	assert_non_null(f);
@@ -131,7 +131,7 @@ static void what_has_no_fde_is_refused(void **state)
 	elf_file_free(file);
 }
 
-/* Any CFA program: text that can be printed, and no more lines than the bound. */
+/* Any CFA program: printable text, and no more lines than the bound. */
 static void no_bytes_break(void **state)
 {
 	static uint8_t image[8 << 20], sound[8 << 20];
@@ -175,7 +175,7 @@ static void no_bytes_break(void **state)
 	assert_true(made > 300);
 }
 
-/* The line in force: the last whose address is not above. */
+/* The current line: the last whose address is not above. */
 static void the_line_in_force_is_found(void **state)
 {
 	struct cfitext_line lines[] = {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The gap in the CFI of clone and clone3, from the system call to the child's own function: in the C
-library of this machine, where objdump and readelf say which instructions and functions there are; and
-in assembly, as glibc writes it, in each other form that assemblers give it, and spoiled in every bit
-and in every way that would make the rule untrue.
+"""The gap in the CFI of clone and clone3, from the system call to the child's own function: in this
+machine's C library, with objdump and readelf as references for instructions and functions; and in
+assembly, as glibc writes it, in each other form that assemblers produce, and spoilt in every bit and
+in every way that would make the rule wrong.
 
 Covers: unwind/clonegap.c
 """
@@ -17,7 +17,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
 import live  # noqa: E402
 
-# A name of its own for each: where its gap begins, the child's function, and where errors lead.
+# NAME_gap: where the gap begins, NAME_child: the child's function, NAME_error: where errors lead.
 SOURCE = """
 	.macro head name
 	.globl \\name
@@ -204,17 +204,17 @@ KNOWN = ("usual", "near_error", "near_child", "near_both")
 UNKNOWN = ("half_test", "other_way", "not_zero", "padded", "pops", "ret_cleans", "before",
            "elsewhere", "short", "called", "covered")
 USUAL = bytes.fromhex("0f05 4885c0 7c00 7401 c3")
-ERROR_DISTANCE = 6  # the byte of USUAL that says where an error leads: it may have any value
+ERROR_DISTANCE = 6  # the byte of USUAL with the distance of the error's jump: it may have any value
 
 
 def run(*command):
-    """readelf's status is of no use: it complains of a file and prints all of it."""
+    """Ignores readelf's status: it complains about a file and still prints all of it."""
     done = subprocess.run(command, check=command[0] != "readelf", capture_output=True, text=True)
     return done.stdout
 
 
 def dump(path):
-    """[(address, (cfa, fp, ra))] of the table, and what is wrong."""
+    """([(address, (cfa, fp, ra))] of the table, the error)"""
     out, err, status = live.stacktop("--dump-unwind", path)
     rows = [(int(row[0], 16), tuple(row[1:]))
             for row in (line.split("\t") for line in out.splitlines())]
@@ -222,13 +222,13 @@ def dump(path):
 
 
 def gaps(rows):
-    """[(first byte, end)] of the rows that are the gap's, and how the next begins."""
+    """[(first byte, end, RA of the next row)] of the gap's rows."""
     return [(rows[i][0], rows[i + 1][0], rows[i + 1][1][2])
             for i in range(len(rows) - 1) if rows[i][1] == GAP]
 
 
 def functions(path):
-    """[start, end) of each FDE, as readelf has them."""
+    """[start, end) of each FDE, by readelf."""
     text = run("readelf", "-W", "--debug-dump=frames", path)
     return {(int(start, 16), int(end, 16))
             for start, end in re.findall(r" FDE .*pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)}
@@ -245,7 +245,7 @@ def check_library(tap):
         r".*\ttest +%rax,%rax\n.*\tjl .*\n.*\tje +([0-9a-f]+) .*\n.*\tret[q]? *\n *([0-9a-f]+):",
         re.M)
     listing = run("objdump", "-d", "--no-show-raw-insn", path)
-    listing = re.sub(r"\n\n[0-9a-f]+ <.*>:\n", "\n", listing)  # a name is no instruction
+    listing = re.sub(r"\n\n[0-9a-f]+ <.*>:\n", "\n", listing)  # names are no instructions
     found = [tuple(int(word, 16) for word in match) for match in code.findall(listing)]
     fdes = functions(path)
     ends, starts = {end for _, end in fdes}, {start for start, _ in fdes}
@@ -277,13 +277,13 @@ def check_forms(tap, path, at):
 
 
 def file_offset(path, address):
-    """Of an address in .text."""
+    """The file offset of an address in .text."""
     match = re.search(r" \.text +PROGBITS +([0-9a-f]+) ([0-9a-f]+)", run("readelf", "-SW", path))
     return address - int(match.group(1), 16) + int(match.group(2), 16)
 
 
 def check_bits(tap, path, at):
-    """Every bit of the code turned over, one after the other."""
+    """Flips every bit of the code, one after the other."""
     offset = file_offset(path, at["usual_gap"])
     with open(path, "rb") as file:
         image = bytearray(file.read())

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs whose functions are described by .debug_frame alone, or by both sections, plain and
-compressed. What must come out is what readelf and elfutils read in them.
+"""Programs with functions described only by .debug_frame, or by both sections, plain and compressed.
+The tables must match readelf's and elfutils' reading of them.
 
 Covers: unwind/cfifile.c unwind/ehframe.c unwind/dump.c
 """
@@ -117,7 +117,7 @@ def symbols(path):
 
 
 def verified(path):
-    """What libdw says, in one line; None when something differs."""
+    """libdw's verdict in one line; None when something differs."""
     result = subprocess.run([VERIFY, path], capture_output=True, text=True, check=False)
     last = result.stdout.splitlines()[-1]
     good = result.returncode == 0 and last.endswith("100.00000 %")
@@ -143,7 +143,7 @@ def check_same(tap, name, path, functions, plain=None):
 
 
 def libelf_reads(path):
-    """Whether this libelf knows the compression."""
+    """True if this libelf supports the compression."""
     return "ZSTD" in tool("eu-readelf", "-z", "-S", path)
 
 
@@ -162,7 +162,7 @@ def check_compressed(tap, path, functions):
         else:
             tap.ok(re.search(r" \.debug_frame .* C +\d", headers), f"{kind}: is compressed")
         if kind == "zstd" and not libelf_reads(packed):
-            # The functions are lost, the rest of the file is not.
+            # The functions of .debug_frame are lost, all others are not.
             rows = table(packed)
             tap.ok(rows and rule(rows, symbols(packed)["_start"])[0] != "end",
                    f"{kind}: .eh_frame is read although libelf cannot read the other")
@@ -185,7 +185,7 @@ def check_overlap(tap, scratch):
 
 
 def check_broken(tap, path, scratch):
-    """A .debug_frame that says it is larger than any memory costs itself only."""
+    """A .debug_frame that claims to be larger than any memory costs only itself."""
     with open(path + ".zlib", "rb") as file:
         content = bytearray(file.read())
     headers = tool("readelf", "-SW", path + ".zlib")

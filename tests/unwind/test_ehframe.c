@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Records of .eh_frame and .debug_frame written by hand: versions, 32- and 64-bit forms, pointer
- * encodings, augmentations, and what a broken record may cost.
+ * encodings, augmentations, and the cost of a broken record.
  * Covers: unwind/ehframe.c unwind/cursor.h
  */
 #include <errno.h>
@@ -69,7 +69,7 @@ static void test_plain(void **state)
 	assert_memory_equal(bytes.data + cfi.fdes[0].insns, "\x41\x0e\x10", 3);
 	assert_int_equal(cfi.fdes[1].start, 0x500);
 	cfi_free(&cfi);
-	/* the terminator does not end it */
+	/* the terminator does not end the section */
 	cfi_u32(&bytes, 0);
 	cfi_fde(&bytes, 0x3000, 0x10, "", 0);
 	read_all(&cfi, true);
@@ -79,7 +79,7 @@ static void test_plain(void **state)
 	cfi_free(&cfi);
 }
 
-/* An .eh_frame CIE with personality, LSDA, signal and B, of a version. */
+/* An .eh_frame CIE of a version, with personality, LSDA, signal and B. */
 static void put_cie(unsigned int version, const char *augmentation, const char *data, size_t n)
 {
 	cfi_begin(&bytes);
@@ -94,7 +94,7 @@ static void put_cie(unsigned int version, const char *augmentation, const char *
 	cfi_uleb(&bytes, 4);
 	cfi_u8(&bytes, 0x78);
 	if (version == 1)
-		cfi_u8(&bytes, 0x90); /* a byte, not the begin of a LEB128 */
+		cfi_u8(&bytes, 0x90); /* a byte, not the start of a LEB128 */
 	else
 		cfi_uleb(&bytes, 0x90);
 	if (augmentation[0] == 'z')
@@ -134,9 +134,9 @@ static void test_augmentations(void **state)
 	put_cie(1, "zPLRSB", "\x9b\x11\x22\x33\x44\x1b\x1b", 7);
 	/* personality omitted */
 	put_cie(1, "zPR", "\xff\x1b", 2);
-	/* an aligned personality: its data begins at an address that is not */
+	/* an aligned personality whose data begins at an unaligned address */
 	put_cie(1, "zPR", "\x50\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x1b", 17);
-	/* unknown: with z only skipped, without it nothing behind can be understood */
+	/* unknown: with z it is skipped, without z the bytes after it cannot be understood */
 	put_cie(1, "zQ", "\x01\x02\x03", 3);
 	put_cie(1, "Q", "", 0);
 	/* data longer than the record, and shorter than the letters need */
@@ -153,7 +153,7 @@ static void test_augmentations(void **state)
 	cfi_free(&cfi);
 }
 
-/* A FDE whose CIE is the last one and whose addresses are given as bytes. */
+/* An FDE of the last CIE, with its addresses as bytes. */
 static void put_fde(const char *addresses, size_t n)
 {
 	cfi_begin(&bytes);
@@ -297,7 +297,7 @@ static void test_malformed(void **state)
 	cfi_cie(&bytes, "zR");
 	fde = bytes.size;
 	cfi_fde(&bytes, 0x1000, 0x20, "", 0);
-	/* a CIE pointer out of the section, to a FDE, into the middle of the CIE */
+	/* a CIE pointer out of the section, to an FDE, into the middle of the CIE */
 	for (int i = 0; i < 3; i++) {
 		const uint32_t back[] = {0x100000, (uint32_t)(bytes.size + 4 - fde),
 					 (uint32_t)(bytes.size + 4 - bytes.cie - 4)};
@@ -321,7 +321,7 @@ static void test_malformed(void **state)
 	/* no length, no function */
 	cfi_fde(&bytes, 0x6000, 0, "", 0);
 	cfi_fde(&bytes, 0, 0x10, "", 0);
-	/* and one that is as it should be */
+	/* and a sound one */
 	cfi_fde(&bytes, 0x2000, 0x20, "", 0);
 	read_all(&cfi, true);
 	assert_int_equal(cfi.nfdes, 2);
@@ -329,7 +329,7 @@ static void test_malformed(void **state)
 	assert_int_equal(cfi.empty_fdes, 2);
 	assert_int_equal(cfi.fdes[1].start, 0x2000);
 	cfi_free(&cfi);
-	/* a length out of the section and a reserved one end it, what came before stands */
+	/* a length beyond the section or a reserved one ends it; earlier functions are kept */
 	sound = bytes.size;
 	for (int i = 0; i < 2; i++) {
 		cfi_u32(&bytes, i ? 0xfffffff0 : 0x1000);

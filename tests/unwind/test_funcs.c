@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Function boundaries against those that readelf prints.
+ * Function boundaries against those printed by readelf.
  * Covers: unwind/funcs.c
  */
 #include <limits.h>
@@ -60,7 +60,7 @@ static unsigned int compare(const char *path)
 		assert_int_equal(start, pc);
 		assert_true(funcs_find(f, end - 1, &start));
 		assert_int_equal(start, pc);
-		/* the next one begins here, or nothing is known of it */
+		/* the next function begins here, or none is known here */
 		if (funcs_find(f, end, &start))
 			assert_int_equal(start, end);
 		n++;

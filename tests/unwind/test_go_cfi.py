@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Go's functions that call the vDSO on another stack, in the two ways that releases write a frame,
-and written otherwise; and the outermost function of a goroutine. The labels say from where to where
-a function's own frame pointer is set.
+"""Go's functions that call the vDSO on another stack: frames as releases write them, in two ways, and
+written otherwise; and the outermost function of a goroutine. The labels give the range in which a
+function's own frame pointer is set.
 
 Covers: unwind/go_cfi.c
 """
@@ -15,8 +15,8 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
 import live  # noqa: E402
 
-# Up to Go 1.20 as nanotime1, from Go 1.21 on as time.now. Neither CFI tells of RBP. The third never
-# returns, the fourth sets no frame pointer, the fifth only has a name that begins like nanotime1.
+# As nanotime1 up to Go 1.20, as time.now from Go 1.21 on. Neither CFI describes RBP. The third function
+# never returns, the fourth sets no frame pointer, the fifth only has a name that begins like nanotime1.
 SOURCE = """
 	.cfi_sections .debug_frame
 	.macro function name

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a file may cost whose owner wants it to cost much: sections that take nothing on the disk or
- * claim to be large when decompressed are refused before they are read, programs that are to be run
- * again and again before they were, and a build can be ended from outside. All of it is
- * told by the work that was counted, not by time.
+ * The cost of a file that was made to cost much. Sections that take no space on the disk, or claim
+ * to be large when decompressed, are refused before they are read; programs that would run again
+ * and again, before they run; and a build can be ended from outside. All of it is measured by
+ * counted work, not by time.
  * Covers: unwind/table.c unwind/cfifile.c unwind/cfa.c unwind/sframe.c symbols/elf/elfsection.c
  * Covers: symbols/base/limits.h symbols/base/work.h
  */
@@ -30,13 +30,13 @@
 #define MIB   ((uint64_t)1 << 20)
 #define NAMES 3u
 
-/* A section of a file that is made here. */
+/* A section of a file that this test makes. */
 struct made {
 	const char *name;
-	uint64_t size;	/* of holes behind `head` */
-	uint64_t flags; /* SHF_COMPRESSED: it begins with chdr */
+	uint64_t size;	/* of the hole after `head` */
+	uint64_t flags; /* SHF_COMPRESSED: begins with chdr */
 	Elf64_Chdr chdr;
-	const char *head; /* else with this text, or NULL */
+	const char *head; /* else begins with this text; may be NULL */
 	size_t nhead;
 };
 
@@ -101,7 +101,7 @@ static struct elf_file *make_file(const struct made *made, size_t count)
 	return file;
 }
 
-/* What building the table of such a file says; *work: the units that were counted. */
+/* The result of building the table of such a file; *work: the counted units. */
 static int build_made(const struct made *made, size_t count, uint64_t *work)
 {
 	struct wide_rules *wide = wide_rules_new();
@@ -119,7 +119,7 @@ static int build_made(const struct made *made, size_t count, uint64_t *work)
 	return err;
 }
 
-/* One that is read counts a unit for each 64 bytes: these are not. */
+/* Reading a section counts a unit per 64 bytes: these are not read. */
 static void sparse_sections_are_not_read(void **state)
 {
 	static const char *const names[] = {".eh_frame", ".debug_frame", ".sframe"};
@@ -134,14 +134,14 @@ static void sparse_sections_are_not_read(void **state)
 		assert_true(work < 1024);
 		all[i] = (struct made){.name = names[i], .size = 12 * MIB};
 	}
-	/* 36 MiB; the third is one too many, whichever it is. */
+	/* 36 MiB: the third section is one too many, whichever it is. */
 	assert_int_equal(build_made(all, 3, &work), -E2BIG);
 	assert_in_range(work, 24 * MIB / 64, 32 * MIB / 64);
-	/* Holes are no records, so two of them are just silent. */
+	/* Holes are no records, so two of them give no error. */
 	assert_int_equal(build_made(all, 2, &work), 0);
 }
 
-/* What is claimed is counted with what it is made of, and so is how much more it is. */
+/* The claimed size counts with the compressed one, and so does the ratio of both. */
 static void compressed_sections_are_not_believed(void **state)
 {
 	struct made zlib = {.name = ".debug_frame",
@@ -169,7 +169,7 @@ static void compressed_sections_are_not_believed(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		zlib.chdr.ch_size = cases[i].claimed;
 		zlib.size = cases[i].packed;
-		/* What is within the limits is found to be no stream of zlib's. */
+		/* Within the limits, zlib finds that the data is no stream. */
 		assert_int_equal(build_made(&zlib, 1, &work), cases[i].err);
 		if (cases[i].err == -E2BIG)
 			assert_true(work < 1024);
@@ -178,7 +178,7 @@ static void compressed_sections_are_not_believed(void **state)
 	assert_true(work < 1024);
 }
 
-/* A .debug_frame with one function of `insns` rows over all that .eh_frame has functions in. */
+/* A .debug_frame with one function of `insns` rows over all functions of .eh_frame. */
 static size_t long_function(uint8_t *to, uint32_t insns)
 {
 	/* version 1, "", code 1, data -8, RA 16; CFA = rsp + 8, RA at c-8 */
@@ -200,8 +200,8 @@ static size_t long_function(uint8_t *to, uint32_t insns)
 }
 
 /*
- * Every other of its bytes is a function of .eh_frame, so that it counts in n / 2 parts, and each
- * is a run of its program from the beginning: n * n / 2 instructions for some 17 n bytes.
+ * Every other byte is a function of .eh_frame, so that the .debug_frame counts in n / 2 parts, and
+ * each part runs its program from the beginning: n * n / 2 instructions for some 17 n bytes.
  */
 static void build_parts(struct fixture *f, uint32_t n, uint8_t *frame)
 {
@@ -220,11 +220,11 @@ static void programs_are_not_run_without_end(void **state)
 	struct fixture *f = *state;
 
 	assert_non_null(frame);
-	/* 100 parts are as good as any: 5,000 instructions. */
+	/* 100 parts are accepted: 5,000 instructions. */
 	build_parts(f, 100, frame);
 	assert_int_equal(build_status(f), 0);
 	assert_int_equal(f->table->bad_fdes, 0);
-	/* 200 million instructions, of 20,000 bytes and 10,000 functions */
+	/* 200 million instructions, from 20,000 bytes and 10,000 functions */
 	build_parts(f, 20000, frame);
 	assert_int_equal(build_status(f), -E2BIG);
 	assert_true(elf_file_work(f->file)->done <
@@ -254,7 +254,7 @@ static void cancelled_is_cancelled(void **state)
 	wide_rules_free(wide);
 }
 
-/* Real files come nowhere near the limit: a quarter of it is enough for them. */
+/* Real files stay far below the limit: a quarter of it is enough for them. */
 static void real_files_have_room(void **state)
 {
 	static const char *const paths[] = {"/proc/self/exe", "/bin/ls",

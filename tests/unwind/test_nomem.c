@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 /*
- * From the file to the table with each allocation failing in turn, until a round needs no more of
- * them: the answer is -ENOMEM and no table, or the very table that a round without failure gives,
- * and nothing leaks (the sanitizer run sees that). The files have every source of rows: .eh_frame,
- * .debug_frame, .sframe beside CFI and alone, a PLT without CFI. What libelf and libc allocate
- * themselves does not fail.
+ * From the file to the table with each allocation failing in turn, until a round needs no more
+ * allocations: the result is -ENOMEM and no table, or the same table as without a failure, and
+ * nothing leaks (the sanitizer run detects that). The files have every source of rows: .eh_frame,
+ * .debug_frame, .sframe beside CFI and alone, a PLT without CFI. Allocations within libelf and libc
+ * do not fail.
  * Covers: unwind/table.c unwind/spans.c unwind/wide.c unwind/funcs.c unwind/ehframe.c
  * Covers: unwind/sframe.c
  */
@@ -56,7 +56,7 @@ void *__wrap_realloc(void *old, size_t size)
 
 struct source {
 	const char *path;
-	const void *image; /* instead, if path is NULL */
+	const void *image; /* used if path is NULL */
 	size_t size;
 };
 
@@ -66,7 +66,7 @@ static int open_source(const struct source *s, struct elf_file **file)
 		       : elf_file_open_memory(s->image, s->size, file);
 }
 
-/* All of it; on an error there is nothing left to free. */
+/* The whole build; after an error there is nothing to free. */
 static int build(const struct source *s, struct unwind_table **table, struct wide_rules **wide)
 {
 	struct elf_file *file = NULL;
@@ -105,7 +105,7 @@ static void assert_same(const struct unwind_table *a, const struct unwind_table 
 		assert_int_equal(a->words[i], b->words[i]);
 }
 
-/* fdes, least: FDEs, and allocations that must have failed, for the test to be about something. */
+/* fdes, least: the least numbers of FDEs and of failed allocations that make the test count. */
 static void check_source(const struct source *s, unsigned int fdes, unsigned int least)
 {
 	struct unwind_table *expected, *table;
@@ -133,14 +133,14 @@ static void check_source(const struct source *s, unsigned int fdes, unsigned int
 		wide_rules_free(other);
 	}
 	assert_false(more);
-	/* Only that of trimming the table may fail without harm. */
+	/* Only the allocation that trims the table may fail without harm. */
 	assert_int_equal(refused, n - 3);
 	assert_true(refused >= least);
 	unwind_table_free(expected);
 	wide_rules_free(wide);
 }
 
-/* Functions known by CFI go the same way. */
+/* The same for the functions that CFI describes. */
 static void check_funcs(const struct source *s)
 {
 	int more = 1;
@@ -254,12 +254,12 @@ static void test_images(void **state)
 	check_image(cfi, &options, 1, 10); /* .sframe alone */
 	put_cfi(cfi, 0);
 	check_image(cfi, &options, 601, 20);
-	put_sframe(sframe, IMAGE_TEXT + 0x1020); /* half of it in a function, half in a gap */
+	put_sframe(sframe, IMAGE_TEXT + 0x1020); /* half in a function, half in a gap */
 	check_image(cfi, &options, 601, 20);
 	put_cfi(debug, 1);
 	options.debug_frame = 1;
 	check_image(debug, &options, 601, 20);
-	/* .debug_frame beside .eh_frame, which has half of its functions. */
+	/* .debug_frame beside a .eh_frame with half of its functions. */
 	options.debug_frame = 0;
 	options.sframe = debug->data;
 	options.sframe_size = debug->size;

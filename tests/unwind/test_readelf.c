@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Every row of real files against `readelf --debug-dump=frames-interp`: what --dump-unwind prints
- * for a row's first and last byte must be what binutils' interpreter says, and what is between two
- * functions must be `end`. The dump is decoded from the compact table, so the packing is tested,
- * too.
+ * Every row of real files against `readelf --debug-dump=frames-interp`: --dump-unwind's line for a
+ * row's first and last byte must equal the result of binutils' interpreter, and between two
+ * functions it must be `end`. The dump is decoded from the compact table, so that tests the
+ * packing, too.
  * Covers: unwind/table.c unwind/cfa.c unwind/ehframe.c unwind/dump.c
  */
 #include <stdarg.h>
@@ -115,7 +115,7 @@ struct reading {
 	const char *path;
 	const struct listing *ours;
 	uint64_t rows, gaps, wrong;
-	/* A FDE without instructions of its own has the row of its CIE. */
+	/* An FDE without instructions of its own has the row of its CIE. */
 	struct {
 		uint64_t offset;
 		struct columns row;
@@ -125,11 +125,11 @@ struct reading {
 	char names[COLUMNS_MAX][16];
 	int nnames;
 	uint64_t start, end; /* of the FDE */
-	uint64_t pc;	     /* of the row at hand */
+	uint64_t pc;	     /* of the current row */
 	struct columns row;
 };
 
-/* readelf says `exp` for every expression. */
+/* readelf prints `exp` for every expression. */
 static bool cfa_agrees(const char *theirs, const char *ours)
 {
 	if (!strcmp(theirs, "exp"))
@@ -162,7 +162,7 @@ static void reading_check(struct reading *r, uint64_t pc)
 	const struct columns *row = &r->row;
 
 	r->rows++;
-	/* Rows whose CFA is an expression that we do not know, of which readelf prints nothing. */
+	/* Rows whose CFA is an unsupported expression, which readelf does not show. */
 	if (!strcmp(row->cfa, "exp") && !strcmp(ours->cfa, "expr"))
 		return;
 	if (cfa_agrees(row->cfa, ours->cfa) && fp_agrees(row->fp, ours->fp) &&
@@ -173,7 +173,7 @@ static void reading_check(struct reading *r, uint64_t pc)
 			    row->cfa, row->fp, row->ra, ours->cfa, ours->fp, ours->ra);
 }
 
-/* The row at hand ends. */
+/* The current row ends. */
 static void reading_row_end(struct reading *r, uint64_t end)
 {
 	if (r->in_cie || end <= r->pc || !r->end)
@@ -279,8 +279,8 @@ static void reading_run(struct reading *r, FILE *in)
 }
 
 /*
- * Rows of ours that hold where readelf knows no function, other than the stubs of lld and the
- * system calls of clone (test_clonegap.py).
+ * Counts our rows where readelf has no function, except for stubs of lld and the system calls of
+ * clone (test_clonegap.py).
  */
 static uint64_t count_outside(const struct listing *l, const char *path)
 {
@@ -305,7 +305,7 @@ static uint64_t count_outside(const struct listing *l, const char *path)
 		ranges[n++][1] = end;
 	}
 	pclose(in);
-	/* Right behind each function: `end`, unless another begins there or still goes on. */
+	/* Right after each function: `end`, unless another begins there or still continues. */
 	for (size_t i = 0; i < n; i++) {
 		const struct line *behind = listing_at(l, ranges[i][1]);
 		bool covered = false;
@@ -321,7 +321,7 @@ static uint64_t count_outside(const struct listing *l, const char *path)
 	return outside;
 }
 
-/* names a file that may be absent; least: of rows, below which the test would prove nothing. */
+/* path: a file that may be absent; least: the rows that the test needs to prove something. */
 static void check_file(const char *path, uint64_t least, bool gaps)
 {
 	static struct reading r;

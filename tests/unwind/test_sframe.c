@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * .sframe as a source of rows: what each version says, and what becomes of it beside CFI, a PLT and
+ * .sframe as a source of rows: the contents of each version, and its use beside CFI, a PLT and
  * functions that overlap.
  * Covers: unwind/sframe.c unwind/funcs.c
  */
@@ -16,7 +16,7 @@
 #include "unwind/table.h"
 #include "unwind/wide.h"
 
-/* --- what each version says ---------------------------------------------------------------- */
+/* --- the contents of each version ---------------------------------------------------------- */
 
 /* The rows of version 1 and 2, in each size of address and offset. */
 static void test_rows(void **state)
@@ -62,7 +62,7 @@ static void test_starts(void **state)
 				    "1011f\trsp+8\tu\tc-8\n"
 				    "10120\tend\t-\t-\n");
 		}
-	/* Version 1 has no such flag: its bit means nothing. */
+	/* Version 1 has no such flag and ignores the bit. */
 	section_begin(f->s, 1, 0);
 	func(f->s, T + 0x100, 0x20, 4, ADDR1, 0, 0);
 	prologue(f->s, ADDR1, 0);
@@ -88,7 +88,7 @@ static void test_large(void **state)
 		    "311000\tend\t-\t-\n");
 }
 
-/* Blocks that repeat: PLT stubs become the one rule for them, others are written out. */
+/* Blocks that repeat: PLT stubs become the one rule for them, others become rows. */
 static void test_masks(void **state)
 {
 	struct fixture *f = *state;
@@ -132,7 +132,7 @@ static void test_masks(void **state)
 		    "1010e\trsp+8\tu\tc-8\n"
 		    "1010f\tend\t-\t-\n");
 	f->cfi.size = 0;
-	/* Like a PLT's, but elsewhere: the table's rule goes by the address. */
+	/* Like a PLT's, but at another place: the table's rule depends on the address. */
 	section_begin(f->s, 2, 0);
 	func(f->s, T + 0x104, 0x18, 2, MASK, 0, 16);
 	row(f->s, ADDR1, 0, SP, 0, 1, 8);
@@ -145,7 +145,7 @@ static void test_masks(void **state)
 		    "1011c\tend\t-\t-\n");
 }
 
-/* A row without offsets has no caller; version 1 does not know such. */
+/* A row without offsets has no caller; version 1 has no such rows. */
 static void test_outermost(void **state)
 {
 	struct fixture *f = *state;
@@ -183,7 +183,7 @@ static void test_fixed(void **state)
 	func(f->s, T + 0x100, 0x20, 2, ADDR1, 0, 0);
 	row(f->s, ADDR1, 0, SP, 0, 2, 32, -8);
 	row(f->s, ADDR1, 8, SP, 0, 3, 32, -16, -24);
-	/* The return address is nowhere. */
+	/* There is no return address. */
 	func(f->s, T + 0x200, 0x20, 1, ADDR1, 0, 0);
 	row(f->s, ADDR1, 0, SP, 0, 1, 32);
 	section_end(f->s);
@@ -202,7 +202,7 @@ static const struct wide_rule *wide_at(const struct fixture *f, uint64_t addr)
 	return &wide_rules_all(f->wide, &count)[RULE_PAYLOAD(rule)];
 }
 
-/* Version 3: a realigned frame, whose CFA is in r10 and then on the stack, as GCC makes it. */
+/* Version 3: a realigned frame, with its CFA in r10 and then on the stack, as GCC makes it. */
 static void test_flexible(void **state)
 {
 	struct fixture *f = *state;
@@ -258,7 +258,7 @@ static void test_signal(void **state)
 	assert_int_equal(sframe_status(f), 0);
 	assert_int_equal(wide_at(f, T + 0x100)->flags & WIDE_SIGNAL, WIDE_SIGNAL);
 	assert_int_equal(wide_at(f, T + 0x100)->cfa_off, 16);
-	/* In version 2 the bit is another architecture's. */
+	/* In version 2 the bit belongs to another architecture. */
 	section_begin(f->s, 2, 0);
 	func(f->s, T + 0x100, 0x10, 1, 0x80 | ADDR1, 0, 0);
 	row(f->s, ADDR1, 0, SP, 0, 1, 16);
@@ -268,7 +268,7 @@ static void test_signal(void **state)
 
 /* --- beside other sources -------------------------------------------------------------------- */
 
-/* CFI first, pc by pc; a gap between two of its functions in the middle of one of .sframe. */
+/* CFI first, pc by pc; with a gap between two of its functions within one of .sframe. */
 static void test_cfi_first(void **state)
 {
 	struct fixture *f = *state;
@@ -277,7 +277,7 @@ static void test_cfi_first(void **state)
 	cfi_fde(&f->cfi, T + 0x0f0, 0x20, "\x0e\x30", 2);
 	cfi_fde(&f->cfi, T + 0x120, 0x08, "\x0e\x38", 2);
 	cfi_fde(&f->cfi, T + 0x1f8, 0x10, "\x0e\x40", 2);
-	/* Overlapped by its neighbour, which ends before it: behind that CFI covers nothing. */
+	/* Overlapped by its neighbour, which ends before it: CFI covers nothing after that. */
 	cfi_fde(&f->cfi, T + 0x300, 0x180, "\x0e\x48", 2);
 	cfi_fde(&f->cfi, T + 0x310, 0x10, "\x0e\x50", 2);
 	section_begin(f->s, 1, 0);
@@ -306,7 +306,7 @@ static void test_cfi_first(void **state)
 	assert_int_equal(f->table->cfi_bytes, f->cfi.size + f->s->size);
 }
 
-/* All of it covered: the section was not used. */
+/* CFI covers all of it: the section is not used. */
 static void test_nothing_added(void **state)
 {
 	struct fixture *f = *state;
@@ -319,7 +319,7 @@ static void test_nothing_added(void **state)
 	assert_int_equal(f->table->cfi_bytes, f->cfi.size);
 }
 
-/* Of several functions that overlap, as in .eh_frame. */
+/* Several functions that overlap, as in .eh_frame. */
 static void test_overlap(void **state)
 {
 	struct fixture *f = *state;
@@ -359,7 +359,7 @@ static void test_plt(void **state)
 	assert_int_equal(unwind_table_rule(f->table, T + 0x2ff), RULE(ROW_PLT, 9));
 }
 
-/* A section of the type is one, whatever its name; functions are known by it, too. */
+/* A section is found by its type, whatever its name; its functions are known, too. */
 static void test_found(void **state)
 {
 	struct fixture *f = *state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * .sframe as the assembler of this machine writes it, compared with readelf's listing of it and
- * with libdw's interpretation of the .eh_frame of the same program.
+ * .sframe from this machine's assembler, compared with readelf's listing of it and with libdw's
+ * interpretation of the .eh_frame of the same program.
  * Covers: unwind/sframe.c
  */
 #include <dwarf.h>
@@ -165,8 +165,8 @@ static bool within(const struct program *p, const char *name, uint64_t pc)
 }
 
 /*
- * GNU ld's .sframe is wrong about stubs that begin with endbr64: of .plt.sec, which we do not
- * believe, and of the jump in .plt, which begins at 9 instead of 11.
+ * GNU ld's .sframe is wrong for stubs that begin with endbr64: for .plt.sec, which stacktop
+ * ignores, and for the jump in .plt, whose row begins at 9 instead of 11.
  */
 static bool known_wrong(const struct program *p, uint64_t pc)
 {
@@ -176,7 +176,7 @@ static bool known_wrong(const struct program *p, uint64_t pc)
 	       ((pc & 15) == 9 || (pc & 15) == 10);
 }
 
-/* readelf's rows, and libdw's at each byte of the functions that readelf lists. */
+/* Compares with readelf's rows, and with libdw's at each byte of the functions in its listing. */
 static void check_program(const struct program *p)
 {
 	unsigned long start = 0, size = 0, rows = 0, funcs = 0, masked = 0;

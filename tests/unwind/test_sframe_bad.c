@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * .sframe that is malformed: what is bad costs itself and is counted, and nothing that a file can
- * ask for is without bounds.
+ * Malformed .sframe: a bad part costs itself and is counted, and all that a file can request has
+ * bounds.
  * Covers: unwind/sframe.c
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "tests/support/sframe_image.h"
 #include "unwind/table.h"
 
-/* Each costs itself, is counted, and the function beside it stays. */
+/* Each bad function costs itself and is counted, and the function beside it is kept. */
 static void test_bad_functions(void **state)
 {
 	struct fixture *f = *state;
@@ -77,7 +77,7 @@ static void test_bad_functions(void **state)
 	}
 }
 
-/* Of no length, or at no address: not malformed, but nothing. */
+/* Functions of no length, or at no address: not malformed, but without effect. */
 static void test_empty_functions(void **state)
 {
 	struct fixture *f = *state;
@@ -88,7 +88,7 @@ static void test_empty_functions(void **state)
 	func(f->s, T + 0x300, 0x10, 0, ADDR1, 0, 0);
 	func(f->s, 0, 0x10, 1, ADDR1, 0, 0);
 	row(f->s, ADDR1, 0, SP, 0, 1, 8);
-	/* Behind the function's end a row means nothing. */
+	/* A row after the function's end has no effect. */
 	func(f->s, T + 0x400, 0x10, 2, ADDR1, 0, 0);
 	row(f->s, ADDR1, 2, SP, 0, 1, 8);
 	row(f->s, ADDR1, 0x10, SP, 0, 1, 16);
@@ -122,7 +122,7 @@ static void test_bad_header(void **state)
 		f->s->all[cases[i].at] = (unsigned char)cases[i].value;
 		assert_int_equal(sframe_status(f), cases[i].err);
 	}
-	/* The other byte order, a section cut off anywhere. */
+	/* The other byte order, and a section cut short at any byte. */
 	one_good(f->s, 2);
 	section_end(f->s);
 	f->s->all[0] = 0xde;
@@ -136,7 +136,7 @@ static void test_bad_header(void **state)
 	}
 }
 
-/* Beside CFI a section that cannot be used costs nothing but a count. */
+/* Beside CFI, a section that cannot be used costs only a count. */
 static void test_bad_beside_cfi(void **state)
 {
 	struct fixture *f = *state;
@@ -153,7 +153,7 @@ static void test_bad_beside_cfi(void **state)
 	assert_int_equal(f->table->cfi_bytes, f->cfi.size);
 }
 
-/* Functions that all point to the same rows, the most that a section can ask for. */
+/* Functions that all point to the same rows, the most work that a section can request. */
 static void test_bounded(void **state)
 {
 	struct fixture *f = *state;
@@ -174,13 +174,13 @@ static void test_bounded(void **state)
 	assert_true(f->table->bad_fdes > 2000);
 	assert_true(f->table->nrows > 3000);
 	assert_true(f->table->nrows < 4096 + 4 * s->size);
-	/* That are looked at, even if CFI has the addresses. */
+	/* These count even where CFI has the addresses. */
 	cfi_cie(&f->cfi, "zR");
 	cfi_fde(&f->cfi, T, 0x1000000, "\x0e\x30", 2);
 	assert_int_equal(sframe_status(f), 0);
 	assert_true(f->table->bad_fdes > 2000);
 	assert_int_equal(f->table->nrows, 1);
-	/* One function that CFI cuts in many parts. */
+	/* One function that CFI cuts into many parts. */
 	f->cfi.size = 0;
 	cfi_cie(&f->cfi, "zR");
 	for (unsigned int i = 0; i < 256; i++)
@@ -193,7 +193,7 @@ static void test_bounded(void **state)
 	assert_int_equal(sframe_status(f), 0);
 	assert_true(f->table->bad_fdes > 200 && f->table->bad_fdes < 256);
 	f->cfi.size = 0;
-	/* So with blocks of one byte over 4 GiB, and the good function stays. */
+	/* The same for blocks of one byte over 4 GiB; the good function is kept. */
 	one_good(s, 2);
 	func(s, T + 0x200, UINT32_MAX - T, 2, MASK, 0, 2);
 	row(s, ADDR1, 0, SP, 0, 1, 8);

@@ -77,7 +77,7 @@ struct model {
 	struct memory memory;
 	struct shards *shards;
 	struct block blocks[BLOCKS];
-	uint8_t *used; /* a byte a word */
+	uint8_t *used; /* a byte per word */
 	uint32_t *words;
 	uint64_t total;
 	uint64_t seed;
@@ -115,7 +115,7 @@ static void model_free(struct model *m)
 	free(m);
 }
 
-/* True when the bitmap has room for so many words in one shard, or a shard was never made. */
+/* True if the bitmap has room for `count` words in one shard, or a shard was never made. */
 static bool model_fits(const struct model *m, unsigned int max, uint32_t count)
 {
 	for (unsigned int i = 0; i < max; i++) {
@@ -209,7 +209,7 @@ static uint32_t random_count(struct model *m)
 	}
 }
 
-/* A random block that is in use; there must be one. */
+/* A random block in use; there must be one. */
 static struct block *next_block(struct model *m)
 {
 	size_t i = next_random(m) % BLOCKS;
@@ -280,7 +280,7 @@ static void test_full_budget(void **state)
 	model_free(m);
 }
 
-/* Neighbours given back in any order leave one gap. */
+/* Neighbours freed in any order leave one gap. */
 static void test_gaps_merge(void **state)
 {
 	static const unsigned int order[] = {1, 3, 2, 0};
@@ -314,7 +314,7 @@ static void test_best_fit(void **state)
 	model_free(m);
 }
 
-/* Small ones go behind all others, and into a gap once there is no more room there. */
+/* Small blocks go after all others, and into a gap when there is no more room there. */
 static void test_many(void **state)
 {
 	struct model *m = model_new(1, &in_order);
@@ -358,7 +358,7 @@ static void test_failing_callbacks(void **state)
 	m->memory.fail_write = 0;
 	assert_int_equal(model_add(m, SHARD_WORDS - 50), 0);
 	model_check(m);
-	/* In a shard that is in use, a failure leaves its blocks alone. */
+	/* A failure in a shard in use leaves its blocks alone. */
 	m->memory.fail_write = -EIO;
 	assert_int_equal(model_add(m, 50), -EIO);
 	model_check(m);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of the files in snapshots/, word for word, and the same files seen by libdw; see
+"""The tables of the files in snapshots/, word for word, and the same files read by libdw; see
 snapshots/README.md. UPDATE=1 writes the tables instead, for `git diff` to show.
 
 Covers: unwind/table.c unwind/dump.c unwind/cfa.c unwind/expr.c unwind/cfifile.c
@@ -19,8 +19,8 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "snapshots")
 VERIFY = os.path.join(live.BUILD, "tests", "unwind", "verify_unwind")
 SIZE_MAX = 30 * 1024
 
-# Places that libdw sees otherwise, by its name for them. The CFA of `index` needs two registers; in
-# `crypto` libdw has no CFA where binutils, gdb and libgcc have one.
+# Places where libdw differs, by its name for them. The CFA of `index` needs two registers; in `crypto`
+# libdw has no CFA where binutils, gdb and libgcc have one.
 DIFFERENT = {"rules": {"we: unsupported": 2, "libdw: unknown": 2}}
 FINE = ("agree", "we: SP lost", "PLT without CFI")
 
@@ -31,7 +31,7 @@ def dump(path):
 
 
 def verified(path):
-    """{outcome: places} of those that do not agree, and how many do."""
+    """({outcome: places} of the places that do not agree, the number of those that do)"""
     out = subprocess.run([VERIFY, path], capture_output=True, text=True, check=False).stdout
     outcomes = {}
     for line in out.splitlines():

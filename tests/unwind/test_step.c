@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -O2 -fomit-frame-pointer -fno-sanitize=alignment */
 /*
- * The walk on the process's own stacks, with tables of the real files that are mapped, beside
- * libgcc's unwinder (backtrace): out of signal handlers, threads, coroutines, callbacks, and out of
- * wherever the process is interrupted at random, as the profiler does it.
+ * Walks of this process's own stacks, with tables of the real mapped files, compared with libgcc's
+ * unwinder (backtrace): from signal handlers, threads, coroutines, callbacks, and from wherever the
+ * process is interrupted at random, as by the profiler.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
  * Covers: unwind/step.h unwind/walk.h
@@ -25,7 +25,7 @@
 #define TRACE_MAX  1536
 #define ADDRESS(f) ((f) & ~FRAME_EXACT)
 
-/* What a signal handler saw: the stack it interrupted, its own, and libgcc's opinion of both. */
+/* Captured by a signal handler: the stack it interrupted, its own, and libgcc's walk of both. */
 struct shot {
 	struct walk walk, here;
 	uint64_t sp, here_sp; /* where the two began */
@@ -46,7 +46,7 @@ static int trace_index(const struct shot *s, uint64_t pc)
 	return -1;
 }
 
-/* Index of the first frame, from the given one on, that is not libgcc's; -1: all are. */
+/* Index of the first frame, from `from` on, that differs from libgcc's; -1: none does. */
 static int first_difference(const struct shot *s, const struct walk *w, int at, unsigned int from)
 {
 	for (unsigned int i = from; i < w->nframes; i++)
@@ -56,7 +56,7 @@ static int first_difference(const struct shot *s, const struct walk *w, int at, 
 	return -1;
 }
 
-/* 1: each frame is libgcc's, to the last; 0: to where a register is lost; -1: not so. */
+/* 1: all frames equal libgcc's; 0: all up to where a register is lost; -1: they differ. */
 static int compare_walk(const struct shot *s, struct walk *w, int reason, int at, unsigned int from)
 {
 	if (first_difference(s, w, at, from) >= 0)
@@ -159,7 +159,7 @@ static void test_chain(void **state)
 	assert_int_equal(lost_shots, 0);
 	/* Each link and descend has a frame; qsort and bsearch bring more. */
 	assert_true(shot.walk.nframes > 2 * LINKS + 4);
-	/* Exact is what was interrupted, and in a handler the trampoline: no call leads to it. */
+	/* Exact: the interrupted frame and, in a handler, the trampoline, which no call enters. */
 	for (unsigned int i = 0; i < shot.walk.nframes; i++)
 		assert_int_equal(is_exact(&shot.walk, i), i == 0);
 	for (unsigned int i = 0; i < shot.here.nframes; i++)
@@ -193,8 +193,8 @@ static void coroutine(void)
 }
 
 /*
- * A coroutine on a stack in .bss, and its signals on one in the main thread's, far above: the walk
- * goes down in memory where a handler ends and must not mistake that for a broken stack.
+ * A coroutine on a stack in .bss, whose signals use a stack in the main thread's, far above: the
+ * walk goes down in memory where a handler ends and must not take that for a broken stack.
  */
 static NOINLINE void run_coroutine(char *altstack, size_t size)
 {
@@ -286,7 +286,7 @@ static void *sampler_main(void *arg)
 	return arg;
 }
 
-/* As the profiler does: interrupted anywhere, in prologues and PLT stubs, too. */
+/* As by the profiler: interrupted anywhere, also in prologues and PLT stubs. */
 static void test_sampled(void **state)
 {
 	pthread_t thread;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -O2 -fomit-frame-pointer -fno-sanitize=alignment */
 /*
- * The walk on a child's stack, frame by frame with all that a step finds: pc, sp and fp. One judge
- * is libdw. The other is a shadow stack, kept by looking at each call, return and signal while the
- * child is run instruction by instruction, so that prologues, epilogues, PLT stubs, the dynamic
- * linker, the vDSO and a signal's trampoline are looked at wherever they can be interrupted.
+ * Walks of a child's stack, with all results of each step: pc, sp and fp. One reference is libdw.
+ * The other is a shadow stack, kept from each call, return and signal while the child runs
+ * instruction by instruction, so that prologues, epilogues, PLT stubs, the dynamic linker, the
+ * vDSO and a signal's trampoline are tested wherever they can be interrupted.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
  * Covers: unwind/step.h
@@ -36,7 +36,7 @@ struct dwfl_view {
 	struct walk walk;
 	int reason;
 	unsigned int frames;
-	unsigned int checked; /* frames whose sp and fp libdw knew, too */
+	unsigned int checked; /* frames of which libdw also knew sp and fp */
 	unsigned int differ;
 };
 
@@ -47,7 +47,7 @@ static int no_debuginfo(Dwfl_Module *m, void **data, const char *name, Dwarf_Add
 	return -1;
 }
 
-/* Each frame of libdw's against a step of ours. */
+/* Compares a frame of libdw's with a step of ours. */
 static int on_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct dwfl_view *v = arg;
@@ -127,12 +127,12 @@ static void test_stopped_child(void **state)
 #define CALLERS_MAX 256
 #define STEPS_MAX   3000000
 
-struct caller { /* the registers that a frame's caller gets back */
+struct caller { /* the registers that a caller gets back */
 	uint64_t pc, sp, fp;
 	bool exact;
 };
 
-/* The true stack: what was called, interrupted and not yet left. */
+/* The true stack: functions called or interrupted, and not left yet. */
 struct stepper {
 	pid_t pid;
 	struct user_regs_struct regs, last;
@@ -169,7 +169,7 @@ static void pop(struct stepper *s)
 	assert_int_equal(s->regs.rbp, c->fp);
 }
 
-/* What the instruction that has just run did to the stack of callers. */
+/* Applies the instruction that has just run to the stack of callers. */
 static void follow(struct stepper *s)
 {
 	uint8_t code[16] = {0};
@@ -201,8 +201,8 @@ static void handler_entered(struct stepper *s)
 }
 
 /*
- * gcc (12, 13) does not tell that rbp has been restored for the last two instructions of a
- * realigned function, lea -8(%r10),%rsp and ret, so that every unwinder gets a wrong rbp there.
+ * The CFI of gcc (12, 13) does not say that rbp has been restored for the last two instructions of
+ * a realigned function, lea -8(%r10),%rsp and ret, so every unwinder gets a wrong rbp there.
  */
 static bool rbp_rule_is_wrong(const struct stepper *s)
 {
@@ -215,7 +215,7 @@ static bool rbp_rule_is_wrong(const struct stepper *s)
 }
 
 /*
- * 1: every step of a walk gives what the shadow stack has, down to main's callers; 0: so far as no
+ * 1: every step of a walk equals the shadow stack, down to main's callers; 0: up to where a
  * register is lost; -1: not so.
  */
 static int compare_state(const struct stepper *s, struct walk *w)
@@ -263,7 +263,7 @@ static void check_state(struct stepper *s)
 		      w.pc, w.sp, w.fp, c->pc, c->sp, c->fp);
 }
 
-/* One instruction, or the delivery of a signal. False: the child is gone. */
+/* Runs one instruction or delivers a signal. Returns false when the child is gone. */
 static bool step_child(struct stepper *s, int sig)
 {
 	int status;
@@ -298,7 +298,7 @@ static void run_steps(struct stepper *s)
 	}
 }
 
-/* The first call of each of these by this program goes through the dynamic linker. */
+/* The first call of each of these functions goes through the dynamic linker. */
 static NOINLINE void act_stepped(void)
 {
 	struct timespec ts;
@@ -309,7 +309,7 @@ static NOINLINE void act_stepped(void)
 	snprintf(text, sizeof(text), "%s %g", l64a(bits), 0.1);
 	handled += (unsigned int)strtod(text, NULL);
 	raise(SIGUSR2);
-#ifndef __SANITIZE_ADDRESS__ /* which takes its return address away */
+#ifndef __SANITIZE_ADDRESS__ /* which removes its return address */
 	if (!vfork())
 		_exit(0);
 #endif

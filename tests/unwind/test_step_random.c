@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -fno-sanitize=alignment */
 /*
- * The step on random bytes in place of everything: memory, tables, lists and registers. It has to
- * come to an end that it knows, within its own memory.
+ * The step on random bytes for all its input: memory, tables, lists and registers. It must end
+ * with a valid reason, within its own memory.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
  * Covers: unwind/step.h
@@ -26,7 +26,7 @@ static uint64_t random64(void)
 	return seed;
 }
 
-/* Numbers that lead somewhere more often than by chance. */
+/* Numbers that are useful addresses more often than by chance. */
 static uint64_t random_address(void)
 {
 	switch (random64() % 16) {
@@ -67,7 +67,7 @@ static void randomize_words(uint32_t *words, uint32_t n)
 		words[i] = (uint32_t)random64();
 }
 
-/* As rows they are mostly of the kinds that go on, with small frames. */
+/* Most words are rows of kinds that go on, with small frames. */
 static void randomize_rows(uint32_t *words, uint32_t n)
 {
 	static const uint8_t kinds[16] = {1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6, 0};
@@ -83,7 +83,7 @@ static void randomize_rows(uint32_t *words, uint32_t n)
 	}
 }
 
-/* Everything that user space or a hostile process may have written. */
+/* Everything that user space or a hostile process can write. */
 static void randomize_tables(void)
 {
 	uint64_t at = TEXT;
@@ -126,7 +126,7 @@ static struct walk *begin_random(void)
 
 	for (unsigned int i = 0; i < DWARF_RBP; i++)
 		w->regs[i] = random_address();
-	if (r & 0xf000) { /* somewhere sensible */
+	if (r & 0xf000) { /* a useful address */
 		w->pc = TEXT + random64() % TEXT_SIZE;
 		w->sp = STACK + random64() % STACK_SIZE;
 		w->fp = w->sp + random64() % 0x100;
@@ -162,7 +162,7 @@ static void test_anything(void **state)
 		do {
 			sp = w->sp;
 			reason = walk_step(w);
-			/* Only a signal frame may lead down, and a few changes of stacks. */
+			/* Only a signal frame may lead down, or a few changes of stacks. */
 			if (reason == WALK_GOES_ON && !w->exact && w->sp < sp)
 				assert_in_range(++downs, 1, WALK_SWITCHES_MAX);
 		} while (reason == WALK_GOES_ON && ++steps <= WALK_FRAMES_MAX);
@@ -178,7 +178,7 @@ static void test_anything(void **state)
 		if (ends[i])
 			print_message("%6u ended as %d\n", ends[i], i);
 	print_message("%lu frames\n", frames);
-	/* Random as it is, it has to get somewhere: all that a step can answer came out. */
+	/* Random input must still get far: every result of a step must have come up. */
 	for (int i = WALK_NO_MAPPING; i < WALK_DEPTH; i++)
 		assert_true(ends[i]);
 	assert_true(ends[WALK_BOTTOM] && frames > ROUNDS * 3 / 2);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -fno-sanitize=alignment */
 /*
- * The step on tables that are made up: each kind of rule and each reason to end. What must come out
- * was worked out by hand from the comments of unwind/row.h.
+ * The step on made-up tables: each kind of rule and each reason to end. The expected results were
+ * worked out by hand from the comments of unwind/row.h.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
  * Covers: unwind/step.h unwind/row.h
@@ -31,12 +31,12 @@ static void test_short_rows(void **state)
 		/* 4095 * 8 = 0x7ff8, 255 * 8 = 0x7f8 */
 		{RULE_FRAME(ROW_RSP, 0x7ff8, 0x7f8), 0, 0x8ff8, 0x8ff0, 0x8800},
 		{RULE_FRAME(ROW_RSP, 0x7ff8, 0), 0, 0x8ff8, 0x8ff0, 0},
-		/* popped already, but still there, below sp */
+		/* popped already, but still in memory below sp */
 		{RULE_FRAME(ROW_RSP, 8, 16), 0, 0x1008, 0x1000, 0xff8},
 		{RULE_FRAME(ROW_RBP, 16, 16), 0, 0x3010, 0x3008, 0x3000},
 		{RULE_FRAME(ROW_RBP, 8, 0), 0, 0x3008, 0x3000, 0},
 		{RULE_FRAME(ROW_RBP, 0x7ff8, 0x7f8), 0, 0xaff8, 0xaff0, 0xa800},
-		/* one word more from the 11th byte of a stub on */
+		/* one more word from byte 11 of a stub on */
 		{RULE(ROW_PLT, 11), 0x20, 0x1008, 0x1000, 0},
 		{RULE(ROW_PLT, 11), 0x2a, 0x1008, 0x1000, 0},
 		{RULE(ROW_PLT, 11), 0x2b, 0x1010, 0x1008, 0},
@@ -60,8 +60,7 @@ static void test_short_rows(void **state)
 		assert_int_equal(w->fp_chain, 0);
 		assert_state(w, MARK + cases[i].ra_at, STACK + cases[i].cfa, fp);
 		assert_int_equal(w->exact, 0);
-		/* A stub does not touch what it must hand back; of other frames nothing is known.
-		 */
+		/* A stub keeps all callee-saved registers; other frames promise nothing. */
 		assert_int_equal(w->known,
 				 RULE_KIND(cases[i].rule) == ROW_PLT ? WALK_CALLEE_SAVED : 0);
 		assert_int_equal(w->nframes, 1);
@@ -72,7 +71,7 @@ static void test_short_rows(void **state)
 static void test_ends_of_rows(void **state)
 {
 	(void)state;
-	/* CFA = rsp + 0 and rbp + 8 = rsp: nothing was pushed since the caller */
+	/* CFA = rsp + 0 and rbp + 8 = rsp: nothing was pushed since the call */
 	put_rule(RULE_FRAME(ROW_RSP, 0, 0));
 	check_end(begin(TEXT, SP, FP, 1), WALK_BAD_CFA);
 	put_rule(RULE_FRAME(ROW_RBP, 8, 0));
@@ -97,13 +96,14 @@ static void test_ends_of_rows(void **state)
 		check_end(begin(TEXT, SP, 0, 1), WALK_NOT_COVERED);
 	}
 
-	/* a return address of zero is the end, as a thread's first frame may have it */
+	/* a return address of zero ends the walk, as in a thread's first frame */
 	put_rule(RULE_FRAME(ROW_RSP, 16, 16));
 	store(SP + 8, 0);
 	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_BOTTOM);
 	store(SP + 8, 1);
 	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_GOES_ON);
-	/* the saved rbp cannot be read, which this step does not need, then the return address */
+	/* first the saved rbp cannot be read, which this step does not need, then the return
+	 * address */
 	fake.holes[0] = (struct range){SP, 8, 0};
 	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_GOES_ON);
 	assert_int_equal(fake.walk->fp, WALK_NO_FP);
@@ -121,7 +121,7 @@ static void test_ends_of_mappings(void **state)
 	(void)state;
 	put_rule(row.rule);
 	w = begin(TEXT, SP, FP, 1);
-	w->list_count = 0; /* the entry is another process's */
+	w->list_count = 0; /* so the entry belongs to another process */
 	check_end(w, WALK_NO_MAPPING);
 	check_end(begin(TEXT - 1, SP, FP, 1), WALK_NO_MAPPING);
 	check_end(begin(TEXT + 256, SP, FP, 1), WALK_NO_MAPPING);
@@ -140,7 +140,7 @@ static void test_ends_of_mappings(void **state)
 	add_map(TEXT + 256, TEXT + 512, TEXT + 256, 5u << SHARD_SHIFT, MAP_META(MAP_CFI, 1));
 	add_map(TEXT + 512, TEXT + 768, 0, 0, MAP_META(MAP_NO_CFI, 0));
 	add_map(TEXT + 768, TEXT + 1024, 0, 0, MAP_META(9, 0));
-	/* A frame pointer is no reason to guess where a table is still to come. */
+	/* No guess by the frame pointer while a table is still to come. */
 	store(FP, FP + 0x100);
 	store(FP + 8, TEXT + 0x80);
 	fake.text[0x80 - 5] = 0xe8; /* call rel32 */
@@ -160,8 +160,7 @@ static void test_ends_of_mappings(void **state)
 
 #define R10 (STACK + 0x2000)
 
-/* A walk at a place with this wide rule: r10 and rbx point to the stack, r12 and rdi are numbers.
- */
+/* A walk at a place with this rule: r10 and rbx point to the stack, r12 and rdi are numbers. */
 static struct walk *begin_wide(const struct wide_rule *rule)
 {
 	struct walk *w;
@@ -224,7 +223,7 @@ static void test_wide_rows(void **state)
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
 	assert_state(w, 0xd1d1, STACK + 0x1ff0, 0x1212);
 	r.fp_kind = WIDE_UNDEFINED;
-	r.ra_reg = DWARF_RIP; /* the last register there is */
+	r.ra_reg = DWARF_RIP; /* the last register */
 	w = begin_wide(&r);
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
 	assert_state(w, TEXT, STACK + 0x1ff0, 1);
@@ -238,7 +237,7 @@ static void test_wide_rows(void **state)
 	w = begin_wide(&r);
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
 	assert_state(w, MARK + 0x4008, STACK + 0x4010, FP);
-	/* CFA = rsp + 0xc350, beyond what a row can say; then near the limit of 32 bits */
+	/* CFA = rsp + 0xc350, beyond the limit of a row; then near the limit of 32 bits */
 	r = plain_wide;
 	r.cfa_reg = DWARF_RSP;
 	r.cfa_off = 0xc350;
@@ -255,7 +254,7 @@ static void test_signal_row(void **state)
 	struct walk *w;
 
 	(void)state;
-	/* What glibc's __restore_rt has: CFA = *(rsp + 160), here below this very stack. */
+	/* As in glibc's __restore_rt: CFA = *(rsp + 160), here below this very stack. */
 	r.cfa_kind = WIDE_CFA_DEREF;
 	r.cfa_reg = DWARF_RSP;
 	r.cfa_off = 160;
@@ -277,13 +276,13 @@ static void test_signal_row(void **state)
 	assert_state(w, MARK + 0x200, STACK + 0x208, MARK + 0x1078);
 	assert_int_equal(w->frames[1], TEXT | 1ull << 63);
 	assert_int_equal(w->exact, 0);
-	/* A signal frame that leads to itself ends, at the latest, where all walks do. */
+	/* A signal frame that leads to itself ends at the depth limit. */
 	store(SP + 160, SP);
 	assert_int_equal(host_walk(begin_wide(&r)), WALK_DEPTH);
 	assert_int_equal(fake.walk->nframes, WALK_FRAMES_MAX);
 }
 
-/* The kernel's struct sigcontext as the C library declares it says where each register goes. */
+/* The C library's declaration of struct sigcontext tells the place of each register. */
 static void test_sigcontext(void **state)
 {
 	static const struct {
@@ -330,7 +329,7 @@ static void test_sigcontext(void **state)
 	fake.holes[0].size = 0;
 }
 
-/* A register that its file keeps track of lives on through wide rules, and through no others. */
+/* Only wide rules keep a register that the file's rules track. */
 static void test_kept_register(void **state)
 {
 	struct wide_rule r = plain_wide;
@@ -356,7 +355,7 @@ static void test_kept_register(void **state)
 	assert_int_equal(walk_step(begin_wide(&r)), WALK_GOES_ON);
 	assert_int_equal(fake.walk->known, 0);
 	fake.holes[0].size = 0;
-	/* lost before, or by this frame */
+	/* lost before, or in this frame */
 	r.kept = 0;
 	w = begin_wide(&r);
 	w->known = 0;
@@ -368,7 +367,7 @@ static void test_kept_register(void **state)
 	assert_int_equal(w->known, 0);
 }
 
-/* Two return from clone: the child, which has no caller, finds zero in RAX. */
+/* clone returns twice: the child, which has no caller, finds zero in RAX. */
 static void test_cloned(void **state)
 {
 	struct wide_rule r = plain_wide;
@@ -387,11 +386,11 @@ static void test_cloned(void **state)
 	w = begin_wide(&r);
 	w->regs[DWARF_RAX] = 0;
 	check_end(w, WALK_BOTTOM);
-	/* No call is in that code: a frame further up, of unknown RAX, cannot be there. */
+	/* That code has no call: it cannot be a frame further up, where RAX is unknown. */
 	w = begin_wide(&r);
 	w->known &= ~(1u << DWARF_RAX);
 	check_end(w, WALK_REGISTER);
-	/* What the file's rules follow is as it was. */
+	/* A register that the file's rules track is kept. */
 	r.flags = WIDE_CLONED | WIDE_KEPT(DWARF_RBX);
 	w = begin_wide(&r);
 	w->regs[DWARF_RAX] = 1234;
@@ -427,7 +426,7 @@ static void test_ends_of_wide_rows(void **state)
 	r.cfa_off = -8;
 	check_end(begin_wide(&r), WALK_BAD_CFA);
 
-	/* what cannot be read: the CFA, RBP, RA */
+	/* unreadable words: the CFA, RBP, RA */
 	r = plain_wide;
 	r.cfa_kind = WIDE_CFA_DEREF;
 	r.fp_kind = WIDE_AT_CFA;
@@ -444,7 +443,7 @@ static void test_ends_of_wide_rows(void **state)
 	check_end(begin_wide(&r), WALK_READ_FAULT);
 }
 
-/* Only the innermost frame has all registers; pc, sp and fp are known of each. */
+/* Only the innermost frame has all registers; pc, sp and fp are known in each. */
 static void test_lost_registers(void **state)
 {
 	static const uint8_t known[] = {DWARF_RSP, DWARF_RBP};
@@ -478,7 +477,7 @@ static void test_lost_registers(void **state)
 					 reg >= DWARF_COUNT ? WALK_REGISTER : WALK_GOES_ON);
 		}
 	}
-	/* what is known ends with the first step of each kind */
+	/* the first step of each kind ends what is known */
 	for (unsigned int i = 0; i < sizeof(known); i++) {
 		r = plain_wide;
 		r.cfa_reg = known[i];

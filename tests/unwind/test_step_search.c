@@ -2,7 +2,7 @@
 /* build: -fno-sanitize=alignment */
 /*
  * Both searches of the step at their edges: for the row of an address in a span, and for the entry
- * of an address in a process's list. What must come out is known by a plain loop over a plain
+ * of an address in a process's list. The expected results come from a plain loop over a plain
  * array.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
@@ -22,7 +22,7 @@
 
 /*
  * Rows at both ends of granules, granules without rows, one with 255, one that begins with its own
- * row and one that does not. The CFA of row i is 8 * (i + 1), so that what came out is known.
+ * row and one that does not. The CFA of row i is 8 * (i + 1), which identifies the row found.
  */
 static uint32_t edge_rows(struct row *rows)
 {
@@ -51,7 +51,7 @@ static void check_span(uint32_t word, uint64_t start, const struct row *rows, ui
 		while (row + 1 < n && rows[row + 1].pc <= pc)
 			row++;
 		for (int exact = 0; exact < 2; exact++) {
-			/* A return address behind the byte, or the byte itself. */
+			/* A return address after the byte, or the byte itself. */
 			struct walk *w = begin(TEXT + pc + !exact, SP, 0, exact);
 			int reason = walk_step(w);
 
@@ -76,7 +76,7 @@ static void test_search_in_span(void **state)
 	size = put_block(0, SPAN_GRANULES, rows, n);
 	assert_int_equal(size, 7 + 265);
 	check_span(0, TEXT, rows, n);
-	/* The words around a block are others' and may be anything. */
+	/* The words around a block belong to others and may be anything. */
 	memset(host.shards[0], 0xff, SHARD_BYTES);
 	put_block(1000, SPAN_GRANULES, rows, n);
 	check_span(1000, TEXT, rows, n);
@@ -115,9 +115,9 @@ static void test_call_at_the_end(void **state)
 #define VADDR  0x800001000ull
 
 /*
- * A frame in a mapped file is its object's number and the address in the file, by the layout that
- * unwind/walk.h tells; elsewhere it is the address. Only a walk with one of these is its process's
- * own.
+ * A frame in a mapped file is its object's number and the address in the file, in the layout of
+ * unwind/walk.h; elsewhere it is the address. A walk with such an address belongs to its process
+ * alone.
  */
 static void test_frames(void **state)
 {
@@ -142,8 +142,7 @@ static void test_frames(void **state)
 	assert_int_equal(FRAME_OBJECT(w->frames[0]), NUMBER);
 	assert_true(FRAME_VADDR(w->frames[0]) == VADDR + 0x40);
 
-	/* in memory of the process's own, and in none: no number on a stack makes an object's frame
-	 */
+	/* in anonymous memory, and unmapped: no number on a stack makes a frame of an object */
 	store(SP, TEXT + 0x1040);
 	store(SP + 8, ~0ull);
 	w = begin(TEXT + 0x40, SP, FP, 1);
@@ -159,8 +158,7 @@ static void test_frames(void **state)
 	assert_false(FRAME_IS_ADDRESS(w->frames[0]));
 }
 
-/* What the kernel does not confirm is in no mapping, and the walk says why; the next is looked up.
- */
+/* An entry that the kernel does not confirm counts as no mapping, with that reason. */
 static void test_changed(void **state)
 {
 	struct walk *w;
@@ -226,7 +224,7 @@ static void check_address(uint32_t at, uint32_t n, uint64_t addr, int expected)
 
 static void check_list(uint32_t at, uint32_t n)
 {
-	/* The neighbours, other processes' entries, would take every address. */
+	/* The neighbours, entries of other processes, would match every address. */
 	for (uint32_t i = at > 10 ? at - 10 : 0; i < at + n + 10 && i < MAP_ENTRIES_MAX; i++)
 		host.entries[i] = (struct map_entry){.end = ~0ull, .word = 0x123456};
 	for (uint32_t i = 0; i < n; i++)

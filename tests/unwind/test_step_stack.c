@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -fno-sanitize=alignment */
 /*
- * The step on stacks that are made up: the windows in which they are read, frame pointers where
- * there is no CFI, and the limits of a walk.
+ * The step on made-up stacks: the windows in which they are read, frame pointers where there is no
+ * CFI, and the limits of a walk.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
  * Covers: unwind/step.h unwind/stackhash.h
@@ -53,13 +53,13 @@ static void test_windows_at_the_end(void **state)
 	(void)state;
 	put_recursion(SP, 1000);
 	fake.holes[0] = (struct range){STACK + 0x2000, 0x1000, 0};
-	/* 512 words to the end of the page, each a frame; the one after has no return address */
+	/* 512 words to the end of the page, each a frame; the next has no return address */
 	assert_int_equal(host_walk(begin(TEXT, SP, FP, 1)), WALK_READ_FAULT);
 	assert_int_equal(fake.walk->nframes, 513);
 	check_log(3, STACK + 0x1e00, 4096, 1);
 	check_log(4, STACK + 0x1e00, 0x200, 0);
 	assert_int_equal(fake.walk->window_top, STACK + 0x2000);
-	/* The top that is known before is never passed. */
+	/* A top that is known beforehand is never passed. */
 	w = begin(TEXT, SP, FP, 1);
 	w->window_top = STACK + 0x1e88;
 	assert_int_equal(host_walk(w), WALK_READ_FAULT);
@@ -68,7 +68,7 @@ static void test_windows_at_the_end(void **state)
 	for (unsigned int i = 0; i < fake.nlog; i++)
 		assert_true(fake.log[i].from >= STACK + 0x1e88 ||
 			    fake.log[i].from + fake.log[i].size <= STACK + 0x1e88);
-	/* A top in the middle of a word: the word is read all the same. */
+	/* A top in the middle of a word: that word is still read. */
 	w = begin(TEXT, SP, FP, 1);
 	w->window_top = STACK + 0x100d;
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
@@ -76,7 +76,7 @@ static void test_windows_at_the_end(void **state)
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
 	assert_int_equal(w->pc, TEXT + 0x80);
 
-	/* A stack that is not aligned: the last whole word, and one that is not whole. */
+	/* An unaligned stack: the last whole word, and one beyond it. */
 	store(STACK + 0x1ff8 - 4, (TEXT + 0x80));
 	assert_int_equal(walk_step(begin(TEXT, STACK + 0x1ff4, FP, 1)), WALK_GOES_ON);
 	assert_int_equal(fake.walk->pc, TEXT + 0x80);
@@ -84,7 +84,7 @@ static void test_windows_at_the_end(void **state)
 	assert_int_equal(walk_step(begin(TEXT, STACK + 0x1ffd, FP, 1)), WALK_READ_FAULT);
 }
 
-/* A page in the middle that is not in memory costs those who need it, not the frames above. */
+/* A page in the middle that is not in memory costs only frames that need it, not those above. */
 static void test_hole_in_the_stack(void **state)
 {
 	struct walk *w;
@@ -100,7 +100,7 @@ static void test_hole_in_the_stack(void **state)
 		assert_int_equal(walk_step(w), WALK_GOES_ON);
 		assert_state(w, TEXT + i, SP + 0x3000 * i, FP);
 	}
-	/* Sizes start anew behind it. */
+	/* Window sizes start anew after it. */
 	check_log(0, STACK + 0x3ff8, 512, 1);
 	check_log(1, STACK + 0x3ff8, 8, 0);
 	check_log(2, STACK + 0x6ff8, 512, 0);
@@ -132,7 +132,7 @@ static void test_frame_pointer(void **state)
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
 	assert_state(w, RA, STACK + 0x3010, STACK + 0x5000);
 	assert_int_equal(w->exact | w->known, 0);
-	/* From the second on it need not come after a call: the chain is trusted. */
+	/* After the first, it need not follow a call: the chain is trusted. */
 	store(STACK + 0x5000, STACK + 0x6000);
 	store(STACK + 0x5008, JIT + 0x200);
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
@@ -143,7 +143,7 @@ static void test_frame_pointer(void **state)
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
 	assert_state(w, JIT + 0x300, STACK + 0x6010, 0);
 	check_end(w, WALK_BOTTOM);
-	/* Or has one, of a frame of two zeroes, which alone might be any empty memory. */
+	/* Or it has one, to a frame of two zeroes, which alone could be any empty memory. */
 	w = begin_jit(FP);
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
 	store(STACK + 0x5000, 0);
@@ -166,7 +166,7 @@ static void test_ends_of_frame_pointers(void **state)
 	struct walk *w;
 
 	(void)state;
-	check_end(begin_jit(0), WALK_NO_FRAME_POINTER); /* a leaf may use rbp as it likes */
+	check_end(begin_jit(0), WALK_NO_FRAME_POINTER); /* a leaf may use rbp for anything */
 	check_end(begin_jit(SP - 8), WALK_NO_FRAME_POINTER);
 	w = begin_jit(FP + 4); /* not aligned */
 	store(FP + 4, STACK + 0x5000);
@@ -188,7 +188,7 @@ static void test_ends_of_frame_pointers(void **state)
 	w = begin_jit(FP);
 	store(FP, FP - 8);
 	check_end(w, WALK_NO_FRAME_POINTER);
-	/* not into the mapping: after it, and to its first byte, though calls stand before both */
+	/* not into the mapping: after it, and to its first byte, though calls precede both */
 	fake.text[JIT - TEXT - 5] = fake.text[JIT + 0x1001 - TEXT - 5] = 0xe8;
 	w = begin_jit(FP);
 	store(FP + 8, JIT + 0x1001);
@@ -196,12 +196,12 @@ static void test_ends_of_frame_pointers(void **state)
 	w = begin_jit(FP);
 	store(FP + 8, JIT);
 	check_end(w, WALK_NO_FRAME_POINTER);
-	/* but to its end: the call is the last instruction there is */
+	/* but to its end: the call is the last instruction */
 	fake.text[JIT + 0x1000 - TEXT - 5] = 0xe8;
 	w = begin_jit(FP);
 	store(FP + 8, JIT + 0x1000);
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
-	/* not to what follows a call */
+	/* not to an address that follows no call */
 	w = begin_jit(FP);
 	store(FP + 8, RA + 1);
 	check_end(w, WALK_NO_FRAME_POINTER);
@@ -232,7 +232,7 @@ static void test_bare_leaf(void **state)
 	check_end(begin(JIT + 0x100, SP, FP, 1), WALK_NO_FRAME_POINTER);
 	store(SP, TEXT + 0x80);
 	check_end(begin(JIT + 0x100, SP, FP, 0), WALK_NO_FRAME_POINTER);
-	/* to text without CFI only when its frame begins there */
+	/* to text without CFI only if its frame begins there */
 	store(SP, JIT + 0x80);
 	check_end(begin(JIT + 0x100, SP, FP, 1), WALK_NO_FRAME_POINTER);
 	w = begin(JIT + 0x100, SP, SP + 8, 1);
@@ -240,7 +240,7 @@ static void test_bare_leaf(void **state)
 	assert_state(w, JIT + 0x80, SP + 8, SP + 8);
 }
 
-/* Where a frame pointer of zero is the deepest frame's, and where it is a number. */
+/* A frame pointer of zero is the deepest frame's in some places, and a number in others. */
 static void test_deepest(void **state)
 {
 	static const uint8_t end[8] = {0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05};
@@ -257,7 +257,7 @@ static void test_deepest(void **state)
 		check_end(w, i == 4 ? WALK_NO_FRAME_POINTER : WALK_BOTTOM);
 		fake.text[JIT - TEXT + 0x107] = 0x90;
 	}
-	/* Where the main thread begins nothing has been pushed, whatever RBP is. */
+	/* At the main thread's start nothing has been pushed, whatever RBP is. */
 	for (int i = 0; i < 3; i++) {
 		begin_jit(FP);
 		w = begin(JIT + 0x100, SP, 3, 1);
@@ -266,7 +266,7 @@ static void test_deepest(void **state)
 	}
 }
 
-/* mov $15, %rax; syscall: reached by return, and within the system call. */
+/* mov $15, %rax; syscall: reached by a return, and within the system call. */
 static void test_sigreturn(void **state)
 {
 	static const uint8_t code[9] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -285,7 +285,7 @@ static void test_sigreturn(void **state)
 		assert_state(w, JIT + 0x200, STACK + 0x2000, 0xb0b0);
 		assert_int_equal(w->exact, 1);
 		assert_int_equal(w->known, WALK_ALL_KNOWN);
-		/* reached by return, it is named by its own pc: no call leads to it */
+		/* reached by a return, its own pc names it: no call leads to it */
 		assert_int_equal(w->frames[0] >> 63, !inside);
 	}
 	/* interrupted between the two instructions */
@@ -297,7 +297,7 @@ static void test_sigreturn(void **state)
 	check_end(w, WALK_NO_FRAME_POINTER);
 }
 
-/* A stack pointer that CFI found below: another stack, a few times. */
+/* A stack pointer that CFI finds below: another stack, a few times. */
 static void test_switch(void **state)
 {
 	struct walk *w;
@@ -314,12 +314,12 @@ static void test_switch(void **state)
 		w->sp = FP + 0x100;
 	}
 	check_end(w, WALK_BAD_CFA);
-	/* not to what follows no call */
+	/* not to an address that follows no call */
 	store(FP + 8, TEXT + 0x81);
 	check_end(begin(TEXT, FP + 0x100, FP, 1), WALK_BAD_CFA);
 }
 
-/* The assembler says what calls look like. Records: instruction, nops to 15 bytes, length. */
+/* The assembler tells what calls look like. Records: instruction, nops to 15 bytes, length. */
 #define CODE(text)                                                                                 \
 	"1: " text "\n2: .fill 15 - (2b - 1b), 1, 0x90\n"                                          \
 	".byte 2b - 1b\n"
@@ -362,7 +362,8 @@ static void test_calls(void **state)
 		check_code(*code, WALK_NO_FRAME_POINTER);
 }
 
-/* Text without CFI between text with: the walk changes over and back, and asks for a call again. */
+/* Text without CFI between text with CFI: the walk changes over and back, and requires a call
+ * again. */
 static void test_mixed(void **state)
 {
 	struct walk *w;
@@ -389,8 +390,8 @@ static void test_mixed(void **state)
 }
 
 /*
- * makecontext leaves the address of a function as the return address of a coroutine's. Also where
- * the granule, or the whole span, begins with that function.
+ * makecontext leaves the address of a function as the return address of a coroutine's function.
+ * Also where the granule, or the whole span, begins with that function.
  */
 static void test_planted(void **state)
 {
@@ -429,10 +430,10 @@ static void test_depth(void **state)
 	assert_int_equal(host_walk(begin(TEXT, SP, FP, 1)), WALK_DEPTH);
 	assert_int_equal(fake.walk->nframes, 1024);
 	assert_int_equal(fake.walk->frames[1023], TEXT + 0x80);
-	/* The limit does not grow by trying again. */
+	/* Trying again does not raise the limit. */
 	assert_int_equal(walk_step(fake.walk), WALK_DEPTH);
 	assert_int_equal(fake.walk->nframes, 1024);
-	/* 1,024 frames and not one more: frame n returns to the word at sp + 8 * (n - 1) */
+	/* exactly 1,024 frames: frame n returns to the word at sp + 8 * (n - 1) */
 	store(SP + 8 * 1023, 0);
 	assert_int_equal(host_walk(begin(TEXT, SP, FP, 1)), WALK_BOTTOM);
 	assert_int_equal(fake.walk->nframes, 1024);
@@ -480,13 +481,13 @@ static void test_hash(void **state)
 	assert_int_equal(hash_of(fake.walk), hashes[n - 1]);
 }
 
-/* The word that takes the chain of a hash without a key from one state to another. */
+/* The word that takes an unkeyed hash from one state to another. */
 static uint64_t forge(uint64_t from, uint64_t to)
 {
 	const uint64_t factor = 0x9e3779b97f4a7c15;
 	uint64_t inverse = factor;
 
-	for (int i = 0; i < 6; i++) /* Newton: each turn doubles the bits that are right */
+	for (int i = 0; i < 6; i++) /* Newton: each turn doubles the number of correct bits */
 		inverse *= 2 - factor * inverse;
 	assert_int_equal(factor * inverse, 1);
 	to ^= to >> 29 ^ to >> 58; /* undoes x ^ x >> 29 */
@@ -500,8 +501,8 @@ static uint64_t fixed(uint64_t hash, uint64_t value)
 }
 
 /*
- * A process that knows another one's frames and puts any word on top of its own stack must not come
- * to the same hash; by a hash without a key it takes one word.
+ * A process that knows another one's frames and puts any word on top of its own stack must not get
+ * the same hash; with an unkeyed hash one word is enough.
  */
 static void test_forged(void **state)
 {
@@ -516,7 +517,7 @@ static void test_forged(void **state)
 	for (unsigned int i = 0; i < 5; i++)
 		victim = fixed(victim, fake.walk->frames[i]);
 
-	/* A frame has two bits less than a word: one in four of the attacker's own will do. */
+	/* A frame has two bits less than a word: one in four of the attacker's addresses fits. */
 	for (at = TEXT + 2; at < TEXT + 256; at++) {
 		own = fixed(start, at | FRAME_EXACT);
 		word = forge(own, victim);
@@ -531,7 +532,7 @@ static void test_forged(void **state)
 	assert_int_not_equal(hash_of(fake.walk), hash);
 }
 
-/* With every key the same stack has another hash; the sides are apart, and no hash is 0. */
+/* Each key gives the same stack another hash; the sides differ, and no hash is 0. */
 static void test_keys(void **state)
 {
 	uint64_t hashes[STACKHASH_KEYS + 1];

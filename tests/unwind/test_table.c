@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The compact table made of hand-written CFI: how rules are coded, where rows end, how spans are
- * cut, and that every answer of the lookup equals that of a plain array of rules.
+ * The compact table of hand-written CFI: the encoding of rules, the ends of rows, the cuts of
+ * spans, and that every lookup equals that of a plain array of rules.
  * Covers: unwind/table.c unwind/spans.c unwind/rule.c unwind/wide.c unwind/row.h
  */
 #include <errno.h>
@@ -26,7 +26,7 @@
 
 #define FRAME_RSP(cfa, depth) RULE_FRAME(ROW_RSP, cfa, depth)
 
-/* What every table must keep, whatever it was made of. */
+/* Conditions on every table, whatever its source. */
 static void check_shape(const struct unwind_table *t)
 {
 	uint64_t last_end = 0;
@@ -78,7 +78,7 @@ static void test_plain(void **state)
 	/* push rbp; mov; ...: 16 at +1, RBP at c-16, rbp-based from +4, rsp+8 at +0x150 */
 	cfi_fde(&f->cfi, T + 0x10, 0x151,
 		"\x41\x0e\x10\x86\x02\x43\x0d\x06\x03\x4c\x01\x0c\x07\x08", 14);
-	/* right behind it: the real row wins over `end` */
+	/* right after it: the real row wins over `end` */
 	cfi_fde(&f->cfi, T + 0x161, 0x9f, "", 0);
 	/* to the end of a granule, then nothing */
 	cfi_fde(&f->cfi, T + 0x240, 0xc0, "", 0);
@@ -111,7 +111,7 @@ static void test_plain(void **state)
 		       "10300\tend\t-\t-\n");
 }
 
-/* Functions side by side with one rule are one row: the `end` between them leaves no trace. */
+/* Adjacent functions with one rule are one row: the `end` between them leaves no trace. */
 static void test_merge(void **state)
 {
 	struct fixture *f = *state;
@@ -133,7 +133,7 @@ static void test_overlap(void **state)
 	cfi_fde(&f->cfi, T + 0x100, 0x100, "\x0e\x10", 2);
 	cfi_fde(&f->cfi, T + 0x140, 0x20, "\x0e\x18", 2); /* inside */
 	cfi_fde(&f->cfi, T + 0x140, 0x60, "\x0e\x20", 2); /* same start: the first counts */
-	cfi_fde(&f->cfi, T + 0x1c0, 0, "\x0e\x28", 2);	  /* of no length: not there */
+	cfi_fde(&f->cfi, T + 0x1c0, 0, "\x0e\x28", 2);	  /* of no length: ignored */
 	cfi_fde(&f->cfi, T + 0x80, 0x100, "\x0e\x30", 2); /* out of order */
 	build(f);
 	assert_dump(f, "10080\trsp+48\tu\tc-8\n"
@@ -149,8 +149,8 @@ static void test_outside(void **state)
 
 	cfi_cie(&f->cfi, "zR");
 	cfi_fde(&f->cfi, 0x1000, 0x100, "", 0);			       /* before the text */
-	cfi_fde(&f->cfi, T + TEXT_SIZE - 0x10, 1ull << 40, "", 0);     /* leads out of it */
-	cfi_fde(&f->cfi, T + TEXT_SIZE, 0x100, "", 0);		       /* behind */
+	cfi_fde(&f->cfi, T + TEXT_SIZE - 0x10, 1ull << 40, "", 0);     /* ends outside */
+	cfi_fde(&f->cfi, T + TEXT_SIZE, 0x100, "", 0);		       /* after */
 	cfi_fde(&f->cfi, T + 0x100, 0x100, "\x44\x0e\x10\x44\x3f", 5); /* malformed from +8 on */
 	build(f);
 	assert_int_equal(f->table->bad_fdes, 3);
@@ -161,7 +161,7 @@ static void test_outside(void **state)
 		       "1010000\tend\t-\t-\n");
 }
 
-/* Each rule with its line; all in the same place of a function of 16 bytes. */
+/* Each rule with its line; all at the same place of a function of 16 bytes. */
 static void test_rules(void **state)
 {
 	static const struct {
@@ -213,7 +213,7 @@ static void test_rules(void **state)
 	}
 }
 
-/* The fields of wide rules, which the dump does not show all. */
+/* The fields of wide rules, not all of which the dump shows. */
 static void test_wide_fields(void **state)
 {
 	struct fixture *f = *state;
@@ -256,7 +256,7 @@ static void test_wide_fields(void **state)
 	assert_int_equal(w->ra_reg, DWARF_RDX);
 }
 
-/* The CFA's stack pointer plus some bytes is another one, to whichever side. */
+/* A stack pointer of the CFA plus some bytes is another stack pointer, in both directions. */
 static void test_other_stack_pointer(void **state)
 {
 	static const char *const insns[] = {"\x15\x07\x00", "\x15\x07\x7f", "\x15\x07\x01"};
@@ -311,7 +311,7 @@ static void test_kept_register(void **state)
 	}
 }
 
-/* Far from everything a span of its own; a little gap stays in the index. */
+/* A distant function gets a span of its own; a small gap stays in the index. */
 static void test_gaps(void **state)
 {
 	struct fixture *f = *state;
@@ -339,7 +339,7 @@ static void test_gaps(void **state)
 	}
 }
 
-/* A row at each of the 256 bytes of a granule, and what is behind it. */
+/* A row at each of the 256 bytes of a granule, and the row after it. */
 static void test_granule_full(void **state)
 {
 	struct fixture *f = *state;
@@ -368,7 +368,7 @@ static void test_granule_full(void **state)
 	}
 }
 
-/* Spans fed with random rows against an array with a rule for each byte. */
+/* Spans with random rows against an array with a rule for each byte. */
 static void test_model(void **state)
 {
 	const uint32_t size = 1 << 16;
@@ -407,7 +407,7 @@ static void test_model(void **state)
 	free(model);
 }
 
-/* More words than a block may have: cut between granules, and nothing is lost. */
+/* More words than a block may have: cut between granules, without loss. */
 static void test_span_max(void **state)
 {
 	struct unwind_table *table = calloc(1, sizeof(*table));
@@ -436,7 +436,7 @@ static void test_span_max(void **state)
 	unwind_table_free(table);
 }
 
-/* A few bytes of CFI cannot ask for an index over terabytes. */
+/* A few bytes of CFI cannot get an index over terabytes. */
 static void test_size_bound(void **state)
 {
 	struct fixture *f = *state;
@@ -457,12 +457,12 @@ static void test_plt(void **state)
 	cfi_fde(&f->cfi, T + 0x1100, 0x10, "\x0e\x10", 2);
 	build(f);
 	assert_dump(f, "11000\trsp+8\tu\tc-8\n11100\trsp+16\tu\tc-8\n11110\tend\t-\t-\n");
-	/* with CFI of its own the section is what that says */
+	/* if the section has CFI of its own, that counts */
 	cfi_fde(&f->cfi, T + 0x1020, 0x10, "\x0e\x18", 2);
 	build(f);
 	assert_dump(f, "11020\trsp+24\tu\tc-8\n11030\tend\t-\t-\n"
 		       "11100\trsp+16\tu\tc-8\n11110\tend\t-\t-\n");
-	/* none at all */
+	/* no CFI at all */
 	f->cfi.size = 0;
 	build(f);
 	assert_dump(f, "11000\trsp+8\tu\tc-8\n11100\tend\t-\t-\n");
@@ -492,7 +492,7 @@ static void test_debug_frame(void **state)
 	assert_dump(f, "10040\trsp+8\tu\tc-8\n10044\trsp+16\tu\tc-8\n10060\tend\t-\t-\n");
 }
 
-/* A file with more rules than any real one has leaves room for those that come after it. */
+/* A file with more rules than any real one leaves room for the files after it. */
 static void test_share_of_wide_rules(void **state)
 {
 	struct fixture *f = *state;
@@ -535,7 +535,7 @@ static void test_wide_rules(void **state)
 	all = wide_rules_all(f->wide, &count);
 	assert_int_equal(count, WIDE_RULES_MAX);
 	assert_int_equal(all[77].cfa_off, 77 * 8);
-	/* a table that needs one more says so */
+	/* a table that needs one more rule reports it */
 	cfi_cie(&f->cfi, "zR");
 	cfi_fde(&f->cfi, T, 0x10, "\x0c\x0a\x08", 3);
 	build(f);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One function written in every form that CFI has: versions, lengths of 32 and 64 bits, pointer
- * encodings, both sections. All of them must give the same table. And what a FDE costs when it is
- * broken: itself.
+ * One function written in every form of CFI: versions, lengths of 32 and 64 bits, pointer
+ * encodings, both sections. All of them must give the same table. And the cost of a broken FDE:
+ * itself.
  * Covers: unwind/table.c unwind/ehframe.c unwind/cfifile.c
  */
 #include <errno.h>
@@ -82,7 +82,7 @@ static void put_cie(struct cfi_bytes *b, const struct form *form)
 	cfi_uleb(b, 1);
 	cfi_u8(b, 0x78);
 	if (form->version > 1)
-		cfi_put(b, "\x90\x00", 2); /* column 16 in a form that a byte does not have */
+		cfi_put(b, "\x90\x00", 2); /* column 16 as a two-byte LEB128 */
 	else
 		cfi_u8(b, 16);
 	if (!form->debug_frame) {
@@ -99,7 +99,7 @@ static void put_pointer(struct cfi_bytes *b, unsigned int encoding, uint64_t val
 		value -= IMAGE_CFI + b->size;
 	switch (encoding & 0x0f) {
 	case 0x01:
-	case 0x09: /* the addresses here look alike signed and unsigned, with a zero in front */
+	case 0x09: /* signed and unsigned addresses look alike here, with a zero in front */
 		for (int i = 0; i < 4; i++, value >>= 7)
 			cfi_u8(b, (value & 0x7f) | 0x80);
 		cfi_u8(b, value & 0x7f);
@@ -137,7 +137,7 @@ static void check_form(struct fixture *f, const struct form *form)
 {
 	f->cfi.size = 0;
 	put_cie(&f->cfi, form);
-	/* the later one first */
+	/* the later function first */
 	put_fde(&f->cfi, form, T + 0x1000, 0x20);
 	put_fde(&f->cfi, form, T + 0x100, 0x30);
 	build(f, form->debug_frame);
@@ -165,7 +165,7 @@ static void test_versions(void **state)
 
 static void test_encodings(void **state)
 {
-	/* absolute, LEB128, 4 and 8 bytes, relative to themselves, to a GOT that is at 0 */
+	/* absolute, LEB128, 4 and 8 bytes, relative to themselves, to a GOT at 0 */
 	static const unsigned int encodings[] = {0x00, 0x01, 0x03, 0x04, 0x08, 0x09, 0x0b, 0x0c,
 						 0x10, 0x1b, 0x1c, 0x3b, 0x3c, 0x33, 0x30};
 
@@ -178,7 +178,7 @@ static void test_encodings(void **state)
 		}
 }
 
-/* What an indirect pointer points to is not in the file: it costs its functions, no others. */
+/* The target of an indirect pointer is not in the file: that costs only its functions. */
 static void test_indirect(void **state)
 {
 	static const struct form indirect = {.version = 1, .encoding = 0x9b};
@@ -244,8 +244,8 @@ static void put_many(struct fixture *f, size_t at[FDES])
 }
 
 /*
- * Each FDE in turn with each of its bytes after the length wrong in several ways: all other
- * functions keep every row of theirs, but for those that the wrong one then claims to be.
+ * Each FDE in turn, with each of its bytes after the length wrong in several ways: all other
+ * functions keep all their rows, except for addresses that the wrong one then claims.
  */
 static void test_broken_bytes(void **state)
 {
@@ -276,12 +276,11 @@ static void test_broken_bytes(void **state)
 							unwind_table_rule(f->table, T + pc),
 							good[pc]);
 			}
-	/* at the least each wrong pointer to a CIE */
+	/* at least each wrong pointer to a CIE */
 	assert_true(counted > FDES * 4);
 }
 
-/* Ways to be malformed that are sure to be noticed: one FDE less, one counted, the rest is whole.
- */
+/* Errors that are sure to be noticed: one FDE less, one counted, all others complete. */
 static void test_broken_one(void **state)
 {
 	static const struct {
@@ -290,8 +289,8 @@ static void test_broken_one(void **state)
 		size_t n;
 	} ways[] = {
 		{4, "\xf0\xff\xff\x7f", 4}, /* a CIE out of the section */
-		{4, "\x01\x00\x00\x00", 4}, /* one that is none */
-		{16, "\x7f", 1},	    /* augmentation data behind the record's end */
+		{4, "\x01\x00\x00\x00", 4}, /* to no CIE */
+		{16, "\x7f", 1},	    /* augmentation data beyond the record's end */
 		{17, "\x3f", 1},	    /* an unknown instruction */
 		{17, "\x0b", 1},	    /* restores a state that was not saved */
 		{23, "\x0e\xff\xff", 3},    /* an operand that does not end */

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A sample of this machine's programs and libraries against elfutils' interpreter: what `make
-# verify-unwind DIR=/usr` does with all of them. 200 of them, or 1,500 with SIZE=full, and those with
-# rules that few others have. time limit: 300 s
+# A sample of this machine's programs and libraries against elfutils' interpreter; `make verify-unwind
+# DIR=/usr` checks all of them. The sample is 200 files, or 1,500 with SIZE=full, and files with rare
+# rules. time limit: 300 s
 # Covers: unwind/table.c unwind/cfa.c unwind/ehframe.c unwind/expr.c unwind/rule.c
 
 set -u
@@ -33,19 +33,19 @@ number() { # name
         "$out"
 }
 
-# A single file of more than 64 MB would take its time alone.
+# A file of more than 64 MB alone would take too long.
 elf_files() { # find's conditions...
     find /usr/bin /usr/sbin /usr/lib* /usr/libexec /lib64/ -xdev -type f -size +8k -size -65536k \
         "$@" 2>/dev/null | LC_ALL=C sort -u
 }
 
-# Assembly with CFI by hand, expressions, a gap behind clone, .debug_frame, several registers saved.
+# Hand-written CFI, expressions, a gap after clone, .debug_frame, several saved registers.
 special() {
     elf_files -regextype posix-extended -regex \
         '.*/(libc|libm|libgcc_s|libstdc\+\+|libcrypto|libssl|libgcrypt|libffi|libgmp|ld-linux-[^/]*|libpthread|libasan|libgphobos)\.so.*|.*/(ld-linux-x86-64\.so\.2|ld-musl-[^/]*|gofmt|perl|python3\.[0-9]+|bash|xz|dockerd)'
 }
 
-# Shuffled, always alike.
+# Shuffled, always in the same order.
 sample() {
     elf_files \( -perm -100 -o -name '*.so*' \) | shuf --random-source=<(yes) | head -n "$files_max"
 }
@@ -58,7 +58,7 @@ grep -E 'places differ' "$out" | sed 's/^/# /' | head -n 20
 
 ok "99.99 % of the places agree" test "$status" = 0
 ok "enough of them were compared" test "$(number agree)" -gt 300000
-# What cannot be represented may be; a row that says something else than libdw's may not.
+# Rows may be missing where they cannot be represented; a row may not contradict libdw's.
 for class in "CFA differs" "SP differs" "FP differs" "RA differs" "signal flag" "we: end"; do
     ok "nothing is in the class '$class'" test "$(number "$class")" = 0
 done

@@ -35,17 +35,17 @@ def count(output, what):
     return int(found.group(1)) if found else 0
 
 
-# What is known to differ: the stack pointer that longjmp and setcontext are about to jump to, and
-# the two last instructions of a realigned function, of whose rbp gcc tells wrongly.
+# Known differences: the stack pointer that longjmp and setcontext are about to jump to, and the last
+# two instructions of a realigned function, for whose rbp gcc's CFI is wrong.
 KNOWN = (
     re.compile(r"^OURS ENDED.* end: ours rule needs a lost register \|"),
-    # Text of the C start files, which has no CFI and has not yet set up a frame.
+    # Code of the C start files, which has no CFI and has not set up a frame yet.
     re.compile(r"^no CFI, OURS WRONG.* _(init|fini)\+0x"),
 )
 
 
 def unknown(output):
-    """The lines of differences that are not known, of `verify -v`, with their number of places."""
+    """The lines of unknown differences in the output of `verify -v`, with their number of places."""
     title = ""
     for line in output.splitlines():
         if line.endswith(":") and line[:1] not in " \t":
@@ -56,7 +56,7 @@ def unknown(output):
 
 
 def programs_are_equal():
-    """Whole short programs, and parts of long ones that signals interrupt."""
+    """Whole short programs, and parts of long ones interrupted by signals."""
     status, share, steps, chains, output = verify("-n", "60000", "--", "ls", "-l", "/")
     print(output)
     if status or share < 99.99 or chains < 99.99 or steps < 40000:
@@ -66,7 +66,7 @@ def programs_are_equal():
         "--", sys.executable, os.path.join(FOLDER, "verify_step_load.py"),
         "--", "perl", os.path.join(FOLDER, "verify_step_load.pl"))
     print(output)
-    # A longjmp more or less in the part that is looked at is the program's business.
+    # How many longjmps the traced part has depends on the program.
     return sum(places for _, places in unknown(output)) <= 0.0001 * steps and steps == 60000 and \
         count(output, "signals") >= 5
 
@@ -84,7 +84,7 @@ def every_difference_is_known():
 
 
 def errors_are_found(who, name):
-    """One of the three answers is made wrong on purpose."""
+    """Spoils one of the three answers on purpose."""
     status, share, _, _, output = verify("-n", "15000", "-c", "1000", "-x", who, "--", "ls")
     print(output)
     found = sum(map(int, re.findall(rf"^ *(\d+)  {name}", output, re.M)))

@@ -3,8 +3,8 @@
 #define STACKTOP_TESTS_VERIFY_LIBDW_H
 
 /*
- * The other side of verify_unwind: what elfutils' interpreter says about a pc, evaluated for given
- * registers and invented memory, and which functions elfutils finds in the sections.
+ * The other side of verify_unwind: the result of elfutils' interpreter at a pc, evaluated for given
+ * registers and made-up memory, and the functions that elfutils finds in the sections.
  */
 
 #include <dwarf.h>
@@ -28,8 +28,8 @@ struct frame { /* of a caller */
 
 struct libdw {
 	Elf *elf;
-	Elf *bytes;	    /* again, for what is decompressed behind libdw's back */
-	Dwarf *dwarf;	    /* only where there is a .debug_frame */
+	Elf *bytes;	    /* a second one, for data that libdw does not decompress */
+	Dwarf *dwarf;	    /* only if there is a .debug_frame */
 	Dwarf_CFI *cfis[2]; /* of .eh_frame, of .debug_frame, or NULL */
 	Elf_Data *data[2];  /* the sections' bytes, or NULL */
 	uint64_t addr[2];
@@ -42,7 +42,7 @@ static inline uint64_t mix(uint64_t x)
 	return x ^ x >> 32;
 }
 
-/* Invented memory: every address has a value. */
+/* Made-up memory: every address has a value. */
 static inline uint64_t memory(uint64_t addr)
 {
 	return mix(addr + 0x1234567);
@@ -175,7 +175,7 @@ static inline struct machine ops_run(const uint64_t *regs, const Dwarf_Op *ops, 
 	return m;
 }
 
-/* Value of the caller's register; *undefined when libdw says that there is none. */
+/* Value of the caller's register; *undefined when libdw says that it has none. */
 static inline bool libdw_register(const uint64_t *regs, Dwarf_Frame *frame, int reg, uint64_t cfa,
 				  uint64_t *value, bool *undefined)
 {
@@ -203,7 +203,7 @@ static inline bool libdw_register(const uint64_t *regs, Dwarf_Frame *frame, int 
 
 /* --- frames -------------------------------------------------------------------------------- */
 
-/* .eh_frame first, .debug_frame where that says nothing: the order of libdwfl. */
+/* .eh_frame first, .debug_frame where it has nothing: the order of libdwfl. */
 static inline bool libdw_addrframe(const struct libdw *l, uint64_t pc, Dwarf_Frame **frame)
 {
 	for (int i = 0; i < 2; i++)
@@ -212,7 +212,7 @@ static inline bool libdw_addrframe(const struct libdw *l, uint64_t pc, Dwarf_Fra
 	return false;
 }
 
-/* 1: filled in, 0: libdw has no rule here, -1: it has one that cannot be evaluated here. */
+/* 1: filled in, 0: libdw has no rule, -1: libdw has a rule that cannot be evaluated here. */
 static inline int libdw_frame(const struct libdw *l, const uint64_t *regs, uint64_t pc,
 			      struct frame *f, uint64_t *start, uint64_t *end)
 {
@@ -270,7 +270,7 @@ static inline uint8_t cie_encoding(const Dwarf_CIE *cie)
 	return DW_EH_PE_absptr;
 }
 
-/* Start and size as the encoding has them; false for those that no tool here writes. */
+/* Start and size in the encoding; false for encodings that no known tool writes. */
 static inline bool fde_range(const Dwarf_FDE *fde, uint8_t encoding, uint64_t at, uint64_t *start,
 			     uint64_t *size)
 {
@@ -301,8 +301,8 @@ static inline bool fde_range(const Dwarf_FDE *fde, uint8_t encoding, uint64_t at
 typedef void libdw_fde_fn(void *arg, uint64_t start, uint64_t size);
 
 /*
- * Calls back for every function that a section names, read by libdw's record reader; the number of
- * those that could not be told.
+ * Calls back for every function of a section, as libdw reads its records; returns the number of
+ * functions that could not be enumerated.
  */
 static inline uint64_t libdw_fdes(const struct libdw *l, int section, libdw_fde_fn *call, void *arg)
 {
@@ -375,7 +375,7 @@ static inline Elf_Data *section_data(Elf *elf, const char *name, uint64_t *addr)
 	return NULL;
 }
 
-/* False when libdw finds neither section. */
+/* Returns false when libdw finds neither section. */
 static inline bool libdw_open(struct libdw *l, int fd)
 {
 	memset(l, 0, sizeof(*l));

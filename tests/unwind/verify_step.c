@@ -2,9 +2,9 @@
 /* build: -fno-sanitize=alignment */
 /*
  * Proves the step at every instruction: runs programs one instruction at a time and compares, at
- * each, the caller that the step finds with what libdw finds by the same CFI, and both with a
- * witness who needs none, the stack of callers kept from the calls and returns themselves. At every
- * Nth instruction the whole chain is compared.
+ * each, the caller that the step finds with the one that libdw finds by the same CFI, and both
+ * with a witness that needs no CFI, the stack of callers kept from the calls and returns
+ * themselves. At every Nth instruction it compares the whole chain.
  *
  *	verify_step [-v] [-n MAX] [-c N] [-b BURST -f USEC|-k CALLS] [-x ours|libdw|witness]
  *		    -- PROGRAM ARGUMENT... [-- PROGRAM ARGUMENT...]...
@@ -12,8 +12,8 @@
  * -n ends each program after MAX instructions, -c sets N (64), -b and -f let the program run freely
  * for USEC microseconds after each BURST of instructions, -b and -k until it has made CALLS system
  * calls, and then interrupt it every 1,000 instructions by SIGALRM, if it has a handler. -v lists
- * every place that differs, -x makes one of the three wrong on purpose. Exits with 1 when fewer
- * than 99.99 % are equal.
+ * every place that differs, -x spoils one of the three on purpose. Exits with 1 when fewer than
+ * 99.99 % are equal.
  */
 #include <getopt.h>
 #include <sched.h>
@@ -29,18 +29,18 @@
 #define SHOW_MAX 12
 
 enum class {
-	EQUAL,		/* to libdw, and to the witness where that knows */
-	CFI_WRONG,	/* equal to libdw, but the CFI is not true */
-	LIBDW_WRONG,	/* the witness agrees with us */
-	NO_CFI_RIGHT,	/* libdw knows nothing, the witness agrees with us */
+	EQUAL,		/* to libdw, and to the witness where it knows */
+	CFI_WRONG,	/* equal to libdw, but the CFI is wrong */
+	LIBDW_WRONG,	/* the witness agrees with ours */
+	NO_CFI_RIGHT,	/* libdw has no CFI, the witness agrees with ours */
 	OURS_WRONG,	/* the witness agrees with libdw */
 	ALL_DIFFER,	/* three answers */
 	UNWITNESSED,	/* two answers */
-	GAVE_UP,	/* libdw knows, we ended with a reason */
-	NO_CFI_WRONG,	/* libdw knows nothing, and we invent */
-	UNTRUE_GAVE_UP, /* we ended with a reason, and what libdw says is not true */
-	NO_CFI_GAVE_UP, /* libdw knows nothing, we ended with a reason */
-	NO_WITNESS,	/* only we have an answer */
+	GAVE_UP,	/* libdw goes on, ours ended with a reason */
+	NO_CFI_WRONG,	/* libdw has no CFI, ours is made up */
+	UNTRUE_GAVE_UP, /* ours ended with a reason, and libdw is wrong */
+	NO_CFI_GAVE_UP, /* libdw has no CFI, ours ended with a reason */
+	NO_WITNESS,	/* only ours has an answer */
 	CLASSES,
 };
 
@@ -139,7 +139,7 @@ static struct answer libdw_next(struct tracer *t, struct frame *f, bool all)
 	return a;
 }
 
-/* Of the frame that is i callers away from the innermost. */
+/* Of the frame i callers out from the innermost one. */
 static struct answer witness_next(const struct tracer *t, unsigned int i)
 {
 	const struct shadow *s = &t->witness.now;
@@ -157,7 +157,7 @@ static void answer_spoil(struct tracer *t, const char *who, struct answer *a)
 		a->sp += 8;
 }
 
-/* What they disagree about, or NULL. */
+/* The name of what they disagree about, or NULL. */
 static const char *answer_differs(const struct answer *a, const struct answer *b)
 {
 	if (a->verdict != b->verdict)
@@ -297,7 +297,7 @@ static void compare_first(struct tracer *t)
 	t->first.witnessed += a[2].verdict != NOTHING && !answer_differs(&a[0], &a[2]);
 }
 
-/* Up to the first frame that is not right. */
+/* Compares up to the first frame that is not right. */
 static void compare_chain(struct tracer *t)
 {
 	enum class class = EQUAL, worst = EQUAL;
@@ -317,7 +317,7 @@ static void compare_chain(struct tracer *t)
 		t->frames++;
 		if (class == EQUAL || a[0].verdict != STEPPED)
 			continue;
-		/* libdw goes on from where we are, knowing what we know. */
+		/* libdw goes on from our frame, with the registers that we know. */
 		f.regs[DWARF_RIP] = a[0].pc;
 		f.regs[DWARF_RSP] = a[0].sp;
 		f.regs[DWARF_RBP] = a[0].fp;
@@ -338,7 +338,7 @@ static void compare(struct tracer *t)
 
 /* --- running --------------------------------------------------------------------------- */
 
-/* Waits for a stop. False: the program is gone. *sig: to be given to it, or 0. */
+/* Waits for a stop. Returns false when the program is gone. *sig: to be delivered to it, or 0. */
 static bool wait_stop(struct tracer *t, int *sig)
 {
 	int status;
@@ -350,7 +350,7 @@ static bool wait_stop(struct tracer *t, int *sig)
 	return true;
 }
 
-/* Notes what a system call does that matters here. */
+/* Notes the effects of a system call that matter here. */
 static void after_syscall(struct tracer *t)
 {
 	enum { MMAP = 9, MPROTECT = 10, MUNMAP = 11, MREMAP = 25, EXECVE = 59, EXECVEAT = 322 };
@@ -384,7 +384,7 @@ static bool step(struct tracer *t, int *sig)
 	return true;
 }
 
-/* The program is somewhere else now. */
+/* The program continues at another place. */
 static void arrived(struct tracer *t)
 {
 	t->space.generation++;
@@ -392,7 +392,7 @@ static void arrived(struct tracer *t)
 	witness_reset(&t->witness, false);
 }
 
-/* It stops at the entry and at the exit of each. */
+/* The program stops at the entry and at the exit of each system call. */
 static bool run_calls(struct tracer *t, int *sig)
 {
 	for (unsigned int stops = 0; stops < 2 * t->free_calls;) {
@@ -449,7 +449,7 @@ static void run_instructions(struct tracer *t)
 	int sig = 0;
 
 	for (;;) {
-		/* A repeated string instruction stops again and again, with nothing new. */
+		/* A repeated string instruction stops again and again, without a change. */
 		if (t->regs.rip != t->last.rip || t->regs.rsp != t->last.rsp ||
 		    t->regs.rbp != t->last.rbp)
 			compare(t);
@@ -494,7 +494,7 @@ static void run_program(struct tracer *t, char **argv)
 	fflush(stdout);
 }
 
-/* Both on one CPU: a stop is then a plain switch, not a message to another, sleeping CPU. */
+/* Both on one CPU: a stop is then a plain switch, without waking another CPU. */
 static void stay_here(void)
 {
 	int cpu = sched_getcpu();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
-# How it is compiled is the test, as with the workloads.
+# How it is compiled is what is tested, as with the workloads.
 $(BUILD)/tests/unwind/verify_step_load: tests/unwind/verify_step_load.c
 	$(folder)
 	$(call say,WORK,$@)
@@ -15,7 +15,7 @@ STEP_ALL   := -- $(BUILD)/tests/unwind/verify_step_load \
 	-- env -i $(BUILD)/stacktop --help
 STEP_LONG  := -- perl tests/unwind/verify_step_load.pl \
 	-- $(PYTHON_EXE) tests/unwind/verify_step_load.py
-# Assembly with CFI written by hand, a JIT: where they are installed.
+# Hand-written CFI and a JIT, if they are installed.
 ifneq ($(shell command -v openssl),)
 STEP_LONG  += -- openssl speed -seconds 1 sha256 aes-128-cbc rsa2048 ecdhx25519
 endif

@@ -3,8 +3,8 @@
 #define STACKTOP_TESTS_UNWIND_VERIFY_STEP_LIBDW_H
 
 /*
- * The judge who reads CFI as well: libdw's rules of a frame, evaluated over all registers of the
- * traced program. libdw looks a rule up slowly, so it is asked once for each address.
+ * The judge that reads CFI as well: libdw's rules of a frame, evaluated over all registers of the
+ * traced program. libdw looks up a rule slowly, so it is asked once for each address.
  */
 
 #include <uthash.h>
@@ -15,7 +15,7 @@ enum verdict {
 	STEPPED,   /* to a caller */
 	OUTERMOST, /* there is no caller */
 	NOTHING,   /* no CFI (libdw), or not known (witness), or no answer (ours) */
-	UNKNOWN,   /* a rule that cannot be evaluated: it needs what is not known */
+	UNKNOWN,   /* a rule that needs an unknown value */
 };
 
 struct place { /* an address in a file */
@@ -23,7 +23,7 @@ struct place { /* an address in a file */
 	uint64_t vaddr;
 };
 
-struct row { /* of libdw's, for one address: where its rows begin, libdw does not tell rightly */
+struct row { /* libdw's, for one address: the starts that libdw gives for rows are wrong */
 	struct place place;
 	Dwarf_Frame *frame; /* NULL: no CFI */
 	int ra;
@@ -135,7 +135,7 @@ static inline void op_run(struct space *s, const struct frame *f, struct machine
 	}
 }
 
-/* Runs it; false when it cannot be evaluated. is_address: the result is where the value stands. */
+/* Evaluates it; false when it cannot. is_address: the result is the address of the value. */
 static inline bool ops_value(struct space *s, const struct frame *f, const Dwarf_Op *ops, size_t n,
 			     uint64_t cfa, bool is_address, uint64_t *value)
 {
@@ -188,7 +188,7 @@ static inline void frame_register(struct space *s, const struct frame *f, Dwarf_
 	out->known = (out->known & ~(1u << reg)) | (known ? 1u << reg : 0);
 }
 
-/* all: every register, as further steps need them; else only pc, sp and fp. */
+/* all: restores every register, for further steps; else only pc, sp and fp. */
 static inline enum verdict judge_step(struct judge *j, struct frame *f, bool all)
 {
 	const struct range *range;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program for verify_step to run: each kind of frame, and each way to leave one. It needs its own
- * flags, which verify_step.mk has: no frame pointers, lazy binding, and no sanitizer.
+ * A program for verify_step to run: each kind of frame, and each way to leave one. It needs the
+ * flags in verify_step.mk: no frame pointers, lazy binding, and no sanitizer.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static NOINLINE void on_signal(int sig)
 {
 	handled += sig;
 	if (sig == SIGUSR1)
-		raise(SIGUSR2); /* on the alternate stack already */
+		raise(SIGUSR2); /* already on the alternate stack */
 }
 
 static NOINLINE void on_leave(int sig)

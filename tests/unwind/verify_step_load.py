@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Work of many kinds for verify_step, which looks at a part of it, without end. Between any two is a
-system call, since verify_step can let a program run for so many of them."""
+"""Endless work of many kinds for verify_step, which runs through a part of it. Between any two kinds is
+a system call, since verify_step can let a program run freely for a number of them."""
 
 import ctypes
 import decimal

@@ -3,11 +3,11 @@
 #define STACKTOP_TESTS_UNWIND_VERIFY_STEP_SHADOW_H
 
 /*
- * The witness who reads no CFI: it sees every instruction and keeps the stack of callers that
- * calls, returns and signals make. A return that does not fit, a longjmp or an exception drops what
- * lies below the new stack pointer; another stack's callers are put aside until the stack pointer
- * comes back to them. What was there before the first look is not known, except that nothing was
- * there before a program's first instruction.
+ * The witness that reads no CFI: it sees every instruction and keeps the stack of callers that
+ * calls, returns and signals make. A return that does not fit, a longjmp or an exception drops the
+ * callers below the new stack pointer; another stack's callers are put aside until the stack
+ * pointer comes back to them. The callers before the first look are unknown, except that there are
+ * none before a program's first instruction.
  */
 
 #include <sys/user.h>
@@ -17,7 +17,7 @@
 #define ASIDE_MAX 64u
 #define CODES	  (1u << 16)
 
-struct caller { /* what a frame's caller gets back */
+struct caller { /* what a caller gets back */
 	uint64_t pc, sp, fp;
 	bool exact;
 };
@@ -25,7 +25,7 @@ struct caller { /* what a frame's caller gets back */
 struct shadow {
 	struct caller *callers; /* innermost last */
 	unsigned int n, room;
-	bool rooted; /* nothing called the first one */
+	bool rooted; /* the first one has no caller */
 	uint64_t sp; /* when put aside */
 };
 
@@ -33,7 +33,7 @@ enum code {
 	CODE_OTHER,
 	CODE_CALL,
 	CODE_RET,
-	CODE_JUMP, /* to what a register or memory says */
+	CODE_JUMP, /* to an address in a register or in memory */
 	CODE_SYSCALL,
 	CODE_LOAD_SP, /* from memory */
 	CODE_MOVE_SP, /* from a register */
@@ -61,7 +61,7 @@ static inline void shadow_push(struct shadow *s, struct caller caller)
 	s->callers[s->n++] = caller;
 }
 
-/* Forgets everything: at a program's start (rooted), or after a part that was not seen. */
+/* Forgets everything: at a program's start (rooted), or after a part that ran unseen. */
 static inline void witness_reset(struct witness *w, bool rooted)
 {
 	free(w->now.callers);
@@ -110,7 +110,7 @@ static inline enum code witness_code(struct witness *w, uint64_t pc)
 	return w->codes[at].code;
 }
 
-/* Callers whose frames the stack pointer has left. */
+/* Drops callers whose frames the stack pointer has left. */
 static inline void shadow_drop(struct witness *w, uint64_t sp)
 {
 	struct shadow *s = &w->now;
@@ -143,7 +143,7 @@ static inline void follow_sigreturn(struct witness *w, const struct user_regs_st
 {
 	struct shadow *s = &w->now;
 
-	/* To what was interrupted, whatever the handler made of its registers. */
+	/* Back to the interrupted frame, whatever the handler did to its registers. */
 	while (s->n && !s->callers[s->n - 1].exact)
 		s->n--;
 	if (s->n)
@@ -151,14 +151,14 @@ static inline void follow_sigreturn(struct witness *w, const struct user_regs_st
 	shadow_drop(w, r->rsp);
 }
 
-/* The stack pointer has gone to another stack. */
+/* The stack pointer has moved to another stack. */
 static inline void follow_switch(struct witness *w, uint64_t from, uint64_t to)
 {
 	struct shadow next = {0};
 
 	w->switches++;
 	for (unsigned int i = w->naside; i-- > 0;) {
-		/* swapcontext keeps the stack pointer that its return will leave */
+		/* swapcontext saves the stack pointer that its return will set */
 		if (to - w->aside[i].sp + 64 <= 256) {
 			next = w->aside[i];
 			w->aside[i] = w->aside[--w->naside];
@@ -183,7 +183,7 @@ static inline void follow_move(struct witness *w, enum code code, uint64_t from,
 	if (to == from)
 		return;
 	if (to < from) {
-		/* Out of a handler, from a stack of its own that lies above. */
+		/* Out of a handler on a signal stack that lies above. */
 		while (i && !s->callers[i - 1].exact)
 			i--;
 		if (i && to >= s->callers[i - 1].sp) {
@@ -197,7 +197,7 @@ static inline void follow_move(struct witness *w, enum code code, uint64_t from,
 	}
 	if (s->n ? to <= s->callers[0].sp : to - from < 1u << 16)
 		return;
-	/* From a signal handler's own stack back to the one that was interrupted? */
+	/* From a handler's signal stack back to the interrupted one? */
 	while (i && !(s->callers[i - 1].sp > to && s->callers[i - 1].sp - to < 8u << 20))
 		i--;
 	if (i) {
@@ -208,7 +208,7 @@ static inline void follow_move(struct witness *w, enum code code, uint64_t from,
 	}
 }
 
-/* What the instruction at last.rip did to the stack of callers. */
+/* Applies the instruction at last.rip to the stack of callers. */
 static inline void witness_follow(struct witness *w, const struct user_regs_struct *last,
 				  const struct user_regs_struct *r)
 {
@@ -243,8 +243,8 @@ static inline void witness_follow(struct witness *w, const struct user_regs_stru
 }
 
 /*
- * After a signal was delivered: when a handler was entered, its frame leads to a trampoline, and
- * the trampoline's to what was interrupted (struct rt_sigframe: return address, then ucontext).
+ * After a signal was delivered: if a handler was entered, its frame leads to a trampoline, and the
+ * trampoline's to the interrupted frame (struct rt_sigframe: return address, then ucontext).
  */
 static inline void witness_signal(struct witness *w, const struct user_regs_struct *last,
 				  const struct user_regs_struct *r)

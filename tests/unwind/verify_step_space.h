@@ -3,10 +3,10 @@
 #define STACKTOP_TESTS_UNWIND_VERIFY_STEP_SPACE_H
 
 /*
- * What a traced program has mapped, for verify_step: of each file the product's table, put into the
- * host's shards and list as the tracker does it, and libdw's view of the same file. Files are kept
- * from program to program; what maps them is read again whenever executable memory changes. What
- * goes wrong here ends the tool: it has no result without.
+ * The mappings of a traced program, for verify_step: for each file stacktop's table, put into the
+ * host's shards and list as by the tracker, and libdw's view of the same file. Files are kept from
+ * program to program; mappings are read again whenever executable memory changes. An error here
+ * ends the tool, which has no result then.
  */
 
 #include <dwarf.h>
@@ -62,7 +62,7 @@ struct space {
 	uint32_t nentries; /* of host.entries */
 	struct shards *shards;
 	struct wide_rules *wide;
-	bool spoil; /* make every second row of ours wrong */
+	bool spoil; /* spoil every second row of ours */
 	struct page {
 		uint64_t at, generation;
 		uint8_t bytes[4096];
@@ -78,7 +78,7 @@ static inline bool space_read(const struct space *s, void *to, size_t size, uint
 	return process_vm_readv(s->pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
-/* Through pages that are read at most once an instruction. */
+/* Reads through a cache of pages, which are read at most once per instruction. */
 static inline bool space_word(struct space *s, uint64_t addr, uint64_t *value)
 {
 	struct page *p = &s->pages[(addr >> 12) % PAGES];
@@ -147,7 +147,7 @@ static inline void module_table(struct space *s, struct module *m)
 	memcpy(host.wide, rules, n * sizeof(*rules));
 }
 
-/* .eh_frame, else .debug_frame, as the product has it. */
+/* .eh_frame, else .debug_frame, as stacktop reads them. */
 static inline void module_libdw(struct module *m, size_t image_size)
 {
 	struct elf_section section;
@@ -173,7 +173,7 @@ static inline void module_libdw(struct module *m, size_t image_size)
 		close(fd);
 }
 
-/* NULL: not an ELF file, or not to be opened. */
+/* NULL: not an ELF file, or it cannot be opened. */
 static inline struct module *space_module(struct space *s, const struct procmap *map)
 {
 	uint64_t dev = (uint64_t)map->dev_major << 32 | map->dev_minor;
@@ -274,7 +274,7 @@ static inline void space_refresh(struct space *s)
 	procmaps_read(s->pid, true, on_map, s);
 }
 
-/* The mapping of a file that has the address, or NULL. */
+/* The mapping of a file that contains the address, or NULL. */
 static inline const struct range *space_range(const struct space *s, uint64_t addr)
 {
 	unsigned int low = 0, high = s->nranges;
@@ -303,7 +303,7 @@ static inline void space_init(struct space *s)
 		err(2, "memory");
 }
 
-/* `function+0x12`, as far as there is a name. */
+/* `function+0x12`, if there is a name. */
 static inline void space_name(struct module *m, uint64_t vaddr, char *to, size_t size)
 {
 	const struct debug_place debug = {.root = -1, .folder = "/usr/lib/debug"};

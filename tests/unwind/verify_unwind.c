@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Compares the tables of many files with elfutils' interpreter of CFI (libdw), pc by pc: at both
- * ends and at a random place of every row of ours, and at both ends of every piece of a function in
+ * ends and at a random place of each of our rows, and at both ends of every piece of a function in
  * which neither side changes its rule. Rules are not compared as text: both are evaluated for the
- * same random registers and the same invented memory, and must give the same CFA, stack pointer,
+ * same random registers and the same made-up memory, and must give the same CFA, stack pointer,
  * frame pointer and return address.
  *
  *	verify_unwind [-v] [-s N] FILE|DIR...
  *
- * -v prints the first differences of each file, -s N looks at every Nth row and function only.
- * Exits with 1 when fewer than 99.99 % of the places agree, or when nothing was compared. Among few
- * files the share of bytes may be smaller: three functions of OpenSSL have long rows that cannot be
+ * -v prints the first differences of each file, -s N checks only every Nth row and function. Exits
+ * with 1 when fewer than 99.99 % of the places agree, or when nothing was compared. With few files
+ * the share of bytes may be smaller: three functions of OpenSSL have long rows that cannot be
  * represented.
  */
 #include <fcntl.h>
@@ -37,10 +37,10 @@ enum outcome {
 	DIFFER_FP,
 	DIFFER_RA,
 	DIFFER_SIGNAL,
-	MISSING,     /* libdw has a rule, we say `end` */
+	MISSING,     /* libdw has a rule, ours is `end` */
 	EXTRA,	     /* the other way round */
-	UNSUPPORTED, /* we say that we cannot */
-	SP_LOST,     /* we say that the caller's stack pointer cannot be found */
+	UNSUPPORTED, /* ours is `unsupported` */
+	SP_LOST,     /* ours says that the caller's stack pointer is lost */
 	UNKNOWN,     /* libdw's expression cannot be evaluated here */
 	PLT,	     /* our rule for PLT sections without CFI */
 	CLONED,	     /* our rule for clone's system call, which has none */
@@ -69,7 +69,7 @@ struct check {
 	uint64_t random;
 	uint64_t regs[DWARF_COUNT];
 	unsigned int shown;
-	unsigned int turn; /* of the functions */
+	unsigned int turn; /* counts functions */
 };
 
 static struct totals totals;
@@ -101,7 +101,7 @@ static uint64_t wide_value(const struct check *k, unsigned int kind, unsigned in
 	}
 }
 
-/* Only for rules that have a frame. */
+/* Only for rules with a frame. */
 static void our_frame(const struct check *k, uint32_t rule, struct frame *f)
 {
 	const struct wide_rule *w;
@@ -166,11 +166,11 @@ static enum outcome compare(const struct frame *ours, const struct frame *theirs
 
 static bool agrees(enum outcome outcome)
 {
-	/* libdw knows nothing of two; where the stack pointer is lost, all else agrees. */
+	/* libdw has nothing for two of these; where the stack pointer is lost, all else agrees. */
 	return outcome == AGREE || outcome == PLT || outcome == CLONED || outcome == SP_LOST;
 }
 
-/* Compares at one pc. *end: where libdw's row ends, or 0 when it has none. */
+/* Compares at one pc. *end: the end of libdw's row, or 0 when it has none. */
 static enum outcome check_pc(struct check *k, uint64_t pc, uint64_t *end)
 {
 	uint32_t rule = unwind_table_rule(k->table, pc);
@@ -232,7 +232,7 @@ static void check_our_rows(struct check *k)
 		const uint32_t *rows = index + span->ngranules;
 		uint64_t last = span->start;
 
-		/* From row to row; the rows stand one behind the other, whatever their granule. */
+		/* From row to row; rows follow each other across granules. */
 		for (uint32_t g = 0; g < span->ngranules; g++)
 			for (uint32_t r = 0; r < INDEX_ROWS(index[g]); r++) {
 				uint64_t pc = span->start + (uint64_t)g * GRANULE_SIZE +
@@ -246,7 +246,7 @@ static void check_our_rows(struct check *k)
 	}
 }
 
-/* Where our row at a pc ends, or limit, whichever comes first. */
+/* The end of our row at a pc, or limit, whichever comes first. */
 static uint64_t our_row_end(const struct check *k, uint64_t pc, uint64_t limit)
 {
 	const struct unwind_table *t = k->table;
@@ -275,7 +275,7 @@ static uint64_t our_row_end(const struct check *k, uint64_t pc, uint64_t limit)
 	return limit;
 }
 
-/* A function, in pieces in which neither side changes its rule: these make the figure in bytes. */
+/* A function, in pieces in which neither side changes its rule: they give the figure in bytes. */
 static void check_fde(void *arg, uint64_t start, uint64_t size)
 {
 	struct check *k = arg;
@@ -295,7 +295,7 @@ static void check_fde(void *arg, uint64_t start, uint64_t size)
 		totals.bytes_agree += good ? end - pc : 0;
 		pc = end;
 	}
-	/* What is right behind it: padding or the next function. */
+	/* Right after it: padding or the next function. */
 	check_pc(k, start + size, &ignored);
 }
 

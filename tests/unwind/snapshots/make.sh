@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Makes the snapshots anew, which changes them where compilers are others than those in README.md.
-# The tables they have are then written by `UPDATE=1 tests/unwind/test_snapshots.py`.
+# Rebuilds the snapshots, which changes them if the compilers are not those of README.md. Then
+# `UPDATE=1 tests/unwind/test_snapshots.py` writes their tables.
 
 set -eu
 cd "$(dirname "$0")"
 
-# Nothing but what the tables are made of.
+# Drops everything that the tables are not made from.
 link=("-Wl,--build-id=none,-z,noseparate-code,-s")
 
 made() { # name command...

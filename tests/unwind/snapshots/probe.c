@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the C snapshots are made of: frames of every shape that compilers have a rule for. */
+/* The source of the C snapshots: frames of every shape that compilers have a rule for. */
 #include <alloca.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ NOINLINE int variable(int n)
 	return large(array[n / 2] + block[n / 3]);
 }
 
-/* A frame that is aligned anew (DRAP). */
+/* A realigned frame (DRAP). */
 NOINLINE int aligned(int n, int m)
 {
 	volatile wide local[2] = {{n, m, n, m}};
