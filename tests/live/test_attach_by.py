@@ -104,7 +104,7 @@ class Group:
 
 
 def sampled(loads, delay, *options):
-    """(loads whose PIDs are in a report, the report's number of attached processes)"""
+    """(loads with PIDs in a report, the report's number of attached processes)"""
     out, err, status = live.stacktop("-b", "-n", "1", "-F", live.hertz(999), "-d", delay, *options,
                                      timeout=PATIENCE)
     if status:
@@ -292,9 +292,9 @@ def words(result, name):
 def main():
     tap = live.Tap()
     live.need_root(tap)
-    with Group(f"stacktop-test-{os.getpid()}") as group, spin(preexec_fn=as_nobody) as nobody, \
+    with Group(f"stacktop-test-{os.getpid()}") as group, spin(preexec_fn=as_nobody) as owned, \
             spin() as grouped, spin() as other:
-        loads = {"nobody": busy_pid(nobody), "grouped": busy_pid(grouped),
+        loads = {"nobody": busy_pid(owned), "grouped": busy_pid(grouped),
                  "other": busy_pid(other)}
         if group.path:
             group.move(loads["grouped"], group.inside())

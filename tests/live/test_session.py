@@ -42,10 +42,10 @@ def folded_of(path):
     return replay(path, "--format", "folded")[0]
 
 
-def replay(path, *options, nobody=False):
-    """As live.stacktop, if requested without rights."""
+def replay(path, *options, unprivileged=False):
+    """Replays as live.stacktop, or as the user nobody."""
     command = [live.STACKTOP, "-b", "-r", path, *options]
-    if nobody:
+    if unprivileged:
         os.chmod(path, 0o644)
         # The user nobody may have no access to the build directory.
         command[0] = shutil.copy(live.STACKTOP, os.path.join(os.path.dirname(path), "program"))
@@ -95,7 +95,7 @@ def check_round_trip(tap, folder):
         shown, _, status = live.stacktop("-b", "-n", "4", "-d", "0.5", "--format", form, "-w", path,
                                         timeout=300)
         tap.ok(status == 0 and shown.count("deep90") > 0, f"{form}: a run is recorded")
-        played, err, status = replay(path, "--format", form, nobody=True)
+        played, err, status = replay(path, "--format", form, unprivileged=True)
         tap.ok(status == 0 and played == shown, f"{form}: the user nobody replays the same",
                first_difference(shown, played) + err)
     for form in "json", "pprof", "perf", "speedscope", "firefox", "svg":
@@ -250,7 +250,7 @@ def check_demo(tap, folder):
     """The published recording, with everything that `make demo` shows."""
     path = os.path.join(folder, "demo")
     shutil.copy(DEMO, path)
-    text, err, status = replay(path, "--format", "folded", nobody=True)
+    text, err, status = replay(path, "--format", "folded", unprivileged=True)
     missing = [word for word in ("hotloop;", ";scramble", "place_queen;place_queen;place_queen",
                                  "kernelbound;", "convoy;", "__lll_lock_wait", "jit;")
                if word not in text]
