@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Static analysis: each check is one line, its output follows when it fails, and the last line says
-# how many passed. `make check` runs it; CHECKS='format cppcheck' runs some.
+# Static analysis: one line for each check, followed by its output when it fails; the last line has
+# the number passed. `make check` runs it; CHECKS='format cppcheck' runs only these.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -14,7 +14,7 @@ skipped=0
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 
-# Tracked and new files alike, but nothing that git ignores. Patterns are git's: * crosses folders.
+# Tracked and new files, without those that git ignores. Patterns are git's: * crosses folders.
 files() { # pattern...
     git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do
         if [ -f "$f" ]; then echo "$f"; fi
@@ -56,7 +56,7 @@ export TIDY_FLAGS="-std=gnu11 -D_GNU_SOURCE -I. -I$build -DSTACKTOP_THEME_DIR=\"
 sources() { files 'symbols/*.c' 'unwind/*.c' 'bpf/*.c' 'tui/*.c' | grep -v '\.bpf\.c$'; }
 headers() { files 'symbols/*.h' 'unwind/*.h' 'bpf/*.h' 'tui/*.h'; }
 
-# The configuration is written for version 14, and every version formats a little differently.
+# The configuration is for version 14, and every version formats a little differently.
 check_format() {
     local tool
     tool=$(command -v clang-format-14 || command -v clang-format) || return 1
@@ -76,8 +76,8 @@ check_cppcheck() {
 }
 
 # Its count of suppressed warnings on stderr is noise; findings are on stdout. A few functions have more
-# ways through them than all others together: with SIZE=full the analyzer goes as many as it does by
-# itself.
+# paths than all others together: max-nodes stops their analysis early; SIZE=full has the analyzer's own
+# limit.
 check_tidy() {
     nodes="-Xclang -analyzer-config -Xclang max-nodes=100000"
     if [ "${SIZE:-}" = full ]; then nodes=; fi
@@ -109,7 +109,7 @@ check_man() {
     mandoc -Tlint -Wwarning docs/stacktop.1
 }
 
-# Each header must include what it needs, and stand being included twice. Not those that the
+# Each header must include what it needs, and tolerate being included twice. Not headers that the
 # including file completes: the step's memory access differs between BPF and host.
 check_headers() {
     # shellcheck disable=SC2016  # expanded by the inner shell
@@ -125,7 +125,7 @@ check_includes() {
     tests/includes.py
 }
 
-# Both compilers' warnings; the normal build sees one compiler only.
+# Warnings of the other compiler; the normal build has only one compiler's.
 check_clang() {
     sources | xargs -r -P "$jobs" -n 8 clang "${flags[@]}" -Wall -Wextra -Wstrict-prototypes \
         -Wmissing-prototypes -Wshadow -Wformat=2 -Werror -fsyntax-only
@@ -152,13 +152,23 @@ check_whitespace() {
         .clang-format | xargs -r grep -nE '[[:blank:]]+$'
 }
 
-# Prose has 100 columns. Tables and what is indented as code may be wider.
+# Prose has 100 columns. Tables and indented code may be wider.
 check_docs() {
     ! files '*.md' | LC_ALL=C.UTF-8 xargs grep -nE '.{101}' | grep -vE '^[^:]*:[0-9]*:(\||    )'
 }
 
-for name in format headers includes covers licence whitespace docs shellcheck python man clang cppcheck \
-    tidy; do
+# Pronouns for persons hide what a sentence is about, so few may stand. The user of the number 65534
+# has such a name: lines are left out that write it as a constant, in quotes, or after `user`.
+check_words() {
+    local found
+    found=$(files '*.c' '*.h' '*.S' '*.py' '*.sh' '*.md' '*.mk' Makefile docs/stacktop.1 |
+        xargs grep -niwE '(no|some|any)body|who[e]ver' |
+        grep -vE 'NOBODY|(user[: ]|-u |")nobody')
+    [ "$(echo "$found" | wc -l)" -lt 10 ] || { echo "$found" && return 1; }
+}
+
+for name in format headers includes covers licence whitespace docs words shellcheck python man clang \
+    cppcheck tidy; do
     check "$name"
 done
 if [ $((passed + failed)) = 0 ]; then
