@@ -3,8 +3,8 @@
 #
 # `make bench`: the figures that the project promises, each beside its peer of the same run. Needs
 # root and an idle machine. BENCH='walk size' measures only these (walk, quick, again, size, start,
-# share, views, exec, churn, names, session, ui); BENCH_DIR (/usr) is the folder with the files whose
-# tables are summed. The status is an error only when something could not be measured.
+# share, views, exec, churn, names, session, ui); BENCH_DIR (/usr) is the folder of the files for
+# the sum of tables. The status is an error only when something could not be measured.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -19,13 +19,13 @@ $(BUILD)/tests/demo/recorded/%: tests/demo/%.c
 AS_DEMO := unshare --uts --cgroup sh -c 'echo demo >/proc/sys/kernel/hostname && exec "$$@"' -
 
 .PHONY: demo demo-session docs-screens docs-screens-live
-##   demo           replay docs/demo.session, a recording; needs no rights
+##   demo           replay the recording docs/demo.session; needs no rights
 demo:
 	@tests/deps.sh install build
 	@$(MAKE) --no-print-directory all
 	@$(BUILD)/stacktop --replay docs/demo.session $(ARGS)
 
-##   demo-session   record it anew: a minute of the programs below tests/demo/; needs root
+##   demo-session   record docs/demo.session anew: a minute of the programs below tests/demo/; needs root
 demo-session:
 	@tests/deps.sh install build
 	@$(MAKE) --no-print-directory all $(RECORDED_BIN)
@@ -33,13 +33,13 @@ demo-session:
 		$(BUILD)/tests/demo/recorded/stage >/dev/null
 	@chmod 644 docs/demo.session && ls -l docs/demo.session
 
-##   docs-screens   draw the pictures of README and docs/ anew, from docs/demo.session
+##   docs-screens   redraw the pictures of README and docs/ from docs/demo.session
 docs-screens:
 	@tests/deps.sh install build
 	@$(MAKE) --no-print-directory all
 	@tests/demo/screens.sh $(BUILD) session docs/screens
 
-##   docs-screens-live  ... and those that no session has: walks, tables, machine code; needs root
+##   docs-screens-live  redraw those that no session has: walks, tables, machine code; needs root
 docs-screens-live:
 	@tests/deps.sh install build
 	@$(MAKE) --no-print-directory all $(DEMO_BIN)

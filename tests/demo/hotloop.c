@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Part of the demonstration: a loop whose time is spent in calls that the compiler inlined. Without
- * debug information all of it is draw_picture.
+ * Part of the demonstration: a loop that spends its time in calls that the compiler inlined.
+ * Without debug information all of it is draw_picture.
  */
 #include <stdint.h>
 #include <stdio.h>

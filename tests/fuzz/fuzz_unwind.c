@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CFI bytes of any kind to a table: never a crash, never more memory than the bytes are worth,
- * and Any CFI bytes to a table: never a crash, never more memory than the bytes allow, and a
- * table that keeps its shape and answers lookups as its dump does. The first byte of the input
- * chooses the section's name, a PLT, the size of the text, and whether a part of the input, whose
- * length the next two bytes give, is a .sframe.
+ * Any CFI bytes to a table: never a crash, never more memory than the bytes allow, and a table
+ * that keeps its shape and answers lookups as its dump does. The first byte of the input chooses
+ * the section's name, a PLT, the size of the text, and whether a part of the input is a .sframe;
+ * the next two bytes are that part's length.
  *
  * Without a fuzzer (-DFUZZ_MAIN) it is a program that runs over the files of its arguments.
  * Covers: unwind/table.c unwind/spans.c unwind/wide.c unwind/ehframe.c unwind/sframe.c

@@ -227,7 +227,7 @@ jitdump("jitdump of a record of 4 GiB", dump_head, load_record(0xffffffff), elve
 jitdump("jitdump of names without end", dump_head, load_record(1 << 20, 1 << 60, b"x" * (1 << 20)) * 16)
 jitdump("jitdump of a million moves", dump_head, struct.pack(
     "<IIQIIQQQQQ", 1, 64, 1, 0, 0, JIT_AT, JIT_AT, JIT_AT + 8, 1 << 63, 1) * 1000000)
-jitdump("jitdump whose header says 4 GiB", lambda pid: struct.pack(
+jitdump("jitdump with a header of 4 GiB", lambda pid: struct.pack(
     "<IIIIIIQQ", 0x4A695444, 1, 0xffffffff, 62, 0, pid, 1, 0), b"\xff" * 9999)
 
 

@@ -4,7 +4,7 @@
 """Attacks by a user without rights: files, names, mounts and storms of processes (attacks.py,
 elves.py), several at a time, while root runs the program beside a python3.
 
-    tests/hostile/run.py [-1] [WORD...]     only attacks whose name contains a word; -1: one at a time
+    tests/hostile/run.py [-1] [WORD...]     only attacks with a word in their name; -1: one at a time
 
 Required under attack: each report comes at most LATE seconds late, also the first one of a run that
 begins then; q and SIGTERM end it within END seconds; the python3's stacks are complete; memory is

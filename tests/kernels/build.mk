@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The guests walk programs of tests/live; programs whose compiler is missing are left out there, too.
+# The guests walk programs of tests/live; programs without a compiler here are left out there, too.
 
 kernel-programs: $(addprefix $(BUILD)/tests/frames/,nest signals realign)

@@ -10,9 +10,9 @@
 # The status is 0 when each has N right samples and hardly a wrong one; with enough=1, when more samples
 # would not help: each has N right or N wrong ones.
 #
-# Line K of TABLE is for the program whose lines begin with wK: name, argument, chain. Lines come with
-# the most frequent first and without duplicates, so a refresh ends where the counts rise or a line
-# comes again. If an end is missed, two refreshes count as one, and counting begins later.
+# Line K of TABLE is for the program with lines that begin with wK: name, argument, chain. Lines come
+# with the most frequent first and without duplicates, so a refresh ends where the counts rise or a
+# line comes again. If an end is missed, two refreshes count as one, and counting begins later.
 
 # "right" or "wrong", or "kernel" or "other" for samples that count neither way
 function kind_of(number, stack) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-##   soak           endurance: a minute each of short processes, of being stopped, and more (10 minutes)
+##   soak           endurance: a minute each of short processes, being stopped, and more (10 minutes)
 .PHONY: soak
 soak:
 	@tests/deps.sh install build test

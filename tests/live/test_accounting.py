@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # time limit: 300 s
 """No sample gets lost without being counted. Under more load than the maps hold, the report accounts
-for each tick, and over a whole run, whose last slice ends with the sampling itself,
+for each tick, and over a whole run, which ends together with its last slice,
 
     taken = filtered + shown + lost
 

@@ -119,7 +119,7 @@ def judge(tap, name, stacks, wanted, enough):
 
 
 def check_exec(tap, lines, leaf, own):
-    """Stacks of the mode whose children call execve."""
+    """Stacks of the mode with children that call execve."""
     foreign = foreign_function(own)
     before = re.compile(rf"{re.escape(leaf)}(?:;{foreign}){{1,3}}")
     after = re.compile(rf"(?!{re.escape(leaf)}$)(?:{foreign}|_start)")

@@ -85,7 +85,7 @@ def begins(tap, pids):
 
 
 def starts(tap, still):
-    """A new process of a known file, whose table was built when it ran for the first time."""
+    """A new process of a known file, which got its table when it first ran."""
     out, err, _ = live.stacktop("-b", "--format", "folded", "-F", HERTZ, "-d", "90", "--",
                                 "/bin/sh", "-c", f"{still} 50; sleep 2; {still} 1000", timeout=100)
     own = "\n".join(line for line in out.splitlines() if line.startswith("still;"))

@@ -32,7 +32,7 @@ DEBUG_MIB = 16    # budget of debug information, on top of all other memory
 RSS_MAX_KB = (128 + DEBUG_MIB) * 1024
 DESCRIPTORS = 3   # per file: the tracker's, and those of its symbol table
 STOP_SECONDS = 60 if LONG else 1
-OVERRUN = 1000 * os.cpu_count()  # processes whose records do not fit the rings of the CPUs
+OVERRUN = 1000 * os.cpu_count()  # processes with more records than the CPUs' rings hold
 BPF_MAP_GET_NEXT_KEY, BPF_PROG_GET_FD_BY_ID, BPF_MAP_GET_FD_BY_ID = 4, 13, 14  # linux/bpf.h
 SYS_BPF = {"x86_64": 321, "aarch64": 280}.get(os.uname().machine, 0)
 LIBC = ctypes.CDLL(None, use_errno=True)

@@ -143,7 +143,7 @@ class Stacks:
 
 
 def names_of(user):
-    """The chains whose frames the stack has."""
+    """The chains with frames in the stack."""
     return {frame.rpartition("_")[0] for frame in user
             if frame.endswith(("_one", "_two", "_spin")) and frame != "own_spin"}
 
@@ -298,7 +298,7 @@ def threads(tap, folder):
         process.wait()
     spins = stacks.share(lambda user: user[-1] == "own_spin" and user[0] in COMPLETE)
     tap.ok(stacks.count >= 1000 and spins >= 99,
-           "a thread whose main thread ended before the start",
+           "a thread after its main thread has ended",
            f"{spins:.2f} % of {stacks.count}; {stacks.reasons()}")
     check_new(tap, lambda: profile(run, "leader", "100", ping, comm="ping"), "ping",
               "another thread's exec", 500)

@@ -40,7 +40,7 @@ struct loader {
 	uint32_t cfi; /* entries with rows */
 };
 
-static pid_t target; /* the process whose memory is read */
+static pid_t target; /* reads go to this process's memory */
 
 static inline int read_target(void *to, __u64 size, __u64 from)
 {

@@ -175,7 +175,7 @@ static void no_bytes_break(void **state)
 	assert_true(made > 300);
 }
 
-/* The current line: the last whose address is not above. */
+/* The current line: the last with an address that is not above. */
 static void the_line_in_force_is_found(void **state)
 {
 	struct cfitext_line lines[] = {

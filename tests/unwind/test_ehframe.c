@@ -134,7 +134,7 @@ static void test_augmentations(void **state)
 	put_cie(1, "zPLRSB", "\x9b\x11\x22\x33\x44\x1b\x1b", 7);
 	/* personality omitted */
 	put_cie(1, "zPR", "\xff\x1b", 2);
-	/* an aligned personality whose data begins at an unaligned address */
+	/* an aligned personality, with data that begins at an unaligned address */
 	put_cie(1, "zPR", "\x50\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x1b", 17);
 	/* unknown: with z it is skipped, without z the bytes after it cannot be understood */
 	put_cie(1, "zQ", "\x01\x02\x03", 3);

@@ -162,7 +162,7 @@ static void reading_check(struct reading *r, uint64_t pc)
 	const struct columns *row = &r->row;
 
 	r->rows++;
-	/* Rows whose CFA is an unsupported expression, which readelf does not show. */
+	/* Rows with an unsupported expression as CFA, which readelf does not show. */
 	if (!strcmp(row->cfa, "exp") && !strcmp(ours->cfa, "expr"))
 		return;
 	if (cfa_agrees(row->cfa, ours->cfa) && fp_agrees(row->fp, ours->fp) &&

@@ -166,7 +166,7 @@ static bool within(const struct program *p, const char *name, uint64_t pc)
 
 /*
  * GNU ld's .sframe is wrong for stubs that begin with endbr64: for .plt.sec, which stacktop
- * ignores, and for the jump in .plt, whose row begins at 9 instead of 11.
+ * ignores, and for the jump in .plt, which has its row at 9 instead of 11.
  */
 static bool known_wrong(const struct program *p, uint64_t pc)
 {

@@ -193,8 +193,8 @@ static void coroutine(void)
 }
 
 /*
- * A coroutine on a stack in .bss, whose signals use a stack in the main thread's, far above: the
- * walk goes down in memory where a handler ends and must not take that for a broken stack.
+ * A coroutine on a stack in .bss, with a signal stack in the main thread's, far above: where a
+ * handler ends, the walk goes down in memory and must not take that for a broken stack.
  */
 static NOINLINE void run_coroutine(char *altstack, size_t size)
 {

@@ -36,7 +36,7 @@ def count(output, what):
 
 
 # Known differences: the stack pointer that longjmp and setcontext are about to jump to, and the last
-# two instructions of a realigned function, for whose rbp gcc's CFI is wrong.
+# two instructions of a realigned function, where gcc's CFI of rbp is wrong.
 KNOWN = (
     re.compile(r"^OURS ENDED.* end: ours rule needs a lost register \|"),
     # Code of the C start files, which has no CFI and has not set up a frame yet.

@@ -218,7 +218,7 @@ static const char *reason_text(int reason)
 	return texts[reason];
 }
 
-/* at: the address looked up, of the frame whose caller was asked for. */
+/* at: the address looked up, in the frame that was stepped from. */
 static void note(struct tracer *t, enum class class, bool chain, uint64_t at,
 		 const struct answer answers[3], const char *what)
 {

@@ -110,7 +110,7 @@ static inline enum code witness_code(struct witness *w, uint64_t pc)
 	return w->codes[at].code;
 }
 
-/* Drops callers whose frames the stack pointer has left. */
+/* Drops callers with frames that the stack pointer has left. */
 static inline void shadow_drop(struct witness *w, uint64_t sp)
 {
 	struct shadow *s = &w->now;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs two programs in turn, whose processes get the same PID (root only).
+ * Runs two programs in turn, as processes with the same PID (root only).
  *
  *	samepid ALPHA BRAVO [ARG...]		both with these arguments, until it is killed
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A loop that does little but pass through PLT stubs, to functions of pltlib.c that do nothing:
- * many samples are in a stub, whose text has no CFI if lld made it. Each function is called once
+ * many samples are in a stub, which has no CFI if lld made it. Each function is called once
  * before, so that lazy binding is done.
  *
  *	plt [SECONDS]		main;outer;loop[;STUB or nothing_N]

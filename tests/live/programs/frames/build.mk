@@ -52,7 +52,7 @@ $(FRAMES_DIR)/plt.none: $(FRAMES_SRC)/plt.c $(FRAMES_DIR)/libcallee.so
 	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) -fcf-protection=none -o $@ $< $(FRAMES_LAZY) -lcallee -ldl
 
-# A function whose address is taken is called through .plt.got.
+# Taking the address of a function makes its calls go through .plt.got.
 $(FRAMES_DIR)/plt.got: $(FRAMES_SRC)/plt.c $(FRAMES_DIR)/libcallee.so
 	$(call say,WORK,$@)
 	$(Q)$(FRAMES_CC) -DTAKE_ADDRESS -o $@ $< $(FRAMES_LAZY) -lcallee -ldl
