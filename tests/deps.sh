@@ -1,23 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Finds out what is missing to build, test or check stacktop, and installs it through the
+# Finds out which packages are missing to build, test or check stacktop, and installs them through the
 # distribution's package manager. It looks for commands and headers, not for packages, so that a
-# library installed by hand counts and nothing is touched when all is there.
+# library installed by hand counts, and it does nothing when all are there.
 #
 #   deps.sh check GROUP...     names what is missing; exit 1
-#   deps.sh install GROUP...   names it and installs it, with sudo when not root
-#   deps.sh list GROUP...      the command that would install everything; MANAGER=dnf and the like
-#                              choose another manager than this machine's
+#   deps.sh install GROUP...   names and installs it, with sudo when not root
+#   deps.sh list GROUP...      prints the command that would install everything; MANAGER=dnf and the
+#                              like choose another manager than this machine's
 #
 # Groups: build, test, check, kernels.
 
 set -u
 
 # group, probe, packages by manager. A probe is a command, or header:library to link against
-# (library - for none). Several packages are joined by a comma, - stands for none needed, none for
-# what this distribution does not have and the tests do without. What begins with ? is optional: it is
-# installed with the rest, and not missed.
+# (library - for none). A comma joins several packages; - means that none is needed; none means that
+# the distribution has no such package and the tests do without. A probe with ? is optional: its
+# packages are installed with the others, and a failing probe is no error.
 table() {
     cat <<'END'
 #group  probe                              apt                 dnf                    pacman       zypper                apk
@@ -107,7 +107,7 @@ install_command() {
 links() { # header library
     header=$1
     if [ "$2" = - ]; then set --; else set -- "-l$2"; fi
-    # cmocka.h wants these four first; some distributions keep libiberty's headers in a folder.
+    # cmocka.h needs the first four; some distributions keep libiberty's headers in a folder.
     printf '#include <%s>\n' stdarg.h stddef.h stdint.h setjmp.h stdio.h "$header" >"$scratch/p.c"
     echo 'int main(void) { return 0; }' >>"$scratch/p.c"
     "${CC:-gcc}" -D_GNU_SOURCE -I/usr/include/libiberty "$scratch/p.c" -o "$probe_out" "$@" \
@@ -115,7 +115,7 @@ links() { # header library
 }
 
 # The names of the C library's inner functions, such as clone3: in it, or in a debug file beside it.
-# What tells of them may be missing itself, and comes with the same installation.
+# The tools that this needs may be missing themselves; the same installation brings them.
 libc_names() {
     command -v "${CC:-gcc}" >/dev/null 2>&1 && command -v readelf >/dev/null 2>&1 || return 1
     libc=$("${CC:-gcc}" -print-file-name=libc.so.6 2>/dev/null)
@@ -137,7 +137,7 @@ present() { # probe
             "${CC:-gcc}" -x c - -static -o "$probe_out" >/dev/null 2>&1
         ;;
     libc-names) libc_names ;;
-    # Some distributions have the interpreter without them as a package of its own.
+    # Some distributions package perl's modules apart from the interpreter.
     perl-modules) perl -MData::Dumper -MList::Util -e 1 >/dev/null 2>&1 ;;
     *:*) links "${1%:*}" "${1#*:}" ;;
     clang) command -v "${CLANG:-clang}" >/dev/null 2>&1 ;;
@@ -153,7 +153,7 @@ wanted() { # group, in $groups
     return 1
 }
 
-# Packages of what is missing (or of everything, for list), once each.
+# Packages for missing probes (for list, of all probes), once each.
 packages() {
     table | while read -r group probe apt dnf pacman zypper apk; do
         wanted "$group" || continue
@@ -215,7 +215,7 @@ if [ -n "$sudo" ] && ! command -v sudo >/dev/null 2>&1; then
     exit 1
 fi
 log=$scratch/log
-# The lists of a fresh system are empty or old. A stale mirror is no reason to stop: install says.
+# A fresh system's lists are empty or old. A stale mirror does not matter here: installing reports it.
 case $mgr in
 apt) DEBIAN_FRONTEND=noninteractive && export DEBIAN_FRONTEND && $sudo apt-get update >"$log" 2>&1 ;;
 pacman) $sudo pacman -Sy >"$log" 2>&1 ;;

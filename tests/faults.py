@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Faults that a test has to find: what tests/mutate.py puts into a copy of the tree, one at a time.
+"""Faults that a test must find: tests/mutate.py puts them into a copy of the tree, one at a time.
 
-Each has a name, a file, a text that is in it exactly once, and what takes its place. A fault changes
-what a user can see, and compiles without a warning. One that no test finds is a gap in the tests.
+Each has a name, a file, a text that is in it exactly once, and the text that replaces it. A fault
+changes something that a user can see, and compiles without a warning. If no test finds it, a test is
+missing.
 """
 
 from collections import namedtuple
@@ -10,7 +11,7 @@ from collections import namedtuple
 Fault = namedtuple("Fault", "name file old new")
 
 SYMBOLS = [
-    # An address right behind a piece has the piece's name.
+    # An address right after a piece gets the piece's name.
     Fault("codemap-end", "symbols/names/codemap.c",
           "if (map->shown[mid].end <= addr)", "if (map->shown[mid].end < addr)"),
     Fault("codemap-rest", "symbols/names/codemap.c",
@@ -56,7 +57,7 @@ SYMBOLS = [
           "(char)(high << 4 | low)", "(char)(low << 4 | high)"),
     Fault("perfmap-return", "symbols/names/perfmap.c",
           "if (end > p && end[-1] == '\\r')", "if (end > p && end[-1] == '\\n')"),
-    # A map that is written anew in place goes unnoticed.
+    # A map that is rewritten in place goes unnoticed.
     Fault("perfmap-rewritten", "symbols/names/perfmap.c",
           "if (!changed && !is_continued(pm))",
           "if (!changed && pm->offset > FILE_MAX && !is_continued(pm))"),
@@ -95,11 +96,11 @@ SYMBOLS = [
           "== length && !memcmp(id, other, length);", "== length && other[0] == id[0];"),
     Fault("debugfile-subfolder", "symbols/elf/debugfile.c",
           "\"%s/.debug/%s\", link->dir", "\"%s/debug/%s\", link->dir"),
-    # A FIFO put there by the process that is looked at.
+    # A FIFO put there by the profiled process is opened.
     Fault("rootfile-fifo", "symbols/files/rootfile.c",
           "return S_ISREG(st->st_mode) ? check_system(held) : -EINVAL;",
           "return S_ISDIR(st->st_mode) ? -EINVAL : check_system(held);"),
-    # Its kernel log read by whoever binds /proc/kmsg to the name of a perf map.
+    # A perf map's name leads to /proc/kmsg, and the kernel's log is read.
     Fault("rootfile-procfs", "symbols/files/rootfile.c",
           "system.f_blocks && (uint32_t)system.f_type", "(uint32_t)system.f_type"),
     Fault("kallsyms-weak", "symbols/names/kallsyms.c",
@@ -137,7 +138,7 @@ UNWIND = [
     Fault("cfa-restore", "unwind/cfa.c",
           "*to = *rule_of(m, &initial, reg);",
           "*to = reg == ARCH_FP ? *to : *rule_of(m, &initial, reg);"),
-    # What is read of a broken program is told to the end of the function.
+    # The rows of a broken program reach to the end of the function.
     Fault("cfa-broken-end", "unwind/cfa.c", "*end = m.pc;\n", "*end = fde->end;\n"),
     Fault("rule-depth", "unwind/rule.c", "*depth = (uint32_t)-fp->off;",
           "*depth = (uint32_t)-fp->off + 8;"),
@@ -170,7 +171,7 @@ UNWIND = [
           "words[n] = ROW_WORD(0, ROW_RULE(rows[first]));"),
     Fault("block-full", "unwind/block.c", "while (low > from && !may_begin(b, low))",
           "while (low > from && !may_begin(b, from))"),
-    # Code that a process made has one name for all.
+    # Made code gets one name in all processes.
     Fault("step-own", "unwind/step.h", "w->own = 1;", "w->own = 0;"),
     Fault("step-frame-bits", "unwind/step.h",
           "return FRAME_ADDRESS(w->pc);", "return w->pc;"),
@@ -222,7 +223,7 @@ BPF = [
     Fault("sample-filter", "bpf/prog/profiler.bpf.c",
           "if (ctl->filtering && !is_chosen(tgid))",
           "if (ctl->filtering && is_chosen(tgid))"),
-    # A number that is used again passes for the process that had it.
+    # A reused PID passes for the process that had it before.
     Fault("sample-start", "bpf/prog/profiler.bpf.c",
           "return start && (!*start || *start == process_start());", "return start != NULL;"),
     Fault("process-reused", "bpf/tracker/process.c",
@@ -245,7 +246,7 @@ BPF = [
           "key.cpu = bpf_get_smp_processor_id() + 1;", "key.cpu = bpf_get_smp_processor_id();"),
     Fault("sample-again", "bpf/prog/profiler.bpf.c",
           "\t__sync_fetch_and_add(&value->count, 1);\n}", "\tvalue->count = 1;\n}"),
-    # A stack that was not sent counts as sent: it never gets its name.
+    # A stack that was not sent counts as sent: it never gets names.
     Fault("stack-known", "bpf/prog/profiler.bpf.c",
           "\t\ts->ring_full++;\n\t\treturn;\n", "\t\ts->ring_full++;\n"),
     Fault("stack-complete", "bpf/prog/profiler.bpf.c",
@@ -258,7 +259,7 @@ BPF = [
           "if (proc->image && !image)"),
     Fault("stack-registers", "bpf/prog/profiler.bpf.c",
           "to[DWARF_RBP] = st->regs.rbp;", "to[DWARF_RBP] = st->regs.rbx;"),
-    # The number of a deleted file is used again.
+    # The inode number of a deleted file is reused.
     Fault("walk-file-change", "bpf/prog/walker.bpf.h",
           "if (!file || file->change != vma_change(&st->vma))", "if (!file)"),
     Fault("walk-file-frame", "bpf/prog/walker.bpf.h",
@@ -292,7 +293,7 @@ BPF = [
     Fault("evict-pinned", "bpf/tracker/evict.c",
           "&& !o->in_queue && !o->pinned;", "&& !o->in_queue;"),
     Fault("evict-miss", "bpf/tracker/evict.c", "\t\t\to->missed++;\n", ""),
-    # Lists still lead to what was given away.
+    # Lists still lead to evicted tables.
     Fault("evict-touch", "bpf/tracker/evict.c",
           "object_set_state(t, o, OBJECT_EVICTED);\n\tprocess_touch(t, o);",
           "object_set_state(t, o, OBJECT_EVICTED);"),
@@ -348,7 +349,7 @@ BPF = [
           "old.offset += m->end - old.start;"),
     Fault("ksyms-offset", "bpf/sampler/ksyms.c", "*plus = '\\0';", "(void)plus;"),
     Fault("ksyms-module", "bpf/sampler/ksyms.c", "module_name(k, open + 2);", "module_name(k, open + 1);"),
-    # A module has the name of the one that came to its place.
+    # A module gets the name of the one that replaced it.
     Fault("ksyms-unloaded", "bpf/sampler/ksyms.c",
           "then = kmodules_at(k->kmodules, (uint32_t)(generation >> 32),",
           "then = kmodules_at(k->kmodules, (uint32_t)(generation >> 33),"),
@@ -370,7 +371,7 @@ BPF = [
 ]
 
 TUI = [
-    # The model and its questions.
+    # The profile and its queries.
     Fault("history-range", "tui/profile/profile_history.c",
           ".first = p->committed - p->nslices + 1,\n\t\t.last",
           ".first = p->committed - p->nslices,\n\t\t.last"),
@@ -516,7 +517,7 @@ TUI = [
     Fault("theme-warning", "tui/screen/theme.c",
           "if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)",
           "if ((unsigned char)*c >= 0x7f)"),
-    # What is written and read.
+    # Files that are written and read.
     Fault("folded-separator", "tui/export/folded.c", "if (to[i] == ';')\n\t\t\tto[i] = ':';",
           "if (to[i] == ';')\n\t\t\tto[i] = ';';"),
     Fault("folded-suffix", "tui/export/folded.c",

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Runs every fuzzer for some seconds, starting from tests/fuzz/seeds/NAME/ where there are any and
-# from what tests/fuzz/seeds.py makes of this machine's files, and keeps what it finds below build/.
+# Runs every fuzzer for some seconds, starting from tests/fuzz/seeds/NAME/, if it exists, and from the
+# inputs that tests/fuzz/seeds.py makes from this machine's files, and keeps new inputs below build/.
 # Crashing inputs stay in build/fuzz/crashes/. A line `/* fuzz: OPTION... */` among the first five of
 # a fuzzer's source adds options.
 #
@@ -11,7 +11,7 @@
 seconds=${1:-30}
 [ $# = 0 ] || shift
 build=${BUILD:-build/fuzz}
-# Without this undefined behaviour is a line in the log and nothing else.
+# Without this, undefined behaviour is only a line in the log.
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}"
 cd "$(dirname "$0")/.." || exit 1
 passed=0

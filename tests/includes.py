@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks which room uses which, by what its files include and call, and how large the knots are.
+"""Checks which room uses which, by the includes and calls of its files, and the size of the knots.
 
-A room is a folder of sources. ROOMS says which others its files may include headers of and call
-functions of; of a room below another top folder they see the fronts only. A file is a source with
-the header of its name. A knot is a set of files that all reach each other.
+A room is a folder of sources. ROOMS lists the other rooms with headers that its files may include and
+functions that they may call; of rooms below another top folder they may use only the fronts. A file is
+a source with the header of its name. A knot is a set of files that all reach each other.
 
     tests/includes.py           a line for each breach, then the largest knot; exit 1 if there is any
     tests/includes.py --knots   all knots, file by file
@@ -51,16 +51,16 @@ ROOMS = {
     "tui": "tui/app tui/views tui/ui tui/screen tui/export tui/collect tui/session tui/symbolize "
            "tui/query tui/profile tui/util bpf/report bpf/tracker bpf/sampler symbols/base",
 }
-# What other top folders see of a room.
+# The files of a room that other top folders may use.
 FRONTS = {
     "unwind": "cfitext funcs reason",
     "bpf/sampler": "sampler memlock ksyms kernelinfo refusal event",
     "bpf/tracker": "tracker inventory",
     "bpf/report": "trace check dump",
 }
-# The top folder that sees all files of a room.
+# A top folder that may use all files of a room.
 INSIDE = {"unwind": "bpf"}
-# Uses that run the wrong way; the list only shrinks.
+# Uses against the rules; the list only shrinks.
 EXCEPTIONS = {
     ("tui/app/plain", "tui/collect/inspect"),
     ("tui/app/plain", "tui/options"),
@@ -112,18 +112,18 @@ EXCEPTIONS = {
     ("tui/ui/ui", "tui/views/view_unwind"),
     ("tui/views/inspector", "tui/collect/inspect"),
 }
-# A header of a library, and the rooms that may see it.
+# A header of a library, and the rooms that may include it.
 LIBRARY_OWNER = (
     (re.compile(r"^(ncursesw?/)?(ncurses|curses|term|panel|menu|form)\.h$"), "tui/screen"),
     (re.compile(r"^bpf/(?!bpf_helpers|bpf_tracing|bpf_core_read|bpf_endian)\w+\.h$"), "bpf/"),
     (re.compile(r"^(elfutils/\w+|libelf|gelf|libdwfl|dwarf)\.h$"), "symbols/ unwind"),
 )
-# What the kernel programs share with user space.
+# The headers that kernel programs share with user space.
 KERNEL_SIDE = re.compile(r"^(bpf/prog/(layout|\w+\.bpf)|unwind/(row|walk|step|reason))\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
-# As .clang-format leaves them: a definition begins in the first column, and so does its body.
+# In the format of .clang-format: a definition begins in the first column, and so does its body.
 FUNCTION = re.compile(r"^(?!static\b|typedef\b|extern\b)[A-Za-z_][\w \t*]*?\b(\w+)\(([^;{}]*?)\)\s*\n\{",
                       re.M)
 OBJECT = re.compile(r"^(?!static\b|typedef\b|extern\b)[a-z_][\w \t*]*?\b(\w+)(?:\[[^\]]*\])* = ", re.M)
@@ -161,7 +161,7 @@ class Tree:
                         self.defined[match.group(1)] = path
 
     def seen(self, path):
-        """All headers of the project that a file includes, also by others."""
+        """All headers of the project that a file includes, directly or through others."""
         found, left = set(), [path]
         while left:
             for system, name in self.included[left.pop()]:
@@ -171,7 +171,7 @@ class Tree:
         return found
 
     def calls(self, path):
-        """(name, source) of what a file uses of other sources: declared in what it includes."""
+        """(name, source) of a file's uses of other sources, as far as its headers declare them."""
         if not path.endswith(".c") or path.endswith(".bpf.c"):
             return
         declared = set().union(*(self.words[header] for header in self.seen(path)), set())
@@ -180,7 +180,7 @@ class Tree:
                 yield name, self.defined[name]
 
     def uses(self, path):
-        """(what stands in the file, the file that it leads to)"""
+        """(the name used in the file, the file that defines it)"""
         for system, name in self.included[path]:
             if not system and name in self.text:
                 yield name, name

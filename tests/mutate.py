@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Puts the faults of tests/faults.py into a copy of the tree, one at a time, and says which no test
-finds. It runs by hand; with all faults and programs it takes hours.
+"""Puts the faults of tests/faults.py into a copy of the tree, one at a time, and names those that no
+test finds. Run it by hand; all faults with all programs take hours.
 
-    tests/mutate.py [OPTION...] [WORD...]   faults of this name, or whose file's path has it in it
+    tests/mutate.py [OPTION...] [WORD...]   only faults with this name, or with it in their file's path
 
-    --list          only say which they are
-    --check         only see that each one's old text is there once, and that it compiles
-    --covering      run the programs that cover the file (tests/where.py) and no others
+    --list          only list the faults
+    --check         only check that each old text is there once, and that the fault compiles
+    --covering      run only the programs that cover the file (tests/where.py)
     --units         run no program of tests/bpf/ and tests/live/
 
-Programs that cover the file run first, the fast ones before, then the other units of its folder, of
-tests/tui/ and of the rest, then those that sample the machine. The first that fails has found the
-fault. A program has to pass without a fault first; else it finds nothing, and is named. It has SLACK
-times as long as it took then. The last line says how many faults were found.
+Programs that cover the file run first, fast ones before slow ones, then the other units of its folder,
+of tests/tui/ and of the other folders, then programs that sample the machine. The first that fails has
+found the fault. A program must first pass without a fault; else it finds nothing, and is reported. Its
+time limit is SLACK times the time that it took then. The last line has the number of faults found.
 """
 
 import argparse
@@ -38,13 +38,13 @@ FOLDERS = where.FOLDERS
 LIVE = ("bpf", "live")
 SLACK = 10
 LEAST_SECONDS = 60
-CLEAN_SECONDS = 1200    # for a program without a fault
+CLEAN_SECONDS = 1200    # limit of a program without a fault
 PR_SET_CHILD_SUBREAPER = 36
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 
 
 def name_of(path):
-    """What tests/run.py calls a program."""
+    """The program's name in tests/run.py."""
     name = path.split("/", 1)[1]
     return name[:-2] if name.endswith(".c") else name
 
@@ -54,7 +54,7 @@ def is_live(path):
 
 
 def kill_children():
-    """Everything that a program has left comes to this process, which adopts orphans."""
+    """Kills all processes that a program has left: this process adopts orphans."""
     for _ in range(500):
         left = []
         for entry in glob.glob("/proc/[0-9]*/stat"):
@@ -77,7 +77,7 @@ def kill_children():
 
 
 def limit_memory():
-    """Only the soft limit: a program may have reasons to raise it."""
+    """Sets only the soft limit: a program may have reasons to raise it."""
     half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     if hard == resource.RLIM_INFINITY or hard > half:
@@ -85,11 +85,11 @@ def limit_memory():
 
 
 class Tree:
-    """A copy of the tree, with what is built already."""
+    """A copy of the tree, with the build folder."""
 
     def __init__(self, folder):
         self.top = folder
-        self.seconds = {}   # path of a program: what it took without a fault; None: it failed
+        self.seconds = {}   # path of a program: its time without a fault; None: it failed
         self.made = set()   # targets that are up to date
         names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
                                 "--exclude-standard"], cwd=TOP, check=True,
@@ -124,8 +124,8 @@ class Tree:
         self.write(fault.file, self.read(fault.file).replace(fault.old, fault.new))
 
     def make(self, *targets):
-        """What the compiler says when it fails, else nothing. A warning is an error: WERROR= in the
-        environment lets it pass."""
+        """The compiler's output when it fails, else nothing. Warnings are errors unless the environment
+        has WERROR=."""
         if self.made.issuperset(targets):
             return ""
         done = subprocess.run(["make", "--no-print-directory", f"-j{os.cpu_count()}", "-k",
@@ -138,8 +138,8 @@ class Tree:
         return ""
 
     def text_of(self, path, seen):
-        """A program's source, that of the headers below tests/ which it includes, and what stands
-        beside these."""
+        """The text of a program's source, of the headers below tests/ that it includes, and of the
+        files beside these."""
         if path in seen or not os.path.isfile(self.path(path)):
             return ""
         seen.add(path)
@@ -152,7 +152,7 @@ class Tree:
         return text
 
     def helpers(self, text):
-        """Sources of programs that are no tests and which a test names, or the beginning of it."""
+        """Sources of helper programs that a test names, wholly or by the beginning of the name."""
         for helper in glob.glob("tests/**/*.c", root_dir=self.top, recursive=True):
             folder, stem = helper.split("/")[1], os.path.basename(helper)[:-2]
             parts = stem.split("_")
@@ -162,7 +162,7 @@ class Tree:
                 yield helper
 
     def targets(self, path):
-        """What has to be built anew for a program."""
+        """The targets to rebuild for a program."""
         text = self.text_of(path, set())
         found = {f"{BUILD}/{helper[:-2]}" for helper in self.helpers(text)}
         if path.endswith(".c"):
@@ -172,7 +172,7 @@ class Tree:
         return found
 
     def run(self, path, limit):
-        """What failed, None when all passed."""
+        """The first failure; None when all passed."""
         env = dict(os.environ, BUILD=BUILD, PYTHONDONTWRITEBYTECODE="1")
         process = subprocess.Popen([sys.executable, "tests/run.py", name_of(path)], cwd=self.top,
                                    env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -192,7 +192,7 @@ class Tree:
         return reasons[0].partition(": ")[2][:100] if reasons else "failed"
 
     def passes(self, path):
-        """Whether a program passes without a fault; there is none in the tree now."""
+        """True if a program passes without a fault; the tree has none at this time."""
         if path not in self.seconds:
             error = self.make(*self.targets(path))
             start = time.monotonic()
@@ -204,7 +204,7 @@ class Tree:
 
 
 def programs(fault, options):
-    """(those that cover the file, all others) in the order in which they run."""
+    """(the programs that cover the file, all others), both in the order in which they run."""
     known = where.tests()
     every = [path for path in known if not path.startswith("tests/fuzz/")
              and not (options.units and is_live(path))]
@@ -221,9 +221,9 @@ def programs(fault, options):
 
 
 def find(tree, fault, options):
-    """(program, reason) of the first that finds the fault; (None, why) when it cannot be tried."""
+    """(program, reason) of the first that finds the fault; (None, reason) when it cannot be tried."""
     first, others = programs(fault, options)
-    # Scripts ask other programs, which takes its time.
+    # Scripts start other programs, which takes time.
     first.sort(key=lambda path: (is_live(path), path[-2:] != ".c", tree.seconds.get(path) or 0))
     text = tree.read(fault.file)
     for path in [*first, *others]:
@@ -262,14 +262,14 @@ def mutate(tree, chosen, options):
 
 
 def misplaced():
-    """A line for each fault that is not as tests/faults.py promises."""
+    """A line for each fault that breaks the rules of tests/faults.py."""
     wrong = []
     names = [fault.name for fault in faults.ALL]
     for fault in faults.ALL:
         path = os.path.join(TOP, fault.file)
         text = where.read(fault.file) if os.path.exists(path) else ""
         if names.count(fault.name) > 1:
-            wrong.append(f"{fault.name}: another has this name")
+            wrong.append(f"{fault.name}: another fault has this name")
         if text.count(fault.old) != 1:
             wrong.append(f"{fault.name}: its text is {text.count(fault.old)} times in {fault.file}")
         if fault.old == fault.new:
@@ -278,7 +278,7 @@ def misplaced():
 
 
 def objects(tree, file):
-    """What is compiled of a file, by the compiler's own lists."""
+    """The objects compiled from a file, by the compiler's dependency files."""
     found = set()
     for folder in FOLDERS:
         for path in glob.glob(f"{BUILD}/{folder}/**/*.d", root_dir=tree.top, recursive=True):
@@ -288,7 +288,7 @@ def objects(tree, file):
 
 
 def check(tree, chosen):
-    """At most one fault of each file at a time: all that fails is tried again alone."""
+    """Compiles at most one fault of each file at a time; tries those that fail again alone."""
     wrong = 0
     error = tree.make(f"{BUILD}/stacktop")
     if error:
@@ -337,7 +337,7 @@ def main():
     if wrong or not chosen:
         print("\n".join(wrong or ["there is no such fault"]))
         return 1
-    # The copy goes, too, when this is ended.
+    # Interruption also removes the copy.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

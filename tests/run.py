@@ -1,40 +1,40 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs the test programs and says, in its last line, how many tests passed.
+"""Runs the test programs; its last line has the number of tests passed.
 
-    tests/run.py [WORD...]      only programs whose name is, or else contains, one of the words
+    tests/run.py [WORD...]      only programs named by a word, or else with a word in their name
 
 Programs are the cmocka binaries build/tests/DIR/test_* that have a source, and the scripts
-tests/DIR/*.sh and *.py (DIR is a folder or one in it) that are executable or named test_*. Both speak TAP: `ok N - name`,
-`not ok N - name`, `ok N # SKIP name`, `1..N`. A program that crashes, runs out of time, ends with
-an error, or runs fewer tests than it announced or none at all is a failure of its own. Output is
-shown whole when something failed (always with V=1).
+tests/DIR/*.sh and *.py (DIR is a folder or a room in it) that are executable or named test_*. Both
+print TAP: `ok N - name`, `not ok N - name`, `ok N # SKIP name`, `1..N`. A program that crashes, runs
+out of time, ends with an error, or runs no tests or fewer than it announced is a failure of its own.
+Its whole output is shown when a test failed (always with V=1).
 
-Programs that do not judge how much of the running machine was sampled run first, one more at a time
-than there are CPUs. Those of MEASURING but BESIDE do: they run alone, one after the other, also when
-two suites run at a time (a lock of the user sees to that).
+Programs that do not depend on their share of the machine run first, one more at a time than there are
+CPUs. Those of MEASURING, except BESIDE, depend on it: they run alone, one after the other, even when
+two suites run at a time (a lock per user ensures that).
 
-Each program has an environment of its own: of the caller's variables it gets those of KEPT only,
-beside an empty HOME and TMPDIR, which are removed after it (scratch() says where), UTC, C.UTF-8, a
-terminal's name and umask 022. With SIZE=full what is large by its sizes is as large as it can be
-(`make test-all`), and the programs of FULL_DIRS run, too.
+Each program has its own environment: of the caller's variables only those of KEPT, an empty HOME and
+TMPDIR, which are removed after it (see scratch()), UTC, C.UTF-8, a terminal's name and umask 022. With
+SIZE=full, tests with a size use their largest one (`make test-all`), and the programs of FULL_DIRS run,
+too.
 
-Each has TIME_LIMIT seconds, or what a line `time limit: N s` among the first LIMIT_LINES of its
-source says, times TIME_FACTOR (sanitizers are slow). The limit is for what never ends: on a busy
-machine everything is slow, so it is no verdict on speed. Whatever a program leaves running is
-killed: its runner adopts orphans, so that a daemon that left its session is found, too.
+Each has TIME_LIMIT seconds, or N by a line `time limit: N s` among the first LIMIT_LINES of its source,
+times TIME_FACTOR (sanitizers are slow). The limit ends programs that would never end: on a busy machine
+everything is slow, so it does not judge speed. All processes that a program leaves are killed: its
+runner adopts orphans, so that it also finds a daemon that left its session.
 
 CPUs that a program has taken offline come back after it. While a suite runs, the kernel does not lower
-the frequency of sampling by itself (kernel.perf_cpu_time_max_percent), which it would for all that a
-`perf record` beside it costs.
+the sampling frequency by itself (kernel.perf_cpu_time_max_percent), as it would because of a
+`perf record` at the same time.
 
-Programs of MEASURING with a test that is not ok, or that are out of time, run AGAIN times more at
-once, and all of these runs must pass; a crash, a finding of a sanitizer or a test that did not run
-is excused by nothing. Such a program is `unsteady`: what its first run said is shown, and named
-again at the end. Further runs get AGAIN_SECONDS in all; AGAIN=0 in the environment turns them off.
+Programs of MEASURING that fail a test or run out of time run AGAIN times more at once, and all of these
+runs must pass; a crash, a sanitizer's finding or a test that did not run is never excused. Such a
+program is `unsteady`: the output of its first run is shown, and it is named again at the end. All
+further runs together get AGAIN_SECONDS; AGAIN=0 in the environment turns them off.
 
-At the end stand the time of each part (PARTS in the environment adds those before this: NAME=SECONDS,
-separated by blanks) and the SLOWEST programs.
+The end lists the time of each part (PARTS in the environment adds earlier ones: NAME=SECONDS, separated
+by blanks) and the SLOWEST programs.
 """
 
 import concurrent.futures
@@ -55,11 +55,11 @@ import time
 TIME_LIMIT = 300
 LIMIT_LINES = 40
 DIRS = ("symbols", "unwind", "bpf", "tui", "live")
-FULL_DIRS = ("hostile/",)   # with SIZE=full only, but for these:
+FULL_DIRS = ("hostile/",)   # only with SIZE=full, except for these:
 ALWAYS = ("hostile/test_reuse.py",)
 MEASURING = ("bpf/", "live/", "tui/app/test_pty", "hostile/")
-# Of these, guests see nothing of this machine's other work, and others judge messages, files, names,
-# screens and maps.
+# Programs of MEASURING that need not run alone: other work on this machine does not affect guests, and
+# the others test messages, files, names, screens and maps.
 BESIDE = ("bpf/report/test_check", "bpf/sampler/test_cpus", "bpf/tracker/test_inventory",
           "bpf/sampler/test_ksyms", "bpf/tracker/test_process", "bpf/tracker/test_idlefile",
           "bpf/tracker/test_placement", "bpf/sampler/test_sampler_maps", "bpf/sampler/test_sizes",
@@ -79,14 +79,14 @@ PR_SET_CHILD_SUBREAPER = 36
 RESULT = re.compile(r"^(not ok|ok)\b\s*\d*\s*(.*)$")
 PLAN = re.compile(r"^1\.\.(\d+)\s*(#.*)?$")
 SKIP = re.compile(r"#\s*skip\b", re.IGNORECASE)
-COMMENTS = 8    # lines shown at once of a test that failed
-WIDTH = 300     # characters of each
+COMMENTS = 8    # lines of a failed test that are shown at once
+WIDTH = 300     # characters shown of each
 LIMIT = re.compile(r"time limit: (\d+) s")
 FINDING = re.compile(r"Sanitizer|runtime error:|Assertion|SIG(SEGV|ABRT|BUS|ILL|FPE)")
 
 
 def rooms(path):
-    """A folder of tests and those in it, which mirror the rooms of the product."""
+    """A folder of tests and the folders in it, which mirror the product's rooms."""
     if os.path.isdir(path):
         yield path
         for name in sorted(os.listdir(path)):
@@ -130,7 +130,7 @@ def time_limit(source):
 
 
 def children():
-    """PIDs whose parent is this process, zombies included."""
+    """PIDs of this process's children, including zombies."""
     me = os.getpid()
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -143,7 +143,7 @@ def children():
 
 
 def kill_leftovers():
-    """Kills orphans until none is left; a killed one's children come to us in turn."""
+    """Kills orphans until none is left; the children of a killed one become orphans in turn."""
     killed = 0
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
@@ -163,13 +163,13 @@ def kill_leftovers():
 
 
 def environment(folder):
-    """What a program finds, wherever and by whom it is run."""
+    """A program's environment, whatever the caller's."""
     build = os.path.abspath(os.environ.get("BUILD", "build"))
     env = {name: value for name, value in os.environ.items() if KEPT.match(name)}
     for name in ("HOME", "TMPDIR"):
         env[name] = os.path.join(folder, name.lower())
         os.mkdir(env[name])
-    # Toolchains that live in the user's home, whatever HOME says.
+    # Toolchains installed in the user's home, whatever HOME is.
     for name, place in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")):
         home = os.path.join(pwd.getpwuid(os.getuid()).pw_dir, place)
         if os.path.isdir(home):
@@ -181,12 +181,12 @@ def environment(folder):
 
 
 def adopt_orphans():
-    """Makes this process the parent of what its descendants leave behind."""
+    """Makes this process the parent of orphaned descendants."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def restore_cpus(online):
-    """Brings CPUs back that were online: a program that was killed cannot."""
+    """Brings CPUs back online: a killed program cannot."""
     for path in online:
         try:
             with open(path, "r+", encoding="ascii") as file:
@@ -208,20 +208,20 @@ def cpus_online():
 
 
 def scratch():
-    """Where programs' own folders are: TMPDIR, unless LD_PRELOAD, sanitizers' options or mounts would
-    take its path apart, or programs of other users could not reach what is in it."""
+    """The folder for programs' own folders: TMPDIR, unless LD_PRELOAD, sanitizers' options or mount
+    options would split its path, or other users cannot reach it."""
     for path in (os.path.realpath(tempfile.gettempdir()), "/tmp", "/var/tmp"):
         parts = [path[:i] for i, c in enumerate(path) if c == "/" and i] + [path]
         if PLAIN.fullmatch(path) and all(os.path.isdir(part) and os.stat(part).st_mode & 0o001
                                          for part in parts) and os.access(path, os.W_OK):
             return path
-    return None     # where mkdtemp sees fit
+    return None     # mkdtemp's default
 
 
 def run(command, limit):
     """(output, exit status or None when out of time)"""
     own = tempfile.mkdtemp(prefix="stacktop-test-", dir=scratch())
-    os.chmod(own, 0o755)    # programs of other users run in it
+    os.chmod(own, 0o755)    # tests run programs there as other users
     with tempfile.TemporaryFile() as out:
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
@@ -240,7 +240,7 @@ def run(command, limit):
         except OSError as error:
             out.write(f"{command[0]}: {error.strerror}\n".encode())
             status = 127
-        finally:    # also when it is interrupted
+        finally:    # also after an interruption
             kill_leftovers()
             shutil.rmtree(own, ignore_errors=True)
         out.seek(0)
@@ -258,7 +258,7 @@ def judge(output, status, limit):
         result = RESULT.match(line)
         if not result:
             continue
-        # cmocka says "not ok 2 # SKIP name" of a test that called skip().
+        # cmocka prints "not ok 2 # SKIP name" for a test that called skip().
         if SKIP.match(result.group(2)) or result.group(1) == "ok" and SKIP.search(result.group(2)):
             skipped += 1
         elif result.group(1) == "not ok":
@@ -285,7 +285,7 @@ def judge(output, status, limit):
 
 
 def excusable(name, output, status, broken):
-    """Whether more runs may tell that `broken` tests met a bad moment of the machine."""
+    """True if more runs may show that the `broken` tests failed by a bad moment of the machine."""
     failed = sum(1 for line in output.splitlines()
                  if line.startswith("not ok") and not SKIP.search(line))
     return measures(name) and not FINDING.search(output) and \
@@ -293,7 +293,7 @@ def excusable(name, output, status, broken):
 
 
 def failures(lines):
-    """The lines of tests that failed, each with the comments behind it: a log may be cut."""
+    """The lines of failed tests, each with the comments after it: a log may be cut."""
     shown = []
     wanted = 0
     for line in lines:
@@ -309,7 +309,7 @@ def failures(lines):
 
 
 class Suite:
-    """What has been found out so far, printed as it comes."""
+    """The results so far, printed as they come."""
 
     def __init__(self):
         self.total = [0, 0, 0]
@@ -317,10 +317,10 @@ class Suite:
         self.unsteady = []
         self.times = []     # (seconds, name)
         self.left = AGAIN_SECONDS
-        self.online = []    # files of CPUs that are to be online for each program
+        self.online = []    # files of CPUs that must be online for each program
 
     def take(self, program, limit, result):
-        """The first run's (output, status, seconds) of a program; it may run again."""
+        """Counts the first run's (output, status, seconds) of a program, which may run again."""
         name, command, _ = program
         output, status, took = result
         passed, failed, skipped, reasons = judge(output, status, limit)
@@ -356,7 +356,7 @@ class Suite:
         self.total = [a + b for a, b in zip(self.total, (passed, failed, skipped))]
 
     def end(self, parts):
-        """The last words; whether all is well."""
+        """Prints the summary; returns whether all passed."""
         if sum(self.total) == 0:
             print("no test was found")
             self.total[1] = 1
@@ -384,8 +384,8 @@ def timed(command, limit):
 
 
 def run_beside(suite, programs_limits):
-    """Runs programs one more at a time than there are CPUs, as some wait for something most of the
-    time; those with the longest limits first."""
+    """Runs programs one more at a time than there are CPUs, as some wait most of the time; those with
+    the longest limits first."""
     order = sorted(programs_limits, key=lambda one: -one[1])
     fork = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(1 + len(os.sched_getaffinity(0)), fork,
@@ -403,9 +403,9 @@ def run_beside(suite, programs_limits):
 
 
 class Rate:
-    """Holds the highest frequency of sampling up: the kernel lowers it for good where samples took long.
-    What it was is kept in a file that suites share, and the last one to end puts it back: also after
-    one that was killed."""
+    """Keeps the highest sampling frequency: the kernel lowers it for good after slow samples. Suites
+    share a file with the original value, and the last one to end restores it, also for a suite that
+    was killed."""
 
     HIGHEST = "/proc/sys/kernel/perf_event_max_sample_rate"
     PERCENT = "/proc/sys/kernel/perf_cpu_time_max_percent"     # 0: the kernel leaves the rate alone
@@ -421,7 +421,7 @@ class Rate:
                 os.pwrite(self.file, before.encode(), 0)
                 write_text(self.HIGHEST, max(self.ENOUGH, int(before.split()[0])))
                 write_text(self.PERCENT, 0)
-        except OSError:     # another suite has done so, or this user must not
+        except OSError:     # another suite has done it, or this user may not
             pass
         fcntl.flock(self.file, fcntl.LOCK_SH)
 
@@ -449,7 +449,7 @@ def write_text(path, value):
 
 
 def open_own(name):
-    """A file of this user that all suites share."""
+    """A file of this user, shared by all suites."""
     path = f"/tmp/stacktop-{name}-{os.getuid()}"
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     if os.fstat(file).st_uid != os.getuid():
@@ -458,7 +458,7 @@ def open_own(name):
 
 
 def lock_machine():
-    """Waits until no other suite of this user measures; the lock ends with this process."""
+    """Waits until no other suite of this user measures; holds the lock until this process ends."""
     lock = open_own("measuring")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -468,7 +468,7 @@ def lock_machine():
 
 
 def run_all(suite, beside, alone):
-    """Both parts of the suite; [(name, seconds)] of them."""
+    """Runs both parts of the suite; returns their [(name, seconds)]."""
     parts = []
     start = time.monotonic()
     if beside:
@@ -488,7 +488,7 @@ def run_all(suite, beside, alone):
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     os.umask(0o022)
-    # What starts this in the background may have them ignored, which programs inherit.
+    # A background shell may have made us ignore these, which programs would inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))

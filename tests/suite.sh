@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What `make test` does: installs what is missing, fetches the kernels of the matrix, builds, and
-# runs the tests, which name at their end the time of each of these parts.
+# The steps of `make test`: installs missing packages, fetches the kernels of the matrix, builds, and
+# runs the tests, which end with the time of each of these parts.
 #
-#   suite.sh [WORD...]      only programs whose name contains one of the words
+#   suite.sh [WORD...]      only programs with one of the words in their name
 
 set -u
-umask 022 # programs of other users run what is built
+umask 022 # tests run the built programs as other users
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
 PARTS=
 export BUILD PARTS
 
-# Since boot: this clock is never set.
+# Seconds since boot: a clock that is never set.
 seconds() {
     cut -d . -f 1 /proc/uptime
 }
@@ -24,7 +24,7 @@ part() { # name
 }
 
 stop() { # what went wrong
-    wait # for what is being fetched and built
+    wait # for downloads and builds in the background
     echo "$1" >&2
     echo '0 passed, 1 failed'
     exit 1
@@ -34,10 +34,10 @@ build() { # targets
     make --no-print-directory -j "$(nproc)" "$@"
 }
 
-# A job for each CPU, whatever called this: a make passes its own jobs on to makes only.
+# One job per CPU, also below another make, which would pass its job server on.
 MAKEFLAGS=$(printf %s "${MAKEFLAGS:-}" | sed 's/ *--jobserver-[a-z]*=[^ ]*//g; s/ *-j[0-9]*//g')
 export MAKEFLAGS
-# A compiler that lives in the user's home is there whatever HOME says.
+# A compiler installed in the user's home is found there, whatever HOME is.
 home=$(getent passwd "$(id -u)" | cut -d : -f 6)
 if [ -z "${RUSTUP_HOME:-}" ] && [ -d "$home/.rustup" ]; then
     RUSTUP_HOME=$home/.rustup
@@ -46,7 +46,7 @@ fi
 
 since=$(seconds)
 tests/deps.sh install build || stop 'stacktop: without these packages nothing can be built'
-# What is tested is built while the tests' packages are unpacked.
+# The product is built while the tests' packages are unpacked.
 build all &
 building=$!
 tests/deps.sh install test || stop 'stacktop: without these packages nothing can be tested'

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Makes targets one after the other, goes on when one fails, and sums what they counted: the last
-# line is `N passed, N failed`, after the time of each.
+# Makes targets one after the other, goes on when one fails, and adds up their counts: the last line
+# is `N passed, N failed`, after the time of each.
 #
 #   targets.sh TARGET...    `test SIZE=full` is one argument: words for make
 
@@ -15,7 +15,7 @@ failed=0
 skipped=0
 times=
 
-# A target that says no "N passed, N failed" is one test, which passes by its exit status.
+# A target that prints no "N passed, N failed" is one test, which passes by its exit status.
 target() { # word...
     local line status start=$SECONDS
     echo "== make $*"

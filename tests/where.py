@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which tests cover a source: each says so in its first comment, in lines `Covers: FILE...`.
+"""The tests that cover a source. Each test lists its sources in its first comment: `Covers: FILE...`.
 
     tests/where.py NAME...      the tests of these sources (evict, bpf/tracker/evict.c, or a part of a name)
-    tests/where.py --check      a line for each test without such a line, name of no file, and
-                                source without a test; exit 1 if there is any
+    tests/where.py --check      a line for each test without such a line, each name without a file, and
+                                each source without a test; exit 1 if there is any
 
-A test names what it is about, not everything that it runs. A header beside a source of its name
-goes with that source; others count when they have code.
+A test lists the files that it is about, not all that it runs. A header beside a source of the same name
+belongs to that source; other headers count when they have code.
 """
 
 import glob
@@ -19,10 +19,10 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 FOLDERS = ("symbols", "unwind", "bpf", "tui")
 TESTS = [f"tests/{folder}/{room}test_*.{kind}" for folder in (*FOLDERS, "live", "hostile")
          for room in ("", "*/") for kind in ("c", "py", "sh")] + ["tests/fuzz/fuzz_*.c"]
-# Other kernels run the whole program.
+# These run the whole program on other kernels.
 WHOLE = re.compile(r"^tests/live/test_kernel")
 COVERS = re.compile(r"^\W*Covers:\s*(.*)$")
-HEAD = 80   # lines among which a first comment ends
+HEAD = 80   # the first comment ends within these lines
 CODE = re.compile(r"^\{", re.M)     # the body of a function, as the files are formatted
 
 
@@ -36,7 +36,7 @@ def paths(pattern):
 
 
 def tests():
-    """{path: names of what it covers, None when it does not say}"""
+    """{path: names of the covered files, None when it has no such line}"""
     found = {}
     for path in sum((paths(pattern) for pattern in TESTS), []):
         names = []
@@ -48,7 +48,7 @@ def tests():
 
 
 def sources():
-    """All files of the product that a test has to cover."""
+    """All files of the product that need a test."""
     found = []
     for path in sum((paths(f"{folder}/{room}*.[chS]") for folder in FOLDERS for room in ("", "*/")), []):
         header = path.endswith(".h")
@@ -59,7 +59,7 @@ def sources():
 
 
 def covering(path, known=None):
-    """The tests that cover a source, or a header that goes with one."""
+    """The tests that cover a source, or the source of a header."""
     known = known or tests()
     found = [test for test, names in known.items() if names and path in names]
     if not found and path.endswith(".h"):
@@ -84,7 +84,7 @@ def check():
 
 
 def asked(word, known):
-    """Sources that a word means: those named so, else those with the word in their name."""
+    """The sources that a word names, else those with the word in their name."""
     every = sorted({name for names in known.values() if names for name in names})
     exact = [name for name in every
              if word in (name, os.path.basename(name), os.path.basename(name).split(".")[0])]

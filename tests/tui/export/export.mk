@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
-# What is embedded by .incbin is unknown to -MMD.
+# -MMD does not see what .incbin embeds.
 $(BUILD)/tui/export/export_svg.o: tui/export/flame.js
