@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# stacktop - see `make help`. Everything generated is below $(BUILD).
+# stacktop - see `make help`. All generated files are below $(BUILD).
 
 BUILD   := build
 PREFIX  ?= /usr/local
@@ -11,7 +11,7 @@ CLANG      ?= clang
 LLVM_STRIP ?= llvm-strip
 INSTALL    ?= install
 CFLAGS     ?= -O2 -g
-# For the tests' own code: more takes longer to compile than it saves.
+# For test code: optimizing it further takes longer than it saves.
 TEST_CFLAGS ?= -O1
 LDFLAGS    ?=
 BPF_CPU    ?= v2
@@ -23,7 +23,7 @@ DIR        ?= /usr/bin
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules
 
-# V=1 shows the commands, without it a line per artefact.
+# V=1 prints the commands, otherwise there is one line per artefact.
 ifeq ($(V),1)
 Q :=
 say = @:
@@ -34,7 +34,8 @@ endif
 blank := $() $()
 tab   := $(shell printf '\t')
 
-# Of a target, made where it is not there. Like a message no process of its own: there are a thousand.
+# Makes the target's folder if it is missing. Starts a process only then, as say never does: there are
+# a thousand targets.
 folder = $(if $(wildcard $(@D)/.),,@mkdir -p $(@D))
 
 # --- flags -----------------------------------------------------------------------------------
@@ -43,14 +44,14 @@ WARN    := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wfor
 WERROR_ := $(if $(CI)$(WERROR),-Werror)
 DEFINES := -D_GNU_SOURCE -DSTACKTOP_THEME_DIR='"$(PREFIX)/share/stacktop/themes"'
 CFLAGS_ALL = -std=gnu11 $(WARN) $(DEFINES) -I. -I$(BUILD) -pthread $(CFLAGS)
-# Not every distribution splits terminfo from ncurses.
+# Some distributions do not split terminfo from ncurses.
 CURSES  := $(shell pkg-config --libs-only-l ncursesw 2>/dev/null || echo -lncursesw -ltinfo)
-# Optional: without it machine code is not shown (symbols/code/disasm.c).
+# Optional: without it, machine code is not shown (symbols/code/disasm.c).
 CAPSTONE := $(shell $(CC) -E -include capstone/capstone.h -x c /dev/null >/dev/null 2>&1 && \
 	echo -lcapstone)
 LDLIBS  := -lbpf -ldw -lelf $(CAPSTONE) $(CURSES) -liberty -lz -lzstd -llzma -pthread -lm
 
-# clang -target bpf does not look where Debian keeps asm/types.h.
+# clang -target bpf does not search the folder in which Debian keeps asm/types.h.
 MACHINE   := $(shell uname -m)
 ARCH_x86_64  := x86
 ARCH_aarch64 := arm64
@@ -62,12 +63,12 @@ BPF_FLAGS := -target bpf -mcpu=$(BPF_CPU) -O2 -g -Wall -Wextra -Wno-unused-param
 
 # --- what is built of what -------------------------------------------------------------------
 
-# Of a folder and its rooms, which are folders, too.
+# The sources and objects of a folder and its rooms, which are folders below it.
 sources  = $(filter-out %.bpf.c,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*.S $(1)/*/*.S))
 objs     = $(patsubst %,$(BUILD)/%.o,$(basename $(call sources,$(1))))
 BPF_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*/*.bpf.c))
 
-# An archive per folder; the folders below it, which it may use, are linked after it.
+# One archive per folder, linked before those of the lower folders that it may use.
 symbols_LIBS := $(BUILD)/symbols.a
 unwind_LIBS  := $(BUILD)/unwind.a $(symbols_LIBS)
 bpf_LIBS     := $(BUILD)/bpf.a $(unwind_LIBS)
@@ -114,19 +115,19 @@ $(BUILD)/%.o: %.S $(BUILD)/flags | $(BUILD)/have-libraries
 	$(call say,AS,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-# Only BTF and code remain: DWARF would double the size of the binary that embeds the object.
+# Keeps only BTF and code: DWARF would double the size of the binary that embeds the object.
 $(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags | $(BUILD)/have-libraries
 	$(folder)
 	$(call say,BPF,$@)
 	$(Q)$(CLANG) $(BPF_FLAGS) $(WERROR_) -MMD -MP -c -o $@ $<
 	$(Q)$(LLVM_STRIP) -g $@
 
-# __has_include is asked again when the library was installed since.
+# Rebuilds when the library has been installed or removed: it depends on __has_include.
 $(BUILD)/capstone: FORCE
 	@$(call write_if_changed,$(call quoted,$(CAPSTONE)))
 $(BUILD)/symbols/code/disasm.o: $(BUILD)/capstone
 
-# What is embedded by .incbin is unknown to -MMD.
+# -MMD does not see what .incbin embeds.
 $(BUILD)/bpf/sampler/objects.o: $(BPF_OBJS)
 $(filter $(BUILD)/tui/screen/theme%.o,$(call objs,tui)): $(wildcard themes/*.theme)
 
@@ -139,8 +140,8 @@ $(BUILD)/flags: FORCE
 $(BUILD)/%.members: FORCE
 	@$(call write_if_changed,$(call quoted,$(call objs,$*)))
 
-# A missing library is named with its package instead of in a compiler's words. Where libiberty's
-# header is not in a folder of its own, one below $(BUILD) leads to it.
+# Names a missing library with its package, before the compiler complains. If libiberty's headers have
+# no folder of their own, one below $(BUILD) leads to them.
 $(BUILD)/have-libraries:
 	$(folder)
 	@CC=$(call quoted,$(CC)) CLANG=$(call quoted,$(CLANG)) tests/deps.sh check build
@@ -154,7 +155,7 @@ $(BUILD)/have-libraries:
 own_flags = $(shell sed -n '1,5s,.*/\* build: \(.*\) \*/.*,\1,p' $(1))
 needs_lib = $(if $(shell grep -ls 'include <vterm.h>' $(1)),-lvterm)
 
-# What several programs of tests share, compiled once; a program gets what it calls.
+# Code shared by test programs, compiled once; a program links only the functions that it calls.
 $(SUPPORT): $(call objs,tests/support)
 
 define test_rule
@@ -166,7 +167,7 @@ $(BUILD)/tests/$(1)/%: tests/$(1)/%.c $(SUPPORT) $$($(1)_LIBS) $(BUILD)/flags
 endef
 $(foreach d,$(TEST_DIRS),$(eval $(call test_rule,$(d))))
 
-# Workloads are compiled with the flags they name and nothing else: how they are built is the test.
+# Workloads are compiled with only the flags that they name: how they are built is what is tested.
 $(BUILD)/tests/work/%: tests/live/programs/%.c
 	$(folder)
 	$(call say,WORK,$@)
@@ -184,7 +185,7 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(SUPPORT) $(tui_LIBS) $(BUILD)/flags
 
 .PHONY: run test test-all tests check install uninstall help clean bench bench-programs fuzz \
 	fuzz-programs test-kernels kernel-programs verify-unwind asan tsan format where mutate
-##   run            install what is missing, build, and start (ARGS='...': options); sudo for the start only
+##   run            install missing packages, build, and start (ARGS='...': options); sudo only to start
 run:
 	@tests/deps.sh install build
 	@$(MAKE) --no-print-directory all
@@ -195,11 +196,11 @@ run:
 		exec sudo $(BUILD)/stacktop "$$@" $(ARGS); \
 	fi
 
-##   test           install what is missing, build and run all tests (T=word: only those named so)
+##   test           install missing packages, build and run all tests (T=WORD: tests with it in their name)
 test:
 	@BUILD=$(BUILD) SIZE=$(SIZE) tests/suite.sh $(T)
 
-##   test-all       all tests at their full size, then asan, tsan, fuzz, soak and what compares (hours)
+##   test-all       all tests at full size, asan, tsan, fuzz, soak and the comparisons (hours)
 test-all:
 	@BUILD=$(BUILD) tests/targets.sh 'test SIZE=full' asan tsan \
 		random-keys verify-unwind verify-step fuzz soak 'check SIZE=full'
@@ -224,7 +225,7 @@ asan:
 	@BUILD=$(BUILD)/asan TIME_FACTOR=5 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		tests/run.py $(or $(T),symbols/ unwind/ bpf/ tui/)
 
-##   tsan           unit tests of what has threads under the thread sanitizer
+##   tsan           unit tests of threaded code under the thread sanitizer
 TSAN_C := $(foreach t,inventory memlock sampler_maps sideband storm tracker tracker_commands \
 	tracker_objects tracker_repair,$(wildcard tests/bpf/*/test_$(t).c)) \
 	$(filter tests/tui/%,$(TEST_C) $(HELPER_C))
@@ -251,7 +252,7 @@ verify-unwind:
 	@$(MAKE) --no-print-directory $(BUILD)/tests/unwind/verify_unwind
 	$(Q)$(BUILD)/tests/unwind/verify_unwind $(DIR)
 
-##   bench          measure cost of a walk, size of tables, time to start, CPU and memory taken
+##   bench          measure the cost of a walk, table sizes, start time, CPU and memory use
 BENCH_BIN := $(addprefix $(BUILD)/tests/bench/,tablesize peer churn deep90.fp peer.bpf.o)
 bench:
 	@tests/deps.sh install build test
@@ -264,22 +265,22 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(unwind_LIBS) $(BUILD)/flags
 	$(call say,BENCH,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(WERROR_) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< $(unwind_LIBS) $(LDLIBS)
 
-# For who follows frame pointers.
+# For profilers that follow frame pointers.
 $(BUILD)/tests/bench/%.fp: tests/live/programs/%.c
 	$(folder)
 	$(call say,BENCH,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -fno-omit-frame-pointer -o $@ $<
 
-##   check          static analysis: format, linters, headers, who includes whom
+##   check          static analysis: format, linters, headers, include rules
 check:
 	@tests/deps.sh install build test check
 	@BUILD=$(BUILD) tests/check.sh
 
-##   where          which tests cover a source (M=evict)
+##   where          list the tests that cover a source (M=evict)
 where:
 	@tests/where.py $(M)
 
-##   mutate         put faults into the code one at a time and name those that no test finds (hours; M=NAME)
+##   mutate         put one fault at a time into the code, list those that no test finds (hours; M=NAME)
 mutate:
 	@tests/deps.sh install build test kernels
 	@BUILD=$(BUILD) tests/mutate.py $(M)
@@ -289,7 +290,7 @@ format:
 	@tests/deps.sh install check
 	@git ls-files --cached --others --exclude-standard '*.c' '*.h' | xargs -r clang-format -i
 
-##   install        to PREFIX (/usr/local) below DESTDIR
+##   install        install to DESTDIR/PREFIX (PREFIX=/usr/local)
 share := $(DESTDIR)$(PREFIX)/share
 install: all
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(share)/stacktop/themes
@@ -297,21 +298,21 @@ install: all
 	$(INSTALL) -m 644 docs/stacktop.1 $(share)/man/man1/stacktop.1
 	$(INSTALL) -m 644 $(wildcard themes/*.theme) $(share)/stacktop/themes
 
-##   uninstall      remove what install put there
+##   uninstall      remove the installed files
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/stacktop $(share)/man/man1/stacktop.1
 	rm -rf $(share)/stacktop
 
-##   clean          remove what was built; downloads stay (rm -r build removes them, too)
+##   clean          remove built files; downloads stay (rm -r build removes them, too)
 clean:
 	$(Q)[ ! -d $(BUILD) ] || find $(BUILD) -mindepth 1 -maxdepth 1 ! -name kernels -exec rm -rf {} +
 
-##   help           this list
+##   help           print this list
 help:
 	@echo 'make TARGET [V=1] [BUILD=build] [CC=gcc] [CFLAGS=...]'
 	@sed -n 's/^##//p' $(MAKEFILE_LIST)
 
-# Programs that need rules of their own have them beside their sources.
+# Rules for single programs stand beside their sources.
 include $(wildcard tests/*/*.mk tests/*/*/*.mk tests/*/*/*/*.mk)
 
 -include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
