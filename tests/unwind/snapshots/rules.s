@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A function for each rule that hand-written assembly and C libraries have and compilers do not.
+# A function for each rule that hand-written assembly and C libraries use and compilers do not.
 	.text
 	.macro function name
 	.balign 16
@@ -25,7 +25,7 @@
 	function crypto			# CFA = *(rsp + 40) + 8
 	.cfi_escape 0x0f, 5, 0x77, 40, 0x06, 0x23, 8
 	nop
-	.cfi_def_cfa_register rsp	# and back, as libgcrypt has it
+	.cfi_def_cfa_register rsp	# and back, as in libgcrypt
 	done
 
 	function index			# CFA = *(rsp + 8 * r9 + 8) + 8: no row has two registers
@@ -111,7 +111,7 @@ trampoline:				# a signal frame
 	nop				# text without any CFI
 	.balign 16
 
-	function broken			# what is behind the unknown instruction is lost
+	function broken			# rows after the unknown instruction are lost
 	.cfi_def_cfa_offset 48
 	nop
 	.cfi_escape 0x3f
