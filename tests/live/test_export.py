@@ -22,7 +22,7 @@ import tempfile
 import termios
 import time
 
-sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "tui")]
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "tui", "export")]
 import formats  # noqa: E402
 import live  # noqa: E402
 
