@@ -132,6 +132,20 @@ int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
 	return fd;
 }
 
+/*
+ * Whether a process that was found by its number is the very one. While the tracker is behind, one
+ * whose image is not read yet may be what it was before an exec whose record is still to be read,
+ * and one whose image was just read may have the name of before.
+ */
+static bool is_the_one(const struct process *p, const struct tracker_exec *of)
+{
+	if (!of->exec || p->kthread)
+		return true;
+	if (p->exec_id)
+		return p->exec_id == of->exec;
+	return of->image && p->image == of->image && !p->unsettled;
+}
+
 bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct tracker_proc *out)
 {
 	const struct process *p;
@@ -140,7 +154,9 @@ bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct track
 	p = find(t, of);
 	if (p) {
 		out->ppid = p->ppid;
-		memcpy(out->comm, p->comm, sizeof(out->comm));
+		memset(out->comm, 0, sizeof(out->comm));
+		if (is_the_one(p, of))
+			memcpy(out->comm, p->comm, sizeof(out->comm));
 		out->attached = p->target;
 		out->exited = p->exited;
 		out->kthread = p->kthread;

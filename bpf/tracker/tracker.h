@@ -141,7 +141,7 @@ void tracker_mapped(struct tracker *t, const uint64_t *ids, size_t n, bool *mapp
 
 struct tracker_proc {
 	pid_t ppid;
-	char comm[16]; /* raw */
+	char comm[16]; /* raw; empty while it is not known which of its execs it is */
 	bool attached;
 	bool exited;
 	bool kthread;

@@ -297,6 +297,11 @@ int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const 
 		proc = proc_new(pi, of, comm, now);
 	if (!proc)
 		return -ENOMEM;
+	if (of->image && !proc->image) {
+		/* A sample within exec may have the name of the next image. */
+		set_comm(&proc->info, comm);
+		proc->round = pi->round - 1;
+	}
 	if (of->image)
 		proc->image = of->image;
 	proc->info.kthread &= !proc->image;

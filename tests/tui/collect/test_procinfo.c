@@ -222,11 +222,31 @@ static void a_kernel_thread_is_one_process(void **state)
 	assert_string_equal(proc(w, id)->comm, "kworker/0:1");
 }
 
+/* The kernel sets the name of the next image while the exec of this one is not over. */
+static void a_sample_within_exec_does_not_name_the_process(void **state)
+{
+	struct world *w = *state;
+	uint32_t id;
+
+	procinfo_seen(w->procs, getpid(), FIRST);
+	id = sampled(w, 0, FIRST, bravo);
+	assert_int_equal(sampled(w, IMAGE, FIRST, alpha), id);
+	assert_string_equal(proc(w, id)->comm, "alpha");
+	/* in the other order, too */
+	assert_int_equal(sampled(w, 0, FIRST, bravo), id);
+	end_slice(w);
+	assert_string_equal(proc(w, id)->comm, "alpha");
+	assert_int_equal(sampled(w, 0, FIRST, bravo), id);
+	end_slice(w);
+	assert_string_equal(proc(w, id)->comm, "alpha");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(two_programs_of_a_slice_are_two_processes),
+		TEST(a_sample_within_exec_does_not_name_the_process),
 		TEST(what_it_was_before_has_exited_at_once),
 		TEST(the_tracker_is_not_believed_that_it_lives),
 		TEST(the_tracker_knows_when_it_ended),
