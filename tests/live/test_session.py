@@ -130,11 +130,12 @@ def check_round_trip(tap, folder):
 def check_shards(tap, folder):
     """The replay has the tables that were in the shards."""
     shot = os.path.join(folder, "shards.txt")
+    # The search brings the table onto the screen, however many others there are.
     done = subprocess.run([live.STACKTOP, "-r", os.path.join(folder, "text"), "--screenshot", shot,
-                           "--keys", "6", "--size", "140x100"], stdin=subprocess.DEVNULL,
-                          capture_output=True, timeout=200, check=False)
+                           "--keys", "6 / d e e p 9 0 Enter", "--size", "140x100"],
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=200, check=False)
     screen = read(shot) if done.returncode == 0 else done.stderr.decode()
-    rows = re.findall(r"^ +\S+ +([\d,]+) +\d+ +\S+ \S+ +\d+ +[\d.]+ +([\d,]+) \w+ +(\S+)$", screen,
+    rows = re.findall(r"^[ >] *\S+ +([\d,]+) +\d+ +\S+ \S+ +\d+ +[\d.]+ +([\d,]+) \w+ +(\S+)$", screen,
                       re.MULTILINE)
     words = {name: int(words.replace(",", "")) for words, _, name in rows}
     tap.ok("Layout of shard 0" in screen and words.get("deep90", 0) > 100,
