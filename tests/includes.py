@@ -25,8 +25,10 @@ ROOMS = {
     "symbols/names": "symbols/base symbols/files symbols/elf",
     "symbols/dwarf": "symbols/base symbols/files symbols/elf",
     "symbols/code": "symbols/base symbols/files symbols/elf symbols/names symbols/dwarf",
-    "unwind": "symbols/base symbols/elf",
-    "bpf/prog": "unwind",
+    "unwind": "unwind/arch/x86_64 symbols/base symbols/elf",
+    "unwind/arch/x86_64": "unwind symbols/elf",
+    "bpf/prog": "bpf/prog/arch unwind",
+    "bpf/prog/arch": "unwind",
     "bpf/sampler": "bpf/prog unwind symbols/base symbols/files symbols/names",
     "bpf/tracker": "bpf/sampler bpf/prog unwind symbols/base symbols/files symbols/elf",
     "bpf/report": "bpf/tracker bpf/sampler bpf/prog unwind symbols/base symbols/elf",
@@ -53,7 +55,7 @@ ROOMS = {
 }
 # The files of a room that other top folders may use.
 FRONTS = {
-    "unwind": "cfitext funcs reason",
+    "unwind": "arch cfitext funcs reason",
     "bpf/sampler": "sampler memlock ksyms kernelinfo refusal event",
     "bpf/tracker": "tracker inventory",
     "bpf/report": "trace check dump",
@@ -119,7 +121,7 @@ LIBRARY_OWNER = (
     (re.compile(r"^(elfutils/\w+|libelf|gelf|libdwfl|dwarf)\.h$"), "symbols/ unwind"),
 )
 # The headers that kernel programs share with user space.
-KERNEL_SIDE = re.compile(r"^(bpf/prog/(layout|\w+\.bpf)|unwind/(row|walk|step|reason))\.h$")
+KERNEL_SIDE = re.compile(r"^(bpf/prog/(layout|(arch/)?\w+\.bpf)|unwind/(arch|row|walk|step|reason))\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")

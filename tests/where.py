@@ -50,7 +50,8 @@ def tests():
 def sources():
     """All files of the product that need a test."""
     found = []
-    for path in sum((paths(f"{folder}/{room}*.[chS]") for folder in FOLDERS for room in ("", "*/")), []):
+    for path in sum((paths(f"{folder}/{room}*.[chS]") for folder in FOLDERS
+                      for room in ("", "*/", "*/*/")), []):
         header = path.endswith(".h")
         if not header or path.endswith(".bpf.h") or \
                 not os.path.exists(os.path.join(TOP, path[:-1] + "c")) and CODE.search(read(path)):

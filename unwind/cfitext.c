@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "symbols/elf/elffile.h"
+#include "unwind/arch.h"
 #include "unwind/cfifile.h"
 
 enum operand {
@@ -119,13 +120,9 @@ static int line_end(struct reader *r)
 
 static void say_register(struct reader *r, uint64_t reg)
 {
-	static const char *const names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
-					    "rbp", "rsp", "r8",	 "r9",	"r10", "r11",
-					    "r12", "r13", "r14", "r15", "rip"};
-
 	say(r, " r%" PRIu64, reg);
-	if (r->machine == 62 /* EM_X86_64 */ && reg < sizeof(names) / sizeof(names[0]))
-		say(r, " (%s)", names[reg]);
+	if (r->machine == ARCH_MACHINE && reg < DWARF_COUNT)
+		say(r, " (%s)", arch_reg_name((unsigned int)reg));
 }
 
 static void say_at(struct reader *r, uint64_t factor)

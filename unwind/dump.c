@@ -105,9 +105,9 @@ static void rule_text(const struct dump *d, uint32_t rule, struct columns *c)
 	case ROW_END:
 		column_set(c->cfa, "end");
 		break;
-	case ROW_RSP:
-	case ROW_RBP:
-		frame_text(c, arch_reg_name(RULE_KIND(rule) == ROW_RSP ? ARCH_SP : ARCH_FP),
+	case ROW_SP:
+	case ROW_FP:
+		frame_text(c, arch_reg_name(RULE_KIND(rule) == ROW_SP ? ARCH_SP : ARCH_FP),
 			   RULE_CFA(rule), RULE_FP_DEPTH(rule));
 		snprintf(c->ra, COLUMN, "c%+d", ARCH_RA_AT);
 		break;
@@ -121,7 +121,7 @@ static void rule_text(const struct dump *d, uint32_t rule, struct columns *c)
 		break;
 	case ROW_OUTERMOST:
 		if (RULE_PAYLOAD(rule)) {
-			unsigned int reg = RULE_OUTERMOST_RBP(rule) ? ARCH_FP : ARCH_SP;
+			unsigned int reg = RULE_OUTERMOST_FP(rule) ? ARCH_FP : ARCH_SP;
 
 			frame_text(c, arch_reg_name(reg), RULE_OUTERMOST_CFA(rule),
 				   RULE_FP_DEPTH(rule));

@@ -125,9 +125,9 @@ static struct expr binary(uint8_t op, struct expr a, struct expr b)
 	if (op == OP_MINUS)
 		return plus_number(a, -(uint64_t)b.add);
 	if (op == OP_AND && a.kind == EXPR_REG && a.reg == ARCH_PC && !a.add &&
-	    b.add == ARCH_PLT_MASK)
+	    b.add == ARCH_PLT_BYTES - 1)
 		return (struct expr){.kind = PART_PC_MASKED};
-	if (op == OP_GE && a.kind == PART_PC_MASKED && b.add >= 0 && b.add <= ARCH_PLT_MASK)
+	if (op == OP_GE && a.kind == PART_PC_MASKED && b.add >= 0 && b.add < ARCH_PLT_BYTES)
 		return (struct expr){.kind = PART_PC_GE, .threshold = (uint32_t)b.add};
 	if (op == OP_SHL && a.kind == PART_PC_GE && b.add >= 0 && b.add < 32) {
 		a.kind = PART_PC_SCALED;

@@ -4,7 +4,7 @@
 
 /*
  * DWARF expressions (DWARF 5 section 2.5), understood as far as unwind rules need them: by running
- * them on symbols instead of numbers, so that every spelling of "what rsp + 160 points to, plus 8"
+ * them on symbols instead of numbers, so that every spelling of "what SP + 160 points to, plus 8"
  * is the same.
  */
 
@@ -19,7 +19,8 @@ enum expr_kind {
 	EXPR_DEREF,	/* *(reg + off) + add */
 	EXPR_CFA,	/* CFA + add */
 	EXPR_CFA_DEREF, /* *(CFA + off) + add */
-	EXPR_PLT, /* reg + off + ((pc & mask) >= threshold ? add : 0), mask being ARCH_PLT_MASK */
+	EXPR_PLT, /* reg + off + ((pc & mask) >= threshold ? add : 0), mask being ARCH_PLT_BYTES - 1
+		   */
 };
 
 struct expr {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef STACKTOP_UNWIND_GOSTACK_H
-#define STACKTOP_UNWIND_GOSTACK_H
+#ifndef STACKTOP_UNWIND_GO_CFI_H
+#define STACKTOP_UNWIND_GO_CFI_H
 
 /*
  * The functions of Go's runtime whose CFI is not true.
@@ -25,7 +25,7 @@ struct go_untrue {
 	enum go_kind kind;
 };
 
-/* Where RBP is the frame pointer of a function, from one ELF address up to the next; ascending. */
+/* Where the frame pointer of a function is one, from one ELF address up to the next; ascending. */
 struct go_frame {
 	uint64_t from[2];
 	uint64_t to[2];
@@ -38,8 +38,9 @@ struct go_frame {
 unsigned int go_untrue(const struct elf_file *file, struct go_untrue out[GO_UNTRUE_MAX]);
 
 /*
- * Reads in the code of [start, end), ELF addresses, where RBP holds CFA - 16, the place that the
- * caller's RBP is saved at. False where the code is not as the assembler's releases write it.
+ * Reads in the code of [start, end), ELF addresses, where the frame pointer is CFA - 16, the
+ * address of the caller's saved one. False where the code is not as the assembler's releases write
+ * it.
  */
 bool go_clock_frame(const struct elf_file *file, uint64_t start, uint64_t end,
 		    struct go_frame *out);

@@ -19,13 +19,13 @@
  *
  * A rule is 24 bits, `kind << 20 | payload`:
  *
- *	ROW_RSP, ROW_RBP   cfa / 8 in bits 8..19, depth of the saved RBP / 8 in bits 0..7
- *	                   CFA = reg + 8 * cfa;  RBP = depth ? *(CFA - 8 * depth) : RBP;
- *	                   RA = *(CFA - 8);  the caller's RSP = CFA
- *	ROW_PLT            threshold in bits 0..3: CFA = rsp + 8 + ((pc & 15) >= threshold ? 8 : 0)
+ *	ROW_SP, ROW_FP     cfa / 8 in bits 8..19, depth of the saved FP / 8 in bits 0..7
+ *	                   CFA = SP or FP + 8 * cfa;  FP = depth ? *(CFA - 8 * depth) : FP;
+ *	                   RA = *(CFA + ARCH_RA_AT);  the caller's SP = CFA
+ *	ROW_PLT            threshold in bits 0..3: CFA = arch_plt_cfa(SP, pc, threshold)
  *	ROW_WIDE           index of a struct wide_rule
  *	ROW_OUTERMOST      RA is undefined: no caller, the bottom of the stack. The payload is for
- *	                   people: the frame as for ROW_RSP, with bit 19 set as for ROW_RBP; else 0
+ *	                   people: the frame as for ROW_SP, with bit 19 set as for ROW_FP; else 0
  *	ROW_END            no information from here on
  *	ROW_UNSUPPORTED    CFI exists but cannot be represented; payload is an enum row_class
  *
@@ -55,8 +55,8 @@
 
 enum row_kind {
 	ROW_END = 0,
-	ROW_RSP = 1,
-	ROW_RBP = 2,
+	ROW_SP = 1,
+	ROW_FP = 2,
 	ROW_PLT = 3,
 	ROW_WIDE = 4,
 	ROW_OUTERMOST = 5,
@@ -70,9 +70,9 @@ enum row_kind {
 #define RULE_FP_DEPTH(rule) (((rule)&0xffu) * 8u)	  /* bytes below the CFA; 0: unchanged */
 #define RULE_CFA_MAX	    (0xfffu * 8u)
 #define RULE_FP_DEPTH_MAX   (0xffu * 8u)
-#define RULE_OUTERMOST(rbp, cfa, depth)                                                            \
-	RULE(ROW_OUTERMOST, (__u32)(rbp) << 19 | (__u32)(cfa) / 8u << 8 | (__u32)(depth) / 8u)
-#define RULE_OUTERMOST_RBP(rule)     ((rule) >> 19 & 1u)
+#define RULE_OUTERMOST(fp, cfa, depth)                                                             \
+	RULE(ROW_OUTERMOST, (__u32)(fp) << 19 | (__u32)(cfa) / 8u << 8 | (__u32)(depth) / 8u)
+#define RULE_OUTERMOST_FP(rule)	     ((rule) >> 19 & 1u)
 #define RULE_OUTERMOST_CFA(rule)     (((rule) >> 8 & 0x7ffu) * 8u)
 #define RULE_OUTERMOST_CFA_MAX	     (0x7ffu * 8u)
 #define RULE_FRAME(kind, cfa, depth) RULE(kind, (__u32)(cfa) / 8u << 8 | (__u32)(depth) / 8u)
@@ -90,49 +90,29 @@ enum row_class {
 	ROW_CLASS_COUNT,
 };
 
-/* x86-64 DWARF register numbers (System V psABI, figure 3.36). */
-enum dwarf_reg {
-	DWARF_RAX,
-	DWARF_RDX,
-	DWARF_RCX,
-	DWARF_RBX,
-	DWARF_RSI,
-	DWARF_RDI,
-	DWARF_RBP,
-	DWARF_RSP,
-	DWARF_R8,
-	DWARF_R9,
-	DWARF_R10,
-	DWARF_R11,
-	DWARF_R12,
-	DWARF_R13,
-	DWARF_R14,
-	DWARF_R15,
-	DWARF_RIP,
-	DWARF_COUNT,
-};
-
 enum wide_cfa {
 	WIDE_CFA_REG,	/* CFA = cfa_reg + cfa_off */
 	WIDE_CFA_DEREF, /* CFA = *(cfa_reg + cfa_off) + cfa_add */
 };
 
-/* How RBP or RA of the caller is found. */
+/* How FP or RA of the caller is found. */
 enum wide_reg {
-	WIDE_SAME,	/* unchanged (RBP only) */
+	WIDE_SAME,	/* unchanged (FP only) */
 	WIDE_AT_CFA,	/* *(CFA + off) */
 	WIDE_AT_REG,	/* *(reg + off), reg being this frame's */
 	WIDE_IN_REG,	/* reg, this frame's */
-	WIDE_UNDEFINED, /* RA: outermost; RBP: unknown, kept as zero */
+	WIDE_UNDEFINED, /* RA: outermost; FP: not known */
 };
 
-/* WIDE_SIGNAL: the CIE has augmentation 'S': the caller's pc is exact, not a return address.
- * WIDE_SP_LOST: the caller's RSP is not the CFA (longjmp): it is known, but not its caller.
- * WIDE_SIGCONTEXT: all registers are where the kernel saves them, the CFA's slot being RSP's.
- * WIDE_CLONED: a system call that gives the child a stack of its own returns here: RAX is zero in
- * the child, which has no caller; the rest of the rule is the parent's (unwind/clonegap.h).
- * WIDE_KEPT: one register besides RSP and RBP that the file's own rules ask for over calls (ld.so's
- * resolver asks for RBX); 0 is none. */
+/*
+ * WIDE_SIGNAL: the CIE has augmentation 'S': the caller's pc is exact, not a return address.
+ * WIDE_SP_LOST: the caller's SP is not the CFA (longjmp): the caller is known, but not its caller.
+ * WIDE_SIGCONTEXT: all registers are where the kernel saves them; the CFA is in the slot of SP.
+ * WIDE_CLONED: a system call that gives the child a stack of its own returns here: its result is
+ * zero in the child, which has no caller; the rest of the rule is the parent's (unwind/clonegap.h).
+ * WIDE_KEPT: one register besides SP and FP that the file's own rules need over calls (ld.so's
+ * resolver needs one); 0: none.
+ */
 #define WIDE_SIGNAL	     1u
 #define WIDE_SP_LOST	     2u
 #define WIDE_SIGCONTEXT	     4u
@@ -158,32 +138,6 @@ struct wide_rule {
 };
 
 _Static_assert(sizeof(struct wide_rule) == 24, "layout shared with BPF");
-
-/*
- * struct sigcontext of x86-64 Linux, as the kernel leaves it on the stack of a signal handler: the
- * order of the general registers, and where they stand in the ucontext.
- */
-#define SIGCONTEXT_AT 40 /* struct ucontext.uc_mcontext */
-enum sigcontext_reg {
-	SIGCONTEXT_R8,
-	SIGCONTEXT_R9,
-	SIGCONTEXT_R10,
-	SIGCONTEXT_R11,
-	SIGCONTEXT_R12,
-	SIGCONTEXT_R13,
-	SIGCONTEXT_R14,
-	SIGCONTEXT_R15,
-	SIGCONTEXT_RDI,
-	SIGCONTEXT_RSI,
-	SIGCONTEXT_RBP,
-	SIGCONTEXT_RBX,
-	SIGCONTEXT_RDX,
-	SIGCONTEXT_RAX,
-	SIGCONTEXT_RCX,
-	SIGCONTEXT_RSP,
-	SIGCONTEXT_RIP,
-	SIGCONTEXT_COUNT,
-};
 
 #define WIDE_RULES_MAX 16384u /* entries of the array map; a distribution needs about 7,000 */
 

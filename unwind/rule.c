@@ -140,12 +140,12 @@ static int wide_reg(const struct reg_rule *rule, __u8 *kind, __u8 *reg, __s32 *o
 /* Everything that a signal interrupted is where the kernel puts it. */
 static bool is_sigcontext(const struct wide_rule *wide)
 {
-	int64_t gregs = (int64_t)wide->cfa_off - 8 * SIGCONTEXT_RSP;
+	int64_t gregs = (int64_t)wide->cfa_off - 8 * SIGCONTEXT_SP;
 
 	return wide->cfa_kind == WIDE_CFA_DEREF && !wide->cfa_add && wide->fp_kind == WIDE_AT_REG &&
-	       wide->fp_reg == wide->cfa_reg && wide->fp_off == gregs + 8 * SIGCONTEXT_RBP &&
+	       wide->fp_reg == wide->cfa_reg && wide->fp_off == gregs + 8 * SIGCONTEXT_FP &&
 	       wide->ra_kind == WIDE_AT_REG && wide->ra_reg == wide->cfa_reg &&
-	       wide->ra_off == gregs + 8 * SIGCONTEXT_RIP;
+	       wide->ra_off == gregs + 8 * SIGCONTEXT_PC;
 }
 
 static __u8 kept_depth(const struct reg_rule *kept)
@@ -214,11 +214,11 @@ int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *
 	usual = !(flags & (WIDE_SIGNAL | WIDE_SP_LOST)) && ra.how == REG_AT_CFA &&
 		ra.off == ARCH_RA_AT && fp_depth(&fp, &depth);
 	if (usual && cfa_is_short(cfa, RULE_CFA_MAX) && !state->kept_reg) {
-		*rule = RULE_FRAME(cfa->reg == ARCH_SP ? ROW_RSP : ROW_RBP, cfa->add, depth);
+		*rule = RULE_FRAME(cfa->reg == ARCH_SP ? ROW_SP : ROW_FP, cfa->add, depth);
 		return 0;
 	}
 	if (usual && cfa->kind == EXPR_PLT && cfa->reg == ARCH_SP && cfa->off == ARCH_PLT_CFA &&
-	    cfa->add == 8 && !depth) {
+	    cfa->add == ARCH_PLT_PUSH && !depth) {
 		*rule = RULE(ROW_PLT, cfa->threshold);
 		return 0;
 	}

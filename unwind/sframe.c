@@ -24,7 +24,6 @@
 
 #define MAGIC		 0xdee2u
 #define MAGIC_SWAPPED	 0xe2deu
-#define ABI_AMD64	 3
 #define HEADER_SIZE	 28
 #define SECTION_TYPE	 0x6ffffff4u /* SHT_GNU_SFRAME */
 #define SECTION_NOBITS	 8	     /* SHT_NOBITS */
@@ -85,7 +84,7 @@ int sframe_open(const void *data, size_t size, uint64_t addr, struct sframe *out
 	s.version = cursor_u8(&c);
 	flags = cursor_u8(&c);
 	abi = cursor_u8(&c);
-	if (magic == MAGIC_SWAPPED || s.version < 1 || s.version > 3 || abi != ABI_AMD64)
+	if (magic == MAGIC_SWAPPED || s.version < 1 || s.version > 3 || abi != ARCH_SFRAME_ABI)
 		return c.failed ? -EINVAL : -ENOTSUP;
 	s.start_at_field = s.version > 1 && flags & FLAG_START_PCREL;
 	s.fixed_fp = (int8_t)cursor_u8(&c);
@@ -254,8 +253,8 @@ static bool blocks_state(const struct sframe *s, const struct func *f, struct cf
 	if (f->nrows == 1)
 		return true;
 	if (!row_read(s, f, &c, &second) || !is_plt_row(&first, ARCH_PLT_CFA) ||
-	    !is_plt_row(&second, ARCH_PLT_CFA + 8) || f->block != ARCH_PLT_MASK + 1 ||
-	    f->start & ARCH_PLT_MASK)
+	    !is_plt_row(&second, ARCH_PLT_CFA + ARCH_PLT_PUSH) || f->block != ARCH_PLT_BYTES ||
+	    f->start & (ARCH_PLT_BYTES - 1))
 		return false;
 	state->cfa = (struct expr){.kind = EXPR_PLT,
 				   .reg = ARCH_SP,

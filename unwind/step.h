@@ -63,9 +63,9 @@ static __always_inline void walk_mix(struct walk *w, __u64 value)
 /* Prepares a walk from w->regs, which the caller has filled in, as it did the list. */
 static __always_inline void walk_begin(struct walk *w, int exact)
 {
-	w->pc = w->regs[DWARF_RIP];
-	w->sp = w->regs[DWARF_RSP];
-	w->fp = w->regs[DWARF_RBP];
+	w->pc = w->regs[ARCH_PC];
+	w->sp = w->regs[ARCH_SP];
+	w->fp = w->regs[ARCH_FP];
 	w->hash.a = STEP_KEY(STACKHASH_START_A);
 	w->hash.b = STEP_KEY(STACKHASH_START_B);
 	w->nframes = 0;
@@ -216,30 +216,14 @@ static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr)
 }
 
 /*
- * True when a call instruction ends right before the address: E8 rel32, or FF /2 with each length
- * of its operand (Intel SDM volume 2, table 2-2), which is what tells a return address from any
- * other number that points to code.
+ * True when a call instruction ends right before the address, which is what tells a return address
+ * from any other number that points to code.
  */
 static __always_inline int walk_after_call(struct walk *w, __u64 addr)
 {
 	__u64 code;
 
-	/* byte i of code is at addr - 8 + i */
-	if (addr < 8 || step_read_user(w, &code, 8, addr - 8))
-		return 0;
-	if ((code >> 24 & 0xff) == 0xe8)
-		return 1;
-	/* 2 bytes: a register, or its plain address; 3: with a short offset, or an index */
-	if ((code >> 48 & 0xf8ff) == 0xd0ff ||
-	    ((code >> 48 & 0xf8ff) == 0x10ff && (code >> 56 & 6) != 4) ||
-	    ((code >> 40 & 0xf8ff) == 0x50ff && (code >> 48 & 7) != 4) ||
-	    ((code >> 40 & 0xffff) == 0x14ff && (code >> 56 & 7) != 5))
-		return 1;
-	/* 4: index and short offset; 6: long offset, or relative to pc; 7: index and long offset */
-	return (code >> 32 & 0xffff) == 0x54ff ||
-	       ((code >> 16 & 0xf8ff) == 0x90ff && (code >> 24 & 7) != 4) ||
-	       (code >> 16 & 0xffff) == 0x15ff || (code >> 8 & 0xffff) == 0x94ff ||
-	       (code >> 8 & 0x7ffff) == 0x514ff;
+	return addr >= 8 && !step_read_user(w, &code, 8, addr - 8) && arch_is_call(code);
 }
 
 /* True when there is a rule for the address; w->map is then the mapping. */
@@ -263,9 +247,9 @@ static __always_inline int walk_is_planted(struct walk *w)
 }
 
 /*
- * True where a zero frame pointer means the deepest frame (psABI 3.4.1), and not a register that
- * happens to be zero: behind a chain, where the main thread's stack begins, or in front of the
- * `mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall` that ends musl's threads.
+ * True where a zero frame pointer means the deepest frame, as the psABIs have it, and not a
+ * register that happens to be zero: behind a chain, where the main thread's stack begins, or in
+ * front of the exit of musl's threads.
  */
 static __always_inline int walk_is_deepest(struct walk *w)
 {
@@ -275,32 +259,33 @@ static __always_inline int walk_is_deepest(struct walk *w)
 		return 0;
 	if (w->fp_chain || !w->stack_start || w->stack_start - w->sp < WALK_START_BYTES)
 		return 1;
-	return !step_read_user(w, &code, 8, w->pc) && code == 0x050f3cb0c031c789ull;
+	return !step_read_user(w, &code, 8, w->pc) && arch_is_thread_exit(code);
 }
 
 /*
- * True at `mov $15, %rax; syscall`, which the kernel lets a signal handler return to. glibc's has
- * CFI; musl's and Go's have none. Within a chain of frame pointers, where each frame would pay for
- * the look, only at the beginning of an aligned function.
+ * True at the code that the kernel lets a signal handler return to. glibc's has CFI; musl's and
+ * Go's have none. Within a chain of frame pointers, where each frame would pay for the look, only
+ * at the beginning of an aligned function.
  */
 static __always_inline int walk_is_sigreturn(struct walk *w)
 {
 	__u64 code, at = w->pc;
 
-	if (w->fp_chain && at & 15)
+	if (w->fp_chain && at & (ARCH_FUNCTION_ALIGN - 1))
 		return 0;
 	if (w->known == WALK_ALL_KNOWN && !w->exact)
-		at -= 9; /* in the system call already */
+		at -= ARCH_SIGRETURN_SIZE; /* in the system call already */
 	if (step_read_user(w, &code, 8, at))
 		return 0;
-	if (w->exact && (code & 0xffff) == 0x050f) { /* at its second instruction */
-		at -= 7;
+	if (w->exact && arch_is_system_call(code)) {
+		at -= ARCH_SIGRETURN_CALL;
 		if (step_read_user(w, &code, 8, at))
 			return 0;
 	}
-	if (code != 0x0f0000000fc0c748ull)
+	if (!arch_begins_sigreturn(code))
 		return 0;
-	return !step_read_user(w, &code, 8, at + 1) && code >> 56 == 0x05;
+	return !step_read_user(w, &code, 8, at + ARCH_SIGRETURN_SIZE - 8) &&
+	       arch_ends_sigreturn(code);
 }
 
 /*
@@ -343,26 +328,10 @@ static __always_inline int walk_sigcontext(struct walk *w, __u64 at)
 	walk_name_exactly(w);
 	if (step_read_user(w, g, sizeof(g), at))
 		return WALK_READ_FAULT;
-	w->regs[DWARF_RAX] = g[SIGCONTEXT_RAX];
-	w->regs[DWARF_RDX] = g[SIGCONTEXT_RDX];
-	w->regs[DWARF_RCX] = g[SIGCONTEXT_RCX];
-	w->regs[DWARF_RBX] = g[SIGCONTEXT_RBX];
-	w->regs[DWARF_RSI] = g[SIGCONTEXT_RSI];
-	w->regs[DWARF_RDI] = g[SIGCONTEXT_RDI];
-	w->regs[DWARF_RBP] = g[SIGCONTEXT_RBP];
-	w->regs[DWARF_RSP] = g[SIGCONTEXT_RSP];
-	w->regs[DWARF_R8] = g[SIGCONTEXT_R8];
-	w->regs[DWARF_R9] = g[SIGCONTEXT_R9];
-	w->regs[DWARF_R10] = g[SIGCONTEXT_R10];
-	w->regs[DWARF_R11] = g[SIGCONTEXT_R11];
-	w->regs[DWARF_R12] = g[SIGCONTEXT_R12];
-	w->regs[DWARF_R13] = g[SIGCONTEXT_R13];
-	w->regs[DWARF_R14] = g[SIGCONTEXT_R14];
-	w->regs[DWARF_R15] = g[SIGCONTEXT_R15];
-	w->regs[DWARF_RIP] = g[SIGCONTEXT_RIP];
-	w->pc = g[SIGCONTEXT_RIP];
-	w->sp = g[SIGCONTEXT_RSP];
-	w->fp = g[SIGCONTEXT_RBP];
+	arch_from_sigcontext(w->regs, g);
+	w->pc = g[SIGCONTEXT_PC];
+	w->sp = g[SIGCONTEXT_SP];
+	w->fp = g[SIGCONTEXT_FP];
 	w->known = WALK_ALL_KNOWN;
 	w->exact = 1;
 	w->fp_chain = 0;
@@ -373,13 +342,13 @@ static __always_inline int walk_sigcontext(struct walk *w, __u64 at)
 
 /*
  * The frame of a thread that is in rt_sigreturn, whatever its trampoline's CFI says or not. When no
- * `mov $15, ...; syscall` is before the pc the kernel has put all registers back already.
+ * such call is before the pc the kernel has put all registers back already.
  */
 static __always_inline int walk_leave_signal(struct walk *w)
 {
 	__u64 code;
 
-	if (!step_read_user(w, &code, sizeof(code), w->pc - 8) && code >> 16 != 0x050f0000000full) {
+	if (!step_read_user(w, &code, sizeof(code), w->pc - 8) && !arch_is_behind_sigreturn(code)) {
 		w->exact = 1;
 		return WALK_GOES_ON;
 	}
@@ -406,7 +375,7 @@ static __always_inline int walk_bare_leaf(struct walk *w)
 	w->pc = ra;
 	w->sp += 8;
 	w->exact = 0;
-	w->known &= WALK_CALLEE_SAVED;
+	w->known &= ARCH_CALLEE_SAVED;
 	return 1;
 }
 
@@ -461,7 +430,7 @@ static __always_inline int walk_switch(struct walk *w, __u64 cfa)
 {
 	__u64 ra;
 
-	if (w->switches >= WALK_SWITCHES_MAX || walk_read(w, cfa - 8, &ra) ||
+	if (w->switches >= WALK_SWITCHES_MAX || walk_read(w, cfa + ARCH_RA_AT, &ra) ||
 	    !WALK_AFTER_CALL(w, ra))
 		return WALK_BAD_CFA;
 	w->switches++;
@@ -470,11 +439,11 @@ static __always_inline int walk_switch(struct walk *w, __u64 cfa)
 
 static __always_inline int walk_register(const struct walk *w, __u32 reg, __u64 *value)
 {
-	if (reg == DWARF_RSP) {
+	if (reg == ARCH_SP) {
 		*value = w->sp;
 		return 0;
 	}
-	if (reg == DWARF_RBP) {
+	if (reg == ARCH_FP) {
 		*value = w->fp;
 		return 0;
 	}
@@ -520,14 +489,14 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 		return err;
 	cfa = value + (__s64)r->cfa_off;
 	if (r->flags & WIDE_CLONED) {
-		err = walk_register(w, DWARF_RAX, &value);
+		err = walk_register(w, ARCH_RESULT, &value);
 		if (err)
 			return err;
 		if (!value)
 			return WALK_BOTTOM;
 	}
 	if (r->flags & WIDE_SIGCONTEXT)
-		return walk_sigcontext(w, cfa - 8 * SIGCONTEXT_RSP);
+		return walk_sigcontext(w, cfa - 8 * SIGCONTEXT_SP);
 	if (r->cfa_kind == WIDE_CFA_DEREF) {
 		err = walk_read(w, cfa, &value);
 		if (err)
@@ -575,7 +544,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	 * right here when the return address has been taken from the stack, as in vfork.
 	 */
 	if (!w->exact && (cfa < w->sp || (cfa == w->sp && r->ra_kind != WIDE_IN_REG))) {
-		if (r->cfa_reg == DWARF_RSP || r->ra_kind == WIDE_IN_REG)
+		if (r->cfa_reg == ARCH_SP || r->ra_kind == WIDE_IN_REG)
 			return WALK_BAD_CFA;
 		err = WALK_SWITCH(w, cfa);
 		if (err)
@@ -589,7 +558,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	return ra ? WALK_GOES_ON : WALK_BOTTOM;
 }
 
-/* RSP- and RBP-based frames and PLT stubs: nearly all of them. */
+/* Frames based on SP or FP and PLT stubs: nearly all of them. */
 static __always_inline int walk_row(struct walk *w, __u32 rule)
 {
 	__u32 kind = RULE_KIND(rule), depth = 0, known = 0;
@@ -597,21 +566,21 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	int err;
 
 	if (kind == ROW_PLT) {
-		known = w->known & WALK_CALLEE_SAVED;
-		cfa = w->sp + 8 + ((w->pc & 15) >= (rule & 15) ? 8 : 0);
+		known = w->known & ARCH_CALLEE_SAVED;
+		cfa = arch_plt_cfa(w->sp, w->pc, rule & 15);
 	} else {
-		cfa = (kind == ROW_RSP ? w->sp : w->fp) + RULE_CFA(rule);
+		cfa = (kind == ROW_SP ? w->sp : w->fp) + RULE_CFA(rule);
 		depth = RULE_FP_DEPTH(rule);
 	}
 	if (cfa <= w->sp) {
-		err = kind == ROW_RBP ? WALK_SWITCH(w, cfa) : WALK_BAD_CFA;
+		err = kind == ROW_FP ? WALK_SWITCH(w, cfa) : WALK_BAD_CFA;
 		if (err)
 			return err;
 	}
-	/* The saved RBP lies below the return address, so one window serves both. */
+	/* The saved FP lies below the return address, so one window serves both. */
 	if (depth && walk_read(w, cfa - depth, &fp))
 		fp = WALK_NO_FP;
-	err = walk_read(w, cfa - 8, &ra);
+	err = walk_read(w, cfa + ARCH_RA_AT, &ra);
 	if (err)
 		return err;
 	w->pc = ra;
@@ -680,7 +649,7 @@ static __always_inline int walk_step(struct walk *w)
 	if (rule < 0)
 		return WALK_NO_TABLE;
 	kind = RULE_KIND((__u32)rule);
-	if (kind == ROW_RSP || kind == ROW_RBP || kind == ROW_PLT)
+	if (kind == ROW_SP || kind == ROW_FP || kind == ROW_PLT)
 		return walk_row(w, rule);
 	if (kind == ROW_WIDE)
 		return WALK_WIDE(w, RULE_PAYLOAD((__u32)rule));

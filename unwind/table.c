@@ -193,7 +193,7 @@ static int builder_edges(struct builder *b, uint64_t pc)
 
 	for (; !err && b->edge < FRAME_EDGES && b->edges[b->edge] <= pc; b->edge++) {
 		if (!(b->edge & 1))
-			err = spans_add(&b->spans, b->edges[b->edge], RULE_FRAME(ROW_RBP, 16, 16));
+			err = spans_add(&b->spans, b->edges[b->edge], RULE_FRAME(ROW_FP, 16, 16));
 		else if (b->edges[b->edge] < pc)
 			err = spans_add(&b->spans, b->edges[b->edge], b->cfi_rule);
 	}
@@ -248,7 +248,8 @@ static int builder_row(void *arg, uint64_t pc, const struct cfa_state *state)
 		return 0;
 	if (RULE_KIND(rule) == ROW_UNSUPPORTED)
 		b->table->classes[RULE_PAYLOAD(rule)]++;
-	if (RULE_KIND(rule) == ROW_WIDE && arch_callee_saved(state->cfa.reg))
+	if (RULE_KIND(rule) == ROW_WIDE && state->cfa.reg < DWARF_COUNT &&
+	    ARCH_CALLEE_SAVED >> state->cfa.reg & 1)
 		b->wanted_reg = state->cfa.reg;
 	return spans_add(&b->spans, pc, rule);
 }
@@ -307,7 +308,7 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 		b->end = limit;
 	if (fde->cie == NO_CIE) {
 		end = b->end;
-		err = spans_add(&b->spans, fde->start, RULE_FRAME(ROW_RSP, ARCH_PLT_CFA, 0));
+		err = spans_add(&b->spans, fde->start, RULE_FRAME(ROW_SP, ARCH_PLT_CFA, 0));
 	} else if (fde->cie == SFRAME_CIE) {
 		end = b->end;
 		b->signal = sframe_signal(fde);

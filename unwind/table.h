@@ -39,12 +39,12 @@ struct unwind_table {
 
 /*
  * Builds the table of .eh_frame, or of .debug_frame when there is no .eh_frame or no function in
- * it; text that has no CFI there, of .sframe. PLT sections without CFI get CFA = rsp + 8. A file
- * without any of these gives a table without spans, as does one without an executable segment
- * (relocatable). -ENOMEM, -ENOTSUP for another machine (or a .sframe of another one and nothing
- * else), or -EINVAL when the section as a whole is unusable. -E2BIG: more CFI than LIMIT_CFI, or it
- * takes more work than LIMIT_WORK. -ECANCELED: the flag of elf_file_work(file) was set;
- * it is looked at often. The caller frees *out with unwind_table_free.
+ * it; text that has no CFI there, of .sframe. PLT sections without CFI get CFA = SP +
+ * ARCH_PLT_CFA. A file without any of these gives a table without spans, as does one without an
+ * executable segment (relocatable). -ENOMEM, -ENOTSUP for another machine (or a .sframe of another
+ * one and nothing else), or -EINVAL when the section as a whole is unusable. -E2BIG: more CFI than
+ * LIMIT_CFI, or it takes more work than LIMIT_WORK. -ECANCELED: the flag of elf_file_work(file) was
+ * set; it is looked at often. The caller frees *out with unwind_table_free.
  */
 int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		       struct unwind_table **out);
@@ -57,8 +57,8 @@ uint32_t unwind_table_rule(const struct unwind_table *table, uint64_t vaddr);
  * Prints `PC CFA FP RA`, tab-separated, a line for each row of the compact table, equal neighbours
  * merged (see stacktop(1), --dump-unwind). Where the table says nothing about a column it prints
  * `-`: FP and RA of `end`, and of a row that is not supported all but the column with `expr`. An
- * outermost row (RA `u`) whose CFA is not short has CFA `expr`. RA `c-8|u` is `u` where RAX is
- * zero. -EIO when writing failed.
+ * outermost row (RA `u`) whose CFA is not short has CFA `expr`. RA `c-8|u` is `u` where the
+ * result of a clone is zero. -EIO when writing failed.
  */
 int unwind_table_dump(const struct unwind_table *table, const struct wide_rules *wide, FILE *out);
 

@@ -6,18 +6,17 @@
 
 #include <linux/types.h>
 
+#include "unwind/arch.h"
 #include "unwind/reason.h"
 #include "unwind/row.h"
 #include "unwind/stackhash.h"
 
 #define WALK_FRAMES_MAX 1024u
 #define WALK_ALL_KNOWN	((1u << DWARF_COUNT) - 1u) /* in a frame that was interrupted */
-#define WALK_CALLEE_SAVED                                                                          \
-	(1u << DWARF_RBX | 1u << DWARF_R12 | 1u << DWARF_R13 | 1u << DWARF_R14 | 1u << DWARF_R15)
 /* Between the deepest frame of a main thread and the start of its stack: musl leaves 48. */
 #define WALK_START_BYTES  128
 #define WALK_SWITCHES_MAX 8 /* more is a circle */
-/* RBP that could not be read or is not defined: nothing takes an odd number for a frame. */
+/* FP that could not be read or is not defined: nothing takes an odd number for a frame. */
 #define WALK_NO_FP	1
 #define WALK_WINDOW_MIN 512u
 #define WALK_WINDOW_MAX 4096u

@@ -75,7 +75,7 @@ struct capture_record {
 	__u64 frames[WALK_FRAMES_MAX];
 	__u64 regs[DWARF_COUNT];
 	__u64 time;	/* ns of the kernel's CLOCK_MONOTONIC */
-	__u64 stack_at; /* address of stack[0]: the page that RSP points into */
+	__u64 stack_at; /* address of stack[0]: the page that the stack pointer points into */
 	__u32 tid;
 	__u32 cpu;
 	__u32 pages;	   /* of the stack that could be read */
@@ -217,7 +217,7 @@ struct profiler_config {
 	__u64 hash_key[STACKHASH_KEYS]; /* random for each run */
 };
 
-#define CLOCK_TICK_NS 10000000u /* USER_HZ of x86-64 */
+#define CLOCK_TICK_NS 10000000u /* 1 s / USER_HZ */
 
 /* What pidns.bpf.c returns: a level and, below it, a number, of which a PID has 22 bits. */
 #define PIDNS_LEVEL_SHIFT 24

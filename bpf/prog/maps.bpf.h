@@ -5,6 +5,7 @@
 /* What the sampler keeps and shares with user space, which sets the sizes before the load
  * (bpf/sampler/sizes.h). */
 #include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
 #include <linux/ptrace.h>
 
 #include <bpf/bpf_helpers.h>
@@ -17,7 +18,7 @@ const volatile struct profiler_config config = {};
 
 struct cpu_state {
 	struct walk walk;
-	struct pt_regs regs;
+	bpf_user_pt_regs_t regs;
 	/* A record as it goes through the ring: the header stands right before its frames. */
 	__u64 exec_id; /* of the process that is sampled; never 0 */
 	struct vma_search vma;

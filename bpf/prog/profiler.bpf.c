@@ -12,6 +12,9 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#ifdef __TARGET_ARCH_x86
+#include "bpf/prog/arch/x86_64.bpf.h"
+#endif
 #include "bpf/prog/layout.h"
 #include "bpf/prog/maps.bpf.h"
 #include "bpf/prog/modules.bpf.h"
@@ -281,34 +284,7 @@ static __always_inline __u64 current_exec_id(void)
 	return start + execs ? start + execs : 1;
 }
 
-static __always_inline void load_registers(struct cpu_state *st)
-{
-	__u64 *to = st->walk.regs;
-
-	to[DWARF_RAX] = st->regs.rax;
-	to[DWARF_RDX] = st->regs.rdx;
-	to[DWARF_RCX] = st->regs.rcx;
-	to[DWARF_RBX] = st->regs.rbx;
-	to[DWARF_RSI] = st->regs.rsi;
-	to[DWARF_RDI] = st->regs.rdi;
-	to[DWARF_RBP] = st->regs.rbp;
-	to[DWARF_RSP] = st->regs.rsp;
-	to[DWARF_R8] = st->regs.r8;
-	to[DWARF_R9] = st->regs.r9;
-	to[DWARF_R10] = st->regs.r10;
-	to[DWARF_R11] = st->regs.r11;
-	to[DWARF_R12] = st->regs.r12;
-	to[DWARF_R13] = st->regs.r13;
-	to[DWARF_R14] = st->regs.r14;
-	to[DWARF_R15] = st->regs.r15;
-	to[DWARF_RIP] = st->regs.rip;
-}
-
-#define USER32_CS	0x23 /* __USER32_CS of x86-64 Linux */
-#define NR_RT_SIGRETURN 15
-#define NR_EXECVE	59
-#define NR_EXECVEAT	322
-#define FORK_IS_NEW_NS	5000000000ull /* the tracker is told several times a second */
+#define FORK_IS_NEW_NS 5000000000ull /* the tracker is told several times a second */
 
 /*
  * Takes the list of the process that the current one was forked from a moment ago, if it still has
@@ -385,8 +361,7 @@ __attribute__((noinline)) int begin_lists(__u64 image, int user_mode)
 	if (reason != WALK_GOES_ON && st->walk.sp == image)
 		return WALK_BOTTOM;
 	/* Within execve they may be those of the image before. */
-	if (!config.checks_lists ||
-	    (!user_mode && (st->regs.orig_rax == NR_EXECVE || st->regs.orig_rax == NR_EXECVEAT)))
+	if (!config.checks_lists || (!user_mode && regs_in_execve(&st->regs)))
 		return reason;
 	return WALK_GOES_ON;
 }
@@ -412,8 +387,8 @@ static __always_inline int stack_has_gone(const struct cpu_state *st)
 {
 	__u64 top;
 
-	return (st->regs.orig_rax == NR_EXECVE || st->regs.orig_rax == NR_EXECVEAT) &&
-	       bpf_probe_read_user(&top, sizeof(top), (const void *)st->regs.rsp);
+	return regs_in_execve(&st->regs) &&
+	       bpf_probe_read_user(&top, sizeof(top), (const void *)regs_sp(&st->regs));
 }
 
 /*
@@ -432,21 +407,17 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 		finish_user_stack(WALK_NO_REGISTERS);
 		return 1;
 	}
-	load_registers(st);
-	/*
-	 * A system call returns behind its instruction, which leaves that address in RCX; an
-	 * interrupt, a fault, or a system call that ends in a signal's handler, to the very pc.
-	 */
-	walk_begin(w, user_mode || (__s64)st->regs.orig_rax < 0 || st->regs.rcx != st->regs.rip);
+	regs_load(w->regs, &st->regs);
+	walk_begin(w, user_mode || regs_pc_executed(&st->regs));
 	w->window_top = 0;
 	w->stack_start = image;
 	if (w->sp < image && image - w->sp < 64ull << 20)
 		w->window_top = image & ~7ull; /* the main thread: its stack ends behind it */
 	reason = begin_lists(image, user_mode);
-	if ((st->regs.cs & 0xffff) == USER32_CS)
+	if (regs_32_bit(&st->regs))
 		reason = WALK_32_BIT;
 	else if (reason == WALK_GOES_ON)
-		reason = walk_all(!user_mode && st->regs.orig_rax == NR_RT_SIGRETURN);
+		reason = walk_all(!user_mode && regs_in_sigreturn(&st->regs));
 	reason = end_lists(reason);
 	if (!user_mode && w->nframes <= 1 && reason != WALK_BOTTOM && stack_has_gone(st))
 		return 0;
@@ -480,7 +451,7 @@ __attribute__((noinline)) int capture(int user_mode)
 	if (!rec)
 		return 0; /* the next one will do */
 	ctl->capture = 0;
-	load_registers(st);
+	regs_load(st->walk.regs, &st->regs);
 	rec->hash = walked->hash;
 	rec->tgid = walked->tgid;
 	rec->nframes = walked->nframes;
@@ -492,11 +463,11 @@ __attribute__((noinline)) int capture(int user_mode)
 	rec->tid = current_ids();
 	rec->cpu = bpf_get_smp_processor_id();
 	rec->user_mode = user_mode;
-	rec->exact = user_mode || (__s64)st->regs.orig_rax < 0 || st->regs.rcx != st->regs.rip;
-	rec->in_sigreturn = !user_mode && st->regs.orig_rax == NR_RT_SIGRETURN;
+	rec->exact = user_mode || regs_pc_executed(&st->regs);
+	rec->in_sigreturn = !user_mode && regs_in_sigreturn(&st->regs);
 	rec->pad = 0;
 	rec->pages = 0;
-	rec->stack_at = st->walk.regs[DWARF_RSP] & ~(__u64)(CAPTURE_PAGE - 1);
+	rec->stack_at = st->walk.regs[ARCH_SP] & ~(__u64)(CAPTURE_PAGE - 1);
 	bpf_probe_read_kernel(rec->regs, sizeof(rec->regs), st->walk.regs);
 	bpf_probe_read_kernel(rec->frames, sizeof(rec->frames), st->walk.frames);
 #pragma unroll
@@ -552,7 +523,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
 	struct cpu_state *st = this_state();
 	struct count_key key = {.tgid = tgid, .tid = (__u32)id};
-	int user_mode = (ctx->regs.cs & 3) != 0;
+	int user_mode = regs_user_mode(&ctx->regs);
 	struct stack_record *rec;
 	long bytes;
 

@@ -152,10 +152,10 @@ static void note_frame_row(const struct trace_step *from, struct trace_step *s)
 	uint32_t kind = RULE_KIND(s->rule), depth = RULE_FP_DEPTH(s->rule);
 
 	if (kind == ROW_PLT)
-		s->cfa = from->sp + 8 + ((from->pc & 15) >= (s->rule & 15) ? 8 : 0);
+		s->cfa = arch_plt_cfa(from->sp, from->pc, s->rule & 15);
 	else
-		s->cfa = (kind == ROW_RSP ? from->sp : from->fp) + RULE_CFA(s->rule);
-	s->ra_at = s->cfa - 8;
+		s->cfa = (kind == ROW_SP ? from->sp : from->fp) + RULE_CFA(s->rule);
+	s->ra_at = s->cfa + ARCH_RA_AT;
 	if (kind != ROW_PLT && depth)
 		s->fp_at = s->cfa - depth;
 }
@@ -178,7 +178,7 @@ static void note_after(const struct tracer *r, struct trace_step *s)
 	const struct walk *w = &r->walk;
 	uint32_t kind = s->has_row ? RULE_KIND(s->rule) : ROW_END;
 
-	if (kind == ROW_RSP || kind == ROW_RBP || kind == ROW_PLT)
+	if (kind == ROW_SP || kind == ROW_FP || kind == ROW_PLT)
 		note_frame_row(s, s);
 	else if (kind == ROW_WIDE)
 		note_wide(w, s);
@@ -188,7 +188,7 @@ static void note_after(const struct tracer *r, struct trace_step *s)
 	s->caller_fp = w->fp;
 	if (w->exact && w->known == WALK_ALL_KNOWN) {
 		s->way = TRACE_SIGNAL;
-	} else if (kind == ROW_RSP || kind == ROW_RBP || kind == ROW_PLT || kind == ROW_WIDE) {
+	} else if (kind == ROW_SP || kind == ROW_FP || kind == ROW_PLT || kind == ROW_WIDE) {
 		s->way = TRACE_CFI;
 	} else {
 		s->way = w->fp_chain ? TRACE_FRAME_POINTER : TRACE_LEAF;
@@ -245,12 +245,12 @@ static int trace_walk(struct tracer *r, bool in_sigreturn)
 static int trace_fp(struct tracer *r)
 {
 	struct trace *t = r->trace;
-	uint64_t fp = t->capture.regs[DWARF_RBP], ra, next;
+	uint64_t fp = t->capture.regs[ARCH_FP], ra, next;
 
 	t->fp_frames = calloc(FP_MAX, sizeof(*t->fp_frames));
 	if (!t->fp_frames)
 		return -ENOMEM;
-	t->fp_frames[t->nfp++] = t->capture.regs[DWARF_RIP];
+	t->fp_frames[t->nfp++] = t->capture.regs[ARCH_PC];
 	t->fp_end = TRACE_FP_DEPTH;
 	while (t->nfp < FP_MAX) {
 		t->fp_last = fp;

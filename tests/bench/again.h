@@ -4,7 +4,7 @@
 
 /* The input and output of again.bpf.c. */
 
-#include "unwind/row.h"
+#include "unwind/arch.h"
 
 struct again {
 	__u64 regs[DWARF_COUNT]; /* in: start of the walk */

@@ -179,7 +179,7 @@ static uint64_t evaluate(const struct machine *m, const struct expr *e)
 		return memory(m, cfa_value(m) + off) + add;
 	default:
 		return reg_value(m, e->reg) + off +
-		       ((reg_value(m, ARCH_PC) & ARCH_PLT_MASK) >= e->threshold ? add : 0);
+		       ((reg_value(m, ARCH_PC) & (ARCH_PLT_BYTES - 1)) >= e->threshold ? add : 0);
 	}
 }
 
@@ -191,7 +191,7 @@ static int take_input(const uint8_t *data, size_t size)
 	bool ok = expr_parse(copy, size, with_cfa, &e);
 
 	require(e.kind <= EXPR_PLT && (ok || e.kind == EXPR_OTHER));
-	require(e.kind != EXPR_PLT || e.threshold <= ARCH_PLT_MASK);
+	require(e.kind != EXPR_PLT || e.threshold < ARCH_PLT_BYTES);
 	for (uint64_t seed = 1; e.kind != EXPR_OTHER && seed < 4; seed++) {
 		struct machine m = {.c = cursor_new(copy, size), .seed = seed * 0x1234567};
 

@@ -9,6 +9,7 @@
  */
 
 #include "tests/fuzz/fuzz.h"
+#include "unwind/arch.h"
 #include "unwind/cfa.h"
 #include "unwind/row.h"
 #include "unwind/rule.h"

@@ -27,11 +27,11 @@ struct inspection *feed_inspection(pid_t pid)
 {
 	static const struct feed_step steps[] = {
 		{"ngx_http_parse_header_line", FEED_TEXT + 0x42232, 0x92,
-		 RULE_FRAME(ROW_RSP, 32, 24), FEED_STACK + 0xe00, 0x55d0c1f0a2c0},
+		 RULE_FRAME(ROW_SP, 32, 24), FEED_STACK + 0xe00, 0x55d0c1f0a2c0},
 		{"ngx_http_process_request_line", FEED_TEXT + 0x4b31c, 0x13c,
-		 RULE_FRAME(ROW_RSP, 64, 48), FEED_STACK + 0xe20, 0x55d0c1f0b7e8},
-		{"main", FEED_TEXT + 0x11c06, 0xa16, RULE_FRAME(ROW_RBP, 16, 16),
-		 FEED_STACK + 0xe60, FEED_STACK + 0xe80},
+		 RULE_FRAME(ROW_SP, 64, 48), FEED_STACK + 0xe20, 0x55d0c1f0b7e8},
+		{"main", FEED_TEXT + 0x11c06, 0xa16, RULE_FRAME(ROW_FP, 16, 16), FEED_STACK + 0xe60,
+		 FEED_STACK + 0xe80},
 		{"_start", FEED_TEXT + 0x12021, 0x21, RULE(ROW_OUTERMOST, 0), FEED_STACK + 0xe90,
 		 0},
 	};

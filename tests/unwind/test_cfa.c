@@ -2,7 +2,7 @@
 /*
  * The interpreter on hand-assembled programs: every call-frame instruction of DWARF 5 section 6.4.2
  * and of GCC, with its effect by the standard, and every way to write one wrong.
- * Covers: unwind/cfa.c unwind/expr.c unwind/cursor.h unwind/arch.h
+ * Covers: unwind/cfa.c unwind/expr.c unwind/cursor.h
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "unwind/cfa.h"
-#include "unwind/row.h"
+#include "unwind/arch.h"
 
 #define ROWS_MAX 16
 #define START	 0x1000u

@@ -2,7 +2,7 @@
 /*
  * CFI as text against readelf: every FDE of some files, line by line except for padding and the
  * bodies of expressions, which readelf decodes.
- * Covers: unwind/cfitext.c
+ * Covers: unwind/cfitext.c unwind/arch/x86_64/registers.h
  */
 #include <errno.h>
 #include <fcntl.h>

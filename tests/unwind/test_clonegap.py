@@ -5,7 +5,7 @@ machine's C library, with objdump and readelf as references for instructions and
 assembly, as glibc writes it, in each other form that assemblers produce, and spoilt in every bit and
 in every way that would make the rule wrong.
 
-Covers: unwind/clonegap.c
+Covers: unwind/arch/x86_64/clonegap.c
 """
 
 import os

@@ -4,7 +4,7 @@
 written otherwise; and the outermost function of a goroutine. The labels give the range in which a
 function's own frame pointer is set.
 
-Covers: unwind/go_cfi.c
+Covers: unwind/go_cfi.c unwind/arch/x86_64/goclock.c
 """
 
 import os

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/support/sframe_image.h"
+#include "unwind/arch.h"
 #include "unwind/funcs.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
@@ -221,7 +222,7 @@ static void test_flexible(void **state)
 	section_end(f->s);
 	assert_int_equal(sframe_status(f), 0);
 	assert_int_equal(f->table->bad_fdes, 0);
-	assert_int_equal(unwind_table_rule(f->table, T + 0x100), RULE_FRAME(ROW_RSP, 8, 0));
+	assert_int_equal(unwind_table_rule(f->table, T + 0x100), RULE_FRAME(ROW_SP, 8, 0));
 	w = wide_at(f, T + 0x105);
 	assert_int_equal(w->cfa_kind, WIDE_CFA_REG);
 	assert_int_equal(w->cfa_reg, DWARF_R10);
@@ -241,7 +242,7 @@ static void test_flexible(void **state)
 	assert_int_equal(w->cfa_add, 0);
 	assert_int_equal(w->fp_kind, WIDE_AT_REG);
 	assert_int_equal(w->ra_kind, WIDE_AT_CFA);
-	assert_int_equal(unwind_table_rule(f->table, T + 0x140), RULE_FRAME(ROW_RSP, 400, 16));
+	assert_int_equal(unwind_table_rule(f->table, T + 0x140), RULE_FRAME(ROW_SP, 400, 16));
 	w = wide_at(f, T + 0x150);
 	assert_int_equal(w->ra_kind, WIDE_IN_REG);
 	assert_int_equal(w->ra_reg, DWARF_RDI);

@@ -21,6 +21,7 @@
 
 #include "symbols/elf/elffile.h"
 #include "tests/support/scratch.h"
+#include "unwind/arch.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
 
@@ -96,9 +97,9 @@ static struct plain our_rule(const struct program *p, uint64_t pc)
 	unsigned int count;
 
 	switch (RULE_KIND(rule)) {
-	case ROW_RSP:
-	case ROW_RBP:
-		return (struct plain){RULE_KIND(rule) == ROW_RSP ? 's' : 'f', RULE_CFA(rule),
+	case ROW_SP:
+	case ROW_FP:
+		return (struct plain){RULE_KIND(rule) == ROW_SP ? 's' : 'f', RULE_CFA(rule),
 				      -(int64_t)RULE_FP_DEPTH(rule)};
 	case ROW_PLT:
 		return (struct plain){'s', (pc & 15) >= (rule & 15) ? 16 : 8, 0};

@@ -25,17 +25,17 @@ static void test_short_rows(void **state)
 		uint64_t cfa, ra_at, caller_fp; /* offsets in the stack; caller_fp 0: same */
 	} cases[] = {
 		/* sp is 0x1000, fp is 0x3000; RA is at CFA - 8, RBP at CFA - depth */
-		{RULE_FRAME(ROW_RSP, 8, 0), 0, 0x1008, 0x1000, 0},
-		{RULE_FRAME(ROW_RSP, 32, 16), 0, 0x1020, 0x1018, 0x1010},
-		{RULE_FRAME(ROW_RSP, 32, 32), 0, 0x1020, 0x1018, 0x1000},
+		{RULE_FRAME(ROW_SP, 8, 0), 0, 0x1008, 0x1000, 0},
+		{RULE_FRAME(ROW_SP, 32, 16), 0, 0x1020, 0x1018, 0x1010},
+		{RULE_FRAME(ROW_SP, 32, 32), 0, 0x1020, 0x1018, 0x1000},
 		/* 4095 * 8 = 0x7ff8, 255 * 8 = 0x7f8 */
-		{RULE_FRAME(ROW_RSP, 0x7ff8, 0x7f8), 0, 0x8ff8, 0x8ff0, 0x8800},
-		{RULE_FRAME(ROW_RSP, 0x7ff8, 0), 0, 0x8ff8, 0x8ff0, 0},
+		{RULE_FRAME(ROW_SP, 0x7ff8, 0x7f8), 0, 0x8ff8, 0x8ff0, 0x8800},
+		{RULE_FRAME(ROW_SP, 0x7ff8, 0), 0, 0x8ff8, 0x8ff0, 0},
 		/* popped already, but still in memory below sp */
-		{RULE_FRAME(ROW_RSP, 8, 16), 0, 0x1008, 0x1000, 0xff8},
-		{RULE_FRAME(ROW_RBP, 16, 16), 0, 0x3010, 0x3008, 0x3000},
-		{RULE_FRAME(ROW_RBP, 8, 0), 0, 0x3008, 0x3000, 0},
-		{RULE_FRAME(ROW_RBP, 0x7ff8, 0x7f8), 0, 0xaff8, 0xaff0, 0xa800},
+		{RULE_FRAME(ROW_SP, 8, 16), 0, 0x1008, 0x1000, 0xff8},
+		{RULE_FRAME(ROW_FP, 16, 16), 0, 0x3010, 0x3008, 0x3000},
+		{RULE_FRAME(ROW_FP, 8, 0), 0, 0x3008, 0x3000, 0},
+		{RULE_FRAME(ROW_FP, 0x7ff8, 0x7f8), 0, 0xaff8, 0xaff0, 0xa800},
 		/* one more word from byte 11 of a stub on */
 		{RULE(ROW_PLT, 11), 0x20, 0x1008, 0x1000, 0},
 		{RULE(ROW_PLT, 11), 0x2a, 0x1008, 0x1000, 0},
@@ -62,7 +62,7 @@ static void test_short_rows(void **state)
 		assert_int_equal(w->exact, 0);
 		/* A stub keeps all callee-saved registers; other frames promise nothing. */
 		assert_int_equal(w->known,
-				 RULE_KIND(cases[i].rule) == ROW_PLT ? WALK_CALLEE_SAVED : 0);
+				 RULE_KIND(cases[i].rule) == ROW_PLT ? ARCH_CALLEE_SAVED : 0);
 		assert_int_equal(w->nframes, 1);
 		assert_int_equal(w->frames[0], (TEXT + cases[i].pc) | 1ull << 63);
 	}
@@ -72,14 +72,14 @@ static void test_ends_of_rows(void **state)
 {
 	(void)state;
 	/* CFA = rsp + 0 and rbp + 8 = rsp: nothing was pushed since the call */
-	put_rule(RULE_FRAME(ROW_RSP, 0, 0));
+	put_rule(RULE_FRAME(ROW_SP, 0, 0));
 	check_end(begin(TEXT, SP, FP, 1), WALK_BAD_CFA);
-	put_rule(RULE_FRAME(ROW_RBP, 8, 0));
+	put_rule(RULE_FRAME(ROW_FP, 8, 0));
 	check_end(begin(TEXT, SP, SP - 8, 1), WALK_BAD_CFA);
 	check_end(begin(TEXT, SP, SP - 0x100, 1), WALK_BAD_CFA);
 	assert_int_equal(walk_step(begin(TEXT, SP, SP, 1)), WALK_GOES_ON);
 	/* wraps around: rsp near 2^64 */
-	put_rule(RULE_FRAME(ROW_RSP, 16, 0));
+	put_rule(RULE_FRAME(ROW_SP, 16, 0));
 	check_end(begin(TEXT, -8ull, FP, 1), WALK_BAD_CFA);
 
 	put_rule(RULE(ROW_OUTERMOST, 0));
@@ -97,7 +97,7 @@ static void test_ends_of_rows(void **state)
 	}
 
 	/* a return address of zero ends the walk, as in a thread's first frame */
-	put_rule(RULE_FRAME(ROW_RSP, 16, 16));
+	put_rule(RULE_FRAME(ROW_SP, 16, 16));
 	store(SP + 8, 0);
 	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_BOTTOM);
 	store(SP + 8, 1);
@@ -115,7 +115,7 @@ static void test_ends_of_rows(void **state)
 
 static void test_ends_of_mappings(void **state)
 {
-	const struct row row = {0, RULE_FRAME(ROW_RSP, 8, 0)};
+	const struct row row = {0, RULE_FRAME(ROW_SP, 8, 0)};
 	struct walk *w;
 
 	(void)state;
@@ -271,7 +271,7 @@ static void test_signal_row(void **state)
 	assert_state(w, TEXT, STACK + 0x200, MARK + 0x1078);
 	/* The caller was interrupted at its first byte, not called: pc - 1 is in no mapping. */
 	assert_int_equal(w->exact, 1);
-	put_rule(RULE_FRAME(ROW_RSP, 8, 0));
+	put_rule(RULE_FRAME(ROW_SP, 8, 0));
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
 	assert_state(w, MARK + 0x200, STACK + 0x208, MARK + 0x1078);
 	assert_int_equal(w->frames[1], TEXT | 1ull << 63);

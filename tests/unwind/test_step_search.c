@@ -37,7 +37,7 @@ static uint32_t edge_rows(struct row *rows)
 	rows[n++].pc = 0x580;
 	rows[n++].pc = 0x600;
 	for (uint32_t i = 0; i < n; i++)
-		rows[i].rule = RULE_FRAME(ROW_RSP, 8 * (i + 1), 0);
+		rows[i].rule = RULE_FRAME(ROW_SP, 8 * (i + 1), 0);
 	return n;
 }
 
@@ -92,8 +92,8 @@ static void test_search_in_span(void **state)
 static void test_call_at_the_end(void **state)
 {
 	static const struct row rows[] = {
-		{0, RULE_FRAME(ROW_RSP, 64, 0)},
-		{0x80, RULE_FRAME(ROW_RSP, 8, 0)},
+		{0, RULE_FRAME(ROW_SP, 64, 0)},
+		{0x80, RULE_FRAME(ROW_SP, 8, 0)},
 	};
 	struct walk *w;
 
@@ -121,7 +121,7 @@ static void test_call_at_the_end(void **state)
  */
 static void test_frames(void **state)
 {
-	const struct row row = {0, RULE_FRAME(ROW_RSP, 8, 0)};
+	const struct row row = {0, RULE_FRAME(ROW_SP, 8, 0)};
 	const uint64_t object = 1ull << 62 | NUMBER << 36;
 	struct walk *w;
 
@@ -164,7 +164,7 @@ static void test_changed(void **state)
 	struct walk *w;
 
 	(void)state;
-	put_rule(RULE_FRAME(ROW_RSP, 8, 0));
+	put_rule(RULE_FRAME(ROW_SP, 8, 0));
 	store(SP, 0);
 	w = begin(TEXT + 0x40, SP, FP, 1);
 	assert_int_equal(walk_search_map(w, TEXT + 0x40), 1);
@@ -178,10 +178,10 @@ static void test_changed(void **state)
 /* A mapping that begins within a span finds the same rows as the whole. */
 static void test_part_of_a_span(void **state)
 {
-	const struct row rows[] = {{0, RULE(ROW_RSP, 1)},
-				   {0x140, RULE(ROW_RSP, 2)},
-				   {0x230, RULE(ROW_RSP, 3)},
-				   {0x350, RULE(ROW_RSP, 4)}};
+	const struct row rows[] = {{0, RULE(ROW_SP, 1)},
+				   {0x140, RULE(ROW_SP, 2)},
+				   {0x230, RULE(ROW_SP, 3)},
+				   {0x350, RULE(ROW_SP, 4)}};
 
 	(void)state;
 	put_block(64, 4, rows, 4);

@@ -5,7 +5,8 @@
  * CFI, and the limits of a walk.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
- * Covers: unwind/step.h unwind/stackhash.h
+ * Covers: unwind/step.h unwind/arch/x86_64/code.h unwind/arch/x86_64/sigcontext.h
+ * Covers: unwind/stackhash.h
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@
 /* A function that calls itself, a frame of one word each, from sp on; the words above are MARK. */
 static void put_recursion(uint64_t sp, unsigned int frames)
 {
-	put_rule(RULE_FRAME(ROW_RSP, 8, 0));
+	put_rule(RULE_FRAME(ROW_SP, 8, 0));
 	for (unsigned int i = 0; i < frames; i++)
 		store(sp + 8 * i, TEXT + 0x80);
 }
@@ -90,7 +91,7 @@ static void test_hole_in_the_stack(void **state)
 	struct walk *w;
 
 	(void)state;
-	put_rule(RULE_FRAME(ROW_RSP, 0x3000, 0));
+	put_rule(RULE_FRAME(ROW_SP, 0x3000, 0));
 	fake.holes[0] = (struct range){STACK + 0x4000, 0x1000, 0};
 	store(STACK + 0x3ff8, TEXT + 1);
 	store(STACK + 0x6ff8, TEXT + 2);
@@ -217,7 +218,7 @@ static void test_bare_leaf(void **state)
 	struct walk *w;
 
 	(void)state;
-	put_rule(RULE_FRAME(ROW_RSP, 16, 0));
+	put_rule(RULE_FRAME(ROW_SP, 16, 0));
 	add_map(JIT, JIT + 0x1000, 0, 0, MAP_META(MAP_NO_CFI, 0));
 	fake.text[0x80 - 5] = 0xe8;
 	fake.text[JIT - TEXT + 0x80 - 5] = 0xe8;
@@ -226,7 +227,7 @@ static void test_bare_leaf(void **state)
 	assert_int_equal(walk_step(w), WALK_GOES_ON);
 	assert_state(w, TEXT + 0x80, SP + 8, FP);
 	assert_int_equal(w->exact, 0);
-	assert_int_equal(w->known, WALK_CALLEE_SAVED);
+	assert_int_equal(w->known, ARCH_CALLEE_SAVED);
 	/* not after a call; a frame's return address, not a leaf's */
 	store(SP, TEXT + 0x81);
 	check_end(begin(JIT + 0x100, SP, FP, 1), WALK_NO_FRAME_POINTER);
@@ -303,7 +304,7 @@ static void test_switch(void **state)
 	struct walk *w;
 
 	(void)state;
-	put_rule(RULE_FRAME(ROW_RBP, 16, 16));
+	put_rule(RULE_FRAME(ROW_FP, 16, 16));
 	fake.text[0x80 - 5] = 0xe8;
 	store(FP, FP);
 	store(FP + 8, TEXT + 0x80);
@@ -369,7 +370,7 @@ static void test_mixed(void **state)
 	struct walk *w;
 
 	(void)state;
-	put_rule(RULE_FRAME(ROW_RSP, 16, 16));
+	put_rule(RULE_FRAME(ROW_SP, 16, 16));
 	add_map(JIT, JIT + 0x1000, 0, 0, MAP_META(MAP_NO_CFI, 0));
 	fake.text[RA - TEXT - 5] = 0xe8;
 	fake.text[0x80 - 2] = 0xff; /* call *%rax */
@@ -396,8 +397,8 @@ static void test_mixed(void **state)
 static void test_planted(void **state)
 {
 	static const struct row rows[] = {
-		{0, RULE_FRAME(ROW_RSP, 8, 0)},	   {0x20, RULE(ROW_END, 0)},
-		{0x40, RULE_FRAME(ROW_RSP, 8, 0)}, {0x60, RULE(ROW_END, 0)},
+		{0, RULE_FRAME(ROW_SP, 8, 0)},	  {0x20, RULE(ROW_END, 0)},
+		{0x40, RULE_FRAME(ROW_SP, 8, 0)}, {0x60, RULE(ROW_END, 0)},
 		{0x100, RULE(ROW_OUTERMOST, 0)},
 	};
 	static const uint64_t starts[] = {TEXT, TEXT + 0x40, TEXT + 0x100};

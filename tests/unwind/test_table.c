@@ -16,6 +16,7 @@
 
 #include "symbols/elf/elffile.h"
 #include "tests/support/tables.h"
+#include "unwind/arch.h"
 #include "unwind/cfa.h"
 #include "unwind/rule.h"
 #include "unwind/spans.h"
@@ -24,7 +25,7 @@
 
 #define T IMAGE_TEXT
 
-#define FRAME_RSP(cfa, depth) RULE_FRAME(ROW_RSP, cfa, depth)
+#define FRAME_RSP(cfa, depth) RULE_FRAME(ROW_SP, cfa, depth)
 
 /* Conditions on every table, whatever its source. */
 static void check_shape(const struct unwind_table *t)
@@ -91,8 +92,8 @@ static void test_plain(void **state)
 	assert_int_equal(rule_at(f, T + 0x0f), RULE(ROW_END, 0));
 	assert_int_equal(rule_at(f, T + 0x10), FRAME_RSP(8, 0));
 	assert_int_equal(rule_at(f, T + 0x11), FRAME_RSP(16, 16));
-	assert_int_equal(rule_at(f, T + 0x14), RULE_FRAME(ROW_RBP, 16, 16));
-	assert_int_equal(rule_at(f, T + 0x15f), RULE_FRAME(ROW_RBP, 16, 16));
+	assert_int_equal(rule_at(f, T + 0x14), RULE_FRAME(ROW_FP, 16, 16));
+	assert_int_equal(rule_at(f, T + 0x15f), RULE_FRAME(ROW_FP, 16, 16));
 	assert_int_equal(rule_at(f, T + 0x160), FRAME_RSP(8, 16));
 	assert_int_equal(rule_at(f, T + 0x161), FRAME_RSP(8, 0));
 	assert_int_equal(rule_at(f, T + 0x1ff), FRAME_RSP(8, 0));
@@ -269,7 +270,7 @@ static void test_other_stack_pointer(void **state)
 		cfi_fde(&f->cfi, T + 0x20 * i, 0x20, insns[i], 3);
 	}
 	build(f);
-	assert_int_equal(rule_at(f, T), RULE_FRAME(ROW_RSP, 8, 0));
+	assert_int_equal(rule_at(f, T), RULE_FRAME(ROW_SP, 8, 0));
 	for (unsigned int i = 1; i < 3; i++) {
 		uint32_t rule = rule_at(f, T + 0x20 * i);
 

@@ -308,7 +308,7 @@ static void test_broken_one(void **state)
 			for (unsigned int k = 0; k < FDES; k++) {
 				uint32_t inside = unwind_table_rule(f->table, T + 0x40 * k + 0x28);
 
-				assert_int_equal(RULE_KIND(inside), k == i ? ROW_END : ROW_RSP);
+				assert_int_equal(RULE_KIND(inside), k == i ? ROW_END : ROW_SP);
 			}
 		}
 }

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/row.h"
+#include "unwind/arch.h"
 
 #define STACK_MAX 64
 

@@ -116,8 +116,8 @@ static inline int shard_write(void *arg, unsigned int i, uint32_t at, const uint
 static inline void table_spoil(uint32_t *words, const struct unwind_span *span)
 {
 	for (uint32_t i = span->first + span->ngranules; i < span->first + span->nwords; i += 2)
-		if (RULE_KIND(words[i]) == ROW_RSP || RULE_KIND(words[i]) == ROW_WIDE)
-			words[i] = ROW_WORD(ROW_OFFSET(words[i]), RULE_FRAME(ROW_RSP, 264, 0));
+		if (RULE_KIND(words[i]) == ROW_SP || RULE_KIND(words[i]) == ROW_WIDE)
+			words[i] = ROW_WORD(ROW_OFFSET(words[i]), RULE_FRAME(ROW_SP, 264, 0));
 }
 
 static inline void module_table(struct space *s, struct module *m)

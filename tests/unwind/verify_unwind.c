@@ -24,6 +24,7 @@
 
 #include "symbols/elf/elffile.h"
 #include "tests/unwind/verify_libdw.h"
+#include "unwind/arch.h"
 #include "unwind/row.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
@@ -127,7 +128,7 @@ static void our_frame(const struct check *k, uint32_t rule, struct frame *f)
 			k->regs[DWARF_RSP] + 8 + ((k->regs[DWARF_RIP] & 15) >= (rule & 15) ? 8 : 0);
 		break;
 	default:
-		base = RULE_KIND(rule) == ROW_RSP ? DWARF_RSP : DWARF_RBP;
+		base = RULE_KIND(rule) == ROW_SP ? DWARF_RSP : DWARF_RBP;
 		f->cfa = k->regs[base] + RULE_CFA(rule);
 		break;
 	}

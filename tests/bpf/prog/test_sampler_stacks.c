@@ -2,8 +2,8 @@
 /*
  * The stacks that the sampling program sends: once each until they are forgotten, walked by what is
  * known of their process, and by frame pointers where nothing is.
- * Covers: bpf/prog/profiler.bpf.c bpf/prog/walker.bpf.h bpf/prog/step_env.bpf.h
- * Covers: bpf/sampler/sampler.c
+ * Covers: bpf/prog/profiler.bpf.c bpf/prog/arch/x86_64.bpf.h bpf/prog/walker.bpf.h
+ * Covers: bpf/prog/step_env.bpf.h bpf/sampler/sampler.c
  */
 #include <setjmp.h>
 #include <signal.h>

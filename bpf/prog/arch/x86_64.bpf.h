@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_PROG_ARCH_X86_64_BPF_H
+#define STACKTOP_BPF_PROG_ARCH_X86_64_BPF_H
+
+/*
+ * The registers of a sample, as the kernel of this processor hands them over: those of the
+ * interrupted code, or of the user code at its entry into the kernel.
+ */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "unwind/arch.h"
+
+#define USER32_CS	0x23 /* __USER32_CS */
+#define NR_RT_SIGRETURN 15
+#define NR_EXECVE	59
+#define NR_EXECVEAT	322
+
+/* to[n] becomes DWARF register n. */
+static __always_inline void regs_load(__u64 *to, const bpf_user_pt_regs_t *regs)
+{
+	to[DWARF_RAX] = regs->rax;
+	to[DWARF_RDX] = regs->rdx;
+	to[DWARF_RCX] = regs->rcx;
+	to[DWARF_RBX] = regs->rbx;
+	to[DWARF_RSI] = regs->rsi;
+	to[DWARF_RDI] = regs->rdi;
+	to[DWARF_RBP] = regs->rbp;
+	to[DWARF_RSP] = regs->rsp;
+	to[DWARF_R8] = regs->r8;
+	to[DWARF_R9] = regs->r9;
+	to[DWARF_R10] = regs->r10;
+	to[DWARF_R11] = regs->r11;
+	to[DWARF_R12] = regs->r12;
+	to[DWARF_R13] = regs->r13;
+	to[DWARF_R14] = regs->r14;
+	to[DWARF_R15] = regs->r15;
+	to[DWARF_RIP] = regs->rip;
+}
+
+static __always_inline __u64 regs_sp(const bpf_user_pt_regs_t *regs)
+{
+	return regs->rsp;
+}
+
+/* 1: of code in user mode. */
+static __always_inline int regs_user_mode(const bpf_user_pt_regs_t *regs)
+{
+	return (regs->cs & 3) != 0;
+}
+
+/* 1: of a 32-bit program. */
+static __always_inline int regs_32_bit(const bpf_user_pt_regs_t *regs)
+{
+	return (regs->cs & 0xffff) == USER32_CS;
+}
+
+/*
+ * Of an entry into the kernel, 1: the pc was executing. A system call returns behind its
+ * instruction, which leaves that address in RCX; an interrupt, a fault, or a system call that ends
+ * in a signal's handler, to the very pc.
+ */
+static __always_inline int regs_pc_executed(const bpf_user_pt_regs_t *regs)
+{
+	return (__s64)regs->orig_rax < 0 || regs->rcx != regs->rip;
+}
+
+static __always_inline int regs_in_sigreturn(const bpf_user_pt_regs_t *regs)
+{
+	return regs->orig_rax == NR_RT_SIGRETURN;
+}
+
+static __always_inline int regs_in_execve(const bpf_user_pt_regs_t *regs)
+{
+	return regs->orig_rax == NR_EXECVE || regs->orig_rax == NR_EXECVEAT;
+}
+
+#endif

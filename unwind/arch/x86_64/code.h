@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_UNWIND_ARCH_X86_64_CODE_H
+#define STACKTOP_UNWIND_ARCH_X86_64_CODE_H
+
+/* Instructions that the walk recognizes. `code` is 8 bytes of memory, the first in bits 0..7. */
+
+#include <linux/types.h>
+
+#define ARCH_FUNCTION_ALIGN 16 /* what compilers align functions to */
+
+/* --- calls --------------------------------------------------------------------------------- */
+
+/* True when the 8 bytes end with a call: E8 rel32, or FF /2 with each length of its operand (Intel
+ * SDM volume 2, table 2-2). */
+static inline __attribute__((always_inline)) int arch_is_call(__u64 code)
+{
+	if ((code >> 24 & 0xff) == 0xe8)
+		return 1;
+	/* 2 bytes: a register, or its plain address; 3: with a short offset, or an index */
+	if ((code >> 48 & 0xf8ff) == 0xd0ff ||
+	    ((code >> 48 & 0xf8ff) == 0x10ff && (code >> 56 & 6) != 4) ||
+	    ((code >> 40 & 0xf8ff) == 0x50ff && (code >> 48 & 7) != 4) ||
+	    ((code >> 40 & 0xffff) == 0x14ff && (code >> 56 & 7) != 5))
+		return 1;
+	/* 4: index and short offset; 6: long offset, or relative to pc; 7: index and long offset */
+	return (code >> 32 & 0xffff) == 0x54ff ||
+	       ((code >> 16 & 0xf8ff) == 0x90ff && (code >> 24 & 7) != 4) ||
+	       (code >> 16 & 0xffff) == 0x15ff || (code >> 8 & 0xffff) == 0x94ff ||
+	       (code >> 8 & 0x7ffff) == 0x514ff;
+}
+
+/* --- the return from a signal handler: `mov $15, %rax; syscall` ------------------------------ */
+
+#define ARCH_SIGRETURN_SIZE 9
+#define ARCH_SIGRETURN_CALL 7 /* offset of the system call in it */
+
+static inline __attribute__((always_inline)) int arch_is_system_call(__u64 code)
+{
+	return (code & 0xffff) == 0x050f;
+}
+
+/* True for its first 8 bytes. */
+static inline __attribute__((always_inline)) int arch_begins_sigreturn(__u64 code)
+{
+	return code == 0x0f0000000fc0c748ull;
+}
+
+/* True for its last 8 bytes, if the first were right. */
+static inline __attribute__((always_inline)) int arch_ends_sigreturn(__u64 code)
+{
+	return code >> 56 == 0x05;
+}
+
+/* True when the 8 bytes end with `mov $15, ...; syscall`, whichever form of the mov it is. */
+static inline __attribute__((always_inline)) int arch_is_behind_sigreturn(__u64 code)
+{
+	return code >> 16 == 0x050f0000000full;
+}
+
+/* --- the end of a thread -------------------------------------------------------------------- */
+
+/* True for musl's `mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall`. */
+static inline __attribute__((always_inline)) int arch_is_thread_exit(__u64 code)
+{
+	return code == 0x050f3cb0c031c789ull;
+}
+
+/* --- stubs of the PLT ------------------------------------------------------------------------ */
+
+#define ARCH_PLT_CFA  8 /* CFA - SP anywhere in a stub that has no CFI */
+#define ARCH_PLT_PUSH 8 /* what a lazy stub pushes */
+#define ARCH_PLT_BYTES                                                                             \
+	16 /* of a stub, a power of two, as the CFA expression of the linker has it */
+
+/* CFA in a stub; threshold: offset in the stub from which on it has pushed. */
+static inline __attribute__((always_inline)) __u64 arch_plt_cfa(__u64 sp, __u64 pc, __u32 threshold)
+{
+	return sp + ARCH_PLT_CFA + ((pc & (ARCH_PLT_BYTES - 1)) >= threshold ? ARCH_PLT_PUSH : 0);
+}
+
+#endif

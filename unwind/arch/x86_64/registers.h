@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_UNWIND_ARCH_X86_64_REGISTERS_H
+#define STACKTOP_UNWIND_ARCH_X86_64_REGISTERS_H
+
+/* Registers by their DWARF numbers (System V psABI x86-64, figure 3.36), their names and roles. */
+
+#define ARCH_MACHINE	62 /* EM_X86_64 */
+#define ARCH_SFRAME_ABI 3  /* SFRAME_ABI_AMD64_ENDIAN_LITTLE */
+
+enum dwarf_reg {
+	DWARF_RAX,
+	DWARF_RDX,
+	DWARF_RCX,
+	DWARF_RBX,
+	DWARF_RSI,
+	DWARF_RDI,
+	DWARF_RBP,
+	DWARF_RSP,
+	DWARF_R8,
+	DWARF_R9,
+	DWARF_R10,
+	DWARF_R11,
+	DWARF_R12,
+	DWARF_R13,
+	DWARF_R14,
+	DWARF_R15,
+	DWARF_RIP,
+	DWARF_COUNT,
+};
+
+#define ARCH_SP	    DWARF_RSP
+#define ARCH_FP	    DWARF_RBP
+#define ARCH_PC	    DWARF_RIP
+#define ARCH_RESULT DWARF_RAX /* of a system call */
+#define ARCH_RA_AT  (-8)      /* where a call leaves the return address, from the CFA */
+
+/* As people read them. */
+#define ARCH_SP_NAME	 "rsp"
+#define ARCH_FP_NAME	 "rbp"
+#define ARCH_FP_CAPITALS "RBP"
+#define ARCH_RESULT_NAME "rax"
+
+/* Bit n: a function returns register n unchanged (psABI 3.2.1). Without the frame pointer. */
+#define ARCH_CALLEE_SAVED                                                                          \
+	(1u << DWARF_RBX | 1u << DWARF_R12 | 1u << DWARF_R13 | 1u << DWARF_R14 | 1u << DWARF_R15)
+
+/* Name of a DWARF register below DWARF_COUNT, else "?". */
+static inline const char *arch_reg_name(unsigned int reg)
+{
+	static const char *const names[DWARF_COUNT] = {
+		"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8",
+		"r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip",
+	};
+
+	return reg < DWARF_COUNT ? names[reg] : "?";
+}
+
+#endif
