@@ -156,9 +156,9 @@ static const char *word_mark(const struct trace_step *s, uint64_t addr)
 {
 	return addr == s->cfa		? "< CFA"
 	       : addr == s->ra_at	? "< RA"
-	       : addr == s->fp_at	? "< RBP"
-	       : addr == s->sp		? "< rsp"
-	       : addr == s->fp && s->fp ? "< rbp here"
+	       : addr == s->fp_at	? "< " ARCH_FP_CAPITALS
+	       : addr == s->sp		? "< " ARCH_SP_NAME
+	       : addr == s->fp && s->fp ? "< " ARCH_FP_NAME " here"
 					: "";
 }
 

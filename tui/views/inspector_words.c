@@ -32,15 +32,6 @@ static void say(struct words *w, const char *format, ...)
 	va_end(args);
 }
 
-static const char *register_name(unsigned int reg)
-{
-	static const char *const names[DWARF_COUNT] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
-						       "rbp", "rsp", "r8",  "r9",  "r10", "r11",
-						       "r12", "r13", "r14", "r15", "rip"};
-
-	return reg < DWARF_COUNT ? names[reg] : "?";
-}
-
 static void say_pc(struct words *w)
 {
 	if (w->s->exact) {
@@ -106,10 +97,10 @@ static void say_wide_register(struct words *w, const char *what, unsigned int ki
 		say(w, "          %s = [CFA %+d]", what, off);
 		break;
 	case WIDE_AT_REG:
-		say(w, "          %s = [%s %+d]", what, register_name(reg), off);
+		say(w, "          %s = [%s %+d]", what, arch_reg_name(reg), off);
 		break;
 	case WIDE_IN_REG:
-		say(w, "          %s = %s", what, register_name(reg));
+		say(w, "          %s = %s", what, arch_reg_name(reg));
 		break;
 	default:
 		say(w, "          %s undefined", what);
@@ -126,15 +117,16 @@ static void say_wide(struct words *w)
 		return;
 	}
 	if (r->cfa_kind == WIDE_CFA_DEREF)
-		say(w, "5 rule    CFA = [%s %+d] %+d  (a wide rule)", register_name(r->cfa_reg),
+		say(w, "5 rule    CFA = [%s %+d] %+d  (a wide rule)", arch_reg_name(r->cfa_reg),
 		    r->cfa_off, r->cfa_add);
 	else
-		say(w, "5 rule    CFA = %s %+d  (a wide rule)", register_name(r->cfa_reg),
+		say(w, "5 rule    CFA = %s %+d  (a wide rule)", arch_reg_name(r->cfa_reg),
 		    r->cfa_off);
 	if (r->flags & WIDE_CLONED)
-		say(w, "          the parent's; rax = 0: a child, without a caller");
+		say(w,
+		    "          the parent's; " ARCH_RESULT_NAME " = 0: a child, without a caller");
 	say_wide_register(w, "RA", r->ra_kind, r->ra_reg, r->ra_off);
-	say_wide_register(w, "RBP", r->fp_kind, r->fp_reg, r->fp_off);
+	say_wide_register(w, ARCH_FP_CAPITALS, r->fp_kind, r->fp_reg, r->fp_off);
 }
 
 static void say_rule(struct words *w)
@@ -142,17 +134,17 @@ static void say_rule(struct words *w)
 	uint32_t rule = w->s->rule, depth = RULE_FP_DEPTH(rule);
 
 	switch (RULE_KIND(rule)) {
-	case ROW_RSP:
-	case ROW_RBP:
+	case ROW_SP:
+	case ROW_FP:
 		say(w, "5 rule    CFA = %s + %u   RA = [CFA - 8]",
-		    RULE_KIND(rule) == ROW_RSP ? "rsp" : "rbp", RULE_CFA(rule));
+		    RULE_KIND(rule) == ROW_SP ? ARCH_SP_NAME : ARCH_FP_NAME, RULE_CFA(rule));
 		if (depth)
-			say(w, "          RBP = [CFA - %u]", depth);
+			say(w, "          " ARCH_FP_CAPITALS " = [CFA - %u]", depth);
 		else
-			say(w, "          RBP unchanged");
+			say(w, "          " ARCH_FP_CAPITALS " unchanged");
 		break;
 	case ROW_PLT:
-		say(w, "5 rule    a stub of the PLT: CFA = rsp + 8, or + 16");
+		say(w, "5 rule    a stub of the PLT: CFA = " ARCH_SP_NAME " + 8, or + 16");
 		say(w, "          from byte %u of its 16 on", rule & 15);
 		break;
 	case ROW_WIDE:
@@ -173,8 +165,8 @@ static void say_way(struct words *w)
 {
 	switch (w->s->way) {
 	case TRACE_FRAME_POINTER:
-		say(w, "  so      the frame pointer, rbp, is followed:");
-		say(w, "          CFA = rbp + 16   RA = [rbp + 8]");
+		say(w, "  so      the frame pointer, " ARCH_FP_NAME ", is followed:");
+		say(w, "          CFA = " ARCH_FP_NAME " + 16   RA = [" ARCH_FP_NAME " + 8]");
 		break;
 	case TRACE_LEAF:
 		say(w, "  so      the top of the stack is the return address:");
@@ -196,13 +188,13 @@ static void say_cfa(struct words *w)
 
 	if (!s->cfa)
 		return;
-	if (kind == ROW_RSP || kind == ROW_RBP)
-		say(w, "6 CFA     %" PRIx64 " + 0x%x = %" PRIx64, kind == ROW_RSP ? s->sp : s->fp,
+	if (kind == ROW_SP || kind == ROW_FP)
+		say(w, "6 CFA     %" PRIx64 " + 0x%x = %" PRIx64, kind == ROW_SP ? s->sp : s->fp,
 		    RULE_CFA(s->rule), s->cfa);
 	else
 		say(w, "6 CFA     %" PRIx64, s->cfa);
 	if (s->cfa <= s->sp)
-		say(w, "          which is not above rsp, %" PRIx64, s->sp);
+		say(w, "          which is not above " ARCH_SP_NAME ", %" PRIx64, s->sp);
 }
 
 static void say_result(struct words *w)
@@ -224,9 +216,10 @@ static void say_result(struct words *w)
 	else if (goes_on && w->frame + 1 < w->i->trace->nsteps)
 		say(w, "          %s+0x%" PRIx64, caller->name, caller->offset);
 	if (goes_on && s->fp_at)
-		say(w, "8 RBP     [%" PRIx64 "] = %" PRIx64, s->fp_at, s->caller_fp);
+		say(w, "8 " ARCH_FP_CAPITALS "     [%" PRIx64 "] = %" PRIx64, s->fp_at,
+		    s->caller_fp);
 	else if (goes_on)
-		say(w, "8 RBP     %" PRIx64 "%s", s->caller_fp,
+		say(w, "8 " ARCH_FP_CAPITALS "     %" PRIx64 "%s", s->caller_fp,
 		    s->caller_fp == s->fp ? ", as it was" : "");
 	if (!goes_on)
 		say(w, "  end     %s", reasons_end((unsigned int)s->reason)->name);
