@@ -5,7 +5,7 @@
 #define EMBED(name)                                                                                \
 	asm(".pushsection .rodata\n"                                                               \
 	    ".balign 16\n" #name "_begin:\n"                                                       \
-	    ".incbin \"bpf/" #name ".bpf.o\"\n" #name "_end:\n"                                    \
+	    ".incbin \"bpf/prog/" #name ".bpf.o\"\n" #name "_end:\n"                               \
 	    ".popsection\n");                                                                      \
 	extern const char name##_begin[], name##_end[]
 
