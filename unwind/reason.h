@@ -7,7 +7,7 @@
  * person reads in brackets below a broken stack; WALK_BOTTOM is the only complete end.
  */
 #define WALK_REASONS(X)                                                                            \
-	X(WALK_GOES_ON, "walk goes on")                                                            \
+	X(WALK_CONTINUE, "walk goes on")                                                           \
 	X(WALK_BOTTOM, "reached bottom")                                                           \
 	X(WALK_UNKNOWN_PROCESS, "process not known yet")                                           \
 	X(WALK_OTHER_IMAGE, "process has just called exec")                                        \

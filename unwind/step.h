@@ -241,7 +241,7 @@ static __always_inline int walk_covered(struct walk *w, __u64 addr)
  * True for a return address that no call has pushed: the beginning of a function, with nothing
  * known of the byte before. makecontext puts __start_context there, below a coroutine's function.
  */
-static __always_inline int walk_is_planted(struct walk *w)
+static __always_inline int walk_is_context_start(struct walk *w)
 {
 	return !w->exact && WALK_COVERED(w, w->pc) && !WALK_AFTER_CALL(w, w->pc);
 }
@@ -306,7 +306,7 @@ static __always_inline __u64 walk_frame(struct walk *w, int mapped)
 }
 
 /* No call leads to the frame at hand: its name is that of the pc, not of what stands before it. */
-static __always_inline void walk_name_exactly(struct walk *w)
+static __always_inline void walk_mark_exact(struct walk *w)
 {
 	__u32 last = w->nframes - 1;
 
@@ -325,7 +325,7 @@ static __always_inline int walk_sigcontext(struct walk *w, __u64 at)
 {
 	__u64 g[SIGCONTEXT_COUNT];
 
-	walk_name_exactly(w);
+	walk_mark_exact(w);
 	if (step_read_user(w, g, sizeof(g), at))
 		return WALK_READ_FAULT;
 	arch_from_sigcontext(w->regs, g);
@@ -337,7 +337,7 @@ static __always_inline int walk_sigcontext(struct walk *w, __u64 at)
 	w->fp_chain = 0;
 	if (w->nframes == 1 && !walk_find_map(w, w->pc))
 		return WALK_NO_REGISTERS;
-	return w->pc ? WALK_GOES_ON : WALK_BOTTOM;
+	return w->pc ? WALK_CONTINUE : WALK_BOTTOM;
 }
 
 /*
@@ -350,7 +350,7 @@ static __always_inline int walk_leave_signal(struct walk *w)
 
 	if (!step_read_user(w, &code, sizeof(code), w->pc - 8) && !arch_is_behind_sigreturn(code)) {
 		w->exact = 1;
-		return WALK_GOES_ON;
+		return WALK_CONTINUE;
 	}
 	w->frames[0] = walk_frame(w, walk_find_map(w, w->pc - 1));
 	w->nframes = 1;
@@ -390,7 +390,7 @@ static __always_inline int walk_frame_pointer(struct walk *w, int reason)
 
 	if (walk_is_sigreturn(w))
 		return walk_sigcontext(w, w->sp + SIGCONTEXT_AT);
-	if (walk_is_planted(w))
+	if (walk_is_context_start(w))
 		return WALK_BOTTOM;
 	/* Nothing is on the stack of ld.so's _start, which has no CFI. */
 	if (w->stack_start && w->sp == w->stack_start)
@@ -398,7 +398,7 @@ static __always_inline int walk_frame_pointer(struct walk *w, int reason)
 	if (!fp && walk_is_deepest(w))
 		return WALK_BOTTOM;
 	if (walk_bare_leaf(w))
-		return WALK_GOES_ON;
+		return WALK_CONTINUE;
 	if (fp < w->sp || fp & 7 || fp - w->sp > 64ull << 20)
 		return reason;
 	if (walk_read(w, fp, &caller_fp) || walk_read(w, fp + 8, &ra))
@@ -419,7 +419,7 @@ static __always_inline int walk_frame_pointer(struct walk *w, int reason)
 	w->fp_chain = 1;
 	w->exact = 0;
 	w->known = 0;
-	return WALK_GOES_ON;
+	return WALK_CONTINUE;
 }
 
 /*
@@ -555,7 +555,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	w->sp = cfa;
 	w->fp = fp;
 	w->fp_chain = 0;
-	return ra ? WALK_GOES_ON : WALK_BOTTOM;
+	return ra ? WALK_CONTINUE : WALK_BOTTOM;
 }
 
 /* Frames based on SP or FP and PLT stubs: nearly all of them. */
@@ -589,7 +589,7 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	w->exact = 0;
 	w->known = known;
 	w->fp_chain = 0;
-	return ra ? WALK_GOES_ON : WALK_BOTTOM;
+	return ra ? WALK_CONTINUE : WALK_BOTTOM;
 }
 
 /* Puts the frame at hand on the list; WALK_DEPTH: there is no room. As walk_frame. */
@@ -612,7 +612,7 @@ static __always_inline int walk_note(struct walk *w, int mapped)
  * The step in a process of which nothing is known: neither mappings nor CFI. All there is to go by
  * is that a frame pointer leads upwards and to an address behind a call.
  */
-static __always_inline int walk_blind(struct walk *w, int reason)
+static __always_inline int walk_by_fp_only(struct walk *w, int reason)
 {
 	__u64 fp = w->fp, caller_fp, ra;
 
@@ -625,10 +625,10 @@ static __always_inline int walk_blind(struct walk *w, int reason)
 	w->sp = fp + 16;
 	w->fp = caller_fp;
 	w->exact = 0;
-	return WALK_GOES_ON;
+	return WALK_CONTINUE;
 }
 
-/* Notes the frame at hand and moves w to its caller: WALK_GOES_ON, or why there is none. */
+/* Notes the frame at hand and moves w to its caller: WALK_CONTINUE, or why there is none. */
 static __always_inline int walk_step(struct walk *w)
 {
 	__u64 addr = w->exact ? w->pc : w->pc - 1;

@@ -90,10 +90,10 @@ struct capture_record {
  * Hashes of the stacks that went to user space, as a set-associative table of cache lines. A
  * forgotten hash only costs that its stack travels again.
  */
-#define KNOWN_WAYS 8u
+#define SEEN_WAYS 8u
 
-struct known_set {
-	__u64 hash[KNOWN_WAYS];
+struct seen_set {
+	__u64 hash[SEEN_WAYS];
 };
 
 /* What a process looks like to the walk. */
@@ -209,7 +209,7 @@ struct profiler_config {
 	__u8 checks_lists;  /* the kernel's mappings can be looked up (bpf/prog/vma.bpf.h) */
 	__u8 pad[3];
 	__u64 thread_size;     /* where pt_regs end, for kernels without them */
-	__u32 known_mask;      /* known sets - 1 */
+	__u32 seen_mask;       /* sets of seen_stacks - 1 */
 	__u32 ring_wake;       /* user space is woken when the ring holds so many bytes */
 	__u32 pidns_inode;     /* of the PID namespace whose numbers count; 0: the initial */
 	__u32 pidns_level;     /* of nested namespaces, at which it is */

@@ -23,7 +23,7 @@ struct cpu_state {
 	__u64 exec_id; /* of the process that is sampled; never 0 */
 	struct vma_search vma;
 	__u32 stamp;   /* see struct entry_check */
-	__u32 no_list; /* why the process has no list; WALK_GOES_ON: it has one */
+	__u32 no_list; /* why the process has no list; WALK_CONTINUE: it has one */
 	/* Kept while an address is looked up by its file: */
 	struct file_key file;
 	__u32 list_at, list_count, distrusted;
@@ -46,7 +46,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct cpu_state);
-} states SEC(".maps");
+} walk_state SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -66,7 +66,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* set before load, as all that bpf/sampler/sizes.h names */
 	__type(key, __u32);
-	__type(value, __u64); /* start of the process, as process_start; 0: any */
+	__type(value, __u64); /* start of the process, as sample_process_start; 0: any */
 } targets SEC(".maps");
 
 struct {
@@ -169,8 +169,8 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct known_set);
-} known SEC(".maps");
+	__type(value, struct seen_set);
+} seen_stacks SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

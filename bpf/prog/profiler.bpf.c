@@ -37,7 +37,7 @@ struct task_struct {
 } __attribute__((preserve_access_index));
 
 /* As tgid << 32 | tid, like that of the current task; 0: it has none in our PID namespace. */
-__attribute__((noinline)) __u64 namespace_ids(__u64 of)
+__attribute__((noinline)) __u64 sample_namespace_ids(__u64 of)
 {
 	const struct task_struct___pidns *task = (const void *)of, *leader = NULL;
 	const struct pid *pid;
@@ -63,12 +63,12 @@ __attribute__((noinline)) __u64 namespace_ids(__u64 of)
 static __always_inline __u64 current_ids(void)
 {
 	if (config.pidns_inode)
-		return namespace_ids(bpf_get_current_task());
+		return sample_namespace_ids(bpf_get_current_task());
 	return bpf_get_current_pid_tgid();
 }
 
 /* Clock ticks from boot on, as field 22 of /proc/PID/stat has them. */
-__attribute__((noinline)) __u64 process_start(void)
+__attribute__((noinline)) __u64 sample_process_start(void)
 {
 	const struct task_struct___pidns *task = (void *)bpf_get_current_task(), *leader;
 	__u64 start;
@@ -84,35 +84,35 @@ static __always_inline int is_chosen(__u32 tgid)
 {
 	const __u64 *start = bpf_map_lookup_elem(&targets, &tgid);
 
-	return start && (!*start || *start == process_start());
+	return start && (!*start || *start == sample_process_start());
 }
 
 /* 1: user space already has this stack. */
-static __always_inline int is_known(__u64 hash)
+static __always_inline int stack_is_seen(__u64 hash)
 {
-	__u32 set = hash & config.known_mask;
-	struct known_set *k = bpf_map_lookup_elem(&known, &set);
+	__u32 set = hash & config.seen_mask;
+	struct seen_set *k = bpf_map_lookup_elem(&seen_stacks, &set);
 	int i;
 
 	if (!k)
 		return 0;
 #pragma unroll
-	for (i = 0; i < (int)KNOWN_WAYS; i++)
+	for (i = 0; i < (int)SEEN_WAYS; i++)
 		if (k->hash[i] == hash)
 			return 1;
 	return 0;
 }
 
-static __always_inline void known_add(__u64 hash)
+static __always_inline void stack_mark_seen(__u64 hash)
 {
-	__u32 set = hash & config.known_mask;
-	struct known_set *k = bpf_map_lookup_elem(&known, &set);
+	__u32 set = hash & config.seen_mask;
+	struct seen_set *k = bpf_map_lookup_elem(&seen_stacks, &set);
 	__u32 way = bpf_ktime_get_ns() >> 10;
 
 	if (!k)
 		return;
 	STEP_BARRIER(way);
-	k->hash[way & (KNOWN_WAYS - 1)] = hash;
+	k->hash[way & (SEEN_WAYS - 1)] = hash;
 }
 
 static __always_inline void send_stack(struct profiler_stats *s, struct stack_record *rec,
@@ -120,7 +120,7 @@ static __always_inline void send_stack(struct profiler_stats *s, struct stack_re
 {
 	__u64 n = rec->nframes;
 
-	if (is_known(rec->hash))
+	if (stack_is_seen(rec->hash))
 		return;
 	if (n > frames_max)
 		n = frames_max;
@@ -138,13 +138,13 @@ static __always_inline void send_stack(struct profiler_stats *s, struct stack_re
 		return;
 	}
 	s->stacks++;
-	known_add(rec->hash);
+	stack_mark_seen(rec->hash);
 }
 
 #define HASH_TURN 8u
 
 /* Goes on with the hash of the kernel stack, from frame first on; 0: that was the end. */
-__attribute__((noinline)) int hash_some(__u32 first)
+__attribute__((noinline)) int sample_hash_some(__u32 first)
 {
 	struct cpu_state *st = this_state();
 	struct stack_record *rec;
@@ -169,7 +169,7 @@ __attribute__((noinline)) int hash_some(__u32 first)
 }
 
 /* Hashes the kernel stack of nframes that stands in the state, and sends it when it is new. */
-__attribute__((noinline)) int finish_kernel_stack(void)
+__attribute__((noinline)) int sample_finish_kernel_stack(void)
 {
 	__u32 zero = 0, i;
 	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
@@ -184,14 +184,14 @@ __attribute__((noinline)) int finish_kernel_stack(void)
 	stackhash_add(&st->kernel_hash, rec->image, STEP_KEY(STACKHASH_FACTOR_A),
 		      STEP_KEY(STACKHASH_FACTOR_B));
 	for (i = 0; i <= KERNEL_FRAMES_MAX / HASH_TURN; i++)
-		if (!hash_some(i * HASH_TURN))
+		if (!sample_hash_some(i * HASH_TURN))
 			break;
 	rec->hash = stackhash_end(&st->kernel_hash, STACKHASH_KERNEL);
 	send_stack(s, rec, KERNEL_FRAMES_MAX);
 	return 0;
 }
 
-__attribute__((noinline)) int finish_user_stack(int reason)
+__attribute__((noinline)) int sample_finish_user_stack(int reason)
 {
 	__u32 zero = 0;
 	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
@@ -291,7 +291,7 @@ static __always_inline __u64 current_exec_id(void)
  * its image: their mappings are the same, and the tracker has not published the child yet. 0: there
  * is none.
  */
-__attribute__((noinline)) int take_parents_list(__u64 image)
+__attribute__((noinline)) int sample_take_parents_list(__u64 image)
 {
 	struct task_struct *task = (void *)bpf_get_current_task(), *leader, *parent;
 	struct cpu_state *st = this_state();
@@ -306,7 +306,7 @@ __attribute__((noinline)) int take_parents_list(__u64 image)
 	    bpf_core_read(&tgid, sizeof(tgid), &parent->tgid))
 		return 0;
 	if (config.pidns_inode)
-		tgid = namespace_ids((__u64)parent) >> 32;
+		tgid = sample_namespace_ids((__u64)parent) >> 32;
 	proc = bpf_map_lookup_elem(&procs, &tgid);
 	if (!proc || proc->image != image)
 		return 0;
@@ -316,7 +316,7 @@ __attribute__((noinline)) int take_parents_list(__u64 image)
 }
 
 /*
- * Puts the list of the current process's mappings into the walk: WALK_GOES_ON, or why there is
+ * Puts the list of the current process's mappings into the walk: WALK_CONTINUE, or why there is
  * none. The first sample after an entry was made says of which exec it is.
  */
 static __always_inline int take_list(struct cpu_state *st, __u64 image)
@@ -329,7 +329,7 @@ static __always_inline int take_list(struct cpu_state *st, __u64 image)
 	if (config.checks_lists)
 		st->stamp = stamp_of(st->exec_id);
 	if (!proc)
-		return take_parents_list(image) ? WALK_GOES_ON : WALK_UNKNOWN_PROCESS;
+		return sample_take_parents_list(image) ? WALK_CONTINUE : WALK_UNKNOWN_PROCESS;
 	if (proc->image && proc->image != image)
 		return WALK_OTHER_IMAGE;
 	if (!proc->exec_id) {
@@ -340,14 +340,14 @@ static __always_inline int take_list(struct cpu_state *st, __u64 image)
 		return WALK_OTHER_IMAGE;
 	st->walk.list_at = proc->list_at;
 	st->walk.list_count = proc->list_count;
-	return WALK_GOES_ON;
+	return WALK_CONTINUE;
 }
 
 /*
- * WALK_GOES_ON: with the process's list, or by the files that it has mapped. Else why there is no
+ * WALK_CONTINUE: with the process's list, or by the files that it has mapped. Else why there is no
  * walk, or WALK_BOTTOM: nothing has run yet.
  */
-__attribute__((noinline)) int begin_lists(__u64 image, int user_mode)
+__attribute__((noinline)) int sample_begin_lists(__u64 image, int user_mode)
 {
 	struct cpu_state *st = this_state();
 	int reason;
@@ -358,25 +358,25 @@ __attribute__((noinline)) int begin_lists(__u64 image, int user_mode)
 	reason = take_list(st, image);
 	st->no_list = reason;
 	/* The kernel has put the new image's registers there. */
-	if (reason != WALK_GOES_ON && st->walk.sp == image)
+	if (reason != WALK_CONTINUE && st->walk.sp == image)
 		return WALK_BOTTOM;
 	/* Within execve they may be those of the image before. */
 	if (!config.checks_lists || (!user_mode && regs_in_execve(&st->regs)))
 		return reason;
-	return WALK_GOES_ON;
+	return WALK_CONTINUE;
 }
 
 /* What a walk has come to; without the process's list it goes on where no file told how. */
-__attribute__((noinline)) int end_lists(int reason)
+__attribute__((noinline)) int sample_end_lists(int reason)
 {
 	struct cpu_state *st = this_state();
 
-	if (!st || st->no_list == WALK_GOES_ON ||
+	if (!st || st->no_list == WALK_CONTINUE ||
 	    (reason != (int)st->no_list && reason != WALK_NO_MAPPING))
 		return reason;
 	if (st->walk.nframes)
 		st->walk.nframes--;
-	return walk_blindly(st->no_list);
+	return walk_rest_by_fp_only(st->no_list);
 }
 
 /*
@@ -404,7 +404,7 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 	if (user_registers(st, ctx, user_mode)) {
 		walk_begin(w, 1);
 		w->stack_start = image;
-		finish_user_stack(WALK_NO_REGISTERS);
+		sample_finish_user_stack(WALK_NO_REGISTERS);
 		return 1;
 	}
 	regs_load(w->regs, &st->regs);
@@ -413,12 +413,12 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 	w->stack_start = image;
 	if (w->sp < image && image - w->sp < 64ull << 20)
 		w->window_top = image & ~7ull; /* the main thread: its stack ends behind it */
-	reason = begin_lists(image, user_mode);
+	reason = sample_begin_lists(image, user_mode);
 	if (regs_32_bit(&st->regs))
 		reason = WALK_32_BIT;
-	else if (reason == WALK_GOES_ON)
+	else if (reason == WALK_CONTINUE)
 		reason = walk_all(!user_mode && regs_in_sigreturn(&st->regs));
-	reason = end_lists(reason);
+	reason = sample_end_lists(reason);
 	if (!user_mode && w->nframes <= 1 && reason != WALK_BOTTOM && stack_has_gone(st))
 		return 0;
 	if (!w->nframes) {
@@ -426,7 +426,7 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 		w->nframes = 1;
 		walk_mix(w, w->frames[0]);
 	}
-	finish_user_stack(reason);
+	sample_finish_user_stack(reason);
 	return 1;
 }
 
@@ -434,7 +434,7 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
  * Hands over what the walk that just ended was made from. Registers are taken anew, since the walk
  * changed its own; the stack is copied page by page, as far as it is there.
  */
-__attribute__((noinline)) int capture(int user_mode)
+__attribute__((noinline)) int sample_capture(int user_mode)
 {
 	__u32 zero = 0, i;
 	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
@@ -482,8 +482,8 @@ __attribute__((noinline)) int capture(int user_mode)
 }
 
 /* Not inline: its variables would stand on the stack while the walk needs the room. */
-static __attribute__((noinline)) void count(struct profiler_stats *s, const struct count_key *key,
-					    __u64 image)
+static __attribute__((noinline)) void sample_count(struct profiler_stats *s,
+						   const struct count_key *key, __u64 image)
 {
 	struct count_value fresh = {}, *value;
 	__u32 zero = 0;
@@ -552,7 +552,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 			rec->exec = 0;
 			rec->kernel = 1;
 			rec->reason = 0;
-			finish_kernel_stack();
+			sample_finish_kernel_stack();
 			key.kernel = rec->hash;
 		} else {
 			s->kernel_lost++;
@@ -564,12 +564,12 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		if (walk_user(st, ctx, image, user_mode)) {
 			key.user = st->walk.head[0];
 			if (config.capture && ctl->capture == tgid)
-				capture(user_mode);
+				sample_capture(user_mode);
 		}
 	}
 	if (ctl->by_cpu)
 		key.cpu = bpf_get_smp_processor_id() + 1;
-	count(s, &key, image);
+	sample_count(s, &key, image);
 	return 0;
 }
 

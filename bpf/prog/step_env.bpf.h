@@ -21,15 +21,15 @@ extern const volatile struct profiler_config config;
 /* config is volatile: each use of the key is a load. */
 #define STEP_KEY(n)		      (config.hash_key[n])
 #define STEP_BARRIER(x)		      asm volatile("" : "+r"(x))
-#define STEP_UNLISTED(w)	      unlisted((w)->pc, (w)->exact)
+#define STEP_UNLISTED(w)	      walk_unlisted((w)->pc, (w)->exact)
 #define STEP_TOUCH(entry)	      touch(entry)
-#define WALK_REFILL(w, addr)	      refill(addr)
-#define WALK_SEARCH_MAP(w, addr)      search_map(addr)
-#define WALK_FRAME_POINTER(w, reason) frame_pointer(reason)
-#define WALK_WIDE(w, index)	      wide(index)
-#define WALK_COVERED(w, addr)	      covered(addr)
-#define WALK_SWITCH(w, cfa)	      switch_stack(cfa)
-#define WALK_AFTER_CALL(w, addr)      after_call(addr)
+#define WALK_REFILL(w, addr)	      walk_call_refill(addr)
+#define WALK_SEARCH_MAP(w, addr)      walk_search_lists(addr)
+#define WALK_FRAME_POINTER(w, reason) walk_call_frame_pointer(reason)
+#define WALK_WIDE(w, index)	      walk_call_wide(index)
+#define WALK_COVERED(w, addr)	      walk_call_covered(addr)
+#define WALK_SWITCH(w, cfa)	      walk_call_switch(cfa)
+#define WALK_AFTER_CALL(w, addr)      walk_call_after_call(addr)
 
 static __always_inline long step_read_user(struct walk *w, void *to, __u64 size, __u64 from)
 {
@@ -40,14 +40,14 @@ static const __u32 *step_shard(__u32 shard);
 static const struct map_entry *step_map_entries(void);
 static const struct wide_rule *step_wide_rule(__u32 index);
 static void touch(__u32 entry);
-int refill(__u64 addr);
-__u64 unlisted(__u64 pc, int exact);
-int search_map(__u64 addr);
-int frame_pointer(int reason);
-int wide(__u32 index);
-int covered(__u64 addr);
-int switch_stack(__u64 cfa);
-int after_call(__u64 addr);
+int walk_call_refill(__u64 addr);
+__u64 walk_unlisted(__u64 pc, int exact);
+int walk_search_lists(__u64 addr);
+int walk_call_frame_pointer(int reason);
+int walk_call_wide(__u32 index);
+int walk_call_covered(__u64 addr);
+int walk_call_switch(__u64 cfa);
+int walk_call_after_call(__u64 addr);
 
 #include "unwind/step.h"
 

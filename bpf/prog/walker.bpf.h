@@ -15,13 +15,13 @@
 #include "bpf/prog/maps.bpf.h"
 #include "bpf/prog/step_env.bpf.h"
 
-#define BLIND_FRAMES_MAX 48 /* of a process that is not known */
+#define FP_ONLY_FRAMES_MAX 48 /* of a process that is not known */
 
 static __always_inline struct cpu_state *this_state(void)
 {
 	__u32 zero = 0;
 
-	return bpf_map_lookup_elem(&states, &zero);
+	return bpf_map_lookup_elem(&walk_state, &zero);
 }
 
 static __always_inline const __u32 *step_shard(__u32 shard)
@@ -69,7 +69,7 @@ static __always_inline void touch(__u32 entry)
 		list->entries[entry] = 1;
 }
 
-__attribute__((noinline)) int refill(__u64 addr)
+__attribute__((noinline)) int walk_call_refill(__u64 addr)
 {
 	struct cpu_state *st = this_state();
 
@@ -113,7 +113,7 @@ static __always_inline struct entry_check *check_of(const struct cpu_state *st)
 }
 
 /* 1: nothing needs to be looked up to believe the entry; else its tag is in the state. */
-__attribute__((noinline)) int entry_is_believed(void)
+__attribute__((noinline)) int walk_entry_is_believed(void)
 {
 	struct cpu_state *st = this_state();
 	const struct entry_check *check = st ? check_of(st) : NULL;
@@ -125,7 +125,7 @@ __attribute__((noinline)) int entry_is_believed(void)
 }
 
 /* 1: it has the tag of the mapping found last; and is believed until something changes. */
-__attribute__((noinline)) int entry_is_true(void)
+__attribute__((noinline)) int walk_entry_is_true(void)
 {
 	struct cpu_state *st = this_state();
 	struct entry_check *check;
@@ -141,12 +141,12 @@ __attribute__((noinline)) int entry_is_true(void)
 /* Whether what the entry tells of the address is true: 0 if something else is mapped there now. */
 static __always_inline int entry_holds(__u64 addr)
 {
-	if (entry_is_believed())
+	if (walk_entry_is_believed())
 		return 1;
-	return vma_find(addr) && entry_is_true();
+	return vma_find(addr) && walk_entry_is_true();
 }
 
-__attribute__((noinline)) int find_entry(__u64 addr)
+__attribute__((noinline)) int walk_find_entry(__u64 addr)
 {
 	struct cpu_state *st = this_state();
 
@@ -156,7 +156,7 @@ __attribute__((noinline)) int find_entry(__u64 addr)
 }
 
 /* Puts the list of the file that was found mapped last into the walk: 0 if it has none. */
-__attribute__((noinline)) int take_file(void)
+__attribute__((noinline)) int walk_take_file(void)
 {
 	struct cpu_state *st = this_state();
 	struct file_entry *file;
@@ -179,7 +179,7 @@ __attribute__((noinline)) int take_file(void)
  * Gives the list of the process back, and makes the entry that was found in that of the file one of
  * the mapping: none of its addresses is outside of that.
  */
-__attribute__((noinline)) int leave_file(int found)
+__attribute__((noinline)) int walk_leave_file(int found)
 {
 	struct cpu_state *st = this_state();
 	struct map_entry *e;
@@ -220,18 +220,18 @@ __attribute__((noinline)) int leave_file(int found)
  */
 static __always_inline int search_file(const struct cpu_state *st, __u64 addr)
 {
-	if (!vma_find(addr) || !take_file())
+	if (!vma_find(addr) || !walk_take_file())
 		return 0;
-	return leave_file(find_entry(addr - st->vma.base + FILE_SPACE));
+	return walk_leave_file(walk_find_entry(addr - st->vma.base + FILE_SPACE));
 }
 
-__attribute__((noinline)) int search_map(__u64 addr)
+__attribute__((noinline)) int walk_search_lists(__u64 addr)
 {
 	struct cpu_state *st = this_state();
 
 	if (!st)
 		return 0;
-	if (find_entry(addr)) {
+	if (walk_find_entry(addr)) {
 		if (!config.checks_lists || entry_holds(addr))
 			return 1;
 		walk_distrust(&st->walk);
@@ -244,7 +244,7 @@ __attribute__((noinline)) int search_map(__u64 addr)
 }
 
 /* The frame of a pc that no list tells of: in the file that the kernel has mapped there, if any. */
-__attribute__((noinline)) __u64 unlisted(__u64 pc, int exact)
+__attribute__((noinline)) __u64 walk_unlisted(__u64 pc, int exact)
 {
 	__u64 addr = exact ? pc : pc - 1, offset = 0;
 	__u64 file = config.checks_lists ? vma_file(addr, &offset) : 0;
@@ -255,7 +255,7 @@ __attribute__((noinline)) __u64 unlisted(__u64 pc, int exact)
 	return FRAME_ADDRESS(pc);
 }
 
-__attribute__((noinline)) int covered(__u64 addr)
+__attribute__((noinline)) int walk_call_covered(__u64 addr)
 {
 	struct cpu_state *st = this_state();
 
@@ -264,7 +264,7 @@ __attribute__((noinline)) int covered(__u64 addr)
 	return walk_covered(&st->walk, addr);
 }
 
-__attribute__((noinline)) int after_call(__u64 addr)
+__attribute__((noinline)) int walk_call_after_call(__u64 addr)
 {
 	struct cpu_state *st = this_state();
 
@@ -273,7 +273,7 @@ __attribute__((noinline)) int after_call(__u64 addr)
 	return walk_after_call(&st->walk, addr);
 }
 
-__attribute__((noinline)) int switch_stack(__u64 cfa)
+__attribute__((noinline)) int walk_call_switch(__u64 cfa)
 {
 	struct cpu_state *st = this_state();
 
@@ -282,7 +282,7 @@ __attribute__((noinline)) int switch_stack(__u64 cfa)
 	return walk_switch(&st->walk, cfa);
 }
 
-__attribute__((noinline)) int frame_pointer(int reason)
+__attribute__((noinline)) int walk_call_frame_pointer(int reason)
 {
 	struct cpu_state *st = this_state();
 
@@ -291,7 +291,7 @@ __attribute__((noinline)) int frame_pointer(int reason)
 	return walk_frame_pointer(&st->walk, reason);
 }
 
-__attribute__((noinline)) int wide(__u32 index)
+__attribute__((noinline)) int walk_call_wide(__u32 index)
 {
 	struct cpu_state *st = this_state();
 
@@ -300,7 +300,7 @@ __attribute__((noinline)) int wide(__u32 index)
 	return walk_wide(&st->walk, index);
 }
 
-__attribute__((noinline)) int step(void)
+__attribute__((noinline)) int walk_call_step(void)
 {
 	struct cpu_state *st = this_state();
 
@@ -310,19 +310,19 @@ __attribute__((noinline)) int step(void)
 }
 
 /* Two nested loops, so that the verifier follows 32 + 33 turns and not 1,024. */
-__attribute__((noinline)) int some_steps(void)
+__attribute__((noinline)) int walk_some_steps(void)
 {
 	int i, reason;
 
 	for (i = 0; i < 32; i++) {
-		reason = step();
-		if (reason != WALK_GOES_ON)
+		reason = walk_call_step();
+		if (reason != WALK_CONTINUE)
 			return reason;
 	}
-	return WALK_GOES_ON;
+	return WALK_CONTINUE;
 }
 
-__attribute__((noinline)) int leave_signal(void)
+__attribute__((noinline)) int walk_call_leave_signal(void)
 {
 	struct cpu_state *st = this_state();
 
@@ -331,33 +331,33 @@ __attribute__((noinline)) int leave_signal(void)
 	return walk_leave_signal(&st->walk);
 }
 
-__attribute__((noinline)) int blind(int reason)
+__attribute__((noinline)) int walk_call_by_fp_only(int reason)
 {
 	struct cpu_state *st = this_state();
 
 	if (!st)
 		return WALK_NO_REGISTERS;
-	return walk_blind(&st->walk, reason);
+	return walk_by_fp_only(&st->walk, reason);
 }
 
 /* Two nested loops here, too. */
-__attribute__((noinline)) int some_blind(int reason)
+__attribute__((noinline)) int walk_some_by_fp_only(int reason)
 {
 	int i;
 
 	for (i = 0; i < 8; i++)
-		if (blind(reason) != WALK_GOES_ON)
+		if (walk_call_by_fp_only(reason) != WALK_CONTINUE)
 			return reason;
-	return WALK_GOES_ON;
+	return WALK_CONTINUE;
 }
 
 /* Ends with the reason; frames beyond the loops' turns are left out. */
-__attribute__((noinline)) int walk_blindly(int reason)
+__attribute__((noinline)) int walk_rest_by_fp_only(int reason)
 {
 	int i;
 
-	for (i = 0; i < (int)(BLIND_FRAMES_MAX / 8); i++)
-		if (some_blind(reason) != WALK_GOES_ON)
+	for (i = 0; i < (int)(FP_ONLY_FRAMES_MAX / 8); i++)
+		if (walk_some_by_fp_only(reason) != WALK_CONTINUE)
 			break;
 	return reason;
 }
@@ -367,13 +367,13 @@ static __always_inline int walk_all(int in_sigreturn)
 	int i, reason;
 
 	if (in_sigreturn) {
-		reason = leave_signal();
-		if (reason != WALK_GOES_ON)
+		reason = walk_call_leave_signal();
+		if (reason != WALK_CONTINUE)
 			return reason;
 	}
 	for (i = 0; i < (int)(WALK_FRAMES_MAX / 32 + 1); i++) {
-		reason = some_steps();
-		if (reason != WALK_GOES_ON)
+		reason = walk_some_steps();
+		if (reason != WALK_CONTINUE)
 			return reason;
 	}
 	return WALK_DEPTH;

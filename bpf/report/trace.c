@@ -164,7 +164,7 @@ static void note_wide(const struct walk *w, struct trace_step *s)
 {
 	const struct wide_rule *rule = &s->wide_rule;
 
-	if (s->reason != WALK_GOES_ON || rule->flags & WIDE_SIGCONTEXT)
+	if (s->reason != WALK_CONTINUE || rule->flags & WIDE_SIGCONTEXT)
 		return;
 	s->cfa = w->sp;
 	if (rule->ra_kind == WIDE_AT_CFA)
@@ -182,7 +182,7 @@ static void note_after(const struct tracer *r, struct trace_step *s)
 		note_frame_row(s, s);
 	else if (kind == ROW_WIDE)
 		note_wide(w, s);
-	if (s->reason != WALK_GOES_ON)
+	if (s->reason != WALK_CONTINUE)
 		return;
 	s->ra = w->pc;
 	s->caller_fp = w->fp;
@@ -202,9 +202,9 @@ static int trace_walk(struct tracer *r, bool in_sigreturn)
 {
 	struct trace *t = r->trace;
 	uint32_t room = 0;
-	int reason = WALK_GOES_ON;
+	int reason = WALK_CONTINUE;
 
-	while (reason == WALK_GOES_ON && t->nsteps <= WALK_FRAMES_MAX) {
+	while (reason == WALK_CONTINUE && t->nsteps <= WALK_FRAMES_MAX) {
 		struct trace_step *s;
 
 		if (t->nsteps == room) {

@@ -43,7 +43,7 @@ struct trace_step {	/* from a frame to its caller */
 	bool wide;	    /* wide_rule is the rule's */
 	struct wide_rule wide_rule;
 	enum trace_way way;
-	int reason;	    /* enum walk_reason; WALK_GOES_ON: there is a caller */
+	int reason;	    /* enum walk_reason; WALK_CONTINUE: there is a caller */
 	uint64_t cfa;	    /* 0: not known */
 	uint64_t ra_at, ra; /* where the return address is, and what; ra_at 0: in no memory */
 	uint64_t fp_at;	    /* where the caller's FP is; 0: unchanged, or in no memory */

@@ -49,7 +49,7 @@ struct sampler {
 	struct entry_check *checks;
 	bool checks_lists;
 	struct wide_rule *wide_rules;
-	struct known_set *known;
+	struct seen_set *seen;
 
 	struct shardmaps *shards;
 	struct kmodules *modules; /* NULL: nothing is told of them */
@@ -121,7 +121,7 @@ static int set_config(struct sampler *s, char *error, size_t error_size)
 		.no_user = s->options.no_user,
 		.capture = s->options.capture,
 		.thread_size = 16384,
-		.known_mask = s->sizes.known_sets - 1,
+		.seen_mask = s->sizes.seen_sets - 1,
 		.ring_wake = s->sizes.ring / 4,
 	};
 	const void *value;
@@ -160,9 +160,9 @@ static int set_sizes(struct sampler *s)
 		const char *name;
 		uint32_t size;
 	} maps[] = {
-		{"shards", s->options.shards_max}, {"stacks", s->sizes.ring},
-		{"known", s->sizes.known_sets},	   {"procs", s->sizes.procs},
-		{"targets", s->sizes.procs},	   {"files", s->checks_lists ? FILES_MAX : 1},
+		{"shards", s->options.shards_max},   {"stacks", s->sizes.ring},
+		{"seen_stacks", s->sizes.seen_sets}, {"procs", s->sizes.procs},
+		{"targets", s->sizes.procs},	     {"files", s->checks_lists ? FILES_MAX : 1},
 	};
 	size_t i;
 	int err = 0;
@@ -235,8 +235,8 @@ static int open_maps(struct sampler *s)
 	s->touched = map_memory(s, "touched", MAP_ENTRIES_MAX);
 	s->checks = map_memory(s, "checks", MAP_ENTRIES_MAX * sizeof(struct entry_check));
 	s->wide_rules = map_memory(s, "wide_rules", WIDE_RULES_MAX * sizeof(struct wide_rule));
-	s->known = map_memory(s, "known", s->sizes.known_sets * sizeof(struct known_set));
-	if (!s->map_entries || !s->touched || !s->checks || !s->wide_rules || !s->known)
+	s->seen = map_memory(s, "seen_stacks", s->sizes.seen_sets * sizeof(struct seen_set));
+	if (!s->map_entries || !s->touched || !s->checks || !s->wide_rules || !s->seen)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
 		s->inner_fds[i] =
@@ -378,7 +378,7 @@ void sampler_free(struct sampler *s)
 	unmap(s->touched, MAP_ENTRIES_MAX);
 	unmap(s->checks, MAP_ENTRIES_MAX * sizeof(struct entry_check));
 	unmap(s->wide_rules, WIDE_RULES_MAX * sizeof(struct wide_rule));
-	unmap(s->known, s->sizes.known_sets * sizeof(struct known_set));
+	unmap(s->seen, s->sizes.seen_sets * sizeof(struct seen_set));
 	shardmaps_free(s->shards);
 	for (i = 0; i < 2; i++)
 		if (s->inner_fds[i] >= 0)
@@ -611,10 +611,10 @@ int sampler_drain(struct sampler *s, void (*fn)(const struct stack_record *rec, 
 
 void sampler_forget(struct sampler *s, uint64_t hash)
 {
-	struct known_set *set = &s->known[hash & (s->sizes.known_sets - 1)];
+	struct seen_set *set = &s->seen[hash & (s->sizes.seen_sets - 1)];
 	unsigned int i;
 
-	for (i = 0; i < KNOWN_WAYS; i++)
+	for (i = 0; i < SEEN_WAYS; i++)
 		if (__atomic_load_n(&set->hash[i], __ATOMIC_RELAXED) == hash)
 			__atomic_store_n(&set->hash[i], 0, __ATOMIC_RELAXED);
 }

@@ -17,8 +17,8 @@
 #define COUNTS_MAX (1u << 17)
 #define RING_MIN   (2u << 20)
 #define RING_MAX   (32u << 20)
-#define KNOWN_MIN  (1u << 13)
-#define KNOWN_MAX  (1u << 17)
+#define SEEN_MIN   (1u << 13)
+#define SEEN_MAX   (1u << 17)
 #define PROCS_MIN  (1u << 12)
 #define PROCS_MAX  (1u << 16)
 
@@ -57,7 +57,7 @@ void map_sizes_of(const struct machine *m, struct map_sizes *sizes)
 	*sizes = (struct map_sizes){
 		.counts = scale(cpus, COUNTS_MIN, COUNTS_MAX),
 		.ring = scale(cpus, RING_MIN, RING_MAX),
-		.known_sets = scale(cpus, KNOWN_MIN, KNOWN_MAX),
+		.seen_sets = scale(cpus, SEEN_MIN, SEEN_MAX),
 		.procs = procs < PROCS_MIN   ? PROCS_MIN
 			 : procs > PROCS_MAX ? PROCS_MAX
 					     : (uint32_t)procs,
@@ -67,6 +67,6 @@ void map_sizes_of(const struct machine *m, struct map_sizes *sizes)
 uint64_t map_sizes_bytes(const struct map_sizes *sizes)
 {
 	/* A hash takes 64 bytes and more for an entry; lists, rules and what is per CPU 5 MiB. */
-	return (uint64_t)sizes->counts * 2 * 96 + sizes->ring + (uint64_t)sizes->known_sets * 64 +
+	return (uint64_t)sizes->counts * 2 * 96 + sizes->ring + (uint64_t)sizes->seen_sets * 64 +
 	       (uint64_t)sizes->procs * 2 * 128 + (5ull << 20);
 }

@@ -13,10 +13,10 @@ struct machine {
 };
 
 struct map_sizes {
-	uint32_t counts;     /* entries of a map of stack counts; there are two */
-	uint32_t ring;	     /* bytes for new stacks, a power of two */
-	uint32_t known_sets; /* of hashes, a power of two */
-	uint32_t procs;	     /* entries, each, of the maps of processes and of targets */
+	uint32_t counts;    /* entries of a map of stack counts; there are two */
+	uint32_t ring;	    /* bytes for new stacks, a power of two */
+	uint32_t seen_sets; /* of hashes, a power of two */
+	uint32_t procs;	    /* entries, each, of the maps of processes and of targets */
 };
 
 /* What cannot be read is taken for small. */

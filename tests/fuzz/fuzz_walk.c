@@ -140,7 +140,7 @@ static int walk_once(struct walk *w, const struct walk *start, int exact)
 	memcpy(w, start, sizeof(*w));
 	walk_begin(w, exact);
 	reason = host_walk(w);
-	require(reason > WALK_GOES_ON && reason < WALK_REASON_COUNT);
+	require(reason > WALK_CONTINUE && reason < WALK_REASON_COUNT);
 	require(w->nframes <= WALK_FRAMES_MAX && w->window_size <= WALK_WINDOW_MAX);
 	require(w->head[0] == CANARY && w->head[1] == ~CANARY);
 	require(w->list_at == start->list_at && w->list_count == start->list_count);

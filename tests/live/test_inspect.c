@@ -124,7 +124,7 @@ static void check_steps(const struct expected *e, const struct inspection *i)
 		assert_int_equal(s->addr, s->exact ? s->pc : s->pc - 1);
 		assert_true(inspector_words(i, n, lines) > 3);
 		seen |= s->way == e->way;
-		if (s->reason != WALK_GOES_ON)
+		if (s->reason != WALK_CONTINUE)
 			continue;
 		assert_true(n + 1 < t->nsteps);
 		assert_int_equal(t->steps[n + 1].pc, s->ra);

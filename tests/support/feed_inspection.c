@@ -78,7 +78,7 @@ struct inspection *feed_inspection(pid_t pid)
 			.row_start = n == 1 ? 0 : from->pc - 0x12,
 			.row_end = n == 2 ? 0 : from->pc + 0x24,
 			.rule = from->rule,
-			.reason = n + 1 < count ? WALK_GOES_ON : WALK_BOTTOM,
+			.reason = n + 1 < count ? WALK_CONTINUE : WALK_BOTTOM,
 			.way = n + 1 < count ? TRACE_CFI : TRACE_NONE,
 		};
 		if (n + 1 == count)

@@ -131,9 +131,9 @@ static inline void host_free(void)
 /* Walks as the BPF program does. Also checks a bound that BPF cannot: the number of turns. */
 static inline int host_walk(struct walk *w)
 {
-	int reason = WALK_GOES_ON;
+	int reason = WALK_CONTINUE;
 
-	for (unsigned int i = 0; i <= WALK_FRAMES_MAX && reason == WALK_GOES_ON; i++)
+	for (unsigned int i = 0; i <= WALK_FRAMES_MAX && reason == WALK_CONTINUE; i++)
 		reason = walk_step(w);
 	return reason;
 }

@@ -61,9 +61,9 @@ static int on_frame(Dwfl_Frame *frame, void *arg)
 		/* The stop is in a system call, so the first pc is a return address as well. */
 		assert_int_equal(ptrace(PTRACE_GETREGS, target, NULL, &regs), 0);
 		begin_user(&v->walk, &regs, 0);
-		v->reason = WALK_GOES_ON;
+		v->reason = WALK_CONTINUE;
 	} else {
-		assert_int_equal(v->reason, WALK_GOES_ON);
+		assert_int_equal(v->reason, WALK_CONTINUE);
 		v->reason = walk_step(&v->walk);
 	}
 	if (v->walk.pc != pc)
@@ -107,7 +107,7 @@ static void test_stopped_child(void **state)
 	assert_int_equal(dwfl_report_end(dwfl, NULL, NULL), 0);
 	assert_int_equal(dwfl_linux_proc_attach(dwfl, target, false), 0);
 	dwfl_getthread_frames(dwfl, target, on_frame, &v);
-	assert_int_equal(v.reason, WALK_GOES_ON);
+	assert_int_equal(v.reason, WALK_CONTINUE);
 	v.reason = host_walk(&v.walk);
 	dwfl_end(dwfl);
 	kill(target, SIGKILL);
@@ -227,7 +227,7 @@ static int compare_state(const struct stepper *s, struct walk *w)
 		const struct caller *c = &s->callers[i];
 
 		reason = walk_step(w);
-		if (reason != WALK_GOES_ON)
+		if (reason != WALK_CONTINUE)
 			return register_is_lost(w, reason) ? 0 : -1;
 		if (w->pc != c->pc || w->sp != c->sp || w->fp != c->fp || !w->exact != !c->exact)
 			return -1;
@@ -248,7 +248,7 @@ static void check_state(struct stepper *s)
 	s->lost += !right;
 	if (right < 0 && rbp_rule_is_wrong(s)) {
 		begin_user(&w, &s->regs, 1);
-		assert_int_equal(walk_step(&w), WALK_GOES_ON);
+		assert_int_equal(walk_step(&w), WALK_CONTINUE);
 		assert_int_equal(w.pc, c->pc);
 		assert_int_equal(w.sp, c->sp);
 		s->gcc_wrong++;

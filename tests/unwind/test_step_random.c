@@ -163,9 +163,9 @@ static void test_anything(void **state)
 			sp = w->sp;
 			reason = walk_step(w);
 			/* Only a signal frame may lead down, or a few changes of stacks. */
-			if (reason == WALK_GOES_ON && !w->exact && w->sp < sp)
+			if (reason == WALK_CONTINUE && !w->exact && w->sp < sp)
 				assert_in_range(++downs, 1, WALK_SWITCHES_MAX);
-		} while (reason == WALK_GOES_ON && ++steps <= WALK_FRAMES_MAX);
+		} while (reason == WALK_CONTINUE && ++steps <= WALK_FRAMES_MAX);
 		assert_in_range(reason, WALK_BOTTOM, WALK_REASON_COUNT - 1);
 		assert_in_range(w->nframes, 1, WALK_FRAMES_MAX);
 		assert_int_equal(w->nframes, steps + (reason != WALK_DEPTH));

@@ -56,7 +56,7 @@ static void test_short_rows(void **state)
 		put_rule(cases[i].rule);
 		w = begin(TEXT + cases[i].pc, SP, FP, 1);
 		w->fp_chain = 1; /* ends where rows begin */
-		assert_int_equal(walk_step(w), WALK_GOES_ON);
+		assert_int_equal(walk_step(w), WALK_CONTINUE);
 		assert_int_equal(w->fp_chain, 0);
 		assert_state(w, MARK + cases[i].ra_at, STACK + cases[i].cfa, fp);
 		assert_int_equal(w->exact, 0);
@@ -77,7 +77,7 @@ static void test_ends_of_rows(void **state)
 	put_rule(RULE_FRAME(ROW_FP, 8, 0));
 	check_end(begin(TEXT, SP, SP - 8, 1), WALK_BAD_CFA);
 	check_end(begin(TEXT, SP, SP - 0x100, 1), WALK_BAD_CFA);
-	assert_int_equal(walk_step(begin(TEXT, SP, SP, 1)), WALK_GOES_ON);
+	assert_int_equal(walk_step(begin(TEXT, SP, SP, 1)), WALK_CONTINUE);
 	/* wraps around: rsp near 2^64 */
 	put_rule(RULE_FRAME(ROW_SP, 16, 0));
 	check_end(begin(TEXT, -8ull, FP, 1), WALK_BAD_CFA);
@@ -101,16 +101,16 @@ static void test_ends_of_rows(void **state)
 	store(SP + 8, 0);
 	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_BOTTOM);
 	store(SP + 8, 1);
-	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_GOES_ON);
+	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_CONTINUE);
 	/* first the saved rbp cannot be read, which this step does not need, then the return
 	 * address */
 	fake.holes[0] = (struct range){SP, 8, 0};
-	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_GOES_ON);
+	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_CONTINUE);
 	assert_int_equal(fake.walk->fp, WALK_NO_FP);
 	fake.holes[0] = (struct range){SP + 8, 8, 0};
 	check_end(begin(TEXT, SP, FP, 1), WALK_READ_FAULT);
 	fake.holes[0] = (struct range){SP + 16, 8, 0};
-	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_GOES_ON);
+	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_CONTINUE);
 }
 
 static void test_ends_of_mappings(void **state)
@@ -128,8 +128,8 @@ static void test_ends_of_mappings(void **state)
 	check_end(begin(TEXT, SP, FP, 0), WALK_NO_MAPPING); /* pc - 1 */
 	check_end(begin(0, SP, FP, 0), WALK_NO_MAPPING);
 	check_end(begin(-1ull, SP, FP, 1), WALK_NO_MAPPING);
-	assert_int_equal(walk_step(begin(TEXT + 256, SP, FP, 0)), WALK_GOES_ON);
-	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_GOES_ON);
+	assert_int_equal(walk_step(begin(TEXT + 256, SP, FP, 0)), WALK_CONTINUE);
+	assert_int_equal(walk_step(begin(TEXT, SP, FP, 1)), WALK_CONTINUE);
 	host_drop(host.entries, MAP_ENTRIES_MAX * sizeof(*host.entries));
 	host.entries = NULL;
 	check_end(begin(TEXT, SP, FP, 1), WALK_NO_MAPPING);
@@ -145,7 +145,7 @@ static void test_ends_of_mappings(void **state)
 	store(FP + 8, TEXT + 0x80);
 	fake.text[0x80 - 5] = 0xe8; /* call rel32 */
 	check_end(begin(TEXT, SP, FP, 1), WALK_NO_TABLE);
-	assert_int_equal(walk_step(begin(TEXT + 512, SP, FP, 1)), WALK_GOES_ON);
+	assert_int_equal(walk_step(begin(TEXT + 512, SP, FP, 1)), WALK_CONTINUE);
 	check_end(begin(TEXT + 256, SP, FP, 1), WALK_NO_TABLE); /* shard 5 does not exist */
 	check_end(begin(TEXT + 512, SP, 0, 1), WALK_NO_FRAME_POINTER);
 	check_end(begin(TEXT + 768, SP, 0, 1), WALK_NO_FRAME_POINTER);
@@ -192,7 +192,7 @@ static void test_wide_rows(void **state)
 	/* CFA = r10 = 0x2000, RA at 0x1ff8 */
 	w = begin_wide(&r);
 	w->fp_chain = 1;
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_int_equal(w->fp_chain, 0);
 	assert_state(w, MARK + 0x1ff8, R10, FP);
 	assert_int_equal(w->exact, 0);
@@ -202,7 +202,7 @@ static void test_wide_rows(void **state)
 	r.fp_off = -32;
 	r.ra_off = -24;
 	w = begin_wide(&r);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, MARK + 0x1fd8, STACK + 0x1ff0, MARK + 0x1fd0);
 	/* RBP at rbp + 0x10 = 0x3010, RA at rbx + 8 = 0x2808 */
 	r.fp_kind = WIDE_AT_REG;
@@ -212,7 +212,7 @@ static void test_wide_rows(void **state)
 	r.ra_reg = DWARF_RBX;
 	r.ra_off = 8;
 	w = begin_wide(&r);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, MARK + 0x2808, STACK + 0x1ff0, MARK + 0x3010);
 	/* both in registers */
 	r.fp_kind = WIDE_IN_REG;
@@ -220,12 +220,12 @@ static void test_wide_rows(void **state)
 	r.ra_kind = WIDE_IN_REG;
 	r.ra_reg = DWARF_RDI;
 	w = begin_wide(&r);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, 0xd1d1, STACK + 0x1ff0, 0x1212);
 	r.fp_kind = WIDE_UNDEFINED;
 	r.ra_reg = DWARF_RIP; /* the last register */
 	w = begin_wide(&r);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, TEXT, STACK + 0x1ff0, 1);
 	/* CFA = *(rbp - 40) + 16: at 0x2fd8 stands 0x4000; RA at 0x4010 - 8 */
 	r = plain_wide;
@@ -235,14 +235,14 @@ static void test_wide_rows(void **state)
 	r.cfa_add = 16;
 	store(STACK + 0x2fd8, STACK + 0x4000);
 	w = begin_wide(&r);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, MARK + 0x4008, STACK + 0x4010, FP);
 	/* CFA = rsp + 0xc350, beyond the limit of a row; then near the limit of 32 bits */
 	r = plain_wide;
 	r.cfa_reg = DWARF_RSP;
 	r.cfa_off = 0xc350;
 	w = begin_wide(&r);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, MARK + 0xd348, STACK + 0xd350, FP);
 	r.cfa_off = 0x7fffffff;
 	check_end(begin_wide(&r), WALK_READ_FAULT);
@@ -267,12 +267,12 @@ static void test_signal_row(void **state)
 	r.flags = WIDE_SIGNAL;
 	store(SP + 168, TEXT);
 	w = begin_wide(&r);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, TEXT, STACK + 0x200, MARK + 0x1078);
 	/* The caller was interrupted at its first byte, not called: pc - 1 is in no mapping. */
 	assert_int_equal(w->exact, 1);
 	put_rule(RULE_FRAME(ROW_SP, 8, 0));
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, MARK + 0x200, STACK + 0x208, MARK + 0x1078);
 	assert_int_equal(w->frames[1], TEXT | 1ull << 63);
 	assert_int_equal(w->exact, 0);
@@ -310,7 +310,7 @@ static void test_sigcontext(void **state)
 	w = begin_wide(&r);
 	w->known = 0;
 	w->nframes = 1; /* the handler's */
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, STACK + 0x100 * REG_RIP, STACK + 0x100 * REG_RSP, STACK + 0x100 * REG_RBP);
 	assert_int_equal(w->exact, 1);
 	assert_int_equal(w->known, WALK_ALL_KNOWN);
@@ -319,7 +319,7 @@ static void test_sigcontext(void **state)
 	/* The leaf, with a saved pc in no mapping: the kernel is restoring the registers. */
 	assert_int_equal(walk_step(begin_wide(&r)), WALK_NO_REGISTERS);
 	store(SP + gregs + 8 * REG_RIP, TEXT);
-	assert_int_equal(walk_step(begin_wide(&r)), WALK_GOES_ON);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_CONTINUE);
 	store(SP + gregs + 8 * REG_RIP, 0);
 	w = begin_wide(&r);
 	w->nframes = 1;
@@ -340,7 +340,7 @@ static void test_kept_register(void **state)
 	r.flags = WIDE_KEPT(DWARF_RBX);
 	w = begin_wide(&r);
 	w->regs[DWARF_RBX] = 0xb0b0;
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_int_equal(w->known, 1u << DWARF_RBX);
 	assert_int_equal(w->regs[DWARF_RBX], 0xb0b0);
 	/* saved at CFA - 24; the CFA is RBP */
@@ -348,22 +348,22 @@ static void test_kept_register(void **state)
 	r.cfa_reg = DWARF_RBP;
 	w = begin_wide(&r);
 	w->known = 0;
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_int_equal(w->known, 1u << DWARF_RBX);
 	assert_int_equal(w->regs[DWARF_RBX], MARK + (FP - 24 - STACK));
 	fake.holes[0] = (struct range){FP - 24, 8, 0};
-	assert_int_equal(walk_step(begin_wide(&r)), WALK_GOES_ON);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_CONTINUE);
 	assert_int_equal(fake.walk->known, 0);
 	fake.holes[0].size = 0;
 	/* lost before, or in this frame */
 	r.kept = 0;
 	w = begin_wide(&r);
 	w->known = 0;
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_int_equal(w->known, 0);
 	r.kept = WIDE_KEPT_LOST;
 	w = begin_wide(&r);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_int_equal(w->known, 0);
 }
 
@@ -381,7 +381,7 @@ static void test_cloned(void **state)
 	store(SP, TEXT);
 	w = begin_wide(&r);
 	w->regs[DWARF_RAX] = (uint64_t)-38; /* ENOSYS, while the system call lasts */
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, TEXT, SP + 8, FP);
 	w = begin_wide(&r);
 	w->regs[DWARF_RAX] = 0;
@@ -395,7 +395,7 @@ static void test_cloned(void **state)
 	w = begin_wide(&r);
 	w->regs[DWARF_RAX] = 1234;
 	w->regs[DWARF_RBX] = 0xb0b0;
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_int_equal(w->known, 1u << DWARF_RBX);
 	assert_int_equal(w->regs[DWARF_RBX], 0xb0b0);
 }
@@ -421,7 +421,7 @@ static void test_ends_of_wide_rows(void **state)
 	check_end(begin_wide(&r), WALK_BAD_CFA);
 	r.ra_kind = WIDE_IN_REG;
 	r.ra_reg = DWARF_RDI;
-	assert_int_equal(walk_step(begin_wide(&r)), WALK_GOES_ON);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_CONTINUE);
 	assert_state(fake.walk, 0xd1d1, SP, FP);
 	r.cfa_off = -8;
 	check_end(begin_wide(&r), WALK_BAD_CFA);
@@ -433,11 +433,11 @@ static void test_ends_of_wide_rows(void **state)
 	r.fp_off = -16;
 	store(R10, STACK + 0x4000);
 	store(STACK + 0x3ff0, 1);
-	assert_int_equal(walk_step(begin_wide(&r)), WALK_GOES_ON);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_CONTINUE);
 	fake.holes[0] = (struct range){R10, 8, 0};
 	check_end(begin_wide(&r), WALK_READ_FAULT);
 	fake.holes[0] = (struct range){STACK + 0x3ff0, 8, 0};
-	assert_int_equal(walk_step(begin_wide(&r)), WALK_GOES_ON);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_CONTINUE);
 	assert_int_equal(fake.walk->fp, WALK_NO_FP);
 	fake.holes[0] = (struct range){STACK + 0x3ff8, 8, 0};
 	check_end(begin_wide(&r), WALK_READ_FAULT);
@@ -469,12 +469,12 @@ static void test_lost_registers(void **state)
 			for (unsigned int i = 0; i < DWARF_COUNT; i++)
 				w->regs[i] = SP + 0x100 + 8 * i;
 			w->known = 0;
-			assert_int_equal(walk_step(w), lost ? WALK_REGISTER : WALK_GOES_ON);
+			assert_int_equal(walk_step(w), lost ? WALK_REGISTER : WALK_CONTINUE);
 			w = begin_wide(&r);
 			for (unsigned int i = 0; i < DWARF_COUNT; i++)
 				w->regs[i] = SP + 0x100 + 8 * i;
 			assert_int_equal(walk_step(w),
-					 reg >= DWARF_COUNT ? WALK_REGISTER : WALK_GOES_ON);
+					 reg >= DWARF_COUNT ? WALK_REGISTER : WALK_CONTINUE);
 		}
 	}
 	/* the first step of each kind ends what is known */
@@ -484,7 +484,7 @@ static void test_lost_registers(void **state)
 		r.cfa_off = 16;
 		w = begin_wide(&r);
 		assert_int_equal(w->known, WALK_ALL_KNOWN);
-		assert_int_equal(walk_step(w), WALK_GOES_ON);
+		assert_int_equal(walk_step(w), WALK_CONTINUE);
 		assert_int_equal(w->known, 0);
 	}
 }

@@ -60,7 +60,7 @@ static void check_span(uint32_t word, uint64_t start, const struct row *rows, ui
 			} else if (pc >= SPAN_BYTES) {
 				assert_int_equal(reason, WALK_NOT_COVERED);
 			} else {
-				assert_int_equal(reason, WALK_GOES_ON);
+				assert_int_equal(reason, WALK_CONTINUE);
 				assert_int_equal(w->sp, SP + 8 * (row + 1));
 			}
 		}
@@ -101,11 +101,11 @@ static void test_call_at_the_end(void **state)
 	put_block(0, 1, rows, 2);
 	add_map(TEXT, TEXT + 256, TEXT, 0, MAP_META(MAP_CFI, 1));
 	w = begin(TEXT + 0x80, SP, FP, 0);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_int_equal(w->sp, SP + 64);
 	assert_int_equal(w->frames[0], TEXT + 0x80); /* without FRAME_EXACT */
 	w = begin(TEXT + 0x80, SP, FP, 1);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_int_equal(w->sp, SP + 8);
 }
 

@@ -72,14 +72,14 @@ static void test_windows_at_the_end(void **state)
 	/* A top in the middle of a word: that word is still read. */
 	w = begin(TEXT, SP, FP, 1);
 	w->window_top = STACK + 0x100d;
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	check_log(0, SP, 13, 0);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_int_equal(w->pc, TEXT + 0x80);
 
 	/* An unaligned stack: the last whole word, and one beyond it. */
 	store(STACK + 0x1ff8 - 4, (TEXT + 0x80));
-	assert_int_equal(walk_step(begin(TEXT, STACK + 0x1ff4, FP, 1)), WALK_GOES_ON);
+	assert_int_equal(walk_step(begin(TEXT, STACK + 0x1ff4, FP, 1)), WALK_CONTINUE);
 	assert_int_equal(fake.walk->pc, TEXT + 0x80);
 	assert_int_equal(walk_step(begin(TEXT, STACK + 0x1ff9, FP, 1)), WALK_READ_FAULT);
 	assert_int_equal(walk_step(begin(TEXT, STACK + 0x1ffd, FP, 1)), WALK_READ_FAULT);
@@ -98,7 +98,7 @@ static void test_hole_in_the_stack(void **state)
 	store(STACK + 0x9ff8, TEXT + 3);
 	w = begin(TEXT, SP, FP, 1);
 	for (uint64_t i = 1; i <= 3; i++) {
-		assert_int_equal(walk_step(w), WALK_GOES_ON);
+		assert_int_equal(walk_step(w), WALK_CONTINUE);
 		assert_state(w, TEXT + i, SP + 0x3000 * i, FP);
 	}
 	/* Window sizes start anew after it. */
@@ -130,23 +130,23 @@ static void test_frame_pointer(void **state)
 
 	(void)state;
 	/* rbp at 0x3000: the caller's is there, the return address above it, and sp above that */
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, RA, STACK + 0x3010, STACK + 0x5000);
 	assert_int_equal(w->exact | w->known, 0);
 	/* After the first, it need not follow a call: the chain is trusted. */
 	store(STACK + 0x5000, STACK + 0x6000);
 	store(STACK + 0x5008, JIT + 0x200);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, JIT + 0x200, STACK + 0x5010, STACK + 0x6000);
 	/* The deepest frame has no frame pointer: psABI 3.4.1. */
 	store(STACK + 0x6000, 0);
 	store(STACK + 0x6008, JIT + 0x300);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, JIT + 0x300, STACK + 0x6010, 0);
 	check_end(w, WALK_BOTTOM);
 	/* Or it has one, to a frame of two zeroes, which alone could be any empty memory. */
 	w = begin_jit(FP);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	store(STACK + 0x5000, 0);
 	store(STACK + 0x5008, 0);
 	w->pc = JIT + 0x200;
@@ -159,7 +159,7 @@ static void test_frame_pointer(void **state)
 	w = begin_jit(SP);
 	store(SP, STACK + 0x5000);
 	store(SP + 8, RA);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 }
 
 static void test_ends_of_frame_pointers(void **state)
@@ -181,7 +181,7 @@ static void test_ends_of_frame_pointers(void **state)
 	check_end(w, WALK_NO_FRAME_POINTER);
 	w->nframes = 0;
 	w->sp = FP - (64ull << 20);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	/* not upward */
 	w = begin_jit(FP);
 	store(FP, FP);
@@ -201,7 +201,7 @@ static void test_ends_of_frame_pointers(void **state)
 	fake.text[JIT + 0x1000 - TEXT - 5] = 0xe8;
 	w = begin_jit(FP);
 	store(FP + 8, JIT + 0x1000);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	/* not to an address that follows no call */
 	w = begin_jit(FP);
 	store(FP + 8, RA + 1);
@@ -224,7 +224,7 @@ static void test_bare_leaf(void **state)
 	fake.text[JIT - TEXT + 0x80 - 5] = 0xe8;
 	store(SP, TEXT + 0x80);
 	w = begin(JIT + 0x100, SP, FP, 1);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, TEXT + 0x80, SP + 8, FP);
 	assert_int_equal(w->exact, 0);
 	assert_int_equal(w->known, ARCH_CALLEE_SAVED);
@@ -237,7 +237,7 @@ static void test_bare_leaf(void **state)
 	store(SP, JIT + 0x80);
 	check_end(begin(JIT + 0x100, SP, FP, 1), WALK_NO_FRAME_POINTER);
 	w = begin(JIT + 0x100, SP, SP + 8, 1);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, JIT + 0x80, SP + 8, SP + 8);
 }
 
@@ -282,7 +282,7 @@ static void test_sigreturn(void **state)
 	for (int inside = 0; inside < 2; inside++) {
 		w = begin(JIT + 0x100 + (inside ? 9 : 0), SP, FP, 0);
 		w->known = inside ? WALK_ALL_KNOWN : 0;
-		assert_int_equal(walk_step(w), WALK_GOES_ON);
+		assert_int_equal(walk_step(w), WALK_CONTINUE);
 		assert_state(w, JIT + 0x200, STACK + 0x2000, 0xb0b0);
 		assert_int_equal(w->exact, 1);
 		assert_int_equal(w->known, WALK_ALL_KNOWN);
@@ -291,7 +291,7 @@ static void test_sigreturn(void **state)
 	}
 	/* interrupted between the two instructions */
 	w = begin(JIT + 0x107, SP, 0, 1);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, JIT + 0x200, STACK + 0x2000, 0xb0b0);
 	fake.text[JIT - TEXT + 0x108] = 0x06;
 	w = begin(JIT + 0x100, SP, 0, 0);
@@ -310,7 +310,7 @@ static void test_switch(void **state)
 	store(FP + 8, TEXT + 0x80);
 	w = begin(TEXT, FP + 0x100, FP, 1);
 	for (unsigned int i = 0; i < WALK_SWITCHES_MAX; i++) {
-		assert_int_equal(walk_step(w), WALK_GOES_ON);
+		assert_int_equal(walk_step(w), WALK_CONTINUE);
 		assert_state(w, TEXT + 0x80, FP + 16, FP);
 		w->sp = FP + 0x100;
 	}
@@ -358,7 +358,7 @@ static void test_calls(void **state)
 	assert_int_equal(other_codes - call_codes, 19);
 	assert_int_equal(end_codes - other_codes, 11);
 	for (const uint8_t(*code)[16] = call_codes; code < other_codes; code++)
-		check_code(*code, WALK_GOES_ON);
+		check_code(*code, WALK_CONTINUE);
 	for (const uint8_t(*code)[16] = other_codes; code < end_codes; code++)
 		check_code(*code, WALK_NO_FRAME_POINTER);
 }
@@ -382,10 +382,10 @@ static void test_mixed(void **state)
 	store(STACK + 0x6000, STACK + 0x7000);
 	store(STACK + 0x6008, RA + 1);
 	w = begin(JIT, SP, FP, 1);
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, TEXT + 0x80, STACK + 0x3010, STACK + 0x5000);
 	/* CFA = 0x3010 + 16; RBP at 0x3010, RA at 0x3018 */
-	assert_int_equal(walk_step(w), WALK_GOES_ON);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, RA, STACK + 0x3020, STACK + 0x6000);
 	check_end(w, WALK_NO_FRAME_POINTER);
 }
@@ -411,7 +411,7 @@ static void test_planted(void **state)
 		check_end(begin(starts[i], SP, 8, 0), WALK_BOTTOM);
 		/* interrupted there: its row holds */
 		assert_int_equal(walk_step(begin(starts[i], SP, 8, 1)),
-				 i < 2 ? WALK_GOES_ON : WALK_BOTTOM);
+				 i < 2 ? WALK_CONTINUE : WALK_BOTTOM);
 	}
 	/* anywhere else in text without rows */
 	check_end(begin(TEXT + 0x3f, SP, 8, 0), WALK_NOT_COVERED);

@@ -117,7 +117,7 @@ static struct answer ours_next(struct walk *w)
 	struct answer a = {.fp_known = true};
 
 	a.reason = walk_step(w);
-	a.verdict = a.reason == WALK_GOES_ON  ? STEPPED
+	a.verdict = a.reason == WALK_CONTINUE ? STEPPED
 		    : a.reason == WALK_BOTTOM ? OUTERMOST
 					      : NOTHING;
 	a.pc = w->pc;

@@ -17,7 +17,7 @@ WALK_REASONS(X)
 #define END(reason, meaning, remedy) [reason] = {reason##_NAME, meaning, remedy}
 
 static const struct cause ends[WALK_REASON_COUNT] = {
-	END(WALK_GOES_ON, "the walk was not ended", ""),
+	END(WALK_CONTINUE, "the walk was not ended", ""),
 	END(WALK_BOTTOM, "the stack is complete, to its outermost function", ""),
 	END(WALK_UNKNOWN_PROCESS, "it was sampled before its mappings were read",
 	    "passes within milliseconds"),
@@ -98,14 +98,14 @@ unsigned int reasons_reason(const char *name)
 	for (unsigned int i = 0; i < WALK_REASON_COUNT; i++)
 		if (strcmp(ends[i].name, name) == 0)
 			return i;
-	return WALK_GOES_ON;
+	return WALK_CONTINUE;
 }
 
 const struct cause *reasons_find(const char *name)
 {
 	unsigned int reason = reasons_reason(name);
 
-	if (reason != WALK_GOES_ON)
+	if (reason != WALK_CONTINUE)
 		return &ends[reason];
 	for (size_t i = 0; i < COUNT(others); i++)
 		if (strcmp(others[i].name, name) == 0)

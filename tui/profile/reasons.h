@@ -21,7 +21,7 @@ const struct cause *reasons_end(unsigned int reason);
 /* By the name of a FUNC_END, also those that are no walk's; "?" for an unknown one. Static. */
 const struct cause *reasons_find(const char *name);
 
-/* The enum walk_reason of that name; WALK_GOES_ON, 0: it is none. */
+/* The enum walk_reason of that name; WALK_CONTINUE, 0: it is none. */
 unsigned int reasons_reason(const char *name);
 
 /* A stack whose frames did not arrive, and one whose frames were given up. */

@@ -132,7 +132,7 @@ static void draw_frames(const struct ui *ui, struct inspector *i, const struct t
 
 		if (at >= t->nsteps)
 			break;
-		if (t->steps[at].reason != WALK_GOES_ON && t->steps[at].reason != WALK_BOTTOM)
+		if (t->steps[at].reason != WALK_CONTINUE && t->steps[at].reason != WALK_BOTTOM)
 			role = ROLE_BROKEN;
 		if (search_matches(ui, f->name))
 			role = ROLE_MATCH;

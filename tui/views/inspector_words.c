@@ -200,7 +200,7 @@ static void say_cfa(struct words *w)
 static void say_result(struct words *w)
 {
 	const struct trace_step *s = w->s;
-	bool goes_on = s->reason == WALK_GOES_ON;
+	bool goes_on = s->reason == WALK_CONTINUE;
 	const struct inspection_frame *caller = &w->i->frames[w->frame + 1];
 	uint64_t value;
 

@@ -35,7 +35,7 @@ static struct map_sizes sizes_on(unsigned int cpus, uint64_t memory, uint64_t pi
 	struct map_sizes sizes;
 
 	map_sizes_of(&m, &sizes);
-	assert_true(is_power(sizes.ring) && is_power(sizes.known_sets));
+	assert_true(is_power(sizes.ring) && is_power(sizes.seen_sets));
 	assert_true(sizes.ring % 65536 == 0); /* whole pages of any machine */
 	assert_in_range(sizes.procs, 4096, 65536);
 	return sizes;
@@ -52,12 +52,12 @@ static void test_machines(void **state)
 		now = sizes_on(cpus, 64 * GIB, 4194304);
 		assert_true(now.counts >= cpus * 4000);
 		assert_true(now.ring >= cpus * MIB);
-		assert_true(now.known_sets >= cpus * 4096);
+		assert_true(now.seen_sets >= cpus * 4096);
 	}
 	for (unsigned int cpus = 2; cpus < 3000; cpus += 7) {
 		now = sizes_on(cpus, 1024 * GIB, 32768);
 		assert_true(now.counts >= before.counts && now.ring >= before.ring &&
-			    now.known_sets >= before.known_sets);
+			    now.seen_sets >= before.seen_sets);
 		before = now;
 	}
 	assert_true(before.counts <= 131072 && before.ring <= 32 * MIB);
@@ -98,8 +98,8 @@ static void look(const char *number, const struct map_sizes *want, struct seen *
 			entries == want->counts;
 	seen->procs += type == BPF_MAP_TYPE_HASH && key == 4 && entries == want->procs;
 	seen->rings += type == BPF_MAP_TYPE_RINGBUF && entries == want->ring;
-	seen->knowns += type == BPF_MAP_TYPE_ARRAY && value == sizeof(struct known_set) &&
-			entries == want->known_sets;
+	seen->knowns += type == BPF_MAP_TYPE_ARRAY && value == sizeof(struct seen_set) &&
+			entries == want->seen_sets;
 }
 
 static void test_this_machine(void **state)
