@@ -255,8 +255,8 @@ BPF = [
     Fault("stack-kernel-hash", "bpf/prog/profiler.bpf.c",
           "if (!sample_hash_some(i * HASH_TURN))", "if (!sample_hash_some(0))"),
     Fault("stack-other-image", "bpf/prog/profiler.bpf.c",
-          "if (proc->image && proc->image != image)",
-          "if (proc->image && !image)"),
+          "if (proc->start_stack && proc->start_stack != start_stack)",
+          "if (proc->start_stack && !start_stack)"),
     Fault("stack-registers", "bpf/prog/arch/x86_64.bpf.h",
           "to[DWARF_RBP] = regs->rbp;", "to[DWARF_RBP] = regs->rbx;"),
     # The inode number of a deleted file is reused.

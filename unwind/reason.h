@@ -10,7 +10,7 @@
 	X(WALK_CONTINUE, "walk goes on")                                                           \
 	X(WALK_BOTTOM, "reached bottom")                                                           \
 	X(WALK_UNKNOWN_PROCESS, "process not known yet")                                           \
-	X(WALK_OTHER_IMAGE, "process has just called exec")                                        \
+	X(WALK_OTHER_EXEC, "process has just called exec")                                         \
 	X(WALK_NO_MAPPING, "pc in no mapping")                                                     \
 	X(WALK_NO_TABLE, "no table for pc")                                                        \
 	X(WALK_NOT_COVERED, "pc not covered")                                                      \

@@ -257,7 +257,7 @@ static __always_inline int walk_is_deepest(struct walk *w)
 
 	if (w->known == WALK_ALL_KNOWN)
 		return 0;
-	if (w->fp_chain || !w->stack_start || w->stack_start - w->sp < WALK_START_BYTES)
+	if (w->fp_chain || !w->start_stack || w->start_stack - w->sp < WALK_START_BYTES)
 		return 1;
 	return !step_read_user(w, &code, 8, w->pc) && arch_is_thread_exit(code);
 }
@@ -393,7 +393,7 @@ static __always_inline int walk_frame_pointer(struct walk *w, int reason)
 	if (walk_is_context_start(w))
 		return WALK_BOTTOM;
 	/* Nothing is on the stack of ld.so's _start, which has no CFI. */
-	if (w->stack_start && w->sp == w->stack_start)
+	if (w->start_stack && w->sp == w->start_stack)
 		return WALK_BOTTOM;
 	if (!fp && walk_is_deepest(w))
 		return WALK_BOTTOM;

@@ -106,7 +106,7 @@ struct walk {
 	__u32 window_next;    /* bytes to ask for next time */
 	__u32 switches;	      /* frames that did not lie above their callee's */
 	__u32 own;	      /* some frame is an address: the stack means it in one process only */
-	__u64 stack_start;    /* the main thread's deepest frame ends here; 0: unknown */
+	__u64 start_stack;    /* the main thread's deepest frame ends here; 0: unknown */
 	__u64 window_top;     /* nothing is readable from here on, as far as known; 0: unknown */
 	__u64 regs[DWARF_COUNT];
 	__u64 head[4]; /* the owner's: goes out together with the frames */

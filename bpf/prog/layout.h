@@ -19,7 +19,7 @@ struct count_key {
 	__u64 tgid : 24;
 	__u64 tid : 24;
 	__u64 cpu : 16; /* + 1; 0: CPUs are not told apart */
-	__u64 exec;	/* see below */
+	__u64 exec_id;	/* see below */
 	__u64 user;
 	__u64 kernel;
 };
@@ -33,7 +33,7 @@ struct count_key {
 
 struct count_value {
 	__u64 count;
-	__u64 image; /* see struct proc_entry */
+	__u64 start_stack; /* see struct proc_entry */
 	char comm[16];
 };
 
@@ -42,13 +42,17 @@ _Static_assert(sizeof(struct count_key) == 32, "no padding: the key is compared 
 /*
  * A stack seen for the first time, through the ring buffer. Frames: leaf first. A user stack whose
  * frames are all in objects (FRAME_IN_OBJECT) has one hash in all processes; of others the hash is
- * of this process and image, too.
+ * of this process and exec, too.
  */
 struct stack_record {
 	__u64 hash;
-	__u64 image; /* see struct proc_entry; of a kernel stack: profiler_control.kernel_code and,
-			in the upper half, module_counts.changes */
-	__u64 exec;  /* see struct count_key; of a kernel stack: 0 */
+	union {
+		__u64 start_stack; /* of a user stack: see struct proc_entry */
+		/* Of a kernel stack: profiler_control.kernel_code; upper half:
+		   module_counts.changes. */
+		__u64 kernel_code;
+	};
+	__u64 exec_id; /* see struct count_key; of a kernel stack: 0 */
 	__u32 tgid;
 	__u16 nframes;
 	__u8 kernel; /* 1: kernel addresses; STACK_CAPTURED: it is a struct capture_record */
@@ -66,8 +70,8 @@ struct stack_record {
 
 struct capture_record {
 	__u64 hash;
-	__u64 image;
-	__u64 exec;
+	__u64 start_stack;
+	__u64 exec_id;
 	__u32 tgid;
 	__u16 nframes;
 	__u8 kernel; /* STACK_CAPTURED */
@@ -99,16 +103,16 @@ struct seen_set {
 /* What a process looks like to the walk. */
 struct proc_entry {
 	/*
-	 * mm->start_stack of the address space that the list was made for: differs from exec to
-	 * exec by address space randomization, and can be read by both sides. 0: not known.
+	 * mm->start_stack of the address space that the list was made for. Randomization makes it
+	 * another after each exec, and both sides can read it. 0: not known.
 	 */
-	__u64 image;
+	__u64 start_stack;
 	__u32 list_at;
 	__u32 list_count;
 	/*
-	 * Number of the exec (count_key.exec), which only BPF can read: its first sample writes it
-	 * here, and from then on the list is that exec's alone. 0: not yet. The image alone would
-	 * fit the next exec, too, where addresses are not randomized.
+	 * As count_key.exec_id, which only BPF can read: the first sample writes it here, and from
+	 * then on the list is for that exec only. 0: not yet. start_stack alone would fit the next
+	 * exec, too, where addresses are not randomized.
 	 */
 	__u64 exec_id;
 	__u64 exec_at; /* when it was written, ns of the kernel's CLOCK_MONOTONIC */

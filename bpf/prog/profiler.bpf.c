@@ -181,7 +181,7 @@ __attribute__((noinline)) int sample_finish_kernel_stack(void)
 	rec = (struct stack_record *)st->kernel_head;
 	st->kernel_hash.a = STEP_KEY(STACKHASH_START_A);
 	st->kernel_hash.b = STEP_KEY(STACKHASH_START_B);
-	stackhash_add(&st->kernel_hash, rec->image, STEP_KEY(STACKHASH_FACTOR_A),
+	stackhash_add(&st->kernel_hash, rec->kernel_code, STEP_KEY(STACKHASH_FACTOR_A),
 		      STEP_KEY(STACKHASH_FACTOR_B));
 	for (i = 0; i <= KERNEL_FRAMES_MAX / HASH_TURN; i++)
 		if (!sample_hash_some(i * HASH_TURN))
@@ -212,8 +212,8 @@ __attribute__((noinline)) int sample_finish_user_stack(int reason)
 	}
 	rec->hash = stackhash_end(&st->walk.hash, STACKHASH_USER);
 	rec->nframes = st->walk.nframes;
-	rec->image = st->walk.stack_start;
-	rec->exec = st->exec_id;
+	rec->start_stack = st->walk.start_stack;
+	rec->exec_id = st->exec_id;
 	rec->kernel = 0;
 	rec->reason = reason;
 	send_stack(s, rec, WALK_FRAMES_MAX);
@@ -245,9 +245,9 @@ static __always_inline int user_registers(struct cpu_state *st, struct bpf_perf_
 }
 
 /* mm->start_stack of the current task: 0 for a kernel thread. */
-static __always_inline __u64 current_image(void)
+static __always_inline __u64 current_start_stack(void)
 {
-	unsigned long image = 0;
+	unsigned long start_stack = 0;
 	struct mm_struct *mm = NULL;
 
 	if (config.has_task_regs) {
@@ -260,11 +260,11 @@ static __always_inline __u64 current_image(void)
 
 	bpf_core_read(&mm, sizeof(mm), &task->mm);
 	if (mm)
-		bpf_core_read(&image, sizeof(image), &mm->start_stack);
-	return image;
+		bpf_core_read(&start_stack, sizeof(start_stack), &mm->start_stack);
+	return start_stack;
 }
 
-/* As count_key.exec. */
+/* As count_key.exec_id. */
 static __always_inline __u64 current_exec_id(void)
 {
 	__u64 execs = 0, start = 0;
@@ -288,10 +288,10 @@ static __always_inline __u64 current_exec_id(void)
 
 /*
  * Takes the list of the process that the current one was forked from a moment ago, if it still has
- * its image: their mappings are the same, and the tracker has not published the child yet. 0: there
- * is none.
+ * its start_stack: their mappings are the same, and the tracker has not published the child yet. 0:
+ * there is none.
  */
-__attribute__((noinline)) int sample_take_parents_list(__u64 image)
+__attribute__((noinline)) int sample_take_parents_list(__u64 start_stack)
 {
 	struct task_struct *task = (void *)bpf_get_current_task(), *leader, *parent;
 	struct cpu_state *st = this_state();
@@ -308,7 +308,7 @@ __attribute__((noinline)) int sample_take_parents_list(__u64 image)
 	if (config.pidns_inode)
 		tgid = sample_namespace_ids((__u64)parent) >> 32;
 	proc = bpf_map_lookup_elem(&procs, &tgid);
-	if (!proc || proc->image != image)
+	if (!proc || proc->start_stack != start_stack)
 		return 0;
 	st->walk.list_at = proc->list_at;
 	st->walk.list_count = proc->list_count;
@@ -319,7 +319,7 @@ __attribute__((noinline)) int sample_take_parents_list(__u64 image)
  * Puts the list of the current process's mappings into the walk: WALK_CONTINUE, or why there is
  * none. The first sample after an entry was made says of which exec it is.
  */
-static __always_inline int take_list(struct cpu_state *st, __u64 image)
+static __always_inline int take_list(struct cpu_state *st, __u64 start_stack)
 {
 	struct proc_entry *proc;
 	__u32 tgid;
@@ -329,15 +329,15 @@ static __always_inline int take_list(struct cpu_state *st, __u64 image)
 	if (config.checks_lists)
 		st->stamp = stamp_of(st->exec_id);
 	if (!proc)
-		return sample_take_parents_list(image) ? WALK_CONTINUE : WALK_UNKNOWN_PROCESS;
-	if (proc->image && proc->image != image)
-		return WALK_OTHER_IMAGE;
+		return sample_take_parents_list(start_stack) ? WALK_CONTINUE : WALK_UNKNOWN_PROCESS;
+	if (proc->start_stack && proc->start_stack != start_stack)
+		return WALK_OTHER_EXEC;
 	if (!proc->exec_id) {
 		proc->exec_at = bpf_ktime_get_ns();
 		proc->exec_id = st->exec_id;
 	}
 	if (proc->exec_id != st->exec_id)
-		return WALK_OTHER_IMAGE;
+		return WALK_OTHER_EXEC;
 	st->walk.list_at = proc->list_at;
 	st->walk.list_count = proc->list_count;
 	return WALK_CONTINUE;
@@ -347,7 +347,7 @@ static __always_inline int take_list(struct cpu_state *st, __u64 image)
  * WALK_CONTINUE: with the process's list, or by the files that it has mapped. Else why there is no
  * walk, or WALK_BOTTOM: nothing has run yet.
  */
-__attribute__((noinline)) int sample_begin_lists(__u64 image, int user_mode)
+__attribute__((noinline)) int sample_begin_lists(__u64 start_stack, int user_mode)
 {
 	struct cpu_state *st = this_state();
 	int reason;
@@ -355,12 +355,12 @@ __attribute__((noinline)) int sample_begin_lists(__u64 image, int user_mode)
 	if (!st)
 		return WALK_UNKNOWN_PROCESS;
 	st->walk.list_count = 0;
-	reason = take_list(st, image);
+	reason = take_list(st, start_stack);
 	st->no_list = reason;
-	/* The kernel has put the new image's registers there. */
-	if (reason != WALK_CONTINUE && st->walk.sp == image)
+	/* The kernel has put the registers of the new program there. */
+	if (reason != WALK_CONTINUE && st->walk.sp == start_stack)
 		return WALK_BOTTOM;
-	/* Within execve they may be those of the image before. */
+	/* Within execve they may be those of the program before. */
 	if (!config.checks_lists || (!user_mode && regs_in_execve(&st->regs)))
 		return reason;
 	return WALK_CONTINUE;
@@ -380,8 +380,8 @@ __attribute__((noinline)) int sample_end_lists(int reason)
 }
 
 /*
- * True within execve when the old image has gone: the registers are still those of the system call,
- * and their stack is in no memory.
+ * True within execve when the old program has gone: the registers are still those of the system
+ * call, and their stack is in no memory.
  */
 static __always_inline int stack_has_gone(const struct cpu_state *st)
 {
@@ -396,24 +396,24 @@ static __always_inline int stack_has_gone(const struct cpu_state *st)
  * user stack at this time.
  */
 static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event_data *ctx,
-				     __u64 image, int user_mode)
+				     __u64 start_stack, int user_mode)
 {
 	struct walk *w = &st->walk;
 	int reason;
 
 	if (user_registers(st, ctx, user_mode)) {
 		walk_begin(w, 1);
-		w->stack_start = image;
+		w->start_stack = start_stack;
 		sample_finish_user_stack(WALK_NO_REGISTERS);
 		return 1;
 	}
 	regs_load(w->regs, &st->regs);
 	walk_begin(w, user_mode || regs_pc_executed(&st->regs));
 	w->window_top = 0;
-	w->stack_start = image;
-	if (w->sp < image && image - w->sp < 64ull << 20)
-		w->window_top = image & ~7ull; /* the main thread: its stack ends behind it */
-	reason = sample_begin_lists(image, user_mode);
+	w->start_stack = start_stack;
+	if (w->sp < start_stack && start_stack - w->sp < 64ull << 20)
+		w->window_top = start_stack & ~7ull; /* the main thread: its stack ends behind it */
+	reason = sample_begin_lists(start_stack, user_mode);
 	if (regs_32_bit(&st->regs))
 		reason = WALK_32_BIT;
 	else if (reason == WALK_CONTINUE)
@@ -457,8 +457,8 @@ __attribute__((noinline)) int sample_capture(int user_mode)
 	rec->nframes = walked->nframes;
 	rec->kernel = STACK_CAPTURED;
 	rec->reason = walked->reason;
-	rec->image = walked->image;
-	rec->exec = walked->exec;
+	rec->start_stack = walked->start_stack;
+	rec->exec_id = walked->exec_id;
 	rec->time = bpf_ktime_get_ns();
 	rec->tid = current_ids();
 	rec->cpu = bpf_get_smp_processor_id();
@@ -483,7 +483,7 @@ __attribute__((noinline)) int sample_capture(int user_mode)
 
 /* Not inline: its variables would stand on the stack while the walk needs the room. */
 static __attribute__((noinline)) void sample_count(struct profiler_stats *s,
-						   const struct count_key *key, __u64 image)
+						   const struct count_key *key, __u64 start_stack)
 {
 	struct count_value fresh = {}, *value;
 	__u32 zero = 0;
@@ -497,7 +497,7 @@ static __attribute__((noinline)) void sample_count(struct profiler_stats *s,
 	value = bpf_map_lookup_elem(inner, key);
 	if (!value) {
 		fresh.count = 1;
-		fresh.image = image;
+		fresh.start_stack = start_stack;
 		bpf_get_current_comm(fresh.comm, sizeof(fresh.comm));
 		err = bpf_map_update_elem(inner, key, &fresh, BPF_NOEXIST);
 		if (!err)
@@ -517,7 +517,7 @@ static __attribute__((noinline)) void sample_count(struct profiler_stats *s,
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
-	__u64 id = current_ids(), image;
+	__u64 id = current_ids(), start_stack;
 	__u32 zero = 0, tgid = id >> 32;
 	struct profiler_control *ctl = bpf_map_lookup_elem(&control, &zero);
 	struct profiler_stats *s = bpf_map_lookup_elem(&stats, &zero);
@@ -539,7 +539,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		s->filtered++;
 		return 0;
 	}
-	key.exec = st->exec_id = current_exec_id();
+	key.exec_id = st->exec_id = current_exec_id();
 	if (user_mode)
 		s->user++;
 	if (!user_mode && !config.no_kernel) {
@@ -548,8 +548,8 @@ int on_sample(struct bpf_perf_event_data *ctx)
 			rec = (struct stack_record *)st->kernel_head;
 			rec->tgid = tgid;
 			rec->nframes = bytes >> 3;
-			rec->image = (__u64)modules_changes(&zero) << 32 | ctl->kernel_code;
-			rec->exec = 0;
+			rec->kernel_code = (__u64)modules_changes(&zero) << 32 | ctl->kernel_code;
+			rec->exec_id = 0;
 			rec->kernel = 1;
 			rec->reason = 0;
 			sample_finish_kernel_stack();
@@ -558,10 +558,10 @@ int on_sample(struct bpf_perf_event_data *ctx)
 			s->kernel_lost++;
 		}
 	}
-	image = current_image();
-	if (image && !config.no_user) {
+	start_stack = current_start_stack();
+	if (start_stack && !config.no_user) {
 		((struct stack_record *)st->walk.head)->tgid = tgid;
-		if (walk_user(st, ctx, image, user_mode)) {
+		if (walk_user(st, ctx, start_stack, user_mode)) {
 			key.user = st->walk.head[0];
 			if (config.capture && ctl->capture == tgid)
 				sample_capture(user_mode);
@@ -569,7 +569,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	}
 	if (ctl->by_cpu)
 		key.cpu = bpf_get_smp_processor_id() + 1;
-	sample_count(s, &key, image);
+	sample_count(s, &key, start_stack);
 	return 0;
 }
 

@@ -284,12 +284,12 @@ static int trace_all(struct tracker *t, struct tracer *r)
 	/* As the program does it. */
 	memcpy(w->regs, c->regs, sizeof(w->regs));
 	walk_begin(w, c->exact);
-	w->stack_start = c->image;
-	if (w->sp < c->image && c->image - w->sp < STACK_MAX)
-		w->window_top = c->image & ~7ull;
+	w->start_stack = c->start_stack;
+	if (w->sp < c->start_stack && c->start_stack - w->sp < STACK_MAX)
+		w->window_top = c->start_stack & ~7ull;
 	if (sampler_process(t->sampler, (pid_t)c->tgid, &entry) ||
-	    (entry.image && entry.image != c->image) || entry.list_at > MAP_ENTRIES_MAX ||
-	    entry.list_count > MAP_ENTRIES_MAX - entry.list_at)
+	    (entry.start_stack && entry.start_stack != c->start_stack) ||
+	    entry.list_at > MAP_ENTRIES_MAX || entry.list_count > MAP_ENTRIES_MAX - entry.list_at)
 		return -ESRCH;
 	w->list_at = entry.list_at;
 	w->list_count = entry.list_count;

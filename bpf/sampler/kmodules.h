@@ -4,7 +4,7 @@
 
 /*
  * Modules of the kernel that came and went, by the count of changes that was in force at a sample
- * (the upper half of stack_record.image). Used by one thread.
+ * (the upper half of stack_record.kernel_code). Used by one thread.
  */
 
 #include <stddef.h>

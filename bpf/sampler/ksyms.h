@@ -30,8 +30,8 @@ void ksyms_set_code(struct ksyms *k, struct kernelcode *code);
 void ksyms_set_modules(struct ksyms *k, struct kmodules *modules);
 /*
  * Resolves a batch in place, of addresses of that generation of the kernel's code and modules
- * (stack_record.image). Never fails: what cannot be named is "[kernel]", and where the names of a
- * module have gone with it, "[unloaded MODULE]", "[init of MODULE]", or, when it is not known
+ * (stack_record.kernel_code). Never fails: what cannot be named is "[kernel]", and where the names
+ * of a module have gone with it, "[unloaded MODULE]", "[init of MODULE]", or, when it is not known
  * which, "[unloaded module]".
  */
 void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint64_t generation);

@@ -46,7 +46,7 @@ void publish_read_exec(struct tracker *t, struct process *p)
 int publish_entry(struct tracker *t, struct process *p)
 {
 	/* 0 fits any image, as it must where /proc does not show it. */
-	struct proc_entry entry = {.image = p->image ? p->image : p->unread ? NO_IMAGE : 0};
+	struct proc_entry entry = {.start_stack = p->image ? p->image : p->unread ? NO_IMAGE : 0};
 	int err;
 
 	publish_read_exec(t, p);

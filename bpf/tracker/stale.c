@@ -38,7 +38,7 @@ void tracker_doubt(struct tracker *t, pid_t pid, unsigned int reason)
 {
 	switch (reason) {
 	case WALK_UNKNOWN_PROCESS:
-	case WALK_OTHER_IMAGE:
+	case WALK_OTHER_EXEC:
 	case WALK_NO_MAPPING:
 	case WALK_NOT_COVERED:
 	case WALK_READ_FAULT:

@@ -24,7 +24,7 @@ int again(struct again *a)
 	w->list_at = 0;
 	w->list_count = a->list_count;
 	w->window_top = 0;
-	w->stack_start = 0;
+	w->start_stack = 0;
 	began = bpf_ktime_get_ns();
 	walk_begin(w, 1);
 	a->reason = walk_all(0);

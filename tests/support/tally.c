@@ -78,7 +78,7 @@ void on_stack(const struct stack_record *rec, void *arg)
 	seen->hash = rec->hash;
 	seen->frames = frames;
 	seen->tgid = rec->tgid;
-	seen->image = rec->image;
+	seen->image = rec->start_stack;
 	seen->leaf = rec->frames[0];
 	seen->nframes = rec->nframes;
 	memcpy(seen->first, rec->frames,
@@ -114,7 +114,7 @@ static void add_count(struct tally *t, const struct sampler_count *c)
 	thread->count += c->value.count;
 	thread->with_user += c->key.user ? c->value.count : 0;
 	thread->with_kernel += c->key.kernel ? c->value.count : 0;
-	thread->image = c->value.image;
+	thread->image = c->value.start_stack;
 	if (c->key.user)
 		thread->last_user = c->key.user;
 	if (c->key.kernel)

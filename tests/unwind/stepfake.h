@@ -147,7 +147,7 @@ static inline struct walk *begin(uint64_t pc, uint64_t sp, uint64_t fp, int exac
 	w->regs[DWARF_RBP] = fp;
 	w->list_at = 0;
 	w->list_count = fake.nentries;
-	w->window_top = w->stack_start = 0;
+	w->window_top = w->start_stack = 0;
 	walk_begin(w, exact);
 	fake.nlog = 0;
 	return w;

@@ -253,7 +253,7 @@ static void test_deepest(void **state)
 		w = begin(JIT + 0x100, SP, 0, 0);
 		w->known = 0;
 		w->fp_chain = i == 0;
-		w->stack_start = i == 1 ? 0 : i == 2 ? SP + 120 : SP + 128;
+		w->start_stack = i == 1 ? 0 : i == 2 ? SP + 120 : SP + 128;
 		memcpy(fake.text + (JIT - TEXT) + 0x100, end, i == 3 ? 8 : 7);
 		check_end(w, i == 4 ? WALK_NO_FRAME_POINTER : WALK_BOTTOM);
 		fake.text[JIT - TEXT + 0x107] = 0x90;
@@ -262,7 +262,7 @@ static void test_deepest(void **state)
 	for (int i = 0; i < 3; i++) {
 		begin_jit(FP);
 		w = begin(JIT + 0x100, SP, 3, 1);
-		w->stack_start = i == 0 ? SP : i == 1 ? SP + 8 : 0;
+		w->start_stack = i == 0 ? SP : i == 1 ? SP + 8 : 0;
 		check_end(w, i == 0 ? WALK_BOTTOM : WALK_NO_FRAME_POINTER);
 	}
 }

@@ -198,8 +198,8 @@ static void search_stack(struct annotator *a, const struct stack_hit *hit, uint3
 
 		nraw += kind != FUNC_INLINE && kind != FUNC_END;
 		if (stack->frames[i] == func && nraw && nraw <= raw)
-			found_add(a, hit, rec->image, rec->frames[raw - nraw], raw == nraw, first,
-				  now);
+			found_add(a, hit, rec->start_stack, rec->frames[raw - nraw], raw == nraw,
+				  first, now);
 	}
 }
 

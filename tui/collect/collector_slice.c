@@ -100,7 +100,7 @@ static int make_cell(struct collector *c, const struct sampler_count *count, uin
 		     struct profile_cell *cell, struct profile_health *health)
 {
 	const struct count_key *key = &count->key;
-	const struct tracker_exec of = {(pid_t)key->tgid, count->value.image, key->exec};
+	const struct tracker_exec of = {(pid_t)key->tgid, count->value.start_stack, key->exec_id};
 	bool ulost = false, klost = false;
 	int64_t id;
 	int err;
@@ -190,7 +190,7 @@ static int make_cells(struct collector *c, const struct sampler_count *counts, s
 	int err = cells_reserve(c, n);
 
 	for (size_t i = 0; i < n; i++)
-		procinfo_seen(c->procs, (pid_t)counts[i].key.tgid, counts[i].key.exec);
+		procinfo_seen(c->procs, (pid_t)counts[i].key.tgid, counts[i].key.exec_id);
 	for (size_t i = 0; !err && i < n; i++)
 		err = make_cell(c, &counts[i], health->time, &c->cells[(*made)++], health);
 	return err;

@@ -53,7 +53,8 @@ void inspection_put(struct inspection *i)
 int inspection_make(struct tracker *tracker, struct resolver *resolver,
 		    const struct capture_record *captured, struct inspection **out)
 {
-	const struct tracker_exec of = {(pid_t)captured->tgid, captured->image, captured->exec};
+	const struct tracker_exec of = {(pid_t)captured->tgid, captured->start_stack,
+					captured->exec_id};
 	struct tracker_proc proc;
 	struct inspection *i;
 	struct trace *trace;

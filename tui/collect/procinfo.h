@@ -22,7 +22,7 @@ int procinfo_new(struct profile *profile, struct tracker *tracker, struct procin
 void procinfo_free(struct procinfo *pi);
 
 /*
- * The slice has samples of that exec (count_key.exec) of the PID. To be told of all before the
+ * The slice has samples of that exec (count_key.exec_id) of the PID. To be told of all before the
  * first is asked for: what a process was before its last exec is over, and /proc does not tell of
  * it any more.
  */

@@ -20,7 +20,7 @@ struct stack_ring;
 struct stack_hit {
 	uint64_t time; /* end of its slice, CLOCK_MONOTONIC ns */
 	uint64_t hash; /* of the user stack */
-	uint64_t exec; /* count_key.exec */
+	uint64_t exec; /* count_key.exec_id */
 	pid_t pid;
 	uint32_t count;
 	bool kernel; /* the samples were in the kernel */

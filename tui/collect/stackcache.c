@@ -270,7 +270,7 @@ static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
 		return id;
 	}
 	named->hash = rec->hash;
-	named->of = (struct tracker_exec){(pid_t)rec->tgid, rec->image, rec->exec};
+	named->of = (struct tracker_exec){(pid_t)rec->tgid, rec->start_stack, rec->exec_id};
 	named->seen = c->round;
 	named->time = c->now;
 	named->stack = (uint32_t)id;

@@ -21,7 +21,7 @@ static const struct cause ends[WALK_REASON_COUNT] = {
 	END(WALK_BOTTOM, "the stack is complete, to its outermost function", ""),
 	END(WALK_UNKNOWN_PROCESS, "it was sampled before its mappings were read",
 	    "passes within milliseconds"),
-	END(WALK_OTHER_IMAGE, "the mappings of the new program are being read",
+	END(WALK_OTHER_EXEC, "the mappings of the new program are being read",
 	    "passes within milliseconds"),
 	END(WALK_NO_MAPPING, "the return address is in no code that is known of the process",
 	    "code that was just loaded is known within a second; else something wrote over the "

@@ -279,7 +279,7 @@ static struct frame_name end_name(const char *reason)
 int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 		      struct resolver_doubt *doubt)
 {
-	const struct tracker_exec of = {(pid_t)rec->tgid, rec->image, rec->exec};
+	const struct tracker_exec of = {(pid_t)rec->tgid, rec->start_stack, rec->exec_id};
 	uint32_t n = rec->nframes, count = 0;
 	int err;
 
@@ -386,7 +386,7 @@ bool resolver_settle(struct resolver *r, uint64_t wait)
 static int name_inspected(struct resolver *r, const struct capture_record *c, uint64_t frame,
 			  struct inspection_frame *to)
 {
-	const struct tracker_exec of = {(pid_t)c->tgid, c->image, c->exec};
+	const struct tracker_exec of = {(pid_t)c->tgid, c->start_stack, c->exec_id};
 	struct resolver_doubt doubt = {0};
 	const struct inline_chain *calls;
 	struct frame_name name;
@@ -447,7 +447,7 @@ int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec)
 		n = KERNEL_FRAMES_MAX;
 	for (uint32_t i = 0; i < n; i++)
 		r->ksym[i] = (struct ksym){.addr = rec->frames[i], .leaf = i == 0};
-	ksyms_resolve(r->ksyms, r->ksym, n, rec->image);
+	ksyms_resolve(r->ksyms, r->ksym, n, rec->kernel_code);
 	for (uint32_t i = 0; i < n; i++)
 		r->frames[n - 1 - i] = (struct frame_name){
 			.kind = FUNC_KERNEL, .name = r->ksym[i].name, .module = r->ksym[i].module};

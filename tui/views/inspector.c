@@ -371,7 +371,7 @@ static unsigned int show_code(struct ui *ui, const struct inspector *i, bool cfi
 	}
 	func.name = f->name;
 	func.module = f->module;
-	return annotate_frame(ui, &func, (pid_t)t->capture.tgid, t->capture.exec,
+	return annotate_frame(ui, &func, (pid_t)t->capture.tgid, t->capture.exec_id,
 			      t->steps[i->frames.cursor].frame, cfi);
 }
 

@@ -12,7 +12,7 @@
 #include "tui/ui/selection.h"
 #include "tui/ui/ui.h"
 
-#define CPU_IMAGE ((uint64_t)1 << 62) /* no process has it: see count_key.exec */
+#define CPU_IMAGE ((uint64_t)1 << 62) /* no process has it: see count_key.exec_id */
 
 struct query procrows_query(const struct ui *ui)
 {

@@ -141,13 +141,13 @@ static void test_process(void **state)
 	/* a fork: what is here is there */
 	assert_in_range((unknown->leaf & ~FRAME_EXACT) - unlisted(s, spin), 0, 64);
 
-	entry.image = stat_field(pid, 28) + 16;
+	entry.start_stack = stat_field(pid, 28) + 16;
 	assert_int_equal(sampler_set_process(s, pid, &entry), 0);
 	other = next_stack(s, t, pid);
-	assert_int_equal(other->reason, WALK_OTHER_IMAGE);
+	assert_int_equal(other->reason, WALK_OTHER_EXEC);
 	assert_true(other->leaf == unknown->leaf);
 
-	entry.image = stat_field(pid, 28);
+	entry.start_stack = stat_field(pid, 28);
 	assert_int_equal(sampler_set_process(s, pid, &entry), 0);
 	empty = next_stack(s, t, pid);
 	assert_int_equal(empty->reason, WALK_NO_MAPPING);
@@ -306,10 +306,10 @@ static void test_unknown(void **state)
 	assert_int_equal(seen->nframes, 1);
 
 	/* what is known of the image before exec says nothing about the one behind it */
-	entry.image = stat_field(pid, 28) + 16;
+	entry.start_stack = stat_field(pid, 28) + 16;
 	assert_int_equal(sampler_set_process(s, pid, &entry), 0);
 	seen = next_stack(s, t, pid);
-	assert_int_equal(seen->reason, WALK_OTHER_IMAGE);
+	assert_int_equal(seen->reason, WALK_OTHER_EXEC);
 	assert_int_equal(seen->nframes, 4);
 	assert_memory_equal(seen->first, chain, sizeof(chain));
 
@@ -326,7 +326,7 @@ static void test_unknown(void **state)
 static void test_forked(void **state)
 {
 	struct sampler_options options = cpu_clock(1999);
-	struct proc_entry entry = {.image = stat_field(getpid(), 28)};
+	struct proc_entry entry = {.start_stack = stat_field(getpid(), 28)};
 	struct tally *t = tally_new();
 	struct sampler *s = start_sampler(&options);
 	unsigned int reason = WALK_UNKNOWN_PROCESS;
@@ -346,12 +346,12 @@ static void test_forked(void **state)
 	assert_int_equal(next_stack(s, t, pid)->reason, WALK_UNKNOWN_PROCESS);
 	end_child(pid);
 
-	entry.image += 16;
+	entry.start_stack += 16;
 	assert_int_equal(sampler_set_process(s, getpid(), &entry), 0);
 	pid = start_child("t-other", spin, 0, -1);
 	assert_int_equal(next_stack(s, t, pid)->reason, WALK_UNKNOWN_PROCESS);
 	end_child(pid);
-	entry.image = 0; /* not known */
+	entry.start_stack = 0; /* not known */
 	assert_int_equal(sampler_set_process(s, getpid(), &entry), 0);
 	pid = start_child("t-none", spin, 0, -1);
 	assert_int_equal(next_stack(s, t, pid)->reason, WALK_UNKNOWN_PROCESS);
@@ -431,12 +431,12 @@ static void test_exec(void **state)
 	while (!has_digit(pid, '1') || !stat_field(pid, 27))
 		usleep(1000);
 	s = start_sampler(&options);
-	entry.image = stat_field(pid, 28);
+	entry.start_stack = stat_field(pid, 28);
 	assert_int_equal(sampler_set_process(s, pid, &entry), 0);
 	seen = next_stack(s, t, pid);
 	assert_int_equal(seen->reason, WALK_NO_MAPPING);
 	assert_int_equal(sampler_process(s, pid, &then), 0);
-	assert_true(then.exec_id != 0 && then.image == entry.image);
+	assert_true(then.exec_id != 0 && then.start_stack == entry.start_stack);
 
 	/* a list for the same exec is made in its name */
 	entry.exec_id = then.exec_id;
@@ -448,10 +448,10 @@ static void test_exec(void **state)
 		usleep(1000);
 	}
 	/* in the middle of an exec there is none */
-	while (stat_field(pid, 28) != entry.image)
+	while (stat_field(pid, 28) != entry.start_stack)
 		usleep(1000);
 	seen = next_stack(s, t, pid);
-	assert_int_equal(seen->reason, WALK_OTHER_IMAGE);
+	assert_int_equal(seen->reason, WALK_OTHER_EXEC);
 	assert_int_equal(sampler_process(s, pid, &then), 0);
 	assert_true(then.exec_id == entry.exec_id);
 	sampler_free(s);
