@@ -186,7 +186,7 @@ UNWIND = [
           "if (granule >= MAP_GRANULES(w->map.meta))\n\t\treturn ROW_END;",
           "if (granule > MAP_GRANULES(w->map.meta))\n\t\treturn ROW_END;"),
     Fault("step-call", "unwind/arch/x86_64/code.h",
-          "if ((code >> 24 & 0xff) == 0xe8)", "if ((code >> 24 & 0xff) == 0xe9)"),
+          "if ((*code >> 24 & 0xff) == 0xe8)", "if ((*code >> 24 & 0xff) == 0xe9)"),
     Fault("step-sigreturn", "unwind/step.h",
           "at -= ARCH_SIGRETURN_CALL;", "at -= ARCH_SIGRETURN_CALL - 2;"),
     Fault("step-signal-registers", "unwind/arch/x86_64/sigcontext.h",

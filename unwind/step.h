@@ -223,7 +223,9 @@ static __always_inline int walk_after_call(struct walk *w, __u64 addr)
 {
 	__u64 code;
 
-	return addr >= 8 && !step_read_user(w, &code, 8, addr - 8) && arch_is_call(code);
+	if (addr < 8 || step_read_user(w, &code, 8, addr - 8))
+		return 0;
+	return arch_is_call(&code);
 }
 
 /* True when there is a rule for the address; w->map is then the mapping. */

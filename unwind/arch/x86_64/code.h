@@ -10,23 +10,26 @@
 
 /* --- calls --------------------------------------------------------------------------------- */
 
-/* True when the 8 bytes end with a call: E8 rel32, or FF /2 with each length of its operand (Intel
- * SDM volume 2, table 2-2). */
-static inline __attribute__((always_inline)) int arch_is_call(__u64 code)
+/*
+ * True when the 8 bytes end with a call: E8 rel32, or FF /2 with each length of its operand (Intel
+ * SDM volume 2, table 2-2). By pointer, since clang turns branches on a number into sums of
+ * conditions, which the verifier has to follow on every path.
+ */
+static inline __attribute__((always_inline)) int arch_is_call(const __u64 *code)
 {
-	if ((code >> 24 & 0xff) == 0xe8)
+	if ((*code >> 24 & 0xff) == 0xe8)
 		return 1;
 	/* 2 bytes: a register, or its plain address; 3: with a short offset, or an index */
-	if ((code >> 48 & 0xf8ff) == 0xd0ff ||
-	    ((code >> 48 & 0xf8ff) == 0x10ff && (code >> 56 & 6) != 4) ||
-	    ((code >> 40 & 0xf8ff) == 0x50ff && (code >> 48 & 7) != 4) ||
-	    ((code >> 40 & 0xffff) == 0x14ff && (code >> 56 & 7) != 5))
+	if ((*code >> 48 & 0xf8ff) == 0xd0ff ||
+	    ((*code >> 48 & 0xf8ff) == 0x10ff && (*code >> 56 & 6) != 4) ||
+	    ((*code >> 40 & 0xf8ff) == 0x50ff && (*code >> 48 & 7) != 4) ||
+	    ((*code >> 40 & 0xffff) == 0x14ff && (*code >> 56 & 7) != 5))
 		return 1;
 	/* 4: index and short offset; 6: long offset, or relative to pc; 7: index and long offset */
-	return (code >> 32 & 0xffff) == 0x54ff ||
-	       ((code >> 16 & 0xf8ff) == 0x90ff && (code >> 24 & 7) != 4) ||
-	       (code >> 16 & 0xffff) == 0x15ff || (code >> 8 & 0xffff) == 0x94ff ||
-	       (code >> 8 & 0x7ffff) == 0x514ff;
+	return (*code >> 32 & 0xffff) == 0x54ff ||
+	       ((*code >> 16 & 0xf8ff) == 0x90ff && (*code >> 24 & 7) != 4) ||
+	       (*code >> 16 & 0xffff) == 0x15ff || (*code >> 8 & 0xffff) == 0x94ff ||
+	       (*code >> 8 & 0x7ffff) == 0x514ff;
 }
 
 /* --- the return from a signal handler: `mov $15, %rax; syscall` ------------------------------ */
