@@ -367,7 +367,7 @@ BPF = [
           "v <= KERNELINFO_VERSION(6, 1, 35)", "v < KERNELINFO_VERSION(6, 1, 35)"),
     Fault("check-btf", "bpf/report/check.c",
           "if (access(path, R_OK) == 0)", "if (access(path, R_OK) != ENOENT)"),
-    Fault("trace-row", "bpf/report/trace.c", "s->row = first + i - 1;", "s->row = first + i;"),
+    Fault("trace-row", "bpf/report/trace.c", "s->row = at - rows;", "s->row = at - rows + 1;"),
     Fault("trace-before", "bpf/report/trace.c", ".addr = w->exact ? w->pc : w->pc - 1,", ".addr = w->pc,"),
 ]
 

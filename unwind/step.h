@@ -24,6 +24,10 @@
  *	STEP_UNLISTED(w)
  *		the frame of w->pc, of which the lists do not tell what is there; unless defined,
  *		the address
+ *	STEP_NOTE(w, what, value), STEP_NOTE_ROW(w, addr, at)
+ *		what the step looks at, for people: `mapped` and `map` (the entry of the pc), the
+ *		`cfa`, `ra_at` and `fp_at` (addresses of the caller's pc and FP), and the row that
+ *		is in force at an address, the word with that number; unless defined, nothing
  *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_FRAME_POINTER(w, reason),
  *	WALK_WIDE(w, index), WALK_COVERED(w, addr), WALK_SWITCH(w, cfa), WALK_AFTER_CALL(w, addr)
  *		call the function of that name; unless defined, directly. In BPF through global
@@ -42,6 +46,10 @@
 #endif
 #ifndef STEP_TOUCH
 #define STEP_TOUCH(entry) ((void)(entry))
+#endif
+#ifndef STEP_NOTE
+#define STEP_NOTE(w, what, value)    ((void)0)
+#define STEP_NOTE_ROW(w, addr, word) ((void)0)
 #endif
 #ifndef WALK_AFTER_CALL
 #define WALK_AFTER_CALL walk_after_call
@@ -211,6 +219,7 @@ static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr)
 		at += half & -take;
 		n -= half;
 	}
+	STEP_NOTE_ROW(w, addr, at);
 	STEP_BARRIER(at);
 	return ROW_RULE(words[at & SHARD_MASK]);
 }
@@ -374,6 +383,8 @@ static __always_inline int walk_bare_leaf(struct walk *w)
 		return 0;
 	if (!WALK_COVERED(w, ra - 1) && (w->fp != w->sp + 8 || !walk_find_map(w, ra - 1)))
 		return 0;
+	STEP_NOTE(w, ra_at, w->sp);
+	STEP_NOTE(w, cfa, w->sp + 8);
 	w->pc = ra;
 	w->sp += 8;
 	w->exact = 0;
@@ -415,6 +426,9 @@ static __always_inline int walk_frame_pointer(struct walk *w, int reason)
 	} else if (!w->fp_chain && !WALK_AFTER_CALL(w, ra)) {
 		return reason;
 	}
+	STEP_NOTE(w, fp_at, fp);
+	STEP_NOTE(w, ra_at, fp + 8);
+	STEP_NOTE(w, cfa, fp + 16);
 	w->pc = ra;
 	w->sp = fp + 16;
 	w->fp = caller_fp;
@@ -505,6 +519,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 			return err;
 		cfa = value + (__s64)r->cfa_add;
 	}
+	STEP_NOTE(w, cfa, cfa);
 	if (r->fp_kind == WIDE_AT_CFA || r->fp_kind == WIDE_AT_REG) {
 		value = cfa;
 		if (r->fp_kind == WIDE_AT_REG) {
@@ -512,6 +527,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 			if (err)
 				return err;
 		}
+		STEP_NOTE(w, fp_at, value + (__s64)r->fp_off);
 		if (walk_read(w, value + (__s64)r->fp_off, &fp))
 			fp = WALK_NO_FP;
 	} else if (r->fp_kind == WIDE_IN_REG) {
@@ -528,6 +544,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 			if (err)
 				return err;
 		}
+		STEP_NOTE(w, ra_at, value + (__s64)r->ra_off);
 		err = walk_read(w, value + (__s64)r->ra_off, &ra);
 		if (err)
 			return err;
@@ -574,6 +591,9 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 		cfa = (kind == ROW_SP ? w->sp : w->fp) + RULE_CFA(rule);
 		depth = RULE_FP_DEPTH(rule);
 	}
+	STEP_NOTE(w, cfa, cfa);
+	STEP_NOTE(w, ra_at, cfa + ARCH_RA_AT);
+	STEP_NOTE(w, fp_at, depth ? cfa - depth : 0);
 	if (cfa <= w->sp) {
 		err = kind == ROW_FP ? WALK_SWITCH(w, cfa) : WALK_BAD_CFA;
 		if (err)
@@ -595,7 +615,7 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 }
 
 /* Puts the frame at hand on the list; WALK_DEPTH: there is no room. As walk_frame. */
-static __always_inline int walk_note(struct walk *w, int mapped)
+static __always_inline int walk_add_frame(struct walk *w, int mapped)
 {
 	__u32 n = w->nframes;
 	__u64 frame;
@@ -618,7 +638,7 @@ static __always_inline int walk_by_fp_only(struct walk *w, int reason)
 {
 	__u64 fp = w->fp, caller_fp, ra;
 
-	if (walk_note(w, 0))
+	if (walk_add_frame(w, 0))
 		return WALK_DEPTH;
 	if (fp < w->sp || fp & 7 || fp - w->sp > 64ull << 20 || walk_read(w, fp, &caller_fp) ||
 	    walk_read(w, fp + 8, &ra) || !WALK_AFTER_CALL(w, ra))
@@ -630,7 +650,7 @@ static __always_inline int walk_by_fp_only(struct walk *w, int reason)
 	return WALK_CONTINUE;
 }
 
-/* Notes the frame at hand and moves w to its caller: WALK_CONTINUE, or why there is none. */
+/* Adds the frame at hand and moves w to its caller: WALK_CONTINUE, or why there is none. */
 static __always_inline int walk_step(struct walk *w)
 {
 	__u64 addr = w->exact ? w->pc : w->pc - 1;
@@ -638,10 +658,12 @@ static __always_inline int walk_step(struct walk *w)
 	__u32 kind;
 	__s64 rule;
 
-	if (walk_note(w, mapped))
+	if (walk_add_frame(w, mapped))
 		return WALK_DEPTH;
 	if (!mapped)
 		return w->changed ? WALK_CHANGED : WALK_NO_MAPPING;
+	STEP_NOTE(w, mapped, 1);
+	STEP_NOTE(w, map, w->map);
 	kind = MAP_KIND(w->map.meta);
 	if (kind == MAP_PENDING)
 		return WALK_NO_TABLE;

@@ -22,16 +22,19 @@ struct tracer {
 	struct walk walk;
 	struct sampler *sampler;
 	struct trace *trace;
+	struct trace_step *step;	    /* that is noted */
 	const uint32_t *shards[SHARDS_MAX]; /* mapped; NULL: not yet */
 	bool missed;			    /* a read went beyond what was captured */
 };
 
 /* The step hands on the walk, which is the tracer's first member. */
-#define STEP_KEY(n)	      0 /* a trace has no use for the hash */
-#define STEP_BARRIER(x)	      ((void)(x))
-#define step_shard(shard)     trace_shard((struct tracer *)w, shard)
-#define step_map_entries()    sampler_map_entries(((struct tracer *)w)->sampler)
-#define step_wide_rule(index) trace_wide((struct tracer *)w, index)
+#define STEP_KEY(n)		     0 /* a trace has no use for the hash */
+#define STEP_BARRIER(x)		     ((void)(x))
+#define step_shard(shard)	     trace_shard((struct tracer *)w, shard)
+#define step_map_entries()	     sampler_map_entries(((struct tracer *)w)->sampler)
+#define step_wide_rule(index)	     trace_wide((struct tracer *)w, index)
+#define STEP_NOTE(w, what, value)    (((struct tracer *)(w))->step->what = (value))
+#define STEP_NOTE_ROW(w, addr, word) note_row((struct tracer *)(w), addr, word)
 #ifndef __always_inline
 #define __always_inline inline
 #endif
@@ -86,6 +89,30 @@ static int step_read_user(struct walk *w, void *to, uint64_t size, uint64_t from
 	return process_vm_readv((pid_t)c->tgid, &local, 1, &remote, 1, 0) != (ssize_t)size;
 }
 
+/* The search has found this row, but not what surrounds it. at: number of its word. */
+static void note_row(struct tracer *r, uint64_t addr, uint32_t at)
+{
+	struct trace_step *s = r->step;
+	uint32_t granules = MAP_GRANULES(r->walk.map.meta), rows = r->walk.map.word + granules, i;
+	const uint32_t *words = trace_shard(r, r->walk.map.word >> SHARD_SHIFT);
+	uint64_t base = addr & ~(uint64_t)(GRANULE_SIZE - 1);
+
+	if (addr != s->addr) /* of an address that the walk was in doubt of */
+		return;
+	s->granule = (uint32_t)((addr >> GRANULE_SHIFT) - (r->walk.map.start >> GRANULE_SHIFT));
+	s->index = words[(r->walk.map.word + s->granule) & SHARD_MASK];
+	s->row = at - rows;
+	s->row_word = words[at & SHARD_MASK];
+	i = s->row + 1 - INDEX_FIRST(s->index); /* rows of the granule up to and with this one */
+	s->row_start = i ? base + ROW_OFFSET(s->row_word) : 0;
+	s->row_end = i < INDEX_ROWS(s->index) ? base + ROW_OFFSET(words[(at + 1) & SHARD_MASK]) : 0;
+	s->rule = ROW_RULE(s->row_word);
+	s->has_row = true;
+	s->wide = RULE_KIND(s->rule) == ROW_WIDE;
+	if (s->wide)
+		s->wide_rule = *trace_wide(r, RULE_PAYLOAD(s->rule));
+}
+
 #include "unwind/step.h"
 
 _Static_assert(offsetof(struct tracer, walk) == 0, "the walk leads to its tracer");
@@ -100,38 +127,9 @@ bool trace_word(const struct trace *trace, uint64_t addr, uint64_t *value)
 
 /* --- a step -------------------------------------------------------------------------------- */
 
-/* What the search of walk_find_rule comes upon: the last row at or below the address. */
-static void note_row(struct tracer *r, struct trace_step *s)
-{
-	uint32_t granules = MAP_GRANULES(s->map.meta), rows = s->map.word + granules;
-	const uint32_t *words = trace_shard(r, s->map.word >> SHARD_SHIFT);
-	uint64_t granule = (s->addr >> GRANULE_SHIFT) - (s->map.start >> GRANULE_SHIFT);
-	uint64_t base = s->addr & ~(uint64_t)(GRANULE_SIZE - 1);
-	uint32_t offset = (uint32_t)(s->addr - base), first, n, i;
-
-	if (!words || granule >= granules)
-		return;
-	s->granule = (uint32_t)granule;
-	s->index = words[(s->map.word + s->granule) & SHARD_MASK];
-	first = INDEX_FIRST(s->index);
-	n = INDEX_ROWS(s->index);
-	for (i = 0; i < n; i++)
-		if (ROW_OFFSET(words[(rows + first + i) & SHARD_MASK]) > offset)
-			break;
-	s->row = first + i - 1;
-	s->row_word = words[(rows + s->row) & SHARD_MASK];
-	s->row_start = i ? base + ROW_OFFSET(s->row_word) : 0;
-	s->row_end = i < n ? base + ROW_OFFSET(words[(rows + first + i) & SHARD_MASK]) : 0;
-	s->rule = ROW_RULE(s->row_word);
-	s->has_row = true;
-	s->wide = RULE_KIND(s->rule) == ROW_WIDE;
-	if (s->wide)
-		s->wide_rule = *trace_wide(r, RULE_PAYLOAD(s->rule));
-}
-
 static void note_before(struct tracer *r, struct trace_step *s)
 {
-	struct walk *w = &r->walk;
+	const struct walk *w = &r->walk;
 
 	*s = (struct trace_step){.pc = w->pc,
 				 .sp = w->sp,
@@ -139,38 +137,7 @@ static void note_before(struct tracer *r, struct trace_step *s)
 				 .addr = w->exact ? w->pc : w->pc - 1,
 				 .exact = w->exact != 0,
 				 .way = TRACE_NONE};
-	s->mapped = walk_find_map(w, s->addr) != 0;
-	if (!s->mapped)
-		return;
-	s->map = w->map;
-	if (MAP_KIND(s->map.meta) == MAP_CFI)
-		note_row(r, s);
-}
-
-static void note_frame_row(const struct trace_step *from, struct trace_step *s)
-{
-	uint32_t kind = RULE_KIND(s->rule), depth = RULE_FP_DEPTH(s->rule);
-
-	if (kind == ROW_PLT)
-		s->cfa = arch_plt_cfa(from->sp, from->pc, s->rule & 15);
-	else
-		s->cfa = (kind == ROW_SP ? from->sp : from->fp) + RULE_CFA(s->rule);
-	s->ra_at = s->cfa + ARCH_RA_AT;
-	if (kind != ROW_PLT && depth)
-		s->fp_at = s->cfa - depth;
-}
-
-static void note_wide(const struct walk *w, struct trace_step *s)
-{
-	const struct wide_rule *rule = &s->wide_rule;
-
-	if (s->reason != WALK_CONTINUE || rule->flags & WIDE_SIGCONTEXT)
-		return;
-	s->cfa = w->sp;
-	if (rule->ra_kind == WIDE_AT_CFA)
-		s->ra_at = s->cfa + (uint64_t)(int64_t)rule->ra_off;
-	if (rule->fp_kind == WIDE_AT_CFA)
-		s->fp_at = s->cfa + (uint64_t)(int64_t)rule->fp_off;
+	r->step = s;
 }
 
 static void note_after(const struct tracer *r, struct trace_step *s)
@@ -178,24 +145,28 @@ static void note_after(const struct tracer *r, struct trace_step *s)
 	const struct walk *w = &r->walk;
 	uint32_t kind = s->has_row ? RULE_KIND(s->rule) : ROW_END;
 
-	if (kind == ROW_SP || kind == ROW_FP || kind == ROW_PLT)
-		note_frame_row(s, s);
-	else if (kind == ROW_WIDE)
-		note_wide(w, s);
 	if (s->reason != WALK_CONTINUE)
 		return;
 	s->ra = w->pc;
 	s->caller_fp = w->fp;
-	if (w->exact && w->known == WALK_ALL_KNOWN) {
+	if (w->exact && w->known == WALK_ALL_KNOWN)
 		s->way = TRACE_SIGNAL;
-	} else if (kind == ROW_SP || kind == ROW_FP || kind == ROW_PLT || kind == ROW_WIDE) {
+	else if (kind == ROW_SP || kind == ROW_FP || kind == ROW_PLT || kind == ROW_WIDE)
 		s->way = TRACE_CFI;
-	} else {
+	else
 		s->way = w->fp_chain ? TRACE_FRAME_POINTER : TRACE_LEAF;
-		s->cfa = w->sp;
-		s->ra_at = w->sp - 8;
-		s->fp_at = w->fp_chain ? w->sp - 16 : 0;
+}
+
+/* The first step of a thread that is in rt_sigreturn looks at no row; people see it anyway. */
+static int step_from_signal(struct walk *w, struct trace_step *s)
+{
+	s->mapped = walk_find_map(w, s->addr) != 0;
+	if (s->mapped) {
+		s->map = w->map;
+		if (MAP_KIND(s->map.meta) == MAP_CFI)
+			walk_find_rule(w, s->addr);
 	}
+	return walk_leave_signal(w);
 }
 
 static int trace_walk(struct tracer *r, bool in_sigreturn)
@@ -217,7 +188,7 @@ static int trace_walk(struct tracer *r, bool in_sigreturn)
 		s = &t->steps[t->nsteps];
 		note_before(r, s);
 		if (in_sigreturn && !t->nsteps)
-			reason = walk_leave_signal(&r->walk);
+			reason = step_from_signal(&r->walk, s);
 		else
 			reason = walk_step(&r->walk);
 		s->reason = reason;
