@@ -9,9 +9,11 @@
  *
  * Prints a line for each figure: median and worst milliseconds of wall time, median and worst of
  * CPU time, name, view. With arguments only that view, or only that key there. -n sets the number
- * of stacks: 20,000 make a tree of 140,000 nodes. -s sets the number of seconds before the start:
- * after 250 most stacks of the history are gone. -t makes it one process with this many threads,
- * which do the same 300 things, for the view Threads: Procs with a row for each.
+ * of stacks: 2,500 make a tree of 20,000 nodes, 20,000 one of 140,000. -p sets fewer processes, -s
+ * for another number of seconds before the over after 250 most stacks of the history are
+ * gone. -t makes it one process with this many threads,
+ * which do the same 300 things, for the view
+ * Threads: Procs with a row for each.
  */
 #include <locale.h>
 #include <stdint.h>
@@ -24,7 +26,7 @@
 #include "tui/options.h"
 #include "tui/ui/ui.h"
 
-#define PROCS	5000
+#define PROCS	5000 /* at most, and without -p */
 #define STACKS	12600
 #define MOST	40000 /* stacks of -n */
 #define SHARED	12    /* frames at the root, shared by groups of stacks */
@@ -45,7 +47,8 @@ struct machine {
 	uint32_t funcs[FUNCS], procs[PROCS], kstacks[KSTACKS], stacks[MOST];
 	uint32_t order[MOST];
 	struct profile_cell cells[MOST];
-	uint32_t nstacks;  /* per second */
+	uint32_t nstacks; /* per second */
+	uint32_t nprocs;
 	uint32_t nthreads; /* of the one process; 0: there are many */
 	int nslices;	   /* at first */
 	uint32_t made;
@@ -86,7 +89,7 @@ static void make_names(struct machine *m)
 								  : FUNC_USER,
 						     name, i % 3 ? "libsomething.so.1" : "program");
 	}
-	for (uint32_t i = 0; i < PROCS; i++) {
+	for (uint32_t i = 0; i < m->nprocs; i++) {
 		struct profile_proc proc = {.pid = (int)i + 1, .image = 1, .nthreads = 4};
 
 		strcpy(proc.comm, "program");
@@ -159,10 +162,13 @@ static int second(struct machine *m)
 	for (uint32_t i = 0; i < m->nstacks; i++) {
 		uint32_t n = m->order[i];
 
-		m->cells[i] = (struct profile_cell){
-			m->procs[n % PROCS], n % PROCS + n / PROCS,
-			m->stacks[n],	     n % 8 ? PROFILE_NO_STACK : m->kstacks[n / 8 % KSTACKS],
-			1 + n % 3,	     0};
+		m->cells[i] = (struct profile_cell){m->procs[n % m->nprocs],
+						    n % m->nprocs + n / m->nprocs,
+						    m->stacks[n],
+						    n % 8 ? PROFILE_NO_STACK
+							  : m->kstacks[n / 8 % KSTACKS],
+						    1 + n % 3,
+						    0};
 		if (m->nthreads) {
 			m->cells[i].proc = m->procs[0];
 			m->cells[i].tid = 1 + n % m->nthreads;
@@ -173,8 +179,6 @@ static int second(struct machine *m)
 	health.time = m->time;
 	err = profile_commit(m->p, m->cells, m->nstacks, &health);
 	profile_unlock(m->p);
-	if (!err)
-		profile_prepare(m->p);
 	return err;
 }
 
@@ -369,22 +373,24 @@ int main(int argc, char **argv)
 		{"to-Callers", {"14", "24", "34", "54"}, 0, 0, ALL, 0},
 		{"to-Flame", {"15", "25", "35", "45"}, 0, 0, ALL_THREADS, 0},
 	};
-	static struct machine m = {.nstacks = STACKS, .nslices = SLICES};
+	static struct machine m = {.nstacks = STACKS, .nprocs = PROCS, .nslices = SLICES};
 	int err;
 
 	for (; argc > 2 && argv[1][0] == '-'; argc -= 2, argv += 2) {
 		if (argv[1][1] == 'n')
 			m.nstacks = (uint32_t)strtoul(argv[2], NULL, 10);
+		else if (argv[1][1] == 'p')
+			m.nprocs = (uint32_t)strtoul(argv[2], NULL, 10);
 		else if (argv[1][1] == 't')
 			m.nthreads = (uint32_t)strtoul(argv[2], NULL, 10);
 		else
 			m.nslices = atoi(argv[2]);
 	}
-	if (m.nstacks < 20 || m.nstacks > MOST || m.nslices < 1) {
+	if (m.nstacks < 20 || m.nstacks > MOST || !m.nprocs || m.nprocs > PROCS || m.nslices < 1) {
 		fprintf(stderr,
-			"usage: ui [-n STACKS] [-s SECONDS] [-t THREADS] [VIEW [KEY]], of 20 to "
-			"%d stacks\n",
-			MOST);
+			"usage: ui [-n STACKS] [-p PROCESSES] [-s SECONDS] [-t THREADS] [VIEW [KEY]], of "
+			"20 to %d stacks and 1 to %d processes\n",
+			MOST, PROCS);
 		return EXIT_FAILURE;
 	}
 	setlocale(LC_CTYPE, "C.UTF-8");

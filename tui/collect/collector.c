@@ -112,10 +112,8 @@ static void *collect(void *arg)
 		resolver_rest(c->resolver);
 		if (c->annotator && annotator_work(c->annotator, source_now(), false))
 			source_signal(c->event);
-		if (resolver_settle(c->resolver, 0)) {
-			profile_prepare(c->profile);
+		if (resolver_settle(c->resolver, 0))
 			source_signal(c->event);
-		}
 		if (!last && source_now() < due) {
 			collector_read_stacks(c);
 			collector_inspect(c);

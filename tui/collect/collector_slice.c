@@ -273,7 +273,6 @@ static int collect(struct collector *c, bool last)
 	if (c->annotator)
 		annotator_work(c->annotator, health.time, true);
 	resolver_settle(c->resolver, c->options->batch ? INLINES_WAIT_NS : 0);
-	profile_prepare(c->profile);
 	count_lines(c, counts, err ? 0 : ncounts);
 	while (accounting_warning(&c->books, &health, text, sizeof(text)))
 		collector_say(c, MESSAGE_WARNING, text);

@@ -23,7 +23,6 @@ static uint32_t cell_hash(uint32_t proc, uint32_t ustack, uint32_t kstack)
 void celltable_free(struct celltable *table)
 {
 	free(table->cells);
-	free(table->places);
 	free(table->hints);
 	idtable_free(&table->index);
 	memset(table, 0, sizeof(*table));
@@ -147,8 +146,6 @@ void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t
 void celltable_append(struct celltable *table, const struct sample_id *id, uint32_t number,
 		      uint64_t count)
 {
-	if (table->count < table->nplaces)
-		table->places[table->count] = id->place;
 	table->cells[table->count++] =
 		(struct cell){id->proc, id->ustack, id->kstack, number, count};
 }
@@ -157,14 +154,11 @@ void celltable_clear(struct celltable *table)
 {
 	table->count = 0;
 	idtable_clear(&table->index);
-	if (table->nplaces)
-		memset(table->places, 0, table->nplaces * sizeof(*table->places));
 }
 
 int celltable_copy(struct celltable *table, const struct celltable *from)
 {
 	size_t slots = (size_t)from->index.mask + 1;
-	struct cell_place *places;
 
 	if (!from->count || !from->index.slots)
 		return 0;
@@ -181,45 +175,7 @@ int celltable_copy(struct celltable *table, const struct celltable *from)
 	table->room = from->room;
 	if (from->nhints)
 		memcpy(table->hints, from->hints, from->nhints * sizeof(*table->hints));
-	places = from->nplaces ? celltable_places(table) : NULL;
-	if (places)
-		memcpy(places, from->places,
-		       (from->nplaces < from->count ? from->nplaces : from->count) *
-			       sizeof(*places));
 	return 0;
-}
-
-void celltable_reserve_places(struct celltable *table)
-{
-	size_t room = table->room;
-	struct cell_place *grown =
-		room > table->nplaces ? reallocarray(table->places, room, sizeof(*grown)) : NULL;
-
-	if (!grown)
-		return;
-	memset(grown + table->nplaces, 0, (room - table->nplaces) * sizeof(*grown));
-	table->places = grown;
-	table->nplaces = room;
-}
-
-struct cell_place *celltable_places(struct celltable *table)
-{
-	if (table->count > table->nplaces)
-		celltable_reserve_places(table);
-	return table->count <= table->nplaces ? table->places : NULL;
-}
-
-void celltable_displace(struct celltable *table, const struct cell *cell)
-{
-	size_t at = (size_t)(cell - table->cells);
-
-	if (at < table->nplaces)
-		table->places[at].stamp = 0;
-}
-
-static bool same_key(const struct cell *a, const struct cell *b)
-{
-	return a->proc == b->proc && a->ustack == b->ustack && a->kstack == b->kstack;
 }
 
 void celltable_rebuild(struct celltable *table, void (*edit)(struct cell *cell, void *arg),
@@ -227,27 +183,18 @@ void celltable_rebuild(struct celltable *table, void (*edit)(struct cell *cell, 
 {
 	size_t count = table->count;
 
-	/* The new table grows behind the reader: it never has more cells than were read. What is
-	 * known of a cell goes with it. */
+	/* The new table grows behind the reader: it never has more cells than were read. */
 	table->count = 0;
 	idtable_clear(&table->index);
 	for (size_t i = 0; i < count; i++) {
-		struct cell old = table->cells[i], cell = old, *to;
-		struct cell_place place = {0};
-		bool made;
+		struct cell cell = table->cells[i], *to;
 
-		if (i < table->nplaces) {
-			place = table->places[i];
-			table->places[i] = (struct cell_place){0};
-		}
 		if (edit)
 			edit(&cell, arg);
 		if (!cell.count)
 			continue;
-		to = celltable_get(table, cell.proc, cell.ustack, cell.kstack, &made);
+		to = celltable_get(table, cell.proc, cell.ustack, cell.kstack, NULL);
 		to->count += cell.count;
 		to->id = cell.id;
-		if (made && i < table->nplaces && same_key(&cell, &old))
-			table->places[to - table->cells] = place;
 	}
 }

@@ -29,8 +29,6 @@ struct celltable {
 	size_t count;
 	size_t room;
 	struct idtable index;
-	struct cell_place *places; /* by cell, of those that had one */
-	size_t nplaces;
 	/* By number of the cell (sample_ids.h): where it stands, + 1. May be wrong or 0, so that it
 	 * is compared. */
 	uint32_t *hints;
@@ -57,18 +55,12 @@ int celltable_reserve_ids(struct celltable *table, uint32_t ids);
  */
 void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t at, size_t count);
 /* Appends a cell that lookups do not find, to a table that is empty or was filled by this alone.
- * There is room. The cell gets the number's place if there is room for places. */
+ * There is room. */
 void celltable_append(struct celltable *table, const struct sample_id *id, uint32_t number,
 		      uint64_t count);
 void celltable_clear(struct celltable *table);
-/* Makes an empty table like another one, with what is known of its cells. -ENOMEM: it is empty. */
+/* Makes an empty table like another one, -ENOMEM: it is empty. */
 int celltable_copy(struct celltable *table, const struct celltable *from);
-/* Places of all cells, valid until the table changes; unwritten ones are zero. NULL: no memory. */
-struct cell_place *celltable_places(struct celltable *table);
-/* Room for the places of all cells that there is room for, as far as there is memory. */
-void celltable_reserve_places(struct celltable *table);
-/* The cell is of no samples any more, and its ids may come to mean something else. */
-void celltable_displace(struct celltable *table, const struct cell *cell);
 /*
  * Rebuilds the table in place: edit changes a key, or sets count to 0 for a cell that shall go;
  * cells that have become equal are added up. NULL only drops those of count 0. Needs no memory, so

@@ -13,7 +13,7 @@
 #include "tui/profile/annotation.h"
 #include "tui/profile/slice_order.h"
 #include "tui/profile/profile_priv.h"
-#include "tui/query/query_priv.h"
+#include "tui/query/query.h"
 
 struct profile *profile_new(unsigned int window, size_t cells_max)
 {
@@ -29,8 +29,6 @@ struct profile *profile_new(unsigned int window, size_t cells_max)
 	pool_init(&p->stacks, sizeof(struct stack_entry));
 	pool_init(&p->procs, sizeof(struct proc_entry));
 	p->scratch = calloc(1, sizeof(*p->scratch));
-	if (p->scratch)
-		scratch_stamp(p->scratch);
 	if (!p->scratch || profile_fold_new(p)) {
 		profile_free(p);
 		return NULL;
@@ -54,12 +52,6 @@ void profile_free(struct profile *p)
 	profile_lines_free(p);
 	if (p->scratch) {
 		celltable_free(&p->scratch->decayed);
-		free(p->scratch->marks);
-		free(p->scratch->funcs);
-		free(p->scratch->sums);
-		free(p->scratch->links);
-		stacktrie_clear(&p->scratch->paths[0]);
-		stacktrie_clear(&p->scratch->paths[1]);
 	}
 	free(p->scratch);
 	for (int i = 0; i < EXTRACT_COUNT; i++)
@@ -143,10 +135,7 @@ static void sum_subtract(struct celltable *sum, size_t *zeros, const struct slic
 		celltable_expect(sum, slice->ids, i, slice->ncells);
 		cell = celltable_get_id(sum, from, slice->ids[i], NULL);
 		cell->count -= from->count;
-		if (cell->count)
-			continue;
-		++*zeros;
-		celltable_displace(sum, cell);
+		*zeros += !cell->count;
 	}
 	if (*zeros > sum->count / 2) {
 		celltable_rebuild(sum, NULL, NULL);
@@ -355,7 +344,6 @@ int profile_commit(struct profile *p, const struct profile_cell *cells, size_t n
 	p->committed++;
 	profile_sweep(p);
 	bound_keep(p);
-	query_paths_renew(p);
 	return 0;
 }
 

@@ -250,12 +250,6 @@ int profile_thread(struct profile *p, uint32_t proc, uint32_t tid, const char *c
  * -EINVAL for an id that is not in use: the slice is dropped as a whole. */
 int profile_commit(struct profile *p, const struct profile_cell *cells, size_t ncells,
 		   const struct profile_health *health);
-/*
- * Prepares what a screen's next questions about the window need. Does nothing where slices are not
- * kept (profile_keep): there is no screen then. Call it after a commit, without the lock, which it
- * takes for a millisecond at a time.
- */
-void profile_prepare(struct profile *p);
 /* A line for the person, shown for some seconds (live) or written to stderr (batch). */
 void profile_message(struct profile *p, enum message_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -21,7 +21,6 @@
 #include "tui/profile/sample_ids.h"
 #include "tui/profile/celltable.h"
 #include "tui/util/idtable.h"
-#include "tui/query/stacktrie.h"
 #include "tui/profile/profile.h"
 
 #define NS_PER_SEC	 1000000000.0
@@ -67,7 +66,6 @@ struct stack_entry {
 	struct entry entry;
 	struct profile_stack stack;
 	uint32_t hash;
-	uint32_t walk; /* number by which paths know these frames; 0: none */
 };
 
 struct thread_name {
@@ -129,58 +127,10 @@ struct module_build {
 	char build[PROFILE_BUILD_MAX]; /* "": of several files */
 };
 
-/* Accumulator of a query, one per function; valid when sample >= the query's first sample. */
-struct func_mark {
-	uint64_t self;
-	uint64_t total;
-	uint64_t before; /* self in the time before */
-	uint32_t sample; /* serial of the cell that was counted last: recursion counts once */
-};
-
-/* Samples of a question, by node of paths. */
-struct path_sum {
-	uint64_t self;
-	uint64_t total;
-};
-
-/* For who goes down from a node that has samples, to children that have, too; 0: none. */
-struct path_link {
-	uint32_t first_child;
-	uint32_t next; /* sibling */
-};
-
-/* Memory that queries use again and again; guarded by the lock like everything else. */
+/* What queries change although the profile is const; guarded by the lock like everything else. */
 struct scratch {
-	struct func_mark *marks; /* by func id */
-	uint32_t nmarks;
-	uint32_t serial;
-	uint32_t *funcs; /* ids touched by the query */
-	size_t nfuncs;
 	struct celltable decayed; /* cells by weight ... */
 	bool decayed_valid;
-
-	struct stacktrie paths[2]; /* from the outermost frame in, and by callers */
-	uint32_t walks;		   /* numbers that were given */
-	uint32_t stamp;		   /* changes when what is known of cells does not hold any more */
-	uint32_t trees[2];	   /* number of each tree of paths, for the ends of cells in it */
-	struct cell_place *place;  /* of the cell that a question is at; NULL: it has none */
-	const struct cell *cell;   /* which has a place */
-	/* In this slice: the tree was forgotten, and has not enough room for one question. */
-	bool forgot[2], too_many[2];
-	size_t prepared; /* cells of the window, then of the totals, that have their paths ... */
-	uint32_t prepared_stamp; /* ... at that stamp */
-	uint32_t made;		 /* nodes, in this portion */
-	struct path_sum *sums;
-	uint32_t nsums;
-	struct path_link *links; /* of that question, by node, for query_part.c */
-	uint32_t nlinks;
-	/* While a question goes over cells: what sieves say of functions, by node of the tree from
-	 * the outermost frame in (sample_filter.c). */
-	struct sieved {
-		const struct sieve *sieve;
-		bool *has;
-		uint32_t count;
-	} sieved[2];
 };
 
 struct profile {
@@ -247,7 +197,7 @@ struct profile {
 	uint32_t nbuilds;
 	struct idtable build_index;
 
-	struct scratch *scratch; /* never NULL; what queries change although the profile is const */
+	struct scratch *scratch; /* never NULL */
 };
 
 static inline struct func_entry *func_at(const struct profile *p, uint32_t id)
@@ -317,12 +267,6 @@ void profile_lines_free(struct profile *p);
 
 /* How many slices, from that age on, make up the sliding window's time; at least 1 if any. */
 size_t profile_span(const struct profile *p, size_t age);
-
-/* What is known of cells does not hold any more: frames of a stack changed. */
-static inline void scratch_stamp(struct scratch *scratch)
-{
-	scratch->stamp += scratch->stamp + 1 ? 1 : 2;
-}
 
 /* --- profile_bound.c ----------------------------------------------------------------------- */
 

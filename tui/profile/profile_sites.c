@@ -86,8 +86,6 @@ static int settle(struct profile *p, uint32_t id, profile_site_fn known, void *a
 	entry->stack.frames = frames;
 	entry->stack.sites = sites;
 	entry->stack.nframes = l->count;
-	entry->walk = 0;
-	scratch_stamp(p->scratch);
 	p->bound_bytes += bound_stack_bytes(entry);
 	if (entry->entry.held)
 		history_hold_frames(p, id);

@@ -13,23 +13,9 @@
 
 #include "tui/util/idtable.h"
 
-enum place_walk { PLACE_UNKNOWN, PLACE_COMPLETE, PLACE_BROKEN };
-
-/* What questions know of a cell's stacks, where many are asked (query_paths.c). */
-struct cell_place {
-	uint32_t stamp;	    /* what is known is of that time; 0: nothing is */
-	uint32_t leaf : 30; /* function at the end, + 1; 0: not known */
-	uint32_t walk : 2;  /* of the user stack: enum place_walk */
-	struct place_end {
-		uint32_t node : 20; /* of paths; 0: not known */
-		uint32_t tree : 12; /* which of the trees that there were; another one knows none */
-	} ends[2];
-};
-
 struct sample_id {
 	uint32_t proc, ustack, kstack;
 	uint32_t refs; /* how many cells of slices have the number; 0: it is free, ... */
-	struct cell_place place;
 };
 
 struct sample_ids {

@@ -106,7 +106,6 @@ static void slice_take(struct profile *p, struct extract *sum, uint64_t number, 
 		if (cell->count)
 			continue;
 		sum->zeros++;
-		celltable_displace(&sum->cells, cell);
 		if (refer)
 			profile_unrefer(p, from->proc, from->ustack, from->kstack);
 	}

@@ -13,9 +13,6 @@
 #include "tui/query/query_priv.h"
 
 #define STACKS_AHEAD 8 /* cells */
-#define PLACES_AHEAD 12
-#define LEAF_MAX     ((1u << 30) - 1)
-#define CACHE_LINE   64
 
 /* Of one process or thread only its cells are looked at: there may be thousands of others. */
 static int slice_each(const struct profile *p, const struct query *q, const struct slice *slice,
@@ -92,7 +89,7 @@ static int slices_each(const struct profile *p, const struct query *q, size_t ne
 	return err;
 }
 
-/* Stacks lie everywhere; who asks for them should not have to wait for each. */
+/* Stacks are scattered in memory: without this a question waits for each. */
 static void expect_stack(const struct profile *p, const struct celltable *table, size_t at)
 {
 	if (at + STACKS_AHEAD < table->count &&
@@ -100,40 +97,21 @@ static void expect_stack(const struct profile *p, const struct celltable *table,
 		prefetch_read(stack_at(p, table->cells[at + STACKS_AHEAD].ustack));
 }
 
-/* Prefetches what is known of a later cell by its number, unless its place is filled. */
-static void expect_place(const struct profile *p, const struct celltable *table,
-			 const struct cell_place *places, size_t at)
+static int table_each(const struct profile *p, const struct celltable *table, uint32_t proc,
+		      cell_fn fn, void *arg)
 {
-	size_t then = at + PLACES_AHEAD;
+	int err = 0;
 
-	if (then < table->count && places[then].stamp != p->scratch->stamp)
-		query_expect_id(p, table->cells[then].id);
-}
-
-static int table_each(const struct profile *p, struct celltable *table, uint32_t proc, cell_fn fn,
-		      void *arg)
-{
-	struct cell_place *places = p->keep_ns ? celltable_places(table) : NULL;
-
-	for (size_t i = 0; i < table->count; i++) {
+	for (size_t i = 0; i < table->count && !err; i++) {
 		const struct cell *from = &table->cells[i];
 		struct profile_cell cell = {from->proc,	  0,	       from->ustack,
 					    from->kstack, from->count, 0};
-		int err;
 
 		expect_stack(p, table, i);
-		if (places)
-			expect_place(p, table, places, i);
-		if (!from->count || (proc != QUERY_ALL && from->proc != proc))
-			continue;
-		p->scratch->place = places ? &places[i] : NULL;
-		p->scratch->cell = from;
-		err = fn(&cell, arg);
-		p->scratch->place = NULL;
-		if (err)
-			return err;
+		if (from->count && (proc == QUERY_ALL || from->proc == proc))
+			err = fn(&cell, arg);
 	}
-	return 0;
+	return err;
 }
 
 struct celltable *query_table(const struct profile *p, const struct query *q)
@@ -191,12 +169,8 @@ int query_cells(const struct profile *p, const struct query *q,
 		int (*fn)(const struct profile_cell *cell, void *arg), void *arg)
 {
 	struct taker taker = {p, q, fn, arg};
-	bool judged = query_sieves_begin(p, q);
-	int err = query_raw(p, q, take_cell, &taker);
 
-	if (judged)
-		query_sieves_end(p);
-	return err;
+	return query_raw(p, q, take_cell, &taker);
 }
 
 int query_slice(const struct profile *p, const struct query *q, const struct slice *slice,
@@ -248,43 +222,7 @@ struct query query_of_baseline(const struct query *q)
 	return baseline;
 }
 
-bool query_shows(const struct profile *p, const struct query *q, uint32_t func)
-{
-	return !q->hide_inline || func_at(p, func)->func.kind != FUNC_INLINE;
-}
-
-bool query_has_id(const struct profile *p, const struct cell *cell)
-{
-	const struct sample_id *id;
-
-	if (cell->id >= p->ids.count)
-		return false;
-	id = &p->ids.at[cell->id];
-	return id->refs && id->proc == cell->proc && id->ustack == cell->ustack &&
-	       id->kstack == cell->kstack;
-}
-
-/* What is known of it by its number. */
-static struct cell_place place_of(const struct profile *p, const struct cell *cell)
-{
-	if (query_has_id(p, cell) && p->ids.at[cell->id].place.stamp == p->scratch->stamp)
-		return p->ids.at[cell->id].place;
-	return (struct cell_place){.stamp = p->scratch->stamp};
-}
-
-struct cell_place *query_place(const struct profile *p, const struct query *q)
-{
-	struct cell_place *place = p->scratch->place;
-
-	if (!place || q->hide_user || q->hide_kernel)
-		return NULL;
-	if (place->stamp != p->scratch->stamp)
-		*place = place_of(p, p->scratch->cell);
-	return place;
-}
-
-static uint32_t find_leaf(const struct profile *p, const struct query *q,
-			  const struct profile_cell *cell)
+uint32_t query_leaf(const struct profile *p, const struct query *q, const struct profile_cell *cell)
 {
 	const uint32_t ids[] = {cell->kstack, cell->ustack};
 
@@ -301,54 +239,7 @@ static uint32_t find_leaf(const struct profile *p, const struct query *q,
 	return IDTABLE_NONE;
 }
 
-uint32_t query_leaf(const struct profile *p, const struct query *q, const struct profile_cell *cell)
-{
-	struct cell_place *place = q->hide_inline ? NULL : query_place(p, q);
-
-	uint32_t leaf;
-
-	if (place && place->leaf)
-		return place->leaf - 1;
-	leaf = find_leaf(p, q, cell);
-	/* An id that does not fit is looked for again: memory ends long before. */
-	if (place)
-		place->leaf = leaf < LEAF_MAX ? (leaf + 1) & LEAF_MAX : 0;
-	return leaf;
-}
-
-bool query_complete(const struct profile *p, const struct query *q, const struct profile_cell *raw)
-{
-	struct cell_place *place = query_place(p, q);
-	bool complete;
-
-	if (raw->ustack == PROFILE_NO_STACK)
-		return false;
-	if (place && place->walk != PLACE_UNKNOWN)
-		return place->walk == PLACE_COMPLETE;
-	complete = stack_at(p, raw->ustack)->stack.complete;
-	if (place)
-		place->walk = complete ? PLACE_COMPLETE : PLACE_BROKEN;
-	return complete;
-}
-
 /* --- by id ----------------------------------------------------------------------------------- */
-
-void query_expect_func(const struct profile *p, uint32_t func)
-{
-	if (func < p->funcs.count)
-		prefetch_read(func_at(p, func));
-}
-
-void query_expect_proc(const struct profile *p, uint32_t proc)
-{
-	const char *entry;
-
-	if (proc >= p->procs.count)
-		return;
-	entry = (const char *)proc_at(p, proc);
-	for (size_t at = 0; at < sizeof(struct proc_entry); at += CACHE_LINE)
-		prefetch_read(entry + at);
-}
 
 const struct profile_func *query_func(const struct profile *p, uint32_t func)
 {
@@ -418,7 +309,7 @@ static int count_cell(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
-/* For queries that take each cell as it is: neither sieves nor stacks are looked at. */
+/* For queries that take each cell as it is. */
 static uint64_t sum_table(const struct celltable *table, uint32_t proc)
 {
 	uint64_t sum = 0;

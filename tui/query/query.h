@@ -150,26 +150,22 @@ int query_tree(const struct profile *p, const struct query *q, struct tree *out)
  * are its callers. self: samples whose stack begins here. */
 int query_callers(const struct profile *p, const struct query *q, struct tree *out);
 
-/* One of the two for who shows rows: nodes of fewer samples may have no children, though their
- * totals are whole. most: what of nodes that are left out one has of its own, at most; not of
- * callers, whose most is 0. */
+/* One of the two for a view of rows: nodes of fewer samples than `least` may have no children, but
+ * their totals are whole. *hottest: the node with the most samples of its own; 0: it was left out,
+ * or the tree is bottom up. */
 int query_rows(const struct profile *p, const struct query *q, bool callers, double least,
-	       struct tree *out, uint64_t *most);
+	       struct tree *out, uint32_t *hottest);
 
 /*
- * A tree of which only a part is seen: it begins with the root, and `grow`, which is called once,
- * asks for the children of those nodes that shall have any. grow's result that is not 0 is handed
- * on, but for -E2BIG. *whole: the tree is that of query_tree or query_callers, since there is no
- * screen, or too much was asked for.
+ * A tree of which only a part is seen. It begins with the root. `grow`, which is called once, asks
+ * for the children of the nodes that shall have any; a result other than 0 is handed on.
  */
 struct tree_part;
 int query_part(const struct profile *p, const struct query *q, bool callers,
-	       int (*grow)(struct tree_part *part, void *arg), void *arg, struct tree *out,
-	       bool *whole);
-/* The node has all its children from now on, sorted, numbered one after another and linked.
- * -ENOMEM, or -E2BIG: there are too many by now. */
+	       int (*grow)(struct tree_part *part, void *arg), void *arg, struct tree *out);
+/* The node has its children from now on, sorted, numbered one after another and linked. -ENOMEM. */
 int query_part_children(struct tree_part *part, uint32_t node);
-/* What there is so far; valid until the next query_part_children. */
+/* The nodes so far; valid until the next query_part_children. */
 const struct tree *query_part_tree(const struct tree_part *part);
 
 struct verdicts;
@@ -178,9 +174,7 @@ struct query_found {
 	uint32_t nodes;
 };
 
-/* What passes at and below a node of the part, in all of the tree, whatever is there of it.
- * -ENOMEM.
- */
+/* What passes at and below a node of the part, also where the part has no nodes. -ENOMEM. */
 int query_part_found(const struct tree_part *part, uint32_t node, const struct verdicts *funcs,
 		     struct query_found *found);
 
@@ -210,9 +204,6 @@ int query_judge_funcs(const struct profile *p, struct verdicts *v,
 int query_judge_procs(const struct profile *p, struct verdicts *v,
 		      bool (*passes)(const struct profile_proc *proc, void *arg), void *arg);
 
-/* Prefetches that function or process, if there is one, for a question that comes soon. */
-void query_expect_func(const struct profile *p, uint32_t func);
-void query_expect_proc(const struct profile *p, uint32_t proc);
 /* NULL when there is no such id (any more). */
 const struct profile_func *query_func(const struct profile *p, uint32_t func);
 const struct profile_stack *query_stack(const struct profile *p, uint32_t stack);

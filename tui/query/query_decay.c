@@ -56,7 +56,7 @@ static void add_slices(const struct profile *p, struct weights *w)
 	}
 }
 
-/* Whole samples. What is known of cells comes along, since their numbers lie everywhere. */
+/* Whole samples. */
 static void fill_table(const struct profile *p, const struct weights *w, struct celltable *table)
 {
 	uint64_t carry = 0;
@@ -89,8 +89,6 @@ struct celltable *query_decayed(const struct profile *p)
 		add_slices(p, &w);
 		made = !celltable_reserve(table, w.count);
 	}
-	if (made && p->keep_ns)
-		celltable_reserve_places(table);
 	if (made)
 		fill_table(p, &w, table);
 	free(w.sum);

@@ -65,15 +65,11 @@ static int end_cell(const struct profile_cell *cell, void *arg)
 int query_ends(const struct profile *p, const struct query *q, struct end_row **rows, size_t *count)
 {
 	struct endlist list = {.p = p, .q = q};
-	bool judged = query_sieves_begin(p, q);
 	struct query everybody = *q;
 	int err;
 
 	everybody.whose = NULL;
 	err = query_raw(p, &everybody, end_cell, &list);
-
-	if (judged)
-		query_sieves_end(p);
 	*count = 0;
 	*rows = err ? NULL : malloc((list.ends.count + 1) * sizeof(**rows));
 	if (!err && !*rows)

@@ -1,83 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The flat profile. Each function has a mark with the serial number of the sample that last
- * touched it, which answers "counted already in this sample?" and "first time in this query?"
- * without clearing anything between queries.
+ * The flat profile. Each function has a mark with the serial number of the sample that touched it
+ * last, which answers "counted already in this sample?".
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tui/query/query_priv.h"
+
+struct func_mark {
+	uint64_t self, total;
+	uint64_t before; /* self in the time before */
+	uint32_t sample; /* serial number; 0: the function is not part of the answer */
+};
 
 struct flat {
 	const struct profile *p;
 	const struct query *q;
-	struct scratch *scratch;
-	uint32_t base; /* marks below belong to an earlier query */
+	struct func_mark *marks; /* by function */
+	uint32_t serial;
 	uint64_t before;
 };
-
-static int scratch_begin(struct flat *flat, size_t ncells)
-{
-	struct scratch *scratch = flat->scratch;
-	uint32_t nfuncs = flat->p->funcs.count, room;
-	struct func_mark *marks;
-	uint32_t *funcs;
-
-	if (nfuncs > scratch->nmarks) {
-		room = nfuncs + nfuncs / 2;
-		marks = reallocarray(scratch->marks, room, sizeof(*marks));
-		if (!marks)
-			return -ENOMEM;
-		scratch->marks = marks;
-		funcs = reallocarray(scratch->funcs, room, sizeof(*funcs));
-		if (!funcs)
-			return -ENOMEM;
-		scratch->funcs = funcs;
-		memset(marks + scratch->nmarks, 0, (room - scratch->nmarks) * sizeof(*marks));
-		scratch->nmarks = room;
-	}
-	if (ncells >= UINT32_MAX - 1)
-		return -ENOMEM;
-	if (scratch->serial >= UINT32_MAX - 1 - ncells) {
-		memset(scratch->marks, 0, scratch->nmarks * sizeof(*scratch->marks));
-		scratch->serial = 0;
-	}
-	flat->base = scratch->serial + 1;
-	scratch->nfuncs = 0;
-	return 0;
-}
-
-static struct func_mark *mark_touch(struct flat *flat, uint32_t func)
-{
-	struct func_mark *mark = &flat->scratch->marks[func];
-
-	if (mark->sample < flat->base) {
-		*mark = (struct func_mark){0};
-		flat->scratch->funcs[flat->scratch->nfuncs++] = func;
-	}
-	return mark;
-}
 
 static void flat_stack(struct flat *flat, uint32_t id, uint64_t count)
 {
 	const struct profile_stack *stack;
-	uint32_t serial = flat->scratch->serial;
 
 	if (id == PROFILE_NO_STACK)
 		return;
 	stack = &stack_at(flat->p, id)->stack;
 	for (uint32_t i = 0; i < stack->nframes; i++) {
-		struct func_mark *mark;
+		struct func_mark *mark = &flat->marks[stack->frames[i]];
 
-		if (!query_shows(flat->p, flat->q, stack->frames[i]))
+		if (mark->sample == flat->serial ||
+		    !query_shows(flat->p, flat->q, stack->frames[i]))
 			continue;
-		mark = mark_touch(flat, stack->frames[i]);
-		if (mark->sample != serial) {
-			mark->sample = serial;
-			mark->total += count;
-		}
+		mark->sample = flat->serial;
+		mark->total += count;
 	}
 }
 
@@ -86,11 +45,11 @@ static int flat_cell(const struct profile_cell *cell, void *arg)
 	struct flat *flat = arg;
 	uint32_t leaf = query_leaf(flat->p, flat->q, cell);
 
-	flat->scratch->serial++;
+	flat->serial++;
 	flat_stack(flat, cell->ustack, cell->count);
 	flat_stack(flat, cell->kstack, cell->count);
 	if (leaf != IDTABLE_NONE)
-		flat->scratch->marks[leaf].self += cell->count;
+		flat->marks[leaf].self += cell->count;
 	return 0;
 }
 
@@ -102,8 +61,8 @@ static int before_cell(const struct profile_cell *cell, void *arg)
 	flat->before += cell->count;
 	if (!query_passes(flat->p, flat->q, flat->q->filter, cell))
 		return 0;
-	if (leaf != IDTABLE_NONE && flat->scratch->marks[leaf].sample >= flat->base)
-		flat->scratch->marks[leaf].before += cell->count;
+	if (leaf != IDTABLE_NONE && flat->marks[leaf].sample)
+		flat->marks[leaf].before += cell->count;
 	return 0;
 }
 
@@ -114,46 +73,8 @@ static int baseline_cell(const struct profile_cell *cell, void *arg)
 	uint32_t leaf = query_leaf(flat->p, flat->q, cell);
 
 	if (leaf != IDTABLE_NONE && query_passes(flat->p, flat->q, flat->q->filter, cell))
-		mark_touch(flat, leaf)->sample = flat->scratch->serial;
+		flat->marks[leaf].sample = flat->serial;
 	return before_cell(cell, arg);
-}
-
-/* The same for all cells, by the paths that they take. */
-static int flat_paths(struct flat *flat)
-{
-	const struct stacktrie *paths;
-	const struct path_sum *sums;
-	int err = query_path_sums(flat->p, flat->q, &paths, &sums);
-
-	flat->scratch->serial++;
-	for (uint32_t i = 1; !err && i < paths->count; i++) {
-		uint32_t at = i;
-
-		if (!sums[i].total)
-			continue;
-		if (query_shows(flat->p, flat->q, paths->nodes[i].func)) {
-			struct func_mark *mark = mark_touch(flat, paths->nodes[i].func);
-
-			mark->sample = flat->scratch->serial;
-			if (!paths->nodes[i].again)
-				mark->total += sums[i].total;
-		}
-		/* Inlined calls that are hidden count for whom they are in. */
-		while (sums[i].self && at && !query_shows(flat->p, flat->q, paths->nodes[at].func))
-			at = paths->nodes[at].parent;
-		if (at)
-			flat->scratch->marks[paths->nodes[at].func].self += sums[i].self;
-	}
-	return err;
-}
-
-static int flat_cells(struct flat *flat)
-{
-	int err = query_by_paths(flat->p, flat->q, false) ? flat_paths(flat) : -E2BIG;
-
-	if (err == -E2BIG)
-		err = query_cells(flat->p, flat->q, flat_cell, flat);
-	return err;
 }
 
 /* The slices just before those that were weighed, as long a time. */
@@ -165,7 +86,7 @@ static void flat_before(struct flat *flat, const struct query *q)
 
 	before.filter = NULL;
 	if (q->baseline) {
-		flat->scratch->serial++;
+		flat->serial++;
 		query_cells(p, &before, baseline_cell, flat);
 		return;
 	}
@@ -184,35 +105,40 @@ static void flat_before(struct flat *flat, const struct query *q)
 		query_slice(p, &before, slice_at(p, age), before_cell, flat);
 }
 
+static int flat_rows(const struct flat *flat, struct func_row **rows, size_t *count)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < flat->p->funcs.count; i++)
+		n += flat->marks[i].sample != 0;
+	*rows = malloc((n + 1) * sizeof(**rows));
+	if (!*rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < flat->p->funcs.count; i++) {
+		const struct func_mark *mark = &flat->marks[i];
+		double before = flat->before ? (double)mark->before / (double)flat->before : -1;
+
+		if (mark->sample)
+			(*rows)[(*count)++] = (struct func_row){i, mark->self, mark->total, before};
+	}
+	return 0;
+}
+
 int query_funcs(const struct profile *p, const struct query *q, struct func_row **rows,
 		size_t *count)
 {
-	struct flat flat = {.p = p, .q = q, .scratch = p->scratch};
-	bool judged;
-	int err;
+	struct flat flat = {.p = p, .q = q};
+	int err = -ENOMEM;
 
 	*rows = NULL;
 	*count = 0;
-	if (scratch_begin(&flat, query_cell_count(p, q) + 1))
-		return -ENOMEM;
-	err = flat_cells(&flat);
-	if (err)
-		return err;
-	judged = query_sieves_begin(p, q);
-	flat_before(&flat, q);
-	if (judged)
-		query_sieves_end(p);
-
-	*rows = malloc((flat.scratch->nfuncs + 1) * sizeof(**rows));
-	if (!*rows)
-		return -ENOMEM;
-	for (size_t i = 0; i < flat.scratch->nfuncs; i++) {
-		uint32_t func = flat.scratch->funcs[i];
-		const struct func_mark *mark = &flat.scratch->marks[func];
-		double before = flat.before ? (double)mark->before / (double)flat.before : -1;
-
-		(*rows)[i] = (struct func_row){func, mark->self, mark->total, before};
+	flat.marks = calloc((size_t)p->funcs.count + 1, sizeof(*flat.marks));
+	if (flat.marks && query_cell_count(p, q) < UINT32_MAX - 1)
+		err = query_cells(p, q, flat_cell, &flat);
+	if (!err) {
+		flat_before(&flat, q);
+		err = flat_rows(&flat, rows, count);
 	}
-	*count = flat.scratch->nfuncs;
-	return 0;
+	free(flat.marks);
+	return err;
 }

@@ -74,7 +74,7 @@ static int count_cell(const struct profile_cell *raw, void *arg)
 		row->kernel_samples += cell.count;
 	if (raw->ustack != PROFILE_NO_STACK) {
 		row->walks += cell.count;
-		if (query_complete(list->p, list->q, raw))
+		if (stack_at(list->p, raw->ustack)->stack.complete)
 			row->complete += cell.count;
 	}
 	leaf = query_leaf(list->p, list->q, &cell);
@@ -270,7 +270,6 @@ int query_procs(const struct profile *p, const struct query *q, struct proc_row 
 	size_t nprocs = p->procs.count;
 	struct proclist list = {.p = p, .q = q};
 	int err = -ENOMEM;
-	bool judged;
 
 	*rows = NULL;
 	*count = 0;
@@ -282,10 +281,7 @@ int query_procs(const struct profile *p, const struct query *q, struct proc_row 
 	if (!list.row_of || !list.rows || !list.leaves)
 		goto out;
 	memset(list.row_of, 0xff, nprocs * sizeof(*list.row_of));
-	judged = query_sieves_begin(p, q);
 	err = query_raw(p, q, count_cell, &list);
-	if (judged)
-		query_sieves_end(p);
 	if (err)
 		goto out;
 	list_attached(&list);

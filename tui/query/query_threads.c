@@ -141,28 +141,6 @@ static uint32_t leaf_of(struct threads *t, uint32_t id)
 	return id == PROFILE_NO_STACK ? NO_FUNC : (end_of(t, id) & ~END_WALK) - 1;
 }
 
-/* What is known of cells saves looking at their stacks, which lie everywhere. */
-static void see_known(struct threads *t)
-{
-	const struct profile *p = t->p;
-
-	for (uint32_t i = 0; i < p->ids.count && !t->q->hide_inline; i++) {
-		const struct sample_id *id = &p->ids.at[i];
-
-		if (!id->refs || id->place.stamp != p->scratch->stamp ||
-		    id->place.walk == PLACE_UNKNOWN || id->ustack == PROFILE_NO_STACK)
-			continue;
-		/* The function at the end is that of the kernel's stack where there is one. */
-		if (id->kstack != PROFILE_NO_STACK)
-			t->ends[id->ustack] |=
-				id->place.walk == PLACE_COMPLETE ? END_COMPLETE : END_BROKEN;
-		else if (id->place.leaf)
-			t->ends[id->ustack] =
-				id->place.leaf |
-				(id->place.walk == PLACE_COMPLETE ? END_COMPLETE : END_BROKEN);
-	}
-}
-
 /* --- rows ------------------------------------------------------------------------------------ */
 
 /* Doubles what `room` things of that size have. */
@@ -329,7 +307,6 @@ static int make_rows(struct threads *t)
 		return -ENOMEM;
 	t->takes_all = query_takes_all(t->q) && !t->q->hide_kernel && t->q->proc == QUERY_ALL;
 	t->rows_room = CELLS_ROOM;
-	see_known(t);
 	while (!err && (proc = next_proc(t)) != QUERY_ALL)
 		err = add_proc(t, proc);
 	if (!err)

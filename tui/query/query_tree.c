@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The call tree. A user stack that was met before is not walked again: its node is remembered, and
- * samples are added where they ended; totals flow up in one pass at the end, because a node always
- * has a higher number than its parent.
+ * Call trees, top down and bottom up. The cells of the question stand in one array. A node is a
+ * range of it: the cells whose stacks go through the node. A node gets children by sorting its
+ * range by the function that comes next, one frame further each time. So an answer costs what is
+ * seen of it: a screen shows a few hundred of up to a million nodes, and nothing is kept between
+ * questions.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,305 +13,537 @@
 #include "tui/util/prefetch.h"
 #include "tui/query/query_priv.h"
 
-struct grower {
-	const struct profile *p;
-	const struct query *q;
-	struct tree_node *nodes;
-	uint32_t count;
-	uint32_t room;
-	struct idtable children; /* by parent and function */
-	uint32_t *node_of;	 /* by user stack; 0: not walked yet */
-	bool callers;		 /* bottom up */
-	bool baseline;		 /* which is what is added now */
-	bool full;
-	struct profile_cell *cells; /* for the second pass */
-	size_t ncells;
+#define NO_FUNC	     UINT32_MAX
+#define FRAMES_AHEAD 12
+#define ROOM_MIN     256u
+#define FEW_CHILDREN 16 /* are sorted without a call for each comparison */
+
+struct tree_cell {
+	const uint32_t *next; /* the frame behind the one that comes */
+	uint32_t left : 30;   /* so many frames of this stack are to come */
+	uint32_t inside : 1;  /* in the inner stack */
+	uint32_t baseline : 1;
+	uint32_t outer, inner; /* stacks, or PROFILE_NO_STACK */
+	uint32_t func;	       /* that comes; NO_FUNC: none */
+	uint64_t count;
 };
 
-static uint32_t node_new(struct grower *g, uint32_t parent, uint32_t func, uint32_t hash)
-{
-	uint32_t room = g->room * 2;
-	struct tree_node *grown;
+struct tree_range { /* the cells of a node */
+	uint32_t first, count;
+	bool asked; /* its cells are sorted by child */
+};
 
-	if (idtable_reserve(&g->children, (size_t)g->count + 1))
-		return IDTABLE_NONE;
-	if (g->count == g->room) {
-		grown = reallocarray(g->nodes, room, sizeof(*grown));
-		if (!grown)
-			return IDTABLE_NONE;
-		g->nodes = grown;
-		g->room = room;
+struct tree_group { /* the cells of a range that go on with the same function */
+	struct tree_range range;
+	struct tree_node node;
+};
+
+struct tree_part {
+	const struct profile *p;
+	const struct query *q;
+	bool callers;
+	bool baseline; /* add_cell adds cells of the baseline */
+	struct tree_cell *cells, *sorted;
+	uint32_t ncells, cells_room;
+	struct tree tree;
+	struct tree_range *ranges; /* by node */
+	uint32_t nodes_room, ranges_room;
+	/* Children of the node that is being asked for: */
+	uint32_t *group_of; /* by function: its group + 1; 0: none */
+	struct tree_group *groups;
+	uint32_t ngroups, groups_room;
+};
+
+/* --- cells ----------------------------------------------------------------------------------- */
+
+static void cell_enter(const struct tree_part *part, struct tree_cell *cell, uint32_t id)
+{
+	const struct profile_stack *stack = &stack_at(part->p, id)->stack;
+
+	cell->left = stack->nframes & ((1u << 30) - 1);
+	cell->next = stack->frames + (part->callers && cell->left ? cell->left - 1 : 0);
+}
+
+/* Goes on to the next function that is shown. */
+static void cell_step(const struct tree_part *part, struct tree_cell *cell)
+{
+	for (;;) {
+		while (cell->left) {
+			uint32_t func = *cell->next;
+
+			cell->left--;
+			if (cell->left)
+				cell->next += part->callers ? -1 : 1;
+			if (query_shows(part->p, part->q, func)) {
+				cell->func = func;
+				return;
+			}
+		}
+		if (cell->inside || cell->inner == PROFILE_NO_STACK)
+			break;
+		cell_enter(part, cell, cell->inner);
+		cell->inside = true;
 	}
-	g->nodes[g->count] = (struct tree_node){
-		.func = func,
-		.parent = parent,
-		.path = idtable_mix(g->nodes[parent].path, func_at(g->p, func)->hash),
+	cell->func = NO_FUNC;
+}
+
+/* Before its first function. */
+static void cell_start(const struct tree_part *part, struct tree_cell *cell)
+{
+	cell->inside = false;
+	cell->left = 0;
+	if (cell->outer != PROFILE_NO_STACK)
+		cell_enter(part, cell, cell->outer);
+}
+
+static int add_cell(const struct profile_cell *from, void *arg)
+{
+	struct tree_part *part = arg;
+	struct tree_cell *cell = &part->cells[part->ncells];
+
+	if (part->ncells == part->cells_room)
+		return -E2BIG;
+	part->ncells++;
+	/* The kernel's frames were called by the user's. */
+	*cell = (struct tree_cell){
+		.outer = part->callers ? from->kstack : from->ustack,
+		.inner = part->callers ? from->ustack : from->kstack,
+		.baseline = part->baseline,
+		.count = from->count,
 	};
-	idtable_add(&g->children, hash, g->count);
-	return g->count++;
+	cell_start(part, cell);
+	return 0;
 }
 
-/* The child, or the node itself when the tree is full; IDTABLE_NONE: no memory. */
-static uint32_t node_child(struct grower *g, uint32_t parent, uint32_t func)
+static void expect_frames(const struct tree_part *part, uint32_t at, uint32_t end)
 {
-	uint32_t hash = (uint32_t)idtable_mix(parent, func), id;
-
-	for (uint32_t at = hash; (id = idtable_next(&g->children, hash, &at)) != IDTABLE_NONE;) {
-		if (g->nodes[id].parent == parent && g->nodes[id].func == func)
-			return id;
-	}
-	if (g->count >= QUERY_TREE_MAX) {
-		g->full = true;
-		return parent;
-	}
-	return node_new(g, parent, func, hash);
+	if (at + FRAMES_AHEAD < end)
+		prefetch_read(part->cells[at + FRAMES_AHEAD].next);
 }
 
-/* Follows the frames; what has no room is counted where the path ends. */
-static uint32_t node_walk(struct grower *g, uint32_t node, uint32_t id)
+static void node_count(struct tree_node *node, const struct tree_cell *cell)
 {
-	const struct profile_stack *stack = &stack_at(g->p, id)->stack;
+	if (cell->baseline) {
+		node->before += cell->count;
+		return;
+	}
+	node->total += cell->count;
+	if (cell->func == NO_FUNC)
+		node->self += cell->count;
+}
 
-	for (uint32_t i = 0; i < stack->nframes; i++) {
-		uint32_t frame = stack->frames[g->callers ? stack->nframes - 1 - i : i];
-		uint32_t child;
+/* --- children -------------------------------------------------------------------------------- */
 
-		if (!query_shows(g->p, g->q, frame))
+static int reserve(void **array, uint32_t *room, uint32_t count, size_t size)
+{
+	uint32_t more = *room > ROOM_MIN ? *room : ROOM_MIN;
+	void *grown;
+
+	if (count <= *room)
+		return 0;
+	while (more < count)
+		more += more / 2;
+	grown = reallocarray(*array, more, size);
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*room = more;
+	return 0;
+}
+
+/* Room for `count` items. -ENOMEM. */
+#define RESERVE(array, room, count)                                                                \
+	({                                                                                         \
+		void *items_ = (array);                                                            \
+		int err_ = reserve(&items_, &(room), (count), sizeof(*(array)));                   \
+		(array) = items_;                                                                  \
+		err_;                                                                              \
+	})
+
+/* Counts the cells of a range by the function that comes next. */
+static int find_groups(struct tree_part *part, const struct tree_range *range)
+{
+	part->ngroups = 0;
+	for (uint32_t i = range->first; i < range->first + range->count; i++) {
+		uint32_t func = part->cells[i].func;
+
+		if (func == NO_FUNC)
 			continue;
-		child = node_child(g, node, frame);
-		if (child == node || child == IDTABLE_NONE)
-			return child;
-		node = child;
+		if (!part->group_of[func]) {
+			if (RESERVE(part->groups, part->groups_room, part->ngroups + 1))
+				return -ENOMEM;
+			part->groups[part->ngroups++] = (struct tree_group){.node.func = func};
+			part->group_of[func] = part->ngroups;
+		}
+		part->groups[part->group_of[func] - 1].range.count++;
 	}
-	return node;
-}
-
-static void node_count(struct grower *g, uint32_t node, uint64_t count)
-{
-	*(g->baseline ? &g->nodes[node].before : &g->nodes[node].self) += count;
-}
-
-/* The kernel's frames were called by the user's. */
-static int grow_up(struct grower *g, const struct profile_cell *cell)
-{
-	uint32_t node = 0;
-
-	if (cell->kstack != PROFILE_NO_STACK)
-		node = node_walk(g, node, cell->kstack);
-	if (cell->ustack != PROFILE_NO_STACK && node != IDTABLE_NONE)
-		node = node_walk(g, node, cell->ustack);
-	if (node == IDTABLE_NONE)
-		return -ENOMEM;
-	node_count(g, node, cell->count);
 	return 0;
 }
 
-static int grow_cell(const struct profile_cell *cell, void *arg)
+/* Cells that end with the function of the node come last. The others take a step. */
+static void sort_cells(struct tree_part *part, const struct tree_range *range)
 {
-	struct grower *g = arg;
-	uint32_t node = 0;
+	uint32_t at = range->first, end = range->first + range->count;
 
-	if (g->callers)
-		return grow_up(g, cell);
-	if (cell->ustack != PROFILE_NO_STACK) {
-		node = g->node_of[cell->ustack];
-		if (!node)
-			node = node_walk(g, 0, cell->ustack);
-		if (node == IDTABLE_NONE)
-			return -ENOMEM;
-		g->node_of[cell->ustack] = node;
+	for (uint32_t i = 0; i < part->ngroups; i++) {
+		part->groups[i].range.first = at;
+		at += part->groups[i].range.count;
+		part->groups[i].range.count = 0;
 	}
-	if (cell->kstack != PROFILE_NO_STACK) {
-		node = node_walk(g, node, cell->kstack);
-		if (node == IDTABLE_NONE)
-			return -ENOMEM;
+	for (uint32_t i = range->first; i < end; i++) {
+		const struct tree_cell *cell = &part->cells[i];
+		struct tree_group *group;
+		struct tree_cell *to;
+
+		expect_frames(part, i, end);
+		if (cell->func == NO_FUNC) {
+			part->sorted[at++] = *cell;
+			continue;
+		}
+		group = &part->groups[part->group_of[cell->func] - 1];
+		to = &part->sorted[group->range.first + group->range.count++];
+		*to = *cell;
+		cell_step(part, to);
+		node_count(&group->node, to);
 	}
-	node_count(g, node, cell->count);
-	return 0;
-}
-
-static int copy_cell(const struct profile_cell *cell, void *arg)
-{
-	struct grower *g = arg;
-
-	g->cells[g->ncells++] = *cell;
-	return 0;
-}
-
-static int by_count(const void *a, const void *b)
-{
-	const struct profile_cell *x = a, *y = b;
-
-	return (x->count < y->count) - (x->count > y->count);
-}
-
-/* There was not room for all: again, the most frequent first, so that rare paths go without. */
-static int grow_again(struct grower *g, const struct query *q)
-{
-	int err = 0;
-
-	g->cells = malloc((query_cell_count(g->p, q) + 1) * sizeof(*g->cells));
-	if (!g->cells)
-		return -ENOMEM;
-	query_cells(g->p, q, copy_cell, g);
-	qsort(g->cells, g->ncells, sizeof(*g->cells), by_count);
-
-	g->count = 1;
-	g->nodes[0].self = 0;
-	idtable_clear(&g->children);
-	memset(g->node_of, 0, g->p->stacks.count * sizeof(*g->node_of));
-	for (size_t i = 0; i < g->ncells && !err; i++)
-		err = grow_cell(&g->cells[i], g);
-	return err;
+	memcpy(part->cells + range->first, part->sorted + range->first,
+	       range->count * sizeof(*part->cells));
 }
 
 static int by_total(const void *a, const void *b)
 {
-	const struct tree_order *x = a, *y = b;
+	const struct tree_node *x = &((const struct tree_group *)a)->node,
+			       *y = &((const struct tree_group *)b)->node;
 
 	if (x->total != y->total)
 		return x->total < y->total ? 1 : -1;
 	return (x->path > y->path) - (x->path < y->path);
 }
 
-#define FEW   16 /* are sorted without a call for each comparison */
-#define AHEAD 12 /* nodes */
-
-void query_tree_sort(struct tree_order *order, uint32_t n)
+static void sort_groups(struct tree_group *groups, uint32_t n)
 {
-	if (n > FEW) {
-		qsort(order, n, sizeof(*order), by_total);
+	if (n > FEW_CHILDREN) {
+		qsort(groups, n, sizeof(*groups), by_total);
 		return;
 	}
 	for (uint32_t i = 1; i < n; i++) {
-		struct tree_order one = order[i];
+		struct tree_group group = groups[i];
 		uint32_t at = i;
 
-		for (; at && by_total(&order[at - 1], &one) > 0; at--)
-			order[at] = order[at - 1];
-		order[at] = one;
+		for (; at && by_total(&groups[at - 1], &group) > 0; at--)
+			groups[at] = groups[at - 1];
+		groups[at] = group;
 	}
 }
 
-static void children_link(struct tree_node *nodes, uint32_t parent, const uint32_t *children,
-			  struct tree_order *order)
+/* There is room. What a full tree has no node for counts for the parent. */
+static void add_children(struct tree_part *part, uint32_t parent)
 {
-	uint32_t n = nodes[parent].nchildren;
+	uint32_t first = part->tree.count, count = part->ngroups;
+	struct tree_node *nodes = part->tree.nodes;
 
-	nodes[parent].first_child = children[0];
-	if (n == 1)
-		return;
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = (struct tree_order){nodes[children[i]].total, nodes[children[i]].path,
-					       children[i]};
-	query_tree_sort(order, n);
-	nodes[parent].first_child = order[0].id;
-	for (uint32_t i = 0; i + 1 < n; i++)
-		nodes[order[i].id].next = order[i + 1].id;
+	if (count > QUERY_TREE_MAX - first) {
+		count = QUERY_TREE_MAX - first;
+		for (uint32_t i = count; i < part->ngroups; i++)
+			nodes[parent].self += part->groups[i].node.total;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		nodes[first + i] = part->groups[i].node;
+		nodes[first + i].next = i + 1 < count ? first + i + 1 : 0;
+		part->ranges[first + i] = part->groups[i].range;
+	}
+	nodes[parent].nchildren = count;
+	nodes[parent].first_child = count ? first : 0;
+	part->tree.count += count;
 }
 
-/* Returns how many children a node has at most. */
-static uint32_t sum_up(struct tree_node *nodes, uint32_t count)
+int query_part_children(struct tree_part *part, uint32_t node)
 {
-	uint32_t most = 0;
+	struct tree_range *range = &part->ranges[node];
+	int err;
 
-	for (uint32_t i = count; i-- > 1;) {
-		struct tree_node *parent = &nodes[nodes[i].parent];
-
-		if (i > AHEAD)
-			prefetch_write(&nodes[nodes[i - AHEAD].parent]);
-		nodes[i].total += nodes[i].self;
-		parent->total += nodes[i].total;
-		parent->before += nodes[i].before;
-		if (++parent->nchildren > most)
-			most = parent->nchildren;
+	if (range->asked)
+		return 0;
+	range->asked = true;
+	if (part->tree.count == QUERY_TREE_MAX) {
+		part->tree.nodes[node].self = part->tree.nodes[node].total;
+		return 0;
 	}
-	nodes[0].total += nodes[0].self;
-	return most;
+	err = find_groups(part, range);
+	if (!err)
+		sort_cells(part, range);
+	for (uint32_t i = 0; i < part->ngroups; i++) {
+		struct tree_node *child = &part->groups[i].node;
+
+		part->group_of[child->func] = 0;
+		child->parent = node;
+		child->path = idtable_mix(part->tree.nodes[node].path,
+					  func_at(part->p, child->func)->hash);
+	}
+	if (err || RESERVE(part->tree.nodes, part->nodes_room, part->tree.count + part->ngroups) ||
+	    RESERVE(part->ranges, part->ranges_room, part->tree.count + part->ngroups))
+		return -ENOMEM;
+	sort_groups(part->groups, part->ngroups);
+	add_children(part, node);
+	return 0;
 }
 
-/* A list that leads from sibling to sibling would be waited for at each, so that children stand in
- * an array before they are linked. */
-int query_tree_link(struct tree_node *nodes, uint32_t count)
+const struct tree *query_part_tree(const struct tree_part *part)
 {
-	struct tree_order *order = malloc(((size_t)sum_up(nodes, count) + 1) * sizeof(*order));
-	uint32_t *children = malloc((size_t)count * sizeof(*children));
-	uint32_t *end = malloc((size_t)count * sizeof(*end)), n = 0;
-	int err = order && children && end ? 0 : -ENOMEM;
+	return &part->tree;
+}
 
-	for (uint32_t i = 0; i < count && !err; i++) {
-		end[i] = n;
-		n += nodes[i].nchildren;
+/* --- search ---------------------------------------------------------------------------------- */
+
+struct path_set { /* sums by the hash of a path */
+	struct {
+		uint64_t path, sum;
+	} * at;
+	uint32_t count, room;
+	struct idtable index;
+};
+
+/* NULL: no memory. */
+static uint64_t *path_sum(struct path_set *set, uint64_t path)
+{
+	uint32_t hash = (uint32_t)path, id;
+
+	for (uint32_t at = hash; (id = idtable_next(&set->index, hash, &at)) != IDTABLE_NONE;)
+		if (set->at[id].path == path)
+			return &set->at[id].sum;
+	if (idtable_reserve(&set->index, (size_t)set->count + 1) ||
+	    RESERVE(set->at, set->room, set->count + 1))
+		return NULL;
+	idtable_add(&set->index, hash, set->count);
+	set->at[set->count].path = path;
+	set->at[set->count].sum = 0;
+	return &set->at[set->count++].sum;
+}
+
+static void path_set_free(struct path_set *set)
+{
+	free(set->at);
+	idtable_free(&set->index);
+}
+
+int query_part_found(const struct tree_part *part, uint32_t node, const struct verdicts *funcs,
+		     struct query_found *found)
+{
+	const struct tree_range *range = &part->ranges[node];
+	struct path_set paths = {0};
+	uint32_t depth = 0;
+	int err = 0;
+
+	for (uint32_t at = node; at; at = part->tree.nodes[at].parent)
+		depth++;
+	*found = (struct query_found){0};
+	for (uint32_t i = range->first; i < range->first + range->count && !err; i++) {
+		struct tree_cell cell = part->cells[i];
+		uint64_t path = 0;
+		bool any = false;
+
+		/* The part may have gone on from the node. */
+		cell_start(part, &cell);
+		cell_step(part, &cell);
+		for (uint32_t level = 1; cell.func != NO_FUNC && !err; level++) {
+			path = idtable_mix(path, cell.func);
+			if (level >= depth && cell.func < funcs->count && funcs->pass[cell.func]) {
+				any = true;
+				err = path_sum(&paths, path) ? 0 : -ENOMEM;
+			}
+			cell_step(part, &cell);
+		}
+		found->samples += any && !cell.baseline ? cell.count : 0;
 	}
-	for (uint32_t i = 1; i < count && !err; i++)
-		children[end[nodes[i].parent]++] = i;
-	for (uint32_t i = 0; i < count && !err; i++)
-		if (nodes[i].nchildren)
-			children_link(nodes, i, children + end[i] - nodes[i].nchildren, order);
-	free(order);
-	free(children);
-	free(end);
+	found->nodes = paths.count;
+	path_set_free(&paths);
 	return err;
 }
 
-/* By walking every stack. */
-static int grow(const struct profile *p, const struct query *q, bool callers, struct tree *out)
+/* --- questions ------------------------------------------------------------------------------- */
+
+static int take_cells(struct tree_part *part)
 {
-	struct grower g = {.p = p, .q = q, .count = 1, .room = 256, .callers = callers};
-	int err = -ENOMEM;
+	struct query baseline = query_of_baseline(part->q);
+	struct tree_node *root = part->tree.nodes;
+	int err = query_cells(part->p, part->q, add_cell, part);
+
+	part->baseline = true;
+	if (!err && part->q->baseline)
+		err = query_cells(part->p, &baseline, add_cell, part);
+	for (uint32_t i = 0; i < part->ncells; i++) {
+		expect_frames(part, i, part->ncells);
+		cell_step(part, &part->cells[i]);
+		node_count(root, &part->cells[i]);
+	}
+	part->ranges[0] = (struct tree_range){.count = part->ncells};
+	return err;
+}
+
+static int part_begin(struct tree_part *part)
+{
+	struct query baseline = query_of_baseline(part->q);
+	size_t room = query_cell_count(part->p, part->q) +
+		      (part->q->baseline ? query_cell_count(part->p, &baseline) : 0);
+
+	if (room >= UINT32_MAX)
+		return -ENOMEM;
+	part->cells_room = (uint32_t)room;
+	part->cells = malloc((room + 1) * sizeof(*part->cells));
+	part->sorted = malloc((room + 1) * sizeof(*part->sorted));
+	part->group_of = calloc((size_t)part->p->funcs.count + 1, sizeof(*part->group_of));
+	if (!part->cells || !part->sorted || !part->group_of ||
+	    RESERVE(part->tree.nodes, part->nodes_room, 1) ||
+	    RESERVE(part->ranges, part->ranges_room, 1))
+		return -ENOMEM;
+	part->tree.nodes[0] = (struct tree_node){.func = UINT32_MAX};
+	part->tree.count = 1;
+	return take_cells(part);
+}
+
+int query_part(const struct profile *p, const struct query *q, bool callers,
+	       int (*grow)(struct tree_part *part, void *arg), void *arg, struct tree *out)
+{
+	struct tree_part part = {.p = p, .q = q, .callers = callers};
+	int err = part_begin(&part);
 
 	*out = (struct tree){0};
-	g.nodes = malloc(g.room * sizeof(*g.nodes));
-	g.node_of = calloc(p->stacks.count + 1, sizeof(*g.node_of));
-	if (!g.nodes || !g.node_of)
-		goto out;
-	g.nodes[0] = (struct tree_node){.func = UINT32_MAX};
-	err = query_cells(p, q, grow_cell, &g);
-	if (!err && g.full)
-		err = grow_again(&g, q);
-	if (!err && q->baseline) {
-		struct query baseline = query_of_baseline(q);
-
-		g.baseline = true;
-		err = query_cells(p, &baseline, grow_cell, &g);
-	}
 	if (!err)
-		err = query_tree_link(g.nodes, g.count);
-	if (err)
-		goto out;
-	*out = (struct tree){g.nodes, g.count};
-	g.nodes = NULL;
-out:
-	idtable_free(&g.children);
-	free(g.cells);
-	free(g.node_of);
-	free(g.nodes);
+		err = grow(&part, arg);
+	if (!err) {
+		*out = part.tree;
+		part.tree.nodes = NULL;
+	}
+	free(part.tree.nodes);
+	free(part.ranges);
+	free(part.cells);
+	free(part.sorted);
+	free(part.group_of);
+	free(part.groups);
 	return err;
+}
+
+struct tree_wish {
+	double least; /* nodes of fewer samples get no children */
+	bool hottest_wanted;
+	uint32_t hottest;
+};
+
+/* Nodes by the power of two of their totals, so that a tree that has no room for all has it for the
+ * most frequent. */
+struct tree_queue {
+	uint32_t head[65]; /* node; 0: none */
+	uint32_t *next;
+	uint32_t room;
+};
+
+static int queue_add(struct tree_queue *queue, const struct tree *tree, uint32_t node)
+{
+	uint64_t total = tree->nodes[node].total;
+	int power = total ? 64 - __builtin_clzll(total) : 0;
+
+	if (RESERVE(queue->next, queue->room, node + 1))
+		return -ENOMEM;
+	queue->next[node] = queue->head[power];
+	queue->head[power] = node;
+	return 0;
+}
+
+static int grow_all(struct tree_part *part, const struct tree_wish *wish)
+{
+	struct tree_queue queue = {0};
+	int err = query_part_children(part, 0), power = 64;
+	uint32_t known = 1;
+
+	while (!err) {
+		for (; known < part->tree.count && !err; known++)
+			if ((double)part->tree.nodes[known].total + 1 > wish->least)
+				err = queue_add(&queue, &part->tree, known);
+		while (power >= 0 && !queue.head[power])
+			power--;
+		if (power < 0)
+			break;
+		if (!err) {
+			uint32_t node = queue.head[power];
+
+			queue.head[power] = queue.next[node];
+			err = query_part_children(part, node);
+		}
+	}
+	free(queue.next);
+	return err;
+}
+
+/* The most samples of its own that a node has of those below this one. */
+static int most_below(const struct tree_part *part, uint32_t node, uint64_t *most)
+{
+	const struct tree_range *range = &part->ranges[node];
+	struct path_set paths = {0};
+	int err = 0;
+
+	for (uint32_t i = range->first; i < range->first + range->count && !err; i++) {
+		struct tree_cell cell = part->cells[i];
+		uint64_t path = 0, *sum;
+
+		if (cell.func == NO_FUNC || cell.baseline)
+			continue;
+		for (; cell.func != NO_FUNC; cell_step(part, &cell))
+			path = idtable_mix(path, cell.func);
+		sum = path_sum(&paths, path);
+		err = sum ? 0 : -ENOMEM;
+		if (!err && (*sum += cell.count) > *most)
+			*most = *sum;
+	}
+	path_set_free(&paths);
+	return err;
+}
+
+static int find_hottest(const struct tree_part *part, uint32_t *hottest)
+{
+	const struct tree_node *nodes = part->tree.nodes;
+	uint64_t most = 0;
+	int err = 0;
+
+	for (uint32_t i = 1; i < part->tree.count; i++)
+		if (!*hottest || nodes[i].self > nodes[*hottest].self)
+			*hottest = i;
+	most = nodes[*hottest].self;
+	for (uint32_t i = 1; i < part->tree.count && !err; i++)
+		if (!part->ranges[i].asked && nodes[i].total - nodes[i].self > most)
+			err = most_below(part, i, &most);
+	if (most > nodes[*hottest].self)
+		*hottest = 0;
+	return err;
+}
+
+static int grow_rows(struct tree_part *part, void *arg)
+{
+	struct tree_wish *wish = arg;
+	int err = grow_all(part, wish);
+
+	return err || !wish->hottest_wanted ? err : find_hottest(part, &wish->hottest);
 }
 
 int query_rows(const struct profile *p, const struct query *q, bool callers, double least,
-	       struct tree *out, uint64_t *most)
+	       struct tree *out, uint32_t *hottest)
 {
-	int err = -E2BIG;
+	struct tree_wish wish = {.least = least, .hottest_wanted = !callers};
+	int err = query_part(p, q, callers, grow_rows, &wish, out);
 
-	*most = 0;
-	if (least > 0 && p->keep_ns)
-		err = query_rows_in_part(p, q, callers, least, out, most);
-	if (err == -E2BIG && query_by_paths(p, q, callers))
-		err = query_tree_by_paths(p, q, callers, least, out, most);
-	return err == -E2BIG ? grow(p, q, callers, out) : err;
+	*hottest = wish.hottest;
+	return err;
 }
 
 int query_tree(const struct profile *p, const struct query *q, struct tree *out)
 {
-	uint64_t most;
+	struct tree_wish wish = {0};
 
-	return query_rows(p, q, false, 0, out, &most);
+	return query_part(p, q, false, grow_rows, &wish, out);
 }
 
 int query_callers(const struct profile *p, const struct query *q, struct tree *out)
 {
-	uint64_t most;
+	struct tree_wish wish = {0};
 
-	return query_rows(p, q, true, 0, out, &most);
+	return query_part(p, q, true, grow_rows, &wish, out);
 }

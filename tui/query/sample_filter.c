@@ -9,8 +9,6 @@
 
 #include "tui/query/query_priv.h"
 
-#define NODES_OF_CELL 16 /* to look at so many takes about as long as at a cell's stacks */
-
 static bool has_func(const struct profile *p, const struct query *q, const struct sieve *s,
 		     uint32_t id)
 {
@@ -28,89 +26,9 @@ static bool has_func(const struct profile *p, const struct query *q, const struc
 	return false;
 }
 
-bool *query_sieve_nodes(const struct profile *p, const struct query *q, const struct sieve *sieve,
-			const struct stacktrie *paths)
-{
-	bool *has = malloc(((size_t)paths->count + 1) * sizeof(*has));
-
-	if (!has)
-		return NULL;
-	has[0] = false;
-	for (uint32_t i = 1; i < paths->count; i++) {
-		uint32_t func = paths->nodes[i].func;
-
-		has[i] = has[paths->nodes[i].parent] ||
-			 (func < sieve->nfuncs && sieve->funcs[func] && query_shows(p, q, func));
-	}
-	return has;
-}
-
-static void sieve_begin(const struct profile *p, const struct query *q, const struct sieve *s,
-			struct sieved *sieved)
-{
-	const struct stacktrie *paths = &p->scratch->paths[0];
-
-	*sieved = (struct sieved){0};
-	if (!s || !s->funcs)
-		return;
-	sieved->has = query_sieve_nodes(p, q, s, paths);
-	sieved->count = sieved->has ? paths->count : 0;
-	sieved->sieve = s;
-}
-
-bool query_sieves_begin(const struct profile *p, const struct query *q)
-{
-	struct scratch *scratch = p->scratch;
-	const struct celltable *table;
-
-	if (scratch->sieved[0].has || scratch->sieved[1].has || !p->keep_ns || q->hide_user ||
-	    q->hide_kernel || q->proc != QUERY_ALL ||
-	    !((q->whose && q->whose->funcs) || (q->filter && q->filter->funcs)))
-		return false;
-	table = query_table(p, q);
-	if (!table || table->count < scratch->paths[0].count / NODES_OF_CELL)
-		return false;
-	sieve_begin(p, q, q->whose, &scratch->sieved[0]);
-	sieve_begin(p, q, q->filter, &scratch->sieved[1]);
-	return true;
-}
-
-void query_sieves_end(const struct profile *p)
-{
-	for (int i = 0; i < 2; i++) {
-		free(p->scratch->sieved[i].has);
-		p->scratch->sieved[i] = (struct sieved){0};
-	}
-}
-
-/* Of the cell that is visited, if its path is known. */
-static bool path_has_func(const struct profile *p, const struct query *q, const struct sieve *s,
-			  bool *has)
-{
-	const struct scratch *scratch = p->scratch;
-	const struct cell_place *place;
-	uint32_t node;
-
-	for (int i = 0; i < 2; i++) {
-		const struct sieved *sieved = &scratch->sieved[i];
-
-		if (!sieved->has || sieved->sieve != s)
-			continue;
-		place = query_place(p, q);
-		node = place ? query_end_known(scratch, place, false) : 0;
-		if (!node || node >= sieved->count)
-			return false;
-		*has = sieved->has[node];
-		return true;
-	}
-	return false;
-}
-
 bool query_passes(const struct profile *p, const struct query *q, const struct sieve *s,
 		  const struct profile_cell *cell)
 {
-	bool has;
-
 	if (!s)
 		return true;
 	if (s->procs && (cell->proc >= s->nprocs || !s->procs[cell->proc]))
@@ -121,8 +39,6 @@ bool query_passes(const struct profile *p, const struct query *q, const struct s
 		return false;
 	if (!s->funcs)
 		return true;
-	if (path_has_func(p, q, s, &has))
-		return has != s->without;
 	return (has_func(p, q, s, cell->ustack) || has_func(p, q, s, cell->kstack)) != s->without;
 }
 

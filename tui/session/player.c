@@ -206,7 +206,6 @@ static void fed(struct player *r, uint32_t next, int err)
 		next = r->end;
 	}
 	r->next = next;
-	profile_prepare(r->profile);
 	show(r);
 	atomic_fetch_add(&r->slices, err ? 0 : 1);
 	/* Last: who has seen it looks for slices once more. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "tui/profile/reasons.h"
-#include "tui/util/prefetch.h"
 #include "tui/query/query.h"
 
 #define UNUSED_MIN 1024u /* so many names are kept even if not used lately */
@@ -136,13 +135,6 @@ const struct profile_func *names_get(struct names *names, const struct profile *
 	uint64_t hash;
 
 	return names_get_hash(names, p, func, &hash);
-}
-
-void names_expect(const struct names *names, const struct profile *p, uint32_t func)
-{
-	if (func < names->room && names->by_id[func])
-		prefetch_read(names->by_id[func]);
-	query_expect_func(p, func);
 }
 
 const struct profile_func *names_kept(const struct names *names, uint32_t func)

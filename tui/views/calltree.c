@@ -44,8 +44,6 @@ static int copy_names(struct calltree *calls, const struct profile *p)
 	for (uint32_t i = 1; i < tree->count; i++) {
 		if (tree->nodes[i].func > last)
 			last = tree->nodes[i].func;
-		if (!calls->hottest || tree->nodes[i].self > tree->nodes[calls->hottest].self)
-			calls->hottest = i;
 	}
 	known = calloc((size_t)last + 1, sizeof(*known));
 	if (!known)
@@ -54,8 +52,6 @@ static int copy_names(struct calltree *calls, const struct profile *p)
 	for (uint32_t i = 1; i < tree->count && !err; i++) {
 		uint32_t func = tree->nodes[i].func;
 
-		if (i + NAMES_AHEAD < tree->count && !known[tree->nodes[i + NAMES_AHEAD].func])
-			names_expect(calls->names, p, tree->nodes[i + NAMES_AHEAD].func);
 		if (!known[func] && !names_get(calls->names, p, func))
 			err = -ENOMEM;
 		known[func] = true;
@@ -72,26 +68,20 @@ struct wish {
 };
 
 static int load_tree(struct calltree *calls, const struct profile *p, const struct query *q,
-		     const struct wish *wish, uint64_t *most)
+		     const struct wish *wish)
 {
-	bool whole;
-	int err;
-
-	*most = 0;
 	if (!wish->grow)
 		return query_rows(p, q, wish->callers,
 				  wish->rows ? calls->limit * (double)calls->samples : 0,
-				  &calls->tree, most);
-	err = query_part(p, q, wish->callers, wish->grow, wish->arg, &calls->tree, &whole);
-	calls->part = !err && !whole;
-	return err;
+				  &calls->tree, &calls->hottest);
+	calls->part = true;
+	return query_part(p, q, wish->callers, wish->grow, wish->arg, &calls->tree);
 }
 
 static int load(struct calltree *calls, const struct ui *ui, const struct profile *p,
 		const struct wish *wish)
 {
 	struct query q, all;
-	uint64_t most;
 	int err;
 
 	forget(calls);
@@ -101,7 +91,7 @@ static int load(struct calltree *calls, const struct ui *ui, const struct profil
 	all = q;
 	all.filter = NULL;
 	calls->samples = query_samples(p, &all, NULL);
-	err = load_tree(calls, p, &q, wish, &most);
+	err = load_tree(calls, p, &q, wish);
 	if (err) {
 		forget(calls);
 		return err;
@@ -111,8 +101,6 @@ static int load(struct calltree *calls, const struct ui *ui, const struct profil
 	if (q.baseline)
 		calls->before_samples = query_samples(p, &all, NULL);
 	err = copy_names(calls, p);
-	if (most > calls->tree.nodes[calls->hottest].self)
-		calls->hottest = 0;
 	if (err)
 		forget(calls);
 	return err;

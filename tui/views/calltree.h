@@ -25,7 +25,7 @@ struct calltree {
 	bool compared; /* nodes have what they had in the baseline, of so many samples */
 	uint64_t before_samples;
 	double limit;		/* nodes of a smaller share have no row of their own */
-	uint32_t hottest;	/* the node with most samples of its own; 0: none */
+	uint32_t hottest;	/* see query_rows */
 	bool part;		/* nodes have children where those were asked for */
 	struct treeorder order; /* of siblings, see treeorder_apply */
 };

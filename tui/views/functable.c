@@ -90,8 +90,6 @@ int functable_load(struct functable *t, const struct profile *p, const struct qu
 		uint64_t hash;
 		const struct profile_func *func;
 
-		if (i + NAMES_AHEAD < count)
-			names_expect(t->names, p, found[i + NAMES_AHEAD].func);
 		func = names_get_hash(t->names, p, found[i].func, &hash);
 
 		if (!func) {

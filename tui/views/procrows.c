@@ -69,10 +69,6 @@ static int add_procs(struct procrows *rows, const struct profile *p, const struc
 		const struct profile_proc *proc = query_proc(p, rows->wholes[i].proc);
 		struct procs_row *row = &rows->row[rows->count];
 
-		if (i + NAMES_AHEAD < count) {
-			names_expect(rows->names, p, rows->wholes[i + NAMES_AHEAD].hottest);
-			query_expect_proc(p, rows->wholes[i + NAMES_AHEAD].proc);
-		}
 		if (!proc)
 			continue;
 		err = make_row(rows, p, &rows->wholes[i], NULL);
@@ -112,8 +108,6 @@ static int add_threads(struct procrows *rows, const struct profile *p, const str
 	for (size_t i = 0; !err && i < count; i++) {
 		struct procs_row *row = &rows->row[rows->count];
 
-		if (i + NAMES_AHEAD < count)
-			names_expect(rows->names, p, found[i + NAMES_AHEAD].hottest);
 		/* Those of one process come one after another. */
 		if (!process || process->data.proc != found[i].proc) {
 			struct procs_row key = {.data.proc = found[i].proc};

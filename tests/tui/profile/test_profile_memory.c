@@ -53,13 +53,11 @@ static void *failing_reallocarray(void *p, size_t n, size_t size)
 /* Names that are static in more than one of the files. */
 #define count_cell  procs_count_cell
 #define before_cell procs_before_cell
-#define by_count    tree_by_count
 #define by_total    tree_by_total
 #include "tui/query/query_procs.c"
 #undef count_cell
 #undef before_cell
 #include "tui/query/query_tree.c"
-#undef by_count
 #undef by_total
 #include "tui/profile/sample_ids.c"
 #include "tui/profile/celltable.c"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Numbers of cells, against a list of which cell has which: a cell keeps its number as long as it
- * has references, no two share one, and numbers do not grow beyond the most at a time. What
- * is known of a cell goes where the cell goes. And what decays, which is added up by these numbers,
+ * has references, no two share one, and numbers do not grow beyond the most at a time. And
+ * what decays, which is added up by these numbers,
  * against powers of two of what was fed.
  * Covers: tui/profile/sample_ids.c tui/profile/celltable.c tui/query/query_decay.c
  */
@@ -121,8 +121,6 @@ static void decay_is_that_of_what_was_fed(void **state)
 		assert_int_equal(feed_commit(p, cells, n), 0);
 		for (uint32_t i = 0; i < n; i++)
 			profile_stack_put(p, cells[i].ustack);
-		if (now % 3)
-			profile_prepare(p);
 		assert_int_equal(query_cells(p, &q, decayed_cell, &d), 0);
 		for (int k = 0; k < KINDS; k++) {
 			double expected = 0;
@@ -144,82 +142,10 @@ static void decay_is_that_of_what_was_fed(void **state)
 	profile_free(p);
 }
 
-#define TABLE_CELLS 2000
-
-/* Every third goes, and of every fifth the stack is another one, which several cells have then. */
-static void edit_cell(struct cell *cell, void *arg)
-{
-	(void)arg;
-	if (cell->ustack % 3 == 0)
-		cell->count = 0;
-	else if (cell->ustack % 5 == 0)
-		cell->ustack = TABLE_CELLS + cell->ustack % 2;
-}
-
-/* What is known of a cell goes with it to where it stands afterwards, and nothing of another cell
- * is known then. */
-static void places_go_with_their_cells(void **state)
-{
-	struct celltable table = {0};
-	struct cell_place *places;
-	size_t kept = 0;
-
-	(void)state;
-	assert_int_equal(celltable_reserve(&table, TABLE_CELLS + 100), 0);
-	for (uint32_t i = 0; i < TABLE_CELLS; i++)
-		celltable_get(&table, 1, i, PROFILE_NO_STACK, NULL)->count = i + 1;
-	places = celltable_places(&table);
-	assert_non_null(places);
-	for (uint32_t i = 0; i < TABLE_CELLS; i++)
-		if (i % 7)
-			places[i] = (struct cell_place){.stamp = 1, .leaf = i + 1};
-	celltable_rebuild(&table, edit_cell, NULL);
-	places = celltable_places(&table);
-	for (size_t i = 0; i < table.count; i++) {
-		uint32_t of = table.cells[i].ustack;
-		bool known = of < TABLE_CELLS && of % 7;
-
-		assert_int_equal(places[i].stamp, known);
-		assert_int_equal(places[i].leaf, known ? of + 1 : 0);
-		kept += known;
-	}
-	assert_true(kept > TABLE_CELLS / 3);
-	for (uint32_t i = 0; i < 50; i++) {
-		struct cell *cell = celltable_get(&table, 2, i, PROFILE_NO_STACK, NULL);
-
-		places = celltable_places(&table);
-		assert_int_equal(places[cell - table.cells].stamp, 0);
-	}
-	celltable_free(&table);
-}
-
-/* A cell that is appended has what is known by its number. */
-static void places_come_with_numbers(void **state)
-{
-	struct sample_id id = {.proc = 1, .ustack = 2, .kstack = 3, .refs = 1};
-	struct celltable table = {0};
-
-	(void)state;
-	id.place = (struct cell_place){.stamp = 5, .leaf = 6, .walk = PLACE_BROKEN};
-	assert_int_equal(celltable_reserve(&table, 10), 0);
-	celltable_append(&table, &id, 0, 7);
-	celltable_reserve_places(&table);
-	assert_int_equal(celltable_places(&table)[0].stamp, 0);
-	celltable_append(&table, &id, 0, 8);
-	assert_int_equal(celltable_places(&table)[1].stamp, 5);
-	assert_int_equal(celltable_places(&table)[1].leaf, 6);
-	assert_int_equal(celltable_places(&table)[1].walk, PLACE_BROKEN);
-	celltable_clear(&table);
-	assert_int_equal(celltable_places(&table)[1].stamp, 0);
-	celltable_free(&table);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_as_references),
-		cmocka_unit_test(places_go_with_their_cells),
-		cmocka_unit_test(places_come_with_numbers),
 		cmocka_unit_test(decay_is_that_of_what_was_fed),
 	};
 

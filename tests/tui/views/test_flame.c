@@ -6,7 +6,7 @@
  * them of nginx, 100 in ngx_parse_header, 50 in memmove, 50 in tcp_sendmsg below ngx_writev. And
  * that what is made for the part that is seen is what there would be of the whole tree.
  * Covers: tui/views/view_flame.c tui/views/flamebox.c tui/views/search_total.c
- * Covers: tui/views/treepath.c tui/query/query_part.c tui/views/calltree.c
+ * Covers: tui/views/treepath.c tui/views/calltree.c
  */
 #include <locale.h>
 #include <setjmp.h>
@@ -465,7 +465,7 @@ static int count_found(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
-/* From the paths that are kept, from the whole tree, and stack by stack. */
+/* In a part of the tree, in the whole tree, and stack by stack. */
 static void what_is_found_is_counted(void **state)
 {
 	static const char *const patterns[] = {"limb[1-3]$", "limb1", "libtree", "limb[0-9]"};
@@ -481,14 +481,13 @@ static void what_is_found_is_counted(void **state)
 		struct counted c = {t->feed.p, &judged, q.hide_inline, 0};
 		struct tree part, tree;
 		uint32_t top = 0;
-		bool all, callers = step & 2;
+		bool callers = step & 2;
 
 		feed_branches(t->feed.p, &random);
 		search_set(t->ui, patterns[step / 4 % 4]);
 		profile_lock(t->feed.p);
 		assert_int_equal(search_total_judge(&judged, t->ui, t->feed.p), 0);
-		assert_int_equal(query_part(t->feed.p, &q, callers, grow_some, &g, &part, &all), 0);
-		assert_false(all);
+		assert_int_equal(query_part(t->feed.p, &q, callers, grow_some, &g, &part), 0);
 		assert_int_equal(callers ? query_callers(t->feed.p, &q, &tree)
 					 : query_tree(t->feed.p, &q, &tree),
 				 0);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums that are kept for paths: of the time before the window, against those that are made of
- * slices, and decayed ones, whose cells take over what the window knows of the same stacks while
- * ids of stacks are used again, against what each cell says by itself. Processes, whose rows are
- * made of what is known of cells, against those of a profile that keeps nothing. And stretches of
- * slices, which are made of other stretches, against the counts that were fed.
- * Covers: tui/query/query_paths.c tui/query/query_decay.c tui/query/query_procs.c
- * Covers: tui/query/frozen_sum.c tui/util/prefetch.h
+ * Sums of slices: of the time before the window, against those that are made when they are asked
+ * for, decayed ones, against what each cell says by itself while ids of stacks are used again, and
+ * stretches of slices, which are made of other stretches, against the counts that were fed. And
+ * processes, whose rows of a profile that keeps slices are those of one that keeps none.
+ * Covers: tui/query/query_decay.c tui/query/query_procs.c tui/query/frozen_sum.c
+ * Covers: tui/util/prefetch.h
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,7 +113,6 @@ static int trace_cell(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
-/* What is known of the window's cells serves those of other sums as long as it is true. */
 static void decay_is_that_of_its_stacks(void **state)
 {
 	struct query q = {.weigh = WEIGH_DECAY, .proc = QUERY_ALL};
@@ -144,8 +142,6 @@ static void decay_is_that_of_its_stacks(void **state)
 		assert_int_equal(feed_commit(p, cells, AT_ONCE), 0);
 		for (int k = 0; k < AT_ONCE; k++)
 			profile_stack_put(p, cells[k].ustack);
-		if (i % 2)
-			profile_prepare(p);
 		if (i % 3 == 0)
 			continue;
 		assert_int_equal(query_cells(p, &q, trace_cell, &traced), 0);
@@ -235,7 +231,6 @@ static uint64_t rows_by_pid(const struct profile *p, const struct query *ask,
 	return samples;
 }
 
-/* What is kept beside cells says what their stacks say, and sums say what cells do. */
 static void processes_are_the_same(void **state)
 {
 	struct profile *p[2] = {profile_new(10, 1000), profile_new(10, 1000)};
@@ -257,8 +252,6 @@ static void processes_are_the_same(void **state)
 		feed_random(&random, 2);
 		for (int kept = 0; kept < 2; kept++) {
 			second_of_procs(p[kept], random);
-			if (kept && i % 3)
-				profile_prepare(p[kept]);
 			samples[kept] = rows_by_pid(p[kept], &q, rows[kept]);
 		}
 		assert_int_equal(samples[0], samples[1]);
@@ -315,7 +308,6 @@ static void sums_of_slices_are_exact(void **state)
 		assert_int_equal(feed_commit(p, cells, ncells), 0);
 		for (uint32_t i = 0; i < ncells; i++)
 			profile_stack_put(p, cells[i].ustack);
-		profile_prepare(p);
 		for (int i = 0; i < 20; i++) {
 			enum extract_kind kind =
 				feed_random(&random, 2) ? EXTRACT_MOMENT : EXTRACT_BEFORE;
