@@ -13,7 +13,6 @@
 #include "tui/profile/annotation.h"
 #include "tui/profile/slice_order.h"
 #include "tui/profile/profile_priv.h"
-#include "tui/query/query.h"
 
 struct profile *profile_new(unsigned int window, size_t cells_max)
 {
@@ -28,8 +27,9 @@ struct profile *profile_new(unsigned int window, size_t cells_max)
 	pool_init(&p->funcs, sizeof(struct func_entry));
 	pool_init(&p->stacks, sizeof(struct stack_entry));
 	pool_init(&p->procs, sizeof(struct proc_entry));
-	p->scratch = calloc(1, sizeof(*p->scratch));
-	if (!p->scratch || profile_fold_new(p)) {
+	p->totals.holds = true;
+	p->decayed = calloc(1, sizeof(*p->decayed));
+	if (!p->decayed || profile_fold_new(p)) {
 		profile_free(p);
 		return NULL;
 	}
@@ -44,18 +44,17 @@ void profile_free(struct profile *p)
 		free(slice_at(p, age)->cells);
 	free(p->slices);
 	sample_ids_free(&p->ids);
-	celltable_free(&p->totals);
-	celltable_free(&p->sliding);
-	celltable_free(&p->prior);
+	sum_free(&p->totals);
+	sum_free(&p->sliding);
+	sum_free(&p->prior);
 	profile_names_free(p);
 	profile_modules_free(p);
 	profile_lines_free(p);
-	if (p->scratch) {
-		celltable_free(&p->scratch->decayed);
-	}
-	free(p->scratch);
-	for (int i = 0; i < EXTRACT_COUNT; i++)
-		celltable_free(&p->extracts[i].cells);
+	if (p->decayed)
+		celltable_free(&p->decayed->cells);
+	free(p->decayed);
+	for (int i = 0; i < FROZEN_COUNT; i++)
+		sum_free(&p->frozen[i].sum);
 	profile_set_inventory(p, NULL);
 	profile_set_inspection(p, NULL);
 	profile_want_annotation(p, NULL);
@@ -111,38 +110,6 @@ static int slices_reserve(struct profile *p)
 	return 0;
 }
 
-/* There is room. */
-static void sum_add(struct celltable *sum, size_t *zeros, const struct slice *slice)
-{
-	for (size_t i = 0; i < slice->ncells; i++) {
-		const struct profile_cell *from = &slice->cells[i];
-		bool made;
-		struct cell *cell;
-
-		celltable_expect(sum, slice->ids, i, slice->ncells);
-		cell = celltable_get_id(sum, from, slice->ids[i], &made);
-		*zeros -= !made && !cell->count;
-		cell->count += from->count;
-	}
-}
-
-static void sum_subtract(struct celltable *sum, size_t *zeros, const struct slice *slice)
-{
-	for (size_t i = 0; i < slice->ncells; i++) {
-		const struct profile_cell *from = &slice->cells[i];
-		struct cell *cell;
-
-		celltable_expect(sum, slice->ids, i, slice->ncells);
-		cell = celltable_get_id(sum, from, slice->ids[i], NULL);
-		cell->count -= from->count;
-		*zeros += !cell->count;
-	}
-	if (*zeros > sum->count / 2) {
-		celltable_rebuild(sum, NULL, NULL);
-		*zeros = 0;
-	}
-}
-
 /* The sum of the time before goes on by what left the window, from slice `first` on, and without
  * what is too old by now. Without memory there is none until the next slice. */
 static void prior_move(struct profile *p, size_t first, size_t old_first, size_t old_n)
@@ -151,20 +118,19 @@ static void prior_move(struct profile *p, size_t first, size_t old_first, size_t
 
 	/* Of more slices than that the oldest may go any time. */
 	if (!p->keep_ns || !p->prior_valid || n >= SLICES_MAX / 2) {
-		celltable_clear(&p->prior);
-		p->prior_zeros = old_n = 0;
+		sum_clear(p, &p->prior);
+		old_n = 0;
 		old_first = end;
 		p->prior_valid = p->keep_ns && n < SLICES_MAX / 2;
 	}
 	for (size_t age = end > old_first ? end : old_first; age < old_first + old_n; age++)
-		sum_subtract(&p->prior, &p->prior_zeros, slice_at(p, age));
+		sum_take(p, &p->prior, slice_at(p, age));
 	for (size_t age = first; age < old_first && age < end && p->prior_valid; age++) {
 		const struct slice *slice = slice_at(p, age);
 
-		p->prior_valid = !celltable_reserve(&p->prior, p->prior.count + slice->ncells) &&
-				 !celltable_reserve_ids(&p->prior, p->ids.room);
+		p->prior_valid = !sum_reserve(p, &p->prior, slice->ncells);
 		if (p->prior_valid)
-			sum_add(&p->prior, &p->prior_zeros, slice);
+			sum_add(p, &p->prior, slice);
 	}
 	p->nprior = n;
 }
@@ -178,7 +144,7 @@ static void window_move(struct profile *p)
 	if (p->nwindow > SLICES_MAX / 2)
 		p->nwindow = SLICES_MAX / 2;
 	for (size_t age = p->nwindow; age < old; age++)
-		sum_subtract(&p->sliding, &p->sliding_zeros, slice_at(p, age));
+		sum_take(p, &p->sliding, slice_at(p, age));
 	prior_move(p, p->nwindow, old, p->nprior);
 	history_bound(p, p->nwindow + p->nprior);
 }
@@ -199,18 +165,18 @@ int profile_set_window(struct profile *p, unsigned int seconds)
 		now = SLICES_MAX / 2;
 	for (size_t age = old; age < now; age++)
 		cells += slice_at(p, age)->ncells;
-	if (celltable_reserve(&p->sliding, p->sliding.count + cells)) {
+	if (sum_reserve(p, &p->sliding, cells)) {
 		p->window = before;
 		return -ENOMEM;
 	}
 	for (size_t age = old; age < now; age++)
-		sum_add(&p->sliding, &p->sliding_zeros, slice_at(p, age));
+		sum_add(p, &p->sliding, slice_at(p, age));
 	for (size_t age = now; age < old; age++)
-		sum_subtract(&p->sliding, &p->sliding_zeros, slice_at(p, age));
+		sum_take(p, &p->sliding, slice_at(p, age));
 	p->nwindow = now;
 	p->prior_valid = false; /* made anew with the next slice */
 	history_recall(p, now + profile_span(p, now));
-	p->scratch->decayed_valid = false;
+	p->decayed->valid = false;
 	return 0;
 }
 
@@ -232,11 +198,9 @@ static int commit_prepare(struct profile *p, const struct profile_cell *cells, s
 		if (!cell_valid(p, &cells[i]))
 			return -EINVAL;
 	}
-	if (slices_reserve(p) || celltable_reserve(&p->totals, p->totals.count + ncells) ||
-	    celltable_reserve(&p->sliding, p->sliding.count + ncells) || ncells > INT32_MAX ||
-	    sample_ids_reserve(&p->ids, (uint32_t)ncells) ||
-	    celltable_reserve_ids(&p->totals, p->ids.room) ||
-	    celltable_reserve_ids(&p->sliding, p->ids.room))
+	if (slices_reserve(p) || ncells > INT32_MAX ||
+	    sample_ids_reserve(&p->ids, (uint32_t)ncells) || sum_reserve(p, &p->totals, ncells) ||
+	    sum_reserve(p, &p->sliding, ncells))
 		return -ENOMEM;
 	if (!ncells)
 		return 0;
@@ -254,21 +218,6 @@ static int commit_prepare(struct profile *p, const struct profile_cell *cells, s
 		if (cells[i].cpu >= p->ncpus)
 			p->ncpus = cells[i].cpu + 1;
 	return 0;
-}
-
-static void totals_add(struct profile *p, const struct slice *slice)
-{
-	for (size_t i = 0; i < slice->ncells; i++) {
-		const struct profile_cell *from = &slice->cells[i];
-		bool made;
-		struct cell *cell;
-
-		celltable_expect(&p->totals, slice->ids, i, slice->ncells);
-		cell = celltable_get_id(&p->totals, from, slice->ids[i], &made);
-		if (made)
-			profile_refer(p, from->proc, from->ustack, from->kstack);
-		cell->count += from->count;
-	}
 }
 
 bool profile_is_time(const struct profile_health *health)
@@ -330,12 +279,12 @@ int profile_commit(struct profile *p, const struct profile_cell *cells, size_t n
 
 	if (err)
 		return err;
-	p->scratch->decayed_valid = false;
+	p->decayed->valid = false;
 	slice.health.event[sizeof(slice.health.event) - 1] = 0;
 	p->slices[(p->first + p->nslices++) % p->slices_room] = slice;
 	history_add(p, &slice);
-	totals_add(p, &slice);
-	sum_add(&p->sliding, &p->sliding_zeros, &slice);
+	sum_add(p, &p->totals, &slice);
+	sum_add(p, &p->sliding, &slice);
 	window_move(p);
 	profile_fold(p);
 	profile_health_add(&p->total_health, &slice.health);
@@ -351,12 +300,10 @@ void profile_zero(struct profile *p)
 {
 	while (p->nslices)
 		history_drop_oldest(p);
-	p->scratch->decayed_valid = false;
+	p->decayed->valid = false;
 	p->nwindow = p->nprior = 0;
-	celltable_clear(&p->sliding);
-	celltable_clear(&p->prior);
-	p->sliding_zeros = p->prior_zeros = 0;
-	profile_unrefer_cells(p, &p->totals);
-	celltable_clear(&p->totals);
+	sum_clear(p, &p->sliding);
+	sum_clear(p, &p->prior);
+	sum_clear(p, &p->totals);
 	memset(&p->total_health, 0, sizeof(p->total_health));
 }

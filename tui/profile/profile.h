@@ -197,12 +197,17 @@ void profile_keep(struct profile *p, unsigned int seconds, uint64_t bytes);
  */
 void profile_bound(struct profile *p, uint64_t bytes);
 
-/* Copies of what was weighed at some time, which stay as they are until they are dropped. */
-enum extract_kind {
-	EXTRACT_MOMENT,	  /* what a frozen view shows ... */
-	EXTRACT_BEFORE,	  /* ... and the time before that */
-	EXTRACT_BASELINE, /* what is compared with */
-	EXTRACT_COUNT,
+enum weigh {
+	WEIGH_WINDOW, /* the last N seconds */
+	WEIGH_TOTAL,  /* since the last profile_zero */
+	WEIGH_LAST,   /* the last slice only (batch) */
+	/* All slices, the newest in full and those that ended half a window earlier by half, and so
+	 * on; what weighs less than a thousandth is left out. Cells have whole numbers of samples;
+	 * what is rounded away is carried on to the next cell, so that sums stay. */
+	WEIGH_DECAY,
+	WEIGH_MOMENT,	/* FROZEN_MOMENT */
+	WEIGH_BEFORE,	/* FROZEN_BEFORE */
+	WEIGH_BASELINE, /* FROZEN_BASELINE */
 };
 
 /* --- feeding; the lock is held ------------------------------------------------------------- */
@@ -250,13 +255,71 @@ int profile_thread(struct profile *p, uint32_t proc, uint32_t tid, const char *c
  * -EINVAL for an id that is not in use: the slice is dropped as a whole. */
 int profile_commit(struct profile *p, const struct profile_cell *cells, size_t ncells,
 		   const struct profile_health *health);
+/* Forgets all counts (not functions or processes); the timeline and the last health stay. */
+void profile_zero(struct profile *p);
 /* A line for the person, shown for some seconds (live) or written to stderr (batch). */
 void profile_message(struct profile *p, enum message_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* --- what is shown is a recording (tui/session/player.h); the lock is held
- * -----------------------------
+/* --- reading; the lock is held --------------------------------------------------------------- */
+
+#define QUERY_ALL UINT32_MAX /* no process, or all */
+
+/* NULL when there is no such id (any more). */
+const struct profile_func *query_func(const struct profile *p, uint32_t func);
+const struct profile_stack *query_stack(const struct profile *p, uint32_t stack);
+const struct profile_proc *query_proc(const struct profile *p, uint32_t proc);
+/* Name of the thread, which is that of the process unless another is known. */
+const char *query_thread(const struct profile *p, uint32_t proc, uint32_t tid);
+/* The build-id of a module, "" where it is not known. Valid as long as the lock is held. */
+const char *query_build(const struct profile *p, const char *module);
+
+/* The process of that PID which has not exited, whatever its image; QUERY_ALL: none. */
+uint32_t query_pid(const struct profile *p, pid_t pid);
+
+/* Id of process (pid, image), QUERY_ALL when it is not there. */
+uint32_t query_find_proc(const struct profile *p, pid_t pid, uint64_t image);
+
+/* Ids are used again, these numbers are not: they tell whether the id still stands for the same
+ * function or stack. 0 when there is no such id. */
+uint64_t query_func_serial(const struct profile *p, uint32_t func);
+uint64_t query_stack_serial(const struct profile *p, uint32_t stack);
+
+/* Health of the last slice (zeroed when there was none), and summed over a span. */
+void query_health(const struct profile *p, struct profile_health *last);
+void query_health_sum(const struct profile *p, enum weigh weigh, struct profile_health *sum);
+/* CPU use of the last seconds, oldest first, 0..1 of all sampled CPUs; returns how many (<= max).
  */
+size_t query_timeline(const struct profile *p, float *use, size_t max);
+/* Number of slices committed so far. */
+uint64_t query_slices(const struct profile *p);
+
+/* Slices are numbered as they were committed, from 1 on. */
+struct history {
+	uint64_t first, last; /* that are kept; first > last: none */
+	double seconds;
+	uint64_t bytes, bytes_max;
+};
+
+void query_history(const struct profile *p, struct history *history);
+/* How it stood when that slice ended; false: the slice is gone. */
+bool query_slice_health(const struct profile *p, uint64_t slice, struct profile_health *health);
+/* The slice that ended so many seconds (negative: before) from the end of that one, or the one
+ * that is nearest to it; a step is one slice at least. */
+uint64_t query_slice_step(const struct profile *p, uint64_t from, double seconds);
+/* The first of the slices that make up the window which ends with that one. */
+uint64_t query_window_first(const struct profile *p, uint64_t last);
+
+/* The message that a screen shows; NULL: the last one has stood there for max_age ns. serial tells
+ * one from the next. It is the newest, but warnings that came together have turns. */
+const char *query_message(const struct profile *p, uint64_t now, uint64_t max_age,
+			  enum message_level *level, uint64_t *serial);
+/* The message that follows number *serial, which moves on to it; NULL: no newer one. Start at 0;
+ * some of a long burst are forgotten. */
+const char *query_message_after(const struct profile *p, enum message_level *level,
+				uint64_t *serial);
+
+/* --- what is shown is a recording (tui/session/player.h); the lock is held -------------------- */
 
 struct profile_replay {
 	bool paused;
@@ -276,8 +339,7 @@ void profile_rewind(struct profile *p);
 /* Processes that it has at the moment. */
 uint32_t profile_nprocs(const struct profile *p);
 
-/* --- what stands in the shards (bpf/tracker/inventory.h); the lock is held
- * --------------------------- */
+/* --- what stands in the shards (bpf/tracker/inventory.h); the lock is held -------------------- */
 
 /* Asks the collector for a new one unless there is a fresh one. */
 void profile_want_inventory(struct profile *p, uint64_t now);
@@ -288,8 +350,7 @@ void profile_set_inventory(struct profile *p, struct inventory *inventory);
 /* With a reference of its own; NULL: none was taken yet. */
 struct inventory *profile_inventory(const struct profile *p);
 
-/* --- the walk that was captured last (tui/profile/inspection.h); the lock is held
- * --------------------- */
+/* --- the walk that was captured last (tui/profile/inspection.h); the lock is held ------------- */
 
 /* With its reference. */
 void profile_set_inspection(struct profile *p, struct inspection *inspection);

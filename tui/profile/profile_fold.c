@@ -10,16 +10,14 @@
  * What is left is cells_max, or six cells for each process alive. A quarter is freed at a time so
  * that this is rare.
  */
-#include "tui/util/prefetch.h"
 #include "tui/profile/profile_priv.h"
 
 #include <errno.h>
 
 #include "tui/profile/reasons.h"
 
-#define EXITED_IMAGE  UINT64_MAX
-#define ENTRIES_AHEAD 8
-#define HOT_SHARE     256 /* what has more of all samples keeps its stack whatever it takes */
+#define EXITED_IMAGE UINT64_MAX
+#define HOT_SHARE    256 /* what has more of all samples keeps its stack whatever it takes */
 
 struct fold {
 	struct profile *p;
@@ -28,61 +26,6 @@ struct fold {
 	size_t boundary; /* ... so many */
 	bool young;	 /* exited processes that are still in slices, too */
 };
-
-void profile_refer(struct profile *p, uint32_t proc, uint32_t ustack, uint32_t kstack)
-{
-	pool_get(&p->procs, proc);
-	if (ustack != PROFILE_NO_STACK)
-		pool_get(&p->stacks, ustack);
-	if (kstack != PROFILE_NO_STACK)
-		pool_get(&p->stacks, kstack);
-}
-
-void profile_unrefer(struct profile *p, uint32_t proc, uint32_t ustack, uint32_t kstack)
-{
-	pool_put(&p->procs, proc);
-	if (ustack != PROFILE_NO_STACK)
-		pool_put(&p->stacks, ustack);
-	if (kstack != PROFILE_NO_STACK)
-		pool_put(&p->stacks, kstack);
-}
-
-/* They lie everywhere: to wait for one after another would take most of the time. */
-static void expect_entries(const struct profile *p, const struct celltable *table, size_t at)
-{
-	const struct cell *cell;
-
-	if (at + ENTRIES_AHEAD >= table->count)
-		return;
-	cell = &table->cells[at + ENTRIES_AHEAD];
-	prefetch_write(pool_entry(&p->procs, cell->proc));
-	if (cell->ustack != PROFILE_NO_STACK)
-		prefetch_write(pool_entry(&p->stacks, cell->ustack));
-	if (cell->kstack != PROFILE_NO_STACK)
-		prefetch_write(pool_entry(&p->stacks, cell->kstack));
-}
-
-void profile_refer_cells(struct profile *p, const struct celltable *table)
-{
-	for (size_t i = 0; i < table->count; i++) {
-		const struct cell *cell = &table->cells[i];
-
-		expect_entries(p, table, i);
-		if (cell->count)
-			profile_refer(p, cell->proc, cell->ustack, cell->kstack);
-	}
-}
-
-void profile_unrefer_cells(struct profile *p, const struct celltable *table)
-{
-	for (size_t i = 0; i < table->count; i++) {
-		const struct cell *cell = &table->cells[i];
-
-		expect_entries(p, table, i);
-		if (cell->count)
-			profile_unrefer(p, cell->proc, cell->ustack, cell->kstack);
-	}
-}
 
 static int stack_make(struct profile *p, bool kernel, bool complete, uint32_t *id)
 {
@@ -165,7 +108,7 @@ static void fold_rare(struct cell *cell, void *arg)
 /* Chooses what to fold so that `excess` cells go: whole powers of two, and part of the last. */
 static bool fold_choose(struct fold *fold, size_t excess)
 {
-	const struct celltable *totals = &fold->p->totals;
+	const struct celltable *totals = &fold->p->totals.cells;
 	size_t rare[64] = {0};
 	int bucket = 0;
 
@@ -188,13 +131,13 @@ static bool fold_choose(struct fold *fold, size_t excess)
 void profile_fold(struct profile *p)
 {
 	struct fold fold = {.p = p};
-	struct celltable *totals = &p->totals;
+	struct celltable *totals = &p->totals.cells;
 	size_t target = p->cells_max - p->cells_max / 4;
 
 	if (totals->count <= p->cells_max)
 		return;
 	/* Nothing is recycled before the sweep, so the references may be gone for a moment. */
-	profile_unrefer_cells(p, totals);
+	sum_unhold(p, &p->totals);
 
 	celltable_rebuild(totals, fold_exited, &fold);
 	while (totals->count > target && fold_choose(&fold, totals->count - target))
@@ -204,13 +147,13 @@ void profile_fold(struct profile *p)
 		celltable_rebuild(totals, fold_exited, &fold);
 	}
 
-	profile_refer_cells(p, totals);
+	sum_hold(p, &p->totals);
 }
 
 bool profile_fold_half(struct profile *p)
 {
 	struct fold fold = {.p = p};
-	struct celltable *totals = &p->totals;
+	struct celltable *totals = &p->totals.cells;
 	uint64_t samples = 0;
 	size_t rare = 0;
 	bool chosen;
@@ -222,10 +165,10 @@ bool profile_fold_half(struct profile *p)
 			!is_folded(p, &totals->cells[i]);
 	if (!rare)
 		return false;
-	profile_unrefer_cells(p, totals);
+	sum_unhold(p, &p->totals);
 	chosen = fold_choose(&fold, rare - rare / 2);
 	if (chosen)
 		celltable_rebuild(totals, fold_rare, &fold);
-	profile_refer_cells(p, totals);
+	sum_hold(p, &p->totals);
 	return chosen;
 }

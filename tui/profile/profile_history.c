@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "tui/profile/profile_priv.h"
-#include "tui/query/query.h"
 
 #include <stdlib.h>
 

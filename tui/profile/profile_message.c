@@ -10,7 +10,6 @@
 
 #include "symbols/base/text.h"
 #include "tui/profile/profile_priv.h"
-#include "tui/query/query.h"
 
 #define BURST_NS 1000000000ULL /* what comes faster than that is read one after the other */
 #define TURN_NS	 4000000000ULL

@@ -9,7 +9,6 @@
 
 #include "tui/profile/profile.h"
 #include "tui/profile/profile_priv.h"
-#include "tui/query/query.h"
 
 #define MODULES_MAX 16384u
 

@@ -5,7 +5,6 @@
  * thousand short commands that all began alike share theirs.
  */
 #include "tui/profile/profile_priv.h"
-#include "tui/query/query.h"
 
 #include <errno.h>
 #include <stdlib.h>

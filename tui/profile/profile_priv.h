@@ -19,7 +19,8 @@
 #include <pthread.h>
 
 #include "tui/profile/sample_ids.h"
-#include "tui/profile/celltable.h"
+#include "tui/profile/frozen_sum.h"
+#include "tui/profile/sum.h"
 #include "tui/util/idtable.h"
 #include "tui/profile/profile.h"
 
@@ -105,11 +106,9 @@ struct slice {
 	struct profile_health health;
 };
 
-/* What was weighed once, with references of its own. */
-struct extract {
+struct frozen_sum { /* of one kind */
 	bool taken;
-	struct celltable cells;
-	size_t zeros; /* cells of no samples */
+	struct sum sum;
 	struct profile_health health;
 	uint64_t first, last; /* numbers of its slices; first is 0: it is not of slices */
 	bool recorded;	      /* of a session ... */
@@ -127,10 +126,10 @@ struct module_build {
 	char build[PROFILE_BUILD_MAX]; /* "": of several files */
 };
 
-/* What queries change although the profile is const; guarded by the lock like everything else. */
-struct scratch {
-	struct celltable decayed; /* cells by weight ... */
-	bool decayed_valid;
+/* Made anew by the first question after a commit, although the profile is const then. */
+struct decayed {
+	struct celltable cells; /* by weight; without an index */
+	bool valid;
 };
 
 struct profile {
@@ -161,14 +160,14 @@ struct profile {
 	struct sample_ids ids;		    /* of the cells of slices */
 	uint64_t history_ns, history_bytes; /* in slices, and in what only slices refer to */
 	uint64_t keep_ns, keep_bytes;	    /* the most of them, but for what is recent */
-	struct extract extracts[EXTRACT_COUNT];
+	struct frozen_sum frozen[FROZEN_COUNT];
+	struct decayed *decayed; /* never NULL */
 
-	struct celltable totals;
-	struct celltable sliding; /* cells of count 0 may have dead ids */
-	size_t sliding_zeros;
+	struct sum totals; /* holds references */
+	struct sum sliding;
 	/* The same of as long a time before the window, nprior slices, where slices are kept. */
-	struct celltable prior;
-	size_t prior_zeros, nprior;
+	struct sum prior;
+	size_t nprior;
 	bool prior_valid;
 	struct profile_health total_health;
 	struct profile_health last;
@@ -196,8 +195,6 @@ struct profile {
 	struct module_build *builds;
 	uint32_t nbuilds;
 	struct idtable build_index;
-
-	struct scratch *scratch; /* never NULL */
 };
 
 static inline struct func_entry *func_at(const struct profile *p, uint32_t id)
@@ -300,11 +297,28 @@ void profile_fold(struct profile *p);
 bool profile_fold_half(struct profile *p);
 /* "[folded away]" in the place of such a stack. */
 uint32_t profile_folded(const struct profile *p, const struct profile_stack *stack);
-/* References to the process and the stacks of a cell, taken or given back. */
-void profile_refer(struct profile *p, uint32_t proc, uint32_t ustack, uint32_t kstack);
-void profile_unrefer(struct profile *p, uint32_t proc, uint32_t ustack, uint32_t kstack);
-/* The same for each cell that has samples. */
-void profile_refer_cells(struct profile *p, const struct celltable *table);
-void profile_unrefer_cells(struct profile *p, const struct celltable *table);
+
+/* --- span.c -------------------------------------------------------------------------------- */
+
+/* Not of WEIGH_LAST and WEIGH_DECAY. */
+const struct sum *span_sum(const struct profile *p, enum weigh weigh);
+/* Slices of the window or the last one; not for other spans. */
+size_t span_count(const struct profile *p, enum weigh weigh);
+/* Numbers of its slices; first is 0 where it is not a sum of slices. */
+void span_slices(const struct profile *p, enum weigh weigh, uint64_t *first, uint64_t *last);
+/* Sums have no threads, slices do: age of the newest slice, and how many there are. False: it is
+ * not a sum of slices, or they are gone. */
+bool span_has_slices(const struct profile *p, enum weigh weigh, size_t *newest, size_t *n);
+
+/* --- decay.c ------------------------------------------------------------------------------- */
+
+/* Cells and health of WEIGH_DECAY; sum is zeroed. NULL: no memory. */
+const struct celltable *decay_cells(const struct profile *p);
+void decay_health(const struct profile *p, struct profile_health *sum);
+
+/* --- frozen_sum.c -------------------------------------------------------------------------- */
+
+/* The sum takes the place of the one of that kind, and holds references then. */
+void frozen_sum_replace(struct profile *p, enum frozen_kind kind, const struct frozen_sum *made);
 
 #endif

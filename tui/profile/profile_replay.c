@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where in a recording the profile is, from who plays it to who shows it. */
 #include "tui/profile/profile_priv.h"
-#include "tui/query/query.h"
 
 void profile_set_replay(struct profile *p, const struct profile_replay *replay)
 {

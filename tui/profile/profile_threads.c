@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "tui/profile/profile_priv.h"
-#include "tui/query/query.h"
 
 #define THREADS_MAX 4096 /* of a process; more have no name of their own */
 

@@ -15,21 +15,6 @@
 
 #include "tui/profile/profile.h"
 
-enum weigh {
-	WEIGH_WINDOW, /* the last N seconds */
-	WEIGH_TOTAL,  /* since the last profile_zero */
-	WEIGH_LAST,   /* the last slice only (batch) */
-	/* All slices, the newest in full and those that ended half a window earlier by half, and so
-	 * on; what weighs less than a thousandth is left out. Cells have whole numbers of samples;
-	 * what is rounded away is carried on to the next cell, so that sums stay. */
-	WEIGH_DECAY,
-	WEIGH_MOMENT,	/* EXTRACT_MOMENT */
-	WEIGH_BEFORE,	/* EXTRACT_BEFORE */
-	WEIGH_BASELINE, /* EXTRACT_BASELINE */
-};
-
-#define QUERY_ALL UINT32_MAX
-
 /* Which samples pass; NULL and 0 let all pass. Its owner keeps it as long as the query is asked. */
 struct sieve {
 	const bool *procs; /* by process id; */
@@ -204,81 +189,7 @@ int query_judge_funcs(const struct profile *p, struct verdicts *v,
 int query_judge_procs(const struct profile *p, struct verdicts *v,
 		      bool (*passes)(const struct profile_proc *proc, void *arg), void *arg);
 
-/* NULL when there is no such id (any more). */
-const struct profile_func *query_func(const struct profile *p, uint32_t func);
-const struct profile_stack *query_stack(const struct profile *p, uint32_t stack);
-const struct profile_proc *query_proc(const struct profile *p, uint32_t proc);
-/* Name of the thread, which is that of the process unless another is known. */
-const char *query_thread(const struct profile *p, uint32_t proc, uint32_t tid);
-/* The build-id of a module, "" where it is not known. Valid as long as the lock is held. */
-const char *query_build(const struct profile *p, const char *module);
-
-/* The process of that PID which has not exited, whatever its image; QUERY_ALL: none. */
-uint32_t query_pid(const struct profile *p, pid_t pid);
-
-/* Ids are used again, these numbers are not: they tell whether the id still stands for the same
- * function or stack. 0 when there is no such id. */
-uint64_t query_func_serial(const struct profile *p, uint32_t func);
-uint64_t query_stack_serial(const struct profile *p, uint32_t stack);
-
-/* Health of the last slice (zeroed when there was none), and summed over the time weighed. */
-void query_health(const struct profile *p, struct profile_health *last);
-void query_health_sum(const struct profile *p, enum weigh weigh, struct profile_health *sum);
 /* Samples weighed by the query, and seconds that they took. Shares are of those of the query
  * without its filter. */
 uint64_t query_samples(const struct profile *p, const struct query *q, double *seconds);
-/* CPU use of the last seconds, oldest first, 0..1 of all sampled CPUs; returns how many (<= max).
- */
-size_t query_timeline(const struct profile *p, float *use, size_t max);
-/* Number of slices committed so far. */
-uint64_t query_slices(const struct profile *p);
-
-/* Slices are numbered as they were committed, from 1 on. */
-struct history {
-	uint64_t first, last; /* that are kept; first > last: none */
-	double seconds;
-	uint64_t bytes, bytes_max;
-};
-
-void query_history(const struct profile *p, struct history *history);
-/* How it stood when that slice ended; false: the slice is gone. */
-bool query_slice_health(const struct profile *p, uint64_t slice, struct profile_health *health);
-/* The slice that ended so many seconds (negative: before) from the end of that one, or the one
- * that is nearest to it; a step is one slice at least. */
-uint64_t query_slice_step(const struct profile *p, uint64_t from, double seconds);
-/* The first of the slices that make up the window which ends with that one. */
-uint64_t query_window_first(const struct profile *p, uint64_t last);
-
-/*
- * Takes an extract of the slices from first to last, or of what is weighed now, in place of the one
- * of that kind. -ENOMEM leaves it as it was, -ENOENT as well: none of the slices is there.
- */
-int extract_slices(struct profile *p, enum extract_kind kind, uint64_t first, uint64_t last);
-int extract_weighed(struct profile *p, enum extract_kind kind, enum weigh weigh);
-/*
- * The baseline is what was recorded at another time. Processes have PROFILE_RECORDED in their image
- * until extract_match finds those of now that do the same, which is asked again and again, since
- * there may be new ones. -ENOMEM.
- */
-int extract_recorded(struct profile *p, const struct profile_cell *cells, size_t ncells,
-		     const struct profile_health *health);
-int extract_match(struct profile *p);
-void extract_drop(struct profile *p, enum extract_kind kind);
-bool extract_taken(const struct profile *p, enum extract_kind kind);
-
-/* Id of process (pid, image), QUERY_ALL when it is not there. */
-uint32_t query_find_proc(const struct profile *p, pid_t pid, uint64_t image);
-
-/* Forgets all counts (not functions or processes); the timeline and the last health stay. */
-void profile_zero(struct profile *p);
-
-/* The message that a screen shows; NULL: the last one has stood there for max_age ns. serial tells
- * one from the next. It is the newest, but warnings that came together have turns. */
-const char *query_message(const struct profile *p, uint64_t now, uint64_t max_age,
-			  enum message_level *level, uint64_t *serial);
-/* The message that follows number *serial, which moves on to it; NULL: no newer one. Start at 0;
- * some of a long burst are forgotten. */
-const char *query_message_after(const struct profile *p, enum message_level *level,
-				uint64_t *serial);
-
 #endif

@@ -75,7 +75,7 @@ bool query_keeps_slices(const struct profile *p, enum weigh weigh)
 {
 	size_t newest, n;
 
-	return query_slices_of(p, weigh, &newest, &n);
+	return span_has_slices(p, weigh, &newest, &n);
 }
 
 uint32_t query_ncpus(const struct profile *p)

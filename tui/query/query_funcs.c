@@ -99,7 +99,7 @@ static void flat_before(struct flat *flat, const struct query *q)
 		return;
 	if (q->weigh == WEIGH_WINDOW && query_prior(p, &before, before_cell, flat))
 		return;
-	from = query_span(p, q->weigh);
+	from = span_count(p, q->weigh);
 	n = q->weigh == WEIGH_LAST ? p->nslices > 1 : profile_span(p, from);
 	for (size_t age = from; age < from + n; age++)
 		query_slice(p, &before, slice_at(p, age), before_cell, flat);

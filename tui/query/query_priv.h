@@ -37,32 +37,16 @@ bool query_prior(const struct profile *p, const struct query *q, cell_fn fn, voi
 /* The sieve lets the cell, frames hidden as by query_take, pass; NULL lets every one. */
 bool query_passes(const struct profile *p, const struct query *q, const struct sieve *s,
 		  const struct profile_cell *cell);
-/* The sum that query_raw goes over; NULL: it is made of slices, or no memory. */
-struct celltable *query_table(const struct profile *p, const struct query *q);
 /* Applies process, hiding, whose and filter; false: the cell is not part of the answer. */
 bool query_take(const struct profile *p, const struct query *q, struct profile_cell *cell);
 /* An upper limit of the cells that query_raw visits. */
 size_t query_cell_count(const struct profile *p, const struct query *q);
-/* Slices of the window or the last one; not for other weighings. */
-size_t query_span(const struct profile *p, enum weigh weigh);
-/* Numbers of the slices that are weighed; first is 0 where it is not a sum of slices. */
-void query_slices_weighed(const struct profile *p, enum weigh weigh, uint64_t *first,
-			  uint64_t *last);
-/* Sums have no threads, slices do: age of the newest that is weighed, and how many are. False: it
- * is not a sum of slices, or they are gone. */
-bool query_slices_of(const struct profile *p, enum weigh weigh, size_t *newest, size_t *n);
 /* query_procs where the query has threads. */
 int query_threads(const struct profile *p, const struct query *q, struct proc_row **rows,
 		  size_t *count);
 /* What rows have by the second, from their samples. */
 void query_rates(const struct profile *p, const struct query *q, struct proc_row *rows,
 		 size_t count);
-/* Cells and health of WEIGH_DECAY; sum is zeroed. NULL: no memory. */
-struct celltable *query_decayed(const struct profile *p);
-void query_decayed_health(const struct profile *p, struct profile_health *sum);
-/* With references of its own to what its cells refer to, in place of the one of that kind; the
- * cells are taken over. */
-void extract_replace(struct profile *p, enum extract_kind kind, const struct extract *extract);
 /* The same question about the baseline. */
 struct query query_of_baseline(const struct query *q);
 /* Function at the very end of the (hidden) cell; IDTABLE_NONE: it has no frames. */

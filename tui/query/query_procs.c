@@ -185,7 +185,7 @@ static size_t history_slices(const struct profile *p, enum weigh weigh, size_t *
 	uint64_t first, last;
 	size_t count;
 
-	query_slices_weighed(p, weigh, &first, &last);
+	span_slices(p, weigh, &first, &last);
 	if (!slice_age(p, last, newest))
 		return 0;
 	count = p->nslices - *newest;

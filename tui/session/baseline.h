@@ -3,7 +3,7 @@
 #define STACKTOP_TUI_SESSION_BASELINE_H
 
 /*
- * A session as what is compared with (EXTRACT_BASELINE), read by a thread of its own: the screen
+ * A session as what is compared with (FROZEN_BASELINE), read by a thread of its own: the screen
  * waits for no file.
  */
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tui/util/bytes.h"
+#include "tui/profile/frozen_sum.h"
 #include "tui/profile/celltable.h"
 #include "tui/session/feeder_priv.h"
 #include "tui/profile/profile.h"
@@ -271,7 +272,8 @@ int feeder_baseline(struct feeder *f, const atomic_bool *stop)
 		profile_lock(f->profile);
 		err = feed_table(f, &sum.table, session_slices(f->session) - 1);
 		if (!err)
-			err = extract_recorded(f->profile, f->cells, sum.table.count, &sum.health);
+			err = frozen_sum_recorded(f->profile, f->cells, sum.table.count,
+						  &sum.health);
 		if (!err)
 			tell_stretch(f, &sum.stretch);
 		profile_unlock(f->profile);

@@ -34,8 +34,8 @@ int feeder_slice(struct feeder *f, uint32_t n, bool quiet);
  * fed, of which it has those before `from`. Errors as above.
  */
 int feeder_go(struct feeder *f, uint32_t first, uint32_t from, uint32_t next);
-/* Makes all of the session the profile's baseline (extract_recorded). As above, or -EFBIG: it has
- * too many different samples; -ECANCELED: *stop became true. */
+/* Makes all of the session the profile's baseline (frozen_sum_recorded). As above, or -EFBIG: it
+ * has too many different samples; -ECANCELED: *stop became true. */
 int feeder_baseline(struct feeder *f, const atomic_bool *stop);
 /* Puts stacks into the profile while there is nothing else to do: a jump has less to make then.
  * False: all are there. */

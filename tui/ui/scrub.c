@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tui/profile/frozen_sum.h"
 #include "tui/session/baseline.h"
 #include "tui/screen/hints.h"
 #include "tui/ui/replay_keys.h"
@@ -55,15 +56,15 @@ static int take_before(const struct ui *ui, struct profile *p, uint64_t first, u
 
 	query_history(p, &kept);
 	if (first <= kept.first) {
-		extract_drop(p, EXTRACT_BEFORE);
+		frozen_sum_drop(p, FROZEN_BEFORE);
 		return 0;
 	}
 	from = ui->scrub.mark ? first - (last + 1 - first) : query_window_first(p, first - 1);
 	if (ui->scrub.mark && last + 1 - first >= first)
 		from = kept.first;
-	err = extract_slices(p, EXTRACT_BEFORE, from, first - 1);
+	err = frozen_sum_slices(p, FROZEN_BEFORE, from, first - 1);
 	if (err)
-		extract_drop(p, EXTRACT_BEFORE);
+		frozen_sum_drop(p, FROZEN_BEFORE);
 	return err;
 }
 
@@ -83,7 +84,7 @@ static int take_slices(struct ui *ui, struct profile *p)
 	int err;
 
 	bounds(ui, p, &first, &last);
-	err = extract_slices(p, EXTRACT_MOMENT, first, last);
+	err = frozen_sum_slices(p, FROZEN_MOMENT, first, last);
 	if (err)
 		return err;
 	ui->scrub.weighed = false;
@@ -113,11 +114,11 @@ static unsigned int freeze(struct ui *ui)
 	s->shown[0] = '\0';
 	s->weighed = ui_weigh(ui) != WEIGH_WINDOW;
 	query_history(p, &s->kept);
-	err = s->weighed ? extract_weighed(p, EXTRACT_MOMENT, ui_weigh(ui)) : take_slices(ui, p);
+	err = s->weighed ? frozen_sum_span(p, FROZEN_MOMENT, ui_weigh(ui)) : take_slices(ui, p);
 	/* Nothing was sampled yet: that is what is shown. */
 	if (err == -ENOENT) {
 		s->weighed = true;
-		err = extract_weighed(p, EXTRACT_MOMENT, WEIGH_WINDOW);
+		err = frozen_sum_span(p, FROZEN_MOMENT, WEIGH_WINDOW);
 	}
 	profile_unlock(p);
 	if (err) {
@@ -132,8 +133,8 @@ static unsigned int freeze(struct ui *ui)
 static unsigned int thaw(struct ui *ui)
 {
 	profile_lock(ui->profile);
-	extract_drop(ui->profile, EXTRACT_MOMENT);
-	extract_drop(ui->profile, EXTRACT_BEFORE);
+	frozen_sum_drop(ui->profile, FROZEN_MOMENT);
+	frozen_sum_drop(ui->profile, FROZEN_BEFORE);
 	profile_unlock(ui->profile);
 	ui->frozen = false;
 	return UI_RELOAD;
@@ -195,7 +196,7 @@ static unsigned int mark(struct ui *ui)
 static int take_baseline(struct ui *ui, struct profile *p, enum weigh weigh, const char *what)
 {
 	struct scrub *s = &ui->scrub;
-	int err = extract_weighed(p, EXTRACT_BASELINE, weigh);
+	int err = frozen_sum_span(p, FROZEN_BASELINE, weigh);
 	char clock[16];
 
 	if (err)
@@ -277,7 +278,7 @@ static void take_recorded(struct ui *ui, struct profile *p)
 		baseline_free(ui->baseline);
 		ui->baseline = NULL;
 	}
-	if (s->diff && extract_match(p))
+	if (s->diff && frozen_sum_match(p))
 		ui_notice(ui, "%s", strerror(ENOMEM));
 }
 
@@ -297,7 +298,7 @@ static int default_baseline(struct ui *ui)
 		first = query_window_first(p, last);
 		err = take_before(ui, p, first, last);
 	}
-	if (!err && !extract_taken(p, EXTRACT_BEFORE))
+	if (!err && !frozen_sum_taken(p, FROZEN_BEFORE))
 		err = -ENOENT;
 	if (!err)
 		err = take_baseline(ui, p, WEIGH_BEFORE, "as long a time before the last");

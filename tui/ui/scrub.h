@@ -3,7 +3,7 @@
 #define STACKTOP_TUI_UI_SCRUB_H
 
 /*
- * Going back in time. A frozen view shows an extract of the profile (EXTRACT_MOMENT): the window
+ * Going back in time. A frozen view shows an extract of the profile (FROZEN_MOMENT): the window
  * that ends with the slice under the timeline's cursor, the range between a mark and the cursor, or
  * what was weighed when the view froze. Sampling goes on.
  */

@@ -2,7 +2,7 @@
 /*
  * Moments of the past, weights that decay and the baseline, against sums that are made here from
  * what was fed; and that all of it is bounded and leaves nothing behind.
- * Covers: tui/profile/profile_history.c tui/query/frozen_sum.c tui/query/query_decay.c
+ * Covers: tui/profile/profile_history.c tui/profile/frozen_sum.c tui/profile/decay.c
  */
 #include <errno.h>
 #include <malloc.h>
@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
+#include "tui/profile/frozen_sum.h"
 #include "tui/profile/profile.h"
 #include "tui/profile/profile_priv.h"
 #include "tui/query/query.h"
@@ -233,13 +234,14 @@ static void moments_are_what_was_fed(void **state)
 		uint64_t first = query_window_first(f.p, last), before;
 
 		assert_int_equal(first, last < WINDOW ? 1 : last - WINDOW + 1);
-		assert_int_equal(extract_slices(f.p, EXTRACT_MOMENT, first, last), 0);
+		assert_int_equal(frozen_sum_slices(f.p, FROZEN_MOMENT, first, last), 0);
 		query_health_sum(f.p, WEIGH_MOMENT, &health);
 		assert_int_equal(health.elapsed, (last + 1 - first) * NS);
-		extract_drop(f.p, EXTRACT_BEFORE);
+		frozen_sum_drop(f.p, FROZEN_BEFORE);
 		if (first > 1) {
 			before = query_window_first(f.p, first - 1);
-			assert_int_equal(extract_slices(f.p, EXTRACT_BEFORE, before, first - 1), 0);
+			assert_int_equal(frozen_sum_slices(f.p, FROZEN_BEFORE, before, first - 1),
+					 0);
 			check_funcs(&f, &q, first, last, before, first - 1);
 		} else {
 			check_funcs(&f, &q, first, last, 1, 0);
@@ -248,10 +250,10 @@ static void moments_are_what_was_fed(void **state)
 		check_procs(&f, &q, first, last, 1, 0);
 	}
 	/* A range, and what is beyond the ends. */
-	assert_int_equal(extract_slices(f.p, EXTRACT_MOMENT, 13, 41), 0);
+	assert_int_equal(frozen_sum_slices(f.p, FROZEN_MOMENT, 13, 41), 0);
 	check_tree(&f, &q, 13, 41, 1, 0);
-	assert_int_equal(extract_slices(f.p, EXTRACT_MOMENT, 13, SLICES + 1), -ENOENT);
-	assert_int_equal(extract_slices(f.p, EXTRACT_MOMENT, 7, 6), -ENOENT);
+	assert_int_equal(frozen_sum_slices(f.p, FROZEN_MOMENT, 13, SLICES + 1), -ENOENT);
+	assert_int_equal(frozen_sum_slices(f.p, FROZEN_MOMENT, 7, 6), -ENOENT);
 	check_tree(&f, &q, 13, 41, 1, 0);
 	profile_free(f.p);
 }
@@ -266,17 +268,17 @@ static void what_is_frozen_outlives_its_slices(void **state)
 	feed_open(&f, 10, 1 << 30);
 	for (int i = 0; i < SLICES; i++)
 		slice_feed(&f);
-	assert_int_equal(extract_slices(f.p, EXTRACT_MOMENT, 1, 2), -ENOENT); /* long gone */
-	assert_int_equal(extract_slices(f.p, EXTRACT_MOMENT, 55, 58), 0);
+	assert_int_equal(frozen_sum_slices(f.p, FROZEN_MOMENT, 1, 2), -ENOENT); /* long gone */
+	assert_int_equal(frozen_sum_slices(f.p, FROZEN_MOMENT, 55, 58), 0);
 	profile_zero(f.p);
 	for (int i = 0; i < 30; i++)
 		assert_int_equal(profile_commit(f.p, NULL, 0, &health), 0);
 	check_tree(&f, &q, 55, 58, 1, 0);
-	assert_int_equal(extract_weighed(f.p, EXTRACT_BASELINE, WEIGH_MOMENT), 0);
-	extract_drop(f.p, EXTRACT_MOMENT);
+	assert_int_equal(frozen_sum_span(f.p, FROZEN_BASELINE, WEIGH_MOMENT), 0);
+	frozen_sum_drop(f.p, FROZEN_MOMENT);
 	q.weigh = WEIGH_BASELINE;
 	check_tree(&f, &q, 55, 58, 1, 0);
-	extract_drop(f.p, EXTRACT_BASELINE);
+	frozen_sum_drop(f.p, FROZEN_BASELINE);
 	for (int i = 0; i < 30; i++)
 		assert_int_equal(profile_commit(f.p, NULL, 0, &health), 0);
 	assert_int_equal(f.p->stacks.live, 3); /* of the profile's own */
@@ -295,8 +297,8 @@ static void the_baseline_is_compared(void **state)
 		f.gone = i >= SLICES / 2;
 		slice_feed(&f);
 	}
-	assert_int_equal(extract_slices(f.p, EXTRACT_BASELINE, 5, 11), 0);
-	assert_int_equal(extract_slices(f.p, EXTRACT_MOMENT, 50, 52), 0);
+	assert_int_equal(frozen_sum_slices(f.p, FROZEN_BASELINE, 5, 11), 0);
+	assert_int_equal(frozen_sum_slices(f.p, FROZEN_MOMENT, 50, 52), 0);
 	check_funcs(&f, &q, 50, 52, 5, 11);
 	check_tree(&f, &q, 50, 52, 5, 11);
 	check_procs(&f, &q, 50, 52, 5, 11);
@@ -307,7 +309,7 @@ static void the_baseline_is_compared(void **state)
 	q.weigh = WEIGH_TOTAL;
 	check_funcs(&f, &q, 1, SLICES, 5, 11);
 	/* Of an empty moment all that is left is the baseline. */
-	extract_drop(f.p, EXTRACT_MOMENT);
+	frozen_sum_drop(f.p, FROZEN_MOMENT);
 	q.weigh = WEIGH_MOMENT;
 	check_funcs(&f, &q, 1, 0, 5, 11);
 	check_tree(&f, &q, 1, 0, 5, 11);
@@ -550,9 +552,9 @@ static void memory_is_bounded(void **state)
 		      (double)history.bytes / MIB, (double)bound / MIB, (double)most / MIB);
 	assert_true(most < 2 * bound);
 	assert_true(history.bytes > bound / 2); /* and it is made use of */
-	assert_int_equal(extract_slices(p, EXTRACT_MOMENT, first, first + 9), 0);
+	assert_int_equal(frozen_sum_slices(p, FROZEN_MOMENT, first, first + 9), 0);
 	assert_int_equal(query_samples(p, &q, NULL), 1000);
-	extract_drop(p, EXTRACT_MOMENT);
+	frozen_sum_drop(p, FROZEN_MOMENT);
 	profile_zero(p);
 	query_history(p, &history);
 	assert_int_equal(history.bytes, 0);

@@ -255,7 +255,7 @@ static void test_folding(void **state)
 			if (cells[i].kstack != PROFILE_NO_STACK)
 				profile_stack_put(p, cells[i].kstack);
 		}
-		assert_true(p->totals.count <= MAX);
+		assert_true(p->totals.cells.count <= MAX);
 	}
 	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), sum);
 	assert_int_equal(query_procs(p, &all, &rows, &count), 0);
@@ -340,7 +340,7 @@ static void test_folding_moderate(void **state)
 						 0};
 	}
 	assert_int_equal(feed_commit(p, cells, MAX + 1), 0);
-	assert_in_range(p->totals.count, MAX * 3 / 4 - 1, MAX * 3 / 4);
+	assert_in_range(p->totals.cells.count, MAX * 3 / 4 - 1, MAX * 3 / 4);
 	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), MAX + 1);
 	profile_free(p);
 }
@@ -367,7 +367,7 @@ static void test_folding_live(void **state)
 	assert_int_equal(feed_commit(p, cells, N), 0);
 	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), 3 * N);
 	assert_int_equal(samples(p, WEIGH_TOTAL, cells[0].proc), 3);
-	assert_int_equal(p->totals.count, N / 2 + 1);
+	assert_int_equal(p->totals.cells.count, N / 2 + 1);
 	assert_int_equal(samples(p, WEIGH_WINDOW, cells[1].proc), 3);
 	profile_free(p);
 }
@@ -403,8 +403,8 @@ static void test_churn(void **state)
 				  query_proc(p, cells[i].proc)->image, "sh", true);
 		}
 		assert_true(p->procs.live <= 20000 + 21 * PER_SLICE + OWN_PROCS);
-		assert_true(p->totals.count <= 20000);
-		assert_true(p->sliding.count <= 22 * PER_SLICE);
+		assert_true(p->totals.cells.count <= 20000);
+		assert_true(p->sliding.cells.count <= 22 * PER_SLICE);
 		assert_int_equal(samples(p, WEIGH_WINDOW, QUERY_ALL),
 				 (slice < 10 ? slice + 1 : 10) * PER_SLICE);
 		if (slice == CHURN / PER_SLICE / 4)

@@ -4,7 +4,7 @@
  * every N until nothing fails any more. Whatever was refused has left no trace, the profile goes
  * on, and (under the sanitizers) nothing leaks.
  * Covers: tui/profile/profile.c tui/profile/profile_names.c tui/profile/profile_fold.c
- * Covers: tui/profile/profile_history.c tui/query/frozen_sum.c tui/query/query.c
+ * Covers: tui/profile/profile_history.c tui/profile/frozen_sum.c tui/query/query.c
  * Covers: tui/query/query_tree.c tui/query/query_procs.c
  */
 #include <setjmp.h>
@@ -65,14 +65,17 @@ static void *failing_reallocarray(void *p, size_t n, size_t size)
 #include "tui/util/idtable.c"
 #include "tui/profile/profile.c"
 #include "tui/profile/profile_bound.c"
-#include "tui/query/frozen_sum.c"
+#include "tui/profile/frozen_sum.c"
+#include "tui/profile/profile_get.c"
+#include "tui/profile/span.c"
+#include "tui/profile/sum.c"
 #include "tui/profile/profile_fold.c"
 #include "tui/profile/profile_history.c"
 #include "tui/profile/profile_message.c"
 #include "tui/profile/profile_names.c"
 #include "tui/profile/profile_pool.c"
 #include "tui/query/query.c"
-#include "tui/query/query_decay.c"
+#include "tui/profile/decay.c"
 #include "tui/query/query_funcs.c"
 
 #undef malloc
@@ -147,9 +150,9 @@ static int ask(struct profile *p)
 	last = folded_read(&folded, p, &q);
 	err = err ? err : last;
 	folded_free(&folded);
-	last = extract_weighed(p, EXTRACT_MOMENT, WEIGH_WINDOW);
+	last = frozen_sum_span(p, FROZEN_MOMENT, WEIGH_WINDOW);
 	err = err ? err : last;
-	last = extract_weighed(p, EXTRACT_BASELINE, WEIGH_DECAY);
+	last = frozen_sum_span(p, FROZEN_BASELINE, WEIGH_DECAY);
 	err = err ? err : last;
 	q = (struct query){.weigh = WEIGH_MOMENT, .proc = QUERY_ALL, .baseline = true};
 	last = query_funcs(p, &q, &funcs, &n);

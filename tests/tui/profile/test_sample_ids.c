@@ -4,7 +4,7 @@
  * has references, no two share one, and numbers do not grow beyond the most at a time. And
  * what decays, which is added up by these numbers,
  * against powers of two of what was fed.
- * Covers: tui/profile/sample_ids.c tui/profile/celltable.c tui/query/query_decay.c
+ * Covers: tui/profile/sample_ids.c tui/profile/celltable.c tui/profile/decay.c
  */
 #include <math.h>
 #include <setjmp.h>

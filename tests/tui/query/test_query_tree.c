@@ -17,6 +17,7 @@
 
 #include "tests/support/deep.h"
 #include "tests/support/feed.h"
+#include "tui/profile/frozen_sum.h"
 #include "tui/query/query.h"
 
 #define FUNCS	 40
@@ -556,7 +557,7 @@ static void the_baseline_has_its_own_nodes(void **state)
 	for (int i = 0; i < ROUNDS / 4; i++) {
 		second(m);
 		settle(m);
-		assert_int_equal(extract_weighed(m->p, EXTRACT_BASELINE, WEIGH_WINDOW), 0);
+		assert_int_equal(frozen_sum_span(m->p, FROZEN_BASELINE, WEIGH_WINDOW), 0);
 		memcpy(m->baseline, m->cells, sizeof(m->cells));
 		memcpy(m->old, m->stacks, sizeof(m->stacks));
 		m->nbaseline = CELLS;

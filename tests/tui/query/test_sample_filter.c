@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
+#include "tui/profile/frozen_sum.h"
 #include "tui/query/query.h"
 
 #define FUNCS	60
@@ -167,9 +168,10 @@ static void answers_have_the_cells_that_pass(void **state)
 
 		second_of(p, &random, &made);
 		if (now % 6 == 1)
-			assert_int_equal(extract_weighed(p, EXTRACT_BASELINE, WEIGH_WINDOW), 0);
-		assert_int_equal(extract_slices(p, EXTRACT_MOMENT, now < 8 ? 1 : (uint64_t)now - 6,
-						(uint64_t)now + 1),
+			assert_int_equal(frozen_sum_span(p, FROZEN_BASELINE, WEIGH_WINDOW), 0);
+		assert_int_equal(frozen_sum_slices(p, FROZEN_MOMENT,
+						   now < 8 ? 1 : (uint64_t)now - 6,
+						   (uint64_t)now + 1),
 				 0);
 		for (unsigned int i = 0; i < 2; i++) {
 			unsigned int of = 5 + 6 * i;

@@ -4,8 +4,8 @@
  * for, decayed ones, against what each cell says by itself while ids of stacks are used again, and
  * stretches of slices, which are made of other stretches, against the counts that were fed. And
  * processes, whose rows of a profile that keeps slices are those of one that keeps none.
- * Covers: tui/query/query_decay.c tui/query/query_procs.c tui/query/frozen_sum.c
- * Covers: tui/util/prefetch.h
+ * Covers: tui/profile/decay.c tui/query/query_procs.c tui/profile/frozen_sum.c
+ * Covers: tui/util/prefetch.h tui/profile/sum.c tui/profile/span.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
+#include "tui/profile/frozen_sum.h"
 #include "tui/query/query.h"
 
 /* Slices of all lengths, so that several leave the window at once, or none does. */
@@ -309,17 +310,17 @@ static void sums_of_slices_are_exact(void **state)
 		for (uint32_t i = 0; i < ncells; i++)
 			profile_stack_put(p, cells[i].ustack);
 		for (int i = 0; i < 20; i++) {
-			enum extract_kind kind =
-				feed_random(&random, 2) ? EXTRACT_MOMENT : EXTRACT_BEFORE;
+			enum frozen_kind kind =
+				feed_random(&random, 2) ? FROZEN_MOMENT : FROZEN_BEFORE;
 			uint64_t last = n - feed_random(&random, n > 30 ? 30 : n);
 			uint64_t first = last - feed_random(&random, last > 8 ? 8 : (uint32_t)last);
-			struct query q = {.weigh = weighs[kind == EXTRACT_BEFORE],
+			struct query q = {.weigh = weighs[kind == FROZEN_BEFORE],
 					  .proc = QUERY_ALL};
 			uint64_t expected[KINDS] = {0};
 			struct func_row *rows;
 			size_t count;
 
-			assert_int_equal(extract_slices(p, kind, first, last), 0);
+			assert_int_equal(frozen_sum_slices(p, kind, first, last), 0);
 			for (uint64_t at = first; at <= last; at++)
 				for (int k = 0; k < KINDS; k++)
 					expected[k] += counts[at][k];
@@ -341,8 +342,8 @@ static void sums_of_slices_are_exact(void **state)
 	}
 	assert_true(checked > 10000);
 	/* Nothing is held any more by what was moved. */
-	extract_drop(p, EXTRACT_MOMENT);
-	extract_drop(p, EXTRACT_BEFORE);
+	frozen_sum_drop(p, FROZEN_MOMENT);
+	frozen_sum_drop(p, FROZEN_BEFORE);
 	profile_zero(p);
 	assert_int_equal(feed_commit(p, NULL, 0), 0);
 	for (uint32_t id = 0; id < 10000; id++) {

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
+#include "tui/profile/frozen_sum.h"
 #include "tui/query/query.h"
 
 #define SLICES	40
@@ -279,11 +280,11 @@ static void rows_are_those_of_the_model(void **state)
 		}
 		to = n - (int)feed_random(&m->random, (uint32_t)n);
 		from = to - (int)feed_random(&m->random, (uint32_t)to);
-		assert_int_equal(extract_slices(m->p, EXTRACT_MOMENT, (uint64_t)from, (uint64_t)to),
-				 0);
+		assert_int_equal(
+			frozen_sum_slices(m->p, FROZEN_MOMENT, (uint64_t)from, (uint64_t)to), 0);
 		check_all(m, WEIGH_MOMENT, from, to);
 	}
-	assert_int_equal(extract_slices(m->p, EXTRACT_MOMENT, 2, SLICES), 0);
+	assert_int_equal(frozen_sum_slices(m->p, FROZEN_MOMENT, 2, SLICES), 0);
 	check_all(m, WEIGH_MOMENT, 2, SLICES);
 	profile_free(m->p);
 	free(m);

@@ -4,7 +4,7 @@
  * A session as the baseline. The witness is the baseline that is taken live (B): after the same
  * seconds all screens have to be the same, whether these were remembered or read from a file. And
  * who is compared with whom when the processes are others.
- * Covers: tui/session/baseline.c tui/query/profile_recorded.c tui/screen/delta.c
+ * Covers: tui/session/baseline.c tui/profile/recorded_sum.c tui/screen/delta.c
  */
 #include <locale.h>
 #include <setjmp.h>
@@ -18,6 +18,7 @@
 #include "tui/session/baseline.h"
 #include "tui/screen/delta.h"
 #include "tui/profile/source.h"
+#include "tui/profile/frozen_sum.h"
 #include "tui/query/query.h"
 #include "tui/ui/scrub.h"
 #include "tui/session/session_write.h"
@@ -360,7 +361,7 @@ static void processes_are_found_by_what_they_do(void **state)
 	old = query_find_proc(p, 12, 1 | PROFILE_RECORDED);
 	assert_true(old != QUERY_ALL && query_proc(p, old)->exited);
 	assert_int_equal(of(p, query_find_proc(p, 10, 1 | PROFILE_RECORDED)), 10);
-	assert_int_equal(extract_match(p), 0);
+	assert_int_equal(frozen_sum_match(p), 0);
 	assert_int_equal(of(p, now[0]), 11);
 	assert_int_equal(of(p, now[1]), 10);
 	assert_int_equal(of(p, now[2]), 13);
@@ -372,7 +373,7 @@ static void processes_are_found_by_what_they_do(void **state)
 	proc(p, 501, 3, "web", "web: worker 1", true);
 	now[0] = proc(p, 502, 3, "web", "web: worker 2", false);
 	slice(p, NULL, (uint32_t[]){late, now[0]}, 2);
-	assert_int_equal(extract_match(p), 0);
+	assert_int_equal(frozen_sum_match(p), 0);
 	assert_int_equal(of(p, late), 12);
 	assert_int_equal(of(p, now[0]), 11);
 	assert_int_equal(of(p, now[1]), 10);
@@ -390,10 +391,10 @@ static void a_live_one_does_not_move(void **state)
 	profile_lock(p);
 	old = proc(p, 10, 1, "web", "web", false);
 	slice(p, NULL, &old, 1);
-	assert_int_equal(extract_weighed(p, EXTRACT_BASELINE, WEIGH_TOTAL), 0);
+	assert_int_equal(frozen_sum_span(p, FROZEN_BASELINE, WEIGH_TOTAL), 0);
 	proc(p, 10, 1, "web", "web", true);
 	now = proc(p, 11, 1, "web", "web", false);
-	assert_int_equal(extract_match(p), 0);
+	assert_int_equal(frozen_sum_match(p), 0);
 	assert_int_equal(of(p, old), 10);
 	assert_int_equal(of(p, now), 0);
 	profile_unlock(p);

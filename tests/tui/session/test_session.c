@@ -5,7 +5,7 @@
  * Covers: tui/session/session_write.c tui/session/session_define.c tui/session/session_read.c
  * Covers: tui/session/session_names.c tui/session/session_slice.c tui/session/player.c
  * Covers: tui/session/feeder.c tui/session/feeder_names.c tui/session/replay_time.c
- * Covers: tui/query/query_serial.c
+ * Covers: tui/profile/profile_get.c
  */
 #include <errno.h>
 #include <poll.h>

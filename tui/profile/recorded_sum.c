@@ -7,21 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/query/query_priv.h"
+#include "tui/profile/frozen_sum.h"
+#include "tui/profile/profile_priv.h"
 
 #define LOOKED_AT 64 /* processes of one name */
 
-int extract_recorded(struct profile *p, const struct profile_cell *cells, size_t ncells,
-		     const struct profile_health *health)
+int frozen_sum_recorded(struct profile *p, const struct profile_cell *cells, size_t ncells,
+			const struct profile_health *health)
 {
-	struct extract extract = {.health = *health, .recorded = true};
+	struct frozen_sum made = {.health = *health, .recorded = true};
 
-	if (celltable_reserve(&extract.cells, ncells))
+	if (celltable_reserve(&made.sum.cells, ncells))
 		return -ENOMEM;
 	for (size_t i = 0; i < ncells; i++)
-		celltable_get(&extract.cells, cells[i].proc, cells[i].ustack, cells[i].kstack, NULL)
+		celltable_get(&made.sum.cells, cells[i].proc, cells[i].ustack, cells[i].kstack,
+			      NULL)
 			->count += cells[i].count;
-	extract_replace(p, EXTRACT_BASELINE, &extract);
+	frozen_sum_replace(p, FROZEN_BASELINE, &made);
 	return 0;
 }
 
@@ -97,7 +99,7 @@ static uint32_t same(const struct match *m, const struct profile_proc *proc)
 /* Each round finds by less: the process itself, its command line, its name. */
 static void match_round(struct match *m, int round)
 {
-	const struct celltable *cells = &m->p->extracts[EXTRACT_BASELINE].cells;
+	const struct celltable *cells = &m->p->frozen[FROZEN_BASELINE].sum.cells;
 
 	for (size_t i = 0; i < cells->count; i++) {
 		uint32_t from = cells->cells[i].proc, to;
@@ -119,30 +121,30 @@ static void match_round(struct match *m, int round)
 
 static int move_cells(struct match *m)
 {
-	const struct extract *old = &m->p->extracts[EXTRACT_BASELINE];
-	struct extract extract = {.health = old->health, .recorded = true};
+	const struct frozen_sum *old = &m->p->frozen[FROZEN_BASELINE];
+	struct frozen_sum made = {.health = old->health, .recorded = true};
 
-	if (celltable_reserve(&extract.cells, old->cells.count))
+	if (celltable_reserve(&made.sum.cells, old->sum.cells.count))
 		return -ENOMEM;
-	for (size_t i = 0; i < old->cells.count; i++) {
-		const struct cell *cell = &old->cells.cells[i];
+	for (size_t i = 0; i < old->sum.cells.count; i++) {
+		const struct cell *cell = &old->sum.cells.cells[i];
 		uint32_t to = m->to[cell->proc];
 
-		celltable_get(&extract.cells, to == IDTABLE_NONE ? cell->proc : to, cell->ustack,
+		celltable_get(&made.sum.cells, to == IDTABLE_NONE ? cell->proc : to, cell->ustack,
 			      cell->kstack, NULL)
 			->count += cell->count;
 	}
-	extract_replace(m->p, EXTRACT_BASELINE, &extract);
+	frozen_sum_replace(m->p, FROZEN_BASELINE, &made);
 	return 0;
 }
 
-int extract_match(struct profile *p)
+int frozen_sum_match(struct profile *p)
 {
-	struct extract *extract = &p->extracts[EXTRACT_BASELINE];
+	struct frozen_sum *baseline = &p->frozen[FROZEN_BASELINE];
 	struct match m = {.p = p};
 	int err;
 
-	if (!extract->recorded || extract->matched == p->procs.serials)
+	if (!baseline->recorded || baseline->matched == p->procs.serials)
 		return 0;
 	err = match_begin(&m);
 	for (int round = 0; round < 3 && !err; round++)
@@ -150,7 +152,7 @@ int extract_match(struct profile *p)
 	if (!err && m.moved)
 		err = move_cells(&m);
 	if (!err)
-		extract->matched = p->procs.serials;
+		baseline->matched = p->procs.serials;
 	idtable_free(&m.names);
 	free(m.to);
 	free(m.taken);

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tui/profile/profile_priv.h"
 #include "tui/util/prefetch.h"
-#include "tui/query/query_priv.h"
 
 #define ONE	     65536.0
 #define WEIGHT_LEAST 0.001
@@ -74,13 +74,13 @@ static void fill_table(const struct profile *p, const struct weights *w, struct 
 	}
 }
 
-struct celltable *query_decayed(const struct profile *p)
+const struct celltable *decay_cells(const struct profile *p)
 {
-	struct celltable *table = &p->scratch->decayed;
+	struct celltable *table = &p->decayed->cells;
 	struct weights w = {0};
 	bool made = false;
 
-	if (p->scratch->decayed_valid)
+	if (p->decayed->valid)
 		return table;
 	celltable_clear(table);
 	w.sum = calloc((size_t)p->ids.count + 1, sizeof(*w.sum));
@@ -93,7 +93,7 @@ struct celltable *query_decayed(const struct profile *p)
 		fill_table(p, &w, table);
 	free(w.sum);
 	free(w.met);
-	p->scratch->decayed_valid = made;
+	p->decayed->valid = made;
 	return made ? table : NULL;
 }
 
@@ -126,7 +126,7 @@ static void weigh_health(struct profile_health *h, double weight)
 	h->evictions = scaled(h->evictions, weight);
 }
 
-void query_decayed_health(const struct profile *p, struct profile_health *sum)
+void decay_health(const struct profile *p, struct profile_health *sum)
 {
 	double seconds = 0;
 	size_t n = 0;
