@@ -384,7 +384,7 @@ TUI = [
     Fault("history-bytes", "tui/profile/profile_history.c",
           "if (!--proc->entry.held)\n\t\t\tp->history_bytes -= sizeof(*proc);",
           "proc->entry.held--;"),
-    Fault("fold-complete", "tui/profile/profile_fold.c",
+    Fault("fold-complete", "tui/profile/profile_names.c",
           ": stack->complete ? p->folded_complete", ": stack->complete ? p->folded_broken"),
     Fault("fold-live", "tui/profile/profile_fold.c",
           "if (proc->proc.exited && (fold->young", "if ((fold->young"),

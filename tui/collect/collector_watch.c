@@ -14,6 +14,7 @@
 #include "bpf/sampler/ksyms.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/tracker.h"
+#include "tui/collect/inspect.h"
 #include "tui/profile/inspection.h"
 #include "tui/session/session_write.h"
 

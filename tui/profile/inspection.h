@@ -10,9 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct capture_record;
-struct resolver;
-struct tracker;
 struct trace; /* bpf/report/trace.h */
 
 struct inspection_frame {
@@ -35,10 +32,6 @@ struct inspection {
 struct inspection *inspection_new(struct trace *trace);
 struct inspection *inspection_get(struct inspection *i);
 void inspection_put(struct inspection *i); /* NULL is none */
-
-/* From a captured walk. -ESRCH: its process is gone; -ENOMEM. No lock is held. */
-int inspection_make(struct tracker *tracker, struct resolver *resolver,
-		    const struct capture_record *captured, struct inspection **out);
 
 /*
  * Why following frame pointers alone would not have shown this stack, in words; where it would,

@@ -72,22 +72,6 @@ void profile_unlock(struct profile *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-size_t profile_span(const struct profile *p, size_t age)
-{
-	double seconds = 0;
-	size_t n = 0;
-
-	/* Half a slice of tolerance: ten slices of 0.999 s are the ten seconds that were meant. */
-	for (; age < p->nslices; age++, n++) {
-		double elapsed = (double)slice_at(p, age)->health.elapsed / NS_PER_SEC;
-
-		if (n && seconds + elapsed / 2 >= p->window)
-			break;
-		seconds += elapsed;
-	}
-	return n;
-}
-
 /* --- slices ---------------------------------------------------------------------------------- */
 
 static int slices_reserve(struct profile *p)
@@ -218,49 +202,6 @@ static int commit_prepare(struct profile *p, const struct profile_cell *cells, s
 		if (cells[i].cpu >= p->ncpus)
 			p->ncpus = cells[i].cpu + 1;
 	return 0;
-}
-
-bool profile_is_time(const struct profile_health *health)
-{
-	static const char *const events[] = {"",       "cpu-clock",  "task-clock",
-					     "cycles", "cpu-cycles", "ref-cycles"};
-
-	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
-		if (strcmp(health->event, events[i]) == 0)
-			return true;
-	return health->ticks > 0;
-}
-
-double profile_full(const struct profile_health *health)
-{
-	return profile_is_time(health) ? (double)health->elapsed / NS_PER_SEC * health->frequency
-				       : (double)health->samples;
-}
-
-void profile_health_add(struct profile_health *sum, const struct profile_health *health)
-{
-	struct profile_health old = *sum;
-
-	*sum = *health;
-	sum->elapsed += old.elapsed;
-	sum->taken += old.taken;
-	sum->idle += old.idle;
-	sum->ticks += old.ticks;
-	sum->samples += old.samples;
-	sum->user_samples += old.user_samples;
-	sum->kernel_samples += old.kernel_samples;
-	sum->filtered += old.filtered;
-	sum->outside += old.outside;
-	sum->user_walks += old.user_walks;
-	sum->complete_walks += old.complete_walks;
-	sum->frames += old.frames;
-	sum->run_ns += old.run_ns;
-	sum->runs += old.runs;
-	for (int i = 0; i < LOSS_COUNT; i++)
-		sum->loss[i] += old.loss[i];
-	sum->drain_ns += old.drain_ns;
-	sum->self_ns += old.self_ns;
-	sum->evictions += old.evictions;
 }
 
 static void timeline_add(struct profile *p, const struct profile_health *health)

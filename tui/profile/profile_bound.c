@@ -9,28 +9,6 @@
  */
 #include "tui/profile/profile_priv.h"
 
-#include <string.h>
-
-#define OVERHEAD 48 /* of an entry: two allocations and its place in the index */
-
-size_t bound_stack_bytes(const struct stack_entry *entry)
-{
-	size_t words = entry->stack.nframes * (entry->stack.sites ? 2 : 1);
-
-	return sizeof(*entry) + OVERHEAD + words * sizeof(*entry->stack.frames);
-}
-
-size_t bound_func_bytes(const struct func_entry *entry)
-{
-	return sizeof(*entry) + OVERHEAD + strlen(entry->func.name) + strlen(entry->func.module) +
-	       (entry->lines ? sizeof(*entry->lines) : 0);
-}
-
-bool bound_reached(const struct profile *p)
-{
-	return p->bound_bytes >= p->bound_max;
-}
-
 void profile_bound(struct profile *p, uint64_t bytes)
 {
 	p->bound_max = bytes;

@@ -63,13 +63,6 @@ int profile_fold_new(struct profile *p)
 	return err;
 }
 
-uint32_t profile_folded(const struct profile *p, const struct profile_stack *stack)
-{
-	return stack->kernel	 ? p->folded_kernel
-	       : stack->complete ? p->folded_complete
-				 : p->folded_broken;
-}
-
 static bool is_folded(const struct profile *p, const struct cell *cell)
 {
 	bool user = cell->ustack == PROFILE_NO_STACK || cell->ustack == p->folded_complete ||

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is in the profile, by id and by slice. */
+#include <string.h>
+
 #include "tui/profile/profile_priv.h"
 
 const struct profile_func *query_func(const struct profile *p, uint32_t func)
@@ -15,16 +17,6 @@ const struct profile_stack *query_stack(const struct profile *p, uint32_t stack)
 const struct profile_proc *query_proc(const struct profile *p, uint32_t proc)
 {
 	return pool_has(&p->procs, proc) ? &proc_at(p, proc)->proc : NULL;
-}
-
-uint32_t query_find_proc(const struct profile *p, pid_t pid, uint64_t image)
-{
-	uint32_t hash = profile_proc_hash(pid, image), id;
-
-	for (uint32_t at = hash; (id = idtable_next(&p->procs.index, hash, &at)) != IDTABLE_NONE;)
-		if (proc_at(p, id)->proc.pid == pid && proc_at(p, id)->proc.image == image)
-			return id;
-	return QUERY_ALL;
 }
 
 uint32_t query_pid(const struct profile *p, pid_t pid)
@@ -67,4 +59,49 @@ size_t query_timeline(const struct profile *p, float *use, size_t max)
 uint64_t query_slices(const struct profile *p)
 {
 	return p->committed;
+}
+
+/* --- health ---------------------------------------------------------------------------------- */
+
+bool profile_is_time(const struct profile_health *health)
+{
+	static const char *const events[] = {"",       "cpu-clock",  "task-clock",
+					     "cycles", "cpu-cycles", "ref-cycles"};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
+		if (strcmp(health->event, events[i]) == 0)
+			return true;
+	return health->ticks > 0;
+}
+
+double profile_full(const struct profile_health *health)
+{
+	return profile_is_time(health) ? (double)health->elapsed / NS_PER_SEC * health->frequency
+				       : (double)health->samples;
+}
+
+void profile_health_add(struct profile_health *sum, const struct profile_health *health)
+{
+	struct profile_health old = *sum;
+
+	*sum = *health;
+	sum->elapsed += old.elapsed;
+	sum->taken += old.taken;
+	sum->idle += old.idle;
+	sum->ticks += old.ticks;
+	sum->samples += old.samples;
+	sum->user_samples += old.user_samples;
+	sum->kernel_samples += old.kernel_samples;
+	sum->filtered += old.filtered;
+	sum->outside += old.outside;
+	sum->user_walks += old.user_walks;
+	sum->complete_walks += old.complete_walks;
+	sum->frames += old.frames;
+	sum->run_ns += old.run_ns;
+	sum->runs += old.runs;
+	for (int i = 0; i < LOSS_COUNT; i++)
+		sum->loss[i] += old.loss[i];
+	sum->drain_ns += old.drain_ns;
+	sum->self_ns += old.self_ns;
+	sum->evictions += old.evictions;
 }

@@ -19,12 +19,12 @@ void history_hold_frames(struct profile *p, uint32_t stack)
 {
 	const struct stack_entry *entry = stack_at(p, stack);
 
-	p->history_bytes += bound_stack_bytes(entry);
+	p->history_bytes += stack_bytes(entry);
 	for (uint32_t i = 0; i < entry->stack.nframes; i++) {
 		struct func_entry *func = func_at(p, entry->stack.frames[i]);
 
 		if (!func->entry.held++)
-			p->history_bytes += bound_func_bytes(func);
+			p->history_bytes += func_bytes(func);
 	}
 }
 
@@ -32,12 +32,12 @@ void history_unhold_frames(struct profile *p, uint32_t stack)
 {
 	const struct stack_entry *entry = stack_at(p, stack);
 
-	p->history_bytes -= bound_stack_bytes(entry);
+	p->history_bytes -= stack_bytes(entry);
 	for (uint32_t i = 0; i < entry->stack.nframes; i++) {
 		struct func_entry *func = func_at(p, entry->stack.frames[i]);
 
 		if (!--func->entry.held)
-			p->history_bytes -= bound_func_bytes(func);
+			p->history_bytes -= func_bytes(func);
 	}
 }
 

@@ -73,7 +73,7 @@ int64_t profile_func(struct profile *p, enum func_kind kind, const char *name, c
 	entry = func_at(p, id);
 	entry->hash = hash;
 	entry->func = (struct profile_func){.name = text, .module = text + nname + 1, .kind = kind};
-	p->bound_bytes += bound_func_bytes(entry);
+	p->bound_bytes += func_bytes(entry);
 	return id;
 }
 
@@ -146,11 +146,18 @@ int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 	entry->stack.frames = frames;
 	entry->stack.sites = sites;
 	p->nwaiting += sites != NULL;
-	p->bound_bytes += bound_stack_bytes(entry);
+	p->bound_bytes += stack_bytes(entry);
 	for (uint32_t i = 0; i < stack->nframes; i++)
 		pool_get(&p->funcs, stack->frames[i]);
 	pool_get(&p->stacks, id);
 	return id;
+}
+
+uint32_t profile_folded(const struct profile *p, const struct profile_stack *stack)
+{
+	return stack->kernel	 ? p->folded_kernel
+	       : stack->complete ? p->folded_complete
+				 : p->folded_broken;
 }
 
 void profile_stack_put(struct profile *p, uint32_t stack)
@@ -161,6 +168,16 @@ void profile_stack_put(struct profile *p, uint32_t stack)
 uint32_t profile_proc_hash(pid_t pid, uint64_t image)
 {
 	return (uint32_t)idtable_mix(image, (uint32_t)pid);
+}
+
+uint32_t query_find_proc(const struct profile *p, pid_t pid, uint64_t image)
+{
+	uint32_t hash = profile_proc_hash(pid, image), id;
+
+	for (uint32_t at = hash; (id = idtable_next(&p->procs.index, hash, &at)) != IDTABLE_NONE;)
+		if (proc_at(p, id)->proc.pid == pid && proc_at(p, id)->proc.image == image)
+			return id;
+	return QUERY_ALL;
 }
 
 int64_t profile_proc(struct profile *p, const struct profile_proc *info)
@@ -215,7 +232,7 @@ static uint32_t stack_drop(struct entry *entry, void *arg)
 	for (uint32_t i = 0; i < stack->stack.nframes; i++)
 		pool_put(&p->funcs, stack->stack.frames[i]);
 	p->nwaiting -= stack->stack.sites != NULL;
-	p->bound_bytes -= bound_stack_bytes(stack);
+	p->bound_bytes -= stack_bytes(stack);
 	free((void *)stack->stack.frames);
 	free((void *)stack->stack.sites);
 	return stack->hash;
@@ -226,7 +243,7 @@ static uint32_t func_drop(struct entry *entry, void *arg)
 	struct func_entry *func = (struct func_entry *)entry;
 	struct profile *p = arg;
 
-	p->bound_bytes -= bound_func_bytes(func);
+	p->bound_bytes -= func_bytes(func);
 	free((void *)func->func.name);
 	free(func->lines);
 	return (uint32_t)func->hash;

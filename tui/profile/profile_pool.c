@@ -110,3 +110,18 @@ void pool_free(struct pool *pool)
 	pool->entries = NULL;
 	pool->count = pool->room = pool->live = 0;
 }
+
+#define OVERHEAD 48 /* of an entry: two allocations and its place in the index */
+
+size_t stack_bytes(const struct stack_entry *entry)
+{
+	size_t words = entry->stack.nframes * (entry->stack.sites ? 2 : 1);
+
+	return sizeof(*entry) + OVERHEAD + words * sizeof(*entry->stack.frames);
+}
+
+size_t func_bytes(const struct func_entry *entry)
+{
+	return sizeof(*entry) + OVERHEAD + strlen(entry->func.name) + strlen(entry->func.module) +
+	       (entry->lines ? sizeof(*entry->lines) : 0);
+}

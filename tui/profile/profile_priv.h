@@ -212,6 +212,12 @@ static inline struct proc_entry *proc_at(const struct profile *p, uint32_t id)
 	return (struct proc_entry *)p->procs.entries + id;
 }
 
+/* No new stack or name is kept; see profile_bound.c. */
+static inline bool bound_reached(const struct profile *p)
+{
+	return p->bound_bytes >= p->bound_max;
+}
+
 /* Slice by age: 0 is the newest. */
 static inline struct slice *slice_at(const struct profile *p, size_t age)
 {
@@ -242,6 +248,9 @@ void pool_put(struct pool *pool, uint32_t id);
 void pool_sweep(struct pool *pool, bool (*keep)(const struct entry *entry),
 		uint32_t (*drop)(struct entry *entry, void *arg), void *arg);
 void pool_free(struct pool *pool);
+/* What an entry takes, names and frames included. */
+size_t stack_bytes(const struct stack_entry *entry);
+size_t func_bytes(const struct func_entry *entry);
 
 /* --- profile_names.c ----------------------------------------------------------------------- */
 
@@ -249,6 +258,8 @@ uint32_t profile_stack_hash(const struct profile_stack *stack);
 uint32_t profile_proc_hash(pid_t pid, uint64_t image);
 /* Recycles what nothing refers to, except processes that have not exited. */
 void profile_sweep(struct profile *p);
+/* "[folded away]" in the place of such a stack. */
+uint32_t profile_folded(const struct profile *p, const struct profile_stack *stack);
 /* Frees everything the pools hold. */
 void profile_names_free(struct profile *p);
 
@@ -260,18 +271,8 @@ void profile_modules_free(struct profile *p);
 
 void profile_lines_free(struct profile *p);
 
-/* --- profile.c ----------------------------------------------------------------------------- */
-
-/* How many slices, from that age on, make up the sliding window's time; at least 1 if any. */
-size_t profile_span(const struct profile *p, size_t age);
-
 /* --- profile_bound.c ----------------------------------------------------------------------- */
 
-/* What an entry takes, names and frames included. */
-size_t bound_stack_bytes(const struct stack_entry *entry);
-size_t bound_func_bytes(const struct func_entry *entry);
-/* No new stack or name is kept. */
-bool bound_reached(const struct profile *p);
 /* After a commit: lets go of what may go until there is room for more. */
 void bound_keep(struct profile *p);
 
@@ -295,11 +296,11 @@ int profile_fold_new(struct profile *p);
 void profile_fold(struct profile *p);
 /* Of the cells that are not hot and have stacks the rarest half gives them up; false: none has. */
 bool profile_fold_half(struct profile *p);
-/* "[folded away]" in the place of such a stack. */
-uint32_t profile_folded(const struct profile *p, const struct profile_stack *stack);
 
 /* --- span.c -------------------------------------------------------------------------------- */
 
+/* How many slices, from that age on, make up the sliding window's time; at least 1 if any. */
+size_t profile_span(const struct profile *p, size_t age);
 /* Not of WEIGH_LAST and WEIGH_DECAY. */
 const struct sum *span_sum(const struct profile *p, enum weigh weigh);
 /* Slices of the window or the last one; not for other spans. */

@@ -76,7 +76,7 @@ static int settle(struct profile *p, uint32_t id, profile_site_fn known, void *a
 		memcpy(sites, l->sites, l->count * sizeof(*sites));
 	if (entry->entry.held)
 		history_unhold_frames(p, id);
-	p->bound_bytes -= bound_stack_bytes(entry);
+	p->bound_bytes -= stack_bytes(entry);
 	for (uint32_t i = 0; i < l->count; i++)
 		pool_get(&p->funcs, frames[i]);
 	for (uint32_t i = 0; i < entry->stack.nframes; i++)
@@ -86,7 +86,7 @@ static int settle(struct profile *p, uint32_t id, profile_site_fn known, void *a
 	entry->stack.frames = frames;
 	entry->stack.sites = sites;
 	entry->stack.nframes = l->count;
-	p->bound_bytes += bound_stack_bytes(entry);
+	p->bound_bytes += stack_bytes(entry);
 	if (entry->entry.held)
 		history_hold_frames(p, id);
 	p->nwaiting -= !sites;

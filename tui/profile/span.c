@@ -4,6 +4,22 @@
 
 #include "tui/profile/profile_priv.h"
 
+size_t profile_span(const struct profile *p, size_t age)
+{
+	double seconds = 0;
+	size_t n = 0;
+
+	/* Half a slice of tolerance: ten slices of 0.999 s are the ten seconds that were meant. */
+	for (; age < p->nslices; age++, n++) {
+		double elapsed = (double)slice_at(p, age)->health.elapsed / NS_PER_SEC;
+
+		if (n && seconds + elapsed / 2 >= p->window)
+			break;
+		seconds += elapsed;
+	}
+	return n;
+}
+
 static const struct frozen_sum *frozen_of(const struct profile *p, enum weigh weigh)
 {
 	return weigh == WEIGH_MOMENT   ? &p->frozen[FROZEN_MOMENT]

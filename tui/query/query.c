@@ -210,3 +210,19 @@ uint64_t query_samples(const struct profile *p, const struct query *q, double *s
 		*seconds = (double)sum.elapsed / NS_PER_SEC;
 	return samples;
 }
+
+void query_rates(const struct profile *p, const struct query *q, struct proc_row *rows,
+		 size_t count)
+{
+	struct profile_health sum;
+	double seconds, full;
+
+	query_health_sum(p, q->weigh, &sum);
+	seconds = (double)sum.elapsed / NS_PER_SEC;
+	full = profile_full(&sum);
+	for (size_t i = 0; i < count && seconds > 0; i++) {
+		rows[i].rate = (double)rows[i].samples / seconds;
+		if (full > 0)
+			rows[i].cpu_percent = 100 * (double)rows[i].samples / full;
+	}
+}
