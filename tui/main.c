@@ -286,7 +286,7 @@ static int batch_loop(struct profile *profile, struct source *source, struct chi
 	int err = 0;
 
 	if (one)
-		q.weigh = WEIGH_TOTAL;
+		q.span = SPAN_TOTAL;
 	while (!err && !finished && batch_wait(source, command, signals, &asked)) {
 		finished = source_finished(source); /* before: what it committed is seen below */
 		slices = source_slices(source);

@@ -310,7 +310,7 @@ static int measure(struct machine *m, const struct place *place, const struct ke
 static void print_size(struct machine *m)
 {
 	struct history kept;
-	struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_WINDOW, .proc = QUERY_ALL};
 	struct tree tree;
 
 	profile_lock(m->p);

@@ -112,7 +112,7 @@ static void replay(const char *path)
 {
 	struct options options = {.replay = path, .speed = 1, .screenshot = "-"};
 	struct profile *p = profile_new(10, 1000);
-	struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_WINDOW, .proc = QUERY_ALL};
 	struct source *source;
 	char error[256], *text = NULL;
 	struct pollfd fd;

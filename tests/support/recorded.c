@@ -40,9 +40,9 @@ static int by_cpu(const void *a, const void *b)
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
-void report_cpus(FILE *to, const struct profile *p, enum weigh weigh)
+void report_cpus(FILE *to, const struct profile *p, enum span span)
 {
-	struct query q = {.weigh = weigh, .proc = QUERY_ALL, .cpus = true, .by_cpu = true};
+	struct query q = {.span = span, .proc = QUERY_ALL, .cpus = true, .by_cpu = true};
 	struct proc_row *rows;
 	size_t count;
 
@@ -56,7 +56,7 @@ void report_cpus(FILE *to, const struct profile *p, enum weigh weigh)
 
 char *report(struct profile *p)
 {
-	struct query last = {.weigh = WEIGH_LAST, .proc = QUERY_ALL};
+	struct query last = {.span = SPAN_LAST, .proc = QUERY_ALL};
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
@@ -64,7 +64,7 @@ char *report(struct profile *p)
 	assert_non_null(to);
 	assert_int_equal(batch_folded(to, p, &last), 0);
 	profile_lock(p);
-	report_cpus(to, p, WEIGH_LAST);
+	report_cpus(to, p, SPAN_LAST);
 	profile_unlock(p);
 	fclose(to);
 	return text;

@@ -50,7 +50,7 @@ struct recorded {
 };
 
 /* What CPUs had. The lock is held. */
-void report_cpus(FILE *to, const struct profile *p, enum weigh weigh);
+void report_cpus(FILE *to, const struct profile *p, enum span span);
 
 char *report(struct profile *p);
 

@@ -127,7 +127,7 @@ int tell_unwind(struct tell *t, const struct ui *ui, const struct profile *p)
 	uint64_t walks = 0;
 	uint32_t proc = 0;
 	size_t n = 0;
-	struct query q = {.weigh = ui_weigh(ui), .proc = QUERY_ALL};
+	struct query q = {.span = ui_span(ui), .proc = QUERY_ALL};
 	int err = bycpu_filter(ui, p, &q);
 
 	if (!err)

@@ -331,7 +331,7 @@ static int write_report(FILE *to, const struct profile *p, const struct query *q
 	if (err)
 		return err;
 	qsort_r(rows, count, sizeof(*rows), by_samples, (void *)p);
-	query_health_sum(p, q->weigh, &health);
+	query_health_sum(p, q->span, &health);
 	write_head(to, &health);
 	write_procs(to, p, &health, rows, count);
 	if (health.by_cpu)
@@ -348,7 +348,7 @@ static int write_report(FILE *to, const struct profile *p, const struct query *q
 struct query batch_query(const struct options *options)
 {
 	return (struct query){
-		.weigh = WEIGH_LAST,
+		.span = SPAN_LAST,
 		.proc = QUERY_ALL,
 		.hide_kernel = options->no_kernel,
 		.hide_user = options->no_user,

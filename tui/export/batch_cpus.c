@@ -55,7 +55,7 @@ int batch_cpus(FILE *to, const struct profile *p, const struct query *q)
 		qsort(rows, count, sizeof(*rows), by_samples);
 		for (size_t i = 0; i < count; i++)
 			all += rows[i].samples;
-		query_health_sum(p, q->weigh, &health);
+		query_health_sum(p, q->span, &health);
 		fprintf(to, "\n%8s %6s %8s %8s %8s  %s\n", "CPU",
 			profile_is_time(&health) ? "CPU%" : "SMP%", "SAMPLES", "OF ALL%", "KERNEL%",
 			"HOTTEST FUNCTION");

@@ -487,7 +487,7 @@ int export_model_add(struct export_model *c, const struct profile *p, const stru
 	struct profile_health health;
 	int err;
 
-	query_health_sum(p, q->weigh, &health);
+	query_health_sum(p, q->span, &health);
 	/* Counts of two events have no sum. */
 	if (c->nslices && strcmp(c->health.event, health.event) != 0)
 		export_model_free(c);

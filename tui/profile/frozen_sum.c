@@ -163,35 +163,35 @@ static int copy_cells(struct sum *sum, const struct celltable *from)
 	return 0;
 }
 
-static int copy_span(struct profile *p, struct sum *to, enum weigh weigh)
+static int copy_span(struct profile *p, struct sum *to, enum span span)
 {
 	const struct slice *last = p->nslices ? slice_at(p, 0) : NULL;
 
-	switch (weigh) {
-	case WEIGH_LAST:
+	switch (span) {
+	case SPAN_LAST:
 		if (last && sum_reserve(p, to, last->ncells))
 			return -ENOMEM;
 		if (last)
 			sum_add(p, to, last);
 		return 0;
-	case WEIGH_DECAY:
+	case SPAN_DECAY:
 		return copy_cells(to, decay_cells(p));
 	default:
-		return sum_copy(to, span_sum(p, weigh));
+		return sum_copy(to, span_sum(p, span));
 	}
 }
 
-int frozen_sum_span(struct profile *p, enum frozen_kind kind, enum weigh weigh)
+int frozen_sum_span(struct profile *p, enum frozen_kind kind, enum span span)
 {
 	struct frozen_sum made = {0};
-	int err = copy_span(p, &made.sum, weigh);
+	int err = copy_span(p, &made.sum, span);
 
 	if (err) {
 		sum_free(&made.sum);
 		return err;
 	}
-	query_health_sum(p, weigh, &made.health);
-	span_slices(p, weigh, &made.first, &made.last);
+	query_health_sum(p, span, &made.health);
+	span_slices(p, span, &made.first, &made.last);
 	frozen_sum_replace(p, kind, &made);
 	return 0;
 }

@@ -22,7 +22,7 @@ enum frozen_kind {
  * of that kind. -ENOMEM leaves that as it was, as does -ENOENT: none of the slices is there.
  */
 int frozen_sum_slices(struct profile *p, enum frozen_kind kind, uint64_t first, uint64_t last);
-int frozen_sum_span(struct profile *p, enum frozen_kind kind, enum weigh weigh);
+int frozen_sum_span(struct profile *p, enum frozen_kind kind, enum span span);
 /*
  * The baseline is what was recorded at another time. Processes have PROFILE_RECORDED in their image
  * until frozen_sum_match finds those of now that do the same. It is called again and again, since

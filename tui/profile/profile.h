@@ -197,17 +197,17 @@ void profile_keep(struct profile *p, unsigned int seconds, uint64_t bytes);
  */
 void profile_bound(struct profile *p, uint64_t bytes);
 
-enum weigh {
-	WEIGH_WINDOW, /* the last N seconds */
-	WEIGH_TOTAL,  /* since the last profile_zero */
-	WEIGH_LAST,   /* the last slice only (batch) */
+enum span {
+	SPAN_WINDOW, /* the last N seconds */
+	SPAN_TOTAL,  /* since the last profile_zero */
+	SPAN_LAST,   /* the last slice only (batch) */
 	/* All slices, the newest in full and those that ended half a window earlier by half, and so
 	 * on; what weighs less than a thousandth is left out. Cells have whole numbers of samples;
 	 * what is rounded away is carried on to the next cell, so that sums stay. */
-	WEIGH_DECAY,
-	WEIGH_MOMENT,	/* FROZEN_MOMENT */
-	WEIGH_BEFORE,	/* FROZEN_BEFORE */
-	WEIGH_BASELINE, /* FROZEN_BASELINE */
+	SPAN_DECAY,
+	SPAN_MOMENT,   /* FROZEN_MOMENT */
+	SPAN_BEFORE,   /* FROZEN_BEFORE */
+	SPAN_BASELINE, /* FROZEN_BASELINE */
 };
 
 /* --- feeding; the lock is held ------------------------------------------------------------- */
@@ -287,7 +287,7 @@ uint64_t query_stack_serial(const struct profile *p, uint32_t stack);
 
 /* Health of the last slice (zeroed when there was none), and summed over a span. */
 void query_health(const struct profile *p, struct profile_health *last);
-void query_health_sum(const struct profile *p, enum weigh weigh, struct profile_health *sum);
+void query_health_sum(const struct profile *p, enum span span, struct profile_health *sum);
 /* CPU use of the last seconds, oldest first, 0..1 of all sampled CPUs; returns how many (<= max).
  */
 size_t query_timeline(const struct profile *p, float *use, size_t max);

@@ -301,19 +301,19 @@ bool profile_fold_half(struct profile *p);
 
 /* How many slices, from that age on, make up the sliding window's time; at least 1 if any. */
 size_t profile_span(const struct profile *p, size_t age);
-/* Not of WEIGH_LAST and WEIGH_DECAY. */
-const struct sum *span_sum(const struct profile *p, enum weigh weigh);
+/* Not of SPAN_LAST and SPAN_DECAY. */
+const struct sum *span_sum(const struct profile *p, enum span span);
 /* Slices of the window or the last one; not for other spans. */
-size_t span_count(const struct profile *p, enum weigh weigh);
+size_t span_count(const struct profile *p, enum span span);
 /* Numbers of its slices; first is 0 where it is not a sum of slices. */
-void span_slices(const struct profile *p, enum weigh weigh, uint64_t *first, uint64_t *last);
+void span_slices(const struct profile *p, enum span span, uint64_t *first, uint64_t *last);
 /* Sums have no threads, slices do: age of the newest slice, and how many there are. False: it is
  * not a sum of slices, or they are gone. */
-bool span_has_slices(const struct profile *p, enum weigh weigh, size_t *newest, size_t *n);
+bool span_has_slices(const struct profile *p, enum span span, size_t *newest, size_t *n);
 
 /* --- decay.c ------------------------------------------------------------------------------- */
 
-/* Cells and health of WEIGH_DECAY; sum is zeroed. NULL: no memory. */
+/* Cells and health of SPAN_DECAY; sum is zeroed. NULL: no memory. */
 const struct celltable *decay_cells(const struct profile *p);
 void decay_health(const struct profile *p, struct profile_health *sum);
 

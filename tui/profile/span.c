@@ -20,66 +20,66 @@ size_t profile_span(const struct profile *p, size_t age)
 	return n;
 }
 
-static const struct frozen_sum *frozen_of(const struct profile *p, enum weigh weigh)
+static const struct frozen_sum *frozen_of(const struct profile *p, enum span span)
 {
-	return weigh == WEIGH_MOMENT   ? &p->frozen[FROZEN_MOMENT]
-	       : weigh == WEIGH_BEFORE ? &p->frozen[FROZEN_BEFORE]
-				       : &p->frozen[FROZEN_BASELINE];
+	return span == SPAN_MOMENT   ? &p->frozen[FROZEN_MOMENT]
+	       : span == SPAN_BEFORE ? &p->frozen[FROZEN_BEFORE]
+				     : &p->frozen[FROZEN_BASELINE];
 }
 
-static bool is_frozen(enum weigh weigh)
+static bool is_frozen(enum span span)
 {
-	return weigh == WEIGH_MOMENT || weigh == WEIGH_BEFORE || weigh == WEIGH_BASELINE;
+	return span == SPAN_MOMENT || span == SPAN_BEFORE || span == SPAN_BASELINE;
 }
 
-const struct sum *span_sum(const struct profile *p, enum weigh weigh)
+const struct sum *span_sum(const struct profile *p, enum span span)
 {
-	return is_frozen(weigh)	      ? &frozen_of(p, weigh)->sum
-	       : weigh == WEIGH_TOTAL ? &p->totals
-				      : &p->sliding;
+	return is_frozen(span)	    ? &frozen_of(p, span)->sum
+	       : span == SPAN_TOTAL ? &p->totals
+				    : &p->sliding;
 }
 
-size_t span_count(const struct profile *p, enum weigh weigh)
+size_t span_count(const struct profile *p, enum span span)
 {
-	if (weigh == WEIGH_LAST)
+	if (span == SPAN_LAST)
 		return p->nslices ? 1 : 0;
 	return p->nwindow;
 }
 
-void span_slices(const struct profile *p, enum weigh weigh, uint64_t *first, uint64_t *last)
+void span_slices(const struct profile *p, enum span span, uint64_t *first, uint64_t *last)
 {
-	size_t n = span_count(p, weigh);
+	size_t n = span_count(p, span);
 
 	*last = p->committed;
 	*first = n ? p->committed + 1 - n : 0;
-	if (weigh == WEIGH_TOTAL || weigh == WEIGH_DECAY)
+	if (span == SPAN_TOTAL || span == SPAN_DECAY)
 		*first = 0;
-	if (is_frozen(weigh)) {
-		*first = frozen_of(p, weigh)->first;
-		*last = frozen_of(p, weigh)->last;
+	if (is_frozen(span)) {
+		*first = frozen_of(p, span)->first;
+		*last = frozen_of(p, span)->last;
 	}
 }
 
-bool span_has_slices(const struct profile *p, enum weigh weigh, size_t *newest, size_t *n)
+bool span_has_slices(const struct profile *p, enum span span, size_t *newest, size_t *n)
 {
 	uint64_t first, last;
 
-	span_slices(p, weigh, &first, &last);
+	span_slices(p, span, &first, &last);
 	*n = (size_t)(last + 1 - first);
 	return first && slice_age(p, last, newest) && *newest + *n <= p->nslices;
 }
 
-void query_health_sum(const struct profile *p, enum weigh weigh, struct profile_health *sum)
+void query_health_sum(const struct profile *p, enum span span, struct profile_health *sum)
 {
 	memset(sum, 0, sizeof(*sum));
-	if (weigh == WEIGH_TOTAL) {
+	if (span == SPAN_TOTAL) {
 		*sum = p->total_health;
-	} else if (weigh == WEIGH_DECAY) {
+	} else if (span == SPAN_DECAY) {
 		decay_health(p, sum);
-	} else if (is_frozen(weigh)) {
-		*sum = frozen_of(p, weigh)->health;
+	} else if (is_frozen(span)) {
+		*sum = frozen_of(p, span)->health;
 	} else {
-		for (size_t age = span_count(p, weigh); age-- > 0;)
+		for (size_t age = span_count(p, span); age-- > 0;)
 			profile_health_add(sum, &slice_at(p, age)->health);
 	}
 }

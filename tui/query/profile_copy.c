@@ -15,7 +15,7 @@ struct idmap {
 	size_t count;
 };
 
-struct snapshot {
+struct copier {
 	const struct profile *from;
 	struct profile *to;
 	struct idmap funcs, stacks, procs;
@@ -39,7 +39,7 @@ static uint32_t *idmap_at(struct idmap *map, uint32_t id)
 	return &map->to[id];
 }
 
-static int64_t copy_func(struct snapshot *s, uint32_t id)
+static int64_t copy_func(struct copier *s, uint32_t id)
 {
 	uint32_t *to = idmap_at(&s->funcs, id);
 	const struct profile_func *func;
@@ -64,7 +64,7 @@ static int64_t copy_func(struct snapshot *s, uint32_t id)
 	return copy;
 }
 
-static int64_t copy_stack(struct snapshot *s, uint32_t id)
+static int64_t copy_stack(struct copier *s, uint32_t id)
 {
 	const struct profile_stack *stack = query_stack(s->from, id);
 	struct profile_stack copied;
@@ -99,7 +99,7 @@ out:
 	return copy;
 }
 
-static int64_t copy_proc(struct snapshot *s, uint32_t id)
+static int64_t copy_proc(struct copier *s, uint32_t id)
 {
 	uint32_t *to = idmap_at(&s->procs, id);
 	const struct profile_proc *proc = query_proc(s->from, id);
@@ -119,7 +119,7 @@ static int64_t copy_proc(struct snapshot *s, uint32_t id)
 
 static int copy_cell(const struct profile_cell *cell, void *arg)
 {
-	struct snapshot *s = arg;
+	struct copier *s = arg;
 	int64_t proc = copy_proc(s, cell->proc);
 	int64_t ustack = copy_stack(s, cell->ustack);
 	int64_t kstack = copy_stack(s, cell->kstack);
@@ -150,10 +150,10 @@ static int copy_cell(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
-int snapshot_take(struct profile **out, const struct profile *p, const struct query *query)
+int profile_copy_new(struct profile **out, const struct profile *p, const struct query *query)
 {
 	struct query q = *query;
-	struct snapshot s = {.from = p};
+	struct copier s = {.from = p};
 	struct profile_health health;
 	int err = -ENOMEM;
 
@@ -163,7 +163,7 @@ int snapshot_take(struct profile **out, const struct profile *p, const struct qu
 	q.threads = q.cpus = true;
 	profile_lock(s.to);
 	err = query_cells(p, &q, copy_cell, &s);
-	query_health_sum(p, q.weigh, &health);
+	query_health_sum(p, q.span, &health);
 	if (!err)
 		err = profile_commit(s.to, s.cells, s.ncells, &health);
 	/* The cells hold the stacks from now on. */

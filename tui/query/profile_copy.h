@@ -14,6 +14,6 @@
  * and frees *out by profile_free. Ids of the copy are its own: whom and what the query chooses is
  * chosen here, and means nothing there. -ENOMEM.
  */
-int snapshot_take(struct profile **out, const struct profile *p, const struct query *query);
+int profile_copy_new(struct profile **out, const struct profile *p, const struct query *query);
 
 #endif

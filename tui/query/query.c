@@ -23,16 +23,16 @@ static int slice_each(const struct profile *p, const struct query *q, const stru
 
 	if (q->proc != QUERY_ALL)
 		range = cells_of(p, slice->cells, slice->ncells, q->proc,
-				 q->whose ? q->whose->tid : 0);
+				 q->scope ? q->scope->tid : 0);
 	for (size_t i = range.from; i < range.to && !err; i++)
 		err = fn(&slice->cells[i], arg);
 	return err;
 }
 
-/* Not for WEIGH_LAST. NULL: no memory. */
-static const struct celltable *table_of(const struct profile *p, enum weigh weigh)
+/* Not for SPAN_LAST. NULL: no memory. */
+static const struct celltable *table_of(const struct profile *p, enum span span)
 {
-	return weigh == WEIGH_DECAY ? decay_cells(p) : &span_sum(p, weigh)->cells;
+	return span == SPAN_DECAY ? decay_cells(p) : &span_sum(p, span)->cells;
 }
 
 static int slices_each(const struct profile *p, const struct query *q, size_t newest, size_t n,
@@ -75,11 +75,11 @@ int query_raw(const struct profile *p, const struct query *q, cell_fn fn, void *
 	const struct celltable *table;
 	size_t newest, n;
 
-	if (q->weigh == WEIGH_LAST)
+	if (q->span == SPAN_LAST)
 		return p->nslices ? slice_each(p, q, slice_at(p, 0), fn, arg) : 0;
-	if (query_apart(q) && span_has_slices(p, q->weigh, &newest, &n))
+	if (query_apart(q) && span_has_slices(p, q->span, &newest, &n))
 		return slices_each(p, q, newest, n, fn, arg);
-	table = table_of(p, q->weigh);
+	table = table_of(p, q->span);
 	return table ? table_each(p, table, q->proc, fn, arg) : -ENOMEM;
 }
 
@@ -94,7 +94,7 @@ bool query_take(const struct profile *p, const struct query *q, struct profile_c
 	}
 	if (q->hide_kernel)
 		cell->kstack = PROFILE_NO_STACK;
-	return query_passes(p, q, q->whose, cell) && query_passes(p, q, q->filter, cell);
+	return query_passes(p, q, q->scope, cell) && query_passes(p, q, q->filter, cell);
 }
 
 struct taker {
@@ -143,14 +143,14 @@ size_t query_cell_count(const struct profile *p, const struct query *q)
 	const struct celltable *table;
 	size_t count = 0, newest, n;
 
-	if (q->weigh == WEIGH_LAST)
+	if (q->span == SPAN_LAST)
 		return p->nslices ? slice_at(p, 0)->ncells : 0;
-	if (query_apart(q) && span_has_slices(p, q->weigh, &newest, &n)) {
+	if (query_apart(q) && span_has_slices(p, q->span, &newest, &n)) {
 		for (size_t age = newest; age < newest + n; age++)
 			count += slice_at(p, age)->ncells;
 		return count;
 	}
-	table = table_of(p, q->weigh);
+	table = table_of(p, q->span);
 	return table ? table->count : 0;
 }
 
@@ -158,7 +158,7 @@ struct query query_of_baseline(const struct query *q)
 {
 	struct query baseline = *q;
 
-	baseline.weigh = WEIGH_BASELINE;
+	baseline.span = SPAN_BASELINE;
 	return baseline;
 }
 
@@ -201,11 +201,11 @@ uint64_t query_samples(const struct profile *p, const struct query *q, double *s
 	struct profile_health sum;
 	uint64_t samples = 0;
 
-	if (query_takes_all(q) && !query_apart(q) && q->weigh != WEIGH_LAST)
-		samples = sum_table(table_of(p, q->weigh), q->proc);
+	if (query_takes_all(q) && !query_apart(q) && q->span != SPAN_LAST)
+		samples = sum_table(table_of(p, q->span), q->proc);
 	else
 		query_cells(p, q, count_cell, &samples);
-	query_health_sum(p, q->weigh, &sum);
+	query_health_sum(p, q->span, &sum);
 	if (seconds)
 		*seconds = (double)sum.elapsed / NS_PER_SEC;
 	return samples;
@@ -217,7 +217,7 @@ void query_rates(const struct profile *p, const struct query *q, struct proc_row
 	struct profile_health sum;
 	double seconds, full;
 
-	query_health_sum(p, q->weigh, &sum);
+	query_health_sum(p, q->span, &sum);
 	seconds = (double)sum.elapsed / NS_PER_SEC;
 	full = profile_full(&sum);
 	for (size_t i = 0; i < count && seconds > 0; i++) {

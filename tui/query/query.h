@@ -16,7 +16,7 @@
 #include "tui/profile/profile.h"
 
 /* Which samples pass; NULL and 0 let all pass. Its owner keeps it as long as the query is asked. */
-struct sieve {
+struct sample_filter {
 	const bool *procs; /* by process id; */
 	uint32_t nprocs;   /* ... those beyond do not pass */
 	uint32_t tid;	   /* of one thread; needs query.threads */
@@ -28,7 +28,7 @@ struct sieve {
 };
 
 struct query {
-	enum weigh weigh;
+	enum span span;
 	uint32_t proc;	  /* id, or QUERY_ALL */
 	bool hide_kernel; /* leave kernel frames out: their samples count for the user frame */
 	bool hide_user;	  /* leave user frames out: samples without kernel frames vanish */
@@ -41,9 +41,10 @@ struct query {
 	/* By process id (all of them): the process whose row in query_procs counts it, too; NULL:
 	 * its own. See query_owners. */
 	const uint32_t *owners;
-	const struct sieve *whose;  /* whose samples; NULL: everybody's. Shares are of these */
-	const struct sieve *filter; /* which of these are looked at; NULL: all */
-	bool baseline;		    /* compare with WEIGH_BASELINE instead of the time before */
+	const struct sample_filter
+		*scope; /* whose samples; NULL: everybody's. Shares are of these */
+	const struct sample_filter *filter; /* which of these are looked at; NULL: all */
+	bool baseline; /* compare with SPAN_BASELINE instead of the time before */
 };
 
 #define PROC_HISTORY 8
@@ -106,7 +107,7 @@ int query_procs(const struct profile *p, const struct query *q, struct proc_row 
 int query_funcs(const struct profile *p, const struct query *q, struct func_row **rows,
 		size_t *count);
 /* How many of the slices that the history of a row tells of are there, the last ones. */
-size_t query_history_kept(const struct profile *p, enum weigh weigh);
+size_t query_history_kept(const struct profile *p, enum span span);
 
 struct cpu_row { /* a process, or a thread of it, on a CPU */
 	uint32_t proc;
@@ -120,9 +121,9 @@ struct cpu_row { /* a process, or a thread of it, on a CPU */
 int query_cpus(const struct profile *p, const struct query *q, struct cpu_row **rows,
 	       size_t *count);
 /* Is a CPU known of any sample of what is weighed? */
-bool query_knows_cpus(const struct profile *p, enum weigh weigh);
+bool query_knows_cpus(const struct profile *p, enum span span);
 /* Are the slices there that what is weighed is the sum of? Only they know CPUs and threads. */
-bool query_keeps_slices(const struct profile *p, enum weigh weigh);
+bool query_keeps_slices(const struct profile *p, enum span span);
 /* One more than the highest number of a CPU, + 1, that there ever was in the profile; 0: none. */
 uint32_t query_ncpus(const struct profile *p);
 /* How walks ended, whatever the query hides; of its filter's samples. */
@@ -153,14 +154,14 @@ int query_part_children(struct tree_part *part, uint32_t node);
 /* The nodes so far; valid until the next query_part_children. */
 const struct tree *query_part_tree(const struct tree_part *part);
 
-struct verdicts;
+struct match_cache;
 struct query_found {
 	uint64_t samples; /* each once, however many frames of its stack pass */
 	uint32_t nodes;
 };
 
 /* What passes at and below a node of the part, also where the part has no nodes. -ENOMEM. */
-int query_part_found(const struct tree_part *part, uint32_t node, const struct verdicts *funcs,
+int query_part_found(const struct tree_part *part, uint32_t node, const struct match_cache *funcs,
 		     struct query_found *found);
 
 /* Cells weighed by the query, for writers that need whole stacks (folded). fn returns non-zero to
@@ -173,20 +174,20 @@ int query_owners(const struct profile *p, const char *(*text)(const struct profi
 		 uint32_t **owners);
 
 /* Which functions or processes pass, by id, for a sieve. */
-struct verdicts {
+struct match_cache {
 	uint64_t *hash; /* of the function that was judged */
 	bool *pass;
 	uint32_t count, room;
 };
 
 /* A zeroed struct is none. */
-void verdicts_free(struct verdicts *v);
+void match_cache_free(struct match_cache *v);
 /* Verdicts on all functions. Those that were judged before are not asked about again, also when
  * they are of another profile: free the verdicts when the opinion has changed. -ENOMEM. */
-int query_judge_funcs(const struct profile *p, struct verdicts *v,
+int query_judge_funcs(const struct profile *p, struct match_cache *v,
 		      bool (*passes)(const struct profile_func *func, void *arg), void *arg);
 /* Verdicts on all processes, anew. -ENOMEM. */
-int query_judge_procs(const struct profile *p, struct verdicts *v,
+int query_judge_procs(const struct profile *p, struct match_cache *v,
 		      bool (*passes)(const struct profile_proc *proc, void *arg), void *arg);
 
 /* Samples weighed by the query, and seconds that they took. Shares are of those of the query

@@ -64,18 +64,18 @@ static int find_cpu(const struct profile_cell *cell, void *arg)
 	return cell->cpu ? -EEXIST : 0; /* ends the search */
 }
 
-bool query_knows_cpus(const struct profile *p, enum weigh weigh)
+bool query_knows_cpus(const struct profile *p, enum span span)
 {
-	const struct query q = {.weigh = weigh, .proc = QUERY_ALL, .cpus = true};
+	const struct query q = {.span = span, .proc = QUERY_ALL, .cpus = true};
 
 	return query_raw(p, &q, find_cpu, NULL) == -EEXIST;
 }
 
-bool query_keeps_slices(const struct profile *p, enum weigh weigh)
+bool query_keeps_slices(const struct profile *p, enum span span)
 {
 	size_t newest, n;
 
-	return span_has_slices(p, weigh, &newest, &n);
+	return span_has_slices(p, span, &newest, &n);
 }
 
 uint32_t query_ncpus(const struct profile *p)

@@ -68,7 +68,7 @@ int query_ends(const struct profile *p, const struct query *q, struct end_row **
 	struct query everybody = *q;
 	int err;
 
-	everybody.whose = NULL;
+	everybody.scope = NULL;
 	err = query_raw(p, &everybody, end_cell, &list);
 	*count = 0;
 	*rows = err ? NULL : malloc((list.ends.count + 1) * sizeof(**rows));

@@ -90,17 +90,17 @@ static void flat_before(struct flat *flat, const struct query *q)
 		query_cells(p, &before, baseline_cell, flat);
 		return;
 	}
-	if (q->weigh == WEIGH_MOMENT) {
-		before.weigh = WEIGH_BEFORE;
+	if (q->span == SPAN_MOMENT) {
+		before.span = SPAN_BEFORE;
 		query_cells(p, &before, before_cell, flat);
 		return;
 	}
-	if (q->weigh != WEIGH_WINDOW && q->weigh != WEIGH_LAST)
+	if (q->span != SPAN_WINDOW && q->span != SPAN_LAST)
 		return;
-	if (q->weigh == WEIGH_WINDOW && query_prior(p, &before, before_cell, flat))
+	if (q->span == SPAN_WINDOW && query_prior(p, &before, before_cell, flat))
 		return;
-	from = span_count(p, q->weigh);
-	n = q->weigh == WEIGH_LAST ? p->nslices > 1 : profile_span(p, from);
+	from = span_count(p, q->span);
+	n = q->span == SPAN_LAST ? p->nslices > 1 : profile_span(p, from);
 	for (size_t age = from; age < from + n; age++)
 		query_slice(p, &before, slice_at(p, age), before_cell, flat);
 }

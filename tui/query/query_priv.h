@@ -15,7 +15,7 @@ static inline bool query_apart(const struct query *q)
 	return q->threads || q->cpus;
 }
 
-static inline bool query_lets_all(const struct sieve *s)
+static inline bool query_lets_all(const struct sample_filter *s)
 {
 	return !s || (!s->procs && !s->tid && !s->cpus && !s->funcs);
 }
@@ -23,7 +23,7 @@ static inline bool query_lets_all(const struct sieve *s)
 /* No cell of the query's process is left out. */
 static inline bool query_takes_all(const struct query *q)
 {
-	return query_lets_all(q->whose) && query_lets_all(q->filter) && !q->hide_user;
+	return query_lets_all(q->scope) && query_lets_all(q->filter) && !q->hide_user;
 }
 
 /* The cells of the query's weighing and process as they are, nothing hidden or left out but other
@@ -35,7 +35,7 @@ int query_slice(const struct profile *p, const struct query *q, const struct sli
 /* Cells of the time before the window, likewise; false: their sum is not kept. */
 bool query_prior(const struct profile *p, const struct query *q, cell_fn fn, void *arg);
 /* The sieve lets the cell, frames hidden as by query_take, pass; NULL lets every one. */
-bool query_passes(const struct profile *p, const struct query *q, const struct sieve *s,
+bool query_passes(const struct profile *p, const struct query *q, const struct sample_filter *s,
 		  const struct profile_cell *cell);
 /* Applies process, hiding, whose and filter; false: the cell is not part of the answer. */
 bool query_take(const struct profile *p, const struct query *q, struct profile_cell *cell);

@@ -164,29 +164,29 @@ static int list_hottest(struct proclist *list)
 }
 
 /* Of a moment long ago there is no history any more. *newest: age of the last slice of it. */
-static size_t history_slices(const struct profile *p, enum weigh weigh, size_t *newest)
+static size_t history_slices(const struct profile *p, enum span span, size_t *newest)
 {
 	uint64_t first, last;
 	size_t count;
 
-	span_slices(p, weigh, &first, &last);
+	span_slices(p, span, &first, &last);
 	if (!slice_age(p, last, newest))
 		return 0;
 	count = p->nslices - *newest;
 	return count < PROC_HISTORY ? count : PROC_HISTORY;
 }
 
-size_t query_history_kept(const struct profile *p, enum weigh weigh)
+size_t query_history_kept(const struct profile *p, enum span span)
 {
 	size_t newest;
 
-	return history_slices(p, weigh, &newest);
+	return history_slices(p, span, &newest);
 }
 
 static int list_finish(struct proclist *list)
 {
 	const struct profile *p = list->p;
-	size_t last, count = history_slices(p, list->q->weigh, &last);
+	size_t last, count = history_slices(p, list->q->span, &last);
 
 	if (list_hottest(list))
 		return -ENOMEM;
@@ -220,7 +220,7 @@ static void list_baseline(struct proclist *list)
 	double whole;
 
 	query_cells(list->p, &q, before_cell, list);
-	query_health_sum(list->p, WEIGH_BASELINE, &sum);
+	query_health_sum(list->p, SPAN_BASELINE, &sum);
 	whole = profile_full(&sum);
 	for (size_t i = 0; i < list->count; i++) {
 		struct proc_row *row = &list->rows[i];

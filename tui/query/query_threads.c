@@ -89,7 +89,7 @@ static int take_runs(struct threads *t)
 	const struct profile *p = t->p;
 	size_t newest, n = 0, all;
 	uint64_t first, last;
-	bool slices = span_has_slices(p, t->q->weigh, &newest, &n) && n <= RUNS_MAX;
+	bool slices = span_has_slices(p, t->q->span, &newest, &n) && n <= RUNS_MAX;
 
 	t->runs = malloc(((slices ? n : 0) + PROC_HISTORY + 1) * sizeof(*t->runs));
 	if (!t->runs)
@@ -98,7 +98,7 @@ static int take_runs(struct threads *t)
 		int err = take_summed(t);
 
 		n = 0;
-		span_slices(p, t->q->weigh, &first, &last);
+		span_slices(p, t->q->span, &first, &last);
 		/* Of a moment long ago there is no history any more. */
 		if (err || !slice_age(p, last, &newest))
 			return err;

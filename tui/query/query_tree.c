@@ -326,7 +326,7 @@ static void path_set_free(struct path_set *set)
 	idtable_free(&set->index);
 }
 
-int query_part_found(const struct tree_part *part, uint32_t node, const struct verdicts *funcs,
+int query_part_found(const struct tree_part *part, uint32_t node, const struct match_cache *funcs,
 		     struct query_found *found)
 {
 	const struct tree_range *range = &part->ranges[node];

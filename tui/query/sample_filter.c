@@ -9,7 +9,7 @@
 
 #include "tui/query/query_priv.h"
 
-static bool has_func(const struct profile *p, const struct query *q, const struct sieve *s,
+static bool has_func(const struct profile *p, const struct query *q, const struct sample_filter *s,
 		     uint32_t id)
 {
 	const struct profile_stack *stack;
@@ -26,7 +26,7 @@ static bool has_func(const struct profile *p, const struct query *q, const struc
 	return false;
 }
 
-bool query_passes(const struct profile *p, const struct query *q, const struct sieve *s,
+bool query_passes(const struct profile *p, const struct query *q, const struct sample_filter *s,
 		  const struct profile_cell *cell)
 {
 	if (!s)
@@ -85,7 +85,7 @@ int query_owners(const struct profile *p, const char *(*text)(const struct profi
 
 /* --- verdicts -------------------------------------------------------------------------------- */
 
-static int verdicts_reserve(struct verdicts *v, uint32_t count)
+static int match_cache_reserve(struct match_cache *v, uint32_t count)
 {
 	uint32_t room = count + count / 2 + 64;
 	uint64_t *hash;
@@ -107,17 +107,17 @@ static int verdicts_reserve(struct verdicts *v, uint32_t count)
 	return 0;
 }
 
-void verdicts_free(struct verdicts *v)
+void match_cache_free(struct match_cache *v)
 {
 	free(v->hash);
 	free(v->pass);
-	*v = (struct verdicts){0};
+	*v = (struct match_cache){0};
 }
 
-int query_judge_funcs(const struct profile *p, struct verdicts *v,
+int query_judge_funcs(const struct profile *p, struct match_cache *v,
 		      bool (*passes)(const struct profile_func *func, void *arg), void *arg)
 {
-	int err = verdicts_reserve(v, p->funcs.count);
+	int err = match_cache_reserve(v, p->funcs.count);
 
 	for (uint32_t id = 0; !err && id < p->funcs.count; id++) {
 		const struct func_entry *entry = func_at(p, id);
@@ -131,10 +131,10 @@ int query_judge_funcs(const struct profile *p, struct verdicts *v,
 	return err;
 }
 
-int query_judge_procs(const struct profile *p, struct verdicts *v,
+int query_judge_procs(const struct profile *p, struct match_cache *v,
 		      bool (*passes)(const struct profile_proc *proc, void *arg), void *arg)
 {
-	int err = verdicts_reserve(v, p->procs.count);
+	int err = match_cache_reserve(v, p->procs.count);
 
 	for (uint32_t id = 0; !err && id < p->procs.count; id++) {
 		const struct proc_entry *entry = proc_at(p, id);

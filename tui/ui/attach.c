@@ -110,11 +110,11 @@ void attach_offer(const struct ui *ui, enum attach_what what,
 {
 	struct offering offering = {what, offer, arg};
 	struct profile *p = ui_profile(ui);
-	struct verdicts verdicts = {0};
+	struct match_cache verdicts = {0};
 
 	profile_lock(p);
 	/* Without memory nothing is offered. */
 	(void)query_judge_procs(p, &verdicts, offer_proc, &offering);
 	profile_unlock(p);
-	verdicts_free(&verdicts);
+	match_cache_free(&verdicts);
 }

@@ -35,7 +35,7 @@ unsigned int bycpu_toggle(struct ui *ui)
 	else
 		ui_notice(ui, "CPUs are put together");
 	if (on && !ui->frozen)
-		ui->weigh = WEIGH_WINDOW;
+		ui->span = SPAN_WINDOW;
 	return UI_RELOAD;
 }
 
@@ -43,8 +43,8 @@ void bycpu_wanted(struct ui *ui)
 {
 	if (bycpu_missing(ui)) {
 		ui_notice(ui, "%s", bycpu_missing(ui));
-	} else if (ui->weigh != WEIGH_WINDOW && !ui->frozen) {
-		ui->weigh = WEIGH_WINDOW;
+	} else if (ui->span != SPAN_WINDOW && !ui->frozen) {
+		ui->span = SPAN_WINDOW;
 		ui_notice(ui, "CPUs are only known of the window, which is weighed now");
 	}
 }
@@ -54,7 +54,7 @@ static const char *missing_then(const struct ui *ui)
 {
 	const struct scrub *s = &ui->scrub;
 
-	if (s->weighed && ui->weigh != WEIGH_WINDOW)
+	if (s->weighed && ui->span != SPAN_WINDOW)
 		return "CPUs are only known of the window: z shows it";
 	if (s->cpus)
 		return NULL;
@@ -88,7 +88,7 @@ bool bycpu_chosen(const struct ui *ui)
 void bycpu_query(const struct ui *ui, struct query *q)
 {
 	q->cpus = true;
-	q->weigh = ui->frozen ? WEIGH_MOMENT : WEIGH_WINDOW;
+	q->span = ui->frozen ? SPAN_MOMENT : SPAN_WINDOW;
 }
 
 int bycpu_filter(const struct ui *ui, const struct profile *p, struct query *q)
@@ -98,7 +98,7 @@ int bycpu_filter(const struct ui *ui, const struct profile *p, struct query *q)
 
 	if (filter->set && filter->of == FILTER_OF_CPU)
 		err = selection_query(ui, p, q, true);
-	q->whose = NULL; /* every process has a row, not only those that are tagged */
+	q->scope = NULL; /* every process has a row, not only those that are tagged */
 	q->threads = false;
 	return err;
 }

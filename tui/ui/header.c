@@ -34,7 +34,7 @@ void header_load(struct header *h, const struct profile *p)
 	if (replay)
 		h->replay = *replay;
 	query_health(p, &h->last);
-	query_health_sum(p, WEIGH_WINDOW, &h->sum);
+	query_health_sum(p, SPAN_WINDOW, &h->sum);
 	header_load_timeline(h, p);
 }
 

@@ -39,7 +39,7 @@ static void say_shown(struct ui *ui, const struct profile *p)
 	struct scrub *s = &ui->scrub;
 	struct profile_health sum;
 
-	query_health_sum(p, WEIGH_MOMENT, &sum);
+	query_health_sum(p, SPAN_MOMENT, &sum);
 	if (s->mark)
 		snprintf(s->shown, sizeof(s->shown), "range %.0f s",
 			 (double)sum.elapsed / (double)NS_PER_SEC);
@@ -73,8 +73,8 @@ static void look_for_cpus(struct ui *ui, const struct profile *p)
 {
 	struct scrub *s = &ui->scrub;
 
-	s->slices = query_keeps_slices(p, WEIGH_MOMENT);
-	s->cpus = s->slices && (ui->header.last.by_cpu || query_knows_cpus(p, WEIGH_MOMENT));
+	s->slices = query_keeps_slices(p, SPAN_MOMENT);
+	s->cpus = s->slices && (ui->header.last.by_cpu || query_knows_cpus(p, SPAN_MOMENT));
 }
 
 /* Takes what the cursor and the mark say; the lock is held. */
@@ -112,13 +112,13 @@ static unsigned int freeze(struct ui *ui)
 	s->at = s->froze = ui->header.slices;
 	s->mark = 0;
 	s->shown[0] = '\0';
-	s->weighed = ui_weigh(ui) != WEIGH_WINDOW;
+	s->weighed = ui_span(ui) != SPAN_WINDOW;
 	query_history(p, &s->kept);
-	err = s->weighed ? frozen_sum_span(p, FROZEN_MOMENT, ui_weigh(ui)) : take_slices(ui, p);
+	err = s->weighed ? frozen_sum_span(p, FROZEN_MOMENT, ui_span(ui)) : take_slices(ui, p);
 	/* Nothing was sampled yet: that is what is shown. */
 	if (err == -ENOENT) {
 		s->weighed = true;
-		err = frozen_sum_span(p, FROZEN_MOMENT, WEIGH_WINDOW);
+		err = frozen_sum_span(p, FROZEN_MOMENT, SPAN_WINDOW);
 	}
 	profile_unlock(p);
 	if (err) {
@@ -193,16 +193,16 @@ static unsigned int mark(struct ui *ui)
 /* --- the difference ------------------------------------------------------------------------ */
 
 /* The lock is held. */
-static int take_baseline(struct ui *ui, struct profile *p, enum weigh weigh, const char *what)
+static int take_baseline(struct ui *ui, struct profile *p, enum span span, const char *what)
 {
 	struct scrub *s = &ui->scrub;
-	int err = frozen_sum_span(p, FROZEN_BASELINE, weigh);
+	int err = frozen_sum_span(p, FROZEN_BASELINE, span);
 	char clock[16];
 
 	if (err)
 		return err;
 	s->base[0] = s->base[1] = 0;
-	if (weigh == WEIGH_MOMENT && !s->weighed)
+	if (span == SPAN_MOMENT && !s->weighed)
 		bounds(ui, p, &s->base[0], &s->base[1]);
 	snprintf(clock, sizeof(clock), "%s", ui->clock);
 	if (ui->frozen && s->clock[0])
@@ -219,7 +219,7 @@ static unsigned int baseline(struct ui *ui)
 	int err;
 
 	profile_lock(ui->profile);
-	err = take_baseline(ui, ui->profile, ui_weigh(ui), ui_weighed(ui));
+	err = take_baseline(ui, ui->profile, ui_span(ui), ui_weighed(ui));
 	profile_unlock(ui->profile);
 	if (err) {
 		ui_notice(ui, "no baseline: %s", strerror(-err));
@@ -253,7 +253,7 @@ static bool other_event(struct ui *ui, const struct profile *p)
 	const char *now = ui->header.last.event;
 	struct profile_health base;
 
-	query_health_sum(p, WEIGH_BASELINE, &base);
+	query_health_sum(p, SPAN_BASELINE, &base);
 	if (!now[0] || !base.event[0] || strcmp(now, base.event) == 0)
 		return false;
 	ui_notice(ui, "no difference: the baseline is of %s, this is %s; B remembers this",
@@ -301,7 +301,7 @@ static int default_baseline(struct ui *ui)
 	if (!err && !frozen_sum_taken(p, FROZEN_BEFORE))
 		err = -ENOENT;
 	if (!err)
-		err = take_baseline(ui, p, WEIGH_BEFORE, "as long a time before the last");
+		err = take_baseline(ui, p, SPAN_BEFORE, "as long a time before the last");
 	if (!err)
 		snprintf(ui->scrub.base_name, sizeof(ui->scrub.base_name), "the time before");
 	profile_unlock(p);
@@ -392,7 +392,7 @@ void scrub_load(struct ui *ui, struct profile *p)
 	if (!ui->frozen)
 		return;
 	header_load_timeline(&ui->header, p);
-	query_health_sum(p, WEIGH_MOMENT, &ui->header.sum);
+	query_health_sum(p, SPAN_MOMENT, &ui->header.sum);
 	if (query_slice_health(p, s->kept.last, &health))
 		s->newest = health.time;
 	/* Of a slice that is gone, the header keeps what it had. */

@@ -20,10 +20,10 @@ void selection_free(struct selection *s)
 	if (!s)
 		return;
 	filter_clear(&s->filter);
-	verdicts_free(&s->tagged);
-	verdicts_free(&s->procs);
-	verdicts_free(&s->funcs);
-	verdicts_free(&s->module);
+	match_cache_free(&s->tagged);
+	match_cache_free(&s->procs);
+	match_cache_free(&s->funcs);
+	match_cache_free(&s->module);
 	cpuset_free(&s->cpus);
 	free(s);
 }
@@ -60,12 +60,12 @@ static int judge_funcs(struct selection *s, const struct profile *p)
 	int err;
 
 	if (s->stale)
-		verdicts_free(&s->funcs);
+		match_cache_free(&s->funcs);
 	s->stale = false;
 	err = query_judge_funcs(p, &s->funcs, is_found, &s->filter);
-	s->sieve.funcs = s->funcs.pass;
-	s->sieve.nfuncs = s->funcs.count;
-	s->sieve.without = s->filter.negated;
+	s->kept.funcs = s->funcs.pass;
+	s->kept.nfuncs = s->funcs.count;
+	s->kept.without = s->filter.negated;
 	return err;
 }
 
@@ -82,11 +82,11 @@ static int judge_module(struct selection *s, const struct ui *ui, const struct p
 	int err;
 
 	if (strcmp(s->judged, ui->zoom.module) != 0)
-		verdicts_free(&s->module);
+		match_cache_free(&s->module);
 	memcpy(s->judged, ui->zoom.module, sizeof(s->judged));
 	err = query_judge_funcs(p, &s->module, is_of_module, s->judged);
-	s->whose.funcs = s->module.pass;
-	s->whose.nfuncs = s->module.count;
+	s->scope.funcs = s->module.pass;
+	s->scope.nfuncs = s->module.count;
 	return err;
 }
 
@@ -96,39 +96,39 @@ int selection_query(const struct ui *ui, const struct profile *p, struct query *
 	const enum filter_of of = s->filter.set ? s->filter.of : FILTER_OF_ROW;
 	int err = 0;
 
-	s->whose = (struct sieve){0};
-	s->sieve = (struct sieve){0};
+	s->scope = (struct sample_filter){0};
+	s->kept = (struct sample_filter){0};
 	if (ui->zoom.on && ui->zoom.tid) {
-		s->whose.tid = ui->zoom.tid;
+		s->scope.tid = ui->zoom.tid;
 		ui_query_threads(ui, q);
 	}
 	if (selection_sums(ui)) {
 		err = query_judge_procs(p, &s->tagged, is_tagged, &s->tags);
-		s->whose.procs = s->tagged.pass;
-		s->whose.nprocs = s->tagged.count;
+		s->scope.procs = s->tagged.pass;
+		s->scope.nprocs = s->tagged.count;
 	}
 	if (!err && ui->zoom.in_module)
 		err = judge_module(s, ui, p);
-	q->whose = &s->whose;
+	q->scope = &s->scope;
 	if (err || !s->filter.set)
 		return err;
 	if (of == FILTER_OF_PROC) {
 		err = query_judge_procs(p, &s->procs, is_kept, &s->filter);
-		s->sieve.procs = s->procs.pass;
-		s->sieve.nprocs = s->procs.count;
-		q->filter = &s->sieve;
+		s->kept.procs = s->procs.pass;
+		s->kept.nprocs = s->procs.count;
+		q->filter = &s->kept;
 	} else if (of == FILTER_OF_CPU) {
 		bycpu_query(ui, q);
 		/* Where CPUs are not known every row would be new. */
-		q->baseline = q->baseline && query_knows_cpus(p, WEIGH_BASELINE);
+		q->baseline = q->baseline && query_knows_cpus(p, SPAN_BASELINE);
 		err = cpuset_judge(&s->cpus, &s->filter, p, s->stale);
 		s->stale &= err != 0;
-		s->sieve.cpus = s->cpus.cpus;
-		s->sieve.ncpus = s->cpus.ncpus;
-		q->filter = &s->sieve;
+		s->kept.cpus = s->cpus.cpus;
+		s->kept.ncpus = s->cpus.ncpus;
+		q->filter = &s->kept;
 	} else if (paths || of == FILTER_OF_END) {
 		err = judge_funcs(s, p);
-		q->filter = &s->sieve;
+		q->filter = &s->kept;
 	}
 	return err;
 }

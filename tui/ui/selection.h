@@ -22,8 +22,8 @@ struct selection {
 	struct filter filter;
 	struct tags tags;
 	/* Made by selection_query, for the query that was made last. */
-	struct sieve whose, sieve;
-	struct verdicts tagged, procs, funcs, module;
+	struct sample_filter scope, kept;
+	struct match_cache tagged, procs, funcs, module;
 	struct cpuset cpus;
 	bool stale;	  /* funcs and cpus are verdicts of an earlier filter */
 	char judged[256]; /* module are verdicts of this one */

@@ -29,31 +29,31 @@ static bool needs_window(const struct ui *ui)
 	return bycpu_chosen(ui) || ui->threads || (ui->zoom.on && ui->zoom.tid);
 }
 
-enum weigh timespan_weighed(const struct ui *ui)
+enum span timespan_weighed(const struct ui *ui)
 {
-	return needs_window(ui) ? WEIGH_WINDOW : ui->weigh;
+	return needs_window(ui) ? SPAN_WINDOW : ui->span;
 }
 
-enum weigh ui_weigh(const struct ui *ui)
+enum span ui_span(const struct ui *ui)
 {
-	return ui->frozen ? WEIGH_MOMENT : timespan_weighed(ui);
+	return ui->frozen ? SPAN_MOMENT : timespan_weighed(ui);
 }
 
 const char *ui_weighed(const struct ui *ui)
 {
-	enum weigh weigh;
+	enum span span;
 
 	if (ui->frozen && !ui->scrub.weighed)
 		return ui->scrub.mark ? ui->scrub.shown : ui->window_name;
-	weigh = ui->frozen ? ui->weigh : timespan_weighed(ui);
-	return weigh == WEIGH_WINDOW  ? ui->window_name
-	       : weigh == WEIGH_TOTAL ? "all since zero"
-				      : ui->decay_name;
+	span = ui->frozen ? ui->span : timespan_weighed(ui);
+	return span == SPAN_WINDOW  ? ui->window_name
+	       : span == SPAN_TOTAL ? "all since zero"
+				    : ui->decay_name;
 }
 
 void timespan_total(struct ui *ui, bool total)
 {
-	ui->weigh = total ? WEIGH_TOTAL : WEIGH_WINDOW;
+	ui->span = total ? SPAN_TOTAL : SPAN_WINDOW;
 	if (total && needs_window(ui))
 		ui_notice(ui, "%s are only known of the window: the total is weighed without them",
 			  bycpu_chosen(ui) ? "CPUs" : "threads");
@@ -86,12 +86,12 @@ unsigned int timespan_weigh(struct ui *ui)
 		ui_notice(ui, "threads are only known of the window: H and Esc put them together");
 		return UI_REDRAW;
 	}
-	ui->weigh = ui->weigh == WEIGH_WINDOW  ? WEIGH_TOTAL
-		    : ui->weigh == WEIGH_TOTAL ? WEIGH_DECAY
-					       : WEIGH_WINDOW;
-	if (ui->weigh == WEIGH_WINDOW)
+	ui->span = ui->span == SPAN_WINDOW  ? SPAN_TOTAL
+		   : ui->span == SPAN_TOTAL ? SPAN_DECAY
+					    : SPAN_WINDOW;
+	if (ui->span == SPAN_WINDOW)
 		ui_notice(ui, "weighs the last %s", ui->window_name);
-	else if (ui->weigh == WEIGH_TOTAL)
+	else if (ui->span == SPAN_TOTAL)
 		ui_notice(ui, "weighs all since the counts were zero");
 	else
 		ui_notice(ui, "weighs a sample by half every %s",

@@ -15,7 +15,7 @@ struct ui;
 
 /* What a view that is not frozen shows, whatever was chosen: CPUs and threads are only known of the
  * window. */
-enum weigh timespan_weighed(const struct ui *ui);
+enum span timespan_weighed(const struct ui *ui);
 /* All since zero is chosen, or the window. */
 void timespan_total(struct ui *ui, bool total);
 

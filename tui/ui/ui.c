@@ -58,7 +58,7 @@ struct ui *ui_new(struct profile *profile, struct source *source, const struct o
 	profile_keep(profile, SCRUB_SECONDS, memory_limit(MEMORY_HISTORY));
 	profile_unlock(profile);
 	timespan_name(ui, profile_window(profile));
-	ui->weigh = WEIGH_WINDOW;
+	ui->span = SPAN_WINDOW;
 	ui->interval = options->delay;
 	ui->by_cpu = options->by_cpu;
 	ui->limit = TREEROWS_LIMIT;
@@ -113,7 +113,7 @@ uint32_t ui_find_proc(const struct profile *p, pid_t pid, uint64_t image)
 
 bool ui_query(const struct ui *ui, const struct profile *p, struct query *q)
 {
-	*q = (struct query){.weigh = ui_weigh(ui),
+	*q = (struct query){.span = ui_span(ui),
 			    .proc = QUERY_ALL,
 			    .hide_kernel = ui->hide_kernel,
 			    .hide_user = ui->hide_user,
@@ -180,11 +180,11 @@ int ui_copy(struct ui *ui, struct profile **copy, struct query *q)
 	if (!ui_query(ui, p, q))
 		err = -ENOENT;
 	else
-		err = snapshot_take(copy, p, q);
+		err = profile_copy_new(copy, p, q);
 	profile_unlock(p);
 	/* Who reads the copy must not look at what was chosen with the lock held. Its slice has
 	 * threads, where the sum of all has none. */
-	*q = (struct query){.weigh = WEIGH_LAST,
+	*q = (struct query){.span = SPAN_LAST,
 			    .proc = QUERY_ALL,
 			    .hide_kernel = q->hide_kernel,
 			    .hide_user = q->hide_user,

@@ -67,7 +67,7 @@ struct ui {
 	enum ui_view view;
 	void *state[VIEW_COUNT]; /* of each view, its own */
 
-	enum weigh weigh;
+	enum span span;
 	bool hide_kernel, hide_user, hide_inline, hide_modules;
 	bool follow;		/* the row of the cursor, through exec, too */
 	enum grouping grouping; /* of processes, in Procs */
@@ -176,7 +176,7 @@ bool ui_zoom_changed(const struct ui *ui, char *about, size_t size);
 /* The breadcrumbs of a view that can be zoomed; returns the cells that they take. */
 int ui_draw_zoom(const struct ui *ui, struct grid *g, int row);
 /* How samples are weighed now: a frozen view shows a moment. */
-enum weigh ui_weigh(const struct ui *ui);
+enum span ui_span(const struct ui *ui);
 /* "10 s" or "all": what is weighed. */
 const char *ui_weighed(const struct ui *ui);
 /* What the keys mean now: those of a view, VIEW_FRAME: of what lies over it. */

@@ -64,7 +64,7 @@ bool ui_knows_threads(struct ui *ui)
 {
 	if (ui->frozen && ui->header.slices && !ui->scrub.weighed && !ui->scrub.slices)
 		ui_notice(ui, "too long ago: threads are no longer known; z shows what is now");
-	else if (ui->weigh != WEIGH_WINDOW && (!ui->frozen || ui->scrub.weighed))
+	else if (ui->span != SPAN_WINDOW && (!ui->frozen || ui->scrub.weighed))
 		ui_notice(ui, "threads are only known of the window: m weighs it");
 	else
 		return true;
@@ -79,7 +79,7 @@ bool ui_shows_threads(const struct ui *ui)
 void ui_query_threads(const struct ui *ui, struct query *q)
 {
 	q->threads = true;
-	q->weigh = ui->frozen ? WEIGH_MOMENT : WEIGH_WINDOW;
+	q->span = ui->frozen ? SPAN_MOMENT : SPAN_WINDOW;
 }
 
 void ui_zoom_name(const struct ui *ui, char *to, size_t size)

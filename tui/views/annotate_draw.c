@@ -15,14 +15,14 @@ const struct annotation_count *annotate_counts(const struct ui *ui)
 {
 	const struct annotation *shown = ui->annotate->shown;
 
-	return timespan_weighed(ui) == WEIGH_TOTAL ? shown->all : shown->window;
+	return timespan_weighed(ui) == SPAN_TOTAL ? shown->all : shown->window;
 }
 
 static const struct annotation_sum *sum(const struct ui *ui)
 {
 	const struct annotation *shown = ui->annotate->shown;
 
-	return timespan_weighed(ui) == WEIGH_TOTAL ? &shown->all_sum : &shown->window_sum;
+	return timespan_weighed(ui) == SPAN_TOTAL ? &shown->all_sum : &shown->window_sum;
 }
 
 struct layout {
@@ -189,7 +189,7 @@ static void draw_sums(const struct ui *ui, struct grid *g, int row)
 
 	col = grid_printf(g, row, 1, g->cols - 1, ROLE_TEXT,
 			  "%" PRIu64 " samples, %" PRIu64 " at its own code", s->total, s->self);
-	if (timespan_weighed(ui) == WEIGH_TOTAL)
+	if (timespan_weighed(ui) == SPAN_TOTAL)
 		col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_DIM, ", of %.0f s",
 				   (double)(shown->now - shown->since) / 1e9);
 	else

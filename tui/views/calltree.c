@@ -97,7 +97,7 @@ static int load(struct calltree *calls, const struct ui *ui, const struct profil
 		return err;
 	}
 	calls->compared = q.baseline;
-	all.weigh = WEIGH_BASELINE;
+	all.span = SPAN_BASELINE;
 	if (q.baseline)
 		calls->before_samples = query_samples(p, &all, NULL);
 	err = copy_names(calls, p);

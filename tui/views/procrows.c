@@ -16,7 +16,7 @@
 
 struct query procrows_query(const struct ui *ui)
 {
-	return (struct query){.weigh = ui_weigh(ui),
+	return (struct query){.span = ui_span(ui),
 			      .proc = QUERY_ALL,
 			      .hide_kernel = ui->hide_kernel,
 			      .hide_user = ui->hide_user,
@@ -171,7 +171,7 @@ static int load_groups(struct ui *ui, struct procrows *rows, const struct profil
 	/* Sums are of the samples that a filter by process or by frame keeps. */
 	if (!err && ui->selection->filter.of != FILTER_OF_ROW)
 		err = selection_query(ui, p, &q, true);
-	q.whose = NULL;
+	q.scope = NULL;
 	q.threads = false;
 	q.owners = owners;
 	if (!err)
@@ -205,7 +205,7 @@ static int load_cpus(struct ui *ui, struct procrows *rows, const struct profile 
 	all = query_samples(p, &q, NULL);
 	if (ui->selection->filter.of != FILTER_OF_ROW)
 		err = selection_query(ui, p, &q, true);
-	q.whose = NULL;
+	q.scope = NULL;
 	q.by_cpu = true;
 	if (!err)
 		err = query_procs(p, &q, &rows->wholes, &count);
@@ -286,7 +286,7 @@ static int load_rows(struct ui *ui, struct procrows *rows, const struct profile 
 	names_renew(rows->names);
 	procrows_free(rows);
 	rows->threads = ui_shows_threads(ui);
-	rows->past = (int)query_history_kept(p, q.weigh);
+	rows->past = (int)query_history_kept(p, q.span);
 	rows->cpus = !ui->grouping && ui->header.last.by_cpu;
 	if (ui->grouping == GROUP_CPU)
 		return load_cpus(ui, rows, p);
@@ -322,7 +322,7 @@ static int judge_by_stacks(struct ui *ui, struct procrows *rows, const struct pr
 	size_t count = 0;
 	int err = selection_query(ui, p, &q, true);
 
-	q.whose = NULL; /* every process has a row, not only those that are tagged */
+	q.scope = NULL; /* every process has a row, not only those that are tagged */
 	q.threads = false;
 	if (!err)
 		err = query_procs(p, &q, &found, &count);

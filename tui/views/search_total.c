@@ -17,7 +17,7 @@
 
 void search_total_free(struct search_total *f)
 {
-	verdicts_free(&f->funcs);
+	match_cache_free(&f->funcs);
 	f->pattern[0] = '\0';
 }
 

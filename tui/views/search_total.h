@@ -18,7 +18,7 @@ struct grid;
 struct ui;
 
 struct search_total {
-	struct verdicts funcs;
+	struct match_cache funcs;
 	char pattern[PROMPT_TEXT]; /* by which they were judged; "": nothing is searched */
 	struct query_found sum;
 };

@@ -45,8 +45,8 @@ struct procs {
 	struct list list;
 	pid_t pid; /* (pid, image) is under the cursor */
 	uint64_t image;
-	uint32_t tid;		 /* ... or this thread of it; 0: none */
-	struct verdicts members; /* of the group under the cursor */
+	uint32_t tid;		    /* ... or this thread of it; 0: none */
+	struct match_cache members; /* of the group under the cursor */
 	enum procs_column sorted;
 	bool inverted;
 	int scroll;
@@ -65,7 +65,7 @@ static void procs_close(void *state)
 		return;
 	functable_free(v->below);
 	names_free(v->rows.names);
-	verdicts_free(&v->members);
+	match_cache_free(&v->members);
 	procrows_free(&v->rows);
 	free(v);
 }
@@ -157,7 +157,7 @@ static int load_cpu(struct ui *ui, struct procs *v, const struct profile *p)
 {
 	const uint32_t cpu = v->rows.row[v->list.cursor].data.cpu;
 	struct query q = procrows_query(ui);
-	struct sieve whose = {.ncpus = cpu + 1};
+	struct sample_filter scope = {.ncpus = cpu + 1};
 	bool *cpus = calloc(cpu + 1, sizeof(*cpus));
 	int err = cpus ? 0 : -ENOMEM;
 
@@ -166,8 +166,8 @@ static int load_cpu(struct ui *ui, struct procs *v, const struct profile *p)
 		err = selection_query(ui, p, &q, true);
 	if (!err) {
 		cpus[cpu] = true;
-		whose.cpus = cpus;
-		q.whose = &whose;
+		scope.cpus = cpus;
+		q.scope = &scope;
 		err = functable_load(v->below, p, &q, NULL);
 	}
 	free(cpus);
@@ -178,7 +178,7 @@ static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
 {
 	const struct filter *filter = &ui->selection->filter;
 	struct query q = procrows_query(ui);
-	struct sieve thread = {0};
+	struct sample_filter thread = {0};
 	int err;
 
 	if (ui->grouping == GROUP_CPU && v->list.count)
@@ -192,7 +192,7 @@ static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
 			err = selection_query(ui, p, &q, true);
 		thread.procs = v->members.pass;
 		thread.nprocs = v->members.count;
-		q.whose = &thread;
+		q.scope = &thread;
 		return err ? err : functable_load(v->below, p, &q, NULL);
 	}
 	err = bycpu_filter(ui, p, &q);
@@ -201,7 +201,7 @@ static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
 	if (v->tid) {
 		ui_query_threads(ui, &q);
 		thread.tid = v->tid;
-		q.whose = &thread;
+		q.scope = &thread;
 	}
 	q.proc = v->list.count ? ui_find_proc(p, v->pid, v->image) : QUERY_ALL;
 	if (q.proc == QUERY_ALL) {

@@ -80,7 +80,7 @@ static void follow_zoom(const struct ui *ui, struct unwind_view *v)
 static int unwind_load(struct ui *ui, const struct profile *p)
 {
 	struct unwind_view *v = ui->state[VIEW_UNWIND];
-	struct query q = {.weigh = ui_weigh(ui), .proc = QUERY_ALL};
+	struct query q = {.span = ui_span(ui), .proc = QUERY_ALL};
 	int err;
 
 	/* Their rows lead into what is forgotten now. */

@@ -121,7 +121,7 @@ int walk_ends_load(struct walk_ends *e, const struct profile *p, const struct qu
 	int err = 0;
 
 	clear(e);
-	query_health_sum(p, q->weigh, &e->health);
+	query_health_sum(p, q->span, &e->health);
 	if (!e->names)
 		e->names = names_new();
 	if (!e->names)

@@ -205,7 +205,7 @@ static void (*slice_fn(const char *name))(struct profile *p, uint64_t *seed)
 
 int main(int argc, char **argv)
 {
-	const struct query q = {.weigh = WEIGH_LAST, .proc = QUERY_ALL};
+	const struct query q = {.span = SPAN_LAST, .proc = QUERY_ALL};
 	struct profile *p = profile_new(10, 100000);
 	struct exporter *exporters[FORMATS];
 	FILE *files[FORMATS];

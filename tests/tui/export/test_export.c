@@ -29,7 +29,7 @@
 #include "tui/query/query.h"
 #include "tui/query/profile_copy.h"
 
-static const struct query last = {.weigh = WEIGH_LAST, .proc = QUERY_ALL};
+static const struct query last = {.span = SPAN_LAST, .proc = QUERY_ALL};
 
 static void test_names(void **state)
 {
@@ -463,7 +463,7 @@ static void test_copied(void **state)
 		profile_line(p, query_stack(p, cell.ustack)->frames[1], "/src/leaf.c", 42, 1), 0);
 	assert_int_equal(feed_commit(p, &cell, 1), 0);
 	profile_stack_put(p, cell.ustack);
-	assert_int_equal(snapshot_take(&copy, p, &last), 0);
+	assert_int_equal(profile_copy_new(&copy, p, &last), 0);
 	profile_unlock(p);
 	profile_free(p);
 	profile_lock(copy);

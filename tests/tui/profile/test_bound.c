@@ -37,9 +37,9 @@ static size_t heap_bytes(void)
 #endif
 }
 
-static uint64_t samples(const struct profile *p, enum weigh weigh)
+static uint64_t samples(const struct profile *p, enum span span)
 {
-	struct query q = {.weigh = weigh, .proc = QUERY_ALL};
+	struct query q = {.span = span, .proc = QUERY_ALL};
 
 	return query_samples(p, &q, NULL);
 }
@@ -94,7 +94,7 @@ static uint64_t feed_slice(struct profile *p, uint32_t proc, unsigned int slice)
 
 static uint64_t named(const struct profile *p, const char *name)
 {
-	struct query q = {.weigh = WEIGH_TOTAL, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_TOTAL, .proc = QUERY_ALL};
 	struct func_row *rows;
 	uint64_t total = 0;
 	size_t n;
@@ -121,7 +121,7 @@ static void check(bool keep)
 	proc = feed_proc(p, 7, 1, "attack", false);
 	for (unsigned int slice = 0; slice < SLICES; slice++) {
 		fed += feed_slice(p, proc, slice);
-		assert_int_equal(samples(p, WEIGH_TOTAL), fed);
+		assert_int_equal(samples(p, SPAN_TOTAL), fed);
 		/* what one stack more may take beyond it */
 		assert_true(p->bound_bytes <= BOUND + 2048 * FRAMES);
 		if (heap_bytes())
@@ -158,8 +158,8 @@ static void test_recent(void **state)
 	proc = feed_proc(p, 7, 1, "attack", false);
 	for (unsigned int slice = 0; slice < SLICES; slice++)
 		fed += feed_slice(p, proc, slice);
-	assert_int_equal(samples(p, WEIGH_WINDOW), fed);
-	assert_int_equal(samples(p, WEIGH_TOTAL), fed);
+	assert_int_equal(samples(p, SPAN_WINDOW), fed);
+	assert_int_equal(samples(p, SPAN_TOTAL), fed);
 	assert_true(p->bound_bytes <= BOUND + 2048 * FRAMES);
 	assert_int_equal(named(p, "work"), SLICES * 1000);
 	profile_free(p);

@@ -223,7 +223,7 @@ static void check_procs(const struct history_feed *f, const struct query *q, uin
 static void moments_are_what_was_fed(void **state)
 {
 	static struct history_feed f;
-	struct query q = {.weigh = WEIGH_MOMENT, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_MOMENT, .proc = QUERY_ALL};
 	struct profile_health health;
 
 	(void)state;
@@ -235,7 +235,7 @@ static void moments_are_what_was_fed(void **state)
 
 		assert_int_equal(first, last < WINDOW ? 1 : last - WINDOW + 1);
 		assert_int_equal(frozen_sum_slices(f.p, FROZEN_MOMENT, first, last), 0);
-		query_health_sum(f.p, WEIGH_MOMENT, &health);
+		query_health_sum(f.p, SPAN_MOMENT, &health);
 		assert_int_equal(health.elapsed, (last + 1 - first) * NS);
 		frozen_sum_drop(f.p, FROZEN_BEFORE);
 		if (first > 1) {
@@ -261,7 +261,7 @@ static void moments_are_what_was_fed(void **state)
 static void what_is_frozen_outlives_its_slices(void **state)
 {
 	static struct history_feed f;
-	struct query q = {.weigh = WEIGH_MOMENT, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_MOMENT, .proc = QUERY_ALL};
 	struct profile_health health = {.elapsed = NS, .ncpus = 1, .frequency = 99};
 
 	(void)state;
@@ -274,9 +274,9 @@ static void what_is_frozen_outlives_its_slices(void **state)
 	for (int i = 0; i < 30; i++)
 		assert_int_equal(profile_commit(f.p, NULL, 0, &health), 0);
 	check_tree(&f, &q, 55, 58, 1, 0);
-	assert_int_equal(frozen_sum_span(f.p, FROZEN_BASELINE, WEIGH_MOMENT), 0);
+	assert_int_equal(frozen_sum_span(f.p, FROZEN_BASELINE, SPAN_MOMENT), 0);
 	frozen_sum_drop(f.p, FROZEN_MOMENT);
-	q.weigh = WEIGH_BASELINE;
+	q.span = SPAN_BASELINE;
 	check_tree(&f, &q, 55, 58, 1, 0);
 	frozen_sum_drop(f.p, FROZEN_BASELINE);
 	for (int i = 0; i < 30; i++)
@@ -289,7 +289,7 @@ static void what_is_frozen_outlives_its_slices(void **state)
 static void the_baseline_is_compared(void **state)
 {
 	static struct history_feed f;
-	struct query q = {.weigh = WEIGH_MOMENT, .proc = QUERY_ALL, .baseline = true};
+	struct query q = {.span = SPAN_MOMENT, .proc = QUERY_ALL, .baseline = true};
 
 	(void)state;
 	feed_open(&f, 600, 1 << 30);
@@ -302,15 +302,15 @@ static void the_baseline_is_compared(void **state)
 	check_funcs(&f, &q, 50, 52, 5, 11);
 	check_tree(&f, &q, 50, 52, 5, 11);
 	check_procs(&f, &q, 50, 52, 5, 11);
-	q.weigh = WEIGH_WINDOW;
+	q.span = SPAN_WINDOW;
 	check_funcs(&f, &q, SLICES - WINDOW + 1, SLICES, 5, 11);
 	check_tree(&f, &q, SLICES - WINDOW + 1, SLICES, 5, 11);
 	check_procs(&f, &q, SLICES - WINDOW + 1, SLICES, 5, 11);
-	q.weigh = WEIGH_TOTAL;
+	q.span = SPAN_TOTAL;
 	check_funcs(&f, &q, 1, SLICES, 5, 11);
 	/* Of an empty moment all that is left is the baseline. */
 	frozen_sum_drop(f.p, FROZEN_MOMENT);
-	q.weigh = WEIGH_MOMENT;
+	q.span = SPAN_MOMENT;
 	check_funcs(&f, &q, 1, 0, 5, 11);
 	check_tree(&f, &q, 1, 0, 5, 11);
 	check_funcs(&f, &q, 1, 0, 5, 11);
@@ -320,7 +320,7 @@ static void the_baseline_is_compared(void **state)
 static void weights_decay(void **state)
 {
 	static struct history_feed f;
-	struct query q = {.weigh = WEIGH_DECAY, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_DECAY, .proc = QUERY_ALL};
 
 	(void)state;
 	feed_open(&f, 600, 1 << 30);
@@ -342,7 +342,7 @@ static void weights_decay(void **state)
 		got = (double)query_samples(f.p, &q, NULL);
 		/* Weights have sixteen bits behind the point. */
 		assert_true(fabs(got - sum) <= 1 + sum / 10000);
-		query_health_sum(f.p, WEIGH_DECAY, &health);
+		query_health_sum(f.p, SPAN_DECAY, &health);
 		assert_true(fabs((double)health.elapsed / 1e9 - seconds) < 1e-6);
 		assert_true(fabs((double)health.samples - sum) <= SLICES);
 
@@ -399,7 +399,7 @@ static void each_figure_decays(void **state)
 		want[0] += NS * pow(0.5, (FED - n) / (WINDOW / 2.0));
 		assert_int_equal(profile_commit(p, NULL, 0, &health), 0);
 	}
-	query_health_sum(p, WEIGH_DECAY, &sum);
+	query_health_sum(p, SPAN_DECAY, &sum);
 	for (size_t i = 0; i < N; i++) {
 		uint64_t got;
 
@@ -529,7 +529,7 @@ static void memory_is_bounded(void **state)
 {
 	const uint64_t bound = 8 << 20;
 	struct profile *p = profile_new(2, 500);
-	struct query q = {.weigh = WEIGH_MOMENT, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_MOMENT, .proc = QUERY_ALL};
 	size_t heap = heap_used(), most = 0;
 	struct history history;
 	uint64_t first = 1;

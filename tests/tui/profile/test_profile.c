@@ -34,9 +34,9 @@
 #define OWN_STACKS 3
 #define OWN_PROCS  1
 
-static uint64_t samples(const struct profile *p, enum weigh weigh, uint32_t proc)
+static uint64_t samples(const struct profile *p, enum span span, uint32_t proc)
 {
-	struct query q = {.weigh = weigh, .proc = proc};
+	struct query q = {.span = span, .proc = proc};
 
 	return query_samples(p, &q, NULL);
 }
@@ -103,15 +103,15 @@ static void test_references(void **state)
 		profile_stack_put(p, cell.ustack);
 		profile_stack_put(p, cell.kstack);
 	}
-	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), 100);
-	assert_int_equal(samples(p, WEIGH_WINDOW, QUERY_ALL), 10);
+	assert_int_equal(samples(p, SPAN_TOTAL, QUERY_ALL), 100);
+	assert_int_equal(samples(p, SPAN_WINDOW, QUERY_ALL), 10);
 	assert_int_equal(p->procs.live, OWN_PROCS + 20);
 	assert_int_equal(p->stacks.live, OWN_STACKS + 3);
 	assert_int_equal(p->funcs.live, OWN_FUNCS + 6);
 	assert_true(p->nslices <= 4);
 
 	profile_zero(p);
-	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), 0);
+	assert_int_equal(samples(p, SPAN_TOTAL, QUERY_ALL), 0);
 	assert_int_equal(feed_commit(p, NULL, 0), 0);
 	assert_only_own(p);
 	/* The numbers are used again. */
@@ -156,8 +156,8 @@ static void test_window(void **state)
 		cell.ustack = feed_names(p, false, "main");
 		cell.count = (uint64_t)steps[i][1];
 		assert_int_equal(profile_commit(p, &cell, 1, &health), 0);
-		assert_int_equal(samples(p, WEIGH_WINDOW, QUERY_ALL), steps[i][2]);
-		assert_int_equal(samples(p, WEIGH_LAST, QUERY_ALL), steps[i][1]);
+		assert_int_equal(samples(p, SPAN_WINDOW, QUERY_ALL), steps[i][2]);
+		assert_int_equal(samples(p, SPAN_LAST, QUERY_ALL), steps[i][1]);
 	}
 	profile_free(p);
 }
@@ -175,8 +175,8 @@ static void test_no_time(void **state)
 	for (int i = 0; i < 3 * SLICES_MAX; i++)
 		assert_int_equal(profile_commit(p, &cell, 1, &health), 0);
 	assert_true(p->nslices <= SLICES_MAX);
-	assert_int_equal(samples(p, WEIGH_WINDOW, QUERY_ALL), p->nwindow);
-	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), 3 * SLICES_MAX);
+	assert_int_equal(samples(p, SPAN_WINDOW, QUERY_ALL), p->nwindow);
+	assert_int_equal(samples(p, SPAN_TOTAL, QUERY_ALL), 3 * SLICES_MAX);
 	profile_free(p);
 }
 
@@ -196,7 +196,7 @@ static void test_bad_cells(void **state)
 	assert_int_equal(feed_commit(p, cells, 2), -EINVAL);
 	cells[1] = (struct profile_cell){proc, 0, s, s + 1, 1, 0};
 	assert_int_equal(feed_commit(p, cells, 2), -EINVAL);
-	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), 0);
+	assert_int_equal(samples(p, SPAN_TOTAL, QUERY_ALL), 0);
 	assert_int_equal(query_slices(p), 0);
 	profile_free(p);
 }
@@ -208,7 +208,7 @@ static void test_bad_cells(void **state)
 static void test_folding(void **state)
 {
 	enum { MAX = 400, LIVE = 10, ROUNDS = 300 };
-	struct query all = {.weigh = WEIGH_TOTAL, .proc = QUERY_ALL};
+	struct query all = {.span = SPAN_TOTAL, .proc = QUERY_ALL};
 	struct profile *p = profile_new(2, MAX);
 	uint64_t by_proc[LIVE] = {0}, kernel[LIVE] = {0}, complete[LIVE] = {0}, sum = 0, found = 0;
 	uint64_t seed = 42;
@@ -257,7 +257,7 @@ static void test_folding(void **state)
 		}
 		assert_true(p->totals.cells.count <= MAX);
 	}
-	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), sum);
+	assert_int_equal(samples(p, SPAN_TOTAL, QUERY_ALL), sum);
 	assert_int_equal(query_procs(p, &all, &rows, &count), 0);
 	assert_int_equal(count, LIVE);
 	for (size_t i = 0; i < count; i++) {
@@ -282,7 +282,7 @@ static void test_folding(void **state)
 
 static uint64_t self_of(const struct profile *p, uint32_t proc, uint32_t func)
 {
-	struct query q = {.weigh = WEIGH_TOTAL, .proc = proc};
+	struct query q = {.span = SPAN_TOTAL, .proc = proc};
 	struct func_row *rows;
 	uint64_t self = 0;
 	size_t count;
@@ -341,7 +341,7 @@ static void test_folding_moderate(void **state)
 	}
 	assert_int_equal(feed_commit(p, cells, MAX + 1), 0);
 	assert_in_range(p->totals.cells.count, MAX * 3 / 4 - 1, MAX * 3 / 4);
-	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), MAX + 1);
+	assert_int_equal(samples(p, SPAN_TOTAL, QUERY_ALL), MAX + 1);
 	profile_free(p);
 }
 
@@ -365,10 +365,10 @@ static void test_folding_live(void **state)
 						 0};
 	}
 	assert_int_equal(feed_commit(p, cells, N), 0);
-	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), 3 * N);
-	assert_int_equal(samples(p, WEIGH_TOTAL, cells[0].proc), 3);
+	assert_int_equal(samples(p, SPAN_TOTAL, QUERY_ALL), 3 * N);
+	assert_int_equal(samples(p, SPAN_TOTAL, cells[0].proc), 3);
 	assert_int_equal(p->totals.cells.count, N / 2 + 1);
-	assert_int_equal(samples(p, WEIGH_WINDOW, cells[1].proc), 3);
+	assert_int_equal(samples(p, SPAN_WINDOW, cells[1].proc), 3);
 	profile_free(p);
 }
 
@@ -405,14 +405,14 @@ static void test_churn(void **state)
 		assert_true(p->procs.live <= 20000 + 21 * PER_SLICE + OWN_PROCS);
 		assert_true(p->totals.cells.count <= 20000);
 		assert_true(p->sliding.cells.count <= 22 * PER_SLICE);
-		assert_int_equal(samples(p, WEIGH_WINDOW, QUERY_ALL),
+		assert_int_equal(samples(p, SPAN_WINDOW, QUERY_ALL),
 				 (slice < 10 ? slice + 1 : 10) * PER_SLICE);
 		if (slice == CHURN / PER_SLICE / 4)
 			used = mallinfo2().uordblks + mallinfo2().hblkhd;
 		most = mallinfo2().uordblks + mallinfo2().hblkhd;
 	}
-	assert_int_equal(samples(p, WEIGH_TOTAL, QUERY_ALL), CHURN);
-	assert_int_equal(samples(p, WEIGH_TOTAL, p->exited) > 0, 1);
+	assert_int_equal(samples(p, SPAN_TOTAL, QUERY_ALL), CHURN);
+	assert_int_equal(samples(p, SPAN_TOTAL, p->exited) > 0, 1);
 	assert_true(p->procs.count <= 20000 + 22 * PER_SLICE);
 	assert_true(p->stacks.count <= 3000 + OWN_STACKS);
 	/* The sanitizer's malloc does not fill in mallinfo2: both are 0 then. */

@@ -131,7 +131,7 @@ static int feed(struct profile *p, int round)
 
 static int ask(struct profile *p)
 {
-	struct query q = {.weigh = WEIGH_TOTAL, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_TOTAL, .proc = QUERY_ALL};
 	struct func_row *funcs = NULL;
 	struct proc_row *procs = NULL;
 	struct folded folded;
@@ -150,11 +150,11 @@ static int ask(struct profile *p)
 	last = folded_read(&folded, p, &q);
 	err = err ? err : last;
 	folded_free(&folded);
-	last = frozen_sum_span(p, FROZEN_MOMENT, WEIGH_WINDOW);
+	last = frozen_sum_span(p, FROZEN_MOMENT, SPAN_WINDOW);
 	err = err ? err : last;
-	last = frozen_sum_span(p, FROZEN_BASELINE, WEIGH_DECAY);
+	last = frozen_sum_span(p, FROZEN_BASELINE, SPAN_DECAY);
 	err = err ? err : last;
-	q = (struct query){.weigh = WEIGH_MOMENT, .proc = QUERY_ALL, .baseline = true};
+	q = (struct query){.span = SPAN_MOMENT, .proc = QUERY_ALL, .baseline = true};
 	last = query_funcs(p, &q, &funcs, &n);
 	err = err ? err : last;
 	free(funcs);
@@ -166,7 +166,7 @@ static int ask(struct profile *p)
 
 static uint64_t total(const struct profile *p)
 {
-	struct query q = {.weigh = WEIGH_TOTAL, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_TOTAL, .proc = QUERY_ALL};
 
 	return query_samples(p, &q, NULL);
 }

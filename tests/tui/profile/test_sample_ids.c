@@ -92,7 +92,7 @@ static int decayed_cell(const struct profile_cell *cell, void *arg)
 static void decay_is_that_of_what_was_fed(void **state)
 {
 	struct profile *p = profile_new(WINDOW, 1000);
-	struct query q = {.weigh = WEIGH_DECAY, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_DECAY, .proc = QUERY_ALL};
 	uint64_t fed[SECONDS][KINDS] = {{0}}, random = 0x777777777, checked = 0;
 
 	(void)state;

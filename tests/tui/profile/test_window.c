@@ -57,9 +57,9 @@ static void commit(struct model *m)
 }
 
 /* Slices are of one second, so a window of n seconds are the newest n. */
-static void check(struct model *m, enum weigh weigh, size_t seconds)
+static void check(struct model *m, enum span span, size_t seconds)
 {
-	struct query q = {.weigh = weigh, .proc = QUERY_ALL};
+	struct query q = {.span = span, .proc = QUERY_ALL};
 	size_t first = seconds && m->n > seconds ? m->n - seconds : 0, count;
 	struct proc_row *rows;
 
@@ -101,8 +101,8 @@ static void window_is_the_newest_slices(void **state)
 	profile_unlock(m->feed.p);
 	while (m->n < SLICES) {
 		commit(m);
-		check(m, WEIGH_WINDOW, seconds);
-		check(m, WEIGH_TOTAL, 0);
+		check(m, SPAN_WINDOW, seconds);
+		check(m, SPAN_TOTAL, 0);
 		if (rnd(m, 4))
 			continue;
 		seconds = 1 + rnd(m, rnd(m, 2) ? 30 : PROFILE_WINDOW_MAX);
@@ -110,7 +110,7 @@ static void window_is_the_newest_slices(void **state)
 		assert_int_equal(profile_set_window(m->feed.p, seconds), 0);
 		assert_int_equal(profile_window(m->feed.p), seconds);
 		profile_unlock(m->feed.p);
-		check(m, WEIGH_WINDOW, seconds);
+		check(m, SPAN_WINDOW, seconds);
 	}
 	profile_lock(m->feed.p);
 	assert_int_equal(profile_set_window(m->feed.p, 0), 0);

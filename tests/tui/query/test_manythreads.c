@@ -28,13 +28,13 @@
 
 static size_t looked_at; /* samples, since the last key */
 
-bool __real_query_passes(const struct profile *p, const struct query *q, const struct sieve *s,
-			 const struct profile_cell *cell);
-bool __wrap_query_passes(const struct profile *p, const struct query *q, const struct sieve *s,
-			 const struct profile_cell *cell);
+bool __real_query_passes(const struct profile *p, const struct query *q,
+			 const struct sample_filter *s, const struct profile_cell *cell);
+bool __wrap_query_passes(const struct profile *p, const struct query *q,
+			 const struct sample_filter *s, const struct profile_cell *cell);
 
-bool __wrap_query_passes(const struct profile *p, const struct query *q, const struct sieve *s,
-			 const struct profile_cell *cell)
+bool __wrap_query_passes(const struct profile *p, const struct query *q,
+			 const struct sample_filter *s, const struct profile_cell *cell)
 {
 	looked_at++;
 	return __real_query_passes(p, q, s, cell);
@@ -108,7 +108,7 @@ static void a_key_looks_at_one_thread(void **state)
 static void rows_of_threads_ask_no_sieve(void **state)
 {
 	struct screen s = screen_of(MOST);
-	struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL, .threads = true};
+	struct query q = {.span = SPAN_WINDOW, .proc = QUERY_ALL, .threads = true};
 	struct proc_row *rows;
 	size_t count;
 

@@ -76,10 +76,10 @@ static int frames_of(const struct model *m, const struct query *q, const struct 
 	return n;
 }
 
-static void range_of(const struct model *m, enum weigh weigh, int *from, int *to)
+static void range_of(const struct model *m, enum span span, int *from, int *to)
 {
 	*to = m->nslices;
-	*from = weigh == WEIGH_TOTAL ? m->zeroed : m->nslices - (weigh == WEIGH_LAST ? 1 : WINDOW);
+	*from = span == SPAN_TOTAL ? m->zeroed : m->nslices - (span == SPAN_LAST ? 1 : WINDOW);
 	if (*from < m->zeroed)
 		*from = m->zeroed;
 }
@@ -92,8 +92,8 @@ static void check_funcs(struct profile *p, const struct model *m, const struct q
 	double seconds;
 	size_t count;
 
-	range_of(m, q->weigh, &from, &to);
-	length = q->weigh == WEIGH_LAST ? 1 : q->weigh == WEIGH_WINDOW ? WINDOW : 0;
+	range_of(m, q->span, &from, &to);
+	length = q->span == SPAN_LAST ? 1 : q->span == SPAN_WINDOW ? WINDOW : 0;
 	for (int s = m->zeroed; s < to; s++) {
 		for (int c = 0; c < m->ncells[s]; c++) {
 			const struct mcell *cell = &m->cells[s][c];
@@ -164,7 +164,7 @@ static int model_paths(const struct model *m, const struct query *q, int proc, s
 	int from, to, frames[2 * DEPTH], npaths = 0;
 
 	path_get(paths, &npaths, "");
-	range_of(m, q->weigh, &from, &to);
+	range_of(m, q->span, &from, &to);
 	for (int s = from; s < to; s++) {
 		for (int c = 0; c < m->ncells[s]; c++) {
 			int n = frames_of(m, q, &m->cells[s][c], proc, frames);
@@ -233,7 +233,7 @@ static void model_row(const struct model *m, const struct query *q, int proc, st
 {
 	int from, to, frames[2 * DEPTH];
 
-	range_of(m, q->weigh, &from, &to);
+	range_of(m, q->span, &from, &to);
 	for (int s = m->zeroed; s < to; s++) {
 		for (int c = 0; c < m->ncells[s]; c++) {
 			const struct mcell *cell = &m->cells[s][c];
@@ -262,7 +262,7 @@ static void check_procs(struct profile *p, const struct model *m, const struct q
 	int from, to, expected = 0;
 	size_t count;
 
-	range_of(m, q->weigh, &from, &to);
+	range_of(m, q->span, &from, &to);
 	for (int proc = 0; proc < PROCS; proc++) {
 		uint64_t self[FUNCS] = {0};
 		struct proc_row row = {0};
@@ -299,7 +299,7 @@ static void check_all(struct profile *p, const struct model *m, const uint32_t *
 {
 	for (int i = 0; i < 3 * 2 * 2 * (PROCS + 1); i++) {
 		int proc = i / 12 - 1;
-		struct query q = {.weigh = i % 3,
+		struct query q = {.span = i % 3,
 				  .proc = proc < 0 ? QUERY_ALL : procs[proc],
 				  .hide_kernel = i / 3 % 2,
 				  .hide_user = i / 6 % 2};
@@ -413,8 +413,8 @@ static void test_empty(void **state)
 	float use;
 
 	(void)state;
-	for (int weigh = 0; weigh < 3; weigh++) {
-		struct query q = {.weigh = (enum weigh)weigh, .proc = QUERY_ALL};
+	for (int span = 0; span < 3; span++) {
+		struct query q = {.span = (enum span)span, .proc = QUERY_ALL};
 
 		assert_int_equal(query_procs(p, &q, &procs, &n), 0);
 		assert_int_equal(n, 0);
@@ -427,7 +427,7 @@ static void test_empty(void **state)
 		free(tree.nodes);
 		assert_int_equal(query_samples(p, &q, &seconds), 0);
 		assert_true(seconds == 0);
-		query_health_sum(p, q.weigh, &health);
+		query_health_sum(p, q.span, &health);
 		assert_int_equal(health.samples, 0);
 	}
 	query_health(p, &health);
@@ -458,15 +458,15 @@ static void test_health(void **state)
 
 		assert_int_equal(profile_commit(p, NULL, 0, &health), 0);
 	}
-	query_health_sum(p, WEIGH_WINDOW, &sum);
+	query_health_sum(p, SPAN_WINDOW, &sum);
 	assert_int_equal(sum.samples, 80 + 100);
 	assert_int_equal(sum.elapsed, 2 * NS);
 	assert_int_equal(sum.loss[LOSS_BUSY], 9);
 	assert_int_equal(sum.shards_used, 5); /* a state, not a counter */
-	query_health_sum(p, WEIGH_TOTAL, &sum);
+	query_health_sum(p, SPAN_TOTAL, &sum);
 	assert_int_equal(sum.samples, 300);
 	assert_int_equal(sum.complete_walks, 5);
-	query_health_sum(p, WEIGH_LAST, &sum);
+	query_health_sum(p, SPAN_LAST, &sum);
 	assert_int_equal(sum.samples, 100);
 	assert_int_equal(query_timeline(p, use, 3), 3);
 	assert_true(use[0] > 0.299f && use[0] < 0.301f);
@@ -477,7 +477,7 @@ static void test_health(void **state)
 /* A node is the same node after its function was forgotten and came back under another id. */
 static void test_path_is_stable(void **state)
 {
-	struct query q = {.weigh = WEIGH_LAST, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_LAST, .proc = QUERY_ALL};
 	uint64_t paths[2];
 
 	(void)state;
@@ -504,7 +504,7 @@ static void test_path_is_stable(void **state)
 static void test_tree_is_bounded(void **state)
 {
 	enum { N = 2100, DEEP = 120 };
-	struct query q = {.weigh = WEIGH_LAST, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_LAST, .proc = QUERY_ALL};
 	struct profile *p = profile_new(10, 100000);
 	struct profile_cell *cells = calloc(N, sizeof(*cells));
 	uint32_t frames[DEEP], proc = feed_proc(p, 1, 1, "a", false), level;
@@ -547,7 +547,7 @@ static void test_attached(void **state)
 	struct profile *p = profile_new(10, 100);
 	struct profile_proc info = {.pid = 7, .image = 1, .attached = true};
 	struct profile_health health = {.elapsed = NS, .filtering = true, .frequency = 99};
-	struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_WINDOW, .proc = QUERY_ALL};
 	struct proc_row *rows;
 	size_t n;
 
@@ -569,7 +569,7 @@ static void test_shares_of_samples(void **state)
 {
 	struct profile *p = profile_new(10, 100);
 	uint32_t stack = feed_names(p, false, "f");
-	struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_WINDOW, .proc = QUERY_ALL};
 	struct profile_cell cells[2] = {
 		{feed_proc(p, 1, 1, "a", false), 0, stack, PROFILE_NO_STACK, 30, 0},
 		{feed_proc(p, 2, 1, "b", false), 0, stack, PROFILE_NO_STACK, 10, 0}};

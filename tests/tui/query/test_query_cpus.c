@@ -176,8 +176,8 @@ static void check_together(const struct profile *p, const struct model *m)
 static void check_sieve(const struct profile *p, const struct model *m, uint64_t *seed)
 {
 	bool cpus[CPUS + 1];
-	struct sieve sieve = {.cpus = cpus, .ncpus = 1 + random_below(seed, CPUS + 1)};
-	struct query q = {.proc = QUERY_ALL, .cpus = true, .filter = &sieve};
+	struct sample_filter kept = {.cpus = cpus, .ncpus = 1 + random_below(seed, CPUS + 1)};
+	struct query q = {.proc = QUERY_ALL, .cpus = true, .filter = &kept};
 	uint64_t want[STACKS] = {0}, all = 0;
 	struct func_row *funcs;
 	struct tree tree;
@@ -186,7 +186,7 @@ static void check_sieve(const struct profile *p, const struct model *m, uint64_t
 	for (int i = 0; i <= CPUS; i++)
 		cpus[i] = random_below(seed, 2);
 	for (int l = 0; l < STACKS; l++)
-		for (uint32_t cpu = 0; cpu < sieve.ncpus; cpu++)
+		for (uint32_t cpu = 0; cpu < kept.ncpus; cpu++)
 			want[l] += cpus[cpu] ? model_sum(m, -1, -1, (int)cpu, l) : 0;
 	assert_int_equal(query_funcs(p, &q, &funcs, &count), 0);
 	for (size_t i = 0; i < count; i++) {

@@ -503,23 +503,23 @@ static void check_funcs(const struct machine *m, const struct query *q)
 static void check_all(struct machine *m, uint32_t proc, bool baseline)
 {
 	static bool chosen[16384]; /* by id, of which there are not as many */
-	struct sieve sieve = {.funcs = chosen, .nfuncs = sizeof(chosen) / sizeof(*chosen)};
+	struct sample_filter kept = {.funcs = chosen, .nfuncs = sizeof(chosen) / sizeof(*chosen)};
 
 	memset(chosen, 0, sizeof(chosen));
 	for (int i = 0; i < FUNCS; i++) {
-		assert_true(m->funcs[i] < sieve.nfuncs);
+		assert_true(m->funcs[i] < kept.nfuncs);
 		chosen[m->funcs[i]] = is_chosen(i);
 	}
 	for (unsigned int hide = 0; hide < 8; hide++) {
-		struct query q = {.weigh = WEIGH_WINDOW,
-				  .filter = feed_random(&m->random, 2) ? &sieve : NULL,
+		struct query q = {.span = SPAN_WINDOW,
+				  .filter = feed_random(&m->random, 2) ? &kept : NULL,
 				  .proc = proc,
 				  .hide_user = hide & 1,
 				  .hide_kernel = hide & 2,
 				  .hide_inline = hide & 4,
 				  .baseline = baseline};
 
-		sieve.without = feed_random(&m->random, 2);
+		kept.without = feed_random(&m->random, 2);
 		check_tree(m, &q, false);
 		check_tree(m, &q, true);
 		check_rows(m, &q, hide & 1);
@@ -557,7 +557,7 @@ static void the_baseline_has_its_own_nodes(void **state)
 	for (int i = 0; i < ROUNDS / 4; i++) {
 		second(m);
 		settle(m);
-		assert_int_equal(frozen_sum_span(m->p, FROZEN_BASELINE, WEIGH_WINDOW), 0);
+		assert_int_equal(frozen_sum_span(m->p, FROZEN_BASELINE, SPAN_WINDOW), 0);
 		memcpy(m->baseline, m->cells, sizeof(m->cells));
 		memcpy(m->old, m->stacks, sizeof(m->stacks));
 		m->nbaseline = CELLS;
@@ -601,7 +601,7 @@ static void check_outermost(const struct profile *p, const struct tree *tree, ui
  * is lost: what has no node counts for the one that is next to it. */
 static void a_part_of_too_many_is_exact(void **state)
 {
-	static const enum weigh weighs[] = {WEIGH_WINDOW, WEIGH_TOTAL};
+	static const enum span spans[] = {SPAN_WINDOW, SPAN_TOTAL};
 	struct profile *p = profile_new(10, 100000);
 	const uint64_t all = (uint64_t)MANY * (MANY + 1) / 2;
 
@@ -609,7 +609,7 @@ static void a_part_of_too_many_is_exact(void **state)
 	profile_keep(p, 600, 1 << 20);
 	feed_deep(p, MANY, DEEP);
 	for (int i = 0; i < 2; i++) {
-		struct query q = {.weigh = weighs[i], .proc = QUERY_ALL};
+		struct query q = {.span = spans[i], .proc = QUERY_ALL};
 		struct asked asked = {.levels = DEEP + 1};
 		uint64_t all_self = 0;
 		struct tree tree;

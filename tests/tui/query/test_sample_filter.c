@@ -29,7 +29,7 @@ struct judge {
 	uint64_t samples, cells;
 };
 
-static bool has_func(const struct judge *j, const struct sieve *s, uint32_t id)
+static bool has_func(const struct judge *j, const struct sample_filter *s, uint32_t id)
 {
 	const struct profile_stack *stack = query_stack(j->p, id);
 
@@ -43,7 +43,8 @@ static bool has_func(const struct judge *j, const struct sieve *s, uint32_t id)
 	return false;
 }
 
-static bool passes(const struct judge *j, const struct sieve *s, const struct profile_cell *cell)
+static bool passes(const struct judge *j, const struct sample_filter *s,
+		   const struct profile_cell *cell)
 {
 	return !s || !s->funcs ||
 	       (has_func(j, s, cell->ustack) || has_func(j, s, cell->kstack)) != s->without;
@@ -53,7 +54,7 @@ static int judge_cell(const struct profile_cell *cell, void *arg)
 {
 	struct judge *j = arg;
 
-	if (j->q && (!passes(j, j->q->whose, cell) || !passes(j, j->q->filter, cell)))
+	if (j->q && (!passes(j, j->q->scope, cell) || !passes(j, j->q->filter, cell)))
 		return 0;
 	j->samples += cell->count;
 	j->cells++;
@@ -127,7 +128,7 @@ static uint64_t tree_of(const struct profile *p, const struct query *q, bool cal
 
 static void check(const struct profile *p, struct query *q, uint64_t *compared)
 {
-	struct query all = {.weigh = q->weigh, .proc = QUERY_ALL};
+	struct query all = {.span = q->span, .proc = QUERY_ALL};
 	struct judge judged = {p, q, 0, 0}, asked = {p, NULL, 0, 0};
 	struct end_row *ends;
 	uint64_t walks = 0;
@@ -142,7 +143,7 @@ static void check(const struct profile *p, struct query *q, uint64_t *compared)
 	assert_int_equal(tree_of(p, q, false), judged.samples);
 	assert_int_equal(tree_of(p, q, true), judged.samples);
 	*compared += judged.cells;
-	if (q->whose)
+	if (q->scope)
 		return;
 	/* Of everybody's, and each cell has a user stack. */
 	assert_int_equal(query_ends(p, q, &ends, &count), 0);
@@ -154,21 +155,21 @@ static void check(const struct profile *p, struct query *q, uint64_t *compared)
 
 static void answers_have_the_cells_that_pass(void **state)
 {
-	static const enum weigh weighs[] = {WEIGH_WINDOW, WEIGH_TOTAL, WEIGH_DECAY, WEIGH_MOMENT,
-					    WEIGH_BASELINE};
+	static const enum span spans[] = {SPAN_WINDOW, SPAN_TOTAL, SPAN_DECAY, SPAN_MOMENT,
+					  SPAN_BASELINE};
 	struct profile *p = profile_new(5, 4000);
-	struct verdicts some[2] = {0};
+	struct match_cache some[2] = {0};
 	uint64_t random = 0x1357913579, compared = 0;
 	uint32_t made = STACKS;
 
 	(void)state;
 	profile_keep(p, 20, 4 << 20);
 	for (int now = 0; now < SECONDS; now++) {
-		struct sieve sieves[2] = {0};
+		struct sample_filter filters[2] = {0};
 
 		second_of(p, &random, &made);
 		if (now % 6 == 1)
-			assert_int_equal(frozen_sum_span(p, FROZEN_BASELINE, WEIGH_WINDOW), 0);
+			assert_int_equal(frozen_sum_span(p, FROZEN_BASELINE, SPAN_WINDOW), 0);
 		assert_int_equal(frozen_sum_slices(p, FROZEN_MOMENT,
 						   now < 8 ? 1 : (uint64_t)now - 6,
 						   (uint64_t)now + 1),
@@ -177,24 +178,24 @@ static void answers_have_the_cells_that_pass(void **state)
 			unsigned int of = 5 + 6 * i;
 
 			assert_int_equal(query_judge_funcs(p, &some[i], is_chosen, &of), 0);
-			sieves[i] = (struct sieve){.funcs = some[i].pass,
-						   .nfuncs = some[i].count,
-						   .without = feed_random(&random, 2)};
+			filters[i] = (struct sample_filter){.funcs = some[i].pass,
+							    .nfuncs = some[i].count,
+							    .without = feed_random(&random, 2)};
 		}
-		for (size_t i = 0; i < 4 * sizeof(weighs) / sizeof(*weighs); i++) {
-			struct query q = {.weigh = weighs[i / 4],
+		for (size_t i = 0; i < 4 * sizeof(spans) / sizeof(*spans); i++) {
+			struct query q = {.span = spans[i / 4],
 					  .proc = QUERY_ALL,
 					  .hide_inline = i & 2,
-					  .whose = i & 1 ? &sieves[0] : NULL,
-					  .filter = &sieves[1]};
+					  .scope = i & 1 ? &filters[0] : NULL,
+					  .filter = &filters[1]};
 
-			if (q.weigh != WEIGH_BASELINE || now > 0)
+			if (q.span != SPAN_BASELINE || now > 0)
 				check(p, &q, &compared);
 		}
 	}
 	assert_true(compared > 50000);
-	verdicts_free(&some[0]);
-	verdicts_free(&some[1]);
+	match_cache_free(&some[0]);
+	match_cache_free(&some[1]);
 	profile_free(p);
 }
 

@@ -45,7 +45,7 @@ static void second_of(struct profile *p, uint64_t random)
 /* The sum of the time before is kept where there is a screen, and made of slices where not. */
 static void the_time_before_is_the_same(void **state)
 {
-	struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_WINDOW, .proc = QUERY_ALL};
 	struct profile *p[2] = {profile_new(3, 1000), profile_new(3, 1000)};
 	uint64_t random = 0x99887766;
 	unsigned int compared = 0;
@@ -116,7 +116,7 @@ static int trace_cell(const struct profile_cell *cell, void *arg)
 
 static void decay_is_that_of_its_stacks(void **state)
 {
-	struct query q = {.weigh = WEIGH_DECAY, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_DECAY, .proc = QUERY_ALL};
 	/* Totals fold what is rare, so that ids of stacks come to mean others. */
 	struct profile *p = profile_new(3, STEADY + 20);
 	uint64_t random = 0x246813579, seen = 0;
@@ -210,25 +210,25 @@ static bool is_chosen(const struct profile_func *func, void *arg)
 static uint64_t rows_by_pid(const struct profile *p, const struct query *ask,
 			    struct proc_row *by_pid)
 {
-	struct verdicts funcs = {0};
-	struct sieve sieve = {0};
+	struct match_cache funcs = {0};
+	struct sample_filter kept = {0};
 	struct query q = *ask;
 	struct proc_row *rows;
 	uint64_t samples;
 	size_t count;
 
 	assert_int_equal(query_judge_funcs(p, &funcs, is_chosen, NULL), 0);
-	sieve.funcs = funcs.pass;
-	sieve.nfuncs = funcs.count;
+	kept.funcs = funcs.pass;
+	kept.nfuncs = funcs.count;
 	if (ask->filter)
-		q.filter = &sieve;
+		q.filter = &kept;
 	memset(by_pid, 0, (OWNERS + 1) * sizeof(*by_pid));
 	assert_int_equal(query_procs(p, &q, &rows, &count), 0);
 	for (size_t i = 0; i < count; i++)
 		by_pid[query_proc(p, rows[i].proc)->pid] = rows[i];
 	samples = query_samples(p, &q, NULL);
 	free(rows);
-	verdicts_free(&funcs);
+	match_cache_free(&funcs);
 	return samples;
 }
 
@@ -236,12 +236,12 @@ static void processes_are_the_same(void **state)
 {
 	struct profile *p[2] = {profile_new(10, 1000), profile_new(10, 1000)};
 	uint64_t random = 0x1357924680, complete = 0, walks = 0;
-	static const struct sieve some;
+	static const struct sample_filter some;
 
 	(void)state;
 	profile_keep(p[1], 60, 1 << 20);
 	for (int i = 0; i < 600; i++) {
-		struct query q = {.weigh = i % 2 ? WEIGH_WINDOW : WEIGH_TOTAL,
+		struct query q = {.span = i % 2 ? SPAN_WINDOW : SPAN_TOTAL,
 				  .proc = QUERY_ALL,
 				  .hide_user = feed_random(&random, 4) == 0,
 				  .hide_kernel = feed_random(&random, 4) == 0,
@@ -281,7 +281,7 @@ static void processes_are_the_same(void **state)
 /* Sums of slices are made of other sums where that is less work. */
 static void sums_of_slices_are_exact(void **state)
 {
-	static const enum weigh weighs[] = {WEIGH_MOMENT, WEIGH_BEFORE};
+	static const enum span spans[] = {SPAN_MOMENT, SPAN_BEFORE};
 	struct profile *p = profile_new(5, 1000);
 	uint64_t counts[PAST + 1][KINDS] = {{0}}, random = 0x5555, checked = 0;
 	uint32_t left = 0, folded = 0;
@@ -314,8 +314,7 @@ static void sums_of_slices_are_exact(void **state)
 				feed_random(&random, 2) ? FROZEN_MOMENT : FROZEN_BEFORE;
 			uint64_t last = n - feed_random(&random, n > 30 ? 30 : n);
 			uint64_t first = last - feed_random(&random, last > 8 ? 8 : (uint32_t)last);
-			struct query q = {.weigh = weighs[kind == FROZEN_BEFORE],
-					  .proc = QUERY_ALL};
+			struct query q = {.span = spans[kind == FROZEN_BEFORE], .proc = QUERY_ALL};
 			uint64_t expected[KINDS] = {0};
 			struct func_row *rows;
 			size_t count;

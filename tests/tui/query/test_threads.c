@@ -206,11 +206,11 @@ static int check(const struct machine *m, const struct query *q, int first, int 
 }
 
 /* Samples of a thread alone, of the window or the last slice. */
-static void check_alone(const struct machine *m, enum weigh weigh, int first, int last, int proc,
+static void check_alone(const struct machine *m, enum span span, int first, int last, int proc,
 			uint32_t tid)
 {
-	struct sieve whose = {.tid = tid};
-	struct query q = {.weigh = weigh, .proc = m->procs[proc], .threads = true, .whose = &whose};
+	struct sample_filter scope = {.tid = tid};
+	struct query q = {.span = span, .proc = m->procs[proc], .threads = true, .scope = &scope};
 	uint64_t self[FUNCS] = {0}, samples = 0;
 	struct func_row *rows;
 	size_t count;
@@ -243,12 +243,12 @@ static void check_alone(const struct machine *m, enum weigh weigh, int first, in
 	free(rows);
 }
 
-static void check_all(const struct machine *m, enum weigh weigh, int first, int last)
+static void check_all(const struct machine *m, enum span span, int first, int last)
 {
 	int rows = 0;
 
 	for (unsigned int hide = 0; hide < 8; hide++) {
-		struct query q = {.weigh = weigh,
+		struct query q = {.span = span,
 				  .proc = QUERY_ALL,
 				  .threads = true,
 				  .hide_user = hide & 1,
@@ -271,21 +271,21 @@ static void rows_are_those_of_the_model(void **state)
 		int first = n > WINDOW ? n - WINDOW + 1 : 1, from, to;
 
 		second(m);
-		check_all(m, WEIGH_WINDOW, first, n);
-		check_all(m, WEIGH_LAST, n, n);
+		check_all(m, SPAN_WINDOW, first, n);
+		check_all(m, SPAN_LAST, n, n);
 		for (uint32_t tid = 99; tid <= 100 + THREADS; tid += 3) {
-			check_alone(m, WEIGH_WINDOW, first, n, 0, tid);
-			check_alone(m, WEIGH_LAST, n, n, 0, tid);
-			check_alone(m, WEIGH_WINDOW, first, n, n % PROCS, 100 + tid % 3);
+			check_alone(m, SPAN_WINDOW, first, n, 0, tid);
+			check_alone(m, SPAN_LAST, n, n, 0, tid);
+			check_alone(m, SPAN_WINDOW, first, n, n % PROCS, 100 + tid % 3);
 		}
 		to = n - (int)feed_random(&m->random, (uint32_t)n);
 		from = to - (int)feed_random(&m->random, (uint32_t)to);
 		assert_int_equal(
 			frozen_sum_slices(m->p, FROZEN_MOMENT, (uint64_t)from, (uint64_t)to), 0);
-		check_all(m, WEIGH_MOMENT, from, to);
+		check_all(m, SPAN_MOMENT, from, to);
 	}
 	assert_int_equal(frozen_sum_slices(m->p, FROZEN_MOMENT, 2, SLICES), 0);
-	check_all(m, WEIGH_MOMENT, 2, SLICES);
+	check_all(m, SPAN_MOMENT, 2, SLICES);
 	profile_free(m->p);
 	free(m);
 }
@@ -294,7 +294,7 @@ static void rows_are_those_of_the_model(void **state)
 static void sums_have_no_threads(void **state)
 {
 	struct machine *m = machine_new(0x24681357);
-	struct query q = {.weigh = WEIGH_TOTAL, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_TOTAL, .proc = QUERY_ALL};
 	struct proc_row *rows, *whole;
 	size_t count, procs;
 

@@ -153,9 +153,9 @@ static void is_as_if_taken_live(void **state)
 		second(read, NULL, 0);
 	}
 	session_writer_free(w);
-	live->ui->weigh = WEIGH_TOTAL;
+	live->ui->span = SPAN_TOTAL;
 	type(live, "B");
-	live->ui->weigh = WEIGH_WINDOW;
+	live->ui->span = SPAN_WINDOW;
 	snprintf(command, sizeof(command), "baseline %s", path);
 	type_command(read, command);
 	wait_baseline(read);
@@ -298,7 +298,7 @@ static int count_cell(const struct profile_cell *cell, void *arg)
 
 static uint64_t of(const struct profile *p, uint32_t id)
 {
-	struct query q = {.weigh = WEIGH_BASELINE, .proc = QUERY_ALL};
+	struct query q = {.span = SPAN_BASELINE, .proc = QUERY_ALL};
 	struct counted c = {p, 0, id};
 
 	assert_int_equal(query_cells(p, &q, count_cell, &c), 0);
@@ -391,7 +391,7 @@ static void a_live_one_does_not_move(void **state)
 	profile_lock(p);
 	old = proc(p, 10, 1, "web", "web", false);
 	slice(p, NULL, &old, 1);
-	assert_int_equal(frozen_sum_span(p, FROZEN_BASELINE, WEIGH_TOTAL), 0);
+	assert_int_equal(frozen_sum_span(p, FROZEN_BASELINE, SPAN_TOTAL), 0);
 	proc(p, 10, 1, "web", "web", true);
 	now = proc(p, 11, 1, "web", "web", false);
 	assert_int_equal(frozen_sum_match(p), 0);

@@ -196,9 +196,9 @@ static void groups_are_as_they_were(void **state)
 
 /* --- jumps ------------------------------------------------------------------------------------ */
 
-static char *state_of(struct profile *p, enum weigh weigh)
+static char *state_of(struct profile *p, enum span span)
 {
-	struct query q = {.weigh = weigh, .proc = QUERY_ALL};
+	struct query q = {.span = span, .proc = QUERY_ALL};
 	struct profile_health sum;
 	struct folded lines;
 	char *text = NULL;
@@ -208,7 +208,7 @@ static char *state_of(struct profile *p, enum weigh weigh)
 
 	profile_lock(p);
 	assert_int_equal(folded_read(&lines, p, &q), 0);
-	query_health_sum(p, weigh, &sum);
+	query_health_sum(p, span, &sum);
 	for (size_t n = query_timeline(p, use, 256), i = 0; i < n; i++)
 		fprintf(to, "%.3f ", use[i]);
 	profile_unlock(p);
@@ -218,9 +218,9 @@ static char *state_of(struct profile *p, enum weigh weigh)
 		fprintf(to, "%.*s %llu\n", (int)lines.lines[i].length,
 			lines.text + lines.lines[i].at, (unsigned long long)lines.lines[i].count);
 	folded_free(&lines);
-	if (weigh == WEIGH_WINDOW) {
+	if (span == SPAN_WINDOW) {
 		profile_lock(p);
-		report_cpus(to, p, weigh);
+		report_cpus(to, p, span);
 		profile_unlock(p);
 	}
 	fclose(to);
@@ -274,8 +274,8 @@ static void jumps_as_played(int border)
 		profile_lock(straight.p);
 		commit(&straight, NULL, n);
 		profile_unlock(straight.p);
-		window[n] = state_of(straight.p, WEIGH_WINDOW);
-		total[n] = state_of(straight.p, WEIGH_TOTAL);
+		window[n] = state_of(straight.p, SPAN_WINDOW);
+		total[n] = state_of(straight.p, SPAN_TOTAL);
 	}
 	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
 	source = play(p, &options);
@@ -286,11 +286,11 @@ static void jumps_as_played(int border)
 
 		jump_to(p, source, s, places[i]);
 		threads_are(p, &r, places[i]);
-		text = state_of(p, WEIGH_WINDOW);
+		text = state_of(p, SPAN_WINDOW);
 		/* A jump forward has one point of the timeline for many seconds. */
 		assert_string_equal(strchr(text, '\n'), strchr(window[places[i]], '\n'));
 		free(text);
-		text = state_of(p, WEIGH_TOTAL);
+		text = state_of(p, SPAN_TOTAL);
 		assert_string_equal(strchr(text, '\n'), strchr(total[places[i]], '\n'));
 		free(text);
 	}

@@ -68,9 +68,9 @@ static int known(uint32_t site, const char *name, const char *module, uint32_t *
 	return 2;
 }
 
-static void assert_folded(struct profile *p, enum weigh weigh, bool hide, const char *want)
+static void assert_folded(struct profile *p, enum span span, bool hide, const char *want)
 {
-	struct query q = {.weigh = weigh, .proc = QUERY_ALL, .hide_inline = hide};
+	struct query q = {.span = span, .proc = QUERY_ALL, .hide_inline = hide};
 	struct folded folded;
 	char text[512] = "";
 
@@ -89,7 +89,7 @@ static void assert_folded(struct profile *p, enum weigh weigh, bool hide, const 
 static void assert_func(struct profile *p, bool hide, const char *name, uint64_t self,
 			uint64_t total)
 {
-	struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL, .hide_inline = hide};
+	struct query q = {.span = SPAN_WINDOW, .proc = QUERY_ALL, .hide_inline = hide};
 	struct func_row *rows;
 	uint64_t got_self = 0, got_total = 0;
 	size_t count;
@@ -139,15 +139,15 @@ static void test_samples_move(void **state)
 	commit(p, early, 5);
 	assert_int_equal(profile_settle(p, known, &a), 0);
 	assert_int_equal(a.asked, 2);
-	assert_folded(p, WEIGH_WINDOW, false, "x;main;work 5\n");
+	assert_folded(p, SPAN_WINDOW, false, "x;main;work 5\n");
 	assert_func(p, false, "work", 5, 5);
 
 	/* Some of it: the rest waits on. */
 	a.work = true;
 	assert_int_equal(profile_settle(p, known, &a), 0);
-	for (int weigh = WEIGH_WINDOW; weigh <= WEIGH_LAST; weigh++) {
-		assert_folded(p, (enum weigh)weigh, false, "x;main;work;middle_[i];leaf_[i] 5\n");
-		assert_folded(p, (enum weigh)weigh, true, "x;main;work 5\n");
+	for (int span = SPAN_WINDOW; span <= SPAN_LAST; span++) {
+		assert_folded(p, (enum span)span, false, "x;main;work;middle_[i];leaf_[i] 5\n");
+		assert_folded(p, (enum span)span, true, "x;main;work 5\n");
 	}
 	assert_func(p, false, "work", 0, 5);
 	assert_func(p, false, "middle", 0, 5);
@@ -163,7 +163,7 @@ static void test_samples_move(void **state)
 	late = stack(p, frames, NULL, 4);
 	assert_int_equal(late, early);
 	commit(p, late, 3);
-	assert_folded(p, WEIGH_TOTAL, false, "x;main;work;middle_[i];leaf_[i] 8\n");
+	assert_folded(p, SPAN_TOTAL, false, "x;main;work;middle_[i];leaf_[i] 8\n");
 	a.asked = 0;
 	assert_int_equal(profile_settle(p, known, &a), 0);
 	assert_int_equal(a.asked, 0);
@@ -183,10 +183,10 @@ static void test_name_comes(void **state)
 	profile_lock(p);
 	commit(p, stack(p, frames, sites, 2), 5);
 	assert_int_equal(profile_settle(p, known, &a), 0);
-	assert_folded(p, WEIGH_TOTAL, false, "x;main;prog+0x40 5\n");
+	assert_folded(p, SPAN_TOTAL, false, "x;main;prog+0x40 5\n");
 	a.work = true;
 	assert_int_equal(profile_settle(p, known, &a), 0);
-	assert_folded(p, WEIGH_TOTAL, false, "x;main;work;middle_[i];leaf_[i] 5\n");
+	assert_folded(p, SPAN_TOTAL, false, "x;main;work;middle_[i];leaf_[i] 5\n");
 	assert_func(p, true, "work", 5, 5);
 	assert_func(p, true, "prog+0x40", 0, 0);
 	profile_unlock(p);

@@ -327,7 +327,7 @@ static int copied(struct typist *t)
 	n = query_samples(copy, &q, NULL);
 	profile_unlock(copy);
 	profile_free(copy);
-	assert_null(q.whose);
+	assert_null(q.scope);
 	assert_null(q.filter);
 	return (int)n;
 }

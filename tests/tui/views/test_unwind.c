@@ -159,7 +159,7 @@ static void ends_are_put_together(void **state)
 					  {"!pc not covered;asm@libhash.so.1;three@nginx", 0x30, 5},
 					  {"_start@nginx;one@nginx", 0x40, 4},
 					  {"_start@nginx;two@nginx", 0x50, 2}};
-	const struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
+	const struct query q = {.span = SPAN_WINDOW, .proc = QUERY_ALL};
 	struct typist *t = typist_new();
 	struct machine *f = &t->feed;
 	struct profile_cell cells[5];
@@ -204,7 +204,7 @@ static void reasons_are_summed(void **state)
 	static const struct put puts[] = {{"!pc not covered;one@libhash.so.1", 0x10, 17},
 					  {"!pc not covered;two@libhash.so.1", 0x20, 8},
 					  {"!stack not readable;work@nginx", 0x30, 20}};
-	const struct query q = {.weigh = WEIGH_WINDOW, .proc = QUERY_ALL};
+	const struct query q = {.span = SPAN_WINDOW, .proc = QUERY_ALL};
 	struct typist *t = typist_new();
 	struct machine *f = &t->feed;
 	struct profile_cell cells[3];
@@ -259,7 +259,7 @@ static void run_time_is_told(void **state)
 	h.taken = 1007; /* some stand in the counters before their slice */
 	h.idle = 400;
 	h.ticks = 1405;
-	t->ui->weigh = WEIGH_TOTAL;
+	t->ui->span = SPAN_TOTAL;
 	profile_lock(t->feed.p);
 	profile_zero(t->feed.p);
 	assert_int_equal(profile_commit(t->feed.p, NULL, 0, &h), 0);
