@@ -143,7 +143,7 @@ void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t
 		prefetch_write(&table->cells[hint - 1]);
 }
 
-void celltable_append(struct celltable *table, const struct sample_id *id, uint32_t number,
+void celltable_append(struct celltable *table, const struct sample_key *id, uint32_t number,
 		      uint64_t count)
 {
 	table->cells[table->count++] =

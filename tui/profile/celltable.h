@@ -56,7 +56,7 @@ int celltable_reserve_ids(struct celltable *table, uint32_t ids);
 void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t at, size_t count);
 /* Appends a cell that lookups do not find, to a table that is empty or was filled by this alone.
  * There is room. */
-void celltable_append(struct celltable *table, const struct sample_id *id, uint32_t number,
+void celltable_append(struct celltable *table, const struct sample_key *id, uint32_t number,
 		      uint64_t count);
 void celltable_clear(struct celltable *table);
 /* Makes an empty table like another one, -ENOMEM: it is empty. */

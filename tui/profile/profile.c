@@ -26,7 +26,7 @@ struct profile *profile_new(unsigned int window, size_t cells_max)
 	pthread_mutex_init(&p->lock, NULL);
 	pool_init(&p->funcs, sizeof(struct func_entry));
 	pool_init(&p->stacks, sizeof(struct stack_entry));
-	pool_init(&p->procs, sizeof(struct proc_entry));
+	pool_init(&p->procs, sizeof(struct process_entry));
 	p->totals.holds = true;
 	p->decayed = calloc(1, sizeof(*p->decayed));
 	if (!p->decayed || profile_fold_new(p)) {

@@ -74,7 +74,7 @@ static bool is_folded(const struct profile *p, const struct cell *cell)
 static void fold_exited(struct cell *cell, void *arg)
 {
 	const struct fold *fold = arg;
-	const struct proc_entry *proc = proc_at(fold->p, cell->proc);
+	const struct process_entry *proc = proc_at(fold->p, cell->proc);
 
 	if (proc->proc.exited && (fold->young || !proc->slices))
 		cell->proc = fold->p->exited;

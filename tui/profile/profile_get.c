@@ -22,7 +22,7 @@ const struct profile_proc *query_proc(const struct profile *p, uint32_t proc)
 uint32_t query_pid(const struct profile *p, pid_t pid)
 {
 	for (uint32_t id = 0; id < p->procs.count; id++) {
-		const struct proc_entry *proc = proc_at(p, id);
+		const struct process_entry *proc = proc_at(p, id);
 
 		if (proc->entry.live && proc->proc.pid == pid && !proc->proc.exited)
 			return id;

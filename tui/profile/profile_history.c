@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /* Of the number of a cell: its place in the index, and the hints of the tables of sums. */
-#define ID_BYTES (sizeof(struct sample_id) + 16 + 6 * sizeof(uint32_t))
+#define ID_BYTES (sizeof(struct sample_key) + 16 + 6 * sizeof(uint32_t))
 
 void history_hold_frames(struct profile *p, uint32_t stack)
 {
@@ -65,7 +65,7 @@ void history_add(struct profile *p, const struct slice *slice)
 	p->nrecent++;
 	for (size_t i = 0; i < slice->ncells; i++) {
 		const struct profile_cell *cell = &slice->cells[i];
-		struct proc_entry *proc = proc_at(p, cell->proc);
+		struct process_entry *proc = proc_at(p, cell->proc);
 
 		slice->ids[i] = sample_ids_get(&p->ids, cell->proc, cell->ustack, cell->kstack);
 		if (p->ids.at[slice->ids[i]].refs == 1)
@@ -110,7 +110,7 @@ void history_drop_oldest(struct profile *p)
 	p->history_bytes -= slice_bytes(slice);
 	for (size_t i = 0; i < slice->ncells; i++) {
 		const struct profile_cell *cell = &slice->cells[i];
-		struct proc_entry *proc = proc_at(p, cell->proc);
+		struct process_entry *proc = proc_at(p, cell->proc);
 
 		if (p->ids.at[slice->ids[i]].refs == 1)
 			p->history_bytes -= ID_BYTES;

@@ -16,7 +16,7 @@
 
 void profile_message(struct profile *p, enum message_level level, const char *format, ...)
 {
-	struct message *message = &p->messages[++p->nmessages % MESSAGES_MAX];
+	struct board_note *message = &p->messages[++p->nmessages % MESSAGES_MAX];
 	char text[2 * MESSAGE_LENGTH];
 	struct timespec now;
 	va_list args;
@@ -42,8 +42,8 @@ static uint64_t turn_of(const struct profile *p, uint64_t n)
 	uint64_t since = 0;
 
 	for (uint64_t i = first; i <= n; i++) {
-		const struct message *message = &p->messages[i % MESSAGES_MAX];
-		const struct message *before = &p->messages[(i - 1) % MESSAGES_MAX];
+		const struct board_note *message = &p->messages[i % MESSAGES_MAX];
+		const struct board_note *before = &p->messages[(i - 1) % MESSAGES_MAX];
 
 		if (i == first || message->level == MESSAGE_ERROR ||
 		    message->time - before->time >= BURST_NS)

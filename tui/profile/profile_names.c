@@ -184,7 +184,7 @@ int64_t profile_proc(struct profile *p, const struct profile_proc *info)
 {
 	uint32_t hash = profile_proc_hash(info->pid, info->image);
 	uint32_t id = query_find_proc(p, info->pid, info->image);
-	struct proc_entry *entry;
+	struct process_entry *entry;
 
 	if (id != QUERY_ALL) {
 		entry = proc_at(p, id);
@@ -208,14 +208,14 @@ int64_t profile_proc(struct profile *p, const struct profile_proc *info)
 	return id;
 }
 
-static bool proc_keep(const struct entry *entry)
+static bool proc_keep(const struct pool_entry *entry)
 {
-	return !((const struct proc_entry *)entry)->proc.exited;
+	return !((const struct process_entry *)entry)->proc.exited;
 }
 
-static uint32_t proc_drop(struct entry *entry, void *arg)
+static uint32_t proc_drop(struct pool_entry *entry, void *arg)
 {
-	struct proc_entry *proc = (struct proc_entry *)entry;
+	struct process_entry *proc = (struct process_entry *)entry;
 
 	(void)arg;
 	free(proc->threads);
@@ -224,7 +224,7 @@ static uint32_t proc_drop(struct entry *entry, void *arg)
 	return proc->hash;
 }
 
-static uint32_t stack_drop(struct entry *entry, void *arg)
+static uint32_t stack_drop(struct pool_entry *entry, void *arg)
 {
 	struct stack_entry *stack = (struct stack_entry *)entry;
 	struct profile *p = arg;
@@ -238,7 +238,7 @@ static uint32_t stack_drop(struct entry *entry, void *arg)
 	return stack->hash;
 }
 
-static uint32_t func_drop(struct entry *entry, void *arg)
+static uint32_t func_drop(struct pool_entry *entry, void *arg)
 {
 	struct func_entry *func = (struct func_entry *)entry;
 	struct profile *p = arg;

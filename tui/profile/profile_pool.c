@@ -14,9 +14,9 @@ void pool_init(struct pool *pool, size_t size)
 	*pool = (struct pool){.size = size, .free = IDTABLE_NONE, .idle = IDTABLE_NONE};
 }
 
-struct entry *pool_entry(const struct pool *pool, uint32_t id)
+struct pool_entry *pool_entry(const struct pool *pool, uint32_t id)
 {
-	return (struct entry *)((char *)pool->entries + id * pool->size);
+	return (struct pool_entry *)((char *)pool->entries + id * pool->size);
 }
 
 bool pool_has(const struct pool *pool, uint32_t id)
@@ -45,7 +45,7 @@ int pool_reserve(struct pool *pool)
 
 static void pool_idle(struct pool *pool, uint32_t id)
 {
-	struct entry *entry = pool_entry(pool, id);
+	struct pool_entry *entry = pool_entry(pool, id);
 
 	if (entry->idle)
 		return;
@@ -82,14 +82,14 @@ void pool_put(struct pool *pool, uint32_t id)
 		pool_idle(pool, id);
 }
 
-void pool_sweep(struct pool *pool, bool (*keep)(const struct entry *entry),
-		uint32_t (*drop)(struct entry *entry, void *arg), void *arg)
+void pool_sweep(struct pool *pool, bool (*keep)(const struct pool_entry *entry),
+		uint32_t (*drop)(struct pool_entry *entry, void *arg), void *arg)
 {
 	uint32_t id = pool->idle, next;
 
 	pool->idle = IDTABLE_NONE;
 	for (; id != IDTABLE_NONE; id = next) {
-		struct entry *entry = pool_entry(pool, id);
+		struct pool_entry *entry = pool_entry(pool, id);
 
 		next = entry->next;
 		entry->idle = false;

@@ -33,7 +33,7 @@
 #define MODULE_MAX_BYTES 255
 
 /* What functions, stacks and processes have in common: being recycled. */
-struct entry {
+struct pool_entry {
 	uint64_t serial; /* no other entry of its pool ever had it */
 	uint32_t refs;
 	uint32_t held; /* how many of refs are of slices */
@@ -57,14 +57,14 @@ struct func_lines {
 };
 
 struct func_entry {
-	struct entry entry;
+	struct pool_entry entry;
 	struct profile_func func; /* name points to one block that holds both strings */
 	uint64_t hash;
 	struct func_lines *lines; /* NULL: none */
 };
 
 struct stack_entry {
-	struct entry entry;
+	struct pool_entry entry;
 	struct profile_stack stack;
 	uint32_t hash;
 };
@@ -74,8 +74,8 @@ struct thread_name {
 	char comm[16];
 };
 
-struct proc_entry {
-	struct entry entry;
+struct process_entry {
+	struct pool_entry entry;
 	struct profile_proc proc;
 	struct thread_name *threads; /* whose name is another; by tid */
 	uint32_t nthreads;
@@ -115,7 +115,7 @@ struct frozen_sum { /* of one kind */
 	uint64_t matched;     /* ... whose processes were looked for among so many */
 };
 
-struct message {
+struct board_note {
 	uint64_t time; /* CLOCK_MONOTONIC ns */
 	enum message_level level;
 	char text[MESSAGE_LENGTH];
@@ -175,7 +175,7 @@ struct profile {
 	float timeline[TIMELINE_MAX]; /* ring */
 	uint64_t ntimeline;
 
-	struct message messages[MESSAGES_MAX]; /* ring; message n is at n % MESSAGES_MAX */
+	struct board_note messages[MESSAGES_MAX]; /* ring; message n is at n % MESSAGES_MAX */
 	uint64_t nmessages;
 
 	bool replayed;
@@ -207,9 +207,9 @@ static inline struct stack_entry *stack_at(const struct profile *p, uint32_t id)
 	return (struct stack_entry *)p->stacks.entries + id;
 }
 
-static inline struct proc_entry *proc_at(const struct profile *p, uint32_t id)
+static inline struct process_entry *proc_at(const struct profile *p, uint32_t id)
 {
-	return (struct proc_entry *)p->procs.entries + id;
+	return (struct process_entry *)p->procs.entries + id;
 }
 
 /* No new stack or name is kept; see profile_bound.c. */
@@ -241,12 +241,12 @@ int pool_reserve(struct pool *pool);
 /* A zeroed live entry without references, in the idle list; there is room. */
 uint32_t pool_take(struct pool *pool, uint32_t hash);
 bool pool_has(const struct pool *pool, uint32_t id);
-struct entry *pool_entry(const struct pool *pool, uint32_t id);
+struct pool_entry *pool_entry(const struct pool *pool, uint32_t id);
 void pool_get(struct pool *pool, uint32_t id);
 void pool_put(struct pool *pool, uint32_t id);
 /* Recycles the idle that `keep` (may be NULL) does not want to keep; drop undoes what was made. */
-void pool_sweep(struct pool *pool, bool (*keep)(const struct entry *entry),
-		uint32_t (*drop)(struct entry *entry, void *arg), void *arg);
+void pool_sweep(struct pool *pool, bool (*keep)(const struct pool_entry *entry),
+		uint32_t (*drop)(struct pool_entry *entry, void *arg), void *arg);
 void pool_free(struct pool *pool);
 /* What an entry takes, names and frames included. */
 size_t stack_bytes(const struct stack_entry *entry);

@@ -13,7 +13,7 @@
 #define THREADS_MAX 4096 /* of a process; more have no name of their own */
 
 /* Where the thread is, or would be. */
-static uint32_t place_of(const struct proc_entry *entry, uint32_t tid)
+static uint32_t place_of(const struct process_entry *entry, uint32_t tid)
 {
 	uint32_t from = 0, to = entry->nthreads;
 
@@ -28,14 +28,14 @@ static uint32_t place_of(const struct proc_entry *entry, uint32_t tid)
 	return from;
 }
 
-static bool is_at(const struct proc_entry *entry, uint32_t at, uint32_t tid)
+static bool is_at(const struct process_entry *entry, uint32_t at, uint32_t tid)
 {
 	return at < entry->nthreads && entry->threads[at].tid == tid;
 }
 
 int profile_thread(struct profile *p, uint32_t proc, uint32_t tid, const char *comm)
 {
-	struct proc_entry *entry;
+	struct process_entry *entry;
 	struct thread_name *grown;
 	uint32_t at;
 
@@ -60,7 +60,7 @@ int profile_thread(struct profile *p, uint32_t proc, uint32_t tid, const char *c
 
 const char *query_thread(const struct profile *p, uint32_t proc, uint32_t tid)
 {
-	const struct proc_entry *entry;
+	const struct process_entry *entry;
 	uint32_t at;
 
 	if (!pool_has(&p->procs, proc))

@@ -44,7 +44,7 @@ static uint32_t comm_hash(const char *comm)
 	return (uint32_t)hash;
 }
 
-static bool runs(const struct proc_entry *entry)
+static bool runs(const struct process_entry *entry)
 {
 	return entry->entry.live && !entry->proc.exited && !(entry->proc.image & PROFILE_RECORDED);
 }
@@ -103,7 +103,7 @@ static void match_round(struct match *m, int round)
 
 	for (size_t i = 0; i < cells->count; i++) {
 		uint32_t from = cells->cells[i].proc, to;
-		const struct proc_entry *entry = proc_at(m->p, from);
+		const struct process_entry *entry = proc_at(m->p, from);
 
 		if (m->to[from] != IDTABLE_NONE)
 			continue;

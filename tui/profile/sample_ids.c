@@ -18,7 +18,7 @@ void sample_ids_free(struct sample_ids *ids)
 int sample_ids_reserve(struct sample_ids *ids, uint32_t more)
 {
 	size_t need = (size_t)ids->live + more, room = ids->room ? ids->room : ROOM_MIN;
-	struct sample_id *grown;
+	struct sample_key *grown;
 
 	if (need > INT32_MAX || idtable_reserve(&ids->index, need))
 		return -ENOMEM;
@@ -45,7 +45,7 @@ uint32_t sample_ids_get(struct sample_ids *ids, uint32_t proc, uint32_t ustack, 
 	uint32_t hash = id_hash(proc, ustack, kstack), id;
 
 	for (uint32_t at = hash; (id = idtable_next(&ids->index, hash, &at)) != IDTABLE_NONE;) {
-		struct sample_id *same = &ids->at[id];
+		struct sample_key *same = &ids->at[id];
 
 		if (same->proc == proc && same->ustack == ustack && same->kstack == kstack) {
 			same->refs++;
@@ -56,7 +56,7 @@ uint32_t sample_ids_get(struct sample_ids *ids, uint32_t proc, uint32_t ustack, 
 	if (ids->free)
 		ids->free = ids->at[id].proc;
 	ids->at[id] =
-		(struct sample_id){.proc = proc, .ustack = ustack, .kstack = kstack, .refs = 1};
+		(struct sample_key){.proc = proc, .ustack = ustack, .kstack = kstack, .refs = 1};
 	ids->live++;
 	idtable_add(&ids->index, hash, id);
 	return id;
@@ -64,7 +64,7 @@ uint32_t sample_ids_get(struct sample_ids *ids, uint32_t proc, uint32_t ustack, 
 
 void sample_ids_put(struct sample_ids *ids, uint32_t id)
 {
-	struct sample_id *cell = &ids->at[id];
+	struct sample_key *cell = &ids->at[id];
 
 	if (--cell->refs)
 		return;

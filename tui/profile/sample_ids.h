@@ -13,13 +13,13 @@
 
 #include "tui/util/idtable.h"
 
-struct sample_id {
+struct sample_key {
 	uint32_t proc, ustack, kstack;
 	uint32_t refs; /* how many cells of slices have the number; 0: it is free, ... */
 };
 
 struct sample_ids {
-	struct sample_id *at; /* by number */
+	struct sample_key *at; /* by number */
 	uint32_t count, room;
 	uint32_t live;
 	uint32_t free; /* ... and proc is the next of these; number + 1, 0: none */

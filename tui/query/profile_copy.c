@@ -15,7 +15,7 @@ struct idmap {
 	size_t count;
 };
 
-struct copier {
+struct profile_copier {
 	const struct profile *from;
 	struct profile *to;
 	struct idmap funcs, stacks, procs;
@@ -39,7 +39,7 @@ static uint32_t *idmap_at(struct idmap *map, uint32_t id)
 	return &map->to[id];
 }
 
-static int64_t copy_func(struct copier *s, uint32_t id)
+static int64_t copy_func(struct profile_copier *s, uint32_t id)
 {
 	uint32_t *to = idmap_at(&s->funcs, id);
 	const struct profile_func *func;
@@ -64,7 +64,7 @@ static int64_t copy_func(struct copier *s, uint32_t id)
 	return copy;
 }
 
-static int64_t copy_stack(struct copier *s, uint32_t id)
+static int64_t copy_stack(struct profile_copier *s, uint32_t id)
 {
 	const struct profile_stack *stack = query_stack(s->from, id);
 	struct profile_stack copied;
@@ -99,7 +99,7 @@ out:
 	return copy;
 }
 
-static int64_t copy_proc(struct copier *s, uint32_t id)
+static int64_t copy_proc(struct profile_copier *s, uint32_t id)
 {
 	uint32_t *to = idmap_at(&s->procs, id);
 	const struct profile_proc *proc = query_proc(s->from, id);
@@ -119,7 +119,7 @@ static int64_t copy_proc(struct copier *s, uint32_t id)
 
 static int copy_cell(const struct profile_cell *cell, void *arg)
 {
-	struct copier *s = arg;
+	struct profile_copier *s = arg;
 	int64_t proc = copy_proc(s, cell->proc);
 	int64_t ustack = copy_stack(s, cell->ustack);
 	int64_t kstack = copy_stack(s, cell->kstack);
@@ -153,7 +153,7 @@ static int copy_cell(const struct profile_cell *cell, void *arg)
 int profile_copy_new(struct profile **out, const struct profile *p, const struct query *query)
 {
 	struct query q = *query;
-	struct copier s = {.from = p};
+	struct profile_copier s = {.from = p};
 	struct profile_health health;
 	int err = -ENOMEM;
 

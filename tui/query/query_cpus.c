@@ -8,14 +8,14 @@
 
 #include "tui/query/query_priv.h"
 
-struct adder {
+struct cpu_adder {
 	const struct query *q;
 	struct celltable sums; /* process, thread, CPU */
 };
 
 static int add_cell(const struct profile_cell *cell, void *arg)
 {
-	struct adder *a = arg;
+	struct cpu_adder *a = arg;
 
 	if (celltable_reserve(&a->sums, a->sums.count + 1))
 		return -ENOMEM;
@@ -39,7 +39,7 @@ static int by_samples(const void *a, const void *b)
 
 int query_cpus(const struct profile *p, const struct query *q, struct cpu_row **rows, size_t *count)
 {
-	struct adder a = {.q = q};
+	struct cpu_adder a = {.q = q};
 	int err = query_cells(p, q, add_cell, &a);
 
 	*count = 0;

@@ -12,7 +12,7 @@ struct proclist {
 	uint32_t *row_of; /* by process id; IDTABLE_NONE: no row yet */
 	struct proc_row *rows;
 	size_t count;
-	struct leaf {
+	struct proc_leaf {
 		uint32_t row, func;
 		uint64_t count;
 	} * leaves; /* a function at the end, of each cell that has one */
@@ -80,7 +80,7 @@ static int count_cell(const struct profile_cell *raw, void *arg)
 	leaf = query_leaf(list->p, list->q, &cell);
 	if (leaf != IDTABLE_NONE)
 		list->leaves[list->nleaves++] =
-			(struct leaf){(uint32_t)(row - list->rows), leaf, cell.count};
+			(struct proc_leaf){(uint32_t)(row - list->rows), leaf, cell.count};
 	return 0;
 }
 
@@ -118,9 +118,9 @@ static void history_slice(struct proclist *list, const struct slice *slice)
 }
 
 /* Leaves in the order of their rows: those of row n are from[n] to from[n + 1] - 1. */
-static struct leaf *leaves_sorted(const struct proclist *list, size_t *from)
+static struct proc_leaf *leaves_sorted(const struct proclist *list, size_t *from)
 {
-	struct leaf *sorted = calloc(list->nleaves + 1, sizeof(*sorted));
+	struct proc_leaf *sorted = calloc(list->nleaves + 1, sizeof(*sorted));
 
 	if (!sorted)
 		return NULL;
@@ -138,7 +138,7 @@ static int list_hottest(struct proclist *list)
 {
 	size_t *from = calloc(list->count + 2, sizeof(*from));
 	uint64_t *sum = calloc((size_t)list->p->funcs.count + 1, sizeof(*sum));
-	struct leaf *sorted = from && sum ? leaves_sorted(list, from) : NULL;
+	struct proc_leaf *sorted = from && sum ? leaves_sorted(list, from) : NULL;
 	int err = sorted ? 0 : -ENOMEM;
 
 	for (size_t row = 0; sorted && row < list->count; row++) {
@@ -238,7 +238,7 @@ static void list_attached(struct proclist *list)
 	if (!p->last.filtering || list->q->by_cpu)
 		return;
 	for (uint32_t id = 0; id < p->procs.count; id++) {
-		const struct proc_entry *proc = proc_at(p, id);
+		const struct process_entry *proc = proc_at(p, id);
 
 		if (proc->entry.live && proc->proc.attached && !proc->proc.exited &&
 		    (list->q->proc == QUERY_ALL || list->q->proc == id))

@@ -28,7 +28,7 @@ struct run { /* what is left of a slice */
 	bool weighed;
 };
 
-struct leaf { /* samples of a thread whose last function that is */
+struct thread_leaf { /* samples of a thread whose last function that is */
 	uint64_t count;
 	uint32_t func;
 };
@@ -40,7 +40,7 @@ struct threads {
 	size_t nruns;
 	struct profile_cell *summed; /* in order, where what is weighed is no few slices */
 	uint32_t *ends;		     /* by stack */
-	struct leaf *leaves;	     /* of the thread */
+	struct thread_leaf *leaves;  /* of the thread */
 	size_t nleaves;
 	uint64_t *sum;	/* by function */
 	bool takes_all; /* cells count as they are */
@@ -50,14 +50,14 @@ struct threads {
 
 /* --- cells ----------------------------------------------------------------------------------- */
 
-struct copier {
+struct cell_copier {
 	struct profile_cell *cells;
 	size_t n, room;
 };
 
 static int copy_cell(const struct profile_cell *cell, void *arg)
 {
-	struct copier *to = arg;
+	struct cell_copier *to = arg;
 
 	if (to->n < to->room)
 		to->cells[to->n++] = *cell;
@@ -67,7 +67,7 @@ static int copy_cell(const struct profile_cell *cell, void *arg)
 /* What is no sum of slices, or of slices that are gone, or of many. */
 static int take_summed(struct threads *t)
 {
-	struct copier to = {.room = query_cell_count(t->p, t->q)};
+	struct cell_copier to = {.room = query_cell_count(t->p, t->q)};
 	ssize_t n = -ENOMEM;
 	int err;
 
@@ -186,7 +186,7 @@ static void add_leaf(struct threads *t, const struct profile_cell *cell)
 	if (func == NO_FUNC)
 		func = leaf_of(t, cell->ustack);
 	if (func != NO_FUNC)
-		t->leaves[t->nleaves++] = (struct leaf){cell->count, func};
+		t->leaves[t->nleaves++] = (struct thread_leaf){cell->count, func};
 }
 
 /* Returns whether the cell counts. */

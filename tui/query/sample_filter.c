@@ -137,7 +137,7 @@ int query_judge_procs(const struct profile *p, struct match_cache *v,
 	int err = match_cache_reserve(v, p->procs.count);
 
 	for (uint32_t id = 0; !err && id < p->procs.count; id++) {
-		const struct proc_entry *entry = proc_at(p, id);
+		const struct process_entry *entry = proc_at(p, id);
 
 		v->pass[id] = entry->entry.live && passes(&entry->proc, arg);
 	}

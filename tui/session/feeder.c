@@ -32,7 +32,7 @@
 #define SUM_CELLS_MAX	1000000		    /* of slices that become one; then the next begins */
 
 /* Slices that become one. */
-struct sum {
+struct feeder_sum {
 	struct celltable table;
 	struct profile_health health;
 	struct stretch stretch;
@@ -156,7 +156,7 @@ static int feed_health(struct feeder *f, uint32_t n)
 /* Slices from..to - 1, or as many as there is room for and are of one event; *end is behind the
  * last. */
 static int sum_slices(struct feeder *f, uint32_t from, uint32_t to, uint32_t figures,
-		      struct sum *sum, uint32_t *end)
+		      struct feeder_sum *sum, uint32_t *end)
 {
 	struct celltable *table = &sum->table;
 	struct session_slice slice;
@@ -203,7 +203,7 @@ static int feed_table(struct feeder *f, const struct celltable *table, uint32_t 
 }
 
 /* Of slices from..n. */
-static int commit_sum(struct feeder *f, const struct sum *sum, uint32_t from, uint32_t n)
+static int commit_sum(struct feeder *f, const struct feeder_sum *sum, uint32_t from, uint32_t n)
 {
 	int err = cells_reserve(f, sum->table.count);
 
@@ -221,7 +221,7 @@ static int commit_sum(struct feeder *f, const struct sum *sum, uint32_t from, ui
 }
 
 /* The last event's alone, if there are several. */
-static int sum_all(struct feeder *f, const atomic_bool *stop, struct sum *sum)
+static int sum_all(struct feeder *f, const atomic_bool *stop, struct feeder_sum *sum)
 {
 	uint32_t count = session_slices(f->session), at = 0;
 	int err = 0;
@@ -258,7 +258,7 @@ static void tell_stretch(struct feeder *f, const struct stretch *s)
 
 int feeder_baseline(struct feeder *f, const atomic_bool *stop)
 {
-	struct sum sum = {0};
+	struct feeder_sum sum = {0};
 	int err;
 
 	f->recorded = true;
@@ -288,7 +288,7 @@ static int feed_sum(struct feeder *f, uint32_t from, uint32_t to, uint32_t figur
 	int err = 0;
 
 	while (from < to && !err) {
-		struct sum sum = {0};
+		struct feeder_sum sum = {0};
 		uint32_t end = from;
 
 		err = sum_slices(f, from, to, figures, &sum, &end);

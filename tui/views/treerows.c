@@ -12,7 +12,7 @@
 #define HOT	     0.02 /* nodes from here on are open at first */
 #define REST_OF_PATH 0x9e3779b97f4a7c15ULL
 
-struct maker {
+struct row_maker {
 	struct treerows *rows;
 	const struct calltree *calls;
 	struct openset *open;
@@ -23,7 +23,7 @@ bool treerows_small(const struct calltree *calls, uint32_t node)
 	return calltree_share(calls, calls->tree.nodes[node].total) < calls->limit;
 }
 
-static struct tree_row *row_add(struct maker *m)
+static struct tree_row *row_add(struct row_maker *m)
 {
 	struct treerows *rows = m->rows;
 
@@ -49,7 +49,7 @@ static bool is_line(const struct calltree *calls, uint32_t node)
 }
 
 /* The row of one node, a child of row `parent` (+1, 0: of the root); chained: the only one. */
-static int add_node(struct maker *m, uint32_t node, size_t parent, bool chained)
+static int add_node(struct row_maker *m, uint32_t node, size_t parent, bool chained)
 {
 	const struct tree_node *n = &m->calls->tree.nodes[node];
 	struct tree_row *row = row_add(m);
@@ -73,7 +73,7 @@ static int add_node(struct maker *m, uint32_t node, size_t parent, bool chained)
 	return 0;
 }
 
-static int add_small(struct maker *m, uint32_t node, size_t parent, bool chained)
+static int add_small(struct row_maker *m, uint32_t node, size_t parent, bool chained)
 {
 	struct tree_row *row = row_add(m);
 
@@ -97,7 +97,7 @@ static int add_small(struct maker *m, uint32_t node, size_t parent, bool chained
 
 /* Children come sorted, so that the small ones are the last. Walked without recursion: a tree is
  * as deep as the deepest stack. */
-static int flatten(struct maker *m)
+static int flatten(struct row_maker *m)
 {
 	const struct tree_node *nodes = m->calls->tree.nodes;
 	uint32_t node = 0;
@@ -131,7 +131,7 @@ static int flatten(struct maker *m)
 
 int treerows_make(struct treerows *rows, const struct calltree *calls, struct openset *open)
 {
-	struct maker m = {rows, calls, open};
+	struct row_maker m = {rows, calls, open};
 
 	rows->count = 0;
 	return calls->tree.count ? flatten(&m) : 0;
