@@ -18,7 +18,7 @@
 #include "tui/export/folded.h"
 #include "tui/options.h"
 #include "tui/query/query.h"
-#include "tui/ui/sourceline.h"
+#include "tui/profile/sourcename.h"
 
 #define PROCS_SHOWN   20
 #define PROCS_FUNCS   5	 /* processes whose functions are listed */
@@ -227,7 +227,7 @@ static int write_funcs(FILE *to, const struct profile *p, const struct query *q,
 			*func->module ? clean(module, sizeof(module), func->module) : "-",
 			end ? "[" : "", clean(name, sizeof(name), func->name), end ? "]" : "",
 			func_mark(func->kind));
-		sourceline_name(func, name, sizeof(name));
+		sourcename(func, name, sizeof(name));
 		fprintf(to, "%s%s\n", *name ? "  " : "", name);
 	}
 	free(rows);

@@ -16,7 +16,7 @@
 #include <curses.h>
 #include <term.h>
 
-#include "tui/ui/clipboard.h"
+#include "tui/screen/base64.h"
 #include "tui/screen/crash.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/mouse.h"
@@ -332,7 +332,7 @@ bool terminal_copy(struct terminal *t, const char *text)
 	base64 = malloc(size);
 	if (!base64)
 		return false;
-	clipboard_base64(text, strlen(text), base64, size);
+	base64_encode(text, strlen(text), base64, size);
 	/* "c", the clipboard: xterm's control sequences, "Manipulate Selection Data" */
 	putp(tiparm(ms, "c", base64));
 	fflush(stdout);

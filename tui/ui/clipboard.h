@@ -2,19 +2,11 @@
 #ifndef STACKTOP_TUI_UI_CLIPBOARD_H
 #define STACKTOP_TUI_UI_CLIPBOARD_H
 
-/* What is under the cursor, for another program: to be searched in sources or a ticket. */
-
-#include <stddef.h>
+/* Copies the name under the cursor for other programs. */
 
 struct ui;
 
-/* Sets ui->copied, and says so. Returns enum ui_flags; 0: there is nothing under the cursor. */
+/* Sets ui->copied and shows a notice. Returns enum ui_flags; 0: nothing is under the cursor. */
 unsigned int clipboard_take(struct ui *ui);
-
-/*
- * Base64 (RFC 4648) with its padding, always terminated; what does not fit is left out from a whole
- * group on. Returns the length.
- */
-size_t clipboard_base64(const char *text, size_t length, char *to, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See sourceline.h. The end of a path says most: its beginning is the build directory. */
+/* See sourceline.h. */
 #include "tui/ui/sourceline.h"
 
 #include <limits.h>
@@ -8,25 +8,16 @@
 
 #include "tui/screen/grid.h"
 #include "tui/profile/profile.h"
+#include "tui/profile/sourcename.h"
 
 #define LABEL "hottest line "
-
-void sourceline_name(const struct profile_func *func, char *to, size_t size)
-{
-	const char *slash = func->file ? strrchr(func->file, '/') : NULL;
-
-	if (size)
-		to[0] = '\0';
-	if (func->file)
-		snprintf(to, size, "%s:%u", slash ? slash + 1 : func->file, func->line);
-}
 
 void sourceline_fit(const struct profile_func *func, struct grid *g, int row, int col, int width)
 {
 	char name[NAME_MAX + 32] = "";
 	const char *shown = name;
 
-	sourceline_name(func, name, sizeof(name));
+	sourcename(func, name, sizeof(name));
 	if (grid_width(g, name) > width && width > 1) {
 		while (*shown && grid_width(g, shown) > width - 1)
 			do

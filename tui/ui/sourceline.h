@@ -9,9 +9,7 @@
 struct grid;
 struct profile_func;
 
-/* "parse.c:42", "" where it is not known. */
-void sourceline_name(const struct profile_func *func, char *to, size_t size);
-/* Into so many cells; of a name that is cut its end is shown, for the number is there. */
+/* "parse.c:42" in `width` cells. A name that is too long loses its beginning, not the number. */
 void sourceline_fit(const struct profile_func *func, struct grid *g, int row, int col, int width);
 /*
  * "hottest line src/http/parse.c:42" at the right end of a row, behind `col`; folders go first when

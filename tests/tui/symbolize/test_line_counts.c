@@ -3,7 +3,8 @@
 /*
  * Source lines of functions: which line leads, from addresses of this program, whose lines the
  * compiler tells by itself, and on the screen.
- * Covers: tui/symbolize/line_counts.c tui/profile/profile_lines.c tui/ui/sourceline.c
+ * Covers: tui/symbolize/line_counts.c tui/profile/profile_lines.c tui/profile/sourcename.c
+ * Covers: tui/ui/sourceline.c
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include "tui/ui/names.h"
 #include "tui/query/query.h"
 #include "tui/symbolize/inline_cache.h"
-#include "tui/ui/sourceline.h"
+#include "tui/profile/sourcename.h"
 #include "tui/ui/ui.h"
 
 static uint32_t func(struct profile *p, enum func_kind kind, const char *name)
@@ -39,7 +40,7 @@ static void assert_line(const struct profile *p, uint32_t f, const char *want)
 {
 	char text[256];
 
-	sourceline_name(query_func(p, f), text, sizeof(text));
+	sourcename(query_func(p, f), text, sizeof(text));
 	assert_string_equal(text, want);
 }
 

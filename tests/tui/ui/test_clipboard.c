@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What `y` takes from each view, and that it is base64 as RFC 4648 has it.
- * Covers: tui/ui/clipboard.c
+ * Covers: tui/ui/clipboard.c tui/screen/base64.c
  */
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/support/typist.h"
-#include "tui/ui/clipboard.h"
+#include "tui/screen/base64.h"
 #include "tui/ui/view.h"
 
 static int setup(void **state)
@@ -95,15 +95,15 @@ static void base64_of_the_rfc(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
 		assert_int_equal(
-			clipboard_base64(vectors[i][0], strlen(vectors[i][0]), to, sizeof(to)),
+			base64_encode(vectors[i][0], strlen(vectors[i][0]), to, sizeof(to)),
 			strlen(vectors[i][1]));
 		assert_string_equal(to, vectors[i][1]);
 	}
-	assert_int_equal(clipboard_base64("\xff\xfe\xfd", 3, to, sizeof(to)), 4);
+	assert_int_equal(base64_encode("\xff\xfe\xfd", 3, to, sizeof(to)), 4);
 	assert_string_equal(to, "//79");
-	assert_int_equal(clipboard_base64("foobar", 6, to, 8), 4);
+	assert_int_equal(base64_encode("foobar", 6, to, 8), 4);
 	assert_string_equal(to, "Zm9v");
-	assert_int_equal(clipboard_base64("foobar", 6, to, 0), 0);
+	assert_int_equal(base64_encode("foobar", 6, to, 0), 0);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, typist_teardown)
