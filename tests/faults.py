@@ -454,7 +454,7 @@ TUI = [
     Fault("recall-again", "tui/screen/prompt_history.c",
           "if (i == list->count && i == PROMPT_HISTORY_MAX)\n\t\ti = 0;",
           "if (i == list->count && i == PROMPT_HISTORY_MAX)\n\t\ti--;"),
-    Fault("copy-pad", "tui/ui/clipboard.c",
+    Fault("copy-pad", "tui/screen/base64.c",
           "i + 2 < length ? digits[group & 63] : '='", "i + 1 < length ? digits[group & 63] : '='"),
     Fault("change-none", "tui/screen/delta.c",
           "if (before < 0 || fabs(now - before) < LARGE)", "if (fabs(now - before) < LARGE)"),

@@ -142,8 +142,8 @@ static int take_slices(struct source *source, struct profile *p, const char *pat
 
 static int read_session(struct diff *d, int side, const char *path)
 {
-	struct options options = *d->options;
-	struct query q = batch_query(d->options);
+	struct player_options options = options_player(d->options);
+	struct query q = options_query(d->options);
 	struct profile *p = profile_new(1, CELLS_MAX);
 	struct source *source = NULL;
 	struct export_model capture = {0};
@@ -151,7 +151,7 @@ static int read_session(struct diff *d, int side, const char *path)
 
 	if (!p)
 		return -ENOMEM;
-	options.replay = path;
+	options.path = path;
 	options.batch = true;
 	err = player_new(p, &options, &source, d->error, d->size);
 	if (!err)

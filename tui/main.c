@@ -35,6 +35,7 @@
 #include "tui/leave.h"
 #include "tui/options.h"
 #include "tui/util/outfile.h"
+#include "tui/app/dispatch.h"
 #include "tui/app/plain.h"
 #include "tui/profile/profile.h"
 #include "tui/session/player.h"
@@ -261,7 +262,6 @@ static bool has_more(struct profile *profile, uint64_t *committed)
 	return *committed != before;
 }
 
-/* Reports until the end. */
 static bool batch_streams(const struct options *options)
 {
 	size_t count;
@@ -273,10 +273,11 @@ static bool batch_streams(const struct options *options)
 	return false;
 }
 
+/* Reports until the end. */
 static int batch_loop(struct profile *profile, struct source *source, struct child *command,
 		      const struct options *options, struct exporter *exporter, int signals)
 {
-	struct query q = batch_query(options);
+	struct query q = options_query(options);
 	/* A file of all refreshes takes them as they come. */
 	bool streams = batch_streams(options);
 	bool one = options->at_end && streams;
@@ -394,11 +395,25 @@ static int leave(struct source *source, struct child *command, int status)
 	return status;
 }
 
+static int show(struct profile *profile, struct source *source, const struct options *options,
+		int signals)
+{
+	const struct ui_options ui = options_ui(options);
+	const struct screenshot_options screenshot = options_screenshot(options);
+
+	if (options->screenshot)
+		return screenshot_run(profile, source, &ui, &screenshot);
+	return options->plain ? plain_run(profile, source, &ui, signals)
+			      : screen_run(profile, source, &ui);
+}
+
 static int run(struct profile *profile, const struct options *options, struct child *command,
 	       struct outfile *file)
 {
 	int status = EXIT_FAILURE, err;
 	int signals = options->batch || options->plain ? batch_signals() : -1;
+	const struct collector_options collector_options = options_collector(options);
+	const struct player_options player_options = options_player(options);
 	struct collector *collector = NULL;
 	struct source *source = NULL;
 	char error[1024] = "";
@@ -406,9 +421,10 @@ static int run(struct profile *profile, const struct options *options, struct ch
 
 	allow_descriptors();
 	if (options->replay)
-		err = player_new(profile, options, &source, error, sizeof(error));
+		err = player_new(profile, &player_options, &source, error, sizeof(error));
 	else
-		err = collector_new(profile, options, command, &collector, error, sizeof(error));
+		err = collector_new(profile, &collector_options, command, &collector, error,
+				    sizeof(error));
 	if (collector)
 		source = collector_source(collector);
 	loaded = !err;
@@ -421,12 +437,8 @@ static int run(struct profile *profile, const struct options *options, struct ch
 	} else if (options->batch) {
 		status = batch_run(profile, source, command, options, file, signals);
 		file = NULL;
-	} else if (options->screenshot) {
-		status = screenshot_run(profile, source, options);
-	} else if (options->plain) {
-		status = plain_run(profile, source, options, signals);
 	} else {
-		status = screen_run(profile, source, options);
+		status = show(profile, source, options, signals);
 	}
 	/* How the command ended is how this ends. */
 	if (command && status == EXIT_SUCCESS && child_status(command) > 0)

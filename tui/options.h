@@ -14,31 +14,23 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "tui/export/export.h"
 #include "tui/session/replay_time.h"
 
+struct collector_options;
 struct event;
+struct player_options;
+struct query;
+struct screenshot_options;
+struct ui_options;
 
 #define OPTIONS_CPU_MAX		 8191u /* the highest CPU number that -C takes */
 #define OPTIONS_FREQUENCY_MAX	 9999u
 #define OPTIONS_MEMORY_MAX	 4096u /* MiB */
 #define OPTIONS_DEBUG_MEMORY_MAX 65536u
 #define OPTIONS_ITERATIONS_MAX	 1000000000u
-#define OPTIONS_DELAY_MIN	 0.1 /* seconds */
-#define OPTIONS_DELAY_MAX	 3600.0
 #define OPTIONS_SPEED_MIN	 0.1
 #define OPTIONS_SPEED_MAX	 100.0
-
-enum options_format {
-	FORMAT_TEXT,
-	FORMAT_FOLDED,
-	FORMAT_JSON,
-	FORMAT_PERF,
-	FORMAT_PPROF,
-	FORMAT_SPEEDSCOPE,
-	FORMAT_FIREFOX,
-	FORMAT_SVG,
-	FORMAT_ICICLE,
-};
 
 struct options {
 	pid_t *pids; /* -p: ascending, each once; NULL: every process */
@@ -62,7 +54,7 @@ struct options {
 	bool plain;  /* lines instead of a screen */
 	bool at_end; /* a report of all at the end of the command instead of one for each refresh */
 	unsigned int iterations; /* refreshes until the end; 0: until stopped */
-	enum options_format format;
+	enum file_format format;
 	const char *diff[2];	     /* what is compared, the older one first; NULL: not asked */
 	const char *output;	     /* -o; NULL: standard output */
 	const char *record;	     /* a path; NULL: not asked */
@@ -103,6 +95,14 @@ enum options_result {
  */
 enum options_result options_parse(int argc, char **argv, struct options *out, FILE *err);
 void options_free(struct options *options);
+
+/* What each part of the program gets of it. The structs point into the options. */
+struct ui_options options_ui(const struct options *o);
+struct screenshot_options options_screenshot(const struct options *o);
+struct collector_options options_collector(const struct options *o);
+struct player_options options_player(const struct options *o);
+/* Of the last slice, with the frames that are not hidden. */
+struct query options_query(const struct options *o);
 
 void options_help(FILE *to);
 void options_version(FILE *to);

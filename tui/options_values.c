@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "symbols/base/text.h"
+#include "tui/collect/collector.h"
 #include "bpf/sampler/event.h"
 #include "tui/export/export.h"
 #include "tui/screen/keys.h"
@@ -253,7 +254,7 @@ enum options_result options_take_number(struct parser *parser, const char *name,
 enum options_result options_take_delay(struct parser *parser, const char *text)
 {
 	parser->out->delay_given = true;
-	if (decimal(text, OPTIONS_DELAY_MIN, OPTIONS_DELAY_MAX, &parser->out->delay))
+	if (decimal(text, COLLECTOR_DELAY_MIN, COLLECTOR_DELAY_MAX, &parser->out->delay))
 		return OPTIONS_RUN;
 	return options_usage(parser, "--delay: `%.*s' is not a number of seconds from 0.1 to 3600",
 			     SHOWN, text);

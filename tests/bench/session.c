@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "tui/profile/source.h"
-#include "tui/options.h"
 #include "tui/profile/profile.h"
 #include "tui/query/query.h"
 #include "tui/session/player.h"
@@ -162,7 +161,7 @@ static double jump(struct profile *p, struct source *source, uint64_t to)
 int main(int argc, char **argv)
 {
 	static const int places[] = {599, 0, 300, 10, 598, 299, 1, 450, 449, 440, 599};
-	struct options options = {.replay = argv[1], .speed = 1};
+	struct player_options options = {.path = argv[1], .speed = 1};
 	struct profile *p = profile_new(10, 50000);
 	struct source *source;
 	struct session *s;

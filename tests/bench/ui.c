@@ -23,8 +23,7 @@
 #include <time.h>
 
 #include "tui/profile/source.h"
-#include "tui/options.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 #define PROCS	5000 /* at most, and without -p */
 #define STACKS	12600
@@ -184,7 +183,7 @@ static int second(struct machine *m)
 
 static int machine_open(struct machine *m)
 {
-	static const struct options options = {.delay = 1};
+	static const struct ui_options options = {.delay = 1};
 	int err = 0;
 
 	m->random = 88172645463325252ULL;

@@ -21,7 +21,6 @@
 
 #include "tui/export/batch.h"
 #include "tui/profile/source.h"
-#include "tui/options.h"
 #include "tui/profile/profile.h"
 #include "tui/query/query.h"
 #include "tui/session/player.h"
@@ -110,7 +109,7 @@ static void check_slice(struct session *s, uint32_t n)
 
 static void replay(const char *path)
 {
-	struct options options = {.replay = path, .speed = 1, .screenshot = "-"};
+	struct player_options options = {.path = path, .speed = 1, .screenshot = true};
 	struct profile *p = profile_new(10, 1000);
 	struct query q = {.span = SPAN_WINDOW, .proc = QUERY_ALL};
 	struct source *source;

@@ -28,7 +28,6 @@
 #include "bpf/sampler/event.h"
 #include "tui/profile/inspection.h"
 #include "tui/views/inspector.h"
-#include "tui/options.h"
 #include "tui/profile/profile.h"
 
 #define PATIENCE_MS 120000
@@ -169,8 +168,8 @@ static void check(const struct expected *e, const struct inspection *i)
 /* All programs at once, in one source that samples only them. */
 static void steps_are_the_walk(void **state)
 {
-	static const struct options base = {.delay = 1, .frequency = 199, .memory = 64};
-	struct options options = base;
+	static const struct collector_options base = {.delay = 1, .frequency = 199, .tables = 64};
+	struct collector_options options = base;
 	struct inspection *inspections[CASES];
 	struct collector *collector;
 	struct source *source;

@@ -5,7 +5,7 @@
 crashes nor stops drawing, and leaves the terminal as it was. STACKTOP_RANDOM_KEYS is the number of
 keys, STACKTOP_RANDOM_SEED chooses them.
 
-Covers: tui/app/screen.c tui/ui/ui.c tui/screen/terminal.c
+Covers: tui/app/screen.c tui/app/dispatch.c tui/screen/terminal.c
 """
 
 import fcntl

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 #define SLICES 12
 

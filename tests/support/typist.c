@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tui/options.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 enum source_command posted;
 
@@ -31,7 +30,7 @@ void __wrap_source_post(struct source *source, enum source_command command, cons
 
 struct typist *typist_new(void)
 {
-	static const struct options options = {.delay = 1};
+	static const struct ui_options options = {.delay = 1};
 	struct typist *t = calloc(1, sizeof(*t));
 
 	machine_open(&t->feed);

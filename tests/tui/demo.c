@@ -23,6 +23,7 @@
 #include "tests/support/machine.h"
 #include "tui/profile/source.h"
 #include "tui/options.h"
+#include "tui/app/dispatch.h"
 #include "tui/app/plain.h"
 #include "tui/app/screen.h"
 
@@ -124,6 +125,7 @@ int main(int argc, char **argv)
 	/* Static: what it leads to is no leak when main has returned and the thread feeds on. */
 	static struct demo demo = {.source.ops = &demo_ops};
 	struct options options;
+	struct ui_options ui;
 	pthread_t thread;
 	int status, signals;
 
@@ -135,10 +137,11 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signals = options.plain ? block_signals() : -1;
 	machine_open(&demo.feed);
+	ui = options_ui(&options);
 	if (pthread_create(&thread, NULL, feed_thread, &demo))
 		return 1;
-	status = options.plain ? plain_run(demo.feed.p, &demo.source, &options, signals)
-			       : screen_run(demo.feed.p, &demo.source, &options);
+	status = options.plain ? plain_run(demo.feed.p, &demo.source, &ui, signals)
+			       : screen_run(demo.feed.p, &demo.source, &ui);
 	options_free(&options);
 	/* The thread feeds on; the end of the process is its end. */
 	return status;

@@ -2,7 +2,7 @@
 /*
  * The command line: what is taken, what is refused and how it is said, and that --help and the
  * manual know every option of the table.
- * Covers: tui/options.c tui/options_values.c bpf/sampler/event.c
+ * Covers: tui/options.c tui/options_parts.c tui/options_values.c bpf/sampler/event.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,11 @@
 #include <unistd.h>
 
 #include "bpf/sampler/event.h"
+#include "tui/app/dispatch.h"
+#include "tui/collect/collector.h"
 #include "tui/options.h"
+#include "tui/query/query.h"
+#include "tui/session/player.h"
 
 #define ARGS_MAX 16
 
@@ -387,6 +391,35 @@ static void test_manual_invents_nothing(void **state)
 	assert_int_equal(found, count);
 }
 
+/* Each part of the program gets what the line says to it. */
+static void test_parts(void **state)
+{
+	struct collector_options collector;
+	struct player_options player;
+	struct ui_options ui;
+
+	(void)state;
+	assert_int_equal(parse("--comm nginx -C 0,2 -d 2 -n 3 --no-inline -K"), OPTIONS_RUN);
+	collector = options_collector(&options);
+	assert_ptr_equal(collector.comm, &options.comm_regex);
+	assert_int_equal(collector.ncpus, 2);
+	assert_true(collector.no_kernel && collector.no_inline && !collector.no_user);
+	assert_int_equal(collector.iterations, 3);
+	assert_true(collector.delay == 2);
+	ui = options_ui(&options);
+	assert_true(ui.ends && ui.delay_given && ui.no_kernel && ui.no_inline && !ui.no_user);
+	assert_true(options_query(&options).hide_kernel);
+
+	assert_int_equal(parse("-r file --from 10 --speed 2 --baseline old"), OPTIONS_RUN);
+	player = options_player(&options);
+	assert_string_equal(player.path, "file");
+	assert_true(player.from.given && !player.to.given && player.speed == 2);
+	ui = options_ui(&options);
+	assert_string_equal(ui.baseline, "old");
+	assert_true(ui.ends && !ui.baseline_first && !ui.delay_given);
+	assert_null(options_collector(&options).comm);
+}
+
 static int teardown(void **state)
 {
 	(void)state;
@@ -409,6 +442,7 @@ int main(void)
 		cmocka_unit_test(test_help_and_version),
 		cmocka_unit_test(test_documented),
 		cmocka_unit_test(test_manual_invents_nothing),
+		cmocka_unit_test(test_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, teardown);

@@ -3,6 +3,8 @@
  * What every key does that is not a view's own business, and who is asked in which order when
  * several could know it.
  */
+#include "tui/app/actions.h"
+
 #include <stddef.h>
 
 #include "tui/views/annotate.h"
@@ -13,11 +15,14 @@
 #include "tui/ui/eventmenu.h"
 #include "tui/app/dead_key.h"
 #include "tui/ui/replay_keys.h"
+#include "tui/app/help.h"
 #include "tui/app/questions.h"
+#include "tui/app/setup.h"
 #include "tui/ui/search.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/timespan.h"
 #include "tui/ui/view.h"
+#include "tui/ui/scrub.h"
 
 static unsigned int toggle(struct ui *ui, bool *flag, const char *what)
 {
@@ -40,7 +45,7 @@ static unsigned int threads(struct ui *ui)
 static unsigned int sort_menu(struct ui *ui)
 {
 	int count, sorted;
-	const struct column *columns = view_get(ui->view)->columns(&count, ui, &sorted);
+	const struct column *columns = view_get(ui)->columns(&count, ui, &sorted);
 
 	menu_open(&ui->menu, ACTION_SORT, "Sort by");
 	for (int i = 0; i < count; i++)
@@ -52,12 +57,12 @@ static unsigned int sort_menu(struct ui *ui)
 static unsigned int sort_step(struct ui *ui, int step)
 {
 	int count, sorted, next;
-	const struct column *columns = view_get(ui->view)->columns(&count, ui, &sorted);
+	const struct column *columns = view_get(ui)->columns(&count, ui, &sorted);
 
 	next = columns_next(columns, count, sorted, step);
 	/* Not each has room on the screen. */
 	ui_notice(ui, "sorted by %s", columns[next].name);
-	return view_get(ui->view)->sort_by(ui, next);
+	return view_get(ui)->sort_by(ui, next);
 }
 
 static unsigned int ascii(struct ui *ui)
@@ -78,7 +83,7 @@ static unsigned int toggle_mouse(struct ui *ui)
 	return UI_REDRAW;
 }
 
-enum ui_view ui_cycled(const struct ui *ui)
+enum ui_view actions_cycled(const struct ui *ui)
 {
 	return ui->view == VIEW_TREE	  ? VIEW_CALLERS
 	       : ui->view == VIEW_CALLERS ? VIEW_FLAME
@@ -115,7 +120,7 @@ static unsigned int act_view(struct ui *ui, enum action action)
 	case ACTION_VIEW_7:
 		return ui_go(ui, VIEW_UNWIND);
 	case ACTION_CYCLE:
-		return ui_go(ui, ui_cycled(ui));
+		return ui_go(ui, actions_cycled(ui));
 	default:
 		return 0;
 	}
@@ -196,12 +201,9 @@ static unsigned int act(struct ui *ui, enum action action)
 	case ACTION_REDRAW:
 		return UI_REDRAW | UI_REPAINT;
 	case ACTION_SETUP:
-		setup_open(ui);
-		return UI_REDRAW;
+		return setup_open(ui);
 	case ACTION_HELP:
-		ui->help = true;
-		ui->help_top = 0;
-		return UI_REDRAW;
+		return help_open(ui);
 	case ACTION_QUIT:
 		return UI_QUIT;
 	default:
@@ -213,7 +215,7 @@ static unsigned int act(struct ui *ui, enum action action)
 static unsigned int annotate(struct ui *ui)
 {
 	const struct profile_func *func =
-		view_get(ui->view)->function ? view_get(ui->view)->function(ui) : NULL;
+		view_get(ui)->function ? view_get(ui)->function(ui) : NULL;
 	pid_t pid = ui->zoom.on ? ui->zoom.pid : 0;
 	uint64_t image = ui->zoom.image;
 
@@ -250,7 +252,7 @@ static unsigned int act_last(struct ui *ui, enum action action)
 	}
 }
 
-unsigned int ui_act(struct ui *ui, enum action action)
+unsigned int actions_do(struct ui *ui, enum action action)
 {
 	const struct key_row *row = keymap_row(action);
 	unsigned int flags;
@@ -267,9 +269,9 @@ unsigned int ui_act(struct ui *ui, enum action action)
 	if (!flags)
 		flags = act(ui, action);
 	if (!flags)
-		flags = ui->annotate ? annotate_key(ui, action)
-				     : view_get(ui->view)->key(ui, action);
+		flags = ui->overlay.ops ? ui->overlay.ops->key(ui, (int)action)
+					: view_get(ui)->key(ui, action);
 	if (!flags)
 		flags = act_last(ui, action);
-	return flags ? flags : explain(ui, action);
+	return flags ? flags : dead_key_tell(ui, action);
 }

@@ -130,11 +130,11 @@ unsigned int cmd_targets_annotate(struct ui *ui, const char *text)
 
 unsigned int cmd_targets_sort(struct ui *ui, const char *text)
 {
-	const struct view_ops *view = view_get(ui->view);
+	const struct view_ops *view = view_get(ui);
 	const struct column *columns;
 	int count, sorted;
 
-	if (!view->columns || !view->sort_by || ui->annotate) {
+	if (!view->columns || !view->sort_by || ui->overlay.ops) {
 		ui_notice(ui, "this view has one order");
 		return UI_REDRAW;
 	}

@@ -8,7 +8,10 @@
 
 #include "tui/ui/attach.h"
 #include "tui/ui/config.h"
+#include "tui/app/actions.h"
 #include "tui/app/cmd_targets.h"
+#include "tui/app/questions.h"
+#include "tui/app/setup.h"
 #include "tui/screen/theme.h"
 #include "tui/ui/ui.h"
 #include "tui/ui/view.h"
@@ -31,7 +34,7 @@ static unsigned int set(struct ui *ui, const char *rest)
 		ui_notice(ui, "%s", why);
 		return UI_REDRAW;
 	}
-	return ui_apply(ui, name);
+	return setup_apply(ui, name);
 }
 
 static unsigned int theme(struct ui *ui, const char *rest)
@@ -90,7 +93,7 @@ static unsigned int detach(struct ui *ui, const char *rest)
 	char text[PROMPT_TEXT];
 
 	snprintf(text, sizeof(text), "-%s", rest);
-	return ui_answer(ui, ACTION_ATTACH, *rest ? text : "");
+	return questions_answer(ui, ACTION_ATTACH, *rest ? text : "");
 }
 
 static unsigned int save(struct ui *ui, const char *rest)
@@ -155,9 +158,9 @@ const char *cmdline_word(size_t at, const char **help)
 static unsigned int run_action(struct ui *ui, const struct key_row *row, const char *rest)
 {
 	if (*rest)
-		return ui_answer(ui, row->action, rest);
+		return questions_answer(ui, row->action, rest);
 	if (row->views & VIEW_BIT(ui_keys(ui)))
-		return ui_act(ui, row->action);
+		return actions_do(ui, row->action);
 	ui_notice(ui, "%s has no meaning in this view", row->name);
 	return UI_REDRAW;
 }
@@ -316,7 +319,7 @@ static bool offer_answers(struct choices *c, const struct ui *ui, enum action ac
  * any case, as :sort does, and written as they are. */
 static bool offer_columns(struct choices *c, const struct ui *ui, const char *text)
 {
-	const struct view_ops *view = view_get(ui->view);
+	const struct view_ops *view = view_get(ui);
 	int count = 0, sorted;
 	const struct column *columns = view->columns ? view->columns(&count, ui, &sorted) : NULL;
 

@@ -27,7 +27,7 @@ static const struct {
 	{ACTION_TAG_PLAY, IN_PROCS, "there is no process under the cursor"},
 };
 
-unsigned int explain(struct ui *ui, enum action action)
+unsigned int dead_key_tell(struct ui *ui, enum action action)
 {
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (reasons[i].action == action && reasons[i].views & VIEW_BIT(ui_keys(ui))) {
@@ -37,7 +37,7 @@ unsigned int explain(struct ui *ui, enum action action)
 	return 0;
 }
 
-unsigned int explain_key(struct ui *ui, int key)
+unsigned int dead_key_tell_unbound(struct ui *ui, int key)
 {
 	const struct key_row *row = NULL;
 	char views[96];

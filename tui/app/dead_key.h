@@ -8,8 +8,8 @@ struct ui;
 
 /* Says why a key that works in the view has done nothing there, if there is more to it than that
  * nothing moves at an end; returns enum ui_flags. */
-unsigned int explain(struct ui *ui, enum action action);
+unsigned int dead_key_tell(struct ui *ui, enum action action);
 /* The same of a key that works in other views only. */
-unsigned int explain_key(struct ui *ui, int key);
+unsigned int dead_key_tell_unbound(struct ui *ui, int key);
 
 #endif

@@ -2,13 +2,16 @@
 /* See help.h. */
 #include "tui/app/help.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "bpf/tracker/inventory.h"
 #include "tui/screen/keymap.h"
 #include "tui/profile/profile.h"
 #include "tui/query/query.h"
-#include "tui/ui/scrub.h"
+#include "tui/ui/view.h"
 
 #define KEYS_WIDTH 15
 #define MIB	   1048576.0
@@ -115,4 +118,84 @@ int help_draw(struct grid *g, int first, const struct profile_health *last,
 			: "%d to %d of %d  j k scroll, any other key goes back",
 		first + 1, first + rows < lines ? first + rows : lines, lines);
 	return most;
+}
+
+/* --- over the screen ----------------------------------------------------------------------- */
+
+struct help {
+	int top, page; /* lines */
+};
+
+static void draw_over(struct ui *ui, struct grid *g, int top, int rows)
+{
+	struct help *h = ui->page.state;
+	int most = help_draw(g, h->top, &ui->header.last, &ui->scrub.kept, &ui->config.keys);
+
+	(void)top;
+	h->top = h->top > most ? most : h->top;
+	h->page = rows > 3 ? rows - 2 : 1;
+}
+
+static unsigned int help_key(struct ui *ui, int key)
+{
+	struct help *h = ui->page.state;
+
+	switch (keymap_action(&ui->config.keys, key, VIEW_TREE)) {
+	case ACTION_UP:
+		h->top--;
+		break;
+	case ACTION_DOWN:
+		h->top++;
+		break;
+	case ACTION_PAGE_UP:
+		h->top -= h->page;
+		break;
+	case ACTION_HALF_UP:
+		h->top -= h->page / 2;
+		break;
+	case ACTION_PAGE_DOWN:
+		h->top += h->page;
+		break;
+	case ACTION_HALF_DOWN:
+		h->top += h->page / 2;
+		break;
+	case ACTION_FIRST:
+		h->top = 0;
+		break;
+	case ACTION_LAST:
+		h->top = ACTION_COUNT;
+		break;
+	default:
+		ui_close_page(ui);
+		return UI_REDRAW;
+	}
+	h->top = h->top > 0 ? h->top : 0;
+	return UI_REDRAW;
+}
+
+static void close_help(struct ui *ui)
+{
+	free(ui->page.state);
+}
+
+static const struct overlay_ops help_ops = {
+	.draw = draw_over,
+	.key = help_key,
+	.close = close_help,
+};
+
+unsigned int help_open(struct ui *ui)
+{
+	struct help *h = calloc(1, sizeof(*h));
+
+	if (h)
+		ui->page = (struct overlay){&help_ops, h};
+	else
+		ui_notice(ui, "%s", strerror(ENOMEM));
+	return UI_REDRAW;
+}
+
+bool help_is_open(const struct ui *ui)
+{
+	return ui->page.ops == &help_ops;
 }

@@ -4,12 +4,18 @@
 
 /* The help screen, made from the table of keys. */
 
+#include <stdbool.h>
+
 #include "tui/screen/grid.h"
 
 struct history;
 struct keymap;
 struct profile_health;
+struct ui;
 
+/* Over the screen; returns enum ui_flags. */
+unsigned int help_open(struct ui *ui);
+bool help_is_open(const struct ui *ui);
 /* Draws from line `first` on into the whole grid but its last row; returns the number of the last
  * first line that makes sense. Keys are shown as they are bound; NULL: as in the table. The last
  * lines tell of the memory that the history takes, and of what is locked. */

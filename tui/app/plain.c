@@ -22,15 +22,15 @@
 #include "symbols/base/text.h"
 #include "tui/export/batch.h"
 #include "tui/app/cmdline.h"
+#include "tui/app/help.h"
 #include "tui/profile/source.h"
 #include "tui/profile/inspection.h"
 #include "tui/ui/settings_thread.h"
 #include "tui/screen/keymap.h"
-#include "tui/options.h"
 #include "tui/app/user_files.h"
 #include "tui/app/plain_writer.h"
 #include "tui/screen/theme.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 #include "tui/export/writer.h"
 
 #define NS_PER_SEC 1000000000ULL
@@ -139,7 +139,7 @@ static int flush(struct plain *s)
 
 /* --- life ---------------------------------------------------------------------------------- */
 
-static int plain_open(struct plain *s, const struct options *options)
+static int plain_open(struct plain *s, const struct ui_options *options)
 {
 	char host[64] = "";
 	int err;
@@ -150,14 +150,14 @@ static int plain_open(struct plain *s, const struct options *options)
 	s->to = open_memstream(&s->text, &s->size);
 	if (!s->ui || !s->teller || !s->grid || !s->to)
 		return -ENOMEM;
-	err = user_files_open(s->ui, options, &s->theme, &s->keeper);
+	err = user_files_open(s->ui, options, false, &s->theme, &s->keeper);
 	if (err)
 		return err;
 	gethostname(host, sizeof(host) - 1);
 	text_clean(s->ui->host, sizeof(s->ui->host), host, strlen(host));
 	s->ui->ascii = s->ui->no_mouse = true;
 	s->input = true;
-	s->bounded = options->iterations || options->command || options->replay;
+	s->bounded = options->ends;
 	return 0;
 }
 
@@ -225,7 +225,7 @@ static int say_news(struct plain *s, bool slice)
 		return err;
 	say_walk(s);
 	/* Code comes from another thread, and its samples are those of now. */
-	if (s->ui->frozen && !s->ui->annotate)
+	if (s->ui->frozen && !s->ui->overlay.ops)
 		return 0;
 	if (slice)
 		teller_state(s->to, s->ui);
@@ -334,11 +334,11 @@ static void say_questions(struct plain *s)
 	struct ui *ui = s->ui;
 	const struct prompt *prompt = &ui->prompt;
 
-	if (ui->help)
+	if (help_is_open(ui))
 		help(s, "");
-	if (ui->setup.open)
+	else if (ui->page.ops)
 		say_settings(s);
-	ui->help = ui->setup.open = false;
+	ui_close_page(ui);
 	if (ui->menu.title)
 		say_menu(s);
 	if (prompt->question && prompt->text[0])
@@ -580,7 +580,8 @@ static int loop(struct plain *s)
 	return err ? err : flush(s);
 }
 
-int plain_run(struct profile *p, struct source *source, const struct options *options, int signals)
+int plain_run(struct profile *p, struct source *source, const struct ui_options *options,
+	      int signals)
 {
 	struct plain s = {.profile = p, .source = source, .signals = signals};
 	int err = plain_open(&s, options), status = EXIT_FAILURE;

@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_APP_PLAIN_H
 
 struct source;
-struct options;
 struct profile;
+struct ui_options;
 
 /*
  * The screen as lines (--plain): no terminal is asked for anything. Each refresh writes what has
@@ -13,6 +13,7 @@ struct profile;
  * is a recording that has ended. signals: a signalfd of those that end it, which are blocked.
  * Returns the exit status.
  */
-int plain_run(struct profile *p, struct source *source, const struct options *options, int signals);
+int plain_run(struct profile *p, struct source *source, const struct ui_options *options,
+	      int signals);
 
 #endif

@@ -46,7 +46,7 @@ static void tell_insn(struct tell *t, const struct listing *l, uint32_t at, doub
 
 int tell_code(struct tell *t, const struct ui *ui)
 {
-	const struct annotate *a = ui->annotate;
+	const struct annotate *a = ui->overlay.state;
 	const struct annotation *shown = a->shown;
 	const struct annotation_count *counts;
 	const struct listing *l;

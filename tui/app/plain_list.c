@@ -114,7 +114,7 @@ static void describe_process(const struct ui *ui, const struct procs_row *from,
 static int sorted_by(const struct ui *ui, const char **title)
 {
 	int count, sorted;
-	const struct column *columns = view_get(ui->view)->columns(&count, ui, &sorted);
+	const struct column *columns = view_get(ui)->columns(&count, ui, &sorted);
 
 	*title = columns[sorted].title;
 	return sorted;
@@ -409,7 +409,7 @@ int tell_view(struct tell *t, struct ui *ui)
 	int err = 0;
 
 	memset(t, 0, sizeof(*t));
-	if (ui->annotate)
+	if (ui->overlay.ops)
 		return tell_code(t, ui);
 	profile_lock(p);
 	switch (ui->view) {

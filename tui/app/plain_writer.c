@@ -145,12 +145,12 @@ int teller_news(struct teller *t, FILE *to, struct ui *ui)
 
 bool teller_cursor(const struct ui *ui, char *to, size_t size)
 {
-	const struct view_ops *view = view_get(ui->view);
+	const struct view_ops *view = view_get(ui);
 	const struct profile_func *func = view->function ? view->function(ui) : NULL;
 	pid_t pid = 0;
 	uint64_t image;
 
-	if (ui->annotate)
+	if (ui->overlay.ops)
 		return false;
 	if (ui->view == VIEW_PROCS && !ui->grouping) {
 		procs_under_cursor(ui, &pid, &image);

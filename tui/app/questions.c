@@ -60,13 +60,13 @@ static unsigned int depth(struct ui *ui, const char *text)
 		return UI_REDRAW;
 	}
 	ui->levels = (uint32_t)levels;
-	flags = ui->annotate ? 0 : view_get(ui->view)->key(ui, ACTION_TREE_DEPTH);
+	flags = ui->overlay.ops ? 0 : view_get(ui)->key(ui, ACTION_TREE_DEPTH);
 	if (!flags)
 		ui_notice(ui, "only Tree and Callers have levels to open");
 	return flags ? flags : UI_REDRAW;
 }
 
-unsigned int ui_answer(struct ui *ui, enum action action, const char *text)
+unsigned int questions_answer(struct ui *ui, enum action action, const char *text)
 {
 	switch (action) {
 	case ACTION_COMMAND:
@@ -111,7 +111,7 @@ static unsigned int answer(struct ui *ui)
 	/* An answer may ask the next question. */
 	snprintf(text, sizeof(text), "%s", ui->prompt.text);
 	prompt_close(&ui->prompt);
-	return ui_answer(ui, (enum action)ui->prompt.purpose, text);
+	return questions_answer(ui, (enum action)ui->prompt.purpose, text);
 }
 
 static unsigned int ask(struct ui *ui, enum action action, const char *question, const char *offer)

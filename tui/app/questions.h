@@ -2,17 +2,19 @@
 #ifndef STACKTOP_TUI_APP_QUESTIONS_H
 #define STACKTOP_TUI_APP_QUESTIONS_H
 
-/* Questions on the last line; what becomes of an answer is ui_answer's. */
+/* Questions on the last line. All return enum ui_flags. */
 
 #include "tui/screen/keys.h"
 
 struct ui;
 
-/* Asks what the action has to know; returns enum ui_flags, 0 when it asks nothing. */
+/* Asks for the text that the action needs; 0: it needs none. */
 unsigned int questions_ask(struct ui *ui, enum action action);
 /* How the question that is asked is to be answered; NULL: its own words say so. */
 const char *questions_help(const struct ui *ui);
-/* A key for the question that is asked; flags likewise. */
+/* Does the action with the text as the answer to its question. */
+unsigned int questions_answer(struct ui *ui, enum action action, const char *text);
+/* A key for the question that is asked. */
 unsigned int questions_key(struct ui *ui, int key);
 
 #endif

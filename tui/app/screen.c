@@ -23,12 +23,11 @@
 #include "tui/profile/source.h"
 #include "tui/ui/settings_thread.h"
 #include "tui/screen/mouse.h"
-#include "tui/options.h"
 #include "tui/util/outfile.h"
 #include "tui/app/user_files.h"
 #include "tui/screen/screen_file.h"
 #include "tui/screen/terminal.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 #include "tui/export/writer.h"
 
 #define NS_PER_SEC   1000000000ULL
@@ -97,7 +96,7 @@ static void screen_close(struct screen *s)
 	ui_free(s->ui);
 }
 
-static int screen_open(struct screen *s, const struct options *options)
+static int screen_open(struct screen *s, const struct ui_options *options)
 {
 	char why[256], host[64] = "";
 	int rows, cols, err;
@@ -105,7 +104,7 @@ static int screen_open(struct screen *s, const struct options *options)
 	s->ui = ui_new(s->profile, s->source, options);
 	if (!s->ui)
 		return -ENOMEM;
-	err = user_files_open(s->ui, options, &s->theme, &s->keeper);
+	err = user_files_open(s->ui, options, true, &s->theme, &s->keeper);
 	if (err)
 		return err;
 	gethostname(host, sizeof(host) - 1);
@@ -351,7 +350,7 @@ static void run(struct screen *s)
 	}
 }
 
-int screen_run(struct profile *p, struct source *source, const struct options *options)
+int screen_run(struct profile *p, struct source *source, const struct ui_options *options)
 {
 	struct screen s = {.profile = p, .source = source, .signals = -1};
 	int err = screen_open(&s, options);

@@ -13,14 +13,11 @@
 #include <unistd.h>
 
 #include "symbols/base/text.h"
-#include "tui/views/annotate.h"
 #include "tui/profile/source.h"
-#include "tui/options.h"
 #include "tui/util/outfile.h"
 #include "tui/screen/screen_file.h"
 #include "tui/ui/themes.h"
-#include "tui/ui/ui.h"
-#include "tui/ui/view.h"
+#include "tui/app/dispatch.h"
 
 #define ANSWER_TURNS   40
 #define ANSWER_TURN_MS 250
@@ -63,18 +60,13 @@ static void set_time(struct ui *ui)
 		strftime(ui->clock, sizeof(ui->clock), "%H:%M:%S", &local);
 }
 
-/* For what other threads are asked for: code, a walk that is caught, the shards. */
-static bool waits(const struct ui *ui)
-{
-	return annotate_waits(ui) || unwind_waits(ui) || shards_waits(ui);
-}
-
+/* Other threads catch walks, read code, and look at the shards. */
 static void wait_for_answer(struct ui *ui, struct source *source)
 {
 	struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
 	uint64_t count;
 
-	for (int i = 0; i < ANSWER_TURNS && waits(ui); i++) {
+	for (int i = 0; i < ANSWER_TURNS && ui_waits(ui); i++) {
 		if (poll(&fd, 1, ANSWER_TURN_MS) > 0 && read(fd.fd, &count, sizeof(count)) < 0 &&
 		    errno != EAGAIN)
 			return;
@@ -99,10 +91,10 @@ static void type(struct ui *ui, struct source *source, struct grid *g, const cha
 	}
 }
 
-static int take(struct profile *p, struct source *source, const struct options *o,
-		const struct theme *theme)
+static int take(struct profile *p, struct source *source, const struct ui_options *options,
+		const struct screenshot_options *o, const struct theme *theme)
 {
-	struct ui *ui = ui_new(p, source, o);
+	struct ui *ui = ui_new(p, source, options);
 	struct grid *g = grid_new(o->rows ? (int)o->rows : DEFAULT_ROWS,
 				  o->cols ? (int)o->cols : DEFAULT_COLS);
 	char host[64] = "", *text = NULL;
@@ -113,8 +105,8 @@ static int take(struct profile *p, struct source *source, const struct options *
 		gethostname(host, sizeof(host) - 1);
 		text_clean(ui->host, sizeof(ui->host), host, strlen(host));
 		ui->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-		ui->ascii = o->ascii || !ui->utf8;
-		err = wait_for_slices(source, o->iterations ? o->iterations : SLICES);
+		ui->ascii = options->ascii || !ui->utf8;
+		err = wait_for_slices(source, o->slices ? o->slices : SLICES);
 		set_time(ui);
 	}
 	if (!err)
@@ -122,17 +114,18 @@ static int take(struct profile *p, struct source *source, const struct options *
 	if (!err) {
 		ui_draw(ui, g);
 		type(ui, source, g, o->keys);
-		err = screen_file_make(g, theme, screen_file_format(o->screenshot), &text, &size);
+		err = screen_file_make(g, theme, screen_file_format(o->path), &text, &size);
 	}
 	if (!err)
-		err = screen_file_save(o->screenshot, text, size);
+		err = screen_file_save(o->path, text, size);
 	free(text);
 	grid_free(g);
 	ui_free(ui);
 	return err;
 }
 
-int screenshot_run(struct profile *p, struct source *source, const struct options *options)
+int screenshot_run(struct profile *p, struct source *source, const struct ui_options *options,
+		   const struct screenshot_options *o)
 {
 	/* The one whose roles differ by their attributes only. */
 	const char *name = options->theme || !options->no_color ? options->theme : "mono";
@@ -141,7 +134,7 @@ int screenshot_run(struct profile *p, struct source *source, const struct option
 
 	if (err)
 		return EXIT_FAILURE;
-	err = take(p, source, options, theme);
+	err = take(p, source, options, o, theme);
 	theme_free(theme);
-	return err ? complain(options->screenshot, err) : EXIT_SUCCESS;
+	return err ? complain(o->path, err) : EXIT_SUCCESS;
 }

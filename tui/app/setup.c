@@ -5,14 +5,34 @@
  */
 #include "tui/app/setup.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/base/text.h"
 #include "tui/ui/config.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
 #include "tui/screen/theme.h"
+#include "tui/ui/timespan.h"
 #include "tui/ui/ui.h"
 #include "tui/ui/view.h"
+
+#define SETUP_ROWS 256
+
+struct setup {
+	bool changed;	      /* since it was opened */
+	enum action catching; /* the next key is for it; ACTION_NONE: no key is waited for */
+	struct list list;
+	struct setup_row {
+		enum setup_kind { SETUP_TITLE, SETUP_SETTING, SETUP_COLUMN, SETUP_KEY } kind;
+		enum ui_view view; /* of a column */
+		int table;	   /* of the column in the view */
+		int index;	   /* of the setting or the column; the action */
+	} rows[SETUP_ROWS];
+};
 
 static const struct {
 	const char *name, *help;
@@ -43,7 +63,7 @@ static void add(struct setup *s, enum setup_kind kind, enum ui_view view, int ta
 
 static const struct column *table_of(const struct ui *ui, enum ui_view view, int table, int *count)
 {
-	const struct view_ops *ops = view_get(view);
+	const struct view_ops *ops = ui->views[view];
 	int sorted;
 
 	if (ops->table)
@@ -88,7 +108,7 @@ void setup_check(const struct ui *ui, config_warn_fn warn, void *arg)
 			if (can_hide(ui, with_columns[i], title, length))
 				continue;
 			n = snprintf(text, sizeof(text), "%s has no column '",
-				     view_get(with_columns[i])->title);
+				     ui->views[with_columns[i]]->title);
 			text_clean(text + n, 80, title, length);
 			n = (int)strlen(text);
 			snprintf(text + n, sizeof(text) - (size_t)n, "' that can be hidden");
@@ -107,7 +127,7 @@ static const char *column_title(const struct ui *ui, const struct setup_row *row
 /* Columns of one title in two tables of a view are hidden as one. */
 static bool is_added(const struct ui *ui, enum ui_view view, const char *title)
 {
-	const struct setup *s = &ui->setup;
+	const struct setup *s = ui->page.state;
 
 	for (size_t i = 0; i < s->list.count; i++)
 		if (s->rows[i].kind == SETUP_COLUMN && s->rows[i].view == view &&
@@ -121,29 +141,12 @@ static void add_columns(struct ui *ui, enum ui_view view)
 	const struct column *columns;
 	int count;
 
-	add(&ui->setup, SETUP_TITLE, view, 0, 0);
+	add(ui->page.state, SETUP_TITLE, view, 0, 0);
 	for (int table = 0; (columns = table_of(ui, view, table, &count)); table++)
 		for (int i = 0; i < count; i++)
 			if (columns[i].title && columns[i].title[0] && !columns[i].keep &&
 			    !is_added(ui, view, columns[i].title))
-				add(&ui->setup, SETUP_COLUMN, view, table, i);
-}
-
-void setup_open(struct ui *ui)
-{
-	struct setup *s = &ui->setup;
-
-	memset(s, 0, sizeof(*s));
-	s->open = true;
-	add(s, SETUP_TITLE, VIEW_FRAME, 0, 0);
-	for (int i = 0; i < SETTINGS; i++)
-		add(s, SETUP_SETTING, VIEW_FRAME, 0, i);
-	for (size_t v = 0; v < sizeof(with_columns) / sizeof(with_columns[0]); v++)
-		add_columns(ui, with_columns[v]);
-	add(s, SETUP_TITLE, VIEW_FRAME, 0, 1);
-	for (int i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
-		add(s, SETUP_KEY, VIEW_FRAME, 0, i);
-	s->list.cursor = 1;
+				add(ui->page.state, SETUP_COLUMN, view, table, i);
 }
 
 /* --- keys ---------------------------------------------------------------------------------- */
@@ -166,6 +169,7 @@ static unsigned int change_setting(struct ui *ui, int index, int step)
 	static const char *const yes_no[] = {"no", "yes", NULL};
 	static const char *const windows[] = {"sliding", "total", NULL};
 	static const char *const units[] = {"cpu", "machine", NULL};
+	struct setup *s = ui->page.state;
 	const char *name = settings[index].name;
 	const char *const *list = strcmp(name, "refresh") == 0	 ? refreshes
 				  : strcmp(name, "seconds") == 0 ? spans
@@ -176,15 +180,15 @@ static unsigned int change_setting(struct ui *ui, int index, int step)
 	char now[CONFIG_HIDE_MAX], why[160];
 
 	config_get(&ui->config, name, now, sizeof(now));
-	ui->setup.changed = true;
+	s->changed = true;
 	if (config_set(&ui->config, name, next_of(list, now, step), why, sizeof(why)))
 		ui_notice(ui, "%s", why);
-	return ui_apply(ui, name) | UI_REDRAW;
+	return setup_apply(ui, name) | UI_REDRAW;
 }
 
 static unsigned int change(struct ui *ui, const struct setup_row *row, int step)
 {
-	struct setup *s = &ui->setup;
+	struct setup *s = ui->page.state;
 	const char *title;
 
 	if (row->kind == SETUP_SETTING)
@@ -200,7 +204,7 @@ static unsigned int change(struct ui *ui, const struct setup_row *row, int step)
 
 static unsigned int catch_key(struct ui *ui, int key)
 {
-	struct setup *s = &ui->setup;
+	struct setup *s = ui->page.state;
 	enum action action = s->catching, other;
 	char name[KEYMAP_NAME];
 
@@ -235,14 +239,17 @@ static unsigned int move(struct setup *s, enum action action)
 
 static unsigned int leave(struct ui *ui)
 {
-	ui->setup.open = false;
+	const struct setup *s = ui->page.state;
+	unsigned int flags = UI_RELOAD | (s->changed ? UI_SAVE : 0);
+
+	ui_close_page(ui);
 	ui->notice[0] = '\0'; /* it is about a key, and would hide where settings went */
-	return UI_RELOAD | (ui->setup.changed ? UI_SAVE : 0);
+	return flags;
 }
 
-unsigned int setup_key(struct ui *ui, int key)
+static unsigned int setup_key(struct ui *ui, int key)
 {
-	struct setup *s = &ui->setup;
+	struct setup *s = ui->page.state;
 	const struct setup_row *row = &s->rows[s->list.cursor];
 	unsigned int flags;
 
@@ -280,13 +287,33 @@ unsigned int setup_key(struct ui *ui, int key)
 	}
 }
 
+unsigned int setup_apply(struct ui *ui, const char *name)
+{
+	const struct config *c = &ui->config;
+
+	if (strcmp(name, "refresh") == 0 && c->refresh > 0) {
+		timespan_refresh(ui, c->refresh);
+	} else if (strcmp(name, "window") == 0 && !ui->frozen) {
+		timespan_total(ui, c->total);
+	} else if (strcmp(name, "seconds") == 0 && c->seconds) {
+		return timespan_window(ui, c->seconds);
+	} else if (strcmp(name, "theme") == 0) {
+		return UI_REDRAW | UI_THEME;
+	} else if (strcmp(name, "ascii") == 0) {
+		ui->ascii = c->ascii || !ui->utf8;
+	} else if (strcmp(name, "mouse") == 0) {
+		ui->no_mouse = c->no_mouse;
+	}
+	return UI_RELOAD;
+}
+
 /* --- drawing ------------------------------------------------------------------------------- */
 
-static void draw_title(const struct setup_row *row, struct grid *g, int y)
+static void draw_title(const struct ui *ui, const struct setup_row *row, struct grid *g, int y)
 {
 	if (row->view)
 		grid_printf(g, y, 1, g->cols - 1, ROLE_TITLE, "Columns of %s",
-			    view_get(row->view)->title);
+			    ui->views[row->view]->title);
 	else
 		grid_put(g, y, 1, g->cols - 1, ROLE_TITLE, row->index ? "Keys" : "Settings");
 }
@@ -310,7 +337,7 @@ static void draw_row(const struct ui *ui, const struct setup_row *row, struct gr
 	grid_fit(g, y, at, g->cols - at, ROLE_DIM, help);
 	switch (row->kind) {
 	case SETUP_TITLE:
-		draw_title(row, g, y);
+		draw_title(ui, row, g, y);
 		break;
 	case SETUP_SETTING:
 		config_get(&ui->config, settings[row->index].name, text, sizeof(text));
@@ -360,11 +387,13 @@ static void draw_sample(struct grid *g, int y)
 	}
 }
 
-void setup_draw(struct ui *ui, struct grid *g)
+static void setup_draw(struct ui *ui, struct grid *g, int top, int height)
 {
-	struct setup *s = &ui->setup;
+	struct setup *s = ui->page.state;
 	int rows = g->rows - 3;
 
+	(void)top;
+	(void)height;
 	grid_clear(g);
 	grid_blank(g, 0, 0, g->cols, ROLE_HEADER);
 	grid_put(g, 0, 1, g->cols - 1, ROLE_HEADER_SORT, "stacktop: setup");
@@ -397,4 +426,36 @@ void setup_draw(struct ui *ui, struct grid *g)
 		 g->cols >= 80 ? "Space, Left, Right change  Enter binds a key  Del as it was  "
 				 "Esc saves, leaves"
 			       : "Space changes  Enter binds  Del as it was  Esc saves");
+}
+
+static void setup_close(struct ui *ui)
+{
+	free(ui->page.state);
+}
+
+static const struct overlay_ops setup_ops = {
+	.draw = setup_draw,
+	.key = setup_key,
+	.close = setup_close,
+};
+
+unsigned int setup_open(struct ui *ui)
+{
+	struct setup *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		ui_notice(ui, "%s", strerror(ENOMEM));
+		return UI_REDRAW;
+	}
+	ui->page = (struct overlay){&setup_ops, s};
+	add(s, SETUP_TITLE, VIEW_FRAME, 0, 0);
+	for (int i = 0; i < SETTINGS; i++)
+		add(s, SETUP_SETTING, VIEW_FRAME, 0, i);
+	for (size_t v = 0; v < sizeof(with_columns) / sizeof(with_columns[0]); v++)
+		add_columns(ui, with_columns[v]);
+	add(s, SETUP_TITLE, VIEW_FRAME, 0, 1);
+	for (int i = ACTION_NONE + 1; i < ACTION_COUNT; i++)
+		add(s, SETUP_KEY, VIEW_FRAME, 0, i);
+	s->list.cursor = 1;
+	return UI_REDRAW;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/app/actions.h"
 #include "tui/screen/hints.h"
 #include "tui/app/questions.h"
 #include "tui/ui/ui.h"
@@ -94,7 +95,7 @@ void statusbar_footer(const struct ui *ui, struct grid *g, int row)
 		if (does->action == ACTION_FREEZE && ui->frozen)
 			keys[count - 1].label = "Resume";
 		if (does->action == ACTION_CYCLE)
-			keys[count - 1].label = view_get(ui_cycled(ui))->title;
+			keys[count - 1].label = ui->views[actions_cycled(ui)]->title;
 	}
 	count = footer_fit(g, keys, count);
 	for (size_t i = 0; i < count; i++) {

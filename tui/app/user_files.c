@@ -10,10 +10,11 @@
 #include "tui/ui/config.h"
 #include "tui/export/export.h"
 #include "tui/ui/settings_thread.h"
-#include "tui/options.h"
+#include "tui/app/dispatch.h"
 #include "tui/app/setup.h"
 #include "tui/ui/themes.h"
 #include "tui/ui/ui.h"
+#include "tui/query/profile_copy.h"
 #include "tui/export/writer.h"
 
 struct told {
@@ -33,7 +34,7 @@ static void config_warning(void *arg, const char *text)
 }
 
 /* A file that cannot be read is no reason not to start. */
-static void read_config(struct ui *ui, const struct options *options, struct told *told)
+static void read_config(struct ui *ui, const struct ui_options *options, struct told *told)
 {
 	char path[PATH_MAX], text[PATH_MAX + 128];
 	int err;
@@ -47,14 +48,14 @@ static void read_config(struct ui *ui, const struct options *options, struct tol
 	}
 	setup_check(ui, config_warning, told);
 	if (!options->delay_given)
-		ui_apply(ui, "refresh");
-	ui_apply(ui, "window");
-	ui_apply(ui, "seconds");
+		setup_apply(ui, "refresh");
+	setup_apply(ui, "window");
+	setup_apply(ui, "seconds");
 	ui->no_mouse = ui->config.no_mouse || options->no_mouse;
 }
 
 /* The theme of the command line must be there, that of the file may be missing. */
-static int open_theme(struct ui *ui, const struct options *options, struct told *told,
+static int open_theme(struct ui *ui, const struct ui_options *options, struct told *told,
 		      struct theme **theme, struct settings_thread **keeper)
 {
 	const char *name = options->theme;
@@ -78,15 +79,38 @@ static int open_theme(struct ui *ui, const struct options *options, struct told 
 	return *keeper ? 0 : -ENOMEM;
 }
 
-int user_files_open(struct ui *ui, const struct options *options, struct theme **theme,
-		    struct settings_thread **keeper)
+int user_files_open(struct ui *ui, const struct ui_options *options, bool screen,
+		    struct theme **theme, struct settings_thread **keeper)
 {
-	struct told told = {ui->profile, !options->plain};
+	struct told told = {ui->profile, screen};
 
 	*theme = NULL;
 	*keeper = NULL;
 	read_config(ui, options, &told);
 	return open_theme(ui, options, &told, theme, keeper);
+}
+
+/* A copy of the samples that are shown, and how they are asked for. -ENOENT: their process is gone;
+ * -ENOMEM. */
+int user_files_copy(struct ui *ui, struct profile **copy, struct query *q)
+{
+	struct profile *p = ui_profile(ui);
+	int err = 0;
+
+	profile_lock(p);
+	if (!ui_query(ui, p, q))
+		err = -ENOENT;
+	else
+		err = snapshot_take(copy, p, q);
+	profile_unlock(p);
+	/* Who reads the copy must not look at what was chosen with the lock held. Its slice has
+	 * threads, where the sum of all has none. */
+	*q = (struct query){.weigh = WEIGH_LAST,
+			    .proc = QUERY_ALL,
+			    .hide_kernel = q->hide_kernel,
+			    .hide_user = q->hide_user,
+			    .hide_inline = q->hide_inline};
+	return err;
 }
 
 /* One file at a time. */
@@ -102,7 +126,7 @@ void user_files_write(struct ui *ui, struct writer **writer, const struct theme 
 	}
 	writer_free(*writer);
 	*writer = NULL;
-	err = ui_copy(ui, &copy, &q);
+	err = user_files_copy(ui, &copy, &q);
 	if (!err)
 		err = writer_start(writer, ui->output, copy, &q, theme, ui->profile);
 	if (!err)

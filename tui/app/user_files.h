@@ -7,21 +7,28 @@
  * and the theme of the files, and files of samples.
  */
 
+#include <stdbool.h>
+
+struct profile;
+struct query;
 struct settings_thread;
-struct options;
 struct theme;
 struct ui;
+struct ui_options;
 struct writer;
 
 /*
  * Reads the settings into ui->config, and applies those that the command line leaves open; loads
  * the theme and starts its keeper. What is wrong in the files is told as messages of the profile,
- * and with a screen, whose messages do not stay, on stderr. The caller frees *theme and *keeper in
+ * and, before there is a screen, on stderr. The caller frees *theme and *keeper in
  * any case. -errno: the theme of the command line cannot be used (which was written to stderr), or
  * -ENOMEM.
  */
-int user_files_open(struct ui *ui, const struct options *options, struct theme **theme,
-		    struct settings_thread **keeper);
+int user_files_open(struct ui *ui, const struct ui_options *options, bool screen,
+		    struct theme **theme, struct settings_thread **keeper);
+/* A copy of the samples that are shown, and how they are asked for. -ENOENT: their process is gone;
+ * -ENOMEM. */
+int user_files_copy(struct ui *ui, struct profile **copy, struct query *q);
 /* Begins to write the samples that are shown to ui->output; what hinders it becomes a notice.
  * *writer is the one of the last time, NULL: there is none; the caller frees it. */
 void user_files_write(struct ui *ui, struct writer **writer, const struct theme *theme);

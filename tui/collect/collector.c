@@ -26,7 +26,6 @@
 #include "tui/collect/child.h"
 #include "tui/collect/collector_priv.h"
 #include "bpf/sampler/event.h"
-#include "tui/options.h"
 #include "tui/collect/procinfo.h"
 #include "tui/symbolize/resolver.h"
 #include "tui/session/session_write.h"
@@ -152,7 +151,7 @@ static void open_remote(struct collector *c)
 
 static int open_parts(struct collector *c, char *error, size_t size)
 {
-	const struct options *o = c->options;
+	const struct collector_options *o = c->options;
 	struct sampler_options so = {
 		.type = o->event->type,
 		.config = o->event->config,
@@ -209,7 +208,7 @@ static int open_parts(struct collector *c, char *error, size_t size)
 static const struct source_ops live_ops;
 static void live_free(struct source *source);
 
-int collector_new(struct profile *p, const struct options *options, struct child *command,
+int collector_new(struct profile *p, const struct collector_options *options, struct child *command,
 		  struct collector **out, char *error, size_t size)
 {
 	struct collector *c = calloc(1, sizeof(*c));
@@ -227,11 +226,11 @@ int collector_new(struct profile *p, const struct options *options, struct child
 	c->sampled = options->event;
 	c->by_cpu = options->by_cpu;
 	c->command = command;
-	c->shards_max = options->memory / SHARD_MIB ? options->memory / SHARD_MIB : 1;
+	c->shards_max = options->tables / SHARD_MIB ? options->tables / SHARD_MIB : 1;
 	c->filter = (struct tracker_filter){
 		.pids = options->pids,
 		.npids = options->npids,
-		.comm = options->comm ? &options->comm_regex : NULL,
+		.comm = options->comm,
 		.user_given = options->user_given,
 		.user = options->user,
 		.cgroup = options->cgroup,
@@ -298,7 +297,7 @@ static int start_parts(struct collector *c, char *error, size_t size)
 	if (c->command) {
 		err = child_go(c->command);
 		if (err) {
-			snprintf(error, size, "cannot run '%s': %s", c->options->command[0],
+			snprintf(error, size, "cannot run '%s': %s", c->options->program,
 				 strerror(-err));
 			return err;
 		}

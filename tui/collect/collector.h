@@ -4,20 +4,51 @@
 
 /* The source that samples this machine and resolves names, from threads of its own. */
 
+#include <regex.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
+
+#define COLLECTOR_DELAY_MIN 0.1 /* seconds */
+#define COLLECTOR_DELAY_MAX 3600.0
 
 struct child;
 struct collector;
-struct options;
+struct event;
 struct profile;
 struct source;
+
+struct collector_options {
+	const struct event *event;
+	unsigned int frequency; /* Hz */
+	double delay;		/* seconds between slices */
+	bool by_cpu;
+	bool no_kernel, no_user, no_inline;
+	const unsigned int *cpus; /* NULL: every online CPU */
+	size_t ncpus;
+	const pid_t *pids; /* only these; NULL: every process */
+	size_t npids;
+	const regex_t *comm; /* only processes of such a name; NULL: any */
+	bool user_given;
+	uid_t user;
+	const char *cgroup;	   /* NULL: any */
+	const char *container;	   /* NULL: any, or none */
+	unsigned int tables;	   /* MiB of unwind tables */
+	unsigned int debug_memory; /* MiB of debug information */
+	bool debuginfod;
+	const char *record;	 /* a session to write; NULL: none */
+	const char *program;	 /* of the command, for messages; NULL: none */
+	unsigned int iterations; /* slices until the end; 0: until it is stopped */
+	bool batch;		 /* each slice waits for a SOURCE_NEXT */
+	bool screenshot;	 /* goes on after the last slice */
+};
 
 /*
  * Loads the programs and prepares to sample; command is what `-- COMMAND` started (NULL: none).
  * Nothing is owned, all must outlive the collector. On failure *out is NULL and error says what is
  * missing and what to do. source_free() of its source ends it.
  */
-int collector_new(struct profile *p, const struct options *options, struct child *command,
+int collector_new(struct profile *p, const struct collector_options *options, struct child *command,
 		  struct collector **out, char *error, size_t size);
 /*
  * Begins to sample, and lets the command go: its -errno when that cannot be run. Signals are

@@ -12,7 +12,6 @@
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/tracker.h"
 #include "bpf/sampler/event.h"
-#include "tui/options.h"
 #include "tui/collect/procinfo.h"
 #include "tui/collect/users.h"
 
@@ -32,7 +31,7 @@ static void set_interval(struct collector *c, const char *arg)
 	char *end;
 	double seconds = strtod(arg, &end);
 
-	if (end == arg || !(seconds >= OPTIONS_DELAY_MIN && seconds <= OPTIONS_DELAY_MAX))
+	if (end == arg || !(seconds >= COLLECTOR_DELAY_MIN && seconds <= COLLECTOR_DELAY_MAX))
 		return;
 	collector_set_period(c, seconds);
 	source_signal(c->wake);

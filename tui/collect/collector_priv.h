@@ -13,6 +13,7 @@
 #include "bpf/tracker/tracker.h"
 #include "symbols/elf/remotedebug.h"
 #include "tui/collect/accounting.h"
+#include "tui/collect/collector.h"
 #include "tui/profile/source.h"
 #include "tui/profile/profile.h"
 
@@ -21,7 +22,6 @@ struct capture_record;
 struct child;
 struct event;
 struct ksyms;
-struct options;
 struct procinfo;
 struct resolver;
 struct sampler;
@@ -31,7 +31,7 @@ struct stackcache;
 struct collector {
 	struct source source;
 	struct profile *profile;
-	const struct options *options;
+	const struct collector_options *options;
 	struct child *command;
 	struct sampler *sampler;
 	struct tracker *tracker;

@@ -18,7 +18,6 @@
 #include "symbols/base/text.h"
 #include "tui/collect/annotator.h"
 #include "bpf/sampler/event.h"
-#include "tui/options.h"
 #include "tui/collect/procinfo.h"
 #include "tui/symbolize/resolver.h"
 #include "tui/session/session_write.h"

@@ -16,7 +16,6 @@
 #include "tui/export/batch_cpus.h"
 #include "tui/profile/reasons.h"
 #include "tui/export/folded.h"
-#include "tui/options.h"
 #include "tui/query/query.h"
 #include "tui/profile/sourcename.h"
 
@@ -343,17 +342,6 @@ static int write_report(FILE *to, const struct profile *p, const struct query *q
 	fprintf(to, "\n");
 	free(rows);
 	return err;
-}
-
-struct query batch_query(const struct options *options)
-{
-	return (struct query){
-		.span = SPAN_LAST,
-		.proc = QUERY_ALL,
-		.hide_kernel = options->no_kernel,
-		.hide_user = options->no_user,
-		.hide_inline = options->no_inline,
-	};
 }
 
 int batch_text(FILE *to, struct profile *profile, const struct query *q)

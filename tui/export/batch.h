@@ -19,11 +19,6 @@
 #include "tui/profile/profile.h"
 #include "tui/query/query.h"
 
-struct options;
-
-/* What --no-kernel and the like say about the last slice. */
-struct query batch_query(const struct options *options);
-
 /*
  * Messages of the profile since *serial, one a line, as `stacktop: warning: ...`. *serial starts
  * at 0 and is moved on.

@@ -81,8 +81,7 @@ const struct export_format *export_by_file(const char *path)
 	return found;
 }
 
-int export_new(enum options_format format, FILE *to, const struct theme *theme,
-	       struct exporter **out)
+int export_new(enum file_format format, FILE *to, const struct theme *theme, struct exporter **out)
 {
 	struct exporter *e = calloc(1, sizeof(*e));
 

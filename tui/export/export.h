@@ -14,7 +14,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tui/options.h"
+enum file_format {
+	FORMAT_TEXT,
+	FORMAT_FOLDED,
+	FORMAT_JSON,
+	FORMAT_PERF,
+	FORMAT_PPROF,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_FIREFOX,
+	FORMAT_SVG,
+	FORMAT_ICICLE,
+};
 
 struct export_model;
 struct exporter;
@@ -23,7 +33,7 @@ struct query;
 struct theme;
 
 struct export_format {
-	enum options_format format;
+	enum file_format format;
 	const char *name;     /* of --format */
 	const char *suffixes; /* of file names, separated by blanks; the first one is proposed */
 	/* A report for each refresh, one after another; else one file of all refreshes at the end.
@@ -47,8 +57,7 @@ const struct export_format *export_by_file(const char *path);
  * Writes to a stream. theme gives the colours of pictures and outlives the export; NULL: the
  * default's. -ENOMEM.
  */
-int export_new(enum options_format format, FILE *to, const struct theme *theme,
-	       struct exporter **out);
+int export_new(enum file_format format, FILE *to, const struct theme *theme, struct exporter **out);
 void export_free(struct exporter *e);
 /*
  * Takes the samples that the query asks for; a streaming format is written at once. Takes the

@@ -2,13 +2,10 @@
 #ifndef STACKTOP_TUI_SCREEN_MOUSE_H
 #define STACKTOP_TUI_SCREEN_MOUSE_H
 
-/* What a person did with the mouse, and what that means on the grid that was drawn last. */
+/* Reports of the mouse. */
 
 #include <stdbool.h>
 #include <stddef.h>
-
-struct grid;
-struct ui;
 
 enum mouse_kind { MOUSE_CLICK, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
 
@@ -17,9 +14,6 @@ struct mouse {
 	int row, col; /* from 0 */
 	bool twice;   /* the second click of two */
 };
-
-/* Does it; returns enum ui_flags. */
-unsigned int mouse_act(struct ui *ui, const struct grid *g, const struct mouse *mouse);
 
 /*
  * Reads reports of the form "ESC [ < button ; column ; row M or m" (xterm's ctlseqs, "SGR mouse

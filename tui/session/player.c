@@ -21,7 +21,6 @@
 #include "tui/profile/source.h"
 #include "tui/session/feeder.h"
 #include "tui/session/replay_time.h"
-#include "tui/options.h"
 #include "tui/profile/profile.h"
 #include "tui/session/session_read.h"
 
@@ -50,7 +49,7 @@ struct asked {
 struct player {
 	struct source source;
 	struct profile *profile;
-	const struct options *options;
+	const struct player_options *options;
 	struct session *session;
 	struct feeder *feeder;
 	pthread_t thread;
@@ -186,7 +185,7 @@ static void tell_failure(struct player *r, int err)
 {
 	profile_lock(r->profile);
 	profile_message(r->profile, MESSAGE_ERROR, "%s: %s; what follows cannot be shown",
-			r->options->replay, err == -EBADMSG ? "is damaged" : strerror(-err));
+			r->options->path, err == -EBADMSG ? "is damaged" : strerror(-err));
 	profile_unlock(r->profile);
 }
 
@@ -368,8 +367,8 @@ static const struct source_ops player_ops = {
 
 static int prepare(struct player *r, char *error, size_t size)
 {
-	const struct options *o = r->options;
-	int err = session_open(o->replay, &r->session, error, size);
+	const struct player_options *o = r->options;
+	int err = session_open(o->path, &r->session, error, size);
 	uint64_t start;
 
 	if (err)
@@ -384,14 +383,14 @@ static int prepare(struct player *r, char *error, size_t size)
 		r->end = r->first + o->iterations;
 	r->next = r->first;
 	if (r->first >= r->end) {
-		snprintf(error, size, "%s: no slice of it ends in that time", o->replay);
+		snprintf(error, size, "%s: no slice of it ends in that time", o->path);
 		return -ERANGE;
 	}
 	r->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (!feeder_new(r->profile, r->session, &r->feeder) && r->event >= 0 && r->wake >= 0)
 		return 0;
-	snprintf(error, size, "%s: %s", o->replay, strerror(ENOMEM));
+	snprintf(error, size, "%s: %s", o->path, strerror(ENOMEM));
 	return -ENOMEM;
 }
 
@@ -403,12 +402,12 @@ static void tell_flaw(struct player *r)
 		return;
 	profile_lock(r->profile);
 	profile_message(r->profile, MESSAGE_WARNING, "%s %s; it goes up to its last whole slice",
-			r->options->replay, flaw);
+			r->options->path, flaw);
 	profile_unlock(r->profile);
 }
 
-int player_new(struct profile *p, const struct options *options, struct source **out, char *error,
-	       size_t size)
+int player_new(struct profile *p, const struct player_options *options, struct source **out,
+	       char *error, size_t size)
 {
 	struct player *r = calloc(1, sizeof(*r));
 	int err;

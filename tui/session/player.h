@@ -7,18 +7,28 @@
  * thread of its own. Where in the session it is stands in the profile (profile_replay).
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "tui/session/replay_time.h"
+
 struct source;
-struct options;
 struct profile;
 
+struct player_options {
+	const char *path;
+	struct replay_time from, to;
+	unsigned int iterations; /* slices until the end; 0: all */
+	double speed;
+	bool batch;	 /* each slice waits for a SOURCE_NEXT */
+	bool screenshot; /* plays to the end at once and goes on after it */
+};
+
 /*
- * Opens options->replay and starts to play from options->from to options->to. Nothing is owned.
- * With options->batch each slice waits for a SOURCE_NEXT. source_free ends it. error says what is
- * wrong.
+ * Opens the session and starts to play. Nothing is owned: the options must outlive the source.
+ * source_free ends it. error says what is wrong.
  */
-int player_new(struct profile *p, const struct options *options, struct source **out, char *error,
-	       size_t size);
+int player_new(struct profile *p, const struct player_options *options, struct source **out,
+	       char *error, size_t size);
 
 #endif

@@ -8,7 +8,7 @@
 
 unsigned int clipboard_take(struct ui *ui)
 {
-	const struct view_ops *view = view_get(ui->view);
+	const struct view_ops *view = view_get(ui);
 	const struct profile_func *func = view->function ? view->function(ui) : NULL;
 
 	ui->copied[0] = '\0';

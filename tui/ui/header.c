@@ -342,10 +342,10 @@ enum tabs { TABS_NAMED, TABS_NUMBERED, TABS_ALONE };
 /* What there is room for: all names, or only that of the view that is shown, or nothing else. */
 static enum tabs tabs_for(const struct ui *ui, const struct grid *g)
 {
-	int named = 1, current = (int)strlen(view_get(ui->view)->title);
+	int named = 1, current = (int)strlen(view_get(ui)->title);
 
 	for (int i = VIEW_FRAME + 1; i < VIEW_COUNT; i++)
-		named += 4 + (int)strlen(view_get(i)->title);
+		named += 4 + (int)strlen(ui->views[i]->title);
 	if (named <= g->cols)
 		return TABS_NAMED;
 	return 1 + 3 * (VIEW_COUNT - 1) + 1 + current <= g->cols ? TABS_NUMBERED : TABS_ALONE;
@@ -392,7 +392,7 @@ static void draw_tabs(const struct ui *ui, struct grid *g, int row)
 				   current		   ? "[%d %s]"
 				   : tabs == TABS_NUMBERED ? " %d "
 							   : " %d %s ",
-				   numbers[i], view_get(i)->title);
+				   numbers[i], ui->views[i]->title);
 		grid_zone(g, (struct zone){ZONE_VIEW, i, NULL, row, 1, col, wide});
 		col += wide;
 	}

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/views/annotate.h"
 #include "tui/ui/ui.h"
 #include "tui/ui/view.h"
 
@@ -24,8 +23,10 @@ unsigned int search_step(struct ui *ui, int step, bool here)
 		ui_notice(ui, "nothing to search for: / asks");
 		return UI_REDRAW;
 	}
-	flags = ui->annotate ? annotate_find(ui, step, here)
-			     : view_get(ui->view)->find(ui, step, here);
+	if (ui->overlay.ops)
+		flags = ui->overlay.ops->find(ui, step, here);
+	else
+		flags = view_get(ui)->find(ui, step, here);
 	if (!flags)
 		ui_notice(ui, "not found: %s", ui->search.pattern);
 	return flags ? flags : UI_REDRAW;

@@ -133,6 +133,22 @@ int selection_query(const struct ui *ui, const struct profile *p, struct query *
 	return err;
 }
 
+bool ui_query(const struct ui *ui, const struct profile *p, struct query *q)
+{
+	*q = (struct query){.weigh = ui_weigh(ui),
+			    .proc = QUERY_ALL,
+			    .hide_kernel = ui->hide_kernel,
+			    .hide_user = ui->hide_user,
+			    .hide_inline = ui->hide_inline,
+			    .baseline = ui->scrub.diff};
+	if (ui->zoom.on) {
+		q->proc = ui_find_proc(p, ui->zoom.pid, ui->zoom.image);
+		if (q->proc == QUERY_ALL)
+			return false;
+	}
+	return !selection_query(ui, p, q, VIEW_BIT(ui->view) & IN_CALLS);
+}
+
 /* --- keys ------------------------------------------------------------------------------------ */
 
 unsigned int selection_ask(struct ui *ui, enum action action)
@@ -250,7 +266,7 @@ const char *selection_meaning(const struct ui *ui)
 	const enum filter_of of = ui->selection->filter.of;
 	const unsigned int view = VIEW_BIT(ui->view);
 
-	if (ui->annotate) /* all samples of the function count */
+	if (ui->overlay.ops) /* all samples of the function count */
 		return NULL;
 	if (view & IN_SHARDS)
 		return of == FILTER_OF_ROW ? "objects" : NULL;

@@ -8,10 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/views/annotate.h"
 #include "tui/ui/bycpu.h"
 #include "tui/profile/source.h"
-#include "tui/ui/ui.h"
+#include "tui/ui/view.h"
 
 static const double intervals[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60};
 
@@ -64,7 +63,8 @@ unsigned int timespan_zero(struct ui *ui)
 	profile_lock(ui->profile);
 	profile_zero(ui->profile);
 	profile_unlock(ui->profile);
-	annotate_zero(ui);
+	if (ui->overlay.ops && ui->overlay.ops->reset)
+		ui->overlay.ops->reset(ui);
 	ui_notice(ui, ui->frozen ? "counts are zero; the frozen view keeps what it has"
 				 : "counts are zero");
 	return UI_RELOAD;

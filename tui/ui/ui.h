@@ -3,9 +3,8 @@
 #define STACKTOP_TUI_UI_UI_H
 
 /*
- * What the person at the screen has chosen, and the screen as a grid: everything but the
- * terminal. Its owner calls ui_refresh when the profile changed, ui_key for each key, and ui_draw
- * when one of them asks for it.
+ * The state of the screen: what was chosen, and what is shown. app/dispatch.h has its life and the
+ * way from a key to the grid; here is what views and their helpers use.
  */
 
 #include <stdbool.h>
@@ -23,13 +22,11 @@
 #include "tui/screen/prompt_history.h"
 #include "tui/ui/search.h"
 #include "tui/ui/scrub.h"
-#include "tui/app/setup.h"
 
-struct annotate;
 struct baseline;
-struct mouse;
-struct options;
+struct overlay_ops;
 struct selection;
+struct view_ops;
 
 /* What must happen next, as key handlers return it. */
 enum ui_flags {
@@ -56,16 +53,25 @@ struct zoom {
 	char module[256];
 };
 
+/* What lies over a view until it is closed; see view.h. */
+struct overlay {
+	const struct overlay_ops *ops; /* NULL: nothing */
+	void *state;		       /* its own */
+};
+
 enum grouping { GROUP_NONE, GROUP_CGROUP, GROUP_USER, GROUP_CPU, GROUPINGS };
 
 struct ui {
 	struct profile *profile;
 	bool frozen; /* scrub says what is shown */
 	struct scrub scrub;
-	struct baseline *baseline; /* that is being read; NULL: none. Owned */
-	struct source *source;	   /* NULL: commands go nowhere */
+	struct baseline *baseline;	     /* that is being read; NULL: none. Owned */
+	struct source *source;		     /* NULL: commands go nowhere */
+	const struct view_ops *const *views; /* by enum ui_view */
 	enum ui_view view;
 	void *state[VIEW_COUNT]; /* of each view, its own */
+	struct overlay overlay;	 /* over the rows of the view: a function's code */
+	struct overlay page;	 /* over the whole screen: help, setup */
 
 	enum span span;
 	bool hide_kernel, hide_user, hide_inline, hide_modules;
@@ -91,10 +97,7 @@ struct ui {
 	char output[PROMPT_TEXT];  /* file of the samples that was asked for last */
 	char picture[PROMPT_TEXT]; /* file of the picture that was asked for last */
 	struct config config;
-	struct setup setup;
 	bool no_mouse; /* the terminal has it */
-	bool help;
-	int help_top, help_page; /* lines */
 
 	struct header header;
 	char notice[256]; /* answer to the last key, "" none */
@@ -108,30 +111,10 @@ struct ui {
 	char host[65];
 	uint64_t draw_ns; /* of the last frame; 0: not measured */
 
-	struct annotate *annotate; /* a function's code over the view; NULL: closed. Owned */
-	uint64_t annotations;	   /* so many were opened */
+	uint64_t annotations; /* so many were opened */
 };
 
-/* NULL: no memory. profile, source and options outlive it. */
-struct ui *ui_new(struct profile *profile, struct source *source, const struct options *options);
-void ui_free(struct ui *ui);
-
-/* The profile has news: asks it, under its lock, for what the current view shows, unless that is
- * frozen. -ENOMEM. */
-int ui_refresh(struct ui *ui);
-/* Does what the key means; returns enum ui_flags that were not yet seen to: UI_REDRAW,
- * UI_REPAINT, UI_QUIT, UI_PICTURE, UI_WRITE, UI_THEME, UI_SAVE, UI_COPY. */
-unsigned int ui_key(struct ui *ui, int key);
-/* The same for the mouse; g is what ui_draw drew last. */
-unsigned int ui_mouse(struct ui *ui, const struct grid *g, const struct mouse *mouse);
-void ui_draw(struct ui *ui, struct grid *g);
-/* A copy of the samples that are shown, and how they are asked for. -ENOENT: their process is gone;
- * -ENOMEM. */
-int ui_copy(struct ui *ui, struct profile **copy, struct query *q);
-
-/* --- for views ----------------------------------------------------------------------------- */
-
-/* A line for the person, shown for some seconds. */
+/* Shows a line for some seconds. */
 void ui_notice(struct ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Asks the source for it, as source_post does, where there is one; arg is copied. */
 void ui_post(struct ui *ui, enum source_command command, const char *arg);
@@ -143,15 +126,11 @@ bool ui_query(const struct ui *ui, const struct profile *p, struct query *q);
 /* Id of process (pid, image), QUERY_ALL when it is not there. */
 uint32_t ui_find_proc(const struct profile *p, pid_t pid, uint64_t image);
 unsigned int ui_go(struct ui *ui, enum ui_view view);
-/* Where ACTION_CYCLE leads. */
-enum ui_view ui_cycled(const struct ui *ui);
-/* What a key of that action does, if it works in the view; returns flags that are yet to be seen
- * to. */
-unsigned int ui_act(struct ui *ui, enum action action);
-/* The answer to the question that the action asks; flags likewise. */
-unsigned int ui_answer(struct ui *ui, enum action action, const char *text);
-/* The setting of that name in ui->config takes effect; flags likewise. */
-unsigned int ui_apply(struct ui *ui, const char *name);
+/* Close what is open there, if anything is. */
+void ui_close_overlay(struct ui *ui);
+void ui_close_page(struct ui *ui);
+/* The view, or the overlay over its rows, has asked for something that has not come yet. */
+bool ui_waits(const struct ui *ui);
 /* From now on views that can be zoomed are about this process. */
 void ui_zoom(struct ui *ui, const struct profile_proc *proc);
 /* ... and about this thread of it. */

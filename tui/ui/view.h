@@ -29,6 +29,8 @@ struct view_ops {
 	/* Moves to the next match in the direction of step (+1, -1), or the one under the cursor
 	 * when `here`; returns flags, 0 when nothing matches. */
 	unsigned int (*find)(struct ui *ui, int step, bool here);
+	/* It has asked for something that has not come yet: a walk, the shards; NULL: never. */
+	bool (*waits)(const struct ui *ui);
 	/* The columns and which of them the rows are sorted by; NULL: there are none. */
 	const struct column *(*columns)(int *count, const struct ui *ui, int *sorted);
 	/* The columns of each table of the view, from 0 on; NULL: there are no more. Where there is
@@ -55,12 +57,29 @@ void tree_arrange(const struct ui *ui, struct calltree *calls);
 /* Goes to Unwind and catches a walk of the process that ends for the reason (enum walk_reason; 0:
  * any), to go through it. */
 unsigned int unwind_inspect(struct ui *ui, pid_t pid, unsigned int reason);
-/* The view is shown, and the walk that it was asked to catch has yet to come. */
-bool unwind_waits(const struct ui *ui);
-/* The view is shown, and the inventory of the shards has yet to come. */
-bool shards_waits(const struct ui *ui);
 
-/* Operations of a view; never NULL but for VIEW_FRAME. */
-const struct view_ops *view_get(enum ui_view view);
+/* The view that is shown. */
+const struct view_ops *view_get(const struct ui *ui);
+
+/*
+ * An overlay lies over the rows of the view (a function's code), or over the whole screen (help,
+ * setup). All but draw and key may be NULL.
+ */
+struct overlay_ops {
+	void (*draw)(struct ui *ui, struct grid *g, int top, int rows);
+	/* Over rows: an enum action, 0 when it means nothing here. Over the whole screen: a key of
+	 * keys.h. Returns enum ui_flags. */
+	unsigned int (*key)(struct ui *ui, int key);
+	/* Asks the profile for news; the lock is not held. -ENOMEM. */
+	int (*load)(struct ui *ui);
+	/* As view_ops.find. */
+	unsigned int (*find)(struct ui *ui, int step, bool here);
+	/* As view_ops.waits. */
+	bool (*waits)(const struct ui *ui);
+	/* All counts are zero from now on. */
+	void (*reset)(struct ui *ui);
+	/* Frees its state. */
+	void (*close)(struct ui *ui);
+};
 
 #endif

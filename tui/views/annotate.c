@@ -13,81 +13,7 @@
 #define SCROLL_STEP 8
 #define SCROLL_MAX  400
 
-/* --- opening and loading ------------------------------------------------------------------- */
-
-static const char *why_not(const struct ui *ui, const struct profile_func *func)
-{
-	if (ui->header.replayed)
-		return "a session holds functions, not the addresses of samples in them";
-	switch (func->kind) {
-	case FUNC_KERNEL:
-		return "the kernel's code is not shown: its image in memory is not that of a file";
-	case FUNC_JIT:
-		return "code that the process made while it ran is in no file";
-	case FUNC_END:
-		return "this is the reason why walks ended, not a function";
-	default:
-		return NULL;
-	}
-}
-
-unsigned int annotate_frame(struct ui *ui, const struct profile_func *func, pid_t pid,
-			    uint64_t image, uint64_t frame, bool cfi)
-{
-	const char *no = why_not(ui, func);
-	struct annotate *a;
-	int err;
-
-	if (no) {
-		ui_notice(ui, "%s", no);
-		return UI_REDRAW;
-	}
-	a = calloc(1, sizeof(*a));
-	if (!a) {
-		ui_notice(ui, "%s", strerror(ENOMEM));
-		return UI_REDRAW;
-	}
-	a->wish = (struct annotation_wish){.serial = ++ui->annotations,
-					   .all = !pid,
-					   .pid = pid,
-					   .image = image,
-					   .frame = frame,
-					   .kind = func->kind};
-	snprintf(a->wish.name, sizeof(a->wish.name), "%s", func->name);
-	snprintf(a->wish.module, sizeof(a->wish.module), "%s", func->module);
-	a->cfi = cfi;
-	annotate_close(ui);
-	ui->annotate = a;
-	if (ui->frozen)
-		ui_notice(ui, "samples of now: what is frozen has no addresses");
-	profile_lock(ui->profile);
-	err = profile_want_annotation(ui->profile, &a->wish);
-	profile_unlock(ui->profile);
-	if (err)
-		annotate_close(ui);
-	return UI_REDRAW;
-}
-
-unsigned int annotate_open(struct ui *ui, const struct profile_func *func, pid_t pid,
-			   uint64_t image)
-{
-	return annotate_frame(ui, func, pid, image, 0, false);
-}
-
-void annotate_close(struct ui *ui)
-{
-	struct annotate *a = ui->annotate;
-
-	if (!a)
-		return;
-	profile_lock(ui->profile);
-	profile_want_annotation(ui->profile, NULL);
-	profile_unlock(ui->profile);
-	annotation_put(a->shown);
-	coderows_free(&a->rows);
-	free(a);
-	ui->annotate = NULL;
-}
+/* --- loading ------------------------------------------------------------------------------ */
 
 /* Where no sample was at an instruction itself, calls count by what was below them. */
 static uint64_t heat(const struct annotation_count *c, uint32_t i, bool below)
@@ -105,7 +31,7 @@ static bool is_hotter(const struct annotation_count *c, bool below, uint32_t a, 
 static uint32_t hottest(const struct ui *ui, uint32_t rank)
 {
 	const struct annotation_count *c = annotate_counts(ui);
-	uint32_t n = ui->annotate->shown->listing->ninsns, best = LISTING_NONE, last;
+	uint32_t n = annotate_of(ui)->shown->listing->ninsns, best = LISTING_NONE, last;
 	bool below = true;
 
 	for (uint32_t i = 0; i < n && below; i++)
@@ -162,7 +88,7 @@ static void go_cfi_first(struct annotate *a)
 
 static unsigned int go_hottest(struct ui *ui)
 {
-	struct annotate *a = ui->annotate;
+	struct annotate *a = annotate_of(ui);
 	uint32_t insn = hottest(ui, a->rank);
 
 	if (insn == LISTING_NONE && a->rank) {
@@ -181,7 +107,7 @@ static unsigned int go_hottest(struct ui *ui)
 /* Where the wish points to, else the hottest. */
 static void go_first(struct ui *ui)
 {
-	struct annotate *a = ui->annotate;
+	struct annotate *a = annotate_of(ui);
 	uint32_t insn = a->shown->at ? listing_find(a->shown->listing, a->shown->at) : LISTING_NONE;
 
 	if (insn == LISTING_NONE)
@@ -198,14 +124,14 @@ static bool is_gone(const struct profile *p, const struct annotation_wish *wish)
 	return !wish->all && (id == QUERY_ALL || query_proc(p, id)->image != wish->image);
 }
 
-int annotate_load(struct ui *ui)
+static int annotate_load(struct ui *ui)
 {
-	struct annotate *a = ui->annotate;
+	struct annotate *a = annotate_of(ui);
 	struct annotation *now;
 	const struct listing *before;
 	int err = 0;
 
-	if (!a || (ui->frozen && a->shown && a->shown->state == ANNOTATION_READY))
+	if (ui->frozen && a->shown && a->shown->state == ANNOTATION_READY)
 		return 0;
 	profile_lock(ui->profile);
 	now = profile_annotation(ui->profile);
@@ -235,19 +161,19 @@ int annotate_load(struct ui *ui)
 	return 0;
 }
 
-bool annotate_waits(const struct ui *ui)
+static bool annotate_waits(const struct ui *ui)
 {
-	const struct annotate *a = ui->annotate;
+	const struct annotate *a = annotate_of(ui);
 
-	return a && (!a->shown || (a->shown->state == ANNOTATION_LOOKS && !a->gone) ||
-		     a->shown->state == ANNOTATION_READS);
+	return !a->shown || (a->shown->state == ANNOTATION_LOOKS && !a->gone) ||
+	       a->shown->state == ANNOTATION_READS;
 }
 
 /* --- keys ---------------------------------------------------------------------------------- */
 
 static unsigned int go_target(struct ui *ui)
 {
-	struct annotate *a = ui->annotate;
+	struct annotate *a = annotate_of(ui);
 	const struct coderow *r = &a->rows.row[a->list.cursor];
 	uint32_t to = a->shown->listing->insns[r->insn].to;
 
@@ -258,12 +184,10 @@ static unsigned int go_target(struct ui *ui)
 	return UI_REDRAW;
 }
 
-void annotate_zero(struct ui *ui)
+static void annotate_zero(struct ui *ui)
 {
-	struct annotate *a = ui->annotate;
+	struct annotate *a = annotate_of(ui);
 
-	if (!a)
-		return;
 	a->wish.serial = ++ui->annotations;
 	a->wish.after = ui->now;
 	profile_lock(ui->profile);
@@ -271,13 +195,13 @@ void annotate_zero(struct ui *ui)
 	profile_unlock(ui->profile);
 }
 
-unsigned int annotate_key(struct ui *ui, enum action action)
+static unsigned int annotate_key(struct ui *ui, int action)
 {
-	struct annotate *a = ui->annotate;
+	struct annotate *a = annotate_of(ui);
 	bool ready = a->shown && a->shown->listing && a->list.count;
 
 	if (action == ACTION_BACK) {
-		annotate_close(ui);
+		ui_close_overlay(ui);
 		return UI_RELOAD;
 	}
 	if (action == ACTION_CFI) {
@@ -286,12 +210,12 @@ unsigned int annotate_key(struct ui *ui, enum action action)
 			go_cfi(a);
 		return UI_REDRAW;
 	}
-	if (a->cfi && list_move(&a->cfi_list, action))
+	if (a->cfi && list_move(&a->cfi_list, (enum action)action))
 		return UI_REDRAW;
 	if (ready && !a->cfi && action == ACTION_HOTTEST)
 		return go_hottest(ui);
 	a->rank = 0;
-	if (ready && !a->cfi && list_move(&a->list, action))
+	if (ready && !a->cfi && list_move(&a->list, (enum action)action))
 		return UI_REDRAW;
 	switch (action) {
 	case ACTION_TARGET:
@@ -309,7 +233,7 @@ unsigned int annotate_key(struct ui *ui, enum action action)
 
 static unsigned int find_cfi(struct ui *ui, int step, bool here)
 {
-	struct annotate *a = ui->annotate;
+	struct annotate *a = annotate_of(ui);
 	size_t n = a->shown && a->shown->cfi ? a->cfi_list.count : 0, at = a->cfi_list.cursor;
 
 	for (size_t tried = 0; tried < n; tried++) {
@@ -323,9 +247,9 @@ static unsigned int find_cfi(struct ui *ui, int step, bool here)
 	return 0;
 }
 
-unsigned int annotate_find(struct ui *ui, int step, bool here)
+static unsigned int annotate_find(struct ui *ui, int step, bool here)
 {
-	struct annotate *a = ui->annotate;
+	struct annotate *a = annotate_of(ui);
 	size_t n = a->list.count, at = a->list.cursor;
 
 	if (a->cfi)
@@ -349,4 +273,87 @@ unsigned int annotate_find(struct ui *ui, int step, bool here)
 		}
 	}
 	return 0;
+}
+
+/* --- opening and closing ------------------------------------------------------------------- */
+
+static const char *why_not(const struct ui *ui, const struct profile_func *func)
+{
+	if (ui->header.replayed)
+		return "a session holds functions, not the addresses of samples in them";
+	switch (func->kind) {
+	case FUNC_KERNEL:
+		return "the kernel's code is not shown: its image in memory is not that of a file";
+	case FUNC_JIT:
+		return "code that the process made while it ran is in no file";
+	case FUNC_END:
+		return "this is the reason why walks ended, not a function";
+	default:
+		return NULL;
+	}
+}
+
+static void annotate_close(struct ui *ui)
+{
+	struct annotate *a = annotate_of(ui);
+
+	profile_lock(ui->profile);
+	profile_want_annotation(ui->profile, NULL);
+	profile_unlock(ui->profile);
+	annotation_put(a->shown);
+	coderows_free(&a->rows);
+	free(a);
+}
+
+static const struct overlay_ops annotate_ops = {
+	.draw = annotate_draw,
+	.key = annotate_key,
+	.load = annotate_load,
+	.find = annotate_find,
+	.reset = annotate_zero,
+	.waits = annotate_waits,
+	.close = annotate_close,
+};
+
+unsigned int annotate_frame(struct ui *ui, const struct profile_func *func, pid_t pid,
+			    uint64_t image, uint64_t frame, bool cfi)
+{
+	const char *no = why_not(ui, func);
+	struct annotate *a;
+	int err;
+
+	if (no) {
+		ui_notice(ui, "%s", no);
+		return UI_REDRAW;
+	}
+	a = calloc(1, sizeof(*a));
+	if (!a) {
+		ui_notice(ui, "%s", strerror(ENOMEM));
+		return UI_REDRAW;
+	}
+	a->wish = (struct annotation_wish){.serial = ++ui->annotations,
+					   .all = !pid,
+					   .pid = pid,
+					   .image = image,
+					   .frame = frame,
+					   .kind = func->kind};
+	snprintf(a->wish.name, sizeof(a->wish.name), "%s", func->name);
+	snprintf(a->wish.module, sizeof(a->wish.module), "%s", func->module);
+	a->cfi = cfi;
+	ui_close_overlay(ui);
+	ui->overlay = (struct overlay){&annotate_ops, a};
+	if (ui->frozen)
+		ui_notice(ui, "samples of now: what is frozen has no addresses");
+	profile_lock(ui->profile);
+	err = profile_want_annotation(ui->profile, &a->wish);
+	profile_unlock(ui->profile);
+	if (err)
+		ui_close_overlay(ui);
+	return UI_REDRAW;
+}
+
+unsigned int annotate_open(struct ui *ui, const struct profile_func *func, pid_t pid,
+			   uint64_t image)
+{
+	return annotate_frame(ui, func, pid, image, 0, false);
 }

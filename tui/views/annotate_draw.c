@@ -13,14 +13,14 @@
 
 const struct annotation_count *annotate_counts(const struct ui *ui)
 {
-	const struct annotation *shown = ui->annotate->shown;
+	const struct annotation *shown = annotate_of(ui)->shown;
 
 	return timespan_weighed(ui) == SPAN_TOTAL ? shown->all : shown->window;
 }
 
 static const struct annotation_sum *sum(const struct ui *ui)
 {
-	const struct annotation *shown = ui->annotate->shown;
+	const struct annotation *shown = annotate_of(ui)->shown;
 
 	return timespan_weighed(ui) == SPAN_TOTAL ? &shown->all_sum : &shown->window_sum;
 }
@@ -133,7 +133,7 @@ static bool path_told(const struct annotate *a, size_t at)
 static void draw_row(const struct ui *ui, const struct layout *y, size_t at, struct grid *g,
 		     int row)
 {
-	const struct annotate *a = ui->annotate;
+	const struct annotate *a = annotate_of(ui);
 	const struct listing *l = a->shown->listing;
 	const struct coderow *r = &a->rows.row[at];
 	const struct listing_insn *insn = &l->insns[r->insn];
@@ -183,7 +183,7 @@ static void draw_missing(const char *why, struct grid *g, int row, int col)
 
 static void draw_sums(const struct ui *ui, struct grid *g, int row)
 {
-	const struct annotation *shown = ui->annotate->shown;
+	const struct annotation *shown = annotate_of(ui)->shown;
 	const struct annotation_sum *s = sum(ui);
 	int col;
 
@@ -206,7 +206,7 @@ static void draw_sums(const struct ui *ui, struct grid *g, int row)
 
 static void draw_title(const struct ui *ui, struct grid *g, int row)
 {
-	const struct annotate *a = ui->annotate;
+	const struct annotate *a = annotate_of(ui);
 	const struct listing *l = a->shown ? a->shown->listing : NULL;
 	char right[64] = "";
 	int at, width = g->cols - 4;
@@ -226,7 +226,7 @@ static void draw_title(const struct ui *ui, struct grid *g, int row)
 
 static void draw_waiting(const struct ui *ui, struct grid *g, int top)
 {
-	const struct annotation *shown = ui->annotate->shown;
+	const struct annotation *shown = annotate_of(ui)->shown;
 	char text[128];
 
 	if (shown && shown->state == ANNOTATION_FAILED) {
@@ -235,9 +235,9 @@ static void draw_waiting(const struct ui *ui, struct grid *g, int top)
 	} else if (shown && shown->state == ANNOTATION_READS) {
 		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE,
 			 "Reads its machine code and the lines of its source ...");
-	} else if (shown && ui->annotate->gone) {
+	} else if (shown && annotate_of(ui)->gone) {
 		snprintf(text, sizeof(text), "Process %d has ended, or is another program by now:",
-			 (int)ui->annotate->wish.pid);
+			 (int)annotate_of(ui)->wish.pid);
 		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE, text);
 		grid_put(g, top + 1, 2, g->cols - 2, ROLE_TEXT,
 			 "no sample of it will come any more. Esc goes back.");
@@ -252,7 +252,7 @@ static void draw_waiting(const struct ui *ui, struct grid *g, int top)
 
 static void draw_cfi(const struct ui *ui, struct grid *g, int top, int rows)
 {
-	struct annotate *a = ui->annotate;
+	struct annotate *a = annotate_of(ui);
 	const struct cfitext *cfi = a->shown->cfi;
 	uint32_t force;
 
@@ -288,7 +288,7 @@ static void draw_cfi(const struct ui *ui, struct grid *g, int top, int rows)
 
 void annotate_draw(struct ui *ui, struct grid *g, int top, int rows)
 {
-	struct annotate *a = ui->annotate;
+	struct annotate *a = annotate_of(ui);
 	int head = rows >= ROWS_FOR_SUMS ? 3 : 1;
 	struct layout y;
 

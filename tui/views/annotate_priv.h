@@ -8,6 +8,7 @@
 #include "tui/views/annotate.h"
 #include "tui/views/coderows.h"
 #include "tui/screen/list.h"
+#include "tui/ui/view.h"
 
 struct annotate {
 	struct annotation_wish wish;
@@ -21,6 +22,13 @@ struct annotate {
 	struct list cfi_list;
 };
 
+/* The overlay is this one. */
+static inline struct annotate *annotate_of(const struct ui *ui)
+{
+	return ui->overlay.state;
+}
+
+void annotate_draw(struct ui *ui, struct grid *g, int top, int rows);
 /* Of each instruction, as samples are weighed now. An annotation is READY. */
 const struct annotation_count *annotate_counts(const struct ui *ui);
 /* The text of an instruction as it is shown and searched. */

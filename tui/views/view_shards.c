@@ -320,11 +320,11 @@ static void draw_title(const struct ui *ui, const struct shards_view *v, struct 
 		      text);
 }
 
-bool shards_waits(const struct ui *ui)
+static bool shards_waits(const struct ui *ui)
 {
 	const struct shards_view *v = ui->state[VIEW_SHARDS];
 
-	return ui->view == VIEW_SHARDS && !v->inventory && !ui->frozen && !ui->header.replayed;
+	return !v->inventory && !ui->frozen && !ui->header.replayed;
 }
 
 static void shards_draw(struct ui *ui, struct grid *g, int top, int rows)
@@ -498,6 +498,7 @@ const struct view_ops shards_view = {
 	.draw = shards_draw,
 	.key = shards_key,
 	.find = shards_find,
+	.waits = shards_waits,
 	.columns = shards_columns,
 	.table = shards_table,
 	.sort_by = shards_sort_by,

@@ -352,11 +352,11 @@ unsigned int unwind_inspect(struct ui *ui, pid_t pid, unsigned int reason)
 	return ui->frozen ? UI_REDRAW : ui_go(ui, VIEW_UNWIND);
 }
 
-bool unwind_waits(const struct ui *ui)
+static bool unwind_waits(const struct ui *ui)
 {
 	const struct unwind_view *v = ui->state[VIEW_UNWIND];
 
-	return ui->view == VIEW_UNWIND && v->inspector.open && inspector_waits(&v->inspector);
+	return v->inspector.open && inspector_waits(&v->inspector);
 }
 
 /* Of the process under the cursor; of its reasons the one under the cursor, if it is a walk's. */
@@ -424,6 +424,7 @@ const struct view_ops unwind_view = {
 	.draw = unwind_draw,
 	.key = unwind_key,
 	.find = unwind_find,
+	.waits = unwind_waits,
 	.columns = unwind_columns,
 	.table = unwind_table,
 	.sort_by = unwind_sort_by,

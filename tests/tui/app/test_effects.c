@@ -16,7 +16,7 @@
 #include "tests/support/feed_inventory.h"
 #include "tests/support/typist.h"
 #include "tui/profile/annotation.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 #define ROWS 40
 #define COLS 130

@@ -6,7 +6,7 @@
  *
  * STACKTOP_RANDOM_KEYS says how many keys, STACKTOP_RANDOM_SEED which: both are told when it fails.
  * `make random-keys` types 100,000 under the sanitizers.
- * Covers: tui/ui/ui.c tui/screen/list.c tui/screen/mouse.c tui/screen/prompt.c
+ * Covers: tui/app/dispatch.c tui/screen/list.c tui/screen/prompt.c
  */
 #include <locale.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 #include "tui/profile/annotation.h"
 #include "tui/screen/mouse.h"
 #include "tui/app/plain_writer.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 #define KEYS	     60000
 #define KEYS_A_LIFE  2500 /* then another person sits down */
@@ -271,7 +271,7 @@ static void clear_rows(struct ui *ui)
 {
 	prompt_close(&ui->prompt);
 	menu_close(&ui->menu);
-	ui->setup.open = ui->help = false;
+	ui_close_page(ui);
 	ui->config.keys.count = 0;
 	ui_key(ui, 'Z');
 	ui_key(ui, KEYCODE_ESCAPE);
@@ -280,8 +280,8 @@ static void clear_rows(struct ui *ui)
 /* Nothing lies over the rows, and the keys of movement mean that. */
 static bool rows_are_free(const struct ui *ui)
 {
-	return !ui->prompt.question && !ui->menu.title && !ui->setup.open && !ui->help &&
-	       !ui->annotate && !ui->config.keys.count;
+	return !ui->prompt.question && !ui->menu.title && !ui->page.ops && !ui->overlay.ops &&
+	       !ui->config.keys.count;
 }
 
 /* Whatever the screen shows can be told in lines. */

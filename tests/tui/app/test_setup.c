@@ -2,7 +2,7 @@
 /* build: -Wl,--wrap=source_post */
 /*
  * Settings by keys and commands, and the mouse, on a made-up machine.
- * Covers: tui/app/setup.c tui/app/cmdline.c tui/app/cmd_targets.c tui/screen/mouse.c
+ * Covers: tui/app/setup.c tui/app/cmdline.c tui/app/cmd_targets.c tui/app/dispatch.c
  * Covers: tui/screen/keymap.c tui/screen/columns.c tui/screen/hints.c
  */
 #include <locale.h>
@@ -14,7 +14,7 @@
 #include "tests/support/typist.h"
 #include "tui/app/cmdline.h"
 #include "tui/screen/mouse.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 static int setup(void **state)
 {

@@ -19,28 +19,34 @@
 #include "tests/support/feed.h"
 #include "tui/export/batch.h"
 #include "tui/export/folded.h"
-#include "tui/options.h"
 
-static int write_report(FILE *to, struct profile *p, const struct options *options)
+struct report {
+	bool folded, no_kernel, no_user;
+};
+
+static int write_report(FILE *to, struct profile *p, const struct report *r)
 {
-	struct query q = batch_query(options);
+	const struct query q = {.weigh = WEIGH_LAST,
+				.proc = QUERY_ALL,
+				.hide_kernel = r->no_kernel,
+				.hide_user = r->no_user};
 
-	return options->format == FORMAT_FOLDED ? batch_folded(to, p, &q) : batch_text(to, p, &q);
+	return r->folded ? batch_folded(to, p, &q) : batch_text(to, p, &q);
 }
 
-static char *report(struct profile *p, const struct options *options)
+static char *report(struct profile *p, const struct report *r)
 {
 	char *text;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	assert_int_equal(write_report(to, p, options), 0);
+	assert_int_equal(write_report(to, p, r), 0);
 	fclose(to);
 	assert_int_equal(strlen(text), size);
 	return text;
 }
 
-static const struct options folded = {.format = FORMAT_FOLDED};
+static const struct report folded = {.folded = true};
 
 static struct profile_cell cell(uint32_t proc, uint32_t u, uint32_t k, uint64_t count)
 {
@@ -118,10 +124,10 @@ static void test_folded(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct options options = {.format = FORMAT_FOLDED,
-					  .no_kernel = cases[i].no_kernel,
-					  .no_user = cases[i].no_user};
-		char *text = report(p, &options);
+		struct report r = {.folded = true,
+				   .no_kernel = cases[i].no_kernel,
+				   .no_user = cases[i].no_user};
+		char *text = report(p, &r);
 
 		assert_string_equal(text, cases[i].text);
 		free(text);
@@ -156,9 +162,9 @@ static void test_text(void **state)
 		"\nWhy stacks are not complete\n",
 		"\n       3       12 node             no table for pc\n",
 	};
-	struct options options = {.format = FORMAT_TEXT};
+	const struct report plain = {0};
 	struct profile *p = example();
-	char *text = report(p, &options);
+	char *text = report(p, &plain);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
@@ -168,7 +174,7 @@ static void test_text(void **state)
 	profile_free(p);
 
 	p = profile_new(10, 100);
-	text = report(p, &options);
+	text = report(p, &plain);
 	assert_has(text, "nothing was sampled");
 	free(text);
 	text = report(p, &folded);
@@ -250,7 +256,7 @@ static struct profile *hostile_profile(uint64_t *sum)
 
 static void test_hostile_names(void **state)
 {
-	struct options options = {.format = FORMAT_TEXT};
+	const struct report plain = {0};
 	uint64_t sum, found = 0;
 	struct profile *p = hostile_profile(&sum);
 	char *text = report(p, &folded);
@@ -268,7 +274,7 @@ static void test_hostile_names(void **state)
 	assert_has(text, "?;?_[k];?_[k] ");
 	free(text);
 
-	text = report(p, &options);
+	text = report(p, &plain);
 	for (const char *s = text; *s; s++) {
 		assert_true(*s == '\n' || (unsigned char)*s >= ' ');
 		assert_int_not_equal(*s, 127);
@@ -332,7 +338,7 @@ static void test_folded_merges(void **state)
 
 static void test_closed_pipe(void **state)
 {
-	struct options options = {.format = FORMAT_TEXT};
+	const struct report plain = {0};
 	struct profile *p = example();
 	int fds[2];
 	FILE *to;
@@ -343,7 +349,7 @@ static void test_closed_pipe(void **state)
 		assert_int_equal(pipe(fds), 0);
 		close(fds[0]);
 		to = fdopen(fds[1], "w");
-		assert_int_equal(write_report(to, p, i ? &folded : &options), -EPIPE);
+		assert_int_equal(write_report(to, p, i ? &folded : &plain), -EPIPE);
 		fclose(to);
 	}
 	to = fopen("/dev/full", "w");

@@ -265,7 +265,7 @@ static struct profile *small(void)
 	return p;
 }
 
-static int write_to(FILE *to, enum options_format format, struct profile *p)
+static int write_to(FILE *to, enum file_format format, struct profile *p)
 {
 	struct exporter *e;
 	int err = export_new(format, to, NULL, &e);

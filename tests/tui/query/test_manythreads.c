@@ -18,9 +18,8 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
-#include "tui/options.h"
 #include "tui/query/query.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 #define SLICES 25 /* more than the window and the time before it */
 #define WINDOW 10
@@ -49,7 +48,7 @@ struct screen {
 /* One process, whose threads were sampled once each in every slice: thread 100 the least. */
 static struct screen screen_of(uint32_t threads)
 {
-	static const struct options options = {.delay = 1};
+	static const struct ui_options options = {.delay = 1};
 	struct screen s = {.p = profile_new(WINDOW, 100000), .g = grid_new(40, 120)};
 	static struct profile_cell cells[MOST];
 	uint32_t proc = feed_proc(s.p, 4121, 1, "busy", false);

@@ -11,7 +11,7 @@
 
 #include "tests/support/screens.h"
 #include "tui/screen/prompt_history.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 #define CTRL(letter) ((letter) - '@')
 

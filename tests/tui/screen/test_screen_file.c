@@ -20,7 +20,7 @@
 #include "tests/support/typist.h"
 #include "tui/screen/screen_file.h"
 #include "tui/screen/theme.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 #define ROWS 30
 #define COLS 100

@@ -22,7 +22,7 @@
 #include "tui/query/query.h"
 #include "tui/ui/scrub.h"
 #include "tui/session/session_write.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 #define PATIENCE 60000 /* ms */
 

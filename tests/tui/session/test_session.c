@@ -26,15 +26,14 @@
 #include "tui/profile/source.h"
 #include "tui/export/folded.h"
 #include "tui/session/replay_time.h"
-#include "tui/options.h"
 #include "tui/session/player.h"
 #include "tui/session/session_read.h"
 
 #define PATIENCE 60000 /* ms */
 
-static const struct options batch = {.batch = true, .speed = 1};
+static const struct player_options batch = {.batch = true, .speed = 1};
 
-static struct source *play(struct profile *p, const struct options *options)
+static struct source *play(struct profile *p, const struct player_options *options)
 {
 	struct source *source;
 	char error[256] = "";
@@ -87,7 +86,7 @@ static void threads_are(struct profile *p, const struct recorded *r, uint32_t n)
 static void plays_what_was_recorded(void **state)
 {
 	struct recorded r;
-	struct options options = batch;
+	struct player_options options = batch;
 	struct profile *p = profile_new(WINDOW, CELLS);
 	struct source *source;
 	uint64_t serial = 0;
@@ -96,7 +95,7 @@ static void plays_what_was_recorded(void **state)
 
 	(void)state;
 	record(&r, SLICES, 60);
-	options.replay = path;
+	options.path = path;
 	source = play(p, &options);
 	for (int n = 0; n < SLICES; n++) {
 		char *text, want[256];
@@ -260,7 +259,7 @@ static void jump_to(struct profile *p, struct source *source, const struct sessi
 static void jumps_as_played(int border)
 {
 	static const uint32_t places[] = {58, 3, 40, 41, 39, 0, 59, 30, 29, 55};
-	struct options options = {.speed = 1, .replay = path};
+	struct player_options options = {.speed = 1, .path = path};
 	struct profile *p = profile_new(WINDOW, CELLS);
 	char *window[SLICES], *total[SLICES], error[256];
 	struct recorded r, straight;
@@ -335,14 +334,14 @@ static void another_event_begins_anew(void **state)
 /* What took a second comes a hundred times as soon, or never within this test's patience. */
 static void speed_is_followed(void **state)
 {
-	struct options options = {.speed = 100, .replay = path};
+	struct player_options options = {.speed = 100, .path = path};
 	struct profile *p = profile_new(WINDOW, CELLS);
 	struct source *source;
 	struct recorded r;
 
 	(void)state;
 	record(&r, 20, CELLS);
-	options.replay = path;
+	options.path = path;
 	source = play(p, &options);
 	wait_slices(source, 20);
 	profile_lock(p);
@@ -355,7 +354,7 @@ static void speed_is_followed(void **state)
 
 static void parts_by_time(void **state)
 {
-	struct options options = batch;
+	struct player_options options = batch;
 	struct profile *p = profile_new(WINDOW, CELLS);
 	struct source *source;
 	struct recorded r;
@@ -368,7 +367,7 @@ static void parts_by_time(void **state)
 	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
 	began = session_time(s, 0);
 	session_free(s);
-	options.replay = path;
+	options.path = path;
 	/* Slices end at began, began + 1 s ... */
 	options.from = (struct replay_time){.given = true, .seconds = (double)began / 1e9 + 4.5};
 	options.to = (struct replay_time){.given = true, .seconds = (double)began / 1e9 + 7.5};

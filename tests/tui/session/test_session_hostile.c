@@ -28,7 +28,6 @@
 #include "tests/support/scratch.h"
 #include "tui/util/bytes.h"
 #include "tui/profile/source.h"
-#include "tui/options.h"
 #include "tui/profile/profile.h"
 #include "tui/session/player.h"
 #include "tui/session/session.h"
@@ -169,7 +168,7 @@ static void put_cell(struct maker *m, uint64_t proc, uint64_t ustack, uint64_t k
 
 static int replay(void)
 {
-	struct options options = {.replay = path, .speed = 1, .screenshot = "-"};
+	struct player_options options = {.path = path, .speed = 1, .screenshot = true};
 	struct profile *p = profile_new(10, 50000);
 	struct source *source;
 	char error[256];

@@ -21,7 +21,7 @@
 #include "tui/query/query.h"
 #include "tui/symbolize/inline_cache.h"
 #include "tui/profile/sourcename.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 static uint32_t func(struct profile *p, enum func_kind kind, const char *name)
 {

@@ -11,7 +11,7 @@
 
 #include "symbols/files/cgroup.h"
 #include "tests/support/screens.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 static void attach_is_asked_and_posted(void **state)
 {

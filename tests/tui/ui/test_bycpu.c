@@ -12,7 +12,7 @@
 
 #include "tests/support/typist.h"
 #include "tui/ui/bycpu.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 #define SLICES 12
 #define WINDOW 10

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/support/typist.h"
+#include "tui/app/dispatch.h"
 #include "tui/screen/base64.h"
 #include "tui/ui/view.h"
 
@@ -64,7 +65,7 @@ static void nothing_is_said_to_be_so(void **state)
 static void too_long_a_path_keeps_its_inner_end(void **state)
 {
 	struct typist *t = *state;
-	const struct view_ops *tree = view_get(VIEW_TREE);
+	const struct view_ops *tree = t->ui->views[VIEW_TREE];
 	char to[40];
 
 	type(t, "3gjjj");

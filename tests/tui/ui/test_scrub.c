@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "tests/support/typist.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 #define NOON (43200 * MACHINE_SECOND) /* of the first of January 1970 */
 

@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/app/user_files.h"
 #include "tests/support/shares.h"
 #include "tui/export/export_model.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 /* What stands on the screen for long names keys as they are bound, or none that do nothing. */
 static void keys_of_the_person_are_named(void **state)
@@ -319,7 +320,7 @@ static int copied(struct typist *t)
 	struct query q;
 	uint64_t n;
 
-	assert_int_equal(ui_copy(t->ui, &copy, &q), 0);
+	assert_int_equal(user_files_copy(t->ui, &copy, &q), 0);
 	/* The screen goes on and forgets what it chose. */
 	filter(t, "");
 	assert_int_equal(machine_slice(&t->feed, 1), 0);
@@ -383,7 +384,7 @@ static void threads_are_copied(void **state)
 	assert_int_equal(profile_thread(t->feed.p, t->feed.nginx, 4133, "cache"), 0);
 	profile_unlock(t->feed.p);
 	press(t, "gj2");
-	assert_int_equal(ui_copy(t->ui, &copy, &q), 0);
+	assert_int_equal(user_files_copy(t->ui, &copy, &q), 0);
 	profile_lock(copy);
 	assert_int_equal(export_model_add(&c, copy, &q), 0);
 	profile_unlock(copy);

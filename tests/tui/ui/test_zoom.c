@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "tests/support/shares.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
+#include "tui/app/setup.h"
 
 static void threads_are_rows_below_their_process(void **state)
 {
@@ -113,7 +114,7 @@ static void a_zoomed_thread_needs_the_window(void **state)
 	assert_shows(t, "4121 nginx > thread 4133");
 	press(t, "H");
 	t->ui->config.total = true;
-	ui_apply(t->ui, "window");
+	setup_apply(t->ui, "window");
 	ui_refresh(t->ui);
 	assert_shows(t, "threads are only known of the window");
 	assert_shows(t, "window 10 s");

@@ -4,7 +4,8 @@
  * The screen of a function's machine code, made up: whole screens, keys, jumps, and what is said
  * where there is nothing to show. That samples are where they belong is for
  * tests/live/test_annotate.py.
- * Covers: tui/views/annotate.c tui/views/annotate_draw.c tui/profile/annotation.c
+ * Covers: tui/views/annotate.c tui/views/annotate_draw.c tui/views/annotate_priv.h
+ * Covers: tui/profile/annotation.c
  * Covers: tui/views/coderows.c tui/collect/stack_ring.c
  */
 #include <locale.h>
@@ -14,6 +15,7 @@
 
 #include "tests/support/feed_annotation.h"
 #include "tests/support/typist.h"
+#include "tui/app/dispatch.h"
 #include "tui/views/annotate.h"
 #include "tui/views/coderows.h"
 #include "tui/collect/stack_ring.h"
@@ -187,22 +189,22 @@ static void what_has_no_code_is_told(void **state)
 
 	for (size_t i = 0; i < 3; i++) {
 		annotate_open(t->ui, &none[i], 1, 1);
-		assert_null(t->ui->annotate);
+		assert_null(t->ui->overlay.ops);
 		assert_shows(t, says[i]);
 	}
 	t->ui->header.replayed = true;
 	annotate_open(t->ui, &user, 1, 1);
-	assert_null(t->ui->annotate);
+	assert_null(t->ui->overlay.ops);
 	assert_shows(t, "a session holds functions");
 	t->ui->header.replayed = false;
 	annotate_open(t->ui, &user, 1, 1);
-	assert_true(annotate_waits(t->ui));
+	assert_true(ui_waits(t->ui));
 	a = annotation_new(NULL);
 	a->serial = 1;
 	a->state = ANNOTATION_FAILED;
 	strcpy(a->trouble, "the file is gone");
 	give(t, a);
-	assert_false(annotate_waits(t->ui));
+	assert_false(ui_waits(t->ui));
 	assert_shows(t, "the file is gone");
 	/* Keys that need code do no harm. */
 	type(t, "ajG\nnhl");
@@ -276,12 +278,12 @@ static void one_that_exits_is_not_waited_for(void **state)
 	looks->serial = 1;
 	give(t, looks);
 	assert_shows(t, "None has come");
-	assert_true(annotate_waits(t->ui));
+	assert_true(ui_waits(t->ui));
 	typist_exits(t);
 	assert_shows(t, "Process 4121 has ended");
 	assert_shows(t, "no sample of it will come any more. Esc goes back.");
 	assert_hides(t, "None has come");
-	assert_false(annotate_waits(t->ui));
+	assert_false(ui_waits(t->ui));
 	assert_int_equal(tell_code(&lines, t->ui), 0); /* without a screen */
 	assert_string_equal(lines.empty, "Its process has ended: no sample of it will come.");
 	assert_no_size_breaks(t);

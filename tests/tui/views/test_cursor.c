@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "tests/support/screens.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 static void cursor_stays_on_its_process(void **state)
 {

@@ -18,7 +18,7 @@
 #include "tui/views/calltree.h"
 #include "tui/views/flamebox.h"
 #include "tui/views/search_total.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 typedef int grow_fn(struct tree_part *part, void *arg);
 

@@ -13,6 +13,7 @@
 #include "bpf/report/trace.h"
 #include "tests/support/feed_inspection.h"
 #include "tests/support/typist.h"
+#include "tui/app/dispatch.h"
 #include "tui/profile/annotation.h"
 #include "tui/views/inspector.h"
 #include "tui/ui/view.h"
@@ -114,12 +115,12 @@ static void one_that_exits_meanwhile_is_not_waited_for(void **state)
 
 	type(t, "i");
 	assert_int_equal(nposted, 1);
-	assert_true(unwind_waits(t->ui));
+	assert_true(ui_waits(t->ui));
 	t->ui->now += 4 * MACHINE_SECOND;
 	typist_exits(t);
 	assert_shows(t, "Process 4121 has exited: no walk of it will come. Esc goes back.");
 	assert_hides(t, "does it use the CPU");
-	assert_false(unwind_waits(t->ui));
+	assert_false(ui_waits(t->ui));
 	assert_no_size_breaks(t);
 	type(t, "\b");
 	assert_hides(t, "no walk of it will come");

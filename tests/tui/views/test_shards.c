@@ -13,7 +13,7 @@
 #include "bpf/tracker/inventory.h"
 #include "tests/support/feed_inventory.h"
 #include "tests/support/typist.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 static void give(struct typist *f, struct inventory *inv)
 {

@@ -11,7 +11,7 @@
 
 #include "tests/support/screens.h"
 #include "tui/screen/mouse.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 static int tall(void **state)
 {

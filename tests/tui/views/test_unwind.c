@@ -17,7 +17,7 @@
 #include "tests/support/typist.h"
 #include "tui/profile/reasons.h"
 #include "tui/views/walk_ends.h"
-#include "tui/ui/ui.h"
+#include "tui/app/dispatch.h"
 
 struct put { /* so many samples a second of a stack that ended there */
 	const char *frames;

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From a key or a click to the grid: the table of views, what gets a key first, and what is drawn
+ * over what. Knows no terminal, so tests type keys and compare screens. actions.c has what each
+ * action does, questions.c what is asked on the last line.
+ */
+#include "tui/app/dispatch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/base/memory.h"
+#include "symbols/base/text.h"
+#include "tui/app/actions.h"
+#include "tui/app/dead_key.h"
+#include "tui/app/questions.h"
+#include "tui/app/statusbar.h"
+#include "tui/screen/mouse.h"
+#include "tui/session/baseline.h"
+#include "tui/ui/eventmenu.h"
+#include "tui/ui/selection.h"
+#include "tui/ui/timespan.h"
+#include "tui/ui/view.h"
+#include "tui/views/treerows.h"
+
+#define NS_PER_SEC	1000000000ULL
+#define MESSAGE_SECONDS 8
+#define ROWS_FOR_BOTTOM 6 /* with fewer rows the view gets all of them */
+#define WHEEL_ROWS	3
+
+static const struct view_ops *const views[VIEW_COUNT] = {
+	[VIEW_PROCS] = &procs_view,	[VIEW_FUNCS] = &funcs_view, [VIEW_TREE] = &tree_view,
+	[VIEW_CALLERS] = &callers_view, [VIEW_FLAME] = &flame_view, [VIEW_SHARDS] = &shards_view,
+	[VIEW_UNWIND] = &unwind_view,
+};
+
+struct ui *ui_new(struct profile *profile, struct source *source, const struct ui_options *options)
+{
+	struct ui *ui = calloc(1, sizeof(*ui));
+
+	if (!ui)
+		return NULL;
+	ui->views = views;
+	ui->profile = profile;
+	ui->source = source;
+	ui->view = VIEW_PROCS;
+	profile_lock(profile);
+	profile_keep(profile, SCRUB_SECONDS, memory_limit(MEMORY_HISTORY));
+	profile_unlock(profile);
+	timespan_name(ui, profile_window(profile));
+	ui->weigh = WEIGH_WINDOW;
+	ui->interval = options->delay;
+	ui->by_cpu = options->by_cpu;
+	ui->limit = TREEROWS_LIMIT;
+	ui->hide_kernel = options->no_kernel;
+	ui->hide_user = options->no_user;
+	ui->hide_inline = options->no_inline;
+	ui->selection = selection_new();
+	if (!ui->selection) {
+		ui_free(ui);
+		return NULL;
+	}
+	for (int i = VIEW_FRAME + 1; i < VIEW_COUNT; i++) {
+		ui->state[i] = views[i]->open();
+		if (!ui->state[i]) {
+			ui_free(ui);
+			return NULL;
+		}
+	}
+	if (options->baseline)
+		scrub_baseline(ui, options->baseline);
+	if (ui->baseline && options->baseline_first)
+		baseline_wait(ui->baseline);
+	return ui;
+}
+
+void ui_free(struct ui *ui)
+{
+	if (!ui)
+		return;
+	for (int i = VIEW_FRAME + 1; i < VIEW_COUNT; i++)
+		if (ui->state[i])
+			views[i]->close(ui->state[i]);
+	search_clear(&ui->search);
+	ui_close_overlay(ui);
+	ui_close_page(ui);
+	selection_free(ui->selection);
+	baseline_free(ui->baseline);
+	free(ui);
+}
+
+/* --- news of the profile --------------------------------------------------------------------- */
+
+static void load_message(struct ui *ui)
+{
+	uint64_t serial;
+	const char *text = query_message(ui->profile, ui->now, MESSAGE_SECONDS * NS_PER_SEC,
+					 &ui->message_level, &serial);
+
+	if (text)
+		text_clean(ui->message, sizeof(ui->message), text, strlen(text));
+	else
+		ui->message[0] = '\0';
+}
+
+/* What the current view shows, also when it is frozen. */
+static int load(struct ui *ui)
+{
+	struct profile *p = ui_profile(ui);
+	int err;
+
+	profile_lock(p);
+	if (!ui->frozen)
+		header_load(&ui->header, p);
+	scrub_load(ui, p);
+	if (ui->header.replayed && ui->header.replay.interval)
+		ui->interval = (double)ui->header.replay.interval / NS_PER_SEC;
+	else if (ui->header.replayed && ui->header.last.elapsed)
+		ui->interval = (double)ui->header.last.elapsed / NS_PER_SEC;
+	ui_zoom_follow(ui, p);
+	err = view_get(ui)->load(ui, p);
+	profile_unlock(p);
+	return err ? err : view_get(ui)->sort(ui);
+}
+
+int ui_refresh(struct ui *ui)
+{
+	int err;
+
+	profile_lock(ui->profile);
+	load_message(ui);
+	scrub_wait(ui, ui->profile);
+	profile_unlock(ui->profile);
+	err = ui->overlay.ops && ui->overlay.ops->load ? ui->overlay.ops->load(ui) : 0;
+	return ui->frozen || err ? err : load(ui);
+}
+
+/* --- drawing --------------------------------------------------------------------------------- */
+
+void ui_draw(struct ui *ui, struct grid *g)
+{
+	int top, bottom;
+
+	g->ascii = ui->ascii;
+	g->view = VIEW_FRAME;
+	if (ui->page.ops) {
+		ui->page.ops->draw(ui, g, 0, g->rows);
+		return;
+	}
+	grid_clear(g);
+	top = header_draw(ui, g);
+	top += selection_draw(ui, g, top);
+	bottom = g->rows >= ROWS_FOR_BOTTOM ? g->rows - 2 : g->rows;
+	g->view = ui->view;
+	if (ui->overlay.ops)
+		ui->overlay.ops->draw(ui, g, top, bottom - top);
+	else
+		view_get(ui)->draw(ui, g, top, bottom - top);
+	g->view = VIEW_FRAME;
+	if (bottom < g->rows) {
+		/* A view that is given too few rows may not paint over what is below it. */
+		grid_blank(g, bottom, 0, g->cols, ROLE_TEXT);
+		grid_blank(g, bottom + 1, 0, g->cols, ROLE_TEXT);
+		statusbar_message(ui, g, bottom);
+		statusbar_footer(ui, g, bottom + 1);
+	}
+	if (ui->menu.title)
+		menu_draw(&ui->menu, g, top);
+	if (ui->prompt.question)
+		prompt_draw(&ui->prompt, g, g->rows - 1);
+}
+
+/* --- keys and clicks ------------------------------------------------------------------------- */
+
+static unsigned int menu_key_pressed(struct ui *ui, int key)
+{
+	enum menu_result result = menu_key(&ui->menu, key);
+
+	if (result == MENU_GOES_ON)
+		return UI_REDRAW;
+	menu_close(&ui->menu);
+	if (result == MENU_CANCELLED)
+		return UI_REDRAW;
+	if (ui->menu.purpose == ACTION_EVENT)
+		return eventmenu_take(ui, ui->menu.items[ui->menu.cursor].text);
+	return view_get(ui)->sort_by(ui, ui->menu.items[ui->menu.cursor].value);
+}
+
+/* Sees to what can be seen to here; returns the rest. */
+static unsigned int settle(struct ui *ui, unsigned int flags)
+{
+	int err = 0;
+
+	if (flags & UI_RELOAD)
+		err = load(ui);
+	else if (flags & UI_RESORT)
+		err = view_get(ui)->sort(ui);
+	if (err)
+		ui_notice(ui, "%s", strerror(-err));
+	if (flags & (UI_RELOAD | UI_RESORT))
+		flags |= UI_REDRAW;
+	return flags & ~(unsigned int)(UI_RELOAD | UI_RESORT);
+}
+
+unsigned int ui_key(struct ui *ui, int key)
+{
+	enum action action;
+	unsigned int flags;
+
+	if (ui->prompt.question) {
+		ui->notice[0] = '\0'; /* it was about what was typed before */
+		flags = questions_key(ui, key);
+	} else if (ui->menu.title) {
+		flags = menu_key_pressed(ui, key);
+	} else if (ui->page.ops) {
+		flags = ui->page.ops->key(ui, key);
+	} else {
+		action = keymap_action(&ui->config.keys, key, ui_keys(ui));
+		ui->notice[0] = '\0';
+		flags = action != ACTION_NONE ? actions_do(ui, action)
+					      : dead_key_tell_unbound(ui, key);
+	}
+	return settle(ui, flags);
+}
+
+/* Clicks become the actions of keys: the mouse does nothing that the keyboard cannot do, and views
+ * need no code for it. */
+static unsigned int move_by(struct ui *ui, int rows)
+{
+	unsigned int flags = 0;
+
+	for (; rows > 0; rows--)
+		flags |= actions_do(ui, ACTION_DOWN);
+	for (; rows < 0; rows++)
+		flags |= actions_do(ui, ACTION_UP);
+	return flags;
+}
+
+static unsigned int click_title(struct ui *ui, const struct zone *zone)
+{
+	const struct view_ops *view = view_get(ui);
+	int count, sorted;
+
+	/* The lower table of a view with two is not that which keys sort. */
+	if (!view->sort_by || view->columns(&count, ui, &sorted) != zone->of)
+		return 0;
+	return sorted == zone->value ? actions_do(ui, ACTION_INVERT)
+				     : view->sort_by(ui, zone->value);
+}
+
+static unsigned int click(struct ui *ui, const struct zone *zone, const struct mouse *mouse)
+{
+	const struct view_ops *view = view_get(ui);
+	unsigned int flags;
+
+	switch (zone->kind) {
+	case ZONE_VIEW:
+		return ui_go(ui, (enum ui_view)zone->value);
+	case ZONE_KEY:
+		return ui_key(ui, zone->value);
+	case ZONE_SORT:
+		return click_title(ui, zone);
+	case ZONE_ROWS:
+		flags = move_by(ui, mouse->row - zone->value);
+		return mouse->twice ? flags | ui_key(ui, KEYCODE_ENTER) : flags;
+	case ZONE_BODY:
+		return view->click ? view->click(ui, mouse->row - zone->row, mouse->col - zone->col,
+						 mouse->twice)
+				   : 0;
+	default:
+		return 0;
+	}
+}
+
+static unsigned int act_on_mouse(struct ui *ui, const struct grid *g, const struct mouse *mouse)
+{
+	const struct zone *zone = grid_zone_at(g, mouse->row, mouse->col);
+	int wheel = mouse->kind == MOUSE_WHEEL_UP     ? -WHEEL_ROWS
+		    : mouse->kind == MOUSE_WHEEL_DOWN ? WHEEL_ROWS
+						      : 0;
+	unsigned int flags = 0;
+
+	if (ui->prompt.question)
+		return 0;
+	if (ui->menu.title || ui->page.ops) {
+		for (; wheel > 0; wheel--)
+			flags |= ui_key(ui, KEYCODE_DOWN);
+		for (; wheel < 0; wheel++)
+			flags |= ui_key(ui, KEYCODE_UP);
+		if (flags || !zone || !ui->menu.title || zone->kind != ZONE_MENU)
+			return flags;
+		ui->menu.cursor = zone->value;
+		return ui_key(ui, KEYCODE_ENTER);
+	}
+	if (wheel)
+		return move_by(ui, wheel);
+	return zone ? click(ui, zone, mouse) : 0;
+}
+
+unsigned int ui_mouse(struct ui *ui, const struct grid *g, const struct mouse *mouse)
+{
+	return settle(ui, act_on_mouse(ui, g, mouse));
+}
