@@ -46,7 +46,7 @@ struct plain {
 	struct writer *writer;
 	struct grid
 		*grid; /* never shown: rows move by pages, and frames lie where they are drawn */
-	struct teller *teller;
+	struct plain_writer *lines;
 	struct inspection *walk; /* that was told last */
 	FILE *to;		 /* what is to be written next */
 	char *text;
@@ -145,10 +145,10 @@ static int plain_open(struct plain *s, const struct ui_options *options)
 	int err;
 
 	s->ui = ui_new(s->profile, s->source, options);
-	s->teller = calloc(1, sizeof(*s->teller));
+	s->lines = calloc(1, sizeof(*s->lines));
 	s->grid = grid_new(GRID_ROWS, GRID_COLS);
 	s->to = open_memstream(&s->text, &s->size);
-	if (!s->ui || !s->teller || !s->grid || !s->to)
+	if (!s->ui || !s->lines || !s->grid || !s->to)
 		return -ENOMEM;
 	err = user_files_open(s->ui, options, false, &s->theme, &s->keeper);
 	if (err)
@@ -171,7 +171,7 @@ static void plain_close(struct plain *s)
 		fclose(s->to);
 	free(s->text); /* which fclose has set */
 	grid_free(s->grid);
-	free(s->teller);
+	free(s->lines);
 	ui_free(s->ui);
 }
 
@@ -211,7 +211,7 @@ static void say_walk(struct plain *s)
 	inspection_put(s->walk);
 	s->walk = walk;
 	if (walk)
-		teller_walk(s->to, walk);
+		plain_writer_walk(s->to, walk);
 }
 
 /* The source has news. A frozen view has none. */
@@ -228,8 +228,8 @@ static int say_news(struct plain *s, bool slice)
 	if (s->ui->frozen && !s->ui->overlay.ops)
 		return 0;
 	if (slice)
-		teller_state(s->to, s->ui);
-	return teller_news(s->teller, s->to, s->ui);
+		plain_writer_state(s->to, s->ui);
+	return plain_writer_news(s->lines, s->to, s->ui);
 }
 
 /* --- commands ------------------------------------------------------------------------------ */
@@ -396,7 +396,7 @@ static int command(struct plain *s, const char *text)
 	enum ui_view view = ui->view;
 	int err;
 
-	teller_cursor(ui, before, sizeof(before));
+	plain_writer_cursor(ui, before, sizeof(before));
 	ui->notice[0] = '\0';
 	see_to(s, type(ui, text));
 	if (s->quit)
@@ -407,8 +407,8 @@ static int command(struct plain *s, const char *text)
 	say_questions(s);
 	err = say_messages(s);
 	if (!err && !ui->prompt.question)
-		err = teller_news(s->teller, s->to, ui);
-	if (view == ui->view && teller_cursor(ui, after, sizeof(after)) &&
+		err = plain_writer_news(s->lines, s->to, ui);
+	if (view == ui->view && plain_writer_cursor(ui, after, sizeof(after)) &&
 	    strcmp(before, after) != 0) {
 		fputs("the cursor is on: ", s->to);
 		say(s, after);
@@ -424,7 +424,7 @@ static void step(struct plain *s, const char *rest)
 	if (!s->walk)
 		fputs("no walk was caught yet: inspect PID\n", s->to);
 	else if (end == rest || *end || frame > UINT32_MAX ||
-		 !teller_step(s->to, s->walk, (unsigned int)frame))
+		 !plain_writer_step(s->to, s->walk, (unsigned int)frame))
 		fputs("the walk has no such frame\n", s->to);
 }
 
@@ -443,7 +443,7 @@ static int take_line(struct plain *s, const char *line)
 	if (s->ui->prompt.question)
 		return command(s, line);
 	if (!*line)
-		return teller_all(s->teller, s->to, s->ui);
+		return plain_writer_all(s->lines, s->to, s->ui);
 	if (n == 4 && strncmp(line, "help", n) == 0) {
 		help(s, line + n + strspn(line + n, " "));
 	} else if (n == 4 && strncmp(line, "step", n) == 0) {

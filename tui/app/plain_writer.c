@@ -30,7 +30,7 @@ __attribute__((format(printf, 2, 3))) static void line(FILE *to, const char *for
 	fprintf(to, "%s\n", clean);
 }
 
-void teller_state(FILE *to, const struct ui *ui)
+void plain_writer_state(FILE *to, const struct ui *ui)
 {
 	const struct profile_health *last = &ui->header.last, *sum = &ui->header.sum;
 	double seconds = (double)last->elapsed / 1e9;
@@ -51,44 +51,45 @@ void teller_state(FILE *to, const struct ui *ui)
 	     "%" PRIu64 " lost",
 	     when, (double)last->samples / seconds, 100 * (double)last->user_samples / due,
 	     100 * (double)last->kernel_samples / due,
-	     sum->user_walks ? tell_percent(sum->complete_walks, sum->user_walks) : 100.0, lost);
+	     sum->user_walks ? 100 * (double)sum->complete_walks / (double)sum->user_walks : 100.0,
+	     lost);
 }
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-static void tell_row(FILE *to, size_t at, const struct tell_row *row, const char *how)
+static void write_row(FILE *to, size_t at, const struct plain_row *row, const char *how)
 {
 	line(to, "%zu. %s%.1f %% %s%s%s", at + 1, how, row->percent, row->name,
 	     row->more[0] ? "; " : "", row->more);
 }
 
-static const char *brief(const struct tell_row *row)
+static const char *brief(const struct plain_row *row)
 {
 	return row->brief[0] ? row->brief : row->name;
 }
 
-static void tell_all(struct teller *t, FILE *to)
+static void write_all(struct plain_writer *t, FILE *to)
 {
 	line(to, "%s", t->now.title);
 	if (t->now.empty[0] && !t->now.count)
 		line(to, "%s", t->now.empty);
 	for (size_t i = 0; i < t->now.count; i++)
-		tell_row(to, i, &t->now.rows[i], "");
+		write_row(to, i, &t->now.rows[i], "");
 	if (t->now.whole > t->now.count)
 		line(to, "and %zu more", t->now.whole - t->now.count);
 	t->said = t->now;
 }
 
-int teller_all(struct teller *t, FILE *to, struct ui *ui)
+int plain_writer_all(struct plain_writer *t, FILE *to, struct ui *ui)
 {
-	int err = tell_view(&t->now, ui);
+	int err = plain_list_make(&t->now, ui);
 
 	if (!err)
-		tell_all(t, to);
+		write_all(t, to);
 	return err;
 }
 
-static const struct tell_row *find(const struct tell *t, const struct tell_row *row)
+static const struct plain_row *find(const struct plain_list *t, const struct plain_row *row)
 {
 	for (size_t i = 0; i < t->count; i++)
 		if (t->rows[i].key == row->key && strcmp(t->rows[i].name, row->name) == 0)
@@ -103,7 +104,7 @@ static bool moved(double from, double to)
 	return by >= MOVED_PERCENT && by >= MOVED_PART * from;
 }
 
-static void tell_gone(struct teller *t, FILE *to)
+static void write_gone(struct plain_writer *t, FILE *to)
 {
 	for (size_t i = 0; i < t->said.count; i++)
 		if (!find(&t->now, &t->said.rows[i]))
@@ -111,22 +112,22 @@ static void tell_gone(struct teller *t, FILE *to)
 			     brief(&t->said.rows[i]), t->said.rows[i].percent);
 }
 
-int teller_news(struct teller *t, FILE *to, struct ui *ui)
+int plain_writer_news(struct plain_writer *t, FILE *to, struct ui *ui)
 {
-	int err = tell_view(&t->now, ui);
+	int err = plain_list_make(&t->now, ui);
 
 	if (err)
 		return err;
 	if (strcmp(t->now.title, t->said.title) != 0 || (!t->said.count && t->now.count)) {
-		tell_all(t, to);
+		write_all(t, to);
 		return 0;
 	}
 	for (size_t i = 0; i < t->now.count; i++) {
-		struct tell_row *row = &t->now.rows[i];
-		const struct tell_row *before = find(&t->said, row);
+		struct plain_row *row = &t->now.rows[i];
+		const struct plain_row *before = find(&t->said, row);
 
 		if (!before) {
-			tell_row(to, i, row, "new: ");
+			write_row(to, i, row, "new: ");
 		} else if (moved(before->percent, row->percent)) {
 			line(to, "%zu. from %.1f to %.1f %% %s", i + 1, before->percent,
 			     row->percent, brief(row));
@@ -135,7 +136,7 @@ int teller_news(struct teller *t, FILE *to, struct ui *ui)
 			row->percent = before->percent;
 		}
 	}
-	tell_gone(t, to);
+	write_gone(t, to);
 	/* Also another reason than the one that was told. */
 	if (!t->now.count && (t->said.count || strcmp(t->now.empty, t->said.empty) != 0))
 		line(to, "%s", t->now.empty);
@@ -143,7 +144,7 @@ int teller_news(struct teller *t, FILE *to, struct ui *ui)
 	return 0;
 }
 
-bool teller_cursor(const struct ui *ui, char *to, size_t size)
+bool plain_writer_cursor(const struct ui *ui, char *to, size_t size)
 {
 	const struct view_ops *view = view_get(ui);
 	const struct profile_func *func = view->function ? view->function(ui) : NULL;
@@ -159,13 +160,13 @@ bool teller_cursor(const struct ui *ui, char *to, size_t size)
 	}
 	if (!func || ui->view == VIEW_PROCS)
 		return false;
-	tell_func(func, to, size);
+	plain_func(func, to, size);
 	return true;
 }
 
 /* --- a walk -------------------------------------------------------------------------------- */
 
-void teller_walk(FILE *to, const struct inspection *walk)
+void plain_writer_walk(FILE *to, const struct inspection *walk)
 {
 	const struct trace *t = walk->trace;
 	const struct capture_record *c = &t->capture;
@@ -186,7 +187,7 @@ void teller_walk(FILE *to, const struct inspection *walk)
 	line(to, "\"step 0\" tells how the caller of frame 0 was found, and so on");
 }
 
-bool teller_step(FILE *to, const struct inspection *walk, unsigned int frame)
+bool plain_writer_step(FILE *to, const struct inspection *walk, unsigned int frame)
 {
 	char words[INSPECTOR_LINES][INSPECTOR_WIDTH];
 	int n;

@@ -10,30 +10,30 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "tui/app/plain_list.h"
+#include "tui/ui/plain_list.h"
 
 struct inspection;
 struct ui;
 
-struct teller {
-	struct tell now;
-	struct tell said; /* rows as they were told last */
+struct plain_writer {
+	struct plain_list now;
+	struct plain_list said; /* rows as they were told last */
 };
 
 /* All functions write to a stream in memory, which keeps its own errors. */
 
 /* Time, use of the CPUs, and how far to believe it: one line. */
-void teller_state(FILE *to, const struct ui *ui);
+void plain_writer_state(FILE *to, const struct ui *ui);
 /* Title and all rows. -ENOMEM. */
-int teller_all(struct teller *t, FILE *to, struct ui *ui);
+int plain_writer_all(struct plain_writer *t, FILE *to, struct ui *ui);
 /* What is new; all of it, if it is about something else than before. -ENOMEM. */
-int teller_news(struct teller *t, FILE *to, struct ui *ui);
+int plain_writer_news(struct plain_writer *t, FILE *to, struct ui *ui);
 /* What the cursor is on; false: this view has no such thing. */
-bool teller_cursor(const struct ui *ui, char *to, size_t size);
+bool plain_writer_cursor(const struct ui *ui, char *to, size_t size);
 
 /* A captured walk: its frames, and why frame pointers alone would not have shown it. */
-void teller_walk(FILE *to, const struct inspection *walk);
+void plain_writer_walk(FILE *to, const struct inspection *walk);
 /* How the caller of a frame was found; false: the walk has no such frame. */
-bool teller_step(FILE *to, const struct inspection *walk, unsigned int frame);
+bool plain_writer_step(FILE *to, const struct inspection *walk, unsigned int frame);
 
 #endif

@@ -81,6 +81,27 @@ void columns_header(struct grid *g, int row, const struct column *columns, int c
 	}
 }
 
+void columns_row(struct grid *g, int y, const struct column *columns, int count, const int *width,
+		 columns_cell_fn cell, const void *table, const void *row)
+{
+	int last = count - 1;
+
+	while (last > 0 && !width[last])
+		last--;
+	for (int i = 0, col = 0; i <= last; col += width[i++]) {
+		struct cell c = {g, y, col, width[i] - 1, i == last, ROLE_TEXT, ""};
+
+		if (!width[i])
+			continue;
+		cell(table, row, i, &c);
+		/* It may have drawn itself. */
+		if (c.text[0] && columns[i].right)
+			grid_right(g, y, c.col, c.width, c.role, c.text);
+		else if (c.text[0])
+			grid_fit(g, y, c.col, c.width, c.role, c.text);
+	}
+}
+
 int columns_next(const struct column *columns, int count, int from, int step)
 {
 	for (int i = from + step; i >= 0 && i < count; i += step)

@@ -26,8 +26,23 @@ struct column {
 	bool right; /* aligned to the right */
 	bool keep;  /* never left out */
 	enum sorts sortable;
-	const char *name; /* in the menu of F6 */
+	const char *name;  /* in the menu of F6 */
+	const char *words; /* of --plain: "on CPU %s"; "": not told; NULL: the title and the text */
 };
+
+#define CELL_TEXT 1024
+
+/* What one column shows of one row. */
+struct cell {
+	struct grid *g; /* to draw into what is not text; NULL: the words of --plain are wanted */
+	int y, col, width; /* of it, without the blank behind it */
+	bool last;	   /* the blank may have text, too */
+	enum role role;
+	char text[CELL_TEXT]; /* "" nothing */
+};
+
+/* Fills the cell, whose text is empty and whose role is ROLE_TEXT. */
+typedef void (*columns_cell_fn)(const void *table, const void *row, int column, struct cell *cell);
 
 /* Cells per column into width[count]; 0: left out. Columns in `hidden` (bits) are left out. */
 void columns_fit(const struct column *columns, int count, int total, unsigned int hidden,
@@ -36,6 +51,9 @@ void columns_fit(const struct column *columns, int count, int total, unsigned in
  * where the most is. */
 void columns_header(struct grid *g, int row, const struct column *columns, int count,
 		    const int *width, int sorted, bool inverted);
+/* A row of cells into line y. */
+void columns_row(struct grid *g, int y, const struct column *columns, int count, const int *width,
+		 columns_cell_fn cell, const void *table, const void *row);
 /* Next sortable column in a direction, or `from` where there is none. */
 int columns_next(const struct column *columns, int count, int from, int step);
 

@@ -12,7 +12,7 @@
 #include "tui/screen/columns.h"
 #include "tui/ui/ui.h"
 
-struct calltree;
+struct plain_list;
 
 struct view_ops {
 	const char *title;
@@ -43,6 +43,8 @@ struct view_ops {
 	/* What names the frame under the cursor to others, "" for nothing; NULL: the function does.
 	 */
 	void (*copy)(const struct ui *ui, char *to, size_t size);
+	/* Its rows in words, from what was loaded and sorted last. -ENOMEM. */
+	int (*plain)(struct ui *ui, struct plain_list *list);
 	/* A click into its ZONE_BODY, counted from there; NULL: there is none. */
 	unsigned int (*click)(struct ui *ui, int row, int col, bool twice);
 };
@@ -52,8 +54,6 @@ extern const struct view_ops procs_view, funcs_view, tree_view, callers_view, fl
 
 /* The process under the cursor of Procs; none: nothing is changed. */
 void procs_under_cursor(const struct ui *ui, pid_t *pid, uint64_t *image);
-/* Puts siblings in the order that Tree or Callers, whichever is shown, has them in. */
-void tree_arrange(const struct ui *ui, struct calltree *calls);
 /* Goes to Unwind and catches a walk of the process that ends for the reason (enum walk_reason; 0:
  * any), to go through it. */
 unsigned int unwind_inspect(struct ui *ui, pid_t pid, unsigned int reason);
@@ -76,6 +76,8 @@ struct overlay_ops {
 	unsigned int (*find)(struct ui *ui, int step, bool here);
 	/* As view_ops.waits. */
 	bool (*waits)(const struct ui *ui);
+	/* As view_ops.plain. */
+	int (*plain)(struct ui *ui, struct plain_list *list);
 	/* All counts are zero from now on. */
 	void (*reset)(struct ui *ui);
 	/* Frees its state. */

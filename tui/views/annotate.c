@@ -312,6 +312,7 @@ static const struct overlay_ops annotate_ops = {
 	.find = annotate_find,
 	.reset = annotate_zero,
 	.waits = annotate_waits,
+	.plain = annotate_plain,
 	.close = annotate_close,
 };
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How a function's code, or its CFI, is drawn. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tui/views/annotate_priv.h"
+#include "tui/ui/plain_list.h"
 #include "tui/ui/timespan.h"
 #include "unwind/cfitext.h"
 
@@ -324,4 +327,76 @@ void annotate_draw(struct ui *ui, struct grid *g, int top, int rows)
 			grid_role(g, top + i, 0, g->cols, ROLE_CURSOR);
 		}
 	}
+}
+
+/* --- in words: the hottest instructions ---------------------------------------------------- */
+
+struct hot {
+	uint64_t self;
+	uint32_t insn;
+};
+
+static int by_self(const void *a, const void *b)
+{
+	const struct hot *x = a, *y = b;
+
+	if (x->self != y->self)
+		return x->self < y->self ? 1 : -1;
+	return (x->insn > y->insn) - (x->insn < y->insn);
+}
+
+static void add_insn(struct plain_list *list, const struct listing *l, uint32_t at, double percent)
+{
+	const struct listing_insn *insn = &l->insns[at];
+	struct plain_row *row = plain_list_add(list, insn->addr, percent);
+	char text[256];
+
+	if (!row)
+		return;
+	annotate_insn_text(l, insn, text, sizeof(text));
+	snprintf(row->name, sizeof(row->name), "%" PRIx64 " %s", insn->addr, text);
+	if (insn->line != LISTING_NONE) {
+		const struct listing_line *line = &l->lines[insn->line];
+
+		plain_row_add(row, "line %u: %s", line->number,
+			      l->strings + (line->text != LISTING_NONE ? line->text : line->file));
+	}
+	if (insn->to != LISTING_NONE)
+		plain_row_add(row, "jumps to %" PRIx64, l->insns[insn->to].addr);
+}
+
+int annotate_plain(struct ui *ui, struct plain_list *list)
+{
+	const struct annotate *a = annotate_of(ui);
+	const struct annotation *shown = a->shown;
+	const struct annotation_count *counts;
+	const struct listing *l;
+	struct hot *hot;
+	uint64_t sum = 0;
+
+	snprintf(list->title, sizeof(list->title), "Machine code of %.300s by samples at it, %%",
+		 a->wish.name);
+	if (!shown || shown->state != ANNOTATION_READY) {
+		snprintf(list->empty, sizeof(list->empty), "%s",
+			 shown && shown->state == ANNOTATION_FAILED  ? shown->trouble
+			 : shown && shown->state == ANNOTATION_READS ? "The code is being read."
+			 : shown && a->gone ? "Its process has ended: no sample of it will come."
+					    : "No sample of it yet.");
+		return 0;
+	}
+	l = shown->listing;
+	counts = annotate_counts(ui);
+	hot = calloc((size_t)l->ninsns + 1, sizeof(*hot));
+	if (!hot)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->ninsns; i++) {
+		hot[i] = (struct hot){counts[i].self, i};
+		sum += counts[i].self;
+	}
+	qsort(hot, l->ninsns, sizeof(*hot), by_self);
+	for (uint32_t i = 0; i < l->ninsns && hot[i].self; i++)
+		add_insn(list, l, hot[i].insn, 100 * (double)hot[i].self / (double)sum);
+	snprintf(list->empty, sizeof(list->empty), "No sample was at an instruction of it.");
+	free(hot);
+	return 0;
 }

@@ -10,6 +10,8 @@
 #include "tui/ui/bycpu.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/sourceline.h"
+#include "tui/profile/sourcename.h"
+#include "tui/ui/plain_list.h"
 #include "tui/screen/delta.h"
 #include "tui/ui/ui.h"
 
@@ -19,20 +21,42 @@
 #define COLUMNS(change)                                                                            \
 	{                                                                                          \
 		[FUNCTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},                \
-		[FUNCTABLE_SELF] = {"SELF%", 8,	   8,	       0,                                  \
-				    true,    true, SORTS_DOWN, "SELF%: samples that ended in it"}, \
-		[FUNCTABLE_TOTAL] = {"TOTAL%", 8,    8,		 0,                                \
-				     true,     true, SORTS_DOWN, "TOTAL%: with what it called"},   \
-		[FUNCTABLE_CHANGE] = {change, 10,    10,	 0,                                \
-				      true,   false, SORTS_DOWN, "change against before"},         \
+		[FUNCTABLE_SELF] =                                                                 \
+			{"SELF%",    8,	   8,	       0,                                          \
+			 true,	     true, SORTS_DOWN, "SELF%: samples that ended in it",          \
+			 "%s itself"},                                                             \
+		[FUNCTABLE_TOTAL] = {"TOTAL%",                                                     \
+				     8,                                                            \
+				     8,                                                            \
+				     0,                                                            \
+				     true,                                                         \
+				     true,                                                         \
+				     SORTS_DOWN,                                                   \
+				     "TOTAL%: with what it called",                                \
+				     "%s with what it calls"},                                     \
+		[FUNCTABLE_CHANGE] = {change,                                                      \
+				      10,                                                          \
+				      10,                                                          \
+				      0,                                                           \
+				      true,                                                        \
+				      false,                                                       \
+				      SORTS_DOWN,                                                  \
+				      "change against before",                                     \
+				      "%s in the baseline"},                                       \
 		[FUNCTABLE_SAMPLES] = {"SAMPLES", 8,	 8,	     0,                            \
-				       true,	  false, SORTS_DOWN, "SAMPLES of its own"},        \
+				       true,	  false, SORTS_DOWN, "SAMPLES of its own",         \
+				       ""},                                                        \
 		[FUNCTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},                           \
-		[FUNCTABLE_KIND] = {.title = "k/u", .min = 4, .max = 4, .keep = true},             \
-		[FUNCTABLE_FUNC] = {"FUNCTION", 20,   400,	4,                                 \
-				    false,	true, SORTS_UP, "FUNCTION by name"},               \
-		[FUNCTABLE_MODULE] = {"MODULE", 11, 24, 0, false, false, SORTS_UP, "MODULE"},      \
-		[FUNCTABLE_SOURCE] = {.title = "SOURCE", .min = 20, .max = 32},                    \
+		[FUNCTABLE_KIND] = {.title = "k/u",                                                \
+				    .min = 4,                                                      \
+				    .max = 4,                                                      \
+				    .keep = true,                                                  \
+				    .words = ""},                                                  \
+		[FUNCTABLE_FUNC] = {"FUNCTION",		20, 400, 4, false, true, SORTS_UP,         \
+				    "FUNCTION by name", ""},                                       \
+		[FUNCTABLE_MODULE] = {"MODULE", 11, 24, 0, false, false, SORTS_UP, "MODULE", ""},  \
+		[FUNCTABLE_SOURCE] = {                                                             \
+			.title = "SOURCE", .min = 20, .max = 32, .words = "line %s"},              \
 	}
 
 static const struct column columns[FUNCTABLE_COLUMNS] = COLUMNS("vs BEFORE");
@@ -216,57 +240,101 @@ static const char *scrolled(const struct grid *g, const char *text, int cells)
 	return text;
 }
 
-static void draw_names(const struct ui *ui, const struct functable *t,
-		       const struct functable_row *row, struct grid *g, int y, int col,
-		       const int *width)
-{
-	char name[NAME_SHOWN];
-	enum role role = row->func->kind == FUNC_END ? ROLE_BROKEN : ROLE_TEXT;
+struct painter { /* of rows */
+	const struct ui *ui;
+	const struct functable *t;
+};
 
-	names_show(row->func, name, sizeof(name));
-	if (search_matches(ui, name))
-		role = ROLE_MATCH;
-	grid_fit(g, y, col, width[FUNCTABLE_FUNC] - (width[FUNCTABLE_MODULE] != 0), role,
-		 scrolled(g, name, t->scroll));
-	col += width[FUNCTABLE_FUNC];
-	grid_fit(g, y, col, width[FUNCTABLE_MODULE] - (width[FUNCTABLE_SOURCE] != 0), ROLE_MODULE,
-		 row->func->module);
-	col += width[FUNCTABLE_MODULE];
-	sourceline_fit(row->func, g, y, col, width[FUNCTABLE_SOURCE]);
+/* Of the two shares the one that the rows are sorted by is told already. */
+static void cell_share(const struct functable *t, const struct functable_row *row, bool total,
+		       struct cell *c)
+{
+	double part = share(t, total ? row->total : row->self);
+
+	if (!c->g && (row->self == row->total || total == (t->sorted == FUNCTABLE_TOTAL)))
+		return;
+	snprintf(c->text, sizeof(c->text), "%.1f", 100 * part);
+	if (!total)
+		c->role = ui_heat(part);
 }
 
-static void draw_row(const struct ui *ui, const struct functable *t,
-		     const struct functable_row *row, struct grid *g, int y, const int *width)
+static void cell_change(const struct painter *p, const struct functable_row *row, struct cell *c)
 {
-	double self = share(t, row->self);
-	int col = width[FUNCTABLE_MARK];
-	char text[32];
+	double self = 100 * share(p->t, row->self), before = 100 * row->before;
 
-	if (row->func->kind == FUNC_END)
-		grid_put(g, y, 0, 1, ROLE_BROKEN, "!");
-	snprintf(text, sizeof(text), "%.1f", 100 * self);
-	grid_right(g, y, col, width[FUNCTABLE_SELF] - 1, ui_heat(self), text);
-	col += width[FUNCTABLE_SELF];
-	snprintf(text, sizeof(text), "%.1f", 100 * share(t, row->total));
-	grid_right(g, y, col, width[FUNCTABLE_TOTAL] - 1, ROLE_TEXT, text);
-	col += width[FUNCTABLE_TOTAL];
-	if (width[FUNCTABLE_CHANGE])
-		delta_draw(g, y, col, width[FUNCTABLE_CHANGE], 100 * self, 100 * row->before);
-	col += width[FUNCTABLE_CHANGE];
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)row->self);
-	grid_right(g, y, col, width[FUNCTABLE_SAMPLES] - 1, ROLE_TEXT, text);
-	col += width[FUNCTABLE_SAMPLES];
-	grid_bar(g, y, col, width[FUNCTABLE_BAR] - 1, ui_heat(self), self);
-	col += width[FUNCTABLE_BAR];
-	if (width[FUNCTABLE_KIND])
-		grid_put(g, y, col, 1, kind_role(row->func->kind), kind_mark(row->func->kind));
-	col += width[FUNCTABLE_KIND];
-	draw_names(ui, t, row, g, y, col, width);
+	if (c->g) {
+		c->role = delta_role(self, before);
+		delta_text(c->g, self, before, c->text, sizeof(c->text));
+	} else if (p->ui->scrub.diff && row->before >= 0) {
+		snprintf(c->text, sizeof(c->text), "%.1f", before);
+	}
+}
+
+static void cell_name(const struct painter *p, const struct functable_row *row, struct cell *c)
+{
+	char name[NAME_SHOWN];
+
+	names_show(row->func, name, sizeof(name));
+	c->role = search_matches(p->ui, name)	? ROLE_MATCH
+		  : row->func->kind == FUNC_END ? ROLE_BROKEN
+						: ROLE_TEXT;
+	snprintf(c->text, sizeof(c->text), "%s", c->g ? scrolled(c->g, name, p->t->scroll) : name);
+}
+
+static void cell_text(const void *table, const void *from, int column, struct cell *c)
+{
+	const struct painter *p = table;
+	const struct functable_row *row = from;
+	double self = share(p->t, row->self);
+
+	switch ((enum functable_column)column) {
+	case FUNCTABLE_MARK:
+		if (c->g && row->func->kind == FUNC_END)
+			grid_put(c->g, c->y, 0, 1, ROLE_BROKEN, "!");
+		break;
+	case FUNCTABLE_SELF:
+	case FUNCTABLE_TOTAL:
+		cell_share(p->t, row, column == FUNCTABLE_TOTAL, c);
+		break;
+	case FUNCTABLE_CHANGE:
+		cell_change(p, row, c);
+		break;
+	case FUNCTABLE_SAMPLES:
+		snprintf(c->text, sizeof(c->text), "%llu", (unsigned long long)row->self);
+		break;
+	case FUNCTABLE_BAR:
+		if (c->g)
+			grid_bar(c->g, c->y, c->col, c->width, ui_heat(self), self);
+		break;
+	case FUNCTABLE_KIND:
+		c->width = 1;
+		c->role = kind_role(row->func->kind);
+		snprintf(c->text, sizeof(c->text), "%s", kind_mark(row->func->kind));
+		break;
+	case FUNCTABLE_FUNC:
+		c->width += c->last;
+		cell_name(p, row, c);
+		break;
+	case FUNCTABLE_MODULE:
+		c->width += c->last;
+		c->role = ROLE_MODULE;
+		snprintf(c->text, sizeof(c->text), "%s", row->func->module);
+		break;
+	case FUNCTABLE_SOURCE:
+		if (c->g)
+			sourceline_fit(row->func, c->g, c->y, c->col, c->width + c->last);
+		else
+			sourcename(row->func, c->text, sizeof(c->text));
+		break;
+	default:
+		break;
+	}
 }
 
 void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, int top, int rows,
 		    bool active)
 {
+	const struct painter painter = {ui, t};
 	int width[FUNCTABLE_COLUMNS], n;
 
 	if (rows < 1)
@@ -280,7 +348,8 @@ void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, in
 		       (int)t->sorted, t->inverted);
 	n = list_fit(&t->list, rows);
 	for (int i = 0; i < n; i++)
-		draw_row(ui, t, &t->rows[t->list.top + (size_t)i], g, top + 1 + i, width);
+		columns_row(g, top + 1 + i, columns, FUNCTABLE_COLUMNS, width, cell_text, &painter,
+			    &t->rows[t->list.top + (size_t)i]);
 	if (active)
 		list_mark(&t->list, g, top, n, true);
 	if (t->list.count == 0 && rows > 1)
@@ -294,4 +363,33 @@ void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, in
 const struct column *functable_columns(bool diff)
 {
 	return diff ? diff_columns : columns;
+}
+
+int functable_plain(const struct functable *t, const struct ui *ui, struct plain_list *list)
+{
+	const struct column *shown = functable_columns(ui->scrub.diff);
+	const bool total = t->sorted == FUNCTABLE_TOTAL;
+	const struct painter painter = {ui, t};
+	char of[320];
+
+	ui_zoom_name(ui, of, sizeof(of));
+	snprintf(list->title, sizeof(list->title), "Functions of %s by %s, %% of samples", of,
+		 shown[t->sorted].title);
+	for (size_t i = 0; i < t->list.count; i++) {
+		const struct functable_row *from = &t->rows[i];
+		struct plain_row *row;
+
+		/* By self: the tree has those that only call others. */
+		if (!total && !from->self)
+			continue;
+		row = plain_list_add(list, from->hash,
+				     100 * share(t, total ? from->total : from->self));
+		if (!row)
+			continue;
+		plain_func(from->func, row->name, sizeof(row->name));
+		plain_row_columns(row, shown, FUNCTABLE_COLUMNS,
+				  config_hidden(&ui->config, VIEW_FUNCS, shown, FUNCTABLE_COLUMNS),
+				  cell_text, &painter, from);
+	}
+	return 0;
 }

@@ -47,6 +47,7 @@ struct functable {
 	int scroll;	 /* cells that long names are scrolled to the left */
 };
 
+struct plain_list;
 struct ui;
 
 /* NULL: no memory. */
@@ -66,6 +67,8 @@ void functable_hold(struct functable *t);
 /* `active`: the table has the cursor. */
 void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, int top, int rows,
 		    bool active);
+/* The rows in words, in their order. */
+int functable_plain(const struct functable *t, const struct ui *ui, struct plain_list *list);
 /* The columns, as they are drawn with or without a baseline's difference. */
 const struct column *functable_columns(bool diff);
 

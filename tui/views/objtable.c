@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/text.h"
+#include "tui/ui/plain_list.h"
+
 #define NS_PER_SEC     1000000000ULL
 #define NOW_NS	       (2 * NS_PER_SEC) /* marks are looked at once a second */
 #define BUILD_ID_CHARS 12
@@ -14,16 +17,22 @@
 
 static const struct column columns[OBJTABLE_COLUMNS] = {
 	[OBJTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[OBJTABLE_KEY] = {"KEY", 5, 5, 0, false, true, SORTS_UP, "KEY: where it lies"},
-	[OBJTABLE_WORDS] = {"WORDS", 10, 11, 0, true, false, SORTS_DOWN, "WORDS in this shard"},
-	[OBJTABLE_PROCS] = {"PROCS", 7, 7, 0, true, false, SORTS_DOWN, "PROCS that map it"},
-	[OBJTABLE_USED] = {"USED", 6, 8, 0, true, false, SORTS_UP, "USED: last sample"},
-	[OBJTABLE_STATE] = {"STATE", 8, 9, 0, false, false, SORTS_DOWN, "STATE of the table"},
-	[OBJTABLE_MISSED] = {"MISS s", 7, 8, 0, true, false, SORTS_DOWN, "MISS: s without table"},
-	[OBJTABLE_RATIO] = {"B/CFI", 6, 7, 0, true, false, SORTS_DOWN, "B/CFI: bytes per byte"},
-	[OBJTABLE_ROWS] = {"ROWS", 9, 11, 0, true, false, SORTS_DOWN, "ROWS of the table"},
-	[OBJTABLE_BUILD_ID] = {.title = "BUILD ID", .min = 9, .max = BUILD_ID_CHARS + 1},
-	[OBJTABLE_NAME] = {"OBJECT", 13, 400, 4, false, true, SORTS_UP, "OBJECT"},
+	[OBJTABLE_KEY] = {"KEY", 5, 5, 0, false, true, SORTS_UP, "KEY: where it lies", ""},
+	[OBJTABLE_WORDS] = {"WORDS", 10, 11, 0, true, false, SORTS_DOWN, "WORDS in this shard",
+			    "%s words"},
+	[OBJTABLE_PROCS] = {"PROCS", 7, 7, 0, true, false, SORTS_DOWN, "PROCS that map it",
+			    "mapped by %s"},
+	[OBJTABLE_USED] = {"USED", 6, 8, 0, true, false, SORTS_UP, "USED: last sample", ""},
+	[OBJTABLE_STATE] = {"STATE", 8, 9, 0, false, false, SORTS_DOWN, "STATE of the table", "%s"},
+	[OBJTABLE_MISSED] = {"MISS s", 7, 8, 0, true, false, SORTS_DOWN, "MISS: s without table",
+			     ""},
+	[OBJTABLE_RATIO] = {"B/CFI", 6, 7, 0, true, false, SORTS_DOWN, "B/CFI: bytes per byte", ""},
+	[OBJTABLE_ROWS] = {"ROWS", 9, 11, 0, true, false, SORTS_DOWN, "ROWS of the table", ""},
+	[OBJTABLE_BUILD_ID] = {.title = "BUILD ID",
+			       .min = 9,
+			       .max = BUILD_ID_CHARS + 1,
+			       .words = ""},
+	[OBJTABLE_NAME] = {"OBJECT", 13, 400, 4, false, true, SORTS_UP, "OBJECT", ""},
 };
 
 void objtable_free(struct objtable *t)
@@ -230,98 +239,181 @@ bool objtable_matches(const struct ui *ui, const struct inventory_object *o)
 
 /* --- drawing ------------------------------------------------------------------------------- */
 
-static void draw_use(const struct objtable *t, const struct inventory_object *o, struct grid *g,
-		     int y, int *col, const int *width)
-{
-	static const char *const states[] = {
-		[INVENTORY_READY] = "ready",	 [INVENTORY_QUEUED] = "queued",
-		[INVENTORY_EVICTED] = "evicted", [INVENTORY_FAILED] = "failed",
-		[INVENTORY_REFUSED] = "refused",
-	};
-	uint64_t now = t->inventory->time;
-	enum role role = ROLE_TEXT;
-	char text[32];
+struct painter { /* of rows */
+	const struct ui *ui;
+	uint64_t now;
+};
 
+static void cell_used(const struct painter *p, const struct inventory_object *o, struct cell *c)
+{
 	if (!o->sampled) {
-		snprintf(text, sizeof(text), "never");
-		role = ROLE_DIM;
-	} else if (o->sampled + NOW_NS >= now) {
-		snprintf(text, sizeof(text), "now");
-		role = ROLE_OK;
+		snprintf(c->text, sizeof(c->text), "never");
+		c->role = ROLE_DIM;
+	} else if (o->sampled + NOW_NS >= p->now) {
+		snprintf(c->text, sizeof(c->text), "now");
+		c->role = ROLE_OK;
 	} else {
-		objtable_age(text, sizeof(text), now - o->sampled);
+		objtable_age(c->text, sizeof(c->text), p->now - o->sampled);
 	}
-	grid_right(g, y, *col, width[OBJTABLE_USED] - 1, role, text);
-	*col += width[OBJTABLE_USED];
-	role = o->state == INVENTORY_READY ? ROLE_TEXT : ROLE_WARN;
-	grid_fit(g, y, *col, width[OBJTABLE_STATE] - 1, o->pinned ? ROLE_TAG : role,
-		 o->pinned && o->state == INVENTORY_READY ? "pinned" : states[o->state]);
-	*col += width[OBJTABLE_STATE];
-	objtable_number(text, sizeof(text), o->missed);
-	grid_right(g, y, *col, width[OBJTABLE_MISSED] - 1, o->missed ? ROLE_WARN : ROLE_DIM, text);
-	*col += width[OBJTABLE_MISSED];
 }
 
-/* A file without CFI of its own may still have rows, those of its PLT. */
-static void draw_table(const struct inventory_object *o, struct grid *g, int y, int *col,
-		       const int *width)
+static void cell_state(const struct inventory_object *o, struct cell *c)
 {
-	char text[2 * BUILD_ID_MAX + 1] = "-";
+	static const struct {
+		const char *brief, *words;
+	} states[] = {
+		[INVENTORY_READY] = {"ready", "in place"},
+		[INVENTORY_QUEUED] = {"queued", "about to be built"},
+		[INVENTORY_EVICTED] = {"evicted", "evicted: comes back when it is sampled"},
+		[INVENTORY_FAILED] = {"failed", "failed: unreadable, or larger than the budget"},
+		[INVENTORY_REFUSED] = {"refused", "refused: more CFI than any real file has"},
+	};
 
-	if (o->cfi_bytes && o->words)
-		snprintf(text, sizeof(text), "%.2f", ratio(o));
-	grid_right(g, y, *col, width[OBJTABLE_RATIO] - 1, ROLE_TEXT, text);
-	*col += width[OBJTABLE_RATIO];
-	objtable_number(text, sizeof(text), o->rows);
-	grid_right(g, y, *col, width[OBJTABLE_ROWS] - 1, ROLE_TEXT, text);
-	*col += width[OBJTABLE_ROWS];
-	if (width[OBJTABLE_BUILD_ID]) {
-		build_id_text(o, text);
-		grid_put(g, y, *col, width[OBJTABLE_BUILD_ID] - 1, ROLE_DIM, text);
+	if (!c->g) {
+		snprintf(c->text, sizeof(c->text), "%s%s", states[o->state].words,
+			 o->pinned ? ", pinned" : "");
+		return;
 	}
-	*col += width[OBJTABLE_BUILD_ID];
+	c->role = o->pinned ? ROLE_TAG : o->state == INVENTORY_READY ? ROLE_TEXT : ROLE_WARN;
+	snprintf(c->text, sizeof(c->text), "%s",
+		 o->pinned && o->state == INVENTORY_READY ? "pinned" : states[o->state].brief);
 }
 
-static void draw_row(const struct ui *ui, const struct objtable *t, const struct objrow *row,
-		     struct grid *g, int y, const int *width)
+static void cell_number(uint64_t n, struct cell *c)
 {
+	if (c->g)
+		objtable_number(c->text, sizeof(c->text), n);
+	else
+		snprintf(c->text, sizeof(c->text), "%llu", (unsigned long long)n);
+}
+
+static void cell_procs(const struct inventory_object *o, struct cell *c)
+{
+	c->role = o->processes ? ROLE_TEXT : ROLE_DIM;
+	snprintf(c->text, sizeof(c->text), "%u%s", o->processes,
+		 c->g		     ? ""
+		 : o->processes == 1 ? " process"
+				     : " processes");
+}
+
+static void cell_text(const void *table, const void *from, int column, struct cell *c)
+{
+	const struct painter *p = table;
+	const struct objrow *row = from;
 	const struct inventory_object *o = row->object;
-	int col = width[OBJTABLE_MARK];
-	char text[32];
+	char id[2 * BUILD_ID_MAX + 1];
 
-	if (o->pinned)
-		grid_put(g, y, 1, 1, ROLE_TAG, "p");
-	grid_printf(g, y, col, 1, ROLE_TITLE, "%c", row->key);
-	col += width[OBJTABLE_KEY];
-	objtable_number(text, sizeof(text), row->words);
-	grid_right(g, y, col, width[OBJTABLE_WORDS] - 1, ROLE_TEXT, text);
-	col += width[OBJTABLE_WORDS];
-	snprintf(text, sizeof(text), "%u", o->processes);
-	grid_right(g, y, col, width[OBJTABLE_PROCS] - 1, o->processes ? ROLE_TEXT : ROLE_DIM, text);
-	col += width[OBJTABLE_PROCS];
-	draw_use(t, o, g, y, &col, width);
-	draw_table(o, g, y, &col, width);
-	grid_fit(g, y, col, width[OBJTABLE_NAME],
-		 objtable_matches(ui, o) ? ROLE_MATCH : ROLE_MODULE, o->name);
+	switch ((enum objtable_column)column) {
+	case OBJTABLE_MARK:
+		if (c->g && o->pinned)
+			grid_put(c->g, c->y, 1, 1, ROLE_TAG, "p");
+		break;
+	case OBJTABLE_KEY:
+		c->role = ROLE_TITLE;
+		snprintf(c->text, sizeof(c->text), "%c", row->key);
+		break;
+	case OBJTABLE_WORDS:
+		cell_number(row->words, c);
+		break;
+	case OBJTABLE_PROCS:
+		cell_procs(o, c);
+		break;
+	case OBJTABLE_USED:
+		cell_used(p, o, c);
+		break;
+	case OBJTABLE_STATE:
+		cell_state(o, c);
+		break;
+	case OBJTABLE_MISSED:
+		c->role = o->missed ? ROLE_WARN : ROLE_DIM;
+		cell_number(o->missed, c);
+		break;
+	case OBJTABLE_RATIO:
+		/* A file without CFI of its own may still have rows, those of its PLT. */
+		snprintf(c->text, sizeof(c->text), o->cfi_bytes && o->words ? "%.2f" : "-",
+			 ratio(o));
+		break;
+	case OBJTABLE_ROWS:
+		cell_number(o->rows, c);
+		break;
+	case OBJTABLE_BUILD_ID:
+		c->role = ROLE_DIM;
+		build_id_text(o, id);
+		snprintf(c->text, sizeof(c->text), "%.*s", c->width, id);
+		break;
+	default:
+		c->width += c->last;
+		c->role = objtable_matches(p->ui, o) ? ROLE_MATCH : ROLE_MODULE;
+		snprintf(c->text, sizeof(c->text), "%s", o->name);
+		break;
+	}
 }
 
 void objtable_draw(const struct ui *ui, struct objtable *t, struct grid *g, int top, int rows,
 		   bool active)
 {
+	struct painter painter = {.ui = ui};
 	int width[OBJTABLE_COLUMNS], n;
 
 	if (rows < 1)
 		return;
+	painter.now = t->inventory ? t->inventory->time : 0;
 	columns_fit(columns, OBJTABLE_COLUMNS, g->cols,
 		    config_hidden(&ui->config, VIEW_SHARDS, columns, OBJTABLE_COLUMNS), width);
 	columns_header(g, top, columns, OBJTABLE_COLUMNS, width, (int)t->sorted, t->inverted);
 	n = list_fit(&t->list, rows);
 	for (int i = 0; i < n; i++)
-		draw_row(ui, t, &t->rows[t->list.top + (size_t)i], g, top + 1 + i, width);
+		columns_row(g, top + 1 + i, columns, OBJTABLE_COLUMNS, width, cell_text, &painter,
+			    &t->rows[t->list.top + (size_t)i]);
 	if (active)
 		list_mark(&t->list, g, top, n, true);
 	if (t->list.count == 0 && rows > 1)
 		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM, "nothing is in there");
+}
+
+/* --- in words ------------------------------------------------------------------------------ */
+
+#define OBJECT_KEY 0x100000000ull /* above the numbers of shards */
+
+static int by_words(const void *x, const void *y)
+{
+	const struct objrow *a = x, *b = y;
+
+	if (a->words != b->words)
+		return a->words < b->words ? 1 : -1;
+	return (a->object->id > b->object->id) - (a->object->id < b->object->id);
+}
+
+int objtable_plain(const struct inventory *inv, const struct ui *ui, struct plain_list *list)
+{
+	const double all = (double)inv->nshards * SHARD_WORDS;
+	const struct painter painter = {ui, inv->time};
+	struct objrow *rows = calloc((size_t)inv->nobjects + 1, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < inv->nobjects; i++)
+		rows[i] =
+			(struct objrow){.object = &inv->objects[i], .words = inv->objects[i].words};
+	qsort(rows, inv->nobjects, sizeof(*rows), by_words);
+	for (uint32_t i = 0; i < inv->nobjects; i++) {
+		struct plain_row *row =
+			plain_list_add(list, OBJECT_KEY + rows[i].object->id,
+				       all > 0 ? 100 * (double)rows[i].words / all : 0);
+		char name[80];
+
+		if (!row)
+			continue;
+		text_clean(name, sizeof(name), rows[i].object->name,
+			   strnlen(rows[i].object->name, sizeof(rows[i].object->name)));
+		snprintf(row->name, sizeof(row->name), "table of %s", name);
+		plain_row_columns(
+			row, columns, OBJTABLE_COLUMNS,
+			config_hidden(&ui->config, VIEW_SHARDS, columns, OBJTABLE_COLUMNS),
+			cell_text, &painter, &rows[i]);
+	}
+	free(rows);
+	return 0;
 }
 
 /* --- the layout ---------------------------------------------------------------------------- */

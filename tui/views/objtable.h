@@ -10,6 +10,8 @@
 #include "tui/screen/list.h"
 #include "tui/ui/ui.h"
 
+struct plain_list;
+
 #define OBJTABLE_HOMELESS (-1) /* instead of a shard: what should have a table and has not */
 #define OBJTABLE_NOTHING  (-2)
 
@@ -69,5 +71,7 @@ void objtable_number(char *to, size_t size, uint64_t n);
 /* "12s", "41m", "3h", "9d". */
 void objtable_age(char *to, size_t size, uint64_t ns);
 bool objtable_matches(const struct ui *ui, const struct inventory_object *o);
+/* The objects of all shards in words, the largest first. -ENOMEM. */
+int objtable_plain(const struct inventory *inv, const struct ui *ui, struct plain_list *list);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One row of Procs in cells: which mark, number and word goes into which column, and in what
- * colour. What a process did is read across its row, so all of it is drawn in one place.
+ * One row of Procs: which mark, number or word stands in which column, and in which colour. It is
+ * read across, so all of it is in one place.
  */
 #include "tui/views/procline.h"
 
@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "tui/screen/delta.h"
+#include "tui/ui/bycpu.h"
 #include "tui/ui/names.h"
+#include "tui/ui/plain_list.h"
 #include "tui/ui/search.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/view.h"
@@ -23,23 +25,32 @@ static bool broken(const struct procs_row *row)
 					  BROKEN_SHARE * (double)row->data.walks;
 }
 
-static void draw_mark(const struct ui *ui, const struct procs_row *row, struct grid *g, int y)
+static void cell_mark(const struct ui *ui, const struct procs_row *row, struct cell *c)
 {
-	if (row->proc->exited)
-		grid_put(g, y, 0, 1, ROLE_STALE, "z");
-	else if (ui->header.last.filtering && row->proc->attached)
-		grid_put(g, y, 0, 1, ROLE_TAG, "+");
-	if (!row->data.tid && tags_has(&ui->selection->tags, row->proc->pid, row->proc->image))
-		grid_put(g, y, 1, 1, ROLE_TAG, "*");
+	bool exited = row->proc->exited;
+	bool attached = ui->header.last.filtering && row->proc->attached;
+	bool tagged =
+		!row->data.tid && tags_has(&ui->selection->tags, row->proc->pid, row->proc->image);
+
+	if (!c->g) {
+		snprintf(c->text, sizeof(c->text), "%s%s%s%s%s", exited ? "exited" : "",
+			 exited && attached ? "; " : "", attached ? "attached" : "",
+			 (exited || attached) && tagged ? "; " : "", tagged ? "tagged" : "");
+		return;
+	}
+	if (exited || attached)
+		grid_put(c->g, c->y, 0, 1, exited ? ROLE_STALE : ROLE_TAG, exited ? "z" : "+");
+	if (tagged)
+		grid_put(c->g, c->y, 1, 1, ROLE_TAG, "*");
 }
 
 /* A low bar: nothing was used; no bar: not known. */
-static void draw_history(const struct procs_row *row, struct grid *g, int y, int col,
-			 const struct procline_history *past)
+static void draw_history(const struct procline *line, const struct procs_row *row, struct grid *g,
+			 int y, int col)
 {
-	const double most = past->most;
+	const double most = line->most;
 
-	for (int i = PROC_HISTORY - past->bars; i < PROC_HISTORY; i++) {
+	for (int i = PROC_HISTORY - line->bars; i < PROC_HISTORY; i++) {
 		int level = most > 0 ? (int)(row->data.history[i] / most * (SPARK_LEVELS - 1) + 0.5)
 				     : 0;
 
@@ -48,49 +59,6 @@ static void draw_history(const struct procs_row *row, struct grid *g, int y, int
 			level = 1;
 		grid_put(g, y, col + i, 1, level ? ROLE_TEXT : ROLE_DIM, grid_spark(g, level));
 	}
-}
-
-static double ratio(uint64_t part, uint64_t whole)
-{
-	return whole ? (double)part / (double)whole : -1;
-}
-
-/* cpus: of how many CPU% is a share. */
-static void draw_numbers(const struct procs_row *row, struct grid *g, int y, int *col,
-			 const int *width, const struct procline_history *past, unsigned int cpus)
-{
-	double kernel = ratio(row->data.kernel_samples, row->data.samples);
-	double unwound = ratio(row->data.complete, row->data.walks);
-	char text[48];
-
-	snprintf(text, sizeof(text), "%.1f", row->data.cpu_percent / cpus);
-	grid_right(g, y, *col, width[PROCS_CPU] - 1, ui_heat(row->data.cpu_percent / 100), text);
-	*col += width[PROCS_CPU];
-	if (width[PROCS_CHANGE])
-		delta_draw(g, y, *col, width[PROCS_CHANGE], row->data.cpu_percent / cpus,
-			   row->data.before_cpu / cpus);
-	*col += width[PROCS_CHANGE];
-	if (width[PROCS_HISTORY])
-		draw_history(row, g, y, *col, past);
-	*col += width[PROCS_HISTORY];
-	snprintf(text, sizeof(text), "%.0f", row->data.rate);
-	grid_right(g, y, *col, width[PROCS_RATE] - 1, ROLE_TEXT, text);
-	*col += width[PROCS_RATE];
-	if (width[PROCS_CPUS])
-		grid_fit(g, y, *col, width[PROCS_CPUS] - 1, ROLE_TEXT, row->cpus);
-	*col += width[PROCS_CPUS];
-	snprintf(text, sizeof(text), kernel < 0 ? "-" : "%.0f", 100 * kernel);
-	grid_right(g, y, *col, width[PROCS_KERNEL] - 1, kernel > 0.5 ? ROLE_KERNEL : ROLE_TEXT,
-		   text);
-	*col += width[PROCS_KERNEL];
-	snprintf(text, sizeof(text), unwound < 0 ? "-" : "%s%.1f%%", broken(row) ? "! " : "",
-		 100 * unwound);
-	grid_right(g, y, *col, width[PROCS_UNWOUND] - 1,
-		   broken(row)	 ? ROLE_BROKEN
-		   : unwound < 0 ? ROLE_DIM
-				 : ROLE_OK,
-		   text);
-	*col += width[PROCS_UNWOUND];
 }
 
 const char *procline_command(const struct grid *g, const char *command, int scroll, int width)
@@ -134,72 +102,222 @@ static void exited_text(uint64_t seconds, int width, char *to, size_t size)
 		snprintf(to, size, "exited");
 }
 
-static void draw_words(const struct ui *ui, const struct procs_row *row, int scroll, struct grid *g,
-		       int y, int col, const int *width)
+/* The time of a recording goes on only while it is played, that of a frozen view not at all. */
+static void cell_hottest(const struct ui *ui, const struct procs_row *row, struct cell *c)
 {
-	enum role role = row->proc->exited ? ROLE_STALE : ROLE_TEXT;
-	enum role hot = row->hottest && row->hottest->kind == FUNC_END ? ROLE_BROKEN : ROLE_TEXT;
-	const char *command = row->data.tid ? row->thread : row->proc->cmdline;
-	/* Time of a recording goes on only by what is played, that of a frozen view not at all. */
 	uint64_t now = ui->header.replayed || ui->frozen ? ui->header.last.time : ui->now;
-	char text[320];
 
-	/* What was told with a slice may have come to pass a moment after it. */
+	c->role = row->proc->exited				   ? ROLE_STALE
+		  : row->hottest && row->hottest->kind == FUNC_END ? ROLE_BROKEN
+								   : ROLE_TEXT;
+	if (!c->g && row->hottest)
+		plain_func(row->hottest, c->text, sizeof(c->text));
+	if (!c->g)
+		return;
+	/* A slice may report an end a moment before it comes to pass. */
 	if (row->proc->exited && now + NS_PER_SEC >= row->proc->exit_time)
 		exited_text(now < row->proc->exit_time ? 0
 						       : (now - row->proc->exit_time) / NS_PER_SEC,
-			    width[PROCS_HOTTEST] - 1, text, sizeof(text));
+			    c->width, c->text, sizeof(c->text));
 	else if (row->hottest)
-		names_show(row->hottest, text, sizeof(text));
+		names_show(row->hottest, c->text, sizeof(c->text));
 	else
-		snprintf(text, sizeof(text), "-");
-	if (width[PROCS_HOTTEST])
-		grid_fit(g, y, col, width[PROCS_HOTTEST] - 1, row->proc->exited ? ROLE_STALE : hot,
-			 text);
-	col += width[PROCS_HOTTEST];
-	if (width[PROCS_GROUP])
-		grid_fit(g, y, col, width[PROCS_GROUP] - 1,
-			 search_matches(ui, row->proc->group) ? ROLE_MATCH : ROLE_MODULE,
-			 row->proc->group);
-	col += width[PROCS_GROUP];
-	if (search_matches(ui, command))
-		role = ROLE_MATCH;
-	if (row->data.tid)
-		col += grid_printf(g, y, col, width[PROCS_COMMAND], ROLE_TREE, "%s%s ",
-				   grid_glyph(g, GLYPH_CORNER), grid_glyph(g, GLYPH_HLINE));
-	grid_fit(g, y, col, g->cols - col, role,
-		 procline_command(g, command, scroll, g->cols - col));
+		snprintf(c->text, sizeof(c->text), "-");
 }
 
-void procline_draw(const struct ui *ui, const struct procs_row *row, int scroll, struct grid *g,
-		   int y, const int *width, const struct procline_history *past)
+static void cell_command(const struct procline *line, const struct procs_row *row, struct cell *c)
 {
-	int col = width[PROCS_MARK];
-	char text[32];
+	const char *command = row->data.tid ? row->thread : row->proc->cmdline;
 
-	draw_mark(ui, row, g, y);
+	if (!c->g)
+		return;
+	c->role = search_matches(line->ui, command) ? ROLE_MATCH
+		  : row->proc->exited		    ? ROLE_STALE
+						    : ROLE_TEXT;
+	if (row->data.tid)
+		c->col +=
+			grid_printf(c->g, c->y, c->col, c->width, ROLE_TREE, "%s%s ",
+				    grid_glyph(c->g, GLYPH_CORNER), grid_glyph(c->g, GLYPH_HLINE));
+	c->width = c->g->cols - c->col;
+	snprintf(c->text, sizeof(c->text), "%s",
+		 procline_command(c->g, command, line->scroll, c->width));
+}
+
+static void cell_pid(const struct ui *ui, const struct procs_row *row, struct cell *c)
+{
+	c->role = row->data.tid ? ROLE_DIM : ROLE_TEXT;
 	if (ui->grouping == GROUP_CPU && row->data.cpu)
-		snprintf(text, sizeof(text), "cpu%u", row->data.cpu - 1);
+		snprintf(c->text, sizeof(c->text), "cpu%u", row->data.cpu - 1);
 	else if (ui->grouping)
-		snprintf(text, sizeof(text), "-");
+		snprintf(c->text, sizeof(c->text), "-");
 	else
-		snprintf(text, sizeof(text), "%d",
+		snprintf(c->text, sizeof(c->text), "%d",
 			 row->data.tid ? (int)row->data.tid : (int)row->proc->pid);
-	grid_right(g, y, col, width[PROCS_PID] - 1, row->data.tid ? ROLE_DIM : ROLE_TEXT, text);
-	col += width[PROCS_PID];
-	if (width[PROCS_USER])
-		grid_fit(g, y, col, width[PROCS_USER] - 1, ROLE_MODULE, row->proc->user);
-	col += width[PROCS_USER];
-	if (row->data.tid || ui->grouping)
-		text[0] = '\0';
+}
+
+static void cell_change(const struct procline *line, const struct procs_row *row, struct cell *c)
+{
+	double now = row->data.cpu_percent / line->cpus, before = row->data.before_cpu / line->cpus;
+
+	if (c->g) {
+		c->role = delta_role(now, before);
+		delta_text(c->g, now, before, c->text, sizeof(c->text));
+	} else if (row->data.before_cpu >= 0) {
+		snprintf(c->text, sizeof(c->text), "%.1f", before);
+	}
+}
+
+static void cell_kernel(const struct procs_row *row, struct cell *c)
+{
+	uint64_t kernel = row->data.kernel_samples, all = row->data.samples;
+
+	if (!c->g && !kernel)
+		return;
+	c->role = 2 * kernel > all ? ROLE_KERNEL : ROLE_TEXT;
+	if (all)
+		snprintf(c->text, sizeof(c->text), "%.0f", 100 * (double)kernel / (double)all);
 	else
-		snprintf(text, sizeof(text), "%u", row->proc->nthreads);
-	grid_right(g, y, col, width[PROCS_THREADS] - 1, ROLE_TEXT, text);
-	col += width[PROCS_THREADS];
-	draw_numbers(row, g, y, &col, width, past,
-		     ui->config.units == UNITS_MACHINE && ui->header.last.ncpus &&
-				     profile_is_time(&ui->header.last)
-			     ? ui->header.last.ncpus
-			     : 1);
-	draw_words(ui, row, scroll, g, y, col, width);
+		snprintf(c->text, sizeof(c->text), "-");
+}
+
+static void cell_unwound(const struct procs_row *row, struct cell *c)
+{
+	double part = row->data.walks ? (double)row->data.complete / (double)row->data.walks : 1;
+
+	if (!c->g && row->data.complete < row->data.walks)
+		snprintf(c->text, sizeof(c->text), "%.1f", 100 * part);
+	if (!c->g)
+		return;
+	c->role = broken(row) ? ROLE_BROKEN : row->data.walks ? ROLE_OK : ROLE_DIM;
+	snprintf(c->text, sizeof(c->text), row->data.walks ? "%s%.1f%%" : "-",
+		 broken(row) ? "! " : "", 100 * part);
+}
+
+void procline_cell(const void *table, const void *from, int column, struct cell *c)
+{
+	const struct procline *line = table;
+	const struct procs_row *row = from;
+	const struct ui *ui = line->ui;
+
+	switch ((enum procs_column)column) {
+	case PROCS_MARK:
+		cell_mark(ui, row, c);
+		break;
+	case PROCS_PID:
+		cell_pid(ui, row, c);
+		break;
+	case PROCS_USER:
+		c->role = ROLE_MODULE;
+		snprintf(c->text, sizeof(c->text), "%s", row->proc->user);
+		break;
+	case PROCS_THREADS:
+		if (!row->data.tid && !ui->grouping)
+			snprintf(c->text, sizeof(c->text), "%u", row->proc->nthreads);
+		break;
+	case PROCS_CPU:
+		c->role = ui_heat(row->data.cpu_percent / 100);
+		snprintf(c->text, sizeof(c->text), "%.1f", row->data.cpu_percent / line->cpus);
+		break;
+	case PROCS_CHANGE:
+		cell_change(line, row, c);
+		break;
+	case PROCS_HISTORY:
+		if (c->g)
+			draw_history(line, row, c->g, c->y, c->col);
+		break;
+	case PROCS_RATE:
+		snprintf(c->text, sizeof(c->text), "%.0f", row->data.rate);
+		break;
+	case PROCS_CPUS:
+		snprintf(c->text, sizeof(c->text), "%s", row->cpus);
+		break;
+	case PROCS_KERNEL:
+		cell_kernel(row, c);
+		break;
+	case PROCS_UNWOUND:
+		cell_unwound(row, c);
+		break;
+	case PROCS_HOTTEST:
+		cell_hottest(ui, row, c);
+		break;
+	case PROCS_GROUP:
+		c->role = search_matches(ui, row->proc->group) ? ROLE_MATCH : ROLE_MODULE;
+		snprintf(c->text, sizeof(c->text), "%s", row->proc->group);
+		break;
+	default:
+		cell_command(line, row, c);
+		break;
+	}
+}
+
+/* --- in words ------------------------------------------------------------------------------ */
+
+static void name_row(const struct ui *ui, const struct procs_row *from, struct plain_row *row)
+{
+	int pid = (int)from->proc->pid;
+
+	if (ui->grouping == GROUP_CPU)
+		snprintf(row->name, sizeof(row->name), "%s", from->proc->comm);
+	else if (ui->grouping)
+		snprintf(row->name, sizeof(row->name), "%s", from->proc->cmdline);
+	else if (from->data.tid)
+		snprintf(row->name, sizeof(row->name), "thread %u %s of PID %d %s", from->data.tid,
+			 from->thread, pid, from->proc->comm);
+	else
+		snprintf(row->name, sizeof(row->name), "PID %d %s", pid, from->proc->cmdline);
+	if (!ui->grouping && !from->data.tid)
+		snprintf(row->brief, sizeof(row->brief), "PID %d %s", pid, from->proc->comm);
+}
+
+const char *procline_nothing(const struct ui *ui, const char **remedy)
+{
+	if (ui->header.slices == 0) {
+		*remedy = "Processes are read and unwind tables built, the hottest first.";
+		return "Starting: no samples have come yet.";
+	}
+	if (bycpu_chosen(ui) && bycpu_missing(ui)) {
+		*remedy = bycpu_missing(ui);
+		return "Nothing is known of CPUs:";
+	}
+	if (ui->selection->filter.set) {
+		*remedy = "Esc clears it, F4 changes it.";
+		return "The filter keeps no process.";
+	}
+	if (ui->header.last.filtering) {
+		*remedy = "F9 attaches to another; F9 and an empty line to the whole machine.";
+		return "The attached processes use no CPU.";
+	}
+	*remedy = "Idle time is not sampled; a busy process appears within a second.";
+	return "Nothing uses the CPU.";
+}
+
+void procline_plain(const struct procline *line, const struct procs_row *rows, size_t count,
+		    const struct column *columns, enum procs_column sorted, struct plain_list *list)
+{
+	static const char *const groups[] = {[GROUP_CGROUP] = "Containers and units",
+					     [GROUP_USER] = "Users",
+					     [GROUP_CPU] = "CPUs"};
+	const struct ui *ui = line->ui;
+	const char *nothing, *remedy;
+	unsigned int hidden = config_hidden(&ui->config, VIEW_PROCS, columns, PROCS_COLUMNS);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_proc *proc = rows[i].proc;
+		uint64_t key = proc->image ^ (uint64_t)proc->pid << 32 ^ rows[i].data.tid;
+		struct plain_row *row =
+			plain_list_add(list, key, rows[i].data.cpu_percent / line->cpus);
+
+		if (!row)
+			continue;
+		name_row(ui, &rows[i], row);
+		plain_row_columns(row, columns, PROCS_COLUMNS, hidden, procline_cell, line,
+				  &rows[i]);
+	}
+	snprintf(list->title, sizeof(list->title), "%s by %s, %% of %s",
+		 ui->grouping  ? groups[ui->grouping]
+		 : ui->threads ? "Processes and their threads"
+			       : "Processes",
+		 columns[sorted].title, line->cpus > 1 ? "all CPUs" : "one CPU");
+	nothing = procline_nothing(ui, &remedy);
+	snprintf(list->empty, sizeof(list->empty), "%s %s", nothing, remedy);
 }

@@ -3,30 +3,37 @@
 #ifndef STACKTOP_TUI_VIEWS_PROCLINE_H
 #define STACKTOP_TUI_VIEWS_PROCLINE_H
 
-#include "tui/screen/grid.h"
+#include "tui/screen/columns.h"
 #include "tui/views/procrows.h"
 #include "tui/ui/ui.h"
 
+struct plain_list;
+
 #define PROCLINE_SCROLL 8 /* characters that are scrolled at once */
 
-/* How histories are drawn, which is the same for each row. */
-struct procline_history {
-	double most; /* samples that a full block means */
-	int bars;    /* the last ones; of what was before nothing is known */
+/* What all rows are drawn by. */
+struct procline {
+	const struct ui *ui;
+	int scroll;	   /* characters of commands, not counting the step that brings back a
+			    * folder for which there was no room */
+	double most;	   /* samples that a full block of a history means */
+	int bars;	   /* of a history, the last ones; nothing is known of what was before */
+	unsigned int cpus; /* of how many CPUs CPU% is a share */
 };
 
-/*
- * Into line y of the grid. width: cells of each enum procs_column, 0 hides it; the command's goes
- * to the grid's edge and begins scroll characters late, not counting the step that brings back a
- * folder which there was no room for.
- */
-void procline_draw(const struct ui *ui, const struct procs_row *row, int scroll, struct grid *g,
-		   int y, const int *width, const struct procline_history *past);
+/* A columns_cell_fn: of a struct procline, a struct procs_row, and enum procs_column. */
+void procline_cell(const void *table, const void *row, int column, struct cell *cell);
+/* Why there are no rows, and what to do. */
+const char *procline_nothing(const struct ui *ui, const char **remedy);
+/* The rows in words. */
+void procline_plain(const struct procline *line, const struct procs_row *rows, size_t count,
+		    const struct column *columns, enum procs_column sorted,
+		    struct plain_list *list);
 
 /*
- * What of a command line is drawn in that many cells: the folder of its program goes first when
- * there is no room for all, since who reads the list looks for the name. Scrolling begins with the
- * folder.
+ * The part of a command line that is drawn in that many cells. Without room for all of it the
+ * folder of the program goes first: a reader of the list looks for the name. Scrolling begins with
+ * the folder.
  */
 const char *procline_command(const struct grid *g, const char *command, int scroll, int width);
 

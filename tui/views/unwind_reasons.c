@@ -8,18 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/ui/plain_list.h"
+#include "tui/ui/selection.h"
 #include "tui/views/objtable.h"
 
 static const struct column reason_columns[UNWIND_REASONS_COLUMNS] = {
 	[UNWIND_REASONS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[UNWIND_REASONS_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES"},
+	[UNWIND_REASONS_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES", "%s"},
 	[UNWIND_REASONS_SHARE] =
-		{.title = "SHARE%", .min = 8, .max = 8, .right = true, .keep = true},
-	[UNWIND_REASONS_RATE] = {.title = "SMP/s", .min = 7, .max = 8, .right = true, .keep = true},
+		{.title = "SHARE%", .min = 8, .max = 8, .right = true, .keep = true, .words = ""},
+	[UNWIND_REASONS_RATE] =
+		{.title = "SMP/s", .min = 7, .max = 8, .right = true, .keep = true, .words = ""},
 	[UNWIND_REASONS_BAR] = {.title = "BAR", .min = 9, .max = 15},
 	[UNWIND_REASONS_NAME] = {"WHAT HAPPENED", 24, 37, 12, false, true, SORTS_UP,
-				 "WHAT HAPPENED"},
-	[UNWIND_REASONS_MODULE] = {.title = "WHAT IT MEANS", .min = 20, .max = 400, .weight = 4},
+				 "WHAT HAPPENED", ""},
+	[UNWIND_REASONS_MODULE] =
+		{.title = "WHAT IT MEANS", .min = 20, .max = 400, .weight = 4, .words = "%s"},
 };
 
 static const struct column place_columns[UNWIND_REASONS_COLUMNS] = {
@@ -212,14 +216,17 @@ int unwind_reasons_reasons(struct unwind_reasons *t, const struct walk_ends *e, 
 	size_t count;
 
 	unwind_reasons_clear(t);
-	if (proc == UNWIND_REASONS_LOST)
+	t->lost = proc == UNWIND_REASONS_LOST;
+	if (t->lost)
 		return load_lines(t, e);
 	rows = rows_of(e, proc, &count);
 	if (reserve(t, count))
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		t->whole += rows[i].samples;
-		add_reason(t, &rows[i]);
+		/* Shares are of all walks. */
+		if (!t->filter || filter_keeps_proc(t->filter, &e->procs[rows[i].proc].proc))
+			add_reason(t, &rows[i]);
 	}
 	merge(t);
 	settle(t, e);
@@ -254,44 +261,87 @@ static double share(const struct unwind_reasons *t, uint64_t n)
 	return t->whole ? (double)n / (double)t->whole : 0;
 }
 
-static void draw_row(const struct ui *ui, const struct unwind_reasons *t, const struct endrow *row,
-		     struct grid *g, int y, const int *width)
-{
-	double part = share(t, row->samples);
-	int col = width[UNWIND_REASONS_MARK];
-	char text[64];
+struct painter { /* of rows */
+	const struct ui *ui;
+	const struct unwind_reasons *t;
+};
 
-	if (row->role == ROLE_BROKEN || row->role == ROLE_ERROR)
-		grid_put(g, y, 1, 1, row->role, "!");
-	objtable_number(text, sizeof(text), row->samples);
-	grid_right(g, y, col, width[UNWIND_REASONS_SAMPLES] - 1, ROLE_TEXT, text);
-	col += width[UNWIND_REASONS_SAMPLES];
-	snprintf(text, sizeof(text), "%.1f", 100 * part);
-	grid_right(g, y, col, width[UNWIND_REASONS_SHARE] - 1, ui_heat(part), text);
-	col += width[UNWIND_REASONS_SHARE];
-	snprintf(text, sizeof(text), "%.1f",
-		 t->seconds > 0 ? (double)row->samples / t->seconds : 0);
-	grid_right(g, y, col, width[UNWIND_REASONS_RATE] - 1, ROLE_TEXT, text);
-	col += width[UNWIND_REASONS_RATE];
-	grid_bar(g, y, col, width[UNWIND_REASONS_BAR] - 1, row->role, part);
-	col += width[UNWIND_REASONS_BAR];
-	grid_fit(g, y, col, width[UNWIND_REASONS_NAME] - 1,
-		 search_matches(ui, row->name) ? ROLE_MATCH : row->role, row->name);
-	col += width[UNWIND_REASONS_NAME];
-	if (!width[UNWIND_REASONS_MODULE])
+/* In words: of which process most are, too. */
+static void cell_samples(const struct unwind_reasons *t, const struct endrow *row, struct cell *c)
+{
+	size_t n;
+
+	if (c->g) {
+		objtable_number(c->text, sizeof(c->text), row->samples);
 		return;
-	grid_fit(g, y, col, width[UNWIND_REASONS_MODULE] - 1, t->places ? ROLE_MODULE : ROLE_DIM,
-		 row->module);
-	col += width[UNWIND_REASONS_MODULE];
-	snprintf(text, sizeof(text), "0x%" PRIx64, row->place);
-	if (row->place && width[UNWIND_REASONS_PLACE])
-		grid_fit(g, y, col, width[UNWIND_REASONS_PLACE], ROLE_TEXT, text);
+	}
+	n = (size_t)snprintf(c->text, sizeof(c->text), "%" PRIu64 "%s", row->samples,
+			     t->lost ? "" : " stacks");
+	if (row->proc)
+		snprintf(c->text + n, sizeof(c->text) - n, "; mostly of PID %d %s",
+			 (int)row->proc->pid, row->proc->comm);
+}
+
+/* In words: what helps, too. */
+static void cell_meaning(const struct unwind_reasons *t, const struct endrow *row, struct cell *c)
+{
+	bool remedy = row->cause && row->cause->remedy[0];
+
+	c->role = t->places ? ROLE_MODULE : ROLE_DIM;
+	/* Complete stacks need no words. */
+	if (!c->g && !row->end && !t->lost)
+		return;
+	snprintf(c->text, sizeof(c->text), "%s%s%s", row->module, !c->g && remedy ? "; " : "",
+		 !c->g && remedy ? row->cause->remedy : "");
+}
+
+static void cell_text(const void *table, const void *from, int column, struct cell *c)
+{
+	const struct painter *p = table;
+	const struct unwind_reasons *t = p->t;
+	const struct endrow *row = from;
+	double part = share(t, row->samples);
+
+	switch ((enum unwind_reasons_column)column) {
+	case UNWIND_REASONS_MARK:
+		if (c->g && (row->role == ROLE_BROKEN || row->role == ROLE_ERROR))
+			grid_put(c->g, c->y, 1, 1, row->role, "!");
+		break;
+	case UNWIND_REASONS_SAMPLES:
+		cell_samples(t, row, c);
+		break;
+	case UNWIND_REASONS_SHARE:
+		c->role = ui_heat(part);
+		snprintf(c->text, sizeof(c->text), "%.1f", 100 * part);
+		break;
+	case UNWIND_REASONS_RATE:
+		snprintf(c->text, sizeof(c->text), "%.1f",
+			 t->seconds > 0 ? (double)row->samples / t->seconds : 0);
+		break;
+	case UNWIND_REASONS_BAR:
+		if (c->g)
+			grid_bar(c->g, c->y, c->col, c->width, row->role, part);
+		break;
+	case UNWIND_REASONS_NAME:
+		c->role = search_matches(p->ui, row->name) ? ROLE_MATCH : row->role;
+		snprintf(c->text, sizeof(c->text), "%s", row->name);
+		break;
+	case UNWIND_REASONS_MODULE:
+		cell_meaning(t, row, c);
+		break;
+	default:
+		c->width += c->last;
+		if (row->place && t->places)
+			snprintf(c->text, sizeof(c->text), "0x%" PRIx64, row->place);
+		break;
+	}
 }
 
 void unwind_reasons_draw(const struct ui *ui, struct unwind_reasons *t, struct grid *g, int top,
 			 int rows, bool active, bool cursor)
 {
 	const struct column *columns = unwind_reasons_columns(t);
+	const struct painter painter = {ui, t};
 	int width[UNWIND_REASONS_COLUMNS], n;
 	unsigned int hidden = t->places ? 0 : 1U << UNWIND_REASONS_PLACE;
 
@@ -302,7 +352,8 @@ void unwind_reasons_draw(const struct ui *ui, struct unwind_reasons *t, struct g
 	columns_header(g, top, columns, UNWIND_REASONS_COLUMNS, width, (int)t->sorted, t->inverted);
 	n = list_fit(&t->list, rows);
 	for (int i = 0; i < n; i++)
-		draw_row(ui, t, &t->rows[t->list.top + (size_t)i], g, top + 1 + i, width);
+		columns_row(g, top + 1 + i, columns, UNWIND_REASONS_COLUMNS, width, cell_text,
+			    &painter, &t->rows[t->list.top + (size_t)i]);
 	if (cursor)
 		list_mark(&t->list, g, top, n, active);
 	if (!t->list.count && rows > 1)
@@ -324,4 +375,84 @@ bool unwind_reasons_find(struct ui *ui, struct unwind_reasons *t, int step, bool
 		}
 	}
 	return false;
+}
+
+/* --- in words ------------------------------------------------------------------------------ */
+
+#define LOST_KEY 2 /* from here on, lines of losses; no hash of a name is as small */
+
+/* The process with most walks that ended so. The rows of a process stand together. */
+static const struct profile_proc *most_of(const struct walk_ends *e, const struct filter *filter,
+					  const struct profile_func *end)
+{
+	const struct profile_proc *found = NULL;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < e->nprocs; i++) {
+		const struct walk_end_proc *proc = &e->procs[i];
+		uint64_t sum = 0;
+
+		for (uint32_t k = 0; k < proc->count; k++)
+			sum += e->rows[proc->first + k].end == end
+				       ? e->rows[proc->first + k].samples
+				       : 0;
+		if (sum > most && filter_keeps_proc(filter, &proc->proc)) {
+			most = sum;
+			found = &proc->proc;
+		}
+	}
+	return found;
+}
+
+static void add_row(const struct painter *p, const struct endrow *from, uint64_t key,
+		    double percent, const char *of, struct plain_list *list)
+{
+	struct plain_row *row = plain_list_add(list, key, percent);
+
+	if (!row)
+		return;
+	snprintf(row->name, sizeof(row->name), "%s%s",
+		 from->end || p->t->lost ? from->name : "complete", of);
+	plain_row_columns(
+		row, reason_columns, UNWIND_REASONS_COLUMNS,
+		config_hidden(&p->ui->config, VIEW_UNWIND, reason_columns, UNWIND_REASONS_COLUMNS),
+		cell_text, p, from);
+}
+
+static void add_losses(struct unwind_reasons *t, const struct walk_ends *e, const struct ui *ui,
+		       struct plain_list *list)
+{
+	const struct painter painter = {ui, t};
+
+	for (size_t i = 0; i < t->list.count; i++) {
+		const struct endrow *row = &t->rows[i];
+		uint64_t all = e->health.samples + row->samples;
+
+		if (row->samples && !t->lines[row->hash - 1].normal)
+			add_row(&painter, row, LOST_KEY + row->hash,
+				100 * (double)row->samples / (double)all, ", of all samples", list);
+	}
+}
+
+int unwind_reasons_plain(const struct walk_ends *e, const struct ui *ui, int proc,
+			 struct plain_list *list)
+{
+	const struct filter *filter = &ui->selection->filter;
+	struct unwind_reasons t = {.sorted = UNWIND_REASONS_SAMPLES, .filter = filter};
+	const struct painter painter = {ui, &t};
+	int err = unwind_reasons_reasons(&t, e, proc);
+
+	for (size_t i = 0; !err && i < t.list.count; i++) {
+		struct endrow *row = &t.rows[i];
+
+		if (row->end)
+			row->proc = proc < 0 ? most_of(e, filter, row->end) : &e->procs[proc].proc;
+		add_row(&painter, row, row->hash, 100 * share(&t, row->samples), "", list);
+	}
+	if (!err && proc < 0)
+		err = unwind_reasons_reasons(&t, e, UNWIND_REASONS_LOST);
+	if (!err && proc < 0)
+		add_losses(&t, e, ui, list);
+	unwind_reasons_free(&t);
+	return err;
 }

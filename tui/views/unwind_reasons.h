@@ -10,7 +10,10 @@
 #include "tui/screen/columns.h"
 #include "tui/views/walk_ends.h"
 #include "tui/screen/list.h"
+#include "tui/ui/filter.h"
 #include "tui/ui/ui.h"
+
+struct plain_list;
 
 #define UNWIND_REASONS_ALL  (-1) /* instead of the index of a process */
 #define UNWIND_REASONS_LOST (-2)
@@ -33,12 +36,15 @@ struct endrow {
 	const struct profile_func *end; /* of a reason; NULL: complete, or none */
 	const struct cause *cause;
 	uint64_t samples;
-	uint64_t place, most; /* most: samples of the row that place is from */
+	uint64_t place, most;		 /* most: samples of the row that place is from */
+	const struct profile_proc *proc; /* in words: that with most samples of a reason */
 	enum role role;
 };
 
 struct unwind_reasons {
-	bool places; /* else reasons */
+	bool places;		     /* else reasons */
+	bool lost;		     /* the rows are what was not shown, not walks */
+	const struct filter *filter; /* rows are of the processes that it keeps; NULL: of all */
 	struct endrow *rows;
 	size_t room;
 	struct entry_line lines[WALK_ENDS_LINES];
@@ -66,6 +72,12 @@ const struct column *unwind_reasons_columns(const struct unwind_reasons *t);
 /* active: keys go to this table; cursor: it is shown. */
 void unwind_reasons_draw(const struct ui *ui, struct unwind_reasons *t, struct grid *g, int top,
 			 int rows, bool active, bool cursor);
+/*
+ * In words: how the stacks of the processes that the filter keeps ended, of one (index) or
+ * UNWIND_REASONS_ALL, and then what was lost. -ENOMEM.
+ */
+int unwind_reasons_plain(const struct walk_ends *e, const struct ui *ui, int proc,
+			 struct plain_list *list);
 /* To the next row that matches the search; false: there is none. */
 bool unwind_reasons_find(struct ui *ui, struct unwind_reasons *t, int step, bool here);
 

@@ -19,6 +19,7 @@
 #include "tui/views/search_total.h"
 #include "tui/screen/hints.h"
 #include "tui/ui/selection.h"
+#include "tui/views/tree_plain.h"
 #include "tui/views/treepath.h"
 
 #define DETAILS_ROWS 18 /* of the view: with less there is no pane at the bottom */
@@ -619,6 +620,7 @@ const struct view_ops flame_view = {
 	.key = flame_key,
 	.find = flame_find_match,
 	.function = flame_function,
+	.plain = tree_plain_whole,
 	.copy = flame_copy,
 	.click = flame_click,
 };

@@ -138,6 +138,11 @@ static unsigned int funcs_find(struct ui *ui, int step, bool here)
 	return 0;
 }
 
+static int funcs_plain(struct ui *ui, struct plain_list *list)
+{
+	return functable_plain(ui->state[VIEW_FUNCS], ui, list);
+}
+
 static const struct profile_func *funcs_function(const struct ui *ui)
 {
 	return functable_function(ui->state[VIEW_FUNCS]);
@@ -155,4 +160,5 @@ const struct view_ops funcs_view = {
 	.columns = funcs_columns,
 	.sort_by = funcs_sort_by,
 	.function = funcs_function,
+	.plain = funcs_plain,
 };

@@ -12,10 +12,10 @@
 
 #include "tui/ui/attach.h"
 #include "tui/ui/bycpu.h"
-#include "tui/screen/delta.h"
 #include "tui/views/functable.h"
 #include "tui/views/procline.h"
 #include "tui/views/procrows.h"
+#include "tui/ui/plain_list.h"
 #include "tui/ui/selection.h"
 
 #define SCROLL_MAX 240
@@ -23,21 +23,26 @@
 #define NS_PER_SEC 1000000000ULL
 
 static const struct column columns[PROCS_COLUMNS] = {
-	[PROCS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[PROCS_PID] = {"PID", 8, 8, 0, true, true, SORTS_UP, "PID"},
-	[PROCS_USER] = {"USER", 8, 11, 0, false, false, SORTS_UP, "USER"},
-	[PROCS_THREADS] = {"THR", 4, 5, 0, true, false, SORTS_DOWN, "THR: threads"},
-	[PROCS_CPU] = {"CPU%", 7, 8, 0, true, true, SORTS_DOWN, "CPU%: of one CPU"},
-	[PROCS_CHANGE] = {"vs BASE", 9, 9, 0, true, true, SORTS_DOWN, "vs BASE: change of CPU%"},
+	[PROCS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true, .words = "%s"},
+	[PROCS_PID] = {"PID", 8, 8, 0, true, true, SORTS_UP, "PID", ""},
+	[PROCS_USER] = {"USER", 8, 11, 0, false, false, SORTS_UP, "USER", ""},
+	[PROCS_THREADS] = {"THR", 4, 5, 0, true, false, SORTS_DOWN, "THR: threads", ""},
+	[PROCS_CPU] = {"CPU%", 7, 8, 0, true, true, SORTS_DOWN, "CPU%: of one CPU", ""},
+	[PROCS_CHANGE] = {"vs BASE", 9, 9, 0, true, true, SORTS_DOWN, "vs BASE: change of CPU%",
+			  "%s in the baseline"},
 	[PROCS_HISTORY] = {.title = "HISTORY", .min = 9, .max = 9},
-	[PROCS_RATE] = {"SMP/s", 6, 7, 0, true, false, SORTS_DOWN, "SMP/s: samples a second"},
-	[PROCS_CPUS] = {"ON CPU", 12, 16, 1, false, false, SORTS_NOT, "ON CPU: where it ran"},
-	[PROCS_KERNEL] = {"K%", 4, 5, 0, true, false, SORTS_DOWN, "K%: share in the kernel"},
-	[PROCS_UNWOUND] = {"UNWOUND", 8, 9, 0, true, false, SORTS_UP, "UNWOUND: complete stacks"},
+	[PROCS_RATE] = {"SMP/s", 6, 7, 0, true, false, SORTS_DOWN, "SMP/s: samples a second", ""},
+	[PROCS_CPUS] = {"ON CPU", 12, 16, 1, false, false, SORTS_NOT, "ON CPU: where it ran",
+			"on CPU %s"},
+	[PROCS_KERNEL] = {"K%", 4, 5, 0, true, false, SORTS_DOWN, "K%: share in the kernel",
+			  "%s % of it in the kernel"},
+	[PROCS_UNWOUND] = {"UNWOUND", 8, 9, 0, true, false, SORTS_UP, "UNWOUND: complete stacks",
+			   "%s % of its stacks complete"},
 	[PROCS_HOTTEST] = {"HOTTEST FUNCTION", 13, 44, 4, false, false, SORTS_UP,
-			   "HOTTEST FUNCTION"},
-	[PROCS_GROUP] = {"CONTAINER, UNIT", 16, 26, 2, false, false, SORTS_UP, "CONTAINER, UNIT"},
-	[PROCS_COMMAND] = {"COMMAND", 11, 400, 3, false, true, SORTS_UP, "COMMAND"},
+			   "HOTTEST FUNCTION", "mostly %s"},
+	[PROCS_GROUP] = {"CONTAINER, UNIT", 16, 26, 2, false, false, SORTS_UP, "CONTAINER, UNIT",
+			 ""},
+	[PROCS_COMMAND] = {"COMMAND", 11, 400, 3, false, true, SORTS_UP, "COMMAND", ""},
 };
 
 struct procs {
@@ -274,11 +279,20 @@ static bool shows_groups(const struct procs *v, int cols)
 	return false;
 }
 
+/* Of how many CPU% is a share. */
+static unsigned int cpus(const struct ui *ui)
+{
+	bool machine = ui->config.units == UNITS_MACHINE && ui->header.last.ncpus &&
+		       profile_is_time(&ui->header.last);
+
+	return machine ? ui->header.last.ncpus : 1;
+}
+
 static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int top, int rows)
 {
 	unsigned int hidden = shows_groups(v, g->cols) ? 0 : 1U << PROCS_GROUP;
 	int width[PROCS_COLUMNS], n;
-	const struct procline_history past = {history_scale(ui, v), v->rows.past};
+	const struct procline line = {ui, v->scroll, history_scale(ui, v), v->rows.past, cpus(ui)};
 
 	if (!v->rows.cpus)
 		hidden |= 1U << PROCS_CPUS;
@@ -292,8 +306,8 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 	columns_header(g, top, v->columns, PROCS_COLUMNS, width, (int)v->sorted, v->inverted);
 	n = list_fit(&v->list, rows);
 	for (int i = 0; i < n; i++)
-		procline_draw(ui, &v->rows.row[v->list.top + (size_t)i], v->scroll, g, top + 1 + i,
-			      width, &past);
+		columns_row(g, top + 1 + i, v->columns, PROCS_COLUMNS, width, procline_cell, &line,
+			    &v->rows.row[v->list.top + (size_t)i]);
 	list_mark(&v->list, g, top, n, true);
 }
 
@@ -329,40 +343,19 @@ static void draw_between(const struct ui *ui, const struct procs *v, struct grid
 		grid_put(g, row, at, g->cols - at, ROLE_DIM, right);
 }
 
-static void draw_empty(const struct ui *ui, struct grid *g, int top)
-{
-	if (bycpu_chosen(ui) && bycpu_missing(ui) && ui->header.slices) {
-		grid_put(g, top, 2, g->cols, ROLE_TITLE, "Nothing is known of CPUs:");
-		grid_put(g, top + 1, 2, g->cols, ROLE_DIM, bycpu_missing(ui));
-	} else if (ui->selection->filter.set && ui->header.slices) {
-		grid_put(g, top, 2, g->cols, ROLE_TITLE, "The filter keeps no process.");
-		grid_put(g, top + 1, 2, g->cols, ROLE_DIM, "Esc clears it, F4 changes it.");
-	} else if (ui->header.slices == 0) {
-		grid_put(g, top, 2, g->cols, ROLE_TITLE, "Starting: no samples have come yet.");
-		grid_put(g, top + 1, 2, g->cols, ROLE_DIM,
-			 "Processes are read and unwind tables built, the hottest first.");
-	} else if (ui->header.last.filtering) {
-		grid_put(g, top, 2, g->cols, ROLE_TITLE, "The attached processes use no CPU.");
-		grid_put(g, top + 1, 2, g->cols, ROLE_DIM,
-			 "F9 attaches to another; F9 and an empty line to the whole machine.");
-	} else {
-		grid_put(g, top, 2, g->cols, ROLE_TITLE, "Nothing uses the CPU.");
-		grid_put(g, top + 1, 2, g->cols, ROLE_DIM,
-			 "Idle time is not sampled; a busy process appears within a second.");
-	}
-}
-
 static void procs_draw(struct ui *ui, struct grid *g, int top, int rows)
 {
 	struct procs *v = ui->state[VIEW_PROCS];
 	int upper = rows >= 9 ? rows / 2 : rows;
+	const char *remedy;
 
 	/* Few processes leave their room to the functions. */
 	if (upper < rows && v->list.count && (int)v->list.count + 1 < upper)
 		upper = (int)v->list.count + 1 < 4 ? 4 : (int)v->list.count + 1;
 	draw_rows(ui, v, g, top, upper);
 	if (v->list.count == 0) {
-		draw_empty(ui, g, top + 2);
+		grid_put(g, top + 2, 2, g->cols, ROLE_TITLE, procline_nothing(ui, &remedy));
+		grid_put(g, top + 3, 2, g->cols, ROLE_DIM, remedy);
 		return;
 	}
 	if (upper == rows)
@@ -574,6 +567,15 @@ static const struct profile_func *procs_function(const struct ui *ui)
 	return v->list.count ? functable_function(v->below) : NULL;
 }
 
+static int procs_plain(struct ui *ui, struct plain_list *list)
+{
+	const struct procs *v = ui->state[VIEW_PROCS];
+	const struct procline line = {.ui = ui, .cpus = cpus(ui)};
+
+	procline_plain(&line, v->rows.row, v->list.count, v->columns, v->sorted, list);
+	return 0;
+}
+
 const struct view_ops procs_view = {
 	.title = "Procs",
 	.open = procs_open,
@@ -586,4 +588,5 @@ const struct view_ops procs_view = {
 	.columns = procs_columns,
 	.sort_by = procs_sort_by,
 	.function = procs_function,
+	.plain = procs_plain,
 };

@@ -12,6 +12,7 @@
 #include "tui/profile/source.h"
 #include "tui/screen/hints.h"
 #include "tui/views/objtable.h"
+#include "tui/ui/plain_list.h"
 #include "tui/ui/selection.h"
 
 #define MIB_PER_SHARD (SHARD_BYTES >> 20)
@@ -489,6 +490,39 @@ static unsigned int shards_find(struct ui *ui, int step, bool here)
 	return 0;
 }
 
+static int shards_plain(struct ui *ui, struct plain_list *list)
+{
+	const struct shards_view *v = ui->state[VIEW_SHARDS];
+	const struct inventory *inv = v->inventory;
+	unsigned int created = 0;
+	uint64_t used = 0;
+
+	snprintf(list->title, sizeof(list->title), "Unwind tables");
+	snprintf(list->empty, sizeof(list->empty), "The shards are being looked at.");
+	if (!inv)
+		return 0;
+	for (unsigned int i = 0; i < inv->nshards; i++) {
+		const struct inventory_shard *s = &inv->shards[i];
+		struct plain_row *row;
+
+		used += s->words;
+		if (!s->created)
+			continue;
+		created++;
+		row = plain_list_add(list, i, 100 * share(s->words, SHARD_WORDS));
+		if (!row)
+			continue;
+		snprintf(row->name, sizeof(row->name), "of shard %u", i);
+		plain_row_add(row, "%u objects, %llu evicted", s->objects,
+			      (unsigned long long)s->evictions);
+	}
+	snprintf(list->title, sizeof(list->title),
+		 "Unwind tables, %.1f %% of %u shards in use, %u created; %% of a shard, then %% "
+		 "of all by object",
+		 100 * share(used, (uint64_t)inv->nshards * SHARD_WORDS), inv->nshards, created);
+	return objtable_plain(inv, ui, list);
+}
+
 const struct view_ops shards_view = {
 	.title = "Shards",
 	.open = shards_open,
@@ -499,6 +533,7 @@ const struct view_ops shards_view = {
 	.key = shards_key,
 	.find = shards_find,
 	.waits = shards_waits,
+	.plain = shards_plain,
 	.columns = shards_columns,
 	.table = shards_table,
 	.sort_by = shards_sort_by,

@@ -18,6 +18,7 @@
 #include "tui/views/openset.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/sourceline.h"
+#include "tui/views/tree_plain.h"
 #include "tui/views/treerows.h"
 
 #define SHOWN_DEPTH  4	/* levels of guides that stay in sight of the cursor's row */
@@ -162,20 +163,13 @@ static int tree_load(struct ui *ui, const struct profile *p)
 	return calltree_load(&v->calls, ui, p, v->callers, true);
 }
 
-void tree_arrange(const struct ui *ui, struct calltree *calls)
-{
-	const struct tree_view *v = state_of(ui);
-
-	treeorder_apply((struct treeorder){orders[v->sorted], v->inverted}, calls);
-}
-
 static int tree_sort(struct ui *ui)
 {
 	struct tree_view *v = state_of(ui);
 	bool found = false;
 	int err;
 
-	tree_arrange(ui, &v->calls);
+	treeorder_apply((struct treeorder){orders[v->sorted], v->inverted}, &v->calls);
 	err = treerows_make(&v->rows, &v->calls, v->open);
 	v->list.count = err ? 0 : v->rows.count;
 	for (size_t i = 0; v->list.held && i < v->list.count; i++) {
@@ -567,6 +561,15 @@ static unsigned int tree_find(struct ui *ui, int step, bool here)
 	return flags;
 }
 
+static int plain_of(struct ui *ui, struct plain_list *list)
+{
+	const struct tree_view *v = state_of(ui);
+	int count, sorted;
+
+	return tree_plain(list, ui, &v->calls, v->callers,
+			  columns_in(v, &count, &sorted)[v->sorted].title);
+}
+
 const struct view_ops tree_view = {
 	.title = "Tree",
 	.open = tree_open,
@@ -577,6 +580,7 @@ const struct view_ops tree_view = {
 	.key = tree_key,
 	.find = tree_find,
 	.function = tree_function,
+	.plain = plain_of,
 	.copy = tree_copy,
 	.columns = tree_columns_of,
 	.sort_by = tree_sort_by,
@@ -592,6 +596,7 @@ const struct view_ops callers_view = {
 	.key = tree_key,
 	.find = tree_find,
 	.function = tree_function,
+	.plain = plain_of,
 	.copy = tree_copy,
 	.columns = callers_columns_of,
 	.sort_by = tree_sort_by,

@@ -16,6 +16,7 @@
 #include "tui/views/inspector.h"
 #include "tui/views/loss_panel.h"
 #include "tui/views/unwind_procs.h"
+#include "tui/ui/plain_list.h"
 #include "tui/ui/selection.h"
 
 #define ROWS_FOR_BOTH  6 /* with less for the tables only one is shown */
@@ -415,6 +416,31 @@ static unsigned int unwind_find(struct ui *ui, int step, bool here)
 	return found ? UI_RESORT : 0;
 }
 
+static int unwind_plain(struct ui *ui, struct plain_list *list)
+{
+	const struct unwind_view *v = ui->state[VIEW_UNWIND];
+	const struct walk_ends *e = &v->endings;
+	int proc = UNWIND_REASONS_ALL;
+
+	/* The number of stacks is in each row: in the title it would change with each refresh, and
+	 * a list with another title is told anew. */
+	snprintf(list->title, sizeof(list->title), "How stacks of %s ended, %% of them",
+		 ui->zoom.on ? ui->zoom.name : "all processes");
+	snprintf(list->empty, sizeof(list->empty), "%s",
+		 bycpu_chosen(ui) && bycpu_missing(ui)	 ? bycpu_missing(ui)
+		 : e->nrows || ui->selection->filter.set ? "The filter keeps no process."
+							 : "No user stack was walked.");
+	if (ui->zoom.on) {
+		for (proc = 0; proc < (int)e->nprocs; proc++)
+			if (e->procs[proc].proc.pid == ui->zoom.pid &&
+			    e->procs[proc].proc.image == ui->zoom.image)
+				break;
+		if (proc == (int)e->nprocs)
+			return 0;
+	}
+	return unwind_reasons_plain(e, ui, proc, list);
+}
+
 const struct view_ops unwind_view = {
 	.title = "Unwind",
 	.open = unwind_open,
@@ -425,6 +451,7 @@ const struct view_ops unwind_view = {
 	.key = unwind_key,
 	.find = unwind_find,
 	.waits = unwind_waits,
+	.plain = unwind_plain,
 	.columns = unwind_columns,
 	.table = unwind_table,
 	.sort_by = unwind_sort_by,

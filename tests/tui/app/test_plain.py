@@ -3,7 +3,7 @@
 """--plain through pipes: what is told, what commands do, how it ends. The machine is demo's, whose
 shares are known (tests/support/machine.h); the last part samples this machine if it may.
 
-Covers: tui/app/plain.c tui/app/plain_list.c tui/app/plain_code.c tui/app/plain_unwind.c tui/app/plain_writer.c
+Covers: tui/app/plain.c tui/app/plain_writer.c tui/ui/plain_list.c tui/views/tree_plain.c
 """
 
 import os

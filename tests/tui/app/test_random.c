@@ -37,7 +37,7 @@ struct rig {
 	int keys[LAST_KEYS]; /* the last ones, in a ring */
 	unsigned long typed, held;
 	bool by_cpu; /* all its life: so rows of CPUs do not go, either */
-	struct teller teller;
+	struct plain_writer plain;
 };
 
 static uint32_t rnd(struct rig *m, uint32_t below)
@@ -292,8 +292,8 @@ static void tell(struct rig *m)
 	FILE *to = open_memstream(&text, &size);
 
 	assert_non_null(to);
-	teller_state(to, m->t->ui);
-	assert_int_equal(teller_news(&m->teller, to, m->t->ui), 0);
+	plain_writer_state(to, m->t->ui);
+	assert_int_equal(plain_writer_news(&m->plain, to, m->t->ui), 0);
 	fclose(to);
 	for (const char *c = text; *c; c++)
 		assert_true(*c == '\n' || (unsigned char)*c >= ' ');
@@ -307,13 +307,13 @@ static void check_cursor(struct rig *m)
 	char before[400], after[400] = "nothing";
 
 	ui_key(ui, rnd(m, 2) ? 'j' : 'k');
-	if (!teller_cursor(ui, before, sizeof(before)))
+	if (!plain_writer_cursor(ui, before, sizeof(before)))
 		return;
 	slice(m);
 	assert_int_equal(ui_refresh(ui), 0);
 	if (rnd(m, 2))
 		resize(m);
-	teller_cursor(ui, after, sizeof(after));
+	plain_writer_cursor(ui, after, sizeof(after));
 	if (strcmp(before, after) != 0)
 		fail_with_keys(m, before, after);
 	m->held++;

@@ -20,7 +20,7 @@
 #include "tui/views/coderows.h"
 #include "tui/collect/stack_ring.h"
 #include "tui/screen/mouse.h"
-#include "tui/app/plain_list.h"
+#include "tui/ui/plain_list.h"
 
 static void give(struct typist *t, struct annotation *a)
 {
@@ -272,7 +272,7 @@ static void one_that_exits_is_not_waited_for(void **state)
 {
 	struct typist *t = *state;
 	struct annotation *looks = annotation_new(NULL);
-	struct tell lines = {0};
+	struct plain_list lines = {0};
 
 	type(t, "a");
 	looks->serial = 1;
@@ -284,7 +284,7 @@ static void one_that_exits_is_not_waited_for(void **state)
 	assert_shows(t, "no sample of it will come any more. Esc goes back.");
 	assert_hides(t, "None has come");
 	assert_false(ui_waits(t->ui));
-	assert_int_equal(tell_code(&lines, t->ui), 0); /* without a screen */
+	assert_int_equal(plain_list_make(&lines, t->ui), 0); /* without a screen */
 	assert_string_equal(lines.empty, "Its process has ended: no sample of it will come.");
 	assert_no_size_breaks(t);
 	give(t, feed_annotation(1)); /* what was there before its end */

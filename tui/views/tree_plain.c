@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A tree of calls in words. A path without a branch is one row, and of all paths the largest are
+ * told, in the order of the tree.
+ */
+#include "tui/views/tree_plain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tui/ui/names.h"
+#include "tui/ui/plain_list.h"
+#include "tui/ui/ui.h"
+#include "tui/views/calltree.h"
+
+#define LINKS_MAX   4096 /* parts of a tree that are looked at */
+#define CHAIN_SHOWN 4	 /* functions of a path without a branch that are told by name */
+
+struct link { /* a path without a branch */
+	uint32_t first, last;
+	uint32_t nodes, level;
+	uint64_t total;
+};
+
+struct links {
+	const struct calltree *calls;
+	struct link *link;
+	size_t count;
+	uint64_t least; /* smaller ones are not looked at */
+};
+
+static uint32_t only_child(const struct calltree *calls, uint32_t node)
+{
+	const struct tree_node *n = &calls->tree.nodes[node];
+
+	return n->first_child && calls->tree.nodes[n->first_child].total == n->total
+		       ? n->first_child
+		       : 0;
+}
+
+/* Siblings are in order, so those behind a small one are small. */
+static int find_links(struct links *l)
+{
+	const struct tree_node *nodes = l->calls->tree.nodes;
+	/* Each turn takes one from the stack and puts two there at most. */
+	struct open {
+		uint32_t node, level;
+	} *open = calloc(LINKS_MAX + 2, sizeof(*open));
+	size_t depth = 0;
+
+	if (!open)
+		return -ENOMEM;
+	if (l->calls->tree.count)
+		open[depth++] = (struct open){nodes[0].first_child, 1};
+	while (depth && l->count < LINKS_MAX) {
+		struct open at = open[--depth];
+		struct link *link = &l->link[l->count];
+		uint32_t next;
+
+		if (!at.node || !nodes[at.node].total || nodes[at.node].total < l->least)
+			continue;
+		*link = (struct link){at.node, at.node, 1, at.level, nodes[at.node].total};
+		while ((next = only_child(l->calls, link->last))) {
+			link->last = next;
+			link->nodes++;
+		}
+		l->count++;
+		open[depth++] = (struct open){nodes[at.node].next, at.level};
+		open[depth++] = (struct open){nodes[link->last].first_child, at.level + 1};
+	}
+	free(open);
+	return 0;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x < *y) - (*x > *y);
+}
+
+/* The total that the smallest of the rows has, where there are more than can be told. */
+static int choose_least(struct links *l, uint64_t *least)
+{
+	uint64_t *totals = calloc(l->count + 1, sizeof(*totals));
+
+	*least = 0;
+	if (!totals)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->count; i++)
+		totals[i] = l->link[i].total;
+	qsort(totals, l->count, sizeof(*totals), by_total);
+	if (l->count > PLAIN_ROWS)
+		*least = totals[PLAIN_ROWS - 1];
+	free(totals);
+	return 0;
+}
+
+static void name_link(const struct calltree *calls, const struct link *link, const char *arrow,
+		      struct plain_row *row)
+{
+	uint32_t at = link->first;
+	size_t length = 0;
+
+	for (uint32_t i = 0; i < link->nodes && length < sizeof(row->name); i++) {
+		char name[160];
+
+		names_show(calltree_func(calls, at), name, sizeof(name));
+		if (i + 2 == CHAIN_SHOWN && link->nodes > CHAIN_SHOWN) {
+			uint32_t left = link->nodes - (CHAIN_SHOWN - 1);
+
+			length += (size_t)snprintf(row->name + length, sizeof(row->name) - length,
+						   "%s%u more", arrow, left);
+			for (; i + 2 < link->nodes; i++)
+				at = only_child(calls, at);
+			continue;
+		}
+		length += (size_t)snprintf(row->name + length, sizeof(row->name) - length, "%s%s",
+					   i ? arrow : "", name);
+		at = only_child(calls, at);
+	}
+}
+
+static void add_links(struct plain_list *list, const struct links *l, uint64_t least, bool callers)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		const struct link *link = &l->link[i];
+		const struct tree_node *first = &l->calls->tree.nodes[link->first];
+		const struct tree_node *last = &l->calls->tree.nodes[link->last];
+		struct plain_row *row;
+		double before = calltree_before(l->calls, link->first);
+
+		if (link->total < least) {
+			list->whole++;
+			continue;
+		}
+		row = plain_list_add(list, first->path,
+				     100 * calltree_share(l->calls, link->total));
+		if (!row)
+			continue;
+		name_link(l->calls, link, callers ? ", called by " : " calls ", row);
+		plain_row_add(row, "level %u", link->level);
+		if (last->self && last->first_child)
+			plain_row_add(row, "%.1f %s", 100 * calltree_share(l->calls, last->self),
+				      callers ? "begin here" : "in it itself");
+		if (before >= 0)
+			plain_row_add(row, "%.1f in the baseline", 100 * before);
+	}
+}
+
+int tree_plain(struct plain_list *list, const struct ui *ui, const struct calltree *calls,
+	       bool callers, const char *by)
+{
+	struct links l = {.calls = calls,
+			  .link = calloc(LINKS_MAX, sizeof(*l.link)),
+			  .least = (uint64_t)(calls->limit * (double)calls->samples)};
+	uint64_t least;
+	char of[320];
+	int err = l.link ? find_links(&l) : -ENOMEM;
+
+	if (!err)
+		err = choose_least(&l, &least);
+	if (!err)
+		add_links(list, &l, least, callers);
+	free(l.link);
+	ui_zoom_name(ui, of, sizeof(of));
+	snprintf(list->title, sizeof(list->title), "%s of %s by %s, %% of samples",
+		 callers		  ? "Callers"
+		 : ui->view == VIEW_FLAME ? "Flame: call paths"
+					  : "Call paths",
+		 of, by);
+	return err;
+}
+
+int tree_plain_whole(struct ui *ui, struct plain_list *list)
+{
+	struct profile *p = ui_profile(ui);
+	struct calltree calls;
+	int err = calltree_init(&calls);
+
+	if (!err) {
+		profile_lock(p);
+		err = calltree_load(&calls, ui, p, false, false);
+		profile_unlock(p);
+	}
+	if (!err)
+		err = tree_plain(list, ui, &calls, false, "TOTAL%");
+	calltree_free(&calls);
+	return err;
+}
