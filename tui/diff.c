@@ -22,6 +22,7 @@
 #include "tui/options.h"
 #include "tui/session/player.h"
 #include "tui/session/session.h"
+#include "tui/util/share.h"
 
 #define NOW	    0
 #define BEFORE	    1
@@ -231,9 +232,7 @@ struct change { /* of a frame's text, wherever it stands */
 
 static double share(const struct flametree *t, uint64_t count, int side)
 {
-	uint64_t all = t->nodes->total[side];
-
-	return all ? 100.0 * (double)count / (double)all : 0;
+	return percent_of(count, t->nodes->total[side]);
 }
 
 static double points(const struct flametree *t, const uint64_t counts[2])

@@ -12,6 +12,7 @@
 #include "tui/views/inspector.h"
 #include "tui/ui/replay_keys.h"
 #include "tui/ui/view.h"
+#include "tui/util/share.h"
 
 /* A row has moved by so many per cent of the whole, and by such a part of what it was. */
 #define MOVED_PERCENT 1.0
@@ -51,8 +52,7 @@ void plain_writer_state(FILE *to, const struct ui *ui)
 	     "%" PRIu64 " lost",
 	     when, (double)last->samples / seconds, 100 * (double)last->user_samples / due,
 	     100 * (double)last->kernel_samples / due,
-	     sum->user_walks ? 100 * (double)sum->complete_walks / (double)sum->user_walks : 100.0,
-	     lost);
+	     sum->user_walks ? percent_of(sum->complete_walks, sum->user_walks) : 100.0, lost);
 }
 
 /* --- rows ---------------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@
 #include "tui/export/folded.h"
 #include "tui/query/query.h"
 #include "tui/profile/sourcename.h"
+#include "tui/util/share.h"
 
 #define PROCS_SHOWN   20
 #define PROCS_FUNCS   5	 /* processes whose functions are listed */
@@ -30,11 +31,6 @@ static int write_all(FILE *to, const char *text, size_t size)
 	if (fwrite(text, 1, size, to) == size && !fflush(to))
 		return 0;
 	return errno ? -errno : -EIO;
-}
-
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
 /* Cleans names once more before they are printed, in case an earlier step did not. */
@@ -73,7 +69,7 @@ static void write_ticks(FILE *to, const struct profile_health *health)
 			"%" PRIu64 " ticks due: %" PRIu64 " samples taken, %" PRIu64
 			" idle, %" PRIu64 " throttled, %" PRIu64 " missed (%.1f %%)\n",
 			health->ticks, health->taken, health->idle, throttled, missed,
-			percent(missed, health->ticks));
+			percent_of(missed, health->ticks));
 	else
 		fprintf(to, "%" PRIu64 " samples taken, %" PRIu64 " throttled\n", health->taken,
 			throttled);
@@ -107,11 +103,11 @@ static void write_head(FILE *to, const struct profile_health *health)
 			"%" PRIu64 " samples of processes outside this PID namespace left out\n",
 			health->outside);
 	fprintf(to, "%.1f %% of %" PRIu64 " user stacks complete; ",
-		percent(health->complete_walks, health->user_walks), health->user_walks);
+		percent_of(health->complete_walks, health->user_walks), health->user_walks);
 	fprintf(to, "unwind tables %.1f of %.1f MiB in %u shard%s; own CPU %.1f %% of one\n",
 		(double)health->words_used * 4 / 1048576, (double)health->words_max * 4 / 1048576,
 		health->shards_used, health->shards_used == 1 ? "" : "s",
-		percent(health->self_ns, health->elapsed));
+		percent_of(health->self_ns, health->elapsed));
 	if (health->evicted || health->evictions)
 		fprintf(to,
 			"%u files without room for their table, %" PRIu64
@@ -177,11 +173,11 @@ static void write_procs(FILE *to, const struct profile *p, const struct profile_
 
 		if (rows[i].walks)
 			snprintf(complete, sizeof(complete), "%.1f",
-				 percent(rows[i].complete, rows[i].walks));
+				 percent_of(rows[i].complete, rows[i].walks));
 		fprintf(to, "%8d %-12s %6.1f %8" PRIu64 " %8.1f %10s  %s%s\n", (int)proc->pid,
 			*proc->user ? clean(user, sizeof(user), proc->user) : "-",
 			rows[i].cpu_percent, rows[i].samples,
-			percent(rows[i].kernel_samples, rows[i].samples), complete,
+			percent_of(rows[i].kernel_samples, rows[i].samples), complete,
 			clean(command, sizeof(command), proc->cmdline),
 			proc->exited ? " (exited)" : "");
 	}
@@ -221,8 +217,8 @@ static int write_funcs(FILE *to, const struct profile *p, const struct query *q,
 		const struct profile_func *func = query_func(p, rows[i].func);
 		bool end = func->kind == FUNC_END;
 
-		fprintf(to, "%8.1f %8.1f  %-20s  %s%s%s%s", percent(rows[i].self, row->samples),
-			percent(rows[i].total, row->samples),
+		fprintf(to, "%8.1f %8.1f  %-20s  %s%s%s%s", percent_of(rows[i].self, row->samples),
+			percent_of(rows[i].total, row->samples),
 			*func->module ? clean(module, sizeof(module), func->module) : "-",
 			end ? "[" : "", clean(name, sizeof(name), func->name), end ? "]" : "",
 			func_mark(func->kind));

@@ -2,6 +2,7 @@
 /* What each CPU did, for who asked for it: one that is busy with something else than the others is
  * not to be seen in sums. */
 #include "tui/export/batch_cpus.h"
+#include "tui/util/share.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,11 +21,6 @@ static int by_samples(const void *a, const void *b)
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static void write_row(FILE *to, const struct profile *p, const struct proc_row *row, uint64_t all)
 {
 	const struct profile_func *func = query_func(p, row->hottest);
@@ -35,7 +31,7 @@ static void write_row(FILE *to, const struct profile *p, const struct proc_row *
 	if (func)
 		text_clean(name, sizeof(name), func->name, strlen(func->name));
 	fprintf(to, "%8s %6.1f %8" PRIu64 " %8.1f %8.1f  %s\n", cpu, row->cpu_percent, row->samples,
-		percent(row->samples, all), percent(row->kernel_samples, row->samples), name);
+		percent_of(row->samples, all), percent_of(row->kernel_samples, row->samples), name);
 }
 
 int batch_cpus(FILE *to, const struct profile *p, const struct query *q)

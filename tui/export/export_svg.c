@@ -13,6 +13,7 @@
 #include "tui/export/export_priv.h"
 #include "tui/export/flametree.h"
 #include "tui/export/folded.h"
+#include "tui/util/share.h"
 
 #define WIDTH	   1200
 #define ROW	   17
@@ -128,8 +129,8 @@ static uint32_t diff_fill(const struct drawing *d, const struct flametree_node *
 	double before, after, change;
 	const struct style *style;
 
-	before = all->total[1] ? (double)node->total[1] / (double)all->total[1] : 0;
-	after = all->total[0] ? (double)node->total[0] / (double)all->total[0] : 0;
+	before = share_of(node->total[1], all->total[1]);
+	after = share_of(node->total[0], all->total[0]);
 	change = (after - before) / (after > before ? after : before > 0 ? before : 1);
 	style = theme_style(d->theme, VIEW_FLAME, change > 0 ? ROLE_UP : ROLE_DOWN);
 	return mix(mix(paper, ink_on(paper), 30),
@@ -141,9 +142,7 @@ static uint32_t diff_fill(const struct drawing *d, const struct flametree_node *
 
 static double share(const struct drawing *d, uint64_t count, int side)
 {
-	uint64_t all = d->tree->nodes->total[side];
-
-	return all ? 100.0 * (double)count / (double)all : 0;
+	return percent_of(count, d->tree->nodes->total[side]);
 }
 
 static void write_title(const struct drawing *d, const struct flametree_node *node)

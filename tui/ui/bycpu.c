@@ -10,6 +10,7 @@
 #include "tui/profile/source.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/ui.h"
+#include "tui/util/share.h"
 
 #define WORDS_CPUS 2 /* are named both; of more only the first */
 
@@ -147,7 +148,7 @@ void bycpu_words(const struct cpu_row *rows, size_t n, char *to, size_t size)
 					   rows[i].cpu - 1);
 		if (known > 1 && length < size)
 			length += (size_t)snprintf(to + length, size - length, " %.0f%%",
-						   100 * (double)rows[i].samples / (double)sum);
+						   percent_of(rows[i].samples, sum));
 		named--;
 	}
 	if (known > WORDS_CPUS && length < size)

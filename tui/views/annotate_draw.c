@@ -9,6 +9,7 @@
 #include "tui/views/annotate_priv.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/timespan.h"
+#include "tui/util/share.h"
 #include "unwind/cfitext.h"
 
 #define COLS_FOR_BELOW 72
@@ -75,7 +76,7 @@ static void draw_lanes(const struct layout *y, const struct coderow *r, struct g
 
 static void draw_share(struct grid *g, int row, int col, uint64_t count, uint64_t all)
 {
-	double share = all ? (double)count / (double)all : 0;
+	double share = share_of(count, all);
 
 	if (count)
 		grid_printf(g, row, col, 7, ui_heat(share), "%7.1f", 100 * share);
@@ -395,7 +396,7 @@ int annotate_plain(struct ui *ui, struct plain_list *list)
 	}
 	qsort(hot, l->ninsns, sizeof(*hot), by_self);
 	for (uint32_t i = 0; i < l->ninsns && hot[i].self; i++)
-		add_insn(list, l, hot[i].insn, 100 * (double)hot[i].self / (double)sum);
+		add_insn(list, l, hot[i].insn, percent_of(hot[i].self, sum));
 	snprintf(list->empty, sizeof(list->empty), "No sample was at an instruction of it.");
 	free(hot);
 	return 0;

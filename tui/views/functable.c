@@ -14,6 +14,7 @@
 #include "tui/ui/plain_list.h"
 #include "tui/screen/delta.h"
 #include "tui/ui/ui.h"
+#include "tui/util/share.h"
 
 #define NAME_SHOWN 1024
 #define SOURCE_MIN 120 /* cells of a row from which on it has a place for the source line */
@@ -141,14 +142,9 @@ int functable_load(struct functable *t, const struct profile *p, const struct qu
 	return 0;
 }
 
-static double share(const struct functable *t, uint64_t n)
-{
-	return t->samples ? (double)n / (double)t->samples : 0;
-}
-
 static double change(const struct functable *t, const struct functable_row *row)
 {
-	return row->before < 0 ? 0 : share(t, row->self) - row->before;
+	return row->before < 0 ? 0 : share_of(row->self, t->samples) - row->before;
 }
 
 static int order(double a, double b)
@@ -249,7 +245,7 @@ struct painter { /* of rows */
 static void cell_share(const struct functable *t, const struct functable_row *row, bool total,
 		       struct cell *c)
 {
-	double part = share(t, total ? row->total : row->self);
+	double part = share_of(total ? row->total : row->self, t->samples);
 
 	if (!c->g && (row->self == row->total || total == (t->sorted == FUNCTABLE_TOTAL)))
 		return;
@@ -260,7 +256,7 @@ static void cell_share(const struct functable *t, const struct functable_row *ro
 
 static void cell_change(const struct painter *p, const struct functable_row *row, struct cell *c)
 {
-	double self = 100 * share(p->t, row->self), before = 100 * row->before;
+	double self = percent_of(row->self, p->t->samples), before = 100 * row->before;
 
 	if (c->g) {
 		c->role = delta_role(self, before);
@@ -285,7 +281,7 @@ static void cell_text(const void *table, const void *from, int column, struct ce
 {
 	const struct painter *p = table;
 	const struct functable_row *row = from;
-	double self = share(p->t, row->self);
+	double self = share_of(row->self, p->t->samples);
 
 	switch ((enum functable_column)column) {
 	case FUNCTABLE_MARK:
@@ -383,7 +379,7 @@ int functable_plain(const struct functable *t, const struct ui *ui, struct plain
 		if (!total && !from->self)
 			continue;
 		row = plain_list_add(list, from->hash,
-				     100 * share(t, total ? from->total : from->self));
+				     percent_of(total ? from->total : from->self, t->samples));
 		if (!row)
 			continue;
 		plain_func(from->func, row->name, sizeof(row->name));

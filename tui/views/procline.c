@@ -15,6 +15,7 @@
 #include "tui/ui/search.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/view.h"
+#include "tui/util/share.h"
 
 #define BROKEN_SHARE 0.05 /* more than this gets a mark */
 #define NS_PER_SEC   1000000000ULL
@@ -175,7 +176,7 @@ static void cell_kernel(const struct procs_row *row, struct cell *c)
 		return;
 	c->role = 2 * kernel > all ? ROLE_KERNEL : ROLE_TEXT;
 	if (all)
-		snprintf(c->text, sizeof(c->text), "%.0f", 100 * (double)kernel / (double)all);
+		snprintf(c->text, sizeof(c->text), "%.0f", percent_of(kernel, all));
 	else
 		snprintf(c->text, sizeof(c->text), "-");
 }

@@ -11,6 +11,7 @@
 #include "tui/ui/plain_list.h"
 #include "tui/ui/selection.h"
 #include "tui/views/objtable.h"
+#include "tui/util/share.h"
 
 static const struct column reason_columns[UNWIND_REASONS_COLUMNS] = {
 	[UNWIND_REASONS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
@@ -256,11 +257,6 @@ int unwind_reasons_places(struct unwind_reasons *t, const struct walk_ends *e, i
 
 /* --- drawing ------------------------------------------------------------------------------- */
 
-static double share(const struct unwind_reasons *t, uint64_t n)
-{
-	return t->whole ? (double)n / (double)t->whole : 0;
-}
-
 struct painter { /* of rows */
 	const struct ui *ui;
 	const struct unwind_reasons *t;
@@ -300,7 +296,7 @@ static void cell_text(const void *table, const void *from, int column, struct ce
 	const struct painter *p = table;
 	const struct unwind_reasons *t = p->t;
 	const struct endrow *row = from;
-	double part = share(t, row->samples);
+	double part = share_of(row->samples, t->whole);
 
 	switch ((enum unwind_reasons_column)column) {
 	case UNWIND_REASONS_MARK:
@@ -426,11 +422,11 @@ static void add_losses(struct unwind_reasons *t, const struct walk_ends *e, cons
 
 	for (size_t i = 0; i < t->list.count; i++) {
 		const struct endrow *row = &t->rows[i];
-		uint64_t all = e->health.samples + row->samples;
 
 		if (row->samples && !t->lines[row->hash - 1].normal)
 			add_row(&painter, row, LOST_KEY + row->hash,
-				100 * (double)row->samples / (double)all, ", of all samples", list);
+				percent_of(row->samples, e->health.samples + row->samples),
+				", of all samples", list);
 	}
 }
 
@@ -447,7 +443,7 @@ int unwind_reasons_plain(const struct walk_ends *e, const struct ui *ui, int pro
 
 		if (row->end)
 			row->proc = proc < 0 ? most_of(e, filter, row->end) : &e->procs[proc].proc;
-		add_row(&painter, row, row->hash, 100 * share(&t, row->samples), "", list);
+		add_row(&painter, row, row->hash, percent_of(row->samples, t.whole), "", list);
 	}
 	if (!err && proc < 0)
 		err = unwind_reasons_reasons(&t, e, UNWIND_REASONS_LOST);

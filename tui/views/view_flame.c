@@ -21,6 +21,7 @@
 #include "tui/ui/selection.h"
 #include "tui/views/tree_plain.h"
 #include "tui/views/treepath.h"
+#include "tui/util/share.h"
 
 #define DETAILS_ROWS 18 /* of the view: with less there is no pane at the bottom */
 #define PAGE_LEVELS  10
@@ -246,11 +247,6 @@ static void draw_crumbs(const struct ui *ui, const struct flame_view *v, struct 
 		grid_put(g, y, end - width, width, ROLE_DIM, text);
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static void draw_hints(const struct ui *ui, struct grid *g, int y)
 {
 	static const struct hint hints[] = {
@@ -280,9 +276,10 @@ static void draw_details(const struct ui *ui, const struct flame_view *v, struct
 	grid_printf(
 		g, y + 1, 0, g->cols, ROLE_TEXT,
 		" total %.1f%% (%llu)  self %.1f%% (%llu)  of parent %.1f%%  of zoom %.1f%%  %s",
-		percent(n->total, v->calls.samples), (unsigned long long)n->total,
-		percent(n->self, v->calls.samples), (unsigned long long)n->self,
-		percent(n->total, nodes[n->parent].total), percent(n->total, nodes[v->top].total),
+		percent_of(n->total, v->calls.samples), (unsigned long long)n->total,
+		percent_of(n->self, v->calls.samples), (unsigned long long)n->self,
+		percent_of(n->total, nodes[n->parent].total),
+		percent_of(n->total, nodes[v->top].total),
 		v->at ? calltree_func(&v->calls, v->at)->module : "");
 	if (v->calls.compared) {
 		double now = 100 * calltree_share(&v->calls, n->total);

@@ -14,6 +14,7 @@
 #include "tui/views/objtable.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/selection.h"
+#include "tui/util/share.h"
 
 #define MIB_PER_SHARD (SHARD_BYTES >> 20)
 #define FULL_GAP      (SHARD_WORDS / 64) /* half of a C library's table does not fit */
@@ -185,11 +186,6 @@ static int shards_sort(struct ui *ui)
 
 /* --- drawing ------------------------------------------------------------------------------- */
 
-static double share(uint64_t part, uint64_t whole)
-{
-	return whole ? (double)part / (double)whole : 0;
-}
-
 static void draw_sum(const struct shards_view *v, struct grid *g, int row)
 {
 	const struct inventory *inv = v->inventory;
@@ -205,8 +201,7 @@ static void draw_sum(const struct shards_view *v, struct grid *g, int row)
 	objtable_number(used, sizeof(used), words);
 	objtable_number(budget, sizeof(budget), all);
 	n = snprintf(text, sizeof(text), " %s of %s words %.1f%%  %u of %u MiB", used, budget,
-		     100 * share(words, all), created * MIB_PER_SHARD,
-		     inv->nshards * MIB_PER_SHARD);
+		     percent_of(words, all), created * MIB_PER_SHARD, inv->nshards * MIB_PER_SHARD);
 	if (inv->left_out)
 		snprintf(text + n, sizeof(text) - (size_t)n, "  (%llu objects not shown)",
 			 (unsigned long long)inv->left_out);
@@ -214,7 +209,7 @@ static void draw_sum(const struct shards_view *v, struct grid *g, int row)
 	width = g->cols - col - grid_width(g, text) - 1;
 	width = width > BAR_MAX ? BAR_MAX : width;
 	if (width >= BAR_MIN) {
-		grid_bar(g, row, col, width, ROLE_MODULE, share(words, all));
+		grid_bar(g, row, col, width, ROLE_MODULE, share_of(words, all));
 		col += width;
 	}
 	grid_put(g, row, col, g->cols - col, ROLE_TEXT, text);
@@ -229,9 +224,9 @@ static void draw_shard(const struct shards_view *v, unsigned int i, struct grid 
 
 	if (width[SHARDS_BAR])
 		grid_bar(g, y, col, width[SHARDS_BAR] - 1, ROLE_MODULE,
-			 share(s->words, SHARD_WORDS));
+			 share_of(s->words, SHARD_WORDS));
 	col += width[SHARDS_BAR];
-	snprintf(text, sizeof(text), "%.1f%%", 100 * share(s->words, SHARD_WORDS));
+	snprintf(text, sizeof(text), "%.1f%%", percent_of(s->words, SHARD_WORDS));
 	grid_right(g, y, col, width[SHARDS_USED] - 1, ROLE_TEXT, text);
 	col += width[SHARDS_USED];
 	objtable_number(text, sizeof(text), s->words);
@@ -509,7 +504,7 @@ static int shards_plain(struct ui *ui, struct plain_list *list)
 		if (!s->created)
 			continue;
 		created++;
-		row = plain_list_add(list, i, 100 * share(s->words, SHARD_WORDS));
+		row = plain_list_add(list, i, percent_of(s->words, SHARD_WORDS));
 		if (!row)
 			continue;
 		snprintf(row->name, sizeof(row->name), "of shard %u", i);
@@ -519,7 +514,7 @@ static int shards_plain(struct ui *ui, struct plain_list *list)
 	snprintf(list->title, sizeof(list->title),
 		 "Unwind tables, %.1f %% of %u shards in use, %u created; %% of a shard, then %% "
 		 "of all by object",
-		 100 * share(used, (uint64_t)inv->nshards * SHARD_WORDS), inv->nshards, created);
+		 percent_of(used, (uint64_t)inv->nshards * SHARD_WORDS), inv->nshards, created);
 	return objtable_plain(inv, ui, list);
 }
 

@@ -20,6 +20,7 @@
 #include "tui/ui/sourceline.h"
 #include "tui/views/tree_plain.h"
 #include "tui/views/treerows.h"
+#include "tui/util/share.h"
 
 #define SHOWN_DEPTH  4	/* levels of guides that stay in sight of the cursor's row */
 #define DETAILS_ROWS 18 /* of the view: with less there is no pane at the bottom */
@@ -269,7 +270,7 @@ static double row_share(const struct ui *ui, const struct tree_view *v, const st
 
 	if (!ui->of_parent || !parent)
 		return calltree_share(&v->calls, samples);
-	return nodes[parent].total ? (double)samples / (double)nodes[parent].total : 0;
+	return share_of(samples, nodes[parent].total);
 }
 
 static void draw_row(const struct ui *ui, const struct tree_view *v, const struct tree_row *row,

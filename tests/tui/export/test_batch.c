@@ -2,7 +2,7 @@
 /*
  * Reports: exact folded lines, the figures of the text, and that nothing a process calls itself or
  * its functions can break a line, a terminal or the sums.
- * Covers: tui/export/batch.c tui/export/folded.c
+ * Covers: tui/export/batch.c tui/export/folded.c tui/util/share.h
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_UTIL_SHARE_H
+#define STACKTOP_TUI_UTIL_SHARE_H
+
+#include <stdint.h>
+
+/* A part of a whole, 0..1; 0 of nothing. */
+static inline double share_of(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static inline double percent_of(uint64_t part, uint64_t whole)
+{
+	return 100 * share_of(part, whole);
+}
+
+#endif
