@@ -222,7 +222,7 @@ static void write_folded(FILE *to, const struct flametree *t)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-struct change { /* of a frame's text, wherever it stands */
+struct diff_row { /* of a frame's text, wherever it stands */
 	uint32_t frame;
 	bool proc;
 	uint64_t self[2], total[2];
@@ -241,9 +241,9 @@ static double points(const struct flametree *t, const uint64_t counts[2])
 }
 
 /* Recursion counts once: a frame below itself is in the total already. */
-static void add_node(struct change *changes, uint32_t *open, const struct flametree_node *node)
+static void add_node(struct diff_row *changes, uint32_t *open, const struct flametree_node *node)
 {
-	struct change *change = &changes[node->frame];
+	struct diff_row *change = &changes[node->frame];
 
 	for (int side = 0; side < 2; side++) {
 		change->self[side] += node->self[side];
@@ -254,7 +254,7 @@ static void add_node(struct change *changes, uint32_t *open, const struct flamet
 }
 
 /* In the order of the tree, so that what a node stands below is known without looking up. */
-static void sum_nodes(const struct flametree *t, struct change *changes, uint32_t *open)
+static void sum_nodes(const struct flametree *t, struct diff_row *changes, uint32_t *open)
 {
 	uint32_t node = t->nodes->first;
 
@@ -279,7 +279,7 @@ static double size_of(double change)
 /* By text where changes are equal, so that the order is that of no file. */
 static int by_change(const void *a, const void *b, void *arg)
 {
-	const struct change *x = a, *y = b;
+	const struct diff_row *x = a, *y = b;
 	const struct flametree *t = arg;
 
 	if (x->proc != y->proc)
@@ -292,7 +292,7 @@ static int by_change(const void *a, const void *b, void *arg)
 		      t->pool.text + t->frames[y->frame].name);
 }
 
-static void write_changes(FILE *to, const struct flametree *t, const struct change *changes,
+static void write_changes(FILE *to, const struct flametree *t, const struct diff_row *changes,
 			  uint32_t count)
 {
 	uint32_t i, procs = 0;
@@ -322,7 +322,7 @@ static void write_changes(FILE *to, const struct flametree *t, const struct chan
 static int write_text(FILE *to, const struct diff *d)
 {
 	const struct flametree *t = &d->tree;
-	struct change *changes = calloc(t->nframes, sizeof(*changes));
+	struct diff_row *changes = calloc(t->nframes, sizeof(*changes));
 	uint32_t *open = calloc(t->nframes, sizeof(*open)), count = 0;
 	char a[256], b[256];
 
@@ -333,7 +333,7 @@ static int write_text(FILE *to, const struct diff *d)
 	}
 	sum_nodes(t, changes, open);
 	for (uint32_t i = 0; i < t->nframes; i++) {
-		struct change change = changes[i];
+		struct diff_row change = changes[i];
 
 		if (!change.total[NOW] && !change.total[BEFORE])
 			continue;

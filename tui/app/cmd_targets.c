@@ -81,14 +81,14 @@ unsigned int cmd_targets_inspect(struct ui *ui, const char *text)
 	return find_process(ui, text, &proc) ? unwind_inspect(ui, proc.pid, 0) : UI_REDRAW;
 }
 
-struct found {
+struct target_search {
 	char name[1024], module[256];
 	enum func_kind kind;
 	uint64_t self;
 	bool any;
 };
 
-static void find_function(struct ui *ui, const char *text, struct found *out)
+static void find_function(struct ui *ui, const char *text, struct target_search *out)
 {
 	struct profile *p = ui_profile(ui);
 	struct func_row *rows = NULL;
@@ -116,7 +116,7 @@ static void find_function(struct ui *ui, const char *text, struct found *out)
 
 unsigned int cmd_targets_annotate(struct ui *ui, const char *text)
 {
-	struct found found = {.any = false};
+	struct target_search found = {.any = false};
 	struct profile_func func = {.name = found.name, .module = found.module};
 
 	find_function(ui, text, &found);

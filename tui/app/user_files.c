@@ -17,14 +17,14 @@
 #include "tui/query/profile_copy.h"
 #include "tui/export/writer.h"
 
-struct told {
+struct warning_target {
 	struct profile *profile;
 	bool screen;
 };
 
 static void config_warning(void *arg, const char *text)
 {
-	const struct told *told = arg;
+	const struct warning_target *told = arg;
 
 	if (told->screen)
 		fprintf(stderr, "stacktop: config: %s\n", text);
@@ -34,7 +34,8 @@ static void config_warning(void *arg, const char *text)
 }
 
 /* A file that cannot be read is no reason not to start. */
-static void read_config(struct ui *ui, const struct ui_options *options, struct told *told)
+static void read_config(struct ui *ui, const struct ui_options *options,
+			struct warning_target *told)
 {
 	char path[PATH_MAX], text[PATH_MAX + 128];
 	int err;
@@ -55,7 +56,7 @@ static void read_config(struct ui *ui, const struct ui_options *options, struct 
 }
 
 /* The theme of the command line must be there, that of the file may be missing. */
-static int open_theme(struct ui *ui, const struct ui_options *options, struct told *told,
+static int open_theme(struct ui *ui, const struct ui_options *options, struct warning_target *told,
 		      struct theme **theme, struct settings_thread **keeper)
 {
 	const char *name = options->theme;
@@ -82,7 +83,7 @@ static int open_theme(struct ui *ui, const struct ui_options *options, struct to
 int user_files_open(struct ui *ui, const struct ui_options *options, bool screen,
 		    struct theme **theme, struct settings_thread **keeper)
 {
-	struct told told = {ui->profile, screen};
+	struct warning_target told = {ui->profile, screen};
 
 	*theme = NULL;
 	*keeper = NULL;

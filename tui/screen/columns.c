@@ -89,7 +89,7 @@ void columns_row(struct grid *g, int y, const struct column *columns, int count,
 	while (last > 0 && !width[last])
 		last--;
 	for (int i = 0, col = 0; i <= last; col += width[i++]) {
-		struct cell c = {g, y, col, width[i] - 1, i == last, ROLE_TEXT, ""};
+		struct column_cell c = {g, y, col, width[i] - 1, i == last, ROLE_TEXT, ""};
 
 		if (!width[i])
 			continue;

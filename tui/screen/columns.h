@@ -33,7 +33,7 @@ struct column {
 #define CELL_TEXT 1024
 
 /* What one column shows of one row. */
-struct cell {
+struct column_cell {
 	struct grid *g; /* to draw into what is not text; NULL: the words of --plain are wanted */
 	int y, col, width; /* of it, without the blank behind it */
 	bool last;	   /* the blank may have text, too */
@@ -42,7 +42,8 @@ struct cell {
 };
 
 /* Fills the cell, whose text is empty and whose role is ROLE_TEXT. */
-typedef void (*columns_cell_fn)(const void *table, const void *row, int column, struct cell *cell);
+typedef void (*columns_cell_fn)(const void *table, const void *row, int column,
+				struct column_cell *cell);
 
 /* Cells per column into width[count]; 0: left out. Columns in `hidden` (bits) are left out. */
 void columns_fit(const struct column *columns, int count, int total, unsigned int hidden,

@@ -37,7 +37,7 @@ struct theme {
 	int npalette;
 };
 
-struct parser {
+struct theme_parser {
 	struct theme *theme;
 	int line;
 	int depth;
@@ -85,7 +85,8 @@ static const struct {
 	{"reverse", ATTR_REVERSE}, {"italic", ATTR_ITALIC},
 };
 
-__attribute__((format(printf, 2, 3))) static void warn(struct parser *p, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void warn(struct theme_parser *p, const char *format,
+						       ...)
 {
 	char text[200];
 	int n;
@@ -205,7 +206,7 @@ static bool parse_color(const struct theme *t, const char *word, struct color *c
 	return true;
 }
 
-static void palette_line(struct parser *p, const char *name, char **words, int n)
+static void palette_line(struct theme_parser *p, const char *name, char **words, int n)
 {
 	struct theme *t = p->theme;
 	struct color color;
@@ -260,7 +261,7 @@ static bool find_view(const char *name, size_t length, enum ui_view *view)
 	return false;
 }
 
-static bool parse_attributes(struct parser *p, char **words, int n, unsigned int *bits)
+static bool parse_attributes(struct theme_parser *p, char **words, int n, unsigned int *bits)
 {
 	unsigned int set = 0;
 
@@ -286,7 +287,7 @@ static bool parse_attributes(struct parser *p, char **words, int n, unsigned int
 	return true;
 }
 
-static void role_line(struct parser *p, const char *name, char **words, int n)
+static void role_line(struct theme_parser *p, const char *name, char **words, int n)
 {
 	struct theme *t = p->theme;
 	const char *slash = strchr(name, '/');
@@ -317,12 +318,12 @@ static void role_line(struct parser *p, const char *name, char **words, int n)
 	t->own[view][role] = true;
 }
 
-static int parse_text(struct parser *p, const char *text, size_t length);
+static int parse_text(struct theme_parser *p, const char *text, size_t length);
 static int find_text(const char *name, const char *const *directories, char **text, size_t *length);
 
-static int top_line(struct parser *p, const char *name, const char *value)
+static int top_line(struct theme_parser *p, const char *name, const char *value)
 {
-	struct parser base = {
+	struct theme_parser base = {
 		.theme = p->theme, .depth = p->depth + 1, .directories = p->directories};
 	char *text;
 	size_t length;
@@ -365,7 +366,7 @@ static void cut_comment(char *line)
 	}
 }
 
-static int section_line(struct parser *p, const char *word)
+static int section_line(struct theme_parser *p, const char *word)
 {
 	if (strcmp(word, "[palette]") == 0) {
 		p->section = SECTION_PALETTE;
@@ -379,7 +380,7 @@ static int section_line(struct parser *p, const char *word)
 }
 
 /* line is changed. */
-static int parse_line(struct parser *p, char *line)
+static int parse_line(struct theme_parser *p, char *line)
 {
 	char *words[WORDS_MAX];
 	char *equals, *name, *save, *word;
@@ -416,7 +417,7 @@ static int parse_line(struct parser *p, char *line)
 	return 0;
 }
 
-static int parse_text(struct parser *p, const char *text, size_t length)
+static int parse_text(struct theme_parser *p, const char *text, size_t length)
 {
 	static const char magic[] = "# stacktop theme 1";
 	const char *end = text + length;
@@ -497,7 +498,7 @@ static struct theme *theme_blank(void)
 int theme_load(struct theme **out, const char *name, const char *const *directories,
 	       theme_warn_fn warn_fn, void *arg)
 {
-	struct parser p = {.warn = warn_fn, .arg = arg, .directories = directories};
+	struct theme_parser p = {.warn = warn_fn, .arg = arg, .directories = directories};
 	char *text;
 	size_t length;
 	int err = find_text(name, directories, &text, &length);
@@ -517,7 +518,7 @@ int theme_load(struct theme **out, const char *name, const char *const *director
 int theme_parse(struct theme **out, const char *text, size_t length, theme_warn_fn warn_fn,
 		void *arg)
 {
-	struct parser p = {.warn = warn_fn, .arg = arg, .theme = theme_blank()};
+	struct theme_parser p = {.warn = warn_fn, .arg = arg, .theme = theme_blank()};
 	int err = p.theme ? parse_text(&p, text, length) : -ENOMEM;
 
 	if (err)

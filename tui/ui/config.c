@@ -217,7 +217,7 @@ unsigned int config_hidden(const struct config *c, enum ui_view view, const stru
 
 /* --- lines --------------------------------------------------------------------------------- */
 
-struct reader {
+struct config_reader {
 	int line;
 	int warnings;
 	config_warn_fn warn;
@@ -236,7 +236,8 @@ static size_t name_index(const char *name)
 	return i;
 }
 
-__attribute__((format(printf, 2, 3))) static void warn(struct reader *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void warn(struct config_reader *r, const char *format,
+						       ...)
 {
 	char text[240];
 	int n;
@@ -302,7 +303,7 @@ static bool key_line(const char *name, const char **key)
 	return true;
 }
 
-static void bind_line(struct config *c, struct reader *r, const char *key, const char *value)
+static void bind_line(struct config *c, struct config_reader *r, const char *key, const char *value)
 {
 	const struct key_row *row = keymap_find(value);
 	int code = keys_parse(key, strlen(key));
@@ -329,7 +330,7 @@ static void bind_line(struct config *c, struct reader *r, const char *key, const
 			     other ? keymap_row(other)->name : "none", r->bound[i]);
 }
 
-static void set_line(struct config *c, struct reader *r, const char *name, const char *value)
+static void set_line(struct config *c, struct config_reader *r, const char *name, const char *value)
 {
 	char why[160];
 	int *before;
@@ -344,7 +345,7 @@ static void set_line(struct config *c, struct reader *r, const char *name, const
 	*before = r->line;
 }
 
-static void read_line(struct config *c, struct reader *r, char *line)
+static void read_line(struct config *c, struct config_reader *r, char *line)
 {
 	char *name, *value;
 	const char *key;
@@ -377,7 +378,7 @@ static bool next_line(const char **text, const char *end, char *line)
 void config_parse(struct config *out, const char *text, size_t length, config_warn_fn warn_fn,
 		  void *arg)
 {
-	struct reader r = {.warn = warn_fn, .arg = arg};
+	struct config_reader r = {.warn = warn_fn, .arg = arg};
 	const char *end = text + length;
 	char line[LINE_MAX_BYTES];
 

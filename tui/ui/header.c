@@ -265,18 +265,18 @@ static void draw_state(const struct ui *ui, struct grid *g, int row)
 
 /* The part of the timeline that is drawn: `n` slices up to number `last`, at columns from `col` on.
  */
-struct stretch {
+struct header_stretch {
 	int col, n;
 	uint64_t last;
 };
 
 /* The cursor in time stays in sight. */
-static struct stretch stretch_of(const struct ui *ui, const struct grid *g)
+static struct header_stretch stretch_of(const struct ui *ui, const struct grid *g)
 {
 	const struct header *h = &ui->header;
 	int room = g->cols - 12 > 0 ? g->cols - 12 : 0;
 	uint64_t first = h->slices - h->ntimeline + 1; /* number of timeline[0] */
-	struct stretch s = {.n = room, .last = h->slices};
+	struct header_stretch s = {.n = room, .last = h->slices};
 
 	if (ui->frozen && ui->scrub.at + (uint64_t)room < h->slices + 3)
 		s.last = ui->scrub.at + (uint64_t)room / 2;
@@ -290,7 +290,8 @@ static struct stretch stretch_of(const struct ui *ui, const struct grid *g)
 	return s;
 }
 
-static void draw_cursor(const struct ui *ui, struct grid *g, int row, const struct stretch *s)
+static void draw_cursor(const struct ui *ui, struct grid *g, int row,
+			const struct header_stretch *s)
 {
 	int mark = s->col + s->n - 1 - (int)(int64_t)(s->last - ui->scrub.mark);
 	int at = s->col + s->n - 1 - (int)(int64_t)(s->last - ui->scrub.at);
@@ -311,7 +312,7 @@ static void draw_cursor(const struct ui *ui, struct grid *g, int row, const stru
 static void draw_timeline(const struct ui *ui, struct grid *g, int row)
 {
 	const struct header *h = &ui->header;
-	struct stretch s = stretch_of(ui, g);
+	struct header_stretch s = stretch_of(ui, g);
 	char text[24];
 
 	grid_blank(g, row, 0, g->cols, ROLE_TEXT);

@@ -12,7 +12,7 @@
 
 #define UNUSED_MIN 1024u /* so many names are kept even if not used lately */
 
-struct name {
+struct kept_name {
 	uint64_t serial; /* of the function */
 	uint64_t hash;
 	uint32_t round; /* in which it was asked for last */
@@ -23,7 +23,7 @@ struct name {
 static const struct profile_func gone = {.name = "?", .module = "", .kind = FUNC_USER};
 
 struct names {
-	struct name **by_id; /* NULL: not asked for */
+	struct kept_name **by_id; /* NULL: not asked for */
 	uint32_t room;
 	uint32_t count, used; /* names, of which so many were asked for in this round */
 	uint32_t round;
@@ -62,7 +62,7 @@ void names_renew(struct names *names)
 static int names_reserve(struct names *names, uint32_t id)
 {
 	uint32_t room = id + id / 2 + 64;
-	struct name **grown;
+	struct kept_name **grown;
 
 	if (id < names->room)
 		return 0;
@@ -77,10 +77,10 @@ static int names_reserve(struct names *names, uint32_t id)
 	return 0;
 }
 
-static struct name *copy_func(const struct profile_func *from)
+static struct kept_name *copy_func(const struct profile_func *from)
 {
 	size_t length = strlen(from->name) + 1, module = strlen(from->module) + 1;
-	struct name *name = calloc(1, sizeof(*name) + length + module);
+	struct kept_name *name = calloc(1, sizeof(*name) + length + module);
 
 	if (!name)
 		return NULL;
@@ -97,7 +97,7 @@ const struct profile_func *names_get_hash(struct names *names, const struct prof
 					  uint32_t func, uint64_t *hash)
 {
 	uint64_t serial = query_func_serial(p, func);
-	struct name *name;
+	struct kept_name *name;
 
 	if (!serial) {
 		*hash = names_hash(&gone);
@@ -107,7 +107,7 @@ const struct profile_func *names_get_hash(struct names *names, const struct prof
 		return NULL;
 	name = names->by_id[func];
 	if (!name || name->serial != serial) {
-		struct name *copy = copy_func(query_func(p, func));
+		struct kept_name *copy = copy_func(query_func(p, func));
 
 		if (!copy)
 			return NULL;

@@ -51,7 +51,7 @@ void plain_row_columns(struct plain_row *row, const struct column *columns, int 
 		       const void *from)
 {
 	for (int i = 0; i < count; i++) {
-		struct cell c = {.role = ROLE_TEXT};
+		struct column_cell c = {.role = ROLE_TEXT};
 
 		if (hidden & 1U << i || (columns[i].words && !columns[i].words[0]))
 			continue;

@@ -11,18 +11,18 @@
 #define JUMPS_MAX 8192u
 #define SPAN_MAX  1024u /* rows; a longer line is too hard to follow */
 
-struct jump {
+struct code_jump {
 	uint32_t from, to; /* rows */
 };
 
-static uint32_t span(const struct jump *j)
+static uint32_t span(const struct code_jump *j)
 {
 	return j->from < j->to ? j->to - j->from : j->from - j->to;
 }
 
 static int by_span(const void *a, const void *b)
 {
-	const struct jump *x = a, *y = b;
+	const struct code_jump *x = a, *y = b;
 
 	if (span(x) != span(y))
 		return span(x) < span(y) ? -1 : 1;
@@ -49,7 +49,7 @@ static uint8_t taken(const struct coderow *r)
 	return r->pass | r->down | r->up;
 }
 
-static void draw_jump(struct coderows *rows, const struct jump *j)
+static void draw_jump(struct coderows *rows, const struct code_jump *j)
 {
 	uint32_t top = j->from < j->to ? j->from : j->to, end = top + span(j);
 	uint8_t used = 0, bit;
@@ -69,7 +69,7 @@ static void draw_jump(struct coderows *rows, const struct jump *j)
 
 static int add_jumps(struct coderows *rows, const struct listing *l)
 {
-	struct jump *jumps = calloc(JUMPS_MAX, sizeof(*jumps));
+	struct code_jump *jumps = calloc(JUMPS_MAX, sizeof(*jumps));
 	uint32_t n = 0;
 
 	if (!jumps)
@@ -79,7 +79,7 @@ static int add_jumps(struct coderows *rows, const struct listing *l)
 
 		if (to == LISTING_NONE || to == i)
 			continue;
-		jumps[n] = (struct jump){rows->of_insn[i], rows->of_insn[to]};
+		jumps[n] = (struct code_jump){rows->of_insn[i], rows->of_insn[to]};
 		n += span(&jumps[n]) <= SPAN_MAX;
 	}
 	qsort(jumps, n, sizeof(*jumps), by_span);

@@ -236,14 +236,14 @@ static const char *scrolled(const struct grid *g, const char *text, int cells)
 	return text;
 }
 
-struct painter { /* of rows */
+struct functable_painter { /* of rows */
 	const struct ui *ui;
 	const struct functable *t;
 };
 
 /* Of the two shares the one that the rows are sorted by is told already. */
 static void cell_share(const struct functable *t, const struct functable_row *row, bool total,
-		       struct cell *c)
+		       struct column_cell *c)
 {
 	double part = share_of(total ? row->total : row->self, t->samples);
 
@@ -254,7 +254,8 @@ static void cell_share(const struct functable *t, const struct functable_row *ro
 		c->role = ui_heat(part);
 }
 
-static void cell_change(const struct painter *p, const struct functable_row *row, struct cell *c)
+static void cell_change(const struct functable_painter *p, const struct functable_row *row,
+			struct column_cell *c)
 {
 	double self = percent_of(row->self, p->t->samples), before = 100 * row->before;
 
@@ -266,7 +267,8 @@ static void cell_change(const struct painter *p, const struct functable_row *row
 	}
 }
 
-static void cell_name(const struct painter *p, const struct functable_row *row, struct cell *c)
+static void cell_name(const struct functable_painter *p, const struct functable_row *row,
+		      struct column_cell *c)
 {
 	char name[NAME_SHOWN];
 
@@ -277,9 +279,9 @@ static void cell_name(const struct painter *p, const struct functable_row *row, 
 	snprintf(c->text, sizeof(c->text), "%s", c->g ? scrolled(c->g, name, p->t->scroll) : name);
 }
 
-static void cell_text(const void *table, const void *from, int column, struct cell *c)
+static void cell_text(const void *table, const void *from, int column, struct column_cell *c)
 {
-	const struct painter *p = table;
+	const struct functable_painter *p = table;
 	const struct functable_row *row = from;
 	double self = share_of(row->self, p->t->samples);
 
@@ -330,7 +332,7 @@ static void cell_text(const void *table, const void *from, int column, struct ce
 void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, int top, int rows,
 		    bool active)
 {
-	const struct painter painter = {ui, t};
+	const struct functable_painter painter = {ui, t};
 	int width[FUNCTABLE_COLUMNS], n;
 
 	if (rows < 1)
@@ -365,7 +367,7 @@ int functable_plain(const struct functable *t, const struct ui *ui, struct plain
 {
 	const struct column *shown = functable_columns(ui->scrub.diff);
 	const bool total = t->sorted == FUNCTABLE_TOTAL;
-	const struct painter painter = {ui, t};
+	const struct functable_painter painter = {ui, t};
 	char of[320];
 
 	ui_zoom_name(ui, of, sizeof(of));

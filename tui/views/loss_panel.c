@@ -11,13 +11,13 @@
 #define NS_PER_PERCENT 1e7
 #define NUMBER_SIZE    32
 
-struct writer {
+struct panel_writer {
 	struct grid *g;
 	int row, col;
 };
 
 /* A text is written as a whole or not at all. */
-static void put(struct writer *w, enum role role, const char *text)
+static void put(struct panel_writer *w, enum role role, const char *text)
 {
 	int width = grid_width(w->g, text);
 
@@ -27,7 +27,7 @@ static void put(struct writer *w, enum role role, const char *text)
 		w->col = w->g->cols;
 }
 
-static void put_number(struct writer *w, enum role role, const char *before, uint64_t n,
+static void put_number(struct panel_writer *w, enum role role, const char *before, uint64_t n,
 		       const char *after)
 {
 	char number[NUMBER_SIZE], text[128];
@@ -43,7 +43,7 @@ static enum role loss_role(const struct profile_health *h, enum loss loss)
 }
 
 /* Of a time in between, a few samples and ticks may belong to the next refresh. */
-static void draw_rest(struct writer *w, uint64_t sum, uint64_t told)
+static void draw_rest(struct panel_writer *w, uint64_t sum, uint64_t told)
 {
 	if (sum > told)
 		put_number(w, ROLE_DIM, " + ", sum - told, "under way");
@@ -51,7 +51,7 @@ static void draw_rest(struct writer *w, uint64_t sum, uint64_t told)
 		put_number(w, ROLE_DIM, " - ", told - sum, "of before");
 }
 
-static void draw_samples(const struct walk_ends *e, struct writer *w)
+static void draw_samples(const struct walk_ends *e, struct panel_writer *w)
 {
 	static const enum loss losses[] = {LOSS_COUNTS_FULL, LOSS_BUSY, LOSS_SLICE};
 	const struct profile_health *h = &e->health;
@@ -72,7 +72,7 @@ static void draw_samples(const struct walk_ends *e, struct writer *w)
 				   reasons_loss(losses[i])->name);
 }
 
-static void draw_ticks(const struct walk_ends *e, struct writer *w)
+static void draw_ticks(const struct walk_ends *e, struct panel_writer *w)
 {
 	const struct profile_health *h = &e->health;
 	uint64_t throttled = h->loss[LOSS_THROTTLED], missed = h->loss[LOSS_MISSED];
@@ -94,7 +94,7 @@ static void draw_ticks(const struct walk_ends *e, struct writer *w)
 				   reasons_loss((enum loss)i)->name);
 }
 
-static void draw_costs(const struct walk_ends *e, struct writer *w)
+static void draw_costs(const struct walk_ends *e, struct panel_writer *w)
 {
 	const struct profile_health *h = &e->health;
 	double walks = (double)h->user_walks, seconds = (double)h->elapsed / 1e9;
@@ -127,9 +127,9 @@ static void draw_costs(const struct walk_ends *e, struct writer *w)
 
 void loss_panel_draw(const struct walk_ends *e, struct grid *g, int top, int rows)
 {
-	static void (*const lines[])(const struct walk_ends *,
-				     struct writer *) = {draw_samples, draw_ticks, draw_costs};
+	static void (*const lines[])(const struct walk_ends *, struct panel_writer *) = {
+		draw_samples, draw_ticks, draw_costs};
 
 	for (int i = 0; i < rows && i < LOSS_PANEL_LINES; i++)
-		lines[i](e, &(struct writer){g, top + i, 0});
+		lines[i](e, &(struct panel_writer){g, top + i, 0});
 }

@@ -239,12 +239,13 @@ bool objtable_matches(const struct ui *ui, const struct inventory_object *o)
 
 /* --- drawing ------------------------------------------------------------------------------- */
 
-struct painter { /* of rows */
+struct objtable_painter { /* of rows */
 	const struct ui *ui;
 	uint64_t now;
 };
 
-static void cell_used(const struct painter *p, const struct inventory_object *o, struct cell *c)
+static void cell_used(const struct objtable_painter *p, const struct inventory_object *o,
+		      struct column_cell *c)
 {
 	if (!o->sampled) {
 		snprintf(c->text, sizeof(c->text), "never");
@@ -257,7 +258,7 @@ static void cell_used(const struct painter *p, const struct inventory_object *o,
 	}
 }
 
-static void cell_state(const struct inventory_object *o, struct cell *c)
+static void cell_state(const struct inventory_object *o, struct column_cell *c)
 {
 	static const struct {
 		const char *brief, *words;
@@ -279,7 +280,7 @@ static void cell_state(const struct inventory_object *o, struct cell *c)
 		 o->pinned && o->state == INVENTORY_READY ? "pinned" : states[o->state].brief);
 }
 
-static void cell_number(uint64_t n, struct cell *c)
+static void cell_number(uint64_t n, struct column_cell *c)
 {
 	if (c->g)
 		objtable_number(c->text, sizeof(c->text), n);
@@ -287,7 +288,7 @@ static void cell_number(uint64_t n, struct cell *c)
 		snprintf(c->text, sizeof(c->text), "%llu", (unsigned long long)n);
 }
 
-static void cell_procs(const struct inventory_object *o, struct cell *c)
+static void cell_procs(const struct inventory_object *o, struct column_cell *c)
 {
 	c->role = o->processes ? ROLE_TEXT : ROLE_DIM;
 	snprintf(c->text, sizeof(c->text), "%u%s", o->processes,
@@ -296,9 +297,9 @@ static void cell_procs(const struct inventory_object *o, struct cell *c)
 				     : " processes");
 }
 
-static void cell_text(const void *table, const void *from, int column, struct cell *c)
+static void cell_text(const void *table, const void *from, int column, struct column_cell *c)
 {
-	const struct painter *p = table;
+	const struct objtable_painter *p = table;
 	const struct objrow *row = from;
 	const struct inventory_object *o = row->object;
 	char id[2 * BUILD_ID_MAX + 1];
@@ -352,7 +353,7 @@ static void cell_text(const void *table, const void *from, int column, struct ce
 void objtable_draw(const struct ui *ui, struct objtable *t, struct grid *g, int top, int rows,
 		   bool active)
 {
-	struct painter painter = {.ui = ui};
+	struct objtable_painter painter = {.ui = ui};
 	int width[OBJTABLE_COLUMNS], n;
 
 	if (rows < 1)
@@ -387,7 +388,7 @@ static int by_words(const void *x, const void *y)
 int objtable_plain(const struct inventory *inv, const struct ui *ui, struct plain_list *list)
 {
 	const double all = (double)inv->nshards * SHARD_WORDS;
-	const struct painter painter = {ui, inv->time};
+	const struct objtable_painter painter = {ui, inv->time};
 	struct objrow *rows = calloc((size_t)inv->nobjects + 1, sizeof(*rows));
 
 	if (!rows)

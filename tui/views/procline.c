@@ -26,7 +26,7 @@ static bool broken(const struct procs_row *row)
 					  BROKEN_SHARE * (double)row->data.walks;
 }
 
-static void cell_mark(const struct ui *ui, const struct procs_row *row, struct cell *c)
+static void cell_mark(const struct ui *ui, const struct procs_row *row, struct column_cell *c)
 {
 	bool exited = row->proc->exited;
 	bool attached = ui->header.last.filtering && row->proc->attached;
@@ -104,7 +104,7 @@ static void exited_text(uint64_t seconds, int width, char *to, size_t size)
 }
 
 /* The time of a recording goes on only while it is played, that of a frozen view not at all. */
-static void cell_hottest(const struct ui *ui, const struct procs_row *row, struct cell *c)
+static void cell_hottest(const struct ui *ui, const struct procs_row *row, struct column_cell *c)
 {
 	uint64_t now = ui->header.replayed || ui->frozen ? ui->header.last.time : ui->now;
 
@@ -126,7 +126,8 @@ static void cell_hottest(const struct ui *ui, const struct procs_row *row, struc
 		snprintf(c->text, sizeof(c->text), "-");
 }
 
-static void cell_command(const struct procline *line, const struct procs_row *row, struct cell *c)
+static void cell_command(const struct procline *line, const struct procs_row *row,
+			 struct column_cell *c)
 {
 	const char *command = row->data.tid ? row->thread : row->proc->cmdline;
 
@@ -144,7 +145,7 @@ static void cell_command(const struct procline *line, const struct procs_row *ro
 		 procline_command(c->g, command, line->scroll, c->width));
 }
 
-static void cell_pid(const struct ui *ui, const struct procs_row *row, struct cell *c)
+static void cell_pid(const struct ui *ui, const struct procs_row *row, struct column_cell *c)
 {
 	c->role = row->data.tid ? ROLE_DIM : ROLE_TEXT;
 	if (ui->grouping == GROUP_CPU && row->data.cpu)
@@ -156,7 +157,8 @@ static void cell_pid(const struct ui *ui, const struct procs_row *row, struct ce
 			 row->data.tid ? (int)row->data.tid : (int)row->proc->pid);
 }
 
-static void cell_change(const struct procline *line, const struct procs_row *row, struct cell *c)
+static void cell_change(const struct procline *line, const struct procs_row *row,
+			struct column_cell *c)
 {
 	double now = row->data.cpu_percent / line->cpus, before = row->data.before_cpu / line->cpus;
 
@@ -168,7 +170,7 @@ static void cell_change(const struct procline *line, const struct procs_row *row
 	}
 }
 
-static void cell_kernel(const struct procs_row *row, struct cell *c)
+static void cell_kernel(const struct procs_row *row, struct column_cell *c)
 {
 	uint64_t kernel = row->data.kernel_samples, all = row->data.samples;
 
@@ -181,7 +183,7 @@ static void cell_kernel(const struct procs_row *row, struct cell *c)
 		snprintf(c->text, sizeof(c->text), "-");
 }
 
-static void cell_unwound(const struct procs_row *row, struct cell *c)
+static void cell_unwound(const struct procs_row *row, struct column_cell *c)
 {
 	double part = row->data.walks ? (double)row->data.complete / (double)row->data.walks : 1;
 
@@ -194,7 +196,7 @@ static void cell_unwound(const struct procs_row *row, struct cell *c)
 		 broken(row) ? "! " : "", 100 * part);
 }
 
-void procline_cell(const void *table, const void *from, int column, struct cell *c)
+void procline_cell(const void *table, const void *from, int column, struct column_cell *c)
 {
 	const struct procline *line = table;
 	const struct procs_row *row = from;

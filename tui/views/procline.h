@@ -22,7 +22,7 @@ struct procline {
 };
 
 /* A columns_cell_fn: of a struct procline, a struct procs_row, and enum procs_column. */
-void procline_cell(const void *table, const void *row, int column, struct cell *cell);
+void procline_cell(const void *table, const void *row, int column, struct column_cell *cell);
 /* Why there are no rows, and what to do. */
 const char *procline_nothing(const struct ui *ui, const char **remedy);
 /* The rows in words. */

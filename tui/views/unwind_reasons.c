@@ -257,13 +257,14 @@ int unwind_reasons_places(struct unwind_reasons *t, const struct walk_ends *e, i
 
 /* --- drawing ------------------------------------------------------------------------------- */
 
-struct painter { /* of rows */
+struct reasons_painter { /* of rows */
 	const struct ui *ui;
 	const struct unwind_reasons *t;
 };
 
 /* In words: of which process most are, too. */
-static void cell_samples(const struct unwind_reasons *t, const struct endrow *row, struct cell *c)
+static void cell_samples(const struct unwind_reasons *t, const struct endrow *row,
+			 struct column_cell *c)
 {
 	size_t n;
 
@@ -279,7 +280,8 @@ static void cell_samples(const struct unwind_reasons *t, const struct endrow *ro
 }
 
 /* In words: what helps, too. */
-static void cell_meaning(const struct unwind_reasons *t, const struct endrow *row, struct cell *c)
+static void cell_meaning(const struct unwind_reasons *t, const struct endrow *row,
+			 struct column_cell *c)
 {
 	bool remedy = row->cause && row->cause->remedy[0];
 
@@ -291,9 +293,9 @@ static void cell_meaning(const struct unwind_reasons *t, const struct endrow *ro
 		 !c->g && remedy ? row->cause->remedy : "");
 }
 
-static void cell_text(const void *table, const void *from, int column, struct cell *c)
+static void cell_text(const void *table, const void *from, int column, struct column_cell *c)
 {
-	const struct painter *p = table;
+	const struct reasons_painter *p = table;
 	const struct unwind_reasons *t = p->t;
 	const struct endrow *row = from;
 	double part = share_of(row->samples, t->whole);
@@ -337,7 +339,7 @@ void unwind_reasons_draw(const struct ui *ui, struct unwind_reasons *t, struct g
 			 int rows, bool active, bool cursor)
 {
 	const struct column *columns = unwind_reasons_columns(t);
-	const struct painter painter = {ui, t};
+	const struct reasons_painter painter = {ui, t};
 	int width[UNWIND_REASONS_COLUMNS], n;
 	unsigned int hidden = t->places ? 0 : 1U << UNWIND_REASONS_PLACE;
 
@@ -400,7 +402,7 @@ static const struct profile_proc *most_of(const struct walk_ends *e, const struc
 	return found;
 }
 
-static void add_row(const struct painter *p, const struct endrow *from, uint64_t key,
+static void add_row(const struct reasons_painter *p, const struct endrow *from, uint64_t key,
 		    double percent, const char *of, struct plain_list *list)
 {
 	struct plain_row *row = plain_list_add(list, key, percent);
@@ -418,7 +420,7 @@ static void add_row(const struct painter *p, const struct endrow *from, uint64_t
 static void add_losses(struct unwind_reasons *t, const struct walk_ends *e, const struct ui *ui,
 		       struct plain_list *list)
 {
-	const struct painter painter = {ui, t};
+	const struct reasons_painter painter = {ui, t};
 
 	for (size_t i = 0; i < t->list.count; i++) {
 		const struct endrow *row = &t->rows[i];
@@ -435,7 +437,7 @@ int unwind_reasons_plain(const struct walk_ends *e, const struct ui *ui, int pro
 {
 	const struct filter *filter = &ui->selection->filter;
 	struct unwind_reasons t = {.sorted = UNWIND_REASONS_SAMPLES, .filter = filter};
-	const struct painter painter = {ui, &t};
+	const struct reasons_painter painter = {ui, &t};
 	int err = unwind_reasons_reasons(&t, e, proc);
 
 	for (size_t i = 0; !err && i < t.list.count; i++) {

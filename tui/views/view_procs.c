@@ -144,14 +144,14 @@ static void sort_rows(const struct ui *ui, struct procs *v)
 	hold_cursor(v);
 }
 
-struct member {
+struct group_member {
 	const struct ui *ui;
 	const struct profile_proc *group;
 };
 
 static bool is_member(const struct profile_proc *proc, void *arg)
 {
-	const struct member *member = arg;
+	const struct group_member *member = arg;
 
 	return strcmp(procrows_group(member->ui, proc),
 		      procrows_group(member->ui, member->group)) == 0;
@@ -189,7 +189,7 @@ static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
 	if (ui->grouping == GROUP_CPU && v->list.count)
 		return load_cpu(ui, v, p);
 	if (ui->grouping && v->list.count) {
-		struct member member = {ui, v->rows.row[v->list.cursor].proc};
+		struct group_member member = {ui, v->rows.row[v->list.cursor].proc};
 
 		err = query_judge_procs(p, &v->members, is_member, &member);
 		/* Of the samples that the row of the group counts. */
