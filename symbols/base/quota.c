@@ -8,15 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element)                                                               \
-	do {                                                                                       \
-		(element)->hashed = false;                                                         \
-	} while (0)
-
-#include "symbols/base/keyhash.h" /* uthash takes it */
-
-#include <uthash.h>
+#include "symbols/base/hash.h"
 
 struct quota_user {
 	uid_t uid;

@@ -12,13 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element)                                                               \
-	do {                                                                                       \
-		(element)->hashed = false;                                                         \
-	} while (0)
-#include <uthash.h>
-
+#include "symbols/base/hash.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/files/cgroup.h"
 #include "symbols/base/text.h"

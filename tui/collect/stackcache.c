@@ -10,13 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element)                                                               \
-	do {                                                                                       \
-		(element)->hashed = false;                                                         \
-	} while (0)
-#include <uthash.h>
-
+#include "symbols/base/hash.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/base/memory.h"

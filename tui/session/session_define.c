@@ -12,16 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element)                                                               \
-	do {                                                                                       \
-		(element)->hashed = false;                                                         \
-	} while (0)
-
-#include "symbols/base/keyhash.h" /* uthash takes it */
-
-#include <uthash.h>
-
+#include "symbols/base/hash.h"
 #include "bpf/tracker/inventory.h"
 #include "tui/util/bytes.h"
 #include "tui/util/idtable.h"

@@ -7,16 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element)                                                               \
-	do {                                                                                       \
-		(element)->hashed = false;                                                         \
-	} while (0)
-
-#include "symbols/base/keyhash.h" /* uthash takes it */
-
-#include <uthash.h>
-
+#include "symbols/base/hash.h"
 #include "symbols/base/memory.h"
 #include "tui/symbolize/inline_chain.h"
 #include "tui/symbolize/inline_worker.h"

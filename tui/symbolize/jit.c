@@ -13,13 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element)                                                               \
-	do {                                                                                       \
-		(element)->hashed = false;                                                         \
-	} while (0)
-#include <uthash.h>
-
+#include "symbols/base/hash.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/names/codemap.h"
 #include "symbols/names/jitdump.h"

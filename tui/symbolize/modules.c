@@ -15,16 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element)                                                               \
-	do {                                                                                       \
-		(element)->hashed = false;                                                         \
-	} while (0)
-
-#include "symbols/base/keyhash.h" /* uthash takes it */
-
-#include <uthash.h>
-
+#include "symbols/base/hash.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/elf/debugfile.h"
 #include "symbols/elf/debugsum.h"
