@@ -532,8 +532,6 @@ TUI = [
     Fault("folded-sum", "tui/export/folded.c", "line->count += count;", "line->count = count;"),
     Fault("pprof-thread", "tui/export/export_pprof.c",
           "(uint64_t)(thread - w->c->threads)", "(uint64_t)(thread - w->c->threads) + 1"),
-    Fault("pprof-varint", "tui/export/export_pprof.c",
-          "value > 0x7f ? 0x80 : 0", "value > 0x80 ? 0x80 : 0"),
     Fault("speedscope-end", "tui/export/export_speedscope.c",
           "sum += samples[i].count;", "sum++;"),
     Fault("perf-cpu", "tui/export/export_perf.c",

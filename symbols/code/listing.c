@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/elf/debugfile.h"
 #include "symbols/dwarf/debuginfo.h"
 #include "symbols/names/demangle.h"
@@ -58,15 +59,8 @@ static uint32_t string_add(struct maker *m, const char *text, size_t length)
 
 	if (length >= STRINGS_MAX - at)
 		return LISTING_NONE;
-	if (at + length + 1 > m->strings_room) {
-		uint32_t room = 2 * (uint32_t)(at + length + 1) + 4096;
-		char *strings = realloc(m->l->strings, room);
-
-		if (!strings)
-			return LISTING_NONE;
-		m->l->strings = strings;
-		m->strings_room = room;
-	}
+	if (GROW_TO(m->l->strings, at + length + 1, m->strings_room, STRINGS_MAX))
+		return LISTING_NONE;
 	memcpy(m->l->strings + at, text, length);
 	m->l->strings[at + length] = '\0';
 	m->strings += (uint32_t)length + 1;
@@ -127,15 +121,8 @@ static int insn_add(struct maker *m, const struct disasm_insn *from)
 	struct listing_insn *to;
 	bool inside;
 
-	if (l->ninsns == m->insns_room) {
-		uint32_t room = m->insns_room ? 2 * m->insns_room : 64;
-
-		to = reallocarray(l->insns, room, sizeof(*to));
-		if (!to)
-			return -ENOMEM;
-		l->insns = to;
-		m->insns_room = room;
-	}
+	if (GROW(l->insns, l->ninsns, m->insns_room, UINT32_MAX))
+		return -ENOMEM;
 	to = &l->insns[l->ninsns++];
 	*to = (struct listing_insn){.addr = from->addr,
 				    .size = from->size,

@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/elf/debugfile.h"
 #include "symbols/dwarf/debugimage.h"
 #include "symbols/dwarf/debugtree.h"
@@ -181,8 +182,6 @@ static void bounds_set(struct debuginfo *d, const struct elf_file *file)
 
 static int unit_add(struct debuginfo *d, Dwarf_Die *die, size_t *left)
 {
-	size_t room = d->room ? d->room * 2 : 64;
-	struct debugunit *grown;
 	int err;
 
 	if (d->nunits >= RANGEMAP_NONE)
@@ -190,13 +189,8 @@ static int unit_add(struct debuginfo *d, Dwarf_Die *die, size_t *left)
 	err = debugtree_ranges(die, &d->bounds, (uint32_t)d->nunits, &d->ranges, left);
 	if (err)
 		return err;
-	if (d->nunits == d->room) {
-		grown = reallocarray(d->units, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		d->units = grown;
-		d->room = room;
-	}
+	if (GROW(d->units, d->nunits, d->room, RANGEMAP_NONE))
+		return -ENOMEM;
 	d->units[d->nunits++] = (struct debugunit){.die = *die};
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/dwarf/debugunit.h"
 #include "symbols/dwarf/rangelist.h"
 #include "symbols/dwarf/diereader.h"
@@ -160,20 +161,13 @@ static int add_ranges(struct walk *w, const struct diereader_entry *e, uint32_t 
 static int add_function(struct walk *w, const struct diereader_entry *e)
 {
 	struct debugunit *u = w->unit;
-	uint32_t room = u->room ? u->room * 2 : 32;
 	size_t before = u->ranges.nranges;
-	struct debugunit_function *grown;
 	int err = add_ranges(w, e, u->nfunctions, &u->ranges);
 
 	if (err || u->ranges.nranges == before)
 		return err;
-	if (u->nfunctions == u->room) {
-		grown = reallocarray(u->functions, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		u->functions = grown;
-		u->room = room;
-	}
+	if (GROW(u->functions, u->nfunctions, u->room, UINT32_MAX))
+		return -ENOMEM;
 	u->functions[u->nfunctions++] =
 		(struct debugunit_function){.die = (Dwarf_Off)(e->at - diereader_base(u->skim))};
 	return 0;
@@ -182,16 +176,9 @@ static int add_function(struct walk *w, const struct diereader_entry *e)
 static int add_call(struct walk *w, const struct diereader_entry *e, uint32_t parent)
 {
 	struct debugunit_function *f = w->function;
-	uint32_t room = f->room ? f->room * 2 : 16;
-	struct debugtree_call *grown;
 
-	if (f->ncalls == f->room) {
-		grown = reallocarray(f->calls, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		f->calls = grown;
-		f->room = room;
-	}
+	if (GROW(f->calls, f->ncalls, f->room, UINT32_MAX))
+		return -ENOMEM;
 	f->calls[f->ncalls] =
 		(struct debugtree_call){(Dwarf_Off)(e->at - diereader_base(w->unit->skim)), parent};
 	return add_ranges(w, e, f->ncalls++, &f->ranges);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/leb128.h"
 
 #define CODES_MAX      65536u /* of abbreviations; compilers count them from 1 on */
@@ -194,45 +195,30 @@ static void step_of_attribute(const struct diereader *s, unsigned int tag, unsig
 
 static int step_add(struct diereader *s, const struct step *step, uint32_t first)
 {
-	size_t room = s->room ? s->room * 2 : 512;
-	struct step *last = s->nsteps > first ? &s->steps[s->nsteps - 1] : NULL, *grown;
+	struct step *last = s->nsteps > first ? &s->steps[s->nsteps - 1] : NULL;
 
 	if (step->kind == STEP_FIXED && last && last->kind == STEP_FIXED) {
 		last->size += step->size;
 		return 0;
 	}
-	if (s->nsteps == UINT32_MAX)
+	if (GROW(s->steps, s->nsteps, s->room, UINT32_MAX))
 		return -ENOMEM;
-	if (s->nsteps == s->room) {
-		grown = reallocarray(s->steps, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		s->steps = grown;
-		s->room = room;
-	}
 	s->steps[s->nsteps++] = *step;
 	return 0;
 }
 
 static int code_add(struct diereader *s, Dwarf_Abbrev *abbrev, unsigned int code)
 {
-	size_t n = s->ncodes ? s->ncodes : 128;
+	size_t before = s->ncodes;
 	unsigned int name, form, tag = dwarf_getabbrevtag(abbrev);
 	uint32_t first = (uint32_t)s->nsteps;
-	struct abbreviation *grown;
 	struct step step;
 	int err = 0;
 
-	while (n <= code)
-		n *= 2;
-	if (n > s->ncodes) {
-		grown = reallocarray(s->codes, n, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		memset(grown + s->ncodes, 0xff, (n - s->ncodes) * sizeof(*grown));
-		s->codes = grown;
-		s->ncodes = n;
-	}
+	if (GROW_TO(s->codes, (size_t)code + 1, s->ncodes, SIZE_MAX))
+		return -ENOMEM;
+	if (s->ncodes > before)
+		memset(s->codes + before, 0xff, (s->ncodes - before) * sizeof(*s->codes));
 	if (s->codes[code].steps != UINT32_MAX)
 		return 0;
 	/* dwarf_getattrcnt counts the values of DW_FORM_implicit_const, too (elfutils 0.188). */

@@ -31,23 +31,16 @@ struct reader {
 
 static int dir_add(struct linefiles *t, const char *name)
 {
-	const char **dirs = grow(t->dirs, t->ndirs, &t->dirs_room, sizeof(*dirs), FILES_MAX);
-
-	if (!dirs)
+	if (GROW(t->dirs, t->ndirs, t->dirs_room, FILES_MAX))
 		return -ENOMEM;
-	t->dirs = dirs;
 	t->dirs[t->ndirs++] = name;
 	return 0;
 }
 
 static int file_add(struct linefiles *t, const char *name, uint64_t dir)
 {
-	struct linefiles_file *files =
-		grow(t->files, t->nfiles, &t->files_room, sizeof(*files), FILES_MAX);
-
-	if (!files)
+	if (GROW(t->files, t->nfiles, t->files_room, FILES_MAX))
 		return -ENOMEM;
-	t->files = files;
 	t->files[t->nfiles++] = (struct linefiles_file){name, NULL, dir};
 	return 0;
 }

@@ -37,16 +37,11 @@ static inline struct linerow row_of(const struct state *s)
 
 static inline int row_append(struct linerows *t, struct state *s, const struct linerow *row)
 {
-	struct linerow *rows = t->rows;
-
-	if (t->nrows == t->room)
-		rows = grow(rows, t->nrows, &t->room, sizeof(*rows), ROWS_MAX);
-	if (!rows)
+	if (t->nrows == t->room && GROW(t->rows, t->nrows, t->room, ROWS_MAX))
 		return -ENOMEM;
 	if (!s->open)
 		s->first = (uint32_t)t->nrows;
 	s->open = true;
-	t->rows = rows;
 	t->rows[t->nrows++] = *row;
 	s->reached = row->address;
 	return 0;
@@ -72,7 +67,6 @@ static inline int row_add(struct linerows *t, struct state *s)
 static int sequence_end(struct lineprogram *p, struct linerows *t, struct state *s, uint64_t end)
 {
 	uint64_t start;
-	uint32_t *firsts;
 
 	if (!s->open)
 		return 0;
@@ -83,10 +77,8 @@ static int sequence_end(struct lineprogram *p, struct linerows *t, struct state 
 		t->nrows = s->first;
 		return 0;
 	}
-	firsts = grow(t->firsts, t->nsequences, &t->firsts_room, sizeof(*firsts), ROWS_MAX);
-	if (!firsts)
+	if (GROW(t->firsts, t->nsequences, t->firsts_room, ROWS_MAX))
 		return -ENOMEM;
-	t->firsts = firsts;
 	t->firsts[t->nsequences] = s->first;
 	return rangemap_add(&t->sequences, start, end, (uint32_t)t->nsequences++);
 }

@@ -114,15 +114,12 @@ static bool end_is_doubted(const struct lineprogram *r, const uint8_t *begin)
 
 static int piece_add(struct linetable *t, const uint8_t *at, const uint8_t *behind)
 {
-	struct piece *pieces =
-		grow(t->pieces, t->npieces, &t->pieces_room, sizeof(*pieces), PIECES_MAX);
 	struct piece piece = {.at = at};
 
-	if (!pieces)
+	if (GROW(t->pieces, t->npieces, t->pieces_room, PIECES_MAX))
 		return -ENOMEM;
 	piece.doubted = t->npieces && end_is_doubted(&t->program, at);
 	memcpy(&piece.start, behind - sizeof(piece.start), sizeof(piece.start));
-	t->pieces = pieces;
 	t->pieces[t->npieces++] = piece;
 	return 0;
 }

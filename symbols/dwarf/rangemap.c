@@ -9,22 +9,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/base/grow.h"
+
 int rangemap_add(struct rangemap *map, uint64_t start, uint64_t end, uint32_t value)
 {
-	size_t room = map->room ? map->room * 2 : 8;
-	struct rangemap_range *grown;
-
 	if (start >= end)
 		return 0;
-	if (map->nranges == UINT32_MAX)
+	if (GROW(map->ranges, map->nranges, map->room, UINT32_MAX))
 		return -ENOMEM;
-	if (map->nranges == map->room) {
-		grown = reallocarray(map->ranges, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		map->ranges = grown;
-		map->room = room;
-	}
 	map->ranges[map->nranges] =
 		(struct rangemap_range){start, end, value, (uint32_t)map->nranges};
 	map->nranges++;

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/limits.h"
 #include "symbols/base/thread.h"
 
@@ -52,7 +53,7 @@ struct remotedebug {
 	bool given_up; /* what is being fetched */
 	struct library library;
 	struct file *files; /* in the order of asking, which is that of fetching */
-	size_t nfiles, next;
+	size_t nfiles, files_room, next;
 	uint64_t left;	       /* bytes that may still be fetched */
 	struct timespec began; /* what is being fetched */
 	struct remotedebug_state state;
@@ -266,16 +267,10 @@ static const struct file *find(const struct remotedebug *rd, const uint8_t *id, 
 
 static int ask(struct remotedebug *rd, const uint8_t *id, size_t length)
 {
-	struct file *files;
-
-	if (rd->nfiles >= FILES_MAX || rd->stop)
+	if (rd->stop || GROW(rd->files, rd->nfiles, rd->files_room, FILES_MAX))
 		return -ENOENT;
-	files = realloc(rd->files, (rd->nfiles + 1) * sizeof(*files));
-	if (!files)
-		return -ENOENT;
-	rd->files = files;
-	files[rd->nfiles] = (struct file){.length = length};
-	memcpy(files[rd->nfiles++].id, id, length);
+	rd->files[rd->nfiles] = (struct file){.length = length};
+	memcpy(rd->files[rd->nfiles++].id, id, length);
 	rd->state.waiting++;
 	pthread_cond_signal(&rd->asked);
 	return -EAGAIN;

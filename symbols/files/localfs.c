@@ -81,12 +81,8 @@ static bool is_local_kind(const char *name)
 /* Lock held. Without memory it is not known. */
 static void add(uint64_t id, dev_t dev)
 {
-	struct mount *all = grow(mounts.all, mounts.n, &mounts.room, sizeof(*all), MOUNTS_MAX);
-
-	if (!all)
-		return;
-	mounts.all = all;
-	all[mounts.n++] = (struct mount){id, dev};
+	if (!GROW(mounts.all, mounts.n, mounts.room, MOUNTS_MAX))
+		mounts.all[mounts.n++] = (struct mount){id, dev};
 }
 
 /* proc_pid_mountinfo(5). No field has a blank in it, so that no user can forge one. */

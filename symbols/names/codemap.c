@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/hash.h"
 #include "symbols/names/demangle.h"
 #include "symbols/base/text.h"
@@ -431,22 +432,13 @@ static size_t fresh_bytes(const struct codemap *map)
 
 static int fresh_add(struct codemap *map, uint64_t start, uint64_t size, struct name *name)
 {
-	struct code *fresh;
-	size_t room;
-
 	if (map->nfresh == map->fresh_room && map->nfresh &&
 	    (map->nfresh >= FRESH_MAX ||
-	     codemap_bytes(map) + map->nfresh * sizeof(*fresh) > map->max_bytes) &&
+	     codemap_bytes(map) + map->nfresh * sizeof(*map->fresh) > map->max_bytes) &&
 	    settle(map))
 		return -ENOMEM;
-	if (map->nfresh == map->fresh_room) {
-		room = map->fresh_room ? map->fresh_room * 2 : FRESH_MIN;
-		fresh = realloc(map->fresh, room * sizeof(*fresh));
-		if (!fresh)
-			return -ENOMEM;
-		map->fresh = fresh;
-		map->fresh_room = room;
-	}
+	if (GROW(map->fresh, map->nfresh, map->fresh_room, SIZE_MAX))
+		return -ENOMEM;
 	map->fresh[map->nfresh] = (struct code){start, start + size, name, 0};
 	if (map->cleared && map->round && map->round <= map->cleared + 1)
 		map->fresh[map->nfresh].rewritten = map->rewritten = map->round;

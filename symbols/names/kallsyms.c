@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/names/symname.h"
 
 #define CHUNK_BYTES 65536u
@@ -30,12 +31,12 @@ struct entry {
 struct kallsyms {
 	struct entry *entries; /* ascending, one per address */
 	size_t count;
-	size_t capacity;
+	size_t room;
 	char *names;
 	size_t names_used;
-	size_t names_capacity;
+	size_t names_room;
 	uint32_t *modules; /* offsets in names */
-	size_t nmodules;
+	size_t nmodules, modules_room;
 	bool zeros; /* text symbols without an address were seen */
 };
 
@@ -51,20 +52,8 @@ struct line {
 
 static int names_add(struct kallsyms *table, const char *text, size_t length, uint32_t *offset)
 {
-	size_t capacity = table->names_capacity;
-	char *names;
-
-	while (capacity - table->names_used < length + 1)
-		capacity = capacity ? capacity * 2 : 1u << 20;
-	if (capacity > NAMES_MAX)
+	if (GROW_TO(table->names, table->names_used + length + 1, table->names_room, NAMES_MAX))
 		return -ENOMEM;
-	if (capacity != table->names_capacity) {
-		names = realloc(table->names, capacity);
-		if (!names)
-			return -ENOMEM;
-		table->names = names;
-		table->names_capacity = capacity;
-	}
 	*offset = table->names_used;
 	memcpy(table->names + *offset, text, length);
 	table->names[*offset + length] = '\0';
@@ -75,7 +64,6 @@ static int names_add(struct kallsyms *table, const char *text, size_t length, ui
 /* Lines of a module come in a row: the newest module is nearly always the one. */
 static int module_index(struct kallsyms *table, const char *text, size_t length, uint16_t *index)
 {
-	uint32_t *modules;
 	const char *name;
 	size_t i = table->nmodules;
 
@@ -86,14 +74,10 @@ static int module_index(struct kallsyms *table, const char *text, size_t length,
 			return 0;
 		}
 	}
-	if (table->nmodules == MODULES_MAX)
+	if (GROW(table->modules, table->nmodules, table->modules_room, MODULES_MAX))
 		return -ENOMEM;
-	modules = reallocarray(table->modules, table->nmodules + 1, sizeof(*modules));
-	if (!modules)
-		return -ENOMEM;
-	table->modules = modules;
 	*index = table->nmodules;
-	if (names_add(table, text, length, &modules[*index]))
+	if (names_add(table, text, length, &table->modules[*index]))
 		return -ENOMEM;
 	table->nmodules++;
 	return 0;
@@ -139,8 +123,7 @@ static bool parse_line(const char *p, const char *end, struct line *line)
 
 static int add_line(struct kallsyms *table, const struct line *line)
 {
-	size_t capacity = table->capacity;
-	struct entry *entries, *e;
+	struct entry *e;
 
 	if (!is_text(line->type) || symname_is_marker(line->name, line->name_length))
 		return 0;
@@ -148,14 +131,8 @@ static int add_line(struct kallsyms *table, const struct line *line)
 		table->zeros = true;
 		return 0;
 	}
-	if (table->count == capacity) {
-		capacity = capacity ? capacity * 2 : 1u << 15;
-		entries = reallocarray(table->entries, capacity, sizeof(*entries));
-		if (!entries)
-			return -ENOMEM;
-		table->entries = entries;
-		table->capacity = capacity;
-	}
+	if (GROW(table->entries, table->count, table->room, SIZE_MAX))
+		return -ENOMEM;
 	e = &table->entries[table->count];
 	e->addr = line->addr;
 	e->binding = line->type == 'T'			      ? SYMNAME_GLOBAL

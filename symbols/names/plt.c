@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/base/limits.h"
 #include "symbols/names/symlist.h"
@@ -32,7 +33,7 @@ struct slot { /* of the GOT, with the relocation that fills it */
 struct slots {
 	struct slot *list; /* by address */
 	size_t count;
-	size_t capacity;
+	size_t room;
 	struct elf_section symbols; /* .dynsym */
 	/* .rela.plt: the numbers that lazy stubs push count in it. */
 	struct elf_section lazy;
@@ -41,16 +42,8 @@ struct slots {
 
 static int slot_add(struct slots *slots, const struct slot *slot)
 {
-	size_t capacity = slots->capacity ? slots->capacity * 2 : 256;
-	struct slot *list;
-
-	if (slots->count == slots->capacity) {
-		list = reallocarray(slots->list, capacity, sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		slots->list = list;
-		slots->capacity = capacity;
-	}
+	if (GROW(slots->list, slots->count, slots->room, SIZE_MAX))
+		return -ENOMEM;
 	slots->list[slots->count++] = *slot;
 	return 0;
 }

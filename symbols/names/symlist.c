@@ -26,15 +26,11 @@ _Static_assert(sizeof(struct symlist_item) == 24, "millions of them may be held 
 
 static int range_add(struct symlist *list, uint64_t start, uint64_t size)
 {
-	struct symlist_range *ranges;
-
 	if (!size || start + size < start || list->nranges == UINT16_MAX)
 		return 0;
-	ranges = grow(list->ranges, list->nranges, &list->ranges_room, sizeof(*ranges), UINT16_MAX);
-	if (!ranges)
+	if (GROW(list->ranges, list->nranges, list->ranges_room, UINT16_MAX))
 		return -ENOMEM;
-	list->ranges = ranges;
-	ranges[list->nranges++] = (struct symlist_range){start, start + size};
+	list->ranges[list->nranges++] = (struct symlist_range){start, start + size};
 	return 0;
 }
 
@@ -126,22 +122,15 @@ int symlist_range(struct symlist *list, uint64_t addr)
 
 int symlist_add(struct symlist *list, struct symlist_item *item, uint64_t size)
 {
-	size_t capacity = list->capacity ? list->capacity * 2 : 1024;
 	int range = symlist_range(list, item->start);
-	struct symlist_item *items;
 	uint64_t room;
 
 	if (range < 0)
 		return 0;
 	if (list->count == SYMLIST_MAX || list->count >= LIMIT_SYMBOLS)
 		return -E2BIG;
-	if (list->count == list->capacity) {
-		items = reallocarray(list->items, capacity, sizeof(*items));
-		if (!items)
-			return -ENOMEM;
-		list->items = items;
-		list->capacity = capacity;
-	}
+	if (GROW(list->items, list->count, list->room, SIZE_MAX))
+		return -ENOMEM;
 	room = list->ranges[range].end - item->start;
 	item->range = (uint16_t)range;
 	item->end = item->start + (size < room ? size : room);
@@ -230,7 +219,7 @@ static int items_sort(struct symlist *list)
 	free(room);
 	free(list->items);
 	list->items = sorted;
-	list->capacity = list->count;
+	list->room = list->count;
 	for (i = first = 0; i < list->count; i++) {
 		if (i + 1 < list->count && sorted[i + 1].start == sorted[i].start)
 			continue;

@@ -52,7 +52,7 @@ struct symlist {
 	size_t last; /* index of the range that was found last */
 	struct symlist_item *items;
 	size_t count;
-	size_t capacity;
+	size_t room;
 };
 
 /* Reads the executable ranges of the file, outside of which there are no symbols. -ENOMEM. */

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "symbols/base/bytes.h"
+#include "symbols/base/grow.h"
 #include "symbols/elf/debugfile.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/names/gopclntab.h"
@@ -77,7 +78,7 @@ struct symtab {
 	struct stat other; /* of the second, when it was closed */
 	bool both;	   /* the second is there */
 	char **blocks;	   /* of names that were read */
-	size_t nblocks;
+	size_t nblocks, blocks_room;
 	size_t used; /* of the last block */
 };
 
@@ -134,17 +135,11 @@ static int list_read(struct symtab *table, struct symlist *list, const struct el
 /* Bytes of a name in the blocks, and in *place where; NULL: no memory, or too many names. */
 static char *name_room(struct symtab *table, size_t size, uint32_t *place)
 {
-	char **blocks;
-
 	if (!table->nblocks || BLOCK - table->used < size) {
-		if ((table->nblocks + 1) * BLOCK > NAMES_MAX)
+		if (GROW(table->blocks, table->nblocks, table->blocks_room, NAMES_MAX / BLOCK))
 			return NULL;
-		blocks = reallocarray(table->blocks, table->nblocks + 1, sizeof(*blocks));
-		if (!blocks)
-			return NULL;
-		table->blocks = blocks;
-		blocks[table->nblocks] = malloc(BLOCK);
-		if (!blocks[table->nblocks])
+		table->blocks[table->nblocks] = malloc(BLOCK);
+		if (!table->blocks[table->nblocks])
 			return NULL;
 		table->nblocks++;
 		table->used = 0;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/hash.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/tracker.h"
@@ -151,15 +152,8 @@ static void found_add(struct annotator *a, const struct stack_hit *hit, uint64_t
 	for (size_t i = first; i < a->nfound; i++) /* recursion */
 		if (a->found[i].frame == frame)
 			return;
-	if (a->nfound == a->found_room) {
-		size_t room = a->found_room ? 2 * a->found_room : 256;
-
-		f = room <= FOUND_MAX ? reallocarray(a->found, room, sizeof(*f)) : NULL;
-		if (!f)
-			return;
-		a->found = f;
-		a->found_room = room;
-	}
+	if (GROW(a->found, a->nfound, a->found_room, FOUND_MAX))
+		return;
 	f = &a->found[a->nfound++];
 	*f = (struct found){.of = {.pid = hit->pid, .image = image, .exec = hit->exec},
 			    .frame = frame,

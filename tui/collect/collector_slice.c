@@ -4,6 +4,7 @@
  * profile's lock is taken for as long as interning takes, never while a file is read or the kernel
  * waited for.
  */
+#include "symbols/base/grow.h"
 #include "tui/collect/collector_priv.h"
 
 #include <errno.h>
@@ -169,24 +170,10 @@ static void read_state(struct collector *c, struct profile_health *h)
 	snprintf(h->event, sizeof(h->event), "%s", c->sampled->name);
 }
 
-static int cells_reserve(struct collector *c, size_t count)
-{
-	struct profile_cell *cells;
-
-	if (count <= c->cells_room)
-		return 0;
-	cells = realloc(c->cells, count * sizeof(*cells));
-	if (!cells)
-		return -ENOMEM;
-	c->cells = cells;
-	c->cells_room = count;
-	return 0;
-}
-
 static int make_cells(struct collector *c, const struct sampler_count *counts, size_t n,
 		      struct profile_health *health, size_t *made)
 {
-	int err = cells_reserve(c, n);
+	int err = GROW_TO(c->cells, n, c->cells_room, SIZE_MAX);
 
 	for (size_t i = 0; i < n; i++)
 		procinfo_seen(c->procs, (pid_t)counts[i].key.tgid, counts[i].key.exec_id);

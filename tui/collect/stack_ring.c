@@ -29,7 +29,7 @@ const struct stack_hit *stack_ring_at(const struct stack_ring *h, size_t i)
 	return &h->ring[(h->first + i) & (h->room - 1)];
 }
 
-static void grow(struct stack_ring *h)
+static void ring_grow(struct stack_ring *h)
 {
 	size_t room = h->room ? 2 * h->room : HITS_MIN;
 	struct stack_hit *ring = calloc(room, sizeof(*ring));
@@ -47,7 +47,7 @@ static void grow(struct stack_ring *h)
 void stack_ring_add(struct stack_ring *h, const struct stack_hit *hit)
 {
 	if (h->count == h->room && h->room < STACK_RING_MAX)
-		grow(h);
+		ring_grow(h);
 	if (!h->room)
 		return;
 	if (h->count == h->room) {

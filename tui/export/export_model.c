@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/text.h"
 #include "tui/query/query.h"
 
@@ -49,22 +50,6 @@ void export_model_free(struct export_model *c)
 	*c = (struct export_model){0};
 }
 
-/* Room for one more item; a macro, for the arrays have types of their own. */
-#define RESERVE(array, count, room)                                                                \
-	((count) < (room) ? 0 : grow((void **)&(array), sizeof(*(array)), (count), &(room)))
-
-static int grow(void **array, size_t size, uint32_t count, uint32_t *room)
-{
-	uint32_t more = count < 32 ? 64 : count * 2;
-	void *grown = reallocarray(*array, more, size);
-
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = more;
-	return 0;
-}
-
 /* --- strings, modules, functions ------------------------------------------------------------- */
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -81,7 +66,7 @@ static int64_t add_module(struct export_model *c, const char *name)
 	for (uint32_t at = hash; (id = idtable_next(&c->module_index, hash, &at)) != IDTABLE_NONE;)
 		if (!strcmp(export_model_text(c, c->modules[id].name), name))
 			return id;
-	if (RESERVE(c->modules, c->nmodules, c->modules_room) ||
+	if (GROW(c->modules, c->nmodules, c->modules_room, UINT32_MAX) ||
 	    idtable_reserve(&c->module_index, c->nmodules + 1u) ||
 	    textpool_add(&c->pool, name, &c->modules[c->nmodules].name))
 		return -ENOMEM;
@@ -112,7 +97,7 @@ static int64_t add_func(struct export_model *c, enum func_kind kind, const char 
 	if (c->pool.size > max)
 		return -ENOSPC;
 	number = add_module(c, module);
-	if (number < 0 || RESERVE(c->funcs, c->nfuncs, c->funcs_room) ||
+	if (number < 0 || GROW(c->funcs, c->nfuncs, c->funcs_room, UINT32_MAX) ||
 	    idtable_reserve(&c->func_index, c->nfuncs + 1u))
 		return -ENOMEM;
 	func = &c->funcs[c->nfuncs];
@@ -133,7 +118,7 @@ static int64_t add_file(struct export_model *c, const char *path)
 	for (uint32_t at = hash; (id = idtable_next(&c->file_index, hash, &at)) != IDTABLE_NONE;)
 		if (!strcmp(export_model_text(c, c->files[id]), path))
 			return id;
-	if (RESERVE(c->files, c->nfiles, c->files_room) ||
+	if (GROW(c->files, c->nfiles, c->files_room, UINT32_MAX) ||
 	    idtable_reserve(&c->file_index, c->nfiles + 1u) ||
 	    textpool_add(&c->pool, path, &c->files[c->nfiles]))
 		return -ENOMEM;
@@ -168,7 +153,7 @@ static int64_t add_node(struct export_model *c, uint32_t parent, uint32_t func, 
 			return id;
 	if (c->nnodes >= max)
 		return -ENOSPC;
-	if (RESERVE(c->nodes, c->nnodes, c->nodes_room) ||
+	if (GROW(c->nodes, c->nnodes, c->nodes_room, UINT32_MAX) ||
 	    idtable_reserve(&c->node_index, c->nnodes + 1u))
 		return -ENOMEM;
 	c->nodes[c->nnodes] = (struct export_model_node){
@@ -203,20 +188,15 @@ static int64_t add_frames(struct adder *a, uint32_t parent, uint32_t id)
 /* The same, remembered for the slice: a stack's frames are looked up by content once. */
 static int64_t add_known(struct adder *a, uint32_t id)
 {
+	size_t before = a->nstacks;
 	int64_t node;
 
 	if (id == PROFILE_NO_STACK)
 		return EXPORT_MODEL_NONE;
-	if (id >= a->nstacks) {
-		size_t n = (size_t)id * 2 + 64;
-		uint32_t *grown = reallocarray(a->stacks, n, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		memset(grown + a->nstacks, 0, (n - a->nstacks) * sizeof(*grown));
-		a->stacks = grown;
-		a->nstacks = n;
-	}
+	if (GROW(a->stacks, id, a->nstacks, SIZE_MAX))
+		return -ENOMEM;
+	if (a->nstacks > before)
+		memset(a->stacks + before, 0, (a->nstacks - before) * sizeof(*a->stacks));
 	if (a->stacks[id])
 		return a->stacks[id] - 1;
 	node = add_frames(a, EXPORT_MODEL_NONE, id);
@@ -287,7 +267,7 @@ static int64_t add_proc(struct export_model *c, const struct profile_proc *from)
 	}
 	if (proc)
 		return update_proc(c, proc, from) ? -ENOMEM : proc - c->procs;
-	if (RESERVE(c->procs, c->nprocs, c->procs_room) ||
+	if (GROW(c->procs, c->nprocs, c->procs_room, UINT32_MAX) ||
 	    idtable_reserve(&c->proc_index, c->nprocs + 1u))
 		return -ENOMEM;
 	proc = &c->procs[c->nprocs];
@@ -303,21 +283,6 @@ static int64_t add_proc(struct export_model *c, const struct profile_proc *from)
 	return c->nprocs++;
 }
 
-static int samples_reserve(struct export_model *c)
-{
-	size_t room = c->samples_room ? c->samples_room * 2 : 256;
-	struct export_model_sample *grown;
-
-	if (c->nsamples < c->samples_room)
-		return 0;
-	grown = reallocarray(c->samples, room, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	c->samples = grown;
-	c->samples_room = room;
-	return 0;
-}
-
 static int add_cell(const struct profile_cell *cell, void *arg)
 {
 	struct adder *a = arg;
@@ -327,7 +292,7 @@ static int add_cell(const struct profile_cell *cell, void *arg)
 	if (node < 0)
 		return (int)node;
 	proc = add_proc(c, query_proc(a->p, cell->proc));
-	if (proc < 0 || samples_reserve(c) ||
+	if (proc < 0 || GROW(c->samples, c->nsamples, c->samples_room, SIZE_MAX) ||
 	    (cell->tid && export_model_thread_add(c, (uint32_t)proc, cell->tid,
 						  query_thread(a->p, cell->proc, cell->tid))))
 		return -ENOMEM;
@@ -453,7 +418,7 @@ static int add_slice(struct export_model *c, const struct profile_health *health
 	begin += c->clocks_apart;
 	if (last && begin < last->time + last->elapsed)
 		begin = last->time + last->elapsed;
-	if (RESERVE(c->slices, c->nslices, c->slices_room))
+	if (GROW(c->slices, c->nslices, c->slices_room, UINT32_MAX))
 		return -ENOMEM;
 	c->in_slice = 1;
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): where there is room is an array */

@@ -11,6 +11,7 @@
 
 #include "tui/export/export_model.h"
 #include "tui/export/export_priv.h"
+#include "tui/util/bytes.h"
 
 /* Field numbers. */
 enum {
@@ -71,74 +72,37 @@ enum {
 		STRING_FIRST
 };
 
-struct message { /* grows; what does not fit any more is lost, and failed says so */
-	unsigned char *data;
-	size_t size, room;
-	bool failed;
-};
-
 struct writer {
 	uint32_t ncpus; /* numbers below are in the string table */
 	FILE *to;
 	const struct export_model *c;
 	struct export_model_places places;
 	z_stream z;
-	struct message message, part, packed;
+	struct outbytes message, part, packed;
 	uint64_t period;
 };
 
 /* --- protocol buffers ------------------------------------------------------------------------ */
 
-static void put_bytes(struct message *m, const void *data, size_t size)
-{
-	if (m->size + size > m->room) {
-		size_t room = (m->size + size) * 2 + 64;
-		unsigned char *grown = m->failed ? NULL : realloc(m->data, room);
-
-		if (!grown) {
-			m->failed = true;
-			return;
-		}
-		m->data = grown;
-		m->room = room;
-	}
-	/* Without any there may be no array yet, which memcpy wants even so. */
-	if (size)
-		memcpy(m->data + m->size, data, size);
-	m->size += size;
-}
-
-static void put_varint(struct message *m, uint64_t value)
-{
-	unsigned char bytes[10];
-	size_t n = 0;
-
-	do {
-		bytes[n++] = (unsigned char)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
-		value >>= 7;
-	} while (value);
-	put_bytes(m, bytes, n);
-}
-
 /* Wire type 0; a zero is what is not there. */
-static void put_number(struct message *m, unsigned int field, uint64_t value)
+static void put_number(struct outbytes *m, unsigned int field, uint64_t value)
 {
 	if (!value)
 		return;
-	put_varint(m, field << 3);
-	put_varint(m, value);
+	bytes_put_number(m, field << 3);
+	bytes_put_number(m, value);
 }
 
 /* Wire type 2. */
-static void put_block(struct message *m, unsigned int field, const void *data, size_t size)
+static void put_block(struct outbytes *m, unsigned int field, const void *data, size_t size)
 {
-	put_varint(m, field << 3 | 2);
-	put_varint(m, size);
-	put_bytes(m, data, size);
+	bytes_put_number(m, field << 3 | 2);
+	bytes_put_number(m, size);
+	bytes_put(m, data, size);
 }
 
 /* The part becomes a field of the message, and is empty again. */
-static void put_part(struct message *m, unsigned int field, struct message *part)
+static void put_part(struct outbytes *m, unsigned int field, struct outbytes *part)
 {
 	m->failed |= part->failed;
 	put_block(m, field, part->data ? part->data : (unsigned char *)"", part->size);
@@ -168,12 +132,12 @@ static int deflate_all(struct writer *w, const void *data, size_t size, int flus
 /* The message becomes a field of the profile, and is empty again. */
 static int emit(struct writer *w, unsigned int field)
 {
-	struct message head = {0};
+	struct outbytes head = {0};
 	int err;
 
 	w->message.failed |= w->part.failed | w->packed.failed;
-	put_varint(&head, field << 3 | 2);
-	put_varint(&head, w->message.size);
+	bytes_put_number(&head, field << 3 | 2);
+	bytes_put_number(&head, w->message.size);
 	err = head.failed || w->message.failed ? -ENOMEM : 0;
 	if (!err)
 		err = deflate_all(w, head.data, head.size, Z_NO_FLUSH);
@@ -186,7 +150,7 @@ static int emit(struct writer *w, unsigned int field)
 
 static int emit_string(struct writer *w, const char *text)
 {
-	put_bytes(&w->message, text, strlen(text));
+	bytes_put(&w->message, text, strlen(text));
 	return emit(w, PROFILE_STRING);
 }
 
@@ -279,7 +243,7 @@ static int write_types(struct writer *w)
 /* What belongs to the profile itself. */
 static int write_numbers(struct writer *w)
 {
-	struct message m = {0};
+	struct outbytes m = {0};
 	const struct export_model *c = w->c;
 	int err;
 
@@ -363,11 +327,11 @@ static int write_sample(struct writer *w, const struct export_model_sample *samp
 	const struct export_model *c = w->c;
 
 	for (uint32_t n = sample->node; n != EXPORT_MODEL_NONE; n = export_model_caller(c, n))
-		put_varint(&w->packed, w->places.of_node[n] + 1u);
+		bytes_put_number(&w->packed, w->places.of_node[n] + 1u);
 	put_part(&w->message, SAMPLE_LOCATION, &w->packed);
-	put_varint(&w->packed, sample->count);
+	bytes_put_number(&w->packed, sample->count);
 	if (w->period)
-		put_varint(&w->packed, sample->count * w->period);
+		bytes_put_number(&w->packed, sample->count * w->period);
 	put_part(&w->message, SAMPLE_VALUE, &w->packed);
 	put_label(w, STRING_COMM, string_comm(w, sample->proc), 0);
 	put_label(w, STRING_PID, 0, (uint64_t)c->procs[sample->proc].pid);

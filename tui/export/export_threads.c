@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Most threads have the name of their process; only the others are kept. */
+#include "symbols/base/grow.h"
 #include "tui/export/export_model.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ static struct export_model_thread *find(const struct export_model *c, uint32_t p
 
 int export_model_thread_add(struct export_model *c, uint32_t proc, uint32_t tid, const char *dirty)
 {
-	struct export_model_thread *thread = find(c, proc, tid), *grown;
+	struct export_model_thread *thread = find(c, proc, tid);
 	char comm[16];
 
 	text_clean(comm, sizeof(comm), dirty, strlen(dirty));
@@ -38,16 +39,8 @@ int export_model_thread_add(struct export_model *c, uint32_t proc, uint32_t tid,
 		return textpool_add(&c->pool, comm, &thread->comm);
 	if (c->nthreads >= EXPORT_MODEL_THREADS_MAX)
 		return 0;
-	if (c->nthreads == c->threads_room) {
-		uint32_t room = c->threads_room ? 2 * c->threads_room : 64;
-
-		grown = reallocarray(c->threads, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		c->threads = grown;
-		c->threads_room = room;
-	}
-	if (idtable_reserve(&c->thread_index, c->nthreads + 1u))
+	if (GROW(c->threads, c->nthreads, c->threads_room, EXPORT_MODEL_THREADS_MAX) ||
+	    idtable_reserve(&c->thread_index, c->nthreads + 1u))
 		return -ENOMEM;
 	thread = &c->threads[c->nthreads];
 	*thread = (struct export_model_thread){.proc = proc, .tid = tid};

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
+
 static uint32_t text_hash(enum role role, const char *name, const char *detail)
 {
 	uint64_t hash = (uint64_t)role;
@@ -29,37 +31,14 @@ int64_t flametree_frame(struct flametree *t, enum role role, const char *name, c
 			return id;
 	if (t->pool.size > FLAMETREE_TEXT_MAX)
 		return -EFBIG;
-	if (t->nframes == t->frames_room) {
-		uint32_t room = t->frames_room ? t->frames_room * 2 : 64;
-		struct flametree_frame *grown = reallocarray(t->frames, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		t->frames = grown;
-		t->frames_room = room;
-	}
-	if (idtable_reserve(&t->frame_index, t->nframes + 1u) ||
+	if (GROW(t->frames, t->nframes, t->frames_room, UINT32_MAX) ||
+	    idtable_reserve(&t->frame_index, t->nframes + 1u) ||
 	    textpool_add(&t->pool, name, &frame.name) ||
 	    textpool_add(&t->pool, detail, &frame.detail))
 		return -ENOMEM;
 	t->frames[t->nframes] = frame;
 	idtable_add(&t->frame_index, hash, t->nframes);
 	return t->nframes++;
-}
-
-static int nodes_reserve(struct flametree *t)
-{
-	uint32_t room = t->nodes_room ? t->nodes_room * 2 : 256;
-	struct flametree_node *grown;
-
-	if (t->nnodes < t->nodes_room)
-		return 0;
-	grown = reallocarray(t->nodes, room, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	t->nodes = grown;
-	t->nodes_room = room;
-	return 0;
 }
 
 int64_t flametree_child(struct flametree *t, uint32_t node, uint32_t frame)
@@ -71,7 +50,8 @@ int64_t flametree_child(struct flametree *t, uint32_t node, uint32_t frame)
 			return id;
 	if (t->nnodes >= FLAMETREE_NODES_MAX || t->nodes[node].depth >= FLAMETREE_DEPTH_MAX)
 		return node;
-	if (nodes_reserve(t) || idtable_reserve(&t->node_index, t->nnodes + 1u))
+	if (GROW(t->nodes, t->nnodes, t->nodes_room, UINT32_MAX) ||
+	    idtable_reserve(&t->node_index, t->nnodes + 1u))
 		return -ENOMEM;
 	t->nodes[t->nnodes] = (struct flametree_node){
 		.frame = frame, .parent = node, .depth = t->nodes[node].depth + 1};
@@ -95,7 +75,7 @@ int flametree_new(struct flametree *t, const char *root)
 
 	*t = (struct flametree){0};
 	frame = flametree_frame(t, ROLE_TITLE, root, "");
-	if (frame < 0 || nodes_reserve(t))
+	if (frame < 0 || GROW(t->nodes, t->nnodes, t->nodes_room, UINT32_MAX))
 		return -ENOMEM;
 	t->nodes[0] = (struct flametree_node){
 		.frame = (uint32_t)frame, .first = FLAMETREE_NONE, .next = FLAMETREE_NONE};

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/text.h"
 #include "tui/util/idtable.h"
 
@@ -41,18 +42,8 @@ size_t folded_frame(char *to, size_t size, const char *name)
 
 static int append(struct folded *out, const char *data, size_t length)
 {
-	size_t room = out->room ? out->room : 4096;
-	char *grown;
-
-	while (room < out->size + length)
-		room *= 2;
-	if (room != out->room) {
-		grown = realloc(out->text, room);
-		if (!grown)
-			return -ENOMEM;
-		out->text = grown;
-		out->room = room;
-	}
+	if (GROW_TO(out->text, out->size + length, out->room, SIZE_MAX))
+		return -ENOMEM;
 	memcpy(out->text + out->size, data, length);
 	out->size += length;
 	return 0;
@@ -127,19 +118,10 @@ static uint32_t text_hash(const char *text, size_t length)
 static int lines_reserve(struct folder *folder)
 {
 	struct folded *out = folder->out;
-	size_t room = out->lines_room ? out->lines_room * 2 : 256;
-	struct folded_line *grown;
 
 	if (idtable_reserve(&folder->index, out->count + 1))
 		return -ENOMEM;
-	if (out->count < out->lines_room)
-		return 0;
-	grown = reallocarray(out->lines, room, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	out->lines = grown;
-	out->lines_room = room;
-	return 0;
+	return GROW(out->lines, out->count, out->lines_room, SIZE_MAX);
 }
 
 /* The text behind `at` becomes a line, or is added to the one that it equals. */

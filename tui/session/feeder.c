@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "tui/util/bytes.h"
 #include "tui/profile/frozen_sum.h"
 #include "tui/profile/celltable.h"
@@ -37,20 +38,6 @@ struct feeder_sum {
 	struct profile_health health;
 	struct stretch stretch;
 };
-
-static int cells_reserve(struct feeder *f, size_t count)
-{
-	struct profile_cell *cells;
-
-	if (count <= f->cells_room)
-		return 0;
-	cells = reallocarray(f->cells, count, sizeof(*cells));
-	if (!cells)
-		return -ENOMEM;
-	f->cells = cells;
-	f->cells_room = count;
-	return 0;
-}
 
 /* What stood in the shards. One that makes no sense is none. */
 static void feed_inventory(struct feeder *f, uint32_t n)
@@ -116,7 +103,7 @@ int feeder_slice(struct feeder *f, uint32_t n, bool quiet)
 	int err = session_read(f->session, n, &slice);
 
 	if (!err)
-		err = cells_reserve(f, slice.ncells);
+		err = GROW_TO(f->cells, slice.ncells, f->cells_room, SIZE_MAX);
 	if (err)
 		return err;
 	if (!quiet) {
@@ -205,7 +192,7 @@ static int feed_table(struct feeder *f, const struct celltable *table, uint32_t 
 /* Of slices from..n. */
 static int commit_sum(struct feeder *f, const struct feeder_sum *sum, uint32_t from, uint32_t n)
 {
-	int err = cells_reserve(f, sum->table.count);
+	int err = GROW_TO(f->cells, sum->table.count, f->cells_room, SIZE_MAX);
 
 	if (err)
 		return err;
@@ -267,7 +254,7 @@ int feeder_baseline(struct feeder *f, const atomic_bool *stop)
 		;
 	err = sum_all(f, stop, &sum);
 	if (!err)
-		err = cells_reserve(f, sum.table.count);
+		err = GROW_TO(f->cells, sum.table.count, f->cells_room, SIZE_MAX);
 	if (!err) {
 		profile_lock(f->profile);
 		err = feed_table(f, &sum.table, session_slices(f->session) - 1);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/hash.h"
 #include "bpf/tracker/inventory.h"
 #include "tui/util/bytes.h"
@@ -53,7 +54,7 @@ struct known_proc {
 	uint32_t id;
 	struct profile_proc proc;
 	struct known_thread *threads; /* by tid */
-	uint32_t nthreads;
+	uint32_t nthreads, threads_room;
 };
 
 struct known_string {
@@ -151,16 +152,12 @@ static uint32_t string_id(struct session_definer *d, const char *text)
 
 static struct known *known_at(struct known_list *list, uint32_t id)
 {
-	if (id >= list->room) {
-		size_t room = ((size_t)id + 64) * 2;
-		struct known *at = reallocarray(list->at, room, sizeof(*at));
+	size_t before = list->room;
 
-		if (!at)
-			return NULL;
-		memset(at + list->room, 0, (room - list->room) * sizeof(*at));
-		list->at = at;
-		list->room = room;
-	}
+	if (GROW(list->at, id, list->room, SIZE_MAX))
+		return NULL;
+	if (list->room > before)
+		memset(list->at + before, 0, (list->room - before) * sizeof(*list->at));
 	return &list->at[id];
 }
 
@@ -378,20 +375,15 @@ static void proc_define(struct session_definer *d, const struct known_proc *know
 int64_t session_definer_proc(struct session_definer *d, const struct profile *p, uint32_t id)
 {
 	const struct profile_proc *proc = query_proc(p, id);
+	size_t before = d->procs_room;
 	struct known_proc *known;
 
 	if (!proc)
 		return -EINVAL;
-	if (id >= d->procs_room) {
-		size_t room = ((size_t)id + 16) * 2;
-
-		known = reallocarray(d->procs, room, sizeof(*known));
-		if (!known)
-			return -ENOMEM;
-		memset(known + d->procs_room, 0, (room - d->procs_room) * sizeof(*known));
-		d->procs = known;
-		d->procs_room = room;
-	}
+	if (GROW(d->procs, id, d->procs_room, SIZE_MAX))
+		return -ENOMEM;
+	if (d->procs_room > before)
+		memset(d->procs + before, 0, (d->procs_room - before) * sizeof(*d->procs));
 	known = &d->procs[id];
 	if (known->known && known->proc.pid == proc->pid && known->proc.image == proc->image) {
 		if (proc_same(&known->proc, proc))
@@ -441,15 +433,14 @@ static uint32_t thread_place(const struct known_proc *proc, uint32_t tid)
 
 static int thread_add(struct known_proc *proc, uint32_t at, uint32_t tid)
 {
-	struct known_thread *grown =
-		reallocarray(proc->threads, proc->nthreads + 1, sizeof(*grown));
+	struct known_thread *thread;
 
-	if (!grown)
+	if (GROW(proc->threads, proc->nthreads, proc->threads_room, THREADS_MAX))
 		return -ENOMEM;
-	proc->threads = grown;
-	memmove(grown + at + 1, grown + at, (proc->nthreads - at) * sizeof(*grown));
+	thread = &proc->threads[at];
+	memmove(thread + 1, thread, (proc->nthreads - at) * sizeof(*thread));
 	proc->nthreads++;
-	grown[at] = (struct known_thread){.tid = tid};
+	*thread = (struct known_thread){.tid = tid};
 	return 0;
 }
 

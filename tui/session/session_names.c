@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/text.h"
 #include "tui/util/bytes.h"
 #include "tui/session/session.h"
@@ -116,20 +117,13 @@ static uint32_t count_of(const struct session_names *n, enum list_kind kind)
 static int list_reserve(struct session_names *n, enum list_kind kind, size_t more)
 {
 	struct list *list = &n->lists[kind];
-	size_t room = list->room ? list->room : 64, bytes;
-	void *grown;
+	size_t size = item_bytes[kind], room = list->room;
+	size_t most = room + (SESSION_NAMES_MAX - n->memory) / size;
+	void *grown = grow_to(list->at, list->count + more, &room, size, most);
 
-	while (room - list->count < more)
-		room *= 2;
-	if (room == list->room)
-		return 0;
-	bytes = (room - list->room) * item_bytes[kind];
-	if (n->memory + bytes > SESSION_NAMES_MAX)
-		return -ENOMEM;
-	grown = realloc(list->at, room * item_bytes[kind]);
 	if (!grown)
 		return -ENOMEM;
-	n->memory += bytes;
+	n->memory += (room - list->room) * size;
 	list->at = grown;
 	list->room = room;
 	return 0;

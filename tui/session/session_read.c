@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/text.h"
 #include "tui/session/session_chunks.h"
 
@@ -55,31 +56,12 @@ static int take_start(struct session *s, struct cursor *c)
 	return 0;
 }
 
-static int slices_reserve(struct session *s)
-{
-	uint32_t room = s->slices_room ? s->slices_room * 2 : 64;
-	struct place *grown;
-
-	if (s->nslices < s->slices_room)
-		return 0;
-	if (room > SESSION_SLICES_MAX)
-		room = SESSION_SLICES_MAX;
-	if (room == s->slices_room)
-		return -ENOMEM;
-	grown = reallocarray(s->slices, room, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	s->slices = grown;
-	s->slices_room = room;
-	return 0;
-}
-
 static int take_place(struct session *s, const struct session_chunk *head, uint64_t offset,
 		      uint32_t first)
 {
 	if (head->time > INT64_MAX || (s->nslices && head->time < s->slices[s->nslices - 1].time))
 		return -EBADMSG;
-	if (slices_reserve(s))
+	if (GROW(s->slices, s->nslices, s->slices_room, SESSION_SLICES_MAX))
 		return -ENOMEM;
 	s->slices[s->nslices++] = (struct place){.offset = offset,
 						 .time = head->time,

@@ -6,22 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/text.h"
 
 int textpool_add(struct textpool *pool, const char *text, size_t *at)
 {
-	size_t length = strlen(text) + 1, room = pool->room ? pool->room : 4096;
+	size_t length = strlen(text) + 1;
 
-	while (room < pool->size + length)
-		room *= 2;
-	if (room != pool->room) {
-		char *grown = realloc(pool->text, room);
-
-		if (!grown)
-			return -ENOMEM;
-		pool->text = grown;
-		pool->room = room;
-	}
+	if (GROW_TO(pool->text, pool->size + length, pool->room, SIZE_MAX))
+		return -ENOMEM;
 	*at = pool->size;
 	pool->size += text_clean(pool->text + *at, length, text, length - 1) + 1;
 	return 0;

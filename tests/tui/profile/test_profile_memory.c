@@ -35,11 +35,6 @@ static void *failing_calloc(size_t n, size_t size)
 	return failing() ? NULL : calloc(n, size);
 }
 
-static void *failing_realloc(void *p, size_t size)
-{
-	return failing() ? NULL : realloc(p, size);
-}
-
 static void *failing_reallocarray(void *p, size_t n, size_t size)
 {
 	return failing() ? NULL : reallocarray(p, n, size);
@@ -47,18 +42,19 @@ static void *failing_reallocarray(void *p, size_t n, size_t size)
 
 #define malloc	     failing_malloc
 #define calloc	     failing_calloc
-#define realloc	     failing_realloc
 #define reallocarray failing_reallocarray
 
 /* Names that are static in more than one of the files. */
 #define count_cell  procs_count_cell
 #define before_cell procs_before_cell
 #define by_total    tree_by_total
+#define grow	    tree_grow
 #include "tui/query/query_procs.c"
 #undef count_cell
 #undef before_cell
 #include "tui/query/query_tree.c"
 #undef by_total
+#undef grow
 #include "tui/profile/sample_ids.c"
 #include "tui/profile/celltable.c"
 #include "tui/export/folded.c"
