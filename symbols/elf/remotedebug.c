@@ -2,7 +2,7 @@
 /*
  * libdebuginfod brings curl and thirty other libraries, which few who profile need: it is loaded
  * when it is asked for. A transfer ends when its progress function says so, but the look-up of a
- * host name does not, hence the reference that the thread holds.
+ * host name does not, so the thread may be left behind.
  */
 #include "symbols/elf/remotedebug.h"
 
@@ -18,10 +18,10 @@
 
 #include "symbols/base/grow.h"
 #include "symbols/base/limits.h"
-#include "symbols/base/thread.h"
+#include "symbols/base/worker.h"
 
 #define FILES_MAX     4096u
-#define END_NS	      300000000l
+#define END_NS	      300000000u
 #define FIRST_SECONDS 30.0    /* a server may ask others */
 #define GRACE_SECONDS 10.0    /* from the first byte on */
 #define LEAST_RATE    65536.0 /* bytes a second after that */
@@ -45,13 +45,10 @@ struct file {
 };
 
 struct remotedebug {
-	pthread_mutex_t lock;
-	pthread_cond_t asked;
-	pthread_t thread;
-	unsigned int refs; /* the owner, the thread */
-	bool stop;
+	struct worker worker;
 	bool given_up; /* what is being fetched */
 	struct library library;
+	struct client *client;
 	struct file *files; /* in the order of asking, which is that of fetching */
 	size_t nfiles, files_room, next;
 	uint64_t left;	       /* bytes that may still be fetched */
@@ -72,22 +69,6 @@ static int load(struct library *lib)
 	*(void **)&lib->set_progress = dlsym(lib->handle, "debuginfod_set_progressfn");
 	*(void **)&lib->end = dlsym(lib->handle, "debuginfod_end");
 	return lib->begin && lib->find && lib->set_progress && lib->end ? 0 : -ELIBACC;
-}
-
-/* Lock held; given up here. The library stays loaded: its own threads and curl's may be at work. */
-static void unref(struct remotedebug *rd)
-{
-	bool last = --rd->refs == 0;
-
-	pthread_mutex_unlock(&rd->lock);
-	if (!last)
-		return;
-	for (size_t i = 0; i < rd->nfiles; i++)
-		free(rd->files[i].path);
-	free(rd->files);
-	pthread_cond_destroy(&rd->asked);
-	pthread_mutex_destroy(&rd->lock);
-	free(rd);
 }
 
 /* --- the thread ------------------------------------------------------------------------------ */
@@ -117,13 +98,13 @@ static int on_progress(struct client *client, long done, long total)
 	bool stop;
 
 	(void)client;
-	pthread_mutex_lock(&rd->lock);
+	pthread_mutex_lock(&rd->worker.lock);
 	rd->state.done = done > 0 ? (uint64_t)done : 0;
 	rd->state.total = total > 0 ? (uint64_t)total : 0;
-	stop = rd->stop || rd->given_up ||
+	stop = rd->worker.stop || rd->given_up ||
 	       remotedebug_is_too_much(rd->state.done, rd->state.total, rd->left,
 				       seconds_since(&rd->began));
-	pthread_mutex_unlock(&rd->lock);
+	pthread_mutex_unlock(&rd->worker.lock);
 	return stop;
 }
 
@@ -140,7 +121,7 @@ static void give_up(struct remotedebug *rd, size_t first)
 }
 
 /* Lock held; given up meanwhile. */
-static void fetch(struct remotedebug *rd, struct client *client)
+static void fetch(struct remotedebug *rd)
 {
 	struct file want = rd->files[rd->next];
 	char *path = NULL;
@@ -151,11 +132,11 @@ static void fetch(struct remotedebug *rd, struct client *client)
 	clock_gettime(CLOCK_MONOTONIC, &rd->began);
 	for (size_t i = 0; i < want.length; i++)
 		snprintf(rd->state.id + 2 * i, 3, "%02x", want.id[i]);
-	pthread_mutex_unlock(&rd->lock);
-	fd = rd->library.find(client, want.id, (int)want.length, &path);
+	pthread_mutex_unlock(&rd->worker.lock);
+	fd = rd->library.find(rd->client, want.id, (int)want.length, &path);
 	if (fd >= 0)
 		close(fd);
-	pthread_mutex_lock(&rd->lock);
+	pthread_mutex_lock(&rd->worker.lock);
 	here = fd >= 0 && path;
 	rd->files[rd->next].state = here ? FILE_HERE : FILE_MISSING;
 	rd->files[rd->next++].path = path;
@@ -167,38 +148,59 @@ static void fetch(struct remotedebug *rd, struct client *client)
 	rd->state.id[0] = '\0';
 }
 
-static void *run(void *arg)
+static void begin(void *arg)
 {
 	struct remotedebug *rd = arg;
-	struct client *client = rd->library.begin();
 
 	fetching = rd;
-	if (client)
-		rd->library.set_progress(client, on_progress);
-	pthread_mutex_lock(&rd->lock);
-	while (client && !rd->stop) {
-		if (rd->next < rd->nfiles && rd->files[rd->next].state != FILE_ASKED)
-			rd->next++;
-		else if (rd->next < rd->nfiles)
-			fetch(rd, client);
-		else
-			pthread_cond_wait(&rd->asked, &rd->lock);
-	}
-	/* What is left is not fetched any more: callers must not try again and again. */
-	rd->stop = true;
+	rd->client = rd->library.begin();
+	if (rd->client)
+		rd->library.set_progress(rd->client, on_progress);
+	else
+		rd->worker.stop = true;
+}
+
+static bool work(void *arg)
+{
+	struct remotedebug *rd = arg;
+
+	while (rd->next < rd->nfiles && rd->files[rd->next].state != FILE_ASKED)
+		rd->next++;
+	if (rd->next == rd->nfiles)
+		return false;
+	fetch(rd);
+	return true;
+}
+
+/* What is left is not fetched any more: callers must not try again and again. */
+static void end(void *arg)
+{
+	struct remotedebug *rd = arg;
+
+	pthread_mutex_lock(&rd->worker.lock);
 	give_up(rd, rd->next);
-	pthread_mutex_unlock(&rd->lock);
-	if (client)
-		rd->library.end(client);
-	pthread_mutex_lock(&rd->lock);
-	unref(rd);
-	return NULL;
+	pthread_mutex_unlock(&rd->worker.lock);
+	if (rd->client)
+		rd->library.end(rd->client);
+}
+
+/* The library stays loaded: its own threads and curl's may be at work. */
+static void free_all(void *arg)
+{
+	struct remotedebug *rd = arg;
+
+	for (size_t i = 0; i < rd->nfiles; i++)
+		free(rd->files[i].path);
+	free(rd->files);
+	free(rd);
 }
 
 /* --- for others ------------------------------------------------------------------------------ */
 
 int remotedebug_new(struct remotedebug **out)
 {
+	static const struct worker_ops ops = {
+		.work = work, .begin = begin, .end = end, .free = free_all};
 	const char *urls = getenv("DEBUGINFOD_URLS");
 	struct remotedebug *rd;
 	int err;
@@ -212,21 +214,15 @@ int remotedebug_new(struct remotedebug **out)
 	rd = calloc(1, sizeof(*rd));
 	if (!rd)
 		return -ENOMEM;
-	pthread_mutex_init(&rd->lock, NULL);
-	pthread_cond_init(&rd->asked, NULL);
-	rd->refs = 2;
 	rd->left = LIMIT_REMOTE_ALL;
 	err = load(&rd->library);
 	if (!err)
-		err = thread_start(&rd->thread, run, rd);
-	if (err) {
-		rd->refs = 1;
-		pthread_mutex_lock(&rd->lock);
-		unref(rd);
-		return err;
-	}
-	*out = rd;
-	return 0;
+		err = worker_start(&rd->worker, &ops, rd);
+	if (err)
+		free(rd);
+	else
+		*out = rd;
+	return err;
 }
 
 const char *remotedebug_trouble(int err)
@@ -238,22 +234,8 @@ const char *remotedebug_trouble(int err)
 
 void remotedebug_free(struct remotedebug *rd)
 {
-	struct timespec then;
-
-	if (!rd)
-		return;
-	pthread_mutex_lock(&rd->lock);
-	rd->stop = true;
-	pthread_cond_signal(&rd->asked);
-	pthread_mutex_unlock(&rd->lock);
-	clock_gettime(CLOCK_REALTIME, &then);
-	then.tv_nsec += END_NS;
-	then.tv_sec += then.tv_nsec / 1000000000l;
-	then.tv_nsec %= 1000000000l;
-	if (pthread_timedjoin_np(rd->thread, NULL, &then))
-		pthread_detach(rd->thread);
-	pthread_mutex_lock(&rd->lock);
-	unref(rd);
+	if (rd)
+		worker_stop(&rd->worker, END_NS);
 }
 
 /* Lock held. NULL: it was not asked for. */
@@ -267,12 +249,12 @@ static const struct file *find(const struct remotedebug *rd, const uint8_t *id, 
 
 static int ask(struct remotedebug *rd, const uint8_t *id, size_t length)
 {
-	if (rd->stop || GROW(rd->files, rd->nfiles, rd->files_room, FILES_MAX))
+	if (rd->worker.stop || GROW(rd->files, rd->nfiles, rd->files_room, FILES_MAX))
 		return -ENOENT;
 	rd->files[rd->nfiles] = (struct file){.length = length};
 	memcpy(rd->files[rd->nfiles++].id, id, length);
 	rd->state.waiting++;
-	pthread_cond_signal(&rd->asked);
+	worker_wake(&rd->worker);
 	return -EAGAIN;
 }
 
@@ -283,7 +265,7 @@ int remotedebug_open(struct remotedebug *rd, const uint8_t *id, size_t length)
 
 	if (!length || length > BUILD_ID_MAX)
 		return -ENOENT;
-	pthread_mutex_lock(&rd->lock);
+	pthread_mutex_lock(&rd->worker.lock);
 	file = find(rd, id, length);
 	if (!file) {
 		result = ask(rd, id, length);
@@ -293,15 +275,15 @@ int remotedebug_open(struct remotedebug *rd, const uint8_t *id, size_t length)
 	} else {
 		result = file->state == FILE_ASKED ? -EAGAIN : -ENOENT;
 	}
-	pthread_mutex_unlock(&rd->lock);
+	pthread_mutex_unlock(&rd->worker.lock);
 	return result;
 }
 
 void remotedebug_state(struct remotedebug *rd, struct remotedebug_state *out)
 {
-	pthread_mutex_lock(&rd->lock);
+	pthread_mutex_lock(&rd->worker.lock);
 	*out = rd->state;
-	pthread_mutex_unlock(&rd->lock);
+	pthread_mutex_unlock(&rd->worker.lock);
 }
 
 /* The one that is being fetched ends with its next report of progress. */
@@ -309,10 +291,10 @@ unsigned int remotedebug_cancel(struct remotedebug *rd)
 {
 	unsigned int count;
 
-	pthread_mutex_lock(&rd->lock);
+	pthread_mutex_lock(&rd->worker.lock);
 	count = rd->state.waiting;
 	rd->given_up = rd->state.id[0] != '\0';
 	give_up(rd, rd->next + rd->given_up);
-	pthread_mutex_unlock(&rd->lock);
+	pthread_mutex_unlock(&rd->worker.lock);
 	return count;
 }

@@ -3,18 +3,16 @@
 #include "tui/collect/lister.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "symbols/elf/debugfile.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/code/listing.h"
 #include "symbols/files/rootfile.h"
-#include "symbols/base/thread.h"
+#include "symbols/base/worker.h"
 #include "tui/symbolize/inline_chain.h"
 #include "tui/symbolize/modules.h"
 #include "unwind/cfitext.h"
@@ -23,10 +21,7 @@
 #define NICE 10
 
 struct lister {
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t asked;
-	atomic_bool stop;
+	struct worker worker;
 	atomic_bool cancel; /* what is being read */
 	size_t limit;
 	struct remotedebug *remote;
@@ -117,45 +112,47 @@ static struct cfitext *read_cfi(const struct lister_job *job)
 	return cfi;
 }
 
-static void *lister_thread(void *arg)
+static bool work(void *arg)
+{
+	struct lister *l = arg;
+	struct lister_job job = l->job;
+	struct listing *listing;
+	struct cfitext *cfi;
+	int err;
+
+	if (!l->waits)
+		return false;
+	l->waits = false;
+	atomic_store(&l->cancel, false);
+	pthread_mutex_unlock(&l->worker.lock);
+	err = list(l, &job, &listing);
+	cfi = read_cfi(&job);
+	job_close(&job);
+	pthread_mutex_lock(&l->worker.lock);
+	listing_put(l->listing);
+	cfitext_put(l->cfi);
+	l->listing = listing;
+	l->cfi = cfi;
+	l->err = err;
+	l->serial = job.serial;
+	l->answered = true;
+	return true;
+}
+
+static void free_all(void *arg)
 {
 	struct lister *l = arg;
 
-	/* Of this thread alone, on Linux. What is not granted is not needed. */
-	setpriority(PRIO_PROCESS, 0, NICE);
-	pthread_mutex_lock(&l->lock);
-	while (!atomic_load(&l->stop)) {
-		struct listing *listing;
-		struct cfitext *cfi;
-		struct lister_job job;
-		int err;
-
-		if (!l->waits) {
-			pthread_cond_wait(&l->asked, &l->lock);
-			continue;
-		}
-		job = l->job;
-		l->waits = false;
-		atomic_store(&l->cancel, false);
-		pthread_mutex_unlock(&l->lock);
-		err = list(l, &job, &listing);
-		cfi = read_cfi(&job);
-		job_close(&job);
-		pthread_mutex_lock(&l->lock);
-		listing_put(l->listing);
-		cfitext_put(l->cfi);
-		l->listing = listing;
-		l->cfi = cfi;
-		l->err = err;
-		l->serial = job.serial;
-		l->answered = true;
-	}
-	pthread_mutex_unlock(&l->lock);
-	return NULL;
+	if (l->waits)
+		job_close(&l->job);
+	listing_put(l->listing);
+	cfitext_put(l->cfi);
+	free(l);
 }
 
 int lister_new(size_t limit, struct remotedebug *remote, struct lister **out)
 {
+	static const struct worker_ops ops = {.work = work, .free = free_all, .nice = NICE};
 	struct lister *l = calloc(1, sizeof(*l));
 	int err;
 
@@ -164,46 +161,35 @@ int lister_new(size_t limit, struct remotedebug *remote, struct lister **out)
 		return -ENOMEM;
 	l->limit = limit;
 	l->remote = remote;
-	pthread_mutex_init(&l->lock, NULL);
-	pthread_cond_init(&l->asked, NULL);
-	err = thread_start(&l->thread, lister_thread, l);
-	if (err) {
+	err = worker_start(&l->worker, &ops, l);
+	if (err)
 		free(l);
-		return err;
-	}
-	*out = l;
-	return 0;
+	else
+		*out = l;
+	return err;
 }
 
 void lister_free(struct lister *l)
 {
 	if (!l)
 		return;
-	pthread_mutex_lock(&l->lock);
-	atomic_store(&l->stop, true);
+	pthread_mutex_lock(&l->worker.lock);
+	atomic_store(&l->worker.stop, true);
 	atomic_store(&l->cancel, true);
-	pthread_cond_broadcast(&l->asked);
-	pthread_mutex_unlock(&l->lock);
-	pthread_join(l->thread, NULL);
-	if (l->waits)
-		job_close(&l->job);
-	listing_put(l->listing);
-	cfitext_put(l->cfi);
-	pthread_cond_destroy(&l->asked);
-	pthread_mutex_destroy(&l->lock);
-	free(l);
+	pthread_mutex_unlock(&l->worker.lock);
+	worker_stop(&l->worker, WORKER_FOREVER);
 }
 
 void lister_ask(struct lister *l, const struct lister_job *job)
 {
-	pthread_mutex_lock(&l->lock);
+	pthread_mutex_lock(&l->worker.lock);
 	if (l->waits)
 		job_close(&l->job);
 	l->job = *job;
 	l->waits = true;
 	atomic_store(&l->cancel, true);
-	pthread_cond_signal(&l->asked);
-	pthread_mutex_unlock(&l->lock);
+	worker_wake(&l->worker);
+	pthread_mutex_unlock(&l->worker.lock);
 }
 
 bool lister_take(struct lister *l, uint64_t *serial, int *err, struct listing **out,
@@ -211,7 +197,7 @@ bool lister_take(struct lister *l, uint64_t *serial, int *err, struct listing **
 {
 	bool answered;
 
-	pthread_mutex_lock(&l->lock);
+	pthread_mutex_lock(&l->worker.lock);
 	answered = l->answered;
 	if (answered) {
 		*serial = l->serial;
@@ -222,6 +208,6 @@ bool lister_take(struct lister *l, uint64_t *serial, int *err, struct listing **
 		l->cfi = NULL;
 		l->answered = false;
 	}
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_unlock(&l->worker.lock);
 	return answered;
 }

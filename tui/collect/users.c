@@ -7,19 +7,17 @@
 #include "tui/collect/users.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "symbols/base/text.h"
-#include "symbols/base/thread.h"
+#include "symbols/base/worker.h"
 
 #define USERS_KNOWN 256u /* direct-mapped by uid */
-#define WAIT_NS	    50000000l
+#define WAIT_NS	    50000000u
 #define NAME_BYTES  64u
 #define FIND_BYTES  256u
 #define FIND_MAX    64u
@@ -39,12 +37,8 @@ struct question { /* of users_find */
 };
 
 struct users {
-	pthread_mutex_t lock;
-	pthread_cond_t asked, answered;
+	struct worker worker;
 	users_lookup *lookup;
-	pthread_t thread;
-	unsigned int refs; /* the owner, the thread */
-	bool stop;
 	bool late; /* one was waited for in vain, and has not come back */
 	struct question *first, **end;
 	unsigned int nquestions;
@@ -75,21 +69,6 @@ static void drop_questions(struct users *u)
 	u->nquestions = 0;
 }
 
-/* Lock held; given up here. */
-static void unref(struct users *u)
-{
-	bool last = --u->refs == 0;
-
-	pthread_mutex_unlock(&u->lock);
-	if (!last)
-		return;
-	drop_questions(u);
-	pthread_cond_destroy(&u->asked);
-	pthread_cond_destroy(&u->answered);
-	pthread_mutex_destroy(&u->lock);
-	free(u);
-}
-
 static struct user *next_asked(struct users *u)
 {
 	for (unsigned int i = 0; i < USERS_KNOWN; i++)
@@ -104,19 +83,19 @@ static void answer(struct users *u, struct user *user)
 	uid_t uid = user->uid;
 	bool found;
 
-	pthread_mutex_unlock(&u->lock);
+	pthread_mutex_unlock(&u->worker.lock);
 	found = !u->lookup(uid, raw, sizeof(raw));
 	if (found)
 		text_clean(name, sizeof(name), raw, strnlen(raw, sizeof(raw)));
 	else
 		snprintf(name, sizeof(name), "%u", (unsigned int)uid);
-	pthread_mutex_lock(&u->lock);
+	pthread_mutex_lock(&u->worker.lock);
 	u->late = false;
 	if (user->state == USER_ASKED && user->uid == uid) {
 		user->state = USER_KNOWN;
 		memcpy(user->name, name, sizeof(name));
 	}
-	pthread_cond_broadcast(&u->answered);
+	pthread_cond_broadcast(&u->worker.answered);
 }
 
 /* A name of digits is a name first, as with chown(1). */
@@ -149,10 +128,10 @@ static void answer_question(struct users *u)
 	if (!u->first)
 		u->end = &u->first;
 	u->nquestions--;
-	pthread_mutex_unlock(&u->lock);
+	pthread_mutex_unlock(&u->worker.lock);
 	known = find(q->name, &uid);
-	pthread_mutex_lock(&u->lock);
-	if (!u->stop && q->round == u->round)
+	pthread_mutex_lock(&u->worker.lock);
+	if (!u->worker.stop && q->round == u->round)
 		q->found(q->arg, q->name, known, uid);
 	free(q);
 }
@@ -167,18 +146,18 @@ int users_find(struct users *u, const char *name, users_found *found, void *arg)
 	q->found = found;
 	q->arg = arg;
 	snprintf(q->name, sizeof(q->name), "%s", name);
-	pthread_mutex_lock(&u->lock);
+	pthread_mutex_lock(&u->worker.lock);
 	q->round = u->round;
 	if (u->nquestions < FIND_MAX) {
 		u->nquestions++;
 		*u->end = q;
 		u->end = &q->next;
 		q = NULL;
-		pthread_cond_signal(&u->asked);
+		worker_wake(&u->worker);
 	} else {
 		err = -EAGAIN;
 	}
-	pthread_mutex_unlock(&u->lock);
+	pthread_mutex_unlock(&u->worker.lock);
 	free(q);
 	return err;
 }
@@ -186,106 +165,75 @@ int users_find(struct users *u, const char *name, users_found *found, void *arg)
 /* The one under way is no longer in the list, and belongs to the thread. */
 void users_forget(struct users *u)
 {
-	pthread_mutex_lock(&u->lock);
+	pthread_mutex_lock(&u->worker.lock);
 	drop_questions(u);
 	u->round++;
-	pthread_mutex_unlock(&u->lock);
+	pthread_mutex_unlock(&u->worker.lock);
 }
 
-static void *run(void *arg)
+static bool work(void *arg)
 {
 	struct users *u = arg;
-	struct user *user;
+	struct user *user = next_asked(u);
 
-	pthread_mutex_lock(&u->lock);
-	while (!u->stop) {
-		user = next_asked(u);
-		if (user)
-			answer(u, user);
-		else if (u->first)
-			answer_question(u);
-		else
-			pthread_cond_wait(&u->asked, &u->lock);
-	}
-	unref(u);
-	return NULL;
+	if (user)
+		answer(u, user);
+	else if (u->first)
+		answer_question(u);
+	else
+		return false;
+	return true;
+}
+
+static void free_all(void *arg)
+{
+	drop_questions(arg);
+	free(arg);
 }
 
 int users_new(users_lookup *lookup, struct users **out)
 {
+	static const struct worker_ops ops = {.work = work, .free = free_all};
 	struct users *u = calloc(1, sizeof(*u));
-	pthread_condattr_t clock;
 	int err;
 
 	*out = NULL;
 	if (!u)
 		return -ENOMEM;
 	u->lookup = lookup ? lookup : system_lookup;
-	u->refs = 1;
 	u->end = &u->first;
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_mutex_init(&u->lock, NULL);
-	pthread_cond_init(&u->asked, NULL);
-	pthread_cond_init(&u->answered, &clock);
-	pthread_condattr_destroy(&clock);
-	u->refs++;
-	err = thread_start(&u->thread, run, u);
-	if (err) {
-		u->refs = 1;
-		pthread_mutex_lock(&u->lock);
-		unref(u);
-		return err;
-	}
-	*out = u;
-	return 0;
-}
-
-static struct timespec moment_from_now(clockid_t clock)
-{
-	struct timespec then;
-
-	clock_gettime(clock, &then);
-	then.tv_nsec += WAIT_NS;
-	then.tv_sec += then.tv_nsec / 1000000000l;
-	then.tv_nsec %= 1000000000l;
-	return then;
+	err = worker_start(&u->worker, &ops, u);
+	if (err)
+		free(u);
+	else
+		*out = u;
+	return err;
 }
 
 void users_free(struct users *u)
 {
-	struct timespec then = moment_from_now(CLOCK_REALTIME);
-
-	if (!u)
-		return;
-	pthread_mutex_lock(&u->lock);
-	u->stop = true;
-	pthread_cond_signal(&u->asked);
-	pthread_mutex_unlock(&u->lock);
-	if (pthread_timedjoin_np(u->thread, NULL, &then))
-		pthread_detach(u->thread);
-	pthread_mutex_lock(&u->lock);
-	unref(u);
+	if (u)
+		worker_stop(&u->worker, WAIT_NS);
 }
 
 void users_name(struct users *u, uid_t uid, char *to, size_t size)
 {
-	struct timespec then = moment_from_now(CLOCK_MONOTONIC);
+	struct timespec then = worker_in(WAIT_NS);
 	struct user *user = &u->known[uid % USERS_KNOWN];
 	bool known;
 
-	pthread_mutex_lock(&u->lock);
+	pthread_mutex_lock(&u->worker.lock);
 	if (user->state == USER_NONE || user->uid != uid) {
 		user->state = USER_ASKED;
 		user->uid = uid;
-		pthread_cond_signal(&u->asked);
+		worker_wake(&u->worker);
 		while (!u->late && user->state == USER_ASKED && user->uid == uid)
-			u->late = pthread_cond_timedwait(&u->answered, &u->lock, &then) != 0;
+			u->late = !worker_wait(&u->worker, &then);
 	}
 	known = user->state == USER_KNOWN && user->uid == uid;
 	if (known)
 		snprintf(to, size, "%s", user->name);
-	pthread_mutex_unlock(&u->lock);
+	pthread_mutex_unlock(&u->worker.lock);
 	if (!known)
 		snprintf(to, size, "%u", (unsigned int)uid);
 }

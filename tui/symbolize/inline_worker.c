@@ -7,10 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +17,7 @@
 #include "symbols/elf/elffile.h"
 #include "symbols/base/memory.h"
 #include "symbols/files/rootfile.h"
-#include "symbols/base/thread.h"
+#include "symbols/base/worker.h"
 #include "tui/symbolize/inline_chain.h"
 #include "tui/symbolize/modules.h"
 
@@ -47,11 +45,7 @@ struct object {
 };
 
 struct inline_worker {
-	pthread_t thread;
-	atomic_int tid; /* 0: it has not begun */
-	pthread_mutex_t lock;
-	pthread_cond_t asked, answered;
-	atomic_bool stop;
+	struct worker worker;
 	size_t nquestions; /* with the one that is being answered */
 	uint64_t turns;
 	struct inline_worker_answer *answers, **last_answer;
@@ -147,7 +141,7 @@ static bool object_open(struct inline_worker *n, struct object *object, int fd, 
 	struct debug_place place = {root < 0 ? -1 : root, MODULES_DEBUG_ROOT, remote, asker, pid};
 	struct debuginfo_options options = {.place = &place,
 					    .limit = n->budget,
-					    .cancel = &n->stop,
+					    .cancel = &n->worker.stop,
 					    .user = inline_chain_user()};
 	struct elf_file *file;
 	bool read;
@@ -210,7 +204,7 @@ static void answer_one(struct inline_worker *n, struct object *object)
 
 	object_use(n, object);
 	object->fd = -1;
-	pthread_mutex_unlock(&n->lock);
+	pthread_mutex_unlock(&n->worker.lock);
 	if (fd >= 0)
 		bare = !object_open(n, object, fd, pid, remote, asker);
 	if (answer) {
@@ -221,7 +215,7 @@ static void answer_one(struct inline_worker *n, struct object *object)
 			answer->calls = NULL;
 	}
 	free(q);
-	pthread_mutex_lock(&n->lock);
+	pthread_mutex_lock(&n->worker.lock);
 	if (fd >= 0)
 		object->bare = bare;
 	if (answer) {
@@ -230,67 +224,55 @@ static void answer_one(struct inline_worker *n, struct object *object)
 	}
 	n->nquestions--;
 	rest = objects_cut(n, object);
-	pthread_mutex_unlock(&n->lock);
+	pthread_mutex_unlock(&n->worker.lock);
 	objects_free(rest);
-	pthread_mutex_lock(&n->lock);
+	pthread_mutex_lock(&n->worker.lock);
 }
 
-/* Waits for a question; frees all objects if none comes for long. The lock is held. */
-static void wait_for_question(struct inline_worker *n)
+/* Frees all objects if no question came for long. True: the lock, which is held, was released. */
+static bool objects_expire(struct inline_worker *n)
 {
-	struct timespec until;
-	struct object *all;
+	struct object *all = n->objects;
 
-	pthread_cond_broadcast(&n->answered);
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += IDLE_SECONDS;
-	if (pthread_cond_timedwait(&n->asked, &n->lock, &until) != ETIMEDOUT || n->nquestions)
-		return;
-	all = n->objects;
+	pthread_cond_broadcast(&n->worker.answered);
+	if (!all || all->used > now_seconds() - IDLE_SECONDS)
+		return false;
 	n->objects = NULL;
-	pthread_mutex_unlock(&n->lock);
+	pthread_mutex_unlock(&n->worker.lock);
 	objects_free(all);
-	pthread_mutex_lock(&n->lock);
+	pthread_mutex_lock(&n->worker.lock);
+	return true;
 }
 
-/*
- * The thread runs as its caller does while that waits for it: beside the tracker, which is weighed
- * against it, and busy programs of other sessions it would have next to nothing of a CPU. A nice
- * value is of a thread alone, on Linux. What is not granted is not needed.
- */
-static void set_nice(struct inline_worker *n, int nice)
+static bool work(void *arg)
 {
-	int tid = atomic_load(&n->tid);
+	struct inline_worker *n = arg;
+	struct object *object = object_next(n);
 
-	if (tid)
-		setpriority(PRIO_PROCESS, (id_t)tid, nice);
+	if (!object)
+		return objects_expire(n);
+	answer_one(n, object);
+	return true;
 }
 
-static void *inliner_thread(void *arg)
+static void free_all(void *arg)
 {
 	struct inline_worker *n = arg;
 
-	atomic_store(&n->tid, gettid());
-	set_nice(n, NICE);
-	pthread_mutex_lock(&n->lock);
-	while (!atomic_load(&n->stop)) {
-		struct object *object = object_next(n);
-
-		if (object)
-			answer_one(n, object);
-		else
-			wait_for_question(n);
-	}
-	pthread_mutex_unlock(&n->lock);
-	return NULL;
+	inline_worker_answers_free(n->answers);
+	objects_free(n->objects);
+	free(n);
 }
 
 /* --- for the collector ----------------------------------------------------------------------- */
 
 int inline_worker_new(size_t budget, struct inline_worker **out)
 {
+	static const struct worker_ops ops = {.work = work,
+					      .wake_ns = IDLE_SECONDS * 1000000000ull,
+					      .free = free_all,
+					      .nice = NICE};
 	struct inline_worker *n = calloc(1, sizeof(*n));
-	pthread_condattr_t attr;
 	int err;
 
 	*out = NULL;
@@ -301,37 +283,20 @@ int inline_worker_new(size_t budget, struct inline_worker **out)
 	if (n->kept > budget)
 		n->kept = budget;
 	n->last_answer = &n->answers;
-	pthread_mutex_init(&n->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&n->asked, &attr);
-	pthread_cond_init(&n->answered, &attr);
-	pthread_condattr_destroy(&attr);
-	err = thread_start(&n->thread, inliner_thread, n);
-	if (err) {
+	err = worker_start(&n->worker, &ops, n);
+	if (err)
 		free(n);
-		return err;
-	}
-	*out = n;
-	return 0;
+	else
+		*out = n;
+	return err;
 }
 
 void inline_worker_free(struct inline_worker *inliner)
 {
 	if (!inliner)
 		return;
-	atomic_store(&inliner->stop, true);
-	set_nice(inliner, 0);
-	pthread_mutex_lock(&inliner->lock);
-	pthread_cond_broadcast(&inliner->asked);
-	pthread_mutex_unlock(&inliner->lock);
-	pthread_join(inliner->thread, NULL);
-	inline_worker_answers_free(inliner->answers);
-	objects_free(inliner->objects);
-	pthread_cond_destroy(&inliner->asked);
-	pthread_cond_destroy(&inliner->answered);
-	pthread_mutex_destroy(&inliner->lock);
-	free(inliner);
+	worker_nice(&inliner->worker, 0);
+	worker_stop(&inliner->worker, WORKER_FOREVER);
 }
 
 /* The lock is held. A bare object is read again: a debug package may be installed by now. */
@@ -362,16 +327,16 @@ static int object_want(struct inline_worker *n, uint64_t id, int fd, pid_t pid, 
 
 void inline_worker_set_remote(struct inline_worker *inliner, struct remotedebug *remote)
 {
-	pthread_mutex_lock(&inliner->lock);
+	pthread_mutex_lock(&inliner->worker.lock);
 	inliner->remote = remote;
-	pthread_mutex_unlock(&inliner->lock);
+	pthread_mutex_unlock(&inliner->worker.lock);
 }
 
 void inline_worker_set_asker(struct inline_worker *inliner, struct fileasker *asker)
 {
-	pthread_mutex_lock(&inliner->lock);
+	pthread_mutex_lock(&inliner->worker.lock);
 	inliner->asker = asker;
-	pthread_mutex_unlock(&inliner->lock);
+	pthread_mutex_unlock(&inliner->worker.lock);
 }
 
 int inline_worker_ask(struct inline_worker *inliner, uint64_t object, int fd, pid_t pid,
@@ -384,7 +349,7 @@ int inline_worker_ask(struct inline_worker *inliner, uint64_t object, int fd, pi
 	if (!q)
 		return -ENOMEM;
 	*q = (struct question){.vaddr = vaddr, .symbol = symbol, .id = id};
-	pthread_mutex_lock(&inliner->lock);
+	pthread_mutex_lock(&inliner->worker.lock);
 	if (inliner->nquestions < QUESTIONS_MAX)
 		err = object_want(inliner, object, fd, pid, &of);
 	if (!err) {
@@ -393,9 +358,9 @@ int inline_worker_ask(struct inline_worker *inliner, uint64_t object, int fd, pi
 		*of->last = q;
 		of->last = &q->next;
 		inliner->nquestions++;
-		pthread_cond_signal(&inliner->asked);
+		worker_wake(&inliner->worker);
 	}
-	pthread_mutex_unlock(&inliner->lock);
+	pthread_mutex_unlock(&inliner->worker.lock);
 	if (err)
 		free(q);
 	return err;
@@ -405,11 +370,11 @@ struct inline_worker_answer *inline_worker_take(struct inline_worker *inliner)
 {
 	struct inline_worker_answer *answers;
 
-	pthread_mutex_lock(&inliner->lock);
+	pthread_mutex_lock(&inliner->worker.lock);
 	answers = inliner->answers;
 	inliner->answers = NULL;
 	inliner->last_answer = &inliner->answers;
-	pthread_mutex_unlock(&inliner->lock);
+	pthread_mutex_unlock(&inliner->worker.lock);
 	return answers;
 }
 
@@ -424,25 +389,21 @@ void inline_worker_answers_free(struct inline_worker_answer *answers)
 	}
 }
 
+/*
+ * While its caller waits, the thread has the caller's nice value: beside the tracker and busy
+ * programs of other sessions it would have next to nothing of a CPU.
+ */
 bool inline_worker_wait(struct inline_worker *inliner, uint64_t ns)
 {
-	struct timespec until;
+	struct timespec until = worker_in(ns);
 	bool done;
-	int err = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += (time_t)(ns / 1000000000u);
-	until.tv_nsec += (long)(ns % 1000000000u);
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
-	set_nice(inliner, 0);
-	pthread_mutex_lock(&inliner->lock);
-	while (inliner->nquestions && !err)
-		err = pthread_cond_timedwait(&inliner->answered, &inliner->lock, &until);
+	worker_nice(&inliner->worker, 0);
+	pthread_mutex_lock(&inliner->worker.lock);
+	while (inliner->nquestions && worker_wait(&inliner->worker, &until))
+		;
 	done = !inliner->nquestions;
-	pthread_mutex_unlock(&inliner->lock);
-	set_nice(inliner, NICE);
+	pthread_mutex_unlock(&inliner->worker.lock);
+	worker_nice(&inliner->worker, NICE);
 	return done;
 }

@@ -2,7 +2,7 @@
 /* build: -Wl,--wrap=getpwnam_r -Wl,--wrap=pthread_cond_timedwait */
 /*
  * Names of users by /etc/passwd, and a look-up that hangs.
- * Covers: tui/collect/users.c
+ * Covers: symbols/base/worker.c tui/collect/users.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
