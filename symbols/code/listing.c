@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "symbols/base/grow.h"
+#include "symbols/base/refcount.h"
 #include "symbols/elf/debugfile.h"
 #include "symbols/dwarf/debuginfo.h"
 #include "symbols/names/demangle.h"
@@ -352,13 +353,13 @@ int listing_new(struct elf_file *file, const struct listing_request *request, st
 
 struct listing *listing_get(struct listing *l)
 {
-	__atomic_add_fetch(&l->refs, 1, __ATOMIC_RELAXED);
+	refcount_get(&l->refs);
 	return l;
 }
 
 void listing_put(struct listing *l)
 {
-	if (!l || __atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL))
+	if (!l || !refcount_put(&l->refs))
 		return;
 	free(l->insns);
 	free(l->lines);

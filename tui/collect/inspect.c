@@ -7,6 +7,7 @@
 
 #include "bpf/report/trace.h"
 #include "bpf/tracker/tracker.h"
+#include "symbols/base/refcount.h"
 #include "symbols/base/text.h"
 #include "tui/profile/inspection.h"
 #include "tui/symbolize/resolver.h"
@@ -29,7 +30,15 @@ int inspection_make(struct tracker *tracker, struct resolver *resolver,
 		inspection_put(i);
 		return err;
 	}
-	if (tracker_proc(tracker, &of, &proc))
+	if (struct inspection *i)
+{
+	refcount_get(&i->refs);
+	return i;
+}
+
+void inspection_put(struct inspection *i)
+{
+	if (!i || !refcount_put(&i->refs))
 		text_clean(i->comm, sizeof(i->comm), proc.comm,
 			   strnlen(proc.comm, sizeof(proc.comm)));
 	*out = i;
