@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "symbols/base/refcount.h"
 #include "symbols/elf/elffile.h"
 #include "unwind/arch.h"
 #include "unwind/cfifile.h"
@@ -327,13 +328,13 @@ int cfitext_new(const struct elf_file *file, uint64_t vaddr, struct cfitext **ou
 
 struct cfitext *cfitext_get(struct cfitext *t)
 {
-	__atomic_add_fetch(&t->refs, 1, __ATOMIC_RELAXED);
+	refcount_get(&t->refs);
 	return t;
 }
 
 void cfitext_put(struct cfitext *t)
 {
-	if (!t || __atomic_sub_fetch(&t->refs, 1, __ATOMIC_ACQ_REL))
+	if (!t || !refcount_put(&t->refs))
 		return;
 	free(t->lines);
 	free(t);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bpf/tracker/tracker_priv.h"
+#include "symbols/base/refcount.h"
 
 /* --- the copy -------------------------------------------------------------------------------- */
 
@@ -35,13 +36,13 @@ struct inventory *inventory_new(unsigned int nshards, uint32_t nobjects, uint32_
 
 struct inventory *inventory_get(struct inventory *inventory)
 {
-	__atomic_add_fetch(&inventory->refs, 1, __ATOMIC_RELAXED);
+	refcount_get(&inventory->refs);
 	return inventory;
 }
 
 void inventory_put(struct inventory *inventory)
 {
-	if (!inventory || __atomic_sub_fetch(&inventory->refs, 1, __ATOMIC_ACQ_REL))
+	if (!inventory || !refcount_put(&inventory->refs))
 		return;
 	free(inventory->shards);
 	free(inventory->objects);

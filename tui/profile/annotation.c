@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/base/refcount.h"
 #include "symbols/code/listing.h"
 #include "tui/profile/profile_priv.h"
 #include "unwind/cfitext.h"
@@ -30,13 +31,13 @@ struct annotation *annotation_new(struct listing *listing)
 
 struct annotation *annotation_get(struct annotation *a)
 {
-	__atomic_add_fetch(&a->refs, 1, __ATOMIC_RELAXED);
+	refcount_get(&a->refs);
 	return a;
 }
 
 void annotation_put(struct annotation *a)
 {
-	if (!a || __atomic_sub_fetch(&a->refs, 1, __ATOMIC_ACQ_REL))
+	if (!a || !refcount_put(&a->refs))
 		return;
 	listing_put(a->listing);
 	cfitext_put(a->cfi);
