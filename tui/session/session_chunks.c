@@ -14,7 +14,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-struct buffer {
+#include "symbols/base/grow.h"
+
+struct session_buffer {
 	uint8_t *at;
 	size_t room;
 };
@@ -22,7 +24,7 @@ struct buffer {
 struct session_chunks {
 	int fd;
 	ZSTD_DCtx *zstd;
-	struct buffer packed, plain;
+	struct session_buffer packed, plain;
 };
 
 /* 0, or -ENODATA: the file ends before. */
@@ -48,19 +50,9 @@ static bool head_sane(const struct session_chunk *head)
 	       head->size <= SESSION_CHUNK_MAX;
 }
 
-static int buffer_reserve(struct buffer *b, size_t size)
+static int buffer_reserve(struct session_buffer *b, size_t size)
 {
-	size_t room = size < SESSION_CHUNK_MAX / 2 ? 2 * size : size;
-
-	if (size <= b->room)
-		return 0;
-	free(b->at);
-	b->room = 0;
-	b->at = malloc(room);
-	if (!b->at)
-		return -ENOMEM;
-	b->room = room;
-	return 0;
+	return GROW_TO(b->at, size, b->room, (size_t)SESSION_CHUNK_MAX + 1);
 }
 
 int session_chunks_read(struct session_chunks *s, uint64_t offset, struct session_chunk *head)

@@ -26,10 +26,20 @@ static bool is_session(int fd, const struct stat *st)
 				 memcmp(begin, SESSION_MAGIC, SESSION_MAGIC_SIZE) == 0));
 }
 
-/* Locks what is ours to overwrite, and empties it. Whom a file belongs to can read it. */
+/* -EBUSY: another recorder has the lock. A file system without locks has none to respect. */
+static int lock(int fd, const char *path, char *error, size_t size)
+{
+	if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		return 0;
+	snprintf(error, size, "%s: is being recorded by another", path);
+	return -EBUSY;
+}
+
+/* Locks what is ours to overwrite, and empties it. The owner of a file can always read it. */
 static int take_over(int fd, const char *path, char *error, size_t size)
 {
 	struct stat st;
+	int err;
 
 	if (fstat(fd, &st) || !is_session(fd, &st)) {
 		snprintf(error, size, "%s: exists and is no session; it stays as it is", path);
@@ -40,13 +50,11 @@ static int take_over(int fd, const char *path, char *error, size_t size)
 			 st.st_nlink != 1 ? "has another name, too" : "belongs to another user");
 		return -EPERM;
 	}
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		snprintf(error, size, "%s: is being recorded by another", path);
-		return -EBUSY;
-	}
+	err = lock(fd, path, error, size);
+	if (err)
+		return err;
 	if (fchmod(fd, 0600) || ftruncate(fd, 0)) {
-		int err = -errno;
-
+		err = -errno;
 		snprintf(error, size, "%s: %s", path, strerror(-err));
 		return err;
 	}
@@ -77,19 +85,21 @@ static int open_at(const struct safepath *at, const char *path, char *error, siz
 {
 	int fd = openat(at->folder, at->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			0600);
+	int err;
 
 	if (fd < 0 && errno == EEXIST)
 		return open_old(at, path, error, size);
 	if (fd < 0) {
-		int err = -errno;
-
+		err = -errno;
 		snprintf(error, size, "%s: %s", path, strerror(-err));
 		return err;
 	}
-	/* Failure is ignored, as the file is new; the lock keeps later recorders out. */
-	if (flock(fd, LOCK_EX | LOCK_NB))
+	/* Another recorder may have found the new, empty file before it was locked. */
+	err = lock(fd, path, error, size);
+	if (!err)
 		return fd;
-	return fd;
+	close(fd);
+	return err;
 }
 
 int session_file_new(const char *path, char *error, size_t size)
