@@ -11,7 +11,7 @@
 
 #define HANDLER_STACK (64 * 1024) /* registers alone take 12 KiB on some CPUs */
 
-struct start {
+struct thread_args {
 	void *(*run)(void *arg);
 	void *arg;
 	char stack[HANDLER_STACK];
@@ -28,7 +28,7 @@ static int has_stack(void)
 static void *begin(void *arg)
 {
 	static const stack_t none = {.ss_flags = SS_DISABLE};
-	struct start *start = arg;
+	struct thread_args *start = arg;
 	stack_t stack = {.ss_sp = start->stack, .ss_size = sizeof(start->stack)};
 	int ours = !has_stack() && !sigaltstack(&stack, NULL);
 	void *result = start->run(start->arg);
@@ -41,7 +41,7 @@ static void *begin(void *arg)
 
 int thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg)
 {
-	struct start *start = malloc(sizeof(*start));
+	struct thread_args *start = malloc(sizeof(*start));
 	sigset_t before;
 	int err;
 

@@ -32,7 +32,7 @@ struct place_of { /* of an instruction in the sources */
 	uint32_t insn;
 };
 
-struct maker {
+struct listing_maker {
 	struct listing *l;
 	const struct listing_request *request;
 	struct elf_file *file; /* NULL: debug information has taken it */
@@ -48,13 +48,13 @@ struct maker {
 	uint32_t nfiles;
 };
 
-static bool is_cancelled(const struct maker *m)
+static bool is_cancelled(const struct listing_maker *m)
 {
 	return m->request->cancel && atomic_load(m->request->cancel);
 }
 
 /* Offset of a copy, LISTING_NONE: no memory, or too many. */
-static uint32_t string_add(struct maker *m, const char *text, size_t length)
+static uint32_t string_add(struct listing_maker *m, const char *text, size_t length)
 {
 	uint32_t at = m->strings;
 
@@ -71,7 +71,7 @@ static uint32_t string_add(struct maker *m, const char *text, size_t length)
 /* --- code ------------------------------------------------------------------------------------ */
 
 /* The part of the function that the file holds. */
-static int read_code(struct maker *m)
+static int read_code(struct listing_maker *m)
 {
 	struct listing *l = m->l;
 	const struct elf_load *loads;
@@ -97,7 +97,7 @@ static int read_code(struct maker *m)
 }
 
 /* What stands at the target of a call, or of a jump out of the function. */
-static uint32_t name_target(struct maker *m, uint64_t target)
+static uint32_t name_target(struct listing_maker *m, uint64_t target)
 {
 	char *plain, clean[NAME_SHOWN], text[NAME_SHOWN + 32];
 	struct symbol symbol;
@@ -116,7 +116,7 @@ static uint32_t name_target(struct maker *m, uint64_t target)
 	return string_add(m, text, strlen(text));
 }
 
-static int insn_add(struct maker *m, const struct disasm_insn *from)
+static int insn_add(struct listing_maker *m, const struct disasm_insn *from)
 {
 	struct listing *l = m->l;
 	struct listing_insn *to;
@@ -140,7 +140,7 @@ static int insn_add(struct maker *m, const struct disasm_insn *from)
 	return 0;
 }
 
-static int disassemble(struct maker *m)
+static int disassemble(struct listing_maker *m)
 {
 	struct disasm_insn insn;
 	struct disasm *d;
@@ -173,7 +173,7 @@ static int disassemble(struct maker *m)
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
-static uint32_t file_add(struct maker *m, const struct debuginfo_frame *frame)
+static uint32_t file_add(struct listing_maker *m, const struct debuginfo_frame *frame)
 {
 	char path[4096], clean[4096];
 	int n = snprintf(path, sizeof(path), "%s%s%s", frame->dir ? frame->dir : "",
@@ -195,7 +195,7 @@ static uint32_t file_add(struct maker *m, const struct debuginfo_frame *frame)
 	return m->nfiles++;
 }
 
-static int find_places(struct maker *m, struct debuginfo *info)
+static int find_places(struct listing_maker *m, struct debuginfo *info)
 {
 	struct debuginfo_frame frames[DEBUGINFO_FRAMES_MAX];
 	uint32_t file;
@@ -223,7 +223,7 @@ static int by_line(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-static int make_lines(struct maker *m)
+static int make_lines(struct listing_maker *m)
 {
 	struct listing *l = m->l;
 
@@ -243,7 +243,7 @@ static int make_lines(struct maker *m)
 }
 
 /* Sources that are not there leave their lines without text. */
-static void read_sources(struct maker *m)
+static void read_sources(struct listing_maker *m)
 {
 	struct listing *l = m->l;
 	int root = m->request->place ? m->request->place->root : -1;
@@ -265,7 +265,7 @@ static void read_sources(struct maker *m)
 	}
 }
 
-static int add_lines(struct maker *m)
+static int add_lines(struct listing_maker *m)
 {
 	struct debuginfo_options options = {.place = m->request->place,
 					    .limit = m->request->limit,
@@ -299,7 +299,7 @@ static int add_lines(struct maker *m)
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-static int find_end(struct maker *m)
+static int find_end(struct listing_maker *m)
 {
 	struct symbol symbol;
 
@@ -313,7 +313,7 @@ static int find_end(struct maker *m)
 	return m->l->end > m->l->start ? 0 : -ENODATA;
 }
 
-static int make(struct maker *m)
+static int make(struct listing_maker *m)
 {
 	int err = symtab_new(m->file, m->request->place, &m->symtab);
 
@@ -330,7 +330,8 @@ static int make(struct maker *m)
 
 int listing_new(struct elf_file *file, const struct listing_request *request, struct listing **out)
 {
-	struct maker m = {.request = request, .file = file, .machine = elf_file_machine(file)};
+	struct listing_maker m = {
+		.request = request, .file = file, .machine = elf_file_machine(file)};
 	int err = -ENOMEM;
 
 	*out = NULL;

@@ -22,7 +22,7 @@
 #define RANGE_BYTES  16u /* of a list, that count as a range more */
 #define CANCEL_EVERY 1024u
 
-struct walk {
+struct debugtree_walk {
 	struct debugunit *unit;
 	struct debugunit_function *function; /* NULL: looking for functions */
 	const struct debugunit_bounds *bounds;
@@ -48,7 +48,7 @@ int debugtree_ranges(Dwarf_Die *die, const struct debugunit_bounds *bounds, uint
 }
 
 /* The next entry; false: there is no more to read, wherever we are. */
-static bool walk_read(struct walk *w, const uint8_t *at, struct diereader_entry *e)
+static bool walk_read(struct debugtree_walk *w, const uint8_t *at, struct diereader_entry *e)
 {
 	if (!w->entries_left)
 		return false;
@@ -62,7 +62,8 @@ static bool walk_read(struct walk *w, const uint8_t *at, struct diereader_entry 
 }
 
 /* *at, the first of the entry's children, becomes what is behind the last of them. */
-static void children_skip(struct walk *w, const struct diereader_entry *parent, const uint8_t **at)
+static void children_skip(struct debugtree_walk *w, const struct diereader_entry *parent,
+			  const uint8_t **at)
 {
 	struct diereader_entry e;
 	size_t depth = 1;
@@ -80,7 +81,7 @@ static void children_skip(struct walk *w, const struct diereader_entry *parent, 
 	}
 }
 
-static int add_range(struct walk *w, uint64_t start, uint64_t end, uint32_t value,
+static int add_range(struct debugtree_walk *w, uint64_t start, uint64_t end, uint32_t value,
 		     struct rangemap *map)
 {
 	if (start < w->bounds->low || start >= end || end > w->bounds->high)
@@ -88,7 +89,7 @@ static int add_range(struct walk *w, uint64_t start, uint64_t end, uint32_t valu
 	return rangemap_add(map, start, end, value);
 }
 
-static int ask_libdw(struct walk *w, const struct diereader_entry *e, uint32_t value,
+static int ask_libdw(struct debugtree_walk *w, const struct diereader_entry *e, uint32_t value,
 		     struct rangemap *map)
 {
 	Dwarf_Off offset = (Dwarf_Off)(e->at - diereader_base(w->unit->skim));
@@ -100,7 +101,7 @@ static int ask_libdw(struct walk *w, const struct diereader_entry *e, uint32_t v
 }
 
 /* The lists of split units are elsewhere. */
-static bool list_open(const struct walk *w, uint64_t offset, struct rangelist *list)
+static bool list_open(const struct debugtree_walk *w, uint64_t offset, struct rangelist *list)
 {
 	const struct debugunit *u = w->unit;
 	unsigned int version = diereader_version(u->skim);
@@ -111,14 +112,14 @@ static bool list_open(const struct walk *w, uint64_t offset, struct rangelist *l
 }
 
 /* Many entries may lead to one list, which may hold bases only: its bytes count, not its ranges. */
-static void bytes_count(struct walk *w, size_t bytes)
+static void bytes_count(struct debugtree_walk *w, size_t bytes)
 {
 	size_t ranges = 1 + bytes / RANGE_BYTES;
 
 	w->ranges_left -= ranges < w->ranges_left ? ranges : w->ranges_left;
 }
 
-static int add_list(struct walk *w, const struct diereader_entry *e, uint32_t value,
+static int add_list(struct debugtree_walk *w, const struct diereader_entry *e, uint32_t value,
 		    struct rangemap *map)
 {
 	enum rangelist_next next;
@@ -142,7 +143,7 @@ static int add_list(struct walk *w, const struct diereader_entry *e, uint32_t va
 	return err;
 }
 
-static int add_ranges(struct walk *w, const struct diereader_entry *e, uint32_t value,
+static int add_ranges(struct debugtree_walk *w, const struct diereader_entry *e, uint32_t value,
 		      struct rangemap *map)
 {
 	switch (e->code) {
@@ -158,7 +159,7 @@ static int add_ranges(struct walk *w, const struct diereader_entry *e, uint32_t 
 	return 0;
 }
 
-static int add_function(struct walk *w, const struct diereader_entry *e)
+static int add_function(struct debugtree_walk *w, const struct diereader_entry *e)
 {
 	struct debugunit *u = w->unit;
 	size_t before = u->ranges.nranges;
@@ -173,7 +174,7 @@ static int add_function(struct walk *w, const struct diereader_entry *e)
 	return 0;
 }
 
-static int add_call(struct walk *w, const struct diereader_entry *e, uint32_t parent)
+static int add_call(struct debugtree_walk *w, const struct diereader_entry *e, uint32_t parent)
 {
 	struct debugunit_function *f = w->function;
 
@@ -204,7 +205,7 @@ static bool types_hold_code(const struct debugunit *unit)
 	}
 }
 
-static bool holds_functions(const struct walk *w, unsigned int tag)
+static bool holds_functions(const struct debugtree_walk *w, unsigned int tag)
 {
 	switch (tag) {
 	case DW_TAG_namespace:
@@ -229,7 +230,8 @@ static bool holds_calls(unsigned int tag)
 }
 
 /* The list of children at *at, which becomes what is behind it. call: whose children they are. */
-static int walk_children(struct walk *w, const uint8_t **at, uint32_t call, unsigned int depth)
+static int walk_children(struct debugtree_walk *w, const uint8_t **at, uint32_t call,
+			 unsigned int depth)
 {
 	struct diereader_entry e;
 	int err = 0;
@@ -276,7 +278,7 @@ static bool cancelled(const struct debugunit_bounds *bounds)
 int debugtree_read(struct debugunit *unit, struct debugunit_function *function,
 		   const struct debugunit_bounds *bounds)
 {
-	struct walk w = {.unit = unit, .function = function, .bounds = bounds};
+	struct debugtree_walk w = {.unit = unit, .function = function, .bounds = bounds};
 	const uint8_t *at = diereader_base(unit->skim) +
 			    (function ? function->die : dwarf_dieoffset(&unit->body));
 	struct diereader_entry e;

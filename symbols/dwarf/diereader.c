@@ -38,7 +38,7 @@ enum step_kind {
 	STEP_END,
 };
 
-struct step {
+struct diereader_step {
 	uint8_t kind;
 	uint32_t size;
 };
@@ -50,27 +50,27 @@ struct abbreviation {
 	bool dull; /* no function, no inlined call, no children: diereader_read skips it */
 };
 
-struct region { /* bytes of a section */
+struct diereader_region { /* bytes of a section */
 	const uint8_t *start, *end;
 };
 
 struct diereader {
 	const uint8_t *base, *unit, *end; /* of the section, the unit's header, behind the unit */
-	struct region section;		  /* of entries */
-	struct region texts[2];		  /* where the last texts were */
+	struct diereader_region section;  /* of entries */
+	struct diereader_region texts[2]; /* where the last texts were */
 	unsigned int version, address_size, offset_size;
 	struct abbreviation *codes; /* by code */
 	size_t ncodes;
-	struct step *steps;
+	struct diereader_step *steps;
 	size_t nsteps, room;
 };
 
 /* --- abbreviations --------------------------------------------------------------------------- */
 
 /* How a form is stepped over (DWARF 5 section 7.5.6, and what GNU added). False: unknown form. */
-static bool step_of_form(const struct diereader *s, unsigned int form, struct step *step)
+static bool step_of_form(const struct diereader *s, unsigned int form, struct diereader_step *step)
 {
-	*step = (struct step){STEP_FIXED, 0};
+	*step = (struct diereader_step){STEP_FIXED, 0};
 	switch (form) {
 	case DW_FORM_flag_present:
 	case DW_FORM_implicit_const:
@@ -139,9 +139,9 @@ static bool step_of_form(const struct diereader *s, unsigned int form, struct st
 	case DW_FORM_block1:
 	case DW_FORM_block2:
 	case DW_FORM_block4:
-		*step = (struct step){STEP_BLOCK, form == DW_FORM_block1   ? 1
-						  : form == DW_FORM_block2 ? 2
-									   : 4};
+		*step = (struct diereader_step){STEP_BLOCK, form == DW_FORM_block1   ? 1
+							    : form == DW_FORM_block2 ? 2
+										     : 4};
 		break;
 	case DW_FORM_block:
 	case DW_FORM_exprloc:
@@ -163,13 +163,13 @@ static bool tag_has_code(unsigned int tag)
 
 /* The steps of attributes that are wanted. */
 static void step_of_attribute(const struct diereader *s, unsigned int tag, unsigned int name,
-			      unsigned int form, struct step *step)
+			      unsigned int form, struct diereader_step *step)
 {
 	bool code = name == DW_AT_low_pc || name == DW_AT_high_pc || name == DW_AT_ranges;
 
 	if (name == DW_AT_sibling) {
 		if (form == DW_FORM_ref_udata)
-			*step = (struct step){STEP_SIBLING, 0};
+			*step = (struct diereader_step){STEP_SIBLING, 0};
 		else if (form == DW_FORM_ref1 || form == DW_FORM_ref2 || form == DW_FORM_ref4 ||
 			 form == DW_FORM_ref8)
 			step->kind = STEP_SIBLING;
@@ -193,9 +193,9 @@ static void step_of_attribute(const struct diereader *s, unsigned int tag, unsig
 		step->kind = STEP_CODE_LEB;
 }
 
-static int step_add(struct diereader *s, const struct step *step, uint32_t first)
+static int step_add(struct diereader *s, const struct diereader_step *step, uint32_t first)
 {
-	struct step *last = s->nsteps > first ? &s->steps[s->nsteps - 1] : NULL;
+	struct diereader_step *last = s->nsteps > first ? &s->steps[s->nsteps - 1] : NULL;
 
 	if (step->kind == STEP_FIXED && last && last->kind == STEP_FIXED) {
 		last->size += step->size;
@@ -212,7 +212,7 @@ static int code_add(struct diereader *s, Dwarf_Abbrev *abbrev, unsigned int code
 	size_t before = s->ncodes;
 	unsigned int name, form, tag = dwarf_getabbrevtag(abbrev);
 	uint32_t first = (uint32_t)s->nsteps;
-	struct step step;
+	struct diereader_step step;
 	int err = 0;
 
 	if (GROW_TO(s->codes, (size_t)code + 1, s->ncodes, SIZE_MAX))
@@ -230,7 +230,7 @@ static int code_add(struct diereader *s, Dwarf_Abbrev *abbrev, unsigned int code
 		err = step_add(s, &step, first);
 	}
 	if (!err)
-		err = step_add(s, &(struct step){STEP_END, 0}, first);
+		err = step_add(s, &(struct diereader_step){STEP_END, 0}, first);
 	s->codes[code] = (struct abbreviation){.steps = first,
 					       .tag = (uint16_t)tag,
 					       .children = dwarf_abbrevhaschildren(abbrev),
@@ -263,13 +263,13 @@ static int codes_read(struct diereader *s, Dwarf_Die *unit)
 
 /* --- the unit -------------------------------------------------------------------------------- */
 
-static bool region_holds(const struct region *region, const uint8_t *at)
+static bool region_holds(const struct diereader_region *region, const uint8_t *at)
 {
 	return at >= region->start && at < region->end;
 }
 
 /* The section in memory of entries or texts that holds the byte. libdw has it read already. */
-static bool region_find(Elf *elf, const uint8_t *inside, struct region *region)
+static bool region_find(Elf *elf, const uint8_t *inside, struct diereader_region *region)
 {
 	Elf_Scn *scn = NULL;
 	size_t names;
@@ -291,7 +291,8 @@ static bool region_find(Elf *elf, const uint8_t *inside, struct region *region)
 			data = elf_rawdata(scn, NULL);
 		if (!data || !data->d_buf)
 			continue;
-		*region = (struct region){data->d_buf, (uint8_t *)data->d_buf + data->d_size};
+		*region = (struct diereader_region){data->d_buf,
+						    (uint8_t *)data->d_buf + data->d_size};
 		if (region_holds(region, inside))
 			return true;
 	}
@@ -300,7 +301,7 @@ static bool region_find(Elf *elf, const uint8_t *inside, struct region *region)
 
 const uint8_t *diereader_section_end(Dwarf_Die *die)
 {
-	struct region region;
+	struct diereader_region region;
 
 	return region_find(dwarf_getelf(dwarf_cu_getdwarf(die->cu)), die->addr, &region)
 		       ? region.end
@@ -374,7 +375,8 @@ const uint8_t *diereader_base(const struct diereader *skim)
 }
 
 /* The section that holds the text: of the entry's file, or of the one that dwz moved texts to. */
-static bool texts_find(Dwarf_Die *die, Dwarf *alternate, const uint8_t *at, struct region *region)
+static bool texts_find(Dwarf_Die *die, Dwarf *alternate, const uint8_t *at,
+		       struct diereader_region *region)
 {
 	return region_find(dwarf_getelf(dwarf_cu_getdwarf(die->cu)), at, region) ||
 	       (alternate && region_find(dwarf_getelf(alternate), at, region));
@@ -384,7 +386,7 @@ bool diereader_string_ends(struct diereader *skim, Dwarf_Die *die, Dwarf *altern
 			   const char *text, uint64_t *left)
 {
 	const uint8_t *at = (const uint8_t *)text;
-	struct region region = {0};
+	struct diereader_region region = {0};
 	const uint8_t *text_end;
 	uint64_t length;
 	size_t room;
@@ -414,11 +416,12 @@ bool diereader_string_ends(struct diereader *skim, Dwarf_Die *die, Dwarf *altern
 
 /* --- entries --------------------------------------------------------------------------------- */
 
-static bool step_over(const struct diereader *s, const struct step *step, const uint8_t **at);
+static bool step_over(const struct diereader *s, const struct diereader_step *step,
+		      const uint8_t **at);
 
 static bool step_indirect(const struct diereader *s, const uint8_t **at)
 {
-	struct step step;
+	struct diereader_step step;
 	uint64_t form;
 
 	return leb128_read(at, s->end, &form) && form <= UINT16_MAX && form != DW_FORM_indirect &&
@@ -426,7 +429,8 @@ static bool step_indirect(const struct diereader *s, const uint8_t **at)
 	       step_over(s, &step, at);
 }
 
-static bool step_over(const struct diereader *s, const struct step *step, const uint8_t **at)
+static bool step_over(const struct diereader *s, const struct diereader_step *step,
+		      const uint8_t **at)
 {
 	uint64_t value;
 
@@ -450,13 +454,13 @@ static bool step_over(const struct diereader *s, const struct step *step, const 
 	}
 }
 
-struct told { /* by the attributes of one entry */
+struct diereader_told { /* by the attributes of one entry */
 	bool low, high, length, ranges, other;
 	uint64_t end;
 };
 
-static bool step_wanted(const struct diereader *s, const struct step *step, const uint8_t **at,
-			struct diereader_entry *e, struct told *told)
+static bool step_wanted(const struct diereader *s, const struct diereader_step *step,
+			const uint8_t **at, struct diereader_entry *e, struct diereader_told *told)
 {
 	uint64_t value;
 
@@ -487,7 +491,7 @@ static bool step_wanted(const struct diereader *s, const struct step *step, cons
 }
 
 /* As libdw: a range, where there is one, comes before a list. */
-static void tell_code(struct diereader_entry *e, const struct told *told)
+static void tell_code(struct diereader_entry *e, const struct diereader_told *told)
 {
 	if (told->other) {
 		e->code = DIEREADER_OTHER;
@@ -504,7 +508,7 @@ static inline bool steps_over(const struct diereader *s, const struct abbreviati
 			      const uint8_t **where)
 {
 	const uint8_t *at = *where, *end = s->end;
-	const struct step *step;
+	const struct diereader_step *step;
 
 	for (step = &s->steps[abbrev->steps]; step->kind != STEP_END; step++) {
 		if (step->kind == STEP_FIXED) {
@@ -546,7 +550,7 @@ static inline const struct abbreviation *code_read(const struct diereader *s, co
 bool diereader_read(const struct diereader *skim, const uint8_t *at, struct diereader_entry *entry)
 {
 	const struct abbreviation *abbrev;
-	struct told told = {0};
+	struct diereader_told told = {0};
 	const uint8_t *start;
 	uint64_t code;
 
@@ -560,8 +564,8 @@ bool diereader_read(const struct diereader *skim, const uint8_t *at, struct dier
 		.at = start, .next = at, .tag = abbrev->tag, .children = abbrev->children};
 	if (!code)
 		return true;
-	for (const struct step *step = &skim->steps[abbrev->steps]; step->kind != STEP_END;
-	     step++) {
+	for (const struct diereader_step *step = &skim->steps[abbrev->steps];
+	     step->kind != STEP_END; step++) {
 		bool wanted = step->kind >= STEP_SIBLING && step->kind <= STEP_RANGES;
 
 		told.other |= step->kind == STEP_CODE_FIXED || step->kind == STEP_CODE_LEB;

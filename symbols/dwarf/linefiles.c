@@ -24,7 +24,7 @@ struct linefiles_file {
 	uint64_t dir;
 };
 
-struct reader {
+struct linefiles_reader {
 	const struct linefiles_source *source;
 	const uint8_t *at, *end;
 };
@@ -58,14 +58,14 @@ static int read_file_old(struct linefiles *t, const char *name, const uint8_t **
 }
 
 /* The next string of a list that ends with an empty one: 1, or 0 at the end. */
-static int entry_read(struct reader *r, const char **name)
+static int entry_read(struct linefiles_reader *r, const char **name)
 {
 	*name = string_read(&r->at, r->end);
 	return *name ? **name != '\0' : -EINVAL;
 }
 
 /* Before DWARF 5: two lists, and nothing is at 0. */
-static int read_lists_old(struct reader *r, struct linefiles *t)
+static int read_lists_old(struct linefiles_reader *r, struct linefiles *t)
 {
 	const char *name;
 	int err = dir_add(t, r->source->dir);
@@ -92,7 +92,7 @@ static const char *string_at(const struct elf_section *section, uint64_t offset)
 }
 
 /* *text, *value: what the form is of. */
-static int read_form(struct reader *r, uint64_t form, const char **text, uint64_t *value)
+static int read_form(struct linefiles_reader *r, uint64_t form, const char **text, uint64_t *value)
 {
 	uint64_t size = 0;
 	bool ok;
@@ -135,7 +135,7 @@ static int read_form(struct reader *r, uint64_t form, const char **text, uint64_
 }
 
 /* DWARF 5: what an entry consists of is told first. */
-static int read_list(struct reader *r, struct linefiles *t, bool files)
+static int read_list(struct linefiles_reader *r, struct linefiles *t, bool files)
 {
 	uint64_t formats[FORMATS_MAX][2], count, value;
 	uint8_t nformats;
@@ -174,7 +174,7 @@ static int read_list(struct reader *r, struct linefiles *t, bool files)
 int linefiles_read(struct linefiles *lists, const struct linefiles_source *source,
 		   const uint8_t **at, const uint8_t *end)
 {
-	struct reader r = {source, *at, end};
+	struct linefiles_reader r = {source, *at, end};
 	int err;
 
 	if (source->version < 5) {

@@ -19,7 +19,7 @@
 
 #define ROWS_MAX (4u << 20) /* of a unit; 64 MiB */
 
-struct state {
+struct lineprogram_state {
 	uint64_t address, op, file, line;
 	uint32_t first;	  /* row of the sequence */
 	uint64_t reached; /* by its last row */
@@ -29,13 +29,14 @@ struct state {
 /* --- rows ------------------------------------------------------------------------------------ */
 
 /* The file and line of a row as it is kept. */
-static inline struct linerow row_of(const struct state *s)
+static inline struct linerow row_of(const struct lineprogram_state *s)
 {
 	return (struct linerow){s->address, (uint32_t)(s->line > INT32_MAX ? 0 : s->line),
 				(uint32_t)(s->file > UINT32_MAX ? UINT32_MAX : s->file)};
 }
 
-static inline int row_append(struct linerows *t, struct state *s, const struct linerow *row)
+static inline int row_append(struct linerows *t, struct lineprogram_state *s,
+			     const struct linerow *row)
 {
 	if (t->nrows == t->room && GROW(t->rows, t->nrows, t->room, ROWS_MAX))
 		return -ENOMEM;
@@ -47,7 +48,7 @@ static inline int row_append(struct linerows *t, struct state *s, const struct l
 	return 0;
 }
 
-static inline int row_add(struct linerows *t, struct state *s)
+static inline int row_add(struct linerows *t, struct lineprogram_state *s)
 {
 	struct linerow row = row_of(s), *last;
 
@@ -64,7 +65,8 @@ static inline int row_add(struct linerows *t, struct state *s)
 }
 
 /* The sequence ends in front of the address. */
-static int sequence_end(struct lineprogram *p, struct linerows *t, struct state *s, uint64_t end)
+static int sequence_end(struct lineprogram *p, struct linerows *t, struct lineprogram_state *s,
+			uint64_t end)
 {
 	uint64_t start;
 
@@ -84,7 +86,8 @@ static int sequence_end(struct lineprogram *p, struct linerows *t, struct state 
 }
 
 /* No sequence goes back; who does begins another. */
-static int address_set(struct lineprogram *p, struct linerows *t, struct state *s, uint64_t address)
+static int address_set(struct lineprogram *p, struct linerows *t, struct lineprogram_state *s,
+		       uint64_t address)
 {
 	int err = 0;
 
@@ -95,7 +98,7 @@ static int address_set(struct lineprogram *p, struct linerows *t, struct state *
 	return err;
 }
 
-static void advance(const struct lineprogram *p, struct state *s, uint64_t by)
+static void advance(const struct lineprogram *p, struct lineprogram_state *s, uint64_t by)
 {
 	if (p->operations > 1) {
 		s->op += by;
@@ -105,7 +108,7 @@ static void advance(const struct lineprogram *p, struct state *s, uint64_t by)
 	s->address += p->shortest * by;
 }
 
-static int run_extended(struct lineprogram *p, struct linerows *t, struct state *s)
+static int run_extended(struct lineprogram *p, struct linerows *t, struct lineprogram_state *s)
 {
 	const uint8_t *next;
 	uint64_t length, value;
@@ -117,7 +120,7 @@ static int run_extended(struct lineprogram *p, struct linerows *t, struct state 
 	switch (*p->at++) {
 	case DW_LNE_end_sequence:
 		err = sequence_end(p, t, s, s->address);
-		*s = (struct state){.file = 1, .line = 1};
+		*s = (struct lineprogram_state){.file = 1, .line = 1};
 		p->ended = next;
 		p->nends++;
 		break;
@@ -136,7 +139,8 @@ static int run_extended(struct lineprogram *p, struct linerows *t, struct state 
 	return err;
 }
 
-static int run_standard(struct lineprogram *p, struct linerows *t, struct state *s, uint8_t opcode)
+static int run_standard(struct lineprogram *p, struct linerows *t, struct lineprogram_state *s,
+			uint8_t opcode)
 {
 	uint64_t value = 0;
 	int64_t lines = 0;
@@ -177,8 +181,8 @@ static int run_standard(struct lineprogram *p, struct linerows *t, struct state 
  * used, lines, files, flags, and the row itself. What they change is kept in registers here. False:
  * *err, else another opcode is next, or the end.
  */
-static inline bool run_frequent(struct lineprogram *p, struct linerows *t, struct state *s,
-				int *err)
+static inline bool run_frequent(struct lineprogram *p, struct linerows *t,
+				struct lineprogram_state *s, int *err)
 {
 	const uint8_t *at = p->at, *end = p->end, *next;
 	uint64_t address = s->address, line = s->line, file;
@@ -240,7 +244,7 @@ bool lineprogram_is_usual(const struct lineprogram *p)
 	       !p->lengths[DW_LNS_negate_stmt];
 }
 
-static int run_one(struct lineprogram *p, struct linerows *t, struct state *s)
+static int run_one(struct lineprogram *p, struct linerows *t, struct lineprogram_state *s)
 {
 	uint8_t opcode = *p->at++;
 	int err;
@@ -258,7 +262,7 @@ static int run_one(struct lineprogram *p, struct linerows *t, struct state *s)
 
 int lineprogram_run(struct lineprogram *p, struct linerows *t)
 {
-	struct state s = {.file = 1, .line = 1};
+	struct lineprogram_state s = {.file = 1, .line = 1};
 	bool usual = lineprogram_is_usual(p);
 	int err = 0;
 

@@ -23,7 +23,7 @@
 #define PREFIX_MAX 16u	 /* bytes from the beginning of a sequence to its address */
 #define LAZY_BYTES 2048u /* a shorter program is run as a whole */
 
-struct piece { /* of the program, up to the next one: it seems to be one sequence */
+struct linetable_piece { /* of the program, up to the next one: it seems to be one sequence */
 	const uint8_t *at;
 	uint64_t start; /* its first address */
 	uint64_t end;	/* with rows: the first address behind */
@@ -32,7 +32,7 @@ struct piece { /* of the program, up to the next one: it seems to be one sequenc
 	bool doubted; /* the one before has to be read, too */
 };
 
-struct start { /* of a piece whose code is not elsewhere */
+struct linetable_start { /* of a piece whose code is not elsewhere */
 	uint64_t address;
 	uint32_t piece;
 };
@@ -42,9 +42,9 @@ struct linetable {
 	struct lineprogram program; /* as it is before it is run */
 	struct linerows rows;
 	struct linefiles files;
-	struct piece *pieces; /* NULL: the program was run as a whole */
+	struct linetable_piece *pieces; /* NULL: the program was run as a whole */
 	size_t npieces, pieces_room;
-	struct start *starts; /* ascending */
+	struct linetable_start *starts; /* ascending */
 	size_t nstarts;
 };
 
@@ -114,7 +114,7 @@ static bool end_is_doubted(const struct lineprogram *r, const uint8_t *begin)
 
 static int piece_add(struct linetable *t, const uint8_t *at, const uint8_t *behind)
 {
-	struct piece piece = {.at = at};
+	struct linetable_piece piece = {.at = at};
 
 	if (GROW(t->pieces, t->npieces, t->pieces_room, PIECES_MAX))
 		return -ENOMEM;
@@ -126,7 +126,7 @@ static int piece_add(struct linetable *t, const uint8_t *at, const uint8_t *behi
 
 static int compare_starts(const void *left, const void *right)
 {
-	const struct start *a = left, *b = right;
+	const struct linetable_start *a = left, *b = right;
 
 	return a->address < b->address ? -1 : a->address > b->address;
 }
@@ -144,7 +144,7 @@ static int starts_make(struct linetable *t)
 		if (address < t->source.low || address >= t->source.high)
 			continue;
 		sorted &= !t->nstarts || t->starts[t->nstarts - 1].address <= address;
-		t->starts[t->nstarts++] = (struct start){address, (uint32_t)i};
+		t->starts[t->nstarts++] = (struct linetable_start){address, (uint32_t)i};
 	}
 	if (!sorted)
 		qsort(t->starts, t->nstarts, sizeof(*t->starts), compare_starts);
@@ -189,7 +189,7 @@ static int pieces_find(struct linetable *t)
 /* False: it is not what it seemed to be. */
 static bool piece_read(struct linetable *t, size_t i)
 {
-	struct piece *p = &t->pieces[i];
+	struct linetable_piece *p = &t->pieces[i];
 	const uint8_t *end = i + 1 < t->npieces ? t->pieces[i + 1].at : t->program.end;
 	struct lineprogram r = t->program;
 	size_t before = t->rows.nrows;
@@ -221,10 +221,10 @@ static int whole_read(struct linetable *t)
 }
 
 /* NULL: the whole program has to be run to know. */
-static const struct piece *piece_at(struct linetable *t, uint64_t vaddr)
+static const struct linetable_piece *piece_at(struct linetable *t, uint64_t vaddr)
 {
 	size_t low = 0, high = t->nstarts, middle, i;
-	const struct piece *p;
+	const struct linetable_piece *p;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
@@ -313,7 +313,7 @@ size_t linetable_bytes(const struct linetable *table)
 /* The rows [*low, *high) of the sequence at an address. */
 static bool rows_find(struct linetable *t, uint64_t vaddr, size_t *low, size_t *high)
 {
-	const struct piece *p = t->pieces ? piece_at(t, vaddr) : NULL;
+	const struct linetable_piece *p = t->pieces ? piece_at(t, vaddr) : NULL;
 	uint32_t sequence;
 
 	if (p) {

@@ -18,7 +18,7 @@
 
 #define CHUNK 65536u
 
-struct kept {
+struct debugsum_kept {
 	struct stat file; /* st_ino 0: none */
 	uint64_t used;
 	uint32_t sum;
@@ -26,7 +26,7 @@ struct kept {
 
 static struct {
 	pthread_mutex_t lock;
-	struct kept kept[DEBUGSUM_KEPT];
+	struct debugsum_kept kept[DEBUGSUM_KEPT];
 	uint64_t turn;
 	uint64_t put_off;
 	uint64_t left; /* bytes, until */
@@ -41,9 +41,9 @@ static bool is_same(const struct stat *a, const struct stat *b)
 }
 
 /* Lock held. The place of the file, or the one that it may have. */
-static struct kept *find(const struct stat *file)
+static struct debugsum_kept *find(const struct stat *file)
 {
-	struct kept *oldest = &sums.kept[0];
+	struct debugsum_kept *oldest = &sums.kept[0];
 
 	for (unsigned int i = 0; i < DEBUGSUM_KEPT; i++) {
 		if (is_same(&sums.kept[i].file, file))
@@ -73,7 +73,7 @@ static bool spend(uint64_t bytes)
 /* 1: it is known, or has an error; 0: it has to be made. */
 static int look_up(const struct stat *file, uint32_t *sum)
 {
-	struct kept *kept;
+	struct debugsum_kept *kept;
 	int err = 0;
 
 	pthread_mutex_lock(&sums.lock);
@@ -92,11 +92,11 @@ static int look_up(const struct stat *file, uint32_t *sum)
 
 static void keep(const struct stat *file, uint32_t sum)
 {
-	struct kept *kept;
+	struct debugsum_kept *kept;
 
 	pthread_mutex_lock(&sums.lock);
 	kept = find(file);
-	*kept = (struct kept){*file, ++sums.turn, sum};
+	*kept = (struct debugsum_kept){*file, ++sums.turn, sum};
 	pthread_mutex_unlock(&sums.lock);
 }
 

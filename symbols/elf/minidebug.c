@@ -18,7 +18,7 @@
 
 #define FIRST_BLOCK ((size_t)256 << 10)
 
-struct image {
+struct minidebug_image {
 	uint8_t *data;
 	size_t size;   /* allocated */
 	size_t packed; /* bytes of the section */
@@ -28,7 +28,7 @@ struct image {
 /*
  * Twice the room; false: no memory, or more than is allowed, of all and of so few bytes.
  */
-static bool image_grow(struct image *image, lzma_stream *stream, int *err)
+static bool image_grow(struct minidebug_image *image, lzma_stream *stream, int *err)
 {
 	size_t size = image->size ? image->size * 2 : FIRST_BLOCK;
 	uint8_t *data;
@@ -51,7 +51,7 @@ static bool image_grow(struct image *image, lzma_stream *stream, int *err)
 	return true;
 }
 
-static int decode(lzma_stream *stream, struct image *image)
+static int decode(lzma_stream *stream, struct minidebug_image *image)
 {
 	lzma_ret ret = LZMA_OK;
 	int err = 0;
@@ -69,7 +69,7 @@ static int decode(lzma_stream *stream, struct image *image)
 int minidebug_open(const struct elf_file *file, struct elf_file **out)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
-	struct image image = {0};
+	struct minidebug_image image = {0};
 	uint64_t left = LIMIT_XZ_PACKED;
 	struct elf_section section;
 	int err;

@@ -29,7 +29,7 @@
 struct client; /* the library's */
 typedef int progress_fn(struct client *client, long done, long total);
 
-struct library {
+struct remotedebug_library {
 	void *handle;
 	struct client *(*begin)(void);
 	int (*find)(struct client *client, const unsigned char *id, int length, char **path);
@@ -37,7 +37,7 @@ struct library {
 	void (*end)(struct client *client);
 };
 
-struct file {
+struct remotedebug_file {
 	uint8_t id[BUILD_ID_MAX];
 	size_t length;
 	enum { FILE_ASKED, FILE_HERE, FILE_MISSING } state;
@@ -47,9 +47,9 @@ struct file {
 struct remotedebug {
 	struct worker worker;
 	bool given_up; /* what is being fetched */
-	struct library library;
+	struct remotedebug_library library;
 	struct client *client;
-	struct file *files; /* in the order of asking, which is that of fetching */
+	struct remotedebug_file *files; /* in the order of asking, which is that of fetching */
 	size_t nfiles, files_room, next;
 	uint64_t left;	       /* bytes that may still be fetched */
 	struct timespec began; /* what is being fetched */
@@ -59,7 +59,7 @@ struct remotedebug {
 /* The progress function is given no more than the client, but runs in the thread that fetches. */
 static _Thread_local struct remotedebug *fetching;
 
-static int load(struct library *lib)
+static int load(struct remotedebug_library *lib)
 {
 	lib->handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!lib->handle)
@@ -123,7 +123,7 @@ static void give_up(struct remotedebug *rd, size_t first)
 /* Lock held; given up meanwhile. */
 static void fetch(struct remotedebug *rd)
 {
-	struct file want = rd->files[rd->next];
+	struct remotedebug_file want = rd->files[rd->next];
 	char *path = NULL;
 	bool here;
 	int fd;
@@ -239,7 +239,8 @@ void remotedebug_free(struct remotedebug *rd)
 }
 
 /* Lock held. NULL: it was not asked for. */
-static const struct file *find(const struct remotedebug *rd, const uint8_t *id, size_t length)
+static const struct remotedebug_file *find(const struct remotedebug *rd, const uint8_t *id,
+					   size_t length)
 {
 	for (size_t i = 0; i < rd->nfiles; i++)
 		if (rd->files[i].length == length && !memcmp(rd->files[i].id, id, length))
@@ -251,7 +252,7 @@ static int ask(struct remotedebug *rd, const uint8_t *id, size_t length)
 {
 	if (rd->worker.stop || GROW(rd->files, rd->nfiles, rd->files_room, FILES_MAX))
 		return -ENOENT;
-	rd->files[rd->nfiles] = (struct file){.length = length};
+	rd->files[rd->nfiles] = (struct remotedebug_file){.length = length};
 	memcpy(rd->files[rd->nfiles++].id, id, length);
 	rd->state.waiting++;
 	worker_wake(&rd->worker);
@@ -260,7 +261,7 @@ static int ask(struct remotedebug *rd, const uint8_t *id, size_t length)
 
 int remotedebug_open(struct remotedebug *rd, const uint8_t *id, size_t length)
 {
-	const struct file *file;
+	const struct remotedebug_file *file;
 	int result;
 
 	if (!length || length > BUILD_ID_MAX)

@@ -13,7 +13,7 @@
 #define ID_SHOWN 12u
 #define ID_MIN	 32u
 
-struct part { /* of a path, between two slashes */
+struct cgroup_part { /* of a path, between two slashes */
 	const char *at;
 	size_t length;
 };
@@ -50,24 +50,24 @@ static const struct {
 
 };
 
-static bool is(const struct part *p, const char *text)
+static bool is(const struct cgroup_part *p, const char *text)
 {
 	return p->length == strlen(text) && !memcmp(p->at, text, p->length);
 }
 
-static bool begins(const struct part *p, const char *text)
+static bool begins(const struct cgroup_part *p, const char *text)
 {
 	return p->length > strlen(text) && !memcmp(p->at, text, strlen(text));
 }
 
-static bool ends(const struct part *p, const char *text)
+static bool ends(const struct cgroup_part *p, const char *text)
 {
 	size_t n = strlen(text);
 
 	return p->length > n && !memcmp(p->at + p->length - n, text, n);
 }
 
-static size_t hex_digits(const struct part *p)
+static size_t hex_digits(const struct cgroup_part *p)
 {
 	size_t n = 0;
 
@@ -77,7 +77,7 @@ static size_t hex_digits(const struct part *p)
 }
 
 /* Without what systemd adds to the name of a group that it has made. */
-static struct part bare(struct part p)
+static struct cgroup_part bare(struct cgroup_part p)
 {
 	if (ends(&p, ".scope"))
 		p.length -= strlen(".scope");
@@ -92,7 +92,7 @@ static int hex_value(char c)
 }
 
 /* systemd writes what it cannot have in a name as \xNN (systemd-escape(1)). */
-static size_t unescape(const struct part *p, char *to, size_t room)
+static size_t unescape(const struct cgroup_part *p, char *to, size_t room)
 {
 	size_t n = 0, i = 0;
 
@@ -112,15 +112,15 @@ static size_t unescape(const struct part *p, char *to, size_t room)
 }
 
 /* What a path says. */
-struct found {
-	const char *runtime; /* of a container; NULL: a unit */
-	struct part name;    /* or id; length 0: nothing */
+struct cgroup_found {
+	const char *runtime;	 /* of a container; NULL: a unit */
+	struct cgroup_part name; /* or id; length 0: nothing */
 	bool is_id;
 };
 
-static void say(const struct found *found, char *to, size_t size)
+static void say(const struct cgroup_found *found, char *to, size_t size)
 {
-	struct part p = found->name;
+	struct cgroup_part p = found->name;
 	char raw[256];
 	size_t head = 0;
 
@@ -131,17 +131,18 @@ static void say(const struct found *found, char *to, size_t size)
 	text_clean(to, size, raw, head + unescape(&p, raw + head, sizeof(raw) - head));
 }
 
-static bool take(struct found *found, const char *runtime, struct part p, bool hex)
+static bool take(struct cgroup_found *found, const char *runtime, struct cgroup_part p, bool hex)
 {
 	if (!p.length || (hex && hex_digits(&p) < ID_MIN))
 		return false;
-	*found = (struct found){runtime, p, hex};
+	*found = (struct cgroup_found){runtime, p, hex};
 	return true;
 }
 
-static bool container(const struct part *part, const struct part *before, struct found *found)
+static bool container(const struct cgroup_part *part, const struct cgroup_part *before,
+		      struct cgroup_found *found)
 {
-	struct part p = bare(*part);
+	struct cgroup_part p = bare(*part);
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
 		size_t n = strlen(prefixes[i].prefix);
@@ -160,15 +161,15 @@ static bool container(const struct part *part, const struct part *before, struct
 	return hex_digits(&p) == p.length && take(found, "container", p, true);
 }
 
-static void search(struct part path, struct found *found)
+static void search(struct cgroup_part path, struct cgroup_found *found)
 {
 	const char *end = path.at + path.length, *slash;
-	struct part p, before = {0}, unit = {0}, slice = {0};
+	struct cgroup_part p, before = {0}, unit = {0}, slice = {0};
 
 	for (; path.at < end; path.at = slash < end ? slash + 1 : end) {
 		slash = memchr(path.at, '/', (size_t)(end - path.at));
 		slash = slash ? slash : end;
-		p = (struct part){path.at, (size_t)(slash - path.at)};
+		p = (struct cgroup_part){path.at, (size_t)(slash - path.at)};
 		if (!p.length || is(&p, ".."))
 			continue;
 		if (container(&p, before.at ? &before : NULL, found))
@@ -183,7 +184,7 @@ static void search(struct part path, struct found *found)
 }
 
 /* The path of the next line, of which there is one per controller with version 1. */
-static bool next_path(struct part *rest, struct part *path)
+static bool next_path(struct cgroup_part *rest, struct cgroup_part *path)
 {
 	const char *end = rest->at + rest->length, *line_end, *at;
 
@@ -195,7 +196,7 @@ static bool next_path(struct part *rest, struct part *path)
 		rest->at = line_end < end ? line_end + 1 : end;
 		rest->length = (size_t)(end - rest->at);
 		if (at) {
-			*path = (struct part){at + 1, (size_t)(line_end - at - 1)};
+			*path = (struct cgroup_part){at + 1, (size_t)(line_end - at - 1)};
 			return true;
 		}
 	}
@@ -203,10 +204,10 @@ static bool next_path(struct part *rest, struct part *path)
 }
 
 /* The first line that says something. */
-static struct found find(const char *text, size_t length)
+static struct cgroup_found find(const char *text, size_t length)
 {
-	struct part rest = {text, length}, path;
-	struct found found = {0};
+	struct cgroup_part rest = {text, length}, path;
+	struct cgroup_found found = {0};
 
 	while (!found.name.length && next_path(&rest, &path))
 		search(path, &found);
@@ -215,14 +216,14 @@ static struct found find(const char *text, size_t length)
 
 void cgroup_name(const char *text, size_t length, char *to, size_t size)
 {
-	struct found found = find(text, length);
+	struct cgroup_found found = find(text, length);
 
 	to[0] = '\0';
 	if (found.name.length)
 		say(&found, to, size);
 }
 
-static bool path_fits(struct part path, const char *word, size_t n)
+static bool path_fits(struct cgroup_part path, const char *word, size_t n)
 {
 	if (word[0] != '/')
 		return memmem(path.at, path.length, word, n) != NULL;
@@ -235,11 +236,11 @@ static bool path_fits(struct part path, const char *word, size_t n)
 
 bool cgroup_fits(const char *text, size_t length, const char *word)
 {
-	struct part rest = {text, length}, path;
+	struct cgroup_part rest = {text, length}, path;
 	char name[256];
 
 	while (next_path(&rest, &path)) {
-		struct found found = {0};
+		struct cgroup_found found = {0};
 
 		if (path_fits(path, word, strlen(word)))
 			return true;
@@ -261,7 +262,7 @@ static const char *behind_runtime(const char *text, const char *runtime)
 	return !strncmp(text, runtime, n) && text[n] == ' ' ? text + n + 1 : NULL;
 }
 
-static bool container_fits(struct found found, const char *word)
+static bool container_fits(struct cgroup_found found, const char *word)
 {
 	const char *id = behind_runtime(word, found.runtime);
 	char name[256];
@@ -277,10 +278,10 @@ static bool container_fits(struct found found, const char *word)
 
 bool cgroup_fits_container(const char *text, size_t length, const char *word)
 {
-	struct part rest = {text, length}, path;
+	struct cgroup_part rest = {text, length}, path;
 
 	while (next_path(&rest, &path)) {
-		struct found found = {0};
+		struct cgroup_found found = {0};
 
 		search(path, &found);
 		if (found.runtime && container_fits(found, word))

@@ -63,7 +63,7 @@ static struct {
 	pthread_mutex_t lock;
 	int fd;	   /* of the table */
 	pid_t pid; /* whose fd that is: a process that was forked has closed it; 0: none */
-	struct mount {
+	struct localfs_mount {
 		uint64_t id; /* 0: of none */
 		dev_t dev;
 	} * all;
@@ -82,7 +82,7 @@ static bool is_local_kind(const char *name)
 static void add(uint64_t id, dev_t dev)
 {
 	if (!GROW(mounts.all, mounts.n, mounts.room, MOUNTS_MAX))
-		mounts.all[mounts.n++] = (struct mount){id, dev};
+		mounts.all[mounts.n++] = (struct localfs_mount){id, dev};
 }
 
 /* proc_pid_mountinfo(5). No field has a blank in it, so that no user can forge one. */

@@ -16,7 +16,7 @@
 #define LINE_MAX_BYTES (80u + 4u * 4096u)
 #define CHUNK_BYTES    (2u * LINE_MAX_BYTES)
 
-struct reader {
+struct procmaps_reader {
 	bool exec_only;
 	int (*fn)(const struct procmap *map, void *arg);
 	void *arg;
@@ -110,7 +110,7 @@ static bool parse_line(const char *p, const char *end, struct procmap *map, char
 	return true;
 }
 
-static int read_line(struct reader *reader, const char *line, const char *end)
+static int read_line(struct procmaps_reader *reader, const char *line, const char *end)
 {
 	struct procmap map;
 
@@ -123,7 +123,8 @@ static int read_line(struct reader *reader, const char *line, const char *end)
 }
 
 /* Reads all whole lines and tells how many bytes they took. */
-static int read_lines(struct reader *reader, const char *text, size_t length, size_t *taken)
+static int read_lines(struct procmaps_reader *reader, const char *text, size_t length,
+		      size_t *taken)
 {
 	const char *p = text, *end = text + length, *newline;
 	int err;
@@ -138,10 +139,10 @@ static int read_lines(struct reader *reader, const char *text, size_t length, si
 	return 0;
 }
 
-static struct reader *reader_new(bool exec_only, int (*fn)(const struct procmap *map, void *arg),
-				 void *arg)
+static struct procmaps_reader *
+reader_new(bool exec_only, int (*fn)(const struct procmap *map, void *arg), void *arg)
 {
-	struct reader *reader = malloc(sizeof(*reader));
+	struct procmaps_reader *reader = malloc(sizeof(*reader));
 
 	if (!reader)
 		return NULL;
@@ -155,7 +156,7 @@ static struct reader *reader_new(bool exec_only, int (*fn)(const struct procmap 
 int procmaps_parse(const char *text, size_t length, bool exec_only,
 		   int (*fn)(const struct procmap *map, void *arg), void *arg)
 {
-	struct reader *reader = reader_new(exec_only, fn, arg);
+	struct procmaps_reader *reader = reader_new(exec_only, fn, arg);
 	size_t taken;
 	int err;
 
@@ -169,7 +170,7 @@ int procmaps_parse(const char *text, size_t length, bool exec_only,
 }
 
 /* Hands lines over as they come. A line that does not fit in the buffer makes no sense. */
-static int read_file(struct reader *reader, int fd, char *buffer)
+static int read_file(struct procmaps_reader *reader, int fd, char *buffer)
 {
 	size_t held = 0, taken;
 	ssize_t n;
@@ -199,7 +200,7 @@ static int read_file(struct reader *reader, int fd, char *buffer)
 int procmaps_read(pid_t pid, bool exec_only, int (*fn)(const struct procmap *map, void *arg),
 		  void *arg)
 {
-	struct reader *reader;
+	struct procmaps_reader *reader;
 	char path[32], *buffer;
 	int fd, err;
 

@@ -22,33 +22,33 @@
 #define FRESH_EACH	 16u	/* pieces shown for each fresh one that room is kept for */
 #define FRESH_MAX	 65536u /* they are merged with four times their size of scratch memory */
 
-struct name {
+struct codemap_name {
 	bool used; /* of the sweep */
 	bool hashed;
 	UT_hash_handle hh;
 	char text[];
 };
 
-struct code {
+struct codemap_piece {
 	uint64_t start;
 	uint64_t end;
-	struct name *name;  /* NULL: there was no room for it */
-	uint64_t rewritten; /* see codemap_rewritten */
+	struct codemap_name *name; /* NULL: there was no room for it */
+	uint64_t rewritten;	   /* see codemap_rewritten */
 };
 
-struct indexed {
+struct codemap_indexed {
 	uint64_t index;
-	struct name *name;
+	struct codemap_name *name;
 	bool hashed;
 	UT_hash_handle hh;
 };
 
 struct codemap {
-	struct name *names; /* each once: a function is compiled again and again */
-	struct indexed *indexed;
-	struct code *shown; /* ascending, disjoint */
+	struct codemap_name *names; /* each once: a function is compiled again and again */
+	struct codemap_indexed *indexed;
+	struct codemap_piece *shown; /* ascending, disjoint */
 	size_t nshown;
-	struct code *fresh; /* in the order of their coming */
+	struct codemap_piece *fresh; /* in the order of their coming */
 	size_t nfresh, fresh_room;
 	size_t names_bytes;
 	size_t max_bytes;
@@ -68,7 +68,7 @@ struct codemap *codemap_new(size_t max_bytes)
 	return map;
 }
 
-static void name_drop(struct codemap *map, struct name *name)
+static void name_drop(struct codemap *map, struct codemap_name *name)
 {
 	map->names_bytes -= sizeof(*name) + strlen(name->text) + 1 + HASH_ENTRY_BYTES;
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
@@ -76,7 +76,7 @@ static void name_drop(struct codemap *map, struct name *name)
 	free(name);
 }
 
-static void indexed_drop(struct codemap *map, struct indexed *at)
+static void indexed_drop(struct codemap *map, struct codemap_indexed *at)
 {
 	map->names_bytes -= sizeof(*at) + HASH_ENTRY_BYTES;
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
@@ -86,8 +86,8 @@ static void indexed_drop(struct codemap *map, struct indexed *at)
 
 void codemap_clear(struct codemap *map)
 {
-	struct indexed *at = map->indexed, *next;
-	struct name *name = map->names, *after;
+	struct codemap_indexed *at = map->indexed, *next;
+	struct codemap_name *name = map->names, *after;
 
 	/* The items keep their order when the tables are freed. */
 	HASH_CLEAR(hh, map->indexed);
@@ -120,7 +120,7 @@ void codemap_free(struct codemap *map)
 size_t codemap_bytes(const struct codemap *map)
 {
 	return sizeof(*map) + map->names_bytes +
-	       (map->nshown + map->fresh_room) * sizeof(struct code);
+	       (map->nshown + map->fresh_room) * sizeof(struct codemap_piece);
 }
 
 bool codemap_is_full(const struct codemap *map)
@@ -131,7 +131,7 @@ bool codemap_is_full(const struct codemap *map)
 /* --- pieces ---------------------------------------------------------------------------------- */
 
 /* A piece is laid over another one. */
-static void cover(struct codemap *map, const struct code *low, struct code *high)
+static void cover(struct codemap *map, const struct codemap_piece *low, struct codemap_piece *high)
 {
 	if (low->rewritten > high->rewritten)
 		high->rewritten = low->rewritten;
@@ -144,10 +144,10 @@ static void cover(struct codemap *map, const struct code *low, struct code *high
  * Both lists are ascending and disjoint, as is the result, which has at most nlow + 2 * nhigh
  * pieces.
  */
-static size_t overlay(struct codemap *map, const struct code *low, size_t nlow, struct code *high,
-		      size_t nhigh, struct code *to)
+static size_t overlay(struct codemap *map, const struct codemap_piece *low, size_t nlow,
+		      struct codemap_piece *high, size_t nhigh, struct codemap_piece *to)
 {
-	struct code rest = {0}; /* what is left of low[i] */
+	struct codemap_piece rest = {0}; /* what is left of low[i] */
 	size_t n = 0, i = 0, j;
 
 	if (nlow)
@@ -183,11 +183,11 @@ static size_t overlay(struct codemap *map, const struct code *low, size_t nlow, 
  * The fresh pieces as a list, in one of the two scratch lists of 2 * nfresh each: n pieces cut the
  * address space at 2n places at most. bounds has room for nfresh + 1.
  */
-static struct code *sort_fresh(struct codemap *map, struct code *from, struct code *to,
-			       size_t *bounds, size_t *count)
+static struct codemap_piece *sort_fresh(struct codemap *map, struct codemap_piece *from,
+					struct codemap_piece *to, size_t *bounds, size_t *count)
 {
 	size_t nruns = 0, n, i, runs;
-	struct code *swap;
+	struct codemap_piece *swap;
 
 	memcpy(from, map->fresh, map->nfresh * sizeof(*from));
 	bounds[0] = 0;
@@ -224,7 +224,7 @@ static struct code *sort_fresh(struct codemap *map, struct code *from, struct co
 static int settle(struct codemap *map)
 {
 	size_t n = map->nfresh, count;
-	struct code *a, *b, *sorted, *shown = NULL;
+	struct codemap_piece *a, *b, *sorted, *shown = NULL;
 	size_t *bounds;
 
 	if (!n)
@@ -262,7 +262,7 @@ void codemap_set_round(struct codemap *map, uint64_t round)
 	map->round = round;
 }
 
-static const struct code *code_at(struct codemap *map, uint64_t addr)
+static const struct codemap_piece *code_at(struct codemap *map, uint64_t addr)
 {
 	size_t low = 0, high, mid;
 
@@ -281,14 +281,14 @@ static const struct code *code_at(struct codemap *map, uint64_t addr)
 
 const char *codemap_find(struct codemap *map, uint64_t addr)
 {
-	const struct code *code = map->blind ? NULL : code_at(map, addr);
+	const struct codemap_piece *code = map->blind ? NULL : code_at(map, addr);
 
 	return code && code->name ? code->name->text : NULL;
 }
 
 uint64_t codemap_rewritten(struct codemap *map, uint64_t addr)
 {
-	const struct code *code = code_at(map, addr);
+	const struct codemap_piece *code = code_at(map, addr);
 
 	return code ? code->rewritten : 0;
 }
@@ -303,8 +303,8 @@ uint64_t codemap_last_rewritten(const struct codemap *map)
 /* Forgets the names of what nothing shows any more, and where it was moved from. */
 static void sweep(struct codemap *map)
 {
-	struct indexed *at, *next_at;
-	struct name *name, *next;
+	struct codemap_indexed *at, *next_at;
+	struct codemap_name *name, *next;
 	size_t i;
 
 	if (settle(map))
@@ -361,10 +361,10 @@ static int name_text(char *to, const char *name, size_t length)
 	return 0;
 }
 
-static int name_get(struct codemap *map, const char *from, size_t length, struct name **out)
+static int name_get(struct codemap *map, const char *from, size_t length, struct codemap_name **out)
 {
 	char text[CODEMAP_NAME_MAX + 1];
-	struct name *name;
+	struct codemap_name *name;
 	size_t size;
 	int err = name_text(text, from, length);
 
@@ -375,7 +375,7 @@ static int name_get(struct codemap *map, const char *from, size_t length, struct
 	if (*out)
 		return 0;
 	size = sizeof(*name) + length + 1;
-	if (!make_room(map, size + HASH_ENTRY_BYTES + sizeof(struct code)))
+	if (!make_room(map, size + HASH_ENTRY_BYTES + sizeof(struct codemap_piece)))
 		return -ENOSPC;
 	name = malloc(size);
 	if (!name)
@@ -392,9 +392,9 @@ static int name_get(struct codemap *map, const char *from, size_t length, struct
 	return 0;
 }
 
-static int index_set(struct codemap *map, uint64_t index, struct name *name)
+static int index_set(struct codemap *map, uint64_t index, struct codemap_name *name)
 {
-	struct indexed *at;
+	struct codemap_indexed *at;
 
 	if (index == CODEMAP_NO_INDEX)
 		return 0;
@@ -406,7 +406,7 @@ static int index_set(struct codemap *map, uint64_t index, struct name *name)
 	at = malloc(sizeof(*at));
 	if (!at)
 		return -ENOMEM;
-	*at = (struct indexed){.index = index, .name = name, .hashed = true};
+	*at = (struct codemap_indexed){.index = index, .name = name, .hashed = true};
 	HASH_ADD(hh, map->indexed, index, sizeof(at->index), at);
 	if (!at->hashed) {
 		free(at);
@@ -427,10 +427,10 @@ static size_t fresh_bytes(const struct codemap *map)
 	if (least > FRESH_MAX)
 		least = FRESH_MAX;
 	least = least > map->fresh_room ? least - map->fresh_room : 0;
-	return (FRESH_MIN + least) * sizeof(struct code);
+	return (FRESH_MIN + least) * sizeof(struct codemap_piece);
 }
 
-static int fresh_add(struct codemap *map, uint64_t start, uint64_t size, struct name *name)
+static int fresh_add(struct codemap *map, uint64_t start, uint64_t size, struct codemap_name *name)
 {
 	if (map->nfresh == map->fresh_room && map->nfresh &&
 	    (map->nfresh >= FRESH_MAX ||
@@ -439,7 +439,7 @@ static int fresh_add(struct codemap *map, uint64_t start, uint64_t size, struct 
 		return -ENOMEM;
 	if (GROW(map->fresh, map->nfresh, map->fresh_room, SIZE_MAX))
 		return -ENOMEM;
-	map->fresh[map->nfresh] = (struct code){start, start + size, name, 0};
+	map->fresh[map->nfresh] = (struct codemap_piece){start, start + size, name, 0};
 	if (map->cleared && map->round && map->round <= map->cleared + 1)
 		map->fresh[map->nfresh].rewritten = map->rewritten = map->round;
 	map->nfresh++;
@@ -457,13 +457,13 @@ static void hide(struct codemap *map, uint64_t start, uint64_t size)
 int codemap_add(struct codemap *map, uint64_t index, uint64_t start, uint64_t size,
 		const char *text, size_t length)
 {
-	struct name *name;
+	struct codemap_name *name;
 	int err;
 
 	if (!size || start + size < start)
 		return 0;
 	/* Here, because a sweep would take a name that nothing shows yet. */
-	err = make_room(map, fresh_bytes(map) + sizeof(struct indexed)) ? 0 : -ENOSPC;
+	err = make_room(map, fresh_bytes(map) + sizeof(struct codemap_indexed)) ? 0 : -ENOSPC;
 	if (!err)
 		err = name_get(map, text, length, &name);
 	if (!err)
@@ -475,7 +475,7 @@ int codemap_add(struct codemap *map, uint64_t index, uint64_t start, uint64_t si
 
 int codemap_move(struct codemap *map, uint64_t index, uint64_t start, uint64_t size)
 {
-	struct indexed *at;
+	struct codemap_indexed *at;
 
 	if (!size || start + size < start)
 		return 0;

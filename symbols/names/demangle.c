@@ -24,7 +24,7 @@
 #define D_MANGLED_MAX 2048u /* bounds its recursion */
 #define D_BACK_MAX    16u   /* back references of types: what they make grows by 3 for every 3 */
 
-struct output {
+struct demangle_output {
 	jmp_buf overflow;
 	size_t length;
 	char text[DEMANGLED_MAX + 1];
@@ -44,7 +44,7 @@ static bool all_ascii(const char *data, size_t length)
  */
 static void output_add(const char *data, size_t length, void *arg)
 {
-	struct output *out = arg;
+	struct demangle_output *out = arg;
 
 	if (!length) /* libiberty may pass NULL then, which memcpy must not get */
 		return;
@@ -183,7 +183,7 @@ static bool packs_are_bounded(const char *name)
 }
 
 /* The whole name as Rust, or up to its compiler's marks as C++, which ignores what follows. */
-static bool demangle_to(struct output *out, const char *name)
+static bool demangle_to(struct demangle_output *out, const char *name)
 {
 	int done;
 
@@ -313,7 +313,7 @@ static char *demangle_d(const char *name, size_t length)
 	return text;
 }
 
-static char *demangle_with(struct output *out, const char *name, size_t length)
+static char *demangle_with(struct demangle_output *out, const char *name, size_t length)
 {
 	size_t plain = unmarked_length(name, length);
 	char *head = strndup(name, plain), *result;
@@ -338,7 +338,7 @@ static char *demangle_with(struct output *out, const char *name, size_t length)
 char *demangle(const char *name)
 {
 	size_t length = strnlen(name, MANGLED_MAX + 1);
-	struct output *out;
+	struct demangle_output *out;
 	char *result;
 
 	if (length <= MANGLED_MAX && !strncmp(name, "_D", 2))

@@ -20,7 +20,7 @@
 
 #define WORD 8u /* of the 64-bit machines that we read files of */
 
-struct header {
+struct gopclntab_header {
 	uint64_t offset; /* of the section in the file */
 	uint64_t size;
 	uint64_t count;	    /* of functions */
@@ -85,7 +85,7 @@ static uint64_t text_start(const struct elf_file *file, uint64_t said, uint64_t 
  * of functions, where the list of them is, too.
  */
 static int header_read(const struct elf_file *file, const struct elf_section *section,
-		       struct header *h, struct gopclntab *out)
+		       struct gopclntab_header *h, struct gopclntab *out)
 {
 	uint8_t head[8];
 	uint64_t words[8];
@@ -99,7 +99,7 @@ static int header_read(const struct elf_file *file, const struct elf_section *se
 	memcpy(&magic, head, sizeof(magic));
 	if (head[4] || head[5] || head[7] != WORD)
 		return -EINVAL;
-	*h = (struct header){section->offset, section->size, words[0], 0, WORD, 0};
+	*h = (struct gopclntab_header){section->offset, section->size, words[0], 0, WORD, 0};
 	*out = (struct gopclntab){section->offset, section->offset, section->offset + section->size,
 				  WORD};
 	switch (magic) {
@@ -127,7 +127,8 @@ static int header_read(const struct elf_file *file, const struct elf_section *se
 }
 
 /* Pairs of an address and an offset, and an address that ends the last. */
-static int list_read(const struct elf_file *file, const struct header *h, struct symlist *list)
+static int list_read(const struct elf_file *file, const struct gopclntab_header *h,
+		     struct symlist *list)
 {
 	struct symlist_item item = {.source = SYMLIST_GO};
 	uint64_t pair = 2 * h->list_word, at, n, i, addr = 0, next, func = 0;
@@ -161,7 +162,7 @@ static int list_read(const struct elf_file *file, const struct header *h, struct
 int gopclntab_read(const struct elf_file *file, struct symlist *list, struct gopclntab *out)
 {
 	struct elf_section section;
-	struct header header;
+	struct gopclntab_header header;
 	int err = section_find(file, &section);
 
 	if (!err)

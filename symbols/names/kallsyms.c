@@ -21,7 +21,7 @@
 /* The file does not tell where functions end: beyond this, an address is not in the last one. */
 #define FUNCTION_MAX (1u << 20)
 
-struct entry {
+struct kallsyms_entry {
 	uint64_t addr;
 	uint32_t name;	 /* offset in names */
 	uint16_t module; /* index in modules */
@@ -29,7 +29,7 @@ struct entry {
 };
 
 struct kallsyms {
-	struct entry *entries; /* ascending, one per address */
+	struct kallsyms_entry *entries; /* ascending, one per address */
 	size_t count;
 	size_t room;
 	char *names;
@@ -41,7 +41,7 @@ struct kallsyms {
 };
 
 /* A line of the file: `ADDRESS TYPE NAME[\t[MODULE]]`. */
-struct line {
+struct kallsyms_line {
 	uint64_t addr;
 	char type;
 	const char *name;
@@ -89,7 +89,7 @@ static bool is_text(char type)
 }
 
 /* The name ends at a tab, which only symbols outside of vmlinux have. */
-static bool parse_line(const char *p, const char *end, struct line *line)
+static bool parse_line(const char *p, const char *end, struct kallsyms_line *line)
 {
 	const char *tab, *start = p;
 	unsigned int digit;
@@ -121,9 +121,9 @@ static bool parse_line(const char *p, const char *end, struct line *line)
 	return !memchr(start, '\0', end - start);
 }
 
-static int add_line(struct kallsyms *table, const struct line *line)
+static int add_line(struct kallsyms *table, const struct kallsyms_line *line)
 {
-	struct entry *e;
+	struct kallsyms_entry *e;
 
 	if (!is_text(line->type) || symname_is_marker(line->name, line->name_length))
 		return 0;
@@ -148,7 +148,7 @@ static int add_line(struct kallsyms *table, const struct line *line)
 static int add_lines(struct kallsyms *table, const char *text, size_t length, size_t *taken)
 {
 	const char *p = text, *end = text + length, *newline;
-	struct line line;
+	struct kallsyms_line line;
 	int err;
 
 	while (p < end && (newline = memchr(p, '\n', end - p))) {
@@ -189,7 +189,7 @@ static int read_file(struct kallsyms *table, int fd, char *buffer)
 
 static int compare_entries(const void *left, const void *right, void *arg)
 {
-	const struct entry *a = left, *b = right;
+	const struct kallsyms_entry *a = left, *b = right;
 	const struct kallsyms *table = arg;
 	struct symname x, y;
 
@@ -207,7 +207,7 @@ static int compare_entries(const void *left, const void *right, void *arg)
 /* One name per address stays, and the arrays shrink to what they hold. */
 static void table_finish(struct kallsyms *table)
 {
-	struct entry *entries;
+	struct kallsyms_entry *entries;
 	size_t i, kept = 0;
 	char *names;
 
@@ -274,7 +274,7 @@ int kallsyms_find(const struct kallsyms *table, uint64_t addr, const char **name
 		  const char **module, uint64_t *offset)
 {
 	size_t low = 0, high = table->count, middle;
-	const struct entry *e;
+	const struct kallsyms_entry *e;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;

@@ -24,14 +24,14 @@
 #define RELOCS_MAX (4ull * SYMLIST_MAX) /* looked at, of a file */
 #define STUB_MAX   32u /* bytes; LLVM's retpolines have so many, all others 8 or 16 */
 
-struct slot { /* of the GOT, with the relocation that fills it */
+struct plt_slot { /* of the GOT, with the relocation that fills it */
 	uint64_t addr;
 	uint64_t value; /* IRELATIVE: address of the resolver; else offset of the name */
 	bool resolver;
 };
 
-struct slots {
-	struct slot *list; /* by address */
+struct plt_slots {
+	struct plt_slot *list; /* by address */
 	size_t count;
 	size_t room;
 	struct elf_section symbols; /* .dynsym */
@@ -40,7 +40,7 @@ struct slots {
 	uint64_t left; /* relocations that may still be looked at */
 };
 
-static int slot_add(struct slots *slots, const struct slot *slot)
+static int slot_add(struct plt_slots *slots, const struct plt_slot *slot)
 {
 	if (GROW(slots->list, slots->count, slots->room, SIZE_MAX))
 		return -ENOMEM;
@@ -49,13 +49,13 @@ static int slot_add(struct slots *slots, const struct slot *slot)
 }
 
 /* False: a relocation of another kind, or without a name. */
-static bool slot_read(const struct slots *slots, const Elf64_Rela *rela, struct slot *out)
+static bool slot_read(const struct plt_slots *slots, const Elf64_Rela *rela, struct plt_slot *out)
 {
 	uint32_t type = ELF64_R_TYPE(rela->r_info);
 	uint64_t index = ELF64_R_SYM(rela->r_info);
 	Elf64_Sym sym;
 
-	*out = (struct slot){.addr = rela->r_offset};
+	*out = (struct plt_slot){.addr = rela->r_offset};
 	if (type == R_X86_64_IRELATIVE) {
 		out->resolver = true;
 		out->value = (uint64_t)rela->r_addend;
@@ -71,7 +71,7 @@ static bool slot_read(const struct slots *slots, const Elf64_Rela *rela, struct 
 
 static int compare_slots(const void *left, const void *right)
 {
-	const struct slot *a = left, *b = right;
+	const struct plt_slot *a = left, *b = right;
 
 	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
@@ -80,12 +80,12 @@ static int compare_slots(const void *left, const void *right)
  * .rela.dyn has all sorts of relocations, by far the most of them relative ones: read in pieces. A
  * sparse file has as many as it likes.
  */
-static int slots_of_section(struct slots *slots, const struct elf_file *file,
+static int slots_of_section(struct plt_slots *slots, const struct elf_file *file,
 			    const struct elf_section *section)
 {
 	Elf64_Rela chunk[1024];
 	uint64_t count = section->size / sizeof(*chunk), at, n, i;
-	struct slot slot;
+	struct plt_slot slot;
 
 	for (at = 0; at < count && slots->left && slots->count < SYMLIST_MAX; at += n) {
 		n = count - at < 1024 ? count - at : 1024;
@@ -100,7 +100,7 @@ static int slots_of_section(struct slots *slots, const struct elf_file *file,
 	return 0;
 }
 
-static int slots_read(struct slots *slots, const struct elf_file *file)
+static int slots_read(struct plt_slots *slots, const struct elf_file *file)
 {
 	size_t nsections = elf_file_section_count(file), i;
 	struct elf_section section;
@@ -121,9 +121,9 @@ static int slots_read(struct slots *slots, const struct elf_file *file)
 	return 0;
 }
 
-static const struct slot *slot_find(const struct slots *slots, uint64_t addr)
+static const struct plt_slot *slot_find(const struct plt_slots *slots, uint64_t addr)
 {
-	struct slot key = {.addr = addr};
+	struct plt_slot key = {.addr = addr};
 
 	return slots->count ? bsearch(&key, slots->list, slots->count, sizeof(key), compare_slots)
 			    : NULL;
@@ -133,11 +133,11 @@ static const struct slot *slot_find(const struct slots *slots, uint64_t addr)
  * What the stub that begins at p jumps to: endbr64 and bnd may come first, then `jmp *slot(%rip)`,
  * or `mov slot(%rip), %r11` of a retpoline. False: not the beginning of a stub.
  */
-static bool stub_at(const struct slots *slots, const uint8_t *p, size_t room, uint64_t addr,
-		    struct slot *out)
+static bool stub_at(const struct plt_slots *slots, const uint8_t *p, size_t room, uint64_t addr,
+		    struct plt_slot *out)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
-	const struct slot *slot;
+	const struct plt_slot *slot;
 	size_t skip = 0, jump;
 	Elf64_Rela rela;
 	int32_t value;
@@ -167,12 +167,12 @@ static bool stub_at(const struct slots *slots, const uint8_t *p, size_t room, ui
 	return slot != NULL;
 }
 
-static int stubs_add(struct symlist *list, const struct slots *slots,
+static int stubs_add(struct symlist *list, const struct plt_slots *slots,
 		     const struct elf_section *section)
 {
 	struct symlist_item stub = {.binding = SYMNAME_LOCAL};
 	uint64_t last = 0, base = list->ranges[0].start;
-	struct slot slot = {0}, next = {0};
+	struct plt_slot slot = {0}, next = {0};
 	size_t at;
 	int err = 0;
 
@@ -200,7 +200,7 @@ static int stubs_add(struct symlist *list, const struct slots *slots,
 }
 
 /* *left: bytes that may be read. */
-static int plts_read(const struct elf_file *file, struct symlist *list, struct slots *slots,
+static int plts_read(const struct elf_file *file, struct symlist *list, struct plt_slots *slots,
 		     uint64_t *left)
 {
 	static const char *const names[] = {".plt", ".plt.sec", ".plt.got", ".plt.bnd", ".iplt"};
@@ -219,7 +219,7 @@ static int plts_read(const struct elf_file *file, struct symlist *list, struct s
 
 int plt_read(const struct elf_file *file, struct symlist *list)
 {
-	struct slots slots = {0};
+	struct plt_slots slots = {0};
 	uint64_t left = LIMIT_STUBS;
 	int err;
 

@@ -45,13 +45,13 @@ static enum symname_binding symbol_binding(const Elf64_Sym *sym)
  * at one by one, the names of others not at all; where there are many, the string table is read as
  * a whole, which takes as long as a thousand looks into the file.
  */
-struct glance {
+struct symread_glance {
 	struct symread_strings from;
 	unsigned int count;
 	char *memory;
 };
 
-static void glance_load(struct glance *g)
+static void glance_load(struct symread_glance *g)
 {
 	size_t size = g->from.end - g->from.offset;
 
@@ -61,7 +61,7 @@ static void glance_load(struct glance *g)
 	g->from = (struct symread_strings){{-1, (const uint8_t *)g->memory, size}, 0, size};
 }
 
-static bool glance_is_marker(struct glance *g, uint32_t name)
+static bool glance_is_marker(struct symread_glance *g, uint32_t name)
 {
 	char text[sizeof("__pfx_") + 1];
 	size_t length;
@@ -76,7 +76,7 @@ static bool glance_is_marker(struct glance *g, uint32_t name)
 }
 
 static int symbol_add(struct symlist *list, const Elf64_Sym *sym, enum symlist_source source,
-		      struct glance *glance)
+		      struct symread_glance *glance)
 {
 	struct symlist_item item = {
 		.start = sym->st_value,
@@ -129,7 +129,7 @@ int symread(const struct elf_file *file, enum symlist_source source, struct syml
 	    struct symread_strings *out)
 {
 	struct elf_section symbols, strings;
-	struct glance glance = {0};
+	struct symread_glance glance = {0};
 	Elf64_Sym chunk[1024];
 	uint64_t count, at, n, i;
 	int err;

@@ -41,7 +41,7 @@
 #define PLT_MARK    "@plt"
 #define CLOSED(i)   (-2 - (i)) /* in place of a descriptor of fds: nothing can be read by it */
 
-struct entry {
+struct symtab_entry {
 	uint64_t start : START_BITS; /* from the table's base */
 	uint64_t outer : OUTER_BITS; /* how many entries before is the one around; 0: none */
 	uint64_t guessed : 1;	     /* as in struct symbol */
@@ -52,26 +52,26 @@ struct entry {
 	uint32_t name;	     /* else as of a symlist_item */
 };
 
-_Static_assert(sizeof(struct entry) == 16, "a symbol is 16 bytes");
+_Static_assert(sizeof(struct symtab_entry) == 16, "a symbol is 16 bytes");
 _Static_assert(SYMLIST_SOURCES <= 8, "a source is 3 bits");
 _Static_assert(SYMLIST_REACH < 1ull << START_BITS && SYMLIST_MAX <= 1u << OUTER_BITS, "limits fit");
 _Static_assert(NAME_ROOM <= BLOCK, "a name fits in a block");
 
-struct origin {				   /* where names are read from */
+struct symtab_origin {			   /* where names are read from */
 	struct symread_strings strings[2]; /* SYMLIST_SYMTAB, SYMLIST_DYNSYM and _PLT */
 	struct bytes file;		   /* SYMLIST_GO */
 };
 
 struct symtab {
 	uint64_t base;
-	struct entry *entries; /* ascending by start, outer ones first */
+	struct symtab_entry *entries; /* ascending by start, outer ones first */
 	size_t count;
 	/* Names among which the best is chosen when it is asked for: their number, and then they.
 	 */
 	uint32_t *aliases;
 	size_t naliases;
 	bool complete;
-	struct origin origin;
+	struct symtab_origin origin;
 	struct gopclntab go;
 	int fds[2]; /* that the above refer to, ours; -1: none, or closed for the time being */
 	bool resting;
@@ -164,7 +164,7 @@ static size_t string_read(const struct symread_strings *strings, uint32_t name, 
 static size_t resolver_read(struct symtab *table, uint64_t at, char *text, size_t room);
 
 /* The name from the file; its length, 0 when it cannot be read. */
-static size_t entry_read(struct symtab *table, const struct entry *e, char *text)
+static size_t entry_read(struct symtab *table, const struct symtab_entry *e, char *text)
 {
 	size_t room = NAME_ROOM - strlen(PLT_MARK), length = 0;
 
@@ -189,7 +189,8 @@ static size_t entry_read(struct symtab *table, const struct entry *e, char *text
 	return length + strlen(PLT_MARK);
 }
 
-static const char *name_keep(struct symtab *table, struct entry *e, const char *text, size_t length)
+static const char *name_keep(struct symtab *table, struct symtab_entry *e, const char *text,
+			     size_t length)
 {
 	uint32_t place;
 	char *kept = name_room(table, length + 1, &place);
@@ -204,11 +205,11 @@ static const char *name_keep(struct symtab *table, struct entry *e, const char *
 	return kept;
 }
 
-static const char *entry_name(struct symtab *table, struct entry *e)
+static const char *entry_name(struct symtab *table, struct symtab_entry *e)
 {
 	char text[2][NAME_ROOM], *best = text[0], *other = text[1], *swap;
 	const uint32_t *names = &e->name;
-	struct entry one = *e;
+	struct symtab_entry one = *e;
 	size_t length = 0, n;
 	uint32_t count = 1;
 
@@ -236,7 +237,7 @@ static const char *entry_name(struct symtab *table, struct entry *e)
 
 /* --- the table ------------------------------------------------------------------------------- */
 
-static uint64_t entry_end(const struct entry *entry)
+static uint64_t entry_end(const struct symtab_entry *entry)
 {
 	return entry->start + (uint64_t)entry->size;
 }
@@ -245,7 +246,7 @@ static uint64_t entry_end(const struct entry *entry)
  * Links entry i to the nearest one before that reaches beyond its end. Those between end no later
  * than it does, so every search can skip them. False: nested too deep to be real.
  */
-static bool entry_link(struct entry *entries, size_t i)
+static bool entry_link(struct symtab_entry *entries, size_t i)
 {
 	uint64_t end = entry_end(&entries[i]);
 	unsigned int depth = 0;
@@ -266,7 +267,7 @@ static bool entry_link(struct entry *entries, size_t i)
 
 /* The names of an item and its aliases; their number, the first being one. */
 static size_t aliases_fill(struct symtab *table, const struct symlist *list, size_t i,
-			   struct entry *e)
+			   struct symtab_entry *e)
 {
 	size_t n = 1;
 
@@ -300,7 +301,7 @@ static int table_reserve(struct symtab *table, const struct symlist *list)
 static int table_fill(struct symtab *table, const struct symlist *list)
 {
 	const struct symlist_item *item;
-	struct entry *e;
+	struct symtab_entry *e;
 	uint64_t size;
 	size_t i;
 
@@ -312,7 +313,7 @@ static int table_fill(struct symtab *table, const struct symlist *list)
 		item = &list->items[i];
 		size = item->end - item->start;
 		e = &table->entries[table->count];
-		*e = (struct entry){
+		*e = (struct symtab_entry){
 			.start = item->start - table->base,
 			.size = size > SIZE_MAX_ ? SIZE_MAX_ : size,
 			.guessed = item->guessed,
@@ -327,7 +328,7 @@ static int table_fill(struct symtab *table, const struct symlist *list)
 }
 
 /* True when the entry's name cannot be read from there. */
-static bool entry_is_lost(const struct entry *e, const struct origin *origin)
+static bool entry_is_lost(const struct symtab_entry *e, const struct symtab_origin *origin)
 {
 	bool symtab = origin->strings[SYMLIST_SYMTAB].bytes.fd < 0;
 
@@ -363,7 +364,7 @@ static void table_detach(struct symtab *table, const struct elf_file *file,
 			 const struct elf_file *other)
 {
 	const int fds[2] = {elf_file_fd(file), other ? elf_file_fd(other) : -1};
-	struct origin own = table->origin;
+	struct symtab_origin own = table->origin;
 	size_t i;
 
 	for (i = 0; i < 2; i++)
@@ -436,7 +437,7 @@ void symtab_free(struct symtab *table)
 
 static void bytes_replace(struct symtab *table, int before, int after)
 {
-	struct origin *from = &table->origin;
+	struct symtab_origin *from = &table->origin;
 
 	for (size_t i = 0; i < 2; i++)
 		if (from->strings[i].bytes.fd == before)
@@ -532,11 +533,11 @@ bool symtab_complete(const struct symtab *table)
 	return table->complete;
 }
 
-static struct entry *entry_find(const struct symtab *table, uint64_t vaddr)
+static struct symtab_entry *entry_find(const struct symtab *table, uint64_t vaddr)
 {
 	uint64_t at = vaddr - table->base;
 	size_t low = 0, high = table->count, middle;
-	struct entry *e;
+	struct symtab_entry *e;
 
 	if (vaddr < table->base)
 		return NULL;
@@ -557,7 +558,7 @@ static struct entry *entry_find(const struct symtab *table, uint64_t vaddr)
 
 static size_t resolver_read(struct symtab *table, uint64_t at, char *text, size_t room)
 {
-	struct entry *e = entry_find(table, table->base + at);
+	struct symtab_entry *e = entry_find(table, table->base + at);
 	const char *name;
 	size_t length;
 
@@ -574,7 +575,7 @@ static size_t resolver_read(struct symtab *table, uint64_t at, char *text, size_
 
 int symtab_find(struct symtab *table, uint64_t vaddr, struct symbol *out)
 {
-	struct entry *e = entry_find(table, vaddr);
+	struct symtab_entry *e = entry_find(table, vaddr);
 
 	if (!e)
 		return -ENOENT;

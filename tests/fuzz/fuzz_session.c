@@ -87,21 +87,22 @@ static void check_slice(struct session *s, uint32_t n)
 
 	session_changes(s, n, &first, &end);
 	for (; first < end; first++)
-		require(session_names_proc(
-			session_names(s), session_names_change(session_names(s), first), n, &proc));
+		require(session_names_proc(session_all_names(s),
+					   session_names_change(session_names(s), first), n,
+					   &proc));
 	if (session_read(s, n, &slice))
 		return;
 	for (size_t i = 0; i < slice.ncells; i++) {
 		const struct profile_cell *cell = &slice.cells[i];
 
-		require(session_names_proc(session_names(s), cell->proc, n, &proc));
+		require(session_names_proc(session_all_names(s), cell->proc, n, &proc));
 		check_text(proc.comm);
 		check_text(proc.cmdline);
 		require(cell->cpu <= SESSION_CPU_MAX);
 		require(cell->ustack == PROFILE_NO_STACK ||
-			cell->ustack < session_names_stacks(session_names(s)));
+			cell->ustack < session_names_stacks(session_all_names(s)));
 		require(cell->kstack == PROFILE_NO_STACK ||
-			cell->kstack < session_names_stacks(session_names(s)));
+			cell->kstack < session_names_stacks(session_all_names(s)));
 	}
 	for (size_t i = 0; i < slice.nmessages; i++)
 		check_text(slice.messages[i].text);
@@ -146,7 +147,7 @@ static int take_input(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (!session_open(path, &s, error, sizeof(error))) {
 		check_text(session_info(s)->host);
-		check_stacks(session_names(s));
+		check_stacks(session_all_names(s));
 		for (uint32_t i = 0; i < session_slices(s); i++)
 			check_slice(s, i);
 		for (uint32_t i = session_slices(s); i-- > 0;)

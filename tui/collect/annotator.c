@@ -30,7 +30,7 @@
 #define REMEMBER_NS 30000000000ull /* raw stacks are kept for longer */
 #define FOUND_MAX   (1u << 20)
 
-struct found { /* samples in which the function is at this address */
+struct annotator_match { /* samples in which the function is at this address */
 	struct tracker_exec of;
 	uint64_t frame;
 	uint64_t count;
@@ -38,7 +38,7 @@ struct found { /* samples in which the function is at this address */
 	uint64_t object, start, vaddr;	/* object 0: in no file */
 };
 
-struct spot { /* an address of the function with its counts */
+struct annotator_spot { /* an address of the function with its counts */
 	uint64_t vaddr;
 	struct annotation_count window, all;
 	bool hashed;
@@ -58,10 +58,10 @@ struct annotator {
 	struct annotation_wish wish; /* serial 0: none */
 	uint64_t counted;	     /* time up to which hits are in `all` */
 	uint64_t since;
-	struct found *found;
+	struct annotator_match *found;
 	size_t nfound, found_room;
 	uint64_t object, start; /* the function; object 0: not found yet */
-	struct spot *spots;
+	struct annotator_spot *spots;
 	struct annotation_sum window, all;
 	struct listing *listing; /* NULL: not there */
 	struct cfitext *cfi;	 /* likewise */
@@ -97,7 +97,7 @@ int annotator_new(struct profile *profile, struct tracker *tracker, struct resol
 /* All that belongs to a wish. */
 static void forget(struct annotator *a)
 {
-	struct spot *spot, *next;
+	struct annotator_spot *spot, *next;
 
 	HASH_ITER(hh, a->spots, spot, next) {
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
@@ -147,7 +147,7 @@ void annotator_note(struct annotator *a, pid_t pid, uint64_t exec, uint64_t hash
 static void found_add(struct annotator *a, const struct stack_hit *hit, uint64_t image,
 		      uint64_t frame, bool leaf, size_t first, uint64_t now)
 {
-	struct found *f;
+	struct annotator_match *f;
 
 	for (size_t i = first; i < a->nfound; i++) /* recursion */
 		if (a->found[i].frame == frame)
@@ -155,13 +155,13 @@ static void found_add(struct annotator *a, const struct stack_hit *hit, uint64_t
 	if (GROW(a->found, a->nfound, a->found_room, FOUND_MAX))
 		return;
 	f = &a->found[a->nfound++];
-	*f = (struct found){.of = {.pid = hit->pid, .image = image, .exec = hit->exec},
-			    .frame = frame,
-			    .count = hit->count,
-			    .self = leaf && !hit->kernel,
-			    .once = a->nfound - 1 == first,
-			    .window = hit->time + WINDOW_NS > now,
-			    .fresh = hit->time > a->counted};
+	*f = (struct annotator_match){.of = {.pid = hit->pid, .image = image, .exec = hit->exec},
+				      .frame = frame,
+				      .count = hit->count,
+				      .self = leaf && !hit->kernel,
+				      .once = a->nfound - 1 == first,
+				      .window = hit->time + WINDOW_NS > now,
+				      .fresh = hit->time > a->counted};
 }
 
 /* The lock is held. */
@@ -221,7 +221,7 @@ static void search(struct annotator *a, uint64_t now)
 
 static int by_address(const void *a, const void *b)
 {
-	const struct found *x = a, *y = b;
+	const struct annotator_match *x = a, *y = b;
 
 	if (x->of.pid != y->of.pid)
 		return x->of.pid < y->of.pid ? -1 : 1;
@@ -232,7 +232,7 @@ static int by_address(const void *a, const void *b)
 
 static int by_function(const void *a, const void *b)
 {
-	const struct found *x = a, *y = b;
+	const struct annotator_match *x = a, *y = b;
 
 	if (x->object != y->object)
 		return x->object < y->object ? -1 : 1;
@@ -243,7 +243,7 @@ static void locate(struct annotator *a)
 {
 	qsort(a->found, a->nfound, sizeof(*a->found), by_address);
 	for (size_t i = 0; i < a->nfound; i++) {
-		struct found *f = &a->found[i];
+		struct annotator_match *f = &a->found[i];
 		struct object *object = NULL;
 
 		if (i && !by_address(f - 1, f)) {
@@ -260,7 +260,7 @@ static void locate(struct annotator *a)
 }
 
 /* -ENOENT: its file is not open any more, since nothing maps it. */
-static int ask(struct annotator *a, const struct found *f)
+static int ask(struct annotator *a, const struct annotator_match *f)
 {
 	struct lister_job job = {.serial = a->wish.serial, .fd = -1, .start = f->start};
 	struct object *object;
@@ -296,7 +296,7 @@ static int ask(struct annotator *a, const struct found *f)
 	return 0;
 }
 
-static bool has_exited(const struct annotator *a, const struct found *f)
+static bool has_exited(const struct annotator *a, const struct annotator_match *f)
 {
 	const struct profile_proc *proc;
 	bool exited;
@@ -309,7 +309,7 @@ static bool has_exited(const struct annotator *a, const struct found *f)
 }
 
 /* What was mapped where went with the process. */
-static void tell_no_file(struct annotator *a, const struct found *found, size_t count)
+static void tell_no_file(struct annotator *a, const struct annotator_match *found, size_t count)
 {
 	size_t gone = 0;
 
@@ -320,7 +320,7 @@ static void tell_no_file(struct annotator *a, const struct found *found, size_t 
 			      : "its process has exited, so the file of its code is not open");
 }
 
-static void ask_or_tell(struct annotator *a, const struct found *f)
+static void ask_or_tell(struct annotator *a, const struct annotator_match *f)
 {
 	int err = ask(a, f);
 
@@ -335,8 +335,8 @@ static void ask_or_tell(struct annotator *a, const struct found *f)
 /* That which the wish names by an address. */
 static void choose_frame(struct annotator *a)
 {
-	struct found f = {.of = {.pid = a->wish.pid, .exec = a->wish.image},
-			  .frame = a->wish.frame};
+	struct annotator_match f = {.of = {.pid = a->wish.pid, .exec = a->wish.image},
+				    .frame = a->wish.frame};
 	struct object *object;
 
 	a->trouble[0] = '\0';
@@ -353,12 +353,12 @@ static void choose_frame(struct annotator *a)
 /* The hottest of the functions that have the name. */
 static void choose(struct annotator *a)
 {
-	const struct found *best = NULL;
+	const struct annotator_match *best = NULL;
 	uint64_t most = 0, sum = 0;
 
 	qsort(a->found, a->nfound, sizeof(*a->found), by_function);
 	for (size_t i = 0; i < a->nfound; i++) {
-		const struct found *f = &a->found[i];
+		const struct annotator_match *f = &a->found[i];
 
 		sum = i && !by_function(f - 1, f) ? sum + f->count : f->count;
 		if (f->object && sum > most) {
@@ -375,9 +375,9 @@ static void choose(struct annotator *a)
 
 /* --- counts ---------------------------------------------------------------------------------- */
 
-static struct spot *spot_get(struct annotator *a, uint64_t vaddr)
+static struct annotator_spot *spot_get(struct annotator *a, uint64_t vaddr)
 {
-	struct spot *spot;
+	struct annotator_spot *spot;
 
 	HASH_FIND(hh, a->spots, &vaddr, sizeof(vaddr), spot);
 	if (spot)
@@ -394,7 +394,7 @@ static struct spot *spot_get(struct annotator *a, uint64_t vaddr)
 	return NULL;
 }
 
-static void sum_add(struct annotation_sum *sum, const struct found *f, bool here)
+static void sum_add(struct annotation_sum *sum, const struct annotator_match *f, bool here)
 {
 	if (!here) {
 		sum->elsewhere += f->once ? f->count : 0;
@@ -404,14 +404,14 @@ static void sum_add(struct annotation_sum *sum, const struct found *f, bool here
 	sum->total += f->once ? f->count : 0;
 }
 
-static void count_add(struct annotation_count *c, const struct found *f)
+static void count_add(struct annotation_count *c, const struct annotator_match *f)
 {
 	*(f->self ? &c->self : &c->below) += f->count;
 }
 
 static void tally(struct annotator *a, uint64_t now)
 {
-	struct spot *spot;
+	struct annotator_spot *spot;
 
 	search(a, now);
 	locate(a);
@@ -425,7 +425,7 @@ static void tally(struct annotator *a, uint64_t now)
 	if (!a->asked)
 		return; /* counted when the function is known */
 	for (size_t i = 0; i < a->nfound; i++) {
-		const struct found *f = &a->found[i];
+		const struct annotator_match *f = &a->found[i];
 		bool here = f->object == a->object && f->start == a->start;
 
 		if (f->window)
@@ -445,7 +445,7 @@ static void tally(struct annotator *a, uint64_t now)
 
 static void fill(const struct annotator *a, struct annotation *to)
 {
-	const struct spot *spot;
+	const struct annotator_spot *spot;
 
 	for (spot = a->spots; spot; spot = spot->hh.next) {
 		uint32_t at = listing_find(a->listing, spot->vaddr);

@@ -27,7 +27,7 @@ struct proc_key {
 	uint64_t pid;
 };
 
-struct proc {
+struct procinfo_proc {
 	struct proc_key key;
 	struct profile_proc info;
 	uint64_t image;	    /* for the tracker; 0: not known yet, or a kernel thread */
@@ -49,7 +49,7 @@ struct last_exec { /* direct-mapped by PID: a collision only costs the knowledge
 struct procinfo {
 	struct profile *profile;
 	struct tracker *tracker;
-	struct proc *procs;
+	struct procinfo_proc *procs;
 	uint64_t round;
 	struct users *users;
 	struct last_exec last[LAST_EXECS];
@@ -74,7 +74,7 @@ int procinfo_new(struct profile *profile, struct tracker *tracker, struct procin
 	return err;
 }
 
-static void proc_drop(struct procinfo *pi, struct proc *proc)
+static void proc_drop(struct procinfo *pi, struct procinfo_proc *proc)
 {
 	HASH_DEL(pi->procs, proc);
 	free(proc);
@@ -82,7 +82,7 @@ static void proc_drop(struct procinfo *pi, struct proc *proc)
 
 void procinfo_free(struct procinfo *pi)
 {
-	struct proc *proc, *next;
+	struct procinfo_proc *proc, *next;
 
 	if (!pi)
 		return;
@@ -200,7 +200,7 @@ static void ask_proc(struct procinfo *pi, struct profile_proc *info, uint64_t no
 }
 
 /* The PID has gone on to another program, or to another process. */
-static bool replaced(const struct procinfo *pi, const struct proc *proc)
+static bool replaced(const struct procinfo *pi, const struct procinfo_proc *proc)
 {
 	const struct last_exec *last = &pi->last[(uint32_t)proc->info.pid % LAST_EXECS];
 
@@ -208,7 +208,7 @@ static bool replaced(const struct procinfo *pi, const struct proc *proc)
 }
 
 /* True when something changed that a person sees. */
-static bool refresh(struct procinfo *pi, struct proc *proc, uint64_t now)
+static bool refresh(struct procinfo *pi, struct procinfo_proc *proc, uint64_t now)
 {
 	const struct tracker_exec of = {proc->info.pid, proc->image, proc->key.exec};
 	struct profile_proc *info = &proc->info, before = *info;
@@ -239,10 +239,10 @@ static bool refresh(struct procinfo *pi, struct proc *proc, uint64_t now)
 	       strcmp(info->group, before.group) != 0;
 }
 
-static struct proc *proc_new(struct procinfo *pi, const struct tracker_exec *of, const char *comm,
-			     uint64_t now)
+static struct procinfo_proc *proc_new(struct procinfo *pi, const struct tracker_exec *of,
+				      const char *comm, uint64_t now)
 {
-	struct proc *proc = calloc(1, sizeof(*proc));
+	struct procinfo_proc *proc = calloc(1, sizeof(*proc));
 
 	if (!proc)
 		return NULL;
@@ -264,7 +264,7 @@ static struct proc *proc_new(struct procinfo *pi, const struct tracker_exec *of,
 	return proc;
 }
 
-static int feed(struct procinfo *pi, struct proc *proc)
+static int feed(struct procinfo *pi, struct procinfo_proc *proc)
 {
 	int64_t id;
 
@@ -282,7 +282,7 @@ int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const 
 		      uint64_t now)
 {
 	struct proc_key key = {of->exec, (uint64_t)of->pid};
-	struct proc *proc;
+	struct procinfo_proc *proc;
 	int err;
 
 	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
@@ -309,7 +309,7 @@ int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const 
 
 int procinfo_update(struct procinfo *pi, uint64_t now)
 {
-	struct proc *proc, *next;
+	struct procinfo_proc *proc, *next;
 	int err = 0;
 
 	HASH_ITER(hh, pi->procs, proc, next) {

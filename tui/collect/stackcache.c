@@ -24,7 +24,7 @@
 #define RETRIES	   3 /* of a stack with addresses in no known mapping */
 #define RAW_LINGER 2 /* slices */
 
-struct raw {
+struct stackcache_raw {
 	uint64_t hash;
 	uint64_t seen;	 /* round */
 	uint64_t time;	 /* ns */
@@ -35,7 +35,7 @@ struct raw {
 	struct stack_record *rec;
 };
 
-struct named {
+struct stackcache_named {
 	uint64_t hash;
 	uint64_t seen, time;
 	uint32_t stack;
@@ -54,8 +54,8 @@ struct stackcache {
 	struct profile *profile;
 	struct sampler *sampler;
 	struct resolver *resolver;
-	struct raw *raws;
-	struct named *named;
+	struct stackcache_raw *raws;
+	struct stackcache_named *named;
 	size_t bytes;
 	size_t places; /* bytes */
 	uint64_t round;
@@ -78,7 +78,7 @@ int stackcache_new(struct profile *profile, struct sampler *sampler, struct reso
 	return 0;
 }
 
-static void raw_drop(struct stackcache *c, struct raw *raw)
+static void raw_drop(struct stackcache *c, struct stackcache_raw *raw)
 {
 	HASH_DEL(c->raws, raw);
 	c->bytes -= raw->bytes;
@@ -86,7 +86,7 @@ static void raw_drop(struct stackcache *c, struct raw *raw)
 	free(raw);
 }
 
-static void places_drop(struct stackcache *c, struct named *named)
+static void places_drop(struct stackcache *c, struct stackcache_named *named)
 {
 	c->places -= named->nplaces * sizeof(*named->places);
 	free(named->places);
@@ -94,13 +94,13 @@ static void places_drop(struct stackcache *c, struct named *named)
 	named->nplaces = 0;
 }
 
-static void named_free(struct stackcache *c, struct named *named)
+static void named_free(struct stackcache *c, struct stackcache_named *named)
 {
 	places_drop(c, named);
 	free(named);
 }
 
-static void named_drop(struct stackcache *c, struct named *named)
+static void named_drop(struct stackcache *c, struct stackcache_named *named)
 {
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
 	HASH_DEL(c->named, named);
@@ -128,7 +128,7 @@ void stackcache_free(struct stackcache *c)
 
 /* --- raw stacks ------------------------------------------------------------------------------ */
 
-static void raw_free(struct stackcache *c, struct raw *raw)
+static void raw_free(struct stackcache *c, struct stackcache_raw *raw)
 {
 	sampler_forget(c->sampler, raw->hash);
 	free(raw->rec);
@@ -139,7 +139,7 @@ int stackcache_add(struct stackcache *c, const struct stack_record *rec)
 {
 	size_t size = sizeof(*rec) + rec->nframes * sizeof(rec->frames[0]);
 	uint64_t hash = rec->hash;
-	struct raw *raw;
+	struct stackcache_raw *raw;
 
 	HASH_FIND(hh, c->raws, &hash, sizeof(hash), raw);
 	if (raw) { /* the kernel had forgotten it, by itself or because it was told */
@@ -174,7 +174,7 @@ int stackcache_add(struct stackcache *c, const struct stack_record *rec)
 static const struct stack_record *raw_use(struct stackcache *c, uint64_t hash)
 {
 	struct stack_record *rec;
-	struct raw *raw;
+	struct stackcache_raw *raw;
 
 	HASH_FIND(hh, c->raws, &hash, sizeof(hash), raw);
 	if (!raw) {
@@ -199,7 +199,7 @@ static const struct stack_record *raw_use(struct stackcache *c, uint64_t hash)
 
 static void raw_age(struct stackcache *c)
 {
-	struct raw *raw, *next;
+	struct stackcache_raw *raw, *next;
 	size_t left = c->bytes;
 
 	HASH_ITER(hh, c->raws, raw, next) {
@@ -234,7 +234,7 @@ static int64_t resolve(struct stackcache *c, const struct stack_record *rec,
 }
 
 /* Without memory its samples do not count for lines. */
-static void keep_places(struct stackcache *c, struct named *named, bool kernel)
+static void keep_places(struct stackcache *c, struct stackcache_named *named, bool kernel)
 {
 	const uint32_t *places;
 	uint32_t count = 0;
@@ -252,7 +252,7 @@ static void keep_places(struct stackcache *c, struct named *named, bool kernel)
 
 static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
 {
-	struct named *named = calloc(1, sizeof(*named));
+	struct stackcache_named *named = calloc(1, sizeof(*named));
 	struct resolver_doubt doubt;
 	int64_t id;
 
@@ -286,7 +286,7 @@ static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
 	return id;
 }
 
-static bool is_doubtful(struct stackcache *c, const struct named *named)
+static bool is_doubtful(struct stackcache *c, const struct stackcache_named *named)
 {
 	return named->retries || named->debug_files != resolver_debug_files(c->resolver) ||
 	       resolver_files_changed(c->resolver, named->files, named->changes) ||
@@ -294,7 +294,8 @@ static bool is_doubtful(struct stackcache *c, const struct named *named)
 }
 
 /* What fails leaves the names as they are. */
-static void name_again(struct stackcache *c, struct named *named, const struct stack_record *rec)
+static void name_again(struct stackcache *c, struct stackcache_named *named,
+		       const struct stack_record *rec)
 {
 	struct resolver_doubt doubt;
 	int64_t id = resolve(c, rec, &doubt);
@@ -316,7 +317,7 @@ static void name_again(struct stackcache *c, struct named *named, const struct s
 static int64_t stack_of(struct stackcache *c, uint64_t hash, bool kernel, bool *lost)
 {
 	const struct stack_record *rec;
-	struct named *named;
+	struct stackcache_named *named;
 	uint32_t id;
 
 	*lost = false;
@@ -358,7 +359,7 @@ int64_t stackcache_kernel(struct stackcache *c, uint64_t hash, bool *lost)
 
 int stackcache_count_lines(const struct stackcache *c, uint64_t hash, uint64_t count)
 {
-	struct named *named;
+	struct stackcache_named *named;
 
 	HASH_FIND(hh, c->named, &hash, sizeof(hash), named);
 	return named ? resolver_count_lines(c->resolver, named->stack, named->places,
@@ -369,8 +370,8 @@ int stackcache_count_lines(const struct stackcache *c, uint64_t hash, uint64_t c
 bool stackcache_peek(const struct stackcache *c, uint64_t hash, uint32_t *stack,
 		     const struct stack_record **rec)
 {
-	struct named *named;
-	struct raw *raw;
+	struct stackcache_named *named;
+	struct stackcache_raw *raw;
 
 	HASH_FIND(hh, c->named, &hash, sizeof(hash), named);
 	HASH_FIND(hh, c->raws, &hash, sizeof(hash), raw);
@@ -383,7 +384,7 @@ bool stackcache_peek(const struct stackcache *c, uint64_t hash, uint32_t *stack,
 
 void stackcache_age(struct stackcache *c, uint64_t now)
 {
-	struct named *named, *next;
+	struct stackcache_named *named, *next;
 
 	c->now = now;
 	HASH_ITER(hh, c->named, named, next) {

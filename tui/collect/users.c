@@ -22,14 +22,14 @@
 #define FIND_BYTES  256u
 #define FIND_MAX    64u
 
-struct user {
+struct users_entry {
 	enum { USER_NONE, USER_ASKED, USER_KNOWN } state;
 	uid_t uid;
 	char name[NAME_BYTES];
 };
 
-struct question { /* of users_find */
-	struct question *next;
+struct users_question { /* of users_find */
+	struct users_question *next;
 	users_found *found;
 	void *arg;
 	unsigned int round;
@@ -40,10 +40,10 @@ struct users {
 	struct worker worker;
 	users_lookup *lookup;
 	bool late; /* one was waited for in vain, and has not come back */
-	struct question *first, **end;
+	struct users_question *first, **end;
 	unsigned int nquestions;
 	unsigned int round; /* whose questions get their answers */
-	struct user known[USERS_KNOWN];
+	struct users_entry known[USERS_KNOWN];
 };
 
 static int system_lookup(uid_t uid, char *to, size_t size)
@@ -59,7 +59,7 @@ static int system_lookup(uid_t uid, char *to, size_t size)
 
 static void drop_questions(struct users *u)
 {
-	struct question *q;
+	struct users_question *q;
 
 	while ((q = u->first)) {
 		u->first = q->next;
@@ -69,7 +69,7 @@ static void drop_questions(struct users *u)
 	u->nquestions = 0;
 }
 
-static struct user *next_asked(struct users *u)
+static struct users_entry *next_asked(struct users *u)
 {
 	for (unsigned int i = 0; i < USERS_KNOWN; i++)
 		if (u->known[i].state == USER_ASKED)
@@ -77,7 +77,7 @@ static struct user *next_asked(struct users *u)
 	return NULL;
 }
 
-static void answer(struct users *u, struct user *user)
+static void answer(struct users *u, struct users_entry *user)
 {
 	char raw[NAME_BYTES], name[NAME_BYTES];
 	uid_t uid = user->uid;
@@ -120,7 +120,7 @@ static bool find(const char *name, uid_t *uid)
  * gone by then. */
 static void answer_question(struct users *u)
 {
-	struct question *q = u->first;
+	struct users_question *q = u->first;
 	uid_t uid = 0;
 	bool known;
 
@@ -138,7 +138,7 @@ static void answer_question(struct users *u)
 
 int users_find(struct users *u, const char *name, users_found *found, void *arg)
 {
-	struct question *q = calloc(1, sizeof(*q));
+	struct users_question *q = calloc(1, sizeof(*q));
 	int err = 0;
 
 	if (!q)
@@ -174,7 +174,7 @@ void users_forget(struct users *u)
 static bool work(void *arg)
 {
 	struct users *u = arg;
-	struct user *user = next_asked(u);
+	struct users_entry *user = next_asked(u);
 
 	if (user)
 		answer(u, user);
@@ -219,7 +219,7 @@ void users_free(struct users *u)
 void users_name(struct users *u, uid_t uid, char *to, size_t size)
 {
 	struct timespec then = worker_in(WAIT_NS);
-	struct user *user = &u->known[uid % USERS_KNOWN];
+	struct users_entry *user = &u->known[uid % USERS_KNOWN];
 	bool known;
 
 	pthread_mutex_lock(&u->worker.lock);

@@ -231,14 +231,14 @@ static int write_funcs(FILE *to, const struct profile *p, const struct query *q,
 
 /* --- where walks ended early ----------------------------------------------------------------- */
 
-struct ended { /* samples of a process whose walk ended for a reason */
+struct batch_ended { /* samples of a process whose walk ended for a reason */
 	uint32_t proc, func;
 	uint64_t samples;
 };
 
 static int by_pair(const void *a, const void *b)
 {
-	const struct ended *x = a, *y = b;
+	const struct batch_ended *x = a, *y = b;
 
 	if (x->proc != y->proc)
 		return x->proc < y->proc ? -1 : 1;
@@ -247,7 +247,7 @@ static int by_pair(const void *a, const void *b)
 
 static int by_ended(const void *a, const void *b, void *profile)
 {
-	const struct ended *x = a, *y = b;
+	const struct batch_ended *x = a, *y = b;
 	int order;
 
 	if (x->samples != y->samples)
@@ -257,7 +257,7 @@ static int by_ended(const void *a, const void *b, void *profile)
 }
 
 /* The reasons of all processes: the rows of a process and a reason put together. */
-static int ended_read(const struct profile *p, const struct query *q, struct ended **list,
+static int ended_read(const struct profile *p, const struct query *q, struct batch_ended **list,
 		      size_t *count)
 {
 	struct end_row *rows;
@@ -271,12 +271,12 @@ static int ended_read(const struct profile *p, const struct query *q, struct end
 	for (size_t i = 0; i < n && !err; i++)
 		if (rows[i].end != QUERY_NONE)
 			(*list)[(*count)++] =
-				(struct ended){rows[i].proc, rows[i].end, rows[i].samples};
+				(struct batch_ended){rows[i].proc, rows[i].end, rows[i].samples};
 	free(rows);
 	return err;
 }
 
-static size_t ended_merge(struct ended *list, size_t count)
+static size_t ended_merge(struct batch_ended *list, size_t count)
 {
 	size_t n = 0;
 
@@ -293,7 +293,7 @@ static size_t ended_merge(struct ended *list, size_t count)
 static int write_reasons(FILE *to, const struct profile *p, const struct query *q)
 {
 	char comm[32], name[256];
-	struct ended *list = NULL;
+	struct batch_ended *list = NULL;
 	size_t count;
 	int err = ended_read(p, q, &list, &count);
 

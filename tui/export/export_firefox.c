@@ -19,16 +19,16 @@
 /* Every name has to be one of Firefox's colours; the grey one is where nothing else fits. */
 enum category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_JIT, CATEGORY_END };
 
-struct number {
+struct firefox_number {
 	uint32_t value;
 	uint32_t stamp;
 };
 
-struct writer {
+struct firefox_writer {
 	FILE *to;
 	const struct export_model *c;
 	struct export_model_places places;
-	struct number *nodes, *frames, *funcs, *modules,
+	struct firefox_number *nodes, *frames, *funcs, *modules,
 		*files; /* by their number in the capture */
 	uint32_t *node_list, *frame_list, *func_list, *module_list, *file_list;
 	uint32_t nnodes, nframes, nfuncs, nmodules, nfiles;
@@ -57,18 +57,18 @@ static double milliseconds(uint64_t ns)
 /* --- what a thread uses ---------------------------------------------------------------------- */
 
 /* The number that an item has in this thread. */
-static uint32_t number_of(struct writer *w, struct number *number, uint32_t id, uint32_t *list,
-			  uint32_t *count)
+static uint32_t number_of(struct firefox_writer *w, struct firefox_number *number, uint32_t id,
+			  uint32_t *list, uint32_t *count)
 {
 	if (number->stamp != w->stamp) {
-		*number = (struct number){*count, w->stamp};
+		*number = (struct firefox_number){*count, w->stamp};
 		list[(*count)++] = id;
 	}
 	return number->value;
 }
 
 /* A node's parents come before it; those that are there have theirs. */
-static void use_node(struct writer *w, uint32_t node)
+static void use_node(struct firefox_writer *w, uint32_t node)
 {
 	const struct export_model *c = w->c;
 	uint32_t first = w->nnodes, last;
@@ -84,7 +84,8 @@ static void use_node(struct writer *w, uint32_t node)
 	}
 }
 
-static void use_samples(struct writer *w, const struct export_model_sample *samples, size_t count)
+static void use_samples(struct firefox_writer *w, const struct export_model_sample *samples,
+			size_t count)
 {
 	const struct export_model *c = w->c;
 
@@ -110,7 +111,7 @@ static void use_samples(struct writer *w, const struct export_model_sample *samp
 /* --- tables ---------------------------------------------------------------------------------- */
 
 /* A column of one value. */
-static void write_same(struct writer *w, const char *name, const char *value, size_t count)
+static void write_same(struct firefox_writer *w, const char *name, const char *value, size_t count)
 {
 	fprintf(w->to, "\"%s\":[", name);
 	for (size_t i = 0; i < count; i++)
@@ -119,7 +120,7 @@ static void write_same(struct writer *w, const char *name, const char *value, si
 }
 
 /* A column of 0, 1, 2 and so on. */
-static void write_count(struct writer *w, const char *name, uint32_t from, uint32_t count)
+static void write_count(struct firefox_writer *w, const char *name, uint32_t from, uint32_t count)
 {
 	fprintf(w->to, "\"%s\":[", name);
 	for (uint32_t i = 0; i < count; i++)
@@ -128,7 +129,7 @@ static void write_count(struct writer *w, const char *name, uint32_t from, uint3
 }
 
 /* In a column where 0 means that nothing is known. */
-static void write_number(struct writer *w, uint32_t i, uint32_t number)
+static void write_number(struct firefox_writer *w, uint32_t i, uint32_t number)
 {
 	if (number)
 		fprintf(w->to, "%s%u", i ? "," : "", number);
@@ -136,12 +137,13 @@ static void write_number(struct writer *w, uint32_t i, uint32_t number)
 		fputs(i ? ",null" : "null", w->to);
 }
 
-static void write_category(struct writer *w, uint32_t i, uint32_t func)
+static void write_category(struct firefox_writer *w, uint32_t i, uint32_t func)
 {
 	fprintf(w->to, "%s%d", i ? "," : "", (int)category(w->c->funcs[func].kind));
 }
 
-static void write_samples(struct writer *w, const struct export_model_sample *samples, size_t count)
+static void write_samples(struct firefox_writer *w, const struct export_model_sample *samples,
+			  size_t count)
 {
 	const struct export_model *c = w->c;
 	size_t end, i;
@@ -173,7 +175,7 @@ static void write_samples(struct writer *w, const struct export_model_sample *sa
 	fprintf(w->to, "],\"weightType\":\"samples\",\"length\":%zu},\n", count);
 }
 
-static void write_frames(struct writer *w)
+static void write_frames(struct firefox_writer *w)
 {
 	const struct export_model_place *list = w->places.list;
 
@@ -200,7 +202,7 @@ static void write_frames(struct writer *w)
 	fprintf(w->to, "\"length\":%u},\n", w->nframes);
 }
 
-static void write_stacks(struct writer *w)
+static void write_stacks(struct firefox_writer *w)
 {
 	const struct export_model *c = w->c;
 
@@ -230,7 +232,7 @@ static void write_stacks(struct writer *w)
 }
 
 /* Strings of the thread: its functions, its modules, its source files. */
-static void write_funcs(struct writer *w)
+static void write_funcs(struct firefox_writer *w)
 {
 	const struct export_model *c = w->c;
 	char name[EXPORT_NAME_MAX];
@@ -241,7 +243,7 @@ static void write_funcs(struct writer *w)
 	write_same(w, "relevantForJS", "false", w->nfuncs);
 	fputs("\"resource\":[", w->to);
 	for (uint32_t i = 0; i < w->nfuncs; i++) {
-		const struct number *module = &w->modules[c->funcs[w->func_list[i]].number];
+		const struct firefox_number *module = &w->modules[c->funcs[w->func_list[i]].number];
 
 		fprintf(w->to, "%s%d", i ? "," : "",
 			module->stamp == w->stamp ? (int)module->value : -1);
@@ -282,7 +284,8 @@ static void write_funcs(struct writer *w)
 	fputs("]", w->to);
 }
 
-static void write_thread(struct writer *w, const struct export_model_sample *samples, size_t count)
+static void write_thread(struct firefox_writer *w, const struct export_model_sample *samples,
+			 size_t count)
 {
 	const struct export_model_proc *proc = &w->c->procs[samples->proc];
 	uint32_t tid = samples->tid ? samples->tid : (uint32_t)proc->pid;
@@ -308,7 +311,7 @@ static void write_thread(struct writer *w, const struct export_model_sample *sam
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-static void write_meta(struct writer *w)
+static void write_meta(struct firefox_writer *w)
 {
 	const struct profile_health *h = &w->c->health;
 
@@ -333,7 +336,7 @@ static void write_meta(struct writer *w)
 	      w->to);
 }
 
-static void write_libs(struct writer *w)
+static void write_libs(struct firefox_writer *w)
 {
 	const struct export_model *c = w->c;
 
@@ -370,7 +373,7 @@ static int by_thread(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-static int write_threads(struct writer *w)
+static int write_threads(struct firefox_writer *w)
 {
 	const struct export_model *c = w->c;
 	struct export_model_sample *samples = calloc(c->nsamples + 1, sizeof(*samples));
@@ -397,7 +400,7 @@ static int write_threads(struct writer *w)
 
 int export_firefox(FILE *to, const struct export_model *c)
 {
-	struct writer w = {.to = to, .c = c};
+	struct firefox_writer w = {.to = to, .c = c};
 	int err = export_model_places_find(&w.places, c);
 
 	w.nodes = calloc((size_t)c->nnodes + 1, sizeof(*w.nodes));

@@ -21,7 +21,7 @@
 #define OTHERS	       "[others]"
 
 /* What is known of the slice's ids; the tables grow with the ids that occur. */
-struct adder {
+struct export_model_adder {
 	struct export_model *c;
 	const struct profile *p;
 	uint32_t *stacks; /* + 1, for stacks without frames above them; 0: not looked at yet */
@@ -163,7 +163,7 @@ static int64_t add_node(struct export_model *c, uint32_t parent, uint32_t func, 
 }
 
 /* The node of the stack's innermost frame; parent if it has none. */
-static int64_t add_frames(struct adder *a, uint32_t parent, uint32_t id)
+static int64_t add_frames(struct export_model_adder *a, uint32_t parent, uint32_t id)
 {
 	const struct profile_stack *stack = query_stack(a->p, id);
 	int64_t node = parent;
@@ -186,7 +186,7 @@ static int64_t add_frames(struct adder *a, uint32_t parent, uint32_t id)
 }
 
 /* The same, remembered for the slice: a stack's frames are looked up by content once. */
-static int64_t add_known(struct adder *a, uint32_t id)
+static int64_t add_known(struct export_model_adder *a, uint32_t id)
 {
 	size_t before = a->nstacks;
 	int64_t node;
@@ -213,7 +213,7 @@ static int64_t add_folded(struct export_model *c)
 	return func < 0 ? func : add_node(c, EXPORT_MODEL_NONE, (uint32_t)func, UINT32_MAX);
 }
 
-static int64_t add_stack(struct adder *a, const struct profile_cell *cell)
+static int64_t add_stack(struct export_model_adder *a, const struct profile_cell *cell)
 {
 	int64_t node = add_known(a, cell->ustack);
 
@@ -285,7 +285,7 @@ static int64_t add_proc(struct export_model *c, const struct profile_proc *from)
 
 static int add_cell(const struct profile_cell *cell, void *arg)
 {
-	struct adder *a = arg;
+	struct export_model_adder *a = arg;
 	struct export_model *c = a->c;
 	int64_t node = add_stack(a, cell), proc;
 
@@ -448,7 +448,7 @@ static int add_builds(struct export_model *c, const struct profile *p)
 
 int export_model_add(struct export_model *c, const struct profile *p, const struct query *q)
 {
-	struct adder adder = {.c = c, .p = p, .hide_inline = q->hide_inline};
+	struct export_model_adder adder = {.c = c, .p = p, .hide_inline = q->hide_inline};
 	struct profile_health health;
 	int err;
 

@@ -72,7 +72,7 @@ enum {
 		STRING_FIRST
 };
 
-struct writer {
+struct pprof_writer {
 	uint32_t ncpus; /* numbers below are in the string table */
 	FILE *to;
 	const struct export_model *c;
@@ -111,7 +111,7 @@ static void put_part(struct outbytes *m, unsigned int field, struct outbytes *pa
 
 /* --- gzip ------------------------------------------------------------------------------------ */
 
-static int deflate_all(struct writer *w, const void *data, size_t size, int flush)
+static int deflate_all(struct pprof_writer *w, const void *data, size_t size, int flush)
 {
 	unsigned char out[16384];
 	int result;
@@ -130,7 +130,7 @@ static int deflate_all(struct writer *w, const void *data, size_t size, int flus
 }
 
 /* The message becomes a field of the profile, and is empty again. */
-static int emit(struct writer *w, unsigned int field)
+static int emit(struct pprof_writer *w, unsigned int field)
 {
 	struct outbytes head = {0};
 	int err;
@@ -148,7 +148,7 @@ static int emit(struct writer *w, unsigned int field)
 	return err;
 }
 
-static int emit_string(struct writer *w, const char *text)
+static int emit_string(struct pprof_writer *w, const char *text)
 {
 	bytes_put(&w->message, text, strlen(text));
 	return emit(w, PROFILE_STRING);
@@ -161,18 +161,18 @@ static uint64_t string_module(uint32_t module)
 	return STRING_FIRST + (uint64_t)module;
 }
 
-static uint64_t string_func(const struct writer *w, uint32_t func)
+static uint64_t string_func(const struct pprof_writer *w, uint32_t func)
 {
 	return string_module(2 * w->c->nmodules) + func;
 }
 
-static uint64_t string_comm(const struct writer *w, uint32_t proc)
+static uint64_t string_comm(const struct pprof_writer *w, uint32_t proc)
 {
 	return string_func(w, w->c->nfuncs) + proc;
 }
 
 /* Of the process unless the thread has one of its own. */
-static uint64_t string_thread(const struct writer *w, uint32_t proc, uint32_t tid)
+static uint64_t string_thread(const struct pprof_writer *w, uint32_t proc, uint32_t tid)
 {
 	const struct export_model_thread *thread = export_model_thread_find(w->c, proc, tid);
 
@@ -180,17 +180,17 @@ static uint64_t string_thread(const struct writer *w, uint32_t proc, uint32_t ti
 		      : string_comm(w, proc);
 }
 
-static uint64_t string_file(const struct writer *w, uint32_t file)
+static uint64_t string_file(const struct pprof_writer *w, uint32_t file)
 {
 	return string_comm(w, w->c->nprocs) + w->c->nthreads + file;
 }
 
-static uint64_t string_cpu(const struct writer *w, uint32_t cpu)
+static uint64_t string_cpu(const struct pprof_writer *w, uint32_t cpu)
 {
 	return string_file(w, w->c->nfiles) + cpu;
 }
 
-static int write_strings(struct writer *w)
+static int write_strings(struct pprof_writer *w)
 {
 	static const char *const fixed[] = {
 #define STRING_TEXT(id, text) text,
@@ -222,14 +222,14 @@ static int write_strings(struct writer *w)
 	return err;
 }
 
-static int write_type(struct writer *w, unsigned int field, uint64_t type, uint64_t unit)
+static int write_type(struct pprof_writer *w, unsigned int field, uint64_t type, uint64_t unit)
 {
 	put_number(&w->message, TYPE_TYPE, type);
 	put_number(&w->message, TYPE_UNIT, unit);
 	return emit(w, field);
 }
 
-static int write_types(struct writer *w)
+static int write_types(struct pprof_writer *w)
 {
 	int err = write_type(w, PROFILE_SAMPLE_TYPE, STRING_SAMPLES, STRING_COUNT);
 
@@ -241,7 +241,7 @@ static int write_types(struct writer *w)
 }
 
 /* What belongs to the profile itself. */
-static int write_numbers(struct writer *w)
+static int write_numbers(struct pprof_writer *w)
 {
 	struct outbytes m = {0};
 	const struct export_model *c = w->c;
@@ -256,7 +256,7 @@ static int write_numbers(struct writer *w)
 	return err;
 }
 
-static int write_mappings(struct writer *w)
+static int write_mappings(struct pprof_writer *w)
 {
 	int err = 0;
 
@@ -276,7 +276,7 @@ static int write_mappings(struct writer *w)
 	return err;
 }
 
-static int write_funcs(struct writer *w)
+static int write_funcs(struct pprof_writer *w)
 {
 	int err = 0;
 
@@ -292,7 +292,7 @@ static int write_funcs(struct writer *w)
 }
 
 /* Of the lines of a location the innermost call is the first. */
-static int write_locations(struct writer *w)
+static int write_locations(struct pprof_writer *w)
 {
 	const struct export_model *c = w->c;
 	int err = 0;
@@ -314,7 +314,7 @@ static int write_locations(struct writer *w)
 	return err;
 }
 
-static void put_label(struct writer *w, uint64_t key, uint64_t string, uint64_t number)
+static void put_label(struct pprof_writer *w, uint64_t key, uint64_t string, uint64_t number)
 {
 	put_number(&w->part, LABEL_KEY, key);
 	put_number(&w->part, LABEL_STRING, string);
@@ -322,7 +322,7 @@ static void put_label(struct writer *w, uint64_t key, uint64_t string, uint64_t 
 	put_part(&w->message, SAMPLE_LABEL, &w->part);
 }
 
-static int write_sample(struct writer *w, const struct export_model_sample *sample)
+static int write_sample(struct pprof_writer *w, const struct export_model_sample *sample)
 {
 	const struct export_model *c = w->c;
 
@@ -345,7 +345,7 @@ static int write_sample(struct writer *w, const struct export_model_sample *samp
 	return emit(w, PROFILE_SAMPLE);
 }
 
-static int write_samples(struct writer *w)
+static int write_samples(struct pprof_writer *w)
 {
 	size_t count;
 	struct export_model_sample *samples = export_model_merged(w->c, &count);
@@ -359,10 +359,10 @@ static int write_samples(struct writer *w)
 
 int export_pprof(FILE *to, const struct export_model *c)
 {
-	static int (*const parts[])(struct writer * w) = {
+	static int (*const parts[])(struct pprof_writer * w) = {
 		write_strings,	 write_types,	write_mappings, write_funcs,
 		write_locations, write_samples, write_numbers};
-	struct writer w = {.to = to, .c = c, .period = export_period(c)};
+	struct pprof_writer w = {.to = to, .c = c, .period = export_period(c)};
 	int err = export_model_places_find(&w.places, c);
 
 	for (size_t i = 0; i < c->nsamples; i++)

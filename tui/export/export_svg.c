@@ -34,7 +34,7 @@ __asm__(".pushsection .rodata\n"
 	".popsection\n");
 extern const char export_svg_script[];
 
-struct drawing {
+struct svg_drawing {
 	FILE *to;
 	const struct flametree *tree;
 	const struct theme *theme;
@@ -89,7 +89,7 @@ static const enum role roles[] = {ROLE_TITLE,	ROLE_HEADER,  ROLE_BROKEN, ROLE_FL
 				  ROLE_FLAME_2, ROLE_FLAME_3, ROLE_FLAME_4};
 
 /* Roles of no colour would be as bright as the paper. */
-static uint32_t role_fill(const struct drawing *d, enum role role)
+static uint32_t role_fill(const struct svg_drawing *d, enum role role)
 {
 	uint32_t fill = fill_of(d->theme, role), paper = paper_of(d->theme);
 
@@ -98,7 +98,7 @@ static uint32_t role_fill(const struct drawing *d, enum role role)
 	return fill;
 }
 
-static void write_style(const struct drawing *d)
+static void write_style(const struct svg_drawing *d)
 {
 	uint32_t paper = paper_of(d->theme), ink = ink_on(paper);
 	uint32_t match = fill_of(d->theme, ROLE_CURSOR);
@@ -122,7 +122,7 @@ static void write_style(const struct drawing *d)
 }
 
 /* A difference is as strong as it is large beside what there was: all of it is gone or new. */
-static uint32_t diff_fill(const struct drawing *d, const struct flametree_node *node)
+static uint32_t diff_fill(const struct svg_drawing *d, const struct flametree_node *node)
 {
 	const struct flametree_node *all = d->tree->nodes;
 	uint32_t paper = paper_of(d->theme);
@@ -140,12 +140,12 @@ static uint32_t diff_fill(const struct drawing *d, const struct flametree_node *
 
 /* --- frames ---------------------------------------------------------------------------------- */
 
-static double share(const struct drawing *d, uint64_t count, int side)
+static double share(const struct svg_drawing *d, uint64_t count, int side)
 {
 	return percent_of(count, d->tree->nodes->total[side]);
 }
 
-static void write_title(const struct drawing *d, const struct flametree_node *node)
+static void write_title(const struct svg_drawing *d, const struct flametree_node *node)
 {
 	const struct flametree_frame *frame = &d->tree->frames[node->frame];
 
@@ -177,7 +177,8 @@ static size_t prefix(const char *text, size_t characters)
 	return at;
 }
 
-static void write_label(const struct drawing *d, const char *name, double x, double y, double width)
+static void write_label(const struct svg_drawing *d, const char *name, double x, double y,
+			double width)
 {
 	double fits = (width - 6) / CHAR;
 	size_t room = fits < 3 ? 0 : (size_t)fits, end;
@@ -195,7 +196,7 @@ static void write_label(const struct drawing *d, const char *name, double x, dou
 	fputs("</text>", d->to);
 }
 
-static void write_frame(const struct drawing *d, const struct flametree_node *node, double x,
+static void write_frame(const struct svg_drawing *d, const struct flametree_node *node, double x,
 			double width)
 {
 	const struct flametree_frame *frame = &d->tree->frames[node->frame];
@@ -223,7 +224,7 @@ static void write_frame(const struct drawing *d, const struct flametree_node *no
 }
 
 /* Parents first, siblings from left to right; no recursion, for stacks may be deep. */
-static int write_frames(struct drawing *d)
+static int write_frames(struct svg_drawing *d)
 {
 	const struct flametree *t = d->tree;
 	uint64_t *at = calloc(t->nnodes, sizeof(*at)); /* samples to the left */
@@ -253,7 +254,7 @@ static int write_frames(struct drawing *d)
 }
 
 /* What is narrower than can be seen stays out, and more of it where frames are many. */
-static void choose_frames(struct drawing *d)
+static void choose_frames(struct svg_drawing *d)
 {
 	const struct flametree *t = d->tree;
 	uint32_t frames, some;
@@ -275,7 +276,7 @@ static void choose_frames(struct drawing *d)
 	d->left_out = some - frames;
 }
 
-static void write_head(const struct drawing *d)
+static void write_head(const struct svg_drawing *d)
 {
 	int height = TOP + (int)(d->depth + 1) * ROW + BOTTOM;
 	uint32_t paper = paper_of(d->theme);
@@ -308,7 +309,7 @@ static void write_head(const struct drawing *d)
 int export_svg_tree(FILE *to, struct flametree *t, const struct theme *theme,
 		    const struct svg_look *look)
 {
-	struct drawing d = {.to = to, .tree = t, .look = look, .all = t->nodes->total[0]};
+	struct svg_drawing d = {.to = to, .tree = t, .look = look, .all = t->nodes->total[0]};
 	struct theme *own = NULL;
 	int err = flametree_sort(t);
 

@@ -18,7 +18,7 @@
 #define KERNEL_SUFFIX "_[k]"
 #define INLINE_SUFFIX "_[i]"
 
-struct folder {
+struct folded_maker {
 	struct folded *out;
 	const struct profile *p;
 	const struct query *q;
@@ -82,7 +82,7 @@ size_t folded_label(char *to, size_t size, enum func_kind kind, const char *name
 	return begin + length + end;
 }
 
-static int append_stack(struct folder *folder, uint32_t id)
+static int append_stack(struct folded_maker *folder, uint32_t id)
 {
 	const struct profile_stack *stack = query_stack(folder->p, id);
 	char frame[FRAME_MAX];
@@ -115,7 +115,7 @@ static uint32_t text_hash(const char *text, size_t length)
 	return (uint32_t)idtable_mix(hash, word);
 }
 
-static int lines_reserve(struct folder *folder)
+static int lines_reserve(struct folded_maker *folder)
 {
 	struct folded *out = folder->out;
 
@@ -125,7 +125,7 @@ static int lines_reserve(struct folder *folder)
 }
 
 /* The text behind `at` becomes a line, or is added to the one that it equals. */
-static int line_count(struct folder *folder, size_t at, uint64_t count)
+static int line_count(struct folded_maker *folder, size_t at, uint64_t count)
 {
 	struct folded *out = folder->out;
 	size_t length = out->size - at;
@@ -151,7 +151,7 @@ static int line_count(struct folder *folder, size_t at, uint64_t count)
 
 static int fold_cell(const struct profile_cell *cell, void *arg)
 {
-	struct folder *folder = arg;
+	struct folded_maker *folder = arg;
 	const struct profile_proc *proc = query_proc(folder->p, cell->proc);
 	size_t at = folder->out->size;
 	char comm[2 * sizeof(proc->comm)];
@@ -181,7 +181,7 @@ static int by_count(const void *a, const void *b, void *text)
 
 int folded_read(struct folded *folded, const struct profile *p, const struct query *q)
 {
-	struct folder folder = {folded, p, q, {0}};
+	struct folded_maker folder = {folded, p, q, {0}};
 	int err;
 
 	*folded = (struct folded){0};

@@ -36,7 +36,7 @@
 struct feeder_sum {
 	struct celltable table;
 	struct profile_health health;
-	struct stretch stretch;
+	struct feeder_stretch stretch;
 };
 
 /* What stood in the shards. One that makes no sense is none. */
@@ -76,7 +76,7 @@ static void feed_walk(struct feeder *f, uint32_t n)
 /* --- slices ---------------------------------------------------------------------------------- */
 
 /* False: slice n is of another event than those before. */
-static bool stretch_goes_on(struct stretch *s, const char *event, uint32_t n)
+static bool stretch_goes_on(struct feeder_stretch *s, const char *event, uint32_t n)
 {
 	if (s->begun)
 		return !strcmp(s->event, event);
@@ -93,7 +93,7 @@ static void stretch_enter(struct feeder *f, const char *event, uint32_t n)
 		return;
 	profile_rewind(f->profile);
 	f->books++;
-	f->stretch = (struct stretch){0};
+	f->stretch = (struct feeder_stretch){0};
 	stretch_goes_on(&f->stretch, event, n);
 }
 
@@ -232,7 +232,7 @@ static int sum_all(struct feeder *f, const atomic_bool *stop, struct feeder_sum 
 }
 
 /* What is left out is said; the profile's lock is held. */
-static void tell_stretch(struct feeder *f, const struct stretch *s)
+static void tell_stretch(struct feeder *f, const struct feeder_stretch *s)
 {
 	if (s->first)
 		profile_message(f->profile, MESSAGE_WARNING,
@@ -368,12 +368,12 @@ static uint32_t *ids_new(uint32_t count)
 	return ids;
 }
 
-static struct proc *procs_new(uint32_t count)
+static struct feeder_proc *procs_new(uint32_t count)
 {
-	struct proc *procs = malloc(((size_t)count + 1) * sizeof(*procs));
+	struct feeder_proc *procs = malloc(((size_t)count + 1) * sizeof(*procs));
 
 	for (uint32_t i = 0; procs && i < count; i++)
-		procs[i] = (struct proc){.thread = FEEDER_NONE};
+		procs[i] = (struct feeder_proc){.thread = FEEDER_NONE};
 	return procs;
 }
 
@@ -400,7 +400,7 @@ int feeder_new(struct profile *p, struct session *s, struct feeder **out)
 		return -ENOMEM;
 	f->profile = p;
 	f->session = s;
-	f->names = session_names(s);
+	f->names = session_all_names(s);
 	f->inventory = f->walk = FEEDER_NONE;
 	f->funcs = ids_new(session_names_funcs(f->names));
 	f->stacks = ids_new(session_names_stacks(f->names));

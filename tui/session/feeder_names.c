@@ -101,7 +101,7 @@ int64_t feeder_stack(struct feeder *f, uint32_t id)
 }
 
 /* The names that threads of the process got by the end of slice n. */
-static int feed_threads(struct feeder *f, struct proc *proc, uint32_t first, uint32_t n)
+static int feed_threads(struct feeder *f, struct feeder_proc *proc, uint32_t first, uint32_t n)
 {
 	struct session_thread thread;
 	uint32_t at = first;
@@ -124,7 +124,7 @@ static int feed_threads(struct feeder *f, struct proc *proc, uint32_t first, uin
 
 static int64_t feed_proc(struct feeder *f, uint32_t id, uint32_t n)
 {
-	struct proc *known = &f->procs[id];
+	struct feeder_proc *known = &f->procs[id];
 	struct profile_proc proc;
 	int64_t made;
 	int err;

@@ -15,7 +15,7 @@ struct session_names;
 
 #define FEEDER_NONE UINT32_MAX
 
-struct proc { /* by the session's id */
+struct feeder_proc { /* by the session's id */
 	uint32_t id;
 	uint32_t round;	 /* that the id is good in */
 	uint32_t thread; /* number of the one that was fed last; FEEDER_NONE */
@@ -23,7 +23,7 @@ struct proc { /* by the session's id */
 };
 
 /* What samples, since when. */
-struct stretch {
+struct feeder_stretch {
 	bool begun;
 	bool cut; /* it ended, and what came then was not fed */
 	char event[sizeof(((struct profile_health *)NULL)->event)];
@@ -36,12 +36,12 @@ struct feeder {
 	struct session_names *names;
 	uint32_t *funcs, *stacks; /* ids of the profile by those of the session; FEEDER_NONE */
 	uint32_t *lines;	  /* by function: number of its line of late; FEEDER_NONE */
-	struct proc *procs;
+	struct feeder_proc *procs;
 	uint32_t round, books;
-	struct stretch stretch;	  /* that the profile is in */
-	uint32_t inventory, walk; /* number of the record that the profile has; FEEDER_NONE */
-	uint32_t warm;		  /* stacks up to here are in the profile */
-	size_t memory;		  /* of the profile, for functions and stacks, which stay */
+	struct feeder_stretch stretch; /* that the profile is in */
+	uint32_t inventory, walk;      /* number of the record that the profile has; FEEDER_NONE */
+	uint32_t warm;		       /* stacks up to here are in the profile */
+	size_t memory;		       /* of the profile, for functions and stacks, which stay */
 	struct profile_cell *cells;
 	size_t cells_room;
 	bool recorded; /* processes are of another time than those of the profile */

@@ -31,19 +31,19 @@ static const double speeds[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100};
 
 #define SPEEDS (sizeof(speeds) / sizeof(*speeds))
 
-struct jump {
+struct player_jump {
 	bool asked, relative;
 	struct replay_time to; /* relative: in seconds */
 	bool back;
 };
 
 /* What was asked for since the thread looked last. */
-struct asked {
+struct player_asked {
 	bool paused;
 	bool next;
 	double speed;
 	int64_t step;
-	struct jump jump;
+	struct player_jump jump;
 };
 
 struct player {
@@ -59,12 +59,12 @@ struct player {
 	atomic_bool stop, finished;
 
 	pthread_mutex_t lock; /* of asked */
-	struct asked asked;
+	struct player_asked asked;
 
 	/* of the thread */
 	uint32_t first, next, end; /* slices; next is what will be fed */
 	uint64_t due;		   /* CLOCK_MONOTONIC ns of the slice before */
-	struct asked shown;	   /* what the profile says was asked for */
+	struct player_asked shown; /* what the profile says was asked for */
 };
 
 static struct player *player_of(const struct source *source)
@@ -118,7 +118,7 @@ static uint32_t slices_until(const struct session *s, uint64_t time)
 
 /* --- the thread ------------------------------------------------------------------------------ */
 
-static uint32_t jump_target(const struct player *r, const struct jump *jump)
+static uint32_t jump_target(const struct player *r, const struct player_jump *jump)
 {
 	uint64_t here = r->next ? session_time(r->session, r->next - 1) : 0;
 	uint64_t to = replay_time_offset(&jump->to, session_info(r->session)->clock);
@@ -131,7 +131,7 @@ static uint32_t jump_target(const struct player *r, const struct jump *jump)
 }
 
 /* The slice that is to come, by what was asked for. */
-static uint32_t target(const struct player *r, const struct asked *asked)
+static uint32_t target(const struct player *r, const struct player_asked *asked)
 {
 	int64_t to = r->next + asked->step;
 
@@ -143,9 +143,9 @@ static uint32_t target(const struct player *r, const struct asked *asked)
 }
 
 /* Takes what was asked for. */
-static struct asked look(struct player *r)
+static struct player_asked look(struct player *r)
 {
-	struct asked asked;
+	struct player_asked asked;
 
 	pthread_mutex_lock(&r->lock);
 	asked = r->asked;
@@ -156,7 +156,7 @@ static struct asked look(struct player *r)
 }
 
 /* When the next slice is due; UINT64_MAX: not before a command asks for it. */
-static uint64_t due(const struct player *r, const struct asked *asked)
+static uint64_t due(const struct player *r, const struct player_asked *asked)
 {
 	uint64_t before;
 
@@ -221,7 +221,7 @@ static void *play(void *arg)
 	if (r->options->screenshot)
 		fed(r, r->end, feeder_go(r->feeder, r->first, r->next, r->end));
 	while (!atomic_load(&r->stop)) {
-		struct asked asked = look(r);
+		struct player_asked asked = look(r);
 		uint32_t to = r->next > r->first ? target(r, &asked) : r->next;
 		uint64_t then = due(r, &asked), now = source_now();
 
@@ -260,7 +260,7 @@ static double speed_step(double speed, bool faster)
 
 static bool take_jump(struct player *r, const char *arg)
 {
-	struct jump jump = {.asked = true, .back = arg[0] == '-'};
+	struct player_jump jump = {.asked = true, .back = arg[0] == '-'};
 
 	jump.relative = arg[0] == '+' || arg[0] == '-';
 	if (!replay_time_parse(arg + jump.relative, &jump.to) || (jump.relative && jump.to.of_day))

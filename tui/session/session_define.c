@@ -32,14 +32,14 @@
 #define THREADS_MAX   4096u /* of a process */
 
 /* By the profile's id. */
-struct known {
+struct known_id {
 	uint64_t serial; /* 0: nothing */
 	uint64_t hash;	 /* of a stack's frames, of a function's line */
 	uint32_t id;	 /* in the file */
 };
 
-struct known_list {
-	struct known *at;
+struct known_ids {
+	struct known_id *at;
 	size_t room;
 	uint32_t next; /* id in the file */
 };
@@ -75,7 +75,7 @@ struct session_definer {
 	uint64_t start;		 /* CLOCK_MONOTONIC ns */
 	uint64_t inventory;	 /* likewise: of the one that was recorded last; 0: none */
 	struct inspection *walk; /* that was recorded last; NULL: none */
-	struct known_list funcs, stacks;
+	struct known_ids funcs, stacks;
 	struct outbytes waiting; /* ids of the profile, of stacks with frames that wait for calls */
 	struct known_proc *procs;
 	size_t procs_room;
@@ -150,7 +150,7 @@ static uint32_t string_id(struct session_definer *d, const char *text)
 	return d->nstrings++;
 }
 
-static struct known *known_at(struct known_list *list, uint32_t id)
+static struct known_id *known_at(struct known_ids *list, uint32_t id)
 {
 	size_t before = list->room;
 
@@ -218,7 +218,7 @@ static void modules_forget(struct session_definer *d)
 
 /* What the function's hottest line is by now. */
 static void line_define(struct session_definer *d, const struct profile_func *func,
-			struct known *known)
+			struct known_id *known)
 {
 	/* Files stay where they are as long as the profile. */
 	uint64_t hash = func->file ? idtable_mix((uintptr_t)func->file, func->line) : 0;
@@ -237,7 +237,7 @@ static void line_define(struct session_definer *d, const struct profile_func *fu
 static void lines_update(struct session_definer *d, const struct profile *p)
 {
 	for (uint32_t id = 0; id < d->funcs.room; id++) {
-		struct known *known = &d->funcs.at[id];
+		struct known_id *known = &d->funcs.at[id];
 
 		if (known->serial && known->serial == query_func_serial(p, id))
 			line_define(d, query_func(p, id), known);
@@ -247,7 +247,7 @@ static void lines_update(struct session_definer *d, const struct profile *p)
 static int64_t func_id(struct session_definer *d, const struct profile *p, uint32_t id)
 {
 	const struct profile_func *func = query_func(p, id);
-	struct known *known = known_at(&d->funcs, id);
+	struct known_id *known = known_at(&d->funcs, id);
 	uint32_t name, module;
 
 	if (!known || !func)
@@ -261,7 +261,7 @@ static int64_t func_id(struct session_definer *d, const struct profile *p, uint3
 	bytes_put_number(&d->record, name);
 	bytes_put_number(&d->record, module);
 	define(d, SESSION_FUNC);
-	*known = (struct known){.serial = query_func_serial(p, id), .id = d->funcs.next++};
+	*known = (struct known_id){.serial = query_func_serial(p, id), .id = d->funcs.next++};
 	return known->id;
 }
 
@@ -279,7 +279,7 @@ static uint64_t stack_hash(const struct profile_stack *stack)
 int64_t session_definer_stack(struct session_definer *d, const struct profile *p, uint32_t id)
 {
 	const struct profile_stack *stack = query_stack(p, id);
-	struct known *known;
+	struct known_id *known;
 	uint64_t hash;
 	bool again;
 
@@ -299,8 +299,8 @@ int64_t session_definer_stack(struct session_definer *d, const struct profile *p
 			return func;
 	}
 	if (!again)
-		*known =
-			(struct known){.serial = query_stack_serial(p, id), .id = d->stacks.next++};
+		*known = (struct known_id){.serial = query_stack_serial(p, id),
+					   .id = d->stacks.next++};
 	known->hash = hash;
 	if (again)
 		bytes_put_number(&d->record, known->id);

@@ -19,27 +19,27 @@
 #define NONE	   SESSION_NAMES_NONE
 #define FRAMES_MAX SESSION_CHUNK_MAX /* of a stack: a byte of its chunk each */
 
-struct func {
+struct names_func {
 	uint32_t kind, name, module;
 };
 
-struct stack {
+struct names_stack {
 	uint64_t place;
 	size_t frames; /* index */
 	uint32_t nframes;
 	uint32_t flags;
 };
 
-struct module {
+struct names_module {
 	uint32_t name, build;
 };
 
-struct proc {
+struct names_proc {
 	uint32_t at; /* the change that was looked at last */
 	uint32_t first_thread, last_thread;
 };
 
-struct change { /* of a process */
+struct names_change { /* of a process */
 	uint32_t id;
 	uint32_t slice;		/* from which on */
 	uint32_t before, after; /* changes of the same process; NONE */
@@ -49,21 +49,21 @@ struct change { /* of a process */
 	int64_t exit_time;
 };
 
-struct thread {
+struct names_thread {
 	uint32_t tid, name, slice, next;
 };
 
-struct line {
+struct names_line {
 	uint32_t func, file, line;
 };
 
-struct state {
+struct names_state {
 	uint32_t slice, size;
 	size_t at; /* in BLOBS */
 };
 
 /* An array that grows within the budget. */
-struct list {
+struct names_list {
 	void *at;
 	size_t count, room, item; /* item: bytes */
 };
@@ -88,21 +88,21 @@ enum list_kind {
 static const size_t item_bytes[LISTS] = {
 	[TEXT] = 1,
 	[STRINGS] = sizeof(size_t),
-	[MODULES] = sizeof(struct module),
-	[FUNCS] = sizeof(struct func),
-	[STACKS] = sizeof(struct stack),
+	[MODULES] = sizeof(struct names_module),
+	[FUNCS] = sizeof(struct names_func),
+	[STACKS] = sizeof(struct names_stack),
 	[FRAMES] = sizeof(uint32_t),
-	[PROCS] = sizeof(struct proc),
-	[CHANGES] = sizeof(struct change),
-	[THREADS] = sizeof(struct thread),
-	[LINES] = sizeof(struct line),
-	[INVENTORIES] = sizeof(struct state),
-	[WALKS] = sizeof(struct state),
+	[PROCS] = sizeof(struct names_proc),
+	[CHANGES] = sizeof(struct names_change),
+	[THREADS] = sizeof(struct names_thread),
+	[LINES] = sizeof(struct names_line),
+	[INVENTORIES] = sizeof(struct names_state),
+	[WALKS] = sizeof(struct names_state),
 	[BLOBS] = 1,
 };
 
 struct session_names {
-	struct list lists[LISTS];
+	struct names_list lists[LISTS];
 	size_t memory; /* of all lists */
 };
 
@@ -116,7 +116,7 @@ static uint32_t count_of(const struct session_names *n, enum list_kind kind)
 /* Room for so many more; -ENOMEM, also where the session takes too much. */
 static int list_reserve(struct session_names *n, enum list_kind kind, size_t more)
 {
-	struct list *list = &n->lists[kind];
+	struct names_list *list = &n->lists[kind];
 	size_t size = item_bytes[kind], room = list->room;
 	size_t most = room + (SESSION_NAMES_MAX - n->memory) / size;
 	void *grown = grow_to(list->at, list->count + more, &room, size, most);
@@ -131,7 +131,7 @@ static int list_reserve(struct session_names *n, enum list_kind kind, size_t mor
 
 static int list_add(struct session_names *n, enum list_kind kind, const void *item)
 {
-	struct list *list = &n->lists[kind];
+	struct names_list *list = &n->lists[kind];
 
 	if (list->count >= NONE - 1 || list_reserve(n, kind, 1))
 		return -ENOMEM;
@@ -189,7 +189,7 @@ static uint32_t take_id(const struct session_names *n, struct cursor *c, enum li
 static int take_func(struct session_names *n, struct cursor *c)
 {
 	uint32_t kind = cursor_number32(c, UINT32_MAX);
-	struct func func = {.kind = kind < SESSION_KINDS ? session_kinds[kind] : FUNC_USER};
+	struct names_func func = {.kind = kind < SESSION_KINDS ? session_kinds[kind] : FUNC_USER};
 
 	func.name = take_id(n, c, STRINGS);
 	func.module = take_id(n, c, STRINGS);
@@ -199,8 +199,8 @@ static int take_func(struct session_names *n, struct cursor *c)
 static int take_stack(struct session_names *n, struct cursor *c, bool again)
 {
 	uint32_t id = again ? take_id(n, c, STACKS) : 0;
-	struct stack stack = {.flags = cursor_number32(c, UINT32_MAX)};
-	struct list *frames = &n->lists[FRAMES];
+	struct names_stack stack = {.flags = cursor_number32(c, UINT32_MAX)};
+	struct names_list *frames = &n->lists[FRAMES];
 	int err = 0;
 
 	stack.place = cursor_number(c);
@@ -215,7 +215,7 @@ static int take_stack(struct session_names *n, struct cursor *c, bool again)
 	if (c->bad)
 		return -EBADMSG;
 	if (again)
-		*AT(n, STACKS, struct stack, id) = stack;
+		*AT(n, STACKS, struct names_stack, id) = stack;
 	else
 		err = list_add(n, STACKS, &stack);
 	if (!err)
@@ -223,30 +223,30 @@ static int take_stack(struct session_names *n, struct cursor *c, bool again)
 	return err;
 }
 
-static int add_change(struct session_names *n, struct change *change)
+static int add_change(struct session_names *n, struct names_change *change)
 {
 	uint32_t number = count_of(n, CHANGES);
-	struct proc *proc = NULL;
+	struct names_proc *proc = NULL;
 	int err;
 
 	change->before = change->after = NONE;
 	if (change->id < count_of(n, PROCS)) {
-		proc = AT(n, PROCS, struct proc, change->id);
+		proc = AT(n, PROCS, struct names_proc, change->id);
 		change->before = proc->at;
 	}
 	err = list_add(n, CHANGES, change);
 	if (err)
 		return err;
 	if (!proc)
-		return list_add(n, PROCS, &(struct proc){number, NONE, NONE});
-	AT(n, CHANGES, struct change, proc->at)->after = number;
+		return list_add(n, PROCS, &(struct names_proc){number, NONE, NONE});
+	AT(n, CHANGES, struct names_change, proc->at)->after = number;
 	proc->at = number;
 	return 0;
 }
 
 static int take_proc(struct session_names *n, struct cursor *c, uint32_t slice)
 {
-	struct change change = {.id = cursor_number32(c, NONE - 1), .slice = slice};
+	struct names_change change = {.id = cursor_number32(c, NONE - 1), .slice = slice};
 
 	change.pid = cursor_number32(c, INT_MAX);
 	change.ppid = cursor_number32(c, INT_MAX);
@@ -266,27 +266,27 @@ static int take_proc(struct session_names *n, struct cursor *c, uint32_t slice)
 static int take_thread(struct session_names *n, struct cursor *c, uint32_t slice)
 {
 	uint32_t id = take_id(n, c, PROCS), number = count_of(n, THREADS);
-	struct thread thread = {
+	struct names_thread thread = {
 		.tid = cursor_number32(c, INT_MAX), .name = 0, .slice = slice, .next = NONE};
-	struct proc *proc;
+	struct names_proc *proc;
 	int err;
 
 	thread.name = take_id(n, c, STRINGS);
 	err = c->bad ? -EBADMSG : list_add(n, THREADS, &thread);
 	if (err)
 		return err;
-	proc = AT(n, PROCS, struct proc, id);
+	proc = AT(n, PROCS, struct names_proc, id);
 	if (proc->last_thread == NONE)
 		proc->first_thread = number;
 	else
-		AT(n, THREADS, struct thread, proc->last_thread)->next = number;
+		AT(n, THREADS, struct names_thread, proc->last_thread)->next = number;
 	proc->last_thread = number;
 	return 0;
 }
 
 static int take_line(struct session_names *n, struct cursor *c)
 {
-	struct line line = {.func = take_id(n, c, FUNCS)};
+	struct names_line line = {.func = take_id(n, c, FUNCS)};
 
 	line.file = take_id(n, c, STRINGS);
 	line.line = cursor_number32(c, UINT32_MAX);
@@ -296,7 +296,7 @@ static int take_line(struct session_names *n, struct cursor *c)
 static int take_state(struct session_names *n, struct cursor *c, enum list_kind kind,
 		      uint32_t slice)
 {
-	struct state state = {
+	struct names_state state = {
 		.slice = slice, .size = (uint32_t)(c->end - c->at), .at = n->lists[BLOBS].count};
 
 	if (list_reserve(n, BLOBS, state.size) || list_add(n, kind, &state))
@@ -308,7 +308,7 @@ static int take_state(struct session_names *n, struct cursor *c, enum list_kind 
 
 static int take_module(struct session_names *n, struct cursor *c)
 {
-	struct module module = {.name = take_id(n, c, STRINGS)};
+	struct names_module module = {.name = take_id(n, c, STRINGS)};
 	const char *build;
 
 	module.build = take_id(n, c, STRINGS);
@@ -396,13 +396,13 @@ uint32_t session_names_changes(const struct session_names *n)
 void session_names_module(const struct session_names *n, uint32_t number, const char **module,
 			  const char **build)
 {
-	*module = string_at(n, AT(n, MODULES, struct module, number)->name);
-	*build = string_at(n, AT(n, MODULES, struct module, number)->build);
+	*module = string_at(n, AT(n, MODULES, struct names_module, number)->name);
+	*build = string_at(n, AT(n, MODULES, struct names_module, number)->build);
 }
 
 struct profile_func session_names_func(const struct session_names *n, uint32_t id)
 {
-	const struct func *func = AT(n, FUNCS, struct func, id);
+	const struct names_func *func = AT(n, FUNCS, struct names_func, id);
 
 	return (struct profile_func){.name = string_at(n, func->name),
 				     .module = string_at(n, func->module),
@@ -411,7 +411,7 @@ struct profile_func session_names_func(const struct session_names *n, uint32_t i
 
 struct profile_stack session_names_stack(const struct session_names *n, uint32_t id)
 {
-	const struct stack *stack = AT(n, STACKS, struct stack, id);
+	const struct names_stack *stack = AT(n, STACKS, struct names_stack, id);
 
 	return (struct profile_stack){
 		.kernel = stack->flags & SESSION_STACK_KERNEL,
@@ -422,19 +422,19 @@ struct profile_stack session_names_stack(const struct session_names *n, uint32_t
 }
 
 /* From the change that was asked for before, since slices are mostly asked for in order. */
-static const struct change *change_at(struct session_names *n, uint32_t id, uint32_t slice)
+static const struct names_change *change_at(struct session_names *n, uint32_t id, uint32_t slice)
 {
-	uint32_t *at = &AT(n, PROCS, struct proc, id)->at;
-	const struct change *change = AT(n, CHANGES, struct change, *at);
+	uint32_t *at = &AT(n, PROCS, struct names_proc, id)->at;
+	const struct names_change *change = AT(n, CHANGES, struct names_change, *at);
 
 	while (change->after != NONE &&
-	       AT(n, CHANGES, struct change, change->after)->slice <= slice) {
+	       AT(n, CHANGES, struct names_change, change->after)->slice <= slice) {
 		*at = change->after;
-		change = AT(n, CHANGES, struct change, *at);
+		change = AT(n, CHANGES, struct names_change, *at);
 	}
 	while (change->slice > slice && change->before != NONE) {
 		*at = change->before;
-		change = AT(n, CHANGES, struct change, *at);
+		change = AT(n, CHANGES, struct names_change, *at);
 	}
 	return change->slice <= slice ? change : NULL;
 }
@@ -450,7 +450,7 @@ static void copy(const struct session_names *n, uint32_t string, char *to, size_
 bool session_names_proc(struct session_names *n, uint32_t id, uint32_t slice,
 			struct profile_proc *out)
 {
-	const struct change *change = change_at(n, id, slice);
+	const struct names_change *change = change_at(n, id, slice);
 
 	if (!change)
 		return false;
@@ -471,33 +471,33 @@ bool session_names_proc(struct session_names *n, uint32_t id, uint32_t slice,
 
 int64_t session_names_pid(struct session_names *n, uint32_t id, uint32_t slice)
 {
-	const struct change *change = change_at(n, id, slice);
+	const struct names_change *change = change_at(n, id, slice);
 
 	return change ? (int64_t)change->pid : -1;
 }
 
 uint32_t session_names_change(const struct session_names *n, uint32_t number)
 {
-	return AT(n, CHANGES, struct change, number)->id;
+	return AT(n, CHANGES, struct names_change, number)->id;
 }
 
 static uint32_t state_at(const struct session_names *n, enum list_kind kind, uint32_t slice,
 			 struct cursor *content)
 {
 	uint32_t low = 0, high = count_of(n, kind);
-	const struct state *state;
+	const struct names_state *state;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (AT(n, kind, struct state, middle)->slice <= slice)
+		if (AT(n, kind, struct names_state, middle)->slice <= slice)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (!low)
 		return NONE;
-	state = AT(n, kind, struct state, low - 1);
+	state = AT(n, kind, struct names_state, low - 1);
 	content->at = AT(n, BLOBS, uint8_t, state->at);
 	content->end = content->at + state->size;
 	content->bad = false;
@@ -522,7 +522,7 @@ uint32_t session_names_lines(const struct session_names *n)
 
 struct session_line session_names_line(const struct session_names *n, uint32_t number)
 {
-	const struct line *line = AT(n, LINES, struct line, number);
+	const struct names_line *line = AT(n, LINES, struct names_line, number);
 
 	return (struct session_line){
 		.func = line->func, .line = line->line, .file = string_at(n, line->file)};
@@ -530,12 +530,12 @@ struct session_line session_names_line(const struct session_names *n, uint32_t n
 
 uint32_t session_names_first_thread(const struct session_names *n, uint32_t proc)
 {
-	return AT(n, PROCS, struct proc, proc)->first_thread;
+	return AT(n, PROCS, struct names_proc, proc)->first_thread;
 }
 
 struct session_thread session_names_thread(const struct session_names *n, uint32_t number)
 {
-	const struct thread *thread = AT(n, THREADS, struct thread, number);
+	const struct names_thread *thread = AT(n, THREADS, struct names_thread, number);
 	struct session_thread out = {
 		.tid = thread->tid, .slice = thread->slice, .next = thread->next};
 

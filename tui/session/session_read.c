@@ -15,7 +15,7 @@
 #include "symbols/base/text.h"
 #include "tui/session/session_chunks.h"
 
-struct place { /* of a slice */
+struct session_place { /* of a slice */
 	uint64_t offset;
 	uint64_t time;
 	uint32_t packed, size;
@@ -29,7 +29,7 @@ struct session {
 	struct session_names *names;
 	struct session_info info;
 	const char *flaw;
-	struct place *slices;
+	struct session_place *slices;
 	uint32_t nslices, slices_room;
 	struct session_cells cells;
 };
@@ -63,13 +63,14 @@ static int take_place(struct session *s, const struct session_chunk *head, uint6
 		return -EBADMSG;
 	if (GROW(s->slices, s->nslices, s->slices_room, SESSION_SLICES_MAX))
 		return -ENOMEM;
-	s->slices[s->nslices++] = (struct place){.offset = offset,
-						 .time = head->time,
-						 .packed = head->packed,
-						 .size = head->size,
-						 .first = first,
-						 .end = session_names_changes(s->names),
-						 .lines_end = session_names_lines(s->names)};
+	s->slices[s->nslices++] =
+		(struct session_place){.offset = offset,
+				       .time = head->time,
+				       .packed = head->packed,
+				       .size = head->size,
+				       .first = first,
+				       .end = session_names_changes(s->names),
+				       .lines_end = session_names_lines(s->names)};
 	return 0;
 }
 
@@ -169,7 +170,7 @@ void session_free(struct session *s)
 
 int session_read(struct session *s, uint32_t n, struct session_slice *out)
 {
-	const struct place *place = &s->slices[n];
+	const struct session_place *place = &s->slices[n];
 	struct session_chunk head;
 	struct cursor c;
 	int err = session_chunks_read(s->chunks, place->offset, &head);
@@ -207,7 +208,7 @@ uint64_t session_time(const struct session *s, uint32_t n)
 	return s->slices[n].time;
 }
 
-struct session_names *session_names(struct session *s)
+struct session_names *session_all_names(struct session *s)
 {
 	return s->names;
 }

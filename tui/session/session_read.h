@@ -45,7 +45,7 @@ uint64_t session_time(const struct session *s, uint32_t n);
 int session_read(struct session *s, uint32_t n, struct session_slice *out);
 
 /* Of all slices; good as long as the session. */
-struct session_names *session_names(struct session *s);
+struct session_names *session_all_names(struct session *s);
 /* The processes that were new or changed with slice n: numbers from *first to *end - 1 for
  * session_names_change. */
 void session_changes(const struct session *s, uint32_t n, uint32_t *first, uint32_t *end);

@@ -20,7 +20,7 @@ struct site_key {
 	uint64_t vaddr;
 };
 
-struct site {
+struct inline_site {
 	struct site_key key;
 	uint32_t id;
 	bool known;
@@ -30,7 +30,7 @@ struct site {
 	UT_hash_handle by_id;
 };
 
-struct bare { /* an object without debug information */
+struct inline_bare { /* an object without debug information */
 	uint64_t object;
 	time_t since;
 	bool hashed;
@@ -39,9 +39,9 @@ struct bare { /* an object without debug information */
 
 struct inline_cache {
 	struct inline_worker *inliner;
-	struct site *sites; /* the oldest first */
-	struct site *ids;
-	struct bare *bare;
+	struct inline_site *sites; /* the oldest first */
+	struct inline_site *ids;
+	struct inline_bare *bare;
 	size_t bytes;
 	uint32_t last;
 };
@@ -71,12 +71,12 @@ int inline_cache_new(size_t budget, struct inline_cache **out)
 	return 0;
 }
 
-static size_t site_bytes(const struct site *site)
+static size_t site_bytes(const struct inline_site *site)
 {
 	return sizeof(*site) + (site->calls ? site->calls->bytes : 0);
 }
 
-static void site_drop(struct inline_cache *s, struct site *site)
+static void site_drop(struct inline_cache *s, struct inline_site *site)
 {
 	s->bytes -= site_bytes(site);
 	/* NOLINTBEGIN(clang-analyzer-unix.Malloc,clang-analyzer-core.NullDereference): the tables
@@ -88,7 +88,7 @@ static void site_drop(struct inline_cache *s, struct site *site)
 	free(site);
 }
 
-static void bare_drop(struct inline_cache *s, struct bare *bare)
+static void bare_drop(struct inline_cache *s, struct inline_bare *bare)
 {
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
 	HASH_DEL(s->bare, bare);
@@ -109,7 +109,7 @@ void inline_cache_free(struct inline_cache *sites)
 
 static bool is_bare(struct inline_cache *s, uint64_t object)
 {
-	struct bare *bare;
+	struct inline_bare *bare;
 
 	HASH_FIND(hh, s->bare, &object, sizeof(object), bare);
 	if (bare && now_seconds() - bare->since > BARE_SECONDS) {
@@ -122,22 +122,22 @@ static bool is_bare(struct inline_cache *s, uint64_t object)
 /* Without memory it is only asked again. */
 static void bare_add(struct inline_cache *s, uint64_t object)
 {
-	struct bare *bare;
+	struct inline_bare *bare;
 
 	if (is_bare(s, object))
 		return;
 	bare = calloc(1, sizeof(*bare));
 	if (!bare)
 		return;
-	*bare = (struct bare){.object = object, .since = now_seconds(), .hashed = true};
+	*bare = (struct inline_bare){.object = object, .since = now_seconds(), .hashed = true};
 	HASH_ADD(hh, s->bare, object, sizeof(bare->object), bare);
 	if (!bare->hashed)
 		free(bare);
 }
 
-static struct site *site_new(struct inline_cache *s, const struct site_key *key)
+static struct inline_site *site_new(struct inline_cache *s, const struct site_key *key)
 {
-	struct site *site = calloc(1, sizeof(*site));
+	struct inline_site *site = calloc(1, sizeof(*site));
 
 	if (!site)
 		return NULL;
@@ -172,7 +172,7 @@ void inline_cache_set_remote(struct inline_cache *sites, struct remotedebug *rem
 
 void inline_cache_retry(struct inline_cache *sites)
 {
-	struct bare *bare, *next;
+	struct inline_bare *bare, *next;
 
 	HASH_ITER(hh, sites->bare, bare, next) {
 		bare_drop(sites, bare);
@@ -183,7 +183,7 @@ uint32_t inline_cache_find(struct inline_cache *sites, uint64_t object, int fd, 
 			   uint64_t vaddr, uint64_t symbol, const struct inline_chain **calls)
 {
 	struct site_key key = {object, vaddr};
-	struct site *site;
+	struct inline_site *site;
 
 	*calls = NULL;
 	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): both words are set */
@@ -205,7 +205,7 @@ uint32_t inline_cache_find(struct inline_cache *sites, uint64_t object, int fd, 
 bool inline_cache_get(const struct inline_cache *sites, uint32_t id,
 		      const struct inline_chain **calls)
 {
-	struct site *site;
+	struct inline_site *site;
 
 	HASH_FIND(by_id, sites->ids, &id, sizeof(id), site);
 	*calls = site ? site->calls : NULL;
@@ -215,7 +215,7 @@ bool inline_cache_get(const struct inline_cache *sites, uint32_t id,
 bool inline_cache_update(struct inline_cache *sites)
 {
 	struct inline_worker_answer *answers = inline_worker_take(sites->inliner), *a;
-	struct site *site;
+	struct inline_site *site;
 
 	for (a = answers; a; a = a->next) {
 		HASH_FIND(by_id, sites->ids, &a->id, sizeof(a->id), site);
@@ -242,7 +242,7 @@ void inline_cache_wait(struct inline_cache *sites, uint64_t ns)
 
 void inline_cache_trim(struct inline_cache *sites)
 {
-	struct site *site, *next;
+	struct inline_site *site, *next;
 
 	HASH_ITER(hh, sites->sites, site, next) {
 		if (sites->bytes <= SITES_BYTES)

@@ -14,16 +14,16 @@
 #include "symbols/names/demangle.h"
 #include "symbols/base/text.h"
 
-struct texts { /* of one frame */
+struct inline_texts { /* of one frame */
 	char *name;
 	char *file;
 };
 
-static int texts_make(const struct debuginfo_frame *frame, struct texts *out)
+static int texts_make(const struct debuginfo_frame *frame, struct inline_texts *out)
 {
 	char path[PATH_MAX], *plain;
 
-	*out = (struct texts){0};
+	*out = (struct inline_texts){0};
 	if (frame->name) {
 		plain = demangle(frame->name);
 		out->name = plain ? text_clean_dup(plain) : NULL;
@@ -53,8 +53,8 @@ static const char *move(char **to, const char *text)
 	return at;
 }
 
-static struct inline_chain *pack(const struct debuginfo_frame *frames, const struct texts *texts,
-				 size_t count)
+static struct inline_chain *pack(const struct debuginfo_frame *frames,
+				 const struct inline_texts *texts, size_t count)
 {
 	size_t bytes = sizeof(struct inline_chain) + count * sizeof(struct inline_chain_frame);
 	struct inline_chain *calls;
@@ -102,7 +102,7 @@ int inline_chain_read(struct debuginfo *info, uint64_t vaddr, uint64_t symbol,
 		      struct inline_chain **out)
 {
 	struct debuginfo_frame frames[DEBUGINFO_FRAMES_MAX];
-	struct texts texts[DEBUGINFO_FRAMES_MAX] = {0};
+	struct inline_texts texts[DEBUGINFO_FRAMES_MAX] = {0};
 	size_t count = info ? debuginfo_find(info, vaddr, frames) : 0;
 	int err = 0;
 

@@ -25,21 +25,21 @@
 #define IDLE_SECONDS  30 /* after which debug information goes: its answers were kept */
 #define NICE	      10 /* while none waits for it */
 
-struct question {
-	struct question *next;
+struct inline_question {
+	struct inline_question *next;
 	uint64_t vaddr;
 	uint64_t symbol; /* see inline_chain_read */
 	uint32_t id;
 };
 
-struct object {
-	struct object *next; /* the one used before */
+struct inline_object {
+	struct inline_object *next; /* the one used before */
 	uint64_t id;
 	pid_t pid;		/* that maps it */
 	int fd;			/* -1: not needed, or taken */
 	struct debuginfo *info; /* NULL: not read, or it cannot be used */
 	bool bare;
-	struct question *questions, **last;
+	struct inline_question *questions, **last;
 	uint64_t turn; /* of the question that found the queue empty */
 	time_t used;   /* CLOCK_MONOTONIC seconds */
 };
@@ -49,10 +49,10 @@ struct inline_worker {
 	size_t nquestions; /* with the one that is being answered */
 	uint64_t turns;
 	struct inline_worker_answer *answers, **last_answer;
-	struct object *objects;	    /* in the order of their last use, the last first */
-	struct remotedebug *remote; /* NULL: not wanted */
-	struct fileasker *asker;    /* NULL: the thread may wait for files */
-	size_t budget, kept;	    /* bytes: of one, of all without questions */
+	struct inline_object *objects; /* in the order of their last use, the last first */
+	struct remotedebug *remote;    /* NULL: not wanted */
+	struct fileasker *asker;       /* NULL: the thread may wait for files */
+	size_t budget, kept;	       /* bytes: of one, of all without questions */
 };
 
 /* --- objects --------------------------------------------------------------------------------- */
@@ -66,9 +66,9 @@ static time_t now_seconds(void)
 }
 
 /* To the front of the list. */
-static void object_use(struct inline_worker *n, struct object *object)
+static void object_use(struct inline_worker *n, struct inline_object *object)
 {
-	struct object **link = &n->objects;
+	struct inline_object **link = &n->objects;
 
 	object->used = now_seconds();
 	while (*link != object)
@@ -79,7 +79,7 @@ static void object_use(struct inline_worker *n, struct object *object)
 }
 
 /* Is its file still to be read? */
-static bool object_waits(const struct object *object)
+static bool object_waits(const struct inline_object *object)
 {
 	return object->fd >= 0;
 }
@@ -88,11 +88,11 @@ static bool object_waits(const struct object *object)
  * The object whose questions are to be answered: one that was read goes first, so that it is read
  * once for all of them and may go then; else the one that has waited longest. NULL: no questions.
  */
-static struct object *object_next(const struct inline_worker *n)
+static struct inline_object *object_next(const struct inline_worker *n)
 {
-	struct object *best = NULL;
+	struct inline_object *best = NULL;
 
-	for (struct object *o = n->objects; o; o = o->next) {
+	for (struct inline_object *o = n->objects; o; o = o->next) {
 		if (!o->questions)
 			continue;
 		if (!object_waits(o))
@@ -103,17 +103,17 @@ static struct object *object_next(const struct inline_worker *n)
 	return best;
 }
 
-static void questions_free(struct question *q)
+static void questions_free(struct inline_question *q)
 {
 	while (q) {
-		struct question *next = q->next;
+		struct inline_question *next = q->next;
 
 		free(q);
 		q = next;
 	}
 }
 
-static void object_free(struct object *object)
+static void object_free(struct inline_object *object)
 {
 	if (object->fd >= 0)
 		close(object->fd);
@@ -122,10 +122,10 @@ static void object_free(struct object *object)
 	free(object);
 }
 
-static void objects_free(struct object *objects)
+static void objects_free(struct inline_object *objects)
 {
 	while (objects) {
-		struct object *next = objects->next;
+		struct inline_object *next = objects->next;
 
 		object_free(objects);
 		objects = next;
@@ -134,7 +134,7 @@ static void objects_free(struct object *objects)
 
 /* Is there debug information? A process that is gone has taken its root along. Takes the
  * descriptor. */
-static bool object_open(struct inline_worker *n, struct object *object, int fd, pid_t pid,
+static bool object_open(struct inline_worker *n, struct inline_object *object, int fd, pid_t pid,
 			struct remotedebug *remote, struct fileasker *asker)
 {
 	int root = pid ? rootfile_root(pid) : -1;
@@ -155,14 +155,14 @@ static bool object_open(struct inline_worker *n, struct object *object, int fd, 
 
 /* Takes out what is too much to be kept, or was kept for long, and is not asked about, but for one.
  * The lock is held. */
-static struct object *objects_cut(struct inline_worker *n, const struct object *but)
+static struct inline_object *objects_cut(struct inline_worker *n, const struct inline_object *but)
 {
 	const time_t old = now_seconds() - IDLE_SECONDS;
-	struct object **link = &n->objects, *rest = NULL;
+	struct inline_object **link = &n->objects, *rest = NULL;
 	size_t bytes = 0;
 
 	while (*link) {
-		struct object *object = *link;
+		struct inline_object *object = *link;
 		bool stays = object == but || object->questions;
 
 		if (object->info && !stays)
@@ -180,9 +180,9 @@ static struct object *objects_cut(struct inline_worker *n, const struct object *
 
 /* --- the thread ------------------------------------------------------------------------------ */
 
-static struct question *question_take(struct object *object)
+static struct inline_question *question_take(struct inline_object *object)
 {
-	struct question *q = object->questions;
+	struct inline_question *q = object->questions;
 
 	object->questions = q->next;
 	if (!q->next)
@@ -191,13 +191,13 @@ static struct question *question_take(struct object *object)
 }
 
 /* The lock is held, and given up meanwhile. */
-static void answer_one(struct inline_worker *n, struct object *object)
+static void answer_one(struct inline_worker *n, struct inline_object *object)
 {
 	struct inline_worker_answer *answer = calloc(1, sizeof(*answer));
-	struct question *q = question_take(object);
+	struct inline_question *q = question_take(object);
 	struct remotedebug *remote = n->remote;
 	struct fileasker *asker = n->asker;
-	struct object *rest;
+	struct inline_object *rest;
 	pid_t pid = object->pid;
 	int fd = object->fd;
 	bool bare = object->bare;
@@ -232,7 +232,7 @@ static void answer_one(struct inline_worker *n, struct object *object)
 /* Frees all objects if no question came for long. True: the lock, which is held, was released. */
 static bool objects_expire(struct inline_worker *n)
 {
-	struct object *all = n->objects;
+	struct inline_object *all = n->objects;
 
 	pthread_cond_broadcast(&n->worker.answered);
 	if (!all || all->used > now_seconds() - IDLE_SECONDS)
@@ -247,7 +247,7 @@ static bool objects_expire(struct inline_worker *n)
 static bool work(void *arg)
 {
 	struct inline_worker *n = arg;
-	struct object *object = object_next(n);
+	struct inline_object *object = object_next(n);
 
 	if (!object)
 		return objects_expire(n);
@@ -300,9 +300,10 @@ void inline_worker_free(struct inline_worker *inliner)
 }
 
 /* The lock is held. A bare object is read again: a debug package may be installed by now. */
-static int object_want(struct inline_worker *n, uint64_t id, int fd, pid_t pid, struct object **out)
+static int object_want(struct inline_worker *n, uint64_t id, int fd, pid_t pid,
+		       struct inline_object **out)
 {
-	struct object *object = n->objects;
+	struct inline_object *object = n->objects;
 
 	while (object && object->id != id)
 		object = object->next;
@@ -313,7 +314,7 @@ static int object_want(struct inline_worker *n, uint64_t id, int fd, pid_t pid, 
 		object = calloc(1, sizeof(*object));
 		if (!object)
 			return -ENOMEM;
-		*object = (struct object){.next = n->objects, .id = id, .fd = -1};
+		*object = (struct inline_object){.next = n->objects, .id = id, .fd = -1};
 		object->last = &object->questions;
 		n->objects = object;
 		*out = object;
@@ -342,13 +343,13 @@ void inline_worker_set_asker(struct inline_worker *inliner, struct fileasker *as
 int inline_worker_ask(struct inline_worker *inliner, uint64_t object, int fd, pid_t pid,
 		      uint64_t vaddr, uint64_t symbol, uint32_t id)
 {
-	struct question *q = malloc(sizeof(*q));
-	struct object *of;
+	struct inline_question *q = malloc(sizeof(*q));
+	struct inline_object *of;
 	int err = -EAGAIN;
 
 	if (!q)
 		return -ENOMEM;
-	*q = (struct question){.vaddr = vaddr, .symbol = symbol, .id = id};
+	*q = (struct inline_question){.vaddr = vaddr, .symbol = symbol, .id = id};
 	pthread_mutex_lock(&inliner->worker.lock);
 	if (inliner->nquestions < QUESTIONS_MAX)
 		err = object_want(inliner, object, fd, pid, &of);

@@ -30,7 +30,7 @@
 #define UNUSED_NS     (60ull * 1000000000) /* their files are closed, and read anew if need be */
 #define UNKNOWN_USER  65534u		   /* whose process was gone before it was looked at */
 
-struct process {
+struct jit_process {
 	struct tracker_exec key;
 	struct perfmap *perfmap;
 	struct codemap *by_map;
@@ -52,7 +52,7 @@ struct jit {
 	struct tracker *tracker;
 	struct fileasker *asker;
 	struct jit_files *early;
-	struct process *processes; /* in the order of their last use */
+	struct jit_process *processes; /* in the order of their last use */
 	uint64_t round;
 	struct quota bytes; /* of all names */
 	struct quota reads; /* bytes read in a round */
@@ -87,7 +87,7 @@ int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out)
 	return 0;
 }
 
-static void process_free(struct process *p)
+static void process_free(struct jit_process *p)
 {
 	jitdump_free(p->dump);
 	perfmap_free(p->perfmap);
@@ -96,7 +96,7 @@ static void process_free(struct process *p)
 	free(p);
 }
 
-static void process_drop(struct jit *jit, struct process *p)
+static void process_drop(struct jit *jit, struct jit_process *p)
 {
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
 	HASH_DEL(jit->processes, p);
@@ -116,7 +116,7 @@ void jit_free(struct jit *jit)
 	free(jit);
 }
 
-static size_t process_bytes(const struct process *p)
+static size_t process_bytes(const struct jit_process *p)
 {
 	return sizeof(*p) + codemap_bytes(p->by_map) + codemap_bytes(p->by_dump);
 }
@@ -124,7 +124,7 @@ static size_t process_bytes(const struct process *p)
 void jit_age(struct jit *jit)
 {
 	const uint64_t now = now_ns();
-	struct process *p, *next;
+	struct jit_process *p, *next;
 	unsigned int left = HASH_COUNT(jit->processes);
 
 	HASH_ITER(hh, jit->processes, p, next) {
@@ -139,9 +139,9 @@ void jit_age(struct jit *jit)
 	jit->reads = (struct quota){.max = ROUND_BYTES};
 }
 
-static struct process *process_new(struct jit *jit, const struct tracker_exec *key)
+static struct jit_process *process_new(struct jit *jit, const struct tracker_exec *key)
 {
-	struct process *p = calloc(1, sizeof(*p));
+	struct jit_process *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
@@ -166,7 +166,7 @@ static bool is_recent(const struct jit *jit, uint64_t round)
 }
 
 /* What is certain, and was not, is another version, too. */
-static void process_doubt(const struct jit *jit, struct process *p)
+static void process_doubt(const struct jit *jit, struct jit_process *p)
 {
 	uint64_t by_map, by_dump;
 	bool behind = perfmap_is_behind(p->perfmap) || (p->dump && jitdump_is_behind(p->dump));
@@ -185,9 +185,9 @@ static void process_doubt(const struct jit *jit, struct process *p)
 
 /* The process whose names were not used for longest, of the same user or, for root, of any. NULL:
  * those of all are used in this round. */
-static struct process *victim_for(const struct jit *jit, const struct process *of)
+static struct jit_process *victim_for(const struct jit *jit, const struct jit_process *of)
 {
-	struct process *p, *next;
+	struct jit_process *p, *next;
 
 	HASH_ITER(hh, jit->processes, p, next)
 		if (p != of && p->looked != jit->round && p->charged &&
@@ -197,7 +197,7 @@ static struct process *victim_for(const struct jit *jit, const struct process *o
 }
 
 /* Forgets its names, and looks for none for a while. */
-static void process_refuse(struct jit *jit, struct process *p)
+static void process_refuse(struct jit *jit, struct jit_process *p)
 {
 	codemap_clear(p->by_map);
 	codemap_clear(p->by_dump);
@@ -211,10 +211,10 @@ static void process_refuse(struct jit *jit, struct process *p)
 }
 
 /* Its names take memory of its user's share. */
-static void process_charge(struct jit *jit, struct process *p, uid_t uid)
+static void process_charge(struct jit *jit, struct jit_process *p, uid_t uid)
 {
 	const size_t bytes = process_bytes(p);
-	struct process *victim;
+	struct jit_process *victim;
 
 	quota_give(&jit->bytes, p->uid, p->charged);
 	p->charged = 0;
@@ -231,7 +231,7 @@ static void process_charge(struct jit *jit, struct process *p, uid_t uid)
 }
 
 /* What fails here is tried again in the next round, and until then there are no new names. */
-static void process_look(struct jit *jit, struct process *p)
+static void process_look(struct jit *jit, struct jit_process *p)
 {
 	struct procfile_owner owner;
 	bool lives = !procfile_owner(p->key.pid, &owner);
@@ -264,10 +264,10 @@ static void process_look(struct jit *jit, struct process *p)
 }
 
 /* NULL: no memory. */
-static struct process *process_get(struct jit *jit, const struct tracker_exec *of)
+static struct jit_process *process_get(struct jit *jit, const struct tracker_exec *of)
 {
 	struct tracker_exec key;
-	struct process *p;
+	struct jit_process *p;
 
 	memset(&key, 0, sizeof(key)); /* and its padding */
 	key.pid = of->pid;
@@ -297,7 +297,7 @@ static struct process *process_get(struct jit *jit, const struct tracker_exec *o
 
 const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t addr)
 {
-	struct process *p = process_get(jit, of);
+	struct jit_process *p = process_get(jit, of);
 	struct codemap *map;
 	const char *name;
 
@@ -314,7 +314,7 @@ const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t ad
 
 uint64_t jit_version(struct jit *jit, const struct tracker_exec *of)
 {
-	const struct process *p = process_get(jit, of);
+	const struct jit_process *p = process_get(jit, of);
 
 	return p ? p->version : 1;
 }

@@ -20,7 +20,7 @@
 #define ROUNDS	   4u /* that files wait to be taken; less, if these are long */
 #define WAIT_NS	   30000000000ull
 
-struct early {
+struct jit_early {
 	pid_t pid; /* 0: free */
 	uint64_t time;
 	uint64_t round;
@@ -31,7 +31,7 @@ struct early {
 struct jit_files {
 	struct tracker *tracker;
 	struct fileasker *asker;
-	struct early at[PROCESSES];
+	struct jit_early at[PROCESSES];
 	uint64_t round;
 	unsigned int places, files; /* left in the round */
 };
@@ -49,11 +49,11 @@ struct jit_files *jit_files_new(struct tracker *tracker, struct fileasker *asker
 	return e;
 }
 
-static void early_close(struct early *early)
+static void early_close(struct jit_early *early)
 {
 	perfmap_free(early->map);
 	jitdump_free(early->dump);
-	*early = (struct early){0};
+	*early = (struct jit_early){0};
 }
 
 void jit_files_free(struct jit_files *e)
@@ -83,9 +83,9 @@ static bool is_made(struct jit_files *e, pid_t pid, uint64_t addr)
 }
 
 /* The one of the process, else that which was used longest ago. */
-static struct early *early_of(struct jit_files *e, pid_t pid)
+static struct jit_early *early_of(struct jit_files *e, pid_t pid)
 {
-	struct early *oldest = &e->at[0];
+	struct jit_early *oldest = &e->at[0];
 
 	for (unsigned int i = 0; i < PROCESSES; i++) {
 		if (e->at[i].pid == pid)
@@ -96,7 +96,7 @@ static struct early *early_of(struct jit_files *e, pid_t pid)
 	return oldest;
 }
 
-static void look(struct jit_files *e, struct early *early)
+static void look(struct jit_files *e, struct jit_early *early)
 {
 	struct procfile_owner owner;
 	int fd;
@@ -120,7 +120,7 @@ static void look(struct jit_files *e, struct early *early)
 
 void jit_files_seen(struct jit_files *e, pid_t pid, uint64_t addr)
 {
-	struct early *early = early_of(e, pid);
+	struct jit_early *early = early_of(e, pid);
 	uint64_t now = now_ns();
 
 	if (early->pid == pid && (now < early->time + AGAIN_NS || early->map))
@@ -137,7 +137,7 @@ void jit_files_seen(struct jit_files *e, pid_t pid, uint64_t addr)
 
 void jit_files_take(struct jit_files *e, pid_t pid, struct perfmap **map, struct jitdump **dump)
 {
-	struct early *early = early_of(e, pid);
+	struct jit_early *early = early_of(e, pid);
 
 	*map = NULL;
 	*dump = NULL;
@@ -145,11 +145,11 @@ void jit_files_take(struct jit_files *e, pid_t pid, struct perfmap **map, struct
 		return;
 	*map = early->map;
 	*dump = early->dump;
-	*early = (struct early){0};
+	*early = (struct jit_early){0};
 }
 
 /* What came in a round is named at its end, or at that of the next. */
-static bool is_over(const struct jit_files *e, const struct early *early, uint64_t now)
+static bool is_over(const struct jit_files *e, const struct jit_early *early, uint64_t now)
 {
 	uint64_t rounds = e->round - early->round;
 

@@ -44,7 +44,7 @@ struct known_name {
 	char text[];
 };
 
-struct module {
+struct symbol_module {
 	uint64_t id;
 	struct symtab *symtab; /* NULL: the file cannot be used */
 	/* Of a file without a full table: a debug file may be installed while we look. */
@@ -71,7 +71,7 @@ struct modules {
 	struct profile *profile;
 	struct tracker *tracker;
 	struct fileasker *asker;
-	struct module *table; /* in the order of their last use */
+	struct symbol_module *table; /* in the order of their last use */
 	size_t bytes;
 	uint64_t round;
 	struct remotedebug *remote; /* NULL: not wanted */
@@ -115,7 +115,7 @@ void modules_set_remote(struct modules *all, struct remotedebug *remote)
 }
 
 /* What was read of its file. */
-static void module_clear(struct module *m)
+static void module_clear(struct symbol_module *m)
 {
 	struct known_name *name, *next;
 
@@ -133,21 +133,21 @@ static void module_clear(struct module *m)
 	m->funcs_read = false;
 }
 
-static void module_close(struct module *m)
+static void module_close(struct symbol_module *m)
 {
 	if (m->fd >= 0)
 		close(m->fd);
 	m->fd = -1;
 }
 
-static void module_free(struct module *m)
+static void module_free(struct symbol_module *m)
 {
 	module_clear(m);
 	module_close(m);
 	free(m);
 }
 
-static void module_drop(struct modules *all, struct module *m)
+static void module_drop(struct modules *all, struct symbol_module *m)
 {
 	HASH_DEL(all->table, m);
 	all->bytes -= m->bytes;
@@ -156,7 +156,7 @@ static void module_drop(struct modules *all, struct module *m)
 
 void modules_free(struct modules *all)
 {
-	struct module *m, *next;
+	struct symbol_module *m, *next;
 
 	if (!all)
 		return;
@@ -175,7 +175,7 @@ static struct debug_place debug_place_of(const struct modules *all, pid_t pid)
 				    all->asker, pid};
 }
 
-static bool module_debug_there(const struct modules *all, const struct module *m)
+static bool module_debug_there(const struct modules *all, const struct symbol_module *m)
 {
 	struct debug_place place = debug_place_of(all, m->pid);
 	bool there = debug_link_present(m->link, &place);
@@ -202,7 +202,7 @@ static bool remote_has_more(struct modules *all)
 static bool retry_debug_files(struct modules *all)
 {
 	const time_t now = now_seconds();
-	struct module *m, *next;
+	struct symbol_module *m, *next;
 	bool came = remote_has_more(all);
 
 	if (now < all->retry && !came)
@@ -243,15 +243,15 @@ bool modules_trim(struct modules *all)
 
 static int by_id(const void *x, const void *y)
 {
-	const struct module *const *a = x, *const *b = y;
+	const struct symbol_module *const *a = x, *const *b = y;
 
 	return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
 }
 
 /* Those that hold files and were not used for a while, MODULES_MAX at most, by id; how many. */
-static size_t idle_modules(struct modules *all, time_t now, struct module **idle)
+static size_t idle_modules(struct modules *all, time_t now, struct symbol_module **idle)
 {
-	struct module *m, *next;
+	struct symbol_module *m, *next;
 	size_t n = 0;
 
 	HASH_ITER(hh, all->table, m, next) {
@@ -260,14 +260,14 @@ static size_t idle_modules(struct modules *all, time_t now, struct module **idle
 		if (m->fd >= 0 || (m->symtab && !symtab_rests(m->symtab)))
 			idle[n++] = m;
 	}
-	qsort(idle, n, sizeof(struct module *), by_id);
+	qsort(idle, n, sizeof(struct symbol_module *), by_id);
 	return n;
 }
 
 void modules_rest(struct modules *all)
 {
 	const time_t now = now_seconds();
-	struct module *idle[MODULES_MAX];
+	struct symbol_module *idle[MODULES_MAX];
 	uint64_t ids[MODULES_MAX];
 	bool mapped[MODULES_MAX];
 	size_t n, i;
@@ -301,7 +301,7 @@ static int object_open(const struct object *object, struct elf_file **out)
 }
 
 /* Other tools know files by it. */
-static void tell_build(const struct modules *all, const struct module *m,
+static void tell_build(const struct modules *all, const struct symbol_module *m,
 		       const struct elf_file *file)
 {
 	uint8_t id[BUILD_ID_MAX];
@@ -322,7 +322,8 @@ static uint64_t times_put_off(const struct modules *all)
 }
 
 /* -ENOMEM; a file of which nothing can be used has no table, and its addresses are shown. */
-static int module_read(const struct modules *all, struct module *m, const struct object *object)
+static int module_read(const struct modules *all, struct symbol_module *m,
+		       const struct object *object)
 {
 	struct debug_place place = debug_place_of(all, m->pid);
 	uint64_t put_off = times_put_off(all);
@@ -355,14 +356,14 @@ static uint64_t now_ns(void)
 	return (uint64_t)now_seconds() * 1000000000u;
 }
 
-static void module_watch(struct module *m, const struct object *object)
+static void module_watch(struct symbol_module *m, const struct object *object)
 {
 	if (m->fd < 0 && m->local && object_fd(object) >= 0)
 		m->fd = fcntl(object_fd(object), F_DUPFD_CLOEXEC, 0);
 }
 
 /* Before it is read for the first time. */
-static void module_watch_first(const struct modules *all, struct module *m,
+static void module_watch_first(const struct modules *all, struct symbol_module *m,
 			       const struct object *object)
 {
 	struct file_facts facts;
@@ -375,10 +376,11 @@ static void module_watch_first(const struct modules *all, struct module *m,
 	m->was_written |= m->unsure;
 }
 
-static struct module *module_new(const struct modules *all, const struct object *object, pid_t pid)
+static struct symbol_module *module_new(const struct modules *all, const struct object *object,
+					pid_t pid)
 {
 	char *name = text_clean_dup(object_name(object));
-	struct module *m = NULL;
+	struct symbol_module *m = NULL;
 	size_t length;
 
 	if (!name)
@@ -404,7 +406,7 @@ static struct module *module_new(const struct modules *all, const struct object 
 }
 
 /* Its file has been written in place and is left alone now. Without memory it stays unnamed. */
-static void module_read_again(const struct modules *all, struct module *m,
+static void module_read_again(const struct modules *all, struct symbol_module *m,
 			      const struct object *object)
 {
 	module_clear(m);
@@ -418,8 +420,8 @@ static void module_read_again(const struct modules *all, struct module *m,
 }
 
 /* False: another debug file is there now, or its own cannot be opened. */
-static bool module_wake(const struct modules *all, struct module *m, const struct object *object,
-			pid_t pid)
+static bool module_wake(const struct modules *all, struct symbol_module *m,
+			const struct object *object, pid_t pid)
 {
 	struct debug_place place = debug_place_of(all, pid);
 	int err = symtab_wake(m->symtab, object_fd(object), &place);
@@ -430,10 +432,10 @@ static bool module_wake(const struct modules *all, struct module *m, const struc
 	return !err;
 }
 
-struct module *modules_get(struct modules *all, const struct object *object, pid_t pid)
+struct symbol_module *modules_get(struct modules *all, const struct object *object, pid_t pid)
 {
 	uint64_t id = object_id(object);
-	struct module *m;
+	struct symbol_module *m;
 	bool rested;
 
 	HASH_FIND(hh, all->table, &id, sizeof(id), m);
@@ -469,12 +471,12 @@ struct module *modules_get(struct modules *all, const struct object *object, pid
 	return m;
 }
 
-const char *module_name(const struct module *m)
+const char *module_name(const struct symbol_module *m)
 {
 	return m->name;
 }
 
-bool module_has_symbols(const struct module *m)
+bool module_has_symbols(const struct symbol_module *m)
 {
 	return m->symtab != NULL;
 }
@@ -483,7 +485,7 @@ bool module_has_symbols(const struct module *m)
  */
 
 /* Names of before are not those of now. */
-static void note_change(struct modules *all, const struct module *m)
+static void note_change(struct modules *all, const struct symbol_module *m)
 {
 	all->changed[bit_of(m->id)] = ++all->changes;
 }
@@ -491,7 +493,7 @@ static void note_change(struct modules *all, const struct module *m)
 void modules_look(struct modules *all)
 {
 	const uint64_t now = now_ns();
-	struct module *m, *next;
+	struct symbol_module *m, *next;
 	bool unsure;
 
 	HASH_ITER(hh, all->table, m, next) {
@@ -506,12 +508,12 @@ void modules_look(struct modules *all)
 	}
 }
 
-bool modules_is_rewritten(const struct modules *all, const struct module *m)
+bool modules_is_rewritten(const struct modules *all, const struct symbol_module *m)
 {
 	return writtenfile_is_uncertain(&m->written, all->round);
 }
 
-bool module_was_rewritten(const struct module *m)
+bool module_was_rewritten(const struct symbol_module *m)
 {
 	return m->was_written;
 }
@@ -521,7 +523,7 @@ uint64_t modules_changes(const struct modules *all)
 	return all->changes;
 }
 
-uint64_t module_bit(const struct module *m)
+uint64_t module_bit(const struct symbol_module *m)
 {
 	return 1ull << bit_of(m->id);
 }
@@ -538,7 +540,7 @@ bool modules_have_changed(const struct modules *all, uint64_t of, uint64_t since
 
 /* --- names of functions ---------------------------------------------------------------------- */
 
-static char *name_text(const struct module *m, const struct symbol *symbol, uint64_t vaddr)
+static char *name_text(const struct symbol_module *m, const struct symbol *symbol, uint64_t vaddr)
 {
 	char *plain, *text = NULL;
 
@@ -553,8 +555,8 @@ static char *name_text(const struct module *m, const struct symbol *symbol, uint
 }
 
 /* A function without a name is known by its start; without CFI, too, each address by itself. */
-static uint64_t module_func(struct modules *all, struct module *m, const struct object *object,
-			    uint64_t vaddr)
+static uint64_t module_func(struct modules *all, struct symbol_module *m,
+			    const struct object *object, uint64_t vaddr)
 {
 	struct elf_file *file = NULL;
 	uint64_t start = vaddr;
@@ -572,7 +574,7 @@ static uint64_t module_func(struct modules *all, struct module *m, const struct 
 	return start;
 }
 
-const char *modules_find(struct modules *all, struct module *m, const struct object *object,
+const char *modules_find(struct modules *all, struct symbol_module *m, const struct object *object,
 			 uint64_t vaddr, uint64_t *start, bool *guessed)
 {
 	struct known_name *known;

@@ -14,7 +14,7 @@
 #define MODULES_DEBUG_ROOT "/usr/lib/debug" /* separate debug files are below */
 
 struct fileasker;
-struct module;
+struct symbol_module;
 struct modules;
 struct object;
 struct profile;
@@ -33,23 +33,23 @@ void modules_set_remote(struct modules *all, struct remotedebug *remote);
  * The module of a file that process pid has mapped; good until modules_bound or modules_trim. NULL:
  * no memory, or object_is_awaited. A file of which nothing can be used is a module, too.
  */
-struct module *modules_get(struct modules *all, const struct object *object, pid_t pid);
+struct symbol_module *modules_get(struct modules *all, const struct object *object, pid_t pid);
 /*
  * The name of the function that is at vaddr of the module's file, the start that it is known by,
  * and whether the symbol only seems to reach that far. Good as long as the module. A function
  * without a symbol is "module+0xSTART". NULL: no memory.
  */
-const char *modules_find(struct modules *all, struct module *m, const struct object *object,
+const char *modules_find(struct modules *all, struct symbol_module *m, const struct object *object,
 			 uint64_t vaddr, uint64_t *start, bool *guessed);
 /* As stacks show it: without characters that a terminal would take for something else. */
-const char *module_name(const struct module *m);
+const char *module_name(const struct symbol_module *m);
 /* Its file is being written in place, or was in this round or the one before: a sample may be of
  * other code than what it has now. */
-bool modules_is_rewritten(const struct modules *all, const struct module *m);
+bool modules_is_rewritten(const struct modules *all, const struct symbol_module *m);
 /* It was once: what is known of its lines and inlined calls may be of other code. */
-bool module_was_rewritten(const struct module *m);
+bool module_was_rewritten(const struct symbol_module *m);
 /* False: the file cannot be used. */
-bool module_has_symbols(const struct module *m);
+bool module_has_symbols(const struct symbol_module *m);
 
 /*
  * When the samples of a slice are counted and before they are named: looks which files have been
@@ -62,7 +62,7 @@ void modules_look(struct modules *all);
  */
 bool modules_have_changed(const struct modules *all, uint64_t of, uint64_t since);
 uint64_t modules_changes(const struct modules *all);
-uint64_t module_bit(const struct module *m);
+uint64_t module_bit(const struct symbol_module *m);
 
 /*
  * Drops the modules that were not used for longest when they are many: between two stacks, since a

@@ -168,7 +168,7 @@ static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t
 		     struct resolver_doubt *doubt)
 {
 	uint64_t addr = frame & ~FRAME_EXACT;
-	struct module *m;
+	struct symbol_module *m;
 	struct place at;
 
 	if (!(frame & FRAME_EXACT) && addr)
@@ -407,7 +407,7 @@ int resolver_function(struct resolver *r, const struct tracker_exec *of, uint64_
 		      struct object **object, uint64_t *vaddr, uint64_t *start)
 {
 	uint64_t addr = frame & ~FRAME_EXACT;
-	struct module *m;
+	struct symbol_module *m;
 	struct place at;
 	bool guessed;
 

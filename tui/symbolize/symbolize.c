@@ -181,7 +181,7 @@ static int print_address(struct symbolizer *s, const char *text, uint64_t vaddr)
 	return 0;
 }
 
-struct input {
+struct symbolize_input {
 	int fd;
 	int err;
 	size_t at, end; /* what is not used yet of the bytes */
@@ -189,7 +189,7 @@ struct input {
 };
 
 /* -1 at the end. Flushes all answers before it waits for input. */
-static int input_char(struct input *in, FILE *out)
+static int input_char(struct symbolize_input *in, FILE *out)
 {
 	ssize_t n;
 
@@ -206,7 +206,7 @@ static int input_char(struct input *in, FILE *out)
 }
 
 /* The line without blanks around it; what has no room in the buffer is read and dropped. */
-static bool read_line(struct input *in, FILE *out, char line[LINE_SIZE])
+static bool read_line(struct symbolize_input *in, FILE *out, char line[LINE_SIZE])
 {
 	int c = input_char(in, out);
 	size_t length = 0;
@@ -235,7 +235,7 @@ static bool parse_address(const char *text, uint64_t *vaddr)
 	return !*end && !errno;
 }
 
-static int print_all(struct symbolizer *s, struct input *in, FILE *to)
+static int print_all(struct symbolizer *s, struct symbolize_input *in, FILE *to)
 {
 	char line[LINE_SIZE], clean[LINE_SIZE];
 	unsigned long number = 0;
@@ -265,7 +265,7 @@ int symbolize(const char *path, const struct symbolize_options *options, int in,
 	      FILE *err)
 {
 	struct symbolizer s = {.out = out};
-	struct input input = {.fd = in};
+	struct symbolize_input input = {.fd = in};
 	int result = options->debuginfod ? remotedebug_new(&s.remote) : 0;
 
 	if (result)

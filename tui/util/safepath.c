@@ -20,7 +20,7 @@
 #define MADE_MAX    2
 #define PROCFS_TYPE 0x9fa0
 
-struct walk {
+struct safepath_walk {
 	struct safepath *s;
 	unsigned int flags;
 	unsigned int links;
@@ -88,7 +88,7 @@ static bool is_magic(const struct safepath *s)
 }
 
 /* *length of the part at walk->at, the slashes before it being skipped; true: it is the last. */
-static bool next_part(struct walk *w, size_t *length)
+static bool next_part(struct safepath_walk *w, size_t *length)
 {
 	w->at += strspn(w->at, "/");
 	*length = strcspn(w->at, "/");
@@ -124,7 +124,7 @@ static int check_link(struct safepath *s)
 }
 
 /* What is left to go is the link's target and what came after the link. */
-static int follow_text(struct walk *w, size_t length, bool last)
+static int follow_text(struct safepath_walk *w, size_t length, bool last)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(w->s->held, "", target, sizeof(target) - 1);
@@ -144,7 +144,7 @@ static int follow_text(struct walk *w, size_t length, bool last)
 }
 
 /* 1: what is left has changed. */
-static int follow(struct walk *w, size_t length, bool last)
+static int follow(struct safepath_walk *w, size_t length, bool last)
 {
 	struct safepath *s = w->s;
 	int err = check_link(s);
@@ -166,7 +166,7 @@ static int follow(struct walk *w, size_t length, bool last)
 }
 
 /* 1: try the same name again. */
-static int missing(const struct walk *w, bool last)
+static int missing(const struct safepath_walk *w, bool last)
 {
 	if (errno != ENOENT)
 		return -errno;
@@ -180,7 +180,7 @@ static int missing(const struct walk *w, bool last)
 }
 
 /* 1: there is more to go. */
-static int step(struct walk *w)
+static int step(struct safepath_walk *w)
 {
 	struct safepath *s = w->s;
 	size_t length;
@@ -213,7 +213,7 @@ static int step(struct walk *w)
 
 int safepath_open(struct safepath *s, const char *path, unsigned int flags)
 {
-	struct walk w = {.s = s, .flags = flags};
+	struct safepath_walk w = {.s = s, .flags = flags};
 	int err;
 
 	*s = (struct safepath){.folder = -1, .held = -1};

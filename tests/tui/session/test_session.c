@@ -135,15 +135,16 @@ static void processes_are_as_they_were(void **state)
 	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
 	assert_null(session_flaw(s));
 	assert_int_equal(session_slices(s), 20);
-	assert_true(session_names_procs(session_names(s)) > 3);
+	assert_true(session_names_procs(session_all_names(s)) > 3);
 	/* Process 100 ends with slice 9; before and after that one can go back and forth. */
 	for (int round = 0; round < 2; round++)
-		for (uint32_t id = 0; id < session_names_procs(session_names(s)); id++) {
-			if (!session_names_proc(session_names(s), id, 19, &proc) || proc.pid != 100)
+		for (uint32_t id = 0; id < session_names_procs(session_all_names(s)); id++) {
+			if (!session_names_proc(session_all_names(s), id, 19, &proc) ||
+			    proc.pid != 100)
 				continue;
 			assert_true(proc.exited);
 			assert_string_equal(proc.comm, "gone");
-			assert_true(session_names_proc(session_names(s), id, 8, &proc));
+			assert_true(session_names_proc(session_all_names(s), id, 8, &proc));
 			assert_false(proc.exited);
 			assert_string_equal(proc.comm, "work;100");
 			assert_string_equal(proc.cmdline, "/bin/work;100 -x");
@@ -182,9 +183,9 @@ static void groups_are_as_they_were(void **state)
 	profile_free(p);
 	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
 	assert_int_equal(session_slices(s), 3);
-	assert_int_equal(session_names_procs(session_names(s)), 1);
+	assert_int_equal(session_names_procs(session_all_names(s)), 1);
 	for (uint32_t i = 0; i < 3; i++) {
-		assert_true(session_names_proc(session_names(s), 0, i, &proc));
+		assert_true(session_names_proc(session_all_names(s), 0, i, &proc));
 		assert_string_equal(proc.group, groups[i]);
 		assert_int_equal(session_read(s, i, &slice), 0);
 		assert_int_equal(slice.ncells, 1);

@@ -84,8 +84,8 @@ static uint32_t slices_of(const char *name)
 			fail_msg("slice %u of %u cannot be read", n, count);
 		for (session_changes(s, n, &first, &end); first < end; first++)
 			assert_true(session_names_proc(
-				session_names(s), session_names_change(session_names(s), first), n,
-				&proc));
+				session_all_names(s),
+				session_names_change(session_all_names(s), first), n, &proc));
 	}
 	session_free(s);
 	return count;
