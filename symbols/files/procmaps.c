@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /proc/PID/maps as records. The file of a big process has tens of thousands of lines, so it is
- * read piece by piece and never held as a whole; names in it are chosen by the process.
+ * /proc/PID/maps as records. Names in it are chosen by the process.
  */
 #include "symbols/files/procmaps.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "symbols/files/lines.h"
+
 /* A line is at most 80 bytes and PATH_MAX, each byte of which the kernel may write as four. */
 #define LINE_MAX_BYTES (80u + 4u * 4096u)
-#define CHUNK_BYTES    (2u * LINE_MAX_BYTES)
 
 struct procmaps_reader {
 	bool exec_only;
@@ -110,8 +109,9 @@ static bool parse_line(const char *p, const char *end, struct procmap *map, char
 	return true;
 }
 
-static int read_line(struct procmaps_reader *reader, const char *line, const char *end)
+static int read_line(const char *line, const char *end, void *arg)
 {
+	struct procmaps_reader *reader = arg;
 	struct procmap map;
 
 	if (!parse_line(line, end, &map, reader->name) || map.start < reader->last_end)
@@ -122,100 +122,26 @@ static int read_line(struct procmaps_reader *reader, const char *line, const cha
 	return reader->fn(&map, reader->arg);
 }
 
-/* Reads all whole lines and tells how many bytes they took. */
-static int read_lines(struct procmaps_reader *reader, const char *text, size_t length,
-		      size_t *taken)
-{
-	const char *p = text, *end = text + length, *newline;
-	int err;
-
-	while (p < end && (newline = memchr(p, '\n', end - p))) {
-		err = read_line(reader, p, newline);
-		if (err)
-			return err;
-		p = newline + 1;
-	}
-	*taken = p - text;
-	return 0;
-}
-
-static struct procmaps_reader *
-reader_new(bool exec_only, int (*fn)(const struct procmap *map, void *arg), void *arg)
-{
-	struct procmaps_reader *reader = malloc(sizeof(*reader));
-
-	if (!reader)
-		return NULL;
-	reader->exec_only = exec_only;
-	reader->fn = fn;
-	reader->arg = arg;
-	reader->last_end = 0;
-	return reader;
-}
-
 int procmaps_parse(const char *text, size_t length, bool exec_only,
 		   int (*fn)(const struct procmap *map, void *arg), void *arg)
 {
-	struct procmaps_reader *reader = reader_new(exec_only, fn, arg);
-	size_t taken;
-	int err;
+	struct procmaps_reader reader = {exec_only, fn, arg, .last_end = 0};
 
-	if (!reader)
-		return -ENOMEM;
-	err = read_lines(reader, text, length, &taken);
-	if (!err && taken < length)
-		err = read_line(reader, text + taken, text + length);
-	free(reader);
-	return err;
-}
-
-/* Hands lines over as they come. A line that does not fit in the buffer makes no sense. */
-static int read_file(struct procmaps_reader *reader, int fd, char *buffer)
-{
-	size_t held = 0, taken;
-	ssize_t n;
-	int err;
-
-	for (;;) {
-		n = read(fd, buffer + held, CHUNK_BYTES - held);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return held ? read_line(reader, buffer, buffer + held) : 0;
-		held += n;
-		err = read_lines(reader, buffer, held, &taken);
-		if (err)
-			return err;
-		held -= taken;
-		memmove(buffer, buffer + taken, held);
-		/* What is left of an endless line starts with its last bytes, which is no address.
-		 */
-		if (held == CHUNK_BYTES)
-			held = 0;
-	}
+	return lines_parse(text, length, read_line, &reader);
 }
 
 int procmaps_read(pid_t pid, bool exec_only, int (*fn)(const struct procmap *map, void *arg),
 		  void *arg)
 {
-	struct procmaps_reader *reader;
-	char path[32], *buffer;
+	struct procmaps_reader reader = {exec_only, fn, arg, .last_end = 0};
+	char path[32];
 	int fd, err;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	reader = reader_new(exec_only, fn, arg);
-	buffer = malloc(CHUNK_BYTES);
-	if (reader && buffer)
-		err = read_file(reader, fd, buffer);
-	else
-		err = -ENOMEM;
-	free(buffer);
-	free(reader);
+	err = lines_read(fd, read_line, &reader);
 	close(fd);
 	return err;
 }

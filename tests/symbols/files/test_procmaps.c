@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Mappings of this process as its own calls know them, and texts that no kernel writes.
- * Covers: symbols/files/procmaps.c
+ * Covers: symbols/files/procmaps.c symbols/files/lines.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

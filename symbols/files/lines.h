@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_SYMBOLS_FILES_LINES_H
+#define STACKTOP_SYMBOLS_FILES_LINES_H
+
+/* The lines of a text file, which is read piece by piece and never held as a whole. */
+
+#include <stddef.h>
+
+/* A line without its newline. What is not 0 ends the reading. */
+typedef int lines_fn(const char *line, const char *end, void *arg);
+
+/*
+ * Calls fn for each line of a file from where it is, and returns what fn did, -errno of a read, or
+ * -ENOMEM. A last line without a newline was cut: it is left out. Of a line of 64 KiB or more only
+ * its end is passed.
+ */
+int lines_read(int fd, lines_fn *fn, void *arg);
+/* The same for a text in memory, whose last line needs no newline. */
+int lines_parse(const char *text, size_t length, lines_fn *fn, void *arg);
+
+#endif
