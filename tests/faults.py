@@ -13,7 +13,7 @@ Fault = namedtuple("Fault", "name file old new")
 SYMBOLS = [
     # An address right after a piece gets the piece's name.
     Fault("codemap-end", "symbols/names/codemap.c",
-          "if (map->shown[mid].end <= addr)", "if (map->shown[mid].end < addr)"),
+          "map->shown[i].end <= addr)", "map->shown[i].end < addr)"),
     Fault("codemap-rest", "symbols/names/codemap.c",
           "rest.start = high[j].end;", "rest.start = high[j].start;"),
     Fault("codemap-index-stale", "symbols/names/codemap.c",

@@ -14,6 +14,7 @@
 
 #include "symbols/base/grow.h"
 #include "symbols/base/refcount.h"
+#include "symbols/base/search.h"
 #include "symbols/elf/debugfile.h"
 #include "symbols/dwarf/debuginfo.h"
 #include "symbols/names/demangle.h"
@@ -370,16 +371,8 @@ void listing_put(struct listing *l)
 
 uint32_t listing_find(const struct listing *l, uint64_t addr)
 {
-	uint32_t low = 0, high = l->ninsns;
+	uint32_t low = (uint32_t)SEARCH(l->ninsns, i, l->insns[i].addr <= addr);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (l->insns[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || addr - l->insns[low - 1].addr >= l->insns[low - 1].size)
 		return LISTING_NONE;
 	return low - 1;

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "symbols/base/grow.h"
+#include "symbols/base/search.h"
 #include "symbols/elf/debugfile.h"
 #include "symbols/dwarf/debugimage.h"
 #include "symbols/dwarf/debugtree.h"
@@ -399,21 +400,15 @@ static uint32_t unit_by_table(const struct debuginfo *d, uint64_t vaddr)
 {
 	Dwarf_Aranges *table;
 	Dwarf_Arange *range;
-	size_t low = 0, high = d->nunits, middle;
 	Dwarf_Off unit;
+	size_t low;
 
-	if (dwarf_getaranges(d->dwarf, &table, &middle))
+	if (dwarf_getaranges(d->dwarf, &table, &low))
 		return RANGEMAP_NONE;
 	range = dwarf_getarange_addr(table, vaddr);
 	if (!range || dwarf_getarangeinfo(range, NULL, NULL, &unit))
 		return RANGEMAP_NONE;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (dwarf_dieoffset(&d->units[middle].die) < unit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(d->nunits, i, dwarf_dieoffset(&d->units[i].die) < unit);
 	return low < d->nunits && dwarf_dieoffset(&d->units[low].die) == unit ? (uint32_t)low
 									      : RANGEMAP_NONE;
 }

@@ -15,6 +15,7 @@
 
 #include "symbols/base/grow.h"
 #include "symbols/base/leb128.h"
+#include "symbols/base/search.h"
 #include "symbols/dwarf/linefiles.h"
 #include "symbols/dwarf/lineprogram.h"
 #include "symbols/dwarf/rangemap.h"
@@ -223,16 +224,9 @@ static int whole_read(struct linetable *t)
 /* NULL: the whole program has to be run to know. */
 static const struct linetable_piece *piece_at(struct linetable *t, uint64_t vaddr)
 {
-	size_t low = 0, high = t->nstarts, middle, i;
+	size_t low = SEARCH(t->nstarts, n, t->starts[n].address <= vaddr), i;
 	const struct linetable_piece *p;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (t->starts[middle].address <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || (low > 1 && t->starts[low - 2].address == t->starts[low - 1].address))
 		return NULL;
 	i = t->starts[low - 1].piece;
@@ -333,19 +327,16 @@ static bool rows_find(struct linetable *t, uint64_t vaddr, size_t *low, size_t *
 
 bool linetable_find(struct linetable *table, uint64_t vaddr, uint64_t *file, unsigned int *line)
 {
-	size_t low, high, middle;
+	const struct linerow *rows;
+	size_t low, high, n;
 
 	if (!rows_find(table, vaddr, &low, &high))
 		return false;
-	while (high - low > 1) {
-		middle = low + (high - low) / 2;
-		if (table->rows.rows[middle].address <= vaddr)
-			low = middle;
-		else
-			high = middle;
-	}
-	*file = table->rows.rows[low].file;
-	*line = table->rows.rows[low].line;
+	rows = &table->rows.rows[low];
+	n = SEARCH(high - low, i, rows[i].address <= vaddr);
+	rows += n ? n - 1 : 0;
+	*file = rows->file;
+	*line = rows->line;
 	return true;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "symbols/base/grow.h"
+#include "symbols/base/search.h"
 
 int rangemap_add(struct rangemap *map, uint64_t start, uint64_t end, uint32_t value)
 {
@@ -115,15 +116,8 @@ void rangemap_free(struct rangemap *map)
 
 uint32_t rangemap_find(const struct rangemap *map, uint64_t address)
 {
-	size_t low = 0, high = map->npieces, middle;
+	size_t low = SEARCH(map->npieces, i, map->pieces[i].start <= address);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (map->pieces[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? map->pieces[low - 1].value : RANGEMAP_NONE;
 }
 

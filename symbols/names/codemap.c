@@ -14,6 +14,7 @@
 
 #include "symbols/base/grow.h"
 #include "symbols/base/hash.h"
+#include "symbols/base/search.h"
 #include "symbols/names/demangle.h"
 #include "symbols/base/text.h"
 
@@ -264,18 +265,11 @@ void codemap_set_round(struct codemap *map, uint64_t round)
 
 static const struct codemap_piece *code_at(struct codemap *map, uint64_t addr)
 {
-	size_t low = 0, high, mid;
+	size_t low;
 
 	/* Without memory, what was known before is all there is. */
 	settle(map);
-	high = map->nshown;
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (map->shown[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = SEARCH(map->nshown, i, map->shown[i].end <= addr);
 	return low < map->nshown && map->shown[low].start <= addr ? &map->shown[low] : NULL;
 }
 

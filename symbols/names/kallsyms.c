@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 #include "symbols/base/grow.h"
+#include "symbols/base/search.h"
+#include "symbols/files/lines.h"
 #include "symbols/names/symname.h"
 
-#define CHUNK_BYTES 65536u
 #define NAMES_MAX   (256u << 20)
 #define MODULES_MAX 65535u
 /* The file does not tell where functions end: beyond this, an address is not in the last one. */
@@ -121,70 +122,31 @@ static bool parse_line(const char *p, const char *end, struct kallsyms_line *lin
 	return !memchr(start, '\0', end - start);
 }
 
-static int add_line(struct kallsyms *table, const struct kallsyms_line *line)
+static int add_line(const char *text, const char *end, void *arg)
 {
+	struct kallsyms *table = arg;
 	struct kallsyms_entry *e;
+	struct kallsyms_line line;
 
-	if (!is_text(line->type) || symname_is_marker(line->name, line->name_length))
+	if (!parse_line(text, end, &line) || !is_text(line.type) ||
+	    symname_is_marker(line.name, line.name_length))
 		return 0;
-	if (!line->addr) {
+	if (!line.addr) {
 		table->zeros = true;
 		return 0;
 	}
 	if (GROW(table->entries, table->count, table->room, SIZE_MAX))
 		return -ENOMEM;
 	e = &table->entries[table->count];
-	e->addr = line->addr;
-	e->binding = line->type == 'T'			      ? SYMNAME_GLOBAL
-		     : line->type == 'W' || line->type == 'w' ? SYMNAME_WEAK
-							      : SYMNAME_LOCAL;
-	if (module_index(table, line->module, line->module_length, &e->module) ||
-	    names_add(table, line->name, line->name_length, &e->name))
+	e->addr = line.addr;
+	e->binding = line.type == 'T'			    ? SYMNAME_GLOBAL
+		     : line.type == 'W' || line.type == 'w' ? SYMNAME_WEAK
+							    : SYMNAME_LOCAL;
+	if (module_index(table, line.module, line.module_length, &e->module) ||
+	    names_add(table, line.name, line.name_length, &e->name))
 		return -ENOMEM;
 	table->count++;
 	return 0;
-}
-
-static int add_lines(struct kallsyms *table, const char *text, size_t length, size_t *taken)
-{
-	const char *p = text, *end = text + length, *newline;
-	struct kallsyms_line line;
-	int err;
-
-	while (p < end && (newline = memchr(p, '\n', end - p))) {
-		if (parse_line(p, newline, &line)) {
-			err = add_line(table, &line);
-			if (err)
-				return err;
-		}
-		p = newline + 1;
-	}
-	*taken = p - text;
-	return 0;
-}
-
-static int read_file(struct kallsyms *table, int fd, char *buffer)
-{
-	size_t held = 0, taken;
-	ssize_t n;
-	int err;
-
-	for (;;) {
-		n = read(fd, buffer + held, CHUNK_BYTES - held);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : 0;
-		held += n;
-		err = add_lines(table, buffer, held, &taken);
-		if (err)
-			return err;
-		held -= taken;
-		memmove(buffer, buffer + taken, held);
-		/* No line is that long: drop it, or the loop would not end. */
-		if (held == CHUNK_BYTES)
-			held = 0;
-	}
 }
 
 static int compare_entries(const void *left, const void *right, void *arg)
@@ -228,15 +190,11 @@ static void table_finish(struct kallsyms *table)
 
 static int table_read(struct kallsyms *table, const char *path)
 {
-	char *buffer;
-	int fd, err;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-	buffer = malloc(CHUNK_BYTES);
-	err = buffer ? read_file(table, fd, buffer) : -ENOMEM;
-	free(buffer);
+	err = lines_read(fd, add_line, table);
 	close(fd);
 	return err;
 }
@@ -273,16 +231,9 @@ void kallsyms_free(struct kallsyms *table)
 int kallsyms_find(const struct kallsyms *table, uint64_t addr, const char **name,
 		  const char **module, uint64_t *offset)
 {
-	size_t low = 0, high = table->count, middle;
+	size_t low = SEARCH(table->count, i, table->entries[i].addr <= addr);
 	const struct kallsyms_entry *e;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (table->entries[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low)
 		return -ENOENT;
 	e = &table->entries[low - 1];

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/search.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/base/grow.h"
 #include "symbols/base/limits.h"
@@ -100,20 +101,14 @@ void symlist_destroy(struct symlist *list)
 
 int symlist_range(struct symlist *list, uint64_t addr)
 {
-	size_t low = 0, high = list->nranges, middle;
+	size_t low;
 
-	if (!high || addr - list->ranges[0].start > SYMLIST_REACH)
+	if (!list->nranges || addr - list->ranges[0].start > SYMLIST_REACH)
 		return -1;
 	if (addr - list->ranges[list->last].start <
 	    list->ranges[list->last].end - list->ranges[list->last].start)
 		return (int)list->last;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (list->ranges[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(list->nranges, i, list->ranges[i].start <= addr);
 	if (!low || addr >= list->ranges[low - 1].end)
 		return -1;
 	list->last = low - 1;

@@ -21,6 +21,7 @@
 
 #include "symbols/base/bytes.h"
 #include "symbols/base/grow.h"
+#include "symbols/base/search.h"
 #include "symbols/elf/debugfile.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/names/gopclntab.h"
@@ -536,18 +537,12 @@ bool symtab_complete(const struct symtab *table)
 static struct symtab_entry *entry_find(const struct symtab *table, uint64_t vaddr)
 {
 	uint64_t at = vaddr - table->base;
-	size_t low = 0, high = table->count, middle;
 	struct symtab_entry *e;
+	size_t low;
 
 	if (vaddr < table->base)
 		return NULL;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (table->entries[middle].start <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(table->count, i, table->entries[i].start <= at);
 	if (!low)
 		return NULL;
 	for (e = &table->entries[low - 1]; at >= entry_end(e); e -= e->outer)

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "symbols/base/search.h"
 #include "symbols/base/thread.h"
 #include "tui/profile/source.h"
 #include "tui/session/feeder.h"
@@ -103,17 +104,7 @@ static void publish(struct player *r)
 /* Number of slices that end by that time. */
 static uint32_t slices_until(const struct session *s, uint64_t time)
 {
-	uint32_t low = 0, high = session_slices(s);
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (session_time(s, middle) <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)SEARCH(session_slices(s), i, session_time(s, (uint32_t)i) <= time);
 }
 
 /* --- the thread ------------------------------------------------------------------------------ */

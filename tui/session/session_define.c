@@ -15,6 +15,7 @@
 #include "symbols/base/grow.h"
 #include "symbols/base/hash.h"
 #include "bpf/tracker/inventory.h"
+#include "symbols/base/search.h"
 #include "tui/util/bytes.h"
 #include "tui/util/idtable.h"
 #include "tui/profile/inspection.h"
@@ -418,17 +419,7 @@ static int procs_update(struct session_definer *d, const struct profile *p)
 
 static uint32_t thread_place(const struct known_proc *proc, uint32_t tid)
 {
-	uint32_t from = 0, to = proc->nthreads;
-
-	while (from < to) {
-		uint32_t middle = from + (to - from) / 2;
-
-		if (proc->threads[middle].tid < tid)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return (uint32_t)SEARCH(proc->nthreads, i, proc->threads[i].tid < tid);
 }
 
 static int thread_add(struct known_proc *proc, uint32_t at, uint32_t tid)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "symbols/base/grow.h"
+#include "symbols/base/search.h"
 #include "symbols/base/text.h"
 #include "tui/util/bytes.h"
 #include "tui/session/session.h"
@@ -484,17 +485,10 @@ uint32_t session_names_change(const struct session_names *n, uint32_t number)
 static uint32_t state_at(const struct session_names *n, enum list_kind kind, uint32_t slice,
 			 struct cursor *content)
 {
-	uint32_t low = 0, high = count_of(n, kind);
+	uint32_t low = (uint32_t)SEARCH(count_of(n, kind), i,
+					AT(n, kind, struct names_state, i)->slice <= slice);
 	const struct names_state *state;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (AT(n, kind, struct names_state, middle)->slice <= slice)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low)
 		return NONE;
 	state = AT(n, kind, struct names_state, low - 1);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_SYMBOLS_BASE_SEARCH_H
+#define STACKTOP_SYMBOLS_BASE_SEARCH_H
+
+/* Binary search. */
+
+#include <stddef.h>
+
+/*
+ * How many of `count` items meet a condition that those in front meet and those behind do not;
+ * `i` names the number of an item in the condition:
+ *
+ *	SEARCH(n, i, items[i].start <= address)
+ */
+#define SEARCH(count, i, condition)                                                                \
+	({                                                                                         \
+		size_t low_ = 0, high_ = (count);                                                  \
+                                                                                                   \
+		while (low_ < high_) {                                                             \
+			const size_t i = low_ + (high_ - low_) / 2;                                \
+                                                                                                   \
+			if (condition)                                                             \
+				low_ = i + 1;                                                      \
+			else                                                                       \
+				high_ = i;                                                         \
+		}                                                                                  \
+		low_;                                                                              \
+	})
+
+#endif
