@@ -7,9 +7,18 @@
 #include <gelf.h>
 #include <libelf.h>
 
+#include "symbols/base/bytes.h"
 #include "symbols/elf/elffile.h"
-#include "symbols/elf/elfnote.h"
 #include "symbols/base/work.h"
+
+#define ELFNOTE_PLACES 16u
+#define ELFNOTE_BYTES  65536u
+
+struct elfnote_place { /* a PT_NOTE or an SHT_NOTE */
+	uint64_t offset;
+	uint64_t size;
+	uint64_t align; /* p_align: names and descriptions begin at multiples of 8, if it is 8 */
+};
 
 struct elf_file {
 	struct bytes bytes; /* its descriptor is ours */

@@ -13,7 +13,6 @@
 #include <time.h>
 
 #include "symbols/base/text.h"
-#include "tui/export/batch_cpus.h"
 #include "tui/profile/reasons.h"
 #include "tui/export/folded.h"
 #include "tui/query/query.h"
@@ -23,6 +22,7 @@
 #define PROCS_SHOWN   20
 #define PROCS_FUNCS   5	 /* processes whose functions are listed */
 #define FUNCS_SHOWN   12 /* functions of each */
+#define CPUS_SHOWN    64
 #define REASONS_SHOWN 20 /* pairs of a process and a reason */
 
 static int write_all(FILE *to, const char *text, size_t size)
@@ -316,6 +316,59 @@ static int write_reasons(FILE *to, const struct profile *p, const struct query *
 	return err;
 }
 
+/* What each CPU did: one that is busy with something else than the others does not show in sums. */
+static int by_cpu_samples(const void *a, const void *b)
+{
+	const struct proc_row *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
+
+static void write_cpu(FILE *to, const struct profile *p, const struct proc_row *row, uint64_t all)
+{
+	const struct profile_func *func = query_func(p, row->hottest);
+	char cpu[16] = "unknown", name[512] = "-";
+
+	if (row->cpu)
+		snprintf(cpu, sizeof(cpu), "cpu%u", row->cpu - 1);
+	if (func)
+		text_clean(name, sizeof(name), func->name, strlen(func->name));
+	fprintf(to, "%8s %6.1f %8" PRIu64 " %8.1f %8.1f  %s\n", cpu, row->cpu_percent, row->samples,
+		percent(row->samples, all), percent(row->kernel_samples, row->samples), name);
+}
+
+static int write_cpus(FILE *to, const struct profile *p, const struct query *q)
+{
+	struct query cpus = *q;
+	struct profile_health health;
+	struct proc_row *rows;
+	uint64_t all = 0;
+	size_t count;
+	int err;
+
+	cpus.cpus = cpus.by_cpu = true;
+	err = query_procs(p, &cpus, &rows, &count);
+	if (err)
+		return err;
+	if (count > 1 || (count && rows[0].cpu)) {
+		qsort(rows, count, sizeof(*rows), by_cpu_samples);
+		for (size_t i = 0; i < count; i++)
+			all += rows[i].samples;
+		query_health_sum(p, q->weigh, &health);
+		fprintf(to, "\n%8s %6s %8s %8s %8s  %s\n", "CPU",
+			profile_is_time(&health) ? "CPU%" : "SMP%", "SAMPLES", "OF ALL%", "KERNEL%",
+			"HOTTEST FUNCTION");
+		for (size_t i = 0; i < count && i < CPUS_SHOWN; i++)
+			write_cpu(to, p, &rows[i], all);
+		if (count > CPUS_SHOWN)
+			fprintf(to, "         and %zu more\n", count - CPUS_SHOWN);
+	}
+	free(rows);
+	return 0;
+}
+
 static int write_report(FILE *to, const struct profile *p, const struct query *q)
 {
 	struct profile_health health;
@@ -330,7 +383,7 @@ static int write_report(FILE *to, const struct profile *p, const struct query *q
 	write_head(to, &health);
 	write_procs(to, p, &health, rows, count);
 	if (health.by_cpu)
-		err = batch_cpus(to, p, q);
+		err = write_cpus(to, p, q);
 	for (size_t i = 0; i < count && i < PROCS_FUNCS && rows[i].samples && !err; i++)
 		err = write_funcs(to, p, q, &rows[i]);
 	if (!err)

@@ -4,7 +4,7 @@
  * and hostile code, symbols and sources.
  * Covers: symbols/code/listing.c symbols/code/disasm.c symbols/files/sourcefile.c
  * Covers: symbols/dwarf/debuginfo.c symbols/dwarf/debugunit.c symbols/dwarf/lineprogram.c
- * Covers: symbols/dwarf/linefiles.c
+ * Covers: symbols/dwarf/linefiles.c symbols/base/refcount.h
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * ELF files as readelf sees them, and files that are none, broken, or change under us.
- * Covers: symbols/elf/elffile.c symbols/elf/elfsection.c symbols/elf/elfnote.c
+ * Covers: symbols/elf/elffile.c symbols/elf/elfsection.c
  * Covers: symbols/base/bytes.c symbols/files/rootfile.c
  */
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of real files against c++filt's answers; the rest are single cases and hostile names.
- * Covers: symbols/names/demangle.c symbols/names/mangled.c
+ * Covers: symbols/names/demangle.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
