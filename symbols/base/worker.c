@@ -5,19 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "symbols/base/clock.h"
 #include "symbols/base/thread.h"
-
-struct timespec worker_in(uint64_t ns)
-{
-	struct timespec then;
-
-	clock_gettime(CLOCK_MONOTONIC, &then);
-	then.tv_sec += (time_t)(ns / 1000000000u);
-	then.tv_nsec += (long)(ns % 1000000000u);
-	then.tv_sec += then.tv_nsec / 1000000000;
-	then.tv_nsec %= 1000000000;
-	return then;
-}
 
 static void destroy(struct worker *w)
 {
@@ -40,7 +29,7 @@ static void unref(struct worker *w)
 
 static void wait_for_work(struct worker *w)
 {
-	struct timespec until = worker_in(w->ops->wake_ns);
+	struct timespec until = clock_in(CLOCK_MONOTONIC, w->ops->wake_ns);
 
 	if (w->ops->wake_ns)
 		pthread_cond_timedwait(&w->woken, &w->lock, &until);
@@ -92,7 +81,7 @@ int worker_start(struct worker *w, const struct worker_ops *ops, void *arg)
 
 void worker_stop(struct worker *w, uint64_t ns)
 {
-	struct timespec until = worker_in(ns == WORKER_FOREVER ? 0 : ns);
+	struct timespec until = clock_in(CLOCK_MONOTONIC, ns == WORKER_FOREVER ? 0 : ns);
 	bool waits = true, ended;
 
 	atomic_store(&w->stop, true);

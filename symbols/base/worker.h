@@ -53,7 +53,6 @@ void worker_wake(struct worker *w);
 /* With the lock held: waits for *w->answered, up to a time of CLOCK_MONOTONIC. False: it is over.
  */
 bool worker_wait(struct worker *w, const struct timespec *until);
-struct timespec worker_in(uint64_t ns); /* from now */
 void worker_nice(struct worker *w, int nice);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include <zlib.h>
 
+#include "symbols/base/clock.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/base/work.h"
 
@@ -57,11 +58,10 @@ static struct debugsum_kept *find(const struct stat *file)
 /* Lock held. */
 static bool spend(uint64_t bytes)
 {
-	struct timespec now;
+	time_t now = clock_seconds();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec >= sums.until) {
-		sums.until = now.tv_sec + DEBUGSUM_SECONDS;
+	if (now >= sums.until) {
+		sums.until = now + DEBUGSUM_SECONDS;
 		sums.left = DEBUGSUM_BYTES;
 	}
 	if (bytes > sums.left)

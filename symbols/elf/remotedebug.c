@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "symbols/base/clock.h"
 #include "symbols/base/grow.h"
 #include "symbols/base/limits.h"
 #include "symbols/base/worker.h"
@@ -51,8 +52,8 @@ struct remotedebug {
 	struct client *client;
 	struct remotedebug_file *files; /* in the order of asking, which is that of fetching */
 	size_t nfiles, files_room, next;
-	uint64_t left;	       /* bytes that may still be fetched */
-	struct timespec began; /* what is being fetched */
+	uint64_t left;	/* bytes that may still be fetched */
+	uint64_t began; /* ns of CLOCK_MONOTONIC; what is being fetched */
 	struct remotedebug_state state;
 };
 
@@ -83,14 +84,6 @@ bool remotedebug_is_too_much(uint64_t done, uint64_t total, uint64_t left, doubl
 	return done > most || total > most || seconds > allowed;
 }
 
-static double seconds_since(const struct timespec *then)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
-}
-
 /* Non-zero cancels. */
 static int on_progress(struct client *client, long done, long total)
 {
@@ -103,7 +96,7 @@ static int on_progress(struct client *client, long done, long total)
 	rd->state.total = total > 0 ? (uint64_t)total : 0;
 	stop = rd->worker.stop || rd->given_up ||
 	       remotedebug_is_too_much(rd->state.done, rd->state.total, rd->left,
-				       seconds_since(&rd->began));
+				       (double)(clock_ns(CLOCK_MONOTONIC) - rd->began) / 1e9);
 	pthread_mutex_unlock(&rd->worker.lock);
 	return stop;
 }
@@ -129,7 +122,7 @@ static void fetch(struct remotedebug *rd)
 	int fd;
 
 	rd->given_up = false;
-	clock_gettime(CLOCK_MONOTONIC, &rd->began);
+	rd->began = clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < want.length; i++)
 		snprintf(rd->state.id + 2 * i, 3, "%02x", want.id[i]);
 	pthread_mutex_unlock(&rd->worker.lock);

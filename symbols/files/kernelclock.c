@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "symbols/base/clock.h"
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint64_t offset, boottime_offset; /* ns, modulo 2^64 */
 static bool is_known;
@@ -67,9 +69,6 @@ bool kernelclock_boottime_offset(uint64_t *ns)
 
 uint64_t kernelclock_now(void)
 {
-	struct timespec t;
-
 	pthread_once(&once, read_offset);
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - offset;
+	return clock_ns(CLOCK_MONOTONIC) - offset;
 }

@@ -21,6 +21,7 @@
 #include "bpf/sampler/memlock.h"
 #include "bpf/sampler/refusal.h"
 #include "bpf/sampler/sampler.h"
+#include "symbols/base/clock.h"
 #include "symbols/base/thread.h"
 #include "tui/collect/annotator.h"
 #include "tui/collect/child.h"
@@ -353,15 +354,8 @@ struct source *collector_source(struct collector *c)
 static int live_stop(struct source *source, unsigned int ms, char *error, size_t size)
 {
 	struct collector *c = collector_of(source);
-	struct timespec until;
+	struct timespec until = clock_in(CLOCK_REALTIME, ms * 1000000ull);
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += ms / 1000;
-	until.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
 	if (!live_stop_until(c, &until))
 		return -ETIME;
 	if (c->record_error && (c->record_untold || !c->options->batch))

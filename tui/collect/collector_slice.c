@@ -4,6 +4,7 @@
  * profile's lock is taken for as long as interning takes, never while a file is read or the kernel
  * waited for.
  */
+#include "symbols/base/clock.h"
 #include "symbols/base/grow.h"
 #include "tui/collect/collector_priv.h"
 
@@ -26,14 +27,6 @@
 
 #define INLINES_WAIT_NS 5000000000ull /* a report is not corrected later */
 #define LINES_STACKS	512u	      /* of a slice */
-
-static uint64_t wall_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 static uint64_t self_ns(void)
 {
@@ -229,7 +222,7 @@ static int collect(struct collector *c, bool last)
 {
 	char text[320];
 	struct profile_health health = {.time = source_now(),
-					.clock = wall_ns(),
+					.clock = clock_ns(CLOCK_REALTIME),
 					.counts_max = sampler_counts_max(c->sampler)};
 	const struct sampler_count *counts;
 	size_t ncounts = 0, ncells = 0;

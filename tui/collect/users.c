@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/clock.h"
 #include "symbols/base/text.h"
 #include "symbols/base/worker.h"
 
@@ -218,7 +219,7 @@ void users_free(struct users *u)
 
 void users_name(struct users *u, uid_t uid, char *to, size_t size)
 {
-	struct timespec then = worker_in(WAIT_NS);
+	struct timespec then = clock_in(CLOCK_MONOTONIC, WAIT_NS);
 	struct users_entry *user = &u->known[uid % USERS_KNOWN];
 	bool known;
 

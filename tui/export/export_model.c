@@ -11,11 +11,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "symbols/base/clock.h"
 #include "symbols/base/grow.h"
 #include "symbols/base/text.h"
 #include "tui/query/query.h"
 
-#define NS_PER_SEC     1000000000ull
 #define NAME_MAX_BYTES 1100
 #define FOLDED_AWAY    "folded away"
 #define OTHERS	       "[others]"
@@ -449,14 +449,8 @@ static int capture_coarsen(struct export_model *c)
  * apart. */
 static uint64_t clocks_apart(const struct profile_health *health)
 {
-	struct timespec real, mono;
-
-	if (health->clock)
-		return health->clock - health->time;
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	return ((uint64_t)real.tv_sec - (uint64_t)mono.tv_sec) * NS_PER_SEC +
-	       (uint64_t)real.tv_nsec - (uint64_t)mono.tv_nsec;
+	return health->clock ? health->clock - health->time
+			     : clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
 }
 
 /* Slices never overlap, even if the clock is set. */

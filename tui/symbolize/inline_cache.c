@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "symbols/base/clock.h"
 #include "symbols/base/hash.h"
 #include "symbols/base/memory.h"
 #include "tui/symbolize/inline_chain.h"
@@ -45,14 +46,6 @@ struct inline_cache {
 	size_t bytes;
 	uint32_t last;
 };
-
-static time_t now_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
 
 int inline_cache_new(size_t budget, struct inline_cache **out)
 {
@@ -112,7 +105,7 @@ static bool is_bare(struct inline_cache *s, uint64_t object)
 	struct inline_bare *bare;
 
 	HASH_FIND(hh, s->bare, &object, sizeof(object), bare);
-	if (bare && now_seconds() - bare->since > BARE_SECONDS) {
+	if (bare && clock_seconds() - bare->since > BARE_SECONDS) {
 		bare_drop(s, bare);
 		bare = NULL;
 	}
@@ -129,7 +122,7 @@ static void bare_add(struct inline_cache *s, uint64_t object)
 	bare = calloc(1, sizeof(*bare));
 	if (!bare)
 		return;
-	*bare = (struct inline_bare){.object = object, .since = now_seconds(), .hashed = true};
+	*bare = (struct inline_bare){.object = object, .since = clock_seconds(), .hashed = true};
 	HASH_ADD(hh, s->bare, object, sizeof(bare->object), bare);
 	if (!bare->hashed)
 		free(bare);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "symbols/base/clock.h"
 #include "symbols/elf/debugfile.h"
 #include "symbols/dwarf/debuginfo.h"
 #include "symbols/elf/elffile.h"
@@ -57,20 +58,12 @@ struct inline_worker {
 
 /* --- objects --------------------------------------------------------------------------------- */
 
-static time_t now_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
-}
-
 /* To the front of the list. */
 static void object_use(struct inline_worker *n, struct inline_object *object)
 {
 	struct inline_object **link = &n->objects;
 
-	object->used = now_seconds();
+	object->used = clock_seconds();
 	while (*link != object)
 		link = &(*link)->next;
 	*link = object->next;
@@ -157,7 +150,7 @@ static bool object_open(struct inline_worker *n, struct inline_object *object, i
  * The lock is held. */
 static struct inline_object *objects_cut(struct inline_worker *n, const struct inline_object *but)
 {
-	const time_t old = now_seconds() - IDLE_SECONDS;
+	const time_t old = clock_seconds() - IDLE_SECONDS;
 	struct inline_object **link = &n->objects, *rest = NULL;
 	size_t bytes = 0;
 
@@ -235,7 +228,7 @@ static bool objects_expire(struct inline_worker *n)
 	struct inline_object *all = n->objects;
 
 	pthread_cond_broadcast(&n->worker.answered);
-	if (!all || all->used > now_seconds() - IDLE_SECONDS)
+	if (!all || all->used > clock_seconds() - IDLE_SECONDS)
 		return false;
 	n->objects = NULL;
 	pthread_mutex_unlock(&n->worker.lock);
@@ -396,7 +389,7 @@ void inline_worker_answers_free(struct inline_worker_answer *answers)
  */
 bool inline_worker_wait(struct inline_worker *inliner, uint64_t ns)
 {
-	struct timespec until = worker_in(ns);
+	struct timespec until = clock_in(CLOCK_MONOTONIC, ns);
 	bool done;
 
 	worker_nice(&inliner->worker, 0);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "symbols/base/clock.h"
 #include "symbols/base/hash.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/names/codemap.h"
@@ -57,14 +58,6 @@ struct jit {
 	struct quota bytes; /* of all names */
 	struct quota reads; /* bytes read in a round */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out)
 {
@@ -123,7 +116,7 @@ static size_t process_bytes(const struct jit_process *p)
 
 void jit_age(struct jit *jit)
 {
-	const uint64_t now = now_ns();
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
 	struct jit_process *p, *next;
 	unsigned int left = HASH_COUNT(jit->processes);
 
@@ -284,7 +277,7 @@ static struct jit_process *process_get(struct jit *jit, const struct tracker_exe
 	if (!p)
 		return NULL;
 	p->looked = jit->round;
-	p->time = now_ns();
+	p->time = clock_ns(CLOCK_MONOTONIC_COARSE);
 	p->hashed = true;
 	HASH_ADD(hh, jit->processes, key, sizeof(p->key), p);
 	if (!p->hashed) {

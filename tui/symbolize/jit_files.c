@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "bpf/tracker/tracker.h"
+#include "symbols/base/clock.h"
 #include "symbols/names/jitdump.h"
 #include "symbols/names/perfmap.h"
 #include "symbols/files/procfile.h"
@@ -63,14 +64,6 @@ void jit_files_free(struct jit_files *e)
 	free(e);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static bool is_made(struct jit_files *e, pid_t pid, uint64_t addr)
 {
 	struct place at;
@@ -121,7 +114,7 @@ static void look(struct jit_files *e, struct jit_early *early)
 void jit_files_seen(struct jit_files *e, pid_t pid, uint64_t addr)
 {
 	struct jit_early *early = early_of(e, pid);
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
 
 	if (early->pid == pid && (now < early->time + AGAIN_NS || early->map))
 		return;
@@ -158,7 +151,7 @@ static bool is_over(const struct jit_files *e, const struct jit_early *early, ui
 
 void jit_files_age(struct jit_files *e)
 {
-	const uint64_t now = now_ns();
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
 
 	e->round++;
 	e->places = PLACES_MAX;

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "symbols/base/clock.h"
 #include "symbols/base/hash.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/elf/debugfile.h"
@@ -85,14 +86,6 @@ struct modules {
 static unsigned int bit_of(uint64_t id)
 {
 	return keyhash(&id, sizeof(id)) % BITS;
-}
-
-static time_t now_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
 }
 
 struct modules *modules_new(struct profile *profile, struct tracker *tracker,
@@ -201,7 +194,7 @@ static bool remote_has_more(struct modules *all)
 /* A module whose debug file has come is dropped, and read with it when it is next sampled. */
 static bool retry_debug_files(struct modules *all)
 {
-	const time_t now = now_seconds();
+	const time_t now = clock_seconds();
 	struct symbol_module *m, *next;
 	bool came = remote_has_more(all);
 
@@ -266,7 +259,7 @@ static size_t idle_modules(struct modules *all, time_t now, struct symbol_module
 
 void modules_rest(struct modules *all)
 {
-	const time_t now = now_seconds();
+	const time_t now = clock_seconds();
 	struct symbol_module *idle[MODULES_MAX];
 	uint64_t ids[MODULES_MAX];
 	bool mapped[MODULES_MAX];
@@ -351,11 +344,6 @@ static int module_read(const struct modules *all, struct symbol_module *m,
 	return err == -ENOMEM ? err : 0;
 }
 
-static uint64_t now_ns(void)
-{
-	return (uint64_t)now_seconds() * 1000000000u;
-}
-
 static void module_watch(struct symbol_module *m, const struct object *object)
 {
 	if (m->fd < 0 && m->local && object_fd(object) >= 0)
@@ -371,7 +359,8 @@ static void module_watch_first(const struct modules *all, struct symbol_module *
 	m->was_written = tracker_mapped_as(all->tracker, object, &facts);
 	m->local = !facts.copied;
 	module_watch(m, object);
-	writtenfile_begin(&m->written, m->fd, facts.mtime, facts.size, all->round, now_ns());
+	writtenfile_begin(&m->written, m->fd, facts.mtime, facts.size, all->round,
+			  clock_ns(CLOCK_MONOTONIC));
 	m->unsure = writtenfile_is_uncertain(&m->written, all->round);
 	m->was_written |= m->unsure;
 }
@@ -415,7 +404,7 @@ static void module_read_again(const struct modules *all, struct symbol_module *m
 	if (module_read(all, m, object))
 		return;
 	m->bytes += m->symtab ? symtab_bytes(m->symtab) : 0;
-	writtenfile_again(&m->written, now_ns());
+	writtenfile_again(&m->written, clock_ns(CLOCK_MONOTONIC));
 	m->unsure = writtenfile_is_uncertain(&m->written, all->round);
 }
 
@@ -457,10 +446,10 @@ struct symbol_module *modules_get(struct modules *all, const struct object *obje
 			return NULL;
 	}
 	module_watch(m, object);
-	if (writtenfile_is_due(&m->written, all->round, now_ns()))
+	if (writtenfile_is_due(&m->written, all->round, clock_ns(CLOCK_MONOTONIC)))
 		module_read_again(all, m, object);
 	m->used = all->round;
-	m->time = now_seconds();
+	m->time = clock_seconds();
 	m->hashed = true;
 	HASH_ADD(hh, all->table, id, sizeof(m->id), m);
 	if (!m->hashed) {
@@ -492,7 +481,7 @@ static void note_change(struct modules *all, const struct symbol_module *m)
 
 void modules_look(struct modules *all)
 {
-	const uint64_t now = now_ns();
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct symbol_module *m, *next;
 	bool unsure;
 

@@ -3,7 +3,7 @@
 /*
  * Sums of debug files against those that gzip writes, and what they may cost, in units of work and
  * by a clock that the test sets.
- * Covers: symbols/elf/debugsum.c
+ * Covers: symbols/base/clock.h symbols/elf/debugsum.c
  */
 #include <errno.h>
 #include <fcntl.h>
