@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * See trace.h. The step is compiled here with seams that read the captured stack, the process's
- * code, and the sampler's maps; the tracker's lock keeps these as they are meanwhile.
+ * code, and the sampler's maps, which do not change while the tracker's lock is held.
  */
 #include "bpf/report/trace.h"
 
@@ -13,7 +13,10 @@
 #include <sys/uio.h>
 
 #include "bpf/sampler/sampler.h"
-#include "bpf/tracker/tracker_priv.h"
+#include "bpf/tracker/tracker.h"
+#include "symbols/base/grow.h"
+#include "unwind/shards.h"
+#include "unwind/wide.h"
 
 #define STACK_MAX (64ull << 20)
 #define FP_MAX	  1024u
@@ -27,7 +30,7 @@ struct tracer {
 	bool missed;			    /* a read went beyond what was captured */
 };
 
-/* The step hands on the walk, which is the tracer's first member. */
+/* The seams get the walk, which is the tracer's first member. */
 #define STEP_KEY(n)		     0 /* a trace has no use for the hash */
 #define STEP_BARRIER(x)		     ((void)(x))
 #define step_shard(shard)	     trace_shard((struct tracer *)w, shard)
@@ -60,7 +63,7 @@ static bool is_captured(const struct capture_record *c, uint64_t addr, uint64_t 
 	return at < all && size <= all - at;
 }
 
-/* Code does not change; a stack does, so what was not captured of it is not there. */
+/* Code does not change and may be read later; a stack does change. */
 static bool is_code(struct tracer *r, uint64_t addr)
 {
 	const struct map_entry *e = sampler_map_entries(r->sampler) + r->walk.list_at;
@@ -81,7 +84,7 @@ static int step_read_user(struct walk *w, void *to, uint64_t size, uint64_t from
 		memcpy(to, c->stack + (from - c->stack_at), size);
 		return 0;
 	}
-	/* A window is asked for as a whole first; only one word says that it is not there. */
+	/* The step first reads a window as a whole; a single word shows what is missing. */
 	if (size == 8 && from - c->stack_at < STACK_MAX)
 		r->missed = true;
 	if (!is_code(r, from))
@@ -94,6 +97,15 @@ static void note_row(struct tracer *r, uint64_t addr, uint32_t at)
 {
 	struct trace_step *s = r->step;
 	uint32_t granules = MAP_GRANULES(r->walk.map.meta), rows = r->walk.map.word + granules, i;
+	return true;
+}
+
+/* --- a step -------------------------------------------------------------------------------- */
+
+/* The row that walk_find_rule finds: the last one at or below the address. */
+static void note_row(struct tracer *r, struct trace_step *s)
+{
+	uint32_t granules = MAP_GRANULES(s->map.meta), rows = s->map.word + granules;
 	const uint32_t *words = trace_shard(r, r->walk.map.word >> SHARD_SHIFT);
 	uint64_t base = addr & ~(uint64_t)(GRANULE_SIZE - 1);
 
@@ -172,19 +184,16 @@ static int step_from_signal(struct walk *w, struct trace_step *s)
 static int trace_walk(struct tracer *r, bool in_sigreturn)
 {
 	struct trace *t = r->trace;
-	uint32_t room = 0;
+	size_t room = 0;
 	int reason = WALK_CONTINUE;
 
 	while (reason == WALK_CONTINUE && t->nsteps <= WALK_FRAMES_MAX) {
 		struct trace_step *s;
 
-		if (t->nsteps == room) {
-			room = room ? 2 * room : 32;
-			s = reallocarray(t->steps, room, sizeof(*s));
-			if (!s)
-				return -ENOMEM;
-			t->steps = s;
-		}
+		s = grow(t->steps, t->nsteps, &room, sizeof(*s), SIZE_MAX);
+		if (!s)
+			return -ENOMEM;
+		t->steps = s;
 		s = &t->steps[t->nsteps];
 		note_before(r, s);
 		if (in_sigreturn && !t->nsteps)
@@ -199,7 +208,7 @@ static int trace_walk(struct tracer *r, bool in_sigreturn)
 	}
 	if (!t->nsteps)
 		return 0;
-	/* A later step may have found that a frame is no caller. */
+	/* A later step may have found that an earlier frame is no caller. */
 	for (uint32_t i = 0; i < t->nsteps; i++)
 		t->steps[i].frame = r->walk.frames[i];
 	t->steps[t->nsteps - 1].reason = reason;
@@ -212,7 +221,7 @@ static int trace_walk(struct tracer *r, bool in_sigreturn)
 
 /* --- by frame pointers alone ---------------------------------------------------------------- */
 
-/* As everybody does it who has nothing else: no look at CFI, no doubt. */
+/* As unwinders without CFI do it. */
 static int trace_fp(struct tracer *r)
 {
 	struct trace *t = r->trace;
@@ -245,20 +254,22 @@ static int trace_fp(struct tracer *r)
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-static int trace_all(struct tracker *t, struct tracer *r)
+static int trace_all(struct sampler *sampler, void *arg)
 {
+	struct tracer *r = arg;
 	const struct capture_record *c = &r->trace->capture;
 	struct walk *w = &r->walk;
 	struct proc_entry entry;
 	int err;
 
-	/* As the program does it. */
+	/* As the BPF program does. */
+	r->sampler = sampler;
 	memcpy(w->regs, c->regs, sizeof(w->regs));
 	walk_begin(w, c->exact);
 	w->start_stack = c->start_stack;
 	if (w->sp < c->start_stack && c->start_stack - w->sp < STACK_MAX)
 		w->window_top = c->start_stack & ~7ull;
-	if (sampler_process(t->sampler, (pid_t)c->tgid, &entry) ||
+	if (sampler_process(sampler, (pid_t)c->tgid, &entry) ||
 	    (entry.start_stack && entry.start_stack != c->start_stack) ||
 	    entry.list_at > MAP_ENTRIES_MAX || entry.list_count > MAP_ENTRIES_MAX - entry.list_at)
 		return -ESRCH;
@@ -280,10 +291,7 @@ int trace_new(struct tracker *t, const struct capture_record *capture, struct tr
 		if (trace->capture.pages > CAPTURE_PAGES)
 			trace->capture.pages = CAPTURE_PAGES;
 		r->trace = trace;
-		turnlock_take(&t->lock);
-		r->sampler = t->sampler;
-		err = trace_all(t, r);
-		turnlock_give(&t->lock);
+		err = tracker_with_maps(t, trace_all, r);
 		for (unsigned int i = 0; i < SHARDS_MAX; i++)
 			if (r->shards[i])
 				munmap((void *)r->shards[i], SHARD_BYTES);

@@ -3,9 +3,8 @@
 #define STACKTOP_BPF_REPORT_TRACE_H
 
 /*
- * A captured walk walked once more, step by step, by the same source over the same tables, with
- * everything noted that a step looked at. For people who want to see how a stack is walked, or why
- * it is not.
+ * Walks a captured walk again, step by step, by the same source over the same tables, and records
+ * all that each step looked at. It shows how a stack is walked, or why it is not.
  */
 
 #include <stdbool.h>
@@ -22,11 +21,11 @@ enum trace_way { /* how the caller was found */
 		 TRACE_LEAF,   /* no CFI, the return address on top of the stack */
 		 TRACE_SIGNAL, /* a signal interrupted the caller: its registers stand in the
 				  sigcontext */
-		 TRACE_NONE,   /* it was not; the reason says why */
+		 TRACE_NONE,   /* it was not found; see the reason */
 };
 
 struct trace_step {	/* from a frame to its caller */
-	uint64_t frame; /* as the walk notes it: the pc, and FRAME_EXACT if it is named by that */
+	uint64_t frame; /* as in the walk: the pc, with FRAME_EXACT if that itself is named */
 	uint64_t pc, sp, fp;
 	uint64_t addr; /* that was looked up: the pc, or the byte before it */
 	bool exact;    /* the pc itself was executing */
@@ -36,34 +35,35 @@ struct trace_step {	/* from a frame to its caller */
 	uint32_t granule;   /* of the span */
 	uint32_t index;	    /* the granule's index word */
 	uint32_t row;	    /* number of the row in its block, the first is 0 */
-	uint32_t row_word;  /* ... and what stands there */
-	uint64_t row_start; /* address from which on the row holds */
-	uint64_t row_end;   /* and up to here, as far as this granule knows; 0: to its end */
+	uint32_t row_word;  /* its content */
+	uint64_t row_start; /* the row is valid from this address; 0: it began in an earlier granule
+			     */
+	uint64_t row_end;   /* to this one; 0: to the end of the granule or beyond */
 	uint32_t rule;	    /* 24 bits; has_row */
-	bool wide;	    /* wide_rule is the rule's */
+	bool wide;	    /* the rule is wide_rule */
 	struct wide_rule wide_rule;
 	enum trace_way way;
 	int reason;	    /* enum walk_reason; WALK_CONTINUE: there is a caller */
 	uint64_t cfa;	    /* 0: not known */
-	uint64_t ra_at, ra; /* where the return address is, and what; ra_at 0: in no memory */
-	uint64_t fp_at;	    /* where the caller's FP is; 0: unchanged, or in no memory */
+	uint64_t ra_at, ra; /* place and value of the return address; ra_at 0: not in memory */
+	uint64_t fp_at;	    /* place of the caller's RBP; 0: unchanged, or not in memory */
 	uint64_t caller_fp;
 };
 
 enum trace_fp_end { /* why following frame pointers alone ended */
 		    TRACE_FP_ZERO,
-		    TRACE_FP_UNREADABLE, /* it points to where no stack is that was captured */
-		    TRACE_FP_DOWN,	 /* it does not lead upward */
-		    TRACE_FP_NO_CODE,	 /* what stands above it is no address of code */
+		    TRACE_FP_UNREADABLE, /* it points outside of the captured stack */
+		    TRACE_FP_DOWN,	 /* it does not point upward */
+		    TRACE_FP_NO_CODE,	 /* the word above it is no address of code */
 		    TRACE_FP_DEPTH,
 };
 
 struct trace {
 	struct capture_record capture;
-	struct trace_step *steps; /* a step for each frame, the last one says why it ended */
+	struct trace_step *steps; /* one for each frame; the last one has the reason of the end */
 	uint32_t nsteps;
-	bool agrees;	     /* the same frames and the same reason as the program had */
-	bool short_of;	     /* it ended where the captured part of the stack does */
+	bool agrees;	     /* same frames and reason as in the BPF program */
+	bool short_of;	     /* it ended at the end of the captured part of the stack */
 	uint64_t *fp_frames; /* addresses by frame pointers alone, leaf first */
 	uint32_t nfp;
 	enum trace_fp_end fp_end;

@@ -1,108 +1,126 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What other threads ask the tracker: where a frame lies, what is known of a process, how far it
- * is. Each holds the lock for the answer only.
+ * What other threads ask the tracker: where the code of a frame is, what is known of a process or
+ * an object, how far the tracker is. Each holds the lock for the answer only.
  */
-#include "bpf/tracker/tracker_priv.h"
-
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
-#include "bpf/tracker/opener.h"
 #include "bpf/sampler/sampler.h"
+#include "bpf/tracker/objectfile.h"
+#include "bpf/tracker/openfile.h"
+#include "bpf/tracker/opener.h"
+#include "bpf/tracker/tracker_priv.h"
+
+/* --- processes ------------------------------------------------------------------------------- */
 
 int tracker_follow(struct tracker *t, pid_t pid)
 {
 	struct process *p;
 
 	turnlock_take(&t->lock);
-	while (t->reading)
-		pthread_cond_wait(&t->has_read, &t->lock.lock);
+	while (t->mappings.reading)
+		pthread_cond_wait(&t->mappings.has_read, &t->lock.lock);
 	process_scan(t, pid);
-	HASH_FIND_INT(t->processes, &pid, p);
-	if (p) {
-		p->follow = true;
-		t->following = true;
-		choice_apply(t, p);
-		choice_filter(t);
-	}
+	p = proctable_live(&t->procs, pid);
+	if (p)
+		targets_follow(&t->targets, p);
 	turnlock_give(&t->lock);
-	tracker_wake(t);
+	eventfd_write(t->wake_fd, 1);
 	return p ? 0 : -ESRCH;
 }
 
-static void place_in(struct tracker *t, struct object *o, uint64_t vaddr, struct place *out)
+static const struct process *find_process(struct tracker *t, const struct tracker_exec *of)
 {
-	object_get(t, o);
-	o->held++;
-	*out = (struct place){
-		.kind = o == t->vdso ? PLACE_VDSO : PLACE_FILE, .object = o, .vaddr = vaddr};
+	struct process *now = proctable_live(&t->procs, of->pid);
+
+	if (now && of->exec_id)
+		publish_read_exec(&t->publisher, now);
+	return proctable_find(&t->procs, of);
 }
 
-static void place_address(struct tracker *t, const struct process *p, uint64_t addr,
-			  struct place *out)
+/* If it is not known yet, another process with that stack_start may have forked it. */
+static const struct process *find_or_akin(struct tracker *t, const struct tracker_exec *of)
 {
-	size_t low = 0, high = p->nmappings, mid;
-	const struct mapping *m;
+	const struct process *p = find_process(t, of), *now = proctable_live(&t->procs, of->pid);
 
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (p->mappings[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
+	return p || (now && now->stack_start == of->stack_start)
+		       ? p
+		       : proctable_akin(&t->procs, of->stack_start);
+}
+
+bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct tracker_proc *out)
+{
+	const struct process *p;
+
+	turnlock_take(&t->lock);
+	p = find_process(t, of);
+	if (p) {
+		out->ppid = p->ppid;
+		memcpy(out->comm, p->comm, sizeof(out->comm));
+		out->attached = p->target;
+		out->exited = p->exited;
+		out->kthread = p->kthread;
+		out->exit_time = p->exit_time;
+	} else if (!of->exec_id || !proctable_live(&t->procs, of->pid)) {
+		rescan_want(t, of->pid);
 	}
-	if (low == p->nmappings || p->mappings[low].start > addr)
+	turnlock_give(&t->lock);
+	return p != NULL;
+}
+
+/* --- places ---------------------------------------------------------------------------------- */
+
+static void place_in_object(struct tracker *t, struct object *o, uint64_t vaddr,
+			    struct code_place *out)
+{
+	object_get(&t->objects, o);
+	o->held++;
+	*out = (struct code_place){.kind = o == t->objects.vdso ? PLACE_VDSO : PLACE_FILE,
+				   .object = o,
+				   .vaddr = vaddr};
+}
+
+static void place_in_process(struct tracker *t, const struct process *p, uint64_t addr,
+			     struct code_place *out)
+{
+	const struct mapping *m = mapping_at(p, addr);
+
+	if (!m)
 		return;
-	m = &p->mappings[low];
 	if (m->object) {
-		place_in(t, m->object, addr - m->bias, out);
-		out->since = sampler_checks_lists(t->sampler) && m->object != t->vdso &&
-			     publish_frame(m);
+		place_in_object(t, m->object, addr - m->bias, out);
+		out->since = sampler_checks_lists(t->sampler) && m->object != t->objects.vdso &&
+			     maplist_frame(m);
 	} else if (!m->asked) {
 		out->kind = PLACE_JIT;
 	}
 }
 
-static const struct process *find(struct tracker *t, const struct tracker_exec *of)
-{
-	struct process *now = process_live(t, of->pid);
-
-	if (now && of->exec)
-		publish_read_exec(t, now);
-	return process_find(t, of);
-}
-
-/* Where it is not known as what it is now, it may have been forked by another of its image. */
-static const struct process *find_or_akin(struct tracker *t, const struct tracker_exec *of)
-{
-	const struct process *p = find(t, of), *now = process_live(t, of->pid);
-
-	return p || (now && now->image == of->image) ? p : process_akin(t, of->image);
-}
-
 void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
-		   struct place *out)
+		   struct code_place *out)
 {
 	const struct process *p;
 	struct object *o;
 	uint64_t vaddr;
 
-	*out = (struct place){.kind = PLACE_UNKNOWN};
+	*out = (struct code_place){.kind = PLACE_UNKNOWN};
 	turnlock_take(&t->lock);
 	if (frame & FRAME_IN_OBJECT) {
-		o = object_by_id(t, FRAME_OBJECT(frame));
+		o = object_by_id(&t->objects, FRAME_OBJECT(frame));
 		if (o)
-			place_in(t, o, FRAME_VADDR(frame), out);
+			place_in_object(t, o, FRAME_VADDR(frame), out);
 	} else if (frame & FRAME_IN_FILE) {
-		o = object_by_tag(t, frame, &vaddr);
+		o = objectfile_by_tag(&t->objects, frame, &vaddr);
 		if (o)
-			place_in(t, o, vaddr, out);
+			place_in_object(t, o, vaddr, out);
 	} else {
 		p = find_or_akin(t, of);
 		if (p)
-			place_address(t, p, frame, out);
+			place_in_process(t, p, frame, out);
 	}
 	turnlock_give(&t->lock);
 }
@@ -115,14 +133,14 @@ int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
 	size_t i;
 
 	turnlock_take(&t->lock);
-	p = find(t, of);
+	p = find_process(t, of);
 	for (i = 0; p && fd == -ENOENT && i < p->nmappings; i++) {
-		const struct object *o = p->mappings[i].object;
+		struct object *o = p->mappings[i].object;
 
 		if (!o || o->image || !is_wanted(o->name))
 			continue;
-		if (rest_is(o))
-			rest_want(t, p->mappings[i].object);
+		if (object_is_closed(o))
+			idlefile_want(&t->idlefiles, o);
 		else
 			fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
 	}
@@ -132,40 +150,89 @@ int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
 	return fd;
 }
 
-/*
- * Whether a process that was found by its number is the very one. While the tracker is behind, one
- * whose image is not read yet may be what it was before an exec whose record is still to be read,
- * and one whose image was just read may have the name of before.
- */
-static bool is_the_one(const struct process *p, const struct tracker_exec *of)
+/* --- objects --------------------------------------------------------------------------------- */
+
+void object_put(struct tracker *t, struct object *object)
 {
-	if (!of->exec || p->kthread)
-		return true;
-	if (p->exec_id)
-		return p->exec_id == of->exec;
-	return of->image && p->image == of->image && !p->unsettled;
+	turnlock_take(&t->lock);
+	object->held--;
+	object_unref(&t->objects, object);
+	turnlock_give(&t->lock);
 }
 
-bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct tracker_proc *out)
+bool object_is_awaited(struct tracker *t, const struct object *object)
 {
-	const struct process *p;
+	bool awaited;
+
+	if (!object_is_closed(object)) /* which does not change while it is held */
+		return false;
+	turnlock_take(&t->lock);
+	awaited = object->refs > object->pinned + object->held &&
+		  idlefile_want(&t->idlefiles, object_by_id(&t->objects, object->id));
+	turnlock_give(&t->lock);
+	return awaited;
+}
+
+bool tracker_mapped_as(struct tracker *t, const struct object *object, struct file_facts *facts)
+{
+	bool written;
 
 	turnlock_take(&t->lock);
-	p = find(t, of);
-	if (p) {
-		out->ppid = p->ppid;
-		memset(out->comm, 0, sizeof(out->comm));
-		if (is_the_one(p, of))
-			memcpy(out->comm, p->comm, sizeof(out->comm));
-		out->attached = p->target;
-		out->exited = p->exited;
-		out->kthread = p->kthread;
-		out->exit_time = p->exit_time;
-	} else if (!of->exec || !process_live(t, of->pid)) {
-		rescan_want(t, of->pid);
+	*facts = (struct file_facts){.dev = object->key.dev,
+				     .inode = object->key.inode,
+				     .mtime = object->mapped_mtime,
+				     .size = object->mapped_size,
+				     .copied = object->copied};
+	written = object->written;
+	turnlock_give(&t->lock);
+	return written;
+}
+
+void tracker_written(struct tracker *t, uint64_t id)
+{
+	struct object *o;
+
+	turnlock_take(&t->lock);
+	o = object_by_id(&t->objects, id);
+	if (o && !o->image && !o->copied) {
+		o->written = true;
+		object_rebuild(&t->objects, o);
 	}
 	turnlock_give(&t->lock);
-	return p != NULL;
+}
+
+static int by_id(const void *x, const void *y)
+{
+	const uint64_t *a = x, *b = y;
+
+	return (*a > *b) - (*a < *b);
+}
+
+void tracker_mapped(struct tracker *t, const uint64_t *ids, size_t n, bool *mapped)
+{
+	const struct object *o, *next;
+	const uint64_t *id;
+
+	memset(mapped, 0, n * sizeof(*mapped));
+	turnlock_take(&t->lock);
+	HASH_ITER(hh, t->objects.all, o, next) {
+		id = object_is_mapped(o) ? bsearch(&o->id, ids, n, sizeof(*ids), by_id) : NULL;
+		if (id)
+			mapped[id - ids] = true;
+	}
+	turnlock_give(&t->lock);
+}
+
+/* --- the whole ------------------------------------------------------------------------------- */
+
+int tracker_with_maps(struct tracker *t, int (*fn)(struct sampler *sampler, void *arg), void *arg)
+{
+	int err;
+
+	turnlock_take(&t->lock);
+	err = fn(t->sampler, arg);
+	turnlock_give(&t->lock);
+	return err;
 }
 
 /* Does a process that is sampled wait for a table? */
@@ -174,17 +241,18 @@ static bool is_waited_for(const struct tracker *t)
 	const struct process *p, *next;
 	size_t i;
 
-	if (!t->started || t->publishing)
+	if (!t->rescan.started || t->publisher.publishing)
 		return true;
-	if (!t->filtering)
-		return t->queue || t->building || opener_is_busy(t->opener, tracker_now());
-	HASH_ITER(hh, t->processes, p, next) {
-		if (p->target && p->dirty) /* its list is still that of before */
+	if (!t->targets.filtering)
+		return t->objects.queue || t->builders.building ||
+		       opener_is_busy(t->opener, clock_now());
+	HASH_ITER(hh, t->procs.live, p, next) {
+		if (p->target && p->dirty) /* its list is an old one */
 			return true;
 		for (i = 0; p->target && i < p->nmappings; i++)
 			if (p->mappings[i].object && p->mappings[i].object->state == OBJECT_QUEUED)
 				return true;
-		if (p->target && p->asks && opener_is_busy(t->opener, tracker_now()))
+		if (p->target && p->asks && opener_is_busy(t->opener, clock_now()))
 			return true;
 	}
 	return false;
@@ -197,10 +265,10 @@ void tracker_state(struct tracker *t, struct tracker_state *out)
 
 	memset(out, 0, sizeof(*out));
 	turnlock_take(&t->lock);
-	out->nprocs = HASH_COUNT(t->processes);
-	out->nattached = t->nattached;
-	out->filtering = t->filtering;
-	out->nobjects = HASH_COUNT(t->objects);
+	out->nprocs = HASH_COUNT(t->procs.live);
+	out->nattached = t->targets.nattached;
+	out->filtering = t->targets.filtering;
+	out->nobjects = HASH_COUNT(t->objects.all);
 	out->shards_max = shards_max(t->shards);
 	out->words_max = (uint64_t)out->shards_max * SHARD_WORDS;
 	out->words_used = shards_used(t->shards, &out->shards_created);
@@ -209,9 +277,9 @@ void tracker_state(struct tracker *t, struct tracker_state *out)
 		out->shards_used += info.used != 0;
 	}
 	out->lost_records = t->lost_records;
-	out->evicted = evict_waiting(t);
-	out->evictions = t->evictions;
-	out->started = t->started;
+	out->evicted = evict_waiting(&t->evictor);
+	out->evictions = t->evictor.evictions;
+	out->started = t->rescan.started;
 	out->idle = !is_waited_for(t);
 	turnlock_give(&t->lock);
 }

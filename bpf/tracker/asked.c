@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The files that threads which must not wait have asked for by name: symbols/files/fileasker.h. The
- * processes that open mapped files open these, too, in the turns of the same users. Who asks waits
- * for the answer, which takes a millisecond where the file system answers, but not for long: all
- * that is waited in a time is bounded, and what comes later is there when it is asked for again.
+ * Files that threads have asked for by name (symbols/files/fileasker.h) because they must not wait.
+ * The processes that open mapped files open these, too, and users take turns. The thread waits for
+ * the answer, which takes a millisecond where the file system answers. All waiting within a period
+ * is bounded; an answer that comes later is there when the file is asked for again.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,9 +19,9 @@
 #include "bpf/tracker/opener.h"
 #include "bpf/tracker/tracker_priv.h"
 
-#define FILES_MAX    256u
+#define ASKED_MAX    256u
 #define OPEN_MAX     32u		  /* of them, open and not fetched yet */
-#define KEEP_NS	     (15000ull * 1000000) /* so that who has found it can read it */
+#define KEEP_NS	     (15000ull * 1000000) /* time to fetch it */
 #define KEEP_NONE_NS (5000ull * 1000000)  /* it may be installed by then */
 #define PATIENCE_NS  (500ull * 1000000)
 #define PERIOD_NS    (30000ull * 1000000)
@@ -30,10 +31,10 @@
 #define COUNT_NS     (1000ull * 1000000)
 
 struct asked_file {
-	struct asked_file *next; /* the one asked for before */
+	struct asked_file *next; /* an older one */
 	uint64_t question;	 /* 0: it is answered */
 	uint64_t time;		 /* of the question, or of the answer */
-	uint64_t room;		 /* for a copy, while there is no answer */
+	uint64_t room;		 /* reserved for a copy, while there is no answer */
 	uint32_t kind;
 	pid_t pid;
 	int fd; /* or -errno */
@@ -41,25 +42,34 @@ struct asked_file {
 	char name[];
 };
 
-struct asked {
+struct asked_files {
 	struct asked_file *files;
 	unsigned int n;
-	uint64_t patience, left, until; /* ns that may be waited, in a period, and till its end */
-	uint64_t held, counted;		/* bytes of copies, at that time */
+	pthread_cond_t wake; /* a file is answered */
+	uint64_t patience;   /* ns that threads may wait in a period */
+	uint64_t left;	     /* of that in the current one */
+	uint64_t until;	     /* end of the current one */
+	uint64_t held;	     /* bytes of copies... */
+	uint64_t counted;    /* when these were counted */
 	struct open_request request;
 };
 
-struct asked *asked_new(void)
+struct asked_files *asked_new(void)
 {
-	struct asked *a = calloc(1, sizeof(*a));
+	struct asked_files *a = calloc(1, sizeof(*a));
+	pthread_condattr_t attr;
 
-	if (a)
-		a->patience = PATIENCE_NS;
+	if (!a)
+		return NULL;
+	a->patience = PATIENCE_NS;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&a->wake, &attr);
+	pthread_condattr_destroy(&attr);
 	return a;
 }
 
-/* Takes out what `at` leads to. */
-static void drop(struct asked *a, struct asked_file **at)
+static void drop_file(struct asked_files *a, struct asked_file **at)
 {
 	struct asked_file *f = *at;
 
@@ -70,14 +80,23 @@ static void drop(struct asked *a, struct asked_file **at)
 	free(f);
 }
 
-void asked_free(struct asked *a)
+void asked_free(struct asked_files *a)
 {
-	while (a && a->files)
-		drop(a, &a->files);
+	if (!a)
+		return;
+	while (a->files)
+		drop_file(a, &a->files);
+	pthread_cond_destroy(&a->wake);
 	free(a);
 }
 
-static struct asked_file **find(struct asked *a, uint32_t kind, const struct file_question *q)
+void asked_stop(struct asked_files *a)
+{
+	pthread_cond_broadcast(&a->wake);
+}
+
+static struct asked_file **find_file(struct asked_files *a, uint32_t kind,
+				     const struct file_question *q)
 {
 	struct asked_file **at = &a->files;
 
@@ -86,7 +105,7 @@ static struct asked_file **find(struct asked *a, uint32_t kind, const struct fil
 	return at;
 }
 
-static bool is_over(const struct asked_file *f, uint64_t now)
+static bool is_expired(const struct asked_file *f, uint64_t now)
 {
 	return !f->question && f->time + (f->fd >= 0 ? KEEP_NS : KEEP_NONE_NS) <= now;
 }
@@ -98,8 +117,8 @@ void asked_age(struct tracker *t, uint64_t now)
 
 	while (*at) {
 		open += !(*at)->question && (*at)->fd >= 0;
-		if (is_over(*at, now) || (open > OPEN_MAX && (*at)->fd >= 0))
-			drop(t->asked, at);
+		if (is_expired(*at, now) || (open > OPEN_MAX && (*at)->fd >= 0))
+			drop_file(t->asked, at);
 		else
 			at = &(*at)->next;
 	}
@@ -118,12 +137,12 @@ void asked_on_answer(struct tracker *t, const struct opening *o, const struct op
 		return;
 	}
 	f->question = f->room = 0;
-	f->time = tracker_now();
+	f->time = clock_now();
 	f->fd = answer->err ? answer->err : fd;
 	f->facts = answer->file;
 	if (!answer->err && answer->file.copied)
 		t->asked->held += answer->file.size;
-	pthread_cond_broadcast(&t->asked_wake);
+	pthread_cond_broadcast(&t->asked->wake);
 }
 
 /* --- room for copies ------------------------------------------------------------------------- */
@@ -135,7 +154,7 @@ static uint64_t count_copy(int folder, const char *name, ino_t *counted, size_t 
 	char target[sizeof(copy)];
 	struct stat st;
 
-	/* No link that leads to a file elsewhere begins so, and none is followed to look. */
+	/* No link to a file elsewhere starts like this; links are not followed for that. */
 	if (readlinkat(folder, name, target, sizeof(target)) < (ssize_t)sizeof(copy) - 1 ||
 	    memcmp(target, copy, sizeof(copy) - 1) || *n == COUNTED_MAX ||
 	    fstatat(folder, name, &st, 0))
@@ -147,7 +166,7 @@ static uint64_t count_copy(int folder, const char *name, ino_t *counted, size_t 
 	return (uint64_t)st.st_size;
 }
 
-/* Who has fetched a copy does not say when it closes the last descriptor of it. */
+/* A thread that has fetched a copy does not report when it closes the last descriptor. */
 static uint64_t copies_bytes(void)
 {
 	ino_t counted[COUNTED_MAX];
@@ -163,7 +182,7 @@ static uint64_t copies_bytes(void)
 	return bytes;
 }
 
-static uint64_t copy_room(struct asked *a, uint64_t now)
+static uint64_t copy_room(struct asked_files *a, uint64_t now)
 {
 	uint64_t used;
 
@@ -182,22 +201,21 @@ static uint64_t copy_room(struct asked *a, uint64_t now)
 /* --- questions ------------------------------------------------------------------------------- */
 
 /* -ESRCH: no such process. */
-static int uid_of(const struct tracker *t, pid_t pid, uid_t *uid)
+static int uid_of_process(const struct tracker *t, pid_t pid, uid_t *uid)
 {
-	struct process *p = NULL;
+	const struct process *p = proctable_live(&t->procs, pid);
 
 	*uid = 0;
 	if (!pid)
 		return 0;
-	HASH_FIND_INT(t->processes, &pid, p);
 	if (!p)
 		return -ESRCH;
 	*uid = p->uid;
 	return 0;
 }
 
-/* Makes room. The oldest is last. */
-static bool drop_oldest(struct asked *a)
+/* The oldest is last. */
+static bool drop_oldest(struct asked_files *a)
 {
 	struct asked_file **oldest = NULL;
 
@@ -205,24 +223,24 @@ static bool drop_oldest(struct asked *a)
 		if (!(*at)->question)
 			oldest = at;
 	if (oldest)
-		drop(a, oldest);
+		drop_file(a, oldest);
 	return oldest != NULL;
 }
 
-static int begin(struct tracker *t, uint32_t kind, const struct file_question *q)
+static int ask_opener(struct tracker *t, uint32_t kind, const struct file_question *q)
 {
 	const size_t length = strlen(q->path) + 1;
 	struct open_request *r = &t->asked->request;
 	struct asked_file *f;
 	uid_t uid;
-	int err = uid_of(t, q->pid, &uid);
+	int err = uid_of_process(t, q->pid, &uid);
 
 	if (err || length > sizeof(r->name))
 		return err ? err : -ENAMETOOLONG;
-	if (t->asked->n == FILES_MAX && !drop_oldest(t->asked))
+	if (t->asked->n == ASKED_MAX && !drop_oldest(t->asked))
 		return -EAGAIN;
 	*r = (struct open_request){
-		.kind = kind, .pid = q->pid, .copy_max = copy_room(t->asked, tracker_now())};
+		.kind = kind, .pid = q->pid, .copy_max = copy_room(t->asked, clock_now())};
 	if (q->owner)
 		r->owner = *q->owner;
 	if (q->known)
@@ -233,7 +251,7 @@ static int begin(struct tracker *t, uint32_t kind, const struct file_question *q
 		return -ENOMEM;
 	*f = (struct asked_file){.next = t->asked->files,
 				 .question = opener_ask(t->opener, r, q->pid, uid, false),
-				 .time = tracker_now(),
+				 .time = clock_now(),
 				 .room = r->copy_max,
 				 .kind = kind,
 				 .pid = q->pid,
@@ -245,16 +263,16 @@ static int begin(struct tracker *t, uint32_t kind, const struct file_question *q
 	}
 	t->asked->files = f;
 	t->asked->n++;
-	tracker_wake(t);
+	eventfd_write(t->wake_fd, 1);
 	return 0;
 }
 
-/* Lock held, and given up meanwhile. */
-static void wait_for(struct tracker *t, uint32_t kind, const struct file_question *q)
+/* Gives up the lock meanwhile. */
+static void wait_for_file(struct tracker *t, uint32_t kind, const struct file_question *q)
 {
-	struct asked *a = t->asked;
-	const uint64_t began = tracker_now();
-	struct asked_file *f = *find(a, kind, q);
+	struct asked_files *a = t->asked;
+	const uint64_t began = clock_now();
+	struct asked_file *f = *find_file(a, kind, q);
 	uint64_t end, passed;
 	struct timespec until;
 	int err = 0;
@@ -266,24 +284,23 @@ static void wait_for(struct tracker *t, uint32_t kind, const struct file_questio
 	end = began + a->left;
 	until = (struct timespec){(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
 	while (f && f->question && !err && !t->stop) {
-		err = pthread_cond_timedwait(&t->asked_wake, &t->lock.lock, &until);
-		f = *find(a, kind, q);
+		err = pthread_cond_timedwait(&t->asked->wake, &t->lock.lock, &until);
+		f = *find_file(a, kind, q);
 	}
-	passed = tracker_now() - began;
+	passed = clock_now() - began;
 	a->left -= passed < a->left ? passed : a->left;
 }
 
-/* Lock held. */
-static int fetch(struct asked *a, struct asked_file **at, struct file_facts *facts)
+static int fetch_file(struct asked_files *a, struct asked_file **at, struct file_facts *facts)
 {
 	struct asked_file *f = *at;
 	int fd = f->fd;
 
 	*facts = f->facts;
-	/* What a process tells of itself changes, and is looked for again each time. */
+	/* Files of a process about itself change: they are asked for each time. */
 	if (f->kind == OPEN_OWN) {
 		f->fd = -1;
-		drop(a, at);
+		drop_file(a, at);
 	} else if (fd >= 0) {
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		fd = fd < 0 ? -errno : fd;
@@ -299,13 +316,13 @@ int tracker_ask_file(struct tracker *t, const struct file_question *q, struct fi
 
 	turnlock_take(&t->lock);
 	if (t->opener && t->asked) {
-		at = find(t->asked, kind, q);
-		fd = *at ? 0 : begin(t, kind, q);
+		at = find_file(t->asked, kind, q);
+		fd = *at ? 0 : ask_opener(t, kind, q);
 		if (!fd)
-			wait_for(t, kind, q);
-		at = find(t->asked, kind, q);
+			wait_for_file(t, kind, q);
+		at = find_file(t->asked, kind, q);
 		if (!fd)
-			fd = !*at || (*at)->question ? -EAGAIN : fetch(t->asked, at, facts);
+			fd = !*at || (*at)->question ? -EAGAIN : fetch_file(t->asked, at, facts);
 	}
 	turnlock_give(&t->lock);
 	return fd;

@@ -1,50 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which table is built next, by two threads: one takes any file, the other small ones only, so that
- * no file holds up all others. The users whose files are mapped take turns, by the time that their
- * tables have cost, for it is easy to make a file that costs a lot.
+ * See builder.h. The users whose files are mapped take turns, by the time that their tables have
+ * cost, since it is easy to make a file that costs a lot.
  */
-#include "bpf/tracker/tracker_priv.h"
+#include "bpf/tracker/builder.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "bpf/sampler/sampler.h"
+#include "bpf/tracker/clock.h"
+#include "bpf/tracker/evict.h"
+#include "bpf/tracker/garbage.h"
+#include "bpf/tracker/notices.h"
+#include "bpf/tracker/object.h"
+#include "bpf/tracker/placement.h"
+#include "bpf/tracker/proctable.h"
+#include "bpf/tracker/turnlock.h"
+#include "symbols/base/memory.h"
+#include "symbols/base/thread.h"
 #include "symbols/base/work.h"
+#include "unwind/table.h"
 #include "unwind/wide.h"
 
-#define TORN_MAX    3u /* a file that is written so often while it is read is taken as it is */
-#define USE_HALF_NS (1000ull * 1000000) /* in which half of a user's share is forgotten */
-#define USE_STEP_NS (100ull * 1000000)	/* a lead that does not count */
+#define TORN_MAX    3u /* builds of a file that is written meanwhile; then it is taken as it is */
+#define USE_HALF_NS (1000ull * 1000000) /* half-life of the time that a user has had */
+#define USE_STEP_NS (100ull * 1000000)	/* smaller differences do not count */
+#define GARBAGE_NS  (250ull * 1000000)	/* garbage is freed so soon */
+#define SMALL_FILE  (8ull << 20)
 
-static void sync_wide(struct tracker *t)
+static void sync_wide(struct builders *bs)
 {
 	unsigned int count;
-	const struct wide_rule *rules = wide_rules_all(t->wide, &count);
+	const struct wide_rule *rules = wide_rules_all(bs->wide, &count);
 
 	if (count)
-		memcpy(sampler_wide_rules(t->sampler), rules, count * sizeof(*rules));
+		memcpy(sampler_wide_rules(bs->sampler), rules, count * sizeof(*rules));
 }
 
-static int place(struct tracker *t, struct object *o, const struct unwind_table *table)
+static int place_table(struct builders *bs, struct object *o, const struct unwind_table *table)
 {
-	int err = evict_for(t, o, table->nwords);
+	int err = evict_for(bs->evictor, o, table->nwords);
 
 	if (!err) {
-		err = room_place(t, o, table);
-		/* Its blocks cannot be cut to fit: fail, so that no sample brings it back. */
+		err = placement_add(bs->objects, o, table);
+		/* Its blocks cannot be cut to fit. As a failure no sample brings it back. */
 		if (err == -ENOSPC)
 			err = -ERANGE;
 	}
-	o->placed = tracker_now();
+	o->placed = clock_now();
 	return err;
 }
 
-/* A table of a file that was written meanwhile may be of neither content. */
+/* Was the file written during the build? Then the table may fit neither content. */
 static bool is_torn(const struct object *o)
 {
 	struct object_key key = {0};
@@ -56,7 +69,7 @@ static bool is_torn(const struct object *o)
 	return memcmp(&key, &o->content, sizeof(key)) != 0;
 }
 
-static void note_content(struct object *o)
+static void record_content(struct object *o)
 {
 	struct stat st;
 
@@ -65,31 +78,32 @@ static void note_content(struct object *o)
 		object_key(&o->content, &st);
 }
 
-/* Why its table is not there; not again and again. */
-static void tell_built(struct tracker *t, const struct object *o, int err)
+/* Reports why the table is not there. */
+static void tell_built(struct builders *bs, const struct object *o, int err)
 {
 	const double mib = 1 << 20, need = (double)o->need * 4 / mib,
-		     budget = shards_max(t->shards) * (double)SHARD_BYTES / mib;
+		     budget = shards_max(bs->objects->shards) * (double)SHARD_BYTES / mib;
 	struct shards_room ever;
 
 	if (err == -EFBIG) {
-		tracker_tell(t, 1, "the unwind table of %s needs %.1f of %.1f MiB; raise --memory",
+		notices_tell(bs->notices, 1,
+			     "the unwind table of %s needs %.1f of %.1f MiB; raise --memory",
 			     o->name, need, budget);
-	} else if (err == -ENOSPC && !room_measure(t, ROOM_EVER, &ever) &&
-		   !room_fits(&ever, o->need)) {
-		tracker_tell(t, 1,
+	} else if (err == -ENOSPC && !evict_measure(bs->evictor, EVICT_NOT_PINNED, &ever) &&
+		   !placement_fits(&ever, o->need)) {
+		notices_tell(bs->notices, 1,
 			     "the unwind table of %s needs %.1f MiB beside what is pinned, "
 			     "of %.1f MiB; raise --memory",
 			     o->name, need, budget);
-	} else if (err == -ENOSPC && !t->told_full && evict_is_chosen(t, o)) {
-		t->told_full = true;
-		tracker_tell(t, 1,
+	} else if (err == -ENOSPC && evict_is_of_target(bs->evictor, o) &&
+		   notices_first(bs->notices, NOTICE_TABLES_FULL)) {
+		notices_tell(bs->notices, 1,
 			     "the tables do not fit --memory: those that are sampled take turns");
 	} else if (err && err != -ENOSPC && err != -ECANCELED &&
-		   strcmp(t->told_failed, o->name) != 0) {
-		/* One that is written all the time is a new file each time it is mapped. */
-		snprintf(t->told_failed, sizeof(t->told_failed), "%s", o->name);
-		tracker_tell(t, 1, "no unwind table for %s: %s", o->name,
+		   strcmp(bs->told_failed, o->name) != 0) {
+		/* A file that is written all the time is a new object each time it is mapped. */
+		snprintf(bs->told_failed, sizeof(bs->told_failed), "%s", o->name);
+		notices_tell(bs->notices, 1, "no unwind table for %s: %s", o->name,
 			     err == -E2BIG    ? "more CFI than any real file has"
 			     : err == -EDQUOT ? "its user's files take all the memory they may"
 					      : strerror(-err));
@@ -97,22 +111,22 @@ static void tell_built(struct tracker *t, const struct object *o, int err)
 }
 
 /*
- * A large library takes a thousand times as long as a program, so the small ones come first, and a
- * file that walks have come upon before others of its size. Each second in the queue lowers the
- * rank, so that a large file gets its turn.
+ * A large library takes a thousand times as long as a program, so small files come first, and
+ * sampled ones before others of their size. Each second in the queue lowers the rank, so that a
+ * large file gets its turn.
  */
 static uint64_t queue_rank(const struct object *o, uint64_t now)
 {
 	uint64_t seconds = (now - o->queued) / 1000000000;
-	bool sampled = o->sampled && o->sampled + IDLE_NS >= now;
+	bool sampled = o->sampled && o->sampled + EVICT_IDLE_NS >= now;
 
 	return seconds < 16 ? o->key.size >> (2 * seconds + (sampled ? 6 : 0)) : 0;
 }
 
-/* Users share slots where there are many. */
-static struct build_use *build_use(struct tracker *t, uid_t uid, uint64_t now)
+/* Many users share slots. */
+static struct builder_use *build_use(struct builders *bs, uid_t uid, uint64_t now)
 {
-	struct build_use *use = &t->build_uses[uid % BUILD_USES];
+	struct builder_use *use = &bs->uses[uid % BUILDER_USERS];
 	uint64_t halvings = (now - use->since) / USE_HALF_NS;
 
 	if (halvings) {
@@ -122,100 +136,186 @@ static struct build_use *build_use(struct tracker *t, uid_t uid, uint64_t now)
 	return use;
 }
 
-/* First the users who have had the least of the builders lately; of their files, by rank. */
-static bool goes_before(struct tracker *t, const struct object *a, const struct object *b,
+/* Files of users who have had the least time lately come first; of one user, by rank. */
+static bool goes_before(struct builders *bs, const struct object *a, const struct object *b,
 			uint64_t now)
 {
-	uint64_t x = build_use(t, a->uid, now)->ns / USE_STEP_NS,
-		 y = build_use(t, b->uid, now)->ns / USE_STEP_NS;
+	uint64_t x = build_use(bs, a->uid, now)->ns / USE_STEP_NS,
+		 y = build_use(bs, b->uid, now)->ns / USE_STEP_NS;
 
 	return x != y ? x < y : queue_rank(a, now) < queue_rank(b, now);
 }
 
-/* Off the queue. NULL: nothing in it is for this builder. */
-static struct object *queue_take(const struct builder *b)
+/* Takes an object off the queue. NULL: none is for this thread. */
+static struct object *queue_take(const struct table_builder *b)
 {
-	struct tracker *t = b->tracker;
+	struct builders *bs = b->all;
 	struct object **link, **best = NULL, *o;
-	const uint64_t now = tracker_now();
+	const uint64_t now = clock_now();
 
-	for (link = &t->queue; *link; link = &(*link)->next_queued)
+	for (link = &bs->objects->queue; *link; link = &(*link)->next_queued)
 		if ((*link)->key.size <= b->size_max &&
-		    (!best || goes_before(t, *link, *best, now)))
+		    (!best || goes_before(bs, *link, *best, now)))
 			best = link;
 	if (!best)
 		return NULL;
 	o = *best;
 	*best = o->next_queued;
 	if (!*best)
-		t->queue_end = best;
+		bs->objects->queue_end = best;
 	return o;
 }
 
-bool object_is_queued(const struct builder *b)
+bool builder_has_work(const struct table_builder *b)
 {
 	const struct object *o;
 
-	for (o = b->tracker->queue; o; o = o->next_queued)
+	for (o = b->all->objects->queue; o; o = o->next_queued)
 		if (o->key.size <= b->size_max)
 			return true;
 	return false;
 }
 
-bool object_build_next(struct builder *b)
+bool builder_run(struct table_builder *b)
 {
-	struct tracker *t = b->tracker;
+	struct builders *bs = b->all;
 	struct object *o = queue_take(b);
-	uint64_t begun = tracker_cpu_time();
+	uint64_t begun = clock_cpu_time();
 	struct unwind_table *table = NULL;
 	struct elf_file *file = NULL;
 	int err;
 
 	if (!o)
 		return false;
-	t->building++;
+	bs->building++;
 	o->building = true;
-	turnlock_give(&t->lock);
-	/* in_queue keeps the object from being evicted meanwhile */
-	note_content(o);
+	turnlock_give(bs->lock);
+	/* Objects with in_queue set are not evicted meanwhile. */
+	record_content(o);
 	err = o->image ? elf_file_open_memory(o->image, o->image_size, &file)
 		       : elf_file_open_fd(o->fd, &file);
 	if (!err) {
-		elf_file_work(file)->cancel = &t->stopping;
+		elf_file_work(file)->cancel = &bs->cancel;
 		err = unwind_table_build(file, b->wide, &table);
 	}
 	elf_file_free(file);
-	if (err == -EFBIG) /* before its size is known */
+	if (err == -EFBIG) /* here: before the size of the table is known */
 		err = -E2BIG;
-	turnlock_take(&t->lock);
+	turnlock_take(bs->lock);
 	if (!err)
-		sync_wide(t);
-	o->tried = tracker_now();
-	build_use(t, o->uid, o->tried)->ns += tracker_cpu_time() - begun;
-	t->building--;
+		sync_wide(bs);
+	o->tried = clock_now();
+	build_use(bs, o->uid, o->tried)->ns += clock_cpu_time() - begun;
+	bs->building--;
 	o->building = false;
 	if (is_torn(o) && o->torn++ < TORN_MAX) {
 		unwind_table_free(table);
 		o->in_queue = false;
-		object_enqueue(t, o);
+		object_enqueue(bs->objects, o);
 		return true;
 	}
 	if (!err) {
 		o->need = table->nwords;
 		o->nrows = table->nrows;
 		o->cfi_bytes = table->cfi_bytes;
-		err = place(t, o, table);
+		err = place_table(bs, o, table);
 	}
 	unwind_table_free(table);
 	o->refused = err == -E2BIG;
-	/* Not before place(): it would evict the object itself when no process maps it any more. */
+	/* After place_table, which may evict unused objects that are not queued. */
 	o->in_queue = false;
-	object_set_state(t, o,
+	object_set_state(bs->objects, o,
 			 !err		  ? OBJECT_READY
 			 : err == -ENOSPC ? OBJECT_EVICTED
 					  : OBJECT_FAILED);
-	tell_built(t, o, err);
-	process_touch(t, o);
-	tracker_wake(t);
+	tell_built(bs, o, err);
+	proctable_touch(bs->procs, o);
+	eventfd_write(bs->wake_fd, 1);
 	return true;
+}
+
+/* --- threads --------------------------------------------------------------------------------- */
+
+static void *builder_main(void *arg)
+{
+	struct table_builder *b = arg;
+	struct builders *bs = b->all;
+	struct timespec until;
+
+	turnlock_take(bs->lock);
+	while (!bs->stop) {
+		if (builder_run(b))
+			continue;
+		if (bs->garbage->n)
+			garbage_collect(bs->garbage, bs->lock);
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += GARBAGE_NS;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		while (!bs->stop && !builder_has_work(b)) {
+			if (bs->garbage->n) {
+				if (pthread_cond_timedwait(&bs->wake, &bs->lock->lock, &until))
+					break;
+			} else {
+				pthread_cond_wait(&bs->wake, &bs->lock->lock);
+			}
+		}
+	}
+	turnlock_give(bs->lock);
+	return NULL;
+}
+
+int builders_init(struct builders *bs)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&bs->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	bs->wide = wide_rules_new();
+	return bs->wide ? 0 : -ENOMEM;
+}
+
+/* A small file does not wait, however long a large one takes, maybe one made to take long. */
+int builders_start(struct builders *bs)
+{
+	/*
+	 * The CFI of a file takes twice its size at most (cfi_limit), and the whole build five
+	 * times that.
+	 */
+	const uint64_t share = memory_limit(MEMORY_BUILD) / 32;
+	const uint64_t sizes[BUILDERS] = {UINT64_MAX, share < SMALL_FILE ? share : SMALL_FILE};
+	int err = 0;
+
+	for (size_t i = 0; i < BUILDERS && !err; i++) {
+		struct table_builder *b = &bs->threads[i];
+
+		b->all = bs;
+		b->size_max = sizes[i];
+		b->wide = wide_rules_join(bs->wide);
+		err = b->wide ? thread_start(&b->thread, builder_main, b) : -ENOMEM;
+		b->runs = !err;
+	}
+	return err;
+}
+
+void builders_stop(struct builders *bs)
+{
+	atomic_store(&bs->cancel, true);
+	turnlock_take(bs->lock);
+	bs->stop = true;
+	pthread_cond_broadcast(&bs->wake);
+	turnlock_give(bs->lock);
+	for (size_t i = 0; i < BUILDERS; i++)
+		if (bs->threads[i].runs)
+			pthread_join(bs->threads[i].thread, NULL);
+}
+
+void builders_free(struct builders *bs)
+{
+	for (size_t i = 0; i < BUILDERS; i++)
+		wide_rules_free(bs->threads[i].wide);
+	wide_rules_free(bs->wide);
+	pthread_cond_destroy(&bs->wake);
 }

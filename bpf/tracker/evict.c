@@ -1,75 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Which tables go when the budget is used up, and which come back.
- *
- * Tables that no process maps go first. Then, for a table that a sample asked for, the one whose
- * last sample is the longest ago. When all are in use, each stays for a while and then gives way to
- * one that waits: with too small a budget every process gets its turn. A table without a sample
- * so far evicts none that a process maps, unless a chosen process maps it and none maps the other:
- * where some processes are chosen, the tables of the rest are only kept for later.
- */
+/* See evict.h. */
+#include "bpf/tracker/evict.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "bpf/sampler/sampler.h"
-#include "bpf/tracker/tracker_priv.h"
+#include "bpf/tracker/clock.h"
+#include "bpf/tracker/filelist.h"
+#include "bpf/tracker/garbage.h"
+#include "bpf/tracker/idlefile.h"
+#include "bpf/tracker/maplist.h"
+#include "bpf/tracker/object.h"
+#include "bpf/tracker/placement.h"
+#include "bpf/tracker/proctable.h"
+#include "bpf/tracker/publish.h"
+#include "bpf/tracker/targets.h"
+#include "symbols/base/grow.h"
+#include "unwind/block.h"
 
-#define RETRY_NS (2ull * 1000000000)	  /* building a table for nothing costs, too */
-#define MISS_NS	 (1000000000ull * 9 / 10) /* looks are a second apart, or less under pressure */
-#define WAIT_NS	 (20ull * 1000000000)	  /* who waits for longer is not overtaken any more */
+#define STAY_NS	 (10ull * 1000000000)	  /* a table in use that was placed so long ago may go */
+#define RETRY_NS (2ull * 1000000000)	  /* to build a table in vain costs time, too */
+#define MISS_NS	 (1000000000ull * 9 / 10) /* scans are a second apart, or less under pressure */
+#define WAIT_NS	 (20ull * 1000000000)	  /* an object that waits for longer is not overtaken */
 #define BACK_MAX 256u			  /* objects that come back at a time */
 
-/* --- what is chosen ------------------------------------------------------------------------- */
+/* --- targets --------------------------------------------------------------------------------- */
 
-/* Notes which objects the chosen processes map, where some are chosen. */
-static void mark_chosen(struct tracker *t)
+/* Marks the objects that targets map. */
+static void mark_of_targets(struct evictor *ev)
 {
 	struct process *p, *next;
 
-	if (!t->filtering)
+	if (!ev->targets->filtering)
 		return;
-	t->chosen_round++;
-	HASH_ITER(hh, t->processes, p, next)
+	ev->chosen_round++;
+	HASH_ITER(hh, ev->procs->live, p, next)
 		for (size_t i = 0; p->target && i < p->nmappings; i++)
 			if (p->mappings[i].object)
-				p->mappings[i].object->chosen = t->chosen_round;
+				p->mappings[i].object->chosen = ev->chosen_round;
 }
 
-bool evict_is_chosen(const struct tracker *t, const struct object *o)
+bool evict_is_of_target(const struct evictor *ev, const struct object *o)
 {
-	return !t->filtering || o->chosen == t->chosen_round;
+	return !ev->targets->filtering || o->chosen == ev->chosen_round;
 }
 
-/* --- what is sampled ------------------------------------------------------------------------ */
+/* --- what is sampled ------------------------------------------------------------------------- */
 
-static struct object *object_at(const struct process *p, uint64_t addr)
+static void scan_list(const struct evictor *ev, struct process *p, uint64_t now)
 {
-	size_t low = 0, high = p->nmappings, middle;
-
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (p->mappings[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < p->nmappings && p->mappings[low].start <= addr ? p->mappings[low].object
-								    : NULL;
-}
-
-static void scan_list(struct tracker *t, struct process *p, uint64_t now)
-{
-	uint32_t first = p->list->word / (sizeof(struct map_entry) / sizeof(uint32_t)), i;
-	const struct map_entry *entries = sampler_map_entries(t->sampler) + first;
-	uint8_t *touched = sampler_touched(t->sampler) + first;
+	const uint32_t first = p->list->word / MAPLIST_ENTRY_WORDS;
+	const struct map_entry *entries = sampler_map_entries(ev->sampler) + first;
+	uint8_t *touched = sampler_touched(ev->sampler) + first;
+	const struct mapping *m;
 	struct object *o;
 
-	for (i = 0; i < p->list->count; i++) {
+	for (uint32_t i = 0; i < p->list->count; i++) {
 		if (!touched[i])
 			continue;
 		touched[i] = 0;
 		p->list->sampled = now;
-		o = object_at(p, entries[i].start);
+		m = mapping_at(p, entries[i].start);
+		o = m ? m->object : NULL;
 		if (!o)
 			continue;
 		if (o->state != OBJECT_READY && o->missed_at + MISS_NS <= now) {
@@ -87,110 +80,166 @@ static int by_wait(const void *x, const void *y)
 	return ((*a)->waits > (*b)->waits) - ((*a)->waits < (*b)->waits);
 }
 
-static void take(struct shards_room *room, uint64_t nwords)
+static void take_words(struct shards_room *room, uint64_t nwords)
 {
 	room->words = room->words > nwords ? room->words - nwords : 0;
 	room->largest = room->largest > nwords ? room->largest - nwords : 0;
 }
 
 /*
- * Queues those that have room now, who waits for the longest first. A large table would wait for
- * ever while small ones come and go, so after a time they wait with it.
+ * Queues objects that have room now, those that wait for the longest first. A large table would
+ * wait forever while small ones come and go, so after a time they wait with it.
  */
-static void bring_back(struct tracker *t, uint64_t now)
+static void bring_back(struct evictor *ev, uint64_t now)
 {
 	struct object *list[BACK_MAX], *o, *next;
 	struct shards_room room, ever;
 	size_t n = 0, i;
 
-	HASH_ITER(hh, t->objects, o, next) {
+	HASH_ITER(hh, ev->objects->all, o, next) {
 		if (o->state != OBJECT_EVICTED || o->sampled != now || o->tried + RETRY_NS >= now)
 			continue;
-		if (rest_is(o))
-			rest_want(t, o); /* and comes back when it is sampled again */
+		if (object_is_closed(o))
+			idlefile_want(ev->idlefiles,
+				      o); /* and comes back when it is sampled again */
 		else if (n < BACK_MAX)
 			list[n++] = o;
 	}
-	mark_chosen(t);
-	if (!n || room_measure(t, ROOM_SAMPLED, &room) || room_measure(t, ROOM_EVER, &ever))
+	mark_of_targets(ev);
+	if (!n || evict_measure(ev, EVICT_FOR_SAMPLED, &room) ||
+	    evict_measure(ev, EVICT_NOT_PINNED, &ever))
 		return;
 	qsort(list, n, sizeof(struct object *), by_wait);
 	for (i = 0; i < n; i++) {
-		if (room_fits(&room, list[i]->need)) {
-			take(&room, list[i]->need);
-			object_rebuild(t, list[i]);
-		} else if (list[i]->waits + WAIT_NS < now && room_fits(&ever, list[i]->need)) {
+		if (placement_fits(&room, list[i]->need)) {
+			take_words(&room, list[i]->need);
+			object_rebuild(ev->objects, list[i]);
+		} else if (list[i]->waits + WAIT_NS < now && placement_fits(&ever, list[i]->need)) {
 			break;
 		}
 	}
 }
 
-void evict_scan(struct tracker *t, uint64_t now)
+void evict_scan(struct evictor *ev, uint64_t now)
 {
 	struct process *p, *next;
 
-	t->scanned = now;
-	HASH_ITER(hh, t->processes, p, next) {
-		/* Processes that forked from each other have one list, and the same objects in it.
-		 */
+	ev->scanned = now;
+	HASH_ITER(hh, ev->procs->live, p, next) {
+		/* Processes that forked from each other share a list. */
 		if (!p->list || p->list->scanned == now)
 			continue;
 		p->list->scanned = now;
-		scan_list(t, p, now);
+		scan_list(ev, p, now);
 	}
-	publish_scan_files(t, now);
-	publish_scan(t, now);
-	if (t->nevicted)
-		bring_back(t, now);
+	filelists_scan(ev->publisher->files, now);
+	publish_scan(ev->publisher, now);
+	if (ev->objects->nevicted)
+		bring_back(ev, now);
 }
 
-unsigned int evict_waiting(const struct tracker *t)
+unsigned int evict_waiting(const struct evictor *ev)
 {
-	const uint64_t now = tracker_now();
+	const uint64_t now = clock_now();
 	const struct object *o, *next;
 	unsigned int n = 0;
 
-	if (!t->nevicted)
+	if (!ev->objects->nevicted)
 		return 0;
-	HASH_ITER(hh, t->objects, o, next)
-		n += o->state == OBJECT_EVICTED && o->sampled + IDLE_NS >= now;
+	HASH_ITER(hh, ev->objects->all, o, next)
+		n += o->state == OBJECT_EVICTED && o->sampled + EVICT_IDLE_NS >= now;
 	return n;
 }
 
-/* --- making room ---------------------------------------------------------------------------- */
+/* --- making room ----------------------------------------------------------------------------- */
 
-static bool may_go(const struct tracker *t, const struct object *o)
+static bool may_go(const struct evictor *ev, const struct object *o)
 {
-	return o != t->vdso && o->refs && o->nspans && !o->in_queue && !o->pinned;
+	return o != ev->objects->vdso && o->refs && o->nspans && !o->in_queue && !o->pinned;
 }
 
-/* An order of preference, and 0 for what stays. */
-static unsigned int readiness(const struct tracker *t, const struct object *o, enum room_when when,
-			      uint64_t now)
+/* Higher goes first; 0 stays. */
+static unsigned int readiness(const struct evictor *ev, const struct object *o,
+			      enum evict_extent extent, uint64_t now)
 {
-	if (!may_go(t, o))
+	if (!may_go(ev, o))
 		return 0;
-	if (!evict_is_chosen(t, o))
+	if (!evict_is_of_target(ev, o))
 		return 3;
-	if (when == ROOM_CHOSEN)
+	if (extent == EVICT_NOT_TARGETS)
 		return 0;
-	if (o->sampled + IDLE_NS < now)
+	if (o->sampled + EVICT_IDLE_NS < now)
 		return 2;
 	return o->placed + STAY_NS < now ? 1 : 0;
 }
 
-bool evict_may(const struct tracker *t, const struct object *o, enum room_when when, uint64_t now)
+static bool goes(const struct evictor *ev, const struct object *o, enum evict_extent extent,
+		 uint64_t now)
 {
-	return readiness(t, o, when, now);
+	if (extent == EVICT_NONE || o == ev->objects->vdso)
+		return false;
+	if (extent == EVICT_NOT_PINNED)
+		return !o->pinned;
+	if (!o->refs)
+		return !o->in_queue;
+	return extent != EVICT_UNUSED && readiness(ev, o, extent, now);
 }
 
-static struct object *coldest(struct tracker *t, enum room_when when, uint64_t now)
+struct word_array {
+	uint32_t *at;
+	size_t count, room;
+};
+
+static int add_word(struct word_array *a, uint32_t word)
+{
+	uint32_t *more = grow(a->at, a->count, &a->room, sizeof(*more), SIZE_MAX);
+
+	if (!more)
+		return -ENOMEM;
+	a->at = more;
+	a->at[a->count++] = word;
+	return 0;
+}
+
+static int by_word(const void *x, const void *y)
+{
+	const uint32_t *a = x, *b = y;
+
+	return (*a > *b) - (*a < *b);
+}
+
+int evict_measure(const struct evictor *ev, enum evict_extent extent, struct shards_room *out)
+{
+	const struct garbage *garbage = ev->garbage;
+	const uint64_t now = clock_now();
+	const struct object *o, *next;
+	struct word_array gone = {0};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; extent != EVICT_NONE && i < garbage->n && !err; i++)
+		if (garbage->blocks[i].from == ev->shards)
+			err = add_word(&gone, garbage->blocks[i].word);
+	HASH_ITER(hh, ev->objects->all, o, next)
+		for (i = 0; !err && i < o->nspans && goes(ev, o, extent, now); i++)
+			err = add_word(&gone, o->spans[i].word);
+	*out = (struct shards_room){0};
+	if (!err && gone.count)
+		qsort(gone.at, gone.count, sizeof(*gone.at), by_word);
+	if (!err)
+		shards_room(ev->shards, gone.at, gone.count, BLOCK_PIECE_MIN, out);
+	free(gone.at);
+	return err;
+}
+
+static struct object *coldest_object(const struct evictor *ev, enum evict_extent extent,
+				     uint64_t now)
 {
 	struct object *o, *next, *best = NULL;
 	unsigned int ready, best_ready = 0;
 
-	HASH_ITER(hh, t->objects, o, next) {
-		ready = readiness(t, o, when, now);
+	HASH_ITER(hh, ev->objects->all, o, next) {
+		ready = readiness(ev, o, extent, now);
 		if (ready > best_ready ||
 		    (best && ready == best_ready &&
 		     (ready >= 2 ? o->sampled < best->sampled : o->placed < best->placed))) {
@@ -202,82 +251,82 @@ static struct object *coldest(struct tracker *t, enum room_when when, uint64_t n
 }
 
 /* A table may have many blocks in a shard. */
-static void count_eviction(struct tracker *t, const struct object *o)
+static void count_eviction(struct evictor *ev, const struct object *o)
 {
 	bool seen[SHARDS_MAX] = {false};
 	uint32_t i, shard;
 
-	t->evictions++;
+	ev->evictions++;
 	for (i = 0; i < o->nspans; i++) {
 		shard = o->spans[i].word >> SHARD_SHIFT;
-		t->shard_evictions[shard] += !seen[shard];
+		ev->shard_evictions[shard] += !seen[shard];
 		seen[shard] = true;
 	}
 }
 
-static void evict(struct tracker *t, struct object *o)
+static void evict_object(struct evictor *ev, struct object *o)
 {
-	count_eviction(t, o);
-	object_drop_spans(t, o);
-	object_set_state(t, o, OBJECT_EVICTED);
-	process_touch(t, o);
+	count_eviction(ev, o);
+	object_drop_spans(ev->objects, o);
+	object_set_state(ev->objects, o, OBJECT_EVICTED);
+	proctable_touch(ev->procs, o);
 }
 
-/* The coldest go until so many words are gained; false: none may. */
-static bool evict_some(struct tracker *t, enum room_when when, uint64_t nwords)
+/* The coldest objects go until so many words are gained; false: none may go. */
+static bool evict_some(struct evictor *ev, enum evict_extent extent, uint64_t nwords)
 {
-	const uint64_t now = tracker_now();
+	const uint64_t now = clock_now();
 	uint64_t gained = 0;
 	struct object *o;
 
-	while (gained < nwords && (o = coldest(t, when, now))) {
+	while (gained < nwords && (o = coldest_object(ev, extent, now))) {
 		gained += o->nwords;
-		evict(t, o);
+		evict_object(ev, o);
 	}
-	/* No list may lead to what the flush that follows gives away. */
+	/* No list may refer to what the next flush frees. */
 	if (gained)
-		process_publish(t);
+		publish_all(ev->publisher);
 	return gained != 0;
 }
 
-/* What may go for the object's table. */
-static enum room_when going_for(struct tracker *t, const struct object *o)
+static enum evict_extent extent_for(struct evictor *ev, const struct object *o)
 {
-	mark_chosen(t);
+	mark_of_targets(ev);
 	if (o->sampled)
-		return ROOM_SAMPLED;
-	return t->filtering && evict_is_chosen(t, o) ? ROOM_CHOSEN : ROOM_UNUSED;
+		return EVICT_FOR_SAMPLED;
+	return ev->targets->filtering && evict_is_of_target(ev, o) ? EVICT_NOT_TARGETS
+								   : EVICT_UNUSED;
 }
 
-int evict_for(struct tracker *t, const struct object *for_whom, uint64_t nwords)
+int evict_for(struct evictor *ev, const struct object *o, uint64_t nwords)
 {
 	struct shards_room room, later;
-	enum room_when when;
+	enum evict_extent extent;
 	int err;
 
-	if (!room_fits_empty(t, nwords))
+	if (!placement_fits_empty(ev->shards, nwords))
 		return -EFBIG;
-	room_measure(t, ROOM_NOW, &room);
-	if (room_fits(&room, nwords))
+	evict_measure(ev, EVICT_NONE, &room);
+	if (placement_fits(&room, nwords))
 		return 0;
-	if (t->nevicted && for_whom->sampled)
-		evict_scan(t, tracker_now());
-	when = going_for(t, for_whom);
-	err = room_measure(t, when, &later);
+	if (ev->objects->nevicted && o->sampled)
+		evict_scan(ev, clock_now());
+	extent = extent_for(ev, o);
+	err = evict_measure(ev, extent, &later);
 	if (err)
 		return err;
-	if (!room_fits(&later, nwords))
+	if (!placement_fits(&later, nwords))
 		return -ENOSPC;
 	for (;;) {
-		if (t->unpublished)
-			process_publish(t);
-		if (t->ngarbage)
-			tracker_flush(t, NULL);
-		else if (!object_evict_unused(t) &&
-			 (when == ROOM_UNUSED || !evict_some(t, when, nwords - room.words)))
+		if (ev->garbage->unpublished)
+			publish_all(ev->publisher);
+		if (ev->garbage->n)
+			garbage_flush(ev->garbage, NULL);
+		else if (!object_evict_unused(ev->objects) &&
+			 (extent == EVICT_UNUSED || !evict_some(ev, extent, nwords - room.words)))
 			return -ENOSPC;
-		room_measure(t, ROOM_NOW, &room);
-		if (room_fits(&room, nwords))
+		evict_measure(ev, EVICT_NONE, &room);
+		if (placement_fits(&room, nwords))
 			return 0;
 	}
 }

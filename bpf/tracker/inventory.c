@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks at the shards from outside: which object's table is where, who uses it, and the two things
- * a person can do to one of them, drop it and pin it. Copied under the tracker's lock, put in order
- * after it was given back.
+ * Which object's table is where in the shards and how many processes use it, and the two commands
+ * for a table, drop and pin. The data is copied under the tracker's lock and sorted without it.
  */
 #include "bpf/tracker/inventory.h"
 
@@ -64,7 +63,7 @@ static int by_object(const void *x, const void *y)
 	return (a->object > b->object) - (a->object < b->object);
 }
 
-/* How many objects the blocks [first, last) are of; leaves them sorted by word. */
+/* To how many objects n blocks belong; leaves them sorted by word. */
 static uint32_t count_objects(struct inventory_block *first, uint32_t n)
 {
 	uint32_t objects = 0;
@@ -103,16 +102,16 @@ void inventory_settle(struct inventory *inv)
 
 static bool is_shown(const struct object *o)
 {
-	/* The rest are files without CFI. */
+	/* The others are files without CFI. */
 	return o->nspans || o->state != OBJECT_READY;
 }
 
-static void count(const struct tracker *t, uint32_t *nobjects, uint32_t *nblocks,
-		  uint64_t *left_out)
+static void count_shown(const struct tracker *t, uint32_t *nobjects, uint32_t *nblocks,
+			uint64_t *left_out)
 {
 	const struct object *o, *next;
 
-	HASH_ITER(hh, t->objects, o, next) {
+	HASH_ITER(hh, t->objects.all, o, next) {
 		if (!is_shown(o))
 			continue;
 		if (*nobjects < INVENTORY_OBJECTS_MAX &&
@@ -152,7 +151,7 @@ static void copy_objects(struct tracker *t, struct inventory *inv)
 	uint32_t n = 0, blocks = 0, i;
 	struct object *o, *next;
 
-	HASH_ITER(hh, t->objects, o, next) {
+	HASH_ITER(hh, t->objects.all, o, next) {
 		o->listed = UINT32_MAX;
 		if (!is_shown(o) || n == inv->nobjects || o->nspans > inv->nblocks - blocks)
 			continue;
@@ -173,10 +172,10 @@ static void count_processes(struct tracker *t, struct inventory *inv)
 	struct object *o;
 	size_t i;
 
-	HASH_ITER(hh, t->processes, p, next) {
+	HASH_ITER(hh, t->procs.live, p, next) {
 		for (i = 0; i < p->nmappings; i++) {
 			o = p->mappings[i].object;
-			/* One file has several mappings: a process counts once. */
+			/* A process may map a file several times and counts once. */
 			if (!o || o->listed == UINT32_MAX || o->counted == p->pid)
 				continue;
 			o->counted = p->pid;
@@ -194,7 +193,7 @@ static void copy_shards(const struct tracker *t, struct inventory *inv)
 		inv->shards[i].created = info.created;
 		inv->shards[i].generation = info.generation;
 		inv->shards[i].since = info.created ? t->shard_since[i] : 0;
-		inv->shards[i].evictions = t->shard_evictions[i];
+		inv->shards[i].evictions = t->evictor.shard_evictions[i];
 	}
 }
 
@@ -206,10 +205,10 @@ int tracker_inventory(struct tracker *t, struct inventory **out)
 
 	*out = NULL;
 	turnlock_take(&t->lock);
-	count(t, &nobjects, &nblocks, &left_out);
+	count_shown(t, &nobjects, &nblocks, &left_out);
 	inv = inventory_new(shards_max(t->shards), nobjects, nblocks);
 	if (inv) {
-		inv->time = tracker_now();
+		inv->time = clock_now();
 		inv->left_out = left_out;
 		copy_objects(t, inv);
 		count_processes(t, inv);
@@ -229,10 +228,10 @@ static struct object *object_named_by(struct tracker *t, const char *arg)
 {
 	char *end;
 	uint64_t id = strtoull(arg, &end, 10);
-	struct object *o = end != arg && !*end ? object_by_id(t, id) : NULL;
+	struct object *o = end != arg && !*end ? object_by_id(&t->objects, id) : NULL;
 
 	if (!o)
-		tracker_tell(t, 2, "that object is gone");
+		notices_tell(&t->notices, 2, "that object is gone");
 	return o;
 }
 
@@ -243,14 +242,15 @@ void inventory_drop(struct tracker *t, const char *arg)
 	if (!o)
 		return;
 	if (o->in_queue || !o->nspans) {
-		tracker_tell(t, 2, "%s has no table to drop", o->name);
+		notices_tell(&t->notices, 2, "%s has no table to drop", o->name);
 		return;
 	}
-	object_drop_spans(t, o);
-	object_set_state(t, o, OBJECT_EVICTED);
-	o->need = o->sampled = 0; /* a need of 0 always fits: the next sample rebuilds it */
-	process_touch(t, o);
-	tracker_tell(t, 0, "dropped the table of %s; its next sample brings it back", o->name);
+	object_drop_spans(&t->objects, o);
+	object_set_state(&t->objects, o, OBJECT_EVICTED);
+	o->need = o->sampled = 0; /* 0 words always fit: the next sample rebuilds it */
+	proctable_touch(&t->procs, o);
+	notices_tell(&t->notices, 0, "dropped the table of %s; its next sample brings it back",
+		     o->name);
 }
 
 void inventory_pin(struct tracker *t, const char *arg)
@@ -260,15 +260,15 @@ void inventory_pin(struct tracker *t, const char *arg)
 	if (!o)
 		return;
 	o->pinned = !o->pinned;
-	tracker_tell(t, 0,
+	notices_tell(&t->notices, 0,
 		     o->pinned ? "%s is pinned: it keeps its table" : "%s is no longer pinned",
 		     o->name);
-	/* A reference keeps it when no process maps it any more. */
+	/* The reference keeps it when no process maps it any more. */
 	if (!o->pinned) {
-		object_unref(t, o);
+		object_unref(&t->objects, o);
 		return;
 	}
-	object_get(t, o);
+	object_get(&t->objects, o);
 	if (o->state == OBJECT_EVICTED)
-		object_rebuild(t, o);
+		object_rebuild(&t->objects, o);
 }

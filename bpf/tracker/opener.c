@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * To which helper a question goes, and when it is given up. A helper has questions of one user at a
- * time, so that a file that does not answer keeps waiting only who has mapped it.
+ * Which helper gets a question, and when it is given up. A helper has questions of one user at a
+ * time, so that a file that does not answer delays only the user who has mapped it.
  */
 #include "bpf/tracker/opener.h"
 
@@ -12,46 +12,51 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bpf/tracker/tracker_priv.h"
+#include "symbols/base/keyhash.h" /* uthash takes it */
+
+#include <uthash.h>
+
+#include "bpf/tracker/clock.h"
 #include "symbols/base/memory.h"
+#include "symbols/base/quota.h"
 
 #define ANSWER_NS      (5000ull * 1000000) /* for one file */
 #define ANSWER_BUSY_NS (1000ull * 1000000) /* while others wait and no helper is free */
 #define RESTART_NS     (1000ull * 1000000)
 #define SOON_NS	       (1500ull * 1000000)
-#define TRIES_MAX      3u		    /* of what ends a helper */
-#define SILENT_NS      (60000ull * 1000000) /* one that did not answer is not asked before */
+#define TRIES_MAX      3u		    /* of a question that ends a helper */
+#define SILENT_NS      (60000ull * 1000000) /* a file that did not answer is not asked for so long */
 #define SILENT_MAX     64u
 #define DEPTH_MAX      8u     /* questions at one helper */
 #define WAITING_MAX    16384u /* not counting root's */
 #define USER_MAX       8192u
 
-struct file_key {
+struct open_key {
 	uint64_t dev, inode;
 	uint64_t name; /* hash */
 };
 
-struct question {
+struct open_question {
 	struct opening opening;
-	struct file_key key;
+	struct open_key key;
 	unsigned int tries;
-	struct question *next;
-	UT_hash_handle hh; /* of those that may be joined */
+	struct open_question *next;
+	UT_hash_handle hh; /* of opener.joinable */
 	bool joinable;
-	struct open_request request; /* the name takes what it needs */
+	struct open_request request; /* allocated only up to the end of the name */
 };
 
-struct queue {
+struct user_queue {
 	uid_t uid;
-	struct question *first, **end;
+	struct open_question *first, **end;
 	unsigned int waiting;
-	struct queue *next; /* in a ring: whose turn is next */
+	struct user_queue *next; /* in a ring: has the next turn */
 };
 
-struct helper {
+struct open_helper {
 	int socket;	/* -1: there is none */
-	uint64_t since; /* the first of its questions was begun, or it was lost */
-	struct question *first, **end;
+	uint64_t since; /* when its first question was begun, or the helper was lost */
+	struct open_question *first, **end;
 	unsigned int depth;
 };
 
@@ -59,14 +64,14 @@ struct opener {
 	opener_on_answer *on_answer;
 	void *arg;
 	struct openhelpers processes;
-	struct helper helpers[OPENHELPERS];
-	struct queue *turn; /* the user who was served last; those that have questions only */
+	struct open_helper helpers[OPENHELPERS];
+	struct user_queue *turn; /* of the user served last; users without questions have none */
 	unsigned int waiting;
-	struct question *joinable;
-	struct quota bytes; /* of questions, names and all */
+	struct open_question *joinable; /* by key */
+	struct quota bytes;		/* of all questions */
 	uint64_t next_id, last_asked;
 	struct silent {
-		struct file_key key;
+		struct open_key key;
 		uint64_t until;
 	} silent[SILENT_MAX];
 	unsigned int next_silent;
@@ -82,10 +87,10 @@ static uint64_t name_hash(const char *name)
 	return hash;
 }
 
-/* A name means something in its process only. */
-static struct file_key key_of(const struct open_request *r)
+/* A name is valid within its process only. */
+static struct open_key key_of_request(const struct open_request *r)
 {
-	struct file_key key = {r->dev, r->inode, name_hash(r->name)};
+	struct open_key key = {r->dev, r->inode, name_hash(r->name)};
 
 	if (r->kind != OPEN_MAPPED) {
 		key.dev = UINT64_MAX - r->kind;
@@ -118,14 +123,14 @@ int opener_new(opener_on_answer *on_answer, void *arg, struct opener **out)
 	return 0;
 }
 
-/* Of its allocation: the name takes what it needs. */
+/* Of its allocation. */
 static size_t question_bytes(const struct open_request *request)
 {
-	return offsetof(struct question, request) + offsetof(struct open_request, name) +
+	return offsetof(struct open_question, request) + offsetof(struct open_request, name) +
 	       strlen(request->name) + 1;
 }
 
-static void question_free(struct opener *o, struct question *q)
+static void question_free(struct opener *o, struct open_question *q)
 {
 	if (q->joinable) {
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it is in the table then */
@@ -135,9 +140,9 @@ static void question_free(struct opener *o, struct question *q)
 	free(q);
 }
 
-static struct question *take_first(struct question **first, struct question ***end)
+static struct open_question *take_first(struct open_question **first, struct open_question ***end)
 {
-	struct question *q = *first;
+	struct open_question *q = *first;
 
 	*first = q->next;
 	if (!*first)
@@ -148,9 +153,9 @@ static struct question *take_first(struct question **first, struct question ***e
 
 /* --- users' queues --------------------------------------------------------------------------- */
 
-static struct queue *queue_of(struct opener *o, uid_t uid)
+static struct user_queue *queue_of(struct opener *o, uid_t uid)
 {
-	struct queue *q = o->turn;
+	struct user_queue *q = o->turn;
 
 	if (q)
 		do {
@@ -171,10 +176,10 @@ static struct queue *queue_of(struct opener *o, uid_t uid)
 	return q;
 }
 
-/* The one after `before` in the ring has nothing left. */
-static void queue_drop(struct opener *o, struct queue *before)
+/* Frees the one after `before` in the ring, which has no questions. */
+static void queue_drop(struct opener *o, struct user_queue *before)
 {
-	struct queue *q = before->next;
+	struct user_queue *q = before->next;
 
 	before->next = q->next;
 	if (o->turn == q)
@@ -182,37 +187,37 @@ static void queue_drop(struct opener *o, struct queue *before)
 	free(q);
 }
 
-static void append(struct question ***end, struct question *q)
+static void append(struct open_question ***end, struct open_question *q)
 {
 	q->next = NULL;
 	**end = q;
 	*end = &q->next;
 }
 
-static void queue_add(struct opener *o, struct queue *queue, struct question *q)
+static void queue_add(struct opener *o, struct user_queue *queue, struct open_question *q)
 {
 	append(&queue->end, q);
 	queue->waiting++;
 	o->waiting += queue->uid != 0;
 }
 
-static struct queue *queue_before(struct queue *q)
+static struct user_queue *queue_before(struct user_queue *q)
 {
-	struct queue *before = q;
+	struct user_queue *before = q;
 
 	while (before->next != q)
 		before = before->next;
 	return before;
 }
 
-static bool is_full(const struct opener *o, const struct queue *q)
+static bool is_full(const struct opener *o, const struct user_queue *q)
 {
 	return q->waiting >= USER_MAX || (q->uid && o->waiting >= WAITING_MAX);
 }
 
 /* --- questions ------------------------------------------------------------------------------- */
 
-static bool is_silent(const struct opener *o, const struct file_key *key, uint64_t now)
+static bool is_silent(const struct opener *o, const struct open_key *key, uint64_t now)
 {
 	for (size_t i = 0; i < SILENT_MAX; i++)
 		if (o->silent[i].until > now && !memcmp(&o->silent[i].key, key, sizeof(*key)))
@@ -224,10 +229,10 @@ uint64_t opener_ask(struct opener *o, const struct open_request *request, pid_t 
 		    bool alone)
 {
 	const size_t size = offsetof(struct open_request, name) + strlen(request->name) + 1;
-	const uint64_t now = tracker_now();
-	struct file_key key = key_of(request);
-	struct question *q = NULL;
-	struct queue *queue;
+	const uint64_t now = clock_now();
+	struct open_key key = key_of_request(request);
+	struct open_question *q = NULL;
+	struct user_queue *queue;
 
 	if (is_silent(o, &key, now))
 		return 0;
@@ -248,7 +253,7 @@ uint64_t opener_ask(struct opener *o, const struct open_request *request, pid_t 
 			queue_drop(o, queue_before(queue));
 		return 0;
 	}
-	memset(q, 0, offsetof(struct question, request));
+	memset(q, 0, offsetof(struct open_question, request));
 	memcpy(&q->request, request, size);
 	q->request.id = ++o->next_id;
 	q->opening = (struct opening){q->request.id, tgid, uid, &q->request};
@@ -261,10 +266,11 @@ uint64_t opener_ask(struct opener *o, const struct open_request *request, pid_t 
 	return q->request.id;
 }
 
-/* fd: handed over. Takes the question. */
-static void answer(struct opener *o, struct question *q, const struct open_answer *a, int fd)
+/* Takes the question, and hands over fd. */
+static void answer_question(struct opener *o, struct open_question *q, const struct open_answer *a,
+			    int fd)
 {
-	/* It is not to be joined by what is asked because of it. */
+	/* Questions that on_answer asks must not join this one. */
 	if (q->joinable)
 		HASH_DEL(o->joinable, q);
 	q->joinable = false;
@@ -272,26 +278,28 @@ static void answer(struct opener *o, struct question *q, const struct open_answe
 	question_free(o, q);
 }
 
-static void answer_error(struct opener *o, struct question *q, int err)
+static void answer_error(struct opener *o, struct open_question *q, int err)
 {
 	o->answer.id = q->opening.id;
 	o->answer.err = err;
-	answer(o, q, &o->answer, -1);
+	answer_question(o, q, &o->answer, -1);
 }
 
-static void fall_silent(struct opener *o, const struct question *q, uint64_t now)
+static void note_silent(struct opener *o, const struct open_question *q, uint64_t now)
 {
 	o->silent[o->next_silent++ % SILENT_MAX] = (struct silent){q->key, now + SILENT_NS};
 }
 
 /* --- helpers --------------------------------------------------------------------------------- */
 
-/* Its first question is given up if it has cost a helper before, or time; the others are asked
- * again. */
-static void helper_lose(struct opener *o, struct helper *h, int err, uint64_t now)
+/*
+ * Its first question is given up if it has timed out or ended several helpers; the others are asked
+ * again.
+ */
+static void helper_lose(struct opener *o, struct open_helper *h, int err, uint64_t now)
 {
-	struct question *first = NULL, *q;
-	struct queue *queue;
+	struct open_question *first = NULL, *q;
+	struct user_queue *queue;
 
 	close(h->socket);
 	h->socket = -1;
@@ -309,12 +317,12 @@ static void helper_lose(struct opener *o, struct helper *h, int err, uint64_t no
 		}
 	}
 	if (first) {
-		fall_silent(o, first, now);
+		note_silent(o, first, now);
 		answer_error(o, first, err);
 	}
 }
 
-static bool helper_receive(struct opener *o, struct helper *h, uint64_t now)
+static bool helper_receive(struct opener *o, struct open_helper *h, uint64_t now)
 {
 	int fd;
 	ssize_t n = openhelper_receive(h->socket, &o->answer, sizeof(o->answer), &fd);
@@ -329,16 +337,16 @@ static bool helper_receive(struct opener *o, struct helper *h, uint64_t now)
 		return false;
 	}
 	if (!o->answer.err && fd < 0)
-		o->answer.err = -EMFILE; /* there was no room for it here */
+		o->answer.err = -EMFILE; /* no descriptor was free in this process */
 	h->depth--;
 	h->since = now;
-	answer(o, take_first(&h->first, &h->end), &o->answer, fd);
+	answer_question(o, take_first(&h->first, &h->end), &o->answer, fd);
 	return true;
 }
 
 static bool helper_start(struct opener *o, unsigned int i, uint64_t now)
 {
-	struct helper *h = &o->helpers[i];
+	struct open_helper *h = &o->helpers[i];
 
 	if (h->socket < 0 && (!h->since || h->since + RESTART_NS <= now)) {
 		h->socket = openhelpers_start(&o->processes, i);
@@ -347,13 +355,13 @@ static bool helper_start(struct opener *o, unsigned int i, uint64_t now)
 	return h->socket >= 0;
 }
 
-/* For a user's question: one that has nothing to do, or has questions of that user. */
-static struct helper *helper_for(struct opener *o, uid_t uid, uint64_t now)
+/* For a question of the user: a helper that is idle or has questions of that user. */
+static struct open_helper *helper_for(struct opener *o, uid_t uid, uint64_t now)
 {
-	struct helper *best = NULL;
+	struct open_helper *best = NULL;
 
 	for (unsigned int i = 0; i < OPENHELPERS; i++) {
-		struct helper *h = &o->helpers[i];
+		struct open_helper *h = &o->helpers[i];
 
 		if (h->depth && (h->depth >= DEPTH_MAX || h->first->opening.uid != uid))
 			continue;
@@ -363,7 +371,7 @@ static struct helper *helper_for(struct opener *o, uid_t uid, uint64_t now)
 	return best;
 }
 
-static bool helper_send(struct helper *h, struct question *q, uint64_t now)
+static bool helper_send(struct open_helper *h, struct open_question *q, uint64_t now)
 {
 	const size_t size = offsetof(struct open_request, name) + strlen(q->request.name) + 1;
 
@@ -375,11 +383,11 @@ static bool helper_send(struct helper *h, struct question *q, uint64_t now)
 	return true;
 }
 
-/* One question of the next user that a helper is free for. */
+/* Sends one question of the next user for whom a helper is free. */
 static bool send_next(struct opener *o, uint64_t now)
 {
-	struct queue *before = o->turn, *q;
-	struct helper *h;
+	struct user_queue *before = o->turn, *q;
+	struct open_helper *h;
 
 	if (!before)
 		return false;
@@ -387,10 +395,10 @@ static bool send_next(struct opener *o, uint64_t now)
 		q = before->next;
 		h = helper_for(o, q->uid, now);
 		if (h) {
-			struct question *next = q->first;
+			struct open_question *next = q->first;
 
 			take_first(&q->first, &q->end);
-			if (!helper_send(h, next, now)) { /* its end will be seen */
+			if (!helper_send(h, next, now)) { /* helper_receive will see its end */
 				next->next = q->first;
 				if (!q->first)
 					q->end = &next->next;
@@ -421,7 +429,7 @@ static uint64_t patience(const struct opener *o)
 void opener_turn(struct opener *o, uint64_t now)
 {
 	for (unsigned int i = 0; i < OPENHELPERS; i++) {
-		struct helper *h = &o->helpers[i];
+		struct open_helper *h = &o->helpers[i];
 
 		while (h->socket >= 0 && helper_receive(o, h, now))
 			;
@@ -429,7 +437,7 @@ void opener_turn(struct opener *o, uint64_t now)
 	while (send_next(o, now))
 		;
 	for (unsigned int i = 0; i < OPENHELPERS; i++) {
-		struct helper *h = &o->helpers[i];
+		struct open_helper *h = &o->helpers[i];
 
 		if (h->depth && h->since + patience(o) <= now) {
 			openhelpers_kill(&o->processes, i);
@@ -462,7 +470,7 @@ void opener_free(struct opener *o)
 	if (!o)
 		return;
 	for (size_t i = 0; i < OPENHELPERS; i++) {
-		struct helper *h = &o->helpers[i];
+		struct open_helper *h = &o->helpers[i];
 
 		if (h->socket >= 0)
 			close(h->socket);
@@ -470,7 +478,7 @@ void opener_free(struct opener *o)
 			question_free(o, take_first(&h->first, &h->end));
 	}
 	while (o->turn) {
-		struct queue *before = o->turn, *q = before->next;
+		struct user_queue *before = o->turn, *q = before->next;
 
 		while (q->first)
 			question_free(o, take_first(&q->first, &q->end));

@@ -3,9 +3,9 @@
 #define STACKTOP_BPF_TRACKER_OPENFILE_H
 
 /*
- * Opens a file that a process has mapped, and reads what the tracker must know of it, or one that
- * is at a name which a process chooses. Each of these system calls may take for ever, so
- * bpf/tracker/openhelper.c does this in a process of its own.
+ * Opens a file that a process has mapped, and reads what the tracker needs to know of it, or opens
+ * a file by a name that a process has chosen. Each of these system calls may block forever, so
+ * bpf/tracker/openhelper.c makes them in a process of its own.
  */
 
 #include <limits.h>
@@ -22,10 +22,10 @@
 enum open_kind {
 	OPEN_MAPPED,
 	OPEN_NAMED, /* the name is below the root of pid; 0: below our own */
-	OPEN_OWN,   /* the same, and as procfile_open does for the owner */
+	OPEN_OWN,   /* the same, if it belongs to the owner as procfile_open requires */
 };
 
-struct open_request { /* only as much of it is sent as the name takes */
+struct open_request { /* sent only up to the end of the name */
 	uint64_t id;
 	uint32_t kind;
 	int32_t pid;		     /* of the thread whose /proc shows it */
@@ -33,11 +33,11 @@ struct open_request { /* only as much of it is sent as the name takes */
 	uint64_t start, end;	     /* OPEN_MAPPED: of the mapping */
 	uint64_t dev, inode;	     /* OPEN_MAPPED: as /proc/PID/maps and records say */
 	struct procfile_owner owner; /* OPEN_OWN */
-	struct file_facts known;     /* if copied: the same file is not copied again, -EALREADY */
+	struct file_facts known;     /* if copied and still the same: -EALREADY, no new copy */
 	char name[PATH_MAX];
 };
 
-struct open_answer { /* only as much of it is sent as the segments take */
+struct open_answer { /* sent only up to the last segment */
 	uint64_t id;
 	int32_t err;	 /* -errno: nothing else is set. -EFBIG: copy_max is too small */
 	int32_t elf_err; /* of elf_file_open_fd; -EINVAL also with too many segments */
@@ -51,13 +51,13 @@ struct open_answer { /* only as much of it is sent as the segments take */
 };
 
 /*
- * OPEN_MAPPED opens the file of the mapping, or, where that cannot be had, the one of its name
- * below the root of the process or below our own, if it has the same number; of the others nothing
- * is read. Nothing but a regular file is ever opened. *fd, the caller's own, is -1 on an error.
+ * OPEN_MAPPED opens the file of the mapping, or, if that is impossible, the file of its name below
+ * the root of the process or below our own, if it has the same numbers. For the other kinds nothing
+ * is read. Only regular files are opened. *fd, the caller's own, is -1 on an error.
  *
- * A file of a file system that another program or machine serves is copied into memory, so that who
- * reads the descriptor never waits for those. root_dev: of our own root folder, whose file system
- * is not taken for such a one.
+ * A file of a file system that another program or machine serves is copied into memory, so that
+ * reading the descriptor never blocks. root_dev: of our own root folder, whose file system is not
+ * treated as one of these.
  */
 void openfile_do(const struct open_request *request, uint64_t root_dev, struct open_answer *answer,
 		 int *fd);

@@ -3,17 +3,17 @@
 #define STACKTOP_BPF_TRACKER_OPENHELPER_H
 
 /*
- * The processes that open files for the tracker. One is forked at the start, holds nothing and only
- * forks and kills the others, which each answer requests of bpf/tracker/openfile.h, in their order.
- * One that waits for a dead file system for ever, and may not even be killed, is left behind: it
- * holds nothing but the file that it waits for.
+ * The processes that open files for the tracker. One is forked at the start, holds no resources and
+ * only forks and kills the others, which answer requests of bpf/tracker/openfile.h in order. A
+ * process that waits forever for a dead file system, and cannot even be killed, is left behind: it
+ * holds only the file that it waits for.
  */
 
 #include <stddef.h>
 #include <sys/types.h>
 
 #define OPENHELPERS	    4u
-#define OPENHELPER_LEFT_MAX 16u /* that are killed and not gone; then there is no other one */
+#define OPENHELPER_LEFT_MAX 16u /* killed but not gone; then none is started any more */
 
 struct open_answer;
 
@@ -26,14 +26,16 @@ struct openhelpers {
 int openhelpers_new(struct openhelpers *h);
 void openhelpers_free(struct openhelpers *h);
 /*
- * Starts number i: the socket to send requests to, SOCK_SEQPACKET and non-blocking, the caller's
- * own; end of file there says that the helper is gone. Or -errno.
+ * Starts number i. Returns the socket for requests, SOCK_SEQPACKET and non-blocking, the caller's
+ * own, whose end of file means that the helper is gone; or -errno.
  */
 int openhelpers_start(struct openhelpers *h, unsigned int i);
 void openhelpers_kill(struct openhelpers *h, unsigned int i);
 
-/* Receives an answer of `room` bytes at most: its size, 0 at the end of file, or -errno; *fd: that
- * came with it, the caller's own, or -1. */
+/*
+ * Receives an answer of at most `room` bytes. Returns its size, 0 at the end of file, or -errno.
+ * *fd: the descriptor that came with it, the caller's own, or -1.
+ */
 ssize_t openhelper_receive(int socket, void *to, size_t room, int *fd);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See procstat.h. The name may have blanks and parentheses: the last one ends it. */
+/* See procstat.h. The name may contain blanks and parentheses: the last one ends it. */
 #include "bpf/tracker/procstat.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PF_KTHREAD 0x00200000u /* of include/linux/sched.h */
@@ -33,7 +34,7 @@ static void take_field(struct procstat *s, int field, const char *word)
 		s->complete = strcmp(word, "0") != 0;
 		break;
 	case 28:
-		s->image = strtoull(word, NULL, 10);
+		s->stack_start = strtoull(word, NULL, 10);
 		break;
 	default:
 		break;
@@ -66,4 +67,17 @@ int procstat_read(pid_t pid, struct procstat *s)
 	     field++, word = strtok_r(NULL, " ", &rest))
 		take_field(s, field, word);
 	return 0;
+}
+
+bool procstat_uid(pid_t pid, uid_t *uid)
+{
+	char path[32];
+	struct stat st;
+
+	/* The folder itself: its files belong to root once the process has dropped privileges. */
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &st))
+		return false;
+	*uid = st.st_uid;
+	return true;
 }

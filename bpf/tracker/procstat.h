@@ -14,15 +14,17 @@ struct procstat {
 	bool zombie;
 	bool kthread;
 	long threads;
-	uint64_t start; /* clock ticks from boot on, by the time namespace of who reads it */
-	uint64_t image; /* mm->start_stack; 0: not to be seen, or within an exec */
+	uint64_t start;	      /* clock ticks since boot, in the time namespace of the reader */
+	uint64_t stack_start; /* mm->start_stack; 0: not visible, or within an exec */
 	bool complete;
 };
 
 /*
- * An exec sets start_stack twice; only the second, after end_code, is that of the new image:
- * complete. -errno.
+ * An exec sets start_stack twice, and end_code between: complete is true only after the second
+ * time. -errno.
  */
 int procstat_read(pid_t pid, struct procstat *s);
+/* The effective user; false: the process is gone. */
+bool procstat_uid(pid_t pid, uid_t *uid);
 
 #endif

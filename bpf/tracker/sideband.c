@@ -24,7 +24,7 @@
 #define RING_PAGES  64u
 #define BATCH_BYTES (16u << 20) /* of one read; the rest waits for the next */
 
-struct ring {
+struct cpu_ring {
 	unsigned int cpu;
 	int fd;
 	struct perf_event_mmap_page *page;
@@ -33,7 +33,7 @@ struct ring {
 	bool ended;	  /* its CPU went offline; what is in it is still to be read */
 };
 
-struct found { /* a record in the copy */
+struct pending_record { /* a record in the copy */
 	uint64_t time;
 	size_t at;
 	uint32_t order;
@@ -44,18 +44,18 @@ struct sideband {
 	size_t page_size;
 	unsigned int *cpus; /* NULL: all */
 	size_t ncpus;
-	struct ring *rings;
+	struct cpu_ring *rings;
 	size_t nrings, rings_room;
 	char *copy;
 	size_t used, room;
-	struct found *found;
-	size_t nfound, found_room;
+	struct pending_record *pending;
+	size_t npending, pending_room;
 	uint64_t lost;
 	bool gap; /* of the last reading */
 };
 
 /* sample_id of PERF_SAMPLE_TID | PERF_SAMPLE_TIME, at the end of every record. */
-struct sample_id {
+struct record_id {
 	uint32_t pid, tid;
 	uint64_t time;
 };
@@ -97,15 +97,15 @@ struct record_lost {
 
 /* The largest that is written here, of a file (perf_event_mmap_event of kernel/events/core.c). */
 #define RECORD_MOST                                                                                \
-	(sizeof(struct record_mmap2) + PATH_MAX + sizeof(struct sample_id) +                       \
-	 sizeof(struct record_lost) + sizeof(struct sample_id))
+	(sizeof(struct record_mmap2) + PATH_MAX + sizeof(struct record_id) +                       \
+	 sizeof(struct record_lost) + sizeof(struct record_id))
 
 static size_t ring_bytes(const struct sideband *s)
 {
 	return (RING_PAGES + 1) * s->page_size;
 }
 
-static void ring_close(const struct sideband *s, struct ring *r)
+static void ring_close(const struct sideband *s, struct cpu_ring *r)
 {
 	if (r->page)
 		munmap(r->page, ring_bytes(s));
@@ -114,7 +114,7 @@ static void ring_close(const struct sideband *s, struct ring *r)
 }
 
 /* On an error, too, it is to be closed. */
-static int ring_open(struct sideband *s, struct ring *r, unsigned int cpu)
+static int ring_open(struct sideband *s, struct cpu_ring *r, unsigned int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -139,7 +139,7 @@ static int ring_open(struct sideband *s, struct ring *r, unsigned int cpu)
 	struct epoll_event wait = {.events = EPOLLIN};
 	void *memory;
 
-	*r = (struct ring){.cpu = cpu};
+	*r = (struct cpu_ring){.cpu = cpu};
 	r->fd = syscall(__NR_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (r->fd < 0)
 		return -errno;
@@ -153,10 +153,10 @@ static int ring_open(struct sideband *s, struct ring *r, unsigned int cpu)
 }
 
 /* Room for one more ring; NULL: no memory. */
-static struct ring *ring_room(struct sideband *s)
+static struct cpu_ring *ring_room(struct sideband *s)
 {
 	size_t room = s->rings_room ? s->rings_room * 2 : 8;
-	struct ring *more;
+	struct cpu_ring *more;
 
 	if (s->nrings == s->rings_room) {
 		more = realloc(s->rings, room * sizeof(*more));
@@ -186,7 +186,7 @@ static int add_missing(struct sideband *s, bool listed, int *err)
 	unsigned int *online = NULL;
 	size_t n = s->ncpus;
 	int came = 0, one;
-	struct ring *r;
+	struct cpu_ring *r;
 
 	*err = 0;
 	if (!cpus) {
@@ -252,7 +252,7 @@ void sideband_free(struct sideband *s)
 	free(s->cpus);
 	free(s->rings);
 	free(s->copy);
-	free(s->found);
+	free(s->pending);
 	free(s);
 }
 
@@ -261,7 +261,7 @@ int sideband_watch(struct sideband *s)
 	int changes = 0, err;
 
 	for (size_t i = 0; i < s->nrings; i++) {
-		struct ring *r = &s->rings[i];
+		struct cpu_ring *r = &s->rings[i];
 
 		if (r->ended || !cpus_event_ended(r->fd, &r->enabled))
 			continue;
@@ -278,7 +278,7 @@ static void close_ended(struct sideband *s)
 	size_t i = 0;
 
 	while (i < s->nrings) {
-		struct ring *r = &s->rings[i];
+		struct cpu_ring *r = &s->rings[i];
 
 		if (r->ended && r->page->data_head == r->page->data_tail) {
 			ring_close(s, r);
@@ -310,13 +310,13 @@ static char *copy_room(struct sideband *s, size_t size)
 		s->copy = more;
 		s->room = room;
 	}
-	if (s->nfound == s->found_room) {
-		room = s->found_room ? s->found_room * 2 : 256;
-		more = realloc(s->found, room * sizeof(*s->found));
+	if (s->npending == s->pending_room) {
+		room = s->pending_room ? s->pending_room * 2 : 256;
+		more = realloc(s->pending, room * sizeof(*s->pending));
 		if (!more)
 			return NULL;
-		s->found = more;
-		s->found_room = room;
+		s->pending = more;
+		s->pending_room = room;
 	}
 	return s->copy + s->used;
 }
@@ -336,7 +336,7 @@ static void ring_copy(const char *data, size_t mask, uint64_t at, void *to, size
  * coming. So it counts as lost when there was no room for one more, up to the moment at which the
  * place of those that were read is given back.
  */
-static void ring_release(struct sideband *s, struct ring *r, uint64_t tail)
+static void ring_release(struct sideband *s, struct cpu_ring *r, uint64_t tail)
 {
 	const uint64_t before = r->page->data_tail;
 
@@ -346,7 +346,7 @@ static void ring_release(struct sideband *s, struct ring *r, uint64_t tail)
 		r->full = s->gap = true;
 }
 
-static void take_lost(struct sideband *s, struct ring *r, const struct record_lost *lost)
+static void take_lost(struct sideband *s, struct cpu_ring *r, const struct record_lost *lost)
 {
 	s->lost += lost->lost;
 	s->gap |= !r->full;
@@ -357,14 +357,14 @@ static void take_lost(struct sideband *s, struct ring *r, const struct record_lo
  * Copies what the ring has up to a time. What came later stays: another ring may have been read
  * before it, so that an older record of the same process could follow in the next call.
  */
-static int ring_read(struct sideband *s, struct ring *r, uint64_t until)
+static int ring_read(struct sideband *s, struct cpu_ring *r, uint64_t until)
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = r->page->data_tail;
 	const char *data = (const char *)r->page + s->page_size;
 	size_t mask = RING_PAGES * s->page_size - 1;
 	struct perf_event_header header;
-	struct sample_id id;
+	struct record_id id;
 	char *to;
 
 	while (head - tail >= sizeof(header) && s->used < BATCH_BYTES) {
@@ -394,8 +394,8 @@ static int ring_read(struct sideband *s, struct ring *r, uint64_t until)
 				take_lost(s, r, (const void *)to);
 			continue;
 		}
-		s->found[s->nfound] = (struct found){id.time, s->used, s->nfound};
-		s->nfound++;
+		s->pending[s->npending] = (struct pending_record){id.time, s->used, s->npending};
+		s->npending++;
 		s->used += (header.size + 7u) & ~7u;
 	}
 	ring_release(s, r, tail);
@@ -404,7 +404,7 @@ static int ring_read(struct sideband *s, struct ring *r, uint64_t until)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct found *x = a, *y = b;
+	const struct pending_record *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
@@ -428,7 +428,7 @@ static bool decode_ksymbol(const struct record_ksymbol *symbol, size_t size,
 static bool decode(const char *data, uint64_t time, struct sideband_event *e)
 {
 	const struct perf_event_header *h = (const void *)data;
-	size_t size = h->size - sizeof(struct sample_id); /* checked by ring_read */
+	size_t size = h->size - sizeof(struct record_id); /* checked by ring_read */
 	const struct record_comm *comm = (const void *)data;
 	const struct record_task *task = (const void *)data;
 	const struct record_mmap2 *map = (const void *)data;
@@ -485,7 +485,7 @@ int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event
 	size_t i;
 	int err = 0;
 
-	s->used = s->nfound = 0;
+	s->used = s->npending = 0;
 	s->gap = false;
 	for (i = 0; i < s->nrings && !err; i++)
 		err = ring_read(s, &s->rings[i], now);
@@ -494,14 +494,14 @@ int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event
 		s->lost++;
 		s->gap = true;
 	}
-	if (s->nfound)
-		qsort(s->found, s->nfound, sizeof(*s->found), by_time);
+	if (s->npending)
+		qsort(s->pending, s->npending, sizeof(*s->pending), by_time);
 	/*
 	 * A process outside of the PID namespace that the event was opened in has the number 0, as
 	 * the idle tasks have, or -1.
 	 */
-	for (i = 0; i < s->nfound; i++)
-		if (decode(s->copy + s->found[i].at, s->found[i].time, &event) &&
+	for (i = 0; i < s->npending; i++)
+		if (decode(s->copy + s->pending[i].at, s->pending[i].time, &event) &&
 		    (event.pid > 0 || event.kind == SIDEBAND_KSYMBOL))
 			fn(&event, arg);
 	close_ended(s);

@@ -1,38 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * No record tells of munmap, dlclose and mremap, and records get lost. What is known of a process
- * is therefore read anew when walks through it end as they should not, ever more rarely while that
- * finds nothing new. And a few processes a second are asked how much executable memory they have:
- * to read that costs a tenth of reading their mappings.
+ * No record reports munmap, dlclose and mremap, and records get lost. So a process is read anew
+ * when walks through it end with certain reasons, less and less often while that finds nothing new.
+ * In addition, the amount of executable memory of a few processes is checked each second, which
+ * costs a tenth of reading their mappings.
  */
 #include "bpf/tracker/tracker_priv.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/eventfd.h>
 
 #include "symbols/files/procfile.h"
 #include "unwind/reason.h"
 
 #define WAIT_MIN_NS (250ull * 1000000)
 #define WAIT_MAX_NS (32000ull * 1000000)
-#define SCAN_SHARE  32u /* of the time goes into readings of one process, at most */
+#define SCAN_SHARE  32u /* 1/n of the time at most goes into readings of one process */
 #define CHECK_NS    (1000ull * 1000000)
 #define CHECK_MAX   24u	  /* processes in that time */
-#define CHECK_PASS  1024u /* kernel threads among them are only passed */
-
-void doubt_add(struct tracker *t, pid_t pid)
-{
-	size_t i;
-
-	for (i = 0; i < t->ndoubts; i++)
-		if (t->doubts[i] == pid)
-			return;
-	if (t->ndoubts < DOUBTS_MAX) /* else it comes again */
-		t->doubts[t->ndoubts++] = pid;
-}
+#define CHECK_PASS  1024u /* including kernel threads, which are only skipped */
 
 void tracker_doubt(struct tracker *t, pid_t pid, unsigned int reason)
 {
@@ -46,16 +34,16 @@ void tracker_doubt(struct tracker *t, pid_t pid, unsigned int reason)
 	case WALK_REGISTER:
 	case WALK_CHANGED:
 		turnlock_take(&t->lock);
-		doubt_add(t, pid);
+		proctable_doubt(&t->procs, pid);
 		turnlock_give(&t->lock);
-		tracker_wake(t);
+		eventfd_write(t->wake_fd, 1);
 		break;
 	default:
 		break;
 	}
 }
 
-/* VmExe and VmLib of /proc/PID/status together are mm->exec_vm (task_mem in fs/proc). 0: gone. */
+/* VmExe + VmLib of /proc/PID/status is mm->exec_vm (task_mem in fs/proc). 0: it is gone. */
 static uint64_t read_exec_kb(pid_t pid)
 {
 	static const char *const names[] = {"\nVmExe:", "\nVmLib:"};
@@ -73,13 +61,13 @@ static uint64_t read_exec_kb(pid_t pid)
 	return sum;
 }
 
-/* Tens of thousands of mappings take a tenth of a second, in which others wait for the lock. */
-static bool scan(struct tracker *t, pid_t pid)
+/* Tens of thousands of mappings take 0.1 s, in which other threads wait for the lock. */
+static bool scan_again(struct tracker *t, pid_t pid)
 {
-	const uint64_t began = tracker_now();
+	const uint64_t began = clock_now();
 	const bool changed = process_scan(t, pid);
-	struct process *p = process_live(t, pid);
-	const uint64_t ended = tracker_now();
+	struct process *p = proctable_live(&t->procs, pid);
+	const uint64_t ended = clock_now();
 
 	if (p)
 		p->scan_rest = ended + (ended - began) * SCAN_SHARE;
@@ -87,17 +75,17 @@ static bool scan(struct tracker *t, pid_t pid)
 }
 
 /* False: it is too early, the doubt remains. */
-static bool settle(struct tracker *t, pid_t pid, uint64_t now)
+static bool settle_doubt(struct tracker *t, pid_t pid, uint64_t now)
 {
-	struct process *p = process_live(t, pid);
+	struct process *p = proctable_live(&t->procs, pid);
 	bool changed;
 
-	if (p && (p->fresh || p->kthread))
+	if (p && (process_is_unread(p) || p->kthread))
 		return true;
 	if (p && (now < p->scan_next || now < p->scan_rest))
 		return false;
-	changed = scan(t, pid);
-	p = process_live(t, pid);
+	changed = scan_again(t, pid);
+	p = proctable_live(&t->procs, pid);
 	if (!p)
 		return true;
 	if (changed || !p->scan_wait)
@@ -108,40 +96,40 @@ static bool settle(struct tracker *t, pid_t pid, uint64_t now)
 	return true;
 }
 
-static void check(struct tracker *t, uint64_t now)
+static void check_exec_memory(struct tracker *t, uint64_t now)
 {
-	struct process *p = process_live(t, t->check_at), *next;
+	struct process *p = proctable_live(&t->procs, t->stale.check_at), *next;
 	unsigned int passed, checked = 0;
 	uint64_t kb;
 
 	for (passed = 0; passed < CHECK_PASS && checked < CHECK_MAX; passed++, p = next) {
 		if (!p)
-			p = t->processes;
+			p = t->procs.live;
 		if (!p)
 			return;
 		next = p->hh.next;
-		t->check_at = next ? next->pid : 0;
-		if (p->kthread || p->fresh || now < p->scan_rest)
+		t->stale.check_at = next ? next->pid : 0;
+		if (p->kthread || process_is_unread(p) || now < p->scan_rest)
 			continue;
 		checked++;
 		kb = read_exec_kb(p->pid);
 		if (kb && kb == p->exec_kb)
 			continue;
 		p->exec_kb = kb;
-		scan(t, p->pid);
+		scan_again(t, p->pid);
 	}
 }
 
-void doubt_settle(struct tracker *t, uint64_t now)
+void stale_turn(struct tracker *t, uint64_t now)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < t->ndoubts; i++)
-		if (!settle(t, t->doubts[i], now))
-			t->doubts[n++] = t->doubts[i];
-	t->ndoubts = n;
-	if (now - t->checked >= CHECK_NS) {
-		t->checked = now;
-		check(t, now);
+	for (i = 0; i < t->procs.ndoubts; i++)
+		if (!settle_doubt(t, t->procs.doubts[i], now))
+			t->procs.doubts[n++] = t->procs.doubts[i];
+	t->procs.ndoubts = n;
+	if (now - t->stale.checked >= CHECK_NS) {
+		t->stale.checked = now;
+		check_exec_memory(t, now);
 	}
 }

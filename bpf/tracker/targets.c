@@ -1,85 +1,73 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which processes are sampled: those that the command line chooses, changed by the words that a
- * person says meanwhile. A word stays in force, also for who fits it later, and the last one that
- * fits a process decides; a PID goes before them, since it is about this one process. No record
- * tells of setuid or of a move to another control group, so where these matter processes are looked
- * at once a second.
+ * See targets.h. No record reports setuid or a move to another control group, so where rules depend
+ * on these, processes are looked at once a second.
  */
+#include "bpf/tracker/targets.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bpf/tracker/identity.h"
-#include "bpf/tracker/procstat.h"
 #include "bpf/sampler/sampler.h"
-#include "bpf/tracker/tracker_priv.h"
+#include "bpf/tracker/identity.h"
+#include "bpf/tracker/notices.h"
+#include "bpf/tracker/proctable.h"
+#include "bpf/tracker/procstat.h"
 #include "bpf/tracker/selector.h"
+#include "bpf/tracker/tracker.h"
 #include "symbols/files/cgroup.h"
 #include "symbols/files/procfile.h"
 
 #define LOOK_NS	   (1000ull * 1000000)
 #define LOOK_MAX   512u	 /* processes in that time; some 10 us each */
 #define PIDFDS_MAX 256u	 /* files of processes need descriptors, too */
-#define LOOK_PASS  4096u /* kernel threads among them are only passed */
+#define LOOK_PASS  4096u /* including kernel threads, which are only skipped */
 
-/* Bits of process.groups behind those of the words. */
-#define BIT_CGROUP    (1u << CHOICE_WORDS)
-#define BIT_CONTAINER (2u << CHOICE_WORDS)
+/* Bits of process.groups behind those of the rules. */
+#define BIT_CGROUP    (1u << TARGET_RULES)
+#define BIT_CONTAINER (2u << TARGET_RULES)
 
-struct choice {
-	struct selector word;
+struct target_rule {
+	struct selector selector;
 	bool on;
 	uint32_t bit; /* in process.groups */
 };
 
-/* --- what is known of a process -------------------------------------------------------------- */
+/* --- users and groups of processes ------------------------------------------------------------ */
 
-bool choice_uid(pid_t pid, uid_t *uid)
+static bool needs_groups(const struct targets *ts)
 {
-	char path[32];
-	struct stat st;
+	bool needs = ts->by_options && (ts->filter->cgroup || ts->filter->container);
 
-	/* What is in it belongs to root once the process has given up its privileges. */
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	if (stat(path, &st))
-		return false;
-	*uid = st.st_uid;
-	return true;
-}
-
-static bool needs_groups(const struct tracker *t)
-{
-	bool needs = t->by_options && (t->filter->cgroup || t->filter->container);
-
-	for (size_t i = 0; i < t->nwords && !needs; i++)
-		needs = selector_is_of_group(&t->words[i]->word);
+	for (size_t i = 0; i < ts->nrules && !needs; i++)
+		needs = selector_is_of_group(&ts->rules[i]->selector);
 	return needs;
 }
 
-static bool needs_users(const struct tracker *t)
+static bool needs_users(const struct targets *ts)
 {
-	bool needs = t->by_options && t->filter->user_given;
+	bool needs = ts->by_options && ts->filter->user_given;
 
-	for (size_t i = 0; i < t->nwords && !needs; i++)
-		needs = t->words[i]->word.kind == SELECTOR_USER;
+	for (size_t i = 0; i < ts->nrules && !needs; i++)
+		needs = ts->rules[i]->selector.kind == SELECTOR_USER;
 	return needs;
 }
 
-void choice_read(const struct tracker *t, struct process *p)
+void targets_read(const struct targets *ts, struct process *p)
 {
-	const struct tracker_filter *f = t->filter;
-	char *text = needs_groups(t) ? procfile_text(p->pid, "cgroup") : NULL;
+	const struct tracker_filter *f = ts->filter;
+	char *text = needs_groups(ts) ? procfile_text(p->pid, "cgroup") : NULL;
 	size_t length = text ? strlen(text) : 0;
 
 	if (!text)
-		return; /* not asked for, or it is ending */
+		return; /* not needed, or the process is ending */
 	p->groups = 0;
-	for (size_t i = 0; i < t->nwords; i++)
-		if (selector_fits_group(&t->words[i]->word, text, length))
-			p->groups |= t->words[i]->bit;
+	for (size_t i = 0; i < ts->nrules; i++)
+		if (selector_fits_group(&ts->rules[i]->selector, text, length))
+			p->groups |= ts->rules[i]->bit;
 	if (f->cgroup && cgroup_fits(text, length, f->cgroup))
 		p->groups |= BIT_CGROUP;
 	if (f->container && cgroup_fits_container(text, length, f->container))
@@ -87,125 +75,133 @@ void choice_read(const struct tracker *t, struct process *p)
 	free(text);
 }
 
-void choice_look(struct tracker *t, uint64_t now)
+void targets_look(struct targets *ts, uint64_t now)
 {
-	struct process *p = process_live(t, t->look_at);
-	size_t passed, looked = 0, all = HASH_COUNT(t->processes);
-	bool groups = needs_groups(t);
+	struct process *p = proctable_live(ts->procs, ts->look_at);
+	size_t passed, looked = 0, all = HASH_COUNT(ts->procs->live);
+	bool groups = needs_groups(ts);
 
-	if (now - t->looked < LOOK_NS || (!groups && !needs_users(t)))
+	if (now - ts->looked < LOOK_NS || (!groups && !needs_users(ts)))
 		return;
-	t->looked = now;
+	ts->looked = now;
 	for (passed = 0; passed < LOOK_PASS && passed < all && looked < LOOK_MAX; passed++) {
 		if (!p)
-			p = t->processes;
+			p = ts->procs->live;
 		if (!p->kthread) {
 			looked++;
-			choice_uid(p->pid, &p->uid);
-			choice_read(t, p);
-			choice_apply(t, p);
+			procstat_uid(p->pid, &p->uid);
+			targets_read(ts, p);
+			targets_apply(ts, p);
 		}
 		p = p->hh.next;
 	}
-	t->look_at = p ? p->pid : 0;
+	ts->look_at = p ? p->pid : 0;
 }
 
 /* --- processes that -p names ----------------------------------------------------------------- */
 
-/* NULL: it does not name the number. */
-static struct identity *named(const struct tracker *t, pid_t pid)
+/* NULL: -p does not name that PID. */
+static struct identity *identity_of(const struct targets *ts, pid_t pid)
 {
-	for (size_t i = 0; i < t->filter->npids; i++)
-		if (t->named[i].pid == pid)
-			return &t->named[i];
+	for (size_t i = 0; i < ts->filter->npids; i++)
+		if (ts->named[i].pid == pid)
+			return &ts->named[i];
 	return NULL;
 }
 
-/* Of one among others its row tells; the end of the last one leaves nothing to be sampled. */
-static void tell_ended(struct tracker *t, const struct identity *id)
+/* One end is shown by the process's row; after the last one nothing is left to be sampled. */
+static void tell_ended(const struct targets *ts, const struct identity *id)
 {
-	for (size_t i = 0; i < t->filter->npids; i++)
-		if (!t->named[i].ended)
+	for (size_t i = 0; i < ts->filter->npids; i++)
+		if (!ts->named[i].ended)
 			return;
-	tracker_tell(t, 0, "process %d has ended, and so have all that -p names", (int)id->pid);
+	notices_tell(ts->notices, 0, "process %d has ended, and so have all that -p names",
+		     (int)id->pid);
 }
 
-int choice_name(struct tracker *t)
+int targets_init(struct targets *ts, const struct tracker_filter *f)
 {
-	const struct tracker_filter *f = t->filter;
-
-	t->named = calloc(f->npids ? f->npids : 1, sizeof(*t->named));
-	if (!t->named)
+	ts->filter = f;
+	ts->by_options = f->npids || f->comm || f->user_given || f->cgroup || f->container;
+	ts->named = calloc(f->npids ? f->npids : 1, sizeof(*ts->named));
+	if (!ts->named)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->npids; i++)
-		identity_take(&t->named[i], f->pids[i], i < PIDFDS_MAX);
-	if (f->npids && t->named[f->npids - 1].ended)
-		tell_ended(t, &t->named[f->npids - 1]);
+		identity_take(&ts->named[i], f->pids[i], i < PIDFDS_MAX);
+	if (f->npids && ts->named[f->npids - 1].ended)
+		tell_ended(ts, &ts->named[f->npids - 1]);
 	return 0;
 }
 
-void choice_ends(struct tracker *t, pid_t pid)
+void targets_note_end(struct targets *ts, pid_t pid)
 {
-	t->named_ends |= named(t, pid) != NULL;
+	ts->named_ends |= identity_of(ts, pid) != NULL;
 }
 
-bool choice_watch(struct tracker *t, uint64_t now)
+bool targets_watch(struct targets *ts, uint64_t now)
 {
-	if (now - t->named_looked >= LOOK_NS) {
-		t->named_looked = now;
-		t->named_ends = false;
-	} else if (!t->named_ends) {
+	if (now - ts->named_looked >= LOOK_NS) {
+		ts->named_looked = now;
+		ts->named_ends = false;
+	} else if (!ts->named_ends) {
 		return false;
 	}
-	for (size_t i = 0; i < t->filter->npids && t->by_options; i++) {
-		struct identity *id = &t->named[i];
+	for (size_t i = 0; i < ts->filter->npids && ts->by_options; i++) {
+		struct identity *id = &ts->named[i];
 
 		if (!id->ended && identity_has_ended(id)) {
-			t->named_ends = false;
-			tell_ended(t, id);
+			ts->named_ends = false;
+			tell_ended(ts, id);
 		}
 	}
-	return t->named_ends;
+	return ts->named_ends;
 }
 
-/* That another process has the number of one that -p names is said once. */
-static void meet(struct tracker *t, struct process *p)
+static void read_start(struct process *p)
 {
-	struct identity *id = named(t, p->pid);
 	struct procstat s;
+
+	if (!p->start && !procstat_read(p->pid, &s))
+		p->start = s.start;
+}
+
+/* Reports once that another process has a PID that -p names. */
+static void tell_reuse(struct targets *ts, struct process *p)
+{
+	struct identity *id = identity_of(ts, p->pid);
 
 	if (!id)
 		return;
-	if (!p->start && !procstat_read(p->pid, &s))
-		p->start = s.start;
-	if (!p->start || p->start == id->start || id->told_reuse || !t->by_options)
+	read_start(p);
+	if (!p->start || p->start == id->start || id->told_reuse || !ts->by_options)
 		return;
 	id->ended = id->told_reuse = true;
-	tracker_tell(t, 1, "process %d has ended; its number is used by another process now",
+	notices_tell(ts->notices, 1,
+		     "process %d has ended; its number is used by another process now",
 		     (int)p->pid);
 }
 
 /* --- the decision ---------------------------------------------------------------------------- */
 
-static bool fits(const struct choice *c, const struct process *p)
+static bool rule_fits(const struct target_rule *c, const struct process *p)
 {
-	const struct selector_subject who = {p->comm, p->uid, p->kthread};
+	const struct selector_subject subject = {p->comm, p->uid, p->kthread};
 
-	if (selector_is_of_group(&c->word))
+	if (selector_is_of_group(&c->selector))
 		return p->groups & c->bit;
-	return selector_fits(&c->word, &who);
+	return selector_fits(&c->selector, &subject);
 }
 
-static bool chosen_by_options(const struct tracker *t, const struct process *p)
+static bool chosen_by_options(const struct targets *ts, const struct process *p)
 {
-	const struct tracker_filter *f = t->filter;
+	const struct tracker_filter *f = ts->filter;
 
 	if (p->follow)
 		return true;
-	if (!t->by_options)
+	if (!ts->by_options)
 		return false;
 	if (f->npids) {
-		const struct identity *id = named(t, p->pid);
+		const struct identity *id = identity_of(ts, p->pid);
 
 		if (!id || !id->start || id->start != p->start)
 			return false;
@@ -219,255 +215,254 @@ static bool chosen_by_options(const struct tracker *t, const struct process *p)
 	return !f->user_given || f->user == p->uid;
 }
 
-static bool is_chosen(const struct tracker *t, const struct process *p)
+static bool is_chosen(const struct targets *ts, const struct process *p)
 {
-	if (p->attached || p->excluded)
-		return p->attached;
-	for (size_t i = t->nwords; i > 0; i--)
-		if (fits(t->words[i - 1], p))
-			return t->words[i - 1]->on;
-	return chosen_by_options(t, p);
+	if (p->choice != CHOICE_NONE)
+		return p->choice == CHOICE_ATTACHED;
+	for (size_t i = ts->nrules; i > 0; i--)
+		if (rule_fits(ts->rules[i - 1], p))
+			return ts->rules[i - 1]->on;
+	return chosen_by_options(ts, p);
 }
 
-void choice_apply(struct tracker *t, struct process *p)
+void targets_apply(struct targets *ts, struct process *p)
 {
 	bool target;
 
-	meet(t, p);
-	target = is_chosen(t, p);
+	tell_reuse(ts, p);
+	target = is_chosen(ts, p);
 	if (target == p->target)
 		return;
-	if (sampler_set_target(t->sampler, p->pid, p->start, target) && target) {
-		/* It is tried again, once a second maybe, and with all that come. */
-		if (!t->told_targets)
-			tracker_tell(
-				t, 1,
+	if (sampler_set_target(ts->sampler, p->pid, p->start, target) && target) {
+		/* It is tried again for each new process, and maybe once a second. */
+		if (notices_first(ts->notices, NOTICE_TARGETS))
+			notices_tell(
+				ts->notices, 1,
 				"more than %u processes chosen: %s (%d) and others are not attached to",
-				sampler_procs_max(t->sampler), p->comm, (int)p->pid);
-		t->told_targets = true;
+				sampler_procs_max(ts->sampler), p->comm, (int)p->pid);
 		return;
 	}
 	p->target = target;
-	t->nattached += target ? 1 : -1;
+	ts->nattached += target ? 1 : -1;
 }
 
-static void apply_all(struct tracker *t)
+static void apply_all(struct targets *ts)
 {
 	struct process *p, *next;
 
-	HASH_ITER(hh, t->processes, p, next)
-		choice_apply(t, p);
+	HASH_ITER(hh, ts->procs->live, p, next)
+		targets_apply(ts, p);
 }
 
-/* --- words ----------------------------------------------------------------------------------- */
+/* --- rules ----------------------------------------------------------------------------------- */
 
-static void drop_word(struct tracker *t, size_t i)
+static void drop_rule(struct targets *ts, size_t i)
 {
-	struct choice *c = t->words[i];
+	struct target_rule *c = ts->rules[i];
 
-	for (t->nwords--; i < t->nwords; i++)
-		t->words[i] = t->words[i + 1];
-	selector_clear(&c->word);
+	for (ts->nrules--; i < ts->nrules; i++)
+		ts->rules[i] = ts->rules[i + 1];
+	selector_clear(&c->selector);
 	free(c);
 }
 
-static void drop_words(struct tracker *t)
+static void drop_rules(struct targets *ts)
 {
-	while (t->nwords)
-		drop_word(t, t->nwords - 1);
+	while (ts->nrules)
+		drop_rule(ts, ts->nrules - 1);
 }
 
-void choice_filter(struct tracker *t)
+void targets_filter(struct targets *ts)
 {
-	bool any = t->by_options || t->following;
+	bool any = ts->by_options || ts->following;
 	struct process *p, *next;
 
-	/* Nothing is chosen that one which leaves out could be about. */
-	while (!any && t->nwords && !t->words[0]->on)
-		drop_word(t, 0);
-	any |= t->nwords > 0;
-	HASH_ITER(hh, t->processes, p, next)
-		any |= p->attached;
-	t->filtering = any;
-	sampler_set_filtering(t->sampler, any);
+	/* Rules that detach mean nothing without one before them that attaches. */
+	while (!any && ts->nrules && !ts->rules[0]->on)
+		drop_rule(ts, 0);
+	any |= ts->nrules > 0;
+	HASH_ITER(hh, ts->procs->live, p, next)
+		any |= p->choice == CHOICE_ATTACHED;
+	ts->filtering = any;
+	sampler_set_filtering(ts->sampler, any);
 	if (any)
 		return;
-	HASH_ITER(hh, t->processes, p, next)
-		p->excluded = false;
+	HASH_ITER(hh, ts->procs->live, p, next)
+		p->choice = CHOICE_NONE;
 }
 
-/* Takes the word over. -ENOSPC, -ENOMEM: it does not. */
-static int add_word(struct tracker *t, const struct selector *word, bool on)
+/* Takes the selector. -ENOSPC, -ENOMEM: the caller still has it. */
+static int add_rule(struct targets *ts, const struct selector *selector, bool on)
 {
 	struct process *p, *next;
-	struct choice *c;
+	struct target_rule *c;
 	uint32_t used = 0;
 
-	if (t->nwords == CHOICE_WORDS)
+	if (ts->nrules == TARGET_RULES)
 		return -ENOSPC;
 	c = malloc(sizeof(*c));
 	if (!c)
 		return -ENOMEM;
-	for (size_t i = 0; i < t->nwords; i++)
-		used |= t->words[i]->bit;
-	*c = (struct choice){.word = *word, .on = on, .bit = ~used & (used + 1)};
-	t->words[t->nwords++] = c;
-	if (!selector_is_of_group(word))
+	for (size_t i = 0; i < ts->nrules; i++)
+		used |= ts->rules[i]->bit;
+	*c = (struct target_rule){.selector = *selector, .on = on, .bit = ~used & (used + 1)};
+	ts->rules[ts->nrules++] = c;
+	if (!selector_is_of_group(selector))
 		return 0;
-	HASH_ITER(hh, t->processes, p, next) {
-		p->groups &= ~c->bit; /* another word may have had it */
+	HASH_ITER(hh, ts->procs->live, p, next) {
+		p->groups &= ~c->bit; /* an earlier rule may have used it */
 		if (!p->kthread)
-			choice_read(t, p);
+			targets_read(ts, p);
 	}
 	return 0;
 }
 
-/* So many processes fit the word; how it was with them before is forgotten. */
-static unsigned int settle(struct tracker *t, const struct choice *c)
+/* The rule replaces choices by PID. Returns how many processes fit it. */
+static unsigned int override_choices(const struct targets *ts, const struct target_rule *c)
 {
 	struct process *p, *next;
 	unsigned int n = 0;
 
-	HASH_ITER(hh, t->processes, p, next) {
-		if (!fits(c, p))
+	HASH_ITER(hh, ts->procs->live, p, next) {
+		if (!rule_fits(c, p))
 			continue;
-		p->attached = p->excluded = false;
+		p->choice = CHOICE_NONE;
 		n++;
 	}
 	return n;
 }
 
-static void tell(struct tracker *t, const struct selector *word, bool on, unsigned int n,
-		 bool known)
+static void tell_fitting(const struct targets *ts, const struct selector *selector, bool on,
+			 unsigned int n, bool known)
 {
-	unsigned int all = HASH_COUNT(t->processes);
+	unsigned int all = HASH_COUNT(ts->procs->live);
 	char what[SELECTOR_BYTES + 32];
 
-	selector_tell(word, what, sizeof(what));
+	selector_tell(selector, what, sizeof(what));
 	if (n)
-		tracker_tell(t, 0, "%s %u process%s %s", on ? "attached to" : "detached from", n,
-			     n == 1 ? "" : "es", what);
+		notices_tell(ts->notices, 0, "%s %u process%s %s",
+			     on ? "attached to" : "detached from", n, n == 1 ? "" : "es", what);
 	else if (known && !on)
-		tracker_tell(t, 0, "detached: processes %s are not waited for any more", what);
+		notices_tell(ts->notices, 0, "detached: processes %s are not waited for any more",
+			     what);
 	else
-		tracker_tell(t, 2, "%s nothing: no process of %u is %s",
+		notices_tell(ts->notices, 2, "%s nothing: no process of %u is %s",
 			     on ? "attached to" : "detached from", all, what);
 }
 
 /* Cannot detach: no selector is active. */
-static void leave_whole(struct tracker *t)
+static void tell_whole_machine(const struct targets *ts)
 {
-	tracker_tell(t, 2, "the whole machine is sampled: attach to something first");
+	notices_tell(ts->notices, 2, "the whole machine is sampled: attach to something first");
 }
 
-/* The last that was said. */
-static void say_again(struct tracker *t, size_t i, bool on)
+/* Makes the rule the last one, which decides. */
+static void move_to_end(struct targets *ts, size_t i, bool on)
 {
-	struct choice *c = t->words[i];
+	struct target_rule *c = ts->rules[i];
 
-	for (; i + 1 < t->nwords; i++)
-		t->words[i] = t->words[i + 1];
-	t->words[i] = c;
+	for (; i + 1 < ts->nrules; i++)
+		ts->rules[i] = ts->rules[i + 1];
+	ts->rules[i] = c;
 	c->on = on;
 }
 
-static void attach_word(struct tracker *t, struct selector *word, bool on)
+static void attach_rule(struct targets *ts, struct selector *selector, bool on)
 {
 	size_t at = 0;
 	unsigned int n;
 	bool known;
 	int err;
 
-	while (at < t->nwords && !selector_is_same(&t->words[at]->word, word))
+	while (at < ts->nrules && !selector_is_same(&ts->rules[at]->selector, selector))
 		at++;
-	known = at < t->nwords;
-	err = known ? 0 : add_word(t, word, on);
+	known = at < ts->nrules;
+	err = known ? 0 : add_rule(ts, selector, on);
 	if (err) {
-		tracker_tell(t, 2,
-			     err == -ENOSPC ? "more than %u words: an empty answer ends them all"
-					    : "no memory for more than %u words",
-			     CHOICE_WORDS);
-		selector_clear(word);
+		notices_tell(ts->notices, 2,
+			     err == -ENOSPC
+				     ? "more than %u selectors: an empty answer ends them all"
+				     : "no memory for more than %u selectors",
+			     TARGET_RULES);
+		selector_clear(selector);
 		return;
 	}
-	n = settle(t, t->words[at]);
-	if (n && !on && !t->filtering) {
-		leave_whole(t);
-		drop_word(t, at);
+	n = override_choices(ts, ts->rules[at]);
+	if (n && !on && !ts->filtering) {
+		tell_whole_machine(ts);
+		drop_rule(ts, at);
 		return;
 	}
-	tell(t, word, on, n, known);
+	tell_fitting(ts, selector, on, n, known);
 	if (known)
-		selector_clear(word);
-	/* A word that was mistyped shall not empty the screen. */
+		selector_clear(selector);
+	/* A mistyped selector must not empty the screen. */
 	if (!n && !known)
-		drop_word(t, at);
+		drop_rule(ts, at);
 	if (!n && (on || !known))
 		return;
-	say_again(t, at, on);
-	choice_filter(t);
-	apply_all(t);
+	move_to_end(ts, at, on);
+	targets_filter(ts);
+	apply_all(ts);
 }
 
-static void attach_pid(struct tracker *t, const struct selector *word, bool on)
+static void attach_pid(struct targets *ts, const struct selector *selector, bool on)
 {
-	struct process *p = process_live(t, word->pid);
-	struct procstat s;
+	struct process *p = proctable_live(ts->procs, selector->pid);
 
-	if (!p) { /* at the start it may not have been read yet */
-		process_scan(t, word->pid);
-		p = process_live(t, word->pid);
-	}
 	if (!p) {
-		tracker_tell(t, 2, "there is no process %s", word->text);
+		notices_tell(ts->notices, 2, "there is no process %s", selector->text);
 		return;
 	}
-	if (!on && !t->filtering) {
-		leave_whole(t);
+	if (!on && !ts->filtering) {
+		tell_whole_machine(ts);
 		return;
 	}
-	if (!p->start && !procstat_read(p->pid, &s))
-		p->start = s.start;
-	p->attached = on;
-	p->excluded = !on;
-	tracker_tell(t, 0, "%s %d (%s)", on ? "attached to" : "detached from", (int)p->pid,
-		     p->comm);
-	choice_filter(t);
-	choice_apply(t, p);
+	read_start(p);
+	p->choice = on ? CHOICE_ATTACHED : CHOICE_DETACHED;
+	notices_tell(ts->notices, 0, "%s %d (%s)", on ? "attached to" : "detached from",
+		     (int)p->pid, p->comm);
+	targets_filter(ts);
+	targets_apply(ts, p);
 }
 
-void choice_attach(struct tracker *t, const char *arg, bool on)
+void targets_attach(struct targets *ts, struct selector *selector, bool on)
 {
-	struct selector word;
-	const char *why;
-
-	t->told_targets = false;
-	if (!selector_parse(arg, &word, &why))
-		tracker_tell(t, 2, "%s: %s", why, arg);
-	else if (word.kind == SELECTOR_PID)
-		attach_pid(t, &word, on);
+	notices_renew(ts->notices, NOTICE_TARGETS);
+	if (selector->kind == SELECTOR_PID)
+		attach_pid(ts, selector, on);
 	else
-		attach_word(t, &word, on);
+		attach_rule(ts, selector, on);
 }
 
-void choice_clear(struct tracker *t)
+void targets_follow(struct targets *ts, struct process *command)
+{
+	command->follow = true;
+	ts->following = true;
+	targets_apply(ts, command);
+	targets_filter(ts);
+}
+
+void targets_clear(struct targets *ts)
 {
 	struct process *p, *next;
 
-	t->by_options = t->following = false;
-	drop_words(t);
-	HASH_ITER(hh, t->processes, p, next)
-		p->attached = p->excluded = p->follow = false;
-	apply_all(t);
-	choice_filter(t);
-	tracker_tell(t, 0, "the whole machine is sampled");
+	ts->by_options = ts->following = false;
+	drop_rules(ts);
+	HASH_ITER(hh, ts->procs->live, p, next) {
+		p->choice = CHOICE_NONE;
+		p->follow = false;
+	}
+	apply_all(ts);
+	targets_filter(ts);
+	notices_tell(ts->notices, 0, "the whole machine is sampled");
 }
 
-void choice_free(struct tracker *t)
+void targets_free(struct targets *ts)
 {
-	for (size_t i = 0; t->named && i < t->filter->npids; i++)
-		identity_drop(&t->named[i]);
-	free(t->named);
-	t->named = NULL;
-	drop_words(t);
+	for (size_t i = 0; ts->named && i < ts->filter->npids; i++)
+		identity_drop(&ts->named[i]);
+	free(ts->named);
+	ts->named = NULL;
+	drop_rules(ts);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs the tracker's two threads. The tracker thread reads side-band records and commands, changes
- * what is known, and publishes; the builder thread compiles tables and throws blocks away once no
- * program can read them any more.
+ * The tracker's own thread: it reads side-band records and commands, changes what is known, and
+ * publishes. The builder threads (builder.c) compile tables and free garbage.
  */
 #include "bpf/tracker/tracker_priv.h"
 
@@ -10,138 +9,27 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bpf/sampler/kernelcode.h"
-#include "bpf/tracker/opener.h"
-#include "bpf/tracker/pace.h"
 #include "bpf/sampler/pidns.h"
 #include "bpf/sampler/sampler.h"
+#include "bpf/tracker/opener.h"
+#include "bpf/tracker/pace.h"
+#include "bpf/tracker/sideband.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/thread.h"
-#include "unwind/wide.h"
 
 #define KEEP_DEAD_NS   (5ull * 1000000000)
 #define TRACKER_NICE   (-10) /* a new process cannot be walked until it is known */
-#define GARBAGE_MAX_NS (250ull * 1000000)
 #define SCAN_NS	       (1000ull * 1000000)
-#define SMALL_FILE     (8ull << 20)
 #define OPEN_MAX_FILES 4096u
 #define WATCH_NS       (1000ull * 1000000)
-
-uint64_t tracker_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
-uint64_t tracker_cpu_time(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
-void tracker_wake(struct tracker *t)
-{
-	uint64_t one = 1;
-
-	if (write(t->wake_fd, &one, sizeof(one)) < 0)
-		return; /* full means that it is awake */
-}
-
-void tracker_tell(struct tracker *t, int level, const char *format, ...)
-{
-	char text[256];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	if (t->say)
-		t->say(t->say_arg, level, text);
-}
-
-/* --- blocks that may still be read ---------------------------------------------------------- */
-
-void tracker_discard(struct tracker *t, struct shards *from, uint32_t word)
-{
-	struct garbage *more;
-	size_t room;
-
-	if (t->ngarbage == t->garbage_room) {
-		room = t->garbage_room ? t->garbage_room * 2 : 256;
-		more = realloc(t->garbage, room * sizeof(*more));
-		if (!more) {
-			sampler_wait(t->sampler);
-			shards_remove(from, word);
-			return;
-		}
-		t->garbage = more;
-		t->garbage_room = room;
-	}
-	t->garbage[t->ngarbage++] = (struct garbage){from, word};
-	t->unpublished |= from == t->shards;
-	if (t->ngarbage == 1)
-		pthread_cond_broadcast(&t->builder_wake);
-}
-
-static void free_garbage(struct garbage *garbage, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		shards_remove(garbage[i].from, garbage[i].word);
-}
-
-/* Frees discarded blocks at once, for a caller that needs the room. */
-void tracker_flush(struct tracker *t, const struct shards *from)
-{
-	size_t i, kept = 0, collected = 0;
-
-	sampler_wait(t->sampler);
-	for (i = 0; i < t->ngarbage; i++) {
-		if (from && t->garbage[i].from != from) {
-			t->garbage[kept++] = t->garbage[i];
-			collected += i < t->ncollected;
-		} else {
-			shards_remove(t->garbage[i].from, t->garbage[i].word);
-		}
-	}
-	t->ngarbage = kept;
-	t->ncollected = collected;
-}
-
-/*
- * By a builder, without the lock while it waits. The blocks stay in the list meanwhile: what they
- * take up can be had, by who measures room and by tracker_flush, which may be faster. Not while
- * lists are being published, of which some may still lead to them.
- */
-static void collect_garbage(struct tracker *t)
-{
-	if (t->collecting || t->unpublished)
-		return;
-	t->collecting = true;
-	t->ncollected = t->ngarbage;
-	turnlock_give(&t->lock);
-	sampler_wait(t->sampler);
-	turnlock_take(&t->lock);
-	free_garbage(t->garbage, t->ncollected);
-	t->ngarbage -= t->ncollected;
-	memmove(t->garbage, t->garbage + t->ncollected, t->ngarbage * sizeof(*t->garbage));
-	t->ncollected = 0;
-	t->collecting = false;
-}
 
 /* --- the allocators' memory ------------------------------------------------------------------ */
 
@@ -149,7 +37,7 @@ static int shard_create(void *arg, unsigned int i)
 {
 	struct tracker *t = arg;
 
-	t->shard_since[i] = tracker_now();
+	t->shard_since[i] = clock_now();
 	return sampler_shard_create(t->sampler, i);
 }
 
@@ -164,7 +52,7 @@ static int shard_write(void *arg, unsigned int i, uint32_t at, const uint32_t *w
 	return sampler_shard_write(((struct tracker *)arg)->sampler, i, at, words, count);
 }
 
-/* The map_lists map has just the size of a shard, so the same allocator serves it. */
+/* The map_lists map is as large as a shard, so the same allocator serves it. */
 _Static_assert(MAP_ENTRIES_MAX * sizeof(struct map_entry) == SHARD_BYTES, "one shard of lists");
 
 static int list_create(void *arg, unsigned int i)
@@ -182,7 +70,7 @@ static int list_write(void *arg, unsigned int i, uint32_t at, const uint32_t *wo
 	return 0;
 }
 
-/* --- threads --------------------------------------------------------------------------------- */
+/* --- the thread ------------------------------------------------------------------------------ */
 
 static void on_event(const struct sideband_event *e, void *arg)
 {
@@ -196,13 +84,15 @@ static void on_event(const struct sideband_event *e, void *arg)
 
 static void on_answer(void *arg, const struct opening *o, const struct open_answer *a, int fd)
 {
+	struct tracker *t = arg;
+
 	if (o->request->kind == OPEN_MAPPED)
-		mappings_on_answer(arg, o, a, fd);
+		mappings_on_answer(&t->mappings, o, a, fd);
 	else
-		asked_on_answer(arg, o, a, fd);
+		asked_on_answer(t, o, a, fd);
 }
 
-/* CPUs come and go; true when records may be missing. */
+/* CPUs come and go; true: records may be missing. */
 static bool watch_cpus(struct tracker *t, uint64_t now)
 {
 	int changes;
@@ -211,10 +101,12 @@ static bool watch_cpus(struct tracker *t, uint64_t now)
 		return false;
 	t->watched = now;
 	changes = sideband_watch(t->sideband);
-	if (changes < 0 && !t->told_unwatched)
-		tracker_tell(t, 1, "cannot follow the processes on a CPU that came online: %s",
+	if (changes >= 0)
+		notices_renew(&t->notices, NOTICE_UNWATCHED_CPU);
+	else if (notices_first(&t->notices, NOTICE_UNWATCHED_CPU))
+		notices_tell(&t->notices, 1,
+			     "cannot follow the processes on a CPU that came online: %s",
 			     strerror(-changes));
-	t->told_unwatched = changes < 0;
 	return changes > 0;
 }
 
@@ -230,14 +122,14 @@ static void read_records(struct tracker *t)
 		rescan_begin(t);
 }
 
-static bool publish(struct tracker *t)
+static bool refresh_and_publish(struct tracker *t)
 {
 	if (process_refresh(t))
 		read_records(t);
-	return process_publish_some(t);
+	return publish_some(&t->publisher);
 }
 
-/* Since boot there may not have been as much time as the dead are kept. */
+/* The time since boot may be shorter than the one for which the dead are kept. */
 static void bury_old(struct tracker *t, uint64_t now)
 {
 	const uint64_t keep = atomic_load(&t->keep_dead);
@@ -245,19 +137,21 @@ static void bury_old(struct tracker *t, uint64_t now)
 	process_bury(t, now > keep ? now - keep : 0);
 }
 
-/* All processes that are there already; those that were named first, as are their tables. */
-static void begin(struct tracker *t)
+/* Reads the existing processes; those that -p names first, so that their tables are built first. */
+static void read_existing(struct tracker *t)
 {
-	for (size_t i = 0; i < t->filter->npids; i++)
-		process_scan(t, t->filter->pids[i]);
+	const struct tracker_filter *filter = t->targets.filter;
+
+	for (size_t i = 0; i < filter->npids; i++)
+		process_scan(t, filter->pids[i]);
 	rescan_begin(t);
 }
 
-static int timeout(const struct tracker *t, bool again)
+static int poll_timeout(const struct tracker *t, bool again)
 {
 	int opener = opener_wait(t->opener);
 
-	if (!t->started || t->publishing)
+	if (!t->rescan.started || t->publisher.publishing)
 		return 0;
 	return again ? 1 : opener >= 0 ? opener : 1000;
 }
@@ -270,15 +164,15 @@ static bool is_answered(const struct pollfd *fds)
 	return false;
 }
 
-/* Waits until there is something to do; fds[0] is that of the records. */
+/* Waits until there is something to do; fds[0] is for records, fds[1] the wake_fd. */
 static void wait_for_work(struct tracker *t, struct pollfd *fds, bool again, struct pace *pace)
 {
 	const bool has_read = fds[0].fd < 0 || fds[0].revents;
-	/* Where some are chosen, what is not known yet is not sampled. */
-	const bool by_files = sampler_checks_lists(t->sampler) && !t->filtering;
+	/* With targets chosen, processes that are not known yet are not sampled. */
+	const bool by_files = sampler_checks_lists(t->sampler) && !t->targets.filtering;
 	const uint64_t pause =
-		pace_wait(pace, by_files ? PACE_FILES_NS : PACE_NS, has_read, tracker_now());
-	const int ms = timeout(t, again);
+		pace_wait(pace, by_files ? PACE_FILES_NS : PACE_NS, has_read, clock_now());
+	const int ms = poll_timeout(t, again);
 	struct timespec wait = {ms / 1000, ms % 1000 * 1000000L};
 	uint64_t count;
 
@@ -296,16 +190,16 @@ static void wait_for_work(struct tracker *t, struct pollfd *fds, bool again, str
 }
 
 /*
- * A busy machine is the reason to look at it. Without the privilege records are read later. Not
- * before the processes that were there have been read: thousands of them would keep the collector,
+ * Raises the priority, since the machine may be busy; without the privilege records are read later.
+ * Only after the existing processes have been read: thousands of them would keep the collector,
  * which has its usual weight, from naming the first samples.
  */
-static void hurry(const struct tracker *t, bool *hurries)
+static void raise_priority(const struct tracker *t, bool *raised)
 {
-	if (*hurries || !t->started)
+	if (*raised || !t->rescan.started)
 		return;
 	setpriority(PRIO_PROCESS, (id_t)gettid(), TRACKER_NICE);
-	*hurries = true;
+	*raised = true;
 }
 
 static void *tracker_main(void *arg)
@@ -315,84 +209,82 @@ static void *tracker_main(void *arg)
 		{.fd = sideband_fd(t->sideband), .events = POLLIN},
 		{.fd = t->wake_fd, .events = POLLIN},
 	};
-	bool again = false, more, changed, ending, hurries = false;
+	bool again = false, more, changed, ending, raised = false;
 	struct pace pace = {0};
 	uint64_t now;
 
 	turnlock_take(&t->lock);
-	t->tracker_self = pthread_self();
-	t->in_thread = true;
-	begin(t);
+	t->mappings.reader = pthread_self();
+	t->mappings.has_reader = true;
+	read_existing(t);
 	while (!t->stop) {
 		wait_for_work(t, fds, again, &pace);
-		now = tracker_now();
+		now = clock_now();
 		changed = watch_cpus(t, now);
 		read_records(t);
 		if (changed)
 			rescan_begin(t);
 		more = rescan_turn(t);
-		hurry(t, &hurries);
+		raise_priority(t, &raised);
 		commands_take(t);
-		rest_ask(t);
+		idlefile_ask(&t->idlefiles);
 		if (is_answered(fds + 2) || opener_wait(t->opener) >= 0)
-			opener_turn(t->opener, tracker_now());
-		now = tracker_now();
-		doubt_settle(t, now);
-		choice_look(t, now);
-		ending = choice_watch(t, now);
-		again = publish(t) || more || t->rescan || ending;
+			opener_turn(t->opener, clock_now());
+		now = clock_now();
+		stale_turn(t, now);
+		targets_look(&t->targets, now);
+		ending = targets_watch(&t->targets, now);
+		again = refresh_and_publish(t) || more || t->rescan.proc || ending;
 		bury_old(t, now);
-		if (now - t->scanned >= SCAN_NS)
-			evict_scan(t, now);
-		rest_look(t, now);
+		if (now - t->evictor.scanned >= SCAN_NS)
+			evict_scan(&t->evictor, now);
+		idlefile_look(&t->idlefiles, now);
 		asked_age(t, now);
 	}
 	turnlock_give(&t->lock);
 	return NULL;
 }
 
-static void *builder_main(void *arg)
-{
-	struct builder *b = arg;
-	struct tracker *t = b->tracker;
-	struct timespec until;
-
-	turnlock_take(&t->lock);
-	while (!t->stop) {
-		if (object_build_next(b))
-			continue;
-		if (t->ngarbage)
-			collect_garbage(t);
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += GARBAGE_MAX_NS;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		while (!t->stop && !object_is_queued(b)) {
-			if (t->ngarbage) {
-				if (pthread_cond_timedwait(&t->builder_wake, &t->lock.lock, &until))
-					break;
-			} else {
-				pthread_cond_wait(&t->builder_wake, &t->lock.lock);
-			}
-		}
-	}
-	turnlock_give(&t->lock);
-	return NULL;
-}
-
-/* Names, maps and events need descriptors, too. */
+/* Symbol files, maps and events need descriptors, too. */
 static void limits_set(struct tracker *t)
 {
 	struct rlimit files;
 
-	t->open_max = OPEN_MAX_FILES;
-	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur / 3 < t->open_max)
-		t->open_max = (unsigned int)(files.rlim_cur / 3);
-	t->mappings.max = memory_limit(MEMORY_MAPPINGS) / sizeof(struct mapping);
-	t->bytes.max = memory_limit(MEMORY_OBJECTS) / 2;
+	t->idlefiles.open_max = OPEN_MAX_FILES;
+	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur / 3 < t->idlefiles.open_max)
+		t->idlefiles.open_max = (unsigned int)(files.rlim_cur / 3);
+	t->mappings.quota.max = memory_limit(MEMORY_MAPPINGS) / sizeof(struct mapping);
+	t->objects.bytes.max = memory_limit(MEMORY_OBJECTS) / 2;
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
+
+void tracker_connect(struct tracker *t)
+{
+	t->garbage.sampler = t->maplists.sampler = t->publisher.sampler = t->sampler;
+	t->targets.sampler = t->evictor.sampler = t->builders.sampler = t->sampler;
+	t->garbage.wake = t->objects.queue_wake = &t->builders.wake;
+	t->garbage.tables = t->objects.shards = t->evictor.shards = t->shards;
+	t->publisher.lock = t->mappings.lock = t->builders.lock = &t->lock;
+	t->idlefiles.wake_fd = t->builders.wake_fd = t->wake_fd;
+	t->maplists.garbage = t->publisher.garbage = t->objects.garbage = &t->garbage;
+	t->evictor.garbage = t->builders.garbage = &t->garbage;
+	t->filelists.maps = t->publisher.maps = &t->maplists;
+	t->publisher.files = t->objects.filelists = &t->filelists;
+	t->publisher.procs = t->objects.procs = t->idlefiles.procs = &t->procs;
+	t->mappings.procs = t->targets.procs = t->evictor.procs = t->builders.procs = &t->procs;
+	t->publisher.notices = t->objects.notices = t->idlefiles.notices = &t->notices;
+	t->mappings.notices = t->targets.notices = t->builders.notices = &t->notices;
+	t->idlefiles.objects = t->mappings.objects = &t->objects;
+	t->evictor.objects = t->builders.objects = &t->objects;
+	t->mappings.idlefiles = t->evictor.idlefiles = &t->idlefiles;
+	t->evictor.publisher = &t->publisher;
+	t->evictor.targets = &t->targets;
+	t->builders.evictor = &t->evictor;
+	t->procs.dead_end = &t->procs.dead;
+	t->objects.queue_end = &t->objects.queue;
+	t->posted.end = &t->posted.first;
+}
 
 int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 		unsigned int shards_max, tracker_say *say, void *arg, struct tracker **out)
@@ -401,61 +293,40 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 						    false};
 	static const struct shards_ops list_ops = {list_create, NULL, list_write, true};
 	struct tracker *t = calloc(1, sizeof(*t));
-	pthread_condattr_t attr;
-	int err = -ENOMEM;
+	int err;
 
 	*out = NULL;
 	if (!t)
 		return -ENOMEM;
 	t->sampler = sampler;
-	t->filter = filter;
-	t->say = say;
-	t->say_arg = arg;
-	t->by_options = filter->npids || filter->comm || filter->user_given || filter->cgroup ||
-			filter->container;
-	t->dead_end = &t->dead;
+	t->notices = (struct notices){.say = say, .arg = arg};
 	atomic_init(&t->keep_dead, KEEP_DEAD_NS);
-	t->queue_end = &t->queue;
-	t->posted_end = &t->posted;
 	turnlock_init(&t->lock);
-	pthread_mutex_init(&t->posted_lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&t->builder_wake, &attr);
-	pthread_cond_init(&t->asked_wake, &attr);
-	pthread_cond_init(&t->has_read, NULL);
-	pthread_condattr_destroy(&attr);
+	pthread_mutex_init(&t->posted.lock, NULL);
+	pthread_cond_init(&t->mappings.has_read, NULL);
 	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	limits_set(t);
 	t->shards = shards_new(shards_max, &shard_ops, t);
-	t->lists = shards_new(1, &list_ops, t);
-	t->wide = wide_rules_new();
+	t->maplists.shards = shards_new(1, &list_ops, t);
 	t->asked = asked_new();
-	if (t->wake_fd < 0 || !t->shards || !t->lists || !t->wide || !t->asked)
-		goto fail;
-	err = choice_name(t);
+	tracker_connect(t);
+	limits_set(t);
+	err = builders_init(&t->builders);
+	if (t->wake_fd < 0 || !t->shards || !t->maplists.shards || !t->asked)
+		err = -ENOMEM;
+	if (!err)
+		err = targets_init(&t->targets, filter);
 	if (!err)
 		err = kernelcode_new(&t->kernel_code);
 	if (!err)
 		err = sideband_new(NULL, 0, &t->sideband);
 	if (err)
-		goto fail;
-	*out = t;
-	return 0;
-fail:
-	tracker_free(t);
+		tracker_free(t);
+	else
+		*out = t;
 	return err;
 }
 
-static int start_thread(pthread_t *thread, bool *runs, void *(*run)(void *), void *arg)
-{
-	int err = thread_start(thread, run, arg);
-
-	*runs = !err;
-	return err;
-}
-
-/* Without it the kernel shows neither mappings nor addresses of other users' processes. */
+/* CAP_SYS_PTRACE: else the kernel hides mappings and addresses of other users' processes. */
 static bool may_read_processes(void)
 {
 	char line[256];
@@ -470,95 +341,67 @@ static bool may_read_processes(void)
 	return caps >> CAP_SYS_PTRACE & 1;
 }
 
-/* However long a large file takes, or one that was made to take long: a small one need not wait. */
-static int start_builders(struct tracker *t)
-{
-	/* The CFI of one takes twice the size at most (cfi_limit), and all of it five times that.
-	 */
-	const uint64_t share = memory_limit(MEMORY_BUILD) / 32;
-	const uint64_t sizes[BUILDERS] = {UINT64_MAX, share < SMALL_FILE ? share : SMALL_FILE};
-	int err = 0;
-	size_t i;
-
-	for (i = 0; i < BUILDERS && !err; i++) {
-		struct builder *b = &t->builders[i];
-
-		b->tracker = t;
-		b->size_max = sizes[i];
-		b->wide = wide_rules_join(t->wide);
-		err = b->wide ? start_thread(&b->thread, &b->runs, builder_main, b) : -ENOMEM;
-	}
-	return err;
-}
-
 int tracker_start(struct tracker *t)
 {
 	int err;
 
 	if (!may_read_processes())
-		tracker_tell(t, 1,
+		notices_tell(&t->notices, 1,
 			     "without CAP_SYS_PTRACE most user stacks cannot be walked, nor named");
 
 	if (!pidns_is_initial())
-		tracker_tell(t, 0,
+		notices_tell(&t->notices, 0,
 			     "in a PID namespace: samples of processes outside of it, and of the "
 			     "kernel's threads, are counted, not shown");
 	turnlock_take(&t->lock);
-	choice_filter(t);
+	targets_filter(&t->targets);
 	turnlock_give(&t->lock);
 	err = opener_new(on_answer, t, &t->opener);
+	t->mappings.opener = t->idlefiles.opener = t->opener;
 	if (!err)
-		err = start_builders(t);
-	if (!err)
-		err = start_thread(&t->tracker_thread, &t->tracker_runs, tracker_main, t);
+		err = builders_start(&t->builders);
+	if (!err) {
+		err = thread_start(&t->thread, tracker_main, t);
+		t->runs = !err;
+	}
 	return err;
 }
 
 void tracker_free(struct tracker *t)
 {
-	size_t i;
-
 	if (!t)
 		return;
-	atomic_store(&t->stopping, true);
 	turnlock_take(&t->lock);
 	t->stop = true;
-	pthread_cond_broadcast(&t->builder_wake);
-	pthread_cond_broadcast(&t->asked_wake);
+	if (t->asked)
+		asked_stop(t->asked);
 	turnlock_give(&t->lock);
-	if (t->wake_fd >= 0)
-		tracker_wake(t);
-	if (t->tracker_runs)
-		pthread_join(t->tracker_thread, NULL);
-	for (i = 0; i < BUILDERS; i++)
-		if (t->builders[i].runs)
-			pthread_join(t->builders[i].thread, NULL);
-	t->say = NULL;
+	if (t->runs) {
+		eventfd_write(t->wake_fd, 1);
+		pthread_join(t->thread, NULL);
+	}
+	builders_stop(&t->builders);
+	t->notices.say = NULL;
 	rescan_free(t);
 	opener_free(t->opener);
 	asked_free(t->asked);
 	processes_free(t);
-	if (t->shards && t->lists)
-		objects_free(t);
-	free(t->garbage);
+	objects_free(&t->objects);
+	garbage_free(&t->garbage);
 	commands_free(t);
-	choice_free(t);
+	targets_free(&t->targets);
 	sideband_free(t->sideband);
 	kernelcode_free(t->kernel_code);
 	shards_free(t->shards);
-	shards_free(t->lists);
-	quota_free(&t->mappings);
-	quota_free(&t->bytes);
-	for (i = 0; i < BUILDERS; i++)
-		wide_rules_free(t->builders[i].wide);
-	wide_rules_free(t->wide);
+	shards_free(t->maplists.shards);
+	quota_free(&t->mappings.quota);
+	quota_free(&t->objects.bytes);
+	builders_free(&t->builders);
 	if (t->wake_fd >= 0)
 		close(t->wake_fd);
-	pthread_cond_destroy(&t->builder_wake);
-	pthread_cond_destroy(&t->asked_wake);
-	pthread_cond_destroy(&t->has_read);
+	pthread_cond_destroy(&t->mappings.has_read);
 	turnlock_destroy(&t->lock);
-	pthread_mutex_destroy(&t->posted_lock);
+	pthread_mutex_destroy(&t->posted.lock);
 	free(t);
 }
 

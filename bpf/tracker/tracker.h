@@ -74,13 +74,13 @@ void tracker_doubt(struct tracker *t, pid_t pid, unsigned int reason);
 
 enum place_kind { PLACE_UNKNOWN, PLACE_FILE, PLACE_VDSO, PLACE_JIT };
 
-struct tracker_exec { /* whose sample, or frame, it is */
+struct tracker_exec { /* the process of a sample or frame, between two execs */
 	pid_t pid;
-	uint64_t image; /* as in struct stack_record; 0: not known, or a kernel thread */
-	uint64_t exec;	/* likewise; 0: whichever has that image */
+	uint64_t stack_start; /* stack_record.image; 0: not known, or a kernel thread */
+	uint64_t exec_id;     /* stack_record.exec; 0: any with that stack_start */
 };
 
-struct place { /* where the code of a frame lies */
+struct code_place { /* where the code of a frame lies */
 	enum place_kind kind;
 	struct object *object; /* FILE, VDSO: with a reference, object_put */
 	uint64_t vaddr;	       /* FILE, VDSO: ELF virtual address */
@@ -92,7 +92,7 @@ struct place { /* where the code of a frame lies */
  * process and is looked up in the mappings that are known of it now.
  */
 void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
-		   struct place *out);
+		   struct code_place *out);
 
 /*
  * A descriptor, the caller's own, of the first file that the process has mapped executable and
@@ -109,6 +109,12 @@ int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
 int tracker_ask_file(struct tracker *t, const struct file_question *question,
 		     struct file_facts *facts);
 void tracker_patience(struct tracker *t, uint64_t ns);
+
+/*
+ * Calls fn under the tracker's lock, so that tables, lists and entries in the sampler's maps do not
+ * change. Returns what fn does.
+ */
+int tracker_with_maps(struct tracker *t, int (*fn)(struct sampler *sampler, void *arg), void *arg);
 
 /* What has come and gone of the kernel's code; the tracker's own. */
 struct kernelcode *tracker_kernel_code(struct tracker *t);

@@ -1,56 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a person asks for while it runs. Posted by any thread, done by the tracker's, between two
- * readings of the records.
+ * Commands of the user. Any thread posts them; the tracker's thread runs them between two readings
+ * of the records.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #include "bpf/sampler/sampler.h"
+#include "bpf/tracker/selector.h"
 #include "bpf/tracker/tracker_priv.h"
 
-struct posted {
+struct posted_command {
 	enum tracker_command command;
-	struct posted *next;
+	struct posted_command *next;
 	char arg[256];
 };
 
-static void reset(struct tracker *t, long shard)
+/* shard: -1: all. */
+static void reset_tables(struct tracker *t, long shard)
 {
 	struct object *o, *next;
 	unsigned int n = 0;
 	uint32_t i;
 
-	HASH_ITER(hh, t->objects, o, next) {
+	HASH_ITER(hh, t->objects.all, o, next) {
 		bool in = shard < 0 && o->state != OBJECT_QUEUED;
 
 		for (i = 0; i < o->nspans && !in; i++)
 			in = o->spans[i].word >> SHARD_SHIFT == (unsigned long)shard;
 		if (in) {
-			object_rebuild(t, o);
+			object_rebuild(&t->objects, o);
 			n++;
 		}
 	}
-	t->told_full = false;
-	tracker_tell(t, 0, "reset: %u objects load again", n);
+	notices_renew(&t->notices, NOTICE_TABLES_FULL);
+	notices_tell(&t->notices, 0, "reset: %u objects load again", n);
 }
 
-static void run_command(struct tracker *t, const struct posted *c)
+static void attach(struct tracker *t, const char *arg, bool on)
+{
+	struct selector selector;
+	const char *why;
+
+	if (!selector_parse(arg, &selector, &why)) {
+		notices_tell(&t->notices, 2, "%s: %s", why, arg);
+		return;
+	}
+	/* At the start the process may not have been read yet. */
+	if (selector.kind == SELECTOR_PID && !proctable_live(&t->procs, selector.pid))
+		process_scan(t, selector.pid);
+	targets_attach(&t->targets, &selector, on);
+}
+
+static void run_command(struct tracker *t, const struct posted_command *c)
 {
 	char *end;
-	long shard; /* or whatever number there is */
+	long number;
 
 	switch (c->command) {
 	case TRACKER_ATTACH:
 	case TRACKER_DETACH:
-		choice_attach(t, c->arg, c->command == TRACKER_ATTACH);
+		attach(t, c->arg, c->command == TRACKER_ATTACH);
 		break;
 	case TRACKER_DETACH_ALL:
-		choice_clear(t);
+		targets_clear(&t->targets);
 		break;
 	case TRACKER_RESET_SHARDS:
-		reset(t, -1);
+		reset_tables(t, -1);
 		break;
 	case TRACKER_DROP:
 		inventory_drop(t, c->arg);
@@ -59,43 +77,43 @@ static void run_command(struct tracker *t, const struct posted *c)
 		inventory_pin(t, c->arg);
 		break;
 	case TRACKER_CAPTURE:
-		shard = strtol(c->arg, &end, 10);
-		sampler_capture(t->sampler, (pid_t)shard, (unsigned int)strtoul(end, NULL, 10));
+		number = strtol(c->arg, &end, 10);
+		sampler_capture(t->sampler, (pid_t)number, (unsigned int)strtoul(end, NULL, 10));
 		break;
 	case TRACKER_RESET_SHARD:
-		shard = strtol(c->arg, &end, 10);
-		if (end == c->arg || *end || shard < 0 || shard >= shards_max(t->shards))
-			tracker_tell(t, 2, "there is no shard %s", c->arg);
+		number = strtol(c->arg, &end, 10);
+		if (end == c->arg || *end || number < 0 || number >= shards_max(t->shards))
+			notices_tell(&t->notices, 2, "there is no shard %s", c->arg);
 		else
-			reset(t, shard);
+			reset_tables(t, number);
 		break;
 	}
 }
 
 void tracker_post(struct tracker *t, enum tracker_command command, const char *arg)
 {
-	struct posted *c = calloc(1, sizeof(*c));
+	struct posted_command *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return;
 	c->command = command;
 	snprintf(c->arg, sizeof(c->arg), "%s", arg ? arg : "");
-	pthread_mutex_lock(&t->posted_lock);
-	*t->posted_end = c;
-	t->posted_end = &c->next;
-	pthread_mutex_unlock(&t->posted_lock);
-	tracker_wake(t);
+	pthread_mutex_lock(&t->posted.lock);
+	*t->posted.end = c;
+	t->posted.end = &c->next;
+	pthread_mutex_unlock(&t->posted.lock);
+	eventfd_write(t->wake_fd, 1);
 }
 
 void commands_take(struct tracker *t)
 {
-	struct posted *all, *c;
+	struct posted_command *all, *c;
 
-	pthread_mutex_lock(&t->posted_lock);
-	all = t->posted;
-	t->posted = NULL;
-	t->posted_end = &t->posted;
-	pthread_mutex_unlock(&t->posted_lock);
+	pthread_mutex_lock(&t->posted.lock);
+	all = t->posted.first;
+	t->posted.first = NULL;
+	t->posted.end = &t->posted.first;
+	pthread_mutex_unlock(&t->posted.lock);
 	while ((c = all)) {
 		all = c->next;
 		run_command(t, c);
@@ -105,10 +123,10 @@ void commands_take(struct tracker *t)
 
 void commands_free(struct tracker *t)
 {
-	struct posted *c;
+	struct posted_command *c;
 
-	while ((c = t->posted)) {
-		t->posted = c->next;
+	while ((c = t->posted.first)) {
+		t->posted.first = c->next;
 		free(c);
 	}
 }

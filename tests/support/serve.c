@@ -463,11 +463,12 @@ bool is_attached(struct running *r, pid_t pid)
 	return tracker_proc(r->tracker, &(struct tracker_exec){.pid = pid}, &p) && p.attached;
 }
 
-struct place place_at(struct running *r, pid_t pid, uint64_t image, uint64_t addr)
+struct code_place place_at(struct running *r, pid_t pid, uint64_t image, uint64_t addr)
 {
-	struct place p;
+	struct code_place p;
 
-	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .image = image}, addr, &p);
+	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .stack_start = image}, addr,
+		      &p);
 	if (p.object)
 		object_put(r->tracker, p.object);
 	return p;

@@ -151,6 +151,6 @@ bool is_called(struct running *r, pid_t pid, const char *comm);
 bool is_attached(struct running *r, pid_t pid);
 
 /* What is at the address, without the reference; the object is only good to compare. */
-struct place place_at(struct running *r, pid_t pid, uint64_t image, uint64_t addr);
+struct code_place place_at(struct running *r, pid_t pid, uint64_t image, uint64_t addr);
 
 #endif

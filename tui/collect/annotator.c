@@ -155,7 +155,7 @@ static void found_add(struct annotator *a, const struct stack_hit *hit, uint64_t
 	if (GROW(a->found, a->nfound, a->found_room, FOUND_MAX))
 		return;
 	f = &a->found[a->nfound++];
-	*f = (struct annotator_match){.of = {.pid = hit->pid, .image = image, .exec = hit->exec},
+	*f = (struct annotator_match){.of = {.pid = hit->pid, .stack_start = image, .exec_id = hit->exec},
 				      .frame = frame,
 				      .count = hit->count,
 				      .self = leaf && !hit->kernel,
@@ -225,8 +225,8 @@ static int by_address(const void *a, const void *b)
 
 	if (x->of.pid != y->of.pid)
 		return x->of.pid < y->of.pid ? -1 : 1;
-	if (x->of.exec != y->of.exec)
-		return x->of.exec < y->of.exec ? -1 : 1;
+	if (x->of.exec_id != y->of.exec_id)
+		return x->of.exec_id < y->of.exec_id ? -1 : 1;
 	return (x->frame > y->frame) - (x->frame < y->frame);
 }
 
@@ -302,7 +302,7 @@ static bool has_exited(const struct annotator *a, const struct annotator_match *
 	bool exited;
 
 	profile_lock(a->profile);
-	proc = query_proc(a->profile, query_find_proc(a->profile, f->of.pid, f->of.exec));
+	proc = query_proc(a->profile, query_find_proc(a->profile, f->of.pid, f->of.exec_id));
 	exited = !proc || proc->exited;
 	profile_unlock(a->profile);
 	return exited;
@@ -335,7 +335,7 @@ static void ask_or_tell(struct annotator *a, const struct annotator_match *f)
 /* That which the wish names by an address. */
 static void choose_frame(struct annotator *a)
 {
-	struct annotator_match f = {.of = {.pid = a->wish.pid, .exec = a->wish.image},
+	struct annotator_match f = {.of = {.pid = a->wish.pid, .exec_id = a->wish.image},
 				    .frame = a->wish.frame};
 	struct object *object;
 

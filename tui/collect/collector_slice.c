@@ -116,8 +116,8 @@ static int make_cell(struct collector *c, const struct sampler_count *count, uin
 			return (int)id;
 		cell->ustack = (uint32_t)id;
 		if (c->annotator)
-			annotator_note(c->annotator, of.pid, of.exec, key->user, key->kernel != 0,
-				       count->value.count, now);
+			annotator_note(c->annotator, of.pid, of.exec_id, key->user,
+				       key->kernel != 0, count->value.count, now);
 	}
 	if (key->kernel) {
 		id = stackcache_kernel(c->stacks, key->kernel, &klost);

@@ -246,11 +246,11 @@ static struct procinfo_proc *proc_new(struct procinfo *pi, const struct tracker_
 
 	if (!proc)
 		return NULL;
-	proc->key = (struct proc_key){of->exec, (uint64_t)of->pid};
-	proc->image = of->image;
+	proc->key = (struct proc_key){of->exec_id, (uint64_t)of->pid};
+	proc->image = of->stack_start;
 	proc->info.pid = of->pid;
-	proc->info.image = of->exec;
-	proc->info.kthread = !of->image;
+	proc->info.image = of->exec_id;
+	proc->info.kthread = !of->stack_start;
 	proc->refreshed = proc->sampled = now;
 	set_comm(&proc->info, comm);
 	refresh(pi, proc, now);
@@ -281,7 +281,7 @@ static int feed(struct procinfo *pi, struct procinfo_proc *proc)
 int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const char *comm,
 		      uint64_t now)
 {
-	struct proc_key key = {of->exec, (uint64_t)of->pid};
+	struct proc_key key = {of->exec_id, (uint64_t)of->pid};
 	struct procinfo_proc *proc;
 	int err;
 
@@ -291,13 +291,8 @@ int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const 
 		proc = proc_new(pi, of, comm, now);
 	if (!proc)
 		return -ENOMEM;
-	if (of->image && !proc->image) {
-		/* A sample within exec may have the name of the next image. */
-		set_comm(&proc->info, comm);
-		proc->round = pi->round - 1;
-	}
-	if (of->image)
-		proc->image = of->image;
+	if (of->stack_start)
+		proc->image = of->stack_start;
 	proc->info.kthread &= !proc->image;
 	proc->sampled = now;
 	if (proc->round == pi->round)

@@ -29,9 +29,9 @@ void procinfo_free(struct procinfo *pi);
 void procinfo_seen(struct procinfo *pi, pid_t pid, uint64_t exec);
 /*
  * Profile id of the process, good for the commit that ends this slice: one for each PID and exec.
- * comm (16 bytes, raw) is what the sample says. of->image is 0 in a kernel thread, and in a sample
- * of a process that has no address space, since it ends or is within exec. now: CLOCK_MONOTONIC ns.
- * -ENOMEM.
+ * comm (16 bytes, raw) is what the sample says. of->stack_start is 0 in a kernel thread, and in a
+ * sample of a process that has no address space, since it ends or is within exec. now:
+ * CLOCK_MONOTONIC ns. -ENOMEM.
  */
 int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const char *comm,
 		      uint64_t now);

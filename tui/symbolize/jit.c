@@ -264,8 +264,8 @@ static struct jit_process *process_get(struct jit *jit, const struct tracker_exe
 
 	memset(&key, 0, sizeof(key)); /* and its padding */
 	key.pid = of->pid;
-	key.image = of->image;
-	key.exec = of->exec;
+	key.stack_start = of->stack_start;
+	key.exec_id = of->exec_id;
 	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
 	HASH_FIND(hh, jit->processes, &key, sizeof(key), p);
 	if (p && p->looked == jit->round)

@@ -66,7 +66,7 @@ void jit_files_free(struct jit_files *e)
 
 static bool is_made(struct jit_files *e, pid_t pid, uint64_t addr)
 {
-	struct place at;
+	struct code_place at;
 
 	e->places--;
 	tracker_place(e->tracker, &(struct tracker_exec){.pid = pid}, addr, &at);

@@ -154,13 +154,13 @@ static bool name_jit(struct resolver *r, const struct tracker_exec *of, uint64_t
 
 /* What was at the place of the frame when it was sampled. */
 static void place_of(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
-		     struct place *at)
+		     struct code_place *at)
 {
 	tracker_place(r->tracker, of, frame, at);
 	if (!at->since)
 		return;
 	object_put(r->tracker, at->object);
-	*at = (struct place){.kind = PLACE_UNKNOWN};
+	*at = (struct code_place){.kind = PLACE_UNKNOWN};
 }
 
 static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
@@ -169,7 +169,7 @@ static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t
 {
 	uint64_t addr = frame & ~FRAME_EXACT;
 	struct symbol_module *m;
-	struct place at;
+	struct code_place at;
 
 	if (!(frame & FRAME_EXACT) && addr)
 		addr--;
@@ -408,7 +408,7 @@ int resolver_function(struct resolver *r, const struct tracker_exec *of, uint64_
 {
 	uint64_t addr = frame & ~FRAME_EXACT;
 	struct symbol_module *m;
-	struct place at;
+	struct code_place at;
 	bool guessed;
 
 	if (!(frame & FRAME_EXACT) && addr)

@@ -25,7 +25,7 @@
 struct world {
 	struct tracker t;
 	struct object objects[4];
-	struct builder any, small;
+	struct table_builder any, small;
 };
 
 /* They do not share a slot. */
@@ -45,14 +45,14 @@ static struct world *world_new(void)
 	struct world *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
-	w->t.queue_end = &w->t.queue;
 	w->t.wake_fd = -1;
 	w->t.shards = shards_new(1, &no_shards, NULL);
 	assert_non_null(w->t.shards);
 	turnlock_init(&w->t.lock);
-	pthread_cond_init(&w->t.builder_wake, NULL);
-	w->any = (struct builder){.tracker = &w->t, .size_max = UINT64_MAX};
-	w->small = (struct builder){.tracker = &w->t, .size_max = SMALL};
+	tracker_connect(&w->t);
+	pthread_cond_init(&w->t.builders.wake, NULL);
+	w->any = (struct table_builder){.all = &w->t.builders, .size_max = UINT64_MAX};
+	w->small = (struct table_builder){.all = &w->t.builders, .size_max = SMALL};
 	turnlock_take(&w->t.lock);
 	return w;
 }
@@ -64,7 +64,7 @@ static void world_free(struct world *w)
 		if (w->objects[i].id)
 			close(w->objects[i].fd);
 	shards_free(w->t.shards);
-	pthread_cond_destroy(&w->t.builder_wake);
+	pthread_cond_destroy(&w->t.builders.wake);
 	turnlock_destroy(&w->t.lock);
 	free(w);
 }
@@ -78,7 +78,7 @@ static struct object *queued(struct world *w, size_t i, uint64_t size, uid_t uid
 	o->fd = memfd_create("text", MFD_CLOEXEC);
 	assert_true(o->fd >= 0 && !ftruncate(o->fd, (off_t)size));
 	o->key.size = size;
-	object_enqueue(&w->t, o);
+	object_enqueue(&w->t.objects, o);
 	return o;
 }
 
@@ -88,18 +88,18 @@ static void test_small_ones(void **state)
 	struct object *large = queued(w, 0, LARGE, FIRST_USER), *small;
 
 	(void)state;
-	assert_false(object_is_queued(&w->small));
-	assert_false(object_build_next(&w->small));
+	assert_false(builder_has_work(&w->small));
+	assert_false(builder_run(&w->small));
 	small = queued(w, 1, SMALL, FIRST_USER);
-	assert_true(object_is_queued(&w->small));
-	assert_true(object_build_next(&w->small));
+	assert_true(builder_has_work(&w->small));
+	assert_true(builder_run(&w->small));
 	assert_int_equal(small->state, OBJECT_FAILED);
 	assert_int_equal(large->state, OBJECT_QUEUED);
-	assert_false(object_build_next(&w->small));
-	assert_true(object_is_queued(&w->any));
-	assert_true(object_build_next(&w->any));
+	assert_false(builder_run(&w->small));
+	assert_true(builder_has_work(&w->any));
+	assert_true(builder_run(&w->any));
 	assert_int_equal(large->state, OBJECT_FAILED);
-	assert_false(object_is_queued(&w->any));
+	assert_false(builder_has_work(&w->any));
 	world_free(w);
 }
 
@@ -111,14 +111,15 @@ static void test_turns(void **state)
 		      *large = queued(w, 1, LARGE, FIRST_USER);
 
 	(void)state;
-	w->t.build_uses[SECOND_USER % BUILD_USES] = (struct build_use){10000000000u, tracker_now()};
-	assert_true(object_build_next(&w->any));
+	w->t.builders.uses[SECOND_USER % BUILDER_USERS] =
+		(struct builder_use){10000000000u, clock_now()};
+	assert_true(builder_run(&w->any));
 	assert_int_equal(large->state, OBJECT_FAILED);
 	assert_int_equal(small->state, OBJECT_QUEUED);
 	/* It is forgotten after a minute, and small files come first again. */
 	large = queued(w, 2, LARGE, FIRST_USER);
-	w->t.build_uses[SECOND_USER % BUILD_USES].since -= 60000000000u;
-	assert_true(object_build_next(&w->any));
+	w->t.builders.uses[SECOND_USER % BUILDER_USERS].since -= 60000000000u;
+	assert_true(builder_run(&w->any));
 	assert_int_equal(small->state, OBJECT_FAILED);
 	assert_int_equal(large->state, OBJECT_QUEUED);
 	world_free(w);

@@ -2,7 +2,7 @@
 /*
  * Files of objects that no process maps are closed after a while and opened with the next mapping,
  * if they are still the same. Nothing of it runs in the kernel, and nothing is built.
- * Covers: bpf/tracker/idlefile.c bpf/tracker/object.c
+ * Covers: bpf/tracker/idlefile.c bpf/tracker/object.c bpf/tracker/objectfile.c
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,9 +20,9 @@
 
 #include <cmocka.h>
 
+#include "bpf/tracker/objectfile.h"
 #include "bpf/tracker/openfile.h"
 #include "bpf/tracker/tracker_priv.h"
-#include "symbols/files/procmaps.h"
 #include "tests/support/scratch.h"
 #include "tests/support/shell.h"
 
@@ -80,19 +80,19 @@ static struct world *world_new(const char *file)
 	assert_non_null(w);
 	snprintf(w->path, sizeof(w->path), "%s/mapped", folder);
 	must("cp %s/%s %s", folder, file, w->path);
-	w->t.queue_end = &w->t.queue;
 	turnlock_init(&w->t.lock);
-	pthread_cond_init(&w->t.builder_wake, NULL);
-	w->now = tracker_now();
+	tracker_connect(&w->t);
+	pthread_cond_init(&w->t.builders.wake, NULL);
+	w->now = clock_now();
 	w->fds = count_fds();
 	return w;
 }
 
 static void world_free(struct world *w)
 {
-	objects_free(&w->t);
+	objects_free(&w->t.objects);
 	assert_int_equal(count_fds(), w->fds);
-	pthread_cond_destroy(&w->t.builder_wake);
+	pthread_cond_destroy(&w->t.builders.wake);
 	turnlock_destroy(&w->t.lock);
 	unlink(w->path);
 	free(w);
@@ -103,23 +103,19 @@ static struct object *map(struct world *w)
 {
 	static struct open_request request;
 	static struct open_answer answer;
-	struct procmap map = {.name = w->path};
-	struct file_id id;
+	struct mapping map = {0};
 	struct object *o;
 	struct stat st;
 	int fd;
 
 	assert_int_equal(stat(w->path, &st), 0);
-	map.dev_major = major(st.st_dev);
-	map.dev_minor = minor(st.st_dev);
-	map.inode = st.st_ino;
-	id = (struct file_id){st.st_dev, st.st_ino};
-	o = object_known(&w->t, &id, 0);
+	map.file = (struct file_id){st.st_dev, st.st_ino};
+	o = objectfile_known(&w->t.objects, &map.file, 0);
 	if (!o) {
-		object_request(&w->t, &request, getpid(), &map);
+		objectfile_request(&w->t.objects, &request, getpid(), &map, w->path);
 		openfile_do(&request, st.st_dev, &answer, &fd);
 		assert_int_equal(answer.err, 0);
-		o = object_of_answer(&w->t, &request, &answer, 0, fd);
+		o = objectfile_take(&w->t.objects, &request, &answer, 0, fd);
 	}
 	assert_non_null(o);
 	assert_int_equal(fstat(object_fd(o), &st), 0);
@@ -129,17 +125,17 @@ static struct object *map(struct world *w)
 /* As if its table had been built. */
 static void built(struct world *w, struct object *o)
 {
-	assert_ptr_equal(w->t.queue, o);
-	w->t.queue = NULL;
-	w->t.queue_end = &w->t.queue;
+	assert_ptr_equal(w->t.objects.queue, o);
+	w->t.objects.queue = NULL;
+	w->t.objects.queue_end = &w->t.objects.queue;
 	o->in_queue = false;
-	object_set_state(&w->t, o, OBJECT_READY);
+	object_set_state(&w->t.objects, o, OBJECT_READY);
 }
 
 static void pass(struct world *w, uint64_t ns)
 {
 	for (uint64_t end = w->now + ns; w->now < end; w->now += SECOND)
-		rest_look(&w->t, w->now);
+		idlefile_look(&w->t.idlefiles, w->now);
 }
 
 /* Mapped, and not any more; its file is closed. */
@@ -149,9 +145,9 @@ static struct object *resting(struct world *w)
 
 	if (o->in_queue)
 		built(w, o);
-	object_unref(&w->t, o);
+	object_unref(&w->t.objects, o);
 	pass(w, LATE);
-	assert_true(rest_is(o));
+	assert_true(object_is_closed(o));
 	return o;
 }
 
@@ -174,21 +170,21 @@ static void test_closes(void **state)
 	assert_int_equal(count_fds(), w->fds + 1);
 	again = map(w);
 	assert_ptr_equal(again, o);
-	object_unref(&w->t, o);
+	object_unref(&w->t.objects, o);
 	pass(w, LATE); /* by the other */
 	assert_int_equal(count_fds(), w->fds + 1);
-	object_unref(&w->t, o);
+	object_unref(&w->t.objects, o);
 	pass(w, SOON);
-	assert_false(rest_is(o));
+	assert_false(object_is_closed(o));
 	assert_ptr_equal(map(w), o); /* again, and all begins anew */
 	pass(w, SECOND);
-	object_unref(&w->t, o);
+	object_unref(&w->t.objects, o);
 	pass(w, SOON);
-	assert_false(rest_is(o));
+	assert_false(object_is_closed(o));
 	pass(w, LATE - SOON);
-	assert_true(rest_is(o));
+	assert_true(object_is_closed(o));
 	assert_int_equal(count_fds(), w->fds);
-	assert_int_equal(w->t.nunused, 1);
+	assert_int_equal(w->t.objects.nunused, 1);
 	world_free(w);
 }
 
@@ -207,10 +203,10 @@ static void test_comes_back(void **state)
 		assert_int_equal(o->id, id);
 		assert_int_equal(o->state, OBJECT_READY); /* nothing is built anew */
 		assert_int_equal(count_fds(), w->fds + 1);
-		assert_int_equal(w->t.nunused, 0);
+		assert_int_equal(w->t.objects.nunused, 0);
 		pass(w, LATE);
-		assert_false(rest_is(o));
-		object_unref(&w->t, o);
+		assert_false(object_is_closed(o));
+		object_unref(&w->t.objects, o);
 		assert_ptr_equal(resting(w), o);
 		world_free(w);
 	}
@@ -231,7 +227,7 @@ static void test_other_file(void **state)
 		overwrite(w, pairs[i][1]);
 		o = map(w);
 		assert_int_not_equal(o->id, id);
-		assert_int_equal(HASH_COUNT(w->t.objects), 1);
+		assert_int_equal(HASH_COUNT(w->t.objects.all), 1);
 		assert_int_equal(count_fds(), w->fds + 1);
 		world_free(w);
 	}
@@ -257,22 +253,22 @@ static void test_queued(void **state)
 	struct object *o = map(w);
 
 	(void)state;
-	object_unref(&w->t, o);
+	object_unref(&w->t.objects, o);
 	assert_true(o->in_queue);
 	pass(w, LATE);
-	assert_false(rest_is(o));
+	assert_false(object_is_closed(o));
 	built(w, o);
 	pass(w, LATE);
-	assert_true(rest_is(o));
+	assert_true(object_is_closed(o));
 	/* What was closed is not queued: it comes when it is mapped and sampled. */
-	object_rebuild(&w->t, o);
-	assert_null(w->t.queue);
+	object_rebuild(&w->t.objects, o);
+	assert_null(w->t.objects.queue);
 	assert_int_equal(o->state, OBJECT_EVICTED);
-	assert_int_equal(w->t.nevicted, 1);
+	assert_int_equal(w->t.objects.nevicted, 1);
 	assert_ptr_equal(map(w), o);
-	object_rebuild(&w->t, o);
-	assert_ptr_equal(w->t.queue, o);
-	assert_int_equal(w->t.nevicted, 0);
+	object_rebuild(&w->t.objects, o);
+	assert_ptr_equal(w->t.objects.queue, o);
+	assert_int_equal(w->t.objects.nevicted, 0);
 	world_free(w);
 }
 
@@ -287,20 +283,20 @@ static void test_pinned(void **state)
 	built(w, o);
 	o->pinned = true; /* with the reference of the mapping */
 	pass(w, LATE);
-	assert_true(rest_is(o));
+	assert_true(object_is_closed(o));
 	assert_int_equal(count_fds(), w->fds);
 	assert_ptr_equal(map(w), o);
 	assert_int_equal(o->refs, 2);
 	pass(w, LATE);
-	assert_false(rest_is(o));
-	object_unref(&w->t, o);
+	assert_false(object_is_closed(o));
+	object_unref(&w->t.objects, o);
 	pass(w, LATE);
-	assert_true(rest_is(o));
+	assert_true(object_is_closed(o));
 	overwrite(w, "id2");
 	o = map(w);
 	assert_int_not_equal(o->id, id);
-	assert_int_equal(HASH_COUNT(w->t.objects), 1);
-	assert_int_equal(w->t.nunused, 0);
+	assert_int_equal(HASH_COUNT(w->t.objects.all), 1);
+	assert_int_equal(w->t.objects.nunused, 0);
 	world_free(w);
 }
 
@@ -320,7 +316,7 @@ static void test_mapped(void **state)
 	other = map(w);
 	built(w, other);
 	assert_int_equal(other->id, ids[1]);
-	object_unref(&w->t, o);
+	object_unref(&w->t.objects, o);
 	tracker_mapped(&w->t, ids, 3, mapped);
 	assert_true(!mapped[0] && mapped[1] && !mapped[2]);
 	other->pinned = true; /* with the reference of the mapping */

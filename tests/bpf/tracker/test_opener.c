@@ -21,10 +21,10 @@
 
 #include <cmocka.h>
 
+#include "bpf/tracker/clock.h"
 #include "bpf/tracker/openhelper.h"
 #include "bpf/tracker/opener.h"
 #include "bpf/tracker/procstat.h"
-#include "bpf/tracker/tracker_priv.h"
 #include "tests/support/scratch.h"
 #include "tests/support/serve.h"
 #include "tests/support/shell.h"
@@ -90,7 +90,7 @@ static void world_free(struct world *w)
 
 static void turn(struct world *w)
 {
-	opener_turn(w->opener, tracker_now() + w->passed);
+	opener_turn(w->opener, clock_now() + w->passed);
 }
 
 static uint64_t ask(struct world *w, const char *name, uid_t uid, bool alone)
@@ -147,9 +147,9 @@ static void test_answers(void **state)
 
 	(void)state;
 	assert_int_not_equal(id, 0);
-	assert_true(opener_is_busy(w->opener, tracker_now()));
+	assert_true(opener_is_busy(w->opener, clock_now()));
 	wait_for(w, 1);
-	assert_false(opener_is_busy(w->opener, tracker_now()));
+	assert_false(opener_is_busy(w->opener, clock_now()));
 	assert_true(w->id == id && !w->last.err && !w->last.elf_err);
 	snprintf(path, sizeof(path), "%s/elf", folder);
 	assert_int_equal(stat(path, &st), 0);

@@ -2,7 +2,7 @@
 /*
  * Tables in shards that are full of holes, made on purpose: what is said to fit does, cut in pieces
  * or not, and says afterwards of each byte what it said before. Nothing of it runs in the kernel.
- * Covers: bpf/tracker/placement.c
+ * Covers: bpf/tracker/placement.c bpf/tracker/evict.c bpf/tracker/garbage.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/tracker/placement.h"
 #include "bpf/tracker/tracker_priv.h"
 #include "unwind/block.h"
 #include "unwind/row.h"
+#include "unwind/table.h"
 
 #define SHARDS	   3u
 #define OBJECTS	   900u
@@ -73,13 +75,14 @@ static struct world *world_new(void)
 	w->seed = 88172645463325252;
 	w->tracker.shards = shards_new(SHARDS, &ops, w);
 	assert_non_null(w->tracker.shards);
-	pthread_cond_init(&w->tracker.builder_wake, NULL);
+	tracker_connect(&w->tracker);
+	pthread_cond_init(&w->tracker.builders.wake, NULL);
 	for (unsigned int i = 0; i < OBJECTS; i++) {
 		struct object *o = &w->objects[i];
 
 		o->key.inode = i + 1;
 		o->refs = 1;
-		HASH_ADD(hh, w->tracker.objects, key, sizeof(o->key), o);
+		HASH_ADD(hh, w->tracker.objects.all, key, sizeof(o->key), o);
 	}
 	return w;
 }
@@ -87,24 +90,24 @@ static struct world *world_new(void)
 /* As when all running programs have left. */
 static void flush(struct world *w)
 {
-	struct tracker *t = &w->tracker;
+	struct garbage *g = &w->tracker.garbage;
 
-	for (size_t i = 0; i < t->ngarbage; i++)
-		shards_remove(t->garbage[i].from, t->garbage[i].word);
-	t->ngarbage = 0;
+	for (size_t i = 0; i < g->n; i++)
+		shards_remove(g->blocks[i].from, g->blocks[i].word);
+	g->n = 0;
 }
 
 static void world_free(struct world *w)
 {
 	for (unsigned int i = 0; i < OBJECTS; i++)
-		object_drop_spans(&w->tracker, &w->objects[i]);
+		object_drop_spans(&w->tracker.objects, &w->objects[i]);
 	flush(w);
 	for (unsigned int i = 0; i < SHARDS; i++)
 		assert_null(w->shards[i]);
-	HASH_CLEAR(hh, w->tracker.objects);
+	HASH_CLEAR(hh, w->tracker.objects.all);
 	shards_free(w->tracker.shards);
-	pthread_cond_destroy(&w->tracker.builder_wake);
-	free(w->tracker.garbage);
+	pthread_cond_destroy(&w->tracker.builders.wake);
+	garbage_free(&w->tracker.garbage);
 	free(w);
 }
 
@@ -182,7 +185,7 @@ static void check_placed(const struct world *w, uint32_t object, uint32_t nspans
 static int place(struct world *w, uint32_t object, uint32_t nspans, uint32_t ngranules)
 {
 	struct unwind_table *table = table_make(object, nspans, ngranules);
-	int err = room_place(&w->tracker, &w->objects[object], table);
+	int err = placement_add(&w->tracker.objects, &w->objects[object], table);
 
 	unwind_table_free(table);
 	if (!err)
@@ -190,12 +193,12 @@ static int place(struct world *w, uint32_t object, uint32_t nspans, uint32_t ngr
 	return err;
 }
 
-static bool fits(struct world *w, enum room_when when, uint64_t nwords)
+static bool fits(struct world *w, enum evict_extent when, uint64_t nwords)
 {
 	struct shards_room room;
 
-	assert_int_equal(room_measure(&w->tracker, when, &room), 0);
-	return room_fits(&room, nwords);
+	assert_int_equal(evict_measure(&w->tracker.evictor, when, &room), 0);
+	return placement_fits(&room, nwords);
 }
 
 /* Every second of many tables goes: much room, and no gap that would take a block of the next. */
@@ -210,20 +213,20 @@ static void test_holes(void **state)
 	while (n < OBJECTS - 1 && !place(w, n, 1, granules))
 		n++;
 	assert_in_range(n, SHARDS * SHARD_WORDS / (2 * granules) * 9 / 10, OBJECTS - 2);
-	assert_false(fits(w, ROOM_NOW, 2ull * nspans * large));
+	assert_false(fits(w, EVICT_NONE, 2ull * nspans * large));
 	for (uint32_t i = 0; i < n; i += 2)
-		object_drop_spans(&w->tracker, &w->objects[i]);
+		object_drop_spans(&w->tracker.objects, &w->objects[i]);
 	/* It is room, but not before running programs have left. */
-	assert_false(fits(w, ROOM_NOW, 2ull * nspans * large));
-	assert_true(fits(w, ROOM_UNUSED, 2ull * nspans * large));
+	assert_false(fits(w, EVICT_NONE, 2ull * nspans * large));
+	assert_true(fits(w, EVICT_UNUSED, 2ull * nspans * large));
 	flush(w);
-	assert_true(fits(w, ROOM_NOW, 2ull * nspans * large));
+	assert_true(fits(w, EVICT_NONE, 2ull * nspans * large));
 	assert_int_equal(place(w, OBJECTS - 1, nspans, large), 0);
 	assert_true(w->objects[OBJECTS - 1].nspans > nspans);
 	for (uint32_t i = 1; i < n; i += 2)
 		check_placed(w, i, 1, granules);
 	/* What does not fit leaves nothing. */
-	assert_false(fits(w, ROOM_NOW, SHARDS * (uint64_t)SHARD_WORDS / 2));
+	assert_false(fits(w, EVICT_NONE, SHARDS * (uint64_t)SHARD_WORDS / 2));
 	assert_int_equal(place(w, 0, 16, large), -ENOSPC);
 	assert_int_equal(w->objects[0].nspans, 0);
 	flush(w);
@@ -245,11 +248,11 @@ static void test_crumbs(void **state)
 		n++;
 	assert_in_range(n, 700, OBJECTS - 2);
 	for (uint32_t i = 0; i < n; i += 2)
-		object_drop_spans(&w->tracker, &w->objects[i]);
+		object_drop_spans(&w->tracker.objects, &w->objects[i]);
 	flush(w);
-	assert_false(fits(w, ROOM_NOW, 10ull * BLOCK_PIECE_MIN));
+	assert_false(fits(w, EVICT_NONE, 10ull * BLOCK_PIECE_MIN));
 	assert_int_equal(place(w, OBJECTS - 1, 1, 5 * BLOCK_PIECE_MIN), -ENOSPC);
-	assert_true(fits(w, ROOM_NOW, 2ull * granules));
+	assert_true(fits(w, EVICT_NONE, 2ull * granules));
 	assert_int_equal(place(w, 0, 1, granules), 0);
 	world_free(w);
 }
@@ -268,14 +271,14 @@ static void test_promise(void **state)
 
 		if (o->nspans) {
 			check_placed(w, i, nspans[i], granules[i]);
-			object_drop_spans(&w->tracker, o);
+			object_drop_spans(&w->tracker.objects, o);
 			if (random_below(w, 2))
 				flush(w);
 			continue;
 		}
 		nspans[i] = 1 + random_below(w, size == 3 ? 30 : 3);
 		granules[i] = 1 + random_below(w, size == 0 ? 60000 : size == 1 ? 9000 : 300);
-		if (fits(w, ROOM_NOW, 2ull * nspans[i] * granules[i])) {
+		if (fits(w, EVICT_NONE, 2ull * nspans[i] * granules[i])) {
 			assert_int_equal(place(w, i, nspans[i], granules[i]), 0);
 			fitted++;
 			cut += o->nspans > nspans[i];
@@ -296,28 +299,28 @@ static void test_when(void **state)
 	uint64_t all = SHARDS * (uint64_t)SHARD_WORDS - SHARDS * BLOCK_PIECE_MIN;
 
 	(void)state;
-	assert_true(fits(w, ROOM_NOW, all) && room_fits_empty(t, all));
-	assert_true(room_fits_empty(t, SHARD_WORDS));
-	assert_false(room_fits_empty(t, all + 1));
+	assert_true(fits(w, EVICT_NONE, all) && placement_fits_empty(t->shards, all));
+	assert_true(placement_fits_empty(t->shards, SHARD_WORDS));
+	assert_false(placement_fits_empty(t->shards, all + 1));
 	for (uint32_t i = 0; i < SHARDS; i++)
 		assert_int_equal(place(w, i, 1, SHARD_WORDS / 2), 0);
 	for (uint32_t i = 0; i < SHARDS; i++)
-		w->objects[i].placed = w->objects[i].sampled = tracker_now();
-	assert_false(fits(w, ROOM_NOW, 1));
-	assert_false(fits(w, ROOM_SAMPLED, 1));
-	assert_true(fits(w, ROOM_EVER, all));
+		w->objects[i].placed = w->objects[i].sampled = clock_now();
+	assert_false(fits(w, EVICT_NONE, 1));
+	assert_false(fits(w, EVICT_FOR_SAMPLED, 1));
+	assert_true(fits(w, EVICT_NOT_PINNED, all));
 	w->objects[0].pinned = true;
-	assert_true(fits(w, ROOM_EVER, SHARD_WORDS));
-	assert_false(fits(w, ROOM_EVER, all));
+	assert_true(fits(w, EVICT_NOT_PINNED, SHARD_WORDS));
+	assert_false(fits(w, EVICT_NOT_PINNED, all));
 	/* Not sampled for long: gives way, but only to what is. */
 	w->objects[0].sampled = w->objects[1].sampled = 0;
-	assert_true(fits(w, ROOM_SAMPLED, SHARD_WORDS));
-	assert_false(fits(w, ROOM_SAMPLED, SHARD_WORDS + 1));
-	assert_false(fits(w, ROOM_UNUSED, 1));
+	assert_true(fits(w, EVICT_FOR_SAMPLED, SHARD_WORDS));
+	assert_false(fits(w, EVICT_FOR_SAMPLED, SHARD_WORDS + 1));
+	assert_false(fits(w, EVICT_UNUSED, 1));
 	w->objects[2].refs = 0;
-	assert_true(fits(w, ROOM_UNUSED, SHARD_WORDS));
+	assert_true(fits(w, EVICT_UNUSED, SHARD_WORDS));
 	w->objects[2].in_queue = true;
-	assert_false(fits(w, ROOM_UNUSED, 1));
+	assert_false(fits(w, EVICT_UNUSED, 1));
 	assert_int_equal(shards_used(t->shards, NULL), SHARDS * SHARD_WORDS);
 	world_free(w);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=publish_read_exec,--wrap=sampler_drop_process,--wrap=choice_apply */
+/* build: -Wl,--wrap=publish_read_exec,--wrap=sampler_drop_process,--wrap=targets_apply */
 /*
- * Which process a sample of a PID, an image and an exec belongs to, among processes that had this
- * PID one after the other, some of which ended before the tracker read their image, or before a
- * sample told which exec they were.
- * Covers: bpf/tracker/process.c
+ * To which process a sample of a PID, a stack_start and an exec_id belongs, among processes that had
+ * this PID one after the other, some of which ended before the tracker read their stack_start, or
+ * before a sample reported their exec_id.
+ * Covers: bpf/tracker/process.c bpf/tracker/proctable.c bpf/tracker/mapping.c
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -18,10 +18,11 @@
 
 #include <cmocka.h>
 
+#include "bpf/tracker/sideband.h"
 #include "bpf/tracker/tracker_priv.h"
 
 #define PID   7
-#define IMAGE 0x7ffc00001230u
+#define START 0x7ffc00001230u
 #define EXEC  123456789012u
 
 static struct tracker t;
@@ -29,20 +30,22 @@ static struct process now, before, unread;
 
 static void live(struct process *p, uint64_t image)
 {
-	*p = (struct process){.pid = PID, .image = image};
-	HASH_ADD_INT(t.processes, pid, p);
+	*p = (struct process){.pid = PID, .stack_start = image};
+	HASH_ADD_INT(t.procs.live, pid, p);
 }
 
 static void dead(struct process *p, uint64_t image, bool ambiguous)
 {
-	*p = (struct process){.pid = PID, .image = image, .exited = true, .ambiguous = ambiguous};
+	*p = (struct process){
+		.pid = PID, .stack_start = image, .exited = true, .ambiguous = ambiguous};
 	p->dead_key = (struct dead_key){image, PID};
-	HASH_ADD(dead_hh, t.dead_by_key, dead_key, sizeof(p->dead_key), p);
+	HASH_ADD(dead_hh, t.procs.dead_by_key, dead_key, sizeof(p->dead_key), p);
 }
 
 static struct process *find_exec(pid_t pid, uint64_t image, uint64_t exec)
 {
-	return process_find(&t, &(struct tracker_exec){.pid = pid, .image = image, .exec = exec});
+	return proctable_find(&t.procs, &(struct tracker_exec){
+						.pid = pid, .stack_start = image, .exec_id = exec});
 }
 
 static struct process *find(pid_t pid, uint64_t image)
@@ -53,22 +56,22 @@ static struct process *find(pid_t pid, uint64_t image)
 static int forget_all(void **state)
 {
 	(void)state;
-	HASH_CLEAR(hh, t.processes);
-	HASH_CLEAR(dead_hh, t.dead_by_key);
-	HASH_CLEAR(exec_hh, t.dead_by_exec);
+	HASH_CLEAR(hh, t.procs.live);
+	HASH_CLEAR(dead_hh, t.procs.dead_by_key);
+	HASH_CLEAR(exec_hh, t.procs.dead_by_exec);
 	return 0;
 }
 
 static void test_known(void **state)
 {
 	(void)state;
-	live(&now, IMAGE);
-	dead(&before, IMAGE + 16, false);
+	live(&now, START);
+	dead(&before, START + 16, false);
 	dead(&unread, 0, false);
-	assert_ptr_equal(find(PID, IMAGE), &now);
-	assert_ptr_equal(find(PID, IMAGE + 16), &before);
+	assert_ptr_equal(find(PID, START), &now);
+	assert_ptr_equal(find(PID, START + 16), &before);
 	assert_ptr_equal(find(PID, 0), &now);
-	assert_null(find(PID + 1, IMAGE));
+	assert_null(find(PID + 1, START));
 }
 
 /* An image that no process is known to have had is that of the one whose image is unknown. */
@@ -76,12 +79,12 @@ static void test_one_unread(void **state)
 {
 	(void)state;
 	live(&now, 0);
-	assert_ptr_equal(find(PID, IMAGE), &now);
+	assert_ptr_equal(find(PID, START), &now);
 	forget_all(NULL);
 	dead(&unread, 0, false);
-	assert_ptr_equal(find(PID, IMAGE), &unread);
-	live(&now, IMAGE + 16);
-	assert_ptr_equal(find(PID, IMAGE), &unread);
+	assert_ptr_equal(find(PID, START), &unread);
+	live(&now, START + 16);
+	assert_ptr_equal(find(PID, START), &unread);
 }
 
 /* Of two with an unknown image neither is chosen. */
@@ -89,11 +92,11 @@ static void test_two_unread(void **state)
 {
 	(void)state;
 	dead(&unread, 0, true);
-	assert_null(find(PID, IMAGE));
+	assert_null(find(PID, START));
 	forget_all(NULL);
 	live(&now, 0);
 	dead(&unread, 0, false);
-	assert_null(find(PID, IMAGE));
+	assert_null(find(PID, START));
 }
 
 static void of_exec(struct process *p, uint64_t exec)
@@ -101,55 +104,55 @@ static void of_exec(struct process *p, uint64_t exec)
 	p->exec_id = exec;
 	p->exec_key = (struct exec_key){exec, PID};
 	if (p->exited)
-		HASH_ADD(exec_hh, t.dead_by_exec, exec_key, sizeof(p->exec_key), p);
+		HASH_ADD(exec_hh, t.procs.dead_by_exec, exec_key, sizeof(p->exec_key), p);
 }
 
 /* Where addresses are not randomized an exec leaves the image as it was. */
 static void test_same_image(void **state)
 {
 	(void)state;
-	live(&now, IMAGE);
+	live(&now, START);
 	of_exec(&now, EXEC + 1);
-	dead(&before, IMAGE, false);
+	dead(&before, START, false);
 	of_exec(&before, EXEC);
-	assert_ptr_equal(find_exec(PID, IMAGE, EXEC), &before);
-	assert_ptr_equal(find_exec(PID, IMAGE, EXEC + 1), &now);
+	assert_ptr_equal(find_exec(PID, START, EXEC), &before);
+	assert_ptr_equal(find_exec(PID, START, EXEC + 1), &now);
 	/* a sample without an address space: it ends */
 	assert_ptr_equal(find_exec(PID, 0, EXEC), &before);
 	assert_ptr_equal(find_exec(PID, 0, EXEC + 1), &now);
 	/* what it is since the last exec, of which no record has come yet, or was before all */
-	assert_null(find_exec(PID, IMAGE, EXEC + 2));
+	assert_null(find_exec(PID, START, EXEC + 2));
 	assert_null(find_exec(PID, 0, EXEC - 1));
-	assert_null(find_exec(PID + 1, IMAGE, EXEC));
-	assert_ptr_equal(find(PID, IMAGE), &now);
+	assert_null(find_exec(PID + 1, START, EXEC));
+	assert_ptr_equal(find(PID, START), &now);
 }
 
 /* Of two of one image of which no sample has told it may be either, but no third one. */
 static void test_same_image_untold(void **state)
 {
 	(void)state;
-	live(&now, IMAGE);
-	assert_ptr_equal(find_exec(PID, IMAGE, EXEC), &now);
-	dead(&before, IMAGE, false);
-	assert_null(find_exec(PID, IMAGE, EXEC));
+	live(&now, START);
+	assert_ptr_equal(find_exec(PID, START, EXEC), &now);
+	dead(&before, START, false);
+	assert_null(find_exec(PID, START, EXEC));
 	of_exec(&now, EXEC + 1);
-	assert_ptr_equal(find_exec(PID, IMAGE, EXEC), &before);
+	assert_ptr_equal(find_exec(PID, START, EXEC), &before);
 	now.exec_id = 0;
 	of_exec(&before, EXEC);
-	assert_ptr_equal(find_exec(PID, IMAGE, EXEC + 1), &now);
+	assert_ptr_equal(find_exec(PID, START, EXEC + 1), &now);
 	before.ambiguous = true;
-	assert_ptr_equal(find_exec(PID, IMAGE, EXEC), &before);
+	assert_ptr_equal(find_exec(PID, START, EXEC), &before);
 }
 
 static uint64_t told_exec, told_at; /* by the last sample, in the map */
 
-void __wrap_publish_read_exec(struct tracker *tracker, struct process *p);
+void __wrap_publish_read_exec(const struct publisher *pub, struct process *p);
 void __wrap_sampler_drop_process(struct sampler *s, pid_t pid);
-void __wrap_choice_apply(struct tracker *tracker, struct process *p);
+void __wrap_targets_apply(struct targets *ts, struct process *p);
 
-void __wrap_publish_read_exec(struct tracker *tracker, struct process *p)
+void __wrap_publish_read_exec(const struct publisher *pub, struct process *p)
 {
-	(void)tracker;
+	(void)pub;
 	if (p->exec_id)
 		return;
 	p->exec_id = told_exec;
@@ -163,9 +166,9 @@ void __wrap_sampler_drop_process(struct sampler *s, pid_t pid)
 	told_exec = told_at = 0;
 }
 
-void __wrap_choice_apply(struct tracker *tracker, struct process *p)
+void __wrap_targets_apply(struct targets *ts, struct process *p)
 {
-	(void)tracker;
+	(void)ts;
 	(void)p;
 }
 
@@ -184,9 +187,9 @@ static void exec_at(uint64_t time)
 static void test_late_record(void **state)
 {
 	(void)state;
-	t.dead_end = &t.dead;
+	tracker_connect(&t);
 	for (int later = 0; later < 2; later++) {
-		live(&now, IMAGE);
+		live(&now, START);
 		now.mappings = calloc(1, sizeof(*now.mappings));
 		assert_non_null(now.mappings);
 		now.nmappings = 1;
@@ -194,20 +197,20 @@ static void test_late_record(void **state)
 		told_exec = later ? EXEC + 1 : EXEC;
 		told_at = later ? 1001 : 999;
 		exec_at(1000);
-		now.image = IMAGE;
+		now.stack_start = START;
 		assert_int_equal(now.exec_id, later ? EXEC + 1 : 0);
-		assert_string_equal(find_exec(PID, IMAGE, EXEC)->comm, "first");
+		assert_string_equal(find_exec(PID, START, EXEC)->comm, "first");
 		if (later)
-			assert_ptr_equal(find_exec(PID, IMAGE, EXEC + 1), &now);
+			assert_ptr_equal(find_exec(PID, START, EXEC + 1), &now);
 		process_bury(&t, UINT64_MAX);
-		assert_null(t.dead_by_exec);
-		HASH_CLEAR(hh, t.processes);
-		t.dirty = NULL;
+		assert_null(t.procs.dead_by_exec);
+		HASH_CLEAR(hh, t.procs.live);
+		t.procs.dirty = NULL;
 	}
 }
 
 /* Field 28 of /proc/PID/stat (proc_pid_stat(5)). */
-static uint64_t own_image(void)
+static uint64_t own_stack_start(void)
 {
 	FILE *file = fopen("/proc/self/stat", "r");
 	char text[1024], *at;
@@ -225,25 +228,25 @@ static uint64_t own_image(void)
 /* As if the image had been read before an exec, and the mappings after it. */
 static void test_exec_between(void **state)
 {
-	struct process p = {.pid = getpid(), .image = own_image() ^ 16};
+	struct process p = {.pid = getpid(), .stack_start = own_stack_start() ^ 16};
 
 	(void)state;
-	t.queue_end = &t.queue;
-	pthread_cond_init(&t.builder_wake, NULL);
+	tracker_connect(&t);
+	pthread_cond_init(&t.builders.wake, NULL);
 	p.mappings = calloc(1, sizeof(*p.mappings));
 	assert_non_null(p.mappings);
 	p.mappings[0] = (struct mapping){.start = 0x1000, .end = 0x2000};
 	p.nmappings = 1;
-	assert_int_equal(mappings_read(&t, &p), -EAGAIN);
+	assert_int_equal(mappings_read(&t.mappings, &p), -EAGAIN);
 	assert_int_equal(p.nmappings, 1);
 	assert_int_equal(p.mappings[0].start, 0x1000);
-	p.image ^= 16;
-	assert_int_equal(mappings_read(&t, &p), 1);
+	p.stack_start ^= 16;
+	assert_int_equal(mappings_read(&t.mappings, &p), 1);
 	assert_true(p.nmappings > 1);
 	assert_int_not_equal(p.mappings[0].start, 0x1000);
-	mappings_clear(&t, &p);
-	objects_free(&t);
-	pthread_cond_destroy(&t.builder_wake);
+	mappings_clear(&t.mappings, &p);
+	objects_free(&t.objects);
+	pthread_cond_destroy(&t.builders.wake);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  * What the processes of one user, or of many, can make the tracker keep: mappings, open files and
  * the memory of mapped files. Nothing of it runs in the kernel.
  * Covers: symbols/base/quota.c bpf/tracker/mapping.c bpf/tracker/idlefile.c bpf/tracker/object.c
- * Covers: bpf/tracker/placement.c
+ * Covers: bpf/tracker/mapsreader.c bpf/tracker/objectfile.c bpf/tracker/notices.c
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "bpf/tracker/objectfile.h"
 #include "bpf/tracker/openfile.h"
 #include "bpf/tracker/tracker_priv.h"
 #include "symbols/files/procmaps.h"
@@ -45,21 +46,21 @@ static struct tracker *tracker(void)
 	struct tracker *t = calloc(1, sizeof(*t));
 
 	assert_non_null(t);
-	t->queue_end = &t->queue;
 	t->wake_fd = -1;
-	t->say = say;
+	t->notices.say = say;
 	said[0] = '\0';
 	turnlock_init(&t->lock);
-	pthread_cond_init(&t->builder_wake, NULL);
+	tracker_connect(t);
+	pthread_cond_init(&t->builders.wake, NULL);
 	return t;
 }
 
 static void done(struct tracker *t)
 {
-	objects_free(t);
-	quota_free(&t->mappings);
-	quota_free(&t->bytes);
-	pthread_cond_destroy(&t->builder_wake);
+	objects_free(&t->objects);
+	quota_free(&t->mappings.quota);
+	quota_free(&t->objects.bytes);
+	pthread_cond_destroy(&t->builders.wake);
 	turnlock_destroy(&t->lock);
 	free(t);
 }
@@ -102,7 +103,7 @@ static bool record(struct tracker *t, struct process *p, uint64_t page, uint64_t
 {
 	const struct procmap map = {.start = page * PAGE, .end = (page + pages) * PAGE, .name = ""};
 
-	return mapping_record(t, p, &map);
+	return mapping_record(&t->mappings, p, &map);
 }
 
 static void test_mappings_of_users(void **state)
@@ -115,7 +116,7 @@ static void test_mappings_of_users(void **state)
 	static const size_t want[4] = {300, 200, 250, 250};
 
 	(void)state;
-	t->mappings.max = 1000;
+	t->mappings.quota.max = 1000;
 	for (uint64_t i = 0; i < 300; i++)
 		assert_true(record(t, &of[0], 2 * i + 1, 1));
 	assert_string_equal(said, "");
@@ -126,18 +127,18 @@ static void test_mappings_of_users(void **state)
 		assert_int_equal(of[p].nmappings, want[p]);
 		assert_int_equal(of[p].mappings[0].start, PAGE);
 	}
-	assert_int_equal(t->mappings.used, 1000);
+	assert_int_equal(t->mappings.quota.used, 1000);
 	assert_ptr_equal(strstr(said, "two (2)"), said); /* once, and with who was the first */
 	assert_null(strstr(said, "three"));
 	/* Who has gone makes room, also with another user by now. */
 	of[0].uid = 0;
-	mappings_clear(t, &of[0]);
-	assert_int_equal(t->mappings.used, 700);
-	assert_int_equal(quota_used(&t->mappings, USER), 200);
+	mappings_clear(&t->mappings, &of[0]);
+	assert_int_equal(t->mappings.quota.used, 700);
+	assert_int_equal(quota_used(&t->mappings.quota, USER), 200);
 	assert_true(record(t, &of[1], 900, 1));
 	for (size_t p = 1; p < 4; p++)
-		mappings_clear(t, &of[p]);
-	assert_int_equal(t->mappings.used, 0);
+		mappings_clear(&t->mappings, &of[p]);
+	assert_int_equal(t->mappings.quota.used, 0);
 	done(t);
 }
 
@@ -148,7 +149,7 @@ static void test_lowest(void **state)
 	struct process p = {.pid = 1, .uid = USER, .comm = "one"};
 
 	(void)state;
-	t->mappings.max = 20;
+	t->mappings.quota.max = 20;
 	for (uint64_t i = 0; i < 10; i++)
 		assert_true(record(t, &p, 100 + 2 * i, 1));
 	assert_false(record(t, &p, 200, 1));
@@ -158,9 +159,9 @@ static void test_lowest(void **state)
 	assert_int_equal(p.mappings[9].start, 116 * PAGE);
 	assert_true(record(t, &p, 101, 14)); /* replaces seven, 102 to 114 */
 	assert_int_equal(p.nmappings, 10 - 7 + 1);
-	assert_int_equal(t->mappings.used, p.nmappings);
-	mappings_clear(t, &p);
-	assert_int_equal(t->mappings.used, 0);
+	assert_int_equal(t->mappings.quota.used, p.nmappings);
+	mappings_clear(&t->mappings, &p);
+	assert_int_equal(t->mappings.quota.used, 0);
 	done(t);
 }
 
@@ -171,12 +172,12 @@ static void test_forks(void **state)
 	struct process child[8];
 
 	(void)state;
-	t->mappings.max = 1000;
+	t->mappings.quota.max = 1000;
 	for (uint64_t i = 0; i < 120; i++)
 		assert_true(record(t, &parent, 2 * i + 1, 1));
 	for (size_t i = 0; i < 8; i++) {
 		child[i] = (struct process){.pid = 10 + (pid_t)i, .uid = USER};
-		assert_int_equal(mappings_copy(t, &child[i], &parent), 0);
+		assert_int_equal(mappings_copy(&t->mappings, &child[i], &parent), 0);
 	}
 	/* 500 in all: the parent, three whole ones, one of 20, and none for the others */
 	assert_int_equal(child[2].nmappings, 120);
@@ -185,9 +186,9 @@ static void test_forks(void **state)
 	assert_int_equal(child[4].nmappings, 0);
 	assert_ptr_equal(strstr(said, "one (1)"), said);
 	for (size_t i = 0; i < 8; i++)
-		mappings_clear(t, &child[i]);
-	mappings_clear(t, &parent);
-	assert_int_equal(t->mappings.used, 0);
+		mappings_clear(&t->mappings, &child[i]);
+	mappings_clear(&t->mappings, &parent);
+	assert_int_equal(t->mappings.quota.used, 0);
 	done(t);
 }
 
@@ -199,20 +200,20 @@ static void test_read_anew(void **state)
 	size_t n;
 
 	(void)state;
-	assert_int_equal(mappings_read(t, &p), 1);
+	assert_int_equal(mappings_read(&t->mappings, &p), 1);
 	n = p.nmappings;
 	assert_true(n > 2);
-	assert_int_equal(t->mappings.used, n);
-	t->mappings.max = 2 * n;
-	assert_int_equal(mappings_read(t, &p), 0);
+	assert_int_equal(t->mappings.quota.used, n);
+	t->mappings.quota.max = 2 * n;
+	assert_int_equal(mappings_read(&t->mappings, &p), 0);
 	assert_int_equal(p.nmappings, n);
-	assert_int_equal(t->mappings.used, n);
-	t->mappings.max = 4; /* of which the user has half */
-	mappings_clear(t, &p);
-	assert_int_equal(mappings_read(t, &p), 1);
+	assert_int_equal(t->mappings.quota.used, n);
+	t->mappings.quota.max = 4; /* of which the user has half */
+	mappings_clear(&t->mappings, &p);
+	assert_int_equal(mappings_read(&t->mappings, &p), 1);
 	assert_int_equal(p.nmappings, 2);
 	assert_ptr_equal(strstr(said, "self"), said);
-	mappings_clear(t, &p);
+	mappings_clear(&t->mappings, &p);
 	done(t);
 }
 
@@ -236,19 +237,20 @@ static struct object *map(struct tracker *t, unsigned int i, uid_t uid)
 	static struct open_request request;
 	static struct open_answer answer;
 	char path[96];
-	struct procmap map = {.name = path};
+	struct mapping map = {0};
+	struct object *o;
 	struct stat st;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/%u", folder, i);
 	assert_int_equal(stat(path, &st), 0);
-	map.dev_major = major(st.st_dev);
-	map.dev_minor = minor(st.st_dev);
-	map.inode = st.st_ino;
-	object_request(t, &request, getpid(), &map);
+	map.file = (struct file_id){st.st_dev, st.st_ino};
+	objectfile_request(&t->objects, &request, getpid(), &map, path);
 	openfile_do(&request, st.st_dev, &answer, &fd);
 	assert_int_equal(answer.err, 0);
-	return object_of_answer(t, &request, &answer, uid, fd);
+	o = objectfile_take(&t->objects, &request, &answer, uid, fd);
+	idlefile_limit(&t->idlefiles);
+	return o;
 }
 
 static size_t count_open(struct object *const *list, size_t n)
@@ -256,7 +258,7 @@ static size_t count_open(struct object *const *list, size_t n)
 	size_t open = 0;
 
 	for (size_t i = 0; i < n; i++)
-		open += !rest_is(list[i]);
+		open += !object_is_closed(list[i]);
 	return open;
 }
 
@@ -268,25 +270,25 @@ static void test_descriptors(void **state)
 	const size_t before = count_fds();
 
 	(void)state;
-	t->open_max = 64;
+	t->idlefiles.open_max = 64;
 	for (unsigned int i = 0; i < 20; i++)
 		mine[i] = map(t, i, OTHER);
 	for (unsigned int i = 0; i < 150; i++) {
 		theirs[i] = map(t, 20 + i, USER);
-		object_enqueue(t, theirs[i]); /* as if it were an ELF file */
+		object_enqueue(&t->objects, theirs[i]); /* as if it were an ELF file */
 		theirs[i]->sampled = i == 5 ? 7 : 0;
 		assert_in_range(count_fds(), before, before + 64);
 	}
 	assert_int_equal(count_open(mine, 20), 20);
 	assert_in_range(count_open(theirs, 150), 64 - 20 - 64 / 16 - 1, 64 - 20);
-	assert_false(rest_is(theirs[5])); /* which was sampled */
-	assert_true(rest_is(theirs[6]));
-	assert_false(rest_is(theirs[149]));
-	assert_int_equal(t->nopen, count_open(mine, 20) + count_open(theirs, 150));
+	assert_false(object_is_closed(theirs[5])); /* which was sampled */
+	assert_true(object_is_closed(theirs[6]));
+	assert_false(object_is_closed(theirs[149]));
+	assert_int_equal(t->objects.nopen, count_open(mine, 20) + count_open(theirs, 150));
 	assert_non_null(strstr(said, "user 1000"));
 	/* What is closed is not built, but when a sample asks for it. */
-	for (struct object *o = t->queue; o; o = o->next_queued)
-		assert_false(rest_is(o));
+	for (struct object *o = t->objects.queue; o; o = o->next_queued)
+		assert_false(object_is_closed(o));
 	assert_int_equal(theirs[6]->state, OBJECT_EVICTED);
 	done(t);
 	assert_int_equal(count_fds(), before);
@@ -299,23 +301,23 @@ static void test_wanted(void **state)
 	struct object *o, *again, *list[100];
 
 	(void)state;
-	t->open_max = 32;
+	t->idlefiles.open_max = 32;
 	o = map(t, 0, USER);
 	o->held++;
 	list[0] = map(t, 1, USER);
 	list[0]->building = true;
 	for (unsigned int i = 2; i < 100; i++)
 		list[i] = map(t, i, USER);
-	assert_false(rest_is(o));
-	assert_false(rest_is(list[0]));
-	assert_true(rest_is(list[2]));
+	assert_false(object_is_closed(o));
+	assert_false(object_is_closed(list[0]));
+	assert_true(object_is_closed(list[2]));
 	assert_false(object_is_awaited(t, o));
 	assert_true(object_is_awaited(t, list[2]));
 	assert_true(list[2]->wanted);
-	assert_int_equal(t->nwanted, 1);
+	assert_int_equal(t->objects.nwanted, 1);
 	again = map(t, 2, USER);
 	assert_ptr_equal(again, list[2]);
-	assert_false(rest_is(list[2]));
+	assert_false(object_is_closed(list[2]));
 	assert_false(object_is_awaited(t, list[2]));
 	done(t);
 }
@@ -328,19 +330,19 @@ static void test_other_file(void **state)
 	uint64_t id;
 
 	(void)state;
-	t->open_max = 16;
+	t->idlefiles.open_max = 16;
 	o = map(t, 100, USER);
 	id = o->id;
 	for (unsigned int i = 0; i < 32; i++)
 		map(t, i, USER);
-	assert_true(rest_is(o));
+	assert_true(object_is_closed(o));
 	must("cd %s && cp -p 100 time && cat two >100 && touch -r time 100", folder);
 	other = map(t, 100, USER);
 	assert_non_null(other);
 	assert_ptr_not_equal(other, o);
 	assert_int_equal(o->id, id);
-	assert_ptr_equal(object_by_id(t, id), o);
-	object_unref(t, o);
+	assert_ptr_equal(object_by_id(&t->objects, id), o);
+	object_unref(&t->objects, o);
 	done(t);
 }
 
@@ -352,20 +354,20 @@ static void test_bytes(void **state)
 	struct object *list[10];
 
 	(void)state;
-	t->bytes.max = 20 * one;
+	t->objects.bytes.max = 20 * one;
 	for (unsigned int i = 0; i < 10; i++) {
 		list[i] = map(t, i, USER);
 		assert_non_null(list[i]);
 	}
-	assert_int_equal(t->bytes.used, 10 * one);
+	assert_int_equal(t->objects.bytes.used, 10 * one);
 	assert_null(map(t, 10, USER));
 	assert_non_null(strstr(said, "too many files"));
 	assert_non_null(map(t, 11, OTHER));
-	object_unref(t, list[3]);
+	object_unref(&t->objects, list[3]);
 	assert_non_null(map(t, 12, USER));
 	assert_null(map(t, 13, USER));
-	assert_int_equal(quota_used(&t->bytes, USER), 10 * one);
-	assert_int_equal(HASH_COUNT(t->objects), 11);
+	assert_int_equal(quota_used(&t->objects.bytes, USER), 10 * one);
+	assert_int_equal(HASH_COUNT(t->objects.all), 11);
 	done(t);
 }
 

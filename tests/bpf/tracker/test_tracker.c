@@ -3,6 +3,7 @@
  * What the tracker knows of the machine's processes and of children that the test starts, compared
  * with /proc and with the program headers of the files that they map.
  * Covers: bpf/tracker/tracker.c bpf/tracker/answers.c bpf/tracker/process.c
+ * Covers: bpf/tracker/maplist.c bpf/tracker/mapsreader.c bpf/tracker/clock.h
  * Covers: bpf/tracker/procstat.c bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/rescan.c
  */
 #include <inttypes.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "bpf/tracker/procstat.h"
+#include "bpf/tracker/sideband.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/tracker_priv.h"
 #include "tests/support/places.h"
@@ -59,7 +61,8 @@ static bool as_in_proc(struct running *r, const struct existing *e)
 
 	if (!stat_read(e->pid, &s) || s.start != e->stat.start || s.state == 'Z' || s.state == 'X')
 		return true;
-	if (!tracker_proc(r->tracker, &(struct tracker_exec){.pid = e->pid, .image = s.image}, &p))
+	if (!tracker_proc(r->tracker, &(struct tracker_exec){.pid = e->pid, .stack_start = s.image},
+			  &p))
 		return false;
 	return p.kthread == s.kthread && !p.exited &&
 	       /* the parent may have died since, and another have taken its place */
@@ -103,11 +106,12 @@ static void test_existing(void **state)
 static void check_file(struct running *r, pid_t pid, uint64_t image, const struct area *a,
 		       uint64_t addr)
 {
-	struct place p;
+	struct code_place p;
 	struct stat st;
 	uint64_t vaddr;
 
-	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .image = image}, addr, &p);
+	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .stack_start = image}, addr,
+		      &p);
 	if (p.kind != PLACE_FILE)
 		fail_msg("%" PRIx64 " of %s is of kind %d", addr, a->name, p.kind);
 	assert_non_null(p.object);
@@ -125,10 +129,11 @@ static void check_vdso(struct running *r, pid_t pid, uint64_t image, const struc
 		       uint64_t addr)
 {
 	const void *mine = (const void *)getauxval(AT_SYSINFO_EHDR), *bytes;
-	struct place p;
+	struct code_place p;
 	size_t size;
 
-	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .image = image}, addr, &p);
+	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .stack_start = image}, addr,
+		      &p);
 	assert_int_equal(p.kind, PLACE_VDSO);
 	assert_string_equal(object_name(p.object), "[vdso]");
 	assert_int_equal(object_fd(p.object), -1);
@@ -228,8 +233,8 @@ static void test_life(void **state)
 	c = child_start(BY_FORK, "t-life", 0);
 	WAIT(is_called(&r, c.pid, "t-life"));
 	old_image = stat_image(c.pid);
-	assert_true(tracker_proc(r.tracker,
-				 &(struct tracker_exec){.pid = c.pid, .image = old_image}, &p));
+	assert_true(tracker_proc(
+		r.tracker, &(struct tracker_exec){.pid = c.pid, .stack_start = old_image}, &p));
 	assert_int_equal(p.ppid, getpid());
 	assert_false(p.exited);
 	assert_false(p.kthread);
@@ -239,13 +244,14 @@ static void test_life(void **state)
 	WAIT(is_called(&r, c.pid, "sleep"));
 	wait_for_image(&r, c.pid, "/sleep");
 	image = stat_image(c.pid);
-	assert_true(
-		tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .image = image}, &p));
+	assert_true(tracker_proc(r.tracker,
+				 &(struct tracker_exec){.pid = c.pid, .stack_start = image}, &p));
 	assert_false(p.exited);
 	assert_string_equal(p.comm, "sleep");
 	assert_int_equal(p.ppid, getpid());
 	/* samples of the image before may still be on their way */
-	if (tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .image = old_image}, &p)) {
+	if (tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .stack_start = old_image},
+			 &p)) {
 		assert_true(p.exited);
 		assert_string_equal(p.comm, "t-life");
 		assert_in_range(p.exit_time, before[0], clock_now());
@@ -254,12 +260,13 @@ static void test_life(void **state)
 	before[1] = clock_now();
 	child_end(&c);
 	WAIT(!is_known(&r, c.pid));
-	assert_true(
-		tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .image = image}, &p));
+	assert_true(tracker_proc(r.tracker,
+				 &(struct tracker_exec){.pid = c.pid, .stack_start = image}, &p));
 	assert_true(p.exited);
 	assert_string_equal(p.comm, "sleep");
 	assert_in_range(p.exit_time, before[1], clock_now());
-	WAIT(!tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .image = image}, &p));
+	WAIT(!tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .stack_start = image},
+			   &p));
 	/* not before the last slice could be named */
 	assert_true(clock_now() - before[1] > 3000000000ull);
 	run_end(&r);
@@ -282,10 +289,11 @@ static void test_kept(void **state)
 	image = stat_image(c.pid);
 	assert_true(area_find(c.pid, "/test_tracker", true, &text));
 	child_end(&c);
-	WAIT(!tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .image = image}, &p) ||
+	WAIT(!tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .stack_start = image},
+			   &p) ||
 	     p.exited);
-	assert_true(
-		tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .image = image}, &p));
+	assert_true(tracker_proc(r.tracker,
+				 &(struct tracker_exec){.pid = c.pid, .stack_start = image}, &p));
 	assert_int_equal(place_at(&r, c.pid, image, text.start).kind, PLACE_FILE);
 	run_end(&r);
 }
@@ -297,7 +305,7 @@ static void test_exec(void **state)
 	struct child c;
 	struct area libc;
 	uint64_t old_image, at;
-	struct place mine, its;
+	struct code_place mine, its;
 	pid_t fork_;
 
 	(void)state;
@@ -343,7 +351,7 @@ static bool has_become(pid_t pid, const char *comm, uint64_t not_image)
 	struct procstat s;
 
 	return !procstat_read(pid, &s) && !strcmp(s.comm, comm) && s.complete &&
-	       s.image != not_image;
+	       s.stack_start != not_image;
 }
 
 /* False: other processes have left no room for the records. */
@@ -391,13 +399,14 @@ static bool exec_again(struct running *r)
 	all &= read_all(t);
 	process_refresh(t);
 	if (all) {
-		assert_true(
-			tracker_proc(t, &(struct tracker_exec){.pid = c.pid, .image = image}, &p));
+		assert_true(tracker_proc(
+			t, &(struct tracker_exec){.pid = c.pid, .stack_start = image}, &p));
 		assert_true(p.exited);
 		assert_string_equal(p.comm, "exe");
 		assert_int_equal(place_at(r, c.pid, image, text.start).kind, PLACE_FILE);
 		assert_true(tracker_proc(
-			t, &(struct tracker_exec){.pid = c.pid, .image = stat_image(c.pid)}, &p));
+			t, &(struct tracker_exec){.pid = c.pid, .stack_start = stat_image(c.pid)},
+			&p));
 		assert_false(p.exited);
 		assert_string_equal(p.comm, "sleep");
 	}
@@ -418,7 +427,7 @@ static void test_exec_again(void **state)
 /* Whether the tracker has the process's executable areas, each with its ends. */
 static bool has_areas(struct tracker *t, pid_t pid)
 {
-	const struct process *p = process_live(t, pid);
+	const struct process *p = proctable_live(&t->procs, pid);
 	FILE *f = maps_open(pid);
 	struct area a;
 	size_t i = 0;
@@ -470,17 +479,25 @@ static void test_cut(void **state)
 	step_by_step(cut);
 }
 
+static void read_everything(struct tracker *t)
+{
+	t->rescan.rest_until = 0;
+	rescan_begin(t);
+	while (rescan_turn(t))
+		continue;
+}
+
 static bool bury(struct running *r)
 {
 	struct child c[2] = {child_start(BY_EXEC, "t-ends", 0), child_start(BY_EXEC, "t-lives", 0)};
 	struct tracker *t = r->tracker;
 
-	rescan_all(t);
-	assert_non_null(process_live(t, c[0].pid));
+	read_everything(t);
+	assert_non_null(proctable_live(&t->procs, c[0].pid));
 	child_end(&c[0]);
-	rescan_all(t);
-	assert_null(process_live(t, c[0].pid));
-	assert_non_null(process_live(t, c[1].pid));
+	read_everything(t);
+	assert_null(proctable_live(&t->procs, c[0].pid));
+	assert_non_null(proctable_live(&t->procs, c[1].pid));
 	child_end(&c[1]);
 	return true;
 }
@@ -519,13 +536,13 @@ static bool sampled_first(struct running *r)
 	while (!turnlock_is_wanted(&t->lock))
 		sched_yield();
 	assert_true(rescan_turn(t));
-	assert_non_null(process_live(t, c[0].pid));
-	assert_null(process_live(t, c[1].pid));
+	assert_non_null(proctable_live(&t->procs, c[0].pid));
+	assert_null(proctable_live(&t->procs, c[1].pid));
 	turnlock_give(&t->lock);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	while (rescan_turn(t))
 		continue;
-	assert_non_null(process_live(t, c[1].pid));
+	assert_non_null(proctable_live(&t->procs, c[1].pid));
 	child_end(&c[0]);
 	child_end(&c[1]);
 	return true;
@@ -548,29 +565,29 @@ static bool rests(struct running *r)
 	uint64_t began, cpu;
 	struct tracker_proc proc;
 
-	t->rescan_rest = 0;
-	began = tracker_now();
-	cpu = tracker_cpu_time();
+	t->rescan.rest_until = 0;
+	began = clock_now();
+	cpu = clock_cpu_time();
 	rescan_begin(t);
 	rescan_begin(t);
 	while (rescan_turn(t))
 		continue;
-	cpu = tracker_cpu_time() - cpu;
-	assert_true(t->rescan_again);
-	assert_in_range(t->rescan_rest, began + 1, tracker_now() + 7 * cpu);
-	t->rescan_rest = UINT64_MAX; /* whatever else the machine does, it is not over */
+	cpu = clock_cpu_time() - cpu;
+	assert_true(t->rescan.again);
+	assert_in_range(t->rescan.rest_until, began + 1, clock_now() + 7 * cpu);
+	t->rescan.rest_until = UINT64_MAX; /* whatever else the machine does, it is not over */
 	c[0] = child_start(BY_EXEC, "t-asked", 0);
 	c[1] = child_start(BY_EXEC, "t-late", 0);
 	rescan_begin(t);
 	assert_false(tracker_proc(t, &(struct tracker_exec){.pid = c[0].pid}, &proc));
 	assert_false(rescan_turn(t));
-	assert_non_null(process_live(t, c[0].pid));
-	assert_null(process_live(t, c[1].pid));
-	t->rescan_rest = 0;
+	assert_non_null(proctable_live(&t->procs, c[0].pid));
+	assert_null(proctable_live(&t->procs, c[1].pid));
+	t->rescan.rest_until = 0;
 	while (rescan_turn(t))
 		continue;
-	assert_non_null(process_live(t, c[1].pid));
-	assert_false(t->rescan_again);
+	assert_non_null(proctable_live(&t->procs, c[1].pid));
+	assert_false(t->rescan.again);
 	child_end(&c[0]);
 	child_end(&c[1]);
 	return true;

@@ -2,7 +2,7 @@
 /*
  * Which processes are chosen, by options and by commands, seen in the kernel's own map of targets
  * and not only in the tracker's word.
- * Covers: bpf/tracker/targets.c bpf/tracker/tracker_commands.c
+ * Covers: bpf/tracker/targets.c bpf/tracker/tracker_commands.c bpf/tracker/notices.c
  */
 #include <errno.h>
 #include <pthread.h>
@@ -352,7 +352,7 @@ static void test_many_words(void **state)
 		snprintf(text, sizeof(text), "^m%d-(%d)?", getpid(), i);
 		post(&r, TRACKER_ATTACH, text, 0, "attached to 1 process");
 	}
-	post(&r, TRACKER_ATTACH, own("m", "-").text, 2, "more than 24 words");
+	post(&r, TRACKER_ATTACH, own("m", "-").text, 2, "more than 24 selectors");
 	assert_true(is_chosen(&r, c.pid));
 	/* those that are there can be taken back, and said again */
 	snprintf(text, sizeof(text), "^m%d-(%d)?", getpid(), 7);

@@ -2,7 +2,8 @@
 /*
  * Which files the tracker takes for the same, and where it says that their text lies: of children
  * that map what the test wrote.
- * Covers: bpf/tracker/object.c bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/written.c
+ * Covers: bpf/tracker/object.c bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/answers.c
+ * Covers: bpf/tracker/maplist.c bpf/tracker/filelist.c bpf/tracker/objectfile.c
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -62,7 +63,7 @@ static void scratch_end(struct scratch *s)
 
 static uint64_t id_at(struct running *r, pid_t pid, uint64_t addr)
 {
-	struct place p;
+	struct code_place p;
 	uint64_t id;
 
 	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid}, addr, &p);
@@ -107,7 +108,7 @@ static uint64_t map_file(struct running *r, struct child *c, const char *path, b
 	return at;
 }
 
-static struct place place_in_file(struct running *r, const struct stat *st, uint64_t offset)
+static struct code_place place_in_file(struct running *r, const struct stat *st, uint64_t offset)
 {
 	const uint64_t tag =
 		vma_file_tag(vma_dev(major(st->st_dev), minor(st->st_dev)), st->st_ino);
@@ -122,7 +123,7 @@ static void test_by_tag(void **state)
 	struct request text = {.order = ORDER_MAP};
 	static struct running r;
 	struct scratch s;
-	struct place p;
+	struct code_place p;
 	uint64_t vaddr;
 	struct stat st;
 	int fd;
@@ -190,7 +191,7 @@ static void test_identity(void **state)
 static void check_mapped(struct running *r, const struct child *c, uint64_t addr, const char *name)
 {
 	struct area a;
-	struct place p;
+	struct code_place p;
 	struct stat st;
 	uint64_t vaddr;
 	FILE *f = maps_open(c->pid);
@@ -233,7 +234,7 @@ static void test_moved(void **state)
 	static struct running r;
 	struct scratch copy;
 	struct child c;
-	struct place p;
+	struct code_place p;
 	struct area a;
 	uint64_t at;
 
@@ -362,7 +363,7 @@ static bool is_idle(struct running *r)
 /* As tracker_mapped_as of the file at addr. */
 static bool mapped_as(struct running *r, pid_t pid, uint64_t addr, struct file_facts *facts)
 {
-	struct place p;
+	struct code_place p;
 	bool written;
 
 	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid}, addr, &p);

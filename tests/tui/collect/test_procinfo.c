@@ -38,7 +38,7 @@ bool __wrap_tracker_proc(struct tracker *t, const struct tracker_exec *of, struc
 {
 	(void)t;
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
-		if (!told[i].exec || told[i].exec != of->exec)
+		if (!told[i].exec || told[i].exec != of->exec_id)
 			continue;
 		*out = told[i].proc;
 		return true;
@@ -76,7 +76,7 @@ static int teardown(void **state)
 
 static uint32_t sampled(struct world *w, uint64_t image, uint64_t exec, const char *comm)
 {
-	const struct tracker_exec of = {.pid = getpid(), .image = image, .exec = exec};
+	const struct tracker_exec of = {.pid = getpid(), .stack_start = image, .exec_id = exec};
 	int64_t id = procinfo_proc(w->procs, &of, comm, w->now);
 
 	assert_true(id >= 0);

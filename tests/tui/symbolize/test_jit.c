@@ -52,14 +52,14 @@ int __wrap_tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
 }
 
 void __wrap_tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
-			  struct place *out);
+			  struct code_place *out);
 void __wrap_tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
-			  struct place *out)
+			  struct code_place *out)
 {
 	(void)t;
 	(void)of;
 	(void)frame;
-	*out = (struct place){.kind = PLACE_JIT};
+	*out = (struct code_place){.kind = PLACE_JIT};
 }
 
 static struct jit *jit;

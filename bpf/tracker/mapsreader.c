@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See mapsreader.h. */
+#include "bpf/tracker/mapsreader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "bpf/tracker/crowd.h"
+#include "symbols/base/grow.h"
+
+#define COUNTED_MAX (1u << 18) /* mappings among which MAPPINGS_MAX are chosen */
+
+static int add_file(struct maps_reading *s, const struct procmap *map)
+{
+	struct file_id *more =
+		grow(s->files, s->nfiles, &s->files_room, sizeof(*more), COUNTED_MAX);
+
+	if (!more)
+		return -ENOMEM;
+	s->files = more;
+	s->files[s->nfiles++] =
+		(struct file_id){makedev(map->dev_major, map->dev_minor), map->inode};
+	return 0;
+}
+
+static int add_name(struct maps_reading *s, const char *name, size_t *at)
+{
+	const size_t length = strlen(name) + 1;
+	char *more;
+
+	if (s->names_used + length > s->names_room) {
+		more = realloc(s->names, (s->names_used + length) * 2);
+		if (!more)
+			return -ENOMEM;
+		s->names = more;
+		s->names_room = (s->names_used + length) * 2;
+	}
+	*at = s->names_used;
+	memcpy(s->names + s->names_used, name, length);
+	s->names_used += length;
+	return 0;
+}
+
+static int add_read(struct maps_reading *s, const struct procmap *map)
+{
+	struct read_mapping *more =
+		grow(s->seen, s->nseen, &s->seen_room, sizeof(*more), MAPPINGS_MAX);
+	size_t name = 0;
+
+	if (!more)
+		return -ENOMEM;
+	s->seen = more;
+	if (s->nseen)
+		name = s->seen[s->nseen - 1].name;
+	if ((!s->nseen || strcmp(s->names + name, map->name) != 0) && add_name(s, map->name, &name))
+		return -ENOMEM;
+	s->seen[s->nseen++] = (struct read_mapping){*map, name};
+	return 0;
+}
+
+static int on_map(const struct procmap *map, void *arg)
+{
+	struct maps_reading *s = arg;
+	bool wanted = true;
+	int err = 0;
+
+	if (!strcmp(map->name, "[vsyscall]"))
+		return 0;
+	if (s->keep)
+		wanted = s->at < s->nfiles && s->keep[s->at++];
+	else if (s->nfiles < COUNTED_MAX)
+		err = add_file(s, map);
+	return err || !wanted || s->nseen >= MAPPINGS_MAX ? err : add_read(s, map);
+}
+
+static int choose_kept(struct maps_reading *s)
+{
+	uint32_t *order = malloc(s->nfiles * sizeof(*order));
+	int err = order ? crowd_order(s->files, (uint32_t)s->nfiles, order) : -ENOMEM;
+
+	s->keep = err ? NULL : calloc(s->nfiles, sizeof(*s->keep));
+	for (size_t i = 0; s->keep && i < MAPPINGS_MAX; i++)
+		s->keep[order[i]] = true;
+	free(order);
+	return s->keep ? 0 : -ENOMEM;
+}
+
+/* Of too many mappings, those to keep are known only after all were read: they are read again. */
+int mapsreader_read(struct maps_reading *s)
+{
+	int err = procmaps_read(s->pid, true, on_map, s);
+
+	if (err || s->nfiles <= MAPPINGS_MAX)
+		return err;
+	s->nseen = s->names_used = 0;
+	err = choose_kept(s);
+	return err ? err : procmaps_read(s->pid, true, on_map, s);
+}
+
+void mapsreader_free(struct maps_reading *s)
+{
+	free(s->files);
+	free(s->keep);
+	free(s->seen);
+	free(s->names);
+}

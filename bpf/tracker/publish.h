@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_TRACKER_PUBLISH_H
+#define STACKTOP_BPF_TRACKER_PUBLISH_H
+
+/* Keeps the procs map and the lists of mappings up to date. Guarded by the tracker's lock. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct filelists;
+struct garbage;
+struct maplists;
+struct notices;
+struct process;
+struct proctable;
+struct sampler;
+struct turnlock;
+
+struct publisher {
+	bool publishing;     /* some dirty processes are left for the next turn */
+	uint64_t list_round; /* over all lists */
+
+	struct sampler *sampler;
+	struct turnlock *lock;
+	struct proctable *procs;
+	struct maplists *maps;
+	struct filelists *files;
+	struct garbage *garbage;
+	struct notices *notices;
+};
+
+/* Brings the BPF maps up to date with all dirty processes; true: some must be tried again soon. */
+bool publish_all(struct publisher *pub);
+/* The same, for a few milliseconds at most, or until another thread wants the lock. */
+bool publish_some(struct publisher *pub);
+/* Points the process's entry to its list. On an error it has neither. */
+int publish_entry(struct publisher *pub, struct process *p);
+/* Removes the process's entry and its list. */
+void publish_drop(struct publisher *pub, struct process *p);
+/* Reads exec_id from the entry, if a sample has reported it since the entry was made. */
+void publish_read_exec(const struct publisher *pub, struct process *p);
+/* Makes cold lists warm whose .sampled is now, as far as there is room. */
+void publish_scan(struct publisher *pub, uint64_t now);
+
+#endif
