@@ -49,18 +49,18 @@ struct facts {
 	uint64_t maps; /* bytes; 0: unknown */
 };
 
-struct text {
+struct check_text {
 	char buf[256];
 };
 
 struct requirement {
 	const char *name;
-	enum verdict (*ask)(struct facts *f, struct text *t);
+	enum verdict (*ask)(struct facts *f, struct check_text *t);
 	bool cheap;
 };
 
-__attribute__((format(printf, 3, 4))) static enum verdict answer(struct text *t, enum verdict v,
-								 const char *format, ...)
+__attribute__((format(printf, 3, 4))) static enum verdict
+answer(struct check_text *t, enum verdict v, const char *format, ...)
 {
 	va_list ap;
 
@@ -72,7 +72,7 @@ __attribute__((format(printf, 3, 4))) static enum verdict answer(struct text *t,
 
 /* --- asked at every start -------------------------------------------------------------------- */
 
-static enum verdict ask_machine(struct facts *f, struct text *t)
+static enum verdict ask_machine(struct facts *f, struct check_text *t)
 {
 	if (strcmp(f->uts.machine, "x86_64") != 0)
 		return answer(t, VERDICT_NO,
@@ -81,7 +81,7 @@ static enum verdict ask_machine(struct facts *f, struct text *t)
 	return answer(t, VERDICT_OK, "%s", f->uts.machine);
 }
 
-static enum verdict ask_kernel(struct facts *f, struct text *t)
+static enum verdict ask_kernel(struct facts *f, struct check_text *t)
 {
 	if (f->kernel < KERNELINFO_VERSION(5, 10, 0))
 		return answer(t, VERDICT_NO, "Linux %s is too old; update to 5.10 or later",
@@ -89,7 +89,7 @@ static enum verdict ask_kernel(struct facts *f, struct text *t)
 	return answer(t, VERDICT_OK, "Linux %s", f->uts.release);
 }
 
-static enum verdict ask_btf(struct facts *f, struct text *t)
+static enum verdict ask_btf(struct facts *f, struct check_text *t)
 {
 	static const char path[] = "/sys/kernel/btf/vmlinux";
 
@@ -113,7 +113,7 @@ static const char *cap_remedy(void)
 	return "run with sudo";
 }
 
-static enum verdict ask_cap(const struct facts *f, int cap, struct text *t)
+static enum verdict ask_cap(const struct facts *f, int cap, struct check_text *t)
 {
 	if (!f->caps_known)
 		return answer(t, VERDICT_NO, "/proc/self/status cannot be read; mount /proc");
@@ -124,18 +124,18 @@ static enum verdict ask_cap(const struct facts *f, int cap, struct text *t)
 	return answer(t, VERDICT_NO, "the capability is missing; %s", cap_remedy());
 }
 
-static enum verdict ask_cap_bpf(struct facts *f, struct text *t)
+static enum verdict ask_cap_bpf(struct facts *f, struct check_text *t)
 {
 	return ask_cap(f, CAP_BPF, t);
 }
 
-static enum verdict ask_cap_perfmon(struct facts *f, struct text *t)
+static enum verdict ask_cap_perfmon(struct facts *f, struct check_text *t)
 {
 	return ask_cap(f, CAP_PERFMON, t);
 }
 
 /* Capabilities of another user namespace look the same and count for nothing here. */
-static enum verdict ask_user_namespace(struct facts *f, struct text *t)
+static enum verdict ask_user_namespace(struct facts *f, struct check_text *t)
 {
 	struct stat st;
 
@@ -151,7 +151,7 @@ static enum verdict ask_user_namespace(struct facts *f, struct text *t)
 }
 
 /* By the numbers of one namespace the kernel, /proc and people name processes, or by none. */
-static enum verdict ask_pid_namespace(struct facts *f, struct text *t)
+static enum verdict ask_pid_namespace(struct facts *f, struct check_text *t)
 {
 	char error[160];
 
@@ -166,7 +166,7 @@ static enum verdict ask_pid_namespace(struct facts *f, struct text *t)
 		"threads, are counted, not shown");
 }
 
-static enum verdict ask_lockdown(struct facts *f, struct text *t)
+static enum verdict ask_lockdown(struct facts *f, struct check_text *t)
 {
 	char line[128];
 
@@ -182,7 +182,7 @@ static enum verdict ask_lockdown(struct facts *f, struct text *t)
 
 /* From 5.11 on, maps are charged to the memory cgroup instead; libbpf raises the limit if it may.
  */
-static enum verdict ask_memlock(struct facts *f, struct text *t)
+static enum verdict ask_memlock(struct facts *f, struct check_text *t)
 {
 	struct rlimit limit;
 
@@ -201,7 +201,7 @@ static enum verdict ask_memlock(struct facts *f, struct text *t)
 }
 
 /* Programs, maps and three perf descriptors a CPU; the soft limit is raised to the hard one. */
-static enum verdict ask_descriptors(struct facts *f, struct text *t)
+static enum verdict ask_descriptors(struct facts *f, struct check_text *t)
 {
 	const rlim_t needed = 48 + 3 * (rlim_t)sysconf(_SC_NPROCESSORS_ONLN);
 	struct rlimit limit;
@@ -220,7 +220,7 @@ static enum verdict ask_descriptors(struct facts *f, struct text *t)
 
 /* --- asked by --check ------------------------------------------------------------------------ */
 
-static enum verdict ask_bpf_load(struct facts *f, struct text *t)
+static enum verdict ask_bpf_load(struct facts *f, struct check_text *t)
 {
 	static const struct bpf_insn nothing[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
@@ -269,7 +269,7 @@ static int event_try(uint32_t type, uint64_t config)
 }
 
 /* Whether it lets the two calls through is told by those that try. */
-static enum verdict ask_seccomp(struct facts *f, struct text *t)
+static enum verdict ask_seccomp(struct facts *f, struct check_text *t)
 {
 	uint64_t mode;
 
@@ -280,7 +280,7 @@ static enum verdict ask_seccomp(struct facts *f, struct text *t)
 		    : answer(t, VERDICT_OK, "no filter");
 }
 
-static enum verdict ask_pid_numbers(struct facts *f, struct text *t)
+static enum verdict ask_pid_numbers(struct facts *f, struct check_text *t)
 {
 	struct pidns ns;
 	char error[sizeof(t->buf)];
@@ -295,7 +295,7 @@ static enum verdict ask_pid_numbers(struct facts *f, struct text *t)
 		      ns.inode, ns.level);
 }
 
-static enum verdict ask_mappings(struct facts *f, struct text *t)
+static enum verdict ask_mappings(struct facts *f, struct check_text *t)
 {
 	if (!f->loads)
 		return answer(t, VERDICT_INFO, "unknown, as no program loads");
@@ -307,7 +307,7 @@ static enum verdict ask_mappings(struct facts *f, struct text *t)
 }
 
 /* The programs and maps of the real thing, for a moment and without any tables. */
-static enum verdict ask_maps(struct facts *f, struct text *t)
+static enum verdict ask_maps(struct facts *f, struct check_text *t)
 {
 	const struct sampler_options options = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -335,7 +335,7 @@ static enum verdict ask_maps(struct facts *f, struct text *t)
 }
 
 /* Whatever others do: the parts follow, a line each. */
-static enum verdict ask_memory(struct facts *f, struct text *t)
+static enum verdict ask_memory(struct facts *f, struct check_text *t)
 {
 	const struct memory_plan *plan = memory_used();
 	uint64_t sum;
@@ -351,7 +351,7 @@ static enum verdict ask_memory(struct facts *f, struct text *t)
 		      sum <= plan->available ? "" : ": too few for all parts at once");
 }
 
-static enum verdict ask_cpu_clock(struct facts *f, struct text *t)
+static enum verdict ask_cpu_clock(struct facts *f, struct check_text *t)
 {
 	const char *remedy = "; see the kernel's log";
 	int err = event_try(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
@@ -367,7 +367,7 @@ static enum verdict ask_cpu_clock(struct facts *f, struct text *t)
 	return answer(t, VERDICT_NO, "the event does not open: %s%s", strerror(-err), remedy);
 }
 
-static enum verdict ask_cycles(struct facts *f, struct text *t)
+static enum verdict ask_cycles(struct facts *f, struct check_text *t)
 {
 	int err = event_try(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 
@@ -380,7 +380,7 @@ static enum verdict ask_cycles(struct facts *f, struct text *t)
 }
 
 static enum verdict ask_helper(const struct facts *f, enum bpf_func_id id, const char *without,
-			       struct text *t)
+			       struct check_text *t)
 {
 	int found;
 
@@ -395,17 +395,17 @@ static enum verdict ask_helper(const struct facts *f, enum bpf_func_id id, const
 	return answer(t, VERDICT_OK, "available");
 }
 
-static enum verdict ask_task_pt_regs(struct facts *f, struct text *t)
+static enum verdict ask_task_pt_regs(struct facts *f, struct check_text *t)
 {
 	return ask_helper(f, BPF_FUNC_task_pt_regs, "user registers are found through BTF", t);
 }
 
-static enum verdict ask_snprintf(struct facts *f, struct text *t)
+static enum verdict ask_snprintf(struct facts *f, struct check_text *t)
 {
 	return ask_helper(f, BPF_FUNC_snprintf, "kernel names come from /proc/kallsyms", t);
 }
 
-static enum verdict ask_sys_ptrace(struct facts *f, struct text *t)
+static enum verdict ask_sys_ptrace(struct facts *f, struct check_text *t)
 {
 	if (has_cap(f, CAP_SYS_PTRACE))
 		return answer(t, VERDICT_OK, "processes of other users can be looked into");
@@ -414,7 +414,7 @@ static enum verdict ask_sys_ptrace(struct facts *f, struct text *t)
 }
 
 /* proc_map_files_get_link() in fs/proc/base.c asks for it. */
-static enum verdict ask_checkpoint_restore(struct facts *f, struct text *t)
+static enum verdict ask_checkpoint_restore(struct facts *f, struct check_text *t)
 {
 	if (has_cap(f, CAP_CHECKPOINT_RESTORE) || has_cap(f, CAP_SYS_ADMIN))
 		return answer(t, VERDICT_OK, "/proc/PID/map_files can be opened");
@@ -437,7 +437,7 @@ static bool kallsyms_visible(void)
 	return address != 0;
 }
 
-static enum verdict ask_kptr_restrict(struct facts *f, struct text *t)
+static enum verdict ask_kptr_restrict(struct facts *f, struct check_text *t)
 {
 	long value;
 
@@ -450,7 +450,7 @@ static enum verdict ask_kptr_restrict(struct facts *f, struct text *t)
 		      value, value > 1 ? " and sysctl kernel.kptr_restrict=1" : "");
 }
 
-static enum verdict answer_sysctl(const char *path, const char *meaning, struct text *t)
+static enum verdict answer_sysctl(const char *path, const char *meaning, struct check_text *t)
 {
 	long value;
 
@@ -459,7 +459,7 @@ static enum verdict answer_sysctl(const char *path, const char *meaning, struct 
 	return answer(t, VERDICT_INFO, "%ld, %s", value, meaning);
 }
 
-static enum verdict ask_paranoid(struct facts *f, struct text *t)
+static enum verdict ask_paranoid(struct facts *f, struct check_text *t)
 {
 	return answer_sysctl("/proc/sys/kernel/perf_event_paranoid",
 			     has_cap(f, CAP_PERFMON) || has_cap(f, CAP_SYS_ADMIN)
@@ -468,7 +468,7 @@ static enum verdict ask_paranoid(struct facts *f, struct text *t)
 			     t);
 }
 
-static enum verdict ask_unprivileged_bpf(struct facts *f, struct text *t)
+static enum verdict ask_unprivileged_bpf(struct facts *f, struct check_text *t)
 {
 	return answer_sysctl("/proc/sys/kernel/unprivileged_bpf_disabled",
 			     has_cap(f, CAP_BPF) || has_cap(f, CAP_SYS_ADMIN)
@@ -477,14 +477,14 @@ static enum verdict ask_unprivileged_bpf(struct facts *f, struct text *t)
 			     t);
 }
 
-static enum verdict ask_sample_rate(struct facts *f, struct text *t)
+static enum verdict ask_sample_rate(struct facts *f, struct check_text *t)
 {
 	(void)f;
 	return answer_sysctl(KERNELINFO_SAMPLE_RATE, "the highest frequency that can be asked for",
 			     t);
 }
 
-static enum verdict ask_cpu_time(struct facts *f, struct text *t)
+static enum verdict ask_cpu_time(struct facts *f, struct check_text *t)
 {
 	long value;
 
@@ -497,7 +497,7 @@ static enum verdict ask_cpu_time(struct facts *f, struct text *t)
 			     t);
 }
 
-static enum verdict ask_hang(struct facts *f, struct text *t)
+static enum verdict ask_hang(struct facts *f, struct check_text *t)
 {
 	const char *warning = kernelinfo_hang_warning();
 
@@ -571,7 +571,7 @@ int check_print(FILE *to)
 
 	facts_read(&f);
 	for (size_t i = 0; i < NREQUIREMENTS; i++) {
-		struct text t;
+		struct check_text t;
 		enum verdict v = requirements[i].ask(&f, &t);
 
 		if (v == VERDICT_NO)
@@ -590,7 +590,7 @@ int check_privileges(char *error, size_t size)
 
 	facts_read(&f);
 	for (size_t i = 0; i < NREQUIREMENTS; i++) {
-		struct text t;
+		struct check_text t;
 
 		if (!requirements[i].cheap || requirements[i].ask(&f, &t) != VERDICT_NO)
 			continue;

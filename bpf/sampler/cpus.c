@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "symbols/base/grow.h"
+
 #define ONLINE	   "/sys/devices/system/cpu/online" /* sysfs-devices-system-cpu of the kernel's ABI */
 #define LIST_BYTES 65536u
 #define CPU_MAX	   65535ul /* what a list may say: no kernel has more */
@@ -20,19 +22,13 @@ struct cpulist {
 	size_t n, room;
 };
 
-static int add(struct cpulist *l, unsigned int cpu)
+static int add_cpu(struct cpulist *l, unsigned int cpu)
 {
-	unsigned int *more;
-	size_t room;
+	unsigned int *more = grow(l->cpus, l->n, &l->room, sizeof(*more), CPU_MAX + 1);
 
-	if (l->n == l->room) {
-		room = l->room ? l->room * 2 : 64;
-		more = realloc(l->cpus, room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		l->cpus = more;
-		l->room = room;
-	}
+	if (!more)
+		return -ENOMEM;
+	l->cpus = more;
 	l->cpus[l->n++] = cpu;
 	return 0;
 }
@@ -45,7 +41,7 @@ static int add_range(struct cpulist *l, unsigned long first, unsigned long last)
 	if (last > CPU_MAX || first > last || (l->n && first <= l->cpus[l->n - 1]))
 		return -EINVAL;
 	for (; first <= last && !err; first++)
-		err = add(l, (unsigned int)first);
+		err = add_cpu(l, (unsigned int)first);
 	return err;
 }
 

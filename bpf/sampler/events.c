@@ -14,14 +14,14 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "bpf/sampler/kernelinfo.h"
+#include "bpf/sampler/clock.h"
 #include "bpf/sampler/cpus.h"
+#include "bpf/sampler/kernelinfo.h"
 #include "bpf/sampler/refusal.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/ticks.h"
@@ -48,14 +48,6 @@ struct events {
 	struct cpu_event *events;
 	size_t nevents, room;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 int events_new(const struct sampler_options *options, struct bpf_program *program, int stats_fd,
 	       struct events **out)
@@ -257,7 +249,7 @@ int events_start(struct events *e, char *error, size_t size)
 		e->events[i].samples = samples_of(e, e->events[i].cpu);
 	if (!err)
 		ticks_begin(e->ticks);
-	e->watched = now_ns();
+	e->watched = clock_now();
 	return err;
 }
 
@@ -266,9 +258,9 @@ int events_watch(struct events *e)
 	size_t i = 0, before;
 	int err;
 
-	if (e->stopped || now_ns() - e->watched < WATCH_NS)
+	if (e->stopped || clock_now() - e->watched < WATCH_NS)
 		return 0;
-	e->watched = now_ns();
+	e->watched = clock_now();
 	while (i < e->nevents) {
 		if (cpus_event_ended(e->events[i].fd, &e->events[i].enabled))
 			drop(e, &e->events[i]);

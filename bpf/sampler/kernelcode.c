@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "symbols/base/grow.h"
+
 #define PIECES_MAX 1024u
 #define STILL	   UINT32_MAX
 
-struct piece {
+struct kernelcode_piece {
 	uint64_t start, end;
 	uint32_t from, to; /* generations: from <= g < to */
 	char name[KERNELCODE_NAME];
@@ -23,7 +25,7 @@ struct kernelcode {
 	pthread_mutex_t lock;
 	uint32_t generation;
 	uint64_t low, high; /* of all pieces that ever were */
-	struct piece *pieces;
+	struct kernelcode_piece *pieces;
 	size_t n, room;
 };
 
@@ -49,7 +51,7 @@ void kernelcode_free(struct kernelcode *k)
 }
 
 /* The one that is there, or the last of those; NULL: none. */
-static struct piece *piece_there(struct kernelcode *k, uint64_t start)
+static struct kernelcode_piece *find_current(struct kernelcode *k, uint64_t start)
 {
 	for (size_t i = k->n; i-- > 0;)
 		if (k->pieces[i].start == start && k->pieces[i].to == STILL)
@@ -58,44 +60,40 @@ static struct piece *piece_there(struct kernelcode *k, uint64_t start)
 }
 
 /* NULL: no memory. */
-static struct piece *piece_add(struct kernelcode *k)
+static struct kernelcode_piece *add_piece(struct kernelcode *k)
 {
-	struct piece *oldest = k->pieces, *more;
-	size_t room;
+	struct kernelcode_piece *oldest = k->pieces, *more;
 
-	if (k->n == PIECES_MAX) {
-		for (size_t i = 1; i < k->n; i++)
-			if (k->pieces[i].to < oldest->to)
-				oldest = &k->pieces[i];
-		return oldest;
-	}
-	if (k->n == k->room) {
-		room = k->room ? k->room * 2 : 16;
-		more = reallocarray(k->pieces, room, sizeof(*more));
+	if (k->n < PIECES_MAX) {
+		more = grow(k->pieces, k->n, &k->room, sizeof(*more), PIECES_MAX);
 		if (!more)
 			return NULL;
 		k->pieces = more;
-		k->room = room;
+		return &k->pieces[k->n++];
 	}
-	return &k->pieces[k->n++];
+	for (size_t i = 1; i < k->n; i++)
+		if (k->pieces[i].to < oldest->to)
+			oldest = &k->pieces[i];
+	return oldest;
 }
 
-static void change(struct kernelcode *k, uint64_t start, uint64_t end, const char *name, bool gone)
+static void apply_change(struct kernelcode *k, uint64_t start, uint64_t end, const char *name,
+			 bool gone)
 {
-	struct piece *p = piece_there(k, start);
+	struct kernelcode_piece *p = find_current(k, start);
 
 	/* Without the record of its end, something else ends it. */
 	if (p)
 		p->to = k->generation;
 	if (p && gone)
 		return;
-	p = piece_add(k);
+	p = add_piece(k);
 	if (!p)
 		return;
-	*p = (struct piece){.start = start,
-			    .end = end,
-			    .from = gone ? 0 : k->generation,
-			    .to = gone ? k->generation : STILL};
+	*p = (struct kernelcode_piece){.start = start,
+				       .end = end,
+				       .from = gone ? 0 : k->generation,
+				       .to = gone ? k->generation : STILL};
 	snprintf(p->name, sizeof(p->name), "%s", name);
 	if (start < k->low)
 		k->low = start;
@@ -111,7 +109,7 @@ uint32_t kernelcode_note(struct kernelcode *k, uint64_t start, uint64_t length, 
 	pthread_mutex_lock(&k->lock);
 	k->generation++;
 	if (length && length <= UINT64_MAX - start)
-		change(k, start, start + length, name, gone);
+		apply_change(k, start, start + length, name, gone);
 	generation = k->generation;
 	pthread_mutex_unlock(&k->lock);
 	return generation;
@@ -130,11 +128,11 @@ uint32_t kernelcode_generation(struct kernelcode *k)
 bool kernelcode_find(struct kernelcode *k, uint32_t generation, uint64_t addr, char *name,
 		     size_t size)
 {
-	const struct piece *found = NULL;
+	const struct kernelcode_piece *found = NULL;
 
 	pthread_mutex_lock(&k->lock);
 	for (size_t i = 0; i < k->n && addr >= k->low && addr < k->high && !found; i++) {
-		const struct piece *p = &k->pieces[i];
+		const struct kernelcode_piece *p = &k->pieces[i];
 
 		if (addr >= p->start && addr < p->end && generation >= p->from &&
 		    generation < p->to)

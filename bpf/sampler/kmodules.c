@@ -20,7 +20,7 @@
 #define PIECES_MAX 1024u
 #define STILL	   UINT32_MAX
 
-struct piece {
+struct module_piece {
 	uint64_t start, end;
 	uint32_t from, to; /* counts: from <= c < to */
 	bool init;
@@ -28,7 +28,7 @@ struct piece {
 };
 
 struct kmodules {
-	struct piece *pieces;
+	struct module_piece *pieces;
 	size_t n;
 	uint64_t low, high;  /* of all pieces that ever were */
 	uint32_t known_from; /* count */
@@ -55,7 +55,7 @@ int kmodules_new(struct kmodules **out)
 	return 0;
 }
 
-static void detach(struct kmodules *k)
+static void detach_programs(struct kmodules *k)
 {
 	for (int i = 0; i < 2; i++) {
 		bpf_link__destroy(k->links[i]);
@@ -72,7 +72,7 @@ void kmodules_free(struct kmodules *k)
 {
 	if (!k)
 		return;
-	detach(k);
+	detach_programs(k);
 	free(k->pieces);
 	free(k);
 }
@@ -80,9 +80,9 @@ void kmodules_free(struct kmodules *k)
 /* --- pieces ---------------------------------------------------------------------------------- */
 
 /* Room for one more; NULL: all that are kept are still there. */
-static struct piece *piece_room(struct kmodules *k)
+static struct module_piece *piece_room(struct kmodules *k)
 {
-	struct piece *oldest = k->pieces;
+	struct module_piece *oldest = k->pieces;
 
 	if (k->n < PIECES_MAX)
 		return &k->pieces[k->n++];
@@ -96,9 +96,9 @@ static struct piece *piece_room(struct kmodules *k)
 	return oldest;
 }
 
-static void piece_add(struct kmodules *k, const struct piece *piece)
+static void piece_add(struct kmodules *k, const struct module_piece *piece)
 {
-	struct piece *p;
+	struct module_piece *p;
 
 	if (piece->end <= piece->start)
 		return;
@@ -116,9 +116,9 @@ static void piece_add(struct kmodules *k, const struct piece *piece)
 		k->high = p->end;
 }
 
-static void come(struct kmodules *k, const struct module_change *c)
+static void add_module(struct kmodules *k, const struct module_change *c)
 {
-	struct piece piece = {
+	struct module_piece piece = {
 		.start = c->start, .end = c->start + c->size, .from = c->changes, .to = STILL};
 
 	memcpy(piece.name, c->name, sizeof(piece.name));
@@ -130,14 +130,14 @@ static void come(struct kmodules *k, const struct module_change *c)
 }
 
 /* Two modules of one name are never there at once. */
-static void go(struct kmodules *k, const struct module_change *c)
+static void end_module(struct kmodules *k, const struct module_change *c)
 {
 	const uint32_t to = c->changes + 1;
-	struct piece piece = {.start = c->start, .end = c->start + c->size, .to = to};
+	struct module_piece piece = {.start = c->start, .end = c->start + c->size, .to = to};
 	bool known = false;
 
 	for (size_t i = 0; i < k->n; i++) {
-		struct piece *p = &k->pieces[i];
+		struct module_piece *p = &k->pieces[i];
 
 		if (p->to != STILL || strncmp(p->name, c->name, sizeof(p->name) - 1) != 0)
 			continue;
@@ -153,9 +153,9 @@ void kmodules_note(struct kmodules *k, const struct module_change *change)
 {
 	k->noted++;
 	if (change->gone)
-		go(k, change);
+		end_module(k, change);
 	else
-		come(k, change);
+		add_module(k, change);
 }
 
 void kmodules_note_lost(struct kmodules *k, uint32_t changes)
@@ -168,13 +168,13 @@ void kmodules_note_lost(struct kmodules *k, uint32_t changes)
 enum kmodules_then kmodules_at(const struct kmodules *k, uint32_t changes, uint64_t addr,
 			       struct kmodules_code *code)
 {
-	const struct piece *there = NULL;
+	const struct module_piece *there = NULL;
 	bool later = false;
 
 	if (changes < k->known_from)
 		return KMODULES_LOST;
 	for (size_t i = 0; i < k->n && addr >= k->low && addr < k->high; i++) {
-		const struct piece *p = &k->pieces[i];
+		const struct module_piece *p = &k->pieces[i];
 
 		if (addr < p->start || addr >= p->end)
 			continue;
@@ -215,7 +215,7 @@ uint64_t kmodules_read(struct kmodules *k)
 	return k->noted;
 }
 
-static int attach(struct kmodules *k, int i, struct bpf_object *object, const char *name)
+static int attach_program(struct kmodules *k, int i, struct bpf_object *object, const char *name)
 {
 	struct bpf_program *program = bpf_object__find_program_by_name(object, name);
 
@@ -238,11 +238,11 @@ int kmodules_attach(struct kmodules *k, struct bpf_object *object)
 	k->counts = counts;
 	k->ring = ring_buffer__new(bpf_object__find_map_fd_by_name(object, "module_changes"),
 				   on_change, k, NULL);
-	err = k->ring ? attach(k, 0, object, "on_module_load") : -errno;
+	err = k->ring ? attach_program(k, 0, object, "on_module_load") : -errno;
 	if (!err)
-		err = attach(k, 1, object, "on_module_free");
+		err = attach_program(k, 1, object, "on_module_free");
 	if (err)
-		detach(k);
+		detach_programs(k);
 	/* The tracepoints are there when CONFIG_MODULES is, as the file is. */
 	return err == -ENOENT && access("/proc/modules", F_OK) ? 0 : err;
 }

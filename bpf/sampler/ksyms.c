@@ -26,9 +26,9 @@
 #include "symbols/names/kallsyms.h"
 
 #define CACHE_MAX 65536u
-#define NOTED_MAX 4096u
+#define KEPT_MAX  4096u
 
-struct cached {
+struct cached_ksym {
 	uint64_t addr; /* that is looked up: inside the instruction */
 	const char *module;
 	uint64_t start; /* of the function; 0: not known */
@@ -36,7 +36,7 @@ struct cached {
 	char name[];
 };
 
-struct noted { /* a name of bpf/sampler/kernelcode.h or a module's, or a label */
+struct kept_name { /* a name of bpf/sampler/kernelcode.h or a module's, or a label */
 	UT_hash_handle hh;
 	char name[];
 };
@@ -48,20 +48,20 @@ struct ksyms {
 	struct kallsyms *kallsyms;
 	uint64_t kallsyms_modules; /* kmodules_read's before it was read */
 	int no_kallsyms;	   /* the error that it cannot be used for */
-	struct cached *cache;
+	struct cached_ksym *cache;
 	struct kernelcode *code;   /* NULL: nothing is known of changes */
 	struct kmodules *kmodules; /* likewise */
 	bool no_modules;	   /* nothing can be known of them */
-	struct noted *noted;
+	struct kept_name *kept;
 	uint32_t generation;  /* that the cache is of */
 	uint64_t modules_now; /* likewise, of kmodules_read */
-	struct module {
-		struct module *next;
+	struct ksyms_module {
+		struct ksyms_module *next;
 		char name[];
 	} * modules;
 };
 
-static void load(struct ksyms *k)
+static void load_program(struct ksyms *k)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "stacktop_ksyms");
 	struct bpf_bytes bytes = objects_ksyms();
@@ -94,13 +94,13 @@ int ksyms_new(struct ksyms **out)
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	load(*out);
+	load_program(*out);
 	return 0;
 }
 
 static void cache_clear(struct ksyms *k)
 {
-	struct cached *c = k->cache, *next;
+	struct cached_ksym *c = k->cache, *next;
 
 	HASH_CLEAR(hh, k->cache);
 	for (; c; c = next) {
@@ -109,11 +109,11 @@ static void cache_clear(struct ksyms *k)
 	}
 }
 
-static void noted_clear(struct ksyms *k)
+static void kept_clear(struct ksyms *k)
 {
-	struct noted *n = k->noted, *next;
+	struct kept_name *n = k->kept, *next;
 
-	HASH_CLEAR(hh, k->noted);
+	HASH_CLEAR(hh, k->kept);
 	for (; n; n = next) {
 		next = n->hh.next;
 		free(n);
@@ -122,12 +122,12 @@ static void noted_clear(struct ksyms *k)
 
 void ksyms_free(struct ksyms *k)
 {
-	struct module *m;
+	struct ksyms_module *m;
 
 	if (!k)
 		return;
 	cache_clear(k);
-	noted_clear(k);
+	kept_clear(k);
 	while ((m = k->modules)) {
 		k->modules = m->next;
 		free(m);
@@ -141,7 +141,7 @@ void ksyms_free(struct ksyms *k)
 
 static const char *module_name(struct ksyms *k, const char *name)
 {
-	struct module *m;
+	struct ksyms_module *m;
 	size_t size;
 
 	for (m = k->modules; m; m = m->next)
@@ -157,9 +157,9 @@ static const char *module_name(struct ksyms *k, const char *name)
 	return m->name;
 }
 
-static struct cached *cache_find(struct ksyms *k, uint64_t addr)
+static struct cached_ksym *cache_find(struct ksyms *k, uint64_t addr)
 {
-	struct cached *c;
+	struct cached_ksym *c;
 
 	HASH_FIND(hh, k->cache, &addr, sizeof(addr), c);
 	return c;
@@ -169,7 +169,7 @@ static void cache_add(struct ksyms *k, uint64_t addr, const char *name, const ch
 		      uint64_t start)
 {
 	size_t size = strlen(name) + 1;
-	struct cached *c = malloc(sizeof(*c) + size);
+	struct cached_ksym *c = malloc(sizeof(*c) + size);
 
 	if (!c)
 		return;
@@ -269,7 +269,7 @@ static void ask_kallsyms(struct ksyms *k, uint64_t addr)
 		cache_add(k, addr, "[kernel]", "vmlinux", 0);
 }
 
-static void ask(struct ksyms *k, const uint64_t *addrs, uint32_t n)
+static void ask_kernel(struct ksyms *k, const uint64_t *addrs, uint32_t n)
 {
 	uint32_t i;
 
@@ -312,17 +312,17 @@ void ksyms_set_modules(struct ksyms *k, struct kmodules *modules)
 }
 
 /* A copy that is kept as names are; NULL: no memory. */
-static const char *note(struct ksyms *k, const char *name)
+static const char *keep_name(struct ksyms *k, const char *name)
 {
-	struct noted *n;
+	struct kept_name *n;
 
-	HASH_FIND_STR(k->noted, name, n);
+	HASH_FIND_STR(k->kept, name, n);
 	if (!n) {
 		n = malloc(sizeof(*n) + strlen(name) + 1);
 		if (!n)
 			return NULL;
 		memcpy(n->name, name, strlen(name) + 1);
-		HASH_ADD_STR(k->noted, name, n);
+		HASH_ADD_STR(k->kept, name, n);
 	}
 	return n->name;
 }
@@ -335,7 +335,7 @@ static bool name_from_code(struct ksyms *k, struct ksym *s, uint32_t generation)
 
 	if (!k->code || !kernelcode_find(k->code, generation, looked_up(s), name, sizeof(name)))
 		return false;
-	kept = note(k, name);
+	kept = keep_name(k, name);
 	if (!kept)
 		return false;
 	s->name = kept;
@@ -343,19 +343,19 @@ static bool name_from_code(struct ksyms *k, struct ksym *s, uint32_t generation)
 	return true;
 }
 
-static void label(struct ksyms *k, struct ksym *s, const char *what, const char *module)
+static void set_label(struct ksyms *k, struct ksym *s, const char *what, const char *module)
 {
 	char text[KERNELCODE_NAME];
 	const char *kept;
 
 	snprintf(text, sizeof(text), "[%s%s]", what, module);
-	kept = note(k, text);
+	kept = keep_name(k, text);
 	s->name = kept ? kept : "[kernel]";
 	s->module = kept && *module ? module_name(k, module) : "vmlinux";
 }
 
 /* answer: the kernel's, of now; it stands in s. NULL: there is none. */
-static void name_as_then(struct ksyms *k, struct ksym *s, const struct cached *answer,
+static void name_as_then(struct ksyms *k, struct ksym *s, const struct cached_ksym *answer,
 			 uint64_t generation)
 {
 	enum kmodules_then then = KMODULES_NOTHING;
@@ -373,26 +373,26 @@ static void name_as_then(struct ksyms *k, struct ksym *s, const struct cached *a
 		return;
 	case KMODULES_SAME:
 		if (!is_its)
-			label(k, s, "", of.name);
+			set_label(k, s, "", of.name);
 		return;
 	case KMODULES_INIT:
 		if (!is_its && !name_from_code(k, s, code))
-			label(k, s, "init of ", of.name);
+			set_label(k, s, "init of ", of.name);
 		return;
 	case KMODULES_GONE:
-		label(k, s, "unloaded ", of.name);
+		set_label(k, s, "unloaded ", of.name);
 		return;
 	case KMODULES_OTHER:
 	case KMODULES_LOST:
 		if (!name_from_code(k, s, code) &&
 		    (then == KMODULES_OTHER || strcmp(s->module, "vmlinux") != 0))
-			label(k, s, "unloaded module", "");
+			set_label(k, s, "unloaded module", "");
 		return;
 	}
 }
 
 /* Names that were given are good until the next call. */
-static void renew(struct ksyms *k, size_t count)
+static void renew_cache(struct ksyms *k, size_t count)
 {
 	uint32_t generation = k->code ? kernelcode_generation(k->code) : 0;
 	uint64_t modules = k->kmodules ? kmodules_read(k->kmodules) : 0;
@@ -400,8 +400,8 @@ static void renew(struct ksyms *k, size_t count)
 	if (generation != k->generation || modules != k->modules_now ||
 	    HASH_COUNT(k->cache) + count > CACHE_MAX)
 		cache_clear(k);
-	if (HASH_COUNT(k->noted) > NOTED_MAX)
-		noted_clear(k);
+	if (HASH_COUNT(k->kept) > KEPT_MAX)
+		kept_clear(k);
 	k->generation = generation;
 	k->modules_now = modules;
 }
@@ -409,16 +409,16 @@ static void renew(struct ksyms *k, size_t count)
 void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint64_t generation)
 {
 	uint64_t addrs[KSYM_BATCH];
-	struct cached *c;
+	struct cached_ksym *c;
 	uint32_t n = 0;
 	size_t i;
 
-	renew(k, count);
+	renew_cache(k, count);
 	for (i = 0; i < count; i++) {
 		if (!cache_find(k, looked_up(&syms[i])))
 			addrs[n++] = looked_up(&syms[i]);
 		if (n == KSYM_BATCH || (n && i + 1 == count)) {
-			ask(k, addrs, n);
+			ask_kernel(k, addrs, n);
 			n = 0;
 		}
 	}

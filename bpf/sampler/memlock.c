@@ -49,7 +49,7 @@ static bool is_new(uint64_t *ids, unsigned int *n, uint64_t id)
 
 uint64_t memlock_expected(void)
 {
-	struct machine machine;
+	struct machine_limits machine;
 	struct map_sizes sizes;
 
 	machine_read(&machine);

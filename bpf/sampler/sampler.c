@@ -268,7 +268,7 @@ int sampler_new(const struct sampler_options *options, struct sampler **out, cha
 		size_t size)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
-	struct machine machine;
+	struct machine_limits machine;
 	int err = -ENOMEM;
 
 	*out = NULL;

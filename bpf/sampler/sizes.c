@@ -22,12 +22,12 @@
 #define PROCS_MIN  (1u << 12)
 #define PROCS_MAX  (1u << 16)
 
-void machine_read(struct machine *m)
+void machine_read(struct machine_limits *m)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF), pages = sysconf(_SC_PHYS_PAGES);
 	FILE *f = fopen("/proc/sys/kernel/pid_max", "re");
 
-	*m = (struct machine){.cpus = cpus > 0 ? (unsigned int)cpus : 1};
+	*m = (struct machine_limits){.cpus = cpus > 0 ? (unsigned int)cpus : 1};
 	if (pages > 0)
 		m->memory = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	if (f && fscanf(f, "%" SCNu64, &m->pid_max) != 1)
@@ -46,7 +46,7 @@ static uint32_t scale(uint64_t cpus, uint32_t min, uint32_t max)
 	return (uint32_t)size;
 }
 
-void map_sizes_of(const struct machine *m, struct map_sizes *sizes)
+void map_sizes_of(const struct machine_limits *m, struct map_sizes *sizes)
 {
 	uint64_t cpus = m->memory / CPU_MEMORY, procs = m->memory / PROC_MEMORY;
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-struct machine {
+struct machine_limits {
 	unsigned int cpus;
 	uint64_t memory; /* bytes */
 	uint64_t pid_max;
@@ -20,8 +20,8 @@ struct map_sizes {
 };
 
 /* What cannot be read is taken for small. */
-void machine_read(struct machine *m);
-void map_sizes_of(const struct machine *m, struct map_sizes *sizes);
+void machine_read(struct machine_limits *m);
+void map_sizes_of(const struct machine_limits *m, struct map_sizes *sizes);
 /* About what all maps but the shards take; the kernel knows it better, when they are made. */
 uint64_t map_sizes_bytes(const struct map_sizes *sizes);
 

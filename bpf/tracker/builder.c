@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "bpf/sampler/sampler.h"
-#include "bpf/tracker/clock.h"
+#include "bpf/sampler/clock.h"
 #include "bpf/tracker/evict.h"
 #include "bpf/tracker/garbage.h"
 #include "bpf/tracker/notices.h"

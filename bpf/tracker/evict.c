@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "bpf/sampler/sampler.h"
-#include "bpf/tracker/clock.h"
-#include "bpf/tracker/filelist.h"
+#include "bpf/sampler/clock.h"
 #include "bpf/tracker/garbage.h"
 #include "bpf/tracker/idlefile.h"
 #include "bpf/tracker/maplist.h"
@@ -132,7 +131,7 @@ void evict_scan(struct evictor *ev, uint64_t now)
 		p->list->scanned = now;
 		scan_list(ev, p, now);
 	}
-	filelists_scan(ev->publisher->files, now);
+	publish_scan_files(ev->publisher, now);
 	publish_scan(ev->publisher, now);
 	if (ev->objects->nevicted)
 		bring_back(ev, now);

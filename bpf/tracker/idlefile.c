@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
-#include "bpf/tracker/clock.h"
+#include "bpf/sampler/clock.h"
 #include "bpf/tracker/notices.h"
 #include "bpf/tracker/object.h"
 #include "bpf/tracker/objectfile.h"

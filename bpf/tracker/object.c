@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bpf/tracker/clock.h"
-#include "bpf/tracker/filelist.h"
+#include "bpf/sampler/clock.h"
+#include "bpf/tracker/publish.h"
 #include "bpf/tracker/garbage.h"
 #include "bpf/tracker/proctable.h"
 #include "bpf/tracker/tracker.h"
@@ -57,7 +57,7 @@ void object_drop_spans(struct objects *os, struct object *o)
 {
 	uint32_t i;
 
-	filelist_drop(os->filelists, o);
+	publish_unfile(os->publisher, o);
 	for (i = 0; i < o->nspans; i++)
 		garbage_add(os->garbage, os->shards, o->spans[i].word);
 	object_charge(os, o, -(int64_t)(o->spans_room * sizeof(*o->spans)));
@@ -97,14 +97,14 @@ void object_set_state(struct objects *os, struct object *o, enum object_state st
 	if (state == OBJECT_READY)
 		o->waits = 0;
 	if (state == OBJECT_READY)
-		filelist_publish(os->filelists, o);
+		publish_file(os->publisher, o);
 	else if (state == OBJECT_EVICTED && !o->waits)
 		o->waits = clock_now();
 }
 
 void object_untag(struct objects *os, struct object *o)
 {
-	filelist_drop(os->filelists, o);
+	publish_unfile(os->publisher, o);
 	if (o->tag)
 		HASH_DELETE(tag_hh, os->by_tag, o);
 	o->tag = 0;

@@ -21,11 +21,11 @@
 #include "symbols/base/quota.h"
 #include "symbols/elf/elffile.h"
 
-struct filelists;
 struct garbage;
 struct maplist;
 struct notices;
 struct proctable;
+struct publisher;
 struct shards;
 struct stat;
 
@@ -109,7 +109,7 @@ struct object {
 	uint64_t tag;		      /* of the file, as in frames; 0: not in objects.by_tag */
 	UT_hash_handle tag_hh;	      /* by tag */
 	struct file_id shown;	      /* numbers in /proc/PID/maps and records; has a tag */
-	/* filelist.c: for processes that are not known yet; NULL: none */
+	/* publish.c: for processes that are not known yet; NULL: none */
 	struct maplist *by_offset;
 	uint64_t by_offset_change; /* ctime for which that list was made */
 	struct object *next_filed, **prev_filed;
@@ -134,7 +134,7 @@ struct objects {
 	pthread_cond_t *queue_wake;
 	struct shards *shards;
 	struct garbage *garbage;
-	struct filelists *filelists;
+	struct publisher *publisher;
 	struct proctable *procs;
 	struct notices *notices;
 };

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "bpf/prog/layout.h"
-#include "bpf/tracker/clock.h"
-#include "bpf/tracker/filelist.h"
+#include "bpf/sampler/clock.h"
+#include "bpf/tracker/publish.h"
 #include "bpf/tracker/mapping.h"
 #include "bpf/tracker/maplist.h"
 #include "bpf/tracker/notices.h"
@@ -40,7 +40,7 @@ static struct object *find_by_key(const struct objects *os, const struct object_
 static void note_change(struct objects *os, struct object *o, uint64_t change)
 {
 	o->change = change;
-	filelist_publish(os->filelists, o);
+	publish_file(os->publisher, o);
 }
 
 static bool is_fresh(struct objects *os, struct object *o)

@@ -16,7 +16,7 @@
 
 #include <uthash.h>
 
-#include "bpf/tracker/clock.h"
+#include "bpf/sampler/clock.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/quota.h"
 

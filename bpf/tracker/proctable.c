@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "bpf/tracker/clock.h"
+#include "bpf/sampler/clock.h"
 #include "bpf/tracker/maplist.h"
 #include "bpf/tracker/procstat.h"
 #include "bpf/tracker/tracker.h"

@@ -7,24 +7,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct filelists;
 struct garbage;
 struct maplists;
 struct notices;
+struct object;
 struct process;
 struct proctable;
 struct sampler;
 struct turnlock;
 
 struct publisher {
-	bool publishing;     /* some dirty processes are left for the next turn */
-	uint64_t list_round; /* over all lists */
+	bool publishing;      /* some dirty processes are left for the next turn */
+	uint64_t list_round;  /* over all lists */
+	struct object *files; /* that have a list of their own */
 
 	struct sampler *sampler;
 	struct turnlock *lock;
 	struct proctable *procs;
 	struct maplists *maps;
-	struct filelists *files;
 	struct garbage *garbage;
 	struct notices *notices;
 };
@@ -41,5 +41,14 @@ void publish_drop(struct publisher *pub, struct process *p);
 void publish_read_exec(const struct publisher *pub, struct process *p);
 /* Makes cold lists warm whose .sampled is now, as far as there is room. */
 void publish_scan(struct publisher *pub, uint64_t now);
+/*
+ * A list by file and offset: where the sampler checks lists, the walk uses it for processes that
+ * are not known yet. publish_file does nothing if that is of no use, if there is no room, or if the
+ * list is up to date. publish_unfile before the object's table goes.
+ */
+void publish_file(struct publisher *pub, struct object *o);
+void publish_unfile(struct publisher *pub, struct object *o);
+/* Sets object.sampled to now where the walk has used such a list since the last scan. */
+void publish_scan_files(struct publisher *pub, uint64_t now);
 
 #endif

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "bpf/sampler/cpus.h"
+#include "symbols/base/grow.h"
 #include "symbols/files/kernelclock.h"
 
 #define RING_PAGES  64u
@@ -55,7 +56,7 @@ struct sideband {
 };
 
 /* sample_id of PERF_SAMPLE_TID | PERF_SAMPLE_TIME, at the end of every record. */
-struct record_id {
+struct sideband_id {
 	uint32_t pid, tid;
 	uint64_t time;
 };
@@ -97,8 +98,8 @@ struct record_lost {
 
 /* The largest that is written here, of a file (perf_event_mmap_event of kernel/events/core.c). */
 #define RECORD_MOST                                                                                \
-	(sizeof(struct record_mmap2) + PATH_MAX + sizeof(struct record_id) +                       \
-	 sizeof(struct record_lost) + sizeof(struct record_id))
+	(sizeof(struct record_mmap2) + PATH_MAX + sizeof(struct sideband_id) +                     \
+	 sizeof(struct record_lost) + sizeof(struct sideband_id))
 
 static size_t ring_bytes(const struct sideband *s)
 {
@@ -152,22 +153,6 @@ static int ring_open(struct sideband *s, struct cpu_ring *r, unsigned int cpu)
 	return 0;
 }
 
-/* Room for one more ring; NULL: no memory. */
-static struct cpu_ring *ring_room(struct sideband *s)
-{
-	size_t room = s->rings_room ? s->rings_room * 2 : 8;
-	struct cpu_ring *more;
-
-	if (s->nrings == s->rings_room) {
-		more = realloc(s->rings, room * sizeof(*more));
-		if (!more)
-			return NULL;
-		s->rings = more;
-		s->rings_room = room;
-	}
-	return &s->rings[s->nrings];
-}
-
 static bool has_ring(const struct sideband *s, unsigned int cpu)
 {
 	for (size_t i = 0; i < s->nrings; i++)
@@ -196,15 +181,17 @@ static int add_missing(struct sideband *s, bool listed, int *err)
 	for (size_t i = 0; i < n; i++) {
 		if (has_ring(s, cpus[i]))
 			continue;
-		r = ring_room(s);
-		one = r ? ring_open(s, r, cpus[i]) : -ENOMEM;
+		r = grow(s->rings, s->nrings, &s->rings_room, sizeof(*r), SIZE_MAX);
+		if (r)
+			s->rings = r;
+		one = r ? ring_open(s, &s->rings[s->nrings], cpus[i]) : -ENOMEM;
 		if (!one) {
 			s->nrings++;
 			came++;
 			continue;
 		}
 		if (r)
-			ring_close(s, r);
+			ring_close(s, &s->rings[s->nrings]);
 		if (!*err && (one != -ENODEV || (s->cpus && listed)))
 			*err = one;
 	}
@@ -310,14 +297,10 @@ static char *copy_room(struct sideband *s, size_t size)
 		s->copy = more;
 		s->room = room;
 	}
-	if (s->npending == s->pending_room) {
-		room = s->pending_room ? s->pending_room * 2 : 256;
-		more = realloc(s->pending, room * sizeof(*s->pending));
-		if (!more)
-			return NULL;
-		s->pending = more;
-		s->pending_room = room;
-	}
+	more = grow(s->pending, s->npending, &s->pending_room, sizeof(*s->pending), SIZE_MAX);
+	if (!more)
+		return NULL;
+	s->pending = more;
 	return s->copy + s->used;
 }
 
@@ -364,7 +347,7 @@ static int ring_read(struct sideband *s, struct cpu_ring *r, uint64_t until)
 	const char *data = (const char *)r->page + s->page_size;
 	size_t mask = RING_PAGES * s->page_size - 1;
 	struct perf_event_header header;
-	struct record_id id;
+	struct sideband_id id;
 	char *to;
 
 	while (head - tail >= sizeof(header) && s->used < BATCH_BYTES) {
@@ -428,7 +411,7 @@ static bool decode_ksymbol(const struct record_ksymbol *symbol, size_t size,
 static bool decode(const char *data, uint64_t time, struct sideband_event *e)
 {
 	const struct perf_event_header *h = (const void *)data;
-	size_t size = h->size - sizeof(struct record_id); /* checked by ring_read */
+	size_t size = h->size - sizeof(struct sideband_id); /* checked by ring_read */
 	const struct record_comm *comm = (const void *)data;
 	const struct record_task *task = (const void *)data;
 	const struct record_mmap2 *map = (const void *)data;

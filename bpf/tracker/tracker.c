@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "bpf/sampler/kernelcode.h"
+#include "bpf/sampler/kernelinfo.h"
 #include "bpf/sampler/pidns.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/opener.h"
@@ -269,8 +269,7 @@ void tracker_connect(struct tracker *t)
 	t->idlefiles.wake_fd = t->builders.wake_fd = t->wake_fd;
 	t->maplists.garbage = t->publisher.garbage = t->objects.garbage = &t->garbage;
 	t->evictor.garbage = t->builders.garbage = &t->garbage;
-	t->filelists.maps = t->publisher.maps = &t->maplists;
-	t->publisher.files = t->objects.filelists = &t->filelists;
+	t->publisher.maps = &t->maplists;
 	t->publisher.procs = t->objects.procs = t->idlefiles.procs = &t->procs;
 	t->mappings.procs = t->targets.procs = t->evictor.procs = t->builders.procs = &t->procs;
 	t->publisher.notices = t->objects.notices = t->idlefiles.notices = &t->notices;
@@ -278,7 +277,7 @@ void tracker_connect(struct tracker *t)
 	t->idlefiles.objects = t->mappings.objects = &t->objects;
 	t->evictor.objects = t->builders.objects = &t->objects;
 	t->mappings.idlefiles = t->evictor.idlefiles = &t->idlefiles;
-	t->evictor.publisher = &t->publisher;
+	t->objects.publisher = t->evictor.publisher = &t->publisher;
 	t->evictor.targets = &t->targets;
 	t->builders.evictor = &t->evictor;
 	t->procs.dead_end = &t->procs.dead;
@@ -326,19 +325,12 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 	return err;
 }
 
-/* CAP_SYS_PTRACE: else the kernel hides mappings and addresses of other users' processes. */
+/* Without CAP_SYS_PTRACE the kernel hides mappings and addresses of other users' processes. */
 static bool may_read_processes(void)
 {
-	char line[256];
-	unsigned long long caps = ~0ull;
-	FILE *f = fopen("/proc/self/status", "re");
+	uint64_t caps;
 
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "CapEff: %llx", &caps) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return caps >> CAP_SYS_PTRACE & 1;
+	return !kernelinfo_status("CapEff", 16, &caps) || caps >> CAP_SYS_PTRACE & 1;
 }
 
 int tracker_start(struct tracker *t)

@@ -12,9 +12,8 @@
 #include <stdatomic.h>
 
 #include "bpf/tracker/builder.h"
-#include "bpf/tracker/clock.h"
+#include "bpf/sampler/clock.h"
 #include "bpf/tracker/evict.h"
-#include "bpf/tracker/filelist.h"
 #include "bpf/tracker/garbage.h"
 #include "bpf/tracker/idlefile.h"
 #include "bpf/tracker/mapping.h"
@@ -46,7 +45,6 @@ struct tracker {
 	struct garbage garbage;
 	struct proctable procs;
 	struct maplists maplists;
-	struct filelists filelists;
 	struct publisher publisher;
 	struct objects objects;
 	struct opener *opener; /* NULL until the threads run */

@@ -31,7 +31,7 @@ static bool is_power(uint32_t n)
 
 static struct map_sizes sizes_on(unsigned int cpus, uint64_t memory, uint64_t pid_max)
 {
-	const struct machine m = {cpus, memory, pid_max};
+	const struct machine_limits m = {cpus, memory, pid_max};
 	struct map_sizes sizes;
 
 	map_sizes_of(&m, &sizes);
@@ -111,7 +111,7 @@ static void test_this_machine(void **state)
 		.shards_max = 1,
 	};
 	struct map_sizes want;
-	struct machine machine;
+	struct machine_limits machine;
 	struct seen seen = {0};
 	struct sampler *s;
 	struct dirent *e;

@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/tracker/clock.h"
+#include "bpf/sampler/clock.h"
 #include "bpf/tracker/openhelper.h"
 #include "bpf/tracker/opener.h"
 #include "bpf/tracker/procstat.h"

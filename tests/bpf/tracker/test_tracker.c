@@ -3,7 +3,7 @@
  * What the tracker knows of the machine's processes and of children that the test starts, compared
  * with /proc and with the program headers of the files that they map.
  * Covers: bpf/tracker/tracker.c bpf/tracker/answers.c bpf/tracker/process.c
- * Covers: bpf/tracker/maplist.c bpf/tracker/mapsreader.c bpf/tracker/clock.h
+ * Covers: bpf/tracker/maplist.c bpf/tracker/mapsreader.c bpf/sampler/clock.h
  * Covers: bpf/tracker/procstat.c bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/rescan.c
  */
 #include <inttypes.h>

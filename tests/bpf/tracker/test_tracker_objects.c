@@ -3,7 +3,7 @@
  * Which files the tracker takes for the same, and where it says that their text lies: of children
  * that map what the test wrote.
  * Covers: bpf/tracker/object.c bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/answers.c
- * Covers: bpf/tracker/maplist.c bpf/tracker/filelist.c bpf/tracker/objectfile.c
+ * Covers: bpf/tracker/maplist.c bpf/tracker/objectfile.c
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef STACKTOP_BPF_TRACKER_CLOCK_H
-#define STACKTOP_BPF_TRACKER_CLOCK_H
+#ifndef STACKTOP_BPF_SAMPLER_CLOCK_H
+#define STACKTOP_BPF_SAMPLER_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
