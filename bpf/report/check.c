@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What stacktop needs of the kernel and of its user, tried one by one. A refused bpf() or
- * perf_event_open() says EPERM for a dozen reasons; only asking for each reason by itself gives a
- * message with a remedy in it. The requirements are a table; the cheap ones stand first and are
- * asked at every start.
+ * What stacktop needs from the kernel and from its user, checked one by one. bpf() and
+ * perf_event_open() fail with EPERM for a dozen reasons; only a check of each reason can name a
+ * remedy. The requirements are a table; the cheap ones come first and are checked at every start.
  */
 #include "bpf/report/check.h"
 
@@ -70,7 +69,7 @@ answer(struct check_text *t, enum verdict v, const char *format, ...)
 	return v;
 }
 
-/* --- asked at every start -------------------------------------------------------------------- */
+/* --- checked at every start ------------------------------------------------------------------ */
 
 static enum verdict ask_machine(struct facts *f, struct check_text *t)
 {
@@ -134,7 +133,7 @@ static enum verdict ask_cap_perfmon(struct facts *f, struct check_text *t)
 	return ask_cap(f, CAP_PERFMON, t);
 }
 
-/* Capabilities of another user namespace look the same and count for nothing here. */
+/* Capabilities of another user namespace look the same but have no effect here. */
 static enum verdict ask_user_namespace(struct facts *f, struct check_text *t)
 {
 	struct stat st;
@@ -150,7 +149,6 @@ static enum verdict ask_user_namespace(struct facts *f, struct check_text *t)
 	return answer(t, VERDICT_OK, "the initial one");
 }
 
-/* By the numbers of one namespace the kernel, /proc and people name processes, or by none. */
 static enum verdict ask_pid_namespace(struct facts *f, struct check_text *t)
 {
 	char error[160];
@@ -172,7 +170,7 @@ static enum verdict ask_lockdown(struct facts *f, struct check_text *t)
 
 	(void)f;
 	if (!kernelinfo_line("/sys/kernel/security/lockdown", line, sizeof(line)))
-		return answer(t, VERDICT_OK, "not in this kernel, or not to be seen");
+		return answer(t, VERDICT_OK, "not in this kernel, or not visible");
 	if (strstr(line, "[confidentiality]"))
 		return answer(t, VERDICT_NO,
 			      "confidentiality mode forbids reading of kernel memory; boot with "
@@ -180,8 +178,7 @@ static enum verdict ask_lockdown(struct facts *f, struct check_text *t)
 	return answer(t, VERDICT_OK, "%s", strstr(line, "[integrity]") ? "integrity" : "none");
 }
 
-/* From 5.11 on, maps are charged to the memory cgroup instead; libbpf raises the limit if it may.
- */
+/* Since 5.11 maps are charged to the memory cgroup; before, libbpf raises the limit if it may. */
 static enum verdict ask_memlock(struct facts *f, struct check_text *t)
 {
 	struct rlimit limit;
@@ -218,7 +215,7 @@ static enum verdict ask_descriptors(struct facts *f, struct check_text *t)
 	return answer(t, VERDICT_OK, "up to %ju", (uintmax_t)limit.rlim_max);
 }
 
-/* --- asked by --check ------------------------------------------------------------------------ */
+/* --- checked by --check ---------------------------------------------------------------------- */
 
 static enum verdict ask_bpf_load(struct facts *f, struct check_text *t)
 {
@@ -247,7 +244,7 @@ static enum verdict ask_bpf_load(struct facts *f, struct check_text *t)
 	return answer(t, VERDICT_NO, "no program loads: %s%s", strerror(-fd), remedy);
 }
 
-/* The event of a CPU, for all processes, as the sampler opens it; -errno when it does not open. */
+/* Opens the event on a CPU, for all processes, as the sampler does. -errno. */
 static int event_try(uint32_t type, uint64_t config)
 {
 	struct perf_event_attr attr = {
@@ -268,14 +265,14 @@ static int event_try(uint32_t type, uint64_t config)
 	return 0;
 }
 
-/* Whether it lets the two calls through is told by those that try. */
+/* Whether the filter allows the two calls is shown by the checks that make them. */
 static enum verdict ask_seccomp(struct facts *f, struct check_text *t)
 {
 	uint64_t mode;
 
 	(void)f;
 	if (!kernelinfo_status("Seccomp", 10, &mode))
-		return answer(t, VERDICT_INFO, "unknown: /proc/self/status does not say");
+		return answer(t, VERDICT_INFO, "unknown: /proc/self/status has no such line");
 	return mode ? answer(t, VERDICT_INFO, "a filter is in force, as in containers")
 		    : answer(t, VERDICT_OK, "no filter");
 }
@@ -300,13 +297,13 @@ static enum verdict ask_mappings(struct facts *f, struct check_text *t)
 	if (!f->loads)
 		return answer(t, VERDICT_INFO, "unknown, as no program loads");
 	if (vma_can_be_found())
-		return answer(t, VERDICT_OK, "a walk sees what is mapped where, at that moment");
+		return answer(t, VERDICT_OK, "a walk sees what is mapped at that moment");
 	return answer(t, VERDICT_INFO,
-		      "not to be looked up in this kernel; where programs map code at addresses "
-		      "that were in use, names may be those of before");
+		      "cannot be looked up in this kernel; where programs map code at addresses "
+		      "that were in use before, names may be out of date");
 }
 
-/* The programs and maps of the real thing, for a moment and without any tables. */
+/* Loads the sampler's programs and maps for a moment, without tables. */
 static enum verdict ask_maps(struct facts *f, struct check_text *t)
 {
 	const struct sampler_options options = {
@@ -334,7 +331,7 @@ static enum verdict ask_maps(struct facts *f, struct check_text *t)
 		      (double)bytes / (1 << 20));
 }
 
-/* Whatever others do: the parts follow, a line each. */
+/* print_parts adds a line for each part. */
 static enum verdict ask_memory(struct facts *f, struct check_text *t)
 {
 	const struct memory_plan *plan = memory_used();
@@ -345,7 +342,7 @@ static enum verdict ask_memory(struct facts *f, struct check_text *t)
 	sum = plan->sum + f->maps;
 	return answer(t, sum <= plan->available ? VERDICT_OK : VERDICT_INFO,
 		      "up to %ju MiB with locked memory, %ju of them for itself, of %ju MiB that "
-		      "there are to take%s",
+		      "are available%s",
 		      (uintmax_t)(sum >> 20), (uintmax_t)(plan->itself >> 20),
 		      (uintmax_t)(plan->available >> 20),
 		      sum <= plan->available ? "" : ": too few for all parts at once");
@@ -384,7 +381,7 @@ static enum verdict ask_helper(const struct facts *f, enum bpf_func_id id, const
 {
 	int found;
 
-	/* Where nothing loads, the probe takes the refusal for a yes. */
+	/* Where nothing loads, the probe takes the refusal for success. */
 	if (!f->loads)
 		return answer(t, VERDICT_INFO, "unknown, as no program loads");
 	found = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, id, NULL);
@@ -408,21 +405,21 @@ static enum verdict ask_snprintf(struct facts *f, struct check_text *t)
 static enum verdict ask_sys_ptrace(struct facts *f, struct check_text *t)
 {
 	if (has_cap(f, CAP_SYS_PTRACE))
-		return answer(t, VERDICT_OK, "processes of other users can be looked into");
-	return answer(t, VERDICT_INFO, "processes of other users stay without tables and names; %s",
+		return answer(t, VERDICT_OK, "processes of other users can be read");
+	return answer(t, VERDICT_INFO, "processes of other users get no tables and names; %s",
 		      cap_remedy());
 }
 
-/* proc_map_files_get_link() in fs/proc/base.c asks for it. */
+/* proc_map_files_get_link() in fs/proc/base.c requires it. */
 static enum verdict ask_checkpoint_restore(struct facts *f, struct check_text *t)
 {
 	if (has_cap(f, CAP_CHECKPOINT_RESTORE) || has_cap(f, CAP_SYS_ADMIN))
 		return answer(t, VERDICT_OK, "/proc/PID/map_files can be opened");
-	return answer(t, VERDICT_INFO, "mapped files that were deleted stay without names; %s",
+	return answer(t, VERDICT_INFO, "mapped files that were deleted get no names; %s",
 		      cap_remedy());
 }
 
-/* Hidden addresses all read as 0. The first symbols are 0 on some kernels by themselves. */
+/* Hidden addresses read as 0. On some kernels the first symbols are 0 anyway. */
 static bool kallsyms_visible(void)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
@@ -455,7 +452,7 @@ static enum verdict answer_sysctl(const char *path, const char *meaning, struct 
 	long value;
 
 	if (!kernelinfo_number(path, &value))
-		return answer(t, VERDICT_INFO, "not in this kernel, or not to be read");
+		return answer(t, VERDICT_INFO, "not in this kernel, or not readable");
 	return answer(t, VERDICT_INFO, "%ld, %s", value, meaning);
 }
 
@@ -463,8 +460,8 @@ static enum verdict ask_paranoid(struct facts *f, struct check_text *t)
 {
 	return answer_sysctl("/proc/sys/kernel/perf_event_paranoid",
 			     has_cap(f, CAP_PERFMON) || has_cap(f, CAP_SYS_ADMIN)
-				     ? "does not bind who has CAP_PERFMON"
-				     : "binds who lacks CAP_PERFMON",
+				     ? "does not apply with CAP_PERFMON"
+				     : "applies without CAP_PERFMON",
 			     t);
 }
 
@@ -472,8 +469,8 @@ static enum verdict ask_unprivileged_bpf(struct facts *f, struct check_text *t)
 {
 	return answer_sysctl("/proc/sys/kernel/unprivileged_bpf_disabled",
 			     has_cap(f, CAP_BPF) || has_cap(f, CAP_SYS_ADMIN)
-				     ? "does not bind who has CAP_BPF"
-				     : "binds who lacks CAP_BPF",
+				     ? "does not apply with CAP_BPF"
+				     : "applies without CAP_BPF",
 			     t);
 }
 

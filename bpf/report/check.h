@@ -2,19 +2,23 @@
 #ifndef STACKTOP_BPF_REPORT_CHECK_H
 #define STACKTOP_BPF_REPORT_CHECK_H
 
-/* What this kernel and this user can do, one by one: `stacktop --check`. */
+/* Checks what stacktop needs from the kernel and its user: `stacktop --check`. */
 
 #include <stddef.h>
 #include <stdio.h>
 
-/* A line per requirement: `ok  NAME  detail`, `no  NAME  what is missing; what to do`, or
- * `--  NAME  detail` for what stacktop can do without. Names have no spaces. Returns 0 when
- * stacktop can run, 1 when not (there is a `no`), -EIO when writing failed. Loads small BPF
- * programs and opens perf events, and leaves none behind. */
+/*
+ * Prints a line for each requirement: `ok  NAME  detail`, `no  NAME  what is missing; remedy`, or
+ * `--  NAME  detail` where stacktop runs without it. Names have no spaces. Returns 0 if stacktop
+ * can run, 1 if not (there is a `no`), -EIO if writing failed. Loads small BPF programs and opens
+ * perf events, and leaves none behind.
+ */
 int check_print(FILE *to);
 
-/* The first thing that is missing to run at all, with its remedy, in error and -EPERM; 0 when
- * nothing is. Cheap: no program is loaded. */
+/*
+ * -EPERM: something is missing to run at all; error says what, with a remedy. Cheap: no program is
+ * loaded.
+ */
 int check_privileges(char *error, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stands here because screens do not see the tables. */
+/* In this room because the screen has no access to the tables. */
 #include "bpf/report/dump.h"
 
 #include <errno.h>

@@ -7,9 +7,8 @@
 #include <stdio.h>
 
 /*
- * Writes the rows to `to`, and to `notes` what the table does not hold: malformed FDEs and rules by
- * class. 0, or -errno: of opening or reading the file, -ENODATA when it says nothing about any
- * address, or -EIO when writing failed.
+ * Writes the rows to `to`, and to `notes` what the table lacks: malformed FDEs and rules by class.
+ * -errno: from opening or reading the file, -ENODATA: the file has no CFI, -EIO: writing failed.
  */
 int dump_unwind(const char *path, FILE *to, FILE *notes);
 

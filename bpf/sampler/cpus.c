@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Nothing tells the owner of a perf event that its CPU went offline, and a look at the list of the
- * CPUs that are online may come when it is back. What tells is the event's own time, which goes on
- * for as long as the event lives (perf_event_open(2), time_enabled).
+ * The kernel does not report to the owner of a perf event that its CPU went offline, and when the
+ * list of online CPUs is read, the CPU may be back. The event's own time shows it: it advances as
+ * long as the event exists (perf_event_open(2), time_enabled).
  */
 #include "bpf/sampler/cpus.h"
 
@@ -15,7 +15,7 @@
 
 #define ONLINE	   "/sys/devices/system/cpu/online" /* sysfs-devices-system-cpu of the kernel's ABI */
 #define LIST_BYTES 65536u
-#define CPU_MAX	   65535ul /* what a list may say: no kernel has more */
+#define CPU_MAX	   65535ul /* the largest number in a list: no kernel has more CPUs */
 
 struct cpulist {
 	unsigned int *cpus;
@@ -33,7 +33,7 @@ static int add_cpu(struct cpulist *l, unsigned int cpu)
 	return 0;
 }
 
-/* first-last, which begins above what is there already. */
+/* first must be above all that are there already. */
 static int add_range(struct cpulist *l, unsigned long first, unsigned long last)
 {
 	int err = 0;
@@ -112,7 +112,7 @@ bool cpus_include(const unsigned int *cpus, size_t ncpus, unsigned int cpu)
 bool cpus_event_ended(int fd, uint64_t *enabled)
 {
 	struct {
-		uint64_t count, enabled, running; /* the last one if it was asked for */
+		uint64_t count, enabled, running; /* `running` only if the event has it */
 	} now;
 	ssize_t n = read(fd, &now, sizeof(now));
 	bool ended;

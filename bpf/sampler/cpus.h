@@ -3,8 +3,8 @@
 #define STACKTOP_BPF_SAMPLER_CPUS_H
 
 /*
- * Which CPUs are online. A perf event on a CPU that goes offline has ended: it can be read, and so
- * can its ring, but it stays silent when the CPU comes back, and another one is to be opened.
+ * Which CPUs are online. When a CPU goes offline, its perf event ends: the event and its ring can
+ * still be read, but the event stays silent when the CPU comes back, so another one must be opened.
  */
 
 #include <stdbool.h>
@@ -12,18 +12,18 @@
 #include <stdint.h>
 
 /*
- * Ascending, by the kernel's list; where that cannot be read all that are configured, online or
- * not. The array is the caller's, to be freed. -ENOMEM.
+ * The online CPUs by the kernel's list, ascending; if that cannot be read, all configured ones. The
+ * caller frees the array. -ENOMEM.
  */
 int cpus_online(unsigned int **cpus, size_t *ncpus);
-/* The same of text in the format of that list ("0-3,8"); what is behind an error is left out. */
+/* The same from a text in the format of that list ("0-3,8"), up to the first error. */
 int cpus_parse(const char *list, unsigned int **cpus, size_t *ncpus);
 bool cpus_include(const unsigned int *cpus, size_t ncpus, unsigned int cpu);
 
 /*
- * Had the event ended when it was asked last? It has PERF_FORMAT_TOTAL_TIME_ENABLED and no group,
- * and is enabled. *enabled is zero at first, then what the call before left there, at least some
- * milliseconds ago.
+ * Has the event ended since the last call, which was at least some milliseconds ago? The event is
+ * enabled, with PERF_FORMAT_TOTAL_TIME_ENABLED and without a group. *enabled is the state between
+ * calls, 0 at first.
  */
 bool cpus_event_ended(int fd, uint64_t *enabled);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table of our own instead of libpfm: the generic events of perf_event_open(2) exist under the
- * same numbers on every architecture, and nothing else is offered.
+ * A table instead of libpfm: the generic events of perf_event_open(2) have the same numbers on
+ * every architecture, and no others are offered.
  */
 #include "bpf/sampler/event.h"
 

@@ -3,9 +3,9 @@
 #define STACKTOP_BPF_SAMPLER_EVENT_H
 
 /*
- * The events that may drive the sampling, by the names that perf-list(1) uses. type and config are
- * those of struct perf_event_attr (perf_event_open(2)). Whether this machine has the event is only
- * known when it is opened.
+ * The events that can drive the sampling, with the names of perf-list(1). type and config are those
+ * of struct perf_event_attr (perf_event_open(2)). Whether the machine has an event is only known
+ * when it is opened.
  */
 
 #include <stdbool.h>

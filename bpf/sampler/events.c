@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Opens, attaches and follows the sampling events. CPUs come and go, so there are as many events as
- * CPUs at the moment, and what one that is gone has ticked stays in the sums.
+ * there are CPUs at the moment; the ticks of events that are gone stay in the sums.
  */
 #include "bpf/sampler/events.h"
 
@@ -26,14 +26,14 @@
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/ticks.h"
 
-#define WATCH_NS 1000000000ull /* a look interrupts every CPU, idle ones, too */
+#define WATCH_NS 1000000000ull /* a check interrupts every CPU, even idle ones */
 
 struct cpu_event {
 	unsigned int cpu;
 	int fd; /* the link's */
 	struct bpf_link *link;
 	uint64_t enabled; /* cpus_event_ended's */
-	uint64_t samples; /* of its CPU when the ticks were summed up last */
+	uint64_t samples; /* of its CPU when the ticks were last summed up */
 };
 
 struct events {
@@ -43,7 +43,7 @@ struct events {
 	struct ticks *ticks;
 	uint64_t watched; /* CLOCK_MONOTONIC ns */
 	bool stopped;
-	struct profiler_stats *stats; /* of each possible CPU */
+	struct profiler_stats *stats; /* one for each possible CPU */
 	size_t possible;
 	struct cpu_event *events;
 	size_t nevents, room;
@@ -105,7 +105,7 @@ static int open_event(const struct sampler_options *o, unsigned int cpu)
 }
 
 /* what: the step that failed. */
-static int add(struct events *e, unsigned int cpu, const char **what)
+static int add_event(struct events *e, unsigned int cpu, const char **what)
 {
 	struct cpu_event *event = &e->events[e->nevents];
 	struct bpf_link *link;
@@ -151,11 +151,11 @@ static void read_stats(struct events *e)
 {
 	__u32 zero = 0;
 
-	/* What cannot be read stays as it was. */
+	/* On an error the old values stay. */
 	bpf_map_lookup_elem(e->stats_fd, &zero, e->stats);
 }
 
-static void drop(struct events *e, struct cpu_event *event)
+static void drop_event(struct events *e, struct cpu_event *event)
 {
 	const uint64_t period = 1000000000ull / e->options->frequency;
 
@@ -165,7 +165,7 @@ static void drop(struct events *e, struct cpu_event *event)
 	*event = e->events[--e->nevents];
 }
 
-static bool has(const struct events *e, unsigned int cpu)
+static bool has_event(const struct events *e, unsigned int cpu)
 {
 	for (size_t i = 0; i < e->nevents; i++)
 		if (e->events[i].cpu == cpu)
@@ -199,8 +199,8 @@ static const char *event_remedy(int err, char *text, size_t size)
 }
 
 /*
- * one: what is done with each CPU that has no event yet. A CPU that is offline is an error only if
- * the options name it and the start has to tell of it (error is not NULL).
+ * Calls `one` for each CPU that has no event yet. An offline CPU is an error only if the options
+ * name it and error is not NULL, which is at the start.
  */
 static int each_missing(struct events *e,
 			int (*one)(struct events *e, unsigned int cpu, const char **what),
@@ -221,7 +221,7 @@ static int each_missing(struct events *e,
 		cpus = online;
 	}
 	for (i = 0; i < n && !(error && first); i++) {
-		err = has(e, cpus[i]) ? 0 : one(e, cpus[i], &what);
+		err = has_event(e, cpus[i]) ? 0 : one(e, cpus[i], &what);
 		if (err == -ENODEV && (!error || !o->cpus))
 			continue;
 		if (err && error)
@@ -242,7 +242,7 @@ int events_try(const struct sampler_options *options, char *error, size_t size)
 
 int events_start(struct events *e, char *error, size_t size)
 {
-	int err = each_missing(e, add, error, size);
+	int err = each_missing(e, add_event, error, size);
 
 	read_stats(e);
 	for (size_t i = 0; i < e->nevents; i++)
@@ -263,12 +263,12 @@ int events_watch(struct events *e)
 	e->watched = clock_now();
 	while (i < e->nevents) {
 		if (cpus_event_ended(e->events[i].fd, &e->events[i].enabled))
-			drop(e, &e->events[i]);
+			drop_event(e, &e->events[i]);
 		else
 			i++;
 	}
 	before = e->nevents;
-	err = each_missing(e, add, NULL, 0);
+	err = each_missing(e, add_event, NULL, 0);
 	if (e->nevents > before) {
 		read_stats(e);
 		for (i = before; i < e->nevents; i++)

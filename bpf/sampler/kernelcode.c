@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Few pieces come and go, and few addresses lie among them: most are turned away by the bounds of
- * all, the rest by a look at each.
+ * There are few pieces, and few addresses are among them: the bounds of all exclude most addresses;
+ * for the others each piece is compared.
  */
 #include "bpf/sampler/kernelcode.h"
 
@@ -24,7 +24,7 @@ struct kernelcode_piece {
 struct kernelcode {
 	pthread_mutex_t lock;
 	uint32_t generation;
-	uint64_t low, high; /* of all pieces that ever were */
+	uint64_t low, high; /* bounds of all pieces that ever existed */
 	struct kernelcode_piece *pieces;
 	size_t n, room;
 };
@@ -50,7 +50,7 @@ void kernelcode_free(struct kernelcode *k)
 	free(k);
 }
 
-/* The one that is there, or the last of those; NULL: none. */
+/* The last piece that starts there and still exists; NULL: none. */
 static struct kernelcode_piece *find_current(struct kernelcode *k, uint64_t start)
 {
 	for (size_t i = k->n; i-- > 0;)
@@ -82,7 +82,7 @@ static void apply_change(struct kernelcode *k, uint64_t start, uint64_t end, con
 {
 	struct kernelcode_piece *p = find_current(k, start);
 
-	/* Without the record of its end, something else ends it. */
+	/* If the record of its end was lost, the next piece there ends it. */
 	if (p)
 		p->to = k->generation;
 	if (p && gone)

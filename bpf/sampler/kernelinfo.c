@@ -104,8 +104,7 @@ const char *kernelinfo_hang_warning(void)
 	if (uname(&uts) < 0)
 		return NULL;
 	release = uts.release;
-	/* Ubuntu: "Ubuntu 6.2.0-39.40-generic 6.2.16", of which the last is what it was built from.
-	 */
+	/* "Ubuntu 6.2.0-39.40-generic 6.2.16": the last one is the version that it is based on. */
 	if (kernelinfo_line("/proc/version_signature", line, sizeof(line))) {
 		const char *last = strrchr(line, ' ');
 

@@ -2,7 +2,7 @@
 #ifndef STACKTOP_BPF_SAMPLER_KERNELINFO_H
 #define STACKTOP_BPF_SAMPLER_KERNELINFO_H
 
-/* What the kernel says of itself: its version, its settings, and whether it is one that hangs. */
+/* The kernel's version and settings, and whether it is one that hangs. */
 
 #include <linux/capability.h>
 #include <stdbool.h>
@@ -28,26 +28,32 @@ bool kernelinfo_line(const char *path, char *line, size_t size);
 /* A file that is a number. */
 bool kernelinfo_number(const char *path, long *value);
 
-/* A number of /proc/self/status ("CapEff", 16); false: there is no such line. */
+/* A number from /proc/self/status ("CapEff", 16); false: there is no such line. */
 bool kernelinfo_status(const char *field, int base, uint64_t *value);
 
 #define KERNELINFO_VERSION(major, minor, patch)                                                    \
 	(((uint64_t)(major) << 32) | ((uint64_t)(minor) << 16) | (patch))
 
-/* "6.1.35-anything", "6.4-rc1" as KERNELINFO_VERSION; 0 when it is not a version. */
+/* "6.1.35-anything", "6.4-rc1" as KERNELINFO_VERSION; 0: it is not a version. */
 uint64_t kernelinfo_version(const char *s);
 
-/* kernel.perf_event_max_sample_rate (Hz) and kernel.perf_cpu_time_max_percent (0 or 100: no limit),
- * by which the kernel throttles events; false where they cannot be read. */
+/*
+ * kernel.perf_event_max_sample_rate (Hz) and kernel.perf_cpu_time_max_percent (0 or 100: no limit),
+ * by which the kernel throttles events; false: they cannot be read.
+ */
 bool kernelinfo_rate_limits(long *rate, long *percent);
 
-/* Kernels 5.19 to 6.1.35, 6.2.x and 6.3 before 6.3.10 may hang when a perf event's program reads
- * user memory: a warning to show, or NULL. */
+/*
+ * A warning to show, or NULL: kernels 5.19 to 6.1.35, 6.2.x and 6.3 before 6.3.10 may hang when a
+ * perf event's program reads user memory.
+ */
 const char *kernelinfo_hang_warning(void);
 
-/* Whether a kernel is one of those, by its release and version (uname -r and -v). Debian's releases
- * name an ABI ("6.1.0-37-amd64"), so a version with "Debian 6.1.140-1" in it counts instead. False
- * when no version can be read. */
+/*
+ * Whether a kernel is one of those, by its release and version (uname -r and -v). Debian's releases
+ * name an ABI ("6.1.0-37-amd64"), so "Debian 6.1.140-1" in the version takes precedence. False if
+ * no version can be read.
+ */
 bool kernelinfo_hangs(const char *release, const char *version);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A module stays for long, so there are few pieces; addresses outside of all are turned away by
- * their bounds. Of what was there before the start there is no piece until it goes.
+ * A module stays for long, so there are few pieces; their bounds exclude most addresses. A module
+ * from before the start has no piece until it goes.
  */
 #include "bpf/sampler/kmodules.h"
 
@@ -30,13 +30,13 @@ struct module_piece {
 struct kmodules {
 	struct module_piece *pieces;
 	size_t n;
-	uint64_t low, high;  /* of all pieces that ever were */
+	uint64_t low, high;  /* bounds of all pieces that ever existed */
 	uint32_t known_from; /* count */
 	uint64_t noted;
 	struct bpf_link *links[2];
 	struct ring_buffer *ring;
 	const volatile struct module_counts *counts;
-	uint32_t lost; /* of module_counts, that were noted */
+	uint32_t lost; /* of module_counts: those that were noted */
 };
 
 int kmodules_new(struct kmodules **out)
@@ -79,7 +79,7 @@ void kmodules_free(struct kmodules *k)
 
 /* --- pieces ---------------------------------------------------------------------------------- */
 
-/* Room for one more; NULL: all that are kept are still there. */
+/* Room for one more; NULL: all that are kept still exist. */
 static struct module_piece *piece_room(struct kmodules *k)
 {
 	struct module_piece *oldest = k->pieces;
@@ -129,7 +129,7 @@ static void add_module(struct kmodules *k, const struct module_change *c)
 	piece_add(k, &piece);
 }
 
-/* Two modules of one name are never there at once. */
+/* Two modules of one name never exist at the same time. */
 static void end_module(struct kmodules *k, const struct module_change *c)
 {
 	const uint32_t to = c->changes + 1;
@@ -179,7 +179,7 @@ enum kmodules_then kmodules_at(const struct kmodules *k, uint32_t changes, uint6
 		if (addr < p->start || addr >= p->end)
 			continue;
 		later |= p->from > changes;
-		/* What is given up early makes room for one that comes later. */
+		/* Freed init code makes room for a module that comes later. */
 		if (changes >= p->from && changes < p->to && (!there || p->from > there->from))
 			there = p;
 	}
@@ -191,7 +191,7 @@ enum kmodules_then kmodules_at(const struct kmodules *k, uint32_t changes, uint6
 	return there->init ? KMODULES_INIT : KMODULES_SAME;
 }
 
-/* --- the programs that tell ------------------------------------------------------------------ */
+/* --- the BPF programs ------------------------------------------------------------------------ */
 
 static int on_change(void *arg, void *data, size_t size)
 {
@@ -243,6 +243,6 @@ int kmodules_attach(struct kmodules *k, struct bpf_object *object)
 		err = attach_program(k, 1, object, "on_module_free");
 	if (err)
 		detach_programs(k);
-	/* The tracepoints are there when CONFIG_MODULES is, as the file is. */
+	/* The tracepoints exist with CONFIG_MODULES, as the file does. */
 	return err == -ENOENT && access("/proc/modules", F_OK) ? 0 : err;
 }

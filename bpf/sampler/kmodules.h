@@ -3,8 +3,8 @@
 #define STACKTOP_BPF_SAMPLER_KMODULES_H
 
 /*
- * Modules of the kernel that came and went, by the count of changes that was in force at a sample
- * (the upper half of stack_record.kernel_code). Used by one thread.
+ * Kernel modules that came and went, by the count of changes at the time of a sample (the upper
+ * half of stack_record.kernel_code). Used by one thread.
  */
 
 #include <stddef.h>
@@ -14,45 +14,45 @@ struct bpf_object;
 struct kmodules;
 struct module_change;
 
-/*
- * What is known of an address as it was at a count. INIT is code that a module gives up when it has
- * begun: it is there still if the kernel knows a function of the module there. OTHER: a module came
- * there later, and what was there before is not known.
- */
+/* What was at an address at a count. */
 enum kmodules_then {
-	KMODULES_NOTHING, /* no change is known: what the kernel says now is true */
-	KMODULES_SAME,	  /* a module was there, and still is */
+	KMODULES_NOTHING, /* no change is known: the kernel's present answer is valid */
+	KMODULES_SAME,	  /* a module that is still there */
+	/*
+	 * Init code, which a module frees after its start: it is still there if the kernel names a
+	 * function of the module there.
+	 */
 	KMODULES_INIT,
-	KMODULES_GONE, /* a module was there that has gone */
-	KMODULES_OTHER,
-	KMODULES_LOST, /* it is not known which modules have changed since */
+	KMODULES_GONE,	/* a module that has gone */
+	KMODULES_OTHER, /* unknown; a module came there later */
+	KMODULES_LOST,	/* unknown, like all modules that have changed since */
 };
 
-/* Without programs that tell of changes. -ENOMEM */
+/* Without programs attached. -ENOMEM */
 int kmodules_new(struct kmodules **out);
 /*
- * Attaches the programs of bpf/prog/modules.bpf.h, which the object holds and has to outlive.
- * -errno: nothing is told; a kernel that has no modules is no error.
+ * Attaches the programs of bpf/prog/modules.bpf.h from the object, which must outlive k. -errno: no
+ * changes will be reported; a kernel without modules is no error.
  */
 int kmodules_attach(struct kmodules *k, struct bpf_object *object);
 void kmodules_free(struct kmodules *k);
 /*
- * Takes in all that has changed until now. Returns a number that is another after each change. An
- * answer of the kernel that was asked for before is judged by kmodules_at after this call.
+ * Reads all changes up to now. Returns a number that differs after each change. To use an answer of
+ * the kernel, call this after it, and then kmodules_at.
  */
 uint64_t kmodules_read(struct kmodules *k);
-/* One change, as kmodules_read has it from the programs. */
+/* One change, as kmodules_read gets it from the programs. */
 void kmodules_note(struct kmodules *k, const struct module_change *change);
 /* Some changes up to that count are not known. */
 void kmodules_note_lost(struct kmodules *k, uint32_t changes);
 struct kmodules_code {
-	const char *name; /* the module's, raw, until the next change */
-	uint64_t start;	  /* of the module's code, or of that of its init */
+	const char *name; /* of the module, raw, valid until the next change */
+	uint64_t start;	  /* of the module's code, or of its init code */
 };
 
 /*
- * What was at the address; code: of SAME, INIT and GONE. At most 1,024 pieces of code are kept;
- * when there are more, those that have gone for longest are LOST.
+ * What was at the address; *code is set with SAME, INIT and GONE. At most 1,024 pieces of code are
+ * kept; of more, those that ended first are LOST.
  */
 enum kmodules_then kmodules_at(const struct kmodules *k, uint32_t changes, uint64_t addr,
 			       struct kmodules_code *code);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Kernel names through ksyms.bpf.c, kept by address. A leaf address is asked for as addr + 1,
- * because the program looks up the byte before.
+ * Kernel names from ksyms.bpf.c, cached by address. A leaf address is passed as addr + 1, because
+ * the program looks up the byte before.
  */
 #include "bpf/sampler/ksyms.h"
 
@@ -29,7 +29,7 @@
 #define KEPT_MAX  4096u
 
 struct cached_ksym {
-	uint64_t addr; /* that is looked up: inside the instruction */
+	uint64_t addr; /* within the instruction */
 	const char *module;
 	uint64_t start; /* of the function; 0: not known */
 	UT_hash_handle hh;
@@ -46,15 +46,15 @@ struct ksyms {
 	int program_fd;
 	struct ksym_batch *batch;
 	struct kallsyms *kallsyms;
-	uint64_t kallsyms_modules; /* kmodules_read's before it was read */
-	int no_kallsyms;	   /* the error that it cannot be used for */
+	uint64_t kallsyms_modules; /* result of kmodules_read before it was read */
+	int no_kallsyms;	   /* error of reading it */
 	struct cached_ksym *cache;
-	struct kernelcode *code;   /* NULL: nothing is known of changes */
+	struct kernelcode *code;   /* NULL: changes are not known */
 	struct kmodules *kmodules; /* likewise */
-	bool no_modules;	   /* nothing can be known of them */
+	bool no_modules;	   /* the kernel does not report them */
 	struct kept_name *kept;
-	uint32_t generation;  /* that the cache is of */
-	uint64_t modules_now; /* likewise, of kmodules_read */
+	uint32_t generation;  /* of the cache */
+	uint64_t modules_now; /* likewise, result of kmodules_read */
 	struct ksyms_module {
 		struct ksyms_module *next;
 		char name[];
@@ -70,7 +70,7 @@ static void load_program(struct ksyms *k)
 	void *memory;
 	int err = -ENOTSUP;
 
-	/* A signal makes the verifier give up, of the probe's program, too. */
+	/* A signal makes the verifier give up, also that of the probe. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_snprintf, NULL) == 1)
@@ -180,7 +180,7 @@ static void cache_add(struct ksyms *k, uint64_t addr, const char *name, const ch
 	HASH_ADD(hh, k->cache, addr, sizeof(c->addr), c);
 }
 
-/* "bpf_prog_" and a tag of 16 digits, as no function of the kernel's own is called. */
+/* "bpf_prog_" and a tag of 16 digits: no function of the kernel itself has such a name. */
 static bool is_program(const char *text)
 {
 	return !strncmp(text, "bpf_prog_", 9) && strspn(text + 9, "0123456789abcdef") == 16;
@@ -247,10 +247,7 @@ static bool find_kallsyms(struct ksyms *k, uint64_t addr, const char **name, con
 	return k->kallsyms && !kallsyms_find(k->kallsyms, addr, name, module, offset);
 }
 
-/*
- * Modules have changed since the file was read: it is read again once, when one of them is asked
- * for.
- */
+/* If modules have changed since the file was read, it is read again when one of them is needed. */
 static void ask_kallsyms(struct ksyms *k, uint64_t addr)
 {
 	const char *name, *module;
@@ -285,8 +282,8 @@ static void ask_kernel(struct ksyms *k, const uint64_t *addrs, uint32_t n)
 const char *ksyms_trouble(const struct ksyms *k)
 {
 	if (k->no_modules)
-		return "a kernel module that is unloaded may be taken for the one that is loaded in "
-		       "its place: the kernel does not tell of modules";
+		return "an unloaded kernel module may be taken for the one that is loaded in its "
+		       "place: the kernel does not report changes of modules";
 	if (!k->no_kallsyms)
 		return NULL;
 	return k->no_kallsyms == -EPERM
@@ -311,7 +308,7 @@ void ksyms_set_modules(struct ksyms *k, struct kmodules *modules)
 	k->no_modules = !modules;
 }
 
-/* A copy that is kept as names are; NULL: no memory. */
+/* A copy, valid as long as names are; NULL: no memory. */
 static const char *keep_name(struct ksyms *k, const char *name)
 {
 	struct kept_name *n;
@@ -327,7 +324,7 @@ static const char *keep_name(struct ksyms *k, const char *name)
 	return n->name;
 }
 
-/* What the kernel says of an address now need not have been so in an earlier generation. */
+/* The kernel's present answer may be wrong for an earlier generation. */
 static bool name_from_code(struct ksyms *k, struct ksym *s, uint32_t generation)
 {
 	char name[KERNELCODE_NAME];
@@ -354,7 +351,7 @@ static void set_label(struct ksyms *k, struct ksym *s, const char *what, const c
 	s->module = kept && *module ? module_name(k, module) : "vmlinux";
 }
 
-/* answer: the kernel's, of now; it stands in s. NULL: there is none. */
+/* answer: the kernel's present one, which is in s; NULL: none. */
 static void name_as_then(struct ksyms *k, struct ksym *s, const struct cached_ksym *answer,
 			 uint64_t generation)
 {
@@ -365,7 +362,7 @@ static void name_as_then(struct ksyms *k, struct ksym *s, const struct cached_ks
 
 	if (k->kmodules)
 		then = kmodules_at(k->kmodules, (uint32_t)(generation >> 32), looked_up(s), &of);
-	/* /proc/kallsyms does not tell where functions end: one from before is of another code. */
+	/* /proc/kallsyms has no ends of functions: one that starts before is other code. */
 	is_its = answer && answer->start >= of.start && !strcmp(s->module, of.name);
 	switch (then) {
 	case KMODULES_NOTHING:
@@ -391,7 +388,6 @@ static void name_as_then(struct ksyms *k, struct ksym *s, const struct cached_ks
 	}
 }
 
-/* Names that were given are good until the next call. */
 static void renew_cache(struct ksyms *k, size_t count)
 {
 	uint32_t generation = k->code ? kernelcode_generation(k->code) : 0;
@@ -422,7 +418,7 @@ void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint64_t ge
 			n = 0;
 		}
 	}
-	/* An answer is true if what was there at the sample is there still, after the question. */
+	/* An answer is valid if the module of the sample is still there after the question. */
 	if (k->kmodules)
 		kmodules_read(k->kmodules);
 	for (i = 0; i < count; i++) {

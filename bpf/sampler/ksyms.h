@@ -15,8 +15,7 @@ struct kmodules;
 struct ksyms;
 
 struct ksym {
-	uint64_t addr;	    /* in: as in a kernel stack; exact for the first frame (leaf), a return
-			       address else */
+	uint64_t addr;	    /* in: as in a kernel stack; exact with leaf, else a return address */
 	int leaf;	    /* in: 1 when addr itself was executing */
 	const char *name;   /* out: "[kernel]" when unknown; valid until the next call */
 	const char *module; /* out: "vmlinux", "bpf", "nf_tables", ... */
@@ -24,18 +23,18 @@ struct ksym {
 
 int ksyms_new(struct ksyms **out);
 void ksyms_free(struct ksyms *k);
-/* What has come and gone since; it has to outlive the last ksyms_resolve. */
+/* Changes of kernel code; code must outlive the last ksyms_resolve. */
 void ksyms_set_code(struct ksyms *k, struct kernelcode *code);
-/* Likewise, of modules, and for the thread of ksyms_resolve only. NULL: it cannot be known. */
+/* Changes of modules; used by the thread of ksyms_resolve only. NULL: they are not reported. */
 void ksyms_set_modules(struct ksyms *k, struct kmodules *modules);
 /*
- * Resolves a batch in place, of addresses of that generation of the kernel's code and modules
- * (stack_record.kernel_code). Never fails: what cannot be named is "[kernel]", and where the names
- * of a module have gone with it, "[unloaded MODULE]", "[init of MODULE]", or, when it is not known
- * which, "[unloaded module]".
+ * Resolves a batch in place; generation: of the kernel's code and modules (stack_record.kernel_code).
+ * Never fails: an unknown name is "[kernel]". Of modules whose names
+ * are gone it is "[unloaded
+ * MODULE]", "[init of MODULE]", or, if the module is unknown, "[unloaded module]".
  */
 void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint64_t generation);
-/* Why functions cannot be named, with the remedy; NULL: they can, or none was looked up yet. */
+/* Why names are missing, with the remedy; NULL: they are not, or none was looked up yet. */
 const char *ksyms_trouble(const struct ksyms *k);
 
 #endif

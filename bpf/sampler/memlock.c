@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Asks the kernel instead of adding up sizes: what a map takes beyond its values, and for each CPU,
- * differs from kernel to kernel.
+ * Asks the kernel instead of adding up sizes: the memory of a map beyond its values, and for each
+ * CPU, differs between kernels.
  */
 #include "bpf/sampler/memlock.h"
 
@@ -14,9 +14,9 @@
 
 #include "bpf/sampler/sizes.h"
 
-#define MAPS_MAX 4096u /* descriptors looked at: shards, and some for each CPU */
+#define MAPS_MAX 4096u /* maps that are counted: shards, and some for each CPU */
 
-/* bpf_map_show_fdinfo() of the kernel writes "name:\tvalue" lines; false: that is no map. */
+/* bpf_map_show_fdinfo() of the kernel writes "name:\tvalue" lines; false: it is no map. */
 static bool map_read(const char *number, uint64_t *id, uint64_t *bytes)
 {
 	char path[64], line[128];
@@ -35,7 +35,7 @@ static bool map_read(const char *number, uint64_t *id, uint64_t *bytes)
 	return has_id && has_bytes;
 }
 
-/* A map that is open twice takes its memory once. */
+/* A map that is open twice counts once. */
 static bool is_new(uint64_t *ids, unsigned int *n, uint64_t id)
 {
 	for (unsigned int i = 0; i < *n; i++)

@@ -17,7 +17,7 @@
 #include "bpf/prog/layout.h"
 #include "bpf/sampler/objects.h"
 
-/* PROC_PID_INIT_INO of include/linux/proc_ns.h: the PID namespace the machine started with. */
+/* PROC_PID_INIT_INO of include/linux/proc_ns.h: the initial PID namespace. */
 #define INITIAL_PID_NS 0xeffffffcu
 
 static uint32_t own_inode(void)
@@ -54,8 +54,8 @@ unsigned int pidns_numbers(const char *line, long *first)
 }
 
 /*
- * In a /proc of a namespace above, the process has one number for each level; in one of any other,
- * it is not there. Without CONFIG_PID_NS there are no numbers, and no namespaces.
+ * In the /proc of an outer namespace the process has one number for each level; in that of any
+ * other namespace it does not appear. Without CONFIG_PID_NS there are no numbers.
  */
 bool pidns_has_proc(char *error, size_t size)
 {
@@ -78,7 +78,7 @@ bool pidns_has_proc(char *error, size_t size)
 	return false;
 }
 
-static int run(struct bpf_object *object, uint32_t *result)
+static int run_program(struct bpf_object *object, uint32_t *result)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
 	struct bpf_program *program = bpf_object__find_program_by_name(object, "find_level");
@@ -88,8 +88,8 @@ static int run(struct bpf_object *object, uint32_t *result)
 	return err;
 }
 
-/* The knob is all that is in .rodata. */
-static int load(struct bpf_object *object, uint32_t inode)
+/* The knob is the only content of .rodata. */
+static int load_object(struct bpf_object *object, uint32_t inode)
 {
 	struct bpf_map *map;
 	int err = -EINVAL;
@@ -117,15 +117,15 @@ int pidns_read(struct pidns *out, char *error, size_t size)
 	if (inode == INITIAL_PID_NS)
 		return 0;
 	object = bpf_object__open_mem(bytes.data, bytes.size, &open_opts);
-	err = object ? load(object, inode) : -errno;
+	err = object ? load_object(object, inode) : -errno;
 	if (!err)
-		err = run(object, &found);
+		err = run_program(object, &found);
 	bpf_object__close(object);
 	if (!err && (found & PIDNS_NUMBER_MASK) != (uint32_t)getpid())
 		err = -ENOTSUP;
 	if (err) {
 		snprintf(error, size,
-			 "this kernel does not tell the numbers of PID namespace %u: %s; run "
+			 "this kernel does not report the numbers of PID namespace %u: %s; run "
 			 "stacktop outside of the container, or with its host's PID namespace",
 			 inode, strerror(-err));
 		return err;

@@ -28,12 +28,12 @@ static bool has_cap(int bit)
 {
 	uint64_t caps;
 
-	/* Not to be read: it is not what is missing first of all. */
+	/* If it cannot be read, a missing capability is not the first guess. */
 	return !kernelinfo_status("CapEff", 16, &caps) || caps >> bit & 1 ||
 	       caps >> CAP_SYS_ADMIN & 1;
 }
 
-static void say_missing(enum refusal_call call, char *text, size_t size)
+static void tell_missing_cap(enum refusal_call call, char *text, size_t size)
 {
 	char setting[80] = "";
 	long value;
@@ -44,13 +44,13 @@ static void say_missing(enum refusal_call call, char *text, size_t size)
 		 setting);
 }
 
-static void say_refused(enum refusal_call call, char *text, size_t size)
+static void tell_culprit(enum refusal_call call, char *text, size_t size)
 {
 	char line[128] = "";
 	uint64_t seccomp = 0;
 
 	if (!has_cap(calls[call].bit)) {
-		say_missing(call, text, size);
+		tell_missing_cap(call, text, size);
 	} else if (kernelinfo_status("Seccomp", 10, &seccomp) && seccomp) {
 		snprintf(text, size,
 			 "; %s is held, but a seccomp filter is in force, as in containers "
@@ -76,7 +76,7 @@ const char *refusal_of(enum refusal_call call, int err, char *text, size_t size)
 
 	text[0] = '\0';
 	if (err == -EPERM || err == -EACCES)
-		say_refused(call, text, size);
+		tell_culprit(call, text, size);
 	else if (err == -EMFILE && !getrlimit(RLIMIT_NOFILE, &limit))
 		snprintf(text, size, "; raise ulimit -n, which is %ju", (uintmax_t)limit.rlim_cur);
 	else if (err == -ENFILE)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The user-space owner of profiler.bpf.c. Three threads use it, each its own group of functions;
- * what they share, the swap of the stack-count maps, has a lock.
+ * The user-space side of profiler.bpf.c. Three threads use it, each its own group of functions; the
+ * swap of the stack-count maps, which they share, has a lock.
  */
 #include "bpf/sampler/sampler.h"
 
@@ -38,11 +38,11 @@ struct sampler {
 	struct bpf_object *object;
 	struct bpf_program *program;
 	struct events *events;
-	struct sampler_ticks ticks; /* of the events before these */
+	struct sampler_ticks ticks; /* of earlier events */
 	struct ring_buffer *ring;
 	int stats_fd, control_fd, targets_fd, procs_fd, files_fd, counts_fd;
 	int possible_cpus;
-	bool knows_starts; /* the program can compare them */
+	bool knows_starts; /* the program can compare start times */
 
 	struct map_entry *map_entries;
 	uint8_t *touched;
@@ -52,12 +52,12 @@ struct sampler {
 	struct seen_set *seen;
 
 	struct shardmaps *shards;
-	struct kmodules *modules; /* NULL: nothing is told of them */
+	struct kmodules *modules; /* NULL: changes are not reported */
 
-	pthread_mutex_t control_lock; /* of who reads, changes and writes the knobs */
+	pthread_mutex_t control_lock; /* held from reading to writing the control map */
 	pthread_mutex_t swap_lock;
 	int inner_fds[2];
-	unsigned int inner; /* the one in use */
+	unsigned int inner; /* the index in use */
 
 	struct count_key *keys;
 	struct count_value *values;
@@ -93,7 +93,7 @@ static void *map_memory(struct sampler *s, const char *name, size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* A key for this run. Reads of up to 256 bytes are never cut short (getrandom(2)). */
+/* A random key for this run. Reads of up to 256 bytes are complete (getrandom(2)). */
 static int stackhash_draw(__u64 key[STACKHASH_KEYS])
 {
 	if (getrandom(key, STACKHASH_KEYS * sizeof(*key), 0) < 0)
@@ -112,7 +112,7 @@ static uint64_t start_offset(struct sampler *s)
 	return offset;
 }
 
-/* Sets the knobs, which the verifier takes for constants. */
+/* Sets the knobs, which are constants to the verifier. */
 static int set_config(struct sampler *s, char *error, size_t error_size)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(s->object, ".rodata");
@@ -148,7 +148,7 @@ static int set_config(struct sampler *s, char *error, size_t error_size)
 						       BPF_FUNC_get_current_task_btf, NULL) == 1;
 	config.checks_lists = s->checks_lists;
 	value = map ? bpf_map__initial_value(map, &size) : NULL;
-	/* The knobs are all that is in it. */
+	/* It contains only the knobs. */
 	if (!value || size != sizeof(config))
 		return -EINVAL;
 	return bpf_map__set_initial_value(map, &config, sizeof(config));
@@ -173,7 +173,7 @@ static int set_sizes(struct sampler *s)
 	return err;
 }
 
-static int load(struct sampler *s, char *error, size_t size)
+static int load_programs(struct sampler *s, char *error, size_t size)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open_opts, .object_name = "stacktop");
 	struct bpf_bytes bytes = objects_profiler();
@@ -187,8 +187,8 @@ static int load(struct sampler *s, char *error, size_t size)
 		return -EINVAL;
 	}
 	/*
-	 * A signal makes the verifier start over, again and again if it is a timer's. The probes of
-	 * set_config load programs, too, and would take the refusal for a helper that is missing.
+	 * A signal makes the verifier start over, again and again with a timer. The probes of
+	 * set_config load programs, too, and would take the failure for a missing helper.
 	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
@@ -290,7 +290,7 @@ int sampler_new(const struct sampler_options *options, struct sampler **out, cha
 	s->counts = calloc(s->sizes.counts, sizeof(*s->counts));
 	if (!s->keys || !s->values || !s->counts || s->possible_cpus < 1)
 		goto fail;
-	err = load(s, error, size);
+	err = load_programs(s, error, size);
 	if (!err)
 		err = open_maps(s);
 	if (!err)
@@ -447,7 +447,7 @@ int sampler_set_target(struct sampler *s, pid_t pid, uint64_t start, bool on)
 	return 0;
 }
 
-/* Two threads change the knobs: who has read them writes them before another reads. */
+/* Two threads change the control map, so the lock is held until it is written. */
 static int control_read(struct sampler *s, struct profiler_control *control)
 {
 	__u32 zero = 0;
@@ -556,7 +556,7 @@ const uint32_t *sampler_shard_map(struct sampler *s, unsigned int i)
 	return shardmaps_view(s->shards, i);
 }
 
-/* Updates of a map in map return only when all programs that may see the old one have left. */
+/* An update of a map in a map returns only when no program can see the old one any more. */
 void sampler_wait(struct sampler *s)
 {
 	pthread_mutex_lock(&s->swap_lock);
@@ -598,7 +598,7 @@ int sampler_drain(struct sampler *s, void (*fn)(const struct stack_record *rec, 
 					    NULL) &&
 	    errno != ENOENT) {
 		err = -errno;
-		if (err == -EFAULT) /* says nothing about n */
+		if (err == -EFAULT) /* n is not set then */
 			n = 0;
 	}
 	for (i = 0; i < n; i++) {
@@ -651,7 +651,7 @@ int sampler_run_time(struct sampler *s, uint64_t *ns, uint64_t *runs)
 	return 0;
 }
 
-/* The software events that tick; all others follow what happens. */
+/* The software events that tick; all others count what happens. */
 static bool is_clock(const struct sampler_options *o)
 {
 	return o->type == PERF_TYPE_SOFTWARE &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See shardmaps.h. Only the shard that was written last stays mapped: its pages count as ours. */
+/* See shardmaps.h. Only the shard that was written last stays mapped, since its pages count as RSS.
+ */
 #include "bpf/sampler/shardmaps.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Locked memory is taken whether it is used or not, so it grows with what can fill it. Each CPU
- * brings samples and stacks of its own, up to where room for them stops being cheap; there are no
- * more processes than numbers for them, and each one takes memory, too.
+ * Maps take locked memory whether it is used or not, so their sizes follow the machine: each CPU
+ * has its own samples and stacks, up to a limit where room for them is no longer cheap; the number
+ * of processes is limited by pid_max and by the memory that each one takes itself.
  */
 #include "bpf/sampler/sizes.h"
 
@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define CPU_MEMORY  (512ull << 20) /* a CPU without as much does not count */
-#define PROC_MEMORY (128ull << 10) /* the least that a process takes, with its page tables */
+#define CPU_MEMORY  (512ull << 20) /* memory without which a CPU does not count */
+#define PROC_MEMORY (128ull << 10) /* minimum of a process, with its page tables */
 
 #define COUNTS_MIN (1u << 14)
 #define COUNTS_MAX (1u << 17)
@@ -36,8 +36,8 @@ void machine_read(struct machine_limits *m)
 		fclose(f);
 }
 
-/* Half of min for each CPU; a power of two, as min and max are. */
-static uint32_t scale(uint64_t cpus, uint32_t min, uint32_t max)
+/* min / 2 for each CPU; a power of two, as min and max are. */
+static uint32_t scale_size(uint64_t cpus, uint32_t min, uint32_t max)
 {
 	uint64_t size = min;
 
@@ -55,9 +55,9 @@ void map_sizes_of(const struct machine_limits *m, struct map_sizes *sizes)
 	if (procs > m->pid_max)
 		procs = m->pid_max;
 	*sizes = (struct map_sizes){
-		.counts = scale(cpus, COUNTS_MIN, COUNTS_MAX),
-		.ring = scale(cpus, RING_MIN, RING_MAX),
-		.seen_sets = scale(cpus, SEEN_MIN, SEEN_MAX),
+		.counts = scale_size(cpus, COUNTS_MIN, COUNTS_MAX),
+		.ring = scale_size(cpus, RING_MIN, RING_MAX),
+		.seen_sets = scale_size(cpus, SEEN_MIN, SEEN_MAX),
 		.procs = procs < PROCS_MIN   ? PROCS_MIN
 			 : procs > PROCS_MAX ? PROCS_MAX
 					     : (uint32_t)procs,
@@ -66,7 +66,7 @@ void map_sizes_of(const struct machine_limits *m, struct map_sizes *sizes)
 
 uint64_t map_sizes_bytes(const struct map_sizes *sizes)
 {
-	/* A hash takes 64 bytes and more for an entry; lists, rules and what is per CPU 5 MiB. */
+	/* A hash takes 64 bytes or more for an entry; lists, rules and per-CPU data take 5 MiB. */
 	return (uint64_t)sizes->counts * 2 * 96 + sizes->ring + (uint64_t)sizes->seen_sets * 64 +
 	       (uint64_t)sizes->procs * 2 * 128 + (5ull << 20);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A sample that was never taken leaves no trace in the program that takes them. What it leaves is
- * time: an event of a clock ticks once a period while it is active, and the kernel writes a record
- * into the event's ring when it throttles the event and another one when it lets it go.
+ * The sampling program cannot count samples that were never taken, but their number follows from
+ * time: a clock event ticks once a period while it is active, and the kernel writes a record into
+ * the event's ring when it throttles the event and another one when it releases it.
  *
- * perf_event_open(2) has the records; both begin with the time, id and stream id.
+ * See perf_event_open(2) for the records; both begin with the time, id and stream id.
  */
 #include "bpf/sampler/ticks.h"
 
@@ -25,7 +25,7 @@ struct tick_event {
 	unsigned int cpu;
 	struct perf_event_mmap_page *page; /* NULL: no ring */
 	uint64_t active_ns;
-	uint64_t throttled_at; /* 0: it is not */
+	uint64_t throttled_at; /* 0: it is not throttled */
 	uint64_t idle;	       /* of its CPU, in the unit of /proc/stat, since boot */
 	bool begun;	       /* idle is known */
 	bool online;	       /* by the last reading of /proc/stat */
@@ -86,14 +86,14 @@ static void record_take(struct ticks *t, struct tick_event *e, const struct reco
 		if (!e->throttled_at)
 			e->throttled_at = rec->time;
 	} else if (rec->header.type == PERF_RECORD_UNTHROTTLE) {
-		/* An event that is switched on anew is let go without having been held back. */
+		/* An event that is enabled again is released without having been throttled. */
 		if (e->throttled_at && rec->time > e->throttled_at)
 			t->sums.throttled_ns += rec->time - e->throttled_at;
 		e->throttled_at = 0;
 	}
 }
 
-/* Records are whole multiples of eight bytes, so none of their headers is cut by the ring's end. */
+/* Sizes of records are multiples of eight bytes, so the ring's end cuts no header. */
 static void ring_follow(struct ticks *t, struct tick_event *e)
 {
 	uint64_t head = __atomic_load_n(&e->page->data_head, __ATOMIC_ACQUIRE);
@@ -126,7 +126,7 @@ void ticks_follow(struct ticks *t)
 			ring_follow(t, &t->events[i]);
 }
 
-/* Adds what the CPU was idle since it was asked last, or since its event began. */
+/* Adds the CPU's idle time since the last reading, or since its event began. */
 static void idle_take(struct ticks *t, unsigned int cpu, uint64_t idle)
 {
 	static const uint64_t ns_per_sec = 1000000000ull;
@@ -147,9 +147,9 @@ static void idle_take(struct ticks *t, unsigned int cpu, uint64_t idle)
 }
 
 /*
- * Ticks of an idle CPU are no measure: the event is not to take them, and a virtual machine's
- * timer may not even run. proc_stat(5): `cpuN user nice system idle iowait ...`, a line for each
- * CPU that is online. False: it cannot be read.
+ * The ticks of idle CPUs cannot be counted: the event excludes them, and a virtual machine's timer
+ * may not even run. proc_stat(5): `cpuN user nice system idle iowait ...`, a line for each online
+ * CPU. False: it cannot be read.
  */
 static bool idle_read(struct ticks *t)
 {
@@ -178,7 +178,7 @@ void ticks_begin(struct ticks *t)
 	idle_read(t);
 }
 
-/* Nothing to be read: it is in error. */
+/* 0 for an event in error. */
 static uint64_t active_take(struct ticks *t, struct tick_event *e)
 {
 	struct {
@@ -220,7 +220,7 @@ void ticks_sum(struct ticks *t, struct ticks_sums *sums)
 
 	ticks_follow(t);
 	known = idle_read(t);
-	/* The time of a CPU that is off is left to ticks_drop. */
+	/* ticks_drop adds the time of offline CPUs. */
 	for (size_t i = 0; i < t->nevents; i++)
 		if (t->events[i].online || !known)
 			active_take(t, &t->events[i]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See vma.h. How the kernel keeps mappings is none of its promises: so the program is tried on
- * mappings that are known before it is believed.
+ * See vma.h. The kernel's data structures for mappings are no stable interface, so the program is
+ * first tried on known mappings.
  */
 #include "bpf/sampler/vma.h"
 
@@ -34,8 +34,8 @@ static bool is_mapped(int program, uint64_t addr, uint32_t tag)
 	return !bpf_prog_test_run_opts(program, &opts) && opts.retval == 1;
 }
 
-/* 0, or 1 when the program is wrong. */
-static int try_one(const struct procmap *map, void *arg)
+/* 1: the program is wrong. */
+static int try_mapping(const struct procmap *map, void *arg)
 {
 	struct trial *trial = arg;
 	uint64_t file = vma_file_tag(vma_dev(map->dev_major, map->dev_minor), map->inode);
@@ -64,7 +64,8 @@ bool vma_can_be_found(void)
 		program = bpf_object__find_program_by_name(object, "is_mapped");
 	if (program) {
 		trial.program = bpf_program__fd(program);
-		right = !procmaps_read(getpid(), true, try_one, &trial) && trial.files >= FILES_MIN;
+		right = !procmaps_read(getpid(), true, try_mapping, &trial) &&
+			trial.files >= FILES_MIN;
 	}
 	bpf_object__close(object);
 	return right;

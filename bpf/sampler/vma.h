@@ -2,13 +2,13 @@
 #ifndef STACKTOP_BPF_SAMPLER_VMA_H
 #define STACKTOP_BPF_SAMPLER_VMA_H
 
-/* Whether a BPF program can look up what a process has mapped (bpf/prog/vma.bpf.h). */
+/* Whether BPF programs can look up mappings of processes (bpf/prog/vma.bpf.h). */
 
 #include <stdbool.h>
 
 /*
- * Loads a BPF program that looks up our own mappings. True if it finds all executable ones as
- * /proc/self/maps shows them, and none that is not there.
+ * Loads a BPF program that looks up mappings of this process. True if it finds all executable ones
+ * as in /proc/self/maps, and no others.
  */
 bool vma_can_be_found(void);
 
