@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See crowd.h: sorted by file to count them, then by the counts. */
+/* See crowd.h. Sorts by file to count, and then by the counts. */
 #include "bpf/tracker/crowd.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
 #define STACKTOP_BPF_TRACKER_CROWD_H
 
 /*
- * Which of too many mappings of a process are kept. A process with tens of thousands of them has
- * most of a single file, or of memory without one; its program and libraries, on which its stacks
- * depend, are mapped a few times each, and may be anywhere among them.
+ * Which of too many mappings of a process are kept. In a process with tens of thousands, most of
+ * them map a single file or anonymous memory. The program and its libraries, which its stacks need,
+ * have a few mappings each, anywhere among the others.
  */
 
 #include <stddef.h>
@@ -16,9 +16,9 @@ struct file_id {
 };
 
 /*
- * Writes to order[] the numbers 0 to n - 1 of the mappings, those to keep first: by how many of the
- * n have the same file, fewest first; of one file in their order. files[i] is that of mapping i.
- * -ENOMEM.
+ * Writes the indices 0 to n - 1 of the mappings to order[], those to keep first: mappings of files
+ * with the fewest mappings come first; mappings of one file stay in order. files[i] is the file of
+ * mapping i. -ENOMEM.
  */
 int crowd_order(const struct file_id *files, uint32_t n, uint32_t *order);
 

@@ -8,19 +8,19 @@
 
 #include "bpf/tracker/procstat.h"
 
-/* The pidfd's word, which costs less than a look into /proc; without one, no word against it. */
-static bool may_be_over(const struct identity *id)
+/* By the pidfd, which costs less than /proc; true if there is none. */
+static bool may_have_ended(const struct identity *id)
 {
 	struct pollfd wait = {.fd = id->fd, .events = POLLIN};
 
 	return id->fd < 0 || poll(&wait, 1, 0) > 0;
 }
 
-static bool is_over(const struct identity *id)
+static bool check_end(const struct identity *id)
 {
 	struct procstat s;
 
-	if (!may_be_over(id))
+	if (!may_have_ended(id))
 		return false;
 	return procstat_read(id->pid, &s) || s.start != id->start || (s.zombie && s.threads <= 1);
 }
@@ -33,8 +33,8 @@ void identity_take(struct identity *id, pid_t pid, bool with_fd)
 	id->fd = with_fd ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	if (!procstat_read(pid, &s))
 		id->start = s.start;
-	/* If it has ended since, what was read may be of the next one. */
-	if (!id->start || (id->fd >= 0 && may_be_over(id)) || identity_has_ended(id)) {
+	/* If it has ended since, the start time may be that of the next one. */
+	if (!id->start || (id->fd >= 0 && may_have_ended(id)) || identity_has_ended(id)) {
 		id->start = 0;
 		id->ended = true;
 	}
@@ -42,7 +42,7 @@ void identity_take(struct identity *id, pid_t pid, bool with_fd)
 
 bool identity_has_ended(struct identity *id)
 {
-	id->ended |= is_over(id);
+	id->ended |= check_end(id);
 	return id->ended;
 }
 

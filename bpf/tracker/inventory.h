@@ -3,8 +3,8 @@
 #define STACKTOP_BPF_TRACKER_INVENTORY_H
 
 /*
- * A snapshot of what is in the shards, and of what should be but is not. It is plain data that
- * never changes once made: to read it takes a reference, but no lock.
+ * A snapshot of the tables in the shards and of those that should be there but are not. It is plain
+ * data that never changes once made: readers need a reference, but no lock.
  */
 
 #include <stdbool.h>
@@ -15,14 +15,14 @@
 
 struct tracker;
 
-/* Of one inventory; what does not fit is counted in left_out. */
+/* Limits of an inventory; objects and blocks beyond them are counted in left_out. */
 #define INVENTORY_OBJECTS_MAX 65536u
 #define INVENTORY_BLOCKS_MAX  262144u
 
 struct inventory_shard {
 	bool created;
 	uint32_t generation; /* how often it was created */
-	uint32_t words;	     /* of tables; less than what is taken while blocks wait to be freed */
+	uint32_t words;	     /* of tables, without garbage */
 	uint32_t objects;    /* with words here */
 	uint32_t largest;    /* gap between blocks, or behind the last, in words */
 	uint64_t since;	     /* when it was created, CLOCK_MONOTONIC ns; 0: it is not */
@@ -30,11 +30,11 @@ struct inventory_shard {
 };
 
 enum inventory_state {
-	INVENTORY_READY,   /* the table stands in the shards */
+	INVENTORY_READY,   /* the table is in the shards */
 	INVENTORY_QUEUED,  /* is about to be built */
 	INVENTORY_EVICTED, /* comes back when it is sampled */
 	INVENTORY_FAILED,  /* unreadable, or larger than the budget */
-	INVENTORY_REFUSED, /* more CFI than any real file has, or than its size is worth */
+	INVENTORY_REFUSED, /* more CFI than any real file has, or too much for its size */
 };
 
 struct inventory_object {
@@ -43,11 +43,11 @@ struct inventory_object {
 	enum inventory_state state;
 	bool pinned;
 	uint64_t words;	    /* in all shards */
-	uint64_t cfi_bytes; /* what the table was made of; 0: not built yet */
+	uint64_t cfi_bytes; /* of which the table was made; 0: not built yet */
 	uint32_t rows;
 	uint32_t processes; /* that map it, live ones */
-	uint64_t sampled;   /* when a walk was last seen to come upon it, as above; 0: never */
-	uint64_t missed;    /* seconds in which a walk came upon it and its table was not there */
+	uint64_t sampled;   /* time of the last sample that was seen in it; 0: never */
+	uint64_t missed;    /* seconds in which it was sampled without a table */
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size; /* bytes; 0: it has none */
 };
@@ -73,10 +73,10 @@ struct inventory {
 struct inventory *inventory_new(unsigned int nshards, uint32_t nobjects, uint32_t nblocks);
 struct inventory *inventory_get(struct inventory *inventory);
 void inventory_put(struct inventory *inventory); /* NULL is none */
-/* Sorts the blocks and makes the sums of the shards from them. */
+/* Sorts the blocks and sums them up in the shards. */
 void inventory_settle(struct inventory *inventory);
 
-/* Takes one, with a reference; -ENOMEM. Any thread, without locks that tracker_say takes. */
+/* A new one, with a reference; -ENOMEM. Any thread, without locks that tracker_say takes. */
 int tracker_inventory(struct tracker *t, struct inventory **out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is not of a file system that answers by itself (symbols/files/localfs.h) is copied. */
+/* See openfile.h. Files are copied unless their file system is local (symbols/files/localfs.h). */
 #include "bpf/tracker/openfile.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #define COPY_STEP (1u << 20)
 
-/* A file in memory, or -errno. */
+/* Returns a file in memory, or -errno. */
 static int copy_file(int from, uint64_t size)
 {
 	int to = memfd_create(OPEN_COPY_NAME, MFD_CLOEXEC);
@@ -39,7 +39,7 @@ static int copy_file(int from, uint64_t size)
 	return to;
 }
 
-static int by_range(const struct open_request *r)
+static int open_by_range(const struct open_request *r)
 {
 	char path[64];
 
@@ -48,13 +48,14 @@ static int by_range(const struct open_request *r)
 	return rootfile_open(-1, path);
 }
 
-/* root -1: our own. Only numbers tell whether it is the file. */
-static int by_name(const struct open_request *r, int root)
+/* root -1: our own. The numbers must be those of the mapping. */
+static int open_by_name(const struct open_request *r, int root)
 {
 	int fd = rootfile_open(root, r->name);
 	struct stat st;
 
-	/* Some file systems have other numbers for their devices in /proc; not where we look. */
+	/* Some file systems show another device number in /proc, so below other roots only the
+	 * inode is compared. */
 	if (fd >= 0 &&
 	    (fstat(fd, &st) || st.st_ino != r->inode || (root < 0 && st.st_dev != r->dev))) {
 		close(fd);
@@ -65,19 +66,19 @@ static int by_name(const struct open_request *r, int root)
 
 static int open_mapped(const struct open_request *r)
 {
-	int fd = by_range(r), root;
+	int fd = open_by_range(r), root;
 
 	if (fd >= 0 || fd == -EMFILE || fd == -ENFILE)
 		return fd;
-	/* The mapping was split or its process is gone, or map_files is not for us. */
+	/* The mapping was split, its process is gone, or map_files is not permitted. */
 	if (r->name[0] != '/' || !r->inode)
 		return -ENOENT;
 	root = rootfile_root(r->pid);
 	if (root >= 0) {
-		fd = by_name(r, root);
+		fd = open_by_name(r, root);
 		close(root);
 	}
-	return fd >= 0 ? fd : by_name(r, -1);
+	return fd >= 0 ? fd : open_by_name(r, -1);
 }
 
 static int open_named(const struct open_request *r)
@@ -135,8 +136,8 @@ static bool is_known(const struct open_request *r, const struct file_facts *file
 	       known->mtime == file->mtime && known->size == file->size;
 }
 
-/* Takes the descriptor; one of a copy, or -errno. */
-static int to_memory(const struct open_request *r, int opened, const struct file_facts *file)
+/* Takes the descriptor. Returns that of a copy, or -errno. */
+static int replace_by_copy(const struct open_request *r, int opened, const struct file_facts *file)
 {
 	int copy = is_known(r, file)	      ? -EALREADY
 		   : file->size > r->copy_max ? -EFBIG
@@ -161,7 +162,7 @@ void openfile_do(const struct open_request *request, uint64_t root_dev, struct o
 		a->file.copied = st.st_dev != root_dev && !localfs_is(opened, st.st_dev);
 	}
 	if (!a->err && a->file.copied) {
-		opened = to_memory(request, opened, &a->file);
+		opened = replace_by_copy(request, opened, &a->file);
 		a->err = opened < 0 ? opened : 0;
 	}
 	if (a->err) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processes, not threads: one within a FUSE request that was taken and not answered cannot be
- * killed, and a process is there as long as one of its threads is. Who has started stacktop would
- * wait for it.
+ * See openhelper.h. Processes, not threads: a thread within a FUSE request that is never answered
+ * cannot be killed, and its process would not end either, so that the shell would wait for stacktop
+ * forever.
  */
 #include "bpf/tracker/openhelper.h"
 
@@ -105,7 +105,7 @@ static void __attribute__((noreturn)) helper(int socket, uint64_t root_dev)
 	}
 }
 
-/* What the parent has mapped and shares would live as long as a helper that is left behind. */
+/* Shared mappings of the parent would live as long as a helper that is left behind. */
 static void unmap_shared(void)
 {
 	FILE *file = fopen("/proc/self/maps", "re");
@@ -120,7 +120,7 @@ static void unmap_shared(void)
 		fclose(file);
 }
 
-/* Only the control socket, which it is given as CONTROL_FD, is left open. */
+/* Leaves only the control socket open, as CONTROL_FD. */
 static void let_go(int control)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -161,8 +161,8 @@ static void end_helper(pid_t *pid, struct left *left)
 }
 
 /*
- * Who takes over what is left may never wait for its end, as PID 1 of a container. Those that do
- * nothing end at once; one that waits for a file may do so for ever.
+ * The process that inherits the helpers may never wait for their end, like PID 1 of a container.
+ * Idle helpers end at once; one that waits for a file may do so forever.
  */
 static void end_all(pid_t *pids, struct left *left)
 {
@@ -227,7 +227,7 @@ int openhelpers_new(struct openhelpers *h)
 		return -errno;
 	}
 	if (!h->pid) {
-		setsid(); /* keys that signal are not for it */
+		setsid(); /* no signals from the terminal */
 		prctl(PR_SET_NAME, "stacktop-files");
 		forker(sockets[1]);
 	}

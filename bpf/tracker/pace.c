@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Each reading is worth so much time; PACE_AT_ONCE of them may be had in advance. See pace.h. */
+/* See pace.h. Each reading uses up `each` ns; PACE_AT_ONCE readings may be used in advance. */
 #include "bpf/tracker/pace.h"
 
 uint64_t pace_wait(struct pace *pace, uint64_t each, bool has_read, uint64_t now)

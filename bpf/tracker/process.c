@@ -207,7 +207,7 @@ static bool has_live_threads(struct process *p)
 	return true;
 }
 
-/* Outside of process_refresh a process that is complete is settled unless it was read before. */
+/* Whether an earlier reading may belong to the next exec (EXEC_READ) is not changed by a scan. */
 static void set_scanned(struct process *p, bool unread)
 {
 	if (unread)

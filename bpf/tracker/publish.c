@@ -222,7 +222,7 @@ static const uint32_t any = VMA_ANY;
 static const struct map_entries cold = {(struct map_entry *)&everything, (uint32_t *)&any, 1, 1};
 
 enum urgency {
-	PATIENT, /* in use for a short time only: stays */
+	PATIENT, /* lists that have been in use for a short time stay */
 	URGENT,
 };
 
@@ -231,8 +231,8 @@ static uint64_t last_use(const struct maplist *list)
 	return list->sampled > list->since ? list->sampled : list->since;
 }
 
-/* Longest without a sample first; those that are sampled after all of them, by when they came. */
-static uint64_t coldness(const struct maplist *list, uint64_t now)
+/* Idle lists first, by their last use; then those in use, by when they became warm. */
+static uint64_t cooling_order(const struct maplist *list, uint64_t now)
 {
 	return last_use(list) + IDLE_NS < now ? last_use(list) : UINT64_MAX / 2 + list->since;
 }
@@ -251,8 +251,8 @@ static bool may_cool(const struct maplist *list, enum urgency urgency, uint64_t 
 	return urgency == URGENT || last_use(list) + IDLE_NS < now || list->since + STAY_NS < now;
 }
 
-/* Lists that may become cold, each once, in that order. NULL: none, or no memory. */
-static struct maplist **candidates(struct publisher *pub, enum urgency urgency, size_t *n)
+/* Lists that may become cold, each once, in that order. NULL: no memory. */
+static struct maplist **cooling_candidates(struct publisher *pub, enum urgency urgency, size_t *n)
 {
 	const uint64_t now = clock_now(), round = ++pub->list_round;
 	struct maplist **list = calloc(HASH_COUNT(pub->procs->live) + 1, sizeof(struct maplist *));
@@ -265,7 +265,7 @@ static struct maplist **candidates(struct publisher *pub, enum urgency urgency, 
 		if (!p->list || p->list->round == round || !may_cool(p->list, urgency, now))
 			continue;
 		p->list->round = round;
-		p->list->order = coldness(p->list, now);
+		p->list->order = cooling_order(p->list, now);
 		list[(*n)++] = p->list;
 	}
 	qsort(list, *n, sizeof(struct maplist *), by_order);
@@ -286,10 +286,10 @@ static void publish_changed(struct publisher *pub)
 }
 
 /*
- * Makes lists cold until so many entries are free, an eighth of the map at least: it costs a wait
- * for all running programs. -ENOSPC: none may become so.
+ * Makes lists cold until so many entries are free, at least an eighth of the map, since it has to
+ * wait for all running programs. -ENOSPC: none may go cold.
  */
-static int lists_cool(struct publisher *pub, uint32_t nentries, enum urgency urgency)
+static int cool_lists(struct publisher *pub, uint32_t nentries, enum urgency urgency)
 {
 	struct maplist **list;
 	uint32_t gained = 0;
@@ -298,7 +298,7 @@ static int lists_cool(struct publisher *pub, uint32_t nentries, enum urgency urg
 	unfile_all(pub);
 	if (nentries < MAP_ENTRIES_MAX / 8)
 		nentries = MAP_ENTRIES_MAX / 8;
-	list = candidates(pub, urgency, &n);
+	list = cooling_candidates(pub, urgency, &n);
 	for (i = 0; i < n && gained < nentries; i++) {
 		gained += list[i]->count - 1;
 		garbage_add(pub->garbage, pub->maps->shards, list[i]->word);
@@ -322,8 +322,8 @@ static int lists_cool(struct publisher *pub, uint32_t nentries, enum urgency urg
 	return cooled ? 0 : -ENOSPC;
 }
 
-/* Room for the entries, made by and by: what is free may lie in pieces. */
-static int list_place(struct publisher *pub, const struct map_entries *e, enum urgency urgency,
+/* Makes room for the entries step by step, since the free space may be in pieces. */
+static int place_list(struct publisher *pub, const struct map_entries *e, enum urgency urgency,
 		      uint32_t *word)
 {
 	int err = maplist_put(pub->maps, e, word);
@@ -333,20 +333,20 @@ static int list_place(struct publisher *pub, const struct map_entries *e, enum u
 		garbage_flush(pub->garbage, pub->maps->shards);
 		err = maplist_put(pub->maps, e, word);
 	}
-	while (err == -ENOSPC && !lists_cool(pub, e->count, urgency))
+	while (err == -ENOSPC && !cool_lists(pub, e->count, urgency))
 		err = maplist_put(pub->maps, e, word);
 	return err;
 }
 
-/* The process was sampled, and has a cold list. */
-static void list_warm(struct publisher *pub, struct maplist *list, const struct process *p)
+/* A process with the cold list was sampled. */
+static void warm_list(struct publisher *pub, struct maplist *list, const struct process *p)
 {
 	struct map_entries e = {0};
 	uint32_t word = 0;
 	int err = entries_of_process(pub, &e, p);
 
 	if (!err && e.count)
-		err = list_place(pub, &e, PATIENT, &word);
+		err = place_list(pub, &e, PATIENT, &word);
 	map_entries_free(&e);
 	if (err)
 		return;
@@ -370,7 +370,7 @@ void publish_scan(struct publisher *pub, uint64_t now)
 	if (!list)
 		return;
 	HASH_ITER(hh, pub->procs->live, p, next) {
-		/* One that is dirty has mappings that others of its list have not. */
+		/* A dirty process has mappings that others with the same list lack. */
 		if (!p->list || !p->list->cold || p->list->sampled != now || p->dirty ||
 		    p->list->round == round)
 			continue;
@@ -382,7 +382,7 @@ void publish_scan(struct publisher *pub, uint64_t now)
 	}
 	qsort(list, n, sizeof(struct maplist *), by_order);
 	for (i = 0; i < n; i++)
-		list_warm(pub, list[i], list[i]->owner);
+		warm_list(pub, list[i], list[i]->owner);
 	if (n)
 		publish_changed(pub);
 	for (i = 0; i < n; i++)
@@ -414,10 +414,10 @@ static int make_list(struct publisher *pub, struct process *p)
 		err = publish_entry(pub, p);
 	if (!err && e.count > 1 && begins_cold(pub, p)) {
 		list->cold = true;
-		err = list_place(pub, &cold, URGENT, &list->word);
+		err = place_list(pub, &cold, URGENT, &list->word);
 		e.count = 1;
 	} else if (!err && e.count) {
-		err = list_place(pub, &e, URGENT, &list->word);
+		err = place_list(pub, &e, URGENT, &list->word);
 	}
 	map_entries_free(&e);
 	if (err) {

@@ -48,7 +48,7 @@ static bool take_user(struct selector *w)
 	return true;
 }
 
-/* A number, of a process or not. */
+/* A number, even if no process has it. */
 static bool take_pid(struct selector *w)
 {
 	char *end;
@@ -98,12 +98,12 @@ bool selector_is_of_group(const struct selector *w)
 	return w->kind == SELECTOR_CGROUP || w->kind == SELECTOR_CONTAINER;
 }
 
-bool selector_fits(const struct selector *w, const struct selector_subject *who)
+bool selector_fits(const struct selector *w, const struct selector_subject *subject)
 {
 	if (w->kind == SELECTOR_USER)
-		return w->uid == who->uid;
-	return w->kind == SELECTOR_NAME && !who->kthread &&
-	       !regexec(&w->regex, who->comm, 0, NULL, 0);
+		return w->uid == subject->uid;
+	return w->kind == SELECTOR_NAME && !subject->kthread &&
+	       !regexec(&w->regex, subject->comm, 0, NULL, 0);
 }
 
 bool selector_fits_group(const struct selector *w, const char *text, size_t length)

@@ -3,16 +3,15 @@
 #define STACKTOP_BPF_TRACKER_SELECTOR_H
 
 /*
- * The words by which a person chooses processes while it runs:
+ * Selectors, by which the user chooses processes at run time:
  *
- *	123			a process, by its number
+ *	123			a process, by its PID
  *	REGEX			those whose name (comm) matches
- *	user:NUMBER[ NAME]	those of a user, by the effective number; the name is only told
+ *	user:NUMBER[ NAME]	those of a user, by the effective UID; the name is only shown
  *	cgroup:PART		see cgroup_fits
  *	container:ID		see cgroup_fits_container
  *
- * One that begins with a word of these and a colon in any other sense is written as a regular
- * expression that does not: ^user:
+ * A regular expression that would begin with one of these prefixes is written differently: ^user:
  */
 
 #include <regex.h>
@@ -32,31 +31,30 @@ enum selector_kind {
 
 struct selector {
 	enum selector_kind kind;
-	char text[SELECTOR_BYTES]; /* what is looked for, without the prefix; the user's name */
+	char text[SELECTOR_BYTES]; /* without the prefix; of a USER the name, if given */
 	pid_t pid;
 	uid_t uid;
-	regex_t regex; /* valid when it is a NAME */
+	regex_t regex; /* NAME only */
 };
 
-/* What is known of a process. */
+/* A process to be compared. */
 struct selector_subject {
 	const char *comm;
 	uid_t uid;
 	bool kthread;
 };
 
-/* False: *why, a static text that goes before the word, says what is wrong, and there is none. */
+/* False: *why, a static text to be printed before the selector, says what is wrong. */
 bool selector_parse(const char *text, struct selector *out, const char **why);
 void selector_clear(struct selector *w);
-/* Two that fit the same for the same reason. */
 bool selector_is_same(const struct selector *a, const struct selector *b);
-/* True of kinds for which the group has to be read. */
+/* Does it depend on the control group? */
 bool selector_is_of_group(const struct selector *w);
-/* NAME and USER. A kernel thread has no name that is meant. */
-bool selector_fits(const struct selector *w, const struct selector_subject *who);
-/* CGROUP and CONTAINER, by the text of /proc/PID/cgroup. */
+/* NAME and USER. The name of a kernel thread fits no selector. */
+bool selector_fits(const struct selector *w, const struct selector_subject *subject);
+/* CGROUP and CONTAINER; text: of /proc/PID/cgroup. */
 bool selector_fits_group(const struct selector *w, const char *text, size_t length);
-/* "named x", "of the user postgres", as it follows "processes". */
+/* "named x", "of the user postgres": follows "processes". */
 void selector_tell(const struct selector *w, char *to, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads the side-band rings (perf_event_open(2), "MMAP layout"). The records of all CPUs are copied
- * out and sorted by time, since a process's fork, exec and mappings may be seen by different CPUs.
+ * and sorted by time, since fork, exec and mappings of a process may happen on different CPUs.
  */
 #include "bpf/tracker/sideband.h"
 
@@ -23,15 +23,15 @@
 #include "symbols/files/kernelclock.h"
 
 #define RING_PAGES  64u
-#define BATCH_BYTES (16u << 20) /* of one read; the rest waits for the next */
+#define BATCH_BYTES (16u << 20) /* limit of one reading */
 
 struct cpu_ring {
 	unsigned int cpu;
 	int fd;
 	struct perf_event_mmap_page *page;
-	uint64_t enabled; /* cpus_event_ended's */
-	bool full;	  /* was, and the kernel may still be about to tell of it */
-	bool ended;	  /* its CPU went offline; what is in it is still to be read */
+	uint64_t enabled; /* for cpus_event_ended */
+	bool full;	  /* it was full, and the kernel may not have reported that yet */
+	bool ended;	  /* its CPU went offline; its records are still to be read */
 };
 
 struct pending_record { /* a record in the copy */
@@ -96,7 +96,7 @@ struct record_lost {
 	uint64_t id, lost;
 };
 
-/* The largest that is written here, of a file (perf_event_mmap_event of kernel/events/core.c). */
+/* The largest record, that of a mapped file (perf_event_mmap_event of kernel/events/core.c). */
 #define RECORD_MOST                                                                                \
 	(sizeof(struct record_mmap2) + PATH_MAX + sizeof(struct sideband_id) +                     \
 	 sizeof(struct record_lost) + sizeof(struct sideband_id))
@@ -114,7 +114,7 @@ static void ring_close(const struct sideband *s, struct cpu_ring *r)
 		close(r->fd);
 }
 
-/* On an error, too, it is to be closed. */
+/* To be closed even after an error. */
 static int ring_open(struct sideband *s, struct cpu_ring *r, unsigned int cpu)
 {
 	struct perf_event_attr attr = {
@@ -133,7 +133,7 @@ static int ring_open(struct sideband *s, struct cpu_ring *r, unsigned int cpu)
 		.ksymbol = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		/* wakeup_events would count samples only, of which there are none */
+		/* wakeup_events would count only samples, and there are none */
 		.watermark = 1,
 		.wakeup_watermark = 1,
 	};
@@ -163,7 +163,7 @@ static bool has_ring(const struct sideband *s, unsigned int cpu)
 
 /*
  * Opens the missing rings and returns how many it has opened. *err: the first error; the other
- * rings are opened all the same. An offline CPU is an error only if listed is true and s->cpus set.
+ * rings are still opened. An offline CPU is an error only with listed and s->cpus set.
  */
 static int add_missing(struct sideband *s, bool listed, int *err)
 {
@@ -259,7 +259,7 @@ int sideband_watch(struct sideband *s)
 	return changes ? changes : err;
 }
 
-/* An event that has ended writes no more. */
+/* Closes rings of ended events, which write no more, once they are empty. */
 static void close_ended(struct sideband *s)
 {
 	size_t i = 0;
@@ -281,7 +281,7 @@ int sideband_fd(const struct sideband *s)
 	return s->epoll_fd;
 }
 
-/* Room for a record of that size in the copy; NULL: no memory. */
+/* Makes room for a record of that size in the copy; NULL: no memory. */
 static char *copy_room(struct sideband *s, size_t size)
 {
 	size_t room;
@@ -315,9 +315,8 @@ static void ring_copy(const char *data, size_t mask, uint64_t at, void *to, size
 }
 
 /*
- * What the kernel loses for want of room it tells only before the next record, which may be long in
- * coming. So it counts as lost when there was no room for one more, up to the moment at which the
- * place of those that were read is given back.
+ * The kernel reports lost records only before the next record, which may come much later. So a gap
+ * is assumed if there was no room for one more record until the room of those read was released.
  */
 static void ring_release(struct sideband *s, struct cpu_ring *r, uint64_t tail)
 {
@@ -337,8 +336,8 @@ static void take_lost(struct sideband *s, struct cpu_ring *r, const struct recor
 }
 
 /*
- * Copies what the ring has up to a time. What came later stays: another ring may have been read
- * before it, so that an older record of the same process could follow in the next call.
+ * Copies the records up to a time. Later ones stay: another ring may have been read before, so that
+ * an older record of the same process could follow in the next call.
  */
 static int ring_read(struct sideband *s, struct cpu_ring *r, uint64_t until)
 {
@@ -407,8 +406,8 @@ static bool decode_ksymbol(const struct record_ksymbol *symbol, size_t size,
 	return true;
 }
 
-/* Turns the record at data into an event; false: nothing that is of interest. */
-static bool decode(const char *data, uint64_t time, struct sideband_event *e)
+/* Turns the record at data into an event; false: it is of no interest. */
+static bool decode_record(const char *data, uint64_t time, struct sideband_event *e)
 {
 	const struct perf_event_header *h = (const void *)data;
 	size_t size = h->size - sizeof(struct sideband_id); /* checked by ring_read */
@@ -472,7 +471,7 @@ int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event
 	s->gap = false;
 	for (i = 0; i < s->nrings && !err; i++)
 		err = ring_read(s, &s->rings[i], now);
-	/* What is still in the rings comes too late to be in its order. */
+	/* Records that are still in the rings come too late for their order. */
 	if (err) {
 		s->lost++;
 		s->gap = true;
@@ -480,11 +479,11 @@ int64_t sideband_read(struct sideband *s, void (*fn)(const struct sideband_event
 	if (s->npending)
 		qsort(s->pending, s->npending, sizeof(*s->pending), by_time);
 	/*
-	 * A process outside of the PID namespace that the event was opened in has the number 0, as
-	 * the idle tasks have, or -1.
+	 * A process outside of the PID namespace of the event has the PID 0, like the idle tasks,
+	 * or -1.
 	 */
 	for (i = 0; i < s->npending; i++)
-		if (decode(s->copy + s->pending[i].at, s->pending[i].time, &event) &&
+		if (decode_record(s->copy + s->pending[i].at, s->pending[i].time, &event) &&
 		    (event.pid > 0 || event.kind == SIDEBAND_KSYMBOL))
 			fn(&event, arg);
 	close_ended(s);

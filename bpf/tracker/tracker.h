@@ -3,9 +3,9 @@
 #define STACKTOP_BPF_TRACKER_TRACKER_H
 
 /*
- * Knows the processes, their executable mappings and the objects mapped, and keeps the BPF maps
- * true to them. A tracker thread follows the side-band records and commands; a builder thread
- * compiles tables. Everything here may be called from any thread.
+ * Knows the processes, their executable mappings and the mapped objects, and keeps the BPF maps up
+ * to date. A tracker thread follows side-band records and commands; builder threads compile tables.
+ * All functions may be called from any thread.
  */
 
 #include <regex.h>
@@ -32,21 +32,21 @@ struct tracker_filter { /* all empty: the whole machine */
 };
 
 /*
- * Called with a message for the user by threads that hold the tracker's lock: a caller of the
- * tracker must not hold a lock that this takes.
+ * Receives a message for the user; level: as in enum message_level. The calling thread holds the
+ * tracker's lock, so callers of the tracker must not hold a lock that this takes.
  */
-typedef void tracker_say(void *arg, int level, const char *text); /* enum message_level's order */
+typedef void tracker_say(void *arg, int level, const char *text);
 
-/* filter must stay valid. shards_max: of the budget. */
+/* filter must outlive the tracker. shards_max: the budget. */
 int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 		unsigned int shards_max, tracker_say *say, void *arg, struct tracker **out);
-/* Starts the threads, of which one reads /proc; see tracker_state.started. */
+/* Starts the threads. One reads /proc first; see tracker_state.started. */
 int tracker_start(struct tracker *t);
 void tracker_free(struct tracker *t);
 
 /*
- * Exited processes stay known for so long (at least 5 s), that the samples of a refresh can still
- * be named at its end; of more than 32,768 the oldest go earlier.
+ * Exited processes stay known for so long, at least 5 s, so that the samples of a refresh can be
+ * named at its end; of more than 32,768 the oldest go earlier.
  */
 void tracker_keep_dead(struct tracker *t, uint64_t ns);
 
@@ -54,21 +54,21 @@ void tracker_keep_dead(struct tracker *t, uint64_t ns);
 int tracker_follow(struct tracker *t, pid_t pid);
 
 enum tracker_command {
-	TRACKER_ATTACH, /* a word of bpf/tracker/selector.h */
+	TRACKER_ATTACH, /* a selector, see bpf/tracker/selector.h */
 	TRACKER_DETACH,
 	TRACKER_DETACH_ALL,
 	TRACKER_RESET_SHARD, /* number */
 	TRACKER_RESET_SHARDS,
 	TRACKER_DROP,	 /* object_id: its table goes, and comes back when it is sampled */
 	TRACKER_PIN,	 /* object_id: it is never evicted, or may be again */
-	TRACKER_CAPTURE, /* "PID REASON": its next walk that ends so; see sampler_capture */
+	TRACKER_CAPTURE, /* "PID REASON": see sampler_capture */
 };
-/* Never waits; arg is copied; what came of it is told through tracker_say. */
+/* Never waits. arg is copied. The result is reported through tracker_say. */
 void tracker_post(struct tracker *t, enum tracker_command command, const char *arg);
 
 /*
- * The walk of a stack of the process ended so (enum walk_reason): when what is known of the process
- * may be the cause, it is read anew, soon.
+ * A walk of the process's stack ended with this reason (enum walk_reason). If outdated knowledge of
+ * the process may be the cause, it is read again soon.
  */
 void tracker_doubt(struct tracker *t, pid_t pid, unsigned int reason);
 
@@ -80,31 +80,31 @@ struct tracker_exec { /* the process of a sample or frame, between two execs */
 	uint64_t exec_id;     /* stack_record.exec; 0: any with that stack_start */
 };
 
-struct code_place { /* where the code of a frame lies */
+struct code_place { /* of a frame */
 	enum place_kind kind;
 	struct object *object; /* FILE, VDSO: with a reference, object_put */
 	uint64_t vaddr;	       /* FILE, VDSO: ELF virtual address */
-	bool since;	       /* FILE: a walk through it would not have left it at an address */
+	bool since;	       /* FILE: mapped later, else the frame would not be an address */
 };
 
 /*
- * frame: as in a record, without FRAME_EXACT. One that is in no object is an address of that
- * process and is looked up in the mappings that are known of it now.
+ * frame: as in a record, without FRAME_EXACT. If it is in no object, it is an address of the
+ * process and is looked up in the mappings that are known now.
  */
 void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
 		   struct code_place *out);
 
 /*
- * A descriptor, the caller's own, of the first file that the process has mapped executable and
- * whose base name is_wanted; -ENOENT, or what made it fail.
+ * A descriptor, the caller's own, of the first file with a wanted base name that the process has
+ * mapped executable; -ENOENT, or -errno of opening it.
  */
 int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,
 			bool (*is_wanted)(const char *name));
 
 /*
- * Opens a file for a thread that must not wait, as a fileasker does (symbols/files/fileasker.h):
- * another process opens it. Waits for the answer, by all callers together no longer than the
- * patience within 30 s, which is half a second unless it is set.
+ * A fileasker (symbols/files/fileasker.h) for threads that must not wait: another process opens the
+ * file. All calls together wait for no more than the patience within 30 s, which is half a second
+ * unless it is set.
  */
 int tracker_ask_file(struct tracker *t, const struct file_question *question,
 		     struct file_facts *facts);
@@ -116,32 +116,32 @@ void tracker_patience(struct tracker *t, uint64_t ns);
  */
 int tracker_with_maps(struct tracker *t, int (*fn)(struct sampler *sampler, void *arg), void *arg);
 
-/* What has come and gone of the kernel's code; the tracker's own. */
+/* Changes of kernel code; belongs to the tracker. */
 struct kernelcode *tracker_kernel_code(struct tracker *t);
 
 void object_put(struct tracker *t, struct object *object);
-uint64_t object_id(const struct object *object);      /* never used twice */
+uint64_t object_id(const struct object *object);      /* never used again */
 const char *object_name(const struct object *object); /* base name, raw; "[vdso]" */
 /*
- * Is its file closed, as files are where too many are mapped, and going to be open again soon? For
- * an object of tracker_place only.
+ * Is its file closed, because too many are mapped, but about to be opened again? For an object from
+ * tracker_place only.
  */
 bool object_is_awaited(struct tracker *t, const struct object *object);
-/* Reading descriptor of the file, the object's own (-1 for the vDSO, and where it is closed). */
+/* Descriptor for reading the file, owned by the object; -1: it is closed, or the vDSO. */
 int object_fd(const struct object *object);
 /*
- * *facts: of its file when it was mapped first; copied: what is at object_fd is a copy. True: it
- * has been written in place since (tracker_written).
+ * *facts: of its file when it was first mapped; copied: object_fd is a copy. True: the file has
+ * been written in place since (tracker_written).
  */
 bool tracker_mapped_as(struct tracker *t, const struct object *object, struct file_facts *facts);
-/* The file of that object, if it still is one, was written in place: its table is built anew. */
+/* The file of the object with that id was written in place: its table is built again. */
 void tracker_written(struct tracker *t, uint64_t id);
 /* The vDSO's image in memory. */
 const void *object_image(const struct object *object, size_t *size);
 
 /*
- * Which of n objects, by their ids in ascending order, are mapped by some process, or by one that
- * has ended and is still known.
+ * Sets mapped[i] if a process maps the object ids[i], or one that has ended and is still known. The
+ * ids are ascending.
  */
 void tracker_mapped(struct tracker *t, const uint64_t *ids, size_t n, bool *mapped);
 
@@ -153,7 +153,7 @@ struct tracker_proc {
 	bool kthread;
 	uint64_t exit_time; /* CLOCK_MONOTONIC ns */
 };
-/* False when nothing is known about the process, or only of what it was before or after an exec. */
+/* False: the process is unknown, or known only before or after that exec. */
 bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct tracker_proc *out);
 
 struct tracker_state {
@@ -166,8 +166,8 @@ struct tracker_state {
 	uint64_t lost_records; /* since the start */
 	unsigned int evicted;  /* objects that are sampled and whose table has no room */
 	uint64_t evictions;    /* of tables in use, since the start */
-	bool started;	       /* the processes that were there before are known */
-	bool idle;	       /* and no process that is sampled waits for a table */
+	bool started;	       /* the processes from before the start are known */
+	bool idle;	       /* started, and no sampled process waits for a table */
 };
 void tracker_state(struct tracker *t, struct tracker_state *out);
 

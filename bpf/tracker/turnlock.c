@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See turnlock.h: two mutexes, of which the first holds the place of the next owner. */
+/* See turnlock.h. */
 #include "bpf/tracker/turnlock.h"
 
 void turnlock_init(struct turnlock *l)
