@@ -63,7 +63,8 @@ BPF_FLAGS := -target bpf -mcpu=$(BPF_CPU) -O2 -g -Wall -Wextra -Wno-unused-param
 
 # --- what is built of what -------------------------------------------------------------------
 
-# The sources and objects of a folder and its rooms, which are folders below it. What is the processor's is in arch/.
+# The sources and objects of a folder and its rooms, which are folders below it; arch/ has a folder
+# for each processor.
 sources  = $(filter-out %.bpf.c,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*.S $(1)/*/*.S \
 	$(1)/arch/$(MACHINE)/*.c))
 objs     = $(patsubst %,$(BUILD)/%.o,$(basename $(call sources,$(1))))
