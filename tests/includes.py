@@ -16,7 +16,7 @@ import sys
 from collections import defaultdict
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-LARGEST_KNOT = 16
+LARGEST_KNOT = 6
 # The rooms that a room's files may include and call, besides their own.
 ROOMS = {
     "symbols/base": "",
@@ -63,24 +63,6 @@ FRONTS = {
 # A top folder that may use all files of a room.
 INSIDE = {"unwind": "bpf"}
 # Uses against the rules; the list only shrinks.
-EXCEPTIONS = {
-    ("tui/app/plain", "tui/collect/inspect"),
-    ("tui/app/plain_writer", "tui/collect/inspect"),
-    ("tui/profile/profile", "tui/query/query_paths"),
-    ("tui/profile/profile", "tui/query/query_priv"),
-    ("tui/profile/profile", "tui/query/stacktrie"),
-    ("tui/profile/profile_history", "tui/query/query"),
-    ("tui/profile/profile_inventory", "tui/collect/inspect"),
-    ("tui/profile/profile_message", "tui/query/query"),
-    ("tui/profile/profile_modules", "tui/query/query"),
-    ("tui/profile/profile_names", "tui/query/query"),
-    ("tui/profile/profile_priv", "tui/query/stacktrie"),
-    ("tui/profile/profile_replay", "tui/query/query"),
-    ("tui/profile/profile_threads", "tui/query/query"),
-    ("tui/session/session_define", "tui/collect/inspect"),
-    ("tui/session/session_walk", "tui/collect/inspect"),
-    ("tui/views/inspector", "tui/collect/inspect"),
-}
 # A header of a library, and the rooms that may include it.
 LIBRARY_OWNER = (
     (re.compile(r"^(ncursesw?/)?(ncurses|curses|term|panel|menu|form)\.h$"), "tui/screen"),
@@ -172,7 +154,6 @@ def allowed(path, target):
 
 
 def breaches(tree):
-    unused = set(EXCEPTIONS)
     for path in tree.text:
         kernel_side = path.endswith((".bpf.c", ".bpf.h"))
         for system, name in tree.included[path]:
@@ -186,13 +167,8 @@ def breaches(tree):
             elif kernel_side and not KERNEL_SIDE.match(name):
                 yield f"{path}: {name}: kernel programs share only the layout, row and step headers"
         for name, target in tree.uses(path):
-            pair = (unit_of(path), unit_of(target))
-            if pair in unused:
-                unused.discard(pair)
-            if not kernel_side and not allowed(path, target) and pair not in EXCEPTIONS:
+            if not kernel_side and not allowed(path, target):
                 yield f"{path}: {name}: {room_of(path)} must not use {unit_of(target)}"
-    for pair in sorted(unused):
-        yield f"{pair[0]} does not use {pair[1]} any more: the exception can go"
 
 
 def tags(tree):
@@ -244,7 +220,7 @@ def main():
         for knot in tangled:
             print(len(knot), *knot)
         return 0
-    wrong = list(breaches(tree))
+    wrong = [*breaches(tree), *tags(tree)]
     print("".join(f"{line}\n" for line in wrong), end="")
     largest = tangled[0] if tangled else []
     print(f"the largest knot has {len(largest)} files{': ' if largest else ''}{' '.join(largest)}")

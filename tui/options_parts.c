@@ -83,7 +83,7 @@ struct player_options options_player(const struct options *o)
 struct query options_query(const struct options *o)
 {
 	return (struct query){
-		.weigh = WEIGH_LAST,
+		.span = SPAN_LAST,
 		.proc = QUERY_ALL,
 		.hide_kernel = o->no_kernel,
 		.hide_user = o->no_user,

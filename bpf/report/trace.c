@@ -97,15 +97,6 @@ static void note_row(struct tracer *r, uint64_t addr, uint32_t at)
 {
 	struct trace_step *s = r->step;
 	uint32_t granules = MAP_GRANULES(r->walk.map.meta), rows = r->walk.map.word + granules, i;
-	return true;
-}
-
-/* --- a step -------------------------------------------------------------------------------- */
-
-/* The row that walk_find_rule finds: the last one at or below the address. */
-static void note_row(struct tracer *r, struct trace_step *s)
-{
-	uint32_t granules = MAP_GRANULES(s->map.meta), rows = s->map.word + granules;
 	const uint32_t *words = trace_shard(r, r->walk.map.word >> SHARD_SHIFT);
 	uint64_t base = addr & ~(uint64_t)(GRANULE_SIZE - 1);
 

@@ -28,8 +28,8 @@ void ksyms_set_code(struct ksyms *k, struct kernelcode *code);
 /* Changes of modules; used by the thread of ksyms_resolve only. NULL: they are not reported. */
 void ksyms_set_modules(struct ksyms *k, struct kmodules *modules);
 /*
- * Resolves a batch in place; generation: of the kernel's code and modules (stack_record.kernel_code).
- * Never fails: an unknown name is "[kernel]". Of modules whose names
+ * Resolves a batch in place; generation: of the kernel's code and modules
+ * (stack_record.kernel_code). Never fails: an unknown name is "[kernel]". Of modules whose names
  * are gone it is "[unloaded
  * MODULE]", "[init of MODULE]", or, if the module is unknown, "[unloaded module]".
  */

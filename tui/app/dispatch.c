@@ -49,7 +49,7 @@ struct ui *ui_new(struct profile *profile, struct source *source, const struct u
 	profile_keep(profile, SCRUB_SECONDS, memory_limit(MEMORY_HISTORY));
 	profile_unlock(profile);
 	timespan_name(ui, profile_window(profile));
-	ui->weigh = WEIGH_WINDOW;
+	ui->span = SPAN_WINDOW;
 	ui->interval = options->delay;
 	ui->by_cpu = options->by_cpu;
 	ui->limit = TREEROWS_LIMIT;

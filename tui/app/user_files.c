@@ -102,11 +102,11 @@ int user_files_copy(struct ui *ui, struct profile **copy, struct query *q)
 	if (!ui_query(ui, p, q))
 		err = -ENOENT;
 	else
-		err = snapshot_take(copy, p, q);
+		err = profile_copy_new(copy, p, q);
 	profile_unlock(p);
 	/* Who reads the copy must not look at what was chosen with the lock held. Its slice has
 	 * threads, where the sum of all has none. */
-	*q = (struct query){.weigh = WEIGH_LAST,
+	*q = (struct query){.span = SPAN_LAST,
 			    .proc = QUERY_ALL,
 			    .hide_kernel = q->hide_kernel,
 			    .hide_user = q->hide_user,

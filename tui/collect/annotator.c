@@ -155,13 +155,14 @@ static void found_add(struct annotator *a, const struct stack_hit *hit, uint64_t
 	if (GROW(a->found, a->nfound, a->found_room, FOUND_MAX))
 		return;
 	f = &a->found[a->nfound++];
-	*f = (struct annotator_match){.of = {.pid = hit->pid, .stack_start = image, .exec_id = hit->exec},
-				      .frame = frame,
-				      .count = hit->count,
-				      .self = leaf && !hit->kernel,
-				      .once = a->nfound - 1 == first,
-				      .window = hit->time + WINDOW_NS > now,
-				      .fresh = hit->time > a->counted};
+	*f = (struct annotator_match){
+		.of = {.pid = hit->pid, .stack_start = image, .exec_id = hit->exec},
+		.frame = frame,
+		.count = hit->count,
+		.self = leaf && !hit->kernel,
+		.once = a->nfound - 1 == first,
+		.window = hit->time + WINDOW_NS > now,
+		.fresh = hit->time > a->counted};
 }
 
 /* The lock is held. */

@@ -7,7 +7,6 @@
 
 #include "bpf/report/trace.h"
 #include "bpf/tracker/tracker.h"
-#include "symbols/base/refcount.h"
 #include "symbols/base/text.h"
 #include "tui/profile/inspection.h"
 #include "tui/symbolize/resolver.h"
@@ -15,7 +14,8 @@
 int inspection_make(struct tracker *tracker, struct resolver *resolver,
 		    const struct capture_record *captured, struct inspection **out)
 {
-	const struct tracker_exec of = {(pid_t)captured->tgid, captured->image, captured->exec};
+	const struct tracker_exec of = {(pid_t)captured->tgid, captured->start_stack,
+					captured->exec_id};
 	struct tracker_proc proc;
 	struct inspection *i;
 	struct trace *trace;
@@ -30,15 +30,7 @@ int inspection_make(struct tracker *tracker, struct resolver *resolver,
 		inspection_put(i);
 		return err;
 	}
-	if (struct inspection *i)
-{
-	refcount_get(&i->refs);
-	return i;
-}
-
-void inspection_put(struct inspection *i)
-{
-	if (!i || !refcount_put(&i->refs))
+	if (tracker_proc(tracker, &of, &proc))
 		text_clean(i->comm, sizeof(i->comm), proc.comm,
 			   strnlen(proc.comm, sizeof(proc.comm)));
 	*out = i;

@@ -336,7 +336,7 @@ static void write_cpu(FILE *to, const struct profile *p, const struct proc_row *
 	if (func)
 		text_clean(name, sizeof(name), func->name, strlen(func->name));
 	fprintf(to, "%8s %6.1f %8" PRIu64 " %8.1f %8.1f  %s\n", cpu, row->cpu_percent, row->samples,
-		percent(row->samples, all), percent(row->kernel_samples, row->samples), name);
+		percent_of(row->samples, all), percent_of(row->kernel_samples, row->samples), name);
 }
 
 static int write_cpus(FILE *to, const struct profile *p, const struct query *q)
@@ -356,7 +356,7 @@ static int write_cpus(FILE *to, const struct profile *p, const struct query *q)
 		qsort(rows, count, sizeof(*rows), by_cpu_samples);
 		for (size_t i = 0; i < count; i++)
 			all += rows[i].samples;
-		query_health_sum(p, q->weigh, &health);
+		query_health_sum(p, q->span, &health);
 		fprintf(to, "\n%8s %6s %8s %8s %8s  %s\n", "CPU",
 			profile_is_time(&health) ? "CPU%" : "SMP%", "SAMPLES", "OF ALL%", "KERNEL%",
 			"HOTTEST FUNCTION");

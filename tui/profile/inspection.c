@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bpf/report/trace.h"
+#include "symbols/base/refcount.h"
 
 #define STACK_NEAR (64ull << 20) /* no stack is larger */
 
@@ -32,13 +33,13 @@ struct inspection *inspection_new(struct trace *trace)
 
 struct inspection *inspection_get(struct inspection *i)
 {
-	__atomic_add_fetch(&i->refs, 1, __ATOMIC_RELAXED);
+	refcount_get(&i->refs);
 	return i;
 }
 
 void inspection_put(struct inspection *i)
 {
-	if (!i || __atomic_sub_fetch(&i->refs, 1, __ATOMIC_ACQ_REL))
+	if (!i || !refcount_put(&i->refs))
 		return;
 	trace_free(i->trace);
 	free(i->frames);
@@ -54,7 +55,7 @@ static const char *name_of(const struct inspection *i, uint32_t frame)
 static void tell_end(const struct trace *t, char *to, size_t size)
 {
 	static const char *const ends[] = {
-		[TRACE_FP_ZERO] = "rbp is 0",
+		[TRACE_FP_ZERO] = ARCH_FP_NAME " is 0",
 		[TRACE_FP_UNREADABLE] = "it points to no stack",
 		[TRACE_FP_DOWN] = "it does not lead upward",
 		[TRACE_FP_NO_CODE] = "above what it points to stands no address of code",
@@ -64,15 +65,15 @@ static void tell_end(const struct trace *t, char *to, size_t size)
 	bool beyond =
 		t->fp_end == TRACE_FP_UNREADABLE && t->fp_last - t->capture.stack_at < STACK_NEAR;
 
-	snprintf(to, size, "rbp = 0x%" PRIx64 ": %s", t->fp_last,
+	snprintf(to, size, ARCH_FP_NAME " = 0x%" PRIx64 ": %s", t->fp_last,
 		 beyond ? "beyond what was captured" : ends[t->fp_end]);
 }
 
-/* True when the frame's own rule needs RBP, so that RBP is a frame pointer there. */
+/* True when the frame's own rule needs the frame pointer, so that it is one there. */
 static bool keeps_fp(const struct trace_step *s)
 {
-	return s->way == TRACE_FRAME_POINTER || (s->has_row && RULE_KIND(s->rule) == ROW_RBP) ||
-	       (s->wide && s->wide_rule.cfa_reg == DWARF_RBP);
+	return s->way == TRACE_FRAME_POINTER || (s->has_row && RULE_KIND(s->rule) == ROW_FP) ||
+	       (s->wide && s->wide_rule.cfa_reg == ARCH_FP);
 }
 
 void inspection_compare(const struct inspection *i, uint32_t *first, char *to, size_t size)
@@ -112,11 +113,12 @@ void inspection_compare(const struct inspection *i, uint32_t *first, char *to, s
 		if (keeps_fp(&t->steps[n - 1]))
 			snprintf(to, size,
 				 "Frame pointers alone would end after frame %u of %u: the caller "
-				 "of %s has left another number in rbp (%s).",
+				 "of %s has left another number in " ARCH_FP_NAME " (%s).",
 				 n - 1, t->nsteps - 1, name_of(i, n - 1), end);
 		else
 			snprintf(to, size,
-				 "%s keeps no frame pointer, so rbp is a number like any other: "
+				 "%s keeps no frame pointer, so " ARCH_FP_NAME
+				 " is a number like any other: "
 				 "frame pointers alone would end after frame %u of %u (%s).",
 				 name_of(i, n - 1), n - 1, t->nsteps - 1, end);
 		return;
@@ -126,7 +128,8 @@ void inspection_compare(const struct inspection *i, uint32_t *first, char *to, s
 			break;
 	if (at < t->nsteps)
 		snprintf(to, size,
-			 "%s keeps no frame pointer, so rbp still is that of frame %u: frame "
+			 "%s keeps no frame pointer, so " ARCH_FP_NAME
+			 " still is that of frame %u: frame "
 			 "pointers alone would go from frame %u to frame %u and never show %s.",
 			 name_of(i, n - 1), at - 1, n - 1, at, name_of(i, n));
 	else

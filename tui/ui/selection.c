@@ -135,7 +135,7 @@ int selection_query(const struct ui *ui, const struct profile *p, struct query *
 
 bool ui_query(const struct ui *ui, const struct profile *p, struct query *q)
 {
-	*q = (struct query){.weigh = ui_weigh(ui),
+	*q = (struct query){.span = ui_span(ui),
 			    .proc = QUERY_ALL,
 			    .hide_kernel = ui->hide_kernel,
 			    .hide_user = ui->hide_user,

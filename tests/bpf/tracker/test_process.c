@@ -2,9 +2,9 @@
 /* build: -Wl,--wrap=publish_read_exec,--wrap=sampler_drop_process,--wrap=targets_apply */
 /*
  * To which process a sample of a PID, a stack_start and an exec_id belongs, among processes that
- * had this PID one after the other, some of which ended before the tracker read their stack_start,
- * or before a sample reported their exec_id. Covers: bpf/tracker/process.c bpf/tracker/proctable.c
- * bpf/tracker/mapping.c
+ * had this PID one after the other. Some ended before the tracker read their stack_start, or before
+ * a sample reported their exec_id.
+ * Covers: bpf/tracker/process.c bpf/tracker/proctable.c bpf/tracker/mapping.c
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -26,7 +26,7 @@ struct report {
 
 static int write_report(FILE *to, struct profile *p, const struct report *r)
 {
-	const struct query q = {.weigh = WEIGH_LAST,
+	const struct query q = {.span = SPAN_LAST,
 				.proc = QUERY_ALL,
 				.hide_kernel = r->no_kernel,
 				.hide_user = r->no_user};
