@@ -52,6 +52,21 @@ static const struct process *find_or_akin(struct tracker *t, const struct tracke
 		       : proctable_akin(&t->procs, of->stack_start);
 }
 
+/*
+ * Whether the process found by its PID is in the exec that is asked about. While the tracker is
+ * behind, a process without a stack_start may still have the name of an earlier exec, and so may
+ * one whose stack_start was just read.
+ */
+static bool has_name_of(const struct process *p, const struct tracker_exec *of)
+{
+	if (!of->exec_id || p->kthread)
+		return true;
+	if (p->exec_id)
+		return p->exec_id == of->exec_id;
+	return of->stack_start && p->stack_start == of->stack_start && p->exec_state != EXEC_READ &&
+	       p->exec_state != EXEC_UNREAD_AGAIN;
+}
+
 bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct tracker_proc *out)
 {
 	const struct process *p;
@@ -60,7 +75,9 @@ bool tracker_proc(struct tracker *t, const struct tracker_exec *of, struct track
 	p = find_process(t, of);
 	if (p) {
 		out->ppid = p->ppid;
-		memcpy(out->comm, p->comm, sizeof(out->comm));
+		memset(out->comm, 0, sizeof(out->comm));
+		if (has_name_of(p, of))
+			memcpy(out->comm, p->comm, sizeof(out->comm));
 		out->attached = p->target;
 		out->exited = p->exited;
 		out->kthread = p->kthread;

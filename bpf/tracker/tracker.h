@@ -147,7 +147,7 @@ void tracker_mapped(struct tracker *t, const uint64_t *ids, size_t n, bool *mapp
 
 struct tracker_proc {
 	pid_t ppid;
-	char comm[16]; /* raw; empty while it is not known which of its execs it is */
+	char comm[16]; /* raw; empty: the name that it has in this exec is not known */
 	bool attached;
 	bool exited;
 	bool kthread;

@@ -291,6 +291,11 @@ int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const 
 		proc = proc_new(pi, of, comm, now);
 	if (!proc)
 		return -ENOMEM;
+	if (of->stack_start && !proc->image) {
+		/* A sample taken within exec may have the name of the next image. */
+		set_comm(&proc->info, comm);
+		proc->round = pi->round - 1;
+	}
 	if (of->stack_start)
 		proc->image = of->stack_start;
 	proc->info.kthread &= !proc->image;
