@@ -58,7 +58,7 @@ struct machine {
 	const struct cfi_cie *cie;
 	const struct cfi_fde *fde;	 /* NULL: initial instructions */
 	const struct cfa_state *initial; /* NULL likewise */
-	struct cursor c;
+	struct cfi_cursor c;
 	uint64_t pc;
 	uint64_t next; /* pc after an instruction that advances it */
 	struct cfa_state now;
@@ -224,7 +224,7 @@ static bool set_loc(struct machine *m)
 /* Instructions that define the CFA. False also for those that are unknown. */
 static bool step_cfa(struct machine *m, uint8_t op)
 {
-	struct cursor *c = &m->c;
+	struct cfi_cursor *c = &m->c;
 	uint64_t reg;
 
 	switch (op) {
@@ -258,7 +258,7 @@ static bool step_cfa(struct machine *m, uint8_t op)
 /* Instructions that say where a register is. */
 static bool step_register(struct machine *m, uint8_t op)
 {
-	struct cursor *c = &m->c;
+	struct cfi_cursor *c = &m->c;
 	uint64_t reg = cursor_uleb(c);
 
 	switch (op) {
@@ -305,7 +305,7 @@ static bool step_register(struct machine *m, uint8_t op)
 /* One instruction; false when it is malformed. */
 static bool step(struct machine *m)
 {
-	struct cursor *c = &m->c;
+	struct cfi_cursor *c = &m->c;
 	uint8_t op = cursor_u8(c), low = op & 0x3f;
 
 	switch (op & 0xc0) {

@@ -73,7 +73,7 @@ struct reader {
 	uint32_t room;
 	const struct cfi_section *section;
 	const struct cfi_cie *cie;
-	struct cursor c;
+	struct cfi_cursor c;
 	bool program; /* of the FDE */
 	uint64_t pc;
 	uint16_t machine;
@@ -152,7 +152,7 @@ static void say_block(struct reader *r)
 
 static void say_operand(struct reader *r, enum operand operand)
 {
-	struct cursor *c = &r->c;
+	struct cfi_cursor *c = &r->c;
 
 	switch (operand) {
 	case NONE:

@@ -12,105 +12,79 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cursor {
+#include "symbols/base/leb128.h"
+
+struct cfi_cursor {
 	const uint8_t *at;
 	const uint8_t *end;
 	bool failed;
 };
 
-static inline struct cursor cursor_new(const uint8_t *data, size_t size)
+static inline struct cfi_cursor cursor_new(const uint8_t *data, size_t size)
 {
-	return (struct cursor){data, data + size, false};
+	return (struct cfi_cursor){data, data + size, false};
 }
 
-static inline size_t cursor_left(const struct cursor *c)
+static inline size_t cursor_left(const struct cfi_cursor *c)
 {
 	return (size_t)(c->end - c->at);
 }
 
-static inline void cursor_fail(struct cursor *c)
+static inline void cursor_fail(struct cfi_cursor *c)
 {
 	c->failed = true;
 	c->at = c->end;
 }
 
 /* A little-endian number of 1 to 8 bytes. */
-static inline uint64_t cursor_fixed(struct cursor *c, unsigned int bytes)
+static inline uint64_t cursor_fixed(struct cfi_cursor *c, unsigned int bytes)
 {
-	uint64_t value = 0;
+	uint64_t value;
 
-	if (cursor_left(c) < bytes) {
+	if (!fixed_read(&c->at, c->end, bytes, &value))
 		cursor_fail(c);
-		return 0;
-	}
-	for (unsigned int i = 0; i < bytes; i++)
-		value |= (uint64_t)c->at[i] << 8 * i;
-	c->at += bytes;
 	return value;
 }
 
-static inline uint8_t cursor_u8(struct cursor *c)
+static inline uint8_t cursor_u8(struct cfi_cursor *c)
 {
 	return (uint8_t)cursor_fixed(c, 1);
 }
 
 /* A signed number of 1, 2, 4 or 8 bytes. */
-static inline int64_t cursor_signed(struct cursor *c, unsigned int bytes)
+static inline int64_t cursor_signed(struct cfi_cursor *c, unsigned int bytes)
 {
 	uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
 
 	return (int64_t)((cursor_fixed(c, bytes) ^ sign) - sign);
 }
 
-/* DWARF 5 section 7.6. A number that needs more than 64 bits is a failure, zero padding is not. */
-static inline uint64_t cursor_uleb(struct cursor *c)
+/* A LEB128 that needs more than 64 bits is a failure, padding is not. */
+static inline uint64_t cursor_uleb(struct cfi_cursor *c)
 {
-	uint64_t value = 0;
-	unsigned int shift = 0;
+	const uint8_t *start = c->at;
+	uint64_t value;
 
-	while (c->at < c->end) {
-		uint8_t byte = *c->at++;
-		uint64_t bits = byte & 0x7f;
-
-		if (shift < 64)
-			value |= bits << shift;
-		if (bits && (shift > 63 || (shift == 63 && bits > 1)))
-			break;
-		if (!(byte & 0x80))
-			return value;
-		shift += shift < 70 ? 7 : 0;
-	}
+	if (leb128_read(&c->at, c->end, &value) && leb128_fits(start, c->at, 0))
+		return value;
 	cursor_fail(c);
 	return 0;
 }
 
-static inline int64_t cursor_sleb(struct cursor *c)
+static inline int64_t cursor_sleb(struct cfi_cursor *c)
 {
-	uint64_t value = 0;
-	unsigned int shift = 0;
+	const uint8_t *start = c->at;
+	int64_t value;
 
-	while (c->at < c->end) {
-		uint8_t byte = *c->at++;
-		uint64_t bits = byte & 0x7f;
-
-		/* Beyond 64 bits there may only be more of the sign. */
-		if (shift < 64)
-			value |= bits << shift;
-		if (shift >= 63 && bits != (value >> 63 ? 0x7f : 0))
-			break;
-		if (!(byte & 0x80)) {
-			if (shift < 57 && byte & 0x40)
-				value |= ~(uint64_t)0 << (shift + 7);
-			return (int64_t)value;
-		}
-		shift += shift < 70 ? 7 : 0;
-	}
+	if (leb128_signed(&c->at, c->end, &value) &&
+	    leb128_fits(start, c->at, value < 0 ? 0x7f : 0))
+		return value;
 	cursor_fail(c);
 	return 0;
 }
 
 /* The next size bytes, or NULL. */
-static inline const uint8_t *cursor_bytes(struct cursor *c, uint64_t size)
+static inline const uint8_t *cursor_bytes(struct cfi_cursor *c, uint64_t size)
 {
 	const uint8_t *at = c->at;
 
@@ -123,15 +97,13 @@ static inline const uint8_t *cursor_bytes(struct cursor *c, uint64_t size)
 }
 
 /* A NUL-terminated string, or NULL. */
-static inline const char *cursor_string(struct cursor *c)
+static inline const char *cursor_string(struct cfi_cursor *c)
 {
-	const uint8_t *at = c->at;
+	const char *string = string_read(&c->at, c->end);
 
-	while (c->at < c->end)
-		if (!*c->at++)
-			return (const char *)at;
-	cursor_fail(c);
-	return NULL;
+	if (!string)
+		cursor_fail(c);
+	return string;
 }
 
 #endif

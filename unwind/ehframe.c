@@ -19,7 +19,7 @@
 
 /* A record between its length and its end. */
 struct record {
-	struct cursor body; /* behind the CIE id or pointer */
+	struct cfi_cursor body; /* behind the CIE id or pointer */
 	uint32_t offset;
 	uint32_t cie; /* offset of a FDE's CIE */
 	bool is_cie;
@@ -27,7 +27,7 @@ struct record {
 	bool bad; /* the pointer to the CIE leads out of the section */
 };
 
-static uint64_t read_format(struct cursor *c, uint8_t format, uint8_t addr_size)
+static uint64_t read_format(struct cfi_cursor *c, uint8_t format, uint8_t addr_size)
 {
 	switch (format) {
 	case PTR_ABSOLUTE:
@@ -56,7 +56,7 @@ static uint64_t read_format(struct cursor *c, uint8_t format, uint8_t addr_size)
 	}
 }
 
-uint64_t cfi_pointer(const struct cfi_section *section, struct cursor *c, uint8_t encoding,
+uint64_t cfi_pointer(const struct cfi_section *section, struct cfi_cursor *c, uint8_t encoding,
 		     uint8_t addr_size, uint64_t func)
 {
 	uint64_t at = section->addr + (uint64_t)(c->at - section->data);
@@ -105,7 +105,7 @@ uint64_t cfi_pointer(const struct cfi_section *section, struct cursor *c, uint8_
  */
 static int record_next(const struct cfi_section *s, size_t *at, struct record *r)
 {
-	struct cursor c;
+	struct cfi_cursor c;
 	uint64_t length, id;
 	size_t id_at;
 
@@ -145,7 +145,7 @@ static int record_next(const struct cfi_section *s, size_t *at, struct record *r
 }
 
 /* The characters of the augmentation string; false when one is unknown. */
-static bool cie_augmentation(const struct cfi_section *s, struct cfi_cie *cie, struct cursor *c,
+static bool cie_augmentation(const struct cfi_section *s, struct cfi_cie *cie, struct cfi_cursor *c,
 			     const char *string)
 {
 	for (; *string; string++) {
@@ -178,11 +178,11 @@ static bool cie_augmentation(const struct cfi_section *s, struct cfi_cie *cie, s
 	return !c->failed;
 }
 
-static bool cie_body(const struct cfi_section *s, struct cfi_cie *cie, struct cursor *c)
+static bool cie_body(const struct cfi_section *s, struct cfi_cie *cie, struct cfi_cursor *c)
 {
 	uint8_t version = cursor_u8(c);
 	const char *string = cursor_string(c);
-	struct cursor data;
+	struct cfi_cursor data;
 	const uint8_t *at;
 	uint64_t size;
 
@@ -217,7 +217,7 @@ static bool cie_body(const struct cfi_section *s, struct cfi_cie *cie, struct cu
 
 static void cie_read(const struct cfi_section *s, const struct record *r, struct cfi_cie *cie)
 {
-	struct cursor c = r->body;
+	struct cfi_cursor c = r->body;
 
 	*cie = (struct cfi_cie){.offset = r->offset, .addr_size = ADDR_SIZE};
 	cie->bad = r->bad || !cie_body(s, cie, &c) || c.failed;
@@ -293,7 +293,7 @@ static int fde_append(struct cfi *cfi, uint32_t *room, const struct cfi_fde *fde
 static int fde_read(const struct cfi_section *s, const struct record *r, const struct cfi_cie *cie,
 		    struct cfi_fde *fde)
 {
-	struct cursor c = r->body;
+	struct cfi_cursor c = r->body;
 	uint64_t range;
 
 	fde->start = cfi_pointer(s, &c, cie->encoding, cie->addr_size, 0);

@@ -112,7 +112,7 @@ void cfi_sort(struct cfi *cfi);
  * Reads an encoded pointer at the cursor, which must walk section->data. func: base of PTR_FUNCREL.
  * PTR_OMIT reads nothing and gives 0. What cannot be read fails the cursor.
  */
-uint64_t cfi_pointer(const struct cfi_section *section, struct cursor *c, uint8_t encoding,
+uint64_t cfi_pointer(const struct cfi_section *section, struct cfi_cursor *c, uint8_t encoding,
 		     uint8_t addr_size, uint64_t func);
 
 #endif

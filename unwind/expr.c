@@ -53,7 +53,7 @@ enum {
 };
 
 struct machine {
-	struct cursor c;
+	struct cfi_cursor c;
 	struct expr stack[STACK_MAX];
 	unsigned int depth;
 };

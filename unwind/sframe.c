@@ -42,7 +42,7 @@ struct func {
 	bool flexible;
 	bool signal;
 	uint32_t block;
-	struct cursor rows; /* at the first row */
+	struct cfi_cursor rows; /* at the first row */
 };
 
 struct row {
@@ -73,7 +73,7 @@ static size_t fde_size(unsigned int version)
 
 int sframe_open(const void *data, size_t size, uint64_t addr, struct sframe *out)
 {
-	struct cursor c = cursor_new(data, size);
+	struct cfi_cursor c = cursor_new(data, size);
 	struct sframe s = {.data = data, .size = size, .addr = addr};
 	uint64_t magic = cursor_fixed(&c, 2), base, fres_size;
 	uint8_t flags, abi;
@@ -107,7 +107,7 @@ int sframe_open(const void *data, size_t size, uint64_t addr, struct sframe *out
 static bool func_read(const struct sframe *s, uint32_t number, struct func *f)
 {
 	size_t at = s->fdes + number * fde_size(s->version), rows;
-	struct cursor c = cursor_new(s->data + at, fde_size(s->version));
+	struct cfi_cursor c = cursor_new(s->data + at, fde_size(s->version));
 	uint8_t info, info2 = 0;
 
 	*f = (struct func){0};
@@ -138,7 +138,7 @@ static bool func_read(const struct sframe *s, uint32_t number, struct func *f)
 
 /* The data words of a row that are still to be read. */
 struct words {
-	struct cursor c;
+	struct cfi_cursor c;
 	unsigned int left;
 	unsigned int bytes; /* of each */
 };
@@ -199,7 +199,7 @@ static void default_state(const struct sframe *s, bool from_sp, struct words *w,
 }
 
 /* False when the row is malformed. */
-static bool row_read(const struct sframe *s, const struct func *f, struct cursor *c,
+static bool row_read(const struct sframe *s, const struct func *f, struct cfi_cursor *c,
 		     struct row *row)
 {
 	struct cfa_state *state = &row->state;
@@ -244,7 +244,7 @@ static bool is_plt_row(const struct row *row, int64_t cfa)
  */
 static bool blocks_state(const struct sframe *s, const struct func *f, struct cfa_state *state)
 {
-	struct cursor c = f->rows;
+	struct cfi_cursor c = f->rows;
 	struct row first, second;
 
 	if (!f->nrows || f->nrows > 2 || !row_read(s, f, &c, &first) || first.start)
@@ -275,7 +275,7 @@ static bool charge(uint64_t *budget, uint64_t rows)
 /* Reads all rows of a function. *budget: rows that may still be read or made in the section. */
 static bool func_is_sound(const struct sframe *s, const struct func *f, uint64_t *budget)
 {
-	struct cursor c = f->rows;
+	struct cfi_cursor c = f->rows;
 	struct cfa_state state;
 	uint32_t last = 0;
 	struct row row;
@@ -491,7 +491,7 @@ bool sframe_signal(const struct cfi_fde *fde)
 static int rows_run(const struct sframe *s, const struct func *f, uint64_t base, uint64_t limit,
 		    uint64_t from, cfa_row_fn *call, void *arg)
 {
-	struct cursor c = f->rows;
+	struct cfi_cursor c = f->rows;
 	struct row row, next = {0};
 	int err = 0;
 

@@ -3,8 +3,9 @@
 #define STACKTOP_SYMBOLS_BASE_LEB128_H
 
 /*
- * Numbers of DWARF (version 5, section 7.6, and little-endian ones) at *at, of which *at is moved
- * behind; false: they do not end before end. What is beyond 64 bits is dropped.
+ * Reads LEB128 numbers (DWARF 5 section 7.6), little-endian ones and strings at *at, and moves *at
+ * behind them; false: they do not end before end. Bits beyond the 64th are dropped, which
+ * leb128_fits finds out.
  */
 
 #include <stdbool.h>
@@ -59,6 +60,22 @@ static inline bool leb128_signed(const uint8_t **at, const uint8_t *end, int64_t
 	if (width < 64 && (*at)[-1] & 0x40)
 		bits |= ~(uint64_t)0 << width;
 	*value = (int64_t)bits;
+	return true;
+}
+
+/*
+ * True when the bits beyond the 64th of the number in [start, end), which has been read, are all
+ * padding: 0, or 0x7f, seven ones, for a negative signed number.
+ */
+static inline bool leb128_fits(const uint8_t *start, const uint8_t *end, uint8_t padding)
+{
+	for (ptrdiff_t i = 9; i < end - start; i++) {
+		uint8_t bits = start[i] & 0x7f;
+
+		/* the lowest of the tenth byte is the 64th */
+		if (bits != padding && (i > 9 || (bits ^ padding) != 1))
+			return false;
+	}
 	return true;
 }
 

@@ -14,7 +14,7 @@
 #define STACK_MAX 64
 
 struct machine {
-	struct cursor c;
+	struct cfi_cursor c;
 	uint64_t stack[STACK_MAX];
 	unsigned int depth;
 	uint64_t seed;

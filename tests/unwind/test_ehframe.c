@@ -215,7 +215,7 @@ static void test_pointers(void **state)
 		"\x01\x02\x00\x00\x00\x00\x00\x00\x11\x22\x33\x44\x55\x66\x77\x08";
 	uint64_t slot = 0x2201;
 	struct cfi_section s = {.data = data, .size = sizeof(data), .addr = ADDR, .got = 0x2000};
-	struct cursor c = cursor_new(data, 16);
+	struct cfi_cursor c = cursor_new(data, 16);
 
 	(void)state;
 	/* indirect: refused without a reader, and where the reader fails */
@@ -409,14 +409,14 @@ static void test_leb(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(leb) / sizeof(leb[0]); i++) {
-		struct cursor c = cursor_new((const uint8_t *)leb[i].bytes, leb[i].n);
+		struct cfi_cursor c = cursor_new((const uint8_t *)leb[i].bytes, leb[i].n);
 
 		assert_true(cursor_uleb(&c) == leb[i].value);
 		assert_int_equal(c.failed, leb[i].fails);
 		assert_int_equal(cursor_left(&c), 0);
 	}
 	for (size_t i = 0; i < sizeof(sleb) / sizeof(sleb[0]); i++) {
-		struct cursor c = cursor_new((const uint8_t *)sleb[i].bytes, sleb[i].n);
+		struct cfi_cursor c = cursor_new((const uint8_t *)sleb[i].bytes, sleb[i].n);
 
 		assert_true(cursor_sleb(&c) == sleb[i].value);
 		assert_int_equal(c.failed, sleb[i].fails);

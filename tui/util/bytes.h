@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/leb128.h"
+
 /* --- writing: a buffer that grows --------------------------------------------------------------*/
 
 struct outbytes { /* zeroed: empty */
@@ -98,19 +100,15 @@ struct cursor {
 	bool bad; /* from then on every number is 0 and every text empty */
 };
 
+/* Of at most ten bytes. */
 static inline uint64_t cursor_number(struct cursor *c)
 {
-	uint64_t value = 0;
+	const uint8_t *start = c->at;
+	uint64_t value;
 
-	for (unsigned int shift = 0; shift < 64 && !c->bad && c->at < c->end; shift += 7) {
-		uint8_t byte = *c->at++;
-
-		if (shift == 63 && byte > 1)
-			break;
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
-	}
+	if (!c->bad && leb128_read(&c->at, c->end, &value) && leb128_fits(start, c->at, 0) &&
+	    c->at - start <= 10)
+		return value;
 	c->bad = true;
 	return 0;
 }
