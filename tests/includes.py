@@ -21,7 +21,8 @@ LARGEST_KNOT = 6
 ROOMS = {
     "symbols/base": "",
     "symbols/files": "symbols/base",
-    "symbols/elf": "symbols/base symbols/files",
+    "symbols/elf": "symbols/elf/arch symbols/base symbols/files",
+    "symbols/elf/arch": "",
     "symbols/names": "symbols/base symbols/files symbols/elf",
     "symbols/dwarf": "symbols/base symbols/files symbols/elf",
     "symbols/code": "symbols/base symbols/files symbols/elf symbols/names symbols/dwarf",

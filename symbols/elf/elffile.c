@@ -22,15 +22,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbols/elf/arch.h"
+#include "symbols/elf/elfnote.h"
 #include "symbols/base/limits.h"
 #include "symbols/files/rootfile.h"
 #include "symbols/base/work.h"
 
-#if defined(__aarch64__)
-#define NATIVE_MACHINE EM_AARCH64
-#else
-#define NATIVE_MACHINE EM_X86_64
-#endif
+_Static_assert(BUILD_ID_MAX == ELFNOTE_ID_MAX, "what is found has room");
 
 int elffile_error(void)
 {
@@ -80,7 +78,7 @@ static int elf_file_header(struct elf_file *file)
 		return -ENOTSUP;
 	if (!gelf_getehdr(file->elf, &file->ehdr))
 		return elffile_error();
-	if (file->ehdr.e_machine != NATIVE_MACHINE)
+	if (file->ehdr.e_machine != ARCH_ELF_MACHINE)
 		return -ENOTSUP;
 	if (file->ehdr.e_type != ET_EXEC && file->ehdr.e_type != ET_DYN &&
 	    file->ehdr.e_type != ET_REL)

@@ -2,9 +2,9 @@
 /*
  * Linkers write a dozen kinds of stubs (lazy or not, with endbr64 or bnd, in .plt, .plt.sec or
  * .plt.got), and which kind it is stands nowhere. All of them jump through a slot of the GOT that a
- * relocation fills (psABI AMD64, "Procedure Linkage Table"). So the code is searched for such
- * jumps, and the relocation of the slot has the name. Lazy stubs of .plt that have their jump in
- * .plt.sec push the number of their relocation instead.
+ * relocation fills. So the code is searched for such jumps (symbols/elf/arch/), and the relocation
+ * of the slot has the name. Lazy stubs of .plt that have their jump in .plt.sec push the number of
+ * their relocation instead.
  */
 #include "symbols/names/plt.h"
 
@@ -16,13 +16,13 @@
 #include <string.h>
 
 #include "symbols/base/grow.h"
+#include "symbols/elf/arch.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/base/limits.h"
 #include "symbols/names/symlist.h"
 #include "symbols/names/symname.h"
 
 #define RELOCS_MAX (4ull * SYMLIST_MAX) /* looked at, of a file */
-#define STUB_MAX   32u /* bytes; LLVM's retpolines have so many, all others 8 or 16 */
 
 struct plt_slot { /* of the GOT, with the relocation that fills it */
 	uint64_t addr;
@@ -56,12 +56,12 @@ static bool slot_read(const struct plt_slots *slots, const Elf64_Rela *rela, str
 	Elf64_Sym sym;
 
 	*out = (struct plt_slot){.addr = rela->r_offset};
-	if (type == R_X86_64_IRELATIVE) {
+	if (type == ARCH_IRELATIVE) {
 		out->resolver = true;
 		out->value = (uint64_t)rela->r_addend;
 		return true;
 	}
-	if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || !index ||
+	if ((type != ARCH_JUMP_SLOT && type != ARCH_GLOB_DAT) || !index ||
 	    index >= slots->symbols.size / sizeof(sym))
 		return false;
 	memcpy(&sym, slots->symbols.data + index * sizeof(sym), sizeof(sym));
@@ -129,42 +129,28 @@ static const struct plt_slot *slot_find(const struct plt_slots *slots, uint64_t 
 			    : NULL;
 }
 
-/*
- * What the stub that begins at p jumps to: endbr64 and bnd may come first, then `jmp *slot(%rip)`,
- * or `mov slot(%rip), %r11` of a retpoline. False: not the beginning of a stub.
- */
+/* What the stub that begins at p jumps to. False: not the beginning of a stub. */
 static bool stub_at(const struct plt_slots *slots, const uint8_t *p, size_t room, uint64_t addr,
 		    struct plt_slot *out)
 {
-	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	const struct plt_slot *slot;
-	size_t skip = 0, jump;
 	Elf64_Rela rela;
-	int32_t value;
-	uint32_t number;
+	uint64_t value;
 
-	if (room >= sizeof(endbr) && !memcmp(p, endbr, sizeof(endbr)))
-		skip = sizeof(endbr);
-	if (room >= skip + 5 && skip && p[skip] == 0x68) { /* push */
-		memcpy(&number, p + skip + 1, sizeof(number));
-		if (number >= slots->lazy.size / sizeof(rela))
+	switch (plt_stub_read(p, room, addr, &value)) {
+	case PLT_STUB_SLOT:
+		slot = slot_find(slots, value);
+		if (slot)
+			*out = *slot;
+		return slot != NULL;
+	case PLT_STUB_LAZY:
+		if (value >= slots->lazy.size / sizeof(rela))
 			return false;
-		memcpy(&rela, slots->lazy.data + number * sizeof(rela), sizeof(rela));
+		memcpy(&rela, slots->lazy.data + value * sizeof(rela), sizeof(rela));
 		return slot_read(slots, &rela, out);
-	}
-	if (skip < room && p[skip] == 0xf2)
-		skip++;
-	if (room >= skip + 6 && p[skip] == 0xff && p[skip + 1] == 0x25)
-		jump = skip + 2;
-	else if (!skip && room >= 7 && p[0] == 0x4c && p[1] == 0x8b && p[2] == 0x1d)
-		jump = 3;
-	else
+	default:
 		return false;
-	memcpy(&value, p + jump, sizeof(value));
-	slot = slot_find(slots, addr + jump + sizeof(value) + (uint64_t)(int64_t)value);
-	if (slot)
-		*out = *slot;
-	return slot != NULL;
+	}
 }
 
 static int stubs_add(struct symlist *list, const struct plt_slots *slots,
@@ -188,13 +174,14 @@ static int stubs_add(struct symlist *list, const struct plt_slots *slots,
 			stub.name = (uint32_t)(slot.resolver ? slot.value - base : slot.value);
 			if (!slot.resolver || slot.value - base <= UINT32_MAX)
 				err = symlist_add(list, &stub,
-						  at - last < STUB_MAX ? at - last : 16);
+						  at - last < ARCH_STUB_MAX ? at - last
+									    : ARCH_STUB_USUAL);
 		}
 		stub.start = section->addr + at;
 		last = at;
 		slot = next;
 		if (!end)
-			at += 5; /* no shorter than a jump */
+			at += ARCH_JUMP_MIN;
 	}
 	return err == -E2BIG ? 0 : err;
 }
@@ -223,7 +210,7 @@ int plt_read(const struct elf_file *file, struct symlist *list)
 	uint64_t left = LIMIT_STUBS;
 	int err;
 
-	if (elf_file_machine(file) != EM_X86_64 || !list->nranges)
+	if (elf_file_machine(file) != ARCH_ELF_MACHINE || !list->nranges)
 		return 0;
 	if (!elf_file_section_index(file, ".plt") && !elf_file_section_index(file, ".plt.got") &&
 	    !elf_file_section_index(file, ".iplt"))

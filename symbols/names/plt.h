@@ -3,7 +3,7 @@
 #define STACKTOP_SYMBOLS_NAMES_PLT_H
 
 /*
- * The stubs of procedure linkage tables, which have no symbols of their own. x86-64 only.
+ * The stubs of procedure linkage tables, which have no symbols of their own.
  */
 
 struct elf_file;

@@ -5,7 +5,7 @@
  * elfutils goes through all symbols for each address: of a file that has very many it is asked
  * about a tenth of the addresses, unless SIZE=full. time limit: 300 s
  * Covers: symbols/names/symtab.c symbols/names/symread.c symbols/names/symlist.c
- * Covers: symbols/names/symname.c symbols/names/plt.c
+ * Covers: symbols/names/symname.c symbols/names/plt.c symbols/elf/arch/x86_64.h
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_SYMBOLS_ELF_ARCH_X86_64_H
+#define STACKTOP_SYMBOLS_ELF_ARCH_X86_64_H
+
+/*
+ * The machine of ELF files, the relocations that fill slots of the GOT, and the code of PLT stubs
+ * (psABI AMD64, "Procedure Linkage Table").
+ */
+
+#include <elf.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define ARCH_ELF_MACHINE EM_X86_64
+
+#define ARCH_IRELATIVE R_X86_64_IRELATIVE
+#define ARCH_JUMP_SLOT R_X86_64_JUMP_SLOT
+#define ARCH_GLOB_DAT  R_X86_64_GLOB_DAT
+
+#define ARCH_STUB_MAX	32u /* bytes; LLVM's retpolines have so many, all others 8 or 16 */
+#define ARCH_STUB_USUAL 16u
+#define ARCH_JUMP_MIN	5u /* bytes of the shortest jump of a stub */
+
+enum plt_stub {
+	PLT_STUB_NONE, /* not the beginning of a stub */
+	PLT_STUB_SLOT, /* jumps through the GOT slot at an address */
+	PLT_STUB_LAZY, /* pushes the number of its relocation in .rela.plt */
+};
+
+/*
+ * What the code p[0, room) at addr is: endbr64 and bnd may come first, then `push n`,
+ * `jmp *slot(%rip)`, or `mov slot(%rip), %r11` of a retpoline.
+ */
+static inline enum plt_stub plt_stub_read(const uint8_t *p, size_t room, uint64_t addr,
+					  uint64_t *value)
+{
+	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	size_t skip = 0, jump;
+	int32_t offset;
+	uint32_t number;
+
+	if (room >= sizeof(endbr) && !memcmp(p, endbr, sizeof(endbr)))
+		skip = sizeof(endbr);
+	if (room >= skip + 5 && skip && p[skip] == 0x68) { /* push */
+		memcpy(&number, p + skip + 1, sizeof(number));
+		*value = number;
+		return PLT_STUB_LAZY;
+	}
+	if (skip < room && p[skip] == 0xf2)
+		skip++;
+	if (room >= skip + 6 && p[skip] == 0xff && p[skip + 1] == 0x25)
+		jump = skip + 2;
+	else if (!skip && room >= 7 && p[0] == 0x4c && p[1] == 0x8b && p[2] == 0x1d)
+		jump = 3;
+	else
+		return PLT_STUB_NONE;
+	memcpy(&offset, p + jump, sizeof(offset));
+	*value = addr + jump + sizeof(offset) + (uint64_t)(int64_t)offset;
+	return PLT_STUB_SLOT;
+}
+
+#endif
