@@ -53,7 +53,7 @@ enum {
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
-struct machine {
+struct cfa_machine {
 	const struct cfi_section *section;
 	const struct cfi_cie *cie;
 	const struct cfi_fde *fde;	 /* NULL: initial instructions */
@@ -66,13 +66,13 @@ struct machine {
 	struct cfa_state saved[REMEMBER_MAX];
 };
 
-static int64_t factored(const struct machine *m, int64_t offset)
+static int64_t factored(const struct cfa_machine *m, int64_t offset)
 {
 	return (int64_t)((uint64_t)offset * (uint64_t)m->cie->data_align);
 }
 
 /* The rule of a register that we follow, or NULL. */
-static struct reg_rule *rule_of(struct machine *m, struct cfa_state *state, uint64_t reg)
+static struct reg_rule *rule_of(struct cfa_machine *m, struct cfa_state *state, uint64_t reg)
 {
 	if (reg == ARCH_FP)
 		return &state->fp;
@@ -83,7 +83,7 @@ static struct reg_rule *rule_of(struct machine *m, struct cfa_state *state, uint
 	return reg && reg == state->kept_reg ? &state->kept : NULL;
 }
 
-static void set_rule(struct machine *m, uint64_t reg, struct reg_rule rule)
+static void set_rule(struct cfa_machine *m, uint64_t reg, struct reg_rule rule)
 {
 	struct reg_rule *to = rule_of(m, &m->now, reg);
 
@@ -91,12 +91,12 @@ static void set_rule(struct machine *m, uint64_t reg, struct reg_rule rule)
 		*to = rule;
 }
 
-static void set_offset(struct machine *m, uint64_t reg, int64_t offset, enum reg_how how)
+static void set_offset(struct cfa_machine *m, uint64_t reg, int64_t offset, enum reg_how how)
 {
 	set_rule(m, reg, (struct reg_rule){.how = how, .off = factored(m, offset)});
 }
 
-static bool restore(struct machine *m, uint64_t reg)
+static bool restore(struct cfa_machine *m, uint64_t reg)
 {
 	struct reg_rule *to = rule_of(m, &m->now, reg);
 	struct cfa_state initial;
@@ -110,7 +110,7 @@ static bool restore(struct machine *m, uint64_t reg)
 	return true;
 }
 
-static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
+static void set_cfa(struct cfa_machine *m, uint64_t reg, int64_t offset)
 {
 	struct expr *cfa = &m->now.cfa;
 
@@ -122,7 +122,7 @@ static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
 	m->now.cfa_is_expression = false;
 }
 
-static bool set_cfa_register(struct machine *m, uint64_t reg)
+static bool set_cfa_register(struct cfa_machine *m, uint64_t reg)
 {
 	if (!m->now.cfa_set)
 		return false;
@@ -130,7 +130,7 @@ static bool set_cfa_register(struct machine *m, uint64_t reg)
 	return true;
 }
 
-static bool set_cfa_offset(struct machine *m, int64_t offset)
+static bool set_cfa_offset(struct cfa_machine *m, int64_t offset)
 {
 	if (!m->now.cfa_set)
 		return false;
@@ -141,7 +141,7 @@ static bool set_cfa_offset(struct machine *m, int64_t offset)
 }
 
 /* The operand of the expression instructions: a length and the bytes. */
-static bool read_expression(struct machine *m, bool with_cfa, struct expr *out)
+static bool read_expression(struct cfa_machine *m, bool with_cfa, struct expr *out)
 {
 	uint64_t size = cursor_uleb(&m->c);
 	const uint8_t *data = cursor_bytes(&m->c, size);
@@ -149,7 +149,7 @@ static bool read_expression(struct machine *m, bool with_cfa, struct expr *out)
 	return data && expr_parse(data, size, with_cfa, out);
 }
 
-static bool set_cfa_expression(struct machine *m)
+static bool set_cfa_expression(struct cfa_machine *m)
 {
 	struct expr *cfa = &m->now.cfa;
 
@@ -163,7 +163,7 @@ static bool set_cfa_expression(struct machine *m)
 }
 
 /* value: the expression is the register's value, not the address where it is saved. */
-static bool set_expression(struct machine *m, uint64_t reg, bool value)
+static bool set_expression(struct cfa_machine *m, uint64_t reg, bool value)
 {
 	struct reg_rule rule = {.how = REG_EXPRESSION};
 	struct expr e;
@@ -187,7 +187,7 @@ static bool set_expression(struct machine *m, uint64_t reg, bool value)
 	return true;
 }
 
-static bool remember(struct machine *m)
+static bool remember(struct cfa_machine *m)
 {
 	if (m->depth == REMEMBER_MAX)
 		return false;
@@ -195,7 +195,7 @@ static bool remember(struct machine *m)
 	return true;
 }
 
-static bool restore_state(struct machine *m)
+static bool restore_state(struct cfa_machine *m)
 {
 	if (!m->depth)
 		return false;
@@ -204,7 +204,7 @@ static bool restore_state(struct machine *m)
 }
 
 /* Moves the location; false for the initial instructions, which are not about any. */
-static bool advance(struct machine *m, uint64_t delta)
+static bool advance(struct cfa_machine *m, uint64_t delta)
 {
 	uint64_t bytes;
 
@@ -214,7 +214,7 @@ static bool advance(struct machine *m, uint64_t delta)
 	return true;
 }
 
-static bool set_loc(struct machine *m)
+static bool set_loc(struct cfa_machine *m)
 {
 	m->next = cfi_pointer(m->section, &m->c, m->cie->encoding, m->cie->addr_size,
 			      m->fde ? m->fde->start : 0);
@@ -222,7 +222,7 @@ static bool set_loc(struct machine *m)
 }
 
 /* Instructions that define the CFA. False also for those that are unknown. */
-static bool step_cfa(struct machine *m, uint8_t op)
+static bool step_cfa(struct cfa_machine *m, uint8_t op)
 {
 	struct cfi_cursor *c = &m->c;
 	uint64_t reg;
@@ -256,7 +256,7 @@ static bool step_cfa(struct machine *m, uint8_t op)
 }
 
 /* Instructions that say where a register is. */
-static bool step_register(struct machine *m, uint8_t op)
+static bool step_register(struct cfa_machine *m, uint8_t op)
 {
 	struct cfi_cursor *c = &m->c;
 	uint64_t reg = cursor_uleb(c);
@@ -303,7 +303,7 @@ static bool step_register(struct machine *m, uint8_t op)
 }
 
 /* One instruction; false when it is malformed. */
-static bool step(struct machine *m)
+static bool step(struct cfa_machine *m)
 {
 	struct cfi_cursor *c = &m->c;
 	uint8_t op = cursor_u8(c), low = op & 0x3f;
@@ -351,7 +351,7 @@ static bool step(struct machine *m)
 int cfa_initial(const struct cfi_section *section, const struct cfi_cie *cie, uint32_t kept_reg,
 		struct cfa_state *out)
 {
-	struct machine m;
+	struct cfa_machine m;
 	int err = work_add(section->work, cie->ninsns);
 
 	if (err)
@@ -376,7 +376,7 @@ int cfa_run(const struct cfi_section *section, const struct cfi_cie *cie,
 	    const struct cfa_state *initial, const struct cfi_fde *fde, cfa_row_fn *row, void *arg,
 	    uint64_t *end)
 {
-	struct machine m;
+	struct cfa_machine m;
 	int err = work_add(section->work, 1 + (uint64_t)fde->ninsns);
 
 	*end = fde->start;

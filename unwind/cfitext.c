@@ -68,7 +68,7 @@ static const struct instruction {
 	[0x2f] = {"GNU_negative_offset_extended", {REG, NEG_AT}},
 };
 
-struct reader {
+struct cfitext_reader {
 	struct cfitext *t;
 	uint32_t room;
 	const struct cfi_section *section;
@@ -81,9 +81,10 @@ struct reader {
 	size_t length;
 };
 
-static void say(struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(struct cfitext_reader *r, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-static void say(struct reader *r, const char *format, ...)
+static void say(struct cfitext_reader *r, const char *format, ...)
 {
 	size_t left = sizeof(r->text) - r->length;
 	va_list args;
@@ -97,7 +98,7 @@ static void say(struct reader *r, const char *format, ...)
 }
 
 /* What was said, as a line. */
-static int line_end(struct reader *r)
+static int line_end(struct cfitext_reader *r)
 {
 	struct cfitext *t = r->t;
 	struct cfitext_line *line;
@@ -119,19 +120,19 @@ static int line_end(struct reader *r)
 	return 0;
 }
 
-static void say_register(struct reader *r, uint64_t reg)
+static void say_register(struct cfitext_reader *r, uint64_t reg)
 {
 	say(r, " r%" PRIu64, reg);
 	if (r->machine == ARCH_MACHINE && reg < DWARF_COUNT)
 		say(r, " (%s)", arch_reg_name((unsigned int)reg));
 }
 
-static void say_at(struct reader *r, uint64_t factor)
+static void say_at(struct cfitext_reader *r, uint64_t factor)
 {
 	say(r, " at cfa%+" PRId64, (int64_t)(factor * (uint64_t)r->cie->data_align));
 }
 
-static void say_advance(struct reader *r, uint64_t delta)
+static void say_advance(struct cfitext_reader *r, uint64_t delta)
 {
 	delta *= r->cie->code_align;
 	r->pc += delta;
@@ -139,7 +140,7 @@ static void say_advance(struct reader *r, uint64_t delta)
 }
 
 /* As bytes: expressions are rare, and the bytes are enough to look them up. */
-static void say_block(struct reader *r)
+static void say_block(struct cfitext_reader *r)
 {
 	uint64_t size = cursor_uleb(&r->c);
 	const uint8_t *bytes = cursor_bytes(&r->c, size);
@@ -150,7 +151,7 @@ static void say_block(struct reader *r)
 	say(r, bytes && size > 24 ? " ...)" : ")");
 }
 
-static void say_operand(struct reader *r, enum operand operand)
+static void say_operand(struct cfitext_reader *r, enum operand operand)
 {
 	struct cfi_cursor *c = &r->c;
 
@@ -200,7 +201,7 @@ static void say_operand(struct reader *r, enum operand operand)
 	}
 }
 
-static void say_instruction(struct reader *r)
+static void say_instruction(struct cfitext_reader *r)
 {
 	uint8_t op = cursor_u8(&r->c), low = op & 0x3f;
 	const struct instruction *i = &instructions[low];
@@ -233,7 +234,7 @@ static void say_instruction(struct reader *r)
 }
 
 /* Padding is left out. */
-static int read_program(struct reader *r, uint32_t at, uint32_t size)
+static int read_program(struct cfitext_reader *r, uint32_t at, uint32_t size)
 {
 	int err = 0;
 
@@ -251,7 +252,7 @@ static int read_program(struct reader *r, uint32_t at, uint32_t size)
 	return err;
 }
 
-static int read_cie(struct reader *r)
+static int read_cie(struct cfitext_reader *r)
 {
 	const struct cfi_cie *cie = r->cie;
 	int err;
@@ -269,7 +270,7 @@ static int read_cie(struct reader *r)
 	return err ? err : read_program(r, cie->insns, cie->ninsns);
 }
 
-static int read_fde(struct reader *r, const struct cfi_fde *fde)
+static int read_fde(struct cfitext_reader *r, const struct cfi_fde *fde)
 {
 	int err = read_cie(r);
 
@@ -299,7 +300,7 @@ static const struct cfi_fde *find(const struct cfi *cfi, uint64_t vaddr)
 int cfitext_new(const struct elf_file *file, uint64_t vaddr, struct cfitext **out)
 {
 	struct cfi_section sections[CFI_SECTIONS];
-	struct reader r = {.machine = elf_file_machine(file)};
+	struct cfitext_reader r = {.machine = elf_file_machine(file)};
 	const struct cfi_fde *fde;
 	struct cfi cfi;
 	int err = cfi_file_read(file, sections, &cfi);

@@ -52,7 +52,7 @@ enum {
 	PART_PC_SCALED,	      /* that << n, as add */
 };
 
-struct machine {
+struct expr_machine {
 	struct cfi_cursor c;
 	struct expr stack[STACK_MAX];
 	unsigned int depth;
@@ -60,7 +60,7 @@ struct machine {
 
 static const struct expr other = {.kind = EXPR_OTHER};
 
-static void push(struct machine *m, struct expr value)
+static void push(struct expr_machine *m, struct expr value)
 {
 	if (m->depth == STACK_MAX)
 		cursor_fail(&m->c);
@@ -68,7 +68,7 @@ static void push(struct machine *m, struct expr value)
 		m->stack[m->depth++] = value;
 }
 
-static struct expr pop(struct machine *m)
+static struct expr pop(struct expr_machine *m)
 {
 	if (!m->depth) {
 		cursor_fail(&m->c);
@@ -138,7 +138,7 @@ static struct expr binary(uint8_t op, struct expr a, struct expr b)
 }
 
 /* const1u .. const8s: 1, 2, 4 or 8 bytes, unsigned and signed by turns. */
-static void push_sized(struct machine *m, uint8_t op)
+static void push_sized(struct expr_machine *m, uint8_t op)
 {
 	static const unsigned int sizes[] = {1, 2, 4, 8};
 	unsigned int bytes = sizes[(op - OP_CONST1U) / 2 & 3];
@@ -150,7 +150,7 @@ static void push_sized(struct machine *m, uint8_t op)
 }
 
 /* Operators that only push a number. False: op is none of them. */
-static bool push_constant(struct machine *m, uint8_t op)
+static bool push_constant(struct expr_machine *m, uint8_t op)
 {
 	if (op >= OP_LIT0 && op < OP_LIT0 + 32)
 		push(m, constant(op - OP_LIT0));
@@ -167,7 +167,7 @@ static bool push_constant(struct machine *m, uint8_t op)
 	return true;
 }
 
-static void push_register(struct machine *m, uint64_t reg)
+static void push_register(struct expr_machine *m, uint64_t reg)
 {
 	int64_t add = cursor_sleb(&m->c);
 
@@ -178,7 +178,7 @@ static void push_register(struct machine *m, uint64_t reg)
 }
 
 /* False: an operator that no rule of a known form contains. */
-static bool step(struct machine *m, uint8_t op)
+static bool step(struct expr_machine *m, uint8_t op)
 {
 	struct expr a, b;
 
@@ -232,7 +232,7 @@ static bool step(struct machine *m, uint8_t op)
 
 bool expr_parse(const uint8_t *data, size_t size, bool with_cfa, struct expr *out)
 {
-	struct machine m = {.c = cursor_new(data, size)};
+	struct expr_machine m = {.c = cursor_new(data, size)};
 
 	*out = other;
 	if (with_cfa)

@@ -12,7 +12,7 @@
 #include "unwind/cfifile.h"
 #include "unwind/sframe.h"
 
-struct func {
+struct funcs_range {
 	uint32_t start; /* from base */
 	uint32_t size;
 };
@@ -20,12 +20,12 @@ struct func {
 struct funcs {
 	uint64_t base;
 	size_t n;
-	struct func func[];
+	struct funcs_range func[];
 };
 
 static int compare(const void *left, const void *right)
 {
-	const struct func *a = left, *b = right;
+	const struct funcs_range *a = left, *b = right;
 
 	return a->start < b->start ? -1 : a->start > b->start;
 }
@@ -55,7 +55,7 @@ int funcs_new(const struct elf_file *file, struct funcs **out)
 		uint64_t size = cfi.fdes[i].end - cfi_from(&cfi.fdes[i]);
 
 		if (start <= UINT32_MAX && size <= UINT32_MAX)
-			f->func[f->n++] = (struct func){start, size};
+			f->func[f->n++] = (struct funcs_range){start, size};
 	}
 	cfi_free(&cfi);
 	if (f)

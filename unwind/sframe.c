@@ -2,8 +2,8 @@
 /*
  * A .sframe section is a table of functions and, for each, a list of rows that are complete in
  * themselves. The three versions of the format differ in how a function is described and in what a
- * row may say; below struct func everything is the same, and a row becomes the state that a CFA
- * program would have led to, so that one compiler of rules serves both.
+ * row may say; below struct sframe_func everything is the same, and a row becomes the state that a
+ * CFA program would have led to, so that one compiler of rules serves both.
  *
  * A function is read twice: once to see that all of it is sound, before it may stand beside those
  * of .eh_frame, and once for its rows. Nothing in the format keeps functions from sharing rows, so
@@ -33,7 +33,7 @@
 /* Rows that a section may cost to check and, again, to use. Honest ones have one in three bytes. */
 #define ROWS_MAX(bytes) (1024 + (uint64_t)(bytes)*4)
 
-struct func {
+struct sframe_func {
 	uint64_t start;
 	uint32_t size;
 	uint32_t nrows;
@@ -104,13 +104,13 @@ int sframe_open(const void *data, size_t size, uint64_t addr, struct sframe *out
 }
 
 /* False when what stands there cannot be a function. Its rows were not looked at. */
-static bool func_read(const struct sframe *s, uint32_t number, struct func *f)
+static bool func_read(const struct sframe *s, uint32_t number, struct sframe_func *f)
 {
 	size_t at = s->fdes + number * fde_size(s->version), rows;
 	struct cfi_cursor c = cursor_new(s->data + at, fde_size(s->version));
 	uint8_t info, info2 = 0;
 
-	*f = (struct func){0};
+	*f = (struct sframe_func){0};
 	f->start = s->addr + (s->start_at_field ? at : 0);
 	f->start += (uint64_t)cursor_signed(&c, s->version < 3 ? 4 : 8);
 	f->size = (uint32_t)cursor_fixed(&c, 4);
@@ -137,13 +137,13 @@ static bool func_read(const struct sframe *s, uint32_t number, struct func *f)
 }
 
 /* The data words of a row that are still to be read. */
-struct words {
+struct row_words {
 	struct cfi_cursor c;
 	unsigned int left;
 	unsigned int bytes; /* of each */
 };
 
-static int64_t word_next(struct words *w)
+static int64_t word_next(struct row_words *w)
 {
 	w->left--;
 	return cursor_signed(&w->c, w->bytes);
@@ -153,7 +153,7 @@ static int64_t word_next(struct words *w)
  * The pair of words that says where a value is: how, and an offset. A zero stands alone and says
  * nothing, as does a pair that is missing. False: malformed.
  */
-static bool flexible_rule(struct words *w, struct reg_rule *rule)
+static bool flexible_rule(struct row_words *w, struct reg_rule *rule)
 {
 	uint64_t control;
 
@@ -173,7 +173,7 @@ static bool flexible_rule(struct words *w, struct reg_rule *rule)
 	return true;
 }
 
-static bool flexible_state(struct words *w, struct cfa_state *state)
+static bool flexible_state(struct row_words *w, struct cfa_state *state)
 {
 	struct reg_rule cfa = {0};
 
@@ -187,7 +187,7 @@ static bool flexible_state(struct words *w, struct cfa_state *state)
 	return state->cfa.kind != EXPR_OTHER;
 }
 
-static void default_state(const struct sframe *s, bool from_sp, struct words *w,
+static void default_state(const struct sframe *s, bool from_sp, struct row_words *w,
 			  struct cfa_state *state)
 {
 	state->cfa = (struct expr){
@@ -199,11 +199,11 @@ static void default_state(const struct sframe *s, bool from_sp, struct words *w,
 }
 
 /* False when the row is malformed. */
-static bool row_read(const struct sframe *s, const struct func *f, struct cfi_cursor *c,
+static bool row_read(const struct sframe *s, const struct sframe_func *f, struct cfi_cursor *c,
 		     struct row *row)
 {
 	struct cfa_state *state = &row->state;
-	struct words w;
+	struct row_words w;
 	uint8_t info;
 
 	row->start = (uint32_t)cursor_fixed(c, f->addr_bytes);
@@ -242,7 +242,8 @@ static bool is_plt_row(const struct row *row, int64_t cfa)
  * True when one state says all that the rows of the repeated blocks do: they are the same
  * throughout, or those of PLT stubs.
  */
-static bool blocks_state(const struct sframe *s, const struct func *f, struct cfa_state *state)
+static bool blocks_state(const struct sframe *s, const struct sframe_func *f,
+			 struct cfa_state *state)
 {
 	struct cfi_cursor c = f->rows;
 	struct row first, second;
@@ -273,7 +274,7 @@ static bool charge(uint64_t *budget, uint64_t rows)
 }
 
 /* Reads all rows of a function. *budget: rows that may still be read or made in the section. */
-static bool func_is_sound(const struct sframe *s, const struct func *f, uint64_t *budget)
+static bool func_is_sound(const struct sframe *s, const struct sframe_func *f, uint64_t *budget)
 {
 	struct cfi_cursor c = f->rows;
 	struct cfa_state state;
@@ -340,7 +341,7 @@ static int ranges_of_sframe(const struct sframe *s, uint64_t *budget, struct cfi
 	if (!out->all)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->nfdes; i++) {
-		struct func f;
+		struct sframe_func f;
 		int err = work_add(s->work, 1);
 
 		if (err)
@@ -488,8 +489,8 @@ bool sframe_signal(const struct cfi_fde *fde)
 }
 
 /* The rows from base, the start of the function or of a block, to limit. */
-static int rows_run(const struct sframe *s, const struct func *f, uint64_t base, uint64_t limit,
-		    uint64_t from, cfa_row_fn *call, void *arg)
+static int rows_run(const struct sframe *s, const struct sframe_func *f, uint64_t base,
+		    uint64_t limit, uint64_t from, cfa_row_fn *call, void *arg)
 {
 	struct cfi_cursor c = f->rows;
 	struct row row, next = {0};
@@ -513,7 +514,7 @@ static int rows_run(const struct sframe *s, const struct func *f, uint64_t base,
 int sframe_run(const struct sframe *s, const struct cfi_fde *fde, cfa_row_fn *row, void *arg)
 {
 	struct cfa_state state;
-	struct func f;
+	struct sframe_func f;
 	uint64_t base;
 	int err = 0;
 

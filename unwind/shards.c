@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct block {
+struct shard_block {
 	uint32_t at;
 	uint32_t count;
 };
 
 struct shard {
-	struct block *blocks; /* ascending by at */
+	struct shard_block *blocks; /* ascending by at */
 	uint32_t nblocks;
 	uint32_t capacity;
 	uint32_t used;
@@ -37,7 +37,7 @@ struct shards {
 };
 
 /* A gap that a block fits in: the block would become number index of its shard. */
-struct place {
+struct shard_place {
 	unsigned int shard;
 	uint32_t index;
 	uint32_t at;
@@ -71,7 +71,8 @@ void shards_free(struct shards *shards)
 }
 
 /* Looks for a tighter gap than *best in one shard. */
-static void shard_fit(struct shard *shard, unsigned int number, uint32_t count, struct place *best)
+static void shard_fit(struct shard *shard, unsigned int number, uint32_t count,
+		      struct shard_place *best)
 {
 	uint32_t at = 0, end, gap, largest = 0, i;
 
@@ -81,7 +82,7 @@ static void shard_fit(struct shard *shard, unsigned int number, uint32_t count, 
 		if (gap > largest)
 			largest = gap;
 		if (gap >= count && gap < best->gap)
-			*best = (struct place){number, i, at, gap};
+			*best = (struct shard_place){number, i, at, gap};
 		if (i < shard->nblocks)
 			at = end + shard->blocks[i].count;
 	}
@@ -89,15 +90,15 @@ static void shard_fit(struct shard *shard, unsigned int number, uint32_t count, 
 }
 
 /* What is behind the last block of a shard is found without a search. */
-static bool shards_fit_behind(const struct shards *shards, uint32_t count, struct place *best)
+static bool shards_fit_behind(const struct shards *shards, uint32_t count, struct shard_place *best)
 {
 	for (unsigned int i = 0; i < shards->max; i++) {
 		const struct shard *s = &shards->shard[i];
-		const struct block *last = s->nblocks ? &s->blocks[s->nblocks - 1] : NULL;
+		const struct shard_block *last = s->nblocks ? &s->blocks[s->nblocks - 1] : NULL;
 		const uint32_t at = last ? last->at + last->count : 0;
 
 		if (s->created && SHARD_WORDS - at >= count) {
-			*best = (struct place){i, s->nblocks, at, SHARD_WORDS - at};
+			*best = (struct shard_place){i, s->nblocks, at, SHARD_WORDS - at};
 			return true;
 		}
 	}
@@ -105,7 +106,7 @@ static bool shards_fit_behind(const struct shards *shards, uint32_t count, struc
 }
 
 /* The tightest gap of the shards in use, else the first shard that is not. */
-static int shards_fit(struct shards *shards, uint32_t count, struct place *best)
+static int shards_fit(struct shards *shards, uint32_t count, struct shard_place *best)
 {
 	unsigned int i, fresh = shards->max;
 	struct shard *shard;
@@ -124,14 +125,14 @@ static int shards_fit(struct shards *shards, uint32_t count, struct place *best)
 		return 0;
 	if (fresh == shards->max)
 		return -ENOSPC;
-	*best = (struct place){fresh, 0, 0, SHARD_WORDS};
+	*best = (struct shard_place){fresh, 0, 0, SHARD_WORDS};
 	return 0;
 }
 
 static int shard_reserve(struct shard *shard)
 {
 	uint32_t capacity = shard->capacity ? shard->capacity * 2 : 16;
-	struct block *blocks;
+	struct shard_block *blocks;
 
 	if (shard->nblocks < shard->capacity)
 		return 0;
@@ -178,7 +179,7 @@ static void shard_drop_empty(struct shards *shards, unsigned int i)
 int shards_add(struct shards *shards, const uint32_t *words, uint32_t count, uint32_t *word)
 {
 	struct shard *shard;
-	struct place place = {0};
+	struct shard_place place = {0};
 	int err;
 
 	if (!count || count > SHARD_WORDS)
@@ -200,7 +201,7 @@ int shards_add(struct shards *shards, const uint32_t *words, uint32_t count, uin
 	}
 	memmove(shard->blocks + place.index + 1, shard->blocks + place.index,
 		(shard->nblocks - place.index) * sizeof(*shard->blocks));
-	shard->blocks[place.index] = (struct block){place.at, count};
+	shard->blocks[place.index] = (struct shard_block){place.at, count};
 	shard->nblocks++;
 	shard->used += count;
 	shards->used += count;
@@ -264,7 +265,7 @@ void shards_room(const struct shards *shards, const uint32_t *gone, size_t ngone
 		shard = &shards->shard[number];
 		at = 0;
 		for (i = 0; i < shard->nblocks; i++) {
-			const struct block *b = &shard->blocks[i];
+			const struct shard_block *b = &shard->blocks[i];
 			const uint32_t word = number << SHARD_SHIFT | b->at;
 
 			while (next < ngone && gone[next] < word)

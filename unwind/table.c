@@ -38,7 +38,7 @@
 /* Words of a table: 16 MiB of text without a row boundary, and 16 words for each byte of CFI. */
 #define WORDS_MAX(cfi_bytes) (((uint64_t)1 << 16) + (uint64_t)(cfi_bytes)*16)
 
-struct text {
+struct text_range {
 	uint64_t start;
 	uint64_t end;
 };
@@ -53,8 +53,8 @@ struct builder {
 	struct sframe sframe;
 	struct cfa_state *initial; /* of each CIE */
 	struct spans spans;
-	uint64_t gap;	    /* where the rows of the last FDE ended */
-	struct text *texts; /* executable segments */
+	uint64_t gap;		  /* where the rows of the last FDE ended */
+	struct text_range *texts; /* executable segments */
 	size_t ntexts;
 	/*
 	 * A register that must survive a call for a CFA to be known: noticed while rows are made
@@ -77,7 +77,7 @@ struct builder {
 
 static int compare_texts(const void *left, const void *right)
 {
-	const struct text *a = left, *b = right;
+	const struct text_range *a = left, *b = right;
 
 	return a->start < b->start ? -1 : a->start > b->start;
 }
@@ -93,13 +93,13 @@ static int builder_texts(struct builder *b)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		if (loads[i].exec && loads[i].filesz)
-			b->texts[b->ntexts++] =
-				(struct text){loads[i].vaddr, loads[i].vaddr + loads[i].filesz};
+			b->texts[b->ntexts++] = (struct text_range){
+				loads[i].vaddr, loads[i].vaddr + loads[i].filesz};
 	qsort(b->texts, b->ntexts, sizeof(*b->texts), compare_texts);
 	return 0;
 }
 
-static const struct text *builder_text(const struct builder *b, uint64_t addr)
+static const struct text_range *builder_text(const struct builder *b, uint64_t addr)
 {
 	size_t low = 0, high = b->ntexts;
 
@@ -292,7 +292,7 @@ static uint32_t builder_go(struct builder *b, const struct cfi_fde *fde, enum go
 /* limit: where the next FDE begins. */
 static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t limit)
 {
-	const struct text *text = builder_text(b, cfi_from(fde));
+	const struct text_range *text = builder_text(b, cfi_from(fde));
 	uint64_t end;
 	int err;
 

@@ -131,7 +131,7 @@ struct {
 	__type(value, struct wide_list);
 } wide_rules SEC(".maps");
 
-struct shard {
+struct shard_words {
 	__u32 words[SHARD_WORDS];
 };
 
@@ -140,7 +140,7 @@ struct shard_map {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct shard));
+	__uint(value_size, sizeof(struct shard_words));
 };
 
 struct {

@@ -28,7 +28,7 @@ static __always_inline const __u32 *step_shard(__u32 shard)
 {
 	__u32 zero = 0;
 	void *inner = bpf_map_lookup_elem(&shards, &shard);
-	struct shard *s;
+	struct shard_words *s;
 
 	if (!inner)
 		return NULL;
