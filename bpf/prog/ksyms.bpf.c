@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names kernel addresses: run by hand with a batch in the map, it prints each by "%pB", which looks
- * up addr - 1, as is right for return addresses. Parsing /proc/kallsyms costs 100 times as much.
+ * Names the kernel addresses of a batch in the map, by "%pB", which looks up addr - 1, as is right
+ * for return addresses. Parsing /proc/kallsyms costs 100 times as much.
  */
 #include <linux/bpf.h>
 

@@ -2,7 +2,7 @@
 #ifndef STACKTOP_BPF_PROG_LAYOUT_H
 #define STACKTOP_BPF_PROG_LAYOUT_H
 
-/* What the BPF programs and their user-space owners share: keys, values, records, knobs. */
+/* What the BPF programs and user space share: keys, values, records, knobs. */
 
 #include <linux/types.h>
 
@@ -11,9 +11,8 @@
 #define KERNEL_FRAMES_MAX 127u
 
 /*
- * Key of the stack-count map. A hash of 0 means that there is no such stack. A PID has 22 bits
- * (PID_MAX_LIMIT of include/linux/threads.h), which leaves room for the CPU: the key is no longer
- * than without it, so it costs nothing where CPUs are not told apart.
+ * Key of the stack-count map. A hash of 0: there is no such stack. A PID has 22 bits (PID_MAX_LIMIT
+ * of include/linux/threads.h), so the CPU fits in beside it and makes the key no longer.
  */
 struct count_key {
 	__u64 tgid : 24;
@@ -25,10 +24,10 @@ struct count_key {
 };
 
 /*
- * What a process is between two execs, as a number: when its first thread started (ns of the
- * kernel's CLOCK_MONOTONIC) plus how many execs it and its forebears have had behind them. Of two
- * with one PID it differs, and the later one has the higher number, since neither an exec nor a PID
- * that is used again takes less than a ns. Never 0, and below 2^62.
+ * exec_id: a process between two execs, as a number: the start of its first thread (ns of the
+ * kernel's CLOCK_MONOTONIC) plus the number of execs of it and its ancestors. Two with one PID have
+ * different numbers, the later one the higher, since an exec or the reuse of a PID takes at least a
+ * ns. Never 0, and below 2^62.
  */
 
 struct count_value {
@@ -40,9 +39,9 @@ struct count_value {
 _Static_assert(sizeof(struct count_key) == 32, "no padding: the key is compared as bytes");
 
 /*
- * A stack seen for the first time, through the ring buffer. Frames: leaf first. A user stack whose
- * frames are all in objects (FRAME_IN_OBJECT) has one hash in all processes; of others the hash is
- * of this process and exec, too.
+ * A new stack, sent through the ring buffer. Frames: leaf first. A user stack with all frames in
+ * objects (FRAME_IN_OBJECT) has one hash in all processes; the hash of any other includes process
+ * and exec.
  */
 struct stack_record {
 	__u64 hash;
@@ -61,8 +60,7 @@ struct stack_record {
 };
 
 /*
- * A walk with all that it was made from, of the process in profiler_control.capture. It begins as
- * a stack_record does.
+ * A walk with its input, of the process in profiler_control.capture. Begins like a stack_record.
  */
 #define STACK_CAPTURED 2
 #define CAPTURE_PAGE   4096u
@@ -91,8 +89,8 @@ struct capture_record {
 };
 
 /*
- * Hashes of the stacks that went to user space, as a set-associative table of cache lines. A
- * forgotten hash only costs that its stack travels again.
+ * Hashes of the stacks that were sent to user space, as a set-associative table of cache lines. If
+ * a hash is forgotten its stack is sent again.
  */
 #define SEEN_WAYS 8u
 
@@ -119,10 +117,10 @@ struct proc_entry {
 };
 
 /*
- * Beside each entry of a list: what is mapped there, by which the program sees whether that is
- * still so (bpf/prog/vma.bpf.h), and the stamp of the last sample that found it so. A stamp is of a
- * process and of how often its mappings have changed, or, where the kernel does not count that, of
- * one sample.
+ * Beside each entry of a list: the tag of the mapping that it was made for, to check that it is
+ * still there (bpf/prog/vma.bpf.h), and the stamp of the last sample that has checked it. A stamp
+ * stands for a process and its count of changed mappings, or for one sample where the kernel does
+ * not count them.
  */
 struct entry_check {
 	__u32 tag;
@@ -139,8 +137,8 @@ static inline __u64 vma_dev(__u32 major, __u32 minor)
 }
 
 /*
- * A file by the numbers that records and /proc/PID/maps tell; dev as vma_dev has it. Frames have
- * FRAME_TAG_MASK of it.
+ * The tag of a file with these numbers, as in records and /proc/PID/maps; dev as in vma_dev. Frames
+ * have FRAME_TAG_MASK of it.
  */
 static inline __u64 vma_file_tag(__u64 dev, __u64 inode)
 {
@@ -150,7 +148,7 @@ static inline __u64 vma_file_tag(__u64 dev, __u64 inode)
 	return tag ^ tag >> 32;
 }
 
-/* A mapping of that file; base: where in memory the file's first byte lies or would lie. */
+/* The tag of a mapping of that file; base: address of the first byte of the file if mapped. */
 static inline __u32 vma_tag(__u64 file, __u64 base)
 {
 	__u64 tag = (file ^ base) * 0x94d049bb133111ebull;
@@ -159,8 +157,8 @@ static inline __u32 vma_tag(__u64 file, __u64 base)
 }
 
 /*
- * What the walk finds by a file's numbers instead of an address, in a process that user space does
- * not know yet: a list whose addresses are offsets in the file, FILE_SPACE added.
+ * In a process that user space does not know yet the walk looks up files instead of addresses. The
+ * list of a file has offsets in it, plus FILE_SPACE, in place of addresses.
  */
 struct file_key {
 	__u64 dev; /* as vma_dev has it */
@@ -168,7 +166,7 @@ struct file_key {
 };
 
 struct file_entry {
-	__u64 change; /* ns; its ctime: else the number may be that of another file by now */
+	__u64 change; /* its ctime, ns: tells it from a later file with the same number */
 	__u32 list_at;
 	__u32 list_count;
 };
@@ -176,11 +174,11 @@ struct file_entry {
 #define FILE_SPACE (1ull << 60)
 #define FILES_MAX  8192u
 
-/* Changed while running. */
+/* Knobs that change while the program runs. */
 struct profiler_control {
 	__u32 filtering;      /* only processes in the targets map are sampled */
-	__u32 capture;	      /* the next walk of this process is captured; 0: of none */
-	__u32 capture_reason; /* ... that ends so (enum walk_reason); 0: however it ends */
+	__u32 capture;	      /* process to capture the next walk of; 0: none */
+	__u32 capture_reason; /* capture only a walk with this end (enum walk_reason); 0: any */
 	__u32 by_cpu;	      /* CPUs are told apart */
 	__u32 kernel_code;    /* generation of bpf/sampler/kernelcode.h */
 	__u32 pad;
@@ -189,7 +187,7 @@ struct profiler_control {
 /* Of the kernel's modules; only ever growing. */
 struct module_counts {
 	__u32 changes; /* times that one has come or gone */
-	__u32 lost;    /* of these, which there was no room in the ring for */
+	__u32 lost;    /* of these: the ring was full */
 };
 
 #define MODULE_NAME	  56u /* MODULE_NAME_LEN of include/linux/module.h on 64 bits */
@@ -197,9 +195,9 @@ struct module_counts {
 
 /* A module has come or goes. */
 struct module_change {
-	__u64 start, init_start; /* its code, and that which is given up when it has begun */
+	__u64 start, init_start; /* code, and code that is freed after its init */
 	__u32 size, init_size;	 /* bytes; 0: there is none */
-	__u32 changes;		 /* it is there from this count on, or up to it */
+	__u32 changes;		 /* loaded: present from this count on; gone: up to it */
 	__u32 gone;
 	char name[MODULE_NAME];
 };
@@ -212,18 +210,18 @@ struct profiler_config {
 	__u8 capture;	    /* user space may ask for a capture_record */
 	__u8 checks_lists;  /* the kernel's mappings can be looked up (bpf/prog/vma.bpf.h) */
 	__u8 pad[3];
-	__u64 thread_size;     /* where pt_regs end, for kernels without them */
-	__u32 seen_mask;       /* sets of seen_stacks - 1 */
-	__u32 ring_wake;       /* user space is woken when the ring holds so many bytes */
-	__u32 pidns_inode;     /* of the PID namespace whose numbers count; 0: the initial */
-	__u32 pidns_level;     /* of nested namespaces, at which it is */
-	__u64 boottime_offset; /* ns; added to the start of processes, as /proc does */
+	__u64 thread_size; /* offset of the end of pt_regs in the stack, without has_task_regs */
+	__u32 seen_mask;   /* sets of seen_stacks - 1 */
+	__u32 ring_wake;   /* user space is woken when the ring holds so many bytes */
+	__u32 pidns_inode; /* of the PID namespace to count in; 0: the initial one */
+	__u32 pidns_level; /* of nested namespaces, at which it is */
+	__u64 boottime_offset;		/* ns; added to the start of processes, as /proc does */
 	__u64 hash_key[STACKHASH_KEYS]; /* random for each run */
 };
 
 #define CLOCK_TICK_NS 10000000u /* 1 s / USER_HZ */
 
-/* What pidns.bpf.c returns: a level and, below it, a number, of which a PID has 22 bits. */
+/* What pidns.bpf.c returns: a level in the upper bits, a PID (22 bits) in the lower. */
 #define PIDNS_LEVEL_SHIFT 24
 #define PIDNS_NUMBER_MASK ((1u << PIDNS_LEVEL_SHIFT) - 1)
 #define PIDNS_LEVEL_MAX	  32u /* MAX_PID_NS_LEVEL of include/linux/pid_namespace.h */

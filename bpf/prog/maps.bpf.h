@@ -2,8 +2,7 @@
 #ifndef STACKTOP_BPF_PROG_MAPS_BPF_H
 #define STACKTOP_BPF_PROG_MAPS_BPF_H
 
-/* What the sampler keeps and shares with user space, which sets the sizes before the load
- * (bpf/sampler/sizes.h). */
+/* The maps of the sampler. User space sets their sizes before the load (bpf/sampler/sizes.h). */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 #include <linux/ptrace.h>

@@ -3,10 +3,9 @@
 #define STACKTOP_BPF_PROG_MODULES_BPF_H
 
 /*
- * Modules of the kernel that come and go, as its tracepoints tell: module_load before any code of
- * the module's init runs, module_free after the last of its code has run and before its addresses
- * and names are given up. So a sample that is taken with a count of changes belongs to what is
- * there between the two.
+ * Counts and reports modules of the kernel that come and go. The tracepoint module_load comes
+ * before the module's init runs, module_free after its last code has run and before its addresses
+ * and names are freed. So the count at a sample tells which modules were loaded.
  */
 #include <linux/bpf.h>
 
@@ -47,7 +46,7 @@ struct {
 	__uint(max_entries, MODULE_RING_BYTES);
 } module_changes SEC(".maps");
 
-/* How often modules have come and gone until now. zero: 0, which the caller's stack has already. */
+/* The count of changes. zero: a 0 that the caller has on its stack already. */
 static __always_inline __u32 modules_changes(const __u32 *zero)
 {
 	const struct module_counts *counts = bpf_map_lookup_elem(&module_counts, zero);
@@ -79,9 +78,8 @@ static __always_inline void module_read(struct module_change *c, const struct mo
 }
 
 /*
- * The count is raised without the old value coming back, which Linux 5.10 cannot: of what goes, the
- * count before is told, and of what comes the one after, so that changes on two CPUs at once do not
- * overlap either.
+ * Linux 5.10 cannot return the old value of an atomic addition. A module that goes gets the count
+ * before it, one that comes the count after it, so that two changes at once do not overlap.
  */
 static __always_inline int module_changed(const struct module *m, int gone)
 {

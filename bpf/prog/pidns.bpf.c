@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds out, run once by the process that asks, at which level its PID namespace is. User space
- * cannot know: the kernel hides the namespaces above.
+ * Finds the level of the PID namespace of the process that runs it. User space cannot know: the
+ * kernel hides the namespaces above.
  */
 #include "bpf/prog/pidns.bpf.h"
 
@@ -9,7 +9,7 @@
 
 const volatile __u32 inode;
 
-/* Level and number of the caller, see PIDNS_LEVEL_SHIFT; 0: it is not in that namespace. */
+/* Level and PID of the caller, see PIDNS_LEVEL_SHIFT; 0: it is not in that namespace. */
 SEC("raw_tp/sched_process_exit")
 int find_level(void *ctx)
 {

@@ -3,10 +3,10 @@
 #define STACKTOP_BPF_PROG_PIDNS_BPF_H
 
 /*
- * The numbers that tasks have in one PID namespace (pid_namespaces(7)). bpf_get_current_pid_tgid
- * tells those of the initial one, and bpf_get_ns_current_pid_tgid knows no process of a namespace
- * below the one that it is asked for. struct pid has a number for each level, from the initial
- * namespace down to the one that the task is in.
+ * PIDs of tasks in one PID namespace (pid_namespaces(7)). bpf_get_current_pid_tgid returns those of
+ * the initial namespace, and bpf_get_ns_current_pid_tgid fails for tasks of a namespace below the
+ * one in question. struct pid has a number for each level, from the initial namespace down to that
+ * of the task.
  */
 #include <linux/bpf.h>
 
@@ -31,14 +31,14 @@ struct pid {
 	struct upid numbers[1];
 } __attribute__((preserve_access_index));
 
-/* libbpf takes a name for what stands before the three underscores. */
+/* libbpf ignores a name from three underscores on. */
 struct task_struct___pidns {
 	struct task_struct___pidns *group_leader;
 	struct pid *thread_pid;
 	__u64 start_boottime;
 } __attribute__((preserve_access_index));
 
-/* NULL: the task has none any more, since its parent has taken note of its end. */
+/* NULL: the task has none any more, since its parent has waited for it. */
 static __always_inline const struct pid *pidns_pid(const struct task_struct___pidns *task,
 						   unsigned int *level)
 {
@@ -51,7 +51,7 @@ static __always_inline const struct pid *pidns_pid(const struct task_struct___pi
 	return pid;
 }
 
-/* The number at the level, if it is one of the namespace; 0: there is none. */
+/* The PID at the level, if that is the namespace with this inode; else 0. */
 static __always_inline __u32 pidns_number_at(const struct pid *pid, __u32 level, __u32 inode)
 {
 	const struct upid *at = (const void *)__builtin_preserve_access_index(&pid->numbers[0]) +

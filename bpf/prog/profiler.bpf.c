@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The sampler. On each tick of a perf event it takes the kernel stack and walks the user stack by
- * the unwind tables in the shards, hashes both, and counts the pair in the stack-count map. A
- * stack that was never seen goes to user space once, through the ring buffer.
+ * the unwind tables in the shards, hashes both, and counts the pair in the stack-count map. A new
+ * stack is sent to user space once, through the ring buffer.
  */
 #include <stddef.h>
 #include <linux/bpf.h>
@@ -21,7 +21,7 @@
 #include "bpf/prog/pidns.bpf.h"
 #include "bpf/prog/walker.bpf.h"
 
-/* The few kernel fields that are used; libbpf finds them through the kernel's BTF. */
+/* Fields of the kernel that are used; libbpf finds them through its BTF. */
 struct mm_struct {
 	unsigned long start_stack;
 } __attribute__((preserve_access_index));
@@ -36,7 +36,7 @@ struct task_struct {
 	int tgid;
 } __attribute__((preserve_access_index));
 
-/* As tgid << 32 | tid, like that of the current task; 0: it has none in our PID namespace. */
+/* tgid << 32 | tid of a task in our PID namespace; 0: it has none there. */
 __attribute__((noinline)) __u64 sample_namespace_ids(__u64 of)
 {
 	const struct task_struct___pidns *task = (const void *)of, *leader = NULL;
@@ -59,7 +59,7 @@ __attribute__((noinline)) __u64 sample_namespace_ids(__u64 of)
 	return tid ? (__u64)tgid << 32 | tid : 0;
 }
 
-/* The numbers by which side-band records and /proc call the current task. */
+/* tgid << 32 | tid of the current task, as in side-band records and /proc. */
 static __always_inline __u64 current_ids(void)
 {
 	if (config.pidns_inode)
@@ -79,7 +79,7 @@ __attribute__((noinline)) __u64 sample_process_start(void)
 	return (start + config.boottime_offset) / CLOCK_TICK_NS;
 }
 
-/* A number that is used again is not the process that was chosen. */
+/* The start tells the process from a later one with the same PID. */
 static __always_inline int is_chosen(__u32 tgid)
 {
 	const __u64 *start = bpf_map_lookup_elem(&targets, &tgid);
@@ -143,7 +143,7 @@ static __always_inline void send_stack(struct profiler_stats *s, struct stack_re
 
 #define HASH_TURN 8u
 
-/* Goes on with the hash of the kernel stack, from frame first on; 0: that was the end. */
+/* Hashes some more frames of the kernel stack, from first on; 0: that was the last. */
 __attribute__((noinline)) int sample_hash_some(__u32 first)
 {
 	struct cpu_state *st = this_state();
@@ -168,7 +168,7 @@ __attribute__((noinline)) int sample_hash_some(__u32 first)
 	return at < n;
 }
 
-/* Hashes the kernel stack of nframes that stands in the state, and sends it when it is new. */
+/* Hashes the kernel stack in the state and sends it if it is new. */
 __attribute__((noinline)) int sample_finish_kernel_stack(void)
 {
 	__u32 zero = 0, i;
@@ -220,7 +220,7 @@ __attribute__((noinline)) int sample_finish_user_stack(int reason)
 	return 0;
 }
 
-/* The user's registers at the time of the sample, or of the entry into the kernel. */
+/* Registers of user mode: at the sample, or at the entry into the kernel. 0, or an error. */
 static __always_inline int user_registers(struct cpu_state *st, struct bpf_perf_event_data *ctx,
 					  int user_mode)
 {
@@ -264,7 +264,7 @@ static __always_inline __u64 current_start_stack(void)
 	return start_stack;
 }
 
-/* As count_key.exec_id. */
+/* See struct count_key. */
 static __always_inline __u64 current_exec_id(void)
 {
 	__u64 execs = 0, start = 0;
@@ -284,12 +284,11 @@ static __always_inline __u64 current_exec_id(void)
 	return start + execs ? start + execs : 1;
 }
 
-#define FORK_IS_NEW_NS 5000000000ull /* the tracker is told several times a second */
+#define FORK_IS_NEW_NS 5000000000ull /* the tracker reads of forks several times a second */
 
 /*
- * Takes the list of the process that the current one was forked from a moment ago, if it still has
- * its start_stack: their mappings are the same, and the tracker has not published the child yet. 0:
- * there is none.
+ * A process that was forked a moment ago, and has the start_stack of its parent, has the same
+ * mappings: takes the list of the parent while the tracker has not published the child. 0: none.
  */
 __attribute__((noinline)) int sample_take_parents_list(__u64 start_stack)
 {
@@ -316,8 +315,8 @@ __attribute__((noinline)) int sample_take_parents_list(__u64 start_stack)
 }
 
 /*
- * Puts the list of the current process's mappings into the walk: WALK_CONTINUE, or why there is
- * none. The first sample after an entry was made says of which exec it is.
+ * Gives the walk the list of the current process's mappings: WALK_CONTINUE, or why there is none.
+ * The first sample after the tracker has made an entry writes the exec id to it.
  */
 static __always_inline int take_list(struct cpu_state *st, __u64 start_stack)
 {
@@ -344,8 +343,8 @@ static __always_inline int take_list(struct cpu_state *st, __u64 start_stack)
 }
 
 /*
- * WALK_CONTINUE: with the process's list, or by the files that it has mapped. Else why there is no
- * walk, or WALK_BOTTOM: nothing has run yet.
+ * WALK_CONTINUE: walk by the list of the process, or by the files that it has mapped. WALK_BOTTOM:
+ * no user code has run yet. Else why there is no walk.
  */
 __attribute__((noinline)) int sample_begin_lists(__u64 start_stack, int user_mode)
 {
@@ -366,7 +365,7 @@ __attribute__((noinline)) int sample_begin_lists(__u64 start_stack, int user_mod
 	return WALK_CONTINUE;
 }
 
-/* What a walk has come to; without the process's list it goes on where no file told how. */
+/* The end of a walk. Without a list of the process it goes on by frame pointers first. */
 __attribute__((noinline)) int sample_end_lists(int reason)
 {
 	struct cpu_state *st = this_state();
@@ -381,7 +380,7 @@ __attribute__((noinline)) int sample_end_lists(int reason)
 
 /*
  * True within execve when the old program has gone: the registers are still those of the system
- * call, and their stack is in no memory.
+ * call, but their stack is not mapped any more.
  */
 static __always_inline int stack_has_gone(const struct cpu_state *st)
 {
@@ -392,8 +391,8 @@ static __always_inline int stack_has_gone(const struct cpu_state *st)
 }
 
 /*
- * Walks the user stack; its hash is then that of the record in walk.head. False when there is no
- * user stack at this time.
+ * Walks the user stack and leaves its hash in the record in walk.head. False: there is no user
+ * stack now.
  */
 static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event_data *ctx,
 				     __u64 start_stack, int user_mode)
@@ -431,8 +430,8 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 }
 
 /*
- * Hands over what the walk that just ended was made from. Registers are taken anew, since the walk
- * changed its own; the stack is copied page by page, as far as it is there.
+ * Sends the input of the walk that has just ended. The registers are loaded again, since the walk
+ * has changed its own; the stack is copied page by page, as far as it can be read.
  */
 __attribute__((noinline)) int sample_capture(int user_mode)
 {
@@ -481,7 +480,7 @@ __attribute__((noinline)) int sample_capture(int user_mode)
 	return 0;
 }
 
-/* Not inline: its variables would stand on the stack while the walk needs the room. */
+/* Not inline, so that its variables take no stack during the walk. */
 static __attribute__((noinline)) void sample_count(struct profiler_stats *s,
 						   const struct count_key *key, __u64 start_stack)
 {

@@ -3,8 +3,8 @@
 #define STACKTOP_BPF_PROG_STEP_ENV_BPF_H
 
 /*
- * The step of unwind/step.h as the kernel runs it: where it reads, and which of its parts are
- * functions of their own that the verifier checks once. bpf/prog/walker.bpf.h defines them.
+ * The environment of unwind/step.h in the kernel: how it reads, and which parts are global
+ * functions, which the verifier checks once. bpf/prog/walker.bpf.h defines them.
  */
 #include <stddef.h>
 #include <linux/bpf.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Run by the process that asks, to find out whether bpf/prog/vma.bpf.h finds in this kernel what
- * /proc/self/maps shows.
+ * Run by a process to test whether bpf/prog/vma.bpf.h finds in this kernel what /proc/self/maps
+ * shows.
  */
 #include "bpf/prog/vma.bpf.h"
 
@@ -19,7 +19,7 @@ static struct vma_search *vma_search(void)
 	return bpf_map_lookup_elem(&search, &zero);
 }
 
-/* An address and a tag: 1 if that is what the caller has mapped there. */
+/* ctx: an address and a tag. 1: the mapping of the caller at the address has the tag. */
 SEC("raw_tp/sched_process_exit")
 int is_mapped(struct bpf_raw_tracepoint_args *ctx)
 {

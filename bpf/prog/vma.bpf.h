@@ -3,12 +3,12 @@
 #define STACKTOP_BPF_PROG_VMA_BPF_H
 
 /*
- * What the kernel has mapped at an address now. bpf_find_vma needs a lock that it gives back after
- * the interrupt, so a sample could ask once; a process's mappings are therefore looked up in their
- * maple tree (include/linux/maple_tree.h, from Linux 6.1 on), in copies of its nodes. Whatever the
+ * Finds the mapping of the current task at an address. bpf_find_vma releases its lock only after
+ * the interrupt, so a sample could use it once. Therefore this searches the maple tree of the
+ * mappings (include/linux/maple_tree.h, from Linux 6.1 on) in copies of its nodes. Whatever the
  * process does meanwhile, the answer is the mapping or none.
  *
- * The includer first provides `struct vma_search *vma_search(void)`, room of its own.
+ * The includer first provides `struct vma_search *vma_search(void)`, memory for a search.
  */
 #include <stddef.h>
 #include <linux/bpf.h>
@@ -37,7 +37,7 @@ struct vma_search {
 	__u64 start, end, pages;
 	__u64 file; /* 0: anonymous memory */
 	__u64 base; /* as vma_tag has it */
-	/* What is read on the way; the stack of a walk has no room for it. */
+	/* Kept here since the BPF stack of a walk has no room. */
 	__u64 mm, dentry, inode, sb, number, seconds, nanoseconds;
 	__u32 dev, pad;
 	__u64 node[MAPLE_WORDS];
@@ -126,8 +126,8 @@ static __always_inline const struct mm_struct___vma *vma_current_mm(void)
 }
 
 /*
- * How often the current task's mappings have changed: true, and the number, which grows with every
- * change. False: this kernel does not count.
+ * *number: a count that grows whenever a mapping of the current task changes. False: this kernel
+ * has none.
  */
 static __always_inline int vma_changes(__u32 *number)
 {
@@ -142,8 +142,8 @@ static __always_inline int vma_changes(__u32 *number)
 }
 
 /*
- * Goes one level down: 1, or 0 when the search is over. A node has the address of its parent, the
- * last addresses of its children but one (pivots), then the children (slots).
+ * Goes one level down: 1, or 0 at the end. A node has the address of its parent, the last addresses
+ * of its children but the last one (pivots), then the children (slots).
  */
 __attribute__((noinline)) int vma_descend(void)
 {
@@ -160,7 +160,7 @@ __attribute__((noinline)) int vma_descend(void)
 		s->entry = 0;
 		return 0;
 	}
-	/* Behind them stand addresses of the kernel, which are greater. */
+	/* Behind the pivots stand kernel addresses, which are greater. */
 	for (i = 0; i < 15; i++)
 		if (s->node[1 + i] >= s->addr)
 			break;
@@ -184,7 +184,7 @@ static __always_inline __u64 vma_inode_tag(struct vma_search *s)
 	return vma_file_tag(s->dev, s->number);
 }
 
-/* Of the file of the mapping found last. */
+/* vma_file_tag of the file of the mapping found last. */
 __attribute__((noinline)) __u64 vma_real_tag(void)
 {
 	const struct file___vma *file;
@@ -197,9 +197,9 @@ __attribute__((noinline)) __u64 vma_real_tag(void)
 }
 
 /*
- * The same, if it is a file of an overlay: the tag of the inode that /proc shows, and newer
- * kernels' records, which is that of the path that was opened (struct backing_file). 0: the file is
- * of another kind. Then behind it there is no path, and what is there leads to no such file system.
+ * For a file of an overlay: the tag of the inode that /proc and the records of newer kernels show,
+ * that of the opened path (struct backing_file). 0: any other file. Then there is no path behind
+ * the file, and what is read instead leads to no such file system.
  */
 __attribute__((noinline)) __u64 vma_shown_tag(void)
 {
@@ -229,7 +229,7 @@ __attribute__((noinline)) __u64 vma_shown_tag(void)
 
 #define CTIME_QUERIED (1u << 31) /* I_CTIME_QUERIED of include/linux/fs.h, from Linux 6.13 on */
 
-/* ctime of the file whose tag was the last one, ns; 0: it cannot be read. */
+/* ctime of the file that a tag was last made of, ns; 0: it cannot be read. */
 static __always_inline __u64 vma_change(struct vma_search *s)
 {
 	const struct inode___accessor *accessor = (const void *)s->inode;
@@ -254,7 +254,7 @@ static __always_inline __u64 vma_change(struct vma_search *s)
 	return s->seconds * 1000000000ull + (s->nanoseconds & ~(__u64)CTIME_QUERIED);
 }
 
-/* Looks up what the current task has mapped at the address: 0 if nothing. */
+/* Finds the mapping of the current task at the address; 0: there is none. */
 __attribute__((noinline)) int vma_find(__u64 addr)
 {
 	const struct task_struct___vma *task = (const void *)bpf_get_current_task();

@@ -15,7 +15,7 @@
 #include "bpf/prog/maps.bpf.h"
 #include "bpf/prog/step_env.bpf.h"
 
-#define FP_ONLY_FRAMES_MAX 48 /* of a process that is not known */
+#define FP_ONLY_FRAMES_MAX 48 /* in a process that user space does not know */
 
 static __always_inline struct cpu_state *this_state(void)
 {
@@ -86,8 +86,8 @@ static __always_inline struct vma_search *vma_search(void)
 }
 
 /*
- * The stamp of a sample. Where changes are not counted it is of this sample alone: an entry is
- * looked at once in each walk.
+ * The stamp of a sample. Where the kernel does not count changes it is for this sample only, so
+ * that each walk checks an entry once.
  */
 static __always_inline __u32 stamp_of(__u64 exec_id)
 {
@@ -99,7 +99,7 @@ static __always_inline __u32 stamp_of(__u64 exec_id)
 	return (__u32)(exec_id >> 32) | 1;
 }
 
-/* What is known of the entry that was found last, to be checked or noted. */
+/* The check of the entry that was found last. */
 static __always_inline struct entry_check *check_of(const struct cpu_state *st)
 {
 	struct check_list *list;
@@ -112,7 +112,7 @@ static __always_inline struct entry_check *check_of(const struct cpu_state *st)
 	return &list->entries[at & (MAP_ENTRIES_MAX - 1)];
 }
 
-/* 1: nothing needs to be looked up to believe the entry; else its tag is in the state. */
+/* 1: the entry needs no check. 0: its tag, to be checked, is in the state. */
 __attribute__((noinline)) int walk_entry_is_believed(void)
 {
 	struct cpu_state *st = this_state();
@@ -124,7 +124,7 @@ __attribute__((noinline)) int walk_entry_is_believed(void)
 	return 0;
 }
 
-/* 1: it has the tag of the mapping found last; and is believed until something changes. */
+/* 1: the mapping found last has the tag. The entry needs no check until a mapping changes. */
 __attribute__((noinline)) int walk_entry_is_true(void)
 {
 	struct cpu_state *st = this_state();
@@ -138,7 +138,7 @@ __attribute__((noinline)) int walk_entry_is_true(void)
 	return 1;
 }
 
-/* Whether what the entry tells of the address is true: 0 if something else is mapped there now. */
+/* 0: something else is mapped at the address now. */
 static __always_inline int entry_holds(__u64 addr)
 {
 	if (walk_entry_is_believed())
@@ -155,7 +155,7 @@ __attribute__((noinline)) int walk_find_entry(__u64 addr)
 	return walk_search_map(&st->walk, addr);
 }
 
-/* Puts the list of the file that was found mapped last into the walk: 0 if it has none. */
+/* Gives the walk the list of the file of the mapping found last; 0: it has none. */
 __attribute__((noinline)) int walk_take_file(void)
 {
 	struct cpu_state *st = this_state();
@@ -176,8 +176,8 @@ __attribute__((noinline)) int walk_take_file(void)
 }
 
 /*
- * Gives the list of the process back, and makes the entry that was found in that of the file one of
- * the mapping: none of its addresses is outside of that.
+ * Gives the walk the list of the process again. An entry that was found in the list of the file is
+ * moved to the addresses of the mapping and cut to it.
  */
 __attribute__((noinline)) int walk_leave_file(int found)
 {
@@ -215,8 +215,8 @@ __attribute__((noinline)) int walk_leave_file(int found)
 }
 
 /*
- * The entry for an address that the process's list does not tell of, or tells wrong: by the file
- * that is mapped there.
+ * Finds the entry of an address by the file that is mapped there, where the list of the process
+ * has none or a wrong one.
  */
 static __always_inline int search_file(const struct cpu_state *st, __u64 addr)
 {
@@ -243,7 +243,7 @@ __attribute__((noinline)) int walk_search_lists(__u64 addr)
 	return 0;
 }
 
-/* The frame of a pc that no list tells of: in the file that the kernel has mapped there, if any. */
+/* The frame of a pc that is in no list: in the file that is mapped there, if any. */
 __attribute__((noinline)) __u64 walk_unlisted(__u64 pc, int exact)
 {
 	__u64 addr = exact ? pc : pc - 1, offset = 0;
@@ -340,7 +340,7 @@ __attribute__((noinline)) int walk_call_by_fp_only(int reason)
 	return walk_by_fp_only(&st->walk, reason);
 }
 
-/* Two nested loops here, too. */
+/* Two nested loops, as for the steps. */
 __attribute__((noinline)) int walk_some_by_fp_only(int reason)
 {
 	int i;
@@ -351,7 +351,7 @@ __attribute__((noinline)) int walk_some_by_fp_only(int reason)
 	return WALK_CONTINUE;
 }
 
-/* Ends with the reason; frames beyond the loops' turns are left out. */
+/* Returns the reason; frames beyond FP_ONLY_FRAMES_MAX are left out. */
 __attribute__((noinline)) int walk_rest_by_fp_only(int reason)
 {
 	int i;
