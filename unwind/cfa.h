@@ -5,7 +5,7 @@
 /*
  * Runs CFA programs (DWARF 5 section 6.4.2) and reports, for each range of addresses, the rules of
  * the values that a walk needs: CFA, stack and frame pointer, return address. All other registers
- * are read over.
+ * are skipped.
  */
 
 #include <stdbool.h>
@@ -57,9 +57,9 @@ typedef int cfa_row_fn(void *arg, uint64_t pc, const struct cfa_state *state);
 
 /*
  * Runs the program of a FDE. *end: where its rules end. That is fde->end, or, when an instruction
- * is malformed (-EINVAL), the address that it would have said something about: rows before that are
- * sound. Any other error is the callback's, or of work_add, to which a run tells the bytes of the
- * program, however short it is cut: what is run in many parts costs as much.
+ * is malformed (-EINVAL), the address that it applies to: rows before that are sound. Any other
+ * error is that of the callback, or of work_add, which is called with all bytes of the program even
+ * if the FDE is a part of it only: running many parts costs as much.
  */
 int cfa_run(const struct cfi_section *section, const struct cfi_cie *cie,
 	    const struct cfa_state *initial, const struct cfi_fde *fde, cfa_row_fn *row, void *arg,

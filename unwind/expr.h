@@ -3,9 +3,8 @@
 #define STACKTOP_UNWIND_EXPR_H
 
 /*
- * DWARF expressions (DWARF 5 section 2.5), understood as far as unwind rules need them: by running
- * them on symbols instead of numbers, so that every spelling of "what SP + 160 points to, plus 8"
- * is the same.
+ * DWARF expressions (DWARF 5 section 2.5) as far as unwind rules need them. They are run on symbols
+ * instead of numbers, so that each spelling of "what SP + 160 points to, plus 8" gives the same.
  */
 
 #include <stdbool.h>

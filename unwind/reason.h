@@ -3,8 +3,8 @@
 #define STACKTOP_UNWIND_REASON_H
 
 /*
- * Why a walk ended. One list for the BPF program, the host and the screen. The text is what a
- * person reads in brackets below a broken stack; WALK_BOTTOM is the only complete end.
+ * Why a walk ended. One list for the BPF program, the host and the screen, which shows the text in
+ * brackets below a broken stack. WALK_BOTTOM is the only complete end.
  */
 #define WALK_REASONS(X)                                                                            \
 	X(WALK_CONTINUE, "walk goes on")                                                           \

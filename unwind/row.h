@@ -12,10 +12,10 @@
  *	word ngranules ..          rows, ascending by address
  *
  * A row is `offset in the granule << 24 | rule` and holds until the next row. The row in force
- * where a granule begins is the last row before the granule's own, so a row costs one word however
+ * where a granule begins is the last row before the granule's own, so a row takes one word however
  * long it holds. The first granule of a span always has a row at offset 0.
  *
- * Nothing in a block depends on where it stands: it is copied into a shard as it is.
+ * A block does not depend on its place: it is copied into a shard as it is.
  *
  * A rule is 24 bits, `kind << 20 | payload`:
  *
@@ -77,7 +77,7 @@ enum row_kind {
 #define RULE_OUTERMOST_CFA_MAX	     (0x7ffu * 8u)
 #define RULE_FRAME(kind, cfa, depth) RULE(kind, (__u32)(cfa) / 8u << 8 | (__u32)(depth) / 8u)
 
-/* Why CFI could not be turned into a row. Counted per file and shown as the walk's end reason. */
+/* Why CFI could not become a row. Counted per file, and shown as the reason of a walk's end. */
 enum row_class {
 	ROW_CLASS_CFA_EXPRESSION = 1,
 	ROW_CLASS_CFA_REGISTER,
@@ -86,7 +86,7 @@ enum row_class {
 	ROW_CLASS_OFFSET, /* beyond 32 bits, or impossible */
 	ROW_CLASS_WIDE_FULL,
 	ROW_CLASS_GRANULE_FULL,
-	ROW_CLASS_STACK_SWITCH, /* the CFI is there and is not true */
+	ROW_CLASS_STACK_SWITCH, /* the CFI is wrong */
 	ROW_CLASS_COUNT,
 };
 
@@ -121,7 +121,7 @@ enum wide_reg {
 #define WIDE_KEPT_REG(flags) ((__u32)(flags) >> 4)
 #define WIDE_KEPT_LOST	     0xffu
 
-/* What does not fit in 24 bits. Deduplicated over all objects; BPF reads it from an array map. */
+/* A rule that does not fit in 24 bits. Shared by all objects; BPF reads it from an array map. */
 struct wide_rule {
 	__u8 cfa_kind; /* enum wide_cfa */
 	__u8 cfa_reg;

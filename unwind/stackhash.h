@@ -3,19 +3,18 @@
 #define STACKTOP_UNWIND_STACKHASH_H
 
 /*
- * The keyed hash by which stacks are known. A process chooses its frames freely: CFI takes any word
- * on its stack for a return address. If it could tell what a stack's hash is, it could make one
- * that equals another process's and so choose what that one is seen to do. The key is random for
- * each run and never shown.
+ * The keyed hash that identifies stacks. A process can choose its frames, since CFI takes any word
+ * on its stack for a return address. If it could compute hashes it could forge a stack with the
+ * hash of a stack of another process, which would then be shown with the wrong frames. The key is
+ * random for each run and never shown.
  *
- * Two lanes are kept, each a chain of additions and multiplications by a secret odd factor. One
- * lane alone can be crossed: a difference in the highest bit of a frame comes through an odd factor
- * as it is, and the next frame can take it back. The other lane sees the frame's halves in the
- * other order, where that bit is in the middle and meets the bits of the factor that the first lane
- * hides.
+ * There are two lanes, each a chain of additions and multiplications by a secret odd factor. One
+ * lane alone can be attacked: a difference in the highest bit of a frame passes an odd factor
+ * unchanged, and the next frame can cancel it. The other lane swaps the halves of a frame, so that
+ * this bit is in the middle and meets those bits of the factor that the first lane does not use.
  *
- * For BPF and the host. The keys are passed one by one: behind a pointer clang would take the
- * constants of a BPF program for what they are before the load.
+ * For BPF and the host. The keys are passed one by one: behind a pointer clang would use the values
+ * that the constants of a BPF program have before the load.
  */
 
 #include <linux/types.h>
@@ -32,7 +31,7 @@ enum stackhash_key {
 	STACKHASH_KEYS
 };
 
-/* Of each finished hash one of these is set: user and kernel stacks never meet, and none is 0. */
+/* Each finished hash has one of these bits: user and kernel stacks never collide, and none is 0. */
 #define STACKHASH_USER	 (1ull << 62)
 #define STACKHASH_KERNEL (1ull << 63)
 

@@ -20,18 +20,17 @@
  *		keeps the compiler from reasoning about x; in BPF it makes the mask that follows
  *		it stand right before the access, where the verifier wants to see it
  *	STEP_TOUCH(entry)
- *		notes that the entry of the lists was come upon; unless defined, nothing
+ *		called with each entry of the lists that is used; unless defined, nothing
  *	STEP_UNLISTED(w)
- *		the frame of w->pc, of which the lists do not tell what is there; unless defined,
- *		the address
+ *		the frame of a w->pc that no list has; unless defined, the address
  *	STEP_NOTE(w, what, value), STEP_NOTE_ROW(w, addr, at)
- *		what the step looks at, for people: `mapped` and `map` (the entry of the pc), the
- *		`cfa`, `ra_at` and `fp_at` (addresses of the caller's pc and FP), and the row that
- *		is in force at an address, the word with that number; unless defined, nothing
+ *		note what the step uses, to be shown: `mapped` and `map` (the entry of the pc),
+ *		`cfa`, `ra_at` and `fp_at` (addresses of the caller's pc and FP); the row in force
+ *		at addr, which is word number `at`; unless defined, nothing
  *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_FRAME_POINTER(w, reason),
  *	WALK_WIDE(w, index), WALK_COVERED(w, addr), WALK_SWITCH(w, cfa), WALK_AFTER_CALL(w, addr)
- *		call the function of that name; unless defined, directly. In BPF through global
- *		functions, which are verified once, apart from all their callers
+ *		call the function of that name; unless defined, directly. BPF defines them as global
+ *		functions, which the verifier checks once, apart from their callers
  *
  * Searches have no branch that depends on data inside the body of their loop, so that the verifier
  * sees one path; every index is masked right before its use.
@@ -68,7 +67,7 @@ static __always_inline void walk_mix(struct walk *w, __u64 value)
 	stackhash_add(&w->hash, value, STEP_KEY(STACKHASH_FACTOR_A), STEP_KEY(STACKHASH_FACTOR_B));
 }
 
-/* Prepares a walk from w->regs, which the caller has filled in, as it did the list. */
+/* Prepares a walk. The caller has set w->regs and the list. */
 static __always_inline void walk_begin(struct walk *w, int exact)
 {
 	w->pc = w->regs[ARCH_PC];
@@ -89,7 +88,7 @@ static __always_inline void walk_begin(struct walk *w, int exact)
 	w->window_next = WALK_WINDOW_MIN;
 }
 
-/* The entry that was found last is not true any more. */
+/* Drops the entry that was found last: something else is mapped there now. */
 static __always_inline void walk_distrust(struct walk *w)
 {
 	w->map.start = 1;
@@ -97,7 +96,7 @@ static __always_inline void walk_distrust(struct walk *w)
 	w->changed = 1;
 }
 
-/* Fills the window from addr on: as much as planned, else to the end of the page, else one word. */
+/* Reads the window from addr on: as much as planned, else to the end of the page, else one word. */
 static __always_inline int walk_refill(struct walk *w, __u64 addr)
 {
 	__u64 size = w->window_next, room = w->window_top - addr;
@@ -249,8 +248,8 @@ static __always_inline int walk_covered(struct walk *w, __u64 addr)
 }
 
 /*
- * True for a return address that no call has pushed: the beginning of a function, with nothing
- * known of the byte before. makecontext puts __start_context there, below a coroutine's function.
+ * True for a return address that no call has pushed, at the beginning of a function behind text
+ * without CFI: makecontext writes __start_context there, below the function of a coroutine.
  */
 static __always_inline int walk_is_context_start(struct walk *w)
 {
@@ -300,9 +299,9 @@ static __always_inline int walk_is_sigreturn(struct walk *w)
 }
 
 /*
- * The frame of the pc, in the file that is mapped there; the mapping at hand is the one of the
- * address that is looked up, if mapped. CFI and frame pointers may take any number for a pc: its
- * highest bits are not a frame's.
+ * The frame of the pc, in the file that is mapped there. mapped: w->map is the entry of the address
+ * that was looked up. The pc may be any number that CFI or a frame pointer led to, so its highest
+ * bits must not become flags of a frame.
  */
 static __always_inline __u64 walk_frame(struct walk *w, int mapped)
 {
@@ -316,7 +315,7 @@ static __always_inline __u64 walk_frame(struct walk *w, int mapped)
 	return STEP_UNLISTED(w);
 }
 
-/* No call leads to the frame at hand: its name is that of the pc, not of what stands before it. */
+/* Marks the last frame as exact: it was not reached by a call, so its name is that of the pc. */
 static __always_inline void walk_mark_exact(struct walk *w)
 {
 	__u32 last = w->nframes - 1;
@@ -328,9 +327,9 @@ static __always_inline void walk_mark_exact(struct walk *w)
 }
 
 /*
- * Goes on with what a signal interrupted: all registers stand in the sigcontext at the address.
- * While the kernel puts them back there is a moment when the stack pointer is the interrupted
- * code's already and the pc not yet; then the sigcontext cannot be found.
+ * Continues with the code that a signal interrupted, whose registers are in the sigcontext at the
+ * address. While the kernel restores them, SP is that of the interrupted code before the pc is;
+ * then the sigcontext cannot be found.
  */
 static __always_inline int walk_sigcontext(struct walk *w, __u64 at)
 {
@@ -352,8 +351,8 @@ static __always_inline int walk_sigcontext(struct walk *w, __u64 at)
 }
 
 /*
- * The frame of a thread that is in rt_sigreturn, whatever its trampoline's CFI says or not. When no
- * such call is before the pc the kernel has put all registers back already.
+ * The first step of a thread in rt_sigreturn, whatever the CFI of its trampoline says. If no such
+ * call is before the pc the kernel has restored all registers already.
  */
 static __always_inline int walk_leave_signal(struct walk *w)
 {
@@ -370,9 +369,9 @@ static __always_inline int walk_leave_signal(struct walk *w)
 }
 
 /*
- * In code without CFI a leaf that has not touched the stack has its return address on top of it,
- * and its caller's frame pointer is no business of its own. Taken only when it leads to CFI, or
- * when the caller's frame begins right there.
+ * In code without CFI, a leaf that has not used the stack has its return address on top of it and
+ * the frame pointer of its caller. Taken only if it leads to CFI, or if the frame of the caller
+ * begins right there.
  */
 static __always_inline int walk_bare_leaf(struct walk *w)
 {
@@ -393,9 +392,9 @@ static __always_inline int walk_bare_leaf(struct walk *w)
 }
 
 /*
- * Follows the frame pointer, if it looks like one: above the stack pointer, aligned, near, leading
- * to a return address and to an older frame. The first of a chain must come right after a call,
- * and when the caller has CFI it may keep any number where its own caller's frame pointer was.
+ * Follows the frame pointer if it looks like one: above the stack pointer, aligned, near, leading
+ * to a return address and to an older frame. The first return address of a chain must follow a
+ * call. A caller with CFI may have any number in the place of a saved frame pointer.
  */
 static __always_inline int walk_frame_pointer(struct walk *w, int reason)
 {
@@ -439,8 +438,8 @@ static __always_inline int walk_frame_pointer(struct walk *w, int reason)
 }
 
 /*
- * A caller's frame that does not lie above this one: right only on another stack, to which CFI has
- * led by a register that it restored. Its return address must come after a call.
+ * A CFA that is not above the stack pointer is right only on another stack, which CFI has found by
+ * a register that it restored. The return address there must follow a call.
  */
 static __always_inline int walk_switch(struct walk *w, __u64 cfa)
 {
@@ -473,7 +472,7 @@ static __always_inline int walk_register(const struct walk *w, __u32 reg, __u64 
 	return 0;
 }
 
-/* What becomes of the one register that the rule's file keeps track of. */
+/* Restores the one register that the rows of the file follow. */
 static __always_inline void walk_keep(struct walk *w, const struct wide_rule *r, __u64 cfa)
 {
 	__u32 reg = WIDE_KEPT_REG(r->flags);
@@ -599,7 +598,7 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 		if (err)
 			return err;
 	}
-	/* The saved FP lies below the return address, so one window serves both. */
+	/* The saved FP is below the return address, so one window has both. */
 	if (depth && walk_read(w, cfa - depth, &fp))
 		fp = WALK_NO_FP;
 	err = walk_read(w, cfa + ARCH_RA_AT, &ra);
@@ -614,7 +613,7 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	return ra ? WALK_CONTINUE : WALK_BOTTOM;
 }
 
-/* Puts the frame at hand on the list; WALK_DEPTH: there is no room. As walk_frame. */
+/* Appends the frame of the pc; WALK_DEPTH: there is no room. mapped: as in walk_frame. */
 static __always_inline int walk_add_frame(struct walk *w, int mapped)
 {
 	__u32 n = w->nframes;
@@ -631,8 +630,8 @@ static __always_inline int walk_add_frame(struct walk *w, int mapped)
 }
 
 /*
- * The step in a process of which nothing is known: neither mappings nor CFI. All there is to go by
- * is that a frame pointer leads upwards and to an address behind a call.
+ * The step without mappings and CFI: all that can be checked is that a frame pointer leads upwards
+ * and to an address behind a call.
  */
 static __always_inline int walk_by_fp_only(struct walk *w, int reason)
 {
@@ -650,7 +649,7 @@ static __always_inline int walk_by_fp_only(struct walk *w, int reason)
 	return WALK_CONTINUE;
 }
 
-/* Adds the frame at hand and moves w to its caller: WALK_CONTINUE, or why there is none. */
+/* Appends the frame of the pc and moves w to its caller: WALK_CONTINUE, or why there is none. */
 static __always_inline int walk_step(struct walk *w)
 {
 	__u64 addr = w->exact ? w->pc : w->pc - 1;

@@ -2,7 +2,7 @@
 #ifndef STACKTOP_UNWIND_WALK_H
 #define STACKTOP_UNWIND_WALK_H
 
-/* The state of a walk and the lists of mappings it searches: for BPF, its owner and the host. */
+/* The state of a walk and the lists of mappings that it searches, for BPF and the host. */
 
 #include <linux/types.h>
 
@@ -16,16 +16,15 @@
 /* Between the deepest frame of a main thread and the start of its stack: musl leaves 48. */
 #define WALK_START_BYTES  128
 #define WALK_SWITCHES_MAX 8 /* more is a circle */
-/* FP that could not be read or is not defined: nothing takes an odd number for a frame. */
+/* A lost or undefined FP: an odd number is never taken for a frame. */
 #define WALK_NO_FP	1
 #define WALK_WINDOW_MIN 512u
 #define WALK_WINDOW_MAX 4096u
 
 /*
- * A frame says where the code is, in the file if the walk knew which file was mapped there: then it
- * means the same in every process and after the mapping has gone. Where no list told, but the
- * kernel, the file is known by a tag and the place by its offset in the file. Else it is an address
- * of the process.
+ * A frame is the place of code. If a list has the mapping it is an address in the file, which means
+ * the same in every process and after the mapping has gone. If only the kernel knows the mapping it
+ * is a tag of the file and an offset in it. Else it is an address of the process.
  *
  * FRAME_EXACT: the pc itself was executing (leaf, interrupted by a signal), so its function is
  * looked up at the pc; without it the pc is a return address, looked up at pc - 1.
@@ -37,15 +36,15 @@
 #define FRAME_OBJECT_MAX ((1ull << 26) - 1)
 #define FRAME_VADDR(f)	 ((f)&FRAME_VADDR_MAX)
 #define FRAME_OBJECT(f)	 ((f) >> FRAME_VADDR_BITS & FRAME_OBJECT_MAX)
-/* Of one that is in no object: bits 60 to 32: tag of the file; 31 to 0: offset in it. */
+/* In no object: bits 60 to 32: tag of the file; 31 to 0: offset in it. */
 #define FRAME_IN_FILE	    (1ull << 61)
 #define FRAME_OFFSET_BITS   32
 #define FRAME_OFFSET_MAX    ((1ull << FRAME_OFFSET_BITS) - 1)
 #define FRAME_OFFSET(f)	    ((f)&FRAME_OFFSET_MAX)
 #define FRAME_TAG_MASK	    (FRAME_IN_FILE - 1 - FRAME_OFFSET_MAX)
-#define FRAME_ADDRESS(f)    ((f) & (FRAME_IN_FILE - 1)) /* of one that is in neither */
+#define FRAME_ADDRESS(f)    ((f) & (FRAME_IN_FILE - 1)) /* of a frame in neither */
 #define FRAME_IS_ADDRESS(f) (!((f) & (FRAME_IN_OBJECT | FRAME_IN_FILE)))
-/* What added to an address makes the frame; bias: run time address - ELF address. */
+/* To be added to an address to get its frame; bias: run time address - ELF address. */
 #define FRAME_OF(n, bias) ((FRAME_IN_OBJECT | (__u64)(n) << FRAME_VADDR_BITS) - (__u64)(bias))
 
 enum map_kind {
@@ -95,21 +94,21 @@ struct walk {
 	__u32 nframes;
 	__u32 exact;	/* pc is not a return address */
 	__u32 known;	/* bit n: regs[n] is this frame's value */
-	__u32 fp_chain; /* the last step followed a frame pointer that was found sound */
+	__u32 fp_chain; /* the last step followed a frame pointer */
 	__u32 list_at;	/* first map_entry of the process */
 	__u32 list_count;
-	struct map_entry map; /* that served the last frame */
-	__u32 map_at;	      /* where it stands in the lists */
-	__u32 changed;	      /* what was looked up last is not what the list says any more */
+	struct map_entry map; /* of the address looked up last */
+	__u32 map_at;	      /* its index in the lists */
+	__u32 changed;	      /* something else is mapped at the address looked up last */
 	__u64 window_at;      /* address of window[0] */
 	__u32 window_size;    /* valid bytes */
 	__u32 window_next;    /* bytes to ask for next time */
-	__u32 switches;	      /* frames that did not lie above their callee's */
-	__u32 own;	      /* some frame is an address: the stack means it in one process only */
+	__u32 switches;	      /* frames that were not above their callee's */
+	__u32 own;	      /* a frame is an address: the stack is of this process only */
 	__u64 start_stack;    /* the main thread's deepest frame ends here; 0: unknown */
-	__u64 window_top;     /* nothing is readable from here on, as far as known; 0: unknown */
+	__u64 window_top;     /* nothing can be read from here on; 0: not known */
 	__u64 regs[DWARF_COUNT];
-	__u64 head[4]; /* the owner's: goes out together with the frames */
+	__u64 head[4]; /* a record's head, for the BPF program: sent together with the frames */
 	__u64 frames[WALK_FRAMES_MAX];
 	__u8 window[WALK_WINDOW_MAX + 8];
 };

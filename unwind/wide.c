@@ -18,7 +18,7 @@
 _Static_assert((SLOTS & (SLOTS - 1)) == 0, "slots are found by a mask");
 _Static_assert(WIDE_RULES_MAX < UINT16_MAX, "slots hold the index + 1");
 
-struct store {		      /* what all who share a set see */
+struct store {		      /* the set itself, shared by its views */
 	pthread_mutex_t lock; /* of count and slots; a rule below count never changes */
 	unsigned int users;
 	unsigned int count;
@@ -28,7 +28,7 @@ struct store {		      /* what all who share a set see */
 
 struct wide_rules {
 	struct store *store;
-	unsigned int left; /* that the present file may add */
+	unsigned int left; /* rules that the present file may add */
 };
 
 static struct wide_rules *view_new(struct store *store)
