@@ -158,8 +158,8 @@ static bool may_go(const struct evictor *ev, const struct object *o)
 }
 
 /* Higher goes first; 0 stays. */
-static unsigned int readiness(const struct evictor *ev, const struct object *o,
-			      enum evict_extent extent, uint64_t now)
+static unsigned int evict_rank(const struct evictor *ev, const struct object *o,
+			       enum evict_extent extent, uint64_t now)
 {
 	if (!may_go(ev, o))
 		return 0;
@@ -172,8 +172,8 @@ static unsigned int readiness(const struct evictor *ev, const struct object *o,
 	return o->placed + STAY_NS < now ? 1 : 0;
 }
 
-static bool goes(const struct evictor *ev, const struct object *o, enum evict_extent extent,
-		 uint64_t now)
+static bool is_counted_gone(const struct evictor *ev, const struct object *o,
+			    enum evict_extent extent, uint64_t now)
 {
 	if (extent == EVICT_NONE || o == ev->objects->vdso)
 		return false;
@@ -181,7 +181,7 @@ static bool goes(const struct evictor *ev, const struct object *o, enum evict_ex
 		return !o->pinned;
 	if (!o->refs)
 		return !o->in_queue;
-	return extent != EVICT_UNUSED && readiness(ev, o, extent, now);
+	return extent != EVICT_UNUSED && evict_rank(ev, o, extent, now);
 }
 
 struct word_array {
@@ -220,7 +220,7 @@ int evict_measure(const struct evictor *ev, enum evict_extent extent, struct sha
 		if (garbage->blocks[i].from == ev->shards)
 			err = add_word(&gone, garbage->blocks[i].word);
 	HASH_ITER(hh, ev->objects->all, o, next)
-		for (i = 0; !err && i < o->nspans && goes(ev, o, extent, now); i++)
+		for (i = 0; !err && i < o->nspans && is_counted_gone(ev, o, extent, now); i++)
 			err = add_word(&gone, o->spans[i].word);
 	*out = (struct shards_room){0};
 	if (!err && gone.count)
@@ -238,7 +238,7 @@ static struct object *coldest_object(const struct evictor *ev, enum evict_extent
 	unsigned int ready, best_ready = 0;
 
 	HASH_ITER(hh, ev->objects->all, o, next) {
-		ready = readiness(ev, o, extent, now);
+		ready = evict_rank(ev, o, extent, now);
 		if (ready > best_ready ||
 		    (best && ready == best_ready &&
 		     (ready >= 2 ? o->sampled < best->sampled : o->placed < best->placed))) {

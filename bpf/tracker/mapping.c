@@ -32,7 +32,7 @@ static void tell_quota(struct mappings *ms, const struct process *p)
 }
 
 /* How many more the process may have. */
-static uint64_t room_for(const struct mappings *ms, const struct process *p)
+static uint64_t room_for_mappings(const struct mappings *ms, const struct process *p)
 {
 	uint64_t room = quota_room(&ms->quota, p->nmappings ? p->payer : p->uid);
 
@@ -40,14 +40,14 @@ static uint64_t room_for(const struct mappings *ms, const struct process *p)
 }
 
 /* Before they are counted in p->nmappings. */
-static bool charge(struct mappings *ms, struct process *p, size_t n)
+static bool charge_mappings(struct mappings *ms, struct process *p, size_t n)
 {
 	if (!p->nmappings)
 		p->payer = p->uid;
 	return quota_take(&ms->quota, p->payer, n);
 }
 
-static void list_free(struct mappings *ms, struct mapping *list, size_t n)
+static void free_mappings(struct mappings *ms, struct mapping *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (list[i].object)
@@ -57,7 +57,7 @@ static void list_free(struct mappings *ms, struct mapping *list, size_t n)
 
 void mappings_clear(struct mappings *ms, struct process *p)
 {
-	list_free(ms, p->mappings, p->nmappings);
+	free_mappings(ms, p->mappings, p->nmappings);
 	quota_give(&ms->quota, p->payer, p->nmappings);
 	p->mappings = NULL;
 	p->nmappings = 0;
@@ -65,7 +65,7 @@ void mappings_clear(struct mappings *ms, struct process *p)
 
 int mappings_copy(struct mappings *ms, struct process *to, const struct process *from)
 {
-	uint64_t n = room_for(ms, to);
+	uint64_t n = room_for_mappings(ms, to);
 	size_t i;
 
 	if (n < from->nmappings)
@@ -75,7 +75,7 @@ int mappings_copy(struct mappings *ms, struct process *to, const struct process 
 	if (!n)
 		return 0;
 	to->mappings = malloc(n * sizeof(*to->mappings));
-	if (!to->mappings || !charge(ms, to, n)) {
+	if (!to->mappings || !charge_mappings(ms, to, n)) {
 		free(to->mappings);
 		to->mappings = NULL;
 		return -ENOMEM;
@@ -90,16 +90,17 @@ int mappings_copy(struct mappings *ms, struct process *to, const struct process 
 }
 
 /* Gives p the list, or the lowest mappings of it if there is no room for all. */
-static void list_take(struct mappings *ms, struct process *p, struct mapping *list, size_t n)
+static void take_mappings(struct mappings *ms, struct process *p, struct mapping *list, size_t n)
 {
-	const uint64_t most = p->nmappings + room_for(ms, p);
+	const uint64_t most = p->nmappings + room_for_mappings(ms, p);
 
 	if (n > most)
 		tell_quota(ms, p);
 	while (n > most)
 		if (list[--n].object)
 			object_unref(ms->objects, list[n].object);
-	if (n > p->nmappings && !charge(ms, p, n - p->nmappings)) /* no memory for an account */
+	if (n > p->nmappings &&
+	    !charge_mappings(ms, p, n - p->nmappings)) /* no memory for an account */
 		while (n > p->nmappings)
 			if (list[--n].object)
 				object_unref(ms->objects, list[n].object);
@@ -117,7 +118,8 @@ static int mapping_add(struct mappings *ms, struct process *p, const struct mapp
 	size_t i, n = 0;
 	bool placed = false;
 
-	if (!room_for(ms, p) && (!p->nmappings || p->mappings[p->nmappings - 1].end <= m->start)) {
+	if (!room_for_mappings(ms, p) &&
+	    (!p->nmappings || p->mappings[p->nmappings - 1].end <= m->start)) {
 		if (p->nmappings < MAPPINGS_MAX)
 			tell_quota(ms, p);
 		return -ENOSPC;
@@ -157,7 +159,7 @@ static int mapping_add(struct mappings *ms, struct process *p, const struct mapp
 	}
 	if (!placed)
 		list[n++] = *m;
-	list_take(ms, p, list, n);
+	take_mappings(ms, p, list, n);
 	return 0;
 }
 
@@ -305,8 +307,8 @@ bool mapping_record(struct mappings *ms, struct process *p, const struct procmap
 
 /*
  * The process may keep its mappings locked, or have many of them, so the tracker gives up its lock
- * meanwhile. Processes and their mappings are changed by its own thread alone, and by who waits for
- * ms->reading.
+ * meanwhile. Only its own thread changes processes and their mappings, and threads that wait until
+ * ms->reading is false.
  */
 static int read_unlocked(struct mappings *ms, struct maps_reading *s)
 {
@@ -327,7 +329,7 @@ static int read_unlocked(struct mappings *ms, struct maps_reading *s)
 static int describe_all(struct mappings *ms, const struct process *p, const struct maps_reading *s,
 			struct process *to)
 {
-	const uint64_t room = room_for(ms, to);
+	const uint64_t room = room_for_mappings(ms, to);
 	const size_t n = s->nseen < room ? s->nseen : (size_t)room;
 
 	if (n < s->nseen)
@@ -335,7 +337,7 @@ static int describe_all(struct mappings *ms, const struct process *p, const stru
 	if (!n)
 		return 0;
 	to->mappings = malloc(n * sizeof(*to->mappings));
-	if (!to->mappings || !charge(ms, to, n))
+	if (!to->mappings || !charge_mappings(ms, to, n))
 		return -ENOMEM;
 	for (to->nmappings = 0; to->nmappings < n; to->nmappings++) {
 		struct procmap map = s->seen[to->nmappings].map;
@@ -380,7 +382,7 @@ static int replace_mappings(struct mappings *ms, struct process *p, const struct
 		quota_take(&ms->quota, p->payer, p->nmappings);
 		return err;
 	}
-	list_free(ms, p->mappings, p->nmappings);
+	free_mappings(ms, p->mappings, p->nmappings);
 	p->mappings = to.mappings;
 	p->nmappings = to.nmappings;
 	p->payer = to.payer;

@@ -131,7 +131,7 @@ static bool is_same_elf(const struct object *o, const struct open_answer *a)
 }
 
 /* Takes the descriptor if the file is the one that was closed. */
-static bool reopen(struct objects *os, struct object *o, const struct open_answer *a, int fd)
+static bool reopen_object(struct objects *os, struct object *o, const struct open_answer *a, int fd)
 {
 	if (a->file.copied != o->copied || !is_same_elf(o, a))
 		return false;
@@ -150,7 +150,7 @@ static struct object *use_again(struct objects *os, struct object *o, const stru
 {
 	if (!object_is_closed(o)) {
 		close(fd);
-	} else if (!reopen(os, o, a, fd)) {
+	} else if (!reopen_object(os, o, a, fd)) {
 		object_disown(os, o);
 		return NULL;
 	} else if (o->copied) {

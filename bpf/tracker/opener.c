@@ -187,7 +187,7 @@ static void queue_drop(struct opener *o, struct user_queue *before)
 	free(q);
 }
 
-static void append(struct open_question ***end, struct open_question *q)
+static void append_question(struct open_question ***end, struct open_question *q)
 {
 	q->next = NULL;
 	**end = q;
@@ -196,7 +196,7 @@ static void append(struct open_question ***end, struct open_question *q)
 
 static void queue_add(struct opener *o, struct user_queue *queue, struct open_question *q)
 {
-	append(&queue->end, q);
+	append_question(&queue->end, q);
 	queue->waiting++;
 	o->waiting += queue->uid != 0;
 }
@@ -379,7 +379,7 @@ static bool helper_send(struct open_helper *h, struct open_question *q, uint64_t
 		return false;
 	if (!h->depth++)
 		h->since = now;
-	append(&h->end, q);
+	append_question(&h->end, q);
 	return true;
 }
 
@@ -417,7 +417,7 @@ static bool send_next(struct opener *o, uint64_t now)
 	return false;
 }
 
-static uint64_t patience(const struct opener *o)
+static uint64_t answer_time(const struct opener *o)
 {
 	bool crowded = o->turn != NULL;
 
@@ -439,7 +439,7 @@ void opener_turn(struct opener *o, uint64_t now)
 	for (unsigned int i = 0; i < OPENHELPERS; i++) {
 		struct open_helper *h = &o->helpers[i];
 
-		if (h->depth && h->since + patience(o) <= now) {
+		if (h->depth && h->since + answer_time(o) <= now) {
 			openhelpers_kill(&o->processes, i);
 			helper_lose(o, h, -ETIMEDOUT, now);
 		}

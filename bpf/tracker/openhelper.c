@@ -140,7 +140,7 @@ struct left {
 	unsigned int count;
 };
 
-static void reap(struct left *left)
+static void reap_helpers(struct left *left)
 {
 	unsigned int i, n = 0;
 
@@ -170,10 +170,10 @@ static void end_all(pid_t *pids, struct left *left)
 
 	for (unsigned int i = 0; i < OPENHELPERS; i++)
 		end_helper(&pids[i], left);
-	reap(left);
+	reap_helpers(left);
 	for (int turns = 0; left->count && turns < END_TURNS; turns++) {
 		nanosleep(&turn, NULL);
-		reap(left);
+		reap_helpers(left);
 	}
 }
 
@@ -189,10 +189,10 @@ static void __attribute__((noreturn)) forker(int control)
 	if (stat("/", &root))
 		_exit(1);
 	while (openhelper_receive(CONTROL_FD, &order, sizeof(order), &socket) == sizeof(order)) {
-		reap(&left);
+		reap_helpers(&left);
 		if (order.helper < OPENHELPERS)
 			end_helper(&pids[order.helper], &left);
-		reap(&left);
+		reap_helpers(&left);
 		if (order.helper < OPENHELPERS && order.start && socket >= 0 &&
 		    left.count < OPENHELPER_LEFT_MAX) {
 			pids[order.helper] = fork();

@@ -39,7 +39,7 @@ static void reset_tables(struct tracker *t, long shard)
 	notices_tell(&t->notices, 0, "reset: %u objects load again", n);
 }
 
-static void attach(struct tracker *t, const char *arg, bool on)
+static void attach_selector(struct tracker *t, const char *arg, bool on)
 {
 	struct selector selector;
 	const char *why;
@@ -62,7 +62,7 @@ static void run_command(struct tracker *t, const struct posted_command *c)
 	switch (c->command) {
 	case TRACKER_ATTACH:
 	case TRACKER_DETACH:
-		attach(t, c->arg, c->command == TRACKER_ATTACH);
+		attach_selector(t, c->arg, c->command == TRACKER_ATTACH);
 		break;
 	case TRACKER_DETACH_ALL:
 		targets_clear(&t->targets);
