@@ -20,7 +20,7 @@
 #include "bpf/tracker/tracker_priv.h"
 
 #define ASKED_MAX    256u
-#define OPEN_MAX     32u		  /* of them, open and not fetched yet */
+#define OPEN_MAX     32u		  /* of them, that are open */
 #define KEEP_NS	     (15000ull * 1000000) /* time to fetch it */
 #define KEEP_NONE_NS (5000ull * 1000000)  /* it may be installed by then */
 #define PATIENCE_NS  (500ull * 1000000)
@@ -49,8 +49,8 @@ struct asked_files {
 	uint64_t patience;   /* ns that threads may wait in a period */
 	uint64_t left;	     /* of that in the current one */
 	uint64_t until;	     /* end of the current one */
-	uint64_t held;	     /* bytes of copies... */
-	uint64_t counted;    /* when these were counted */
+	uint64_t held;	     /* bytes of copies when they were last counted */
+	uint64_t counted;    /* when that was */
 	struct open_request request;
 };
 

@@ -36,11 +36,10 @@ struct mapping {
 
 struct mappings {
 	struct quota quota; /* number of mappings of all processes */
-	/* A thread that reads mappings without the lock, and the end of that. */
-	pthread_t reader;
-	bool has_reader; /* NULL lock: there is none */
-	bool reading;
-	pthread_cond_t has_read;
+	pthread_t reader;   /* gives up the lock while it reads mappings; valid with has_reader */
+	bool has_reader;
+	bool reading;		 /* the reader is at it, without the lock */
+	pthread_cond_t has_read; /* `reading` has become false */
 
 	struct turnlock *lock;
 	struct proctable *procs;

@@ -18,9 +18,8 @@
 #define PORTION	    8u
 #define REST_SHARE  7u /* times the CPU time that a round took, before the next one */
 #define REST_MAX_NS (10ull * 1000000000)
-#define TURN_NS                                                                                    \
-	(4ull * 1000000) /* of CPU time, so that a turn makes progress on a busy machine           \
-			  */
+/* CPU time, so that a turn makes progress on a busy machine. */
+#define TURN_NS (4ull * 1000000)
 
 void rescan_begin(struct tracker *t)
 {
