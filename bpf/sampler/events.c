@@ -155,6 +155,13 @@ static void read_stats(struct events *e)
 	bpf_map_lookup_elem(e->stats_fd, &zero, e->stats);
 }
 
+static void note_samples(struct events *e, size_t first)
+{
+	read_stats(e);
+	for (size_t i = first; i < e->nevents; i++)
+		e->events[i].samples = samples_of(e, e->events[i].cpu);
+}
+
 static void drop_event(struct events *e, struct cpu_event *event)
 {
 	const uint64_t period = 1000000000ull / e->options->frequency;
@@ -244,9 +251,7 @@ int events_start(struct events *e, char *error, size_t size)
 {
 	int err = each_missing(e, add_event, error, size);
 
-	read_stats(e);
-	for (size_t i = 0; i < e->nevents; i++)
-		e->events[i].samples = samples_of(e, e->events[i].cpu);
+	note_samples(e, 0);
 	if (!err)
 		ticks_begin(e->ticks);
 	e->watched = clock_now();
@@ -270,9 +275,7 @@ int events_watch(struct events *e)
 	before = e->nevents;
 	err = each_missing(e, add_event, NULL, 0);
 	if (e->nevents > before) {
-		read_stats(e);
-		for (i = before; i < e->nevents; i++)
-			e->events[i].samples = samples_of(e, e->events[i].cpu);
+		note_samples(e, before);
 		ticks_begin(e->ticks);
 	}
 	return err;
@@ -304,8 +307,6 @@ void events_follow(struct events *e)
 
 void events_sum(struct events *e, struct ticks_sums *sums)
 {
-	read_stats(e);
-	for (size_t i = 0; i < e->nevents; i++)
-		e->events[i].samples = samples_of(e, e->events[i].cpu);
+	note_samples(e, 0);
 	ticks_sum(e->ticks, sums);
 }

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <utlist.h>
+
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/clock.h"
 #include "bpf/tracker/evict.h"
@@ -150,20 +152,17 @@ static bool goes_before(struct builders *bs, const struct object *a, const struc
 static struct object *queue_take(const struct table_builder *b)
 {
 	struct builders *bs = b->all;
-	struct object **link, **best = NULL, *o;
+	struct object *best = NULL, *o;
 	const uint64_t now = clock_now();
 
-	for (link = &bs->objects->queue; *link; link = &(*link)->next_queued)
-		if ((*link)->key.size <= b->size_max &&
-		    (!best || goes_before(bs, *link, *best, now)))
-			best = link;
+	for (o = bs->objects->queue; o; o = o->next_queued)
+		if (o->key.size <= b->size_max && (!best || goes_before(bs, o, best, now)))
+			best = o;
 	if (!best)
 		return NULL;
-	o = *best;
-	*best = o->next_queued;
-	if (!*best)
-		bs->objects->queue_end = best;
-	return o;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): of several, the first has a next */
+	DL_DELETE2(bs->objects->queue, best, prev_queued, next_queued);
+	return best;
 }
 
 bool builder_has_work(const struct table_builder *b)

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <utlist.h>
+
 #include "bpf/sampler/clock.h"
 #include "bpf/tracker/publish.h"
 #include "bpf/tracker/garbage.h"
@@ -17,30 +19,16 @@
 
 #define UNUSED_MAX 512u /* objects that no process maps */
 
-static void unused_remove(struct objects *os, struct object *o)
-{
-	if (o->older)
-		o->older->newer = o->newer;
-	else
-		os->unused_oldest = o->newer;
-	if (o->newer)
-		o->newer->older = o->older;
-	else
-		os->unused_newest = o->older;
-	o->older = o->newer = NULL;
-	os->nunused--;
-}
-
 static void unused_add(struct objects *os, struct object *o)
 {
-	o->older = os->unused_newest;
-	o->newer = NULL;
-	if (os->unused_newest)
-		os->unused_newest->newer = o;
-	else
-		os->unused_oldest = o;
-	os->unused_newest = o;
+	DL_APPEND2(os->unused, o, older, newer);
 	os->nunused++;
+}
+
+static void unused_remove(struct objects *os, struct object *o)
+{
+	DL_DELETE2(os->unused, o, older, newer);
+	os->nunused--;
 }
 
 bool object_charge(struct objects *os, struct object *o, int64_t bytes)
@@ -131,7 +119,7 @@ void object_forget(struct objects *os, struct object *o)
 
 bool object_evict_unused(struct objects *os)
 {
-	struct object *o = os->unused_oldest;
+	struct object *o = os->unused;
 
 	while (o && (o->in_queue || o == os->vdso))
 		o = o->newer;
@@ -163,21 +151,13 @@ void object_enqueue(struct objects *os, struct object *o)
 		return;
 	o->in_queue = true;
 	o->queued = clock_now();
-	o->next_queued = NULL;
-	*os->queue_end = o;
-	os->queue_end = &o->next_queued;
+	DL_APPEND2(os->queue, o, prev_queued, next_queued);
 	pthread_cond_broadcast(os->queue_wake);
 }
 
 void object_unqueue(struct objects *os, struct object *o)
 {
-	struct object **link = &os->queue;
-
-	while (*link != o)
-		link = &(*link)->next_queued;
-	*link = o->next_queued;
-	if (!*link)
-		os->queue_end = link;
+	DL_DELETE2(os->queue, o, prev_queued, next_queued);
 	o->in_queue = false;
 	object_set_state(os, o, OBJECT_EVICTED);
 	proctable_touch(os->procs, o);
@@ -279,7 +259,7 @@ void object_disown(struct objects *os, struct object *o)
 bool object_charge_new(struct objects *os, struct object *o, size_t nloads)
 {
 	const int64_t bytes = (int64_t)(sizeof(*o) + (nloads + 1) * sizeof(*o->loads));
-	struct object *old = os->unused_oldest, *next;
+	struct object *old = os->unused, *next;
 
 	for (; !object_charge(os, o, bytes); old = next) {
 		if (!old)

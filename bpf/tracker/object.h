@@ -100,7 +100,7 @@ struct object {
 	uint8_t build_id_size;
 	uint32_t listed; /* inventory.c: index */
 	pid_t counted;	 /* inventory.c: the process that was counted last */
-	struct object *next_queued;
+	struct object *prev_queued, *next_queued;
 	uint64_t queued;	      /* since when */
 	struct object *newer, *older; /* unused objects, by when they became so */
 	UT_hash_handle hh;	      /* by key */
@@ -112,7 +112,7 @@ struct object {
 	/* publish.c: for processes that are not known yet; NULL: none */
 	struct maplist *by_offset;
 	uint64_t by_offset_change; /* ctime for which that list was made */
-	struct object *next_filed, **prev_filed;
+	struct object *prev_filed, *next_filed;
 };
 
 struct objects {
@@ -121,15 +121,15 @@ struct objects {
 	struct object *by_file; /* the younger ones of each file */
 	struct object *by_tag;	/* likewise */
 	struct object *vdso;
-	struct object *unused_oldest, *unused_newest;
+	struct object *unused; /* oldest first */
 	unsigned int nunused;
 	uint64_t next_id;
-	uint64_t copied;		   /* bytes of all copies of files */
-	struct quota bytes;		   /* by the user who mapped the object first */
-	unsigned int nopen;		   /* objects whose files are open */
-	unsigned int nwanted;		   /* objects whose files are to be opened again */
-	unsigned int nevicted;		   /* in that state */
-	struct object *queue, **queue_end; /* for the builders */
+	uint64_t copied;       /* bytes of all copies of files */
+	struct quota bytes;    /* by the user who mapped the object first */
+	unsigned int nopen;    /* objects whose files are open */
+	unsigned int nwanted;  /* objects whose files are to be opened again */
+	unsigned int nevicted; /* in that state */
+	struct object *queue;  /* for the builders */
 
 	pthread_cond_t *queue_wake;
 	struct shards *shards;

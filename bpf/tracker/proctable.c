@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include <utlist.h>
+
 #include "bpf/sampler/clock.h"
 #include "bpf/tracker/maplist.h"
 #include "bpf/tracker/procstat.h"
@@ -123,7 +125,7 @@ void proctable_note_fork(struct proctable *procs, const struct process *parent)
 void proctable_remove(struct proctable *procs, struct process *p)
 {
 	HASH_DEL(procs->live, p);
-	proctable_clean(p);
+	proctable_clean(procs, p);
 }
 
 void proctable_add_dead(struct proctable *procs, struct process *p)
@@ -179,21 +181,15 @@ void proctable_dirty(struct proctable *procs, struct process *p)
 	if (p->dirty)
 		return;
 	p->dirty = true;
-	p->next_dirty = procs->dirty;
-	p->prev_dirty = &procs->dirty;
-	if (procs->dirty)
-		procs->dirty->prev_dirty = &p->next_dirty;
-	procs->dirty = p;
+	DL_PREPEND2(procs->dirty, p, prev_dirty, next_dirty);
 }
 
-void proctable_clean(struct process *p)
+void proctable_clean(struct proctable *procs, struct process *p)
 {
 	if (!p->dirty)
 		return;
 	p->dirty = false;
-	*p->prev_dirty = p->next_dirty;
-	if (p->next_dirty)
-		p->next_dirty->prev_dirty = p->prev_dirty;
+	DL_DELETE2(procs->dirty, p, prev_dirty, next_dirty);
 }
 
 void proctable_touch(struct proctable *procs, const struct object *o)

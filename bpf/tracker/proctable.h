@@ -85,7 +85,7 @@ struct process {
 	uint64_t scan_rest;  /* no reading before, because of the time of the last one */
 	uint64_t scan_round; /* rescan.c: the last round that has read it */
 	bool dirty;	     /* the list is out of date */
-	struct process *next_dirty, **prev_dirty;
+	struct process *prev_dirty, *next_dirty;
 	enum process_choice choice;
 	bool follow; /* of COMMAND's tree */
 	bool target; /* in the targets map */
@@ -136,7 +136,7 @@ void proctable_add_dead(struct proctable *procs, struct process *p);
 struct process *proctable_take_dead(struct proctable *procs, uint64_t before);
 /* Its list is out of date, or no longer. */
 void proctable_dirty(struct proctable *procs, struct process *p);
-void proctable_clean(struct process *p);
+void proctable_clean(struct proctable *procs, struct process *p);
 /* Marks all processes dirty that map the object. */
 void proctable_touch(struct proctable *procs, const struct object *o);
 /* What is known of the process may be wrong. */

@@ -17,6 +17,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <utlist.h>
+
 #include "bpf/prog/layout.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/clock.h"
@@ -115,12 +117,10 @@ void publish_unfile(struct publisher *pub, struct object *o)
 
 	if (!o->by_offset)
 		return;
-	sampler_drop_file(pub->maps->sampler, &key);
+	sampler_drop_file(pub->sampler, &key);
 	maplist_unref(pub->maps, o->by_offset);
 	o->by_offset = NULL;
-	*o->prev_filed = o->next_filed;
-	if (o->next_filed)
-		o->next_filed->prev_filed = o->prev_filed;
+	DL_DELETE2(pub->files, o, prev_filed, next_filed);
 }
 
 static void unfile_all(struct publisher *pub)
@@ -163,15 +163,6 @@ static bool is_useful(const struct maplists *maps, const struct object *o)
 	       shards_used(maps->shards, NULL) < (uint64_t)SHARD_WORDS / 2;
 }
 
-static void link_object(struct publisher *pub, struct object *o)
-{
-	o->next_filed = pub->files;
-	o->prev_filed = &pub->files;
-	if (pub->files)
-		pub->files->prev_filed = &o->next_filed;
-	pub->files = o;
-}
-
 void publish_file(struct publisher *pub, struct object *o)
 {
 	const struct file_key key = key_of_object(o);
@@ -187,14 +178,15 @@ void publish_file(struct publisher *pub, struct object *o)
 		free(list);
 	} else {
 		list->refs = 1;
-		list->count = e.count;
+		list->count = entry.list_count = e.count;
 		entry.list_at = list->word / MAPLIST_ENTRY_WORDS;
-		entry.list_count = e.count;
-		o->by_offset = list;
-		o->by_offset_change = o->change;
-		link_object(pub, o);
-		if (sampler_set_file(pub->maps->sampler, &key, &entry))
-			publish_unfile(pub, o);
+		if (sampler_set_file(pub->sampler, &key, &entry)) {
+			maplist_unref(pub->maps, list);
+		} else {
+			o->by_offset = list;
+			o->by_offset_change = o->change;
+			DL_APPEND2(pub->files, o, prev_filed, next_filed);
+		}
 	}
 	map_entries_free(&e);
 }
@@ -202,8 +194,8 @@ void publish_file(struct publisher *pub, struct object *o)
 void publish_scan_files(struct publisher *pub, uint64_t now)
 {
 	for (struct object *o = pub->files; o; o = o->next_filed) {
-		uint8_t *touched = sampler_touched(pub->maps->sampler) +
-				   o->by_offset->word / MAPLIST_ENTRY_WORDS;
+		uint8_t *touched =
+			sampler_touched(pub->sampler) + o->by_offset->word / MAPLIST_ENTRY_WORDS;
 
 		if (!memchr(touched, 1, o->by_offset->count))
 			continue;
@@ -440,7 +432,7 @@ static bool publish_process(struct publisher *pub, struct process *p)
 	if (process_is_unread(p))
 		return false;
 	p->exec_state = EXEC_SETTLED;
-	proctable_clean(p);
+	proctable_clean(pub->procs, p);
 	if (p->kthread)
 		return true;
 	err = make_list(pub, p);

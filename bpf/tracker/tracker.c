@@ -281,7 +281,6 @@ void tracker_connect(struct tracker *t)
 	t->evictor.targets = &t->targets;
 	t->builders.evictor = &t->evictor;
 	t->procs.dead_end = &t->procs.dead;
-	t->objects.queue_end = &t->objects.queue;
 	t->posted.end = &t->posted.first;
 }
 

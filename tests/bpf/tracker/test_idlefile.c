@@ -127,7 +127,6 @@ static void built(struct world *w, struct object *o)
 {
 	assert_ptr_equal(w->t.objects.queue, o);
 	w->t.objects.queue = NULL;
-	w->t.objects.queue_end = &w->t.objects.queue;
 	o->in_queue = false;
 	object_set_state(&w->t.objects, o, OBJECT_READY);
 }
