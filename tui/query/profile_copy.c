@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See profile_copy.h. Made of what anyone may ask of a profile and tell it; it knows nothing
- * inside. */
+/* See profile_copy.h. Uses only the public interface of a profile. */
 #include "tui/query/profile_copy.h"
 
 #include <errno.h>
@@ -9,7 +8,7 @@
 #define WINDOW_SECONDS 10
 #define NONE	       UINT32_MAX
 
-/* New ids by old ids. Ids are dense, so a vector does. */
+/* New ids by old ids. */
 struct idmap {
 	uint32_t *to;
 	size_t count;
@@ -90,7 +89,7 @@ static int64_t copy_stack(struct profile_copier *s, uint32_t id)
 	}
 	copied = *stack;
 	copied.frames = frames;
-	copied.sites = NULL; /* what is frozen does not change */
+	copied.sites = NULL; /* a copy does not change */
 	copy = profile_stack_new(s->to, &copied);
 	if (copy >= 0)
 		*to = (uint32_t)copy;

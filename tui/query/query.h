@@ -3,10 +3,10 @@
 #define STACKTOP_TUI_QUERY_QUERY_H
 
 /*
- * Questions to the profile: who used the CPU, in which functions, by which paths. Screens and
- * reports share them, so that they cannot disagree. All calls need profile_lock; results are
- * copies, valid without the lock until freed, but ids in them are only good for as long as the
- * lock is held or the id is looked up again (query_* by id return NULL when it is gone).
+ * Queries: which processes used the CPU, in which functions, on which call paths. Screens and
+ * reports share them, so they cannot disagree. All calls need profile_lock. Results are copies and
+ * stay valid until freed, but an id in them is valid only while the lock is held: look it up again
+ * later (the getters of profile.h return NULL when it is gone).
  */
 
 #include <stdbool.h>
@@ -15,16 +15,17 @@
 
 #include "tui/profile/profile.h"
 
-/* Which samples pass; NULL and 0 let all pass. Its owner keeps it as long as the query is asked. */
+/* Which samples pass; members that are NULL or 0 let all pass. The caller keeps it during the
+ * query. */
 struct sample_filter {
-	const bool *procs; /* by process id; */
-	uint32_t nprocs;   /* ... those beyond do not pass */
-	uint32_t tid;	   /* of one thread; needs query.threads */
-	const bool *cpus;  /* by number of the CPU, + 1; needs query.threads or query.cpus; ... */
-	uint32_t ncpus;	   /* ... those beyond do not pass */
-	const bool *funcs; /* by function id: one of them is among the frames that are shown, ... */
-	uint32_t nfuncs;
-	bool without; /* ... or none is */
+	const bool *procs; /* by process id */
+	uint32_t nprocs;   /* size of procs; ids beyond it do not pass */
+	uint32_t tid;	   /* one thread only; needs query.threads */
+	const bool *cpus;  /* by CPU number + 1; needs query.threads or query.cpus */
+	uint32_t ncpus;	   /* size of cpus; CPUs beyond it do not pass */
+	const bool *funcs; /* by function id: a shown frame must be one of these */
+	uint32_t nfuncs;   /* size of funcs */
+	bool without;	   /* inverts funcs: no shown frame may be one of these */
 };
 
 struct query {
@@ -33,17 +34,15 @@ struct query {
 	bool hide_kernel; /* leave kernel frames out: their samples count for the user frame */
 	bool hide_user;	  /* leave user frames out: samples without kernel frames vanish */
 	bool hide_inline; /* inlined calls count for the function that they are in */
-	/* Cells with their thread, where slices are weighed that are still there: sums put threads
-	 * together. */
+	/* Tell threads apart. Works while the slices of the span are kept: sums merge threads. */
 	bool threads;
-	bool cpus;   /* Cells with their CPU, likewise. */
-	bool by_cpu; /* query_procs gives a row for each CPU; needs cpus */
-	/* By process id (all of them): the process whose row in query_procs counts it, too; NULL:
-	 * its own. See query_owners. */
+	bool cpus;   /* tell CPUs apart, likewise */
+	bool by_cpu; /* query_procs returns a row for each CPU; needs cpus */
+	/* By process id, for all ids: the process in whose row query_procs counts it; NULL: its
+	 * own. See query_owners. */
 	const uint32_t *owners;
-	const struct sample_filter
-		*scope; /* whose samples; NULL: everybody's. Shares are of these */
-	const struct sample_filter *filter; /* which of these are looked at; NULL: all */
+	const struct sample_filter *scope;  /* shares are of these samples; NULL: of all */
+	const struct sample_filter *filter; /* which of them are counted; NULL: all */
 	bool baseline; /* compare with SPAN_BASELINE instead of the time before */
 };
 
@@ -51,33 +50,33 @@ struct query {
 
 struct proc_row {
 	uint32_t proc;
-	uint32_t tid; /* of a row of a thread, where query.threads; else 0 */
-	uint32_t cpu; /* + 1; of a row of a CPU, which has no process (QUERY_ALL); else 0 */
+	uint32_t tid; /* with query.threads; else 0 */
+	uint32_t cpu; /* + 1, with query.by_cpu; proc is QUERY_ALL then; else 0 */
 	uint64_t samples;
 	uint64_t kernel_samples;
 	uint64_t walks; /* user stacks walked */
 	uint64_t complete;
-	double cpu_percent;		/* of one CPU; samples / frequency / seconds weighed */
+	double cpu_percent;		/* of one CPU: samples / frequency / seconds of the span */
 	double rate;			/* samples a second */
 	uint32_t hottest;		/* func id with the most self samples, or UINT32_MAX */
-	uint16_t history[PROC_HISTORY]; /* samples of the last slices, oldest first; 0 where they
-					   are not kept, see query_history_kept */
-	double before_cpu;		/* cpu_percent of the baseline; < 0: none is compared */
+	uint16_t history[PROC_HISTORY]; /* samples of the last slices, oldest first; 0 for a
+					   slice that is gone, see query_history_kept */
+	double before_cpu;		/* cpu_percent of the baseline; < 0: not compared */
 };
 
 struct func_row {
 	uint32_t func;
 	uint64_t self;
-	uint64_t total;	    /* recursion counted once a sample */
-	double before_self; /* share of self, 0..1, in the equally long time before, or of the
-			       baseline, whose functions are all there; < 0: none */
+	uint64_t total;	    /* a sample counts once, also in recursion */
+	double before_self; /* share of self, 0..1, in the equally long time before or in the
+			       baseline, all of whose functions have rows; < 0: none */
 };
 
 #define QUERY_NONE UINT32_MAX
 
-struct end_row { /* walks of a process that ended alike */
+struct end_row { /* walks of a process with the same end */
 	uint32_t proc;
-	uint32_t end;	/* func id of the reason; QUERY_NONE: they are complete */
+	uint32_t end;	/* func id of the reason; QUERY_NONE: complete */
 	uint32_t last;	/* func id of the outermost frame that was reached; QUERY_NONE: none */
 	uint64_t place; /* of that frame, in the stack with most samples (profile_stack.place) */
 	uint64_t samples;
@@ -91,8 +90,9 @@ struct tree_node { /* node 0 is the root, which has no function */
 	uint32_t nchildren;
 	uint64_t self;
 	uint64_t total;
-	uint64_t before; /* total of the baseline, when that is compared; its nodes are all there */
-	uint64_t path;	 /* hash of the functions from the root: the same node in every refresh */
+	uint64_t before; /* total of the baseline, all of whose nodes are there */
+	uint64_t path; /* hash of the functions from the root: identifies the node in every refresh
+			*/
 };
 
 struct tree {
@@ -100,97 +100,98 @@ struct tree {
 	uint32_t count;
 };
 
-/* Rows are unsorted. The caller frees *rows with free(). -ENOMEM. query_procs gives a row for each
- * thread instead where query.threads. */
+/* Rows are unsorted; the caller frees *rows. -ENOMEM. With query.threads, query_procs returns a row
+ * for each thread. */
 int query_procs(const struct profile *p, const struct query *q, struct proc_row **rows,
 		size_t *count);
 int query_funcs(const struct profile *p, const struct query *q, struct func_row **rows,
 		size_t *count);
-/* How many of the slices that the history of a row tells of are there, the last ones. */
+/* How many slices the history of a row covers; the last entries of it are valid. */
 size_t query_history_kept(const struct profile *p, enum span span);
 
-struct cpu_row { /* a process, or a thread of it, on a CPU */
+struct cpu_row { /* a process, or a thread, on a CPU */
 	uint32_t proc;
-	uint32_t tid; /* where query.threads; else 0 */
+	uint32_t tid; /* with query.threads; else 0 */
 	uint32_t cpu; /* + 1; 0: not known */
 	uint64_t samples;
 };
 
-/* Where processes ran, or threads where query.threads: rows by process, thread, and samples, the
- * most first; the caller frees *rows. Needs query.cpus. -ENOMEM. */
+/* On which CPUs processes ran, or threads with query.threads. Sorted by process, thread, and
+ * samples, the most first; the caller frees *rows. Needs query.cpus. -ENOMEM. */
 int query_cpus(const struct profile *p, const struct query *q, struct cpu_row **rows,
 	       size_t *count);
-/* Is a CPU known of any sample of what is weighed? */
+/* True if any sample of the span has a CPU. */
 bool query_knows_cpus(const struct profile *p, enum span span);
-/* Are the slices there that what is weighed is the sum of? Only they know CPUs and threads. */
+/* True if the slices of the span are kept. Only they tell CPUs and threads apart. */
 bool query_keeps_slices(const struct profile *p, enum span span);
-/* One more than the highest number of a CPU, + 1, that there ever was in the profile; 0: none. */
+/* One more than the highest CPU number + 1 that was ever sampled; 0: none. */
 uint32_t query_ncpus(const struct profile *p);
-/* How walks ended, whatever the query hides; of its filter's samples. */
+/* How walks ended, for the samples that pass the filter. Ignores what the query hides. */
 int query_ends(const struct profile *p, const struct query *q, struct end_row **rows,
 	       size_t *count);
-/* Top down: a node's children are its callees. The caller frees nodes. -ENOMEM. Memory is bounded:
- * deep or rare paths beyond 200,000 nodes are counted in their parent. */
+/* Top down: a node's children are its callees. The caller frees out->nodes. -ENOMEM. Beyond 200,000
+ * nodes the rarest paths count for their parents. */
 int query_tree(const struct profile *p, const struct query *q, struct tree *out);
-/* Bottom up, as query_tree: below the root are the functions that executed, and a node's children
- * are its callers. self: samples whose stack begins here. */
+/* Bottom up: the root's children are the functions that executed, a node's children are its
+ * callers. self: samples whose stack begins here. */
 int query_callers(const struct profile *p, const struct query *q, struct tree *out);
 
-/* One of the two for a view of rows: nodes of fewer samples than `least` may have no children, but
- * their totals are whole. *hottest: the node with the most samples of its own; 0: it was left out,
- * or the tree is bottom up. */
+/* Either tree for a view of rows: nodes of fewer samples than `least` may have no children, but
+ * their totals are complete. *hottest: the node with the most samples of its own; 0: that node was
+ * left out, or the tree is bottom up. */
 int query_rows(const struct profile *p, const struct query *q, bool callers, double least,
 	       struct tree *out, uint32_t *hottest);
 
 /*
- * A tree of which only a part is seen. It begins with the root. `grow`, which is called once, asks
- * for the children of the nodes that shall have any; a result other than 0 is handed on.
+ * A tree of which only a part is needed. It starts with the root alone. `grow` is called once and
+ * asks for the children of the nodes it needs; query_part returns its result if that is not 0.
  */
 struct tree_part;
 int query_part(const struct profile *p, const struct query *q, bool callers,
 	       int (*grow)(struct tree_part *part, void *arg), void *arg, struct tree *out);
-/* The node has its children from now on, sorted, numbered one after another and linked. -ENOMEM. */
+/* Adds the children of the node: sorted, linked, with consecutive numbers. -ENOMEM. */
 int query_part_children(struct tree_part *part, uint32_t node);
 /* The nodes so far; valid until the next query_part_children. */
 const struct tree *query_part_tree(const struct tree_part *part);
 
 struct match_cache;
 struct query_found {
-	uint64_t samples; /* each once, however many frames of its stack pass */
+	uint64_t samples; /* a sample counts once, however many of its frames match */
 	uint32_t nodes;
 };
 
-/* What passes at and below a node of the part, also where the part has no nodes. -ENOMEM. */
+/* What matches at and below a node, also where the part has no nodes. -ENOMEM. */
 int query_part_found(const struct tree_part *part, uint32_t node, const struct match_cache *funcs,
 		     struct query_found *found);
 
-/* Cells weighed by the query, for writers that need whole stacks (folded). fn returns non-zero to
- * stop; the value is handed on. */
+/* Calls fn for each cell of the query, for writers that need whole stacks (folded). A result other
+ * than 0 stops it and is returned. */
 int query_cells(const struct profile *p, const struct query *q,
 		int (*fn)(const struct profile_cell *cell, void *arg), void *arg);
 
-/* Owners that put processes of the same text together; the caller frees them. -ENOMEM. */
+/* Owners (query.owners) that merge processes of the same text; the caller frees them. -ENOMEM. */
 int query_owners(const struct profile *p, const char *(*text)(const struct profile_proc *proc),
 		 uint32_t **owners);
 
-/* Which functions or processes pass, by id, for a sieve. */
+/* Which functions or processes match, by id, for a sample_filter. */
 struct match_cache {
-	uint64_t *hash; /* of the function that was judged */
+	uint64_t *hash; /* of the function that was asked about */
 	bool *pass;
 	uint32_t count, room;
 };
 
-/* A zeroed struct is none. */
+/* A zeroed struct is an empty cache. */
 void match_cache_free(struct match_cache *v);
-/* Verdicts on all functions. Those that were judged before are not asked about again, also when
- * they are of another profile: free the verdicts when the opinion has changed. -ENOMEM. */
+/* Fills the cache for all functions. A function is asked about once, also across profiles: free the
+ * cache when the criterion changes. -ENOMEM. */
 int query_judge_funcs(const struct profile *p, struct match_cache *v,
 		      bool (*passes)(const struct profile_func *func, void *arg), void *arg);
-/* Verdicts on all processes, anew. -ENOMEM. */
+/* Fills the cache for all processes, and asks about each again. -ENOMEM. */
 int query_judge_procs(const struct profile *p, struct match_cache *v,
 		      bool (*passes)(const struct profile_proc *proc, void *arg), void *arg);
 
-/* Samples weighed by the query, and seconds that they took. Shares are of those of the query
- * without its filter. */
+/* Samples of the query, and the seconds that its span covers. For shares, divide by those of the
+ * query without its filter. */
 uint64_t query_samples(const struct profile *p, const struct query *q, double *seconds);
+
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where processes and threads ran. Sums put CPUs together, as they do threads: the question is
- * rare, so it adds up the slices and costs nothing until it is asked.
+ * On which CPUs processes and threads ran. Sums merge CPUs as they merge threads. The query is
+ * rare, so it adds up slices, and costs nothing unless it is used.
  */
 #include <errno.h>
 #include <stdlib.h>

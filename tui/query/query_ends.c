@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How walks ended: why, and at which function, which is where a table is missing or wrong. */
+/* How walks ended: the reason, and the function where an unwind table is missing or wrong. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "tui/query/query_priv.h"
 
-struct sight { /* of a place, by the index of its cell */
+struct sight { /* the place of a row, by the index of its cell */
 	uint64_t place;
-	uint64_t samples; /* of the stack that it is from */
+	uint64_t samples; /* of the stack that the place is from */
 };
 
 struct endlist {
@@ -49,7 +49,7 @@ static int end_cell(const struct profile_cell *cell, void *arg)
 	first = !stack->complete;
 	if (!stack->complete && stack->nframes)
 		end = stack->frames[0];
-	/* What was folded is complete or not, but a reason it has none. */
+	/* A folded stack is complete or not, but has no reason. */
 	if (stack->nframes > first && func_at(list->p, stack->frames[first])->func.kind != FUNC_END)
 		last = stack->frames[first];
 	if (celltable_reserve(&list->ends, list->ends.count + 1) || sights_reserve(list))
@@ -65,11 +65,11 @@ static int end_cell(const struct profile_cell *cell, void *arg)
 int query_ends(const struct profile *p, const struct query *q, struct end_row **rows, size_t *count)
 {
 	struct endlist list = {.p = p, .q = q};
-	struct query everybody = *q;
+	struct query unscoped = *q;
 	int err;
 
-	everybody.scope = NULL;
-	err = query_raw(p, &everybody, end_cell, &list);
+	unscoped.scope = NULL;
+	err = query_raw(p, &unscoped, end_cell, &list);
 	*count = 0;
 	*rows = err ? NULL : malloc((list.ends.count + 1) * sizeof(**rows));
 	if (!err && !*rows)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The flat profile. Each function has a mark with the serial number of the sample that touched it
- * last, which answers "counted already in this sample?".
+ * The flat profile. Each function has a mark with the number of the last cell that counted for it,
+ * so that recursion counts once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 struct func_mark {
 	uint64_t self, total;
 	uint64_t before; /* self in the time before */
-	uint32_t sample; /* serial number; 0: the function is not part of the answer */
+	uint32_t sample; /* number of the last cell; 0: the function has no row */
 };
 
 struct flat {
@@ -66,7 +66,7 @@ static int before_cell(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
-/* What the baseline has and nothing else is part of the answer, too. */
+/* A function that only the baseline has gets a row, too. */
 static int baseline_cell(const struct profile_cell *cell, void *arg)
 {
 	struct flat *flat = arg;
@@ -77,7 +77,7 @@ static int baseline_cell(const struct profile_cell *cell, void *arg)
 	return before_cell(cell, arg);
 }
 
-/* The slices just before those that were weighed, as long a time. */
+/* The equally long time just before the span. */
 static void flat_before(struct flat *flat, const struct query *q)
 {
 	const struct profile *p = flat->p;

@@ -2,14 +2,14 @@
 #ifndef STACKTOP_TUI_QUERY_QUERY_PRIV_H
 #define STACKTOP_TUI_QUERY_QUERY_PRIV_H
 
-/* What the queries share: walking cells, and the end of a cell. For query*.c only. */
+/* What the queries share. For tui/query only. */
 
 #include "tui/profile/profile_priv.h"
 #include "tui/query/query.h"
 
 typedef int (*cell_fn)(const struct profile_cell *cell, void *arg);
 
-/* Cells are to have what sums put together: slices are added up. */
+/* Threads or CPUs are told apart: needs slices, since sums merge them. */
 static inline bool query_apart(const struct query *q)
 {
 	return q->threads || q->cpus;
@@ -20,42 +20,42 @@ static inline bool query_lets_all(const struct sample_filter *s)
 	return !s || (!s->procs && !s->tid && !s->cpus && !s->funcs);
 }
 
-/* No cell of the query's process is left out. */
+/* Every cell of the query's process counts. */
 static inline bool query_takes_all(const struct query *q)
 {
 	return query_lets_all(q->scope) && query_lets_all(q->filter) && !q->hide_user;
 }
 
-/* The cells of the query's weighing and process as they are, nothing hidden or left out but other
- * threads than the one of `whose`. */
+/* The cells of the query's span and process, without hiding and filters. Skips other threads if the
+ * scope names one. */
 int query_raw(const struct profile *p, const struct query *q, cell_fn fn, void *arg);
-/* Cells of one slice with the query's process and hiding. */
+/* Cells of one slice, with all that the query hides and filters. */
 int query_slice(const struct profile *p, const struct query *q, const struct slice *slice,
 		cell_fn fn, void *arg);
-/* Cells of the time before the window, likewise; false: their sum is not kept. */
+/* The same of the time before the window; false: that sum is not kept. */
 bool query_prior(const struct profile *p, const struct query *q, cell_fn fn, void *arg);
-/* The sieve lets the cell, frames hidden as by query_take, pass; NULL lets every one. */
+/* True if the cell, with frames hidden by query_take, passes the filter; NULL passes all. */
 bool query_passes(const struct profile *p, const struct query *q, const struct sample_filter *s,
 		  const struct profile_cell *cell);
-/* Applies process, hiding, whose and filter; false: the cell is not part of the answer. */
+/* Applies process, hiding, scope and filter; false: the cell does not count. */
 bool query_take(const struct profile *p, const struct query *q, struct profile_cell *cell);
 /* An upper limit of the cells that query_raw visits. */
 size_t query_cell_count(const struct profile *p, const struct query *q);
-/* query_procs where the query has threads. */
+/* query_procs for query.threads. */
 int query_threads(const struct profile *p, const struct query *q, struct proc_row **rows,
 		  size_t *count);
-/* What rows have by the second, from their samples. */
+/* Computes the rates of rows from their samples. */
 void query_rates(const struct profile *p, const struct query *q, struct proc_row *rows,
 		 size_t count);
-/* The same question about the baseline. */
+/* The same query of the baseline. */
 struct query query_of_baseline(const struct query *q);
-/* Function at the very end of the (hidden) cell; IDTABLE_NONE: it has no frames. */
+/* The innermost function of a cell that query_take has seen; IDTABLE_NONE: no frames. */
 uint32_t query_leaf(const struct profile *p, const struct query *q,
 		    const struct profile_cell *cell);
-/* A tree of more nodes is cut where samples are rare. */
+/* Nodes of a tree. */
 #define QUERY_TREE_MAX 200000u
 
-/* A bar of a row's history. */
+/* Adds to one bar of a row's history, without overflow. */
 static inline void query_history_count(uint16_t *samples, uint64_t count)
 {
 	*samples = (uint16_t)(count > (uint64_t)(UINT16_MAX - *samples) ? UINT16_MAX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of processes: who used the CPU, how much of it in the kernel, and where most. */
+/* The table of processes: CPU use, the kernel's share of it, and the hottest function. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@ struct proclist {
 	struct proc_leaf {
 		uint32_t row, func;
 		uint64_t count;
-	} * leaves; /* a function at the end, of each cell that has one */
+	} * leaves; /* the innermost function of each cell that has one */
 	size_t nleaves;
-	struct celltable cpus; /* QUERY_ALL, 0, CPU: row + 1; where there is a row for each CPU */
-	/* By row, apart from it: all of them are visited for each slice. */
+	struct celltable cpus; /* (QUERY_ALL, 0, CPU): row + 1, with query.by_cpu */
+	/* By row, kept apart from the rows since every slice visits all of them. */
 	uint16_t (*past)[PROC_HISTORY];
 	size_t history; /* which of the past slices is being counted */
 };
@@ -99,14 +99,14 @@ static int history_cell(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
-/* A bar of all rows. */
+/* Adds one bar to the history of all rows. */
 static void history_slice(struct proclist *list, const struct slice *slice)
 {
 	if (list->q->by_cpu || !query_takes_all(list->q)) {
 		query_slice(list->p, list->q, slice, history_cell, list);
 		return;
 	}
-	/* Those of a process are side by side. */
+	/* Cells of a process are adjacent. */
 	for (size_t i = 0; i < slice->ncells;) {
 		struct profile_cell sum = slice->cells[i];
 
@@ -117,7 +117,7 @@ static void history_slice(struct proclist *list, const struct slice *slice)
 	}
 }
 
-/* Leaves in the order of their rows: those of row n are from[n] to from[n + 1] - 1. */
+/* Sorts leaves by row: those of row n are from[n] to from[n + 1] - 1. */
 static struct proc_leaf *leaves_sorted(const struct proclist *list, size_t *from)
 {
 	struct proc_leaf *sorted = calloc(list->nleaves + 1, sizeof(*sorted));
@@ -133,7 +133,7 @@ static struct proc_leaf *leaves_sorted(const struct proclist *list, size_t *from
 	return sorted;
 }
 
-/* The function with most samples; of two, that of the smaller id. */
+/* The function with the most samples; a tie goes to the smaller id. */
 static int list_hottest(struct proclist *list)
 {
 	size_t *from = calloc(list->count + 2, sizeof(*from));
@@ -163,7 +163,8 @@ static int list_hottest(struct proclist *list)
 	return err;
 }
 
-/* Of a moment long ago there is no history any more. *newest: age of the last slice of it. */
+/* How many slices the history has; 0: the span is older than what is kept. *newest: age of the last
+ * one. */
 static size_t history_slices(const struct profile *p, enum span span, size_t *newest)
 {
 	uint64_t first, last;
@@ -212,7 +213,7 @@ static int before_cell(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
-/* Processes that are only in the baseline get rows, too. */
+/* A process that only the baseline has gets a row, too. */
 static void list_baseline(struct proclist *list)
 {
 	struct query q = query_of_baseline(list->q);
@@ -230,7 +231,7 @@ static void list_baseline(struct proclist *list)
 	}
 }
 
-/* Whom a person attached to is listed even while it sleeps, lest it look as if that had failed. */
+/* Attached processes are listed even while they sleep, else attaching would seem to have failed. */
 static void list_attached(struct proclist *list)
 {
 	const struct profile *p = list->p;
@@ -249,7 +250,7 @@ static void list_attached(struct proclist *list)
 int query_procs(const struct profile *p, const struct query *q, struct proc_row **rows,
 		size_t *count)
 {
-	/* No more CPUs than cells. */
+	/* There are no more CPUs than cells. */
 	size_t room = 1 + (q->by_cpu ? query_cell_count(p, q) : p->procs.live);
 	size_t nprocs = p->procs.count;
 	struct proclist list = {.p = p, .q = q};

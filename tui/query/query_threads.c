@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A row for each thread. Sums have no threads, so this adds up slices: ten times as many samples as
- * the window has cells, of more threads than a cache holds. Threads come in the same order in each
- * slice (slice_order.h), hence one at a time is summed up, from where each slice has it.
+ * A row for each thread. Sums merge threads, so this adds up slices: ten times as many cells as the
+ * window has, of more threads than a cache holds. Each slice has its threads in the same order
+ * (slice_order.h), so this goes through all slices at once, thread by thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,21 +14,21 @@
 #define NO_AGE	   UINT8_MAX
 #define NO_FUNC	   ((1u << 30) - 2)
 #define CELLS_ROOM 256u
-#define RUNS_MAX   32 /* each is looked at for each thread; more slices become one run first */
+#define RUNS_MAX   32 /* each thread looks at each run; more slices are merged into one run first */
 
-/* Of a stack: the last function that is shown, or NO_FUNC, + 1; 0: not looked up yet. And, whether
- * or not that is known, how its walk ended; neither bit: not looked up yet. */
+/* The end of a stack: its innermost shown function or NO_FUNC, + 1, and how its walk ended. 0: not
+ * looked up yet. */
 #define END_COMPLETE (1u << 31)
 #define END_BROKEN   (1u << 30)
 #define END_WALK     (END_COMPLETE | END_BROKEN)
 
-struct run { /* what is left of a slice */
+struct run { /* the rest of a slice */
 	const struct profile_cell *at, *end;
-	uint8_t age; /* of the slice, if that is one of the history; else NO_AGE */
+	uint8_t age; /* of a slice of the history; else NO_AGE */
 	bool weighed;
 };
 
-struct thread_leaf { /* samples of a thread whose last function that is */
+struct thread_leaf { /* samples of a thread in that innermost function */
 	uint64_t count;
 	uint32_t func;
 };
@@ -36,9 +36,9 @@ struct thread_leaf { /* samples of a thread whose last function that is */
 struct threads {
 	const struct profile *p;
 	const struct query *q;
-	struct run *runs; /* what is weighed first */
+	struct run *runs; /* those that count first */
 	size_t nruns;
-	struct profile_cell *summed; /* in order, where what is weighed is no few slices */
+	struct profile_cell *summed; /* in order; used if the span is not a few slices */
 	uint32_t *ends;		     /* by stack */
 	struct thread_leaf *leaves;  /* of the thread */
 	size_t nleaves;
@@ -64,7 +64,7 @@ static int copy_cell(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
-/* What is no sum of slices, or of slices that are gone, or of many. */
+/* For a span that is not a sum of slices, or of many, or of some that are gone. */
 static int take_summed(struct threads *t)
 {
 	struct cell_copier to = {.room = query_cell_count(t->p, t->q)};
@@ -83,7 +83,7 @@ static int take_summed(struct threads *t)
 	return 0;
 }
 
-/* What is weighed, and what the history is made of. */
+/* The runs of the span, and those of the history. */
 static int take_runs(struct threads *t)
 {
 	const struct profile *p = t->p;
@@ -99,7 +99,7 @@ static int take_runs(struct threads *t)
 
 		n = 0;
 		span_slices(p, t->q->span, &first, &last);
-		/* Of a moment long ago there is no history any more. */
+		/* A span older than what is kept has no history. */
 		if (err || !slice_age(p, last, &newest))
 			return err;
 	}
@@ -143,7 +143,7 @@ static uint32_t leaf_of(struct threads *t, uint32_t id)
 
 /* --- rows ------------------------------------------------------------------------------------ */
 
-/* Doubles what `room` things of that size have. */
+/* Doubles the room for items of that size. */
 static void *more_room(void *array, size_t *room, size_t size)
 {
 	size_t more = *room ? 2 * *room : CELLS_ROOM;
@@ -168,7 +168,7 @@ static int rows_reserve(struct threads *t)
 	return 0;
 }
 
-/* All that is weighed may be of one thread. */
+/* All cells may be of one thread. */
 static int leaves_reserve(struct threads *t)
 {
 	size_t cells = 0;
@@ -189,7 +189,7 @@ static void add_leaf(struct threads *t, const struct profile_cell *cell)
 		t->leaves[t->nleaves++] = (struct thread_leaf){cell->count, func};
 }
 
-/* Returns whether the cell counts. */
+/* True if the cell counts. */
 static bool add_cell(struct threads *t, const struct run *run, const struct profile_cell *raw,
 		     struct proc_row *row)
 {
@@ -211,7 +211,7 @@ static bool add_cell(struct threads *t, const struct run *run, const struct prof
 	return true;
 }
 
-/* The function with most samples; of two, that of the smaller id. */
+/* The function with the most samples; a tie goes to the smaller id. */
 static void find_hottest(struct threads *t, struct proc_row *row)
 {
 	uint64_t best = 0;
@@ -234,7 +234,7 @@ static bool is_of(const struct run *run, uint32_t proc, uint32_t tid)
 	return run->at < run->end && run->at->proc == proc && run->at->tid == tid;
 }
 
-/* Threads without what is weighed have no row. */
+/* A thread without samples in the span gets no row. */
 static int add_thread(struct threads *t, uint32_t proc, uint32_t tid)
 {
 	bool met = false;
@@ -254,7 +254,7 @@ static int add_thread(struct threads *t, uint32_t proc, uint32_t tid)
 	return 0;
 }
 
-/* The first thread of that process which is left; UINT32_MAX + 1: none. */
+/* The next thread of the process; UINT32_MAX + 1: none. */
 static uint64_t next_thread(const struct threads *t, uint32_t proc)
 {
 	uint64_t next = (uint64_t)UINT32_MAX + 1;
@@ -268,7 +268,7 @@ static uint64_t next_thread(const struct threads *t, uint32_t proc)
 	return next;
 }
 
-/* The first process that is left; QUERY_ALL: none. */
+/* The next process; QUERY_ALL: none. */
 static uint32_t next_proc(const struct threads *t)
 {
 	uint32_t next = QUERY_ALL;
@@ -301,7 +301,7 @@ static int make_rows(struct threads *t)
 
 	t->ends = calloc((size_t)p->stacks.count + 1, sizeof(*t->ends));
 	t->sum = calloc((size_t)p->funcs.count + 1, sizeof(*t->sum));
-	/* Not of no size, since without rows there is an answer, too. */
+	/* One more, since malloc(0) may return NULL. */
 	t->rows = malloc(CELLS_ROOM * sizeof(*t->rows));
 	if (!t->ends || !t->sum || !t->rows || leaves_reserve(t))
 		return -ENOMEM;

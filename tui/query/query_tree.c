@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Call trees, top down and bottom up. The cells of the question stand in one array. A node is a
- * range of it: the cells whose stacks go through the node. A node gets children by sorting its
- * range by the function that comes next, one frame further each time. So an answer costs what is
- * seen of it: a screen shows a few hundred of up to a million nodes, and nothing is kept between
- * questions.
+ * Call trees, top down and bottom up. All cells of the query are in one array. A node is a range of
+ * that array: the cells whose stacks go through the node. A node gets its children by sorting its
+ * range by the next function of each cell. So the cost depends on what is asked for: a screen shows
+ * a few hundred of up to a million nodes. Nothing is kept from one query to the next.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,24 +15,24 @@
 #define NO_FUNC	     UINT32_MAX
 #define FRAMES_AHEAD 12
 #define ROOM_MIN     256u
-#define FEW_CHILDREN 16 /* are sorted without a call for each comparison */
+#define FEW_CHILDREN 16 /* so many are sorted by insertion */
 
 struct tree_cell {
-	const uint32_t *next; /* the frame behind the one that comes */
-	uint32_t left : 30;   /* so many frames of this stack are to come */
+	const uint32_t *next; /* frame after func */
+	uint32_t left : 30;   /* frames of the stack from there on */
 	uint32_t inside : 1;  /* in the inner stack */
 	uint32_t baseline : 1;
 	uint32_t outer, inner; /* stacks, or PROFILE_NO_STACK */
-	uint32_t func;	       /* that comes; NO_FUNC: none */
+	uint32_t func;	       /* next function; NO_FUNC: none is left */
 	uint64_t count;
 };
 
 struct tree_range { /* the cells of a node */
 	uint32_t first, count;
-	bool asked; /* its cells are sorted by child */
+	bool asked; /* cells are sorted by child */
 };
 
-struct tree_group { /* the cells of a range that go on with the same function */
+struct tree_group { /* a child in the making */
 	struct tree_range range;
 	struct tree_node node;
 };
@@ -42,13 +41,13 @@ struct tree_part {
 	const struct profile *p;
 	const struct query *q;
 	bool callers;
-	bool baseline; /* add_cell adds cells of the baseline */
+	bool baseline; /* take_cells adds those of the baseline now */
 	struct tree_cell *cells, *sorted;
 	uint32_t ncells, cells_room;
 	struct tree tree;
 	struct tree_range *ranges; /* by node */
 	uint32_t nodes_room, ranges_room;
-	/* Children of the node that is being asked for: */
+	/* Used by query_part_children: */
 	uint32_t *group_of; /* by function: its group + 1; 0: none */
 	struct tree_group *groups;
 	uint32_t ngroups, groups_room;
@@ -64,7 +63,7 @@ static void cell_enter(const struct tree_part *part, struct tree_cell *cell, uin
 	cell->next = stack->frames + (part->callers && cell->left ? cell->left - 1 : 0);
 }
 
-/* Goes on to the next function that is shown. */
+/* Advances to the next function that is shown. */
 static void cell_step(const struct tree_part *part, struct tree_cell *cell)
 {
 	for (;;) {
@@ -87,7 +86,7 @@ static void cell_step(const struct tree_part *part, struct tree_cell *cell)
 	cell->func = NO_FUNC;
 }
 
-/* Before its first function. */
+/* Puts the cell before its first function. */
 static void cell_start(const struct tree_part *part, struct tree_cell *cell)
 {
 	cell->inside = false;
@@ -104,7 +103,7 @@ static int add_cell(const struct profile_cell *from, void *arg)
 	if (part->ncells == part->cells_room)
 		return -E2BIG;
 	part->ncells++;
-	/* The kernel's frames were called by the user's. */
+	/* User code called the kernel. */
 	*cell = (struct tree_cell){
 		.outer = part->callers ? from->kstack : from->ustack,
 		.inner = part->callers ? from->ustack : from->kstack,
@@ -151,7 +150,7 @@ static int reserve(void **array, uint32_t *room, uint32_t count, size_t size)
 	return 0;
 }
 
-/* Room for `count` items. -ENOMEM. */
+/* Makes room for `count` items. -ENOMEM. */
 #define RESERVE(array, room, count)                                                                \
 	({                                                                                         \
 		void *items_ = (array);                                                            \
@@ -180,7 +179,7 @@ static int find_groups(struct tree_part *part, const struct tree_range *range)
 	return 0;
 }
 
-/* Cells that end with the function of the node come last. The others take a step. */
+/* Sorts the cells by group and advances each. Cells that end in the node come last. */
 static void sort_cells(struct tree_part *part, const struct tree_range *range)
 {
 	uint32_t at = range->first, end = range->first + range->count;
@@ -236,7 +235,7 @@ static void sort_groups(struct tree_group *groups, uint32_t n)
 	}
 }
 
-/* There is room. What a full tree has no node for counts for the parent. */
+/* In a full tree, samples of the children left out count for the parent. There is room. */
 static void add_children(struct tree_part *part, uint32_t parent)
 {
 	uint32_t first = part->tree.count, count = part->ngroups;
@@ -342,7 +341,7 @@ int query_part_found(const struct tree_part *part, uint32_t node, const struct m
 		uint64_t path = 0;
 		bool any = false;
 
-		/* The part may have gone on from the node. */
+		/* The cell may have been advanced beyond the node. */
 		cell_start(part, &cell);
 		cell_step(part, &cell);
 		for (uint32_t level = 1; cell.func != NO_FUNC && !err; level++) {
@@ -424,13 +423,12 @@ int query_part(const struct profile *p, const struct query *q, bool callers,
 }
 
 struct tree_wish {
-	double least; /* nodes of fewer samples get no children */
+	double least; /* see query_rows */
 	bool hottest_wanted;
 	uint32_t hottest;
 };
 
-/* Nodes by the power of two of their totals, so that a tree that has no room for all has it for the
- * most frequent. */
+/* Nodes by the power of two of their totals: if not all nodes fit, the most frequent do. */
 struct tree_queue {
 	uint32_t head[65]; /* node; 0: none */
 	uint32_t *next;
@@ -474,7 +472,7 @@ static int grow_all(struct tree_part *part, const struct tree_wish *wish)
 	return err;
 }
 
-/* The most samples of its own that a node has of those below this one. */
+/* Raises *most to the most samples of its own that a node below this one has. */
 static int most_below(const struct tree_part *part, uint32_t node, uint64_t *most)
 {
 	const struct tree_range *range = &part->ranges[node];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which samples an answer is about. Names are judged once, not at every refresh: a verdict stays
- * with a function's id for as long as that stands for the same function.
+ * Which samples a query counts. Names are matched once, not at every refresh: a result is kept with
+ * the id of a function for as long as the id stands for the same function.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ int query_owners(const struct profile *p, const char *(*text)(const struct profi
 	return 0;
 }
 
-/* --- verdicts -------------------------------------------------------------------------------- */
+/* --- matches --------------------------------------------------------------------------------- */
 
 static int match_cache_reserve(struct match_cache *v, uint32_t count)
 {
