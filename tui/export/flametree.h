@@ -3,9 +3,9 @@
 #define STACKTOP_TUI_EXPORT_FLAMETREE_H
 
 /*
- * The tree that a flame graph draws: frames by what is written on them, with one or two counts, so
- * that two profiles can be compared. Memory is bounded: beyond FLAMETREE_NODES_MAX nodes and
- * FLAMETREE_DEPTH_MAX levels samples count for the deepest frame that there is.
+ * The tree of a flame graph: frames by their text, with a count, or two to compare profiles. Memory
+ * is bounded: beyond FLAMETREE_NODES_MAX nodes or FLAMETREE_DEPTH_MAX levels samples count for the
+ * deepest frame that is there.
  */
 
 #include <stddef.h>
@@ -28,7 +28,7 @@ struct flametree_frame {
 
 struct flametree_node {
 	uint32_t frame;
-	uint32_t parent; /* smaller than the node */
+	uint32_t parent; /* a smaller number */
 	uint32_t depth;
 	uint32_t first, next; /* child and sibling by name, once sorted; FLAMETREE_NONE: none */
 	uint64_t self[2], total[2];
@@ -43,15 +43,15 @@ struct flametree {
 	struct idtable frame_index, node_index;
 };
 
-/* A tree of a root that is called so. -ENOMEM. flametree_free is right after every result. */
+/* A tree with a root of that name. -ENOMEM. Call flametree_free after every result. */
 int flametree_new(struct flametree *t, const char *root);
 void flametree_free(struct flametree *t);
 
-/* The frame of that look and text. -ENOMEM, or -EFBIG where texts are too many. */
+/* The frame of that role and text. -ENOMEM, or -EFBIG: too much text. */
 int64_t flametree_frame(struct flametree *t, enum role role, const char *name, const char *detail);
-/* The node below another one, or that one where there is no room. -ENOMEM. */
+/* The child of the node, or the node itself if there is no room. -ENOMEM. */
 int64_t flametree_child(struct flametree *t, uint32_t node, uint32_t frame);
-/* Samples that ended in the node. side: 0, or 1 for the profile that another is compared with. */
+/* Adds samples that end in the node. side: 0, or 1 for the profile to compare with. */
 void flametree_count(struct flametree *t, uint32_t node, int side, uint64_t count);
 /* Sets first and next. -ENOMEM. */
 int flametree_sort(struct flametree *t);

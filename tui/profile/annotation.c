@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See annotation.h: what is handed from the screen to the collector and back. */
+/* See annotation.h. */
 #include "tui/profile/annotation.h"
 
 #include <errno.h>

@@ -22,7 +22,7 @@ struct annotation_wish {
 	bool all;	 /* of all processes; else of (pid, image) */
 	pid_t pid;
 	uint64_t image;
-	uint64_t frame;	     /* of a record: show its function, sampled or not; 0: search it */
+	uint64_t frame;	     /* an address in the function; 0: find it by its samples */
 	uint64_t after;	     /* only samples taken later, CLOCK_MONOTONIC ns */
 	enum func_kind kind; /* FUNC_USER, or FUNC_INLINE: the function that it is inlined into */
 	char name[1024];     /* as in the profile */
@@ -30,8 +30,8 @@ struct annotation_wish {
 };
 
 enum annotation_state {
-	ANNOTATION_LOOKS, /* no sample of the function has come yet */
-	ANNOTATION_READS, /* its code is being read */
+	ANNOTATION_LOOKS, /* waits for a sample of the function */
+	ANNOTATION_READS, /* reads its code */
 	ANNOTATION_READY, /* listing and counts are there */
 	ANNOTATION_FAILED,
 };
@@ -73,9 +73,9 @@ void annotation_put(struct annotation *a); /* NULL is none */
 int profile_want_annotation(struct profile *p, const struct annotation_wish *wish);
 /* NULL: none. */
 const struct annotation_wish *profile_annotation_wish(const struct profile *p);
-/* With its reference. */
+/* Takes the reference of the caller. */
 void profile_set_annotation(struct profile *p, struct annotation *a);
-/* With a reference of its own; NULL: there is none. */
+/* With a new reference; NULL: there is none. */
 struct annotation *profile_annotation(const struct profile *p);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Totals run for hours and the window turns over each refresh, so counting has to be cheap, and
- * making room has to work when there is no memory left: the dense array can be folded in place.
+ * Totals run for hours and the window changes with each refresh, so counting must be cheap. Making
+ * room must work without memory: the dense array can be rebuilt in place.
  */
 #include "tui/profile/celltable.h"
 
@@ -12,7 +12,7 @@
 #include "tui/util/prefetch.h"
 #include "tui/profile/profile.h"
 
-#define SLOTS_AHEAD 16 /* turns, which take a few ns each */
+#define SLOTS_AHEAD 16 /* iterations of a few ns each */
 #define CELLS_AHEAD 8
 
 static uint32_t cell_hash(uint32_t proc, uint32_t ustack, uint32_t kstack)
@@ -83,7 +83,7 @@ struct cell *celltable_find(const struct celltable *table, uint32_t proc, uint32
 	return find(table, cell_hash(proc, ustack, kstack), proc, ustack, kstack);
 }
 
-/* Where the number says that it stands, if it does. */
+/* The cell that the hint points to, if that has the right key. */
 static struct cell *find_id(const struct celltable *table, const struct profile_cell *like,
 			    uint32_t id)
 {
@@ -183,7 +183,7 @@ void celltable_rebuild(struct celltable *table, void (*edit)(struct cell *cell, 
 {
 	size_t count = table->count;
 
-	/* The new table grows behind the reader: it never has more cells than were read. */
+	/* In place: the new table never has more cells than were read. */
 	table->count = 0;
 	idtable_clear(&table->index);
 	for (size_t i = 0; i < count; i++) {

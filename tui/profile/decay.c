@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Weights that decay: a half-life of half a window, so that the window's end weighs a quarter.
- * Made from the slices by the first question after a commit: to keep them up to date costs more,
- * also without a question. Weights are 48.16 fixed point; samples are whole, and what is cut from a
- * cell is carried on to the next, since stacks seen once, of which there are many, would all vanish
- * at the same time.
+ * Weights that decay: the half-life is half a window, so the end of the window weighs a quarter.
+ * The sum is computed from the slices by the first query after a commit: keeping it up to date
+ * would cost more, even without queries. Weights are 48.16 fixed point. Cells have whole samples:
+ * the fraction cut from one is added to the next, else all stacks seen once, of which there are
+ * many, would vanish at the same time.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,10 +21,10 @@ static double weight_of(const struct profile *p, double age)
 	return exp2(-age / (p->window / 2.0));
 }
 
-/* Weights by number of the cell, and the numbers in the order in which they were met. */
+/* Weighted sums by sample id, and the ids in the order in which they were seen. */
 struct weights {
 	uint64_t *sum;
-	uint32_t *met;
+	uint32_t *seen;
 	uint32_t count;
 };
 
@@ -36,7 +36,7 @@ static void add_slice(struct weights *w, const struct slice *slice, double weigh
 		uint32_t id = slice->ids[i];
 
 		if (!w->sum[id])
-			w->met[w->count++] = id;
+			w->seen[w->count++] = id;
 		w->sum[id] += slice->cells[i].count * fixed;
 	}
 }
@@ -56,17 +56,17 @@ static void add_slices(const struct profile *p, struct weights *w)
 	}
 }
 
-/* Whole samples. */
+/* Cuts sums to whole samples. */
 static void fill_table(const struct profile *p, const struct weights *w, struct celltable *table)
 {
 	uint64_t carry = 0;
 
 	for (uint32_t i = 0; i < w->count; i++) {
-		uint32_t id = w->met[i];
+		uint32_t id = w->seen[i];
 
 		if (i + AHEAD < w->count) {
-			prefetch_read(&p->ids.at[w->met[i + AHEAD]]);
-			prefetch_read(&w->sum[w->met[i + AHEAD]]);
+			prefetch_read(&p->ids.at[w->seen[i + AHEAD]]);
+			prefetch_read(&w->sum[w->seen[i + AHEAD]]);
 		}
 		carry += w->sum[id];
 		celltable_append(table, &p->ids.at[id], id, carry >> 16);
@@ -84,15 +84,15 @@ const struct celltable *decay_cells(const struct profile *p)
 		return table;
 	celltable_clear(table);
 	w.sum = calloc((size_t)p->ids.count + 1, sizeof(*w.sum));
-	w.met = malloc(((size_t)p->ids.count + 1) * sizeof(*w.met));
-	if (w.sum && w.met) {
+	w.seen = malloc(((size_t)p->ids.count + 1) * sizeof(*w.seen));
+	if (w.sum && w.seen) {
 		add_slices(p, &w);
 		made = !celltable_reserve(table, w.count);
 	}
 	if (made)
 		fill_table(p, &w, table);
 	free(w.sum);
-	free(w.met);
+	free(w.seen);
 	p->decayed->valid = made;
 	return made ? table : NULL;
 }
@@ -102,7 +102,7 @@ static uint64_t scaled(uint64_t n, double weight)
 	return (uint64_t)((double)n * weight + 0.5);
 }
 
-/* What is a state, not a counter, has no weight. */
+/* Weights the counters; the rest is state. */
 static void weigh_health(struct profile_health *h, double weight)
 {
 	h->elapsed = scaled(h->elapsed, weight);
@@ -133,7 +133,7 @@ void decay_health(const struct profile *p, struct profile_health *sum)
 
 	while (n < p->nslices && weight_of(p, seconds) >= WEIGHT_LEAST)
 		seconds += (double)slice_at(p, n++)->health.elapsed / NS_PER_SEC;
-	/* The newest is added last, since what is a state is taken from it. */
+	/* The newest last, since the state is taken from it. */
 	while (n-- > 0) {
 		struct profile_health health = slice_at(p, n)->health;
 

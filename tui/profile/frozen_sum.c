@@ -18,7 +18,7 @@ void frozen_sum_drop(struct profile *p, enum frozen_kind kind)
 	*frozen = (struct frozen_sum){0};
 }
 
-/* The new sum may be made of the old one's cells, so that the old one goes last. */
+/* The new sum may have the same stacks, so it takes its references first. */
 void frozen_sum_replace(struct profile *p, enum frozen_kind kind, const struct frozen_sum *made)
 {
 	struct frozen_sum frozen = *made;
@@ -29,13 +29,13 @@ void frozen_sum_replace(struct profile *p, enum frozen_kind kind, const struct f
 	p->frozen[kind].taken = true;
 }
 
-/* A sum of slices that is there already. */
+/* A sum of slices that exists. */
 struct sum_range {
 	const struct sum *sum;
 	uint64_t first, last;
 };
 
-/* How many slices make the one out of the other; SIZE_MAX: one that is gone would have to go. */
+/* How many slices to add and take away; SIZE_MAX: one of them is gone. */
 static size_t distance(const struct profile *p, const struct sum_range *s, uint64_t first,
 		       uint64_t last)
 {
@@ -48,7 +48,7 @@ static size_t distance(const struct profile *p, const struct sum_range *s, uint6
 	return (size_t)(s->last + 1 - s->first + last + 1 - first - 2 * both);
 }
 
-/* The sum that is the least work, or none, which is slices 1 to 0. */
+/* The sum with the least distance; an empty one has slices 1 to 0. */
 static struct sum_range nearest(const struct profile *p, uint64_t first, uint64_t last)
 {
 	static const struct sum empty;
@@ -75,7 +75,7 @@ static struct sum_range nearest(const struct profile *p, uint64_t first, uint64_
 	return best;
 }
 
-/* Makes the sum of one range of slices that of another. -ENOMEM. */
+/* Turns the sum of one range of slices into that of another. -ENOMEM. */
 static int move_sum(struct profile *p, struct sum *sum, const struct sum_range *from,
 		    uint64_t first, uint64_t last)
 {
@@ -84,7 +84,7 @@ static int move_sum(struct profile *p, struct sum *sum, const struct sum_range *
 
 		if (number >= from->first && number <= from->last)
 			continue;
-		/* Not for all slices at once: most cells are the same in the next one. */
+		/* Not for all slices at once: most cells of one are in the next, too. */
 		if (sum_reserve(p, sum, slice->ncells))
 			return -ENOMEM;
 		sum_add(p, sum, slice);
@@ -95,7 +95,7 @@ static int move_sum(struct profile *p, struct sum *sum, const struct sum_range *
 	return 0;
 }
 
-/* The sum of that kind itself is the least work: what stays has its references already. */
+/* Moves the sum in place, and only touches the references of what changes. */
 static int move_frozen(struct profile *p, struct frozen_sum *frozen, const struct sum_range *from,
 		       uint64_t first, uint64_t last)
 {
@@ -149,7 +149,7 @@ int frozen_sum_slices(struct profile *p, enum frozen_kind kind, uint64_t first, 
 	return 0;
 }
 
-/* Cells that have no index. */
+/* From a table without an index. */
 static int copy_cells(struct sum *sum, const struct celltable *from)
 {
 	if (!from || celltable_reserve(&sum->cells, from->count))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Slices in, window and totals kept up to date. Whatever may fail is done before the first change,
- * so that a slice counts as a whole or not at all; from there on a commit only moves numbers.
+ * Adds slices and keeps window and totals up to date. All that can fail is done before the first
+ * change, so a slice counts as a whole or not at all.
  */
 #include "tui/profile/profile.h"
 
@@ -94,13 +94,13 @@ static int slices_reserve(struct profile *p)
 	return 0;
 }
 
-/* The sum of the time before goes on by what left the window, from slice `first` on, and without
- * what is too old by now. Without memory there is none until the next slice. */
+/* Adds what left the window, from slice `first` on, to the sum of the time before it, and takes
+ * away what is too old. Without memory the sum is invalid until the next slice. */
 static void prior_move(struct profile *p, size_t first, size_t old_first, size_t old_n)
 {
 	size_t n = profile_span(p, first), end = first + n;
 
-	/* Of more slices than that the oldest may go any time. */
+	/* With more slices than that, the oldest may be dropped at any time. */
 	if (!p->keep_ns || !p->prior_valid || n >= SLICES_MAX / 2) {
 		sum_clear(p, &p->prior);
 		old_n = 0;
@@ -119,7 +119,7 @@ static void prior_move(struct profile *p, size_t first, size_t old_first, size_t
 	p->nprior = n;
 }
 
-/* Slices that left the window are taken out of its sum, those beyond all bounds freed. */
+/* Takes slices that left the window out of its sum, and frees those beyond all limits. */
 static void window_move(struct profile *p)
 {
 	size_t old = p->nwindow + 1;
@@ -158,7 +158,7 @@ int profile_set_window(struct profile *p, unsigned int seconds)
 	for (size_t age = now; age < old; age++)
 		sum_take(p, &p->sliding, slice_at(p, age));
 	p->nwindow = now;
-	p->prior_valid = false; /* made anew with the next slice */
+	p->prior_valid = false; /* computed again with the next slice */
 	history_recall(p, now + profile_span(p, now));
 	p->decayed->valid = false;
 	return 0;

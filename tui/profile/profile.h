@@ -153,7 +153,7 @@ bool profile_is_time(const struct profile_health *health);
 /* Samples that CPU% takes for 100: of a CPU that is busy all the time, or all that there are. */
 double profile_full(const struct profile_health *health);
 
-/* Adds up the counters; what is a state, not a counter, is taken from the newer. */
+/* Adds the counters; takes the rest, which is state, from the newer. */
 void profile_health_add(struct profile_health *sum, const struct profile_health *health);
 
 enum message_level { MESSAGE_INFO, MESSAGE_WARNING, MESSAGE_ERROR };
@@ -163,20 +163,20 @@ struct inventory;
 struct inspection;
 
 /*
- * window: slices that the sliding window spans, in seconds. Memory is bounded: totals keep at most
- * cells_max cells, beyond which processes that exited before the window are merged into one,
- * "[exited]" (PID 0), then the rarest cells per process into stacks of one frame "[folded away]"
- * (FUNC_END). No sample is lost by that, and the shares of kernel samples and of complete stacks
- * stay exact. The window is never folded.
+ * window: length of the sliding window in seconds. Memory is bounded: totals keep at most cells_max
+ * cells. Beyond that, processes that exited before the window are merged into one, "[exited]" (PID
+ * 0), then the rarest cells of each process into stacks of one frame "[folded away]" (FUNC_END). No
+ * sample is lost, and the shares of kernel samples and of complete stacks stay exact. The window is
+ * never folded.
  */
 struct profile *profile_new(unsigned int window, size_t cells_max);
 void profile_free(struct profile *p);
 
 /*
- * Another span of the sliding window, 1 to PROFILE_WINDOW_MAX seconds, from slices that are there:
- * a longer one is full when the time has passed. The lock is held. -ENOMEM: it stays as it is.
+ * Changes the length of the sliding window to 1 to PROFILE_WINDOW_MAX seconds. A longer window
+ * starts with the slices that are there. The lock is held. -ENOMEM: it stays as it is.
  */
-#define PROFILE_WINDOW	   10 /* as is usual */
+#define PROFILE_WINDOW	   10 /* the default */
 #define PROFILE_WINDOW_MAX 300
 int profile_set_window(struct profile *p, unsigned int seconds);
 unsigned int profile_window(const struct profile *p);
@@ -185,15 +185,14 @@ void profile_lock(struct profile *p);
 void profile_unlock(struct profile *p);
 
 /*
- * From now on slices that are older than the sliding window and the time before it are kept, too:
- * up to so many seconds and so many bytes of memory, of which the oldest go first. Counted are the
- * cells of all slices and, once, their numbers (sample_ids.h), and the stacks, functions and
- * processes that slices refer to.
+ * Keeps slices that are older than the sliding window and the time before it: up to so many seconds
+ * and bytes, dropping the oldest first. The bytes cover the cells of all slices, and once each
+ * their numbers (sample_ids.h) and the stacks, functions and processes that slices refer to.
  */
 void profile_keep(struct profile *p, unsigned int seconds, uint64_t bytes);
 /*
- * Stacks and names take so many bytes at most, unless told otherwise their part of memory.h: near
- * it old slices and rare stacks give way, at it new stacks are "[folded away]" at once.
+ * Limits the memory of stacks and names; the default is MEMORY_STACKS. Near the limit old slices
+ * and rare stacks are dropped, at the limit new stacks are "[folded away]" at once.
  */
 void profile_bound(struct profile *p, uint64_t bytes);
 
@@ -201,9 +200,9 @@ enum span {
 	SPAN_WINDOW, /* the last N seconds */
 	SPAN_TOTAL,  /* since the last profile_zero */
 	SPAN_LAST,   /* the last slice only (batch) */
-	/* All slices, the newest in full and those that ended half a window earlier by half, and so
-	 * on; what weighs less than a thousandth is left out. Cells have whole numbers of samples;
-	 * what is rounded away is carried on to the next cell, so that sums stay. */
+	/* All slices, by a weight that halves every half window; slices of less than a thousandth
+	 * are left out. Cells have whole numbers of samples: the fraction cut from one is added to
+	 * the next, so that sums stay right. */
 	SPAN_DECAY,
 	SPAN_MOMENT,   /* FROZEN_MOMENT */
 	SPAN_BEFORE,   /* FROZEN_BEFORE */
@@ -215,49 +214,50 @@ enum span {
 /* Id of the function, interned by all three fields. The strings are copied (a name up to 1023
  * bytes, a module up to 255). -ENOMEM as a negative result. */
 int64_t profile_func(struct profile *p, enum func_kind kind, const char *name, const char *module);
-/* The build-id of the file that functions call so, in hexadecimal. Once two files of one name have
- * told different ones, it is none of them. -ENOMEM. */
+/* Sets the build-id of a module, in hexadecimal. If files of the same name have different
+ * build-ids, the module has none. -ENOMEM. */
 #define PROFILE_BUILD_MAX 132
 int profile_module(struct profile *p, const char *module, const char *build);
 /*
- * A stack with one more reference, which the caller gives back by profile_stack_put when it
- * forgets the id. Equal stacks have the same id. Cells hold references of their own. The frames are
- * copied. -ENOMEM, or -EINVAL when a frame is no function.
+ * Returns the id of the stack with one more reference, which the caller drops by profile_stack_put.
+ * Equal stacks have the same id. Cells hold references of their own. The frames are copied.
+ * -ENOMEM, or -EINVAL when a frame is not a function.
  */
 int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack);
 void profile_stack_put(struct profile *p, uint32_t stack);
 /*
- * Gives the frames that wait for sites of a module the calls inlined there: functions (FUNC_INLINE)
- * of which the outer one comes first, written to inlined. Returns how many, PROFILE_SITE_WAITS when
- * they are not known yet, or -ENOMEM. *outer, the frame's own function, whose name is given, may be
- * replaced by one with a better name.
+ * Looks up the calls inlined at a site and writes their functions (FUNC_INLINE) to inlined,
+ * outermost first. Returns how many, PROFILE_SITE_WAITS if they are not known yet, or -ENOMEM. name
+ * and module are those of *outer, the frame's own function, which may be replaced by one with a
+ * better name.
  */
 #define PROFILE_INLINED_MAX 64
 #define PROFILE_SITE_WAITS  (-1000)
 typedef int (*profile_site_fn)(uint32_t site, const char *name, const char *module, uint32_t *outer,
 			       uint32_t inlined[PROFILE_INLINED_MAX], void *arg);
-/* Asks for all that frames wait for. -ENOMEM: the rest waits on. */
+/* Adds inlined calls that became known to the stacks that wait for them. -ENOMEM: the rest waits.
+ */
 int profile_settle(struct profile *p, profile_site_fn known, void *arg);
-/* So many samples were at that line (clean, at least 1) of the function, or in what it called from
- * there. What is too much to be kept is not counted. -ENOMEM, or -EINVAL: no such function. */
+/* Counts samples of the function at that line (file clean, line at least 1), or in a call from
+ * there. Files beyond the limit are not counted. -ENOMEM, or -EINVAL: no such function. */
 int profile_line(struct profile *p, uint32_t func, const char *file, unsigned int line,
 		 uint64_t count);
-/* That line is the hottest one of the function, whatever was counted before. Errors likewise. */
+/* Sets the hottest line of the function, whatever was counted before. Errors likewise. */
 int profile_line_recorded(struct profile *p, uint32_t func, const char *file, unsigned int line);
-/* Id of process (pid, image); made when new, its other fields updated when not. -ENOMEM. The
- * process is forgotten some time after it exited and its last cell is gone; feeding it again by
- * (pid, image) is always right. */
-int64_t profile_proc(struct profile *p, const struct profile_proc *info);
-/* Name of a thread (clean), good for as long as its process. -ENOMEM, or -EINVAL: no such process.
+/* Returns the id of process (pid, image) and updates its other fields. -ENOMEM. A process is
+ * forgotten some time after it exited and its last cell is gone; it may be fed again at any time.
  */
+int64_t profile_proc(struct profile *p, const struct profile_proc *info);
+/* Sets the name of a thread (clean); lives as long as its process. -ENOMEM, or -EINVAL: no such
+ * process. */
 int profile_thread(struct profile *p, uint32_t proc, uint32_t tid, const char *comm);
-/* Ends a slice: cells and the state of the collection. Old slices leave the window. -ENOMEM, or
- * -EINVAL for an id that is not in use: the slice is dropped as a whole. */
+/* Adds a slice, and moves the window. -ENOMEM, or -EINVAL for an id that is not in use: the whole
+ * slice is dropped. */
 int profile_commit(struct profile *p, const struct profile_cell *cells, size_t ncells,
 		   const struct profile_health *health);
-/* Forgets all counts (not functions or processes); the timeline and the last health stay. */
+/* Forgets all counts, but not functions, processes, the timeline and the last health. */
 void profile_zero(struct profile *p);
-/* A line for the person, shown for some seconds (live) or written to stderr (batch). */
+/* A line for the user, shown for some seconds (live) or written to stderr (batch). */
 void profile_message(struct profile *p, enum message_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -265,57 +265,56 @@ void profile_message(struct profile *p, enum message_level level, const char *fo
 
 #define QUERY_ALL UINT32_MAX /* no process, or all */
 
-/* NULL when there is no such id (any more). */
+/* NULL: there is no such id, or no longer. */
 const struct profile_func *query_func(const struct profile *p, uint32_t func);
 const struct profile_stack *query_stack(const struct profile *p, uint32_t stack);
 const struct profile_proc *query_proc(const struct profile *p, uint32_t proc);
-/* Name of the thread, which is that of the process unless another is known. */
+/* Name of the thread; that of the process unless another is known. */
 const char *query_thread(const struct profile *p, uint32_t proc, uint32_t tid);
-/* The build-id of a module, "" where it is not known. Valid as long as the lock is held. */
+/* The build-id of a module; "": not known. Valid while the lock is held. */
 const char *query_build(const struct profile *p, const char *module);
 
-/* The process of that PID which has not exited, whatever its image; QUERY_ALL: none. */
+/* The process with that PID that has not exited, of any image; QUERY_ALL: none. */
 uint32_t query_pid(const struct profile *p, pid_t pid);
 
-/* Id of process (pid, image), QUERY_ALL when it is not there. */
+/* The process (pid, image); QUERY_ALL: none. */
 uint32_t query_find_proc(const struct profile *p, pid_t pid, uint64_t image);
 
-/* Ids are used again, these numbers are not: they tell whether the id still stands for the same
- * function or stack. 0 when there is no such id. */
+/* Ids are reused, serial numbers are not: they tell whether an id still stands for the same
+ * function or stack. 0: there is no such id. */
 uint64_t query_func_serial(const struct profile *p, uint32_t func);
 uint64_t query_stack_serial(const struct profile *p, uint32_t stack);
 
-/* Health of the last slice (zeroed when there was none), and summed over a span. */
+/* Health of the last slice (zeroed: there was none), and that of a span. */
 void query_health(const struct profile *p, struct profile_health *last);
 void query_health_sum(const struct profile *p, enum span span, struct profile_health *sum);
-/* CPU use of the last seconds, oldest first, 0..1 of all sampled CPUs; returns how many (<= max).
- */
+/* CPU use of the last slices, oldest first, 0..1 of all sampled CPUs; returns how many (<= max). */
 size_t query_timeline(const struct profile *p, float *use, size_t max);
 /* Number of slices committed so far. */
 uint64_t query_slices(const struct profile *p);
 
-/* Slices are numbered as they were committed, from 1 on. */
+/* Slices are numbered in the order of their commits, from 1 on. */
 struct history {
-	uint64_t first, last; /* that are kept; first > last: none */
+	uint64_t first, last; /* slices that are kept; first > last: none */
 	double seconds;
 	uint64_t bytes, bytes_max;
 };
 
 void query_history(const struct profile *p, struct history *history);
-/* How it stood when that slice ended; false: the slice is gone. */
+/* Health of that slice; false: the slice is gone. */
 bool query_slice_health(const struct profile *p, uint64_t slice, struct profile_health *health);
-/* The slice that ended so many seconds (negative: before) from the end of that one, or the one
- * that is nearest to it; a step is one slice at least. */
+/* The slice whose end is nearest to so many seconds after (negative: before) the end of `from`, but
+ * not `from` itself unless it is the first or last. */
 uint64_t query_slice_step(const struct profile *p, uint64_t from, double seconds);
-/* The first of the slices that make up the window which ends with that one. */
+/* The first slice of the window that ends with that slice. */
 uint64_t query_window_first(const struct profile *p, uint64_t last);
 
-/* The message that a screen shows; NULL: the last one has stood there for max_age ns. serial tells
- * one from the next. It is the newest, but warnings that came together have turns. */
+/* The message that a screen shows now; NULL: the last one has been shown for max_age ns. It is the
+ * newest, but warnings that came together take turns. *serial: its number. */
 const char *query_message(const struct profile *p, uint64_t now, uint64_t max_age,
 			  enum message_level *level, uint64_t *serial);
-/* The message that follows number *serial, which moves on to it; NULL: no newer one. Start at 0;
- * some of a long burst are forgotten. */
+/* The message after number *serial, which is set to its number; NULL: none. Start at 0. Some of a
+ * long burst are lost. */
 const char *query_message_after(const struct profile *p, enum message_level *level,
 				uint64_t *serial);
 
@@ -323,7 +322,7 @@ const char *query_message_after(const struct profile *p, enum message_level *lev
 
 struct profile_replay {
 	bool paused;
-	bool ended; /* everything was played */
+	bool ended; /* at the end of the session */
 	double speed;
 	uint64_t position, length; /* ns from the start of the session */
 	uint64_t interval;	   /* ns between two slices, on average; 0: too few */
@@ -334,27 +333,27 @@ struct profile_replay {
 void profile_set_replay(struct profile *p, const struct profile_replay *replay);
 /* NULL: live. */
 const struct profile_replay *profile_replay(const struct profile *p);
-/* profile_zero, and no slice ever was: what is fed next is earlier. */
+/* profile_zero, and clears the timeline: the next slice is earlier. */
 void profile_rewind(struct profile *p);
-/* Processes that it has at the moment. */
+/* Number of processes. */
 uint32_t profile_nprocs(const struct profile *p);
 
-/* --- what stands in the shards (bpf/tracker/inventory.h); the lock is held -------------------- */
+/* --- what is in the shards (bpf/tracker/inventory.h); the lock is held ------------------------ */
 
-/* Asks the collector for a new one unless there is a fresh one. */
+/* Asks the collector for a new inventory unless there is a fresh one. */
 void profile_want_inventory(struct profile *p, uint64_t now);
-/* The wish, which is gone by that. */
+/* True if one was asked for since the last call. */
 bool profile_inventory_wanted(struct profile *p);
-/* With its reference. */
+/* Takes the reference of the caller. */
 void profile_set_inventory(struct profile *p, struct inventory *inventory);
-/* With a reference of its own; NULL: none was taken yet. */
+/* With a new reference; NULL: there is none yet. */
 struct inventory *profile_inventory(const struct profile *p);
 
-/* --- the walk that was captured last (tui/profile/inspection.h); the lock is held ------------- */
+/* --- the last captured walk (tui/profile/inspection.h); the lock is held ---------------------- */
 
-/* With its reference. */
+/* Takes the reference of the caller. */
 void profile_set_inspection(struct profile *p, struct inspection *inspection);
-/* With a reference of its own; NULL: none was captured yet. */
+/* With a new reference; NULL: there is none yet. */
 struct inspection *profile_inspection(const struct profile *p);
 
 #endif

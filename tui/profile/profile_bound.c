@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What keeps stacks and names bounded in bytes. Cells are bounded by number, but a stack may have a
- * thousand frames and each of them a name of a kilobyte, if a process chooses so: 50,000 of them
- * are gigabytes. Above three quarters of the limit history goes, then stacks of the totals, the
- * rarest half of those that are not hot at a time (profile_fold.c). What is recent is on the screen
- * and stays, so at the limit new stacks are not kept: their samples count as folded away. No sample
- * is lost.
+ * Limits the memory of stacks and names. The number of cells is limited, but a hostile process can
+ * have stacks of a thousand frames with names of a kilobyte each: 50,000 of these are gigabytes.
+ * Above three quarters of the limit history is dropped, then stacks of the totals, each time the
+ * rarest half of those that are not hot (profile_fold.c). What is recent is on the screen and
+ * stays, so at the limit new stacks are not kept: their samples count as folded away. No sample is
+ * lost.
  */
 #include "tui/profile/profile_priv.h"
 
@@ -19,7 +19,7 @@ static bool is_near(const struct profile *p)
 	return p->bound_bytes > p->bound_max / 4 * 3;
 }
 
-/* False: it was not worth it. Others may hold the stacks, too, those that were named last. */
+/* False: it freed too little, since slices or the feeder may hold the stacks, too. */
 static bool fold(struct profile *p)
 {
 	const uint64_t before = p->bound_bytes;

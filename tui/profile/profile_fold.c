@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What keeps totals bounded without losing a sample. When there are more than cells_max cells,
- *	1. processes that exited and have left the slices become one process, "[exited]"; their
- *	   stacks stay, and short commands that all did the same share them;
- *	2. the rarest cells give up their stacks for "[folded away]", of which there are three: user
- *	   stacks that were complete, those that were not, and kernel stacks. So the shares of
- *kernel time and of complete stacks stay exact, and a process has at most six such cells;
- *	3. when there are that many processes, the exited ones go although they are still in slices.
- * What is left is cells_max, or six cells for each process alive. A quarter is freed at a time so
- * that this is rare.
+ * Limits the totals without losing a sample. When there are more than cells_max cells,
+ *	1. processes that exited and are in no recent slice are merged into one, "[exited]"; their
+ *	   stacks stay, and short commands that did the same share them;
+ *	2. the rarest cells get "[folded away]" for their stacks. There are three such stacks: for
+ *	   complete user stacks, for incomplete ones, and for kernel stacks. So the shares of kernel
+ *	   time and of complete stacks stay exact, and a process has at most six such cells;
+ *	3. if there are still too many, exited processes are merged although slices have them.
+ * At most cells_max cells are left, or six for each live process. Frees a quarter at a time, so
+ * that it is rare.
  */
 #include "tui/profile/profile_priv.h"
 
@@ -17,14 +17,14 @@
 #include "tui/profile/reasons.h"
 
 #define EXITED_IMAGE UINT64_MAX
-#define HOT_SHARE    256 /* what has more of all samples keeps its stack whatever it takes */
+#define HOT_SHARE    256 /* a cell with more than 1/256 of all samples keeps its stack */
 
 struct fold {
 	struct profile *p;
-	uint64_t below;	 /* cells of a lower count are folded ... */
-	uint64_t upto;	 /* ... and of those up to here ... */
-	size_t boundary; /* ... so many */
-	bool young;	 /* exited processes that are still in slices, too */
+	uint64_t below;	 /* folds all cells of lower counts */
+	uint64_t upto;	 /* folds some cells of counts from below up to here */
+	size_t boundary; /* how many of these */
+	bool young;	 /* merges exited processes that are still in slices, too */
 };
 
 static int stack_make(struct profile *p, bool kernel, bool complete, uint32_t *id)
@@ -98,7 +98,7 @@ static void fold_rare(struct cell *cell, void *arg)
 		cell->kstack = p->folded_kernel;
 }
 
-/* Chooses what to fold so that `excess` cells go: whole powers of two, and part of the last. */
+/* Chooses `excess` cells to fold, by powers of two of their counts. */
 static bool fold_choose(struct fold *fold, size_t excess)
 {
 	const struct celltable *totals = &fold->p->totals.cells;
@@ -129,7 +129,7 @@ void profile_fold(struct profile *p)
 
 	if (totals->count <= p->cells_max)
 		return;
-	/* Nothing is recycled before the sweep, so the references may be gone for a moment. */
+	/* Without references for a moment: nothing is recycled before the sweep. */
 	sum_unhold(p, &p->totals);
 
 	celltable_rebuild(totals, fold_exited, &fold);

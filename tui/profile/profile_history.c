@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Slices that are no longer recent, and what keeps them bounded. A slice is 24 bytes a cell; what
- * may be large is what it alone refers to: ten minutes of stacks that never came again. So an entry
- * counts from the first slice that refers to it to the last, a function from the first stack of
- * such a slice. Entries of the totals or of an extract alone do not count: dropping slices would
- * not free them.
+ * Slices that are no longer recent, and their limits. A slice takes 28 bytes a cell, but what only
+ * slices refer to may be large: ten minutes of stacks that never came again. So a stack or process
+ * counts while any slice refers to it, and a function while such a stack does. Entries that only
+ * totals or frozen sums refer to do not count: dropping slices would not free them.
  */
 #include <string.h>
 
@@ -12,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Of the number of a cell: its place in the index, and the hints of the tables of sums. */
+/* Of a sample id: its slots in the index, and the hints of the sums. */
 #define ID_BYTES (sizeof(struct sample_key) + 16 + 6 * sizeof(uint32_t))
 
 void history_hold_frames(struct profile *p, uint32_t stack)
@@ -79,7 +78,7 @@ void history_add(struct profile *p, const struct slice *slice)
 	}
 }
 
-/* The oldest of the recent slices is so no more. */
+/* The oldest recent slice becomes history. */
 static void retire(struct profile *p)
 {
 	const struct slice *slice = slice_at(p, --p->nrecent);

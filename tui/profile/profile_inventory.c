@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hands what stands in the shards from the collector to the views. To take it costs the tracker a
- * look at every mapping of every process, so it is taken only on request.
+ * Passes inventories of the shards and inspections from the collector to the views. For an
+ * inventory the tracker looks at every mapping of every process, so it takes one only on request.
  */
 #include "bpf/tracker/inventory.h"
 #include "tui/profile/inspection.h"

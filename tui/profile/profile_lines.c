@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Source lines of functions. The profile keeps no addresses, so a function counts for itself at
- * which of its lines samples were, for the few lines that lead: one that is new takes the place and
- * the count of the last (the "space saving" algorithm), so that what has more than one of
- * LINES_COUNTED parts of the samples is always among them. Counts are halved now and then: what
- * is shown is the hottest line of late.
+ * Source lines of functions. The profile keeps no addresses, so each function counts samples of its
+ * few leading lines: a new line takes over the entry and the count of the last (the "space saving"
+ * algorithm), so a line with more than 1/LINES_COUNTED of the samples always has an entry. Counts
+ * are halved now and then, so that the hottest line is that of late.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,8 +26,8 @@ static uint32_t text_hash(const char *text)
 	return (uint32_t)hash;
 }
 
-/* NULL: there are too many, or it is too long. They stay as long as the profile, for names that
- * were copied out of it refer to them. -ENOMEM. */
+/* Interns a path; *to is NULL if it is too long or there are too many. Kept as long as the profile,
+ * since copies of functions refer to it. -ENOMEM. */
 static int file_get(struct profile *p, const char *path, const char **file)
 {
 	uint32_t hash = text_hash(path), id;
@@ -64,7 +63,7 @@ static bool is_line(const struct func_line *at, const char *file, unsigned int l
 	return at->file && at->line == line && !strcmp(at->file, file);
 }
 
-/* The place that the line has or gets. */
+/* The entry of the line, an old or a new one. */
 static struct func_line *line_at(struct func_lines *lines, const char *file, unsigned int line)
 {
 	struct func_line *least = &lines->at[0];
@@ -87,7 +86,7 @@ static void halve(struct func_lines *lines)
 	lines->votes /= 2;
 }
 
-/* The one that is shown stays until another has more. */
+/* The best line stays until another has more. */
 static void choose(struct func_entry *entry)
 {
 	const struct func_line *best = &entry->lines->at[entry->lines->best];

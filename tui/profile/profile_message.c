@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages for the person. A ring of a few keeps those that come in a burst, for the batch mode
- * writes all of them where a screen has room for one at a time.
+ * Messages for the user. A small ring keeps a burst of them: batch mode writes all, a screen has
+ * room for one at a time.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "symbols/base/text.h"
 #include "tui/profile/profile_priv.h"
 
-#define BURST_NS 1000000000ULL /* what comes faster than that is read one after the other */
+#define BURST_NS 1000000000ULL /* messages in quicker succession are a burst */
 #define TURN_NS	 4000000000ULL
 
 void profile_message(struct profile *p, enum message_level level, const char *format, ...)
@@ -32,9 +32,8 @@ void profile_message(struct profile *p, enum message_level level, const char *fo
 }
 
 /*
- * Since when message n stands on a screen. A warning has its turn although others came with it, and
- * waits for theirs, as it answers nothing; an error, and what comes later, is the answer to
- * something and does not wait.
+ * Since when message n is on a screen. Warnings of a burst take turns, since they answer nothing.
+ * An error, and what comes later, answers the user and does not wait.
  */
 static uint64_t turn_of(const struct profile *p, uint64_t n)
 {
@@ -63,7 +62,7 @@ const char *query_message(const struct profile *p, uint64_t now, uint64_t max_ag
 
 	if (!n)
 		return NULL;
-	/* The first of those that came together does not wait, so this ends. */
+	/* Ends, since the first message of a burst does not wait. */
 	while ((since = turn_of(p, n)) > now && since != p->messages[n % MESSAGES_MAX].time)
 		n--;
 	if (now > since && now - since > max_age)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Build-ids by the names that functions have for their modules. Files of one name that are not the
- * same, as in containers, have none rather than that of another.
+ * Build-ids of modules, by name. If different files have the same name, as in containers, the
+ * module has none.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What samples refer to: functions, stacks and processes. Equal stacks become one, whatever
- * addresses they had: a loop hit at fifty places of one function is one stack to a reader, and a
- * thousand short commands that all began alike share theirs.
+ * Functions, stacks and processes. Stacks of the same functions are one, whatever their addresses:
+ * a loop sampled at fifty addresses of one function is one stack, and a thousand short commands
+ * that start alike share theirs.
  */
 #include "tui/profile/profile_priv.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of the string, cut at max without leaving half a UTF-8 character. */
+/* Length of the string, at most max, without half a UTF-8 character at its end. */
 static size_t cut_length(const char *s, size_t max)
 {
 	size_t length = strnlen(s, max + 1);
@@ -200,7 +200,7 @@ int64_t profile_proc(struct profile *p, const struct profile_proc *info)
 	entry->proc.user[sizeof(entry->proc.user) - 1] = 0;
 	entry->proc.group[sizeof(entry->proc.group) - 1] = 0;
 	entry->proc.cmdline[sizeof(entry->proc.cmdline) - 1] = 0;
-	/* It may have left the list while it was alive, and has no cell that would put it back. */
+	/* It may have left the idle list while it was alive; no cell would put it back. */
 	if (info->exited && !entry->entry.refs) {
 		pool_get(&p->procs, id);
 		pool_put(&p->procs, id);

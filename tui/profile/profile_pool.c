@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions, stacks and processes are all interned, counted and recycled. Doing it once here is
- * what makes "references go back to zero" a property of one file.
+ * Interning, reference counts and recycling of functions, stacks and processes, so that one file
+ * ensures that references go back to zero.
  */
 #include "tui/profile/profile_priv.h"
 
@@ -111,7 +111,7 @@ void pool_free(struct pool *pool)
 	pool->count = pool->room = pool->live = 0;
 }
 
-#define OVERHEAD 48 /* of an entry: two allocations and its place in the index */
+#define OVERHEAD 48 /* of an entry: two allocations and its slots in the index */
 
 size_t stack_bytes(const struct stack_entry *entry)
 {

@@ -3,17 +3,18 @@
 #define STACKTOP_TUI_PROFILE_PROFILE_PRIV_H
 
 /*
- * The inside of the profile, for profile*.c and query*.c only.
+ * The inside of the profile, for tui/profile and tui/query only.
  *
  * Functions, stacks and processes live in arrays; their index is their id. Each counts references
- * to it (functions: frames of stacks; stacks: cells and the feeder; processes: cells). An entry
- * without references is put on a list and recycled at the end of the next commit if it still has
- * none (processes stay until they exit), so an id just handed out cannot vanish before it was used.
+ * to it (functions: from frames of stacks; stacks: from cells and the feeder; processes: from
+ * cells). An entry without references goes on a list and is recycled at the end of the next commit
+ * if it still has none (processes stay until they exit), so a new id cannot vanish before it is
+ * used.
  *
- * A sample is counted in three places: in its slice, which keeps threads apart and expires; in
- * `window`, the sum of the slices of the sliding window; and in `totals`. The slices of twice the
- * window are recent; older ones are the history, which profile_history.c bounds. Slices, totals and
- * extracts hold references; `window` only holds what slices hold.
+ * A sample is counted in three places: in its slice, which tells threads apart and expires; in
+ * `sliding`, the sum of the sliding window; and in `totals`. The slices of the window and of the
+ * time before it are recent; older ones are the history, which profile_history.c bounds. Slices,
+ * totals and frozen sums hold references; `sliding` and `prior` rely on those of the slices.
  */
 
 #include <pthread.h>
@@ -32,28 +33,28 @@
 #define NAME_MAX_BYTES	 1023 /* of a function; a template may go on for kilobytes */
 #define MODULE_MAX_BYTES 255
 
-/* What functions, stacks and processes have in common: being recycled. */
+/* The first member of functions, stacks and processes, for recycling. */
 struct pool_entry {
-	uint64_t serial; /* no other entry of its pool ever had it */
+	uint64_t serial; /* unique in the pool, never reused */
 	uint32_t refs;
-	uint32_t held; /* how many of refs are of slices */
-	uint32_t next; /* in the list of free entries, or of those without references */
+	uint32_t held; /* those of refs that slices hold */
+	uint32_t next; /* in the list of free or of idle entries */
 	bool live;
-	bool idle; /* in the latter list */
+	bool idle; /* in the list of entries without references */
 };
 
 #define LINES_COUNTED 6
 
 struct func_line {
-	const char *file; /* one of the profile's; NULL: free */
+	const char *file; /* in profile.files; NULL: unused */
 	uint32_t line;
 	uint32_t votes;
 };
 
 struct func_lines {
 	struct func_line at[LINES_COUNTED];
-	uint32_t best;	/* of them */
-	uint32_t votes; /* of all, since they were halved */
+	uint32_t best;	/* index of the line with the most votes */
+	uint32_t votes; /* of all lines, since they were last halved */
 };
 
 struct func_entry {
@@ -77,20 +78,20 @@ struct thread_name {
 struct process_entry {
 	struct pool_entry entry;
 	struct profile_proc proc;
-	struct thread_name *threads; /* whose name is another; by tid */
+	struct thread_name *threads; /* whose names differ from comm; sorted by tid */
 	uint32_t nthreads;
-	uint32_t slices; /* how many of the references are of recent slices */
+	uint32_t slices; /* those of the references that recent slices hold */
 	uint32_t hash;
 };
 
 /* An array of entries, the free ones, the idle ones, and the index by content. */
 struct pool {
 	void *entries;
-	size_t size;	/* of an entry, bytes */
-	uint32_t count; /* live and free */
+	size_t size;	/* bytes of an entry */
+	uint32_t count; /* entries, live or free */
 	uint32_t room;
 	uint32_t live;
-	uint32_t free; /* heads of lists, IDTABLE_NONE at the end */
+	uint32_t free; /* head of a list; IDTABLE_NONE: empty, as idle */
 	uint32_t idle;
 	uint64_t serials;
 	struct idtable index;
@@ -101,7 +102,7 @@ struct pool {
 
 struct slice {
 	struct profile_cell *cells;
-	uint32_t *ids; /* of the cells, in the same block of memory */
+	uint32_t *ids; /* sample ids of the cells; in the same block of memory */
 	size_t ncells;
 	struct profile_health health;
 };
@@ -110,9 +111,9 @@ struct frozen_sum { /* of one kind */
 	bool taken;
 	struct sum sum;
 	struct profile_health health;
-	uint64_t first, last; /* numbers of its slices; first is 0: it is not of slices */
-	bool recorded;	      /* of a session ... */
-	uint64_t matched;     /* ... whose processes were looked for among so many */
+	uint64_t first, last; /* its slices; first is 0: not a sum of slices */
+	bool recorded;	      /* by frozen_sum_recorded */
+	uint64_t matched;     /* procs.serials at the last frozen_sum_match */
 };
 
 struct board_note {
@@ -123,12 +124,12 @@ struct board_note {
 
 struct module_build {
 	char *name;
-	char build[PROFILE_BUILD_MAX]; /* "": of several files */
+	char build[PROFILE_BUILD_MAX]; /* "": files of this name differ */
 };
 
-/* Made anew by the first question after a commit, although the profile is const then. */
+/* Computed by the first query after a commit, for which the profile is const. */
 struct decayed {
-	struct celltable cells; /* by weight; without an index */
+	struct celltable cells; /* without an index */
 	bool valid;
 };
 
@@ -148,24 +149,24 @@ struct profile {
 	/* Where samples go when totals are full; see profile_fold.c. */
 	uint32_t folded_func;
 	uint32_t folded_complete, folded_broken, folded_kernel, exited;
-	bool folds; /* these are there */
+	bool folds; /* these are set */
 
 	struct slice *slices; /* ring */
 	size_t first, nslices, slices_room;
-	size_t nwindow;	    /* the newest so many are the window */
-	size_t nrecent;	    /* ... and the window with the time before */
-	uint64_t committed; /* which is the number of the newest slice */
-	uint32_t ncpus;	    /* one more than the highest number that a cell ever had for its CPU */
+	size_t nwindow;	    /* so many of the newest slices are the window */
+	size_t nrecent;	    /* those of the window and the time before it */
+	uint64_t committed; /* number of the newest slice */
+	uint32_t ncpus;	    /* see query_ncpus */
 
 	struct sample_ids ids;		    /* of the cells of slices */
-	uint64_t history_ns, history_bytes; /* in slices, and in what only slices refer to */
-	uint64_t keep_ns, keep_bytes;	    /* the most of them, but for what is recent */
+	uint64_t history_ns, history_bytes; /* of all slices and what they refer to */
+	uint64_t keep_ns, keep_bytes;	    /* limits of these; recent slices stay anyway */
 	struct frozen_sum frozen[FROZEN_COUNT];
 	struct decayed *decayed; /* never NULL */
 
 	struct sum totals; /* holds references */
 	struct sum sliding;
-	/* The same of as long a time before the window, nprior slices, where slices are kept. */
+	/* The equally long time before the window, nprior slices; only where slices are kept. */
 	struct sum prior;
 	size_t nprior;
 	bool prior_valid;
@@ -244,7 +245,8 @@ bool pool_has(const struct pool *pool, uint32_t id);
 struct pool_entry *pool_entry(const struct pool *pool, uint32_t id);
 void pool_get(struct pool *pool, uint32_t id);
 void pool_put(struct pool *pool, uint32_t id);
-/* Recycles the idle that `keep` (may be NULL) does not want to keep; drop undoes what was made. */
+/* Recycles idle entries unless `keep` (may be NULL) returns true. `drop` frees what the entry owns
+ * and returns its hash. */
 void pool_sweep(struct pool *pool, bool (*keep)(const struct pool_entry *entry),
 		uint32_t (*drop)(struct pool_entry *entry, void *arg), void *arg);
 void pool_free(struct pool *pool);
@@ -256,9 +258,9 @@ size_t func_bytes(const struct func_entry *entry);
 
 uint32_t profile_stack_hash(const struct profile_stack *stack);
 uint32_t profile_proc_hash(pid_t pid, uint64_t image);
-/* Recycles what nothing refers to, except processes that have not exited. */
+/* Recycles entries without references, but not processes that have not exited. */
 void profile_sweep(struct profile *p);
-/* "[folded away]" in the place of such a stack. */
+/* The stack "[folded away]" that replaces this one. */
 uint32_t profile_folded(const struct profile *p, const struct profile_stack *stack);
 /* Frees everything the pools hold. */
 void profile_names_free(struct profile *p);
@@ -273,28 +275,28 @@ void profile_lines_free(struct profile *p);
 
 /* --- profile_bound.c ----------------------------------------------------------------------- */
 
-/* After a commit: lets go of what may go until there is room for more. */
+/* After a commit: drops history and rare stacks until there is room again. */
 void bound_keep(struct profile *p);
 
 /* --- profile_history.c --------------------------------------------------------------------- */
 
-/* A slice became the newest; the oldest goes, with its references. */
+/* Takes references for the newest slice; drops the oldest slice with its references. */
 void history_add(struct profile *p, const struct slice *slice);
 void history_drop_oldest(struct profile *p);
-/* The newest `recent` slices are recent from now on; there are so many. */
+/* Makes the newest `recent` slices the recent ones; there are so many. */
 void history_recall(struct profile *p, size_t recent);
-/* Brings the history within its bounds; the newest `recent` slices stay. */
+/* Drops slices beyond the limits; the newest `recent` slices stay. */
 void history_bound(struct profile *p, size_t recent);
-/* The frames of a stack are about to change, or did. */
+/* To be called before and after the frames of a stack change. */
 void history_unhold_frames(struct profile *p, uint32_t stack);
 void history_hold_frames(struct profile *p, uint32_t stack);
 
 /* --- profile_fold.c ------------------------------------------------------------------------ */
 
 int profile_fold_new(struct profile *p);
-/* Brings totals below cells_max when they are above. */
+/* Folds totals that have more than cells_max cells. */
 void profile_fold(struct profile *p);
-/* Of the cells that are not hot and have stacks the rarest half gives them up; false: none has. */
+/* Folds the stacks of the rarest half of the cells that are not hot; false: there are none. */
 bool profile_fold_half(struct profile *p);
 
 /* --- span.c -------------------------------------------------------------------------------- */

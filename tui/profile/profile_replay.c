@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where in a recording the profile is, from who plays it to who shows it. */
+/* The position in a recording, passed from the player to the screen. */
 #include "tui/profile/profile_priv.h"
 
 void profile_set_replay(struct profile *p, const struct profile_replay *replay)

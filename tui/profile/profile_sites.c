@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks whose inlined calls became known. A stack keeps its id and only gets more frames, so every
- * sample of it, in the slices, in the window and in the totals, moves at once, and none is ever
- * counted in both ways. Two stacks that only differed in what they waited for may be equal then;
- * queries add up functions and paths, so no answer depends on it.
+ * Adds inlined calls to stacks when they become known. A stack keeps its id and gets more frames,
+ * so all its samples, in slices and sums, change at once, and none is counted in both ways. Two
+ * stacks that differed only in what they waited for may be equal then. Queries add up functions and
+ * paths, so no answer depends on it.
  */
 #include "tui/profile/profile_priv.h"
 
@@ -13,7 +13,7 @@
 
 #define FRAMES_MAX 4096u /* of a stack with its inlined calls */
 
-struct longer { /* a stack's frames on their way */
+struct longer { /* the new frames of a stack */
 	uint32_t frames[FRAMES_MAX];
 	uint32_t sites[FRAMES_MAX];
 	uint32_t count;
@@ -27,7 +27,7 @@ static void longer_add(struct longer *l, uint32_t func, uint32_t site)
 	l->waits |= site != 0;
 }
 
-/* 1 when something was known, 0 when all has to wait on, or -ENOMEM. */
+/* 1: something was known, 0: all of it still waits, or -ENOMEM. */
 static int expand(const struct profile *p, const struct stack_entry *entry, profile_site_fn known,
 		  void *arg, struct longer *l)
 {
@@ -48,7 +48,7 @@ static int expand(const struct profile *p, const struct stack_entry *entry, prof
 			return n;
 		longer_add(l, outer, n == PROFILE_SITE_WAITS ? site : 0);
 		any |= n != PROFILE_SITE_WAITS;
-		/* Every frame behind has its place. */
+		/* Leaves room for all frames that follow. */
 		for (int k = 0; k < n && l->count + stack->nframes - i < FRAMES_MAX; k++)
 			longer_add(l, inlined[k], 0);
 	}

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Names of threads. Most have that of their process, so only the others are kept, in the order of
- * their numbers.
- */
+/* Names of threads. Most are that of the process; the others are kept, sorted by thread. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +7,9 @@
 
 #include "tui/profile/profile_priv.h"
 
-#define THREADS_MAX 4096 /* of a process; more have no name of their own */
+#define THREADS_MAX 4096 /* names kept for a process */
 
-/* Where the thread is, or would be. */
+/* The index that the thread has, or would get. */
 static uint32_t place_of(const struct process_entry *entry, uint32_t tid)
 {
 	uint32_t from = 0, to = entry->nthreads;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See reasons.h. A remedy is what the person at the screen can do, not what we could. */
+/* See reasons.h. A remedy is what the user can do. */
 #include "tui/profile/reasons.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A baseline of another time has other processes. Those that do the same are found by their names,
- * again whenever there are new ones: a service that was started anew is compared with what it was.
+ * A baseline of another time has other processes. Matches them by name with those of now, again
+ * whenever there are new ones: a restarted service is compared with its earlier self.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tui/profile/frozen_sum.h"
 #include "tui/profile/profile_priv.h"
 
-#define LOOKED_AT 64 /* processes of one name */
+#define LOOKED_AT 64 /* processes of the same name */
 
 int frozen_sum_recorded(struct profile *p, const struct profile_cell *cells, size_t ncells,
 			const struct profile_health *health)
@@ -29,9 +29,9 @@ int frozen_sum_recorded(struct profile *p, const struct profile_cell *cells, siz
 
 struct match {
 	struct profile *p;
-	struct idtable names; /* of processes that run, by comm */
-	uint32_t *to;	 /* by process: whose its cells are from now on; IDTABLE_NONE: its own */
-	uint32_t *taken; /* by process: so many of the baseline are its */
+	struct idtable names; /* of live processes, by comm */
+	uint32_t *to;	      /* by process of the baseline: the match; IDTABLE_NONE: none */
+	uint32_t *taken;      /* by live process: how many match it */
 	bool moved;
 };
 
@@ -64,7 +64,7 @@ static int match_begin(struct match *m)
 	return 0;
 }
 
-/* Of the processes of that name (and command line) the one that has the fewest. */
+/* The process of that name (and command line) with the fewest matches. */
 static uint32_t find(const struct match *m, const struct profile_proc *proc, bool exact)
 {
 	uint32_t hash = comm_hash(proc->comm), at = hash, best = IDTABLE_NONE, id;
@@ -96,7 +96,7 @@ static uint32_t same(const struct match *m, const struct profile_proc *proc)
 		       : IDTABLE_NONE;
 }
 
-/* Each round finds by less: the process itself, its command line, its name. */
+/* Each round is less exact: the same process, the same command line, the same name. */
 static void match_round(struct match *m, int round)
 {
 	const struct celltable *cells = &m->p->frozen[FROZEN_BASELINE].sum.cells;

@@ -22,7 +22,7 @@ int sample_ids_reserve(struct sample_ids *ids, uint32_t more)
 
 	if (need > INT32_MAX || idtable_reserve(&ids->index, need))
 		return -ENOMEM;
-	/* Numbers below count that are not live are free. */
+	/* Ids below count that are not live are free. */
 	if (need <= ids->room)
 		return 0;
 	while (room < need)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See slice_order.h. Processes are compared. Cells are sorted by the digits of their threads, since
- * a slice may have tens of thousands: comparing them would take longer than the rest of a commit.
- */
+/* See slice_order.h. Processes are sorted by comparison, but cells by the digits of their threads:
+ * comparing tens of thousands would take longer than the rest of a commit. */
 #include "tui/profile/slice_order.h"
 
 #include <errno.h>
@@ -12,22 +11,22 @@
 #define DIGIT_BITS 11
 #define DIGITS	   (1u << DIGIT_BITS)
 
-struct met {
+struct proc_key {
 	pid_t pid;
 	uint32_t proc;
 	uint64_t image;
 };
 
-static struct met met_of(const struct profile *p, uint32_t proc)
+static struct proc_key key_of(const struct profile *p, uint32_t proc)
 {
 	const struct profile_proc *of = &proc_at(p, proc)->proc;
 
-	return (struct met){of->pid, proc, of->image};
+	return (struct proc_key){of->pid, proc, of->image};
 }
 
 static int by_process(const void *a, const void *b)
 {
-	const struct met *x = a, *y = b;
+	const struct proc_key *x = a, *y = b;
 
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
@@ -36,19 +35,18 @@ static int by_process(const void *a, const void *b)
 
 bool cells_before(const struct profile *p, uint32_t one, uint32_t other)
 {
-	struct met x = met_of(p, one), y = met_of(p, other);
+	struct proc_key x = key_of(p, one), y = key_of(p, other);
 
 	return by_process(&x, &y) < 0;
 }
 
-struct turn { /* a cell, and what it is sorted by */
+struct thread_key { /* a cell, and what it is sorted by */
 	uint32_t tid, cell;
 };
 
-/* Cells that have samples, in the order in which they came; returns how many. *sorted: that is by
- * thread. */
-static size_t take_turns(const struct profile_cell *cells, size_t n, struct turn *turns,
-			 bool *sorted)
+/* Cells with samples, in the order given; rekeys how many. *sorted: they are sorted by thread. */
+static size_t take_keys(const struct profile_cell *cells, size_t n, struct thread_key *keys,
+			bool *sorted)
 {
 	size_t count = 0;
 
@@ -56,14 +54,14 @@ static size_t take_turns(const struct profile_cell *cells, size_t n, struct turn
 	for (size_t i = 0; i < n; i++) {
 		if (!cells[i].count)
 			continue;
-		*sorted &= !count || turns[count - 1].tid <= cells[i].tid;
-		turns[count++] = (struct turn){cells[i].tid, (uint32_t)i};
+		*sorted &= !count || keys[count - 1].tid <= cells[i].tid;
+		keys[count++] = (struct thread_key){cells[i].tid, (uint32_t)i};
 	}
 	return count;
 }
 
-/* By one digit of their threads; those that have the same stay in their order. */
-static void sort_digit(const struct turn *from, size_t n, int shift, struct turn *to)
+/* A stable sort by one digit of the threads. */
+static void sort_digit(const struct thread_key *from, size_t n, int shift, struct thread_key *to)
 {
 	size_t at[DIGITS] = {0}, end = 0;
 
@@ -79,33 +77,34 @@ static void sort_digit(const struct turn *from, size_t n, int shift, struct turn
 		to[at[from[i].tid >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-/* By thread; spare has as much room. Returns which of the two has them. */
-static const struct turn *sort_turns(struct turn *turns, size_t n, struct turn *spare)
+/* Sorts by thread; spare has as much room. Rekeys the array that has the result. */
+static const struct thread_key *sort_keys(struct thread_key *keys, size_t n,
+					  struct thread_key *spare)
 {
 	uint32_t most = 0;
 
 	for (size_t i = 0; i < n; i++)
-		most = turns[i].tid > most ? turns[i].tid : most;
+		most = keys[i].tid > most ? keys[i].tid : most;
 	for (int shift = 0; shift < 32 && most >> shift; shift += DIGIT_BITS) {
-		struct turn *sorted = spare;
+		struct thread_key *sorted = spare;
 
-		sort_digit(turns, n, shift, sorted);
-		spare = turns;
-		turns = sorted;
+		sort_digit(keys, n, shift, sorted);
+		spare = keys;
+		keys = sorted;
 	}
-	return turns;
+	return keys;
 }
 
-/* at: how many cells each process has; then where the next one goes. */
-static void place_processes(struct met *met, size_t nmet, size_t *at)
+/* at: in, the number of cells of each process; out, the index of its first. */
+static void place_processes(struct proc_key *procs, size_t nprocs, size_t *at)
 {
 	size_t end = 0;
 
-	qsort(met, nmet, sizeof(*met), by_process);
-	for (size_t i = 0; i < nmet; i++) {
-		size_t cells = at[met[i].proc];
+	qsort(procs, nprocs, sizeof(*procs), by_process);
+	for (size_t i = 0; i < nprocs; i++) {
+		size_t cells = at[procs[i].proc];
 
-		at[met[i].proc] = end;
+		at[procs[i].proc] = end;
 		end += cells;
 	}
 }
@@ -113,51 +112,51 @@ static void place_processes(struct met *met, size_t nmet, size_t *at)
 ssize_t cells_in_order(const struct profile *p, const struct profile_cell *cells, size_t n,
 		       struct profile_cell *to)
 {
-	size_t room = (size_t)p->procs.count + 1, nmet = 0, count;
+	size_t room = (size_t)p->procs.count + 1, nprocs = 0, count;
 	size_t *at = calloc(room, sizeof(*at));
-	struct met *met = malloc(room * sizeof(*met));
-	struct turn *turns = n <= UINT32_MAX ? calloc(2 * n + 1, sizeof(*turns)) : NULL;
-	const struct turn *sorted = turns;
+	struct proc_key *procs = malloc(room * sizeof(*procs));
+	struct thread_key *keys = n <= UINT32_MAX ? calloc(2 * n + 1, sizeof(*keys)) : NULL;
+	const struct thread_key *sorted = keys;
 	bool in_order;
 
-	if (!at || !met || !turns) {
+	if (!at || !procs || !keys) {
 		free(at);
-		free(met);
-		free(turns);
+		free(procs);
+		free(keys);
 		return -ENOMEM;
 	}
-	count = take_turns(cells, n, turns, &in_order);
+	count = take_keys(cells, n, keys, &in_order);
 	for (size_t i = 0; i < count; i++) {
-		uint32_t proc = cells[turns[i].cell].proc;
+		uint32_t proc = cells[keys[i].cell].proc;
 
 		if (!at[proc]++)
-			met[nmet++] = met_of(p, proc);
+			procs[nprocs++] = key_of(p, proc);
 	}
-	place_processes(met, nmet, at);
+	place_processes(procs, nprocs, at);
 	if (!in_order)
-		sorted = sort_turns(turns, count, turns + n);
+		sorted = sort_keys(keys, count, keys + n);
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_cell *cell = &cells[sorted[i].cell];
 
 		to[at[cell->proc]++] = *cell;
 	}
 	free(at);
-	free(met);
-	free(turns);
+	free(procs);
+	free(keys);
 	return (ssize_t)count;
 }
 
-/* Where cells of that process begin, or where they end. */
+/* Where the cells of the process begin, or end. */
 static size_t find_process(const struct profile *p, const struct profile_cell *cells, size_t to,
 			   uint32_t proc, bool end)
 {
-	const struct met sought = met_of(p, proc);
+	const struct proc_key sought = key_of(p, proc);
 	size_t from = 0;
 
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
-		const struct met met = met_of(p, cells[middle].proc);
-		int order = by_process(&met, &sought);
+		const struct proc_key procs = key_of(p, cells[middle].proc);
+		int order = by_process(&procs, &sought);
 
 		if (order < 0 || (end && !order))
 			from = middle + 1;

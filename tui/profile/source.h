@@ -29,11 +29,12 @@ enum source_command {
 	SOURCE_EVENT,	     /* arg: name of the event that drives the sampling from now on */
 	SOURCE_BY_CPU,	     /* arg: "1": CPUs are told apart from now on; "0": they are not */
 	SOURCE_INTERVAL,     /* arg: seconds between refreshes, decimal */
-	SOURCE_NEXT, /* the report of the last slice is written: without a screen it waits */
-	/* Of a player; the collector passes over them. */
+	SOURCE_NEXT, /* the report of the last slice is written; without a screen the source waits
+		      */
+	/* For a player; the collector ignores them. */
 	SOURCE_PLAY,  /* or pause */
 	SOURCE_SPEED, /* arg: "+" or "-": the next faster or slower one */
-	SOURCE_STEP,  /* arg: so many slices forward, or back when negative; pauses */
+	SOURCE_STEP,  /* arg: slices to go forward, or back when negative; pauses */
 	SOURCE_JUMP, /* arg: "90", "14:03:20" (tui/session/replay_time.h), or "+10", "-10" from here
 		      */
 };
@@ -72,7 +73,7 @@ void source_free(struct source *source);
 /* Slices committed so far. */
 uint64_t source_slices(const struct source *source);
 
-/* Posts a command; what came of it appears as a profile_message. Never blocks; arg is copied. */
+/* Posts a command, whose result becomes a profile_message. Never blocks; arg is copied. */
 void source_post(struct source *source, enum source_command command, const char *arg);
 
 /* A descriptor that becomes readable when a slice was committed or a message arrived (eventfd). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a span of time is made of: a sum, and slices if these are still there. */
+/* The sum, the slices and the health of a span of time. */
 #include <string.h>
 
 #include "tui/profile/profile_priv.h"
@@ -9,7 +9,7 @@ size_t profile_span(const struct profile *p, size_t age)
 	double seconds = 0;
 	size_t n = 0;
 
-	/* Half a slice of tolerance: ten slices of 0.999 s are the ten seconds that were meant. */
+	/* Half a slice of tolerance: ten slices of 0.999 s are a window of ten seconds. */
 	for (; age < p->nslices; age++, n++) {
 		double elapsed = (double)slice_at(p, age)->health.elapsed / NS_PER_SEC;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See sum.h. Most cells of a slice are in the sum already, and are found by their numbers. */
+/* See sum.h. Most cells of a slice are in the sum already, and are found by their ids. */
 #include "tui/profile/sum.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ void profile_unrefer(struct profile *p, uint32_t proc, uint32_t ustack, uint32_t
 		pool_put(&p->stacks, kstack);
 }
 
-/* They are scattered in memory: to wait for one after another would take most of the time. */
+/* Entries are scattered in memory: waiting for each would take most of the time. */
 static void expect_entries(const struct profile *p, const struct celltable *cells, size_t at)
 {
 	const struct cell *cell;

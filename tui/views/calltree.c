@@ -33,7 +33,7 @@ void calltree_free(struct calltree *calls)
 	calls->names = NULL;
 }
 
-/* Functions are few and nodes are many: each function is asked for once. */
+/* There are far more nodes than functions: asks for each function once. */
 static int copy_names(struct calltree *calls, const struct profile *p)
 {
 	const struct tree *tree = &calls->tree;
@@ -60,7 +60,7 @@ static int copy_names(struct calltree *calls, const struct profile *p)
 	return err;
 }
 
-/* What is to have children: all (rows and grow are not set), what rows need, or what grow asks. */
+/* Which nodes get children: those that rows need, those that grow asks for, or all. */
 struct wish {
 	bool callers, rows;
 	int (*grow)(struct tree_part *part, void *arg);

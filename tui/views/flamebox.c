@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Edges are rounded, not widths: what stands below a frame never leaves it, and gaps cannot add up.
- */
+/* Rounds edges, not widths: a box stays within its parent, and rounding errors do not add up. */
 #include "tui/views/flamebox.h"
 
 #include <errno.h>
@@ -31,7 +29,7 @@ static int round_column(double column)
 	return (int)(column + 0.5);
 }
 
-/* The boxes on box number `at`. */
+/* The boxes on top of box `at`. */
 static int add_children(struct flame *flame, const struct tree *tree, size_t at, double scale)
 {
 	const struct flame_box on = flame->boxes[at];
@@ -55,7 +53,7 @@ static int add_children(struct flame *flame, const struct tree *tree, size_t at,
 	return 0;
 }
 
-/* part: of which the tree is; NULL: the tree is whole. */
+/* part: the tree is that of the part; NULL: it is complete. */
 static int make(struct flame *flame, const struct tree *tree, struct tree_part *part, uint32_t top,
 		int columns)
 {
@@ -107,7 +105,7 @@ size_t flame_beside(const struct flame *flame, size_t box, int step)
 {
 	size_t next = step < 0 ? box - 1 : box + 1;
 
-	/* What is before the first box is behind the last one, too. */
+	/* Box 0 minus one is beyond the last one, too. */
 	if (next >= flame->count || flame->boxes[next].level != flame->boxes[box].level)
 		return box;
 	return next;

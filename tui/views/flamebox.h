@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_VIEWS_FLAMEBOX_H
 
 /*
- * Where the frames of a flame view stand: a box for each node of a tree that is at least half a
- * column wide, level by level below the node that fills the width.
+ * The boxes of a flame view: one for each node that is at least half a column wide, level by level
+ * below the node that fills the width.
  */
 
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct flame_box {
 	uint32_t node;
 	uint32_t level;	 /* 0: the node that fills the width */
 	uint32_t parent; /* box; its own number on level 0 */
-	int from, to;	 /* columns, to is behind the last one */
+	int from, to;	 /* columns, without `to` */
 	double start;	 /* samples left of it */
 };
 
@@ -29,7 +29,7 @@ struct flame {
 
 /* Makes the boxes below `top` for a width of columns. -ENOMEM: there are none. */
 int flame_make(struct flame *flame, const struct tree *tree, uint32_t top, int columns);
-/* The same of a tree that gets children where there are boxes. */
+/* The same, asking the part for the children of nodes with boxes. */
 int flame_grow(struct flame *flame, struct tree_part *part, uint32_t top, int columns);
 void flame_free(struct flame *flame);
 
@@ -37,9 +37,9 @@ void flame_free(struct flame *flame);
 
 /* Box of the node, or FLAME_NONE. */
 size_t flame_find(const struct flame *flame, uint32_t node);
-/* The box beside it on its level; itself where there is none. step: -1 left, 1 right. */
+/* The box beside it on its level, or the box itself. step: -1 left, 1 right. */
 size_t flame_beside(const struct flame *flame, size_t box, int step);
-/* The widest box on it, one level deeper; itself where there is none. */
+/* The widest box on top of it, or the box itself. */
 size_t flame_deeper(const struct flame *flame, size_t box);
 /* The box that covers the column on the level, or FLAME_NONE. */
 size_t flame_at(const struct flame *flame, uint32_t level, int column);

@@ -31,7 +31,7 @@ void openset_reset(struct openset *set, enum openset_mode mode)
 {
 	struct node *node = set->nodes, *next;
 
-	/* Frees the table; the nodes still know the next one. */
+	/* Frees the table; nodes keep their list. */
 	HASH_CLEAR(hh, set->nodes);
 	for (; node; node = next) {
 		next = node->hh.next;
@@ -63,7 +63,7 @@ int openset_put(struct openset *set, uint64_t path, bool open)
 		node->open = open;
 		return 0;
 	}
-	/* Days of changing work may decide about more nodes than a person ever saw. */
+	/* In days of changing load hot nodes may become more than anyone has looked at. */
 	if (HASH_COUNT(set->nodes) >= NODES_MAX)
 		openset_reset(set, set->mode);
 	node = calloc(1, sizeof(*node));
@@ -90,6 +90,6 @@ bool openset_get(struct openset *set, uint64_t path, uint32_t level, bool hot)
 		return true;
 	if (set->mode == OPENSET_DEPTH)
 		return level < set->levels;
-	/* Remembered, so that the node stays open when it cools down. */
+	/* Kept, so that the node stays open when it cools down. */
 	return set->mode == OPENSET_HOT && hot && openset_put(set, path, true) == 0;
 }

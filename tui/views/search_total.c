@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See search_total.h. Names are judged once and not in every refresh, since a tree has far more
- * nodes than functions and a refresh far fewer new names than old ones.
+ * See search_total.h. Matches each name once, not in every refresh: a tree has far more nodes than
+ * functions, and a refresh has few new names.
  */
 #include "tui/views/search_total.h"
 
@@ -104,7 +104,7 @@ int search_total_draw(const struct search_total *f, const struct ui *ui,
 	int pattern = grid_width(g, f->pattern), before, width, at;
 	char text[96];
 
-	/* What is not here may have been looked for in another view. */
+	/* The search may be of another view. */
 	if (!ui->search.set || !search_total_counted(f, ui) || !f->sum.nodes)
 		return g->cols;
 	pattern = pattern < PATTERN_COLUMNS ? pattern : PATTERN_COLUMNS;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Siblings are lists already, so they are merged as such: nothing is allocated, and what is in
- * order costs one pass.
- */
+/* Siblings are lists, so this is a merge sort of lists: it needs no memory, and one pass if they
+ * are in order. */
 #include "tui/views/treeorder.h"
 
 #include <string.h>

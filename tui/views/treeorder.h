@@ -2,7 +2,7 @@
 #ifndef STACKTOP_TUI_VIEWS_TREEORDER_H
 #define STACKTOP_TUI_VIEWS_TREEORDER_H
 
-/* In which order the siblings of a tree of calls stand. */
+/* The order of siblings in a call tree. */
 
 #include <stdbool.h>
 
@@ -11,7 +11,7 @@ struct calltree;
 enum treeorder_by {
 	TREEORDER_TOTAL, /* as a tree is loaded */
 	TREEORDER_SELF,
-	TREEORDER_CHANGE, /* what has grown most comes first; all are alike without a baseline */
+	TREEORDER_CHANGE, /* the largest growth first; all are equal without a baseline */
 	TREEORDER_NAME,
 	TREEORDER_MODULE,
 };
@@ -21,7 +21,7 @@ struct treeorder {
 	bool inverted;
 };
 
-/* Nodes that have no row of their own stay behind their siblings, as those who make rows expect. */
+/* Small nodes stay behind their siblings, as treerows_make expects. */
 void treeorder_apply(struct treeorder order, struct calltree *calls);
 
 #endif

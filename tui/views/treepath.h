@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_VIEWS_TREEPATH_H
 
 /*
- * A place in a tree of calls that is the same in every refresh, whole or in part: the way from the
- * root. And the order in which a search meets nodes: each before its children, siblings as sorted.
+ * The path from the root to a node, which finds the node again in every refresh, also in a part of
+ * the tree. And the order of a search: a node before its children, siblings as sorted.
  */
 
 #include <stdbool.h>
@@ -20,17 +20,17 @@ struct treepath {
 	uint64_t hash[TREEPATH_MAX]; /* tree_node.path of each node from the root's child on */
 };
 
-/* The node at the end of the path, or of as much of it as there is. */
+/* The last node of the path that is there. */
 uint32_t treepath_node(const struct treepath *path, const struct tree *tree);
 void treepath_set(struct treepath *path, const struct tree *tree, uint32_t node);
-/* Is the node top, or below it? */
+/* True if the node is top or below it. */
 bool treepath_below(const struct tree *tree, uint32_t node, uint32_t top);
 /* Asks a part for the children of each node on the path, the last one's too. -ENOMEM. */
 int treepath_grow(const struct treepath *path, struct tree_part *part);
 /*
- * The next node (step > 0) or the one before, below top and round again, that matches; the node
- * itself when `here` and that comes first. *found: 0 for none. Asks for the children of nodes on
- * its way. -ENOMEM.
+ * Finds the next (step > 0) or previous node that matches, below top and starting over at its end;
+ * with `here`, the node itself may be the one. *found: 0 for none. Asks the part for children on
+ * the way. -ENOMEM.
  */
 int treepath_find(struct tree_part *part, uint32_t node, uint32_t top, int step, bool here,
 		  bool (*matches)(uint32_t func, void *arg), void *arg, uint32_t *found);

@@ -9,7 +9,7 @@
 #include "tui/views/calltree.h"
 #include "tui/views/openset.h"
 
-#define HOT	     0.02 /* nodes from here on are open at first */
+#define HOT	     0.02 /* share from which nodes are open at first */
 #define REST_OF_PATH 0x9e3779b97f4a7c15ULL
 
 struct row_maker {
@@ -40,7 +40,7 @@ static struct tree_row *row_add(struct row_maker *m)
 	return &rows->row[rows->count++];
 }
 
-/* All that is shown of the children of a node is one line. The small ones are the last. */
+/* True if the children of the node take one line. Small ones come last. */
 static bool is_line(const struct calltree *calls, uint32_t node)
 {
 	uint32_t first = calls->tree.nodes[node].first_child;
@@ -48,7 +48,7 @@ static bool is_line(const struct calltree *calls, uint32_t node)
 	return first && (!calls->tree.nodes[first].next || treerows_small(calls, first));
 }
 
-/* The row of one node, a child of row `parent` (+1, 0: of the root); chained: the only one. */
+/* parent: row + 1; 0: the root. */
 static int add_node(struct row_maker *m, uint32_t node, size_t parent, bool chained)
 {
 	const struct tree_node *n = &m->calls->tree.nodes[node];
@@ -95,8 +95,8 @@ static int add_small(struct row_maker *m, uint32_t node, size_t parent, bool cha
 	return 0;
 }
 
-/* Children come sorted, so that the small ones are the last. Walked without recursion: a tree is
- * as deep as the deepest stack. */
+/* Children are sorted, so small ones come last. Without recursion: a tree is as deep as the deepest
+ * stack. */
 static int flatten(struct row_maker *m)
 {
 	const struct tree_node *nodes = m->calls->tree.nodes;

@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_VIEWS_TREEROWS_H
 
 /*
- * The rows of a tree on the screen: the nodes that are open, in their order, and what is small
- * summed up. A chain without a branch is not indented.
+ * The rows of a tree on the screen: the nodes that are open, in order, and one row for all small
+ * children of a node. A chain without a branch is not indented.
  */
 
 #include <stdbool.h>
@@ -19,15 +19,15 @@ struct openset;
 	       */
 
 struct tree_row {
-	uint32_t node;	 /* of the tree; the parent of the nodes in a row of small ones */
+	uint32_t node;	 /* in a row of small nodes, their parent */
 	uint32_t parent; /* row number + 1, 0: none */
-	uint32_t small;	 /* so many nodes below the limit; 0: the row is a node */
+	uint32_t small;	 /* number of small nodes in the row; 0: the row is a node */
 	uint32_t indent; /* levels */
 	uint32_t level;	 /* of the tree, 1: outermost */
 	uint64_t path;
 	uint64_t self, total;
 	bool open, closed; /* neither: it has no children */
-	bool chained;	   /* the only child: drawn right below its parent, without a guide */
+	bool chained;	   /* an only child: drawn right below its parent, without a guide */
 	bool more;	   /* siblings follow */
 };
 
@@ -36,14 +36,14 @@ struct treerows {
 	size_t count, room;
 };
 
-/* Makes them anew. -ENOMEM. */
+/* Rebuilds the rows. -ENOMEM. */
 int treerows_make(struct treerows *rows, const struct calltree *calls, struct openset *open);
-/* Opens a node with all below it that is not small, as far as there is memory to remember that. */
+/* Opens a node and all below it that is not small, as far as memory allows. */
 void treerows_open(const struct calltree *calls, struct openset *open, uint32_t top);
 /* True for a node that has no row of its own. */
 bool treerows_small(const struct calltree *calls, uint32_t node);
-/* The nodes in the order of the screen, as if every one were open, into order[calls->tree.count];
- * returns how many are not small. The tree is not empty. */
+/* Writes the nodes that are not small to order[calls->tree.count], in the order of the screen with
+ * all nodes open; returns how many. The tree is not empty. */
 size_t treerows_all(const struct calltree *calls, uint32_t *order);
 
 #endif
