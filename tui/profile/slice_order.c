@@ -44,7 +44,7 @@ struct thread_key { /* a cell, and what it is sorted by */
 	uint32_t tid, cell;
 };
 
-/* Cells with samples, in the order given; rekeys how many. *sorted: they are sorted by thread. */
+/* Cells with samples, in the order given; returns how many. *sorted: they are sorted by thread. */
 static size_t take_keys(const struct profile_cell *cells, size_t n, struct thread_key *keys,
 			bool *sorted)
 {
@@ -77,7 +77,7 @@ static void sort_digit(const struct thread_key *from, size_t n, int shift, struc
 		to[at[from[i].tid >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-/* Sorts by thread; spare has as much room. Rekeys the array that has the result. */
+/* Sorts by thread; spare has as much room. Returns the array that has the result. */
 static const struct thread_key *sort_keys(struct thread_key *keys, size_t n,
 					  struct thread_key *spare)
 {
