@@ -47,33 +47,33 @@ enum long_option {
 
 static const struct option_row table[] = {
 	{'p', "pid", "LIST", "sample only these processes, by number: 1,22,333"},
-	{OPTION_COMM, "comm", "REGEX", "sample only processes whose name matches"},
+	{OPTION_COMM, "comm", "REGEX", "sample only processes with a matching name"},
 	{'u', "user", "USER", "sample only processes of this user, by name or number"},
-	{'G', "cgroup", "PART", "sample only processes of such a control group"},
+	{'G', "cgroup", "PART", "sample only processes of matching control groups"},
 	{OPTION_CONTAINER, "container", "ID",
 	 "sample only processes of a container, by id or name"},
 	{'C', "cpu", "LIST", "sample only these CPUs: 0-3,5"},
-	{OPTION_BY_CPU, "by-cpu", NULL, "tell samples of different CPUs apart"},
+	{OPTION_BY_CPU, "by-cpu", NULL, "count the samples of each CPU apart"},
 	{'F', "frequency", "HZ", "samples a second on each CPU, 1 to 9999 (default 99)"},
-	{'e', "event", "EVENT", "what drives the sampling (default cpu-clock)"},
+	{'e', "event", "EVENT", "event to sample (default cpu-clock)"},
 	{'d', "delay", "SEC", "seconds between refreshes, 0.1 to 3600 (default 1)"},
 	{'K', "no-kernel", NULL, "leave kernel frames out"},
 	{'U', "no-user", NULL, "leave user frames out"},
 	{OPTION_NO_INLINE, "no-inline", NULL, "leave inlined calls out"},
 	{OPTION_DEBUGINFOD, "debuginfod", NULL, "fetch debug files from $DEBUGINFOD_URLS"},
-	{'b', "batch", NULL, "no screen: a report to standard output per refresh"},
-	{OPTION_PLAIN, "plain", NULL, "no screen: lines tell what changes, and are commands"},
+	{'b', "batch", NULL, "no screen: a report per refresh to standard output"},
+	{OPTION_PLAIN, "plain", NULL, "no screen: changes as lines, commands from stdin"},
 	{'n', "iterations", "N", "end after so many refreshes"},
 	{OPTION_FORMAT, "format", "FORMAT",
-	 "of batch reports (default text, or as FILE is called)"},
+	 "of batch reports (default: text, or by FILE's suffix)"},
 	{'o', "output", "FILE", "write batch reports there, not to standard output"},
-	{'w', "record", "FILE", "write a session, which can be replayed"},
+	{'w', "record", "FILE", "record a session for --replay"},
 	{'r', "replay", "FILE", "show a session instead of this machine"},
-	{OPTION_FROM, "from", "TIME", "replay from there on: seconds, or 14:03:20"},
-	{OPTION_TO, "to", "TIME", "replay up to there"},
-	{OPTION_SPEED, "speed", "FACTOR", "of the replay, 0.1 to 100 (default 1)"},
+	{OPTION_FROM, "from", "TIME", "replay from this time on: seconds, or 14:03:20"},
+	{OPTION_TO, "to", "TIME", "replay up to this time"},
+	{OPTION_SPEED, "speed", "FACTOR", "speed of the replay, 0.1 to 100 (default 1)"},
 	{OPTION_DIFF, "diff", "A B", "compare two sessions or files of folded stacks"},
-	{OPTION_BASELINE, "baseline", "FILE", "show how all differs from a session"},
+	{OPTION_BASELINE, "baseline", "FILE", "show differences from a session"},
 	{OPTION_MEMORY, "memory", "MIB", "budget of unwind tables, 1 to 4096 (default 64)"},
 	{OPTION_DEBUG_MEMORY, "debug-memory", "MIB",
 	 "budget of debug information, 1 to 65536 (default 256)"},
@@ -84,11 +84,11 @@ static const struct option_row table[] = {
 	{OPTION_SCREENSHOT, "screenshot", "FILE",
 	 "write the screen as .svg, .ansi or text, and end"},
 	{OPTION_SIZE, "size", "COLSxROWS", "of the screenshot, 20x5 to 400x120 (default 100x30)"},
-	{OPTION_KEYS, "keys", "KEYS", "to press before it, as F1 names them: \"3 Down\""},
+	{OPTION_KEYS, "keys", "KEYS", "keys to press before it, as F1 names them: \"3 Down\""},
 	{OPTION_DUMP_UNWIND, "dump-unwind", "FILE", "print the unwind table of an ELF file"},
-	{OPTION_SYMBOLIZE, "symbolize", "FILE", "name the ELF addresses that standard input holds"},
+	{OPTION_SYMBOLIZE, "symbolize", "FILE", "name ELF addresses read from standard input"},
 	{OPTION_CHECK, "check", NULL, "say what this kernel and this user can do"},
-	{OPTION_FORCE, "force", NULL, "sample although this kernel may hang from it"},
+	{OPTION_FORCE, "force", NULL, "sample although it may hang this kernel"},
 	{OPTION_VERSION, "version", NULL, "print the version"},
 	{OPTION_HELP, "help", NULL, "print this help"},
 };
@@ -343,8 +343,8 @@ void options_help(FILE *to)
 	int column = 0;
 
 	fprintf(to, "usage: stacktop [options] [-- COMMAND [ARG...]]\n\n"
-		    "Shows live which functions of which processes use the CPU. With a COMMAND:\n"
-		    "starts it, samples it and its children, and ends with it.\n\n");
+		    "Shows live which functions of which processes use the CPU. With a COMMAND it\n"
+		    "starts that, samples it and its children, and ends with it.\n\n");
 	for (size_t i = 0; i < ROWS; i++) {
 		char left[40];
 		char letter[5] = "    ";

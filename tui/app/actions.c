@@ -37,8 +37,8 @@ static unsigned int threads(struct ui *ui)
 		return UI_REDRAW;
 	ui->threads = !ui->threads;
 	ui->grouping = GROUP_NONE;
-	ui_notice(ui, ui->threads ? "threads are rows of their own in Procs: T zooms into one"
-				  : "threads are put together");
+	ui_notice(ui, ui->threads ? "each thread has a row in Procs: T zooms into one"
+				  : "threads are counted with their process");
 	return UI_RELOAD;
 }
 
@@ -79,7 +79,7 @@ static unsigned int toggle_mouse(struct ui *ui)
 	ui->no_mouse = !ui->no_mouse;
 	ui_notice(ui, "%s",
 		  ui->no_mouse ? "the terminal has the mouse, to select text"
-			       : "listens to the mouse");
+			       : "stacktop has the mouse");
 	return UI_REDRAW;
 }
 
@@ -229,7 +229,7 @@ static unsigned int inspect(struct ui *ui)
 {
 	if (ui->zoom.on)
 		return unwind_inspect(ui, ui->zoom.pid, 0);
-	ui_notice(ui, "the walk of which process? i on one in Procs catches it");
+	ui_notice(ui, "the walk of which process? Press i on one in Procs");
 	return UI_REDRAW;
 }
 
@@ -262,8 +262,8 @@ unsigned int actions_do(struct ui *ui, enum action action)
 	ui->notice[0] = '\0';
 	if (action == ACTION_FOLLOW) {
 		ui->follow = !ui->follow;
-		ui_notice(ui, ui->follow ? "the cursor follows its row, a process also through exec"
-					 : "the cursor follows no more");
+		ui_notice(ui, ui->follow ? "the cursor stays on its row, also through exec"
+					 : "the cursor stays in its place");
 	}
 	flags = ui->header.replayed && !scrub_moves(ui, action) ? replay_keys_act(ui, action) : 0;
 	if (!flags)

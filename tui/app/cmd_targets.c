@@ -135,7 +135,7 @@ unsigned int cmd_targets_sort(struct ui *ui, const char *text)
 	int count, sorted;
 
 	if (!view->columns || !view->sort_by || ui->overlay.ops) {
-		ui_notice(ui, "this view has one order");
+		ui_notice(ui, "this view cannot be sorted");
 		return UI_REDRAW;
 	}
 	columns = view->columns(&count, ui, &sorted);

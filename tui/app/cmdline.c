@@ -84,7 +84,7 @@ static unsigned int unbind(struct ui *ui, const char *rest)
 	else if (keymap_bind(&ui->config.keys, key, ACTION_NONE, true, &other))
 		ui_notice(ui, "more than %d keys", KEYMAP_MAX);
 	else
-		ui_notice(ui, "%s does nothing now; :save keeps that", rest);
+		ui_notice(ui, "%s has no action now; :save keeps that", rest);
 	return UI_REDRAW;
 }
 
@@ -136,12 +136,13 @@ static const struct command_word {
 	{"baseline", true, scrub_baseline, "compare with a session, by its file"},
 	{"sort", true, cmd_targets_sort, "sort by the column of that title"},
 	{"set", true, set, "change a setting: set refresh 2"},
-	{"window", true, window, "weigh so many seconds: window 30; or sliding, or total"},
+	{"window", true, window, "count the last seconds: window 30; or sliding, or total"},
 	{"theme", true, theme, "use the theme of that name"},
 	{"bind", true, bind, "give a key an action: bind F5 flip"},
 	{"unbind", true, unbind, "take a key away"},
 	{"save", false, save, "keep the settings"},
-	{"detach", false, detach, "leave those that a word fits out, or sample everything again"},
+	{"detach", false, detach,
+	 "detach what a word selects; without one: sample everything again"},
 	{"q", false, quit, "end"},
 };
 
@@ -195,7 +196,7 @@ unsigned int cmdline_run(struct ui *ui, const char *text)
 		    (words[i].needs && !*rest && keymap_find(name)))
 			continue;
 		if (words[i].needs && !*rest) {
-			ui_notice(ui, ":%s needs something behind it; Tab shows what", name);
+			ui_notice(ui, ":%s needs an argument; Tab shows which", name);
 			return UI_REDRAW;
 		}
 		return run_word(ui, &words[i], rest);
@@ -409,7 +410,7 @@ bool cmdline_complete(struct ui *ui)
 	else
 		names = true;
 	if (!c.known)
-		ui_notice(ui, "nothing is known that could stand here");
+		ui_notice(ui, "no completion is known here");
 	else if (!c.count)
 		ui_notice(ui, "nothing begins with '%s'", c.start);
 	if (!c.count)

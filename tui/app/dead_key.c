@@ -15,8 +15,8 @@ static const struct {
 } reasons[] = {
 	{ACTION_PLAY, IN_ALL, "nothing is replayed: stacktop -r FILE shows a recording"},
 	{ACTION_JUMP, IN_ALL, "nothing is replayed: stacktop -r FILE shows a recording"},
-	{ACTION_ANNOTATE, IN_UNWIND, "the code of a walk's frame: i catches one"},
-	{ACTION_CFI, IN_UNWIND, "the CFI of a walk's frame: i catches one"},
+	{ACTION_ANNOTATE, IN_UNWIND, "only a frame of a walk has code: i catches a walk"},
+	{ACTION_CFI, IN_UNWIND, "only a frame of a walk has CFI: i catches a walk"},
 	{ACTION_ANNOTATE, IN_FRAMES, "there is no function under the cursor"},
 	{ACTION_CODE, IN_ALL, "there is no function under the cursor"},
 	{ACTION_ZOOM_MODULE, IN_NAMES, "there is no function under the cursor"},

@@ -22,15 +22,15 @@ static const char *const marks[] = {
 	"Marks",
 	">  the cursor; it stays on its process, function or node",
 	"+  attached      *  tagged      z  exited; its samples are kept",
-	"!  a stack that broke, or a process with more than 5% of them",
+	"!  an incomplete stack, or a process with more than 5% of them",
 	"k  kernel        u  user        i  inlined      j  code made at run time",
 	"p  a pinned table",
 	"",
 	"A stack that could not be walked to its outermost function begins with",
 	"[unwind: reason]. It is counted like any other; 7 says what helps.",
 	"",
-	"Where something is typed, Left Right ^A ^E move, ^U ^K cut, Esc leaves it;",
-	"Up and Down, ^P and ^N go through what : / or \\ was told before.",
+	"In a question, Left Right ^A ^E move, ^U ^K cut, Esc cancels;",
+	"Up and Down, ^P and ^N bring back earlier answers to : / and \\.",
 	"",
 	"", /* the last two lines are draw_history's and draw_memory's */
 	"",
@@ -114,7 +114,7 @@ int help_draw(struct grid *g, int first, const struct profile_health *last,
 		g, g->rows - 1, 1, g->cols - 1, ROLE_DIM,
 		!most ? "any key goes back"
 		: g->cols > 72
-			? "%d to %d of %d lines; the keys of movement scroll, any other goes back"
+			? "%d to %d of %d lines; keys of movement scroll, any other key goes back"
 			: "%d to %d of %d  j k scroll, any other key goes back",
 		first + 1, first + rows < lines ? first + rows : lines, lines);
 	return most;

@@ -287,20 +287,20 @@ static void help(struct plain *s, const char *rest)
 		help_one(s, rest);
 	} else {
 		fputs("Lists: procs, funcs, tree, callers, flame, shards, unwind.\n"
-		      "An empty line tells the list again, the name of a key presses it.\n"
-		      "zoom PID or NAME, back, tag PID or NAME, untag: whose samples.\n"
+		      "An empty line repeats the list, the name of a key presses it.\n"
+		      "zoom PID or NAME, back, tag PID or NAME, untag: which processes.\n"
 		      "filter REGEX, search REGEX, search-next, sort COLUMN: which rows.\n"
-		      "threads, group, kernel, user, inline: what is put together or left out.\n"
+		      "threads, group, kernel, user, inline: what is grouped or left out.\n"
 		      "weigh, window SECONDS, zero, freeze, step-back, far-back, mark, live: which "
 		      "time.\n"
 		      "baseline, difference: what has changed.\n"
 		      "annotate FUNCTION, inspect PID, step FRAME: code, and how a stack is "
 		      "walked.\n"
-		      "attach PID, NAME, user:NAME, cgroup:PART or container:ID, detach: who is "
+		      "attach PID, NAME, user:NAME, cgroup:PART or container:ID, detach: what is "
 		      "sampled.\n"
 		      "slower, faster, set NAME VALUE, save.\n"
 		      "write FILE: the samples as a flame graph, pprof, and more.\n"
-		      "help COMMAND tells more of one, help all lists all. quit ends.\n",
+		      "help COMMAND explains one, help all lists all. quit ends.\n",
 		      s->to);
 	}
 }

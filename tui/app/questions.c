@@ -42,7 +42,7 @@ static unsigned int limit(struct ui *ui, const char *text)
 	double percent = strtod(text, &end);
 
 	if (end == text || *end || !(percent >= 0 && percent <= 100)) {
-		ui_notice(ui, "'%s' is no number from 0 to 100", text);
+		ui_notice(ui, "'%s' is not a number from 0 to 100", text);
 		return UI_REDRAW;
 	}
 	ui->limit = percent / 100;
@@ -56,13 +56,13 @@ static unsigned int depth(struct ui *ui, const char *text)
 	unsigned int flags;
 
 	if (end == text || *end || *text == '-' || !levels || levels > LEVELS_MAX) {
-		ui_notice(ui, "'%s' is no number from 1 to %d", text, LEVELS_MAX);
+		ui_notice(ui, "'%s' is not a number from 1 to %d", text, LEVELS_MAX);
 		return UI_REDRAW;
 	}
 	ui->levels = (uint32_t)levels;
 	flags = ui->overlay.ops ? 0 : view_get(ui)->key(ui, ACTION_TREE_DEPTH);
 	if (!flags)
-		ui_notice(ui, "only Tree and Callers have levels to open");
+		ui_notice(ui, "only Tree and Callers have levels");
 	return flags ? flags : UI_REDRAW;
 }
 
@@ -97,7 +97,7 @@ unsigned int questions_answer(struct ui *ui, enum action action, const char *tex
 		snprintf(ui->output, sizeof(ui->output), "%s", text);
 		return ui->output[0] ? UI_REDRAW | UI_WRITE : UI_REDRAW;
 	default:
-		ui_notice(ui, "%s takes nothing behind it",
+		ui_notice(ui, "%s takes no argument",
 			  keymap_row(action) ? keymap_row(action)->name : "that");
 		return UI_REDRAW;
 	}
@@ -143,15 +143,15 @@ const char *questions_help(const struct ui *ui)
 	case ACTION_FILTER:
 		return "word or regex; !word: without; user:root ...; Up: earlier";
 	case ACTION_FILTER_USER:
-		return "a user's name or a regex; !name: all but that user";
+		return "a user's name or a regex; !name: all other users";
 	case ACTION_FILTER_GROUP:
-		return "a part of its name, or a regex; !part: all but that";
+		return "a part of its name, or a regex; !part: all others";
 	case ACTION_ATTACH:
 		return "PID, name, user:X, cgroup:X, container:X; Tab completes";
 	case ACTION_WRITE:
-		return "the end of the name chooses the format; Esc writes none";
+		return "the suffix chooses the format; Esc cancels";
 	case ACTION_COMMAND:
-		return "Tab lists the commands, completes them; Up: earlier ones";
+		return "Tab lists and completes commands; Up: earlier ones";
 	default:
 		return NULL;
 	}
@@ -162,8 +162,7 @@ static unsigned int recall(struct ui *ui, int step)
 {
 	if (prompt_history_knows(&ui->prompt) &&
 	    !prompt_history_step(&ui->recall, &ui->prompt, step))
-		ui_notice(ui, step < 0 ? "nothing earlier was typed here"
-				       : "nothing later was typed here");
+		ui_notice(ui, step < 0 ? "there is no earlier answer" : "there is no later answer");
 	return UI_REDRAW;
 }
 
@@ -200,14 +199,13 @@ unsigned int questions_ask(struct ui *ui, enum action action)
 		return selection_ask_column(ui, action, NULL);
 	case ACTION_LIMIT:
 		snprintf(offer, sizeof(offer), "%g", 100 * ui->limit);
-		return ask(ui, action, "Rows for nodes from so many per cent on:", offer);
+		return ask(ui, action, "Hide nodes below this percentage:", offer);
 	case ACTION_TREE_DEPTH:
 		return ask(ui, action, "Open the tree down to level:", "");
 	case ACTION_ATTACH:
 		return attach_ask(ui, "");
 	case ACTION_RESET:
-		return ask(ui, action,
-			   "Reset shard (a number, or \"all\"; Esc leaves them):", "all");
+		return ask(ui, action, "Reset shard (a number, or \"all\"; Esc cancels):", "all");
 	case ACTION_WRITE:
 		return ask_file(ui, action, "Samples to (.svg .pb.gz .json .folded ...):", "flame");
 	case ACTION_PICTURE:

@@ -85,7 +85,7 @@ static void screen_close(struct screen *s)
 	if (s->signals >= 0)
 		crash_close();
 	if ((s->saving && !s->saved) || (s->writer && !writer_done(s->writer)))
-		fprintf(stderr, "stacktop: a file is still being written; ^C gives it up\n");
+		fprintf(stderr, "stacktop: a file is still being written; ^C abandons it\n");
 	wait_for_picture(s);
 	writer_free(s->writer);
 	settings_thread_free(s->keeper);
@@ -270,7 +270,7 @@ static unsigned int on_keys(struct screen *s)
 		if (flags & UI_PICTURE)
 			take_picture(s);
 		if (flags & UI_COPY && !terminal_copy(s->terminal, s->ui->copied))
-			ui_notice(s->ui, "this terminal takes nothing into its clipboard");
+			ui_notice(s->ui, "this terminal has no clipboard for programs");
 		if (flags & UI_WRITE)
 			user_files_write(s->ui, &s->writer, s->theme);
 		if (flags & UI_THEME)

@@ -38,11 +38,11 @@ static const struct {
 	const char *name, *help;
 } settings[] = {
 	{"refresh", "seconds between refreshes"},
-	{"window", "what is weighed: the last seconds, or all since the zero"},
-	{"seconds", "of that window, and of the moments of a frozen view"},
-	{"theme", "colours; files of yours: :theme NAME"},
+	{"window", "what counts: the samples of the last seconds, or all since zero"},
+	{"seconds", "length of the window, and of moments in a frozen view"},
+	{"theme", "colours; for a file of yours: :theme NAME"},
 	{"ascii", "draw with ASCII characters only"},
-	{"mouse", "listen to the mouse; else the terminal selects text"},
+	{"mouse", "use the mouse; else the terminal selects text with it"},
 	{"units", "CPU% of one CPU, or of the whole machine"},
 };
 
@@ -416,16 +416,16 @@ static void setup_draw(struct ui *ui, struct grid *g, int top, int height)
 		return;
 	if (s->catching)
 		grid_printf(g, g->rows - 2, 1, g->cols - 1, ROLE_TITLE,
-			    "Press the key for %s, Esc leaves it as it is",
+			    "Press the key for %s, or Esc to cancel",
 			    keymap_row(s->catching)->name);
 	else if (ui->notice[0] && ui->now < ui->notice_until)
 		grid_fit(g, g->rows - 2, 1, g->cols - 1, ROLE_TITLE, ui->notice);
 	else if (!draw_help(s, g, g->rows - 2))
 		draw_sample(g, g->rows - 2);
 	grid_fit(g, g->rows - 1, 1, g->cols - 1, ROLE_DIM,
-		 g->cols >= 80 ? "Space, Left, Right change  Enter binds a key  Del as it was  "
+		 g->cols >= 80 ? "Space, Left, Right change  Enter binds a key  Del resets it  "
 				 "Esc saves, leaves"
-			       : "Space changes  Enter binds  Del as it was  Esc saves");
+			       : "Space changes  Enter binds  Del resets  Esc saves");
 }
 
 static void setup_close(struct ui *ui)

@@ -173,8 +173,7 @@ static void say_followed(const struct ui *ui, struct grid *g, int row)
 	char text[160], ends[64];
 
 	hints_words(&ui->config.keys, ACTION_FOLLOW, "ends that.", ends, sizeof(ends));
-	snprintf(text, sizeof(text), "The cursor follows its row, a process also through exec. %s",
-		 ends);
+	snprintf(text, sizeof(text), "The cursor stays on its row, also through exec. %s", ends);
 	grid_fit(g, row, 1, g->cols - 1, ROLE_DIM, text);
 }
 

@@ -69,10 +69,11 @@ enum keycode {
 	X(FLAME_RIGHT, "frame-right", "Right l", IN_FLAME, "", "the frame to the right")           \
 	X(NEXT_VIEW, "next-view", "Tab", IN_ALL, "", "next view")                                  \
 	X(PREV_VIEW, "previous-view", "S-Tab", IN_ALL, "", "previous view")                        \
-	X(VIEW_1, "view-procs", "1", IN_ALL, "", "processes, and functions of the one chosen")     \
+	X(VIEW_1, "view-procs", "1", IN_ALL, "",                                                   \
+	  "processes, and the functions of the selected one")                                      \
 	X(VIEW_2, "view-funcs", "2", IN_ALL, "", "functions")                                      \
 	X(VIEW_3, "view-tree", "3", IN_ALL, "", "call tree")                                       \
-	X(VIEW_4, "view-callers", "4", IN_ALL, "", "callers of the functions that executed")       \
+	X(VIEW_4, "view-callers", "4", IN_ALL, "", "functions that executed, and their callers")   \
 	X(VIEW_5, "view-flame", "5", IN_ALL, "", "flame graph")                                    \
 	X(VIEW_6, "view-shards", "6", IN_ALL, "", "shards of the unwind tables")                   \
 	X(VIEW_7, "view-unwind", "7", IN_ALL, "", "how stacks ended, and what was lost")           \
@@ -80,36 +81,41 @@ enum keycode {
 	X(CODE, "code", "Enter", VIEW_BIT(VIEW_FUNCS), "", "the function's machine code")          \
 	X(FLAME_ZOOM, "frame-zoom", "Enter", IN_FLAME, "", "zoom into the frame")                  \
 	X(INSIDE, "inside", "Enter", IN_SHARDS, "", "go to the objects of the shard")              \
-	X(DEEPER, "deeper", "Enter", IN_UNWIND, "", "zoom in: the process, where its walks ended") \
-	X(INSPECT, "inspect", "i", IN_ALL, "", "catch a walk of the process, go through it")       \
+	X(DEEPER, "deeper", "Enter", IN_UNWIND, "",                                                \
+	  "zoom in: the process, then where its walks ended")                                      \
+	X(INSPECT, "inspect", "i", IN_ALL, "",                                                     \
+	  "catch a stack walk of the process and step through it")                                 \
 	X(ANNOTATE, "annotate", "a", IN_LISTS | IN_CALLS | IN_UNWIND, "",                          \
 	  "machine code, source, samples")                                                         \
 	X(CFI, "cfi", "x", IN_UNWIND | IN_CODE, "",                                                \
-	  "raw CFI of the function, or back to its code")                                          \
-	X(HOTTEST, "hottest", "a", IN_CODE, "", "the hottest instruction; again: the next one")    \
-	X(TARGET, "target", "Enter", IN_CODE, "", "go where the jump leads")                       \
-	X(BACK, "back", "Esc Backspace", IN_ALL, "", "one level back")                             \
+	  "switch between the function's raw CFI and its code")                                    \
+	X(HOTTEST, "hottest", "a", IN_CODE, "",                                                    \
+	  "go to the hottest instruction; again: the next one")                                    \
+	X(TARGET, "target", "Enter", IN_CODE, "", "go to the target of the jump")                  \
+	X(BACK, "back", "Esc Backspace", IN_ALL, "", "go back one level")                          \
 	X(TREE_TOGGLE, "toggle", "Enter e", IN_TREE, "", "open or close the node")                 \
 	X(TREE_OPEN, "open", "+", IN_TREE, "", "open the node")                                    \
 	X(TREE_CLOSE, "close", "-", IN_TREE, "", "close the node")                                 \
 	X(TREE_ALL, "open-all", "E", IN_TREE, "", "open all nodes")                                \
 	X(TREE_NONE, "close-all", "C", IN_TREE, "", "close all nodes")                             \
-	X(TREE_SUBTREE, "subtree", "*", IN_TREE, "", "open the node with all below it")            \
+	X(TREE_SUBTREE, "subtree", "*", IN_TREE, "", "open the node and all nodes below it")       \
 	X(TREE_DEPTH, "depth", "D", IN_TREE, "", "open the tree down to a level (asks)")           \
-	X(FLIP, "flip", "b", IN_CALLS, "", "flip callees and callers")                             \
-	X(CYCLE, "cycle", "F5", IN_FRAMES, "Tree", "Tree, Callers, Flame of the same in turn")     \
-	X(FLAME_TURN, "turn", "v", IN_FLAME, "", "turn upside down")                               \
+	X(FLIP, "flip", "b", IN_CALLS, "", "switch between callees and callers")                   \
+	X(CYCLE, "cycle", "F5", IN_FRAMES, "Tree",                                                 \
+	  "Tree, Callers and Flame of the same samples, in turn")                                  \
+	X(FLAME_TURN, "turn", "v", IN_FLAME, "", "turn the graph upside down")                     \
 	X(FLAME_COLOR, "colors", "c", IN_FLAME, "",                                                \
 	  "colour by module, heat, side, or difference (X)")                                       \
-	X(SEARCH, "search", "F3 /", IN_ALL, "Search", "search (a regular expression, any case)")   \
+	X(SEARCH, "search", "F3 /", IN_ALL, "Search",                                              \
+	  "search for a regular expression, in any case")                                          \
 	X(SEARCH_NEXT, "search-next", "n", IN_ALL, "", "next match")                               \
 	X(SEARCH_PREV, "search-previous", "N", IN_ALL, "", "previous match")                       \
 	X(SAME_NAME, "same-name", "#", IN_CALLS | IN_LISTS, "",                                    \
-	  "search the name under the cursor")                                                      \
+	  "search for the name under the cursor")                                                  \
 	X(FILTER, "filter", "F4 \\", IN_ALL, "Filter",                                             \
 	  "filter: [!][column:]regex, empty for none")                                             \
-	X(FILTER_USER, "filter-user", "u", IN_ALL, "", "keep the processes of a user (asks)")      \
-	X(FILTER_GROUP, "filter-cgroup", "O", IN_ALL, "", "keep a container or unit (asks)")       \
+	X(FILTER_USER, "filter-user", "u", IN_ALL, "", "show only the processes of a user (asks)") \
+	X(FILTER_GROUP, "filter-cgroup", "O", IN_ALL, "", "show only a container or unit (asks)")  \
 	X(SORT, "sort", "F6", IN_TABLES, "Sort", "choose the column to sort by")                   \
 	X(SORT_LEFT, "sort-left", "<", IN_TABLES, "", "sort by the column to the left")            \
 	X(SORT_RIGHT, "sort-right", ">", IN_TABLES, "", "sort by the column to the right")         \
@@ -118,58 +124,60 @@ enum keycode {
 	  "sort functions by self, or by total")                                                   \
 	X(FREEZE, "freeze", "F8 z", IN_ALL, "Freeze", "freeze the view; sampling goes on")         \
 	X(LIVE, "live", "Z", IN_ALL, "", "show what is sampled now")                               \
-	X(MARK, "mark", "M", IN_ALL, "",                                                           \
-	  "frozen: weigh the range from here to the cursor in time")                               \
+	X(MARK, "mark", "M", IN_ALL, "", "frozen: mark a range of time from here to the cursor")   \
 	X(BASELINE, "baseline", "B", IN_FRAMES, "", "remember what is shown as the baseline")      \
 	X(DIFF, "difference", "X", IN_FRAMES, "", "show the difference from the baseline")         \
-	X(ZERO, "zero", "0", IN_ALL, "", "forget all counts and start again")                      \
+	X(ZERO, "zero", "0", IN_ALL, "", "set all counts to zero")                                 \
 	X(WEIGH, "weigh", "m", IN_ALL & ~IN_SHARDS, "",                                            \
-	  "weigh the window, all since the zero, or decaying")                                     \
+	  "count the window, all since zero, or decaying samples")                                 \
 	X(KERNEL, "kernel", "K", IN_FRAMES, "", "hide or show kernel frames")                      \
 	X(USER, "user", "U", IN_FRAMES, "", "hide or show user frames")                            \
 	X(INLINE, "inline", "J", IN_FRAMES, "", "hide or show inlined calls")                      \
-	X(THREADS, "threads", "H", IN_ALL, "", "in Procs a row for each thread, or none")          \
+	X(THREADS, "threads", "H", IN_ALL, "",                                                     \
+	  "Procs: a row for each thread, or for each process")                                     \
 	X(GROUP, "group", "c", IN_PROCS, "",                                                       \
-	  "sum up by container or unit, by user, by CPU, or not at all")                           \
-	X(BY_CPU, "by-cpu", "W", IN_ALL, "", "tell CPUs apart, as rows of Procs, or no more")      \
+	  "group by container or unit, by user, by CPU, or not at all")                            \
+	X(BY_CPU, "by-cpu", "W", IN_ALL, "", "turn counts per CPU on or off, as rows of Procs")    \
 	X(ZOOM_THREAD, "zoom-thread", "T", IN_PROCS, "", "zoom into the thread")                   \
 	X(ZOOM_MODULE, "zoom-module", "d", IN_NAMES, "", "zoom into the function's module")        \
-	X(OF_PARENT, "of-parent", "%", IN_TREE, "", "shares of all samples, or of the parent")     \
-	X(LIMIT, "limit", "L", IN_TREE, "", "per cent below which nodes have no row (asks)")       \
+	X(OF_PARENT, "of-parent", "%", IN_TREE, "",                                                \
+	  "show shares of all samples, or of the parent")                                          \
+	X(LIMIT, "limit", "L", IN_TREE, "", "hide nodes below a percentage (asks)")                \
 	X(MODULES, "modules", "V", IN_LISTS | IN_TREE, "", "hide or show names of modules")        \
 	X(ATTACH, "attach", "F9 A", IN_ALL, "Attach",                                              \
 	  "attach by PID, name, user:X, cgroup:X, container:X; -X detaches")                       \
-	X(TAG, "tag", "t", IN_PROCS, "", "tag the process, or untag it: other views show the sum") \
-	X(TAG_PLAY, "tag-or-play", "Space", IN_PROCS, "", "the same; replay: play or pause")       \
-	X(FOLLOW, "follow", "F", IN_LISTS, "",                                                     \
-	  "stay on the row under the cursor, through exec, too")                                   \
+	X(TAG, "tag", "t", IN_PROCS, "",                                                           \
+	  "tag or untag the process; other views add up the tagged")                               \
+	X(TAG_PLAY, "tag-or-play", "Space", IN_PROCS, "", "tag or untag; replay: play or pause")   \
+	X(FOLLOW, "follow", "F", IN_LISTS, "", "keep the cursor on its row, also through exec")    \
 	X(UNTAG, "untag", "^T", IN_ALL, "", "untag all")                                           \
 	X(RESET, "reset", "R", IN_ALL, "", "reset unwind shards: one or all (asks)")               \
-	X(DROP, "drop", "Del", IN_SHARDS, "", "drop the object's table until it is sampled")       \
-	X(PIN, "pin", "p", IN_SHARDS, "", "pin the object: its table is never evicted; or unpin")  \
-	X(EVENT, "event", "F7", IN_ALL, "Event",                                                   \
-	  "choose what drives the sampling; counts begin anew")                                    \
-	X(GIVE_UP, "give-up", "^G", IN_ALL, "", "give up fetching debug files (--debuginfod)")     \
+	X(DROP, "drop", "Del", IN_SHARDS, "", "drop the object's table until it is sampled again") \
+	X(PIN, "pin", "p", IN_SHARDS, "",                                                          \
+	  "pin or unpin the object: a pinned table is not evicted")                                \
+	X(EVENT, "event", "F7", IN_ALL, "Event", "choose the event to sample; counts start again") \
+	X(GIVE_UP, "give-up", "^G", IN_ALL, "", "stop fetching debug files (--debuginfod)")        \
 	X(SLOWER, "slower", "[", IN_ALL, "", "refresh less often; replay: slower")                 \
 	X(FASTER, "faster", "]", IN_ALL, "", "refresh more often; replay: faster")                 \
 	X(WRITE, "write", "w", IN_ALL, "", "write the samples: flame graph, pprof, folded, more")  \
 	X(COPY, "copy", "y", IN_FRAMES, "", "copy the path or name to the terminal's clipboard")   \
 	X(PICTURE, "picture", "P", IN_ALL, "", "write the screen as a drawing or as text")         \
 	X(PLAY, "play", "Space", IN_ALL & ~IN_PROCS, "", "replay: play or pause")                  \
-	X(STEP_BACK, "step-back", ",", IN_ALL, "", "back a second (freezes); replay: a refresh")   \
-	X(STEP_ON, "step-on", ".", IN_ALL, "", "on a second; replay: pause, on a refresh")         \
+	X(STEP_BACK, "step-back", ",", IN_ALL, "",                                                 \
+	  "go back a second (freezes); replay: back a refresh")                                    \
+	X(STEP_ON, "step-on", ".", IN_ALL, "", "go on a second; replay: pause, go on a refresh")   \
 	X(FAR_BACK, "far-back", "{", IN_ALL, "",                                                   \
-	  "back ten seconds (freezes); replay: ten refreshes")                                     \
-	X(FAR_ON, "far-on", "}", IN_ALL, "", "on ten seconds; replay: ten refreshes")              \
+	  "go back ten seconds (freezes); replay: ten refreshes")                                  \
+	X(FAR_ON, "far-on", "}", IN_ALL, "", "go on ten seconds; replay: ten refreshes")           \
 	X(JUMP, "jump", "@", IN_ALL, "", "replay: jump to a time (asks)")                          \
-	X(ASCII, "ascii", "~", IN_ALL, "", "ASCII or UTF-8")                                       \
+	X(ASCII, "ascii", "~", IN_ALL, "", "draw with ASCII or with UTF-8")                        \
 	X(REDRAW, "redraw", "^L", IN_ALL, "", "redraw the screen")                                 \
-	X(MOUSE, "mouse", "^E", IN_ALL, "", "leave the mouse to the terminal, or take it")         \
+	X(MOUSE, "mouse", "^E", IN_ALL, "", "give the mouse to the terminal, or take it back")     \
 	X(COMMAND, "command", ":", IN_ALL, "",                                                     \
 	  "type a command: :theme nord (Tab completes, Up recalls)")                               \
 	X(SETUP, "setup", "F2 o", IN_ALL, "Setup", "settings, columns and keys")                   \
 	X(HELP, "help", "F1 ?", IN_ALL, "Help", "this help")                                       \
-	X(QUIT, "quit", "F10 q", IN_ALL, "Quit", "end")
+	X(QUIT, "quit", "F10 q", IN_ALL, "Quit", "quit")
 
 enum action {
 	ACTION_NONE,

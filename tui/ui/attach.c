@@ -42,7 +42,7 @@ unsigned int attach_ask_proc(struct ui *ui, const struct profile_proc *proc)
 	else if (proc && ui->grouping == GROUP_CGROUP)
 		group_word(proc, word, sizeof(word));
 	if (proc && ui->grouping && !word[0]) {
-		ui_notice(ui, "there is no word for this group: c ends the groups");
+		ui_notice(ui, "this group cannot be attached by a word: c ends grouping");
 		return UI_REDRAW;
 	}
 	snprintf(text, sizeof(text), "%s%s",
@@ -55,7 +55,7 @@ unsigned int attach_take(struct ui *ui, const char *text)
 	bool off = text[0] == '-';
 
 	if (ui->header.replayed) {
-		ui_notice(ui, "this is a recording: it has the processes that it has");
+		ui_notice(ui, "this is a recording: its processes are fixed");
 		return UI_REDRAW;
 	}
 	if (!text[0])

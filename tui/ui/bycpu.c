@@ -30,11 +30,11 @@ unsigned int bycpu_toggle(struct ui *ui)
 	ui->threads = false;
 	ui->grouping = on ? GROUP_CPU : GROUP_NONE;
 	if (on && live)
-		ui_notice(ui, "CPUs are told apart: rows of Procs, and filter cpu:0");
+		ui_notice(ui, "samples are counted per CPU: see the rows, or filter cpu:0");
 	else if (on)
-		ui_notice(ui, "CPUs are rows of Procs: Enter keeps one, as does filter cpu:0");
+		ui_notice(ui, "each CPU has a row in Procs: Enter keeps one, as does filter cpu:0");
 	else
-		ui_notice(ui, "CPUs are put together");
+		ui_notice(ui, "samples are not counted per CPU");
 	if (on && !ui->frozen)
 		ui->span = SPAN_WINDOW;
 	return UI_RELOAD;
@@ -46,7 +46,7 @@ void bycpu_wanted(struct ui *ui)
 		ui_notice(ui, "%s", bycpu_missing(ui));
 	} else if (ui->span != SPAN_WINDOW && !ui->frozen) {
 		ui->span = SPAN_WINDOW;
-		ui_notice(ui, "CPUs are only known of the window, which is weighed now");
+		ui_notice(ui, "CPUs are only known in the window, which is shown now");
 	}
 }
 
@@ -56,16 +56,15 @@ static const char *missing_then(const struct ui *ui)
 	const struct scrub *s = &ui->scrub;
 
 	if (s->weighed && ui->span != SPAN_WINDOW)
-		return "CPUs are only known of the window: z shows it";
+		return "CPUs are only known in the window: z shows it";
 	if (s->cpus)
 		return NULL;
 	if (!s->slices)
-		return ui->header.replayed
-			       ? "too long ago: CPUs are only known of what is in the timeline"
-			       : "too long ago: CPUs are no longer known; z shows what is now";
+		return ui->header.replayed ? "too long ago: CPUs are only known within the timeline"
+					   : "too long ago: CPUs are no longer known; z shows now";
 	return ui->header.replayed ? "recorded without CPUs: --by-cpu -w FILE records them"
-	       : ui->by_cpu	   ? "CPUs were not yet told apart then; z shows what is now"
-				   : "CPUs were not told apart then: z, and W from now on";
+	       : ui->by_cpu	   ? "samples were not yet counted per CPU; z shows now"
+				   : "samples were not counted per CPU: z, then W counts them so";
 }
 
 const char *bycpu_missing(const struct ui *ui)
@@ -75,8 +74,8 @@ const char *bycpu_missing(const struct ui *ui)
 	if (ui->header.last.by_cpu)
 		return NULL;
 	return ui->header.replayed ? "recorded without CPUs: --by-cpu -w FILE records them"
-	       : ui->by_cpu	   ? "CPUs are told apart from the next refresh on"
-				   : "CPUs are not told apart: W tells them apart from now on";
+	       : ui->by_cpu	   ? "samples are counted per CPU from the next refresh on"
+				   : "samples are not counted per CPU: W turns that on";
 }
 
 bool bycpu_chosen(const struct ui *ui)

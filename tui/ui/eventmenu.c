@@ -10,7 +10,7 @@
 
 static unsigned int refuse(struct ui *ui)
 {
-	ui_notice(ui, "a recording has the samples that it has");
+	ui_notice(ui, "this is a recording: its event is fixed");
 	return UI_REDRAW;
 }
 

@@ -91,7 +91,7 @@ static void end_title(struct plain_list *list, const struct ui *ui)
 
 	if (ui->selection->filter.set)
 		snprintf(filter, sizeof(filter), ", filter %s%s", ui->selection->filter.text,
-			 selection_meaning(ui) ? "" : " (of no meaning here)");
+			 selection_meaning(ui) ? "" : " (no effect here)");
 	snprintf(list->title + length, sizeof(list->title) - length, "%s%s, %s%s%s%s", frames,
 		 ui->hide_inline ? ", without inlined calls" : "", ui_weighed(ui),
 		 ui->frozen ? ", frozen at " : "", ui->frozen ? frozen : "", filter);

@@ -27,7 +27,7 @@ unsigned int replay_keys_act(struct ui *ui, enum action action)
 {
 	switch (action) {
 	case ACTION_ATTACH: /* refused before the question, not after the answer */
-		return refuse(ui, "it has the processes that it has");
+		return refuse(ui, "its processes are fixed");
 	case ACTION_RESET:
 		return refuse(ui, "its shards cannot be reset");
 	case ACTION_PLAY:

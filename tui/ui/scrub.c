@@ -151,7 +151,7 @@ static unsigned int go_slice(struct ui *ui, uint64_t slice)
 	profile_unlock(ui->profile);
 	if (err == -ENOENT) {
 		ui->scrub.at = old;
-		ui_notice(ui, "the history has nothing of that time");
+		ui_notice(ui, "the history has no samples of that time");
 	} else if (err) {
 		ui_notice(ui, "%s", strerror(-err));
 	}
@@ -180,13 +180,13 @@ static unsigned int mark(struct ui *ui)
 	struct scrub *s = &ui->scrub;
 
 	if (!ui->frozen) {
-		ui_notice(ui, "a range is marked in a frozen view: z freezes, M marks its end");
+		ui_notice(ui, "ranges are marked in a frozen view: z freezes, M marks one end");
 		return UI_REDRAW;
 	}
 	s->mark = s->mark ? 0 : s->at;
 	s->mark_time = s->time;
-	ui_notice(ui, s->mark ? "the range begins here: , . { } move its other end"
-			      : "no range; the window before the cursor");
+	ui_notice(ui, s->mark ? "one end of the range is here: , . { } move the other"
+			      : "no range: shows the window before the cursor");
 	return go_slice(ui, s->at);
 }
 
@@ -301,7 +301,7 @@ static int default_baseline(struct ui *ui)
 	if (!err && !frozen_sum_taken(p, FROZEN_BEFORE))
 		err = -ENOENT;
 	if (!err)
-		err = take_baseline(ui, p, SPAN_BEFORE, "as long a time before the last");
+		err = take_baseline(ui, p, SPAN_BEFORE, "the same length of time before the last");
 	if (!err)
 		snprintf(ui->scrub.base_name, sizeof(ui->scrub.base_name), "the time before");
 	profile_unlock(p);
@@ -323,7 +323,7 @@ static unsigned int difference(struct ui *ui)
 		err = default_baseline(ui);
 	if (err) {
 		s->diff = false;
-		ui_notice(ui, "nothing to compare with: B remembers what is shown");
+		ui_notice(ui, "there is no baseline: B makes one of what is shown");
 		return UI_REDRAW;
 	}
 	profile_lock(ui->profile);
@@ -353,7 +353,7 @@ unsigned int scrub_act(struct ui *ui, enum action action)
 	case ACTION_LIVE:
 		if (ui->frozen)
 			return thaw(ui);
-		ui_notice(ui, "this is what is sampled now");
+		ui_notice(ui, "this is live already");
 		return UI_REDRAW;
 	case ACTION_STEP_BACK:
 		return move(ui, -1);

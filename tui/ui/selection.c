@@ -231,19 +231,19 @@ unsigned int selection_tag(struct ui *ui, const struct profile_proc *proc)
 	struct tags *tags = &ui->selection->tags;
 
 	if (!tags_toggle(tags, proc->pid, proc->image))
-		ui_notice(ui, "%d are tagged already, which is as many as can be", TAGS_MAX);
+		ui_notice(ui, "no more than %d processes can be tagged", TAGS_MAX);
 	else if (tags->count)
 		ui_notice(ui, "%zu tagged: Funcs, Tree, Callers and Flame show their sum",
 			  tags->count);
 	else
-		ui_notice(ui, "none is tagged");
+		ui_notice(ui, "no process is tagged");
 	return UI_RELOAD;
 }
 
 unsigned int selection_untag(struct ui *ui)
 {
 	ui->selection->tags.count = 0;
-	ui_notice(ui, "none is tagged");
+	ui_notice(ui, "no process is tagged");
 	return UI_RELOAD;
 }
 
@@ -299,7 +299,7 @@ bool selection_draw(const struct ui *ui, struct grid *g, int row)
 		snprintf(text, sizeof(text), "%s %s; %% is of all. %s",
 			 f->negated ? "hides" : "keeps", what, clears);
 	else
-		snprintf(text, sizeof(text), "means nothing in this view. %s", clears);
+		snprintf(text, sizeof(text), "has no effect in this view. %s", clears);
 	width = grid_width(g, text);
 	col = grid_put(g, row, 0, g->cols, ROLE_DIM, " Filter: ");
 	/* What was typed matters more than what is said about it. */

@@ -54,7 +54,7 @@ void timespan_total(struct ui *ui, bool total)
 {
 	ui->span = total ? SPAN_TOTAL : SPAN_WINDOW;
 	if (total && needs_window(ui))
-		ui_notice(ui, "%s are only known of the window: the total is weighed without them",
+		ui_notice(ui, "%s are only known in the window: the total has none",
 			  bycpu_chosen(ui) ? "CPUs" : "threads");
 }
 
@@ -78,23 +78,23 @@ unsigned int timespan_weigh(struct ui *ui)
 	}
 	if (bycpu_chosen(ui)) {
 		ui_notice(ui, ui->grouping == GROUP_CPU
-				      ? "CPUs are only known of the window: c shows processes"
-				      : "CPUs are only known of the window: Esc ends the filter");
+				      ? "CPUs are only known in the window: c shows processes"
+				      : "CPUs are only known in the window: Esc ends the filter");
 		return UI_REDRAW;
 	}
 	if (ui->threads || (ui->zoom.on && ui->zoom.tid)) {
-		ui_notice(ui, "threads are only known of the window: H and Esc put them together");
+		ui_notice(ui, "threads are only known in the window: H and Esc join them");
 		return UI_REDRAW;
 	}
 	ui->span = ui->span == SPAN_WINDOW  ? SPAN_TOTAL
 		   : ui->span == SPAN_TOTAL ? SPAN_DECAY
 					    : SPAN_WINDOW;
 	if (ui->span == SPAN_WINDOW)
-		ui_notice(ui, "weighs the last %s", ui->window_name);
+		ui_notice(ui, "shows the last %s", ui->window_name);
 	else if (ui->span == SPAN_TOTAL)
-		ui_notice(ui, "weighs all since the counts were zero");
+		ui_notice(ui, "shows all samples since zero");
 	else
-		ui_notice(ui, "weighs a sample by half every %s",
+		ui_notice(ui, "shows decaying samples: half the weight every %s",
 			  ui->decay_name + strlen("decay "));
 	return UI_RELOAD;
 }

@@ -63,9 +63,9 @@ void ui_zoom_follow(struct ui *ui, const struct profile *p)
 bool ui_knows_threads(struct ui *ui)
 {
 	if (ui->frozen && ui->header.slices && !ui->scrub.weighed && !ui->scrub.slices)
-		ui_notice(ui, "too long ago: threads are no longer known; z shows what is now");
+		ui_notice(ui, "too long ago: threads are no longer known; z shows now");
 	else if (ui->span != SPAN_WINDOW && (!ui->frozen || ui->scrub.weighed))
-		ui_notice(ui, "threads are only known of the window: m weighs it");
+		ui_notice(ui, "threads are only known in the window: m shows it");
 	else
 		return true;
 	return false;

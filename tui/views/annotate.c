@@ -285,9 +285,9 @@ static const char *why_not(const struct ui *ui, const struct profile_func *func)
 	case FUNC_KERNEL:
 		return "the kernel's code is not shown: its image in memory is not that of a file";
 	case FUNC_JIT:
-		return "code that the process made while it ran is in no file";
+		return "code made at run time is in no file";
 	case FUNC_END:
-		return "this is the reason why walks ended, not a function";
+		return "this is why walks ended, not a function";
 	default:
 		return NULL;
 	}
@@ -344,7 +344,7 @@ unsigned int annotate_frame(struct ui *ui, const struct profile_func *func, pid_
 	ui_close_overlay(ui);
 	ui->overlay = (struct overlay){&annotate_ops, a};
 	if (ui->frozen)
-		ui_notice(ui, "samples of now: what is frozen has no addresses");
+		ui_notice(ui, "shows samples of now: a frozen view has no addresses");
 	profile_lock(ui->profile);
 	err = profile_want_annotation(ui->profile, &a->wish);
 	profile_unlock(ui->profile);

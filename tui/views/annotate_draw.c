@@ -250,7 +250,7 @@ static void draw_waiting(const struct ui *ui, struct grid *g, int top)
 			 "Looks for samples of it in the last seconds ...");
 		if (shown)
 			grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM,
-				 "None has come: it waits for the next one. Esc goes back.");
+				 "There is none yet: waits for the next. Esc goes back.");
 	}
 }
 

@@ -38,7 +38,7 @@ static void ask_recorded(struct ui *ui, struct inspector *i)
 	}
 	profile_unlock(ui->profile);
 	ui_notice(ui, last ? "the walk that was captured last"
-			   : "no walk had been captured by then: in the live view i does that");
+			   : "no walk had been captured by then: i captures one in the live view");
 	inspection_put(last);
 }
 
@@ -288,7 +288,7 @@ static void draw_waiting(const struct ui *ui, const struct inspector *i, struct 
 	if (ui->now - i->asked > LONG_NS && n < rows)
 		grid_words(
 			g, top + n, rows - n, 2, g->cols - 2, 0, ROLE_DIM,
-			"None has come: does it use the CPU, and is it attached? Esc goes back.");
+			"There is none yet: does it use the CPU, is it attached? Esc goes back.");
 }
 
 static void draw_wide(const struct ui *ui, struct inspector *i, const struct trace *t,

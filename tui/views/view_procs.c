@@ -389,7 +389,7 @@ static unsigned int show_cpu(struct ui *ui, uint32_t cpu)
 	char text[24];
 
 	if (!cpu) {
-		ui_notice(ui, "these samples were taken without their CPU");
+		ui_notice(ui, "the CPU of these samples is not known");
 		return UI_REDRAW;
 	}
 	snprintf(text, sizeof(text), "cpu:%u", cpu - 1);
@@ -410,9 +410,9 @@ static unsigned int group(struct ui *ui)
 {
 	static const char *const notes[] = {
 		"processes, one by one",
-		"processes summed up by container or unit: Enter shows those of one",
-		"processes summed up by user: Enter shows those of one",
-		"samples summed up by CPU: Enter keeps those of one",
+		"grouped by container or unit: Enter shows the processes of one",
+		"grouped by user: Enter shows the processes of one",
+		"grouped by CPU: Enter keeps the samples of one",
 	};
 
 	ui->grouping = (enum grouping)((ui->grouping + 1) % GROUPINGS);
@@ -462,7 +462,7 @@ static unsigned int procs_key(struct ui *ui, enum action action)
 	}
 	if (ui->grouping &&
 	    (action == ACTION_TAG || action == ACTION_TAG_PLAY || action == ACTION_INSPECT)) {
-		ui_notice(ui, "this is a group: Enter shows its processes, c ends the groups");
+		ui_notice(ui, "this is a group: Enter shows its processes, c ends grouping");
 		return UI_REDRAW;
 	}
 	switch (action) {

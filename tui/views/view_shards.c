@@ -330,9 +330,10 @@ static void shards_draw(struct ui *ui, struct grid *g, int top, int rows)
 
 	if (!v->inventory || !v->list.count) {
 		grid_put(g, top, 2, g->cols - 2, ROLE_TITLE,
-			 ui->header.replayed ? "This session has no tables of its shards yet."
-			 : ui->frozen ? "Not looked at before the view was frozen: z resumes."
-				      : "The shards are being looked at.");
+			 ui->header.replayed ? "This session has no shards yet."
+			 : ui->frozen
+				 ? "Shards were not read before the view was frozen: z resumes."
+				 : "The shards are being read.");
 		return;
 	}
 	if (rows < SMALL_ROWS) {
@@ -400,7 +401,7 @@ static unsigned int ask_reset(struct ui *ui, const struct shards_view *v)
 	if (row && row->first >= 0 && v->inventory->shards[row->first].created)
 		snprintf(text, sizeof(text), "%d", row->first);
 	prompt_open(&ui->prompt, ACTION_RESET,
-		    "Reset shard (a number, or \"all\"; Esc leaves them):", text);
+		    "Reset shard (a number, or \"all\"; Esc cancels):", text);
 	return UI_REDRAW;
 }
 
@@ -493,7 +494,7 @@ static int shards_plain(struct ui *ui, struct plain_list *list)
 	uint64_t used = 0;
 
 	snprintf(list->title, sizeof(list->title), "Unwind tables");
-	snprintf(list->empty, sizeof(list->empty), "The shards are being looked at.");
+	snprintf(list->empty, sizeof(list->empty), "The shards are being read.");
 	if (!inv)
 		return 0;
 	for (unsigned int i = 0; i < inv->nshards; i++) {

@@ -95,14 +95,14 @@ def check_lists(tap):
            "unwind of a user", plain.text.decode()[-600:])
     tap.ok(plain.ask("filter-user !postgres", r"filter !user:postgres\n1\. .*\n2\. .* no table"),
            "unwind of all but a user")
-    tap.ok(plain.ask("filter func:x", r"filter func:x \(of no meaning here\)"),
+    tap.ok(plain.ask("filter func:x", r"filter func:x \(no effect here\)"),
            "a filter that does nothing here says so")
     tap.ok(plain.ask("filter-user", "or cancel$") and plain.ask("", "^How stacks (?!.*filter)"),
            "no filter")
     tap.ok(plain.ask("flame", r"^Flame: call paths of all"), "flame")
     tap.ok(plain.ask("invert", "^invert needs a screen$") and
            plain.ask("frame-zoom", "^frame-zoom needs a screen$"), "what needs a screen is refused")
-    tap.ok(plain.ask("shards", r"^Unwind tables\nThe shards are being looked at"), "shards")
+    tap.ok(plain.ask("shards", r"^Unwind tables\nThe shards are being read"), "shards")
     tap.ok(plain.ask("zoom 4121", r"^Functions of 4121 nginx"), "zoom by PID")
     tap.ok(plain.ask("zoom postgres", r"^Functions of 5310 postgres.*\n1\. 100\.0 % Exec"),
            "zoom by name")
@@ -147,7 +147,7 @@ def check_news(tap):
     tap.ok(len(plain.text) == before, "a frozen list is silent", plain.text[before:].decode())
     tap.ok(plain.ask("live", r"^Processes by CPU%, % of one CPU, 10 s$"), "live goes on")
     plain.say("m")  # all since the zero, which are more with each refresh
-    tap.ok(plain.wait_for(r"^weighs all since") and
+    tap.ok(plain.wait_for(r"^shows all samples since zero") and
            plain.ask("unwind", r"^How stacks of all processes ended, .*all since"), "another list")
     told = plain.seen
     for _ in range(3):

@@ -222,7 +222,7 @@ static void nobody_waits_for_a_disk(void **state)
 	for (int64_t until = now_ms() + PATIENCE; s->alternate; pump(s, 20))
 		if (now_ms() > until)
 			fail_msg("the screen stays");
-	wait_for(s, "^C gives it up");
+	wait_for(s, "^C abandons it");
 	session_type(s, "\x03");
 	end = state_next(s);
 	assert_true(WIFSIGNALED(end) && WTERMSIG(end) == SIGINT);

@@ -241,13 +241,13 @@ static void wrong_commands_are_told(void **state)
 {
 	static const char *const wrong[][2] = {
 		{"nonsense", "there is no command 'nonsense'"},
-		{"set", ":set needs something behind it"},
+		{"set", ":set needs an argument"},
 		{"set refresh", "set what?"},
 		{"set refresh soon", "refresh: 'soon' is not a number from 0.1 to 3600"},
 		{"set colour red", "unknown setting 'colour'"},
 		{"theme ../../etc/passwd", "is not the name of a theme"},
 		{"turn", "turn has no meaning in this view"},
-		{"zero 5", "zero takes nothing behind it"},
+		{"zero 5", "zero takes no argument"},
 		{"bind F99 flip", "there is no key 'F99'"},
 		{"bind F5 fly", "there is no action 'fly'"},
 		{"search (", "("},
@@ -302,7 +302,7 @@ static void tab_completes(void **state)
 	}
 	type(t, ":search some\t");
 	assert_string_equal(t->ui->prompt.text, "search some");
-	assert_shows(t, "nothing is known that could stand here");
+	assert_shows(t, "no completion is known here");
 	type(t, "t");
 	assert_hides(t, "nothing is known");
 	ui_key(t->ui, KEYCODE_ESCAPE);
@@ -359,7 +359,7 @@ static void keys_are_bound_anew(void **state)
 	type(t, "?");
 	assert_shows(t, "stacktop: keys");
 	grid_resize(t->g, 120, 100);
-	assert_shows(t, "F5 0  forget all counts");
+	assert_shows(t, "F5 0  set all counts");
 	assert_shows(t, "F8  freeze the view");
 }
 
@@ -416,7 +416,7 @@ static void window_has_any_span(void **state)
 	type(t, "m");
 	assert_shows(t, "weighs decay 30 s");
 	type(t, "m");
-	assert_shows(t, "weighs the last 60 s");
+	assert_shows(t, "shows the last 60 s");
 	type(t, ":window 0\n");
 	assert_shows(t, "'0' is not a whole number from 1 to 300");
 	type(t, ":window 301\n:window 2.5\n");
@@ -470,7 +470,7 @@ static void setup_binds_keys(void **state)
 	assert_shows(t, "Press the key for quit");
 	ui_key(t->ui, KEYCODE_F0 + 12);
 	assert_shows(t, "F12 F10 q");
-	assert_shows(t, "F12: end");
+	assert_shows(t, "F12: quit");
 	type(t, "!");
 	assert_hides(t, "F12");
 	type(t, "\n");
@@ -492,7 +492,7 @@ static void setup_tells_the_whole_help(void **state)
 
 	grid_resize(t->g, 24, 80);
 	type(t, "oj");
-	assert_shows(t, "\n what is weighed: the last seconds, or all since the zero\n");
+	assert_shows(t, "\n what counts: the samples of the last seconds, or all since zero\n");
 	type(t, "G");
 	assert_shows(t, "\n text dim title");
 	grid_resize(t->g, 24, 100);

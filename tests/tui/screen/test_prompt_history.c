@@ -53,14 +53,14 @@ static void each_prompt_has_its_own(void **state)
 	assert_line(t, "theme nord");
 	up(t);
 	assert_line(t, "theme nord");
-	assert_shows(t, "nothing earlier was typed here");
+	assert_shows(t, "there is no earlier answer");
 	down(t);
 	assert_hides(t, "typed here");
 	assert_line(t, "view-funcs");
 	down(t);
 	assert_line(t, "");
 	down(t);
-	assert_shows(t, "nothing later was typed here");
+	assert_shows(t, "there is no later answer");
 	leave(t);
 	type(t, "/");
 	up(t);

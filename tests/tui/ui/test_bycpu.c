@@ -182,7 +182,7 @@ static void the_key_asks_the_engine(void **state)
 	assert_int_equal(nposted, 1);
 	assert_int_equal(posted, SOURCE_BY_CPU);
 	assert_string_equal(posted_arg, "1");
-	assert_shows(t, "CPUs are told apart:");
+	assert_shows(t, "samples are counted per CPU:");
 	press(t, "W");
 	assert_int_equal(nposted, 2);
 	assert_string_equal(posted_arg, "0");
@@ -202,13 +202,13 @@ static void what_to_do_is_said(void **state)
 	assert_hides(t, "ON CPU");
 	press(t, "ccc");
 	assert_shows(t, "Nothing is known of CPUs");
-	assert_shows(t, "W tells them apart");
+	assert_shows(t, "W turns that on");
 	press(t, "c");
 	assert_hides(t, "Nothing is known");
 	press(t, "\\cpu:0\n");
 	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
 		press(t, views[i]);
-		assert_shows(t, "W tells them apart");
+		assert_shows(t, "W turns that on");
 	}
 	/* what is said is true at once, from the rows of CPUs, too */
 	press(t, "\0331cccW");
@@ -333,15 +333,15 @@ static void cpus_need_the_window(void **state)
 
 	feed_cpus(t, SLICES, true);
 	press(t, "m\\cpu:0\n");
-	assert_shows(t, "only known of the window, which is weighed now");
+	assert_shows(t, "only known in the window, which is shown now");
 	press(t, "m");
-	assert_shows(t, "only known of the window");
+	assert_shows(t, "only known in the window");
 	press(t, "\033m");
 	assert_shows(t, "weighs all");
 	press(t, "W");
 	assert_shows(t, "cpu12");
 	press(t, "m");
-	assert_shows(t, "only known of the window");
+	assert_shows(t, "only known in the window");
 	press(t, "Wz");
 	press(t, "\\cpu:12\n");
 	assert_shows(t, " 4121 ");
@@ -360,7 +360,7 @@ static void the_label_is_of_what_is_shown(void **state)
 	feed_cpus(t, SLICES, true); /* is known from now on */
 	assert_shows(t, "window 10 s");
 	press(t, ":set window total\n");
-	assert_shows(t, "CPUs are only known of the window");
+	assert_shows(t, "CPUs are only known in the window");
 	assert_shows(t, "window 10 s");
 	assert_hides(t, "all since zero");
 	press(t, "2");
@@ -377,7 +377,7 @@ static void the_label_is_of_what_is_shown(void **state)
 	assert_share(t, "ngx_parse_header", of_second(0, "ngx_parse_header"), of_second(-1, NULL));
 	press(t, "\0331");
 	press(t, ":set window sliding\nH:set window total\n");
-	assert_shows(t, "threads are only known of the window");
+	assert_shows(t, "threads are only known in the window");
 	assert_shows(t, "window 10 s");
 	press(t, "H");
 	assert_shows(t, "weighs all since zero");
@@ -392,9 +392,9 @@ static void why_a_moment_has_no_cpus(void **state)
 	feed_cpus(t, SLICES, false);
 	feed_cpus(t, 3, true);
 	press(t, "Wz{");
-	assert_shows(t, "not yet told apart then");
+	assert_shows(t, "not yet counted per CPU");
 	press(t, "Wccc");
-	assert_shows(t, "not told apart then");
+	assert_shows(t, "not counted per CPU");
 	assert_hides(t, "next refresh");
 	press(t, "W}");
 	assert_shows(t, "cpu12");
@@ -447,7 +447,7 @@ static void what_came_before_is_told_apart(void **state)
 	press(t, "W");
 	assert_line(t, "sampled before", "all: 50.0%");
 	press(t, "g\n"); /* which has most samples */
-	assert_shows(t, "without their CPU");
+	assert_shows(t, "CPU of these samples is not known");
 	press(t, "\\!cpu:0\n2");
 	assert_share(t, "rare_one", 5 * of_second(12, "rare_one"), 10 * of_second(-1, NULL));
 }

@@ -125,7 +125,7 @@ static void a_recording_says_what_it_is(void **state)
 	t->ui->notice[0] = '\0';
 	assert_shows(t, " FROZEN:  , . a second");
 	type(t, "A");
-	assert_shows(t, "this is a recording: it has the processes that it has");
+	assert_shows(t, "this is a recording: its processes are fixed");
 	type(t, "R");
 	assert_shows(t, "this is a recording: its shards cannot be reset");
 	assert_null(t->ui->prompt.question);
@@ -181,7 +181,7 @@ static void threads_that_are_forgotten_have_no_rows(void **state)
 	assert_shows(t, "   4121 www         24");
 	assert_shows(t, "keeps what it has");
 	type(t, "H");
-	assert_shows(t, "threads are put together");
+	assert_shows(t, "threads are counted with their process");
 	type(t, "H");
 	assert_shows(t, "too long ago: threads are no longer known");
 	for (int i = 0; i < 2; i++)
@@ -325,7 +325,7 @@ static void without_a_baseline_it_is_the_time_before(void **state)
 	struct typist *t = *state;
 
 	type(t, "X");
-	assert_shows(t, "nothing to compare with");
+	assert_shows(t, "there is no baseline");
 	spike(t);
 	type(t, "2X");
 	assert_shows(t, "+69.1");

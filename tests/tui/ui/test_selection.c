@@ -310,7 +310,7 @@ static void other_views_are_filtered(void **state)
 	filter(t, "!comm:nginx");
 	assert_hides(t, "4121");
 	press(t, "6");
-	assert_shows(t, "means nothing in this view");
+	assert_shows(t, "has no effect in this view");
 }
 
 /* Samples of a file that `w` would write now. */

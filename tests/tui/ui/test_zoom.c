@@ -95,10 +95,10 @@ static void threads_need_the_window(void **state)
 	struct typist *t = *state;
 
 	press(t, "mH");
-	assert_shows(t, "only known of the window");
+	assert_shows(t, "only known in the window");
 	assert_hides(t, "   4133 ");
 	press(t, "mmHm");
-	assert_shows(t, "only known of the window");
+	assert_shows(t, "only known in the window");
 	assert_shows(t, "   4133 ");
 	press(t, "gT");
 	assert_shows(t, "which thread?");
@@ -116,11 +116,11 @@ static void a_zoomed_thread_needs_the_window(void **state)
 	t->ui->config.total = true;
 	setup_apply(t->ui, "window");
 	ui_refresh(t->ui);
-	assert_shows(t, "threads are only known of the window");
+	assert_shows(t, "threads are only known in the window");
 	assert_shows(t, "window 10 s");
 	assert_share(t, "rare_one", rare, writev + rare);
 	press(t, "m");
-	assert_shows(t, "H and Esc put them together");
+	assert_shows(t, "H and Esc join them");
 }
 
 /* Who leaves a thread by another way than the one that led to it has left it. */
@@ -131,12 +131,12 @@ static void threads_that_were_left_are_forgotten(void **state)
 	press(t, "HgjjT");
 	assert_shows(t, "thread 4133");
 	press(t, "m");
-	assert_shows(t, "only known of the window");
+	assert_shows(t, "only known in the window");
 	press(t, "1\033Hm");
 	assert_shows(t, "weighs all");
 	press(t, "mmHgjjTHm");
 	assert_shows(t, "thread 4133");
-	assert_shows(t, "only known of the window");
+	assert_shows(t, "only known in the window");
 	press(t, "7\033");
 	press(t, "m");
 	assert_shows(t, "weighs all");
@@ -192,7 +192,7 @@ static void the_limit_is_asked(void **state)
 	assert_shows(t, "under 20.0%");
 	assert_hides(t, "memmove");
 	press(t, "Lmuch\n");
-	assert_shows(t, "'much' is no number");
+	assert_shows(t, "'much' is not a number");
 	assert_shows(t, "under 20.0%");
 }
 

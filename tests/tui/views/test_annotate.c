@@ -258,9 +258,9 @@ static void keys_lead_about(void **state)
 	a = annotation_new(NULL);
 	a->serial = 2;
 	give(t, a);
-	assert_shows(t, "None has come");
+	assert_shows(t, "There is none yet");
 	type(t, "/line\nnNaG\nxjx");
-	assert_shows(t, "None has come");
+	assert_shows(t, "There is none yet");
 	give(t, feed_annotation(2));
 	assert_mark_on(t, "movzx eax");
 	type(t, "\b");
@@ -277,12 +277,12 @@ static void one_that_exits_is_not_waited_for(void **state)
 	type(t, "a");
 	looks->serial = 1;
 	give(t, looks);
-	assert_shows(t, "None has come");
+	assert_shows(t, "There is none yet");
 	assert_true(ui_waits(t->ui));
 	typist_exits(t);
 	assert_shows(t, "Process 4121 has ended");
 	assert_shows(t, "no sample of it will come any more. Esc goes back.");
-	assert_hides(t, "None has come");
+	assert_hides(t, "There is none yet");
 	assert_false(ui_waits(t->ui));
 	assert_int_equal(plain_list_make(&lines, t->ui), 0); /* without a screen */
 	assert_string_equal(lines.empty, "Its process has ended: no sample of it will come.");
@@ -374,7 +374,7 @@ static void a_frozen_screen_stands_still(void **state)
 	assert_int_equal(ui_refresh(t->ui), 0);
 	assert_shows(t, "12345");
 	type(t, "1z2a");
-	assert_shows(t, "what is frozen has no addresses");
+	assert_shows(t, "a frozen view has no addresses");
 }
 
 /* Every jump is one unbroken line: up or down from its source to its head. */

@@ -165,10 +165,10 @@ static void tree_opens_down_to_a_level(void **state)
 		type(f, "D");
 		type(f, *wrong);
 		type(f, "\n");
-		assert_shows(f, "is no number from 1 to 1100");
+		assert_shows(f, "is not a number from 1 to 1100");
 	}
 	type(f, "2:depth 3\n");
-	assert_shows(f, "only Tree and Callers have levels to open");
+	assert_shows(f, "only Tree and Callers have levels");
 }
 
 static void tree_says_where_a_stack_broke(void **state)

@@ -60,10 +60,10 @@ static void says_when_there_is_nothing_yet(void **state)
 {
 	struct typist *f = *state;
 
-	assert_shows(f, "being looked at");
+	assert_shows(f, "being read");
 	type(f, "jkGg\n!p<>I");
 	type(f, "z");
-	assert_shows(f, "Not looked at before the view was frozen");
+	assert_shows(f, "not read before the view was frozen");
 	type(f, "Rall\n");
 	assert_int_equal(posted, SOURCE_RESET_SHARDS);
 }
@@ -175,12 +175,12 @@ static void reset_offers_the_shard(void **state)
 
 	give(f, feed_inventory(MACHINE_NOW));
 	type(f, "jjR");
-	assert_shows(f, "leaves them): 2");
+	assert_shows(f, "cancels): 2");
 	type(f, "\n");
 	assert_int_equal(posted, SOURCE_RESET_SHARD);
 	assert_string_equal(posted_arg, "2");
 	type(f, "GR");
-	assert_shows(f, "leaves them): all");
+	assert_shows(f, "cancels): all");
 	type(f, "\n");
 	assert_int_equal(posted, SOURCE_RESET_SHARDS);
 	assert_int_equal(nposted, 2);
