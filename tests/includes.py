@@ -45,12 +45,11 @@ ROOMS = {
     "tui/export": "tui/screen tui/query tui/profile tui/util bpf/sampler symbols/base",
     # the screen
     "tui/screen": "tui/util symbols/base",
-    "tui/ui": "tui/screen tui/session tui/query tui/profile tui/util bpf/sampler symbols/base "
-              "symbols/files",
+    "tui/ui": "tui/screen tui/session tui/query tui/profile tui/util symbols/base symbols/files",
     "tui/views": "tui/ui tui/screen tui/query tui/profile tui/util bpf/report bpf/tracker unwind "
                  "symbols/base symbols/code",
     "tui/app": "tui/views tui/ui tui/screen tui/export tui/session tui/query tui/profile tui/util "
-               "bpf/report bpf/tracker symbols/base",
+               "bpf/report bpf/tracker bpf/sampler symbols/base",
     "tui": "tui/app tui/views tui/ui tui/screen tui/export tui/collect tui/session tui/symbolize "
            "tui/query tui/profile tui/util bpf/report bpf/tracker bpf/sampler symbols/base",
 }

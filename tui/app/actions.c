@@ -6,14 +6,14 @@
 #include "tui/app/actions.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "tui/views/annotate.h"
+#include "tui/screen/keymap.h"
 #include "tui/ui/bycpu.h"
+#include "tui/ui/names.h"
 #include "tui/screen/columns.h"
-#include "tui/ui/clipboard.h"
 #include "tui/profile/source.h"
-#include "tui/ui/eventmenu.h"
-#include "tui/app/dead_key.h"
 #include "tui/ui/replay_keys.h"
 #include "tui/app/help.h"
 #include "tui/app/questions.h"
@@ -165,6 +165,23 @@ static unsigned int act_show(struct ui *ui, enum action action)
 	}
 }
 
+/* What is under the cursor, for other programs; 0: nothing is. */
+static unsigned int copy(struct ui *ui)
+{
+	const struct view_ops *view = view_get(ui);
+	const struct profile_func *func = view->function ? view->function(ui) : NULL;
+
+	ui->copied[0] = '\0';
+	if (view->copy)
+		view->copy(ui, ui->copied, sizeof(ui->copied));
+	else if (func)
+		names_show(func, ui->copied, sizeof(ui->copied));
+	if (!ui->copied[0])
+		return 0;
+	ui_notice(ui, "copied %s", ui->copied);
+	return UI_REDRAW | UI_COPY;
+}
+
 /* Actions that are the same in every view; the rest is the view's. */
 static unsigned int act(struct ui *ui, enum action action)
 {
@@ -182,15 +199,14 @@ static unsigned int act(struct ui *ui, enum action action)
 	case ACTION_WRITE:
 	case ACTION_PICTURE:
 	case ACTION_COMMAND:
+	case ACTION_EVENT:
 		return questions_ask(ui, action);
 	case ACTION_SEARCH_NEXT:
 		return search_step(ui, 1, false);
 	case ACTION_SEARCH_PREV:
 		return search_step(ui, -1, false);
-	case ACTION_EVENT:
-		return eventmenu_open(ui);
 	case ACTION_COPY:
-		return clipboard_take(ui);
+		return copy(ui);
 	case ACTION_UNTAG:
 		return selection_untag(ui);
 	case ACTION_BACK:
@@ -252,6 +268,38 @@ static unsigned int act_last(struct ui *ui, enum action action)
 	}
 }
 
+/* --- keys that do nothing -------------------------------------------------------------------- */
+
+/* A key that does nothing looks like one that does not work, unless a reason is given. */
+static const struct {
+	enum action action;
+	unsigned int views;
+	const char *why;
+} dead[] = {
+	{ACTION_PLAY, IN_ALL, "nothing is replayed: stacktop -r FILE shows a recording"},
+	{ACTION_JUMP, IN_ALL, "nothing is replayed: stacktop -r FILE shows a recording"},
+	{ACTION_ANNOTATE, IN_UNWIND, "only a frame of a walk has code: i catches a walk"},
+	{ACTION_CFI, IN_UNWIND, "only a frame of a walk has CFI: i catches a walk"},
+	{ACTION_ANNOTATE, IN_FRAMES, "there is no function under the cursor"},
+	{ACTION_CODE, IN_ALL, "there is no function under the cursor"},
+	{ACTION_ZOOM_MODULE, IN_NAMES, "there is no function under the cursor"},
+	{ACTION_COPY, IN_FRAMES, "there is nothing under the cursor"},
+	{ACTION_SAME_NAME, IN_FRAMES, "there is nothing under the cursor"},
+	{ACTION_ZOOM, IN_PROCS, "there is no process under the cursor"},
+	{ACTION_TAG, IN_PROCS, "there is no process under the cursor"},
+	{ACTION_TAG_PLAY, IN_PROCS, "there is no process under the cursor"},
+};
+
+static unsigned int explain(struct ui *ui, enum action action)
+{
+	for (size_t i = 0; i < sizeof(dead) / sizeof(dead[0]); i++)
+		if (dead[i].action == action && dead[i].views & VIEW_BIT(ui_keys(ui))) {
+			ui_notice(ui, "%s", dead[i].why);
+			return UI_REDRAW;
+		}
+	return 0;
+}
+
 unsigned int actions_do(struct ui *ui, enum action action)
 {
 	const struct key_row *row = keymap_row(action);
@@ -273,5 +321,24 @@ unsigned int actions_do(struct ui *ui, enum action action)
 					: view_get(ui)->key(ui, action);
 	if (!flags)
 		flags = act_last(ui, action);
-	return flags ? flags : dead_key_tell(ui, action);
+	return flags ? flags : explain(ui, action);
+}
+
+unsigned int actions_explain(struct ui *ui, int key)
+{
+	const struct key_row *row = NULL;
+	char views[96];
+	bool most;
+
+	for (int i = 1; i <= VIEW_COUNT && !row; i++) {
+		enum ui_view view = (enum ui_view)(i % VIEW_COUNT); /* code is the last one */
+
+		row = keymap_row(keymap_action(&ui->config.keys, key, view));
+	}
+	if (!row)
+		return 0;
+	keys_views(row, views, sizeof(views));
+	most = strncmp(views, "not ", 4) == 0;
+	ui_notice(ui, "%s in %s: %s", most ? "not" : "only", views + (most ? 4 : 0), row->help);
+	return UI_REDRAW;
 }

@@ -13,12 +13,10 @@
 #include "symbols/base/memory.h"
 #include "symbols/base/text.h"
 #include "tui/app/actions.h"
-#include "tui/app/dead_key.h"
 #include "tui/app/questions.h"
 #include "tui/app/statusbar.h"
 #include "tui/screen/mouse.h"
 #include "tui/session/baseline.h"
-#include "tui/ui/eventmenu.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/timespan.h"
 #include "tui/ui/view.h"
@@ -183,7 +181,7 @@ static unsigned int menu_key_pressed(struct ui *ui, int key)
 	if (result == MENU_CANCELLED)
 		return UI_REDRAW;
 	if (ui->menu.purpose == ACTION_EVENT)
-		return eventmenu_take(ui, ui->menu.items[ui->menu.cursor].text);
+		return questions_answer(ui, ACTION_EVENT, ui->menu.items[ui->menu.cursor].text);
 	return view_get(ui)->sort_by(ui, ui->menu.items[ui->menu.cursor].value);
 }
 
@@ -218,8 +216,7 @@ unsigned int ui_key(struct ui *ui, int key)
 	} else {
 		action = keymap_action(&ui->config.keys, key, ui_keys(ui));
 		ui->notice[0] = '\0';
-		flags = action != ACTION_NONE ? actions_do(ui, action)
-					      : dead_key_tell_unbound(ui, key);
+		flags = action != ACTION_NONE ? actions_do(ui, action) : actions_explain(ui, key);
 	}
 	return settle(ui, flags);
 }

@@ -9,16 +9,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/sampler/event.h"
 #include "tui/ui/attach.h"
 #include "tui/app/cmdline.h"
 #include "tui/profile/source.h"
-#include "tui/ui/eventmenu.h"
 #include "tui/ui/replay_keys.h"
 #include "tui/ui/search.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/view.h"
 
 #define LEVELS_MAX 1100 /* a user stack on a kernel stack */
+
+/* The source answers with a message. */
+static unsigned int take_event(struct ui *ui, const char *name)
+{
+	if (ui->header.replayed)
+		ui_notice(ui, "this is a recording: its event is fixed");
+	else
+		ui_post(ui, SOURCE_EVENT, name);
+	return UI_REDRAW;
+}
+
+static unsigned int choose_event(struct ui *ui)
+{
+	size_t count;
+	const struct event *events = event_table(&count);
+
+	if (ui->header.replayed)
+		return take_event(ui, "");
+	menu_open(&ui->menu, ACTION_EVENT, "Sample at");
+	for (size_t i = 0; i < count; i++)
+		menu_add(&ui->menu, events[i].name, (int)i,
+			 !strcmp(events[i].name, ui->header.last.event));
+	return UI_REDRAW;
+}
 
 static unsigned int reset(struct ui *ui, const char *text)
 {
@@ -83,7 +107,7 @@ unsigned int questions_answer(struct ui *ui, enum action action, const char *tex
 	case ACTION_TREE_DEPTH:
 		return depth(ui, text);
 	case ACTION_EVENT:
-		return eventmenu_take(ui, text);
+		return take_event(ui, text);
 	case ACTION_ATTACH:
 		return attach_take(ui, text);
 	case ACTION_RESET:
@@ -204,6 +228,8 @@ unsigned int questions_ask(struct ui *ui, enum action action)
 		return ask(ui, action, "Open the tree down to level:", "");
 	case ACTION_ATTACH:
 		return attach_ask(ui, "");
+	case ACTION_EVENT:
+		return choose_event(ui);
 	case ACTION_RESET:
 		return ask(ui, action, "Reset shard (a number, or \"all\"; Esc cancels):", "all");
 	case ACTION_WRITE:

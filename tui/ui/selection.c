@@ -28,6 +28,35 @@ void selection_free(struct selection *s)
 	free(s);
 }
 
+/* --- tags ------------------------------------------------------------------------------------ */
+
+static size_t find_tag(const struct tags *tags, pid_t pid, uint64_t image)
+{
+	size_t i = 0;
+
+	while (i < tags->count && (tags->tag[i].pid != pid || tags->tag[i].image != image))
+		i++;
+	return i;
+}
+
+bool tags_has(const struct tags *tags, pid_t pid, uint64_t image)
+{
+	return find_tag(tags, pid, image) < tags->count;
+}
+
+bool tags_toggle(struct tags *tags, pid_t pid, uint64_t image)
+{
+	size_t at = find_tag(tags, pid, image);
+
+	if (at < tags->count)
+		tags->tag[at] = tags->tag[--tags->count];
+	else if (tags->count < TAGS_MAX)
+		tags->tag[tags->count++] = (struct tag){pid, image};
+	else
+		return false;
+	return true;
+}
+
 /* --- queries --------------------------------------------------------------------------------- */
 
 static bool is_tagged(const struct profile_proc *proc, void *arg)

@@ -8,15 +8,32 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "tui/ui/bycpu.h"
 #include "tui/ui/filter.h"
 #include "tui/screen/keys.h"
 #include "tui/query/query.h"
-#include "tui/ui/tags.h"
 
 struct grid;
 struct ui;
+
+/* The processes that were tagged, to look at their sum. */
+#define TAGS_MAX 256
+
+struct tags {
+	struct tag {
+		pid_t pid; /* (pid, image) is the process */
+		uint64_t image;
+	} tag[TAGS_MAX];
+	size_t count;
+};
+
+bool tags_has(const struct tags *tags, pid_t pid, uint64_t image);
+/* Tags it, or takes its tag away. False: there are TAGS_MAX already. */
+bool tags_toggle(struct tags *tags, pid_t pid, uint64_t image);
 
 struct selection {
 	struct filter filter;

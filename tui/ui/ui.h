@@ -81,7 +81,7 @@ struct ui {
 	bool by_cpu;		/* CPUs are to be told apart; see bycpu.h */
 	bool of_parent;		/* shares in the trees */
 	uint32_t levels;	/* down to which D opens the tree */
-	char copied[4096];	/* see clipboard.h */
+	char copied[4096];	/* what UI_COPY copies */
 	double limit;		/* of all samples: nodes below are summed up in one row */
 	bool ascii;
 	bool utf8;			      /* the locale is; else ascii stays */

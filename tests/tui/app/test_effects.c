@@ -4,7 +4,7 @@
  * Every key that the help lists for a view does something there: after at least one of some ways to
  * come to it the screen looks different (an answer to the key counts), the source is asked, or the
  * owner of the screen is.
- * Covers: tui/screen/keys.c tui/app/actions.c tui/app/dead_key.c tui/app/help.c
+ * Covers: tui/screen/keys.c tui/app/actions.c tui/app/help.c
  */
 #include <locale.h>
 #include <setjmp.h>

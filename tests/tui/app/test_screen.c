@@ -7,7 +7,7 @@
  * Covers: tui/views/view_procs.c
  * Covers: tui/views/view_funcs.c tui/views/view_tree.c tui/views/procline.c tui/screen/columns.c
  * Covers: tui/ui/names.c tui/app/help.c tui/screen/menu.c tui/screen/prompt.c tui/app/questions.c
- * Covers: tui/ui/eventmenu.c tui/ui/timespan.c
+ * Covers: tui/ui/timespan.c
  */
 #include <locale.h>
 #include <setjmp.h>

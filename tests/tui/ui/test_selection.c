@@ -3,7 +3,7 @@
 /*
  * Tags and filters: what is typed, whether the shares on the screen are those of what is chosen,
  * and that a copy of it is the same.
- * Covers: tui/ui/selection.c tui/ui/filter.c tui/ui/search.c tui/ui/tags.c
+ * Covers: tui/ui/selection.c tui/ui/filter.c tui/ui/search.c
  * Covers: tui/query/sample_filter.c tui/query/profile_copy.c
  */
 #include <setjmp.h>
