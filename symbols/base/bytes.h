@@ -4,7 +4,7 @@
 
 /*
  * The bytes of a file, or of an image in memory, at any offset. A file may shrink at any time, so
- * it is never mapped: what is gone is an error of the read, and not a signal.
+ * it is never mapped: bytes that are gone make a read fail instead of raising a signal.
  */
 
 #include <stddef.h>
@@ -16,12 +16,12 @@ struct bytes {
 	size_t size; /* of image */
 };
 
-/* All of it, or -EINVAL when the bytes end before, or the error of pread. */
+/* Reads all `size` bytes. -EINVAL: the file or image ends before; or the error of pread. */
 int bytes_read(const struct bytes *bytes, uint64_t offset, void *to, size_t size);
 
 /*
  * The string at offset, which ends with a NUL or just before end, cut to room - 1 bytes and
- * terminated. Its length; 0: empty or not to be read.
+ * terminated. Returns its length; 0: it is empty or cannot be read.
  */
 size_t bytes_string(const struct bytes *bytes, uint64_t offset, uint64_t end, char *to,
 		    size_t room);

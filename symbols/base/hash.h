@@ -3,9 +3,9 @@
 #define STACKTOP_SYMBOLS_BASE_HASH_H
 
 /*
- * uthash with the keyed hash of keyhash.h, and without its exit(-1) when memory runs out: an
- * element has a `bool hashed`, which is set before HASH_ADD and which HASH_ADD clears when it could
- * not add the element.
+ * uthash with the keyed hash of keyhash.h, and without its exit(-1) when memory runs out. An
+ * element has a `bool hashed`: set it before HASH_ADD, which clears it if it could not add the
+ * element.
  */
 
 #define HASH_NONFATAL_OOM 1

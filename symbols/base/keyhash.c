@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A key that cannot be had from the kernel is made of where the program was loaded and of the time,
- * which is better than none: the tables must work in any case.
+ * If the kernel gives no key, it is made from load addresses and the time: that is better than
+ * none, since the tables must work in any case.
  */
 #include "symbols/base/keyhash.h"
 

@@ -3,10 +3,9 @@
 #define STACKTOP_SYMBOLS_BASE_KEYHASH_H
 
 /*
- * The hash of uthash's tables, for which this is included before uthash.h: with a key that is drawn
- * at the start. The keys of entries are names, addresses and times of files that any user may
- * choose; of a hash without a key he knows which of them fall into one chain, and a table of n
- * names takes n * n steps.
+ * The hash function for uthash's tables (hash.h), with a key drawn at the start. The keys of
+ * entries are names, addresses and times of files that any user may choose. Without a secret key a
+ * user could choose n names that fall into one chain, which costs n * n steps.
  */
 
 #include <stddef.h>

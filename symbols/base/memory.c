@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The sum of what stacktop may take. "most" is what a part is of use for on a large machine,
- * "least" what programs as large as a browser need; what is left between the two sums is shared in
- * proportion. The table is set once, before other threads start.
+ * Adds up what stacktop may take. "most" is the size beyond which a part gains nothing on a large
+ * machine, "least" is what programs as large as a browser need; between the two sums each part gets
+ * its share in proportion. The table is set once, before other threads start.
  */
 #include "symbols/base/memory.h"
 
@@ -14,7 +14,7 @@
 
 #define MIB	   ((uint64_t)1 << 20)
 #define ITSELF	   (56 * MIB)	       /* code, libraries, threads, cells, the kernel's symbols */
-#define UNLIMITED  ((uint64_t)1 << 62) /* version 1 says that there is no limit by a huge one */
+#define UNLIMITED  ((uint64_t)1 << 62) /* version 1 reports no limit as a huge one */
 #define DEPTH_MAX  64u		       /* of control groups */
 #define GROUP_PATH 4096u
 
@@ -41,7 +41,7 @@ static const struct {
 	[MEMORY_OBJECTS] = {"memory.files", "mapped files", 8 * MIB, 32 * MIB},
 };
 
-static struct memory_plan used; /* sum is 0 before it is set */
+static struct memory_plan used; /* sum is 0 until it is set */
 
 const char *memory_name(enum memory_part part)
 {
@@ -115,7 +115,7 @@ static uint64_t limit_read(const char *path)
 	return limit < UNLIMITED ? limit : UINT64_MAX;
 }
 
-/* Of the group and those above it. The path is cut, part by part. */
+/* Of the group and those above it: the path is cut part by part. */
 static uint64_t limits_read(const char *root, char *group, const char *file)
 {
 	uint64_t least = UINT64_MAX, limit;
@@ -134,7 +134,7 @@ static uint64_t limits_read(const char *root, char *group, const char *file)
 	return least;
 }
 
-/* Is it one of the controllers, which are separated by commas? */
+/* Looks for a controller in the comma-separated list. */
 static bool has_memory(const char *controllers, const char *end)
 {
 	const size_t length = strlen("memory");
@@ -192,7 +192,7 @@ uint64_t memory_available(void)
 	uint64_t machine = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : 0;
 	uint64_t group = memory_of_cgroup("/sys/fs/cgroup", "/proc/self/cgroup");
 
-	/* A sixteenth for page tables and the like, which are charged, too. */
+	/* A sixteenth is for page tables and the like, which are charged as well. */
 	if (group < UINT64_MAX)
 		group -= group / 16;
 	return group < machine ? group : machine;

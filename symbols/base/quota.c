@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shares of what the tracker keeps for processes. An account stands for a user who holds something,
- * so there are no more accounts than things held.
+ * Shares of what the tracker keeps for processes. An account exists only while its user holds
+ * something, so there are no more accounts than things held.
  */
 #include "symbols/base/quota.h"
 

@@ -3,9 +3,9 @@
 #define STACKTOP_SYMBOLS_BASE_QUOTA_H
 
 /*
- * Something of which there is so much in all, shared by the users whose processes cause it. Root
- * may take all of it, another user half, and all others together three quarters: so no user takes
- * what another's processes need, and not even many users take what root's do. Not thread-safe.
+ * A limited resource, shared by the users whose processes consume it. Root may take all of it, any
+ * other user half, and all users but root three quarters together: no user, nor many of them, can
+ * take what root's processes need. Not thread-safe.
  */
 
 #include <stdbool.h>
@@ -15,17 +15,17 @@
 struct quota_user;
 
 struct quota {	      /* zeroed: without limit */
-	uint64_t max; /* 0: no limit, but what is taken is counted */
+	uint64_t max; /* 0: no limit, but usage is counted */
 	uint64_t used;
-	uint64_t others; /* of it, by users other than root */
+	uint64_t others; /* part of it used by users other than root */
 	struct quota_user *users;
 };
 
 /* How much more the user may take. */
 uint64_t quota_room(const struct quota *q, uid_t uid);
-/* Takes n, or nothing: false. Without memory for the user's account that is so, too. */
+/* Takes n, or nothing: false. Also false without memory for the user's account. */
 bool quota_take(struct quota *q, uid_t uid, uint64_t n);
-/* Gives back what was taken, by the same user. */
+/* Gives back what the same user has taken. */
 void quota_give(struct quota *q, uid_t uid, uint64_t n);
 /* What the user has taken. */
 uint64_t quota_used(const struct quota *q, uid_t uid);

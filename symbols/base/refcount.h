@@ -2,7 +2,9 @@
 #ifndef STACKTOP_SYMBOLS_BASE_REFCOUNT_H
 #define STACKTOP_SYMBOLS_BASE_REFCOUNT_H
 
-/* The count of references to what several threads read and the last of them frees; 1 at first. */
+/*
+ * A reference count for data that several threads read; the last of them frees it. It starts at 1.
+ */
 
 #include <stdbool.h>
 
@@ -11,7 +13,7 @@ static inline void refcount_get(unsigned int *refs)
 	__atomic_add_fetch(refs, 1, __ATOMIC_RELAXED);
 }
 
-/* True: that was the last one. What the other threads did before is visible then. */
+/* True: that was the last reference. The other threads' accesses happened before. */
 static inline bool refcount_put(unsigned int *refs)
 {
 	return !__atomic_sub_fetch(refs, 1, __ATOMIC_ACQ_REL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one gate between names that others chose and the terminal. Replacing a bad byte rather than
- * parsing escape sequences is enough: without its ESC or CSI a sequence is only odd-looking text,
- * and there is no sequence that such a parser could fail to know.
+ * The one gate between foreign names and the terminal. It replaces bad bytes instead of parsing
+ * escape sequences. That is enough: without its ESC or CSI a sequence is only odd-looking text, and
+ * there is no sequence that a parser could fail to know.
  */
 #include "symbols/base/text.h"
 
@@ -74,7 +74,7 @@ size_t text_clean(char *to, size_t size, const char *from, size_t length)
 	uint32_t code;
 
 	while (i < length) {
-		/* Nearly all names are of these alone. */
+		/* Nearly all names consist of these alone. */
 		while (i < length && at < size - 1 && s[i] >= 0x20 && s[i] < 0x7f)
 			to[at++] = (char)s[i++];
 		if (i == length)

@@ -3,8 +3,8 @@
 #define STACKTOP_SYMBOLS_BASE_TEXT_H
 
 /*
- * Text from outside made harmless. Names of processes, files and functions are data of others:
- * before they reach a terminal or a report, control characters (C0, DEL, C1), escape sequences,
+ * Makes foreign text harmless. Names of processes, files and functions are chosen by others: before
+ * they reach a terminal or a report, control characters (C0, DEL, C1), escape sequences,
  * bidirectional overrides and broken UTF-8 are replaced by '?'.
  */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files that others made are parsed in threads, and what recurses over them may fill a stack. The
- * kernel then finds no room for the handler that gives the terminal back, unless the thread has
- * said where else; unlike handlers, that is said by each thread for itself.
+ * Threads parse foreign files, and recursion may overflow their stack. The signal handler that
+ * restores the terminal then needs a stack of its own (sigaltstack(2)), which each thread has to
+ * set up for itself.
  */
 #include "symbols/base/thread.h"
 
@@ -17,7 +17,7 @@ struct thread_args {
 	char stack[HANDLER_STACK];
 };
 
-/* A sanitizer's thread has one already, which it wants to find again. */
+/* A sanitizer's thread already has one, which must stay. */
 static int has_stack(void)
 {
 	stack_t now;

@@ -3,10 +3,10 @@
 #define STACKTOP_SYMBOLS_BASE_WORK_H
 
 /*
- * What has been done for a file, counted and not timed: a unit is a record, an instruction of a CFI
- * program, a row, a symbol, or 64 bytes that were read. A loop over a foreign file
- * counts here, so that a file cannot cost more than its size allows, and so that a thread can be
- * told to give up. One thread counts; any may set *cancel.
+ * Counts the work done for a file, instead of timing it. A unit is a record, an instruction of a
+ * CFI program, a row, a symbol, or 64 bytes that were read. A loop over a foreign file counts here,
+ * so that its cost is bounded by the size of the file, and so that a thread can be cancelled. One
+ * thread counts; any may set *cancel.
  */
 
 #include <errno.h>
@@ -21,7 +21,7 @@ struct work {
 	const atomic_bool *cancel; /* NULL: it cannot be cancelled */
 };
 
-/* Counts. 0; -ECANCELED; -E2BIG: over the limit. NULL counts nothing. */
+/* Counts. 0; -ECANCELED; -E2BIG: over the limit. With NULL nothing is counted. */
 static inline int work_add(struct work *work, uint64_t units)
 {
 	if (!work)
@@ -32,13 +32,13 @@ static inline int work_add(struct work *work, uint64_t units)
 	return work->limit && work->done > work->limit ? -E2BIG : 0;
 }
 
-/* As many units more may be done from now on; 0: any number. */
+/* Allows so many more units from now on; 0: any number. */
 static inline void work_allow(struct work *work, uint64_t units)
 {
 	work->limit = units ? work->done + units : 0;
 }
 
-/* True for what ends the reading of a file, and not just of a record in it. */
+/* True for errors that end the reading of a file, not just of a record in it. */
 static inline bool work_is_over(int err)
 {
 	return err == -ECANCELED || err == -E2BIG;

@@ -3,9 +3,9 @@
 #define STACKTOP_SYMBOLS_BASE_WORKER_H
 
 /*
- * A thread that does what its owner asks for, beside it. Its lock guards what both of them use. A
- * call of the thread that does not return, to a name server for one, cannot be interrupted, so the
- * owner may leave the thread behind: whichever of the two is last frees what they share.
+ * A thread that works on its owner's requests. Its lock guards what both of them use. A call of the
+ * thread that does not return (to a name server, say) cannot be interrupted, so the owner may leave
+ * the thread behind: the last of the two frees what they share.
  */
 
 #include <pthread.h>
@@ -25,8 +25,9 @@ struct worker_ops {
 	uint64_t wake_ns;
 	void (*begin)(void *arg); /* in the thread, without the lock, before all work; or NULL */
 	void (*end)(void *arg);	  /* likewise after it */
-	void (*free)(void *arg);  /* frees arg, which the worker is a part of; in either thread */
-	int nice; /* of the thread alone; where it is not granted it is not needed */
+	void (*free)(
+		void *arg); /* frees arg, which the worker is part of; called by either thread */
+	int nice;	    /* of this thread alone; a failure to set it is ignored */
 };
 
 struct worker {
@@ -36,22 +37,21 @@ struct worker {
 	const struct worker_ops *ops;
 	void *arg;
 	atomic_int tid;	  /* 0: it has not begun */
-	atomic_bool stop; /* work gives up soon; set by worker_stop, or before it */
+	atomic_bool stop; /* ends the work soon; worker_stop sets it, unless it is set before */
 	bool ended;
 	unsigned int refs; /* the owner, the thread */
 };
 
-/* ops and arg: see above. -ENOMEM, or what pthread_create says: arg is still the caller's. */
+/* -ENOMEM, or what pthread_create says: arg still belongs to the caller then. */
 int worker_start(struct worker *w, const struct worker_ops *ops, void *arg);
 /*
- * Stops the thread and waits for its end for so many ns at most, then leaves it behind. Frees arg,
- * with w, unless the thread that is left behind does so later.
+ * Stops the thread and waits at most so many ns for its end, then leaves it behind. Frees arg, and
+ * w with it; if the thread is left behind, it does that later.
  */
 void worker_stop(struct worker *w, uint64_t ns);
-/* There is work to do. */
+/* Wakes the thread: there is work to do. */
 void worker_wake(struct worker *w);
-/* With the lock held: waits for *w->answered, up to a time of CLOCK_MONOTONIC. False: it is over.
- */
+/* Waits for w->answered with the lock held, up to a time of CLOCK_MONOTONIC. False: it is over. */
 bool worker_wait(struct worker *w, const struct timespec *until);
 void worker_nice(struct worker *w, int nice);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each runtime has its own way to name a group, with systemd's cgroup driver and without; the table
- * has them all. The outermost container counts: what it runs inside is its own affair.
+ * Each runtime names its groups in its own way, with and without systemd's cgroup driver; the table
+ * has them all. The outermost container counts: what runs inside of it is its own affair.
  */
 #include "symbols/files/cgroup.h"
 
@@ -18,15 +18,15 @@ struct cgroup_part { /* of a path, between two slashes */
 	size_t length;
 };
 
-/* A part that begins so names a container; hex: what follows is its id, else its name. */
+/* A part with this prefix names a container. hex: an id follows, otherwise a name. */
 static const struct {
 	const char *prefix;
 	const char *runtime;
 	bool hex;
-	const char *kind; /* of unit, NULL: any; others that begin so are units like any other */
+	const char *kind; /* suffix of the unit; NULL: any */
 } prefixes[] = {
 	{"docker-", "docker", true, NULL},
-	{"libpod-conmon-", NULL, true, NULL}, /* who watches a container is not in it */
+	{"libpod-conmon-", NULL, true, NULL}, /* conmon watches a container from outside */
 	{"libpod-", "podman", true, NULL},
 	{"cri-containerd-", "containerd", true, NULL},
 	{"nerdctl-", "containerd", true, NULL},
@@ -76,7 +76,7 @@ static size_t hex_digits(const struct cgroup_part *p)
 	return n;
 }
 
-/* Without what systemd adds to the name of a group that it has made. */
+/* The name of a group without what systemd adds to it. */
 static struct cgroup_part bare(struct cgroup_part p)
 {
 	if (ends(&p, ".scope"))
@@ -91,7 +91,7 @@ static int hex_value(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* systemd writes what it cannot have in a name as \xNN (systemd-escape(1)). */
+/* systemd escapes characters of a name as \xNN (systemd-escape(1)). */
 static size_t unescape(const struct cgroup_part *p, char *to, size_t room)
 {
 	size_t n = 0, i = 0;
@@ -111,10 +111,10 @@ static size_t unescape(const struct cgroup_part *p, char *to, size_t room)
 	return n;
 }
 
-/* What a path says. */
+/* What a path tells. */
 struct cgroup_found {
-	const char *runtime;	 /* of a container; NULL: a unit */
-	struct cgroup_part name; /* or id; length 0: nothing */
+	const char *runtime;	 /* of a container; NULL: it is a unit */
+	struct cgroup_part name; /* name or id; length 0: nothing was found */
 	bool is_id;
 };
 
@@ -157,7 +157,10 @@ static bool container(const struct cgroup_part *part, const struct cgroup_part *
 	for (size_t i = 0; before && i < sizeof(parents) / sizeof(*parents); i++)
 		if (is(before, parents[i].parent))
 			return take(found, parents[i].runtime, p, parents[i].hex);
-	/* Of whom, the path does not say: Kubernetes with the cgroupfs driver, containerd alone. */
+	/*
+	 * The path does not name the runtime: Kubernetes with the cgroupfs driver, or containerd
+	 * alone.
+	 */
 	return hex_digits(&p) == p.length && take(found, "container", p, true);
 }
 
@@ -183,7 +186,7 @@ static void search(struct cgroup_part path, struct cgroup_found *found)
 	found->name = unit.at ? unit : slice;
 }
 
-/* The path of the next line, of which there is one per controller with version 1. */
+/* The path of the next line; version 1 has a line for each controller. */
 static bool next_path(struct cgroup_part *rest, struct cgroup_part *path)
 {
 	const char *end = rest->at + rest->length, *line_end, *at;
@@ -203,7 +206,7 @@ static bool next_path(struct cgroup_part *rest, struct cgroup_part *path)
 	return false;
 }
 
-/* The first line that says something. */
+/* The first line that tells something. */
 static struct cgroup_found find(const char *text, size_t length)
 {
 	struct cgroup_part rest = {text, length}, path;
@@ -227,7 +230,7 @@ static bool path_fits(struct cgroup_part path, const char *word, size_t n)
 {
 	if (word[0] != '/')
 		return memmem(path.at, path.length, word, n) != NULL;
-	/* "/a/" is "/a", and what is below "/" is everything. */
+	/* "/a/" is "/a", and everything is below "/". */
 	while (n && word[n - 1] == '/')
 		n--;
 	return path.length >= n && !memcmp(path.at, word, n) &&
@@ -254,7 +257,7 @@ bool cgroup_fits(const char *text, size_t length, const char *word)
 	return false;
 }
 
-/* Of "docker 0123", when that is the runtime, what follows it. */
+/* The text behind the runtime, for "docker 0123". */
 static const char *behind_runtime(const char *text, const char *runtime)
 {
 	size_t n = strlen(runtime);

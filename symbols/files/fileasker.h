@@ -3,8 +3,8 @@
 #define STACKTOP_SYMBOLS_FILES_FILEASKER_H
 
 /*
- * Where a thread that must not wait gets the files that rootfile_open_local refuses: it asks, and
- * who has the processes that may wait answers, now or later.
+ * Gets files that rootfile_open_local refuses to a thread that must not wait: it asks a process
+ * that may, which answers at once or later.
  */
 
 #include <stdatomic.h>
@@ -15,35 +15,37 @@
 struct procfile_owner;
 struct stat;
 
-struct file_facts { /* of the file itself, also where what is read is a copy of it */
+struct file_facts {			  /* of the file itself, also if a copy of it is read */
 	uint64_t dev, inode, mtime, size; /* ns; bytes */
-	bool copied; /* into memory, as it was; else what is read is what it becomes */
+	bool copied; /* read from a copy in memory, which does not change any more */
 };
 
 struct file_question {
-	pid_t pid; /* the path is one below the root of this process; 0: below our own */
+	pid_t pid; /* the path is below the root of this process; 0: below our own */
 	const char *path;
-	const struct procfile_owner *owner; /* what is opened as by procfile_open; NULL: any file */
+	const struct procfile_owner *owner; /* open it as procfile_open does; NULL: any file */
 	const struct file_facts *known;	    /* -EALREADY if it would be the same copy; or NULL */
 };
 
 struct fileasker {
-	/* A descriptor, the caller's own, and *facts; -EAGAIN: not yet, ask again; or -errno. Waits
-	 * for a moment at most. May be called from any thread. */
+	/*
+	 * Returns a descriptor, which the caller owns, and *facts; -EAGAIN: not yet, ask again; or
+	 * -errno. Waits a moment at most. Any thread may call it.
+	 */
 	int (*ask)(void *arg, const struct file_question *question, struct file_facts *facts);
 	void *arg;
-	_Atomic uint64_t put_off; /* how often -EAGAIN was said */
+	_Atomic uint64_t put_off; /* how often -EAGAIN was returned */
 };
 
-/* Counts what was put off. asker: not NULL. As its ask. */
+/* Calls asker->ask, which must exist, and counts -EAGAIN. */
 int fileasker_ask(struct fileasker *asker, const struct file_question *question,
 		  struct file_facts *facts);
-/* 0 for NULL. */
+/* The count of -EAGAIN; 0 for NULL. */
 uint64_t fileasker_put_off(const struct fileasker *asker);
 
 /*
- * A file below the root that the descriptor root stands for (-1: our own), which is that of process
- * pid, for reading as by rootfile_open. asker: NULL where the caller may wait.
+ * Opens a file for reading, as rootfile_open does, below the root folder that the descriptor root
+ * refers to (-1: our own), which is that of process pid. asker: NULL if the caller may wait.
  */
 int fileasker_open(struct fileasker *asker, int root, pid_t pid, const char *path);
 

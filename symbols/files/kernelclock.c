@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * In a time namespace (time_namespaces(7)) clock_gettime adds an offset to the clock, and perf and
- * BPF do not.
+ * In a time namespace (time_namespaces(7)), clock_gettime adds an offset to the clock that perf and
+ * BPF do not add.
  */
 #include "symbols/files/kernelclock.h"
 
@@ -19,7 +19,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint64_t offset, boottime_offset; /* ns, modulo 2^64 */
 static bool is_known;
 
-/* The file of offsets is that of the children's namespace, which unshare may have made another. */
+/* The file shows the offsets of the namespace for children, which unshare may have changed. */
 static bool has_our_offsets(const char *process)
 {
 	char path[64], own[64], its[64];
@@ -57,7 +57,7 @@ static void read_offset(void)
 	else if (has_our_offsets(parent))
 		read_offset_of(parent);
 	else
-		is_known = access("/proc/self/ns/time", F_OK) != 0; /* there are no namespaces */
+		is_known = access("/proc/self/ns/time", F_OK) != 0;
 }
 
 bool kernelclock_boottime_offset(uint64_t *ns)

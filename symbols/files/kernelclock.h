@@ -6,14 +6,13 @@
 #include <stdint.h>
 
 /*
- * CLOCK_MONOTONIC as the kernel's own records and BPF programs have it, in ns. Only what they tell
- * is to be compared with it: in a time namespace clock_gettime, conditions and timers go by another
- * clock.
+ * CLOCK_MONOTONIC as the kernel's records and BPF programs have it, in ns. Compare it with their
+ * times only: in a time namespace clock_gettime, conditions and timers use another clock.
  */
 uint64_t kernelclock_now(void);
 /*
- * What the time namespace adds to CLOCK_BOOTTIME, as /proc shows it, in ns modulo 2^64. False: that
- * cannot be found out.
+ * The offset that the time namespace adds to CLOCK_BOOTTIME, as /proc shows it, in ns modulo 2^64.
+ * False: it cannot be found out.
  */
 bool kernelclock_boottime_offset(uint64_t *ns);
 

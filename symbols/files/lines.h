@@ -2,11 +2,11 @@
 #ifndef STACKTOP_SYMBOLS_FILES_LINES_H
 #define STACKTOP_SYMBOLS_FILES_LINES_H
 
-/* The lines of a text file, which is read piece by piece and never held as a whole. */
+/* Reads a text file line by line, and piece by piece: it is never held as a whole. */
 
 #include <stddef.h>
 
-/* A line without its newline. What is not 0 ends the reading. */
+/* Gets a line without its newline. Any result but 0 ends the reading. */
 typedef int lines_fn(const char *line, const char *end, void *arg);
 
 /*

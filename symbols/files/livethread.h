@@ -5,9 +5,9 @@
 #include <sys/types.h>
 
 /*
- * A thread of the process that has its memory and its root: the first of them, unless that has
- * ended while others live. Its number serves in /proc as the process's does, where only the first
- * thread is asked. The process's own number where there is no such thread.
+ * A thread that still has the memory and the root of its process: the first one, unless it has
+ * ended while others live. Use its number in /proc in place of the process's, which stands for the
+ * first thread. Returns pid itself if no thread lives.
  */
 pid_t livethread(pid_t pid);
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whether a file system may keep its readers waiting is told by its kind: what is on a local disk
- * or in memory answers. Any user can mount a FUSE file system, and an overlay on top of it in a
- * user namespace, but not mount anything where we look.
+ * Tells by its kind whether a file system may keep readers waiting: a local disk or memory answers.
+ * Any user can mount a FUSE file system, and an overlay on top of it in a user namespace, but no
+ * user can mount anything where we look.
  *
- * statfs(2) asks the file system itself. So who must not wait goes by the table of mounts, which
- * the kernel writes alone. What has the device of one of our mounts is of that file system, also in
- * another namespace, since no two that are mounted share one. A mount has a number, too, which
- * tells parts of Btrfs, whose devices the table does not have. Neither is used again while there is
- * a descriptor, and the table is read after the descriptor was opened if it has changed.
+ * statfs(2) asks the file system itself. So threads that must not wait use the table of mounts
+ * instead, which only the kernel writes. A file with the device of one of our mounts is on that
+ * file system, also in another namespace, since no two mounted ones share a device. The number of a
+ * mount covers parts of Btrfs, which have devices that are not in the table. Neither number is
+ * reused while a descriptor is open, and the table is read again if it has changed since the
+ * descriptor was opened.
  */
 #include "symbols/files/localfs.h"
 
@@ -62,7 +63,7 @@ static const struct {
 static struct {
 	pthread_mutex_t lock;
 	int fd;	   /* of the table */
-	pid_t pid; /* whose fd that is: a process that was forked has closed it; 0: none */
+	pid_t pid; /* process that opened fd: a forked one has closed it; 0: none */
 	struct localfs_mount {
 		uint64_t id; /* 0: of none */
 		dev_t dev;
@@ -78,14 +79,14 @@ static bool is_local_kind(const char *name)
 	return !strcmp(name, "overlay");
 }
 
-/* Lock held. Without memory it is not known. */
+/* The lock is held. Without memory the mount stays unknown. */
 static void add(uint64_t id, dev_t dev)
 {
 	if (!GROW(mounts.all, mounts.n, mounts.room, MOUNTS_MAX))
 		mounts.all[mounts.n++] = (struct localfs_mount){id, dev};
 }
 
-/* proc_pid_mountinfo(5). No field has a blank in it, so that no user can forge one. */
+/* proc_pid_mountinfo(5). Fields contain no blanks, so no user can forge one. */
 static void read_line(const char *line)
 {
 	const char *kind = strstr(line, " - ");
@@ -97,7 +98,7 @@ static void read_line(const char *line)
 		add(id, makedev(major, minor));
 }
 
-/* Lock held. */
+/* The lock is held. */
 static void read_table(void)
 {
 	int copy = fcntl(mounts.fd, F_DUPFD_CLOEXEC, 0);
@@ -121,7 +122,7 @@ static void read_table(void)
 		add(0, makedev(root.stx_dev_major, root.stx_dev_minor));
 }
 
-/* Lock held. False: there is no table. */
+/* The lock is held. False: there is no table. */
 static bool is_up_to_date(void)
 {
 	struct pollfd changed = {.events = POLLPRI};

@@ -3,23 +3,23 @@
 #define STACKTOP_SYMBOLS_FILES_LOCALFS_H
 
 /*
- * Which file systems answer by themselves, and may be read by a thread that must not wait: those of
- * disks and of memory, and what our own root folder is on. May be used from any thread.
+ * Tells which file systems always answer, so that a thread that must not wait may read them: those
+ * on disks and in memory, and the one of our own root folder. Any thread may call these.
  */
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 /*
- * By its kind, of the file that a descriptor stands for and that has this device: also an overlay
- * that is mounted in our own namespace. Asks the file system, so that it may wait.
+ * By the kind of file system, for the file of a descriptor, with its device; accepts an overlay
+ * that is mounted in our own namespace. It asks the file system, so it may wait.
  */
 bool localfs_is(int fd, dev_t dev);
 
 /*
- * Whether the folder that a descriptor stands for is on such a file system, which is mounted in our
- * own namespace; never waits. False also where it is not known: in another namespace, a part of
- * Btrfs that is no mount.
+ * True if the folder of the descriptor is on such a file system and that is mounted in our own
+ * namespace; never waits. False also if that is unknown: in another namespace, or a part of Btrfs
+ * that is not a mount.
  */
 bool localfs_has(int folder);
 

@@ -17,7 +17,7 @@
 #include "symbols/files/fileasker.h"
 #include "symbols/files/rootfile.h"
 
-#define CLOCK_SLACK 2 /* seconds: both clocks are read one after the other, and are coarse */
+#define CLOCK_SLACK 2 /* seconds: the two clocks are coarse and not read at once */
 #define NS_PER_SEC  1000000000ll
 
 char *procfile_text(pid_t pid, const char *name)
@@ -46,8 +46,8 @@ char *procfile_text(pid_t pid, const char *name)
 }
 
 /*
- * Field 22 of /proc/PID/stat, clock ticks since boot, as a time of day. In a time namespace that
- * booted after the process had begun, the kernel turns negative ns into unsigned ticks.
+ * Field 22 of /proc/PID/stat, clock ticks since boot, as wall-clock time. If a time namespace has
+ * booted after the process started, the kernel turns negative ns into unsigned ticks.
  */
 static int read_start(pid_t pid, int64_t *start)
 {
@@ -57,7 +57,7 @@ static int read_start(pid_t pid, int64_t *start)
 
 	if (!text)
 		return -errno;
-	at = strrchr(text, ')'); /* the name before it may hold anything */
+	at = strrchr(text, ')'); /* the name in front of it may contain anything */
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
 	ticks = at ? strtoull(at, NULL, 10) : UINT64_MAX;
@@ -71,7 +71,7 @@ static int read_start(pid_t pid, int64_t *start)
 	return 0;
 }
 
-/* The innermost comes last. Kernels without PID namespaces have no such line. */
+/* The innermost number comes last. Kernels without PID namespaces have no such line. */
 static int read_nspid(const char *status, pid_t *pid)
 {
 	const char *at = strstr(status, "\nNSpid:");
@@ -103,7 +103,6 @@ int procfile_owner(pid_t pid, struct procfile_owner *out)
 	return err ? err : read_start(pid, &out->start);
 }
 
-/* Takes what is held. */
 static int open_held(const struct procfile_owner *owner, int held, struct stat *st)
 {
 	int fd;

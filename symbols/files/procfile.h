@@ -3,8 +3,8 @@
 #define STACKTOP_SYMBOLS_FILES_PROCFILE_H
 
 /*
- * Files that a process left for its profilers, as the process itself sees them: in its own root,
- * under the number that its own PID namespace gives it.
+ * Files that a process left for its profilers, as the process itself sees them: below its own root,
+ * with its number in its own PID namespace.
  */
 
 #include <stdint.h>
@@ -19,29 +19,29 @@ struct procfile_owner {
 	pid_t nspid;   /* in the innermost namespace of the process */
 	uid_t uid;     /* real */
 	uid_t euid;    /* effective */
-	int64_t start; /* seconds since the epoch at which the process began, about */
+	int64_t start; /* seconds since the epoch when the process started, about */
 };
 
 /*
  * The whole of a text file of /proc/PID (status, stat), which a process can make as long as its
- * list of groups; the caller frees it. NULL: errno says why (ESRCH: there is no such process).
+ * list of groups; the caller frees it. NULL: see errno (ESRCH: no such process).
  */
 char *procfile_text(pid_t pid, const char *name);
 
-/* Asks /proc. -ESRCH: there is no such process; -EINVAL: /proc makes no sense. */
+/* -ESRCH: no such process; -EINVAL: /proc contains nonsense. */
 int procfile_owner(pid_t pid, struct procfile_owner *out);
 
 /*
- * Opens a file for reading, path ("tmp/x") being below the root folder of the process and unable to
- * lead out of it. Links in its folders are followed, the last name may not be one. Only regular
- * files of the process's user or root, last written while the process lived, are opened; nothing
- * else is touched, so that a FIFO is not waited for and no device notices. *st describes it. A
- * descriptor, or -errno; -EPERM: it is not to be trusted.
+ * Opens a file for reading. path ("tmp/x") is below the root folder of the process and cannot lead
+ * out of it. Links to folders are followed, but the last name must not be a link. Only regular
+ * files of the process's user or root that were written while the process lived are opened. Others
+ * are not touched, so that a FIFO does not block and a device does not notice. *st describes the
+ * file. Returns a descriptor, or -errno; -EPERM: it cannot be trusted.
  */
 int procfile_open(const struct procfile_owner *owner, const char *path, struct stat *st);
 /*
- * The same for a thread that must not wait (symbols/files/fileasker.h), which is not told -EXDEV
- * but asks the asker; NULL: it may wait. known: NULL, or of the copy that the caller has already.
+ * The same for a thread that must not wait (symbols/files/fileasker.h): on -EXDEV it asks the
+ * asker. NULL: the thread may wait. known: the copy that the caller already has, or NULL.
  */
 int procfile_ask(const struct procfile_owner *owner, const char *path, struct fileasker *asker,
 		 const struct file_facts *known, struct file_facts *facts);

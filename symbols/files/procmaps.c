@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * /proc/PID/maps as records. Names in it are chosen by the process.
- */
+/* /proc/PID/maps as records. The process chooses the names in it. */
 #include "symbols/files/procmaps.h"
 
 #include <errno.h>
@@ -23,7 +21,7 @@ struct procmaps_reader {
 	char name[LINE_MAX_BYTES + 1];
 };
 
-/* Digits of the base; at least one, and no more than 64 bits of them. */
+/* Digits of the base: at least one, and 64 bits at most. */
 static bool take_number(const char **at, const char *end, unsigned int base, uint64_t *value)
 {
 	const char *p = *at;
@@ -67,8 +65,8 @@ static bool take_flags(const char **at, const char *end, bool *exec)
 }
 
 /*
- * The rest of the line as a string. Only a newline is ever escaped in this file (show_map_vma in
- * fs/proc/task_mmu.c), the backslash itself is not: any other `\ooo` is the name's own.
+ * The rest of the line as a string. The kernel escapes only newlines in this file (show_map_vma in
+ * fs/proc/task_mmu.c), not the backslash itself: any other `\ooo` belongs to the name.
  */
 static void copy_name(char *to, const char *from, const char *end)
 {

@@ -21,14 +21,14 @@ struct procmap {
 };
 
 /*
- * Calls fn for each mapping (exec_only: executable ones only), in ascending order, until it
- * returns non-zero, which is then returned. Lines that make no sense are skipped. -errno when the
- * file cannot be read.
+ * Calls fn for each mapping (exec_only: executable ones only), in ascending order, until it returns
+ * non-zero, and returns that. Lines that make no sense are skipped. -errno if the file cannot be
+ * read.
  */
 int procmaps_read(pid_t pid, bool exec_only, int (*fn)(const struct procmap *map, void *arg),
 		  void *arg);
 
-/* The same on a text in memory; what the tests and the fuzzer call. */
+/* The same for a text in memory, for tests and the fuzzer. */
 int procmaps_parse(const char *text, size_t length, bool exec_only,
 		   int (*fn)(const struct procmap *map, void *arg), void *arg);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is at a path is looked at before it is opened: to open a device can rewind a tape or arm a
- * watchdog, O_NONBLOCK or not. Between looking and opening nothing can be put in its place, since
- * the file is opened again by the descriptor that was looked at.
+ * The file at a path is examined before it is opened: opening a device can rewind a tape or arm a
+ * watchdog, with or without O_NONBLOCK. The file cannot be swapped in between, since it is opened
+ * by the descriptor that was examined.
  *
- * A regular file is not harmless either: to read /proc/kmsg takes the kernel's log from its reader,
- * to open an event of tracefs can switch it on, and a process may have bound any such file to the
- * name that is looked for. So the file system counts, too. A list of those that are refused would
- * be outdated by the next kernel, and a list of those that are allowed would miss the next disk.
- * But file systems that the kernel makes up share simple_statfs(), which knows no blocks, and those
- * that keep data have some, apart from a few that are listed.
+ * Regular files can be harmful as well: reading /proc/kmsg takes the kernel's log away from its
+ * reader, opening an event of tracefs can enable it, and a process may have bind-mounted any such
+ * file at the name. So the file system counts, too. A list of refused ones would be outdated by the
+ * next kernel, and a list of allowed ones would miss the next disk. But file systems that the
+ * kernel makes up share simple_statfs(), which reports no blocks, while those that keep data have
+ * some, apart from a few that are listed.
  */
 #include "symbols/files/rootfile.h"
 
@@ -41,13 +41,16 @@
 #define SMB2_MAGIC     0xfe534d42u
 #define TMPFS_MAGIC    0x01021994u
 
-/* Keep files without a limit of their own, or have what a server says: no blocks mean nothing. */
+/*
+ * These keep files without a limit of their own, or have what a server reports: no blocks mean
+ * nothing.
+ */
 static const uint32_t sizeless[] = {
 	AFS_MAGIC,     CIFS_MAGIC,  FUSE_MAGIC,	 HUGETLB_MAGIC, NFS_MAGIC,
 	OVERLAY_MAGIC, PLAN9_MAGIC, RAMFS_MAGIC, SMB2_MAGIC,	TMPFS_MAGIC,
 };
 
-/* -EINVAL: it makes its files up. */
+/* -EINVAL: the file system makes its files up. */
 static int check_system(int held)
 {
 	struct statfs system;
@@ -57,7 +60,7 @@ static int check_system(int held)
 	for (size_t i = 0; i < sizeof(sizeless) / sizeof(sizeless[0]); i++)
 		if ((uint32_t)system.f_type == sizeless[i])
 			return 0;
-	/* The one that has a size and is made up: each read asks the firmware. */
+	/* efivarfs has a size but is made up: each read asks the firmware. */
 	return system.f_blocks && (uint32_t)system.f_type != EFIVARFS_MAGIC ? 0 : -EINVAL;
 }
 
@@ -124,8 +127,8 @@ static int hold_below(int at, const char *path, uint64_t flags, uint64_t resolve
 }
 
 /*
- * A folder further down, which may be where another file system is mounted: to stand for its root
- * asks it nothing. A link is not followed, as it may lead anywhere.
+ * A folder further down, which may be a mount point: opening it with O_PATH asks the mounted file
+ * system nothing. A link is not followed, since it may lead anywhere.
  */
 static int step(int *at, const char **path)
 {
@@ -164,7 +167,7 @@ int rootfile_hold_local(int root, const char *path, int flags)
 		return -EXDEV;
 	}
 	held = hold_below(at, path, follow, RESOLVE_IN_ROOT | RESOLVE_NO_XDEV);
-	/* From a folder below, an absolute link would be one of that folder. */
+	/* Below a folder, an absolute link would be resolved from that folder. */
 	while (held == -EXDEV && !err) {
 		err = step(&at, &path);
 		held = err ? err : hold_below(at, path, follow, RESOLVE_BENEATH | RESOLVE_NO_XDEV);
@@ -187,7 +190,7 @@ int rootfile_root(int pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/root", pid);
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT) { /* that of the first thread, which may have ended */
+	if (fd < 0 && errno == ENOENT) { /* the root of the first thread, which may have ended */
 		snprintf(path, sizeof(path), "/proc/%d/root", (int)livethread(pid));
 		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See sourcefile.h. Lines are asked for in ascending order, so that one pass finds them. */
+/* See sourcefile.h. Lines are asked for in ascending order, so one pass finds them. */
 #include "symbols/files/sourcefile.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Time and size tell of a change; the time of the last change of the inode does not, since links
- * and modes change it, too. Who can write the file can set its time back: he deceives about his own
- * code only.
+ * Time and size reveal a change. The time of the inode's last change does not, since links and
+ * modes change it, too. A user who can write the file can set its time back, but deceives only
+ * about his own code.
  */
 #include "symbols/files/writtenfile.h"
 
@@ -52,7 +52,7 @@ bool writtenfile_is_due(const struct writtenfile *w, uint64_t round, uint64_t no
 
 void writtenfile_again(struct writtenfile *w, uint64_t now)
 {
-	/* One that was left alone for long begins anew. */
+	/* After a long time without a change, start over. */
 	if (now - w->read > 4 * w->wait)
 		w->wait = WAIT_MIN_NS;
 	else if (w->wait < WAIT_MAX_NS)
