@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The link from a stripped file to its symbols. Everything is looked up below the root of the
- * process that maps the file: a path taken from the file means nothing elsewhere. Build-ids mean
- * the same everywhere, so that our own debug files serve a container's files, too.
+ * Finds the separate file that has the symbols of a stripped file. All paths are resolved below the
+ * root of the process that maps the file, since a path taken from the file means nothing elsewhere.
+ * Build-ids mean the same everywhere, so our own debug files serve a container's files, too.
  */
 #include "symbols/elf/debugfile.h"
 
@@ -80,7 +80,7 @@ static bool id_path(char *path, size_t size, const char *folder, const uint8_t *
 	return true;
 }
 
-/* The n-th place to look at; false: there are no more. An empty path is one to skip. */
+/* The n-th path to try; false: there are no more. An empty path is to be skipped. */
 static bool path_at(const struct debug_link *link, const char *folder, unsigned int n, char *path,
 		    size_t size)
 {
@@ -159,7 +159,7 @@ static int open_if_right(const struct debug_link *link, const struct debug_place
 	return err;
 }
 
-/* Servers may send anything under a build-id. */
+/* Servers may send anything for a build-id. */
 static int open_remote(const struct debug_link *link, struct remotedebug *remote,
 		       struct elf_file **out)
 {
@@ -176,7 +176,7 @@ static int open_remote(const struct debug_link *link, struct remotedebug *remote
 	return err == -ENOMEM ? err : err ? -ENOENT : 0;
 }
 
-/* cancel: NULL, or what ends the summing of a file. */
+/* cancel: NULL, or what ends the computation of a file's sum. */
 static int link_open(const struct debug_link *link, const struct debug_place *place,
 		     const atomic_bool *cancel, struct elf_file **out)
 {

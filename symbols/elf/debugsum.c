@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The sums and the budget are the process's: its threads look at the same files, and share the time
- * that is spent on them. A sum is made without the lock, so that two threads may make the same one.
+ * Sums and budget belong to the process: its threads look at the same files, and share the time
+ * spent on them. A sum is computed without the lock, so two threads may compute the same one.
  */
 #include "symbols/elf/debugsum.h"
 
@@ -30,7 +30,7 @@ static struct {
 	struct debugsum_kept kept[DEBUGSUM_KEPT];
 	uint64_t turn;
 	uint64_t put_off;
-	uint64_t left; /* bytes, until */
+	uint64_t left; /* bytes left, and until when */
 	time_t until;  /* CLOCK_MONOTONIC seconds */
 } sums = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -41,7 +41,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* Lock held. The place of the file, or the one that it may have. */
+/* The lock is held. The slot of the file, or the one that it may take. */
 static struct debugsum_kept *find(const struct stat *file)
 {
 	struct debugsum_kept *oldest = &sums.kept[0];
@@ -55,7 +55,7 @@ static struct debugsum_kept *find(const struct stat *file)
 	return oldest;
 }
 
-/* Lock held. */
+/* The lock is held. */
 static bool spend(uint64_t bytes)
 {
 	time_t now = clock_seconds();
@@ -70,7 +70,7 @@ static bool spend(uint64_t bytes)
 	return true;
 }
 
-/* 1: it is known, or has an error; 0: it has to be made. */
+/* 1: the sum is known, or there is an error; 0: it has to be computed. */
 static int look_up(const struct stat *file, uint32_t *sum)
 {
 	struct debugsum_kept *kept;
@@ -132,7 +132,7 @@ int debugsum_of(const struct elf_file *file, uint32_t *sum)
 	if (err)
 		return err < 0 ? err : 0;
 	err = sum_up(file, (uint64_t)before.st_size, sum);
-	/* One that was written meanwhile has the sum of neither content. */
+	/* A file that was written meanwhile has the sum of neither content. */
 	if (!err && !fstat(elf_file_fd(file), &after) && is_same(&before, &after))
 		keep(&before, *sum);
 	return err;

@@ -2,11 +2,11 @@
 /*
  * ELF files through libelf, opened with ELF_C_READ: libelf then preads the headers, and the bytes
  * of a section only on request. Mapping the file instead (ELF_C_READ_MMAP) would save a copy, but
- * the owner of the file could crash us: a package upgrade or a hostile user truncates it under us
- * and the next access is a SIGBUS. A short pread is just an error.
+ * the owner of the file could crash us: after a package upgrade or a hostile user has truncated it,
+ * the next access is a SIGBUS. A short pread is just an error.
  *
- * libelf checks offsets and sizes against the size of the file, but a sparse file is as large as
- * its owner likes, and a compressed section may claim any size. Both are bounded here.
+ * libelf checks offsets and sizes against the size of the file, but a sparse file or a compressed
+ * section can claim any size. Both are bounded here.
  */
 #include "symbols/elf/elffile_priv.h"
 
@@ -41,9 +41,8 @@ int elffile_error(void)
 }
 
 /*
- * libelf reads the names of sections as a whole, when the first of them is asked for, and looks for
- * the end of each from the end of all: one that is not terminated would be searched once for every
- * section.
+ * libelf reads the names of sections as a whole when the first one is asked for, and looks for the
+ * end of each from the end of all: an unterminated one would be searched once for every section.
  */
 static int names_check(const struct elf_file *file)
 {
@@ -59,7 +58,7 @@ static int names_check(const struct elf_file *file)
 		return -EINVAL;
 	data = elf_rawdata(names, NULL);
 	if (!data || !data->d_buf || !data->d_size)
-		return 0; /* nothing has a name */
+		return 0; /* no section has a name */
 	return ((const char *)data->d_buf)[data->d_size - 1] ? -EINVAL : 0;
 }
 
@@ -127,7 +126,7 @@ static int elf_file_read_segments(struct elf_file *file)
 	return 0;
 }
 
-/* Takes over the descriptor and the Elf, also when it fails. */
+/* Takes over the descriptor and the Elf, even on failure. */
 static int elf_file_new(int fd, Elf *elf, struct elf_file **out)
 {
 	struct elf_file *file = calloc(1, sizeof(*file));
@@ -156,10 +155,10 @@ static int elf_file_new(int fd, Elf *elf, struct elf_file **out)
 }
 
 /*
- * Before libelf sees the bytes, which makes a record of each section that they claim. -EINVAL: more
- * sections or segments than any real file has, which libelf would believe as long as the file is
- * large enough, and a sparse file is; -ENOTSUP: of another class or byte order, whose numbers
- * are not read here. See "Extended numbering" in the ELF specification for section 0.
+ * Checks the header before libelf allocates a record for each section that it claims. -EINVAL: more
+ * sections or segments than any real file has; libelf would accept them if the file is large
+ * enough, as a sparse file is. -ENOTSUP: another class or byte order, which is not read here. See
+ * "Extended numbering" in the ELF specification for section 0.
  */
 static int counts_check(const struct bytes *bytes)
 {
@@ -318,10 +317,10 @@ uint16_t elf_file_type(const struct elf_file *file)
 }
 
 /*
- * libelf has a list of the pieces that it was asked for, and goes through all of it for each: a
- * file of 65,535 note segments, which costs its owner 4 MB, took it two minutes. So the notes are
- * read here ("Note Section" in the ELF specification): ELFNOTE_PLACES places of a file, each by
- * one read of at most ELFNOTE_BYTES. Real files have four places, of some hundred bytes.
+ * libelf keeps a list of the pieces that it was asked for, and walks it for each request: a file of
+ * 65,535 note segments, 4 MB in size, took two minutes. So notes are read here ("Note Section" in
+ * the ELF specification): at most ELFNOTE_PLACES places of a file, ELFNOTE_BYTES of each, by one
+ * read. Real files have four places, of some hundred bytes.
  */
 /* The length of a part with its padding. Sizes are 32 bits, so nothing wraps. */
 static uint64_t padded(uint64_t at, uint64_t align)
@@ -391,10 +390,10 @@ bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, bool exec_only
 	int best_rank = 0;
 
 	/*
-	 * What callers hold is mostly the offset of a mapping, which the kernel rounds down to a
-	 * page: linkers that do not pad segments let a text segment begin in the middle of a page
-	 * that it shares with its neighbour. So a segment that begins in that very page is the one
-	 * that was mapped; next comes the one whose bytes cover the offset.
+	 * Callers mostly have the offset of a mapping, which the kernel rounds down to a page.
+	 * Linkers that do not pad segments let a text segment begin in the middle of a page that it
+	 * shares with its neighbour. So a segment that begins in that very page is the one that was
+	 * mapped; next comes the one that covers the offset.
 	 */
 	for (size_t i = 0; i < file->nloads; i++) {
 		const struct elf_load *load = &file->loads[i];

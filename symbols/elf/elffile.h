@@ -3,9 +3,9 @@
 #define STACKTOP_SYMBOLS_ELF_ELFFILE_H
 
 /*
- * An ELF file opened for reading, every offset and size in it checked. The file may be hostile: it
- * is only ever read with pread-like calls or through libelf, and nothing in it is taken at face
- * value. 64-bit little-endian files only (-ENOTSUP otherwise).
+ * An ELF file opened for reading, with every offset and size in it checked. The file may be
+ * hostile: it is only ever read by pread or through libelf, and nothing in it is trusted. 64-bit
+ * little-endian files only (-ENOTSUP otherwise).
  */
 
 #include <stdbool.h>
@@ -42,7 +42,7 @@ struct work;
 
 /*
  * Takes an open, regular, readable file; the descriptor is duplicated, the caller keeps its own.
- * -EINVAL not an ELF file or a broken one, -ENOTSUP other class, byte order or machine, -ENOMEM,
+ * -EINVAL: not an ELF file, or a broken one; -ENOTSUP: other class, byte order or machine; -ENOMEM;
  * or the error of a system call. Nothing blocks: FIFOs and devices are refused with -EINVAL.
  */
 int elf_file_open_fd(int fd, struct elf_file **out);
@@ -50,66 +50,67 @@ int elf_file_open_fd(int fd, struct elf_file **out);
 int elf_file_open(const char *path, struct elf_file **out);
 /* An ELF image in memory, such as the vDSO. The bytes must stay valid until elf_file_free. */
 int elf_file_open_memory(const void *image, size_t size, struct elf_file **out);
-/* The same of a block that malloc gave; it is taken over, also when it fails. */
+/* The same for a block from malloc, which is taken over, even on failure. */
 int elf_file_open_block(void *image, size_t size, struct elf_file **out);
 void elf_file_free(struct elf_file *file);
 
-/* The file's own descriptor, valid until elf_file_free; -1 of an image in memory. */
+/* The file's own descriptor, valid until elf_file_free; -1 for an image in memory. */
 int elf_file_fd(const struct elf_file *file);
-/* Where the file's bytes are; the descriptor or image is the file's own. */
+/* The file's bytes; the descriptor or image remains the file's own. */
 struct bytes elf_file_bytes(const struct elf_file *file);
 /*
- * Bytes of the file as they are now, past libelf: what is large and read once needs no copy there.
- * Errors as bytes_read.
+ * Bytes of the file as they are now, bypassing libelf: large data that is read once needs no copy
+ * there. Errors as for bytes_read.
  */
 int elf_file_read(const struct elf_file *file, uint64_t offset, void *to, size_t size);
 
 const struct elf_load *elf_file_loads(const struct elf_file *file, size_t *count);
-/* For libdw. Valid until elf_file_free, which ends it. */
+/* For libdw. Valid until elf_file_free. */
 struct Elf *elf_file_libelf(const struct elf_file *file);
 /*
- * What has been done for the file so far, and where to say what may be: by default it has no limit
- * and cannot be cancelled. Valid until elf_file_free.
+ * The work done for the file so far, and where to limit or cancel it; by default neither is set.
+ * Valid until elf_file_free.
  */
 struct work *elf_file_work(const struct elf_file *file);
 uint16_t elf_file_machine(const struct elf_file *file); /* e_machine */
 uint16_t elf_file_type(const struct elf_file *file);	/* ET_EXEC, ET_DYN, ET_REL */
 
-/* Bytes of the build-id note copied to id, or 0 when the file has none. */
+/* Bytes of the build-id note copied to id, or 0 if the file has none. */
 size_t elf_file_build_id(const struct elf_file *file, uint8_t id[BUILD_ID_MAX]);
 
 /*
- * First section of that name, decompressed if SHF_COMPRESSED or named .zdebug*. NOBITS sections
- * count as absent.
- * -ENOENT, -EINVAL (out of the file, broken compression, more than LIMIT_SECTION), -ENOMEM,
- * -ECANCELED. Valid until elf_file_free.
+ * The first section of that name, decompressed if SHF_COMPRESSED or named .zdebug*. NOBITS sections
+ * count as absent. -ENOENT, -EINVAL (out of the file, broken compression, more than LIMIT_SECTION),
+ * -ENOMEM, -ECANCELED. Valid until elf_file_free.
  */
 int elf_file_section(const struct elf_file *file, const char *name, struct elf_section *out);
 /*
- * The same, but only if its bytes, and those that it is decompressed to, are not more than *left,
- * from which they are taken. -E2BIG: more, or far more than such a number of bytes can stand for;
- * nothing of it was read.
+ * The same, but it takes its bytes, and its decompressed bytes, from *left. -E2BIG: more than
+ * *left, or a size that so few compressed bytes cannot expand to; nothing was read.
  */
 int elf_file_section_within(const struct elf_file *file, const char *name, uint64_t *left,
 			    struct elf_section *out);
 int elf_file_section_at_within(const struct elf_file *file, uint32_t index, uint64_t *left,
 			       struct elf_section *out);
-/* Such bytes, without reading it; 0 of NOBITS. -E2BIG: as above; -ENOENT, -EINVAL. */
+/*
+ * The bytes that it would take, without reading it; 0 for NOBITS. -E2BIG: as above; -ENOENT,
+ * -EINVAL.
+ */
 int elf_file_section_cost(const struct elf_file *file, uint32_t index, uint64_t *cost);
-/* Index of the first section of that name, 0 when there is none. */
+/* Index of the first section of that name; 0: none. */
 uint32_t elf_file_section_index(const struct elf_file *file, const char *name);
 /* As elf_file_section, by section index (sh_link). */
 int elf_file_section_at(const struct elf_file *file, uint32_t index, struct elf_section *out);
 size_t elf_file_section_count(const struct elf_file *file);
 /*
- * What the section header says, without reading the section: data is NULL, size is sh_size, NOBITS
- * sections count. Nothing in it was checked against the file. -ENOENT, -EINVAL.
+ * What the section header says, without reading the section: data is NULL, size is sh_size, and
+ * NOBITS sections count. It is not checked against the file. -ENOENT, -EINVAL.
  */
 int elf_file_section_header(const struct elf_file *file, uint32_t index, struct elf_section *out);
 
 /*
- * ELF virtual address of a file offset, from the PT_LOAD that covers it (exec_only: an executable
- * one). False when no PT_LOAD does.
+ * ELF virtual address of a file offset, by the PT_LOAD that covers it (exec_only: an executable
+ * one). False: no PT_LOAD does.
  */
 bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, bool exec_only, uint64_t *vaddr);
 

@@ -22,7 +22,7 @@ struct elfnote_place { /* a PT_NOTE or an SHT_NOTE */
 
 struct elf_file {
 	struct bytes bytes; /* its descriptor is ours */
-	void *block;	    /* the image, when it is ours, too */
+	void *block;	    /* the image, if it is ours */
 	Elf *elf;
 	GElf_Ehdr ehdr;
 	size_t nsections;
@@ -32,11 +32,11 @@ struct elf_file {
 	struct elfnote_place notes[ELFNOTE_PLACES]; /* the first PT_NOTE */
 	unsigned int nnotes;
 	struct work counted;
-	struct work *work; /* the above; files are const to their readers */
-	uint64_t page;	   /* mappings begin at multiples of it */
+	struct work *work; /* &counted; readers have the file const */
+	uint64_t page;	   /* mappings begin at multiples of this */
 };
 
-/* Of libelf's last call. Its own codes are private; what callers must tell apart is memory. */
+/* The error of libelf's last call. Its own codes are private; only -ENOMEM is told apart. */
 int elffile_error(void);
 
 #endif

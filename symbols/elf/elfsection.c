@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The sections of an ELF file. What a section takes in memory is known before it is read: its size,
- * and, where it is compressed, the size that it claims to have, which stands in front of the
- * stream. So what is too large is refused while it has cost two reads of a few bytes.
+ * The sections of an ELF file. The memory that a section takes is known before it is read: its size
+ * and, if it is compressed, the claimed size in front of the stream. So a section that is too large
+ * is refused after two reads of a few bytes.
  */
 #include "symbols/elf/elffile_priv.h"
 
@@ -23,7 +23,7 @@ static int section_find(const struct elf_file *file, uint32_t index, Elf_Scn **s
 	return *scn && gelf_getshdr(*scn, shdr) ? 0 : elffile_error();
 }
 
-/* A claim that no compression makes true of so few bytes, or more than is left. */
+/* A claim that no compression can make true for so few bytes, or more than is left. */
 static int claim_check(uint64_t packed, uint64_t claimed, uint64_t left)
 {
 	if (claimed > LIMIT_RATIO_FROM && claimed / LIMIT_RATIO > packed)
@@ -31,15 +31,15 @@ static int claim_check(uint64_t packed, uint64_t claimed, uint64_t left)
 	return packed > left || claimed > left - packed ? -E2BIG : 0;
 }
 
-/* True of GNU's older form of compression, by the name of the section. */
+/* True for GNU's older form of compression, by the name of the section. */
 static bool is_gnu_packed(const char *name)
 {
 	return !strncmp(name, ".zdebug", strlen(".zdebug"));
 }
 
 /*
- * What the section takes in memory: its bytes and, where it is compressed, those that it claims to
- * have. Two reads of a few bytes; nothing is read as a whole.
+ * The memory that the section takes: its bytes and, if it is compressed, the bytes that it claims
+ * to have. Two reads of a few bytes.
  */
 static int section_claim(const struct elf_file *file, const GElf_Shdr *shdr, bool gnu,
 			 uint64_t *claimed)
@@ -86,8 +86,8 @@ int elf_file_section_cost(const struct elf_file *file, uint32_t index, uint64_t 
 }
 
 /*
- * elf_compress replaces the section's bytes and header by the decompressed ones. What was claimed
- * when the section was looked at may be another claim by now.
+ * elf_compress replaces the section's bytes and header by the decompressed ones. The claim may have
+ * changed since the section was examined.
  */
 static int section_decompress(Elf_Scn *scn, GElf_Shdr *shdr, uint64_t claimed)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A few kilobytes of xz can stand for gigabytes of zeros, and a stream may ask for a dictionary of
- * gigabytes, too. Both are bounded; the block grows with what really comes out.
+ * A few kilobytes of xz can expand to gigabytes of zeros, and a stream may ask for a dictionary of
+ * gigabytes. Both are bounded; the block grows with the bytes that really come out.
  */
 #include "symbols/elf/minidebug.h"
 
@@ -25,9 +25,7 @@ struct minidebug_image {
 	struct work *work;
 };
 
-/*
- * Twice the room; false: no memory, or more than is allowed, of all and of so few bytes.
- */
+/* Doubles the room; false: no memory, or more than is allowed, in all or for so few bytes. */
 static bool image_grow(struct minidebug_image *image, lzma_stream *stream, int *err)
 {
 	size_t size = image->size ? image->size * 2 : FIRST_BLOCK;

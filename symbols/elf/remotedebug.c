@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libdebuginfod brings curl and thirty other libraries, which few who profile need: it is loaded
- * when it is asked for. A transfer ends when its progress function says so, but the look-up of a
- * host name does not, so the thread may be left behind.
+ * libdebuginfod needs curl and thirty other libraries, and few users need it, so it is loaded on
+ * demand. A transfer ends when its progress function says so, but the look-up of a host name does
+ * not, so the thread may be left behind.
  */
 #include "symbols/elf/remotedebug.h"
 
@@ -27,7 +27,7 @@
 #define GRACE_SECONDS 10.0    /* from the first byte on */
 #define LEAST_RATE    65536.0 /* bytes a second after that */
 
-struct client; /* the library's */
+struct client; /* the library's type */
 typedef int progress_fn(struct client *client, long done, long total);
 
 struct remotedebug_library {
@@ -47,17 +47,17 @@ struct remotedebug_file {
 
 struct remotedebug {
 	struct worker worker;
-	bool given_up; /* what is being fetched */
+	bool given_up; /* cancels the current transfer */
 	struct remotedebug_library library;
 	struct client *client;
-	struct remotedebug_file *files; /* in the order of asking, which is that of fetching */
+	struct remotedebug_file *files; /* in the order of requests and of transfers */
 	size_t nfiles, files_room, next;
 	uint64_t left;	/* bytes that may still be fetched */
-	uint64_t began; /* ns of CLOCK_MONOTONIC; what is being fetched */
+	uint64_t began; /* ns of CLOCK_MONOTONIC; the current transfer */
 	struct remotedebug_state state;
 };
 
-/* The progress function is given no more than the client, but runs in the thread that fetches. */
+/* The progress function gets only the client, but runs in the thread that fetches. */
 static _Thread_local struct remotedebug *fetching;
 
 static int load(struct remotedebug_library *lib)
@@ -101,7 +101,7 @@ static int on_progress(struct client *client, long done, long total)
 	return stop;
 }
 
-/* From that one on. Lock held. */
+/* All from `first` on. The lock is held. */
 static void give_up(struct remotedebug *rd, size_t first)
 {
 	for (size_t i = first; i < rd->nfiles; i++) {
@@ -113,7 +113,7 @@ static void give_up(struct remotedebug *rd, size_t first)
 	}
 }
 
-/* Lock held; given up meanwhile. */
+/* The lock is held, and released meanwhile. */
 static void fetch(struct remotedebug *rd)
 {
 	struct remotedebug_file want = rd->files[rd->next];
@@ -165,7 +165,7 @@ static bool work(void *arg)
 	return true;
 }
 
-/* What is left is not fetched any more: callers must not try again and again. */
+/* Files that are left are not fetched any more: callers must not try again and again. */
 static void end(void *arg)
 {
 	struct remotedebug *rd = arg;
@@ -177,7 +177,7 @@ static void end(void *arg)
 		rd->library.end(rd->client);
 }
 
-/* The library stays loaded: its own threads and curl's may be at work. */
+/* The library stays loaded: its own threads and curl's may be running. */
 static void free_all(void *arg)
 {
 	struct remotedebug *rd = arg;
@@ -201,7 +201,7 @@ int remotedebug_new(struct remotedebug **out)
 	*out = NULL;
 	if (!urls || !*urls)
 		return -ENOENT;
-	/* They make the library write to a screen that is ours. */
+	/* With these the library would write to our screen. */
 	unsetenv("DEBUGINFOD_PROGRESS");
 	unsetenv("DEBUGINFOD_VERBOSE");
 	rd = calloc(1, sizeof(*rd));
@@ -231,7 +231,7 @@ void remotedebug_free(struct remotedebug *rd)
 		worker_stop(&rd->worker, END_NS);
 }
 
-/* Lock held. NULL: it was not asked for. */
+/* The lock is held. NULL: it was not asked for. */
 static const struct remotedebug_file *find(const struct remotedebug *rd, const uint8_t *id,
 					   size_t length)
 {
@@ -280,7 +280,7 @@ void remotedebug_state(struct remotedebug *rd, struct remotedebug_state *out)
 	pthread_mutex_unlock(&rd->worker.lock);
 }
 
-/* The one that is being fetched ends with its next report of progress. */
+/* The current transfer ends with its next report of progress. */
 unsigned int remotedebug_cancel(struct remotedebug *rd)
 {
 	unsigned int count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A kernel has some 120,000 text symbols. They are read once and kept for good, so they are packed:
- * 16 bytes each, names end to end in one arena, and the name of a module stored once.
+ * 16 bytes each, names end to end in one arena, and the name of each module stored once.
  */
 #include "symbols/names/kallsyms.h"
 
@@ -19,7 +19,7 @@
 
 #define NAMES_MAX   (256u << 20)
 #define MODULES_MAX 65535u
-/* The file does not tell where functions end: beyond this, an address is not in the last one. */
+/* The file does not tell where functions end: an address further from the last one is not in it. */
 #define FUNCTION_MAX (1u << 20)
 
 struct kallsyms_entry {
@@ -62,7 +62,7 @@ static int names_add(struct kallsyms *table, const char *text, size_t length, ui
 	return 0;
 }
 
-/* Lines of a module come in a row: the newest module is nearly always the one. */
+/* Lines of a module are adjacent: the newest module is nearly always the right one. */
 static int module_index(struct kallsyms *table, const char *text, size_t length, uint16_t *index)
 {
 	const char *name;

@@ -11,14 +11,14 @@
 
 struct kallsyms;
 
-/* path: "/proc/kallsyms". -EPERM when all addresses are hidden (kernel.kptr_restrict), -errno. */
+/* path: "/proc/kallsyms". -EPERM: all addresses are hidden (kernel.kptr_restrict); -errno. */
 int kallsyms_new(const char *path, struct kallsyms **out);
 void kallsyms_free(struct kallsyms *table);
 
 /*
  * 0 with the name, the module ("vmlinux" for the kernel itself, "bpf" for BPF programs, else the
- * module's name without brackets) and the offset in the function; -ENOENT. The strings belong to
- * the table.
+ * module's name without brackets) and the offset in the function; -ENOENT. The table owns the
+ * strings.
  */
 int kallsyms_find(const struct kallsyms *table, uint64_t addr, const char **name,
 		  const char **module, uint64_t *offset);

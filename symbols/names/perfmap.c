@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file of a big process has hundreds of megabytes and grows while it is looked at, so each look
- * reads what came since the one before. Whether the file still is what it was is seen by the last
- * bytes that were read: the JVM writes its file anew, and longer, whenever it is asked to. One that
- * was written without having grown is not what it was either.
+ * The file of a big process has hundreds of megabytes and grows meanwhile, so each update reads
+ * only what was added. Whether the file is still the same shows in the last bytes that were read:
+ * the JVM rewrites its file, longer, whenever it is asked to. A file that was written without
+ * having grown is not the same either.
  */
 #include "symbols/names/perfmap.h"
 
@@ -21,17 +21,17 @@
 
 #define CHUNK_BYTES 65536u /* a line longer than that is skipped */
 #define TAIL_BYTES  64u
-#define READ_COST   4096u		/* bytes of the budget that a read takes at least */
-#define FILE_MAX    ((uint64_t)1 << 30) /* what is behind is not read */
+#define READ_COST   4096u		/* bytes that a read takes of the budget at least */
+#define FILE_MAX    ((uint64_t)1 << 30) /* bytes behind are not read */
 
 struct perfmap {
 	int fd; /* -1: none */
 	struct file_facts file;
-	uint64_t offset; /* so much is read */
-	uint64_t early;	 /* so much was told before anything was sampled */
+	uint64_t offset; /* bytes read so far */
+	uint64_t early;	 /* bytes written before the first sample */
 	bool skipping;	 /* the rest of a line that is too long */
 	bool behind;
-	bool unsure; /* whether the process has the same file still */
+	bool unsure; /* check whether the process still has the same file */
 	uint64_t tail_end;
 	size_t ntail;
 	char tail[TAIL_BYTES]; /* in front of tail_end */
@@ -64,7 +64,7 @@ void perfmap_close(struct perfmap *pm)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-/* False when there are no digits, or more than 64 bits of them. */
+/* False: there are no digits, or more than 64 bits of them. */
 static bool take_hex(const char **at, const char *end, uint64_t *value)
 {
 	const char *p = *at, *first;
@@ -144,8 +144,10 @@ static bool is_same(const struct file_facts *a, const struct file_facts *b)
 	return a->dev == b->dev && a->inode == b->inode;
 }
 
-/* 1: another file than the one that was open before, or with other contents; 0: the same, the
- * first, or none that may be read. */
+/*
+ * 1: another file than the one that was open before, or with other contents; 0: the same, the first
+ * one, or none that may be read.
+ */
 static int look(struct perfmap *pm, const struct procfile_owner *owner, struct fileasker *asker)
 {
 	struct file_facts file;
@@ -160,7 +162,7 @@ static int look(struct perfmap *pm, const struct procfile_owner *owner, struct f
 		return 0;
 	anew = pm->fd >= 0 && (!is_same(&file, &pm->file) ||
 			       (file.mtime != pm->file.mtime && file.size <= pm->file.size));
-	/* What was written since is not in a copy. */
+	/* A copy lacks what was written since. */
 	if (pm->fd >= 0)
 		close(pm->fd);
 	pm->fd = fd;
@@ -228,7 +230,7 @@ static void advance(struct perfmap *pm, const char *text, size_t taken)
 	pm->tail_end = pm->offset;
 }
 
-/* One chunk; *more: there may be another. 1: something came. */
+/* Reads one chunk; *more: there may be another. 1: something was added. */
 static int read_chunk(struct perfmap *pm, struct codemap *map, char *text, size_t room, bool *more)
 {
 	ssize_t n = read_at(pm->fd, text, room, pm->offset);
@@ -256,7 +258,7 @@ static int read_chunk(struct perfmap *pm, struct codemap *map, char *text, size_
 	return err ? err : taken != 0;
 }
 
-/* As read_chunk, but of what was told early, or of what came later, only. */
+/* As read_chunk, but only what was written early, or only what came later. */
 static int read_part(struct perfmap *pm, struct codemap *map, char *text, uint64_t round,
 		     bool *more)
 {
@@ -269,7 +271,7 @@ static int read_part(struct perfmap *pm, struct codemap *map, char *text, uint64
 	if (err < 0 || !early)
 		return err;
 	if (!err)
-		pm->early = 0; /* a line that was not finished then, or the file is shorter */
+		pm->early = 0; /* a line that was not finished then, or a shorter file */
 	*more = true;
 	return err;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Linkers write a dozen kinds of stubs (lazy or not, with endbr64 or bnd, in .plt, .plt.sec or
- * .plt.got), and which kind it is stands nowhere. All of them jump through a slot of the GOT that a
+ * .plt.got), and nothing tells the kind. All of them jump through a slot of the GOT that a
  * relocation fills. So the code is searched for such jumps (symbols/elf/arch/), and the relocation
  * of the slot has the name. Lazy stubs of .plt that have their jump in .plt.sec push the number of
  * their relocation instead.
@@ -22,7 +22,8 @@
 #include "symbols/names/symlist.h"
 #include "symbols/names/symname.h"
 
-#define RELOCS_MAX (4ull * SYMLIST_MAX) /* looked at, of a file */
+#define RELOCS_MAX (4ull * SYMLIST_MAX) /* relocations of a file that are looked at */
+#define STUB_MAX   32u			/* bytes of LLVM's retpolines; all others have 8 or 16 */
 
 struct plt_slot { /* of the GOT, with the relocation that fills it */
 	uint64_t addr;
@@ -35,7 +36,7 @@ struct plt_slots {
 	size_t count;
 	size_t room;
 	struct elf_section symbols; /* .dynsym */
-	/* .rela.plt: the numbers that lazy stubs push count in it. */
+	/* .rela.plt: lazy stubs push indexes into it */
 	struct elf_section lazy;
 	uint64_t left; /* relocations that may still be looked at */
 };
@@ -77,8 +78,8 @@ static int compare_slots(const void *left, const void *right)
 }
 
 /*
- * .rela.dyn has all sorts of relocations, by far the most of them relative ones: read in pieces. A
- * sparse file has as many as it likes.
+ * .rela.dyn has all sorts of relocations, mostly relative ones, so it is read in pieces. A sparse
+ * file can claim any number of them.
  */
 static int slots_of_section(struct plt_slots *slots, const struct elf_file *file,
 			    const struct elf_section *section)
@@ -129,7 +130,8 @@ static const struct plt_slot *slot_find(const struct plt_slots *slots, uint64_t 
 			    : NULL;
 }
 
-/* What the stub that begins at p jumps to. False: not the beginning of a stub. */
+/* The slot that the stub at p jumps through: after endbr64 and bnd, `jmp *slot(%rip)`, or `mov
+ * slot(%rip), %r11` of a retpoline. False: no stub begins here. */
 static bool stub_at(const struct plt_slots *slots, const uint8_t *p, size_t room, uint64_t addr,
 		    struct plt_slot *out)
 {
@@ -162,7 +164,7 @@ static int stubs_add(struct symlist *list, const struct plt_slots *slots,
 	size_t at;
 	int err = 0;
 
-	/* A stub ends where the next begins, which is known one stub later. */
+	/* A stub ends where the next one begins, which is known one stub later. */
 	for (at = 0; at <= section->size && !err; at++) {
 		bool end = at == section->size;
 

@@ -17,7 +17,7 @@
 #include "symbols/base/limits.h"
 
 #define INDEX_BITS 24
-#define DIGIT_BITS 10 /* of the 40 bits of an address, a pass */
+#define DIGIT_BITS 10 /* of the 40 bits of an address, in a pass */
 #define DIGITS	   (1u << DIGIT_BITS)
 #define FEW	   16u
 
@@ -42,7 +42,7 @@ static int compare_ranges(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Sorted, and cut where a hostile file lets them overlap. */
+/* Sorted, and cut where they overlap in a hostile file. */
 static void ranges_sort(struct symlist *list)
 {
 	uint64_t last = 0;
@@ -62,8 +62,8 @@ static void ranges_sort(struct symlist *list)
 }
 
 /*
- * Sections tell best where functions may be and where the last one ends. A debug file has them
- * only as NOBITS, hence they are always those of the file itself.
+ * Sections tell best where functions may be and where the last one ends. A debug file has them only
+ * as NOBITS, hence they are always taken from the file itself.
  */
 int symlist_init(struct symlist *list, const struct elf_file *file)
 {
@@ -149,7 +149,7 @@ static int compare_shapes(const void *left, const void *right)
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
-/* Those of one address, mostly two: qsort would take memory for each pair. */
+/* Items at one address, mostly two: qsort would allocate memory for each pair. */
 static void sort_shapes(struct symlist_item *items, size_t count)
 {
 	size_t i, at;

@@ -3,8 +3,8 @@
 #define STACKTOP_SYMBOLS_NAMES_SYMLIST_H
 
 /*
- * Symbols on their way from the tables of a file into a struct symtab: collected from any source,
- * then sorted, and one kept for each function.
+ * Symbols on their way from the tables of a file into a struct symtab: collected from all sources,
+ * then sorted, and reduced to one for each function.
  */
 
 #include <stddef.h>
@@ -16,10 +16,10 @@ struct elf_file;
 #define SYMLIST_REACH                                                                              \
 	((1ull << 40) - 1)    /* from the first executable address to the last symbol              \
 			       */
-#define SYMLIST_ALIASES 63u   /* of an item; identical code folding makes thousands */
+#define SYMLIST_ALIASES 63u   /* aliases of an item; identical code folding makes thousands */
 #define SYMLIST_STRING	4096u /* names are cut here; longer ones are unreadable */
 
-enum symlist_source {		      /* where a name is, and what `name` stands for */
+enum symlist_source {		      /* where a name is, and what `name` means */
 		      SYMLIST_SYMTAB, /* offset in the string table of .symtab */
 		      SYMLIST_DYNSYM, /* offset in that of .dynsym */
 		      SYMLIST_PLT,    /* the same, and the symbol is its PLT entry */
@@ -55,24 +55,24 @@ struct symlist {
 	size_t room;
 };
 
-/* Reads the executable ranges of the file, outside of which there are no symbols. -ENOMEM. */
+/* Reads the executable ranges of the file; there are no symbols outside of them. -ENOMEM. */
 int symlist_init(struct symlist *list, const struct elf_file *file);
 void symlist_destroy(struct symlist *list);
 
-/* Index of the range that holds the address, -1 when none does or it is out of reach. */
+/* Index of the range that contains the address; -1: none does, or it is out of reach. */
 int symlist_range(struct symlist *list, uint64_t addr);
 
 /*
- * Adds a function at item->start, of size bytes or up to the next (0); end and range are filled in.
- * What lies in no range is passed over. -ENOMEM; -E2BIG: SYMLIST_MAX are there already.
+ * Adds a function at item->start, of size bytes or up to the next one (0); end and range are filled
+ * in. Items outside of all ranges are skipped. -ENOMEM; -E2BIG: SYMLIST_MAX are there already.
  */
 int symlist_add(struct symlist *list, struct symlist_item *item, uint64_t size);
 
 /*
- * Sorts by address, outer functions before inner ones, and drops what has a worse name than another
- * of the same extent; several as good are left, the first of them without alias, for symtab.c to
- * choose from by name. What has no size ends at the next symbol, and no later than its range or the
- * function around it. -ENOMEM.
+ * Sorts by address, outer functions before inner ones, and drops items with a worse name than
+ * another one of the same extent. Several equally good ones stay, all but the first marked as
+ * alias, for symtab.c to choose from by name. An item without a size ends at the next symbol, and
+ * no later than its range or the function around it. -ENOMEM.
  */
 int symlist_settle(struct symlist *list);
 

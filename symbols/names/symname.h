@@ -3,8 +3,8 @@
 #define STACKTOP_SYMBOLS_NAMES_SYMNAME_H
 
 /*
- * Which of several names of one address is shown, and which names are no functions at all. Shared
- * by the tables of ELF files and of the kernel, so that both choose alike.
+ * Which of several names of one address is shown, and which names are not functions. Shared by the
+ * tables of ELF files and of the kernel, so that both choose alike.
  */
 
 #include <stdbool.h>
@@ -20,13 +20,13 @@ struct symname {
 };
 
 /*
- * < 0 when a is the better name: global before weak before local, fewer leading underscores,
- * shorter, then by bytes. 0 only when both are equal.
+ * < 0 if a is the better name: global before weak before local, fewer leading underscores, shorter,
+ * then by bytes. 0 only if both are equal.
  */
 int symname_compare(const struct symname *a, const struct symname *b);
 
 /*
- * True for what names no function: empty, labels of tools (.L1, .annobin_...), mapping symbols ($x,
+ * True for names of no function: empty, labels of tools (.L1, .annobin_...), mapping symbols ($x,
  * $d.1; AAELF64 section 5.5.4) and the padding before kernel functions (__pfx_).
  */
 bool symname_is_marker(const char *text, size_t length);

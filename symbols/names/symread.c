@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From .symtab and .dynsym to a list of functions, as little of them in memory as possible: symbols
- * come in pieces, and strings, which are most of the bytes, are left in the file.
+ * From .symtab and .dynsym to a list of functions with as little in memory as possible: symbols
+ * come in pieces, and strings, which are most of the bytes, stay in the file.
  */
 #include "symbols/names/symread.h"
 
@@ -41,9 +41,9 @@ static enum symname_binding symbol_binding(const Elf64_Sym *sym)
 }
 
 /*
- * Names of labels and of what may be padding decide whether these are functions. They are looked
- * at one by one, the names of others not at all; where there are many, the string table is read as
- * a whole, which takes as long as a thousand looks into the file.
+ * The names of labels and of possible padding decide whether these are functions. They are read one
+ * by one, all other names not at all. If there are many, the string table is read as a whole, which
+ * takes as long as a thousand reads.
  */
 struct symread_glance {
 	struct symread_strings from;
@@ -95,7 +95,7 @@ static int symbol_add(struct symlist *list, const Elf64_Sym *sym, enum symlist_s
 	return symlist_add(list, &item, sym->st_size);
 }
 
-/* The section and its string table, if they can be used; else -ENOENT. */
+/* The section and its string table, if they are usable; else -ENOENT. */
 static int headers_read(const struct elf_file *file, enum symlist_source source,
 			struct elf_section *symbols, struct elf_section *strings)
 {
@@ -124,7 +124,7 @@ int symread_strings(const struct elf_file *file, enum symlist_source source,
 	return err;
 }
 
-/* Past libelf, which would keep the bytes as long as the file is open. */
+/* Bypasses libelf, which would keep the bytes as long as the file is open. */
 int symread(const struct elf_file *file, enum symlist_source source, struct symlist *list,
 	    struct symread_strings *out)
 {

@@ -21,19 +21,20 @@ struct symread_strings {    /* a string table, and where it is */
 };
 
 /*
- * Adds the functions and labels of .symtab or .dynsym, except for those whose names say that they
- * are none (symname_is_marker). What has a size beyond 16 bytes or is global is believed to be one.
- * -ENOENT: no such table, or one that cannot be used, *out is unchanged; -ENOMEM, -ECANCELED.
+ * Adds the functions and labels of .symtab or .dynsym, except those that are none by their names
+ * (symname_is_marker). A symbol that is global or has more than 16 bytes counts as a function
+ * without a look at its name. -ENOENT: no such table, or an unusable one, *out is unchanged;
+ * -ENOMEM, -ECANCELED.
  */
 int symread(const struct elf_file *file, enum symlist_source source, struct symlist *list,
 	    struct symread_strings *out);
-/* Only where the strings are. -ENOENT as above. */
+/* Finds only the strings. -ENOENT as above. */
 int symread_strings(const struct elf_file *file, enum symlist_source source,
 		    struct symread_strings *out);
 
 /*
- * True when the .symtab of one file may lack what the .dynsym of the other has: linkers put all of
- * the one into the other, so that fewer globals mean one that was thinned out by strip, or none.
+ * True if the .symtab of one file may lack symbols of the other's .dynsym: linkers put all of
+ * .dynsym into .symtab, so fewer globals mean that strip has thinned it out, or that there is none.
  */
 bool symread_is_thin(const struct elf_file *file, const struct elf_file *dynamic);
 

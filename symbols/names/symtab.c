@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symbol tables as they are in files answer "where is this name"; the profiler asks the reverse,
- * for some hundred thousand symbols a file and many files at once, of which it wants the names of a
- * few hundred. So each table is boiled down to 16 bytes for every address that has a name, and
- * names are read from the file when they are asked for.
+ * Symbol tables in files answer "where is this name". The profiler asks the reverse, for some
+ * hundred thousand symbols a file and many files at once, of which it wants a few hundred names. So
+ * each table is boiled down to 16 bytes for every address with a name, and names are read from the
+ * file on demand.
  *
  * Functions may lie in one another (an entry point inside of assembly, a label with a size). The
- * innermost wins, and each symbol knows its distance to the one around it, so that a search which
- * falls behind an inner one's end goes on outwards.
+ * innermost wins, and each symbol knows its distance to the one around it, so that a search that
+ * lands behind the end of an inner one goes on outwards.
  */
 #include "symbols/names/symtab.h"
 
@@ -40,17 +40,17 @@
 #define BLOCK	    ((size_t)8192)
 #define NAME_ROOM   (SYMLIST_STRING + 1)
 #define PLT_MARK    "@plt"
-#define CLOSED(i)   (-2 - (i)) /* in place of a descriptor of fds: nothing can be read by it */
+#define CLOSED(i)   (-2 - (i)) /* in place of a descriptor in fds: reads fail */
 
 struct symtab_entry {
 	uint64_t start : START_BITS; /* from the table's base */
-	uint64_t outer : OUTER_BITS; /* how many entries before is the one around; 0: none */
+	uint64_t outer : OUTER_BITS; /* the entry around is so many before; 0: none */
 	uint64_t guessed : 1;	     /* as in struct symbol */
 	uint32_t size : SIZE_BITS;
 	uint32_t source : 3; /* enum symlist_source */
 	uint32_t named : 1;  /* name is a place in blocks */
 	uint32_t many : 1;   /* name is a place in aliases */
-	uint32_t name;	     /* else as of a symlist_item */
+	uint32_t name;	     /* otherwise as in symlist_item */
 };
 
 _Static_assert(sizeof(struct symtab_entry) == 16, "a symbol is 16 bytes");
@@ -67,26 +67,24 @@ struct symtab {
 	uint64_t base;
 	struct symtab_entry *entries; /* ascending by start, outer ones first */
 	size_t count;
-	/* Names among which the best is chosen when it is asked for: their number, and then they.
-	 */
+	/* Names among which the best is chosen on demand: their number, then the names. */
 	uint32_t *aliases;
 	size_t naliases;
 	bool complete;
 	struct symtab_origin origin;
 	struct gopclntab go;
-	int fds[2]; /* that the above refer to, ours; -1: none, or closed for the time being */
+	int fds[2]; /* our descriptors that the above refer to; -1: none, or closed for now */
 	bool resting;
-	struct stat other; /* of the second, when it was closed */
-	bool both;	   /* the second is there */
+	struct stat other; /* of the second file, when it was closed */
+	bool both;	   /* there is a second file */
 	char **blocks;	   /* of names that were read */
 	size_t nblocks, blocks_room;
-	size_t used; /* of the last block */
+	size_t used; /* bytes used of the last block */
 };
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-/* The file that has the best .symtab: this one, its debug file or the one inside; *other is freed.
- */
+/* The file with the best .symtab: this one, its debug file or the one inside. Frees *other. */
 static const struct elf_file *best_symtab(const struct elf_file *file,
 					  const struct debug_place *place, struct elf_file **other)
 {
@@ -125,7 +123,7 @@ static int list_read(struct symtab *table, struct symlist *list, const struct el
 		err = symread(file, SYMLIST_DYNSYM, list, &from[SYMLIST_DYNSYM]);
 	if (err == -ENOMEM || err == -ECANCELED)
 		return err;
-	/* Stubs have their names from there, read or not. */
+	/* Stubs get their names from there, whether the table was read or not. */
 	symread_strings(file, SYMLIST_DYNSYM, &from[SYMLIST_DYNSYM]);
 	err = plt_read(file, list);
 	return err ? err : symlist_settle(list);
@@ -133,7 +131,7 @@ static int list_read(struct symtab *table, struct symlist *list, const struct el
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-/* Bytes of a name in the blocks, and in *place where; NULL: no memory, or too many names. */
+/* Room for a name in the blocks, at *place; NULL: no memory, or too many names. */
 static char *name_room(struct symtab *table, size_t size, uint32_t *place)
 {
 	if (!table->nblocks || BLOCK - table->used < size) {
@@ -161,10 +159,10 @@ static size_t string_read(const struct symread_strings *strings, uint32_t name, 
 	return symname_cut_version(text, length);
 }
 
-/* What the stub of an ifunc leads to is known by the resolver's name, which has no stub. */
+/* The stub of an ifunc has the name of the resolver, which has no stub. */
 static size_t resolver_read(struct symtab *table, uint64_t at, char *text, size_t room);
 
-/* The name from the file; its length, 0 when it cannot be read. */
+/* Reads the name from the file; its length, 0 if it cannot be read. */
 static size_t entry_read(struct symtab *table, const struct symtab_entry *e, char *text)
 {
 	size_t room = NAME_ROOM - strlen(PLT_MARK), length = 0;
@@ -244,8 +242,8 @@ static uint64_t entry_end(const struct symtab_entry *entry)
 }
 
 /*
- * Links entry i to the nearest one before that reaches beyond its end. Those between end no later
- * than it does, so every search can skip them. False: nested too deep to be real.
+ * Links entry i to the nearest one before that reaches beyond its end. Entries in between end no
+ * later, so every search can skip them. False: nested too deep to be real.
  */
 static bool entry_link(struct symtab_entry *entries, size_t i)
 {
@@ -266,7 +264,7 @@ static bool entry_link(struct symtab_entry *entries, size_t i)
 	return true;
 }
 
-/* The names of an item and its aliases; their number, the first being one. */
+/* The names of an item and its aliases; returns how many, the item being the first. */
 static size_t aliases_fill(struct symtab *table, const struct symlist *list, size_t i,
 			   struct symtab_entry *e)
 {
@@ -328,7 +326,7 @@ static int table_fill(struct symtab *table, const struct symlist *list)
 	return 0;
 }
 
-/* True when the entry's name cannot be read from there. */
+/* True if the entry's name cannot be read from there. */
 static bool entry_is_lost(const struct symtab_entry *e, const struct symtab_origin *origin)
 {
 	bool symtab = origin->strings[SYMLIST_SYMTAB].bytes.fd < 0;
@@ -348,7 +346,7 @@ static bool entry_is_lost(const struct symtab_entry *e, const struct symtab_orig
 	return origin->strings[SYMLIST_DYNSYM].bytes.fd < 0;
 }
 
-/* The same bytes by a descriptor of the table's own; without one, none. */
+/* The same bytes through a descriptor of the table's own; without one, nothing can be read. */
 static struct bytes bytes_adopt(const struct symtab *table, struct bytes bytes, const int fds[2])
 {
 	for (size_t i = 0; i < 2; i++)
@@ -358,8 +356,8 @@ static struct bytes bytes_adopt(const struct symtab *table, struct bytes bytes, 
 }
 
 /*
- * From here on the files are not needed: the table reads through descriptors of its own. Names in
- * an image, or of a file that cannot be kept open, are read now.
+ * From here on the elf files are not needed: the table reads through its own descriptors. Names in
+ * an image, or in a file that cannot be kept open, are read now.
  */
 static void table_detach(struct symtab *table, const struct elf_file *file,
 			 const struct elf_file *other)
@@ -473,7 +471,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* The debug file, found again; its names are where they were only if it is the very same. */
+/* Finds the debug file again; its names are still in place only if it is the very same file. */
 static int other_open(struct symtab *table, int fd, const struct debug_place *place)
 {
 	struct elf_file *file = NULL, *other = NULL;
