@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See disasm.h. Only this file knows capstone, so that another library would be another file. */
+/* See disasm.h. Only this file knows capstone, so another library would only be another file. */
 #include "symbols/code/disasm.h"
 
 #include <elf.h>
@@ -32,7 +32,7 @@ static void as_data(uint64_t addr, const uint8_t *bytes, size_t size, size_t uni
 struct disasm {
 	csh handle;
 	cs_insn *insn;
-	size_t unit; /* bytes of what is no instruction */
+	size_t unit; /* bytes that are not an instruction */
 	bool arm64;
 };
 
@@ -87,7 +87,7 @@ static enum disasm_kind kind_of(const struct disasm *d)
 								: DISASM_PLAIN;
 }
 
-/* Of several numbers (a tested bit) the target is the last. */
+/* If there are several numbers (a tested bit), the last one is the target. */
 static bool target_of(const struct disasm *d, uint64_t *target)
 {
 	const cs_detail *detail = d->insn->detail;

@@ -3,9 +3,9 @@
 #define STACKTOP_SYMBOLS_CODE_DISASM_H
 
 /*
- * Bytes of machine code as instructions, by capstone, which is optional: without its header at
- * build time there is no disassembler, and disasm_missing says what is missing. The bytes may be
- * anything; what is no instruction is given as data, a byte or a word at a time.
+ * Turns bytes of machine code into instructions, by capstone, which is optional: without its header
+ * at build time there is no disassembler, and disasm_missing says what is missing. The bytes may be
+ * anything; data is returned as a byte or a word at a time.
  */
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ enum disasm_kind {
 	DISASM_JUMP, /* conditional or not */
 	DISASM_CALL,
 	DISASM_RETURN,
-	DISASM_DATA, /* no instruction */
+	DISASM_DATA, /* not an instruction */
 };
 
 #define DISASM_TEXT 200
@@ -28,17 +28,20 @@ struct disasm_insn {
 	uint64_t addr;
 	uint8_t size; /* bytes, at least 1 */
 	enum disasm_kind kind;
-	bool has_target; /* JUMP and CALL: where to, if the instruction itself says so */
+	bool has_target; /* JUMP and CALL: the target, if the instruction itself has it */
 	uint64_t target;
 	char text[DISASM_TEXT]; /* mnemonic, a blank, operands (Intel's order); printable ASCII */
 };
 
 /* NULL: there is a disassembler; else a line that says what to install. Static. */
 const char *disasm_missing(void);
-/* machine: e_machine (EM_X86_64, EM_AARCH64). -ENOTSUP: none for that, or none at all; -ENOMEM. */
+/*
+ * machine: e_machine (EM_X86_64, EM_AARCH64). -ENOTSUP: none for that machine, or none at all;
+ * -ENOMEM.
+ */
 int disasm_new(unsigned int machine, struct disasm **out);
 void disasm_free(struct disasm *d);
-/* The instruction at addr, of at most size (> 0) bytes. */
+/* Reads the instruction at addr, of at most size (> 0) bytes. */
 void disasm_one(struct disasm *d, uint64_t addr, const uint8_t *bytes, size_t size,
 		struct disasm_insn *out);
 

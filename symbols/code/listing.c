@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Texts go into one block of strings, by their offset, since a function may have a hundred thousand
- * instructions. Lines are sorted by file and number, so that a source is gone through once.
+ * Texts are in one block of strings, by their offset, since a function may have a hundred thousand
+ * instructions. Lines are sorted by file and number, so that each source is read once.
  */
 #include "symbols/code/listing.h"
 
@@ -24,7 +24,7 @@
 #include "symbols/base/text.h"
 
 #define STRINGS_MAX (64u << 20)
-#define FILES_MAX   256u /* that one function's lines come from */
+#define FILES_MAX   256u /* files that the lines of one function come from */
 #define NAME_SHOWN  256u
 
 struct place_of { /* of an instruction in the sources */
@@ -54,7 +54,7 @@ static bool is_cancelled(const struct listing_maker *m)
 	return m->request->cancel && atomic_load(m->request->cancel);
 }
 
-/* Offset of a copy, LISTING_NONE: no memory, or too many. */
+/* Offset of a copy; LISTING_NONE: no memory, or too many. */
 static uint32_t string_add(struct listing_maker *m, const char *text, size_t length)
 {
 	uint32_t at = m->strings;
@@ -71,7 +71,7 @@ static uint32_t string_add(struct listing_maker *m, const char *text, size_t len
 
 /* --- code ------------------------------------------------------------------------------------ */
 
-/* The part of the function that the file holds. */
+/* The part of the function that is in the file. */
 static int read_code(struct listing_maker *m)
 {
 	struct listing *l = m->l;
@@ -97,7 +97,7 @@ static int read_code(struct listing_maker *m)
 	return -ENOENT;
 }
 
-/* What stands at the target of a call, or of a jump out of the function. */
+/* Names the target of a call, or of a jump out of the function. */
 static uint32_t name_target(struct listing_maker *m, uint64_t target)
 {
 	char *plain, clean[NAME_SHOWN], text[NAME_SHOWN + 32];
@@ -163,7 +163,7 @@ static int disassemble(struct listing_maker *m)
 	for (uint32_t i = 0; !err && targets && i < m->l->ninsns; i++) {
 		uint32_t to = targets[i] ? listing_find(m->l, targets[i]) : LISTING_NONE;
 
-		/* Into the middle of an instruction leads only what is no code. */
+		/* Only data leads into the middle of an instruction. */
 		if (to != LISTING_NONE && m->l->insns[to].addr == targets[i])
 			m->l->insns[i].to = to;
 	}
@@ -243,7 +243,7 @@ static int make_lines(struct listing_maker *m)
 	return 0;
 }
 
-/* Sources that are not there leave their lines without text. */
+/* Lines of missing sources have no text. */
 static void read_sources(struct listing_maker *m)
 {
 	struct listing *l = m->l;

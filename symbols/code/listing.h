@@ -3,9 +3,9 @@
 #define STACKTOP_SYMBOLS_CODE_LISTING_H
 
 /*
- * One function of an ELF file as a list of instructions, with the names of what it calls and, where
- * debug information and sources are there, the source line that each belongs to. The file, its
- * debug information and the sources may be hostile; what is read of each is bounded.
+ * One function of an ELF file as a list of instructions, with the names of call targets and, if
+ * debug information and sources are there, the source line of each instruction. File, debug
+ * information and sources may be hostile; what is read of each is bounded.
  */
 
 #include <stdatomic.h>
@@ -17,7 +17,7 @@
 #include "symbols/code/disasm.h"
 
 #define LISTING_NONE	  UINT32_MAX
-#define LISTING_BYTES_MAX (256u << 10) /* of code; what is behind is left out */
+#define LISTING_BYTES_MAX (256u << 10) /* of code; the rest is left out */
 
 struct debug_place;
 struct elf_file;
@@ -27,18 +27,18 @@ struct listing_insn {
 	uint8_t size;  /* bytes */
 	uint8_t kind;  /* enum disasm_kind */
 	uint32_t text; /* of the strings */
-	uint32_t name; /* of the strings: what is at the target outside; LISTING_NONE: unknown */
-	uint32_t to;   /* a jump's target inside, as an instruction; LISTING_NONE */
+	uint32_t name; /* of the strings: name of the target outside; LISTING_NONE: unknown */
+	uint32_t to;   /* index of a jump's target inside; LISTING_NONE */
 	uint32_t line; /* of the lines; LISTING_NONE */
 };
 
 struct listing_line {
 	uint32_t file;	     /* of the strings: its path, clean */
-	uint32_t text;	     /* of the strings: as it is in the source; LISTING_NONE: not read */
+	uint32_t text;	     /* of the strings: the line's text; LISTING_NONE: not read */
 	unsigned int number; /* from 1 on */
 };
 
-struct listing { /* never changes once made: to read it takes a reference, but no lock */
+struct listing { /* never changes once made: a reader needs a reference, but no lock */
 	unsigned int refs;
 	uint64_t start, end; /* of the function, in the ELF file */
 	bool cut;	     /* it is longer than LISTING_BYTES_MAX */
@@ -47,12 +47,12 @@ struct listing { /* never changes once made: to read it takes a reference, but n
 	struct listing_line *lines; /* by file, then by number */
 	uint32_t nlines;
 	char *strings;
-	const char *lines_missing; /* why there are no lines; NULL: there are. Static */
+	const char *lines_missing; /* why there are no lines; NULL: there are some. Static */
 };
 
 struct listing_request {
-	uint64_t start, end;		 /* end 0: where the symbol ends */
-	const struct debug_place *place; /* of debug files and, its root, of sources */
+	uint64_t start, end;		 /* end 0: use the symbol's end */
+	const struct debug_place *place; /* for debug files; its root also for sources */
 	bool sources;
 	size_t limit;		   /* bytes of debug information; 0: none is wanted */
 	uid_t user;		   /* see debuginfo.h */
@@ -60,13 +60,14 @@ struct listing_request {
 };
 
 /*
- * Takes the file over. With one reference. -ENOTSUP: no disassembler (for this machine); -ENOENT:
- * no code at that address; -ENODATA: no symbol says where it ends; -ECANCELED; -ENOMEM, -EINVAL.
+ * Takes the file over and returns a listing with one reference. -ENOTSUP: no disassembler (for this
+ * machine); -ENOENT: no code at that address; -ENODATA: no symbol tells the end; -ECANCELED;
+ * -ENOMEM, -EINVAL.
  */
 int listing_new(struct elf_file *file, const struct listing_request *request, struct listing **out);
 struct listing *listing_get(struct listing *l);
 void listing_put(struct listing *l); /* NULL is none */
-/* The instruction that holds the address, LISTING_NONE: none. */
+/* The instruction that contains the address; LISTING_NONE: none. */
 uint32_t listing_find(const struct listing *l, uint64_t addr);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libdw reads all debug sections when it opens a file, a quarter of which is about the places of
- * variables, and malloc gives it memory that costs a fault for each 4 KiB. What is not mapped
- * (elffile.c says why) can still be copied to the same offsets of an empty mapping: nothing else of
- * it takes memory, and the large sections get large pages.
+ * libdw reads all debug sections when it opens a file, although a quarter of them is about the
+ * locations of variables, into memory from malloc that costs a fault for each 4 KiB. The file must
+ * not be mapped (elffile.c says why), but its sections can be copied to the same offsets of an
+ * empty mapping: the rest of it takes no memory, and the large sections get large pages.
  */
 #include "symbols/dwarf/debugimage.h"
 
@@ -28,8 +28,8 @@ struct debugimage {
 	struct elf_file *file;
 	const struct elf_file *source;
 	bool lazy;
-	uint64_t info, info_size; /* .debug_info, which is read on demand; 0: it was read */
-	uint8_t *chunks;	  /* of it: 1 for one that was read */
+	uint64_t info, info_size; /* .debug_info, which is read on demand; 0: all of it was read */
+	uint8_t *chunks;	  /* of .debug_info: 1 for one that was read */
 };
 
 bool debugimage_leaves_out(const char *name, uint64_t flags)
@@ -40,7 +40,7 @@ bool debugimage_leaves_out(const char *name, uint64_t flags)
 		".debug_names",	   ".debug_frame",
 	};
 
-	/* A compressed one has a header that is to be true. */
+	/* A compressed section has a header that must be true. */
 	if (flags & SHF_COMPRESSED)
 		return false;
 	for (size_t i = 0; i < sizeof(unwanted) / sizeof(*unwanted); i++)
@@ -57,7 +57,7 @@ static int copy(const struct debugimage *image, const struct elf_file *file, uin
 	return elf_file_read(file, offset, image->map + offset, size);
 }
 
-/* The headers as libelf will look for them, and the names of sections. */
+/* The headers that libelf will look for, and the names of sections. */
 static int copy_headers(const struct debugimage *image, const struct elf_file *file)
 {
 	Elf *elf = elf_file_libelf(file);
@@ -78,7 +78,7 @@ static int copy_headers(const struct debugimage *image, const struct elf_file *f
 	return err ? err : copy(image, file, shdr.sh_offset, shdr.sh_size);
 }
 
-/* 1 when the section is to be copied, 0 when not, or -ENOTSUP. */
+/* 1: the section has to be copied; 0: not; or -ENOTSUP. */
 static int is_wanted(Elf *elf, Elf_Scn *scn, size_t names, GElf_Shdr *shdr)
 {
 	const char *name = NULL;
@@ -93,7 +93,7 @@ static int is_wanted(Elf *elf, Elf_Scn *scn, size_t names, GElf_Shdr *shdr)
 	return !debugimage_leaves_out(name, shdr->sh_flags);
 }
 
-/* Large pages, as far as they fit; where they are not granted, small ones do. */
+/* Asks for large pages, as far as they fit; without them small ones serve. */
 static void pages_ask(const struct debugimage *image, uint64_t from, uint64_t to)
 {
 	from &= ~(PAGE - 1);
@@ -119,7 +119,8 @@ static bool overlap(const GElf_Shdr *info, uint64_t offset, uint64_t size)
 	return size && offset - info->sh_offset < info->sh_size;
 }
 
-/* What was looked at before must not change when the section is read, whatever the file is by then.
+/*
+ * What was checked before must not change when the section is read, whatever the file has become.
  */
 static bool stands_alone(Elf *elf, const GElf_Shdr *info)
 {
@@ -154,7 +155,7 @@ static bool leave_for_later(struct debugimage *image, Elf *elf, const GElf_Shdr 
 	return true;
 }
 
-/* Sections that follow one another share the pages where they meet. */
+/* Adjacent sections share the page where they meet. */
 static int ask_for_pages(const struct debugimage *image, Elf *elf, size_t names)
 {
 	uint64_t from = 0, to = 0;
@@ -199,7 +200,7 @@ static int copy_sections(struct debugimage *image, const struct elf_file *file)
 	return err;
 }
 
-/* A chunk of .debug_info. */
+/* Reads a chunk of .debug_info. */
 static void chunk_read(const struct debugimage *image, uint64_t chunk)
 {
 	uint64_t at = chunk * CHUNK, left = image->info_size - at;
@@ -208,7 +209,7 @@ static void chunk_read(const struct debugimage *image, uint64_t chunk)
 #ifdef MADV_POPULATE_WRITE
 	uint64_t first = (image->info + at) & ~(PAGE - 1);
 
-	/* A fault for each page takes longer. Before Linux 5.14 there is one. */
+	/* A fault for each page would take longer. Before Linux 5.14 there is one. */
 	madvise(image->map + first, image->info + at + size - first, MADV_POPULATE_WRITE);
 #endif
 	copy(image, image->source, image->info + at, size);

@@ -3,8 +3,8 @@
  * libdw reads DWARF in all its forms, but answers each question from the start: dwarf_getscopes
  * reads a unit's entries again for each address. Here it is asked once for each unit and function.
  *
- * It also opens files that other files name. What a name in a file leads to may be a FIFO, so the
- * alternate file of dwz is found by debugfile.c, and libdw is only told of it.
+ * It also opens files that other files name. A name in a file may lead to a FIFO, so debugfile.c
+ * finds the alternate file of dwz, and libdw is only given the result.
  */
 #include "symbols/dwarf/debuginfo.h"
 
@@ -37,12 +37,12 @@
 
 #define LIBDW_ABBREV 4u	  /* bytes that libdw keeps for a byte of .debug_abbrev */
 #define LIBDW_UNIT   400u /* for a unit */
-#define ABBREVS_EACH 4u	  /* bytes of abbreviations read for a byte of them and of entries */
+#define ABBREVS_EACH 4u	  /* bytes of abbreviations read per byte of them and of entries */
 #define ABBREVS_MORE 65536u
 #define TEXTS_LONG   ((uint64_t)64 << 20)
-#define FIRST_ENTRY  16384u /* bytes of a unit in which its first entry ends, if it has one */
+#define FIRST_ENTRY  16384u /* bytes of a unit that include its first entry, if it has one */
 
-struct abbrevs { /* of units, as they are read to know what each unit is */
+struct abbrevs { /* the budget of units_read for abbreviations */
 	struct elf_section section;
 	const uint8_t *entries_end; /* NULL: not known yet */
 	size_t left;		    /* bytes that may be read */
@@ -52,7 +52,7 @@ struct debuginfo {
 	struct elf_file *file;
 	struct debugimage *image; /* NULL: libdw reads the file itself */
 	Dwarf *dwarf;
-	struct elf_file *alternate; /* of dwz, NULL: none */
+	struct elf_file *alternate; /* dwz's file; NULL: none */
 	struct debugimage *alternate_image;
 	Dwarf *alternate_dwarf;
 	struct debugunit *units;
@@ -69,9 +69,9 @@ struct debuginfo {
 /* --- opening --------------------------------------------------------------------------------- */
 
 /*
- * Of all debug sections that are read: libdw asks for none, it takes them all. *units: those of
- * .debug_info. -EFBIG. -EINVAL: there are two of abbreviations, of which libdw may take another one
- * than abbrevs_count does.
+ * Bytes of all debug sections that are read: libdw reads them all, wanted or not. *units: those of
+ * .debug_info. -EFBIG; -EINVAL: there are two sections of abbreviations, and libdw may take another
+ * one than abbrevs_count does.
  */
 static int debug_sections(const struct elf_file *file, bool image, size_t limit, size_t *units,
 			  size_t *bytes)
@@ -123,7 +123,7 @@ static int sections_open(struct debuginfo *d, struct elf_file *file, struct debu
 	err = debugimage_new(file, file == d->file, image);
 	if (err && err != -ENOTSUP)
 		return err;
-	/* What is in memory now may say something else. */
+	/* The sections in memory may have changed. */
 	if (!err)
 		file = debugimage_file(*image);
 	units = 0;
@@ -138,7 +138,7 @@ static int sections_open(struct debuginfo *d, struct elf_file *file, struct debu
 	return 0;
 }
 
-/* The file that dwz moved what several files have in common to. 0 also when there is none. */
+/* Opens the file that dwz moved what several files share to. 0 also if there is none. */
 static int alternate_open(struct debuginfo *d, const struct debug_place *place)
 {
 	const char *name;
@@ -176,7 +176,7 @@ static void bounds_set(struct debuginfo *d, const struct elf_file *file)
 		if (loads[i].vaddr + loads[i].memsz > d->bounds.high)
 			d->bounds.high = loads[i].vaddr + loads[i].memsz;
 	}
-	/* What the linker dropped begins at 0 or so, where a file may have its headers. */
+	/* Code that the linker dropped begins at 0 or so, where a file may have its headers. */
 	if (!d->bounds.low)
 		d->bounds.low = 64;
 }
@@ -215,10 +215,10 @@ static size_t abbrevs_before(const uint8_t *start, const uint8_t *end, uint64_t 
 }
 
 /*
- * To find out what a unit's first entry is, libdw reads all abbreviations in front of the entry's,
- * for each unit anew, and keeps them for each. Compilers have that one first, and dwz those of most
- * entries, of which the unit has more bytes than of abbreviations. -EFBIG: units that share a long
- * table for so many times.
+ * To read a unit's first entry, libdw reads all abbreviations in front of the entry's, for each
+ * unit anew, and keeps them for each. Compilers put that one first, and dwz those of most entries,
+ * so that the unit has more bytes than they have. -EFBIG: units that share a long table too many
+ * times.
  */
 static int abbrevs_count(struct abbrevs *a, Dwarf_Die *die, uint64_t offset)
 {
@@ -269,7 +269,7 @@ static int units_read(struct debuginfo *d)
 	return err;
 }
 
-/* By both names, the second being GNU's for compressed ones. A section may be missing. */
+/* By both names; the second is GNU's for compressed sections. A section may be missing. */
 static void sections_find(struct debuginfo *d)
 {
 	const struct elf_file *file = d->image ? debugimage_file(d->image) : d->file;
@@ -296,9 +296,9 @@ static void sections_find(struct debuginfo *d)
 }
 
 /*
- * The path as of now; a file that was deleted has one that leads nowhere. None where neither root
- * nor bounds.user owns the file: its owner chooses the names of the split units, and could replace
- * what is at a name while libdw opens it.
+ * The path as of now; for a file that was deleted it leads nowhere. None if neither root nor
+ * bounds.user owns the file: its owner chooses the names of the split units, and could replace what
+ * is at a name while libdw opens it.
  */
 static void path_read(struct debuginfo *d)
 {
@@ -393,7 +393,7 @@ size_t debuginfo_bytes(const struct debuginfo *info)
 }
 
 /*
- * A unit of DWARF 2 has one range, or tells of none: what GCC put aside (f.cold) is only in
+ * A unit of DWARF 2 has one range, or none: code that GCC put aside (f.cold) is only in
  * .debug_aranges.
  */
 static uint32_t unit_by_table(const struct debuginfo *d, uint64_t vaddr)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Entries form a tree, but in a hostile file DW_AT_sibling may lead anywhere. Entries are only
- * followed upward in the file, and no more of them are read than the file has bytes.
+ * followed forward in the file, and no more of them are read than the file has bytes.
  *
- * Functions inside of functions (GNU C, Ada, D) are looked for only when an address is in none of
- * those outside: nearly all entries are inside of functions and types.
+ * Functions inside of functions (GNU C, Ada, D) are looked for only if an address is in none of the
+ * outer ones: nearly all entries are inside of functions and types.
  */
 #include "symbols/dwarf/debugtree.h"
 
@@ -17,9 +17,9 @@
 #include "symbols/dwarf/rangelist.h"
 #include "symbols/dwarf/diereader.h"
 
-#define DEPTH_MAX    200u /* of entries in one another */
+#define DEPTH_MAX    200u /* of nested entries */
 #define RANGES_MORE  65536u
-#define RANGE_BYTES  16u /* of a list, that count as a range more */
+#define RANGE_BYTES  16u /* bytes of a list that count as one more range */
 #define CANCEL_EVERY 1024u
 
 struct debugtree_walk {
@@ -27,8 +27,8 @@ struct debugtree_walk {
 	struct debugunit_function *function; /* NULL: looking for functions */
 	const struct debugunit_bounds *bounds;
 	size_t entries_left, ranges_left;
-	bool types;	     /* outside of functions may hold code, too */
-	unsigned int inside; /* so many functions, when looking for such */
+	bool types;	     /* types outside of functions may hold code, too */
+	unsigned int inside; /* depth in functions, while looking for functions */
 };
 
 int debugtree_ranges(Dwarf_Die *die, const struct debugunit_bounds *bounds, uint32_t value,
@@ -47,7 +47,7 @@ int debugtree_ranges(Dwarf_Die *die, const struct debugunit_bounds *bounds, uint
 	return 0;
 }
 
-/* The next entry; false: there is no more to read, wherever we are. */
+/* The next entry; false: nothing more can be read, at any level. */
 static bool walk_read(struct debugtree_walk *w, const uint8_t *at, struct diereader_entry *e)
 {
 	if (!w->entries_left)
@@ -55,13 +55,13 @@ static bool walk_read(struct debugtree_walk *w, const uint8_t *at, struct dierea
 	w->entries_left--;
 	if ((w->entries_left % CANCEL_EVERY || !w->bounds->cancel ||
 	     !atomic_load_explicit(w->bounds->cancel, memory_order_relaxed)) &&
-	    diereader_read(w->unit->skim, at, e))
+	    diereader_read(w->unit->reader, at, e))
 		return true;
 	w->entries_left = 0;
 	return false;
 }
 
-/* *at, the first of the entry's children, becomes what is behind the last of them. */
+/* Moves *at from the first of the entry's children to behind the last. */
 static void children_skip(struct debugtree_walk *w, const struct diereader_entry *parent,
 			  const uint8_t **at)
 {
@@ -92,7 +92,7 @@ static int add_range(struct debugtree_walk *w, uint64_t start, uint64_t end, uin
 static int ask_libdw(struct debugtree_walk *w, const struct diereader_entry *e, uint32_t value,
 		     struct rangemap *map)
 {
-	Dwarf_Off offset = (Dwarf_Off)(e->at - diereader_base(w->unit->skim));
+	Dwarf_Off offset = (Dwarf_Off)(e->at - diereader_base(w->unit->reader));
 	Dwarf_Die die;
 
 	if (!dwarf_offdie(dwarf_cu_getdwarf(w->unit->body.cu), offset, &die))
@@ -104,14 +104,16 @@ static int ask_libdw(struct debugtree_walk *w, const struct diereader_entry *e, 
 static bool list_open(const struct debugtree_walk *w, uint64_t offset, struct rangelist *list)
 {
 	const struct debugunit *u = w->unit;
-	unsigned int version = diereader_version(u->skim);
+	unsigned int version = diereader_version(u->reader);
 	const struct elf_section *section = version < 5 ? &w->bounds->ranges : &w->bounds->rnglists;
 
 	return u->body.cu == u->die.cu &&
 	       rangelist_open(list, section->data, section->size, offset, version, u->base);
 }
 
-/* Many entries may lead to one list, which may hold bases only: its bytes count, not its ranges. */
+/*
+ * Many entries may lead to one list, and it may hold only bases: its bytes count, not its ranges.
+ */
 static void bytes_count(struct debugtree_walk *w, size_t bytes)
 {
 	size_t ranges = 1 + bytes / RANGE_BYTES;
@@ -170,7 +172,7 @@ static int add_function(struct debugtree_walk *w, const struct diereader_entry *
 	if (GROW(u->functions, u->nfunctions, u->room, UINT32_MAX))
 		return -ENOMEM;
 	u->functions[u->nfunctions++] =
-		(struct debugunit_function){.die = (Dwarf_Off)(e->at - diereader_base(u->skim))};
+		(struct debugunit_function){.die = (Dwarf_Off)(e->at - diereader_base(u->reader))};
 	return 0;
 }
 
@@ -180,12 +182,14 @@ static int add_call(struct debugtree_walk *w, const struct diereader_entry *e, u
 
 	if (GROW(f->calls, f->ncalls, f->room, UINT32_MAX))
 		return -ENOMEM;
-	f->calls[f->ncalls] =
-		(struct debugtree_call){(Dwarf_Off)(e->at - diereader_base(w->unit->skim)), parent};
+	f->calls[f->ncalls] = (struct debugtree_call){
+		(Dwarf_Off)(e->at - diereader_base(w->unit->reader)), parent};
 	return add_ranges(w, e, f->ncalls++, &f->ranges);
 }
 
-/* C and C++ have the code of a type's functions beside the type, unless that is in a function. */
+/*
+ * C and C++ have the code of a type's functions beside the type, unless the type is in a function.
+ */
 static bool types_hold_code(const struct debugunit *unit)
 {
 	Dwarf_Die die = unit->body;
@@ -229,7 +233,7 @@ static bool holds_calls(unsigned int tag)
 	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block || tag == DW_TAG_with_stmt;
 }
 
-/* The list of children at *at, which becomes what is behind it. call: whose children they are. */
+/* Reads the list of children at *at, which moves behind it. call: the call that they belong to. */
 static int walk_children(struct debugtree_walk *w, const uint8_t **at, uint32_t call,
 			 unsigned int depth)
 {
@@ -260,7 +264,9 @@ static int walk_children(struct debugtree_walk *w, const uint8_t **at, uint32_t 
 			w->inside += e.tag == DW_TAG_subprogram;
 			err = walk_children(w, at, inner, depth + 1);
 			w->inside -= e.tag == DW_TAG_subprogram;
-			/* Back among the children, each level would read them once more. */
+			/*
+			 * Starting from the children again, each level would read them once more.
+			 */
 			if (e.sibling > *at)
 				*at = e.sibling;
 		} else {
@@ -279,7 +285,7 @@ int debugtree_read(struct debugunit *unit, struct debugunit_function *function,
 		   const struct debugunit_bounds *bounds)
 {
 	struct debugtree_walk w = {.unit = unit, .function = function, .bounds = bounds};
-	const uint8_t *at = diereader_base(unit->skim) +
+	const uint8_t *at = diereader_base(unit->reader) +
 			    (function ? function->die : dwarf_dieoffset(&unit->body));
 	struct diereader_entry e;
 	int err = 0;

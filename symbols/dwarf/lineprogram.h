@@ -15,19 +15,19 @@ struct linefiles;
 struct lineprogram {
 	const uint8_t *at, *end;
 	uint64_t low, high;	 /* sequences that begin elsewhere are left out */
-	struct linefiles *files; /* gets those that are defined; NULL: that is an error */
+	struct linefiles *files; /* gets the files that are defined; NULL: that is an error */
 	unsigned int version, offset_size;
 	unsigned int shortest, operations; /* bytes of an instruction; of them in one */
 	int line_base;
 	unsigned int line_range, opcode_base;
 	uint8_t lengths[256]; /* arguments of a standard opcode */
-	uint8_t steps[256];   /* of a special opcode; advances, in bytes, and lines likewise */
+	uint8_t steps[256]; /* of a special opcode: operations, bytes and lines that it advances */
 	uint16_t advances[256];
 	int16_t lines[256];
-	/* What a run has met: */
+	/* Set by a run: */
 	const uint8_t *ended;	 /* behind the last opcode that ends a sequence */
 	unsigned int nends;	 /* of those opcodes */
-	unsigned int nsequences; /* with rows, ended in whatever way */
+	unsigned int nsequences; /* with rows, with or without an end */
 };
 
 struct linerow {
@@ -45,14 +45,15 @@ struct linerows { /* a zeroed struct has none */
 };
 
 /*
- * The header at p->at, up to the lists of directories and files, where p->at and p->end are then;
- * p->end is that of the table. *program: where the opcodes begin. -EINVAL.
+ * Reads the header at p->at, up to the lists of directories and files. Then p->at is there, and
+ * p->end is the end of the table. *program: the first opcode. -EINVAL.
  */
 int lineprogram_open(struct lineprogram *p, const uint8_t **program);
-/* True when the opcodes that compilers write have the arguments that they have everywhere. */
+/* True if the opcodes that compilers write have their usual arguments. */
 bool lineprogram_is_usual(const struct lineprogram *p);
 /*
- * Adds the rows of [p->at, p->end). -EINVAL: it breaks off, with the sequences before; -ENOMEM.
+ * Adds the rows of [p->at, p->end). -EINVAL: it is broken off, and the sequences before were added;
+ * -ENOMEM.
  */
 int lineprogram_run(struct lineprogram *p, struct linerows *rows);
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A file of C++ has a sequence of rows for each function, and of a unit's functions few are asked
- * about. To run a program takes far more time than to search it for what the beginning of a
- * sequence looks like, which may be found where none is. So when such a piece is run, it and the
- * one before it have to be one sequence each, from its first byte to its last; else the whole
- * program is run.
+ * A C++ file has a sequence of rows for each function, and few of a unit's functions are asked
+ * about. Running a program takes far longer than searching it for the bytes that begin a sequence,
+ * which may also occur elsewhere. So when such a piece is run, it and the one before it must be one
+ * sequence each, from the first byte to the last; otherwise the whole program is run.
  */
 #include "symbols/dwarf/linetable.h"
 
@@ -24,23 +23,23 @@
 #define PREFIX_MAX 16u	 /* bytes from the beginning of a sequence to its address */
 #define LAZY_BYTES 2048u /* a shorter program is run as a whole */
 
-struct linetable_piece { /* of the program, up to the next one: it seems to be one sequence */
+struct linetable_piece { /* of the program, up to the next one: probably one sequence */
 	const uint8_t *at;
 	uint64_t start; /* its first address */
-	uint64_t end;	/* with rows: the first address behind */
+	uint64_t end;	/* if it was read: the first address behind */
 	uint32_t row, nrows;
 	bool read;
 	bool doubted; /* the one before has to be read, too */
 };
 
-struct linetable_start { /* of a piece whose code is not elsewhere */
+struct linetable_start { /* of a piece with code in [low, high) */
 	uint64_t address;
 	uint32_t piece;
 };
 
 struct linetable {
 	struct linetable_source source;
-	struct lineprogram program; /* as it is before it is run */
+	struct lineprogram program; /* as it was before a run */
 	struct linerows rows;
 	struct linefiles files;
 	struct linetable_piece *pieces; /* NULL: the program was run as a whole */
@@ -51,7 +50,7 @@ struct linetable {
 
 /* --- sequence by sequence --------------------------------------------------------------------- */
 
-/* Behind a sequence's opcodes before its address, and behind the address's own; else NULL. */
+/* Behind the opcodes in front of a sequence's address, and behind the address itself; else NULL. */
 static const uint8_t *prefix_skip(const struct lineprogram *r, const uint8_t *at)
 {
 	const uint8_t *end = (size_t)(r->end - at) < PREFIX_MAX ? r->end : at + PREFIX_MAX;
@@ -83,7 +82,7 @@ static const uint8_t *prefix_skip(const struct lineprogram *r, const uint8_t *at
 	return NULL;
 }
 
-/* The beginning of a sequence whose address is set at `address`; NULL: it seems not to be one's. */
+/* The beginning of a sequence with its address set at `address`; NULL: probably none. */
 static const uint8_t *piece_begin(const struct lineprogram *r, const uint8_t *address)
 {
 	static const uint8_t end[] = {0, 1, DW_LNE_end_sequence};
@@ -97,8 +96,8 @@ static const uint8_t *piece_begin(const struct lineprogram *r, const uint8_t *ad
 }
 
 /*
- * True where what looks like the opcode that ends a sequence may be a zero that belongs to an
- * opcode before it, and two rows.
+ * True if the bytes that look like the end of a sequence may be a zero that belongs to an opcode
+ * before, and two rows.
  */
 static bool end_is_doubted(const struct lineprogram *r, const uint8_t *begin)
 {
@@ -161,7 +160,7 @@ static void pieces_free(struct linetable *t)
 	t->npieces = t->nstarts = t->pieces_room = 0;
 }
 
-/* 0 also when there are none, or too many. */
+/* 0 also if there are none, or too many. */
 static int pieces_find(struct linetable *t)
 {
 	const struct lineprogram *r = &t->program;
@@ -187,7 +186,7 @@ static int pieces_find(struct linetable *t)
 	return err;
 }
 
-/* False: it is not what it seemed to be. */
+/* False: it is not one sequence. */
 static bool piece_read(struct linetable *t, size_t i)
 {
 	struct linetable_piece *p = &t->pieces[i];
@@ -221,7 +220,7 @@ static int whole_read(struct linetable *t)
 	return err == -ENOMEM ? err : rangemap_build(&t->rows.sequences);
 }
 
-/* NULL: the whole program has to be run to know. */
+/* NULL: the whole program has to be run to find out. */
 static const struct linetable_piece *piece_at(struct linetable *t, uint64_t vaddr)
 {
 	size_t low = SEARCH(t->nstarts, n, t->starts[n].address <= vaddr), i;

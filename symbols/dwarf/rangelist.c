@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Half of the calls that are inlined have such a list. libdw looks up section, unit and base again
- * for each range of one.
+ * Half of the inlined calls have such a list. libdw looks up section, unit and base again for each
+ * range of one, and reads on in a list of bases without any range: entries that share a list of n
+ * bases take n steps each.
  */
 #include "symbols/dwarf/rangelist.h"
 

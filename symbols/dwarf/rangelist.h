@@ -16,11 +16,11 @@ struct rangelist {
 
 enum rangelist_next {
 	RANGELIST_RANGE,
-	RANGELIST_END,	 /* or broken */
-	RANGELIST_OTHER, /* an entry whose addresses are elsewhere (.debug_addr) */
+	RANGELIST_END,	 /* or it is broken */
+	RANGELIST_OTHER, /* an entry with addresses elsewhere (.debug_addr) */
 };
 
-/* The list at an offset of the section; base: the address that the unit's first entry tells. */
+/* Opens the list at an offset of the section. base: the address of the unit's first entry. */
 bool rangelist_open(struct rangelist *list, const uint8_t *section, size_t size, uint64_t offset,
 		    unsigned int version, uint64_t base);
 enum rangelist_next rangelist_next(struct rangelist *list, uint64_t *start, uint64_t *end);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compilation units, functions and the calls inlined into them are all the same question, asked at
- * three sizes. A tree of intervals would answer it, too, but pieces take half of the memory and one
- * binary search.
+ * Compilation units, functions and inlined calls pose the same question at three sizes. A tree of
+ * intervals would answer it as well, but pieces take half of the memory and one binary search.
  */
 #include "symbols/dwarf/rangemap.h"
 
@@ -36,7 +35,7 @@ static int compare_ranges(const void *left, const void *right)
 	return a->serial < b->serial ? -1 : a->serial > b->serial;
 }
 
-/* Compilers mostly tell of code in its order. */
+/* Compilers mostly describe code in its order. */
 static void ranges_sort(struct rangemap *map)
 {
 	size_t i = 1;
@@ -60,7 +59,7 @@ static void piece_add(struct rangemap *map, uint64_t start, uint32_t value)
 	map->pieces[map->npieces++] = (struct rangemap_piece){start, value};
 }
 
-/* Closes the ranges that end up to there; those below come to light again. */
+/* Closes the ranges that end up to there; those below become visible again. */
 static size_t close_ranges(struct rangemap *map, const struct rangemap_range **open, size_t depth,
 			   uint64_t upto)
 {

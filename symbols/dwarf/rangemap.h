@@ -3,8 +3,8 @@
 #define STACKTOP_SYMBOLS_DWARF_RANGEMAP_H
 
 /*
- * Ranges of addresses that lie in one another, each with a number: which is the innermost one at an
- * address? Ranges are added, then flattened once to disjoint pieces, and then searched.
+ * Nested ranges of addresses, each with a number, to find the innermost one at an address. Ranges
+ * are added, then flattened once to disjoint pieces, and then searched.
  */
 
 #include <stddef.h>
@@ -16,7 +16,7 @@ struct rangemap_range {
 	uint64_t start;
 	uint64_t end; /* the first address behind */
 	uint32_t value;
-	uint32_t serial; /* when it was added */
+	uint32_t serial; /* order of adding */
 };
 
 struct rangemap_piece {
@@ -34,12 +34,12 @@ struct rangemap { /* a zeroed struct is an empty map */
 /* Before rangemap_build. An empty range is left out. -ENOMEM. */
 int rangemap_add(struct rangemap *map, uint64_t start, uint64_t end, uint32_t value);
 /*
- * The ranges as pieces, of which no two overlap. Of two ranges the one that begins later wins; of
- * those that begin together the shorter one, then the one that was added later. -ENOMEM.
+ * Makes disjoint pieces. Of two ranges the one that begins later wins; of those that begin together
+ * the shorter one, then the one added later. -ENOMEM.
  */
 int rangemap_build(struct rangemap *map);
 void rangemap_free(struct rangemap *map);
-/* Number of the innermost range, RANGEMAP_NONE when there is none. */
+/* Number of the innermost range; RANGEMAP_NONE: there is none. */
 uint32_t rangemap_find(const struct rangemap *map, uint64_t address);
 /* Bytes of memory that the map holds besides the struct. */
 size_t rangemap_bytes(const struct rangemap *map);

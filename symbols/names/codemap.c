@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Pieces come in the order of time and are wanted in the order of addresses. They are collected,
- * and the next lookup lays them over what is known: a merge of two sorted, disjoint lists, of which
- * one wins, is all it takes, since the new pieces themselves are merged pairwise in the same way,
- * older below younger. So n pieces in whatever order cost n log n, and a hostile file no more. The
- * same merges see which piece lies over one of another name.
+ * and the next lookup lays them over the known ones, by a merge of two sorted, disjoint lists in
+ * which one has priority. The new pieces themselves are merged pairwise in the same way, younger
+ * over older. So n pieces in any order cost n log n, also in a hostile file. The same merges show
+ * which piece covers one with another name.
  */
 #include "symbols/names/codemap.h"
 
@@ -20,8 +20,8 @@
 
 #define HASH_ENTRY_BYTES 16u /* of the table itself, about */
 #define FRESH_MIN	 64u
-#define FRESH_EACH	 16u	/* pieces shown for each fresh one that room is kept for */
-#define FRESH_MAX	 65536u /* they are merged with four times their size of scratch memory */
+#define FRESH_EACH	 16u	/* room for a fresh piece is kept for each so many shown */
+#define FRESH_MAX	 65536u /* merging them takes four times their size */
 
 struct codemap_name {
 	bool used; /* of the sweep */
@@ -49,7 +49,7 @@ struct codemap {
 	struct codemap_indexed *indexed;
 	struct codemap_piece *shown; /* ascending, disjoint */
 	size_t nshown;
-	struct codemap_piece *fresh; /* in the order of their coming */
+	struct codemap_piece *fresh; /* in the order of arrival */
 	size_t nfresh, fresh_room;
 	size_t names_bytes;
 	size_t max_bytes;
@@ -57,7 +57,7 @@ struct codemap {
 	uint64_t round;
 	uint64_t cleared, rewritten; /* the last rounds in which that happened */
 	bool full;
-	bool blind; /* code was told of that is nowhere: nothing is certain */
+	bool blind; /* code was added without a place: nothing is certain */
 };
 
 struct codemap *codemap_new(size_t max_bytes)
@@ -142,8 +142,7 @@ static void cover(struct codemap *map, const struct codemap_piece *low, struct c
 }
 
 /*
- * Both lists are ascending and disjoint, as is the result, which has at most nlow + 2 * nhigh
- * pieces.
+ * Both lists are ascending and disjoint, and so is the result, of at most nlow + 2 * nhigh pieces.
  */
 static size_t overlay(struct codemap *map, const struct codemap_piece *low, size_t nlow,
 		      struct codemap_piece *high, size_t nhigh, struct codemap_piece *to)
@@ -221,7 +220,7 @@ static struct codemap_piece *sort_fresh(struct codemap *map, struct codemap_piec
 	return from;
 }
 
-/* Lays the fresh pieces over those that are shown. -ENOMEM: they stay fresh. */
+/* Lays the fresh pieces over the shown ones. -ENOMEM: they stay fresh. */
 static int settle(struct codemap *map)
 {
 	size_t n = map->nfresh, count;
@@ -257,7 +256,7 @@ static int settle(struct codemap *map)
 
 void codemap_set_round(struct codemap *map, uint64_t round)
 {
-	/* Without memory, what is fresh counts as of the new round. */
+	/* Without memory, fresh pieces count as of the new round. */
 	if (round != map->round)
 		settle(map);
 	map->round = round;
@@ -267,7 +266,7 @@ static const struct codemap_piece *code_at(struct codemap *map, uint64_t addr)
 {
 	size_t low;
 
-	/* Without memory, what was known before is all there is. */
+	/* Without memory, only what was known before is found. */
 	settle(map);
 	low = SEARCH(map->nshown, i, map->shown[i].end <= addr);
 	return low < map->nshown && map->shown[low].start <= addr ? &map->shown[low] : NULL;
@@ -294,7 +293,7 @@ uint64_t codemap_last_rewritten(const struct codemap *map)
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
-/* Forgets the names of what nothing shows any more, and where it was moved from. */
+/* Forgets names that no shown piece has, and indexes of pieces that are gone. */
 static void sweep(struct codemap *map)
 {
 	struct codemap_indexed *at, *next_at;
@@ -318,7 +317,7 @@ static void sweep(struct codemap *map)
 	map->sweep_at = codemap_bytes(map) + map->max_bytes / 8;
 }
 
-/* Whether there is room for as many bytes more. */
+/* True if there is room for so many bytes more. */
 static bool make_room(struct codemap *map, size_t bytes)
 {
 	bool fits;
@@ -411,8 +410,8 @@ static int index_set(struct codemap *map, uint64_t index, struct codemap_name *n
 }
 
 /*
- * Bytes to keep for fresh pieces. Each merge takes time for all that are shown, so a few at a time
- * would let a map that is nearly full cost as much for each line as it holds.
+ * Bytes to keep for fresh pieces. Each merge takes time for all shown pieces, so merging a few at a
+ * time would make each line of a nearly full map cost as much as the map holds.
  */
 static size_t fresh_bytes(const struct codemap *map)
 {
@@ -440,7 +439,10 @@ static int fresh_add(struct codemap *map, uint64_t start, uint64_t size, struct 
 	return 0;
 }
 
-/* There is no room for the name of what is there now; that of what was there would be wrong. */
+/*
+ * There is no room for the name of the code that is there now; the name of the old code would be
+ * wrong.
+ */
 static void hide(struct codemap *map, uint64_t start, uint64_t size)
 {
 	if (codemap_bytes(map) > map->max_bytes + map->max_bytes / 4 ||
@@ -456,7 +458,7 @@ int codemap_add(struct codemap *map, uint64_t index, uint64_t start, uint64_t si
 
 	if (!size || start + size < start)
 		return 0;
-	/* Here, because a sweep would take a name that nothing shows yet. */
+	/* Done here, because a sweep would drop a name that no piece shows yet. */
 	err = make_room(map, fresh_bytes(map) + sizeof(struct codemap_indexed)) ? 0 : -ENOSPC;
 	if (!err)
 		err = name_get(map, text, length, &name);
@@ -481,6 +483,6 @@ int codemap_move(struct codemap *map, uint64_t index, uint64_t start, uint64_t s
 	HASH_FIND(hh, map->indexed, &index, sizeof(index), at);
 	if (at)
 		return fresh_add(map, start, size, at->name);
-	hide(map, start, size); /* what it was is not known */
+	hide(map, start, size); /* what was there is unknown */
 	return -ENOENT;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libiberty does the demangling; what is added here is distrust. A name of a few hundred bytes can
- * stand for a text of gigabytes (back references double it at every step), so the text is taken
- * piece by piece through libiberty's callback, and left by longjmp when it gets too long; what
- * takes long without a text is told before (is_bounded, packs_are_bounded).
+ * libiberty does the demangling; this file adds distrust. A name of a few hundred bytes can expand
+ * to gigabytes (back references double it at every step), so the text is taken piece by piece
+ * through libiberty's callback, and abandoned by longjmp when it gets too long. Names that would
+ * take long without any text are refused before (is_bounded, packs_are_bounded).
  */
 #include "symbols/names/demangle.h"
 
@@ -20,7 +20,7 @@
 #define DEMANGLED_MAX  8192u
 #define PACKS_MAX      1024u /* as libiberty, whose recursion is not bounded in a part of it */
 #define ENTRIES_MAX    8192u /* of a C++ name with packs */
-#define BOUND_MAX      256u  /* lifetimes of a name, 50 ns each; people write a few */
+#define BOUND_MAX      256u  /* lifetimes of a name, 50 ns each; real names have a few */
 #define REREAD_MAX     8u    /* template template parameters beside a conversion operator */
 #define NAME_MAX_BYTES 8192u /* more than any name that comes here has */
 #define D_MANGLED_MAX  2048u /* bounds its recursion */
@@ -42,7 +42,7 @@ static bool all_ascii(const char *data, size_t length)
 
 /*
  * The only memory that libiberty holds while it calls back is a decoded Punycode identifier, which
- * is never all ASCII: leaving at any other piece leaks nothing.
+ * is never all ASCII: jumping out at any other piece leaks nothing.
  */
 static void output_add(const char *data, size_t length, void *arg)
 {
@@ -61,8 +61,8 @@ static void output_add(const char *data, size_t length, void *arg)
 }
 
 /*
- * Takes from *left what there is of a C++ name, a substitution as often as it is named. An entry of
- * a rarer kind takes all.
+ * Subtracts the size of a C++ name from *left, a substitution each time that it is named. An entry
+ * of a rarer kind takes all.
  */
 static void entries_count(const struct demangle_component *c, unsigned int depth, size_t *left)
 {
@@ -164,8 +164,8 @@ static void entries_count(const struct demangle_component *c, unsigned int depth
 }
 
 /*
- * To expand a pack ("Dp", "sp"), libiberty searches for it in all that is to be repeated, and there
- * in each substitution as often as it is named, before there is any text: a type that names the one
+ * To expand a pack ("Dp", "sp"), libiberty searches for it in all that is to be repeated, and in
+ * each substitution each time that it is named, before there is any text: a type that names the one
  * before it twice, 40 times, takes 2^40 steps.
  */
 static bool packs_are_bounded(const char *name)
@@ -188,19 +188,19 @@ static bool packs_are_bounded(const char *name)
  */
 
 /*
- * libiberty bounds how deep it goes, and output_add how much comes out; neither helps where it goes
- * round without a word. There are two such places:
+ * libiberty bounds its depth, and output_add bounds the text; neither helps where it loops without
+ * any text. There are two such places:
  *
- * Rust's binder "G", and a number in base 62, stands behind the "F" of a function type or the "D"
- * of a trait object and says how many lifetimes follow, which are made up one by one, also within
- * the path of an impl, of which nothing is shown: `_RMIC1aFGzzzzzzzz_EuEu` takes 62^8 turns.
+ * Rust's binder "G" and a number in base 62 follow the "F" of a function type or the "D" of a trait
+ * object and say how many lifetimes follow, which are made up one by one, even in the path of an
+ * impl, which is not shown: `_RMIC1aFGzzzzzzzz_EuEu` takes 62^8 turns.
  *
- * In the type of a C++ conversion operator ("cv") it is unclear whose the arguments of a template
- * template parameter ("T_I") are. They are read, given back and read again, and so are those within
- * them: `_ZcvT_IT_IT_I...` takes 2^n turns.
+ * In the type of a C++ conversion operator ("cv") it is ambiguous to what the arguments of a
+ * template template parameter ("T_I") belong. They are read, given back and read again, and so are
+ * those within them: `_ZcvT_IT_IT_I...` takes 2^n turns.
  */
 
-/* Value of a digit in base 62, -1: it is none. */
+/* Value of a digit in base 62; -1: it is not a digit. */
 static int digit62(char c)
 {
 	if (isdigit((unsigned char)c))
@@ -210,7 +210,7 @@ static int digit62(char c)
 	return isupper((unsigned char)c) ? c - 'A' + 36 : -1;
 }
 
-/* The number up to '_', 0 when there is none. What is too large stays too large. */
+/* The number up to '_'; 0: there is none. A number that is too large stays too large. */
 static uint64_t number62(const char *at)
 {
 	uint64_t value = 0;
@@ -221,7 +221,7 @@ static uint64_t number62(const char *at)
 	return *at == '_' ? value + 1 : 0;
 }
 
-/* Behind "s", a number and "_", where that is there. */
+/* Behind "s", a number and "_", if they are there. */
 static const char *disambiguator_skip(const char *at)
 {
 	const char *start = at;
@@ -233,8 +233,7 @@ static const char *disambiguator_skip(const char *at)
 	return *at == '_' ? at + 1 : start;
 }
 
-/* Behind an identifier: its length, "_" where it begins with a digit, and so many bytes; or NULL.
- */
+/* Behind an identifier: its length, "_" if it begins with a digit, and so many bytes; or NULL. */
 static const char *identifier_skip(const char *at)
 {
 	size_t length = 0;
@@ -253,7 +252,7 @@ static const char *identifier_skip(const char *at)
 	return strnlen(at, length) == length ? at + length : NULL;
 }
 
-/* True for nothing but a crate and what is in it by name: identifiers only, and no binder. */
+/* True for a name of a crate and paths in it: identifiers only, and no binder. */
 static bool rust_is_plain(const char *name)
 {
 	const char *at = name + strlen("_R");
@@ -268,7 +267,7 @@ static bool rust_is_plain(const char *name)
 	return at && !*at;
 }
 
-/* A G within an identifier looks like a binder's, too. */
+/* A G within an identifier looks like a binder, too. */
 static bool rust_is_bounded(const char *name)
 {
 	uint64_t bound = 0;
@@ -279,7 +278,7 @@ static bool rust_is_bounded(const char *name)
 	return bound <= BOUND_MAX || rust_is_plain(name);
 }
 
-/* True at a template parameter that arguments follow: "T_I", "T0_I", "TL0__I". */
+/* True at a template parameter that is followed by arguments: "T_I", "T0_I", "TL0__I". */
 static bool is_applied(const char *at)
 {
 	if (*at != 'T')
@@ -345,7 +344,7 @@ static const char *mark_before(const char *name, const char *end)
 
 /*
  * Length of the name without the marks that compilers append (`.cold`, `.part.0.constprop.1`).
- * Legacy Rust names have dots of their own, but none that only marks follow.
+ * Legacy Rust names contain dots, but none that is followed by marks only.
  */
 static size_t unmarked_length(const char *name, size_t length)
 {
@@ -356,7 +355,9 @@ static size_t unmarked_length(const char *name, size_t length)
 	return end - name;
 }
 
-/* Marks say which part of a function this is, and are kept; a number made up by LLVM says nothing.
+/*
+ * Marks tell which part of a function this is, and are kept; a number made up by LLVM tells
+ * nothing.
  */
 static void copy_marks(char *to, const char *marks)
 {
@@ -373,7 +374,7 @@ static void copy_marks(char *to, const char *marks)
 	to[length] = '\0';
 }
 
-/* A C++ view of a legacy Rust name whose hash libiberty did not recognise. */
+/* A C++ view of a legacy Rust name with a hash that libiberty did not recognise. */
 static size_t cut_hash(const char *text, size_t length)
 {
 	const char *hash = text + length - 19;
@@ -384,10 +385,10 @@ static size_t cut_hash(const char *text, size_t length)
 }
 
 /*
- * Whether all back references of a D name together stay small: those of identifiers copy some
- * bytes, but types may refer to types that refer to types. libiberty takes no callback for D and
- * does not bound what it makes. "Q", then a number in base 26 whose last digit is a small letter (D
- * ABI, "Back references"). A Q within an identifier is counted, too, if it looks like one.
+ * True if all back references of a D name together stay small. Those of identifiers copy some
+ * bytes, but types may refer to types that refer to types. libiberty has no callback for D and does
+ * not bound its output. A back reference is "Q" and a number in base 26 that ends with a small
+ * letter (D ABI, "Back references"). A Q within an identifier counts, too, if it looks like one.
  */
 static bool d_is_bounded(const char *name, size_t length)
 {
@@ -410,8 +411,8 @@ static bool d_is_bounded(const char *name, size_t length)
 }
 
 /*
- * "module.function(int).inner(char) const" to "module.function(int).inner", but "name!(int)" is
- * left.
+ * Turns "module.function(int).inner(char) const" into "module.function(int).inner", but leaves
+ * "name!(int)".
  */
 static void d_cut_parameters(char *text)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table may have tens of megabytes, most of it line numbers: read are the header and the list
- * of functions, and of names only those that are asked for.
+ * The table may have tens of megabytes, most of it line numbers: only the header and the list of
+ * functions are read, and the names that are asked for.
  */
 #include "symbols/names/gopclntab.h"
 
@@ -42,7 +42,7 @@ static int section_find(const struct elf_file *file, struct elf_section *out)
 	return -ENOENT;
 }
 
-/* What the loader writes at addr, from the relative relocations; fallback when none does. */
+/* The value that the loader writes at addr, by the relative relocations; fallback if none does. */
 static uint64_t relocated(const struct elf_file *file, uint64_t addr, uint64_t fallback)
 {
 	uint32_t index = elf_file_section_index(file, ".rela.dyn");
@@ -65,7 +65,7 @@ static uint64_t relocated(const struct elf_file *file, uint64_t addr, uint64_t f
 	return fallback;
 }
 
-/* Where text begins: what the header says, else a relocation, else the section. */
+/* The start of text: from the header, else from a relocation, else the section's. */
 static uint64_t text_start(const struct elf_file *file, uint64_t said, uint64_t addr)
 {
 	struct elf_section text;
@@ -82,7 +82,7 @@ static uint64_t text_start(const struct elf_file *file, uint64_t said, uint64_t 
 /*
  * Words behind the eight bytes of magic, zeros, quantum and pointer size: the number of functions
  * and of files; from 1.18 on the start of text; then offsets of names, units, files, counters, and
- * of functions, where the list of them is, too.
+ * of functions, which is also where their list is.
  */
 static int header_read(const struct elf_file *file, const struct elf_section *section,
 		       struct gopclntab_header *h, struct gopclntab *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Most of a jitdump file is copies of machine code, which names do not need: of a record only the
- * head and the name are parsed.
+ * Most of a jitdump file is copies of machine code, which names do not need: of each record only
+ * the header and the name are parsed.
  */
 #include "symbols/names/jitdump.h"
 
@@ -20,7 +20,7 @@
 #define LOAD_BYTES   56u /* prefix and fields; the name follows */
 #define MOVE_BYTES   64u
 #define CHUNK_BYTES  65536u
-#define READ_COST    64u /* bytes of the budget that a read takes at least */
+#define READ_COST    64u /* bytes that a read takes of the budget at least */
 
 enum record_id {
 	RECORD_LOAD,
@@ -32,13 +32,13 @@ enum record_id {
 
 struct jitdump {
 	int fd;		 /* -1: none */
-	uint64_t offset; /* of the record that comes next */
-	bool begun;	 /* the header is read */
-	bool swapped;	 /* of the other byte order */
+	uint64_t offset; /* of the next record */
+	bool begun;	 /* the header has been read */
+	bool swapped;	 /* the file has the other byte order */
 	bool closed;
 	bool behind;
-	uint64_t early; /* so much was told before anything was sampled */
-	int error;	/* that ended it */
+	uint64_t early; /* bytes written before the first sample */
+	int error;	/* error that ended the file */
 };
 
 bool jitdump_is_name(const char *name)
@@ -118,7 +118,7 @@ static uint64_t get64(const struct jitdump *jd, const uint8_t *at)
 	return jd->swapped ? bswap_64(value) : value;
 }
 
-/* Bytes of the header, 0: not all of it is there; -EINVAL. */
+/* Bytes of the header; 0: not all of it is there; -EINVAL. */
 static int64_t read_header(struct jitdump *jd, const uint8_t *data, size_t length)
 {
 	uint32_t size;
@@ -133,7 +133,7 @@ static int64_t read_header(struct jitdump *jd, const uint8_t *data, size_t lengt
 	return size;
 }
 
-/* A name that is longer than what was read of the record is cut. */
+/* A name longer than what was read of the record is cut. */
 static int read_load(const struct jitdump *jd, struct codemap *map, const uint8_t *data,
 		     size_t length)
 {
@@ -153,7 +153,7 @@ static int read_move(const struct jitdump *jd, struct codemap *map, const uint8_
 	return codemap_move(map, get64(jd, data + 56), get64(jd, data + 40), get64(jd, data + 48));
 }
 
-/* length: of what is there of the record. */
+/* length: of the part of the record that is there. */
 static int read_record(struct jitdump *jd, struct codemap *map, const uint8_t *data, size_t length)
 {
 	int err = 0;
@@ -168,15 +168,15 @@ static int read_record(struct jitdump *jd, struct codemap *map, const uint8_t *d
 	case RECORD_CLOSE:
 		jd->closed = true;
 		break;
-	default: /* lines, unwinding information, and what later versions may add */
+	default: /* lines, unwinding information, and future records */
 		break;
 	}
 	return err == -ENOSPC || err == -ENOENT ? 0 : err;
 }
 
 /*
- * As much of a record as has to be there: its head, and a name of the longest kind. The rest of it
- * is passed over, whether it has been written already or not.
+ * The part of a record that must be there: its header, and the longest possible name. The rest is
+ * skipped, whether it has been written already or not.
  */
 static uint64_t needed(const struct jitdump *jd, const uint8_t *data)
 {
@@ -206,7 +206,8 @@ int jitdump_parse(struct jitdump *jd, struct codemap *map, const uint8_t *data, 
 	while (!err && !jd->closed && at < length && length - at >= PREFIX_BYTES) {
 		uint64_t size = get32(jd, data + at + 4), left = length - at;
 
-		/* No record: there may be one later, in a file that is written through a mapping.
+		/*
+		 * No record: there may be one later, in a file that is written through a mapping.
 		 */
 		if (!size || left < needed(jd, data + at))
 			break;
