@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The bookkeeping of the collector. What the sampler knows are sums that only grow and that are
- * not read all at once; here they become the figures of a slice, and what no counter has gets its
- * name. No tick is counted twice, none is left out, whatever order they are read in.
+ * The accounting of the collector. The sampler has sums that only grow and that are not read all at
+ * once; here they become the figures of a slice, and ticks without a counter get a reason. Each
+ * tick is counted exactly once, in whatever order the sums are read.
  */
 #include "tui/collect/accounting.h"
 
@@ -11,8 +11,8 @@
 
 #include "bpf/sampler/kernelinfo.h"
 
-#define TICKS_ENOUGH   100u	    /* in a slice, to speak of a share of them */
-#define MISSED_PERCENT 10u	    /* is worth a warning */
+#define TICKS_ENOUGH   100u	    /* ticks in a slice from which a share is meaningful */
+#define MISSED_PERCENT 10u	    /* percent, from which on to warn */
 #define LONG_ENOUGH_NS 500000000ull /* the idle time of a CPU comes in steps of 10 ms */
 
 static uint64_t delta(uint64_t now, uint64_t before)
@@ -22,8 +22,8 @@ static uint64_t delta(uint64_t now, uint64_t before)
 
 /*
  * Samples, idle time and clocks are read one after the other, and idle time comes in steps of 10
- * ms. What is idle after it was given up as missed stays missed, so that the sums never fall and
- * what was told adds up.
+ * ms. A tick that was counted as missed and turns out idle stays missed, so that sums never fall
+ * and reported figures add up.
  */
 void accounting_take(struct accounting *b, const struct profiler_stats *stats,
 		     const struct sampler_ticks *ticks)
@@ -68,19 +68,19 @@ void accounting_restart(struct accounting *b)
 }
 
 /*
- * The ticks of a slice are those that it accounts for. Where a sample is found before the clock
- * says that it was due, they are more than the clock's, and fewer in the slice that follows.
+ * The ticks of a slice are those that it accounts for. A sample found before it was due by the
+ * clock makes them more than the clock's, and fewer in the slice that follows.
  */
 static uint64_t accounted(const struct accounting *b, const struct profile_health *h)
 {
 	if (b->now.ticks.due <= b->base.ticks.due)
-		return 0; /* no clock */
+		return 0; /* the event has no clock */
 	return h->taken + h->idle + h->loss[LOSS_THROTTLED] + h->loss[LOSS_MISSED];
 }
 
 /*
- * Samples that hit while the counts are read stand in the counters already. A kernel stack says
- * exactly what hit the kernel; only without such stacks the counters must do.
+ * Samples that hit while the counts are read are in the counters already. Kernel stacks tell
+ * exactly which samples hit the kernel; the counters are used only without such stacks.
  */
 void accounting_fill(const struct accounting *books, bool no_kernel, struct profile_health *h)
 {

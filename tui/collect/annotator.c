@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A stack of the profile and its record have the same frames but for the inlined ones, which tells
+ * A stack of the profile and its record have the same frames, except for inlined ones; that tells
  * at which of the record's addresses the function is. The profile's lock is held only while frames
- * are compared: to ask where an address is takes the tracker's.
+ * are compared: looking up an address takes the tracker's lock.
  */
 #include "tui/collect/annotator.h"
 
@@ -30,7 +30,7 @@
 #define REMEMBER_NS 30000000000ull /* raw stacks are kept for longer */
 #define FOUND_MAX   (1u << 20)
 
-struct annotator_match { /* samples in which the function is at this address */
+struct annotator_match { /* samples with the function at this address */
 	struct tracker_exec of;
 	uint64_t frame;
 	uint64_t count;
@@ -56,7 +56,7 @@ struct annotator {
 	struct lister *lister; /* NULL: not needed yet */
 
 	struct annotation_wish wish; /* serial 0: none */
-	uint64_t counted;	     /* time up to which hits are in `all` */
+	uint64_t counted;	     /* end of the time that is counted in `all` */
 	uint64_t since;
 	struct annotator_match *found;
 	size_t nfound, found_room;
@@ -260,7 +260,7 @@ static void locate(struct annotator *a)
 	}
 }
 
-/* -ENOENT: its file is not open any more, since nothing maps it. */
+/* -ENOENT: its file is not open any more, since no process maps it. */
 static int ask(struct annotator *a, const struct annotator_match *f)
 {
 	struct lister_job job = {.serial = a->wish.serial, .fd = -1, .start = f->start};
@@ -309,7 +309,7 @@ static bool has_exited(const struct annotator *a, const struct annotator_match *
 	return exited;
 }
 
-/* What was mapped where went with the process. */
+/* The mappings are gone with the process. */
 static void tell_no_file(struct annotator *a, const struct annotator_match *found, size_t count)
 {
 	size_t gone = 0;
@@ -333,7 +333,7 @@ static void ask_or_tell(struct annotator *a, const struct annotator_match *f)
 	a->asked = !a->trouble[0];
 }
 
-/* That which the wish names by an address. */
+/* The function at the address of the wish. */
 static void choose_frame(struct annotator *a)
 {
 	struct annotator_match f = {.of = {.pid = a->wish.pid, .exec_id = a->wish.image},
@@ -351,7 +351,7 @@ static void choose_frame(struct annotator *a)
 	ask_or_tell(a, &f);
 }
 
-/* The hottest of the functions that have the name. */
+/* The hottest of the functions with that name. */
 static void choose(struct annotator *a)
 {
 	const struct annotator_match *best = NULL;
@@ -506,7 +506,7 @@ static void tell_failure(struct annotator *a, int err)
 	snprintf(a->trouble, sizeof(a->trouble), "%s", why);
 }
 
-/* True when the listing came. */
+/* True if the listing has arrived. */
 static bool take_listing(struct annotator *a)
 {
 	struct listing *listing;
@@ -530,7 +530,7 @@ static bool take_listing(struct annotator *a)
 	return true;
 }
 
-/* True when there is a new one. */
+/* True if there is a new one. */
 static bool take_wish(struct annotator *a)
 {
 	const struct annotation_wish *wish;

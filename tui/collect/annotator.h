@@ -3,10 +3,9 @@
 #define STACKTOP_TUI_COLLECT_ANNOTATOR_H
 
 /*
- * Answers the wish for an annotation that stands in the profile: remembers which stacks were
- * sampled in the last seconds, finds those that the function is in, and counts the addresses in
- * it. While there is no wish it does nothing but remember. Used by the collector's thread, without
- * the profile's lock.
+ * Answers the profile's wish for an annotation: remembers which stacks were sampled in the last
+ * seconds, finds those with the function, and counts the addresses in it. Without a wish it only
+ * remembers stacks. Used by the collector's thread, without the profile's lock.
  */
 
 #include <stdbool.h>
@@ -27,10 +26,10 @@ int annotator_new(struct profile *profile, struct tracker *tracker, struct resol
 		  struct stackcache *stacks, size_t limit, struct remotedebug *remote,
 		  struct annotator **out);
 void annotator_free(struct annotator *a); /* NULL is none */
-/* So many samples of a user stack, in the slice that ends at `now`. */
+/* Adds so many samples of a user stack, in the slice that ends at `now`. */
 void annotator_note(struct annotator *a, pid_t pid, uint64_t exec, uint64_t hash, bool kernel,
 		    uint64_t count, uint64_t now);
-/* After a slice (slice), or between two: true when there is something new to be seen. */
+/* After a slice (slice), or between two: true if there is something new to show. */
 bool annotator_work(struct annotator *a, uint64_t now, bool slice);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two pipes: one holds the child back, the other, closed by a successful exec, brings back the
- * error of a failed one.
+ * Two pipes: one holds the child back, the other, closed by a successful exec, returns the error of
+ * a failed one.
  */
 #include "tui/collect/child.h"
 
@@ -79,7 +79,7 @@ int child_new(char **argv, enum child_streams streams, struct child **out)
 		if (c->pid < 0)
 			err = -errno;
 		if (!c->pid) {
-			close(go[1]); /* else it would wait for itself */
+			close(go[1]); /* otherwise it would wait for itself */
 			child(argv, streams, go[0], error[1]);
 		}
 	}

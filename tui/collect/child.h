@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_COLLECT_CHILD_H
 
 /*
- * The COMMAND of `stacktop -- COMMAND`: a child that waits until it is followed and sampled, so
- * that not even its first instruction is missed.
+ * The COMMAND of `stacktop -- COMMAND`: a child that waits until it is tracked and sampled, so that
+ * not even its first instruction is missed.
  */
 
 #include <stdbool.h>
@@ -15,10 +15,9 @@ struct child;
 enum child_streams {
 	CHILD_PLAIN, /* as they are */
 	CHILD_ASIDE, /* standard output goes to standard error, apart from the report */
-	/* As that, and it reads from /dev/null: the lines of standard input are commands. */
+	/* The same, and it reads from /dev/null: standard input has commands. */
 	CHILD_APART,
-	/* Its terminal belongs to the screen: it reads from and writes to /dev/null where it would
-	 * use the terminal. */
+	/* Its terminal belongs to the screen: /dev/null takes the terminal's place. */
 	CHILD_QUIET,
 };
 
@@ -27,17 +26,17 @@ enum child_streams {
  * valid. 0 or -errno.
  */
 int child_new(char **argv, enum child_streams streams, struct child **out);
-/* A child that did not end gets SIGTERM (one that was never let go: it just ends). */
+/* Sends SIGTERM to a child that has not ended; one that was never released just ends. */
 void child_free(struct child *c);
 
 pid_t child_pid(const struct child *c);
-/* Lets it go: 0, or the -errno of its execvp. Waits for that. */
+/* Releases the child and waits for its execvp: 0, or the -errno of that. */
 int child_go(struct child *c);
-/* errno of its execvp; 0: it was not tried, or succeeded. */
+/* errno of its execvp; 0: not tried yet, or successful. */
 int child_error(const struct child *c);
-/* Readable when it has ended. */
+/* Readable once it has ended. */
 int child_fd(const struct child *c);
-/* Passes a signal on, if it runs. */
+/* Forwards a signal, if it runs. */
 void child_signal(const struct child *c, int signal);
 /* Its exit status, 128 and the number of the signal that ended it, or -1: it has not ended. */
 int child_status(struct child *c);

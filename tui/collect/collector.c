@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The collector: one thread that drains the sampler when a slice ends and commits it. Only its
- * files know both the BPF side and the profile; this one opens and closes the parts, and says what
- * the thread does when.
+ * The collector: one thread that drains the sampler at the end of a slice and commits the slice.
+ * Only its files know both the BPF side and the profile; this one opens and closes the parts, and
+ * runs the thread.
  */
 #include "tui/collect/collector.h"
 
@@ -51,7 +51,7 @@ void collector_say(void *arg, int level, const char *text)
 
 /* --- the thread ------------------------------------------------------------------------------ */
 
-/* Waits until then, or until woken. True when the command has ended. */
+/* Waits until then, or until woken. True if the command has ended. */
 static bool wait_until(struct collector *c, uint64_t then)
 {
 	struct pollfd fds[2] = {{.fd = c->wake, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
@@ -72,7 +72,7 @@ static bool wait_until(struct collector *c, uint64_t then)
 }
 
 /*
- * Each slice has its report, also when those are read slowly: the next slice is longer then, and
+ * Each slice has its report, even if reports are read slowly: the next slice is longer then, and
  * its samples wait in the maps. False: stop.
  */
 static bool wait_for_report(struct collector *c)
@@ -122,7 +122,7 @@ static void *collect(void *arg)
 		if (!wait_for_report(c))
 			break;
 		if (!last && slice == period)
-			/* A screenshot ends by itself: keys may ask for more. */
+			/* A screenshot ends by itself, but keys may ask for more. */
 			last = ++full == c->options->iterations && !c->options->screenshot;
 		first = false;
 		event = last ? NULL : collector_next_event(c);
@@ -136,7 +136,7 @@ static void *collect(void *arg)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-/* Without it there are only the names that are here. */
+/* Without it there are only local names. */
 static void open_remote(struct collector *c)
 {
 	int err = remotedebug_new(&c->remote);
@@ -176,7 +176,7 @@ static int open_parts(struct collector *c, char *error, size_t size)
 			 refusal_of(REFUSAL_PERF_EVENT_OPEN, err, remedy, sizeof(remedy)));
 		return err;
 	}
-	/* A report's names are not corrected later, and no person waits for its end. */
+	/* A report's names are not corrected later, and no user waits for its end. */
 	if (!err && o->batch)
 		tracker_patience(c->tracker, FILES_WAIT_NS);
 	if (!err)
@@ -197,7 +197,7 @@ static int open_parts(struct collector *c, char *error, size_t size)
 				    (size_t)o->debug_memory << 20, c->remote, &c->annotator);
 	if (!err)
 		err = procinfo_new(c->profile, c->tracker, &c->procs);
-	/* Only to be shown. */
+	/* Only for display. */
 	if (!err && memlock_maps(&c->locked))
 		c->locked = 0;
 	if (err)
@@ -246,7 +246,7 @@ int collector_new(struct profile *p, const struct collector_options *options, st
 	thread_block_signals(&before);
 	if (!err)
 		err = open_parts(c, error, size);
-	/* Last: an older recording is not given up for nothing. */
+	/* Last: an older recording is not overwritten for nothing. */
 	if (!err && options->record)
 		err = session_writer_new(options->record, &c->record, error, size);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -258,7 +258,7 @@ int collector_new(struct profile *p, const struct collector_options *options, st
 	return 0;
 }
 
-/* Samples without tables only say that tables are missing. */
+/* Samples without tables would only show that tables are missing. */
 static void wait_for_tables(struct collector *c)
 {
 	uint64_t end =
@@ -321,7 +321,7 @@ int collector_start(struct collector *c, char *error, size_t size)
 	return err;
 }
 
-/* until: CLOCK_REALTIME; NULL: however long it takes. */
+/* until: CLOCK_REALTIME; NULL: no limit. */
 static bool live_stop_until(struct collector *c, const struct timespec *until)
 {
 	int err = 0;

@@ -2,7 +2,7 @@
 #ifndef STACKTOP_TUI_COLLECT_COLLECTOR_H
 #define STACKTOP_TUI_COLLECT_COLLECTOR_H
 
-/* The source that samples this machine and resolves names, from threads of its own. */
+/* The source that samples this machine and resolves names, in its own threads. */
 
 #include <regex.h>
 #include <stdbool.h>
@@ -44,18 +44,18 @@ struct collector_options {
 };
 
 /*
- * Loads the programs and prepares to sample; command is what `-- COMMAND` started (NULL: none).
- * Nothing is owned, all must outlive the collector. On failure *out is NULL and error says what is
+ * Loads the programs and prepares to sample; command: the child of `-- COMMAND` (NULL: none).
+ * Nothing is owned; all must outlive the collector. On failure *out is NULL and error says what is
  * missing and what to do. source_free() of its source ends it.
  */
 int collector_new(struct profile *p, const struct collector_options *options, struct child *command,
 		  struct collector **out, char *error, size_t size);
 /*
- * Begins to sample, and lets the command go: its -errno when that cannot be run. Signals are
- * blocked in the threads that it makes. error as above.
+ * Begins to sample, and releases the command: -errno if that cannot be run. Signals are blocked in
+ * the threads that it makes. error as above.
  */
 int collector_start(struct collector *collector, char *error, size_t size);
-/* The collector as screens and reports know it. */
+/* The collector as screens and reports see it. */
 struct source *collector_source(struct collector *collector);
 
 #endif

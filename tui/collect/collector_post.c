@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What screens ask of the collection. Most is the tracker's business; an interval and another event
- * are wishes that the collector's thread sees to when a slice is over.
+ * Requests of screens. Most are the tracker's business; another interval or event is taken over by
+ * the collector's thread at the end of a slice.
  */
 #include "tui/collect/collector_priv.h"
 
@@ -22,7 +22,7 @@ void collector_set_period(struct collector *c, double seconds)
 	uint64_t ns = (uint64_t)(seconds * 1e9);
 
 	atomic_store(&c->period, ns);
-	/* A slice is late when naming the one before took long. */
+	/* A slice is late if naming the one before took long. */
 	tracker_keep_dead(c->tracker, 2 * ns + DEAD_MORE_NS);
 }
 
@@ -88,7 +88,9 @@ static void detach_user(void *arg, const char *name, bool known, uid_t uid)
 	post_user(arg, TRACKER_DETACH, name, known, uid);
 }
 
-/* The tracker knows users by number, and to look a name up may take long. False: it is none. */
+/*
+ * The tracker knows users by number, and looking up a name may take long. False: it is not a name.
+ */
 static bool by_user(struct collector *c, enum source_command command, const char *arg)
 {
 	static const char prefix[] = "user:";
@@ -142,7 +144,10 @@ void collector_post(struct source *source, enum source_command command, const ch
 	}
 }
 
-/* Stopped before the slice ends, no sample of the event before is left to a slice of its own. */
+/*
+ * Sampling stops before the slice ends, so that no sample of the old event is left for a slice of
+ * its own.
+ */
 const struct event *collector_next_event(struct collector *c)
 {
 	const struct event *event = atomic_exchange(&c->wish, NULL);
@@ -159,8 +164,8 @@ const struct event *collector_next_event(struct collector *c)
 }
 
 /*
- * Counts of two events cannot be added up: what was sampled before is forgotten. A view that is
- * frozen keeps what it has.
+ * Counts of two events cannot be added up: earlier samples are forgotten. A frozen view keeps what
+ * it has.
  */
 void collector_change_event(struct collector *c, const struct event *event)
 {

@@ -2,7 +2,7 @@
 #ifndef STACKTOP_TUI_COLLECT_COLLECTOR_PRIV_H
 #define STACKTOP_TUI_COLLECT_COLLECTOR_PRIV_H
 
-/* The collector, and what its parts ask of each other. For collector*.c only. */
+/* The collector and the interface between its parts. For collector*.c only. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,21 +43,22 @@ struct collector {
 	struct procinfo *procs;
 	struct session_writer *record; /* NULL: not asked for, or it has failed */
 	int record_error;	       /* -errno that ended it early */
-	bool record_untold;	       /* it came after the last report */
+	bool record_untold;	       /* it was set after the last report */
 	struct tracker_filter filter;
 	unsigned int shards_max;
 	uint64_t locked; /* bytes of the maps, before there are shards */
 
 	pthread_t thread;
 	bool running;
-	int event;		 /* something is to be seen */
+	int event;		 /* signalled if there is something to show */
 	int wake;		 /* of the thread */
 	_Atomic uint64_t period; /* ns */
 	_Atomic uint64_t slices;
-	_Atomic uint64_t reported; /* of them; counts in a batch run */
+	_Atomic uint64_t reported; /* slices so far; limits a batch run */
 	atomic_bool stop, finish, finished;
-	_Atomic(const struct event *) wish; /* what is to drive the sampling; NULL: as it is */
-	atomic_bool by_cpu;		    /* CPUs are to be told apart */
+	_Atomic(const struct event *)
+		wish;	    /* event that was asked for; NULL: keep the current one */
+	atomic_bool by_cpu; /* rows per CPU were asked for */
 
 	/* of the thread */
 	const struct event *sampled;
@@ -69,21 +70,22 @@ struct collector {
 	struct profile_cell *cells;
 	size_t cells_room;
 	int failed;			  /* the last slice's error, told once */
-	struct capture_record *captured;  /* is to be looked at; NULL: none */
-	bool apart;			  /* CPUs are told apart */
-	bool unwatched;			  /* it was told that a CPU cannot be sampled */
-	unsigned int ncpus;		  /* most that were sampled at a time in this slice */
-	struct remotedebug_state fetched; /* as it was told of last */
-	const char *ksyms_trouble;	  /* that was told */
+	struct capture_record *captured;  /* to be inspected; NULL: none */
+	bool apart;			  /* samples are counted per CPU */
+	bool unwatched;			  /* it was reported that a CPU cannot be sampled */
+	unsigned int ncpus;		  /* most CPUs that were sampled at a time in this slice */
+	struct remotedebug_state fetched; /* as last reported */
+	const char *ksyms_trouble;	  /* as last reported */
 };
 
-/* The collector whose source it is. */
+/* The collector that the source belongs to. */
 static inline struct collector *collector_of(const struct source *source)
 {
 	return (struct collector *)((uintptr_t)source - offsetof(struct collector, source));
 }
 
-/* Adds a message to the profile; arg is the collector, level an enum message_level (a tracker_say).
+/*
+ * Adds a message to the profile; arg is the collector, level an enum message_level (a tracker_say).
  */
 void collector_say(void *arg, int level, const char *text);
 
@@ -95,24 +97,26 @@ void collector_begin_slice(struct collector *c);
 /* Empties the ring of stacks in the middle of a slice. */
 void collector_read_stacks(struct collector *c);
 /*
- * Ends the slice and commits it; what fails is told, and its samples become a loss. last: nothing
- * is sampled any more, so that the books come out even.
+ * Ends the slice and commits it; a failure is reported, and its samples count as lost. last:
+ * sampling has stopped, so that the figures must add up.
  */
 void collector_end_slice(struct collector *c, bool last);
 
 /* --- collector_watch.c, likewise -----------------------------------------------------------------
  */
 
-/* CPUs come and go. */
+/* Reports CPUs that come and go. */
 void collector_watch_cpus(struct collector *c);
-/* Takes an inventory if a view shows the shards, and now and then for a recording. Without memory
- * the previous one stays. */
+/*
+ * Takes an inventory if a view shows the shards, and now and then for a recording. Without memory
+ * the previous one stays.
+ */
 void collector_take_inventory(struct collector *c);
-/* Hands the walk that SOURCE_INSPECT asked for to the profile, if it has come. */
+/* Hands the walk that SOURCE_INSPECT asked for to the profile, if it has arrived. */
 void collector_inspect(struct collector *c);
-/* Tells of debug files: while they are fetched, and once when they have come. */
+/* Reports debug files: while they are fetched, and once when they have arrived. */
 void collector_tell_of_fetching(struct collector *c);
-/* Tells once of each trouble with the kernel's names. */
+/* Reports each problem with the kernel's names once. */
 void collector_tell_of_ksyms(struct collector *c);
 
 /* --- collector_post.c ----------------------------------------------------------------------------
@@ -122,11 +126,13 @@ void collector_tell_of_ksyms(struct collector *c);
 void collector_post(struct source *source, enum source_command command, const char *arg);
 /* Between two refreshes; from any thread. */
 void collector_set_period(struct collector *c, double seconds);
-/* Before a slice ends, by the collector's thread: the event that was asked for, which is to be
- * changed to after it, with the sampling stopped. NULL: none, or none that this machine has. */
+/*
+ * By the collector's thread, before a slice ends: the event that was asked for, which takes over
+ * after it, with the sampling stopped. NULL: none, or none that this machine has.
+ */
 const struct event *collector_next_event(struct collector *c);
 void collector_change_event(struct collector *c, const struct event *event);
-/* Sees to by_cpu, when it has changed; by the collector's thread. */
+/* Applies a change of by_cpu; by the collector's thread. */
 void collector_tell_cpus_apart(struct collector *c);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A slice: what the sampler has counted since the last one becomes cells of the profile. The
- * profile's lock is taken for as long as interning takes, never while a file is read or the kernel
- * waited for.
+ * profile's lock is held for interning only, never while a file is read or the kernel is waited
+ * for.
  */
 #include "symbols/base/clock.h"
 #include "symbols/base/grow.h"
@@ -48,7 +48,7 @@ static void keep_stack(const struct stack_record *rec, void *arg)
 			memcpy(c->captured, rec, sizeof(*c->captured));
 		return;
 	}
-	/* Without memory it is forgotten and comes again. */
+	/* Without memory it is forgotten and sent again. */
 	stackcache_add(c->stacks, rec);
 	if (rec->kernel)
 		return;
@@ -73,7 +73,7 @@ static uint64_t delta(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-/* The first thread is called what its process is. */
+/* The first thread has the name of its process. */
 static int note_thread(struct collector *c, const struct sampler_count *count, uint32_t proc)
 {
 	char comm[16];
@@ -176,8 +176,8 @@ static int make_cells(struct collector *c, const struct sampler_count *counts, s
 }
 
 /*
- * Which lines the slice's samples were at. Of many stacks some do: what is hot is among them.
- * Without memory the rest does not count.
+ * Counts the lines of the slice's samples, of some stacks if there are many: hot lines are among
+ * them. Without memory the rest does not count.
  */
 static void count_lines(struct collector *c, const struct sampler_count *counts, size_t n)
 {
@@ -194,7 +194,7 @@ static void count_lines(struct collector *c, const struct sampler_count *counts,
 	profile_unlock(c->profile);
 }
 
-/* The slice that was just committed. What fails ends the recording, not the collection. */
+/* Records the slice that was just committed. A failure ends the recording, not the collection. */
 static void record(struct collector *c, size_t ncells, const struct profile_health *health)
 {
 	char text[320];
@@ -217,7 +217,7 @@ static void record(struct collector *c, size_t ncells, const struct profile_heal
 	collector_say(c, MESSAGE_ERROR, text);
 }
 
-/* last: nothing is sampled any more, so that the books come out even. */
+/* last: sampling has stopped, so that the figures must add up. */
 static int collect(struct collector *c, bool last)
 {
 	char text[320];
@@ -231,7 +231,7 @@ static int collect(struct collector *c, bool last)
 	if (last)
 		sampler_stop(c->sampler);
 	err = sampler_drain(c->sampler, keep_stack, c, &counts, &ncounts);
-	/* At once: to name new stacks may take seconds. */
+	/* At once: naming new stacks may take seconds. */
 	accounting_read(&c->books, c->sampler);
 	resolver_look(c->resolver);
 	if (!err)

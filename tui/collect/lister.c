@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See lister.h. One lock guards the job that waits and the answer. */
+/* See lister.h. The worker's lock guards the waiting job and the answer. */
 #include "tui/collect/lister.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static int job_open(const struct lister_job *job, struct elf_file **out)
 	return job->image ? elf_file_open_memory(job->image, job->size, out) : -ENOENT;
 }
 
-/* Where the function ends that has no symbol, by its CFI. */
+/* The end of a function without a symbol, by its CFI. */
 static uint64_t find_end(const struct lister_job *job)
 {
 	uint64_t end = job->start, start;
@@ -98,7 +98,6 @@ static int list(struct lister *l, const struct lister_job *job, struct listing *
 	return err;
 }
 
-/* Without any there is nothing to show of it. */
 static struct cfitext *read_cfi(const struct lister_job *job)
 {
 	struct cfitext *cfi = NULL;

@@ -18,24 +18,28 @@ struct listing;
 struct remotedebug;
 
 struct lister_job {
-	uint64_t serial; /* given back */
-	int fd;		 /* the file; owned, -1: image is it */
+	uint64_t serial; /* returned with the answer */
+	int fd;		 /* the file, owned; -1: see image */
 	void *image;	 /* owned, malloc; NULL: none */
 	size_t size;
 	uint64_t start; /* of the function in the ELF file */
-	uint64_t at;	/* an address in it, whose CFI is wanted */
-	pid_t pid;	/* below whose root debug files and sources are */
+	uint64_t at;	/* an address in it, for its CFI */
+	pid_t pid;	/* process with the root for debug files and sources */
 };
 
-/* limit: bytes of debug information. remote: fetches debug files; NULL: none are fetched. -ENOMEM,
- * or what pthread_create says. */
+/*
+ * limit: bytes of debug information. remote: fetches debug files; NULL: none are fetched. -ENOMEM,
+ * or what pthread_create says.
+ */
 int lister_new(size_t limit, struct remotedebug *remote, struct lister **out);
-/* Waits for what is being read to be given up, soon. NULL is none. */
+/* Cancels what is being read and waits for that. l may be NULL. */
 void lister_free(struct lister *l);
-/* Takes the job over; one that is asked for already is given up. */
+/* Takes the job over; the job before is cancelled. */
 void lister_ask(struct lister *l, const struct lister_job *job);
-/* The answer to the last job, once: 0 and a listing, or why there is none, and the CFI, NULL where
- * there is none, each with a reference. False: not yet. */
+/*
+ * The answer to the last job, once: 0 and a listing, or why there is none, and the CFI, NULL if
+ * there is none, each with a reference. False: not yet.
+ */
 bool lister_take(struct lister *l, uint64_t *serial, int *err, struct listing **out,
 		 struct cfitext **cfi);
 

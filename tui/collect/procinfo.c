@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Most processes of a machine live shorter than a refresh or longer than a day: the first are
- * asked for once, the latter every few seconds, a part of them in each slice.
+ * Most processes live either shorter than a refresh or longer than a day: the first are read once,
+ * the latter every few seconds, a part of them in each slice.
  */
 #include "tui/collect/procinfo.h"
 
@@ -39,7 +39,7 @@ struct procinfo_proc {
 	UT_hash_handle hh;
 };
 
-struct last_exec { /* direct-mapped by PID: a collision only costs the knowledge */
+struct last_exec { /* direct-mapped by PID: a collision only loses what is known */
 	pid_t pid;
 	uint64_t exec;
 };
@@ -125,7 +125,7 @@ static ssize_t read_proc(pid_t pid, const char *name, char *to, size_t size)
 	return n;
 }
 
-/* False when there is no such process any more. */
+/* False: there is no such process any more. */
 static bool read_status(struct procinfo *pi, struct profile_proc *info)
 {
 	char text[4096];
@@ -199,7 +199,7 @@ static void ask_proc(struct procinfo *pi, struct profile_proc *info, uint64_t no
 		snprintf(info->cmdline, sizeof(info->cmdline), "[%s]", info->comm);
 }
 
-/* The PID has gone on to another program, or to another process. */
+/* The PID belongs to another program or process by now. */
 static bool replaced(const struct procinfo *pi, const struct procinfo_proc *proc)
 {
 	const struct last_exec *last = &pi->last[(uint32_t)proc->info.pid % LAST_EXECS];
@@ -207,7 +207,7 @@ static bool replaced(const struct procinfo *pi, const struct procinfo_proc *proc
 	return last->pid == proc->info.pid && last->exec > proc->key.exec;
 }
 
-/* True when something changed that a person sees. */
+/* True if something changed that users see. */
 static bool refresh(struct procinfo *pi, struct procinfo_proc *proc, uint64_t now)
 {
 	const struct tracker_exec of = {proc->info.pid, proc->image, proc->key.exec};
@@ -319,7 +319,9 @@ int procinfo_update(struct procinfo *pi, uint64_t now)
 			err = feed(pi, proc);
 		if (err)
 			return err;
-		/* The profile keeps what it needs; if it is sampled again it is asked for anew. */
+		/*
+		 * The profile keeps what it needs; if the process is sampled again it is read anew.
+		 */
 		if (proc->info.exited || now - proc->sampled > UNSEEN_NS)
 			proc_drop(pi, proc);
 	}

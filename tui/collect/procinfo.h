@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_COLLECT_PROCINFO_H
 
 /*
- * Who the sampled processes are: name, parent, user, arguments and threads, from the tracker and
- * /proc, read anew every few seconds. Used by one thread, without the profile's lock.
+ * Facts about the sampled processes: name, parent, user, arguments and threads, from the tracker
+ * and /proc, read anew every few seconds. Used by one thread, without the profile's lock.
  */
 
 #include <stdbool.h>
@@ -22,22 +22,21 @@ int procinfo_new(struct profile *profile, struct tracker *tracker, struct procin
 void procinfo_free(struct procinfo *pi);
 
 /*
- * The slice has samples of that exec (count_key.exec_id) of the PID. To be told of all before the
- * first is asked for: what a process was before its last exec is over, and /proc does not tell of
- * it any more.
+ * The slice has samples of that exec (count_key.exec_id) of the PID. Call it for all before the first
+ * procinfo_proc: an earlier exec of a process is over, and /proc does not show it any more.
  */
 void procinfo_seen(struct procinfo *pi, pid_t pid, uint64_t exec);
 /*
- * Profile id of the process, good for the commit that ends this slice: one for each PID and exec.
- * comm (16 bytes, raw) is what the sample says. of->stack_start is 0 in a kernel thread, and in a
- * sample of a process that has no address space, since it ends or is within exec. now:
+ * Profile id of the process, valid for the commit that ends this slice; there is one for each PID
+ * and exec. comm (16 bytes, raw): from the sample. of->stack_start is 0 for a kernel thread, and for a
+ * process without an address space, since it ends or is within exec. now:
  * CLOCK_MONOTONIC ns. -ENOMEM.
  */
 int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const char *comm,
 		      uint64_t now);
-/* After the processes of a slice: those that ended or changed are fed again. -ENOMEM. */
+/* After the processes of a slice: adds those that ended or changed once more. -ENOMEM. */
 int procinfo_update(struct procinfo *pi, uint64_t now);
-/* Its names of users, for others to ask. */
+/* Its names of users, for others to use. */
 struct users *procinfo_users(const struct procinfo *pi);
 /* After its commit. */
 void procinfo_age(struct procinfo *pi);

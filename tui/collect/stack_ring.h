@@ -4,8 +4,8 @@
 
 /*
  * Which raw stacks were sampled how often in the last seconds. The profile keeps only functions; an
- * annotation counts instructions, for which it needs the raw stacks, also those sampled before it
- * was asked for.
+ * annotation counts instructions, for which it needs the raw stacks, including those sampled before
+ * it was asked for.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define STACK_RING_MAX (1u << 17) /* 5 MiB; beyond, the oldest are forgotten */
+#define STACK_RING_MAX (1u << 17) /* 5 MiB; then the oldest are forgotten */
 
 struct stack_ring;
 
@@ -31,10 +31,10 @@ struct stack_ring *stack_ring_new(void);
 void stack_ring_free(struct stack_ring *h);
 /* Without memory it is not remembered. Times ascend. */
 void stack_ring_add(struct stack_ring *h, const struct stack_hit *hit);
-/* Forgets what is older. */
+/* Forgets hits before that time. */
 void stack_ring_forget(struct stack_ring *h, uint64_t before);
 size_t stack_ring_count(const struct stack_ring *h);
-/* From the oldest, 0, on. Valid until the next stack_ring_add. */
+/* Hit i, 0 being the oldest. Valid until the next stack_ring_add. */
 const struct stack_hit *stack_ring_at(const struct stack_ring *h, size_t i);
 
 #endif

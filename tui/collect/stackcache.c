@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Both tables are in the order of their last use, so that aging looks at no more than what it
- * drops. A raw stack goes in two steps: first the kernel is told to send it again, and only when
- * no slice can hold counts from before that does the copy go, since they would have no frames.
+ * Both tables are in the order of last use, so that aging looks only at what it drops. A raw stack
+ * is dropped in two steps: first the kernel is told to send it again, and only when no slice can
+ * contain earlier counts the copy goes, since they would have no frames.
  */
 #include "tui/collect/stackcache.h"
 
@@ -19,7 +19,7 @@
 
 #define RAW_AGE	   60000000000ull /* ns */
 #define NAMED_AGE  30000000000ull
-#define RAW_BYTES  (memory_limit(MEMORY_RAW) / 2) /* and as much for the sites of named ones */
+#define RAW_BYTES  (memory_limit(MEMORY_RAW) / 2) /* as much again for the sites of named ones */
 #define NAMED_MAX  65536u
 #define RETRIES	   3 /* of a stack with addresses in no known mapping */
 #define RAW_LINGER 2 /* slices */
@@ -41,7 +41,7 @@ struct stackcache_named {
 	uint32_t stack;
 	int retries;
 	uint64_t jit;		 /* see resolver_doubt */
-	struct tracker_exec of;	 /* whose code that is */
+	struct tracker_exec of;	 /* exec with the code */
 	uint64_t debug_files;	 /* resolver_debug_files then */
 	uint64_t files, changes; /* see resolver_doubt */
 	uint32_t *places;	 /* resolver_places then; NULL: there are none */
@@ -142,7 +142,7 @@ int stackcache_add(struct stackcache *c, const struct stack_record *rec)
 	struct stackcache_raw *raw;
 
 	HASH_FIND(hh, c->raws, &hash, sizeof(hash), raw);
-	if (raw) { /* the kernel had forgotten it, by itself or because it was told */
+	if (raw) { /* the kernel had forgotten it, by itself or on request */
 		raw->doomed = 0;
 		raw->time = c->now;
 		return 0;
@@ -293,7 +293,7 @@ static bool is_doubtful(struct stackcache *c, const struct stackcache_named *nam
 	       (named->jit && resolver_jit_version(c->resolver, &named->of) != named->jit);
 }
 
-/* What fails leaves the names as they are. */
+/* A failure leaves the names as they are. */
 static void name_again(struct stackcache *c, struct stackcache_named *named,
 		       const struct stack_record *rec)
 {

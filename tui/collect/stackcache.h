@@ -3,10 +3,10 @@
 #define STACKTOP_TUI_COLLECT_STACKCACHE_H
 
 /*
- * Stacks that came from the kernel, by hash, and the profile stacks that they became. A hash means
- * the same stack of the same code wherever it is counted, so it is named once. A stack travels
- * once, so it is kept for as long as the kernel may count it; what was not counted for a while is
- * forgotten on both sides. Used by one thread, without the profile's lock.
+ * Stacks from the kernel, by hash, and the profile stacks made from them. A hash means the same
+ * stack of the same code wherever it is counted, so it is named once. A stack is sent once, so it
+ * is kept for as long as the kernel may count it; what was not counted for a while is forgotten on
+ * both sides. Used by one thread, without the profile's lock.
  */
 
 #include <stdbool.h>
@@ -24,23 +24,25 @@ int stackcache_new(struct profile *profile, struct sampler *sampler, struct reso
 		   struct stackcache **out);
 void stackcache_free(struct stackcache *c);
 
-/* Keeps a copy of the record. -ENOMEM: it is to be sent again. */
+/* Keeps a copy of the record. -ENOMEM: it has to be sent again. */
 int stackcache_add(struct stackcache *c, const struct stack_record *rec);
 
 /*
- * Profile id of the stack with that hash. *lost: its record is missing and the stack only says so.
+ * Profile id of the stack with that hash. *lost: its record is missing, and the stack only says so.
  * Valid until the next stackcache_age and the next commit. -ENOMEM.
  */
 int64_t stackcache_user(struct stackcache *c, uint64_t hash, bool *lost);
 int64_t stackcache_kernel(struct stackcache *c, uint64_t hash, bool *lost);
 
-/* So many samples of a user stack that the slice has; for its functions' source lines. The
- * profile's lock is held. -ENOMEM. */
+/*
+ * Counts so many samples of a user stack in the slice, for its functions' source lines. The
+ * profile's lock is held. -ENOMEM.
+ */
 int stackcache_count_lines(const struct stackcache *c, uint64_t hash, uint64_t count);
 
 /*
- * The record of a user stack that was counted lately, and the profile id that it became; false:
- * forgotten. Both valid until the next stackcache_age and the next commit.
+ * The record of a user stack that was counted lately, and its profile id; false: forgotten. Both
+ * are valid until the next stackcache_age and the next commit.
  */
 bool stackcache_peek(const struct stackcache *c, uint64_t hash, uint32_t *stack,
 		     const struct stack_record **rec);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table that forgets is enough for a queue and a cache at once: the thread looks for entries
- * without an answer. The thread cannot be told to give up a look-up, so it shares the table by a
- * reference and may outlive its owner.
+ * One table that forgets serves as queue and cache: the thread looks for entries without an answer.
+ * A look-up cannot be cancelled, so the thread may be left behind (worker.h).
  */
 #include "tui/collect/users.h"
 
@@ -40,10 +39,10 @@ struct users_question { /* of users_find */
 struct users {
 	struct worker worker;
 	users_lookup *lookup;
-	bool late; /* one was waited for in vain, and has not come back */
+	bool late; /* an earlier answer did not come in time, and is still missing */
 	struct users_question *first, **end;
 	unsigned int nquestions;
-	unsigned int round; /* whose questions get their answers */
+	unsigned int round; /* questions of other rounds get no answer */
 	struct users_entry known[USERS_KNOWN];
 };
 
@@ -117,8 +116,10 @@ static bool find(const char *name, uid_t *uid)
 	return true;
 }
 
-/* The lock is given up for as long as it takes to find out, but not to tell: who asked must not be
- * gone by then. */
+/*
+ * The lock is released during the look-up, but not during the callback: its argument must not be
+ * freed by then.
+ */
 static void answer_question(struct users *u)
 {
 	struct users_question *q = u->first;
@@ -163,7 +164,7 @@ int users_find(struct users *u, const char *name, users_found *found, void *arg)
 	return err;
 }
 
-/* The one under way is no longer in the list, and belongs to the thread. */
+/* The current one is no longer in the list, and belongs to the thread. */
 void users_forget(struct users *u)
 {
 	pthread_mutex_lock(&u->worker.lock);

@@ -3,9 +3,8 @@
 #define STACKTOP_TUI_COLLECT_USERS_H
 
 /*
- * Names of users. To ask for one may take minutes where they are kept on another machine, so a
- * thread of its own does it, and callers get the number until the name is known. May be used from
- * any thread.
+ * Names of users. If they are kept on another machine a look-up may take minutes, so a thread does
+ * it, and callers get the number until the name is known. Any thread may call these.
  */
 
 #include <stdbool.h>
@@ -14,7 +13,7 @@
 
 struct users;
 
-/* 0 and the raw name, or non-zero where there is none. May block. */
+/* 0 and the raw name, or non-zero: there is none. May block. */
 typedef int users_lookup(uid_t uid, char *to, size_t size);
 
 /* lookup: NULL for the system's own (getpwuid). -ENOMEM, or what making a thread failed with. */
@@ -23,19 +22,21 @@ int users_new(users_lookup *lookup, struct users **out);
 void users_free(struct users *users);
 
 /*
- * The clean name of the user, else the number. Waits for a moment for one that was not asked for
- * before, unless an earlier one has not come back.
+ * The clean name of the user, else the number. Waits a moment for a user that was not asked for
+ * before, unless an earlier one is still missing.
  */
 void users_name(struct users *users, uid_t uid, char *to, size_t size);
 
-/* What users_find found; known: there is such a user. Calls nothing of this header. */
+/*
+ * The result of users_find; known: there is such a user. It must not call this header's functions.
+ */
 typedef void users_found(void *arg, const char *name, bool known, uid_t uid);
 /*
- * The other way: looks up who has that name, else that number, in the thread, which calls found
- * when it knows, or never once users_free has begun. -ENOMEM; -EAGAIN: too many wait already.
+ * Looks up the user of that name, or else of that number, in the thread, which then calls found,
+ * but not after users_free has begun. -ENOMEM; -EAGAIN: too many wait already.
  */
 int users_find(struct users *users, const char *name, users_found *found, void *arg);
-/* What users_find was asked until now has no answer after this, the look-up under way included. */
+/* Drops the questions of users_find so far, including the current one: they get no answer. */
 void users_forget(struct users *users);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See inline_cache.h. Most objects have no debug information: their addresses take no memory here.
+/*
+ * See inline_cache.h. Most objects have no debug information: their addresses take no memory here.
  */
 #include "tui/symbolize/inline_cache.h"
 

@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_SYMBOLIZE_INLINE_CACHE_H
 
 /*
- * Addresses of code and the calls inlined there, as far as they are known by now. A site has a
- * number, by which stacks of the profile wait for it. Used by the collector's thread.
+ * Addresses of code and the calls inlined there, as far as they are known. A site has a number;
+ * stacks of the profile wait for it. Used by the collector's thread.
  */
 
 #include <stdbool.h>
@@ -24,24 +24,26 @@ void inline_cache_free(struct inline_cache *sites);
 void inline_cache_set_remote(struct inline_cache *sites, struct remotedebug *remote);
 /* As inline_worker_set_asker. */
 void inline_cache_set_asker(struct inline_cache *sites, struct fileasker *asker);
-/* A debug file has come: objects that had none are asked about again. */
+/* A debug file has arrived: objects that had none are asked about again. */
 void inline_cache_retry(struct inline_cache *sites);
 /*
- * The site of an address of the object whose file fd is, which pid maps; symbol: as of
- * inline_chain_read. 0: there is none, for the object has no debug information. *calls: what is
- * known of it by now, as of inline_cache_get.
+ * The site of an address of an object: fd is its file, pid a process that maps it; symbol: as for
+ * inline_chain_read. 0: there is none, since the object has no debug information. *calls: what is
+ * known so far, as for inline_cache_get.
  */
 uint32_t inline_cache_find(struct inline_cache *sites, uint64_t object, int fd, pid_t pid,
 			   uint64_t vaddr, uint64_t symbol, const struct inline_chain **calls);
-/* False: it is not known yet. *calls (valid until inline_cache_trim): NULL where there are none; a
- * site that was forgotten has none. */
+/*
+ * False: not known yet. *calls (valid until inline_cache_trim): NULL if there are none; a site that
+ * was forgotten has none.
+ */
 bool inline_cache_get(const struct inline_cache *sites, uint32_t id,
 		      const struct inline_chain **calls);
-/* True when some became known. */
+/* True if some became known. */
 bool inline_cache_update(struct inline_cache *sites);
-/* Waits that long for all that was asked. */
+/* Waits so long for all questions. */
 void inline_cache_wait(struct inline_cache *sites, uint64_t ns);
-/* Between two slices: forgets the oldest when they are many. */
+/* Between two slices: forgets the oldest sites if there are too many. */
 void inline_cache_trim(struct inline_cache *sites);
 
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See inline_chain.h. A block of its own, because debug information may go while its answers stay.
+/*
+ * See inline_chain.h. The result is one block, since debug information may be freed while its
+ * answers stay.
  */
 #include "tui/symbolize/inline_chain.h"
 
@@ -90,7 +92,7 @@ uid_t inline_chain_user(void)
 	return *end || end == sudo || id > UINT32_MAX ? 0 : (uid_t)id;
 }
 
-/* A symbol without a size reaches over functions that have none. */
+/* A symbol without a size extends over functions that have none. */
 static bool is_another(struct debuginfo *info, uint64_t vaddr, uint64_t symbol,
 		       const struct inline_chain *calls)
 {

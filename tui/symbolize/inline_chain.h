@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_SYMBOLIZE_INLINE_CHAIN_H
 
 /*
- * The calls at one address as a person reads them: who is inlined into whom, and where. The live
- * view and --symbolize share this.
+ * The calls at one address as users read them: what is inlined into what, and where. The live view
+ * and --symbolize share this.
  */
 
 #include <stdbool.h>
@@ -23,15 +23,18 @@ struct inline_chain_frame {
 struct inline_chain { /* one block, to be freed with free() */
 	size_t bytes;
 	uint32_t count;			    /* at least 1 */
-	bool renames;			    /* the function is another than the symbol says */
+	bool renames;			    /* the function is not the symbol's */
 	struct inline_chain_frame frames[]; /* innermost first; the last is the function itself */
 };
 
-/* Whose split debug files are trusted besides root's: who started the program, also by sudo. */
+/*
+ * The user with trusted split debug files, besides root: the one that started the program, also by
+ * sudo.
+ */
 uid_t inline_chain_user(void);
 /*
- * info: NULL for none. symbol: where a symbol starts that covers the address by a guess (struct
- * symbol); 0: none, or it has a size. *out is NULL when nothing is known. -ENOMEM.
+ * info: NULL for none. symbol: the start of a symbol that may end before the address (struct
+ * symbol); 0: none, or it has a size. *out is NULL if nothing is known. -ENOMEM.
  */
 int inline_chain_read(struct debuginfo *info, uint64_t vaddr, uint64_t symbol,
 		      struct inline_chain **out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One lock guards the questions, the answers, and the list of objects; what an object has read is
- * the thread's alone, which looks at files without the lock.
+ * One lock guards the questions, the answers, and the list of objects. What was read of an object
+ * belongs to the thread, which reads files without the lock.
  */
 #include "tui/symbolize/inline_worker.h"
 
@@ -23,8 +23,8 @@
 #include "tui/symbolize/modules.h"
 
 #define QUESTIONS_MAX 65536u
-#define IDLE_SECONDS  30 /* after which debug information goes: its answers were kept */
-#define NICE	      10 /* while none waits for it */
+#define IDLE_SECONDS  30 /* then debug information is freed; its answers are kept */
+#define NICE	      10 /* of the thread while its owner does not wait */
 
 struct inline_question {
 	struct inline_question *next;
@@ -34,31 +34,31 @@ struct inline_question {
 };
 
 struct inline_object {
-	struct inline_object *next; /* the one used before */
+	struct inline_object *next; /* the one used before this */
 	uint64_t id;
 	pid_t pid;		/* that maps it */
 	int fd;			/* -1: not needed, or taken */
 	struct debuginfo *info; /* NULL: not read, or it cannot be used */
 	bool bare;
 	struct inline_question *questions, **last;
-	uint64_t turn; /* of the question that found the queue empty */
+	uint64_t turn; /* of the question that found its queue empty */
 	time_t used;   /* CLOCK_MONOTONIC seconds */
 };
 
 struct inline_worker {
 	struct worker worker;
-	size_t nquestions; /* with the one that is being answered */
+	size_t nquestions; /* including the one that is being answered */
 	uint64_t turns;
 	struct inline_worker_answer *answers, **last_answer;
-	struct inline_object *objects; /* in the order of their last use, the last first */
+	struct inline_object *objects; /* most recently used first */
 	struct remotedebug *remote;    /* NULL: not wanted */
 	struct fileasker *asker;       /* NULL: the thread may wait for files */
-	size_t budget, kept;	       /* bytes: of one, of all without questions */
+	size_t budget, kept;	       /* bytes: of one object, of all without questions */
 };
 
 /* --- objects --------------------------------------------------------------------------------- */
 
-/* To the front of the list. */
+/* Moves the object to the front of the list. */
 static void object_use(struct inline_worker *n, struct inline_object *object)
 {
 	struct inline_object **link = &n->objects;
@@ -71,15 +71,15 @@ static void object_use(struct inline_worker *n, struct inline_object *object)
 	n->objects = object;
 }
 
-/* Is its file still to be read? */
+/* True if its file has not been read yet. */
 static bool object_waits(const struct inline_object *object)
 {
 	return object->fd >= 0;
 }
 
 /*
- * The object whose questions are to be answered: one that was read goes first, so that it is read
- * once for all of them and may go then; else the one that has waited longest. NULL: no questions.
+ * The object to answer questions about: one that was read goes first, so that it is read once for
+ * all of them and can be freed then; else the one that has waited longest. NULL: no questions.
  */
 static struct inline_object *object_next(const struct inline_worker *n)
 {
@@ -125,8 +125,10 @@ static void objects_free(struct inline_object *objects)
 	}
 }
 
-/* Is there debug information? A process that is gone has taken its root along. Takes the
- * descriptor. */
+/*
+ * True if there is debug information. If the process is gone, so is its root. Takes over the
+ * descriptor.
+ */
 static bool object_open(struct inline_worker *n, struct inline_object *object, int fd, pid_t pid,
 			struct remotedebug *remote, struct fileasker *asker)
 {
@@ -146,8 +148,10 @@ static bool object_open(struct inline_worker *n, struct inline_object *object, i
 	return read;
 }
 
-/* Takes out what is too much to be kept, or was kept for long, and is not asked about, but for one.
- * The lock is held. */
+/*
+ * Removes objects without questions, except for one, that are too many or too old to be kept. The
+ * lock is held.
+ */
 static struct inline_object *objects_cut(struct inline_worker *n, const struct inline_object *but)
 {
 	const time_t old = clock_seconds() - IDLE_SECONDS;
@@ -183,7 +187,7 @@ static struct inline_question *question_take(struct inline_object *object)
 	return q;
 }
 
-/* The lock is held, and given up meanwhile. */
+/* The lock is held, and released meanwhile. */
 static void answer_one(struct inline_worker *n, struct inline_object *object)
 {
 	struct inline_worker_answer *answer = calloc(1, sizeof(*answer));
@@ -203,7 +207,7 @@ static void answer_one(struct inline_worker *n, struct inline_object *object)
 	if (answer) {
 		answer->id = q->id;
 		answer->bare = bare;
-		/* Without memory the address has no calls to tell of. */
+		/* Without memory the address has no calls. */
 		if (inline_chain_read(object->info, q->vaddr, q->symbol, &answer->calls))
 			answer->calls = NULL;
 	}

@@ -4,8 +4,8 @@
 
 /*
  * The thread that reads debug information, which may take seconds, so that neither the screen nor
- * the collection waits for it. It is asked about addresses and answers when it can. What it has
- * read is bounded; the debug information that was not asked for longest goes first.
+ * the collection waits for it. It answers questions about addresses. What it has read is bounded;
+ * the least recently used debug information goes first.
  */
 
 #include <stdbool.h>
@@ -21,29 +21,29 @@ struct remotedebug;
 struct inline_worker_answer {
 	struct inline_worker_answer *next;
 	uint32_t id;		    /* of the question */
-	bool bare;		    /* the object has no debug information that can be used */
+	bool bare;		    /* the object has no usable debug information */
 	struct inline_chain *calls; /* NULL: nothing is known of the address; the caller frees it */
 };
 
 /* budget: bytes of debug information. -ENOMEM, or what pthread_create says. */
 int inline_worker_new(size_t budget, struct inline_worker **out);
-/* Waits for what is being read to be given up, soon. */
+/* Cancels what is being read and waits for that. */
 void inline_worker_free(struct inline_worker *inliner);
-/* Whom to ask for debug files that are nowhere here; it must outlive the inliner. */
+/* Fetches debug files that are not on this machine; it must outlive the worker. */
 void inline_worker_set_remote(struct inline_worker *inliner, struct remotedebug *remote);
-/* The same for files that may not answer (struct debug_place). */
+/* Likewise for files on file systems that may not answer (struct debug_place). */
 void inline_worker_set_asker(struct inline_worker *inliner, struct fileasker *asker);
 /*
- * Asks; fd is the object's file, which is duplicated if it is needed, pid a process that maps it:
- * debug files are looked for below its root, 0: below our own; symbol: as of inline_chain_read.
- * -ENOMEM, -EAGAIN: too many questions wait; the error of a system call.
+ * Asks about an address. fd: the object's file, which is duplicated if needed. pid: a process that
+ * maps it, to find debug files below its root; 0: below our own. symbol: as for inline_chain_read.
+ * -ENOMEM; -EAGAIN: too many questions wait; or the error of a system call.
  */
 int inline_worker_ask(struct inline_worker *inliner, uint64_t object, int fd, pid_t pid,
 		      uint64_t vaddr, uint64_t symbol, uint32_t id);
-/* All answers there are, which are the caller's now (inline_worker_answers_free, or one by one). */
+/* All answers so far, now owned by the caller (inline_worker_answers_free, or one by one). */
 struct inline_worker_answer *inline_worker_take(struct inline_worker *inliner);
 void inline_worker_answers_free(struct inline_worker_answer *answers);
-/* True when there was nothing left to answer within the time. */
+/* True if all questions were answered within the time. */
 bool inline_worker_wait(struct inline_worker *inliner, uint64_t ns);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The files are opened when the first stack with such code arrives, and stay open: what a process
- * wrote before it ended can be read afterwards, but no longer be found. A round has a budget of
- * bytes, since the collector must come back in time; what is left comes in the next ones. These
- * bytes, and the memory for names, are shared by the users (symbols/base/quota.h).
+ * wrote before it ended can still be read then, but not be found. A round has a budget of bytes,
+ * since the collector must come back in time; the rest comes in the next rounds. Users share these
+ * bytes and the memory for names (symbols/base/quota.h).
  */
 #include "tui/symbolize/jit.h"
 
@@ -28,8 +28,9 @@
 #define PROCESS_BYTES (ALL_BYTES / 3) /* of names of one process, by each kind of file */
 #define ROUND_BYTES   (ALL_BYTES / 6) /* read of all files in a round */
 #define PROCESSES_MAX 1024u
-#define UNUSED_NS     (60ull * 1000000000) /* their files are closed, and read anew if need be */
-#define UNKNOWN_USER  65534u		   /* whose process was gone before it was looked at */
+#define UNUSED_NS                                                                                  \
+	(60ull * 1000000000) /* files unused for so long are closed, and read anew if needed */
+#define UNKNOWN_USER 65534u  /* for a process that was gone before it was looked at */
 
 struct jit_process {
 	struct tracker_exec key;
@@ -38,13 +39,13 @@ struct jit_process {
 	struct jitdump *dump; /* NULL: none found yet */
 	struct codemap *by_dump;
 	uint64_t looked; /* round */
-	uint64_t time;	 /* ns, of that look */
+	uint64_t time;	 /* ns, of that read */
 	uint64_t version;
-	uint64_t doubted; /* round in which code took the place of other code; 0: none lately */
-	bool behind;	  /* more was told than has been read */
-	uid_t uid;	  /* whose memory it takes */
+	uint64_t doubted; /* round in which code replaced other code; 0: none lately */
+	bool behind;	  /* more was written than has been read */
+	uid_t uid;	  /* that its memory is charged to */
 	size_t charged;
-	uint64_t refused; /* ns, when its user had too much; 0: it is not */
+	uint64_t refused; /* ns, when its user had too much; 0: not muted */
 	bool hashed;
 	UT_hash_handle hh;
 };
@@ -53,7 +54,7 @@ struct jit {
 	struct tracker *tracker;
 	struct fileasker *asker;
 	struct jit_files *early;
-	struct jit_process *processes; /* in the order of their last use */
+	struct jit_process *processes; /* least recently used first */
 	uint64_t round;
 	struct quota bytes; /* of all names */
 	struct quota reads; /* bytes read in a round */
@@ -158,13 +159,13 @@ static bool is_recent(const struct jit *jit, uint64_t round)
 	return round && jit->round <= round + 1;
 }
 
-/* What is certain, and was not, is another version, too. */
+/* Certain names are another version than uncertain ones. */
 static void process_doubt(const struct jit *jit, struct jit_process *p)
 {
 	uint64_t by_map, by_dump;
 	bool behind = perfmap_is_behind(p->perfmap) || (p->dump && jitdump_is_behind(p->dump));
 
-	codemap_find(p->by_dump, 0); /* so that what is new is laid over what was there */
+	codemap_find(p->by_dump, 0); /* so that new names are laid over old ones */
 	codemap_find(p->by_map, 0);
 	by_dump = codemap_last_rewritten(p->by_dump);
 	by_map = codemap_last_rewritten(p->by_map);
@@ -176,8 +177,10 @@ static void process_doubt(const struct jit *jit, struct jit_process *p)
 		p->doubted = 0;
 }
 
-/* The process whose names were not used for longest, of the same user or, for root, of any. NULL:
- * those of all are used in this round. */
+/*
+ * The process with the least recently used names, of the same user or, for root, of any. NULL: all
+ * are in use in this round.
+ */
 static struct jit_process *victim_for(const struct jit *jit, const struct jit_process *of)
 {
 	struct jit_process *p, *next;
@@ -189,7 +192,7 @@ static struct jit_process *victim_for(const struct jit *jit, const struct jit_pr
 	return NULL;
 }
 
-/* Forgets its names, and looks for none for a while. */
+/* Forgets its names, and reads none for a while. */
 static void process_refuse(struct jit *jit, struct jit_process *p)
 {
 	codemap_clear(p->by_map);
@@ -203,7 +206,7 @@ static void process_refuse(struct jit *jit, struct jit_process *p)
 	p->charged = 0;
 }
 
-/* Its names take memory of its user's share. */
+/* Its names are charged to its user. */
 static void process_charge(struct jit *jit, struct jit_process *p, uid_t uid)
 {
 	const size_t bytes = process_bytes(p);
@@ -223,7 +226,7 @@ static void process_charge(struct jit *jit, struct jit_process *p, uid_t uid)
 	p->charged = bytes;
 }
 
-/* What fails here is tried again in the next round, and until then there are no new names. */
+/* A failure here is retried in the next round; until then there are no new names. */
 static void process_look(struct jit *jit, struct jit_process *p)
 {
 	struct procfile_owner owner;
@@ -238,7 +241,7 @@ static void process_look(struct jit *jit, struct jit_process *p)
 	p->refused = 0;
 	room = budget = quota_room(&jit->reads, uid);
 
-	/* The number may have gone on to another program. */
+	/* The PID may belong to another program by now. */
 	if (lives && tracker_proc(jit->tracker, &p->key, &known) && known.exited)
 		lives = false;
 	if (!p->dump) {
@@ -262,7 +265,7 @@ static struct jit_process *process_get(struct jit *jit, const struct tracker_exe
 	struct tracker_exec key;
 	struct jit_process *p;
 
-	memset(&key, 0, sizeof(key)); /* and its padding */
+	memset(&key, 0, sizeof(key)); /* and the padding */
 	key.pid = of->pid;
 	key.stack_start = of->stack_start;
 	key.exec_id = of->exec_id;

@@ -3,9 +3,9 @@
 #define STACKTOP_TUI_SYMBOLIZE_JIT_H
 
 /*
- * Names of code that processes made while they run, from what their runtimes write for profilers
- * (symbols/names/jitdump.h, symbols/names/perfmap.h). Files are looked for, and read on, once in a
- * round. Used by one thread, without the profile's lock.
+ * Names of code that processes make while they run, from what their runtimes write for profilers
+ * (symbols/names/jitdump.h, symbols/names/perfmap.h). Files are searched and read once a round.
+ * Used by one thread, without the profile's lock.
  */
 
 #include <stdint.h>
@@ -21,22 +21,24 @@ int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out);
 void jit_free(struct jit *jit);
 
 /*
- * Name of the code at a run time address, valid for the round; NULL: none is known. Samples of the
- * round were taken before its files were read, so code that took the place of other code since they
- * were read before is JIT_REWRITTEN: it may be either. So it is in the next round, which began
- * before they were read.
+ * Name of the code at a run-time address, valid for the round; NULL: unknown. Samples of the round
+ * were taken before its files were read. So code that replaced other code since the previous read
+ * is JIT_REWRITTEN, since the sample may be of either; and so it is in the next round, which began
+ * before that read.
  */
 #define JIT_REWRITTEN "[rewritten code]"
 const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t addr);
 
 /*
- * Looks at the files of the process and tells the version of its names, which is another one after
- * each change, also of what is certain. Never 0.
+ * Reads the files of the process and returns the version of its names, which differs after each
+ * change, also of whether names are certain. Never 0.
  */
 uint64_t jit_version(struct jit *jit, const struct tracker_exec *of);
 
-/* A new stack of the process has this address: if the process made the code there, its files are
- * opened, for it may be gone when the stack is named. */
+/*
+ * A new stack of the process has this address: if the process made the code there, its files are
+ * opened, for it may be gone when the stack is named.
+ */
 void jit_seen(struct jit *jit, pid_t pid, uint64_t addr);
 
 /* Begins another round, and forgets processes that were not asked about for long. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See jit_files.h. A flood of stacks must not cost more than it is worth: a round has a number of
- * looks at addresses and of looks for files, and a process is asked about at intervals.
+ * See jit_files.h. The cost of a flood of stacks is bounded: a round has a number of address checks
+ * and of searches for files, and each process is checked at intervals.
  */
 #include "tui/symbolize/jit_files.h"
 
@@ -15,10 +15,10 @@
 #include "symbols/files/procfile.h"
 
 #define PROCESSES  64u
-#define PLACES_MAX 4096u /* looks at addresses in a round */
-#define FILES_MAX  128u	 /* looks for files */
+#define PLACES_MAX 4096u /* address checks in a round */
+#define FILES_MAX  128u	 /* searches for files in a round */
 #define AGAIN_NS   150000000ull
-#define ROUNDS	   4u /* that files wait to be taken; less, if these are long */
+#define ROUNDS	   4u /* rounds that files wait to be taken; fewer if rounds are long */
 #define WAIT_NS	   30000000000ull
 
 struct jit_early {
@@ -75,7 +75,7 @@ static bool is_made(struct jit_files *e, pid_t pid, uint64_t addr)
 	return at.kind == PLACE_JIT;
 }
 
-/* The one of the process, else that which was used longest ago. */
+/* The slot of the process, else the least recently used one. */
 static struct jit_early *early_of(struct jit_files *e, pid_t pid)
 {
 	struct jit_early *oldest = &e->at[0];
@@ -141,7 +141,7 @@ void jit_files_take(struct jit_files *e, pid_t pid, struct perfmap **map, struct
 	*early = (struct jit_early){0};
 }
 
-/* What came in a round is named at its end, or at that of the next. */
+/* What came in a round is named at the end of that or the next one. */
 static bool is_over(const struct jit_files *e, const struct jit_early *early, uint64_t now)
 {
 	uint64_t rounds = e->round - early->round;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * See line_counts.h. A profile's stack has the calls inlined at an address as frames of their own
- * behind the function's, so the frames of an address are found by their kinds.
+ * after the function's, so the kinds of frames tell which belong to one address.
  */
 #include "tui/symbolize/line_counts.h"
 
@@ -12,7 +12,9 @@
 #include "tui/query/query.h"
 #include "tui/symbolize/inline_cache.h"
 
-/* Frames from that one on that are of one address: the function's, and those inlined into it. */
+/*
+ * The number of frames of one address from that one on: the function's, and those inlined into it.
+ */
 static uint32_t frames_of_address(const struct profile *p, const struct profile_stack *stack,
 				  uint32_t at)
 {
@@ -23,7 +25,7 @@ static uint32_t frames_of_address(const struct profile *p, const struct profile_
 	return end - at;
 }
 
-/* The outermost call is the function itself; what is inlined is not there before profile_settle. */
+/* The outermost call is the function itself. Inlined ones are missing before profile_settle. */
 static int count_address(struct profile *p, const struct inline_chain *calls,
 			 const uint32_t *frames, uint32_t nframes, uint64_t count)
 {

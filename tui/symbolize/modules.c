@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The files that stacks lead through, each with its symbol table and the names that were made of
- * it. To read a table takes longer than all else that is done for a stack, and to demangle a name
- * longer than to find it; so both are kept as long as there is room.
+ * The files in stacks, each with its symbol table and the names made from it. Reading a table takes
+ * longer than everything else done for a stack, and demangling a name longer than finding it, so
+ * both are kept as long as there is room.
  */
 #include "tui/symbolize/modules.h"
 
@@ -48,12 +48,12 @@ struct known_name {
 struct symbol_module {
 	uint64_t id;
 	struct symtab *symtab; /* NULL: the file cannot be used */
-	/* Of a file without a full table: a debug file may be installed while we look. */
+	/* For a file without a full table: a debug file may be installed later. */
 	struct debug_link *link;
-	pid_t pid;	  /* that mapped it first: the debug file is below its root */
-	bool debug_there; /* already, but of no use */
-	int fd;		  /* of its file, if that answers, our own; -1: none, or it rests */
-	bool local;	  /* its file does */
+	pid_t pid;	  /* that mapped it first: debug files are searched below its root */
+	bool debug_there; /* a debug file is there, but not usable */
+	int fd;	    /* our descriptor if its file system answers; -1: none, or closed for now */
+	bool local; /* its file system answers */
 	struct writtenfile written;
 	bool was_written;    /* in place */
 	bool unsure;	     /* see modules_is_rewritten; in the last look */
@@ -72,7 +72,7 @@ struct modules {
 	struct profile *profile;
 	struct tracker *tracker;
 	struct fileasker *asker;
-	struct symbol_module *table; /* in the order of their last use */
+	struct symbol_module *table; /* least recently used first */
 	size_t bytes;
 	uint64_t round;
 	struct remotedebug *remote; /* NULL: not wanted */
@@ -80,7 +80,8 @@ struct modules {
 	time_t retry, rested; /* CLOCK_MONOTONIC seconds */
 	uint64_t debug_files;
 	uint64_t changes;
-	uint64_t changed[BITS]; /* changes, when names of a module with that bit did */
+	uint64_t changed[BITS]; /* value of `changes` when names of modules with that bit changed
+				   last */
 };
 
 static unsigned int bit_of(uint64_t id)
@@ -107,7 +108,7 @@ void modules_set_remote(struct modules *all, struct remotedebug *remote)
 	all->remote = remote;
 }
 
-/* What was read of its file. */
+/* Frees what was read of its file. */
 static void module_clear(struct symbol_module *m)
 {
 	struct known_name *name, *next;
@@ -159,7 +160,7 @@ void modules_free(struct modules *all)
 	free(all);
 }
 
-/* Our own root when the process is gone, whose debug files would be gone, too. */
+/* Our own root if the process is gone, and its debug files with it. */
 static struct debug_place debug_place_of(const struct modules *all, pid_t pid)
 {
 	int root = rootfile_root(pid);
@@ -191,7 +192,7 @@ static bool remote_has_more(struct modules *all)
 	return more;
 }
 
-/* A module whose debug file has come is dropped, and read with it when it is next sampled. */
+/* A module is dropped when its debug file arrives, and read with it when it is next sampled. */
 static bool retry_debug_files(struct modules *all)
 {
 	const time_t now = clock_seconds();
@@ -241,7 +242,10 @@ static int by_id(const void *x, const void *y)
 	return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
 }
 
-/* Those that hold files and were not used for a while, MODULES_MAX at most, by id; how many. */
+/*
+ * Modules with open files that were not used for a while, MODULES_MAX at most, by id; returns how
+ * many.
+ */
 static size_t idle_modules(struct modules *all, time_t now, struct symbol_module **idle)
 {
 	struct symbol_module *m, *next;
@@ -293,7 +297,7 @@ static int object_open(const struct object *object, struct elf_file **out)
 	return image ? elf_file_open_memory(image, size, out) : -ENOENT;
 }
 
-/* Other tools know files by it. */
+/* Other tools identify files by it. */
 static void tell_build(const struct modules *all, const struct symbol_module *m,
 		       const struct elf_file *file)
 {
@@ -308,13 +312,13 @@ static void tell_build(const struct modules *all, const struct symbol_module *m,
 	profile_unlock(all->profile);
 }
 
-/* So often has a debug file not been had that may be had later. */
+/* How often a debug file was not available but may be later. */
 static uint64_t times_put_off(const struct modules *all)
 {
 	return debugsum_put_off() + fileasker_put_off(all->asker);
 }
 
-/* -ENOMEM; a file of which nothing can be used has no table, and its addresses are shown. */
+/* -ENOMEM. An unusable file has no table; its addresses are shown. */
 static int module_read(const struct modules *all, struct symbol_module *m,
 		       const struct object *object)
 {
@@ -333,7 +337,7 @@ static int module_read(const struct modules *all, struct symbol_module *m,
 		m->link = malloc(sizeof(*m->link));
 	if (m->link) {
 		debug_link_read(file, m->link);
-		/* One that was put off may be of use the next time. */
+		/* A debug file that was put off may be available the next time. */
 		m->debug_there =
 			debug_link_present(m->link, &place) && times_put_off(all) == put_off;
 		m->bytes += sizeof(*m->link);
@@ -394,7 +398,7 @@ static struct symbol_module *module_new(const struct modules *all, const struct 
 	return m;
 }
 
-/* Its file has been written in place and is left alone now. Without memory it stays unnamed. */
+/* Its file has been written in place, and is stable now. Without memory it stays unnamed. */
 static void module_read_again(const struct modules *all, struct symbol_module *m,
 			      const struct object *object)
 {
@@ -437,7 +441,7 @@ struct symbol_module *modules_get(struct modules *all, const struct object *obje
 	}
 	if (m && m->used == all->round && !rested)
 		return m;
-	if (m) { /* to the end of the list: it is the order in which they are dropped */
+	if (m) { /* to the end of the list, which is the order of dropping */
 		HASH_DEL(all->table, m);
 		all->bytes -= m->bytes;
 	} else {
@@ -473,7 +477,7 @@ bool module_has_symbols(const struct symbol_module *m)
 /* --- files that are written in place -----------------------------------------------------------
  */
 
-/* Names of before are not those of now. */
+/* Earlier names may differ from those of now. */
 static void note_change(struct modules *all, const struct symbol_module *m)
 {
 	all->changed[bit_of(m->id)] = ++all->changes;
@@ -543,7 +547,10 @@ static char *name_text(const struct symbol_module *m, const struct symbol *symbo
 	return text;
 }
 
-/* A function without a name is known by its start; without CFI, too, each address by itself. */
+/*
+ * A function without a symbol is identified by its start; without CFI as well, each address by
+ * itself.
+ */
 static uint64_t module_func(struct modules *all, struct symbol_module *m,
 			    const struct object *object, uint64_t vaddr)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A stack is resolved once, so what counts is the first second, when nothing is known: names are
- * looked up frame by frame without the profile's lock, kept with the symbol table they come from,
- * and then interned under it in one go.
+ * looked up frame by frame without the profile's lock, kept with the symbol table that they come
+ * from, and then interned under the lock in one go.
  */
 #include "tui/symbolize/resolver.h"
 
@@ -31,18 +31,18 @@ struct frame_name {
 	enum func_kind kind;
 	const char *name;   /* of a module, of ksyms, or static */
 	const char *module; /* likewise */
-	uint64_t vaddr;	    /* of the frame in its file, or where it is in memory */
+	uint64_t vaddr;	    /* address of the frame in its file, or in memory */
 	uint32_t site;	    /* of the address; 0: none */
 	bool waits;	    /* its inlined calls are not known yet */
 	uint64_t start;	    /* of its function, likewise */
-	bool guessed;	    /* that it is its function */
+	bool guessed;	    /* address identifies its function */
 };
 
 struct resolver {
 	struct profile *profile;
 	struct tracker *tracker;
 	struct ksyms *ksyms;
-	struct fileasker asker; /* of files that may not answer */
+	struct fileasker asker; /* for files that may not answer */
 	struct jit *jit;
 	struct modules *modules;
 	struct frame_name frames[FRAMES_MAX]; /* outermost first */
@@ -124,8 +124,10 @@ void resolver_rest(struct resolver *r)
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-/* A function that has no symbol, or one that only seems to be its, may have a name in its debug
- * information. NULL: none. */
+/*
+ * The name from debug information for a function that has no symbol, or one that may end before.
+ * NULL: none.
+ */
 static const char *better_name(const char *name, const char *module,
 			       const struct inline_chain *calls)
 {
@@ -137,7 +139,7 @@ static const char *better_name(const char *name, const char *module,
 	return calls->frames[calls->count - 1].name;
 }
 
-/* False: the process has told of no code there. */
+/* False: the process has reported no code there. */
 static bool name_jit(struct resolver *r, const struct tracker_exec *of, uint64_t addr,
 		     struct frame_name *out, struct resolver_doubt *doubt)
 {
@@ -152,7 +154,7 @@ static bool name_jit(struct resolver *r, const struct tracker_exec *of, uint64_t
 	return name != NULL;
 }
 
-/* What was at the place of the frame when it was sampled. */
+/* Looks up what was at the address of the frame when it was sampled. */
 static void place_of(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
 		     struct code_place *at)
 {
@@ -255,7 +257,7 @@ static int64_t intern(struct resolver *r, uint32_t count, bool kernel, bool comp
 	return id;
 }
 
-/* The frames of the calls inlined into frame at, unless those that follow need the room. */
+/* Adds the frames of the calls inlined into frame at, unless those that follow need the room. */
 static uint32_t add_inlined(struct resolver *r, const struct inline_chain *calls, uint32_t at,
 			    uint32_t follow)
 {
@@ -376,7 +378,7 @@ bool resolver_settle(struct resolver *r, uint64_t wait)
 		inline_cache_wait(r->inlined, wait);
 	if (!inline_cache_update(r->inlined))
 		return false;
-	/* Without memory they wait for another time. */
+	/* Without memory they wait. */
 	profile_lock(r->profile);
 	profile_settle(r->profile, known_site, r);
 	profile_unlock(r->profile);

@@ -3,9 +3,9 @@
 #define STACKTOP_TUI_SYMBOLIZE_RESOLVER_H
 
 /*
- * From the addresses of a stack to the functions of the profile. Symbol tables are read when a
- * stack first needs them and thrown away again when they become too many. Used by one thread, which
- * does not hold the profile's lock: names are looked up without it.
+ * Turns the addresses of a stack into functions of the profile. Symbol tables are read when a stack
+ * first needs them, and dropped when there are too many. Used by one thread, which does not hold
+ * the profile's lock: names are looked up without it.
  */
 
 #include <stdbool.h>
@@ -24,22 +24,22 @@ struct tracker;
 struct tracker_exec;
 
 /*
- * Nothing is owned; all must outlive the resolver. debug_memory: bytes of debug information that a
- * thread may hold that looks for inlined calls; 0: there is none. -ENOMEM, or what pthread_create
- * says.
+ * Nothing is owned; all must outlive the resolver. debug_memory: bytes of debug information that
+ * the thread that looks for inlined calls may hold; 0: there is no such thread. -ENOMEM, or what
+ * pthread_create says.
  */
 int resolver_new(struct profile *profile, struct tracker *tracker, struct ksyms *ksyms,
 		 size_t debug_memory, struct resolver **out);
 void resolver_free(struct resolver *r);
-/* Debug files that are nowhere here come from there; not owned. */
+/* Fetches debug files that are not on this machine; not owned. */
 void resolver_set_remote(struct resolver *r, struct remotedebug *remote);
 
 /* Why a stack may have better names later. */
 struct resolver_doubt {
 	bool vague;   /* an address lay in no mapping that the tracker knows yet, or its file is
 			 closed for now */
-	uint64_t jit; /* with code that the process made: resolver_jit_version then; 0: without */
-	uint64_t files, changes; /* its files, and what had changed of files; for
+	uint64_t jit; /* with code made by the process: resolver_jit_version then; 0: without */
+	uint64_t files, changes; /* its files, and the changes of files until then; for
 				    resolver_files_changed */
 };
 
@@ -49,47 +49,47 @@ struct resolver_doubt {
 int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 		      struct resolver_doubt *doubt);
 /*
- * Places in source of the frames of the stack that resolver_user made last, outermost first, to be
- * kept for resolver_count_lines. *count is 0 where there are none. Valid until the next
- * resolver_user.
+ * Source places of the frames of the stack that resolver_user made last, outermost first, to be
+ * kept for resolver_count_lines. *count is 0 if there are none. Valid until the next resolver_user.
  */
 const uint32_t *resolver_places(const struct resolver *r, uint32_t *count);
-/* Counts so many samples of that stack for the source lines of its functions, as far as they are
- * known by now. The profile's lock is held. As line_counts_add. */
+/*
+ * Counts so many samples of that stack for the known source lines of its functions. The profile's
+ * lock is held. As line_counts_add.
+ */
 int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_t *places,
 			 uint32_t n, uint64_t count);
-/* A new user stack arrived, to be named later: what may be gone by then is looked after now. */
+/* A new user stack arrived, to be named later: secures what may be gone by then. */
 void resolver_seen(struct resolver *r, const struct stack_record *rec);
-/* Of the names that the process has told of its own code. */
+/* The version of the names that the process reported for its own code. */
 uint64_t resolver_jit_version(struct resolver *r, const struct tracker_exec *of);
-/* Files of a doubt have been written in place since, or are left alone again. */
+/* True if files of a doubt have been written in place since, or are stable again. */
 bool resolver_files_changed(const struct resolver *r, uint64_t files, uint64_t changes);
-/* When the samples of a slice are counted, before they are named. */
+/* After the samples of a slice are counted, before they are named. */
 void resolver_look(struct resolver *r);
-/* How often debug files came for files whose names were already given. */
+/* How often debug files came for files with names that were already given. */
 uint64_t resolver_debug_files(const struct resolver *r);
 int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec);
 /*
- * The function that a record's frame is in: its file, with a reference for object_put, and there
- * the address that is looked up for the frame and the function's start. -ENOENT: in no file;
- * -ENOMEM.
+ * The function that a record's frame is in: its file, with a reference for object_put, the address
+ * to look up for the frame, and the function's start. -ENOENT: in no file; -ENOMEM.
  */
 int resolver_function(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
 		      struct object **object, uint64_t *vaddr, uint64_t *start);
 /* Names the frames of a captured walk. -ENOMEM. */
 int resolver_inspection(struct resolver *r, struct inspection *inspection);
-/* A stack whose frames did not arrive, with a reference as above. */
+/* A stack for lost frames, with a reference as above. */
 int64_t resolver_lost(struct resolver *r, bool kernel);
 
 /*
- * Gives the profile's stacks the inlined calls that became known since; true when there were some.
+ * Gives the profile's stacks the inlined calls that became known since; true if there were any.
  * wait: ns to wait for those that are not known yet.
  */
 bool resolver_settle(struct resolver *r, uint64_t wait);
 
 /*
- * Between two slices: drops the symbol tables that were not used for longest when they are many,
- * and those for which a debug file has been installed.
+ * Between two slices: drops the least recently used symbol tables if there are too many, and those
+ * with debug files that have been installed.
  */
 void resolver_trim(struct resolver *r);
 /* See modules_rest. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A way to look at names without sampling: for people who have addresses from elsewhere, and for
- * the tests, which compare every answer with other tools.
+ * Names addresses without sampling: for users who have addresses from elsewhere, and for the tests,
+ * which compare every answer with other tools.
  */
 #include "tui/symbolize/symbolize.h"
 
@@ -47,8 +47,10 @@ static void close_file(struct symbolizer *s)
 	s->symtab = NULL;
 }
 
-/* What has to come from a server is asked for, but not waited for. *too_large: there is debug
- * information, but it is not read. */
+/*
+ * Asks servers for what is missing, but does not wait for it. *too_large: there is debug
+ * information, but it is not read.
+ */
 static int open_file(struct symbolizer *s, const char *path, unsigned int debug_memory,
 		     bool *too_large)
 {
@@ -80,7 +82,7 @@ static void show_progress(const struct remotedebug_state *now, FILE *to)
 	fflush(to);
 }
 
-/* Returns how many files have come by then. */
+/* Returns how many files have arrived by then. */
 static unsigned int wait_for_remote(struct remotedebug *remote, FILE *to)
 {
 	bool terminal = isatty(fileno(to)), shown = false;
@@ -100,7 +102,7 @@ static unsigned int wait_for_remote(struct remotedebug *remote, FILE *to)
 	return now.found;
 }
 
-/* A debug file may name another one, which is asked for when the first is there. */
+/* A debug file may name another one, which is asked for once the first is there. */
 static int open_with_remote(struct symbolizer *s, const char *path, unsigned int debug_memory,
 			    FILE *to)
 {
@@ -125,8 +127,10 @@ static int open_with_remote(struct symbolizer *s, const char *path, unsigned int
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-/* The symbol's name, if there is one: it tells the parts of a split function apart. *guess: as
- * inline_chain_read takes it. */
+/*
+ * The symbol's name, if there is one: it tells the parts of a split function apart. *guess: see
+ * inline_chain_read.
+ */
 static int symbol_name(const struct symbolizer *s, uint64_t vaddr, char **name, uint64_t *guess)
 {
 	struct symbol symbol;
@@ -184,11 +188,11 @@ static int print_address(struct symbolizer *s, const char *text, uint64_t vaddr)
 struct symbolize_input {
 	int fd;
 	int err;
-	size_t at, end; /* what is not used yet of the bytes */
+	size_t at, end; /* bytes that are not used yet */
 	char bytes[INPUT_SIZE];
 };
 
-/* -1 at the end. Flushes all answers before it waits for input. */
+/* -1 at the end. Flushes all answers before waiting for input. */
 static int input_char(struct symbolize_input *in, FILE *out)
 {
 	ssize_t n;
@@ -205,7 +209,7 @@ static int input_char(struct symbolize_input *in, FILE *out)
 	return in->end ? (unsigned char)in->bytes[in->at++] : -1;
 }
 
-/* The line without blanks around it; what has no room in the buffer is read and dropped. */
+/* The line without blanks around it; bytes that do not fit in the buffer are dropped. */
 static bool read_line(struct symbolize_input *in, FILE *out, char line[LINE_SIZE])
 {
 	int c = input_char(in, out);

@@ -9,18 +9,18 @@
 
 struct symbolize_options {
 	unsigned int debug_memory; /* MiB of debug information */
-	bool debuginfod;	   /* debug files that are not here are fetched, and waited for */
+	bool debuginfod;	   /* fetch missing debug files, and wait for them */
 };
 
 /*
  * Reads hexadecimal ELF addresses of the file at `path`, one a line, until the end of `in`. For
- * each, written before more input is waited for: ADDR, tab, function, tab, FILE:LINE; callers that
- * it is inlined into follow on lines that begin with a tab, innermost first. `?` is what is
- * unknown. A line that is no address is answered with three `?`, and with a message to err, which
- * also tells how far the fetching is if it is a terminal.
+ * each one it writes, before it waits for more input: ADDR, tab, function, tab, FILE:LINE. Callers
+ * that it is inlined into follow on lines that begin with a tab, innermost first. `?` stands for
+ * unknown. A line that is not an address is answered with three `?`, and with a message to err,
+ * which also shows the progress of fetching if it is a terminal.
  *
- * -EINVAL, -ENOTSUP, -ENOMEM or the error of a system call for the file; -EBADMSG when there were
- * lines that are no addresses; what went wrong with `out` is to be asked there.
+ * -EINVAL, -ENOTSUP, -ENOMEM or the error of a system call for the file; -EBADMSG: there were lines
+ * that are not addresses. Errors of `out` are for the caller to check.
  */
 int symbolize(const char *path, const struct symbolize_options *options, int in, FILE *out,
 	      FILE *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * uthash would put three pointers and a malloc behind each key. Profiles look up some ten thousand
- * keys per refresh, and a slot of eight bytes keeps them in the cache.
+ * uthash would add three pointers and a malloc to each key. Profiles look up some ten thousand keys
+ * per refresh; slots of eight bytes keep them in the cache.
  */
 #include "tui/util/idtable.h"
 
@@ -61,7 +61,7 @@ void idtable_remove(struct idtable *table, uint32_t hash, uint32_t id)
 
 	while (table->slots[at].id != id + 1)
 		at = (at + 1) & table->mask;
-	/* Whatever follows moves into the hole unless it would stand before its home slot. */
+	/* Entries behind move into the hole unless they would be in front of their home slot. */
 	for (uint32_t next = (at + 1) & table->mask; table->slots[next].id;
 	     next = (next + 1) & table->mask) {
 		uint32_t home = table->slots[next].hash & table->mask;

@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_UTIL_IDTABLE_H
 
 /*
- * An open-addressing table from hashes to small ids. What the ids stand for lies in arrays of the
- * owner, who compares. Linear probing; removal shifts back, so there are no tombstones and a table
+ * An open-addressing table from hashes to small ids. The owner has the items in arrays of its own,
+ * and compares them. Linear probing; removal shifts back, so there are no tombstones and a table
  * that churns for days stays as fast as a new one.
  */
 
@@ -27,9 +27,12 @@ struct idtable {
 
 /* A zeroed struct is an empty table. */
 void idtable_free(struct idtable *table);
-/* Room for that many ids in all: adds up to there cannot fail. -ENOMEM; the table is unchanged. */
+/*
+ * Makes room for that many ids in all, so that adding them cannot fail. -ENOMEM; the table is
+ * unchanged.
+ */
 int idtable_reserve(struct idtable *table, size_t ids);
-/* There is room, and the id is not in the table. */
+/* There must be room, and the id must not be in the table. */
 void idtable_add(struct idtable *table, uint32_t hash, uint32_t id);
 void idtable_remove(struct idtable *table, uint32_t hash, uint32_t id);
 /* Empties the table but keeps its memory. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stacktop runs as root and may be asked to write into folders of other users: the temporary file
- * is made with O_EXCL under a name that cannot be guessed, and the last step is a rename, which
- * does not follow a link that another user puts there meanwhile. Both are done in the folder that
- * was found at first (tui/util/safepath.h).
+ * stacktop runs as root and may write into folders of other users. So the temporary file is made
+ * with O_EXCL under a name that cannot be guessed, and the last step is a rename, which does not
+ * follow a link that another user puts there meanwhile. Both are done in the folder that was found
+ * at first (tui/util/safepath.h).
  */
 #include "tui/util/outfile.h"
 
@@ -24,8 +24,8 @@
 struct outfile {
 	FILE *stream;
 	struct safepath path;
-	char *temporary; /* NULL: it is no regular file, or given as one that is open */
-	bool fresh;	 /* nothing may be replaced */
+	char *temporary; /* NULL: not a regular file, or one that was given open */
+	bool fresh;	 /* an existing file must not be replaced */
 };
 
 static void outfile_free(struct outfile *file)
@@ -35,7 +35,7 @@ static void outfile_free(struct outfile *file)
 	free(file);
 }
 
-/* Whatever umask hides from others; asking for it means to set it. */
+/* The umask can only be read by setting it. */
 static mode_t default_mode(void)
 {
 	mode_t mask = umask(0);
@@ -44,7 +44,7 @@ static mode_t default_mode(void)
 	return 0666 & ~mask;
 }
 
-/* Where others can put a file of ours under another name, its mode is not ours to keep. */
+/* If others can put one of our files under another name, its mode must not be kept. */
 static mode_t mode_of(const struct safepath *path)
 {
 	mode_t mode = path->status.st_mode & 0777;
@@ -54,7 +54,7 @@ static mode_t mode_of(const struct safepath *path)
 	return mode & default_mode();
 }
 
-/* A name that cannot be guessed, beside the one to be; mkostemp(3) takes no folder. */
+/* A name that cannot be guessed, beside the final one; mkostemp(3) takes no folder. */
 static int make_unguessed(struct outfile *file)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -93,7 +93,7 @@ static int open_temporary(struct outfile *file, mode_t mode)
 	return fd;
 }
 
-/* Devices are made by root alone. */
+/* Only root makes devices. */
 static int may_write(struct safepath *path)
 {
 	mode_t kind = path->status.st_mode & S_IFMT;
@@ -105,7 +105,7 @@ static int may_write(struct safepath *path)
 	return path->status.st_uid == geteuid() ? 0 : safepath_refuse(path);
 }
 
-/* 0: nothing has the name, or what may be written. Only -EPERM leaves path->why. */
+/* 0: the name is free, or belongs to what may be written. Only -EPERM sets path->why. */
 static int find(struct safepath *path, const char *name, bool fresh)
 {
 	int err = safepath_open(path, name, fresh ? SAFEPATH_NOFOLLOW : 0);
@@ -126,7 +126,7 @@ static int open_for(struct outfile *file, const char *name)
 		return open_temporary(file, default_mode());
 	if (S_ISREG(path->status.st_mode) && !path->given)
 		return open_temporary(file, mode_of(path));
-	/* What a shell gave as standard output may have been opened to be appended to. */
+	/* The shell may have opened standard output for appending. */
 	return safepath_reopen(path, O_WRONLY | O_APPEND);
 }
 
@@ -135,7 +135,7 @@ void outfile_error(const char *path, int err, char *to, size_t size)
 	struct safepath at;
 	char text[PATH_MAX + 300];
 
-	/* What refused it is asked anew: it is only told. */
+	/* Asks again for the reason of the refusal, only to report it. */
 	if (err != -EPERM || find(&at, path, false) != -EPERM)
 		at.why[0] = '\0';
 	if (err == -EPERM)
@@ -203,7 +203,7 @@ int outfile_commit(struct outfile *file)
 	errno = 0;
 	if (fflush(file->stream) || ferror(file->stream))
 		err = errno ? -errno : -EIO;
-	/* What is no file on a disk has nothing to be synced. */
+	/* Only regular files can be synced. */
 	if (!err && file->temporary && fsync(fileno(file->stream)) && errno != EINVAL &&
 	    errno != EROFS)
 		err = -errno;

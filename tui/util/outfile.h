@@ -3,9 +3,9 @@
 #define STACKTOP_TUI_UTIL_OUTFILE_H
 
 /*
- * A file that is there as a whole or not at all: it is written under another name beside its own
- * and takes that name when it is complete. What is no regular file (a terminal, a pipe, /dev/null)
- * is written as it is, for nothing may take its place.
+ * A file that is there as a whole or not at all: it is written under another name beside its own,
+ * and renamed when it is complete. What is not a regular file (a terminal, a pipe, /dev/null) is
+ * written directly, since it must not be replaced.
  */
 
 #include <stddef.h>
@@ -14,20 +14,20 @@
 struct outfile;
 
 /*
- * Replaces a file of this user's only, and writes into a FIFO of his own only: -EPERM, as for links
- * that root does not follow (tui/util/safepath.h). A new file has the mode that umask leaves. Else
- * what open(2) and the like say; *out is NULL then.
+ * Replaces only files of this user, and writes only into FIFOs of this user: -EPERM, as for links
+ * that root does not follow (tui/util/safepath.h). A new file has the mode that umask leaves. Other
+ * errors are those of open(2) and the like; *out is NULL then.
  */
 int outfile_open(const char *path, struct outfile **out);
-/* The same for a file that is not there yet, neither now (-EEXIST) nor when it is complete. */
+/* The same for a file that must not exist, neither now (-EEXIST) nor when it is complete. */
 int outfile_new(const char *path, struct outfile **out);
-/* "PATH: why", printable, for an error of the two: -EPERM names the file and its owner. */
+/* "PATH: why", printable, for an error of these two: -EPERM names the file and its owner. */
 void outfile_error(const char *path, int err, char *to, size_t size);
-/* Owned by the outfile. */
+/* The outfile owns it. */
 FILE *outfile_stream(struct outfile *file);
-/* Writes what is left to disk and gives the file its name; frees. The -errno of either. */
+/* Flushes to disk, renames the file to its name, and frees. The -errno of either. */
 int outfile_commit(struct outfile *file);
-/* Frees, and leaves nothing behind. NULL is fine. */
+/* Frees, and leaves nothing behind. file may be NULL. */
 void outfile_abandon(struct outfile *file);
 
 #endif

@@ -3,9 +3,8 @@
 #define STACKTOP_TUI_UTIL_PREFETCH_H
 
 /*
- * Memory that is going to be asked for, fetched meanwhile instead of waited for. GCC 12 takes a
- * function that does nothing else for one without any effect, and leaves its calls out; one with an
- * asm in it is called.
+ * Fetches memory that is going to be used, instead of waiting for it. GCC 12 drops calls of a
+ * function that does nothing else; one with an asm in it is called.
  */
 
 static inline void prefetch_read(const void *at)

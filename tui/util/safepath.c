@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Each part of a path is opened by itself, below the one before it, as O_PATH, which has no effect
- * on what is opened. So what was looked at is what is used afterwards: no other user can put
- * something else there in between.
+ * Each part of a path is opened by itself, below the one before it, with O_PATH, which has no side
+ * effects. So the file that was checked is the one that is used: no other user can put something
+ * else there in between.
  */
 #include "tui/util/safepath.h"
 
@@ -15,7 +15,7 @@
 
 #include "symbols/base/text.h"
 
-#define STEPS_MAX   100000 /* a path of folders that come and go ends, too */
+#define STEPS_MAX   100000 /* ends a path of folders that come and go */
 #define LINKS_MAX   40	   /* as in path_resolution(7) */
 #define MADE_MAX    2
 #define PROCFS_TYPE 0x9fa0
@@ -24,7 +24,7 @@ struct safepath_walk {
 	struct safepath *s;
 	unsigned int flags;
 	unsigned int links;
-	bool through_link; /* the last name is not the one that was given */
+	bool through_link; /* the last name is not the given one */
 	const char *at;	   /* in rest */
 	char rest[PATH_MAX];
 };
@@ -87,7 +87,7 @@ static bool is_magic(const struct safepath *s)
 	return !fstatfs(s->folder, &system) && system.f_type == PROCFS_TYPE;
 }
 
-/* *length of the part at walk->at, the slashes before it being skipped; true: it is the last. */
+/* *length of the part at walk->at, skipping the slashes before it; true: it is the last one. */
 static bool next_part(struct safepath_walk *w, size_t *length)
 {
 	w->at += strspn(w->at, "/");
@@ -123,7 +123,7 @@ static int check_link(struct safepath *s)
 	return -EPERM;
 }
 
-/* What is left to go is the link's target and what came after the link. */
+/* The rest of the path is the link's target and what came after the link. */
 static int follow_text(struct safepath_walk *w, size_t length, bool last)
 {
 	char target[PATH_MAX];
@@ -143,7 +143,7 @@ static int follow_text(struct safepath_walk *w, size_t length, bool last)
 	return *target == '/' ? go_to(w->s, "/") : n ? 0 : -ENOENT;
 }
 
-/* 1: what is left has changed. */
+/* 1: the rest has changed. */
 static int follow(struct safepath_walk *w, size_t length, bool last)
 {
 	struct safepath *s = w->s;
@@ -179,7 +179,7 @@ static int missing(const struct safepath_walk *w, bool last)
 	return 1;
 }
 
-/* 1: there is more to go. */
+/* 1: the path goes on. */
 static int step(struct safepath_walk *w)
 {
 	struct safepath *s = w->s;
@@ -189,7 +189,7 @@ static int step(struct safepath_walk *w)
 
 	if (length >= sizeof(s->name))
 		return -ENAMETOOLONG;
-	/* "/", and what comes after a link to it */
+	/* "/", and the rest after a link to it */
 	snprintf(s->name, sizeof(s->name), "%.*s", length ? (int)length : 1, length ? w->at : ".");
 	s->held = openat(s->folder, s->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (s->held < 0)

@@ -34,7 +34,7 @@ static int open_file(const char *path, size_t max, bool own)
 	return fd;
 }
 
-/* room: one more than may be there, for it may have grown since it was looked at. */
+/* room: one more than the size, for the file may have grown since. */
 static int read_all(int fd, char *text, size_t room, size_t *length)
 {
 	ssize_t n = 1;

@@ -2,16 +2,16 @@
 #ifndef STACKTOP_TUI_UTIL_SMALLFILE_H
 #define STACKTOP_TUI_UTIL_SMALLFILE_H
 
-/* Settings and themes, which are read whole from folders that another user may own. */
+/* Reads settings and themes as a whole, from folders that another user may own. */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /*
- * The caller frees *text, which has *length bytes and a NUL; NULL if this fails. Never waits, and
- * reads `max` bytes at most. own: root takes no file of another user. -EINVAL: no regular file;
+ * The caller frees *text, which has *length bytes and a NUL; NULL on failure. Never waits, and
+ * reads `max` bytes at most. own: root refuses files of other users. -EINVAL: not a regular file;
  * -EFBIG; -EPERM: another user's, or behind a link that root does not follow (tui/util/safepath.h);
- * -ENOMEM, or what open(2) and read(2) say.
+ * -ENOMEM, or the error of open(2) or read(2).
  */
 int smallfile_read(const char *path, size_t max, bool own, char **text, size_t *length);
 

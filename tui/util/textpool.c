@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See textpool.h. What is cleaned is never longer than it was. */
+/* See textpool.h. Cleaning never makes a text longer. */
 #include "tui/util/textpool.h"
 
 #include <errno.h>

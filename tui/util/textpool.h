@@ -2,7 +2,7 @@
 #ifndef STACKTOP_TUI_UTIL_TEXTPOOL_H
 #define STACKTOP_TUI_UTIL_TEXTPOOL_H
 
-/* Many short texts in one block of memory, known by where in it they begin. */
+/* Many short texts in one block of memory, identified by where they begin. */
 
 #include <stddef.h>
 
@@ -11,7 +11,7 @@ struct textpool { /* zeroed: empty */
 	size_t size, room;
 };
 
-/* A clean copy (text_clean), ended by NUL. -ENOMEM; the pool is unchanged. */
+/* Adds a clean copy (text_clean), terminated by NUL. -ENOMEM: the pool is unchanged. */
 int textpool_add(struct textpool *pool, const char *text, size_t *at);
 void textpool_free(struct textpool *pool);
 
