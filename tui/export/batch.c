@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a person reads who was sent the output of `stacktop -b`: every figure stands next to its
- * unit and its name, shares say of what, and nothing needs the manual. Everything is copied out of
- * the profile first; the pipe may be slow.
+ * The output of `stacktop -b`, as users may send it to others: every figure has its unit and its
+ * name, shares say of what, and nothing needs the manual. Everything is copied out of the profile
+ * first; the pipe may be slow.
  */
 #include "tui/export/batch.h"
 
@@ -20,8 +20,8 @@
 #include "tui/util/share.h"
 
 #define PROCS_SHOWN   20
-#define PROCS_FUNCS   5	 /* processes whose functions are listed */
-#define FUNCS_SHOWN   12 /* functions of each */
+#define PROCS_FUNCS   5	 /* processes with a list of functions */
+#define FUNCS_SHOWN   12 /* functions of each process */
 #define CPUS_SHOWN    64
 #define REASONS_SHOWN 20 /* pairs of a process and a reason */
 
@@ -59,7 +59,7 @@ static void write_losses(FILE *to, const struct profile_health *health)
 	fprintf(to, "%s\n", *separator ? ")" : "");
 }
 
-/* What became of each tick, so that the share of what was never taken is told, too. */
+/* What became of each tick, including the share that was never sampled. */
 static void write_ticks(FILE *to, const struct profile_health *health)
 {
 	uint64_t throttled = health->loss[LOSS_THROTTLED], missed = health->loss[LOSS_MISSED];
@@ -118,8 +118,7 @@ static void write_head(FILE *to, const struct profile_health *health)
 
 /* --- processes and functions ----------------------------------------------------------------- */
 
-/* Equal rows stand in the order of what is read of them: a replay, which has other ids, gives the
- * same report. */
+/* Equal rows are ordered by their text: a replay, which has other ids, gives the same report. */
 static int by_proc(const struct profile *p, uint32_t a, uint32_t b)
 {
 	const struct profile_proc *x = query_proc(p, a), *y = query_proc(p, b);
@@ -231,7 +230,7 @@ static int write_funcs(FILE *to, const struct profile *p, const struct query *q,
 
 /* --- where walks ended early ----------------------------------------------------------------- */
 
-struct batch_ended { /* samples of a process whose walk ended for a reason */
+struct batch_ended { /* samples of a process with walks that ended for a reason */
 	uint32_t proc, func;
 	uint64_t samples;
 };
@@ -256,7 +255,7 @@ static int by_ended(const void *a, const void *b, void *profile)
 	return order ? order : by_func(profile, x->func, y->func);
 }
 
-/* The reasons of all processes: the rows of a process and a reason put together. */
+/* The reasons of all processes: rows of the same process and reason are added up. */
 static int ended_read(const struct profile *p, const struct query *q, struct batch_ended **list,
 		      size_t *count)
 {
@@ -316,7 +315,7 @@ static int write_reasons(FILE *to, const struct profile *p, const struct query *
 	return err;
 }
 
-/* What each CPU did: one that is busy with something else than the others does not show in sums. */
+/* What each CPU did: sums hide one that is busy with something else than the others. */
 static int by_cpu_samples(const void *a, const void *b)
 {
 	const struct proc_row *x = a, *y = b;
@@ -457,7 +456,7 @@ int batch_messages(FILE *to, struct profile *profile, uint64_t *serial)
 	}
 }
 
-/* Whole milliseconds, of which the slice that ends then is not cut off. */
+/* Rounded up to whole milliseconds, so that the slice that ends then is included. */
 static double seconds_up(uint64_t ns)
 {
 	uint64_t ms = (ns + 999999) / 1000000;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which formats there are, and when each is written: some a report a refresh, some once, when all
- * samples are there.
+ * Which formats there are, and when each is written: some as a report for each refresh, some once,
+ * at the end.
  */
 #include "tui/export/export.h"
 
@@ -34,7 +34,7 @@ struct exporter {
 	const struct export_format *format;
 	FILE *to;
 	const struct theme *theme;
-	struct export_model capture;
+	struct export_model model;
 };
 
 const struct export_format *export_table(size_t *count)
@@ -51,7 +51,7 @@ const struct export_format *export_by_name(const char *name)
 	return NULL;
 }
 
-/* Length of the suffix that the path ends in behind a dot; 0: in none of them. */
+/* Length of the suffix of the path behind a dot; 0: none of these. */
 static size_t suffix_of(const char *path, const char *suffixes)
 {
 	size_t length = strlen(path), best = 0, n;
@@ -100,11 +100,11 @@ void export_free(struct exporter *e)
 {
 	if (!e)
 		return;
-	export_model_free(&e->capture);
+	export_model_free(&e->model);
 	free(e);
 }
 
-/* The errno of the write that failed may be gone by now. */
+/* The errno of the failed write may be lost by now. */
 static int flush(FILE *to)
 {
 	errno = 0;
@@ -113,30 +113,30 @@ static int flush(FILE *to)
 	return errno ? -errno : -EIO;
 }
 
-static int write_capture(struct exporter *e)
+static int write_model(struct exporter *e)
 {
 	int err;
 
 	errno = 0;
 	switch (e->format->format) {
 	case FORMAT_JSON:
-		err = export_json(e->to, &e->capture);
+		err = export_json(e->to, &e->model);
 		break;
 	case FORMAT_PERF:
-		err = export_perf(e->to, &e->capture);
+		err = export_perf(e->to, &e->model);
 		break;
 	case FORMAT_PPROF:
-		err = export_pprof(e->to, &e->capture);
+		err = export_pprof(e->to, &e->model);
 		break;
 	case FORMAT_SPEEDSCOPE:
-		err = export_speedscope(e->to, &e->capture);
+		err = export_speedscope(e->to, &e->model);
 		break;
 	case FORMAT_SVG:
 	case FORMAT_ICICLE:
-		err = export_svg(e->to, &e->capture, e->theme, e->format->format == FORMAT_ICICLE);
+		err = export_svg(e->to, &e->model, e->theme, e->format->format == FORMAT_ICICLE);
 		break;
 	case FORMAT_FIREFOX:
-		err = export_firefox(e->to, &e->capture);
+		err = export_firefox(e->to, &e->model);
 		break;
 	default:
 		err = -EINVAL;
@@ -155,16 +155,16 @@ int export_add(struct exporter *e, struct profile *p, const struct query *q)
 	if (e->format->format == FORMAT_FOLDED)
 		return batch_folded(e->to, p, q);
 	profile_lock(p);
-	err = export_model_add(&e->capture, p, q);
+	err = export_model_add(&e->model, p, q);
 	profile_unlock(p);
 	if (!err && e->format->stream) {
-		err = write_capture(e);
-		export_model_free(&e->capture);
+		err = write_model(e);
+		export_model_free(&e->model);
 	}
 	return err;
 }
 
 int export_finish(struct exporter *e)
 {
-	return e->format->stream ? flush(e->to) : write_capture(e);
+	return e->format->stream ? flush(e->to) : write_model(e);
 }

@@ -3,10 +3,10 @@
 #define STACKTOP_TUI_EXPORT_EXPORT_H
 
 /*
- * The file formats, in one table. All are made of the same samples (tui/export/export_model.h; text
- * and folded of the same queries), so that one can be compared with another. docs/FORMATS.md says
- * what each holds. What stands in names is data of others: each writer escapes what its format asks
- * for.
+ * The file formats, in one table. All are made from the same samples (tui/export/export_model.h;
+ * text and folded from the same queries), so that they can be compared with each other.
+ * docs/FORMATS.md says what each contains. Names are foreign data: each writer escapes what its
+ * format requires.
  */
 
 #include <stdbool.h>
@@ -35,36 +35,37 @@ struct theme;
 struct export_format {
 	enum file_format format;
 	const char *name;     /* of --format */
-	const char *suffixes; /* of file names, separated by blanks; the first one is proposed */
-	/* A report for each refresh, one after another; else one file of all refreshes at the end.
+	const char *suffixes; /* of file names, separated by blanks; the first one is suggested */
+	/*
+	 * A report for each refresh, one after another; else one file of all refreshes at the end.
 	 */
 	bool stream;
 	bool binary;
 	const char *help;
 };
 
-/* For a person who typed another one. */
+/* For the message about an unknown one. */
 #define EXPORT_SUFFIXES                                                                            \
 	".svg .icicle.svg .pb.gz .json .folded .txt .perf .speedscope.json .firefox.json"
 
 const struct export_format *export_table(size_t *count);
 /* NULL: there is none. */
 const struct export_format *export_by_name(const char *name);
-/* By the longest suffix that matches, with letters of any case. NULL: none does. */
+/* By the longest matching suffix, in any case. NULL: none matches. */
 const struct export_format *export_by_file(const char *path);
 
 /*
- * Writes to a stream. theme gives the colours of pictures and outlives the export; NULL: the
+ * Writes to a stream. theme has the colours of pictures and must outlive the export; NULL: the
  * default's. -ENOMEM.
  */
 int export_new(enum file_format format, FILE *to, const struct theme *theme, struct exporter **out);
 void export_free(struct exporter *e);
 /*
- * Takes the samples that the query asks for; a streaming format is written at once. Takes the
- * profile's lock and does not hold it while it writes. -ENOMEM or the -errno of the write.
+ * Adds the samples that the query asks for; a streaming format is written at once. Takes the
+ * profile's lock, but not while it writes. -ENOMEM or the -errno of the write.
  */
 int export_add(struct exporter *e, struct profile *p, const struct query *q);
-/* Writes what is due at the end. As above. */
+/* Writes what is due at the end. Errors as above. */
 int export_finish(struct exporter *e);
 
 #endif

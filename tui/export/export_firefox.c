@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The processed profile format of Firefox Profiler, version 48 (its docs-developer/ folder and
- * src/types/profile.js). Each thread has tables of its own there, so that functions and stacks are
+ * src/types/profile.js). Each thread has tables of its own there, so functions and stacks are
  * numbered anew for each; a stamp says to which thread a number belongs.
  */
 #include <errno.h>
@@ -16,7 +16,7 @@
 #define GECKO_VERSION	 29
 #define RESOURCE_LIBRARY "1"
 
-/* Every name has to be one of Firefox's colours; the grey one is where nothing else fits. */
+/* Categories must have Firefox's colours; the grey one is for everything else. */
 enum category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_JIT, CATEGORY_END };
 
 struct firefox_number {
@@ -29,7 +29,7 @@ struct firefox_writer {
 	const struct export_model *c;
 	struct export_model_places places;
 	struct firefox_number *nodes, *frames, *funcs, *modules,
-		*files; /* by their number in the capture */
+		*files; /* by their number in the model */
 	uint32_t *node_list, *frame_list, *func_list, *module_list, *file_list;
 	uint32_t nnodes, nframes, nfuncs, nmodules, nfiles;
 	uint32_t stamp;
@@ -56,7 +56,7 @@ static double milliseconds(uint64_t ns)
 
 /* --- what a thread uses ---------------------------------------------------------------------- */
 
-/* The number that an item has in this thread. */
+/* The number of an item in this thread. */
 static uint32_t number_of(struct firefox_writer *w, struct firefox_number *number, uint32_t id,
 			  uint32_t *list, uint32_t *count)
 {
@@ -67,7 +67,7 @@ static uint32_t number_of(struct firefox_writer *w, struct firefox_number *numbe
 	return number->value;
 }
 
-/* A node's parents come before it; those that are there have theirs. */
+/* Parents come before their children, so a node that was added has its parents. */
 static void use_node(struct firefox_writer *w, uint32_t node)
 {
 	const struct export_model *c = w->c;
@@ -128,7 +128,7 @@ static void write_count(struct firefox_writer *w, const char *name, uint32_t fro
 	fputs("],", w->to);
 }
 
-/* In a column where 0 means that nothing is known. */
+/* In a column where 0 means unknown. */
 static void write_number(struct firefox_writer *w, uint32_t i, uint32_t number)
 {
 	if (number)
@@ -157,7 +157,7 @@ static void write_samples(struct firefox_writer *w, const struct export_model_sa
 			fprintf(w->to, "%u", w->nodes[samples[i].node].value);
 	}
 	fputs("],\"time\":[", w->to);
-	/* The moments are not known; they are spread over the slice. */
+	/* The times are unknown, so samples are spread over the slice. */
 	for (i = 0; i < count; i = end) {
 		const struct export_model_slice *slice = &c->slices[samples[i].slice];
 		uint64_t begin = slice->time - c->slices[0].time;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The project's own JSON, an object a line, for scripts: everything that the text report says and
- * the stacks besides, with numbers that are numbers. docs/FORMATS.md describes it.
+ * The project's own JSON, one object a line, for scripts: everything in the text report and the
+ * stacks besides, with numbers as numbers. docs/FORMATS.md describes it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@ static void write_time(FILE *to, uint64_t ns)
 		tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ns / 1000000u % 1000));
 }
 
-/* Whatever the locale says, the decimal sign is a point. */
+/* The decimal point is a point in any locale. */
 static void write_seconds(FILE *to, uint64_t ns)
 {
 	fprintf(to, "%" PRIu64 ".%09u", ns / 1000000000u, (unsigned int)(ns % 1000000000u));

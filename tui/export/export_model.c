@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks become a tree of frames, for that is both the smallest form and what most formats want:
- * a frame that thousands of stacks share is there once. Everything is found by its content, since
- * the profile may give an id to something else as soon as its lock is free.
+ * Stacks become a tree of frames, which is both the smallest form and what most formats need: a
+ * frame shared by thousands of stacks is stored once. Everything is found by its content, since the
+ * profile may reuse an id as soon as its lock is released.
  */
 #include "tui/export/export_model.h"
 
@@ -20,11 +20,11 @@
 #define FOLDED_AWAY    "folded away"
 #define OTHERS	       "[others]"
 
-/* What is known of the slice's ids; the tables grow with the ids that occur. */
+/* Known ids of the slice; the tables grow with the ids that occur. */
 struct export_model_adder {
 	struct export_model *c;
 	const struct profile *p;
-	uint32_t *stacks; /* + 1, for stacks without frames above them; 0: not looked at yet */
+	uint32_t *stacks; /* by id: node + 1; 0: not looked up yet */
 	size_t nstacks;
 	uint32_t slice;
 	bool hide_inline;
@@ -76,7 +76,7 @@ static int64_t add_module(struct export_model *c, const char *name)
 	return c->nmodules++;
 }
 
-/* By the clean names: what reads the same is the same. -ENOSPC: there are too many. */
+/* By the clean names: equal text means equal. -ENOSPC: there are too many. */
 static int64_t add_func(struct export_model *c, enum func_kind kind, const char *dirty,
 			const char *dirty_module, size_t max)
 {
@@ -126,7 +126,7 @@ static int64_t add_file(struct export_model *c, const char *path)
 	return c->nfiles++;
 }
 
-/* The line of late counts. */
+/* The latest line counts. */
 static int set_line(struct export_model *c, uint32_t number, const struct profile_func *from)
 {
 	int64_t file;
@@ -185,7 +185,7 @@ static int64_t add_frames(struct export_model_adder *a, uint32_t parent, uint32_
 	return node;
 }
 
-/* The same, remembered for the slice: a stack's frames are looked up by content once. */
+/* The same, cached for the slice: a stack's frames are looked up by content once. */
 static int64_t add_known(struct export_model_adder *a, uint32_t id)
 {
 	size_t before = a->nstacks;
@@ -205,7 +205,7 @@ static int64_t add_known(struct export_model_adder *a, uint32_t id)
 	return node;
 }
 
-/* The stack of what there is no room for. */
+/* The stack of samples that there is no room for. */
 static int64_t add_folded(struct export_model *c)
 {
 	int64_t func = add_func(c, FUNC_END, FOLDED_AWAY, "", SIZE_MAX);
@@ -249,7 +249,7 @@ static int update_proc(struct export_model *c, struct export_model_proc *proc,
 
 	proc->exited = from->exited;
 	proc->nthreads = from->nthreads;
-	/* A process may name itself anew; what it called itself last counts. */
+	/* A process may rename itself; the last name counts. */
 	text_clean(comm, sizeof(comm), from->comm, strlen(from->comm));
 	if (!strcmp(export_model_text(c, proc->comm), comm))
 		return 0;
@@ -311,7 +311,7 @@ int export_model_thread_add(struct export_model *c, uint32_t proc, uint32_t tid,
 			   : export_model_text(c, c->procs[proc].comm),
 		    comm))
 		return 0;
-	/* What it called itself last counts. */
+	/* The last name counts. */
 	if (thread)
 		return textpool_add(&c->pool, comm, &thread->comm);
 	if (c->nthreads >= EXPORT_MODEL_THREADS_MAX)
@@ -362,7 +362,7 @@ static int add_cell(const struct profile_cell *cell, void *arg)
 	return 0;
 }
 
-/* --- a capture that grows too large ---------------------------------------------------------- */
+/* --- a model that grows too large ------------------------------------------------------------ */
 
 static int by_key(const void *a, const void *b)
 {
@@ -416,8 +416,8 @@ static int fold_rarest(struct export_model *c)
 	return 0;
 }
 
-/* Pairs of slices become one, until half of the room is free or there is one slice. */
-static int capture_coarsen(struct export_model *c)
+/* Joins pairs of slices, until half of the room is free or one slice is left. */
+static int model_coarsen(struct export_model *c)
 {
 	while (c->nsamples > EXPORT_MODEL_SAMPLES_MAX / 2 && c->nslices > 1) {
 		uint32_t n = 0;
@@ -445,8 +445,7 @@ static int capture_coarsen(struct export_model *c)
 
 /* --- slices ---------------------------------------------------------------------------------- */
 
-/* The profile's clock begins at boot or with a recording, that of files in 1970: how far they are
- * apart. */
+/* The profile's clock begins at boot or with a recording, that of files in 1970: the difference. */
 static uint64_t clocks_apart(const struct profile_health *health)
 {
 	return health->clock ? health->clock - health->time
@@ -479,7 +478,7 @@ static int add_slice(struct export_model *c, const struct profile_health *health
 	return 0;
 }
 
-/* Those that were not known may be known now; those that were may be of several files by now. */
+/* Unknown build-ids may be known now; known ones may be of several files by now. */
 static int add_builds(struct export_model *c, const struct profile *p)
 {
 	int err = 0;
@@ -519,7 +518,7 @@ int export_model_add(struct export_model *c, const struct profile *p, const stru
 	if (!err)
 		err = add_builds(c, p);
 	if (!err && c->nsamples > EXPORT_MODEL_SAMPLES_MAX)
-		err = capture_coarsen(c);
+		err = model_coarsen(c);
 	return err;
 }
 

@@ -4,12 +4,12 @@
 
 /*
  * What a file format is written from: the samples of one or more slices, copied out of a profile,
- * whose ids do not outlive their slice. All formats visit the profile here and only here, so none
- * can disagree with another about which samples there are. A capture has no lock: only the thread
- * that made it may use it.
+ * since its ids do not outlive their slice. All formats read the profile here and only here, so
+ * none can disagree with another about which samples there are. A model has no lock: only the
+ * thread that made it may use it.
  *
  * Memory is bounded by the limits below. Beyond that of samples, time gets coarser: neighbouring
- * slices become one; if that does not help, threads and CPUs do, then the rarest stacks. Beyond
+ * slices are joined; if that does not help, threads and CPUs are, then the rarest stacks. Beyond
  * those of nodes and text, samples of new stacks count as `[folded away]`, and beyond that of
  * processes as `[others]`. No sample is lost.
  */
@@ -37,7 +37,7 @@ struct export_model_func {
 	size_t module; /* likewise */
 	enum func_kind kind;
 	uint32_t number; /* of the module, in order of appearance */
-	uint32_t file;	 /* where its hottest line is; EXPORT_MODEL_NONE: unknown */
+	uint32_t file;	 /* of its hottest line; EXPORT_MODEL_NONE: unknown */
 	unsigned int line;
 };
 
@@ -46,8 +46,10 @@ struct export_model_module {
 	size_t build; /* likewise: build-id in hexadecimal, or "" */
 };
 
-/* A stack is a node, which is its innermost frame, and the node's parents. A parent's number is
- * smaller than its children's. */
+/*
+ * A stack is a node (its innermost frame) and the node's parents. A parent's number is smaller than
+ * its children's.
+ */
 struct export_model_node {
 	uint32_t parent; /* EXPORT_MODEL_NONE: the outermost frame */
 	uint32_t func;
@@ -62,7 +64,7 @@ struct export_model_proc {
 	bool exited;
 };
 
-struct export_model_thread { /* that has another name than its process */
+struct export_model_thread { /* with another name than its process */
 	uint32_t proc, tid;
 	size_t comm; /* in the pool */
 };
@@ -71,7 +73,7 @@ struct export_model_sample {
 	uint32_t slice;
 	uint32_t proc;
 	uint32_t tid;  /* 0: not known */
-	uint32_t node; /* EXPORT_MODEL_NONE: nothing is known of the stack */
+	uint32_t node; /* EXPORT_MODEL_NONE: the stack is unknown */
 	uint64_t count : 48;
 	uint64_t cpu : 16; /* + 1; 0: not known */
 };
@@ -103,17 +105,16 @@ struct export_model {
 	struct profile_health health; /* sums, see profile.h */
 	uint64_t count;		      /* of all samples */
 	uint64_t clocks_apart;	      /* CLOCK_REALTIME - CLOCK_MONOTONIC, ns */
-	uint32_t per_slice;	      /* of the profile's slices are one here */
-	uint32_t in_slice;	      /* of them so far in the last */
+	uint32_t per_slice;	      /* slices of the profile that make one here */
+	uint32_t in_slice;	      /* how many of them are in the last one so far */
 	bool merged_threads;
 };
 
-/* A zeroed struct is an empty capture; export_model_free makes it one again. */
+/* A zeroed struct is an empty model; export_model_free makes it one again. */
 void export_model_free(struct export_model *c);
 /*
  * Adds what the query asks for as one slice; needs profile_lock. The first slice of another event
- * makes the capture begin anew. -ENOMEM: the capture is good for
- * export_model_free only.
+ * makes the model start over. -ENOMEM: only export_model_free may follow.
  */
 int export_model_add(struct export_model *c, const struct profile *p, const struct query *q);
 
@@ -122,7 +123,7 @@ static inline const char *export_model_text(const struct export_model *c, size_t
 	return c->pool.text + at;
 }
 
-/* The name of a thread of one of the capture's processes. -ENOMEM. */
+/* Sets the name of a thread of one of the model's processes. -ENOMEM. */
 int export_model_thread_add(struct export_model *c, uint32_t proc, uint32_t tid, const char *comm);
 /* NULL: it has no name of its own. */
 const struct export_model_thread *export_model_thread_find(const struct export_model *c,
@@ -130,8 +131,10 @@ const struct export_model_thread *export_model_thread_find(const struct export_m
 /* The name of a thread, which may be that of its process. */
 const char *export_model_thread(const struct export_model *c, uint32_t proc, uint32_t tid);
 
-/* The samples of all slices as if they were one, by process and thread, in an array that the caller
- * frees. NULL: no memory, and the count is 0. */
+/*
+ * The samples of all slices added up, by process and thread, in an array that the caller frees.
+ * NULL: no memory, and the count is 0.
+ */
 struct export_model_sample *export_model_merged(const struct export_model *c, size_t *count);
 
 /* Room for the functions of the deepest stack; the caller frees it. NULL: no memory. */
@@ -141,9 +144,9 @@ uint32_t export_model_frames(const struct export_model *c, uint32_t node, uint32
 
 /* A function, or a call inlined into another place at the same address. */
 struct export_model_place {
-	uint32_t outer; /* place; smaller than this one. EXPORT_MODEL_NONE: it is no inlined call */
+	uint32_t outer; /* place with a smaller number; EXPORT_MODEL_NONE: not an inlined call */
 	uint32_t func;
-	uint32_t depth; /* 0: it is no inlined call */
+	uint32_t depth; /* 0: not an inlined call */
 };
 
 struct export_model_places {
@@ -152,14 +155,16 @@ struct export_model_places {
 	uint32_t count;
 };
 
-/* -ENOMEM. export_model_places_free is right after every result. */
+/* -ENOMEM. Call export_model_places_free after every result. */
 int export_model_places_find(struct export_model_places *places, const struct export_model *c);
 void export_model_places_free(struct export_model_places *places);
 /* The node of the caller: the parent of the function that the node is inlined into, if it is. */
 uint32_t export_model_caller(const struct export_model *c, uint32_t node);
 
-/* Samples of each function: those that it was the innermost frame of, and those that it was in at
- * all, recursion counted once. */
+/*
+ * Samples of each function: with it as the innermost frame, and with it at all, recursion counted
+ * once.
+ */
 struct export_model_sum {
 	uint64_t self;
 	uint64_t total;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The text of `perf script`, which a whole family of tools reads (stackcollapse-perf.pl, Firefox
- * Profiler, speedscope, FlameScope). Some of them count records and some add up periods, so that
- * each sample is a record of its own, with a period of 1.
+ * The text of `perf script`, which many tools read (stackcollapse-perf.pl, Firefox Profiler,
+ * speedscope, FlameScope). Some of them count records and some add up periods, so each sample is a
+ * record of its own, with a period of 1.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "tui/export/export_priv.h"
 
 /*
- * Readers find the PID as the first number behind blanks, so that a name with blanks in it may not
- * look as if it had one.
+ * Readers take the first number behind blanks as the PID, so a name with blanks in it must not look
+ * as if it had one.
  */
 static const char *perf_comm(char *to, size_t size, const char *comm)
 {
@@ -24,7 +24,7 @@ static const char *perf_comm(char *to, size_t size, const char *comm)
 	return *to ? to : "?";
 }
 
-/* Readers cut an offset off, which most frames of perf's own have. */
+/* Readers cut off an offset, which most frames of perf's own have. */
 static bool has_offset(const char *name)
 {
 	const char *plus = strrchr(name, '+');
@@ -33,7 +33,7 @@ static bool has_offset(const char *name)
 	       strspn(plus + 3, "0123456789abcdef") == strlen(plus + 3);
 }
 
-/* What readers take apart at blanks and at the last bracket behind one. */
+/* Readers split at blanks, and at the last bracket behind one. */
 static const char *perf_word(char *to, size_t size, const char *text)
 {
 	text_clean(to, size, text, strlen(text));
@@ -76,7 +76,7 @@ static void write_sample(FILE *to, const struct export_model *c,
 	write_frames(to, c, sample->node);
 }
 
-/* The moments of a slice's samples are not known; they are spread over it. */
+/* The times of a slice's samples are unknown, so they are spread over it. */
 static void write_slice(FILE *to, const struct export_model *c,
 			const struct export_model_sample *samples, size_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A function with the calls inlined at one address is one location for pprof, and frames of one
- * address for Firefox: what is equal in all of that is one place.
+ * address for Firefox: if all of that is equal, it is one place.
  */
 #include "tui/export/export_model.h"
 

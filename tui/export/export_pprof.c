@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * profile.proto of pprof (github.com/google/pprof/proto/profile.proto), gzipped. The few messages
- * are written by hand: a varint and a length are all there is to the encoding, and each message
- * goes to zlib as it is made, so that memory does not grow with the file.
+ * are encoded by hand, which takes no more than a varint and a length, and each message goes to
+ * zlib when it is complete, so that memory does not grow with the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ enum {
 };
 
 struct pprof_writer {
-	uint32_t ncpus; /* numbers below are in the string table */
+	uint32_t ncpus; /* the first numbers in the string table */
 	FILE *to;
 	const struct export_model *c;
 	struct export_model_places places;
@@ -84,7 +84,7 @@ struct pprof_writer {
 
 /* --- protocol buffers ------------------------------------------------------------------------ */
 
-/* Wire type 0; a zero is what is not there. */
+/* Wire type 0; a zero is left out. */
 static void put_number(struct outbytes *m, unsigned int field, uint64_t value)
 {
 	if (!value)
@@ -101,7 +101,7 @@ static void put_block(struct outbytes *m, unsigned int field, const void *data, 
 	bytes_put(m, data, size);
 }
 
-/* The part becomes a field of the message, and is empty again. */
+/* The part becomes a field of the message, and is emptied. */
 static void put_part(struct outbytes *m, unsigned int field, struct outbytes *part)
 {
 	m->failed |= part->failed;
@@ -129,7 +129,7 @@ static int deflate_all(struct pprof_writer *w, const void *data, size_t size, in
 	return 0;
 }
 
-/* The message becomes a field of the profile, and is empty again. */
+/* The message becomes a field of the profile, and is emptied. */
 static int emit(struct pprof_writer *w, unsigned int field)
 {
 	struct outbytes head = {0};
@@ -171,7 +171,7 @@ static uint64_t string_comm(const struct pprof_writer *w, uint32_t proc)
 	return string_func(w, w->c->nfuncs) + proc;
 }
 
-/* Of the process unless the thread has one of its own. */
+/* The name of the process, unless the thread has one of its own. */
 static uint64_t string_thread(const struct pprof_writer *w, uint32_t proc, uint32_t tid)
 {
 	const struct export_model_thread *thread = export_model_thread_find(w->c, proc, tid);
@@ -240,7 +240,7 @@ static int write_types(struct pprof_writer *w)
 	return err;
 }
 
-/* What belongs to the profile itself. */
+/* Fields of the profile itself. */
 static int write_numbers(struct pprof_writer *w)
 {
 	struct outbytes m = {0};
@@ -266,8 +266,7 @@ static int write_mappings(struct pprof_writer *w)
 		put_number(&w->message, MAPPING_ID, i + 1u);
 		put_number(&w->message, MAPPING_FILE, string_module(i));
 		put_number(&w->message, MAPPING_BUILD, string_module(w->c->nmodules + i));
-		/* pprof looks for what is missing otherwise, by addresses that there are none of.
-		 */
+		/* Otherwise pprof would symbolize by addresses, of which there are none. */
 		for (unsigned int field = MAPPING_HAS_FUNCTIONS; field <= MAPPING_HAS_INLINE;
 		     field++)
 			put_number(&w->message, field, 1);
@@ -291,7 +290,7 @@ static int write_funcs(struct pprof_writer *w)
 	return err;
 }
 
-/* Of the lines of a location the innermost call is the first. */
+/* The innermost call is the first line of a location. */
 static int write_locations(struct pprof_writer *w)
 {
 	const struct export_model *c = w->c;
@@ -339,7 +338,7 @@ static int write_sample(struct pprof_writer *w, const struct export_model_sample
 		put_label(w, STRING_THREAD, 0, sample->tid);
 	if (sample->tid)
 		put_label(w, STRING_THREAD_COMM, string_thread(w, sample->proc, sample->tid), 0);
-	/* A text: pprof takes the number 0 for one that is not there. */
+	/* A text: pprof takes the number 0 for a missing one. */
 	if (sample->cpu)
 		put_label(w, STRING_CPU, string_cpu(w, sample->cpu - 1u), 0);
 	return emit(w, PROFILE_SAMPLE);

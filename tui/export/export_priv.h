@@ -3,7 +3,7 @@
 #define STACKTOP_TUI_EXPORT_EXPORT_PRIV_H
 
 /*
- * What the writers of formats share. They return 0 or -ENOMEM; errors of the stream stay in the
+ * Shared by the writers of formats. They return 0 or -ENOMEM; errors of the stream stay in the
  * stream, where export.c finds them.
  */
 
@@ -33,24 +33,25 @@ int export_svg(FILE *to, const struct export_model *c, const struct theme *theme
 struct svg_look {
 	const char *title;
 	bool icicle; /* the root is above */
-	bool diff;   /* colours tell how counts changed from side 1 to side 0 of the tree */
+	bool diff;   /* colours show how counts changed from side 1 to side 0 of the tree */
 };
 
-/* Adds the samples to a side of the tree. plain: without modules and roles, as folded stacks are.
- */
+/* Adds the samples to a side of the tree. plain: without modules and roles, as in folded stacks. */
 int export_svg_samples(struct flametree *t, const struct export_model *c, int side, bool plain);
 int export_svg_tree(FILE *to, struct flametree *t, const struct theme *theme,
 		    const struct svg_look *look);
 
-/* A string with its quotes. Bytes that are no UTF-8 become '?'. */
+/* A string with its quotes. Bytes that are not UTF-8 become '?'. */
 void json_string(FILE *to, const char *text);
-/* The escapes of text and of attributes. What XML cannot hold becomes '?'. */
+/* Escapes text and attributes. What XML cannot contain becomes '?'. */
 void xml_text(FILE *to, const char *text);
 
 /* "user", "kernel", ... */
 const char *export_kind(enum func_kind kind);
-/* The function as formats without kinds show it: the reason of an end in brackets. The longest
- * name is EXPORT_NAME_MAX - 1 bytes. */
+/*
+ * The function for formats without kinds: the reason of an end is in brackets. The longest name is
+ * EXPORT_NAME_MAX - 1 bytes.
+ */
 #define EXPORT_NAME_MAX 1100
 const char *export_name(char *to, const struct export_model *c, uint32_t func);
 /* Nanoseconds that a sample stands for; 0: its event is not a clock. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A flame graph as one SVG file that needs nothing else: a picture with tooltips where scripts are
- * off, and to be zoomed and searched where they are on. Every frame is written in the order of the
- * tree, parents first.
+ * A flame graph as one self-contained SVG file: a picture with tooltips, which scripts, if enabled,
+ * make zoomable and searchable. Frames are written in the order of the tree, parents first.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +20,7 @@
 #define BOTTOM	   24 /* the line of details */
 #define CHAR	   7.3
 #define FRAMES_MAX 100000u
-#define NARROWEST  60000u /* frames of less than this part of all are left out */
+#define NARROWEST  60000u /* frames of less than this share of all are left out */
 #define DARK	   0x16181du
 #define LIGHT	   0xf4f5f7u
 #define SHADES	   3
@@ -60,7 +59,7 @@ static uint32_t mix(uint32_t a, uint32_t b, unsigned int percent)
 	return out;
 }
 
-/* What is one colour on the screen is a box here: its ground, or what is written in it. */
+/* A role's colour on the screen is a box here: its background, or else its text colour. */
 static uint32_t fill_of(const struct theme *theme, enum role role)
 {
 	const struct style *style = theme_style(theme, VIEW_FLAME, role);
@@ -70,7 +69,7 @@ static uint32_t fill_of(const struct theme *theme, enum role role)
 	return style->fg.terminal ? 0xb0b8c4u : style->fg.rgb;
 }
 
-/* The terminal's own ground is not known; titles can be read on it. */
+/* The terminal's own background is unknown; titles are readable on this one. */
 static uint32_t paper_of(const struct theme *theme)
 {
 	const struct style *style = theme_style(theme, VIEW_FLAME, ROLE_TITLE);
@@ -88,7 +87,7 @@ static uint32_t ink_on(uint32_t rgb)
 static const enum role roles[] = {ROLE_TITLE,	ROLE_HEADER,  ROLE_BROKEN, ROLE_FLAME_1,
 				  ROLE_FLAME_2, ROLE_FLAME_3, ROLE_FLAME_4};
 
-/* Roles of no colour would be as bright as the paper. */
+/* Roles without a colour would be as bright as the paper. */
 static uint32_t role_fill(const struct svg_drawing *d, enum role role)
 {
 	uint32_t fill = fill_of(d->theme, role), paper = paper_of(d->theme);
@@ -121,7 +120,7 @@ static void write_style(const struct svg_drawing *d)
 	fputs("</style>\n", d->to);
 }
 
-/* A difference is as strong as it is large beside what there was: all of it is gone or new. */
+/* The strength of a change is relative to the former count: 1 is all gone, or new. */
 static uint32_t diff_fill(const struct svg_drawing *d, const struct flametree_node *node)
 {
 	const struct flametree_node *all = d->tree->nodes;
@@ -223,7 +222,7 @@ static void write_frame(const struct svg_drawing *d, const struct flametree_node
 	fputs("</g></g>\n", d->to);
 }
 
-/* Parents first, siblings from left to right; no recursion, for stacks may be deep. */
+/* Parents first, siblings from left to right; no recursion, since stacks may be deep. */
 static int write_frames(struct svg_drawing *d)
 {
 	const struct flametree *t = d->tree;
@@ -253,7 +252,7 @@ static int write_frames(struct svg_drawing *d)
 	return 0;
 }
 
-/* What is narrower than can be seen stays out, and more of it where frames are many. */
+/* Invisibly narrow frames are left out, and more of them if there are many. */
 static void choose_frames(struct svg_drawing *d)
 {
 	const struct flametree *t = d->tree;
@@ -328,7 +327,7 @@ int export_svg_tree(FILE *to, struct flametree *t, const struct theme *theme,
 
 /* --- from samples ---------------------------------------------------------------------------- */
 
-/* As the Flame view colours: modules apart, the kernel, and what ended early. */
+/* Coloured as in the Flame view: by module, kernel, and early end. */
 static enum role role_of(const struct export_model *c, const struct export_model_func *func)
 {
 	uint32_t hash = 0;

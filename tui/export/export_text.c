@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pieces that several formats write. Names are clean already (text_clean), and are cleaned once
+ * Pieces that several formats write. Names are clean already (text_clean), and are cleaned once
  * more: a name that slipped through could exploit the program that reads the file.
  */
 #include "tui/export/export_priv.h"
@@ -23,7 +23,7 @@ void json_string(FILE *to, const char *text)
 	for (const char *s = clean; *s; s++) {
 		if (*s == '"' || *s == '\\')
 			fputc('\\', to);
-		/* So that it can stand in an HTML page's script, too. */
+		/* So that it can be part of an HTML page's script, too. */
 		if (*s == '<')
 			fputs("\\u003c", to);
 		else

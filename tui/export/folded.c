@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lines are built as text and compared as text, for different stacks may read the same: names that
- * only differ in their module, processes of one name, kernel frames left out. One that was there
- * already is taken back, so memory is that of the output.
+ * Lines are built as text and compared as text, since different stacks may read the same: names
+ * that differ only in their module, processes of one name, kernel frames left out. A line that
+ * exists already is taken back, so memory is that of the output.
  */
 #include "tui/export/folded.h"
 
@@ -49,7 +49,7 @@ static int append(struct folded *out, const char *data, size_t length)
 	return 0;
 }
 
-/* The suffixes are ours alone; a symbol table may say anything. */
+/* Symbol tables may contain our suffixes, which must stay unambiguous. */
 static void user_frame(char *frame, size_t length)
 {
 	const char *end;
@@ -124,7 +124,7 @@ static int lines_reserve(struct folded_maker *folder)
 	return GROW(out->lines, out->count, out->lines_room, SIZE_MAX);
 }
 
-/* The text behind `at` becomes a line, or is added to the one that it equals. */
+/* The text behind `at` becomes a line, or is added to an equal one. */
 static int line_count(struct folded_maker *folder, size_t at, uint64_t count)
 {
 	struct folded *out = folder->out;
@@ -166,7 +166,7 @@ static int fold_cell(const struct profile_cell *cell, void *arg)
 	return err;
 }
 
-/* By text when the count is equal: two reports of the same samples are the same. */
+/* By text if counts are equal, so that two reports of the same samples are the same. */
 static int by_count(const void *a, const void *b, void *text)
 {
 	const struct folded_line *x = a, *y = b;

@@ -27,7 +27,7 @@ struct folded {
 	size_t lines_room;
 };
 
-/* Collects the lines; needs profile_lock. -ENOMEM. folded_free is right after every result. */
+/* Collects the lines; needs profile_lock. -ENOMEM. Call folded_free after every result. */
 int folded_read(struct folded *folded, const struct profile *p, const struct query *q);
 void folded_free(struct folded *folded);
 
@@ -36,7 +36,7 @@ void folded_free(struct folded *folded);
  * bytes and NUL; returns the length. size > 1.
  */
 size_t folded_frame(char *to, size_t size, const char *name);
-/* The same with the mark of its kind: `name_[k]`, `name_[i]`, `[reason]`. size > 8. */
+/* The same with a mark of its kind: `name_[k]`, `name_[i]`, `[reason]`. size > 8. */
 size_t folded_label(char *to, size_t size, enum func_kind kind, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A disk may take its time and a flame graph of many stacks does, so both happen in a thread of
- * their own, on a copy that no other thread uses. The live profile is locked for the message only.
+ * A disk may be slow, and so is a flame graph of many stacks. So both are done in a thread of their
+ * own, on a copy that no other thread uses. The live profile is locked for the message only.
  */
 #include "tui/export/writer.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See baseline.h. All of the session is one sum: what is compared are shares of it. */
+/* See baseline.h. The whole session is one sum, since shares of it are compared. */
 #include "tui/session/baseline.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A jump does not play what lies between: what is older than the sliding window and the time before
- * it goes into the profile as one slice, the figures of the timeline as slices without samples, and
- * only the rest one by one. So totals, window and timeline are those that a viewer would have had
- * who was there all the time. Where another event begins to sample, the profile begins anew, as it
- * did when that was live: counts of two events have no sum.
+ * A jump does not play what lies between: everything older than the sliding window and the time
+ * before goes into the profile as one slice, the figures of the timeline as slices without samples,
+ * and only the rest one by one. So totals, window and timeline are the same as without the jump.
+ * Where another event begins to sample, the profile starts over, as it did live: counts of two
+ * events have no sum.
  */
 #include "tui/session/feeder.h"
 
@@ -28,18 +28,18 @@
 #define TIMELINE_SHOWN	256
 #define BASELINE_SLICES 60
 #define WARM_STACKS	500		    /* at a time */
-#define AGES_NS		((uint64_t)1 << 62) /* the moment of an inventory: its times are ages */
-#define SINGLES_MAX	10000		    /* slices, which no honest clock makes so short */
-#define SUM_CELLS_MAX	1000000		    /* of slices that become one; then the next begins */
+#define AGES_NS		((uint64_t)1 << 62) /* time of an inventory: its times are ages */
+#define SINGLES_MAX	10000		    /* slices; no honest clock makes so short ones */
+#define SUM_CELLS_MAX	1000000 /* of slices that are joined; then the next one begins */
 
-/* Slices that become one. */
+/* Slices that are joined into one. */
 struct feeder_sum {
 	struct celltable table;
 	struct profile_health health;
 	struct feeder_stretch stretch;
 };
 
-/* What stood in the shards. One that makes no sense is none. */
+/* What was in the shards. Nonsense counts as none. */
 static void feed_inventory(struct feeder *f, uint32_t n)
 {
 	struct inventory *inv = NULL;
@@ -140,8 +140,7 @@ static int feed_health(struct feeder *f, uint32_t n)
 	return err;
 }
 
-/* Slices from..to - 1, or as many as there is room for and are of one event; *end is behind the
- * last. */
+/* Slices from..to - 1, or as many as fit and are of one event; *end is behind the last. */
 static int sum_slices(struct feeder *f, uint32_t from, uint32_t to, uint32_t figures,
 		      struct feeder_sum *sum, uint32_t *end)
 {
@@ -171,7 +170,7 @@ static int sum_slices(struct feeder *f, uint32_t from, uint32_t to, uint32_t fig
 	return 0;
 }
 
-/* Of a table of the session's ids; the profile's lock is held. */
+/* For a table of the session's ids; the profile's lock is held. */
 static int feed_table(struct feeder *f, const struct celltable *table, uint32_t n)
 {
 	int err = 0;
@@ -189,7 +188,7 @@ static int feed_table(struct feeder *f, const struct celltable *table, uint32_t 
 	return err;
 }
 
-/* Of slices from..n. */
+/* Sums of slices from..n. */
 static int commit_sum(struct feeder *f, const struct feeder_sum *sum, uint32_t from, uint32_t n)
 {
 	int err = GROW_TO(f->cells, sum->table.count, f->cells_room, SIZE_MAX);
@@ -207,7 +206,7 @@ static int commit_sum(struct feeder *f, const struct feeder_sum *sum, uint32_t f
 	return err;
 }
 
-/* The last event's alone, if there are several. */
+/* Only those of the last event, if there are several. */
 static int sum_all(struct feeder *f, const atomic_bool *stop, struct feeder_sum *sum)
 {
 	uint32_t count = session_slices(f->session), at = 0;
@@ -231,7 +230,7 @@ static int sum_all(struct feeder *f, const atomic_bool *stop, struct feeder_sum 
 	return err;
 }
 
-/* What is left out is said; the profile's lock is held. */
+/* Reports what is left out; the profile's lock is held. */
 static void tell_stretch(struct feeder *f, const struct feeder_stretch *s)
 {
 	if (s->first)
@@ -279,7 +278,7 @@ static int feed_sum(struct feeder *f, uint32_t from, uint32_t to, uint32_t figur
 		uint32_t end = from;
 
 		err = sum_slices(f, from, to, figures, &sum, &end);
-		/* What another event follows would be dropped right then. */
+		/* What is in front of another event would be dropped right then. */
 		if (!err && end < to && sum.table.count < SUM_CELLS_MAX)
 			f->stretch.cut = true;
 		else if (!err)
@@ -301,7 +300,7 @@ static void rewind_all(struct feeder *f)
 		f->lines[i] = FEEDER_NONE;
 }
 
-/* Window and time before, and some more: what is fed slice by slice. */
+/* The window and the time before, and some more, are fed slice by slice. */
 static uint64_t single_ns(const struct feeder *f)
 {
 	unsigned int window;

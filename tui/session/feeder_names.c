@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the slices of a session refer to, made in the profile when the first slice needs it: a
+ * Names that the slices of a session refer to, made in the profile when a slice first needs them: a
  * session may define more than is ever shown.
  */
 #include "tui/session/feeder_priv.h"
@@ -12,7 +12,7 @@
 #include "tui/session/feeder.h"
 #include "tui/session/session_read.h"
 
-/* What the profile takes for one, at most: its entry, twice since arrays double, blocks, index. */
+/* What one takes in the profile, at most: its entry (twice, since arrays double), blocks, index. */
 #define FUNC_BYTES  448
 #define STACK_BYTES 320
 #define PROC_BYTES  1280
@@ -46,7 +46,7 @@ int feeder_lines(struct feeder *f, uint32_t from, uint32_t to)
 	session_lines(f->session, to - 1, &at, &end);
 	for (at = first; at < end; at++)
 		f->lines[session_names_line(f->names, at).func] = at;
-	/* Of many of one function the last is enough. */
+	/* Of many lines of one function the last one is enough. */
 	for (at = first; at < end && !err; at++) {
 		uint32_t func = session_names_line(f->names, at).func;
 
@@ -100,7 +100,7 @@ int64_t feeder_stack(struct feeder *f, uint32_t id)
 	return made;
 }
 
-/* The names that threads of the process got by the end of slice n. */
+/* The names that threads of the process have by the end of slice n. */
 static int feed_threads(struct feeder *f, struct feeder_proc *proc, uint32_t first, uint32_t n)
 {
 	struct session_thread thread;

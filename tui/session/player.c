@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Decides when which slice of a session is fed (feeder.h), by the clock and by what was asked for.
- */
+/* Decides when which slice of a session is fed (feeder.h), by the clock and by requests. */
 #include "tui/session/player.h"
 
 #include <errno.h>
@@ -38,7 +36,7 @@ struct player_jump {
 	bool back;
 };
 
-/* What was asked for since the thread looked last. */
+/* Requests since the thread looked last. */
 struct player_asked {
 	bool paused;
 	bool next;
@@ -65,7 +63,7 @@ struct player {
 	/* of the thread */
 	uint32_t first, next, end; /* slices; next is what will be fed */
 	uint64_t due;		   /* CLOCK_MONOTONIC ns of the slice before */
-	struct player_asked shown; /* what the profile says was asked for */
+	struct player_asked shown; /* what the profile reports as asked for */
 };
 
 static struct player *player_of(const struct source *source)
@@ -75,7 +73,7 @@ static struct player *player_of(const struct source *source)
 
 /* --- where it is ----------------------------------------------------------------------------- */
 
-/* The last slice is left out: it is as short as it happened to be. */
+/* Without the last slice, which is as short as it happened to be. */
 static uint64_t interval(const struct session *s)
 {
 	uint32_t n = session_slices(s);
@@ -121,7 +119,7 @@ static uint32_t jump_target(const struct player *r, const struct player_jump *ju
 	return slices_until(r->session, to);
 }
 
-/* The slice that is to come, by what was asked for. */
+/* The slice to go to, by the requests. */
 static uint32_t target(const struct player *r, const struct player_asked *asked)
 {
 	int64_t to = r->next + asked->step;
@@ -133,7 +131,7 @@ static uint32_t target(const struct player *r, const struct player_asked *asked)
 	return to > r->end ? r->end : (uint32_t)to;
 }
 
-/* Takes what was asked for. */
+/* Takes the requests. */
 static struct player_asked look(struct player *r)
 {
 	struct player_asked asked;
@@ -198,7 +196,7 @@ static void fed(struct player *r, uint32_t next, int err)
 	r->next = next;
 	show(r);
 	atomic_fetch_add(&r->slices, err ? 0 : 1);
-	/* Last: who has seen it looks for slices once more. */
+	/* Last, since its reader looks for slices once more. */
 	if ((r->options->batch || r->options->screenshot) && r->next == r->end)
 		atomic_store(&r->finished, true);
 	source_signal(r->event);
@@ -208,7 +206,7 @@ static void *play(void *arg)
 {
 	struct player *r = arg;
 
-	/* A picture is of the end of what was asked for. */
+	/* A screenshot shows the end of what was asked for. */
 	if (r->options->screenshot)
 		fed(r, r->end, feeder_go(r->feeder, r->first, r->next, r->end));
 	while (!atomic_load(&r->stop)) {

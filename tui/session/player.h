@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_SESSION_PLAYER_H
 
 /*
- * Feeds a profile from a session instead of from the kernel, at a pace that can be chosen, from a
- * thread of its own. Where in the session it is stands in the profile (profile_replay).
+ * Feeds a profile from a session instead of from the kernel, at a chosen pace, in a thread of its
+ * own. The profile has the position in the session (profile_replay).
  */
 
 #include <stdbool.h>

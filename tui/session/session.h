@@ -3,25 +3,25 @@
 #define STACKTOP_TUI_SESSION_SESSION_H
 
 /*
- * The session file, shared by who writes and who reads it; docs/SESSION.md describes it. A file is
- * SESSION_MAGIC and then chunks: a header and zstd-compressed records. Everything is little-endian.
+ * The format of session files, shared by writer and reader; docs/SESSION.md describes it. A file is
+ * SESSION_MAGIC and then chunks: a header and zstd-compressed records, all little-endian.
  */
 
 #include <stdint.h>
 
 #include "tui/profile/profile.h"
 
-#define SESSION_MAGIC	    "stacktop session 1\n" /* the format's version is in it */
+#define SESSION_MAGIC	    "stacktop session 1\n" /* includes the format's version */
 #define SESSION_MAGIC_SIZE  (sizeof(SESSION_MAGIC) - 1)
 #define SESSION_CHUNK_MAGIC 0x6b4b5453u /* "STKk" */
 #define SESSION_CHUNK_MAX   (8u << 20)	/* bytes of a chunk, compressed or not */
-#define SESSION_CHUNK_SPLIT (1u << 20)	/* definitions beyond this go to another chunk */
+#define SESSION_CHUNK_SPLIT (1u << 20)	/* beyond it, definitions go to another chunk */
 
 enum session_chunk_type {
-	SESSION_START = 1,	 /* who recorded, when; the first chunk */
+	SESSION_START = 1,	 /* host and time of the recording; the first chunk */
 	SESSION_DEFINITIONS = 2, /* what later slices refer to */
 	SESSION_SLICE = 3,	 /* a slice */
-	SESSION_END = 4,	 /* it was not cut off */
+	SESSION_END = 4,	 /* the file is complete */
 };
 
 struct session_chunk {
@@ -29,27 +29,27 @@ struct session_chunk {
 	uint8_t type;
 	uint8_t zero[3];
 	uint32_t packed; /* bytes that follow */
-	uint32_t size;	 /* bytes that they become */
+	uint32_t size;	 /* bytes after decompression */
 	uint64_t time;	 /* of a slice: its end, ns since the start */
 	uint32_t unused; /* 0 */
-	uint32_t crc;	 /* CRC-32 (RFC 1952) of all before, and of what follows */
+	uint32_t crc;	 /* CRC-32 (RFC 1952) of all before, and of the bytes that follow */
 };
 
 _Static_assert(sizeof(struct session_chunk) == 32, "the header has no padding");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "headers are written as they are");
 
-/* Of definitions; what is unknown is passed over. */
+/* Types of definitions; unknown ones are skipped. */
 enum session_record {
 	SESSION_STRING = 1,
 	SESSION_FUNC = 2,
 	SESSION_STACK = 3,
-	SESSION_STACK_AGAIN = 4, /* its calls are known better now */
+	SESSION_STACK_AGAIN = 4, /* more of its inlined calls are known now */
 	SESSION_PROC = 5,	 /* new, or changed from the next slice on */
 	SESSION_MODULE = 6,	 /* the build-id of its file, or that there are several */
-	SESSION_THREAD = 7,	 /* that has another name than its process, or had */
-	SESSION_LINE = 8,	 /* of a function: its hottest one from now on */
-	SESSION_INVENTORY = 9,	 /* what stands in the shards */
-	SESSION_WALK = 10,	 /* a walk that was captured */
+	SESSION_THREAD = 7,	 /* that has, or had, another name than its process */
+	SESSION_LINE = 8,	 /* of a function: its hottest line from now on */
+	SESSION_INVENTORY = 9,	 /* what is in the shards */
+	SESSION_WALK = 10,	 /* a captured walk */
 };
 
 #define SESSION_CPU_MAX 8192u /* the number of a CPU, + 1 */

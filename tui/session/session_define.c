@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes each function, stack and process when a slice first refers to it. The profile forgets and
- * reuses its ids, so each is kept beside its serial number; what came back after it was forgotten
- * is defined again, and the tables here stay as small as the profile's.
+ * reuses its ids, so each is stored with its serial number. What returns after it was forgotten is
+ * defined again, and the tables here stay as small as the profile's.
  */
 #include "tui/session/session_define.h"
 
@@ -25,9 +25,9 @@
 #include "tui/session/session_inventory.h"
 #include "tui/session/session_walk.h"
 
-#define STRINGS_BYTES ((size_t)16 << 20) /* then the strings known are forgotten */
+#define STRINGS_BYTES ((size_t)16 << 20) /* then the known strings are forgotten */
 #define SPLITS_MAX    256
-#define INVENTORY_NS  10000000000ull /* between two that are recorded ... */
+#define INVENTORY_NS  10000000000ull /* between two recorded inventories ... */
 #define INVENTORY_MAX 262144u	     /* ... if they are no larger, bytes */
 #define MODULES_MAX   4096u
 #define THREADS_MAX   4096u /* of a process */
@@ -54,7 +54,7 @@ struct known_proc {
 	bool known;
 	uint32_t id;
 	struct profile_proc proc;
-	struct known_thread *threads; /* by tid */
+	struct known_thread *threads; /* sorted by tid */
 	uint32_t nthreads, threads_room;
 };
 
@@ -66,7 +66,7 @@ struct known_string {
 };
 
 struct known_module {
-	char build[PROFILE_BUILD_MAX]; /* that was written */
+	char build[PROFILE_BUILD_MAX]; /* the one that was written */
 	bool hashed;
 	UT_hash_handle hh;
 	char name[];
@@ -74,10 +74,10 @@ struct known_module {
 
 struct session_definer {
 	uint64_t start;		 /* CLOCK_MONOTONIC ns */
-	uint64_t inventory;	 /* likewise: of the one that was recorded last; 0: none */
-	struct inspection *walk; /* that was recorded last; NULL: none */
+	uint64_t inventory;	 /* likewise, of the last recorded one; 0: none */
+	struct inspection *walk; /* recorded last; NULL: none */
 	struct known_ids funcs, stacks;
-	struct outbytes waiting; /* ids of the profile, of stacks with frames that wait for calls */
+	struct outbytes waiting; /* profile ids of stacks with frames that wait for calls */
 	struct known_proc *procs;
 	size_t procs_room;
 	uint32_t nprocs;
@@ -93,7 +93,7 @@ struct session_definer {
 
 /* --- records --------------------------------------------------------------------------------- */
 
-/* Takes what is in d->record as the record's body. */
+/* Adds d->record as the body of a record. */
 static void define(struct session_definer *d, enum session_record type)
 {
 	struct outbytes *to = &d->definitions;
@@ -217,11 +217,11 @@ static void modules_forget(struct session_definer *d)
 	}
 }
 
-/* What the function's hottest line is by now. */
+/* The function's hottest line so far. */
 static void line_define(struct session_definer *d, const struct profile_func *func,
 			struct known_id *known)
 {
-	/* Files stay where they are as long as the profile. */
+	/* Files stay in place as long as the profile. */
 	uint64_t hash = func->file ? idtable_mix((uintptr_t)func->file, func->line) : 0;
 	uint32_t file;
 
@@ -266,7 +266,7 @@ static int64_t func_id(struct session_definer *d, const struct profile *p, uint3
 	return known->id;
 }
 
-/* Frames may get the calls inlined there long after the stack was made. */
+/* Frames may get their inlined calls long after the stack was made. */
 static uint64_t stack_hash(const struct profile_stack *stack)
 {
 	uint64_t hash = idtable_mix(stack->nframes, stack->place);
@@ -276,7 +276,7 @@ static uint64_t stack_hash(const struct profile_stack *stack)
 	return hash;
 }
 
-/* In the file 0 is no stack, n + 1 stack n. */
+/* In the file 0 is no stack, n + 1 is stack n. */
 int64_t session_definer_stack(struct session_definer *d, const struct profile *p, uint32_t id)
 {
 	const struct profile_stack *stack = query_stack(p, id);
@@ -317,7 +317,7 @@ int64_t session_definer_stack(struct session_definer *d, const struct profile *p
 	return (int64_t)known->id + 1;
 }
 
-/* Those of older slices, too, get the calls that are known by now. */
+/* Stacks of older slices get the calls that are known by now as well. */
 static int stacks_update(struct session_definer *d, const struct profile *p)
 {
 	size_t kept = 0;
@@ -399,7 +399,7 @@ int64_t session_definer_proc(struct session_definer *d, const struct profile *p,
 	return known->id;
 }
 
-/* Those without a sample in this slice may have ended. */
+/* Processes without a sample in this slice may have ended. */
 static int procs_update(struct session_definer *d, const struct profile *p)
 {
 	for (uint32_t id = 0; id < d->procs_room; id++) {
@@ -511,7 +511,7 @@ static void walk_define(struct session_definer *d, const struct profile *p)
 {
 	struct inspection *now = profile_inspection(p);
 
-	/* A reference is held, so that no other can have its address. */
+	/* The reference that is held keeps another one from having its address. */
 	if (!now || now == d->walk) {
 		inspection_put(now);
 		return;

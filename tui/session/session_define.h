@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_SESSION_SESSION_DEFINE_H
 
 /*
- * The definitions of a session (docs/SESSION.md) while it is written: gives ids of the file for
- * those of the profile, and collects the records of what the file does not have yet.
+ * The definitions of a session (docs/SESSION.md) while it is written: maps ids of the profile to
+ * ids of the file, and collects the records that the file lacks.
  */
 
 #include <stdbool.h>
@@ -16,31 +16,33 @@ struct session_definer;
 
 /* NULL: no memory. */
 struct session_definer *session_definer_new(void);
-/* NULL is fine. */
+/* d may be NULL. */
 void session_definer_free(struct session_definer *d);
-/* CLOCK_MONOTONIC ns of the session's zero. */
+/* CLOCK_MONOTONIC ns of the session's time 0. */
 void session_definer_start(struct session_definer *d, uint64_t start);
 
-/* Ids in the file, of stacks one more, and 0 for none. The profile's lock is held. -ENOMEM, or
- * -EINVAL for what is not in the profile. */
+/*
+ * Ids in the file; stacks have one more, and 0 means none. The profile's lock is held. -ENOMEM;
+ * -EINVAL: it is not in the profile.
+ */
 int64_t session_definer_proc(struct session_definer *d, const struct profile *p, uint32_t proc);
 int64_t session_definer_stack(struct session_definer *d, const struct profile *p, uint32_t stack);
-/* The thread's name, where it is another than its process's, which is defined. -ENOMEM. */
+/* The thread's name, if it differs from that of its process, which must be defined. -ENOMEM. */
 int session_definer_thread(struct session_definer *d, const struct profile *p, uint32_t proc,
 			   uint32_t tid);
-/* What else changed of all that was defined, and what the profile has of the shards. -ENOMEM. */
+/* All other changes of what was defined, and the profile's inventory of the shards. -ENOMEM. */
 int session_definer_update(struct session_definer *d, const struct profile *p);
-/* There is none of late of the shards: CLOCK_MONOTONIC ns. */
+/* True if there is no recent inventory of the shards; CLOCK_MONOTONIC ns. */
 bool session_definer_wants_inventory(const struct session_definer *d, uint64_t now);
 
 /*
- * The records collected, in the parts that become a chunk each: *at is where to go on, from 0. Good
- * until the next call but these. NULL: no more.
+ * The collected records, in parts that become a chunk each: *at is the position, from 0. Valid
+ * until the next call of another function. NULL: no more.
  */
 const uint8_t *session_definer_part(const struct session_definer *d, size_t *at, size_t *size);
 /* -ENOMEM; -EFBIG: more than any session needs at once. */
 int session_definer_error(const struct session_definer *d);
-/* They are written. */
+/* The records were written. */
 void session_definer_clear(struct session_definer *d);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A mistyped name after --record must not destroy a file that is no session, and root does not
+ * A mistyped name after --record must not destroy a file that is not a session, and root does not
  * write through links that other users made.
  */
 #include "tui/session/session_file.h"
@@ -61,7 +61,7 @@ static int take_over(int fd, const char *path, char *error, size_t size)
 	return 0;
 }
 
-/* What already has the name must be a session, or empty; its descriptor or -errno. */
+/* An existing file must be a session, or empty. Returns its descriptor or -errno. */
 static int open_old(const struct safepath *at, const char *path, char *error, size_t size)
 {
 	int fd = openat(at->folder, at->name,

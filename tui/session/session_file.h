@@ -2,14 +2,14 @@
 #ifndef STACKTOP_TUI_SESSION_SESSION_FILE_H
 #define STACKTOP_TUI_SESSION_SESSION_FILE_H
 
-/* Where a session is written to. */
+/* The file that a session is written to. */
 
 #include <stddef.h>
 
 /*
- * An empty, locked file of that name, readable by its owner alone, who is the caller: a new one, or
- * one that was a session, under this name only. The descriptor, which the caller closes, or -errno;
- * error says what is wrong.
+ * Makes an empty, locked file of that name, owned by the caller and readable by the caller alone: a
+ * new one, or an old session with no other name. Returns the descriptor, which the caller closes,
+ * or -errno; error says what is wrong.
  */
 int session_file_new(const char *path, char *error, size_t size);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks are written by the gap before each, which is small and never negative, since they are in
- * order and do not overlap: so a reader cannot be told otherwise. Times are ages.
+ * Each block is written as the gap before it, which is small and never negative, since blocks are
+ * in order and do not overlap; so a file cannot claim otherwise. Times are ages.
  */
 #include "tui/session/session_inventory.h"
 

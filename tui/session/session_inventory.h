@@ -2,8 +2,7 @@
 #ifndef STACKTOP_TUI_SESSION_SESSION_INVENTORY_H
 #define STACKTOP_TUI_SESSION_SESSION_INVENTORY_H
 
-/* What stands in the shards (bpf/tracker/inventory.h) as a record of a session (docs/SESSION.md).
- */
+/* What is in the shards (bpf/tracker/inventory.h) as a record of a session (docs/SESSION.md). */
 
 #include <stdint.h>
 
@@ -12,7 +11,7 @@ struct cursor;
 struct inventory;
 
 void session_inventory_put(struct outbytes *to, const struct inventory *inv);
-/* With one reference; all of its times are about `now`. -EBADMSG: it makes no sense; -ENOMEM. */
+/* With one reference; times are relative to `now`. -EBADMSG: it makes no sense; -ENOMEM. */
 int session_inventory_take(struct cursor *c, uint64_t now, struct inventory **out);
 
 #endif

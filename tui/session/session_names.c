@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All definitions of a session stay in memory from the time it is opened, so they stand in a few
- * arrays that share one budget: a hostile file can make none of them larger than that.
+ * All definitions of a session stay in memory while it is open, in a few arrays that share one
+ * budget: a hostile file cannot make any of them larger than that.
  */
 #include "tui/session/session_names.h"
 
@@ -36,13 +36,13 @@ struct names_module {
 };
 
 struct names_proc {
-	uint32_t at; /* the change that was looked at last */
+	uint32_t at; /* index of the last change that was looked at */
 	uint32_t first_thread, last_thread;
 };
 
 struct names_change { /* of a process */
 	uint32_t id;
-	uint32_t slice;		/* from which on */
+	uint32_t slice;		/* first one for which it holds */
 	uint32_t before, after; /* changes of the same process; NONE */
 	uint32_t pid, ppid, nthreads, flags;
 	uint32_t comm, user, cmdline, group;
@@ -66,7 +66,7 @@ struct names_state {
 /* An array that grows within the budget. */
 struct names_list {
 	void *at;
-	size_t count, room, item; /* item: bytes */
+	size_t count, room, item; /* item: bytes of one */
 };
 
 enum list_kind {
@@ -82,7 +82,7 @@ enum list_kind {
 	LINES,
 	INVENTORIES,
 	WALKS,
-	BLOBS, /* contents that are taken apart when they are asked for */
+	BLOBS, /* contents that are decoded on demand */
 	LISTS
 };
 
@@ -114,7 +114,7 @@ static uint32_t count_of(const struct session_names *n, enum list_kind kind)
 	return (uint32_t)n->lists[kind].count;
 }
 
-/* Room for so many more; -ENOMEM, also where the session takes too much. */
+/* Makes room for so many more; -ENOMEM, also if the session takes too much. */
 static int list_reserve(struct session_names *n, enum list_kind kind, size_t more)
 {
 	struct names_list *list = &n->lists[kind];
@@ -321,7 +321,7 @@ static int take_module(struct session_names *n, struct cursor *c)
 	return list_add(n, MODULES, &module);
 }
 
-/* What is unknown is passed over. */
+/* Unknown records are skipped. */
 static int take_record(struct session_names *n, uint64_t type, struct cursor *c, uint32_t slice)
 {
 	switch (type) {
@@ -422,7 +422,7 @@ struct profile_stack session_names_stack(const struct session_names *n, uint32_t
 		.place = stack->place};
 }
 
-/* From the change that was asked for before, since slices are mostly asked for in order. */
+/* Starts from the change of the previous request, since slices are mostly asked for in order. */
 static const struct names_change *change_at(struct session_names *n, uint32_t id, uint32_t slice)
 {
 	uint32_t *at = &AT(n, PROCS, struct names_proc, id)->at;
@@ -440,7 +440,7 @@ static const struct names_change *change_at(struct session_names *n, uint32_t id
 	return change->slice <= slice ? change : NULL;
 }
 
-/* Cut, too, it is clean. */
+/* Clean even if it is cut. */
 static void copy(const struct session_names *n, uint32_t string, char *to, size_t size)
 {
 	const char *text = string_at(n, string);

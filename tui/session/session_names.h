@@ -4,8 +4,8 @@
 
 /*
  * What the slices of a session refer to: functions, stacks, processes, threads, modules
- * (docs/SESSION.md, Definitions). Whatever is fed to it, no more than SESSION_NAMES_MAX bytes are
- * taken and every text is clean.
+ * (docs/SESSION.md, Definitions). Whatever the input, at most SESSION_NAMES_MAX bytes are used and
+ * every text is clean.
  */
 
 #include <stdbool.h>
@@ -25,11 +25,11 @@ struct session_names *session_names_new(void);
 void session_names_free(struct session_names *names);
 
 /*
- * Takes the records of a chunk; slice is the number of the one that comes next. -EBADMSG or
- * -ENOMEM: what was taken before stays, and the rest of the session cannot be read.
+ * Takes the records of a chunk; slice is the number of the next one. -EBADMSG or -ENOMEM: what was
+ * taken before stays, and the rest of the session cannot be read.
  */
 int session_names_take(struct session_names *names, struct cursor *c, uint32_t slice);
-/* Taken of SESSION_NAMES_MAX. */
+/* Bytes used of SESSION_NAMES_MAX. */
 size_t session_names_bytes(const struct session_names *names);
 
 uint32_t session_names_funcs(const struct session_names *names);
@@ -39,26 +39,32 @@ uint32_t session_names_procs(const struct session_names *names);
 struct profile_func session_names_func(const struct session_names *names, uint32_t id);
 struct profile_stack session_names_stack(const struct session_names *names, uint32_t id);
 
-/* The process as it was when a slice ended; false: it was not known then. exit_time is ns since the
- * start of the session. Fastest where slices are asked for in order. */
+/*
+ * The process at the end of a slice; false: it was not known then. exit_time is ns since the start
+ * of the session. Fastest if slices are asked for in order.
+ */
 bool session_names_proc(struct session_names *names, uint32_t id, uint32_t slice,
 			struct profile_proc *out);
 /* Its PID alone; -1: it was not known then. */
 int64_t session_names_pid(struct session_names *names, uint32_t id, uint32_t slice);
-/* Processes become known and change; each such change has a number, from 0 in the order of the
- * file. Whose it is. */
+/*
+ * Each appearance or change of a process has a number, from 0 in the order of the file. Returns the
+ * id of the process.
+ */
 uint32_t session_names_changes(const struct session_names *names);
 uint32_t session_names_change(const struct session_names *names, uint32_t number);
 
-/* The record that tells what stood in the shards by the end of a slice: its number, to be compared
- * alone, and its content; SESSION_NAMES_NONE. */
+/*
+ * The record of what was in the shards at the end of a slice: its number, only for comparison, and
+ * its content; SESSION_NAMES_NONE.
+ */
 uint32_t session_names_inventory(const struct session_names *names, uint32_t slice,
 				 struct cursor *content);
-/* Likewise the walk that was captured last. */
+/* Likewise the last captured walk. */
 uint32_t session_names_walk(const struct session_names *names, uint32_t slice,
 			    struct cursor *content);
 
-struct session_line { /* the hottest one of a function, from some slice on */
+struct session_line { /* the hottest line of a function, from some slice on */
 	uint32_t func;
 	unsigned int line;
 	const char *file; /* valid until more is taken */
@@ -71,15 +77,15 @@ struct session_line session_names_line(const struct session_names *names, uint32
 struct session_thread {
 	uint32_t tid;
 	char comm[16];
-	uint32_t slice; /* from which on it has the name */
-	uint32_t next;	/* number of the process's next one, which is not of an earlier slice */
+	uint32_t slice; /* first one with this name */
+	uint32_t next;	/* number of the process's next thread, of this or a later slice */
 };
 
-/* Number of the first thread of a process that has a name of its own; SESSION_NAMES_NONE. */
+/* Number of the first thread of a process with a name of its own; SESSION_NAMES_NONE. */
 uint32_t session_names_first_thread(const struct session_names *names, uint32_t proc);
 struct session_thread session_names_thread(const struct session_names *names, uint32_t number);
 
-/* Build-ids of modules, as profile_module takes them, in that order. */
+/* Build-ids of modules, in the order in which profile_module takes them. */
 uint32_t session_names_modules(const struct session_names *names);
 void session_names_module(const struct session_names *names, uint32_t number, const char **module,
 			  const char **build);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opening reads the file once, from its front, and keeps all definitions and where the slices are.
- * The first thing that makes no sense ends the session there: behind it ids could mean anything.
+ * Opening reads the file once, from the front, and keeps all definitions and the offsets of the
+ * slices. The first thing that makes no sense ends the session there: behind it ids could mean
+ * anything.
  */
 #include "tui/session/session_read.h"
 
@@ -19,7 +20,7 @@ struct session_place { /* of a slice */
 	uint64_t offset;
 	uint64_t time;
 	uint32_t packed, size;
-	/* Those behind the last slice's are of one that was cut. */
+	/* Names behind the last slice's belong to a slice that was cut. */
 	uint32_t first, end; /* changes */
 	uint32_t lines_end;
 };
@@ -178,7 +179,7 @@ int session_read(struct session *s, uint32_t n, struct session_slice *out)
 	*out = (struct session_slice){0};
 	if (err)
 		return err;
-	/* The file may be another by now. */
+	/* The file may have changed. */
 	if (head.type != SESSION_SLICE || head.size != place->size || head.packed != place->packed)
 		return -EBADMSG;
 	err = session_chunks_unpack(s->chunks, &head, &c);

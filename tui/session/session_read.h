@@ -3,10 +3,9 @@
 #define STACKTOP_TUI_SESSION_SESSION_READ_H
 
 /*
- * Reads a session (docs/SESSION.md), by slices, in any order. Definitions are read when it is
- * opened (session_names.h), slices when they are asked for. Whatever the file contains, no more
- * than SESSION_MEMORY_MAX bytes are taken, every text is clean, and nothing that it names is
- * opened.
+ * Reads a session (docs/SESSION.md) by slices, in any order. Definitions are read when it is opened
+ * (session_names.h), slices when they are asked for. Whatever the file contains, at most
+ * SESSION_MEMORY_MAX bytes are used, every text is clean, and no file named in it is opened.
  */
 
 #include <stddef.h>
@@ -17,7 +16,7 @@
 
 /* Names, places of slices, a chunk twice, its cells, and what zstd needs for a chunk's window. */
 #define SESSION_MEMORY_MAX ((size_t)704 << 20)
-/* Of these, the places; a file with more slices goes up to there. */
+/* Of these, the places; of a file with more slices only so many are read. */
 #define SESSION_SLICES_MAX 2000000u
 
 struct session;
@@ -28,26 +27,29 @@ struct session_info {
 	char system[96]; /* release and machine of the kernel */
 };
 
-/* A session that was cut off or damaged ends with the last whole slice before that. error says
- * what is wrong: no session at all, or a newer one. */
+/*
+ * A session that was cut off or damaged ends with the last whole slice before. error says what is
+ * wrong: it is not a session, or a newer one.
+ */
 int session_open(const char *path, struct session **out, char *error, size_t size);
 void session_free(struct session *s);
 
 const struct session_info *session_info(const struct session *s);
-/* NULL: it has its end; else how it ends without ("was cut off", say). */
+/* NULL: it is complete; else what is wrong with its end ("was cut off", say). */
 const char *session_flaw(const struct session *s);
 
 uint32_t session_slices(const struct session *s);
 /* End of slice n, ns since the start, n < session_slices(). Never decreasing. */
 uint64_t session_time(const struct session *s, uint32_t n);
-/* *out is good until the next call. -EBADMSG for one that makes no sense, -errno of the read,
- * -ENOMEM. */
+/* *out is valid until the next call. -EBADMSG: it makes no sense; -errno of the read; -ENOMEM. */
 int session_read(struct session *s, uint32_t n, struct session_slice *out);
 
-/* Of all slices; good as long as the session. */
+/* Of all slices; valid as long as the session. */
 struct session_names *session_all_names(struct session *s);
-/* The processes that were new or changed with slice n: numbers from *first to *end - 1 for
- * session_names_change. */
+/*
+ * The processes that appeared or changed with slice n: numbers from *first to *end - 1 for
+ * session_names_change.
+ */
 void session_changes(const struct session *s, uint32_t n, uint32_t *first, uint32_t *end);
 /* Likewise the functions that got another hottest line, for session_names_line. */
 void session_lines(const struct session *s, uint32_t n, uint32_t *first, uint32_t *end);

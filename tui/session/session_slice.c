@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A profile keeps 20 s of slices, however many cells they have, so a slice that claims more of them
+ * A profile keeps 20 s of slices, however many cells they have, so a slice that claims more cells
  * than a machine could make is refused.
  */
 #include "tui/session/session_slice.h"
@@ -13,7 +13,7 @@
 #include "tui/session/session.h"
 #include "tui/session/session_names.h"
 
-/* Cells of a slice beyond what a profile of 20 s could bear if all were so. */
+/* Cells of a slice beyond what a profile of 20 s could hold if all were so. */
 #define CELLS_MIN  256
 #define CELLS_NS   5000 /* one more for each */
 #define CELL_BYTES 5	/* in the file, at least */
@@ -47,7 +47,7 @@ static void take_health(struct cursor *c, struct profile_health *health)
 		if (i < LOSS_COUNT)
 			health->loss[i] = value;
 	}
-	/* Sums of a hostile file's figures must not pass 64 bits. */
+	/* Sums of a hostile file's figures must not exceed 64 bits. */
 	c->bad |= health->elapsed > (uint64_t)1 << 50;
 }
 
@@ -97,7 +97,7 @@ static int take_cell(struct session_names *names, struct cursor *c, uint32_t n,
 	return c->bad ? -EBADMSG : 0;
 }
 
-/* Behind the cells, if CPUs were told apart: a number for each. */
+/* Behind the cells, if samples were counted per CPU: a number for each. */
 static void take_cpus(struct cursor *c, struct profile_cell *cells, size_t count)
 {
 	if (c->bad || c->at == c->end)

@@ -28,15 +28,15 @@ struct session_slice {
 	size_t nmessages;
 };
 
-/* Room for the cells of a slice, used again for the next. Zeroed: none; to be freed by free(at). */
+/* Room for the cells of a slice, reused for the next. Zeroed: none; to be freed by free(at). */
 struct session_cells {
 	struct profile_cell *at;
 	size_t room;
 };
 
 /*
- * Takes slice n. out->cells are those of `cells`, which become others with the next slice.
- * -EBADMSG: it makes no sense; -ENOMEM.
+ * Takes slice n. out->cells point into `cells`, which the next slice overwrites. -EBADMSG: it makes
+ * no sense; -ENOMEM.
  */
 int session_slice_take(struct session_names *names, struct cursor *c, uint32_t n,
 		       struct session_cells *cells, struct session_slice *out);

@@ -136,7 +136,7 @@ static void take_frame(struct cursor *c, struct inspection_frame *frame)
 	frame->offset = cursor_number(c);
 }
 
-/* What has more than its field can hold makes no sense. */
+/* A number that exceeds its field makes no sense. */
 #define TAKE_INTO(target)                                                                          \
 	do {                                                                                       \
 		uint64_t value = cursor_number(c);                                                 \
@@ -175,7 +175,7 @@ static void take_head(struct cursor *c, struct trace *t)
 	stack = cursor_text(c, &size);
 	c->bad |= t->capture.reason >= WALK_REASON_COUNT || size > sizeof(t->capture.stack) ||
 		  size % CAPTURE_PAGE;
-	/* The last of its addresses must be one. */
+	/* Its last address must exist. */
 	c->bad |= t->capture.stack_at > UINT64_MAX - sizeof(t->capture.stack);
 	if (c->bad)
 		return;
@@ -192,7 +192,7 @@ static uint32_t take_count(struct cursor *c, size_t bytes)
 	return c->bad ? 0 : count;
 }
 
-/* Steps and frames stand together in the file: names are kept until there is an inspection. */
+/* Steps and frames alternate in the file: names are kept until there is an inspection. */
 static int take_steps(struct cursor *c, struct trace *t, struct inspection_frame **frames)
 {
 	t->nsteps = take_count(c, STEP_BYTES);

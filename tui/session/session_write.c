@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A slice and the definitions that it is the first to need become chunks, which go to the file in
- * one piece: whatever happens then, what was written before stays a session.
+ * A slice and the definitions that it is the first to need become chunks, which are written in one
+ * piece: whatever happens then, what was written before stays a session.
  */
 #include "tui/session/session_write.h"
 
@@ -27,9 +27,9 @@
 struct session_writer {
 	int fd; /* -1: closed after an error */
 	off_t end;
-	bool started;	/* the next is not the first slice */
+	bool started;	/* the first slice was written */
 	uint64_t start; /* CLOCK_MONOTONIC ns */
-	uint64_t clock; /* CLOCK_REALTIME ns, the same moment */
+	uint64_t clock; /* CLOCK_REALTIME ns, at the same time */
 	uint64_t time;	/* of the slice noted */
 	uint64_t messages;
 	ZSTD_CCtx *zstd;
@@ -83,7 +83,7 @@ static int note_cell(struct session_writer *w, const struct profile *p,
 	return session_definer_thread(w->definer, p, cell->proc, cell->tid);
 }
 
-/* Only where some are known: most sessions have none. */
+/* Only if some are known: most sessions have none. */
 static void note_cpus(struct session_writer *w, const struct profile_cell *cells, size_t ncells)
 {
 	bool known = false;
@@ -180,7 +180,7 @@ static int write_out(struct session_writer *w)
 	return 0;
 }
 
-/* Half a slice is of no use to a reader, who would stop there as well. */
+/* Half a slice is of no use: a reader would stop there as well. */
 static void give_up(struct session_writer *w)
 {
 	if (ftruncate(w->fd, w->end))
@@ -279,7 +279,7 @@ int session_writer_end(struct session_writer *w)
 		give_up(w);
 		return err;
 	}
-	err = close(w->fd) ? -errno : 0; /* what a network refuses at last */
+	err = close(w->fd) ? -errno : 0; /* a network file system may report errors here */
 	w->fd = -1;
 	return err;
 }

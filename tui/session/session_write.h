@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_SESSION_SESSION_WRITE_H
 
 /*
- * Records what a profile is fed to a file (docs/SESSION.md). A slice goes in two steps, so that the
- * profile's lock is not held while a disk is waited for: session_note under the lock, session_flush
+ * Records what a profile is fed in a file (docs/SESSION.md). A slice takes two steps, so that the
+ * profile's lock is not held while a disk is waited for: session_note with the lock, session_flush
  * without. Used by one thread.
  */
 
@@ -17,25 +17,30 @@
 struct session_writer;
 
 /*
- * Makes the file, readable by its owner alone, or takes the place of an older session; anything
- * else that has the name stays as it is. error says what is wrong.
+ * Makes the file, readable by its owner alone, or replaces an older session; any other existing
+ * file stays as it is. error says what is wrong.
  */
 int session_writer_new(const char *path, struct session_writer **out, char *error, size_t size);
-/* Writes the end and closes the file. -errno: what is there is a session all the same. */
+/* Writes the end and closes the file. -errno: what was written is still a session. */
 int session_writer_end(struct session_writer *w);
-/* Ends the file, unless that was done. NULL is fine. */
+/* Ends the file, unless that was done. w may be NULL. */
 void session_writer_free(struct session_writer *w);
 
-/* True: the caller should give the profile an inventory of the shards before it notes the next
- * slice. now: CLOCK_MONOTONIC ns. */
+/*
+ * True: the caller should give the profile an inventory of the shards before it notes the next
+ * slice. now: CLOCK_MONOTONIC ns.
+ */
 bool session_wants_inventory(const struct session_writer *w, uint64_t now);
-/* What was just committed; the lock is held, and no other commit came between. -ENOMEM, -EFBIG. */
+/*
+ * Notes what was just committed; the lock is held, without another commit in between. -ENOMEM,
+ * -EFBIG.
+ */
 int session_note(struct session_writer *w, const struct profile *p,
 		 const struct profile_cell *cells, size_t ncells,
 		 const struct profile_health *health);
 /*
- * Writes what was noted. -errno: the file was cut back to its last whole slice if that was
- * possible, and is closed; later calls do nothing.
+ * Writes what was noted. -errno: the file was cut back to its last whole slice if possible, and is
+ * closed; later calls do nothing.
  */
 int session_flush(struct session_writer *w);
 

@@ -45,7 +45,7 @@ struct jit_process {
 	bool behind;	  /* more was written than has been read */
 	uid_t uid;	  /* that its memory is charged to */
 	size_t charged;
-	uint64_t refused; /* ns, when its user had too much; 0: not muted */
+	uint64_t refused; /* ns, when its user had too much; 0: not refused */
 	bool hashed;
 	UT_hash_handle hh;
 };
