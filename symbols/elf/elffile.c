@@ -23,12 +23,9 @@
 #include <unistd.h>
 
 #include "symbols/elf/arch.h"
-#include "symbols/elf/elfnote.h"
 #include "symbols/base/limits.h"
 #include "symbols/files/rootfile.h"
 #include "symbols/base/work.h"
-
-_Static_assert(BUILD_ID_MAX == ELFNOTE_ID_MAX, "what is found has room");
 
 int elffile_error(void)
 {

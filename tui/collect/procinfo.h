@@ -22,15 +22,15 @@ int procinfo_new(struct profile *profile, struct tracker *tracker, struct procin
 void procinfo_free(struct procinfo *pi);
 
 /*
- * The slice has samples of that exec (count_key.exec_id) of the PID. Call it for all before the first
- * procinfo_proc: an earlier exec of a process is over, and /proc does not show it any more.
+ * The slice has samples of that exec (count_key.exec_id) of the PID. Call it for all before the
+ * first procinfo_proc: an earlier exec of a process is over, and /proc does not show it any more.
  */
 void procinfo_seen(struct procinfo *pi, pid_t pid, uint64_t exec);
 /*
  * Profile id of the process, valid for the commit that ends this slice; there is one for each PID
- * and exec. comm (16 bytes, raw): from the sample. of->stack_start is 0 for a kernel thread, and for a
- * process without an address space, since it ends or is within exec. now:
- * CLOCK_MONOTONIC ns. -ENOMEM.
+ * and exec. comm (16 bytes, raw): from the sample. of->stack_start is 0 for a kernel thread, and
+ * for a process without an address space, since it ends or is within exec. now: CLOCK_MONOTONIC ns.
+ * -ENOMEM.
  */
 int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const char *comm,
 		      uint64_t now);

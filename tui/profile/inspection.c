@@ -57,9 +57,9 @@ static void tell_end(const struct trace *t, char *to, size_t size)
 	static const char *const ends[] = {
 		[TRACE_FP_ZERO] = ARCH_FP_NAME " is 0",
 		[TRACE_FP_UNREADABLE] = "it points to no stack",
-		[TRACE_FP_DOWN] = "it does not lead upward",
-		[TRACE_FP_NO_CODE] = "above what it points to stands no address of code",
-		[TRACE_FP_DEPTH] = "it goes on and on",
+		[TRACE_FP_DOWN] = "it does not point upward",
+		[TRACE_FP_NO_CODE] = "no code address is above the slot that it points to",
+		[TRACE_FP_DEPTH] = "it never ends",
 	};
 
 	bool beyond =
@@ -90,7 +90,7 @@ void inspection_compare(const struct inspection *i, uint32_t *first, char *to, s
 		if (t->nfp > n)
 			snprintf(to, size,
 				 "Frame pointers alone show what is above, and then %u more, which "
-				 "nothing vouches for.",
+				 "nothing confirms.",
 				 t->nfp - n);
 		else
 			snprintf(to, size,
