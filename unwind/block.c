@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A granule without a row of its own at its first byte goes on with the row before it, which is
- * in another block after a cut: the piece gets that row once more, at its beginning.
+ * A granule without a row at its first byte continues the row before it, which is in another block
+ * after a cut: the piece gets a copy of that row at its beginning.
  */
 #include "unwind/block.h"
 

@@ -3,15 +3,14 @@
 #define STACKTOP_UNWIND_BLOCK_H
 
 /*
- * Cuts a span's block (see unwind/row.h) between two granules, into blocks that say the same of
- * every address. A span is as large as it can be when its table is built; where it is to stand,
- * there may be no gap of that size, but several smaller ones.
+ * Cuts the block of a span (see unwind/row.h) between granules, into blocks with the same rule for
+ * each address. Tables are built with spans as large as possible, but the shards may only have
+ * several smaller gaps.
  */
 
 #include <stdint.h>
 
-/* Words; a gap that is smaller takes no piece but the last: an entry of a list each has its price.
- */
+/* Words; only the last piece may be smaller, since each takes an entry of the lists. */
 #define BLOCK_PIECE_MIN 4096u
 
 struct block {
@@ -21,8 +20,8 @@ struct block {
 };
 
 /*
- * The last granule + 1 of the longest piece that begins at granule from and takes at most max
- * words; *nwords: those that it takes. from: none, no piece is so small.
+ * The end (last granule + 1) of the longest piece that begins at granule from and has at most max
+ * words; *nwords: its words. from: max is too small for any piece.
  */
 uint32_t block_piece_end(const struct block *b, uint32_t from, uint32_t max, uint32_t *nwords);
 

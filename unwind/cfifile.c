@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which of a file's sections are its CFI, and which of them speaks for an address: .eh_frame is
- * what the program itself unwinds by, so it comes first, address by address, as in elfutils and
- * gdb.
+ * Finds the CFI sections of a file, and for each address the one that counts: .eh_frame first, by
+ * which the program itself unwinds, as in elfutils and gdb.
  */
 #include "unwind/cfifile.h"
 
@@ -86,7 +85,7 @@ static int fdes_add(struct fdes *to, const struct cfi_fde *fde, uint64_t from, u
 	return 0;
 }
 
-/* Where FDE i of a sorted list without doubles stops to count. */
+/* Where FDE i of a sorted list without duplicates ends. */
 static uint64_t fde_end(const struct cfi *cfi, uint32_t i)
 {
 	const struct cfi_fde *fde = &cfi->fdes[i];
@@ -96,7 +95,7 @@ static uint64_t fde_end(const struct cfi *cfi, uint32_t i)
 	return fde->end;
 }
 
-/* What `more` says of the addresses that `cfi` is silent about. Both are sorted. */
+/* Appends the FDEs of `more` for addresses that `cfi` does not cover. Both are sorted. */
 static int fdes_gaps(const struct cfi *cfi, const struct cfi *more, struct fdes *out)
 {
 	uint32_t at = 0;
@@ -125,7 +124,7 @@ static int fdes_gaps(const struct cfi *cfi, const struct cfi *more, struct fdes 
 	return 0;
 }
 
-/* Appends the CIEs of more, and the FDEs of the list, whose CIEs those are. */
+/* Appends the CIEs of more, and the FDEs of the list, which refer to them. */
 static int cfi_append(struct cfi *cfi, const struct cfi *more, const struct fdes *list)
 {
 	size_t ncies = (size_t)cfi->ncies + more->ncies;
@@ -213,7 +212,7 @@ int cfi_file_read(const struct elf_file *file, struct cfi_section sections[CFI_S
 		debug = cfi_merge(cfi, &more, &sections[CFI_DEBUG_FRAME]);
 	cfi_free(&more);
 	cfi->bytes = limit - left;
-	/* What is broken there must not cost what is sound here. */
+	/* A broken .debug_frame must not cost a sound .eh_frame. */
 	if (debug == -ENOMEM || debug == -ECANCELED || (err && debug != -ENOENT))
 		return debug;
 	return 0;

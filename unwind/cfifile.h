@@ -9,17 +9,16 @@ struct elf_file;
 enum cfi_file_section { CFI_EH_FRAME, CFI_DEBUG_FRAME, CFI_SECTIONS };
 
 /*
- * Reads the file's .eh_frame, and its .debug_frame (.zdebug_frame), of which only what .eh_frame
- * says nothing about is kept: a program built without asynchronous tables has .eh_frame for the C
- * library's start files and .debug_frame for its own functions. FDEs of .debug_frame are cut to
- * where they count, into several if need be. One that cannot be read is as good as none when there
- * is an .eh_frame.
+ * Reads .eh_frame of a file, and .debug_frame (.zdebug_frame) for the addresses that .eh_frame does
+ * not cover: a program built without asynchronous tables has .eh_frame for the start files of the C
+ * library and .debug_frame for its own functions. FDEs of .debug_frame are cut to these addresses,
+ * into several if need be. If there is an .eh_frame, a .debug_frame that cannot be read is ignored.
  *
  * *cfi has the CIEs and FDEs of both; cfi_cie.section is the index in sections. A section that is
- * not there or adds nothing has size 0; neither of them: no FDE. The sections are valid as long as
- * the file; the caller frees *cfi with cfi_free, also after an error: -ENOMEM, -EINVAL;
- * -E2BIG when a section does not fit cfi_limit, which those before it and .sframe share, or has too
- * many records, and nothing else is there; -ECANCELED.
+ * missing or adds nothing has size 0; without both there is no FDE. The sections are valid as long
+ * as the file; the caller frees *cfi with cfi_free, also after an error: -ENOMEM, -EINVAL; -E2BIG
+ * when a section does not fit cfi_limit, which those before it and .sframe share, or has too many
+ * records, and nothing else is there; -ECANCELED.
  */
 int cfi_file_read(const struct elf_file *file, struct cfi_section sections[CFI_SECTIONS],
 		  struct cfi *cfi);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See cfitext.h. One table has the names and operands of the instructions, so that none of them can
- * be read differently from what is printed. Source: DWARF 5 section 6.4.2 and table 7.29.
+ * See cfitext.h. One table has names and operands of the instructions, so that what is printed is
+ * what was read. Source: DWARF 5 section 6.4.2 and table 7.29.
  */
 #include "unwind/cfitext.h"
 

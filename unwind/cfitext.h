@@ -3,9 +3,9 @@
 #define STACKTOP_UNWIND_CFITEXT_H
 
 /*
- * The CFI of one function as text for people, an instruction of its CFA program a line, as readelf
- * prints them. Nothing is interpreted: this is what the file says, to be compared with the row that
- * was made of it.
+ * The CFI of one function as text, a line for each instruction of its CFA program, as readelf
+ * prints them. Nothing is interpreted: this is what the file says, to be compared with the compiled
+ * row.
  */
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct cfitext_line {
 	uint64_t pc;
 };
 
-struct cfitext { /* never changes once made: to read it takes a reference, but no lock */
+struct cfitext { /* immutable: to read it takes a reference, but no lock */
 	unsigned int refs;
 	uint64_t start, end; /* of the FDE */
 	struct cfitext_line *lines;

@@ -3,7 +3,7 @@
 #define STACKTOP_UNWIND_CLONEGAP_H
 
 /*
- * The instructions of clone and clone3 that no CFI is true of, since two return from the system
+ * The instructions of clone and clone3 for which no CFI is right, since both return from the system
  * call: the parent, and the child on another stack.
  */
 
@@ -13,9 +13,8 @@
 struct elf_file;
 
 /*
- * True where the code of [start, end), ELF addresses, is that of glibc's clone functions between
- * two FDEs: the system call, and at the end of it the child's own function. Whatever cannot be read
- * is no such code.
+ * True when [start, end), ELF addresses, has the code of glibc's clone functions between two FDEs:
+ * the system call, behind which the part of the child begins. False, too, if it cannot be read.
  */
 bool clone_gap(const struct elf_file *file, uint64_t start, uint64_t end);
 

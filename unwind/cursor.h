@@ -3,9 +3,9 @@
 #define STACKTOP_UNWIND_CURSOR_H
 
 /*
- * Reads little-endian DWARF data of unknown quality. A read past the end sets `failed`, which
- * sticks, gives 0 and puts the cursor at its end: a parser reads on without checks, its loops end,
- * and it looks at `failed` once.
+ * Reads little-endian DWARF data that may be malformed. A read past the end sets `failed`, which
+ * sticks, returns 0 and puts the cursor at the end: a parser reads on without checks, its loops
+ * end, and it checks `failed` once.
  */
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #define STACKTOP_UNWIND_EHFRAME_H
 
 /*
- * The records of .eh_frame and .debug_frame: which function has which CFA program.
+ * The records of .eh_frame and .debug_frame: the CFA program of each function.
  * Sources: DWARF 5 section 6.4.1; LSB core 5.0, sections 10.5 and 10.6 (.eh_frame, pointer
  * encodings); GCC's unwind-dw2-fde.c for what the LSB leaves open.
  */

@@ -3,8 +3,7 @@
 #define STACKTOP_UNWIND_FUNCS_H
 
 /*
- * Where the functions of a file begin and end, as its CFI says: what is left to tell them apart by
- * in a stripped file.
+ * The functions of a file by its CFI, to tell them apart in a stripped file.
  */
 
 #include <stdbool.h>
@@ -14,7 +13,7 @@
 struct elf_file;
 struct funcs;
 
-/* Keeps nothing of the file. A file without CFI has no function. -ENOMEM, -EINVAL. */
+/* Does not use the file afterwards. A file without CFI has no function. -ENOMEM, -EINVAL. */
 int funcs_new(const struct elf_file *file, struct funcs **out);
 void funcs_free(struct funcs *f);
 size_t funcs_bytes(const struct funcs *f); /* of memory */

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Go's assembler writes CFI as if the stack pointer only ever moved by pushes and pops. The
- * runtime's functions that go over to the system stack therefore have rules that lead into stale
- * data on it: frames that never called, or a zero that looks like the bottom; and that of the
- * signals' trampoline tells of a caller that it never had. They are known by name; Go's own
- * unwinder knows them by name, too. The CFI goes with the symbols when a program is stripped, so
- * there is no program that has only the one.
+ * Go's assembler writes CFI as if only pushes and pops moved the stack pointer. So in functions of
+ * the runtime that switch to the system stack the rules lead into stale data on it: frames that
+ * never called, or a zero that looks like the bottom; and the trampoline of signals seems to have a
+ * caller. These functions are known by name, as in Go's own unwinder. To strip a program removes
+ * CFI and symbols together, so no program has only the CFI.
  *
  * The outermost functions of threads and goroutines have rules like any other: the linker of
- * Go 1.19 does not say that they have no caller, and what stands above them is zero only on a new
- * stack.
+ * Go 1.19 does not mark them, and the words above them are zero on a new stack only.
  *
- * Those that ask the vDSO for the time are where programs are often: they have a frame pointer
- * while they are on the system's stack, which their code shows.
+ * Programs are often in the functions that ask the vDSO for the time. These have a frame pointer
+ * while they are on the system stack, which their code shows.
  */
 #include "unwind/go_cfi.h"
 

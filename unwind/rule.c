@@ -12,8 +12,8 @@
 #include "unwind/wide.h"
 
 /*
- * A slot relative to the register that the CFA is relative to is a slot relative to the CFA: one
- * rule for both spellings, mostly a short one.
+ * A slot relative to the register of the CFA is a slot relative to the CFA: this makes one rule of
+ * both spellings, mostly a short one.
  */
 static struct reg_rule normal(struct reg_rule rule, const struct expr *cfa)
 {
@@ -87,7 +87,7 @@ static bool fits(int64_t value)
 	return value >= INT32_MIN && value <= INT32_MAX;
 }
 
-/* 0, or the class of what the wide rule cannot say. */
+/* 0, or the class of what a wide rule cannot hold. */
 static int wide_cfa(struct wide_rule *wide, const struct expr *cfa)
 {
 	if (cfa->kind != EXPR_REG && cfa->kind != EXPR_DEREF)
@@ -108,7 +108,7 @@ static int wide_cfa(struct wide_rule *wide, const struct expr *cfa)
 	return 0;
 }
 
-/* Where a register is; 0, or a class, which is `unsupported` for the forms that have no kind. */
+/* 0, or a class: `unsupported` for forms that a wide rule does not have. */
 static int wide_reg(const struct reg_rule *rule, __u8 *kind, __u8 *reg, __s32 *off, int unsupported)
 {
 	if (!fits(rule->off))
@@ -137,7 +137,7 @@ static int wide_reg(const struct reg_rule *rule, __u8 *kind, __u8 *reg, __s32 *o
 	return 0;
 }
 
-/* Everything that a signal interrupted is where the kernel puts it. */
+/* True when the registers are at their places in the sigcontext. */
 static bool is_sigcontext(const struct wide_rule *wide)
 {
 	int64_t gregs = (int64_t)wide->cfa_off - 8 * SIGCONTEXT_SP;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A .sframe section is a table of functions and, for each, a list of rows that are complete in
- * themselves. The three versions of the format differ in how a function is described and in what a
- * row may say; below struct sframe_func everything is the same, and a row becomes the state that a
- * CFA program would have led to, so that one compiler of rules serves both.
+ * A .sframe section is a table of functions with a list of complete rows for each. The three
+ * versions of the format differ in the description of a function and in what a row may have; from
+ * struct sframe_func on they are the same. A row becomes the state that a CFA program would have
+ * led to, so that unwind/rule.c compiles both.
  *
- * A function is read twice: once to see that all of it is sound, before it may stand beside those
- * of .eh_frame, and once for its rows. Nothing in the format keeps functions from sharing rows, so
- * the rows that a section may cost are counted.
+ * A function is read twice: once to check all of it before it is used beside those of .eh_frame,
+ * and once for its rows. The format lets functions share rows, so the rows to be read are limited.
  */
 #include "unwind/sframe.h"
 
@@ -103,7 +102,7 @@ int sframe_open(const void *data, size_t size, uint64_t addr, struct sframe *out
 	return 0;
 }
 
-/* False when what stands there cannot be a function. Its rows were not looked at. */
+/* False: malformed. Its rows are not checked. */
 static bool func_read(const struct sframe *s, uint32_t number, struct sframe_func *f)
 {
 	size_t at = s->fdes + number * fde_size(s->version), rows;
@@ -239,8 +238,8 @@ static bool is_plt_row(const struct row *row, int64_t cfa)
 }
 
 /*
- * True when one state says all that the rows of the repeated blocks do: they are the same
- * throughout, or those of PLT stubs.
+ * True when one state has the meaning of the rows of the repeated blocks: all are the same, or they
+ * are those of PLT stubs.
  */
 static bool blocks_state(const struct sframe *s, const struct sframe_func *f,
 			 struct cfa_state *state)
@@ -302,7 +301,8 @@ static int range_compare(const void *left, const void *right)
 	return a->func < b->func ? -1 : a->func > b->func;
 }
 
-/* Sorts them and cuts each where the next begins; of several with one start the first counts. */
+/* Sorts the ranges and cuts each where the next begins; of several with one start keeps the first.
+ */
 static void ranges_order(struct ranges *r)
 {
 	size_t count = 0;
@@ -318,7 +318,7 @@ static void ranges_order(struct ranges *r)
 			r->all[i].end = r->all[i + 1].start;
 }
 
-/* What each pc's FDE is in the sense of the unwind table. */
+/* The range of each FDE, as in the unwind table. */
 static int ranges_of_cfi(const struct cfi *cfi, struct ranges *out)
 {
 	out->all = calloc(cfi->nfdes ? cfi->nfdes : 1, sizeof(*out->all));
@@ -441,8 +441,8 @@ static int find_section(const struct elf_file *file, uint64_t left, struct elf_s
 }
 
 /*
- * GNU ld 2.40 describes the stubs of .plt.sec as if they were the head of .plt. These stubs are
- * one jump, so that nothing needs to be said of them; the table knows them by their section.
+ * GNU ld 2.40 describes the stubs of .plt.sec as if they were the head of .plt. These stubs are one
+ * jump and need no description; the table knows them by their section.
  */
 static void drop_second_plt(const struct elf_file *file, struct cfi *cfi, uint32_t from)
 {

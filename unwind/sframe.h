@@ -3,7 +3,7 @@
 #define STACKTOP_UNWIND_SFRAME_H
 
 /*
- * .sframe, the assembler's short form of CFI, for the text that has nothing else.
+ * .sframe, the short form of CFI, for text without any other.
  * Sources: The SFrame Format, versions 1 (binutils 2.40), 2 (2.41, with the errata of 2.45) and 3
  * (2.46); include/sframe.h of the same. AMD64 only.
  */
@@ -37,14 +37,14 @@ struct sframe {
 };
 
 /*
- * Takes apart a section's header. -EINVAL when it is malformed or leads out of the section,
+ * Reads the header of a section. -EINVAL when it is malformed or leads out of the section,
  * -ENOTSUP for another byte order, machine or version.
  */
 int sframe_open(const void *data, size_t size, uint64_t addr, struct sframe *out);
 
 /*
- * Appends to cfi->fdes what the section knows of text that no FDE of cfi covers, as FDEs whose cie
- * is SFRAME_CIE: one for each function, or more where CFI covers its middle. A FDE that is
+ * Appends to cfi->fdes the functions in text that no FDE of cfi covers, as FDEs with cie
+ * SFRAME_CIE: one for each function, or more where CFI covers its middle. A function that is
  * malformed in any part is left out and counted in cfi->bad_fdes. -ENOMEM.
  */
 int sframe_add(const struct sframe *sframe, struct cfi *cfi);

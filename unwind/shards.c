@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A shard holds hundreds of blocks at most, of which most live for long, so each keeps them in one
- * sorted array: free space is what lies between them, and neighbours need no merging. Best fit
- * keeps the large gaps for the few large tables. Lists of mappings are small and come by tens of
- * thousands, so they go behind the last one as long as there is room: a search for each would take
- * longer than all else that is done for them.
+ * A shard has hundreds of blocks at most, most of them long-lived, in one sorted array: free space
+ * is between them, and gaps need no merging. Best fit keeps large gaps for the few large tables.
+ * Lists of mappings are small, but there are tens of thousands, so a new one goes behind the last
+ * while there is space: to search a gap for each would take longer than all other work for them.
  */
 #include "unwind/shards.h"
 
@@ -22,7 +21,7 @@ struct shard {
 	uint32_t nblocks;
 	uint32_t capacity;
 	uint32_t used;
-	uint32_t largest; /* upper bound of the largest gap: spares the walk over full shards */
+	uint32_t largest; /* upper bound of the largest gap, to skip full shards */
 	uint32_t generation;
 	bool created;
 };
@@ -89,7 +88,7 @@ static void shard_fit(struct shard *shard, unsigned int number, uint32_t count,
 	shard->largest = largest;
 }
 
-/* What is behind the last block of a shard is found without a search. */
+/* Free space behind the last block of a shard is found without a search. */
 static bool shards_fit_behind(const struct shards *shards, uint32_t count, struct shard_place *best)
 {
 	for (unsigned int i = 0; i < shards->max; i++) {
@@ -161,7 +160,7 @@ static int shard_create(struct shards *shards, unsigned int i)
 	return 0;
 }
 
-/* Without a way to drop it, an empty shard stays and serves the next block. */
+/* Without a destroy callback an empty shard stays for the next block. */
 static void shard_drop_empty(struct shards *shards, unsigned int i)
 {
 	struct shard *shard = &shards->shard[i];

@@ -3,10 +3,10 @@
 #define STACKTOP_UNWIND_SHARDS_H
 
 /*
- * The word space: which words of which shard are in use by whom. Word n is word n & SHARD_MASK of
- * shard n >> SHARD_SHIFT. A block never crosses a shard. Shards are created when a block needs one
- * and there is still budget. Pure bookkeeping: memory is made and dropped by the owner's callbacks.
- * Not thread-safe: one thread owns it.
+ * Allocates blocks in the word space. Word n is word n & SHARD_MASK of shard n >> SHARD_SHIFT. A
+ * block never crosses a shard. A shard is created when a block needs one, within the budget. This
+ * is bookkeeping only: callbacks create and destroy the memory. Not thread-safe: one thread owns
+ * it.
  */
 
 #include <stdbool.h>
@@ -22,11 +22,11 @@ struct shards;
 struct shards_ops {
 	/* Creates shard number i; 0 or -errno. */
 	int (*create)(void *arg, unsigned int i);
-	/* Drops shard i, which holds no block any more. May be NULL. */
+	/* Frees shard i, which has no block any more. May be NULL. */
 	void (*destroy)(void *arg, unsigned int i);
 	/* Copies words to the shard; 0 or -errno. */
 	int (*write)(void *arg, unsigned int i, uint32_t at, const uint32_t *words, uint32_t count);
-	/* Blocks are small and many: one goes behind all others while it fits there. */
+	/* Blocks are small and many: put a new one behind all others while it fits there. */
 	bool many;
 };
 
@@ -39,7 +39,7 @@ struct shard_info {
 
 /* max: shards allowed by the budget, at most SHARDS_MAX. NULL: no memory. */
 struct shards *shards_new(unsigned int max, const struct shards_ops *ops, void *arg);
-/* Calls nothing: shards that still exist are the owner's to drop. */
+/* Calls no callback: the caller frees shards that still exist. */
 void shards_free(struct shards *shards);
 
 /*
@@ -48,16 +48,16 @@ void shards_free(struct shards *shards);
  */
 int shards_add(struct shards *shards, const uint32_t *words, uint32_t count, uint32_t *word);
 
-/* Gives a block back. The caller made sure that no running program still reads it. */
+/* Frees a block. The caller makes sure that no running program still reads it. */
 void shards_remove(struct shards *shards, uint32_t word);
 
-/* What gaps there are, or would be; a shard that may still be made is one. */
+/* Free space; a shard that may still be created is a gap. */
 struct shards_room {
 	uint64_t words;	  /* of all gaps, each without the first `least` */
 	uint32_t largest; /* gap, as a whole */
 };
 
-/* As if the blocks at the words gone[0..ngone), ascending, were given back already. */
+/* As if the blocks at the words gone[0..ngone), ascending, had been removed. */
 void shards_room(const struct shards *shards, const uint32_t *gone, size_t ngone, uint32_t least,
 		 struct shards_room *out);
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows arrive in the order of their addresses, so a span can be written as they come: its index and
- * its rows grow side by side and become a block when the span ends. Nothing else is kept, and the
- * memory needed for building is little more than the table's own.
+ * Rows arrive in the order of their addresses, so a span is written as they come: its index and its
+ * rows grow side by side and become a block when the span ends. Building takes little more memory
+ * than the table.
  *
- * Three things make it longer than a loop. An `end` at the pc where the next function begins must
- * give way, so a row is held back until the next has another pc. A granule whose every byte begins
- * a row has one more than the index can count: its last one becomes ROW_UNSUPPORTED, and the
- * granule after it begins with the true rule. And a block has a largest size, at which it is cut
- * between two granules.
+ * Three cases make it longer than a loop. An `end` at the pc of the next function must be replaced,
+ * so a row is held back until the next one has another pc. A granule with a row at each byte has
+ * one more than the index can count: the last one becomes ROW_UNSUPPORTED, and the next granule
+ * begins with the true rule. A block that reaches its largest size is cut between two granules.
  */
 #include "unwind/spans.h"
 
@@ -125,7 +124,7 @@ static int span_close(struct spans *s)
 	struct unwind_span span;
 
 	s->open = false;
-	/* An `end` right at the span's end says what the span's end says. */
+	/* An `end` right at the end of the span is redundant. */
 	if (s->nindex > 1 && granule_rows(s) == 1 &&
 	    s->rows[s->nrows - 1] == ROW_WORD(0, RULE(ROW_END, 0))) {
 		s->nindex--;

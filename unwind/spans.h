@@ -42,10 +42,10 @@ void spans_init(struct spans *spans, struct unwind_table *table, uint64_t words_
  */
 int spans_add(struct spans *spans, uint64_t pc, uint32_t rule);
 
-/* Ends the last span. The last rule must be ROW_END. Errors as above. */
+/* Closes the last span. The last rule must be ROW_END. Errors as above. */
 int spans_finish(struct spans *spans);
 
-/* Frees what is needed for building, not the table. */
+/* Frees everything but the table. */
 void spans_free(struct spans *spans);
 
 #endif

@@ -3,12 +3,12 @@
  * Builds the table of a file and looks rules up in it.
  *
  * Where FDEs overlap, a pc belongs to the one that begins last at or before it, and to none behind
- * that one's end: this is what a binary search in .eh_frame_hdr does, hence what libgcc and
- * elfutils answer. Of several with one start the first of the section counts.
+ * the end of that one: a binary search in .eh_frame_hdr, hence libgcc and elfutils, find the same.
+ * Of several with one start the first in the section counts.
  *
- * The table's size is bounded by the section's: a hostile FDE may claim any stretch of the address
- * space, but it is cut to the segment it begins in, and the index words that all of them cause to
- * what honest files never reach.
+ * The size of the section bounds that of the table: a hostile FDE may claim any range of the
+ * address space, but it is cut to the segment where it begins, and all index words together to a
+ * limit that no honest file reaches.
  */
 #include "unwind/table.h"
 
@@ -149,8 +149,8 @@ static int builder_initial(struct builder *b)
 }
 
 /*
- * lld writes no CFI for PLT stubs. Nothing else stands in these sections, and a stub jumps with the
- * stack as it found it (or, for lazy binding, within its last instructions).
+ * lld writes no CFI for PLT stubs. These sections have nothing else, and a stub does not move the
+ * stack pointer (or, for lazy binding, only in its last instructions).
  */
 static int builder_plt(struct builder *b)
 {
@@ -184,8 +184,8 @@ static int builder_plt(struct builder *b)
 }
 
 /*
- * Rows where the CFI gives way to the frame pointer and where it comes back, up to pc, which has a
- * row of its own if the CFI counts there.
+ * Adds the rows where the frame pointer counts instead of the CFI, and where the CFI counts again,
+ * up to pc, which gets its own row if the CFI counts there.
  */
 static int builder_edges(struct builder *b, uint64_t pc)
 {
@@ -227,7 +227,7 @@ static int builder_row(void *arg, uint64_t pc, const struct cfa_state *state)
 
 	if (err)
 		return err;
-	/* What is behind belongs to the next FDE. */
+	/* Addresses from here on belong to the next FDE. */
 	if (pc >= b->end)
 		return 0;
 	if (pc < b->from)
@@ -254,7 +254,7 @@ static int builder_row(void *arg, uint64_t pc, const struct cfa_state *state)
 	return spans_add(&b->spans, pc, rule);
 }
 
-/* NULL: the CFI is true, as far as is known. */
+/* NULL: the CFI is not known to be wrong. */
 static const struct go_untrue *builder_untrue(const struct builder *b, uint64_t start)
 {
 	for (unsigned int i = 0; i < b->ngo; i++)
@@ -263,7 +263,7 @@ static const struct go_untrue *builder_untrue(const struct builder *b, uint64_t 
 	return NULL;
 }
 
-/* Takes the frame pointer where a clock has one; false: it has none that is known. */
+/* Uses the frame pointer where a clock of Go has one; false: none is known. */
 static bool builder_clock(struct builder *b, const struct cfi_fde *fde)
 {
 	struct go_frame frame;
@@ -279,7 +279,7 @@ static bool builder_clock(struct builder *b, const struct cfi_fde *fde)
 	return true;
 }
 
-/* The rule instead of what the CFI of such a function says; 0: there is none for all of it. */
+/* The rule in place of the CFI of such a function; 0: no single rule. */
 static uint32_t builder_go(struct builder *b, const struct cfi_fde *fde, enum go_kind kind)
 {
 	if (kind == GO_BOTTOM)
@@ -371,7 +371,7 @@ static int builder_rows(struct builder *b)
 	return err == -EFBIG ? -EINVAL : err;
 }
 
-/* Realloc may fail to shrink; what is too large is no error. */
+/* A realloc that cannot shrink is no error. */
 static void table_trim(struct unwind_table *table)
 {
 	void *trimmed =
@@ -382,8 +382,8 @@ static void table_trim(struct unwind_table *table)
 }
 
 /*
- * Makes all rows again, so that each says what becomes of the register. They are wide rules then,
- * which only a small file may ask for: ld.so, whose resolver runs in the middle of any stack.
+ * Builds all rows again, as wide rules that also restore the register. Only a small file may have
+ * that: ld.so, whose resolver is in the middle of any stack.
  */
 static int builder_keep(struct builder *b)
 {

@@ -3,7 +3,7 @@
 #define STACKTOP_UNWIND_TABLE_H
 
 /*
- * From an ELF file's call frame information to the words that the BPF program searches.
+ * Compiles the call frame information of an ELF file to the words that the BPF program searches.
  */
 
 #include <stddef.h>
@@ -29,7 +29,7 @@ struct unwind_table {
 	uint32_t nspans;
 	uint32_t *words;
 	uint32_t nwords;
-	/* What the table was made of. */
+	/* The input of the table. */
 	uint64_t cfi_bytes; /* size of the sections used; 0: the file has no CFI */
 	uint32_t nrows;
 	uint32_t nfdes;
@@ -44,7 +44,7 @@ struct unwind_table {
  * executable segment (relocatable). -ENOMEM, -ENOTSUP for another machine (or a .sframe of another
  * one and nothing else), or -EINVAL when the section as a whole is unusable. -E2BIG: more CFI than
  * LIMIT_CFI, or it takes more work than LIMIT_WORK. -ECANCELED: the flag of elf_file_work(file) was
- * set; it is looked at often. The caller frees *out with unwind_table_free.
+ * set; it is checked often. The caller frees *out with unwind_table_free.
  */
 int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		       struct unwind_table **out);
@@ -62,7 +62,7 @@ uint32_t unwind_table_rule(const struct unwind_table *table, uint64_t vaddr);
  */
 int unwind_table_dump(const struct unwind_table *table, const struct wide_rules *wide, FILE *out);
 
-/* Human name of an enum row_class: "CFA expression", ... */
+/* An enum row_class as text: "CFA expression", ... */
 const char *row_class_name(unsigned int row_class);
 
 #endif

@@ -63,7 +63,7 @@ static bool is_captured(const struct capture_record *c, uint64_t addr, uint64_t 
 	return at < all && size <= all - at;
 }
 
-/* Code does not change and may be read later; a stack does change. */
+/* Code does not change and can be read now; of a stack only captured words can. */
 static bool is_code(struct tracer *r, uint64_t addr)
 {
 	const struct map_entry *e = sampler_map_entries(r->sampler) + r->walk.list_at;
@@ -84,7 +84,7 @@ static int step_read_user(struct walk *w, void *to, uint64_t size, uint64_t from
 		memcpy(to, c->stack + (from - c->stack_at), size);
 		return 0;
 	}
-	/* The step first reads a window as a whole; a single word shows what is missing. */
+	/* The step first read as a whole; a a read of one word tells what is missing. */
 	if (size == 8 && from - c->stack_at < STACK_MAX)
 		r->missed = true;
 	if (!is_code(r, from))
@@ -100,7 +100,7 @@ static void note_row(struct tracer *r, uint64_t addr, uint32_t at)
 	const uint32_t *words = trace_shard(r, r->walk.map.word >> SHARD_SHIFT);
 	uint64_t base = addr & ~(uint64_t)(GRANULE_SIZE - 1);
 
-	if (addr != s->addr) /* of an address that the walk was in doubt of */
+	if (addr != s->addr) /* another address that the step has checked */
 		return;
 	s->granule = (uint32_t)((addr >> GRANULE_SHIFT) - (r->walk.map.start >> GRANULE_SHIFT));
 	s->index = words[(r->walk.map.word + s->granule) & SHARD_MASK];
@@ -160,7 +160,7 @@ static void note_after(const struct tracer *r, struct trace_step *s)
 		s->way = w->fp_chain ? TRACE_FRAME_POINTER : TRACE_LEAF;
 }
 
-/* The first step of a thread that is in rt_sigreturn looks at no row; people see it anyway. */
+/* The first step of a thread in rt_sigreturn uses no row, but it is shown. */
 static int step_from_signal(struct walk *w, struct trace_step *s)
 {
 	s->mapped = walk_find_map(w, s->addr) != 0;
@@ -212,7 +212,7 @@ static int trace_walk(struct tracer *r, bool in_sigreturn)
 
 /* --- by frame pointers alone ---------------------------------------------------------------- */
 
-/* As unwinders without CFI do it. */
+/* As a profiler without CFI does it: without any check. */
 static int trace_fp(struct tracer *r)
 {
 	struct trace *t = r->trace;

@@ -3,8 +3,8 @@
 #define STACKTOP_BPF_REPORT_TRACE_H
 
 /*
- * Walks a captured walk again, step by step, by the same source over the same tables, and records
- * all that each step looked at. It shows how a stack is walked, or why it is not.
+ * Repeats a captured walk by the same source over the same tables and notes what each step used, to
+ * show how a stack is walked, or why it is not.
  */
 
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * glibc ends the FDE of clone and clone3 in front of the system call and begins the next where the
- * child goes on, with the return address undefined: in between the child has a new stack and the
- * parent its old one. But which of the two it is stands in RAX, and the parent's frame is as it was
- * at the end of the first FDE. So these are recognized, by all of their bytes, which have not
- * changed since 2006 (sysdeps/unix/sysv/linux/x86_64/clone.S, clone3.S):
+ * child continues, with the return address undefined: in between the child has a new stack and the
+ * parent its old one. But RAX tells which of the two it is, and the frame of the parent is as at
+ *the end of the first FDE. So the code is recognized by all of its bytes, which have not changed
+ *since 2006 (sysdeps/unix/sysv/linux/x86_64/clone.S, clone3.S):
  *
  *	syscall
  *	test %rax,%rax
@@ -13,8 +13,8 @@
  *	ret
  *  child:
  *
- * The end of the gap has to be the very place that the second jump leads to. Before the system call
- * nothing has been pushed: the instruction that ends the gap for the parent is a `ret`.
+ * The second jump has to lead to the end of the gap. Nothing is pushed before the system call: the
+ * gap of the parent ends with a `ret`.
  */
 #include "unwind/clonegap.h"
 
