@@ -28,29 +28,30 @@
 static struct tracker t;
 static struct process now, before, unread;
 
-static void live(struct process *p, uint64_t image)
+static void live(struct process *p, uint64_t stack_start)
 {
-	*p = (struct process){.pid = PID, .stack_start = image};
+	*p = (struct process){.pid = PID, .stack_start = stack_start};
 	HASH_ADD_INT(t.procs.live, pid, p);
 }
 
-static void dead(struct process *p, uint64_t image, bool ambiguous)
+static void dead(struct process *p, uint64_t stack_start, bool ambiguous)
 {
 	*p = (struct process){
-		.pid = PID, .stack_start = image, .exited = true, .ambiguous = ambiguous};
-	p->dead_key = (struct dead_key){image, PID};
+		.pid = PID, .stack_start = stack_start, .exited = true, .ambiguous = ambiguous};
+	p->dead_key = (struct dead_key){stack_start, PID};
 	HASH_ADD(dead_hh, t.procs.dead_by_key, dead_key, sizeof(p->dead_key), p);
 }
 
-static struct process *find_exec(pid_t pid, uint64_t image, uint64_t exec)
+static struct process *find_exec(pid_t pid, uint64_t stack_start, uint64_t exec)
 {
-	return proctable_find(&t.procs, &(struct tracker_exec){
-						.pid = pid, .stack_start = image, .exec_id = exec});
+	return proctable_find(
+		&t.procs,
+		&(struct tracker_exec){.pid = pid, .stack_start = stack_start, .exec_id = exec});
 }
 
-static struct process *find(pid_t pid, uint64_t image)
+static struct process *find(pid_t pid, uint64_t stack_start)
 {
-	return find_exec(pid, image, 0);
+	return find_exec(pid, stack_start, 0);
 }
 
 static int forget_all(void **state)
@@ -74,7 +75,8 @@ static void test_known(void **state)
 	assert_null(find(PID + 1, START));
 }
 
-/* An image that no process is known to have had is that of the one whose image is unknown. */
+/* A stack_start that no process is known to have had is that of the one whose stack_start is
+ * unknown. */
 static void test_one_unread(void **state)
 {
 	(void)state;
@@ -87,7 +89,7 @@ static void test_one_unread(void **state)
 	assert_ptr_equal(find(PID, START), &unread);
 }
 
-/* Of two with an unknown image neither is chosen. */
+/* Of two with an unknown stack_start neither is chosen. */
 static void test_two_unread(void **state)
 {
 	(void)state;
@@ -107,8 +109,8 @@ static void of_exec(struct process *p, uint64_t exec)
 		HASH_ADD(exec_hh, t.procs.dead_by_exec, exec_key, sizeof(p->exec_key), p);
 }
 
-/* Where addresses are not randomized an exec leaves the image as it was. */
-static void test_same_image(void **state)
+/* Where addresses are not randomized an exec leaves the stack_start as it was. */
+static void test_same_stack_start(void **state)
 {
 	(void)state;
 	live(&now, START);
@@ -127,8 +129,8 @@ static void test_same_image(void **state)
 	assert_ptr_equal(find(PID, START), &now);
 }
 
-/* Of two of one image of which no sample has told it may be either, but no third one. */
-static void test_same_image_untold(void **state)
+/* Of two of one stack_start of which no sample has told it may be either, but no third one. */
+static void test_same_stack_start_untold(void **state)
 {
 	(void)state;
 	live(&now, START);
@@ -181,8 +183,8 @@ static void exec_at(uint64_t time)
 }
 
 /*
- * The record of an exec is read after samples of the new image have been taken: what these say is
- * of the new image, which may be walked by the old one's entry.
+ * The record of an exec is read after samples of the new stack_start have been taken: what these
+ * say is of the new stack_start, which may be walked by the old one's entry.
  */
 static void test_late_record(void **state)
 {
@@ -222,10 +224,10 @@ static uint64_t own_stack_start(void)
 	for (int field = 2; at && field < 28; field++)
 		at = strchr(at + 1, ' ');
 	assert_non_null(at);
-	return strtoull(at, NULL, 10);
+	return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* As if the image had been read before an exec, and the mappings after it. */
+/* As if stack_start had been read before an exec, and the mappings after it. */
 static void test_exec_between(void **state)
 {
 	struct process p = {.pid = getpid(), .stack_start = own_stack_start() ^ 16};
@@ -255,8 +257,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_known, forget_all),
 		cmocka_unit_test_teardown(test_one_unread, forget_all),
 		cmocka_unit_test_teardown(test_two_unread, forget_all),
-		cmocka_unit_test_teardown(test_same_image, forget_all),
-		cmocka_unit_test_teardown(test_same_image_untold, forget_all),
+		cmocka_unit_test_teardown(test_same_stack_start, forget_all),
+		cmocka_unit_test_teardown(test_same_stack_start_untold, forget_all),
 		cmocka_unit_test_teardown(test_late_record, forget_all),
 		cmocka_unit_test(test_exec_between),
 	};
