@@ -91,6 +91,7 @@ static struct world *world_new(const char *file)
 static void world_free(struct world *w)
 {
 	objects_free(&w->t.objects);
+	quota_free(&w->t.objects.bytes);
 	assert_int_equal(count_fds(), w->fds);
 	pthread_cond_destroy(&w->t.builders.wake);
 	turnlock_destroy(&w->t.lock);
