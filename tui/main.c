@@ -37,6 +37,7 @@
 #include "tui/util/outfile.h"
 #include "tui/app/dispatch.h"
 #include "tui/app/plain.h"
+#include "tui/profile/board.h"
 #include "tui/profile/profile.h"
 #include "tui/session/player.h"
 #include "tui/app/screen.h"
@@ -330,7 +331,7 @@ static int batch_run(struct profile *profile, struct source *source, struct chil
 {
 	struct exporter *exporter = NULL;
 	struct theme *theme = NULL;
-	int err = themes_open(&theme, options->theme, profile);
+	int err = themes_open(&theme, options->theme, profile_board(profile));
 
 	if (err) { /* which was told */
 		outfile_abandon(file);
@@ -498,7 +499,7 @@ static int sample(const struct options *options)
 
 static int compare(const struct options *options)
 {
-	struct profile *messages = profile_new(1, 1);
+	struct board *messages = board_new();
 	struct outfile *file = NULL;
 	struct theme *theme = NULL;
 	char error[1024] = "";
@@ -507,7 +508,7 @@ static int compare(const struct options *options)
 	if (!messages)
 		return complain(strerror(ENOMEM));
 	err = themes_open(&theme, options->theme, messages);
-	profile_free(messages);
+	board_free(messages);
 	if (err)
 		return EXIT_FAILURE;
 	err = options->output ? outfile_open(options->output, &file) : 0;

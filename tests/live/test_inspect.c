@@ -24,6 +24,7 @@
 
 #include "bpf/report/trace.h"
 #include "tui/collect/collector.h"
+#include "tui/profile/board.h"
 #include "tui/profile/source.h"
 #include "bpf/sampler/event.h"
 #include "tui/profile/inspection.h"
@@ -97,7 +98,7 @@ static struct inspection *catch (struct source *source, struct profile *p, pid_t
 			source_post(source, SOURCE_INSPECT, arg);
 		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
 		profile_lock(p);
-		i = profile_inspection(p);
+		i = board_inspection(profile_board(p));
 		profile_unlock(p);
 		if (i && i->trace->capture.tgid == (uint32_t)pid && i->trace->capture.user_mode &&
 		    (i->trace->short_of || i->trace->capture.reason == WALK_BOTTOM))

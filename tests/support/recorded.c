@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "tui/profile/board.h"
 #include "tui/session/session.h"
 
 char folder[SCRATCH], path[96], other[96];
@@ -161,7 +162,7 @@ void commit(struct recorded *r, struct session_writer *w, int n)
 	health.clock = 1700000000 * NS + (uint64_t)n * NS;
 	if (n % 10 == 9)
 		feed_proc(r->p, 100 + n / 10 * 3, (uint64_t)(100 + n / 10 * 3) / 2, "gone", true);
-	profile_message(r->p, MESSAGE_WARNING, RECORDED_MESSAGE, n);
+	board_message(profile_board(r->p), MESSAGE_WARNING, RECORDED_MESSAGE, n);
 	assert_int_equal(profile_commit(r->p, cells, count, &health), 0);
 	if (w) {
 		assert_int_equal(session_note(w, r->p, cells, count, &health), 0);

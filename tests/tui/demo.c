@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "tests/support/machine.h"
+#include "tui/profile/board.h"
 #include "tui/profile/source.h"
 #include "tui/options.h"
 #include "tui/app/dispatch.h"
@@ -55,7 +56,8 @@ static void demo_post(struct source *source, enum source_command command, const 
 	struct demo *demo = demo_of(source);
 
 	profile_lock(demo->feed.p);
-	profile_message(demo->feed.p, MESSAGE_INFO, "engine: command %d '%s'", (int)command, arg);
+	board_message(profile_board(demo->feed.p), MESSAGE_INFO, "engine: command %d '%s'",
+		      (int)command, arg);
 	profile_unlock(demo->feed.p);
 	source_signal(demo->event);
 }

@@ -22,7 +22,8 @@
 #include "symbols/base/text.h"
 #include "tui/export/batch.h"
 #include "tui/app/cmdline.h"
-#include "tui/app/help.h"
+#include "tui/app/board.h"
+#include "tui/profile/source.h"
 #include "tui/profile/source.h"
 #include "tui/profile/inspection.h"
 #include "tui/ui/settings_thread.h"
@@ -202,7 +203,7 @@ static void say_walk(struct plain *s)
 	struct inspection *walk;
 
 	profile_lock(s->profile);
-	walk = profile_inspection(s->profile);
+	walk = board_inspection(profile_board(s->profile));
 	profile_unlock(s->profile);
 	if (walk == s->walk) {
 		inspection_put(walk);

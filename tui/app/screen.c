@@ -19,6 +19,7 @@
 
 #include "symbols/base/text.h"
 #include "symbols/base/thread.h"
+#include "tui/profile/board.h"
 #include "tui/screen/crash.h"
 #include "tui/profile/source.h"
 #include "tui/ui/settings_thread.h"
@@ -163,7 +164,8 @@ static void *save_picture(void *arg)
 	else
 		snprintf(text, sizeof(text), "%s: written", saving->path);
 	profile_lock(saving->profile);
-	profile_message(saving->profile, err ? MESSAGE_ERROR : MESSAGE_INFO, "%s", text);
+	board_message(profile_board(saving->profile), err ? MESSAGE_ERROR : MESSAGE_INFO, "%s",
+		      text);
 	profile_unlock(saving->profile);
 	free(saving->text);
 	*saving->done = true;

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "symbols/base/text.h"
+#include "tui/profile/profile.h"
+#include "tui/views/annotate.h"
 #include "tui/profile/source.h"
 #include "tui/util/outfile.h"
 #include "tui/screen/screen_file.h"
@@ -130,7 +132,7 @@ int screenshot_run(struct profile *p, struct source *source, const struct ui_opt
 	/* The one whose roles differ by their attributes only. */
 	const char *name = options->theme || !options->no_color ? options->theme : "mono";
 	struct theme *theme;
-	int err = themes_open(&theme, name, p);
+	int err = themes_open(&theme, name, profile_board(p));
 
 	if (err)
 		return EXIT_FAILURE;

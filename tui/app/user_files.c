@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/profile/board.h"
 #include "tui/ui/config.h"
 #include "tui/export/export.h"
 #include "tui/ui/settings_thread.h"
@@ -29,7 +30,7 @@ static void config_warning(void *arg, const char *text)
 	if (told->screen)
 		fprintf(stderr, "stacktop: config: %s\n", text);
 	profile_lock(told->profile);
-	profile_message(told->profile, MESSAGE_WARNING, "config: %s", text);
+	board_message(profile_board(told->profile), MESSAGE_WARNING, "config: %s", text);
 	profile_unlock(told->profile);
 }
 
@@ -64,7 +65,7 @@ static int open_theme(struct ui *ui, const struct ui_options *options, struct wa
 
 	if (!name && ui->config.theme[0]) {
 		name = ui->config.theme;
-		err = themes_load(theme, name, ui->profile);
+		err = themes_load(theme, name, profile_board(ui->profile));
 		if (err) {
 			char text[160];
 
@@ -73,7 +74,7 @@ static int open_theme(struct ui *ui, const struct ui_options *options, struct wa
 			name = NULL;
 		}
 	}
-	err = *theme ? 0 : themes_open(theme, name, ui->profile);
+	err = *theme ? 0 : themes_open(theme, name, profile_board(ui->profile));
 	if (err)
 		return err;
 	*keeper = settings_thread_new(ui->profile, name ? name : "default");

@@ -21,6 +21,7 @@
 #include "tui/profile/annotation.h"
 #include "tui/collect/stack_ring.h"
 #include "tui/collect/lister.h"
+#include "tui/profile/board.h"
 #include "tui/query/query.h"
 #include "tui/symbolize/resolver.h"
 #include "tui/collect/stackcache.h"
@@ -466,7 +467,6 @@ static void fill(const struct annotator *a, struct annotation *to)
 static void publish(struct annotator *a, uint64_t now)
 {
 	struct annotation *to = annotation_new(a->listing);
-	const struct annotation_wish *wish;
 
 	if (!to)
 		return;
@@ -484,14 +484,7 @@ static void publish(struct annotator *a, uint64_t now)
 	to->now = now;
 	if (a->listing)
 		fill(a, to);
-	profile_lock(a->profile);
-	wish = profile_annotation_wish(a->profile);
-	if (wish && wish->serial == to->serial) {
-		profile_set_annotation(a->profile, to);
-		to = NULL;
-	}
-	profile_unlock(a->profile);
-	annotation_put(to);
+	board_set_annotation(profile_board(a->profile), to);
 }
 
 static void tell_failure(struct annotator *a, int err)
@@ -533,18 +526,15 @@ static bool take_listing(struct annotator *a)
 /* True if there is a new one. */
 static bool take_wish(struct annotator *a)
 {
-	const struct annotation_wish *wish;
-	bool gone, fresh;
+	struct annotation_wish wish;
+	bool wished = board_annotation_wish(profile_board(a->profile), &wish);
+	bool gone = !wished && a->wish.serial;
+	bool fresh = wished && wish.serial != a->wish.serial;
 
-	profile_lock(a->profile);
-	wish = profile_annotation_wish(a->profile);
-	gone = !wish && a->wish.serial;
-	fresh = wish && wish->serial != a->wish.serial;
 	if (gone || fresh)
 		forget(a);
 	if (fresh)
-		a->wish = *wish;
-	profile_unlock(a->profile);
+		a->wish = wish;
 	return fresh;
 }
 

@@ -28,6 +28,7 @@
 #include "tui/collect/collector_priv.h"
 #include "bpf/sampler/event.h"
 #include "tui/collect/procinfo.h"
+#include "tui/profile/board.h"
 #include "tui/symbolize/resolver.h"
 #include "tui/session/session_write.h"
 #include "tui/collect/stackcache.h"
@@ -43,9 +44,7 @@ void collector_say(void *arg, int level, const char *text)
 {
 	struct collector *c = arg;
 
-	profile_lock(c->profile);
-	profile_message(c->profile, (enum message_level)level, "%s", text);
-	profile_unlock(c->profile);
+	board_message(profile_board(c->profile), (enum message_level)level, "%s", text);
 	source_signal(c->event);
 }
 

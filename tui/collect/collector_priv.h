@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "bpf/tracker/tracker.h"
+#include "symbols/base/message.h"
 #include "symbols/elf/remotedebug.h"
 #include "tui/collect/accounting.h"
 #include "tui/collect/collector.h"

@@ -15,6 +15,7 @@
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/tracker.h"
 #include "tui/collect/inspect.h"
+#include "tui/profile/board.h"
 #include "tui/profile/inspection.h"
 #include "tui/session/session_write.h"
 
@@ -46,15 +47,11 @@ void collector_take_inventory(struct collector *c)
 	struct inventory *inventory;
 	bool wanted;
 
-	profile_lock(c->profile);
-	wanted = profile_inventory_wanted(c->profile);
-	profile_unlock(c->profile);
+	wanted = board_inventory_wanted(profile_board(c->profile));
 	wanted |= c->record && session_wants_inventory(c->record, source_now());
 	if (!wanted || tracker_inventory(c->tracker, &inventory))
 		return;
-	profile_lock(c->profile);
-	profile_set_inventory(c->profile, inventory);
-	profile_unlock(c->profile);
+	board_set_inventory(profile_board(c->profile), inventory);
 	source_signal(c->event);
 }
 
@@ -77,9 +74,7 @@ void collector_inspect(struct collector *c)
 				: "the captured walk cannot be looked at: memory is short");
 		return;
 	}
-	profile_lock(c->profile);
-	profile_set_inspection(c->profile, inspection);
-	profile_unlock(c->profile);
+	board_set_inspection(profile_board(c->profile), inspection);
 	source_signal(c->event);
 }
 

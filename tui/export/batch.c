@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "symbols/base/text.h"
+#include "tui/profile/board.h"
 #include "tui/profile/reasons.h"
 #include "tui/export/folded.h"
 #include "tui/query/query.h"
@@ -438,20 +439,15 @@ int batch_messages(FILE *to, struct profile *profile, uint64_t *serial)
 {
 	static const char *const words[] = {
 		[MESSAGE_INFO] = "", [MESSAGE_WARNING] = "warning: ", [MESSAGE_ERROR] = "error: "};
-	enum message_level level;
+	struct board_message message;
 
 	for (;;) {
 		char text[512] = "";
-		const char *message;
 
-		profile_lock(profile);
-		message = query_message_after(profile, &level, serial);
-		if (message)
-			clean(text, sizeof(text), message);
-		profile_unlock(profile);
-		if (!message)
+		if (!board_next(profile_board(profile), serial, &message))
 			return write_all(to, "", 0);
-		if (fprintf(to, "stacktop: %s%s\n", words[level], text) < 0)
+		clean(text, sizeof(text), message.text);
+		if (fprintf(to, "stacktop: %s%s\n", words[message.level], text) < 0)
 			return errno ? -errno : -EIO;
 	}
 }

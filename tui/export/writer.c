@@ -13,6 +13,7 @@
 
 #include "symbols/base/thread.h"
 #include "tui/export/export.h"
+#include "tui/profile/board.h"
 #include "tui/util/outfile.h"
 #include "tui/profile/profile.h"
 #include "tui/query/query.h"
@@ -58,7 +59,7 @@ static void *run(void *arg)
 	else
 		snprintf(text, sizeof(text), "%s: written", w->path);
 	profile_lock(w->messages);
-	profile_message(w->messages, err ? MESSAGE_ERROR : MESSAGE_INFO, "%s", text);
+	board_message(profile_board(w->messages), err ? MESSAGE_ERROR : MESSAGE_INFO, "%s", text);
 	profile_unlock(w->messages);
 	w->done = true;
 	return NULL;

@@ -2,12 +2,10 @@
 /* See annotation.h. */
 #include "tui/profile/annotation.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "symbols/base/refcount.h"
 #include "symbols/code/listing.h"
-#include "tui/profile/profile_priv.h"
 #include "unwind/cfitext.h"
 
 struct annotation *annotation_new(struct listing *listing)
@@ -44,34 +42,4 @@ void annotation_put(struct annotation *a)
 	free(a->window);
 	free(a->all);
 	free(a);
-}
-
-int profile_want_annotation(struct profile *p, const struct annotation_wish *wish)
-{
-	free(p->annotation_wish);
-	p->annotation_wish = NULL;
-	profile_set_annotation(p, NULL);
-	if (!wish)
-		return 0;
-	p->annotation_wish = malloc(sizeof(*wish));
-	if (!p->annotation_wish)
-		return -ENOMEM;
-	*p->annotation_wish = *wish;
-	return 0;
-}
-
-const struct annotation_wish *profile_annotation_wish(const struct profile *p)
-{
-	return p->annotation_wish;
-}
-
-void profile_set_annotation(struct profile *p, struct annotation *a)
-{
-	annotation_put(p->annotation);
-	p->annotation = a;
-}
-
-struct annotation *profile_annotation(const struct profile *p)
-{
-	return p->annotation ? annotation_get(p->annotation) : NULL;
 }

@@ -4,8 +4,8 @@
 
 /*
  * A function's machine code with the samples of each instruction, for a screen to show. The screen
- * leaves a wish in the profile; the collector answers it with an annotation a slice. Plain data
- * that does not change once it is in the profile: a reader with a reference needs no lock.
+ * leaves a wish on the board; the collector answers it with an annotation a slice. Plain data that
+ * does not change once it is on the board: a reader with a reference needs no lock.
  */
 
 #include <stdbool.h>
@@ -66,16 +66,5 @@ struct annotation {
 struct annotation *annotation_new(struct listing *listing);
 struct annotation *annotation_get(struct annotation *a);
 void annotation_put(struct annotation *a); /* NULL is none */
-
-/* --- in the profile; its lock is held -------------------------------------------------------- */
-
-/* Replaces the wish with a copy; NULL: removes it. -ENOMEM: there is none. */
-int profile_want_annotation(struct profile *p, const struct annotation_wish *wish);
-/* NULL: none. */
-const struct annotation_wish *profile_annotation_wish(const struct profile *p);
-/* Takes the reference of the caller. */
-void profile_set_annotation(struct profile *p, struct annotation *a);
-/* With a new reference; NULL: there is none. */
-struct annotation *profile_annotation(const struct profile *p);
 
 #endif

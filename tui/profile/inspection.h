@@ -4,7 +4,7 @@
 
 /*
  * A captured walk with the names of its frames, to be looked at step by step. Plain data that does
- * not change once it is in the profile: a reader with a reference needs no lock.
+ * not change once it is on the board: a reader with a reference needs no lock.
  */
 
 #include <stddef.h>

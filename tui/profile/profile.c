@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "symbols/base/memory.h"
-#include "tui/profile/annotation.h"
+#include "tui/profile/board.h"
 #include "tui/profile/slice_order.h"
 #include "tui/profile/profile_priv.h"
 
@@ -29,7 +29,8 @@ struct profile *profile_new(unsigned int window, size_t cells_max)
 	pool_init(&p->procs, sizeof(struct process_entry));
 	p->totals.holds = true;
 	p->decayed = calloc(1, sizeof(*p->decayed));
-	if (!p->decayed || profile_fold_new(p)) {
+	p->board = board_new();
+	if (!p->decayed || !p->board || profile_fold_new(p)) {
 		profile_free(p);
 		return NULL;
 	}
@@ -55,11 +56,14 @@ void profile_free(struct profile *p)
 	free(p->decayed);
 	for (int i = 0; i < FROZEN_COUNT; i++)
 		sum_free(&p->frozen[i].sum);
-	profile_set_inventory(p, NULL);
-	profile_set_inspection(p, NULL);
-	profile_want_annotation(p, NULL);
+	board_free(p->board);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
+}
+
+struct board *profile_board(const struct profile *p)
+{
+	return p->board;
 }
 
 void profile_lock(struct profile *p)

@@ -156,11 +156,8 @@ double profile_full(const struct profile_health *health);
 /* Adds the counters; takes the rest, which is state, from the newer. */
 void profile_health_add(struct profile_health *sum, const struct profile_health *health);
 
-enum message_level { MESSAGE_INFO, MESSAGE_WARNING, MESSAGE_ERROR };
-
+struct board;
 struct profile;
-struct inventory;
-struct inspection;
 
 /*
  * window: length of the sliding window in seconds. Memory is bounded: totals keep at most cells_max
@@ -180,6 +177,9 @@ void profile_free(struct profile *p);
 #define PROFILE_WINDOW_MAX 300
 int profile_set_window(struct profile *p, unsigned int seconds);
 unsigned int profile_window(const struct profile *p);
+
+/* Needs no lock; valid as long as the profile. */
+struct board *profile_board(const struct profile *p);
 
 void profile_lock(struct profile *p);
 void profile_unlock(struct profile *p);
@@ -257,10 +257,6 @@ int profile_commit(struct profile *p, const struct profile_cell *cells, size_t n
 		   const struct profile_health *health);
 /* Forgets all counts, but not functions, processes, the timeline and the last health. */
 void profile_zero(struct profile *p);
-/* A line for the user, shown for some seconds (live) or written to stderr (batch). */
-void profile_message(struct profile *p, enum message_level level, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
 /* --- reading; the lock is held --------------------------------------------------------------- */
 
 #define QUERY_ALL UINT32_MAX /* no process, or all */
@@ -309,15 +305,6 @@ uint64_t query_slice_step(const struct profile *p, uint64_t from, double seconds
 /* The first slice of the window that ends with that slice. */
 uint64_t query_window_first(const struct profile *p, uint64_t last);
 
-/* The message that a screen shows now; NULL: the last one has been shown for max_age ns. It is the
- * newest, but warnings that came together take turns. *serial: its number. */
-const char *query_message(const struct profile *p, uint64_t now, uint64_t max_age,
-			  enum message_level *level, uint64_t *serial);
-/* The message after number *serial, which is set to its number; NULL: none. Start at 0. Some of a
- * long burst are lost. */
-const char *query_message_after(const struct profile *p, enum message_level *level,
-				uint64_t *serial);
-
 /* --- what is shown is a recording (tui/session/player.h); the lock is held -------------------- */
 
 struct profile_replay {
@@ -337,23 +324,5 @@ const struct profile_replay *profile_replay(const struct profile *p);
 void profile_rewind(struct profile *p);
 /* Number of processes. */
 uint32_t profile_nprocs(const struct profile *p);
-
-/* --- what is in the shards (bpf/tracker/inventory.h); the lock is held ------------------------ */
-
-/* Asks the collector for a new inventory unless there is a fresh one. */
-void profile_want_inventory(struct profile *p, uint64_t now);
-/* True if one was asked for since the last call. */
-bool profile_inventory_wanted(struct profile *p);
-/* Takes the reference of the caller. */
-void profile_set_inventory(struct profile *p, struct inventory *inventory);
-/* With a new reference; NULL: there is none yet. */
-struct inventory *profile_inventory(const struct profile *p);
-
-/* --- the last captured walk (tui/profile/inspection.h); the lock is held ---------------------- */
-
-/* Takes the reference of the caller. */
-void profile_set_inspection(struct profile *p, struct inspection *inspection);
-/* With a new reference; NULL: there is none yet. */
-struct inspection *profile_inspection(const struct profile *p);
 
 #endif

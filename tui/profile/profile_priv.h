@@ -28,8 +28,6 @@
 #define NS_PER_SEC	 1000000000.0
 #define SLICES_MAX	 8192 /* however short the slices are */
 #define TIMELINE_MAX	 1024
-#define MESSAGES_MAX	 16
-#define MESSAGE_LENGTH	 256
 #define NAME_MAX_BYTES	 1023 /* of a function; a template may go on for kilobytes */
 #define MODULE_MAX_BYTES 255
 
@@ -116,12 +114,6 @@ struct frozen_sum { /* of one kind */
 	uint64_t matched;     /* procs.serials at the last frozen_sum_match */
 };
 
-struct board_note {
-	uint64_t time; /* CLOCK_MONOTONIC ns */
-	enum message_level level;
-	char text[MESSAGE_LENGTH];
-};
-
 struct module_build {
 	char *name;
 	char build[PROFILE_BUILD_MAX]; /* "": files of this name differ */
@@ -135,6 +127,7 @@ struct decayed {
 
 struct profile {
 	pthread_mutex_t lock;
+	struct board *board; /* never NULL */
 	unsigned int window; /* seconds */
 	size_t cells_max;
 
@@ -176,17 +169,8 @@ struct profile {
 	float timeline[TIMELINE_MAX]; /* ring */
 	uint64_t ntimeline;
 
-	struct board_note messages[MESSAGES_MAX]; /* ring; message n is at n % MESSAGES_MAX */
-	uint64_t nmessages;
-
 	bool replayed;
 	struct profile_replay replay;
-
-	struct inventory *inventory; /* NULL: none yet */
-	bool inventory_wanted;
-	struct inspection *inspection;		 /* NULL: none yet */
-	struct annotation_wish *annotation_wish; /* NULL: none */
-	struct annotation *annotation;		 /* NULL: none yet */
 
 	char **files; /* of source lines */
 	uint32_t nfiles;

@@ -11,6 +11,7 @@
 
 #include "symbols/base/text.h"
 #include "symbols/base/thread.h"
+#include "tui/profile/board.h"
 #include "tui/session/feeder.h"
 #include "tui/profile/profile.h"
 #include "tui/session/session_read.h"
@@ -52,7 +53,7 @@ static void *run(void *arg)
 
 	if (err && err != -ECANCELED) {
 		profile_lock(b->profile);
-		profile_message(b->profile, MESSAGE_ERROR, "no baseline: %s", error);
+		board_message(profile_board(b->profile), MESSAGE_ERROR, "no baseline: %s", error);
 		profile_unlock(b->profile);
 	}
 	b->loaded = !err;

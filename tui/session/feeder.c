@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "symbols/base/grow.h"
+#include "tui/profile/board.h"
 #include "tui/util/bytes.h"
 #include "tui/profile/frozen_sum.h"
 #include "tui/profile/celltable.h"
@@ -52,7 +53,7 @@ static void feed_inventory(struct feeder *f, uint32_t n)
 	if (number != FEEDER_NONE && session_inventory_take(&content, AGES_NS, &inv))
 		inv = NULL;
 	profile_lock(f->profile);
-	profile_set_inventory(f->profile, inv);
+	board_set_inventory(profile_board(f->profile), inv);
 	profile_unlock(f->profile);
 }
 
@@ -69,7 +70,7 @@ static void feed_walk(struct feeder *f, uint32_t n)
 	if (number != FEEDER_NONE && session_walk_take(&content, &walk))
 		walk = NULL;
 	profile_lock(f->profile);
-	profile_set_inspection(f->profile, walk);
+	board_set_inspection(profile_board(f->profile), walk);
 	profile_unlock(f->profile);
 }
 
@@ -121,7 +122,8 @@ int feeder_slice(struct feeder *f, uint32_t n, bool quiet)
 	if (!err)
 		err = profile_commit(f->profile, f->cells, slice.ncells, &slice.health);
 	for (size_t i = 0; i < slice.nmessages && !err && !quiet; i++)
-		profile_message(f->profile, slice.messages[i].level, "%s", slice.messages[i].text);
+		board_message(profile_board(f->profile), slice.messages[i].level, "%s",
+			      slice.messages[i].text);
 	profile_unlock(f->profile);
 	return err;
 }
@@ -234,12 +236,11 @@ static int sum_all(struct feeder *f, const atomic_bool *stop, struct feeder_sum 
 static void tell_stretch(struct feeder *f, const struct feeder_stretch *s)
 {
 	if (s->first)
-		profile_message(f->profile, MESSAGE_WARNING,
-				"the baseline changes its event: only its samples of %s, from %.1f "
-				"s on, are compared",
-				s->event,
-				(double)session_time(f->session, s->first - 1) /
-					(double)NS_PER_SEC);
+		board_message(profile_board(f->profile), MESSAGE_WARNING,
+			      "the baseline changes its event: only its samples of %s, from %.1f "
+			      "s on, are compared",
+			      s->event,
+			      (double)session_time(f->session, s->first - 1) / (double)NS_PER_SEC);
 }
 
 int feeder_baseline(struct feeder *f, const atomic_bool *stop)

@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 #include "symbols/base/search.h"
-#include "symbols/base/thread.h"
+#include "symbols/base/board.h"
+#include "tui/profile/source.h"
 #include "tui/profile/source.h"
 #include "tui/session/feeder.h"
 #include "tui/session/replay_time.h"
@@ -173,8 +174,9 @@ static void wait_until(const struct player *r, uint64_t then)
 static void tell_failure(struct player *r, int err)
 {
 	profile_lock(r->profile);
-	profile_message(r->profile, MESSAGE_ERROR, "%s: %s; what follows cannot be shown",
-			r->options->path, err == -EBADMSG ? "is damaged" : strerror(-err));
+	board_message(profile_board(r->profile), MESSAGE_ERROR,
+		      "%s: %s; what follows cannot be shown", r->options->path,
+		      err == -EBADMSG ? "is damaged" : strerror(-err));
 	profile_unlock(r->profile);
 }
 
@@ -292,11 +294,11 @@ static void player_post(struct source *source, enum source_command command, cons
 	if (!taken) {
 		profile_lock(r->profile);
 		if (command == SOURCE_JUMP)
-			profile_message(r->profile, MESSAGE_WARNING,
-					"a time is 90, +10, -10, 14:03 or 14:03:20");
+			board_message(profile_board(r->profile), MESSAGE_WARNING,
+				      "a time is 90, +10, -10, 14:03 or 14:03:20");
 		else
-			profile_message(r->profile, MESSAGE_WARNING,
-					"this is a recording: nothing is sampled");
+			board_message(profile_board(r->profile), MESSAGE_WARNING,
+				      "this is a recording: nothing is sampled");
 		profile_unlock(r->profile);
 		source_signal(r->event);
 	}
@@ -390,8 +392,8 @@ static void tell_flaw(struct player *r)
 	if (!flaw)
 		return;
 	profile_lock(r->profile);
-	profile_message(r->profile, MESSAGE_WARNING, "%s %s; it goes up to its last whole slice",
-			r->options->path, flaw);
+	board_message(profile_board(r->profile), MESSAGE_WARNING,
+		      "%s %s; it goes up to its last whole slice", r->options->path, flaw);
 	profile_unlock(r->profile);
 }
 

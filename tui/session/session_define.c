@@ -16,6 +16,7 @@
 #include "symbols/base/hash.h"
 #include "bpf/tracker/inventory.h"
 #include "symbols/base/search.h"
+#include "tui/profile/board.h"
 #include "tui/util/bytes.h"
 #include "tui/util/idtable.h"
 #include "tui/profile/inspection.h"
@@ -494,7 +495,7 @@ bool session_definer_wants_inventory(const struct session_definer *d, uint64_t n
 
 static void inventory_define(struct session_definer *d, const struct profile *p)
 {
-	struct inventory *inv = profile_inventory(p);
+	struct inventory *inv = board_inventory(profile_board(p));
 
 	if (inv && inv->time > d->inventory && session_definer_wants_inventory(d, inv->time)) {
 		d->inventory = inv->time;
@@ -509,7 +510,7 @@ static void inventory_define(struct session_definer *d, const struct profile *p)
 
 static void walk_define(struct session_definer *d, const struct profile *p)
 {
-	struct inspection *now = profile_inspection(p);
+	struct inspection *now = board_inspection(profile_board(p));
 
 	/* The reference that is held keeps another one from having its address. */
 	if (!now || now == d->walk) {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbols/base/message.h"
 #include "tui/profile/profile.h"
 
 struct cursor;

@@ -16,6 +16,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "tui/profile/board.h"
 #include "tui/util/bytes.h"
 #include "tui/query/query.h"
 #include "tui/session/session.h"
@@ -55,12 +56,11 @@ static void note_health(struct outbytes *to, const struct profile_health *health
 
 static void note_messages(struct session_writer *w, const struct profile *p)
 {
-	enum message_level level;
-	const char *text;
+	struct board_message message;
 
-	while ((text = query_message_after(p, &level, &w->messages))) {
-		bytes_put_number(&w->slice, level + 1u);
-		bytes_put_text(&w->slice, text);
+	while (board_next(profile_board(p), &w->messages, &message)) {
+		bytes_put_number(&w->slice, message.level + 1u);
+		bytes_put_text(&w->slice, message.text);
 	}
 	bytes_put_number(&w->slice, 0);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "symbols/base/thread.h"
+#include "tui/profile/board.h"
 #include "tui/ui/config.h"
 #include "tui/profile/profile.h"
 #include "tui/screen/theme.h"
@@ -48,7 +49,7 @@ tell(struct settings_thread *k, enum message_level level, const char *format, ..
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	profile_lock(k->profile);
-	profile_message(k->profile, level, "%s", text);
+	board_message(profile_board(k->profile), level, "%s", text);
 	profile_unlock(k->profile);
 }
 
@@ -67,7 +68,7 @@ static void give_theme(struct settings_thread *k, struct theme *theme)
 static void read_theme(struct settings_thread *k, const char *name)
 {
 	struct theme *theme;
-	int err = themes_load(&theme, name, k->profile);
+	int err = themes_load(&theme, name, profile_board(k->profile));
 
 	if (err) {
 		tell(k, MESSAGE_ERROR, "theme %s: %s", name, themes_error(err));

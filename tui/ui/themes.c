@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tui/profile/board.h"
 #include "tui/profile/profile.h"
 #include "tui/screen/theme.h"
 
@@ -17,11 +18,7 @@
 
 static void theme_warning(void *arg, const char *text)
 {
-	struct profile *p = arg;
-
-	profile_lock(p);
-	profile_message(p, MESSAGE_WARNING, "theme: %s", text);
-	profile_unlock(p);
+	board_message(arg, MESSAGE_WARNING, "theme: %s", text);
 }
 
 /* own is the buffer of the first directory. */
@@ -40,13 +37,13 @@ static void find_directories(char *own, size_t size, const char *directories[3])
 	directories[2] = NULL;
 }
 
-int themes_load(struct theme **out, const char *name, struct profile *p)
+int themes_load(struct theme **out, const char *name, struct board *messages)
 {
 	const char *directories[3];
 	char own[512];
 
 	find_directories(own, sizeof(own), directories);
-	return theme_load(out, name, directories, theme_warning, p);
+	return theme_load(out, name, directories, theme_warning, messages);
 }
 
 const char *themes_error(int err)
@@ -75,13 +72,13 @@ void themes_stamp(const char *name, struct themes_stamp *out)
 	}
 }
 
-int themes_open(struct theme **out, const char *name, struct profile *p)
+int themes_open(struct theme **out, const char *name, struct board *messages)
 {
 	int err;
 
 	if (!name)
 		name = "default";
-	err = themes_load(out, name, p);
+	err = themes_load(out, name, messages);
 	if (!err)
 		return 0;
 	fprintf(stderr, "stacktop: theme %s: %s; shipped:", name, themes_error(err));

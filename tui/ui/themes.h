@@ -8,16 +8,16 @@
 #include <sys/types.h>
 #include <time.h>
 
-struct profile;
+struct board;
 struct theme;
 
 /*
- * The theme of that name, NULL: the default one. What is wrong in the file becomes messages of the
- * profile; why there is no theme is written to stderr. -errno as of theme_load.
+ * The theme of that name, NULL: the default one. What is wrong in the file becomes
+ * messages; why there is no theme is written to stderr. -errno as of theme_load.
  */
-int themes_open(struct theme **out, const char *name, struct profile *p);
+int themes_open(struct theme **out, const char *name, struct board *messages);
 /* The same, but nothing is written; themes_error has the words. */
-int themes_load(struct theme **out, const char *name, struct profile *p);
+int themes_load(struct theme **out, const char *name, struct board *messages);
 const char *themes_error(int err);
 
 /* What changes when the file of a theme is saved; all zero: it has no file. */

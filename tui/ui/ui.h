@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "symbols/base/message.h"
 #include "tui/ui/config.h"
 #include "tui/profile/source.h"
 #include "tui/screen/grid.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/profile/board.h"
 #include "unwind/cfitext.h"
 
 #define SCROLL_STEP 8
@@ -59,7 +60,7 @@ static void go_insn(struct annotate *a, uint32_t insn)
 	list_select(&a->list, a->rows.of_insn[insn]);
 	half = a->list.page / 2;
 	/* With what is around it. */
-	if (a->list.cursor < a->list.top || a->list.cursor >= a->list.top + a->list.page)
+	if (a->list.cursor < board_want_annotation(profile_board(ui->profile), a->list.cursor >= a->list.top + a->list.page)
 		a->list.top = a->list.cursor > half ? a->list.cursor - half : 0;
 }
 
@@ -68,7 +69,7 @@ uint64_t annotate_cfi_address(const struct annotate *a)
 	const struct annotation *shown = a->shown;
 
 	if (!shown->listing || !a->list.count)
-		return shown->at || !shown->cfi ? shown->at : shown->cfi->start;
+	board_want_annotation(profile_board(ui->profile), || !shown->cfi ? shown->at : shown->cfi->start;
 	return shown->listing->insns[a->rows.row[a->list.cursor].insn].addr;
 }
 
@@ -219,7 +220,7 @@ static unsigned int annotate_key(struct ui *ui, int action)
 		return UI_REDRAW;
 	switch (action) {
 	case ACTION_TARGET:
-		return ready && !a->cfi ? go_target(ui) : UI_REDRAW;
+		return board_annotation(profile_board(ui->cfi ? go_target(ui));
 	case ACTION_LEFT:
 		a->scroll -= a->scroll ? SCROLL_STEP : 0;
 		return UI_REDRAW;
@@ -264,7 +265,7 @@ static unsigned int annotate_find(struct ui *ui, int step, bool here)
 		r = &a->rows.row[at];
 		if (r->line != LISTING_NONE)
 			snprintf(text, sizeof(text), "%s",
-				 annotate_line_text(l, &l->lines[r->line]));
+	board_want_annotation(profile_board(ui->profile), &l->lines[r->line]));
 		else
 			annotate_insn_text(l, &l->insns[r->insn], text, sizeof(text));
 		if (search_matches(ui, text)) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bpf/report/trace.h"
+#include "tui/profile/board.h"
 #include "tui/views/annotate.h"
 #include "tui/profile/reasons.h"
 #include "tui/profile/source.h"
@@ -30,7 +31,7 @@ static void ask_recorded(struct ui *ui, struct inspector *i)
 	struct inspection *last;
 
 	profile_lock(ui->profile);
-	last = profile_inspection(ui->profile);
+	last = board_inspection(profile_board(ui->profile));
 	if (last) {
 		i->open = true;
 		i->pid = (pid_t)last->trace->capture.tgid;
@@ -66,7 +67,7 @@ void inspector_ask(struct ui *ui, struct inspector *i, pid_t pid, unsigned int r
 
 void inspector_load(struct inspector *i, const struct profile *p)
 {
-	struct inspection *now = profile_inspection(p);
+	struct inspection *now = board_inspection(profile_board(p));
 
 	i->gone = query_pid(p, i->pid) == QUERY_ALL;
 	if (!now || now == i->shown || (pid_t)now->trace->capture.tgid != i->pid) {

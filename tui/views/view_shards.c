@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tui/profile/board.h"
 #include "tui/profile/source.h"
 #include "tui/screen/hints.h"
 #include "tui/views/objtable.h"
@@ -92,9 +93,9 @@ static int shards_load(struct ui *ui, const struct profile *p)
 
 	if (ui->frozen)
 		return 0;
-	profile_want_inventory(ui->profile, ui->now);
+	board_want_inventory(profile_board(ui->profile), ui->now);
 	inventory_put(v->taken);
-	v->taken = profile_inventory(p);
+	v->taken = board_inventory(profile_board(p));
 	return 0;
 }
 

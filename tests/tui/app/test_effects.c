@@ -16,7 +16,8 @@
 #include "tests/support/feed_inventory.h"
 #include "tests/support/typist.h"
 #include "tui/profile/annotation.h"
-#include "tui/app/dispatch.h"
+#include "tui/profile/board.h"
+#include "tui/ui/dispatch.h"
 
 #define ROWS 40
 #define COLS 130
@@ -29,15 +30,17 @@ static const char *const ways[] = {"",	 "j",  "jj",  "ll",	    ">>",	 "E",  "EG"
 
 static void give(struct typist *t)
 {
-	const struct annotation_wish *wish;
+	struct annotation_wish wish;
+	bool wished;
 
 	profile_lock(t->feed.p);
-	profile_set_inventory(t->feed.p, feed_inventory(t->ui->now));
-	wish = profile_annotation_wish(t->feed.p);
-	if (wish)
-		profile_set_annotation(t->feed.p, feed_annotation(wish->serial));
+	board_set_inventory(profile_board(t->feed.p), feed_inventory(t->ui->now));
+	wished = board_annotation_wish(profile_board(t->feed.p), &wish);
+	if (wished)
+		board_set_annotation(profile_board(t->feed.p), feed_annotation(wish.serial));
 	if (nposted && posted == SOURCE_INSPECT)
-		profile_set_inspection(t->feed.p, feed_inspection((pid_t)atoi(posted_arg)));
+		board_set_inspection(profile_board(t->feed.p),
+				     feed_inspection((pid_t)atoi(posted_arg)));
 	profile_unlock(t->feed.p);
 	assert_int_equal(ui_refresh(t->ui), 0);
 }

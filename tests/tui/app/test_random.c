@@ -18,6 +18,7 @@
 #include "tests/support/feed_inventory.h"
 #include "tests/support/typist.h"
 #include "tui/profile/annotation.h"
+#include "tui/profile/board.h"
 #include "tui/screen/mouse.h"
 #include "tui/app/plain_writer.h"
 #include "tui/app/dispatch.h"
@@ -125,7 +126,8 @@ static void slice(struct rig *m)
 	profile_lock(f->p);
 	assert_int_equal(profile_commit(f->p, cells, PROCS * 2, &h), 0);
 	if (rnd(m, 20) == 0)
-		profile_message(f->p, (enum message_level)rnd(m, 3), "message %u", rnd(m, 100));
+		board_message(profile_board(f->p), (enum message_level)rnd(m, 3), "message %u",
+			      rnd(m, 100));
 	profile_unlock(f->p);
 }
 
@@ -133,18 +135,19 @@ static void slice(struct rig *m)
 static void answer(struct rig *m)
 {
 	struct profile *p = m->t->feed.p;
-	const struct annotation_wish *wish;
+	struct annotation_wish wish;
+	bool wished;
 
 	profile_lock(p);
-	if (profile_inventory_wanted(p))
-		profile_set_inventory(p, feed_inventory(m->t->ui->now));
-	wish = profile_annotation_wish(p);
-	if (wish && rnd(m, 3))
-		profile_set_annotation(p, feed_annotation(wish->serial));
+	if (board_inventory_wanted(profile_board(p)))
+		board_set_inventory(profile_board(p), feed_inventory(m->t->ui->now));
+	wished = board_annotation_wish(profile_board(p), &wish);
+	if (wished && rnd(m, 3))
+		board_set_annotation(profile_board(p), feed_annotation(wish.serial));
 	profile_unlock(p);
 	if (nposted && posted == SOURCE_INSPECT) {
 		profile_lock(p);
-		profile_set_inspection(p, feed_inspection((pid_t)atoi(posted_arg)));
+		board_set_inspection(profile_board(p), feed_inspection((pid_t)atoi(posted_arg)));
 		profile_unlock(p);
 	}
 	nposted = 0;

@@ -16,7 +16,8 @@
 
 #include "tests/support/screens.h"
 #include "tui/app/questions.h"
-#include "tui/app/dispatch.h"
+#include "tui/profile/board.h"
+#include "tui/ui/dispatch.h"
 
 /* --- whole screens --------------------------------------------------------------------------- */
 
@@ -304,7 +305,7 @@ static void hostile_names_do_not_reach_the_screen(void **state)
 		machine_stack(&f->feed, "\x1b[31mred@\x1b[0m;\xe2\x80\xaegnp@x;漢字漢字e\xcc\x81");
 	assert_int_equal(profile_commit(f->feed.p, &cell, 1, &h), 0);
 	profile_stack_put(f->feed.p, cell.ustack);
-	profile_message(f->feed.p, MESSAGE_ERROR, "\x1b[2J%s", "\x9b");
+	board_message(profile_board(f->feed.p), MESSAGE_ERROR, "\x1b[2J%s", "\x9b");
 	profile_unlock(f->feed.p);
 	ui_refresh(f->ui);
 	for (const char *view = "1\n3?"; *view; view++) {

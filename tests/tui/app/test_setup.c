@@ -13,6 +13,7 @@
 #include "tests/support/feed_inventory.h"
 #include "tests/support/typist.h"
 #include "tui/app/cmdline.h"
+#include "tui/profile/board.h"
 #include "tui/screen/mouse.h"
 #include "tui/app/dispatch.h"
 
@@ -433,7 +434,7 @@ static void columns_of_tables_are_hidden(void **state)
 
 	grid_resize(t->g, 50, 160);
 	profile_lock(t->feed.p);
-	profile_set_inventory(t->feed.p, feed_inventory(t->ui->now));
+	board_set_inventory(profile_board(t->feed.p), feed_inventory(t->ui->now));
 	profile_unlock(t->feed.p);
 	type(t, "6");
 	assert_shows(t, "OCCUPANCY");

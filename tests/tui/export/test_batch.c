@@ -23,6 +23,7 @@
 struct report {
 	bool folded, no_kernel, no_user;
 };
+#include "tui/profile/board.h"
 
 static int write_report(FILE *to, struct profile *p, const struct report *r)
 {
@@ -370,11 +371,11 @@ static void test_messages(void **state)
 	FILE *to = open_memstream(&text, &size);
 
 	(void)state;
-	profile_message(p, MESSAGE_WARNING, "no table for %s", "a\033b");
-	profile_message(p, MESSAGE_INFO, "done");
+	board_message(profile_board(p), MESSAGE_WARNING, "no table for %s", "a\033b");
+	board_message(profile_board(p), MESSAGE_INFO, "done");
 	assert_int_equal(batch_messages(to, p, &serial), 0);
 	assert_int_equal(batch_messages(to, p, &serial), 0);
-	profile_message(p, MESSAGE_ERROR, "gone");
+	board_message(profile_board(p), MESSAGE_ERROR, "gone");
 	assert_int_equal(batch_messages(to, p, &serial), 0);
 	fclose(to);
 	assert_string_equal(text, "stacktop: warning: no table for a?b\nstacktop: done\n"

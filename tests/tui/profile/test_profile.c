@@ -5,7 +5,7 @@
  * however many processes come and go, no sample is lost when totals are folded, and a slice for
  * which there is no memory leaves no trace.
  * Covers: tui/profile/profile.c tui/profile/profile_names.c tui/profile/profile_pool.c
- * Covers: tui/profile/profile_fold.c tui/profile/profile_message.c tui/profile/profile_priv.h
+ * Covers: tui/profile/profile_fold.c tui/profile/board.c tui/profile/profile_priv.h
  * Covers: tui/util/idtable.c tui/profile/celltable.c
  */
 #include <errno.h>
@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
+#include "tui/profile/board.h"
 #include "tui/profile/profile_priv.h"
 #include "tui/query/query.h"
 
@@ -444,10 +445,11 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 /* What a screen with room for one message shows so many seconds after the last one came. */
 static const char *shown_after(const struct profile *p, unsigned int seconds)
 {
-	enum message_level level;
-	uint64_t serial;
+	static struct board_message message;
 
-	return query_message(p, stopped + seconds * NS, 8 * NS, &level, &serial);
+	return board_shown(profile_board(p), stopped + seconds * NS, 8 * NS, &message)
+		       ? message.text
+		       : NULL;
 }
 
 static void test_messages_that_come_together(void **state)
@@ -456,33 +458,33 @@ static void test_messages_that_come_together(void **state)
 
 	(void)state;
 	stopped = 1234567890123;
-	profile_message(p, MESSAGE_WARNING, "one");
-	profile_message(p, MESSAGE_WARNING, "two");
-	profile_message(p, MESSAGE_INFO, "three");
-	profile_message(p, MESSAGE_INFO, "four");
+	board_message(profile_board(p), MESSAGE_WARNING, "one");
+	board_message(profile_board(p), MESSAGE_WARNING, "two");
+	board_message(profile_board(p), MESSAGE_INFO, "three");
+	board_message(profile_board(p), MESSAGE_INFO, "four");
 	assert_string_equal(shown_after(p, 0), "one");
 	assert_string_equal(shown_after(p, 5), "two");
 	assert_string_equal(shown_after(p, 9), "four");
 	assert_string_equal(shown_after(p, 15), "four");
 	assert_null(shown_after(p, 17));
-	profile_message(p, MESSAGE_WARNING, "five");
-	profile_message(p, MESSAGE_ERROR, "six");
+	board_message(profile_board(p), MESSAGE_WARNING, "five");
+	board_message(profile_board(p), MESSAGE_ERROR, "six");
 	assert_string_equal(shown_after(p, 0), "six");
 	/* More than are kept. */
 	for (int i = 0; i < 100; i++)
-		profile_message(p, MESSAGE_WARNING, "m%d", i);
+		board_message(profile_board(p), MESSAGE_WARNING, "m%d", i);
 	assert_string_equal(shown_after(p, 0), "m84");
 	assert_string_equal(shown_after(p, 61), "m99");
 	/* What was done, or is wrong, is read before a warning that came right after it. */
 	stopped += 1000 * NS;
-	profile_message(p, MESSAGE_INFO, "written");
-	profile_message(p, MESSAGE_WARNING, "late");
+	board_message(profile_board(p), MESSAGE_INFO, "written");
+	board_message(profile_board(p), MESSAGE_WARNING, "late");
 	assert_string_equal(shown_after(p, 0), "written");
 	assert_string_equal(shown_after(p, 5), "late");
 	assert_null(shown_after(p, 13));
 	stopped += 1000 * NS;
-	profile_message(p, MESSAGE_ERROR, "no room");
-	profile_message(p, MESSAGE_WARNING, "late");
+	board_message(profile_board(p), MESSAGE_ERROR, "no room");
+	board_message(profile_board(p), MESSAGE_WARNING, "late");
 	assert_string_equal(shown_after(p, 0), "no room");
 	assert_string_equal(shown_after(p, 5), "late");
 	profile_free(p);
@@ -492,27 +494,31 @@ static void test_messages_that_come_together(void **state)
 static void test_messages(void **state)
 {
 	struct profile *p = profile_new(10, 100);
-	enum message_level level;
-	uint64_t serial = 0, newest, last;
+	struct board *b = profile_board(p);
+	struct board_message message;
 	const uint64_t now = stopped = 1234567890123;
+	uint64_t serial = 0;
 	char text[32];
 
 	(void)state;
-	assert_null(query_message(p, 0, UINT64_MAX, &level, &newest));
-	assert_null(query_message_after(p, &level, &serial));
-	profile_message(p, MESSAGE_ERROR, "bad \033[31m%s\n", "name");
-	assert_string_equal(query_message(p, now, NS, &level, &newest), "bad ?[31mname?");
-	assert_int_equal(level, MESSAGE_ERROR);
-	assert_null(query_message(p, now + 3 * NS, NS, &level, &last));
-	assert_string_equal(query_message_after(p, &level, &serial), "bad ?[31mname?");
-	assert_null(query_message_after(p, &level, &serial));
+	assert_false(board_shown(b, 0, UINT64_MAX, &message));
+	assert_false(board_next(b, &serial, &message));
+	board_message(b, MESSAGE_ERROR, "bad \033[31m%s\n", "name");
+	assert_true(board_shown(b, now, NS, &message));
+	assert_string_equal(message.text, "bad ?[31mname?");
+	assert_int_equal(message.level, MESSAGE_ERROR);
+	assert_false(board_shown(b, now + 3 * NS, NS, &message));
+	assert_true(board_next(b, &serial, &message));
+	assert_string_equal(message.text, "bad ?[31mname?");
+	assert_false(board_next(b, &serial, &message));
 	for (int i = 0; i < 100; i++)
-		profile_message(p, MESSAGE_INFO, "m%d", i);
-	for (int i = 100 - MESSAGES_MAX; i < 100; i++) {
+		board_message(b, MESSAGE_INFO, "m%d", i);
+	for (int i = 100 - BOARD_MESSAGES_MAX; i < 100; i++) {
 		sprintf(text, "m%d", i);
-		assert_string_equal(query_message_after(p, &level, &serial), text);
+		assert_true(board_next(b, &serial, &message));
+		assert_string_equal(message.text, text);
 	}
-	assert_null(query_message_after(p, &level, &serial));
+	assert_false(board_next(b, &serial, &message));
 	profile_free(p);
 	stopped = 0;
 }

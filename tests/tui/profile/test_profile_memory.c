@@ -67,7 +67,7 @@ static void *failing_reallocarray(void *p, size_t n, size_t size)
 #include "tui/profile/sum.c"
 #include "tui/profile/profile_fold.c"
 #include "tui/profile/profile_history.c"
-#include "tui/profile/profile_message.c"
+#include "tui/profile/board.c"
 #include "tui/profile/profile_names.c"
 #include "tui/profile/profile_pool.c"
 #include "tui/query/query.c"

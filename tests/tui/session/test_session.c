@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "tests/support/recorded.h"
+#include "tui/profile/board.h"
 #include "tui/profile/source.h"
 #include "tui/export/folded.h"
 #include "tui/session/replay_time.h"
@@ -90,7 +91,7 @@ static void plays_what_was_recorded(void **state)
 	struct profile *p = profile_new(WINDOW, CELLS);
 	struct source *source;
 	uint64_t serial = 0;
-	enum message_level level;
+	struct board_message message;
 	int warnings = 0;
 
 	(void)state;
@@ -107,10 +108,11 @@ static void plays_what_was_recorded(void **state)
 		free(text);
 		threads_are(p, &r, (uint32_t)n);
 		profile_lock(p);
-		assert_string_equal(query_message_after(p, &level, &serial),
+		assert_true(board_next(profile_board(p), &serial, &message));
+		assert_string_equal(message.text,
 				    (snprintf(want, sizeof(want), RECORDED_MESSAGE, n), want));
 		profile_unlock(p);
-		warnings += level == MESSAGE_WARNING;
+		warnings += message.level == MESSAGE_WARNING;
 		if (n + 1 < SLICES)
 			assert_false(source_finished(source));
 		else

@@ -2,7 +2,7 @@
 /*
  * What stands in the shards, recorded and replayed: field by field what was put in, at the moment
  * when it stood there, and nothing but an error from what is cut off or changed.
- * Covers: tui/session/session_inventory.c tui/profile/profile_inventory.c tui/util/bytes.h
+ * Covers: tui/session/session_inventory.c tui/profile/board.c tui/util/bytes.h
  */
 #include <locale.h>
 #include <setjmp.h>
@@ -15,6 +15,7 @@
 #include "tests/support/moments.h"
 #include "tests/support/scratch.h"
 #include "tests/support/typist.h"
+#include "tui/profile/board.h"
 #include "tui/util/bytes.h"
 #include "tui/session/session_inventory.h"
 
@@ -138,7 +139,7 @@ static void give(struct machine *f, struct session_writer *w, int n)
 		struct inventory *inv = feed_inventory(f->time);
 
 		inv->left_out = (uint64_t)n;
-		profile_set_inventory(f->p, inv);
+		board_set_inventory(profile_board(f->p), inv);
 	}
 	/* Ten seconds after the last. */
 	assert_int_equal(session_wants_inventory(w, f->time),
@@ -151,7 +152,7 @@ static uint64_t has(struct profile *p)
 	uint64_t left_out;
 
 	profile_lock(p);
-	inv = profile_inventory(p);
+	inv = board_inventory(profile_board(p));
 	profile_unlock(p);
 	left_out = inv ? inv->left_out : 0;
 	inventory_put(inv);

@@ -17,6 +17,7 @@
 #include "tests/support/machine.h"
 #include "tests/support/moments.h"
 #include "tests/support/scratch.h"
+#include "tui/profile/board.h"
 #include "tui/util/bytes.h"
 #include "tui/views/inspector.h"
 #include "tui/session/session_walk.h"
@@ -181,7 +182,7 @@ static void give(struct machine *f, struct session_writer *w, int n)
 {
 	(void)w;
 	if (n == 5 || n == 12)
-		profile_set_inspection(f->p, feed_inspection(4000 + n));
+		board_set_inspection(profile_board(f->p), feed_inspection(4000 + n));
 }
 
 static uint64_t has(struct profile *p)
@@ -190,7 +191,7 @@ static uint64_t has(struct profile *p)
 	uint32_t pid;
 
 	profile_lock(p);
-	i = profile_inspection(p);
+	i = board_inspection(profile_board(p));
 	profile_unlock(p);
 	pid = i ? i->trace->capture.tgid : 0;
 	inspection_put(i);

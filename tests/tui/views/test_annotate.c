@@ -15,7 +15,7 @@
 
 #include "tests/support/feed_annotation.h"
 #include "tests/support/typist.h"
-#include "tui/app/dispatch.h"
+#include "tui/profile/board.h"
 #include "tui/views/annotate.h"
 #include "tui/views/coderows.h"
 #include "tui/collect/stack_ring.h"
@@ -25,22 +25,17 @@
 static void give(struct typist *t, struct annotation *a)
 {
 	profile_lock(t->feed.p);
-	profile_set_annotation(t->feed.p, a);
+	board_set_annotation(profile_board(t->feed.p), a);
 	profile_unlock(t->feed.p);
 	assert_int_equal(ui_refresh(t->ui), 0);
 }
 
 static struct annotation_wish wish_of(struct typist *t)
 {
-	const struct annotation_wish *wish;
-	struct annotation_wish copy = {0};
+	struct annotation_wish wish = {0};
 
-	profile_lock(t->feed.p);
-	wish = profile_annotation_wish(t->feed.p);
-	if (wish)
-		copy = *wish;
-	profile_unlock(t->feed.p);
-	return copy;
+	board_annotation_wish(profile_board(t->feed.p), &wish);
+	return wish;
 }
 
 static int setup(void **state)

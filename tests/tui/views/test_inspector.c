@@ -15,13 +15,14 @@
 #include "tests/support/typist.h"
 #include "tui/app/dispatch.h"
 #include "tui/profile/annotation.h"
+#include "tui/profile/board.h"
 #include "tui/views/inspector.h"
 #include "tui/ui/view.h"
 
 static void give(struct typist *t, struct inspection *i)
 {
 	profile_lock(t->feed.p);
-	profile_set_inspection(t->feed.p, i);
+	board_set_inspection(profile_board(t->feed.p), i);
 	profile_unlock(t->feed.p);
 	assert_int_equal(ui_refresh(t->ui), 0);
 }
@@ -230,22 +231,21 @@ static void texts_are_not_cut(void **state)
 /* Keys a and x ask for the function that the frame under the cursor is in. */
 static void code_and_cfi_are_asked_for(void **state)
 {
-	const struct annotation_wish *wish;
+	struct annotation_wish wish;
 	struct typist *t = *state;
 	struct inspection *i = feed_inspection(4121);
 	uint64_t frames[2] = {i->trace->steps[0].frame, i->trace->steps[1].frame};
 
 	type(t, "ix");
-	assert_null(profile_annotation_wish(t->feed.p));
+	assert_false(board_annotation_wish(profile_board(t->feed.p), &wish));
 	give(t, i);
 	for (int n = 0; n < 2; n++) {
 		type(t, n ? "ja" : "x");
-		wish = profile_annotation_wish(t->feed.p);
-		assert_non_null(wish);
-		assert_int_equal(wish->frame, frames[n]);
-		assert_int_equal(wish->pid, 4121);
-		assert_string_equal(wish->module, "nginx");
-		assert_shows(t, wish->name);
+		assert_true(board_annotation_wish(profile_board(t->feed.p), &wish));
+		assert_int_equal(wish.frame, frames[n]);
+		assert_int_equal(wish.pid, 4121);
+		assert_string_equal(wish.module, "nginx");
+		assert_shows(t, wish.name);
 		type(t, "\b");
 		assert_shows(t, n ? "Who called frame 1?" : "Who called frame 0?");
 	}

@@ -13,12 +13,13 @@
 #include "bpf/tracker/inventory.h"
 #include "tests/support/feed_inventory.h"
 #include "tests/support/typist.h"
-#include "tui/app/dispatch.h"
+#include "tui/profile/board.h"
+#include "tui/ui/dispatch.h"
 
 static void give(struct typist *f, struct inventory *inv)
 {
 	profile_lock(f->feed.p);
-	profile_set_inventory(f->feed.p, inv);
+	board_set_inventory(profile_board(f->feed.p), inv);
 	profile_unlock(f->feed.p);
 	assert_int_equal(ui_refresh(f->ui), 0);
 }
@@ -243,20 +244,20 @@ static void is_taken_only_while_shown(void **state)
 	struct typist *f = *state;
 	struct profile *p = f->feed.p;
 
-	assert_true(profile_inventory_wanted(p));
-	assert_false(profile_inventory_wanted(p));
+	assert_true(board_inventory_wanted(profile_board(p)));
+	assert_false(board_inventory_wanted(profile_board(p)));
 	give(f, feed_inventory(MACHINE_NOW));
-	assert_false(profile_inventory_wanted(p)); /* fresh */
+	assert_false(board_inventory_wanted(profile_board(p))); /* fresh */
 	f->ui->now += MACHINE_SECOND;
 	ui_refresh(f->ui);
-	assert_true(profile_inventory_wanted(p));
+	assert_true(board_inventory_wanted(profile_board(p)));
 	type(f, "1");
 	ui_refresh(f->ui);
-	assert_false(profile_inventory_wanted(p));
+	assert_false(board_inventory_wanted(profile_board(p)));
 	type(f, "6z");
-	profile_inventory_wanted(p);
+	board_inventory_wanted(profile_board(p));
 	give(f, inventory_new(1, 0, 0));
-	assert_false(profile_inventory_wanted(p));
+	assert_false(board_inventory_wanted(profile_board(p)));
 	assert_shows(f, "4-7");
 	type(f, "z");
 	assert_hides(f, "4-7");

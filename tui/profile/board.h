@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_TUI_PROFILE_BOARD_H
+#define STACKTOP_TUI_PROFILE_BOARD_H
+
+/*
+ * What threads leave for each other: messages for the user, wishes of a screen, and the answers of
+ * the collector. A profile has a board (profile_board). Each call takes the board's own lock, also
+ * while the lock of the profile is held; what is returned is a copy or has a reference.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbols/base/message.h"
+
+struct annotation;
+struct annotation_wish;
+struct board;
+struct inspection;
+struct inventory;
+
+/* NULL: no memory. */
+struct board *board_new(void);
+void board_free(struct board *b); /* NULL is fine */
+
+/* --- messages -------------------------------------------------------------------------------- */
+
+#define BOARD_MESSAGES_MAX 16
+#define BOARD_TEXT_MAX	   256
+
+struct board_message {
+	uint64_t time; /* CLOCK_MONOTONIC ns */
+	enum message_level level;
+	char text[BOARD_TEXT_MAX]; /* clean */
+};
+
+/* A line for the user, shown for some seconds (live) or written to stderr (batch). */
+void board_message(struct board *b, enum message_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The message that a screen shows now; false: the last one has been shown for max_age ns. It is the
+ * newest, but warnings that came together take turns. */
+bool board_shown(struct board *b, uint64_t now, uint64_t max_age, struct board_message *out);
+/* The message after number *serial, which is set to its number; false: none. Start at 0. Some of a
+ * long burst are lost. */
+bool board_next(struct board *b, uint64_t *serial, struct board_message *out);
+
+/* --- the inventory of the shards (bpf/tracker/inventory.h) ----------------------------------- */
+
+/* Asks the collector for a new inventory unless there is a fresh one. */
+void board_want_inventory(struct board *b, uint64_t now);
+/* True if one was asked for since the last call. */
+bool board_inventory_wanted(struct board *b);
+/* Takes the reference of the caller. */
+void board_set_inventory(struct board *b, struct inventory *inventory);
+/* With a new reference; NULL: there is none yet. */
+struct inventory *board_inventory(struct board *b);
+
+/* --- the last captured walk (tui/profile/inspection.h) --------------------------------------- */
+
+/* Takes the reference of the caller. */
+void board_set_inspection(struct board *b, struct inspection *inspection);
+/* With a new reference; NULL: there is none yet. */
+struct inspection *board_inspection(struct board *b);
+
+/* --- the annotated function (tui/profile/annotation.h) --------------------------------------- */
+
+/* Replaces the wish with a copy; NULL: removes it. -ENOMEM: there is none. */
+int board_want_annotation(struct board *b, const struct annotation_wish *wish);
+/* False: there is none. */
+bool board_annotation_wish(struct board *b, struct annotation_wish *out);
+/* Takes the reference of the caller. Without the wish that it answers it is dropped. */
+void board_set_annotation(struct board *b, struct annotation *a);
+/* With a new reference; NULL: there is none. */
+struct annotation *board_annotation(struct board *b);
+
+#endif
