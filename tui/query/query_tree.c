@@ -308,7 +308,7 @@ static uint64_t *path_sum(struct path_set *set, uint64_t path)
 	uint32_t hash = (uint32_t)path, id;
 
 	for (uint32_t at = hash; (id = idtable_next(&set->index, hash, &at)) != IDTABLE_NONE;)
-		if (set->at[id].path == path)
+		if (set->at && set->at[id].path == path)
 			return &set->at[id].sum;
 	if (idtable_reserve(&set->index, (size_t)set->count + 1) ||
 	    RESERVE(set->at, set->room, set->count + 1))
