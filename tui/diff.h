@@ -4,7 +4,7 @@
 
 /*
  * Two profiles compared, each a session or a file of folded stacks: as text, as folded stacks with
- * two counts (difffolded.pl's form), or as a flame graph whose colours tell what changed.
+ * two counts (difffolded.pl's form), or as a flame graph coloured by what changed.
  */
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Freeing everything finds mistakes, so the program tries to. But threads read files that belong to
- * others, and a file system that is dead never answers: to join such a thread would keep the
- * terminal from the person who has typed q. The kernel frees everything as well.
+ * Freeing everything finds mistakes, so the program tries to. But threads read files of others, and
+ * a dead file system never answers: to join such a thread would block the terminal after q was
+ * typed. The kernel frees everything as well.
  */
 #include "tui/leave.h"
 

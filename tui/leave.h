@@ -8,8 +8,8 @@
  */
 
 /*
- * For each of two: the collector, and all that is freed after it. 800, or what the environment says
- * in STACKTOP_END_MS (up to ten minutes), for what makes a program slow and looks for leaks.
+ * Milliseconds for the collector, and again for all that is freed after it: 800, or STACKTOP_END_MS
+ * of the environment (up to ten minutes), for tools that slow the program and look for leaks.
  */
 unsigned int leave_ms(void);
 
@@ -19,7 +19,7 @@ unsigned int leave_ms(void);
  */
 void leave_within(unsigned int ms, int status);
 
-/* All has been freed in time: the process goes on to its end by itself. */
+/* All was freed in time: the process exits by itself. */
 void leave_done(void);
 
 /* Ends the process now. Buffered output is written; nothing is freed and no thread is joined. */

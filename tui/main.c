@@ -50,9 +50,9 @@
 #define DESCRIPTORS    65536
 #define ONLINE_CPUS    "/sys/devices/system/cpu/online"
 #define EXIT_USAGE     2
-#define EXIT_NOT_FOUND 127 /* as shells say it */
+#define EXIT_NOT_FOUND 127 /* the status of shells */
 #define EXIT_NO_RUN    126
-#define LAST_REPORT_MS 30000 /* after a signal has asked for it */
+#define LAST_REPORT_MS 30000 /* after the signal */
 
 /* Messages quote what was typed, and that may be what another program printed. */
 static int complain(const char *text)
@@ -152,7 +152,7 @@ static bool cpus_exist(const struct options *options)
 	return true;
 }
 
-/* The process that the thread belongs to; 0: there is none, or nothing can be said. */
+/* The process that the thread belongs to; 0: none, or not known. */
 static int process_of(int tid)
 {
 	char path[64], line[256];
@@ -211,7 +211,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Milliseconds until nothing more is expected of the last report; asked: when it was asked for. */
+/* Milliseconds that are left for the last report; asked: when the signal came. */
 static int last_report_left(uint64_t asked)
 {
 	const uint64_t end = asked + LAST_REPORT_MS, now = now_ms();
@@ -319,7 +319,7 @@ static int batch_complain(const struct options *options, int err)
 	return complain(text);
 }
 
-/* Standard output is the command's, unless the reports of its refreshes were asked for. */
+/* Standard output is the command's, unless each refresh has a report. */
 static FILE *batch_stream(const struct options *options, struct outfile *file)
 {
 	return file ? outfile_stream(file) : options->at_end ? stderr : stdout;
@@ -333,7 +333,7 @@ static int batch_run(struct profile *profile, struct source *source, struct chil
 	struct theme *theme = NULL;
 	int err = themes_open(&theme, options->theme, profile_board(profile));
 
-	if (err) { /* which was told */
+	if (err) { /* a message was written */
 		outfile_abandon(file);
 		return EXIT_FAILURE;
 	}
@@ -349,7 +349,7 @@ static int batch_run(struct profile *profile, struct source *source, struct chil
 	return err && err != -EPIPE ? batch_complain(options, err) : EXIT_SUCCESS;
 }
 
-/* That a report cannot be written is said before anything is loaded. */
+/* A file that cannot be written is an error before anything is loaded. */
 static int batch_open(const struct options *options, struct outfile **file)
 {
 	int err = options->output ? outfile_open(options->output, file) : 0;
@@ -375,7 +375,8 @@ static void allow_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* All output is complete by now, but for a recording: one that is not whole is no success. */
+/* All output is complete by now, except for a recording: if that is not whole, the run has
+ * failed. */
 static int leave(struct source *source, struct child *command, int status)
 {
 	char error[1024];

@@ -209,7 +209,7 @@ static enum options_result take(struct parser *parser, int letter, const char *a
 	}
 }
 
-/* What getopt_long wants: "+:" stops at COMMAND and tells a missing value from a wrong option. */
+/* For getopt_long: "+:" stops at COMMAND and tells a missing value from a wrong option. */
 static void getopt_tables(char *letters, struct option *longs)
 {
 	*letters++ = '+';
@@ -234,7 +234,7 @@ static enum options_result wrong(struct parser *parser, int letter, char **argv)
 
 	if (letter == ':')
 		return options_usage(parser, "option `%.*s' needs a value", SHOWN, last);
-	/* getopt_long tells of a known option only because a value was glued to it. */
+	/* getopt_long refuses a known option only because a value was glued to it. */
 	for (size_t i = 0; i < ROWS; i++) {
 		if (optopt == table[i].letter)
 			return options_usage(parser, "option `%.*s' takes no value", SHOWN, last);

@@ -47,7 +47,7 @@ struct options {
 	const struct event *event;
 	double delay; /* seconds between refreshes */
 	bool delay_given;
-	bool by_cpu; /* CPUs are told apart from the start on */
+	bool by_cpu; /* samples are counted per CPU from the start */
 	bool no_kernel;
 	bool no_user;
 	bool batch;
@@ -55,9 +55,9 @@ struct options {
 	bool at_end; /* a report of all at the end of the command instead of one for each refresh */
 	unsigned int iterations; /* refreshes until the end; 0: until stopped */
 	enum file_format format;
-	const char *diff[2];	     /* what is compared, the older one first; NULL: not asked */
+	const char *diff[2];	     /* what is compared, the older one first; NULL: not given */
 	const char *output;	     /* -o; NULL: standard output */
-	const char *record;	     /* a path; NULL: not asked */
+	const char *record;	     /* a path; NULL: not given */
 	const char *replay;	     /* likewise */
 	const char *baseline;	     /* likewise */
 	struct replay_time from, to; /* of the replay */
@@ -67,7 +67,7 @@ struct options {
 	bool memory_given, debug_memory_given;
 	bool debuginfod;
 	bool no_inline;
-	const char *dump_unwind; /* a path; NULL: not asked */
+	const char *dump_unwind; /* a path; NULL: not given */
 	const char *symbolize;	 /* likewise */
 	bool check;
 	bool force; /* although the kernel is known to hang */
@@ -75,7 +75,7 @@ struct options {
 	bool no_color;
 	bool no_mouse;
 	const char *theme;	 /* NULL: the default */
-	const char *screenshot;	 /* a path to write; NULL: not asked */
+	const char *screenshot;	 /* a path to write; NULL: not given */
 	const char *keys;	 /* names of keys with blanks between; NULL: none */
 	unsigned int cols, rows; /* of the screenshot; 0: as is usual */
 	char **command;		 /* NULL-terminated arguments after the options; NULL: none */

@@ -17,13 +17,13 @@ struct parser {
 	FILE *err;
 };
 
-/* Says what is wrong and how to ask for help: OPTIONS_USAGE. */
+/* Prints what is wrong and how to get help: OPTIONS_USAGE. */
 __attribute__((format(printf, 2, 3))) enum options_result options_usage(struct parser *parser,
 									const char *format, ...);
 
 /*
- * Each takes the text of one option into parser->out, or into *out: OPTIONS_RUN, else it has said
- * what is wrong. Texts are not copied. name: what the option is called.
+ * Each takes the text of one option into parser->out, or into *out: OPTIONS_RUN, or a message was
+ * printed. Texts are not copied. name: of the option.
  */
 enum options_result options_take_pids(struct parser *parser, const char *text);
 enum options_result options_take_comm(struct parser *parser, const char *text);

@@ -131,7 +131,7 @@ enum options_result options_take_pids(struct parser *parser, const char *text)
 	return OPTIONS_RUN;
 }
 
-/* Marks the CPUs of a list such as 0-3,5; false: it makes no sense. */
+/* Marks the CPUs of a list such as 0-3,5; false: it is not one. */
 static bool cpu_marks(const char *s, bool *marks)
 {
 	for (;; s++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What every key does that is not a view's own business, and who is asked in which order when
- * several could know it.
+ * What every key does that is not a view's own, and in which order actions, overlay and view get a
+ * key.
  */
 #include "tui/app/actions.h"
 

@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_APP_CMD_TARGETS_H
 
 /*
- * What a command is about, by its name instead of by where the cursor is: `:zoom 4121`. All return
- * enum ui_flags; what cannot be found is said as a notice.
+ * Commands with a target by name instead of the cursor: `:zoom 4121`. All return enum ui_flags; a
+ * notice says what cannot be found.
  */
 
 struct ui;
@@ -15,7 +15,7 @@ unsigned int cmd_targets_tag(struct ui *ui, const char *text);
 unsigned int cmd_targets_inspect(struct ui *ui, const char *text);
 /* The hottest function of that name, of what is zoomed into. */
 unsigned int cmd_targets_annotate(struct ui *ui, const char *text);
-/* The column of the view whose title begins so, in any case. */
+/* Sorts by the column with a title that begins so, in any case. */
 unsigned int cmd_targets_sort(struct ui *ui, const char *text);
 
 #endif

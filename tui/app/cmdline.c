@@ -45,7 +45,7 @@ static unsigned int theme(struct ui *ui, const char *rest)
 	return set(ui, text);
 }
 
-/* :window 30 is its span, :window total what it weighs. */
+/* :window 30 sets the span, :window total what counts. */
 static unsigned int window(struct ui *ui, const char *rest)
 {
 	char text[PROMPT_TEXT + 8];
@@ -347,7 +347,7 @@ static bool first_is(const char *text, const char *word)
 	return strncmp(text, word, n) == 0 && text[n] == ' ';
 }
 
-/* The action whose question the text behind the first word answers. */
+/* The action that takes the text behind the first word. */
 static enum action asks(const char *first)
 {
 	char name[SELECTOR_BYTES];

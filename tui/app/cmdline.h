@@ -13,13 +13,13 @@
 
 struct ui;
 
-/* Does it; returns enum ui_flags. What is wrong is said as a notice. */
+/* Runs the command; returns enum ui_flags. A notice says what is wrong. */
 unsigned int cmdline_run(struct ui *ui, const char *text);
-/* The words besides the actions, from 0 on, and what each does; NULL: there are no more. Static. */
+/* Word `at` of those that are no actions, and what it does; NULL behind the last. Static. */
 const char *cmdline_word(size_t at, const char **help);
 /*
- * Completes the word before the prompt's end, and says what it could be; false: to this question
- * nothing is known.
+ * Completes the word at the end of the prompt, and shows what it could be; false: this question has
+ * no completion.
  */
 bool cmdline_complete(struct ui *ui);
 

@@ -185,7 +185,7 @@ static unsigned int menu_key_pressed(struct ui *ui, int key)
 	return view_get(ui)->sort_by(ui, ui->menu.items[ui->menu.cursor].value);
 }
 
-/* Sees to what can be seen to here; returns the rest. */
+/* Loads and sorts as the flags ask; returns the flags that are left to the caller. */
 static unsigned int settle(struct ui *ui, unsigned int flags)
 {
 	int err = 0;

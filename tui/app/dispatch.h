@@ -13,7 +13,7 @@
 
 struct mouse;
 
-/* What the command line says of the screen. */
+/* The command line's part for the screen. */
 struct ui_options {
 	double delay;	  /* seconds between refreshes */
 	bool delay_given; /* the settings do not change it */

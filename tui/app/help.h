@@ -16,9 +16,9 @@ struct ui;
 /* Over the screen; returns enum ui_flags. */
 unsigned int help_open(struct ui *ui);
 bool help_is_open(const struct ui *ui);
-/* Draws from line `first` on into the whole grid but its last row; returns the number of the last
- * first line that makes sense. Keys are shown as they are bound; NULL: as in the table. The last
- * lines tell of the memory that the history takes, and of what is locked. */
+/* Draws the whole grid from line `first` on; returns the largest `first` that still fills the
+ * grid. Keys are shown as they are bound; NULL: as in the table. The last lines are about the
+ * memory of the history, and about locked memory. */
 int help_draw(struct grid *g, int first, const struct profile_health *last,
 	      const struct history *kept, const struct keymap *keys);
 

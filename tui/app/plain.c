@@ -48,12 +48,12 @@ struct plain {
 	struct grid
 		*grid; /* never shown: rows move by pages, and frames lie where they are drawn */
 	struct plain_writer *lines;
-	struct inspection *walk; /* that was told last */
+	struct inspection *walk; /* that was written last */
 	FILE *to;		 /* what is to be written next */
 	char *text;
 	size_t size;
 	uint64_t serial; /* of the last message */
-	bool losing;	 /* that was told */
+	bool losing;	 /* that was written */
 	char line[PROMPT_TEXT];
 	size_t length;
 	bool long_line; /* which is passed over up to its end */
@@ -197,7 +197,7 @@ static int say_messages(struct plain *s)
 	return batch_messages(s->to, s->profile, &s->serial);
 }
 
-/* A walk that was asked for and has come. */
+/* Writes a walk that was asked for, when it has come. */
 static void say_walk(struct plain *s)
 {
 	struct inspection *walk;
@@ -235,7 +235,7 @@ static int say_news(struct plain *s, bool slice)
 
 /* --- commands ------------------------------------------------------------------------------ */
 
-/* Actions that only a screen has, or that change nothing of what is told. */
+/* Actions that only a screen has, or that change nothing in the lists. */
 static bool needs_screen(const char *name)
 {
 	static const enum action actions[] = {
@@ -571,7 +571,7 @@ static int loop(struct plain *s)
 		bool finished = source_finished(s->source) || all_played(s);
 
 		if (finished) {
-			/* What came last is told, too. */
+			/* The last slice is written, too. */
 			if (source_slices(s->source) != seen)
 				err = say_news(s, true);
 			return err ? err : flush(s);

@@ -14,7 +14,7 @@
 #include "tui/ui/view.h"
 #include "tui/util/share.h"
 
-/* A row has moved by so many per cent of the whole, and by such a part of what it was. */
+/* A row has moved if it did so by this much of the whole, and by this part of what it was. */
 #define MOVED_PERCENT 1.0
 #define MOVED_PART    0.05
 
@@ -132,12 +132,12 @@ int plain_writer_news(struct plain_writer *t, FILE *to, struct ui *ui)
 			line(to, "%zu. from %.1f to %.1f %% %s", i + 1, before->percent,
 			     row->percent, brief(row));
 		} else {
-			/* Small steps add up until they are told. */
+			/* Small steps add up until they are written. */
 			row->percent = before->percent;
 		}
 	}
 	write_gone(t, to);
-	/* Also another reason than the one that was told. */
+	/* Also if the reason is another one. */
 	if (!t->now.count && (t->said.count || strcmp(t->now.empty, t->said.empty) != 0))
 		line(to, "%s", t->now.empty);
 	t->said = t->now;

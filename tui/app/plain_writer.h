@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_APP_PLAIN_WRITER_H
 
 /*
- * Writes what a view tells as lines, and the next time only what is new: rows that came, moved by
- * more than a little since they were told, or went. Every line is clean text.
+ * Writes the list of a view as lines, and the next time only what is new: rows that came, moved by
+ * more than a little since they were written, or went. Every line is clean text.
  */
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ struct ui;
 
 struct plain_writer {
 	struct plain_list now;
-	struct plain_list said; /* rows as they were told last */
+	struct plain_list said; /* rows as they were written last */
 };
 
 /* All functions write to a stream in memory, which keeps its own errors. */
@@ -28,12 +28,12 @@ void plain_writer_state(FILE *to, const struct ui *ui);
 int plain_writer_all(struct plain_writer *t, FILE *to, struct ui *ui);
 /* What is new; all of it, if it is about something else than before. -ENOMEM. */
 int plain_writer_news(struct plain_writer *t, FILE *to, struct ui *ui);
-/* What the cursor is on; false: this view has no such thing. */
+/* What is under the cursor; false: the view does not name it. */
 bool plain_writer_cursor(const struct ui *ui, char *to, size_t size);
 
 /* A captured walk: its frames, and why frame pointers alone would not have shown it. */
 void plain_writer_walk(FILE *to, const struct inspection *walk);
-/* How the caller of a frame was found; false: the walk has no such frame. */
+/* How the caller of a frame was found; false: the walk does not have that frame. */
 bool plain_writer_step(FILE *to, const struct inspection *walk, unsigned int frame);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is asked on the last line, and what becomes of the answer. Both are here, since the words of
- * a question say how it is to be answered.
+ * The questions on the last line, and what becomes of the answers. Both are here, since the words
+ * of a question say how to answer it.
  */
 #include "tui/app/questions.h"
 

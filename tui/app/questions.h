@@ -10,11 +10,11 @@ struct ui;
 
 /* Asks for the text that the action needs; 0: it needs none. */
 unsigned int questions_ask(struct ui *ui, enum action action);
-/* How the question that is asked is to be answered; NULL: its own words say so. */
+/* How to answer the open question; NULL: its own words say so. */
 const char *questions_help(const struct ui *ui);
 /* Does the action with the text as the answer to its question. */
 unsigned int questions_answer(struct ui *ui, enum action action, const char *text);
-/* A key for the question that is asked. */
+/* A key for the open question. */
 unsigned int questions_key(struct ui *ui, int key);
 
 #endif

@@ -48,7 +48,7 @@ struct screen {
 	pthread_t saver;       /* of a picture */
 	struct writer *writer; /* of samples; NULL: none yet */
 	bool saving;	       /* there is a saver */
-	atomic_bool saved;     /* ... which has nothing left to do */
+	atomic_bool saved;     /* the saver has finished */
 	int signals;
 	int ended_by; /* signal; 0: none */
 };
@@ -79,7 +79,7 @@ static void wait_for_picture(struct screen *s)
 	s->saving = false;
 }
 
-/* What still waits for a disk is waited for, unless a signal says otherwise. */
+/* Files that are still being written are waited for, unless a signal comes. */
 static void screen_close(struct screen *s)
 {
 	terminal_close(s->terminal);
@@ -173,7 +173,7 @@ static void *save_picture(void *arg)
 	return NULL;
 }
 
-/* The answer that asked for the picture is not in it any more. */
+/* The question for the file's name is closed by now, and not in the picture. */
 static void take_picture(struct screen *s)
 {
 	struct saving *saving;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See screenshot.h. It is the screen's own code that draws, so a picture shows what a person sees.
- */
+/* See screenshot.h. The screen's own code draws the picture. */
 #include "tui/app/screenshot.h"
 
 #include <errno.h>
@@ -129,7 +128,7 @@ static int take(struct profile *p, struct source *source, const struct ui_option
 int screenshot_run(struct profile *p, struct source *source, const struct ui_options *options,
 		   const struct screenshot_options *o)
 {
-	/* The one whose roles differ by their attributes only. */
+	/* The theme with attributes instead of colours. */
 	const char *name = options->theme || !options->no_color ? options->theme : "mono";
 	struct theme *theme;
 	int err = themes_open(&theme, name, profile_board(p));

@@ -14,8 +14,8 @@ struct screenshot_options {
 };
 
 /*
- * --screenshot: waits for the slices that were asked for, types the keys, and writes the screen
- * without a terminal. Returns the exit status; messages go to stderr.
+ * --screenshot: waits for the slices, types the keys, and writes the screen without a terminal.
+ * Returns the exit status; messages go to stderr.
  */
 int screenshot_run(struct profile *p, struct source *source, const struct ui_options *options,
 		   const struct screenshot_options *o);

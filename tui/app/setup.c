@@ -159,7 +159,7 @@ static const char *next_of(const char *const *list, const char *now, int step)
 		n++;
 	for (at = 0; at < n && strcmp(list[at], now) != 0; at++)
 		;
-	if (at == n) /* a value of the person's own */
+	if (at == n) /* a value that is not in the list */
 		return step > 0 ? list[0] : list[n - 1];
 	return list[(at + n + (size_t)step) % n];
 }
@@ -318,7 +318,7 @@ static void draw_title(const struct ui *ui, const struct setup_row *row, struct 
 		grid_put(g, y, 1, g->cols - 1, ROLE_TITLE, row->index ? "Keys" : "Settings");
 }
 
-/* What is said of a row, from the column `at` on; "" nothing. */
+/* The help of a row, from the column `at` on; "" none. */
 static const char *help_of(const struct setup_row *row, int *at)
 {
 	*at = row->kind == SETUP_KEY ? 40 : 31;

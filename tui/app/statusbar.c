@@ -202,7 +202,7 @@ static void say(struct grid *g, int row, enum role role, const char *text)
 	grid_words(g, row - rows + 1, rows, 1, g->cols - 1, 2, role, text);
 }
 
-/* The most pressing of what there is to say. */
+/* The most urgent message. */
 void statusbar_message(const struct ui *ui, struct grid *g, int row)
 {
 	static const enum role roles[] = {ROLE_TEXT, ROLE_WARN, ROLE_ERROR};

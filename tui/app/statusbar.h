@@ -7,7 +7,7 @@
 struct grid;
 struct ui;
 
-/* The most pressing of what there is to say. */
+/* The most urgent message. */
 void statusbar_message(const struct ui *ui, struct grid *g, int row);
 /* The function keys as they are bound, as far as there is room. */
 void statusbar_footer(const struct ui *ui, struct grid *g, int row);

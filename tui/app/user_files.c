@@ -92,7 +92,7 @@ int user_files_open(struct ui *ui, const struct ui_options *options, bool screen
 	return open_theme(ui, options, &told, theme, keeper);
 }
 
-/* A copy of the samples that are shown, and how they are asked for. -ENOENT: their process is gone;
+/* A copy of the samples that are shown, and the query for it. -ENOENT: their process is gone;
  * -ENOMEM. */
 int user_files_copy(struct ui *ui, struct profile **copy, struct query *q)
 {
@@ -105,8 +105,8 @@ int user_files_copy(struct ui *ui, struct profile **copy, struct query *q)
 	else
 		err = profile_copy_new(copy, p, q);
 	profile_unlock(p);
-	/* Who reads the copy must not look at what was chosen with the lock held. Its slice has
-	 * threads, where the sum of all has none. */
+	/* The copy is read without the lock, so its query has no pointers into the selection.
+	 * Its slice has threads, where the sum of all has none. */
 	*q = (struct query){.span = SPAN_LAST,
 			    .proc = QUERY_ALL,
 			    .hide_kernel = q->hide_kernel,

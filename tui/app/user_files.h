@@ -3,8 +3,7 @@
 #define STACKTOP_TUI_APP_USER_FILES_H
 
 /*
- * What a person brings along and takes away, whether there is a screen or only lines: the settings
- * and the theme of the files, and files of samples.
+ * The files that a screen or --plain reads and writes: settings, theme, samples.
  */
 
 #include <stdbool.h>
@@ -19,14 +18,13 @@ struct writer;
 
 /*
  * Reads the settings into ui->config, and applies those that the command line leaves open; loads
- * the theme and starts its keeper. What is wrong in the files is told as messages of the profile,
- * and, before there is a screen, on stderr. The caller frees *theme and *keeper in
- * any case. -errno: the theme of the command line cannot be used (which was written to stderr), or
- * -ENOMEM.
+ * the theme and starts its keeper. Errors in the files become messages of the profile, and with
+ * `screen` lines on stderr. The caller frees *theme and *keeper in any case. -errno: the theme of
+ * the command line cannot be used (a message was written), or -ENOMEM.
  */
 int user_files_open(struct ui *ui, const struct ui_options *options, bool screen,
 		    struct theme **theme, struct settings_thread **keeper);
-/* A copy of the samples that are shown, and how they are asked for. -ENOENT: their process is gone;
+/* A copy of the samples that are shown, and the query for it. -ENOENT: their process is gone;
  * -ENOMEM. */
 int user_files_copy(struct ui *ui, struct profile **copy, struct query *q);
 /* Begins to write the samples that are shown to ui->output; what hinders it becomes a notice.

@@ -22,7 +22,7 @@ struct column {
 	const char *title;
 	int min;    /* cells, with the blank that separates it from the next */
 	int max;    /* it grows up to this when there is room */
-	int weight; /* ... by so many cells in its turn; 0: one */
+	int weight; /* cells that it grows by in its turn; 0: one */
 	bool right; /* aligned to the right */
 	bool keep;  /* never left out */
 	enum sorts sortable;

@@ -45,7 +45,7 @@ static void on_asking(int signal)
 	int saved = errno;
 	char byte = (char)signal;
 
-	/* A full pipe has enough to say already. */
+	/* A full pipe wakes the main loop anyway. */
 	if (write(state.pipe[1], &byte, 1) < 0)
 		errno = saved;
 	errno = saved;
@@ -139,7 +139,7 @@ static void on_killing(int signal, siginfo_t *info, void *context)
 		say(")");
 	}
 	say("\nThis is a bug in stacktop; please report this line with `stacktop --version`.\n");
-	/* SA_RESETHAND: the second time it kills, and the exit status tells the truth. */
+	/* SA_RESETHAND: the second time it kills, so the exit status is right. */
 	raise(signal);
 }
 
@@ -176,7 +176,7 @@ int crash_open(void)
 		sigaction(killing[i], &die, &state.before_killing[i]);
 		sigaddset(&wanted, killing[i]);
 	}
-	/* Who started this may have blocked them: perf blocks SIGWINCH for what it runs. */
+	/* The parent may have blocked them: perf blocks SIGWINCH for its children. */
 	pthread_sigmask(SIG_UNBLOCK, &wanted, &state.blocked_before);
 	return state.pipe[0];
 }

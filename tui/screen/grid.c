@@ -330,7 +330,7 @@ int grid_words(struct grid *g, int row, int rows, int col, int width, int indent
 		size_t length = words_of_row(g, text, width - in);
 		char part[PRINTF_MAX];
 
-		/* The last row has all of the rest, so that it is seen to be cut. */
+		/* The last row gets all of the rest, so that it ends in the mark of a cut. */
 		snprintf(part, sizeof(part), "%.*s",
 			 n == rows - 1 ? (int)strlen(text) : (int)length, text);
 		if (n < rows)

@@ -91,9 +91,9 @@ void grid_fit(struct grid *g, int row, int col, int width, enum role role, const
 void grid_right(struct grid *g, int row, int col, int width, enum role role, const char *text);
 int grid_printf(struct grid *g, int row, int col, int width, enum role role, const char *format,
 		...) __attribute__((format(printf, 6, 7)));
-/* Text broken between words, in so many rows and `width` cells; rows behind the first begin
- * `indent` cells further right. What has no room ends in a mark. Returns the rows that all of it
- * takes; with none nothing is written. */
+/* Writes text, broken between words, into at most `rows` rows of `width` cells; rows behind the
+ * first begin `indent` cells further right. Text that is cut ends in a mark. Returns the rows
+ * that all of it takes; rows 0 writes nothing. */
 int grid_words(struct grid *g, int row, int rows, int col, int width, int indent, enum role role,
 	       const char *text);
 /* Fills width cells with a glyph. */
@@ -104,7 +104,7 @@ void grid_role(struct grid *g, int row, int col, int width, enum role role);
 /* "[||||    ]": width cells in all, share 0..1. */
 void grid_bar(struct grid *g, int row, int col, int width, enum role role, double share);
 
-/* Glyph for this grid, in ASCII where asked for; static. */
+/* The glyph for this grid, ASCII if the grid is; static. */
 const char *grid_glyph(const struct grid *g, enum glyph glyph);
 /* Level 0..SPARK_LEVELS-1 of a sparkline; static. */
 const char *grid_spark(const struct grid *g, int level);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See hints.h. A key that the person has bound to something else must not be promised. */
+/* See hints.h. Keys are named as they are bound. */
 #include "tui/screen/hints.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ const char *hints_words(const struct keymap *keys, enum action action, const cha
 	return to;
 }
 
-/* Without a grid to write to they are only measured; g tells how wide text is. */
+/* Without a grid to write to they are only measured, by the widths of g. */
 static int lay(const struct keymap *keys, const struct hint *hints, size_t count,
 	       const struct grid *g, struct grid *to, enum role role, int row, int col, int width)
 {

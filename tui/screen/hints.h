@@ -14,7 +14,7 @@ struct keymap;
 
 struct hint {
 	enum action action; /* its first key is named, as it is bound; ACTION_NONE: no key is */
-	enum action also;   /* ... and that of this one */
+	enum action also;   /* a second key with the same words, or ACTION_NONE */
 	const char *text;
 };
 

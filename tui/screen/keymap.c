@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See keymap.h. Few keys are ever bound anew, so a list that is walked is enough. */
+/* See keymap.h. Few keys are bound by settings, so a list is enough. */
 #include "tui/screen/keymap.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
 #define STACKTOP_TUI_SCREEN_KEYMAP_H
 
 /*
- * The keys as they are bound now: those of the table, and those that a person gave to other
- * actions. A key that is bound anew loses its former actions in all views that the new one works
- * in, and keeps them in the others: F5 may turn the flame graph and still cycle the trees.
+ * The keys as they are bound now: those of the table, and those of the settings. A key that is
+ * bound anew loses its former actions in all views that the new one works in, and keeps them in the
+ * others: F5 may turn the flame graph and still cycle the trees.
  */
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct keymap {
 int keymap_bind(struct keymap *map, int key, enum action action, bool replace, enum action *other);
 /* The action has the keys of the table again, and no others. */
 void keymap_reset(struct keymap *map, enum action action);
-/* What a key does in a view. NULL: as the table says. */
+/* What a key does in a view; NULL: as in the table. */
 enum action keymap_action(const struct keymap *map, int key, enum ui_view view);
 /* The keys that do it in any of its views, separated by blanks; "" none. */
 void keymap_keys(const struct keymap *map, enum action action, char *to, size_t size);

@@ -46,7 +46,7 @@ enum keycode {
 #define IN_CODE	  VIEW_BIT(VIEW_FRAME) /* a function's machine code, over any view */
 #define IN_NAMES  (IN_CALLS | VIEW_BIT(VIEW_FUNCS))
 #define IN_TABLES (IN_LISTS | IN_TREE | IN_SHARDS | IN_UNWIND)
-#define IN_FRAMES (IN_LISTS | IN_CALLS) /* what is asked about frames of samples */
+#define IN_FRAMES (IN_LISTS | IN_CALLS) /* views of frames of samples */
 
 /*
  * id, name, default keys, views, label in the footer ("" for none), help line. The order is that

@@ -20,26 +20,26 @@ struct list {
 	size_t top;    /* first row shown */
 	size_t page;   /* rows that were shown last, at least 1 */
 	bool held;     /* the cursor belongs to its item; before, to the first row */
-	bool chosen;   /* by a person */
+	bool chosen;   /* by a key */
 };
 
-/* Moves as the action says; false: the action is none of the list's. */
+/* Moves by the action; false: it is not one of the list's. */
 bool list_move(struct list *list, enum action action);
 void list_select(struct list *list, size_t row);
 /*
- * Call it once the cursor has followed its item: an item that no person chose gives the cursor back
- * to the first row when it falls behind the first page, or the hottest would be out of sight.
+ * Call it once the cursor has followed its item: an item that no key chose gives the cursor back to
+ * the first row when it falls behind the first page, or the hottest would be out of sight.
  */
 void list_follow(struct list *list);
 /* The rows are of something else: the cursor goes to the first, as if it had never moved. */
 void list_anew(struct list *list);
 /* Makes cursor and top valid for page rows with the cursor among them. */
 void list_settle(struct list *list, size_t page);
-/* Settles it in so many rows of a grid, the header's among them; returns how many of its rows are
- * shown, from `top` on. */
+/* Settles it in that many rows of a grid, the header's among them; returns how many of its rows
+ * are shown, from `top` on. */
 int list_fit(struct list *list, int rows);
-/* Draws the cursor over its row, if that is one of the n that stand below row `top` of the grid,
- * and says what a click on these means if the list is the one that has the keys. */
+/* Draws the cursor over its row, if that is one of the n below row `top` of the grid, and leaves
+ * a zone for clicks if the list has the keys. */
 void list_mark(const struct list *list, struct grid *g, int top, int n, bool active);
 
 #endif

@@ -12,7 +12,7 @@
 
 struct menu {
 	const char *title; /* NULL: closed; static text */
-	int purpose;	   /* of who opened it */
+	int purpose;	   /* the opener's */
 	struct menu_item {
 		const char *text; /* static */
 		int value;

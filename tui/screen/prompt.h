@@ -2,7 +2,7 @@
 #ifndef STACKTOP_TUI_SCREEN_PROMPT_H
 #define STACKTOP_TUI_SCREEN_PROMPT_H
 
-/* A question on the last line, and the line that a person types to answer it. */
+/* A question on the last line, and the line that answers it. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #define PROMPT_TEXT 256
 
 struct prompt {
-	const char *question; /* NULL: nothing is asked; static text */
+	const char *question; /* NULL: closed; static text */
 	int purpose;	      /* the asker's */
 	char text[PROMPT_TEXT];
 	size_t length; /* bytes */

@@ -20,8 +20,8 @@ struct prompt_history {
 		size_t count;
 		char text[PROMPT_HISTORY_MAX][PROMPT_TEXT]; /* oldest first, each once */
 	} lists[PROMPT_HISTORY_PROMPTS];
-	/* The lines that the prompt goes up and down in; the last is what was typed when it began.
-	 * What a person changes in one of them is there again on the way back. */
+	/* The lines that Up and Down go through; the last is what was typed before. Changes to
+	 * one of them are kept until the question is answered. */
 	char lines[PROMPT_HISTORY_MAX + 1][PROMPT_TEXT];
 	size_t nlines, at;
 };

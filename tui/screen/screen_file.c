@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cells of one look are written in one go. In a drawing each run has its length said, so that it
- * fills its cells in whatever font the reader has.
+ * Cells of one look are written in one go. In a drawing each run has a given length, so that it
+ * fills its cells in any font.
  */
 #include "tui/screen/screen_file.h"
 

@@ -15,14 +15,14 @@ enum screen_file_format {
 	SCREEN_FILE_SVG,  /* SVG 1.1 without scripts, fonts or links */
 };
 
-/* By the file name's end: .ansi, .ans, .svg; text whatever else it is. */
+/* By the file name's suffix: .ansi, .ans, .svg; else text. */
 enum screen_file_format screen_file_format(const char *path);
 /* *text is the caller's, ended by NUL. -ENOMEM. */
 int screen_file_make(const struct grid *g, const struct theme *theme,
 		     enum screen_file_format format, char **text, size_t *size);
 /*
- * The same into a new file: -EEXIST for one that is there already, or what open(2) and write(2)
- * say; nothing stays of what could not be written as a whole.
+ * The same into a new file: -EEXIST if there is one, or an error of open(2) or write(2); a file
+ * that could not be written as a whole is removed.
  */
 int screen_file_save(const char *path, const char *text, size_t size);
 

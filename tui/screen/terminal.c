@@ -25,8 +25,8 @@
 #define TWICE_NS  400000000	/* two clicks within that are one of two */
 #define REPORT	  (KEY_MAX - 1) /* the beginning of what the mouse did */
 
-/* Presses of buttons and the wheel, with numbers in decimal (xterm's ctlseqs). Not what terminfo's
- * kmous says: that is another form in most descriptions, without columns beyond 223. */
+/* Presses of buttons and the wheel, with numbers in decimal (xterm's ctlseqs). terminfo's kmous
+ * is another form in most descriptions, without columns beyond 223. */
 #define MOUSE_ON  "\033[?1000h\033[?1006h"
 #define MOUSE_OFF "\033[?1006l\033[?1000l"
 #define PAIRS_MAX 250 /* pair numbers that fit the 8 bits of old interfaces */
@@ -60,8 +60,8 @@ static const struct {
 	{KEY_C1, KEYCODE_END},	      {KEY_C3, KEYCODE_PAGE_DOWN},
 };
 
-/* What terminals send whatever TERM says of them: PuTTY calls itself xterm and has the Home and End
- * of a VT220, and the arrows have two forms, of which a description knows one. */
+/* What terminals send regardless of TERM: PuTTY calls itself xterm and has the Home and End of a
+ * VT220, and the arrows have two forms, of which a description has one. */
 static const struct {
 	const char *sequence;
 	int curses;
@@ -89,7 +89,7 @@ static int refuse(char *why, size_t size, int err, const char *what)
 	return err;
 }
 
-/* Whether curses could draw here at all: it ends the program itself when asked too early. */
+/* Whether curses can draw here: initscr itself would exit the program if not. */
 static int check(char *why, size_t size)
 {
 	const char *name = getenv("TERM");
@@ -375,8 +375,8 @@ static int read_report(struct terminal *t, int ch)
 
 /*
  * After an escape character: reads and drops the rest of an unknown sequence (ECMA-48 section 5.4;
- * SS3 and the linux console's "[[" have one character more), lest its characters be taken for keys.
- * What is no sequence, such as a key typed right after Esc, is put back.
+ * SS3 and the linux console's "[[" have one character more), or its characters would be taken for
+ * keys. What is not a sequence, such as a key typed right after Esc, is put back.
  */
 static int read_unknown(void)
 {

@@ -17,8 +17,8 @@ struct mouse;
 struct terminal;
 
 /*
- * Takes stdin and stdout over. The caller has set LC_CTYPE before it made threads. On failure
- * *out is NULL and why says what is wrong and what can be done. -ENOTTY, -ENOTSUP, -ENOMEM.
+ * Takes over stdin and stdout. The caller has set LC_CTYPE before it made threads. On failure *out
+ * is NULL and why has the message, with what can be done. -ENOTTY, -ENOTSUP, -ENOMEM.
  */
 int terminal_open(struct terminal **out, bool no_color, char *why, size_t size);
 void terminal_close(struct terminal *t);

@@ -464,7 +464,7 @@ static int find_text(const char *name, const char *const *directories, char **te
 		    (int)sizeof(path))
 			continue;
 		err = smallfile_read(path, FILE_BYTES, false, text, length);
-		/* Who runs this may not be whose HOME it is. */
+		/* HOME may be another user's. */
 		if (err == -EPERM)
 			refused = err;
 		else if (err != -ENOENT && err != -ENOTDIR && err != -EACCES)

@@ -92,8 +92,8 @@ struct style {
 
 struct theme;
 
-/* Told about each line that was not understood, without the theme's name. text lives for the call.
- */
+/* Called for each line that was not understood, without the theme's name. text lives for the
+ * call. */
 typedef void (*theme_warn_fn)(void *arg, const char *text);
 
 /*

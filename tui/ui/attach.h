@@ -3,15 +3,15 @@
 #define STACKTOP_TUI_UI_ATTACH_H
 
 /*
- * Attaching at the screen: to a process by its number, to many by name, user, control group or
- * container (bpf/tracker/selector.h has the words). What came of it is told by the source.
+ * Attaching from the screen: to a process by its number, to many by name, user, control group or
+ * container (bpf/tracker/selector.h has the words). The source answers with a message.
  */
 
 #include "tui/profile/profile.h"
 
 struct ui;
 
-/* Asks to whom; offer: what stands there as a proposal. Returns enum ui_flags, as all here. */
+/* Asks what to attach; offer: the proposed answer. Returns enum ui_flags, as all here. */
 unsigned int attach_ask(struct ui *ui, const char *offer);
 /* The same with the process under the cursor, or with the group that its row is about. */
 unsigned int attach_ask_proc(struct ui *ui, const struct profile_proc *proc);

@@ -17,7 +17,7 @@
 unsigned int bycpu_toggle(struct ui *ui)
 {
 	const bool live = !ui->header.replayed;
-	/* Rows of CPUs can be there before CPUs are told apart. */
+	/* CPUs can have rows before samples are counted per CPU. */
 	const bool on = ui->grouping != GROUP_CPU || (live && !ui->by_cpu);
 
 	if (!live && !ui->header.last.by_cpu) {

@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_UI_BYCPU_H
 
 /*
- * CPUs apart from each other: asked for with a key, since it makes more counts of the same stacks;
- * then rows of Procs, and what the filter "cpu:" keeps.
+ * Counts per CPU: off until a key turns them on, since they make more counts of the same stacks.
+ * Then CPUs are rows of Procs, and the filter "cpu:" keeps some of them.
  */
 
 #include <stddef.h>
@@ -14,10 +14,10 @@
 
 struct ui;
 
-/* The answer to the key: tells CPUs apart from now on, or puts them together. Returns flags. */
+/* The action of the key: turns counts per CPU on or off. Returns flags. */
 unsigned int bycpu_toggle(struct ui *ui);
-/* A filter or rows that need CPUs were chosen: sees to the window being weighed, and says what is
- * missing. */
+/* Call it when a filter or rows that need CPUs were chosen: it switches to the window, and a
+ * notice says what is missing. */
 void bycpu_wanted(struct ui *ui);
 /* Why nothing is known of CPUs, and what to do; NULL: something is. */
 const char *bycpu_missing(const struct ui *ui);
@@ -36,7 +36,7 @@ struct cpuset {
 	uint32_t ncpus;
 };
 
-/* A zeroed struct is none; `anew` when the filter is another. -ENOMEM. */
+/* A zeroed struct is empty; anew: the filter has changed. -ENOMEM. */
 int cpuset_judge(struct cpuset *set, const struct filter *filter, const struct profile *p,
 		 bool anew);
 void cpuset_free(struct cpuset *set);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The settings of a person as text: what a line means, and how a file is changed without losing
- * what its owner wrote into it. See config.h for the form.
+ * The settings as text: what a line means, and how a file is changed without losing what its owner
+ * wrote into it. See config.h for the form.
  */
 #include "tui/ui/config.h"
 
@@ -226,7 +226,7 @@ struct config_reader {
 	int set[sizeof(names) / sizeof(names[0])]; /* of each setting; 0: none */
 };
 
-/* Its place among the names; that of their end: there is no such setting. */
+/* Its index in names; that of the end: there is no such setting. */
 static size_t name_index(const char *name)
 {
 	size_t i = 0;
@@ -423,7 +423,7 @@ struct editor {
 	int left[sizeof(names) / sizeof(names[0])]; /* lines that set it: the last one counts */
 	bool bound[KEYMAP_MAX + 1];
 	struct keymap was;  /* what the lines bind, as they were */
-	struct keymap kept; /* ... and those that stay */
+	struct keymap kept; /* and those that stay */
 };
 
 /* A line that sets something. */
@@ -450,13 +450,13 @@ static bool edit_key(struct editor *e, const char *line, const char *key, const 
 	enum action other;
 	size_t at;
 
-	/* What could not be understood stays, for its owner to mend; ... */
+	/* What could not be understood stays, for its owner to mend. */
 	if (code == KEYCODE_NONE || (!row && strcmp(value, "none") != 0))
 		return false;
 	if (keymap_bind(&e->was, code, action, false, &other)) {
 		struct keymap tried = e->kept;
 
-		/* ... what had no effect must not get one now. */
+		/* What had no effect must not get one now. */
 		if (keymap_bind(&tried, code, action, false, &other))
 			return false;
 		fprintf(to, "# %s\n", line);

@@ -3,7 +3,7 @@
 #define STACKTOP_TUI_UI_CONFIG_H
 
 /*
- * What a person keeps from run to run: $XDG_CONFIG_HOME/stacktop/config, ~/.config without it.
+ * Settings that are kept from run to run: $XDG_CONFIG_HOME/stacktop/config, ~/.config without it.
  *
  *     # a comment
  *     refresh = 2                        # seconds, 0.1 to 3600
@@ -36,7 +36,7 @@ enum config_units { UNITS_CPU, UNITS_MACHINE };
 struct config {
 	double refresh;		      /* seconds; 0: not set */
 	char theme[CONFIG_THEME_MAX]; /* "" not set */
-	bool total;		      /* window: weigh all since the zero */
+	bool total;		      /* window: all since zero */
 	unsigned int seconds;	      /* of the sliding window; 0: not set */
 	bool ascii;
 	bool no_mouse;
@@ -45,12 +45,12 @@ struct config {
 	struct keymap keys;
 };
 
-/* Told about each line that is wrong ("line 3: ..."), at most nine times; printable ASCII. */
+/* Called for each wrong line ("line 3: ..."), at most nine times; printable ASCII. */
 typedef void (*config_warn_fn)(void *arg, const char *text);
 
 /* The path of the file into to; false: neither $XDG_CONFIG_HOME nor $HOME is an absolute path. */
 bool config_path(char *to, size_t size);
-/* Fills *out from text, and with defaults what it does not say. */
+/* Fills *out from text, and with defaults what is not in it. */
 void config_parse(struct config *out, const char *text, size_t length, config_warn_fn warn,
 		  void *arg);
 /*
@@ -67,7 +67,7 @@ int config_read(struct config *out, const char *path, config_warn_fn warn, void 
 int config_edit(const struct config *c, const char *text, size_t length, char **out);
 /*
  * Writes the file, as a whole or not at all; makes its directory. Lines that c does not know stay.
- * Errors as those of config_read, and what mkdir(2), rename(2) and the like say.
+ * Errors as those of config_read, and those of mkdir(2), rename(2) and the like.
  */
 int config_write(const struct config *c, const char *path);
 

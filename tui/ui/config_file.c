@@ -32,7 +32,7 @@ bool config_path(char *to, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-/* What refused it is asked anew: it is only told. False: nothing refuses it any more. */
+/* Why the file was refused, found once more for the message. False: nothing refuses it now. */
 static bool find_culprit(struct safepath *at, const char *path)
 {
 	int err = safepath_open(at, path, 0);

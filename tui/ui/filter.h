@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_UI_FILTER_H
 
 /*
- * What a person types to see less: [!][column:]regular expression. It only says what matches; which
- * rows and samples that keeps is the business of tui/ui/selection.h.
+ * A filter as it is typed: [!][column:]regular expression. It only says what matches;
+ * tui/ui/selection.h decides which rows and samples that keeps.
  */
 
 #include <regex.h>
@@ -29,7 +29,7 @@ struct profile_proc;
 	X(CPU, "cpu", FILTER_OF_CPU)
 
 enum filter_of {
-	FILTER_OF_ROW, /* no column: whatever the view lists */
+	FILTER_OF_ROW, /* no column: what the view lists */
 	FILTER_OF_PROC,
 	FILTER_OF_FUNC,
 	FILTER_OF_END, /* of a walk that ended early */

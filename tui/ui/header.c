@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Everything a person must know before believing the numbers below: what is measured, how much of
- * it was lost and why, and what the measuring costs. What matters least goes first when the
- * screen is small.
+ * What a reader must know before believing the numbers below: what is measured, how much of it was
+ * lost and why, and what the measuring costs. On a small screen what matters least goes first.
  */
 #include "tui/ui/header.h"
 
@@ -17,9 +16,9 @@
 #include "tui/ui/view.h"
 
 #define NS_PER_SEC     1000000000.0
-#define ROWS_FOR_BARS  20 /* a screen of so many rows has the three bars */
-#define ROWS_FOR_TIME  28 /* ... and the timeline */
-#define ROWS_FOR_STATE 9  /* ... and with less than this not even the line of figures */
+#define ROWS_FOR_BARS  20 /* screens with fewer rows have no bars */
+#define ROWS_FOR_TIME  28 /* with fewer: no timeline */
+#define ROWS_FOR_STATE 9  /* with fewer: no line of figures */
 #define BAR_MIN	       12
 #define BAR_MAX	       50
 #define STATE_WIDTH    47 /* of the figures to the right of the bars */
@@ -118,7 +117,7 @@ static void draw_title(const struct ui *ui, struct grid *g)
 	end = g->cols - grid_width(g, text);
 	grid_put(g, 0, end < 0 ? 0 : end, g->cols, still ? ROLE_PAUSED : ROLE_OK, text);
 	col = piece(g, 0, 0, end, ROLE_TITLE, " stacktop");
-	/* A screen too small for the figures still tells of these. */
+	/* A screen too small for the figures still shows these. */
 	snprintf(text, sizeof(text), "  lost %llu",
 		 (unsigned long long)profile_lost(&ui->header.sum));
 	if (g->rows < ROWS_FOR_STATE && profile_lost(&ui->header.sum))
@@ -352,7 +351,7 @@ static enum tabs tabs_for(const struct ui *ui, const struct grid *g)
 	return 1 + 3 * (VIEW_COUNT - 1) + 1 + current <= g->cols ? TABS_NUMBERED : TABS_ALONE;
 }
 
-/* Whose samples there are, and of how many processes the other views show the sum. */
+/* What is sampled, and how many tagged processes the other views add up. */
 static void draw_whose(const struct ui *ui, struct grid *g, int row, int from)
 {
 	const struct profile_health *last = &ui->header.last;

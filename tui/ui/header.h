@@ -2,7 +2,7 @@
 #ifndef STACKTOP_TUI_UI_HEADER_H
 #define STACKTOP_TUI_UI_HEADER_H
 
-/* The lines on top: who is measured, how, what was lost and what it costs. */
+/* The lines on top: what is measured, how, what was lost, and what it costs. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ void header_load(struct header *h, const struct profile *p);
 void header_load_timeline(struct header *h, const struct profile *p);
 /* Draws title, state and tabs at the top; returns the rows used. */
 int header_draw(const struct ui *ui, struct grid *g);
-/* Some ticks are always late; true when a loss is such as bends the shares. */
+/* True if the loss is large enough to distort shares: some ticks are always late. */
 bool header_tells(const struct profile_health *health, enum loss loss);
 /* One line for losses, by cause and with a remedy; false: nothing was lost lately. */
 bool header_loss(const struct header *h, char *to, size_t size);

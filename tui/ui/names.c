@@ -10,12 +10,12 @@
 #include "tui/profile/reasons.h"
 #include "tui/query/query.h"
 
-#define UNUSED_MIN 1024u /* so many names are kept even if not used lately */
+#define UNUSED_MIN 1024u /* names that are kept even if not used lately */
 
 struct kept_name {
 	uint64_t serial; /* of the function */
 	uint64_t hash;
-	uint32_t round; /* in which it was asked for last */
+	uint32_t round; /* the round in which it was used last */
 	struct profile_func func;
 	char text[]; /* name, NUL, module, NUL */
 };
@@ -23,9 +23,9 @@ struct kept_name {
 static const struct profile_func gone = {.name = "?", .module = "", .kind = FUNC_USER};
 
 struct names {
-	struct kept_name **by_id; /* NULL: not asked for */
+	struct kept_name **by_id; /* NULL: not used yet */
 	uint32_t room;
-	uint32_t count, used; /* names, of which so many were asked for in this round */
+	uint32_t count, used; /* names, and how many of them were used in this round */
 	uint32_t round;
 };
 
@@ -142,7 +142,7 @@ const struct profile_func *names_kept(const struct names *names, uint32_t func)
 	return func < names->room && names->by_id[func] ? &names->by_id[func]->func : &gone;
 }
 
-/* FNV-1a: only has to tell functions apart; a forced collision gains an attacker nothing. */
+/* FNV-1a: it only distinguishes functions, and a forced collision gains an attacker nothing. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
 	do {

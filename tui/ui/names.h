@@ -18,15 +18,19 @@ struct names *names_new(void);
 void names_free(struct names *names);
 /* Forgets all; what was returned is gone. */
 void names_clear(struct names *names);
-/* Begins a new round: what was returned in earlier ones may go from now on, but names that are
- * asked for again are not copied again. */
+/* Begins a new round: names that were returned in earlier rounds may be freed from now on, and
+ * those that are used again are not copied again. */
 void names_renew(struct names *names);
 /* Copy of the function, the same pointer for the same id in one round. The lock is held. A function
  * that is gone is called "?". NULL: no memory. */
 const struct profile_func *names_get(struct names *names, const struct profile *p, uint32_t func);
-/* ... with its names_hash. */
+/* Sets *hash to its names_hash. */
 const struct profile_func *names_get_hash(struct names *names, const struct profile *p,
 					  uint32_t func, uint64_t *hash);
+/* A loop over many functions announces each one this many turns ahead, so that its memory is
+ * fetched meanwhile. */
+#define NAMES_AHEAD 8
+void names_expect(const struct names *names, const struct profile *p, uint32_t func);
 /* What names_get returned for that id in this round. */
 const struct profile_func *names_kept(const struct names *names, uint32_t func);
 

@@ -43,7 +43,7 @@ struct plain_row *plain_list_add(struct plain_list *list, uint64_t key, double p
 /* Adds to what more there is, behind a semicolon. */
 void plain_row_add(struct plain_row *row, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Adds what the columns that are not hidden (bits) say of the row. */
+/* Adds the words of the columns that are not hidden (bits). */
 void plain_row_columns(struct plain_row *row, const struct column *columns, int count,
 		       unsigned int hidden, columns_cell_fn cell, const void *table,
 		       const void *from);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The keys of a player. Time moves in the source; here is only what is asked of it and what of it
+ * The keys of a player. Time moves in the source: here are only the commands for it, and what of it
  * is shown.
  */
 #include "tui/ui/replay_keys.h"

@@ -68,7 +68,7 @@ static int take_before(const struct ui *ui, struct profile *p, uint64_t first, u
 	return err;
 }
 
-/* A slice that nothing was sampled in may have told CPUs apart all the same. */
+/* A slice without samples may have counted per CPU all the same. */
 static void look_for_cpus(struct ui *ui, const struct profile *p)
 {
 	struct scrub *s = &ui->scrub;
@@ -77,7 +77,7 @@ static void look_for_cpus(struct ui *ui, const struct profile *p)
 	s->cpus = s->slices && (ui->header.last.by_cpu || query_knows_cpus(p, SPAN_MOMENT));
 }
 
-/* Takes what the cursor and the mark say; the lock is held. */
+/* Takes the time of the cursor and the mark; the lock is held. */
 static int take_slices(struct ui *ui, struct profile *p)
 {
 	uint64_t first, last;
@@ -246,8 +246,8 @@ unsigned int scrub_baseline(struct ui *ui, const char *path)
 	return UI_REDRAW;
 }
 
-/* Shares of what two events count are not shares of the same thing; said, and true, if they are to
- * be compared. The lock is held. */
+/* True, with a notice, if samples of two events would be compared: their shares are not of the
+ * same thing. The lock is held. */
 static bool other_event(struct ui *ui, const struct profile *p)
 {
 	const char *now = ui->header.last.event;
@@ -337,7 +337,8 @@ static unsigned int difference(struct ui *ui)
 	profile_lock(ui->profile);
 	bounds(ui, ui->profile, &first, &last);
 	profile_unlock(ui->profile);
-	/* Of the baseline from itself there is none: who went back for it wants the spike. */
+	/* The baseline does not differ from itself. Going back to it means that the spike is
+	 * wanted. */
 	if (first == s->base[0] && last == s->base[1] && s->froze != s->at) {
 		s->mark = 0;
 		return go_slice(ui, s->froze);

@@ -5,7 +5,7 @@
 /*
  * Going back in time. A frozen view shows an extract of the profile (FROZEN_MOMENT): the window
  * that ends with the slice under the timeline's cursor, the range between a mark and the cursor, or
- * what was weighed when the view froze. Sampling goes on.
+ * what was shown when the view froze. Sampling goes on.
  */
 
 #include <stdbool.h>
@@ -23,14 +23,14 @@ struct scrub {
 	uint64_t at;	 /* number of the slice under the cursor */
 	uint64_t mark;	 /* the other end of the range; 0: none */
 	uint64_t froze;	 /* the newest slice when the view froze */
-	bool weighed;	 /* what was weighed is shown, not slices up to `at` */
-	bool slices;	 /* those of the moment are still there, which alone know CPUs ... */
-	bool cpus;	 /* ... and do */
-	uint64_t time;	 /* CLOCK_MONOTONIC ns, end of slice at ... */
-	uint64_t newest; /* ... and of the newest one when it was asked for last */
+	bool weighed;	 /* shows what was counted when it froze, not slices up to `at` */
+	bool slices;	 /* the slices of the moment are still kept */
+	bool cpus;	 /* those slices have CPUs */
+	uint64_t time;	 /* CLOCK_MONOTONIC ns, end of slice `at` */
+	uint64_t newest; /* end of the newest slice when it was read last */
 	uint64_t mark_time;
 	char clock[16];	     /* time of day of slice at; "" not known */
-	char shown[32];	     /* what is weighed, "10 s" */
+	char shown[32];	     /* the span that is shown, "10 s" */
 	uint64_t base[2];    /* slices that are the baseline; 0: it is not of slices */
 	char base_name[64];  /* "10 s to 14:03:09"; "" there is no baseline */
 	bool diff;	     /* the difference is shown */

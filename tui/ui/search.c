@@ -67,7 +67,7 @@ unsigned int search_name(struct ui *ui, const char *name)
 	if (!*name)
 		pattern[n++] = '$';
 	pattern[n] = '\0';
-	/* The match is under the cursor already: nothing else would tell that it is one. */
+	/* The match is under the cursor already: nothing else shows that it is one. */
 	ui_notice(ui, "n and N go to the next and previous of this name");
 	return search_set(ui, pattern);
 }

@@ -331,7 +331,7 @@ bool selection_draw(const struct ui *ui, struct grid *g, int row)
 		snprintf(text, sizeof(text), "has no effect in this view. %s", clears);
 	width = grid_width(g, text);
 	col = grid_put(g, row, 0, g->cols, ROLE_DIM, " Filter: ");
-	/* What was typed matters more than what is said about it. */
+	/* The filter itself matters more than the words about it. */
 	room = g->cols - col;
 	if (grid_width(g, f->text) + 2 + width <= room)
 		grid_put(g, row, g->cols - width, width, ROLE_DIM, text);

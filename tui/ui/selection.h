@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_UI_SELECTION_H
 
 /*
- * What a person chose to look at: whose samples (those of the tagged processes, of one thread), and
- * which of them (the filter). Whose decides what 100 % is, the filter never does.
+ * What was chosen to look at: a scope (the tagged processes, one thread, one module), and a filter
+ * within it. The scope decides what 100 % is, the filter never does.
  */
 
 #include <stdbool.h>
@@ -53,8 +53,8 @@ void selection_free(struct selection *s);
 /* True when views that can be zoomed are about the tagged processes. */
 bool selection_sums(const struct ui *ui);
 /*
- * Adds whose samples and which to the query; the lock is held. `paths`: the filter is about paths,
- * so one that looks for functions keeps the samples whose path has one. -ENOMEM.
+ * Adds the scope and the filter to the query; the lock is held. `paths`: the filter is about paths,
+ * so one for functions keeps each sample that has such a function in its path. -ENOMEM.
  */
 int selection_query(const struct ui *ui, const struct profile *p, struct query *q, bool paths);
 

@@ -85,7 +85,7 @@ static void save(struct settings_thread *k, struct config *config)
 	char path[PATH_BYTES], text[2 * PATH_BYTES];
 	int err;
 
-	/* A theme that cannot be read would be all that the next start has to say. */
+	/* Do not save a theme that cannot be read: the next start would only complain. */
 	if (k->refused[0] && strcmp(config->theme, k->refused) == 0)
 		memcpy(config->theme, k->used, sizeof(config->theme));
 

@@ -12,9 +12,9 @@ struct settings_thread;
 struct profile;
 struct theme;
 
-/* name: the theme in use. What happens is told as messages of the profile. NULL: no memory. */
+/* name: the theme in use. Results are messages of the profile. NULL: no memory. */
 struct settings_thread *settings_thread_new(struct profile *p, const char *name);
-/* Finishes what was asked for. NULL is fine. */
+/* Finishes what was posted. NULL is fine. */
 void settings_thread_free(struct settings_thread *k);
 /* From now on this is the theme in use: read it. */
 void settings_thread_use_theme(struct settings_thread *k, const char *name);

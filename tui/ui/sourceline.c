@@ -29,7 +29,7 @@ void sourceline_fit(const struct profile_func *func, struct grid *g, int row, in
 	grid_fit(g, row, col, width, ROLE_DIM, shown);
 }
 
-/* The path from its first folder on with which it takes no more cells. */
+/* The longest end of the path, from a folder on, that fits into the cells. */
 static const char *shortened(const struct grid *g, const char *text, int cells)
 {
 	while (grid_width(g, text) > cells && strchr(text, '/'))

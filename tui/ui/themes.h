@@ -2,8 +2,7 @@
 #ifndef STACKTOP_TUI_UI_THEMES_H
 #define STACKTOP_TUI_UI_THEMES_H
 
-/* Where themes are looked for: the person's own directory, the installed ones, the embedded ones.
- */
+/* Where themes are looked for: the user's own directory, the installed ones, the embedded ones. */
 
 #include <sys/types.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Of how much time the figures are: the window or all since zero, and how often they are made anew.
- * Settings, keys and replays change it, and all of them show it with the same words.
+ * The span of time that figures are of, and how often they are refreshed. Settings, keys and
+ * replays change both, and name them with the same words.
  */
 #include "tui/ui/timespan.h"
 

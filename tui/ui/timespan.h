@@ -3,8 +3,9 @@
 #define STACKTOP_TUI_UI_TIMESPAN_H
 
 /*
- * Of how much time the figures are, and how often they are made anew; what is chosen now is said by
- * ui_weigh and ui_weighed. Functions with a result return enum ui_flags that are yet to be seen to.
+ * The span of time that figures are of (the window, or all since zero), and how often they are
+ * refreshed. ui_weigh and ui_weighed return what is chosen now. Functions with a result return enum
+ * ui_flags.
  */
 
 #include <stdbool.h>
@@ -13,21 +14,22 @@
 
 struct ui;
 
-/* What a view that is not frozen shows, whatever was chosen: CPUs and threads are only known of the
- * window. */
+/* What a view shows while it is not frozen. CPUs and threads are only known in the window,
+ * whatever was chosen. */
 enum span timespan_weighed(const struct ui *ui);
 /* All since zero is chosen, or the window. */
 void timespan_total(struct ui *ui, bool total);
 
-/* What a window of so many seconds is called from now on. */
+/* Sets the names of a window of that length. */
 void timespan_name(struct ui *ui, unsigned int seconds);
 /* All counts are zero from now on. */
 unsigned int timespan_zero(struct ui *ui);
-/* From the window to all since zero, to what decays, and around; said why not where it cannot. */
+/* From the window to all since zero, to decaying samples, and around; a notice says why if it
+ * cannot. */
 unsigned int timespan_weigh(struct ui *ui);
 /* The next longer interval of refreshes (+1), or shorter one (-1). */
 unsigned int timespan_pace(struct ui *ui, int step);
-/* So many seconds between two refreshes. */
+/* Sets the seconds between two refreshes. */
 void timespan_refresh(struct ui *ui, double seconds);
 /* The window becomes so long, as far as the profile allows. */
 unsigned int timespan_window(struct ui *ui, unsigned int seconds);

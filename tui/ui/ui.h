@@ -50,7 +50,7 @@ struct zoom {
 	char name[64];
 	uint32_t tid; /* only this thread of it; 0: all */
 	char thread[40];
-	bool in_module; /* only samples with a frame of the module, whatever the process */
+	bool in_module; /* only samples with a frame of the module, of any process */
 	char module[256];
 };
 
@@ -64,7 +64,7 @@ enum grouping { GROUP_NONE, GROUP_CGROUP, GROUP_USER, GROUP_CPU, GROUPINGS };
 
 struct ui {
 	struct profile *profile;
-	bool frozen; /* scrub says what is shown */
+	bool frozen; /* scrub has what is shown */
 	struct scrub scrub;
 	struct baseline *baseline;	     /* that is being read; NULL: none. Owned */
 	struct source *source;		     /* NULL: commands go nowhere */
@@ -79,7 +79,7 @@ struct ui {
 	bool follow;		/* the row of the cursor, through exec, too */
 	enum grouping grouping; /* of processes, in Procs */
 	bool threads;		/* apart from each other */
-	bool by_cpu;		/* CPUs are to be told apart; see bycpu.h */
+	bool by_cpu;		/* samples are to be counted per CPU; see bycpu.h */
 	bool of_parent;		/* shares in the trees */
 	uint32_t levels;	/* down to which D opens the tree */
 	char copied[4096];	/* what UI_COPY copies */
@@ -95,8 +95,8 @@ struct ui {
 	struct prompt prompt;
 	struct prompt_history recall;
 	struct menu menu;
-	char output[PROMPT_TEXT];  /* file of the samples that was asked for last */
-	char picture[PROMPT_TEXT]; /* file of the picture that was asked for last */
+	char output[PROMPT_TEXT];  /* the last file name for samples */
+	char picture[PROMPT_TEXT]; /* the last file name for a picture */
 	struct config config;
 	bool no_mouse; /* the terminal has it */
 
@@ -112,12 +112,12 @@ struct ui {
 	char host[65];
 	uint64_t draw_ns; /* of the last frame; 0: not measured */
 
-	uint64_t annotations; /* so many were opened */
+	uint64_t annotations; /* serial number of the last */
 };
 
 /* Shows a line for some seconds. */
 void ui_notice(struct ui *ui, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Asks the source for it, as source_post does, where there is one; arg is copied. */
+/* source_post, if there is a source; arg is copied. */
 void ui_post(struct ui *ui, enum source_command command, const char *arg);
 /* The profile that is shown. */
 struct profile *ui_profile(const struct ui *ui);
@@ -134,9 +134,9 @@ void ui_close_page(struct ui *ui);
 bool ui_waits(const struct ui *ui);
 /* From now on views that can be zoomed are about this process. */
 void ui_zoom(struct ui *ui, const struct profile_proc *proc);
-/* ... and about this thread of it. */
+/* Narrows it to this thread of the process. */
 void ui_zoom_thread(struct ui *ui, uint32_t tid, const char *comm);
-/* ... or about this module, of whatever it is zoomed into. */
+/* Narrows it to this module. */
 unsigned int ui_zoom_module(struct ui *ui, const char *module);
 /* One level out; from the last one to Procs. */
 unsigned int ui_zoom_out(struct ui *ui);
@@ -144,9 +144,9 @@ unsigned int ui_zoom_out(struct ui *ui);
 void ui_zoom_follow(struct ui *ui, const struct profile *p);
 /* Makes the query one that keeps threads apart. */
 void ui_query_threads(const struct ui *ui, struct query *q);
-/* False, and said: what is weighed has no threads. */
+/* False, with a notice: what is shown has no threads. */
 bool ui_knows_threads(struct ui *ui);
-/* Threads have rows, and what is weighed still knows them. */
+/* Threads have rows, and what is shown still has them. */
 bool ui_shows_threads(const struct ui *ui);
 /* What views that can be zoomed are about: "all processes", "4121 nginx", "2 tagged: 17, 18". */
 void ui_zoom_name(const struct ui *ui, char *to, size_t size);
@@ -155,9 +155,9 @@ void ui_zoom_name(const struct ui *ui, char *to, size_t size);
 bool ui_zoom_changed(const struct ui *ui, char *about, size_t size);
 /* The breadcrumbs of a view that can be zoomed; returns the cells that they take. */
 int ui_draw_zoom(const struct ui *ui, struct grid *g, int row);
-/* How samples are weighed now: a frozen view shows a moment. */
+/* Which samples count now: of a frozen view, those of its moment. */
 enum span ui_span(const struct ui *ui);
-/* "10 s" or "all": what is weighed. */
+/* "10 s" or "all": the span that is shown. */
 const char *ui_weighed(const struct ui *ui);
 /* What the keys mean now: those of a view, VIEW_FRAME: of what lies over it. */
 enum ui_view ui_keys(const struct ui *ui);

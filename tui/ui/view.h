@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_UI_VIEW_H
 
 /*
- * A view is one file that ends in a table of these operations. It keeps copies of what the profile
- * said, so that it can be drawn and moved about in without the lock.
+ * A view is one file that ends in a table of these operations. It keeps copies of what it took from
+ * the profile, so that it is drawn and moved about in without the lock.
  */
 
 #include <stdbool.h>
@@ -33,8 +33,8 @@ struct view_ops {
 	bool (*waits)(const struct ui *ui);
 	/* The columns and which of them the rows are sorted by; NULL: there are none. */
 	const struct column *(*columns)(int *count, const struct ui *ui, int *sorted);
-	/* The columns of each table of the view, from 0 on; NULL: there are no more. Where there is
-	 * no such operation, `columns` has all. */
+	/* The columns of table `at` of the view, from 0 on; NULL behind the last. A view without
+	 * this operation has one table, that of `columns`. */
 	const struct column *(*table)(int at, int *count);
 	/* NULL: the order is fixed. */
 	unsigned int (*sort_by)(struct ui *ui, int column);

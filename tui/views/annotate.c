@@ -28,7 +28,7 @@ static bool is_hotter(const struct annotation_count *c, bool below, uint32_t a, 
 	       (a < b && heat(c, a, below) == heat(c, b, below));
 }
 
-/* The instruction of a rank by samples, 0 the hottest; LISTING_NONE: there are no more. */
+/* The instruction of a rank by samples, 0 the hottest; LISTING_NONE: there is none. */
 static uint32_t hottest(const struct ui *ui, uint32_t rank)
 {
 	const struct annotation_count *c = annotate_counts(ui);

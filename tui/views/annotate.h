@@ -10,8 +10,8 @@
 #include "tui/profile/annotation.h"
 #include "tui/ui/ui.h"
 
-/* Opens it for the function in that process, pid 0: in all processes. A notice says it where there
- * is no machine code to show. */
+/* Opens it for the function in that process, pid 0: in all processes. If there is no machine
+ * code to show, a notice says why. */
 unsigned int annotate_open(struct ui *ui, const struct profile_func *func, pid_t pid,
 			   uint64_t image);
 /* The same for a frame of a record, sampled or not: the cursor is where it is. cfi: begins with the

@@ -115,7 +115,7 @@ static void draw_text(struct grid *g, int row, int col, enum role role, const ch
 	grid_fit(g, row, col, g->cols - col, role, text);
 }
 
-/* Of lines without text the path is told once: it is long, and each has the name beside it. */
+/* The path of lines without text is shown once: it is long, and each line has its file's name. */
 static bool path_told(const struct annotate *a, size_t at)
 {
 	const struct listing *l = a->shown->listing;

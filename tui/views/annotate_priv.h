@@ -31,14 +31,14 @@ static inline struct annotate *annotate_of(const struct ui *ui)
 void annotate_draw(struct ui *ui, struct grid *g, int top, int rows);
 /* All instructions are too many to listen to: the hottest. -ENOMEM. */
 int annotate_plain(struct ui *ui, struct plain_list *list);
-/* Of each instruction, as samples are weighed now. An annotation is READY. */
+/* The counts of each instruction, of the span that is shown. The annotation is READY. */
 const struct annotation_count *annotate_counts(const struct ui *ui);
 /* The text of an instruction as it is shown and searched. */
 void annotate_insn_text(const struct listing *l, const struct listing_insn *insn, char *to,
 			size_t size);
 /* That of a line: where the source is not there, its path. */
 const char *annotate_line_text(const struct listing *l, const struct listing_line *line);
-/* The address whose CFI is asked for: of the instruction under the cursor. */
+/* The address to show CFI for: that of the instruction under the cursor. */
 uint64_t annotate_cfi_address(const struct annotate *a);
 
 #endif

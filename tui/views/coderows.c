@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Short jumps take the inner lanes, so that lines rarely cross. What the machine code can make
- * the screen do is bounded: so many jumps, so long.
+ * Short jumps take the inner lanes, so that lines rarely cross. Machine code is data of others: the
+ * number of jumps and their length are bounded.
  */
 #include "tui/views/coderows.h"
 

@@ -19,7 +19,7 @@ struct coderow {
 	/* A bit for each lane, of which 0 is nearest to the code. */
 	uint8_t pass;	      /* goes through */
 	uint8_t down, up;     /* ends here, and goes on down, up */
-	uint8_t source, head; /* ... of which these jump from here, and lead here */
+	uint8_t source, head; /* of them those that begin here, and those that end here */
 };
 
 struct coderows {
@@ -28,7 +28,7 @@ struct coderows {
 	uint32_t *of_insn; /* to be freed: row of each instruction */
 };
 
-/* Makes them anew. -ENOMEM: there are none. */
+/* Makes the rows again. -ENOMEM: there are none. */
 int coderows_make(struct coderows *rows, const struct listing *listing);
 void coderows_free(struct coderows *rows);
 

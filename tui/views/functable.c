@@ -241,7 +241,7 @@ struct functable_painter { /* of rows */
 	const struct functable *t;
 };
 
-/* Of the two shares the one that the rows are sorted by is told already. */
+/* In words, the share that the rows are sorted by stands first in the row already. */
 static void cell_share(const struct functable *t, const struct functable_row *row, bool total,
 		       struct column_cell *c)
 {

@@ -43,7 +43,7 @@ struct functable {
 	bool inverted;
 	struct list list;
 	uint64_t cursor; /* hash of the row under the cursor */
-	char about[128]; /* whose functions the view shows */
+	char about[128]; /* scope of the functions that are shown */
 	int scroll;	 /* cells that long names are scrolled to the left */
 };
 
@@ -53,8 +53,8 @@ struct ui;
 /* NULL: no memory. */
 struct functable *functable_new(void);
 void functable_free(struct functable *t);
-/* The rows of a query, unsorted; but for ui NULL only those that the person at the screen wants to
- * see. The lock is held. -ENOMEM leaves the table empty. */
+/* The rows of a query, unsorted; ui: only those that its filter keeps, NULL: all. The lock is
+ * held. -ENOMEM leaves the table empty. */
 int functable_load(struct functable *t, const struct profile *p, const struct query *q,
 		   const struct ui *ui);
 void functable_clear(struct functable *t);

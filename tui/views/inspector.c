@@ -17,7 +17,7 @@
 #define ROWS_FOR_BOTH 12
 #define ROWS_FOR_FEW  11 /* of frames beside a step that is short of room */
 #define DETAIL	      "          "
-#define LONG_NS	      3000000000ull /* without a walk: say what may be the cause */
+#define LONG_NS	      3000000000ull /* without a walk: show possible causes */
 
 void inspector_free(struct inspector *i)
 {
@@ -25,7 +25,7 @@ void inspector_free(struct inspector *i)
 	i->shown = NULL;
 }
 
-/* Nothing can be asked of a recording: there is what was captured last, of whatever process. */
+/* A recording takes no commands: it has the walk that was captured last, of any process. */
 static void ask_recorded(struct ui *ui, struct inspector *i)
 {
 	struct inspection *last;
@@ -79,7 +79,7 @@ void inspector_load(struct inspector *i, const struct profile *p)
 	i->frames = (struct list){.count = now->trace->nsteps};
 }
 
-/* What is shown is of the process that was asked for. */
+/* The walk that is shown is of the chosen process. */
 static const struct trace *trace_of(const struct inspector *i)
 {
 	if (!i->shown || (pid_t)i->shown->trace->capture.tgid != i->pid)
@@ -94,7 +94,7 @@ bool inspector_waits(const struct inspector *i)
 
 /* --- drawing ------------------------------------------------------------------------------- */
 
-/* How it ended is said in any case; what else there is room for is. */
+/* How it ended is always shown; the rest if there is room. */
 static void draw_title(const struct inspector *i, const struct trace *t, struct grid *g, int row)
 {
 	const struct capture_record *c = &t->capture;
@@ -241,8 +241,8 @@ static const char *agreement(const struct trace *t)
 			 "since.";
 }
 
-/* The comparison in so many rows at most, and whether the steps are those of the program; returns
- * the rows that all of it takes. */
+/* Draws the comparison into at most that many rows, and whether the steps are those of the
+ * program; returns the rows that all of it takes. */
 static int draw_why(const struct inspector *i, const struct trace *t, struct grid *g, int top,
 		    int rows)
 {

@@ -13,7 +13,7 @@
 
 struct inspector {
 	bool open;
-	pid_t pid; /* whose next walk was asked for */
+	pid_t pid; /* the process to catch a walk of */
 	unsigned int reason;
 	bool gone;		  /* that process has exited */
 	uint64_t asked;		  /* CLOCK_MONOTONIC ns */
@@ -27,7 +27,7 @@ void inspector_free(struct inspector *i);
 void inspector_ask(struct ui *ui, struct inspector *i, pid_t pid, unsigned int reason);
 /* The lock is held. */
 void inspector_load(struct inspector *i, const struct profile *p);
-/* Nothing of the process that was asked for has come, and something may. */
+/* A walk of the chosen process has not come yet, and may come. */
 bool inspector_waits(const struct inspector *i);
 void inspector_draw(const struct ui *ui, struct inspector *i, struct grid *g, int top, int rows);
 unsigned int inspector_key(struct ui *ui, struct inspector *i, enum action action);

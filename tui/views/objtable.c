@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See objtable.h. Apart from the view, whose other half, the list of shards, is as long. */
+/* See objtable.h. */
 #include "tui/views/objtable.h"
 
 #include <errno.h>

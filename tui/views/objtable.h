@@ -49,7 +49,7 @@ struct objtable {
 	bool inverted;
 };
 
-/* A zeroed struct is an empty table, but for `sorted`. */
+/* Zeroed, except for `sorted`, it is an empty table. */
 void objtable_free(struct objtable *t);
 /* The objects of the shard, or OBJTABLE_*, that the filter keeps; the cursor stays on its object.
  * -ENOMEM. */

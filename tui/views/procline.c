@@ -84,7 +84,7 @@ const char *procline_command(const struct grid *g, const char *command, int scro
 	return command;
 }
 
-/* In so many cells. */
+/* The longest form that fits into the width. */
 static void exited_text(uint64_t seconds, int width, char *to, size_t size)
 {
 	unsigned long long minutes = seconds / 60, hours = minutes / 60;

@@ -211,7 +211,7 @@ static int load_cpus(struct ui *ui, struct procrows *rows, const struct profile 
 		err = query_procs(p, &q, &rows->wholes, &count);
 	if (err)
 		return err;
-	/* Nothing but what was sampled before is nothing. */
+	/* Only samples from before CPUs were counted apart: show no rows. */
 	if (count == 1 && !rows->wholes[0].cpu)
 		count = 0;
 	rows->row = calloc(count + 1, sizeof(*rows->row));
@@ -348,7 +348,7 @@ static int judge_by_stacks(struct ui *ui, struct procrows *rows, const struct pr
 	return err;
 }
 
-/* What a person reads of a group's row; all else of it is made up. */
+/* The texts of a group's row; the rest of its process is made up. */
 static bool keeps_group(const struct ui *ui, const struct procs_row *row)
 {
 	char text[24];

@@ -55,9 +55,9 @@ struct procrows {
 	int past;     /* bars of the history that there are slices for, the last ones */
 };
 
-/* But for the names, which are the owner's. */
+/* Does not free the names, which are the owner's. */
 void procrows_free(struct procrows *rows);
-/* Makes them anew, unsorted. The profile's lock is held. -ENOMEM. */
+/* Makes the rows again, unsorted. The profile's lock is held. -ENOMEM. */
 int procrows_load(struct procrows *rows, struct ui *ui, const struct profile *p);
 /* Sorts those that the filter keeps. */
 void procrows_sort(struct procrows *rows, enum procs_column column, bool inverted);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A tree of calls in words. A path without a branch is one row, and of all paths the largest are
- * told, in the order of the tree.
+ * A tree of calls in words. A path without a branch is one row; the largest paths are listed, in
+ * the order of the tree.
  */
 #include "tui/views/tree_plain.h"
 
@@ -15,7 +15,7 @@
 #include "tui/views/calltree.h"
 
 #define LINKS_MAX   4096 /* parts of a tree that are looked at */
-#define CHAIN_SHOWN 4	 /* functions of a path without a branch that are told by name */
+#define CHAIN_SHOWN 4	 /* functions that are named of a path without a branch */
 
 struct link { /* a path without a branch */
 	uint32_t first, last;
@@ -80,7 +80,7 @@ static int by_total(const void *a, const void *b)
 	return (*x < *y) - (*x > *y);
 }
 
-/* The total that the smallest of the rows has, where there are more than can be told. */
+/* The total of the smallest row, if there are more than the list takes. */
 static int choose_least(struct links *l, uint64_t *least)
 {
 	uint64_t *totals = calloc(l->count + 1, sizeof(*totals));

@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_VIEWS_UNWIND_PROCS_H
 
 /*
- * The upper table of Unwind: whose stacks the lower ones are about. First all processes, then what
- * is not shown of any, then each process, those with most incomplete stacks first.
+ * The upper table of Unwind chooses the stacks of the lower ones: all processes, then what is not
+ * shown of any, then each process, those with most incomplete stacks first.
  */
 
 #include "tui/views/unwind_reasons.h"
@@ -34,7 +34,7 @@ struct unwind_procs {
 	bool inverted;
 };
 
-/* A zeroed struct is an empty table, but for `fixed` and `sorted`. */
+/* Zeroed, except for `fixed` and `sorted`, it is an empty table. */
 void unwind_procs_free(struct unwind_procs *t);
 /* Makes and sorts the rows of processes that the filter keeps; the cursor stays on its process.
  * -ENOMEM. */

@@ -56,7 +56,7 @@ struct unwind_reasons {
 	bool inverted;
 };
 
-/* A zeroed struct is an empty table, but for `places` and `sorted`. */
+/* Zeroed, except for `places` and `sorted`, it is an empty table. */
 void unwind_reasons_free(struct unwind_reasons *t);
 /* The reasons of a process (index, or ENDTABLE_*); e has to stay. -ENOMEM. */
 int unwind_reasons_reasons(struct unwind_reasons *t, const struct walk_ends *e, int proc);

@@ -25,8 +25,8 @@
 
 #define DETAILS_ROWS 18 /* of the view: with less there is no pane at the bottom */
 #define PAGE_LEVELS  10
-#define NAME_MIN     4	/* columns of a frame: with less a name says nothing */
-#define SHARE_MIN    25 /* ... from which on there is room for its share, too */
+#define NAME_MIN     4	/* columns of a frame: with fewer it has no name */
+#define SHARE_MIN    25 /* cells from which on a box has its share, too */
 
 enum coloring { COLOR_MODULE, COLOR_HEAT, COLOR_SIDE, COLOR_DIFF, COLORINGS };
 
@@ -41,7 +41,7 @@ struct flame_view {
 	enum coloring coloring;
 	bool compared;	    /* the last time that was looked at */
 	struct flame flame; /* as drawn last */
-	int columns;	    /* ... so wide */
+	int columns;	    /* cells of it */
 	uint32_t first;	    /* level on the first row */
 	uint32_t page;	    /* levels that were shown last */
 	pid_t zoomed;	    /* the process that the paths are about, 0: all */
@@ -102,7 +102,7 @@ static int flame_load(struct ui *ui, const struct profile *p)
 		v->zoomed = zoomed;
 		v->image = ui->zoom.image;
 	}
-	/* Who asks for the difference wants to see it; c has the others. */
+	/* The difference was asked for, so it is shown; c has the other colours. */
 	if (v->compared != ui->scrub.diff)
 		v->coloring = ui->scrub.diff ? COLOR_DIFF : COLOR_MODULE;
 	v->compared = ui->scrub.diff;
@@ -131,7 +131,7 @@ static int flame_sort(struct ui *ui)
 	return flame_make(&v->flame, &v->calls.tree, v->top, v->columns);
 }
 
-/* For who wants more than is seen. */
+/* Loads all of the tree. */
 static int flame_whole(struct ui *ui)
 {
 	struct flame_view *v = ui->state[VIEW_FLAME];
@@ -525,8 +525,8 @@ static int find_seen(struct tree_part *part, void *arg)
 	return err;
 }
 
-/* Of nodes that are not there, since they are not seen, the profile is asked again. What is found
- * is counted in the same answer, as by flame_load. */
+/* Nodes that are too small to be seen are not loaded: the profile is searched again. The same
+ * pass counts the matches, as flame_load does. */
 static bool find_in_part(struct ui *ui, int step, bool here)
 {
 	struct flame_view *v = ui->state[VIEW_FLAME];

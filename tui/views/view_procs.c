@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Procs: the processes, and below them the functions of the one under the cursor, so that the two
- * questions everyone asks first (who, and in what) are answered without a key.
+ * Procs: the processes, and below them the functions of the one under the cursor. The first two
+ * questions (which process, which function) are answered without a key.
  */
 #include "tui/ui/view.h"
 
@@ -50,7 +50,7 @@ struct procs {
 	struct list list;
 	pid_t pid; /* (pid, image) is under the cursor */
 	uint64_t image;
-	uint32_t tid;		    /* ... or this thread of it; 0: none */
+	uint32_t tid;		    /* the thread under the cursor; 0: the process */
 	struct match_cache members; /* of the group under the cursor */
 	enum procs_column sorted;
 	bool inverted;

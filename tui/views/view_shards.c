@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shards: where the unwind tables stand, who uses them, and what had no room. A stack that says
- * "no table for pc" leads here: the table was evicted, waits to be built, or cannot be.
+ * Shards: where the unwind tables stand, which processes use them, and what had no room. A stack
+ * that says "no table for pc" leads here: the table was evicted, waits to be built, or cannot be
+ * built.
  */
 #include "tui/ui/view.h"
 

@@ -84,7 +84,7 @@ struct tree_view {
 	struct treerows rows;
 	struct list list;
 	uint64_t cursor; /* path under the cursor */
-	char about[128]; /* whose paths are shown */
+	char about[128]; /* scope of the paths that are shown */
 	pid_t zoomed;	 /* the process that `open` is about, 0: all */
 	uint64_t image;
 };

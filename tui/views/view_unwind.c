@@ -422,8 +422,8 @@ static int unwind_plain(struct ui *ui, struct plain_list *list)
 	const struct walk_ends *e = &v->endings;
 	int proc = UNWIND_REASONS_ALL;
 
-	/* The number of stacks is in each row: in the title it would change with each refresh, and
-	 * a list with another title is told anew. */
+	/* The number of stacks stands in each row: in the title it would change with each
+	 * refresh, and a list with a new title is written anew. */
 	snprintf(list->title, sizeof(list->title), "How stacks of %s ended, %% of them",
 		 ui->zoom.on ? ui->zoom.name : "all processes");
 	snprintf(list->empty, sizeof(list->empty), "%s",

@@ -36,7 +36,7 @@ struct walk_ends {
 	size_t nrows;
 	struct walk_end_proc *procs;
 	size_t nprocs;
-	struct profile_health health; /* over the time weighed */
+	struct profile_health health; /* over the span that is shown */
 };
 
 /* A zeroed struct is empty. */
@@ -45,7 +45,7 @@ void walk_ends_free(struct walk_ends *e);
 int walk_ends_load(struct walk_ends *e, const struct profile *p, const struct query *q);
 double walk_ends_rate(const struct walk_ends *e, uint64_t n);
 
-/* A line of the books: so many samples or ticks, and why they are not shown. */
+/* A line of the loss panel: a count of samples or ticks, and why they are not shown. */
 struct entry_line {
 	uint64_t count;
 	struct cause cause;
@@ -55,7 +55,7 @@ struct entry_line {
 
 #define WALK_ENDS_LINES (LOSS_COUNT + 5)
 
-/* Those of the time weighed, at most WALK_ENDS_LINES; returns how many. */
+/* Fills at most WALK_ENDS_LINES lines, of the span that is shown; returns how many. */
 size_t walk_ends_lines(const struct walk_ends *e, struct entry_line *lines);
 /* Samples that are in a cell of the profile. */
 uint64_t walk_ends_shown(const struct walk_ends *e);
