@@ -80,7 +80,7 @@ static void write_all(struct plain_writer *t, FILE *to)
 	t->said = t->now;
 }
 
-int plain_writer_all(struct plain_writer *t, FILE *to, struct ui *ui)
+int plain_writer_all(struct plain_writer *t, FILE *to, const struct ui *ui)
 {
 	int err = plain_list_make(&t->now, ui);
 
@@ -112,7 +112,7 @@ static void write_gone(struct plain_writer *t, FILE *to)
 			     brief(&t->said.rows[i]), t->said.rows[i].percent);
 }
 
-int plain_writer_news(struct plain_writer *t, FILE *to, struct ui *ui)
+int plain_writer_news(struct plain_writer *t, FILE *to, const struct ui *ui)
 {
 	int err = plain_list_make(&t->now, ui);
 

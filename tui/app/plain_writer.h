@@ -25,9 +25,9 @@ struct plain_writer {
 /* Time, use of the CPUs, and how far to believe it: one line. */
 void plain_writer_state(FILE *to, const struct ui *ui);
 /* Title and all rows. -ENOMEM. */
-int plain_writer_all(struct plain_writer *t, FILE *to, struct ui *ui);
+int plain_writer_all(struct plain_writer *t, FILE *to, const struct ui *ui);
 /* What is new; all of it, if it is about something else than before. -ENOMEM. */
-int plain_writer_news(struct plain_writer *t, FILE *to, struct ui *ui);
+int plain_writer_news(struct plain_writer *t, FILE *to, const struct ui *ui);
 /* What is under the cursor; false: the view does not name it. */
 bool plain_writer_cursor(const struct ui *ui, char *to, size_t size);
 

@@ -97,7 +97,7 @@ static void end_title(struct plain_list *list, const struct ui *ui)
 		 ui->frozen ? ", frozen at " : "", ui->frozen ? frozen : "", filter);
 }
 
-int plain_list_make(struct plain_list *list, struct ui *ui)
+int plain_list_make(struct plain_list *list, const struct ui *ui)
 {
 	int err;
 

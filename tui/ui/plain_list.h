@@ -34,7 +34,7 @@ struct plain_list {
 };
 
 /* The list of what is shown. -ENOMEM. */
-int plain_list_make(struct plain_list *list, struct ui *ui);
+int plain_list_make(struct plain_list *list, const struct ui *ui);
 
 /* --- for views ----------------------------------------------------------------------------- */
 

@@ -64,16 +64,24 @@ enum grouping { GROUP_NONE, GROUP_CGROUP, GROUP_USER, GROUP_CPU, GROUPINGS };
 
 struct ui {
 	struct profile *profile;
-	bool frozen; /* scrub has what is shown */
-	struct scrub scrub;
-	struct baseline *baseline;	     /* that is being read; NULL: none. Owned */
 	struct source *source;		     /* NULL: commands go nowhere */
 	const struct view_ops *const *views; /* by enum ui_view */
+
+	/* What is shown. */
 	enum ui_view view;
 	void *state[VIEW_COUNT]; /* of each view, its own */
 	struct overlay overlay;	 /* over the rows of the view: a function's code */
 	struct overlay page;	 /* over the whole screen: help, setup */
+	struct header header;
+	bool frozen; /* scrub has what is shown */
+	struct scrub scrub;
+	struct baseline *baseline; /* that is being read; NULL: none. Owned */
+	uint64_t annotations;	   /* serial number of the last */
 
+	/* What was chosen: which samples, of which time, and how they are shown. */
+	struct zoom zoom;
+	struct selection *selection; /* tags and filter. Owned */
+	struct search search;
 	enum span span;
 	bool hide_kernel, hide_user, hide_inline, hide_modules;
 	bool follow;		/* the row of the cursor, through exec, too */
@@ -82,25 +90,23 @@ struct ui {
 	bool by_cpu;		/* samples are to be counted per CPU; see bycpu.h */
 	bool of_parent;		/* shares in the trees */
 	uint32_t levels;	/* down to which D opens the tree */
-	char copied[4096];	/* what UI_COPY copies */
 	double limit;		/* of all samples: nodes below are summed up in one row */
-	bool ascii;
-	bool utf8;			      /* the locale is; else ascii stays */
-	double interval;		      /* seconds between refreshes */
+	double interval;	/* seconds between refreshes */
 	char window_name[24], decay_name[24]; /* "10 s", "decay 5 s"; see profile_set_window */
+	struct config config;
+	bool ascii;
+	bool utf8;     /* the locale is; else ascii stays */
+	bool no_mouse; /* the terminal has it */
 
-	struct zoom zoom;
-	struct selection *selection; /* tags and filter. Owned */
-	struct search search;
+	/* Questions, and answers that the owner uses. */
 	struct prompt prompt;
 	struct prompt_history recall;
 	struct menu menu;
 	char output[PROMPT_TEXT];  /* the last file name for samples */
 	char picture[PROMPT_TEXT]; /* the last file name for a picture */
-	struct config config;
-	bool no_mouse; /* the terminal has it */
+	char copied[4096];	   /* what UI_COPY copies */
 
-	struct header header;
+	/* Feedback, below the view. */
 	char notice[256]; /* answer to the last key, "" none */
 	uint64_t notice_until;
 	char message[256]; /* of the profile, copied by ui_refresh */
@@ -111,8 +117,6 @@ struct ui {
 	char clock[16];
 	char host[65];
 	uint64_t draw_ns; /* of the last frame; 0: not measured */
-
-	uint64_t annotations; /* serial number of the last */
 };
 
 /* Shows a line for some seconds. */

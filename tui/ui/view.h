@@ -44,7 +44,7 @@ struct view_ops {
 	 */
 	void (*copy)(const struct ui *ui, char *to, size_t size);
 	/* Its rows in words, from what was loaded and sorted last. -ENOMEM. */
-	int (*plain)(struct ui *ui, struct plain_list *list);
+	int (*plain)(const struct ui *ui, struct plain_list *list);
 	/* A click into its ZONE_BODY, counted from there; NULL: there is none. */
 	unsigned int (*click)(struct ui *ui, int row, int col, bool twice);
 };
@@ -77,7 +77,7 @@ struct overlay_ops {
 	/* As view_ops.waits. */
 	bool (*waits)(const struct ui *ui);
 	/* As view_ops.plain. */
-	int (*plain)(struct ui *ui, struct plain_list *list);
+	int (*plain)(const struct ui *ui, struct plain_list *list);
 	/* All counts are zero from now on. */
 	void (*reset)(struct ui *ui);
 	/* Frees its state. */

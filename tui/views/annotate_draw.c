@@ -254,7 +254,7 @@ static void draw_waiting(const struct ui *ui, struct grid *g, int top)
 	}
 }
 
-static void draw_cfi(const struct ui *ui, struct grid *g, int top, int rows)
+static void draw_cfi(struct ui *ui, struct grid *g, int top, int rows)
 {
 	struct annotate *a = annotate_of(ui);
 	const struct cfitext *cfi = a->shown->cfi;
@@ -366,7 +366,7 @@ static void add_insn(struct plain_list *list, const struct listing *l, uint32_t 
 		plain_row_add(row, "jumps to %" PRIx64, l->insns[insn->to].addr);
 }
 
-int annotate_plain(struct ui *ui, struct plain_list *list)
+int annotate_plain(const struct ui *ui, struct plain_list *list)
 {
 	const struct annotate *a = annotate_of(ui);
 	const struct annotation *shown = a->shown;

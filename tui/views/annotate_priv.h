@@ -30,7 +30,7 @@ static inline struct annotate *annotate_of(const struct ui *ui)
 
 void annotate_draw(struct ui *ui, struct grid *g, int top, int rows);
 /* All instructions are too many to listen to: the hottest. -ENOMEM. */
-int annotate_plain(struct ui *ui, struct plain_list *list);
+int annotate_plain(const struct ui *ui, struct plain_list *list);
 /* The counts of each instruction, of the span that is shown. The annotation is READY. */
 const struct annotation_count *annotate_counts(const struct ui *ui);
 /* The text of an instruction as it is shown and searched. */

@@ -173,7 +173,7 @@ int tree_plain(struct plain_list *list, const struct ui *ui, const struct calltr
 	return err;
 }
 
-int tree_plain_whole(struct ui *ui, struct plain_list *list)
+int tree_plain_whole(const struct ui *ui, struct plain_list *list)
 {
 	struct profile *p = ui_profile(ui);
 	struct calltree calls;

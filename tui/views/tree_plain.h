@@ -14,6 +14,6 @@ int tree_plain(struct plain_list *list, const struct ui *ui, const struct calltr
 	       bool callers, const char *by);
 /* As view_ops.plain, for a view that does not have the whole tree: it is loaded here, from the
  * outermost function down. */
-int tree_plain_whole(struct ui *ui, struct plain_list *list);
+int tree_plain_whole(const struct ui *ui, struct plain_list *list);
 
 #endif

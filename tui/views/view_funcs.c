@@ -138,7 +138,7 @@ static unsigned int funcs_find(struct ui *ui, int step, bool here)
 	return 0;
 }
 
-static int funcs_plain(struct ui *ui, struct plain_list *list)
+static int funcs_plain(const struct ui *ui, struct plain_list *list)
 {
 	return functable_plain(ui->state[VIEW_FUNCS], ui, list);
 }

@@ -567,7 +567,7 @@ static const struct profile_func *procs_function(const struct ui *ui)
 	return v->list.count ? functable_function(v->below) : NULL;
 }
 
-static int procs_plain(struct ui *ui, struct plain_list *list)
+static int procs_plain(const struct ui *ui, struct plain_list *list)
 {
 	const struct procs *v = ui->state[VIEW_PROCS];
 	const struct procline line = {.ui = ui, .cpus = cpus(ui)};

@@ -488,7 +488,7 @@ static unsigned int shards_find(struct ui *ui, int step, bool here)
 	return 0;
 }
 
-static int shards_plain(struct ui *ui, struct plain_list *list)
+static int shards_plain(const struct ui *ui, struct plain_list *list)
 {
 	const struct shards_view *v = ui->state[VIEW_SHARDS];
 	const struct inventory *inv = v->inventory;

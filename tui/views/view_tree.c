@@ -562,7 +562,7 @@ static unsigned int tree_find(struct ui *ui, int step, bool here)
 	return flags;
 }
 
-static int plain_of(struct ui *ui, struct plain_list *list)
+static int plain_of(const struct ui *ui, struct plain_list *list)
 {
 	const struct tree_view *v = state_of(ui);
 	int count, sorted;

@@ -416,7 +416,7 @@ static unsigned int unwind_find(struct ui *ui, int step, bool here)
 	return found ? UI_RESORT : 0;
 }
 
-static int unwind_plain(struct ui *ui, struct plain_list *list)
+static int unwind_plain(const struct ui *ui, struct plain_list *list)
 {
 	const struct unwind_view *v = ui->state[VIEW_UNWIND];
 	const struct walk_ends *e = &v->endings;
