@@ -275,7 +275,7 @@ static int add_lines(struct listing_maker *m)
 	struct debuginfo *info = NULL;
 	int err;
 
-	m->l->lines_missing = "debug information is not wanted";
+	m->l->lines_missing = "debug information is turned off";
 	if (!options.limit)
 		return 0;
 	err = debuginfo_new(m->file, &options, &info);
@@ -290,7 +290,7 @@ static int add_lines(struct listing_maker *m)
 		err = make_lines(m);
 	if (err)
 		return err;
-	m->l->lines_missing = "the debug information tells of no line of this function";
+	m->l->lines_missing = "the debug information has no line of this function";
 	if (m->l->nlines)
 		m->l->lines_missing = NULL;
 	if (m->request->sources)

@@ -227,9 +227,9 @@ def come_and_go(tap, folder):
             status, seconds = top.stop(), cpu.online_seconds()
             tap.ok(status in (0, 130), "ends with success", f"exit {status}")
             check_books(tap, top, seconds - start, cpus - 1)
-            said = " | ".join(text for text in top.messages() if "sampled are now" in text)
-            tap.ok(re.match(f"a CPU came online, sampled are now: {cpus} .*went offline, sampled are "
-                            f"now: {cpus - 1} .*came online, sampled are now: {cpus}", said),
+            said = " | ".join(text for text in top.messages() if "sampled CPUs now" in text)
+            tap.ok(re.match(f"a CPU came online, sampled CPUs now: {cpus} .*went offline, sampled CPUs "
+                            f"now: {cpus - 1} .*came online, sampled CPUs now: {cpus}", said),
                    "reports each change", said)
 
 

@@ -266,9 +266,9 @@ def check_refusals(tap, folder):
     _, err, status = live.stacktop("-b", "-n", "1", "-w", path)
     with open(path, encoding="ascii") as file:
         kept = file.read() == "not to be lost\n" * 10
-    tap.ok(status == 1 and "is no session" in err and kept, "another file is not overwritten", err)
+    tap.ok(status == 1 and "is not a session" in err and kept, "another file is not overwritten", err)
     _, err, status = replay(path)
-    tap.ok(status == 1 and "is no session" in err, "nor replayed", err)
+    tap.ok(status == 1 and "is not a stacktop session" in err, "nor replayed", err)
     for options in (["-r", path, "-p", "1"], ["-r", path, "-w", path], ["--from", "1"],
                     ["--speed", "2"], ["-r", path, "--", "true"], ["-r", path, "--from", "x"]):
         _, err, status = live.stacktop("-b", *options)

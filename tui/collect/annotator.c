@@ -318,7 +318,7 @@ static void tell_no_file(struct annotator *a, const struct annotator_match *foun
 	while (gone < count && has_exited(a, &found[gone]))
 		gone++;
 	snprintf(a->trouble, sizeof(a->trouble), "%s",
-		 gone < count ? "its code is in no file"
+		 gone < count ? "its code is not in a file"
 			      : "its process has exited, so the file of its code is not open");
 }
 
@@ -489,9 +489,9 @@ static void publish(struct annotator *a, uint64_t now)
 
 static void tell_failure(struct annotator *a, int err)
 {
-	const char *why = err == -ENODATA   ? "nothing tells where the function ends"
+	const char *why = err == -ENODATA   ? "the end of the function is unknown"
 			  : err == -ENOTSUP ? "there is no disassembler for its machine"
-			  : err == -ENOENT  ? "the file holds no code at its address"
+			  : err == -ENOENT  ? "the file has no code at its address"
 					    : strerror(-err);
 
 	if (err == -ENOTSUP && disasm_missing())

@@ -43,7 +43,7 @@ static void give_up_fetching(struct collector *c)
 	char text[96];
 
 	snprintf(text, sizeof(text),
-		 count ? "debuginfod: %u debug files are given up"
+		 count ? "debuginfod: gave up on %u debug files"
 		       : "no debug files are being fetched",
 		 count);
 	collector_say(c, MESSAGE_INFO, text);
@@ -104,7 +104,7 @@ static bool by_user(struct collector *c, enum source_command command, const char
 	err = users_find(procinfo_users(c->procs), name,
 			 command == SOURCE_ATTACH ? attach_user : detach_user, c);
 	if (err)
-		collector_say(c, MESSAGE_ERROR, "the user cannot be looked up just now");
+		collector_say(c, MESSAGE_ERROR, "cannot look up the user right now");
 	return true;
 }
 

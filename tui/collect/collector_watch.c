@@ -34,7 +34,7 @@ void collector_watch_cpus(struct collector *c)
 	}
 	if (now != before) {
 		c->unwatched = false;
-		snprintf(text, sizeof(text), "a CPU %s, sampled are now: %u",
+		snprintf(text, sizeof(text), "a CPU %s, sampled CPUs now: %u",
 			 now < before ? "went offline" : "came online", now);
 		collector_say(c, MESSAGE_INFO, text);
 	}
@@ -66,12 +66,11 @@ void collector_inspect(struct collector *c)
 	free(c->captured);
 	c->captured = NULL;
 	if (err) {
-		collector_say(
-			c, MESSAGE_WARNING,
-			err == -ESRCH
-				? "the captured walk cannot be looked at: its process is gone, or "
-				  "not known yet"
-				: "the captured walk cannot be looked at: memory is short");
+		collector_say(c, MESSAGE_WARNING,
+			      err == -ESRCH
+				      ? "cannot inspect the captured walk: its process is gone, or "
+					"not tracked yet"
+				      : "cannot inspect the captured walk: out of memory");
 		return;
 	}
 	board_set_inspection(profile_board(c->profile), inspection);
@@ -93,10 +92,10 @@ void collector_tell_of_fetching(struct collector *c)
 		snprintf(size, sizeof(size), now.total ? ", %.1f of %.1f MB" : ", %.1f MB",
 			 (double)now.done / 1e6, (double)now.total / 1e6);
 	if (now.waiting)
-		snprintf(text, sizeof(text), "debuginfod: %u to be fetched, now %.12s%s",
-			 now.waiting, now.id[0] ? now.id : "-", size);
+		snprintf(text, sizeof(text), "debuginfod: %u to fetch, now %.12s%s", now.waiting,
+			 now.id[0] ? now.id : "-", size);
 	else
-		snprintf(text, sizeof(text), "debuginfod: %u debug files came, %u are not there",
+		snprintf(text, sizeof(text), "debuginfod: %u debug files fetched, %u not found",
 			 now.found, now.missing);
 	c->fetched = now;
 	collector_say(c, MESSAGE_INFO, text);

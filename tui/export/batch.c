@@ -480,7 +480,7 @@ void batch_event(FILE *to, const char *path, struct profile *profile, struct bat
 		snprintf(from, sizeof(from), "--from %.3f ", seconds_up(event->from));
 	fprintf(to,
 		"stacktop: warning: %s: samples are of %s from %.3f s on, and only those are "
-		"told of; -r %s--to %.3f has those of %s before\n",
+		"reported; -r %s--to %.3f has those of %s before\n",
 		clean(name, sizeof(name), path), clean(now, sizeof(now), health.event),
 		seconds_up(border), from, seconds_up(border),
 		clean(before, sizeof(before), event->name));

@@ -175,7 +175,7 @@ static void tell_failure(struct player *r, int err)
 {
 	profile_lock(r->profile);
 	board_message(profile_board(r->profile), MESSAGE_ERROR,
-		      "%s: %s; what follows cannot be shown", r->options->path,
+		      "%s: %s; the rest cannot be shown", r->options->path,
 		      err == -EBADMSG ? "is damaged" : strerror(-err));
 	profile_unlock(r->profile);
 }
@@ -374,7 +374,7 @@ static int prepare(struct player *r, char *error, size_t size)
 		r->end = r->first + o->iterations;
 	r->next = r->first;
 	if (r->first >= r->end) {
-		snprintf(error, size, "%s: no slice of it ends in that time", o->path);
+		snprintf(error, size, "%s: no slice ends in that time", o->path);
 		return -ERANGE;
 	}
 	r->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

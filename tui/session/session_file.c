@@ -31,7 +31,7 @@ static int lock(int fd, const char *path, char *error, size_t size)
 {
 	if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
 		return 0;
-	snprintf(error, size, "%s: is being recorded by another", path);
+	snprintf(error, size, "%s: is being recorded by another stacktop", path);
 	return -EBUSY;
 }
 
@@ -42,12 +42,12 @@ static int take_over(int fd, const char *path, char *error, size_t size)
 	int err;
 
 	if (fstat(fd, &st) || !is_session(fd, &st)) {
-		snprintf(error, size, "%s: exists and is no session; it stays as it is", path);
+		snprintf(error, size, "%s: exists and is not a session; it was not changed", path);
 		return -EEXIST;
 	}
 	if (st.st_uid != geteuid() || st.st_nlink != 1) {
-		snprintf(error, size, "%s: %s; a session is not written into it", path,
-			 st.st_nlink != 1 ? "has another name, too" : "belongs to another user");
+		snprintf(error, size, "%s: %s; it was not changed", path,
+			 st.st_nlink != 1 ? "has another hard link" : "belongs to another user");
 		return -EPERM;
 	}
 	err = lock(fd, path, error, size);
@@ -70,8 +70,7 @@ static int open_old(const struct safepath *at, const char *path, char *error, si
 
 	if (err) {
 		snprintf(error, size, "%s: %s", path,
-			 err == -ELOOP ? "is a link; a session is not written through one"
-				       : strerror(-err));
+			 err == -ELOOP ? "is a link, which is not followed" : strerror(-err));
 		return err;
 	}
 	err = take_over(fd, path, error, size);

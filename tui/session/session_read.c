@@ -117,10 +117,10 @@ static int scan(struct session *s)
 
 static const char *why(int err)
 {
-	return err == -EINVAL		 ? "is no session of stacktop"
-	       : err == -EPROTONOSUPPORT ? "is a session of another version of stacktop"
-	       : err == -ESPIPE		 ? "is no regular file"
-	       : err == -ENODATA	 ? "has no whole slice"
+	return err == -EINVAL		 ? "is not a stacktop session"
+	       : err == -EPROTONOSUPPORT ? "is a session of another stacktop version"
+	       : err == -ESPIPE		 ? "is not a regular file"
+	       : err == -ENODATA	 ? "has no complete slice"
 	       : err == -EBADMSG	 ? "is damaged before its first slice"
 					 : strerror(-err);
 }
@@ -130,7 +130,7 @@ static const char *flaw_of(int err)
 	return !err		 ? NULL
 	       : err == -ENODATA ? "was cut off"
 	       : err == -EBADMSG ? "is damaged"
-	       : err == -ENOMEM	 ? "has more than can be kept in memory"
+	       : err == -ENOMEM	 ? "does not fit in memory"
 				 : strerror(-err);
 }
 

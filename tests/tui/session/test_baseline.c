@@ -248,7 +248,7 @@ static void what_cannot_be_read_is_said(void **state)
 	scrub_baseline(t->ui, path);
 	wait_baseline(t);
 	t->ui->notice_until = 0;
-	assert_shows(t, "is no session of stacktop");
+	assert_shows(t, "is not a stacktop session");
 	/* What there was stays. */
 	assert_true(t->ui->scrub.diff && t->ui->scrub.base_name[0]);
 	typist_free(t);

@@ -162,10 +162,10 @@ static void a_reason_that_is_cut_says_so(void **state)
 	struct typist *t = *state;
 	struct annotation *a = feed_annotation(1);
 
-	a->listing->lines_missing = "the debug information tells of no line of this function";
+	a->listing->lines_missing = "the debug information has no line of this function";
 	type(t, "2a");
 	give(t, a);
-	assert_shows(t, "; no lines: the debug information tells of");
+	assert_shows(t, "; no lines: the debug information has no line");
 	assert_hides(t, "of this function");
 	assert_shows(t, "\u2026\n");
 }
