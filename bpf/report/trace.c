@@ -84,7 +84,7 @@ static int step_read_user(struct walk *w, void *to, uint64_t size, uint64_t from
 		memcpy(to, c->stack + (from - c->stack_at), size);
 		return 0;
 	}
-	/* The step first read as a whole; a a read of one word tells what is missing. */
+	/* A window is read as a whole first; only a read of one word tells that it is missing. */
 	if (size == 8 && from - c->stack_at < STACK_MAX)
 		r->missed = true;
 	if (!is_code(r, from))

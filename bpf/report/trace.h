@@ -36,8 +36,7 @@ struct trace_step {	/* from a frame to its caller */
 	uint32_t index;	    /* the granule's index word */
 	uint32_t row;	    /* number of the row in its block, the first is 0 */
 	uint32_t row_word;  /* its content */
-	uint64_t row_start; /* the row is valid from this address; 0: it began in an earlier granule
-			     */
+	uint64_t row_start; /* the row is valid from this address; 0: from an earlier granule */
 	uint64_t row_end;   /* to this one; 0: to the end of the granule or beyond */
 	uint32_t rule;	    /* 24 bits; has_row */
 	bool wide;	    /* the rule is wide_rule */
@@ -46,7 +45,7 @@ struct trace_step {	/* from a frame to its caller */
 	int reason;	    /* enum walk_reason; WALK_CONTINUE: there is a caller */
 	uint64_t cfa;	    /* 0: not known */
 	uint64_t ra_at, ra; /* place and value of the return address; ra_at 0: not in memory */
-	uint64_t fp_at;	    /* place of the caller's RBP; 0: unchanged, or not in memory */
+	uint64_t fp_at; /* place of the caller's frame pointer; 0: unchanged, or not in memory */
 	uint64_t caller_fp;
 };
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/profile/board.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/text.h"
 #include "tui/app/actions.h"
@@ -92,14 +93,14 @@ void ui_free(struct ui *ui)
 
 static void load_message(struct ui *ui)
 {
-	uint64_t serial;
-	const char *text = query_message(ui->profile, ui->now, MESSAGE_SECONDS * NS_PER_SEC,
-					 &ui->message_level, &serial);
+	struct board_message message;
 
-	if (text)
-		text_clean(ui->message, sizeof(ui->message), text, strlen(text));
-	else
-		ui->message[0] = '\0';
+	ui->message[0] = '\0';
+	if (!board_shown(profile_board(ui->profile), ui->now, MESSAGE_SECONDS * NS_PER_SEC,
+			 &message))
+		return;
+	ui->message_level = message.level;
+	text_clean(ui->message, sizeof(ui->message), message.text, strlen(message.text));
 }
 
 /* What the current view shows, also when it is frozen. */

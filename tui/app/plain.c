@@ -19,11 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tui/profile/board.h"
 #include "symbols/base/text.h"
 #include "tui/export/batch.h"
 #include "tui/app/cmdline.h"
-#include "tui/app/board.h"
-#include "tui/profile/source.h"
+#include "tui/app/help.h"
 #include "tui/profile/source.h"
 #include "tui/profile/inspection.h"
 #include "tui/ui/settings_thread.h"

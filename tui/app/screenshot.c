@@ -13,7 +13,6 @@
 
 #include "symbols/base/text.h"
 #include "tui/profile/profile.h"
-#include "tui/views/annotate.h"
 #include "tui/profile/source.h"
 #include "tui/util/outfile.h"
 #include "tui/screen/screen_file.h"

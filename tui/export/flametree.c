@@ -93,7 +93,7 @@ void flametree_free(struct flametree *t)
 	*t = (struct flametree){0};
 }
 
-/* Groups are adjacent, the last one first. */
+/* Siblings are adjacent, the last one first. */
 static int by_place(const void *a, const void *b, void *arg)
 {
 	const struct flametree *t = arg;

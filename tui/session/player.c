@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "symbols/base/search.h"
-#include "symbols/base/board.h"
-#include "tui/profile/source.h"
+#include "symbols/base/thread.h"
+#include "tui/profile/board.h"
 #include "tui/profile/source.h"
 #include "tui/session/feeder.h"
 #include "tui/session/replay_time.h"
@@ -174,9 +174,8 @@ static void wait_until(const struct player *r, uint64_t then)
 static void tell_failure(struct player *r, int err)
 {
 	profile_lock(r->profile);
-	board_message(profile_board(r->profile), MESSAGE_ERROR,
-		      "%s: %s; the rest cannot be shown", r->options->path,
-		      err == -EBADMSG ? "is damaged" : strerror(-err));
+	board_message(profile_board(r->profile), MESSAGE_ERROR, "%s: %s; the rest cannot be shown",
+		      r->options->path, err == -EBADMSG ? "is damaged" : strerror(-err));
 	profile_unlock(r->profile);
 }
 

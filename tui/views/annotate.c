@@ -60,7 +60,7 @@ static void go_insn(struct annotate *a, uint32_t insn)
 	list_select(&a->list, a->rows.of_insn[insn]);
 	half = a->list.page / 2;
 	/* With what is around it. */
-	if (a->list.cursor < board_want_annotation(profile_board(ui->profile), a->list.cursor >= a->list.top + a->list.page)
+	if (a->list.cursor < a->list.top || a->list.cursor >= a->list.top + a->list.page)
 		a->list.top = a->list.cursor > half ? a->list.cursor - half : 0;
 }
 
@@ -69,7 +69,7 @@ uint64_t annotate_cfi_address(const struct annotate *a)
 	const struct annotation *shown = a->shown;
 
 	if (!shown->listing || !a->list.count)
-	board_want_annotation(profile_board(ui->profile), || !shown->cfi ? shown->at : shown->cfi->start;
+		return shown->at || !shown->cfi ? shown->at : shown->cfi->start;
 	return shown->listing->insns[a->rows.row[a->list.cursor].insn].addr;
 }
 
@@ -135,7 +135,7 @@ static int annotate_load(struct ui *ui)
 	if (ui->frozen && a->shown && a->shown->state == ANNOTATION_READY)
 		return 0;
 	profile_lock(ui->profile);
-	now = profile_annotation(ui->profile);
+	now = board_annotation(profile_board(ui->profile));
 	a->gone = is_gone(ui->profile, &a->wish);
 	profile_unlock(ui->profile);
 	if (!now || now == a->shown || now->serial != a->wish.serial) {
@@ -192,7 +192,7 @@ static void annotate_zero(struct ui *ui)
 	a->wish.serial = ++ui->annotations;
 	a->wish.after = ui->now;
 	profile_lock(ui->profile);
-	profile_want_annotation(ui->profile, &a->wish);
+	board_want_annotation(profile_board(ui->profile), &a->wish);
 	profile_unlock(ui->profile);
 }
 
@@ -220,7 +220,7 @@ static unsigned int annotate_key(struct ui *ui, int action)
 		return UI_REDRAW;
 	switch (action) {
 	case ACTION_TARGET:
-		return board_annotation(profile_board(ui->cfi ? go_target(ui));
+		return ready && !a->cfi ? go_target(ui) : UI_REDRAW;
 	case ACTION_LEFT:
 		a->scroll -= a->scroll ? SCROLL_STEP : 0;
 		return UI_REDRAW;
@@ -265,7 +265,7 @@ static unsigned int annotate_find(struct ui *ui, int step, bool here)
 		r = &a->rows.row[at];
 		if (r->line != LISTING_NONE)
 			snprintf(text, sizeof(text), "%s",
-	board_want_annotation(profile_board(ui->profile), &l->lines[r->line]));
+				 annotate_line_text(l, &l->lines[r->line]));
 		else
 			annotate_insn_text(l, &l->insns[r->insn], text, sizeof(text));
 		if (search_matches(ui, text)) {
@@ -299,7 +299,7 @@ static void annotate_close(struct ui *ui)
 	struct annotate *a = annotate_of(ui);
 
 	profile_lock(ui->profile);
-	profile_want_annotation(ui->profile, NULL);
+	board_want_annotation(profile_board(ui->profile), NULL);
 	profile_unlock(ui->profile);
 	annotation_put(a->shown);
 	coderows_free(&a->rows);
@@ -347,7 +347,7 @@ unsigned int annotate_frame(struct ui *ui, const struct profile_func *func, pid_
 	if (ui->frozen)
 		ui_notice(ui, "shows samples of now: a frozen view has no addresses");
 	profile_lock(ui->profile);
-	err = profile_want_annotation(ui->profile, &a->wish);
+	err = board_want_annotation(profile_board(ui->profile), &a->wish);
 	profile_unlock(ui->profile);
 	if (err)
 		ui_close_overlay(ui);

@@ -17,7 +17,7 @@
 #include "tests/support/typist.h"
 #include "tui/profile/annotation.h"
 #include "tui/profile/board.h"
-#include "tui/ui/dispatch.h"
+#include "tui/app/dispatch.h"
 
 #define ROWS 40
 #define COLS 130

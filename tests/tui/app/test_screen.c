@@ -17,7 +17,7 @@
 #include "tests/support/screens.h"
 #include "tui/app/questions.h"
 #include "tui/profile/board.h"
-#include "tui/ui/dispatch.h"
+#include "tui/app/dispatch.h"
 
 /* --- whole screens --------------------------------------------------------------------------- */
 

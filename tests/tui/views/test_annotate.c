@@ -15,6 +15,7 @@
 
 #include "tests/support/feed_annotation.h"
 #include "tests/support/typist.h"
+#include "tui/app/dispatch.h"
 #include "tui/profile/board.h"
 #include "tui/views/annotate.h"
 #include "tui/views/coderows.h"

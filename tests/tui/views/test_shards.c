@@ -14,7 +14,7 @@
 #include "tests/support/feed_inventory.h"
 #include "tests/support/typist.h"
 #include "tui/profile/board.h"
-#include "tui/ui/dispatch.h"
+#include "tui/app/dispatch.h"
 
 static void give(struct typist *f, struct inventory *inv)
 {
