@@ -179,7 +179,8 @@ int main(int argc, char **argv)
 		return 1;
 	printf("%.3f open\n", now_ms() - start);
 	fprintf(stderr, "%u slices, %u processes, %u stacks, %u functions\n", session_slices(s),
-		session_names_procs(session_all_names(s)), session_names_stacks(session_names(s)),
+		session_names_procs(session_all_names(s)),
+		session_names_stacks(session_all_names(s)),
 		session_names_funcs(session_all_names(s)));
 	if (player_new(p, &options, &source, error, sizeof(error)))
 		return 1;

@@ -163,12 +163,12 @@ static void tells_another_version(void **state)
 	data[SESSION_MAGIC_SIZE - 2]++;
 	file_write(other, data, size);
 	assert_true(session_open(other, &s, error, sizeof(error)) < 0);
-	assert_non_null(strstr(error, "another version"));
+	assert_non_null(strstr(error, "another stacktop version"));
 	data[SESSION_MAGIC_SIZE - 2]--;
 	data[0]++;
 	file_write(other, data, size);
 	assert_true(session_open(other, &s, error, sizeof(error)) < 0);
-	assert_null(strstr(error, "another version"));
+	assert_null(strstr(error, "another stacktop version"));
 	free(data);
 }
 
