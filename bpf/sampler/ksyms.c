@@ -36,7 +36,7 @@ struct cached_ksym {
 	char name[];
 };
 
-struct kept_name { /* a name of bpf/sampler/kernelcode.h or a module's, or a label */
+struct kernel_name { /* a name of bpf/sampler/kernelcode.h or a module's, or a label */
 	UT_hash_handle hh;
 	char name[];
 };
@@ -52,7 +52,7 @@ struct ksyms {
 	struct kernelcode *code;   /* NULL: changes are not known */
 	struct kmodules *kmodules; /* likewise */
 	bool no_modules;	   /* the kernel does not report them */
-	struct kept_name *kept;
+	struct kernel_name *kept;
 	uint32_t generation;  /* of the cache */
 	uint64_t modules_now; /* likewise, result of kmodules_read */
 	struct ksyms_module {
@@ -111,7 +111,7 @@ static void cache_clear(struct ksyms *k)
 
 static void kept_clear(struct ksyms *k)
 {
-	struct kept_name *n = k->kept, *next;
+	struct kernel_name *n = k->kept, *next;
 
 	HASH_CLEAR(hh, k->kept);
 	for (; n; n = next) {
@@ -311,7 +311,7 @@ void ksyms_set_modules(struct ksyms *k, struct kmodules *modules)
 /* A copy, valid as long as names are; NULL: no memory. */
 static const char *keep_name(struct ksyms *k, const char *name)
 {
-	struct kept_name *n;
+	struct kernel_name *n;
 
 	HASH_FIND_STR(k->kept, name, n);
 	if (!n) {

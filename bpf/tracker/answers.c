@@ -42,20 +42,20 @@ static const struct process *find_process(struct tracker *t, const struct tracke
 	return proctable_find(&t->procs, of);
 }
 
-/* If it is not known yet, another process with that stack_start may have forked it. */
+/* If it is not known yet, another process with that start_stack may have forked it. */
 static const struct process *find_or_akin(struct tracker *t, const struct tracker_exec *of)
 {
 	const struct process *p = find_process(t, of), *now = proctable_live(&t->procs, of->pid);
 
-	return p || (now && now->stack_start == of->stack_start)
+	return p || (now && now->start_stack == of->start_stack)
 		       ? p
-		       : proctable_akin(&t->procs, of->stack_start);
+		       : proctable_akin(&t->procs, of->start_stack);
 }
 
 /*
  * Whether the process found by its PID is in the exec that is asked about. While the tracker is
- * behind, a process without a stack_start may still have the name of an earlier exec, and so may
- * one whose stack_start was just read.
+ * behind, a process without a start_stack may still have the name of an earlier exec, and so may
+ * one whose start_stack was just read.
  */
 static bool has_name_of(const struct process *p, const struct tracker_exec *of)
 {
@@ -63,7 +63,7 @@ static bool has_name_of(const struct process *p, const struct tracker_exec *of)
 		return true;
 	if (p->exec_id)
 		return p->exec_id == of->exec_id;
-	return of->stack_start && p->stack_start == of->stack_start && p->exec_state != EXEC_READ &&
+	return of->start_stack && p->start_stack == of->start_stack && p->exec_state != EXEC_READ &&
 	       p->exec_state != EXEC_UNREAD_AGAIN;
 }
 

@@ -56,7 +56,7 @@ int mappings_copy(struct mappings *ms, struct process *to, const struct process 
 bool mapping_record(struct mappings *ms, struct process *p, const struct procmap *map);
 /*
  * Replaces all by the content of /proc/PID/maps. 1: something has changed, 0, or -errno. -EAGAIN:
- * the process has called exec since its stack_start was read; the old mappings are still there.
+ * the process has called exec since its start_stack was read; the old mappings are still there.
  */
 int mappings_read(struct mappings *ms, struct process *p);
 /* An opener_on_answer; takes the descriptor. */

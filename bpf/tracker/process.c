@@ -29,7 +29,7 @@ static void process_free(struct tracker *t, struct process *p)
 
 /*
  * Has a sample from after `until` written exec_id into the entry? Then it belongs to the next exec,
- * which the entry fitted as well because both have the same stack_start.
+ * which the entry fitted as well because both have the same start_stack.
  */
 static bool has_later_exec_id(struct tracker *t, struct process *p, uint64_t until)
 {
@@ -80,7 +80,7 @@ static void retire_exec(struct tracker *t, struct process *p, uint64_t until)
 	}
 	mappings_clear(&t->mappings, p);
 	publish_drop(&t->publisher, p);
-	p->stack_start = 0;
+	p->start_stack = 0;
 	p->exec_id = later ? p->exec_id : 0;
 }
 
@@ -145,7 +145,7 @@ static int refresh_process(struct tracker *t, struct process *p, uid_t uid, bool
 	else if (p->threads == THREADS_LEADERLESS)
 		p->threads = THREADS_MANY;
 	if (p->threads == THREADS_LEADERLESS && !procstat_read(process_thread(p), &live)) {
-		s.stack_start = live.stack_start;
+		s.start_stack = live.start_stack;
 		s.complete = live.complete;
 	} else if (s.zombie) {
 		return -ESRCH; /* what is known still names its last samples */
@@ -156,8 +156,8 @@ static int refresh_process(struct tracker *t, struct process *p, uid_t uid, bool
 	 * If it differs, the record of an exec was lost, or is still to be read. Within an exec,
 	 * and at the end of the process, it is 0.
 	 */
-	if (!process_is_unread(p) && p->stack_start && s.stack_start != p->stack_start &&
-	    (s.stack_start || !s.complete)) {
+	if (!process_is_unread(p) && p->start_stack && s.start_stack != p->start_stack &&
+	    (s.start_stack || !s.complete)) {
 		retire_exec(t, p, UNTIL_NOW);
 		changed = 1;
 	}
@@ -168,8 +168,8 @@ static int refresh_process(struct tracker *t, struct process *p, uid_t uid, bool
 	if (!p->recorded)
 		memcpy(p->comm, s.comm, sizeof(p->comm));
 	targets_read(&t->targets, p);
-	if (s.stack_start && s.stack_start != p->stack_start) {
-		p->stack_start = s.stack_start;
+	if (s.start_stack && s.start_stack != p->start_stack) {
+		p->start_stack = s.start_stack;
 		changed = 1;
 	}
 	if (p->kthread)
@@ -293,7 +293,7 @@ static void on_fork(struct tracker *t, const struct sideband_event *e)
 	p->ppid = e->ppid;
 	p->uid = parent->uid;
 	p->groups = parent->groups;
-	p->stack_start = parent->stack_start;
+	p->start_stack = parent->start_stack;
 	p->follow = parent->follow;
 	if (parent->exec_state != EXEC_SETTLED || parent->stack_start_open)
 		p->exec_state = EXEC_UNREAD;
@@ -321,7 +321,7 @@ static void on_exec(struct tracker *t, const struct sideband_event *e)
 		return;
 	/* What was read may already be that of this exec. */
 	if (p->exec_state == EXEC_READ || p->exec_state == EXEC_UNREAD_AGAIN)
-		p->stack_start = 0;
+		p->start_stack = 0;
 	retire_exec(t, p, e->time);
 	memcpy(p->comm, e->comm, sizeof(p->comm));
 	p->comm[sizeof(p->comm) - 1] = '\0';

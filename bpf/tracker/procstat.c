@@ -34,7 +34,7 @@ static void take_field(struct procstat *s, int field, const char *word)
 		s->complete = strcmp(word, "0") != 0;
 		break;
 	case 28:
-		s->stack_start = strtoull(word, NULL, 10);
+		s->start_stack = strtoull(word, NULL, 10);
 		break;
 	default:
 		break;

@@ -15,7 +15,7 @@ struct procstat {
 	bool kthread;
 	long threads;
 	uint64_t start;	      /* clock ticks since boot, in the time namespace of the reader */
-	uint64_t stack_start; /* mm->start_stack; 0: not visible, or within an exec */
+	uint64_t start_stack; /* mm->start_stack; 0: not visible, or within an exec */
 	bool complete;
 };
 

@@ -47,9 +47,9 @@ static struct process *unless_other_exec(struct process *p, uint64_t exec_id)
 }
 
 static struct process *find_dead(const struct proctable *procs, const struct tracker_exec *of,
-				 uint64_t stack_start)
+				 uint64_t start_stack)
 {
-	struct dead_key key = {stack_start, of->pid};
+	struct dead_key key = {start_stack, of->pid};
 	struct process *p;
 
 	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
@@ -70,11 +70,11 @@ static struct process *find_exec(const struct proctable *procs, const struct tra
 }
 
 /*
- * By exec_id, if a sample reported it while the process was known; else by stack_start. Two execs
+ * By exec_id, if a sample reported it while the process was known; else by start_stack. Two execs
  * may have the same one where addresses are not randomized: then neither is returned.
  *
- * The stack_start of a process that ended before it was read is 0, as that of a live one that is
- * not read yet. Such a process gets the samples of its PID whose stack_start fits no other process,
+ * The start_stack of a process that ended before it was read is 0, as that of a live one that is
+ * not read yet. Such a process gets the samples of its PID whose start_stack fits no other process,
  * unless there were two such processes.
  */
 struct process *proctable_find(const struct proctable *procs, const struct tracker_exec *of)
@@ -84,40 +84,40 @@ struct process *proctable_find(const struct proctable *procs, const struct track
 	if (p)
 		return p;
 	now = unless_other_exec(proctable_live(procs, of->pid), of->exec_id);
-	p = find_dead(procs, of, of->stack_start);
-	if (of->exec_id && of->stack_start && p &&
-	    (p->ambiguous || (now && now->stack_start == of->stack_start)))
+	p = find_dead(procs, of, of->start_stack);
+	if (of->exec_id && of->start_stack && p &&
+	    (p->ambiguous || (now && now->start_stack == of->start_stack)))
 		return NULL;
-	if (now && (!of->stack_start || now->stack_start == of->stack_start))
+	if (now && (!of->start_stack || now->start_stack == of->start_stack))
 		return now;
 	if (p)
 		return p;
 	p = find_dead(procs, of, 0);
-	if (now && !now->stack_start)
+	if (now && !now->start_stack)
 		return p ? NULL : now;
 	return p && p->ambiguous ? NULL : p;
 }
 
-static size_t forked_slot(uint64_t stack_start)
+static size_t forked_slot(uint64_t start_stack)
 {
-	return (stack_start * 0x9e3779b97f4a7c15u >> 32) % FORKED_MAX;
+	return (start_stack * 0x9e3779b97f4a7c15u >> 32) % FORKED_MAX;
 }
 
-struct process *proctable_akin(const struct proctable *procs, uint64_t stack_start)
+struct process *proctable_akin(const struct proctable *procs, uint64_t start_stack)
 {
-	const struct forked *f = &procs->forked[forked_slot(stack_start)];
-	const struct tracker_exec parent = {.pid = f->pid, .stack_start = stack_start};
+	const struct forked *f = &procs->forked[forked_slot(start_stack)];
+	const struct tracker_exec parent = {.pid = f->pid, .start_stack = start_stack};
 	struct process *p = NULL;
 
-	if (stack_start && f->stack_start == stack_start)
+	if (start_stack && f->start_stack == start_stack)
 		p = proctable_find(procs, &parent);
-	return p && p->stack_start == stack_start ? p : NULL;
+	return p && p->start_stack == start_stack ? p : NULL;
 }
 
 void proctable_note_fork(struct proctable *procs, const struct process *parent)
 {
-	procs->forked[forked_slot(parent->stack_start)] =
-		(struct forked){parent->stack_start, parent->pid};
+	procs->forked[forked_slot(parent->start_stack)] =
+		(struct forked){parent->start_stack, parent->pid};
 }
 
 /* --- the dead -------------------------------------------------------------------------------- */
@@ -138,7 +138,7 @@ void proctable_add_dead(struct proctable *procs, struct process *p)
 	*procs->dead_end = p;
 	procs->dead_end = &p->next_dead;
 	procs->ndead++;
-	p->dead_key = (struct dead_key){p->stack_start, p->pid};
+	p->dead_key = (struct dead_key){p->start_stack, p->pid};
 	/* Of two with one key the younger is found. */
 	HASH_FIND(dead_hh, procs->dead_by_key, &p->dead_key, sizeof(p->dead_key), other);
 	p->ambiguous = other != NULL;
@@ -230,7 +230,7 @@ bool process_has_stack_start(const struct process *p)
 {
 	struct procstat s;
 
-	return !procstat_read(process_thread(p), &s) && s.stack_start == p->stack_start;
+	return !procstat_read(process_thread(p), &s) && s.start_stack == p->start_stack;
 }
 
 bool process_is_unread(const struct process *p)

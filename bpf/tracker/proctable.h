@@ -25,7 +25,7 @@ struct tracker_exec;
 #define FORKED_MAX 256u
 
 struct dead_key {
-	uint64_t stack_start;
+	uint64_t start_stack;
 	uint64_t pid;
 };
 
@@ -61,7 +61,7 @@ struct process {
 	pid_t pid;
 	pid_t ppid;
 	uint64_t start;	      /* as in struct procstat; 0: not known yet */
-	uint64_t stack_start; /* likewise */
+	uint64_t start_stack; /* likewise */
 	uint64_t exec_id;     /* see struct proc_entry; 0: no sample has reported it yet */
 	uint64_t exec_at;     /* likewise */
 	char comm[16];
@@ -105,8 +105,8 @@ struct proctable {
 	struct process *dead, **dead_end; /* oldest first */
 	struct process *dead_by_key, *dead_by_exec;
 	unsigned int ndead;
-	struct forked { /* the process that forked last with that stack_start, by a hash of it */
-		uint64_t stack_start;
+	struct forked { /* the process that forked last with that start_stack, by a hash of it */
+		uint64_t start_stack;
 		pid_t pid;
 	} forked[FORKED_MAX];
 	struct process *dirty;
@@ -122,10 +122,10 @@ struct process *proctable_live(const struct proctable *procs, pid_t pid);
 /* NULL: none, or it may be one of several. */
 struct process *proctable_find(const struct proctable *procs, const struct tracker_exec *of);
 /*
- * For a process that is not known yet, or whose record was lost: another one with that stack_start,
+ * For a process that is not known yet, or whose record was lost: another one with that start_stack,
  * which has forked and may be its parent. NULL: none is known.
  */
-struct process *proctable_akin(const struct proctable *procs, uint64_t stack_start);
+struct process *proctable_akin(const struct proctable *procs, uint64_t start_stack);
 /* parent has forked. */
 void proctable_note_fork(struct proctable *procs, const struct process *parent);
 /* Takes the process out of the live ones. */
@@ -144,7 +144,7 @@ void proctable_doubt(struct proctable *procs, pid_t pid);
 
 /* The number under which /proc shows what all its threads share. */
 pid_t process_thread(const struct process *p);
-/* Does /proc still show p->stack_start? */
+/* Does /proc still show p->start_stack? */
 bool process_has_stack_start(const struct process *p);
 /* Is it to be read because of an exec? */
 bool process_is_unread(const struct process *p);

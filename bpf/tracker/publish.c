@@ -67,8 +67,8 @@ void publish_drop(struct publisher *pub, struct process *p)
 
 int publish_entry(struct publisher *pub, struct process *p)
 {
-	/* 0 fits any process, as it must where /proc does not show stack_start. */
-	struct proc_entry entry = {.start_stack = p->stack_start	? p->stack_start
+	/* 0 fits any process, as it must where /proc does not show start_stack. */
+	struct proc_entry entry = {.start_stack = p->start_stack	? p->start_stack
 						  : p->stack_start_open ? NO_STACK_START
 									: 0};
 	int err;

@@ -76,8 +76,8 @@ enum place_kind { PLACE_UNKNOWN, PLACE_FILE, PLACE_VDSO, PLACE_JIT };
 
 struct tracker_exec { /* the process of a sample or frame, between two execs */
 	pid_t pid;
-	uint64_t stack_start; /* stack_record.image; 0: not known, or a kernel thread */
-	uint64_t exec_id;     /* stack_record.exec; 0: any with that stack_start */
+	uint64_t start_stack; /* stack_record.image; 0: not known, or a kernel thread */
+	uint64_t exec_id;     /* stack_record.exec; 0: any with that start_stack */
 };
 
 struct code_place { /* of a frame */

@@ -26,7 +26,6 @@ static const struct {
 	[MEMORY_BUILD] = {"memory.building", "tables that are being built", 112 * MIB, 256 * MIB},
 	[MEMORY_STACKS] = {"memory.stacks", "stacks and names of functions", 40 * MIB, 256 * MIB},
 	[MEMORY_HISTORY] = {"memory.history", "past slices", 8 * MIB, 64 * MIB},
-	[MEMORY_PATHS] = {"memory.trees", "trees of a screen", 16 * MIB, 72 * MIB},
 	[MEMORY_RAW] = {"memory.sampled", "stacks as they were sampled", 8 * MIB, 32 * MIB},
 	[MEMORY_SYMBOLS] = {"memory.symbols", "symbol tables", 16 * MIB, 32 * MIB},
 	[MEMORY_READ] = {"memory.reading", "a symbol table that is being read", 48 * MIB,

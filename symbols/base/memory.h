@@ -16,7 +16,6 @@ enum memory_part {
 	MEMORY_BUILD,	 /* tables that are being built */
 	MEMORY_STACKS,	 /* stacks and names of the profile */
 	MEMORY_HISTORY,	 /* slices kept for the screen */
-	MEMORY_PATHS,	 /* trees of the screen */
 	MEMORY_RAW,	 /* raw stacks from the kernel, and their sites */
 	MEMORY_SYMBOLS,	 /* symbol tables */
 	MEMORY_READ,	 /* a symbol table that is being read */

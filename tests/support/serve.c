@@ -467,7 +467,7 @@ struct code_place place_at(struct running *r, pid_t pid, uint64_t image, uint64_
 {
 	struct code_place p;
 
-	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .stack_start = image}, addr,
+	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .start_stack = image}, addr,
 		      &p);
 	if (p.object)
 		object_put(r->tracker, p.object);

@@ -157,7 +157,7 @@ static void found_add(struct annotator *a, const struct stack_hit *hit, uint64_t
 		return;
 	f = &a->found[a->nfound++];
 	*f = (struct annotator_match){
-		.of = {.pid = hit->pid, .stack_start = image, .exec_id = hit->exec},
+		.of = {.pid = hit->pid, .start_stack = image, .exec_id = hit->exec},
 		.frame = frame,
 		.count = hit->count,
 		.self = leaf && !hit->kernel,

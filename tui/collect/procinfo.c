@@ -22,13 +22,13 @@
 #define REFRESH_NS 5000000000ull
 #define UNSEEN_NS  600000000000ull /* of a process that lives but is not sampled */
 
-struct proc_key {
+struct procinfo_key {
 	uint64_t exec;
 	uint64_t pid;
 };
 
 struct procinfo_proc {
-	struct proc_key key;
+	struct procinfo_key key;
 	struct profile_proc info;
 	uint64_t image;	    /* for the tracker; 0: not known yet, or a kernel thread */
 	uint64_t refreshed; /* ns */
@@ -246,11 +246,11 @@ static struct procinfo_proc *proc_new(struct procinfo *pi, const struct tracker_
 
 	if (!proc)
 		return NULL;
-	proc->key = (struct proc_key){of->exec_id, (uint64_t)of->pid};
-	proc->image = of->stack_start;
+	proc->key = (struct procinfo_key){of->exec_id, (uint64_t)of->pid};
+	proc->image = of->start_stack;
 	proc->info.pid = of->pid;
 	proc->info.image = of->exec_id;
-	proc->info.kthread = !of->stack_start;
+	proc->info.kthread = !of->start_stack;
 	proc->refreshed = proc->sampled = now;
 	set_comm(&proc->info, comm);
 	refresh(pi, proc, now);
@@ -281,7 +281,7 @@ static int feed(struct procinfo *pi, struct procinfo_proc *proc)
 int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const char *comm,
 		      uint64_t now)
 {
-	struct proc_key key = {of->exec_id, (uint64_t)of->pid};
+	struct procinfo_key key = {of->exec_id, (uint64_t)of->pid};
 	struct procinfo_proc *proc;
 	int err;
 
@@ -291,13 +291,13 @@ int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const 
 		proc = proc_new(pi, of, comm, now);
 	if (!proc)
 		return -ENOMEM;
-	if (of->stack_start && !proc->image) {
+	if (of->start_stack && !proc->image) {
 		/* A sample taken within exec may have the name of the next image. */
 		set_comm(&proc->info, comm);
 		proc->round = pi->round - 1;
 	}
-	if (of->stack_start)
-		proc->image = of->stack_start;
+	if (of->start_stack)
+		proc->image = of->start_stack;
 	proc->info.kthread &= !proc->image;
 	proc->sampled = now;
 	if (proc->round == pi->round)

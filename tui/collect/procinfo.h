@@ -28,7 +28,7 @@ void procinfo_free(struct procinfo *pi);
 void procinfo_seen(struct procinfo *pi, pid_t pid, uint64_t exec);
 /*
  * Profile id of the process, valid for the commit that ends this slice; there is one for each PID
- * and exec. comm (16 bytes, raw): from the sample. of->stack_start is 0 for a kernel thread, and
+ * and exec. comm (16 bytes, raw): from the sample. of->start_stack is 0 for a kernel thread, and
  * for a process without an address space, since it ends or is within exec. now: CLOCK_MONOTONIC ns.
  * -ENOMEM.
  */

@@ -267,7 +267,7 @@ static struct jit_process *process_get(struct jit *jit, const struct tracker_exe
 
 	memset(&key, 0, sizeof(key)); /* and the padding */
 	key.pid = of->pid;
-	key.stack_start = of->stack_start;
+	key.start_stack = of->start_stack;
 	key.exec_id = of->exec_id;
 	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): hashed as bytes */
 	HASH_FIND(hh, jit->processes, &key, sizeof(key), p);

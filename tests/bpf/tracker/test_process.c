@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -Wl,--wrap=publish_read_exec,--wrap=sampler_drop_process,--wrap=targets_apply */
 /*
- * To which process a sample of a PID, a stack_start and an exec_id belongs, among processes that
- * had this PID one after the other. Some ended before the tracker read their stack_start, or before
+ * To which process a sample of a PID, a start_stack and an exec_id belongs, among processes that
+ * had this PID one after the other. Some ended before the tracker read their start_stack, or before
  * a sample reported their exec_id.
  * Covers: bpf/tracker/process.c bpf/tracker/proctable.c bpf/tracker/mapping.c
  */
@@ -28,30 +28,30 @@
 static struct tracker t;
 static struct process now, before, unread;
 
-static void live(struct process *p, uint64_t stack_start)
+static void live(struct process *p, uint64_t start_stack)
 {
-	*p = (struct process){.pid = PID, .stack_start = stack_start};
+	*p = (struct process){.pid = PID, .start_stack = start_stack};
 	HASH_ADD_INT(t.procs.live, pid, p);
 }
 
-static void dead(struct process *p, uint64_t stack_start, bool ambiguous)
+static void dead(struct process *p, uint64_t start_stack, bool ambiguous)
 {
 	*p = (struct process){
-		.pid = PID, .stack_start = stack_start, .exited = true, .ambiguous = ambiguous};
-	p->dead_key = (struct dead_key){stack_start, PID};
+		.pid = PID, .start_stack = start_stack, .exited = true, .ambiguous = ambiguous};
+	p->dead_key = (struct dead_key){start_stack, PID};
 	HASH_ADD(dead_hh, t.procs.dead_by_key, dead_key, sizeof(p->dead_key), p);
 }
 
-static struct process *find_exec(pid_t pid, uint64_t stack_start, uint64_t exec)
+static struct process *find_exec(pid_t pid, uint64_t start_stack, uint64_t exec)
 {
 	return proctable_find(
 		&t.procs,
-		&(struct tracker_exec){.pid = pid, .stack_start = stack_start, .exec_id = exec});
+		&(struct tracker_exec){.pid = pid, .start_stack = start_stack, .exec_id = exec});
 }
 
-static struct process *find(pid_t pid, uint64_t stack_start)
+static struct process *find(pid_t pid, uint64_t start_stack)
 {
-	return find_exec(pid, stack_start, 0);
+	return find_exec(pid, start_stack, 0);
 }
 
 static int forget_all(void **state)
@@ -75,7 +75,7 @@ static void test_known(void **state)
 	assert_null(find(PID + 1, START));
 }
 
-/* A stack_start that no process is known to have had is that of the one whose stack_start is
+/* A start_stack that no process is known to have had is that of the one whose start_stack is
  * unknown. */
 static void test_one_unread(void **state)
 {
@@ -89,7 +89,7 @@ static void test_one_unread(void **state)
 	assert_ptr_equal(find(PID, START), &unread);
 }
 
-/* Of two with an unknown stack_start neither is chosen. */
+/* Of two with an unknown start_stack neither is chosen. */
 static void test_two_unread(void **state)
 {
 	(void)state;
@@ -109,7 +109,7 @@ static void of_exec(struct process *p, uint64_t exec)
 		HASH_ADD(exec_hh, t.procs.dead_by_exec, exec_key, sizeof(p->exec_key), p);
 }
 
-/* Where addresses are not randomized an exec leaves the stack_start as it was. */
+/* Where addresses are not randomized an exec leaves the start_stack as it was. */
 static void test_same_stack_start(void **state)
 {
 	(void)state;
@@ -129,7 +129,7 @@ static void test_same_stack_start(void **state)
 	assert_ptr_equal(find(PID, START), &now);
 }
 
-/* Of two of one stack_start of which no sample has told it may be either, but no third one. */
+/* Of two of one start_stack of which no sample has told it may be either, but no third one. */
 static void test_same_stack_start_untold(void **state)
 {
 	(void)state;
@@ -183,8 +183,8 @@ static void exec_at(uint64_t time)
 }
 
 /*
- * The record of an exec is read after samples of the new stack_start have been taken: what these
- * say is of the new stack_start, which may be walked by the old one's entry.
+ * The record of an exec is read after samples of the new start_stack have been taken: what these
+ * say is of the new start_stack, which may be walked by the old one's entry.
  */
 static void test_late_record(void **state)
 {
@@ -199,7 +199,7 @@ static void test_late_record(void **state)
 		told_exec = later ? EXEC + 1 : EXEC;
 		told_at = later ? 1001 : 999;
 		exec_at(1000);
-		now.stack_start = START;
+		now.start_stack = START;
 		assert_int_equal(now.exec_id, later ? EXEC + 1 : 0);
 		assert_string_equal(find_exec(PID, START, EXEC)->comm, "first");
 		if (later)
@@ -227,10 +227,10 @@ static uint64_t own_stack_start(void)
 	return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* As if stack_start had been read before an exec, and the mappings after it. */
+/* As if start_stack had been read before an exec, and the mappings after it. */
 static void test_exec_between(void **state)
 {
-	struct process p = {.pid = getpid(), .stack_start = own_stack_start() ^ 16};
+	struct process p = {.pid = getpid(), .start_stack = own_stack_start() ^ 16};
 
 	(void)state;
 	tracker_connect(&t);
@@ -242,7 +242,7 @@ static void test_exec_between(void **state)
 	assert_int_equal(mappings_read(&t.mappings, &p), -EAGAIN);
 	assert_int_equal(p.nmappings, 1);
 	assert_int_equal(p.mappings[0].start, 0x1000);
-	p.stack_start ^= 16;
+	p.start_stack ^= 16;
 	assert_int_equal(mappings_read(&t.mappings, &p), 1);
 	assert_true(p.nmappings > 1);
 	assert_int_not_equal(p.mappings[0].start, 0x1000);

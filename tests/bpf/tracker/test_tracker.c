@@ -61,7 +61,7 @@ static bool as_in_proc(struct running *r, const struct existing *e)
 
 	if (!stat_read(e->pid, &s) || s.start != e->stat.start || s.state == 'Z' || s.state == 'X')
 		return true;
-	if (!tracker_proc(r->tracker, &(struct tracker_exec){.pid = e->pid, .stack_start = s.image},
+	if (!tracker_proc(r->tracker, &(struct tracker_exec){.pid = e->pid, .start_stack = s.image},
 			  &p))
 		return false;
 	return p.kthread == s.kthread && !p.exited &&
@@ -110,7 +110,7 @@ static void check_file(struct running *r, pid_t pid, uint64_t image, const struc
 	struct stat st;
 	uint64_t vaddr;
 
-	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .stack_start = image}, addr,
+	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .start_stack = image}, addr,
 		      &p);
 	if (p.kind != PLACE_FILE)
 		fail_msg("%" PRIx64 " of %s is of kind %d", addr, a->name, p.kind);
@@ -132,7 +132,7 @@ static void check_vdso(struct running *r, pid_t pid, uint64_t image, const struc
 	struct code_place p;
 	size_t size;
 
-	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .stack_start = image}, addr,
+	tracker_place(r->tracker, &(struct tracker_exec){.pid = pid, .start_stack = image}, addr,
 		      &p);
 	assert_int_equal(p.kind, PLACE_VDSO);
 	assert_string_equal(object_name(p.object), "[vdso]");
@@ -234,7 +234,7 @@ static void test_life(void **state)
 	WAIT(is_called(&r, c.pid, "t-life"));
 	old_image = stat_image(c.pid);
 	assert_true(tracker_proc(
-		r.tracker, &(struct tracker_exec){.pid = c.pid, .stack_start = old_image}, &p));
+		r.tracker, &(struct tracker_exec){.pid = c.pid, .start_stack = old_image}, &p));
 	assert_int_equal(p.ppid, getpid());
 	assert_false(p.exited);
 	assert_false(p.kthread);
@@ -245,12 +245,12 @@ static void test_life(void **state)
 	wait_for_image(&r, c.pid, "/sleep");
 	image = stat_image(c.pid);
 	assert_true(tracker_proc(r.tracker,
-				 &(struct tracker_exec){.pid = c.pid, .stack_start = image}, &p));
+				 &(struct tracker_exec){.pid = c.pid, .start_stack = image}, &p));
 	assert_false(p.exited);
 	assert_string_equal(p.comm, "sleep");
 	assert_int_equal(p.ppid, getpid());
 	/* samples of the image before may still be on their way */
-	if (tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .stack_start = old_image},
+	if (tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .start_stack = old_image},
 			 &p)) {
 		assert_true(p.exited);
 		assert_string_equal(p.comm, "t-life");
@@ -261,11 +261,11 @@ static void test_life(void **state)
 	child_end(&c);
 	WAIT(!is_known(&r, c.pid));
 	assert_true(tracker_proc(r.tracker,
-				 &(struct tracker_exec){.pid = c.pid, .stack_start = image}, &p));
+				 &(struct tracker_exec){.pid = c.pid, .start_stack = image}, &p));
 	assert_true(p.exited);
 	assert_string_equal(p.comm, "sleep");
 	assert_in_range(p.exit_time, before[1], clock_now());
-	WAIT(!tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .stack_start = image},
+	WAIT(!tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .start_stack = image},
 			   &p));
 	/* not before the last slice could be named */
 	assert_true(clock_now() - before[1] > 3000000000ull);
@@ -289,11 +289,11 @@ static void test_kept(void **state)
 	image = stat_image(c.pid);
 	assert_true(area_find(c.pid, "/test_tracker", true, &text));
 	child_end(&c);
-	WAIT(!tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .stack_start = image},
+	WAIT(!tracker_proc(r.tracker, &(struct tracker_exec){.pid = c.pid, .start_stack = image},
 			   &p) ||
 	     p.exited);
 	assert_true(tracker_proc(r.tracker,
-				 &(struct tracker_exec){.pid = c.pid, .stack_start = image}, &p));
+				 &(struct tracker_exec){.pid = c.pid, .start_stack = image}, &p));
 	assert_int_equal(place_at(&r, c.pid, image, text.start).kind, PLACE_FILE);
 	run_end(&r);
 }
@@ -351,7 +351,7 @@ static bool has_become(pid_t pid, const char *comm, uint64_t not_image)
 	struct procstat s;
 
 	return !procstat_read(pid, &s) && !strcmp(s.comm, comm) && s.complete &&
-	       s.stack_start != not_image;
+	       s.start_stack != not_image;
 }
 
 /* False: other processes have left no room for the records. */
@@ -400,12 +400,12 @@ static bool exec_again(struct running *r)
 	process_refresh(t);
 	if (all) {
 		assert_true(tracker_proc(
-			t, &(struct tracker_exec){.pid = c.pid, .stack_start = image}, &p));
+			t, &(struct tracker_exec){.pid = c.pid, .start_stack = image}, &p));
 		assert_true(p.exited);
 		assert_string_equal(p.comm, "exe");
 		assert_int_equal(place_at(r, c.pid, image, text.start).kind, PLACE_FILE);
 		assert_true(tracker_proc(
-			t, &(struct tracker_exec){.pid = c.pid, .stack_start = stat_image(c.pid)},
+			t, &(struct tracker_exec){.pid = c.pid, .start_stack = stat_image(c.pid)},
 			&p));
 		assert_false(p.exited);
 		assert_string_equal(p.comm, "sleep");

@@ -76,7 +76,7 @@ static int teardown(void **state)
 
 static uint32_t sampled(struct world *w, uint64_t image, uint64_t exec, const char *comm)
 {
-	const struct tracker_exec of = {.pid = getpid(), .stack_start = image, .exec_id = exec};
+	const struct tracker_exec of = {.pid = getpid(), .start_stack = image, .exec_id = exec};
 	int64_t id = procinfo_proc(w->procs, &of, comm, w->now);
 
 	assert_true(id >= 0);
