@@ -22,7 +22,7 @@ import live  # noqa: E402
 import watch  # noqa: E402
 
 NAMES = "served_leaf", "served_inlined"
-CAME = r"debuginfod: \d+ debug files? came"
+CAME = r"debuginfod: \d+ debug files? fetched"
 PROGRAM = """
 static volatile unsigned int sink;
 static __attribute__((noinline)) void served_leaf(void)

@@ -95,8 +95,8 @@ void collector_tell_of_fetching(struct collector *c)
 		snprintf(text, sizeof(text), "debuginfod: %u to fetch, now %.12s%s", now.waiting,
 			 now.id[0] ? now.id : "-", size);
 	else
-		snprintf(text, sizeof(text), "debuginfod: %u debug files fetched, %u not found",
-			 now.found, now.missing);
+		snprintf(text, sizeof(text), "debuginfod: %u debug file%s fetched, %u not found",
+			 now.found, now.found == 1 ? "" : "s", now.missing);
 	c->fetched = now;
 	collector_say(c, MESSAGE_INFO, text);
 }
