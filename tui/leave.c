@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "symbols/base/clock.h"
 #include "symbols/base/thread.h"
 
 #define LEAVE_MS      800
@@ -56,13 +56,7 @@ void leave_within(unsigned int ms, int status)
 {
 	pthread_condattr_t attr;
 
-	clock_gettime(CLOCK_MONOTONIC, &ending.when);
-	ending.when.tv_sec += ms / 1000;
-	ending.when.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (ending.when.tv_nsec >= 1000000000) {
-		ending.when.tv_sec++;
-		ending.when.tv_nsec -= 1000000000;
-	}
+	ending.when = clock_in(CLOCK_MONOTONIC, ms * 1000000ull);
 	ending.status = status;
 	ending.done = false;
 	pthread_condattr_init(&attr);

@@ -6,11 +6,12 @@
  */
 #include "tui/app/dispatch.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tui/profile/board.h"
+#include "symbols/base/clock.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/text.h"
 #include "tui/app/actions.h"
@@ -23,7 +24,6 @@
 #include "tui/ui/view.h"
 #include "tui/views/treerows.h"
 
-#define NS_PER_SEC	1000000000ULL
 #define MESSAGE_SECONDS 8
 #define ROWS_FOR_BOTTOM 6 /* with fewer rows the view gets all of them */
 #define WHEEL_ROWS	3
@@ -91,16 +91,14 @@ void ui_free(struct ui *ui)
 
 /* --- news of the profile --------------------------------------------------------------------- */
 
-static void load_message(struct ui *ui)
+void ui_set_time(struct ui *ui)
 {
-	struct board_message message;
+	time_t now = time(NULL);
+	struct tm local;
 
-	ui->message[0] = '\0';
-	if (!board_shown(profile_board(ui->profile), ui->now, MESSAGE_SECONDS * NS_PER_SEC,
-			 &message))
-		return;
-	ui->message_level = message.level;
-	text_clean(ui->message, sizeof(ui->message), message.text, strlen(message.text));
+	ui->now = clock_ns(CLOCK_MONOTONIC);
+	if (!ui->frozen && localtime_r(&now, &local))
+		strftime(ui->clock, sizeof(ui->clock), "%H:%M:%S", &local);
 }
 
 /* What the current view shows, also when it is frozen. */
@@ -114,9 +112,9 @@ static int load(struct ui *ui)
 		header_load(&ui->header, p);
 	scrub_load(ui, p);
 	if (ui->header.replayed && ui->header.replay.interval)
-		ui->interval = (double)ui->header.replay.interval / NS_PER_SEC;
+		ui->interval = (double)ui->header.replay.interval / CLOCK_NS_PER_SEC;
 	else if (ui->header.replayed && ui->header.last.elapsed)
-		ui->interval = (double)ui->header.last.elapsed / NS_PER_SEC;
+		ui->interval = (double)ui->header.last.elapsed / CLOCK_NS_PER_SEC;
 	ui_zoom_follow(ui, p);
 	err = view_get(ui)->load(ui, p);
 	profile_unlock(p);
@@ -125,10 +123,16 @@ static int load(struct ui *ui)
 
 int ui_refresh(struct ui *ui)
 {
+	struct board_message message;
 	int err;
 
+	ui->message[0] = '\0';
 	profile_lock(ui->profile);
-	load_message(ui);
+	if (board_shown(profile_board(ui->profile), ui->now, MESSAGE_SECONDS * CLOCK_NS_PER_SEC,
+			&message)) {
+		ui->message_level = message.level;
+		text_clean(ui->message, sizeof(ui->message), message.text, strlen(message.text));
+	}
 	scrub_wait(ui, ui->profile);
 	profile_unlock(ui->profile);
 	err = ui->overlay.ops && ui->overlay.ops->load ? ui->overlay.ops->load(ui) : 0;

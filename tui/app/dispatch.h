@@ -30,6 +30,8 @@ struct ui_options {
 struct ui *ui_new(struct profile *profile, struct source *source, const struct ui_options *options);
 void ui_free(struct ui *ui);
 
+/* Sets the time of now and the clock of the header, which stands still on a frozen screen. */
+void ui_set_time(struct ui *ui);
 /* Loads what the current view shows from the profile, under its lock, unless the view is frozen.
  * -ENOMEM. */
 int ui_refresh(struct ui *ui);

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tui/profile/board.h"
@@ -34,9 +33,8 @@
 #include "tui/app/dispatch.h"
 #include "tui/export/writer.h"
 
-#define NS_PER_SEC 1000000000ULL
-#define GRID_ROWS  30
-#define GRID_COLS  100
+#define GRID_ROWS 30
+#define GRID_COLS 100
 
 struct plain {
 	struct profile *profile;
@@ -64,34 +62,6 @@ struct plain {
 	int ended_by; /* signal; 0: none */
 };
 
-static int complain(int err)
-{
-	fprintf(stderr, "stacktop: standard output: %s\n", strerror(-err));
-	return EXIT_FAILURE;
-}
-
-static void set_time(struct ui *ui)
-{
-	struct timespec mono;
-	time_t now = time(NULL);
-	struct tm local;
-
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	ui->now = (uint64_t)mono.tv_sec * NS_PER_SEC + (uint64_t)mono.tv_nsec;
-	if (!ui->frozen && localtime_r(&now, &local))
-		strftime(ui->clock, sizeof(ui->clock), "%H:%M:%S", &local);
-}
-
-/* Bytes that a pipe takes at once when it takes any. */
-static int write_some(const char *text, size_t size)
-{
-	ssize_t n = write(STDOUT_FILENO, text, size < PIPE_BUF ? size : PIPE_BUF);
-
-	if (n >= 0)
-		return (int)n;
-	return errno == EINTR || errno == EAGAIN ? 0 : -errno;
-}
-
 static bool is_ended(struct plain *s)
 {
 	struct signalfd_siginfo info;
@@ -111,7 +81,8 @@ static int write_all(struct plain *s)
 	size_t done = 0;
 
 	while (done < s->size) {
-		int n;
+		size_t left = s->size - done;
+		ssize_t n;
 
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			return -errno;
@@ -119,10 +90,11 @@ static int write_all(struct plain *s)
 			return 0;
 		if (!fds[0].revents)
 			continue;
-		n = write_some(s->text + done, s->size - done);
-		if (n < 0)
-			return n;
-		done += (size_t)n;
+		/* Bytes that a pipe takes at once when it takes any. */
+		n = write(STDOUT_FILENO, s->text + done, left < PIPE_BUF ? left : PIPE_BUF);
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return -errno;
+		done += n > 0 ? (size_t)n : 0;
 	}
 	return 0;
 }
@@ -319,16 +291,6 @@ static void say_settings(struct plain *s)
 	fputs("set NAME VALUE changes one, save keeps them.\n", s->to);
 }
 
-static void say_menu(struct plain *s)
-{
-	const struct menu *menu = &s->ui->menu;
-
-	fputs("sort by which? sort and one of these:\n", s->to);
-	for (int i = 0; i < menu->count; i++)
-		fprintf(s->to, "%s\n", menu->items[i].text);
-	menu_close(&s->ui->menu);
-}
-
 /* What a screen would show over the view. */
 static void say_questions(struct plain *s)
 {
@@ -340,8 +302,12 @@ static void say_questions(struct plain *s)
 	else if (ui->page.ops)
 		say_settings(s);
 	ui_close_page(ui);
-	if (ui->menu.title)
-		say_menu(s);
+	if (ui->menu.title) {
+		fputs("sort by which? sort and one of these:\n", s->to);
+		for (int i = 0; i < ui->menu.count; i++)
+			fprintf(s->to, "%s\n", ui->menu.items[i].text);
+		menu_close(&ui->menu);
+	}
 	if (prompt->question && prompt->text[0])
 		fprintf(s->to, "%s an empty line for \"%s\", or cancel\n", prompt->question,
 			prompt->text);
@@ -369,10 +335,8 @@ static unsigned int type(struct ui *ui, const char *text)
 		return ui_key(ui, KEYCODE_ESCAPE);
 	if (!asked)
 		prompt_open(prompt, ACTION_COMMAND, ":", "");
-	if (*text || !asked) {
-		snprintf(prompt->text, sizeof(prompt->text), "%s", text);
-		prompt->length = prompt->cursor = strlen(prompt->text);
-	}
+	if (*text || !asked)
+		prompt_set(prompt, text);
 	return ui_key(ui, KEYCODE_ENTER);
 }
 
@@ -543,7 +507,7 @@ static int turn(struct plain *s, uint64_t *seen)
 
 	if (poll(fds, 3, -1) < 0)
 		return errno == EINTR ? 0 : -errno;
-	set_time(s->ui);
+	ui_set_time(s->ui);
 	if (fds[1].revents && is_ended(s))
 		return 0;
 	if (fds[0].revents && read(event, &count, sizeof(count)) == sizeof(count)) {
@@ -562,7 +526,7 @@ static int loop(struct plain *s)
 	int err;
 
 	fprintf(s->to, "stacktop on %s; \"help\" lists the commands, \"quit\" ends\n", s->ui->host);
-	set_time(s->ui);
+	ui_set_time(s->ui);
 	err = ui_refresh(s->ui);
 	ui_draw(s->ui, s->grid);
 	if (!err)
@@ -591,9 +555,10 @@ int plain_run(struct profile *p, struct source *source, const struct ui_options 
 		fprintf(stderr, "stacktop: out of memory\n");
 	if (!err) {
 		err = loop(&s);
-		status = err && err != -EPIPE ? complain(err)
-			 : s.ended_by	      ? 128 + s.ended_by
-					      : EXIT_SUCCESS;
+		if (err && err != -EPIPE)
+			fprintf(stderr, "stacktop: standard output: %s\n", strerror(-err));
+		else
+			status = s.ended_by ? 128 + s.ended_by : EXIT_SUCCESS;
 	}
 	plain_close(&s);
 	return status;

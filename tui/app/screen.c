@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "symbols/base/clock.h"
 #include "symbols/base/text.h"
 #include "symbols/base/thread.h"
 #include "tui/profile/board.h"
@@ -31,7 +31,6 @@
 #include "tui/app/dispatch.h"
 #include "tui/export/writer.h"
 
-#define NS_PER_SEC   1000000000ULL
 #define KEYS_AT_ONCE 256 /* a held key or a paste is one frame, not hundreds */
 #define OLD_THEMES   8
 
@@ -52,25 +51,6 @@ struct screen {
 	int signals;
 	int ended_by; /* signal; 0: none */
 };
-
-static uint64_t monotonic(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SEC + (uint64_t)now.tv_nsec;
-}
-
-static void set_time(struct ui *ui)
-{
-	time_t now = time(NULL);
-	struct tm local;
-
-	ui->now = monotonic();
-	/* A frozen screen shows when it froze. */
-	if (!ui->frozen && localtime_r(&now, &local))
-		strftime(ui->clock, sizeof(ui->clock), "%H:%M:%S", &local);
-}
 
 static void wait_for_picture(struct screen *s)
 {
@@ -127,11 +107,11 @@ static int screen_open(struct screen *s, const struct ui_options *options)
 
 static void draw(struct screen *s)
 {
-	uint64_t start = monotonic();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 
 	ui_draw(s->ui, s->grid);
 	terminal_show(s->terminal, s->grid, s->theme);
-	s->ui->draw_ns = monotonic() - start;
+	s->ui->draw_ns = clock_ns(CLOCK_MONOTONIC) - start;
 }
 
 static void resize(struct screen *s)
@@ -231,14 +211,6 @@ static unsigned int on_signals(struct screen *s)
 	return flags;
 }
 
-static unsigned int on_mouse(struct screen *s)
-{
-	struct mouse mouse;
-
-	terminal_mouse(s->terminal, &mouse);
-	return ui_mouse(s->ui, s->grid, &mouse);
-}
-
 static void use_theme(struct screen *s)
 {
 	struct theme *theme = settings_thread_take_theme(s->keeper);
@@ -260,6 +232,7 @@ static void use_theme(struct screen *s)
 static unsigned int on_keys(struct screen *s)
 {
 	unsigned int flags = 0;
+	struct mouse mouse;
 
 	for (int i = 0; i < KEYS_AT_ONCE && !(flags & UI_QUIT); i++) {
 		int key = terminal_key(s->terminal);
@@ -268,7 +241,10 @@ static unsigned int on_keys(struct screen *s)
 			break;
 		if (!key)
 			continue; /* a part of something, or nothing that has a name */
-		flags |= key == KEYCODE_MOUSE ? on_mouse(s) : ui_key(s->ui, key);
+		if (key == KEYCODE_MOUSE)
+			terminal_mouse(s->terminal, &mouse);
+		flags |= key == KEYCODE_MOUSE ? ui_mouse(s->ui, s->grid, &mouse)
+					      : ui_key(s->ui, key);
 		if (flags & UI_PICTURE)
 			take_picture(s);
 		if (flags & UI_COPY && !terminal_copy(s->terminal, s->ui->copied))
@@ -301,20 +277,12 @@ static unsigned int on_event(struct screen *s, int fd)
 	return UI_REDRAW;
 }
 
-static int milliseconds_to_next_second(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int)(1000 - now.tv_nsec / 1000000);
-}
-
 static void run(struct screen *s)
 {
 	unsigned int flags = UI_REDRAW;
 	int event = source_event_fd(s->source);
 
-	set_time(s->ui);
+	ui_set_time(s->ui);
 	if (ui_refresh(s->ui))
 		ui_notice(s->ui, "out of memory");
 	while (!(flags & UI_QUIT) && !source_finished(s->source)) {
@@ -332,8 +300,9 @@ static void run(struct screen *s)
 			draw(s);
 		flags = 0;
 		terminal_mouse_on(s->terminal, !s->ui->no_mouse);
-		n = poll(fds, 4, milliseconds_to_next_second());
-		set_time(s->ui);
+		/* Up to the next second. */
+		n = poll(fds, 4, 1000 - (int)(clock_ns(CLOCK_REALTIME) / 1000000 % 1000));
+		ui_set_time(s->ui);
 		if (n == 0)
 			flags |= UI_REDRAW;
 		if (n > 0 && fds[1].revents)

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "symbols/base/text.h"
@@ -25,15 +24,6 @@
 #define DEFAULT_ROWS   30
 #define DEFAULT_COLS   100
 
-static int complain(const char *what, int err)
-{
-	char text[1024];
-
-	outfile_error(what, err, text, sizeof(text));
-	fprintf(stderr, "stacktop: %s\n", text);
-	return EXIT_FAILURE;
-}
-
 static int wait_for_slices(struct source *source, unsigned int wanted)
 {
 	struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
@@ -48,18 +38,6 @@ static int wait_for_slices(struct source *source, unsigned int wanted)
 	return 0;
 }
 
-static void set_time(struct ui *ui)
-{
-	time_t now = time(NULL);
-	struct timespec t;
-	struct tm local;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	ui->now = (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-	if (localtime_r(&now, &local))
-		strftime(ui->clock, sizeof(ui->clock), "%H:%M:%S", &local);
-}
-
 /* Other threads catch walks, read code, and look at the shards. */
 static void wait_for_answer(struct ui *ui, struct source *source)
 {
@@ -70,7 +48,7 @@ static void wait_for_answer(struct ui *ui, struct source *source)
 		if (poll(&fd, 1, ANSWER_TURN_MS) > 0 && read(fd.fd, &count, sizeof(count)) < 0 &&
 		    errno != EAGAIN)
 			return;
-		set_time(ui);
+		ui_set_time(ui);
 		if (ui_refresh(ui))
 			return;
 	}
@@ -107,7 +85,7 @@ static int take(struct profile *p, struct source *source, const struct ui_option
 		ui->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 		ui->ascii = options->ascii || !ui->utf8;
 		err = wait_for_slices(source, o->slices ? o->slices : SLICES);
-		set_time(ui);
+		ui_set_time(ui);
 	}
 	if (!err)
 		err = ui_refresh(ui);
@@ -129,6 +107,7 @@ int screenshot_run(struct profile *p, struct source *source, const struct ui_opt
 {
 	/* The theme with attributes instead of colours. */
 	const char *name = options->theme || !options->no_color ? options->theme : "mono";
+	char text[1024];
 	struct theme *theme;
 	int err = themes_open(&theme, name, profile_board(p));
 
@@ -136,5 +115,9 @@ int screenshot_run(struct profile *p, struct source *source, const struct ui_opt
 		return EXIT_FAILURE;
 	err = take(p, source, options, o, theme);
 	theme_free(theme);
-	return err ? complain(o->path, err) : EXIT_SUCCESS;
+	if (!err)
+		return EXIT_SUCCESS;
+	outfile_error(o->path, err, text, sizeof(text));
+	fprintf(stderr, "stacktop: %s\n", text);
+	return EXIT_FAILURE;
 }

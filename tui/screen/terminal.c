@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 #include <term.h>
 
+#include "symbols/base/clock.h"
 #include "tui/screen/base64.h"
 #include "tui/screen/crash.h"
 #include "tui/screen/keys.h"
@@ -340,29 +340,15 @@ bool terminal_copy(struct terminal *t, const char *text)
 	return true;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* A report comes in pieces: what is not there yet is read later. */
 static int read_report(struct terminal *t, int ch)
 {
 	struct mouse mouse;
 	int64_t now;
 
-	switch (mouse_read(&t->reader, ch, &mouse)) {
-	case MOUSE_GOES_ON:
+	if (mouse_read(&t->reader, ch, &mouse) != MOUSE_DONE)
 		return 0;
-	case MOUSE_NOTHING:
-		return 0;
-	default:
-		break;
-	}
-	now = now_ns();
+	now = (int64_t)clock_ns(CLOCK_MONOTONIC);
 	mouse.twice = mouse.kind == MOUSE_CLICK && now - t->clicked < TWICE_NS &&
 		      mouse.row == t->mouse.row && mouse.col == t->mouse.col &&
 		      t->mouse.kind == MOUSE_CLICK && !t->mouse.twice;
