@@ -17,13 +17,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bpf/report/check.h"
 #include "bpf/sampler/kernelinfo.h"
 #include "bpf/report/dump.h"
 #include "bpf/sampler/memlock.h"
+#include "symbols/base/clock.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/text.h"
 #include "tui/export/batch.h"
@@ -205,18 +205,7 @@ static int batch_signals(void)
 
 static uint64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-/* Milliseconds that are left for the last report; asked: when the signal came. */
-static int last_report_left(uint64_t asked)
-{
-	const uint64_t end = asked + LAST_REPORT_MS, now = now_ms();
-
-	return now < end ? (int)(end - now) : 0;
+	return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 /*
@@ -232,8 +221,10 @@ static bool batch_wait(struct source *source, struct child *command, int signals
 	int left = -1;
 
 	/* A command may take as long as it likes. */
-	if (*asked && !command)
-		left = last_report_left(*asked);
+	if (*asked && !command) {
+		n = now_ms() - *asked;
+		left = n < LAST_REPORT_MS ? (int)(LAST_REPORT_MS - n) : 0;
+	}
 	if (!left)
 		complain("the last report did not come in time");
 	if (!left || (poll(fds, 2, left) < 0 && errno != EINTR))
@@ -263,24 +254,13 @@ static bool has_more(struct profile *profile, uint64_t *committed)
 	return *committed != before;
 }
 
-static bool batch_streams(const struct options *options)
-{
-	size_t count;
-	const struct export_format *formats = export_table(&count);
-
-	for (size_t i = 0; i < count; i++)
-		if (formats[i].format == options->format)
-			return formats[i].stream;
-	return false;
-}
-
 /* Reports until the end. */
 static int batch_loop(struct profile *profile, struct source *source, struct child *command,
 		      const struct options *options, struct exporter *exporter, int signals)
 {
 	struct query q = options_query(options);
 	/* A file of all refreshes takes them as they come. */
-	bool streams = batch_streams(options);
+	bool streams = export_streams(exporter);
 	bool one = options->at_end && streams;
 	struct batch_event event = {0};
 	uint64_t seen = 0, slices, committed = 0, serial = 0, asked = 0;
@@ -319,25 +299,21 @@ static int batch_complain(const struct options *options, int err)
 	return complain(text);
 }
 
-/* Standard output is the command's, unless each refresh has a report. */
-static FILE *batch_stream(const struct options *options, struct outfile *file)
-{
-	return file ? outfile_stream(file) : options->at_end ? stderr : stdout;
-}
-
 /* Takes the file. */
 static int batch_run(struct profile *profile, struct source *source, struct child *command,
 		     const struct options *options, struct outfile *file, int signals)
 {
 	struct exporter *exporter = NULL;
 	struct theme *theme = NULL;
+	/* Standard output is the command's, unless each refresh has a report. */
+	FILE *to = file ? outfile_stream(file) : options->at_end ? stderr : stdout;
 	int err = themes_open(&theme, options->theme, profile_board(profile));
 
 	if (err) { /* a message was written */
 		outfile_abandon(file);
 		return EXIT_FAILURE;
 	}
-	err = export_new(options->format, batch_stream(options, file), theme, &exporter);
+	err = export_new(options->format, to, theme, &exporter);
 	if (!err)
 		err = batch_loop(profile, source, command, options, exporter, signals);
 	export_free(exporter);
@@ -542,17 +518,6 @@ static int go(const struct options *options)
 	return sample(options);
 }
 
-/*
- * The table of a large program takes tens of megabytes on its way. Once glibc has seen one block of
- * that size freed, it keeps such memory in the arena of the thread; a fixed threshold stops that.
- */
-static void keep_memory_small(void)
-{
-#ifdef M_MMAP_THRESHOLD
-	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
-#endif
-}
-
 /* What is not given is as much as there is room for. */
 static void plan_memory(struct options *options)
 {
@@ -573,7 +538,14 @@ int main(int argc, char **argv)
 	struct options options;
 	int status = EXIT_FAILURE;
 
-	keep_memory_small();
+#ifdef M_MMAP_THRESHOLD
+	/*
+	 * The table of a large program takes tens of megabytes on its way. Once glibc has seen one
+	 * block of that size freed, it keeps such memory in the arena of the thread; a fixed
+	 * threshold stops that.
+	 */
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* what is beyond ulimit -f is an error of write(2) */

@@ -164,6 +164,11 @@ int export_add(struct exporter *e, struct profile *p, const struct query *q)
 	return err;
 }
 
+bool export_streams(const struct exporter *e)
+{
+	return e->format->stream;
+}
+
 int export_finish(struct exporter *e)
 {
 	return e->format->stream ? flush(e->to) : write_model(e);

@@ -65,6 +65,8 @@ void export_free(struct exporter *e);
  * profile's lock, but not while it writes. -ENOMEM or the -errno of the write.
  */
 int export_add(struct exporter *e, struct profile *p, const struct query *q);
+/* Whether it writes a report for each refresh. */
+bool export_streams(const struct exporter *e);
 /* Writes what is due at the end. Errors as above. */
 int export_finish(struct exporter *e);
 
