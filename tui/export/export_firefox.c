@@ -24,14 +24,17 @@ struct firefox_number {
 	uint32_t stamp;
 };
 
+struct firefox_table {
+	struct firefox_number *numbers; /* by their number in the model */
+	uint32_t *list;			/* those of the thread */
+	uint32_t count;
+};
+
 struct firefox_writer {
 	FILE *to;
 	const struct export_model *c;
 	struct export_model_places places;
-	struct firefox_number *nodes, *frames, *funcs, *modules,
-		*files; /* by their number in the model */
-	uint32_t *node_list, *frame_list, *func_list, *module_list, *file_list;
-	uint32_t nnodes, nframes, nfuncs, nmodules, nfiles;
+	struct firefox_table nodes, frames, funcs, modules, files;
 	uint32_t stamp;
 };
 
@@ -56,31 +59,29 @@ static double milliseconds(uint64_t ns)
 
 /* --- what a thread uses ---------------------------------------------------------------------- */
 
-/* The number of an item in this thread. */
-static uint32_t number_of(struct firefox_writer *w, struct firefox_number *number, uint32_t id,
-			  uint32_t *list, uint32_t *count)
+/* Gives an item a number in this thread. */
+static void use(struct firefox_writer *w, struct firefox_table *t, uint32_t id)
 {
-	if (number->stamp != w->stamp) {
-		*number = (struct firefox_number){*count, w->stamp};
-		list[(*count)++] = id;
-	}
-	return number->value;
+	if (t->numbers[id].stamp == w->stamp)
+		return;
+	t->numbers[id] = (struct firefox_number){t->count, w->stamp};
+	t->list[t->count++] = id;
 }
 
 /* Parents come before their children, so a node that was added has its parents. */
 static void use_node(struct firefox_writer *w, uint32_t node)
 {
 	const struct export_model *c = w->c;
-	uint32_t first = w->nnodes, last;
+	uint32_t first = w->nodes.count, last;
 
-	for (; node != EXPORT_MODEL_NONE && w->nodes[node].stamp != w->stamp;
+	for (; node != EXPORT_MODEL_NONE && w->nodes.numbers[node].stamp != w->stamp;
 	     node = c->nodes[node].parent)
-		number_of(w, &w->nodes[node], node, w->node_list, &w->nnodes);
-	for (last = w->nnodes; first + 1 < last; first++) {
-		uint32_t swap = w->node_list[first];
+		use(w, &w->nodes, node);
+	for (last = w->nodes.count; first + 1 < last; first++) {
+		uint32_t swap = w->nodes.list[first];
 
-		w->node_list[first] = w->node_list[--last];
-		w->node_list[last] = swap;
+		w->nodes.list[first] = w->nodes.list[--last];
+		w->nodes.list[last] = swap;
 	}
 }
 
@@ -90,21 +91,20 @@ static void use_samples(struct firefox_writer *w, const struct export_model_samp
 	const struct export_model *c = w->c;
 
 	w->stamp++;
-	w->nnodes = w->nframes = w->nfuncs = w->nmodules = w->nfiles = 0;
+	w->nodes.count = w->frames.count = w->funcs.count = w->modules.count = w->files.count = 0;
 	for (size_t i = 0; i < count; i++)
 		use_node(w, samples[i].node);
-	for (uint32_t i = 0; i < w->nnodes; i++) {
-		uint32_t func = c->nodes[w->node_list[i]].func, module = c->funcs[func].number;
-		uint32_t place = w->places.of_node[w->node_list[i]];
+	for (uint32_t i = 0; i < w->nodes.count; i++) {
+		uint32_t func = c->nodes[w->nodes.list[i]].func, module = c->funcs[func].number;
+		uint32_t place = w->places.of_node[w->nodes.list[i]];
 
-		w->nodes[w->node_list[i]].value = i;
-		number_of(w, &w->frames[place], place, w->frame_list, &w->nframes);
-		number_of(w, &w->funcs[func], func, w->func_list, &w->nfuncs);
+		w->nodes.numbers[w->nodes.list[i]].value = i;
+		use(w, &w->frames, place);
+		use(w, &w->funcs, func);
 		if (*export_model_text(c, c->modules[module].name))
-			number_of(w, &w->modules[module], module, w->module_list, &w->nmodules);
+			use(w, &w->modules, module);
 		if (c->funcs[func].file != EXPORT_MODEL_NONE)
-			number_of(w, &w->files[c->funcs[func].file], c->funcs[func].file,
-				  w->file_list, &w->nfiles);
+			use(w, &w->files, c->funcs[func].file);
 	}
 }
 
@@ -154,7 +154,7 @@ static void write_samples(struct firefox_writer *w, const struct export_model_sa
 		if (samples[i].node == EXPORT_MODEL_NONE)
 			fputs("null", w->to);
 		else
-			fprintf(w->to, "%u", w->nodes[samples[i].node].value);
+			fprintf(w->to, "%u", w->nodes.numbers[samples[i].node].value);
 	}
 	fputs("],\"time\":[", w->to);
 	/* The times are unknown, so samples are spread over the slice. */
@@ -180,26 +180,27 @@ static void write_frames(struct firefox_writer *w)
 	const struct export_model_place *list = w->places.list;
 
 	fputs("\"frameTable\":{\"inlineDepth\":[", w->to);
-	for (uint32_t i = 0; i < w->nframes; i++)
-		fprintf(w->to, "%s%u", i ? "," : "", list[w->frame_list[i]].depth);
+	for (uint32_t i = 0; i < w->frames.count; i++)
+		fprintf(w->to, "%s%u", i ? "," : "", list[w->frames.list[i]].depth);
 	fputs("],\"func\":[", w->to);
-	for (uint32_t i = 0; i < w->nframes; i++)
-		fprintf(w->to, "%s%u", i ? "," : "", w->funcs[list[w->frame_list[i]].func].value);
+	for (uint32_t i = 0; i < w->frames.count; i++)
+		fprintf(w->to, "%s%u", i ? "," : "",
+			w->funcs.numbers[list[w->frames.list[i]].func].value);
 	fputs("],\"category\":[", w->to);
-	for (uint32_t i = 0; i < w->nframes; i++)
-		write_category(w, i, list[w->frame_list[i]].func);
+	for (uint32_t i = 0; i < w->frames.count; i++)
+		write_category(w, i, list[w->frames.list[i]].func);
 	fputs("],", w->to);
-	write_same(w, "subcategory", "0", w->nframes);
-	write_same(w, "address", "-1", w->nframes);
-	write_same(w, "nativeSymbol", "null", w->nframes);
-	write_same(w, "innerWindowID", "null", w->nframes);
-	write_same(w, "implementation", "null", w->nframes);
+	write_same(w, "subcategory", "0", w->frames.count);
+	write_same(w, "address", "-1", w->frames.count);
+	write_same(w, "nativeSymbol", "null", w->frames.count);
+	write_same(w, "innerWindowID", "null", w->frames.count);
+	write_same(w, "implementation", "null", w->frames.count);
 	fputs("\"line\":[", w->to);
-	for (uint32_t i = 0; i < w->nframes; i++)
-		write_number(w, i, w->c->funcs[list[w->frame_list[i]].func].line);
+	for (uint32_t i = 0; i < w->frames.count; i++)
+		write_number(w, i, w->c->funcs[list[w->frames.list[i]].func].line);
 	fputs("],", w->to);
-	write_same(w, "column", "null", w->nframes);
-	fprintf(w->to, "\"length\":%u},\n", w->nframes);
+	write_same(w, "column", "null", w->frames.count);
+	fprintf(w->to, "\"length\":%u},\n", w->frames.count);
 }
 
 static void write_stacks(struct firefox_writer *w)
@@ -207,26 +208,26 @@ static void write_stacks(struct firefox_writer *w)
 	const struct export_model *c = w->c;
 
 	fputs("\"stackTable\":{\"frame\":[", w->to);
-	for (uint32_t i = 0; i < w->nnodes; i++)
+	for (uint32_t i = 0; i < w->nodes.count; i++)
 		fprintf(w->to, "%s%u", i ? "," : "",
-			w->frames[w->places.of_node[w->node_list[i]]].value);
+			w->frames.numbers[w->places.of_node[w->nodes.list[i]]].value);
 	fputs("],\"prefix\":[", w->to);
-	for (uint32_t i = 0; i < w->nnodes; i++) {
-		uint32_t parent = c->nodes[w->node_list[i]].parent;
+	for (uint32_t i = 0; i < w->nodes.count; i++) {
+		uint32_t parent = c->nodes[w->nodes.list[i]].parent;
 
 		fputs(i ? "," : "", w->to);
 		if (parent == EXPORT_MODEL_NONE)
 			fputs("null", w->to);
 		else
-			fprintf(w->to, "%u", w->nodes[parent].value);
+			fprintf(w->to, "%u", w->nodes.numbers[parent].value);
 	}
 	fputs("],", w->to);
 	fputs("\"category\":[", w->to);
-	for (uint32_t i = 0; i < w->nnodes; i++)
-		write_category(w, i, c->nodes[w->node_list[i]].func);
+	for (uint32_t i = 0; i < w->nodes.count; i++)
+		write_category(w, i, c->nodes[w->nodes.list[i]].func);
 	fputs("],", w->to);
-	write_same(w, "subcategory", "0", w->nnodes);
-	fprintf(w->to, "\"length\":%u},\n", w->nnodes);
+	write_same(w, "subcategory", "0", w->nodes.count);
+	fprintf(w->to, "\"length\":%u},\n", w->nodes.count);
 
 	write_frames(w);
 }
@@ -238,48 +239,49 @@ static void write_funcs(struct firefox_writer *w)
 	char name[EXPORT_NAME_MAX];
 
 	fputs("\"funcTable\":{", w->to);
-	write_count(w, "name", 0, w->nfuncs);
-	write_same(w, "isJS", "false", w->nfuncs);
-	write_same(w, "relevantForJS", "false", w->nfuncs);
+	write_count(w, "name", 0, w->funcs.count);
+	write_same(w, "isJS", "false", w->funcs.count);
+	write_same(w, "relevantForJS", "false", w->funcs.count);
 	fputs("\"resource\":[", w->to);
-	for (uint32_t i = 0; i < w->nfuncs; i++) {
-		const struct firefox_number *module = &w->modules[c->funcs[w->func_list[i]].number];
+	for (uint32_t i = 0; i < w->funcs.count; i++) {
+		const struct firefox_number *module =
+			&w->modules.numbers[c->funcs[w->funcs.list[i]].number];
 
 		fprintf(w->to, "%s%d", i ? "," : "",
 			module->stamp == w->stamp ? (int)module->value : -1);
 	}
 	fputs("],", w->to);
 	fputs("\"fileName\":[", w->to);
-	for (uint32_t i = 0; i < w->nfuncs; i++) {
-		uint32_t file = c->funcs[w->func_list[i]].file;
+	for (uint32_t i = 0; i < w->funcs.count; i++) {
+		uint32_t file = c->funcs[w->funcs.list[i]].file;
 
 		write_number(w, i,
-			     file == EXPORT_MODEL_NONE
-				     ? 0
-				     : w->nfuncs + w->nmodules + w->files[file].value);
+			     file == EXPORT_MODEL_NONE ? 0
+						       : w->funcs.count + w->modules.count +
+								 w->files.numbers[file].value);
 	}
 	fputs("],", w->to);
-	write_same(w, "lineNumber", "null", w->nfuncs);
-	write_same(w, "columnNumber", "null", w->nfuncs);
-	fprintf(w->to, "\"length\":%u},\n\"resourceTable\":{\"lib\":[", w->nfuncs);
-	for (uint32_t i = 0; i < w->nmodules; i++)
-		fprintf(w->to, "%s%u", i ? "," : "", w->module_list[i]);
+	write_same(w, "lineNumber", "null", w->funcs.count);
+	write_same(w, "columnNumber", "null", w->funcs.count);
+	fprintf(w->to, "\"length\":%u},\n\"resourceTable\":{\"lib\":[", w->funcs.count);
+	for (uint32_t i = 0; i < w->modules.count; i++)
+		fprintf(w->to, "%s%u", i ? "," : "", w->modules.list[i]);
 	fputs("],", w->to);
-	write_count(w, "name", w->nfuncs, w->nmodules);
-	write_same(w, "host", "null", w->nmodules);
-	write_same(w, "type", RESOURCE_LIBRARY, w->nmodules);
-	fprintf(w->to, "\"length\":%u},\n\"stringArray\":[", w->nmodules);
-	for (uint32_t i = 0; i < w->nfuncs; i++) {
+	write_count(w, "name", w->funcs.count, w->modules.count);
+	write_same(w, "host", "null", w->modules.count);
+	write_same(w, "type", RESOURCE_LIBRARY, w->modules.count);
+	fprintf(w->to, "\"length\":%u},\n\"stringArray\":[", w->modules.count);
+	for (uint32_t i = 0; i < w->funcs.count; i++) {
 		fputs(i ? "," : "", w->to);
-		json_string(w->to, export_name(name, c, w->func_list[i]));
+		json_string(w->to, export_name(name, c, w->funcs.list[i]));
 	}
-	for (uint32_t i = 0; i < w->nmodules; i++) {
-		fputs(i || w->nfuncs ? "," : "", w->to);
-		json_string(w->to, export_model_text(c, c->modules[w->module_list[i]].name));
+	for (uint32_t i = 0; i < w->modules.count; i++) {
+		fputs(i || w->funcs.count ? "," : "", w->to);
+		json_string(w->to, export_model_text(c, c->modules[w->modules.list[i]].name));
 	}
-	for (uint32_t i = 0; i < w->nfiles; i++) {
+	for (uint32_t i = 0; i < w->files.count; i++) {
 		fputc(',', w->to);
-		json_string(w->to, export_model_text(c, c->files[w->file_list[i]]));
+		json_string(w->to, export_model_text(c, c->files[w->files.list[i]]));
 	}
 	fputs("]", w->to);
 }
@@ -398,39 +400,41 @@ static int write_threads(struct firefox_writer *w)
 	return 0;
 }
 
+static int table_new(struct firefox_table *t, uint32_t items)
+{
+	t->numbers = calloc((size_t)items + 1, sizeof(*t->numbers));
+	t->list = calloc((size_t)items + 1, sizeof(*t->list));
+	return t->numbers && t->list ? 0 : -ENOMEM;
+}
+
+static void table_free(struct firefox_table *t)
+{
+	free(t->numbers);
+	free(t->list);
+}
+
 int export_firefox(FILE *to, const struct export_model *c)
 {
 	struct firefox_writer w = {.to = to, .c = c};
 	int err = export_model_places_find(&w.places, c);
 
-	w.nodes = calloc((size_t)c->nnodes + 1, sizeof(*w.nodes));
-	w.frames = calloc((size_t)w.places.count + 1, sizeof(*w.frames));
-	w.funcs = calloc((size_t)c->nfuncs + 1, sizeof(*w.funcs));
-	w.modules = calloc((size_t)c->nmodules + 1, sizeof(*w.modules));
-	w.node_list = calloc((size_t)c->nnodes + 1, sizeof(*w.node_list));
-	w.frame_list = calloc((size_t)w.places.count + 1, sizeof(*w.frame_list));
-	w.func_list = calloc((size_t)c->nfuncs + 1, sizeof(*w.func_list));
-	w.module_list = calloc((size_t)c->nmodules + 1, sizeof(*w.module_list));
-	w.files = calloc((size_t)c->nfiles + 1, sizeof(*w.files));
-	w.file_list = calloc((size_t)c->nfiles + 1, sizeof(*w.file_list));
-	if (!w.nodes || !w.frames || !w.funcs || !w.modules || !w.node_list || !w.frame_list ||
-	    !w.func_list || !w.module_list || !w.files || !w.file_list)
-		err = -ENOMEM;
+	if (!err)
+		err = table_new(&w.nodes, c->nnodes) || table_new(&w.frames, w.places.count) ||
+				      table_new(&w.funcs, c->nfuncs) ||
+				      table_new(&w.modules, c->nmodules) ||
+				      table_new(&w.files, c->nfiles)
+			      ? -ENOMEM
+			      : 0;
 	if (!err) {
 		write_meta(&w);
 		write_libs(&w);
 		err = write_threads(&w);
 	}
-	free(w.nodes);
-	free(w.frames);
-	free(w.funcs);
-	free(w.modules);
-	free(w.node_list);
-	free(w.frame_list);
-	free(w.func_list);
-	free(w.module_list);
-	free(w.files);
-	free(w.file_list);
+	table_free(&w.nodes);
+	table_free(&w.frames);
+	table_free(&w.funcs);
+	table_free(&w.modules);
+	table_free(&w.files);
 	export_model_places_free(&w.places);
 	return err;
 }
