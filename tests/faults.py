@@ -544,7 +544,7 @@ TUI = [
           "[LOSS_BUSY] = \"busy\",\n\t\t[LOSS_SIDEBAND] = \"sideband\",",
           "[LOSS_BUSY] = \"sideband\",\n\t\t[LOSS_SIDEBAND] = \"busy\","),
     Fault("json-seconds", "tui/export/export_json.c",
-          "\".%09u\", ns / 1000000000u", "\".%u\", ns / 1000000000u"),
+          "PRIu64 \".%09u,", "PRIu64 \".%u,"),
     Fault("outfile-mode", "tui/util/outfile.c", "path->status.st_mode & 0777;", "0644;"),
     Fault("outfile-owner", "tui/util/outfile.c",
           "path->status.st_uid == geteuid() ?", "path->status.st_uid + 1 ?"),

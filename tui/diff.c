@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -271,11 +272,6 @@ static void sum_nodes(const struct flametree *t, struct diff_row *changes, uint3
 	}
 }
 
-static double size_of(double change)
-{
-	return change < 0 ? -change : change;
-}
-
 /* By text where changes are equal, so that the order is that of no file. */
 static int by_change(const void *a, const void *b, void *arg)
 {
@@ -284,10 +280,10 @@ static int by_change(const void *a, const void *b, void *arg)
 
 	if (x->proc != y->proc)
 		return x->proc ? -1 : 1;
-	if (size_of(x->points) != size_of(y->points))
-		return size_of(x->points) < size_of(y->points) ? 1 : -1;
-	if (size_of(x->total_points) != size_of(y->total_points))
-		return size_of(x->total_points) < size_of(y->total_points) ? 1 : -1;
+	if (fabs(x->points) != fabs(y->points))
+		return fabs(x->points) < fabs(y->points) ? 1 : -1;
+	if (fabs(x->total_points) != fabs(y->total_points))
+		return fabs(x->total_points) < fabs(y->total_points) ? 1 : -1;
 	return strcmp(t->pool.text + t->frames[x->frame].name,
 		      t->pool.text + t->frames[y->frame].name);
 }

@@ -187,14 +187,6 @@ static void write_procs(FILE *to, const struct profile *p, const struct profile_
 		fprintf(to, "         and %zu more\n", count - PROCS_SHOWN);
 }
 
-static const char *func_mark(enum func_kind kind)
-{
-	return kind == FUNC_KERNEL   ? " [k]"
-	       : kind == FUNC_INLINE ? " [i]"
-	       : kind == FUNC_JIT    ? " [jit]"
-				     : "";
-}
-
 static int write_funcs(FILE *to, const struct profile *p, const struct query *q,
 		       const struct proc_row *row)
 {
@@ -221,7 +213,10 @@ static int write_funcs(FILE *to, const struct profile *p, const struct query *q,
 			percent_of(rows[i].total, row->samples),
 			*func->module ? clean(module, sizeof(module), func->module) : "-",
 			end ? "[" : "", clean(name, sizeof(name), func->name), end ? "]" : "",
-			func_mark(func->kind));
+			func->kind == FUNC_KERNEL   ? " [k]"
+			: func->kind == FUNC_INLINE ? " [i]"
+			: func->kind == FUNC_JIT    ? " [jit]"
+						    : "");
 		sourcename(func, name, sizeof(name));
 		fprintf(to, "%s%s\n", *name ? "  " : "", name);
 	}
@@ -334,7 +329,7 @@ static void write_cpu(FILE *to, const struct profile *p, const struct proc_row *
 	if (row->cpu)
 		snprintf(cpu, sizeof(cpu), "cpu%u", row->cpu - 1);
 	if (func)
-		text_clean(name, sizeof(name), func->name, strlen(func->name));
+		clean(name, sizeof(name), func->name);
 	fprintf(to, "%8s %6.1f %8" PRIu64 " %8.1f %8.1f  %s\n", cpu, row->cpu_percent, row->samples,
 		percent_of(row->samples, all), percent_of(row->kernel_samples, row->samples), name);
 }

@@ -18,11 +18,6 @@
 #include "tui/profile/profile.h"
 #include "tui/query/query.h"
 
-struct options;
-
-/* What --no-kernel and the like have to say about the last slice. */
-struct query batch_query(const struct options *options);
-
 /*
  * Messages of the profile since *serial, one a line, as `stacktop: warning: ...`. *serial is 0 at
  * first and moves on.

@@ -25,12 +25,6 @@ static void write_time(FILE *to, uint64_t ns)
 		tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ns / 1000000u % 1000));
 }
 
-/* The decimal point is a point in any locale. */
-static void write_seconds(FILE *to, uint64_t ns)
-{
-	fprintf(to, "%" PRIu64 ".%09u", ns / 1000000000u, (unsigned int)(ns % 1000000000u));
-}
-
 static void write_head(FILE *to, const struct export_model *c)
 {
 	static const char *const losses[LOSS_COUNT] = {
@@ -48,9 +42,9 @@ static void write_head(FILE *to, const struct export_model *c)
 
 	fprintf(to, "{\"stacktop\":%d,\"time\":", JSON_VERSION);
 	write_time(to, c->nslices ? c->slices[0].time : 0);
-	fputs(",\"seconds\":", to);
-	write_seconds(to, h->elapsed);
-	fputs(",\"event\":", to);
+	/* The decimal point is a point in any locale. */
+	fprintf(to, ",\"seconds\":%" PRIu64 ".%09u,\"event\":", h->elapsed / 1000000000u,
+		(unsigned int)(h->elapsed % 1000000000u));
 	json_string(to, h->event);
 	fprintf(to,
 		",\"frequency\":%u,\"cpus\":%u,\"samples\":%" PRIu64 ",\"user_samples\":%" PRIu64

@@ -290,8 +290,8 @@ static uint32_t thread_hash(uint32_t proc, uint32_t tid)
 	return (uint32_t)idtable_mix(proc, tid);
 }
 
-static struct export_model_thread *find_thread(const struct export_model *c, uint32_t proc,
-					       uint32_t tid)
+struct export_model_thread *export_model_thread_find(const struct export_model *c, uint32_t proc,
+						     uint32_t tid)
 {
 	uint32_t hash = thread_hash(proc, tid), id;
 
@@ -301,9 +301,9 @@ static struct export_model_thread *find_thread(const struct export_model *c, uin
 	return NULL;
 }
 
-int export_model_thread_add(struct export_model *c, uint32_t proc, uint32_t tid, const char *dirty)
+static int add_thread(struct export_model *c, uint32_t proc, uint32_t tid, const char *dirty)
 {
-	struct export_model_thread *thread = find_thread(c, proc, tid);
+	struct export_model_thread *thread = export_model_thread_find(c, proc, tid);
 	char comm[16];
 
 	text_clean(comm, sizeof(comm), dirty, strlen(dirty));
@@ -327,12 +327,6 @@ int export_model_thread_add(struct export_model *c, uint32_t proc, uint32_t tid,
 	return 0;
 }
 
-const struct export_model_thread *export_model_thread_find(const struct export_model *c,
-							   uint32_t proc, uint32_t tid)
-{
-	return find_thread(c, proc, tid);
-}
-
 const char *export_model_thread(const struct export_model *c, uint32_t proc, uint32_t tid)
 {
 	const struct export_model_thread *thread = export_model_thread_find(c, proc, tid);
@@ -352,8 +346,8 @@ static int add_cell(const struct profile_cell *cell, void *arg)
 		return (int)node;
 	proc = add_proc(c, query_proc(a->p, cell->proc));
 	if (proc < 0 || GROW(c->samples, c->nsamples, c->samples_room, SIZE_MAX) ||
-	    (cell->tid && export_model_thread_add(c, (uint32_t)proc, cell->tid,
-						  query_thread(a->p, cell->proc, cell->tid))))
+	    (cell->tid &&
+	     add_thread(c, (uint32_t)proc, cell->tid, query_thread(a->p, cell->proc, cell->tid))))
 		return -ENOMEM;
 	c->samples[c->nsamples++] = (struct export_model_sample){
 		a->slice,	(uint32_t)proc, c->merged_threads ? 0 : cell->tid,

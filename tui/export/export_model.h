@@ -123,11 +123,9 @@ static inline const char *export_model_text(const struct export_model *c, size_t
 	return c->pool.text + at;
 }
 
-/* Sets the name of a thread of one of the model's processes. -ENOMEM. */
-int export_model_thread_add(struct export_model *c, uint32_t proc, uint32_t tid, const char *comm);
 /* NULL: it has no name of its own. */
-const struct export_model_thread *export_model_thread_find(const struct export_model *c,
-							   uint32_t proc, uint32_t tid);
+struct export_model_thread *export_model_thread_find(const struct export_model *c, uint32_t proc,
+						     uint32_t tid);
 /* The name of a thread, which may be that of its process. */
 const char *export_model_thread(const struct export_model *c, uint32_t proc, uint32_t tid);
 

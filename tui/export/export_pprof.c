@@ -93,19 +93,13 @@ static void put_number(struct outbytes *m, unsigned int field, uint64_t value)
 	bytes_put_number(m, value);
 }
 
-/* Wire type 2. */
-static void put_block(struct outbytes *m, unsigned int field, const void *data, size_t size)
-{
-	bytes_put_number(m, field << 3 | 2);
-	bytes_put_number(m, size);
-	bytes_put(m, data, size);
-}
-
-/* The part becomes a field of the message, and is emptied. */
+/* Wire type 2: the part becomes a field of the message, and is emptied. */
 static void put_part(struct outbytes *m, unsigned int field, struct outbytes *part)
 {
 	m->failed |= part->failed;
-	put_block(m, field, part->data ? part->data : (unsigned char *)"", part->size);
+	bytes_put_number(m, field << 3 | 2);
+	bytes_put_number(m, part->size);
+	bytes_put(m, part->data ? part->data : (unsigned char *)"", part->size);
 	part->size = 0;
 }
 

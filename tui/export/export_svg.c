@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tui/export/export_model.h"
 #include "tui/export/export_priv.h"

@@ -9,8 +9,6 @@
 
 #include "symbols/base/text.h"
 #include "tui/export/export_model.h"
-#include "bpf/sampler/event.h"
-#include "tui/export/folded.h"
 
 #define TEXT_MAX 2048 /* bytes of a name or a command line, and NUL */
 

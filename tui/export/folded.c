@@ -85,7 +85,7 @@ size_t folded_label(char *to, size_t size, enum func_kind kind, const char *name
 static int append_stack(struct folded_maker *folder, uint32_t id)
 {
 	const struct profile_stack *stack = query_stack(folder->p, id);
-	char frame[FRAME_MAX];
+	char frame[1 + FRAME_MAX] = ";";
 	int err = 0;
 
 	for (uint32_t i = 0; stack && i < stack->nframes && !err; i++) {
@@ -94,10 +94,8 @@ static int append_stack(struct folded_maker *folder, uint32_t id)
 
 		if (folder->q->hide_inline && func->kind == FUNC_INLINE)
 			continue;
-		length = folded_label(frame, sizeof(frame), func->kind, func->name);
-		err = append(folder->out, ";", 1);
-		if (!err)
-			err = append(folder->out, frame, length);
+		length = folded_label(frame + 1, FRAME_MAX, func->kind, func->name);
+		err = append(folder->out, frame, 1 + length);
 	}
 	return err;
 }
@@ -113,15 +111,6 @@ static uint32_t text_hash(const char *text, size_t length)
 	word = 0;
 	memcpy(&word, text, length);
 	return (uint32_t)idtable_mix(hash, word);
-}
-
-static int lines_reserve(struct folded_maker *folder)
-{
-	struct folded *out = folder->out;
-
-	if (idtable_reserve(&folder->index, out->count + 1))
-		return -ENOMEM;
-	return GROW(out->lines, out->count, out->lines_room, SIZE_MAX);
 }
 
 /* The text behind `at` becomes a line, or is added to an equal one. */
@@ -142,7 +131,8 @@ static int line_count(struct folded_maker *folder, size_t at, uint64_t count)
 			return 0;
 		}
 	}
-	if (lines_reserve(folder))
+	if (idtable_reserve(&folder->index, out->count + 1) ||
+	    GROW(out->lines, out->count, out->lines_room, SIZE_MAX))
 		return -ENOMEM;
 	idtable_add(&folder->index, hash, (uint32_t)out->count);
 	out->lines[out->count++] = (struct folded_line){at, length, count};
