@@ -45,52 +45,65 @@ enum long_option {
 	OPTION_HELP,
 };
 
+/* Where a field of struct options is, which has to be of that type. */
+#define AT(type, field)                                                                            \
+	(offsetof(struct options, field) +                                                         \
+	 0 * sizeof((type *)NULL == &((struct options *)NULL)->field))
+
 static const struct option_row table[] = {
-	{'p', "pid", "LIST", "sample only these processes, by number: 1,22,333"},
-	{OPTION_COMM, "comm", "REGEX", "sample only processes with a matching name"},
-	{'u', "user", "USER", "sample only processes of this user, by name or number"},
-	{'G', "cgroup", "PART", "sample only processes of matching control groups"},
-	{OPTION_CONTAINER, "container", "ID",
-	 "sample only processes of a container, by id or name"},
-	{'C', "cpu", "LIST", "sample only these CPUs: 0-3,5"},
-	{OPTION_BY_CPU, "by-cpu", NULL, "count the samples of each CPU apart"},
-	{'F', "frequency", "HZ", "samples a second on each CPU, 1 to 9999 (default 99)"},
-	{'e', "event", "EVENT", "event to sample (default cpu-clock)"},
-	{'d', "delay", "SEC", "seconds between refreshes, 0.1 to 3600 (default 1)"},
-	{'K', "no-kernel", NULL, "leave kernel frames out"},
-	{'U', "no-user", NULL, "leave user frames out"},
-	{OPTION_NO_INLINE, "no-inline", NULL, "leave inlined calls out"},
-	{OPTION_DEBUGINFOD, "debuginfod", NULL, "fetch debug files from $DEBUGINFOD_URLS"},
-	{'b', "batch", NULL, "no screen: a report per refresh to standard output"},
-	{OPTION_PLAIN, "plain", NULL, "no screen: changes as lines, commands from stdin"},
-	{'n', "iterations", "N", "end after so many refreshes"},
-	{OPTION_FORMAT, "format", "FORMAT",
-	 "of batch reports (default: text, or by FILE's suffix)"},
-	{'o', "output", "FILE", "write batch reports there, not to standard output"},
-	{'w', "record", "FILE", "record a session for --replay"},
-	{'r', "replay", "FILE", "show a session instead of this machine"},
-	{OPTION_FROM, "from", "TIME", "replay from this time on: seconds, or 14:03:20"},
-	{OPTION_TO, "to", "TIME", "replay up to this time"},
-	{OPTION_SPEED, "speed", "FACTOR", "speed of the replay, 0.1 to 100 (default 1)"},
-	{OPTION_DIFF, "diff", "A B", "compare two sessions or files of folded stacks"},
-	{OPTION_BASELINE, "baseline", "FILE", "show differences from a session"},
-	{OPTION_MEMORY, "memory", "MIB", "budget of unwind tables, 1 to 4096 (default 64)"},
+	{'p', "pid", "LIST", "sample only these processes, by number: 1,22,333", 0},
+	{OPTION_COMM, "comm", "REGEX", "sample only processes with a matching name", 0},
+	{'u', "user", "USER", "sample only processes of this user, by name or number", 0},
+	{'G', "cgroup", "PART", "sample only processes of matching control groups", 0},
+	{OPTION_CONTAINER, "container", "ID", "sample only processes of a container, by id or name",
+	 0},
+	{'C', "cpu", "LIST", "sample only these CPUs: 0-3,5", 0},
+	{OPTION_BY_CPU, "by-cpu", NULL, "count the samples of each CPU apart", AT(bool, by_cpu)},
+	{'F', "frequency", "HZ", "samples a second on each CPU, 1 to 9999 (default 99)", 0},
+	{'e', "event", "EVENT", "event to sample (default cpu-clock)", 0},
+	{'d', "delay", "SEC", "seconds between refreshes, 0.1 to 3600 (default 1)", 0},
+	{'K', "no-kernel", NULL, "leave kernel frames out", AT(bool, no_kernel)},
+	{'U', "no-user", NULL, "leave user frames out", AT(bool, no_user)},
+	{OPTION_NO_INLINE, "no-inline", NULL, "leave inlined calls out", AT(bool, no_inline)},
+	{OPTION_DEBUGINFOD, "debuginfod", NULL, "fetch debug files from $DEBUGINFOD_URLS",
+	 AT(bool, debuginfod)},
+	{'b', "batch", NULL, "no screen: a report per refresh to standard output", AT(bool, batch)},
+	{OPTION_PLAIN, "plain", NULL, "no screen: changes as lines, commands from stdin",
+	 AT(bool, plain)},
+	{'n', "iterations", "N", "end after so many refreshes", 0},
+	{OPTION_FORMAT, "format", "FORMAT", "of batch reports (default: text, or by FILE's suffix)",
+	 0},
+	{'o', "output", "FILE", "write batch reports there, not to standard output",
+	 AT(const char *, output)},
+	{'w', "record", "FILE", "record a session for --replay", AT(const char *, record)},
+	{'r', "replay", "FILE", "show a session instead of this machine", AT(const char *, replay)},
+	{OPTION_FROM, "from", "TIME", "replay from this time on: seconds, or 14:03:20", 0},
+	{OPTION_TO, "to", "TIME", "replay up to this time", 0},
+	{OPTION_SPEED, "speed", "FACTOR", "speed of the replay, 0.1 to 100 (default 1)", 0},
+	{OPTION_DIFF, "diff", "A B", "compare two sessions or files of folded stacks",
+	 AT(const char *, diff[0])},
+	{OPTION_BASELINE, "baseline", "FILE", "show differences from a session",
+	 AT(const char *, baseline)},
+	{OPTION_MEMORY, "memory", "MIB", "budget of unwind tables, 1 to 4096 (default 64)", 0},
 	{OPTION_DEBUG_MEMORY, "debug-memory", "MIB",
-	 "budget of debug information, 1 to 65536 (default 256)"},
-	{OPTION_ASCII, "ascii", NULL, "draw with ASCII characters only"},
-	{OPTION_NO_COLOR, "no-color", NULL, "draw without colours"},
-	{OPTION_NO_MOUSE, "no-mouse", NULL, "leave the mouse to the terminal"},
-	{OPTION_THEME, "theme", "NAME", "colours of the screen"},
+	 "budget of debug information, 1 to 65536 (default 256)", 0},
+	{OPTION_ASCII, "ascii", NULL, "draw with ASCII characters only", AT(bool, ascii)},
+	{OPTION_NO_COLOR, "no-color", NULL, "draw without colours", AT(bool, no_color)},
+	{OPTION_NO_MOUSE, "no-mouse", NULL, "leave the mouse to the terminal", AT(bool, no_mouse)},
+	{OPTION_THEME, "theme", "NAME", "colours of the screen", AT(const char *, theme)},
 	{OPTION_SCREENSHOT, "screenshot", "FILE",
-	 "write the screen as .svg, .ansi or text, and end"},
-	{OPTION_SIZE, "size", "COLSxROWS", "of the screenshot, 20x5 to 400x120 (default 100x30)"},
-	{OPTION_KEYS, "keys", "KEYS", "keys to press before it, as F1 names them: \"3 Down\""},
-	{OPTION_DUMP_UNWIND, "dump-unwind", "FILE", "print the unwind table of an ELF file"},
-	{OPTION_SYMBOLIZE, "symbolize", "FILE", "name ELF addresses read from standard input"},
-	{OPTION_CHECK, "check", NULL, "say what this kernel and this user can do"},
-	{OPTION_FORCE, "force", NULL, "sample although it may hang this kernel"},
-	{OPTION_VERSION, "version", NULL, "print the version"},
-	{OPTION_HELP, "help", NULL, "print this help"},
+	 "write the screen as .svg, .ansi or text, and end", AT(const char *, screenshot)},
+	{OPTION_SIZE, "size", "COLSxROWS", "of the screenshot, 20x5 to 400x120 (default 100x30)",
+	 0},
+	{OPTION_KEYS, "keys", "KEYS", "keys to press before it, as F1 names them: \"3 Down\"", 0},
+	{OPTION_DUMP_UNWIND, "dump-unwind", "FILE", "print the unwind table of an ELF file",
+	 AT(const char *, dump_unwind)},
+	{OPTION_SYMBOLIZE, "symbolize", "FILE", "name ELF addresses read from standard input",
+	 AT(const char *, symbolize)},
+	{OPTION_CHECK, "check", NULL, "say what this kernel and this user can do", AT(bool, check)},
+	{OPTION_FORCE, "force", NULL, "sample although it may hang this kernel", AT(bool, force)},
+	{OPTION_VERSION, "version", NULL, "print the version", 0},
+	{OPTION_HELP, "help", NULL, "print this help", 0},
 };
 
 #define ROWS (sizeof(table) / sizeof(*table))
@@ -101,62 +114,10 @@ const struct option_row *options_table(size_t *count)
 	return table;
 }
 
-/* Where a field of struct options is, which has to be of that type. */
-#define AT(type, field)                                                                            \
-	(offsetof(struct options, field) +                                                         \
-	 0 * sizeof((type *)NULL == &((struct options *)NULL)->field))
-
-/* Options that are there or not. */
-static const struct {
-	int letter;
-	size_t at; /* of a bool in struct options */
-} flags[] = {
-	{OPTION_NO_INLINE, AT(bool, no_inline)},
-	{OPTION_BY_CPU, AT(bool, by_cpu)},
-	{OPTION_DEBUGINFOD, AT(bool, debuginfod)},
-	{'K', AT(bool, no_kernel)},
-	{'U', AT(bool, no_user)},
-	{'b', AT(bool, batch)},
-	{OPTION_PLAIN, AT(bool, plain)},
-	{OPTION_CHECK, AT(bool, check)},
-	{OPTION_FORCE, AT(bool, force)},
-	{OPTION_NO_MOUSE, AT(bool, no_mouse)},
-	{OPTION_ASCII, AT(bool, ascii)},
-	{OPTION_NO_COLOR, AT(bool, no_color)},
-};
-
-/* Options whose text is kept as it is, for the code that uses it. */
-static const struct {
-	int letter;
-	size_t at; /* of a const char * in struct options */
-} texts[] = {
-	{'o', AT(const char *, output)},
-	{'w', AT(const char *, record)},
-	{'r', AT(const char *, replay)},
-	{OPTION_BASELINE, AT(const char *, baseline)},
-	{OPTION_DIFF, AT(const char *, diff[0])},
-	{OPTION_SYMBOLIZE, AT(const char *, symbolize)},
-	{OPTION_DUMP_UNWIND, AT(const char *, dump_unwind)},
-	{OPTION_SCREENSHOT, AT(const char *, screenshot)},
-	{OPTION_THEME, AT(const char *, theme)},
-};
-
-static enum options_result take_plain(struct options *out, int letter, const char *arg)
-{
-	char *base = (char *)out;
-
-	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-		if (flags[i].letter == letter)
-			*(bool *)(void *)(base + flags[i].at) = true;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (texts[i].letter == letter)
-			*(const char **)(void *)(base + texts[i].at) = arg;
-	return OPTIONS_RUN;
-}
-
 static enum options_result take(struct parser *parser, int letter, const char *arg, bool *format)
 {
 	struct options *out = parser->out;
+	const struct option_row *row = table;
 
 	switch (letter) {
 	case 'p':
@@ -205,7 +166,13 @@ static enum options_result take(struct parser *parser, int letter, const char *a
 	case OPTION_VERSION:
 		return OPTIONS_VERSION;
 	default:
-		return take_plain(out, letter, arg);
+		while (row->letter != letter)
+			row++;
+		if (row->arg)
+			*(const char **)(void *)((char *)out + row->at) = arg;
+		else
+			*(bool *)(void *)((char *)out + row->at) = true;
+		return OPTIONS_RUN;
 	}
 }
 

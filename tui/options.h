@@ -112,6 +112,11 @@ struct option_row {
 	const char *name; /* "pid", for --pid */
 	const char *arg;  /* "LIST"; NULL: takes none */
 	const char *help; /* one sentence without a full stop */
+	/*
+	 * Where in struct options a bool says that it was given, or the text of its argument is
+	 * kept as it is, for the code that uses it; 0: it is read otherwise.
+	 */
+	size_t at;
 };
 
 const struct option_row *options_table(size_t *count);

@@ -62,16 +62,6 @@ static bool number(const char **text, unsigned long max, unsigned long *out)
 	return value <= max;
 }
 
-static bool number_whole(const char *text, unsigned long min, unsigned long max, unsigned int *out)
-{
-	unsigned long value;
-
-	if (!number(&text, max, &value) || *text || value < min)
-		return false;
-	*out = (unsigned int)value;
-	return true;
-}
-
 /* Not strtod: it takes "inf", "0x1p3", and in some locales a comma instead of the point. */
 static bool decimal(const char *text, double min, double max, double *out)
 {
@@ -245,10 +235,14 @@ enum options_result options_take_event(struct parser *parser, const char *text)
 enum options_result options_take_number(struct parser *parser, const char *name, const char *text,
 					unsigned int max, unsigned int *out)
 {
-	if (number_whole(text, 1, max, out))
-		return OPTIONS_RUN;
-	return options_usage(parser, "--%s: `%.*s' is not a number from 1 to %u", name, SHOWN, text,
-			     max);
+	const char *s = text;
+	unsigned long value;
+
+	if (!number(&s, max, &value) || *s || !value)
+		return options_usage(parser, "--%s: `%.*s' is not a number from 1 to %u", name,
+				     SHOWN, text, max);
+	*out = (unsigned int)value;
+	return OPTIONS_RUN;
 }
 
 enum options_result options_take_delay(struct parser *parser, const char *text)
