@@ -4,15 +4,6 @@
 
 #include <stdio.h>
 
-static int needed(int count, const int *width)
-{
-	int sum = 0;
-
-	for (int i = 0; i < count; i++)
-		sum += width[i];
-	return sum;
-}
-
 /* Gives what is left to the columns that may grow, in turns, the left ones first. */
 static void grow(const struct column *columns, int count, int left, int *width)
 {
@@ -36,11 +27,10 @@ static void grow(const struct column *columns, int count, int left, int *width)
 void columns_fit(const struct column *columns, int count, int total, unsigned int hidden,
 		 int *width)
 {
-	int sum;
+	int sum = 0;
 
 	for (int i = 0; i < count; i++)
-		width[i] = hidden & 1U << i ? 0 : columns[i].min;
-	sum = needed(count, width);
+		sum += width[i] = hidden & 1U << i ? 0 : columns[i].min;
 	for (int i = count - 1; i >= 0 && sum > total; i--) {
 		if (columns[i].keep)
 			continue;

@@ -143,23 +143,15 @@ static void on_killing(int signal, siginfo_t *info, void *context)
 	raise(signal);
 }
 
-static int pipe_open(void)
-{
-	if (pipe2(state.pipe, O_CLOEXEC | O_NONBLOCK))
-		return -errno;
-	return 0;
-}
-
 int crash_open(void)
 {
 	struct sigaction ask = {.sa_handler = on_asking, .sa_flags = SA_RESTART};
 	struct sigaction die = {.sa_sigaction = on_killing,
 				.sa_flags = SA_SIGINFO | SA_RESETHAND | SA_ONSTACK | SA_NODEFER};
 	sigset_t wanted;
-	int err = pipe_open();
 
-	if (err)
-		return err;
+	if (pipe2(state.pipe, O_CLOEXEC | O_NONBLOCK))
+		return -errno;
 	/* A stack that overflowed is no place for a handler. */
 	state.stack.ss_sp = malloc(STACK_SIZE);
 	state.stack.ss_size = STACK_SIZE;

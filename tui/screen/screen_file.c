@@ -23,11 +23,6 @@
 #define PAPER	    0x16181du /* what the terminal's own colours are taken for */
 #define INK	    0xd7d9dcu
 
-struct cell_look {
-	struct color fg, bg;
-	unsigned int attributes;
-};
-
 enum screen_file_format screen_file_format(const char *path)
 {
 	const char *dot = strrchr(path, '.');
@@ -44,11 +39,9 @@ static const struct gridcell *cell_at(const struct grid *g, int row, int col)
 	return &g->cells[(size_t)row * (size_t)g->cols + (size_t)col];
 }
 
-static struct cell_look look_of(const struct theme *theme, const struct gridcell *c)
+static const struct style *look_of(const struct theme *theme, const struct gridcell *c)
 {
-	const struct style *style = theme_style(theme, (enum ui_view)c->view, (enum role)c->role);
-
-	return (struct cell_look){style->fg, style->bg, style->attributes};
+	return theme_style(theme, (enum ui_view)c->view, (enum role)c->role);
 }
 
 static bool same_color(const struct color *a, const struct color *b)
@@ -56,7 +49,7 @@ static bool same_color(const struct color *a, const struct color *b)
 	return a->terminal == b->terminal && (a->terminal || a->rgb == b->rgb);
 }
 
-static bool same_look(const struct cell_look *a, const struct cell_look *b)
+static bool same_look(const struct style *a, const struct style *b)
 {
 	return same_color(&a->fg, &b->fg) && same_color(&a->bg, &b->bg) &&
 	       a->attributes == b->attributes;
@@ -65,14 +58,13 @@ static bool same_look(const struct cell_look *a, const struct cell_look *b)
 /* Column behind the cells that look like the one at col. */
 static int run_end(const struct grid *g, const struct theme *theme, int row, int col)
 {
-	struct cell_look first = look_of(theme, cell_at(g, row, col));
+	const struct style *first = look_of(theme, cell_at(g, row, col));
 	int end = col + 1;
 
 	for (; end < g->cols; end++) {
 		const struct gridcell *c = cell_at(g, row, end);
-		struct cell_look look = look_of(theme, c);
 
-		if (c->ch && !same_look(&first, &look))
+		if (c->ch && !same_look(first, look_of(theme, c)))
 			break;
 	}
 	return end;
@@ -103,7 +95,7 @@ static void put_color(FILE *to, int kind, const struct color *c)
 			c->rgb & 255);
 }
 
-static void put_look(FILE *to, const struct cell_look *look)
+static void put_look(FILE *to, const struct style *look)
 {
 	static const struct {
 		unsigned int attribute;
@@ -127,10 +119,8 @@ static void write_ansi(FILE *to, const struct grid *g, const struct theme *theme
 {
 	for (int row = 0; row < g->rows; row++) {
 		for (int col = 0, end; col < g->cols; col = end) {
-			struct cell_look look = look_of(theme, cell_at(g, row, col));
-
 			end = run_end(g, theme, row, col);
-			put_look(to, &look);
+			put_look(to, look_of(theme, cell_at(g, row, col)));
 			put_cells(to, g, row, col, end, put_plain);
 		}
 		fputs("\033[0m\n", to);
@@ -170,8 +160,8 @@ static bool is_blank(const struct grid *g, int row, int col, int end)
 	return true;
 }
 
-static void write_run(FILE *to, const struct grid *g, const struct cell_look *look, int row,
-		      int col, int end)
+static void write_run(FILE *to, const struct grid *g, const struct style *look, int row, int col,
+		      int end)
 {
 	bool reverse = look->attributes & ATTR_REVERSE;
 	uint32_t fg = shade(&look->fg, INK), bg = shade(&look->bg, PAPER);
@@ -210,10 +200,8 @@ static void write_svg(FILE *to, const struct grid *g, const struct theme *theme)
 		width, height, width, height, width, height, PAPER);
 	for (int row = 0; row < g->rows; row++) {
 		for (int col = 0, end; col < g->cols; col = end) {
-			struct cell_look look = look_of(theme, cell_at(g, row, col));
-
 			end = run_end(g, theme, row, col);
-			write_run(to, g, &look, row, col, end);
+			write_run(to, g, look_of(theme, cell_at(g, row, col)), row, col, end);
 		}
 	}
 	fputs("</g>\n</svg>\n", to);

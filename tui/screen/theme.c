@@ -366,19 +366,6 @@ static void cut_comment(char *line)
 	}
 }
 
-static int section_line(struct theme_parser *p, const char *word)
-{
-	if (strcmp(word, "[palette]") == 0) {
-		p->section = SECTION_PALETTE;
-	} else if (strcmp(word, "[roles]") == 0) {
-		p->section = SECTION_ROLES;
-	} else {
-		p->section = SECTION_UNKNOWN;
-		warn(p, "unknown section '%s'", word);
-	}
-	return 0;
-}
-
 /* line is changed. */
 static int parse_line(struct theme_parser *p, char *line)
 {
@@ -395,8 +382,14 @@ static int parse_line(struct theme_parser *p, char *line)
 	name = strtok_r(line, " \t\r", &save);
 	if (!name && !equals)
 		return 0;
-	if (name && name[0] == '[')
-		return section_line(p, name);
+	if (name && name[0] == '[') {
+		p->section = strcmp(name, "[palette]") == 0 ? SECTION_PALETTE
+			     : strcmp(name, "[roles]") == 0 ? SECTION_ROLES
+							    : SECTION_UNKNOWN;
+		if (p->section == SECTION_UNKNOWN)
+			warn(p, "unknown section '%s'", name);
+		return 0;
+	}
 	if (!name || !equals || strtok_r(NULL, " \t\r", &save)) {
 		warn(p, "expected: name = value");
 		return 0;
