@@ -65,24 +65,6 @@ static unsigned int sort_step(struct ui *ui, int step)
 	return view_get(ui)->sort_by(ui, next);
 }
 
-static unsigned int ascii(struct ui *ui)
-{
-	if (ui->ascii && !ui->utf8)
-		ui_notice(ui, "this terminal's locale is not UTF-8");
-	else
-		ui->ascii = !ui->ascii;
-	return UI_REDRAW;
-}
-
-static unsigned int toggle_mouse(struct ui *ui)
-{
-	ui->no_mouse = !ui->no_mouse;
-	ui_notice(ui, "%s",
-		  ui->no_mouse ? "the terminal has the mouse, to select text"
-			       : "stacktop has the mouse");
-	return UI_REDRAW;
-}
-
 enum ui_view actions_cycled(const struct ui *ui)
 {
 	return ui->view == VIEW_TREE	  ? VIEW_CALLERS
@@ -106,19 +88,13 @@ static unsigned int act_view(struct ui *ui, enum action action)
 	case ACTION_PREV_VIEW:
 		return ui_go(ui, step_view(ui->view, -1));
 	case ACTION_VIEW_1:
-		return ui_go(ui, VIEW_PROCS);
 	case ACTION_VIEW_2:
-		return ui_go(ui, VIEW_FUNCS);
 	case ACTION_VIEW_3:
-		return ui_go(ui, VIEW_TREE);
 	case ACTION_VIEW_4:
-		return ui_go(ui, VIEW_CALLERS);
 	case ACTION_VIEW_5:
-		return ui_go(ui, VIEW_FLAME);
 	case ACTION_VIEW_6:
-		return ui_go(ui, VIEW_SHARDS);
 	case ACTION_VIEW_7:
-		return ui_go(ui, VIEW_UNWIND);
+		return ui_go(ui, (enum ui_view)(VIEW_PROCS + (action - ACTION_VIEW_1)));
 	case ACTION_CYCLE:
 		return ui_go(ui, actions_cycled(ui));
 	default:
@@ -157,9 +133,17 @@ static unsigned int act_show(struct ui *ui, enum action action)
 	case ACTION_BY_CPU:
 		return bycpu_toggle(ui);
 	case ACTION_ASCII:
-		return ascii(ui);
+		if (ui->ascii && !ui->utf8)
+			ui_notice(ui, "this terminal's locale is not UTF-8");
+		else
+			ui->ascii = !ui->ascii;
+		return UI_REDRAW;
 	case ACTION_MOUSE:
-		return toggle_mouse(ui);
+		ui->no_mouse = !ui->no_mouse;
+		ui_notice(ui, "%s",
+			  ui->no_mouse ? "the terminal has the mouse, to select text"
+				       : "stacktop has the mouse");
+		return UI_REDRAW;
 	default:
 		return 0;
 	}
@@ -240,15 +224,6 @@ static unsigned int annotate(struct ui *ui)
 	return func ? annotate_open(ui, func, pid, image) : 0;
 }
 
-/* Where no process is under the cursor, that which is zoomed into. */
-static unsigned int inspect(struct ui *ui)
-{
-	if (ui->zoom.on)
-		return unwind_inspect(ui, ui->zoom.pid, 0);
-	ui_notice(ui, "the walk of which process? Press i on one in Procs");
-	return UI_REDRAW;
-}
-
 /* What no view had a use for. */
 static unsigned int act_last(struct ui *ui, enum action action)
 {
@@ -257,7 +232,11 @@ static unsigned int act_last(struct ui *ui, enum action action)
 	case ACTION_CODE:
 		return annotate(ui);
 	case ACTION_INSPECT:
-		return inspect(ui);
+		/* Where no process is under the cursor, that which is zoomed into. */
+		if (ui->zoom.on)
+			return unwind_inspect(ui, ui->zoom.pid, 0);
+		ui_notice(ui, "the walk of which process? Press i on one in Procs");
+		return UI_REDRAW;
 	case ACTION_ATTACH:
 	case ACTION_RESET:
 	case ACTION_FILTER_USER:

@@ -12,21 +12,12 @@
 #include "tui/ui/selection.h"
 #include "tui/ui/view.h"
 
-static bool is_number(const char *text)
-{
-	return *text && strlen(text) < 10 && strspn(text, "0123456789") == strlen(text);
-}
-
-static bool is_called(const struct profile_proc *proc, const char *text, pid_t pid)
-{
-	return pid ? proc->pid == pid : strcmp(proc->comm, text) == 0;
-}
-
 /* Of those that were sampled, the busiest; else one that was not, by its PID. A copy. */
 static bool find_process(struct ui *ui, const char *text, struct profile_proc *out)
 {
 	struct profile *p = ui_profile(ui);
-	pid_t pid = is_number(text) ? (pid_t)strtol(text, NULL, 10) : 0;
+	bool number = strlen(text) < 10 && strspn(text, "0123456789") == strlen(text);
+	pid_t pid = number ? (pid_t)strtol(text, NULL, 10) : 0;
 	struct query q = procrows_query(ui);
 	const struct profile_proc *proc;
 	struct proc_row *rows = NULL;
@@ -39,7 +30,8 @@ static bool find_process(struct ui *ui, const char *text, struct profile_proc *o
 		count = 0;
 	for (size_t i = 0; i < count; i++) {
 		proc = query_proc(p, rows[i].proc);
-		if (!proc || !is_called(proc, text, pid) || (found && rows[i].samples <= most))
+		if (!proc || (pid ? proc->pid != pid : strcmp(proc->comm, text) != 0) ||
+		    (found && rows[i].samples <= most))
 			continue;
 		*out = *proc;
 		most = rows[i].samples;

@@ -156,32 +156,10 @@ const char *cmdline_word(size_t at, const char **help)
 	return words[at].name;
 }
 
-static unsigned int run_action(struct ui *ui, const struct key_row *row, const char *rest)
-{
-	if (*rest)
-		return questions_answer(ui, row->action, rest);
-	if (row->views & VIEW_BIT(ui_keys(ui)))
-		return actions_do(ui, row->action);
-	ui_notice(ui, "%s has no meaning in this view", row->name);
-	return UI_REDRAW;
-}
-
-/* Tab leaves a blank behind a word that is complete. */
-static unsigned int run_word(struct ui *ui, const struct command_word *word, const char *rest)
-{
-	char text[PROMPT_TEXT];
-	size_t n;
-
-	snprintf(text, sizeof(text), "%s", rest);
-	n = strlen(text);
-	while (n && text[n - 1] == ' ')
-		text[--n] = '\0';
-	return word->run(ui, text);
-}
-
 unsigned int cmdline_run(struct ui *ui, const char *text)
 {
-	char name[SELECTOR_BYTES];
+	char name[SELECTOR_BYTES], argument[PROMPT_TEXT];
+	const struct key_row *row;
 	const char *rest;
 	size_t n;
 
@@ -191,19 +169,28 @@ unsigned int cmdline_run(struct ui *ui, const char *text)
 		return UI_REDRAW;
 	snprintf(name, sizeof(name), "%.*s", (int)n, text);
 	rest = text + n + strspn(text + n, " ");
+	row = keymap_find(name);
 	for (size_t i = 0; i < WORDS; i++) {
-		if (strcmp(words[i].name, name) != 0 ||
-		    (words[i].needs && !*rest && keymap_find(name)))
+		if (strcmp(words[i].name, name) != 0 || (words[i].needs && !*rest && row))
 			continue;
 		if (words[i].needs && !*rest) {
 			ui_notice(ui, ":%s needs an argument; Tab shows which", name);
 			return UI_REDRAW;
 		}
-		return run_word(ui, &words[i], rest);
+		/* Tab leaves a blank behind a word that is complete. */
+		snprintf(argument, sizeof(argument), "%s", rest);
+		for (n = strlen(argument); n && argument[n - 1] == ' ';)
+			argument[--n] = '\0';
+		return words[i].run(ui, argument);
 	}
-	if (keymap_find(name))
-		return run_action(ui, keymap_find(name), rest);
-	ui_notice(ui, "there is no command '%s'; Tab or help shows them", name);
+	if (row && *rest)
+		return questions_answer(ui, row->action, rest);
+	if (row && row->views & VIEW_BIT(ui_keys(ui)))
+		return actions_do(ui, row->action);
+	if (row)
+		ui_notice(ui, "%s has no meaning in this view", name);
+	else
+		ui_notice(ui, "there is no command '%s'; Tab or help shows them", name);
 	return UI_REDRAW;
 }
 

@@ -104,14 +104,6 @@ static bool moved(double from, double to)
 	return by >= MOVED_PERCENT && by >= MOVED_PART * from;
 }
 
-static void write_gone(struct plain_writer *t, FILE *to)
-{
-	for (size_t i = 0; i < t->said.count; i++)
-		if (!find(&t->now, &t->said.rows[i]))
-			line(to, "no longer in the list: %s, %.1f %% before",
-			     brief(&t->said.rows[i]), t->said.rows[i].percent);
-}
-
 int plain_writer_news(struct plain_writer *t, FILE *to, const struct ui *ui)
 {
 	int err = plain_list_make(&t->now, ui);
@@ -136,7 +128,10 @@ int plain_writer_news(struct plain_writer *t, FILE *to, const struct ui *ui)
 			row->percent = before->percent;
 		}
 	}
-	write_gone(t, to);
+	for (size_t i = 0; i < t->said.count; i++)
+		if (!find(&t->now, &t->said.rows[i]))
+			line(to, "no longer in the list: %s, %.1f %% before",
+			     brief(&t->said.rows[i]), t->said.rows[i].percent);
 	/* Also if the reason is another one. */
 	if (!t->now.count && (t->said.count || strcmp(t->now.empty, t->said.empty) != 0))
 		line(to, "%s", t->now.empty);

@@ -309,15 +309,6 @@ unsigned int setup_apply(struct ui *ui, const char *name)
 
 /* --- drawing ------------------------------------------------------------------------------- */
 
-static void draw_title(const struct ui *ui, const struct setup_row *row, struct grid *g, int y)
-{
-	if (row->view)
-		grid_printf(g, y, 1, g->cols - 1, ROLE_TITLE, "Columns of %s",
-			    ui->views[row->view]->title);
-	else
-		grid_put(g, y, 1, g->cols - 1, ROLE_TITLE, row->index ? "Keys" : "Settings");
-}
-
 /* The help of a row, from the column `at` on; "" none. */
 static const char *help_of(const struct setup_row *row, int *at)
 {
@@ -337,7 +328,12 @@ static void draw_row(const struct ui *ui, const struct setup_row *row, struct gr
 	grid_fit(g, y, at, g->cols - at, ROLE_DIM, help);
 	switch (row->kind) {
 	case SETUP_TITLE:
-		draw_title(ui, row, g, y);
+		if (row->view)
+			grid_printf(g, y, 1, g->cols - 1, ROLE_TITLE, "Columns of %s",
+				    ui->views[row->view]->title);
+		else
+			grid_put(g, y, 1, g->cols - 1, ROLE_TITLE,
+				 row->index ? "Keys" : "Settings");
 		break;
 	case SETUP_SETTING:
 		config_get(&ui->config, settings[row->index].name, text, sizeof(text));

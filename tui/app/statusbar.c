@@ -168,15 +168,6 @@ static void say_marks(const struct ui *ui, struct grid *g, int row)
 	hints_draw(&ui->config.keys, hints, sizeof(hints) / sizeof(hints[0]), g, row, ROLE_DIM);
 }
 
-static void say_followed(const struct ui *ui, struct grid *g, int row)
-{
-	char text[160], ends[64];
-
-	hints_words(&ui->config.keys, ACTION_FOLLOW, "ends that.", ends, sizeof(ends));
-	snprintf(text, sizeof(text), "The cursor stays on its row, also through exec. %s", ends);
-	grid_fit(g, row, 1, g->cols - 1, ROLE_DIM, text);
-}
-
 /* Not before a path that has no blank, which would have one row and lose its end all the same. */
 static bool breaks_well(const char *text, int width)
 {
@@ -202,11 +193,10 @@ static void say(struct grid *g, int row, enum role role, const char *text)
 	grid_words(g, row - rows + 1, rows, 1, g->cols - 1, 2, role, text);
 }
 
-/* The most urgent message. */
 void statusbar_message(const struct ui *ui, struct grid *g, int row)
 {
 	static const enum role roles[] = {ROLE_TEXT, ROLE_WARN, ROLE_ERROR};
-	char text[512];
+	char text[512], ends[64];
 
 	if (ui->notice[0] && ui->now < ui->notice_until) {
 		say(g, row, ROLE_TITLE, ui->notice);
@@ -224,7 +214,10 @@ void statusbar_message(const struct ui *ui, struct grid *g, int row)
 	} else if (broken_share(ui) > BROKEN_SHARE) {
 		say_broken(ui, g, row);
 	} else if (ui->follow) {
-		say_followed(ui, g, row);
+		hints_words(&ui->config.keys, ACTION_FOLLOW, "ends that.", ends, sizeof(ends));
+		snprintf(text, sizeof(text), "The cursor stays on its row, also through exec. %s",
+			 ends);
+		grid_fit(g, row, 1, g->cols - 1, ROLE_DIM, text);
 	} else {
 		say_marks(ui, g, row);
 	}

@@ -92,8 +92,6 @@ int user_files_open(struct ui *ui, const struct ui_options *options, bool screen
 	return open_theme(ui, options, &told, theme, keeper);
 }
 
-/* A copy of the samples that are shown, and the query for it. -ENOENT: their process is gone;
- * -ENOMEM. */
 int user_files_copy(struct ui *ui, struct profile **copy, struct query *q)
 {
 	struct profile *p = ui_profile(ui);
