@@ -451,7 +451,7 @@ TUI = [
           "(ch >= 0x202a && ch <= 0x202e)", "(ch >= 0x202b && ch <= 0x202e)"),
     Fault("grid-surrogate", "tui/screen/grid.c",
           "|| ch > 0x10ffff || (ch >= 0xd800 && ch < 0xe000))", "|| ch > 0x10ffff)"),
-    Fault("recall-again", "tui/screen/prompt_history.c",
+    Fault("recall-again", "tui/screen/prompt.c",
           "if (i == list->count && i == PROMPT_HISTORY_MAX)\n\t\ti = 0;",
           "if (i == list->count && i == PROMPT_HISTORY_MAX)\n\t\ti--;"),
     Fault("copy-pad", "tui/screen/base64.c",

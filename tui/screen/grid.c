@@ -64,7 +64,7 @@ static uint32_t utf8_next(const char **text)
 	return ch;
 }
 
-static int utf8_encode(char *to, uint32_t ch)
+int grid_utf8(char *to, uint32_t ch)
 {
 	if (ch < 0x80) {
 		to[0] = (char)ch;
@@ -396,9 +396,9 @@ size_t grid_cell_text(const struct gridcell *c, char to[GRID_CELL_BYTES])
 
 	if (!c->ch)
 		return 0;
-	at += utf8_encode(at, c->ch);
+	at += grid_utf8(at, c->ch);
 	for (int i = 0; i < CELL_MARKS && c->marks[i]; i++)
-		at += utf8_encode(at, c->marks[i]);
+		at += grid_utf8(at, c->marks[i]);
 	return (size_t)(at - to);
 }
 

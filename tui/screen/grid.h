@@ -109,6 +109,8 @@ const char *grid_glyph(const struct grid *g, enum glyph glyph);
 /* Level 0..SPARK_LEVELS-1 of a sparkline; static. */
 const char *grid_spark(const struct grid *g, int level);
 
+/* Writes the character as UTF-8, without a NUL, and returns how many bytes, at most 4. */
+int grid_utf8(char *to, uint32_t ch);
 /* Cells that text takes when put into this grid. */
 int grid_width(const struct grid *g, const char *text);
 

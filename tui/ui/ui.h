@@ -20,7 +20,6 @@
 #include "tui/profile/profile.h"
 #include "tui/screen/prompt.h"
 #include "tui/query/query.h"
-#include "tui/screen/prompt_history.h"
 #include "tui/ui/search.h"
 #include "tui/ui/scrub.h"
 

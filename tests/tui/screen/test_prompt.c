@@ -2,7 +2,7 @@
 /* build: -Wl,--wrap=source_post */
 /*
  * What was typed before at a prompt comes back by Up and Down, and what is being typed stays.
- * Covers: tui/screen/prompt_history.c tui/screen/prompt.c
+ * Covers: tui/screen/prompt.c
  */
 #include <locale.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "tests/support/screens.h"
-#include "tui/screen/prompt_history.h"
+#include "tui/screen/prompt.h"
 #include "tui/app/dispatch.h"
 
 #define CTRL(letter) ((letter) - '@')
