@@ -241,29 +241,24 @@ static double points(const struct flametree *t, const uint64_t counts[2])
 	return share(t, counts[NOW], NOW) - share(t, counts[BEFORE], BEFORE);
 }
 
-/* Recursion counts once: a frame below itself is in the total already. */
-static void add_node(struct diff_row *changes, uint32_t *open, const struct flametree_node *node)
-{
-	struct diff_row *change = &changes[node->frame];
-
-	for (int side = 0; side < 2; side++) {
-		change->self[side] += node->self[side];
-		if (!open[node->frame])
-			change->total[side] += node->total[side];
-	}
-	open[node->frame]++;
-}
-
 /* In the order of the tree, so that what a node stands below is known without looking up. */
 static void sum_nodes(const struct flametree *t, struct diff_row *changes, uint32_t *open)
 {
 	uint32_t node = t->nodes->first;
 
 	while (node != FLAMETREE_NONE && node) {
-		uint32_t next = t->nodes[node].first;
+		const struct flametree_node *n = &t->nodes[node];
+		struct diff_row *change = &changes[n->frame];
+		uint32_t next = n->first;
 
-		add_node(changes, open, &t->nodes[node]);
-		changes[t->nodes[node].frame].proc |= t->nodes[node].depth == 1;
+		for (int side = 0; side < 2; side++) {
+			change->self[side] += n->self[side];
+			/* Recursion counts once: a frame below itself is in the total already. */
+			if (!open[n->frame])
+				change->total[side] += n->total[side];
+		}
+		open[n->frame]++;
+		change->proc |= n->depth == 1;
 		for (; next == FLAMETREE_NONE && node; node = t->nodes[node].parent) {
 			open[t->nodes[node].frame]--;
 			next = t->nodes[node].next;

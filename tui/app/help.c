@@ -32,33 +32,11 @@ static const char *const marks[] = {
 	"In a question, Left Right ^A ^E move, ^U ^K cut, Esc cancels;",
 	"Up and Down, ^P and ^N bring back earlier answers to : / and \\.",
 	"",
-	"", /* the last two lines are draw_history's and draw_memory's */
+	"", /* the last two lines are about memory */
 	"",
 };
 
 #define MARKS ((int)(sizeof(marks) / sizeof(marks[0])))
-
-/* What was kept when it was last looked at, which is a second ago, or when the view froze. */
-static void draw_history(struct grid *g, int row, const struct history *kept)
-{
-	if (!kept->bytes_max)
-		return;
-	grid_printf(g, row, 2, g->cols - 2, ROLE_TEXT,
-		    "%.1f of %.0f MiB of memory for the history: %.0f of %d s",
-		    (double)kept->bytes / MIB, (double)kept->bytes_max / MIB, kept->seconds,
-		    SCRUB_SECONDS);
-}
-
-static void draw_memory(struct grid *g, int row, const struct profile_health *last)
-{
-	double tables = last->shards_created * SHARD_MIB;
-
-	grid_printf(
-		g, row, 2, g->cols - 2, ROLE_TEXT,
-		"%.1f MiB of locked memory: %.1f of BPF maps, %.0f of %.0f (--memory) of tables",
-		(double)last->locked / MIB + tables, (double)last->locked / MIB, tables,
-		last->shards_max * SHARD_MIB);
-}
 
 static void draw_line(struct grid *g, int row, int line, int keys,
 		      const struct profile_health *last, const struct history *kept,
@@ -66,14 +44,23 @@ static void draw_line(struct grid *g, int row, int line, int keys,
 {
 	const struct key_row *key = &keys_table(NULL)[line];
 	char views[96], bound[48], scope[104] = "";
+	double tables = last->shards_created * SHARD_MIB, maps = (double)last->locked / MIB;
 	int n;
 
+	/* What was kept when it was last looked at: a second ago, or when the view froze. */
 	if (line - keys == MARKS - 2) {
-		draw_history(g, row, kept);
+		if (kept->bytes_max)
+			grid_printf(g, row, 2, g->cols - 2, ROLE_TEXT,
+				    "%.1f of %.0f MiB of memory for the history: %.0f of %d s",
+				    (double)kept->bytes / MIB, (double)kept->bytes_max / MIB,
+				    kept->seconds, SCRUB_SECONDS);
 		return;
 	}
 	if (line - keys == MARKS - 1) {
-		draw_memory(g, row, last);
+		grid_printf(g, row, 2, g->cols - 2, ROLE_TEXT,
+			    "%.1f MiB of locked memory: %.1f of BPF maps, %.0f of %.0f (--memory) "
+			    "of tables",
+			    maps + tables, maps, tables, last->shards_max * SHARD_MIB);
 		return;
 	}
 	if (line >= keys) {

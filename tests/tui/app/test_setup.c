@@ -2,7 +2,7 @@
 /* build: -Wl,--wrap=source_post */
 /*
  * Settings by keys and commands, and the mouse, on a made-up machine.
- * Covers: tui/app/setup.c tui/app/cmdline.c tui/app/cmd_targets.c tui/app/dispatch.c
+ * Covers: tui/app/setup.c tui/app/cmdline.c tui/app/dispatch.c
  * Covers: tui/screen/keymap.c tui/screen/columns.c tui/screen/hints.c
  */
 #include <locale.h>
