@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/ui/names.h"
 #include "tui/ui/ui.h"
 #include "tui/ui/view.h"
 
@@ -70,6 +71,16 @@ unsigned int search_name(struct ui *ui, const char *name)
 	/* The match is under the cursor already: nothing else shows that it is one. */
 	ui_notice(ui, "n and N go to the next and previous of this name");
 	return search_set(ui, pattern);
+}
+
+unsigned int search_func(struct ui *ui, const struct profile_func *func)
+{
+	char name[512];
+
+	if (!func)
+		return 0;
+	names_show(func, name, sizeof(name));
+	return search_name(ui, name);
 }
 
 bool search_matches(const struct ui *ui, const char *text)

@@ -9,6 +9,7 @@
 
 #include "tui/screen/prompt.h"
 
+struct profile_func;
 struct ui;
 
 struct search {
@@ -23,6 +24,8 @@ void search_clear(struct search *search);
 unsigned int search_set(struct ui *ui, const char *pattern);
 /* From now on the very name is. */
 unsigned int search_name(struct ui *ui, const char *name);
+/* The name of the function, as it is shown; NULL: nothing is done. */
+unsigned int search_func(struct ui *ui, const struct profile_func *func);
 /* To the next match in the direction of step (+1, -1), or the one under the cursor when `here`. */
 unsigned int search_step(struct ui *ui, int step, bool here);
 /* True when a search is on and the text matches. */

@@ -448,14 +448,11 @@ static unsigned int flame_click(struct ui *ui, int row, int col, bool twice)
 	return v->at == v->top ? UI_REDRAW : zoom(v, v->at);
 }
 
-static unsigned int same_name(struct ui *ui, const struct flame_view *v)
+static const struct profile_func *flame_function(const struct ui *ui)
 {
-	char name[256];
+	const struct flame_view *v = ui->state[VIEW_FLAME];
 
-	if (!v->at)
-		return 0;
-	names_show(calltree_func(&v->calls, v->at), name, sizeof(name));
-	return search_name(ui, name);
+	return v->at ? calltree_func(&v->calls, v->at) : NULL;
 }
 
 static unsigned int flame_key(struct ui *ui, enum action action)
@@ -481,7 +478,7 @@ static unsigned int flame_key(struct ui *ui, enum action action)
 			       ? ui_zoom_module(ui, calltree_func(&v->calls, v->at)->module)
 			       : 0;
 	case ACTION_SAME_NAME:
-		return same_name(ui, v);
+		return search_func(ui, flame_function(ui));
 	default:
 		return v->flame.count ? move(v, action) : 0;
 	}
@@ -591,13 +588,6 @@ static unsigned int flame_find_match(struct ui *ui, int step, bool here)
 		return 0;
 	/* Before the first drawing it is counted by flame_load. */
 	return go_node(v, found) | (search_total_counted(&v->found, ui) ? 0 : UI_RELOAD);
-}
-
-static const struct profile_func *flame_function(const struct ui *ui)
-{
-	const struct flame_view *v = ui->state[VIEW_FLAME];
-
-	return v->at ? calltree_func(&v->calls, v->at) : NULL;
 }
 
 static void flame_copy(const struct ui *ui, char *to, size_t size)

@@ -73,16 +73,6 @@ static unsigned int funcs_sort_by(struct ui *ui, int column)
 	return UI_RESORT;
 }
 
-static unsigned int same_name(struct ui *ui, const struct functable *t)
-{
-	char name[512];
-
-	if (!t->list.count)
-		return 0;
-	names_show(t->rows[t->list.cursor].func, name, sizeof(name));
-	return search_name(ui, name);
-}
-
 static unsigned int funcs_key(struct ui *ui, enum action action)
 {
 	struct functable *t = ui->state[VIEW_FUNCS];
@@ -111,7 +101,7 @@ static unsigned int funcs_key(struct ui *ui, enum action action)
 	case ACTION_ZOOM_MODULE:
 		return t->list.count ? ui_zoom_module(ui, t->rows[t->list.cursor].func->module) : 0;
 	case ACTION_SAME_NAME:
-		return same_name(ui, t);
+		return search_func(ui, functable_function(t));
 	default:
 		return 0;
 	}

@@ -436,16 +436,6 @@ static unsigned int key_on_row(struct ui *ui, struct tree_view *v, enum action a
 	}
 }
 
-static unsigned int same_name(struct ui *ui, const struct tree_view *v)
-{
-	char name[512];
-
-	if (!v->list.count || v->rows.row[v->list.cursor].small)
-		return 0;
-	names_show(calltree_func(&v->calls, v->rows.row[v->list.cursor].node), name, sizeof(name));
-	return search_name(ui, name);
-}
-
 /* The cursor's node vanishes into its ancestor of that level. */
 static void close_below(struct tree_view *v, uint32_t levels)
 {
@@ -514,7 +504,7 @@ static unsigned int tree_key(struct ui *ui, enum action action)
 	case ACTION_FLIP:
 		return ui_go(ui, v->callers ? VIEW_TREE : VIEW_CALLERS);
 	case ACTION_SAME_NAME:
-		return same_name(ui, v);
+		return search_func(ui, tree_function(ui));
 	default:
 		return v->list.count ? key_on_row(ui, v, action) : 0;
 	}
