@@ -485,7 +485,7 @@ TUI = [
           "if (from[i].end == QUERY_NONE)\n\t\t\tto->complete",
           "if (from[i].end != QUERY_NONE)\n\t\t\tto->complete"),
     Fault("search-escape", "tui/ui/search.c",
-          "if (strchr(\"\\\\^$.[]|()*+?{}\", *name))", "if (strchr(\"\\\\^$.[]|()+?{}\", *name))"),
+          "if (strchr(\"\\\\^$.[]|()*+?{}\", *text))", "if (strchr(\"\\\\^$.[]|()+?{}\", *text))"),
     Fault("search-case", "tui/ui/search.c",
           "REG_EXTENDED | REG_ICASE | REG_NOSUB", "REG_EXTENDED | REG_NOSUB"),
     Fault("zoom-follow", "tui/ui/zoom.c",

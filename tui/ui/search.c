@@ -53,21 +53,26 @@ unsigned int search_set(struct ui *ui, const char *pattern)
 	return search_step(ui, 1, true);
 }
 
+void search_quote(char *to, size_t size, const char *text)
+{
+	size_t n = 0;
+
+	to[n++] = '^';
+	for (; *text && n + 3 < size; text++) {
+		if (strchr("\\^$.[]|()*+?{}", *text))
+			to[n++] = '\\';
+		to[n++] = *text;
+	}
+	if (!*text)
+		to[n++] = '$';
+	to[n] = '\0';
+}
+
 unsigned int search_name(struct ui *ui, const char *name)
 {
 	char pattern[PROMPT_TEXT];
-	size_t n = 0;
 
-	pattern[n++] = '^';
-	/* A name that is too long is searched by its beginning. */
-	for (; *name && n + 3 < sizeof(pattern); name++) {
-		if (strchr("\\^$.[]|()*+?{}", *name))
-			pattern[n++] = '\\';
-		pattern[n++] = *name;
-	}
-	if (!*name)
-		pattern[n++] = '$';
-	pattern[n] = '\0';
+	search_quote(pattern, sizeof(pattern), name);
 	/* The match is under the cursor already: nothing else shows that it is one. */
 	ui_notice(ui, "n and N go to the next and previous of this name");
 	return search_set(ui, pattern);

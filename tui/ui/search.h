@@ -22,6 +22,8 @@ void search_clear(struct search *search);
 /* From now on the pattern is what is searched, none if it is empty; goes to the first match.
  * Returns enum ui_flags, as the next ones do. */
 unsigned int search_set(struct ui *ui, const char *pattern);
+/* The regular expression of exactly this text; of one that is too long, of its beginning. */
+void search_quote(char *to, size_t size, const char *text);
 /* From now on the very name is. */
 unsigned int search_name(struct ui *ui, const char *name);
 /* The name of the function, as it is shown; NULL: nothing is done. */

@@ -162,16 +162,21 @@ int selection_query(const struct ui *ui, const struct profile *p, struct query *
 	return err;
 }
 
+struct query selection_all(const struct ui *ui)
+{
+	return (struct query){.span = ui_span(ui),
+			      .proc = QUERY_ALL,
+			      .hide_kernel = ui->hide_kernel,
+			      .hide_user = ui->hide_user,
+			      .hide_inline = ui->hide_inline,
+			      .baseline = ui->scrub.diff};
+}
+
 bool ui_query(const struct ui *ui, const struct profile *p, struct query *q)
 {
-	*q = (struct query){.span = ui_span(ui),
-			    .proc = QUERY_ALL,
-			    .hide_kernel = ui->hide_kernel,
-			    .hide_user = ui->hide_user,
-			    .hide_inline = ui->hide_inline,
-			    .baseline = ui->scrub.diff};
+	*q = selection_all(ui);
 	if (ui->zoom.on) {
-		q->proc = ui_find_proc(p, ui->zoom.pid, ui->zoom.image);
+		q->proc = query_find_proc(p, ui->zoom.pid, ui->zoom.image);
 		if (q->proc == QUERY_ALL)
 			return false;
 	}
@@ -203,28 +208,12 @@ unsigned int selection_filter(struct ui *ui, const char *text)
 	return UI_RELOAD;
 }
 
-/* The regular expression of exactly this text. */
-static void quote(char *to, size_t size, const char *text)
-{
-	size_t n = 0;
-
-	to[n++] = '^';
-	for (; *text && n + 4 < size; text++) {
-		if (strchr("\\^$.[]|()*+?{}", *text))
-			to[n++] = '\\';
-		to[n++] = *text;
-	}
-	if (!*text)
-		to[n++] = '$';
-	to[n] = '\0';
-}
-
 unsigned int selection_ask_column(struct ui *ui, enum action action, const char *value)
 {
 	char offer[128] = "";
 
 	if (value && value[0])
-		quote(offer, sizeof(offer), value);
+		search_quote(offer, sizeof(offer), value);
 	prompt_open(&ui->prompt, (int)action,
 		    action == ACTION_FILTER_USER ? "Only the user (empty: all):"
 						 : "Only the container or unit (empty: all):",
@@ -246,7 +235,7 @@ unsigned int selection_only(struct ui *ui, enum action action, const char *value
 {
 	char text[128];
 
-	quote(text, sizeof(text), value);
+	search_quote(text, sizeof(text), value);
 	return selection_filter_column(ui, action, text);
 }
 

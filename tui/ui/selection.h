@@ -52,6 +52,8 @@ void selection_free(struct selection *s);
 
 /* True when views that can be zoomed are about the tagged processes. */
 bool selection_sums(const struct ui *ui);
+/* The query of all processes, without scope and filter. */
+struct query selection_all(const struct ui *ui);
 /*
  * Adds the scope and the filter to the query; the lock is held. `paths`: the filter is about paths,
  * so one for functions keeps each sample that has such a function in its path. -ENOMEM.

@@ -20,11 +20,6 @@ struct profile *ui_profile(const struct ui *ui)
 	return ui->profile;
 }
 
-uint32_t ui_find_proc(const struct profile *p, pid_t pid, uint64_t image)
-{
-	return query_find_proc(p, pid, image);
-}
-
 void ui_notice(struct ui *ui, const char *format, ...)
 {
 	va_list args;

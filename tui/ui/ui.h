@@ -127,8 +127,6 @@ struct profile *ui_profile(const struct ui *ui);
 /* The query of what is chosen, good until the next one; false: the process that was zoomed into is
  * gone, or there is no memory to choose with. */
 bool ui_query(const struct ui *ui, const struct profile *p, struct query *q);
-/* Id of process (pid, image), QUERY_ALL when it is not there. */
-uint32_t ui_find_proc(const struct profile *p, pid_t pid, uint64_t image);
 unsigned int ui_go(struct ui *ui, enum ui_view view);
 /* Close what is open there, if anything is. */
 void ui_close_overlay(struct ui *ui);

@@ -14,16 +14,6 @@
 
 #define CPU_IMAGE ((uint64_t)1 << 62) /* no process has it: see count_key.exec_id */
 
-struct query procrows_query(const struct ui *ui)
-{
-	return (struct query){.span = ui_span(ui),
-			      .proc = QUERY_ALL,
-			      .hide_kernel = ui->hide_kernel,
-			      .hide_user = ui->hide_user,
-			      .hide_inline = ui->hide_inline,
-			      .baseline = ui->scrub.diff};
-}
-
 void procrows_free(struct procrows *rows)
 {
 	free(rows->row);
@@ -53,20 +43,25 @@ static int make_row(struct procrows *rows, const struct profile *p, const struct
 	return 0;
 }
 
-/* Rows of processes or groups, the first ones. */
+/* Rows of processes, groups or CPUs, the first ones. */
 static int add_procs(struct procrows *rows, const struct profile *p, const struct query *q)
 {
+	static const struct profile_proc cpu; /* gets its name later */
 	size_t count;
 	int err = query_procs(p, q, &rows->wholes, &count);
 
 	if (err)
 		return err;
+	/* Only samples from before CPUs were counted apart: show no rows. */
+	if (q->by_cpu && count == 1 && !rows->wholes[0].cpu)
+		count = 0;
 	rows->row = calloc(count + 1, sizeof(*rows->row));
 	rows->procs = calloc(count + 1, sizeof(*rows->procs));
 	if (!rows->row || !rows->procs)
 		return -ENOMEM;
 	for (size_t i = 0; !err && i < count; i++) {
-		const struct profile_proc *proc = query_proc(p, rows->wholes[i].proc);
+		const struct profile_proc *proc =
+			q->by_cpu ? &cpu : query_proc(p, rows->wholes[i].proc);
 		struct procs_row *row = &rows->row[rows->count];
 
 		if (!proc)
@@ -163,7 +158,7 @@ static void name_group(const struct ui *ui, struct profile_proc *row)
 
 static int load_groups(struct ui *ui, struct procrows *rows, const struct profile *p)
 {
-	struct query q = procrows_query(ui);
+	struct query q = selection_all(ui);
 	uint32_t *owners = NULL;
 	int err =
 		query_owners(p, ui->grouping == GROUP_USER ? text_of_user : text_of_group, &owners);
@@ -196,9 +191,8 @@ static void name_cpu(struct profile_proc *row, const struct proc_row *data, uint
 
 static int load_cpus(struct ui *ui, struct procrows *rows, const struct profile *p)
 {
-	struct query q = procrows_query(ui);
+	struct query q = selection_all(ui);
 	uint64_t all;
-	size_t count;
 	int err = 0;
 
 	bycpu_query(ui, &q);
@@ -208,25 +202,9 @@ static int load_cpus(struct ui *ui, struct procrows *rows, const struct profile 
 	q.scope = NULL;
 	q.by_cpu = true;
 	if (!err)
-		err = query_procs(p, &q, &rows->wholes, &count);
-	if (err)
-		return err;
-	/* Only samples from before CPUs were counted apart: show no rows. */
-	if (count == 1 && !rows->wholes[0].cpu)
-		count = 0;
-	rows->row = calloc(count + 1, sizeof(*rows->row));
-	rows->procs = calloc(count + 1, sizeof(*rows->procs));
-	if (!rows->row || !rows->procs)
-		return -ENOMEM;
-	for (size_t i = 0; !err && i < count; i++) {
-		struct procs_row *row = &rows->row[rows->count];
-
-		err = make_row(rows, p, &rows->wholes[i], NULL);
-		row->whole = &rows->wholes[i];
-		row->whole_hottest = row->hottest;
-		row->proc = &rows->procs[rows->nprocs];
-		name_cpu(&rows->procs[rows->nprocs++], &rows->wholes[i], all);
-	}
+		err = add_procs(rows, p, &q);
+	for (size_t i = 0; i < rows->nprocs; i++)
+		name_cpu(&rows->procs[i], &rows->wholes[i], all);
 	return err;
 }
 
@@ -268,7 +246,7 @@ static int add_cpus(struct procrows *rows, const struct profile *p, const struct
 static int load_places(struct ui *ui, struct procrows *rows, const struct profile *p, bool threads,
 		       size_t first)
 {
-	struct query q = procrows_query(ui);
+	struct query q = selection_all(ui);
 
 	if (!rows->cpus)
 		return 0;
@@ -279,7 +257,7 @@ static int load_places(struct ui *ui, struct procrows *rows, const struct profil
 
 static int load_rows(struct ui *ui, struct procrows *rows, const struct profile *p)
 {
-	struct query q = procrows_query(ui);
+	struct query q = selection_all(ui);
 	size_t nprocs;
 	int err;
 
@@ -317,7 +295,7 @@ static int by_process(const void *a, const void *b)
 /* Keeps the rows of processes that have a sample with what the filter looks for. */
 static int judge_by_stacks(struct ui *ui, struct procrows *rows, const struct profile *p)
 {
-	struct query q = procrows_query(ui);
+	struct query q = selection_all(ui);
 	struct proc_row *found = NULL;
 	size_t count = 0;
 	int err = selection_query(ui, p, &q, true);

@@ -61,8 +61,6 @@ void procrows_free(struct procrows *rows);
 int procrows_load(struct procrows *rows, struct ui *ui, const struct profile *p);
 /* Sorts those that the filter keeps. */
 void procrows_sort(struct procrows *rows, enum procs_column column, bool inverted);
-/* What Procs asks: all processes, by what is chosen. */
-struct query procrows_query(const struct ui *ui);
 /* What the process is summed up by. */
 const char *procrows_group(const struct ui *ui, const struct profile_proc *proc);
 

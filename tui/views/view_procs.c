@@ -161,7 +161,7 @@ static bool is_member(const struct profile_proc *proc, void *arg)
 static int load_cpu(struct ui *ui, struct procs *v, const struct profile *p)
 {
 	const uint32_t cpu = v->rows.row[v->list.cursor].data.cpu;
-	struct query q = procrows_query(ui);
+	struct query q = selection_all(ui);
 	struct sample_filter scope = {.ncpus = cpu + 1};
 	bool *cpus = calloc(cpu + 1, sizeof(*cpus));
 	int err = cpus ? 0 : -ENOMEM;
@@ -182,7 +182,7 @@ static int load_cpu(struct ui *ui, struct procs *v, const struct profile *p)
 static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
 {
 	const struct filter *filter = &ui->selection->filter;
-	struct query q = procrows_query(ui);
+	struct query q = selection_all(ui);
 	struct sample_filter thread = {0};
 	int err;
 
@@ -208,7 +208,7 @@ static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
 		thread.tid = v->tid;
 		q.scope = &thread;
 	}
-	q.proc = v->list.count ? ui_find_proc(p, v->pid, v->image) : QUERY_ALL;
+	q.proc = v->list.count ? query_find_proc(p, v->pid, v->image) : QUERY_ALL;
 	if (q.proc == QUERY_ALL) {
 		functable_clear(v->below);
 		return 0;
