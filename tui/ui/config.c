@@ -394,15 +394,6 @@ void config_parse(struct config *out, const char *text, size_t length, config_wa
 
 /* --- writing ------------------------------------------------------------------------------- */
 
-static void write_bind(FILE *to, const struct keymap_bind *b)
-{
-	char name[KEYMAP_NAME];
-
-	if (keymap_name(b->key, name, sizeof(name)))
-		fprintf(to, "key %s = %s\n", name,
-			b->action ? keymap_row(b->action)->name : "none");
-}
-
 /* The bind that the line stands for; KEYMAP_MAX: none of the map's. */
 static size_t bind_of(const struct config *c, const char *key, const char *value)
 {
@@ -498,7 +489,7 @@ int config_edit(const struct config *c, const char *text, size_t length, char **
 {
 	struct editor *e = calloc(1, sizeof(*e));
 	const char *end = text + length;
-	char line[LINE_MAX_BYTES], now[CONFIG_HIDE_MAX], usual[CONFIG_HIDE_MAX];
+	char line[LINE_MAX_BYTES], now[CONFIG_HIDE_MAX], usual[CONFIG_HIDE_MAX], key[KEYMAP_NAME];
 	size_t size;
 	FILE *to = open_memstream(out, &size);
 	int err = 0;
@@ -534,9 +525,13 @@ int config_edit(const struct config *c, const char *text, size_t length, char **
 		if (!e->said[i] && strcmp(now, usual) != 0)
 			fprintf(to, "%s = %s\n", names[i], now);
 	}
-	for (size_t i = 0; i < c->keys.count; i++)
-		if (!e->bound[i])
-			write_bind(to, &c->keys.binds[i]);
+	for (size_t i = 0; i < c->keys.count; i++) {
+		const struct keymap_bind *b = &c->keys.binds[i];
+
+		if (!e->bound[i] && keymap_name(b->key, key, sizeof(key)))
+			fprintf(to, "key %s = %s\n", key,
+				b->action ? keymap_row(b->action)->name : "none");
+	}
 	if (ferror(to))
 		err = -ENOMEM;
 	if (fclose(to))

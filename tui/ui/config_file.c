@@ -76,23 +76,18 @@ int config_read(struct config *out, const char *path, config_warn_fn warn, void 
 	return err;
 }
 
-/* Root trusts only its own folders; for other users the permissions suffice. */
-static bool is_trusted(int folder)
-{
-	struct stat st;
-
-	return geteuid() != 0 || (!fstat(folder, &st) && st.st_uid == 0);
-}
-
 /* Makes the folder and the one above it, which a new user lacks, too. */
 static int make_folder(const char *path)
 {
 	struct safepath at;
+	struct stat st;
 	int err = safepath_open(&at, path, SAFEPATH_MAKE);
 
 	if (err)
 		return err;
-	err = is_trusted(at.folder) ? 0 : -EPERM;
+	/* Root trusts only its own folders; for other users the permissions suffice. */
+	if (geteuid() == 0 && (fstat(at.folder, &st) || st.st_uid != 0))
+		err = -EPERM;
 	safepath_close(&at);
 	return err;
 }

@@ -37,30 +37,24 @@ void plain_row_add(struct plain_row *row, const char *format, ...)
 	va_end(args);
 }
 
-/* The text in the place of "%s"; other per cent signs stand for themselves. */
-static void add_words(struct plain_row *row, const char *words, const char *text)
-{
-	const char *place = strstr(words, "%s");
-
-	if (place)
-		plain_row_add(row, "%.*s%s%s", (int)(place - words), words, text, place + 2);
-}
-
 void plain_row_columns(struct plain_row *row, const struct column *columns, int count,
 		       unsigned int hidden, columns_cell_fn cell, const void *table,
 		       const void *from)
 {
 	for (int i = 0; i < count; i++) {
 		struct column_cell c = {.role = ROLE_TEXT};
+		const char *words = columns[i].words, *place = words ? strstr(words, "%s") : NULL;
 
-		if (hidden & 1U << i || (columns[i].words && !columns[i].words[0]))
+		if (hidden & 1U << i || (words && !words[0]))
 			continue;
 		cell(table, from, i, &c);
 		if (!c.text[0])
 			continue;
-		if (columns[i].words)
-			add_words(row, columns[i].words, c.text);
-		else
+		/* The text in the place of "%s"; other per cent signs stand for themselves. */
+		if (place)
+			plain_row_add(row, "%.*s%s%s", (int)(place - words), words, c.text,
+				      place + 2);
+		else if (!words)
 			plain_row_add(row, "%s %s", columns[i].title, c.text);
 	}
 }

@@ -68,15 +68,6 @@ static int take_before(const struct ui *ui, struct profile *p, uint64_t first, u
 	return err;
 }
 
-/* A slice without samples may have counted per CPU all the same. */
-static void look_for_cpus(struct ui *ui, const struct profile *p)
-{
-	struct scrub *s = &ui->scrub;
-
-	s->slices = query_keeps_slices(p, SPAN_MOMENT);
-	s->cpus = s->slices && (ui->header.last.by_cpu || query_knows_cpus(p, SPAN_MOMENT));
-}
-
 /* Takes the time of the cursor and the mark; the lock is held. */
 static int take_slices(struct ui *ui, struct profile *p)
 {
@@ -90,15 +81,6 @@ static int take_slices(struct ui *ui, struct profile *p)
 	ui->scrub.weighed = false;
 	say_shown(ui, p);
 	return take_before(ui, p, first, last);
-}
-
-/* How far back one can go, and what that takes. */
-static void say_kept(struct ui *ui)
-{
-	const struct history *kept = &ui->scrub.kept;
-
-	ui_notice(ui, "history: %.0f of %d s, %.1f of %.0f MiB; , . { } go back", kept->seconds,
-		  SCRUB_SECONDS, (double)kept->bytes / MIB, (double)kept->bytes_max / MIB);
 }
 
 static unsigned int freeze(struct ui *ui)
@@ -126,7 +108,8 @@ static unsigned int freeze(struct ui *ui)
 		return UI_REDRAW;
 	}
 	ui->frozen = true;
-	say_kept(ui);
+	ui_notice(ui, "history: %.0f of %d s, %.1f of %.0f MiB; , . { } go back", s->kept.seconds,
+		  SCRUB_SECONDS, (double)s->kept.bytes / MIB, (double)s->kept.bytes_max / MIB);
 	return UI_RELOAD;
 }
 
@@ -400,7 +383,9 @@ void scrub_load(struct ui *ui, struct profile *p)
 	there = query_slice_health(p, s->at, &health);
 	if (there)
 		ui->header.last = health;
-	look_for_cpus(ui, p);
+	s->slices = query_keeps_slices(p, SPAN_MOMENT);
+	/* A slice without samples may have counted per CPU all the same. */
+	s->cpus = s->slices && (ui->header.last.by_cpu || query_knows_cpus(p, SPAN_MOMENT));
 	if (!there)
 		return;
 	s->time = health.time;

@@ -101,50 +101,34 @@ static void save(struct settings_thread *k, struct config *config)
 		tell(k, MESSAGE_INFO, "%s: written", path);
 }
 
-/* What a second without a wish is for. */
-static void look(struct settings_thread *k, const char *name)
-{
-	struct themes_stamp now;
-
-	themes_stamp(name, &now);
-	if (memcmp(&now, &k->stamp, sizeof(now)) == 0)
-		return;
-	k->stamp = now;
-	read_theme(k, name);
-}
-
-static void wait_a_second(struct settings_thread *k)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec++;
-	pthread_cond_timedwait(&k->wake, &k->lock, &until);
-}
-
 static void *keep(void *arg)
 {
 	struct settings_thread *k = arg;
 	char name[CONFIG_THEME_MAX];
+	struct themes_stamp stamp;
+	struct timespec until;
 	struct config config;
 	bool theme, write_it;
 
 	pthread_mutex_lock(&k->lock);
 	while (!k->ending || k->ask_save) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec++;
 		if (!k->ask_theme && !k->ask_save && !k->ending)
-			wait_a_second(k);
+			pthread_cond_timedwait(&k->wake, &k->lock, &until);
 		theme = k->ask_theme;
 		write_it = k->ask_save;
 		k->ask_theme = k->ask_save = false;
 		memcpy(name, k->name, sizeof(name));
 		config = k->config;
 		pthread_mutex_unlock(&k->lock);
-		if (theme)
-			themes_stamp(name, &k->stamp);
-		if (theme)
+		/* A second without a wish is for a look at the file. */
+		if (theme || !write_it)
+			themes_stamp(name, &stamp);
+		if (theme || (!write_it && memcmp(&stamp, &k->stamp, sizeof(stamp)) != 0)) {
+			k->stamp = stamp;
 			read_theme(k, name);
-		else if (!write_it)
-			look(k, name);
+		}
 		if (write_it)
 			save(k, &config);
 		pthread_mutex_lock(&k->lock);

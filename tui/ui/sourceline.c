@@ -29,24 +29,18 @@ void sourceline_fit(const struct profile_func *func, struct grid *g, int row, in
 	grid_fit(g, row, col, width, ROLE_DIM, shown);
 }
 
-/* The longest end of the path, from a folder on, that fits into the cells. */
-static const char *shortened(const struct grid *g, const char *text, int cells)
-{
-	while (grid_width(g, text) > cells && strchr(text, '/'))
-		text = strchr(text, '/') + 1;
-	return text;
-}
-
 void sourceline_draw(const struct profile_func *func, struct grid *g, int row, int col)
 {
 	int room = g->cols - col - 3, label = (int)strlen(LABEL), width;
 	char text[PATH_MAX + 32];
-	const char *shown;
+	const char *shown = text;
 
 	if (!func || !func->file)
 		return;
 	snprintf(text, sizeof(text), "%s:%u", func->file, func->line);
-	shown = shortened(g, text, room - label);
+	/* The longest end of the path, from a folder on, that fits. */
+	while (grid_width(g, shown) > room - label && strchr(shown, '/'))
+		shown = strchr(shown, '/') + 1;
 	width = grid_width(g, shown);
 	if (width > room)
 		return;

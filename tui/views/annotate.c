@@ -81,12 +81,6 @@ static void go_cfi(struct annotate *a)
 		list_select(&a->cfi_list, cfitext_at(a->shown->cfi, annotate_cfi_address(a)));
 }
 
-static void go_cfi_first(struct annotate *a)
-{
-	if (!a->cfi_list.count)
-		go_cfi(a);
-}
-
 static unsigned int go_hottest(struct ui *ui)
 {
 	struct annotate *a = annotate_of(ui);
@@ -157,8 +151,9 @@ static int annotate_load(struct ui *ui)
 	a->shown = now;
 	if (now->listing && !before)
 		go_first(ui);
-	if (now->state == ANNOTATION_READY || now->state == ANNOTATION_FAILED)
-		go_cfi_first(a);
+	if (!a->cfi_list.count &&
+	    (now->state == ANNOTATION_READY || now->state == ANNOTATION_FAILED))
+		go_cfi(a);
 	return 0;
 }
 

@@ -91,13 +91,6 @@ void annotate_insn_text(const struct listing *l, const struct listing_insn *insn
 		 named ? l->strings + insn->name : "", named ? ">" : "");
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 const char *annotate_line_text(const struct listing *l, const struct listing_line *line)
 {
 	return l->strings + (line->text == LISTING_NONE ? line->file : line->text);
@@ -147,9 +140,9 @@ static void draw_row(const struct ui *ui, const struct layout *y, size_t at, str
 
 	if (r->line != LISTING_NONE) {
 		const struct listing_line *line = &l->lines[r->line];
+		const char *file = l->strings + line->file, *slash = strrchr(file, '/');
 
-		snprintf(text, sizeof(text), "%.200s:%u", base_name(l->strings + line->file),
-			 line->number);
+		snprintf(text, sizeof(text), "%.200s:%u", slash ? slash + 1 : file, line->number);
 		if (grid_width(g, text) > y->lanes - 2)
 			snprintf(text, sizeof(text), ":%u", line->number);
 		grid_right(g, row, 1, y->lanes - 2, ROLE_DIM, text);
@@ -176,19 +169,11 @@ static void draw_row(const struct ui *ui, const struct layout *y, size_t at, str
 	draw_text(g, row, y->code, role, text, a->scroll);
 }
 
-static void draw_missing(const char *why, struct grid *g, int row, int col)
-{
-	char text[256];
-
-	snprintf(text, sizeof(text), "; no lines: %s", why);
-	if (col < g->cols)
-		grid_fit(g, row, col, g->cols - col, ROLE_DIM, text);
-}
-
 static void draw_sums(const struct ui *ui, struct grid *g, int row)
 {
 	const struct annotation *shown = annotate_of(ui)->shown;
 	const struct annotation_sum *s = sum(ui);
+	char text[256];
 	int col;
 
 	col = grid_printf(g, row, 1, g->cols - 1, ROLE_TEXT,
@@ -204,8 +189,10 @@ static void draw_sums(const struct ui *ui, struct grid *g, int row)
 	if (s->stray)
 		col += grid_printf(g, row, 1 + col, g->cols - 1 - col, ROLE_WARN,
 				   "; %" PRIu64 " behind what is shown", s->stray);
-	if (shown->listing->lines_missing)
-		draw_missing(shown->listing->lines_missing, g, row, 1 + col);
+	if (shown->listing->lines_missing && 1 + col < g->cols) {
+		snprintf(text, sizeof(text), "; no lines: %s", shown->listing->lines_missing);
+		grid_fit(g, row, 1 + col, g->cols - 1 - col, ROLE_DIM, text);
+	}
 }
 
 static void draw_title(const struct ui *ui, struct grid *g, int row)

@@ -67,17 +67,6 @@ struct wish {
 	void *arg;
 };
 
-static int load_tree(struct calltree *calls, const struct profile *p, const struct query *q,
-		     const struct wish *wish)
-{
-	if (!wish->grow)
-		return query_rows(p, q, wish->callers,
-				  wish->rows ? calls->limit * (double)calls->samples : 0,
-				  &calls->tree, &calls->hottest);
-	calls->part = true;
-	return query_part(p, q, wish->callers, wish->grow, wish->arg, &calls->tree);
-}
-
 static int load(struct calltree *calls, const struct ui *ui, const struct profile *p,
 		const struct wish *wish)
 {
@@ -91,7 +80,13 @@ static int load(struct calltree *calls, const struct ui *ui, const struct profil
 	all = q;
 	all.filter = NULL;
 	calls->samples = query_samples(p, &all, NULL);
-	err = load_tree(calls, p, &q, wish);
+	calls->part = wish->grow != NULL;
+	if (wish->grow)
+		err = query_part(p, &q, wish->callers, wish->grow, wish->arg, &calls->tree);
+	else
+		err = query_rows(p, &q, wish->callers,
+				 wish->rows ? calls->limit * (double)calls->samples : 0,
+				 &calls->tree, &calls->hottest);
 	if (err) {
 		forget(calls);
 		return err;

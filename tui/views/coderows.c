@@ -44,18 +44,13 @@ static void add_rows(struct coderows *rows, const struct listing *l)
 	}
 }
 
-static uint8_t taken(const struct coderow *r)
-{
-	return r->pass | r->down | r->up;
-}
-
 static void draw_jump(struct coderows *rows, const struct code_jump *j)
 {
 	uint32_t top = j->from < j->to ? j->from : j->to, end = top + span(j);
 	uint8_t used = 0, bit;
 
 	for (uint32_t i = top; i <= end; i++)
-		used |= taken(&rows->row[i]);
+		used |= rows->row[i].pass | rows->row[i].down | rows->row[i].up;
 	if (used == UINT8_MAX)
 		return;
 	bit = (uint8_t)(~used & (used + 1)); /* the lowest that is free */

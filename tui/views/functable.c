@@ -215,11 +215,6 @@ static const char *kind_mark(enum func_kind kind)
 				     : "u";
 }
 
-static enum role kind_role(enum func_kind kind)
-{
-	return kind == FUNC_KERNEL ? ROLE_KERNEL : kind == FUNC_END ? ROLE_BROKEN : ROLE_USER;
-}
-
 /* The text from `cells` cells on. */
 static const char *scrolled(const struct grid *g, const char *text, int cells)
 {
@@ -306,7 +301,9 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		break;
 	case FUNCTABLE_KIND:
 		c->width = 1;
-		c->role = kind_role(row->func->kind);
+		c->role = row->func->kind == FUNC_KERNEL ? ROLE_KERNEL
+			  : row->func->kind == FUNC_END	 ? ROLE_BROKEN
+							 : ROLE_USER;
 		snprintf(c->text, sizeof(c->text), "%s", kind_mark(row->func->kind));
 		break;
 	case FUNCTABLE_FUNC:

@@ -193,17 +193,6 @@ static void draw_memory(const struct trace *t, uint32_t frame, struct grid *g, i
 	}
 }
 
-static bool is_detail(const char *line)
-{
-	return strncmp(line, DETAIL, strlen(DETAIL)) == 0;
-}
-
-static void draw_line(const char *line, struct grid *g, int row, int rows, int col)
-{
-	grid_words(g, row, rows, col, g->cols - col, (int)strlen(DETAIL),
-		   strncmp(line, "  end", 5) ? ROLE_TEXT : ROLE_BROKEN, line);
-}
-
 /* What does not fit: first the lines that go on with the one before, written or broken. */
 static void draw_step(const struct inspector *i, uint32_t frame, struct grid *g, int top, int rows,
 		      int col)
@@ -218,7 +207,7 @@ static void draw_step(const struct inspector *i, uint32_t frame, struct grid *g,
 		int takes = grid_words(g, top, 0, col, g->cols - col, (int)strlen(DETAIL),
 				       ROLE_TEXT, lines[line]);
 
-		if (left > 0 && is_detail(lines[line])) {
+		if (left > 0 && strncmp(lines[line], DETAIL, strlen(DETAIL)) == 0) {
 			left -= takes;
 			continue;
 		}
@@ -227,7 +216,8 @@ static void draw_step(const struct inspector *i, uint32_t frame, struct grid *g,
 			takes--;
 		}
 		takes = takes < rows - y ? takes : rows - y;
-		draw_line(lines[line], g, top + y, takes, col);
+		grid_words(g, top + y, takes, col, g->cols - col, (int)strlen(DETAIL),
+			   strncmp(lines[line], "  end", 5) ? ROLE_TEXT : ROLE_BROKEN, lines[line]);
 		y += takes;
 	}
 }

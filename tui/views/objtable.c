@@ -85,13 +85,6 @@ static void add_row(struct objtable *t, uint32_t index, uint32_t word)
 	};
 }
 
-static void add_homeless(struct objtable *t)
-{
-	for (uint32_t i = 0; i < t->inventory->nobjects; i++)
-		if (t->inventory->objects[i].state != INVENTORY_READY)
-			add_row(t, i, i);
-}
-
 /* In the order of the words, so that keys are given from left to right. */
 static int add_blocks(struct objtable *t)
 {
@@ -195,9 +188,10 @@ int objtable_load(struct objtable *t, const struct inventory *inventory, int sha
 	t->rows = calloc((size_t)inventory->nobjects + 1, sizeof(*t->rows));
 	if (!t->rows)
 		return -ENOMEM;
-	if (shard == OBJTABLE_HOMELESS)
-		add_homeless(t);
-	else if (shard >= 0)
+	for (uint32_t i = 0; shard == OBJTABLE_HOMELESS && i < inventory->nobjects; i++)
+		if (inventory->objects[i].state != INVENTORY_READY)
+			add_row(t, i, i);
+	if (shard >= 0)
 		err = add_blocks(t);
 	sift(t, filter);
 	if (t->list.count)

@@ -109,22 +109,17 @@ void unwind_procs_hold(struct unwind_procs *t)
 	t->image = proc->proc.image;
 }
 
-static bool is_held(const struct unwind_procs *t, int scope)
-{
-	const struct walk_end_proc *proc = scope < 0 ? NULL : &t->endings->procs[scope];
-
-	if (t->fixed || !proc)
-		return scope == t->fixed;
-	return proc->proc.pid == t->pid && proc->proc.image == t->image;
-}
-
 /* False: what the cursor was on is gone. */
 static bool place_cursor(struct unwind_procs *t)
 {
 	bool found = false;
 
 	for (size_t i = 0; i < t->list.count && !found; i++) {
-		found = is_held(t, t->scopes[i]);
+		const int scope = t->scopes[i];
+		const struct profile_proc *proc = scope < 0 ? NULL : &t->endings->procs[scope].proc;
+
+		found = t->fixed || !proc ? scope == t->fixed
+					  : proc->pid == t->pid && proc->image == t->image;
 		if (found)
 			t->list.cursor = i;
 	}

@@ -93,12 +93,6 @@ static void *procs_open(void)
 }
 
 /* After an exec the process is another row; what it was is one that has exited. */
-static bool succeeds(const struct procs *v, const struct procs_row *row)
-{
-	return row->proc->pid == v->pid && row->proc->image != v->image && !row->proc->exited &&
-	       !row->data.tid;
-}
-
 static void follow_exec(struct procs *v)
 {
 	for (size_t i = 0; i < v->list.count; i++)
@@ -106,7 +100,8 @@ static void follow_exec(struct procs *v)
 		    !v->rows.row[i].proc->exited)
 			return;
 	for (size_t i = 0; i < v->list.count; i++)
-		if (succeeds(v, &v->rows.row[i]))
+		if (v->rows.row[i].proc->pid == v->pid && v->rows.row[i].proc->image != v->image &&
+		    !v->rows.row[i].proc->exited && !v->rows.row[i].data.tid)
 			v->list.cursor = i;
 }
 
@@ -217,24 +212,18 @@ static int load_below(struct ui *ui, struct procs *v, const struct profile *p)
 	return functable_load(v->below, p, &q, filter->of == FILTER_OF_FUNC ? ui : NULL);
 }
 
-static void name_share(struct column *column, const struct profile_health *last)
-{
-	bool time = profile_is_time(last);
-
-	column->title = time ? columns[PROCS_CPU].title : "SMP%";
-	column->name = time ? columns[PROCS_CPU].name : "SMP%: of all samples";
-}
-
 static int procs_load(struct ui *ui, const struct profile *p)
 {
 	struct procs *v = ui->state[VIEW_PROCS];
 	bool moved = v->moved && v->list.count && v->slices == query_slices(p);
+	bool time = profile_is_time(&ui->header.last);
 	int err;
 
 	v->moved = false;
 	if (moved)
 		return load_below(ui, v, p);
-	name_share(&v->columns[PROCS_CPU], &ui->header.last);
+	v->columns[PROCS_CPU].title = time ? columns[PROCS_CPU].title : "SMP%";
+	v->columns[PROCS_CPU].name = time ? columns[PROCS_CPU].name : "SMP%: of all samples";
 	err = procrows_load(&v->rows, ui, p);
 	v->slices = query_slices(p);
 	v->ordered = false;

@@ -398,15 +398,6 @@ static unsigned int go_row(struct tree_view *v, size_t row)
 	return UI_REDRAW;
 }
 
-static unsigned int open_subtree(const struct tree_row *row, struct tree_view *v)
-{
-	if (row->small)
-		return 0;
-	v->list.held = v->list.chosen = true;
-	treerows_open(&v->calls, v->open, row->node);
-	return UI_RESORT;
-}
-
 static unsigned int key_on_row(struct ui *ui, struct tree_view *v, enum action action)
 {
 	struct tree_row *row = &v->rows.row[v->list.cursor];
@@ -427,7 +418,11 @@ static unsigned int key_on_row(struct ui *ui, struct tree_view *v, enum action a
 			return set_open(ui, row, false);
 		return row->parent ? go_row(v, row->parent - 1) : 0;
 	case ACTION_TREE_SUBTREE:
-		return open_subtree(row, v);
+		if (row->small)
+			return 0;
+		v->list.held = v->list.chosen = true;
+		treerows_open(&v->calls, v->open, row->node);
+		return UI_RESORT;
 	case ACTION_ZOOM_MODULE:
 		return row->small ? 0
 				  : ui_zoom_module(ui, calltree_func(&v->calls, row->node)->module);
