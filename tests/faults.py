@@ -467,8 +467,8 @@ TUI = [
     Fault("treeorder-small", "tui/views/treeorder.c",
           "if (!small && calls->order.inverted)", "if (calls->order.inverted)"),
     Fault("treeorder-self", "tui/views/treeorder.c",
-          "return order((double)x->self, (double)y->self);",
-          "return order((double)x->total, (double)y->total);"),
+          "return most_first((double)x->self, (double)y->self);",
+          "return most_first((double)x->total, (double)y->total);"),
     Fault("openset-hot", "tui/views/openset.c",
           "hot && openset_put(set, path, true) == 0;", "hot;"),
     Fault("openset-level", "tui/views/openset.c",
@@ -500,9 +500,9 @@ TUI = [
           "if (i + 1 == INTERVALS)\n\t\t\treturn 0;"),
     Fault("objtable-thousands", "tui/views/objtable.c", "(length - i) % 3 == 1", "(length - i) % 3 == 0"),
     Fault("objtable-pinned", "tui/views/objtable.c",
-          "order(a->object->pinned * 8 + (int)a->object->state,\n"
-          "\t\t\t     b->object->pinned * 8 + (int)b->object->state);",
-          "order((int)a->object->state, (int)b->object->state);"),
+          "most_first(a->object->pinned * 8 + (int)a->object->state,\n"
+          "\t\t\t\t  b->object->pinned * 8 + (int)b->object->state);",
+          "most_first((int)a->object->state, (int)b->object->state);"),
     Fault("objtable-age", "tui/views/objtable.c", "\"%lluh\", s / 3600);", "\"%lluh\", s / 60);"),
     Fault("moment-midnight", "tui/session/replay_time.c",
           "if (seconds < -DAY / 2.0)", "if (seconds > DAY / 2.0)"),

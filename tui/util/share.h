@@ -15,4 +15,10 @@ static inline double percent_of(uint64_t part, uint64_t whole)
 	return 100 * share_of(part, whole);
 }
 
+/* For sorting. */
+static inline int most_first(double a, double b)
+{
+	return (a < b) - (a > b);
+}
+
 #endif

@@ -147,11 +147,6 @@ static double change(const struct functable *t, const struct functable_row *row)
 	return row->before < 0 ? 0 : share_of(row->self, t->samples) - row->before;
 }
 
-static int order(double a, double b)
-{
-	return (a < b) - (a > b);
-}
-
 static int row_compare(const void *x, const void *y, void *arg)
 {
 	const struct functable_row *a = x, *b = y;
@@ -160,10 +155,10 @@ static int row_compare(const void *x, const void *y, void *arg)
 
 	switch (t->sorted) {
 	case FUNCTABLE_TOTAL:
-		result = order((double)a->total, (double)b->total);
+		result = most_first((double)a->total, (double)b->total);
 		break;
 	case FUNCTABLE_CHANGE:
-		result = order(change(t, a), change(t, b));
+		result = most_first(change(t, a), change(t, b));
 		break;
 	case FUNCTABLE_FUNC:
 		result = strcmp(a->func->name, b->func->name);
@@ -172,14 +167,14 @@ static int row_compare(const void *x, const void *y, void *arg)
 		result = strcmp(a->func->module, b->func->module);
 		break;
 	default:
-		result = order((double)a->self, (double)b->self);
+		result = most_first((double)a->self, (double)b->self);
 	}
 	if (result)
 		return t->inverted ? -result : result;
 	/* Equal rows keep their order from one refresh to the next. */
-	result = order((double)a->self, (double)b->self);
+	result = most_first((double)a->self, (double)b->self);
 	if (!result)
-		result = order((double)a->total, (double)b->total);
+		result = most_first((double)a->total, (double)b->total);
 	if (!result)
 		result = strcmp(a->func->name, b->func->name);
 	return result ? result : (a->hash > b->hash) - (a->hash < b->hash);

@@ -9,6 +9,7 @@
 
 #include "symbols/base/text.h"
 #include "tui/ui/plain_list.h"
+#include "tui/util/share.h"
 
 #define NS_PER_SEC     1000000000ULL
 #define NOW_NS	       (2 * NS_PER_SEC) /* marks are looked at once a second */
@@ -117,33 +118,28 @@ static double ratio(const struct inventory_object *o)
 	return o->cfi_bytes ? (double)o->words * sizeof(uint32_t) / (double)o->cfi_bytes : 0;
 }
 
-static int order(double a, double b)
-{
-	return (a < b) - (a > b);
-}
-
 static int compare_by(enum objtable_column column, const struct objrow *a, const struct objrow *b)
 {
 	switch (column) {
 	case OBJTABLE_WORDS:
-		return order((double)a->words, (double)b->words);
+		return most_first((double)a->words, (double)b->words);
 	case OBJTABLE_PROCS:
-		return order(a->object->processes, b->object->processes);
+		return most_first(a->object->processes, b->object->processes);
 	case OBJTABLE_USED:
-		return order((double)a->object->sampled, (double)b->object->sampled);
+		return most_first((double)a->object->sampled, (double)b->object->sampled);
 	case OBJTABLE_STATE: /* pinned ones first */
-		return order(a->object->pinned * 8 + (int)a->object->state,
-			     b->object->pinned * 8 + (int)b->object->state);
+		return most_first(a->object->pinned * 8 + (int)a->object->state,
+				  b->object->pinned * 8 + (int)b->object->state);
 	case OBJTABLE_MISSED:
-		return order((double)a->object->missed, (double)b->object->missed);
+		return most_first((double)a->object->missed, (double)b->object->missed);
 	case OBJTABLE_RATIO:
-		return order(ratio(a->object), ratio(b->object));
+		return most_first(ratio(a->object), ratio(b->object));
 	case OBJTABLE_ROWS:
-		return order(a->object->rows, b->object->rows);
+		return most_first(a->object->rows, b->object->rows);
 	case OBJTABLE_NAME:
 		return strcmp(a->object->name, b->object->name);
 	default:
-		return order(b->word, a->word);
+		return most_first(b->word, a->word);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "tui/ui/bycpu.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/ui.h"
+#include "tui/util/share.h"
 
 #define CPU_IMAGE ((uint64_t)1 << 62) /* no process has it: see count_key.exec_id */
 
@@ -388,11 +389,6 @@ static double ratio(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : -1;
 }
 
-static int order(double a, double b)
-{
-	return (a < b) - (a > b);
-}
-
 static const char *hottest(const struct procs_row *row)
 {
 	return row->whole_hottest ? row->whole_hottest->name : "";
@@ -435,7 +431,7 @@ static int compare_by(enum procs_column column, const struct procs_row *a,
 	case PROCS_COMMAND:
 		return strcmp(a->proc->cmdline, b->proc->cmdline);
 	default:
-		return order(number(column, a), number(column, b));
+		return most_first(number(column, a), number(column, b));
 	}
 }
 
@@ -445,7 +441,7 @@ static int compare_threads(const struct procs_row *a, const struct procs_row *b)
 	int result = (a->data.tid != 0) - (b->data.tid != 0);
 
 	if (!result)
-		result = order((double)a->data.samples, (double)b->data.samples);
+		result = most_first((double)a->data.samples, (double)b->data.samples);
 	return result ? result : (a->data.tid > b->data.tid) - (a->data.tid < b->data.tid);
 }
 
@@ -481,7 +477,8 @@ static int compare_ordered(const void *x, const void *y, void *arg)
 	const struct order_of *by = arg;
 
 	if (a->number != b->number)
-		return by->inverted ? order(b->number, a->number) : order(a->number, b->number);
+		return by->inverted ? most_first(b->number, a->number)
+				    : most_first(a->number, b->number);
 	return compare_rows(a->row, b->row, arg);
 }
 
@@ -490,7 +487,7 @@ static int compare_in_process(const void *x, const void *y)
 {
 	const struct ordered *a = x, *b = y;
 
-	return a->number != b->number ? order(a->number, b->number)
+	return a->number != b->number ? most_first(a->number, b->number)
 				      : compare_threads(a->row, b->row);
 }
 

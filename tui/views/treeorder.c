@@ -7,13 +7,9 @@
 
 #include "tui/views/calltree.h"
 #include "tui/views/treerows.h"
+#include "tui/util/share.h"
 
 #define RUNS 32 /* run i has 2^i nodes */
-
-static int order(double a, double b)
-{
-	return (a < b) - (a > b);
-}
 
 static double change(const struct calltree *calls, uint32_t node)
 {
@@ -28,15 +24,15 @@ static int by_column(const struct calltree *calls, enum treeorder_by by, uint32_
 
 	switch (by) {
 	case TREEORDER_SELF:
-		return order((double)x->self, (double)y->self);
+		return most_first((double)x->self, (double)y->self);
 	case TREEORDER_CHANGE:
-		return order(change(calls, a), change(calls, b));
+		return most_first(change(calls, a), change(calls, b));
 	case TREEORDER_NAME:
 		return strcmp(calltree_func(calls, a)->name, calltree_func(calls, b)->name);
 	case TREEORDER_MODULE:
 		return strcmp(calltree_func(calls, a)->module, calltree_func(calls, b)->module);
 	default:
-		return order((double)x->total, (double)y->total);
+		return most_first((double)x->total, (double)y->total);
 	}
 }
 
@@ -50,7 +46,7 @@ static int compare(const struct calltree *calls, uint32_t a, uint32_t b)
 	if (!small && calls->order.inverted)
 		result = -result;
 	if (!result)
-		result = order((double)x->total, (double)y->total);
+		result = most_first((double)x->total, (double)y->total);
 	return result ? result : (x->path > y->path) - (x->path < y->path);
 }
 

@@ -9,6 +9,7 @@
 
 #include "tui/views/objtable.h"
 #include "tui/views/procline.h"
+#include "tui/util/share.h"
 
 #define BROKEN_SHARE 0.05 /* more than this gets a mark */
 #define SCOPES_FIXED 2	  /* rows that are no processes */
@@ -47,27 +48,22 @@ static double completeness(const struct walk_end_proc *proc)
 	return proc->walks ? (double)proc->complete / (double)proc->walks : 1;
 }
 
-static int order(double a, double b)
-{
-	return (a < b) - (a > b);
-}
-
 static int compare_by(enum scope_column column, const struct walk_end_proc *a,
 		      const struct walk_end_proc *b)
 {
 	switch (column) {
 	case SCOPE_PID:
-		return order(b->proc.pid, a->proc.pid);
+		return most_first(b->proc.pid, a->proc.pid);
 	case SCOPE_WALKS:
-		return order((double)a->walks, (double)b->walks);
+		return most_first((double)a->walks, (double)b->walks);
 	case SCOPE_COMPLETE: /* the least complete first: they are looked for */
-		return order(completeness(b), completeness(a));
+		return most_first(completeness(b), completeness(a));
 	case SCOPE_REASON:
 		return strcmp(a->reason ? a->reason->name : "", b->reason ? b->reason->name : "");
 	case SCOPE_COMMAND:
 		return strcmp(a->proc.cmdline, b->proc.cmdline);
 	default:
-		return order((double)broken(a), (double)broken(b));
+		return most_first((double)broken(a), (double)broken(b));
 	}
 }
 
