@@ -13,10 +13,23 @@
 
 #include "tui/ui/names.h"
 #include "tui/query/query.h"
-#include "tui/views/treeorder.h"
 
 struct grid;
 struct ui;
+
+/* The order of siblings. */
+enum treeorder_by {
+	TREEORDER_TOTAL, /* as a tree is loaded */
+	TREEORDER_SELF,
+	TREEORDER_CHANGE, /* the largest growth first; all are equal without a baseline */
+	TREEORDER_NAME,
+	TREEORDER_MODULE,
+};
+
+struct treeorder {
+	enum treeorder_by by;
+	bool inverted;
+};
 
 struct calltree {
 	struct names *names;
@@ -44,6 +57,8 @@ int calltree_load(struct calltree *calls, const struct ui *ui, const struct prof
 /* The same, with the children that grow asks for (query_part). */
 int calltree_load_part(struct calltree *calls, const struct ui *ui, const struct profile *p,
 		       bool callers, int (*grow)(struct tree_part *part, void *arg), void *arg);
+/* Small nodes stay behind their siblings, as treerows_make expects. */
+void treeorder_apply(struct treeorder order, struct calltree *calls);
 /* The function of a node that is not the root, valid until the next load. */
 const struct profile_func *calltree_func(const struct calltree *calls, uint32_t node);
 /* Of all samples, 0..1. */

@@ -2,7 +2,7 @@
 /* build: -Wl,--wrap=source_post */
 /*
  * Siblings of Tree and Callers stand in the order that is asked for, by keys, menu, click, command.
- * Covers: tui/views/treeorder.c
+ * Covers: tui/views/calltree.c
  */
 #include <locale.h>
 #include <setjmp.h>
