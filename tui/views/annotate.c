@@ -3,7 +3,6 @@
 #include "tui/views/annotate_priv.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

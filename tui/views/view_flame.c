@@ -8,7 +8,6 @@
  */
 #include "tui/ui/view.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
  * those that were put in: every sample and every tick is somewhere.
  * Covers: tui/query/query_ends.c tui/views/view_unwind.c tui/profile/reasons.c
  * Covers: tui/views/walk_ends.c tui/views/unwind_reasons.c tui/views/unwind_procs.c
- * Covers: tui/views/loss_panel.c
  */
 #include <locale.h>
 #include <setjmp.h>
