@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "symbols/base/search.h"
 #include "unwind/row.h"
 
 static const uint32_t *rows_of(const struct block *b)
@@ -42,15 +43,9 @@ static uint32_t piece_words(const struct block *b, uint32_t from, uint32_t to)
 
 uint32_t block_piece_end(const struct block *b, uint32_t from, uint32_t max, uint32_t *nwords)
 {
-	uint32_t low = from, high = b->ngranules, middle;
+	uint32_t low = from;
 
-	while (low < high) {
-		middle = high - (high - low) / 2;
-		if (piece_words(b, from, middle) <= max)
-			low = middle;
-		else
-			high = middle - 1;
-	}
+	low += SEARCH(b->ngranules - from, i, piece_words(b, from, from + (uint32_t)i + 1) <= max);
 	while (low > from && !may_begin(b, low))
 		low--;
 	*nwords = low > from ? piece_words(b, from, low) : 0;

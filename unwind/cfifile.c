@@ -6,10 +6,10 @@
 #include "unwind/cfifile.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/base/limits.h"
 
@@ -58,33 +58,6 @@ static int read_debug_frame(const struct elf_file *file, uint64_t *left, struct 
 	return err;
 }
 
-/* A growing list of FDEs. */
-struct fdes {
-	struct cfi_fde *list;
-	uint32_t count;
-	uint32_t room;
-};
-
-static int fdes_add(struct fdes *to, const struct cfi_fde *fde, uint64_t from, uint64_t end)
-{
-	if (to->count == to->room) {
-		uint32_t room = to->room ? 2 * to->room : 256;
-		struct cfi_fde *list;
-
-		if (room < to->room)
-			return -ENOMEM;
-		list = realloc(to->list, (size_t)room * sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		to->list = list;
-		to->room = room;
-	}
-	to->list[to->count] = *fde;
-	to->list[to->count].skip = from - fde->start;
-	to->list[to->count++].end = end;
-	return 0;
-}
-
 /* Where FDE i of a sorted list without duplicates ends. */
 static uint64_t fde_end(const struct cfi *cfi, uint32_t i)
 {
@@ -95,28 +68,24 @@ static uint64_t fde_end(const struct cfi *cfi, uint32_t i)
 	return fde->end;
 }
 
-/* Appends the FDEs of `more` for addresses that `cfi` does not cover. Both are sorted. */
-static int fdes_gaps(const struct cfi *cfi, const struct cfi *more, struct fdes *out)
+int cfi_gaps(const struct cfi *cfi, const struct cfi *more, struct cfi *out)
 {
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < more->nfdes; i++) {
-		const struct cfi_fde *fde = &more->fdes[i];
-		uint64_t from = cfi_from(fde), end = fde_end(more, i);
+		struct cfi_fde part = more->fdes[i];
+		uint64_t from = cfi_from(&part), end = fde_end(more, i);
 
 		while (at < cfi->nfdes && fde_end(cfi, at) <= from)
 			at++;
 		for (uint32_t j = at; from < end; j++) {
-			uint64_t limit = end;
-			int err = 0;
-
+			part.skip = from - part.start;
+			part.end = end;
 			if (j < cfi->nfdes && cfi_from(&cfi->fdes[j]) < end)
-				limit = cfi_from(&cfi->fdes[j]);
-			if (limit > from)
-				err = fdes_add(out, fde, from, limit);
-			if (err)
-				return err;
-			if (limit == end)
+				part.end = cfi_from(&cfi->fdes[j]);
+			if (part.end > from && cfi_append(out, &part))
+				return -ENOMEM;
+			if (part.end == end)
 				break;
 			from = fde_end(cfi, j) > from ? fde_end(cfi, j) : from;
 		}
@@ -124,37 +93,26 @@ static int fdes_gaps(const struct cfi *cfi, const struct cfi *more, struct fdes 
 	return 0;
 }
 
-/* Appends the CIEs of more, and the FDEs of the list, which refer to them. */
-static int cfi_append(struct cfi *cfi, const struct cfi *more, const struct fdes *list)
+/* Adds the CIEs of more, and the FDEs of the list, which refer to them. */
+static int cfi_join(struct cfi *cfi, const struct cfi *more, const struct cfi *list)
 {
-	size_t ncies = (size_t)cfi->ncies + more->ncies;
-	size_t nfdes = (size_t)cfi->nfdes + list->count;
-	struct cfi_cie *cies;
-	struct cfi_fde *fdes;
+	const uint32_t first = cfi->ncies;
 
-	if (ncies > UINT32_MAX || nfdes > UINT32_MAX)
-		return -EINVAL;
-	cies = realloc(cfi->cies, ncies * sizeof(*cies));
-	if (!cies)
+	if (GROW_TO(cfi->cies, (size_t)first + more->ncies, cfi->cies_room, UINT32_MAX) ||
+	    GROW_TO(cfi->fdes, (size_t)cfi->nfdes + list->nfdes, cfi->fdes_room, UINT32_MAX))
 		return -ENOMEM;
-	cfi->cies = cies;
-	fdes = realloc(cfi->fdes, nfdes * sizeof(*fdes));
-	if (!fdes)
-		return -ENOMEM;
-	cfi->fdes = fdes;
-	memcpy(cies + cfi->ncies, more->cies, more->ncies * sizeof(*cies));
-	memcpy(fdes + cfi->nfdes, list->list, list->count * sizeof(*fdes));
-	for (size_t i = cfi->ncies; i < ncies; i++)
-		cies[i].section = CFI_DEBUG_FRAME;
-	for (size_t i = cfi->nfdes; i < nfdes; i++)
-		fdes[i].cie += cfi->ncies;
-	cfi->ncies = (uint32_t)ncies;
-	cfi->nfdes = (uint32_t)nfdes;
+	for (uint32_t i = 0; i < more->ncies; i++) {
+		cfi->cies[cfi->ncies] = more->cies[i];
+		cfi->cies[cfi->ncies++].section = CFI_DEBUG_FRAME;
+	}
+	for (uint32_t i = 0; i < list->nfdes; i++) {
+		cfi->fdes[cfi->nfdes] = list->fdes[i];
+		cfi->fdes[cfi->nfdes++].cie += first;
+	}
 	return 0;
 }
 
-/* Of several FDEs with one start the first counts. */
-static void cfi_unique(struct cfi *cfi)
+void cfi_unique(struct cfi *cfi)
 {
 	uint32_t kept = 0;
 
@@ -167,19 +125,19 @@ static void cfi_unique(struct cfi *cfi)
 
 static int cfi_merge(struct cfi *cfi, struct cfi *more, struct cfi_section *section)
 {
-	struct fdes list = {0};
+	struct cfi list = {0};
 	int err;
 
 	cfi_unique(cfi);
 	cfi_unique(more);
-	err = fdes_gaps(cfi, more, &list);
-	if (!err && list.count)
-		err = cfi_append(cfi, more, &list);
-	if (!list.count)
+	err = cfi_gaps(cfi, more, &list);
+	if (!err && list.nfdes)
+		err = cfi_join(cfi, more, &list);
+	if (!list.nfdes)
 		section->size = 0;
 	cfi->bad_fdes += more->bad_fdes;
 	cfi->empty_fdes += more->empty_fdes;
-	free(list.list);
+	cfi_free(&list);
 	return err;
 }
 

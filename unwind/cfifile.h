@@ -23,6 +23,14 @@ enum cfi_file_section { CFI_EH_FRAME, CFI_DEBUG_FRAME, CFI_SECTIONS };
 int cfi_file_read(const struct elf_file *file, struct cfi_section sections[CFI_SECTIONS],
 		  struct cfi *cfi);
 
+/* Sorts the FDEs. Of several with one start the first stays. */
+void cfi_unique(struct cfi *cfi);
+/*
+ * Appends to out the FDEs of `more`, or the parts of them, for addresses that `cfi` does not cover.
+ * Both have been through cfi_unique. -ENOMEM.
+ */
+int cfi_gaps(const struct cfi *cfi, const struct cfi *more, struct cfi *out);
+
 /* Bytes that all sections of CFI may take: LIMIT_CFI, or less where the file is small. */
 uint64_t cfi_limit(const struct elf_file *file);
 

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/limits.h"
+#include "symbols/base/search.h"
 #include "symbols/base/work.h"
 
 #define ADDR_SIZE 8 /* of the files that elf_file opens */
@@ -227,7 +229,6 @@ static void cie_read(const struct cfi_section *s, const struct record *r, struct
 
 static int cies_read(const struct cfi_section *s, struct cfi *cfi)
 {
-	uint32_t room = 0;
 	struct record r;
 	size_t at = 0;
 	int err;
@@ -240,15 +241,8 @@ static int cies_read(const struct cfi_section *s, struct cfi *cfi)
 			continue;
 		if (cfi->ncies == LIMIT_CIES)
 			return -E2BIG;
-		if (cfi->ncies == room) {
-			struct cfi_cie *cies;
-
-			room = room ? 2 * room : 16;
-			cies = realloc(cfi->cies, room * sizeof(*cies));
-			if (!cies)
-				return -ENOMEM;
-			cfi->cies = cies;
-		}
+		if (GROW(cfi->cies, cfi->ncies, cfi->cies_room, LIMIT_CIES))
+			return -ENOMEM;
 		cie_read(s, &r, &cfi->cies[cfi->ncies++]);
 	}
 	return 0;
@@ -257,34 +251,18 @@ static int cies_read(const struct cfi_section *s, struct cfi *cfi)
 /* Index of the CIE at an offset, or -1. hint: the last answer, mostly this one, too. */
 static int64_t cie_find(const struct cfi *cfi, uint32_t offset, uint32_t hint)
 {
-	uint32_t low = 0, high = cfi->ncies;
+	uint32_t low;
 
 	if (hint < cfi->ncies && cfi->cies[hint].offset == offset)
 		return hint;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (cfi->cies[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = (uint32_t)SEARCH(cfi->ncies, i, cfi->cies[i].offset < offset);
 	return low < cfi->ncies && cfi->cies[low].offset == offset ? (int64_t)low : -1;
 }
 
-static int fde_append(struct cfi *cfi, uint32_t *room, const struct cfi_fde *fde)
+int cfi_append(struct cfi *cfi, const struct cfi_fde *fde)
 {
-	if (cfi->nfdes >= LIMIT_FDES)
-		return -E2BIG;
-	if (cfi->nfdes == *room) {
-		uint32_t more = *room ? 2 * *room : 256;
-		struct cfi_fde *fdes = realloc(cfi->fdes, (size_t)more * sizeof(*fdes));
-
-		if (!fdes)
-			return -ENOMEM;
-		cfi->fdes = fdes;
-		*room = more;
-	}
+	if (GROW(cfi->fdes, cfi->nfdes, cfi->fdes_room, UINT32_MAX))
+		return -ENOMEM;
 	cfi->fdes[cfi->nfdes++] = *fde;
 	return 0;
 }
@@ -316,7 +294,7 @@ static int fde_read(const struct cfi_section *s, const struct record *r, const s
 
 static int fdes_read(const struct cfi_section *s, struct cfi *cfi)
 {
-	uint32_t room = 0, hint = 0;
+	uint32_t hint = 0;
 	struct record r;
 	size_t at = 0;
 	int more, err;
@@ -340,7 +318,7 @@ static int fdes_read(const struct cfi_section *s, struct cfi *cfi)
 		if (kind <= 0)
 			continue;
 		hint = fde.cie = (uint32_t)cie;
-		err = fde_append(cfi, &room, &fde);
+		err = cfi->nfdes >= LIMIT_FDES ? -E2BIG : cfi_append(cfi, &fde);
 		if (err)
 			return err;
 	}

@@ -80,9 +80,9 @@ struct cfi_fde {
 
 struct cfi {
 	struct cfi_cie *cies; /* ascending by offset */
-	uint32_t ncies;
+	uint32_t ncies, cies_room;
 	struct cfi_fde *fdes; /* in the order of the section, until cfi_sort */
-	uint32_t nfdes;
+	uint32_t nfdes, fdes_room;
 	uint64_t bytes;	     /* what its sections took of LIMIT_CFI; cfifile.c's */
 	uint32_t bad_fdes;   /* malformed: not among fdes */
 	uint32_t empty_fdes; /* of no length, or of a function that the linker removed */
@@ -98,6 +98,9 @@ struct cfi {
  */
 int cfi_read(const struct cfi_section *section, struct cfi *out);
 void cfi_free(struct cfi *cfi);
+
+/* Adds a FDE to the list. -ENOMEM. */
+int cfi_append(struct cfi *cfi, const struct cfi_fde *fde);
 
 /* Where a FDE begins to count. */
 static inline uint64_t cfi_from(const struct cfi_fde *fde)

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/base/search.h"
 #include "unwind/cfifile.h"
 #include "unwind/sframe.h"
 
@@ -76,19 +77,12 @@ size_t funcs_bytes(const struct funcs *f)
 
 bool funcs_find(const struct funcs *f, uint64_t vaddr, uint64_t *start)
 {
-	size_t low = 0, high = f->n;
 	uint64_t at = vaddr - f->base;
+	size_t low;
 
 	if (vaddr < f->base)
 		return false;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->func[middle].start <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(f->n, i, f->func[i].start <= at);
 	if (!low || at - f->func[low - 1].start >= f->func[low - 1].size)
 		return false;
 	*start = f->base + f->func[low - 1].start;

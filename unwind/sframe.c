@@ -11,11 +11,9 @@
 #include "unwind/sframe.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/elf/elffile.h"
-#include "symbols/base/limits.h"
 #include "symbols/base/work.h"
 #include "unwind/arch.h"
 #include "unwind/cfifile.h"
@@ -47,20 +45,6 @@ struct sframe_func {
 struct row {
 	uint32_t start; /* from the function's or the block's */
 	struct cfa_state state;
-};
-
-/* What a function covers; `func` is its number. */
-struct range {
-	uint64_t start;
-	uint64_t end;
-	uint32_t func;
-	uint32_t nrows;
-	bool signal;
-};
-
-struct ranges {
-	struct range *all;
-	size_t count;
 };
 
 static size_t fde_size(unsigned int version)
@@ -292,139 +276,68 @@ static bool func_is_sound(const struct sframe *s, const struct sframe_func *f, u
 	       charge(budget, ((uint64_t)f->size / f->block + 1) * f->nrows);
 }
 
-static int range_compare(const void *left, const void *right)
+/* insns is the function's number, ninsns whether it is a signal frame. */
+static int funcs_read(const struct sframe *s, struct cfi *cfi, struct cfi *out)
 {
-	const struct range *a = left, *b = right;
+	uint64_t budget = ROWS_MAX(s->size);
+	int err = 0;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->func < b->func ? -1 : a->func > b->func;
-}
-
-/* Sorts the ranges and cuts each where the next begins; of several with one start keeps the first.
- */
-static void ranges_order(struct ranges *r)
-{
-	size_t count = 0;
-
-	if (r->count)
-		qsort(r->all, r->count, sizeof(*r->all), range_compare);
-	for (size_t i = 0; i < r->count; i++)
-		if (!count || r->all[i].start != r->all[count - 1].start)
-			r->all[count++] = r->all[i];
-	r->count = count;
-	for (size_t i = 0; i + 1 < count; i++)
-		if (r->all[i].end > r->all[i + 1].start)
-			r->all[i].end = r->all[i + 1].start;
-}
-
-/* The range of each FDE, as in the unwind table. */
-static int ranges_of_cfi(const struct cfi *cfi, struct ranges *out)
-{
-	out->all = calloc(cfi->nfdes ? cfi->nfdes : 1, sizeof(*out->all));
-	if (!out->all)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < cfi->nfdes; i++) {
-		const struct cfi_fde *fde = &cfi->fdes[i];
-
-		out->all[out->count++] =
-			(struct range){cfi_from(fde), fde->end, fde->order, 0, false};
-	}
-	ranges_order(out);
-	return 0;
-}
-
-static int ranges_of_sframe(const struct sframe *s, uint64_t *budget, struct cfi *cfi,
-			    struct ranges *out)
-{
-	out->all = calloc(s->nfdes ? s->nfdes : 1, sizeof(*out->all));
-	if (!out->all)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < s->nfdes; i++) {
+	for (uint32_t i = 0; i < s->nfdes && !err; i++) {
 		struct sframe_func f;
-		int err = work_add(s->work, 1);
 
+		err = work_add(s->work, 1);
 		if (err)
 			return err;
-		if (!func_read(s, i, &f) || !func_is_sound(s, &f, budget))
+		if (!func_read(s, i, &f) || !func_is_sound(s, &f, &budget))
 			cfi->bad_fdes++;
 		else if (!f.size || !f.start || !f.nrows)
 			cfi->empty_fdes++;
 		else
-			out->all[out->count++] =
-				(struct range){f.start, f.start + f.size, i, f.nrows, f.signal};
+			err = cfi_append(out, &(struct cfi_fde){.start = f.start,
+								.end = f.start + f.size,
+								.insns = i,
+								.ninsns = f.signal,
+								.cie = SFRAME_CIE,
+								.order = i});
 	}
-	ranges_order(out);
-	return 0;
+	return err;
 }
 
-/* insns is the function's number, ninsns whether it is a signal frame. */
-static void append(struct cfi *cfi, const struct range *r, uint64_t start, uint64_t end,
-		   uint64_t *budget)
+/* A part of a function that is not covered, with a start of its own. */
+static int part_append(const struct sframe *s, struct cfi *cfi, struct cfi_fde part,
+		       uint64_t *budget)
 {
-	if (start >= end)
-		return;
+	struct sframe_func f;
+
+	func_read(s, part.insns, &f);
 	/* Each part reads the function's rows again. */
-	if (!charge(budget, r->nrows)) {
+	if (!charge(budget, f.nrows)) {
 		cfi->bad_fdes++;
-		return;
-	}
-	cfi->fdes[cfi->nfdes++] = (struct cfi_fde){
-		.start = start,
-		.end = end,
-		.insns = r->func,
-		.ninsns = r->signal,
-		.cie = SFRAME_CIE,
-		.order = r->func,
-	};
-}
-
-/* Both are in order, so each is walked through once. */
-static int append_uncovered(struct cfi *cfi, const struct ranges *ours, const struct ranges *taken,
-			    uint64_t *budget)
-{
-	/* A part in front of each range that is taken, and one at the end of each of ours. */
-	size_t room = (size_t)cfi->nfdes + ours->count + taken->count, at = 0;
-	struct cfi_fde *fdes;
-
-	if (!ours->count)
 		return 0;
-	if (room > UINT32_MAX)
-		return -EINVAL;
-	fdes = realloc(cfi->fdes, room * sizeof(*fdes));
-	if (!fdes)
-		return -ENOMEM;
-	cfi->fdes = fdes;
-	for (size_t i = 0; i < ours->count; i++) {
-		const struct range *r = &ours->all[i];
-		uint64_t start = r->start;
-
-		while (at < taken->count && taken->all[at].end <= start)
-			at++;
-		while (at < taken->count && taken->all[at].start < r->end) {
-			append(cfi, r, start, taken->all[at].start, budget);
-			start = taken->all[at].end;
-			if (start > r->end)
-				break; /* it covers some of our next, too */
-			at++;
-		}
-		append(cfi, r, start, r->end, budget);
 	}
-	return 0;
+	part.start += part.skip;
+	part.skip = 0;
+	return cfi_append(cfi, &part);
 }
 
 int sframe_add(const struct sframe *s, struct cfi *cfi)
 {
-	struct ranges ours = {0}, taken = {0};
-	uint64_t budget = ROWS_MAX(s->size), parts = ROWS_MAX(s->size);
-	int err = ranges_of_cfi(cfi, &taken);
+	struct cfi ours = {0}, taken = {0}, parts = {0};
+	uint64_t budget = ROWS_MAX(s->size);
+	int err = funcs_read(s, cfi, &ours);
 
-	if (!err)
-		err = ranges_of_sframe(s, &budget, cfi, &ours);
-	if (!err)
-		err = append_uncovered(cfi, &ours, &taken, &parts);
-	free(ours.all);
-	free(taken.all);
+	for (uint32_t i = 0; i < cfi->nfdes && !err; i++)
+		err = cfi_append(&taken, &cfi->fdes[i]);
+	if (!err) {
+		cfi_unique(&ours);
+		cfi_unique(&taken);
+		err = cfi_gaps(&taken, &ours, &parts);
+	}
+	for (uint32_t i = 0; i < parts.nfdes && !err; i++)
+		err = part_append(s, cfi, parts.fdes[i], &budget);
+	cfi_free(&ours);
+	cfi_free(&taken);
+	cfi_free(&parts);
 	return err;
 }
 

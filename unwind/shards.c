@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/search.h"
+
 struct shard_block {
 	uint32_t at;
 	uint32_t count;
@@ -211,15 +213,8 @@ int shards_add(struct shards *shards, const uint32_t *words, uint32_t count, uin
 /* Number of the block that begins at the word, or nblocks. */
 static uint32_t shard_find(const struct shard *shard, uint32_t at)
 {
-	uint32_t low = 0, high = shard->nblocks, middle;
+	uint32_t low = (uint32_t)SEARCH(shard->nblocks, i, shard->blocks[i].at < at);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (shard->blocks[middle].at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < shard->nblocks && shard->blocks[low].at == at ? low : shard->nblocks;
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "unwind/row.h"
 #include "unwind/table.h"
 
@@ -94,16 +95,10 @@ static int span_push_granule(struct spans *s)
 static int span_append(struct spans *s, const struct unwind_span *span)
 {
 	struct unwind_table *t = s->table;
-	struct unwind_span *spans;
 	int err;
 
-	/* Grows at powers of two. */
-	if (!(t->nspans & (t->nspans - 1))) {
-		spans = realloc(t->spans, (t->nspans ? 2 * (size_t)t->nspans : 1) * sizeof(*spans));
-		if (!spans)
-			return -ENOMEM;
-		t->spans = spans;
-	}
+	if (GROW(t->spans, t->nspans, s->spans_room, UINT32_MAX))
+		return -ENOMEM;
 	err = words_grow(&t->words, &s->words_room, (uint64_t)t->nwords + span->nwords);
 	if (err)
 		return err;

@@ -30,7 +30,7 @@ struct spans {
 	uint32_t nrows, rows_room;
 	uint32_t now;	 /* rule that was last asked for */
 	uint32_t stored; /* rule of the last word; differs from now in a granule that is full */
-	uint32_t words_room;
+	uint32_t words_room, spans_room; /* of the table */
 };
 
 /* table: empty, gets the result. words_max: where spans_add gives up. */

@@ -19,6 +19,7 @@
 
 #include "symbols/elf/elffile.h"
 #include "symbols/base/limits.h"
+#include "symbols/base/search.h"
 #include "symbols/base/work.h"
 #include "unwind/arch.h"
 #include "unwind/cfa.h"
@@ -101,16 +102,8 @@ static int builder_texts(struct builder *b)
 
 static const struct text_range *builder_text(const struct builder *b, uint64_t addr)
 {
-	size_t low = 0, high = b->ntexts;
+	size_t low = SEARCH(b->ntexts, i, b->texts[i].start <= addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (b->texts[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && addr < b->texts[low - 1].end ? &b->texts[low - 1] : NULL;
 }
 
@@ -159,7 +152,7 @@ static int builder_plt(struct builder *b)
 	uint32_t nfdes = cfi->nfdes;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct cfi_fde fde = {.cie = NO_CIE}, *fdes;
+		struct cfi_fde fde = {.cie = NO_CIE};
 		struct elf_section section;
 		bool has_cfi = false;
 
@@ -174,11 +167,8 @@ static int builder_plt(struct builder *b)
 			has_cfi = cfi->fdes[j].start < fde.end && cfi->fdes[j].end > fde.start;
 		if (has_cfi)
 			continue;
-		fdes = realloc(cfi->fdes, ((size_t)cfi->nfdes + 1) * sizeof(*fdes));
-		if (!fdes)
+		if (cfi_append(cfi, &fde))
 			return -ENOMEM;
-		cfi->fdes = fdes;
-		fdes[cfi->nfdes++] = fde;
 	}
 	return 0;
 }
@@ -459,16 +449,8 @@ void unwind_table_free(struct unwind_table *table)
 
 static const struct unwind_span *table_span(const struct unwind_table *table, uint64_t vaddr)
 {
-	uint32_t low = 0, high = table->nspans;
+	size_t low = SEARCH(table->nspans, i, table->spans[i].end <= vaddr);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (table->spans[middle].end <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == table->nspans || vaddr < table->spans[low].start)
 		return NULL;
 	return &table->spans[low];
