@@ -4,14 +4,28 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #define STRING_STEP ((size_t)192) /* most names are shorter, so that one read is enough */
 
+ssize_t bytes_read_some(int fd, uint64_t offset, void *to, size_t size)
+{
+	size_t done = 0;
+	ssize_t n = 1;
+
+	while (n && done < size) {
+		if (size > INT64_MAX || offset > INT64_MAX - size)
+			return -EINVAL;
+		n = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return (ssize_t)done;
+}
+
 int bytes_read(const struct bytes *bytes, uint64_t offset, void *to, size_t size)
 {
-	char *at = to;
 	ssize_t n;
 
 	if (bytes->fd < 0) {
@@ -21,19 +35,10 @@ int bytes_read(const struct bytes *bytes, uint64_t offset, void *to, size_t size
 			memcpy(to, bytes->image + offset, size);
 		return 0;
 	}
-	while (size) {
-		if (offset > INT64_MAX)
-			return -EINVAL;
-		n = pread(bytes->fd, at, size, (off_t)offset);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EINVAL;
-		at += n;
-		size -= (size_t)n;
-		offset += (uint64_t)n;
-	}
-	return 0;
+	n = bytes_read_some(bytes->fd, offset, to, size);
+	if (n < 0)
+		return (int)n;
+	return (size_t)n == size ? 0 : -EINVAL;
 }
 
 size_t bytes_string(const struct bytes *bytes, uint64_t offset, uint64_t end, char *to, size_t room)

@@ -9,12 +9,16 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct bytes {
 	int fd; /* -1: image */
 	const uint8_t *image;
 	size_t size; /* of image */
 };
+
+/* What a file has of `size` bytes from the offset on: how many; or the error of pread. */
+ssize_t bytes_read_some(int fd, uint64_t offset, void *to, size_t size);
 
 /* Reads all `size` bytes. -EINVAL: the file or image ends before; or the error of pread. */
 int bytes_read(const struct bytes *bytes, uint64_t offset, void *to, size_t size);

@@ -9,8 +9,7 @@
 
 #define CHUNK_BYTES 65536u
 
-/* The whole lines, which take *taken bytes. */
-static int whole_lines(const char *text, size_t length, lines_fn *fn, void *arg, size_t *taken)
+int lines_whole(const char *text, size_t length, lines_fn *fn, void *arg, size_t *taken)
 {
 	const char *at = text, *end = text + length, *newline;
 	int err = 0;
@@ -26,7 +25,7 @@ static int whole_lines(const char *text, size_t length, lines_fn *fn, void *arg,
 int lines_parse(const char *text, size_t length, lines_fn *fn, void *arg)
 {
 	size_t taken;
-	int err = whole_lines(text, length, fn, arg, &taken);
+	int err = lines_whole(text, length, fn, arg, &taken);
 
 	return err || taken == length ? err : fn(text + taken, text + length, arg);
 }
@@ -44,7 +43,7 @@ static int read_all(int fd, char *buffer, lines_fn *fn, void *arg)
 		if (n <= 0)
 			return n ? -errno : 0;
 		held += (size_t)n;
-		err = whole_lines(buffer, held, fn, arg, &taken);
+		err = lines_whole(buffer, held, fn, arg, &taken);
 		if (err)
 			return err;
 		held -= taken;

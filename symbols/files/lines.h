@@ -15,7 +15,9 @@ typedef int lines_fn(const char *line, const char *end, void *arg);
  * its end is passed.
  */
 int lines_read(int fd, lines_fn *fn, void *arg);
-/* The same for a text in memory, whose last line needs no newline. */
+/* The same for the whole lines of a text in memory, which take *taken bytes. */
+int lines_whole(const char *text, size_t length, lines_fn *fn, void *arg, size_t *taken);
+/* The same for all of a text, whose last line needs no newline. */
 int lines_parse(const char *text, size_t length, lines_fn *fn, void *arg);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbols/base/bytes.h"
 #include "symbols/files/rootfile.h"
 
 #define SIZE_MAX_READ (8u << 20)
@@ -25,6 +26,7 @@ int sourcefile_read(int root, const char *path, struct sourcefile **out)
 {
 	struct sourcefile *s = NULL;
 	struct stat st;
+	ssize_t n;
 	int fd, err = 0;
 
 	*out = NULL;
@@ -41,14 +43,8 @@ int sourcefile_read(int root, const char *path, struct sourcefile **out)
 		err = -ENOMEM;
 	if (s) {
 		*s = (struct sourcefile){.number = 1};
-		while (s->size < (size_t)st.st_size) {
-			ssize_t n = pread(fd, s->bytes + s->size, (size_t)st.st_size - s->size,
-					  (off_t)s->size);
-
-			if (n <= 0)
-				break;
-			s->size += (size_t)n;
-		}
+		n = bytes_read_some(fd, 0, s->bytes, (size_t)st.st_size);
+		s->size = n > 0 ? (size_t)n : 0;
 		*out = s;
 	}
 	close(fd);

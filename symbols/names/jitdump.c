@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbols/base/bytes.h"
 #include "symbols/names/codemap.h"
 
 #define MAGIC	     0x4a695444u /* "JiTD" */
@@ -222,18 +223,6 @@ int jitdump_parse(struct jitdump *jd, struct codemap *map, const uint8_t *data, 
 
 /* --- the file -------------------------------------------------------------------------------- */
 
-static ssize_t read_at(int fd, uint8_t *to, size_t size, uint64_t offset)
-{
-	ssize_t n;
-
-	if (offset > INT64_MAX - size)
-		return -EINVAL;
-	do {
-		n = pread(fd, to, size, (off_t)offset);
-	} while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
-}
-
 static int read_on(struct jitdump *jd, struct codemap *map, uint8_t *data, uint64_t round,
 		   size_t *budget)
 {
@@ -246,8 +235,8 @@ static int read_on(struct jitdump *jd, struct codemap *map, uint8_t *data, uint6
 	jd->behind = true;
 	while (!jd->closed && *budget >= CHUNK_BYTES) {
 		early = jd->early > jd->offset ? jd->early - jd->offset : 0;
-		n = read_at(jd->fd, data, early && early < CHUNK_BYTES ? early : CHUNK_BYTES,
-			    jd->offset);
+		n = bytes_read_some(jd->fd, jd->offset, data,
+				    early && early < CHUNK_BYTES ? early : CHUNK_BYTES);
 		if (n < 0)
 			return (int)n;
 		codemap_set_round(map, early ? 0 : round);

@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "symbols/names/codemap.h"
+#include "symbols/base/bytes.h"
 #include "symbols/files/fileasker.h"
+#include "symbols/files/lines.h"
 #include "symbols/files/procfile.h"
 
 #define CHUNK_BYTES 65536u /* a line longer than that is skipped */
@@ -100,7 +102,7 @@ static bool take_blanks(const char **at, const char *end)
 	return true;
 }
 
-static int parse_line(struct codemap *map, const char *p, const char *end)
+static int parse_line(const char *p, const char *end, void *map)
 {
 	uint64_t start, size;
 	int err;
@@ -116,15 +118,7 @@ static int parse_line(struct codemap *map, const char *p, const char *end)
 
 int perfmap_parse(struct codemap *map, const char *text, size_t length, size_t *taken)
 {
-	const char *p = text, *end = text + length, *newline;
-	int err = 0;
-
-	while (!err && p < end && (newline = memchr(p, '\n', (size_t)(end - p)))) {
-		err = parse_line(map, p, newline);
-		p = newline + 1;
-	}
-	*taken = (size_t)(p - text);
-	return err;
+	return lines_whole(text, length, parse_line, map, taken);
 }
 
 /* --- the file -------------------------------------------------------------------------------- */
@@ -170,29 +164,12 @@ static int look(struct perfmap *pm, const struct procfile_owner *owner, struct f
 	return anew;
 }
 
-static ssize_t read_at(int fd, char *to, size_t size, uint64_t offset)
-{
-	size_t n = 0;
-	ssize_t got;
-
-	while (n < size) {
-		got = pread(fd, to + n, size - n, (off_t)(offset + n));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (!got)
-			break;
-		n += (size_t)got;
-	}
-	return (ssize_t)n;
-}
-
 static bool is_continued(const struct perfmap *pm)
 {
 	char tail[TAIL_BYTES];
 
-	return read_at(pm->fd, tail, pm->ntail, pm->tail_end - pm->ntail) == (ssize_t)pm->ntail &&
+	return bytes_read_some(pm->fd, pm->tail_end - pm->ntail, tail, pm->ntail) ==
+		       (ssize_t)pm->ntail &&
 	       !memcmp(tail, pm->tail, pm->ntail);
 }
 
@@ -204,7 +181,7 @@ bool perfmap_open(struct perfmap *pm, const struct procfile_owner *owner, struct
 	if (pm->fd < 0)
 		return false;
 	size = pm->file.size < TAIL_BYTES ? pm->file.size : TAIL_BYTES;
-	if (read_at(pm->fd, pm->tail, size, pm->file.size - size) != (ssize_t)size)
+	if (bytes_read_some(pm->fd, pm->file.size - size, pm->tail, size) != (ssize_t)size)
 		return true;
 	pm->early = pm->tail_end = pm->file.size;
 	pm->ntail = size;
@@ -233,7 +210,7 @@ static void advance(struct perfmap *pm, const char *text, size_t taken)
 /* Reads one chunk; *more: there may be another. 1: something was added. */
 static int read_chunk(struct perfmap *pm, struct codemap *map, char *text, size_t room, bool *more)
 {
-	ssize_t n = read_at(pm->fd, text, room, pm->offset);
+	ssize_t n = bytes_read_some(pm->fd, pm->offset, text, room);
 	const char *at = text, *newline;
 	size_t taken = 0;
 	int err = 0;
