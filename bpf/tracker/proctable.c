@@ -10,7 +10,7 @@
 #include "bpf/tracker/maplist.h"
 #include "bpf/tracker/procstat.h"
 #include "bpf/tracker/tracker.h"
-#include "symbols/files/livethread.h"
+#include "symbols/files/rootfile.h"
 
 #define DEAD_MAX 32768u
 
@@ -223,7 +223,7 @@ void proctable_doubt(struct proctable *procs, pid_t pid)
 
 pid_t process_thread(const struct process *p)
 {
-	return p->threads == THREADS_ONE ? p->pid : livethread(p->pid);
+	return p->threads == THREADS_ONE ? p->pid : rootfile_livethread(p->pid);
 }
 
 bool process_has_stack_start(const struct process *p)

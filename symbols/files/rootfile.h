@@ -7,6 +7,8 @@
  * place: a FIFO, a device, a file of procfs, a link that leads out of the root or in a circle.
  */
 
+#include <sys/types.h>
+
 struct stat;
 
 /*
@@ -38,5 +40,11 @@ int rootfile_open_local(int root, const char *path);
 
 /* The root folder of a process, for rootfile_open. The caller closes it. -errno. */
 int rootfile_root(int pid);
+/*
+ * A thread that still has the memory and the root of its process: the first one, unless it has
+ * ended while others live. Use its number in /proc in place of the process's, which stands for the
+ * first thread. Returns pid itself if no thread lives.
+ */
+pid_t rootfile_livethread(pid_t pid);
 
 #endif

@@ -5,7 +5,7 @@
 in its own PID and mount namespaces, then node, python3 and java, compared with the names that perf
 reads from the same files.
 
-Covers: symbols/names/perfmap.c symbols/names/jitdump.c symbols/files/procfile.c symbols/files/livethread.c tui/symbolize/jit.c
+Covers: symbols/names/perfmap.c symbols/names/jitdump.c symbols/files/procfile.c symbols/files/rootfile.c tui/symbolize/jit.c
 Covers: tui/symbolize/jit_files.c
 """
 
