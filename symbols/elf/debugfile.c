@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbols/elf/debugsum.h"
@@ -133,22 +132,20 @@ static int fd_in(const struct debug_place *place, int root, const char *path)
 	return fileasker_open(place->asker, root, place->pid, path);
 }
 
-static int open_in(const struct debug_place *place, int root, const char *path,
-		   struct elf_file **out)
+/* Closes fd, which may be an error. */
+static int open_fd(int fd, struct elf_file **out)
 {
-	int fd = fd_in(place, root, path), err;
+	int err = fd < 0 ? fd : elf_file_open_fd(fd, out);
 
-	if (fd < 0)
-		return fd;
-	err = elf_file_open_fd(fd, out);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return err;
 }
 
-static int open_if_right(const struct debug_link *link, const struct debug_place *place, int root,
-			 const char *path, const atomic_bool *cancel, struct elf_file **out)
+static int open_if_right(const struct debug_link *link, int fd, const atomic_bool *cancel,
+			 struct elf_file **out)
 {
-	int err = *path ? open_in(place, root, path, out) : -ENOENT;
+	int err = open_fd(fd, out);
 
 	if (!err)
 		elf_file_work(*out)->cancel = cancel;
@@ -157,23 +154,6 @@ static int open_if_right(const struct debug_link *link, const struct debug_place
 		err = -ENOENT;
 	}
 	return err;
-}
-
-/* Servers may send anything for a build-id. */
-static int open_remote(const struct debug_link *link, struct remotedebug *remote,
-		       struct elf_file **out)
-{
-	int fd = remote ? remotedebug_open(remote, link->id, link->id_length) : -ENOENT, err;
-
-	if (fd < 0)
-		return -ENOENT;
-	err = elf_file_open_fd(fd, out);
-	close(fd);
-	if (!err && !belongs(link, *out)) {
-		elf_file_free(*out);
-		err = -ENOENT;
-	}
-	return err == -ENOMEM ? err : err ? -ENOENT : 0;
 }
 
 /* cancel: NULL, or what ends the computation of a file's sum. */
@@ -185,16 +165,22 @@ static int link_open(const struct debug_link *link, const struct debug_place *pl
 	int err;
 
 	for (n = 0; path_at(link, place->folder, n, path, sizeof(path)); n++) {
-		err = open_if_right(link, place, place->root, path, cancel, out);
+		err = *path ? open_if_right(link, fd_in(place, place->root, path), cancel, out)
+			    : -ENOENT;
 		if (!err || err == -ENOMEM)
 			return err;
 	}
-	if (place->root >= 0 && path_at(link, place->folder, 0, path, sizeof(path))) {
-		err = open_if_right(link, place, -1, path, cancel, out);
+	if (place->root >= 0 && path_at(link, place->folder, 0, path, sizeof(path)) && *path) {
+		err = open_if_right(link, fd_in(place, -1, path), cancel, out);
 		if (!err || err == -ENOMEM)
 			return err;
 	}
-	return open_remote(link, place->remote, out);
+	if (!place->remote)
+		return -ENOENT;
+	/* Servers may send anything for a build-id. */
+	err = open_if_right(link, remotedebug_open(place->remote, link->id, link->id_length), NULL,
+			    out);
+	return !err || err == -ENOMEM ? err : -ENOENT;
 }
 
 int debug_link_open(const struct debug_link *link, const struct debug_place *place,
@@ -265,7 +251,7 @@ int debugfile_open_alt(const struct elf_file *debug, const struct debug_place *p
 			break;
 		if (!i && (n < 0 || (size_t)n >= sizeof(path)))
 			continue;
-		err = open_in(place, i == 2 ? -1 : place->root, path, out);
+		err = open_fd(fd_in(place, i == 2 ? -1 : place->root, path), out);
 		if (err == -ENOMEM)
 			return err;
 		if (!err && id_is(*out, id, length))
