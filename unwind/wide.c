@@ -8,10 +8,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "symbols/base/refcount.h"
 
 #define SLOTS (2 * WIDE_RULES_MAX)
 
@@ -38,9 +39,7 @@ static struct wide_rules *view_new(struct store *store)
 	if (!set)
 		return NULL;
 	*set = (struct wide_rules){store, WIDE_RULES_MAX};
-	pthread_mutex_lock(&store->lock);
-	store->users++;
-	pthread_mutex_unlock(&store->lock);
+	refcount_get(&store->users);
 	return set;
 }
 
@@ -72,14 +71,9 @@ void wide_rules_share(struct wide_rules *set)
 
 void wide_rules_free(struct wide_rules *set)
 {
-	bool last;
-
 	if (!set)
 		return;
-	pthread_mutex_lock(&set->store->lock);
-	last = !--set->store->users;
-	pthread_mutex_unlock(&set->store->lock);
-	if (last) {
+	if (refcount_put(&set->store->users)) {
 		pthread_mutex_destroy(&set->store->lock);
 		free(set->store);
 	}

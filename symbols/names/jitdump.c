@@ -64,19 +64,14 @@ struct jitdump *jitdump_new_empty(void)
 int jitdump_new(int fd, struct jitdump **out)
 {
 	struct stat st;
+	int err = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -EINVAL : 0;
 
-	*out = NULL;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
-		*out = jitdump_new_empty();
-		if (*out) {
-			(*out)->fd = fd;
-			return 0;
-		}
+	*out = err ? NULL : jitdump_new_empty();
+	if (*out)
+		(*out)->fd = fd;
+	else
 		close(fd);
-		return -ENOMEM;
-	}
-	close(fd);
-	return -EINVAL;
+	return *out || err ? err : -ENOMEM;
 }
 
 void jitdump_free(struct jitdump *jd)

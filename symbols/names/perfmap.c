@@ -50,10 +50,8 @@ struct perfmap *perfmap_new(void)
 
 void perfmap_free(struct perfmap *pm)
 {
-	if (!pm)
-		return;
-	if (pm->fd >= 0)
-		close(pm->fd);
+	if (pm)
+		perfmap_close(pm);
 	free(pm);
 }
 
