@@ -8,8 +8,6 @@
  */
 #include "unwind/expr.h"
 
-#include <string.h>
-
 #include "unwind/arch.h"
 #include "unwind/cursor.h"
 

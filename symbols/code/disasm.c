@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #if __has_include(<capstone/capstone.h>)
 #include <capstone/capstone.h>

@@ -10,7 +10,6 @@
 
 #include <dwarf.h>
 #include <errno.h>
-#include <stdlib.h>
 
 #include "symbols/base/grow.h"
 #include "symbols/dwarf/debugunit.h"

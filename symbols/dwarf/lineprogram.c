@@ -11,7 +11,6 @@
 
 #include <dwarf.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/base/grow.h"

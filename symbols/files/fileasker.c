@@ -2,7 +2,6 @@
 #include "symbols/files/fileasker.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <sys/stat.h>
 
 #include "symbols/files/rootfile.h"

@@ -8,7 +8,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "symbols/elf/elffile.h"
 #include "symbols/names/symname.h"
