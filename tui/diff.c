@@ -118,7 +118,7 @@ static int read_folded(struct diff *d, int side, const char *path, FILE *file)
 static int take_slices(struct source *source, struct profile *p, const char *path,
 		       const struct query *q, struct batch_event *event, struct export_model *c)
 {
-	struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
+	struct pollfd fd = {.fd = source->event, .events = POLLIN};
 	uint64_t seen = 0, slices, n;
 	bool finished = false;
 	int err = 0;
@@ -128,8 +128,8 @@ static int take_slices(struct source *source, struct profile *p, const char *pat
 			return -errno;
 		if (fd.revents && read(fd.fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
 			return -errno;
-		finished = source_finished(source);
-		slices = source_slices(source);
+		finished = source->finished;
+		slices = source->slices;
 		if (slices == seen)
 			continue;
 		batch_event(stderr, path, p, event);

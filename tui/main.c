@@ -214,7 +214,7 @@ static uint64_t now_ms(void)
  */
 static bool batch_wait(struct source *source, struct child *command, int signals, uint64_t *asked)
 {
-	struct pollfd fds[2] = {{.fd = source_event_fd(source), .events = POLLIN},
+	struct pollfd fds[2] = {{.fd = source->event, .events = POLLIN},
 				{.fd = signals, .events = POLLIN}};
 	struct signalfd_siginfo info;
 	uint64_t n;
@@ -270,8 +270,8 @@ static int batch_loop(struct profile *profile, struct source *source, struct chi
 	if (one)
 		q.span = SPAN_TOTAL;
 	while (!err && !finished && batch_wait(source, command, signals, &asked)) {
-		finished = source_finished(source); /* before: what it committed is seen below */
-		slices = source_slices(source);
+		finished = source->finished; /* before: what it committed is seen below */
+		slices = source->slices;
 		batch_messages(stderr, profile, &serial);
 		if (slices == seen)
 			continue;

@@ -145,7 +145,7 @@ static uint64_t position(struct profile *p)
 
 static double jump(struct profile *p, struct source *source, uint64_t to)
 {
-	struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
+	struct pollfd fd = {.fd = source->event, .events = POLLIN};
 	double start = now_ms();
 	char text[32];
 	uint64_t n;

@@ -121,8 +121,8 @@ static void replay(const char *path)
 	FILE *to = open_memstream(&text, &size);
 
 	require(p && to && !player_new(p, &options, &source, error, sizeof(error)));
-	fd = (struct pollfd){.fd = source_event_fd(source), .events = POLLIN};
-	while (!source_finished(source))
+	fd = (struct pollfd){.fd = source->event, .events = POLLIN};
+	while (!source->finished)
 		if (poll(&fd, 1, -1) == 1 && read(fd.fd, &n, sizeof(n)) < 0)
 			break;
 	require(!batch_text(to, p, &q) && !batch_folded(to, p, &q));

@@ -31,8 +31,7 @@
 struct demo {
 	struct source source;
 	struct machine feed;
-	unsigned int slices, most; /* most 0: no end */
-	int event;
+	unsigned int most; /* slices; 0: no end */
 };
 
 int __real_screen_file_save(const char *path, const char *text, size_t size);
@@ -59,24 +58,7 @@ static void demo_post(struct source *source, enum source_command command, const 
 	board_message(profile_board(demo->feed.p), MESSAGE_INFO, "engine: command %d '%s'",
 		      (int)command, arg);
 	profile_unlock(demo->feed.p);
-	source_signal(demo->event);
-}
-
-static int demo_event_fd(const struct source *source)
-{
-	return demo_of(source)->event;
-}
-
-static uint64_t demo_slices(const struct source *source)
-{
-	return __atomic_load_n(&demo_of(source)->slices, __ATOMIC_ACQUIRE);
-}
-
-static bool demo_finished(const struct source *source)
-{
-	const struct demo *demo = demo_of(source);
-
-	return demo->most && demo_slices(source) >= demo->most;
+	source_signal(demo->source.event);
 }
 
 /* The end of the process is that of the machine. */
@@ -88,10 +70,7 @@ static void demo_end(struct source *source)
 static const struct source_ops demo_ops = {
 	.finish = demo_end,
 	.free = demo_end,
-	.slices = demo_slices,
 	.post = demo_post,
-	.event_fd = demo_event_fd,
-	.finished = demo_finished,
 };
 
 static void *feed_thread(void *arg)
@@ -101,9 +80,10 @@ static void *feed_thread(void *arg)
 	for (int i = 0;; i++) {
 		if (machine_slice(&demo->feed, i / 5 % 2))
 			return NULL;
-		__atomic_fetch_add(&demo->slices, 1, __ATOMIC_RELEASE);
-		source_signal(demo->event);
-		if (demo_finished(&demo->source))
+		if (atomic_fetch_add(&demo->source.slices, 1) + 1 == demo->most)
+			atomic_store(&demo->source.finished, true);
+		source_signal(demo->source.event);
+		if (demo->source.finished)
 			return NULL;
 		nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
 	}
@@ -134,7 +114,7 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	if (options_parse(argc, argv, &options, stderr) != OPTIONS_RUN)
 		return 2;
-	demo.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	demo.source.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	demo.most = options.iterations;
 	signal(SIGPIPE, SIG_IGN);
 	signals = options.plain ? block_signals() : -1;

@@ -496,7 +496,7 @@ static bool all_played(struct plain *s)
 
 static int turn(struct plain *s, uint64_t *seen)
 {
-	int event = source_event_fd(s->source);
+	int event = s->source->event;
 	struct pollfd fds[] = {
 		{.fd = event, .events = POLLIN},
 		{.fd = s->signals, .events = POLLIN},
@@ -511,7 +511,7 @@ static int turn(struct plain *s, uint64_t *seen)
 	if (fds[1].revents && is_ended(s))
 		return 0;
 	if (fds[0].revents && read(event, &count, sizeof(count)) == sizeof(count)) {
-		slices = source_slices(s->source);
+		slices = s->source->slices;
 		err = say_news(s, slices != *seen);
 		*seen = slices;
 	}
@@ -532,11 +532,11 @@ static int loop(struct plain *s)
 	if (!err)
 		err = flush(s);
 	while (!err && !s->quit) {
-		bool finished = source_finished(s->source) || all_played(s);
+		bool finished = s->source->finished || all_played(s);
 
 		if (finished) {
 			/* The last slice is written, too. */
-			if (source_slices(s->source) != seen)
+			if (s->source->slices != seen)
 				err = say_news(s, true);
 			return err ? err : flush(s);
 		}

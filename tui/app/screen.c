@@ -280,12 +280,12 @@ static unsigned int on_event(struct screen *s, int fd)
 static void run(struct screen *s)
 {
 	unsigned int flags = UI_REDRAW;
-	int event = source_event_fd(s->source);
+	int event = s->source->event;
 
 	ui_set_time(s->ui);
 	if (ui_refresh(s->ui))
 		ui_notice(s->ui, "out of memory");
-	while (!(flags & UI_QUIT) && !source_finished(s->source)) {
+	while (!(flags & UI_QUIT) && !s->source->finished) {
 		struct pollfd fds[] = {
 			{.fd = STDIN_FILENO, .events = POLLIN},
 			{.fd = s->signals, .events = POLLIN},

@@ -26,10 +26,10 @@
 
 static int wait_for_slices(struct source *source, unsigned int wanted)
 {
-	struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
+	struct pollfd fd = {.fd = source->event, .events = POLLIN};
 	uint64_t count;
 
-	while (source_slices(source) < wanted && !source_finished(source)) {
+	while (source->slices < wanted && !source->finished) {
 		if (poll(&fd, 1, -1) < 0 && errno != EINTR)
 			return -errno;
 		if (fd.revents && read(fd.fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
@@ -41,7 +41,7 @@ static int wait_for_slices(struct source *source, unsigned int wanted)
 /* Other threads catch walks, read code, and look at the shards. */
 static void wait_for_answer(struct ui *ui, struct source *source)
 {
-	struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
+	struct pollfd fd = {.fd = source->event, .events = POLLIN};
 	uint64_t count;
 
 	for (int i = 0; i < ANSWER_TURNS && ui_waits(ui); i++) {

@@ -45,7 +45,7 @@ void collector_say(void *arg, int level, const char *text)
 	struct collector *c = arg;
 
 	board_message(profile_board(c->profile), (enum message_level)level, "%s", text);
-	source_signal(c->event);
+	source_signal(c->source.event);
 }
 
 /* --- the thread ------------------------------------------------------------------------------ */
@@ -80,7 +80,7 @@ static bool wait_for_report(struct collector *c)
 	uint64_t woken;
 
 	while (c->options->batch && !atomic_load(&c->stop) &&
-	       atomic_load(&c->reported) != atomic_load(&c->slices)) {
+	       atomic_load(&c->reported) != atomic_load(&c->source.slices)) {
 		if (poll(&fd, 1, RING_PERIOD_NS / 1000000) > 0 &&
 		    read(c->wake, &woken, sizeof(woken)) < 0)
 			break;
@@ -110,9 +110,9 @@ static void *collect(void *arg)
 		collector_tell_cpus_apart(c);
 		resolver_rest(c->resolver);
 		if (c->annotator && annotator_work(c->annotator, source_now(), false))
-			source_signal(c->event);
+			source_signal(c->source.event);
 		if (resolver_settle(c->resolver, 0))
-			source_signal(c->event);
+			source_signal(c->source.event);
 		if (!last && source_now() < due) {
 			collector_read_stacks(c);
 			collector_inspect(c);
@@ -236,9 +236,9 @@ int collector_new(struct profile *p, const struct collector_options *options, st
 		.cgroup = options->cgroup,
 		.container = options->container,
 	};
-	c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	c->source.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (c->event < 0 || c->wake < 0) {
+	if (c->source.event < 0 || c->wake < 0) {
 		err = -errno;
 		snprintf(error, size, "eventfd: %s", strerror(errno));
 	}
@@ -387,8 +387,8 @@ static void live_free(struct source *source)
 		tracker_free(c->tracker);
 	if (c->sampler)
 		sampler_free(c->sampler);
-	if (c->event >= 0)
-		close(c->event);
+	if (c->source.event >= 0)
+		close(c->source.event);
 	if (c->wake >= 0)
 		close(c->wake);
 	free(c->captured);
@@ -396,27 +396,9 @@ static void live_free(struct source *source)
 	free(c);
 }
 
-static int live_event_fd(const struct source *source)
-{
-	return collector_of(source)->event;
-}
-
-static bool live_finished(const struct source *source)
-{
-	return atomic_load(&collector_of(source)->finished);
-}
-
-static uint64_t live_slices(const struct source *source)
-{
-	return atomic_load(&collector_of(source)->slices);
-}
-
 static const struct source_ops live_ops = {
 	.finish = live_finish,
 	.stop = live_stop,
 	.free = live_free,
-	.slices = live_slices,
 	.post = collector_post,
-	.event_fd = live_event_fd,
-	.finished = live_finished,
 };

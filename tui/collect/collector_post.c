@@ -127,7 +127,7 @@ void collector_post(struct source *source, enum source_command command, const ch
 	if (command == SOURCE_DETACH_ALL)
 		users_forget(procinfo_users(c->procs));
 	if (command == SOURCE_NEXT) {
-		atomic_store(&c->reported, atomic_load(&c->slices));
+		atomic_store(&c->reported, atomic_load(&c->source.slices));
 		source_signal(c->wake);
 	} else if (command == SOURCE_GIVE_UP) {
 		give_up_fetching(c);

@@ -51,12 +51,10 @@ struct collector {
 
 	pthread_t thread;
 	bool running;
-	int event;		 /* signalled if there is something to show */
-	int wake;		 /* of the thread */
-	_Atomic uint64_t period; /* ns */
-	_Atomic uint64_t slices;
+	int wake;		   /* of the thread */
+	_Atomic uint64_t period;   /* ns */
 	_Atomic uint64_t reported; /* slices so far; limits a batch run */
-	atomic_bool stop, finish, finished;
+	atomic_bool stop, finish;
 	_Atomic(const struct event *)
 		wish;	    /* event that was asked for; NULL: keep the current one */
 	atomic_bool by_cpu; /* rows per CPU were asked for */

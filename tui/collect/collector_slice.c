@@ -276,8 +276,8 @@ void collector_end_slice(struct collector *c, bool last)
 	c->failed = err;
 	collector_tell_of_fetching(c);
 	collector_tell_of_ksyms(c);
-	atomic_fetch_add(&c->slices, 1);
+	atomic_fetch_add(&c->source.slices, 1);
 	if (last)
-		atomic_store(&c->finished, true);
-	source_signal(c->event);
+		atomic_store(&c->source.finished, true);
+	source_signal(c->source.event);
 }

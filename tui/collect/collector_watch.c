@@ -52,7 +52,7 @@ void collector_take_inventory(struct collector *c)
 	if (!wanted || tracker_inventory(c->tracker, &inventory))
 		return;
 	board_set_inventory(profile_board(c->profile), inventory);
-	source_signal(c->event);
+	source_signal(c->source.event);
 }
 
 void collector_inspect(struct collector *c)
@@ -74,7 +74,7 @@ void collector_inspect(struct collector *c)
 		return;
 	}
 	board_set_inspection(profile_board(c->profile), inspection);
-	source_signal(c->event);
+	source_signal(c->source.event);
 }
 
 void collector_tell_of_fetching(struct collector *c)

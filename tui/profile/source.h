@@ -8,10 +8,13 @@
  * read the profile, and never wait for it.
  */
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
+
+#include "symbols/base/clock.h"
 
 struct profile;
 struct options;
@@ -41,52 +44,68 @@ enum source_command {
 
 struct source;
 
-/* Each as the function of its name below. */
 struct source_ops {
+	/* Ends a last slice early and finishes. Never blocks. */
 	void (*finish)(struct source *source);
-	/* NULL: free may take its time */
+	/* See source_stop; NULL: free may take its time. */
 	int (*stop)(struct source *source, unsigned int ms, char *error, size_t size);
 	void (*free)(struct source *source);
-	uint64_t (*slices)(const struct source *source);
+	/* Posts a command, whose result becomes a message. Never blocks; arg is copied. */
 	void (*post)(struct source *source, enum source_command command, const char *arg);
-	int (*event_fd)(const struct source *source);
-	bool (*finished)(const struct source *source);
 };
 
 /* The first member of each kind of source. */
 struct source {
 	const struct source_ops *ops;
+	int event;		 /* eventfd: a slice was committed or a message arrived */
+	_Atomic uint64_t slices; /* committed so far */
+	/* It has ended by itself: its COMMAND is gone, or the last slice of -n. */
+	atomic_bool finished;
 };
 
-/* Ends a last slice early and finishes. Never blocks. */
-void source_finish(struct source *source);
+static inline void source_finish(struct source *source)
+{
+	source->ops->finish(source);
+}
+
 /*
  * Stops at once and completes the recording. -ETIME: the source has not come to its end after ms
  * milliseconds; then only the end of the process is left to do. Else -errno: the recording could
  * not be written as a whole; error says so, unless the reports of a batch run have said it. NULL is
  * fine.
  */
-int source_stop(struct source *source, unsigned int ms, char *error, size_t size);
+static inline int source_stop(struct source *source, unsigned int ms, char *error, size_t size)
+{
+	error[0] = '\0';
+	return source && source->ops->stop ? source->ops->stop(source, ms, error, size) : 0;
+}
+
 /* Stops at once, and waits for all threads. NULL is fine. */
-void source_free(struct source *source);
+static inline void source_free(struct source *source)
+{
+	if (source)
+		source->ops->free(source);
+}
 
-/* Slices committed so far. */
-uint64_t source_slices(const struct source *source);
-
-/* Posts a command, whose result becomes a profile_message. Never blocks; arg is copied. */
-void source_post(struct source *source, enum source_command command, const char *arg);
-
-/* A descriptor that becomes readable when a slice was committed or a message arrived (eventfd). */
-int source_event_fd(const struct source *source);
-
-/* True once the source has ended by itself: its COMMAND is gone, or the last slice of -n. */
-bool source_finished(const struct source *source);
+static inline void source_post(struct source *source, enum source_command command, const char *arg)
+{
+	source->ops->post(source, command, arg);
+}
 
 /* --- what all kinds of sources need ---------------------------------------------------------- */
 
-/* CLOCK_MONOTONIC, ns. */
-uint64_t source_now(void);
-/* Makes an eventfd readable. */
-void source_signal(int fd);
+static inline uint64_t source_now(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Makes an eventfd readable. Only a full counter can fail, and that is readable, too. */
+static inline void source_signal(int fd)
+{
+	uint64_t one = 1;
+	ssize_t n = write(fd, &one, sizeof(one));
+
+	(void)n;
+}
 
 #endif

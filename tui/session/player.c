@@ -54,9 +54,8 @@ struct player {
 	struct feeder *feeder;
 	pthread_t thread;
 	bool running;
-	int event, wake;
-	_Atomic uint64_t slices;
-	atomic_bool stop, finished;
+	int wake;
+	atomic_bool stop;
 
 	pthread_mutex_t lock; /* of asked */
 	struct player_asked asked;
@@ -171,14 +170,6 @@ static void wait_until(const struct player *r, uint64_t then)
 		return;
 }
 
-static void tell_failure(struct player *r, int err)
-{
-	profile_lock(r->profile);
-	board_message(profile_board(r->profile), MESSAGE_ERROR, "%s: %s; the rest cannot be shown",
-		      r->options->path, err == -EBADMSG ? "is damaged" : strerror(-err));
-	profile_unlock(r->profile);
-}
-
 static void show(struct player *r)
 {
 	profile_lock(r->profile);
@@ -190,17 +181,19 @@ static void show(struct player *r)
 static void fed(struct player *r, uint32_t next, int err)
 {
 	if (err) {
-		tell_failure(r, err);
+		board_message(profile_board(r->profile), MESSAGE_ERROR,
+			      "%s: %s; the rest cannot be shown", r->options->path,
+			      err == -EBADMSG ? "is damaged" : strerror(-err));
 		r->end = r->next > r->first ? r->next : r->first + 1;
 		next = r->end;
 	}
 	r->next = next;
 	show(r);
-	atomic_fetch_add(&r->slices, err ? 0 : 1);
+	atomic_fetch_add(&r->source.slices, err ? 0 : 1);
 	/* Last, since its reader looks for slices once more. */
 	if ((r->options->batch || r->options->screenshot) && r->next == r->end)
-		atomic_store(&r->finished, true);
-	source_signal(r->event);
+		atomic_store(&r->source.finished, true);
+	source_signal(r->source.event);
 }
 
 static void *play(void *arg)
@@ -227,7 +220,7 @@ static void *play(void *arg)
 			fed(r, r->next + 1, err);
 		} else if (asked.paused != r->shown.paused || asked.speed != r->shown.speed) {
 			show(r);
-			source_signal(r->event);
+			source_signal(r->source.event);
 		} else if (r->options->batch || !feeder_warm(r->feeder)) {
 			wait_until(r, then);
 		}
@@ -299,7 +292,7 @@ static void player_post(struct source *source, enum source_command command, cons
 			board_message(profile_board(r->profile), MESSAGE_WARNING,
 				      "this is a recording: nothing is sampled");
 		profile_unlock(r->profile);
-		source_signal(r->event);
+		source_signal(r->source.event);
 	}
 	source_signal(r->wake);
 }
@@ -308,23 +301,8 @@ static void player_finish(struct source *source)
 {
 	struct player *r = player_of(source);
 
-	atomic_store(&r->finished, true);
-	source_signal(r->event);
-}
-
-static uint64_t player_slices(const struct source *source)
-{
-	return atomic_load(&player_of(source)->slices);
-}
-
-static int player_event_fd(const struct source *source)
-{
-	return player_of(source)->event;
-}
-
-static bool player_finished(const struct source *source)
-{
-	return atomic_load(&player_of(source)->finished);
+	atomic_store(&r->source.finished, true);
+	source_signal(r->source.event);
 }
 
 static void player_free(struct source *source)
@@ -337,8 +315,8 @@ static void player_free(struct source *source)
 		pthread_join(r->thread, NULL);
 	}
 	feeder_free(r->feeder);
-	if (r->event >= 0)
-		close(r->event);
+	if (r->source.event >= 0)
+		close(r->source.event);
 	if (r->wake >= 0)
 		close(r->wake);
 	session_free(r->session);
@@ -349,10 +327,7 @@ static void player_free(struct source *source)
 static const struct source_ops player_ops = {
 	.finish = player_finish,
 	.free = player_free,
-	.slices = player_slices,
 	.post = player_post,
-	.event_fd = player_event_fd,
-	.finished = player_finished,
 };
 
 static int prepare(struct player *r, char *error, size_t size)
@@ -376,9 +351,9 @@ static int prepare(struct player *r, char *error, size_t size)
 		snprintf(error, size, "%s: no slice ends in that time", o->path);
 		return -ERANGE;
 	}
-	r->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r->source.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!feeder_new(r->profile, r->session, &r->feeder) && r->event >= 0 && r->wake >= 0)
+	if (!feeder_new(r->profile, r->session, &r->feeder) && r->source.event >= 0 && r->wake >= 0)
 		return 0;
 	snprintf(error, size, "%s: %s", o->path, strerror(ENOMEM));
 	return -ENOMEM;
@@ -410,7 +385,7 @@ int player_new(struct profile *p, const struct player_options *options, struct s
 	r->source.ops = &player_ops;
 	r->profile = p;
 	r->options = options;
-	r->event = r->wake = -1;
+	r->source.event = r->wake = -1;
 	r->asked.speed = options->speed;
 	pthread_mutex_init(&r->lock, NULL);
 	err = prepare(r, error, size);

@@ -46,10 +46,10 @@ static struct source *play(struct profile *p, const struct player_options *optio
 
 static void wait_slices(struct source *source, uint64_t want)
 {
-	struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
+	struct pollfd fd = {.fd = source->event, .events = POLLIN};
 	uint64_t n;
 
-	while (source_slices(source) < want) {
+	while (source->slices < want) {
 		if (poll(&fd, 1, PATIENCE) != 1)
 			fail_msg("slice %d did not come", (int)want);
 		if (read(fd.fd, &n, sizeof(n)) < 0)
@@ -59,7 +59,7 @@ static void wait_slices(struct source *source, uint64_t want)
 
 static void wait_finished(const struct source *source)
 {
-	for (int waited = 0; !source_finished(source); waited++) {
+	for (int waited = 0; !source->finished; waited++) {
 		assert_true(waited < PATIENCE);
 		usleep(1000);
 	}
@@ -102,7 +102,7 @@ static void plays_what_was_recorded(void **state)
 		char *text, want[256];
 
 		wait_slices(source, (uint64_t)n + 1);
-		assert_int_equal(source_slices(source), n + 1);
+		assert_int_equal(source->slices, n + 1);
 		text = report(p);
 		assert_string_equal(text, r.reports[n]);
 		free(text);
@@ -114,7 +114,7 @@ static void plays_what_was_recorded(void **state)
 		profile_unlock(p);
 		warnings += message.level == MESSAGE_WARNING;
 		if (n + 1 < SLICES)
-			assert_false(source_finished(source));
+			assert_false(source->finished);
 		else
 			wait_finished(source);
 		source_post(source, SOURCE_NEXT, NULL);
@@ -381,7 +381,7 @@ static void parts_by_time(void **state)
 		assert_string_equal(text, r.reports[n]);
 		free(text);
 		if (n < 7)
-			assert_false(source_finished(source));
+			assert_false(source->finished);
 		else
 			wait_finished(source);
 		source_post(source, SOURCE_NEXT, NULL);

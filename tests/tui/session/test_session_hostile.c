@@ -175,8 +175,8 @@ static int replay(void)
 
 	if (!p || player_new(p, &options, &source, error, sizeof(error)))
 		return 2;
-	while (!source_finished(source)) {
-		struct pollfd fd = {.fd = source_event_fd(source), .events = POLLIN};
+	while (!source->finished) {
+		struct pollfd fd = {.fd = source->event, .events = POLLIN};
 
 		poll(&fd, 1, 100);
 	}
