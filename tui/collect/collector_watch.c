@@ -10,14 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/report/trace.h"
 #include "bpf/tracker/inventory.h"
 #include "bpf/sampler/ksyms.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/tracker.h"
-#include "tui/collect/inspect.h"
+#include "symbols/base/text.h"
 #include "tui/profile/board.h"
 #include "tui/profile/inspection.h"
 #include "tui/session/session_write.h"
+#include "tui/symbolize/resolver.h"
 
 void collector_watch_cpus(struct collector *c)
 {
@@ -55,6 +57,32 @@ void collector_take_inventory(struct collector *c)
 	source_signal(c->source.event);
 }
 
+/* Names the frames of a captured walk. -ESRCH: its process is gone; -ENOMEM. No lock is held. */
+static int inspection_make(struct collector *c, struct inspection **out)
+{
+	const struct tracker_exec of = {(pid_t)c->captured->tgid, c->captured->start_stack,
+					c->captured->exec_id};
+	struct tracker_proc proc;
+	struct inspection *i;
+	struct trace *trace;
+	int err = trace_new(c->tracker, c->captured, &trace);
+
+	*out = NULL;
+	if (err)
+		return err;
+	i = inspection_new(trace);
+	err = i ? resolver_inspection(c->resolver, i) : -ENOMEM;
+	if (err) {
+		inspection_put(i);
+		return err;
+	}
+	if (tracker_proc(c->tracker, &of, &proc))
+		text_clean(i->comm, sizeof(i->comm), proc.comm,
+			   strnlen(proc.comm, sizeof(proc.comm)));
+	*out = i;
+	return 0;
+}
+
 void collector_inspect(struct collector *c)
 {
 	struct inspection *inspection = NULL;
@@ -62,7 +90,7 @@ void collector_inspect(struct collector *c)
 
 	if (!c->captured)
 		return;
-	err = inspection_make(c->tracker, c->resolver, c->captured, &inspection);
+	err = inspection_make(c, &inspection);
 	free(c->captured);
 	c->captured = NULL;
 	if (err) {
