@@ -6,7 +6,6 @@ in its own PID and mount namespaces, then node, python3 and java, compared with 
 reads from the same files.
 
 Covers: symbols/names/perfmap.c symbols/names/jitdump.c symbols/files/procfile.c symbols/files/rootfile.c tui/symbolize/jit.c
-Covers: tui/symbolize/jit_files.c
 """
 
 import collections

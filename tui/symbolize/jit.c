@@ -22,7 +22,6 @@
 #include "symbols/names/perfmap.h"
 #include "symbols/files/procfile.h"
 #include "symbols/base/quota.h"
-#include "tui/symbolize/jit_files.h"
 
 #define ALL_BYTES     memory_limit(MEMORY_JIT)
 #define PROCESS_BYTES (ALL_BYTES / 3) /* of names of one process, by each kind of file */
@@ -31,6 +30,13 @@
 #define UNUSED_NS                                                                                  \
 	(60ull * 1000000000) /* files unused for so long are closed, and read anew if needed */
 #define UNKNOWN_USER 65534u  /* for a process that was gone before it was looked at */
+
+#define EARLY_MAX  64u
+#define PLACES_MAX 4096u /* address checks in a round */
+#define FILES_MAX  128u	 /* searches for files in a round */
+#define AGAIN_NS   150000000ull
+#define ROUNDS	   4u /* rounds that files wait to be taken; fewer if rounds are long */
+#define WAIT_NS	   30000000000ull
 
 struct jit_process {
 	struct tracker_exec key;
@@ -50,15 +56,148 @@ struct jit_process {
 	UT_hash_handle hh;
 };
 
+/*
+ * Files of processes that may be gone when their slice is named: they are opened as soon as a stack
+ * with code made by the process arrives. The cost of a flood of stacks is bounded: a round has a
+ * number of address checks and of searches for files, and each process is checked at intervals.
+ */
+struct jit_early {
+	pid_t pid; /* 0: free */
+	uint64_t time;
+	uint64_t round;
+	struct perfmap *map;
+	struct jitdump *dump;
+};
+
+struct jit_files {
+	struct tracker *tracker;
+	struct fileasker *asker;
+	struct jit_early at[EARLY_MAX];
+	uint64_t round;
+	unsigned int places, files; /* left in the round */
+};
+
 struct jit {
 	struct tracker *tracker;
 	struct fileasker *asker;
-	struct jit_files *early;
+	struct jit_files early;
 	struct jit_process *processes; /* least recently used first */
 	uint64_t round;
 	struct quota bytes; /* of all names */
 	struct quota reads; /* bytes read in a round */
 };
+
+/* --- files of processes that may end --------------------------------------------------------- */
+
+static void early_close(struct jit_early *early)
+{
+	perfmap_free(early->map);
+	jitdump_free(early->dump);
+	*early = (struct jit_early){0};
+}
+
+static bool is_made(struct jit_files *e, pid_t pid, uint64_t addr)
+{
+	struct code_place at;
+
+	e->places--;
+	tracker_place(e->tracker, &(struct tracker_exec){.pid = pid}, addr, &at);
+	if (at.object)
+		object_put(e->tracker, at.object);
+	return at.kind == PLACE_JIT;
+}
+
+/* The slot of the process, else the least recently used one. */
+static struct jit_early *early_of(struct jit_files *e, pid_t pid)
+{
+	struct jit_early *oldest = &e->at[0];
+
+	for (unsigned int i = 0; i < EARLY_MAX; i++) {
+		if (e->at[i].pid == pid)
+			return &e->at[i];
+		if (e->at[i].time < oldest->time)
+			oldest = &e->at[i];
+	}
+	return oldest;
+}
+
+static void open_early(struct jit_files *e, struct jit_early *early)
+{
+	struct procfile_owner owner;
+	int fd;
+
+	e->files--;
+	if (procfile_owner(early->pid, &owner))
+		return;
+	if (!early->map)
+		early->map = perfmap_new();
+	if (early->map && !perfmap_open(early->map, &owner, e->asker)) {
+		perfmap_free(early->map);
+		early->map = NULL;
+	}
+	if (early->dump)
+		return;
+	fd = tracker_open_mapped(e->tracker, &(struct tracker_exec){.pid = early->pid},
+				 jitdump_is_name);
+	if (fd >= 0 && !jitdump_new(fd, &early->dump))
+		jitdump_set_early(early->dump);
+}
+
+/* A new stack of the process has this address. On failure the process has no files. */
+static void jit_files_seen(struct jit_files *e, pid_t pid, uint64_t addr)
+{
+	struct jit_early *early = early_of(e, pid);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
+
+	if (early->pid == pid && (now < early->time + AGAIN_NS || early->map))
+		return;
+	if (!e->places || !e->files || !is_made(e, pid, addr))
+		return;
+	if (early->pid != pid)
+		early_close(early);
+	early->pid = pid;
+	early->time = now;
+	early->round = e->round;
+	open_early(e, early);
+}
+
+/* Hands over the opened files to the caller; NULL each if there is none. */
+static void jit_files_take(struct jit_files *e, pid_t pid, struct perfmap **map,
+			   struct jitdump **dump)
+{
+	struct jit_early *early = early_of(e, pid);
+
+	*map = NULL;
+	*dump = NULL;
+	if (early->pid != pid)
+		return;
+	*map = early->map;
+	*dump = early->dump;
+	*early = (struct jit_early){0};
+}
+
+/* What came in a round is named at the end of that or the next one. */
+static bool is_over(const struct jit_files *e, const struct jit_early *early, uint64_t now)
+{
+	uint64_t rounds = e->round - early->round;
+
+	return rounds > ROUNDS || (rounds > 1 && now - early->time > WAIT_NS);
+}
+
+/* Begins another round, and closes files that were not taken for some rounds. */
+static void jit_files_age(struct jit_files *e)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
+
+	e->round++;
+	e->places = PLACES_MAX;
+	e->files = FILES_MAX;
+	for (unsigned int i = 0; i < EARLY_MAX; i++)
+		if (e->at[i].pid && is_over(e, &e->at[i], now))
+			early_close(&e->at[i]);
+}
+
+/* --- names ----------------------------------------------------------------------------------- */
 
 int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out)
 {
@@ -67,12 +206,8 @@ int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out)
 	*out = jit;
 	if (!jit)
 		return -ENOMEM;
-	jit->early = jit_files_new(tracker, asker);
-	if (!jit->early) {
-		free(jit);
-		*out = NULL;
-		return -ENOMEM;
-	}
+	jit->early = (struct jit_files){
+		.tracker = tracker, .asker = asker, .places = PLACES_MAX, .files = FILES_MAX};
 	jit->tracker = tracker;
 	jit->asker = asker;
 	jit->round = 1;
@@ -104,7 +239,8 @@ void jit_free(struct jit *jit)
 		return;
 	while (jit->processes)
 		process_drop(jit, jit->processes);
-	jit_files_free(jit->early);
+	for (unsigned int i = 0; i < EARLY_MAX; i++)
+		early_close(&jit->early.at[i]);
 	quota_free(&jit->bytes);
 	quota_free(&jit->reads);
 	free(jit);
@@ -127,7 +263,7 @@ void jit_age(struct jit *jit)
 		left--;
 		process_drop(jit, p);
 	}
-	jit_files_age(jit->early);
+	jit_files_age(&jit->early);
 	jit->round++;
 	quota_free(&jit->reads);
 	jit->reads = (struct quota){.max = ROUND_BYTES};
@@ -142,7 +278,7 @@ static struct jit_process *process_new(struct jit *jit, const struct tracker_exe
 	p->key = *key;
 	p->version = 1;
 	p->uid = UNKNOWN_USER;
-	jit_files_take(jit->early, key->pid, &p->perfmap, &p->dump);
+	jit_files_take(&jit->early, key->pid, &p->perfmap, &p->dump);
 	if (!p->perfmap)
 		p->perfmap = perfmap_new();
 	p->by_map = codemap_new(PROCESS_BYTES);
@@ -317,5 +453,5 @@ uint64_t jit_version(struct jit *jit, const struct tracker_exec *of)
 
 void jit_seen(struct jit *jit, pid_t pid, uint64_t addr)
 {
-	jit_files_seen(jit->early, pid, addr);
+	jit_files_seen(&jit->early, pid, addr);
 }
