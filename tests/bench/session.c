@@ -179,9 +179,9 @@ int main(int argc, char **argv)
 		return 1;
 	printf("%.3f open\n", now_ms() - start);
 	fprintf(stderr, "%u slices, %u processes, %u stacks, %u functions\n", session_slices(s),
-		session_names_procs(session_all_names(s)),
-		session_names_stacks(session_all_names(s)),
-		session_names_funcs(session_all_names(s)));
+		session_names_counts(session_all_names(s)).procs,
+		session_names_counts(session_all_names(s)).stacks,
+		session_names_counts(session_all_names(s)).funcs);
 	if (player_new(p, &options, &source, error, sizeof(error)))
 		return 1;
 	source_post(source, SOURCE_PLAY, NULL);

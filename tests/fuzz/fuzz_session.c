@@ -100,9 +100,9 @@ static void check_slice(struct session *s, uint32_t n)
 		check_text(proc.cmdline);
 		require(cell->cpu <= SESSION_CPU_MAX);
 		require(cell->ustack == PROFILE_NO_STACK ||
-			cell->ustack < session_names_stacks(session_all_names(s)));
+			cell->ustack < session_names_counts(session_all_names(s)).stacks);
 		require(cell->kstack == PROFILE_NO_STACK ||
-			cell->kstack < session_names_stacks(session_all_names(s)));
+			cell->kstack < session_names_counts(session_all_names(s)).stacks);
 	}
 	for (size_t i = 0; i < slice.nmessages; i++)
 		check_text(slice.messages[i].text);

@@ -53,15 +53,15 @@ static void check_names(struct session_names *names, uint32_t slices)
 	const char *module, *build;
 
 	check_stacks(names);
-	for (uint32_t i = 0; i < session_names_changes(names); i++)
-		require(session_names_change(names, i) < session_names_procs(names));
-	for (uint32_t i = 0; i < session_names_procs(names); i++)
+	for (uint32_t i = 0; i < session_names_counts(names).changes; i++)
+		require(session_names_change(names, i) < session_names_counts(names).procs);
+	for (uint32_t i = 0; i < session_names_counts(names).procs; i++)
 		check_proc(names, i, slices);
-	for (uint32_t i = 0; i < session_names_lines(names); i++) {
-		require(session_names_line(names, i).func < session_names_funcs(names));
+	for (uint32_t i = 0; i < session_names_counts(names).lines; i++) {
+		require(session_names_line(names, i).func < session_names_counts(names).funcs);
 		check_text(session_names_line(names, i).file);
 	}
-	for (uint32_t i = 0; i < session_names_modules(names); i++) {
+	for (uint32_t i = 0; i < session_names_counts(names).modules; i++) {
 		session_names_module(names, i, &module, &build);
 		check_text(module);
 		require(strlen(build) < PROFILE_BUILD_MAX);
@@ -75,12 +75,12 @@ static void check_slice(struct session_names *names, uint32_t n, const struct se
 	for (size_t i = 0; i < slice->ncells; i++) {
 		const struct profile_cell *cell = &slice->cells[i];
 
-		require(cell->proc < session_names_procs(names));
+		require(cell->proc < session_names_counts(names).procs);
 		require(session_names_pid(names, cell->proc, n) >= 0);
 		require(cell->ustack == PROFILE_NO_STACK ||
-			cell->ustack < session_names_stacks(names));
+			cell->ustack < session_names_counts(names).stacks);
 		require(cell->kstack == PROFILE_NO_STACK ||
-			cell->kstack < session_names_stacks(names));
+			cell->kstack < session_names_counts(names).stacks);
 	}
 	for (size_t i = 0; i < slice->nmessages; i++)
 		check_text(slice->messages[i].text);

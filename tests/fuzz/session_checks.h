@@ -16,15 +16,15 @@ static inline void check_text(const char *text)
 /* Names can be shown, and each frame has one. */
 static inline void check_stacks(const struct session_names *names)
 {
-	for (uint32_t i = 0; i < session_names_funcs(names); i++) {
+	for (uint32_t i = 0; i < session_names_counts(names).funcs; i++) {
 		check_text(session_names_func(names, i).name);
 		check_text(session_names_func(names, i).module);
 	}
-	for (uint32_t i = 0; i < session_names_stacks(names); i++) {
+	for (uint32_t i = 0; i < session_names_counts(names).stacks; i++) {
 		struct profile_stack stack = session_names_stack(names, i);
 
 		for (uint32_t k = 0; k < stack.nframes; k++)
-			require(stack.frames[k] < session_names_funcs(names));
+			require(stack.frames[k] < session_names_counts(names).funcs);
 	}
 }
 

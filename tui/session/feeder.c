@@ -297,7 +297,7 @@ static void rewind_all(struct feeder *f)
 	profile_unlock(f->profile);
 	f->books++;
 	f->stretch.begun = false;
-	for (uint32_t i = 0; i < session_names_funcs(f->names); i++)
+	for (uint32_t i = 0; i < session_names_counts(f->names).funcs; i++)
 		f->lines[i] = FEEDER_NONE;
 }
 
@@ -342,7 +342,7 @@ int feeder_go(struct feeder *f, uint32_t first, uint32_t from, uint32_t next)
 
 bool feeder_warm(struct feeder *f)
 {
-	uint32_t count = session_names_stacks(f->names);
+	uint32_t count = session_names_counts(f->names).stacks;
 	uint32_t end = count - f->warm > WARM_STACKS ? f->warm + WARM_STACKS : count;
 
 	/* Half of the room is for what will be shown. */
@@ -383,7 +383,7 @@ void feeder_modules(struct feeder *f)
 	const char *module, *build;
 
 	profile_lock(f->profile);
-	for (uint32_t i = 0; i < session_names_modules(f->names); i++) {
+	for (uint32_t i = 0; i < session_names_counts(f->names).modules; i++) {
 		session_names_module(f->names, i, &module, &build);
 		if (profile_module(f->profile, module, build))
 			break;
@@ -394,6 +394,7 @@ void feeder_modules(struct feeder *f)
 int feeder_new(struct profile *p, struct session *s, struct feeder **out)
 {
 	struct feeder *f = calloc(1, sizeof(*f));
+	struct session_counts counts;
 
 	*out = NULL;
 	if (!f)
@@ -402,10 +403,11 @@ int feeder_new(struct profile *p, struct session *s, struct feeder **out)
 	f->session = s;
 	f->names = session_all_names(s);
 	f->inventory = f->walk = FEEDER_NONE;
-	f->funcs = ids_new(session_names_funcs(f->names));
-	f->stacks = ids_new(session_names_stacks(f->names));
-	f->lines = ids_new(session_names_funcs(f->names));
-	f->procs = procs_new(session_names_procs(f->names));
+	counts = session_names_counts(f->names);
+	f->funcs = ids_new(counts.funcs);
+	f->stacks = ids_new(counts.stacks);
+	f->lines = ids_new(counts.funcs);
+	f->procs = procs_new(counts.procs);
 	if (!f->funcs || !f->stacks || !f->lines || !f->procs) {
 		feeder_free(f);
 		return -ENOMEM;
@@ -417,7 +419,7 @@ int feeder_new(struct profile *p, struct session *s, struct feeder **out)
 static void put_stacks(struct feeder *f)
 {
 	profile_lock(f->profile);
-	for (uint32_t i = 0; i < session_names_stacks(f->names); i++)
+	for (uint32_t i = 0; i < session_names_counts(f->names).stacks; i++)
 		if (f->stacks[i] != FEEDER_NONE)
 			profile_stack_put(f->profile, f->stacks[i]);
 	profile_unlock(f->profile);

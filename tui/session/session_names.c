@@ -369,29 +369,16 @@ int session_names_take(struct session_names *n, struct cursor *c, uint32_t slice
 
 /* --- what slices refer to -------------------------------------------------------------------- */
 
-uint32_t session_names_funcs(const struct session_names *n)
+struct session_counts session_names_counts(const struct session_names *n)
 {
-	return count_of(n, FUNCS);
-}
-
-uint32_t session_names_stacks(const struct session_names *n)
-{
-	return count_of(n, STACKS);
-}
-
-uint32_t session_names_procs(const struct session_names *n)
-{
-	return count_of(n, PROCS);
-}
-
-uint32_t session_names_modules(const struct session_names *n)
-{
-	return count_of(n, MODULES);
-}
-
-uint32_t session_names_changes(const struct session_names *n)
-{
-	return count_of(n, CHANGES);
+	return (struct session_counts){
+		.funcs = count_of(n, FUNCS),
+		.stacks = count_of(n, STACKS),
+		.procs = count_of(n, PROCS),
+		.changes = count_of(n, CHANGES),
+		.lines = count_of(n, LINES),
+		.modules = count_of(n, MODULES),
+	};
 }
 
 void session_names_module(const struct session_names *n, uint32_t number, const char **module,
@@ -507,11 +494,6 @@ uint32_t session_names_inventory(const struct session_names *n, uint32_t slice,
 uint32_t session_names_walk(const struct session_names *n, uint32_t slice, struct cursor *content)
 {
 	return state_at(n, WALKS, slice, content);
-}
-
-uint32_t session_names_lines(const struct session_names *n)
-{
-	return count_of(n, LINES);
 }
 
 struct session_line session_names_line(const struct session_names *n, uint32_t number)

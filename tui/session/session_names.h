@@ -32,9 +32,11 @@ int session_names_take(struct session_names *names, struct cursor *c, uint32_t s
 /* Bytes used of SESSION_NAMES_MAX. */
 size_t session_names_bytes(const struct session_names *names);
 
-uint32_t session_names_funcs(const struct session_names *names);
-uint32_t session_names_stacks(const struct session_names *names);
-uint32_t session_names_procs(const struct session_names *names);
+struct session_counts { /* how many there are so far */
+	uint32_t funcs, stacks, procs, changes, lines, modules;
+};
+
+struct session_counts session_names_counts(const struct session_names *names);
 /* Ids as in slices. Valid until more is taken. */
 struct profile_func session_names_func(const struct session_names *names, uint32_t id);
 struct profile_stack session_names_stack(const struct session_names *names, uint32_t id);
@@ -51,7 +53,6 @@ int64_t session_names_pid(struct session_names *names, uint32_t id, uint32_t sli
  * Each appearance or change of a process has a number, from 0 in the order of the file. Returns the
  * id of the process.
  */
-uint32_t session_names_changes(const struct session_names *names);
 uint32_t session_names_change(const struct session_names *names, uint32_t number);
 
 /*
@@ -71,7 +72,6 @@ struct session_line { /* the hottest line of a function, from some slice on */
 };
 
 /* Numbers from 0 in the order of the file. */
-uint32_t session_names_lines(const struct session_names *names);
 struct session_line session_names_line(const struct session_names *names, uint32_t number);
 
 struct session_thread {
@@ -86,7 +86,6 @@ uint32_t session_names_first_thread(const struct session_names *names, uint32_t 
 struct session_thread session_names_thread(const struct session_names *names, uint32_t number);
 
 /* Build-ids of modules, in the order in which profile_module takes them. */
-uint32_t session_names_modules(const struct session_names *names);
 void session_names_module(const struct session_names *names, uint32_t number, const char **module,
 			  const char **build);
 

@@ -70,8 +70,8 @@ static int take_place(struct session *s, const struct session_chunk *head, uint6
 				       .packed = head->packed,
 				       .size = head->size,
 				       .first = first,
-				       .end = session_names_changes(s->names),
-				       .lines_end = session_names_lines(s->names)};
+				       .end = session_names_counts(s->names).changes,
+				       .lines_end = session_names_counts(s->names).lines};
 	return 0;
 }
 
@@ -107,7 +107,7 @@ static int scan(struct session *s)
 		err = take_chunk(s, &head);
 		if (!err && head.type == SESSION_SLICE) {
 			err = take_place(s, &head, offset, first);
-			first = session_names_changes(s->names);
+			first = session_names_counts(s->names).changes;
 		}
 		if (err)
 			return err;

@@ -77,21 +77,21 @@ static uint32_t cell_stack(struct cursor *c, uint32_t nstacks)
 	return id - 1;
 }
 
-static int take_cell(struct session_names *names, struct cursor *c, uint32_t n,
-		     struct profile_cell *cell)
+static int take_cell(struct session_names *names, const struct session_counts *counts,
+		     struct cursor *c, uint32_t n, struct profile_cell *cell)
 {
 	uint32_t proc = cursor_number32(c, UINT32_MAX - 1);
 	int64_t pid;
 
-	if (c->bad || proc >= session_names_procs(names))
+	if (c->bad || proc >= counts->procs)
 		return -EBADMSG;
 	pid = session_names_pid(names, proc, n);
 	if (pid < 0)
 		return -EBADMSG;
 	cell->proc = proc;
 	cell->tid = (uint32_t)((uint64_t)cursor_signed(c) + (uint64_t)pid);
-	cell->ustack = cell_stack(c, session_names_stacks(names));
-	cell->kstack = cell_stack(c, session_names_stacks(names));
+	cell->ustack = cell_stack(c, counts->stacks);
+	cell->kstack = cell_stack(c, counts->stacks);
 	cell->count = cursor_number32(c, UINT32_MAX);
 	cell->cpu = 0;
 	return c->bad ? -EBADMSG : 0;
@@ -123,6 +123,7 @@ static int cells_reserve(struct session_cells *cells, size_t count)
 int session_slice_take(struct session_names *names, struct cursor *c, uint32_t n,
 		       struct session_cells *cells, struct session_slice *out)
 {
+	const struct session_counts counts = session_names_counts(names);
 	uint64_t count;
 	int err;
 
@@ -135,7 +136,7 @@ int session_slice_take(struct session_names *names, struct cursor *c, uint32_t n
 		return -EBADMSG;
 	err = cells_reserve(cells, (size_t)count);
 	for (size_t i = 0; i < count && !err; i++)
-		err = take_cell(names, c, n, &cells->at[i]);
+		err = take_cell(names, &counts, c, n, &cells->at[i]);
 	if (!err)
 		take_cpus(c, cells->at, (size_t)count);
 	if (err || c->bad)

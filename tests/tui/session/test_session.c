@@ -137,10 +137,10 @@ static void processes_are_as_they_were(void **state)
 	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
 	assert_null(session_flaw(s));
 	assert_int_equal(session_slices(s), 20);
-	assert_true(session_names_procs(session_all_names(s)) > 3);
+	assert_true(session_names_counts(session_all_names(s)).procs > 3);
 	/* Process 100 ends with slice 9; before and after that one can go back and forth. */
 	for (int round = 0; round < 2; round++)
-		for (uint32_t id = 0; id < session_names_procs(session_all_names(s)); id++) {
+		for (uint32_t id = 0; id < session_names_counts(session_all_names(s)).procs; id++) {
 			if (!session_names_proc(session_all_names(s), id, 19, &proc) ||
 			    proc.pid != 100)
 				continue;
@@ -185,7 +185,7 @@ static void groups_are_as_they_were(void **state)
 	profile_free(p);
 	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
 	assert_int_equal(session_slices(s), 3);
-	assert_int_equal(session_names_procs(session_all_names(s)), 1);
+	assert_int_equal(session_names_counts(session_all_names(s)).procs, 1);
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_true(session_names_proc(session_all_names(s), 0, i, &proc));
 		assert_string_equal(proc.group, groups[i]);
