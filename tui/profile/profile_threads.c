@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/search.h"
 #include "tui/profile/profile_priv.h"
 
 #define THREADS_MAX 4096 /* names kept for a process */
@@ -12,17 +13,7 @@
 /* The index that the thread has, or would get. */
 static uint32_t place_of(const struct process_entry *entry, uint32_t tid)
 {
-	uint32_t from = 0, to = entry->nthreads;
-
-	while (from < to) {
-		uint32_t middle = from + (to - from) / 2;
-
-		if (entry->threads[middle].tid < tid)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return (uint32_t)SEARCH(entry->nthreads, i, entry->threads[i].tid < tid);
 }
 
 static bool is_at(const struct process_entry *entry, uint32_t at, uint32_t tid)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/base/search.h"
 #include "tui/profile/profile_priv.h"
 
 #define DIGIT_BITS 11
@@ -146,50 +147,17 @@ ssize_t cells_in_order(const struct profile *p, const struct profile_cell *cells
 	return (ssize_t)count;
 }
 
-/* Where the cells of the process begin, or end. */
-static size_t find_process(const struct profile *p, const struct profile_cell *cells, size_t to,
-			   uint32_t proc, bool end)
-{
-	const struct proc_key sought = key_of(p, proc);
-	size_t from = 0;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		const struct proc_key procs = key_of(p, cells[middle].proc);
-		int order = by_process(&procs, &sought);
-
-		if (order < 0 || (end && !order))
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
-}
-
-static size_t find_thread(const struct profile_cell *cells, size_t from, size_t to, uint64_t tid)
-{
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (cells[middle].tid < tid)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
-}
-
 struct cells_range cells_of(const struct profile *p, const struct profile_cell *cells, size_t n,
 			    uint32_t proc, uint32_t tid)
 {
-	struct cells_range range = {find_process(p, cells, n, proc, false),
-				    find_process(p, cells, n, proc, true)};
+	struct cells_range range = {SEARCH(n, i, cells_before(p, cells[i].proc, proc)),
+				    SEARCH(n, i, !cells_before(p, proc, cells[i].proc))};
 
 	if (tid) {
-		size_t from = find_thread(cells, range.from, range.to, tid);
-
-		range.to = find_thread(cells, from, range.to, (uint64_t)tid + 1);
-		range.from = from;
+		cells += range.from;
+		n = range.to - range.from;
+		range.to = range.from + SEARCH(n, i, cells[i].tid <= tid);
+		range.from += SEARCH(n, i, cells[i].tid < tid);
 	}
 	return range;
 }

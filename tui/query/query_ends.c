@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/base/grow.h"
 #include "tui/query/query_priv.h"
 
 struct sight { /* the place of a row, by the index of its cell */
@@ -17,21 +18,6 @@ struct endlist {
 	struct sight *sights;
 	size_t room;
 };
-
-static int sights_reserve(struct endlist *list)
-{
-	size_t room = list->room ? 2 * list->room : 64;
-	struct sight *sights;
-
-	if (list->ends.count < list->room)
-		return 0;
-	sights = reallocarray(list->sights, room, sizeof(*sights));
-	if (!sights)
-		return -ENOMEM;
-	list->sights = sights;
-	list->room = room;
-	return 0;
-}
 
 static int end_cell(const struct profile_cell *cell, void *arg)
 {
@@ -52,7 +38,8 @@ static int end_cell(const struct profile_cell *cell, void *arg)
 	/* A folded stack is complete or not, but has no reason. */
 	if (stack->nframes > first && func_at(list->p, stack->frames[first])->func.kind != FUNC_END)
 		last = stack->frames[first];
-	if (celltable_reserve(&list->ends, list->ends.count + 1) || sights_reserve(list))
+	if (celltable_reserve(&list->ends, list->ends.count + 1) ||
+	    GROW(list->sights, list->ends.count, list->room, SIZE_MAX))
 		return -ENOMEM;
 	sum = celltable_get(&list->ends, cell->proc, end, last, &made);
 	sum->count += cell->count;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/base/grow.h"
 #include "tui/profile/slice_order.h"
 #include "tui/util/prefetch.h"
 #include "tui/query/query_priv.h"
@@ -143,31 +144,6 @@ static uint32_t leaf_of(struct threads *t, uint32_t id)
 
 /* --- rows ------------------------------------------------------------------------------------ */
 
-/* Doubles the room for items of that size. */
-static void *more_room(void *array, size_t *room, size_t size)
-{
-	size_t more = *room ? 2 * *room : CELLS_ROOM;
-	void *grown = reallocarray(array, more, size);
-
-	if (grown)
-		*room = more;
-	return grown;
-}
-
-/* Room for one more. */
-static int rows_reserve(struct threads *t)
-{
-	void *grown;
-
-	if (t->count < t->rows_room)
-		return 0;
-	grown = more_room(t->rows, &t->rows_room, sizeof(*t->rows));
-	if (!grown)
-		return -ENOMEM;
-	t->rows = grown;
-	return 0;
-}
-
 /* All cells may be of one thread. */
 static int leaves_reserve(struct threads *t)
 {
@@ -239,7 +215,7 @@ static int add_thread(struct threads *t, uint32_t proc, uint32_t tid)
 {
 	bool met = false;
 
-	if (rows_reserve(t))
+	if (GROW(t->rows, t->count, t->rows_room, SIZE_MAX))
 		return -ENOMEM;
 	t->nleaves = 0;
 	t->rows[t->count] = (struct proc_row){
@@ -283,20 +259,11 @@ static uint32_t next_proc(const struct threads *t)
 	return next;
 }
 
-static int add_proc(struct threads *t, uint32_t proc)
-{
-	uint64_t tid;
-	int err = 0;
-
-	while (!err && (tid = next_thread(t, proc)) <= UINT32_MAX)
-		err = add_thread(t, proc, (uint32_t)tid);
-	return err;
-}
-
 static int make_rows(struct threads *t)
 {
 	const struct profile *p = t->p;
 	uint32_t proc;
+	uint64_t tid;
 	int err = 0;
 
 	t->ends = calloc((size_t)p->stacks.count + 1, sizeof(*t->ends));
@@ -308,7 +275,8 @@ static int make_rows(struct threads *t)
 	t->takes_all = query_takes_all(t->q) && !t->q->hide_kernel && t->q->proc == QUERY_ALL;
 	t->rows_room = CELLS_ROOM;
 	while (!err && (proc = next_proc(t)) != QUERY_ALL)
-		err = add_proc(t, proc);
+		while (!err && (tid = next_thread(t, proc)) <= UINT32_MAX)
+			err = add_thread(t, proc, (uint32_t)tid);
 	if (!err)
 		query_rates(p, t->q, t->rows, t->count);
 	return err;

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "tui/util/prefetch.h"
 #include "tui/query/query_priv.h"
 
 #define NO_FUNC	     UINT32_MAX
 #define FRAMES_AHEAD 12
-#define ROOM_MIN     256u
 #define FEW_CHILDREN 16 /* so many are sorted by insertion */
 
 struct tree_cell {
@@ -133,32 +133,6 @@ static void node_count(struct tree_node *node, const struct tree_cell *cell)
 
 /* --- children -------------------------------------------------------------------------------- */
 
-static int reserve(void **array, uint32_t *room, uint32_t count, size_t size)
-{
-	uint32_t more = *room > ROOM_MIN ? *room : ROOM_MIN;
-	void *grown;
-
-	if (count <= *room)
-		return 0;
-	while (more < count)
-		more += more / 2;
-	grown = reallocarray(*array, more, size);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = more;
-	return 0;
-}
-
-/* Makes room for `count` items. -ENOMEM. */
-#define RESERVE(array, room, count)                                                                \
-	({                                                                                         \
-		void *items_ = (array);                                                            \
-		int err_ = reserve(&items_, &(room), (count), sizeof(*(array)));                   \
-		(array) = items_;                                                                  \
-		err_;                                                                              \
-	})
-
 /* Counts the cells of a range by the function that comes next. */
 static int find_groups(struct tree_part *part, const struct tree_range *range)
 {
@@ -169,7 +143,7 @@ static int find_groups(struct tree_part *part, const struct tree_range *range)
 		if (func == NO_FUNC)
 			continue;
 		if (!part->group_of[func]) {
-			if (RESERVE(part->groups, part->groups_room, part->ngroups + 1))
+			if (GROW_TO(part->groups, part->ngroups + 1, part->groups_room, UINT32_MAX))
 				return -ENOMEM;
 			part->groups[part->ngroups++] = (struct tree_group){.node.func = func};
 			part->group_of[func] = part->ngroups;
@@ -279,8 +253,10 @@ int query_part_children(struct tree_part *part, uint32_t node)
 		child->path = idtable_mix(part->tree.nodes[node].path,
 					  func_at(part->p, child->func)->hash);
 	}
-	if (err || RESERVE(part->tree.nodes, part->nodes_room, part->tree.count + part->ngroups) ||
-	    RESERVE(part->ranges, part->ranges_room, part->tree.count + part->ngroups))
+	if (err ||
+	    GROW_TO(part->tree.nodes, part->tree.count + part->ngroups, part->nodes_room,
+		    UINT32_MAX) ||
+	    GROW_TO(part->ranges, part->tree.count + part->ngroups, part->ranges_room, UINT32_MAX))
 		return -ENOMEM;
 	sort_groups(part->groups, part->ngroups);
 	add_children(part, node);
@@ -311,7 +287,7 @@ static uint64_t *path_sum(struct path_set *set, uint64_t path)
 		if (set->at && set->at[id].path == path)
 			return &set->at[id].sum;
 	if (idtable_reserve(&set->index, (size_t)set->count + 1) ||
-	    RESERVE(set->at, set->room, set->count + 1))
+	    GROW_TO(set->at, set->count + 1, set->room, UINT32_MAX))
 		return NULL;
 	idtable_add(&set->index, hash, set->count);
 	set->at[set->count].path = path;
@@ -392,8 +368,8 @@ static int part_begin(struct tree_part *part)
 	part->sorted = malloc((room + 1) * sizeof(*part->sorted));
 	part->group_of = calloc((size_t)part->p->funcs.count + 1, sizeof(*part->group_of));
 	if (!part->cells || !part->sorted || !part->group_of ||
-	    RESERVE(part->tree.nodes, part->nodes_room, 1) ||
-	    RESERVE(part->ranges, part->ranges_room, 1))
+	    GROW_TO(part->tree.nodes, 1, part->nodes_room, UINT32_MAX) ||
+	    GROW_TO(part->ranges, 1, part->ranges_room, UINT32_MAX))
 		return -ENOMEM;
 	part->tree.nodes[0] = (struct tree_node){.func = UINT32_MAX};
 	part->tree.count = 1;
@@ -401,14 +377,14 @@ static int part_begin(struct tree_part *part)
 }
 
 int query_part(const struct profile *p, const struct query *q, bool callers,
-	       int (*grow)(struct tree_part *part, void *arg), void *arg, struct tree *out)
+	       int (*unfold)(struct tree_part *part, void *arg), void *arg, struct tree *out)
 {
 	struct tree_part part = {.p = p, .q = q, .callers = callers};
 	int err = part_begin(&part);
 
 	*out = (struct tree){0};
 	if (!err)
-		err = grow(&part, arg);
+		err = unfold(&part, arg);
 	if (!err) {
 		*out = part.tree;
 		part.tree.nodes = NULL;
@@ -440,7 +416,7 @@ static int queue_add(struct tree_queue *queue, const struct tree *tree, uint32_t
 	uint64_t total = tree->nodes[node].total;
 	int power = total ? 64 - __builtin_clzll(total) : 0;
 
-	if (RESERVE(queue->next, queue->room, node + 1))
+	if (GROW_TO(queue->next, node + 1, queue->room, UINT32_MAX))
 		return -ENOMEM;
 	queue->next[node] = queue->head[power];
 	queue->head[power] = node;

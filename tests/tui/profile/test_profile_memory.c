@@ -48,13 +48,11 @@ static void *failing_reallocarray(void *p, size_t n, size_t size)
 #define count_cell  procs_count_cell
 #define before_cell procs_before_cell
 #define by_total    tree_by_total
-#define grow	    tree_grow
 #include "tui/query/query_procs.c"
 #undef count_cell
 #undef before_cell
 #include "tui/query/query_tree.c"
 #undef by_total
-#undef grow
 #include "tui/profile/sample_ids.c"
 #include "tui/profile/celltable.c"
 #include "tui/export/folded.c"
