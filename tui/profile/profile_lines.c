@@ -17,20 +17,11 @@
 #define FILES_ALL  (8u << 20) /* bytes of all */
 #define HALVE_AT   4096u
 
-static uint32_t text_hash(const char *text)
-{
-	uint64_t hash = 0;
-
-	for (; *text; text++)
-		hash = idtable_mix(hash, (unsigned char)*text);
-	return (uint32_t)hash;
-}
-
 /* Interns a path; *to is NULL if it is too long or there are too many. Kept as long as the profile,
  * since copies of functions refer to it. -ENOMEM. */
 static int file_get(struct profile *p, const char *path, const char **file)
 {
-	uint32_t hash = text_hash(path), id;
+	uint32_t hash = idtable_text(path), id;
 	size_t length = strlen(path);
 	char **grown, *copy;
 

@@ -12,18 +12,9 @@
 
 #define MODULES_MAX 16384u
 
-static uint32_t name_hash(const char *name)
-{
-	uint64_t hash = 0;
-
-	for (; *name; name++)
-		hash = idtable_mix(hash, (unsigned char)*name);
-	return (uint32_t)hash;
-}
-
 static struct module_build *find(const struct profile *p, const char *name)
 {
-	uint32_t hash = name_hash(name), id;
+	uint32_t hash = idtable_text(name), id;
 
 	for (uint32_t at = hash; (id = idtable_next(&p->build_index, hash, &at)) != IDTABLE_NONE;)
 		if (!strcmp(p->builds[id].name, name))
@@ -54,7 +45,7 @@ int profile_module(struct profile *p, const char *module, const char *build)
 	if (!known->name)
 		return -ENOMEM;
 	strncpy(known->build, build, sizeof(known->build) - 1);
-	idtable_add(&p->build_index, name_hash(module), p->nbuilds++);
+	idtable_add(&p->build_index, idtable_text(module), p->nbuilds++);
 	return 0;
 }
 

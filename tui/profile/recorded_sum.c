@@ -35,15 +35,6 @@ struct match {
 	bool moved;
 };
 
-static uint32_t comm_hash(const char *comm)
-{
-	uint64_t hash = 0;
-
-	for (; *comm; comm++)
-		hash = idtable_mix(hash, (unsigned char)*comm);
-	return (uint32_t)hash;
-}
-
 static bool runs(const struct process_entry *entry)
 {
 	return entry->entry.live && !entry->proc.exited && !(entry->proc.image & PROFILE_RECORDED);
@@ -60,14 +51,14 @@ static int match_begin(struct match *m)
 	memset(m->to, 0xff, (count + 1) * sizeof(*m->to));
 	for (uint32_t id = 0; id < count; id++)
 		if (runs(proc_at(m->p, id)))
-			idtable_add(&m->names, comm_hash(proc_at(m->p, id)->proc.comm), id);
+			idtable_add(&m->names, idtable_text(proc_at(m->p, id)->proc.comm), id);
 	return 0;
 }
 
 /* The process of that name (and command line) with the fewest matches. */
 static uint32_t find(const struct match *m, const struct profile_proc *proc, bool exact)
 {
-	uint32_t hash = comm_hash(proc->comm), at = hash, best = IDTABLE_NONE, id;
+	uint32_t hash = idtable_text(proc->comm), at = hash, best = IDTABLE_NONE, id;
 
 	for (int n = 0; n < LOOKED_AT; n++) {
 		const struct profile_proc *other;

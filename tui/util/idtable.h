@@ -65,4 +65,13 @@ static inline uint64_t idtable_mix(uint64_t a, uint64_t b)
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
+static inline uint32_t idtable_text(const char *text)
+{
+	uint64_t hash = 0;
+
+	for (; *text; text++)
+		hash = idtable_mix(hash, (unsigned char)*text);
+	return (uint32_t)hash;
+}
+
 #endif
