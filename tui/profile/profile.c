@@ -252,3 +252,22 @@ void profile_zero(struct profile *p)
 	sum_clear(p, &p->totals);
 	memset(&p->total_health, 0, sizeof(p->total_health));
 }
+
+void profile_rewind(struct profile *p)
+{
+	profile_zero(p);
+	p->ntimeline = 0;
+}
+
+/* --- the position in a recording, passed from the player to the screen ----------------------- */
+
+void profile_set_replay(struct profile *p, const struct profile_replay *replay)
+{
+	p->replay = *replay;
+	p->replayed = true;
+}
+
+const struct profile_replay *profile_replay(const struct profile *p)
+{
+	return p->replayed ? &p->replay : NULL;
+}

@@ -19,6 +19,11 @@ const struct profile_proc *query_proc(const struct profile *p, uint32_t proc)
 	return pool_has(&p->procs, proc) ? &proc_at(p, proc)->proc : NULL;
 }
 
+uint32_t profile_nprocs(const struct profile *p)
+{
+	return p->procs.live;
+}
+
 uint32_t query_pid(const struct profile *p, pid_t pid)
 {
 	for (uint32_t id = 0; id < p->procs.count; id++) {

@@ -137,7 +137,7 @@ struct profile {
 	struct pool procs;
 
 	uint64_t bound_bytes; /* of all stacks and functions */
-	uint64_t bound_max;   /* see profile_bound.c */
+	uint64_t bound_max;   /* see profile_fold.c */
 
 	/* Where samples go when totals are full; see profile_fold.c. */
 	uint32_t folded_func;
@@ -197,7 +197,7 @@ static inline struct process_entry *proc_at(const struct profile *p, uint32_t id
 	return (struct process_entry *)p->procs.entries + id;
 }
 
-/* No new stack or name is kept; see profile_bound.c. */
+/* No new stack or name is kept; see profile_fold.c. */
 static inline bool bound_reached(const struct profile *p)
 {
 	return p->bound_bytes >= p->bound_max;
@@ -257,11 +257,6 @@ void profile_modules_free(struct profile *p);
 
 void profile_lines_free(struct profile *p);
 
-/* --- profile_bound.c ----------------------------------------------------------------------- */
-
-/* After a commit: drops history and rare stacks until there is room again. */
-void bound_keep(struct profile *p);
-
 /* --- profile_history.c --------------------------------------------------------------------- */
 
 /* Takes references for the newest slice; drops the oldest slice with its references. */
@@ -282,6 +277,8 @@ int profile_fold_new(struct profile *p);
 void profile_fold(struct profile *p);
 /* Folds the stacks of the rarest half of the cells that are not hot; false: there are none. */
 bool profile_fold_half(struct profile *p);
+/* After a commit: drops history and rare stacks until there is room again. */
+void bound_keep(struct profile *p);
 
 /* --- span.c -------------------------------------------------------------------------------- */
 

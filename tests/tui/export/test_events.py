@@ -4,7 +4,7 @@
 of a whole session has those of the last one, says so, and names the times that give the others. The
 counts of two_events are powers of two, one for each slice.
 
-Covers: tui/export/export_text.c tui/profile/profile_replay.c
+Covers: tui/export/export_text.c tui/profile/profile.c
 """
 
 import os

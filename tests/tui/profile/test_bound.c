@@ -2,7 +2,7 @@
 /*
  * Deep stacks of functions with long names that never come again, as a process makes them that
  * rewrites its perf map: memory stays within its bound, as the heap tells, and no sample is lost.
- * Covers: tui/profile/profile_bound.c tui/profile/profile_fold.c tui/profile/profile_names.c
+ * Covers: tui/profile/profile_fold.c tui/profile/profile_names.c
  */
 #include <malloc.h>
 #include <setjmp.h>

@@ -58,7 +58,6 @@ static void *failing_reallocarray(void *p, size_t n, size_t size)
 #include "tui/export/folded.c"
 #include "tui/util/idtable.c"
 #include "tui/profile/profile.c"
-#include "tui/profile/profile_bound.c"
 #include "tui/profile/frozen_sum.c"
 #include "tui/profile/profile_get.c"
 #include "tui/profile/span.c"
