@@ -96,6 +96,9 @@ static void places_drop(struct stackcache *c, struct stackcache_named *named)
 
 static void named_free(struct stackcache *c, struct stackcache_named *named)
 {
+	profile_lock(c->profile);
+	profile_stack_put(c->profile, named->stack);
+	profile_unlock(c->profile);
 	places_drop(c, named);
 	free(named);
 }
@@ -104,9 +107,6 @@ static void named_drop(struct stackcache *c, struct stackcache_named *named)
 {
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
 	HASH_DEL(c->named, named);
-	profile_lock(c->profile);
-	profile_stack_put(c->profile, named->stack);
-	profile_unlock(c->profile);
 	named_free(c, named);
 }
 
@@ -277,9 +277,6 @@ static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
 	named->hashed = true;
 	HASH_ADD(hh, c->named, hash, sizeof(named->hash), named);
 	if (!named->hashed) {
-		profile_lock(c->profile);
-		profile_stack_put(c->profile, named->stack);
-		profile_unlock(c->profile);
 		named_free(c, named);
 		return -ENOMEM;
 	}
@@ -338,9 +335,6 @@ static int64_t stack_of(struct stackcache *c, uint64_t hash, bool kernel, bool *
 	named->hashed = true;
 	HASH_ADD(hh, c->named, hash, sizeof(named->hash), named);
 	if (!named->hashed) {
-		profile_lock(c->profile);
-		profile_stack_put(c->profile, id);
-		profile_unlock(c->profile);
 		named_free(c, named);
 		return -ENOMEM;
 	}

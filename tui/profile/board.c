@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bpf/tracker/inventory.h"
+#include "symbols/base/clock.h"
 #include "symbols/base/text.h"
 #include "tui/profile/annotation.h"
 #include "tui/profile/inspection.h"
@@ -62,18 +62,16 @@ void board_message(struct board *b, enum message_level level, const char *format
 {
 	struct board_message *message;
 	char text[2 * BOARD_TEXT_MAX];
-	struct timespec now;
 	va_list args;
 
 	va_start(args, format);
 	if (vsnprintf(text, sizeof(text), format, args) < 0)
 		text[0] = 0;
 	va_end(args);
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	pthread_mutex_lock(&b->lock);
 	message = &b->messages[++b->nmessages % BOARD_MESSAGES_MAX];
 	text_clean(message->text, sizeof(message->text), text, strlen(text));
-	message->time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	message->time = clock_ns(CLOCK_MONOTONIC);
 	message->level = level;
 	pthread_mutex_unlock(&b->lock);
 }

@@ -35,16 +35,6 @@ static const struct celltable *table_of(const struct profile *p, enum span span)
 	return span == SPAN_DECAY ? decay_cells(p) : &span_sum(p, span)->cells;
 }
 
-static int slices_each(const struct profile *p, const struct query *q, size_t newest, size_t n,
-		       cell_fn fn, void *arg)
-{
-	int err = 0;
-
-	for (size_t age = newest; age < newest + n && !err; age++)
-		err = slice_each(p, q, slice_at(p, age), fn, arg);
-	return err;
-}
-
 /* Stacks are scattered in memory. Without this, a tree or flat profile takes 1.5 times as long. */
 static void expect_stack(const struct profile *p, const struct celltable *table, size_t at)
 {
@@ -74,11 +64,15 @@ int query_raw(const struct profile *p, const struct query *q, cell_fn fn, void *
 {
 	const struct celltable *table;
 	size_t newest, n;
+	int err = 0;
 
 	if (q->span == SPAN_LAST)
 		return p->nslices ? slice_each(p, q, slice_at(p, 0), fn, arg) : 0;
-	if (query_apart(q) && span_has_slices(p, q->span, &newest, &n))
-		return slices_each(p, q, newest, n, fn, arg);
+	if (query_apart(q) && span_has_slices(p, q->span, &newest, &n)) {
+		for (size_t age = newest; age < newest + n && !err; age++)
+			err = slice_each(p, q, slice_at(p, age), fn, arg);
+		return err;
+	}
 	table = table_of(p, q->span);
 	return table ? table_each(p, table, q->proc, fn, arg) : -ENOMEM;
 }

@@ -418,11 +418,6 @@ static int procs_update(struct session_definer *d, const struct profile *p)
 
 /* --- threads --------------------------------------------------------------------------------- */
 
-static uint32_t thread_place(const struct known_proc *proc, uint32_t tid)
-{
-	return (uint32_t)SEARCH(proc->nthreads, i, proc->threads[i].tid < tid);
-}
-
 static int thread_add(struct known_proc *proc, uint32_t at, uint32_t tid)
 {
 	struct known_thread *thread;
@@ -441,7 +436,7 @@ int session_definer_thread(struct session_definer *d, const struct profile *p, u
 {
 	const char *comm = query_thread(p, proc, tid);
 	struct known_proc *known = &d->procs[proc];
-	uint32_t at = thread_place(known, tid), name;
+	uint32_t at = (uint32_t)SEARCH(known->nthreads, i, known->threads[i].tid < tid), name;
 	bool there = at < known->nthreads && known->threads[at].tid == tid;
 
 	if (there ? !strcmp(known->threads[at].comm, comm)

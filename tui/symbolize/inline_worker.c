@@ -71,12 +71,6 @@ static void object_use(struct inline_worker *n, struct inline_object *object)
 	n->objects = object;
 }
 
-/* True if its file has not been read yet. */
-static bool object_waits(const struct inline_object *object)
-{
-	return object->fd >= 0;
-}
-
 /*
  * The object to answer questions about: one that was read goes first, so that it is read once for
  * all of them and can be freed then; else the one that has waited longest. NULL: no questions.
@@ -88,7 +82,7 @@ static struct inline_object *object_next(const struct inline_worker *n)
 	for (struct inline_object *o = n->objects; o; o = o->next) {
 		if (!o->questions)
 			continue;
-		if (!object_waits(o))
+		if (o->fd < 0) /* it has been read */
 			return o;
 		if (!best || o->turn < best->turn)
 			best = o;
@@ -96,21 +90,22 @@ static struct inline_object *object_next(const struct inline_worker *n)
 	return best;
 }
 
-static void questions_free(struct inline_question *q)
+static struct inline_question *question_take(struct inline_object *object)
 {
-	while (q) {
-		struct inline_question *next = q->next;
+	struct inline_question *q = object->questions;
 
-		free(q);
-		q = next;
-	}
+	object->questions = q->next;
+	if (!q->next)
+		object->last = &object->questions;
+	return q;
 }
 
 static void object_free(struct inline_object *object)
 {
 	if (object->fd >= 0)
 		close(object->fd);
-	questions_free(object->questions);
+	while (object->questions)
+		free(question_take(object));
 	debuginfo_free(object->info);
 	free(object);
 }
@@ -176,16 +171,6 @@ static struct inline_object *objects_cut(struct inline_worker *n, const struct i
 }
 
 /* --- the thread ------------------------------------------------------------------------------ */
-
-static struct inline_question *question_take(struct inline_object *object)
-{
-	struct inline_question *q = object->questions;
-
-	object->questions = q->next;
-	if (!q->next)
-		object->last = &object->questions;
-	return q;
-}
 
 /* The lock is held, and released meanwhile. */
 static void answer_one(struct inline_worker *n, struct inline_object *object)
