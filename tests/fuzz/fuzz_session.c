@@ -88,7 +88,7 @@ static void check_slice(struct session *s, uint32_t n)
 	session_changes(s, n, &first, &end);
 	for (; first < end; first++)
 		require(session_names_proc(session_all_names(s),
-					   session_names_change(session_names(s), first), n,
+					   session_names_change(session_all_names(s), first), n,
 					   &proc));
 	if (session_read(s, n, &slice))
 		return;
