@@ -17,7 +17,6 @@
 #include "tui/ui/ui.h"
 #include "tui/ui/view.h"
 #include "tui/views/annotate.h"
-#include "tui/views/procrows.h"
 
 #define SELECTOR_BYTES 64
 
@@ -121,7 +120,7 @@ static bool find_process(struct ui *ui, const char *text, struct profile_proc *o
 	struct profile *p = ui_profile(ui);
 	bool number = strlen(text) < 10 && strspn(text, "0123456789") == strlen(text);
 	pid_t pid = number ? (pid_t)strtol(text, NULL, 10) : 0;
-	struct query q = procrows_query(ui);
+	struct query q = selection_all(ui);
 	const struct profile_proc *proc;
 	struct proc_row *rows = NULL;
 	uint64_t most = 0;
