@@ -7,29 +7,13 @@
 	    ".balign 16\n" #name "_begin:\n"                                                       \
 	    ".incbin \"bpf/prog/" #name ".bpf.o\"\n" #name "_end:\n"                               \
 	    ".popsection\n");                                                                      \
-	extern const char name##_begin[], name##_end[]
+	extern const char name##_begin[], name##_end[];                                            \
+	struct bpf_bytes objects_##name(void)                                                      \
+	{                                                                                          \
+		return (struct bpf_bytes){name##_begin, name##_end - name##_begin};                \
+	}
 
-EMBED(profiler);
-EMBED(ksyms);
-EMBED(pidns);
-EMBED(vma);
-
-struct bpf_bytes objects_profiler(void)
-{
-	return (struct bpf_bytes){profiler_begin, profiler_end - profiler_begin};
-}
-
-struct bpf_bytes objects_ksyms(void)
-{
-	return (struct bpf_bytes){ksyms_begin, ksyms_end - ksyms_begin};
-}
-
-struct bpf_bytes objects_pidns(void)
-{
-	return (struct bpf_bytes){pidns_begin, pidns_end - pidns_begin};
-}
-
-struct bpf_bytes objects_vma(void)
-{
-	return (struct bpf_bytes){vma_begin, vma_end - vma_begin};
-}
+EMBED(profiler)
+EMBED(ksyms)
+EMBED(pidns)
+EMBED(vma)
