@@ -7,7 +7,6 @@
 #include "bpf/report/check.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>

@@ -16,7 +16,6 @@
 #include "bpf/tracker/tracker.h"
 #include "symbols/base/grow.h"
 #include "unwind/shards.h"
-#include "unwind/wide.h"
 
 #define STACK_MAX (64ull << 20)
 #define FP_MAX	  1024u

@@ -7,7 +7,6 @@
  * half of stack_record.kernel_code). Used by one thread.
  */
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct bpf_object;

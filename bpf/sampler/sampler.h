@@ -15,7 +15,6 @@
 #include "bpf/prog/layout.h"
 #include "unwind/walk.h"
 
-struct kmodules;
 struct sampler;
 
 struct sampler_options {

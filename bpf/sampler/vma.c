@@ -5,11 +5,8 @@
  */
 #include "bpf/sampler/vma.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/sysmacros.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>

@@ -11,7 +11,6 @@
 
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/objectfile.h"
-#include "bpf/tracker/openfile.h"
 #include "bpf/tracker/opener.h"
 #include "bpf/tracker/tracker_priv.h"
 

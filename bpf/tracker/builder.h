@@ -11,16 +11,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
-
-struct evictor;
-struct garbage;
-struct notices;
-struct objects;
-struct proctable;
-struct sampler;
-struct turnlock;
-struct wide_rules;
 
 #define BUILDERS      2u
 #define BUILDER_USERS 64u

@@ -8,7 +8,6 @@
  * have a few mappings each, anywhere among the others.
  */
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct file_id {

@@ -20,14 +20,7 @@
 
 #include "unwind/shards.h"
 
-struct garbage;
-struct idlefiles;
 struct object;
-struct objects;
-struct proctable;
-struct publisher;
-struct sampler;
-struct targets;
 
 #define EVICT_IDLE_NS (2ull * 1000000000) /* a table without a sample for so long may go */
 

@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct sampler;
-struct shards;
 struct turnlock;
 
 struct garbage {

@@ -16,11 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct notices;
 struct object;
-struct objects;
-struct opener;
-struct proctable;
 
 struct idlefiles {
 	unsigned int open_max; /* 0: no limit; see idlefile_limit */

@@ -13,11 +13,7 @@
 #include "bpf/prog/layout.h"
 
 struct file_id;
-struct garbage;
 struct mapping;
-struct process;
-struct sampler;
-struct shards;
 
 /* A list in the map; shared by processes that forked from each other. */
 struct maplist {

@@ -6,23 +6,15 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/tracker/crowd.h"
 #include "symbols/base/quota.h"
 
-struct idlefiles;
-struct notices;
-struct object;
-struct objects;
 struct open_answer;
-struct opener;
 struct opening;
 struct process;
 struct procmap;
-struct proctable;
-struct turnlock;
 
 struct mapping {
 	uint64_t start;

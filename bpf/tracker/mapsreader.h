@@ -12,8 +12,6 @@
 
 #define MAPPINGS_MAX 8192u /* of a process */
 
-struct file_id;
-
 /* A mapping as it was read. */
 struct read_mapping {
 	struct procmap map; /* without its name */

@@ -15,7 +15,6 @@
 #include "bpf/tracker/garbage.h"
 #include "bpf/tracker/proctable.h"
 #include "bpf/tracker/tracker.h"
-#include "unwind/shards.h"
 
 #define UNUSED_MAX 512u /* objects that no process maps */
 
@@ -98,7 +97,8 @@ void object_untag(struct objects *os, struct object *o)
 	o->tag = 0;
 }
 
-void object_forget(struct objects *os, struct object *o)
+/* Removes an object that no process maps and that is not queued. */
+static void object_forget(struct objects *os, struct object *o)
 {
 	if (!o->refs) /* else that of its pin */
 		unused_remove(os, o);

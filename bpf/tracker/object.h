@@ -21,12 +21,6 @@
 #include "symbols/base/quota.h"
 #include "symbols/elf/elffile.h"
 
-struct garbage;
-struct maplist;
-struct notices;
-struct proctable;
-struct publisher;
-struct shards;
 struct stat;
 
 enum object_state {
@@ -144,8 +138,6 @@ struct object *object_new(const struct object_key *key, int fd, const char *name
 /* Enters the new object, and queues it unless it is known to have no CFI. */
 void object_add(struct objects *os, struct object *o, bool has_no_cfi);
 void object_free(struct object *o);
-/* Removes an object that no process maps and that is not queued. */
-void object_forget(struct objects *os, struct object *o);
 /* Another file has its key now: the object goes when no process maps it any more. */
 void object_disown(struct objects *os, struct object *o);
 /* Takes its tag away: frames of that file do not mean this object any more. */

@@ -10,7 +10,6 @@
 
 struct file_id;
 struct mapping;
-struct object;
 struct objects;
 struct open_answer;
 struct open_request;

@@ -3,7 +3,6 @@
 #include "bpf/tracker/openfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

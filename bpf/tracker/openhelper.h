@@ -15,8 +15,6 @@
 #define OPENHELPERS	    4u
 #define OPENHELPER_LEFT_MAX 16u /* killed but not gone; then none is started any more */
 
-struct open_answer;
-
 struct openhelpers {
 	pid_t pid;   /* of the first process; 0: none */
 	int control; /* socket */

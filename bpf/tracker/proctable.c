@@ -14,11 +14,6 @@
 
 #define DEAD_MAX 32768u
 
-void proctable_init(struct proctable *procs)
-{
-	procs->dead_end = &procs->dead;
-}
-
 struct process *proctable_add(struct proctable *procs, pid_t pid)
 {
 	struct process *p = calloc(1, sizeof(*p));

@@ -17,8 +17,6 @@
 
 #include "bpf/tracker/mapping.h"
 
-struct maplist;
-struct object;
 struct tracker_exec;
 
 #define DOUBTS_MAX 64u
@@ -114,7 +112,6 @@ struct proctable {
 	size_t ndoubts;
 };
 
-void proctable_init(struct proctable *procs);
 /* A new live process; NULL: no memory. */
 struct process *proctable_add(struct proctable *procs, pid_t pid);
 /* The live process of that number. */

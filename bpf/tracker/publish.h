@@ -7,14 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct garbage;
-struct maplists;
-struct notices;
-struct object;
 struct process;
-struct proctable;
-struct sampler;
-struct turnlock;
 
 struct publisher {
 	bool publishing;      /* some dirty processes are left for the next turn */

@@ -7,7 +7,6 @@
  */
 #include "bpf/tracker/tracker_priv.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>

@@ -14,13 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct identity;
-struct notices;
 struct process;
-struct proctable;
-struct sampler;
 struct selector;
-struct tracker_filter;
 
 #define TARGET_RULES 24u
 

@@ -16,10 +16,8 @@
 
 struct file_facts;
 struct file_question;
-struct kernelcode;
 struct sampler;
 struct tracker;
-struct object;
 
 struct tracker_filter { /* all empty: the whole machine */
 	const pid_t *pids;

@@ -26,9 +26,6 @@
 #include "bpf/tracker/tracker.h"
 #include "bpf/tracker/turnlock.h"
 
-struct asked_files;
-struct open_answer;
-struct opening;
 struct sideband_event;
 
 #define STRANGERS_MAX 256u
