@@ -73,19 +73,13 @@ int cpus_parse(const char *list, unsigned int **cpus, size_t *ncpus)
 	return hand_over(&l, err, cpus, ncpus);
 }
 
-static int all_configured(unsigned int **cpus, size_t *ncpus)
-{
-	long n = sysconf(_SC_NPROCESSORS_CONF);
-	struct cpulist l = {0};
-
-	return hand_over(&l, add_range(&l, 0, n < 1 ? 0 : (unsigned long)n - 1), cpus, ncpus);
-}
-
 int cpus_online(unsigned int **cpus, size_t *ncpus)
 {
 	FILE *f = fopen(ONLINE, "re");
 	char *text = malloc(LIST_BYTES);
 	int err = text ? 0 : -ENOMEM;
+	struct cpulist l = {0};
+	long configured;
 	bool known;
 
 	*cpus = NULL;
@@ -96,8 +90,11 @@ int cpus_online(unsigned int **cpus, size_t *ncpus)
 	if (known)
 		err = cpus_parse(text, cpus, ncpus);
 	free(text);
-	if (!err && !*ncpus)
-		err = all_configured(cpus, ncpus);
+	if (!err && !*ncpus) {
+		configured = sysconf(_SC_NPROCESSORS_CONF);
+		err = add_range(&l, 0, configured < 1 ? 0 : (unsigned long)configured - 1);
+		err = hand_over(&l, err, cpus, ncpus);
+	}
 	return err;
 }
 

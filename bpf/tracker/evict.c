@@ -152,16 +152,11 @@ unsigned int evict_waiting(const struct evictor *ev)
 
 /* --- making room ----------------------------------------------------------------------------- */
 
-static bool may_go(const struct evictor *ev, const struct object *o)
-{
-	return o != ev->objects->vdso && o->refs && o->nspans && !o->in_queue && !o->pinned;
-}
-
 /* Higher goes first; 0 stays. */
 static unsigned int evict_rank(const struct evictor *ev, const struct object *o,
 			       enum evict_extent extent, uint64_t now)
 {
-	if (!may_go(ev, o))
+	if (o == ev->objects->vdso || !o->refs || !o->nspans || o->in_queue || o->pinned)
 		return 0;
 	if (!evict_is_of_target(ev, o))
 		return 3;
@@ -263,14 +258,6 @@ static void count_eviction(struct evictor *ev, const struct object *o)
 	}
 }
 
-static void evict_object(struct evictor *ev, struct object *o)
-{
-	count_eviction(ev, o);
-	object_drop_spans(ev->objects, o);
-	object_set_state(ev->objects, o, OBJECT_EVICTED);
-	proctable_touch(ev->procs, o);
-}
-
 /* The coldest objects go until so many words are gained; false: none may go. */
 static bool evict_some(struct evictor *ev, enum evict_extent extent, uint64_t nwords)
 {
@@ -280,7 +267,10 @@ static bool evict_some(struct evictor *ev, enum evict_extent extent, uint64_t nw
 
 	while (gained < nwords && (o = coldest_object(ev, extent, now))) {
 		gained += o->nwords;
-		evict_object(ev, o);
+		count_eviction(ev, o);
+		object_drop_spans(ev->objects, o);
+		object_set_state(ev->objects, o, OBJECT_EVICTED);
+		proctable_touch(ev->procs, o);
 	}
 	/* No list may refer to what the next flush frees. */
 	if (gained)

@@ -281,21 +281,16 @@ static bool is_known(const struct process *p, const struct mapping *m)
 	       old->object == m->object && old->bias == m->bias && old->asked == m->asked;
 }
 
-/* Of too many mappings, those to keep are chosen when all are read. */
-static bool has_too_many(struct mappings *ms, const struct process *p)
-{
-	if (p->nmappings < MAPPINGS_MAX)
-		return false;
-	proctable_doubt(ms->procs, p->pid);
-	return true;
-}
-
 bool mapping_record(struct mappings *ms, struct process *p, const struct procmap *map)
 {
 	struct mapping m;
 
-	if (map->start >= map->end || has_too_many(ms, p))
+	if (map->start >= map->end)
 		return false;
+	if (p->nmappings >= MAPPINGS_MAX) { /* those to keep are chosen when all are read */
+		proctable_doubt(ms->procs, p->pid);
+		return false;
+	}
 	m = describe_mapping(ms, p, map);
 	p->asks |= m.asked != 0;
 	if (!is_known(p, &m) && !mapping_add(ms, p, &m))

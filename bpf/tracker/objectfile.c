@@ -26,16 +26,6 @@
 
 /* --- by what is known ------------------------------------------------------------------------ */
 
-static struct object *find_by_key(const struct objects *os, const struct object_key *key)
-{
-	struct object *o;
-
-	/* hashed as bytes, which the analyser loses track of */
-	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
-	HASH_FIND(hh, os->all, key, sizeof(*key), o);
-	return o;
-}
-
 /* The file was found to be the same, with that ctime. */
 static void note_change(struct objects *os, struct object *o, uint64_t change)
 {
@@ -199,15 +189,6 @@ struct object *objectfile_by_tag(struct objects *os, uint64_t frame, uint64_t *v
 	return NULL;
 }
 
-static void tell_no_room(struct objects *os, const char *name)
-{
-	if (notices_first(os->notices, NOTICE_OBJECTS_QUOTA))
-		notices_tell(os->notices, 1,
-			     "a user's processes map too many files for the memory that there is: "
-			     "%s and others cannot be walked",
-			     name);
-}
-
 static struct object *new_of_file(struct objects *os, const struct object_key *key,
 				  const struct open_answer *a, int fd, const char *name, uid_t uid)
 {
@@ -219,7 +200,11 @@ static struct object *new_of_file(struct objects *os, const struct object_key *k
 	}
 	o->uid = uid;
 	if (!object_charge_new(os, o, a->nloads)) {
-		tell_no_room(os, o->name);
+		if (notices_first(os->notices, NOTICE_OBJECTS_QUOTA))
+			notices_tell(os->notices, 1,
+				     "a user's processes map too many files for the memory that "
+				     "there is: %s and others cannot be walked",
+				     o->name);
 		object_free(o);
 		return NULL;
 	}
@@ -251,8 +236,11 @@ struct object *objectfile_take(struct objects *os, const struct open_request *r,
 				       a->file.inode, a->file.mtime, a->file.size};
 	const struct file_id id = {r->dev, r->inode};
 	char name[sizeof(((struct object *)NULL)->name)];
-	struct object *o = find_by_key(os, &key);
+	struct object *o;
 
+	/* hashed as bytes, which the analyser loses track of */
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
+	HASH_FIND(hh, os->all, &key, sizeof(key), o);
 	if (o)
 		o = use_again(os, o, a, fd);
 	if (!o) {

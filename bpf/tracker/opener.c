@@ -78,20 +78,13 @@ struct opener {
 	struct open_answer answer;
 };
 
-static uint64_t name_hash(const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-	return hash;
-}
-
 /* A name is valid within its process only. */
 static struct open_key key_of_request(const struct open_request *r)
 {
-	struct open_key key = {r->dev, r->inode, name_hash(r->name)};
+	struct open_key key = {r->dev, r->inode, 0xcbf29ce484222325u};
 
+	for (const char *c = r->name; *c; c++)
+		key.name = (key.name ^ (unsigned char)*c) * 0x100000001b3u;
 	if (r->kind != OPEN_MAPPED) {
 		key.dev = UINT64_MAX - r->kind;
 		key.inode = (uint64_t)r->pid;
@@ -285,11 +278,6 @@ static void answer_error(struct opener *o, struct open_question *q, int err)
 	answer_question(o, q, &o->answer, -1);
 }
 
-static void note_silent(struct opener *o, const struct open_question *q, uint64_t now)
-{
-	o->silent[o->next_silent++ % SILENT_MAX] = (struct silent){q->key, now + SILENT_NS};
-}
-
 /* --- helpers --------------------------------------------------------------------------------- */
 
 /*
@@ -310,14 +298,14 @@ static void helper_lose(struct opener *o, struct open_helper *h, int err, uint64
 	while (h->first) {
 		q = take_first(&h->first, &h->end);
 		queue = queue_of(o, q->opening.uid);
-		if (queue) {
+		if (queue)
 			queue_add(o, queue, q);
-		} else {
+		else
 			answer_error(o, q, -ENOMEM);
-		}
 	}
 	if (first) {
-		note_silent(o, first, now);
+		o->silent[o->next_silent++ % SILENT_MAX] =
+			(struct silent){first->key, now + SILENT_NS};
 		answer_error(o, first, err);
 	}
 }

@@ -38,15 +38,6 @@ static int copy_file(int from, uint64_t size)
 	return to;
 }
 
-static int open_by_range(const struct open_request *r)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)r->pid,
-		 (unsigned long long)r->start, (unsigned long long)r->end);
-	return rootfile_open(-1, path);
-}
-
 /* root -1: our own. The numbers must be those of the mapping. */
 static int open_by_name(const struct open_request *r, int root)
 {
@@ -65,8 +56,12 @@ static int open_by_name(const struct open_request *r, int root)
 
 static int open_mapped(const struct open_request *r)
 {
-	int fd = open_by_range(r), root;
+	char path[64];
+	int fd, root;
 
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)r->pid,
+		 (unsigned long long)r->start, (unsigned long long)r->end);
+	fd = rootfile_open(-1, path);
 	if (fd >= 0 || fd == -EMFILE || fd == -ENFILE)
 		return fd;
 	/* The mapping was split, its process is gone, or map_files is not permitted. */

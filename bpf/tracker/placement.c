@@ -45,17 +45,6 @@ static int grow_placed(struct objects *os, struct object *o)
 	return 0;
 }
 
-static int add_placed(struct objects *os, struct object *o, const struct placed_span *span)
-{
-	int err = o->nspans == o->spans_room ? grow_placed(os, o) : 0;
-
-	if (err)
-		return err;
-	o->spans[o->nspans++] = *span;
-	o->nwords += span->nwords;
-	return 0;
-}
-
 /* Places one of the object's blocks in one piece. */
 static int place_block(struct objects *os, struct object *o, uint64_t start, const struct block *b)
 {
@@ -69,10 +58,14 @@ static int place_block(struct objects *os, struct object *o, uint64_t start, con
 
 	if (err)
 		return err;
-	err = add_placed(os, o, &span);
-	if (err)
+	err = o->nspans == o->spans_room ? grow_placed(os, o) : 0;
+	if (err) {
 		garbage_add(os->garbage, os->shards, span.word);
-	return err;
+		return err;
+	}
+	o->spans[o->nspans++] = span;
+	o->nwords += span.nwords;
+	return 0;
 }
 
 /* Places the first piece of what is left from granule *from on in the largest gap. */

@@ -188,14 +188,6 @@ static int refresh_process(struct tracker *t, struct process *p, uid_t uid, bool
 	return err < 0 ? err : err | changed;
 }
 
-static bool process_exists(pid_t pid)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	return !access(path, F_OK);
-}
-
 /* The first thread has ended. True: others live, or one of them has called exec. */
 static bool has_live_threads(struct process *p)
 {
@@ -257,7 +249,9 @@ bool process_scan(struct tracker *t, pid_t pid)
 
 void process_scan_gone(struct tracker *t, pid_t pid)
 {
-	if (!process_exists(pid))
+	uid_t uid;
+
+	if (!procstat_uid(pid, &uid))
 		on_exit_event(t, pid, UNTIL_NOW);
 }
 

@@ -123,12 +123,6 @@ void publish_unfile(struct publisher *pub, struct object *o)
 	DL_DELETE2(pub->files, o, prev_filed, next_filed);
 }
 
-static void unfile_all(struct publisher *pub)
-{
-	while (pub->files)
-		publish_unfile(pub, pub->files);
-}
-
 /*
  * The file's code as if it were mapped at FILE_SPACE. Segments that overlap are left out. -E2BIG:
  * more entries than the walk can search.
@@ -287,7 +281,8 @@ static int cool_lists(struct publisher *pub, uint32_t nentries, enum urgency urg
 	uint32_t gained = 0;
 	size_t n, i, cooled;
 
-	unfile_all(pub);
+	while (pub->files)
+		publish_unfile(pub, pub->files);
 	if (nentries < MAP_ENTRIES_MAX / 8)
 		nentries = MAP_ENTRIES_MAX / 8;
 	list = cooling_candidates(pub, urgency, &n);

@@ -33,22 +33,17 @@ void rescan_begin(struct tracker *t)
 	t->rescan.round++;
 }
 
-/* The records of their exits may be among the lost ones. */
-static void bury_unseen(struct tracker *t)
+static void rescan_end(struct tracker *t)
 {
 	struct process *p, *next;
 
-	HASH_ITER(hh, t->procs.live, p, next)
-		if (p->scan_round != t->rescan.round)
-			process_scan_gone(t, p->pid);
-}
-
-static void rescan_end(struct tracker *t)
-{
 	closedir(t->rescan.proc);
 	t->rescan.proc = NULL;
 	t->rescan.started = true;
-	bury_unseen(t);
+	/* The records of their exits may be among the lost ones. */
+	HASH_ITER(hh, t->procs.live, p, next)
+		if (p->scan_round != t->rescan.round)
+			process_scan_gone(t, p->pid);
 }
 
 static void scan_once(struct tracker *t, pid_t pid)
@@ -87,17 +82,10 @@ static void rescan_some(struct tracker *t, uint64_t until)
 	}
 }
 
-static void begin_rest(struct tracker *t)
-{
-	uint64_t ns = t->rescan.spent * REST_SHARE;
-
-	t->rescan.rest_until = clock_now() + (ns < REST_MAX_NS ? ns : REST_MAX_NS);
-	t->rescan.spent = 0;
-}
-
 bool rescan_turn(struct tracker *t)
 {
 	const uint64_t began = clock_cpu_time();
+	uint64_t rest;
 	bool goes_on;
 
 	if (!t->rescan.proc && t->rescan.again)
@@ -106,8 +94,11 @@ bool rescan_turn(struct tracker *t)
 	rescan_some(t, began + TURN_NS);
 	if (goes_on)
 		t->rescan.spent += clock_cpu_time() - began;
-	if (goes_on && !t->rescan.proc)
-		begin_rest(t);
+	if (goes_on && !t->rescan.proc) {
+		rest = t->rescan.spent * REST_SHARE;
+		t->rescan.rest_until = clock_now() + (rest < REST_MAX_NS ? rest : REST_MAX_NS);
+		t->rescan.spent = 0;
+	}
 	return t->rescan.proc != NULL;
 }
 

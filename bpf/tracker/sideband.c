@@ -328,13 +328,6 @@ static void ring_release(struct sideband *s, struct cpu_ring *r, uint64_t tail)
 		r->full = s->gap = true;
 }
 
-static void take_lost(struct sideband *s, struct cpu_ring *r, const struct record_lost *lost)
-{
-	s->lost += lost->lost;
-	s->gap |= !r->full;
-	r->full = false;
-}
-
 /*
  * Copies the records up to a time. Later ones stay: another ring may have been read before, so that
  * an older record of the same process could follow in the next call.
@@ -345,6 +338,7 @@ static int ring_read(struct sideband *s, struct cpu_ring *r, uint64_t until)
 	uint64_t tail = r->page->data_tail;
 	const char *data = (const char *)r->page + s->page_size;
 	size_t mask = RING_PAGES * s->page_size - 1;
+	const struct record_lost *lost;
 	struct perf_event_header header;
 	struct sideband_id id;
 	char *to;
@@ -372,8 +366,12 @@ static int ring_read(struct sideband *s, struct cpu_ring *r, uint64_t until)
 			break;
 		tail += header.size;
 		if (header.type == PERF_RECORD_LOST) {
-			if (header.size >= sizeof(struct record_lost) + sizeof(id))
-				take_lost(s, r, (const void *)to);
+			if (header.size >= sizeof(*lost) + sizeof(id)) {
+				lost = (const void *)to;
+				s->lost += lost->lost;
+				s->gap |= !r->full;
+				r->full = false;
+			}
 			continue;
 		}
 		s->pending[s->npending] = (struct pending_record){id.time, s->used, s->npending};

@@ -355,19 +355,9 @@ static void tell_whole_machine(const struct targets *ts)
 	notices_tell(ts->notices, 2, "the whole machine is sampled: attach to something first");
 }
 
-/* Makes the rule the last one, which decides. */
-static void move_to_end(struct targets *ts, size_t i, bool on)
-{
-	struct target_rule *c = ts->rules[i];
-
-	for (; i + 1 < ts->nrules; i++)
-		ts->rules[i] = ts->rules[i + 1];
-	ts->rules[i] = c;
-	c->on = on;
-}
-
 static void attach_rule(struct targets *ts, struct selector *selector, bool on)
 {
+	struct target_rule *rule;
 	size_t at = 0;
 	unsigned int n;
 	bool known;
@@ -400,7 +390,11 @@ static void attach_rule(struct targets *ts, struct selector *selector, bool on)
 		drop_rule(ts, at);
 	if (!n && (on || !known))
 		return;
-	move_to_end(ts, at, on);
+	/* The last one decides. */
+	rule = ts->rules[at];
+	memmove(ts->rules + at, ts->rules + at + 1, (ts->nrules - at - 1) * sizeof(*ts->rules));
+	ts->rules[ts->nrules - 1] = rule;
+	rule->on = on;
 	targets_filter(ts);
 	apply_all(ts);
 }

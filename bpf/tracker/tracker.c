@@ -122,29 +122,12 @@ static void read_records(struct tracker *t)
 		rescan_begin(t);
 }
 
-static bool refresh_and_publish(struct tracker *t)
-{
-	if (process_refresh(t))
-		read_records(t);
-	return publish_some(&t->publisher);
-}
-
 /* The time since boot may be shorter than the one for which the dead are kept. */
 static void bury_old(struct tracker *t, uint64_t now)
 {
 	const uint64_t keep = atomic_load(&t->keep_dead);
 
 	process_bury(t, now > keep ? now - keep : 0);
-}
-
-/* Reads the existing processes; those that -p names first, so that their tables are built first. */
-static void read_existing(struct tracker *t)
-{
-	const struct tracker_filter *filter = t->targets.filter;
-
-	for (size_t i = 0; i < filter->npids; i++)
-		process_scan(t, filter->pids[i]);
-	rescan_begin(t);
 }
 
 static int poll_timeout(const struct tracker *t, bool again)
@@ -216,7 +199,10 @@ static void *tracker_main(void *arg)
 	turnlock_take(&t->lock);
 	t->mappings.reader = pthread_self();
 	t->mappings.has_reader = true;
-	read_existing(t);
+	/* Those that -p names are read first, so that their tables are built first. */
+	for (size_t i = 0; i < t->targets.filter->npids; i++)
+		process_scan(t, t->targets.filter->pids[i]);
+	rescan_begin(t);
 	while (!t->stop) {
 		wait_for_work(t, fds, again, &pace);
 		now = clock_now();
@@ -234,7 +220,9 @@ static void *tracker_main(void *arg)
 		stale_turn(t, now);
 		targets_look(&t->targets, now);
 		ending = targets_watch(&t->targets, now);
-		again = refresh_and_publish(t) || more || t->rescan.proc || ending;
+		if (process_refresh(t))
+			read_records(t);
+		again = publish_some(&t->publisher) || more || t->rescan.proc || ending;
 		bury_old(t, now);
 		if (now - t->evictor.scanned >= SCAN_NS)
 			evict_scan(&t->evictor, now);
@@ -324,19 +312,13 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 	return err;
 }
 
-/* Without CAP_SYS_PTRACE the kernel hides mappings and addresses of other users' processes. */
-static bool may_read_processes(void)
-{
-	uint64_t caps;
-
-	return !kernelinfo_status("CapEff", 16, &caps) || caps >> CAP_SYS_PTRACE & 1;
-}
-
 int tracker_start(struct tracker *t)
 {
+	uint64_t caps;
 	int err;
 
-	if (!may_read_processes())
+	/* The kernel hides mappings and addresses of other users' processes. */
+	if (kernelinfo_status("CapEff", 16, &caps) && !(caps >> CAP_SYS_PTRACE & 1))
 		notices_tell(&t->notices, 1,
 			     "without CAP_SYS_PTRACE most user stacks cannot be walked, nor named");
 
