@@ -230,7 +230,7 @@ BPF = [
           "if (p->start && p->start != s.start)", "if (!s.start)"),
     Fault("pid-reused", "bpf/tracker/targets.c",
           "if (!id || !id->start || id->start != p->start)", "if (!id)"),
-    Fault("pid-ended", "bpf/tracker/identity.c", "poll(&wait, 1, 0) > 0;", "poll(&wait, 1, 0) < 0;"),
+    Fault("pid-ended", "bpf/tracker/procstat.c", "poll(&wait, 1, 0) > 0;", "poll(&wait, 1, 0) < 0;"),
     Fault("tag-of-nothing", "bpf/prog/vma.bpf.h",
           "return tag == VMA_ANONYMOUS;", "return 1;"),
     Fault("mapping-without-its-place", "bpf/prog/vma.bpf.h",

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PF_KTHREAD 0x00200000u /* of include/linux/sched.h */
@@ -80,4 +82,46 @@ bool procstat_uid(pid_t pid, uid_t *uid)
 		return false;
 	*uid = st.st_uid;
 	return true;
+}
+
+/* --- identity ------------------------------------------------------------------------------- */
+
+/* By the pidfd, which costs less than /proc; true if there is none. */
+static bool may_have_ended(const struct identity *id)
+{
+	struct pollfd wait = {.fd = id->fd, .events = POLLIN};
+
+	return id->fd < 0 || poll(&wait, 1, 0) > 0;
+}
+
+void identity_take(struct identity *id, pid_t pid, bool with_fd)
+{
+	struct procstat s;
+
+	*id = (struct identity){.pid = pid};
+	id->fd = with_fd ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	if (!procstat_read(pid, &s))
+		id->start = s.start;
+	/* If it has ended since, the start time may be that of the next one. */
+	if (!id->start || (id->fd >= 0 && may_have_ended(id)) || identity_has_ended(id)) {
+		id->start = 0;
+		id->ended = true;
+	}
+}
+
+bool identity_has_ended(struct identity *id)
+{
+	struct procstat s;
+
+	if (!id->ended && may_have_ended(id))
+		id->ended = procstat_read(id->pid, &s) || s.start != id->start ||
+			    (s.zombie && s.threads <= 1);
+	return id->ended;
+}
+
+void identity_drop(struct identity *id)
+{
+	if (id->fd >= 0)
+		close(id->fd);
+	id->fd = -1;
 }

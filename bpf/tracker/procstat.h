@@ -27,4 +27,25 @@ int procstat_read(pid_t pid, struct procstat *s);
 /* The effective user; false: the process is gone. */
 bool procstat_uid(pid_t pid, uid_t *uid);
 
+/*
+ * Identifies a process beyond its PID, which the kernel gives to another one after it has ended. A
+ * pidfd (pidfd_open(2)) shows the end; the start time tells processes with one PID apart.
+ */
+struct identity {
+	pid_t pid;
+	int fd;		/* pidfd; -1: there is none */
+	uint64_t start; /* as above; 0: it had ended before this was known */
+	bool ended;	/* by identity_has_ended */
+	bool told_reuse;
+};
+
+/*
+ * Identifies the process that has the PID now; to be dropped even if it has ended. with_fd: use a
+ * pidfd if possible; else /proc shows the end.
+ */
+void identity_take(struct identity *id, pid_t pid, bool with_fd);
+/* Checks it unless the end is known already. */
+bool identity_has_ended(struct identity *id);
+void identity_drop(struct identity *id);
+
 #endif

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 #include "bpf/sampler/sampler.h"
-#include "bpf/tracker/identity.h"
 #include "bpf/tracker/notices.h"
 #include "bpf/tracker/proctable.h"
 #include "bpf/tracker/procstat.h"
