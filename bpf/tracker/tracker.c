@@ -20,7 +20,6 @@
 #include "bpf/sampler/pidns.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/opener.h"
-#include "bpf/tracker/pace.h"
 #include "bpf/tracker/sideband.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/thread.h"
@@ -145,6 +144,21 @@ static bool is_answered(const struct pollfd *fds)
 		if (fds[i].revents)
 			return true;
 	return false;
+}
+
+/* Each reading uses up `each` ns; PACE_AT_ONCE readings may be used in advance. */
+uint64_t pace_wait(struct pace *pace, uint64_t each, bool has_read, uint64_t now)
+{
+	const uint64_t advance = now + (PACE_AT_ONCE - 1) * each;
+
+	if (has_read) {
+		if (pace->until < now)
+			pace->until = now;
+		pace->until += each;
+	}
+	if (pace->until > advance + each)
+		pace->until = advance + each;
+	return pace->until > advance ? pace->until - advance : 0;
 }
 
 /* Waits until there is something to do; fds[0] is for records, fds[1] the wake_fd. */

@@ -5,7 +5,7 @@
 the kernel's mappings, it walks their stacks, and the mapped files name them. No stack of theirs shows
 anything that the commands do not execute.
 
-Covers: bpf/tracker/publish.c bpf/tracker/pace.c bpf/prog/walker.bpf.h bpf/prog/vma.bpf.h"""
+Covers: bpf/tracker/publish.c bpf/tracker/tracker.c bpf/prog/walker.bpf.h bpf/prog/vma.bpf.h"""
 
 import collections
 import os

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Covers: bpf/tracker/pace.c */
+/* Covers: bpf/tracker/tracker.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "bpf/tracker/pace.h"
+#include "bpf/tracker/tracker_priv.h"
 
 #define BEGIN  5000000000ull /* a machine that has just been started */
 #define SECOND 1000000000ull
