@@ -18,9 +18,7 @@ char posted_arg[64];
 
 int nposted;
 
-void __wrap_source_post(struct source *source, enum source_command command, const char *arg);
-
-void __wrap_source_post(struct source *source, enum source_command command, const char *arg)
+static void note_post(struct source *source, enum source_command command, const char *arg)
 {
 	(void)source;
 	posted = command;
@@ -31,10 +29,12 @@ void __wrap_source_post(struct source *source, enum source_command command, cons
 struct typist *typist_new(void)
 {
 	static const struct ui_options options = {.delay = 1};
+	static const struct source_ops ops = {.post = note_post};
 	struct typist *t = calloc(1, sizeof(*t));
 
+	t->source.ops = &ops;
 	machine_open(&t->feed);
-	t->ui = ui_new(t->feed.p, (struct source *)&t->source, &options);
+	t->ui = ui_new(t->feed.p, &t->source, &options);
 	t->ui->utf8 = true;
 	t->ui->now = MACHINE_NOW;
 	strcpy(t->ui->clock, "14:03:21");

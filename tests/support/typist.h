@@ -5,7 +5,7 @@
 /*
  * Types keys at the screen of a made-up machine and looks at it as text. Whole screens are compared
  * with files of expected/VIEW/; STACKTOP_EXPECTED=write makes them anew, to be read before they are
- * kept. The program that includes this is linked with -Wl,--wrap=source_post.
+ * kept. The last command that the screen posted to its source is in posted and posted_arg.
  */
 
 #include <setjmp.h>
@@ -16,13 +16,14 @@
 #include <cmocka.h>
 
 #include "tests/support/machine.h"
+#include "tui/profile/source.h"
 
 struct typist {
 	struct machine feed;
 	struct ui *ui;
 	struct grid *g;
 	char *text;
-	char source; /* only its address counts */
+	struct source source; /* notes what is posted */
 };
 
 extern enum source_command posted;

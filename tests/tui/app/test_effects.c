@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * Every key that the help lists for a view does something there: after at least one of some ways to
  * come to it the screen looks different (an answer to the key counts), the source is asked, or the

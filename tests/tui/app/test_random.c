@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * Random keys, clicks and sizes while the made-up machine goes on. Nothing crashes, nothing leaks
  * (a sanitizer says so), and when rows are made anew the cursor stays on its item.

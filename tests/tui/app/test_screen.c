@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * Types keys at a made-up profile and looks at the screen as text. Whole screens are compared with
  * files of expected/; STACKTOP_EXPECTED=write makes them anew, to be read before they are kept.

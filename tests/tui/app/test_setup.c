@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * Settings by keys and commands, and the mouse, on a made-up machine.
  * Covers: tui/app/setup.c tui/app/cmdline.c tui/app/dispatch.c

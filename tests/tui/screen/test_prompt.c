@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * What was typed before at a prompt comes back by Up and Down, and what is being typed stays.
  * Covers: tui/screen/prompt.c

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * Pictures of the screen: what a terminal makes of the coloured text is the grid with the theme's
  * colours, and what stands in the drawing, put together again by its coordinates, is its text.

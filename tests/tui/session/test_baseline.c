@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * A session as the baseline. The witness is the baseline that is taken live (B): after the same
  * seconds all screens have to be the same, whether these were remembered or read from a file. And

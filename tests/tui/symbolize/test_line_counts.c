@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* build: -Wl,--wrap=source_post */
 /*
  * Source lines of functions: which line leads, from addresses of this program, whose lines the
  * compiler tells by itself, and on the screen.

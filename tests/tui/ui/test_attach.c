@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * Attaching at the screen: what the question offers, and what the source is told of the answer.
  * Covers: tui/ui/attach.c

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * CPUs apart: the filter, the words, and the screen of a made-up machine, which is compared with
  * the shares that its samples give.

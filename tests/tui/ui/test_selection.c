@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * Tags and filters: what is typed, whether the shares on the screen are those of what is chosen,
  * and that a copy of it is the same.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * What rows and shares are of: threads apart from each other, one thread, a module, the parent in a
  * tree, groups of processes, a process that becomes another program.

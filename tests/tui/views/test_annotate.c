@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * The screen of a function's machine code, made up: whole screens, keys, jumps, and what is said
  * where there is nothing to show. That samples are where they belong is for

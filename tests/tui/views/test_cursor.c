@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * What the cursor is on, whatever comes and goes: rows that move, nodes that open, a zoom, a
  * search, another order.

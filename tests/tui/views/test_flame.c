@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post -Wl,--wrap=calltree_load_part */
+/* build: -Wl,--wrap=calltree_load_part */
 /*
  * The flame view and the callers: whole screens of a made-up machine, and that what they show are
  * the shares that were put in. The sums are those of machine.h: a second has 298 samples, 251 of

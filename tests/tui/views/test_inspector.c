@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * The screen of a captured walk, made up: whole screens, keys, and the words of comparisons. That
  * real walks are shown truly is for tests/live/test_inspect.c.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * The view of the shards with made-up ones: whole screens against the files of expected/
  * (STACKTOP_EXPECTED=write makes them anew, to be read before they are kept), and keys.

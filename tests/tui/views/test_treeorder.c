@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * Siblings of Tree and Callers stand in the order that is asked for, by keys, menu, click, command.
  * Covers: tui/views/calltree.c

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: -Wl,--wrap=source_post */
 /*
  * The view of how stacks ended: whole screens of a made-up machine, keys, and that its figures are
  * those that were put in: every sample and every tick is somewhere.
