@@ -49,13 +49,14 @@ void map_entries_free(struct map_entries *e)
 
 static int add_entry(struct map_entries *e, const struct map_entry *entry, uint32_t tag)
 {
-	size_t room = e->room, tags_room = e->room;
+	size_t room = e->room, tags_room;
 	void *more;
 
 	if (entry->start >= entry->end)
 		return 0;
 	if (e->count >= MAP_LIST_MAX)
 		return -E2BIG;
+	tags_room = room;
 	more = grow(e->at, e->count, &room, sizeof(*e->at), MAP_LIST_MAX);
 	if (!more)
 		return -ENOMEM;

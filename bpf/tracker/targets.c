@@ -391,6 +391,7 @@ static void attach_rule(struct targets *ts, struct selector *selector, bool on)
 		return;
 	/* The last one decides. */
 	rule = ts->rules[at];
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers are moved */
 	memmove(ts->rules + at, ts->rules + at + 1, (ts->nrules - at - 1) * sizeof(*ts->rules));
 	ts->rules[ts->nrules - 1] = rule;
 	rule->on = on;

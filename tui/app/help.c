@@ -175,10 +175,12 @@ unsigned int help_open(struct ui *ui)
 {
 	struct help *h = calloc(1, sizeof(*h));
 
-	if (h)
-		ui->page = (struct overlay){&help_ops, h};
-	else
+	if (h) {
+		ui->page.ops = &help_ops;
+		ui->page.state = h;
+	} else {
 		ui_notice(ui, "%s", strerror(ENOMEM));
+	}
 	return UI_REDRAW;
 }
 

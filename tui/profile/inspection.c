@@ -55,6 +55,7 @@ static const char *name_of(const struct inspection *i, uint32_t frame)
 static void tell_end(const struct trace *t, char *to, size_t size)
 {
 	static const char *const ends[] = {
+		/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text of two */
 		[TRACE_FP_ZERO] = ARCH_FP_NAME " is 0",
 		[TRACE_FP_UNREADABLE] = "it points to no stack",
 		[TRACE_FP_DOWN] = "it does not point upward",

@@ -150,9 +150,10 @@ ssize_t cells_in_order(const struct profile *p, const struct profile_cell *cells
 struct cells_range cells_of(const struct profile *p, const struct profile_cell *cells, size_t n,
 			    uint32_t proc, uint32_t tid)
 {
-	struct cells_range range = {SEARCH(n, i, cells_before(p, cells[i].proc, proc)),
-				    SEARCH(n, i, !cells_before(p, proc, cells[i].proc))};
+	struct cells_range range;
 
+	range.from = SEARCH(n, i, cells_before(p, cells[i].proc, proc));
+	range.to = SEARCH(n, i, !cells_before(p, proc, cells[i].proc));
 	if (tid) {
 		cells += range.from;
 		n = range.to - range.from;

@@ -29,14 +29,14 @@ static const struct column reason_columns[UNWIND_REASONS_COLUMNS] = {
 
 static const struct column place_columns[UNWIND_REASONS_COLUMNS] = {
 	[UNWIND_REASONS_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
-	[UNWIND_REASONS_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES"},
+	[UNWIND_REASONS_SAMPLES] = {"SAMPLES", 9, 11, 0, true, true, SORTS_DOWN, "SAMPLES", NULL},
 	[UNWIND_REASONS_SHARE] =
 		{.title = "SHARE%", .min = 8, .max = 8, .right = true, .keep = true},
 	[UNWIND_REASONS_RATE] = {.title = "SMP/s", .min = 7, .max = 8, .right = true},
 	[UNWIND_REASONS_BAR] = {.title = "BAR", .min = 9, .max = 15},
 	[UNWIND_REASONS_NAME] = {"LAST FRAME", 18, 400, 4, false, true, SORTS_UP,
-				 "LAST FRAME by name"},
-	[UNWIND_REASONS_MODULE] = {"FILE", 14, 28, 1, false, true, SORTS_UP, "FILE"},
+				 "LAST FRAME by name", NULL},
+	[UNWIND_REASONS_MODULE] = {"FILE", 14, 28, 1, false, true, SORTS_UP, "FILE", NULL},
 	[UNWIND_REASONS_PLACE] = {.title = "AT", .min = 10, .max = 17},
 };
 
