@@ -200,6 +200,8 @@ static void check_mapped(struct running *r, const struct child *c, uint64_t addr
 		assert_true(area_read(f, &a));
 	while (a.end <= addr);
 	fclose(f);
+	/* While its mappings are read again, the file may be asked for once more. */
+	WAIT(place_at(r, c->pid, 0, addr).kind == PLACE_FILE);
 	tracker_place(r->tracker, &(struct tracker_exec){.pid = c->pid}, addr, &p);
 	assert_int_equal(p.kind, PLACE_FILE);
 	assert_int_equal(fstat(object_fd(p.object), &st), 0);
@@ -250,8 +252,7 @@ static void test_moved(void **state)
 	at = map_file(&r, &c, copy.path, false);
 	check_mapped(&r, &c, at, "moved.so");
 	/* it differs from its original by just that */
-	p = place_at(&r, c.pid, 0, a.start);
-	assert_int_equal(p.kind, PLACE_FILE);
+	WAIT((p = place_at(&r, c.pid, 0, a.start)).kind == PLACE_FILE);
 	assert_true(place_at(&r, c.pid, 0, at).vaddr == p.vaddr + 0x30000);
 	scratch_end(&copy);
 	child_end(&c);
