@@ -21,7 +21,7 @@
 #include "symbols/base/quota.h"
 
 #define ANSWER_NS      (5000ull * 1000000) /* for one file */
-#define ANSWER_BUSY_NS (1000ull * 1000000) /* while others wait and no helper is free */
+#define ANSWER_BUSY_NS (1000ull * 1000000) /* while others wait for it or for any helper */
 #define RESTART_NS     (1000ull * 1000000)
 #define SOON_NS	       (1500ull * 1000000)
 #define TRIES_MAX      3u		    /* of a question that ends a helper */
@@ -405,13 +405,13 @@ static bool send_next(struct opener *o, uint64_t now)
 	return false;
 }
 
-static uint64_t answer_time(const struct opener *o)
+static uint64_t answer_time(const struct opener *o, const struct open_helper *h)
 {
 	bool crowded = o->turn != NULL;
 
 	for (size_t i = 0; i < OPENHELPERS; i++)
 		crowded &= o->helpers[i].depth > 0;
-	return crowded ? ANSWER_BUSY_NS : ANSWER_NS;
+	return crowded || h->depth > 1 ? ANSWER_BUSY_NS : ANSWER_NS;
 }
 
 void opener_turn(struct opener *o, uint64_t now)
@@ -427,7 +427,7 @@ void opener_turn(struct opener *o, uint64_t now)
 	for (unsigned int i = 0; i < OPENHELPERS; i++) {
 		struct open_helper *h = &o->helpers[i];
 
-		if (h->depth && h->since + answer_time(o) <= now) {
+		if (h->depth && h->since + answer_time(o, h) <= now) {
 			openhelpers_kill(&o->processes, i);
 			helper_lose(o, h, -ETIMEDOUT, now);
 		}
