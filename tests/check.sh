@@ -167,7 +167,13 @@ check_words() {
     [ "$(echo "$found" | wc -l)" -lt 10 ] || { echo "$found" && return 1; }
 }
 
-for name in format headers includes covers licence whitespace docs words shellcheck python man clang \
+# What the processor alone decides is in arch folders.
+check_arch() {
+    ! files 'unwind/*' 'bpf/*' 'tui/*' 'symbols/*' | grep -v /arch/ |
+        xargs grep -niwE 'r([sbi]p|[abcd]x|[sd]i)'
+}
+
+for name in format headers includes arch covers licence whitespace docs words shellcheck python man clang \
     cppcheck tidy; do
     check "$name"
 done

@@ -130,8 +130,7 @@ static const struct plt_slot *slot_find(const struct plt_slots *slots, uint64_t 
 			    : NULL;
 }
 
-/* The slot that the stub at p jumps through: after endbr64 and bnd, `jmp *slot(%rip)`, or `mov
- * slot(%rip), %r11` of a retpoline. False: no stub begins here. */
+/* The slot that the stub at p jumps through. False: no stub begins here. */
 static bool stub_at(const struct plt_slots *slots, const uint8_t *p, size_t room, uint64_t addr,
 		    struct plt_slot *out)
 {
