@@ -303,7 +303,8 @@ static void say_questions(struct plain *s)
 		say_settings(s);
 	ui_close_page(ui);
 	if (ui->menu.title) {
-		fputs("sort by which? sort and one of these:\n", s->to);
+		fprintf(s->to, "%s which? %s and one of these:\n", ui->menu.title,
+			keymap_row((enum action)ui->menu.purpose)->name);
 		for (int i = 0; i < ui->menu.count; i++)
 			fprintf(s->to, "%s\n", ui->menu.items[i].text);
 		menu_close(&ui->menu);

@@ -108,7 +108,10 @@ def check_lists(tap):
            "zoom by name")
     tap.ok(plain.ask("back", r"^Processes by"), "back")
     tap.ok(plain.ask("sort pid", r"^Processes by PID.*\n1\. [\d.]+ % PID 902 "), "sort by a column")
-    tap.ok(plain.ask("sort", r"(?s)^sort by which.*^HOTTEST FUNCTION$"), "sort says by what")
+    tap.ok(plain.ask("sort", r"(?s)^Sort by which\? sort and.*^HOTTEST FUNCTION$"),
+           "sort says by what")
+    tap.ok(plain.ask("event", r"(?s)^Sample at which\? event and.*^page-faults$"),
+           "event says which there are")
     tap.ok(plain.ask("filter", r"^Filter .* or cancel$"), "a command asks")
     tap.ok(plain.ask("node", r"^Processes by PID.*filter node\n1\. [\d.]+ % PID 7781 .*\n(?!2\.)"),
            "and the next line answers")
