@@ -18,6 +18,7 @@
 #include "bpf/tracker/openfile.h"
 #include "bpf/tracker/opener.h"
 #include "bpf/tracker/tracker_priv.h"
+#include "symbols/base/memory.h"
 
 #define ASKED_MAX    256u
 #define OPEN_MAX     32u		  /* of them, that are open */
@@ -25,8 +26,8 @@
 #define KEEP_NONE_NS (5000ull * 1000000)  /* it may be installed by then */
 #define PATIENCE_NS  (500ull * 1000000)
 #define PERIOD_NS    (30000ull * 1000000)
-#define COPY_MAX     (64ull << 20)
-#define COPIES_MAX   (256ull << 20) /* with those of mapped files */
+#define COPIES_MAX   memory_limit(MEMORY_COPIES) /* with those of mapped files */
+#define COPY_MAX     (COPIES_MAX / 4)
 #define COUNTED_MAX  1024u
 #define COUNT_NS     (1000ull * 1000000)
 
