@@ -62,7 +62,6 @@ FRONTS = {
 }
 # A top folder that may use all files of a room.
 INSIDE = {"unwind": "bpf"}
-# Uses against the rules; the list only shrinks.
 # A header of a library, and the rooms that may include it.
 LIBRARY_OWNER = (
     (re.compile(r"^(ncursesw?/)?(ncurses|curses|term|panel|menu|form)\.h$"), "tui/screen"),

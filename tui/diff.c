@@ -166,7 +166,7 @@ static int read_session(struct diff *d, int side, const char *path)
 	return err;
 }
 
-/* Looks no further where it cannot go back. */
+/* False for a pipe, which cannot be rewound. */
 static bool is_session(FILE *file)
 {
 	char magic[SESSION_MAGIC_SIZE] = "";

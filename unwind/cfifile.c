@@ -141,7 +141,8 @@ static int cfi_merge(struct cfi *cfi, struct cfi *more, struct cfi_section *sect
 	return err;
 }
 
-/* Sections that are compressed to less than half of their size are not those of a small file. */
+/* Twice the file's size and 1 MiB at most: more CFI was compressed, which small files do not need.
+ */
 uint64_t cfi_limit(const struct elf_file *file)
 {
 	struct stat st;

@@ -17,7 +17,7 @@ enum go_kind {
 	GO_TRAMPOLINE, /* signal handlers return to it */
 	GO_SWITCH,     /* switches to another stack */
 	GO_BOTTOM,     /* has no caller: the stack above it may hold stale data */
-	GO_CLOCK,      /* the same for a call of the vDSO, with a frame pointer meanwhile */
+	GO_CLOCK,      /* switches stacks to call the vDSO, and has a frame pointer meanwhile */
 };
 
 struct go_untrue {

@@ -77,7 +77,10 @@ enum row_kind {
 #define RULE_OUTERMOST_CFA_MAX	     (0x7ffu * 8u)
 #define RULE_FRAME(kind, cfa, depth) RULE(kind, (__u32)(cfa) / 8u << 8 | (__u32)(depth) / 8u)
 
-/* Why CFI could not become a row. Counted per file, and shown as the reason of a walk's end. */
+/*
+ * Why CFI could not become a row. Counted per file, and printed by --dump-unwind; a walk that meets
+ * such a row ends with WALK_UNSUPPORTED.
+ */
 enum row_class {
 	ROW_CLASS_CFA_EXPRESSION = 1,
 	ROW_CLASS_CFA_REGISTER,

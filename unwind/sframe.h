@@ -5,7 +5,7 @@
 /*
  * .sframe, the short form of CFI, for text without any other.
  * Sources: The SFrame Format, versions 1 (binutils 2.40), 2 (2.41, with the errata of 2.45) and 3
- * (2.46); include/sframe.h of the same. AMD64 only.
+ * (2.46); include/sframe.h of the same. Only the processor's own ABI is read (ARCH_SFRAME_ABI).
  */
 
 #include <stdbool.h>

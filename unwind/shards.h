@@ -5,8 +5,8 @@
 /*
  * Allocates blocks in the word space. Word n is word n & SHARD_MASK of shard n >> SHARD_SHIFT. A
  * block never crosses a shard. A shard is created when a block needs one, within the budget. This
- * is bookkeeping only: callbacks create and destroy the memory. Not thread-safe: one thread owns
- * it.
+ * is bookkeeping only: callbacks create and destroy the memory. Not thread-safe: the tracker's
+ * lock guards it.
  */
 
 #include <stdbool.h>

@@ -23,10 +23,10 @@
  *		called with each entry of the lists that is used; unless defined, nothing
  *	STEP_UNLISTED(w)
  *		the frame of a w->pc that no list has; unless defined, the address
- *	STEP_NOTE(w, what, value), STEP_NOTE_ROW(w, addr, at)
+ *	STEP_NOTE(w, what, value), STEP_NOTE_ROW(w, addr, word)
  *		note what the step uses, to be shown: `mapped` and `map` (the entry of the pc),
  *		`cfa`, `ra_at` and `fp_at` (addresses of the caller's pc and FP); the row in force
- *		at addr, which is word number `at`; unless defined, nothing
+ *		at addr, which is word number `word`; unless defined, nothing
  *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_FRAME_POINTER(w, reason),
  *	WALK_WIDE(w, index), WALK_COVERED(w, addr), WALK_SWITCH(w, cfa), WALK_AFTER_CALL(w, addr)
  *		call the function of that name; unless defined, directly. BPF defines them as global

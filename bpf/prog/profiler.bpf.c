@@ -14,6 +14,8 @@
 
 #ifdef __TARGET_ARCH_x86
 #include "bpf/prog/arch/x86_64.bpf.h"
+#else
+#error "no registers of this processor are known"
 #endif
 #include "bpf/prog/layout.h"
 #include "bpf/prog/maps.bpf.h"

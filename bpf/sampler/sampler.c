@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The user-space side of profiler.bpf.c. Three threads use it, each its own group of functions; the
- * swap of the stack-count maps, which they share, has a lock.
+ * The user-space side of profiler.bpf.c. The collector and the tracker use it, each its own group
+ * of functions, builders that of the tracker under its lock; the swap of the stack-count maps,
+ * which they share, has a lock.
  */
 #include "bpf/sampler/sampler.h"
 

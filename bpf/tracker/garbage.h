@@ -25,7 +25,7 @@ struct garbage {
 	size_t n, room;
 	bool unpublished;  /* published lists may still refer to blocks of tables */
 	bool collecting;   /* a thread is in garbage_collect */
-	size_t ncollected; /* the first blocks, which that thread is about to free */
+	size_t ncollected; /* the first blocks, which garbage_collect is about to free */
 };
 
 /* The block is freed once no program can read it. */

@@ -86,8 +86,8 @@ struct tracker {
  * already and need not be read. A few records are read without delay.
  */
 
-/* ns between two readings after PACE_AT_ONCE without a pause; longer if new processes are walked by
- * the lists of their files */
+/* Least ns between two readings once PACE_AT_ONCE came without a pause; PACE_FILES_NS while new
+ * processes are walked by the lists of their files. */
 #define PACE_NS	      (1000ull * 1000)
 #define PACE_FILES_NS (4000ull * 1000)
 #define PACE_AT_ONCE  16u

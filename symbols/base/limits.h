@@ -24,8 +24,8 @@
 #define LIMIT_REMOTE_ALL    LIMIT_MIB(2048) /* and of all, in a run */
 
 /*
- * While a table is built, a fifth of its memory is CFI, two fifths are FDEs (48 bytes each), and
- * two fifths rows. Chromium has 12 MiB of CFI and 400,000 FDEs.
+ * Of the memory in which a table is built, CFI may have an eighth and FDEs (48 bytes each) a
+ * quarter; rows take as much as FDEs. Chromium has 12 MiB of CFI and 400,000 FDEs.
  */
 #define LIMIT_CFI  (memory_limit(MEMORY_BUILD) / 8)
 #define LIMIT_FDES (memory_limit(MEMORY_BUILD) / 4 / 48)

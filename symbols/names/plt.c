@@ -23,7 +23,6 @@
 #include "symbols/names/symname.h"
 
 #define RELOCS_MAX (4ull * SYMLIST_MAX) /* relocations of a file that are looked at */
-#define STUB_MAX   32u			/* bytes of LLVM's retpolines; all others have 8 or 16 */
 
 struct plt_slot { /* of the GOT, with the relocation that fills it */
 	uint64_t addr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The collector: one thread that drains the sampler at the end of a slice and commits the slice.
- * Only its files know both the BPF side and the profile; this one opens and closes the parts, and
- * runs the thread.
+ * Only its files and those of tui/symbolize/ know both the BPF side and the profile; this one opens
+ * and closes the parts, and runs the thread.
  */
 #include "tui/collect/collector.h"
 

@@ -7,8 +7,8 @@
  * they read the profile and write only after they released it, so a slow or closed pipe never holds
  * up the collection. The output has no control characters but newlines, whatever the names contain.
  *
- * All return 0, -ENOMEM, or the -errno of the write. If the reader has gone it is -EPIPE, provided
- * that SIGPIPE is ignored; the caller then ends quietly.
+ * Those with a result return 0, -ENOMEM, or the -errno of the write. If the reader has gone it is
+ * -EPIPE, provided that SIGPIPE is ignored; the caller then ends quietly.
  */
 
 #include <stddef.h>

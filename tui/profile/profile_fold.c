@@ -170,9 +170,8 @@ bool profile_fold_half(struct profile *p)
  * Limits the memory of stacks and names. The number of cells is limited, but a hostile process can
  * have stacks of a thousand frames with names of a kilobyte each: 50,000 of these are gigabytes.
  * Above three quarters of the limit history is dropped, then stacks of the totals, each time the
- * rarest half of those that are not hot. What is recent is on the screen and
- * stays, so at the limit new stacks are not kept: their samples count as folded away. No sample is
- * lost.
+ * rarest half of those that are not hot. What is recent is on the screen and stays, so at the limit
+ * new stacks are not kept: their samples count as folded away. No sample is lost.
  */
 void profile_bound(struct profile *p, uint64_t bytes)
 {

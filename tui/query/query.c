@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The one place that knows which samples a query counts: every answer goes through query_cells, so
- * no two can disagree about it.
- */
+/* Which samples a query counts. All answers use query_take or query_passes, so none disagree. */
 #include "tui/query/query.h"
 
 #include <errno.h>

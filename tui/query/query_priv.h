@@ -52,7 +52,7 @@ struct query query_of_baseline(const struct query *q);
 /* The innermost function of a cell that query_take has seen; IDTABLE_NONE: no frames. */
 uint32_t query_leaf(const struct profile *p, const struct query *q,
 		    const struct profile_cell *cell);
-/* Nodes of a tree. */
+/* Most nodes of a tree. */
 #define QUERY_TREE_MAX 200000u
 
 /* Adds to one bar of a row's history, without overflow. */

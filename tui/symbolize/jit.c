@@ -317,7 +317,7 @@ static void process_doubt(const struct jit *jit, struct jit_process *p)
  * The process with the least recently used names, of the same user or, for root, of any. NULL: all
  * are in use in this round.
  */
-static struct jit_process *victim_for(const struct jit *jit, const struct jit_process *of)
+static struct jit_process *evictable_for(const struct jit *jit, const struct jit_process *of)
 {
 	struct jit_process *p, *next;
 
@@ -352,7 +352,7 @@ static void process_charge(struct jit *jit, struct jit_process *p, uid_t uid)
 	p->charged = 0;
 	p->uid = uid;
 	while (!quota_take(&jit->bytes, uid, bytes)) {
-		victim = victim_for(jit, p);
+		victim = evictable_for(jit, p);
 		if (!victim) {
 			process_refuse(jit, p);
 			return;

@@ -80,7 +80,7 @@ static bool is_plain(const char *text)
 	return *text && !strpbrk(text, "\\^$[]|()*+?{}");
 }
 
-/* The sieve's way through all processes; none passes. */
+/* Offers the words of one process. Always false, so that all are visited. */
 static bool offer_proc(const struct profile_proc *proc, void *arg)
 {
 	const struct offering *o = arg;

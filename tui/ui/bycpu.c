@@ -11,7 +11,7 @@
 #include "tui/ui/ui.h"
 #include "tui/util/share.h"
 
-#define WORDS_CPUS 2 /* are named both; of more only the first */
+#define WORDS_CPUS 2 /* up to so many CPUs are named; of more, only the first */
 
 unsigned int bycpu_toggle(struct ui *ui)
 {
@@ -49,7 +49,7 @@ void bycpu_wanted(struct ui *ui)
 	}
 }
 
-/* The same of a moment that may be long ago. */
+/* Why a moment, which may be long ago, has no CPUs; NULL: it has. */
 static const char *missing_then(const struct ui *ui)
 {
 	const struct scrub *s = &ui->scrub;

@@ -33,7 +33,7 @@ bool config_path(char *to, size_t size)
 }
 
 /* Why the file was refused, found once more for the message. False: nothing refuses it now. */
-static bool find_culprit(struct safepath *at, const char *path)
+static bool find_refusal(struct safepath *at, const char *path)
 {
 	int err = safepath_open(at, path, 0);
 
@@ -52,7 +52,7 @@ void config_explain(const char *path, int err, char *to, size_t size)
 		 err == -EINVAL		   ? "not a regular file"
 		 : err == -EFBIG	   ? "larger than 64 KiB"
 		 : err != -EPERM	   ? strerror(-err)
-		 : find_culprit(&at, path) ? at.why
+		 : find_refusal(&at, path) ? at.why
 					   : "belongs to another user than root");
 	text_clean(to, size, text, strlen(text));
 }

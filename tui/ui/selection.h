@@ -43,7 +43,7 @@ struct selection {
 	struct match_cache tagged, procs, funcs, module;
 	struct cpuset cpus;
 	bool stale;	  /* funcs and cpus are verdicts of an earlier filter */
-	char judged[256]; /* module are verdicts of this one */
+	char judged[256]; /* the filter that the verdicts in module are of */
 };
 
 /* NULL: no memory. */

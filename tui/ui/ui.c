@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What everything on the screen may ask of it. See app/dispatch.c for what it asks of them. */
+/* What views may ask of the screen; tui/app/dispatch.c calls the views. */
 #include "tui/ui/ui.h"
 
 #include <stdarg.h>

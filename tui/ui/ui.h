@@ -3,8 +3,8 @@
 #define STACKTOP_TUI_UI_UI_H
 
 /*
- * The state of the screen: what was chosen, and what is shown. app/dispatch.h has its life and the
- * way from a key to the grid; here is what views and their helpers use.
+ * The state of the screen: what was chosen, and what is shown; and what views and their helpers use
+ * of it. tui/app/dispatch.h makes and frees it and leads from a key to the grid.
  */
 
 #include <stdbool.h>

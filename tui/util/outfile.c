@@ -93,7 +93,7 @@ static int open_temporary(struct outfile *file, mode_t mode)
 	return fd;
 }
 
-/* Only root makes devices. */
+/* A device may be written: only root can make one. */
 static int may_write(struct safepath *path)
 {
 	mode_t kind = path->status.st_mode & S_IFMT;
@@ -185,7 +185,7 @@ FILE *outfile_stream(struct outfile *file)
 	return file->stream;
 }
 
-/* musl has no function for it. */
+/* musl has no renameat2. */
 static int take_name(const struct outfile *file)
 {
 	unsigned int flags = file->fresh ? RENAME_NOREPLACE : 0;

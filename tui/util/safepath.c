@@ -189,7 +189,7 @@ static int step(struct safepath_walk *w)
 
 	if (length >= sizeof(s->name))
 		return -ENAMETOOLONG;
-	/* "/", and the rest after a link to it */
+	/* An empty part ("/", or the end of a link's target) is the folder itself. */
 	snprintf(s->name, sizeof(s->name), "%.*s", length ? (int)length : 1, length ? w->at : ".");
 	s->held = openat(s->folder, s->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (s->held < 0)

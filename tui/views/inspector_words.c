@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A step in words. They follow the walk's own order, so that who reads them down knows how a
- * caller is found: what address to look up, in which mapping, granule and row, by which rule.
+ * A step in words. They follow the walk's own order, so that they explain how a caller is found:
+ * what address to look up, in which mapping, granule and row, by which rule.
  */
 #include <inttypes.h>
 #include <stdarg.h>
