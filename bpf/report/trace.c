@@ -180,10 +180,8 @@ static int trace_walk(struct tracer *r, bool in_sigreturn)
 	while (reason == WALK_CONTINUE && t->nsteps <= WALK_FRAMES_MAX) {
 		struct trace_step *s;
 
-		s = grow(t->steps, t->nsteps, &room, sizeof(*s), SIZE_MAX);
-		if (!s)
+		if (GROW(t->steps, t->nsteps, room, SIZE_MAX))
 			return -ENOMEM;
-		t->steps = s;
 		s = &t->steps[t->nsteps];
 		note_before(r, s);
 		if (in_sigreturn && !t->nsteps)

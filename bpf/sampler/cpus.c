@@ -24,11 +24,8 @@ struct cpulist {
 
 static int add_cpu(struct cpulist *l, unsigned int cpu)
 {
-	unsigned int *more = grow(l->cpus, l->n, &l->room, sizeof(*more), CPU_MAX + 1);
-
-	if (!more)
+	if (GROW(l->cpus, l->n, l->room, CPU_MAX + 1))
 		return -ENOMEM;
-	l->cpus = more;
 	l->cpus[l->n++] = cpu;
 	return 0;
 }

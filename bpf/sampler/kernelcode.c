@@ -62,13 +62,11 @@ static struct kernelcode_piece *find_current(struct kernelcode *k, uint64_t star
 /* NULL: no memory. */
 static struct kernelcode_piece *add_piece(struct kernelcode *k)
 {
-	struct kernelcode_piece *oldest = k->pieces, *more;
+	struct kernelcode_piece *oldest = k->pieces;
 
 	if (k->n < PIECES_MAX) {
-		more = grow(k->pieces, k->n, &k->room, sizeof(*more), PIECES_MAX);
-		if (!more)
+		if (GROW(k->pieces, k->n, k->room, PIECES_MAX))
 			return NULL;
-		k->pieces = more;
 		return &k->pieces[k->n++];
 	}
 	for (size_t i = 1; i < k->n; i++)

@@ -247,10 +247,7 @@ static void *builder_main(void *arg)
 			continue;
 		if (bs->garbage->n)
 			garbage_collect(bs->garbage, bs->lock);
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += GARBAGE_NS;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
+		until = clock_in(CLOCK_MONOTONIC, GARBAGE_NS);
 		while (!bs->stop && !builder_has_work(b)) {
 			if (bs->garbage->n) {
 				if (pthread_cond_timedwait(&bs->wake, &bs->lock->lock, &until))

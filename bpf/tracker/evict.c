@@ -186,11 +186,8 @@ struct word_array {
 
 static int add_word(struct word_array *a, uint32_t word)
 {
-	uint32_t *more = grow(a->at, a->count, &a->room, sizeof(*more), SIZE_MAX);
-
-	if (!more)
+	if (GROW(a->at, a->count, a->room, SIZE_MAX))
 		return -ENOMEM;
-	a->at = more;
 	a->at[a->count++] = word;
 	return 0;
 }

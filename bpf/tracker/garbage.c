@@ -12,14 +12,11 @@
 
 void garbage_add(struct garbage *g, struct shards *from, uint32_t word)
 {
-	struct garbage_block *more = grow(g->blocks, g->n, &g->room, sizeof(*more), SIZE_MAX);
-
-	if (!more) {
+	if (GROW(g->blocks, g->n, g->room, SIZE_MAX)) {
 		sampler_wait(g->sampler);
 		shards_remove(from, word);
 		return;
 	}
-	g->blocks = more;
 	g->blocks[g->n++] = (struct garbage_block){from, word};
 	g->unpublished |= from == g->tables;
 	if (g->n == 1)

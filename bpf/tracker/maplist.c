@@ -49,23 +49,15 @@ void map_entries_free(struct map_entries *e)
 
 static int add_entry(struct map_entries *e, const struct map_entry *entry, uint32_t tag)
 {
-	size_t room = e->room, tags_room;
-	void *more;
+	uint32_t room = e->room;
 
 	if (entry->start >= entry->end)
 		return 0;
 	if (e->count >= MAP_LIST_MAX)
 		return -E2BIG;
-	tags_room = room;
-	more = grow(e->at, e->count, &room, sizeof(*e->at), MAP_LIST_MAX);
-	if (!more)
+	if (GROW(e->tags, e->count, room, MAP_LIST_MAX) ||
+	    GROW(e->at, e->count, e->room, MAP_LIST_MAX))
 		return -ENOMEM;
-	e->at = more;
-	more = grow(e->tags, e->count, &tags_room, sizeof(*e->tags), MAP_LIST_MAX);
-	if (!more)
-		return -ENOMEM;
-	e->tags = more;
-	e->room = (uint32_t)room;
 	e->tags[e->count] = tag;
 	e->at[e->count++] = *entry;
 	return 0;

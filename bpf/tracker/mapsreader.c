@@ -14,12 +14,8 @@
 
 static int add_file(struct maps_reading *s, const struct procmap *map)
 {
-	struct file_id *more =
-		grow(s->files, s->nfiles, &s->files_room, sizeof(*more), COUNTED_MAX);
-
-	if (!more)
+	if (GROW(s->files, s->nfiles, s->files_room, COUNTED_MAX))
 		return -ENOMEM;
-	s->files = more;
 	s->files[s->nfiles++] =
 		(struct file_id){makedev(map->dev_major, map->dev_minor), map->inode};
 	return 0;
@@ -28,15 +24,9 @@ static int add_file(struct maps_reading *s, const struct procmap *map)
 static int add_name(struct maps_reading *s, const char *name, size_t *at)
 {
 	const size_t length = strlen(name) + 1;
-	char *more;
 
-	if (s->names_used + length > s->names_room) {
-		more = realloc(s->names, (s->names_used + length) * 2);
-		if (!more)
-			return -ENOMEM;
-		s->names = more;
-		s->names_room = (s->names_used + length) * 2;
-	}
+	if (GROW_TO(s->names, s->names_used + length, s->names_room, SIZE_MAX))
+		return -ENOMEM;
 	*at = s->names_used;
 	memcpy(s->names + s->names_used, name, length);
 	s->names_used += length;
@@ -45,13 +35,10 @@ static int add_name(struct maps_reading *s, const char *name, size_t *at)
 
 static int add_read(struct maps_reading *s, const struct procmap *map)
 {
-	struct read_mapping *more =
-		grow(s->seen, s->nseen, &s->seen_room, sizeof(*more), MAPPINGS_MAX);
 	size_t name = 0;
 
-	if (!more)
+	if (GROW(s->seen, s->nseen, s->seen_room, MAPPINGS_MAX))
 		return -ENOMEM;
-	s->seen = more;
 	if (s->nseen)
 		name = s->seen[s->nseen - 1].name;
 	if ((!s->nseen || strcmp(s->names + name, map->name) != 0) && add_name(s, map->name, &name))

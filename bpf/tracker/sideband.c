@@ -171,7 +171,6 @@ static int add_missing(struct sideband *s, bool listed, int *err)
 	unsigned int *online = NULL;
 	size_t n = s->ncpus;
 	int came = 0, one;
-	struct cpu_ring *r;
 
 	*err = 0;
 	if (!cpus) {
@@ -181,17 +180,16 @@ static int add_missing(struct sideband *s, bool listed, int *err)
 	for (size_t i = 0; i < n; i++) {
 		if (has_ring(s, cpus[i]))
 			continue;
-		r = grow(s->rings, s->nrings, &s->rings_room, sizeof(*r), SIZE_MAX);
-		if (r)
-			s->rings = r;
-		one = r ? ring_open(s, &s->rings[s->nrings], cpus[i]) : -ENOMEM;
+		one = GROW(s->rings, s->nrings, s->rings_room, SIZE_MAX);
 		if (!one) {
-			s->nrings++;
-			came++;
-			continue;
-		}
-		if (r)
+			one = ring_open(s, &s->rings[s->nrings], cpus[i]);
+			if (!one) {
+				s->nrings++;
+				came++;
+				continue;
+			}
 			ring_close(s, &s->rings[s->nrings]);
+		}
 		if (!*err && (one != -ENODEV || (s->cpus && listed)))
 			*err = one;
 	}
@@ -284,23 +282,9 @@ int sideband_fd(const struct sideband *s)
 /* Makes room for a record of that size in the copy; NULL: no memory. */
 static char *copy_room(struct sideband *s, size_t size)
 {
-	size_t room;
-	void *more;
-
-	if (s->used + size > s->room) {
-		room = s->room ? s->room * 2 : 1u << 16;
-		while (room < s->used + size)
-			room *= 2;
-		more = realloc(s->copy, room);
-		if (!more)
-			return NULL;
-		s->copy = more;
-		s->room = room;
-	}
-	more = grow(s->pending, s->npending, &s->pending_room, sizeof(*s->pending), SIZE_MAX);
-	if (!more)
+	if (GROW_TO(s->copy, s->used + size, s->room, SIZE_MAX) ||
+	    GROW(s->pending, s->npending, s->pending_room, SIZE_MAX))
 		return NULL;
-	s->pending = more;
 	return s->copy + s->used;
 }
 
