@@ -21,7 +21,6 @@
 #include "bpf/tracker/garbage.h"
 #include "bpf/tracker/notices.h"
 #include "bpf/tracker/object.h"
-#include "bpf/tracker/placement.h"
 #include "bpf/tracker/proctable.h"
 #include "bpf/tracker/turnlock.h"
 #include "symbols/base/memory.h"

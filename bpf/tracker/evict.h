@@ -3,7 +3,8 @@
 #define STACKTOP_BPF_TRACKER_EVICT_H
 
 /*
- * Which tables go when the budget is used up, and which come back. Guarded by the tracker's lock.
+ * The room for tables in the shards: which go when the budget is used up, and which come back.
+ * Guarded by the tracker's lock.
  *
  * Tables that no process maps go first. Then, for a table that a sample asked for, the one whose
  * last sample is the longest ago. When all are in use, each stays for a while and then gives way to
@@ -11,8 +12,10 @@
  * far evicts no table that a process maps, with one exception: where targets are chosen, the table
  * of a target evicts those that no target maps.
  *
- * Tables are evicted only for one that is then certain to fit (placement.h) and is placed at once,
- * so that no eviction is in vain.
+ * Tables are evicted only for one that is then certain to fit and is placed at once, so that no
+ * eviction is in vain. The number of free words says little: they are in gaps, and a table needs
+ * gaps that its blocks fit in. A block can be cut (unwind/block.h), so a gap is of use except for a
+ * remainder that is too small for a piece.
  */
 
 #include <stdbool.h>
@@ -21,6 +24,8 @@
 #include "unwind/shards.h"
 
 struct object;
+struct objects;
+struct unwind_table;
 
 #define EVICT_IDLE_NS (2ull * 1000000000) /* a table without a sample for so long may go */
 
@@ -59,6 +64,12 @@ int evict_measure(const struct evictor *ev, enum evict_extent extent, struct sha
  * and no table has gone that could stay.
  */
 int evict_for(struct evictor *ev, const struct object *o, uint64_t nwords);
+/* Will placement_add succeed with a table of nwords? */
+bool placement_fits(const struct shards_room *room, uint64_t nwords);
+/* Would it in empty shards? */
+bool placement_fits_empty(const struct shards *shards, uint64_t nwords);
+/* Copies all of the table's blocks to the shards, cut to fit the gaps, or none of them. */
+int placement_add(struct objects *os, struct object *o, const struct unwind_table *table);
 /* Number of objects that are sampled and have no room. */
 unsigned int evict_waiting(const struct evictor *ev);
 

@@ -4,7 +4,7 @@
 turn, small tables keep their place beside them, and no stack is walked by rows of another program:
 each is the true chain or ends with a reason.
 
-Covers: bpf/tracker/placement.c bpf/tracker/evict.c bpf/tracker/object.c bpf/prog/walker.bpf.h
+Covers: bpf/tracker/evict.c bpf/tracker/object.c bpf/prog/walker.bpf.h
 """
 
 import concurrent.futures

@@ -2,7 +2,7 @@
 /*
  * Tables in shards that are full of holes, made on purpose: what is said to fit does, cut in pieces
  * or not, and says afterwards of each byte what it said before. Nothing of it runs in the kernel.
- * Covers: bpf/tracker/placement.c bpf/tracker/evict.c bpf/tracker/garbage.c
+ * Covers: bpf/tracker/evict.c bpf/tracker/garbage.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/tracker/placement.h"
+#include "bpf/tracker/evict.h"
 #include "bpf/tracker/tracker_priv.h"
 #include "unwind/block.h"
 #include "unwind/row.h"
