@@ -334,7 +334,7 @@ BPF = [
           "if (p->scan_round != t->rescan.round)", "if (p->scan_round > t->rescan.round)"),
     Fault("rescan-rest", "bpf/tracker/rescan.c",
           "if (t->rescan.proc || clock_now() < t->rescan.rest_until)", "if (t->rescan.proc)"),
-    Fault("stale-kept", "bpf/tracker/stale.c",
+    Fault("stale-kept", "bpf/tracker/rescan.c",
           "t->procs.doubts[n++] = t->procs.doubts[i];\n\tt->procs.ndoubts = n;",
           "t->procs.doubts[n] = t->procs.doubts[i];\n\tt->procs.ndoubts = n;"),
     Fault("maplist-bias", "bpf/tracker/maplist.c",

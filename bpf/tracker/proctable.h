@@ -108,7 +108,7 @@ struct proctable {
 		pid_t pid;
 	} forked[FORKED_MAX];
 	struct process *dirty;
-	pid_t doubts[DOUBTS_MAX]; /* to be read anew, see stale.c */
+	pid_t doubts[DOUBTS_MAX]; /* to be read anew, see rescan.c */
 	size_t ndoubts;
 };
 

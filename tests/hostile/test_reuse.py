@@ -11,7 +11,7 @@ be taken for another process's.
 
 All cases run at once. Each is judged by the JSON report and by the session recorded meanwhile.
 
-Covers: bpf/tracker/process.c bpf/tracker/mapping.c bpf/tracker/stale.c bpf/tracker/answers.c tui/collect/stackcache.c tui/symbolize/resolver.c
+Covers: bpf/tracker/process.c bpf/tracker/mapping.c bpf/tracker/rescan.c bpf/tracker/answers.c tui/collect/stackcache.c tui/symbolize/resolver.c
 Covers: tui/symbolize/modules.c tui/symbolize/jit.c unwind/step.h
 """
 

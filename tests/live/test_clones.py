@@ -9,7 +9,7 @@ parent and child apart. Children are new processes that live for less than a mil
 each one is known. Within execve a child has the stack of its parent's image, or none, or the stack
 that the kernel has just made, on which nothing has run.
 
-Covers: unwind/arch/x86_64/clonegap.c unwind/step.h bpf/prog/walker.bpf.h bpf/tracker/process.c bpf/tracker/stale.c
+Covers: unwind/arch/x86_64/clonegap.c unwind/step.h bpf/prog/walker.bpf.h bpf/tracker/process.c bpf/tracker/rescan.c
 """
 
 import collections

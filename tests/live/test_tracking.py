@@ -7,7 +7,7 @@ unmapped and moved, replaced files. Every program here spins in a chain of its o
 
     tests/live/test_tracking.py [NAME...]       only these
 
-Covers: bpf/tracker/process.c bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/object.c bpf/tracker/stale.c tui/collect/procinfo.c
+Covers: bpf/tracker/process.c bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/object.c bpf/tracker/rescan.c tui/collect/procinfo.c
 Covers: tui/collect/stackcache.c
 """
 

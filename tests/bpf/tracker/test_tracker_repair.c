@@ -2,7 +2,7 @@
 /*
  * What is gone comes again: tables that are thrown away, seen in walks of a child, and processes of
  * which the kernel lost the records.
- * Covers: bpf/tracker/rescan.c bpf/tracker/stale.c bpf/tracker/evict.c bpf/tracker/garbage.c
+ * Covers: bpf/tracker/rescan.c bpf/tracker/evict.c bpf/tracker/garbage.c
  */
 #include <inttypes.h>
 #include <pthread.h>
