@@ -18,14 +18,40 @@ struct turnlock {
 	atomic_bool wanted;
 };
 
-void turnlock_init(struct turnlock *l);
-void turnlock_destroy(struct turnlock *l);
-void turnlock_take(struct turnlock *l);
-void turnlock_give(struct turnlock *l);
+static inline void turnlock_init(struct turnlock *l)
+{
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_mutex_init(&l->turn, NULL);
+	atomic_init(&l->wanted, false);
+}
+
+static inline void turnlock_destroy(struct turnlock *l)
+{
+	pthread_mutex_destroy(&l->lock);
+	pthread_mutex_destroy(&l->turn);
+}
+
+static inline void turnlock_take(struct turnlock *l)
+{
+	pthread_mutex_lock(&l->turn);
+	atomic_store(&l->wanted, true);
+	pthread_mutex_lock(&l->lock);
+	atomic_store(&l->wanted, false);
+	pthread_mutex_unlock(&l->turn);
+}
+
+static inline void turnlock_give(struct turnlock *l)
+{
+	pthread_mutex_unlock(&l->lock);
+}
+
 /*
  * For the owner. True: another thread waits, and gets the lock before all that call turnlock_take
  * from now on.
  */
-bool turnlock_is_wanted(struct turnlock *l);
+static inline bool turnlock_is_wanted(struct turnlock *l)
+{
+	return atomic_load(&l->wanted);
+}
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * A thread that gives the lock and takes it at once comes after the one that waited. It does so
  * only when it has seen that the other one waits, so no time matters.
- * Covers: bpf/tracker/turnlock.c
+ * Covers: bpf/tracker/turnlock.h
  */
 #include <setjmp.h>
 #include <stdarg.h>
