@@ -104,7 +104,7 @@ int map_entries_add(struct map_entries *e, const struct mapping *m)
 	return err ? err : add_entry(e, &gap, tag);
 }
 
-/* Marks the mappings whose entries fit together, see crowd.h. */
+/* Marks the mappings whose entries fit together, see crowd_order. */
 static int choose_mappings(const struct process *p, bool *keep)
 {
 	struct file_id *files = malloc(p->nmappings * sizeof(*files));

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "bpf/tracker/idlefile.h"
-#include "bpf/tracker/mapsreader.h"
 #include "bpf/tracker/notices.h"
 #include "bpf/tracker/object.h"
 #include "bpf/tracker/objectfile.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bpf/tracker/crowd.h"
+#include "bpf/tracker/mapsreader.h"
 #include "symbols/base/quota.h"
 
 struct open_answer;

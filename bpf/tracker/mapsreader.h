@@ -2,15 +2,24 @@
 #ifndef STACKTOP_BPF_TRACKER_MAPSREADER_H
 #define STACKTOP_BPF_TRACKER_MAPSREADER_H
 
-/* Reads the executable mappings of /proc/PID/maps, or of too many those that matter most. */
+/*
+ * Reads the executable mappings of /proc/PID/maps, or of too many those that matter most. In a
+ * process with tens of thousands, most of them map a single file or anonymous memory. The program
+ * and its libraries, which its stacks need, have a few mappings each, anywhere among the others.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "symbols/files/procmaps.h"
 
 #define MAPPINGS_MAX 8192u /* of a process */
+
+struct file_id {
+	uint64_t dev, inode; /* 0: no file */
+};
 
 /* A mapping as it was read. */
 struct read_mapping {
@@ -33,5 +42,11 @@ struct maps_reading {
 /* `reading` has its pid and is zero otherwise; to be freed in any case. -errno. */
 int mapsreader_read(struct maps_reading *reading);
 void mapsreader_free(struct maps_reading *reading);
+/*
+ * Writes the indices 0 to n - 1 of the mappings to order[], those to keep first: mappings of files
+ * with the fewest mappings come first; mappings of one file stay in order. files[i] is the file of
+ * mapping i. -ENOMEM.
+ */
+int crowd_order(const struct file_id *files, uint32_t n, uint32_t *order);
 
 #endif

@@ -17,7 +17,7 @@
 
 #include <uthash.h>
 
-#include "bpf/tracker/crowd.h"
+#include "bpf/tracker/mapsreader.h"
 #include "symbols/base/quota.h"
 #include "symbols/elf/elffile.h"
 

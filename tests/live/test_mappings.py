@@ -4,7 +4,7 @@
 """A process with more code mappings than a walk can search: most are of one file, and its C library
 lies above them all. Its stacks go through the library, and are walked to their end.
 
-Covers: bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/crowd.c bpf/tracker/rescan.c"""
+Covers: bpf/tracker/mapping.c bpf/tracker/publish.c bpf/tracker/mapsreader.c bpf/tracker/rescan.c"""
 
 import os
 import subprocess

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Covers: bpf/tracker/crowd.c */
+/* Covers: bpf/tracker/mapsreader.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "bpf/tracker/crowd.h"
+#include "bpf/tracker/mapsreader.h"
 
 #define MANY 60000u
 
