@@ -312,7 +312,7 @@ BPF = [
           "idle_take(t, cpu, idle + iowait);", "idle_take(t, cpu, iowait);"),
     Fault("sizes-procs", "bpf/sampler/sizes.c",
           "if (procs > m->pid_max)", "if (procs < m->pid_max)"),
-    Fault("memlock-twice", "bpf/sampler/memlock.c",
+    Fault("memlock-twice", "bpf/sampler/sizes.c",
           "if (ids[i] == id)\n\t\t\treturn false;", "if (ids[i] == id)\n\t\t\tcontinue;"),
     Fault("sideband-order", "bpf/tracker/sideband.c",
           "(struct pending_record){id.time, s->used, s->npending};",

@@ -22,7 +22,7 @@
 #include "bpf/report/check.h"
 #include "bpf/sampler/kernelinfo.h"
 #include "bpf/report/dump.h"
-#include "bpf/sampler/memlock.h"
+#include "bpf/sampler/sizes.h"
 #include "symbols/base/clock.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/text.h"

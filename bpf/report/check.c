@@ -26,7 +26,7 @@
 #include <bpf/libbpf.h>
 
 #include "bpf/sampler/kernelinfo.h"
-#include "bpf/sampler/memlock.h"
+#include "bpf/sampler/sizes.h"
 #include "bpf/sampler/pidns.h"
 #include "bpf/sampler/refusal.h"
 #include "bpf/sampler/sampler.h"

@@ -3,15 +3,24 @@
  * Maps take locked memory whether it is used or not, so their sizes follow the machine: each CPU
  * has its own samples and stacks, up to a limit where room for them is no longer cheap; the number
  * of processes is limited by pid_max and by the memory that each one takes itself.
+ *
+ * What they take in the end the kernel is asked for: the memory of a map beyond its values, and for
+ * each CPU, differs between kernels.
  */
 #include "bpf/sampler/sizes.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define CPU_MEMORY  (512ull << 20) /* memory without which a CPU does not count */
 #define PROC_MEMORY (128ull << 10) /* minimum of a process, with its page tables */
+
+#define MAPS_MAX 4096u /* maps that are counted: shards, and some for each CPU */
 
 #define COUNTS_MIN (1u << 14)
 #define COUNTS_MAX (1u << 17)
@@ -69,4 +78,69 @@ uint64_t map_sizes_bytes(const struct map_sizes *sizes)
 	/* A hash takes 64 bytes or more for an entry; lists, rules and per-CPU data take 5 MiB. */
 	return (uint64_t)sizes->counts * 2 * 96 + sizes->ring + (uint64_t)sizes->seen_sets * 64 +
 	       (uint64_t)sizes->procs * 2 * 128 + (5ull << 20);
+}
+
+/* bpf_map_show_fdinfo() of the kernel writes "name:\tvalue" lines; false: it is no map. */
+static bool map_read(const char *number, uint64_t *id, uint64_t *bytes)
+{
+	char path[64], line[128];
+	bool has_id = false, has_bytes = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%.16s", number);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (fgets(line, sizeof(line), f)) {
+		has_id |= sscanf(line, "map_id: %" SCNu64, id) == 1;
+		has_bytes |= sscanf(line, "memlock: %" SCNu64, bytes) == 1;
+	}
+	fclose(f);
+	return has_id && has_bytes;
+}
+
+/* A map that is open twice counts once. */
+static bool is_new(uint64_t *ids, unsigned int *n, uint64_t id)
+{
+	for (unsigned int i = 0; i < *n; i++)
+		if (ids[i] == id)
+			return false;
+	if (*n == MAPS_MAX)
+		return false;
+	ids[(*n)++] = id;
+	return true;
+}
+
+uint64_t memlock_expected(void)
+{
+	struct machine_limits machine;
+	struct map_sizes sizes;
+
+	machine_read(&machine);
+	map_sizes_of(&machine, &sizes);
+	return map_sizes_bytes(&sizes);
+}
+
+int memlock_maps(uint64_t *bytes)
+{
+	uint64_t *ids, id = 0, size = 0;
+	unsigned int n = 0;
+	struct dirent *e;
+	DIR *dir;
+	int err = 0;
+
+	*bytes = 0;
+	ids = calloc(MAPS_MAX, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	dir = opendir("/proc/self/fdinfo");
+	if (!dir)
+		err = -errno;
+	while (dir && (e = readdir(dir)))
+		if (e->d_name[0] != '.' && map_read(e->d_name, &id, &size) && is_new(ids, &n, id))
+			*bytes += size;
+	if (dir)
+		closedir(dir);
+	free(ids);
+	return err;
 }

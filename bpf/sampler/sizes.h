@@ -2,7 +2,10 @@
 #ifndef STACKTOP_BPF_SAMPLER_SIZES_H
 #define STACKTOP_BPF_SAMPLER_SIZES_H
 
-/* The sizes of maps that a larger machine fills faster, set before they are made. */
+/*
+ * The sizes of maps that a larger machine fills faster, set before they are made, and the memory of
+ * all maps, which cannot be swapped out.
+ */
 
 #include <stdint.h>
 
@@ -24,5 +27,12 @@ void machine_read(struct machine_limits *m);
 void map_sizes_of(const struct machine_limits *m, struct map_sizes *sizes);
 /* An estimate of all maps without shards; memlock_maps is exact once they are made. */
 uint64_t map_sizes_bytes(const struct map_sizes *sizes);
+/* The same for this machine. */
+uint64_t memlock_expected(void);
+/*
+ * Bytes of all maps that this process has open, inner maps included, as the kernel counts them
+ * (memlock in fdinfo, proc(5)). -errno: they cannot be read.
+ */
+int memlock_maps(uint64_t *bytes);
 
 #endif

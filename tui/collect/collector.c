@@ -18,7 +18,7 @@
 
 #include "bpf/sampler/kernelinfo.h"
 #include "bpf/sampler/ksyms.h"
-#include "bpf/sampler/memlock.h"
+#include "bpf/sampler/sizes.h"
 #include "bpf/sampler/refusal.h"
 #include "bpf/sampler/sampler.h"
 #include "symbols/base/clock.h"

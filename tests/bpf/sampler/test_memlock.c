@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * How much memory the maps lock, against what the kernel says of their sizes, and its limit.
- * Covers: bpf/sampler/memlock.c
+ * Covers: bpf/sampler/sizes.c
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "bpf/sampler/ksyms.h"
-#include "bpf/sampler/memlock.h"
+#include "bpf/sampler/sizes.h"
 #include "bpf/sampler/sampler.h"
 #include "unwind/row.h"
 

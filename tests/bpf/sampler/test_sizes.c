@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bpf/sampler/memlock.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/sizes.h"
 
