@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 
 #include "bpf/sampler/sampler.h"
+#include "bpf/sampler/shardmaps.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/base/grow.h"
 #include "unwind/shards.h"
@@ -33,7 +34,7 @@ struct tracer {
 #define STEP_KEY(n)		     0 /* a trace has no use for the hash */
 #define STEP_BARRIER(x)		     ((void)(x))
 #define step_shard(shard)	     trace_shard((struct tracer *)w, shard)
-#define step_map_entries()	     sampler_map_entries(((struct tracer *)w)->sampler)
+#define step_map_entries()	     sampler_memory(((struct tracer *)w)->sampler)->map_entries
 #define step_wide_rule(index)	     trace_wide((struct tracer *)w, index)
 #define STEP_NOTE(w, what, value)    (((struct tracer *)(w))->step->what = (value))
 #define STEP_NOTE_ROW(w, addr, word) note_row((struct tracer *)(w), addr, word)
@@ -46,13 +47,13 @@ static const uint32_t *trace_shard(struct tracer *r, uint32_t shard)
 	if (shard >= SHARDS_MAX)
 		return NULL;
 	if (!r->shards[shard])
-		r->shards[shard] = sampler_shard_map(r->sampler, shard);
+		r->shards[shard] = shardmaps_view(sampler_shards(r->sampler), shard);
 	return r->shards[shard];
 }
 
 static const struct wide_rule *trace_wide(struct tracer *r, uint32_t index)
 {
-	return &sampler_wide_rules(r->sampler)[index & (WIDE_RULES_MAX - 1)];
+	return &sampler_memory(r->sampler)->wide_rules[index & (WIDE_RULES_MAX - 1)];
 }
 
 static bool is_captured(const struct capture_record *c, uint64_t addr, uint64_t size)
@@ -65,7 +66,7 @@ static bool is_captured(const struct capture_record *c, uint64_t addr, uint64_t 
 /* Code does not change and can be read now; of a stack only captured words can. */
 static bool is_code(struct tracer *r, uint64_t addr)
 {
-	const struct map_entry *e = sampler_map_entries(r->sampler) + r->walk.list_at;
+	const struct map_entry *e = sampler_memory(r->sampler)->map_entries + r->walk.list_at;
 
 	for (uint32_t i = 0; i < r->walk.list_count; i++)
 		if (addr >= e[i].start && addr < e[i].end)

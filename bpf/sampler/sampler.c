@@ -44,11 +44,8 @@ struct sampler {
 	int possible_cpus;
 	bool knows_starts; /* the program can compare start times */
 
-	struct map_entry *map_entries;
-	uint8_t *touched;
-	struct entry_check *checks;
+	struct sampler_memory memory;
 	bool checks_lists;
-	struct wide_rule *wide_rules;
 	struct seen_set *seen;
 
 	struct shardmaps *shards;
@@ -231,12 +228,15 @@ static int open_maps(struct sampler *s)
 	s->procs_fd = map_fd(s, "procs");
 	s->files_fd = map_fd(s, "files");
 	s->counts_fd = map_fd(s, "counts");
-	s->map_entries = map_memory(s, "map_lists", MAP_ENTRIES_MAX * sizeof(struct map_entry));
-	s->touched = map_memory(s, "touched", MAP_ENTRIES_MAX);
-	s->checks = map_memory(s, "checks", MAP_ENTRIES_MAX * sizeof(struct entry_check));
-	s->wide_rules = map_memory(s, "wide_rules", WIDE_RULES_MAX * sizeof(struct wide_rule));
+	s->memory.map_entries =
+		map_memory(s, "map_lists", MAP_ENTRIES_MAX * sizeof(struct map_entry));
+	s->memory.touched = map_memory(s, "touched", MAP_ENTRIES_MAX);
+	s->memory.checks = map_memory(s, "checks", MAP_ENTRIES_MAX * sizeof(struct entry_check));
+	s->memory.wide_rules =
+		map_memory(s, "wide_rules", WIDE_RULES_MAX * sizeof(struct wide_rule));
 	s->seen = map_memory(s, "seen_stacks", s->sizes.seen_sets * sizeof(struct seen_set));
-	if (!s->map_entries || !s->touched || !s->checks || !s->wide_rules || !s->seen)
+	if (!s->memory.map_entries || !s->memory.touched || !s->memory.checks ||
+	    !s->memory.wide_rules || !s->seen)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
 		s->inner_fds[i] =
@@ -374,10 +374,10 @@ void sampler_free(struct sampler *s)
 	events_free(s->events);
 	ring_buffer__free(s->ring);
 	kmodules_free(s->modules);
-	unmap(s->map_entries, MAP_ENTRIES_MAX * sizeof(struct map_entry));
-	unmap(s->touched, MAP_ENTRIES_MAX);
-	unmap(s->checks, MAP_ENTRIES_MAX * sizeof(struct entry_check));
-	unmap(s->wide_rules, WIDE_RULES_MAX * sizeof(struct wide_rule));
+	unmap(s->memory.map_entries, MAP_ENTRIES_MAX * sizeof(struct map_entry));
+	unmap(s->memory.touched, MAP_ENTRIES_MAX);
+	unmap(s->memory.checks, MAP_ENTRIES_MAX * sizeof(struct entry_check));
+	unmap(s->memory.wide_rules, WIDE_RULES_MAX * sizeof(struct wide_rule));
 	unmap(s->seen, s->sizes.seen_sets * sizeof(struct seen_set));
 	shardmaps_free(s->shards);
 	for (i = 0; i < 2; i++)
@@ -510,9 +510,9 @@ int sampler_process(struct sampler *s, pid_t pid, struct proc_entry *entry)
 	return bpf_map_lookup_elem(s->procs_fd, &key, entry) ? -errno : 0;
 }
 
-uint8_t *sampler_touched(struct sampler *s)
+const struct sampler_memory *sampler_memory(const struct sampler *s)
 {
-	return s->touched;
+	return &s->memory;
 }
 
 bool sampler_checks_lists(const struct sampler *s)
@@ -520,40 +520,9 @@ bool sampler_checks_lists(const struct sampler *s)
 	return s->checks_lists;
 }
 
-struct entry_check *sampler_checks(struct sampler *s)
+struct shardmaps *sampler_shards(struct sampler *s)
 {
-	return s->checks;
-}
-
-struct map_entry *sampler_map_entries(struct sampler *s)
-{
-	return s->map_entries;
-}
-
-struct wide_rule *sampler_wide_rules(struct sampler *s)
-{
-	return s->wide_rules;
-}
-
-int sampler_shard_create(struct sampler *s, unsigned int i)
-{
-	return shardmaps_create(s->shards, i);
-}
-
-void sampler_shard_destroy(struct sampler *s, unsigned int i)
-{
-	shardmaps_destroy(s->shards, i);
-}
-
-int sampler_shard_write(struct sampler *s, unsigned int i, uint32_t at, const uint32_t *words,
-			uint32_t count)
-{
-	return shardmaps_write(s->shards, i, at, words, count);
-}
-
-const uint32_t *sampler_shard_map(struct sampler *s, unsigned int i)
-{
-	return shardmaps_view(s->shards, i);
+	return s->shards;
 }
 
 /* An update of a map in a map returns only when no program can see the old one any more. */

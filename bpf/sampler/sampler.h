@@ -16,6 +16,14 @@
 #include "unwind/walk.h"
 
 struct sampler;
+struct shardmaps;
+
+struct sampler_memory {		       /* shared with the kernel */
+	struct map_entry *map_entries; /* MAP_ENTRIES_MAX */
+	uint8_t *touched; /* for each of them; nonzero: a walk has used it. The caller clears it */
+	struct entry_check *checks;   /* likewise; to be written before a list refers to it */
+	struct wide_rule *wide_rules; /* WIDE_RULES_MAX */
+};
 
 struct sampler_options {
 	uint32_t type; /* struct perf_event_attr */
@@ -69,24 +77,14 @@ int sampler_set_kernel_code(struct sampler *s, uint32_t generation);
 int sampler_capture(struct sampler *s, pid_t pid, unsigned int reason);
 /* The entry of sampler_set_process, with what samples have written to it. -ENOENT. */
 int sampler_process(struct sampler *s, pid_t pid, struct proc_entry *entry);
-/* Maps the words of a shard to read; to be unmapped with SHARD_BYTES. NULL: it does not exist. */
-const uint32_t *sampler_shard_map(struct sampler *s, unsigned int i);
-/* MAP_ENTRIES_MAX and WIDE_RULES_MAX entries, shared with the kernel. */
-struct map_entry *sampler_map_entries(struct sampler *s);
-struct wide_rule *sampler_wide_rules(struct sampler *s);
-/* A byte for each of the map entries; nonzero: a walk has used it. The caller clears it. */
-uint8_t *sampler_touched(struct sampler *s);
+/* Tables are written to these by one thread at a time. */
+struct shardmaps *sampler_shards(struct sampler *s);
+const struct sampler_memory *sampler_memory(const struct sampler *s);
 /* Only where lists are checked. Replaces the file's entry. -E2BIG: there are too many files. */
 int sampler_set_file(struct sampler *s, const struct file_key *key, const struct file_entry *entry);
 void sampler_drop_file(struct sampler *s, const struct file_key *key);
 /* Do walks check that lists are still valid? */
 bool sampler_checks_lists(const struct sampler *s);
-/* One for each of the map entries; to be written before a list refers to it. */
-struct entry_check *sampler_checks(struct sampler *s);
-int sampler_shard_create(struct sampler *s, unsigned int i);
-void sampler_shard_destroy(struct sampler *s, unsigned int i);
-int sampler_shard_write(struct sampler *s, unsigned int i, uint32_t at, const uint32_t *words,
-			uint32_t count);
 /* Returns when all runs of the program that began before the call have ended. */
 void sampler_wait(struct sampler *s);
 

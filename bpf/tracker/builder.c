@@ -41,7 +41,7 @@ static void sync_wide(struct builders *bs)
 	const struct wide_rule *rules = wide_rules_all(bs->wide, &count);
 
 	if (count)
-		memcpy(sampler_wide_rules(bs->sampler), rules, count * sizeof(*rules));
+		memcpy(sampler_memory(bs->sampler)->wide_rules, rules, count * sizeof(*rules));
 }
 
 static int place_table(struct builders *bs, struct object *o, const struct unwind_table *table)

@@ -55,8 +55,8 @@ bool evict_is_of_target(const struct evictor *ev, const struct object *o)
 static void scan_list(const struct evictor *ev, struct process *p, uint64_t now)
 {
 	const uint32_t first = p->list->word / MAPLIST_ENTRY_WORDS;
-	const struct map_entry *entries = sampler_map_entries(ev->sampler) + first;
-	uint8_t *touched = sampler_touched(ev->sampler) + first;
+	const struct map_entry *entries = sampler_memory(ev->sampler)->map_entries + first;
+	uint8_t *touched = sampler_memory(ev->sampler)->touched + first;
 	const struct mapping *m;
 	struct object *o;
 

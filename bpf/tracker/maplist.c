@@ -161,13 +161,13 @@ int maplist_put(struct maplists *lists, const struct map_entries *e, uint32_t *w
 {
 	int err =
 		shards_add(lists->shards, (uint32_t *)e->at, e->count * MAPLIST_ENTRY_WORDS, word);
-	struct entry_check *checks = sampler_checks(lists->sampler);
+	struct entry_check *checks = sampler_memory(lists->sampler)->checks;
 	uint32_t i, at;
 
 	if (err)
 		return err;
 	at = *word / MAPLIST_ENTRY_WORDS;
-	memset(sampler_touched(lists->sampler) + at, 0, e->count);
+	memset(sampler_memory(lists->sampler)->touched + at, 0, e->count);
 	for (i = 0; i < e->count; i++)
 		checks[at + i] = (struct entry_check){.tag = e->tags[i]};
 	return 0;

@@ -188,8 +188,8 @@ void publish_file(struct publisher *pub, struct object *o)
 void publish_scan_files(struct publisher *pub, uint64_t now)
 {
 	for (struct object *o = pub->files; o; o = o->next_filed) {
-		uint8_t *touched =
-			sampler_touched(pub->sampler) + o->by_offset->word / MAPLIST_ENTRY_WORDS;
+		uint8_t *touched = sampler_memory(pub->sampler)->touched +
+				   o->by_offset->word / MAPLIST_ENTRY_WORDS;
 
 		if (!memchr(touched, 1, o->by_offset->count))
 			continue;

@@ -19,6 +19,7 @@
 #include "bpf/sampler/kernelinfo.h"
 #include "bpf/sampler/pidns.h"
 #include "bpf/sampler/sampler.h"
+#include "bpf/sampler/shardmaps.h"
 #include "bpf/tracker/opener.h"
 #include "bpf/tracker/sideband.h"
 #include "symbols/base/memory.h"
@@ -37,18 +38,19 @@ static int shard_create(void *arg, unsigned int i)
 	struct tracker *t = arg;
 
 	t->shard_since[i] = clock_now();
-	return sampler_shard_create(t->sampler, i);
+	return shardmaps_create(sampler_shards(t->sampler), i);
 }
 
 static void shard_destroy(void *arg, unsigned int i)
 {
-	sampler_shard_destroy(((struct tracker *)arg)->sampler, i);
+	shardmaps_destroy(sampler_shards(((struct tracker *)arg)->sampler), i);
 }
 
 static int shard_write(void *arg, unsigned int i, uint32_t at, const uint32_t *words,
 		       uint32_t count)
 {
-	return sampler_shard_write(((struct tracker *)arg)->sampler, i, at, words, count);
+	return shardmaps_write(sampler_shards(((struct tracker *)arg)->sampler), i, at, words,
+			       count);
 }
 
 /* The map_lists map is as large as a shard, so the same allocator serves it. */
@@ -65,7 +67,8 @@ static int list_write(void *arg, unsigned int i, uint32_t at, const uint32_t *wo
 	struct tracker *t = arg;
 
 	(void)i;
-	memcpy((uint32_t *)sampler_map_entries(t->sampler) + at, words, count * sizeof(*words));
+	memcpy((uint32_t *)sampler_memory(t->sampler)->map_entries + at, words,
+	       count * sizeof(*words));
 	return 0;
 }
 

@@ -190,7 +190,7 @@ static void test_file(void **state)
 	pid = start_child("t-file", chain_start, 0, -1);
 	assert_int_equal(stat("/proc/self/exe", &st), 0);
 	offset = offset_of(chain_leaf, &key);
-	memcpy((void *)sampler_map_entries(s), &list, sizeof(list));
+	memcpy((void *)sampler_memory(s)->map_entries, &list, sizeof(list));
 
 	entry.change = (uint64_t)st.st_ctim.tv_sec * 1000000000u + (uint64_t)st.st_ctim.tv_nsec;
 	assert_int_equal(sampler_set_file(s, &key, &entry), 0);
@@ -208,7 +208,7 @@ static void test_file(void **state)
 
 	entry.change--;
 	list.end = FILE_SPACE + offset; /* its list says nothing of that place */
-	memcpy((void *)sampler_map_entries(s), &list, sizeof(list));
+	memcpy((void *)sampler_memory(s)->map_entries, &list, sizeof(list));
 	assert_int_equal(sampler_set_file(s, &key, &entry), 0);
 	seen = next_stack(s, t, pid);
 	assert_int_equal(seen->reason, WALK_UNKNOWN_PROCESS);

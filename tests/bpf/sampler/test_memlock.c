@@ -22,6 +22,7 @@
 #include "bpf/sampler/ksyms.h"
 #include "bpf/sampler/sizes.h"
 #include "bpf/sampler/sampler.h"
+#include "bpf/sampler/shardmaps.h"
 #include "unwind/row.h"
 
 #define MIB		(1u << 20)
@@ -109,7 +110,7 @@ static void a_shard_counts_once(void **state)
 
 	(void)state;
 	assert_int_equal(memlock_maps(&before), 0);
-	assert_int_equal(sampler_shard_create(s, 3), 0);
+	assert_int_equal(shardmaps_create(sampler_shards(s), 3), 0);
 	assert_int_equal(memlock_maps(&after), 0);
 	assert_true(after - before >= SHARD_BYTES && after - before < SHARD_BYTES + 65536);
 	/* Another descriptor of each map changes nothing. */

@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "bpf/sampler/sampler.h"
+#include "bpf/sampler/shardmaps.h"
 
 #define SHARDS 8u
 
@@ -102,7 +103,7 @@ static void write_numbers(struct sampler *s, uint32_t shard, uint32_t at, uint32
 	assert_non_null(words);
 	for (uint32_t i = 0; i < count; i++)
 		words[i] = expected[at + i] = (shard << 24) + (at + i) * 2654435761u;
-	assert_int_equal(sampler_shard_write(s, shard, at, words, count), 0);
+	assert_int_equal(shardmaps_write(sampler_shards(s), shard, at, words, count), 0);
 	free(words);
 }
 
@@ -118,36 +119,36 @@ static void test_shards(void **state)
 	for (int i = 0; i < 2; i++) {
 		expected[i] = calloc(1, SHARD_BYTES);
 		assert_non_null(expected[i]);
-		assert_int_equal(sampler_shard_create(s, i ? SHARDS - 1 : 0), 0);
+		assert_int_equal(shardmaps_create(sampler_shards(s), i ? SHARDS - 1 : 0), 0);
 	}
 	for (uint32_t round = 0; round < 3; round++) { /* by turns: only one is mapped */
 		write_numbers(s, 0, round * 1000, 999, expected[0]);
 		write_numbers(s, SHARDS - 1, SHARD_WORDS - 5000 * (round + 1), 5000, expected[1]);
 	}
-	assert_int_equal(sampler_shard_write(s, 0, SHARD_WORDS, &one, 0), 0);
+	assert_int_equal(shardmaps_write(sampler_shards(s), 0, SHARD_WORDS, &one, 0), 0);
 	assert_true(read_shard(0, got));
 	assert_memory_equal(got, expected[0], SHARD_BYTES);
 	assert_true(read_shard(SHARDS - 1, got));
 	assert_memory_equal(got, expected[1], SHARD_BYTES);
 
 	/* one that comes again is empty */
-	sampler_shard_destroy(s, 0);
+	shardmaps_destroy(sampler_shards(s), 0);
 	assert_false(read_shard(0, got));
-	assert_int_equal(sampler_shard_write(s, 0, 0, &one, 1), -EINVAL);
-	assert_int_equal(sampler_shard_create(s, 0), 0);
+	assert_int_equal(shardmaps_write(sampler_shards(s), 0, 0, &one, 1), -EINVAL);
+	assert_int_equal(shardmaps_create(sampler_shards(s), 0), 0);
 	assert_true(read_shard(0, got));
 	memset(expected[0], 0, SHARD_BYTES);
 	assert_memory_equal(got, expected[0], SHARD_BYTES);
 
-	assert_int_equal(sampler_shard_create(s, 0), -EINVAL);
-	assert_int_equal(sampler_shard_create(s, SHARDS), -EINVAL);
-	assert_int_equal(sampler_shard_write(s, SHARDS, 0, &one, 1), -EINVAL);
-	assert_int_equal(sampler_shard_write(s, 1, 0, &one, 1), -EINVAL);
-	assert_int_equal(sampler_shard_write(s, 0, SHARD_WORDS, &one, 1), -EINVAL);
-	assert_int_equal(sampler_shard_write(s, 0, 1, &one, SHARD_WORDS), -EINVAL);
-	assert_int_equal(sampler_shard_write(s, 0, UINT32_MAX, &one, 2), -EINVAL);
-	sampler_shard_destroy(s, 1);
-	sampler_shard_destroy(s, SHARDS);
+	assert_int_equal(shardmaps_create(sampler_shards(s), 0), -EINVAL);
+	assert_int_equal(shardmaps_create(sampler_shards(s), SHARDS), -EINVAL);
+	assert_int_equal(shardmaps_write(sampler_shards(s), SHARDS, 0, &one, 1), -EINVAL);
+	assert_int_equal(shardmaps_write(sampler_shards(s), 1, 0, &one, 1), -EINVAL);
+	assert_int_equal(shardmaps_write(sampler_shards(s), 0, SHARD_WORDS, &one, 1), -EINVAL);
+	assert_int_equal(shardmaps_write(sampler_shards(s), 0, 1, &one, SHARD_WORDS), -EINVAL);
+	assert_int_equal(shardmaps_write(sampler_shards(s), 0, UINT32_MAX, &one, 2), -EINVAL);
+	shardmaps_destroy(sampler_shards(s), 1);
+	shardmaps_destroy(sampler_shards(s), SHARDS);
 	assert_true(read_shard(0, got));
 	assert_memory_equal(got, expected[0], SHARD_BYTES);
 	sampler_free(s);
@@ -162,7 +163,8 @@ static void test_lists(void **state)
 	struct sampler *s = start_sampler();
 	const size_t size[2] = {MAP_ENTRIES_MAX * sizeof(struct map_entry),
 				WIDE_RULES_MAX * sizeof(struct wide_rule)};
-	uint8_t *memory[2] = {(uint8_t *)sampler_map_entries(s), (uint8_t *)sampler_wide_rules(s)};
+	uint8_t *memory[2] = {(uint8_t *)sampler_memory(s)->map_entries,
+			      (uint8_t *)sampler_memory(s)->wide_rules};
 	static const char *const names[2] = {"map_lists", "wide_rules"};
 	__u32 zero = 0;
 	uint8_t *got;
@@ -292,7 +294,7 @@ static void test_descriptors(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		s = start_sampler();
-		assert_int_equal(sampler_shard_create(s, i), 0);
+		assert_int_equal(shardmaps_create(sampler_shards(s), i), 0);
 		assert_int_equal(sampler_drain(s, NULL, NULL, &counts, &n), 0);
 		sampler_free(s);
 	}

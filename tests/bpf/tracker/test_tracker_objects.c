@@ -306,7 +306,7 @@ static void test_files(void **state)
  */
 static bool is_published(struct running *r, pid_t pid, bool rows)
 {
-	const struct map_entry *e = sampler_map_entries(r->sampler);
+	const struct map_entry *e = sampler_memory(r->sampler)->map_entries;
 	struct proc_entry proc;
 	uint32_t key = (uint32_t)pid, i = 0;
 	bool right = !bpf_map_lookup_elem(fd_of_map("procs"), &key, &proc);
@@ -338,7 +338,7 @@ static bool is_published(struct running *r, pid_t pid, bool rows)
 __attribute__((no_sanitize("thread"))) static bool has_rows(struct running *r, pid_t pid,
 							    uint64_t addr)
 {
-	const struct map_entry *e = sampler_map_entries(r->sampler);
+	const struct map_entry *e = sampler_memory(r->sampler)->map_entries;
 	struct proc_entry proc;
 	uint32_t key = (uint32_t)pid;
 
