@@ -4,9 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -14,40 +14,13 @@
 
 #define PF_KTHREAD 0x00200000u /* of include/linux/sched.h */
 
-static void take_field(struct procstat *s, int field, const char *word)
-{
-	switch (field) {
-	case 3:
-		s->zombie = *word == 'Z' || *word == 'X';
-		break;
-	case 4:
-		s->ppid = strtol(word, NULL, 10);
-		break;
-	case 9:
-		s->kthread = (strtoul(word, NULL, 10) & PF_KTHREAD) != 0;
-		break;
-	case 20:
-		s->threads = strtol(word, NULL, 10);
-		break;
-	case 22:
-		s->start = strtoull(word, NULL, 10);
-		break;
-	case 27:
-		s->complete = strcmp(word, "0") != 0;
-		break;
-	case 28:
-		s->start_stack = strtoull(word, NULL, 10);
-		break;
-	default:
-		break;
-	}
-}
-
 int procstat_read(pid_t pid, struct procstat *s)
 {
-	char path[64], text[1024], *at, *word, *rest;
+	char path[64], text[1024], *at, *name, state = '\0';
+	uint64_t end_code = 0;
+	unsigned long flags = 0;
 	ssize_t n;
-	int fd, field;
+	int fd;
 
 	memset(s, 0, sizeof(*s));
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
@@ -59,15 +32,20 @@ int procstat_read(pid_t pid, struct procstat *s)
 	if (n <= 0)
 		return -ESRCH;
 	text[n] = '\0';
-	word = strchr(text, '(');
+	name = strchr(text, '(');
 	at = strrchr(text, ')');
-	if (!word || !at || at < word)
+	if (!name || !at || at < name)
 		return -EINVAL;
 	*at++ = '\0';
-	snprintf(s->comm, sizeof(s->comm), "%.15s", word + 1);
-	for (field = 3, word = strtok_r(at, " ", &rest); word;
-	     field++, word = strtok_r(NULL, " ", &rest))
-		take_field(s, field, word);
+	snprintf(s->comm, sizeof(s->comm), "%.15s", name + 1);
+	/* The fields 3, 4, 9, 20, 22, 27 and 28. */
+	sscanf(at,
+	       " %c %d %*s %*s %*s %*s %lu %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %*s %" SCNu64
+	       " %*s %*s %*s %*s %" SCNu64 " %" SCNu64,
+	       &state, &s->ppid, &flags, &s->threads, &s->start, &end_code, &s->start_stack);
+	s->zombie = state == 'Z' || state == 'X';
+	s->kthread = (flags & PF_KTHREAD) != 0;
+	s->complete = end_code != 0;
 	return 0;
 }
 
