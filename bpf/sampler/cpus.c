@@ -95,14 +95,6 @@ int cpus_online(unsigned int **cpus, size_t *ncpus)
 	return err;
 }
 
-bool cpus_include(const unsigned int *cpus, size_t ncpus, unsigned int cpu)
-{
-	for (size_t i = 0; i < ncpus; i++)
-		if (cpus[i] == cpu)
-			return true;
-	return false;
-}
-
 bool cpus_event_ended(int fd, uint64_t *enabled)
 {
 	struct {

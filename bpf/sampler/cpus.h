@@ -18,7 +18,6 @@
 int cpus_online(unsigned int **cpus, size_t *ncpus);
 /* The same from a text in the format of that list ("0-3,8"), up to the first error. */
 int cpus_parse(const char *list, unsigned int **cpus, size_t *ncpus);
-bool cpus_include(const unsigned int *cpus, size_t ncpus, unsigned int cpu);
 
 /*
  * Has the event ended since the last call, which was at least some milliseconds ago? The event is

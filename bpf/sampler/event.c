@@ -54,8 +54,3 @@ const struct event *event_table(size_t *count)
 	*count = sizeof(events) / sizeof(*events);
 	return events;
 }
-
-bool event_hardware(const struct event *event)
-{
-	return event->type != PERF_TYPE_SOFTWARE;
-}

@@ -23,7 +23,5 @@ struct event {
 const struct event *event_find(const char *name);
 /* All of them; the first is the default. */
 const struct event *event_table(size_t *count);
-/* True when the event needs a hardware counter, which virtual machines often lack. */
-bool event_hardware(const struct event *event);
 
 #endif

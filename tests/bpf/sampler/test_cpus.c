@@ -77,9 +77,6 @@ static void test_many(void **state)
 	assert_int_equal(n, 65535);
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(cpus[i], i + 1);
-	assert_true(cpus_include(cpus, n, 65535));
-	assert_false(cpus_include(cpus, n, 0));
-	assert_false(cpus_include(NULL, 0, 0));
 	free(cpus);
 }
 
@@ -105,15 +102,19 @@ static bool is_online(unsigned int cpu)
 static void test_online(void **state)
 {
 	unsigned int *cpus;
-	size_t n;
+	size_t n, at = 0;
 
 	(void)state;
 	assert_int_equal(cpus_online(&cpus, &n), 0);
 	assert_true(n > 0);
 	for (size_t i = 1; i < n; i++)
 		assert_true(cpus[i] > cpus[i - 1]);
-	for (unsigned int cpu = 0; cpu < 1024; cpu++)
-		assert_int_equal(cpus_include(cpus, n, cpu), is_online(cpu));
+	for (unsigned int cpu = 0; cpu < 1024; cpu++) {
+		bool listed = at < n && cpus[at] == cpu;
+
+		assert_int_equal(listed, is_online(cpu));
+		at += listed;
+	}
 	free(cpus);
 }
 
