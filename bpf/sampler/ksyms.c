@@ -35,7 +35,7 @@ struct cached_ksym {
 	char name[];
 };
 
-struct kernel_name { /* a name of bpf/sampler/kernelcode.h or a module's, or a label */
+struct kernel_name { /* of bpf/sampler/kernelcode.h or a module, or a label */
 	UT_hash_handle hh;
 	char name[];
 };
@@ -52,12 +52,9 @@ struct ksyms {
 	struct kmodules *kmodules; /* likewise */
 	bool no_modules;	   /* the kernel does not report them */
 	struct kernel_name *kept;
-	uint32_t generation;  /* of the cache */
-	uint64_t modules_now; /* likewise, result of kmodules_read */
-	struct ksyms_module {
-		struct ksyms_module *next;
-		char name[];
-	} * modules;
+	uint32_t generation;	     /* of the cache */
+	uint64_t modules_now;	     /* likewise, result of kmodules_read */
+	struct kernel_name *modules; /* that have names in the cache */
 };
 
 static void load_program(struct ksyms *k)
@@ -108,11 +105,11 @@ static void cache_clear(struct ksyms *k)
 	}
 }
 
-static void kept_clear(struct ksyms *k)
+static void names_clear(struct kernel_name **names)
 {
-	struct kernel_name *n = k->kept, *next;
+	struct kernel_name *n = *names, *next;
 
-	HASH_CLEAR(hh, k->kept);
+	HASH_CLEAR(hh, *names);
 	for (; n; n = next) {
 		next = n->hh.next;
 		free(n);
@@ -121,16 +118,11 @@ static void kept_clear(struct ksyms *k)
 
 void ksyms_free(struct ksyms *k)
 {
-	struct ksyms_module *m;
-
 	if (!k)
 		return;
 	cache_clear(k);
-	kept_clear(k);
-	while ((m = k->modules)) {
-		k->modules = m->next;
-		free(m);
-	}
+	names_clear(&k->kept);
+	names_clear(&k->modules);
 	if (k->batch)
 		munmap(k->batch, sizeof(*k->batch));
 	bpf_object__close(k->object);
@@ -138,22 +130,27 @@ void ksyms_free(struct ksyms *k)
 	free(k);
 }
 
+/* A copy, valid until names_clear; NULL: no memory. */
+static const char *keep_name(struct kernel_name **names, const char *name)
+{
+	struct kernel_name *n;
+
+	HASH_FIND_STR(*names, name, n);
+	if (!n) {
+		n = malloc(sizeof(*n) + strlen(name) + 1);
+		if (!n)
+			return NULL;
+		memcpy(n->name, name, strlen(name) + 1);
+		HASH_ADD_STR(*names, name, n);
+	}
+	return n->name;
+}
+
 static const char *module_name(struct ksyms *k, const char *name)
 {
-	struct ksyms_module *m;
-	size_t size;
+	const char *kept = keep_name(&k->modules, name);
 
-	for (m = k->modules; m; m = m->next)
-		if (!strcmp(m->name, name))
-			return m->name;
-	size = strlen(name) + 1;
-	m = malloc(sizeof(*m) + size);
-	if (!m)
-		return "vmlinux";
-	memcpy(m->name, name, size);
-	m->next = k->modules;
-	k->modules = m;
-	return m->name;
+	return kept ? kept : "vmlinux";
 }
 
 static struct cached_ksym *cache_find(struct ksyms *k, uint64_t addr)
@@ -307,22 +304,6 @@ void ksyms_set_modules(struct ksyms *k, struct kmodules *modules)
 	k->no_modules = !modules;
 }
 
-/* A copy, valid as long as names are; NULL: no memory. */
-static const char *keep_name(struct ksyms *k, const char *name)
-{
-	struct kernel_name *n;
-
-	HASH_FIND_STR(k->kept, name, n);
-	if (!n) {
-		n = malloc(sizeof(*n) + strlen(name) + 1);
-		if (!n)
-			return NULL;
-		memcpy(n->name, name, strlen(name) + 1);
-		HASH_ADD_STR(k->kept, name, n);
-	}
-	return n->name;
-}
-
 /* The kernel's present answer may be wrong for an earlier generation. */
 static bool name_from_code(struct ksyms *k, struct ksym *s, uint32_t generation)
 {
@@ -331,7 +312,7 @@ static bool name_from_code(struct ksyms *k, struct ksym *s, uint32_t generation)
 
 	if (!k->code || !kernelcode_find(k->code, generation, looked_up(s), name, sizeof(name)))
 		return false;
-	kept = keep_name(k, name);
+	kept = keep_name(&k->kept, name);
 	if (!kept)
 		return false;
 	s->name = kept;
@@ -345,7 +326,7 @@ static void set_label(struct ksyms *k, struct ksym *s, const char *what, const c
 	const char *kept;
 
 	snprintf(text, sizeof(text), "[%s%s]", what, module);
-	kept = keep_name(k, text);
+	kept = keep_name(&k->kept, text);
 	s->name = kept ? kept : "[kernel]";
 	s->module = kept && *module ? module_name(k, module) : "vmlinux";
 }
@@ -396,7 +377,7 @@ static void renew_cache(struct ksyms *k, size_t count)
 	    HASH_COUNT(k->cache) + count > CACHE_MAX)
 		cache_clear(k);
 	if (HASH_COUNT(k->kept) > KEPT_MAX)
-		kept_clear(k);
+		names_clear(&k->kept);
 	k->generation = generation;
 	k->modules_now = modules;
 }
