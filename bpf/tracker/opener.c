@@ -15,6 +15,7 @@
 #include "symbols/base/keyhash.h" /* uthash takes it */
 
 #include <uthash.h>
+#include <utlist.h>
 
 #include "bpf/sampler/clock.h"
 #include "symbols/base/memory.h"
@@ -40,7 +41,7 @@ struct open_question {
 	struct opening opening;
 	struct open_key key;
 	unsigned int tries;
-	struct open_question *next;
+	struct open_question *prev, *next;
 	UT_hash_handle hh; /* of opener.joinable */
 	bool joinable;
 	struct open_request request; /* allocated only up to the end of the name */
@@ -48,15 +49,15 @@ struct open_question {
 
 struct user_queue {
 	uid_t uid;
-	struct open_question *first, **end;
+	struct open_question *first;
 	unsigned int waiting;
-	struct user_queue *next; /* in a ring: has the next turn */
+	struct user_queue *prev, *next; /* in a ring: next has the next turn */
 };
 
 struct open_helper {
 	int socket;	/* -1: there is none */
 	uint64_t since; /* when its first question was begun, or the helper was lost */
-	struct open_question *first, **end;
+	struct open_question *first;
 	unsigned int depth;
 };
 
@@ -103,10 +104,8 @@ int opener_new(opener_on_answer *on_answer, void *arg, struct opener **out)
 	o->bytes.max = memory_limit(MEMORY_OBJECTS) / 2;
 	o->on_answer = on_answer;
 	o->arg = arg;
-	for (size_t i = 0; i < OPENHELPERS; i++) {
+	for (size_t i = 0; i < OPENHELPERS; i++)
 		o->helpers[i].socket = -1;
-		o->helpers[i].end = &o->helpers[i].first;
-	}
 	err = openhelpers_new(&o->processes);
 	if (err) {
 		free(o);
@@ -133,14 +132,11 @@ static void question_free(struct opener *o, struct open_question *q)
 	free(q);
 }
 
-static struct open_question *take_first(struct open_question **first, struct open_question ***end)
+static struct open_question *take_first(struct open_question **first)
 {
 	struct open_question *q = *first;
 
-	*first = q->next;
-	if (!*first)
-		*end = first;
-	q->next = NULL;
+	DL_DELETE(*first, q);
 	return q;
 }
 
@@ -148,59 +144,33 @@ static struct open_question *take_first(struct open_question **first, struct ope
 
 static struct user_queue *queue_of(struct opener *o, uid_t uid)
 {
-	struct user_queue *q = o->turn;
+	struct user_queue *q;
 
+	CDL_SEARCH_SCALAR(o->turn, q, uid, uid);
 	if (q)
-		do {
-			if (q->uid == uid)
-				return q;
-			q = q->next;
-		} while (q != o->turn);
+		return q;
 	q = calloc(1, sizeof(*q));
 	if (!q)
 		return NULL;
 	q->uid = uid;
-	q->end = &q->first;
-	q->next = o->turn ? o->turn->next : q;
-	if (o->turn)
-		o->turn->next = q;
-	else
-		o->turn = q;
+	CDL_APPEND_ELEM(o->turn, o->turn, q);
 	return q;
 }
 
-/* Frees the one after `before` in the ring, which has no questions. */
-static void queue_drop(struct opener *o, struct user_queue *before)
+/* It has no questions. */
+static void queue_drop(struct opener *o, struct user_queue *q)
 {
-	struct user_queue *q = before->next;
-
-	before->next = q->next;
 	if (o->turn == q)
-		o->turn = before == q ? NULL : before;
+		o->turn = q->prev;
+	CDL_DELETE(o->turn, q);
 	free(q);
-}
-
-static void append_question(struct open_question ***end, struct open_question *q)
-{
-	q->next = NULL;
-	**end = q;
-	*end = &q->next;
 }
 
 static void queue_add(struct opener *o, struct user_queue *queue, struct open_question *q)
 {
-	append_question(&queue->end, q);
+	DL_APPEND(queue->first, q);
 	queue->waiting++;
 	o->waiting += queue->uid != 0;
-}
-
-static struct user_queue *queue_before(struct user_queue *q)
-{
-	struct user_queue *before = q;
-
-	while (before->next != q)
-		before = before->next;
-	return before;
 }
 
 static bool is_full(const struct opener *o, const struct user_queue *q)
@@ -243,7 +213,7 @@ uint64_t opener_ask(struct opener *o, const struct open_request *request, pid_t 
 	}
 	if (!q) {
 		if (queue && !queue->first)
-			queue_drop(o, queue_before(queue));
+			queue_drop(o, queue);
 		return 0;
 	}
 	memset(q, 0, offsetof(struct open_question, request));
@@ -294,9 +264,9 @@ static void helper_lose(struct opener *o, struct open_helper *h, int err, uint64
 	h->since = now;
 	h->depth = 0;
 	if (h->first && (err == -ETIMEDOUT || ++h->first->tries == TRIES_MAX))
-		first = take_first(&h->first, &h->end);
+		first = take_first(&h->first);
 	while (h->first) {
-		q = take_first(&h->first, &h->end);
+		q = take_first(&h->first);
 		queue = queue_of(o, q->opening.uid);
 		if (queue)
 			queue_add(o, queue, q);
@@ -328,7 +298,7 @@ static bool helper_receive(struct opener *o, struct open_helper *h, uint64_t now
 		o->answer.err = -EMFILE; /* no descriptor was free in this process */
 	h->depth--;
 	h->since = now;
-	answer_question(o, take_first(&h->first, &h->end), &o->answer, fd);
+	answer_question(o, take_first(&h->first), &o->answer, fd);
 	return true;
 }
 
@@ -367,42 +337,36 @@ static bool helper_send(struct open_helper *h, struct open_question *q, uint64_t
 		return false;
 	if (!h->depth++)
 		h->since = now;
-	append_question(&h->end, q);
+	DL_APPEND(h->first, q);
 	return true;
 }
 
 /* Sends one question of the next user for whom a helper is free. */
 static bool send_next(struct opener *o, uint64_t now)
 {
-	struct user_queue *before = o->turn, *q;
+	struct user_queue *q = o->turn;
+	struct open_question *next;
 	struct open_helper *h;
 
-	if (!before)
+	if (!q)
 		return false;
 	do {
-		q = before->next;
+		q = q->next;
 		h = helper_for(o, q->uid, now);
-		if (h) {
-			struct open_question *next = q->first;
-
-			take_first(&q->first, &q->end);
-			if (!helper_send(h, next, now)) { /* helper_receive will see its end */
-				next->next = q->first;
-				if (!q->first)
-					q->end = &next->next;
-				q->first = next;
-				return false;
-			}
-			q->waiting--;
-			o->waiting -= q->uid != 0;
-			o->turn = q;
-			if (!q->first)
-				queue_drop(o, before);
-			return true;
-		}
-		before = q;
-	} while (before != o->turn);
-	return false;
+	} while (!h && q != o->turn);
+	if (!h)
+		return false;
+	next = take_first(&q->first);
+	if (!helper_send(h, next, now)) { /* helper_receive will see its end */
+		DL_PREPEND(q->first, next);
+		return false;
+	}
+	q->waiting--;
+	o->waiting -= q->uid != 0;
+	o->turn = q;
+	if (!q->first)
+		queue_drop(o, q);
+	return true;
 }
 
 static uint64_t answer_time(const struct opener *o, const struct open_helper *h)
@@ -463,14 +427,12 @@ void opener_free(struct opener *o)
 		if (h->socket >= 0)
 			close(h->socket);
 		while (h->first)
-			question_free(o, take_first(&h->first, &h->end));
+			question_free(o, take_first(&h->first));
 	}
 	while (o->turn) {
-		struct user_queue *before = o->turn, *q = before->next;
-
-		while (q->first)
-			question_free(o, take_first(&q->first, &q->end));
-		queue_drop(o, before);
+		while (o->turn->first)
+			question_free(o, take_first(&o->turn->first));
+		queue_drop(o, o->turn);
 	}
 	quota_free(&o->bytes);
 	openhelpers_free(&o->processes);
