@@ -2,17 +2,23 @@
 /*
  * Opens, attaches and follows the sampling events. CPUs come and go, so there are as many events as
  * there are CPUs at the moment; the ticks of events that are gone stay in the sums.
+ *
+ * The sampling program cannot count samples that were never taken, but their number follows from
+ * time: a clock event ticks once a period while it is active, and the kernel writes a record into
+ * the event's ring when it throttles the event and another one when it releases it.
+ *
+ * See perf_event_open(2) for the records; both begin with the time, id and stream id.
  */
 #include "bpf/sampler/events.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,23 +30,35 @@
 #include "bpf/sampler/kernelinfo.h"
 #include "bpf/sampler/refusal.h"
 #include "bpf/sampler/sampler.h"
-#include "bpf/sampler/ticks.h"
 
-#define WATCH_NS 1000000000ull /* a check interrupts every CPU, even idle ones */
+#define WATCH_NS   1000000000ull /* a check interrupts every CPU, even idle ones */
+#define RING_PAGES 4u
 
 struct cpu_event {
 	unsigned int cpu;
 	int fd; /* the link's */
 	struct bpf_link *link;
-	uint64_t enabled; /* cpus_event_ended's */
-	uint64_t samples; /* of its CPU when the ticks were last summed up */
+	struct perf_event_mmap_page *page; /* NULL: no ring */
+	uint64_t enabled;		   /* cpus_event_ended's */
+	uint64_t samples;		   /* of its CPU when the ticks were last summed up */
+	uint64_t active_ns;
+	uint64_t throttled_at; /* 0: it is not throttled */
+	uint64_t idle;	       /* of its CPU, in the unit of /proc/stat, since boot */
+	bool begun;	       /* idle is known */
+	bool online;	       /* by the last reading of /proc/stat */
+};
+
+struct record_throttle {
+	struct perf_event_header header;
+	uint64_t time, id, stream_id;
 };
 
 struct events {
 	const struct sampler_options *options;
 	struct bpf_program *program;
 	int stats_fd;
-	struct ticks *ticks;
+	size_t page_size;
+	struct ticks_sums sums;
 	uint64_t watched; /* CLOCK_MONOTONIC ns */
 	bool stopped;
 	struct profiler_stats *stats; /* one for each possible CPU */
@@ -61,11 +79,12 @@ int events_new(const struct sampler_options *options, struct bpf_program *progra
 	e->options = options;
 	e->program = program;
 	e->stats_fd = stats_fd;
+	e->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	e->possible = possible < 1 ? 1 : (size_t)possible;
 	e->room = options->cpus ? options->ncpus : e->possible;
 	e->events = calloc(e->room, sizeof(*e->events));
 	e->stats = calloc(e->possible, sizeof(*e->stats));
-	if (!e->events || !e->stats || ticks_new(e->room, &e->ticks)) {
+	if (!e->events || !e->stats) {
 		events_free(e);
 		return -ENOMEM;
 	}
@@ -73,16 +92,127 @@ int events_new(const struct sampler_options *options, struct bpf_program *progra
 	return 0;
 }
 
+static void close_event(struct events *e, struct cpu_event *event)
+{
+	if (event->page)
+		munmap(event->page, (RING_PAGES + 1) * e->page_size);
+	bpf_link__destroy(event->link); /* closes it */
+}
+
 void events_free(struct events *e)
 {
 	if (!e)
 		return;
-	ticks_free(e->ticks);
 	for (size_t i = 0; i < e->nevents; i++)
-		bpf_link__destroy(e->events[i].link);
+		close_event(e, &e->events[i]);
 	free(e->events);
 	free(e->stats);
 	free(e);
+}
+
+/* --- ticks ----------------------------------------------------------------------------------- */
+
+static void record_take(struct events *e, struct cpu_event *ev, const struct record_throttle *rec)
+{
+	if (rec->header.type == PERF_RECORD_THROTTLE) {
+		e->sums.throttles++;
+		if (!ev->throttled_at)
+			ev->throttled_at = rec->time;
+	} else if (rec->header.type == PERF_RECORD_UNTHROTTLE) {
+		/* An event that is enabled again is released without having been throttled. */
+		if (ev->throttled_at && rec->time > ev->throttled_at)
+			e->sums.throttled_ns += rec->time - ev->throttled_at;
+		ev->throttled_at = 0;
+	}
+}
+
+/* Sizes of records are multiples of eight bytes, so the ring's end cuts no header. */
+static void ring_follow(struct events *e, struct cpu_event *ev)
+{
+	uint64_t head = __atomic_load_n(&ev->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = ev->page->data_tail;
+	const char *data = (const char *)ev->page + e->page_size;
+	size_t size = RING_PAGES * e->page_size;
+	struct record_throttle rec;
+
+	while (head - tail >= sizeof(rec.header)) {
+		memcpy(&rec.header, data + tail % size, sizeof(rec.header));
+		if (rec.header.size < sizeof(rec.header) || rec.header.size > head - tail ||
+		    rec.header.size % 8) {
+			tail = head; /* nothing behind a broken record can be trusted */
+			break;
+		}
+		if (rec.header.size >= sizeof(rec)) {
+			memcpy(&rec.time, data + (tail + sizeof(rec.header)) % size,
+			       sizeof(rec.time));
+			record_take(e, ev, &rec);
+		}
+		tail += rec.header.size;
+	}
+	__atomic_store_n(&ev->page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+/* Adds the CPU's idle time since the last reading, or since its event began. */
+static void idle_take(struct events *e, unsigned int cpu, uint64_t idle)
+{
+	static const uint64_t ns_per_sec = 1000000000ull;
+	const uint64_t unit = ns_per_sec / (uint64_t)sysconf(_SC_CLK_TCK);
+
+	for (size_t i = 0; i < e->nevents; i++) {
+		struct cpu_event *ev = &e->events[i];
+
+		if (ev->cpu != cpu)
+			continue;
+		ev->online = true;
+		if (ev->begun && idle > ev->idle)
+			e->sums.idle_ns += (idle - ev->idle) * unit;
+		if (!ev->begun || idle > ev->idle)
+			ev->idle = idle;
+		ev->begun = true;
+	}
+}
+
+/*
+ * The ticks of idle CPUs cannot be counted: the event excludes them, and a virtual machine's timer
+ * may not even run. proc_stat(5): `cpuN user nice system idle iowait ...`, a line for each online
+ * CPU. False: it cannot be read.
+ */
+static bool idle_read(struct events *e)
+{
+	FILE *file = fopen("/proc/stat", "re");
+	uint64_t idle, iowait;
+	char line[512];
+	unsigned int cpu;
+	bool any = false;
+
+	for (size_t i = 0; i < e->nevents; i++)
+		e->events[i].online = false;
+	while (file && fgets(line, sizeof(line), file) && !strncmp(line, "cpu", 3))
+		if (line[3] != ' ' && /* the sum of all CPUs */
+		    sscanf(line, "cpu%u %*u %*u %*u %" SCNu64 " %" SCNu64, &cpu, &idle, &iowait) ==
+			    3) {
+			idle_take(e, cpu, idle + iowait);
+			any = true;
+		}
+	if (file)
+		fclose(file);
+	return any;
+}
+
+/* 0 for an event in error. */
+static uint64_t active_take(struct events *e, struct cpu_event *ev)
+{
+	struct {
+		uint64_t count, enabled, running;
+	} now;
+	uint64_t more;
+
+	if (read(ev->fd, &now, sizeof(now)) != (ssize_t)sizeof(now) || now.running < ev->active_ns)
+		return 0;
+	more = now.running - ev->active_ns;
+	e->sums.active_ns += more;
+	ev->active_ns = now.running;
+	return more;
 }
 
 /* --- one event ------------------------------------------------------------------------------- */
@@ -108,7 +238,7 @@ static int open_event(const struct sampler_options *o, unsigned int cpu)
 static int add_event(struct events *e, unsigned int cpu, const char **what)
 {
 	struct cpu_event *event = &e->events[e->nevents];
-	struct bpf_link *link;
+	void *page;
 	int fd, err;
 
 	*what = "open";
@@ -118,15 +248,18 @@ static int add_event(struct events *e, unsigned int cpu, const char **what)
 	if (fd < 0)
 		return fd;
 	*what = "attach to";
-	ticks_add(e->ticks, fd, cpu);
-	link = bpf_program__attach_perf_event(e->program, fd);
-	if (!link) {
+	*event = (struct cpu_event){.cpu = cpu, .fd = fd};
+	/* Throttling is not seen where kernel.perf_event_mlock_kb leaves no room for a ring. */
+	page = mmap(NULL, (RING_PAGES + 1) * e->page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		    0);
+	event->page = page == MAP_FAILED ? NULL : page;
+	event->link = bpf_program__attach_perf_event(e->program, fd); /* enables it */
+	if (!event->link) {
 		err = -errno;
-		ticks_drop(e->ticks, fd, 0);
+		close_event(e, event);
 		close(fd);
 		return err;
 	}
-	*event = (struct cpu_event){.cpu = cpu, .fd = fd, .link = link};
 	e->nevents++;
 	return 0;
 }
@@ -162,13 +295,23 @@ static void note_samples(struct events *e, size_t first)
 		e->events[i].samples = samples_of(e, e->events[i].cpu);
 }
 
+/*
+ * The idle time of an ended event's CPU can no longer be read: the time that it was active since
+ * the last sum, minus that of its samples, counts as idle.
+ */
 static void drop_event(struct events *e, struct cpu_event *event)
 {
 	const uint64_t period = 1000000000ull / e->options->frequency;
+	uint64_t active, sampled;
 
 	read_stats(e);
-	ticks_drop(e->ticks, event->fd, (samples_of(e, event->cpu) - event->samples) * period);
-	bpf_link__destroy(event->link); /* closes it */
+	sampled = (samples_of(e, event->cpu) - event->samples) * period;
+	active = active_take(e, event);
+	if (active > sampled)
+		e->sums.idle_ns += active - sampled;
+	if (event->page)
+		ring_follow(e, event);
+	close_event(e, event);
 	*event = e->events[--e->nevents];
 }
 
@@ -253,7 +396,7 @@ int events_start(struct events *e, char *error, size_t size)
 
 	note_samples(e, 0);
 	if (!err)
-		ticks_begin(e->ticks);
+		idle_read(e);
 	e->watched = clock_now();
 	return err;
 }
@@ -276,23 +419,16 @@ int events_watch(struct events *e)
 	err = each_missing(e, add_event, NULL, 0);
 	if (e->nevents > before) {
 		note_samples(e, before);
-		ticks_begin(e->ticks);
+		idle_read(e);
 	}
 	return err;
 }
 
-void events_stop(struct events *e)
+void events_stop(struct events *e, bool stop)
 {
 	for (size_t i = 0; i < e->nevents; i++)
-		ioctl(e->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-	e->stopped = true;
-}
-
-void events_go_on(struct events *e)
-{
-	for (size_t i = 0; i < e->nevents; i++)
-		ioctl(e->events[i].fd, PERF_EVENT_IOC_ENABLE, 0);
-	e->stopped = false;
+		ioctl(e->events[i].fd, stop ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
+	e->stopped = stop;
 }
 
 unsigned int events_count(const struct events *e)
@@ -302,11 +438,21 @@ unsigned int events_count(const struct events *e)
 
 void events_follow(struct events *e)
 {
-	ticks_follow(e->ticks);
+	for (size_t i = 0; i < e->nevents; i++)
+		if (e->events[i].page)
+			ring_follow(e, &e->events[i]);
 }
 
 void events_sum(struct events *e, struct ticks_sums *sums)
 {
+	bool known;
+
 	note_samples(e, 0);
-	ticks_sum(e->ticks, sums);
+	events_follow(e);
+	known = idle_read(e);
+	/* drop_event adds the time of offline CPUs. */
+	for (size_t i = 0; i < e->nevents; i++)
+		if (e->events[i].online || !known)
+			active_take(e, &e->events[i]);
+	*sums = e->sums;
 }

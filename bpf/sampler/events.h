@@ -7,12 +7,21 @@
  * Only one thread at a time may use them.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct bpf_program;
 struct events;
 struct sampler_options;
-struct ticks_sums;
+
+/* Since the start, over all events. */
+struct ticks_sums {
+	uint64_t active_ns;    /* time in which a clock event was due to tick */
+	uint64_t idle_ns;      /* part of it in which its CPU was idle; 0 without /proc/stat */
+	uint64_t throttled_ns; /* part of it in which it was throttled; 0 without a ring */
+	uint64_t throttles;    /* how often it was throttled */
+};
 
 /*
  * For options->cpus, or all CPUs. stats_fd: the program's map of struct profiler_stats. All
@@ -31,12 +40,13 @@ int events_start(struct events *e, char *error, size_t size);
  * be called often; most calls do nothing. -errno: a new CPU cannot be sampled; it is tried again.
  */
 int events_watch(struct events *e);
-/* The kernel stops each event on its CPU, between two ticks. */
-void events_stop(struct events *e);
-/* Undoes events_stop. */
-void events_go_on(struct events *e);
+/* The kernel stops each event on its CPU, between two ticks, or lets it go on. */
+void events_stop(struct events *e, bool stop);
 unsigned int events_count(const struct events *e);
-/* Reads the rings; to be called several times a second. */
+/*
+ * Reads the rings; to be called several times a second: they have room for half a second of
+ * throttling in each tick at 1000 Hz.
+ */
 void events_follow(struct events *e);
 /* All zeros before the start. */
 void events_sum(struct events *e, struct ticks_sums *sums);

@@ -28,7 +28,6 @@
 #include "bpf/sampler/refusal.h"
 #include "bpf/sampler/shardmaps.h"
 #include "bpf/sampler/sizes.h"
-#include "bpf/sampler/ticks.h"
 #include "bpf/sampler/vma.h"
 #include "symbols/files/kernelclock.h"
 
@@ -320,7 +319,7 @@ int sampler_watch(struct sampler *s)
 
 void sampler_stop(struct sampler *s)
 {
-	events_stop(s->events);
+	events_stop(s->events, true);
 }
 
 int sampler_try(struct sampler *s, uint32_t type, uint64_t config, char *error, size_t size)
@@ -350,7 +349,7 @@ int sampler_change(struct sampler *s, uint32_t type, uint64_t config, char *erro
 	if (err) {
 		events_free(events);
 		s->options = before;
-		events_go_on(s->events);
+		events_stop(s->events, false);
 		return err;
 	}
 	events_free(s->events);
