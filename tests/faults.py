@@ -288,7 +288,7 @@ BPF = [
           "return a->kind == SELECTOR_USER ? a->uid == b->uid :",
           "return a->kind == SELECTOR_USER ? a->uid != b->uid :"),
     Fault("word-kthread", "bpf/tracker/selector.c",
-          "w->kind == SELECTOR_NAME && !subject->kthread &&", "w->kind == SELECTOR_NAME &&"),
+          "w->kind == SELECTOR_NAME && !kthread &&", "w->kind == SELECTOR_NAME &&"),
     Fault("word-number", "bpf/tracker/selector.c",
           "if (!w->text[0] || *end)\n\t\treturn false;", "if (!w->text[0])\n\t\treturn false;"),
     Fault("evict-pinned", "bpf/tracker/evict.c",

@@ -98,12 +98,11 @@ bool selector_is_of_group(const struct selector *w)
 	return w->kind == SELECTOR_CGROUP || w->kind == SELECTOR_CONTAINER;
 }
 
-bool selector_fits(const struct selector *w, const struct selector_subject *subject)
+bool selector_fits(const struct selector *w, const char *comm, uid_t uid, bool kthread)
 {
 	if (w->kind == SELECTOR_USER)
-		return w->uid == subject->uid;
-	return w->kind == SELECTOR_NAME && !subject->kthread &&
-	       !regexec(&w->regex, subject->comm, 0, NULL, 0);
+		return w->uid == uid;
+	return w->kind == SELECTOR_NAME && !kthread && !regexec(&w->regex, comm, 0, NULL, 0);
 }
 
 bool selector_fits_group(const struct selector *w, const char *text, size_t length)

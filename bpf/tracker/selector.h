@@ -37,13 +37,6 @@ struct selector {
 	regex_t regex; /* NAME only */
 };
 
-/* A process to be compared. */
-struct selector_subject {
-	const char *comm;
-	uid_t uid;
-	bool kthread;
-};
-
 /* False: *why, a static text to be printed before the selector, says what is wrong. */
 bool selector_parse(const char *text, struct selector *out, const char **why);
 void selector_clear(struct selector *w);
@@ -51,7 +44,7 @@ bool selector_is_same(const struct selector *a, const struct selector *b);
 /* Does it depend on the control group? */
 bool selector_is_of_group(const struct selector *w);
 /* NAME and USER. The name of a kernel thread fits no selector. */
-bool selector_fits(const struct selector *w, const struct selector_subject *subject);
+bool selector_fits(const struct selector *w, const char *comm, uid_t uid, bool kthread);
 /* CGROUP and CONTAINER; text: of /proc/PID/cgroup. */
 bool selector_fits_group(const struct selector *w, const char *text, size_t length);
 /* "named x", "of the user postgres": follows "processes". */

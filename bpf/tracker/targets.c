@@ -183,11 +183,9 @@ static void tell_reuse(struct targets *ts, struct process *p)
 
 static bool rule_fits(const struct target_rule *c, const struct process *p)
 {
-	const struct selector_subject subject = {p->comm, p->uid, p->kthread};
-
 	if (selector_is_of_group(&c->selector))
 		return p->groups & c->bit;
-	return selector_fits(&c->selector, &subject);
+	return selector_fits(&c->selector, p->comm, p->uid, p->kthread);
 }
 
 static bool chosen_by_options(const struct targets *ts, const struct process *p)

@@ -126,15 +126,16 @@ static void test_fits(void **state)
 {
 	static const struct {
 		const char *text;
-		struct selector_subject who;
-		bool fits;
+		const char *comm;
+		uid_t uid;
+		bool kthread, fits;
 	} cases[] = {
-		{"^ngx", {"ngx", 1, false}, true},
-		{"^ngx", {"a ngx", 1, false}, false},
-		{"kworker", {"kworker/0:1", 0, true}, false}, /* names are not for kernel threads */
-		{"user:0", {"kworker/0:1", 0, true}, true},
-		{"user:1", {"x", 1, false}, true},
-		{"user:1", {"1", 11, false}, false},
+		{"^ngx", "ngx", 1, false, true},
+		{"^ngx", "a ngx", 1, false, false},
+		{"kworker", "kworker/0:1", 0, true, false}, /* names are not for kernel threads */
+		{"user:0", "kworker/0:1", 0, true, true},
+		{"user:1", "x", 1, false, true},
+		{"user:1", "1", 11, false, false},
 	};
 	struct selector w;
 	const char *why;
@@ -142,7 +143,8 @@ static void test_fits(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		assert_true(selector_parse(cases[i].text, &w, &why));
-		assert_int_equal(selector_fits(&w, &cases[i].who), cases[i].fits);
+		assert_int_equal(selector_fits(&w, cases[i].comm, cases[i].uid, cases[i].kthread),
+				 cases[i].fits);
 		selector_clear(&w);
 	}
 }
