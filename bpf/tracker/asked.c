@@ -201,20 +201,6 @@ static uint64_t copy_room(struct asked_files *a, uint64_t now)
 
 /* --- questions ------------------------------------------------------------------------------- */
 
-/* -ESRCH: no such process. */
-static int uid_of_process(const struct tracker *t, pid_t pid, uid_t *uid)
-{
-	const struct process *p = proctable_live(&t->procs, pid);
-
-	*uid = 0;
-	if (!pid)
-		return 0;
-	if (!p)
-		return -ESRCH;
-	*uid = p->uid;
-	return 0;
-}
-
 /* The oldest is last. */
 static bool drop_oldest(struct asked_files *a)
 {
@@ -232,12 +218,14 @@ static int ask_opener(struct tracker *t, uint32_t kind, const struct file_questi
 {
 	const size_t length = strlen(q->path) + 1;
 	struct open_request *r = &t->asked->request;
+	const struct process *p = proctable_live(&t->procs, q->pid);
+	const uid_t uid = q->pid && p ? p->uid : 0;
 	struct asked_file *f;
-	uid_t uid;
-	int err = uid_of_process(t, q->pid, &uid);
 
-	if (err || length > sizeof(r->name))
-		return err ? err : -ENAMETOOLONG;
+	if (q->pid && !p)
+		return -ESRCH;
+	if (length > sizeof(r->name))
+		return -ENAMETOOLONG;
 	if (t->asked->n == ASKED_MAX && !drop_oldest(t->asked))
 		return -EAGAIN;
 	*r = (struct open_request){
