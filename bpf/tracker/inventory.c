@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which object's table is where in the shards and how many processes use it, and the two commands
- * for a table, drop and pin. The data is copied under the tracker's lock and sorted without it.
+ * Which object's table is where in the shards and how many processes use it. The data is copied
+ * under the tracker's lock and sorted without it.
  */
 #include "bpf/tracker/inventory.h"
 
@@ -220,55 +220,4 @@ int tracker_inventory(struct tracker *t, struct inventory **out)
 	inventory_settle(inv);
 	*out = inv;
 	return 0;
-}
-
-/* --- commands; lock held --------------------------------------------------------------------- */
-
-static struct object *object_named_by(struct tracker *t, const char *arg)
-{
-	char *end;
-	uint64_t id = strtoull(arg, &end, 10);
-	struct object *o = end != arg && !*end ? object_by_id(&t->objects, id) : NULL;
-
-	if (!o)
-		notices_tell(&t->notices, 2, "that object is gone");
-	return o;
-}
-
-void inventory_drop(struct tracker *t, const char *arg)
-{
-	struct object *o = object_named_by(t, arg);
-
-	if (!o)
-		return;
-	if (o->in_queue || !o->nspans) {
-		notices_tell(&t->notices, 2, "%s has no table to drop", o->name);
-		return;
-	}
-	object_drop_spans(&t->objects, o);
-	object_set_state(&t->objects, o, OBJECT_EVICTED);
-	o->need = o->sampled = 0; /* 0 words always fit: the next sample rebuilds it */
-	proctable_touch(&t->procs, o);
-	notices_tell(&t->notices, 0, "dropped the table of %s; its next sample brings it back",
-		     o->name);
-}
-
-void inventory_pin(struct tracker *t, const char *arg)
-{
-	struct object *o = object_named_by(t, arg);
-
-	if (!o)
-		return;
-	o->pinned = !o->pinned;
-	notices_tell(&t->notices, 0,
-		     o->pinned ? "%s is pinned: it keeps its table" : "%s is no longer pinned",
-		     o->name);
-	/* The reference keeps it when no process maps it any more. */
-	if (!o->pinned) {
-		object_unref(&t->objects, o);
-		return;
-	}
-	object_get(&t->objects, o);
-	if (o->state == OBJECT_EVICTED)
-		object_rebuild(&t->objects, o);
 }

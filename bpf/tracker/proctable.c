@@ -129,9 +129,7 @@ void proctable_add_dead(struct proctable *procs, struct process *p)
 
 	p->exited = true;
 	p->exit_time = clock_now();
-	p->next_dead = NULL;
-	*procs->dead_end = p;
-	procs->dead_end = &p->next_dead;
+	DL_APPEND2(procs->dead, p, prev_dead, next_dead);
 	procs->ndead++;
 	p->dead_key = (struct dead_key){p->start_stack, p->pid};
 	/* Of two with one key the younger is found. */
@@ -155,10 +153,8 @@ struct process *proctable_take_dead(struct proctable *procs, uint64_t before)
 
 	if (!p || (p->exit_time >= before && procs->ndead <= DEAD_MAX))
 		return NULL;
-	procs->dead = p->next_dead;
+	DL_DELETE2(procs->dead, p, prev_dead, next_dead);
 	procs->ndead--;
-	if (!procs->dead)
-		procs->dead_end = &procs->dead;
 	HASH_FIND(dead_hh, procs->dead_by_key, &p->dead_key, sizeof(p->dead_key), found);
 	if (found == p)
 		HASH_DELETE(dead_hh, procs->dead_by_key, p);

@@ -90,7 +90,7 @@ struct process {
 	bool exited;
 	bool ambiguous; /* exited, and not the only one of its dead_key */
 	uint64_t exit_time;
-	struct process *next_dead;
+	struct process *prev_dead, *next_dead;
 	UT_hash_handle hh; /* of the live ones, by pid */
 	struct dead_key dead_key;
 	UT_hash_handle dead_hh; /* of the dead ones, by dead_key */
@@ -99,8 +99,8 @@ struct process {
 };
 
 struct proctable {
-	struct process *live;		  /* by pid */
-	struct process *dead, **dead_end; /* oldest first */
+	struct process *live; /* by pid */
+	struct process *dead; /* oldest first */
 	struct process *dead_by_key, *dead_by_exec;
 	unsigned int ndead;
 	struct forked { /* the process that forked last with that start_stack, by a hash of it */

@@ -124,14 +124,6 @@ static void read_records(struct tracker *t)
 		rescan_begin(t);
 }
 
-/* The time since boot may be shorter than the one for which the dead are kept. */
-static void bury_old(struct tracker *t, uint64_t now)
-{
-	const uint64_t keep = atomic_load(&t->keep_dead);
-
-	process_bury(t, now > keep ? now - keep : 0);
-}
-
 static int poll_timeout(const struct tracker *t, bool again)
 {
 	int opener = opener_wait(t->opener);
@@ -211,7 +203,7 @@ static void *tracker_main(void *arg)
 	};
 	bool again = false, more, changed, ending, raised = false;
 	struct pace pace = {0};
-	uint64_t now;
+	uint64_t now, keep;
 
 	turnlock_take(&t->lock);
 	t->mappings.reader = pthread_self();
@@ -240,7 +232,9 @@ static void *tracker_main(void *arg)
 		if (process_refresh(t))
 			read_records(t);
 		again = publish_some(&t->publisher) || more || t->rescan.proc || ending;
-		bury_old(t, now);
+		/* The time since boot may be shorter than the one for which the dead are kept. */
+		keep = atomic_load(&t->keep_dead);
+		process_bury(t, now > keep ? now - keep : 0);
 		if (now - t->evictor.scanned >= SCAN_NS)
 			evict_scan(&t->evictor, now);
 		idlefile_look(&t->idlefiles, now);
@@ -285,8 +279,6 @@ void tracker_connect(struct tracker *t)
 	t->objects.publisher = t->evictor.publisher = &t->publisher;
 	t->evictor.targets = &t->targets;
 	t->builders.evictor = &t->evictor;
-	t->procs.dead_end = &t->procs.dead;
-	t->posted.end = &t->posted.first;
 }
 
 int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,

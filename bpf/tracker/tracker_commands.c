@@ -8,13 +8,15 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include <utlist.h>
+
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/selector.h"
 #include "bpf/tracker/tracker_priv.h"
 
 struct posted_command {
 	enum tracker_command command;
-	struct posted_command *next;
+	struct posted_command *prev, *next;
 	char arg[256];
 };
 
@@ -54,6 +56,56 @@ static void attach_selector(struct tracker *t, const char *arg, bool on)
 	targets_attach(&t->targets, &selector, on);
 }
 
+static struct object *object_named_by(struct tracker *t, const char *arg)
+{
+	char *end;
+	uint64_t id = strtoull(arg, &end, 10);
+	struct object *o = end != arg && !*end ? object_by_id(&t->objects, id) : NULL;
+
+	if (!o)
+		notices_tell(&t->notices, 2, "that object is gone");
+	return o;
+}
+
+static void drop_table(struct tracker *t, const char *arg)
+{
+	struct object *o = object_named_by(t, arg);
+
+	if (!o)
+		return;
+	if (o->in_queue || !o->nspans) {
+		notices_tell(&t->notices, 2, "%s has no table to drop", o->name);
+		return;
+	}
+	object_drop_spans(&t->objects, o);
+	object_set_state(&t->objects, o, OBJECT_EVICTED);
+	o->need = o->sampled = 0; /* 0 words always fit: the next sample rebuilds it */
+	proctable_touch(&t->procs, o);
+	notices_tell(&t->notices, 0, "dropped the table of %s; its next sample brings it back",
+		     o->name);
+}
+
+/* Or no longer, if it was. */
+static void pin_table(struct tracker *t, const char *arg)
+{
+	struct object *o = object_named_by(t, arg);
+
+	if (!o)
+		return;
+	o->pinned = !o->pinned;
+	notices_tell(&t->notices, 0,
+		     o->pinned ? "%s is pinned: it keeps its table" : "%s is no longer pinned",
+		     o->name);
+	/* The reference keeps it when no process maps it any more. */
+	if (!o->pinned) {
+		object_unref(&t->objects, o);
+		return;
+	}
+	object_get(&t->objects, o);
+	if (o->state == OBJECT_EVICTED)
+		object_rebuild(&t->objects, o);
+}
+
 static void run_command(struct tracker *t, const struct posted_command *c)
 {
 	char *end;
@@ -71,10 +123,10 @@ static void run_command(struct tracker *t, const struct posted_command *c)
 		reset_tables(t, -1);
 		break;
 	case TRACKER_DROP:
-		inventory_drop(t, c->arg);
+		drop_table(t, c->arg);
 		break;
 	case TRACKER_PIN:
-		inventory_pin(t, c->arg);
+		pin_table(t, c->arg);
 		break;
 	case TRACKER_CAPTURE:
 		number = strtol(c->arg, &end, 10);
@@ -99,23 +151,21 @@ void tracker_post(struct tracker *t, enum tracker_command command, const char *a
 	c->command = command;
 	snprintf(c->arg, sizeof(c->arg), "%s", arg ? arg : "");
 	pthread_mutex_lock(&t->posted.lock);
-	*t->posted.end = c;
-	t->posted.end = &c->next;
+	DL_APPEND(t->posted.first, c);
 	pthread_mutex_unlock(&t->posted.lock);
 	eventfd_write(t->wake_fd, 1);
 }
 
 void commands_take(struct tracker *t)
 {
-	struct posted_command *all, *c;
+	struct posted_command *all, *c, *next;
 
 	pthread_mutex_lock(&t->posted.lock);
 	all = t->posted.first;
 	t->posted.first = NULL;
-	t->posted.end = &t->posted.first;
 	pthread_mutex_unlock(&t->posted.lock);
-	while ((c = all)) {
-		all = c->next;
+	DL_FOREACH_SAFE(all, c, next)
+	{
 		run_command(t, c);
 		free(c);
 	}
@@ -123,10 +173,8 @@ void commands_take(struct tracker *t)
 
 void commands_free(struct tracker *t)
 {
-	struct posted_command *c;
+	struct posted_command *c, *next;
 
-	while ((c = t->posted.first)) {
-		t->posted.first = c->next;
-		free(c);
-	}
+	DL_FOREACH_SAFE(t->posted.first, c, next)
+	free(c);
 }

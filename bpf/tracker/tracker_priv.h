@@ -67,7 +67,7 @@ struct tracker {
 	struct asked_files *asked;    /* by name */
 	struct posted {		      /* commands */
 		pthread_mutex_t lock; /* held for a moment only: the screen's thread waits for it */
-		struct posted_command *first, **end;
+		struct posted_command *first;
 	} posted;
 
 	struct kernelcode *kernel_code;
@@ -152,11 +152,5 @@ void asked_age(struct tracker *t, uint64_t now);
 
 void commands_take(struct tracker *t);
 void commands_free(struct tracker *t);
-
-/* --- inventory.c ----------------------------------------------------------------------------- */
-
-/* Commands; arg is an object's id. */
-void inventory_drop(struct tracker *t, const char *arg);
-void inventory_pin(struct tracker *t, const char *arg); /* or no longer, if it was */
 
 #endif
