@@ -8,17 +8,6 @@
 #include "unwind/table.h"
 #include "unwind/wide.h"
 
-static void write_notes(const struct unwind_table *table, FILE *notes)
-{
-	if (table->bad_fdes)
-		fprintf(notes, "stacktop: %u of %u FDEs are malformed and left out\n",
-			table->bad_fdes, table->nfdes);
-	for (unsigned int i = 0; i < ROW_CLASS_COUNT; i++)
-		if (table->classes[i])
-			fprintf(notes, "stacktop: %u rows not supported: %s\n", table->classes[i],
-				row_class_name(i));
-}
-
 int dump_unwind(const char *path, FILE *to, FILE *notes)
 {
 	struct wide_rules *wide = wide_rules_new();
@@ -32,8 +21,13 @@ int dump_unwind(const char *path, FILE *to, FILE *notes)
 		err = -ENODATA;
 	if (!err)
 		err = unwind_table_dump(table, wide, to);
-	if (!err)
-		write_notes(table, notes);
+	if (!err && table->bad_fdes)
+		fprintf(notes, "stacktop: %u of %u FDEs are malformed and left out\n",
+			table->bad_fdes, table->nfdes);
+	for (unsigned int i = 0; !err && i < ROW_CLASS_COUNT; i++)
+		if (table->classes[i])
+			fprintf(notes, "stacktop: %u rows not supported: %s\n", table->classes[i],
+				row_class_name(i));
 	unwind_table_free(table);
 	elf_file_free(file);
 	wide_rules_free(wide);

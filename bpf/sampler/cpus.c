@@ -22,24 +22,17 @@ struct cpulist {
 	size_t n, room;
 };
 
-static int add_cpu(struct cpulist *l, unsigned int cpu)
-{
-	if (GROW(l->cpus, l->n, l->room, CPU_MAX + 1))
-		return -ENOMEM;
-	l->cpus[l->n++] = cpu;
-	return 0;
-}
-
 /* first must be above all that are there already. */
 static int add_range(struct cpulist *l, unsigned long first, unsigned long last)
 {
-	int err = 0;
-
 	if (last > CPU_MAX || first > last || (l->n && first <= l->cpus[l->n - 1]))
 		return -EINVAL;
-	for (; first <= last && !err; first++)
-		err = add_cpu(l, (unsigned int)first);
-	return err;
+	for (; first <= last; first++) {
+		if (GROW(l->cpus, l->n, l->room, CPU_MAX + 1))
+			return -ENOMEM;
+		l->cpus[l->n++] = (unsigned int)first;
+	}
+	return 0;
 }
 
 static int hand_over(struct cpulist *l, int err, unsigned int **cpus, size_t *ncpus)

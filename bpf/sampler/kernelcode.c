@@ -50,15 +50,6 @@ void kernelcode_free(struct kernelcode *k)
 	free(k);
 }
 
-/* The last piece that starts there and still exists; NULL: none. */
-static struct kernelcode_piece *find_current(struct kernelcode *k, uint64_t start)
-{
-	for (size_t i = k->n; i-- > 0;)
-		if (k->pieces[i].start == start && k->pieces[i].to == STILL)
-			return &k->pieces[i];
-	return NULL;
-}
-
 /* NULL: no memory. */
 static struct kernelcode_piece *add_piece(struct kernelcode *k)
 {
@@ -78,8 +69,12 @@ static struct kernelcode_piece *add_piece(struct kernelcode *k)
 static void apply_change(struct kernelcode *k, uint64_t start, uint64_t end, const char *name,
 			 bool gone)
 {
-	struct kernelcode_piece *p = find_current(k, start);
+	struct kernelcode_piece *p = NULL;
 
+	/* The last piece that starts there and still exists. */
+	for (size_t i = k->n; i-- > 0 && !p;)
+		if (k->pieces[i].start == start && k->pieces[i].to == STILL)
+			p = &k->pieces[i];
 	/* If the record of its end was lost, the next piece there ends it. */
 	if (p)
 		p->to = k->generation;

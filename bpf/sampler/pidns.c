@@ -78,16 +78,6 @@ bool pidns_has_proc(char *error, size_t size)
 	return false;
 }
 
-static int run_program(struct bpf_object *object, uint32_t *result)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, opts);
-	struct bpf_program *program = bpf_object__find_program_by_name(object, "find_level");
-	int err = program ? bpf_prog_test_run_opts(bpf_program__fd(program), &opts) : -ENOENT;
-
-	*result = err ? 0 : opts.retval;
-	return err;
-}
-
 /* The knob is the only content of .rodata. */
 static int load_object(struct bpf_object *object, uint32_t inode)
 {
@@ -107,10 +97,11 @@ static int load_object(struct bpf_object *object, uint32_t inode)
 int pidns_read(struct pidns *out, char *error, size_t size)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open_opts, .object_name = "stacktop");
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
 	struct bpf_bytes bytes = objects_pidns();
 	const uint32_t inode = own_inode();
+	struct bpf_program *program;
 	struct bpf_object *object;
-	uint32_t found = 0;
 	int err;
 
 	*out = (struct pidns){0};
@@ -118,10 +109,11 @@ int pidns_read(struct pidns *out, char *error, size_t size)
 		return 0;
 	object = bpf_object__open_mem(bytes.data, bytes.size, &open_opts);
 	err = object ? load_object(object, inode) : -errno;
+	program = err ? NULL : bpf_object__find_program_by_name(object, "find_level");
 	if (!err)
-		err = run_program(object, &found);
+		err = program ? bpf_prog_test_run_opts(bpf_program__fd(program), &opts) : -ENOENT;
 	bpf_object__close(object);
-	if (!err && (found & PIDNS_NUMBER_MASK) != (uint32_t)getpid())
+	if (!err && (opts.retval & PIDNS_NUMBER_MASK) != (uint32_t)getpid())
 		err = -ENOTSUP;
 	if (err) {
 		snprintf(error, size,
@@ -130,6 +122,6 @@ int pidns_read(struct pidns *out, char *error, size_t size)
 			 inode, strerror(-err));
 		return err;
 	}
-	*out = (struct pidns){inode, found >> PIDNS_LEVEL_SHIFT};
+	*out = (struct pidns){inode, opts.retval >> PIDNS_LEVEL_SHIFT};
 	return 0;
 }

@@ -99,15 +99,6 @@ static int stackhash_draw(__u64 key[STACKHASH_KEYS])
 	return 0;
 }
 
-static uint64_t start_offset(struct sampler *s)
-{
-	uint64_t offset;
-
-	s->knows_starts = kernelclock_boottime_offset(&offset) &&
-			  sysconf(_SC_CLK_TCK) == 1000000000 / CLOCK_TICK_NS;
-	return offset;
-}
-
 /* Sets the knobs, which are constants to the verifier. */
 static int set_config(struct sampler *s, char *error, size_t error_size)
 {
@@ -121,6 +112,7 @@ static int set_config(struct sampler *s, char *error, size_t error_size)
 		.ring_wake = s->sizes.ring / 4,
 	};
 	const void *value;
+	uint64_t offset;
 	struct bpf_map *m;
 	struct pidns ns;
 	size_t size = 0;
@@ -132,7 +124,9 @@ static int set_config(struct sampler *s, char *error, size_t error_size)
 		return err;
 	config.pidns_inode = ns.inode;
 	config.pidns_level = ns.level;
-	config.boottime_offset = start_offset(s);
+	s->knows_starts = kernelclock_boottime_offset(&offset) &&
+			  sysconf(_SC_CLK_TCK) == 1000000000 / CLOCK_TICK_NS;
+	config.boottime_offset = offset;
 	bpf_object__for_each_map(m, s->object)
 	{
 		if (strstr(bpf_map__name(m), ".rodata"))
@@ -252,17 +246,6 @@ static int open_maps(struct sampler *s)
 	return set_counts(s, 0);
 }
 
-static int follow_modules(struct sampler *s)
-{
-	int err = kmodules_new(&s->modules);
-
-	if (!err && kmodules_attach(s->modules, s->object)) {
-		kmodules_free(s->modules);
-		s->modules = NULL;
-	}
-	return err;
-}
-
 int sampler_new(const struct sampler_options *options, struct sampler **out, char *error,
 		size_t size)
 {
@@ -293,7 +276,11 @@ int sampler_new(const struct sampler_options *options, struct sampler **out, cha
 	if (!err)
 		err = open_maps(s);
 	if (!err)
-		err = follow_modules(s);
+		err = kmodules_new(&s->modules);
+	if (!err && kmodules_attach(s->modules, s->object)) {
+		kmodules_free(s->modules);
+		s->modules = NULL;
+	}
 	if (!err)
 		err = events_new(&s->options, s->program, s->stats_fd, &s->events);
 	if (err)
@@ -619,21 +606,19 @@ int sampler_run_time(struct sampler *s, uint64_t *ns, uint64_t *runs)
 	return 0;
 }
 
-/* The software events that tick; all others count what happens. */
-static bool is_clock(const struct sampler_options *o)
-{
-	return o->type == PERF_TYPE_SOFTWARE &&
-	       (o->config == PERF_COUNT_SW_CPU_CLOCK || o->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 void sampler_ticks(struct sampler *s, struct sampler_ticks *ticks)
 {
 	const uint64_t period = 1000000000ull / s->options.frequency; /* as the kernel has it */
+	const struct sampler_options *o = &s->options;
+	/* All others count what happens. */
+	const bool is_clock =
+		o->type == PERF_TYPE_SOFTWARE &&
+		(o->config == PERF_COUNT_SW_CPU_CLOCK || o->config == PERF_COUNT_SW_TASK_CLOCK);
 	struct ticks_sums sums;
 
 	events_sum(s->events, &sums);
 	*ticks = s->ticks;
-	ticks->due += is_clock(&s->options) ? sums.active_ns / period : 0;
+	ticks->due += is_clock ? sums.active_ns / period : 0;
 	ticks->idle += sums.idle_ns / period;
 	ticks->throttled += sums.throttled_ns / period;
 	ticks->throttles += sums.throttles;

@@ -41,16 +41,6 @@ static const struct process *find_process(struct tracker *t, const struct tracke
 	return proctable_find(&t->procs, of);
 }
 
-/* If it is not known yet, another process with that start_stack may have forked it. */
-static const struct process *find_or_akin(struct tracker *t, const struct tracker_exec *of)
-{
-	const struct process *p = find_process(t, of), *now = proctable_live(&t->procs, of->pid);
-
-	return p || (now && now->start_stack == of->start_stack)
-		       ? p
-		       : proctable_akin(&t->procs, of->start_stack);
-}
-
 /*
  * Whether the process found by its PID is in the exec that is asked about. While the tracker is
  * behind, a process without a start_stack may still have the name of an earlier exec, and so may
@@ -119,7 +109,7 @@ static void place_in_process(struct tracker *t, const struct process *p, uint64_
 void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
 		   struct code_place *out)
 {
-	const struct process *p;
+	const struct process *p, *now;
 	struct object *o;
 	uint64_t vaddr;
 
@@ -134,7 +124,11 @@ void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t fr
 		if (o)
 			place_in_object(t, o, vaddr, out);
 	} else {
-		p = find_or_akin(t, of);
+		p = find_process(t, of);
+		now = proctable_live(&t->procs, of->pid);
+		/* If it is not known yet, another one with that start_stack may have forked it. */
+		if (!p && !(now && now->start_stack == of->start_stack))
+			p = proctable_akin(&t->procs, of->start_stack);
 		if (p)
 			place_in_process(t, p, frame, out);
 	}

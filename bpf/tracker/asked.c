@@ -106,22 +106,18 @@ static struct asked_file **find_file(struct asked_files *a, uint32_t kind,
 	return at;
 }
 
-static bool is_expired(const struct asked_file *f, uint64_t now)
-{
-	return !f->question && f->time + (f->fd >= 0 ? KEEP_NS : KEEP_NONE_NS) <= now;
-}
-
 void asked_age(struct tracker *t, uint64_t now)
 {
-	struct asked_file **at = &t->asked->files;
+	struct asked_file **at = &t->asked->files, *f;
 	unsigned int open = 0;
 
-	while (*at) {
-		open += !(*at)->question && (*at)->fd >= 0;
-		if (is_expired(*at, now) || (open > OPEN_MAX && (*at)->fd >= 0))
+	while ((f = *at)) {
+		open += !f->question && f->fd >= 0;
+		if ((!f->question && f->time + (f->fd >= 0 ? KEEP_NS : KEEP_NONE_NS) <= now) ||
+		    (open > OPEN_MAX && f->fd >= 0))
 			drop_file(t->asked, at);
 		else
-			at = &(*at)->next;
+			at = &f->next;
 	}
 }
 

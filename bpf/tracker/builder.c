@@ -35,15 +35,6 @@
 #define GARBAGE_NS  (250ull * 1000000)	/* garbage is freed so soon */
 #define SMALL_FILE  (8ull << 20)
 
-static void sync_wide(struct builders *bs)
-{
-	unsigned int count;
-	const struct wide_rule *rules = wide_rules_all(bs->wide, &count);
-
-	if (count)
-		memcpy(sampler_memory(bs->sampler)->wide_rules, rules, count * sizeof(*rules));
-}
-
 static int place_table(struct builders *bs, struct object *o, const struct unwind_table *table)
 {
 	int err = evict_for(bs->evictor, o, table->nwords);
@@ -181,6 +172,8 @@ bool builder_run(struct table_builder *b)
 	uint64_t begun = clock_cpu_time();
 	struct unwind_table *table = NULL;
 	struct elf_file *file = NULL;
+	const struct wide_rule *rules;
+	unsigned int count;
 	int err;
 
 	if (!o)
@@ -200,8 +193,12 @@ bool builder_run(struct table_builder *b)
 	if (err == -EFBIG) /* here: before the size of the table is known */
 		err = -E2BIG;
 	turnlock_take(bs->lock);
-	if (!err)
-		sync_wide(bs);
+	if (!err) {
+		rules = wide_rules_all(bs->wide, &count);
+		if (count)
+			memcpy(sampler_memory(bs->sampler)->wide_rules, rules,
+			       count * sizeof(*rules));
+	}
 	o->tried = clock_now();
 	build_use(bs, o->uid, o->tried)->ns += clock_cpu_time() - begun;
 	bs->building--;

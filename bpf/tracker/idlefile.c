@@ -73,15 +73,6 @@ static struct object **largest_user(struct object **list, size_t n, size_t *size
 	return best;
 }
 
-static void tell_closed(const struct idlefiles *idle, const struct object *o)
-{
-	if (notices_first(idle->notices, NOTICE_CLOSED_FILES))
-		notices_tell(idle->notices, 0,
-			     "more than %u files are mapped: those of user %u that are not sampled "
-			     "are closed",
-			     idle->open_max, (unsigned int)o->uid);
-}
-
 /* A sixteenth at once, since the search is expensive. */
 void idlefile_limit(struct idlefiles *idle)
 {
@@ -106,7 +97,11 @@ void idlefile_limit(struct idlefiles *idle)
 	for (i = 0; i < count && i <= idle->open_max / 16; i++) {
 		if (chosen[i]->in_queue)
 			object_unqueue(idle->objects, chosen[i]);
-		tell_closed(idle, chosen[i]);
+		if (notices_first(idle->notices, NOTICE_CLOSED_FILES))
+			notices_tell(idle->notices, 0,
+				     "more than %u files are mapped: those of user %u that are not "
+				     "sampled are closed",
+				     idle->open_max, (unsigned int)chosen[i]->uid);
 		object_close(idle->objects, chosen[i]);
 	}
 	free(list);
@@ -127,17 +122,9 @@ bool idlefile_want(struct idlefiles *idle, struct object *o)
 	return true;
 }
 
-static void ask_for_object(const struct idlefiles *idle, const struct process *p,
-			   const struct mapping *m)
-{
-	struct open_request request;
-
-	objectfile_request(idle->objects, &request, process_thread(p), m, m->object->name);
-	opener_ask(idle->opener, &request, p->pid, p->uid, false);
-}
-
 void idlefile_ask(struct idlefiles *idle)
 {
+	struct open_request request;
 	struct process *p, *next;
 	struct object *o, *after;
 	size_t i;
@@ -151,8 +138,11 @@ void idlefile_ask(struct idlefiles *idle)
 				continue;
 			o->wanted = false;
 			idle->objects->nwanted--;
-			if (object_is_closed(o))
-				ask_for_object(idle, p, &p->mappings[i]);
+			if (!object_is_closed(o))
+				continue;
+			objectfile_request(idle->objects, &request, process_thread(p),
+					   &p->mappings[i], o->name);
+			opener_ask(idle->opener, &request, p->pid, p->uid, false);
 		}
 	}
 	/* The rest is no longer mapped. */

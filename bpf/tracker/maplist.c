@@ -63,20 +63,15 @@ static int add_entry(struct map_entries *e, const struct map_entry *entry, uint3
 	return 0;
 }
 
-static uint32_t tag_of_mapping(const struct mapping *m)
-{
-	if (!m->file.inode)
-		return VMA_ANONYMOUS;
-	return vma_tag(maplist_file_tag(&m->file), m->start - m->offset);
-}
-
 /* A mapping is cut into spans, which have rows, and the gaps between them, which have none. */
 int map_entries_add(struct map_entries *e, const struct mapping *m)
 {
 	const struct object *o = m->object;
 	struct map_entry gap = {
 		.start = m->start, .frame = maplist_frame(m), .meta = MAP_META(MAP_NO_CFI, 0)};
-	const uint32_t tag = tag_of_mapping(m);
+	const uint32_t tag = m->file.inode
+				     ? vma_tag(maplist_file_tag(&m->file), m->start - m->offset)
+				     : VMA_ANONYMOUS;
 	struct map_entry span;
 	uint32_t i;
 	int err = 0;

@@ -226,27 +226,20 @@ static struct object *take_file(const struct mappings *ms, const struct open_req
 	return o;
 }
 
-/* For tests, which have no opener. */
-static void open_here(const struct mappings *ms, const struct process *p, struct mapping *m,
-		      const struct open_request *request)
-{
-	struct open_answer answer;
-	int fd;
-
-	openfile_do(request, 0, &answer, &fd);
-	set_object(ms, m, answer.err ? NULL : take_file(ms, request, &answer, p->uid, fd));
-}
-
 static void ask_for_file(const struct mappings *ms, const struct process *p, struct mapping *m,
 			 const char *name, bool alone)
 {
 	struct open_request request;
+	struct open_answer answer;
+	int fd;
 
 	objectfile_request(ms->objects, &request, process_thread(p), m, name);
-	if (ms->opener)
+	if (ms->opener) {
 		m->asked = opener_ask(ms->opener, &request, p->pid, p->uid, alone);
-	else
-		open_here(ms, p, m, &request);
+	} else { /* in tests */
+		openfile_do(&request, 0, &answer, &fd);
+		set_object(ms, m, answer.err ? NULL : take_file(ms, &request, &answer, p->uid, fd));
+	}
 }
 
 /* With a reference to its object, or without while its file is asked for. */
@@ -344,20 +337,18 @@ static int describe_all(struct mappings *ms, const struct process *p, const stru
 	return 0;
 }
 
-/* A file that could not be opened and is asked for again is the same until it comes. */
-static bool is_same_mapping(const struct mapping *a, const struct mapping *b)
-{
-	return a->start == b->start && a->end == b->end && a->object == b->object &&
-	       (!a->object || a->bias == b->bias);
-}
-
 /* Should what was read replace what is known? 1: it differs, 0: it does not, or -errno. */
 static int compare_with_old(const struct process *p, const struct process *to)
 {
 	bool changed = to->nmappings != p->nmappings;
 
-	for (size_t i = 0; i < to->nmappings && !changed; i++)
-		changed = !is_same_mapping(&to->mappings[i], &p->mappings[i]);
+	/* A file that could not be opened and is asked for again is the same until it comes. */
+	for (size_t i = 0; i < to->nmappings && !changed; i++) {
+		const struct mapping *a = &to->mappings[i], *b = &p->mappings[i];
+
+		changed = a->start != b->start || a->end != b->end || a->object != b->object ||
+			  (a->object && a->bias != b->bias);
+	}
 	return changed && p->nmappings && !process_has_stack_start(p) ? -EAGAIN : changed;
 }
 
@@ -406,24 +397,18 @@ struct mapping_answer {
 	bool same_numbers;     /* mapping and file have the same device number */
 };
 
-/* Other mappings have joined the question, since their files have the same numbers. */
-static bool is_answered(const struct mapping_answer *s, const struct process *p,
-			const struct mapping *m)
-{
-	const struct open_request *r = s->opening->request;
-
-	return s->same_numbers ||
-	       (p->pid == s->opening->tgid && m->start >= r->start && m->end <= r->end);
-}
-
 static void answer_mapping(const struct mapping_answer *s, const struct process *p,
 			   struct mapping *m)
 {
+	const struct open_request *r = s->opening->request;
+
 	m->asked = 0;
 	if (!s->object)
 		return;
-	if (!is_answered(s, p, m)) {
-		ask_for_file(s->ms, p, m, s->opening->request->name, true);
+	/* Other mappings have joined the question, since their files have the same numbers. */
+	if (!s->same_numbers &&
+	    (p->pid != s->opening->tgid || m->start < r->start || m->end > r->end)) {
+		ask_for_file(s->ms, p, m, r->name, true);
 		return;
 	}
 	object_get(s->ms->objects, s->object);

@@ -64,37 +64,22 @@ int crowd_order(const struct file_id *files, uint32_t n, uint32_t *order)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-static int add_file(struct maps_reading *s, const struct procmap *map)
-{
-	if (GROW(s->files, s->nfiles, s->files_room, COUNTED_MAX))
-		return -ENOMEM;
-	s->files[s->nfiles++] =
-		(struct file_id){makedev(map->dev_major, map->dev_minor), map->inode};
-	return 0;
-}
-
-static int add_name(struct maps_reading *s, const char *name, size_t *at)
-{
-	const size_t length = strlen(name) + 1;
-
-	if (GROW_TO(s->names, s->names_used + length, s->names_room, SIZE_MAX))
-		return -ENOMEM;
-	*at = s->names_used;
-	memcpy(s->names + s->names_used, name, length);
-	s->names_used += length;
-	return 0;
-}
-
 static int add_read(struct maps_reading *s, const struct procmap *map)
 {
+	const size_t length = strlen(map->name) + 1;
 	size_t name = 0;
 
 	if (GROW(s->seen, s->nseen, s->seen_room, MAPPINGS_MAX))
 		return -ENOMEM;
 	if (s->nseen)
 		name = s->seen[s->nseen - 1].name;
-	if ((!s->nseen || strcmp(s->names + name, map->name) != 0) && add_name(s, map->name, &name))
-		return -ENOMEM;
+	if (!s->nseen || strcmp(s->names + name, map->name) != 0) {
+		if (GROW_TO(s->names, s->names_used + length, s->names_room, SIZE_MAX))
+			return -ENOMEM;
+		name = s->names_used;
+		memcpy(s->names + name, map->name, length);
+		s->names_used += length;
+	}
 	s->seen[s->nseen++] = (struct read_mapping){*map, name};
 	return 0;
 }
@@ -103,15 +88,18 @@ static int on_map(const struct procmap *map, void *arg)
 {
 	struct maps_reading *s = arg;
 	bool wanted = true;
-	int err = 0;
 
 	if (!strcmp(map->name, "[vsyscall]"))
 		return 0;
-	if (s->keep)
+	if (s->keep) {
 		wanted = s->at < s->nfiles && s->keep[s->at++];
-	else if (s->nfiles < COUNTED_MAX)
-		err = add_file(s, map);
-	return err || !wanted || s->nseen >= MAPPINGS_MAX ? err : add_read(s, map);
+	} else if (s->nfiles < COUNTED_MAX) {
+		if (GROW(s->files, s->nfiles, s->files_room, COUNTED_MAX))
+			return -ENOMEM;
+		s->files[s->nfiles++] =
+			(struct file_id){makedev(map->dev_major, map->dev_minor), map->inode};
+	}
+	return wanted && s->nseen < MAPPINGS_MAX ? add_read(s, map) : 0;
 }
 
 static int choose_kept(struct maps_reading *s)

@@ -96,12 +96,6 @@ static void short_name(char *to, size_t size, const char *name, bool deleted)
 	snprintf(to, size, "%.*s", (int)length, base);
 }
 
-static bool is_same_load(const struct elf_load *a, const struct elf_load *b)
-{
-	return a->offset == b->offset && a->filesz == b->filesz && a->vaddr == b->vaddr &&
-	       a->memsz == b->memsz && a->exec == b->exec;
-}
-
 /*
  * A build-id tells whether it is the file that the object was made from. Without one the ctime
  * does, which no system call sets to a chosen value. Not all file systems have a ctime, so the
@@ -113,22 +107,15 @@ static bool is_same_elf(const struct object *o, const struct open_answer *a)
 
 	if (a->nloads != o->nloads || a->build_id_size != o->build_id_size)
 		return false;
-	for (i = 0; i < a->nloads; i++)
-		if (!is_same_load(&a->loads[i], &o->loads[i]))
+	for (i = 0; i < a->nloads; i++) {
+		const struct elf_load *l = &a->loads[i], *k = &o->loads[i];
+
+		if (l->offset != k->offset || l->filesz != k->filesz || l->vaddr != k->vaddr ||
+		    l->memsz != k->memsz || l->exec != k->exec)
 			return false;
+	}
 	return a->build_id_size ? !memcmp(a->build_id, o->build_id, a->build_id_size)
 				: a->ctime == o->change;
-}
-
-/* Takes the descriptor if the file is the one that was closed. */
-static bool reopen_object(struct objects *os, struct object *o, const struct open_answer *a, int fd)
-{
-	if (a->file.copied != o->copied || !is_same_elf(o, a))
-		return false;
-	o->fd = fd;
-	o->idle = o->wanted_at = 0;
-	os->nopen++;
-	return true;
 }
 
 /*
@@ -140,11 +127,14 @@ static struct object *use_again(struct objects *os, struct object *o, const stru
 {
 	if (!object_is_closed(o)) {
 		close(fd);
-	} else if (!reopen_object(os, o, a, fd)) {
+	} else if (a->file.copied != o->copied || !is_same_elf(o, a)) {
 		object_disown(os, o);
 		return NULL;
-	} else if (o->copied) {
-		os->copied += o->key.size;
+	} else { /* the one that was closed */
+		o->fd = fd;
+		o->idle = o->wanted_at = 0;
+		os->nopen++;
+		os->copied += o->copied ? o->key.size : 0;
 	}
 	o->seen = clock_now();
 	object_get(os, o);

@@ -115,11 +115,10 @@ int opener_new(opener_on_answer *on_answer, void *arg, struct opener **out)
 	return 0;
 }
 
-/* Of its allocation. */
-static size_t question_bytes(const struct open_request *request)
+/* As far as it is sent and kept. */
+static size_t request_bytes(const struct open_request *r)
 {
-	return offsetof(struct open_question, request) + offsetof(struct open_request, name) +
-	       strlen(request->name) + 1;
+	return offsetof(struct open_request, name) + strlen(r->name) + 1;
 }
 
 static void question_free(struct opener *o, struct open_question *q)
@@ -128,7 +127,8 @@ static void question_free(struct opener *o, struct open_question *q)
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it is in the table then */
 		HASH_DEL(o->joinable, q);
 	}
-	quota_give(&o->bytes, q->opening.uid, question_bytes(&q->request));
+	quota_give(&o->bytes, q->opening.uid,
+		   offsetof(struct open_question, request) + request_bytes(&q->request));
 	free(q);
 }
 
@@ -173,11 +173,6 @@ static void queue_add(struct opener *o, struct user_queue *queue, struct open_qu
 	o->waiting += queue->uid != 0;
 }
 
-static bool is_full(const struct opener *o, const struct user_queue *q)
-{
-	return q->waiting >= USER_MAX || (q->uid && o->waiting >= WAITING_MAX);
-}
-
 /* --- questions ------------------------------------------------------------------------------- */
 
 static bool is_silent(const struct opener *o, const struct open_key *key, uint64_t now)
@@ -191,7 +186,8 @@ static bool is_silent(const struct opener *o, const struct open_key *key, uint64
 uint64_t opener_ask(struct opener *o, const struct open_request *request, pid_t tgid, uid_t uid,
 		    bool alone)
 {
-	const size_t size = offsetof(struct open_request, name) + strlen(request->name) + 1;
+	const size_t size = request_bytes(request);
+	const size_t bytes = offsetof(struct open_question, request) + size;
 	const uint64_t now = clock_now();
 	struct open_key key = key_of_request(request);
 	struct open_question *q = NULL;
@@ -206,10 +202,11 @@ uint64_t opener_ask(struct opener *o, const struct open_request *request, pid_t 
 	alone |= q != NULL;
 	queue = queue_of(o, uid);
 	q = NULL;
-	if (queue && !is_full(o, queue) && quota_take(&o->bytes, uid, question_bytes(request))) {
-		q = malloc(question_bytes(request));
+	if (queue && queue->waiting < USER_MAX && (!uid || o->waiting < WAITING_MAX) &&
+	    quota_take(&o->bytes, uid, bytes)) {
+		q = malloc(bytes);
 		if (!q)
-			quota_give(&o->bytes, uid, question_bytes(request));
+			quota_give(&o->bytes, uid, bytes);
 	}
 	if (!q) {
 		if (queue && !queue->first)
@@ -331,9 +328,7 @@ static struct open_helper *helper_for(struct opener *o, uid_t uid, uint64_t now)
 
 static bool helper_send(struct open_helper *h, struct open_question *q, uint64_t now)
 {
-	const size_t size = offsetof(struct open_request, name) + strlen(q->request.name) + 1;
-
-	if (send(h->socket, &q->request, size, MSG_NOSIGNAL) < 0)
+	if (send(h->socket, &q->request, request_bytes(&q->request), MSG_NOSIGNAL) < 0)
 		return false;
 	if (!h->depth++)
 		h->since = now;

@@ -122,20 +122,17 @@ static void read_elf(int fd, struct open_answer *a)
 	elf_file_free(file);
 }
 
-static bool is_known(const struct open_request *r, const struct file_facts *file)
-{
-	const struct file_facts *known = &r->known;
-
-	return known->copied && known->dev == file->dev && known->inode == file->inode &&
-	       known->mtime == file->mtime && known->size == file->size;
-}
-
 /* Takes the descriptor. Returns that of a copy, or -errno. */
 static int replace_by_copy(const struct open_request *r, int opened, const struct file_facts *file)
 {
-	int copy = is_known(r, file)	      ? -EALREADY
-		   : file->size > r->copy_max ? -EFBIG
-					      : copy_file(opened, file->size);
+	const struct file_facts *known = &r->known;
+	int copy;
+
+	if (known->copied && known->dev == file->dev && known->inode == file->inode &&
+	    known->mtime == file->mtime && known->size == file->size)
+		copy = -EALREADY;
+	else
+		copy = file->size > r->copy_max ? -EFBIG : copy_file(opened, file->size);
 
 	close(opened);
 	return copy;

@@ -279,15 +279,6 @@ int sideband_fd(const struct sideband *s)
 	return s->epoll_fd;
 }
 
-/* Makes room for a record of that size in the copy; NULL: no memory. */
-static char *copy_room(struct sideband *s, size_t size)
-{
-	if (GROW_TO(s->copy, s->used + size, s->room, SIZE_MAX) ||
-	    GROW(s->pending, s->npending, s->pending_room, SIZE_MAX))
-		return NULL;
-	return s->copy + s->used;
-}
-
 static void ring_copy(const char *data, size_t mask, uint64_t at, void *to, size_t size)
 {
 	size_t from = at & mask, first = mask + 1 - from;
@@ -335,11 +326,12 @@ static int ring_read(struct sideband *s, struct cpu_ring *r, uint64_t until)
 			s->gap = true;
 			break;
 		}
-		to = copy_room(s, header.size);
-		if (!to) {
+		if (GROW_TO(s->copy, s->used + header.size, s->room, SIZE_MAX) ||
+		    GROW(s->pending, s->npending, s->pending_room, SIZE_MAX)) {
 			ring_release(s, r, tail);
 			return -ENOMEM;
 		}
+		to = s->copy + s->used;
 		ring_copy(data, mask, tail, to, header.size);
 		if (header.size < sizeof(header) + sizeof(id)) {
 			tail += header.size;

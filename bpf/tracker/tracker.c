@@ -124,15 +124,6 @@ static void read_records(struct tracker *t)
 		rescan_begin(t);
 }
 
-static int poll_timeout(const struct tracker *t, bool again)
-{
-	int opener = opener_wait(t->opener);
-
-	if (!t->rescan.started || t->publisher.publishing)
-		return 0;
-	return again ? 1 : opener >= 0 ? opener : 1000;
-}
-
 static bool is_answered(const struct pollfd *fds)
 {
 	for (size_t i = 0; i < OPENHELPERS; i++)
@@ -164,7 +155,11 @@ static void wait_for_work(struct tracker *t, struct pollfd *fds, bool again, str
 	const bool by_files = sampler_checks_lists(t->sampler) && !t->targets.filtering;
 	const uint64_t pause =
 		pace_wait(pace, by_files ? PACE_FILES_NS : PACE_NS, has_read, clock_now());
-	const int ms = poll_timeout(t, again);
+	const int opener = opener_wait(t->opener);
+	const int ms = !t->rescan.started || t->publisher.publishing ? 0
+		       : again					     ? 1
+		       : opener >= 0				     ? opener
+								     : 1000;
 	struct timespec wait = {ms / 1000, ms % 1000 * 1000000L};
 	uint64_t count;
 
@@ -179,19 +174,6 @@ static void wait_for_work(struct tracker *t, struct pollfd *fds, bool again, str
 	if (fds[1].revents && read(t->wake_fd, &count, sizeof(count)) < 0)
 		count = 0;
 	turnlock_take(&t->lock);
-}
-
-/*
- * Raises the priority, since the machine may be busy; without the privilege records are read later.
- * Only after the existing processes have been read: thousands of them would keep the collector,
- * which has its usual weight, from naming the first samples.
- */
-static void raise_priority(const struct tracker *t, bool *raised)
-{
-	if (*raised || !t->rescan.started)
-		return;
-	setpriority(PRIO_PROCESS, (id_t)gettid(), TRACKER_NICE);
-	*raised = true;
 }
 
 static void *tracker_main(void *arg)
@@ -220,7 +202,15 @@ static void *tracker_main(void *arg)
 		if (changed)
 			rescan_begin(t);
 		more = rescan_turn(t);
-		raise_priority(t, &raised);
+		/*
+		 * The machine may be busy; without the privilege records are read later. Only after
+		 * the existing processes have been read: thousands of them would keep the
+		 * collector, which has its usual weight, from naming the first samples.
+		 */
+		if (!raised && t->rescan.started) {
+			setpriority(PRIO_PROCESS, (id_t)gettid(), TRACKER_NICE);
+			raised = true;
+		}
 		commands_take(t);
 		idlefile_ask(&t->idlefiles);
 		if (is_answered(fds + 2) || opener_wait(t->opener) >= 0)
@@ -242,18 +232,6 @@ static void *tracker_main(void *arg)
 	}
 	turnlock_give(&t->lock);
 	return NULL;
-}
-
-/* Symbol files, maps and events need descriptors, too. */
-static void limits_set(struct tracker *t)
-{
-	struct rlimit files;
-
-	t->idlefiles.open_max = OPEN_MAX_FILES;
-	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur / 3 < t->idlefiles.open_max)
-		t->idlefiles.open_max = (unsigned int)(files.rlim_cur / 3);
-	t->mappings.quota.max = memory_limit(MEMORY_MAPPINGS) / sizeof(struct mapping);
-	t->objects.bytes.max = memory_limit(MEMORY_OBJECTS) / 2;
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -288,6 +266,7 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 						    false};
 	static const struct shards_ops list_ops = {list_create, NULL, list_write, true};
 	struct tracker *t = calloc(1, sizeof(*t));
+	struct rlimit files;
 	int err;
 
 	*out = NULL;
@@ -304,7 +283,12 @@ int tracker_new(struct sampler *sampler, const struct tracker_filter *filter,
 	t->maplists.shards = shards_new(1, &list_ops, t);
 	t->asked = asked_new();
 	tracker_connect(t);
-	limits_set(t);
+	/* Symbol files, maps and events need descriptors, too. */
+	t->idlefiles.open_max = OPEN_MAX_FILES;
+	if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur / 3 < t->idlefiles.open_max)
+		t->idlefiles.open_max = (unsigned int)(files.rlim_cur / 3);
+	t->mappings.quota.max = memory_limit(MEMORY_MAPPINGS) / sizeof(struct mapping);
+	t->objects.bytes.max = memory_limit(MEMORY_OBJECTS) / 2;
 	err = builders_init(&t->builders);
 	if (t->wake_fd < 0 || !t->shards || !t->maplists.shards || !t->asked)
 		err = -ENOMEM;
