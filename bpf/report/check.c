@@ -43,58 +43,54 @@ struct facts {
 	uint64_t kernel; /* KERNELINFO_VERSION() */
 	uint64_t caps;	 /* effective, a bit each */
 	bool caps_known;
-	bool loads;    /* a BPF program could be loaded */
-	uint64_t maps; /* bytes; 0: unknown */
-};
-
-struct check_text {
-	char buf[256];
+	bool loads;	/* a BPF program could be loaded */
+	uint64_t maps;	/* bytes; 0: unknown */
+	char text[256]; /* of the last answer */
 };
 
 struct requirement {
 	const char *name;
-	enum verdict (*ask)(struct facts *f, struct check_text *t);
+	enum verdict (*ask)(struct facts *f);
 	bool cheap;
 };
 
-__attribute__((format(printf, 3, 4))) static enum verdict
-answer(struct check_text *t, enum verdict v, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static enum verdict answer(struct facts *f, enum verdict v,
+								 const char *format, ...)
 {
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(t->buf, sizeof(t->buf), format, ap);
+	vsnprintf(f->text, sizeof(f->text), format, ap);
 	va_end(ap);
 	return v;
 }
 
 /* --- checked at every start ------------------------------------------------------------------ */
 
-static enum verdict ask_machine(struct facts *f, struct check_text *t)
+static enum verdict ask_machine(struct facts *f)
 {
 	if (strcmp(f->uts.machine, "x86_64") != 0)
-		return answer(t, VERDICT_NO,
+		return answer(f, VERDICT_NO,
 			      "%s cannot be unwound; run stacktop on an x86_64 machine",
 			      f->uts.machine);
-	return answer(t, VERDICT_OK, "%s", f->uts.machine);
+	return answer(f, VERDICT_OK, "%s", f->uts.machine);
 }
 
-static enum verdict ask_kernel(struct facts *f, struct check_text *t)
+static enum verdict ask_kernel(struct facts *f)
 {
 	if (f->kernel < KERNELINFO_VERSION(5, 10, 0))
-		return answer(t, VERDICT_NO, "Linux %s is too old; update to 5.10 or later",
+		return answer(f, VERDICT_NO, "Linux %s is too old; update to 5.10 or later",
 			      f->uts.release);
-	return answer(t, VERDICT_OK, "Linux %s", f->uts.release);
+	return answer(f, VERDICT_OK, "Linux %s", f->uts.release);
 }
 
-static enum verdict ask_btf(struct facts *f, struct check_text *t)
+static enum verdict ask_btf(struct facts *f)
 {
 	static const char path[] = "/sys/kernel/btf/vmlinux";
 
-	(void)f;
 	if (access(path, R_OK) == 0)
-		return answer(t, VERDICT_OK, "%s", path);
-	return answer(t, VERDICT_NO,
+		return answer(f, VERDICT_OK, "%s", path);
+	return answer(f, VERDICT_NO,
 		      "%s: %s; mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF=y", path,
 		      strerror(errno));
 }
@@ -111,112 +107,108 @@ static const char *cap_remedy(void)
 	return "run with sudo";
 }
 
-static enum verdict ask_cap(const struct facts *f, int cap, struct check_text *t)
+static enum verdict ask_cap(struct facts *f, int cap)
 {
 	if (!f->caps_known)
-		return answer(t, VERDICT_NO, "/proc/self/status cannot be read; mount /proc");
+		return answer(f, VERDICT_NO, "/proc/self/status cannot be read; mount /proc");
 	if (has_cap(f, cap))
-		return answer(t, VERDICT_OK, "held");
+		return answer(f, VERDICT_OK, "held");
 	if (has_cap(f, CAP_SYS_ADMIN))
-		return answer(t, VERDICT_OK, "implied by CAP_SYS_ADMIN");
-	return answer(t, VERDICT_NO, "the capability is missing; %s", cap_remedy());
+		return answer(f, VERDICT_OK, "implied by CAP_SYS_ADMIN");
+	return answer(f, VERDICT_NO, "the capability is missing; %s", cap_remedy());
 }
 
-static enum verdict ask_cap_bpf(struct facts *f, struct check_text *t)
+static enum verdict ask_cap_bpf(struct facts *f)
 {
-	return ask_cap(f, CAP_BPF, t);
+	return ask_cap(f, CAP_BPF);
 }
 
-static enum verdict ask_cap_perfmon(struct facts *f, struct check_text *t)
+static enum verdict ask_cap_perfmon(struct facts *f)
 {
-	return ask_cap(f, CAP_PERFMON, t);
+	return ask_cap(f, CAP_PERFMON);
 }
 
 /* Capabilities of another user namespace look the same but have no effect here. */
-static enum verdict ask_user_namespace(struct facts *f, struct check_text *t)
+static enum verdict ask_user_namespace(struct facts *f)
 {
 	struct stat st;
 
-	(void)f;
 	if (stat("/proc/self/ns/user", &st) < 0)
-		return answer(t, VERDICT_INFO, "unknown: %s", strerror(errno));
+		return answer(f, VERDICT_INFO, "unknown: %s", strerror(errno));
 	if (st.st_ino != INITIAL_USER_NS)
 		return answer(
-			t, VERDICT_NO,
+			f, VERDICT_NO,
 			"capabilities of a user namespace do not reach the kernel; run with sudo "
 			"outside of the (rootless) container");
-	return answer(t, VERDICT_OK, "the initial one");
+	return answer(f, VERDICT_OK, "the initial one");
 }
 
-static enum verdict ask_pid_namespace(struct facts *f, struct check_text *t)
+static enum verdict ask_pid_namespace(struct facts *f)
 {
 	char error[160];
 
-	(void)f;
 	if (!pidns_has_proc(error, sizeof(error)))
-		return answer(t, VERDICT_NO, "%s", error);
+		return answer(f, VERDICT_NO, "%s", error);
 	if (pidns_is_initial())
-		return answer(t, VERDICT_OK, "the initial one");
+		return answer(f, VERDICT_OK, "the initial one");
 	return answer(
-		t, VERDICT_INFO,
+		f, VERDICT_INFO,
 		"not the initial one: samples of processes outside of it, and of the kernel's "
 		"threads, are counted, not shown");
 }
 
-static enum verdict ask_lockdown(struct facts *f, struct check_text *t)
+static enum verdict ask_lockdown(struct facts *f)
 {
 	char line[128];
 
-	(void)f;
 	if (!kernelinfo_line("/sys/kernel/security/lockdown", line, sizeof(line)))
-		return answer(t, VERDICT_OK, "not in this kernel, or not visible");
+		return answer(f, VERDICT_OK, "not in this kernel, or not visible");
 	if (strstr(line, "[confidentiality]"))
-		return answer(t, VERDICT_NO,
+		return answer(f, VERDICT_NO,
 			      "confidentiality mode forbids reading of kernel memory; boot with "
 			      "lockdown=integrity or without lockdown=");
-	return answer(t, VERDICT_OK, "%s", strstr(line, "[integrity]") ? "integrity" : "none");
+	return answer(f, VERDICT_OK, "%s", strstr(line, "[integrity]") ? "integrity" : "none");
 }
 
 /* Since 5.11 maps are charged to the memory cgroup; before, libbpf raises the limit if it may. */
-static enum verdict ask_memlock(struct facts *f, struct check_text *t)
+static enum verdict ask_memlock(struct facts *f)
 {
 	struct rlimit limit;
 
 	if (f->kernel >= KERNELINFO_VERSION(5, 11, 0))
-		return answer(t, VERDICT_OK, "not limited since Linux 5.11");
+		return answer(f, VERDICT_OK, "not limited since Linux 5.11");
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
-		return answer(t, VERDICT_INFO, "unknown: %s", strerror(errno));
+		return answer(f, VERDICT_INFO, "unknown: %s", strerror(errno));
 	if (limit.rlim_cur == RLIM_INFINITY)
-		return answer(t, VERDICT_OK, "unlimited");
+		return answer(f, VERDICT_OK, "unlimited");
 	if (limit.rlim_max == RLIM_INFINITY || has_cap(f, CAP_SYS_RESOURCE))
-		return answer(t, VERDICT_OK, "%llu KiB, raised at start",
+		return answer(f, VERDICT_OK, "%llu KiB, raised at start",
 			      (unsigned long long)limit.rlim_cur / 1024);
-	return answer(t, VERDICT_NO,
+	return answer(f, VERDICT_NO,
 		      "%llu KiB are too few for the tables; ulimit -l unlimited, or run with sudo",
 		      (unsigned long long)limit.rlim_cur / 1024);
 }
 
 /* Programs, maps and three perf descriptors a CPU; the soft limit is raised to the hard one. */
-static enum verdict ask_descriptors(struct facts *f, struct check_text *t)
+static enum verdict ask_descriptors(struct facts *f)
 {
 	const rlim_t needed = 48 + 3 * (rlim_t)sysconf(_SC_NPROCESSORS_ONLN);
 	struct rlimit limit;
 
-	(void)f;
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return answer(t, VERDICT_INFO, "unknown: %s", strerror(errno));
+		return answer(f, VERDICT_INFO, "unknown: %s", strerror(errno));
 	if (limit.rlim_max < needed)
 		return answer(
-			t, VERDICT_NO,
+			f, VERDICT_NO,
 			"%ju are too few for maps, events and files; raise ulimit -n, to 1024 "
 			"at least",
 			(uintmax_t)limit.rlim_max);
-	return answer(t, VERDICT_OK, "up to %ju", (uintmax_t)limit.rlim_max);
+	return answer(f, VERDICT_OK, "up to %ju", (uintmax_t)limit.rlim_max);
 }
 
 /* --- checked by --check ---------------------------------------------------------------------- */
 
-static enum verdict ask_bpf_load(struct facts *f, struct check_text *t)
+static enum verdict ask_bpf_load(struct facts *f)
 {
 	static const struct bpf_insn nothing[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
@@ -230,7 +222,7 @@ static enum verdict ask_bpf_load(struct facts *f, struct check_text *t)
 	f->loads = fd >= 0;
 	if (fd >= 0) {
 		close(fd);
-		return answer(t, VERDICT_OK, "a program for perf events loads");
+		return answer(f, VERDICT_OK, "a program for perf events loads");
 	}
 	if (*refusal_of(REFUSAL_BPF, fd, refusal, sizeof(refusal)))
 		remedy = refusal;
@@ -240,7 +232,7 @@ static enum verdict ask_bpf_load(struct facts *f, struct check_text *t)
 		remedy = "; use a kernel with CONFIG_BPF_EVENTS=y";
 	else if (fd == -ENOMEM)
 		remedy = "; free memory or raise ulimit -l";
-	return answer(t, VERDICT_NO, "no program loads: %s%s", strerror(-fd), remedy);
+	return answer(f, VERDICT_NO, "no program loads: %s%s", strerror(-fd), remedy);
 }
 
 /* Opens the event on a CPU, for all processes, as the sampler does. -errno. */
@@ -265,45 +257,44 @@ static int event_try(uint32_t type, uint64_t config)
 }
 
 /* Whether the filter allows the two calls is shown by the checks that make them. */
-static enum verdict ask_seccomp(struct facts *f, struct check_text *t)
+static enum verdict ask_seccomp(struct facts *f)
 {
 	uint64_t mode;
 
-	(void)f;
 	if (!kernelinfo_status("Seccomp", 10, &mode))
-		return answer(t, VERDICT_INFO, "unknown: /proc/self/status has no such line");
-	return mode ? answer(t, VERDICT_INFO, "a filter is in force, as in containers")
-		    : answer(t, VERDICT_OK, "no filter");
+		return answer(f, VERDICT_INFO, "unknown: /proc/self/status has no such line");
+	return mode ? answer(f, VERDICT_INFO, "a filter is in force, as in containers")
+		    : answer(f, VERDICT_OK, "no filter");
 }
 
-static enum verdict ask_pid_numbers(struct facts *f, struct check_text *t)
+static enum verdict ask_pid_numbers(struct facts *f)
 {
 	struct pidns ns;
-	char error[sizeof(t->buf)];
+	char error[sizeof(f->text)];
 
 	if (!f->loads && !pidns_is_initial())
-		return answer(t, VERDICT_INFO, "unknown, as no program loads");
+		return answer(f, VERDICT_INFO, "unknown, as no program loads");
 	if (pidns_read(&ns, error, sizeof(error)))
-		return answer(t, VERDICT_NO, "%s", error);
+		return answer(f, VERDICT_NO, "%s", error);
 	if (!ns.inode)
-		return answer(t, VERDICT_OK, "as the kernel has them");
-	return answer(t, VERDICT_OK, "those of PID namespace %u, %u below the initial one",
+		return answer(f, VERDICT_OK, "as the kernel has them");
+	return answer(f, VERDICT_OK, "those of PID namespace %u, %u below the initial one",
 		      ns.inode, ns.level);
 }
 
-static enum verdict ask_mappings(struct facts *f, struct check_text *t)
+static enum verdict ask_mappings(struct facts *f)
 {
 	if (!f->loads)
-		return answer(t, VERDICT_INFO, "unknown, as no program loads");
+		return answer(f, VERDICT_INFO, "unknown, as no program loads");
 	if (vma_can_be_found())
-		return answer(t, VERDICT_OK, "a walk sees what is mapped at that moment");
-	return answer(t, VERDICT_INFO,
+		return answer(f, VERDICT_OK, "a walk sees what is mapped at that moment");
+	return answer(f, VERDICT_INFO,
 		      "cannot be looked up in this kernel; where programs map code at addresses "
 		      "that were in use before, names may be out of date");
 }
 
 /* Loads the sampler's programs and maps for a moment, without tables. */
-static enum verdict ask_maps(struct facts *f, struct check_text *t)
+static enum verdict ask_maps(struct facts *f)
 {
 	const struct sampler_options options = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -317,29 +308,29 @@ static enum verdict ask_maps(struct facts *f, struct check_text *t)
 	int err;
 
 	if (!f->loads)
-		return answer(t, VERDICT_INFO, "unknown, as no program loads");
+		return answer(f, VERDICT_INFO, "unknown, as no program loads");
 	if (sampler_new(&options, &sampler, error, sizeof(error)))
-		return answer(t, VERDICT_NO, "%s%s", error,
+		return answer(f, VERDICT_NO, "%s%s", error,
 			      strchr(error, ';') ? "" : "; free memory or raise ulimit -l");
 	err = memlock_maps(&bytes);
 	sampler_free(sampler);
 	f->maps = err ? 0 : bytes;
 	if (err)
-		return answer(t, VERDICT_INFO, "unknown: %s", strerror(-err));
-	return answer(t, VERDICT_OK, "%.1f MiB of locked memory, and --memory for the tables",
+		return answer(f, VERDICT_INFO, "unknown: %s", strerror(-err));
+	return answer(f, VERDICT_OK, "%.1f MiB of locked memory, and --memory for the tables",
 		      (double)bytes / (1 << 20));
 }
 
 /* print_parts adds a line for each part. */
-static enum verdict ask_memory(struct facts *f, struct check_text *t)
+static enum verdict ask_memory(struct facts *f)
 {
 	const struct memory_plan *plan = memory_used();
 	uint64_t sum;
 
 	if (!plan)
-		return answer(t, VERDICT_INFO, "not limited");
+		return answer(f, VERDICT_INFO, "not limited");
 	sum = plan->sum + f->maps;
-	return answer(t, sum <= plan->available ? VERDICT_OK : VERDICT_INFO,
+	return answer(f, sum <= plan->available ? VERDICT_OK : VERDICT_INFO,
 		      "up to %ju MiB with locked memory, %ju of them for itself, of %ju MiB that "
 		      "are available%s",
 		      (uintmax_t)(sum >> 20), (uintmax_t)(plan->itself >> 20),
@@ -347,74 +338,71 @@ static enum verdict ask_memory(struct facts *f, struct check_text *t)
 		      sum <= plan->available ? "" : ": too few for all parts at once");
 }
 
-static enum verdict ask_cpu_clock(struct facts *f, struct check_text *t)
+static enum verdict ask_cpu_clock(struct facts *f)
 {
 	const char *remedy = "; see the kernel's log";
 	int err = event_try(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 	char refusal[200];
 
-	(void)f;
 	if (!err)
-		return answer(t, VERDICT_OK, "the event opens on a CPU");
+		return answer(f, VERDICT_OK, "the event opens on a CPU");
 	if (*refusal_of(REFUSAL_PERF_EVENT_OPEN, err, refusal, sizeof(refusal)))
 		remedy = refusal;
 	else if (err == -ENOSYS)
 		remedy = "; use a kernel with CONFIG_PERF_EVENTS=y";
-	return answer(t, VERDICT_NO, "the event does not open: %s%s", strerror(-err), remedy);
+	return answer(f, VERDICT_NO, "the event does not open: %s%s", strerror(-err), remedy);
 }
 
-static enum verdict ask_cycles(struct facts *f, struct check_text *t)
+static enum verdict ask_cycles(struct facts *f)
 {
 	int err = event_try(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 
-	(void)f;
 	if (!err)
-		return answer(t, VERDICT_OK, "the hardware event opens");
+		return answer(f, VERDICT_OK, "the hardware event opens");
 	if (err == -ENOENT || err == -EOPNOTSUPP)
-		return answer(t, VERDICT_INFO, "no hardware event, as in most virtual machines");
-	return answer(t, VERDICT_INFO, "the hardware event does not open: %s", strerror(-err));
+		return answer(f, VERDICT_INFO, "no hardware event, as in most virtual machines");
+	return answer(f, VERDICT_INFO, "the hardware event does not open: %s", strerror(-err));
 }
 
-static enum verdict ask_helper(const struct facts *f, enum bpf_func_id id, const char *without,
-			       struct check_text *t)
+static enum verdict ask_helper(struct facts *f, enum bpf_func_id id, const char *without)
 {
 	int found;
 
 	/* Where nothing loads, the probe takes the refusal for success. */
 	if (!f->loads)
-		return answer(t, VERDICT_INFO, "unknown, as no program loads");
+		return answer(f, VERDICT_INFO, "unknown, as no program loads");
 	found = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, id, NULL);
 	if (found < 0)
-		return answer(t, VERDICT_INFO, "unknown: %s", strerror(-found));
+		return answer(f, VERDICT_INFO, "unknown: %s", strerror(-found));
 	if (found == 0)
-		return answer(t, VERDICT_INFO, "not in this kernel: %s", without);
-	return answer(t, VERDICT_OK, "available");
+		return answer(f, VERDICT_INFO, "not in this kernel: %s", without);
+	return answer(f, VERDICT_OK, "available");
 }
 
-static enum verdict ask_task_pt_regs(struct facts *f, struct check_text *t)
+static enum verdict ask_task_pt_regs(struct facts *f)
 {
-	return ask_helper(f, BPF_FUNC_task_pt_regs, "user registers are found through BTF", t);
+	return ask_helper(f, BPF_FUNC_task_pt_regs, "user registers are found through BTF");
 }
 
-static enum verdict ask_snprintf(struct facts *f, struct check_text *t)
+static enum verdict ask_snprintf(struct facts *f)
 {
-	return ask_helper(f, BPF_FUNC_snprintf, "kernel names come from /proc/kallsyms", t);
+	return ask_helper(f, BPF_FUNC_snprintf, "kernel names come from /proc/kallsyms");
 }
 
-static enum verdict ask_sys_ptrace(struct facts *f, struct check_text *t)
+static enum verdict ask_sys_ptrace(struct facts *f)
 {
 	if (has_cap(f, CAP_SYS_PTRACE))
-		return answer(t, VERDICT_OK, "processes of other users can be read");
-	return answer(t, VERDICT_INFO, "processes of other users get no tables and names; %s",
+		return answer(f, VERDICT_OK, "processes of other users can be read");
+	return answer(f, VERDICT_INFO, "processes of other users get no tables and names; %s",
 		      cap_remedy());
 }
 
 /* proc_map_files_get_link() in fs/proc/base.c requires it. */
-static enum verdict ask_checkpoint_restore(struct facts *f, struct check_text *t)
+static enum verdict ask_checkpoint_restore(struct facts *f)
 {
 	if (has_cap(f, CAP_CHECKPOINT_RESTORE) || has_cap(f, CAP_SYS_ADMIN))
-		return answer(t, VERDICT_OK, "/proc/PID/map_files can be opened");
-	return answer(t, VERDICT_INFO, "mapped files that were deleted get no names; %s",
+		return answer(f, VERDICT_OK, "/proc/PID/map_files can be opened");
+	return answer(f, VERDICT_INFO, "mapped files that were deleted get no names; %s",
 		      cap_remedy());
 }
 
@@ -433,74 +421,72 @@ static bool kallsyms_visible(void)
 	return address != 0;
 }
 
-static enum verdict ask_kptr_restrict(struct facts *f, struct check_text *t)
+static enum verdict ask_kptr_restrict(struct facts *f)
 {
 	long value;
 
-	(void)f;
 	if (!kernelinfo_number("/proc/sys/kernel/kptr_restrict", &value))
-		return answer(t, VERDICT_INFO, "cannot be read");
+		return answer(f, VERDICT_INFO, "cannot be read");
 	if (kallsyms_visible())
-		return answer(t, VERDICT_OK, "%ld, kernel addresses are visible", value);
-	return answer(t, VERDICT_INFO, "%ld, /proc/kallsyms shows no addresses; run with sudo%s",
+		return answer(f, VERDICT_OK, "%ld, kernel addresses are visible", value);
+	return answer(f, VERDICT_INFO, "%ld, /proc/kallsyms shows no addresses; run with sudo%s",
 		      value, value > 1 ? " and sysctl kernel.kptr_restrict=1" : "");
 }
 
-static enum verdict answer_sysctl(const char *path, const char *meaning, struct check_text *t)
+static enum verdict answer_sysctl(struct facts *f, const char *path, const char *meaning)
 {
 	long value;
 
 	if (!kernelinfo_number(path, &value))
-		return answer(t, VERDICT_INFO, "not in this kernel, or not readable");
-	return answer(t, VERDICT_INFO, "%ld, %s", value, meaning);
+		return answer(f, VERDICT_INFO, "not in this kernel, or not readable");
+	return answer(f, VERDICT_INFO, "%ld, %s", value, meaning);
 }
 
-static enum verdict ask_paranoid(struct facts *f, struct check_text *t)
+/* A setting for those without the capability. */
+static enum verdict answer_unless(struct facts *f, const char *path, int cap, const char *name)
 {
-	return answer_sysctl("/proc/sys/kernel/perf_event_paranoid",
-			     has_cap(f, CAP_PERFMON) || has_cap(f, CAP_SYS_ADMIN)
-				     ? "does not apply with CAP_PERFMON"
-				     : "applies without CAP_PERFMON",
-			     t);
+	const bool held = has_cap(f, cap) || has_cap(f, CAP_SYS_ADMIN);
+	char meaning[64];
+
+	snprintf(meaning, sizeof(meaning), "%s %s",
+		 held ? "does not apply with" : "applies without", name);
+	return answer_sysctl(f, path, meaning);
 }
 
-static enum verdict ask_unprivileged_bpf(struct facts *f, struct check_text *t)
+static enum verdict ask_paranoid(struct facts *f)
 {
-	return answer_sysctl("/proc/sys/kernel/unprivileged_bpf_disabled",
-			     has_cap(f, CAP_BPF) || has_cap(f, CAP_SYS_ADMIN)
-				     ? "does not apply with CAP_BPF"
-				     : "applies without CAP_BPF",
-			     t);
+	return answer_unless(f, "/proc/sys/kernel/perf_event_paranoid", CAP_PERFMON, "CAP_PERFMON");
 }
 
-static enum verdict ask_sample_rate(struct facts *f, struct check_text *t)
+static enum verdict ask_unprivileged_bpf(struct facts *f)
 {
-	(void)f;
-	return answer_sysctl(KERNELINFO_SAMPLE_RATE, "the highest frequency that can be asked for",
-			     t);
+	return answer_unless(f, "/proc/sys/kernel/unprivileged_bpf_disabled", CAP_BPF, "CAP_BPF");
 }
 
-static enum verdict ask_cpu_time(struct facts *f, struct check_text *t)
+static enum verdict ask_sample_rate(struct facts *f)
+{
+	return answer_sysctl(f, KERNELINFO_SAMPLE_RATE,
+			     "the highest frequency that can be asked for");
+}
+
+static enum verdict ask_cpu_time(struct facts *f)
 {
 	long value;
 
-	(void)f;
 	if (kernelinfo_number(KERNELINFO_CPU_TIME, &value) && (value <= 0 || value >= 100))
-		return answer(t, VERDICT_INFO, "%ld, the kernel never lowers the sample rate",
+		return answer(f, VERDICT_INFO, "%ld, the kernel never lowers the sample rate",
 			      value);
-	return answer_sysctl(KERNELINFO_CPU_TIME,
-			     "the share of a CPU beyond which the kernel lowers the sample rate",
-			     t);
+	return answer_sysctl(f, KERNELINFO_CPU_TIME,
+			     "the share of a CPU beyond which the kernel lowers the sample rate");
 }
 
-static enum verdict ask_hang(struct facts *f, struct check_text *t)
+static enum verdict ask_hang(struct facts *f)
 {
 	const char *warning = kernelinfo_hang_warning();
 
-	(void)f;
 	if (warning)
-		return answer(t, VERDICT_INFO, "%s", warning);
-	return answer(t, VERDICT_OK, "not one of the kernels that hang when profiled");
+		return answer(f, VERDICT_INFO, "%s", warning);
+	return answer(f, VERDICT_OK, "not one of the kernels that hang when profiled");
 }
 
 /* --- all of them ----------------------------------------------------------------------------- */
@@ -567,12 +553,11 @@ int check_print(FILE *to)
 
 	facts_read(&f);
 	for (size_t i = 0; i < NREQUIREMENTS; i++) {
-		struct check_text t;
-		enum verdict v = requirements[i].ask(&f, &t);
+		enum verdict v = requirements[i].ask(&f);
 
 		if (v == VERDICT_NO)
 			missing = 1;
-		if (fprintf(to, "%s  %-33s  %s\n", marks[v], requirements[i].name, t.buf) < 0)
+		if (fprintf(to, "%s  %-33s  %s\n", marks[v], requirements[i].name, f.text) < 0)
 			return -EIO;
 		if (requirements[i].ask == ask_memory && print_parts(to))
 			return -EIO;
@@ -586,11 +571,9 @@ int check_privileges(char *error, size_t size)
 
 	facts_read(&f);
 	for (size_t i = 0; i < NREQUIREMENTS; i++) {
-		struct check_text t;
-
-		if (!requirements[i].cheap || requirements[i].ask(&f, &t) != VERDICT_NO)
+		if (!requirements[i].cheap || requirements[i].ask(&f) != VERDICT_NO)
 			continue;
-		snprintf(error, size, "%s: %s", requirements[i].name, t.buf);
+		snprintf(error, size, "%s: %s", requirements[i].name, f.text);
 		return -EPERM;
 	}
 	return 0;
