@@ -56,16 +56,14 @@ bool kernelinfo_rate_limits(long *rate, long *percent)
 
 static bool number_parse(const char **at, uint64_t *value)
 {
-	const char *p = *at;
+	char *end;
 
-	if (*p < '0' || *p > '9')
+	if (**at < '0' || **at > '9')
 		return false;
-	for (*value = 0; *p >= '0' && *p <= '9'; p++)
-		if (*value < 0xffff)
-			*value = *value * 10 + (uint64_t)(*p - '0');
+	*value = strtoull(*at, &end, 10);
 	if (*value > 0xffff)
 		*value = 0xffff;
-	*at = p;
+	*at = end;
 	return true;
 }
 

@@ -33,24 +33,18 @@ static bool has_cap(int bit)
 	       caps >> CAP_SYS_ADMIN & 1;
 }
 
-static void tell_missing_cap(enum refusal_call call, char *text, size_t size)
-{
-	char setting[80] = "";
-	long value;
-
-	if (calls[call].sysctl && kernelinfo_number(calls[call].sysctl_path, &value))
-		snprintf(setting, sizeof(setting), " and %s is %ld", calls[call].sysctl, value);
-	snprintf(text, size, "; %s is missing%s: run as root, or grant it", calls[call].cap,
-		 setting);
-}
-
 static void tell_culprit(enum refusal_call call, char *text, size_t size)
 {
-	char line[128] = "";
+	char line[128] = "", setting[80] = "";
 	uint64_t seccomp = 0;
+	long value;
 
 	if (!has_cap(calls[call].bit)) {
-		tell_missing_cap(call, text, size);
+		if (calls[call].sysctl && kernelinfo_number(calls[call].sysctl_path, &value))
+			snprintf(setting, sizeof(setting), " and %s is %ld", calls[call].sysctl,
+				 value);
+		snprintf(text, size, "; %s is missing%s: run as root, or grant it", calls[call].cap,
+			 setting);
 	} else if (kernelinfo_status("Seccomp", 10, &seccomp) && seccomp) {
 		snprintf(text, size,
 			 "; %s is held, but a seccomp filter is in force, as in containers "

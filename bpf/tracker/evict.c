@@ -84,12 +84,6 @@ static int by_wait(const void *x, const void *y)
 	return ((*a)->waits > (*b)->waits) - ((*a)->waits < (*b)->waits);
 }
 
-static void take_words(struct shards_room *room, uint64_t nwords)
-{
-	room->words = room->words > nwords ? room->words - nwords : 0;
-	room->largest = room->largest > nwords ? room->largest - nwords : 0;
-}
-
 /*
  * Queues objects that have room now, those that wait for the longest first. A large table would
  * wait forever while small ones come and go, so after a time they wait with it.
@@ -116,7 +110,8 @@ static void bring_back(struct evictor *ev, uint64_t now)
 	qsort(list, n, sizeof(struct object *), by_wait);
 	for (i = 0; i < n; i++) {
 		if (placement_fits(&room, list[i]->need)) {
-			take_words(&room, list[i]->need);
+			room.words -= list[i]->need < room.words ? list[i]->need : room.words;
+			room.largest -= list[i]->need < room.largest ? list[i]->need : room.largest;
 			object_rebuild(ev->objects, list[i]);
 		} else if (list[i]->waits + WAIT_NS < now && placement_fits(&ever, list[i]->need)) {
 			break;
@@ -280,15 +275,6 @@ static bool evict_some(struct evictor *ev, enum evict_extent extent, uint64_t nw
 	return gained != 0;
 }
 
-static enum evict_extent extent_for(struct evictor *ev, const struct object *o)
-{
-	mark_of_targets(ev);
-	if (o->sampled)
-		return EVICT_FOR_SAMPLED;
-	return ev->targets->filtering && evict_is_of_target(ev, o) ? EVICT_NOT_TARGETS
-								   : EVICT_UNUSED;
-}
-
 bool placement_fits_empty(const struct shards *shards, uint64_t nwords)
 {
 	const struct shards_room room = {
@@ -312,7 +298,13 @@ int evict_for(struct evictor *ev, const struct object *o, uint64_t nwords)
 		return 0;
 	if (ev->objects->nevicted && o->sampled)
 		evict_scan(ev, clock_now());
-	extent = extent_for(ev, o);
+	mark_of_targets(ev);
+	if (o->sampled)
+		extent = EVICT_FOR_SAMPLED;
+	else if (ev->targets->filtering && evict_is_of_target(ev, o))
+		extent = EVICT_NOT_TARGETS;
+	else
+		extent = EVICT_UNUSED;
 	err = evict_measure(ev, extent, &later);
 	if (err)
 		return err;
