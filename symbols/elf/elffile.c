@@ -123,23 +123,22 @@ static int elf_file_read_segments(struct elf_file *file)
 	return 0;
 }
 
-/* Takes over the descriptor and the Elf, even on failure. */
-static int elf_file_new(int fd, Elf *elf, struct elf_file **out)
+/* elf: what libelf made of the bytes; NULL: see errno. Takes it and the descriptor over in any
+ * case. */
+static int elf_file_new(struct bytes bytes, Elf *elf, struct elf_file **out)
 {
-	struct elf_file *file = calloc(1, sizeof(*file));
-	long page = sysconf(_SC_PAGESIZE);
-	int err;
+	int err = elf ? -ENOMEM : elffile_error();
+	struct elf_file *file = elf ? calloc(1, sizeof(*file)) : NULL;
 
 	if (!file) {
 		elf_end(elf);
-		if (fd >= 0)
-			close(fd);
-		return -ENOMEM;
+		if (bytes.fd >= 0)
+			close(bytes.fd);
+		return err;
 	}
-	file->bytes.fd = fd;
+	file->bytes = bytes;
 	file->elf = elf;
 	file->work = &file->counted;
-	file->page = page > 0 ? (uint64_t)page : 4096;
 	err = elf_file_header(file);
 	if (!err)
 		err = elf_file_read_segments(file);
@@ -161,7 +160,6 @@ static int counts_check(const struct bytes *bytes)
 {
 	Elf64_Ehdr ehdr;
 	Elf64_Shdr first;
-
 	int err = bytes_read(bytes, 0, &ehdr, sizeof(ehdr));
 
 	if (err)
@@ -172,19 +170,18 @@ static int counts_check(const struct bytes *bytes)
 		return -ENOTSUP;
 	if ((ehdr.e_shnum && ehdr.e_phnum != PN_XNUM) || !ehdr.e_shoff ||
 	    bytes_read(bytes, ehdr.e_shoff, &first, sizeof(first)))
-		return 0;
+		first = (Elf64_Shdr){0};
 	if ((!ehdr.e_shnum && first.sh_size > LIMIT_SECTIONS) ||
 	    (ehdr.e_phnum == PN_XNUM && first.sh_info > LIMIT_SEGMENTS))
 		return -EINVAL;
-	return 0;
+	return elf_version(EV_CURRENT) == EV_NONE ? -ENOTSUP : 0;
 }
 
 int elf_file_open_fd(int fd, struct elf_file **out)
 {
-	const struct bytes bytes = {.fd = fd};
+	struct bytes bytes = {.fd = fd};
 	struct stat st;
-	Elf *elf;
-	int copy, err;
+	int err;
 
 	*out = NULL;
 	if (fstat(fd, &st) < 0)
@@ -194,19 +191,11 @@ int elf_file_open_fd(int fd, struct elf_file **out)
 	err = counts_check(&bytes);
 	if (err)
 		return err;
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return -ENOTSUP;
-	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (copy < 0)
+	bytes.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (bytes.fd < 0)
 		return -errno;
 	errno = 0;
-	elf = elf_begin(copy, ELF_C_READ, NULL);
-	if (!elf) {
-		err = elffile_error();
-		close(copy);
-		return err;
-	}
-	return elf_file_new(copy, elf, out);
+	return elf_file_new(bytes, elf_begin(bytes.fd, ELF_C_READ, NULL), out);
 }
 
 int elf_file_open(const char *path, struct elf_file **out)
@@ -225,7 +214,6 @@ int elf_file_open(const char *path, struct elf_file **out)
 int elf_file_open_memory(const void *image, size_t size, struct elf_file **out)
 {
 	const struct bytes bytes = {.fd = -1, .image = image, .size = size};
-	Elf *elf;
 	int err;
 
 	*out = NULL;
@@ -234,19 +222,9 @@ int elf_file_open_memory(const void *image, size_t size, struct elf_file **out)
 	err = counts_check(&bytes);
 	if (err)
 		return err;
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return -ENOTSUP;
 	errno = 0;
 	/* Not const for the sake of ELF_C_RDWR users; nothing is written without elf_update. */
-	elf = elf_memory((char *)(uintptr_t)image, size);
-	if (!elf)
-		return elffile_error();
-	err = elf_file_new(-1, elf, out);
-	if (err)
-		return err;
-	(*out)->bytes.image = image;
-	(*out)->bytes.size = size;
-	return 0;
+	return elf_file_new(bytes, elf_memory((char *)(uintptr_t)image, size), out);
 }
 
 int elf_file_open_block(void *image, size_t size, struct elf_file **out)
@@ -379,40 +357,4 @@ size_t elf_file_build_id(const struct elf_file *file, uint8_t id[BUILD_ID_MAX])
 		length = read_build_id(&file->bytes, &place, id);
 	}
 	return length;
-}
-
-bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, bool exec_only, uint64_t *vaddr)
-{
-	const struct elf_load *best = NULL;
-	int best_rank = 0;
-
-	/*
-	 * Callers mostly have the offset of a mapping, which the kernel rounds down to a page.
-	 * Linkers that do not pad segments let a text segment begin in the middle of a page that it
-	 * shares with its neighbour. So a segment that begins in that very page is the one that was
-	 * mapped; next comes the one that covers the offset.
-	 */
-	for (size_t i = 0; i < file->nloads; i++) {
-		const struct elf_load *load = &file->loads[i];
-		uint64_t start = load->offset & ~(file->page - 1);
-		int rank = 0;
-
-		if ((exec_only && !load->exec) || !load->filesz)
-			continue;
-		if (exec_only && start == offset)
-			rank = 3;
-		else if (offset >= load->offset && offset - load->offset < load->filesz)
-			rank = 2;
-		else if (offset >= start && offset < load->offset)
-			rank = 1;
-		if (rank > best_rank) {
-			best_rank = rank;
-			best = load;
-		}
-	}
-	if (!best)
-		return false;
-	/* Wraps on purpose where offset < best->offset. */
-	*vaddr = best->vaddr + (offset - best->offset);
-	return true;
 }

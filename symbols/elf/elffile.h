@@ -90,6 +90,7 @@ int elf_file_section(const struct elf_file *file, const char *name, struct elf_s
  */
 int elf_file_section_within(const struct elf_file *file, const char *name, uint64_t *left,
 			    struct elf_section *out);
+/* The same by section index (sh_link). */
 int elf_file_section_at_within(const struct elf_file *file, uint32_t index, uint64_t *left,
 			       struct elf_section *out);
 /*
@@ -99,19 +100,11 @@ int elf_file_section_at_within(const struct elf_file *file, uint32_t index, uint
 int elf_file_section_cost(const struct elf_file *file, uint32_t index, uint64_t *cost);
 /* Index of the first section of that name; 0: none. */
 uint32_t elf_file_section_index(const struct elf_file *file, const char *name);
-/* As elf_file_section, by section index (sh_link). */
-int elf_file_section_at(const struct elf_file *file, uint32_t index, struct elf_section *out);
 size_t elf_file_section_count(const struct elf_file *file);
 /*
  * What the section header says, without reading the section: data is NULL, size is sh_size, and
  * NOBITS sections count. It is not checked against the file. -ENOENT, -EINVAL.
  */
 int elf_file_section_header(const struct elf_file *file, uint32_t index, struct elf_section *out);
-
-/*
- * ELF virtual address of a file offset, by the PT_LOAD that covers it (exec_only: an executable
- * one). False: no PT_LOAD does.
- */
-bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, bool exec_only, uint64_t *vaddr);
 
 #endif

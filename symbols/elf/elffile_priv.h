@@ -33,7 +33,6 @@ struct elf_file {
 	unsigned int nnotes;
 	struct work counted;
 	struct work *work; /* &counted; readers have the file const */
-	uint64_t page;	   /* mappings begin at multiples of this */
 };
 
 /* The error of libelf's last call. Its own codes are private; only -ENOMEM is told apart. */

@@ -147,17 +147,10 @@ static int section_load(const struct elf_file *file, Elf_Scn *scn, GElf_Shdr *sh
 	return err;
 }
 
-static int section_view(Elf_Scn *scn, const GElf_Shdr *shdr, struct elf_section *out)
+static struct elf_section section_of(const GElf_Shdr *shdr)
 {
-	const Elf_Data *data;
-
-	errno = 0;
-	data = elf_rawdata(scn, NULL);
-	if (!data || (!data->d_buf && data->d_size))
-		return elffile_error();
-	*out = (struct elf_section){
-		.data = data->d_buf ? data->d_buf : (const uint8_t *)"",
-		.size = data->d_size,
+	return (struct elf_section){
+		.size = shdr->sh_size,
 		.offset = shdr->sh_offset,
 		.addr = shdr->sh_addr,
 		.flags = shdr->sh_flags,
@@ -166,6 +159,19 @@ static int section_view(Elf_Scn *scn, const GElf_Shdr *shdr, struct elf_section 
 		.info = shdr->sh_info,
 		.entsize = shdr->sh_entsize,
 	};
+}
+
+static int section_view(Elf_Scn *scn, const GElf_Shdr *shdr, struct elf_section *out)
+{
+	const Elf_Data *data;
+
+	errno = 0;
+	data = elf_rawdata(scn, NULL);
+	if (!data || (!data->d_buf && data->d_size))
+		return elffile_error();
+	*out = section_of(shdr);
+	out->data = data->d_buf ? data->d_buf : (const uint8_t *)"";
+	out->size = data->d_size;
 	return 0;
 }
 
@@ -223,14 +229,6 @@ int elf_file_section(const struct elf_file *file, const char *name, struct elf_s
 	return err == -E2BIG ? -EINVAL : err;
 }
 
-int elf_file_section_at(const struct elf_file *file, uint32_t index, struct elf_section *out)
-{
-	uint64_t left = LIMIT_SECTION;
-	int err = elf_file_section_at_within(file, index, &left, out);
-
-	return err == -E2BIG ? -EINVAL : err;
-}
-
 int elf_file_section_header(const struct elf_file *file, uint32_t index, struct elf_section *out)
 {
 	GElf_Shdr shdr;
@@ -239,16 +237,7 @@ int elf_file_section_header(const struct elf_file *file, uint32_t index, struct 
 
 	if (err)
 		return err;
-	*out = (struct elf_section){
-		.size = shdr.sh_size,
-		.offset = shdr.sh_offset,
-		.addr = shdr.sh_addr,
-		.flags = shdr.sh_flags,
-		.type = shdr.sh_type,
-		.link = shdr.sh_link,
-		.info = shdr.sh_info,
-		.entsize = shdr.sh_entsize,
-	};
+	*out = section_of(&shdr);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
  */
 #include <elf.h>
 
+#include "symbols/base/limits.h"
 #include "symbols/elf/elffile.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -26,27 +27,21 @@ static void look_at_file(const struct elf_file *file)
 	static const char *const names[] = {".eh_frame", ".debug_frame", ".sframe", ".text", ""};
 	struct elf_section section;
 	uint8_t id[BUILD_ID_MAX];
-	const struct elf_load *loads;
-	uint64_t vaddr;
+	uint64_t left = LIMIT_SECTION;
 	size_t count;
 
 	require(elf_file_build_id(file, id) <= sizeof(id));
-	loads = elf_file_loads(file, &count);
-	for (size_t i = 0; i < count && i < 64; i++) {
-		if (elf_file_vaddr(file, loads[i].offset, false, &vaddr))
-			sum += vaddr;
-		elf_file_vaddr(file, loads[i].offset + loads[i].filesz, true, &vaddr);
-	}
+	elf_file_loads(file, &count);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!elf_file_section(file, names[i], &section))
 			look_at_section(&section);
 	count = elf_file_section_count(file);
 	for (uint32_t i = 0; i <= count && i < 64; i++) {
 		elf_file_section_header(file, i, &section);
-		if (!elf_file_section_at(file, i, &section))
+		if (!elf_file_section_at_within(file, i, &left, &section))
 			look_at_section(&section);
 	}
-	require(elf_file_section_at(file, (uint32_t)count, &section) != 0);
+	require(elf_file_section_at_within(file, (uint32_t)count, &left, &section) != 0);
 	elf_file_section_header(file, UINT32_MAX, &section);
 }
 
