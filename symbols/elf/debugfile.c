@@ -8,15 +8,138 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <lzma.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
-#include "symbols/elf/debugsum.h"
-#include "symbols/files/fileasker.h"
-#include "symbols/elf/remotedebug.h"
+#include "symbols/base/clock.h"
+#include "symbols/base/limits.h"
 #include "symbols/base/work.h"
+#include "symbols/elf/remotedebug.h"
+#include "symbols/files/fileasker.h"
+
+#define SUM_CHUNK   65536u
+#define FIRST_BLOCK ((size_t)256 << 10) /* of a file inside of another one */
+
+/*
+ * Sums and budget belong to the process: its threads look at the same files, and share the time
+ * spent on them. A sum is computed without the lock, so two threads may compute the same one.
+ */
+struct debugsum_kept {
+	struct stat file; /* st_ino 0: none */
+	uint64_t used;
+	uint32_t sum;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct debugsum_kept kept[DEBUGSUM_KEPT];
+	uint64_t turn;
+	uint64_t left; /* bytes left, and until when */
+	time_t until;  /* CLOCK_MONOTONIC seconds */
+} sums = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Atomic uint64_t sums_put_off;
+
+bool debugfile_is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* The lock is held. The slot of the file, or the one that it may take. */
+static struct debugsum_kept *sum_find(const struct stat *file)
+{
+	struct debugsum_kept *oldest = &sums.kept[0];
+
+	for (unsigned int i = 0; i < DEBUGSUM_KEPT; i++) {
+		if (debugfile_is_same(&sums.kept[i].file, file))
+			return &sums.kept[i];
+		if (sums.kept[i].used < oldest->used)
+			oldest = &sums.kept[i];
+	}
+	return oldest;
+}
+
+/* The lock is held. */
+static bool spend(uint64_t bytes)
+{
+	time_t now = clock_seconds();
+
+	if (now >= sums.until) {
+		sums.until = now + DEBUGSUM_SECONDS;
+		sums.left = DEBUGSUM_BYTES;
+	}
+	if (bytes > sums.left)
+		return false;
+	sums.left -= bytes;
+	return true;
+}
+
+static int sum_up(const struct elf_file *file, uint64_t size, uint32_t *sum)
+{
+	uint8_t chunk[SUM_CHUNK];
+	uLong crc = crc32(0, NULL, 0);
+	uint64_t part;
+	int err = 0;
+
+	for (uint64_t at = 0; at < size && !err; at += part) {
+		part = size - at < SUM_CHUNK ? size - at : SUM_CHUNK;
+		err = work_add(elf_file_work(file), part / 64);
+		if (!err)
+			err = elf_file_read(file, at, chunk, part);
+		if (!err)
+			crc = crc32(crc, chunk, (uInt)part);
+	}
+	*sum = (uint32_t)crc;
+	return err;
+}
+
+int debugsum_of(const struct elf_file *file, uint32_t *sum)
+{
+	struct stat before, after;
+	struct debugsum_kept *kept;
+	bool known;
+	int err = 0;
+
+	if (fstat(elf_file_fd(file), &before) < 0)
+		return -errno;
+	if (before.st_size < 0 || (uint64_t)before.st_size > DEBUGSUM_BYTES)
+		return -EFBIG;
+	pthread_mutex_lock(&sums.lock);
+	kept = sum_find(&before);
+	known = debugfile_is_same(&kept->file, &before);
+	if (known) {
+		kept->used = ++sums.turn;
+		*sum = kept->sum;
+	} else if (!spend((uint64_t)before.st_size)) {
+		atomic_fetch_add(&sums_put_off, 1);
+		err = -EAGAIN;
+	}
+	pthread_mutex_unlock(&sums.lock);
+	if (known || err)
+		return err;
+	err = sum_up(file, (uint64_t)before.st_size, sum);
+	/* A file that was written meanwhile has the sum of neither content. */
+	if (!err && !fstat(elf_file_fd(file), &after) && debugfile_is_same(&before, &after)) {
+		pthread_mutex_lock(&sums.lock);
+		*sum_find(&before) = (struct debugsum_kept){before, ++sums.turn, *sum};
+		pthread_mutex_unlock(&sums.lock);
+	}
+	return err;
+}
+
+uint64_t debugsum_put_off(void)
+{
+	return atomic_load(&sums_put_off);
+}
 
 /* .gnu_debuglink: a name, zeros up to a multiple of four, and the CRC. */
 static void read_name_and_crc(const struct elf_file *file, struct debug_link *out)
@@ -156,9 +279,8 @@ static int open_if_right(const struct debug_link *link, int fd, const atomic_boo
 	return err;
 }
 
-/* cancel: NULL, or what ends the computation of a file's sum. */
-static int link_open(const struct debug_link *link, const struct debug_place *place,
-		     const atomic_bool *cancel, struct elf_file **out)
+int debug_link_open(const struct debug_link *link, const struct debug_place *place,
+		    const atomic_bool *cancel, struct elf_file **out)
 {
 	char path[PATH_MAX];
 	unsigned int n;
@@ -181,12 +303,6 @@ static int link_open(const struct debug_link *link, const struct debug_place *pl
 	err = open_if_right(link, remotedebug_open(place->remote, link->id, link->id_length), NULL,
 			    out);
 	return !err || err == -ENOMEM ? err : -ENOENT;
-}
-
-int debug_link_open(const struct debug_link *link, const struct debug_place *place,
-		    struct elf_file **out)
-{
-	return link_open(link, place, NULL, out);
 }
 
 bool debug_link_present(const struct debug_link *link, const struct debug_place *place)
@@ -219,7 +335,7 @@ int debugfile_open(const struct elf_file *file, const struct debug_place *place,
 	if (!link)
 		return -ENOMEM;
 	debug_link_read(file, link);
-	err = link_open(link, place, elf_file_work(file)->cancel, out);
+	err = debug_link_open(link, place, elf_file_work(file)->cancel, out);
 	free(link);
 	return err;
 }
@@ -261,4 +377,81 @@ int debugfile_open_alt(const struct elf_file *debug, const struct debug_place *p
 	}
 	*out = NULL;
 	return -ENOENT;
+}
+
+/*
+ * A few kilobytes of xz can expand to gigabytes of zeros, and a stream may ask for a dictionary of
+ * gigabytes. Both are bounded; the block grows with the bytes that really come out.
+ */
+struct minidebug_image {
+	uint8_t *data;
+	size_t size;   /* allocated */
+	size_t packed; /* bytes of the section */
+	struct work *work;
+};
+
+/* Doubles the room; false: no memory, or more than is allowed, in all or for so few bytes. */
+static bool image_grow(struct minidebug_image *image, lzma_stream *stream, int *err)
+{
+	size_t size = image->size ? image->size * 2 : FIRST_BLOCK;
+	uint8_t *data;
+
+	*err = work_add(image->work, image->size / 64);
+	if (*err)
+		return false;
+	*err = -EINVAL;
+	if (size > LIMIT_XZ ||
+	    (image->size >= LIMIT_RATIO_FROM && image->size / LIMIT_RATIO > image->packed))
+		return false;
+	*err = -ENOMEM;
+	data = realloc(image->data, size);
+	if (!data)
+		return false;
+	stream->next_out = data + stream->total_out;
+	stream->avail_out = size - image->size;
+	image->data = data;
+	image->size = size;
+	return true;
+}
+
+static int decode(lzma_stream *stream, struct minidebug_image *image)
+{
+	lzma_ret ret = LZMA_OK;
+	int err = 0;
+
+	while (ret == LZMA_OK) {
+		if (!stream->avail_out && !image_grow(image, stream, &err))
+			return err;
+		ret = lzma_code(stream, LZMA_FINISH);
+	}
+	if (ret == LZMA_MEM_ERROR)
+		return -ENOMEM;
+	return ret == LZMA_STREAM_END ? 0 : -EINVAL;
+}
+
+int minidebug_open(const struct elf_file *file, struct elf_file **out)
+{
+	lzma_stream stream = LZMA_STREAM_INIT;
+	struct minidebug_image image = {0};
+	uint64_t left = LIMIT_XZ_PACKED;
+	struct elf_section section;
+	int err;
+
+	*out = NULL;
+	err = elf_file_section_within(file, ".gnu_debugdata", &left, &section);
+	if (err)
+		return err == -E2BIG ? -EINVAL : err;
+	if (lzma_stream_decoder(&stream, memory_limit(MEMORY_READ) / 2, 0) != LZMA_OK)
+		return -ENOMEM;
+	image.packed = section.size;
+	image.work = elf_file_work(file);
+	stream.next_in = section.data;
+	stream.avail_in = section.size;
+	err = decode(&stream, &image);
+	if (!err)
+		err = elf_file_open_block(image.data, stream.total_out, out);
+	else
+		free(image.data);
+	lzma_end(&stream);
+	return err;
 }

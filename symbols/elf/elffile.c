@@ -123,8 +123,7 @@ static int elf_file_read_segments(struct elf_file *file)
 	return 0;
 }
 
-/* elf: what libelf made of the bytes; NULL: see errno. Takes it and the descriptor over in any
- * case. */
+/* elf: what libelf made of the bytes, NULL: see errno. Takes it and the descriptor over. */
 static int elf_file_new(struct bytes bytes, Elf *elf, struct elf_file **out)
 {
 	int err = elf ? -ENOMEM : elffile_error();

@@ -25,7 +25,6 @@
 #include "symbols/elf/debugfile.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/names/gopclntab.h"
-#include "symbols/elf/minidebug.h"
 #include "symbols/names/plt.h"
 #include "symbols/names/symlist.h"
 #include "symbols/names/symname.h"
@@ -464,13 +463,6 @@ bool symtab_rests(const struct symtab *table)
 	return table->resting;
 }
 
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
 /* Finds the debug file again; its names are still in place only if it is the very same file. */
 static int other_open(struct symtab *table, int fd, const struct debug_place *place)
 {
@@ -483,7 +475,7 @@ static int other_open(struct symtab *table, int fd, const struct debug_place *pl
 	elf_file_free(file);
 	if (err)
 		return err;
-	if (fstat(elf_file_fd(other), &st) || !is_same_file(&st, &table->other)) {
+	if (fstat(elf_file_fd(other), &st) || !debugfile_is_same(&st, &table->other)) {
 		err = -ESTALE;
 	} else {
 		table->fds[1] = fcntl(elf_file_fd(other), F_DUPFD_CLOEXEC, 0);

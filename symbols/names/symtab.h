@@ -4,7 +4,7 @@
 
 /*
  * The functions of one ELF file, sorted by address: those of .symtab, from the file itself, its
- * separate debug file (debugfile.h), or .gnu_debugdata (minidebug.h); those of .dynsym; the stubs
+ * separate debug file, or .gnu_debugdata (debugfile.h); those of .dynsym; the stubs
  * of its PLTs as `name@plt`; and for Go programs without .symtab those of .gopclntab.
  *
  * A table holds 16 bytes for each function. Names stay in the file until they are asked for; for

@@ -4,13 +4,12 @@
  * An ELF image with links to debug files, in any state: .gnu_debuglink gives at most a bounded name
  * without a slash, an empty folder has no debug file, and .gnu_debugdata gives an image within its
  * bounds or none.
- * Covers: symbols/elf/debugfile.c symbols/elf/minidebug.c
+ * Covers: symbols/elf/debugfile.c
  */
 #include <limits.h>
 
 #include "symbols/elf/debugfile.h"
 #include "symbols/elf/elffile.h"
-#include "symbols/elf/minidebug.h"
 #include "tests/fuzz/fuzz.h"
 
 static int take_input(const uint8_t *data, size_t size)
@@ -28,7 +27,7 @@ static int take_input(const uint8_t *data, size_t size)
 		require(link.has_crc || !*link.name);
 		/* An image has no folder, so that there is only the build-id's. */
 		require(!*link.dir && !debug_link_present(&link, &place));
-		require(debug_link_open(&link, &place, &other) < 0);
+		require(debug_link_open(&link, &place, NULL, &other) < 0);
 		if (!debugfile_open_alt(file, &place, &other))
 			elf_file_free(other);
 		if (!minidebug_open(file, &other))

@@ -3,7 +3,7 @@
 """Functions without a symbol, named only by debug information or .gnu_debugdata: the live view shows
 the names that --symbolize prints, and both match the source.
 
-Covers: symbols/elf/minidebug.c symbols/dwarf/debuginfo.c tui/symbolize/resolver.c tui/symbolize/modules.c
+Covers: symbols/elf/debugfile.c symbols/dwarf/debuginfo.c tui/symbolize/resolver.c tui/symbolize/modules.c
 """
 
 import lzma

@@ -19,7 +19,6 @@
 #include "symbols/base/hash.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/elf/debugfile.h"
-#include "symbols/elf/debugsum.h"
 #include "symbols/names/demangle.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/files/fileasker.h"

@@ -3,7 +3,7 @@
  * Separate debug files as objcopy, strip and xz make them: nm's answers about the full file are
  * expected of the stripped one. And hostile files in their place: they must not make us wait or
  * look elsewhere.
- * Covers: symbols/elf/debugfile.c symbols/elf/minidebug.c symbols/files/rootfile.c
+ * Covers: symbols/elf/debugfile.c symbols/files/rootfile.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,6 @@
 
 #include "symbols/elf/debugfile.h"
 #include "symbols/elf/elffile.h"
-#include "symbols/elf/minidebug.h"
 #include "symbols/files/rootfile.h"
 #include "symbols/names/symtab.h"
 #include "tests/support/nm.h"
@@ -410,10 +409,10 @@ static void test_installed_later(void **state)
 	debug_link_read(file, link);
 	elf_file_free(file);
 	assert_false(debug_link_present(link, &place));
-	assert_int_equal(debug_link_open(link, &place, &debug), -ENOENT);
+	assert_int_equal(debug_link_open(link, &place, NULL, &debug), -ENOENT);
 	must("mkdir later/.build-id/ab && cp full.debug later/.build-id/ab/cdef0123456789.debug");
 	assert_true(debug_link_present(link, &place));
-	assert_int_equal(debug_link_open(link, &place, &debug), 0);
+	assert_int_equal(debug_link_open(link, &place, NULL, &debug), 0);
 	elf_file_free(debug);
 	free(link);
 }

@@ -3,7 +3,7 @@
 /*
  * Sums of debug files against those that gzip writes, and what they may cost, in units of work and
  * by a clock that the test sets.
- * Covers: symbols/base/clock.h symbols/elf/debugsum.c
+ * Covers: symbols/base/clock.h symbols/elf/debugfile.c
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/elf/debugsum.h"
+#include "symbols/elf/debugfile.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/base/work.h"
 #include "tests/support/scratch.h"

@@ -352,13 +352,13 @@ static void test_elfutils_server(void **state)
 	assert_int_equal(elf_file_open(program, &file), 0);
 	debug_link_read(file, &link);
 	assert_int_equal(link.id_length, 20);
-	assert_int_equal(debug_link_open(&link, &place, &debug), -ENOENT);
+	assert_int_equal(debug_link_open(&link, &place, NULL, &debug), -ENOENT);
 	fd = wait_for(&rd, link.id, link.id_length, true);
 	if (fd >= 0)
 		compare(fd, path);
 	place.remote = rd;
 	assert_true(fd >= 0 && debug_link_present(&link, &place));
-	assert_int_equal(debug_link_open(&link, &place, &debug), 0);
+	assert_int_equal(debug_link_open(&link, &place, NULL, &debug), 0);
 	elf_file_free(debug);
 	assert_int_equal(wait_for(&rd, none, sizeof(none), false), -ENOENT);
 	remotedebug_state(rd, &now);
