@@ -3,15 +3,13 @@
  * The table may have tens of megabytes, most of it line numbers: only the header and the list of
  * functions are read, and the names that are asked for.
  */
-#include "symbols/names/gopclntab.h"
+#include "symbols/names/symread.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
 
-#include "symbols/base/bytes.h"
 #include "symbols/elf/elffile.h"
-#include "symbols/names/symlist.h"
 
 #define MAGIC_1_2  0xfffffffbu
 #define MAGIC_1_16 0xfffffffau

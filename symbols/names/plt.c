@@ -6,20 +6,17 @@
  * of the slot has the name. Lazy stubs of .plt that have their jump in .plt.sec push the number of
  * their relocation instead.
  */
-#include "symbols/names/plt.h"
+#include "symbols/names/symread.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbols/base/grow.h"
+#include "symbols/base/limits.h"
 #include "symbols/elf/arch.h"
 #include "symbols/elf/elffile.h"
-#include "symbols/base/limits.h"
-#include "symbols/names/symlist.h"
 #include "symbols/names/symname.h"
 
 #define RELOCS_MAX (4ull * SYMLIST_MAX) /* relocations of a file that are looked at */
@@ -35,18 +32,9 @@ struct plt_slots {
 	size_t count;
 	size_t room;
 	struct elf_section symbols; /* .dynsym */
-	/* .rela.plt: lazy stubs push indexes into it */
-	struct elf_section lazy;
-	uint64_t left; /* relocations that may still be looked at */
+	struct elf_section lazy;    /* .rela.plt: lazy stubs push indexes into it */
+	uint64_t left;		    /* relocations that may still be looked at */
 };
-
-static int slot_add(struct plt_slots *slots, const struct plt_slot *slot)
-{
-	if (GROW(slots->list, slots->count, slots->room, SIZE_MAX))
-		return -ENOMEM;
-	slots->list[slots->count++] = *slot;
-	return 0;
-}
 
 /* False: a relocation of another kind, or without a name. */
 static bool slot_read(const struct plt_slots *slots, const Elf64_Rela *rela, struct plt_slot *out)
@@ -94,8 +82,11 @@ static int slots_of_section(struct plt_slots *slots, const struct elf_file *file
 				  n * sizeof(*chunk)))
 			return 0;
 		for (i = 0; i < n; i++)
-			if (slot_read(slots, &chunk[i], &slot) && slot_add(slots, &slot))
-				return -ENOMEM;
+			if (slot_read(slots, &chunk[i], &slot)) {
+				if (GROW(slots->list, slots->count, slots->room, SIZE_MAX))
+					return -ENOMEM;
+				slots->list[slots->count++] = slot;
+			}
 	}
 	return 0;
 }
@@ -121,25 +112,20 @@ static int slots_read(struct plt_slots *slots, const struct elf_file *file)
 	return 0;
 }
 
-static const struct plt_slot *slot_find(const struct plt_slots *slots, uint64_t addr)
-{
-	struct plt_slot key = {.addr = addr};
-
-	return slots->count ? bsearch(&key, slots->list, slots->count, sizeof(key), compare_slots)
-			    : NULL;
-}
-
 /* The slot that the stub at p jumps through. False: no stub begins here. */
 static bool stub_at(const struct plt_slots *slots, const uint8_t *p, size_t room, uint64_t addr,
 		    struct plt_slot *out)
 {
-	const struct plt_slot *slot;
+	struct plt_slot key = {0}, *slot;
 	Elf64_Rela rela;
 	uint64_t value;
 
 	switch (plt_stub_read(p, room, addr, &value)) {
 	case PLT_STUB_SLOT:
-		slot = slot_find(slots, value);
+		key.addr = value;
+		slot = slots->count ? bsearch(&key, slots->list, slots->count, sizeof(key),
+					      compare_slots)
+				    : NULL;
 		if (slot)
 			*out = *slot;
 		return slot != NULL;

@@ -27,18 +27,6 @@ static bool is_function(const Elf64_Sym *sym)
 	       sym->st_shndx != SHN_COMMON;
 }
 
-static enum symname_binding symbol_binding(const Elf64_Sym *sym)
-{
-	switch (ELF64_ST_BIND(sym->st_info)) {
-	case STB_LOCAL:
-		return SYMNAME_LOCAL;
-	case STB_WEAK:
-		return SYMNAME_WEAK;
-	default:
-		return SYMNAME_GLOBAL;
-	}
-}
-
 /*
  * The names of labels and of possible padding decide whether these are functions. They are read one
  * by one, all other names not at all. If there are many, the string table is read as a whole, which
@@ -77,11 +65,14 @@ static bool glance_is_marker(struct symread_glance *g, uint32_t name)
 static int symbol_add(struct symlist *list, const Elf64_Sym *sym, enum symlist_source source,
 		      struct symread_glance *glance)
 {
+	unsigned int bind = ELF64_ST_BIND(sym->st_info);
 	struct symlist_item item = {
 		.start = sym->st_value,
 		.name = sym->st_name,
 		.source = source,
-		.binding = symbol_binding(sym),
+		.binding = bind == STB_LOCAL  ? SYMNAME_LOCAL
+			   : bind == STB_WEAK ? SYMNAME_WEAK
+					      : SYMNAME_GLOBAL,
 		.label = ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE,
 	};
 	bool padding = item.binding == SYMNAME_LOCAL && sym->st_size == PADDING;
@@ -96,48 +87,45 @@ static int symbol_add(struct symlist *list, const Elf64_Sym *sym, enum symlist_s
 
 /* The section and its string table, if they are usable; else -ENOENT. */
 static int headers_read(const struct elf_file *file, enum symlist_source source,
-			struct elf_section *symbols, struct elf_section *strings)
+			struct elf_section *symbols, struct symread_strings *out)
 {
+	struct elf_section strings;
 	bool full = source == SYMLIST_SYMTAB;
 	uint32_t index = elf_file_section_index(file, full ? ".symtab" : ".dynsym");
 
 	if (!index || elf_file_section_header(file, index, symbols) ||
 	    symbols->type != (full ? SHT_SYMTAB : SHT_DYNSYM) ||
 	    symbols->entsize != sizeof(Elf64_Sym) || symbols->flags & SHF_COMPRESSED ||
-	    elf_file_section_header(file, symbols->link, strings) || strings->type != SHT_STRTAB ||
-	    strings->flags & SHF_COMPRESSED || strings->size > STRINGS_MAX ||
-	    strings->offset + strings->size < strings->size)
+	    elf_file_section_header(file, symbols->link, &strings) || strings.type != SHT_STRTAB ||
+	    strings.flags & SHF_COMPRESSED || strings.size > STRINGS_MAX ||
+	    strings.offset + strings.size < strings.size)
 		return -ENOENT;
+	*out = (struct symread_strings){elf_file_bytes(file), strings.offset,
+					strings.offset + strings.size};
 	return 0;
 }
 
 int symread_strings(const struct elf_file *file, enum symlist_source source,
 		    struct symread_strings *out)
 {
-	struct elf_section symbols, strings;
-	int err = headers_read(file, source, &symbols, &strings);
+	struct elf_section symbols;
 
-	if (!err)
-		*out = (struct symread_strings){elf_file_bytes(file), strings.offset,
-						strings.offset + strings.size};
-	return err;
+	return headers_read(file, source, &symbols, out);
 }
 
 /* Bypasses libelf, which would keep the bytes as long as the file is open. */
 int symread(const struct elf_file *file, enum symlist_source source, struct symlist *list,
 	    struct symread_strings *out)
 {
-	struct elf_section symbols, strings;
+	struct elf_section symbols;
 	struct symread_glance glance = {0};
 	Elf64_Sym chunk[1024];
 	uint64_t count, at, n, i;
 	int err;
 
-	err = headers_read(file, source, &symbols, &strings);
+	err = headers_read(file, source, &symbols, &glance.from);
 	if (err)
 		return err;
-	glance.from = (struct symread_strings){elf_file_bytes(file), strings.offset,
-					       strings.offset + strings.size};
 	*out = glance.from;
 	count = symbols.size / sizeof(*chunk);
 	for (at = 0; at < count && at < 4ull * SYMLIST_MAX && !err; at += n) {
@@ -155,7 +143,8 @@ int symread(const struct elf_file *file, enum symlist_source source, struct syml
 
 bool symread_is_thin(const struct elf_file *file, const struct elf_file *dynamic)
 {
-	struct elf_section symbols, strings, other;
+	struct elf_section symbols, other;
+	struct symread_strings strings;
 	uint64_t count;
 
 	if (headers_read(file, SYMLIST_SYMTAB, &symbols, &strings))

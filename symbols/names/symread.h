@@ -3,7 +3,8 @@
 #define STACKTOP_SYMBOLS_NAMES_SYMREAD_H
 
 /*
- * The symbol tables of an ELF file.
+ * Where a symtab has its symbols from: the symbol tables of an ELF file, the stubs of its procedure
+ * linkage tables, which have no symbols of their own, and Go's own table of functions.
  */
 
 #include <stdbool.h>
@@ -37,5 +38,30 @@ int symread_strings(const struct elf_file *file, enum symlist_source source,
  * .dynsym into .symtab, so fewer globals mean that strip has thinned it out, or that there is none.
  */
 bool symread_is_thin(const struct elf_file *file, const struct elf_file *dynamic);
+
+/*
+ * Adds each stub of the sections .plt* and .iplt as SYMLIST_PLT or SYMLIST_IPLT. A file without
+ * any, or with broken ones, adds none. -ENOMEM.
+ */
+int plt_read(const struct elf_file *file, struct symlist *list);
+
+/*
+ * Go's table, which strip keeps since the runtime needs it. For the format see "Go 1.2 Runtime
+ * Symbol Information" and the comments in Go's debug/gosym/pclntab.go and
+ * cmd/link/internal/ld/pcln.go, as of Go 1.2, 1.16, 1.18 and 1.20.
+ */
+struct gopclntab {	/* where in the file names are, for later */
+	uint64_t funcs; /* functions' offsets are relative to this offset */
+	uint64_t names; /* names' offsets are relative to this one */
+	uint64_t end;	/* of the table */
+	uint32_t field; /* of a function's data: its name */
+};
+
+/* Adds all functions as SYMLIST_GO. -ENOENT: no such table; -EINVAL: an unusable one; -ENOMEM. */
+int gopclntab_read(const struct elf_file *file, struct symlist *list, struct gopclntab *out);
+
+/* The name of the function with the data at this offset; its length, 0 if it cannot be read. */
+size_t gopclntab_name(const struct gopclntab *table, const struct bytes *bytes, uint32_t func,
+		      char *to, size_t room);
 
 #endif

@@ -19,14 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbols/base/bytes.h"
 #include "symbols/base/grow.h"
 #include "symbols/base/search.h"
 #include "symbols/elf/debugfile.h"
-#include "symbols/elf/elffile.h"
-#include "symbols/names/gopclntab.h"
-#include "symbols/names/plt.h"
-#include "symbols/names/symlist.h"
 #include "symbols/names/symname.h"
 #include "symbols/names/symread.h"
 
