@@ -23,7 +23,7 @@ SYMBOLS = [
     Fault("procmaps-exec", "symbols/files/procmaps.c",
           "*exec = p[2] == 'x';", "*exec = p[0] == 'r';"),
     Fault("procmaps-offset", "symbols/files/procmaps.c",
-          "take_number(&p, end, 16, &map->offset)", "take_number(&p, end, 10, &map->offset)"),
+          "lines_number(&p, end, 16, &map->offset)", "lines_number(&p, end, 10, &map->offset)"),
     Fault("procmaps-newline", "symbols/files/procmaps.c", "*to++ = '\\n';", "*to++ = ' ';"),
     # DEL gets through to the terminal.
     Fault("text-del", "symbols/base/text.c", "{0x7f, 0x9f},", "{0x80, 0x9f},"),
@@ -104,7 +104,7 @@ SYMBOLS = [
     Fault("rootfile-procfs", "symbols/files/rootfile.c",
           "system.f_blocks && (uint32_t)system.f_type", "(uint32_t)system.f_type"),
     Fault("kallsyms-weak", "symbols/names/kallsyms.c",
-          "type == 'T' || type == 'w' || type == 'W';", "type == 'T' || type == 'W';"),
+          'strchr("tTwW", line.type)', 'strchr("tTW", line.type)'),
     Fault("kallsyms-module", "symbols/names/kallsyms.c",
           "line->module = tab + 2;", "line->module = tab + 1;"),
     Fault("debugunit-linkage", "symbols/dwarf/debugunit.c",

@@ -62,3 +62,26 @@ int lines_read(int fd, lines_fn *fn, void *arg)
 	free(buffer);
 	return err;
 }
+
+bool lines_number(const char **at, const char *end, unsigned int base, uint64_t *value)
+{
+	const char *p = *at;
+	unsigned int digit;
+
+	*value = 0;
+	for (; p < end; p++) {
+		if (*p >= '0' && *p <= '9')
+			digit = *p - '0';
+		else if ((*p | 0x20) >= 'a' && (*p | 0x20) <= 'f')
+			digit = (*p | 0x20) - 'a' + 10;
+		else
+			break;
+		if (digit >= base || __builtin_mul_overflow(*value, base, value) ||
+		    __builtin_add_overflow(*value, digit, value))
+			return false;
+	}
+	if (p == *at)
+		return false;
+	*at = p;
+	return true;
+}

@@ -21,30 +21,6 @@ struct procmaps_reader {
 	char name[LINE_MAX_BYTES + 1];
 };
 
-/* Digits of the base: at least one, and 64 bits at most. */
-static bool take_number(const char **at, const char *end, unsigned int base, uint64_t *value)
-{
-	const char *p = *at;
-	unsigned int digit;
-
-	*value = 0;
-	for (; p < end; p++) {
-		if (*p >= '0' && *p <= '9')
-			digit = *p - '0';
-		else if (*p >= 'a' && *p <= 'f')
-			digit = *p - 'a' + 10;
-		else
-			break;
-		if (digit >= base || *value > (UINT64_MAX - digit) / base)
-			return false;
-		*value = *value * base + digit;
-	}
-	if (p == *at)
-		return false;
-	*at = p;
-	return true;
-}
-
 static bool take_char(const char **at, const char *end, char c)
 {
 	if (*at == end || **at != c)
@@ -87,13 +63,13 @@ static bool parse_line(const char *p, const char *end, struct procmap *map, char
 
 	if ((size_t)(end - p) > LINE_MAX_BYTES || memchr(p, '\0', end - p))
 		return false;
-	if (!take_number(&p, end, 16, &map->start) || !take_char(&p, end, '-') ||
-	    !take_number(&p, end, 16, &map->end) || !take_char(&p, end, ' ') ||
+	if (!lines_number(&p, end, 16, &map->start) || !take_char(&p, end, '-') ||
+	    !lines_number(&p, end, 16, &map->end) || !take_char(&p, end, ' ') ||
 	    !take_flags(&p, end, &map->exec) || !take_char(&p, end, ' ') ||
-	    !take_number(&p, end, 16, &map->offset) || !take_char(&p, end, ' ') ||
-	    !take_number(&p, end, 16, &major) || !take_char(&p, end, ':') ||
-	    !take_number(&p, end, 16, &minor) || !take_char(&p, end, ' ') ||
-	    !take_number(&p, end, 10, &map->inode))
+	    !lines_number(&p, end, 16, &map->offset) || !take_char(&p, end, ' ') ||
+	    !lines_number(&p, end, 16, &major) || !take_char(&p, end, ':') ||
+	    !lines_number(&p, end, 16, &minor) || !take_char(&p, end, ' ') ||
+	    !lines_number(&p, end, 10, &map->inode))
 		return false;
 	if (map->start >= map->end || major > UINT32_MAX || minor > UINT32_MAX ||
 	    (p < end && *p != ' '))

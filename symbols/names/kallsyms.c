@@ -84,28 +84,13 @@ static int module_index(struct kallsyms *table, const char *text, size_t length,
 	return 0;
 }
 
-static bool is_text(char type)
-{
-	return type == 't' || type == 'T' || type == 'w' || type == 'W';
-}
-
 /* The name ends at a tab, which only symbols outside of vmlinux have. */
 static bool parse_line(const char *p, const char *end, struct kallsyms_line *line)
 {
 	const char *tab, *start = p;
-	unsigned int digit;
 
-	line->addr = 0;
-	for (; p < end && *p != ' '; p++) {
-		if (*p >= '0' && *p <= '9')
-			digit = *p - '0';
-		else if (*p >= 'a' && *p <= 'f')
-			digit = *p - 'a' + 10;
-		else
-			return false;
-		line->addr = line->addr << 4 | digit;
-	}
-	if (p == start || p - start > 16 || end - p < 4 || p[2] != ' ')
+	if (!lines_number(&p, end, 16, &line->addr) || p - start > 16 || end - p < 4 || *p != ' ' ||
+	    p[2] != ' ')
 		return false;
 	line->type = p[1];
 	line->name = p + 3;
@@ -128,7 +113,7 @@ static int add_line(const char *text, const char *end, void *arg)
 	struct kallsyms_entry *e;
 	struct kallsyms_line line;
 
-	if (!parse_line(text, end, &line) || !is_text(line.type) ||
+	if (!parse_line(text, end, &line) || !strchr("tTwW", line.type) ||
 	    symname_is_marker(line.name, line.name_length))
 		return 0;
 	if (!line.addr) {
@@ -188,25 +173,17 @@ static void table_finish(struct kallsyms *table)
 		table->names = names;
 }
 
-static int table_read(struct kallsyms *table, const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err;
-
-	if (fd < 0)
-		return -errno;
-	err = lines_read(fd, add_line, table);
-	close(fd);
-	return err;
-}
-
 int kallsyms_new(const char *path, struct kallsyms **out)
 {
 	struct kallsyms *table = calloc(1, sizeof(*table));
-	int err;
+	int fd, err;
 
 	if (!table)
 		return -ENOMEM;
-	err = table_read(table, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	err = fd < 0 ? -errno : lines_read(fd, add_line, table);
+	if (fd >= 0)
+		close(fd);
 	if (!err && !table->count && table->zeros)
 		err = -EPERM;
 	if (err) {

@@ -64,28 +64,12 @@ void perfmap_close(struct perfmap *pm)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-/* False: there are no digits, or more than 64 bits of them. */
+/* With or without 0x. */
 static bool take_hex(const char **at, const char *end, uint64_t *value)
 {
-	const char *p = *at, *first;
-	int digit;
-
-	if (end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
-		p += 2;
-	*value = 0;
-	for (first = p; p < end; p++) {
-		if (*p >= '0' && *p <= '9')
-			digit = *p - '0';
-		else if ((*p | 0x20) >= 'a' && (*p | 0x20) <= 'f')
-			digit = (*p | 0x20) - 'a' + 10;
-		else
-			break;
-		if (*value >> 60)
-			return false;
-		*value = *value << 4 | (unsigned int)digit;
-	}
-	*at = p;
-	return p > first;
+	if (end - *at > 2 && (*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X'))
+		*at += 2;
+	return lines_number(at, end, 16, value);
 }
 
 static bool take_blanks(const char **at, const char *end)
@@ -121,21 +105,6 @@ int perfmap_parse(struct codemap *map, const char *text, size_t length, size_t *
 
 /* --- the file -------------------------------------------------------------------------------- */
 
-static void begin(struct perfmap *pm, struct codemap *map)
-{
-	codemap_clear(map);
-	pm->offset = 0;
-	pm->early = 0;
-	pm->tail_end = 0;
-	pm->ntail = 0;
-	pm->skipping = false;
-}
-
-static bool is_same(const struct file_facts *a, const struct file_facts *b)
-{
-	return a->dev == b->dev && a->inode == b->inode;
-}
-
 /*
  * 1: another file than the one that was open before, or with other contents; 0: the same, the first
  * one, or none that may be read.
@@ -152,7 +121,7 @@ static int look(struct perfmap *pm, const struct procfile_owner *owner, struct f
 	pm->unsure = fd < 0 && fd != -ENOENT && fd != -ESRCH && fd != -EALREADY;
 	if (fd < 0)
 		return 0;
-	anew = pm->fd >= 0 && (!is_same(&file, &pm->file) ||
+	anew = pm->fd >= 0 && (file.dev != pm->file.dev || file.inode != pm->file.inode ||
 			       (file.mtime != pm->file.mtime && file.size <= pm->file.size));
 	/* A copy lacks what was written since. */
 	if (pm->fd >= 0)
@@ -264,8 +233,11 @@ int perfmap_update(struct perfmap *pm, const struct procfile_owner *owner, struc
 	if (!changed && !is_continued(pm))
 		changed = true;
 	codemap_set_round(map, round);
-	if (changed)
-		begin(pm, map);
+	if (changed) {
+		codemap_clear(map);
+		pm->offset = pm->early = pm->tail_end = pm->ntail = 0;
+		pm->skipping = false;
+	}
 	pm->behind = true;
 	text = malloc(CHUNK_BYTES);
 	if (!text)
