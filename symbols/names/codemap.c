@@ -56,8 +56,7 @@ struct codemap {
 	size_t sweep_at; /* no sweep before so many bytes */
 	uint64_t round;
 	uint64_t cleared, rewritten; /* the last rounds in which that happened */
-	bool full;
-	bool blind; /* code was added without a place: nothing is certain */
+	bool blind;		     /* code was added without a place: nothing is certain */
 };
 
 struct codemap *codemap_new(size_t max_bytes)
@@ -67,22 +66,6 @@ struct codemap *codemap_new(size_t max_bytes)
 	if (map)
 		map->max_bytes = map->sweep_at = max_bytes;
 	return map;
-}
-
-static void name_drop(struct codemap *map, struct codemap_name *name)
-{
-	map->names_bytes -= sizeof(*name) + strlen(name->text) + 1 + HASH_ENTRY_BYTES;
-	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
-	HASH_DEL(map->names, name);
-	free(name);
-}
-
-static void indexed_drop(struct codemap *map, struct codemap_indexed *at)
-{
-	map->names_bytes -= sizeof(*at) + HASH_ENTRY_BYTES;
-	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
-	HASH_DEL(map->indexed, at);
-	free(at);
 }
 
 void codemap_clear(struct codemap *map)
@@ -122,11 +105,6 @@ size_t codemap_bytes(const struct codemap *map)
 {
 	return sizeof(*map) + map->names_bytes +
 	       (map->nshown + map->fresh_room) * sizeof(struct codemap_piece);
-}
-
-bool codemap_is_full(const struct codemap *map)
-{
-	return map->full;
 }
 
 /* --- pieces ---------------------------------------------------------------------------------- */
@@ -307,12 +285,22 @@ static void sweep(struct codemap *map)
 	for (i = 0; i < map->nshown; i++)
 		if (map->shown[i].name)
 			map->shown[i].name->used = true;
-	HASH_ITER(hh, map->indexed, at, next_at)
-		if (!at->name->used)
-			indexed_drop(map, at);
-	HASH_ITER(hh, map->names, name, next)
-		if (!name->used)
-			name_drop(map, name);
+	/* NOLINTBEGIN(clang-analyzer-unix.Malloc): the tables are freed, not the items */
+	HASH_ITER(hh, map->indexed, at, next_at) {
+		if (at->name->used)
+			continue;
+		map->names_bytes -= sizeof(*at) + HASH_ENTRY_BYTES;
+		HASH_DEL(map->indexed, at);
+		free(at);
+	}
+	HASH_ITER(hh, map->names, name, next) {
+		if (name->used)
+			continue;
+		map->names_bytes -= sizeof(*name) + strlen(name->text) + 1 + HASH_ENTRY_BYTES;
+		HASH_DEL(map->names, name);
+		free(name);
+	}
+	/* NOLINTEND(clang-analyzer-unix.Malloc) */
 	/* So that many sweeps that find little cannot take all the time. */
 	map->sweep_at = codemap_bytes(map) + map->max_bytes / 8;
 }
@@ -320,15 +308,11 @@ static void sweep(struct codemap *map)
 /* True if there is room for so many bytes more. */
 static bool make_room(struct codemap *map, size_t bytes)
 {
-	bool fits;
-
 	if (codemap_bytes(map) + bytes <= map->max_bytes)
 		return true;
 	if (codemap_bytes(map) + bytes >= map->sweep_at)
 		sweep(map);
-	fits = codemap_bytes(map) + bytes <= map->max_bytes;
-	map->full = map->full || !fits;
-	return fits;
+	return codemap_bytes(map) + bytes <= map->max_bytes;
 }
 
 /* --- names ----------------------------------------------------------------------------------- */

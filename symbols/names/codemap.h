@@ -55,7 +55,5 @@ uint64_t codemap_rewritten(struct codemap *map, uint64_t addr);
 uint64_t codemap_last_rewritten(const struct codemap *map);
 
 size_t codemap_bytes(const struct codemap *map);
-/* True if something was left out for lack of room. */
-bool codemap_is_full(const struct codemap *map);
 
 #endif

@@ -3,7 +3,7 @@
  * libiberty does the demangling; this file adds distrust. A name of a few hundred bytes can expand
  * to gigabytes (back references double it at every step), so the text is taken piece by piece
  * through libiberty's callback, and abandoned by longjmp when it gets too long. Names that would
- * take long without any text are refused before (is_bounded, packs_are_bounded).
+ * take long without any text are refused before (*_is_bounded, packs_are_bounded).
  */
 #include "symbols/names/demangle.h"
 
@@ -184,9 +184,6 @@ static bool packs_are_bounded(const char *name)
 	return left > 0;
 }
 
-/* --- names that take long ----------------------------------------------------------------------
- */
-
 /*
  * libiberty bounds its depth, and output_add bounds the text; neither helps where it loops without
  * any text. There are two such places:
@@ -301,21 +298,13 @@ static bool cplus_is_bounded(const char *name)
 	return applied <= REREAD_MAX;
 }
 
-static bool is_bounded(const char *name)
-{
-	return !strncmp(name, "_R", 2) ? rust_is_bounded(name) : cplus_is_bounded(name);
-}
-
-/* --- a name ------------------------------------------------------------------------------------
- */
-
 /* The whole name as Rust, or up to its compiler's marks as C++, which ignores what follows. */
 static bool demangle_to(struct demangle_output *out, const char *name)
 {
 	int done;
 
 	out->length = 0;
-	if (!is_bounded(name))
+	if (!strncmp(name, "_R", 2) ? !rust_is_bounded(name) : !cplus_is_bounded(name))
 		return false;
 	if (setjmp(out->overflow))
 		return false;

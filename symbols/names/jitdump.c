@@ -23,13 +23,7 @@
 #define CHUNK_BYTES  65536u
 #define READ_COST    64u /* bytes that a read takes of the budget at least */
 
-enum record_id {
-	RECORD_LOAD,
-	RECORD_MOVE,
-	RECORD_DEBUG_INFO,
-	RECORD_CLOSE,
-	RECORD_UNWINDING_INFO,
-};
+enum record_id { RECORD_LOAD, RECORD_MOVE, RECORD_CLOSE = 3 };
 
 struct jitdump {
 	int fd;		 /* -1: none */
@@ -129,37 +123,24 @@ static int64_t read_header(struct jitdump *jd, const uint8_t *data, size_t lengt
 	return size;
 }
 
-/* A name longer than what was read of the record is cut. */
-static int read_load(const struct jitdump *jd, struct codemap *map, const uint8_t *data,
-		     size_t length)
-{
-	const char *name = (const char *)data + LOAD_BYTES;
-
-	if (length <= LOAD_BYTES)
-		return 0;
-	return codemap_add(map, get64(jd, data + 48), get64(jd, data + 32), get64(jd, data + 40),
-			   name, strnlen(name, length - LOAD_BYTES));
-}
-
-static int read_move(const struct jitdump *jd, struct codemap *map, const uint8_t *data,
-		     size_t length)
-{
-	if (length < MOVE_BYTES)
-		return 0;
-	return codemap_move(map, get64(jd, data + 56), get64(jd, data + 40), get64(jd, data + 48));
-}
-
 /* length: of the part of the record that is there. */
 static int read_record(struct jitdump *jd, struct codemap *map, const uint8_t *data, size_t length)
 {
+	const char *name = (const char *)data + LOAD_BYTES;
 	int err = 0;
 
 	switch (get32(jd, data)) {
 	case RECORD_LOAD:
-		err = read_load(jd, map, data, length);
+		/* A name longer than what was read of the record is cut. */
+		if (length > LOAD_BYTES)
+			err = codemap_add(map, get64(jd, data + 48), get64(jd, data + 32),
+					  get64(jd, data + 40), name,
+					  strnlen(name, length - LOAD_BYTES));
 		break;
 	case RECORD_MOVE:
-		err = read_move(jd, map, data, length);
+		if (length >= MOVE_BYTES)
+			err = codemap_move(map, get64(jd, data + 56), get64(jd, data + 40),
+					   get64(jd, data + 48));
 		break;
 	case RECORD_CLOSE:
 		jd->closed = true;
