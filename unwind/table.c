@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Builds the table of a file and looks rules up in it.
+ * Builds the table of a file.
  *
  * Where FDEs overlap, a pc belongs to the one that begins last at or before it, and to none behind
  * the end of that one: a binary search in .eh_frame_hdr, hence libgcc and elfutils, find the same.
@@ -444,35 +444,6 @@ void unwind_table_free(struct unwind_table *table)
 	free(table->spans);
 	free(table->words);
 	free(table);
-}
-
-static const struct unwind_span *table_span(const struct unwind_table *table, uint64_t vaddr)
-{
-	size_t low = SEARCH(table->nspans, i, table->spans[i].end <= vaddr);
-
-	if (low == table->nspans || vaddr < table->spans[low].start)
-		return NULL;
-	return &table->spans[low];
-}
-
-uint32_t unwind_table_rule(const struct unwind_table *table, uint64_t vaddr)
-{
-	const struct unwind_span *span = table_span(table, vaddr);
-	const uint32_t *index, *rows;
-	uint32_t first, offset, n;
-
-	if (!span)
-		return RULE(ROW_END, 0);
-	index = table->words + span->first;
-	rows = index + span->ngranules;
-	index += (vaddr - span->start) >> GRANULE_SHIFT;
-	first = INDEX_FIRST(*index);
-	offset = vaddr & (GRANULE_SIZE - 1);
-	for (n = INDEX_ROWS(*index); n && ROW_OFFSET(rows[first + n - 1]) > offset;)
-		n--;
-	/* n == 0: the row before the granule's first; a span's first granule has one at offset 0.
-	 */
-	return ROW_RULE(rows[first + n - 1]);
 }
 
 const char *row_class_name(unsigned int row_class)

@@ -50,9 +50,6 @@ int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		       struct unwind_table **out);
 void unwind_table_free(struct unwind_table *table);
 
-/* Word of the row in force at the ELF address, decoded as the BPF program does; 0 is ROW_END. */
-uint32_t unwind_table_rule(const struct unwind_table *table, uint64_t vaddr);
-
 /*
  * Prints `PC CFA FP RA`, tab-separated, a line for each row of the compact table, equal neighbours
  * merged (see stacktop(1), --dump-unwind). Where the table says nothing about a column it prints

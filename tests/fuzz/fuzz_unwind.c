@@ -17,6 +17,7 @@
 #include "symbols/base/work.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/elfimage.h"
+#include "tests/support/tablerule.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/support/sframe_image.h"
+#include "tests/support/tablerule.h"
 #include "unwind/arch.h"
 #include "unwind/funcs.h"
 #include "unwind/table.h"

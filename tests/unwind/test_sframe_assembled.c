@@ -21,6 +21,7 @@
 
 #include "symbols/elf/elffile.h"
 #include "tests/support/scratch.h"
+#include "tests/support/tablerule.h"
 #include "unwind/arch.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "symbols/elf/elffile.h"
+#include "tests/support/tablerule.h"
 #include "tests/support/tables.h"
 #include "unwind/arch.h"
 #include "unwind/cfa.h"

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "symbols/elf/elffile.h"
+#include "tests/support/tablerule.h"
 #include "tests/support/tables.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"

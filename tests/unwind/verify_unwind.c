@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "symbols/elf/elffile.h"
+#include "tests/support/tablerule.h"
 #include "tests/unwind/verify_libdw.h"
 #include "unwind/arch.h"
 #include "unwind/row.h"
