@@ -122,14 +122,6 @@ static void set_cfa(struct cfa_machine *m, uint64_t reg, int64_t offset)
 	m->now.cfa_is_expression = false;
 }
 
-static bool set_cfa_register(struct cfa_machine *m, uint64_t reg)
-{
-	if (!m->now.cfa_set)
-		return false;
-	set_cfa(m, reg, m->now.cfa_offset);
-	return true;
-}
-
 static bool set_cfa_offset(struct cfa_machine *m, int64_t offset)
 {
 	if (!m->now.cfa_set)
@@ -187,38 +179,13 @@ static bool set_expression(struct cfa_machine *m, uint64_t reg, bool value)
 	return true;
 }
 
-static bool remember(struct cfa_machine *m)
-{
-	if (m->depth == REMEMBER_MAX)
-		return false;
-	m->saved[m->depth++] = m->now;
-	return true;
-}
-
-static bool restore_state(struct cfa_machine *m)
-{
-	if (!m->depth)
-		return false;
-	m->now = m->saved[--m->depth];
-	return true;
-}
-
 /* Moves the location; false for the initial instructions, which are not about any. */
 static bool advance(struct cfa_machine *m, uint64_t delta)
 {
 	uint64_t bytes;
 
-	if (!m->fde || __builtin_mul_overflow(delta, m->cie->code_align, &bytes) ||
-	    __builtin_add_overflow(m->pc, bytes, &m->next))
-		return false;
-	return true;
-}
-
-static bool set_loc(struct cfa_machine *m)
-{
-	m->next = cfi_pointer(m->section, &m->c, m->cie->encoding, m->cie->addr_size,
-			      m->fde ? m->fde->start : 0);
-	return m->fde && m->next >= m->pc;
+	return m->fde && !__builtin_mul_overflow(delta, m->cie->code_align, &bytes) &&
+	       !__builtin_add_overflow(m->pc, bytes, &m->next);
 }
 
 /* Instructions that define the CFA. False also for those that are unknown. */
@@ -237,7 +204,10 @@ static bool step_cfa(struct cfa_machine *m, uint8_t op)
 		set_cfa(m, reg, factored(m, cursor_sleb(c)));
 		return true;
 	case CFA_DEF_CFA_REGISTER:
-		return set_cfa_register(m, cursor_uleb(c));
+		reg = cursor_uleb(c);
+		if (m->now.cfa_set)
+			set_cfa(m, reg, m->now.cfa_offset);
+		return m->now.cfa_set;
 	case CFA_DEF_CFA_OFFSET:
 		return set_cfa_offset(m, (int64_t)cursor_uleb(c));
 	case CFA_DEF_CFA_OFFSET_SF:
@@ -329,11 +299,19 @@ static bool step(struct cfa_machine *m)
 	case CFA_MIPS_ADVANCE_LOC8:
 		return advance(m, cursor_fixed(c, 8));
 	case CFA_SET_LOC:
-		return set_loc(m);
+		m->next = cfi_pointer(m->section, c, m->cie->encoding, m->cie->addr_size,
+				      m->fde ? m->fde->start : 0);
+		return m->fde && m->next >= m->pc;
 	case CFA_REMEMBER_STATE:
-		return remember(m);
+		if (m->depth == REMEMBER_MAX)
+			return false;
+		m->saved[m->depth++] = m->now;
+		return true;
 	case CFA_RESTORE_STATE:
-		return restore_state(m);
+		if (!m->depth)
+			return false;
+		m->now = m->saved[--m->depth];
+		return true;
 	case CFA_OFFSET_EXTENDED ... CFA_SAME_VALUE:
 	case CFA_REGISTER:
 	case CFA_EXPRESSION:
@@ -348,6 +326,21 @@ static bool step(struct cfa_machine *m)
 	}
 }
 
+/* Not the whole of it: the remembered states are written before they are read. */
+static void machine_begin(struct cfa_machine *m, const struct cfi_section *section,
+			  const struct cfi_cie *cie, const struct cfi_fde *fde,
+			  const struct cfa_state *initial)
+{
+	m->section = section;
+	m->cie = cie;
+	m->fde = fde;
+	m->initial = initial;
+	m->c = fde ? cursor_new(section->data + fde->insns, fde->ninsns)
+		   : cursor_new(section->data + cie->insns, cie->ninsns);
+	m->pc = m->next = fde ? fde->start : 0;
+	m->depth = 0;
+}
+
 int cfa_initial(const struct cfi_section *section, const struct cfi_cie *cie, uint32_t kept_reg,
 		struct cfa_state *out)
 {
@@ -356,15 +349,8 @@ int cfa_initial(const struct cfi_section *section, const struct cfi_cie *cie, ui
 
 	if (err)
 		return err;
-	/* Not the whole of it: the remembered states are written before they are read. */
-	m.section = section;
-	m.cie = cie;
-	m.fde = NULL;
-	m.initial = NULL;
-	m.c = cursor_new(section->data + cie->insns, cie->ninsns);
-	m.pc = m.next = 0;
+	machine_begin(&m, section, cie, NULL, NULL);
 	m.now = (struct cfa_state){.kept_reg = kept_reg};
-	m.depth = 0;
 	while (cursor_left(&m.c))
 		if (!step(&m) || m.c.failed)
 			return -EINVAL;
@@ -382,14 +368,8 @@ int cfa_run(const struct cfi_section *section, const struct cfi_cie *cie,
 	*end = fde->start;
 	if (err)
 		return err;
-	m.section = section;
-	m.cie = cie;
-	m.fde = fde;
-	m.initial = initial;
-	m.c = cursor_new(section->data + fde->insns, fde->ninsns);
-	m.pc = m.next = fde->start;
+	machine_begin(&m, section, cie, fde, initial);
 	m.now = *initial;
-	m.depth = 0;
 	while (cursor_left(&m.c) && m.next < fde->end) {
 		if (!step(&m) || m.c.failed) {
 			*end = m.pc;

@@ -6,10 +6,9 @@
  * which a few intermediate kinds exist. Whatever leaves these forms becomes EXPR_OTHER, of which
  * nothing but EXPR_OTHER can be computed.
  */
-#include "unwind/expr.h"
+#include "unwind/cfa.h"
 
 #include "unwind/arch.h"
-#include "unwind/cursor.h"
 
 #define STACK_MAX 16
 
@@ -135,21 +134,12 @@ static struct expr binary(uint8_t op, struct expr a, struct expr b)
 	return other;
 }
 
-/* const1u .. const8s: 1, 2, 4 or 8 bytes, unsigned and signed by turns. */
-static void push_sized(struct expr_machine *m, uint8_t op)
-{
-	static const unsigned int sizes[] = {1, 2, 4, 8};
-	unsigned int bytes = sizes[(op - OP_CONST1U) / 2 & 3];
-
-	if (op & 1)
-		push(m, constant((uint64_t)cursor_signed(&m->c, bytes)));
-	else
-		push(m, constant(cursor_fixed(&m->c, bytes)));
-}
-
 /* Operators that only push a number. False: op is none of them. */
 static bool push_constant(struct expr_machine *m, uint8_t op)
 {
+	/* const1u .. const8s: 1, 2, 4 or 8 bytes, unsigned and signed by turns. */
+	unsigned int bytes = 1u << ((op - OP_CONST1U) / 2 & 3);
+
 	if (op >= OP_LIT0 && op < OP_LIT0 + 32)
 		push(m, constant(op - OP_LIT0));
 	else if (op == OP_CONSTU)
@@ -159,7 +149,10 @@ static bool push_constant(struct expr_machine *m, uint8_t op)
 	else if (op == OP_ADDR)
 		push(m, constant(cursor_fixed(&m->c, 8)));
 	else if (op >= OP_CONST1U && op <= OP_CONST8S)
-		push_sized(m, op);
+		if (op & 1)
+			push(m, constant((uint64_t)cursor_signed(&m->c, bytes)));
+		else
+			push(m, constant(cursor_fixed(&m->c, bytes)));
 	else
 		return false;
 	return true;

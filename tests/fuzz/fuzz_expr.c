@@ -9,7 +9,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "unwind/arch.h"
 #include "unwind/cursor.h"
-#include "unwind/expr.h"
+#include "unwind/cfa.h"
 
 #define STACK_MAX 64
 
