@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/refcount.h"
 #include "symbols/elf/elffile.h"
 #include "unwind/arch.h"
@@ -103,15 +104,8 @@ static int line_end(struct cfitext_reader *r)
 	struct cfitext *t = r->t;
 	struct cfitext_line *line;
 
-	if (t->count == r->room) {
-		uint32_t room = r->room ? 2 * r->room : 32;
-
-		line = reallocarray(t->lines, room, sizeof(*line));
-		if (!line)
-			return -ENOMEM;
-		t->lines = line;
-		r->room = room;
-	}
+	if (GROW(t->lines, t->count, r->room, UINT32_MAX))
+		return -ENOMEM;
 	line = &t->lines[t->count++];
 	*line = (struct cfitext_line){.program = r->program, .pc = r->pc};
 	snprintf(line->text, sizeof(line->text), "%s", r->text);
@@ -270,18 +264,6 @@ static int read_cie(struct cfitext_reader *r)
 	return err ? err : read_program(r, cie->insns, cie->ninsns);
 }
 
-static int read_fde(struct cfitext_reader *r, const struct cfi_fde *fde)
-{
-	int err = read_cie(r);
-
-	r->program = true;
-	r->pc = fde->start;
-	say(r, "FDE pc=%016" PRIx64 "..%016" PRIx64, fde->start, fde->end);
-	if (!err)
-		err = line_end(r);
-	return err ? err : read_program(r, fde->insns, fde->ninsns);
-}
-
 /* That which begins last at or before it, as in the unwind table. */
 static const struct cfi_fde *find(const struct cfi *cfi, uint64_t vaddr)
 {
@@ -317,7 +299,14 @@ int cfitext_new(const struct elf_file *file, uint64_t vaddr, struct cfitext **ou
 		*r.t = (struct cfitext){.refs = 1, .start = fde->start, .end = fde->end};
 		r.cie = &cfi.cies[fde->cie];
 		r.section = &sections[r.cie->section];
-		err = read_fde(&r, fde);
+		err = read_cie(&r);
+		r.program = true;
+		r.pc = fde->start;
+		say(&r, "FDE pc=%016" PRIx64 "..%016" PRIx64, fde->start, fde->end);
+		if (!err)
+			err = line_end(&r);
+		if (!err)
+			err = read_program(&r, fde->insns, fde->ninsns);
 	}
 	cfi_free(&cfi);
 	if (err)

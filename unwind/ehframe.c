@@ -217,18 +217,9 @@ static bool cie_body(const struct cfi_section *s, struct cfi_cie *cie, struct cf
 	return !data.failed;
 }
 
-static void cie_read(const struct cfi_section *s, const struct record *r, struct cfi_cie *cie)
-{
-	struct cfi_cursor c = r->body;
-
-	*cie = (struct cfi_cie){.offset = r->offset, .addr_size = ADDR_SIZE};
-	cie->bad = r->bad || !cie_body(s, cie, &c) || c.failed;
-	cie->insns = (uint32_t)(c.at - s->data);
-	cie->ninsns = (uint32_t)cursor_left(&c);
-}
-
 static int cies_read(const struct cfi_section *s, struct cfi *cfi)
 {
+	struct cfi_cie *cie;
 	struct record r;
 	size_t at = 0;
 	int err;
@@ -243,7 +234,11 @@ static int cies_read(const struct cfi_section *s, struct cfi *cfi)
 			return -E2BIG;
 		if (GROW(cfi->cies, cfi->ncies, cfi->cies_room, LIMIT_CIES))
 			return -ENOMEM;
-		cie_read(s, &r, &cfi->cies[cfi->ncies++]);
+		cie = &cfi->cies[cfi->ncies++];
+		*cie = (struct cfi_cie){.offset = r.offset, .addr_size = ADDR_SIZE};
+		cie->bad = r.bad || !cie_body(s, cie, &r.body) || r.body.failed;
+		cie->insns = (uint32_t)(r.body.at - s->data);
+		cie->ninsns = (uint32_t)cursor_left(&r.body);
 	}
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/search.h"
 
 struct shard_block {
@@ -130,21 +131,6 @@ static int shards_fit(struct shards *shards, uint32_t count, struct shard_place 
 	return 0;
 }
 
-static int shard_reserve(struct shard *shard)
-{
-	uint32_t capacity = shard->capacity ? shard->capacity * 2 : 16;
-	struct shard_block *blocks;
-
-	if (shard->nblocks < shard->capacity)
-		return 0;
-	blocks = reallocarray(shard->blocks, capacity, sizeof(*blocks));
-	if (!blocks)
-		return -ENOMEM;
-	shard->blocks = blocks;
-	shard->capacity = capacity;
-	return 0;
-}
-
 static int shard_create(struct shards *shards, unsigned int i)
 {
 	struct shard *shard = &shards->shard[i];
@@ -189,9 +175,8 @@ int shards_add(struct shards *shards, const uint32_t *words, uint32_t count, uin
 	if (err)
 		return err;
 	shard = &shards->shard[place.shard];
-	err = shard_reserve(shard);
-	if (err)
-		return err;
+	if (GROW(shard->blocks, shard->nblocks, shard->capacity, UINT32_MAX))
+		return -ENOMEM;
 	err = shard_create(shards, place.shard);
 	if (err)
 		return err;
@@ -210,14 +195,6 @@ int shards_add(struct shards *shards, const uint32_t *words, uint32_t count, uin
 	return 0;
 }
 
-/* Number of the block that begins at the word, or nblocks. */
-static uint32_t shard_find(const struct shard *shard, uint32_t at)
-{
-	uint32_t low = (uint32_t)SEARCH(shard->nblocks, i, shard->blocks[i].at < at);
-
-	return low < shard->nblocks && shard->blocks[low].at == at ? low : shard->nblocks;
-}
-
 void shards_remove(struct shards *shards, uint32_t word)
 {
 	unsigned int i = word >> SHARD_SHIFT;
@@ -227,8 +204,8 @@ void shards_remove(struct shards *shards, uint32_t word)
 	if (i >= shards->max)
 		return;
 	shard = &shards->shard[i];
-	index = shard_find(shard, word & SHARD_MASK);
-	if (index == shard->nblocks)
+	index = (uint32_t)SEARCH(shard->nblocks, n, shard->blocks[n].at < (word & SHARD_MASK));
+	if (index == shard->nblocks || shard->blocks[index].at != (word & SHARD_MASK))
 		return;
 	shard->used -= shard->blocks[index].count;
 	shards->used -= shard->blocks[index].count;

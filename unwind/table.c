@@ -99,13 +99,6 @@ static int builder_texts(struct builder *b)
 	return 0;
 }
 
-static const struct text_range *builder_text(const struct builder *b, uint64_t addr)
-{
-	size_t low = SEARCH(b->ntexts, i, b->texts[i].start <= addr);
-
-	return low && addr < b->texts[low - 1].end ? &b->texts[low - 1] : NULL;
-}
-
 static int builder_find(struct builder *b)
 {
 	int err;
@@ -243,15 +236,6 @@ static int builder_row(void *arg, uint64_t pc, const struct cfa_state *state)
 	return spans_add(&b->spans, pc, rule);
 }
 
-/* NULL: the CFI is not known to be wrong. */
-static const struct go_untrue *builder_untrue(const struct builder *b, uint64_t start)
-{
-	for (unsigned int i = 0; i < b->ngo; i++)
-		if (b->go[i].start == start)
-			return &b->go[i];
-	return NULL;
-}
-
 /* Uses the frame pointer where a clock of Go has one; false: none is known. */
 static bool builder_clock(struct builder *b, const struct cfi_fde *fde)
 {
@@ -281,18 +265,18 @@ static uint32_t builder_go(struct builder *b, const struct cfi_fde *fde, enum go
 /* limit: where the next FDE begins. */
 static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t limit)
 {
-	const struct text_range *text = builder_text(b, cfi_from(fde));
-	uint64_t end;
+	size_t text = SEARCH(b->ntexts, i, b->texts[i].start <= cfi_from(fde));
+	uint64_t text_end = text ? b->texts[text - 1].end : 0, end;
 	int err;
 
-	if (!text || (fde->cie < b->cfi.ncies && b->cfi.cies[fde->cie].bad)) {
+	if (cfi_from(fde) >= text_end || (fde->cie < b->cfi.ncies && b->cfi.cies[fde->cie].bad)) {
 		b->table->bad_fdes++;
 		return 0;
 	}
 	b->untrue = 0;
 	b->edge = FRAME_EDGES;
 	b->from = cfi_from(fde);
-	b->end = fde->end < text->end ? fde->end : text->end;
+	b->end = fde->end < text_end ? fde->end : text_end;
 	if (b->end > limit)
 		b->end = limit;
 	if (fde->cie == NO_CIE) {
@@ -304,8 +288,10 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 		err = sframe_run(&b->sframe, fde, builder_row, b);
 	} else {
 		const struct cfi_cie *cie = &b->cfi.cies[fde->cie];
-		const struct go_untrue *go = builder_untrue(b, fde->start);
+		const struct go_untrue *go = NULL; /* the CFI is not known to be wrong */
 
+		for (unsigned int i = 0; i < b->ngo && !go; i++)
+			go = b->go[i].start == fde->start ? &b->go[i] : NULL;
 		if (go && go->kind == GO_TRAMPOLINE)
 			return 0; /* the walk knows it by its code */
 		b->signal = cie->signal;
@@ -330,22 +316,16 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 	return spans_add(&b->spans, end, RULE(ROW_END, 0));
 }
 
-static uint64_t words_max(const struct builder *b)
-{
-	const uint64_t words = WORDS_MAX(b->table->cfi_bytes);
-	const uint64_t most = 2 * cfi_limit(b->file) / sizeof(uint32_t);
-
-	return words < most ? words : most;
-}
-
 static int builder_rows(struct builder *b)
 {
 	const struct cfi_fde *fdes = b->cfi.fdes;
+	const uint64_t most = 2 * cfi_limit(b->file) / sizeof(uint32_t);
+	uint64_t words = WORDS_MAX(b->table->cfi_bytes);
 	uint32_t count = b->cfi.nfdes;
 	int err = 0;
 
 	b->gap = 0;
-	spans_init(&b->spans, b->table, words_max(b));
+	spans_init(&b->spans, b->table, words < most ? words : most);
 	for (uint32_t i = 0, next; i < count && !err; i = next) {
 		err = work_add(b->work, 1);
 		if (err)
@@ -358,16 +338,6 @@ static int builder_rows(struct builder *b)
 		err = spans_finish(&b->spans);
 	spans_free(&b->spans);
 	return err == -EFBIG ? -EINVAL : err;
-}
-
-/* A realloc that cannot shrink is no error. */
-static void table_trim(struct unwind_table *table)
-{
-	void *trimmed =
-		table->nwords ? realloc(table->words, table->nwords * sizeof(uint32_t)) : NULL;
-
-	if (trimmed)
-		table->words = trimmed;
 }
 
 /*
@@ -398,6 +368,7 @@ int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		       struct unwind_table **out)
 {
 	struct builder b = {.file = file, .wide = wide, .work = elf_file_work(file)};
+	void *trimmed;
 	int err;
 
 	*out = NULL;
@@ -432,7 +403,11 @@ int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		unwind_table_free(b.table);
 		return err;
 	}
-	table_trim(b.table);
+	/* A realloc that cannot shrink is no error. */
+	trimmed = b.table->nwords ? realloc(b.table->words, b.table->nwords * sizeof(uint32_t))
+				  : NULL;
+	if (trimmed)
+		b.table->words = trimmed;
 	*out = b.table;
 	return 0;
 }
