@@ -7,7 +7,7 @@ must be these, down to the sampled one. With a budget too small for it, stacktop
 needed, and all other programs are walked as before. When it is the attached process, tables of others
 make room for it.
 
-Covers: unwind/block.c unwind/spans.c bpf/tracker/evict.c"""
+Covers: unwind/shards.c unwind/spans.c bpf/tracker/evict.c"""
 
 import os
 import subprocess

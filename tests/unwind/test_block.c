@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Lookups in pieces of a block, compared with lookups of each byte in the whole block.
- * Covers: unwind/block.c
+ * Covers: unwind/shards.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/block.h"
+#include "unwind/shards.h"
 #include "unwind/row.h"
 
 #define GRANULES_MAX 400u

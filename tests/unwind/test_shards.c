@@ -67,7 +67,7 @@ static const struct shards_ops ops = {create, destroy, write_words, false};
 static const struct shards_ops keeping = {create, NULL, write_words, false};
 static const struct shards_ops in_order = {create, NULL, write_words, true};
 
-struct block {
+struct placed {
 	uint32_t word;
 	uint32_t count; /* 0: not in use */
 	uint32_t stamp;
@@ -76,7 +76,7 @@ struct block {
 struct model {
 	struct memory memory;
 	struct shards *shards;
-	struct block blocks[BLOCKS];
+	struct placed blocks[BLOCKS];
 	uint8_t *used; /* a byte per word */
 	uint32_t *words;
 	uint64_t total;
@@ -133,7 +133,7 @@ static bool model_fits(const struct model *m, unsigned int max, uint32_t count)
 
 static int model_add(struct model *m, uint32_t count)
 {
-	struct block *block = m->blocks;
+	struct placed *block = m->blocks;
 	uint32_t word = 0, i;
 	int err;
 
@@ -153,12 +153,12 @@ static int model_add(struct model *m, uint32_t count)
 			fail_msg("word %u given out twice", word + i);
 		m->used[word + i] = 1;
 	}
-	*block = (struct block){word, count, m->stamp};
+	*block = (struct placed){word, count, m->stamp};
 	m->total += count;
 	return 0;
 }
 
-static void model_remove(struct model *m, struct block *block)
+static void model_remove(struct model *m, struct placed *block)
 {
 	const uint32_t *words = m->memory.shards[block->word >> SHARD_SHIFT];
 
@@ -210,7 +210,7 @@ static uint32_t random_count(struct model *m)
 }
 
 /* A random block in use; there must be one. */
-static struct block *next_block(struct model *m)
+static struct placed *next_block(struct model *m)
 {
 	size_t i = next_random(m) % BLOCKS;
 
@@ -223,7 +223,7 @@ static void test_random(void **state)
 {
 	struct model *m = model_new(SHARDS, &ops);
 	unsigned int i, full = 0, live = 0;
-	struct block *block;
+	struct placed *block;
 	uint32_t count;
 	int err;
 

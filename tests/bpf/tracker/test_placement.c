@@ -16,7 +16,7 @@
 
 #include "bpf/tracker/evict.h"
 #include "bpf/tracker/tracker_priv.h"
-#include "unwind/block.h"
+#include "unwind/shards.h"
 #include "unwind/row.h"
 #include "unwind/table.h"
 
