@@ -360,6 +360,7 @@ int debuginfo_new(struct elf_file *file, const struct debuginfo_options *options
 	d->limit = options->limit;
 	d->bounds.cancel = options->cancel;
 	d->bounds.user = options->user;
+	d->bounds.bytes = &d->bytes;
 	d->bytes = sizeof(*d);
 	err = open_all(d, options);
 	if (err) {
@@ -424,7 +425,7 @@ static struct debugunit *unit_at(struct debuginfo *info, uint64_t vaddr)
 	if (at == RANGEMAP_NONE)
 		return NULL;
 	unit = &info->units[at];
-	if (!unit->loaded && debugunit_load(unit, &info->bounds, &info->bytes))
+	if (!unit->loaded && debugunit_load(unit, &info->bounds))
 		return NULL;
 	return unit;
 }
@@ -434,13 +435,12 @@ size_t debuginfo_find(struct debuginfo *info, uint64_t vaddr,
 {
 	struct debugunit *unit = unit_at(info, vaddr);
 
-	return unit ? debugunit_find(unit, &info->bounds, vaddr, &info->bytes, frames) : 0;
+	return unit ? debugunit_find(unit, vaddr, frames) : 0;
 }
 
 bool debuginfo_is_one_function(struct debuginfo *info, uint64_t a, uint64_t b)
 {
 	struct debugunit *unit = unit_at(info, a);
 
-	return unit && unit == unit_at(info, b) &&
-	       debugunit_is_one_function(unit, &info->bounds, a, b, &info->bytes);
+	return unit && unit == unit_at(info, b) && debugunit_is_one_function(unit, a, b);
 }

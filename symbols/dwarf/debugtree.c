@@ -12,8 +12,8 @@
 #include <errno.h>
 
 #include "symbols/base/grow.h"
+#include "symbols/base/leb128.h"
 #include "symbols/dwarf/debugunit.h"
-#include "symbols/dwarf/rangelist.h"
 #include "symbols/dwarf/diereader.h"
 
 #define DEPTH_MAX    200u /* of nested entries */
@@ -24,11 +24,88 @@
 struct debugtree_walk {
 	struct debugunit *unit;
 	struct debugunit_function *function; /* NULL: looking for functions */
-	const struct debugunit_bounds *bounds;
 	size_t entries_left, ranges_left;
 	bool types;	     /* types outside of functions may hold code, too */
 	unsigned int inside; /* depth in functions, while looking for functions */
 };
+
+/*
+ * Half of the inlined calls have a list of ranges. libdw looks up section, unit and base again for
+ * each range of one, and reads on in a list of bases without any range: entries that share a list
+ * of n bases take n steps each.
+ */
+bool rangelist_open(struct rangelist *list, const uint8_t *section, size_t size, uint64_t offset,
+		    unsigned int version, uint64_t base)
+{
+	if (offset >= size)
+		return false;
+	*list = (struct rangelist){section + offset, section + size, base, version};
+	return true;
+}
+
+static enum rangelist_next next_old(struct rangelist *l, uint64_t *start, uint64_t *end)
+{
+	while (fixed_read(&l->at, l->end, 8, start) && fixed_read(&l->at, l->end, 8, end)) {
+		if (*start == UINT64_MAX) {
+			l->base = *end;
+			continue;
+		}
+		if (!*start && !*end)
+			break;
+		*start += l->base;
+		*end += l->base;
+		return RANGELIST_RANGE;
+	}
+	return RANGELIST_END;
+}
+
+static enum rangelist_next next_new(struct rangelist *l, uint64_t *start, uint64_t *end)
+{
+	bool ok = true;
+
+	while (ok && l->at < l->end) {
+		switch (*l->at++) {
+		case DW_RLE_end_of_list:
+			return RANGELIST_END;
+		case DW_RLE_base_address:
+			ok = fixed_read(&l->at, l->end, 8, &l->base);
+			continue;
+		case DW_RLE_offset_pair:
+			ok = leb128_read(&l->at, l->end, start) && leb128_read(&l->at, l->end, end);
+			*start += l->base;
+			*end += l->base;
+			break;
+		case DW_RLE_start_end:
+			ok = fixed_read(&l->at, l->end, 8, start) &&
+			     fixed_read(&l->at, l->end, 8, end);
+			break;
+		case DW_RLE_start_length:
+			ok = fixed_read(&l->at, l->end, 8, start) &&
+			     leb128_read(&l->at, l->end, end);
+			*end += *start;
+			break;
+		default:
+			return RANGELIST_OTHER;
+		}
+		if (ok)
+			return RANGELIST_RANGE;
+	}
+	return RANGELIST_END;
+}
+
+enum rangelist_next rangelist_next(struct rangelist *list, uint64_t *start, uint64_t *end)
+{
+	*start = *end = 0;
+	return list->version < 5 ? next_old(list, start, end) : next_new(list, start, end);
+}
+
+static int add_range(const struct debugunit_bounds *bounds, uint64_t start, uint64_t end,
+		     uint32_t value, struct rangemap *map)
+{
+	if (start < bounds->low || start >= end || end > bounds->high)
+		return 0;
+	return rangemap_add(map, start, end, value);
+}
 
 int debugtree_ranges(Dwarf_Die *die, const struct debugunit_bounds *bounds, uint32_t value,
 		     struct rangemap *map, size_t *left)
@@ -38,12 +115,17 @@ int debugtree_ranges(Dwarf_Die *die, const struct debugunit_bounds *bounds, uint
 
 	while (*left && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		--*left;
-		if (start < bounds->low || start >= end || end > bounds->high)
-			continue;
-		if (rangemap_add(map, start, end, value))
+		if (add_range(bounds, start, end, value, map))
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+static bool is_cancelled(const struct debugunit *unit)
+{
+	const atomic_bool *cancel = unit->bounds->cancel;
+
+	return cancel && atomic_load_explicit(cancel, memory_order_relaxed);
 }
 
 /* The next entry; false: nothing more can be read, at any level. */
@@ -52,8 +134,7 @@ static bool walk_read(struct debugtree_walk *w, const uint8_t *at, struct dierea
 	if (!w->entries_left)
 		return false;
 	w->entries_left--;
-	if ((w->entries_left % CANCEL_EVERY || !w->bounds->cancel ||
-	     !atomic_load_explicit(w->bounds->cancel, memory_order_relaxed)) &&
+	if ((w->entries_left % CANCEL_EVERY || !is_cancelled(w->unit)) &&
 	    diereader_read(w->unit->reader, at, e))
 		return true;
 	w->entries_left = 0;
@@ -80,14 +161,6 @@ static void children_skip(struct debugtree_walk *w, const struct diereader_entry
 	}
 }
 
-static int add_range(struct debugtree_walk *w, uint64_t start, uint64_t end, uint32_t value,
-		     struct rangemap *map)
-{
-	if (start < w->bounds->low || start >= end || end > w->bounds->high)
-		return 0;
-	return rangemap_add(map, start, end, value);
-}
-
 static int ask_libdw(struct debugtree_walk *w, const struct diereader_entry *e, uint32_t value,
 		     struct rangemap *map)
 {
@@ -96,50 +169,40 @@ static int ask_libdw(struct debugtree_walk *w, const struct diereader_entry *e, 
 
 	if (!dwarf_offdie(dwarf_cu_getdwarf(w->unit->body.cu), offset, &die))
 		return 0;
-	return debugtree_ranges(&die, w->bounds, value, map, &w->ranges_left);
-}
-
-/* The lists of split units are elsewhere. */
-static bool list_open(const struct debugtree_walk *w, uint64_t offset, struct rangelist *list)
-{
-	const struct debugunit *u = w->unit;
-	unsigned int version = diereader_version(u->reader);
-	const struct elf_section *section = version < 5 ? &w->bounds->ranges : &w->bounds->rnglists;
-
-	return u->body.cu == u->die.cu &&
-	       rangelist_open(list, section->data, section->size, offset, version, u->base);
-}
-
-/*
- * Many entries may lead to one list, and it may hold only bases: its bytes count, not its ranges.
- */
-static void bytes_count(struct debugtree_walk *w, size_t bytes)
-{
-	size_t ranges = 1 + bytes / RANGE_BYTES;
-
-	w->ranges_left -= ranges < w->ranges_left ? ranges : w->ranges_left;
+	return debugtree_ranges(&die, w->unit->bounds, value, map, &w->ranges_left);
 }
 
 static int add_list(struct debugtree_walk *w, const struct diereader_entry *e, uint32_t value,
 		    struct rangemap *map)
 {
+	const struct debugunit *u = w->unit;
+	const unsigned int version = diereader_version(u->reader);
+	const struct elf_section *section = version < 5 ? &u->bounds->ranges : &u->bounds->rnglists;
 	enum rangelist_next next;
 	struct rangelist list;
 	uint64_t start, end;
 	int err = 0;
 
-	if (!list_open(w, e->ranges, &list))
+	/* The lists of split units are elsewhere. */
+	if (u->body.cu != u->die.cu ||
+	    !rangelist_open(&list, section->data, section->size, e->ranges, version, u->base))
 		return ask_libdw(w, e, value, map);
 	while (!err && w->ranges_left) {
 		const uint8_t *before = list.at;
+		size_t ranges;
 
 		next = rangelist_next(&list, &start, &end);
-		bytes_count(w, (size_t)(list.at - before));
+		/*
+		 * Many entries may lead to one list, and it may hold only bases: its bytes count,
+		 * not its ranges.
+		 */
+		ranges = 1 + (size_t)(list.at - before) / RANGE_BYTES;
+		w->ranges_left -= ranges < w->ranges_left ? ranges : w->ranges_left;
 		if (next == RANGELIST_OTHER)
 			return ask_libdw(w, e, value, map);
 		if (next == RANGELIST_END)
 			break;
-		err = add_range(w, start, end, value, map);
+		err = add_range(u->bounds, start, end, value, map);
 	}
 	return err;
 }
@@ -149,7 +212,7 @@ static int add_ranges(struct debugtree_walk *w, const struct diereader_entry *e,
 {
 	switch (e->code) {
 	case DIEREADER_RANGE:
-		return add_range(w, e->low, e->high, value, map);
+		return add_range(w->unit->bounds, e->low, e->high, value, map);
 	case DIEREADER_RANGES:
 		return add_list(w, e, value, map);
 	case DIEREADER_OTHER:
@@ -275,26 +338,20 @@ static int walk_children(struct debugtree_walk *w, const uint8_t **at, uint32_t 
 	return err;
 }
 
-static bool cancelled(const struct debugunit_bounds *bounds)
+int debugtree_read(struct debugunit *unit, struct debugunit_function *function)
 {
-	return bounds->cancel && atomic_load_explicit(bounds->cancel, memory_order_relaxed);
-}
-
-int debugtree_read(struct debugunit *unit, struct debugunit_function *function,
-		   const struct debugunit_bounds *bounds)
-{
-	struct debugtree_walk w = {.unit = unit, .function = function, .bounds = bounds};
+	struct debugtree_walk w = {.unit = unit, .function = function};
 	const uint8_t *at = diereader_base(unit->reader) +
 			    (function ? function->die : dwarf_dieoffset(&unit->body));
 	struct diereader_entry e;
 	int err = 0;
 
-	w.entries_left = bounds->size;
-	w.ranges_left = bounds->size + RANGES_MORE;
+	w.entries_left = unit->bounds->size;
+	w.ranges_left = unit->bounds->size + RANGES_MORE;
 	w.types = !function && unit->deep && types_hold_code(unit);
 	if (walk_read(&w, at, &e) && e.children) {
 		at = e.next;
 		err = walk_children(&w, &at, RANGEMAP_NONE, 0);
 	}
-	return !err && cancelled(bounds) ? -ECANCELED : err;
+	return !err && is_cancelled(unit) ? -ECANCELED : err;
 }

@@ -32,48 +32,38 @@ static void unit_need(const struct debugunit *unit, Dwarf_Die *die)
 	Dwarf_Off at = dwarf_dieoffset(die) - dwarf_cuoffset(die), next;
 	size_t header;
 
-	if (unit->image && dwarf != unit->alternate &&
+	if (unit->bounds->image && dwarf != unit->bounds->alternate &&
 	    !dwarf_next_unit(dwarf, at, &next, &header, NULL, NULL, NULL, NULL, NULL, NULL) &&
 	    next > at)
-		debugimage_need(unit->image, at, next - at);
+		debugimage_need(unit->bounds->image, at, next - at);
 }
 
 /* --- split units ----------------------------------------------------------------------------- */
 
-/* Never waits for a file system that does not answer. -errno. */
-static int look_at(const char *path, struct stat *st)
-{
-	int held = path[0] == '/' ? rootfile_hold_local(-1, path, 0) : rootfile_hold(-1, path, 0);
-	int err;
-
-	if (held < 0)
-		return held;
-	err = fstat(held, st) ? -errno : 0;
-	close(held);
-	return err;
-}
-
 /*
  * libdw opens any file of that name, blocks on a FIFO, and maps the file, so that truncating it
- * would end the program. *bytes grows by the size of a file that may be opened.
+ * would end the program. Here none is opened on a file system that does not answer. *bounds->bytes
+ * grows by the size of a file that may be opened.
  */
 static bool path_trusted(const struct debugunit_bounds *bounds, const char *dir, size_t length,
-			 const char *name, size_t *bytes)
+			 const char *name)
 {
 	char path[PATH_MAX];
 	struct stat st;
 	int n = name[0] == '/' ? snprintf(path, sizeof(path), "%s", name)
 			       : snprintf(path, sizeof(path), "%.*s/%s", (int)length, dir, name);
-	int err;
+	int held, err;
 
 	if (n < 0 || (size_t)n >= sizeof(path))
 		return false;
-	err = look_at(path, &st);
-	if (err)
-		return err == -ENOENT;
-	if (!S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != bounds->user))
+	held = path[0] == '/' ? rootfile_hold_local(-1, path, 0) : rootfile_hold(-1, path, 0);
+	if (held < 0)
+		return held == -ENOENT;
+	err = fstat(held, &st);
+	close(held);
+	if (err || !S_ISREG(st.st_mode) || (st.st_uid && st.st_uid != bounds->user))
 		return false;
-	*bytes += (size_t)st.st_size;
+	*bounds->bytes += (size_t)st.st_size;
 	return true;
 }
 
@@ -82,14 +72,14 @@ static const char *attr_string(const struct debugunit *unit, Dwarf_Die *die, uns
 	Dwarf_Attribute attr;
 	const char *text = dwarf_attr(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
 
-	return text && diereader_string_ends(unit->reader, die, unit->alternate, text,
-					     unit->text_left)
+	return text && diereader_string_ends(unit->reader, die, unit->bounds->alternate, text,
+					     unit->bounds->text_left)
 		       ? text
 		       : NULL;
 }
 
 /* Finds where the functions are: for a skeleton in another file, if that may be opened. */
-static void body_find(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes)
+static void body_find(struct debugunit *unit, const struct debugunit_bounds *bounds)
 {
 	const char *name = attr_string(unit, &unit->die, DW_AT_dwo_name), *slash;
 	char package[PATH_MAX];
@@ -103,9 +93,9 @@ static void body_find(struct debugunit *unit, const struct debugunit_bounds *bou
 	if (!name || !slash)
 		return;
 	n = snprintf(package, sizeof(package), "%s.dwp", bounds->path);
-	if (n < 0 || (size_t)n >= sizeof(package) || !path_trusted(bounds, "", 0, package, bytes) ||
-	    !path_trusted(bounds, bounds->path, (size_t)(slash - bounds->path), name, bytes) ||
-	    (unit->dir && !path_trusted(bounds, unit->dir, strlen(unit->dir), name, bytes)))
+	if (n < 0 || (size_t)n >= sizeof(package) || !path_trusted(bounds, "", 0, package) ||
+	    !path_trusted(bounds, bounds->path, (size_t)(slash - bounds->path), name) ||
+	    (unit->dir && !path_trusted(bounds, unit->dir, strlen(unit->dir), name)))
 		return;
 	if (!dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &body, NULL, NULL, NULL) && body.cu)
 		unit->body = body;
@@ -125,23 +115,23 @@ static void functions_free(struct debugunit *unit)
 	rangemap_free(&unit->ranges);
 }
 
-static int functions_load(struct debugunit *unit, const struct debugunit_bounds *bounds,
-			  size_t *bytes)
+static int functions_load(struct debugunit *unit)
 {
 	int err;
 
 	functions_free(unit);
-	err = debugtree_read(unit, NULL, bounds);
+	err = debugtree_read(unit, NULL);
 	if (!err)
 		err = rangemap_build(&unit->ranges);
 	if (err)
 		functions_free(unit);
-	*bytes += rangemap_bytes(&unit->ranges) + unit->room * sizeof(*unit->functions);
+	*unit->bounds->bytes +=
+		rangemap_bytes(&unit->ranges) + unit->room * sizeof(*unit->functions);
 	return err;
 }
 
 /* A table that cannot be read counts as empty. */
-static int lines_load(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes)
+static int lines_load(struct debugunit *unit, const struct debugunit_bounds *bounds)
 {
 	struct linetable_source source = {.line = bounds->line,
 					  .line_str = bounds->line_str,
@@ -157,36 +147,29 @@ static int lines_load(struct debugunit *unit, const struct debugunit_bounds *bou
 		return 0;
 	err = linetable_new(&source, offset, &unit->lines);
 	if (!err)
-		*bytes += linetable_bytes(unit->lines);
+		*bounds->bytes += linetable_bytes(unit->lines);
 	return err == -ENOMEM ? err : 0;
 }
 
-/* A unit with unreadable entries may still have lines. */
-static int body_load(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes)
-{
-	int err = diereader_new(&unit->body, &unit->reader);
-
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	*bytes += diereader_bytes(unit->reader);
-	return functions_load(unit, bounds, bytes);
-}
-
-int debugunit_load(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes)
+int debugunit_load(struct debugunit *unit, const struct debugunit_bounds *bounds)
 {
 	int err;
 
-	unit->image = bounds->image;
-	unit->text_left = bounds->text_left;
-	unit->alternate = bounds->alternate;
+	unit->bounds = bounds;
 	unit_need(unit, &unit->die);
 	unit->dir = attr_string(unit, &unit->die, DW_AT_comp_dir);
 	if (dwarf_lowpc(&unit->die, &unit->base))
 		unit->base = 0;
-	body_find(unit, bounds, bytes);
-	err = body_load(unit, bounds, bytes);
+	body_find(unit, bounds);
+	err = diereader_new(&unit->body, &unit->reader);
+	if (!err) {
+		*bounds->bytes += diereader_bytes(unit->reader);
+		err = functions_load(unit);
+	} else if (err != -ENOMEM) {
+		err = 0; /* a unit with unreadable entries may still have lines */
+	}
 	if (!err)
-		err = lines_load(unit, bounds, bytes);
+		err = lines_load(unit, bounds);
 	if (err) {
 		debugunit_free(unit);
 		return err;
@@ -196,7 +179,7 @@ int debugunit_load(struct debugunit *unit, const struct debugunit_bounds *bounds
 	    dwarf_getsrcfiles(&unit->body, &unit->files, &unit->nfiles))
 		unit->files = NULL;
 	unit->loaded = true;
-	*bytes += unit->nfiles * LIBDW_FILE;
+	*bounds->bytes += unit->nfiles * LIBDW_FILE;
 	return 0;
 }
 
@@ -208,10 +191,9 @@ void debugunit_free(struct debugunit *unit)
 	*unit = (struct debugunit){.die = unit->die};
 }
 
-static int function_load(struct debugunit *unit, const struct debugunit_bounds *bounds,
-			 struct debugunit_function *f, size_t *bytes)
+static int function_load(struct debugunit *unit, struct debugunit_function *f)
 {
-	int err = debugtree_read(unit, f, bounds);
+	int err = debugtree_read(unit, f);
 
 	if (!err)
 		err = rangemap_build(&f->ranges);
@@ -223,7 +205,7 @@ static int function_load(struct debugunit *unit, const struct debugunit_bounds *
 		return err;
 	}
 	f->loaded = true;
-	*bytes += rangemap_bytes(&f->ranges) + f->room * sizeof(*f->calls);
+	*unit->bounds->bytes += rangemap_bytes(&f->ranges) + f->room * sizeof(*f->calls);
 	return 0;
 }
 
@@ -265,8 +247,7 @@ static void frame_place(const struct debugunit *unit, const char *file, unsigned
 	frame->line = line;
 }
 
-static void place_of_line(struct debugunit *unit, uint64_t vaddr, size_t *bytes,
-			  struct debuginfo_frame *frame)
+static void place_of_line(struct debugunit *unit, uint64_t vaddr, struct debuginfo_frame *frame)
 {
 	unsigned int line = 0;
 	uint64_t file;
@@ -277,7 +258,7 @@ static void place_of_line(struct debugunit *unit, uint64_t vaddr, size_t *bytes,
 	before = linetable_bytes(unit->lines);
 	if (linetable_find(unit->lines, vaddr, &file, &line))
 		frame_place(unit, linetable_file(unit->lines, file), line, frame);
-	*bytes += linetable_bytes(unit->lines) - before;
+	*unit->bounds->bytes += linetable_bytes(unit->lines) - before;
 }
 
 static const char *file_of_call(struct debugunit *unit, uint64_t file)
@@ -299,43 +280,40 @@ static void place_of_call(struct debugunit *unit, Dwarf_Die *call, struct debugi
 	frame_place(unit, known ? file_of_call(unit, file) : NULL, (unsigned int)line, frame);
 }
 
-static struct debugunit_function *function_at(struct debugunit *unit,
-					      const struct debugunit_bounds *bounds, uint64_t vaddr,
-					      size_t *bytes)
+static struct debugunit_function *function_at(struct debugunit *unit, uint64_t vaddr)
 {
 	uint32_t at = rangemap_find(&unit->ranges, vaddr);
 
 	if (at == RANGEMAP_NONE && !unit->deep && unit->reader) {
 		unit->deep = true;
-		if (!functions_load(unit, bounds, bytes))
+		if (!functions_load(unit))
 			at = rangemap_find(&unit->ranges, vaddr);
 	}
 	return at == RANGEMAP_NONE ? NULL : &unit->functions[at];
 }
 
-bool debugunit_is_one_function(struct debugunit *unit, const struct debugunit_bounds *bounds,
-			       uint64_t a, uint64_t b, size_t *bytes)
+bool debugunit_is_one_function(struct debugunit *unit, uint64_t a, uint64_t b)
 {
-	const struct debugunit_function *f = function_at(unit, bounds, a, bytes);
+	const struct debugunit_function *f = function_at(unit, a);
 	Dwarf_Off die = f ? f->die : 0;
 
 	/* Looking for the second may read all functions anew. */
-	f = f ? function_at(unit, bounds, b, bytes) : NULL;
+	f = f ? function_at(unit, b) : NULL;
 	return f && f->die == die;
 }
 
-size_t debugunit_find(struct debugunit *unit, const struct debugunit_bounds *bounds, uint64_t vaddr,
-		      size_t *bytes, struct debuginfo_frame frames[DEBUGINFO_FRAMES_MAX])
+size_t debugunit_find(struct debugunit *unit, uint64_t vaddr,
+		      struct debuginfo_frame frames[DEBUGINFO_FRAMES_MAX])
 {
-	struct debugunit_function *f = function_at(unit, bounds, vaddr, bytes);
+	struct debugunit_function *f = function_at(unit, vaddr);
 	Dwarf *dwarf = dwarf_cu_getdwarf(unit->body.cu);
 	Dwarf_Die die;
 	uint32_t call;
 	size_t n = 0;
 
 	frames[0] = (struct debuginfo_frame){0};
-	place_of_line(unit, vaddr, bytes, &frames[0]);
-	if (!f || (!f->loaded && function_load(unit, bounds, f, bytes)))
+	place_of_line(unit, vaddr, &frames[0]);
+	if (!f || (!f->loaded && function_load(unit, f)))
 		return frames[0].file != NULL;
 	for (call = rangemap_find(&f->ranges, vaddr);
 	     call != RANGEMAP_NONE && n < DEBUGINFO_FRAMES_MAX - 1; call = f->calls[call].parent) {

@@ -14,6 +14,7 @@
 #include "symbols/dwarf/rangemap.h"
 
 struct debugimage;
+struct debugunit_bounds;
 struct debugunit_function;
 struct linetable;
 struct diereader;
@@ -26,10 +27,8 @@ struct debugunit {	/* all zero but for die until it is loaded */
 	struct rangemap ranges;
 	struct debugunit_function *functions;
 	uint32_t nfunctions, room;
-	const char *dir;	  /* DW_AT_comp_dir */
-	struct debugimage *image; /* see the bounds */
-	Dwarf *alternate;	  /* likewise */
-	uint64_t *text_left;	  /* likewise */
+	const char *dir; /* DW_AT_comp_dir */
+	const struct debugunit_bounds *bounds;
 	Dwarf_Addr base;	  /* its lists of ranges are relative to this address */
 	struct diereader *reader; /* of the body; NULL: it cannot be read */
 	struct linetable *lines;  /* NULL likewise */
@@ -45,22 +44,21 @@ struct debugunit_bounds {
 	struct debugimage *image;  /* that units are read from on demand; NULL: they were read */
 	Dwarf *alternate;	   /* dwz's file with shared texts; NULL: none */
 	uint64_t *text_left;	   /* as in diereader_string_ends, of all units together */
+	size_t *bytes;		   /* grows by what the units hold */
 	uid_t user;		   /* as in debuginfo_options */
 	struct elf_section line, line_str, str, ranges, rnglists; /* size 0: there is none */
 };
 
 /*
- * Reads the functions of the unit. *bytes grows by what the unit then holds. -ENOMEM; -ECANCELED. A
- * unit that cannot be read has no functions.
+ * Reads the functions of the unit. -ENOMEM; -ECANCELED. A unit that cannot be read has no
+ * functions. The bounds are used until debugunit_free.
  */
-int debugunit_load(struct debugunit *unit, const struct debugunit_bounds *bounds, size_t *bytes);
+int debugunit_load(struct debugunit *unit, const struct debugunit_bounds *bounds);
 void debugunit_free(struct debugunit *unit);
 /* As debuginfo_find, of a loaded unit. */
-size_t debugunit_find(struct debugunit *unit, const struct debugunit_bounds *bounds, uint64_t vaddr,
-		      size_t *bytes, struct debuginfo_frame frames[DEBUGINFO_FRAMES_MAX]);
-
+size_t debugunit_find(struct debugunit *unit, uint64_t vaddr,
+		      struct debuginfo_frame frames[DEBUGINFO_FRAMES_MAX]);
 /* As debuginfo_is_one_function. */
-bool debugunit_is_one_function(struct debugunit *unit, const struct debugunit_bounds *bounds,
-			       uint64_t a, uint64_t b, size_t *bytes);
+bool debugunit_is_one_function(struct debugunit *unit, uint64_t a, uint64_t b);
 
 #endif

@@ -3,7 +3,7 @@
  * An ELF image with DWARF of any shape: chains are bounded, and every string in them can be read to
  * its end. Every other image is a file, from which debugimage.c makes another image.
  * Covers: symbols/dwarf/debuginfo.c symbols/dwarf/debugimage.c symbols/dwarf/debugunit.c
- * Covers: symbols/dwarf/debugtree.c symbols/dwarf/diereader.c symbols/dwarf/rangelist.c
+ * Covers: symbols/dwarf/debugtree.c symbols/dwarf/diereader.c
  * Covers: symbols/dwarf/linetable.c symbols/dwarf/lineprogram.c tui/symbolize/inline_chain.c
  */
 #include "fuzz.h"

@@ -2,7 +2,7 @@
 /*
  * Lists of ranges byte by byte, in all their forms, and the innermost of ranges that lie in one
  * another.
- * Covers: symbols/dwarf/rangelist.c symbols/dwarf/rangemap.c
+ * Covers: symbols/dwarf/debugtree.c symbols/dwarf/rangemap.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "symbols/dwarf/rangelist.h"
+#include "symbols/dwarf/debugtree.h"
 #include "symbols/dwarf/rangemap.h"
 
 #define BASE 0x400000u

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -fsanitize-coverage=trace-pc symbols/names/codemap.c symbols/dwarf/debugtree.c */
-/* build: symbols/dwarf/rangelist.c symbols/dwarf/diereader.c */
+/* build: symbols/dwarf/diereader.c */
 /*
  * What hostile debug information and code maps cost, counted in steps and not in time: so many for
  * each byte and no more, where each byte could once cost as much as all others together.
  * Covers: symbols/names/codemap.c symbols/dwarf/debuginfo.c symbols/dwarf/debugtree.c
- * Covers: symbols/dwarf/rangelist.c symbols/dwarf/diereader.c
+ * Covers: symbols/dwarf/diereader.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@ to lines that are no addresses. Of the system's files there are some, and 210 wi
     test_symbolize.py [ADDRESSES [FILE...]]     only these files, all that differ shown
 
 Covers: symbols/dwarf/debuginfo.c symbols/dwarf/debugtree.c symbols/dwarf/debugunit.c symbols/dwarf/diereader.c symbols/base/leb128.h
-Covers: symbols/dwarf/rangelist.c symbols/dwarf/rangemap.c symbols/dwarf/linetable.c symbols/dwarf/lineprogram.c
+Covers: symbols/dwarf/rangemap.c symbols/dwarf/linetable.c symbols/dwarf/lineprogram.c
 Covers: symbols/dwarf/linefiles.c tui/symbolize/symbolize.c tui/symbolize/inline_chain.c
 """
 
