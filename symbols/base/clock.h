@@ -9,12 +9,17 @@
 
 #define CLOCK_NS_PER_SEC 1000000000ull
 
+static inline uint64_t clock_timespec_ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * CLOCK_NS_PER_SEC + (uint64_t)t->tv_nsec;
+}
+
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
 	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * CLOCK_NS_PER_SEC + (uint64_t)now.tv_nsec;
+	return clock_timespec_ns(&now);
 }
 
 /* Seconds of CLOCK_MONOTONIC. */

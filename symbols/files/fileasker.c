@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "symbols/base/clock.h"
 #include "symbols/files/rootfile.h"
 
 int fileasker_ask(struct fileasker *asker, const struct file_question *question,
@@ -30,15 +31,10 @@ int fileasker_open(struct fileasker *asker, int root, pid_t pid, const char *pat
 	return fd == -EXDEV && asker ? fileasker_ask(asker, &question, &facts) : fd;
 }
 
-static uint64_t ns(const struct timespec *t)
-{
-	return (uint64_t)t->tv_sec * 1000000000ull + (uint64_t)t->tv_nsec;
-}
-
 void file_facts_of(struct file_facts *facts, const struct stat *st)
 {
 	*facts = (struct file_facts){.dev = st->st_dev,
 				     .inode = st->st_ino,
-				     .mtime = ns(&st->st_mtim),
+				     .mtime = clock_timespec_ns(&st->st_mtim),
 				     .size = (uint64_t)st->st_size};
 }

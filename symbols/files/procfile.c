@@ -102,10 +102,17 @@ int procfile_owner(pid_t pid, struct procfile_owner *out)
 	return err ? err : read_start(pid, &out->start);
 }
 
-static int open_held(const struct procfile_owner *owner, int held, struct stat *st)
+/* local: without waiting, or -EXDEV. */
+static int open_below(const struct procfile_owner *owner, const char *path, bool local,
+		      struct stat *st)
 {
-	int fd;
+	int root = rootfile_root(owner->pid), held, fd;
 
+	if (root < 0)
+		return root;
+	held = local ? rootfile_hold_local(root, path, O_NOFOLLOW)
+		     : rootfile_hold(root, path, O_NOFOLLOW);
+	close(root);
 	if (held < 0)
 		return held;
 	fd = rootfile_check(held, st);
@@ -121,33 +128,18 @@ static int open_held(const struct procfile_owner *owner, int held, struct stat *
 
 int procfile_open(const struct procfile_owner *owner, const char *path, struct stat *st)
 {
-	int root = rootfile_root(owner->pid), held;
-
-	if (root < 0)
-		return root;
-	held = rootfile_hold(root, path, O_NOFOLLOW);
-	close(root);
-	return open_held(owner, held, st);
+	return open_below(owner, path, false, st);
 }
 
 int procfile_ask(const struct procfile_owner *owner, const char *path, struct fileasker *asker,
 		 const struct file_facts *known, struct file_facts *facts)
 {
 	const struct file_question question = {owner->pid, path, owner, known};
-	int root, fd;
 	struct stat st;
+	int fd = open_below(owner, path, asker != NULL, &st);
 
-	if (!asker) {
-		fd = procfile_open(owner, path, &st);
-	} else {
-		root = rootfile_root(owner->pid);
-		if (root < 0)
-			return root;
-		fd = open_held(owner, rootfile_hold_local(root, path, O_NOFOLLOW), &st);
-		close(root);
-		if (fd == -EXDEV)
-			return fileasker_ask(asker, &question, facts);
-	}
+	if (fd == -EXDEV && asker)
+		return fileasker_ask(asker, &question, facts);
 	if (fd >= 0)
 		file_facts_of(facts, &st);
 	return fd;

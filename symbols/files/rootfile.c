@@ -73,18 +73,22 @@ int rootfile_check(int held, struct stat *st)
 	return S_ISREG(st->st_mode) ? check_system(held) : -EINVAL;
 }
 
+static int hold_below(int at, const char *path, uint64_t flags, uint64_t resolve)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags,
+			       .resolve = resolve | RESOLVE_NO_MAGICLINKS};
+	int fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
 int rootfile_hold(int root, const char *path, int flags)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW),
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
 	int fd;
 
-	if (root < 0)
-		fd = open(path, (int)how.flags);
-	else
-		fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (root >= 0)
+		return hold_below(root, path, (uint64_t)flags & O_NOFOLLOW, RESOLVE_IN_ROOT);
+	fd = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
 	return fd < 0 ? -errno : fd;
 }
 
@@ -118,15 +122,6 @@ int rootfile_open(int root, const char *path)
 }
 
 /* --- without waiting ------------------------------------------------------------------------- */
-
-static int hold_below(int at, const char *path, uint64_t flags, uint64_t resolve)
-{
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags,
-			       .resolve = resolve | RESOLVE_NO_MAGICLINKS};
-	int fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
-
-	return fd < 0 ? -errno : fd;
-}
 
 /*
  * A folder further down, which may be a mount point: opening it with O_PATH asks the mounted file
@@ -190,8 +185,8 @@ int rootfile_open_local(int root, const char *path)
  * root are that thread's and are gone, while the other threads go on.
  */
 
-/* What /proc/PID/stat calls its state (proc_pid_stat(5)); 0: there is none. */
-static char state_of(pid_t tid)
+/* By its state (proc_pid_stat(5)). */
+static bool lives(pid_t tid)
 {
 	char path[32], text[128], *at;
 	ssize_t n;
@@ -200,19 +195,12 @@ static char state_of(pid_t tid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
+		return false;
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	at = strrchr(text, ')');
-	return at && at[1] == ' ' ? at[2] : 0;
-}
-
-static bool lives(pid_t tid)
-{
-	char state = state_of(tid);
-
-	return state && state != 'Z' && state != 'X';
+	return at && at[1] == ' ' && at[2] && at[2] != 'Z' && at[2] != 'X';
 }
 
 pid_t rootfile_livethread(pid_t pid)

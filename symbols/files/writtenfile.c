@@ -8,8 +8,10 @@
 
 #include <sys/stat.h>
 
-#define WAIT_MIN_NS (10ull * 1000000000)
-#define WAIT_MAX_NS (640ull * 1000000000)
+#include "symbols/base/clock.h"
+
+#define WAIT_MIN_NS (10 * CLOCK_NS_PER_SEC)
+#define WAIT_MAX_NS (640 * CLOCK_NS_PER_SEC)
 
 static bool facts(int fd, uint64_t *mtime, uint64_t *size)
 {
@@ -17,7 +19,7 @@ static bool facts(int fd, uint64_t *mtime, uint64_t *size)
 
 	if (fd < 0 || fstat(fd, &st))
 		return false;
-	*mtime = (uint64_t)st.st_mtim.tv_sec * 1000000000ull + (uint64_t)st.st_mtim.tv_nsec;
+	*mtime = clock_timespec_ns(&st.st_mtim);
 	*size = (uint64_t)st.st_size;
 	return true;
 }
