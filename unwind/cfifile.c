@@ -46,18 +46,6 @@ static int read_section(const struct elf_file *file, const char *name, uint64_t 
 	return err;
 }
 
-static int read_debug_frame(const struct elf_file *file, uint64_t *left, struct cfi_section *out,
-			    struct cfi *cfi)
-{
-	int err = read_section(file, ".debug_frame", left, out, cfi);
-
-	if (err == -ENOENT) {
-		cfi_free(cfi);
-		err = read_section(file, ".zdebug_frame", left, out, cfi);
-	}
-	return err;
-}
-
 /* Where FDE i of a sorted list without duplicates ends. */
 static uint64_t fde_end(const struct cfi *cfi, uint32_t i)
 {
@@ -166,7 +154,12 @@ int cfi_file_read(const struct elf_file *file, struct cfi_section sections[CFI_S
 	err = read_section(file, ".eh_frame", &left, &sections[CFI_EH_FRAME], cfi);
 	if (err && err != -ENOENT)
 		return err;
-	debug = read_debug_frame(file, &left, &sections[CFI_DEBUG_FRAME], &more);
+	debug = read_section(file, ".debug_frame", &left, &sections[CFI_DEBUG_FRAME], &more);
+	if (debug == -ENOENT) {
+		cfi_free(&more);
+		debug = read_section(file, ".zdebug_frame", &left, &sections[CFI_DEBUG_FRAME],
+				     &more);
+	}
 	if (!debug)
 		debug = cfi_merge(cfi, &more, &sections[CFI_DEBUG_FRAME]);
 	cfi_free(&more);

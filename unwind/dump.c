@@ -85,17 +85,6 @@ static void frame_text(struct columns *c, const char *reg, uint32_t cfa, uint32_
 		column_set(c->fp, "u");
 }
 
-/* What a class leaves open is not in the table any more: `-`. */
-static void unsupported_text(uint32_t row_class, struct columns *c)
-{
-	if (row_class == ROW_CLASS_FP_RULE)
-		column_set(c->fp, "expr");
-	else if (row_class == ROW_CLASS_RA_RULE)
-		column_set(c->ra, "expr");
-	else
-		column_set(c->cfa, "expr");
-}
-
 static void rule_text(const struct dump *d, uint32_t rule, struct columns *c)
 {
 	column_set(c->cfa, "-");
@@ -130,8 +119,11 @@ static void rule_text(const struct dump *d, uint32_t rule, struct columns *c)
 		}
 		column_set(c->ra, "u");
 		break;
-	default:
-		unsupported_text(RULE_PAYLOAD(rule), c);
+	default: /* what a class leaves open is not in the table any more: `-` */
+		column_set(RULE_PAYLOAD(rule) == ROW_CLASS_FP_RULE   ? c->fp
+			   : RULE_PAYLOAD(rule) == ROW_CLASS_RA_RULE ? c->ra
+								     : c->cfa,
+			   "expr");
 		break;
 	}
 }

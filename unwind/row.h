@@ -112,7 +112,7 @@ enum wide_reg {
  * WIDE_SP_LOST: the caller's SP is not the CFA (longjmp): the caller is known, but not its caller.
  * WIDE_SIGCONTEXT: all registers are where the kernel saves them; the CFA is in the slot of SP.
  * WIDE_CLONED: a system call that gives the child a stack of its own returns here: its result is
- * zero in the child, which has no caller; the rest of the rule is the parent's (unwind/clonegap.h).
+ * zero in the child, which has no caller; the rest of the rule is the parent's (unwind/rule.h).
  * WIDE_KEPT: one register besides SP and FP that the file's own rules need over calls (ld.so's
  * resolver needs one); 0: none.
  */

@@ -73,15 +73,6 @@ static bool sp_is_cfa(const struct reg_rule *sp, const struct expr *cfa)
 	}
 }
 
-static uint32_t outermost(const struct expr *cfa, const struct reg_rule *fp)
-{
-	uint32_t depth;
-
-	if (!cfa_is_short(cfa, RULE_OUTERMOST_CFA_MAX) || !fp_depth(fp, &depth))
-		return RULE(ROW_OUTERMOST, 0);
-	return RULE_OUTERMOST(cfa->reg == ARCH_FP, cfa->add, depth);
-}
-
 static bool fits(int64_t value)
 {
 	return value >= INT32_MIN && value <= INT32_MAX;
@@ -198,7 +189,9 @@ int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *
 
 	/* Without a rule the return address is as unknown as with `undefined`: elfutils agrees. */
 	if (ra.how == REG_UNDEFINED || ra.how == REG_UNSET) {
-		*rule = outermost(cfa, &fp);
+		*rule = RULE(ROW_OUTERMOST, 0);
+		if (cfa_is_short(cfa, RULE_OUTERMOST_CFA_MAX) && fp_depth(&fp, &depth))
+			*rule = RULE_OUTERMOST(cfa->reg == ARCH_FP, cfa->add, depth);
 		return 0;
 	}
 	if (signal)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct cfa_state;
+struct elf_file;
 struct wide_rules;
 
 /*
@@ -20,9 +21,16 @@ int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *
 		 uint32_t *rule);
 
 /*
- * The rule behind the system call of a clone (unwind/clonegap.h), always a wide one. kept_reg: the
+ * The rule behind the system call of a clone (clone_gap), always a wide one. kept_reg: the
  * register that the rows of the file follow, unchanged here; 0: none. Errors as above.
  */
 int rule_cloned(uint32_t kept_reg, struct wide_rules *wide, uint32_t *rule);
+
+/*
+ * True when [start, end), ELF addresses, has the code of glibc's clone or clone3 between two FDEs:
+ * the system call, behind which the part of the child begins. No CFI is right for it, since both
+ * return from it: the parent, and the child on another stack. False, too, if it cannot be read.
+ */
+bool clone_gap(const struct elf_file *file, uint64_t start, uint64_t end);
 
 #endif

@@ -170,17 +170,6 @@ static bool flexible_state(struct row_words *w, struct cfa_state *state)
 	return state->cfa.kind != EXPR_OTHER;
 }
 
-static void default_state(const struct sframe *s, bool from_sp, struct row_words *w,
-			  struct cfa_state *state)
-{
-	state->cfa = (struct expr){
-		.kind = EXPR_REG, .reg = from_sp ? ARCH_SP : ARCH_FP, .add = word_next(w)};
-	if (!s->fixed_ra && w->left)
-		state->ra = (struct reg_rule){.how = REG_AT_CFA, .off = word_next(w)};
-	if (!s->fixed_fp && w->left)
-		state->fp = (struct reg_rule){.how = REG_AT_CFA, .off = word_next(w)};
-}
-
 /* False when the row is malformed. */
 static bool row_read(const struct sframe *s, const struct sframe_func *f, struct cfi_cursor *c,
 		     struct row *row)
@@ -201,10 +190,18 @@ static bool row_read(const struct sframe *s, const struct sframe_func *f, struct
 		state->ra.how = REG_UNDEFINED;
 		return s->version > 1;
 	}
-	if (!f->flexible)
-		default_state(s, info & 1, &w, state);
-	else if (!flexible_state(&w, state))
-		return false;
+	if (f->flexible) {
+		if (!flexible_state(&w, state))
+			return false;
+	} else {
+		state->cfa = (struct expr){.kind = EXPR_REG,
+					   .reg = info & 1 ? ARCH_SP : ARCH_FP,
+					   .add = word_next(&w)};
+		if (!s->fixed_ra && w.left)
+			state->ra = (struct reg_rule){.how = REG_AT_CFA, .off = word_next(&w)};
+		if (!s->fixed_fp && w.left)
+			state->fp = (struct reg_rule){.how = REG_AT_CFA, .off = word_next(&w)};
+	}
 	if (state->ra.how == REG_UNSET && s->fixed_ra)
 		state->ra = (struct reg_rule){.how = REG_AT_CFA, .off = s->fixed_ra};
 	if (state->fp.how == REG_UNSET && s->fixed_fp)

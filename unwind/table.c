@@ -23,7 +23,6 @@
 #include "unwind/arch.h"
 #include "unwind/cfa.h"
 #include "unwind/cfifile.h"
-#include "unwind/clonegap.h"
 #include "unwind/ehframe.h"
 #include "unwind/go_cfi.h"
 #include "unwind/rule.h"

@@ -3,8 +3,8 @@
  * glibc ends the FDE of clone and clone3 in front of the system call and begins the next where the
  * child continues, with the return address undefined: in between the child has a new stack and the
  * parent its old one. But RAX tells which of the two it is, and the frame of the parent is as at
- *the end of the first FDE. So the code is recognized by all of its bytes, which have not changed
- *since 2006 (sysdeps/unix/sysv/linux/x86_64/clone.S, clone3.S):
+ * the end of the first FDE. So the code is recognized by all of its bytes, which have not changed
+ * since 2006 (sysdeps/unix/sysv/linux/x86_64/clone.S, clone3.S):
  *
  *	syscall
  *	test %rax,%rax
@@ -16,7 +16,7 @@
  * The second jump has to lead to the end of the gap. Nothing is pushed before the system call: the
  * gap of the parent ends with a `ret`.
  */
-#include "unwind/clonegap.h"
+#include "unwind/rule.h"
 
 #include <string.h>
 
