@@ -7,6 +7,7 @@
 #include "symbols/base/thread.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define HANDLER_STACK (64 * 1024) /* registers alone take 12 KiB on some CPUs */
@@ -17,22 +18,18 @@ struct thread_args {
 	char stack[HANDLER_STACK];
 };
 
-/* A sanitizer's thread already has one, which must stay. */
-static int has_stack(void)
-{
-	stack_t now;
-
-	return !sigaltstack(NULL, &now) && !(now.ss_flags & SS_DISABLE);
-}
-
 static void *begin(void *arg)
 {
 	static const stack_t none = {.ss_flags = SS_DISABLE};
 	struct thread_args *start = arg;
 	stack_t stack = {.ss_sp = start->stack, .ss_size = sizeof(start->stack)};
-	int ours = !has_stack() && !sigaltstack(&stack, NULL);
-	void *result = start->run(start->arg);
+	stack_t now;
+	bool ours, has_one = !sigaltstack(NULL, &now) && !(now.ss_flags & SS_DISABLE);
+	void *result;
 
+	/* A sanitizer's thread already has one, which must stay. */
+	ours = !has_one && !sigaltstack(&stack, NULL);
+	result = start->run(start->arg);
 	if (ours)
 		sigaltstack(&none, NULL);
 	free(start);

@@ -27,28 +27,25 @@ static void unref(struct worker *w)
 	w->ops->free(w->arg);
 }
 
-static void wait_for_work(struct worker *w)
-{
-	struct timespec until = clock_in(CLOCK_MONOTONIC, w->ops->wake_ns);
-
-	if (w->ops->wake_ns)
-		pthread_cond_timedwait(&w->woken, &w->lock, &until);
-	else
-		pthread_cond_wait(&w->woken, &w->lock);
-}
-
 static void *run(void *arg)
 {
 	struct worker *w = arg;
+	struct timespec until;
 
 	atomic_store(&w->tid, gettid());
 	worker_nice(w, w->ops->nice);
 	if (w->ops->begin)
 		w->ops->begin(w->arg);
 	pthread_mutex_lock(&w->lock);
-	while (!atomic_load(&w->stop))
-		if (!w->ops->work(w->arg) && !atomic_load(&w->stop))
-			wait_for_work(w);
+	while (!atomic_load(&w->stop)) {
+		if (w->ops->work(w->arg) || atomic_load(&w->stop))
+			continue;
+		until = clock_in(CLOCK_MONOTONIC, w->ops->wake_ns);
+		if (w->ops->wake_ns)
+			pthread_cond_timedwait(&w->woken, &w->lock, &until);
+		else
+			pthread_cond_wait(&w->woken, &w->lock);
+	}
 	pthread_mutex_unlock(&w->lock);
 	if (w->ops->end)
 		w->ops->end(w->arg);

@@ -78,14 +78,6 @@ void disasm_free(struct disasm *d)
 	free(d);
 }
 
-static enum disasm_kind kind_of(const struct disasm *d)
-{
-	return cs_insn_group(d->handle, d->insn, CS_GRP_CALL)	? DISASM_CALL
-	       : cs_insn_group(d->handle, d->insn, CS_GRP_JUMP) ? DISASM_JUMP
-	       : cs_insn_group(d->handle, d->insn, CS_GRP_RET)	? DISASM_RETURN
-								: DISASM_PLAIN;
-}
-
 /* If there are several numbers (a tested bit), the last one is the target. */
 static bool target_of(const struct disasm *d, uint64_t *target)
 {
@@ -121,7 +113,10 @@ void disasm_one(struct disasm *d, uint64_t addr, const uint8_t *bytes, size_t si
 		return;
 	}
 	*out = (struct disasm_insn){.addr = addr, .size = (uint8_t)d->insn->size};
-	out->kind = kind_of(d);
+	out->kind = cs_insn_group(d->handle, d->insn, CS_GRP_CALL)   ? DISASM_CALL
+		    : cs_insn_group(d->handle, d->insn, CS_GRP_JUMP) ? DISASM_JUMP
+		    : cs_insn_group(d->handle, d->insn, CS_GRP_RET)  ? DISASM_RETURN
+								     : DISASM_PLAIN;
 	if (out->kind == DISASM_JUMP || out->kind == DISASM_CALL)
 		out->has_target = target_of(d, &out->target);
 	snprintf(out->text, sizeof(out->text), "%s%s%s", d->insn->mnemonic,

@@ -28,13 +28,6 @@ struct lineprogram_state {
 
 /* --- rows ------------------------------------------------------------------------------------ */
 
-/* The file and line of a row as it is kept. */
-static inline struct linerow row_of(const struct lineprogram_state *s)
-{
-	return (struct linerow){s->address, (uint32_t)(s->line > INT32_MAX ? 0 : s->line),
-				(uint32_t)(s->file > UINT32_MAX ? UINT32_MAX : s->file)};
-}
-
 static inline int row_append(struct linerows *t, struct lineprogram_state *s,
 			     const struct linerow *row)
 {
@@ -50,7 +43,9 @@ static inline int row_append(struct linerows *t, struct lineprogram_state *s,
 
 static inline int row_add(struct linerows *t, struct lineprogram_state *s)
 {
-	struct linerow row = row_of(s), *last;
+	struct linerow row = {s->address, (uint32_t)(s->line > INT32_MAX ? 0 : s->line),
+			      (uint32_t)(s->file > UINT32_MAX ? UINT32_MAX : s->file)};
+	struct linerow *last;
 
 	if (!s->open)
 		return row_append(t, s, &row);
@@ -85,19 +80,6 @@ static int sequence_end(struct lineprogram *p, struct linerows *t, struct linepr
 	return rangemap_add(&t->sequences, start, end, (uint32_t)t->nsequences++);
 }
 
-/* No sequence goes back; a lower address begins another one. */
-static int address_set(struct lineprogram *p, struct linerows *t, struct lineprogram_state *s,
-		       uint64_t address)
-{
-	int err = 0;
-
-	if (s->open && address < s->reached)
-		err = sequence_end(p, t, s, s->reached);
-	s->address = address;
-	s->op = 0;
-	return err;
-}
-
 static void advance(const struct lineprogram *p, struct lineprogram_state *s, uint64_t by)
 {
 	if (p->operations > 1) {
@@ -127,7 +109,11 @@ static int run_extended(struct lineprogram *p, struct linerows *t, struct linepr
 	case DW_LNE_set_address:
 		if (!fixed_read(&p->at, next, (size_t)length - 1, &value))
 			return -EINVAL;
-		err = address_set(p, t, s, value);
+		/* No sequence goes back; a lower address begins another one. */
+		if (s->open && value < s->reached)
+			err = sequence_end(p, t, s, s->reached);
+		s->address = value;
+		s->op = 0;
 		break;
 	case DW_LNE_define_file:
 		err = p->files ? linefiles_define(p->files, &p->at, next) : -EINVAL;

@@ -13,9 +13,8 @@
 struct elf_file;
 
 #define SYMLIST_MAX (1u << 22) /* symbols of a file; the largest real ones have a third */
-#define SYMLIST_REACH                                                                              \
-	((1ull << 40) - 1)    /* from the first executable address to the last symbol              \
-			       */
+/* From the first executable address to the last symbol. */
+#define SYMLIST_REACH	((1ull << 40) - 1)
 #define SYMLIST_ALIASES 63u   /* aliases of an item; identical code folding makes thousands */
 #define SYMLIST_STRING	4096u /* names are cut here; longer ones are unreadable */
 
