@@ -15,7 +15,7 @@
 #include "bpf/tracker/publish.h"
 #include "bpf/tracker/targets.h"
 #include "symbols/base/grow.h"
-#include "unwind/block.h"
+#include "unwind/table.h"
 
 #define STAY_NS	 (10ull * 1000000000)	  /* a table in use that was placed so long ago may go */
 #define RETRY_NS (2ull * 1000000000)	  /* to build a table in vain costs time, too */
