@@ -59,8 +59,6 @@ struct ksyms {
 
 static void load_program(struct ksyms *k)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "stacktop_ksyms");
-	struct bpf_bytes bytes = objects_ksyms();
 	struct bpf_program *program;
 	sigset_t all, old;
 	void *memory;
@@ -70,7 +68,7 @@ static void load_program(struct ksyms *k)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_snprintf, NULL) == 1)
-		k->object = bpf_object__open_mem(bytes.data, bytes.size, &opts);
+		k->object = objects_ksyms();
 	if (k->object)
 		err = bpf_object__load(k->object);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

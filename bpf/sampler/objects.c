@@ -2,18 +2,22 @@
 /* Embeds the BPF objects. Skeletons would need bpftool, which not every distribution packages. */
 #include "bpf/sampler/objects.h"
 
-#define EMBED(name)                                                                                \
+#include <bpf/libbpf.h>
+
+#define EMBED(name, shown)                                                                         \
 	asm(".pushsection .rodata\n"                                                               \
 	    ".balign 16\n" #name "_begin:\n"                                                       \
 	    ".incbin \"bpf/prog/" #name ".bpf.o\"\n" #name "_end:\n"                               \
 	    ".popsection\n");                                                                      \
 	extern const char name##_begin[], name##_end[];                                            \
-	struct bpf_bytes objects_##name(void)                                                      \
+	struct bpf_object *objects_##name(void)                                                    \
 	{                                                                                          \
-		return (struct bpf_bytes){name##_begin, name##_end - name##_begin};                \
+		LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = shown);                     \
+                                                                                                   \
+		return bpf_object__open_mem(name##_begin, name##_end - name##_begin, &opts);       \
 	}
 
-EMBED(profiler)
-EMBED(ksyms)
-EMBED(pidns)
-EMBED(vma)
+EMBED(profiler, "stacktop")
+EMBED(ksyms, "stacktop_ksyms")
+EMBED(pidns, "stacktop")
+EMBED(vma, "stacktop")

@@ -96,9 +96,7 @@ static int load_object(struct bpf_object *object, uint32_t inode)
 
 int pidns_read(struct pidns *out, char *error, size_t size)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, open_opts, .object_name = "stacktop");
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
-	struct bpf_bytes bytes = objects_pidns();
 	const uint32_t inode = own_inode();
 	struct bpf_program *program;
 	struct bpf_object *object;
@@ -107,7 +105,7 @@ int pidns_read(struct pidns *out, char *error, size_t size)
 	*out = (struct pidns){0};
 	if (inode == INITIAL_PID_NS)
 		return 0;
-	object = bpf_object__open_mem(bytes.data, bytes.size, &open_opts);
+	object = objects_pidns();
 	err = object ? load_object(object, inode) : -errno;
 	program = err ? NULL : bpf_object__find_program_by_name(object, "find_level");
 	if (!err)

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -165,13 +164,11 @@ static int set_sizes(struct sampler *s)
 
 static int load_programs(struct sampler *s, char *error, size_t size)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, open_opts, .object_name = "stacktop");
-	struct bpf_bytes bytes = objects_profiler();
 	char remedy[256];
 	sigset_t all, old;
 	int err;
 
-	s->object = bpf_object__open_mem(bytes.data, bytes.size, &open_opts);
+	s->object = objects_profiler();
 	if (!s->object) {
 		snprintf(error, size, "the built-in BPF object is broken: %s", strerror(errno));
 		return -EINVAL;

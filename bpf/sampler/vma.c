@@ -50,9 +50,7 @@ static int try_mapping(const struct procmap *map, void *arg)
 
 bool vma_can_be_found(void)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, open_opts, .object_name = "stacktop");
-	struct bpf_bytes bytes = objects_vma();
-	struct bpf_object *object = bpf_object__open_mem(bytes.data, bytes.size, &open_opts);
+	struct bpf_object *object = objects_vma();
 	struct bpf_program *program = NULL;
 	struct trial trial = {0};
 	bool right = false;
