@@ -35,17 +35,6 @@ static int add_range(struct cpulist *l, unsigned long first, unsigned long last)
 	return 0;
 }
 
-static int hand_over(struct cpulist *l, int err, unsigned int **cpus, size_t *ncpus)
-{
-	if (err == -ENOMEM) {
-		free(l->cpus);
-		*l = (struct cpulist){0};
-	}
-	*cpus = l->cpus;
-	*ncpus = l->n;
-	return err == -ENOMEM ? err : 0;
-}
-
 int cpus_parse(const char *list, unsigned int **cpus, size_t *ncpus)
 {
 	struct cpulist l = {0};
@@ -60,7 +49,13 @@ int cpus_parse(const char *list, unsigned int **cpus, size_t *ncpus)
 		err = add_range(&l, first, last);
 		list = *end == ',' ? end + 1 : end;
 	}
-	return hand_over(&l, err, cpus, ncpus);
+	if (err == -ENOMEM) {
+		free(l.cpus);
+		l = (struct cpulist){0};
+	}
+	*cpus = l.cpus;
+	*ncpus = l.n;
+	return err == -ENOMEM ? err : 0;
 }
 
 int cpus_online(unsigned int **cpus, size_t *ncpus)
@@ -68,7 +63,6 @@ int cpus_online(unsigned int **cpus, size_t *ncpus)
 	FILE *f = fopen(ONLINE, "re");
 	char *text = malloc(LIST_BYTES);
 	int err = text ? 0 : -ENOMEM;
-	struct cpulist l = {0};
 	long configured;
 	bool known;
 
@@ -79,12 +73,12 @@ int cpus_online(unsigned int **cpus, size_t *ncpus)
 		fclose(f);
 	if (known)
 		err = cpus_parse(text, cpus, ncpus);
-	free(text);
 	if (!err && !*ncpus) {
 		configured = sysconf(_SC_NPROCESSORS_CONF);
-		err = add_range(&l, 0, configured < 1 ? 0 : (unsigned long)configured - 1);
-		err = hand_over(&l, err, cpus, ncpus);
+		snprintf(text, LIST_BYTES, "0-%ld", configured < 1 ? 0 : configured - 1);
+		err = cpus_parse(text, cpus, ncpus);
 	}
+	free(text);
 	return err;
 }
 

@@ -113,7 +113,6 @@ static void ring_close(const struct sideband *s, struct cpu_ring *r)
 		close(r->fd);
 }
 
-/* To be closed even after an error. */
 static int ring_open(struct sideband *s, struct cpu_ring *r, unsigned int cpu)
 {
 	struct perf_event_attr attr = {
@@ -138,18 +137,19 @@ static int ring_open(struct sideband *s, struct cpu_ring *r, unsigned int cpu)
 	};
 	struct epoll_event wait = {.events = EPOLLIN};
 	void *memory;
+	int err;
 
 	*r = (struct cpu_ring){.cpu = cpu};
 	r->fd = syscall(__NR_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (r->fd < 0)
 		return -errno;
 	memory = mmap(NULL, ring_bytes(s), PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
-	if (memory == MAP_FAILED)
-		return -errno;
-	r->page = memory;
-	if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, r->fd, &wait))
-		return -errno;
-	return 0;
+	r->page = memory == MAP_FAILED ? NULL : memory;
+	if (r->page && !epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, r->fd, &wait))
+		return 0;
+	err = -errno;
+	ring_close(s, r);
+	return err;
 }
 
 static bool has_ring(const struct sideband *s, unsigned int cpu)
@@ -180,16 +180,11 @@ static int add_missing(struct sideband *s, bool listed, int *err)
 		if (has_ring(s, cpus[i]))
 			continue;
 		one = GROW(s->rings, s->nrings, s->rings_room, SIZE_MAX);
-		if (!one) {
+		if (!one)
 			one = ring_open(s, &s->rings[s->nrings], cpus[i]);
-			if (!one) {
-				s->nrings++;
-				came++;
-				continue;
-			}
-			ring_close(s, &s->rings[s->nrings]);
-		}
-		if (!*err && (one != -ENODEV || (s->cpus && listed)))
+		s->nrings += !one;
+		came += !one;
+		if (one && !*err && (one != -ENODEV || (s->cpus && listed)))
 			*err = one;
 	}
 	free(online);
