@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "symbols/base/grow.h"
-
 #define PIECES_MAX 1024u
 #define STILL	   UINT32_MAX
 
@@ -25,8 +23,8 @@ struct kernelcode {
 	pthread_mutex_t lock;
 	uint32_t generation;
 	uint64_t low, high; /* bounds of all pieces that ever existed */
-	struct kernelcode_piece *pieces;
-	size_t n, room;
+	struct kernelcode_piece pieces[PIECES_MAX];
+	size_t n;
 };
 
 int kernelcode_new(struct kernelcode **out)
@@ -46,20 +44,15 @@ void kernelcode_free(struct kernelcode *k)
 	if (!k)
 		return;
 	pthread_mutex_destroy(&k->lock);
-	free(k->pieces);
 	free(k);
 }
 
-/* NULL: no memory. */
 static struct kernelcode_piece *add_piece(struct kernelcode *k)
 {
 	struct kernelcode_piece *oldest = k->pieces;
 
-	if (k->n < PIECES_MAX) {
-		if (GROW(k->pieces, k->n, k->room, PIECES_MAX))
-			return NULL;
+	if (k->n < PIECES_MAX)
 		return &k->pieces[k->n++];
-	}
 	for (size_t i = 1; i < k->n; i++)
 		if (k->pieces[i].to < oldest->to)
 			oldest = &k->pieces[i];
@@ -81,8 +74,6 @@ static void apply_change(struct kernelcode *k, uint64_t start, uint64_t end, con
 	if (p && gone)
 		return;
 	p = add_piece(k);
-	if (!p)
-		return;
 	*p = (struct kernelcode_piece){.start = start,
 				       .end = end,
 				       .from = gone ? 0 : k->generation,

@@ -27,7 +27,7 @@ struct module_piece {
 };
 
 struct kmodules {
-	struct module_piece *pieces;
+	struct module_piece pieces[PIECES_MAX];
 	size_t n;
 	uint64_t low, high;  /* bounds of all pieces that ever existed */
 	uint32_t known_from; /* count */
@@ -43,13 +43,8 @@ int kmodules_new(struct kmodules **out)
 	struct kmodules *k = calloc(1, sizeof(*k));
 
 	*out = k;
-	if (k)
-		k->pieces = calloc(PIECES_MAX, sizeof(*k->pieces));
-	if (!k || !k->pieces) {
-		free(k);
-		*out = NULL;
+	if (!k)
 		return -ENOMEM;
-	}
 	k->low = UINT64_MAX;
 	return 0;
 }
@@ -72,7 +67,6 @@ void kmodules_free(struct kmodules *k)
 	if (!k)
 		return;
 	detach_programs(k);
-	free(k->pieces);
 	free(k);
 }
 
