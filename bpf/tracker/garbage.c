@@ -62,8 +62,3 @@ void garbage_collect(struct garbage *g, struct turnlock *lock)
 	g->ncollected = 0;
 	g->collecting = false;
 }
-
-void garbage_free(struct garbage *g)
-{
-	free(g->blocks);
-}

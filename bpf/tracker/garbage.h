@@ -37,6 +37,5 @@ void garbage_add(struct garbage *g, struct shards *from, uint32_t word);
 void garbage_flush(struct garbage *g, const struct shards *from);
 /* The same for all blocks, without the lock during the wait; later if lists may refer to them. */
 void garbage_collect(struct garbage *g, struct turnlock *lock);
-void garbage_free(struct garbage *g);
 
 #endif

@@ -121,13 +121,6 @@ bool rescan_turn(struct tracker *t)
 	return t->rescan.proc != NULL;
 }
 
-void rescan_free(struct tracker *t)
-{
-	if (t->rescan.proc)
-		closedir(t->rescan.proc);
-	t->rescan.proc = NULL;
-}
-
 /* --- one that is in doubt -------------------------------------------------------------------- */
 
 void tracker_doubt(struct tracker *t, pid_t pid, unsigned int reason)

@@ -346,12 +346,13 @@ void tracker_free(struct tracker *t)
 	}
 	builders_stop(&t->builders);
 	t->notices.say = NULL;
-	rescan_free(t);
+	if (t->rescan.proc)
+		closedir(t->rescan.proc);
 	opener_free(t->opener);
 	asked_free(t->asked);
 	processes_free(t);
 	objects_free(&t->objects);
-	garbage_free(&t->garbage);
+	free(t->garbage.blocks);
 	commands_free(t);
 	targets_free(&t->targets);
 	sideband_free(t->sideband);

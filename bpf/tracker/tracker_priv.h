@@ -131,7 +131,6 @@ void rescan_begin(struct tracker *t);
 bool rescan_turn(struct tracker *t);
 /* A process was sampled that is not known: it is read before the others. */
 void rescan_want(struct tracker *t, pid_t pid);
-void rescan_free(struct tracker *t);
 /* Reads the processes in doubt anew, and checks some of the others. */
 void stale_turn(struct tracker *t, uint64_t now);
 

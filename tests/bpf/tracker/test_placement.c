@@ -107,7 +107,7 @@ static void world_free(struct world *w)
 	HASH_CLEAR(hh, w->tracker.objects.all);
 	shards_free(w->tracker.shards);
 	pthread_cond_destroy(&w->tracker.builders.wake);
-	garbage_free(&w->tracker.garbage);
+	free(w->tracker.garbage.blocks);
 	free(w);
 }
 
