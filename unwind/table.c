@@ -74,13 +74,6 @@ struct builder {
 	uint32_t cfi_rule; /* what the CFI says meanwhile */
 };
 
-static int compare_texts(const void *left, const void *right)
-{
-	const struct text_range *a = left, *b = right;
-
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
 static int builder_texts(struct builder *b)
 {
 	const struct elf_load *loads;
@@ -94,7 +87,7 @@ static int builder_texts(struct builder *b)
 		if (loads[i].exec && loads[i].filesz)
 			b->texts[b->ntexts++] = (struct text_range){
 				loads[i].vaddr, loads[i].vaddr + loads[i].filesz};
-	qsort(b->texts, b->ntexts, sizeof(*b->texts), compare_texts);
+	qsort(b->texts, b->ntexts, sizeof(*b->texts), compare_u64);
 	return 0;
 }
 

@@ -2,9 +2,11 @@
 #ifndef STACKTOP_SYMBOLS_BASE_SEARCH_H
 #define STACKTOP_SYMBOLS_BASE_SEARCH_H
 
-/* Binary search. */
+/* Binary search, and the order that it needs. */
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 /*
  * How many of `count` items meet a condition that those in front meet and those behind do not;
@@ -26,5 +28,15 @@
 		}                                                                                  \
 		low_;                                                                              \
 	})
+
+/* For qsort(3) and bsearch(3): by the uint64_t that each item begins with. */
+static inline int compare_u64(const void *left, const void *right)
+{
+	uint64_t a, b;
+
+	memcpy(&a, left, sizeof(a));
+	memcpy(&b, right, sizeof(b));
+	return a < b ? -1 : a > b;
+}
 
 #endif

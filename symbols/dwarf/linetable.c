@@ -124,13 +124,6 @@ static int piece_add(struct linetable *t, const uint8_t *at, const uint8_t *behi
 	return 0;
 }
 
-static int compare_starts(const void *left, const void *right)
-{
-	const struct linetable_start *a = left, *b = right;
-
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
 static int starts_make(struct linetable *t)
 {
 	bool sorted = true;
@@ -147,7 +140,7 @@ static int starts_make(struct linetable *t)
 		t->starts[t->nstarts++] = (struct linetable_start){address, (uint32_t)i};
 	}
 	if (!sorted)
-		qsort(t->starts, t->nstarts, sizeof(*t->starts), compare_starts);
+		qsort(t->starts, t->nstarts, sizeof(*t->starts), compare_u64);
 	return 0;
 }
 

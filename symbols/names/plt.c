@@ -15,6 +15,7 @@
 
 #include "symbols/base/grow.h"
 #include "symbols/base/limits.h"
+#include "symbols/base/search.h"
 #include "symbols/elf/arch.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/names/symname.h"
@@ -55,13 +56,6 @@ static bool slot_read(const struct plt_slots *slots, const Elf64_Rela *rela, str
 	memcpy(&sym, slots->symbols.data + index * sizeof(sym), sizeof(sym));
 	out->value = sym.st_name;
 	return sym.st_name != 0;
-}
-
-static int compare_slots(const void *left, const void *right)
-{
-	const struct plt_slot *a = left, *b = right;
-
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
 /*
@@ -108,7 +102,7 @@ static int slots_read(struct plt_slots *slots, const struct elf_file *file)
 			return err;
 	}
 	if (slots->count)
-		qsort(slots->list, slots->count, sizeof(*slots->list), compare_slots);
+		qsort(slots->list, slots->count, sizeof(*slots->list), compare_u64);
 	return 0;
 }
 
@@ -123,9 +117,9 @@ static bool stub_at(const struct plt_slots *slots, const uint8_t *p, size_t room
 	switch (plt_stub_read(p, room, addr, &value)) {
 	case PLT_STUB_SLOT:
 		key.addr = value;
-		slot = slots->count ? bsearch(&key, slots->list, slots->count, sizeof(key),
-					      compare_slots)
-				    : NULL;
+		slot = slots->count
+			       ? bsearch(&key, slots->list, slots->count, sizeof(key), compare_u64)
+			       : NULL;
 		if (slot)
 			*out = *slot;
 		return slot != NULL;

@@ -35,13 +35,6 @@ static int range_add(struct symlist *list, uint64_t start, uint64_t size)
 	return 0;
 }
 
-static int compare_ranges(const void *left, const void *right)
-{
-	const struct symlist_range *a = left, *b = right;
-
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
 /* Sorted, and cut where they overlap in a hostile file. */
 static void ranges_sort(struct symlist *list)
 {
@@ -49,7 +42,7 @@ static void ranges_sort(struct symlist *list)
 	size_t i, kept = 0;
 
 	if (list->nranges)
-		qsort(list->ranges, list->nranges, sizeof(*list->ranges), compare_ranges);
+		qsort(list->ranges, list->nranges, sizeof(*list->ranges), compare_u64);
 	for (i = 0; i < list->nranges; i++) {
 		if (list->ranges[i].start < last)
 			list->ranges[i].start = last;

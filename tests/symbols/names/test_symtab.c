@@ -3,7 +3,7 @@
  * Which of the symbols of an address is the one, and where they are looked for: on a file made of
  * hard cases, its debug files of many kinds, and copies of it that are broken.
  * Covers: symbols/names/symtab.c symbols/names/symread.c symbols/names/symlist.c
- * Covers: symbols/names/symname.c symbols/elf/debugfile.c symbols/names/plt.c
+ * Covers: symbols/base/search.h symbols/names/symname.c symbols/elf/debugfile.c symbols/names/plt.c
  */
 #include <dirent.h>
 #include <elf.h>
