@@ -11,8 +11,6 @@
  */
 #include "unwind/cfa.h"
 
-#include <errno.h>
-
 #include "symbols/base/work.h"
 #include "unwind/arch.h"
 

@@ -8,9 +8,6 @@
  * are skipped.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "unwind/ehframe.h"
 
 /*

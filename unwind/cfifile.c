@@ -5,7 +5,6 @@
  */
 #include "unwind/cfifile.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 

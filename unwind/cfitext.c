@@ -5,7 +5,6 @@
  */
 #include "unwind/cfitext.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

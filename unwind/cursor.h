@@ -8,10 +8,6 @@
  * end, and it checks `failed` once.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "symbols/base/leb128.h"
 
 struct cfi_cursor {

@@ -8,7 +8,6 @@
  */
 #include "unwind/ehframe.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,10 +8,6 @@
  * encodings); GCC's unwind-dw2-fde.c for what the LSB leaves open.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "unwind/cursor.h"
 
 /* DW_EH_PE_*: how a pointer is encoded. Format in bits 0..3, what it is relative to in 4..6. */

@@ -10,7 +10,6 @@
  */
 #include "unwind/sframe.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "symbols/elf/elffile.h"

@@ -8,10 +8,6 @@
  * (2.46); include/sframe.h of the same. Only the processor's own ABI is read (ARCH_SFRAME_ABI).
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "unwind/cfa.h"
 
 struct elf_file;

@@ -7,7 +7,6 @@
  */
 #include "unwind/shards.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
  */
 #include "unwind/spans.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

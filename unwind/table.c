@@ -13,7 +13,6 @@
 #include "unwind/table.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 
 #include "symbols/elf/elffile.h"

@@ -8,8 +8,6 @@
  * files have. CFI and symbols are limited by their parts of memory.h.
  */
 
-#include <stdint.h>
-
 #include "symbols/base/memory.h"
 
 #define LIMIT_MIB(n) ((uint64_t)(n) << 20)

@@ -5,7 +5,6 @@
  */
 #include "symbols/base/quota.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "symbols/base/hash.h"

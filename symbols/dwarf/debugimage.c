@@ -7,10 +7,8 @@
  */
 #include "symbols/dwarf/debugimage.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <gelf.h>
-#include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -4,10 +4,6 @@
 
 /* A copy in memory of a file's debug sections, for libdw, without unused ones. */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "symbols/elf/elffile.h"
 
 struct debugimage;

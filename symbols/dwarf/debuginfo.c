@@ -9,13 +9,10 @@
 #include "symbols/dwarf/debuginfo.h"
 
 #include <dwarf.h>
-#include <elf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <endian.h>
-#include <errno.h>
 #include <gelf.h>
-#include <libelf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

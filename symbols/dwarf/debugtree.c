@@ -9,7 +9,6 @@
 #include "symbols/dwarf/debugtree.h"
 
 #include <dwarf.h>
-#include <errno.h>
 
 #include "symbols/base/grow.h"
 #include "symbols/base/leb128.h"

@@ -9,8 +9,6 @@
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "symbols/dwarf/rangemap.h"
 

@@ -5,9 +5,6 @@
 /* One compilation unit of debug information; for debuginfo.c only. */
 
 #include <elfutils/libdw.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "symbols/dwarf/debuginfo.h"
 #include "symbols/elf/elffile.h"

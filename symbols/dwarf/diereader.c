@@ -8,9 +8,7 @@
 #include "symbols/dwarf/diereader.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <gelf.h>
-#include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,9 +7,7 @@
 #include "symbols/dwarf/linefiles.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -7,9 +7,6 @@
  * same section of the versions 2 to 4); for linetable.c only.
  */
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "symbols/elf/elffile.h"
 
 struct linefiles_file;

@@ -10,7 +10,6 @@
 #include "symbols/dwarf/lineprogram.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <string.h>
 
 #include "symbols/base/grow.h"

@@ -5,8 +5,6 @@
 /* The program of a line table, and the rows that it makes; for linetable.c only. */
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "symbols/dwarf/rangemap.h"
 

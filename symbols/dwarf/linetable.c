@@ -8,7 +8,6 @@
 #include "symbols/dwarf/linetable.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,10 +7,6 @@
  * read on demand, a sequence at a time.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "symbols/elf/elffile.h"
 
 struct linetable;

@@ -5,7 +5,6 @@
  */
 #include "symbols/dwarf/rangemap.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "symbols/base/grow.h"

@@ -6,11 +6,9 @@
  */
 #include "symbols/elf/debugfile.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <lzma.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

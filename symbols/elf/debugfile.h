@@ -8,10 +8,6 @@
  */
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
 
 #include "symbols/elf/elffile.h"
 

@@ -10,12 +10,9 @@
  */
 #include "symbols/elf/elffile_priv.h"
 
-#include <elf.h>
 #include <endian.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <libelf.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

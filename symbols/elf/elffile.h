@@ -9,8 +9,6 @@
  */
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "symbols/base/bytes.h"
 

@@ -5,7 +5,6 @@
 /* What elffile.c, which opens a file, and elfsection.c, which reads its sections, share. */
 
 #include <gelf.h>
-#include <libelf.h>
 
 #include "symbols/base/bytes.h"
 #include "symbols/elf/elffile.h"

@@ -6,7 +6,6 @@
  */
 #include "symbols/elf/elffile_priv.h"
 
-#include <elf.h>
 #include <endian.h>
 #include <errno.h>
 #include <string.h>

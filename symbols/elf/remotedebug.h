@@ -8,10 +8,6 @@
  * may call these.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "symbols/elf/elffile.h"
 
 struct remotedebug;

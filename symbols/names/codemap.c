@@ -8,7 +8,6 @@
  */
 #include "symbols/names/codemap.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,9 +5,7 @@
  */
 #include "symbols/names/kallsyms.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

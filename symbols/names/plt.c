@@ -8,8 +8,6 @@
  */
 #include "symbols/names/symread.h"
 
-#include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

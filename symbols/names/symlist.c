@@ -6,8 +6,6 @@
 #include "symbols/names/symlist.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

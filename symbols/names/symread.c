@@ -6,7 +6,6 @@
 #include "symbols/names/symread.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 
 #include "symbols/elf/elffile.h"

@@ -8,7 +8,6 @@
  */
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "symbols/base/bytes.h"
 #include "symbols/names/symlist.h"

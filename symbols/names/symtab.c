@@ -12,7 +12,6 @@
 #include "symbols/names/symtab.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
