@@ -172,11 +172,8 @@ static int say_messages(struct plain *s)
 /* Writes a walk that was asked for, when it has come. */
 static void say_walk(struct plain *s)
 {
-	struct inspection *walk;
+	struct inspection *walk = board_inspection(profile_board(s->profile));
 
-	profile_lock(s->profile);
-	walk = board_inspection(profile_board(s->profile));
-	profile_unlock(s->profile);
 	if (walk == s->walk) {
 		inspection_put(walk);
 		return;

@@ -143,10 +143,8 @@ static void *save_picture(void *arg)
 		outfile_error(saving->path, err, text, sizeof(text));
 	else
 		snprintf(text, sizeof(text), "%s: written", saving->path);
-	profile_lock(saving->profile);
 	board_message(profile_board(saving->profile), err ? MESSAGE_ERROR : MESSAGE_INFO, "%s",
 		      text);
-	profile_unlock(saving->profile);
 	free(saving->text);
 	*saving->done = true;
 	free(saving);

@@ -29,9 +29,7 @@ static void config_warning(void *arg, const char *text)
 
 	if (told->screen)
 		fprintf(stderr, "stacktop: config: %s\n", text);
-	profile_lock(told->profile);
 	board_message(profile_board(told->profile), MESSAGE_WARNING, "config: %s", text);
-	profile_unlock(told->profile);
 }
 
 /* A file that cannot be read is no reason not to start. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A disk may be slow, and so is a flame graph of many stacks. So both are done in a thread of their
- * own, on a copy that no other thread uses. The live profile is locked for the message only.
+ * own, on a copy that no other thread uses. The live profile only gets the message.
  */
 #include "tui/export/writer.h"
 
@@ -58,9 +58,7 @@ static void *run(void *arg)
 		outfile_error(w->path, err, text, sizeof(text));
 	else
 		snprintf(text, sizeof(text), "%s: written", w->path);
-	profile_lock(w->messages);
 	board_message(profile_board(w->messages), err ? MESSAGE_ERROR : MESSAGE_INFO, "%s", text);
-	profile_unlock(w->messages);
 	w->done = true;
 	return NULL;
 }

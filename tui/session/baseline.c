@@ -51,11 +51,8 @@ static void *run(void *arg)
 	char error[256] = "";
 	int err = load(b, error, sizeof(error));
 
-	if (err && err != -ECANCELED) {
-		profile_lock(b->profile);
+	if (err && err != -ECANCELED)
 		board_message(profile_board(b->profile), MESSAGE_ERROR, "no baseline: %s", error);
-		profile_unlock(b->profile);
-	}
 	b->loaded = !err;
 	atomic_store(&b->done, true);
 	return NULL;

@@ -52,9 +52,7 @@ static void feed_inventory(struct feeder *f, uint32_t n)
 	f->inventory = number;
 	if (number != FEEDER_NONE && session_inventory_take(&content, AGES_NS, &inv))
 		inv = NULL;
-	profile_lock(f->profile);
 	board_set_inventory(profile_board(f->profile), inv);
-	profile_unlock(f->profile);
 }
 
 /* The walk that was captured last, likewise. */
@@ -69,9 +67,7 @@ static void feed_walk(struct feeder *f, uint32_t n)
 	f->walk = number;
 	if (number != FEEDER_NONE && session_walk_take(&content, &walk))
 		walk = NULL;
-	profile_lock(f->profile);
 	board_set_inspection(profile_board(f->profile), walk);
-	profile_unlock(f->profile);
 }
 
 /* --- slices ---------------------------------------------------------------------------------- */

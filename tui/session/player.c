@@ -81,7 +81,7 @@ static uint64_t interval(const struct session *s)
 	return n > 2 ? (session_time(s, n - 2) - session_time(s, 0)) / (n - 2) : 0;
 }
 
-static void publish(struct player *r)
+static void show(struct player *r)
 {
 	const struct session_info *info = session_info(r->session);
 	struct profile_replay state = {.position = session_time(r->session, r->next - 1),
@@ -96,7 +96,9 @@ static void publish(struct player *r)
 	state.speed = r->shown.speed;
 	state.clock = info->clock + state.position;
 	snprintf(state.host, sizeof(state.host), "%s", info->host);
+	profile_lock(r->profile);
 	profile_set_replay(r->profile, &state);
+	profile_unlock(r->profile);
 }
 
 /* Number of slices that end by that time. */
@@ -168,13 +170,6 @@ static void wait_until(const struct player *r, uint64_t then)
 	if (ppoll(&fd, 1, then == UINT64_MAX ? NULL : &wait, NULL) > 0 &&
 	    read(r->wake, &woken, sizeof(woken)) < 0)
 		return;
-}
-
-static void show(struct player *r)
-{
-	profile_lock(r->profile);
-	publish(r);
-	profile_unlock(r->profile);
 }
 
 /* After slices were fed, or not. */
@@ -284,14 +279,9 @@ static void player_post(struct source *source, enum source_command command, cons
 	taken = take_post(r, command, arg ? arg : "");
 	pthread_mutex_unlock(&r->lock);
 	if (!taken) {
-		profile_lock(r->profile);
-		if (command == SOURCE_JUMP)
-			board_message(profile_board(r->profile), MESSAGE_WARNING,
-				      "a time is 90, +10, -10, 14:03 or 14:03:20");
-		else
-			board_message(profile_board(r->profile), MESSAGE_WARNING,
-				      "this is a recording: nothing is sampled");
-		profile_unlock(r->profile);
+		board_message(profile_board(r->profile), MESSAGE_WARNING, "%s",
+			      command == SOURCE_JUMP ? "a time is 90, +10, -10, 14:03 or 14:03:20"
+						     : "this is a recording: nothing is sampled");
 		source_signal(r->source.event);
 	}
 	source_signal(r->wake);
@@ -359,18 +349,6 @@ static int prepare(struct player *r, char *error, size_t size)
 	return -ENOMEM;
 }
 
-static void tell_flaw(struct player *r)
-{
-	const char *flaw = session_flaw(r->session);
-
-	if (!flaw)
-		return;
-	profile_lock(r->profile);
-	board_message(profile_board(r->profile), MESSAGE_WARNING,
-		      "%s %s; it goes up to its last whole slice", r->options->path, flaw);
-	profile_unlock(r->profile);
-}
-
 int player_new(struct profile *p, const struct player_options *options, struct source **out,
 	       char *error, size_t size)
 {
@@ -390,7 +368,10 @@ int player_new(struct profile *p, const struct player_options *options, struct s
 	pthread_mutex_init(&r->lock, NULL);
 	err = prepare(r, error, size);
 	if (!err) {
-		tell_flaw(r);
+		if (session_flaw(r->session))
+			board_message(profile_board(p), MESSAGE_WARNING,
+				      "%s %s; it goes up to its last whole slice", options->path,
+				      session_flaw(r->session));
 		feeder_modules(r->feeder);
 		err = thread_start(&r->thread, play, r);
 		r->running = !err;
