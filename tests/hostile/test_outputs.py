@@ -5,7 +5,7 @@
 root's run writes or reads. The run refuses them, with a message and an exit status that is not 0, and
 leaves them and their targets as they were.
 
-Covers: tui/util/outfile.c tui/session/session_file.c tui/app/screenshot.c tui/ui/config_file.c
+Covers: tui/util/outfile.c tui/session/session_write.c tui/app/screenshot.c tui/ui/config_file.c
 """
 
 import os

@@ -4,7 +4,7 @@
 """A session equals the run: a recording made while reports are written replays as the same reports,
 byte for byte, also for a user without rights, and after the recording stacktop was killed.
 
-Covers: tui/session/session_write.c tui/session/session_file.c tui/session/player.c tui/profile/source.h
+Covers: tui/session/session_write.c tui/session/player.c tui/profile/source.h
 """
 
 import datetime

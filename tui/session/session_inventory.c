@@ -92,8 +92,7 @@ static void take_object(struct cursor *c, struct inventory *inv, struct inventor
 	size_t length;
 
 	o->id = cursor_number(c);
-	name = cursor_text(c, &length);
-	text_clean(o->name, sizeof(o->name), name, length);
+	cursor_clean(c, o->name, sizeof(o->name));
 	state = cursor_number32(c, PINNED | INVENTORY_REFUSED);
 	o->pinned = state & PINNED;
 	state &= ~PINNED;

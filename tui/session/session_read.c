@@ -2,19 +2,26 @@
 /*
  * Opening reads the file once, from the front, and keeps all definitions and the offsets of the
  * slices. The first thing that makes no sense ends the session there: behind it ids could mean
- * anything.
+ * anything. Everything is read by pread and checked before it is unpacked: the file may change
+ * meanwhile.
  */
 #include "tui/session/session_read.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zlib.h>
+#include <zstd.h>
 
 #include "symbols/base/grow.h"
-#include "symbols/base/text.h"
-#include "tui/session/session_chunks.h"
+#include "tui/session/session.h"
+#include "tui/util/bytes.h"
 
 struct session_place { /* of a slice */
 	uint64_t offset;
@@ -25,8 +32,15 @@ struct session_place { /* of a slice */
 	uint32_t lines_end;
 };
 
+struct session_buffer {
+	uint8_t *at;
+	size_t room;
+};
+
 struct session {
-	struct session_chunks *chunks;
+	int fd;
+	ZSTD_DCtx *zstd;
+	struct session_buffer packed, plain; /* of a chunk */
 	struct session_names *names;
 	struct session_info info;
 	const char *flaw;
@@ -35,22 +49,128 @@ struct session {
 	struct session_cells cells;
 };
 
-static void take_text(struct cursor *c, char *to, size_t size)
+/* 0, or -ENODATA: the file ends before. */
+static int read_at(const struct session *s, void *to, size_t size, uint64_t offset)
 {
-	size_t length;
-	const char *text = cursor_text(c, &length);
+	size_t done = 0;
 
-	text_clean(to, size, text, length);
+	while (done < size) {
+		ssize_t n = pread(s->fd, (char *)to + done, size - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ENODATA;
+		done += (size_t)n;
+	}
+	return 0;
 }
+
+static int buffer_reserve(struct session_buffer *b, size_t size)
+{
+	return GROW_TO(b->at, size, b->room, (size_t)SESSION_CHUNK_MAX + 1);
+}
+
+/*
+ * Reads the chunk at an offset (SESSION_MAGIC_SIZE for the first); the next one is behind
+ * head->packed bytes of content. -ENODATA: the file ends before that; -EBADMSG: it is damaged;
+ * -errno of the read; -ENOMEM.
+ */
+static int chunk_read(struct session *s, uint64_t offset, struct session_chunk *head)
+{
+	int err = read_at(s, head, sizeof(*head), offset);
+	uint32_t crc;
+
+	if (err)
+		return err;
+	if (head->magic != SESSION_CHUNK_MAGIC || head->packed > SESSION_CHUNK_MAX ||
+	    head->size > SESSION_CHUNK_MAX)
+		return -EBADMSG;
+	err = buffer_reserve(&s->packed, head->packed);
+	if (!err)
+		err = read_at(s, s->packed.at, head->packed, offset + sizeof(*head));
+	if (err)
+		return err;
+	crc = (uint32_t)crc32(0, (const void *)head, offsetof(struct session_chunk, crc));
+	crc = (uint32_t)crc32(crc, s->packed.at, head->packed);
+	return crc == head->crc ? 0 : -EBADMSG;
+}
+
+/*
+ * The content of the chunk that was read last, valid until the next is unpacked. Errors as above.
+ */
+static int chunk_unpack(struct session *s, const struct session_chunk *head, struct cursor *out)
+{
+	size_t n;
+
+	if (buffer_reserve(&s->plain, (size_t)head->size + 1))
+		return -ENOMEM;
+	n = ZSTD_decompressDCtx(s->zstd, s->plain.at, head->size, s->packed.at, head->packed);
+	if (ZSTD_isError(n) || n != head->size)
+		return -EBADMSG;
+	*out = (struct cursor){.at = s->plain.at, .end = s->plain.at + head->size};
+	return 0;
+}
+
+static int open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode))
+		err = S_ISDIR(st.st_mode) ? -EISDIR : -ESPIPE;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+static int check_magic(const struct session *s)
+{
+	char magic[SESSION_MAGIC_SIZE];
+	int err = read_at(s, magic, sizeof(magic), 0);
+
+	if (err)
+		return err == -ENODATA ? -EINVAL : err;
+	if (!memcmp(magic, SESSION_MAGIC, sizeof(magic)))
+		return 0;
+	/* All of it but the version. */
+	return memcmp(magic, SESSION_MAGIC, sizeof(magic) - 2) ? -EINVAL : -EPROTONOSUPPORT;
+}
+
+/*
+ * A regular file that begins as a session does. -EINVAL: it does not; -EPROTONOSUPPORT: it is of
+ * another version; -EISDIR, -ESPIPE; -errno of the open.
+ */
+static int open_file(struct session *s, const char *path)
+{
+	int err;
+
+	s->fd = open_regular(path);
+	if (s->fd < 0)
+		return s->fd;
+	err = check_magic(s);
+	if (err)
+		return err;
+	s->zstd = ZSTD_createDCtx();
+	return s->zstd ? 0 : -ENOMEM;
+}
+
+/* --- all of the file -------------------------------------------------------------------------- */
 
 static int take_start(struct session *s, struct cursor *c)
 {
 	char release[64], machine[32];
 
 	s->info.clock = cursor_number(c);
-	take_text(c, s->info.host, sizeof(s->info.host));
-	take_text(c, release, sizeof(release));
-	take_text(c, machine, sizeof(machine));
+	cursor_clean(c, s->info.host, sizeof(s->info.host));
+	cursor_clean(c, release, sizeof(release));
+	cursor_clean(c, machine, sizeof(machine));
 	if (c->bad)
 		return -EBADMSG;
 	snprintf(s->info.system, sizeof(s->info.system), "%s %s", release, machine);
@@ -82,7 +202,7 @@ static int take_chunk(struct session *s, const struct session_chunk *head)
 
 	if (head->type != SESSION_START && head->type != SESSION_DEFINITIONS)
 		return 0;
-	err = session_chunks_unpack(s->chunks, head, &c);
+	err = chunk_unpack(s, head, &c);
 	if (err)
 		return err;
 	return head->type == SESSION_START ? take_start(s, &c)
@@ -99,7 +219,7 @@ static int scan(struct session *s)
 	int err;
 
 	for (;; offset += sizeof(head) + head.packed) {
-		err = session_chunks_read(s->chunks, offset, &head);
+		err = chunk_read(s, offset, &head);
 		if (err || head.type == SESSION_END)
 			return err;
 		if (!started && head.type != SESSION_START)
@@ -140,10 +260,12 @@ int session_open(const char *path, struct session **out, char *error, size_t siz
 	int err = -ENOMEM;
 
 	*out = NULL;
-	if (s)
+	if (s) {
+		s->fd = -1;
 		s->names = session_names_new();
+	}
 	if (s && s->names)
-		err = session_chunks_open(path, &s->chunks);
+		err = open_file(s, path);
 	if (!err) {
 		err = scan(s);
 		s->flaw = flaw_of(err);
@@ -162,7 +284,11 @@ void session_free(struct session *s)
 {
 	if (!s)
 		return;
-	session_chunks_free(s->chunks);
+	if (s->fd >= 0)
+		close(s->fd);
+	ZSTD_freeDCtx(s->zstd);
+	free(s->packed.at);
+	free(s->plain.at);
 	session_names_free(s->names);
 	free(s->slices);
 	free(s->cells.at);
@@ -174,7 +300,7 @@ int session_read(struct session *s, uint32_t n, struct session_slice *out)
 	const struct session_place *place = &s->slices[n];
 	struct session_chunk head;
 	struct cursor c;
-	int err = session_chunks_read(s->chunks, place->offset, &head);
+	int err = chunk_read(s, place->offset, &head);
 
 	*out = (struct session_slice){0};
 	if (err)
@@ -182,7 +308,7 @@ int session_read(struct session *s, uint32_t n, struct session_slice *out)
 	/* The file may have changed. */
 	if (head.type != SESSION_SLICE || head.size != place->size || head.packed != place->packed)
 		return -EBADMSG;
-	err = session_chunks_unpack(s->chunks, &head, &c);
+	err = chunk_unpack(s, &head, &c);
 	if (!err)
 		err = session_slice_take(s->names, &c, n, &s->cells, out);
 	out->health.time = place->time;

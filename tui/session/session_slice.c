@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "symbols/base/text.h"
 #include "tui/util/bytes.h"
 #include "tui/session/session.h"
 #include "tui/session/session_names.h"
@@ -20,15 +19,10 @@
 
 static void take_health(struct cursor *c, struct profile_health *health)
 {
-	char event[sizeof(health->event)];
-	const char *text;
 	uint64_t n, value;
-	size_t length;
 
 	health->clock = cursor_number(c);
-	text = cursor_text(c, &length);
-	text_clean(event, sizeof(event), text, length);
-	memcpy(health->event, event, sizeof(event));
+	cursor_clean(c, health->event, sizeof(health->event));
 	n = cursor_number(c);
 #define TAKE_FIELD(field)                                                                          \
 	if (n) {                                                                                   \
@@ -57,10 +51,8 @@ static void take_messages(struct cursor *c, struct session_slice *out)
 
 	while ((level = cursor_number32(c, MESSAGE_ERROR + 1))) {
 		struct session_message message = {.level = (enum message_level)(level - 1)};
-		size_t length;
-		const char *text = cursor_text(c, &length);
 
-		text_clean(message.text, sizeof(message.text), text, length);
+		cursor_clean(c, message.text, sizeof(message.text));
 		if (out->nmessages < SESSION_MESSAGES_MAX)
 			out->messages[out->nmessages++] = message;
 	}

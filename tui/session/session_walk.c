@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "bpf/report/trace.h"
-#include "symbols/base/text.h"
 #include "tui/util/bytes.h"
 #include "tui/profile/inspection.h"
 
@@ -120,18 +119,10 @@ void session_walk_put(struct outbytes *to, const struct inspection *i)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-static void take_text(struct cursor *c, char *to, size_t size)
-{
-	size_t length;
-	const char *text = cursor_text(c, &length);
-
-	text_clean(to, size, text, length);
-}
-
 static void take_frame(struct cursor *c, struct inspection_frame *frame)
 {
-	take_text(c, frame->name, sizeof(frame->name));
-	take_text(c, frame->module, sizeof(frame->module));
+	cursor_clean(c, frame->name, sizeof(frame->name));
+	cursor_clean(c, frame->module, sizeof(frame->module));
 	frame->vaddr = cursor_number(c);
 	frame->offset = cursor_number(c);
 }
@@ -231,7 +222,7 @@ int session_walk_take(struct cursor *c, struct inspection **out)
 	*out = NULL;
 	if (!t)
 		return -ENOMEM;
-	take_text(c, comm, sizeof(comm));
+	cursor_clean(c, comm, sizeof(comm));
 	take_head(c, t);
 	err = take_steps(c, t, &frames);
 	if (!err)

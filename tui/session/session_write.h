@@ -17,9 +17,12 @@
 struct session_writer;
 
 /*
- * Makes the file, readable by its owner alone, or replaces an older session; any other existing
- * file stays as it is. error says what is wrong.
+ * Makes an empty, locked file of that name, owned by the caller and readable by the caller alone: a
+ * new one, or an old session with no other name. Returns the descriptor, which the caller closes,
+ * or -errno; error says what is wrong.
  */
+int session_file_new(const char *path, char *error, size_t size);
+/* Any other existing file stays as it is. error as above. */
 int session_writer_new(const char *path, struct session_writer **out, char *error, size_t size);
 /* Writes the end and closes the file. -errno: what was written is still a session. */
 int session_writer_end(struct session_writer *w);

@@ -9,14 +9,15 @@
  * text is its length and its bytes.
  */
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "symbols/base/leb128.h"
+#include "symbols/base/text.h"
 
 /* --- writing: a buffer that grows --------------------------------------------------------------*/
 
@@ -30,25 +31,9 @@ struct outbytes { /* zeroed: empty */
 /* Where n more bytes can be put; NULL: no memory. */
 static inline uint8_t *bytes_grow(struct outbytes *b, size_t n)
 {
-	size_t room = b->room ? b->room : 256;
-	uint8_t *grown;
-
-	if (n > SIZE_MAX / 4 - b->size)
-		b->failed = true;
-	if (b->failed)
-		return NULL;
-	while (room - b->size < n)
-		room *= 2;
-	if (room > b->room) {
-		grown = realloc(b->data, room);
-		if (!grown) {
-			b->failed = true;
-			return NULL;
-		}
-		b->data = grown;
-		b->room = room;
-	}
-	return b->data + b->size;
+	b->failed = b->failed || n > SIZE_MAX / 4 - b->size ||
+		    GROW_TO(b->data, b->size + n, b->room, SIZE_MAX);
+	return b->failed ? NULL : b->data + b->size;
 }
 
 static inline void bytes_put(struct outbytes *b, const void *data, size_t n)
@@ -146,6 +131,15 @@ static inline const char *cursor_text(struct cursor *c, size_t *length)
 	c->at += n;
 	*length = (size_t)n;
 	return text;
+}
+
+/* The same as a clean string (text_clean). */
+static inline void cursor_clean(struct cursor *c, char *to, size_t size)
+{
+	size_t length;
+	const char *text = cursor_text(c, &length);
+
+	text_clean(to, size, text, length);
 }
 
 #endif

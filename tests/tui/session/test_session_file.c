@@ -2,8 +2,7 @@
 /*
  * What happens to the file of a session: cut or flipped anywhere it gives what stands before that;
  * other files, and those of other people, are never written over; a full disk ends it with a word.
- * Covers: tui/session/session_file.c tui/session/session_chunks.c tui/session/session_read.c
- * Covers: tui/session/session_write.c
+ * Covers: tui/session/session_read.c tui/session/session_write.c
  */
 #include <errno.h>
 #include <fcntl.h>

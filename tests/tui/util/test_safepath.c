@@ -3,7 +3,7 @@
  * What another user planted where root reads and writes: links, files and FIFOs of user ID 65534 in
  * a folder of the test's. What has to be there afterwards is what was there before.
  * Covers: tui/util/safepath.c tui/util/smallfile.c tui/util/outfile.c tui/ui/config_file.c
- * Covers: tui/screen/screen_file.c tui/session/session_file.c
+ * Covers: tui/screen/screen_file.c tui/session/session_write.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@
 #include "tui/util/outfile.h"
 #include "tui/screen/screen_file.h"
 #include "tui/util/safepath.h"
-#include "tui/session/session_file.h"
+#include "tui/session/session_write.h"
 #include "tui/util/smallfile.h"
 #include "tui/screen/theme.h"
 
