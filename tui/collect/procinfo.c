@@ -147,15 +147,6 @@ static bool read_status(struct procinfo *pi, struct profile_proc *info)
 	return true;
 }
 
-static void read_cgroup(struct profile_proc *info)
-{
-	char text[4096];
-	ssize_t n = read_proc(info->pid, "cgroup", text, sizeof(text));
-
-	if (n > 0)
-		cgroup_name(text, (size_t)n, info->group, sizeof(info->group));
-}
-
 static void read_cmdline(struct profile_proc *info)
 {
 	char text[sizeof(info->cmdline)] = "";
@@ -184,6 +175,8 @@ static void set_comm(struct profile_proc *info, const char *comm)
 static void ask_proc(struct procinfo *pi, struct profile_proc *info, uint64_t now)
 {
 	bool here = !info->exited && read_status(pi, info);
+	char text[4096];
+	ssize_t n;
 
 	if (!here && !info->exited) {
 		info->exited = true;
@@ -193,7 +186,9 @@ static void ask_proc(struct procinfo *pi, struct profile_proc *info, uint64_t no
 		info->cmdline[0] = '\0';
 	if (here && !info->kthread) {
 		read_cmdline(info);
-		read_cgroup(info);
+		n = read_proc(info->pid, "cgroup", text, sizeof(text));
+		if (n > 0)
+			cgroup_name(text, (size_t)n, info->group, sizeof(info->group));
 	}
 	if (!info->cmdline[0])
 		snprintf(info->cmdline, sizeof(info->cmdline), "[%s]", info->comm);

@@ -69,14 +69,6 @@ static void drop_questions(struct users *u)
 	u->nquestions = 0;
 }
 
-static struct users_entry *next_asked(struct users *u)
-{
-	for (unsigned int i = 0; i < USERS_KNOWN; i++)
-		if (u->known[i].state == USER_ASKED)
-			return &u->known[i];
-	return NULL;
-}
-
 static void answer(struct users *u, struct users_entry *user)
 {
 	char raw[NAME_BYTES], name[NAME_BYTES];
@@ -176,14 +168,15 @@ void users_forget(struct users *u)
 static bool work(void *arg)
 {
 	struct users *u = arg;
-	struct users_entry *user = next_asked(u);
 
-	if (user)
-		answer(u, user);
-	else if (u->first)
-		answer_question(u);
-	else
+	for (unsigned int i = 0; i < USERS_KNOWN; i++)
+		if (u->known[i].state == USER_ASKED) {
+			answer(u, &u->known[i]);
+			return true;
+		}
+	if (!u->first)
 		return false;
+	answer_question(u);
 	return true;
 }
 
