@@ -6,7 +6,7 @@ is online, the processes on it are followed by their records, and each sample is
 keeps two of these tests from switching CPU 1 at the same time, and it is online again however the test
 ends. The test waits until stacktop sees a change; the time that this took may be missing from the sums.
 
-Covers: bpf/sampler/cpus.c bpf/sampler/events.c bpf/tracker/sideband.c tui/collect/collector_watch.c"""
+Covers: bpf/sampler/cpus.c bpf/sampler/events.c bpf/tracker/sideband.c tui/collect/collector_slice.c"""
 
 import fcntl
 import os

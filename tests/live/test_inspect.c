@@ -3,7 +3,7 @@
  * Captures walks and replays them: the steps must give exactly the frames that the BPF program
  * gave, these must be the functions that the program under test calls, and each step's words must
  * match the next step. Run as root, from the top of the tree.
- * Covers: bpf/report/trace.c tui/collect/collector_watch.c
+ * Covers: bpf/report/trace.c tui/collect/collector_slice.c
  * Covers: tui/profile/inspection.c tui/views/inspector_words.c
  * Covers: tui/collect/collector_post.c tui/collect/collector_priv.h
  */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,12 +41,21 @@
 #define TABLES_WAIT_NS 5000000000ull
 #define TABLES_LIVE_NS 100000000ull
 
-void collector_say(void *arg, int level, const char *text)
+void collector_say(struct collector *c, enum message_level level, const char *format, ...)
 {
-	struct collector *c = arg;
+	char text[BOARD_TEXT_MAX];
+	va_list args;
 
-	board_message(profile_board(c->profile), (enum message_level)level, "%s", text);
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	board_message(profile_board(c->profile), level, "%s", text);
 	source_signal(c->source.event);
+}
+
+static void tracker_says(void *arg, int level, const char *text)
+{
+	collector_say(arg, (enum message_level)level, "%s", text);
 }
 
 /* --- the thread ------------------------------------------------------------------------------ */
@@ -139,14 +149,11 @@ static void *collect(void *arg)
 static void open_remote(struct collector *c)
 {
 	int err = remotedebug_new(&c->remote);
-	char text[128];
 
-	if (!err) {
+	if (err)
+		collector_say(c, MESSAGE_WARNING, "--debuginfod: %s", remotedebug_trouble(err));
+	else
 		resolver_set_remote(c->resolver, c->remote);
-		return;
-	}
-	snprintf(text, sizeof(text), "--debuginfod: %s", remotedebug_trouble(err));
-	collector_say(c, MESSAGE_WARNING, text);
 }
 
 static int open_parts(struct collector *c, char *error, size_t size)
@@ -168,7 +175,7 @@ static int open_parts(struct collector *c, char *error, size_t size)
 
 	if (err)
 		return err;
-	err = tracker_new(c->sampler, &c->filter, c->shards_max, collector_say, c, &c->tracker);
+	err = tracker_new(c->sampler, &c->filter, c->shards_max, tracker_says, c, &c->tracker);
 	if (err == -EPERM || err == -EACCES) {
 		snprintf(error, size, "cannot follow processes: perf_event_open: %s%s",
 			 strerror(-err),
@@ -279,7 +286,7 @@ static int start_parts(struct collector *c, char *error, size_t size)
 	int err;
 
 	if (warning)
-		collector_say(c, MESSAGE_WARNING, warning);
+		collector_say(c, MESSAGE_WARNING, "%s", warning);
 	collector_set_period(c, c->options->delay);
 	err = tracker_start(c->tracker);
 	if (!err && c->command)

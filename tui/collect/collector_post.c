@@ -40,26 +40,22 @@ static void set_interval(struct collector *c, const char *arg)
 static void give_up_fetching(struct collector *c)
 {
 	unsigned int count = c->remote ? remotedebug_cancel(c->remote) : 0;
-	char text[96];
 
-	snprintf(text, sizeof(text),
-		 count ? "debuginfod: gave up on %u debug files"
-		       : "no debug files are being fetched",
-		 count);
-	collector_say(c, MESSAGE_INFO, text);
+	if (count)
+		collector_say(c, MESSAGE_INFO, "debuginfod: gave up on %u debug files", count);
+	else
+		collector_say(c, MESSAGE_INFO, "no debug files are being fetched");
 }
 
 static void set_event(struct collector *c, const char *name)
 {
 	const struct event *event = event_find(name);
-	char text[128];
 
-	if (event) {
+	if (event)
 		atomic_store(&c->wish, event);
-		return;
-	}
-	snprintf(text, sizeof(text), "no event is called '%.40s'; F7 lists them", name);
-	collector_say(c, MESSAGE_WARNING, text);
+	else
+		collector_say(c, MESSAGE_WARNING, "no event is called '%.40s'; F7 lists them",
+			      name);
 }
 
 /* --- attaching by user ----------------------------------------------------------------------- */
@@ -73,8 +69,7 @@ static void post_user(struct collector *c, enum tracker_command command, const c
 		snprintf(text, sizeof(text), "user:%u %s", (unsigned int)uid, name);
 		tracker_post(c->tracker, command, text);
 	} else {
-		snprintf(text, sizeof(text), "there is no user '%.200s'", name);
-		collector_say(c, MESSAGE_ERROR, text);
+		collector_say(c, MESSAGE_ERROR, "there is no user '%.200s'", name);
 	}
 }
 
@@ -156,7 +151,7 @@ const struct event *collector_next_event(struct collector *c)
 	if (!event || event == c->sampled)
 		return NULL;
 	if (sampler_try(c->sampler, event->type, event->config, text, sizeof(text))) {
-		collector_say(c, MESSAGE_WARNING, text);
+		collector_say(c, MESSAGE_WARNING, "%s", text);
 		return NULL;
 	}
 	sampler_stop(c->sampler);
@@ -172,7 +167,7 @@ void collector_change_event(struct collector *c, const struct event *event)
 	char text[256];
 
 	if (sampler_change(c->sampler, event->type, event->config, text, sizeof(text))) {
-		collector_say(c, MESSAGE_WARNING, text);
+		collector_say(c, MESSAGE_WARNING, "%s", text);
 		return;
 	}
 	c->sampled = event;
@@ -182,14 +177,12 @@ void collector_change_event(struct collector *c, const struct event *event)
 	profile_lock(c->profile);
 	profile_rewind(c->profile);
 	profile_unlock(c->profile);
-	snprintf(text, sizeof(text), "samples are of %s from now on", event->name);
-	collector_say(c, MESSAGE_INFO, text);
+	collector_say(c, MESSAGE_INFO, "samples are of %s from now on", event->name);
 }
 
 void collector_tell_cpus_apart(struct collector *c)
 {
 	bool wanted = atomic_load(&c->by_cpu);
-	char text[96];
 	int err;
 
 	if (wanted == c->apart)
@@ -200,6 +193,5 @@ void collector_tell_cpus_apart(struct collector *c)
 		return;
 	}
 	atomic_store(&c->by_cpu, c->apart);
-	snprintf(text, sizeof(text), "cannot tell CPUs apart: %s", strerror(-err));
-	collector_say(c, MESSAGE_WARNING, text);
+	collector_say(c, MESSAGE_WARNING, "cannot tell CPUs apart: %s", strerror(-err));
 }

@@ -83,10 +83,9 @@ static inline struct collector *collector_of(const struct source *source)
 	return (struct collector *)((uintptr_t)source - offsetof(struct collector, source));
 }
 
-/*
- * Adds a message to the profile; arg is the collector, level an enum message_level (a tracker_say).
- */
-void collector_say(void *arg, int level, const char *text);
+/* Adds a message to the profile. */
+void collector_say(struct collector *c, enum message_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* --- collector_slice.c, called by the collector's thread -----------------------------------------
  */
@@ -101,9 +100,6 @@ void collector_read_stacks(struct collector *c);
  */
 void collector_end_slice(struct collector *c, bool last);
 
-/* --- collector_watch.c, likewise -----------------------------------------------------------------
- */
-
 /* Reports CPUs that come and go. */
 void collector_watch_cpus(struct collector *c);
 /*
@@ -113,10 +109,6 @@ void collector_watch_cpus(struct collector *c);
 void collector_take_inventory(struct collector *c);
 /* Hands the walk that SOURCE_INSPECT asked for to the profile, if it has arrived. */
 void collector_inspect(struct collector *c);
-/* Reports debug files: while they are fetched, and once when they have arrived. */
-void collector_tell_of_fetching(struct collector *c);
-/* Reports each problem with the kernel's names once. */
-void collector_tell_of_ksyms(struct collector *c);
 
 /* --- collector_post.c ----------------------------------------------------------------------------
  */

@@ -2,40 +2,35 @@
 /*
  * A slice: what the sampler has counted since the last one becomes cells of the profile. The
  * profile's lock is held for interning only, never while a file is read or the kernel is waited
- * for.
+ * for. Between slices: what is reported when it has changed, CPUs that come and go, shards that a
+ * view shows, a captured walk.
  */
-#include "symbols/base/clock.h"
-#include "symbols/base/grow.h"
 #include "tui/collect/collector_priv.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 
+#include "bpf/report/trace.h"
+#include "bpf/sampler/event.h"
+#include "bpf/sampler/ksyms.h"
 #include "bpf/sampler/sampler.h"
+#include "bpf/tracker/inventory.h"
 #include "bpf/tracker/tracker.h"
+#include "symbols/base/clock.h"
+#include "symbols/base/grow.h"
 #include "symbols/base/text.h"
 #include "tui/collect/annotator.h"
-#include "bpf/sampler/event.h"
 #include "tui/collect/procinfo.h"
-#include "tui/symbolize/resolver.h"
-#include "tui/session/session_write.h"
 #include "tui/collect/stackcache.h"
+#include "tui/profile/board.h"
+#include "tui/profile/inspection.h"
+#include "tui/session/session_write.h"
+#include "tui/symbolize/resolver.h"
 
 #define INLINES_WAIT_NS 5000000000ull /* a report is not corrected later */
 #define LINES_STACKS	512u	      /* of a slice */
-
-static uint64_t self_ns(void)
-{
-	struct rusage r;
-
-	getrusage(RUSAGE_SELF, &r);
-	return (uint64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000000ull +
-	       (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000ull;
-}
 
 static void keep_stack(const struct stack_record *rec, void *arg)
 {
@@ -65,7 +60,7 @@ void collector_begin_slice(struct collector *c)
 {
 	c->ncpus = sampler_ncpus(c->sampler);
 	c->slice_start = source_now();
-	c->self_before = self_ns();
+	c->self_before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static uint64_t delta(uint64_t now, uint64_t before)
@@ -111,7 +106,7 @@ static int make_cell(struct collector *c, const struct sampler_count *count, uin
 	if (err)
 		return err;
 	if (key->user) {
-		id = stackcache_user(c->stacks, key->user, &ulost);
+		id = stackcache_stack(c->stacks, key->user, false, &ulost);
 		if (id < 0)
 			return (int)id;
 		cell->ustack = (uint32_t)id;
@@ -120,7 +115,7 @@ static int make_cell(struct collector *c, const struct sampler_count *count, uin
 				       key->kernel != 0, count->value.count, now);
 	}
 	if (key->kernel) {
-		id = stackcache_kernel(c->stacks, key->kernel, &klost);
+		id = stackcache_stack(c->stacks, key->kernel, true, &klost);
 		if (id < 0)
 			return (int)id;
 		cell->kstack = (uint32_t)id;
@@ -136,7 +131,7 @@ static int make_cell(struct collector *c, const struct sampler_count *count, uin
 static void read_state(struct collector *c, struct profile_health *h)
 {
 	struct tracker_state state;
-	uint64_t self = self_ns();
+	uint64_t self = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 	tracker_state(c->tracker, &state);
 	h->loss[LOSS_SIDEBAND] = delta(state.lost_records, c->sideband_before);
@@ -197,7 +192,6 @@ static void count_lines(struct collector *c, const struct sampler_count *counts,
 /* Records the slice that was just committed. A failure ends the recording, not the collection. */
 static void record(struct collector *c, size_t ncells, const struct profile_health *health)
 {
-	char text[320];
 	int err;
 
 	if (!c->record)
@@ -212,9 +206,8 @@ static void record(struct collector *c, size_t ncells, const struct profile_heal
 	session_writer_free(c->record);
 	c->record = NULL;
 	c->record_error = err;
-	snprintf(text, sizeof(text), "%s: %s; it holds what was recorded until now",
-		 c->options->record, strerror(-err));
-	collector_say(c, MESSAGE_ERROR, text);
+	collector_say(c, MESSAGE_ERROR, "%s: %s; it holds what was recorded until now",
+		      c->options->record, strerror(-err));
 }
 
 /* last: sampling has stopped, so that the figures must add up. */
@@ -254,7 +247,7 @@ static int collect(struct collector *c, bool last)
 	resolver_settle(c->resolver, c->options->batch ? INLINES_WAIT_NS : 0);
 	count_lines(c, counts, err ? 0 : ncounts);
 	while (accounting_warning(&c->books, &health, text, sizeof(text)))
-		collector_say(c, MESSAGE_WARNING, text);
+		collector_say(c, MESSAGE_WARNING, "%s", text);
 	if (!err)
 		record(c, ncells, &health);
 	accounting_close(&c->books, !err, counts, ncounts);
@@ -264,20 +257,132 @@ static int collect(struct collector *c, bool last)
 	return err;
 }
 
+/* Debug files: while they are fetched, and once when they have arrived. */
+static void tell_of_fetching(struct collector *c)
+{
+	struct remotedebug_state now;
+	char size[64] = "";
+
+	if (!c->remote)
+		return;
+	remotedebug_state(c->remote, &now);
+	if (now.waiting == c->fetched.waiting && now.done == c->fetched.done &&
+	    now.found == c->fetched.found && now.missing == c->fetched.missing)
+		return;
+	if (now.done)
+		snprintf(size, sizeof(size), now.total ? ", %.1f of %.1f MB" : ", %.1f MB",
+			 (double)now.done / 1e6, (double)now.total / 1e6);
+	if (now.waiting)
+		collector_say(c, MESSAGE_INFO, "debuginfod: %u to fetch, now %.12s%s", now.waiting,
+			      now.id[0] ? now.id : "-", size);
+	else
+		collector_say(c, MESSAGE_INFO, "debuginfod: %u debug file%s fetched, %u not found",
+			      now.found, now.found == 1 ? "" : "s", now.missing);
+	c->fetched = now;
+}
+
+/* Each problem with the kernel's names once. */
+static void tell_of_ksyms(struct collector *c)
+{
+	const char *trouble = ksyms_trouble(c->ksyms);
+
+	if (trouble && trouble != c->ksyms_trouble)
+		collector_say(c, MESSAGE_WARNING, "%s", trouble);
+	c->ksyms_trouble = trouble;
+}
+
 void collector_end_slice(struct collector *c, bool last)
 {
 	int err = collect(c, last);
-	char text[128];
 
-	if (err && err != c->failed) {
-		snprintf(text, sizeof(text), "a slice was lost: %s", strerror(-err));
-		collector_say(c, MESSAGE_ERROR, text);
-	}
+	if (err && err != c->failed)
+		collector_say(c, MESSAGE_ERROR, "a slice was lost: %s", strerror(-err));
 	c->failed = err;
-	collector_tell_of_fetching(c);
-	collector_tell_of_ksyms(c);
+	tell_of_fetching(c);
+	tell_of_ksyms(c);
 	atomic_fetch_add(&c->source.slices, 1);
 	if (last)
 		atomic_store(&c->source.finished, true);
+	source_signal(c->source.event);
+}
+
+/* --- between slices -------------------------------------------------------------------------- */
+
+void collector_watch_cpus(struct collector *c)
+{
+	unsigned int before = sampler_ncpus(c->sampler), now;
+	int err = sampler_watch(c->sampler);
+
+	now = sampler_ncpus(c->sampler);
+	if (err && !c->unwatched) {
+		c->unwatched = true;
+		collector_say(c, MESSAGE_WARNING, "cannot sample a CPU that came online: %s",
+			      strerror(-err));
+	}
+	if (now != before) {
+		c->unwatched = false;
+		collector_say(c, MESSAGE_INFO, "a CPU %s, sampled CPUs now: %u",
+			      now < before ? "went offline" : "came online", now);
+	}
+	if (now > c->ncpus)
+		c->ncpus = now;
+}
+
+void collector_take_inventory(struct collector *c)
+{
+	struct inventory *inventory;
+	bool wanted;
+
+	wanted = board_inventory_wanted(profile_board(c->profile));
+	wanted |= c->record && session_wants_inventory(c->record, source_now());
+	if (!wanted || tracker_inventory(c->tracker, &inventory))
+		return;
+	board_set_inventory(profile_board(c->profile), inventory);
+	source_signal(c->source.event);
+}
+
+/* Names the frames of a captured walk. -ESRCH: its process is gone; -ENOMEM. No lock is held. */
+static int inspection_make(struct collector *c, struct inspection **out)
+{
+	const struct tracker_exec of = {(pid_t)c->captured->tgid, c->captured->start_stack,
+					c->captured->exec_id};
+	struct tracker_proc proc;
+	struct inspection *i;
+	struct trace *trace;
+	int err = trace_new(c->tracker, c->captured, &trace);
+
+	*out = NULL;
+	if (err)
+		return err;
+	i = inspection_new(trace);
+	err = i ? resolver_inspection(c->resolver, i) : -ENOMEM;
+	if (err) {
+		inspection_put(i);
+		return err;
+	}
+	if (tracker_proc(c->tracker, &of, &proc))
+		text_clean(i->comm, sizeof(i->comm), proc.comm,
+			   strnlen(proc.comm, sizeof(proc.comm)));
+	*out = i;
+	return 0;
+}
+
+void collector_inspect(struct collector *c)
+{
+	struct inspection *inspection = NULL;
+	int err;
+
+	if (!c->captured)
+		return;
+	err = inspection_make(c, &inspection);
+	free(c->captured);
+	c->captured = NULL;
+	if (err) {
+		collector_say(c, MESSAGE_WARNING, "cannot inspect the captured walk: %s",
+			      err == -ESRCH ? "its process is gone, or not tracked yet"
+					    : "out of memory");
+		return;
+	}
+	board_set_inspection(profile_board(c->profile), inspection);
 	source_signal(c->source.event);
 }

@@ -40,11 +40,10 @@ struct stackcache_named {
 	uint64_t seen, time;
 	uint32_t stack;
 	int retries;
-	uint64_t jit;		 /* see resolver_doubt */
-	struct tracker_exec of;	 /* exec with the code */
-	uint64_t debug_files;	 /* resolver_debug_files then */
-	uint64_t files, changes; /* see resolver_doubt */
-	uint32_t *places;	 /* resolver_places then; NULL: there are none */
+	struct resolver_doubt doubt;
+	struct tracker_exec of; /* exec with the code */
+	uint64_t debug_files;	/* resolver_debug_files then */
+	uint32_t *places;	/* resolver_places then; NULL: there are none */
 	uint32_t nplaces;
 	bool hashed;
 	UT_hash_handle hh;
@@ -217,14 +216,6 @@ static void raw_age(struct stackcache *c)
 
 /* --- stacks of the profile ------------------------------------------------------------------- */
 
-static int64_t lost_stack(struct stackcache *c, bool kernel, bool *lost)
-{
-	*lost = true;
-	if (c->lost[kernel] < 0)
-		c->lost[kernel] = resolver_lost(c->resolver, kernel);
-	return c->lost[kernel];
-}
-
 static int64_t resolve(struct stackcache *c, const struct stack_record *rec,
 		       struct resolver_doubt *doubt)
 {
@@ -270,9 +261,7 @@ static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
 	named->stack = (uint32_t)id;
 	keep_places(c, named, rec->kernel);
 	named->retries = doubt.vague ? RETRIES : 0;
-	named->jit = doubt.jit;
-	named->files = doubt.files;
-	named->changes = doubt.changes;
+	named->doubt = doubt;
 	named->debug_files = resolver_debug_files(c->resolver);
 	named->hashed = true;
 	HASH_ADD(hh, c->named, hash, sizeof(named->hash), named);
@@ -286,8 +275,9 @@ static int64_t named_new(struct stackcache *c, const struct stack_record *rec)
 static bool is_doubtful(struct stackcache *c, const struct stackcache_named *named)
 {
 	return named->retries || named->debug_files != resolver_debug_files(c->resolver) ||
-	       resolver_files_changed(c->resolver, named->files, named->changes) ||
-	       (named->jit && resolver_jit_version(c->resolver, &named->of) != named->jit);
+	       resolver_files_changed(c->resolver, named->doubt.files, named->doubt.changes) ||
+	       (named->doubt.jit &&
+		resolver_jit_version(c->resolver, &named->of) != named->doubt.jit);
 }
 
 /* A failure leaves the names as they are. */
@@ -305,13 +295,11 @@ static void name_again(struct stackcache *c, struct stackcache_named *named,
 	named->stack = (uint32_t)id;
 	keep_places(c, named, rec->kernel);
 	named->retries = doubt.vague && named->retries ? named->retries - 1 : 0;
-	named->jit = doubt.jit;
-	named->files = doubt.files;
-	named->changes = doubt.changes;
+	named->doubt = doubt;
 	named->debug_files = resolver_debug_files(c->resolver);
 }
 
-static int64_t stack_of(struct stackcache *c, uint64_t hash, bool kernel, bool *lost)
+int64_t stackcache_stack(struct stackcache *c, uint64_t hash, bool kernel, bool *lost)
 {
 	const struct stack_record *rec;
 	struct stackcache_named *named;
@@ -322,8 +310,12 @@ static int64_t stack_of(struct stackcache *c, uint64_t hash, bool kernel, bool *
 	if (named && named->seen == c->round)
 		return named->stack;
 	rec = raw_use(c, hash);
-	if (!rec && !named)
-		return lost_stack(c, kernel, lost);
+	*lost = !rec && !named;
+	if (*lost) {
+		if (c->lost[kernel] < 0)
+			c->lost[kernel] = resolver_lost(c->resolver, kernel);
+		return c->lost[kernel];
+	}
 	if (!named)
 		return named_new(c, rec);
 	if (rec && is_doubtful(c, named))
@@ -339,16 +331,6 @@ static int64_t stack_of(struct stackcache *c, uint64_t hash, bool kernel, bool *
 		return -ENOMEM;
 	}
 	return id;
-}
-
-int64_t stackcache_user(struct stackcache *c, uint64_t hash, bool *lost)
-{
-	return stack_of(c, hash, false, lost);
-}
-
-int64_t stackcache_kernel(struct stackcache *c, uint64_t hash, bool *lost)
-{
-	return stack_of(c, hash, true, lost);
 }
 
 int stackcache_count_lines(const struct stackcache *c, uint64_t hash, uint64_t count)

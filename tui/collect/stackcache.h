@@ -28,11 +28,10 @@ void stackcache_free(struct stackcache *c);
 int stackcache_add(struct stackcache *c, const struct stack_record *rec);
 
 /*
- * Profile id of the stack with that hash. *lost: its record is missing, and the stack only says so.
- * Valid until the next stackcache_age and the next commit. -ENOMEM.
+ * Profile id of the user or kernel stack with that hash. *lost: its record is missing, and the
+ * stack only says so. Valid until the next stackcache_age and the next commit. -ENOMEM.
  */
-int64_t stackcache_user(struct stackcache *c, uint64_t hash, bool *lost);
-int64_t stackcache_kernel(struct stackcache *c, uint64_t hash, bool *lost);
+int64_t stackcache_stack(struct stackcache *c, uint64_t hash, bool kernel, bool *lost);
 
 /*
  * Counts so many samples of a user stack in the slice, for its functions' source lines. The

@@ -3,7 +3,7 @@
  * The real binary on a pseudo-terminal, which samples this machine or replays a recording, and the
  * settings of the person before it.
  * Covers: tui/app/screen.c tui/ui/settings_thread.c tui/ui/themes.c tui/app/user_files.c
- * Covers: tui/collect/collector_watch.c
+ * Covers: tui/collect/collector_slice.c
  */
 #include <dirent.h>
 #include <setjmp.h>
