@@ -522,8 +522,8 @@ static int go(const struct options *options)
 static void plan_memory(struct options *options)
 {
 	struct memory_given given = {
-		.tables = options->memory_given ? (uint64_t)options->memory << 20 : 0,
-		.debug = options->debug_memory_given ? (uint64_t)options->debug_memory << 20 : 0,
+		.tables = (uint64_t)options->memory << 20,
+		.debug = (uint64_t)options->debug_memory << 20,
 	};
 	struct memory_plan plan;
 

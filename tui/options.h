@@ -24,14 +24,6 @@ struct query;
 struct screenshot_options;
 struct ui_options;
 
-#define OPTIONS_CPU_MAX		 8191u /* the highest CPU number that -C takes */
-#define OPTIONS_FREQUENCY_MAX	 9999u
-#define OPTIONS_MEMORY_MAX	 4096u /* MiB */
-#define OPTIONS_DEBUG_MEMORY_MAX 65536u
-#define OPTIONS_ITERATIONS_MAX	 1000000000u
-#define OPTIONS_SPEED_MIN	 0.1
-#define OPTIONS_SPEED_MAX	 100.0
-
 struct options {
 	pid_t *pids; /* -p: ascending, each once; NULL: every process */
 	size_t npids;
@@ -62,9 +54,8 @@ struct options {
 	const char *baseline;	     /* likewise */
 	struct replay_time from, to; /* of the replay */
 	double speed;		     /* of the replay */
-	unsigned int memory;	     /* MiB for unwind tables */
-	unsigned int debug_memory;   /* MiB for debug information */
-	bool memory_given, debug_memory_given;
+	unsigned int memory;	     /* MiB for unwind tables; 0: not given */
+	unsigned int debug_memory;   /* MiB for debug information; 0: not given */
 	bool debuginfod;
 	bool no_inline;
 	const char *dump_unwind; /* a path; NULL: not given */
@@ -107,16 +98,21 @@ struct query options_query(const struct options *o);
 void options_help(FILE *to);
 void options_version(FILE *to);
 
+struct parser;
+
 struct option_row {
-	int letter;	  /* -p, or a number above 255 when there is only the long form */
+	int letter;	  /* -p; 0: there is only the long form */
 	const char *name; /* "pid", for --pid */
 	const char *arg;  /* "LIST"; NULL: takes none */
 	const char *help; /* one sentence without a full stop */
 	/*
-	 * Where in struct options a bool says that it was given, or the text of its argument is
-	 * kept as it is, for the code that uses it; 0: it is read otherwise.
+	 * Reads the value: OPTIONS_RUN, or a message was printed. NULL: a bool says that the option
+	 * was given, or the text of its argument is kept as it is, for the code that uses it.
 	 */
-	size_t at;
+	enum options_result (*take)(struct parser *parser, const char *text);
+	unsigned int max;	    /* of a number */
+	size_t at;		    /* in struct options, where the value goes */
+	enum options_result result; /* OPTIONS_RUN, or the option is all that counts */
 };
 
 const struct option_row *options_table(size_t *count);
