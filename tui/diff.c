@@ -273,14 +273,11 @@ static int by_change(const void *a, const void *b, void *arg)
 	const struct diff_row *x = a, *y = b;
 	const struct flametree *t = arg;
 
-	if (x->proc != y->proc)
-		return x->proc ? -1 : 1;
-	if (fabs(x->points) != fabs(y->points))
-		return fabs(x->points) < fabs(y->points) ? 1 : -1;
-	if (fabs(x->total_points) != fabs(y->total_points))
-		return fabs(x->total_points) < fabs(y->total_points) ? 1 : -1;
-	return strcmp(t->pool.text + t->frames[x->frame].name,
-		      t->pool.text + t->frames[y->frame].name);
+	return ORDER(y->proc, x->proc)
+		       ?: most_first(fabs(x->points), fabs(y->points))
+		       ?: most_first(fabs(x->total_points), fabs(y->total_points))
+		       ?: strcmp(t->pool.text + t->frames[x->frame].name,
+				 t->pool.text + t->frames[y->frame].name);
 }
 
 static void write_changes(FILE *to, const struct flametree *t, const struct diff_row *changes,

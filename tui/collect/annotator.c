@@ -25,6 +25,7 @@
 #include "tui/query/query.h"
 #include "tui/symbolize/resolver.h"
 #include "tui/collect/stackcache.h"
+#include "tui/util/share.h"
 #include "unwind/cfitext.h"
 
 #define WINDOW_NS   10000000000ull
@@ -225,20 +226,15 @@ static int by_address(const void *a, const void *b)
 {
 	const struct annotator_match *x = a, *y = b;
 
-	if (x->of.pid != y->of.pid)
-		return x->of.pid < y->of.pid ? -1 : 1;
-	if (x->of.exec_id != y->of.exec_id)
-		return x->of.exec_id < y->of.exec_id ? -1 : 1;
-	return (x->frame > y->frame) - (x->frame < y->frame);
+	return ORDER(x->of.pid, y->of.pid)
+		       ?: ORDER(x->of.exec_id, y->of.exec_id) ?: ORDER(x->frame, y->frame);
 }
 
 static int by_function(const void *a, const void *b)
 {
 	const struct annotator_match *x = a, *y = b;
 
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
+	return ORDER(x->object, y->object) ?: ORDER(x->start, y->start);
 }
 
 static void locate(struct annotator *a)

@@ -124,39 +124,30 @@ static int by_proc(const struct profile *p, uint32_t a, uint32_t b)
 {
 	const struct profile_proc *x = query_proc(p, a), *y = query_proc(p, b);
 
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return (x->image > y->image) - (x->image < y->image);
+	return ORDER(x->pid, y->pid) ?: ORDER(x->image, y->image);
 }
 
 static int by_func(const struct profile *p, uint32_t a, uint32_t b)
 {
 	const struct profile_func *x = query_func(p, a), *y = query_func(p, b);
-	int order = strcmp(x->name, y->name);
 
-	if (!order)
-		order = strcmp(x->module, y->module);
-	return order ? order : (int)x->kind - (int)y->kind;
+	return strcmp(x->name, y->name)
+		       ?: strcmp(x->module, y->module) ?: (int)x->kind - (int)y->kind;
 }
 
 static int by_samples(const void *a, const void *b, void *profile)
 {
 	const struct proc_row *x = a, *y = b;
 
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
-	return by_proc(profile, x->proc, y->proc);
+	return ORDER(y->samples, x->samples) ?: by_proc(profile, x->proc, y->proc);
 }
 
 static int by_self(const void *a, const void *b, void *profile)
 {
 	const struct func_row *x = a, *y = b;
 
-	if (x->self != y->self)
-		return x->self < y->self ? 1 : -1;
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	return by_func(profile, x->func, y->func);
+	return ORDER(y->self, x->self)
+		       ?: ORDER(y->total, x->total) ?: by_func(profile, x->func, y->func);
 }
 
 static void write_procs(FILE *to, const struct profile *p, const struct profile_health *health,
@@ -235,20 +226,15 @@ static int by_pair(const void *a, const void *b)
 {
 	const struct batch_ended *x = a, *y = b;
 
-	if (x->proc != y->proc)
-		return x->proc < y->proc ? -1 : 1;
-	return (x->func > y->func) - (x->func < y->func);
+	return ORDER(x->proc, y->proc) ?: ORDER(x->func, y->func);
 }
 
 static int by_ended(const void *a, const void *b, void *profile)
 {
 	const struct batch_ended *x = a, *y = b;
-	int order;
 
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
-	order = by_proc(profile, x->proc, y->proc);
-	return order ? order : by_func(profile, x->func, y->func);
+	return ORDER(y->samples, x->samples)
+		       ?: by_proc(profile, x->proc, y->proc) ?: by_func(profile, x->func, y->func);
 }
 
 /* The reasons of all processes: rows of the same process and reason are added up. */
@@ -316,9 +302,7 @@ static int by_cpu_samples(const void *a, const void *b)
 {
 	const struct proc_row *x = a, *y = b;
 
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
-	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+	return ORDER(y->samples, x->samples) ?: ORDER(x->cpu, y->cpu);
 }
 
 static void write_cpu(FILE *to, const struct profile *p, const struct proc_row *row, uint64_t all)

@@ -11,6 +11,7 @@
 
 #include "tui/export/export_model.h"
 #include "tui/export/export_priv.h"
+#include "tui/util/share.h"
 
 #define FORMAT_VERSION	 48
 #define GECKO_VERSION	 29
@@ -366,13 +367,9 @@ static int by_thread(const void *a, const void *b)
 {
 	const struct export_model_sample *x = a, *y = b;
 
-	if (x->proc != y->proc)
-		return x->proc < y->proc ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->slice != y->slice)
-		return x->slice < y->slice ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
+	return ORDER(x->proc, y->proc)
+		       ?: ORDER(x->tid, y->tid)
+		       ?: ORDER(x->slice, y->slice) ?: ORDER(x->node, y->node);
 }
 
 static int write_threads(struct firefox_writer *w)

@@ -15,6 +15,7 @@
 #include "symbols/base/grow.h"
 #include "symbols/base/text.h"
 #include "tui/query/query.h"
+#include "tui/util/share.h"
 
 #define NAME_MAX_BYTES 1100
 #define FOLDED_AWAY    "folded away"
@@ -362,15 +363,10 @@ static int by_key(const void *a, const void *b)
 {
 	const struct export_model_sample *x = a, *y = b;
 
-	if (x->slice != y->slice)
-		return x->slice < y->slice ? -1 : 1;
-	if (x->proc != y->proc)
-		return x->proc < y->proc ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
+	return ORDER(x->slice, y->slice)
+		       ?: ORDER(x->proc, y->proc)
+		       ?: ORDER(x->tid, y->tid)
+		       ?: ORDER(x->cpu, y->cpu) ?: ORDER(x->node, y->node);
 }
 
 /* Returns how many are left. */
@@ -393,7 +389,7 @@ static int by_count(const void *a, const void *b)
 {
 	const struct export_model_sample *x = a, *y = b;
 
-	return (x->count < y->count) - (x->count > y->count);
+	return ORDER(y->count, x->count);
 }
 
 /* What is left is a sample for each process, at worst. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "symbols/base/grow.h"
+#include "tui/util/share.h"
 
 static uint32_t text_hash(enum role role, const char *name, const char *detail)
 {
@@ -98,12 +99,9 @@ static int by_place(const void *a, const void *b, void *arg)
 {
 	const struct flametree *t = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int order;
 
-	if (t->nodes[x].parent != t->nodes[y].parent)
-		return t->nodes[x].parent < t->nodes[y].parent ? -1 : 1;
-	order = strcmp(flametree_name(t, y), flametree_name(t, x));
-	return order ? order : (y > x) - (y < x);
+	return ORDER(t->nodes[x].parent, t->nodes[y].parent)
+		       ?: strcmp(flametree_name(t, y), flametree_name(t, x)) ?: ORDER(y, x);
 }
 
 int flametree_sort(struct flametree *t)

@@ -13,6 +13,7 @@
 #include "symbols/base/grow.h"
 #include "symbols/base/text.h"
 #include "tui/util/idtable.h"
+#include "tui/util/share.h"
 
 #define FRAME_MAX     1100
 #define KERNEL_SUFFIX "_[k]"
@@ -161,12 +162,10 @@ static int by_count(const void *a, const void *b, void *text)
 {
 	const struct folded_line *x = a, *y = b;
 	size_t least = x->length < y->length ? x->length : y->length;
-	int order;
 
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	order = memcmp((char *)text + x->at, (char *)text + y->at, least);
-	return order ? order : (x->length > y->length) - (x->length < y->length);
+	return ORDER(y->count, x->count)
+		       ?: memcmp((char *)text + x->at, (char *)text + y->at, least)
+		       ?: ORDER(x->length, y->length);
 }
 
 int folded_read(struct folded *folded, const struct profile *p, const struct query *q)

@@ -15,10 +15,12 @@ static inline double percent_of(uint64_t part, uint64_t whole)
 	return 100 * share_of(part, whole);
 }
 
-/* For sorting. */
+/* For sorting: by one member ?: by the next. */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 static inline int most_first(double a, double b)
 {
-	return (a < b) - (a > b);
+	return ORDER(b, a);
 }
 
 #endif
