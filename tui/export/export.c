@@ -15,6 +15,7 @@
 #include "tui/export/export_priv.h"
 #include "tui/query/query.h"
 
+/* By their number. */
 static const struct export_format table[] = {
 	{FORMAT_TEXT, "text", "txt", true, false, "for people"},
 	{FORMAT_FOLDED, "folded", "folded collapsed", true, false, "a stack a line, flamegraph.pl"},
@@ -90,9 +91,7 @@ int export_new(enum file_format format, FILE *to, const struct theme *theme, str
 		return -ENOMEM;
 	e->to = to;
 	e->theme = theme;
-	for (size_t i = 0; i < FORMATS; i++)
-		if (table[i].format == format)
-			e->format = &table[i];
+	e->format = &table[format];
 	return 0;
 }
 
@@ -115,32 +114,19 @@ static int flush(FILE *to)
 
 static int write_model(struct exporter *e)
 {
+	static int (*const writers[])(FILE *, const struct export_model *) = {
+		[FORMAT_JSON] = export_json,	   [FORMAT_PERF] = export_perf,
+		[FORMAT_PPROF] = export_pprof,	   [FORMAT_SPEEDSCOPE] = export_speedscope,
+		[FORMAT_FIREFOX] = export_firefox,
+	};
+	enum file_format format = e->format->format;
 	int err;
 
 	errno = 0;
-	switch (e->format->format) {
-	case FORMAT_JSON:
-		err = export_json(e->to, &e->model);
-		break;
-	case FORMAT_PERF:
-		err = export_perf(e->to, &e->model);
-		break;
-	case FORMAT_PPROF:
-		err = export_pprof(e->to, &e->model);
-		break;
-	case FORMAT_SPEEDSCOPE:
-		err = export_speedscope(e->to, &e->model);
-		break;
-	case FORMAT_SVG:
-	case FORMAT_ICICLE:
-		err = export_svg(e->to, &e->model, e->theme, e->format->format == FORMAT_ICICLE);
-		break;
-	case FORMAT_FIREFOX:
-		err = export_firefox(e->to, &e->model);
-		break;
-	default:
-		err = -EINVAL;
-	}
+	if (format == FORMAT_SVG || format == FORMAT_ICICLE)
+		err = export_svg(e->to, &e->model, e->theme, format == FORMAT_ICICLE);
+	else
+		err = writers[format](e->to, &e->model);
 	if (!err && ferror(e->to) && errno)
 		err = -errno;
 	return err ? err : flush(e->to);

@@ -21,9 +21,9 @@ enum file_format {
 	FORMAT_PERF,
 	FORMAT_PPROF,
 	FORMAT_SPEEDSCOPE,
-	FORMAT_FIREFOX,
 	FORMAT_SVG,
 	FORMAT_ICICLE,
+	FORMAT_FIREFOX,
 };
 
 struct export_model;
@@ -36,10 +36,7 @@ struct export_format {
 	enum file_format format;
 	const char *name;     /* of --format */
 	const char *suffixes; /* of file names, separated by blanks; the first one is suggested */
-	/*
-	 * A report for each refresh, one after another; else one file of all refreshes at the end.
-	 */
-	bool stream;
+	bool stream; /* a report for each refresh; else one file of all refreshes at the end */
 	bool binary;
 	const char *help;
 };

@@ -39,19 +39,11 @@ struct firefox_writer {
 	uint32_t stamp;
 };
 
-static enum category category(enum func_kind kind)
-{
-	switch (kind) {
-	case FUNC_KERNEL:
-		return CATEGORY_KERNEL;
-	case FUNC_JIT:
-		return CATEGORY_JIT;
-	case FUNC_END:
-		return CATEGORY_END;
-	default:
-		return CATEGORY_USER;
-	}
-}
+static const enum category categories[] = {[FUNC_USER] = CATEGORY_USER,
+					   [FUNC_INLINE] = CATEGORY_USER,
+					   [FUNC_KERNEL] = CATEGORY_KERNEL,
+					   [FUNC_JIT] = CATEGORY_JIT,
+					   [FUNC_END] = CATEGORY_END};
 
 static double milliseconds(uint64_t ns)
 {
@@ -140,7 +132,7 @@ static void write_number(struct firefox_writer *w, uint32_t i, uint32_t number)
 
 static void write_category(struct firefox_writer *w, uint32_t i, uint32_t func)
 {
-	fprintf(w->to, "%s%d", i ? "," : "", (int)category(w->c->funcs[func].kind));
+	fprintf(w->to, "%s%d", i ? "," : "", (int)categories[w->c->funcs[func].kind]);
 }
 
 static void write_samples(struct firefox_writer *w, const struct export_model_sample *samples,
@@ -222,8 +214,7 @@ static void write_stacks(struct firefox_writer *w)
 		else
 			fprintf(w->to, "%u", w->nodes.numbers[parent].value);
 	}
-	fputs("],", w->to);
-	fputs("\"category\":[", w->to);
+	fputs("],\"category\":[", w->to);
 	for (uint32_t i = 0; i < w->nodes.count; i++)
 		write_category(w, i, c->nodes[w->nodes.list[i]].func);
 	fputs("],", w->to);
@@ -251,8 +242,7 @@ static void write_funcs(struct firefox_writer *w)
 		fprintf(w->to, "%s%d", i ? "," : "",
 			module->stamp == w->stamp ? (int)module->value : -1);
 	}
-	fputs("],", w->to);
-	fputs("\"fileName\":[", w->to);
+	fputs("],\"fileName\":[", w->to);
 	for (uint32_t i = 0; i < w->funcs.count; i++) {
 		uint32_t file = c->funcs[w->funcs.list[i]].file;
 
@@ -273,16 +263,14 @@ static void write_funcs(struct firefox_writer *w)
 	write_same(w, "type", RESOURCE_LIBRARY, w->modules.count);
 	fprintf(w->to, "\"length\":%u},\n\"stringArray\":[", w->modules.count);
 	for (uint32_t i = 0; i < w->funcs.count; i++) {
-		fputs(i ? "," : "", w->to);
-		json_string(w->to, export_name(name, c, w->funcs.list[i]));
+		json_string(w->to, i ? "," : "", export_name(name, c, w->funcs.list[i]));
 	}
 	for (uint32_t i = 0; i < w->modules.count; i++) {
-		fputs(i || w->funcs.count ? "," : "", w->to);
-		json_string(w->to, export_model_text(c, c->modules[w->modules.list[i]].name));
+		json_string(w->to, i || w->funcs.count ? "," : "",
+			    export_model_text(c, c->modules[w->modules.list[i]].name));
 	}
 	for (uint32_t i = 0; i < w->files.count; i++) {
-		fputc(',', w->to);
-		json_string(w->to, export_model_text(c, c->files[w->files.list[i]]));
+		json_string(w->to, ",", export_model_text(c, c->files[w->files.list[i]]));
 	}
 	fputs("]", w->to);
 }
@@ -296,9 +284,8 @@ static void write_thread(struct firefox_writer *w, const struct export_model_sam
 	fputs("{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
 	      "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"name\":",
 	      w->to);
-	json_string(w->to, export_model_thread(w->c, samples->proc, samples->tid));
-	fputs(",\"processName\":", w->to);
-	json_string(w->to, export_model_text(w->c, proc->comm));
+	json_string(w->to, "", export_model_thread(w->c, samples->proc, samples->tid));
+	json_string(w->to, ",\"processName\":", export_model_text(w->c, proc->comm));
 	fprintf(w->to, ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%u,\n",
 		tid == (uint32_t)proc->pid ? "true" : "false", (int)proc->pid, tid);
 	write_samples(w, samples, count);
@@ -350,12 +337,12 @@ static void write_libs(struct firefox_writer *w)
 		fputs(i ? ",\n{" : "\n{", w->to);
 		for (int f = 0; f < 4; f++) {
 			fprintf(w->to, "\"%s\":", fields[f]);
-			json_string(w->to, export_model_text(c, c->modules[i].name));
+			json_string(w->to, "", export_model_text(c, c->modules[i].name));
 			fputc(',', w->to);
 		}
 		fputs("\"breakpadId\":\"\",\"arch\":\"\",\"codeId\":", w->to);
 		if (*export_model_text(c, c->modules[i].build))
-			json_string(w->to, export_model_text(c, c->modules[i].build));
+			json_string(w->to, "", export_model_text(c, c->modules[i].build));
 		else
 			fputs("null", w->to);
 		fputc('}', w->to);

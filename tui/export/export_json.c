@@ -45,7 +45,7 @@ static void write_head(FILE *to, const struct export_model *c)
 	/* The decimal point is a point in any locale. */
 	fprintf(to, ",\"seconds\":%" PRIu64 ".%09u,\"event\":", h->elapsed / 1000000000u,
 		(unsigned int)(h->elapsed % 1000000000u));
-	json_string(to, h->event);
+	json_string(to, "", h->event);
 	fprintf(to,
 		",\"frequency\":%u,\"cpus\":%u,\"samples\":%" PRIu64 ",\"user_samples\":%" PRIu64
 		",\"kernel_samples\":%" PRIu64 ",\"taken\":%" PRIu64 ",\"filtered\":%" PRIu64
@@ -71,11 +71,9 @@ static void write_procs(FILE *to, const struct export_model *c, const uint64_t *
 		const struct export_model_proc *proc = &c->procs[i];
 
 		fprintf(to, "%s{\"pid\":%d,\"name\":", i ? "," : "", (int)proc->pid);
-		json_string(to, export_model_text(c, proc->comm));
-		fputs(",\"user\":", to);
-		json_string(to, export_model_text(c, proc->user));
-		fputs(",\"command\":", to);
-		json_string(to, export_model_text(c, proc->command));
+		json_string(to, "", export_model_text(c, proc->comm));
+		json_string(to, ",\"user\":", export_model_text(c, proc->user));
+		json_string(to, ",\"command\":", export_model_text(c, proc->command));
 		fprintf(to, ",\"threads\":%u,\"exited\":%s,\"samples\":%" PRIu64 "}",
 			proc->nthreads, proc->exited ? "true" : "false", samples[i]);
 	}
@@ -90,7 +88,7 @@ static void write_threads(FILE *to, const struct export_model *c)
 
 		fprintf(to, "%s{\"process\":%u,\"thread\":%u,\"name\":", i ? "," : "", thread->proc,
 			thread->tid);
-		json_string(to, export_model_text(c, thread->comm));
+		json_string(to, "", export_model_text(c, thread->comm));
 		fputc('}', to);
 	}
 	fputc(']', to);
@@ -98,19 +96,23 @@ static void write_threads(FILE *to, const struct export_model *c)
 
 static void write_funcs(FILE *to, const struct export_model *c, const struct export_model_sum *sums)
 {
+	static const char *const kinds[] = {[FUNC_USER] = "user",
+					    [FUNC_KERNEL] = "kernel",
+					    [FUNC_INLINE] = "inline",
+					    [FUNC_JIT] = "jit",
+					    [FUNC_END] = "end"};
+
 	fputs(",\"functions\":[", to);
 	for (uint32_t i = 0; i < c->nfuncs; i++) {
 		const struct export_model_func *func = &c->funcs[i];
 
 		fprintf(to, "%s{\"name\":", i ? "," : "");
-		json_string(to, export_model_text(c, func->name));
-		fputs(",\"module\":", to);
-		json_string(to, export_model_text(c, func->module));
+		json_string(to, "", export_model_text(c, func->name));
+		json_string(to, ",\"module\":", export_model_text(c, func->module));
 		fprintf(to, ",\"kind\":\"%s\",\"self\":%" PRIu64 ",\"total\":%" PRIu64,
-			export_kind(func->kind), sums[i].self, sums[i].total);
+			kinds[func->kind], sums[i].self, sums[i].total);
 		if (func->file != EXPORT_MODEL_NONE) {
-			fputs(",\"file\":", to);
-			json_string(to, export_model_text(c, c->files[func->file]));
+			json_string(to, ",\"file\":", export_model_text(c, c->files[func->file]));
 			fprintf(to, ",\"line\":%u", func->line);
 		}
 		fputc('}', to);

@@ -53,16 +53,9 @@ void export_model_free(struct export_model *c)
 
 /* --- strings, modules, functions ------------------------------------------------------------- */
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-	return idtable_mix(hash, 1);
-}
-
 static int64_t add_module(struct export_model *c, const char *name)
 {
-	uint32_t hash = (uint32_t)hash_text(2, name), id;
+	uint32_t hash = idtable_text(name), id;
 
 	for (uint32_t at = hash; (id = idtable_next(&c->module_index, hash, &at)) != IDTABLE_NONE;)
 		if (!strcmp(export_model_text(c, c->modules[id].name), name))
@@ -88,7 +81,8 @@ static int64_t add_func(struct export_model *c, enum func_kind kind, const char 
 
 	text_clean(name, sizeof(name), dirty, strlen(dirty));
 	text_clean(module, sizeof(module), dirty_module, strlen(dirty_module));
-	hash = (uint32_t)hash_text(hash_text((uint64_t)kind + 3, name), module);
+	hash = (uint32_t)idtable_mix(idtable_text(name),
+				     idtable_mix((uint64_t)kind, idtable_text(module)));
 	for (uint32_t at = hash; (id = idtable_next(&c->func_index, hash, &at)) != IDTABLE_NONE;) {
 		func = &c->funcs[id];
 		if (func->kind == kind && !strcmp(export_model_text(c, func->name), name) &&
@@ -114,7 +108,7 @@ static int64_t add_func(struct export_model *c, enum func_kind kind, const char 
 
 static int64_t add_file(struct export_model *c, const char *path)
 {
-	uint32_t hash = (uint32_t)hash_text(1, path), id;
+	uint32_t hash = idtable_text(path), id;
 
 	for (uint32_t at = hash; (id = idtable_next(&c->file_index, hash, &at)) != IDTABLE_NONE;)
 		if (!strcmp(export_model_text(c, c->files[id]), path))

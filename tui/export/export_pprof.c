@@ -179,11 +179,6 @@ static uint64_t string_file(const struct pprof_writer *w, uint32_t file)
 	return string_comm(w, w->c->nprocs) + w->c->nthreads + file;
 }
 
-static uint64_t string_cpu(const struct pprof_writer *w, uint32_t cpu)
-{
-	return string_file(w, w->c->nfiles) + cpu;
-}
-
 static int write_strings(struct pprof_writer *w)
 {
 	static const char *const fixed[] = {
@@ -334,7 +329,7 @@ static int write_sample(struct pprof_writer *w, const struct export_model_sample
 		put_label(w, STRING_THREAD_COMM, string_thread(w, sample->proc, sample->tid), 0);
 	/* A text: pprof takes the number 0 for a missing one. */
 	if (sample->cpu)
-		put_label(w, STRING_CPU, string_cpu(w, sample->cpu - 1u), 0);
+		put_label(w, STRING_CPU, string_file(w, w->c->nfiles) + sample->cpu - 1u, 0);
 	return emit(w, PROFILE_SAMPLE);
 }
 

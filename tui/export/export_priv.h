@@ -41,13 +41,12 @@ int export_svg_samples(struct flametree *t, const struct export_model *c, int si
 int export_svg_tree(FILE *to, struct flametree *t, const struct theme *theme,
 		    const struct svg_look *look);
 
-/* A string with its quotes. Bytes that are not UTF-8 become '?'. */
-void json_string(FILE *to, const char *text);
+/* A string with its quotes, and as it is what stands before. Bytes that are not UTF-8 become '?'.
+ */
+void json_string(FILE *to, const char *before, const char *text);
 /* Escapes text and attributes. What XML cannot contain becomes '?'. */
 void xml_text(FILE *to, const char *text);
 
-/* "user", "kernel", ... */
-const char *export_kind(enum func_kind kind);
 /*
  * The function for formats without kinds: the reason of an end is in brackets. The longest name is
  * EXPORT_NAME_MAX - 1 bytes.

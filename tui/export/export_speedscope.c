@@ -18,11 +18,9 @@ static void write_frames(FILE *to, const struct export_model *c)
 	for (uint32_t i = 0; i < c->nfuncs; i++) {
 		const char *module = export_model_text(c, c->funcs[i].module);
 
-		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", to);
-		json_string(to, export_name(name, c, i));
+		json_string(to, i ? ",\n{\"name\":" : "\n{\"name\":", export_name(name, c, i));
 		if (*module) {
-			fputs(",\"file\":", to);
-			json_string(to, module);
+			json_string(to, ",\"file\":", module);
 		}
 		fputc('}', to);
 	}
@@ -42,8 +40,7 @@ static void write_profile(FILE *to, const struct export_model *c,
 			 export_model_thread(c, samples->proc, samples->tid), samples->tid);
 	else
 		snprintf(name, sizeof(name), "%s (%d)", comm, (int)proc->pid);
-	fputs("{\"type\":\"sampled\",\"name\":", to);
-	json_string(to, name);
+	json_string(to, "{\"type\":\"sampled\",\"name\":", name);
 	fputs(",\"unit\":\"none\",\"samples\":[", to);
 	for (size_t i = 0; i < count; i++) {
 		uint32_t n = export_model_frames(c, samples[i].node, frames);

@@ -12,12 +12,12 @@
 
 #define TEXT_MAX 2048 /* bytes of a name or a command line, and NUL */
 
-void json_string(FILE *to, const char *text)
+void json_string(FILE *to, const char *before, const char *text)
 {
 	char clean[TEXT_MAX];
 
 	text_clean(clean, sizeof(clean), text, strlen(text));
-	fputc('"', to);
+	fprintf(to, "%s\"", before);
 	for (const char *s = clean; *s; s++) {
 		if (*s == '"' || *s == '\\')
 			fputc('\\', to);
@@ -55,22 +55,6 @@ void xml_text(FILE *to, const char *text)
 		default:
 			fputc(*s, to);
 		}
-	}
-}
-
-const char *export_kind(enum func_kind kind)
-{
-	switch (kind) {
-	case FUNC_KERNEL:
-		return "kernel";
-	case FUNC_INLINE:
-		return "inline";
-	case FUNC_JIT:
-		return "jit";
-	case FUNC_END:
-		return "end";
-	default:
-		return "user";
 	}
 }
 

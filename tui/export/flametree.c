@@ -9,20 +9,10 @@
 #include "symbols/base/grow.h"
 #include "tui/util/share.h"
 
-static uint32_t text_hash(enum role role, const char *name, const char *detail)
-{
-	uint64_t hash = (uint64_t)role;
-
-	for (; *name; name++)
-		hash = idtable_mix(hash, (unsigned char)*name);
-	for (; *detail; detail++)
-		hash = idtable_mix(~hash, (unsigned char)*detail);
-	return (uint32_t)hash;
-}
-
 int64_t flametree_frame(struct flametree *t, enum role role, const char *name, const char *detail)
 {
-	uint32_t hash = text_hash(role, name, detail), id;
+	uint64_t text = idtable_mix(idtable_text(name), idtable_text(detail));
+	uint32_t hash = (uint32_t)idtable_mix((uint64_t)role, text), id;
 	struct flametree_frame frame = {.role = role};
 
 	for (uint32_t at = hash; (id = idtable_next(&t->frame_index, hash, &at)) != IDTABLE_NONE;)

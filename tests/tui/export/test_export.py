@@ -8,7 +8,7 @@ samples of each function, exactly.
 
 Covers: tui/export/export_json.c tui/export/export_perf.c tui/export/export_pprof.c tui/export/export_speedscope.c
 Covers: tui/export/export_firefox.c tui/export/export_svg.c tui/export/export_text.c tui/export/export_model.c tui/export/export_places.c
-Covers: tui/util/textpool.c tui/export/flametree.c
+Covers: tui/util/textpool.h tui/export/flametree.c
 """
 
 import collections
