@@ -41,7 +41,7 @@ static void check_inventory(struct session_names *names, uint32_t slice)
 	struct cursor content;
 
 	/* Its contents have a fuzzer of their own, since they involve half of the program. */
-	if (session_names_inventory(names, slice, &content) == SESSION_NAMES_NONE)
+	if (session_names_state(names, SESSION_INVENTORY, slice, &content) == SESSION_NAMES_NONE)
 		return;
 	require(content.at <= content.end && !content.bad);
 	while (content.at < content.end && !content.bad)

@@ -20,7 +20,6 @@
 #include "tui/profile/celltable.h"
 #include "tui/session/feeder_priv.h"
 #include "tui/profile/profile.h"
-#include "tui/query/query.h"
 #include "tui/session/session_inventory.h"
 #include "tui/session/session_read.h"
 #include "tui/session/session_walk.h"
@@ -45,7 +44,7 @@ static void feed_inventory(struct feeder *f, uint32_t n)
 {
 	struct inventory *inv = NULL;
 	struct cursor content;
-	uint32_t number = session_names_inventory(f->names, n, &content);
+	uint32_t number = session_names_state(f->names, SESSION_INVENTORY, n, &content);
 
 	if (number == f->inventory)
 		return;
@@ -60,7 +59,7 @@ static void feed_walk(struct feeder *f, uint32_t n)
 {
 	struct inspection *walk = NULL;
 	struct cursor content;
-	uint32_t number = session_names_walk(f->names, n, &content);
+	uint32_t number = session_names_state(f->names, SESSION_WALK, n, &content);
 
 	if (number == f->walk)
 		return;
@@ -297,23 +296,16 @@ static void rewind_all(struct feeder *f)
 		f->lines[i] = FEEDER_NONE;
 }
 
-/* The window and the time before, and some more, are fed slice by slice. */
-static uint64_t single_ns(const struct feeder *f)
-{
-	unsigned int window;
-
-	profile_lock(f->profile);
-	window = profile_window(f->profile);
-	profile_unlock(f->profile);
-	return (2 * window + 5) * NS_PER_SEC;
-}
-
 int feeder_go(struct feeder *f, uint32_t first, uint32_t from, uint32_t next)
 {
-	uint64_t end = session_time(f->session, next - 1), alone = single_ns(f);
+	uint64_t end = session_time(f->session, next - 1), alone;
 	uint32_t single = next, figures;
 	int err = 0;
 
+	/* The window and the time before, and some more, are fed slice by slice. */
+	profile_lock(f->profile);
+	alone = (2 * profile_window(f->profile) + 5) * NS_PER_SEC;
+	profile_unlock(f->profile);
 	if (next < from) {
 		rewind_all(f);
 		from = first;
@@ -412,21 +404,15 @@ int feeder_new(struct profile *p, struct session *s, struct feeder **out)
 	return 0;
 }
 
-static void put_stacks(struct feeder *f)
-{
-	profile_lock(f->profile);
-	for (uint32_t i = 0; i < session_names_counts(f->names).stacks; i++)
-		if (f->stacks[i] != FEEDER_NONE)
-			profile_stack_put(f->profile, f->stacks[i]);
-	profile_unlock(f->profile);
-}
-
 void feeder_free(struct feeder *f)
 {
 	if (!f)
 		return;
-	if (f->stacks)
-		put_stacks(f);
+	profile_lock(f->profile);
+	for (uint32_t i = 0; f->stacks && i < session_names_counts(f->names).stacks; i++)
+		if (f->stacks[i] != FEEDER_NONE)
+			profile_stack_put(f->profile, f->stacks[i]);
+	profile_unlock(f->profile);
 	free(f->funcs);
 	free(f->stacks);
 	free(f->lines);

@@ -469,9 +469,10 @@ uint32_t session_names_change(const struct session_names *n, uint32_t number)
 	return AT(n, CHANGES, struct names_change, number)->id;
 }
 
-static uint32_t state_at(const struct session_names *n, enum list_kind kind, uint32_t slice,
-			 struct cursor *content)
+uint32_t session_names_state(const struct session_names *n, enum session_record type,
+			     uint32_t slice, struct cursor *content)
 {
+	enum list_kind kind = type == SESSION_WALK ? WALKS : INVENTORIES;
 	uint32_t low = (uint32_t)SEARCH(count_of(n, kind), i,
 					AT(n, kind, struct names_state, i)->slice <= slice);
 	const struct names_state *state;
@@ -483,17 +484,6 @@ static uint32_t state_at(const struct session_names *n, enum list_kind kind, uin
 	content->end = content->at + state->size;
 	content->bad = false;
 	return low - 1;
-}
-
-uint32_t session_names_inventory(const struct session_names *n, uint32_t slice,
-				 struct cursor *content)
-{
-	return state_at(n, INVENTORIES, slice, content);
-}
-
-uint32_t session_names_walk(const struct session_names *n, uint32_t slice, struct cursor *content)
-{
-	return state_at(n, WALKS, slice, content);
 }
 
 struct session_line session_names_line(const struct session_names *n, uint32_t number)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "tui/profile/profile.h"
+#include "tui/session/session.h"
 
 #define SESSION_NAMES_MAX  ((size_t)512 << 20)
 #define SESSION_NAMES_NONE UINT32_MAX
@@ -56,14 +57,11 @@ int64_t session_names_pid(struct session_names *names, uint32_t id, uint32_t sli
 uint32_t session_names_change(const struct session_names *names, uint32_t number);
 
 /*
- * The record of what was in the shards at the end of a slice: its number, only for comparison, and
- * its content; SESSION_NAMES_NONE.
+ * The record of what was in the shards (SESSION_INVENTORY) or the last captured walk (SESSION_WALK)
+ * at the end of a slice: its number, only for comparison, and its content; SESSION_NAMES_NONE.
  */
-uint32_t session_names_inventory(const struct session_names *names, uint32_t slice,
-				 struct cursor *content);
-/* Likewise the last captured walk. */
-uint32_t session_names_walk(const struct session_names *names, uint32_t slice,
-			    struct cursor *content);
+uint32_t session_names_state(const struct session_names *names, enum session_record type,
+			     uint32_t slice, struct cursor *content);
 
 struct session_line { /* the hottest line of a function, from some slice on */
 	uint32_t func;
