@@ -243,17 +243,6 @@ static bool batch_wait(struct source *source, struct child *command, int signals
 	return true;
 }
 
-/* False: the last slice was lost, and the one before has its report. */
-static bool has_more(struct profile *profile, uint64_t *committed)
-{
-	uint64_t before = *committed;
-
-	profile_lock(profile);
-	*committed = query_slices(profile);
-	profile_unlock(profile);
-	return *committed != before;
-}
-
 /* Reports until the end. */
 static int batch_loop(struct profile *profile, struct source *source, struct child *command,
 		      const struct options *options, struct exporter *exporter, int signals)
@@ -263,7 +252,7 @@ static int batch_loop(struct profile *profile, struct source *source, struct chi
 	bool streams = export_streams(exporter);
 	bool one = options->at_end && streams;
 	struct batch_event event = {0};
-	uint64_t seen = 0, slices, committed = 0, serial = 0, asked = 0;
+	uint64_t seen = 0, slices, before, committed = 0, serial = 0, asked = 0;
 	bool finished = false;
 	int err = 0;
 
@@ -277,7 +266,12 @@ static int batch_loop(struct profile *profile, struct source *source, struct chi
 			continue;
 		if (options->replay && !streams)
 			batch_event(stderr, options->replay, profile, &event);
-		if (has_more(profile, &committed) && !one)
+		before = committed;
+		profile_lock(profile);
+		committed = query_slices(profile);
+		profile_unlock(profile);
+		/* If the last slice was lost, the one before has its report. */
+		if (committed != before && !one)
 			err = export_add(exporter, profile, &q);
 		source_post(source, SOURCE_NEXT, NULL);
 		seen = slices;
@@ -351,8 +345,7 @@ static void allow_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* All output is complete by now, except for a recording: if that is not whole, the run has
- * failed. */
+/* All output is complete but for a recording: if that is not whole, the run has failed. */
 static int leave(struct source *source, struct child *command, int status)
 {
 	char error[1024];

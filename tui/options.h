@@ -20,7 +20,6 @@
 struct collector_options;
 struct event;
 struct player_options;
-struct query;
 struct screenshot_options;
 struct ui_options;
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What every key does that is not a view's own, and in which order actions, overlay and view get a
- * key.
- */
+/* What a key does that is not a view's own, and in which order actions, overlay and view get it. */
 #include "tui/app/actions.h"
 
 #include <stddef.h>

@@ -32,8 +32,7 @@ void ui_free(struct ui *ui);
 
 /* Sets the time of now and the clock of the header, which stands still on a frozen screen. */
 void ui_set_time(struct ui *ui);
-/* Loads what the current view shows from the profile, under its lock, unless the view is frozen.
- * -ENOMEM. */
+/* Loads what the current view shows from the profile, unless the view is frozen. -ENOMEM. */
 int ui_refresh(struct ui *ui);
 /* Does what the key means; returns the enum ui_flags that are left to the caller: UI_REDRAW,
  * UI_REPAINT, UI_QUIT, UI_PICTURE, UI_WRITE, UI_THEME, UI_SAVE, UI_COPY. */

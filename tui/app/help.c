@@ -10,7 +10,6 @@
 #include "bpf/tracker/inventory.h"
 #include "tui/screen/keymap.h"
 #include "tui/profile/profile.h"
-#include "tui/query/query.h"
 #include "tui/ui/view.h"
 
 #define KEYS_WIDTH 15

@@ -13,7 +13,6 @@
 #include "tui/ui/plain_list.h"
 
 struct inspection;
-struct ui;
 
 struct plain_writer {
 	struct plain_list now;

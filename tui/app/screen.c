@@ -105,15 +105,6 @@ static int screen_open(struct screen *s, const struct ui_options *options)
 	return s->grid ? 0 : -ENOMEM;
 }
 
-static void draw(struct screen *s)
-{
-	uint64_t start = clock_ns(CLOCK_MONOTONIC);
-
-	ui_draw(s->ui, s->grid);
-	terminal_show(s->terminal, s->grid, s->theme);
-	s->ui->draw_ns = clock_ns(CLOCK_MONOTONIC) - start;
-}
-
 static void resize(struct screen *s)
 {
 	int rows, cols;
@@ -294,8 +285,13 @@ static void run(struct screen *s)
 
 		if (flags & UI_REPAINT)
 			terminal_repaint(s->terminal);
-		if (flags & UI_REDRAW)
-			draw(s);
+		if (flags & UI_REDRAW) {
+			uint64_t start = clock_ns(CLOCK_MONOTONIC);
+
+			ui_draw(s->ui, s->grid);
+			terminal_show(s->terminal, s->grid, s->theme);
+			s->ui->draw_ns = clock_ns(CLOCK_MONOTONIC) - start;
+		}
 		flags = 0;
 		terminal_mouse_on(s->terminal, !s->ui->no_mouse);
 		/* Up to the next second. */

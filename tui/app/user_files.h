@@ -2,9 +2,7 @@
 #ifndef STACKTOP_TUI_APP_USER_FILES_H
 #define STACKTOP_TUI_APP_USER_FILES_H
 
-/*
- * The files that a screen or --plain reads and writes: settings, theme, samples.
- */
+/* The files that a screen or --plain reads and writes: settings, theme, samples. */
 
 #include <stdbool.h>
 
@@ -24,8 +22,7 @@ struct writer;
  */
 int user_files_open(struct ui *ui, const struct ui_options *options, bool screen,
 		    struct theme **theme, struct settings_thread **keeper);
-/* A copy of the samples that are shown, and the query for it. -ENOENT: their process is gone;
- * -ENOMEM. */
+/* The samples that are shown, and the query for them. -ENOENT: their process is gone; -ENOMEM. */
 int user_files_copy(struct ui *ui, struct profile **copy, struct query *q);
 /* Begins to write the samples that are shown to ui->output; what hinders it becomes a notice.
  * *writer is the one of the last time, NULL: there is none; the caller frees it. */

@@ -68,17 +68,6 @@ void accounting_restart(struct accounting *b)
 }
 
 /*
- * The ticks of a slice are those that it accounts for. A sample found before it was due by the
- * clock makes them more than the clock's, and fewer in the slice that follows.
- */
-static uint64_t accounted(const struct accounting *b, const struct profile_health *h)
-{
-	if (b->now.ticks.due <= b->base.ticks.due)
-		return 0; /* the event has no clock */
-	return h->taken + h->idle + h->loss[LOSS_THROTTLED] + h->loss[LOSS_MISSED];
-}
-
-/*
  * Samples that hit while the counts are read are in the counters already. Kernel stacks tell
  * exactly which samples hit the kernel; the counters are used only without such stacks.
  */
@@ -102,7 +91,14 @@ void accounting_fill(const struct accounting *books, bool no_kernel, struct prof
 	h->loss[LOSS_KERNEL] = delta(s->kernel_lost, b->kernel_lost);
 	h->loss[LOSS_THROTTLED] = delta(now->ticks.throttled, before->ticks.throttled);
 	h->loss[LOSS_MISSED] = delta(now->missed, before->missed);
-	h->ticks = accounted(books, h);
+	/*
+	 * The ticks of a slice are those that it accounts for. A sample found before it was due by
+	 * the clock makes them more than the clock's, and fewer in the slice that follows. 0: the
+	 * event has no clock.
+	 */
+	h->ticks = now->ticks.due <= books->base.ticks.due
+			   ? 0
+			   : h->taken + h->idle + h->loss[LOSS_THROTTLED] + h->loss[LOSS_MISSED];
 	h->samples += profile_lost(h);
 	h->user_samples = delta(s->user, b->user);
 	if (!no_kernel || h->user_samples > h->samples)

@@ -44,10 +44,7 @@ void accounting_fill(const struct accounting *b, bool no_kernel, struct profile_
  */
 bool accounting_warning(struct accounting *b, const struct profile_health *h, char *text,
 			size_t size);
-/*
- * Ends the slice. If it is not kept, its counters go into the next one, and its samples count as
- * lost.
- */
+/* Ends the slice. If it is not kept, its counters go into the next one, its samples are lost. */
 void accounting_close(struct accounting *b, bool kept, const struct sampler_count *counts,
 		      size_t ncounts);
 

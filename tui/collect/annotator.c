@@ -22,7 +22,6 @@
 #include "tui/collect/stack_ring.h"
 #include "tui/collect/lister.h"
 #include "tui/profile/board.h"
-#include "tui/query/query.h"
 #include "tui/symbolize/resolver.h"
 #include "tui/collect/stackcache.h"
 #include "tui/util/share.h"

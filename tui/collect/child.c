@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Two pipes: one holds the child back, the other, closed by a successful exec, returns the error of
- * a failed one.
- */
+/* Two pipes: one holds the child back, the other returns the error of an exec, which closes it. */
 #include "tui/collect/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -7,7 +7,6 @@
  * not even its first instruction is missed.
  */
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 struct child;

@@ -83,9 +83,7 @@ static void detach_user(void *arg, const char *name, bool known, uid_t uid)
 	post_user(arg, TRACKER_DETACH, name, known, uid);
 }
 
-/*
- * The tracker knows users by number, and looking up a name may take long. False: it is not a name.
- */
+/* The tracker knows users by number, and looking up a name may take long. False: it is none. */
 static bool by_user(struct collector *c, enum source_command command, const char *arg)
 {
 	static const char prefix[] = "user:";
@@ -139,10 +137,7 @@ void collector_post(struct source *source, enum source_command command, const ch
 	}
 }
 
-/*
- * Sampling stops before the slice ends, so that no sample of the old event is left for a slice of
- * its own.
- */
+/* Sampling stops before the slice ends, so that the old event has no samples for another one. */
 const struct event *collector_next_event(struct collector *c)
 {
 	const struct event *event = atomic_exchange(&c->wish, NULL);
@@ -158,10 +153,7 @@ const struct event *collector_next_event(struct collector *c)
 	return event;
 }
 
-/*
- * Counts of two events cannot be added up: earlier samples are forgotten. A frozen view keeps what
- * it has.
- */
+/* Counts of two events have no sum: earlier samples are forgotten. A frozen view keeps its own. */
 void collector_change_event(struct collector *c, const struct event *event)
 {
 	char text[256];

@@ -19,13 +19,9 @@
 #include "tui/profile/profile.h"
 
 struct annotator;
-struct capture_record;
-struct child;
-struct event;
 struct ksyms;
 struct procinfo;
 struct resolver;
-struct sampler;
 struct session_writer;
 struct stackcache;
 

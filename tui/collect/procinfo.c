@@ -194,20 +194,14 @@ static void ask_proc(struct procinfo *pi, struct profile_proc *info, uint64_t no
 		snprintf(info->cmdline, sizeof(info->cmdline), "[%s]", info->comm);
 }
 
-/* The PID belongs to another program or process by now. */
-static bool replaced(const struct procinfo *pi, const struct procinfo_proc *proc)
-{
-	const struct last_exec *last = &pi->last[(uint32_t)proc->info.pid % LAST_EXECS];
-
-	return last->pid == proc->info.pid && last->exec > proc->key.exec;
-}
-
 /* True if something changed that users see. */
 static bool refresh(struct procinfo *pi, struct procinfo_proc *proc, uint64_t now)
 {
 	const struct tracker_exec of = {proc->info.pid, proc->image, proc->key.exec};
 	struct profile_proc *info = &proc->info, before = *info;
-	bool over = replaced(pi, proc);
+	const struct last_exec *last = &pi->last[(uint32_t)info->pid % LAST_EXECS];
+	/* The PID belongs to another program or process by now. */
+	bool over = last->pid == info->pid && last->exec > proc->key.exec;
 	struct tracker_proc known;
 
 	if (info->exited)
@@ -314,9 +308,7 @@ int procinfo_update(struct procinfo *pi, uint64_t now)
 			err = feed(pi, proc);
 		if (err)
 			return err;
-		/*
-		 * The profile keeps what it needs; if the process is sampled again it is read anew.
-		 */
+		/* The profile keeps what it needs; if it is sampled again it is read anew. */
 		if (proc->info.exited || now - proc->sampled > UNSEEN_NS)
 			proc_drop(pi, proc);
 	}

@@ -7,7 +7,6 @@
  * and /proc, read anew every few seconds. Used by one thread, without the profile's lock.
  */
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -27,9 +27,7 @@ void users_free(struct users *users);
  */
 void users_name(struct users *users, uid_t uid, char *to, size_t size);
 
-/*
- * The result of users_find; known: there is such a user. It must not call this header's functions.
- */
+/* The result of users_find; known: there is such a user. It must not call functions of users.h. */
 typedef void users_found(void *arg, const char *name, bool known, uid_t uid);
 /*
  * Looks up the user of that name, or else of that number, in the thread, which then calls found,

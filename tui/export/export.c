@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Which formats there are, and when each is written: some as a report for each refresh, some once,
- * at the end.
- */
+/* Which formats there are, and when each is written: for each refresh, or once, at the end. */
 #include "tui/export/export.h"
 
 #include <errno.h>
@@ -17,16 +14,15 @@
 
 /* By their number. */
 static const struct export_format table[] = {
-	{FORMAT_TEXT, "text", "txt", true, false, "for people"},
-	{FORMAT_FOLDED, "folded", "folded collapsed", true, false, "a stack a line, flamegraph.pl"},
-	{FORMAT_JSON, "json", "json ndjson", true, false, "everything, an object a refresh"},
-	{FORMAT_PERF, "perf", "perf script", true, false, "as perf script prints it"},
-	{FORMAT_PPROF, "pprof", "pb.gz pprof", false, true, "go tool pprof"},
-	{FORMAT_SPEEDSCOPE, "speedscope", "speedscope.json speedscope", false, false,
-	 "speedscope.app"},
-	{FORMAT_SVG, "svg", "svg", false, false, "a flame graph for a browser"},
-	{FORMAT_ICICLE, "icicle", "icicle.svg", false, false, "the same, with its root above"},
-	{FORMAT_FIREFOX, "firefox", "firefox.json", false, false, "profiler.firefox.com"},
+	{FORMAT_TEXT, "text", "txt", true, "for people"},
+	{FORMAT_FOLDED, "folded", "folded collapsed", true, "a stack a line, flamegraph.pl"},
+	{FORMAT_JSON, "json", "json ndjson", true, "everything, an object a refresh"},
+	{FORMAT_PERF, "perf", "perf script", true, "as perf script prints it"},
+	{FORMAT_PPROF, "pprof", "pb.gz pprof", false, "go tool pprof"},
+	{FORMAT_SPEEDSCOPE, "speedscope", "speedscope.json speedscope", false, "speedscope.app"},
+	{FORMAT_SVG, "svg", "svg", false, "a flame graph for a browser"},
+	{FORMAT_ICICLE, "icicle", "icicle.svg", false, "the same, with its root above"},
+	{FORMAT_FIREFOX, "firefox", "firefox.json", false, "profiler.firefox.com"},
 };
 
 #define FORMATS (sizeof(table) / sizeof(*table))

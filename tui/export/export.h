@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 enum file_format {
@@ -26,7 +25,6 @@ enum file_format {
 	FORMAT_FIREFOX,
 };
 
-struct export_model;
 struct exporter;
 struct profile;
 struct query;
@@ -37,7 +35,6 @@ struct export_format {
 	const char *name;     /* of --format */
 	const char *suffixes; /* of file names, separated by blanks; the first one is suggested */
 	bool stream; /* a report for each refresh; else one file of all refreshes at the end */
-	bool binary;
 	const char *help;
 };
 

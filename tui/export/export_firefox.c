@@ -262,16 +262,13 @@ static void write_funcs(struct firefox_writer *w)
 	write_same(w, "host", "null", w->modules.count);
 	write_same(w, "type", RESOURCE_LIBRARY, w->modules.count);
 	fprintf(w->to, "\"length\":%u},\n\"stringArray\":[", w->modules.count);
-	for (uint32_t i = 0; i < w->funcs.count; i++) {
+	for (uint32_t i = 0; i < w->funcs.count; i++)
 		json_string(w->to, i ? "," : "", export_name(name, c, w->funcs.list[i]));
-	}
-	for (uint32_t i = 0; i < w->modules.count; i++) {
+	for (uint32_t i = 0; i < w->modules.count; i++)
 		json_string(w->to, i || w->funcs.count ? "," : "",
 			    export_model_text(c, c->modules[w->modules.list[i]].name));
-	}
-	for (uint32_t i = 0; i < w->files.count; i++) {
+	for (uint32_t i = 0; i < w->files.count; i++)
 		json_string(w->to, ",", export_model_text(c, c->files[w->files.list[i]]));
-	}
 	fputs("]", w->to);
 }
 

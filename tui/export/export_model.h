@@ -159,13 +159,9 @@ void export_model_places_free(struct export_model_places *places);
 /* The node of the caller: the parent of the function that the node is inlined into, if it is. */
 uint32_t export_model_caller(const struct export_model *c, uint32_t node);
 
-/*
- * Samples of each function: with it as the innermost frame, and with it at all, recursion counted
- * once.
- */
 struct export_model_sum {
-	uint64_t self;
-	uint64_t total;
+	uint64_t self;	/* samples with the function as the innermost frame */
+	uint64_t total; /* and with it at all, recursion counted once */
 };
 
 /* One for each function, in an array that the caller frees. NULL: no memory. */

@@ -24,9 +24,7 @@ int feeder_new(struct profile *p, struct session *s, struct feeder **out);
 /* The profile forgets what only the feeder held. f may be NULL. */
 void feeder_free(struct feeder *f);
 
-/*
- * Gives the profile the build-ids of the session's modules, for a caller that feeds nothing else.
- */
+/* Gives the profile the build-ids of the session's modules, for one who feeds nothing else. */
 void feeder_modules(struct feeder *f);
 /*
  * Feeds slice n, the successor of the last one; quiet: without its messages. -errno of

@@ -52,10 +52,7 @@ struct feeder {
  * -ENOMEM, or -EBADMSG.
  */
 
-/*
- * Lines that became known by slices from..to - 1; functions that are not in use yet get theirs
- * later.
- */
+/* Lines that became known by slices from..to - 1; functions not in use yet get theirs later. */
 int feeder_lines(struct feeder *f, uint32_t from, uint32_t to);
 /* The reference is kept to the end, so that stack and functions keep their ids. */
 int64_t feeder_stack(struct feeder *f, uint32_t id);

@@ -7,7 +7,6 @@
 #include "tui/session/session_define.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,6 @@
 #include "tui/util/idtable.h"
 #include "tui/profile/inspection.h"
 #include "tui/profile/profile.h"
-#include "tui/query/query.h"
 #include "tui/session/session.h"
 #include "tui/session/session_inventory.h"
 #include "tui/session/session_walk.h"
@@ -204,17 +202,6 @@ static void modules_update(struct session_definer *d, const struct profile *p)
 		bytes_put_number(&d->record, name);
 		bytes_put_number(&d->record, text);
 		define(d, SESSION_MODULE);
-	}
-}
-
-static void modules_forget(struct session_definer *d)
-{
-	struct known_module *module, *next;
-
-	HASH_ITER(hh, d->modules, module, next) {
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
-		HASH_DEL(d->modules, module);
-		free(module);
 	}
 }
 
@@ -462,10 +449,16 @@ struct session_definer *session_definer_new(void)
 
 void session_definer_free(struct session_definer *d)
 {
+	struct known_module *module, *next;
+
 	if (!d)
 		return;
 	strings_forget(d);
-	modules_forget(d);
+	HASH_ITER(hh, d->modules, module, next) {
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the table is freed, not the item */
+		HASH_DEL(d->modules, module);
+		free(module);
+	}
 	inspection_put(d->walk);
 	bytes_free(&d->waiting);
 	bytes_free(&d->definitions);

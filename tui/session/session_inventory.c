@@ -6,7 +6,6 @@
 #include "tui/session/session_inventory.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bpf/tracker/inventory.h"

@@ -96,9 +96,7 @@ static int chunk_read(struct session *s, uint64_t offset, struct session_chunk *
 	return crc == head->crc ? 0 : -EBADMSG;
 }
 
-/*
- * The content of the chunk that was read last, valid until the next is unpacked. Errors as above.
- */
+/* The content of the chunk that was read last, valid until the next one's. Errors as above. */
 static int chunk_unpack(struct session *s, const struct session_chunk *head, struct cursor *out)
 {
 	size_t n;

@@ -2,8 +2,7 @@
 #ifndef STACKTOP_TUI_SESSION_SESSION_WALK_H
 #define STACKTOP_TUI_SESSION_SESSION_WALK_H
 
-/* A captured walk with its steps (tui/profile/inspection.h) as a record of a session
- * (docs/SESSION.md). */
+/* A captured walk (tui/profile/inspection.h) as a record of a session (docs/SESSION.md). */
 
 struct cursor;
 struct inspection;

@@ -21,7 +21,6 @@
 #include "tui/profile/board.h"
 #include "tui/util/bytes.h"
 #include "tui/util/safepath.h"
-#include "tui/query/query.h"
 #include "tui/session/session.h"
 #include "tui/session/session_define.h"
 

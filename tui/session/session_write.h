@@ -34,10 +34,7 @@ void session_writer_free(struct session_writer *w);
  * slice. now: CLOCK_MONOTONIC ns.
  */
 bool session_wants_inventory(const struct session_writer *w, uint64_t now);
-/*
- * Notes what was just committed; the lock is held, without another commit in between. -ENOMEM,
- * -EFBIG.
- */
+/* Notes what was just committed; the lock is held since then. -ENOMEM, -EFBIG. */
 int session_note(struct session_writer *w, const struct profile *p,
 		 const struct profile_cell *cells, size_t ncells,
 		 const struct profile_health *health);

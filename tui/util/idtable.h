@@ -8,7 +8,6 @@
  * that churns for days stays as fast as a new one.
  */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,10 +26,7 @@ struct idtable {
 
 /* A zeroed struct is an empty table. */
 void idtable_free(struct idtable *table);
-/*
- * Makes room for that many ids in all, so that adding them cannot fail. -ENOMEM; the table is
- * unchanged.
- */
+/* Room for that many ids in all: adding them cannot fail. -ENOMEM: the table is unchanged. */
 int idtable_reserve(struct idtable *table, size_t ids);
 /* There must be room, and the id must not be in the table. */
 void idtable_add(struct idtable *table, uint32_t hash, uint32_t id);

@@ -10,7 +10,6 @@
 
 #include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/stat.h>
 
 enum safepath_flags {
