@@ -15,11 +15,10 @@
 #include <sys/types.h>
 
 #include "tui/export/export.h"
-#include "tui/session/replay_time.h"
+#include "tui/session/player.h"
 
 struct collector_options;
 struct event;
-struct player_options;
 struct screenshot_options;
 struct ui_options;
 

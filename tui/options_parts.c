@@ -5,7 +5,6 @@
 #include "tui/collect/collector.h"
 #include "tui/options.h"
 #include "tui/query/query.h"
-#include "tui/session/player.h"
 
 struct ui_options options_ui(const struct options *o)
 {

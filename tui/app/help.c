@@ -106,8 +106,6 @@ int help_draw(struct grid *g, int first, const struct profile_health *last,
 	return most;
 }
 
-/* --- over the screen ----------------------------------------------------------------------- */
-
 struct help {
 	int top, page; /* lines */
 };

@@ -55,8 +55,6 @@ void plain_writer_state(FILE *to, const struct ui *ui)
 	     sum->user_walks ? percent_of(sum->complete_walks, sum->user_walks) : 100.0, lost);
 }
 
-/* --- rows ---------------------------------------------------------------------------------- */
-
 static void write_row(FILE *to, size_t at, const struct plain_row *row, const char *how)
 {
 	line(to, "%zu. %s%.1f %% %s%s%s", at + 1, how, row->percent, row->name,
@@ -158,8 +156,6 @@ bool plain_writer_cursor(const struct ui *ui, char *to, size_t size)
 	plain_func(func, to, size);
 	return true;
 }
-
-/* --- a walk -------------------------------------------------------------------------------- */
 
 void plain_writer_walk(FILE *to, const struct inspection *walk)
 {

@@ -58,8 +58,6 @@ static void set_event(struct collector *c, const char *name)
 			      name);
 }
 
-/* --- attaching by user ----------------------------------------------------------------------- */
-
 static void post_user(struct collector *c, enum tracker_command command, const char *name,
 		      bool known, uid_t uid)
 {

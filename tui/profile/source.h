@@ -38,8 +38,8 @@ enum source_command {
 	SOURCE_PLAY,  /* or pause */
 	SOURCE_SPEED, /* arg: "+" or "-": the next faster or slower one */
 	SOURCE_STEP,  /* arg: slices to go forward, or back when negative; pauses */
-	SOURCE_JUMP, /* arg: "90", "14:03:20" (tui/session/replay_time.h), or "+10", "-10" from here
-		      */
+	SOURCE_JUMP,  /* arg: "90", "14:03:20" (tui/session/player.h), or "+10", "-10" from here
+		       */
 };
 
 struct source;

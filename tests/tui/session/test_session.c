@@ -4,7 +4,7 @@
  * reports, slice by slice, are compared with those of the replay.
  * Covers: tui/session/session_write.c tui/session/session_define.c tui/session/session_read.c
  * Covers: tui/session/session_names.c tui/session/session_slice.c tui/session/player.c
- * Covers: tui/session/feeder.c tui/session/feeder_names.c tui/session/replay_time.c
+ * Covers: tui/session/feeder.c tui/session/feeder_names.c
  * Covers: tui/profile/profile_get.c
  */
 #include <errno.h>
@@ -26,7 +26,6 @@
 #include "tui/profile/board.h"
 #include "tui/profile/source.h"
 #include "tui/export/folded.h"
-#include "tui/session/replay_time.h"
 #include "tui/session/player.h"
 #include "tui/session/session_read.h"
 
