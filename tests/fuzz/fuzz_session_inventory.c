@@ -2,13 +2,13 @@
 /* fuzz: -max_len=512 */
 /*
  * Bytes as a session's record of the tables in the shards.
- * Covers: tui/session/session_inventory.c
+ * Covers: tui/session/session_states.c
  */
 #include "tests/fuzz/fuzz.h"
 
 #include "bpf/tracker/inventory.h"
 #include "tui/util/bytes.h"
-#include "tui/session/session_inventory.h"
+#include "tui/session/session_states.h"
 
 static int take_input(const uint8_t *data, size_t size)
 {

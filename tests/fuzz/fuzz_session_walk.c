@@ -2,7 +2,7 @@
 /* fuzz: -max_len=8192 */
 /*
  * Bytes as a session's record of a captured walk, described in the inspector's words.
- * Covers: tui/session/session_walk.c tui/views/inspector.c
+ * Covers: tui/session/session_states.c tui/views/inspector.c
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -10,7 +10,7 @@
 #include "tui/util/bytes.h"
 #include "tui/profile/inspection.h"
 #include "tui/views/inspector.h"
-#include "tui/session/session_walk.h"
+#include "tui/session/session_states.h"
 
 static int take_input(const uint8_t *data, size_t size)
 {

@@ -20,9 +20,8 @@
 #include "tui/profile/celltable.h"
 #include "tui/session/feeder_priv.h"
 #include "tui/profile/profile.h"
-#include "tui/session/session_inventory.h"
 #include "tui/session/session_read.h"
-#include "tui/session/session_walk.h"
+#include "tui/session/session_states.h"
 
 #define NS_PER_SEC	1000000000ull
 #define TIMELINE_SHOWN	256

@@ -21,8 +21,7 @@
 #include "tui/profile/inspection.h"
 #include "tui/profile/profile.h"
 #include "tui/session/session.h"
-#include "tui/session/session_inventory.h"
-#include "tui/session/session_walk.h"
+#include "tui/session/session_states.h"
 
 #define STRINGS_BYTES ((size_t)16 << 20) /* then the known strings are forgotten */
 #define SPLITS_MAX    256

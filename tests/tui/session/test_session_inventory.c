@@ -2,7 +2,7 @@
 /*
  * What stands in the shards, recorded and replayed: field by field what was put in, at the moment
  * when it stood there, and nothing but an error from what is cut off or changed.
- * Covers: tui/session/session_inventory.c tui/profile/board.c tui/util/bytes.h
+ * Covers: tui/session/session_states.c tui/profile/board.c tui/util/bytes.h
  */
 #include <locale.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 #include "tests/support/typist.h"
 #include "tui/profile/board.h"
 #include "tui/util/bytes.h"
-#include "tui/session/session_inventory.h"
+#include "tui/session/session_states.h"
 
 #define MOMENT ((uint64_t)1 << 62)
 

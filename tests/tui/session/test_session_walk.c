@@ -3,7 +3,7 @@
  * A captured walk, recorded and replayed: the inspector says the same words about each of its steps
  * and the stack has the same words in it; and nothing but an error comes from what is cut off or
  * changed, or it can be shown.
- * Covers: tui/session/session_walk.c tui/util/bytes.h
+ * Covers: tui/session/session_states.c tui/util/bytes.h
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include "tui/profile/board.h"
 #include "tui/util/bytes.h"
 #include "tui/views/inspector.h"
-#include "tui/session/session_walk.h"
+#include "tui/session/session_states.h"
 
 static struct inspection *take(const uint8_t *data, size_t size, int *err)
 {
