@@ -5,8 +5,7 @@
  * chunks (type, time in 100 ms, two bytes of size, content), which get header, compression and
  * checksum here, so that the fuzzer reaches their content. A session that opens is read in all
  * directions, and, with bit 1, replayed and reported on, which takes a thread.
- * Covers: tui/session/session_read.c tui/session/session_names.c
- * Covers: tui/session/session_slice.c tui/session/player.c
+ * Covers: tui/session/session_read.c tui/session/session_names.c tui/session/player.c
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/session_checks.h"

@@ -5,14 +5,14 @@
  * compression around them, which fuzz_session has: that makes a hundred times as many runs. Each
  * chunk is a byte (0 to 127: definitions, else a slice), a byte of size, content. Weighing inputs
  * by the rarity of their features would take two thirds of the time, so -entropic=0.
- * Covers: tui/session/session_names.c tui/session/session_slice.c tui/util/bytes.h
+ * Covers: tui/session/session_names.c tui/session/session_read.c tui/util/bytes.h
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/session_checks.h"
 
 #include "tui/util/bytes.h"
 #include "tui/session/session_names.h"
-#include "tui/session/session_slice.h"
+#include "tui/session/session_read.h"
 
 static void check_proc(struct session_names *names, uint32_t id, uint32_t slice)
 {

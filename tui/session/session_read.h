@@ -11,15 +11,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbols/base/message.h"
+#include "tui/profile/profile.h"
 #include "tui/session/session_names.h"
-#include "tui/session/session_slice.h"
 
 /* Names, places of slices, a chunk twice, its cells, and what zstd needs for a chunk's window. */
 #define SESSION_MEMORY_MAX ((size_t)704 << 20)
 /* Of these, the places; of a file with more slices only so many are read. */
 #define SESSION_SLICES_MAX 2000000u
 
+struct cursor;
 struct session;
+
+struct session_message {
+	enum message_level level;
+	char text[256];
+};
+
+#define SESSION_MESSAGES_MAX 16
+
+/* A slice. Ids are the session's. */
+struct session_slice {
+	const struct profile_cell *cells;
+	size_t ncells;
+	struct profile_health health; /* .time: ns since the start; left to the caller */
+	struct session_message messages[SESSION_MESSAGES_MAX];
+	size_t nmessages;
+};
+
+/* Room for the cells of a slice, reused for the next. Zeroed: none; to be freed by free(at). */
+struct session_cells {
+	struct profile_cell *at;
+	size_t room;
+};
+
+/*
+ * Takes slice n. out->cells point into `cells`, which the next slice overwrites. -EBADMSG: it makes
+ * no sense; -ENOMEM.
+ */
+int session_slice_take(struct session_names *names, struct cursor *c, uint32_t n,
+		       struct session_cells *cells, struct session_slice *out);
 
 struct session_info {
 	uint64_t clock; /* CLOCK_REALTIME ns when it began */

@@ -3,7 +3,7 @@
  * Sessions: what is played is what was recorded. The profile that was recorded is the witness: its
  * reports, slice by slice, are compared with those of the replay.
  * Covers: tui/session/session_write.c tui/session/session_define.c tui/session/session_read.c
- * Covers: tui/session/session_names.c tui/session/session_slice.c tui/session/player.c
+ * Covers: tui/session/session_names.c tui/session/player.c
  * Covers: tui/session/feeder.c tui/session/feeder_names.c
  * Covers: tui/profile/profile_get.c
  */

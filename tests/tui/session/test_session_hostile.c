@@ -4,7 +4,7 @@
  * replayed to its end in a process of its own, whose peak is compared with the bounds that
  * session_read.h and docs/SESSION.md state. A peak far below the bound would mean that the file
  * is not bad enough to tell anything, so there is a least one, too. time limit: 300 s
- * Covers: tui/session/session_read.c tui/session/session_names.c tui/session/session_slice.c
+ * Covers: tui/session/session_read.c tui/session/session_names.c
  */
 #include <errno.h>
 #include <fcntl.h>
