@@ -120,6 +120,20 @@ static void expect_frames(const struct tree_part *part, uint32_t at, uint32_t en
 		prefetch_read(part->cells[at + FRAMES_AHEAD].next);
 }
 
+/* The same where cells are started again. */
+static void expect_restart(const struct tree_part *part, uint32_t at, uint32_t end)
+{
+	const struct tree_cell *ahead = &part->cells[at + FRAMES_AHEAD];
+
+	if (at + 2 * FRAMES_AHEAD >= end)
+		return;
+	if (ahead->outer != PROFILE_NO_STACK)
+		prefetch_read(stack_at(part->p, ahead->outer)->stack.frames);
+	ahead += FRAMES_AHEAD;
+	if (ahead->outer != PROFILE_NO_STACK)
+		prefetch_read(stack_at(part->p, ahead->outer));
+}
+
 static void node_count(struct tree_node *node, const struct tree_cell *cell)
 {
 	if (cell->baseline) {
@@ -317,6 +331,7 @@ int query_part_found(const struct tree_part *part, uint32_t node, const struct m
 		uint64_t path = 0;
 		bool any = false;
 
+		expect_restart(part, i, range->first + range->count);
 		/* The cell may have been advanced beyond the node. */
 		cell_start(part, &cell);
 		cell_step(part, &cell);
