@@ -17,7 +17,6 @@
 #include "tui/profile/reasons.h"
 #include "tui/export/folded.h"
 #include "tui/query/query.h"
-#include "tui/profile/sourcename.h"
 #include "tui/util/share.h"
 
 #define PROCS_SHOWN   20

@@ -3,24 +3,52 @@
 #define STACKTOP_TUI_PROFILE_CELLTABLE_H
 
 /*
- * Samples counted by process and stacks. The cells are in one dense array, which queries walk; the
- * index only serves counting.
+ * Samples counted by process and stacks, and ids for these. The cells are in one dense array, which
+ * queries walk; the index only serves counting.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tui/profile/sample_ids.h"
 #include "tui/util/idtable.h"
 
 struct profile_cell;
+
+/*
+ * Ids for the keys of cells: a process and two stacks, without the thread. Most keys are in slice
+ * after slice, so a key is looked up once, when its slice comes; sums find their cells by its id
+ * from then on. Ids are small and dense, and reused when no slice has them any more.
+ */
+
+struct sample_key {
+	uint32_t proc, ustack, kstack;
+	uint32_t refs; /* cells of slices with this id; 0: free, and proc is the next free id */
+};
+
+struct sample_ids {
+	struct sample_key *at; /* by id */
+	uint32_t count, room;
+	uint32_t live;
+	uint32_t free; /* first free id + 1; 0: none */
+	struct idtable index;
+};
+
+/* A zeroed struct is empty. */
+void sample_ids_free(struct sample_ids *ids);
+/* Room for so many more ids: that many calls of sample_ids_get cannot fail. -ENOMEM. */
+int sample_ids_reserve(struct sample_ids *ids, uint32_t more);
+/* Takes a reference. */
+uint32_t sample_ids_get(struct sample_ids *ids, uint32_t proc, uint32_t ustack, uint32_t kstack);
+void sample_ids_put(struct sample_ids *ids, uint32_t id);
+
+/* --- sums ------------------------------------------------------------------------------------ */
 
 struct cell {
 	uint32_t proc;
 	uint32_t ustack;
 	uint32_t kstack;
-	uint32_t id; /* sample id (sample_ids.h) of the last lookup by id; UINT32_MAX: none */
+	uint32_t id; /* sample id of the last lookup by id; UINT32_MAX: none */
 	uint64_t count;
 };
 

@@ -49,7 +49,6 @@ void profile_free(struct profile *p)
 	sum_free(&p->sliding);
 	sum_free(&p->prior);
 	profile_names_free(p);
-	profile_modules_free(p);
 	profile_lines_free(p);
 	if (p->decayed)
 		celltable_free(&p->decayed->cells);

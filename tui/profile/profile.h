@@ -187,7 +187,7 @@ void profile_unlock(struct profile *p);
 /*
  * Keeps slices that are older than the sliding window and the time before it: up to so many seconds
  * and bytes, dropping the oldest first. The bytes cover the cells of all slices, and once each
- * their numbers (sample_ids.h) and the stacks, functions and processes that slices refer to.
+ * their numbers (celltable.h) and the stacks, functions and processes that slices refer to.
  */
 void profile_keep(struct profile *p, unsigned int seconds, uint64_t bytes);
 /*
@@ -265,6 +265,8 @@ void profile_zero(struct profile *p);
 const struct profile_func *query_func(const struct profile *p, uint32_t func);
 const struct profile_stack *query_stack(const struct profile *p, uint32_t stack);
 const struct profile_proc *query_proc(const struct profile *p, uint32_t proc);
+/* The function's hottest source line as "parse.c:42", "" if it is not known. */
+void sourcename(const struct profile_func *func, char *to, size_t size);
 /* Name of the thread; that of the process unless another is known. */
 const char *query_thread(const struct profile *p, uint32_t proc, uint32_t tid);
 /* The build-id of a module; "": not known. Valid while the lock is held. */

@@ -143,29 +143,6 @@ void profile_fold(struct profile *p)
 	sum_hold(p, &p->totals);
 }
 
-bool profile_fold_half(struct profile *p)
-{
-	struct fold fold = {.p = p};
-	struct celltable *totals = &p->totals.cells;
-	uint64_t samples = 0;
-	size_t rare = 0;
-	bool chosen;
-
-	for (size_t i = 0; i < totals->count; i++)
-		samples += totals->cells[i].count;
-	for (size_t i = 0; i < totals->count; i++)
-		rare += totals->cells[i].count < samples / HOT_SHARE &&
-			!is_folded(p, &totals->cells[i]);
-	if (!rare)
-		return false;
-	sum_unhold(p, &p->totals);
-	chosen = fold_choose(&fold, rare - rare / 2);
-	if (chosen)
-		celltable_rebuild(totals, fold_rare, &fold);
-	sum_hold(p, &p->totals);
-	return chosen;
-}
-
 /*
  * Limits the memory of stacks and names. The number of cells is limited, but a hostile process can
  * have stacks of a thousand frames with names of a kilobyte each: 50,000 of these are gigabytes.
@@ -183,14 +160,33 @@ static bool is_near(const struct profile *p)
 	return p->bound_bytes > p->bound_max / 4 * 3;
 }
 
-/* False: it freed too little, since slices or the feeder may hold the stacks, too. */
+/*
+ * Folds the stacks of the rarest half of the cells that are not hot. False: there are none, or it
+ * freed too little, since slices or the feeder may hold the stacks, too.
+ */
 static bool bound_fold(struct profile *p)
 {
 	const uint64_t before = p->bound_bytes;
+	struct celltable *totals = &p->totals.cells;
+	struct fold fold = {.p = p};
+	uint64_t samples = 0;
+	size_t rare = 0;
+	bool chosen;
 
-	if (!profile_fold_half(p))
+	for (size_t i = 0; i < totals->count; i++)
+		samples += totals->cells[i].count;
+	for (size_t i = 0; i < totals->count; i++)
+		rare += totals->cells[i].count < samples / HOT_SHARE &&
+			!is_folded(p, &totals->cells[i]);
+	if (!rare)
 		return false;
-	profile_sweep(p);
+	sum_unhold(p, &p->totals);
+	chosen = fold_choose(&fold, rare - rare / 2);
+	if (chosen)
+		celltable_rebuild(totals, fold_rare, &fold);
+	sum_hold(p, &p->totals);
+	if (chosen)
+		profile_sweep(p);
 	return before - p->bound_bytes >= p->bound_max / 256;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is in the profile, by id and by slice. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tui/profile/profile_priv.h"
@@ -17,6 +18,17 @@ const struct profile_stack *query_stack(const struct profile *p, uint32_t stack)
 const struct profile_proc *query_proc(const struct profile *p, uint32_t proc)
 {
 	return pool_has(&p->procs, proc) ? &proc_at(p, proc)->proc : NULL;
+}
+
+/* Only the end of a path is shown: its beginning is the build directory. */
+void sourcename(const struct profile_func *func, char *to, size_t size)
+{
+	const char *slash = func->file ? strrchr(func->file, '/') : NULL;
+
+	if (size)
+		to[0] = '\0';
+	if (func->file)
+		snprintf(to, size, "%s:%u", slash ? slash + 1 : func->file, func->line);
 }
 
 uint32_t profile_nprocs(const struct profile *p)

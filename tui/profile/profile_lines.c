@@ -4,18 +4,21 @@
  * few leading lines: a new line takes over the entry and the count of the last (the "space saving"
  * algorithm), so a line with more than 1/LINES_COUNTED of the samples always has an entry. Counts
  * are halved now and then, so that the hottest line is that of late.
+ *
+ * And build-ids of modules, by name. If different files have the same name, as in containers, the
+ * module has none.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/profile/profile.h"
 #include "tui/profile/profile_priv.h"
 
-#define FILES_MAX  65536u
-#define FILES_SIZE 4095u      /* bytes of a path */
-#define FILES_ALL  (8u << 20) /* bytes of all */
-#define HALVE_AT   4096u
+#define FILES_MAX   65536u
+#define FILES_SIZE  4095u      /* bytes of a path */
+#define FILES_ALL   (8u << 20) /* bytes of all */
+#define HALVE_AT    4096u
+#define MODULES_MAX 16384u
 
 /* Interns a path; *to is NULL if it is too long or there are too many. Kept as long as the profile,
  * since copies of functions refer to it. -ENOMEM. */
@@ -138,8 +141,58 @@ int profile_line_recorded(struct profile *p, uint32_t func, const char *file, un
 	return profile_line(p, func, file, line, 1);
 }
 
+/* --- modules --------------------------------------------------------------------------------- */
+
+static struct module_build *module_find(const struct profile *p, const char *name)
+{
+	uint32_t hash = idtable_text(name), id;
+
+	for (uint32_t at = hash; (id = idtable_next(&p->build_index, hash, &at)) != IDTABLE_NONE;)
+		if (!strcmp(p->builds[id].name, name))
+			return &p->builds[id];
+	return NULL;
+}
+
+int profile_module(struct profile *p, const char *module, const char *build)
+{
+	struct module_build *known = module_find(p, module), *grown;
+
+	if (known) {
+		if (strcmp(known->build, build))
+			known->build[0] = '\0';
+		return 0;
+	}
+	if (p->nbuilds >= MODULES_MAX)
+		return 0;
+	if (idtable_reserve(&p->build_index, p->nbuilds + 1u))
+		return -ENOMEM;
+	grown = reallocarray(p->builds, p->nbuilds + 1u, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	p->builds = grown;
+	known = &grown[p->nbuilds];
+	memset(known, 0, sizeof(*known));
+	known->name = strdup(module);
+	if (!known->name)
+		return -ENOMEM;
+	strncpy(known->build, build, sizeof(known->build) - 1);
+	idtable_add(&p->build_index, idtable_text(module), p->nbuilds++);
+	return 0;
+}
+
+const char *query_build(const struct profile *p, const char *module)
+{
+	const struct module_build *known = module_find(p, module);
+
+	return known ? known->build : "";
+}
+
 void profile_lines_free(struct profile *p)
 {
+	for (uint32_t i = 0; i < p->nbuilds; i++)
+		free(p->builds[i].name);
+	free(p->builds);
+	idtable_free(&p->build_index);
 	for (uint32_t i = 0; i < p->nfiles; i++)
 		free(p->files[i]);
 	free(p->files);

@@ -7,8 +7,13 @@
 #include "tui/profile/profile_priv.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "symbols/base/search.h"
+
+#define THREADS_MAX 4096 /* names kept for a process */
 
 /* Length of the string, at most max, without half a UTF-8 character at its end. */
 static size_t cut_length(const char *s, size_t max)
@@ -41,6 +46,12 @@ static bool same(const char *stored, const char *s, size_t length)
 	return !strncmp(stored, s, length) && !stored[length];
 }
 
+/* No new stack or name is kept; see profile_fold.c. */
+static bool bound_reached(const struct profile *p)
+{
+	return p->folds && p->bound_bytes >= p->bound_max;
+}
+
 int64_t profile_func(struct profile *p, enum func_kind kind, const char *name, const char *module)
 {
 	size_t nname = cut_length(name, NAME_MAX_BYTES);
@@ -59,7 +70,7 @@ int64_t profile_func(struct profile *p, enum func_kind kind, const char *name, c
 			return id;
 	}
 
-	if (p->folds && bound_reached(p))
+	if (bound_reached(p))
 		return p->folded_func;
 	if (pool_reserve(&p->funcs))
 		return -ENOMEM;
@@ -126,7 +137,7 @@ int64_t profile_stack_new(struct profile *p, const struct profile_stack *stack)
 		}
 	}
 
-	if (p->folds && bound_reached(p)) {
+	if (bound_reached(p)) {
 		id = profile_folded(p, stack);
 		pool_get(&p->stacks, id);
 		return id;
@@ -165,14 +176,14 @@ void profile_stack_put(struct profile *p, uint32_t stack)
 	pool_put(&p->stacks, stack);
 }
 
-uint32_t profile_proc_hash(pid_t pid, uint64_t image)
+static uint32_t proc_hash(pid_t pid, uint64_t image)
 {
 	return (uint32_t)idtable_mix(image, (uint32_t)pid);
 }
 
 uint32_t query_find_proc(const struct profile *p, pid_t pid, uint64_t image)
 {
-	uint32_t hash = profile_proc_hash(pid, image), id;
+	uint32_t hash = proc_hash(pid, image), id;
 
 	for (uint32_t at = hash; (id = idtable_next(&p->procs.index, hash, &at)) != IDTABLE_NONE;)
 		if (proc_at(p, id)->proc.pid == pid && proc_at(p, id)->proc.image == image)
@@ -182,7 +193,7 @@ uint32_t query_find_proc(const struct profile *p, pid_t pid, uint64_t image)
 
 int64_t profile_proc(struct profile *p, const struct profile_proc *info)
 {
-	uint32_t hash = profile_proc_hash(info->pid, info->image);
+	uint32_t hash = proc_hash(info->pid, info->image);
 	uint32_t id = query_find_proc(p, info->pid, info->image);
 	struct process_entry *entry;
 
@@ -206,6 +217,51 @@ int64_t profile_proc(struct profile *p, const struct profile_proc *info)
 		pool_put(&p->procs, id);
 	}
 	return id;
+}
+
+/*
+ * Names of threads: most are that of the process; the others are kept, sorted by thread. *at: the
+ * index that the thread has, or would get; false: it has none.
+ */
+static bool find_thread(const struct process_entry *entry, uint32_t tid, uint32_t *at)
+{
+	*at = (uint32_t)SEARCH(entry->nthreads, i, entry->threads[i].tid < tid);
+	return *at < entry->nthreads && entry->threads[*at].tid == tid;
+}
+
+int profile_thread(struct profile *p, uint32_t proc, uint32_t tid, const char *comm)
+{
+	struct process_entry *entry;
+	struct thread_name *grown;
+	uint32_t at;
+
+	if (!pool_has(&p->procs, proc))
+		return -EINVAL;
+	entry = proc_at(p, proc);
+	if (!find_thread(entry, tid, &at)) {
+		if (strcmp(entry->proc.comm, comm) == 0 || entry->nthreads >= THREADS_MAX)
+			return 0;
+		grown = reallocarray(entry->threads, entry->nthreads + 1, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		entry->threads = grown;
+		memmove(grown + at + 1, grown + at, (entry->nthreads - at) * sizeof(*grown));
+		entry->nthreads++;
+		grown[at].tid = tid;
+	}
+	snprintf(entry->threads[at].comm, sizeof(entry->threads[at].comm), "%s", comm);
+	return 0;
+}
+
+const char *query_thread(const struct profile *p, uint32_t proc, uint32_t tid)
+{
+	const struct process_entry *entry;
+	uint32_t at;
+
+	if (!pool_has(&p->procs, proc))
+		return "";
+	entry = proc_at(p, proc);
+	return find_thread(entry, tid, &at) ? entry->threads[at].comm : entry->proc.comm;
 }
 
 static bool proc_keep(const struct pool_entry *entry)

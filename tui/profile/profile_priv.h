@@ -19,7 +19,6 @@
 
 #include <pthread.h>
 
-#include "tui/profile/sample_ids.h"
 #include "tui/profile/frozen_sum.h"
 #include "tui/profile/sum.h"
 #include "tui/util/idtable.h"
@@ -197,12 +196,6 @@ static inline struct process_entry *proc_at(const struct profile *p, uint32_t id
 	return (struct process_entry *)p->procs.entries + id;
 }
 
-/* No new stack or name is kept; see profile_fold.c. */
-static inline bool bound_reached(const struct profile *p)
-{
-	return p->bound_bytes >= p->bound_max;
-}
-
 /* Slice by age: 0 is the newest. */
 static inline struct slice *slice_at(const struct profile *p, size_t age)
 {
@@ -241,7 +234,6 @@ size_t func_bytes(const struct func_entry *entry);
 /* --- profile_names.c ----------------------------------------------------------------------- */
 
 uint32_t profile_stack_hash(const struct profile_stack *stack);
-uint32_t profile_proc_hash(pid_t pid, uint64_t image);
 /* Recycles entries without references, but not processes that have not exited. */
 void profile_sweep(struct profile *p);
 /* The stack "[folded away]" that replaces this one. */
@@ -249,12 +241,9 @@ uint32_t profile_folded(const struct profile *p, const struct profile_stack *sta
 /* Frees everything the pools hold. */
 void profile_names_free(struct profile *p);
 
-/* --- profile_modules.c --------------------------------------------------------------------- */
-
-void profile_modules_free(struct profile *p);
-
 /* --- profile_lines.c ----------------------------------------------------------------------- */
 
+/* Frees files of lines and build-ids. */
 void profile_lines_free(struct profile *p);
 
 /* --- profile_history.c --------------------------------------------------------------------- */
@@ -275,8 +264,6 @@ void history_hold_frames(struct profile *p, uint32_t stack);
 int profile_fold_new(struct profile *p);
 /* Folds totals that have more than cells_max cells. */
 void profile_fold(struct profile *p);
-/* Folds the stacks of the rarest half of the cells that are not hot; false: there are none. */
-bool profile_fold_half(struct profile *p);
 /* After a commit: drops history and rare stacks until there is room again. */
 void bound_keep(struct profile *p);
 

@@ -8,7 +8,6 @@
 
 #include "tui/screen/grid.h"
 #include "tui/profile/profile.h"
-#include "tui/profile/sourcename.h"
 
 #define LABEL "hottest line "
 

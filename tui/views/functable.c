@@ -10,7 +10,6 @@
 #include "tui/ui/bycpu.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/sourceline.h"
-#include "tui/profile/sourcename.h"
 #include "tui/ui/plain_list.h"
 #include "tui/screen/delta.h"
 #include "tui/ui/ui.h"

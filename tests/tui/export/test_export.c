@@ -3,7 +3,7 @@
  * Formats by name and by file, files that are there as a whole or not at all, and errors of writes.
  * What is in the files is compared by tests/tui/export/test_export.py.
  * Covers: tui/export/export.c tui/util/outfile.c tui/export/export_model.c
- * Covers: tui/export/export_places.c tui/query/profile_copy.c tui/profile/profile_modules.c
+ * Covers: tui/export/export_places.c tui/query/profile_copy.c tui/profile/profile_lines.c
  */
 #include <dirent.h>
 #include <errno.h>

@@ -53,7 +53,6 @@ static void *failing_reallocarray(void *p, size_t n, size_t size)
 #undef before_cell
 #include "tui/query/query_tree.c"
 #undef by_total
-#include "tui/profile/sample_ids.c"
 #include "tui/profile/celltable.c"
 #include "tui/export/folded.c"
 #include "tui/util/idtable.c"

@@ -4,7 +4,7 @@
  * has references, no two share one, and numbers do not grow beyond the most at a time. And
  * what decays, which is added up by these numbers,
  * against powers of two of what was fed.
- * Covers: tui/profile/sample_ids.c tui/profile/celltable.c tui/profile/decay.c
+ * Covers: tui/profile/celltable.c tui/profile/decay.c
  */
 #include <math.h>
 #include <setjmp.h>
@@ -16,7 +16,6 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
-#include "tui/profile/sample_ids.h"
 #include "tui/profile/celltable.h"
 #include "tui/query/query.h"
 

@@ -2,7 +2,7 @@
 /*
  * Source lines of functions: which line leads, from addresses of this program, whose lines the
  * compiler tells by itself, and on the screen.
- * Covers: tui/symbolize/line_counts.c tui/profile/profile_lines.c tui/profile/sourcename.c
+ * Covers: tui/symbolize/line_counts.c tui/profile/profile_lines.c tui/profile/profile_get.c
  * Covers: tui/ui/sourceline.c
  */
 #include <dlfcn.h>
@@ -19,7 +19,6 @@
 #include "tui/ui/names.h"
 #include "tui/query/query.h"
 #include "tui/symbolize/inline_cache.h"
-#include "tui/profile/sourcename.h"
 #include "tui/app/dispatch.h"
 
 static uint32_t func(struct profile *p, enum func_kind kind, const char *name)

@@ -3,7 +3,7 @@
  * What rows and shares are of: threads apart from each other, one thread, a module, the parent in a
  * tree, groups of processes, a process that becomes another program.
  * Covers: tui/ui/zoom.c tui/views/procrows.c tui/query/query_threads.c
- * Covers: tui/profile/profile_threads.c tui/ui/timespan.c
+ * Covers: tui/profile/profile_names.c tui/ui/timespan.c
  */
 #include <errno.h>
 #include <setjmp.h>
