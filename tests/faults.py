@@ -392,7 +392,7 @@ TUI = [
           "exp2(-age / (p->window / 2.0))", "exp2(-age / p->window)"),
     Fault("decay-carry", "tui/profile/decay.c", "carry &= 0xffff;", "carry = 0;"),
     Fault("decay-health", "tui/profile/decay.c",
-          "h->filtered = scaled(h->filtered, weight);", "h->filtered = scaled(h->taken, weight);"),
+          "h->counter = scaled(h->counter, weight);", "h->counter = scaled(h->taken, weight);"),
     Fault("ends-complete", "tui/query/query_ends.c",
           "if (!stack->complete && stack->nframes)", "if (stack->nframes)"),
     Fault("ends-place", "tui/query/query_ends.c",

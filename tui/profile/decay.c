@@ -102,28 +102,13 @@ static uint64_t scaled(uint64_t n, double weight)
 	return (uint64_t)((double)n * weight + 0.5);
 }
 
-/* Weights the counters; the rest is state. */
 static void weigh_health(struct profile_health *h, double weight)
 {
-	h->elapsed = scaled(h->elapsed, weight);
-	h->taken = scaled(h->taken, weight);
-	h->idle = scaled(h->idle, weight);
-	h->ticks = scaled(h->ticks, weight);
-	h->samples = scaled(h->samples, weight);
-	h->user_samples = scaled(h->user_samples, weight);
-	h->kernel_samples = scaled(h->kernel_samples, weight);
-	h->filtered = scaled(h->filtered, weight);
-	h->outside = scaled(h->outside, weight);
-	h->user_walks = scaled(h->user_walks, weight);
-	h->complete_walks = scaled(h->complete_walks, weight);
-	h->frames = scaled(h->frames, weight);
-	h->run_ns = scaled(h->run_ns, weight);
-	h->runs = scaled(h->runs, weight);
+#define WEIGH(counter) h->counter = scaled(h->counter, weight);
+	HEALTH_COUNTERS(WEIGH);
+#undef WEIGH
 	for (int i = 0; i < LOSS_COUNT; i++)
 		h->loss[i] = scaled(h->loss[i], weight);
-	h->drain_ns = scaled(h->drain_ns, weight);
-	h->self_ns = scaled(h->self_ns, weight);
-	h->evictions = scaled(h->evictions, weight);
 }
 
 void decay_health(const struct profile *p, struct profile_health *sum)

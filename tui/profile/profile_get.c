@@ -102,23 +102,9 @@ void profile_health_add(struct profile_health *sum, const struct profile_health 
 	struct profile_health old = *sum;
 
 	*sum = *health;
-	sum->elapsed += old.elapsed;
-	sum->taken += old.taken;
-	sum->idle += old.idle;
-	sum->ticks += old.ticks;
-	sum->samples += old.samples;
-	sum->user_samples += old.user_samples;
-	sum->kernel_samples += old.kernel_samples;
-	sum->filtered += old.filtered;
-	sum->outside += old.outside;
-	sum->user_walks += old.user_walks;
-	sum->complete_walks += old.complete_walks;
-	sum->frames += old.frames;
-	sum->run_ns += old.run_ns;
-	sum->runs += old.runs;
+#define ADD(counter) sum->counter += old.counter;
+	HEALTH_COUNTERS(ADD);
+#undef ADD
 	for (int i = 0; i < LOSS_COUNT; i++)
 		sum->loss[i] += old.loss[i];
-	sum->drain_ns += old.drain_ns;
-	sum->self_ns += old.self_ns;
-	sum->evictions += old.evictions;
 }

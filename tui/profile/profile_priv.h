@@ -196,6 +196,26 @@ static inline struct process_entry *proc_at(const struct profile *p, uint32_t id
 	return (struct process_entry *)p->procs.entries + id;
 }
 
+/* The counters of a slice, which add up, besides loss; the rest of the health is state. */
+#define HEALTH_COUNTERS(X)                                                                         \
+	X(elapsed)                                                                                 \
+	X(taken)                                                                                   \
+	X(idle)                                                                                    \
+	X(ticks)                                                                                   \
+	X(samples)                                                                                 \
+	X(user_samples)                                                                            \
+	X(kernel_samples)                                                                          \
+	X(filtered)                                                                                \
+	X(outside)                                                                                 \
+	X(user_walks)                                                                              \
+	X(complete_walks)                                                                          \
+	X(frames)                                                                                  \
+	X(run_ns)                                                                                  \
+	X(runs)                                                                                    \
+	X(drain_ns)                                                                                \
+	X(self_ns)                                                                                 \
+	X(evictions)
+
 /* Slice by age: 0 is the newest. */
 static inline struct slice *slice_at(const struct profile *p, size_t age)
 {
