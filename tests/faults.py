@@ -437,7 +437,7 @@ TUI = [
           "memcpy(name, raw, sizeof(name));"),
     Fault("users-forget", "tui/collect/users.c",
           "if (!u->worker.stop && q->round == u->round)", "if (!u->worker.stop)"),
-    Fault("lines-order", "tui/symbolize/line_counts.c",
+    Fault("lines-order", "tui/symbolize/inline_cache.c",
           "&calls->frames[calls->count - 1 - i];", "&calls->frames[i];"),
     Fault("hits-full", "tui/collect/stack_ring.c",
           "if (h->count == h->room) {\n\t\th->first = (h->first + 1) & (h->room - 1);",

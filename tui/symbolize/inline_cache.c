@@ -11,6 +11,7 @@
 #include "symbols/base/clock.h"
 #include "symbols/base/hash.h"
 #include "symbols/base/memory.h"
+#include "tui/profile/profile.h"
 #include "tui/symbolize/inline_chain.h"
 #include "tui/symbolize/inline_worker.h"
 
@@ -48,7 +49,7 @@ struct inline_cache {
 	uint32_t last;
 };
 
-int inline_cache_new(size_t budget, struct inline_cache **out)
+int inline_cache_new(size_t budget, struct fileasker *asker, struct inline_cache **out)
 {
 	struct inline_cache *s = calloc(1, sizeof(*s));
 	int err;
@@ -56,13 +57,12 @@ int inline_cache_new(size_t budget, struct inline_cache **out)
 	*out = NULL;
 	if (!s)
 		return -ENOMEM;
-	err = inline_worker_new(budget, &s->inliner);
-	if (err) {
+	err = inline_worker_new(budget, asker, &s->inliner);
+	if (err)
 		free(s);
-		return err;
-	}
-	*out = s;
-	return 0;
+	else
+		*out = s;
+	return err;
 }
 
 static size_t site_bytes(const struct inline_site *site)
@@ -154,11 +154,6 @@ static struct inline_site *site_new(struct inline_cache *s, const struct site_ke
 	return site;
 }
 
-void inline_cache_set_asker(struct inline_cache *sites, struct fileasker *asker)
-{
-	inline_worker_set_asker(sites->inliner, asker);
-}
-
 void inline_cache_set_remote(struct inline_cache *sites, struct remotedebug *remote)
 {
 	inline_worker_set_remote(sites->inliner, remote);
@@ -243,4 +238,46 @@ void inline_cache_trim(struct inline_cache *sites)
 			break;
 		site_drop(sites, site);
 	}
+}
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+/* The outermost call is the function itself. Inlined ones are missing before profile_settle. */
+static int count_address(struct profile *p, const struct inline_chain *calls,
+			 const uint32_t *frames, uint32_t nframes, uint64_t count)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < nframes && i < calls->count && !err; i++) {
+		const struct inline_chain_frame *call = &calls->frames[calls->count - 1 - i];
+
+		if (call->file && call->line)
+			err = profile_line(p, frames[i], call->file, call->line, count);
+	}
+	return err;
+}
+
+int inline_cache_count_lines(const struct inline_cache *sites, struct profile *p, uint32_t stack,
+			     const uint32_t *of, uint32_t n, uint64_t count)
+{
+	const struct profile_stack *s = query_stack(p, stack);
+	uint32_t at = 0;
+	int err = 0;
+
+	if (!s)
+		return -EINVAL;
+	if (s->nframes && query_func(p, s->frames[0])->kind == FUNC_END)
+		at++;
+	for (uint32_t i = 0; i < n && at < s->nframes && !err; i++) {
+		const struct inline_chain *calls;
+		uint32_t end = at + 1;
+
+		/* The calls inlined at an address are frames after the function's. */
+		while (end < s->nframes && query_func(p, s->frames[end])->kind == FUNC_INLINE)
+			end++;
+		if (of[i] && inline_cache_get(sites, of[i], &calls) && calls)
+			err = count_address(p, calls, s->frames + at, end - at, count);
+		at = end;
+	}
+	return err;
 }

@@ -16,14 +16,13 @@ struct inline_chain;
 struct fileasker;
 struct remotedebug;
 struct inline_cache;
+struct profile;
 
-/* budget: bytes of debug information. Errors as inline_worker_new. */
-int inline_cache_new(size_t budget, struct inline_cache **out);
+/* As inline_worker_new. */
+int inline_cache_new(size_t budget, struct fileasker *asker, struct inline_cache **out);
 void inline_cache_free(struct inline_cache *sites);
 /* As inline_worker_set_remote. */
 void inline_cache_set_remote(struct inline_cache *sites, struct remotedebug *remote);
-/* As inline_worker_set_asker. */
-void inline_cache_set_asker(struct inline_cache *sites, struct fileasker *asker);
 /* A debug file has arrived: objects that had none are asked about again. */
 void inline_cache_retry(struct inline_cache *sites);
 /*
@@ -45,5 +44,12 @@ bool inline_cache_update(struct inline_cache *sites);
 void inline_cache_wait(struct inline_cache *sites, uint64_t ns);
 /* Between two slices: forgets the oldest sites if there are too many. */
 void inline_cache_trim(struct inline_cache *sites);
+/*
+ * Counts so many samples of a profile's stack for the lines of its frames (profile_line). of: the
+ * site, or 0, of each of the n addresses that it was made from, outermost first. Lines that are not
+ * known yet are not counted. The profile's lock is held. -ENOMEM; -EINVAL: no such stack.
+ */
+int inline_cache_count_lines(const struct inline_cache *sites, struct profile *p, uint32_t stack,
+			     const uint32_t *of, uint32_t n, uint64_t count);
 
 #endif

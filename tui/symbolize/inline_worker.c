@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "symbols/base/clock.h"
 #include "symbols/elf/debugfile.h"
@@ -61,14 +62,9 @@ struct inline_worker {
 /* Moves the object to the front of the list. */
 static void object_use(struct inline_worker *n, struct inline_object *object)
 {
-	struct inline_object **link = &n->objects;
-
 	object->used = clock_seconds();
-	while (*link != object)
-		link = &(*link)->next;
-	*link = object->next;
-	object->next = n->objects;
-	n->objects = object;
+	LL_DELETE(n->objects, object);
+	LL_PREPEND(n->objects, object);
 }
 
 /*
@@ -125,10 +121,11 @@ static void objects_free(struct inline_object *objects)
  * descriptor.
  */
 static bool object_open(struct inline_worker *n, struct inline_object *object, int fd, pid_t pid,
-			struct remotedebug *remote, struct fileasker *asker)
+			struct remotedebug *remote)
 {
 	int root = pid ? rootfile_root(pid) : -1;
-	struct debug_place place = {root < 0 ? -1 : root, MODULES_DEBUG_ROOT, remote, asker, pid};
+	struct debug_place place = {root < 0 ? -1 : root, MODULES_DEBUG_ROOT, remote, n->asker,
+				    pid};
 	struct debuginfo_options options = {.place = &place,
 					    .limit = n->budget,
 					    .cancel = &n->worker.stop,
@@ -178,7 +175,6 @@ static void answer_one(struct inline_worker *n, struct inline_object *object)
 	struct inline_worker_answer *answer = calloc(1, sizeof(*answer));
 	struct inline_question *q = question_take(object);
 	struct remotedebug *remote = n->remote;
-	struct fileasker *asker = n->asker;
 	struct inline_object *rest;
 	pid_t pid = object->pid;
 	int fd = object->fd;
@@ -188,7 +184,7 @@ static void answer_one(struct inline_worker *n, struct inline_object *object)
 	object->fd = -1;
 	pthread_mutex_unlock(&n->worker.lock);
 	if (fd >= 0)
-		bare = !object_open(n, object, fd, pid, remote, asker);
+		bare = !object_open(n, object, fd, pid, remote);
 	if (answer) {
 		answer->id = q->id;
 		answer->bare = bare;
@@ -248,7 +244,7 @@ static void free_all(void *arg)
 
 /* --- for the collector ----------------------------------------------------------------------- */
 
-int inline_worker_new(size_t budget, struct inline_worker **out)
+int inline_worker_new(size_t budget, struct fileasker *asker, struct inline_worker **out)
 {
 	static const struct worker_ops ops = {.work = work,
 					      .wake_ns = IDLE_SECONDS * 1000000000ull,
@@ -260,6 +256,7 @@ int inline_worker_new(size_t budget, struct inline_worker **out)
 	*out = NULL;
 	if (!n)
 		return -ENOMEM;
+	n->asker = asker;
 	n->budget = budget;
 	n->kept = memory_limit(MEMORY_KEPT);
 	if (n->kept > budget)
@@ -285,10 +282,9 @@ void inline_worker_free(struct inline_worker *inliner)
 static int object_want(struct inline_worker *n, uint64_t id, int fd, pid_t pid,
 		       struct inline_object **out)
 {
-	struct inline_object *object = n->objects;
+	struct inline_object *object;
 
-	while (object && object->id != id)
-		object = object->next;
+	LL_SEARCH_SCALAR(n->objects, object, id, id);
 	*out = object;
 	if (object && !object->bare)
 		return 0;
@@ -296,9 +292,9 @@ static int object_want(struct inline_worker *n, uint64_t id, int fd, pid_t pid,
 		object = calloc(1, sizeof(*object));
 		if (!object)
 			return -ENOMEM;
-		*object = (struct inline_object){.next = n->objects, .id = id, .fd = -1};
+		*object = (struct inline_object){.id = id, .fd = -1};
 		object->last = &object->questions;
-		n->objects = object;
+		LL_PREPEND(n->objects, object);
 		*out = object;
 	}
 	if (object->fd < 0)
@@ -312,13 +308,6 @@ void inline_worker_set_remote(struct inline_worker *inliner, struct remotedebug 
 {
 	pthread_mutex_lock(&inliner->worker.lock);
 	inliner->remote = remote;
-	pthread_mutex_unlock(&inliner->worker.lock);
-}
-
-void inline_worker_set_asker(struct inline_worker *inliner, struct fileasker *asker)
-{
-	pthread_mutex_lock(&inliner->worker.lock);
-	inliner->asker = asker;
 	pthread_mutex_unlock(&inliner->worker.lock);
 }
 

@@ -25,14 +25,15 @@ struct inline_worker_answer {
 	struct inline_chain *calls; /* NULL: nothing is known of the address; the caller frees it */
 };
 
-/* budget: bytes of debug information. -ENOMEM, or what pthread_create says. */
-int inline_worker_new(size_t budget, struct inline_worker **out);
+/*
+ * budget: bytes of debug information. asker: as in struct debug_place; it must outlive the worker.
+ * -ENOMEM, or what pthread_create says.
+ */
+int inline_worker_new(size_t budget, struct fileasker *asker, struct inline_worker **out);
 /* Cancels what is being read and waits for that. */
 void inline_worker_free(struct inline_worker *inliner);
 /* Fetches debug files that are not on this machine; it must outlive the worker. */
 void inline_worker_set_remote(struct inline_worker *inliner, struct remotedebug *remote);
-/* Likewise for files on file systems that may not answer (struct debug_place). */
-void inline_worker_set_asker(struct inline_worker *inliner, struct fileasker *asker);
 /*
  * Asks about an address. fd: the object's file, which is duplicated if needed. pid: a process that
  * maps it, to find debug files below its root; 0: below our own. symbol: as for inline_chain_read.

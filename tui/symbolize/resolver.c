@@ -20,7 +20,6 @@
 #include "tui/profile/reasons.h"
 #include "tui/profile/inspection.h"
 #include "tui/symbolize/jit.h"
-#include "tui/symbolize/line_counts.h"
 #include "tui/symbolize/modules.h"
 #include "tui/profile/profile.h"
 #include "tui/symbolize/inline_cache.h"
@@ -74,13 +73,11 @@ int resolver_new(struct profile *profile, struct tracker *tracker, struct ksyms 
 	r->asker.arg = tracker;
 	r->modules = modules_new(profile, tracker, &r->asker);
 	if (!r->modules || jit_new(tracker, &r->asker, &r->jit) ||
-	    (debug_memory && inline_cache_new(debug_memory, &r->inlined))) {
+	    (debug_memory && inline_cache_new(debug_memory, &r->asker, &r->inlined))) {
 		resolver_free(r);
 		*out = NULL;
 		return -ENOMEM;
 	}
-	if (r->inlined)
-		inline_cache_set_asker(r->inlined, &r->asker);
 	return 0;
 }
 
@@ -323,8 +320,9 @@ const uint32_t *resolver_places(const struct resolver *r, uint32_t *count)
 int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_t *places,
 			 uint32_t n, uint64_t count)
 {
-	return r->inlined && n ? line_counts_add(r->profile, r->inlined, stack, places, n, count)
-			       : 0;
+	return r->inlined && n
+		       ? inline_cache_count_lines(r->inlined, r->profile, stack, places, n, count)
+		       : 0;
 }
 
 bool resolver_files_changed(const struct resolver *r, uint64_t files, uint64_t changes)

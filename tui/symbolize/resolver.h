@@ -55,7 +55,7 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 const uint32_t *resolver_places(const struct resolver *r, uint32_t *count);
 /*
  * Counts so many samples of that stack for the known source lines of its functions. The profile's
- * lock is held. As line_counts_add.
+ * lock is held. As inline_cache_count_lines.
  */
 int resolver_count_lines(const struct resolver *r, uint32_t stack, const uint32_t *places,
 			 uint32_t n, uint64_t count);

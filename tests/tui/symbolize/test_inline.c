@@ -275,7 +275,7 @@ static void test_thread(void **state)
 
 	(void)state;
 	test_function(3);
-	assert_int_equal(inline_cache_new((size_t)256 << 20, &sites), 0);
+	assert_int_equal(inline_cache_new((size_t)256 << 20, NULL, &sites), 0);
 	assert_true(find_inlined(sites, fd, 0, start));
 	/* What is no ELF file is asked about once. */
 	id = inline_cache_find(sites, 2, bad, 0, 64, 0, &calls);
@@ -289,7 +289,7 @@ static void test_thread(void **state)
 	inline_cache_free(sites);
 
 	/* Without room for debug information there are none, and nothing waits. */
-	assert_int_equal(inline_cache_new(100, &sites), 0);
+	assert_int_equal(inline_cache_new(100, NULL, &sites), 0);
 	assert_false(find_inlined(sites, fd, 0, start));
 	assert_int_equal(inline_cache_find(sites, 1, fd, 0, start, 0, &calls), 0);
 	inline_cache_free(sites);
@@ -342,7 +342,7 @@ static void test_root(void **state)
 	fd = open(command, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	pid = child_in(folder);
-	assert_int_equal(inline_cache_new((size_t)256 << 20, &sites), 0);
+	assert_int_equal(inline_cache_new((size_t)256 << 20, NULL, &sites), 0);
 	assert_false(find_inlined(sites, fd, 0, start));
 	/* Known to have no debug information: it is opened again only after inline_cache_retry. */
 	assert_false(find_inlined(sites, fd, pid, start));
@@ -384,7 +384,7 @@ static void test_many_objects(void **state)
 	unsigned int count = 0;
 
 	(void)state;
-	assert_int_equal(inline_worker_new(own_bytes(fd) * 5 / 4, &inliner), 0);
+	assert_int_equal(inline_worker_new(own_bytes(fd) * 5 / 4, NULL, &inliner), 0);
 	for (uint32_t n = 1; n <= 60; n++)
 		assert_int_equal(inline_worker_ask(inliner, n % 6, fd, 0, start + n / 6, 0, n), 0);
 	assert_true(inline_worker_wait(inliner, 60000000000));
@@ -409,7 +409,7 @@ static void test_end(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20; i++) {
-		assert_int_equal(inline_worker_new((size_t)64 << 20, &inliner), 0);
+		assert_int_equal(inline_worker_new((size_t)64 << 20, NULL, &inliner), 0);
 		for (uint32_t n = 1; n < 200; n++)
 			assert_int_equal(inline_worker_ask(inliner, n % 5, fd, 0, start + n, 0, n),
 					 0);

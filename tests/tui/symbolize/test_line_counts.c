@@ -2,7 +2,7 @@
 /*
  * Source lines of functions: which line leads, from addresses of this program, whose lines the
  * compiler tells by itself, and on the screen.
- * Covers: tui/symbolize/line_counts.c tui/profile/profile_lines.c tui/profile/profile_get.c
+ * Covers: tui/symbolize/inline_cache.c tui/profile/profile_lines.c tui/profile/profile_get.c
  * Covers: tui/ui/sourceline.c
  */
 #include <dlfcn.h>
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "tests/support/typist.h"
-#include "tui/symbolize/line_counts.h"
 #include "tui/ui/names.h"
 #include "tui/query/query.h"
 #include "tui/symbolize/inline_cache.h"
@@ -192,7 +191,7 @@ static void addresses_lead_to_lines(void **state)
 
 	(void)state;
 	outer();
-	assert_int_equal(inline_cache_new((size_t)256 << 20, &sites), 0);
+	assert_int_equal(inline_cache_new((size_t)256 << 20, NULL, &sites), 0);
 	of[1] = inline_cache_find(sites, 1, fd, 0, vaddr_of(caught - 1), 0, &calls);
 	assert_int_not_equal(of[1], 0);
 	profile_lock(p);
@@ -205,24 +204,24 @@ static void addresses_lead_to_lines(void **state)
 	s.nframes = 4;
 	stack = (uint32_t)profile_stack_new(p, &s);
 	/* Not known yet. */
-	assert_int_equal(line_counts_add(p, sites, stack, of, 2, 5), 0);
+	assert_int_equal(inline_cache_count_lines(sites, p, stack, of, 2, 5), 0);
 	assert_line(p, frames[2], "");
 	inline_cache_wait(sites, 30000000000);
 	assert_true(inline_cache_update(sites));
 	/* Known, but the stack was not settled. */
-	assert_int_equal(line_counts_add(p, sites, early, of, 2, 1), 0);
+	assert_int_equal(inline_cache_count_lines(sites, p, early, of, 2, 1), 0);
 	snprintf(text, sizeof(text), "test_line_counts.c:%u", line_of_inlined);
 	assert_line(p, frames[2], text);
 	assert_line(p, frames[3], "");
-	assert_int_equal(line_counts_add(p, sites, stack, of, 2, 5), 0);
+	assert_int_equal(inline_cache_count_lines(sites, p, stack, of, 2, 5), 0);
 	assert_line(p, frames[2], text);
 	snprintf(text, sizeof(text), "test_line_counts.c:%u", line_of_call);
 	assert_line(p, frames[3], text);
 	assert_line(p, frames[1], "");
 	assert_line(p, frames[0], "");
 	/* More places than frames, and a stack that is not there. */
-	assert_int_equal(line_counts_add(p, sites, stack, of, 3, 5), 0);
-	assert_int_equal(line_counts_add(p, sites, 999, of, 3, 5), -EINVAL);
+	assert_int_equal(inline_cache_count_lines(sites, p, stack, of, 3, 5), 0);
+	assert_int_equal(inline_cache_count_lines(sites, p, 999, of, 3, 5), -EINVAL);
 	profile_stack_put(p, stack);
 	profile_stack_put(p, early);
 	profile_unlock(p);
