@@ -69,18 +69,11 @@ struct jit_early {
 	struct jitdump *dump;
 };
 
-struct jit_files {
-	struct tracker *tracker;
-	struct fileasker *asker;
-	struct jit_early at[EARLY_MAX];
-	uint64_t round;
-	unsigned int places, files; /* left in the round */
-};
-
 struct jit {
 	struct tracker *tracker;
 	struct fileasker *asker;
-	struct jit_files early;
+	struct jit_early early[EARLY_MAX];
+	unsigned int places, files;    /* left in the round, for these */
 	struct jit_process *processes; /* least recently used first */
 	uint64_t round;
 	struct quota bytes; /* of all names */
@@ -96,105 +89,77 @@ static void early_close(struct jit_early *early)
 	*early = (struct jit_early){0};
 }
 
-static bool is_made(struct jit_files *e, pid_t pid, uint64_t addr)
+static bool is_made(struct jit *jit, pid_t pid, uint64_t addr)
 {
 	struct code_place at;
 
-	e->places--;
-	tracker_place(e->tracker, &(struct tracker_exec){.pid = pid}, addr, &at);
+	jit->places--;
+	tracker_place(jit->tracker, &(struct tracker_exec){.pid = pid}, addr, &at);
 	if (at.object)
-		object_put(e->tracker, at.object);
+		object_put(jit->tracker, at.object);
 	return at.kind == PLACE_JIT;
 }
 
 /* The slot of the process, else the least recently used one. */
-static struct jit_early *early_of(struct jit_files *e, pid_t pid)
+static struct jit_early *early_of(struct jit *jit, pid_t pid)
 {
-	struct jit_early *oldest = &e->at[0];
+	struct jit_early *oldest = &jit->early[0];
 
 	for (unsigned int i = 0; i < EARLY_MAX; i++) {
-		if (e->at[i].pid == pid)
-			return &e->at[i];
-		if (e->at[i].time < oldest->time)
-			oldest = &e->at[i];
+		if (jit->early[i].pid == pid)
+			return &jit->early[i];
+		if (jit->early[i].time < oldest->time)
+			oldest = &jit->early[i];
 	}
 	return oldest;
 }
 
-static void open_early(struct jit_files *e, struct jit_early *early)
+static void open_early(struct jit *jit, struct jit_early *early)
 {
 	struct procfile_owner owner;
 	int fd;
 
-	e->files--;
+	jit->files--;
 	if (procfile_owner(early->pid, &owner))
 		return;
 	if (!early->map)
 		early->map = perfmap_new();
-	if (early->map && !perfmap_open(early->map, &owner, e->asker)) {
+	if (early->map && !perfmap_open(early->map, &owner, jit->asker)) {
 		perfmap_free(early->map);
 		early->map = NULL;
 	}
 	if (early->dump)
 		return;
-	fd = tracker_open_mapped(e->tracker, &(struct tracker_exec){.pid = early->pid},
+	fd = tracker_open_mapped(jit->tracker, &(struct tracker_exec){.pid = early->pid},
 				 jitdump_is_name);
 	if (fd >= 0 && !jitdump_new(fd, &early->dump))
 		jitdump_set_early(early->dump);
 }
 
-/* A new stack of the process has this address. On failure the process has no files. */
-static void jit_files_seen(struct jit_files *e, pid_t pid, uint64_t addr)
+/* On failure the process has no files. */
+void jit_seen(struct jit *jit, pid_t pid, uint64_t addr)
 {
-	struct jit_early *early = early_of(e, pid);
+	struct jit_early *early = early_of(jit, pid);
 	uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
 
 	if (early->pid == pid && (now < early->time + AGAIN_NS || early->map))
 		return;
-	if (!e->places || !e->files || !is_made(e, pid, addr))
+	if (!jit->places || !jit->files || !is_made(jit, pid, addr))
 		return;
 	if (early->pid != pid)
 		early_close(early);
 	early->pid = pid;
 	early->time = now;
-	early->round = e->round;
-	open_early(e, early);
-}
-
-/* Hands over the opened files to the caller; NULL each if there is none. */
-static void jit_files_take(struct jit_files *e, pid_t pid, struct perfmap **map,
-			   struct jitdump **dump)
-{
-	struct jit_early *early = early_of(e, pid);
-
-	*map = NULL;
-	*dump = NULL;
-	if (early->pid != pid)
-		return;
-	*map = early->map;
-	*dump = early->dump;
-	*early = (struct jit_early){0};
+	early->round = jit->round;
+	open_early(jit, early);
 }
 
 /* What came in a round is named at the end of that or the next one. */
-static bool is_over(const struct jit_files *e, const struct jit_early *early, uint64_t now)
+static bool is_over(const struct jit *jit, const struct jit_early *early, uint64_t now)
 {
-	uint64_t rounds = e->round - early->round;
+	uint64_t rounds = jit->round - early->round;
 
 	return rounds > ROUNDS || (rounds > 1 && now - early->time > WAIT_NS);
-}
-
-/* Begins another round, and closes files that were not taken for some rounds. */
-static void jit_files_age(struct jit_files *e)
-{
-	const uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
-
-	e->round++;
-	e->places = PLACES_MAX;
-	e->files = FILES_MAX;
-	for (unsigned int i = 0; i < EARLY_MAX; i++)
-		if (e->at[i].pid && is_over(e, &e->at[i], now))
-			early_close(&e->at[i]);
 }
 
 /* --- names ----------------------------------------------------------------------------------- */
@@ -206,8 +171,8 @@ int jit_new(struct tracker *tracker, struct fileasker *asker, struct jit **out)
 	*out = jit;
 	if (!jit)
 		return -ENOMEM;
-	jit->early = (struct jit_files){
-		.tracker = tracker, .asker = asker, .places = PLACES_MAX, .files = FILES_MAX};
+	jit->places = PLACES_MAX;
+	jit->files = FILES_MAX;
 	jit->tracker = tracker;
 	jit->asker = asker;
 	jit->round = 1;
@@ -240,7 +205,7 @@ void jit_free(struct jit *jit)
 	while (jit->processes)
 		process_drop(jit, jit->processes);
 	for (unsigned int i = 0; i < EARLY_MAX; i++)
-		early_close(&jit->early.at[i]);
+		early_close(&jit->early[i]);
 	quota_free(&jit->bytes);
 	quota_free(&jit->reads);
 	free(jit);
@@ -263,8 +228,12 @@ void jit_age(struct jit *jit)
 		left--;
 		process_drop(jit, p);
 	}
-	jit_files_age(&jit->early);
 	jit->round++;
+	jit->places = PLACES_MAX;
+	jit->files = FILES_MAX;
+	for (unsigned int i = 0; i < EARLY_MAX; i++)
+		if (jit->early[i].pid && is_over(jit, &jit->early[i], now))
+			early_close(&jit->early[i]);
 	quota_free(&jit->reads);
 	jit->reads = (struct quota){.max = ROUND_BYTES};
 }
@@ -272,13 +241,19 @@ void jit_age(struct jit *jit)
 static struct jit_process *process_new(struct jit *jit, const struct tracker_exec *key)
 {
 	struct jit_process *p = calloc(1, sizeof(*p));
+	struct jit_early *early;
 
 	if (!p)
 		return NULL;
 	p->key = *key;
 	p->version = 1;
 	p->uid = UNKNOWN_USER;
-	jit_files_take(&jit->early, key->pid, &p->perfmap, &p->dump);
+	early = early_of(jit, key->pid);
+	if (early->pid == key->pid) {
+		p->perfmap = early->map;
+		p->dump = early->dump;
+		*early = (struct jit_early){0};
+	}
 	if (!p->perfmap)
 		p->perfmap = perfmap_new();
 	p->by_map = codemap_new(PROCESS_BYTES);
@@ -449,9 +424,4 @@ uint64_t jit_version(struct jit *jit, const struct tracker_exec *of)
 	const struct jit_process *p = process_get(jit, of);
 
 	return p ? p->version : 1;
-}
-
-void jit_seen(struct jit *jit, pid_t pid, uint64_t addr)
-{
-	jit_files_seen(&jit->early, pid, addr);
 }

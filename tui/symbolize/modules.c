@@ -178,26 +178,18 @@ static bool module_debug_there(const struct modules *all, const struct symbol_mo
 	return there;
 }
 
-/* Since the last call. */
-static bool remote_has_more(struct modules *all)
-{
-	struct remotedebug_state now = {.found = all->remote_found};
-	bool more;
-
-	if (all->remote)
-		remotedebug_state(all->remote, &now);
-	more = now.found != all->remote_found;
-	all->remote_found = now.found;
-	return more;
-}
-
 /* A module is dropped when its debug file arrives, and read with it when it is next sampled. */
 static bool retry_debug_files(struct modules *all)
 {
+	struct remotedebug_state remote = {.found = all->remote_found};
 	const time_t now = clock_seconds();
 	struct symbol_module *m, *next;
-	bool came = remote_has_more(all);
+	bool came;
 
+	if (all->remote)
+		remotedebug_state(all->remote, &remote);
+	came = remote.found != all->remote_found;
+	all->remote_found = remote.found;
 	if (now < all->retry && !came)
 		return false;
 	all->retry = now + RETRY_SECONDS;
@@ -353,26 +345,12 @@ static void module_watch(struct symbol_module *m, const struct object *object)
 		m->fd = fcntl(object_fd(object), F_DUPFD_CLOEXEC, 0);
 }
 
-/* Before it is read for the first time. */
-static void module_watch_first(const struct modules *all, struct symbol_module *m,
-			       const struct object *object)
-{
-	struct file_facts facts;
-
-	m->was_written = tracker_mapped_as(all->tracker, object, &facts);
-	m->local = !facts.copied;
-	module_watch(m, object);
-	writtenfile_begin(&m->written, m->fd, facts.mtime, facts.size, all->round,
-			  clock_ns(CLOCK_MONOTONIC));
-	m->unsure = writtenfile_is_uncertain(&m->written, all->round);
-	m->was_written |= m->unsure;
-}
-
 static struct symbol_module *module_new(const struct modules *all, const struct object *object,
 					pid_t pid)
 {
 	char *name = text_clean_dup(object_name(object));
 	struct symbol_module *m = NULL;
+	struct file_facts facts;
 	size_t length;
 
 	if (!name)
@@ -385,7 +363,13 @@ static struct symbol_module *module_new(const struct modules *all, const struct 
 		m->pid = pid;
 		m->fd = -1;
 		m->bytes = sizeof(*m) + length;
-		module_watch_first(all, m, object);
+		m->was_written = tracker_mapped_as(all->tracker, object, &facts);
+		m->local = !facts.copied;
+		module_watch(m, object);
+		writtenfile_begin(&m->written, m->fd, facts.mtime, facts.size, all->round,
+				  clock_ns(CLOCK_MONOTONIC));
+		m->unsure = writtenfile_is_uncertain(&m->written, all->round);
+		m->was_written |= m->unsure;
 		if (module_read(all, m, object)) {
 			module_free(m);
 			m = NULL;
@@ -473,14 +457,7 @@ bool module_has_symbols(const struct symbol_module *m)
 	return m->symtab != NULL;
 }
 
-/* --- files that are written in place -----------------------------------------------------------
- */
-
-/* Earlier names may differ from those of now. */
-static void note_change(struct modules *all, const struct symbol_module *m)
-{
-	all->changed[bit_of(m->id)] = ++all->changes;
-}
+/* --- files that are written in place --------------------------------------------------------- */
 
 void modules_look(struct modules *all)
 {
@@ -494,8 +471,9 @@ void modules_look(struct modules *all)
 			tracker_written(all->tracker, m->id);
 		}
 		unsure = writtenfile_is_uncertain(&m->written, all->round);
+		/* Earlier names may differ from those of now. */
 		if (unsure != m->unsure || writtenfile_is_due(&m->written, all->round, now))
-			note_change(all, m);
+			all->changed[bit_of(m->id)] = ++all->changes;
 		m->unsure = unsure;
 	}
 }

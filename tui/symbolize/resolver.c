@@ -151,28 +151,64 @@ static bool name_jit(struct resolver *r, const struct tracker_exec *of, uint64_t
 	return name != NULL;
 }
 
-/* Looks up what was at the address of the frame when it was sampled. */
-static void place_of(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
-		     struct code_place *at)
+/* Looks up what was at the frame's call when it was sampled, and returns that address. */
+static uint64_t place_of(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
+			 struct code_place *at)
 {
-	tracker_place(r->tracker, of, frame, at);
-	if (!at->since)
-		return;
-	object_put(r->tracker, at->object);
-	*at = (struct code_place){.kind = PLACE_UNKNOWN};
+	uint64_t addr = frame & ~FRAME_EXACT;
+
+	if (!(frame & FRAME_EXACT) && addr)
+		addr--;
+	tracker_place(r->tracker, of, addr, at);
+	if (at->since) {
+		object_put(r->tracker, at->object);
+		*at = (struct code_place){.kind = PLACE_UNKNOWN};
+	}
+	return addr;
+}
+
+static int name_in_file(struct resolver *r, const struct tracker_exec *of,
+			const struct code_place *at, uint64_t addr, struct frame_name *out,
+			const struct inline_chain **calls, struct resolver_doubt *doubt)
+{
+	struct symbol_module *m = modules_get(r->modules, at->object, of->pid);
+
+	if (!m && object_is_awaited(r->tracker, at->object)) {
+		doubt->vague = true;
+		return 0;
+	}
+	if (!m)
+		return -ENOMEM;
+	doubt->files |= module_bit(m);
+	/* Some runtimes map their code twice, and so from a file. */
+	if (!module_has_symbols(m) && name_jit(r, of, addr, out, doubt))
+		return 0;
+	out->module = module_name(m);
+	if (modules_is_rewritten(r->modules, m)) {
+		out->name = JIT_REWRITTEN;
+		return 0;
+	}
+	out->name = modules_find(r->modules, m, at->object, at->vaddr, &out->start, &out->guessed);
+	if (!out->name)
+		return -ENOMEM;
+	if (r->inlined && object_fd(at->object) >= 0 && !module_was_rewritten(m))
+		out->site =
+			inline_cache_find(r->inlined, object_id(at->object), object_fd(at->object),
+					  of->pid, at->vaddr, out->guessed ? out->start : 0, calls);
+	out->waits = out->site && !inline_cache_get(r->inlined, out->site, calls);
+	if (better_name(out->name, out->module, *calls))
+		out->name = better_name(out->name, out->module, *calls);
+	return 0;
 }
 
 static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
 		     struct frame_name *out, const struct inline_chain **calls,
 		     struct resolver_doubt *doubt)
 {
-	uint64_t addr = frame & ~FRAME_EXACT;
-	struct symbol_module *m;
 	struct code_place at;
+	uint64_t addr = place_of(r, of, frame, &at);
+	int err = 0;
 
-	if (!(frame & FRAME_EXACT) && addr)
-		addr--;
-	place_of(r, of, addr, &at);
 	*calls = NULL;
 	*out = (struct frame_name){.kind = FUNC_USER,
 				   .name = "[unknown]",
@@ -182,49 +218,20 @@ static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t
 	case PLACE_FILE:
 	case PLACE_VDSO:
 		out->vaddr = at.vaddr + (out->vaddr - addr);
-		m = modules_get(r->modules, at.object, of->pid);
-		if (!m && object_is_awaited(r->tracker, at.object)) {
-			doubt->vague = true;
-			object_put(r->tracker, at.object);
-			return 0;
-		}
-		doubt->files |= m ? module_bit(m) : 0;
-		/* Some runtimes map their code twice, and so from a file. */
-		if (m && !module_has_symbols(m) && name_jit(r, of, addr, out, doubt)) {
-			object_put(r->tracker, at.object);
-			return 0;
-		}
-		if (m && modules_is_rewritten(r->modules, m)) {
-			out->module = module_name(m);
-			out->name = JIT_REWRITTEN;
-			object_put(r->tracker, at.object);
-			return 0;
-		}
-		if (m) {
-			out->module = module_name(m);
-			out->name = modules_find(r->modules, m, at.object, at.vaddr, &out->start,
-						 &out->guessed);
-		}
-		if (m && r->inlined && object_fd(at.object) >= 0 && !module_was_rewritten(m))
-			out->site = inline_cache_find(r->inlined, object_id(at.object),
-						      object_fd(at.object), of->pid, at.vaddr,
-						      out->guessed ? out->start : 0, calls);
-		out->waits = out->site && !inline_cache_get(r->inlined, out->site, calls);
-		if (m && out->name && better_name(out->name, out->module, *calls))
-			out->name = better_name(out->name, out->module, *calls);
+		err = name_in_file(r, of, &at, addr, out, calls, doubt);
 		object_put(r->tracker, at.object);
-		return m && out->name ? 0 : -ENOMEM;
+		break;
 	case PLACE_JIT:
 		if (!name_jit(r, of, addr, out, doubt)) {
 			out->kind = FUNC_JIT;
 			out->name = "[jit]";
 		}
-		return 0;
+		break;
 	case PLACE_UNKNOWN:
 		doubt->vague |= !(frame & FRAME_IN_OBJECT);
-		return 0;
+		break;
 	}
-	return 0;
+	return err;
 }
 
 /* --- stacks ---------------------------------------------------------------------------------- */
@@ -406,14 +413,11 @@ static int name_inspected(struct resolver *r, const struct capture_record *c, ui
 int resolver_function(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
 		      struct object **object, uint64_t *vaddr, uint64_t *start)
 {
-	uint64_t addr = frame & ~FRAME_EXACT;
 	struct symbol_module *m;
 	struct code_place at;
 	bool guessed;
 
-	if (!(frame & FRAME_EXACT) && addr)
-		addr--;
-	place_of(r, of, addr, &at);
+	place_of(r, of, frame, &at);
 	if (at.kind != PLACE_FILE && at.kind != PLACE_VDSO)
 		return -ENOENT;
 	m = modules_get(r->modules, at.object, of->pid);
