@@ -52,6 +52,15 @@ struct query query_of_baseline(const struct query *q);
 /* The innermost function of a cell that query_take has seen; IDTABLE_NONE: no frames. */
 uint32_t query_leaf(const struct profile *p, const struct query *q,
 		    const struct profile_cell *cell);
+struct query_leaf { /* samples in that innermost function */
+	uint64_t count;
+	uint32_t func;
+	uint32_t row;
+};
+
+/* The function with the most samples, a tie goes to the smaller id; UINT32_MAX: no leaves. sum has
+ * zeros by function, and does again. */
+uint32_t query_hottest(const struct query_leaf *leaves, size_t n, uint64_t *sum);
 /* Most nodes of a tree. */
 #define QUERY_TREE_MAX 200000u
 

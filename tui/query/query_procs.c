@@ -12,10 +12,7 @@ struct proclist {
 	uint32_t *row_of; /* by process id; IDTABLE_NONE: no row yet */
 	struct proc_row *rows;
 	size_t count;
-	struct proc_leaf {
-		uint32_t row, func;
-		uint64_t count;
-	} * leaves; /* the innermost function of each cell that has one */
+	struct query_leaf *leaves; /* of each cell that has one */
 	size_t nleaves;
 	struct celltable cpus; /* (QUERY_ALL, 0, CPU): row + 1, with query.by_cpu */
 	/* By row, kept apart from the rows since every slice visits all of them. */
@@ -33,8 +30,8 @@ static struct proc_row *cpu_get(struct proclist *list, uint32_t cpu)
 		return NULL;
 	cell = celltable_get(&list->cpus, QUERY_ALL, 0, cpu, &made);
 	if (made) {
-		list->rows[list->count] = (struct proc_row){
-			.proc = QUERY_ALL, .cpu = cpu, .hottest = UINT32_MAX, .before_cpu = -1};
+		list->rows[list->count] =
+			(struct proc_row){.proc = QUERY_ALL, .cpu = cpu, .before_cpu = -1};
 		cell->count = ++list->count;
 	}
 	return &list->rows[cell->count - 1];
@@ -53,7 +50,7 @@ static struct proc_row *row_get(struct proclist *list, uint32_t proc)
 	if (list->row_of[proc] != IDTABLE_NONE)
 		return &list->rows[list->row_of[proc]];
 	list->row_of[proc] = (uint32_t)list->count++;
-	*row = (struct proc_row){.proc = proc, .hottest = UINT32_MAX, .before_cpu = -1};
+	*row = (struct proc_row){.proc = proc, .before_cpu = -1};
 	return row;
 }
 
@@ -80,7 +77,7 @@ static int count_cell(const struct profile_cell *raw, void *arg)
 	leaf = query_leaf(list->p, list->q, &cell);
 	if (leaf != IDTABLE_NONE)
 		list->leaves[list->nleaves++] =
-			(struct proc_leaf){(uint32_t)(row - list->rows), leaf, cell.count};
+			(struct query_leaf){cell.count, leaf, (uint32_t)(row - list->rows)};
 	return 0;
 }
 
@@ -118,9 +115,9 @@ static void history_slice(struct proclist *list, const struct slice *slice)
 }
 
 /* Sorts leaves by row: those of row n are from[n] to from[n + 1] - 1. */
-static struct proc_leaf *leaves_sorted(const struct proclist *list, size_t *from)
+static struct query_leaf *leaves_sorted(const struct proclist *list, size_t *from)
 {
-	struct proc_leaf *sorted = calloc(list->nleaves + 1, sizeof(*sorted));
+	struct query_leaf *sorted = calloc(list->nleaves + 1, sizeof(*sorted));
 
 	if (!sorted)
 		return NULL;
@@ -133,30 +130,35 @@ static struct proc_leaf *leaves_sorted(const struct proclist *list, size_t *from
 	return sorted;
 }
 
-/* The function with the most samples; a tie goes to the smaller id. */
+uint32_t query_hottest(const struct query_leaf *leaves, size_t n, uint64_t *sum)
+{
+	uint32_t hottest = UINT32_MAX;
+	uint64_t best = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t func = leaves[i].func;
+
+		sum[func] += leaves[i].count;
+		if (sum[func] < best || (sum[func] == best && func > hottest))
+			continue;
+		best = sum[func];
+		hottest = func;
+	}
+	for (size_t i = 0; i < n; i++)
+		sum[leaves[i].func] = 0;
+	return hottest;
+}
+
 static int list_hottest(struct proclist *list)
 {
 	size_t *from = calloc(list->count + 2, sizeof(*from));
 	uint64_t *sum = calloc((size_t)list->p->funcs.count + 1, sizeof(*sum));
-	struct proc_leaf *sorted = from && sum ? leaves_sorted(list, from) : NULL;
+	struct query_leaf *sorted = from && sum ? leaves_sorted(list, from) : NULL;
 	int err = sorted ? 0 : -ENOMEM;
 
-	for (size_t row = 0; sorted && row < list->count; row++) {
-		struct proc_row *to = &list->rows[row];
-		uint64_t best = 0;
-
-		for (size_t i = from[row]; i < from[row + 1]; i++) {
-			uint32_t func = sorted[i].func;
-
-			sum[func] += sorted[i].count;
-			if (sum[func] < best || (sum[func] == best && func > to->hottest))
-				continue;
-			best = sum[func];
-			to->hottest = func;
-		}
-		for (size_t i = from[row]; i < from[row + 1]; i++)
-			sum[sorted[i].func] = 0;
-	}
+	for (size_t row = 0; sorted && row < list->count; row++)
+		list->rows[row].hottest =
+			query_hottest(sorted + from[row], from[row + 1] - from[row], sum);
 	free(from);
 	free(sum);
 	free(sorted);

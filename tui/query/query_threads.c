@@ -29,11 +29,6 @@ struct run { /* the rest of a slice */
 	bool weighed;
 };
 
-struct thread_leaf { /* samples of a thread in that innermost function */
-	uint64_t count;
-	uint32_t func;
-};
-
 struct threads {
 	const struct profile *p;
 	const struct query *q;
@@ -41,7 +36,7 @@ struct threads {
 	size_t nruns;
 	struct profile_cell *summed; /* in order; used if the span is not a few slices */
 	uint32_t *ends;		     /* by stack */
-	struct thread_leaf *leaves;  /* of the thread */
+	struct query_leaf *leaves;   /* of the thread */
 	size_t nleaves;
 	uint64_t *sum;	/* by function */
 	bool takes_all; /* cells count as they are */
@@ -162,7 +157,7 @@ static void add_leaf(struct threads *t, const struct profile_cell *cell)
 	if (func == NO_FUNC)
 		func = leaf_of(t, cell->ustack);
 	if (func != NO_FUNC)
-		t->leaves[t->nleaves++] = (struct thread_leaf){cell->count, func};
+		t->leaves[t->nleaves++] = (struct query_leaf){cell->count, func, 0};
 }
 
 /* True if the cell counts. */
@@ -187,24 +182,6 @@ static bool add_cell(struct threads *t, const struct run *run, const struct prof
 	return true;
 }
 
-/* The function with the most samples; a tie goes to the smaller id. */
-static void find_hottest(struct threads *t, struct proc_row *row)
-{
-	uint64_t best = 0;
-
-	for (size_t i = 0; i < t->nleaves; i++) {
-		uint32_t func = t->leaves[i].func;
-
-		t->sum[func] += t->leaves[i].count;
-		if (t->sum[func] < best || (t->sum[func] == best && func > row->hottest))
-			continue;
-		best = t->sum[func];
-		row->hottest = func;
-	}
-	for (size_t i = 0; i < t->nleaves; i++)
-		t->sum[t->leaves[i].func] = 0;
-}
-
 static bool is_of(const struct run *run, uint32_t proc, uint32_t tid)
 {
 	return run->at < run->end && run->at->proc == proc && run->at->tid == tid;
@@ -218,15 +195,13 @@ static int add_thread(struct threads *t, uint32_t proc, uint32_t tid)
 	if (GROW(t->rows, t->count, t->rows_room, SIZE_MAX))
 		return -ENOMEM;
 	t->nleaves = 0;
-	t->rows[t->count] = (struct proc_row){
-		.proc = proc, .tid = tid, .hottest = UINT32_MAX, .before_cpu = -1};
+	t->rows[t->count] = (struct proc_row){.proc = proc, .tid = tid, .before_cpu = -1};
 	for (size_t i = 0; i < t->nruns; i++)
 		for (struct run *run = &t->runs[i]; is_of(run, proc, tid); run->at++)
 			met |= add_cell(t, run, run->at, &t->rows[t->count]) && run->weighed;
 	if (!met)
 		return 0;
-	find_hottest(t, &t->rows[t->count]);
-	t->count++;
+	t->rows[t->count++].hottest = query_hottest(t->leaves, t->nleaves, t->sum);
 	return 0;
 }
 
