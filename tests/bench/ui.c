@@ -22,6 +22,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tests/support/trees.h"
 #include "tui/profile/source.h"
 #include "tui/app/dispatch.h"
 

@@ -15,7 +15,7 @@
 #include "tui/app/setup.h"
 #include "tui/ui/themes.h"
 #include "tui/ui/ui.h"
-#include "tui/query/profile_copy.h"
+#include "tui/query/query.h"
 #include "tui/export/writer.h"
 
 struct warning_target {

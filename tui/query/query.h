@@ -129,16 +129,14 @@ uint32_t query_ncpus(const struct profile *p);
 /* How walks ended, for the samples that pass the filter. Ignores what the query hides. */
 int query_ends(const struct profile *p, const struct query *q, struct end_row **rows,
 	       size_t *count);
-/* Top down: a node's children are its callees. The caller frees out->nodes. -ENOMEM. Beyond 200,000
- * nodes the rarest paths count for their parents. */
-int query_tree(const struct profile *p, const struct query *q, struct tree *out);
-/* Bottom up: the root's children are the functions that executed, a node's children are its
- * callers. self: samples whose stack begins here. */
-int query_callers(const struct profile *p, const struct query *q, struct tree *out);
-
-/* Either tree for a view of rows: nodes of fewer samples than `least` may have no children, but
- * their totals are complete. *hottest: the node with the most samples of its own; 0: that node was
- * left out, or the tree is bottom up. */
+/*
+ * Top down, a node's children are its callees. Bottom up (callers), the root's children are the
+ * functions that executed, and a node's children its callers; self: samples whose stack begins
+ * there. Nodes of fewer samples than `least` may have no children, but their totals are complete.
+ * Beyond 200,000 nodes the rarest paths count for their parents. *hottest: the node with the most
+ * samples of its own; 0: that node was left out, or the tree is bottom up. The caller frees
+ * out->nodes. -ENOMEM.
+ */
 int query_rows(const struct profile *p, const struct query *q, bool callers, double least,
 	       struct tree *out, uint32_t *hottest);
 
@@ -189,6 +187,13 @@ int query_judge_funcs(const struct profile *p, struct match_cache *v,
 /* Fills the cache for all processes, and asks about each again. -ENOMEM. */
 int query_judge_procs(const struct profile *p, struct match_cache *v,
 		      bool (*passes)(const struct profile_proc *proc, void *arg), void *arg);
+
+/*
+ * Copies the cells of the query into a profile of one slice, which has ids of its own, to be
+ * written to a file while sampling goes on. The caller holds p's lock and frees *out by
+ * profile_free. -ENOMEM.
+ */
+int profile_copy_new(struct profile **out, const struct profile *p, const struct query *query);
 
 /* Samples of the query, and the seconds that its span covers. For shares, divide by those of the
  * query without its filter. */

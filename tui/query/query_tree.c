@@ -522,17 +522,3 @@ int query_rows(const struct profile *p, const struct query *q, bool callers, dou
 	*hottest = wish.hottest;
 	return err;
 }
-
-int query_tree(const struct profile *p, const struct query *q, struct tree *out)
-{
-	struct tree_wish wish = {0};
-
-	return query_part(p, q, false, grow_rows, &wish, out);
-}
-
-int query_callers(const struct profile *p, const struct query *q, struct tree *out)
-{
-	struct tree_wish wish = {0};
-
-	return query_part(p, q, true, grow_rows, &wish, out);
-}

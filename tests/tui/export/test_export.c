@@ -27,7 +27,6 @@
 #include "tui/export/export.h"
 #include "tui/util/outfile.h"
 #include "tui/query/query.h"
-#include "tui/query/profile_copy.h"
 
 static const struct query last = {.span = SPAN_LAST, .proc = QUERY_ALL};
 

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
+#include "tests/support/trees.h"
 #include "tui/profile/frozen_sum.h"
 #include "tui/profile/profile.h"
 #include "tui/profile/profile_priv.h"

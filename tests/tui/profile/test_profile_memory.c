@@ -69,6 +69,7 @@ static void *failing_reallocarray(void *p, size_t n, size_t size)
 #include "tui/query/query.c"
 #include "tui/profile/decay.c"
 #include "tui/query/query_funcs.c"
+#include "tests/support/trees.h"
 
 #undef malloc
 #undef calloc

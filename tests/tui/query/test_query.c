@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
+#include "tests/support/trees.h"
 #include "tui/profile/profile.h"
 #include "tui/query/query.h"
 

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "tests/support/machine.h"
+#include "tests/support/trees.h"
 #include "tui/query/query.h"
 
 #define CPUS   5

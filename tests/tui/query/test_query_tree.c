@@ -17,6 +17,7 @@
 
 #include "tests/support/deep.h"
 #include "tests/support/feed.h"
+#include "tests/support/trees.h"
 #include "tui/profile/frozen_sum.h"
 #include "tui/query/query.h"
 

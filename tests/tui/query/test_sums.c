@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "tests/support/feed.h"
+#include "tests/support/trees.h"
 #include "tui/profile/frozen_sum.h"
 #include "tui/query/query.h"
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "tests/support/typist.h"
+#include "tests/support/trees.h"
 #include "tui/views/calltree.h"
 #include "tui/views/flamebox.h"
 #include "tui/views/search_total.h"
