@@ -5,7 +5,6 @@
 /* Reports of the mouse. */
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum mouse_kind { MOUSE_CLICK, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
 

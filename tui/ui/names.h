@@ -27,10 +27,6 @@ const struct profile_func *names_get(struct names *names, const struct profile *
 /* Sets *hash to its names_hash. */
 const struct profile_func *names_get_hash(struct names *names, const struct profile *p,
 					  uint32_t func, uint64_t *hash);
-/* A loop over many functions announces each one this many turns ahead, so that its memory is
- * fetched meanwhile. */
-#define NAMES_AHEAD 8
-void names_expect(const struct names *names, const struct profile *p, uint32_t func);
 /* What names_get returned for that id in this round. */
 const struct profile_func *names_kept(const struct names *names, uint32_t func);
 

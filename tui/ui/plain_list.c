@@ -8,7 +8,6 @@
 
 #include "tui/ui/names.h"
 #include "tui/ui/selection.h"
-#include "tui/ui/timespan.h"
 #include "tui/ui/view.h"
 
 struct plain_row *plain_list_add(struct plain_list *list, uint64_t key, double percent)

@@ -2,7 +2,6 @@
 /* See selection.h. */
 #include "tui/ui/selection.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

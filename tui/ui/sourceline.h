@@ -4,8 +4,6 @@
 
 /* How the screen shows a function's hottest source line. */
 
-#include <stddef.h>
-
 struct grid;
 struct profile_func;
 

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "tui/profile/board.h"
-#include "tui/profile/profile.h"
 #include "tui/screen/theme.h"
 
 #ifndef STACKTOP_THEME_DIR
