@@ -8,6 +8,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "tui/screen/grid.h"
 
@@ -57,5 +58,15 @@ void columns_row(struct grid *g, int y, const struct column *columns, int count,
 		 columns_cell_fn cell, const void *table, const void *row);
 /* Next sortable column in a direction, or `from` where there is none. */
 int columns_next(const struct column *columns, int count, int from, int step);
+
+/* How every view shows that a share differs from that of another time: by an arrow, a sign and a
+ * colour. Shares are in percent; before < 0: nothing is compared. */
+
+/* "▲ +4.1", "= 0.0", "new" if there was nothing before, "-" if nothing is compared. */
+void delta_text(const struct grid *g, double now, double before, char *to, size_t size);
+/* Small changes are dim. */
+enum role delta_role(double now, double before);
+/* Into a column, aligned to the right. */
+void delta_draw(struct grid *g, int row, int col, int width, double now, double before);
 
 #endif

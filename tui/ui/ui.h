@@ -154,8 +154,10 @@ void ui_zoom_name(const struct ui *ui, char *to, size_t size);
 /* Whether that is something else than what a view remembers in about, which is brought up to date.
  */
 bool ui_zoom_changed(const struct ui *ui, char *about, size_t size);
-/* The breadcrumbs of a view that can be zoomed; returns the cells that they take. */
-int ui_draw_zoom(const struct ui *ui, struct grid *g, int row);
+/* The breadcrumbs of a view that can be zoomed, and the hottest line of the function; NULL: of
+ * none.
+ */
+void ui_draw_zoom(const struct ui *ui, struct grid *g, int row, const struct profile_func *func);
 /* Which samples count now: of a frozen view, those of its moment. */
 enum span ui_span(const struct ui *ui);
 /* "10 s" or "all": the span that is shown. */

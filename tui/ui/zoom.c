@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the views that can be zoomed are about: a process, a thread of it, a module. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tui/screen/hints.h"
 #include "tui/ui/selection.h"
 #include "tui/ui/ui.h"
+
+#define HOTTEST "hottest line "
 
 void ui_zoom(struct ui *ui, const struct profile_proc *proc)
 {
@@ -111,7 +114,29 @@ bool ui_zoom_changed(const struct ui *ui, char *about, size_t size)
 	return true;
 }
 
-int ui_draw_zoom(const struct ui *ui, struct grid *g, int row)
+/* "hottest line src/http/parse.c:42" at the right end of a row, behind col; folders go first when
+ * there is no room, then the words. */
+static void draw_hottest(const struct profile_func *func, struct grid *g, int row, int col)
+{
+	int room = g->cols - col - 3, label = (int)strlen(HOTTEST), width;
+	char text[PATH_MAX + 32];
+	const char *shown = text;
+
+	if (!func || !func->file)
+		return;
+	snprintf(text, sizeof(text), "%s:%u", func->file, func->line);
+	/* The longest end of the path, from a folder on, that fits. */
+	while (grid_width(g, shown) > room - label && strchr(shown, '/'))
+		shown = strchr(shown, '/') + 1;
+	width = grid_width(g, shown);
+	if (width > room)
+		return;
+	if (width + label <= room)
+		grid_put(g, row, g->cols - width - label - 1, label, ROLE_DIM, HOTTEST);
+	grid_put(g, row, g->cols - width - 1, width, ROLE_TEXT, shown);
+}
+
+void ui_draw_zoom(const struct ui *ui, struct grid *g, int row, const struct profile_func *func)
 {
 	int col = grid_put(g, row, 0, g->cols, ROLE_DIM, " Zoom: ");
 	bool deep = ui->zoom.on || selection_sums(ui);
@@ -126,5 +151,5 @@ int ui_draw_zoom(const struct ui *ui, struct grid *g, int row)
 		col += grid_printf(g, row, col, g->cols - col, ROLE_DIM, "   %s",
 				   hints_words(&ui->config.keys, ACTION_BACK, "goes one level out",
 					       out, sizeof(out)));
-	return col;
+	draw_hottest(func, g, row, col);
 }

@@ -15,6 +15,7 @@
 #include "tui/query/query.h"
 
 struct grid;
+struct plain_list;
 struct ui;
 
 /* The order of siblings. */
@@ -70,5 +71,13 @@ void calltree_path(const struct calltree *calls, uint32_t node, bool callers, ch
 		   size_t size);
 /* "path main > run > here" into one row, from the end that fits. */
 void calltree_draw_path(const struct calltree *calls, uint32_t node, struct grid *g, int y);
+
+/* The largest paths of the tree, whose siblings are in order, by the column of that title. -ENOMEM.
+ */
+int tree_plain(struct plain_list *list, const struct ui *ui, const struct calltree *calls,
+	       bool callers, const char *by);
+/* As view_ops.plain, for a view that does not have the whole tree: it is loaded here, from the
+ * outermost function down. */
+int tree_plain_whole(const struct ui *ui, struct plain_list *list);
 
 #endif

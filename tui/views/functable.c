@@ -3,15 +3,14 @@
 #include "tui/views/functable.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tui/ui/bycpu.h"
 #include "tui/ui/selection.h"
-#include "tui/ui/sourceline.h"
 #include "tui/ui/plain_list.h"
-#include "tui/screen/delta.h"
 #include "tui/ui/ui.h"
 #include "tui/util/share.h"
 
@@ -268,6 +267,25 @@ static void cell_name(const struct functable_painter *p, const struct functable_
 	snprintf(c->text, sizeof(c->text), "%s", c->g ? scrolled(c->g, name, p->t->scroll) : name);
 }
 
+/* "parse.c:42"; a name that is too long loses its beginning, not the number. */
+static void draw_source(const struct profile_func *func, struct grid *g, int row, int col,
+			int width)
+{
+	char name[NAME_MAX + 32] = "";
+	const char *shown = name;
+
+	sourcename(func, name, sizeof(name));
+	if (grid_width(g, name) > width && width > 1) {
+		while (*shown && grid_width(g, shown) > width - 1)
+			do
+				shown++;
+			while (((unsigned char)*shown & 0xc0) == 0x80);
+		col += grid_put(g, row, col, 1, ROLE_DIM, grid_glyph(g, GLYPH_ELLIPSIS));
+		width--;
+	}
+	grid_fit(g, row, col, width, ROLE_DIM, shown);
+}
+
 static void cell_text(const void *table, const void *from, int column, struct column_cell *c)
 {
 	const struct functable_painter *p = table;
@@ -311,7 +329,7 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		break;
 	case FUNCTABLE_SOURCE:
 		if (c->g)
-			sourceline_fit(row->func, c->g, c->y, c->col, c->width + c->last);
+			draw_source(row->func, c->g, c->y, c->col, c->width + c->last);
 		else
 			sourcename(row->func, c->text, sizeof(c->text));
 		break;

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/screen/delta.h"
 #include "tui/ui/bycpu.h"
 #include "tui/ui/names.h"
 #include "tui/ui/plain_list.h"

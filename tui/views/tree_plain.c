@@ -3,7 +3,7 @@
  * A tree of calls in words. A path without a branch is one row; the largest paths are listed, in
  * the order of the tree.
  */
-#include "tui/views/tree_plain.h"
+#include "tui/views/calltree.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include "tui/ui/names.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/ui.h"
-#include "tui/views/calltree.h"
 
 #define LINKS_MAX   4096 /* parts of a tree that are looked at */
 #define CHAIN_SHOWN 4	 /* functions that are named of a path without a branch */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See unwind_procs.h. */
-#include "tui/views/unwind_procs.h"
+/* See unwind_tables.h. */
+#include "tui/views/unwind_tables.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -13,12 +13,10 @@
 #include <string.h>
 
 #include "tui/views/calltree.h"
-#include "tui/screen/delta.h"
+#include "tui/screen/columns.h"
 #include "tui/views/flamebox.h"
-#include "tui/views/search_total.h"
 #include "tui/screen/hints.h"
 #include "tui/ui/selection.h"
-#include "tui/views/tree_plain.h"
 #include "tui/views/treepath.h"
 #include "tui/util/share.h"
 
@@ -514,7 +512,7 @@ static int find_seen(struct tree_part *part, void *arg)
 	at = treepath_node(&v->cursor, tree);
 	if (!treepath_below(tree, at, top))
 		at = top;
-	err = treepath_find(part, at, top, f->step, f->here, search_total_func, &v->found, &found);
+	err = treepath_find(part, at, top, f->step, f->here, &v->found, &found);
 	f->found = !err && found;
 	if (f->found)
 		treepath_set(&v->cursor, tree, found);

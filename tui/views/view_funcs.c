@@ -3,7 +3,6 @@
 #include "tui/ui/view.h"
 
 #include "tui/views/functable.h"
-#include "tui/ui/sourceline.h"
 
 #define SCROLL_STEP 8
 #define SCROLL_MAX  960
@@ -50,8 +49,7 @@ static int funcs_sort(struct ui *ui)
 
 static void funcs_draw(struct ui *ui, struct grid *g, int top, int rows)
 {
-	sourceline_draw(functable_function(ui->state[VIEW_FUNCS]), g, top,
-			ui_draw_zoom(ui, g, top));
+	ui_draw_zoom(ui, g, top, functable_function(ui->state[VIEW_FUNCS]));
 	functable_draw(ui, ui->state[VIEW_FUNCS], g, top + 1, rows - 1, true);
 }
 

@@ -11,13 +11,9 @@
 #include <stdlib.h>
 
 #include "tui/views/calltree.h"
-#include "tui/screen/delta.h"
 #include "tui/screen/list.h"
 #include "tui/ui/names.h"
-#include "tui/views/openset.h"
 #include "tui/ui/selection.h"
-#include "tui/ui/sourceline.h"
-#include "tui/views/tree_plain.h"
 #include "tui/views/treerows.h"
 #include "tui/util/share.h"
 
@@ -345,7 +341,7 @@ static void tree_draw(struct ui *ui, struct grid *g, int top, int rows)
 	int details = rows >= DETAILS_ROWS && v->list.count ? 3 : 0;
 	uint32_t skip = 0, room;
 
-	sourceline_draw(tree_function(ui), g, top, ui_draw_zoom(ui, g, top));
+	ui_draw_zoom(ui, g, top, tree_function(ui));
 	top++;
 	rows -= 1 + details;
 	if (ui->hide_modules)

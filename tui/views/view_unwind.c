@@ -10,12 +10,11 @@
 #include <string.h>
 
 #include "tui/ui/bycpu.h"
-#include "tui/views/unwind_reasons.h"
+#include "tui/views/unwind_tables.h"
 #include "tui/screen/hints.h"
 #include "tui/views/inspector.h"
 #include "tui/ui/header.h"
 #include "tui/views/objtable.h"
-#include "tui/views/unwind_procs.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/selection.h"
 
@@ -348,7 +347,7 @@ static void draw_scope_name(const struct ui *ui, const struct unwind_view *v, st
 	int col;
 
 	if (ui->zoom.on) {
-		ui_draw_zoom(ui, g, row);
+		ui_draw_zoom(ui, g, row, NULL);
 		return;
 	}
 	col = grid_put(g, row, 0, g->cols, ROLE_TITLE,

@@ -3,7 +3,7 @@
  * A session as the baseline. The witness is the baseline that is taken live (B): after the same
  * seconds all screens have to be the same, whether these were remembered or read from a file. And
  * who is compared with whom when the processes are others.
- * Covers: tui/session/baseline.c tui/profile/recorded_sum.c tui/screen/delta.c
+ * Covers: tui/session/baseline.c tui/profile/recorded_sum.c tui/screen/columns.c
  */
 #include <locale.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/typist.h"
 #include "tui/session/baseline.h"
-#include "tui/screen/delta.h"
+#include "tui/screen/columns.h"
 #include "tui/profile/source.h"
 #include "tui/profile/frozen_sum.h"
 #include "tui/query/query.h"

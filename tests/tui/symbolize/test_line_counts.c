@@ -3,7 +3,7 @@
  * Source lines of functions: which line leads, from addresses of this program, whose lines the
  * compiler tells by itself, and on the screen.
  * Covers: tui/symbolize/inline_cache.c tui/profile/profile_lines.c tui/profile/profile_get.c
- * Covers: tui/ui/sourceline.c
+ * Covers: tui/ui/zoom.c
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What `y` takes from each view, and that it is base64 as RFC 4648 has it.
- * Covers: tui/app/actions.c tui/screen/base64.c
+ * Covers: tui/app/actions.c tui/screen/terminal.c
  */
 #include <setjmp.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "tests/support/typist.h"
 #include "tui/app/dispatch.h"
-#include "tui/screen/base64.h"
+#include "tui/screen/terminal.h"
 #include "tui/ui/view.h"
 
 static int setup(void **state)

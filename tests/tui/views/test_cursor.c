@@ -2,9 +2,9 @@
 /*
  * What the cursor is on, whatever comes and goes: rows that move, nodes that open, a zoom, a
  * search, another order.
- * Covers: tui/screen/list.c tui/views/openset.c tui/views/treerows.c tui/views/calltree.c
+ * Covers: tui/screen/list.c tui/views/treerows.c tui/views/calltree.c
  * Covers: tui/views/view_procs.c tui/views/view_funcs.c tui/views/view_tree.c
- * Covers: tui/views/functable.c tui/views/procrows.c tui/screen/delta.c
+ * Covers: tui/views/functable.c tui/views/procrows.c tui/screen/columns.c
  */
 #include <locale.h>
 #include <setjmp.h>

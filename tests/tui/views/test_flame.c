@@ -5,8 +5,8 @@
  * the shares that were put in. The sums are those of machine.h: a second has 298 samples, 251 of
  * them of nginx, 100 in ngx_parse_header, 50 in memmove, 50 in tcp_sendmsg below ngx_writev. And
  * that what is made for the part that is seen is what there would be of the whole tree.
- * Covers: tui/views/view_flame.c tui/views/flamebox.c tui/views/search_total.c
- * Covers: tui/views/treepath.c tui/views/calltree.c
+ * Covers: tui/views/view_flame.c tui/views/flamebox.c tui/views/treepath.c
+ * Covers: tui/views/calltree.c
  */
 #include <locale.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #include "tests/support/trees.h"
 #include "tui/views/calltree.h"
 #include "tui/views/flamebox.h"
-#include "tui/views/search_total.h"
+#include "tui/views/treepath.h"
 #include "tui/app/dispatch.h"
 
 typedef int grow_fn(struct tree_part *part, void *arg);
@@ -457,7 +457,7 @@ static int count_found(const struct profile_cell *cell, void *arg)
 
 			if (c->hide_inline && func->kind == FUNC_INLINE)
 				continue;
-			if (search_total_func(stack->frames[k], c->judged)) {
+			if (search_total_func(c->judged, stack->frames[k])) {
 				c->samples += cell->count;
 				return 0;
 			}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Which nodes are open: what a person decided goes before the mode, and what was hot stays open.
- * Covers: tui/views/openset.c
+ * Covers: tui/views/treerows.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tui/views/openset.h"
+#include "tui/views/treerows.h"
 
 static void what_was_hot_stays_open(void **state)
 {
