@@ -3,6 +3,7 @@
 #include "tui/screen/columns.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #define SHOWN 0.05 /* points; less is shown as none */
@@ -75,6 +76,15 @@ void columns_header(struct grid *g, int row, const struct column *columns, int c
 	}
 }
 
+void cell_say(struct column_cell *c, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(c->text, sizeof(c->text), format, args);
+	va_end(args);
+}
+
 void columns_row(struct grid *g, int y, const struct column *columns, int count, const int *width,
 		 columns_cell_fn cell, const void *table, const void *row)
 {
@@ -124,12 +134,4 @@ enum role delta_role(double now, double before)
 	if (before < 0 || fabs(now - before) < LARGE)
 		return ROLE_DIM;
 	return now > before ? ROLE_UP : ROLE_DOWN;
-}
-
-void delta_draw(struct grid *g, int row, int col, int width, double now, double before)
-{
-	char text[32];
-
-	delta_text(g, now, before, text, sizeof(text));
-	grid_right(g, row, col, width - 1, delta_role(now, before), text);
 }

@@ -31,6 +31,15 @@ struct column {
 	const char *words; /* of --plain: "on CPU %s"; "": not told; NULL: the title and the text */
 };
 
+/* For tables that differ in a column: { title, min, max }, and members by their names. */
+#define COLUMN_TEXT(text, least, most, ...)                                                        \
+	{                                                                                          \
+		.title = text, .min = least, .max = most, __VA_ARGS__                              \
+	}
+#define COLUMN_NUMBER(text, least, most, ...)                                                      \
+	COLUMN_TEXT(text, least, most, .right = true, __VA_ARGS__)
+#define COLUMN_SORTABLE(first, menu) .sortable = (first), .name = (menu)
+
 #define CELL_TEXT 1024
 
 /* What one column shows of one row. */
@@ -41,6 +50,9 @@ struct column_cell {
 	enum role role;
 	char text[CELL_TEXT]; /* "" nothing */
 };
+
+/* Sets the text of a cell. */
+void cell_say(struct column_cell *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Fills the cell, whose text is empty and whose role is ROLE_TEXT. */
 typedef void (*columns_cell_fn)(const void *table, const void *row, int column,
@@ -66,7 +78,5 @@ int columns_next(const struct column *columns, int count, int from, int step);
 void delta_text(const struct grid *g, double now, double before, char *to, size_t size);
 /* Small changes are dim. */
 enum role delta_role(double now, double before);
-/* Into a column, aligned to the right. */
-void delta_draw(struct grid *g, int row, int col, int width, double now, double before);
 
 #endif

@@ -19,43 +19,27 @@
 
 #define COLUMNS(change)                                                                            \
 	{                                                                                          \
-		[FUNCTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},                \
-		[FUNCTABLE_SELF] =                                                                 \
-			{"SELF%",    8,	   8,	       0,                                          \
-			 true,	     true, SORTS_DOWN, "SELF%: samples that ended in it",          \
-			 "%s itself"},                                                             \
-		[FUNCTABLE_TOTAL] = {"TOTAL%",                                                     \
-				     8,                                                            \
-				     8,                                                            \
-				     0,                                                            \
-				     true,                                                         \
-				     true,                                                         \
-				     SORTS_DOWN,                                                   \
-				     "TOTAL%: with what it called",                                \
-				     "%s with what it calls"},                                     \
-		[FUNCTABLE_CHANGE] = {change,                                                      \
-				      10,                                                          \
-				      10,                                                          \
-				      0,                                                           \
-				      true,                                                        \
-				      false,                                                       \
-				      SORTS_DOWN,                                                  \
-				      "change against before",                                     \
-				      "%s in the baseline"},                                       \
-		[FUNCTABLE_SAMPLES] = {"SAMPLES", 8,	 8,	     0,                            \
-				       true,	  false, SORTS_DOWN, "SAMPLES of its own",         \
-				       ""},                                                        \
-		[FUNCTABLE_BAR] = {.title = "BAR", .min = 9, .max = 15},                           \
-		[FUNCTABLE_KIND] = {.title = "k/u",                                                \
-				    .min = 4,                                                      \
-				    .max = 4,                                                      \
-				    .keep = true,                                                  \
-				    .words = ""},                                                  \
-		[FUNCTABLE_FUNC] = {"FUNCTION",		20, 400, 4, false, true, SORTS_UP,         \
-				    "FUNCTION by name", ""},                                       \
-		[FUNCTABLE_MODULE] = {"MODULE", 11, 24, 0, false, false, SORTS_UP, "MODULE", ""},  \
-		[FUNCTABLE_SOURCE] = {                                                             \
-			.title = "SOURCE", .min = 20, .max = 32, .words = "line %s"},              \
+		[FUNCTABLE_MARK] = COLUMN_TEXT("", 2, 2, .keep = true),                            \
+		[FUNCTABLE_SELF] = COLUMN_NUMBER(                                                  \
+			"SELF%", 8, 8, .keep = true, .words = "%s itself",                         \
+			COLUMN_SORTABLE(SORTS_DOWN, "SELF%: samples that ended in it")),           \
+		[FUNCTABLE_TOTAL] = COLUMN_NUMBER(                                                 \
+			"TOTAL%", 8, 8, .keep = true, .words = "%s with what it calls",            \
+			COLUMN_SORTABLE(SORTS_DOWN, "TOTAL%: with what it called")),               \
+		[FUNCTABLE_CHANGE] =                                                               \
+			COLUMN_NUMBER(change, 10, 10, .words = "%s in the baseline",               \
+				      COLUMN_SORTABLE(SORTS_DOWN, "change against before")),       \
+		[FUNCTABLE_SAMPLES] =                                                              \
+			COLUMN_NUMBER("SAMPLES", 8, 8, .words = "",                                \
+				      COLUMN_SORTABLE(SORTS_DOWN, "SAMPLES of its own")),          \
+		[FUNCTABLE_BAR] = COLUMN_TEXT("BAR", 9, 15),                                       \
+		[FUNCTABLE_KIND] = COLUMN_TEXT("k/u", 4, 4, .keep = true, .words = ""),            \
+		[FUNCTABLE_FUNC] =                                                                 \
+			COLUMN_TEXT("FUNCTION", 20, 400, .weight = 4, .keep = true, .words = "",   \
+				    COLUMN_SORTABLE(SORTS_UP, "FUNCTION by name")),                \
+		[FUNCTABLE_MODULE] = COLUMN_TEXT("MODULE", 11, 24, .words = "",                    \
+						 COLUMN_SORTABLE(SORTS_UP, "MODULE")),             \
+		[FUNCTABLE_SOURCE] = COLUMN_TEXT("SOURCE", 20, 32, .words = "line %s"),            \
 	}
 
 static const struct column columns[FUNCTABLE_COLUMNS] = COLUMNS("vs BEFORE");
@@ -199,15 +183,6 @@ void functable_hold(struct functable *t)
 		t->cursor = t->rows[t->list.cursor].hash;
 }
 
-static const char *kind_mark(enum func_kind kind)
-{
-	return kind == FUNC_KERNEL   ? "k"
-	       : kind == FUNC_INLINE ? "i"
-	       : kind == FUNC_JIT    ? "j"
-	       : kind == FUNC_END    ? "!"
-				     : "u";
-}
-
 /* The text from `cells` cells on. */
 static const char *scrolled(const struct grid *g, const char *text, int cells)
 {
@@ -237,7 +212,7 @@ static void cell_share(const struct functable *t, const struct functable_row *ro
 
 	if (!c->g && (row->self == row->total || total == (t->sorted == FUNCTABLE_TOTAL)))
 		return;
-	snprintf(c->text, sizeof(c->text), "%.1f", 100 * part);
+	cell_say(c, "%.1f", 100 * part);
 	if (!total)
 		c->role = ui_heat(part);
 }
@@ -251,7 +226,7 @@ static void cell_change(const struct functable_painter *p, const struct functabl
 		c->role = delta_role(self, before);
 		delta_text(c->g, self, before, c->text, sizeof(c->text));
 	} else if (p->ui->scrub.diff && row->before >= 0) {
-		snprintf(c->text, sizeof(c->text), "%.1f", before);
+		cell_say(c, "%.1f", before);
 	}
 }
 
@@ -264,7 +239,7 @@ static void cell_name(const struct functable_painter *p, const struct functable_
 	c->role = search_matches(p->ui, name)	? ROLE_MATCH
 		  : row->func->kind == FUNC_END ? ROLE_BROKEN
 						: ROLE_TEXT;
-	snprintf(c->text, sizeof(c->text), "%s", c->g ? scrolled(c->g, name, p->t->scroll) : name);
+	cell_say(c, "%s", c->g ? scrolled(c->g, name, p->t->scroll) : name);
 }
 
 /* "parse.c:42"; a name that is too long loses its beginning, not the number. */
@@ -305,7 +280,7 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		cell_change(p, row, c);
 		break;
 	case FUNCTABLE_SAMPLES:
-		snprintf(c->text, sizeof(c->text), "%llu", (unsigned long long)row->self);
+		cell_say(c, "%llu", (unsigned long long)row->self);
 		break;
 	case FUNCTABLE_BAR:
 		if (c->g)
@@ -316,7 +291,12 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		c->role = row->func->kind == FUNC_KERNEL ? ROLE_KERNEL
 			  : row->func->kind == FUNC_END	 ? ROLE_BROKEN
 							 : ROLE_USER;
-		snprintf(c->text, sizeof(c->text), "%s", kind_mark(row->func->kind));
+		cell_say(c, "%s",
+			 row->func->kind == FUNC_KERNEL	  ? "k"
+			 : row->func->kind == FUNC_INLINE ? "i"
+			 : row->func->kind == FUNC_JIT	  ? "j"
+			 : row->func->kind == FUNC_END	  ? "!"
+							  : "u");
 		break;
 	case FUNCTABLE_FUNC:
 		c->width += c->last;
@@ -325,7 +305,7 @@ static void cell_text(const void *table, const void *from, int column, struct co
 	case FUNCTABLE_MODULE:
 		c->width += c->last;
 		c->role = ROLE_MODULE;
-		snprintf(c->text, sizeof(c->text), "%s", row->func->module);
+		cell_say(c, "%s", row->func->module);
 		break;
 	case FUNCTABLE_SOURCE:
 		if (c->g)

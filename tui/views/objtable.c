@@ -238,10 +238,10 @@ static void cell_used(const struct objtable_painter *p, const struct inventory_o
 		      struct column_cell *c)
 {
 	if (!o->sampled) {
-		snprintf(c->text, sizeof(c->text), "never");
+		cell_say(c, "never");
 		c->role = ROLE_DIM;
 	} else if (o->sampled + NOW_NS >= p->now) {
-		snprintf(c->text, sizeof(c->text), "now");
+		cell_say(c, "now");
 		c->role = ROLE_OK;
 	} else {
 		objtable_age(c->text, sizeof(c->text), p->now - o->sampled);
@@ -261,12 +261,11 @@ static void cell_state(const struct inventory_object *o, struct column_cell *c)
 	};
 
 	if (!c->g) {
-		snprintf(c->text, sizeof(c->text), "%s%s", states[o->state].words,
-			 o->pinned ? ", pinned" : "");
+		cell_say(c, "%s%s", states[o->state].words, o->pinned ? ", pinned" : "");
 		return;
 	}
 	c->role = o->pinned ? ROLE_TAG : o->state == INVENTORY_READY ? ROLE_TEXT : ROLE_WARN;
-	snprintf(c->text, sizeof(c->text), "%s",
+	cell_say(c, "%s",
 		 o->pinned && o->state == INVENTORY_READY ? "pinned" : states[o->state].brief);
 }
 
@@ -275,16 +274,7 @@ static void cell_number(uint64_t n, struct column_cell *c)
 	if (c->g)
 		objtable_number(c->text, sizeof(c->text), n);
 	else
-		snprintf(c->text, sizeof(c->text), "%llu", (unsigned long long)n);
-}
-
-static void cell_procs(const struct inventory_object *o, struct column_cell *c)
-{
-	c->role = o->processes ? ROLE_TEXT : ROLE_DIM;
-	snprintf(c->text, sizeof(c->text), "%u%s", o->processes,
-		 c->g		     ? ""
-		 : o->processes == 1 ? " process"
-				     : " processes");
+		cell_say(c, "%llu", (unsigned long long)n);
 }
 
 static void cell_text(const void *table, const void *from, int column, struct column_cell *c)
@@ -301,13 +291,17 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		break;
 	case OBJTABLE_KEY:
 		c->role = ROLE_TITLE;
-		snprintf(c->text, sizeof(c->text), "%c", row->key);
+		cell_say(c, "%c", row->key);
 		break;
 	case OBJTABLE_WORDS:
 		cell_number(row->words, c);
 		break;
 	case OBJTABLE_PROCS:
-		cell_procs(o, c);
+		c->role = o->processes ? ROLE_TEXT : ROLE_DIM;
+		cell_say(c, "%u%s", o->processes,
+			 c->g		     ? ""
+			 : o->processes == 1 ? " process"
+					     : " processes");
 		break;
 	case OBJTABLE_USED:
 		cell_used(p, o, c);
@@ -321,8 +315,7 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		break;
 	case OBJTABLE_RATIO:
 		/* A file without CFI of its own may still have rows, those of its PLT. */
-		snprintf(c->text, sizeof(c->text), o->cfi_bytes && o->words ? "%.2f" : "-",
-			 ratio(o));
+		cell_say(c, o->cfi_bytes && o->words ? "%.2f" : "-", ratio(o));
 		break;
 	case OBJTABLE_ROWS:
 		cell_number(o->rows, c);
@@ -330,12 +323,12 @@ static void cell_text(const void *table, const void *from, int column, struct co
 	case OBJTABLE_BUILD_ID:
 		c->role = ROLE_DIM;
 		build_id_text(o, id);
-		snprintf(c->text, sizeof(c->text), "%.*s", c->width, id);
+		cell_say(c, "%.*s", c->width, id);
 		break;
 	default:
 		c->width += c->last;
 		c->role = objtable_matches(p->ui, o) ? ROLE_MATCH : ROLE_MODULE;
-		snprintf(c->text, sizeof(c->text), "%s", o->name);
+		cell_say(c, "%s", o->name);
 		break;
 	}
 }

@@ -33,9 +33,9 @@ static void cell_mark(const struct ui *ui, const struct procs_row *row, struct c
 		!row->data.tid && tags_has(&ui->selection->tags, row->proc->pid, row->proc->image);
 
 	if (!c->g) {
-		snprintf(c->text, sizeof(c->text), "%s%s%s%s%s", exited ? "exited" : "",
-			 exited && attached ? "; " : "", attached ? "attached" : "",
-			 (exited || attached) && tagged ? "; " : "", tagged ? "tagged" : "");
+		cell_say(c, "%s%s%s%s%s", exited ? "exited" : "", exited && attached ? "; " : "",
+			 attached ? "attached" : "", (exited || attached) && tagged ? "; " : "",
+			 tagged ? "tagged" : "");
 		return;
 	}
 	if (exited || attached)
@@ -122,7 +122,7 @@ static void cell_hottest(const struct ui *ui, const struct procs_row *row, struc
 	else if (row->hottest)
 		names_show(row->hottest, c->text, sizeof(c->text));
 	else
-		snprintf(c->text, sizeof(c->text), "-");
+		cell_say(c, "-");
 }
 
 static void cell_command(const struct procline *line, const struct procs_row *row,
@@ -140,20 +140,18 @@ static void cell_command(const struct procline *line, const struct procs_row *ro
 			grid_printf(c->g, c->y, c->col, c->width, ROLE_TREE, "%s%s ",
 				    grid_glyph(c->g, GLYPH_CORNER), grid_glyph(c->g, GLYPH_HLINE));
 	c->width = c->g->cols - c->col;
-	snprintf(c->text, sizeof(c->text), "%s",
-		 procline_command(c->g, command, line->scroll, c->width));
+	cell_say(c, "%s", procline_command(c->g, command, line->scroll, c->width));
 }
 
 static void cell_pid(const struct ui *ui, const struct procs_row *row, struct column_cell *c)
 {
 	c->role = row->data.tid ? ROLE_DIM : ROLE_TEXT;
 	if (ui->grouping == GROUP_CPU && row->data.cpu)
-		snprintf(c->text, sizeof(c->text), "cpu%u", row->data.cpu - 1);
+		cell_say(c, "cpu%u", row->data.cpu - 1);
 	else if (ui->grouping)
-		snprintf(c->text, sizeof(c->text), "-");
+		cell_say(c, "-");
 	else
-		snprintf(c->text, sizeof(c->text), "%d",
-			 row->data.tid ? (int)row->data.tid : (int)row->proc->pid);
+		cell_say(c, "%d", row->data.tid ? (int)row->data.tid : (int)row->proc->pid);
 }
 
 static void cell_change(const struct procline *line, const struct procs_row *row,
@@ -165,7 +163,7 @@ static void cell_change(const struct procline *line, const struct procs_row *row
 		c->role = delta_role(now, before);
 		delta_text(c->g, now, before, c->text, sizeof(c->text));
 	} else if (row->data.before_cpu >= 0) {
-		snprintf(c->text, sizeof(c->text), "%.1f", before);
+		cell_say(c, "%.1f", before);
 	}
 }
 
@@ -177,9 +175,9 @@ static void cell_kernel(const struct procs_row *row, struct column_cell *c)
 		return;
 	c->role = 2 * kernel > all ? ROLE_KERNEL : ROLE_TEXT;
 	if (all)
-		snprintf(c->text, sizeof(c->text), "%.0f", percent_of(kernel, all));
+		cell_say(c, "%.0f", percent_of(kernel, all));
 	else
-		snprintf(c->text, sizeof(c->text), "-");
+		cell_say(c, "-");
 }
 
 static void cell_unwound(const struct procs_row *row, struct column_cell *c)
@@ -187,12 +185,11 @@ static void cell_unwound(const struct procs_row *row, struct column_cell *c)
 	double part = row->data.walks ? (double)row->data.complete / (double)row->data.walks : 1;
 
 	if (!c->g && row->data.complete < row->data.walks)
-		snprintf(c->text, sizeof(c->text), "%.1f", 100 * part);
+		cell_say(c, "%.1f", 100 * part);
 	if (!c->g)
 		return;
 	c->role = broken(row) ? ROLE_BROKEN : row->data.walks ? ROLE_OK : ROLE_DIM;
-	snprintf(c->text, sizeof(c->text), row->data.walks ? "%s%.1f%%" : "-",
-		 broken(row) ? "! " : "", 100 * part);
+	cell_say(c, row->data.walks ? "%s%.1f%%" : "-", broken(row) ? "! " : "", 100 * part);
 }
 
 void procline_cell(const void *table, const void *from, int column, struct column_cell *c)
@@ -210,15 +207,15 @@ void procline_cell(const void *table, const void *from, int column, struct colum
 		break;
 	case PROCS_USER:
 		c->role = ROLE_MODULE;
-		snprintf(c->text, sizeof(c->text), "%s", row->proc->user);
+		cell_say(c, "%s", row->proc->user);
 		break;
 	case PROCS_THREADS:
 		if (!row->data.tid && !ui->grouping)
-			snprintf(c->text, sizeof(c->text), "%u", row->proc->nthreads);
+			cell_say(c, "%u", row->proc->nthreads);
 		break;
 	case PROCS_CPU:
 		c->role = ui_heat(row->data.cpu_percent / 100);
-		snprintf(c->text, sizeof(c->text), "%.1f", row->data.cpu_percent / line->cpus);
+		cell_say(c, "%.1f", row->data.cpu_percent / line->cpus);
 		break;
 	case PROCS_CHANGE:
 		cell_change(line, row, c);
@@ -228,10 +225,10 @@ void procline_cell(const void *table, const void *from, int column, struct colum
 			draw_history(line, row, c->g, c->y, c->col);
 		break;
 	case PROCS_RATE:
-		snprintf(c->text, sizeof(c->text), "%.0f", row->data.rate);
+		cell_say(c, "%.0f", row->data.rate);
 		break;
 	case PROCS_CPUS:
-		snprintf(c->text, sizeof(c->text), "%s", row->cpus);
+		cell_say(c, "%s", row->cpus);
 		break;
 	case PROCS_KERNEL:
 		cell_kernel(row, c);
@@ -244,7 +241,7 @@ void procline_cell(const void *table, const void *from, int column, struct colum
 		break;
 	case PROCS_GROUP:
 		c->role = search_matches(ui, row->proc->group) ? ROLE_MATCH : ROLE_MODULE;
-		snprintf(c->text, sizeof(c->text), "%s", row->proc->group);
+		cell_say(c, "%s", row->proc->group);
 		break;
 	default:
 		cell_command(line, row, c);

@@ -272,8 +272,8 @@ static void cell_samples(const struct unwind_reasons *t, const struct endrow *ro
 		objtable_number(c->text, sizeof(c->text), row->samples);
 		return;
 	}
-	n = (size_t)snprintf(c->text, sizeof(c->text), "%" PRIu64 "%s", row->samples,
-			     t->lost ? "" : " stacks");
+	cell_say(c, "%" PRIu64 "%s", row->samples, t->lost ? "" : " stacks");
+	n = strlen(c->text);
 	if (row->proc)
 		snprintf(c->text + n, sizeof(c->text) - n, "; mostly of PID %d %s",
 			 (int)row->proc->pid, row->proc->comm);
@@ -289,7 +289,7 @@ static void cell_meaning(const struct unwind_reasons *t, const struct endrow *ro
 	/* Complete stacks need no words. */
 	if (!c->g && !row->end && !t->lost)
 		return;
-	snprintf(c->text, sizeof(c->text), "%s%s%s", row->module, !c->g && remedy ? "; " : "",
+	cell_say(c, "%s%s%s", row->module, !c->g && remedy ? "; " : "",
 		 !c->g && remedy ? row->cause->remedy : "");
 }
 
@@ -310,11 +310,10 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		break;
 	case UNWIND_REASONS_SHARE:
 		c->role = ui_heat(part);
-		snprintf(c->text, sizeof(c->text), "%.1f", 100 * part);
+		cell_say(c, "%.1f", 100 * part);
 		break;
 	case UNWIND_REASONS_RATE:
-		snprintf(c->text, sizeof(c->text), "%.1f",
-			 t->seconds > 0 ? (double)row->samples / t->seconds : 0);
+		cell_say(c, "%.1f", t->seconds > 0 ? (double)row->samples / t->seconds : 0);
 		break;
 	case UNWIND_REASONS_BAR:
 		if (c->g)
@@ -322,7 +321,7 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		break;
 	case UNWIND_REASONS_NAME:
 		c->role = search_matches(p->ui, row->name) ? ROLE_MATCH : row->role;
-		snprintf(c->text, sizeof(c->text), "%s", row->name);
+		cell_say(c, "%s", row->name);
 		break;
 	case UNWIND_REASONS_MODULE:
 		cell_meaning(t, row, c);
@@ -330,7 +329,7 @@ static void cell_text(const void *table, const void *from, int column, struct co
 	default:
 		c->width += c->last;
 		if (row->place && t->places)
-			snprintf(c->text, sizeof(c->text), "0x%" PRIx64, row->place);
+			cell_say(c, "0x%" PRIx64, row->place);
 		break;
 	}
 }

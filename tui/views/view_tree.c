@@ -33,33 +33,27 @@ enum tree_column {
 	TREE_COLUMNS
 };
 
-#define NUMBER(text, least, most, ...)                                                             \
-	{                                                                                          \
-		.title = text, .min = least, .max = most, .right = true, __VA_ARGS__               \
-	}
-#define TEXT(text, least, most, ...)                                                               \
-	{                                                                                          \
-		.title = text, .min = least, .max = most, __VA_ARGS__                              \
-	}
-#define SORTABLE(first, menu) .sortable = (first), .name = (menu)
 /* Callers hide self, so there it must not be in the menu. */
 #define COLUMNS(calls, self)                                                                       \
 	{                                                                                          \
-		[TREE_MARK] = TEXT("", 2, 2, .keep = true),                                        \
-		[TREE_TOTAL] = NUMBER("TOTAL%", 7, 8, .keep = true,                                \
-				      SORTABLE(SORTS_DOWN, "TOTAL%: all samples of the path")),    \
-		[TREE_SELF] = NUMBER("SELF%", 7, 8, .keep = true, self),                           \
-		[TREE_SAMPLES] = NUMBER("SAMPLES", 8, 8),                                          \
-		[TREE_CHANGE] = NUMBER("vs BASE", 9, 9, .keep = true,                              \
-				       SORTABLE(SORTS_DOWN, "vs BASE: change (X shows it)")),      \
-		[TREE_BAR] = TEXT("BAR", 9, 13),                                                   \
-		[TREE_CALLS] = TEXT(calls, 28, 400, .keep = true, .weight = 4,                     \
-				    SORTABLE(SORTS_UP, calls ": by name")),                        \
-		[TREE_MODULE] = TEXT("MODULE", 11, 24, SORTABLE(SORTS_UP, "MODULE")),              \
+		[TREE_MARK] = COLUMN_TEXT("", 2, 2, .keep = true),                                 \
+		[TREE_TOTAL] = COLUMN_NUMBER(                                                      \
+			"TOTAL%", 7, 8, .keep = true,                                              \
+			COLUMN_SORTABLE(SORTS_DOWN, "TOTAL%: all samples of the path")),           \
+		[TREE_SELF] = COLUMN_NUMBER("SELF%", 7, 8, .keep = true, self),                    \
+		[TREE_SAMPLES] = COLUMN_NUMBER("SAMPLES", 8, 8),                                   \
+		[TREE_CHANGE] = COLUMN_NUMBER(                                                     \
+			"vs BASE", 9, 9, .keep = true,                                             \
+			COLUMN_SORTABLE(SORTS_DOWN, "vs BASE: change (X shows it)")),              \
+		[TREE_BAR] = COLUMN_TEXT("BAR", 9, 13),                                            \
+		[TREE_CALLS] = COLUMN_TEXT(calls, 28, 400, .keep = true, .weight = 4,              \
+					   COLUMN_SORTABLE(SORTS_UP, calls ": by name")),          \
+		[TREE_MODULE] =                                                                    \
+			COLUMN_TEXT("MODULE", 11, 24, COLUMN_SORTABLE(SORTS_UP, "MODULE")),        \
 	}
 
 static const struct column tree_columns[TREE_COLUMNS] =
-	COLUMNS("CALL TREE", SORTABLE(SORTS_DOWN, "SELF%: samples that ended there"));
+	COLUMNS("CALL TREE", COLUMN_SORTABLE(SORTS_DOWN, "SELF%: samples that ended there"));
 static const struct column callers_columns[TREE_COLUMNS] =
 	COLUMNS("EXECUTED, CALLED BY", .sortable = SORTS_NOT);
 static const enum treeorder_by orders[TREE_COLUMNS] = {
@@ -273,6 +267,8 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 {
 	const struct profile_func *func = row->small ? NULL : calltree_func(&v->calls, row->node);
 	double total = row_share(ui, v, row, row->total);
+	double now = 100 * calltree_share(&v->calls, row->total);
+	double before = row->small ? -1 : 100 * calltree_before(&v->calls, row->node);
 	int col = width[TREE_MARK];
 	char text[64];
 	int end;
@@ -283,16 +279,13 @@ static void draw_row(const struct ui *ui, const struct tree_view *v, const struc
 	grid_right(g, y, col, width[TREE_TOTAL] - 1, ui_heat(total), text);
 	col += width[TREE_TOTAL];
 	snprintf(text, sizeof(text), "%.1f", 100 * row_share(ui, v, row, row->self));
-	if (width[TREE_SELF])
-		grid_right(g, y, col, width[TREE_SELF] - 1, ROLE_TEXT, text);
+	grid_right(g, y, col, width[TREE_SELF] - 1, ROLE_TEXT, text);
 	col += width[TREE_SELF];
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)row->total);
 	grid_right(g, y, col, width[TREE_SAMPLES] - 1, ROLE_TEXT, text);
 	col += width[TREE_SAMPLES];
-	if (width[TREE_CHANGE])
-		delta_draw(g, y, col, width[TREE_CHANGE],
-			   100 * calltree_share(&v->calls, row->total),
-			   row->small ? -1 : 100 * calltree_before(&v->calls, row->node));
+	delta_text(g, now, before, text, sizeof(text));
+	grid_right(g, y, col, width[TREE_CHANGE] - 1, delta_role(now, before), text);
 	col += width[TREE_CHANGE];
 	grid_bar(g, y, col, width[TREE_BAR] - 1, ui_heat(total), total);
 	col += width[TREE_BAR];
@@ -551,34 +544,12 @@ static int plain_of(const struct ui *ui, struct plain_list *list)
 			  columns_in(v, &count, &sorted)[v->sorted].title);
 }
 
-const struct view_ops tree_view = {
-	.title = "Tree",
-	.open = tree_open,
-	.close = tree_close,
-	.load = tree_load,
-	.sort = tree_sort,
-	.draw = tree_draw,
-	.key = tree_key,
-	.find = tree_find,
-	.function = tree_function,
-	.plain = plain_of,
-	.copy = tree_copy,
-	.columns = tree_columns_of,
-	.sort_by = tree_sort_by,
-};
+#define TREE_OPS                                                                                   \
+	.close = tree_close, .load = tree_load, .sort = tree_sort, .draw = tree_draw,              \
+	.key = tree_key, .find = tree_find, .function = tree_function, .plain = plain_of,          \
+	.copy = tree_copy, .sort_by = tree_sort_by
 
+const struct view_ops tree_view = {
+	.title = "Tree", .open = tree_open, .columns = tree_columns_of, TREE_OPS};
 const struct view_ops callers_view = {
-	.title = "Callers",
-	.open = callers_open,
-	.close = tree_close,
-	.load = tree_load,
-	.sort = tree_sort,
-	.draw = tree_draw,
-	.key = tree_key,
-	.find = tree_find,
-	.function = tree_function,
-	.plain = plain_of,
-	.copy = tree_copy,
-	.columns = callers_columns_of,
-	.sort_by = tree_sort_by,
-};
+	.title = "Callers", .open = callers_open, .columns = callers_columns_of, TREE_OPS};
