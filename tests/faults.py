@@ -514,7 +514,7 @@ TUI = [
           "if (map->binds[i].action == action)\n\t\t\tdrop(map, i);"),
     Fault("config-point", "tui/ui/config.c", "value += (unit /= 10) * (*text - '0');",
           "value += unit * (*text - '0');"),
-    Fault("config-theme", "tui/ui/config.c", " && !strchr(name, '/');", ";"),
+    Fault("config-theme", "tui/ui/config.c", " ||\n\t\t    strchr(value, '/'))", ")"),
     Fault("config-mouse", "tui/ui/config.c", "c->no_mouse = !yes;", "c->no_mouse = yes;"),
     Fault("config-hides", "tui/ui/config.c",
           "if (n == strcspn(title, \",\") && strncasecmp(one, title, n) == 0)\n\t\t\treturn true;",

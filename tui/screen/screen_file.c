@@ -49,12 +49,6 @@ static bool same_color(const struct color *a, const struct color *b)
 	return a->terminal == b->terminal && (a->terminal || a->rgb == b->rgb);
 }
 
-static bool same_look(const struct style *a, const struct style *b)
-{
-	return same_color(&a->fg, &b->fg) && same_color(&a->bg, &b->bg) &&
-	       a->attributes == b->attributes;
-}
-
 /* Column behind the cells that look like the one at col. */
 static int run_end(const struct grid *g, const struct theme *theme, int row, int col)
 {
@@ -63,8 +57,11 @@ static int run_end(const struct grid *g, const struct theme *theme, int row, int
 
 	for (; end < g->cols; end++) {
 		const struct gridcell *c = cell_at(g, row, end);
+		const struct style *look = look_of(theme, c);
 
-		if (c->ch && !same_look(first, look_of(theme, c)))
+		if (c->ch &&
+		    !(same_color(&first->fg, &look->fg) && same_color(&first->bg, &look->bg) &&
+		      first->attributes == look->attributes))
 			break;
 	}
 	return end;

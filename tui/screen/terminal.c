@@ -117,17 +117,6 @@ static int check(char *why, size_t size)
 	return 0;
 }
 
-static void colors_open(struct terminal *t, bool no_color)
-{
-	const char *forbidden = getenv("NO_COLOR");
-
-	if (no_color || (forbidden && *forbidden) || !has_colors() || start_color() == ERR)
-		return;
-	use_default_colors();
-	t->colors = COLORS;
-	t->direct = COLORS > 256 && tigetflag("RGB") == 1;
-}
-
 static void curses_setup(void)
 {
 	cbreak();
@@ -158,6 +147,7 @@ static void taken(void)
 
 int terminal_open(struct terminal **out, bool no_color, char *why, size_t size)
 {
+	const char *forbidden = getenv("NO_COLOR");
 	struct terminal *t;
 	int err = check(why, size);
 
@@ -179,7 +169,11 @@ int terminal_open(struct terminal **out, bool no_color, char *why, size_t size)
 		return refuse(why, size, -ENOTSUP, "curses cannot use this terminal");
 	}
 	taken();
-	colors_open(t, no_color);
+	if (!no_color && !(forbidden && *forbidden) && has_colors() && start_color() != ERR) {
+		use_default_colors();
+		t->colors = COLORS;
+		t->direct = COLORS > 256 && tigetflag("RGB") == 1;
+	}
 	curses_setup();
 	t->repaint = true;
 	*out = t;
@@ -269,12 +263,6 @@ static void cell_show(struct terminal *t, int row, int col, const struct gridcel
 		mvadd_wch(row, col, &cell);
 }
 
-static bool same(const struct gridcell *a, const struct gridcell *b)
-{
-	return a->ch == b->ch && a->role == b->role && a->view == b->view &&
-	       !memcmp(a->marks, b->marks, sizeof(a->marks));
-}
-
 void terminal_show(struct terminal *t, const struct grid *g, const struct theme *theme)
 {
 	bool all = t->repaint || g->rows != t->shown->rows || g->cols != t->shown->cols;
@@ -286,9 +274,11 @@ void terminal_show(struct terminal *t, const struct grid *g, const struct theme 
 	for (int row = 0; row < g->rows && row < LINES; row++) {
 		for (int col = 0; col < g->cols && col < COLS; col++) {
 			size_t at = (size_t)row * g->cols + col;
-			const struct gridcell *c = &g->cells[at];
+			const struct gridcell *c = &g->cells[at], *was = &t->shown->cells[at];
 
-			if (c->ch && (all || !same(c, &t->shown->cells[at])))
+			if (c->ch && (all || c->ch != was->ch || c->role != was->role ||
+				      c->view != was->view ||
+				      memcmp(c->marks, was->marks, sizeof(c->marks)) != 0))
 				cell_show(t, row, col, c, theme);
 		}
 	}

@@ -239,28 +239,6 @@ static void palette_line(struct theme_parser *p, const char *name, char **words,
 	t->palette[slot].color = color;
 }
 
-static bool find_role(const char *name, enum role *role)
-{
-	for (int i = 0; i < ROLE_COUNT; i++) {
-		if (strcmp(roles[i].name, name) == 0) {
-			*role = (enum role)i;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool find_view(const char *name, size_t length, enum ui_view *view)
-{
-	for (int i = VIEW_FRAME + 1; i < VIEW_COUNT; i++) {
-		if (strlen(view_names[i]) == length && strncmp(view_names[i], name, length) == 0) {
-			*view = (enum ui_view)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool parse_attributes(struct theme_parser *p, char **words, int n, unsigned int *bits)
 {
 	unsigned int set = 0;
@@ -291,15 +269,23 @@ static void role_line(struct theme_parser *p, const char *name, char **words, in
 {
 	struct theme *t = p->theme;
 	const char *slash = strchr(name, '/');
+	const char *role_name = slash ? slash + 1 : name;
+	size_t length = slash ? (size_t)(slash - name) : 0;
 	enum ui_view view = VIEW_FRAME;
-	enum role role;
+	enum role role = 0;
 	struct style style;
 
-	if (slash && !find_view(name, (size_t)(slash - name), &view)) {
+	while (slash && ++view < VIEW_COUNT)
+		if (strlen(view_names[view]) == length &&
+		    strncmp(view_names[view], name, length) == 0)
+			break;
+	if (view == VIEW_COUNT) {
 		warn(p, "unknown view in '%s'", name);
 		return;
 	}
-	if (!find_role(slash ? slash + 1 : name, &role)) {
+	while (role < ROLE_COUNT && strcmp(roles[role].name, role_name) != 0)
+		role++;
+	if (role == ROLE_COUNT) {
 		warn(p, "unknown role '%s'", name);
 		return;
 	}

@@ -73,11 +73,6 @@ static bool parse_choice(const char *text, const char *no, const char *yes, bool
 	return *out || strcmp(text, no) == 0;
 }
 
-static bool is_theme(const char *name)
-{
-	return *name && *name != '.' && strlen(name) < CONFIG_THEME_MAX && !strchr(name, '/');
-}
-
 static int refuse(char *why, size_t size, const char *name, const char *value, const char *wanted)
 {
 	snprintf(why, size, "%s: '%.60s' is not %s", name, value, wanted);
@@ -98,7 +93,8 @@ int config_set(struct config *c, const char *name, const char *value, char *why,
 			       ? 0
 			       : refuse(why, size, name, value, "a number from 0.1 to 3600");
 	if (strcmp(name, "theme") == 0) {
-		if (!is_theme(value))
+		if (!*value || *value == '.' || strlen(value) >= CONFIG_THEME_MAX ||
+		    strchr(value, '/'))
 			return refuse(why, size, name, value, "the name of a theme");
 		snprintf(c->theme, sizeof(c->theme), "%s", value);
 		return 0;

@@ -111,25 +111,21 @@ static void go_first(struct ui *ui)
 		go_insn(a, insn);
 }
 
-static bool is_gone(const struct profile *p, const struct annotation_wish *wish)
-{
-	uint32_t id = wish->all ? QUERY_ALL : query_pid(p, wish->pid);
-
-	return !wish->all && (id == QUERY_ALL || query_proc(p, id)->image != wish->image);
-}
-
 static int annotate_load(struct ui *ui)
 {
 	struct annotate *a = annotate_of(ui);
 	struct annotation *now;
 	const struct listing *before;
+	uint32_t id;
 	int err = 0;
 
 	if (ui->frozen && a->shown && a->shown->state == ANNOTATION_READY)
 		return 0;
 	profile_lock(ui->profile);
 	now = board_annotation(profile_board(ui->profile));
-	a->gone = is_gone(ui->profile, &a->wish);
+	id = query_pid(ui->profile, a->wish.pid);
+	a->gone = !a->wish.all &&
+		  (id == QUERY_ALL || query_proc(ui->profile, id)->image != a->wish.image);
 	profile_unlock(ui->profile);
 	if (!now || now == a->shown || now->serial != a->wish.serial) {
 		annotation_put(now);

@@ -222,15 +222,6 @@ static void draw_step(const struct inspector *i, uint32_t frame, struct grid *g,
 	}
 }
 
-static const char *agreement(const struct trace *t)
-{
-	return t->agrees ? "These steps give the very frames that the program gave."
-	       : t->short_of
-		       ? "The steps end where the captured 16 KiB of the stack do."
-		       : "These steps give other frames than the program: tables have changed "
-			 "since.";
-}
-
 /* Draws the comparison into at most that many rows, and whether the steps are those of the
  * program; returns the rows that all of it takes. */
 static int draw_why(const struct inspector *i, const struct trace *t, struct grid *g, int top,
@@ -244,7 +235,12 @@ static int draw_why(const struct inspector *i, const struct trace *t, struct gri
 	n = grid_words(g, top, rows - 1, 1, g->cols - 1, 2, ROLE_TEXT, text) + 1;
 	if (rows > 0)
 		grid_fit(g, top + (n < rows ? n : rows) - 1, 1, g->cols - 1,
-			 t->agrees ? ROLE_OK : ROLE_WARN, agreement(t));
+			 t->agrees ? ROLE_OK : ROLE_WARN,
+			 t->agrees ? "These steps give the very frames that the program gave."
+			 : t->short_of
+				 ? "The steps end where the captured 16 KiB of the stack do."
+				 : "These steps give other frames than the program: tables have "
+				   "changed since.");
 	return n;
 }
 

@@ -43,14 +43,6 @@ static struct tree_row *row_add(struct row_maker *m)
 	return &rows->row[rows->count++];
 }
 
-/* True if the children of the node take one line. Small ones come last. */
-static bool is_line(const struct calltree *calls, uint32_t node)
-{
-	uint32_t first = calls->tree.nodes[node].first_child;
-
-	return first && (!calls->tree.nodes[first].next || treerows_small(calls, first));
-}
-
 /* parent: row + 1; 0: the root. */
 static int add_node(struct row_maker *m, uint32_t node, size_t parent, bool chained)
 {
@@ -108,7 +100,9 @@ static int flatten(struct row_maker *m)
 	uint32_t child = nodes[0].first_child;
 
 	for (;;) {
-		bool chained = is_line(m->calls, node);
+		uint32_t first = nodes[node].first_child;
+		/* The children take one line: small ones come last. */
+		bool chained = first && (!nodes[first].next || treerows_small(m->calls, first));
 
 		if (child && !treerows_small(m->calls, child)) {
 			if (add_node(m, child, parent, chained))

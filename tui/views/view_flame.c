@@ -244,7 +244,7 @@ static void draw_crumbs(const struct ui *ui, const struct flame_view *v, struct 
 		grid_put(g, y, end - width, width, ROLE_DIM, text);
 }
 
-static void draw_hints(const struct ui *ui, struct grid *g, int y)
+static void draw_details(const struct ui *ui, const struct flame_view *v, struct grid *g, int y)
 {
 	static const struct hint hints[] = {
 		{ACTION_NONE, ACTION_NONE, "width = samples, blank below = self"},
@@ -257,12 +257,6 @@ static void draw_hints(const struct ui *ui, struct grid *g, int y)
 		{ACTION_NONE, ACTION_NONE, "! broken stack"},
 		{ACTION_NONE, ACTION_NONE, "k kernel"},
 	};
-
-	hints_draw(&ui->config.keys, hints, sizeof(hints) / sizeof(hints[0]), g, y, ROLE_DIM);
-}
-
-static void draw_details(const struct ui *ui, const struct flame_view *v, struct grid *g, int y)
-{
 	const struct tree_node *nodes = v->calls.tree.nodes;
 	const struct tree_node *n = &nodes[v->at];
 	char name[256], change[32];
@@ -288,7 +282,7 @@ static void draw_details(const struct ui *ui, const struct flame_view *v, struct
 	}
 	if (v->at)
 		calltree_draw_path(&v->calls, v->at, g, y + 2);
-	draw_hints(ui, g, y + 3);
+	hints_draw(&ui->config.keys, hints, sizeof(hints) / sizeof(hints[0]), g, y + 3, ROLE_DIM);
 }
 
 /* Keeps the cursor's level in sight. */
@@ -381,13 +375,6 @@ static unsigned int zoom(struct flame_view *v, uint32_t node)
 	return UI_RELOAD;
 }
 
-static unsigned int back(struct ui *ui, struct flame_view *v)
-{
-	if (v->top)
-		return zoom(v, v->calls.tree.nodes[v->top].parent);
-	return ui_zoom_out(ui);
-}
-
 static uint32_t hottest_below(const struct flame_view *v)
 {
 	const struct tree_node *nodes = v->calls.tree.nodes;
@@ -458,7 +445,7 @@ static unsigned int flame_key(struct ui *ui, enum action action)
 
 	switch (action) {
 	case ACTION_BACK:
-		return back(ui, v);
+		return v->top ? zoom(v, v->calls.tree.nodes[v->top].parent) : ui_zoom_out(ui);
 	case ACTION_FLAME_TURN:
 		v->upright = !v->upright;
 		return UI_REDRAW;

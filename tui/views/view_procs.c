@@ -428,20 +428,11 @@ static unsigned int zoom(struct ui *ui, const struct procs *v)
 	return ui_go(ui, VIEW_FUNCS);
 }
 
-/* The cursor moves on, so that neighbours are tagged by one key. */
-static unsigned int tag(struct ui *ui, struct procs *v)
-{
-	unsigned int flags = selection_tag(ui, v->rows.row[v->list.cursor].proc);
-
-	list_move(&v->list, ACTION_DOWN);
-	hold_cursor(v);
-	return flags;
-}
-
 static unsigned int procs_key(struct ui *ui, enum action action)
 {
 	struct procs *v = ui->state[VIEW_PROCS];
 	const struct procs_row *row = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
+	unsigned int flags;
 	bool many;
 
 	if (list_move(&v->list, action)) {
@@ -485,7 +476,13 @@ static unsigned int procs_key(struct ui *ui, enum action action)
 		return attach_ask_proc(ui, row ? row->proc : NULL);
 	case ACTION_TAG:
 	case ACTION_TAG_PLAY:
-		return v->list.count ? tag(ui, v) : 0;
+		if (!row)
+			return 0;
+		flags = selection_tag(ui, row->proc);
+		/* The cursor moves on, so that neighbours are tagged by one key. */
+		list_move(&v->list, ACTION_DOWN);
+		hold_cursor(v);
+		return flags;
 	case ACTION_LEFT:
 		v->scroll -= v->scroll ? PROCLINE_SCROLL : 0;
 		return UI_REDRAW;

@@ -245,16 +245,6 @@ static void draw_costs(const struct walk_ends *e, struct panel_writer *w)
 	put(w, ROLE_DIM, text);
 }
 
-/* At most LOSS_PANEL_LINES lines, what matters most first. */
-static void draw_panel(const struct walk_ends *e, struct grid *g, int top, int rows)
-{
-	static void (*const lines[])(const struct walk_ends *, struct panel_writer *) = {
-		draw_samples, draw_ticks, draw_costs};
-
-	for (int i = 0; i < rows && i < LOSS_PANEL_LINES; i++)
-		lines[i](e, &(struct panel_writer){g, top + i, 0});
-}
-
 /* --- the rest of the drawing --------------------------------------------------------------- */
 
 static void draw_between(const struct ui *ui, const struct unwind_view *v, struct grid *g, int row)
@@ -361,6 +351,10 @@ static void draw_scope_name(const struct ui *ui, const struct unwind_view *v, st
 
 static void unwind_draw(struct ui *ui, struct grid *g, int top, int rows)
 {
+	/* What matters most first. */
+	static void (*const lines[LOSS_PANEL_LINES])(
+		const struct walk_ends *, struct panel_writer *) = {draw_samples, draw_ticks,
+								    draw_costs};
 	struct unwind_view *v = ui->state[VIEW_UNWIND];
 	int books = rows >= ROWS_FOR_ALL ? LOSS_PANEL_LINES : rows >= ROWS_FOR_WORDS ? 1 : 0;
 	int words = rows >= ROWS_FOR_ALL ? draw_words(v, g, 0, 0) : rows >= ROWS_FOR_WORDS ? 1 : 0;
@@ -375,8 +369,8 @@ static void unwind_draw(struct ui *ui, struct grid *g, int top, int rows)
 	}
 	if (words > 1 && words > rows / WORDS_SHARE)
 		words = rows / WORDS_SHARE;
-	draw_panel(&v->endings, g, top, books);
-	top += books;
+	for (int i = 0; i < books; i++)
+		lines[i](&v->endings, &(struct panel_writer){g, top++, 0});
 	rows -= books + words;
 	draw_words(v, g, top + rows, words);
 	if (v->depth > DEPTH_SCOPES && books) {

@@ -48,18 +48,6 @@ static int copy_func(struct walk_ends *e, const struct profile *p, uint32_t id,
 	return id == QUERY_NONE || *to ? 0 : -ENOMEM;
 }
 
-static int copy_row(struct walk_ends *e, const struct profile *p, const struct end_row *from)
-{
-	struct walk_end *to = &e->rows[e->nrows];
-
-	*to = (struct walk_end){
-		.proc = (uint32_t)e->nprocs - 1, .place = from->place, .samples = from->samples};
-	if (copy_func(e, p, from->end, &to->end) || copy_func(e, p, from->last, &to->last))
-		return -ENOMEM;
-	e->nrows++;
-	return 0;
-}
-
 /* The reason with most samples, over all places. There are few of them. */
 static void choose_reason(const struct walk_ends *e, struct walk_end_proc *proc)
 {
@@ -101,8 +89,13 @@ static int copy_all(struct walk_ends *e, const struct profile *p, const struct e
 			e->procs[e->nprocs++] =
 				(struct walk_end_proc){.proc = *proc, .first = (uint32_t)e->nrows};
 		last = from[i].proc;
-		if (copy_row(e, p, &from[i]))
+		e->rows[e->nrows] = (struct walk_end){.proc = (uint32_t)e->nprocs - 1,
+						      .place = from[i].place,
+						      .samples = from[i].samples};
+		if (copy_func(e, p, from[i].end, &e->rows[e->nrows].end) ||
+		    copy_func(e, p, from[i].last, &e->rows[e->nrows].last))
 			return -ENOMEM;
+		e->nrows++;
 		to = &e->procs[e->nprocs - 1];
 		to->count++;
 		to->walks += from[i].samples;
