@@ -27,6 +27,26 @@ struct list {
 bool list_move(struct list *list, enum action action);
 void list_select(struct list *list, size_t row);
 /*
+ * Selects the next row that meets a condition in the direction of step (+1, -1), and round again;
+ * `here`: that of the cursor may be the one. `i` names its number in the condition. False: there is
+ * none.
+ */
+#define LIST_FIND(rows, step, here, i, condition)                                                  \
+	({                                                                                         \
+		struct list *list_ = (rows);                                                       \
+		size_t i = list_->cursor;                                                          \
+		bool found_ = false;                                                               \
+                                                                                                   \
+		for (size_t tried_ = 0; !found_ && tried_ < list_->count; tried_++) {              \
+			if (!(here) || tried_)                                                     \
+				i = (i + list_->count + (size_t)(step)) % list_->count;            \
+			found_ = (condition);                                                      \
+		}                                                                                  \
+		if (found_)                                                                        \
+			list_select(list_, i);                                                     \
+		found_;                                                                            \
+	})
+/*
  * Call it once the cursor has followed its item: an item that no key chose gives the cursor back to
  * the first row when it falls behind the first page, or the hottest would be out of sight.
  */

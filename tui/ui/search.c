@@ -88,6 +88,14 @@ unsigned int search_func(struct ui *ui, const struct profile_func *func)
 	return search_name(ui, name);
 }
 
+bool search_matches_func(const struct ui *ui, const struct profile_func *func)
+{
+	char name[512];
+
+	names_show(func, name, sizeof(name));
+	return search_matches(ui, name);
+}
+
 bool search_matches(const struct ui *ui, const char *text)
 {
 	return ui->search.set && regexec(&ui->search.regex, text, 0, NULL, 0) == 0;

@@ -32,5 +32,7 @@ unsigned int search_func(struct ui *ui, const struct profile_func *func);
 unsigned int search_step(struct ui *ui, int step, bool here);
 /* True when a search is on and the text matches. */
 bool search_matches(const struct ui *ui, const char *text);
+/* The same of the name of a function, as it is shown. */
+bool search_matches_func(const struct ui *ui, const struct profile_func *func);
 
 #endif

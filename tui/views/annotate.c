@@ -222,48 +222,31 @@ static unsigned int annotate_key(struct ui *ui, int action)
 	}
 }
 
-static unsigned int find_cfi(struct ui *ui, int step, bool here)
+static bool row_matches(const struct ui *ui, const struct annotate *a, size_t at)
 {
-	struct annotate *a = annotate_of(ui);
-	size_t n = a->shown && a->shown->cfi ? a->cfi_list.count : 0, at = a->cfi_list.cursor;
+	const struct listing *l = a->shown->listing;
+	const struct coderow *r = &a->rows.row[at];
+	char text[512];
 
-	for (size_t tried = 0; tried < n; tried++) {
-		if (!here || tried)
-			at = (at + n + (size_t)step) % n;
-		if (search_matches(ui, a->shown->cfi->lines[at].text)) {
-			list_select(&a->cfi_list, at);
-			return UI_REDRAW;
-		}
-	}
-	return 0;
+	if (r->line != LISTING_NONE)
+		snprintf(text, sizeof(text), "%s", annotate_line_text(l, &l->lines[r->line]));
+	else
+		annotate_insn_text(l, &l->insns[r->insn], text, sizeof(text));
+	return search_matches(ui, text);
 }
 
 static unsigned int annotate_find(struct ui *ui, int step, bool here)
 {
 	struct annotate *a = annotate_of(ui);
-	size_t n = a->list.count, at = a->list.cursor;
+	bool found = a->shown != NULL;
 
-	if (a->cfi)
-		return find_cfi(ui, step, here);
-	for (size_t tried = 0; tried < n && a->shown; tried++) {
-		const struct listing *l = a->shown->listing;
-		const struct coderow *r;
-		char text[512];
-
-		if (!here || tried)
-			at = (at + n + (size_t)step) % n;
-		r = &a->rows.row[at];
-		if (r->line != LISTING_NONE)
-			snprintf(text, sizeof(text), "%s",
-				 annotate_line_text(l, &l->lines[r->line]));
-		else
-			annotate_insn_text(l, &l->insns[r->insn], text, sizeof(text));
-		if (search_matches(ui, text)) {
-			list_select(&a->list, at);
-			return UI_REDRAW;
-		}
-	}
-	return 0;
+	if (found && a->cfi)
+		found = a->shown->cfi &&
+			LIST_FIND(&a->cfi_list, step, here, i,
+				  search_matches(ui, a->shown->cfi->lines[i].text));
+	else if (found)
+		found = LIST_FIND(&a->list, step, here, i, row_matches(ui, a, i));
+	return found ? UI_REDRAW : 0;
 }
 
 /* --- opening and closing ------------------------------------------------------------------- */

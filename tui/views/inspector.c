@@ -386,15 +386,6 @@ unsigned int inspector_key(struct ui *ui, struct inspector *i, enum action actio
 
 bool inspector_find(struct ui *ui, struct inspector *i, int step, bool here)
 {
-	size_t n = i->frames.count, at = i->frames.cursor;
-
-	for (size_t tried = 0; tried < n && i->shown; tried++) {
-		if (!here || tried)
-			at = (at + n + (size_t)step) % n;
-		if (search_matches(ui, i->shown->frames[at].name)) {
-			list_select(&i->frames, at);
-			return true;
-		}
-	}
-	return false;
+	return i->shown &&
+	       LIST_FIND(&i->frames, step, here, at, search_matches(ui, i->shown->frames[at].name));
 }

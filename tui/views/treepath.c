@@ -150,10 +150,7 @@ void search_total_free(struct search_total *f)
 
 static bool is_searched(const struct profile_func *func, void *arg)
 {
-	char name[256];
-
-	names_show(func, name, sizeof(name));
-	return search_matches(arg, name);
+	return search_matches_func(arg, func);
 }
 
 static const char *searched(const struct ui *ui)

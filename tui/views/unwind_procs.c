@@ -271,22 +271,19 @@ void unwind_procs_draw(const struct ui *ui, struct unwind_procs *t, struct grid 
 	list_mark(&t->list, g, top, n, true);
 }
 
+static bool matches(const struct ui *ui, const struct walk_ends *e, int scope)
+{
+	const struct scope s = describe(e, scope);
+
+	return search_matches(ui, s.command) || search_matches(ui, s.pid) ||
+	       search_matches(ui, s.reason);
+}
+
 bool unwind_procs_find(struct ui *ui, struct unwind_procs *t, int step, bool here)
 {
-	size_t n = t->list.count, at = t->list.cursor;
+	bool found = LIST_FIND(&t->list, step, here, i, matches(ui, t->endings, t->scopes[i]));
 
-	for (size_t tried = 0; tried < n; tried++) {
-		struct scope s;
-
-		if (!here || tried)
-			at = (at + n + (size_t)step) % n;
-		s = describe(t->endings, t->scopes[at]);
-		if (search_matches(ui, s.command) || search_matches(ui, s.pid) ||
-		    search_matches(ui, s.reason)) {
-			list_select(&t->list, at);
-			unwind_procs_hold(t);
-			return true;
-		}
-	}
-	return false;
+	if (found)
+		unwind_procs_hold(t);
+	return found;
 }

@@ -359,19 +359,12 @@ void unwind_reasons_draw(const struct ui *ui, struct unwind_reasons *t, struct g
 
 bool unwind_reasons_find(struct ui *ui, struct unwind_reasons *t, int step, bool here)
 {
-	size_t n = t->list.count, at = t->list.cursor;
+	bool found = LIST_FIND(&t->list, step, here, i,
+			       search_matches(ui, t->rows[i].name) ||
+				       search_matches(ui, t->rows[i].module));
 
-	for (size_t tried = 0; tried < n; tried++) {
-		if (!here || tried)
-			at = (at + n + (size_t)step) % n;
-		if (search_matches(ui, t->rows[at].name) ||
-		    search_matches(ui, t->rows[at].module)) {
-			list_select(&t->list, at);
-			unwind_reasons_hold(t);
-			return true;
-		}
-	}
-	return false;
+	unwind_reasons_hold(t);
+	return found;
 }
 
 /* --- in words ------------------------------------------------------------------------------ */

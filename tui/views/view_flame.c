@@ -535,7 +535,6 @@ static uint32_t find_in_whole(const struct ui *ui, int step, bool here)
 	const struct flame_view *v = ui->state[VIEW_FLAME];
 	const struct tree_node *nodes = v->calls.tree.nodes;
 	uint32_t at = v->at, found = 0;
-	char name[256];
 
 	/* Backwards: the last match before one comes round to the cursor. */
 	for (uint32_t i = 0; i < v->calls.tree.count; i++) {
@@ -543,10 +542,7 @@ static uint32_t find_in_whole(const struct ui *ui, int step, bool here)
 			at = node_after(nodes, at, v->top);
 		if (at == v->at && i)
 			break;
-		if (!at)
-			continue;
-		names_show(calltree_func(&v->calls, at), name, sizeof(name));
-		if (!search_matches(ui, name))
+		if (!at || !search_matches_func(ui, calltree_func(&v->calls, at)))
 			continue;
 		found = at;
 		if (step > 0)

@@ -108,22 +108,11 @@ static unsigned int funcs_key(struct ui *ui, enum action action)
 static unsigned int funcs_find(struct ui *ui, int step, bool here)
 {
 	struct functable *t = ui->state[VIEW_FUNCS];
-	size_t n = t->list.count;
-	size_t at = t->list.cursor;
 
-	for (size_t tried = 0; tried < n; tried++) {
-		char name[256];
-
-		if (!here || tried)
-			at = (at + n + (size_t)step) % n;
-		names_show(t->rows[at].func, name, sizeof(name));
-		if (search_matches(ui, name)) {
-			list_select(&t->list, at);
-			functable_hold(t);
-			return UI_REDRAW;
-		}
-	}
-	return 0;
+	if (!LIST_FIND(&t->list, step, here, i, search_matches_func(ui, t->rows[i].func)))
+		return 0;
+	functable_hold(t);
+	return UI_REDRAW;
 }
 
 static int funcs_plain(const struct ui *ui, struct plain_list *list)

@@ -519,20 +519,12 @@ static bool row_matches(const struct ui *ui, const struct procs_row *row)
 static unsigned int procs_find(struct ui *ui, int step, bool here)
 {
 	struct procs *v = ui->state[VIEW_PROCS];
-	size_t n = v->list.count;
-	size_t at = v->list.cursor;
 
-	for (size_t tried = 0; tried < n; tried++) {
-		if (!here || tried)
-			at = (at + n + (size_t)step) % n;
-		if (row_matches(ui, &v->rows.row[at])) {
-			list_select(&v->list, at);
-			hold_cursor(v);
-			v->moved = true;
-			return UI_RELOAD;
-		}
-	}
-	return 0;
+	if (!LIST_FIND(&v->list, step, here, i, row_matches(ui, &v->rows.row[i])))
+		return 0;
+	hold_cursor(v);
+	v->moved = true;
+	return UI_RELOAD;
 }
 
 void procs_under_cursor(const struct ui *ui, pid_t *pid, uint64_t *image)

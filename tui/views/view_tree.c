@@ -515,14 +515,12 @@ static unsigned int tree_find(struct ui *ui, int step, bool here)
 	while (i + 1 < n && order[i] != v->rows.row[v->list.cursor].node)
 		i++;
 	for (size_t tried = 0; tried < n && !flags; tried++) {
-		char name[512];
 		uint32_t at;
 
 		if (!here || tried)
 			i = (i + n + (size_t)step) % n;
 		at = order[i];
-		names_show(calltree_func(&v->calls, at), name, sizeof(name));
-		if (!search_matches(ui, name))
+		if (!search_matches_func(ui, calltree_func(&v->calls, at)))
 			continue;
 		for (uint32_t up = v->calls.tree.nodes[at].parent; up;
 		     up = v->calls.tree.nodes[up].parent)
