@@ -459,52 +459,48 @@ static int find_text(const char *name, const char *const *directories, char **te
 	return 0;
 }
 
-static struct theme *theme_blank(void)
+static int parse(struct theme **out, const char *text, size_t length,
+		 const char *const *directories, theme_warn_fn warn_fn, void *arg)
 {
 	struct theme *t = calloc(1, sizeof(*t));
+	struct theme_parser p = {
+		.theme = t, .warn = warn_fn, .arg = arg, .directories = directories};
+	int err;
 
 	if (!t)
-		return NULL;
+		return -ENOMEM;
 	for (int role = 0; role < ROLE_COUNT; role++)
 		t->styles[VIEW_FRAME][role] = (struct style){
 			.fg.terminal = true,
 			.bg.terminal = true,
 			.attributes = roles[role].plain,
 		};
-	return t;
+	err = parse_text(&p, text, length);
+	if (err)
+		theme_free(t);
+	else
+		*out = t;
+	return err;
 }
 
 int theme_load(struct theme **out, const char *name, const char *const *directories,
 	       theme_warn_fn warn_fn, void *arg)
 {
-	struct theme_parser p = {.warn = warn_fn, .arg = arg, .directories = directories};
 	char *text;
 	size_t length;
 	int err = find_text(name, directories, &text, &length);
 
 	if (err)
 		return err;
-	p.theme = theme_blank();
-	err = p.theme ? parse_text(&p, text, length) : -ENOMEM;
+	err = parse(out, text, length, directories, warn_fn, arg);
 	free(text);
-	if (err)
-		theme_free(p.theme);
-	else
-		*out = p.theme;
 	return err;
 }
 
 int theme_parse(struct theme **out, const char *text, size_t length, theme_warn_fn warn_fn,
 		void *arg)
 {
-	struct theme_parser p = {.warn = warn_fn, .arg = arg, .theme = theme_blank()};
-	int err = p.theme ? parse_text(&p, text, length) : -ENOMEM;
-
-	if (err)
-		theme_free(p.theme);
-	else
-		*out = p.theme;
-	return err;
+	return parse(out, text, length, NULL, warn_fn, arg);
 }
 
 void theme_free(struct theme *theme)

@@ -43,19 +43,6 @@ bool tags_has(const struct tags *tags, pid_t pid, uint64_t image)
 	return find_tag(tags, pid, image) < tags->count;
 }
 
-bool tags_toggle(struct tags *tags, pid_t pid, uint64_t image)
-{
-	size_t at = find_tag(tags, pid, image);
-
-	if (at < tags->count)
-		tags->tag[at] = tags->tag[--tags->count];
-	else if (tags->count < TAGS_MAX)
-		tags->tag[tags->count++] = (struct tag){pid, image};
-	else
-		return false;
-	return true;
-}
-
 /* --- queries --------------------------------------------------------------------------------- */
 
 static bool is_tagged(const struct profile_proc *proc, void *arg)
@@ -246,10 +233,17 @@ unsigned int selection_back(struct ui *ui)
 unsigned int selection_tag(struct ui *ui, const struct profile_proc *proc)
 {
 	struct tags *tags = &ui->selection->tags;
+	size_t at = find_tag(tags, proc->pid, proc->image);
 
-	if (!tags_toggle(tags, proc->pid, proc->image))
+	if (at == TAGS_MAX) {
 		ui_notice(ui, "no more than %d processes can be tagged", TAGS_MAX);
-	else if (tags->count)
+		return UI_RELOAD;
+	}
+	if (at < tags->count)
+		tags->tag[at] = tags->tag[--tags->count];
+	else
+		tags->tag[tags->count++] = (struct tag){proc->pid, proc->image};
+	if (tags->count)
 		ui_notice(ui, "%zu tagged: Funcs, Tree, Callers and Flame show their sum",
 			  tags->count);
 	else

@@ -32,8 +32,6 @@ struct tags {
 };
 
 bool tags_has(const struct tags *tags, pid_t pid, uint64_t image);
-/* Tags it, or takes its tag away. False: there are TAGS_MAX already. */
-bool tags_toggle(struct tags *tags, pid_t pid, uint64_t image);
 
 struct selection {
 	struct filter filter;
