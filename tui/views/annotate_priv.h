@@ -6,9 +6,34 @@
 
 #include "symbols/code/listing.h"
 #include "tui/views/annotate.h"
-#include "tui/views/coderows.h"
 #include "tui/screen/list.h"
 #include "tui/ui/view.h"
+
+/*
+ * A listing as rows of a screen: instructions, before them the source line that they begin, and in
+ * lanes beside them the jumps within the function.
+ */
+
+#define CODEROWS_LANES 8 /* more jumps side by side are not drawn */
+
+struct coderow {
+	uint32_t insn; /* of the listing; a line's: the one that follows */
+	uint32_t line; /* of the listing; LISTING_NONE: the row is an instruction */
+	/* A bit for each lane, of which 0 is nearest to the code. */
+	uint8_t pass;	      /* goes through */
+	uint8_t down, up;     /* ends here, and goes on down, up */
+	uint8_t source, head; /* of them those that begin here, and those that end here */
+};
+
+struct coderows {
+	struct coderow *row; /* to be freed */
+	uint32_t count;
+	uint32_t *of_insn; /* to be freed: row of each instruction */
+};
+
+/* Makes the rows again. -ENOMEM: there are none. */
+int coderows_make(struct coderows *rows, const struct listing *listing);
+void coderows_free(struct coderows *rows);
 
 struct annotate {
 	struct annotation_wish wish;

@@ -3,7 +3,7 @@
  * Short jumps take the inner lanes, so that lines rarely cross. Machine code is data of others: the
  * number of jumps and their length are bounded.
  */
-#include "tui/views/coderows.h"
+#include "tui/views/annotate_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #define BUILD_ID_CHARS 12
 #define LAYOUT_LABEL   6
 
-static const struct column columns[OBJTABLE_COLUMNS] = {
+const struct column objtable_columns[OBJTABLE_COLUMNS] = {
 	[OBJTABLE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
 	[OBJTABLE_KEY] = {"KEY", 5, 5, 0, false, true, SORTS_UP, "KEY: where it lies", ""},
 	[OBJTABLE_WORDS] = {"WORDS", 10, 11, 0, true, false, SORTS_DOWN, "WORDS in this shard",
@@ -39,11 +39,6 @@ static const struct column columns[OBJTABLE_COLUMNS] = {
 void objtable_free(struct objtable *t)
 {
 	free(t->rows);
-}
-
-const struct column *objtable_columns(void)
-{
-	return columns;
 }
 
 void objtable_number(char *to, size_t size, uint64_t n)
@@ -342,13 +337,15 @@ void objtable_draw(const struct ui *ui, struct objtable *t, struct grid *g, int 
 	if (rows < 1)
 		return;
 	painter.now = t->inventory ? t->inventory->time : 0;
-	columns_fit(columns, OBJTABLE_COLUMNS, g->cols,
-		    config_hidden(&ui->config, VIEW_SHARDS, columns, OBJTABLE_COLUMNS), width);
-	columns_header(g, top, columns, OBJTABLE_COLUMNS, width, (int)t->sorted, t->inverted);
+	columns_fit(objtable_columns, OBJTABLE_COLUMNS, g->cols,
+		    config_hidden(&ui->config, VIEW_SHARDS, objtable_columns, OBJTABLE_COLUMNS),
+		    width);
+	columns_header(g, top, objtable_columns, OBJTABLE_COLUMNS, width, (int)t->sorted,
+		       t->inverted);
 	n = list_fit(&t->list, rows);
 	for (int i = 0; i < n; i++)
-		columns_row(g, top + 1 + i, columns, OBJTABLE_COLUMNS, width, cell_text, &painter,
-			    &t->rows[t->list.top + (size_t)i]);
+		columns_row(g, top + 1 + i, objtable_columns, OBJTABLE_COLUMNS, width, cell_text,
+			    &painter, &t->rows[t->list.top + (size_t)i]);
 	if (active)
 		list_mark(&t->list, g, top, n, true);
 	if (t->list.count == 0 && rows > 1)
@@ -392,8 +389,8 @@ int objtable_plain(const struct inventory *inv, const struct ui *ui, struct plai
 			   strnlen(rows[i].object->name, sizeof(rows[i].object->name)));
 		snprintf(row->name, sizeof(row->name), "table of %s", name);
 		plain_row_columns(
-			row, columns, OBJTABLE_COLUMNS,
-			config_hidden(&ui->config, VIEW_SHARDS, columns, OBJTABLE_COLUMNS),
+			row, objtable_columns, OBJTABLE_COLUMNS,
+			config_hidden(&ui->config, VIEW_SHARDS, objtable_columns, OBJTABLE_COLUMNS),
 			cell_text, &painter, &rows[i]);
 	}
 	free(rows);

@@ -59,7 +59,7 @@ int objtable_load(struct objtable *t, const struct inventory *inventory, int sha
 void objtable_hold(struct objtable *t);
 /* The object under the cursor; NULL: there is none. */
 const struct inventory_object *objtable_chosen(const struct objtable *t);
-const struct column *objtable_columns(void);
+extern const struct column objtable_columns[OBJTABLE_COLUMNS];
 /* active: keys go to this table. */
 void objtable_draw(const struct ui *ui, struct objtable *t, struct grid *g, int top, int rows,
 		   bool active);

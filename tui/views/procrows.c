@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See procrows.h. */
-#include "tui/views/procrows.h"
+/* See procline.h. */
+#include "tui/views/procline.h"
 
 #include <errno.h>
 #include <math.h>

@@ -15,7 +15,7 @@
 #define SCOPES_FIXED 2	  /* rows that are no processes */
 #define NUMBER_SIZE  32
 
-static const struct column columns[SCOPE_COLUMNS] = {
+const struct column unwind_procs_columns[SCOPE_COLUMNS] = {
 	[SCOPE_MARK] = {.title = "", .min = 2, .max = 2, .keep = true},
 	[SCOPE_PID] = {"PID", 8, 8, 0, true, true, SORTS_UP, "PID", NULL},
 	[SCOPE_WALKS] = {"WALKS", 9, 10, 0, true, false, SORTS_DOWN, "WALKS: user stacks", NULL},
@@ -32,11 +32,6 @@ void unwind_procs_free(struct unwind_procs *t)
 	free(t->scopes);
 	t->scopes = NULL;
 	t->list.count = 0;
-}
-
-const struct column *unwind_procs_columns(void)
-{
-	return columns;
 }
 
 static uint64_t broken(const struct walk_end_proc *proc)
@@ -262,9 +257,11 @@ void unwind_procs_draw(const struct ui *ui, struct unwind_procs *t, struct grid 
 {
 	int width[SCOPE_COLUMNS], n;
 
-	columns_fit(columns, SCOPE_COLUMNS, g->cols,
-		    config_hidden(&ui->config, VIEW_UNWIND, columns, SCOPE_COLUMNS), width);
-	columns_header(g, top, columns, SCOPE_COLUMNS, width, (int)t->sorted, t->inverted);
+	columns_fit(unwind_procs_columns, SCOPE_COLUMNS, g->cols,
+		    config_hidden(&ui->config, VIEW_UNWIND, unwind_procs_columns, SCOPE_COLUMNS),
+		    width);
+	columns_header(g, top, unwind_procs_columns, SCOPE_COLUMNS, width, (int)t->sorted,
+		       t->inverted);
 	n = list_fit(&t->list, rows);
 	for (int i = 0; i < n; i++)
 		draw_scope(ui, t, t->scopes[t->list.top + (size_t)i], g, top + 1 + i, width);

@@ -14,7 +14,6 @@
 #include "tui/ui/bycpu.h"
 #include "tui/views/functable.h"
 #include "tui/views/procline.h"
-#include "tui/views/procrows.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/selection.h"
 

@@ -217,69 +217,64 @@ static void draw_sum(const struct shards_view *v, struct grid *g, int row)
 	grid_put(g, row, col, g->cols - col, ROLE_TEXT, text);
 }
 
-static void draw_shard(const struct shards_view *v, unsigned int i, struct grid *g, int y,
-		       const int *width)
+/* Of what is not created, and of what has no shard, nothing is measured. */
+static void cell_text(const void *table, const void *from, int column, struct column_cell *c)
 {
-	const struct inventory_shard *s = &v->inventory->shards[i];
-	int col = width[SHARDS_MARK] + width[SHARDS_NUMBER];
-	char text[32];
+	const struct shards_view *v = table;
+	const struct shard_row *row = from;
+	const bool homeless = row->first == OBJTABLE_HOMELESS;
+	const struct inventory_shard *s =
+		!homeless && is_one(v, row) ? &v->inventory->shards[row->first] : NULL;
+	const bool full = s && s->largest < FULL_GAP;
 
-	if (width[SHARDS_BAR])
-		grid_bar(g, y, col, width[SHARDS_BAR] - 1, ROLE_MODULE,
+	if (!s && column != SHARDS_NUMBER && column != SHARDS_OBJECTS && column != SHARDS_STATE)
+		return;
+	switch ((enum shards_column)column) {
+	case SHARDS_NUMBER:
+		if (homeless)
+			cell_say(c, "-");
+		else
+			cell_say(c, row->first == row->last ? "%d" : "%d-%d", row->first,
+				 row->last);
+		break;
+	case SHARDS_BAR:
+		grid_bar(c->g, c->y, c->col, c->width, ROLE_MODULE,
 			 share_of(s->words, SHARD_WORDS));
-	col += width[SHARDS_BAR];
-	snprintf(text, sizeof(text), "%.1f%%", percent_of(s->words, SHARD_WORDS));
-	grid_right(g, y, col, width[SHARDS_USED] - 1, ROLE_TEXT, text);
-	col += width[SHARDS_USED];
-	objtable_number(text, sizeof(text), s->words);
-	grid_right(g, y, col, width[SHARDS_WORDS_] - 1, ROLE_TEXT, text);
-	col += width[SHARDS_WORDS_];
-	objtable_number(text, sizeof(text), s->objects);
-	grid_right(g, y, col, width[SHARDS_OBJECTS] - 1, ROLE_TEXT, text);
-	col += width[SHARDS_OBJECTS];
-	grid_fit(g, y, col, width[SHARDS_STATE] - 1, s->largest < FULL_GAP ? ROLE_WARN : ROLE_OK,
-		 s->largest < FULL_GAP ? "full" : "filling");
-	col += width[SHARDS_STATE];
-	objtable_number(text, sizeof(text), s->evictions);
-	grid_right(g, y, col, width[SHARDS_EVICTED] - 1, s->evictions ? ROLE_WARN : ROLE_DIM, text);
-	col += width[SHARDS_EVICTED];
-	snprintf(text, sizeof(text), "%u", s->generation);
-	grid_right(g, y, col, width[SHARDS_GENERATION] - 1, ROLE_TEXT, text);
-	col += width[SHARDS_GENERATION];
-	objtable_age(text, sizeof(text), v->inventory->time - s->since);
-	grid_right(g, y, col, width[SHARDS_AGE] - 1, ROLE_TEXT, text);
-}
-
-/* Without a bar: nothing is measured there. */
-static void draw_other(const struct shards_view *v, const struct shard_row *row, struct grid *g,
-		       int y, const int *width)
-{
-	int objects = width[SHARDS_MARK] + width[SHARDS_NUMBER] + width[SHARDS_BAR] +
-		      width[SHARDS_USED] + width[SHARDS_WORDS_];
-	bool homeless = row->first == OBJTABLE_HOMELESS;
-	char text[32] = "0";
-
-	if (homeless)
-		objtable_number(text, sizeof(text), count_homeless(v->inventory));
-	grid_right(g, y, objects, width[SHARDS_OBJECTS] - 1, homeless ? ROLE_WARN : ROLE_DIM, text);
-	grid_fit(g, y, objects + width[SHARDS_OBJECTS], width[SHARDS_STATE] - 1,
-		 homeless ? ROLE_WARN : ROLE_DIM, homeless ? "no table" : "not created");
-}
-
-static void draw_row(const struct shards_view *v, const struct shard_row *row, struct grid *g,
-		     int y, const int *width)
-{
-	char text[32] = "-";
-
-	if (row->first >= 0)
-		snprintf(text, sizeof(text), row->first == row->last ? "%d" : "%d-%d", row->first,
-			 row->last);
-	/* A range is wider than a number, and has no bar to its right. */
-	grid_right(g, y, width[SHARDS_MARK], width[SHARDS_NUMBER] - 1, ROLE_TEXT, text);
-	if (row->first >= 0 && v->inventory->shards[row->first].created)
-		draw_shard(v, (unsigned int)row->first, g, y, width);
-	else
-		draw_other(v, row, g, y, width);
+		break;
+	case SHARDS_USED:
+		cell_say(c, "%.1f%%", percent_of(s->words, SHARD_WORDS));
+		break;
+	case SHARDS_WORDS_:
+		objtable_number(c->text, sizeof(c->text), s->words);
+		break;
+	case SHARDS_OBJECTS:
+		c->role = s ? ROLE_TEXT : homeless ? ROLE_WARN : ROLE_DIM;
+		objtable_number(c->text, sizeof(c->text),
+				s	   ? s->objects
+				: homeless ? count_homeless(v->inventory)
+					   : 0);
+		break;
+	case SHARDS_STATE:
+		c->role = full || homeless ? ROLE_WARN : s ? ROLE_OK : ROLE_DIM;
+		cell_say(c, "%s",
+			 full	    ? "full"
+			 : s	    ? "filling"
+			 : homeless ? "no table"
+				    : "not created");
+		break;
+	case SHARDS_EVICTED:
+		c->role = s->evictions ? ROLE_WARN : ROLE_DIM;
+		objtable_number(c->text, sizeof(c->text), s->evictions);
+		break;
+	case SHARDS_GENERATION:
+		cell_say(c, "%u", s->generation);
+		break;
+	case SHARDS_AGE:
+		objtable_age(c->text, sizeof(c->text), v->inventory->time - s->since);
+		break;
+	default:
+		break;
+	}
 }
 
 static void draw_shards(const struct ui *ui, struct shards_view *v, struct grid *g, int top,
@@ -294,7 +289,8 @@ static void draw_shards(const struct ui *ui, struct shards_view *v, struct grid 
 	columns_header(g, top, columns, SHARDS_COLUMNS, width, -1, false);
 	n = list_fit(&v->list, rows);
 	for (int i = 0; i < n; i++)
-		draw_row(v, &v->rows[v->list.top + (size_t)i], g, top + 1 + i, width);
+		columns_row(g, top + 1 + i, columns, SHARDS_COLUMNS, width, cell_text, v,
+			    &v->rows[v->list.top + (size_t)i]);
 	list_mark(&v->list, g, top, n, !v->inside);
 }
 
@@ -363,13 +359,13 @@ static const struct column *shards_columns(int *count, const struct ui *ui, int 
 
 	*count = OBJTABLE_COLUMNS;
 	*sorted = (int)v->objects.sorted;
-	return objtable_columns();
+	return objtable_columns;
 }
 
 static const struct column *shards_table(int at, int *count)
 {
 	*count = at ? (int)OBJTABLE_COLUMNS : (int)SHARDS_COLUMNS;
-	return at == 0 ? columns : at == 1 ? objtable_columns() : NULL;
+	return at == 0 ? columns : at == 1 ? objtable_columns : NULL;
 }
 
 static unsigned int shards_sort_by(struct ui *ui, int column)

@@ -397,13 +397,13 @@ static const struct column *unwind_columns(int *count, const struct ui *ui, int 
 
 	*count = t ? UNWIND_REASONS_COLUMNS : SCOPE_COLUMNS;
 	*sorted = t ? (int)t->sorted : (int)v->scopes.sorted;
-	return t ? unwind_reasons_columns(t) : unwind_procs_columns();
+	return t ? unwind_reasons_columns(t) : unwind_procs_columns;
 }
 
 static const struct column *unwind_table(int at, int *count)
 {
 	*count = at ? (int)UNWIND_REASONS_COLUMNS : (int)SCOPE_COLUMNS;
-	return at == 0	 ? unwind_procs_columns()
+	return at == 0	 ? unwind_procs_columns
 	       : at == 1 ? unwind_reasons_columns(&(struct unwind_reasons){.places = false})
 	       : at == 2 ? unwind_reasons_columns(&(struct unwind_reasons){.places = true})
 			 : NULL;

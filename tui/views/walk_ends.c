@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See walk_ends.h. */
-#include "tui/views/walk_ends.h"
+/* See unwind_tables.h. */
+#include "tui/views/unwind_tables.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 #include "tui/app/dispatch.h"
 #include "tui/profile/board.h"
 #include "tui/views/annotate.h"
-#include "tui/views/coderows.h"
+#include "tui/views/annotate_priv.h"
 #include "tui/collect/stack_ring.h"
 #include "tui/screen/mouse.h"
 #include "tui/ui/plain_list.h"

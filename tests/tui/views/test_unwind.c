@@ -14,7 +14,7 @@
 #include "tests/support/feed.h"
 #include "tests/support/typist.h"
 #include "tui/profile/reasons.h"
-#include "tui/views/walk_ends.h"
+#include "tui/views/unwind_tables.h"
 #include "tui/app/dispatch.h"
 
 struct put { /* so many samples a second of a stack that ended there */
