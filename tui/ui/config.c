@@ -326,34 +326,26 @@ static void bind_line(struct config *c, struct config_reader *r, const char *key
 			     other ? keymap_row(other)->name : "none", r->bound[i]);
 }
 
-static void set_line(struct config *c, struct config_reader *r, const char *name, const char *value)
-{
-	char why[160];
-	int *before;
-
-	if (config_set(c, name, value, why, sizeof(why))) {
-		warn(r, "%s", why);
-		return;
-	}
-	before = &r->set[name_index(name)];
-	if (*before)
-		warn(r, "%s is set by line %d, too; the later one counts", name, *before);
-	*before = r->line;
-}
-
 static void read_line(struct config *c, struct config_reader *r, char *line)
 {
-	char *name, *value;
+	char *name, *value, why[160];
 	const char *key;
+	int *before;
 
 	if (!split(line, &name, &value))
 		return;
-	if (!value || !*name)
+	if (!value || !*name) {
 		warn(r, "expected: name = value");
-	else if (key_line(name, &key))
+	} else if (key_line(name, &key)) {
 		bind_line(c, r, key, value);
-	else
-		set_line(c, r, name, value);
+	} else if (config_set(c, name, value, why, sizeof(why))) {
+		warn(r, "%s", why);
+	} else {
+		before = &r->set[name_index(name)];
+		if (*before)
+			warn(r, "%s is set by line %d, too; the later one counts", name, *before);
+		*before = r->line;
+	}
 }
 
 /* Copies the next line, without its end; false: it is too long or not text. */
@@ -390,25 +382,12 @@ void config_parse(struct config *out, const char *text, size_t length, config_wa
 
 /* --- writing ------------------------------------------------------------------------------- */
 
-/* The bind that the line stands for; KEYMAP_MAX: none of the map's. */
-static size_t bind_of(const struct config *c, const char *key, const char *value)
-{
-	const struct key_row *row = keymap_find(value);
-	int code = keys_parse(key, strlen(key));
-
-	for (size_t i = 0; i < c->keys.count; i++)
-		if (c->keys.binds[i].key == code &&
-		    c->keys.binds[i].action == (row ? row->action : ACTION_NONE))
-			return i;
-	return KEYMAP_MAX;
-}
-
 struct editor {
 	const struct config *c;
 	struct config defaults;
 	bool said[sizeof(names) / sizeof(names[0])];
 	int left[sizeof(names) / sizeof(names[0])]; /* lines that set it: the last one counts */
-	bool bound[KEYMAP_MAX + 1];
+	bool bound[KEYMAP_MAX];
 	struct keymap was;  /* what the lines bind, as they were */
 	struct keymap kept; /* and those that stay */
 };
@@ -435,7 +414,7 @@ static bool edit_key(struct editor *e, const char *line, const char *key, const 
 	const enum action action = row ? row->action : ACTION_NONE;
 	int code = keys_parse(key, strlen(key));
 	enum action other;
-	size_t at;
+	size_t at = 0;
 
 	/* What could not be understood stays, for its owner to mend. */
 	if (code == KEYCODE_NONE || (!row && strcmp(value, "none") != 0))
@@ -449,11 +428,15 @@ static bool edit_key(struct editor *e, const char *line, const char *key, const 
 		fprintf(to, "# %s\n", line);
 		return true;
 	}
-	at = bind_of(e->c, key, value);
+	/* The bind that the line stands for, if the settings have it. */
+	while (at < e->c->keys.count &&
+	       (e->c->keys.binds[at].key != code || e->c->keys.binds[at].action != action))
+		at++;
+	if (at == e->c->keys.count)
+		return true;
 	e->bound[at] = true;
-	if (at < KEYMAP_MAX)
-		keymap_bind(&e->kept, code, action, false, &other);
-	return at == KEYMAP_MAX;
+	keymap_bind(&e->kept, code, action, false, &other);
+	return false;
 }
 
 /* Likewise. */

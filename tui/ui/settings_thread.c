@@ -53,21 +53,10 @@ tell(struct settings_thread *k, enum message_level level, const char *format, ..
 	profile_unlock(k->profile);
 }
 
-static void give_theme(struct settings_thread *k, struct theme *theme)
-{
-	uint64_t one = 1;
-
-	pthread_mutex_lock(&k->lock);
-	theme_free(k->theme);
-	k->theme = theme;
-	pthread_mutex_unlock(&k->lock);
-	if (write(k->event, &one, sizeof(one)) < 0)
-		return; /* full: it is readable */
-}
-
 static void read_theme(struct settings_thread *k, const char *name)
 {
 	struct theme *theme;
+	uint64_t one = 1;
 	int err = themes_load(&theme, name, profile_board(k->profile));
 
 	if (err) {
@@ -77,7 +66,12 @@ static void read_theme(struct settings_thread *k, const char *name)
 	}
 	snprintf(k->used, sizeof(k->used), "%s", name);
 	k->refused[0] = '\0';
-	give_theme(k, theme);
+	pthread_mutex_lock(&k->lock);
+	theme_free(k->theme);
+	k->theme = theme;
+	pthread_mutex_unlock(&k->lock);
+	if (write(k->event, &one, sizeof(one)) < 0)
+		return; /* full: it is readable */
 }
 
 static void save(struct settings_thread *k, struct config *config)

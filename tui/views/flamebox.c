@@ -5,19 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "symbols/base/grow.h"
 #include "tui/query/query.h"
 
 static int add(struct flame *flame, struct flame_box box)
 {
-	if (flame->count == flame->room) {
-		size_t room = flame->room ? 2 * flame->room : 512;
-		struct flame_box *more = reallocarray(flame->boxes, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		flame->boxes = more;
-		flame->room = room;
-	}
+	if (GROW(flame->boxes, flame->count, flame->room, SIZE_MAX))
+		return -ENOMEM;
 	if (box.level == flame->levels)
 		flame->levels++;
 	flame->boxes[flame->count++] = box;

@@ -150,21 +150,6 @@ static int compare(const void *x, const void *y, void *arg)
 	return result ? result : (a->index > b->index) - (a->index < b->index);
 }
 
-/* The layout shows all objects: what is not kept stays behind the rows of the list. */
-static void sift(struct objtable *t, const struct filter *filter)
-{
-	t->nrows = t->list.count;
-	t->list.count = 0;
-	for (size_t i = 0; i < t->nrows; i++) {
-		struct objrow row = t->rows[i];
-
-		if (!filter_keeps_text(filter, row.object->name))
-			continue;
-		t->rows[i] = t->rows[t->list.count];
-		t->rows[t->list.count++] = row;
-	}
-}
-
 int objtable_load(struct objtable *t, const struct inventory *inventory, int shard,
 		  const struct filter *filter)
 {
@@ -184,7 +169,17 @@ int objtable_load(struct objtable *t, const struct inventory *inventory, int sha
 			add_row(t, i, i);
 	if (shard >= 0)
 		err = add_blocks(t);
-	sift(t, filter);
+	t->nrows = t->list.count;
+	t->list.count = 0;
+	/* The layout shows all objects: what is not kept stays behind the rows of the list. */
+	for (size_t i = 0; i < t->nrows; i++) {
+		struct objrow row = t->rows[i];
+
+		if (!filter_keeps_text(filter, row.object->name))
+			continue;
+		t->rows[i] = t->rows[t->list.count];
+		t->rows[t->list.count++] = row;
+	}
 	if (t->list.count)
 		qsort_r(t->rows, t->list.count, sizeof(*t->rows), compare, t);
 	for (size_t i = 0; t->list.held && i < t->list.count; i++)

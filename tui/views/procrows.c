@@ -178,18 +178,6 @@ static int load_groups(struct ui *ui, struct procrows *rows, const struct profil
 	return err;
 }
 
-/* The row of a CPU likewise. */
-static void name_cpu(struct profile_proc *row, const struct proc_row *data, uint64_t all)
-{
-	double share = all ? 100 * (double)data->samples / (double)all : 0;
-
-	*row = (struct profile_proc){.image = CPU_IMAGE + data->cpu, .comm = "CPUs together"};
-	if (data->cpu)
-		snprintf(row->comm, sizeof(row->comm), "CPU %u", data->cpu - 1);
-	snprintf(row->cmdline, sizeof(row->cmdline), "all: %.1f%%%s", share,
-		 data->cpu ? "" : ", sampled before CPUs were told apart");
-}
-
 static int load_cpus(struct ui *ui, struct procrows *rows, const struct profile *p)
 {
 	struct query q = selection_all(ui);
@@ -204,8 +192,19 @@ static int load_cpus(struct ui *ui, struct procrows *rows, const struct profile 
 	q.by_cpu = true;
 	if (!err)
 		err = add_procs(rows, p, &q);
-	for (size_t i = 0; i < rows->nprocs; i++)
-		name_cpu(&rows->procs[i], &rows->wholes[i], all);
+	/* The row of a CPU likewise. */
+	for (size_t i = 0; i < rows->nprocs; i++) {
+		const struct proc_row *data = &rows->wholes[i];
+		struct profile_proc *row = &rows->procs[i];
+
+		*row = (struct profile_proc){.image = CPU_IMAGE + data->cpu,
+					     .comm = "CPUs together"};
+		if (data->cpu)
+			snprintf(row->comm, sizeof(row->comm), "CPU %u", data->cpu - 1);
+		snprintf(row->cmdline, sizeof(row->cmdline), "all: %.1f%%%s",
+			 all ? 100 * (double)data->samples / (double)all : 0,
+			 data->cpu ? "" : ", sampled before CPUs were told apart");
+	}
 	return err;
 }
 

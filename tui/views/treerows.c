@@ -9,6 +9,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "symbols/base/grow.h"
 #include "tui/views/calltree.h"
 
 #define NODES_MAX    32768
@@ -30,15 +31,8 @@ static struct tree_row *row_add(struct row_maker *m)
 {
 	struct treerows *rows = m->rows;
 
-	if (rows->count == rows->room) {
-		size_t room = rows->room ? 2 * rows->room : 256;
-		struct tree_row *more = realloc(rows->row, room * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		rows->row = more;
-		rows->room = room;
-	}
+	if (GROW(rows->row, rows->count, rows->room, SIZE_MAX))
+		return NULL;
 	memset(&rows->row[rows->count], 0, sizeof(*rows->row));
 	return &rows->row[rows->count++];
 }
@@ -177,26 +171,15 @@ void treerows_open(const struct calltree *calls, struct openset *open, uint32_t 
 
 /* --- which are open ------------------------------------------------------------------------ */
 
-struct node {
+struct openset_node {
 	uint64_t path;
 	bool open;
 	UT_hash_handle hh;
 };
 
-struct openset {
-	struct node *nodes;
-	enum openset_mode mode;
-	uint32_t levels; /* of OPENSET_DEPTH */
-};
-
-struct openset *openset_new(void)
-{
-	return calloc(1, sizeof(struct openset));
-}
-
 void openset_reset(struct openset *set, enum openset_mode mode)
 {
-	struct node *node = set->nodes, *next;
+	struct openset_node *node = set->nodes, *next;
 
 	/* Frees the table; nodes keep their list. */
 	HASH_CLEAR(hh, set->nodes);
@@ -213,17 +196,9 @@ void openset_depth(struct openset *set, uint32_t levels)
 	set->levels = levels;
 }
 
-void openset_free(struct openset *set)
-{
-	if (!set)
-		return;
-	openset_reset(set, OPENSET_HOT);
-	free(set);
-}
-
 int openset_put(struct openset *set, uint64_t path, bool open)
 {
-	struct node *node;
+	struct openset_node *node;
 
 	HASH_FIND(hh, set->nodes, &path, sizeof(path), node);
 	if (node) {
@@ -248,7 +223,7 @@ int openset_put(struct openset *set, uint64_t path, bool open)
 
 bool openset_get(struct openset *set, uint64_t path, uint32_t level, bool hot)
 {
-	struct node *node;
+	struct openset_node *node;
 
 	HASH_FIND(hh, set->nodes, &path, sizeof(path), node);
 	if (node)

@@ -58,10 +58,14 @@ enum openset_mode {
 	OPENSET_DEPTH, /* see openset_depth */
 };
 
-/* NULL: no memory. */
-struct openset *openset_new(void);
-void openset_free(struct openset *set);
-/* Forgets all nodes and sets the mode. */
+/* Zeroed, it is empty. */
+struct openset {
+	struct openset_node *nodes;
+	enum openset_mode mode;
+	uint32_t levels; /* of OPENSET_DEPTH */
+};
+
+/* Forgets and frees all nodes and sets the mode. */
 void openset_reset(struct openset *set, enum openset_mode mode);
 /* The same, with the tree open down to this level; outermost nodes are level 1. */
 void openset_depth(struct openset *set, uint32_t levels);

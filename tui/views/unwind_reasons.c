@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/base/grow.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/selection.h"
 #include "tui/views/objtable.h"
@@ -51,20 +52,6 @@ void unwind_reasons_clear(struct unwind_reasons *t)
 {
 	t->list.count = 0;
 	t->whole = 0;
-}
-
-static int reserve(struct unwind_reasons *t, size_t count)
-{
-	struct endrow *rows;
-
-	if (count <= t->room && t->rows)
-		return 0;
-	rows = realloc(t->rows, (count + 1) * sizeof(*rows));
-	if (!rows)
-		return -ENOMEM;
-	t->rows = rows;
-	t->room = count;
-	return 0;
 }
 
 static int row_compare(const void *x, const void *y, void *arg)
@@ -179,7 +166,7 @@ static int load_lines(struct unwind_reasons *t, const struct walk_ends *e)
 	size_t n = walk_ends_lines(e, t->lines);
 	const struct profile_health *h = &e->health;
 
-	if (reserve(t, n))
+	if (GROW_TO(t->rows, n, t->room, SIZE_MAX))
 		return -ENOMEM;
 	t->whole = h->ticks ? h->ticks : h->taken + h->loss[LOSS_THROTTLED];
 	for (size_t i = 0; i < n; i++) {
@@ -221,7 +208,7 @@ int unwind_reasons_reasons(struct unwind_reasons *t, const struct walk_ends *e, 
 	if (t->lost)
 		return load_lines(t, e);
 	rows = rows_of(e, proc, &count);
-	if (reserve(t, count))
+	if (GROW_TO(t->rows, count, t->room, SIZE_MAX))
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		t->whole += rows[i].samples;
@@ -242,7 +229,7 @@ int unwind_reasons_places(struct unwind_reasons *t, const struct walk_ends *e, i
 
 	unwind_reasons_clear(t);
 	rows = rows_of(e, proc, &count);
-	if (reserve(t, count))
+	if (GROW_TO(t->rows, count, t->room, SIZE_MAX))
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		if (rows[i].end != reason)

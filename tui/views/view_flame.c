@@ -285,18 +285,6 @@ static void draw_details(const struct ui *ui, const struct flame_view *v, struct
 	hints_draw(&ui->config.keys, hints, sizeof(hints) / sizeof(hints[0]), g, y + 3, ROLE_DIM);
 }
 
-/* Keeps the cursor's level in sight. */
-static void settle(struct flame_view *v, uint32_t level, uint32_t page)
-{
-	v->page = page ? page : 1;
-	if (v->first > level)
-		v->first = level;
-	if (level >= v->first + v->page)
-		v->first = level - v->page + 1;
-	if (v->first && v->flame.levels < v->first + v->page)
-		v->first = v->flame.levels > v->page ? v->flame.levels - v->page : 0;
-}
-
 /* The box of the cursor, or the one that it is too narrow to be seen in. */
 static size_t cursor_box(const struct flame_view *v)
 {
@@ -314,6 +302,7 @@ static void flame_draw(struct ui *ui, struct grid *g, int top, int rows)
 {
 	struct flame_view *v = ui->state[VIEW_FLAME];
 	int details = rows >= DETAILS_ROWS && v->calls.tree.count ? 4 : 0;
+	uint32_t level;
 	size_t box;
 
 	draw_crumbs(ui, v, g, top++);
@@ -328,7 +317,15 @@ static void flame_draw(struct ui *ui, struct grid *g, int top, int rows)
 		grid_put(g, top, 2, g->cols - 2, ROLE_DIM, selection_nothing(ui));
 		return;
 	}
-	settle(v, v->flame.boxes[box].level, (uint32_t)rows);
+	/* Keeps the cursor's level in sight. */
+	level = v->flame.boxes[box].level;
+	v->page = (uint32_t)rows;
+	if (v->first > level)
+		v->first = level;
+	if (level >= v->first + v->page)
+		v->first = level - v->page + 1;
+	if (v->first && v->flame.levels < v->first + v->page)
+		v->first = v->flame.levels > v->page ? v->flame.levels - v->page : 0;
 	grid_zone(g, (struct zone){ZONE_BODY, 0, NULL, top, rows, 0, g->cols});
 	for (size_t i = 0; i < v->flame.count; i++) {
 		const struct flame_box *b = &v->flame.boxes[i];

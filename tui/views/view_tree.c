@@ -69,7 +69,7 @@ struct tree_view {
 	bool callers; /* bottom up */
 	enum tree_column sorted;
 	bool inverted;
-	struct openset *open;
+	struct openset open;
 	struct treerows rows;
 	struct list list;
 	uint64_t cursor; /* path under the cursor */
@@ -91,7 +91,7 @@ static void tree_close(void *state)
 	if (!v)
 		return;
 	calltree_free(&v->calls);
-	openset_free(v->open);
+	openset_reset(&v->open, OPENSET_HOT);
 	free(v->rows.row);
 	free(v);
 }
@@ -103,8 +103,7 @@ static void *tree_open(void)
 	if (!v)
 		return NULL;
 	v->sorted = TREE_TOTAL;
-	v->open = openset_new();
-	if (calltree_init(&v->calls) || !v->open) {
+	if (calltree_init(&v->calls)) {
 		tree_close(v);
 		return NULL;
 	}
@@ -119,7 +118,7 @@ static void *callers_open(void)
 		return NULL;
 	v->callers = true;
 	/* Callers of what is hot are many; what is hot comes first. */
-	openset_reset(v->open, OPENSET_NONE);
+	openset_reset(&v->open, OPENSET_NONE);
 	return v;
 }
 
@@ -145,7 +144,7 @@ static int tree_load(struct ui *ui, const struct profile *p)
 	pid_t zoomed = ui->zoom.on ? ui->zoom.pid : 0;
 
 	if (zoomed != v->zoomed || (zoomed && ui->zoom.image != v->image)) {
-		openset_reset(v->open, v->callers ? OPENSET_NONE : OPENSET_HOT);
+		openset_reset(&v->open, v->callers ? OPENSET_NONE : OPENSET_HOT);
 		v->zoomed = zoomed;
 		v->image = ui->zoom.image;
 	}
@@ -160,7 +159,7 @@ static int tree_sort(struct ui *ui)
 	int err;
 
 	treeorder_apply((struct treeorder){orders[v->sorted], v->inverted}, &v->calls);
-	err = treerows_make(&v->rows, &v->calls, v->open);
+	err = treerows_make(&v->rows, &v->calls, &v->open);
 	v->list.count = err ? 0 : v->rows.count;
 	for (size_t i = 0; v->list.held && i < v->list.count; i++) {
 		if (v->rows.row[i].path == v->cursor) {
@@ -374,7 +373,7 @@ static unsigned int set_open(struct ui *ui, struct tree_row *row, bool open)
 	if (row->small || (!row->open && !row->closed))
 		return 0;
 	v->list.held = v->list.chosen = true;
-	if (openset_put(v->open, row->path, open))
+	if (openset_put(&v->open, row->path, open))
 		ui_notice(ui, "out of memory");
 	return UI_RESORT;
 }
@@ -409,7 +408,7 @@ static unsigned int key_on_row(struct ui *ui, struct tree_view *v, enum action a
 		if (row->small)
 			return 0;
 		v->list.held = v->list.chosen = true;
-		treerows_open(&v->calls, v->open, row->node);
+		treerows_open(&v->calls, &v->open, row->node);
 		return UI_RESORT;
 	case ACTION_ZOOM_MODULE:
 		return row->small ? 0
@@ -424,7 +423,7 @@ static void close_below(struct tree_view *v, uint32_t levels)
 {
 	size_t row = v->list.cursor;
 
-	openset_depth(v->open, levels);
+	openset_depth(&v->open, levels);
 	v->list.held = v->list.chosen = true;
 	if (!v->list.count)
 		return;
@@ -463,7 +462,7 @@ static unsigned int tree_key(struct ui *ui, enum action action)
 	}
 	switch (action) {
 	case ACTION_TREE_ALL:
-		openset_reset(v->open, OPENSET_ALL);
+		openset_reset(&v->open, OPENSET_ALL);
 		v->list.held = v->list.chosen = true;
 		return UI_RESORT;
 	case ACTION_TREE_NONE:
@@ -524,7 +523,7 @@ static unsigned int tree_find(struct ui *ui, int step, bool here)
 			continue;
 		for (uint32_t up = v->calls.tree.nodes[at].parent; up;
 		     up = v->calls.tree.nodes[up].parent)
-			openset_put(v->open, v->calls.tree.nodes[up].path, true);
+			openset_put(&v->open, v->calls.tree.nodes[up].path, true);
 		v->cursor = v->calls.tree.nodes[at].path;
 		v->list.held = v->list.chosen = true;
 		flags = UI_RESORT;
