@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
@@ -27,33 +26,32 @@ bool treerows_small(const struct calltree *calls, uint32_t node)
 	return calltree_share(calls, calls->tree.nodes[node].total) < calls->limit;
 }
 
-static struct tree_row *row_add(struct row_maker *m)
+/* parent: row + 1; 0: the root. NULL: no memory. */
+static struct tree_row *row_add(struct row_maker *m, uint32_t node, size_t parent, bool chained)
 {
 	struct treerows *rows = m->rows;
+	struct tree_row *row;
 
 	if (GROW(rows->row, rows->count, rows->room, SIZE_MAX))
 		return NULL;
-	memset(&rows->row[rows->count], 0, sizeof(*rows->row));
-	return &rows->row[rows->count++];
+	row = &rows->row[rows->count++];
+	*row = (struct tree_row){.node = node, .parent = (uint32_t)parent, .chained = chained};
+	row->indent = (parent ? rows->row[parent - 1].indent : 0) + !chained;
+	return row;
 }
 
-/* parent: row + 1; 0: the root. */
 static int add_node(struct row_maker *m, uint32_t node, size_t parent, bool chained)
 {
 	const struct tree_node *n = &m->calls->tree.nodes[node];
-	struct tree_row *row = row_add(m);
+	struct tree_row *row = row_add(m, node, parent, chained);
 	bool hot = calltree_share(m->calls, n->total) >= HOT;
 
 	if (!row)
 		return -ENOMEM;
-	row->node = node;
-	row->parent = (uint32_t)parent;
 	row->path = n->path;
 	row->self = n->self;
 	row->total = n->total;
-	row->chained = chained;
 	row->more = n->next != 0;
-	row->indent = (parent ? m->rows->row[parent - 1].indent : 0) + !row->chained;
 	row->level = (parent ? m->rows->row[parent - 1].level : 0) + 1;
 	if (n->first_child) {
 		row->open = openset_get(m->open, n->path, row->level, hot);
@@ -64,22 +62,18 @@ static int add_node(struct row_maker *m, uint32_t node, size_t parent, bool chai
 
 static int add_small(struct row_maker *m, uint32_t node, size_t parent, bool chained)
 {
-	struct tree_row *row = row_add(m);
+	const struct tree_node *nodes = m->calls->tree.nodes;
+	struct tree_row *row = row_add(m, node, parent, chained);
 
 	if (!row)
 		return -ENOMEM;
-	row->node = node;
-	row->parent = (uint32_t)parent;
-	row->chained = chained;
-	row->indent = (parent ? m->rows->row[parent - 1].indent : 0) + !row->chained;
-	row->path = m->calls->tree.nodes[node].path ^ REST_OF_PATH;
-	for (uint32_t c = m->calls->tree.nodes[node].first_child; c;
-	     c = m->calls->tree.nodes[c].next) {
+	row->path = nodes[node].path ^ REST_OF_PATH;
+	for (uint32_t c = nodes[node].first_child; c; c = nodes[c].next) {
 		if (!treerows_small(m->calls, c))
 			continue;
 		row->small++;
-		row->self += m->calls->tree.nodes[c].self;
-		row->total += m->calls->tree.nodes[c].total;
+		row->self += nodes[c].self;
+		row->total += nodes[c].total;
 	}
 	return 0;
 }

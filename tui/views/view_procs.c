@@ -385,15 +385,6 @@ static unsigned int show_cpu(struct ui *ui, uint32_t cpu)
 	return selection_filter(ui, text);
 }
 
-static unsigned int show_group(struct ui *ui, const struct profile_proc *group)
-{
-	const enum grouping grouping = ui->grouping;
-
-	ui->grouping = GROUP_NONE;
-	return selection_only(ui, grouping == GROUP_USER ? ACTION_FILTER_USER : ACTION_FILTER_GROUP,
-			      grouping == GROUP_USER ? group->user : group->group);
-}
-
 static unsigned int group(struct ui *ui)
 {
 	static const char *const notes[] = {
@@ -414,13 +405,17 @@ static unsigned int group(struct ui *ui)
 static unsigned int zoom(struct ui *ui, const struct procs *v)
 {
 	const struct procs_row *row = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
+	const bool user = ui->grouping == GROUP_USER;
 
 	if (!row)
 		return 0;
 	if (ui->grouping == GROUP_CPU)
 		return show_cpu(ui, row->data.cpu);
-	if (ui->grouping)
-		return show_group(ui, row->proc);
+	if (ui->grouping) {
+		ui->grouping = GROUP_NONE;
+		return selection_only(ui, user ? ACTION_FILTER_USER : ACTION_FILTER_GROUP,
+				      user ? row->proc->user : row->proc->group);
+	}
 	ui_zoom(ui, row->proc);
 	if (row->data.tid)
 		ui_zoom_thread(ui, row->data.tid, row->thread);
