@@ -201,23 +201,19 @@ void prompt_history_add(struct prompt_history *r, const struct prompt *p)
 	memcpy(list->text[list->count++], p->text, sizeof(p->text));
 }
 
-/* A line like the one that is there already would be a key that does nothing. */
-static void begin(struct prompt_history *r, struct prompt *p)
+bool prompt_history_step(struct prompt_history *r, struct prompt *p, int step)
 {
 	const struct prompt_history_list *list = &r->lists[list_of(p)];
 
-	r->nlines = 0;
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->text[i], p->text) != 0)
-			memcpy(r->lines[r->nlines++], list->text[i], sizeof(r->lines[0]));
-	r->at = r->nlines++;
-	p->recalls = true;
-}
-
-bool prompt_history_step(struct prompt_history *r, struct prompt *p, int step)
-{
-	if (!p->recalls)
-		begin(r, p);
+	if (!p->recalls) {
+		r->nlines = 0;
+		/* A line like the one that is there already would be a key that does nothing. */
+		for (size_t i = 0; i < list->count; i++)
+			if (strcmp(list->text[i], p->text) != 0)
+				memcpy(r->lines[r->nlines++], list->text[i], sizeof(r->lines[0]));
+		r->at = r->nlines++;
+		p->recalls = true;
+	}
 	if (step < 0 ? r->at == 0 : r->at + 1 == r->nlines)
 		return false;
 	memcpy(r->lines[r->at], p->text, sizeof(r->lines[0]));

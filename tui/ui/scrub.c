@@ -34,19 +34,6 @@ static void bounds(const struct ui *ui, const struct profile *p, uint64_t *first
 		*first = query_window_first(p, s->at);
 }
 
-static void say_shown(struct ui *ui, const struct profile *p)
-{
-	struct scrub *s = &ui->scrub;
-	struct profile_health sum;
-
-	query_health_sum(p, SPAN_MOMENT, &sum);
-	if (s->mark)
-		snprintf(s->shown, sizeof(s->shown), "range %.0f s",
-			 (double)sum.elapsed / (double)NS_PER_SEC);
-	else
-		s->shown[0] = '\0';
-}
-
 /* As long a time as that of the moment, right before it; there may be none. */
 static int take_before(const struct ui *ui, struct profile *p, uint64_t first, uint64_t last)
 {
@@ -71,6 +58,8 @@ static int take_before(const struct ui *ui, struct profile *p, uint64_t first, u
 /* Takes the time of the cursor and the mark; the lock is held. */
 static int take_slices(struct ui *ui, struct profile *p)
 {
+	struct scrub *s = &ui->scrub;
+	struct profile_health sum;
 	uint64_t first, last;
 	int err;
 
@@ -78,8 +67,12 @@ static int take_slices(struct ui *ui, struct profile *p)
 	err = frozen_sum_slices(p, FROZEN_MOMENT, first, last);
 	if (err)
 		return err;
-	ui->scrub.weighed = false;
-	say_shown(ui, p);
+	s->weighed = false;
+	s->shown[0] = '\0';
+	query_health_sum(p, SPAN_MOMENT, &sum);
+	if (s->mark)
+		snprintf(s->shown, sizeof(s->shown), "range %.0f s",
+			 (double)sum.elapsed / (double)NS_PER_SEC);
 	return take_before(ui, p, first, last);
 }
 
