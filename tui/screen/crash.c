@@ -20,7 +20,16 @@
 #define STACK_SIZE (64 * 1024)
 
 static const int asking[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP};
-static const int killing[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+static const struct {
+	int signal;
+	const char *name;
+} killing[] = {
+	{SIGSEGV, "SIGSEGV (bad address)"},
+	{SIGBUS, "SIGBUS (a file that was mapped is shorter now)"},
+	{SIGABRT, "SIGABRT (a check failed)"},
+	{SIGFPE, "SIGFPE (bad arithmetic)"},
+	{SIGILL, "SIGILL (bad instruction)"},
+};
 
 #define ASKING	(sizeof(asking) / sizeof(asking[0]))
 #define KILLING (sizeof(killing) / sizeof(killing[0]))
@@ -77,22 +86,6 @@ static void say_hex(uintptr_t value)
 	say(at);
 }
 
-static const char *signal_name(int signal)
-{
-	switch (signal) {
-	case SIGSEGV:
-		return "SIGSEGV (bad address)";
-	case SIGBUS:
-		return "SIGBUS (a file that was mapped is shorter now)";
-	case SIGABRT:
-		return "SIGABRT (a check failed)";
-	case SIGFPE:
-		return "SIGFPE (bad arithmetic)";
-	default:
-		return "SIGILL (bad instruction)";
-	}
-}
-
 static uintptr_t where(const void *context)
 {
 	const ucontext_t *at = context;
@@ -126,7 +119,9 @@ static void on_killing(int signal, siginfo_t *info, void *context)
 
 	terminal_undo();
 	say("stacktop: ended by ");
-	say(signal_name(signal));
+	for (size_t i = 0; i < KILLING; i++)
+		if (killing[i].signal == signal)
+			say(killing[i].name);
 	if (signal == SIGSEGV || signal == SIGBUS) {
 		say(", address ");
 		say_hex((uintptr_t)info->si_addr);
@@ -165,8 +160,8 @@ int crash_open(void)
 		sigaddset(&wanted, asking[i]);
 	}
 	for (size_t i = 0; i < KILLING; i++) {
-		sigaction(killing[i], &die, &state.before_killing[i]);
-		sigaddset(&wanted, killing[i]);
+		sigaction(killing[i].signal, &die, &state.before_killing[i]);
+		sigaddset(&wanted, killing[i].signal);
 	}
 	/* The parent may have blocked them: perf blocks SIGWINCH for its children. */
 	pthread_sigmask(SIG_UNBLOCK, &wanted, &state.blocked_before);
@@ -181,7 +176,7 @@ void crash_close(void)
 	for (size_t i = 0; i < ASKING; i++)
 		sigaction(asking[i], &state.before_asking[i], NULL);
 	for (size_t i = 0; i < KILLING; i++)
-		sigaction(killing[i], &state.before_killing[i], NULL);
+		sigaction(killing[i].signal, &state.before_killing[i], NULL);
 	sigaltstack(&none, NULL);
 	free(state.stack.ss_sp);
 	state.stack.ss_sp = NULL;

@@ -56,14 +56,12 @@ bool header_loss(const struct header *h, char *to, size_t size)
 
 	to[0] = '\0';
 	for (int i = 0; i < LOSS_COUNT; i++) {
-		int n;
-
 		if (!header_tells(&h->sum, (enum loss)i) || length >= size)
 			continue;
-		n = snprintf(to + length, size - length, "%slost %llu: %s (%s)", length ? "; " : "",
-			     (unsigned long long)h->sum.loss[i], reasons_loss((enum loss)i)->name,
-			     reasons_loss((enum loss)i)->remedy);
-		length += n > 0 ? (size_t)n : 0;
+		length += (size_t)snprintf(to + length, size - length, "%slost %llu: %s (%s)",
+					   length ? "; " : "", (unsigned long long)h->sum.loss[i],
+					   reasons_loss((enum loss)i)->name,
+					   reasons_loss((enum loss)i)->remedy);
 	}
 	return length > 0;
 }
@@ -178,9 +176,8 @@ static int put_unwound(const struct ui *ui, struct grid *g, int row, int col)
 	double complete = share((double)sum->complete_walks, (double)sum->user_walks);
 	char text[64];
 
-	if (!sum->user_walks) {
+	if (!sum->user_walks)
 		return put(g, row, col, ROLE_DIM, "unwound -");
-	}
 	snprintf(text, sizeof(text), "unwound %.1f%%", 100 * complete);
 	return put(g, row, col, complete >= GOOD_UNWOUND ? ROLE_OK : ROLE_WARN, text);
 }

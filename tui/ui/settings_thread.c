@@ -3,7 +3,6 @@
 #include "tui/ui/settings_thread.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,20 +38,6 @@ struct settings_thread {
 	char refused[CONFIG_THEME_MAX];
 };
 
-__attribute__((format(printf, 3, 4))) static void
-tell(struct settings_thread *k, enum message_level level, const char *format, ...)
-{
-	char text[512];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	profile_lock(k->profile);
-	board_message(profile_board(k->profile), level, "%s", text);
-	profile_unlock(k->profile);
-}
-
 static void read_theme(struct settings_thread *k, const char *name)
 {
 	struct theme *theme;
@@ -60,7 +45,8 @@ static void read_theme(struct settings_thread *k, const char *name)
 	int err = themes_load(&theme, name, profile_board(k->profile));
 
 	if (err) {
-		tell(k, MESSAGE_ERROR, "theme %s: %s", name, themes_error(err));
+		board_message(profile_board(k->profile), MESSAGE_ERROR, "theme %s: %s", name,
+			      themes_error(err));
 		snprintf(k->refused, sizeof(k->refused), "%s", name);
 		return;
 	}
@@ -84,15 +70,16 @@ static void save(struct settings_thread *k, struct config *config)
 		memcpy(config->theme, k->used, sizeof(config->theme));
 
 	if (!config_path(path, sizeof(path))) {
-		tell(k, MESSAGE_ERROR, "settings are not kept: HOME is not set");
+		board_message(profile_board(k->profile), MESSAGE_ERROR,
+			      "settings are not kept: HOME is not set");
 		return;
 	}
 	err = config_write(config, path);
 	if (err) {
 		config_explain(path, err, text, sizeof(text));
-		tell(k, MESSAGE_ERROR, "%s", text);
+		board_message(profile_board(k->profile), MESSAGE_ERROR, "%s", text);
 	} else
-		tell(k, MESSAGE_INFO, "%s: written", path);
+		board_message(profile_board(k->profile), MESSAGE_INFO, "%s: written", path);
 }
 
 static void *keep(void *arg)

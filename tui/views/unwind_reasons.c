@@ -188,54 +188,27 @@ static int load_lines(struct unwind_reasons *t, const struct walk_ends *e)
 	return 0;
 }
 
-/* The rows of the process, or of all of them. */
-static const struct walk_end *rows_of(const struct walk_ends *e, int proc, size_t *count)
+int unwind_reasons_load(struct unwind_reasons *t, const struct walk_ends *e, int proc,
+			const struct profile_func *reason)
 {
-	*count = e->nrows;
-	if (proc < 0)
-		return e->rows;
-	*count = e->procs[proc].count;
-	return e->rows + e->procs[proc].first;
-}
-
-int unwind_reasons_reasons(struct unwind_reasons *t, const struct walk_ends *e, int proc)
-{
-	const struct walk_end *rows;
-	size_t count;
+	const struct walk_end_proc *one = proc < 0 ? NULL : &e->procs[proc];
+	const struct walk_end *rows = one ? e->rows + one->first : e->rows;
+	const size_t count = one ? one->count : e->nrows;
 
 	unwind_reasons_clear(t);
 	t->lost = proc == UNWIND_REASONS_LOST;
 	if (t->lost)
 		return load_lines(t, e);
-	rows = rows_of(e, proc, &count);
 	if (GROW_TO(t->rows, count, t->room, SIZE_MAX))
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		t->whole += rows[i].samples;
-		/* Shares are of all walks. */
-		if (!t->filter || filter_keeps_proc(t->filter, &e->procs[rows[i].proc].proc))
-			add_reason(t, &rows[i]);
-	}
-	merge(t);
-	settle(t, e);
-	return 0;
-}
-
-int unwind_reasons_places(struct unwind_reasons *t, const struct walk_ends *e, int proc,
-			  const struct profile_func *reason)
-{
-	const struct walk_end *rows;
-	size_t count;
-
-	unwind_reasons_clear(t);
-	rows = rows_of(e, proc, &count);
-	if (GROW_TO(t->rows, count, t->room, SIZE_MAX))
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		if (rows[i].end != reason)
+		if (t->places && rows[i].end != reason)
 			continue;
 		t->whole += rows[i].samples;
-		add_place(t, &rows[i]);
+		if (t->places)
+			add_place(t, &rows[i]);
+		else if (!t->filter || filter_keeps_proc(t->filter, &e->procs[rows[i].proc].proc))
+			add_reason(t, &rows[i]); /* shares are of all walks */
 	}
 	merge(t);
 	settle(t, e);
@@ -417,7 +390,7 @@ int unwind_reasons_plain(const struct walk_ends *e, const struct ui *ui, int pro
 	const struct filter *filter = &ui->selection->filter;
 	struct unwind_reasons t = {.sorted = UNWIND_REASONS_SAMPLES, .filter = filter};
 	const struct reasons_painter painter = {ui, &t};
-	int err = unwind_reasons_reasons(&t, e, proc);
+	int err = unwind_reasons_load(&t, e, proc, NULL);
 
 	for (size_t i = 0; !err && i < t.list.count; i++) {
 		struct endrow *row = &t.rows[i];
@@ -427,7 +400,7 @@ int unwind_reasons_plain(const struct walk_ends *e, const struct ui *ui, int pro
 		add_row(&painter, row, row->hash, percent_of(row->samples, t.whole), "", list);
 	}
 	if (!err && proc < 0)
-		err = unwind_reasons_reasons(&t, e, UNWIND_REASONS_LOST);
+		err = unwind_reasons_load(&t, e, UNWIND_REASONS_LOST, NULL);
 	if (!err && proc < 0)
 		add_losses(&t, e, ui, list);
 	unwind_reasons_free(&t);

@@ -114,11 +114,10 @@ struct unwind_reasons {
 
 /* Zeroed, except for `places` and `sorted`, it is an empty table. */
 void unwind_reasons_free(struct unwind_reasons *t);
-/* The reasons of a process (index, or UNWIND_REASONS_*); e has to stay. -ENOMEM. */
-int unwind_reasons_reasons(struct unwind_reasons *t, const struct walk_ends *e, int proc);
-/* Where the walks of that process ended for that reason; NULL: the complete ones. -ENOMEM. */
-int unwind_reasons_places(struct unwind_reasons *t, const struct walk_ends *e, int proc,
-			  const struct profile_func *reason);
+/* The reasons of a process (index, or UNWIND_REASONS_*); or where its walks ended for that reason,
+ * NULL: the complete ones. e has to stay. -ENOMEM. */
+int unwind_reasons_load(struct unwind_reasons *t, const struct walk_ends *e, int proc,
+			const struct profile_func *reason);
 void unwind_reasons_clear(struct unwind_reasons *t);
 /* Call it when the cursor was moved. */
 void unwind_reasons_hold(struct unwind_reasons *t);

@@ -100,14 +100,14 @@ static int load_tables(struct unwind_view *v)
 {
 	int scope = unwind_procs_chosen(&v->scopes);
 	const struct endrow *reason;
-	int err = unwind_reasons_reasons(&v->reasons, &v->endings, scope);
+	int err = unwind_reasons_load(&v->reasons, &v->endings, scope, NULL);
 
 	if (err)
 		return err;
 	unwind_reasons_clear(&v->places);
 	reason = unwind_reasons_chosen(&v->reasons);
 	if (v->depth > DEPTH_SCOPES && reason && scope != UNWIND_REASONS_LOST)
-		err = unwind_reasons_places(&v->places, &v->endings, scope, reason->end);
+		err = unwind_reasons_load(&v->places, &v->endings, scope, reason->end);
 	if (v->depth == DEPTH_PLACES && !v->places.list.count)
 		v->depth = DEPTH_REASONS;
 	return err;
