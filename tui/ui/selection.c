@@ -217,14 +217,6 @@ unsigned int selection_filter_column(struct ui *ui, enum action action, const ch
 	return selection_filter(ui, text[0] ? filter : "");
 }
 
-unsigned int selection_only(struct ui *ui, enum action action, const char *value)
-{
-	char text[128];
-
-	search_quote(text, sizeof(text), value);
-	return selection_filter_column(ui, action, text);
-}
-
 unsigned int selection_back(struct ui *ui)
 {
 	return ui->selection->filter.set ? selection_filter(ui, "") : 0;
@@ -259,18 +251,6 @@ unsigned int selection_untag(struct ui *ui)
 }
 
 /* --- words ----------------------------------------------------------------------------------- */
-
-void selection_tagged(const struct ui *ui, char *to, size_t size)
-{
-	const struct tags *tags = &ui->selection->tags;
-	size_t n;
-
-	snprintf(to, size, "%zu tagged:", tags->count);
-	for (size_t i = 0; i < tags->count; i++) {
-		n = strlen(to);
-		snprintf(to + n, size - n, "%s%d", i ? ", " : " ", (int)tags->tag[i].pid);
-	}
-}
 
 const char *selection_meaning(const struct ui *ui)
 {

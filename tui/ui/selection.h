@@ -68,8 +68,6 @@ unsigned int selection_ask(struct ui *ui, enum action action);
 unsigned int selection_filter(struct ui *ui, const char *text);
 /* The same by one column; what is offered is exactly this value (NULL: none). */
 unsigned int selection_ask_column(struct ui *ui, enum action action, const char *value);
-/* The same without a question. */
-unsigned int selection_only(struct ui *ui, enum action action, const char *value);
 unsigned int selection_filter_column(struct ui *ui, enum action action, const char *text);
 /* Esc takes the filter away first: flags, 0 when there was none. */
 unsigned int selection_back(struct ui *ui);
@@ -77,8 +75,6 @@ unsigned int selection_back(struct ui *ui);
 unsigned int selection_tag(struct ui *ui, const struct profile_proc *proc);
 unsigned int selection_untag(struct ui *ui);
 
-/* "2 tagged: 4121 nginx, 5310 postgres" */
-void selection_tagged(const struct ui *ui, char *to, size_t size);
 /* What the filter keeps or hides in the view that is shown: "processes"; NULL: it means nothing
  * there. */
 const char *selection_meaning(const struct ui *ui);

@@ -135,8 +135,6 @@ void ui_close_page(struct ui *ui);
 bool ui_waits(const struct ui *ui);
 /* From now on views that can be zoomed are about this process. */
 void ui_zoom(struct ui *ui, const struct profile_proc *proc);
-/* Narrows it to this thread of the process. */
-void ui_zoom_thread(struct ui *ui, uint32_t tid, const char *comm);
 /* Narrows it to this module. */
 unsigned int ui_zoom_module(struct ui *ui, const char *module);
 /* One level out; from the last one to Procs. */
@@ -147,8 +145,6 @@ void ui_zoom_follow(struct ui *ui, const struct profile *p);
 void ui_query_threads(const struct ui *ui, struct query *q);
 /* False, with a notice: what is shown has no threads. */
 bool ui_knows_threads(struct ui *ui);
-/* Threads have rows, and what is shown still has them. */
-bool ui_shows_threads(const struct ui *ui);
 /* What views that can be zoomed are about: "all processes", "4121 nginx", "2 tagged: 17, 18". */
 void ui_zoom_name(const struct ui *ui, char *to, size_t size);
 /* Whether that is something else than what a view remembers in about, which is brought up to date.

@@ -20,12 +20,6 @@ void ui_zoom(struct ui *ui, const struct profile_proc *proc)
 	snprintf(ui->zoom.name, sizeof(ui->zoom.name), "%d %s", (int)proc->pid, proc->comm);
 }
 
-void ui_zoom_thread(struct ui *ui, uint32_t tid, const char *comm)
-{
-	ui->zoom.tid = tid;
-	snprintf(ui->zoom.thread, sizeof(ui->zoom.thread), "thread %u %s", tid, comm);
-}
-
 unsigned int ui_zoom_module(struct ui *ui, const char *module)
 {
 	ui->zoom.in_module = true;
@@ -74,11 +68,6 @@ bool ui_knows_threads(struct ui *ui)
 	return false;
 }
 
-bool ui_shows_threads(const struct ui *ui)
-{
-	return ui->threads && (!ui->frozen || ui->scrub.slices);
-}
-
 void ui_query_threads(const struct ui *ui, struct query *q)
 {
 	q->threads = true;
@@ -87,13 +76,18 @@ void ui_query_threads(const struct ui *ui, struct query *q)
 
 void ui_zoom_name(const struct ui *ui, char *to, size_t size)
 {
+	const struct tags *tags = &ui->selection->tags;
 	const struct zoom *zoom = &ui->zoom;
 	size_t n;
 
 	if (selection_sums(ui))
-		selection_tagged(ui, to, size);
+		snprintf(to, size, "%zu tagged:", tags->count);
 	else
 		snprintf(to, size, "%s", zoom->on ? zoom->name : "all processes");
+	for (size_t i = 0; selection_sums(ui) && i < tags->count; i++) {
+		n = strlen(to);
+		snprintf(to + n, size - n, "%s%d", i ? ", " : " ", (int)tags->tag[i].pid);
+	}
 	n = strlen(to);
 	if (zoom->on && zoom->tid)
 		snprintf(to + n, size - n, " > %s", zoom->thread);

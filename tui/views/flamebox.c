@@ -47,9 +47,8 @@ static int add_children(struct flame *flame, const struct tree *tree, size_t at,
 	return 0;
 }
 
-/* part: the tree is that of the part; NULL: it is complete. */
-static int make(struct flame *flame, const struct tree *tree, struct tree_part *part, uint32_t top,
-		int columns)
+int flame_make(struct flame *flame, const struct tree *tree, struct tree_part *part, uint32_t top,
+	       int columns)
 {
 	double scale;
 	int err;
@@ -69,16 +68,6 @@ static int make(struct flame *flame, const struct tree *tree, struct tree_part *
 	if (err)
 		flame->count = flame->levels = 0;
 	return err;
-}
-
-int flame_make(struct flame *flame, const struct tree *tree, uint32_t top, int columns)
-{
-	return make(flame, tree, NULL, top, columns);
-}
-
-int flame_grow(struct flame *flame, struct tree_part *part, uint32_t top, int columns)
-{
-	return make(flame, query_part_tree(part), part, top, columns);
 }
 
 void flame_free(struct flame *flame)

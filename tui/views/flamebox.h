@@ -27,10 +27,10 @@ struct flame {
 	uint32_t levels;
 };
 
-/* Makes the boxes below `top` for a width of columns. -ENOMEM: there are none. */
-int flame_make(struct flame *flame, const struct tree *tree, uint32_t top, int columns);
-/* The same, asking the part for the children of nodes with boxes. */
-int flame_grow(struct flame *flame, struct tree_part *part, uint32_t top, int columns);
+/* Makes the boxes below `top` for a width of columns. part: the tree is that of the part, which is
+ * asked for the children of nodes with boxes; NULL: it is complete. -ENOMEM: there are none. */
+int flame_make(struct flame *flame, const struct tree *tree, struct tree_part *part, uint32_t top,
+	       int columns);
 void flame_free(struct flame *flame);
 
 #define FLAME_NONE SIZE_MAX

@@ -263,7 +263,7 @@ static int load_rows(struct ui *ui, struct procrows *rows, const struct profile 
 
 	names_renew(rows->names);
 	procrows_free(rows);
-	rows->threads = ui_shows_threads(ui);
+	rows->threads = ui->threads && (!ui->frozen || ui->scrub.slices);
 	rows->past = (int)query_history_kept(p, q.span);
 	rows->cpus = !ui->grouping && ui->header.last.by_cpu;
 	if (ui->grouping == GROUP_CPU)

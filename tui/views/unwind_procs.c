@@ -188,7 +188,10 @@ static void describe_all(const struct walk_ends *e, struct scope *s)
 
 static void describe_lost(const struct walk_ends *e, struct scope *s)
 {
-	uint64_t lost = walk_ends_lost(e), most = 0;
+	/* Of all that should have been shown. */
+	uint64_t lost = profile_lost(&e->health) + e->health.loss[LOSS_THROTTLED] +
+			e->health.loss[LOSS_MISSED],
+		 most = 0;
 	struct entry_line lines[WALK_ENDS_LINES];
 	size_t n = walk_ends_lines(e, lines);
 

@@ -63,8 +63,6 @@ struct entry_line {
 size_t walk_ends_lines(const struct walk_ends *e, struct entry_line *lines);
 /* Samples that are in a cell of the profile. */
 uint64_t walk_ends_shown(const struct walk_ends *e);
-/* Of all that should have been shown. */
-uint64_t walk_ends_lost(const struct walk_ends *e);
 
 /*
  * The two lower tables of Unwind: how the stacks of a process ended (or what became of the samples

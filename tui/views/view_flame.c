@@ -85,7 +85,7 @@ static int flame_seen(struct tree_part *part, void *arg)
 		return err;
 	top = treepath_node(&v->zoom, query_part_tree(part));
 	err = search_total_in_part(&v->found, part, top);
-	return err ? err : flame_grow(&v->flame, part, top, v->columns);
+	return err ? err : flame_make(&v->flame, query_part_tree(part), part, top, v->columns);
 }
 
 static int flame_load(struct ui *ui, const struct profile *p)
@@ -125,7 +125,7 @@ static int flame_sort(struct ui *ui)
 	v->at = treepath_node(&v->cursor, &v->calls.tree);
 	if (v->calls.tree.count && !treepath_below(&v->calls.tree, v->at, v->top))
 		v->at = v->top;
-	return flame_make(&v->flame, &v->calls.tree, v->top, v->columns);
+	return flame_make(&v->flame, &v->calls.tree, NULL, v->top, v->columns);
 }
 
 /* Loads all of the tree. */

@@ -406,6 +406,7 @@ static unsigned int zoom(struct ui *ui, const struct procs *v)
 {
 	const struct procs_row *row = v->list.count ? &v->rows.row[v->list.cursor] : NULL;
 	const bool user = ui->grouping == GROUP_USER;
+	char only[128];
 
 	if (!row)
 		return 0;
@@ -413,12 +414,15 @@ static unsigned int zoom(struct ui *ui, const struct procs *v)
 		return show_cpu(ui, row->data.cpu);
 	if (ui->grouping) {
 		ui->grouping = GROUP_NONE;
-		return selection_only(ui, user ? ACTION_FILTER_USER : ACTION_FILTER_GROUP,
-				      user ? row->proc->user : row->proc->group);
+		search_quote(only, sizeof(only), user ? row->proc->user : row->proc->group);
+		return selection_filter_column(ui, user ? ACTION_FILTER_USER : ACTION_FILTER_GROUP,
+					       only);
 	}
 	ui_zoom(ui, row->proc);
 	if (row->data.tid)
-		ui_zoom_thread(ui, row->data.tid, row->thread);
+		snprintf(ui->zoom.thread, sizeof(ui->zoom.thread), "thread %u %s", row->data.tid,
+			 row->thread);
+	ui->zoom.tid = row->data.tid;
 	return ui_go(ui, VIEW_FUNCS);
 }
 

@@ -146,12 +146,6 @@ uint64_t walk_ends_shown(const struct walk_ends *e)
 	return e->health.samples > lost ? e->health.samples - lost : 0;
 }
 
-uint64_t walk_ends_lost(const struct walk_ends *e)
-{
-	return profile_lost(&e->health) + e->health.loss[LOSS_THROTTLED] +
-	       e->health.loss[LOSS_MISSED];
-}
-
 size_t walk_ends_lines(const struct walk_ends *e, struct entry_line *lines)
 {
 	static const enum loss losses[] = {LOSS_THROTTLED, LOSS_MISSED,	 LOSS_COUNTS_FULL,

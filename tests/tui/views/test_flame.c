@@ -303,7 +303,7 @@ static void boxes_are_nested(void **state)
 		nodes[nodes[i].parent].first_child = i;
 	}
 	for (int columns = 1; columns < 400; columns += 7) {
-		assert_int_equal(flame_make(&flame, &tree, 0, columns), 0);
+		assert_int_equal(flame_make(&flame, &tree, NULL, 0, columns), 0);
 		assert_true(flame.count >= 1);
 		for (size_t i = 1; i < flame.count; i++) {
 			const struct flame_box *b = &flame.boxes[i], *on = &flame.boxes[b->parent];
