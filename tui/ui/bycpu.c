@@ -122,12 +122,6 @@ int cpuset_judge(struct cpuset *set, const struct filter *filter, const struct p
 	return 0;
 }
 
-void cpuset_free(struct cpuset *set)
-{
-	free(set->cpus);
-	*set = (struct cpuset){0};
-}
-
 void bycpu_words(const struct cpu_row *rows, size_t n, char *to, size_t size)
 {
 	size_t known = 0, length = 0, named;

@@ -32,14 +32,13 @@ int bycpu_filter(const struct ui *ui, const struct profile *p, struct query *q);
 
 /* What the filter, which is one of CPUs, keeps, for a sieve. */
 struct cpuset {
-	bool *cpus; /* by number, + 1 */
+	bool *cpus; /* by number, + 1; to be freed */
 	uint32_t ncpus;
 };
 
 /* A zeroed struct is empty; anew: the filter has changed. -ENOMEM. */
 int cpuset_judge(struct cpuset *set, const struct filter *filter, const struct profile *p,
 		 bool anew);
-void cpuset_free(struct cpuset *set);
 
 /* "0 62% 1 38%", "0 62% +7", "0": where a process or thread ran, of its n rows, those with most
  * samples first. */

@@ -149,10 +149,3 @@ bool filter_finds_func(const struct filter *f, const struct profile_func *func)
 	names_show(func, name, sizeof(name));
 	return matches(f, name);
 }
-
-bool filter_keeps_func(const struct filter *f, const struct profile_func *func)
-{
-	if (!f->set || (f->of != FILTER_OF_ROW && f->of != FILTER_OF_FUNC))
-		return true;
-	return filter_finds_func(f, func) != f->negated;
-}

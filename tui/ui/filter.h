@@ -63,7 +63,6 @@ bool filter_doubt(const char *text, char *why, size_t size);
 /* What is kept: what matches, or does not where the filter is negated. Without a filter, or with
  * one that is about something else, all is. */
 bool filter_keeps_proc(const struct filter *f, const struct profile_proc *proc);
-bool filter_keeps_func(const struct filter *f, const struct profile_func *func);
 /* A CPU by its number, which has to match as a whole; unlike above, only this filter keeps any. */
 bool filter_keeps_cpu(const struct filter *f, unsigned int cpu);
 /* A row of any other kind; only a filter without a column is about it. */

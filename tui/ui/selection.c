@@ -23,7 +23,7 @@ void selection_free(struct selection *s)
 	match_cache_free(&s->procs);
 	match_cache_free(&s->funcs);
 	match_cache_free(&s->module);
-	cpuset_free(&s->cpus);
+	free(s->cpus.cpus);
 	free(s);
 }
 
@@ -86,9 +86,13 @@ static int judge_funcs(struct selection *s, const struct profile *p)
 
 bool selection_keeps_func(const struct ui *ui, const struct profile_func *func)
 {
+	const struct filter *f = &ui->selection->filter;
+
 	if (ui->view != VIEW_PROCS && ui->zoom.in_module && strcmp(func->module, ui->zoom.module))
 		return false;
-	return filter_keeps_func(&ui->selection->filter, func);
+	if (!f->set || (f->of != FILTER_OF_ROW && f->of != FILTER_OF_FUNC))
+		return true;
+	return filter_finds_func(f, func) != f->negated;
 }
 
 /* Of the module that is zoomed into. */

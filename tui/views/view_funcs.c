@@ -1,11 +1,365 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Funcs: the functions of the machine, or of the process that was zoomed into. */
+/*
+ * Funcs: the functions of the machine, or of the process that was zoomed into; and their table,
+ * which Procs has, too.
+ */
+#include "tui/views/view_funcs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/ui/bycpu.h"
+#include "tui/ui/selection.h"
+#include "tui/profile/sourcename.h"
+#include "tui/ui/plain_list.h"
+#include "tui/ui/ui.h"
+#include "tui/util/share.h"
 #include "tui/ui/view.h"
 
-#include "tui/views/functable.h"
-
+#define NAME_SHOWN  1024
+#define SOURCE_MIN  120 /* cells of a row from which on it has a place for the source line */
 #define SCROLL_STEP 8
 #define SCROLL_MAX  960
+
+#define COLUMNS(change)                                                                            \
+	{                                                                                          \
+		[FUNCTABLE_MARK] = COLUMN_TEXT("", 2, 2, .keep = true),                            \
+		[FUNCTABLE_SELF] = COLUMN_NUMBER(                                                  \
+			"SELF%", 8, 8, .keep = true, .words = "%s itself",                         \
+			COLUMN_SORTABLE(SORTS_DOWN, "SELF%: samples that ended in it")),           \
+		[FUNCTABLE_TOTAL] = COLUMN_NUMBER(                                                 \
+			"TOTAL%", 8, 8, .keep = true, .words = "%s with what it calls",            \
+			COLUMN_SORTABLE(SORTS_DOWN, "TOTAL%: with what it called")),               \
+		[FUNCTABLE_CHANGE] =                                                               \
+			COLUMN_NUMBER(change, 10, 10, .words = "%s in the baseline",               \
+				      COLUMN_SORTABLE(SORTS_DOWN, "change against before")),       \
+		[FUNCTABLE_SAMPLES] =                                                              \
+			COLUMN_NUMBER("SAMPLES", 8, 8, .words = "",                                \
+				      COLUMN_SORTABLE(SORTS_DOWN, "SAMPLES of its own")),          \
+		[FUNCTABLE_BAR] = COLUMN_TEXT("BAR", 9, 15),                                       \
+		[FUNCTABLE_KIND] = COLUMN_TEXT("k/u", 4, 4, .keep = true, .words = ""),            \
+		[FUNCTABLE_FUNC] =                                                                 \
+			COLUMN_TEXT("FUNCTION", 20, 400, .weight = 4, .keep = true, .words = "",   \
+				    COLUMN_SORTABLE(SORTS_UP, "FUNCTION by name")),                \
+		[FUNCTABLE_MODULE] = COLUMN_TEXT("MODULE", 11, 24, .words = "",                    \
+						 COLUMN_SORTABLE(SORTS_UP, "MODULE")),             \
+		[FUNCTABLE_SOURCE] = COLUMN_TEXT("SOURCE", 20, 32, .words = "line %s"),            \
+	}
+
+static const struct column columns[FUNCTABLE_COLUMNS] = COLUMNS("vs BEFORE");
+static const struct column diff_columns[FUNCTABLE_COLUMNS] = COLUMNS("vs BASE");
+
+static const struct column *columns_of(bool diff)
+{
+	return diff ? diff_columns : columns;
+}
+
+struct functable *functable_new(void)
+{
+	struct functable *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->sorted = FUNCTABLE_SELF;
+	t->names = names_new();
+	if (!t->names) {
+		free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void functable_free(struct functable *t)
+{
+	if (!t)
+		return;
+	functable_clear(t);
+	names_free(t->names);
+	free(t);
+}
+
+void functable_clear(struct functable *t)
+{
+	free(t->rows);
+	t->rows = NULL;
+	t->list.count = 0;
+	t->samples = 0;
+	t->sources = false;
+}
+
+int functable_load(struct functable *t, const struct profile *p, const struct query *q,
+		   const struct ui *ui)
+{
+	struct query whole = *q;
+	struct func_row *found;
+	size_t count;
+	int err = query_funcs(p, q, &found, &count);
+
+	functable_clear(t);
+	if (err)
+		return err;
+	t->rows = malloc((count + 1) * sizeof(*t->rows));
+	if (!t->rows)
+		err = -ENOMEM;
+	names_renew(t->names);
+	for (size_t i = 0; !err && i < count; i++) {
+		uint64_t hash;
+		const struct profile_func *func;
+
+		func = names_get_hash(t->names, p, found[i].func, &hash);
+
+		if (!func) {
+			err = -ENOMEM;
+			break;
+		}
+		if (ui && !selection_keeps_func(ui, func))
+			continue;
+		t->rows[t->list.count++] = (struct functable_row){
+			.func = func,
+			.hash = hash,
+			.self = found[i].self,
+			.total = found[i].total,
+			.before = found[i].before_self,
+		};
+		t->sources |= func->file != NULL;
+	}
+	free(found);
+	if (err) {
+		functable_clear(t);
+		return err;
+	}
+	whole.filter = NULL;
+	t->samples = query_samples(p, &whole, NULL);
+	return 0;
+}
+
+static double change(const struct functable *t, const struct functable_row *row)
+{
+	return row->before < 0 ? 0 : share_of(row->self, t->samples) - row->before;
+}
+
+static int row_compare(const void *x, const void *y, void *arg)
+{
+	const struct functable_row *a = x, *b = y;
+	const struct functable *t = arg;
+	int result = 0;
+
+	switch (t->sorted) {
+	case FUNCTABLE_TOTAL:
+		result = most_first((double)a->total, (double)b->total);
+		break;
+	case FUNCTABLE_CHANGE:
+		result = most_first(change(t, a), change(t, b));
+		break;
+	case FUNCTABLE_FUNC:
+		result = strcmp(a->func->name, b->func->name);
+		break;
+	case FUNCTABLE_MODULE:
+		result = strcmp(a->func->module, b->func->module);
+		break;
+	default:
+		result = most_first((double)a->self, (double)b->self);
+	}
+	if (result)
+		return t->inverted ? -result : result;
+	/* Equal rows keep their order from one refresh to the next. */
+	result = most_first((double)a->self, (double)b->self);
+	if (!result)
+		result = most_first((double)a->total, (double)b->total);
+	if (!result)
+		result = strcmp(a->func->name, b->func->name);
+	return result ? result : (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+void functable_sort(struct functable *t)
+{
+	if (t->list.count)
+		qsort_r(t->rows, t->list.count, sizeof(*t->rows), row_compare, t);
+	for (size_t i = 0; t->list.held && i < t->list.count; i++)
+		if (t->rows[i].hash == t->cursor)
+			t->list.cursor = i;
+	list_follow(&t->list);
+}
+
+const struct profile_func *functable_function(const struct functable *t)
+{
+	return t->list.count ? t->rows[t->list.cursor].func : NULL;
+}
+
+static void hold(struct functable *t)
+{
+	if (t->list.cursor < t->list.count)
+		t->cursor = t->rows[t->list.cursor].hash;
+}
+
+/* The text from `cells` cells on. */
+static const char *scrolled(const struct grid *g, const char *text, int cells)
+{
+	while (*text && cells > 0) {
+		const char *next = text + 1;
+		char one[8];
+
+		while (((unsigned char)*next & 0xc0) == 0x80)
+			next++;
+		snprintf(one, sizeof(one), "%.*s", (int)(next - text), text);
+		cells -= grid_width(g, one);
+		text = next;
+	}
+	return text;
+}
+
+struct functable_painter { /* of rows */
+	const struct ui *ui;
+	const struct functable *t;
+};
+
+/* In words, the share that the rows are sorted by stands first in the row already. */
+static void cell_share(const struct functable *t, const struct functable_row *row, bool total,
+		       struct column_cell *c)
+{
+	double part = share_of(total ? row->total : row->self, t->samples);
+
+	if (!c->g && (row->self == row->total || total == (t->sorted == FUNCTABLE_TOTAL)))
+		return;
+	cell_say(c, "%.1f", 100 * part);
+	if (!total)
+		c->role = ui_heat(part);
+}
+
+static void cell_change(const struct functable_painter *p, const struct functable_row *row,
+			struct column_cell *c)
+{
+	double self = percent_of(row->self, p->t->samples), before = 100 * row->before;
+
+	if (c->g) {
+		c->role = delta_role(self, before);
+		delta_text(c->g, self, before, c->text, sizeof(c->text));
+	} else if (p->ui->scrub.diff && row->before >= 0) {
+		cell_say(c, "%.1f", before);
+	}
+}
+
+static void cell_name(const struct functable_painter *p, const struct functable_row *row,
+		      struct column_cell *c)
+{
+	char name[NAME_SHOWN];
+
+	names_show(row->func, name, sizeof(name));
+	c->role = search_matches(p->ui, name)	? ROLE_MATCH
+		  : row->func->kind == FUNC_END ? ROLE_BROKEN
+						: ROLE_TEXT;
+	cell_say(c, "%s", c->g ? scrolled(c->g, name, p->t->scroll) : name);
+}
+
+/* "parse.c:42"; a name that is too long loses its beginning, not the number. */
+static void draw_source(const struct profile_func *func, struct grid *g, int row, int col,
+			int width)
+{
+	char name[NAME_MAX + 32] = "";
+	const char *shown = name;
+
+	sourcename(func, name, sizeof(name));
+	if (grid_width(g, name) > width && width > 1) {
+		while (*shown && grid_width(g, shown) > width - 1)
+			do
+				shown++;
+			while (((unsigned char)*shown & 0xc0) == 0x80);
+		col += grid_put(g, row, col, 1, ROLE_DIM, grid_glyph(g, GLYPH_ELLIPSIS));
+		width--;
+	}
+	grid_fit(g, row, col, width, ROLE_DIM, shown);
+}
+
+static void cell_text(const void *table, const void *from, int column, struct column_cell *c)
+{
+	const struct functable_painter *p = table;
+	const struct functable_row *row = from;
+	double self = share_of(row->self, p->t->samples);
+
+	switch ((enum functable_column)column) {
+	case FUNCTABLE_MARK:
+		if (c->g && row->func->kind == FUNC_END)
+			grid_put(c->g, c->y, 0, 1, ROLE_BROKEN, "!");
+		break;
+	case FUNCTABLE_SELF:
+	case FUNCTABLE_TOTAL:
+		cell_share(p->t, row, column == FUNCTABLE_TOTAL, c);
+		break;
+	case FUNCTABLE_CHANGE:
+		cell_change(p, row, c);
+		break;
+	case FUNCTABLE_SAMPLES:
+		cell_say(c, "%llu", (unsigned long long)row->self);
+		break;
+	case FUNCTABLE_BAR:
+		if (c->g)
+			grid_bar(c->g, c->y, c->col, c->width, ui_heat(self), self);
+		break;
+	case FUNCTABLE_KIND:
+		c->width = 1;
+		c->role = row->func->kind == FUNC_KERNEL ? ROLE_KERNEL
+			  : row->func->kind == FUNC_END	 ? ROLE_BROKEN
+							 : ROLE_USER;
+		cell_say(c, "%s",
+			 row->func->kind == FUNC_KERNEL	  ? "k"
+			 : row->func->kind == FUNC_INLINE ? "i"
+			 : row->func->kind == FUNC_JIT	  ? "j"
+			 : row->func->kind == FUNC_END	  ? "!"
+							  : "u");
+		break;
+	case FUNCTABLE_FUNC:
+		c->width += c->last;
+		cell_name(p, row, c);
+		break;
+	case FUNCTABLE_MODULE:
+		c->width += c->last;
+		c->role = ROLE_MODULE;
+		cell_say(c, "%s", row->func->module);
+		break;
+	case FUNCTABLE_SOURCE:
+		if (c->g)
+			draw_source(row->func, c->g, c->y, c->col, c->width + c->last);
+		else
+			sourcename(row->func, c->text, sizeof(c->text));
+		break;
+	default:
+		break;
+	}
+}
+
+void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, int top, int rows,
+		    bool active)
+{
+	const struct functable_painter painter = {ui, t};
+	int width[FUNCTABLE_COLUMNS], n;
+
+	if (rows < 1)
+		return;
+	columns_fit(columns, FUNCTABLE_COLUMNS, g->cols,
+		    (ui->hide_modules ? 1U << FUNCTABLE_MODULE : 0) |
+			    (t->sources && g->cols >= SOURCE_MIN ? 0 : 1U << FUNCTABLE_SOURCE) |
+			    config_hidden(&ui->config, VIEW_FUNCS, columns, FUNCTABLE_COLUMNS),
+		    width);
+	columns_header(g, top, columns_of(ui->scrub.diff), FUNCTABLE_COLUMNS, width, (int)t->sorted,
+		       t->inverted);
+	n = list_fit(&t->list, rows);
+	for (int i = 0; i < n; i++)
+		columns_row(g, top + 1 + i, columns, FUNCTABLE_COLUMNS, width, cell_text, &painter,
+			    &t->rows[t->list.top + (size_t)i]);
+	if (active)
+		list_mark(&t->list, g, top, n, true);
+	if (t->list.count == 0 && rows > 1)
+		grid_put(g, top + 1, 2, g->cols - 2, ROLE_DIM,
+			 ui->hide_kernel || ui->hide_user ? "no samples; frames are hidden (K, U)"
+			 : bycpu_chosen(ui) && bycpu_missing(ui) ? bycpu_missing(ui)
+			 : t->samples ? "the filter keeps none: Esc clears it, F4 changes it"
+				      : "no samples yet");
+}
+
+/* --- the view ------------------------------------------------------------------------------ */
 
 static void *funcs_open(void)
 {
@@ -38,7 +392,7 @@ static int funcs_sort(struct ui *ui)
 	/* In the list of another process a place far down means nothing. */
 	if (ui_zoom_changed(ui, t->about, sizeof(t->about)) && !found)
 		list_anew(&t->list);
-	functable_hold(t);
+	hold(t);
 	if (ui->follow)
 		t->list.held = t->list.chosen = t->list.count != 0;
 	/* After the first seconds the cursor belongs to its function if that stays in sight. */
@@ -59,7 +413,7 @@ static const struct column *funcs_columns(int *count, const struct ui *ui, int *
 
 	*count = FUNCTABLE_COLUMNS;
 	*sorted = (int)t->sorted;
-	return functable_columns(ui->scrub.diff);
+	return columns_of(ui->scrub.diff);
 }
 
 static unsigned int funcs_sort_by(struct ui *ui, int column)
@@ -76,7 +430,7 @@ static unsigned int funcs_key(struct ui *ui, enum action action)
 	struct functable *t = ui->state[VIEW_FUNCS];
 
 	if (list_move(&t->list, action)) {
-		functable_hold(t);
+		hold(t);
 		return UI_REDRAW;
 	}
 	switch (action) {
@@ -111,13 +465,38 @@ static unsigned int funcs_find(struct ui *ui, int step, bool here)
 
 	if (!LIST_FIND(&t->list, step, here, i, search_matches_func(ui, t->rows[i].func)))
 		return 0;
-	functable_hold(t);
+	hold(t);
 	return UI_REDRAW;
 }
 
 static int funcs_plain(const struct ui *ui, struct plain_list *list)
 {
-	return functable_plain(ui->state[VIEW_FUNCS], ui, list);
+	const struct functable *t = ui->state[VIEW_FUNCS];
+	const struct column *shown = columns_of(ui->scrub.diff);
+	const bool total = t->sorted == FUNCTABLE_TOTAL;
+	const struct functable_painter painter = {ui, t};
+	char of[320];
+
+	ui_zoom_name(ui, of, sizeof(of));
+	snprintf(list->title, sizeof(list->title), "Functions of %s by %s, %% of samples", of,
+		 shown[t->sorted].title);
+	for (size_t i = 0; i < t->list.count; i++) {
+		const struct functable_row *from = &t->rows[i];
+		struct plain_row *row;
+
+		/* By self: the tree has those that only call others. */
+		if (!total && !from->self)
+			continue;
+		row = plain_list_add(list, from->hash,
+				     percent_of(total ? from->total : from->self, t->samples));
+		if (!row)
+			continue;
+		plain_func(from->func, row->name, sizeof(row->name));
+		plain_row_columns(row, shown, FUNCTABLE_COLUMNS,
+				  config_hidden(&ui->config, VIEW_FUNCS, shown, FUNCTABLE_COLUMNS),
+				  cell_text, &painter, from);
+	}
+	return 0;
 }
 
 static const struct profile_func *funcs_function(const struct ui *ui)

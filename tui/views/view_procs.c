@@ -12,7 +12,7 @@
 
 #include "tui/ui/attach.h"
 #include "tui/ui/bycpu.h"
-#include "tui/views/functable.h"
+#include "tui/views/view_funcs.h"
 #include "tui/views/procline.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/selection.h"

@@ -4,7 +4,7 @@
  * search, another order.
  * Covers: tui/screen/list.c tui/views/treerows.c tui/views/calltree.c
  * Covers: tui/views/view_procs.c tui/views/view_funcs.c tui/views/view_tree.c
- * Covers: tui/views/functable.c tui/views/procrows.c tui/screen/columns.c
+ * Covers: tui/views/procrows.c tui/screen/columns.c
  */
 #include <locale.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef STACKTOP_TUI_VIEWS_FUNCTABLE_H
-#define STACKTOP_TUI_VIEWS_FUNCTABLE_H
+#ifndef STACKTOP_TUI_VIEWS_VIEW_FUNCS_H
+#define STACKTOP_TUI_VIEWS_VIEW_FUNCS_H
 
 /* The table of functions: the whole of Funcs and the lower half of Procs. */
 
@@ -47,7 +47,6 @@ struct functable {
 	int scroll;	 /* cells that long names are scrolled to the left */
 };
 
-struct plain_list;
 struct ui;
 
 /* NULL: no memory. */
@@ -62,14 +61,8 @@ void functable_clear(struct functable *t);
 void functable_sort(struct functable *t);
 /* The function under the cursor; NULL: there is none. */
 const struct profile_func *functable_function(const struct functable *t);
-/* Remembers the function that the list's cursor is on now. */
-void functable_hold(struct functable *t);
 /* `active`: the table has the cursor. */
 void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, int top, int rows,
 		    bool active);
-/* The rows in words, in their order. */
-int functable_plain(const struct functable *t, const struct ui *ui, struct plain_list *list);
-/* The columns, as they are drawn with or without a baseline's difference. */
-const struct column *functable_columns(bool diff);
 
 #endif
