@@ -199,7 +199,7 @@ int openset_put(struct openset *set, uint64_t path, bool open)
 		node->open = open;
 		return 0;
 	}
-	/* In days of changing load hot nodes may become more than anyone has looked at. */
+	/* After days of changing load there may be more hot nodes than were ever shown. */
 	if (HASH_COUNT(set->nodes) >= NODES_MAX)
 		openset_reset(set, set->mode);
 	node = calloc(1, sizeof(*node));

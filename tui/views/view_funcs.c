@@ -13,7 +13,6 @@
 
 #include "tui/ui/bycpu.h"
 #include "tui/ui/selection.h"
-#include "tui/profile/sourcename.h"
 #include "tui/ui/plain_list.h"
 #include "tui/ui/ui.h"
 #include "tui/util/share.h"
