@@ -268,6 +268,11 @@ uint64_t codemap_last_rewritten(const struct codemap *map)
 	return map->rewritten;
 }
 
+bool codemap_was_cleared(const struct codemap *map)
+{
+	return map->cleared != 0;
+}
+
 /* --- memory ---------------------------------------------------------------------------------- */
 
 /* Forgets names that no shown piece has, and indexes of pieces that are gone. */

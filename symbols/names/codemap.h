@@ -53,6 +53,8 @@ const char *codemap_find(struct codemap *map, uint64_t addr);
 uint64_t codemap_rewritten(struct codemap *map, uint64_t addr);
 /* The last round in which that, or codemap_clear, happened to any code. */
 uint64_t codemap_last_rewritten(const struct codemap *map);
+/* codemap_clear has been called. */
+bool codemap_was_cleared(const struct codemap *map);
 
 size_t codemap_bytes(const struct codemap *map);
 

@@ -49,6 +49,7 @@ struct jit_process {
 	uint64_t version;
 	uint64_t doubted; /* round in which code replaced other code; 0: none lately */
 	bool behind;	  /* more was written than has been read */
+	bool unread;	  /* ended, and may have replaced its perf map once more before */
 	uid_t uid;	  /* that its memory is charged to */
 	size_t charged;
 	uint64_t refused; /* ns, when its user had too much; 0: not refused */
@@ -271,8 +272,9 @@ static bool is_recent(const struct jit *jit, uint64_t round)
 }
 
 /* Certain names are another version than uncertain ones. */
-static void process_doubt(const struct jit *jit, struct jit_process *p)
+static void process_doubt(const struct jit *jit, struct jit_process *p, bool lives)
 {
+	const bool ended = !lives && codemap_was_cleared(p->by_map);
 	uint64_t by_map, by_dump;
 	bool behind = perfmap_is_behind(p->perfmap) || (p->dump && jitdump_is_behind(p->dump));
 
@@ -280,9 +282,11 @@ static void process_doubt(const struct jit *jit, struct jit_process *p)
 	codemap_find(p->by_map, 0);
 	by_dump = codemap_last_rewritten(p->by_dump);
 	by_map = codemap_last_rewritten(p->by_map);
-	if (behind != p->behind || (p->doubted && !is_recent(jit, p->doubted)))
+	if (behind != p->behind || (p->doubted && !is_recent(jit, p->doubted)) ||
+	    (ended && !p->unread))
 		p->version++;
 	p->behind = behind;
+	p->unread = ended;
 	p->doubted = by_map > by_dump ? by_map : by_dump;
 	if (!is_recent(jit, p->doubted))
 		p->doubted = 0;
@@ -366,7 +370,7 @@ static void process_look(struct jit *jit, struct jit_process *p)
 			   &budget) > 0)
 		p->version++;
 	quota_take(&jit->reads, uid, room - budget);
-	process_doubt(jit, p);
+	process_doubt(jit, p, lives);
 	process_charge(jit, p, uid);
 }
 
@@ -416,7 +420,10 @@ const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t ad
 		map = p->by_map;
 		name = codemap_find(map, addr);
 	}
-	return name && is_recent(jit, codemap_rewritten(map, addr)) ? JIT_REWRITTEN : name;
+	if (name &&
+	    ((p->unread && map == p->by_map) || is_recent(jit, codemap_rewritten(map, addr))))
+		return JIT_REWRITTEN;
+	return name;
 }
 
 uint64_t jit_version(struct jit *jit, const struct tracker_exec *of)

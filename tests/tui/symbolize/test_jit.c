@@ -266,6 +266,50 @@ static void test_share_of_a_user(void **state)
 	child_end(own);
 }
 
+/* A map that was replaced once may have been replaced once more when its process has ended. */
+static void test_ended(void **state)
+{
+	pid_t pid = child_of(0, 10);
+	const struct tracker_exec of = {.pid = pid};
+	char path[64];
+	FILE *file;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_non_null(jit_find(jit, &of, 0x1000));
+	map_path(path, pid);
+	unlink(path);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_true(fputs("1000 10 alpha\n", file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	for (int i = 0; i < 4; i++) {
+		jit_age(jit);
+		jit_find(jit, &of, 0x1000);
+	}
+	assert_string_equal(jit_find(jit, &of, 0x1000), "alpha");
+	child_end(pid);
+	jit_age(jit);
+	assert_string_equal(jit_find(jit, &of, 0x1000), JIT_REWRITTEN);
+}
+
+/* One that was not keeps its names. */
+static void test_ended_as_it_was(void **state)
+{
+	pid_t pid = child_of(0, 1);
+	const struct tracker_exec of = {.pid = pid};
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_non_null(jit_find(jit, &of, 0x1000));
+	child_end(pid);
+	jit_age(jit);
+	assert_non_null(jit_find(jit, &of, 0x1000));
+	assert_string_not_equal(jit_find(jit, &of, 0x1000), JIT_REWRITTEN);
+}
+
 /* What was not used in this round makes room for what is, where it is of the same user. */
 static void test_the_unused_goes(void **state)
 {
@@ -295,6 +339,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_rounds),   TEST(test_rounds_apart),	 TEST(test_early),
 		TEST(test_replaced), TEST(test_share_of_a_user), TEST(test_the_unused_goes),
+		TEST(test_ended),    TEST(test_ended_as_it_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
