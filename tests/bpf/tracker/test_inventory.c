@@ -242,7 +242,7 @@ static struct {
 /* As if the file at hand took for ever to build. */
 static struct {
 	atomic_bool on;
-	const atomic_bool *cancel;
+	const atomic_bool *_Atomic cancel;
 	_Atomic unsigned int builds;
 } held;
 
