@@ -239,7 +239,7 @@ static bool id_is(const struct elf_file *file, const uint8_t *id, size_t length)
 static bool belongs(const struct debug_link *link, const struct elf_file *debug)
 {
 	uint8_t other[BUILD_ID_MAX];
-	uint32_t sum;
+	uint32_t sum = 0;
 
 	if (elf_file_machine(debug) != link->machine)
 		return false;
