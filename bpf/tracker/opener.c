@@ -22,7 +22,7 @@
 #include "symbols/base/quota.h"
 
 #define ANSWER_NS      (5000ull * 1000000) /* for one file */
-#define ANSWER_BUSY_NS (1000ull * 1000000) /* while others wait for it or for any helper */
+#define ANSWER_BUSY_NS (1000ull * 1000000) /* while others wait and no helper is free */
 #define RESTART_NS     (1000ull * 1000000)
 #define SOON_NS	       (1500ull * 1000000)
 #define TRIES_MAX      3u		    /* of a question that ends a helper */
@@ -364,13 +364,13 @@ static bool send_next(struct opener *o, uint64_t now)
 	return true;
 }
 
-static uint64_t answer_time(const struct opener *o, const struct open_helper *h)
+static uint64_t answer_time(const struct opener *o)
 {
 	bool crowded = o->turn != NULL;
 
 	for (size_t i = 0; i < OPENHELPERS; i++)
 		crowded &= o->helpers[i].depth > 0;
-	return crowded || h->depth > 1 ? ANSWER_BUSY_NS : ANSWER_NS;
+	return crowded ? ANSWER_BUSY_NS : ANSWER_NS;
 }
 
 void opener_turn(struct opener *o, uint64_t now)
@@ -386,7 +386,7 @@ void opener_turn(struct opener *o, uint64_t now)
 	for (unsigned int i = 0; i < OPENHELPERS; i++) {
 		struct open_helper *h = &o->helpers[i];
 
-		if (h->depth && h->since + answer_time(o, h) <= now) {
+		if (h->depth && h->since + answer_time(o) <= now) {
 			openhelpers_kill(&o->processes, i);
 			helper_lose(o, h, -ETIMEDOUT, now);
 		}

@@ -205,35 +205,6 @@ static void test_silent(void **state)
 	world_free(w);
 }
 
-/* Files that do not answer have all helpers: one that waits behind them is given another soon. */
-static void test_behind(void **state)
-{
-	struct world *w = world_new();
-	char name[] = "text0";
-	uint64_t id;
-
-	(void)state;
-	for (int round = 0; round < 2; round++) {
-		for (name[4] = '0'; name[4] < '0' + FILES; name[4]++)
-			assert_int_not_equal(ask(w, name, 0, false), 0);
-		turn(w);
-		if (!round) {
-			wait_for(w, FILES);
-			assert_int_equal(signal_helpers(SIGSTOP), OPENHELPERS);
-		}
-	}
-	id = ask(w, "elf", 0, false);
-	turn(w);
-	assert_int_equal(w->answers, FILES);
-	w->passed = 2 * SECOND;
-	turn(w);
-	assert_int_equal(w->answers, FILES + 1);
-	assert_int_equal(w->last.err, -ETIMEDOUT);
-	WAIT((turn(w), w->id == id));
-	assert_int_equal(w->last.err, 0);
-	world_free(w);
-}
-
 /* Who waits behind another user's file that does not answer has another helper. */
 static void test_users(void **state)
 {
@@ -313,9 +284,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers), cmocka_unit_test(test_joins),
-		cmocka_unit_test(test_silent),	cmocka_unit_test(test_behind),
-		cmocka_unit_test(test_users),	cmocka_unit_test(test_crash),
-		cmocka_unit_test(test_end),	cmocka_unit_test(test_reaped),
+		cmocka_unit_test(test_silent),	cmocka_unit_test(test_users),
+		cmocka_unit_test(test_crash),	cmocka_unit_test(test_end),
+		cmocka_unit_test(test_reaped),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);
