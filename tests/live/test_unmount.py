@@ -9,6 +9,7 @@ source lines: files must be closed even if the inliner is never idle.
 Covers: bpf/tracker/idlefile.c bpf/tracker/object.c tui/symbolize/modules.c tui/symbolize/inline_worker.c tui/symbolize/jit.c
 """
 
+import collections
 import os
 import re
 import shutil
@@ -122,12 +123,15 @@ def check_run(tap, top, folder, name, what):
     top.stacks("work")
     with live.Load([os.path.join(folder, "work")]) as load:
         end, start = time.monotonic() + PATIENCE, top.at
-        right, stacks = False, []
+        right, stacks, seen = False, [], collections.Counter()
         while not right and time.monotonic() < end:
             time.sleep(0.3)
             if sum(count for _, count in stacks) > ENOUGH:
                 stacks = []
-            stacks += top.stacks("work")
+            new = top.stacks("work")
+            stacks += new
+            for user, count in new:
+                seen[";".join(user)] += count
             total = sum(count for _, count in stacks)
             good = sum(count for user, count in stacks
                        if user[-4:] == want or user[-3:] == want[:3])
@@ -135,6 +139,8 @@ def check_run(tap, top, folder, name, what):
         ran = live.process_seconds([load.pid])
     tap.ok(right, f"{what}: its stacks", f"{good} of {total} in {ran:.1f} s of CPU time: {stacks[:2]}" +
            ("" if right else f", {top.at - start} bytes of reports, exit {top.process.poll()}"))
+    for stack, count in seen.most_common(5) if not right else []:
+        tap.note(f"{count} of {stack}")
 
 
 def check_released(tap, top, device, what):
