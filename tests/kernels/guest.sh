@@ -124,8 +124,9 @@ wait $sampler || {
 }
 judge | sed 's/^/T /'
 
-# The judge must reject a chain that lacks a frame.
-sed -i '1s/;[^;]*$/$/' /tmp/table
+# The judge must reject a chain that lacks a frame in its middle; one without the last frame is right
+# in a sample taken before that function is called.
+sed -i '1s/;f44;/;/' /tmp/table
 if judge -v counting=1 | grep -A 1 '^not ok - deep90:' | grep -q '^# 0 right, [1-9]'; then
     ok "a shorter chain is rejected"
 else
