@@ -170,17 +170,15 @@ void object_put(struct tracker *t, struct object *object)
 	turnlock_give(&t->lock);
 }
 
-bool object_is_awaited(struct tracker *t, const struct object *object)
+bool object_is_open(struct tracker *t, const struct object *object)
 {
-	bool awaited;
-
-	if (!object_is_closed(object)) /* which does not change while it is held */
-		return false;
+	if (!object_is_closed(object)) /* an open file stays open while it is held */
+		return true;
 	turnlock_take(&t->lock);
-	awaited = object->refs > object->pinned + object->held &&
-		  idlefile_want(&t->idlefiles, object_by_id(&t->objects, object->id));
+	if (object->refs > object->pinned + object->held)
+		idlefile_want(&t->idlefiles, object_by_id(&t->objects, object->id));
 	turnlock_give(&t->lock);
-	return awaited;
+	return false;
 }
 
 bool tracker_mapped_as(struct tracker *t, const struct object *object, struct file_facts *facts)

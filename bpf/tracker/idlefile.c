@@ -14,8 +14,7 @@
 
 #define KEEP_NS	 (30ull * 1000000000) /* short commands that run again sooner find it open */
 #define LOOK_NS	 (1ull * 1000000000)
-#define WANT_NS	 (5ull * 1000000000)  /* time in which a file that was asked for should come */
-#define AGAIN_NS (60ull * 1000000000) /* before it is asked for again */
+#define AGAIN_NS (60ull * 1000000000) /* before a file is asked for again */
 
 void idlefile_look(struct idlefiles *idle, uint64_t now)
 {
@@ -107,19 +106,18 @@ void idlefile_limit(struct idlefiles *idle)
 	free(list);
 }
 
-bool idlefile_want(struct idlefiles *idle, struct object *o)
+void idlefile_want(struct idlefiles *idle, struct object *o)
 {
-	const uint64_t now = clock_now(), since = now - o->wanted_at;
+	const uint64_t now = clock_now();
 
-	if (o->wanted_at && since < AGAIN_NS)
-		return since < WANT_NS;
+	if (o->wanted_at && now - o->wanted_at < AGAIN_NS)
+		return;
 	o->wanted_at = now;
 	if (!o->wanted) {
 		o->wanted = true;
 		idle->objects->nwanted++;
 	}
 	eventfd_write(idle->wake_fd, 1);
-	return true;
 }
 
 void idlefile_ask(struct idlefiles *idle)

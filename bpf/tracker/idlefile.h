@@ -36,11 +36,9 @@ void idlefile_look(struct idlefiles *idle, uint64_t now);
  * not sampled for the longest time first, mapped or not.
  */
 void idlefile_limit(struct idlefiles *idle);
-/*
- * Something is to be read from the object's file, which is closed: it is asked for if it is mapped.
- * False: it was asked for before and has not come.
+/* Something is to be read from the object's file, which is closed: it is asked for if it is mapped.
  */
-bool idlefile_want(struct idlefiles *idle, struct object *o);
+void idlefile_want(struct idlefiles *idle, struct object *o);
 /* Asks the opener for the files that are wanted. */
 void idlefile_ask(struct idlefiles *idle);
 

@@ -121,10 +121,10 @@ void object_put(struct tracker *t, struct object *object);
 uint64_t object_id(const struct object *object);      /* never used again */
 const char *object_name(const struct object *object); /* base name, raw; "[vdso]" */
 /*
- * Is its file closed, because too many are mapped, but about to be opened again? For an object from
- * tracker_place only.
+ * Is its file open? If not, it is asked for, which has an effect while a process maps it. For an
+ * object from tracker_place only.
  */
-bool object_is_awaited(struct tracker *t, const struct object *object);
+bool object_is_open(struct tracker *t, const struct object *object);
 /* Descriptor for reading the file, owned by the object; -1: it is closed, or the vDSO. */
 int object_fd(const struct object *object);
 /*

@@ -277,13 +277,16 @@ void modules_rest(struct modules *all)
 	}
 }
 
-static int object_open(const struct object *object, struct elf_file **out)
+/* The object's own file may be closed while the module's is open. */
+static int file_open(const struct symbol_module *m, const struct object *object,
+		     struct elf_file **out)
 {
+	const int fd = object_fd(object) >= 0 ? object_fd(object) : m->fd;
 	const void *image;
 	size_t size;
 
-	if (object_fd(object) >= 0)
-		return elf_file_open_fd(object_fd(object), out);
+	if (fd >= 0)
+		return elf_file_open_fd(fd, out);
 	image = object_image(object, &size);
 	return image ? elf_file_open_memory(image, size, out) : -ENOENT;
 }
@@ -316,7 +319,7 @@ static int module_read(const struct modules *all, struct symbol_module *m,
 	struct debug_place place = debug_place_of(all, m->pid);
 	uint64_t put_off = times_put_off(all);
 	struct elf_file *file = NULL;
-	int err = object_open(object, &file);
+	int err = file_open(m, object, &file);
 
 	if (!err)
 		tell_build(all, m, file);
@@ -408,7 +411,12 @@ static bool module_wake(const struct modules *all, struct symbol_module *m,
 	return !err;
 }
 
-struct symbol_module *modules_get(struct modules *all, const struct object *object, pid_t pid)
+/*
+ * A closed file may have another one in its place until it is open again, so names that were asked
+ * for before are not given either.
+ */
+int modules_get(struct modules *all, const struct object *object, pid_t pid,
+		struct symbol_module **out)
 {
 	uint64_t id = object_id(object);
 	struct symbol_module *m;
@@ -416,21 +424,22 @@ struct symbol_module *modules_get(struct modules *all, const struct object *obje
 
 	HASH_FIND(hh, all->table, &id, sizeof(id), m);
 	rested = m && m->symtab && symtab_rests(m->symtab);
-	if ((!m || rested) && object_is_awaited(all->tracker, object))
-		return NULL;
+	*out = m;
+	if ((!m || rested) && !object_is_open(all->tracker, object))
+		return -EAGAIN;
 	if (rested && !module_wake(all, m, object, pid)) {
 		module_drop(all, m);
 		m = NULL;
 	}
 	if (m && m->used == all->round && !rested)
-		return m;
+		return 0;
 	if (m) { /* to the end of the list, which is the order of dropping */
 		HASH_DEL(all->table, m);
 		all->bytes -= m->bytes;
 	} else {
-		m = module_new(all, object, pid);
+		*out = m = module_new(all, object, pid);
 		if (!m)
-			return NULL;
+			return -ENOMEM;
 	}
 	module_watch(m, object);
 	if (writtenfile_is_due(&m->written, all->round, clock_ns(CLOCK_MONOTONIC)))
@@ -441,10 +450,10 @@ struct symbol_module *modules_get(struct modules *all, const struct object *obje
 	HASH_ADD(hh, all->table, id, sizeof(m->id), m);
 	if (!m->hashed) {
 		module_free(m);
-		return NULL;
+		return -ENOMEM;
 	}
 	all->bytes += m->bytes;
-	return m;
+	return 0;
 }
 
 const char *module_name(const struct symbol_module *m)
@@ -534,14 +543,13 @@ static uint64_t module_func(struct modules *all, struct symbol_module *m,
 	struct elf_file *file = NULL;
 	uint64_t start = vaddr;
 
-	if (!m->funcs_read && !object_open(object, &file))
+	if (!m->funcs_read && !file_open(m, object, &file)) {
 		funcs_new(file, &m->funcs);
-	if (!m->funcs_read) {
 		m->bytes += funcs_bytes(m->funcs);
 		all->bytes += funcs_bytes(m->funcs);
+		m->funcs_read = true;
+		elf_file_free(file);
 	}
-	m->funcs_read = true;
-	elf_file_free(file);
 	if (m->funcs)
 		funcs_find(m->funcs, vaddr, &start);
 	return start;

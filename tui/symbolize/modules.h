@@ -33,9 +33,10 @@ void modules_set_remote(struct modules *all, struct remotedebug *remote);
 
 /*
  * The module of a file that process pid has mapped, valid until modules_bound or modules_trim. An
- * unusable file is a module, too. NULL: no memory, or object_is_awaited.
+ * unusable file is a module, too. -EAGAIN: its file is closed, and was asked for; -ENOMEM.
  */
-struct symbol_module *modules_get(struct modules *all, const struct object *object, pid_t pid);
+int modules_get(struct modules *all, const struct object *object, pid_t pid,
+		struct symbol_module **out);
 /*
  * The name of the function at vaddr of the module's file, its identifying start, and whether the
  * symbol may end before that. Valid as long as the module. A function without a symbol is

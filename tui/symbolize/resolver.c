@@ -171,14 +171,12 @@ static int name_in_file(struct resolver *r, const struct tracker_exec *of,
 			const struct code_place *at, uint64_t addr, struct frame_name *out,
 			const struct inline_chain **calls, struct resolver_doubt *doubt)
 {
-	struct symbol_module *m = modules_get(r->modules, at->object, of->pid);
+	struct symbol_module *m;
+	int err = modules_get(r->modules, at->object, of->pid, &m);
 
-	if (!m && object_is_awaited(r->tracker, at->object)) {
-		doubt->vague = true;
-		return 0;
-	}
-	if (!m)
-		return -ENOMEM;
+	doubt->closed |= err == -EAGAIN;
+	if (err)
+		return err == -EAGAIN ? 0 : err;
 	doubt->files |= module_bit(m);
 	/* Some runtimes map their code twice, and so from a file. */
 	if (!module_has_symbols(m) && name_jit(r, of, addr, out, doubt))
@@ -416,14 +414,17 @@ int resolver_function(struct resolver *r, const struct tracker_exec *of, uint64_
 	struct symbol_module *m;
 	struct code_place at;
 	bool guessed;
+	int err;
 
 	place_of(r, of, frame, &at);
 	if (at.kind != PLACE_FILE && at.kind != PLACE_VDSO)
 		return -ENOENT;
-	m = modules_get(r->modules, at.object, of->pid);
-	if (!m || !modules_find(r->modules, m, at.object, at.vaddr, start, &guessed)) {
+	err = modules_get(r->modules, at.object, of->pid, &m);
+	if (!err && !modules_find(r->modules, m, at.object, at.vaddr, start, &guessed))
+		err = -ENOMEM;
+	if (err) {
 		object_put(r->tracker, at.object);
-		return -ENOMEM;
+		return err == -EAGAIN ? -ENOENT : err;
 	}
 	*object = at.object;
 	*vaddr = at.vaddr;

@@ -36,8 +36,8 @@ void resolver_set_remote(struct resolver *r, struct remotedebug *remote);
 
 /* Why a stack may have better names later. */
 struct resolver_doubt {
-	bool vague;   /* an address lay in no mapping that the tracker knows yet, or its file is
-			 closed for now */
+	bool vague;   /* an address lay in no mapping that the tracker knows yet */
+	bool closed;  /* the file of an address is closed, and was asked for */
 	uint64_t jit; /* with code made by the process: resolver_jit_version then; 0: without */
 	uint64_t files, changes; /* its files, and the changes of files until then; for
 				    resolver_files_changed */
@@ -72,7 +72,7 @@ uint64_t resolver_debug_files(const struct resolver *r);
 int64_t resolver_kernel(struct resolver *r, const struct stack_record *rec);
 /*
  * The function that a record's frame is in: its file, with a reference for object_put, the address
- * to look up for the frame, and the function's start. -ENOENT: in no file; -ENOMEM.
+ * to look up for the frame, and the function's start. -ENOENT: in no file that is open; -ENOMEM.
  */
 int resolver_function(struct resolver *r, const struct tracker_exec *of, uint64_t frame,
 		      struct object **object, uint64_t *vaddr, uint64_t *start);

@@ -21,8 +21,8 @@
 #include <cmocka.h>
 
 #include "bpf/tracker/objectfile.h"
-#include "bpf/tracker/openfile.h"
 #include "bpf/tracker/tracker_priv.h"
+#include "tests/support/mapfile.h"
 #include "tests/support/scratch.h"
 #include "tests/support/shell.h"
 
@@ -102,22 +102,15 @@ static void world_free(struct world *w)
 /* As if the process had mapped it. */
 static struct object *map(struct world *w)
 {
-	static struct open_request request;
-	static struct open_answer answer;
-	struct mapping map = {0};
+	struct file_id id;
 	struct object *o;
 	struct stat st;
-	int fd;
 
 	assert_int_equal(stat(w->path, &st), 0);
-	map.file = (struct file_id){st.st_dev, st.st_ino};
-	o = objectfile_known(&w->t.objects, &map.file, 0);
-	if (!o) {
-		objectfile_request(&w->t.objects, &request, getpid(), &map, w->path);
-		openfile_do(&request, st.st_dev, &answer, &fd);
-		assert_int_equal(answer.err, 0);
-		o = objectfile_take(&w->t.objects, &request, &answer, 0, fd);
-	}
+	id = (struct file_id){st.st_dev, st.st_ino};
+	o = objectfile_known(&w->t.objects, &id, 0);
+	if (!o)
+		o = mapfile(&w->t, w->path, 0);
 	assert_non_null(o);
 	assert_int_equal(fstat(object_fd(o), &st), 0);
 	return o;

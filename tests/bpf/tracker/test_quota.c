@@ -20,10 +20,9 @@
 
 #include <cmocka.h>
 
-#include "bpf/tracker/objectfile.h"
-#include "bpf/tracker/openfile.h"
 #include "bpf/tracker/tracker_priv.h"
 #include "symbols/files/procmaps.h"
+#include "tests/support/mapfile.h"
 #include "tests/support/scratch.h"
 #include "tests/support/shell.h"
 
@@ -234,21 +233,11 @@ static size_t count_fds(void)
 /* File i, as if a process of the user had mapped it; NULL: there is no room for it. */
 static struct object *map(struct tracker *t, unsigned int i, uid_t uid)
 {
-	static struct open_request request;
-	static struct open_answer answer;
 	char path[96];
-	struct mapping map = {0};
 	struct object *o;
-	struct stat st;
-	int fd;
 
 	snprintf(path, sizeof(path), "%s/%u", folder, i);
-	assert_int_equal(stat(path, &st), 0);
-	map.file = (struct file_id){st.st_dev, st.st_ino};
-	objectfile_request(&t->objects, &request, getpid(), &map, path);
-	openfile_do(&request, st.st_dev, &answer, &fd);
-	assert_int_equal(answer.err, 0);
-	o = objectfile_take(&t->objects, &request, &answer, uid, fd);
+	o = mapfile(t, path, uid);
 	idlefile_limit(&t->idlefiles);
 	return o;
 }
@@ -311,14 +300,14 @@ static void test_wanted(void **state)
 	assert_false(object_is_closed(o));
 	assert_false(object_is_closed(list[0]));
 	assert_true(object_is_closed(list[2]));
-	assert_false(object_is_awaited(t, o));
-	assert_true(object_is_awaited(t, list[2]));
+	assert_true(object_is_open(t, o));
+	assert_false(object_is_open(t, list[2]));
 	assert_true(list[2]->wanted);
 	assert_int_equal(t->objects.nwanted, 1);
 	again = map(t, 2, USER);
 	assert_ptr_equal(again, list[2]);
 	assert_false(object_is_closed(list[2]));
-	assert_false(object_is_awaited(t, list[2]));
+	assert_true(object_is_open(t, list[2]));
 	done(t);
 }
 

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Names of files that are closed and opened again. Nothing of it runs in the kernel; the clock is
+ * the test's own.
+ * Covers: tui/symbolize/modules.c bpf/tracker/answers.c
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bpf/tracker/tracker_priv.h"
+#include "tests/support/mapfile.h"
+#include "tests/support/nm.h"
+#include "tests/support/scratch.h"
+#include "tests/support/shell.h"
+#include "tui/profile/profile.h"
+#include "tui/symbolize/modules.h"
+
+#define SECOND 1000000000ull
+#define LATE   (60 * SECOND) /* well beyond the time for which an idle file stays open */
+
+static char folder[SCRATCH];
+static uint64_t passed; /* ns */
+
+/* In the place of libc's, for all that is linked here. */
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int err = (int)syscall(SYS_clock_gettime, clock, now);
+
+	now->tv_sec += (time_t)(passed / SECOND);
+	return err;
+}
+
+static int make_files(void **state)
+{
+	(void)state;
+	scratch_folder(folder, "modules");
+	must("cd %s && echo 'int one(void) { return 1; } int two(void) { return 2; }' >lib.c && "
+	     "gcc -shared -fPIC -o lib.so lib.c && " NM "lib.so >names",
+	     folder);
+	return 0;
+}
+
+static int remove_files(void **state)
+{
+	(void)state;
+	must("rm -r %s", folder);
+	return 0;
+}
+
+/* Where nm says that the function is. */
+static uint64_t address(const char *name)
+{
+	char path[96], line[256], found[128];
+	unsigned long long at;
+	uint64_t is = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/names", folder);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (!is && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%llx %*c %127s", &at, found) == 2 && !strcmp(found, name))
+			is = at;
+	fclose(file);
+	assert_true(is > 0);
+	return is;
+}
+
+struct world {
+	struct tracker t;
+	struct profile *profile;
+	struct modules *modules;
+	struct object *object;
+};
+
+/* A process maps the file. */
+static void map(struct world *w)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/lib.so", folder);
+	w->object = mapfile(&w->t, path, 0);
+	assert_non_null(w->object);
+	w->t.objects.queue = NULL; /* as if its table had been built */
+	w->object->in_queue = false;
+	object_set_state(&w->t.objects, w->object, OBJECT_READY);
+}
+
+static struct world *world_new(void)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	w->t.wake_fd = -1;
+	turnlock_init(&w->t.lock);
+	tracker_connect(&w->t);
+	pthread_cond_init(&w->t.builders.wake, NULL);
+	w->profile = profile_new(10, 1000);
+	w->modules = modules_new(w->profile, &w->t, NULL);
+	assert_non_null(w->modules);
+	map(w);
+	return w;
+}
+
+static void world_free(struct world *w)
+{
+	modules_free(w->modules);
+	profile_free(w->profile);
+	objects_free(&w->t.objects);
+	quota_free(&w->t.objects.bytes);
+	pthread_cond_destroy(&w->t.builders.wake);
+	turnlock_destroy(&w->t.lock);
+	free(w);
+}
+
+/* The process has ended, and its file is closed by all. */
+static void rest(struct world *w)
+{
+	object_unref(&w->t.objects, w->object);
+	idlefile_look(&w->t.idlefiles, clock_ns(CLOCK_MONOTONIC));
+	modules_trim(w->modules);
+	passed += LATE;
+	idlefile_look(&w->t.idlefiles, clock_ns(CLOCK_MONOTONIC));
+	modules_rest(w->modules);
+	assert_true(object_is_closed(w->object));
+}
+
+static int get(struct world *w, struct symbol_module **m)
+{
+	return modules_get(w->modules, w->object, getpid(), m);
+}
+
+static void assert_name(struct world *w, const char *want)
+{
+	struct symbol_module *m;
+	uint64_t start;
+	bool guessed;
+
+	assert_int_equal(get(w, &m), 0);
+	assert_true(module_has_symbols(m));
+	assert_string_equal(modules_find(w->modules, m, w->object, address(want), &start, &guessed),
+			    want);
+	assert_int_equal(start, address(want));
+	modules_trim(w->modules);
+}
+
+/* As a sample of a program that runs again is looked up before its mappings are known. */
+static void look_up_early(struct world *w)
+{
+	struct symbol_module *m;
+
+	object_get(&w->t.objects, w->object);
+	w->object->held++;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(get(w, &m), -EAGAIN);
+		modules_trim(w->modules);
+	}
+	assert_false(w->object->wanted);
+	object_put(&w->t, w->object);
+}
+
+static void test_known(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	assert_name(w, "one");
+	rest(w);
+	look_up_early(w);
+	map(w);
+	assert_name(w, "two");
+	assert_name(w, "one");
+	world_free(w);
+}
+
+/* Its table was dropped in the meantime, or it was never sampled. */
+static void test_unknown(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	rest(w);
+	look_up_early(w);
+	map(w);
+	assert_name(w, "one");
+	world_free(w);
+}
+
+/* A closed file is asked for while a process maps it, once in a while. */
+static void test_asks(void **state)
+{
+	struct world *w = world_new();
+	struct symbol_module *m;
+
+	(void)state;
+	rest(w);
+	for (int refs = 0; refs < 2; refs++) /* the first is that of who looks it up */
+		object_get(&w->t.objects, w->object);
+	w->object->held++;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(get(w, &m), -EAGAIN);
+		assert_true(w->object->wanted);
+		w->object->wanted = false; /* as if it had been asked for in vain */
+		w->t.objects.nwanted = 0;
+		assert_int_equal(get(w, &m), -EAGAIN);
+		assert_false(w->object->wanted);
+		passed += 2 * LATE;
+	}
+	object_put(&w->t, w->object);
+	object_unref(&w->t.objects, w->object);
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_asks),
+	};
+
+	return cmocka_run_group_tests(tests, make_files, remove_files);
+}
