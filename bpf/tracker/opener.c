@@ -23,6 +23,7 @@
 
 #define ANSWER_NS      (5000ull * 1000000) /* for one file */
 #define ANSWER_BUSY_NS (1000ull * 1000000) /* while others wait and no helper is free */
+#define BEHIND_NS      (300ull * 1000000)  /* before questions behind it go to other helpers */
 #define RESTART_NS     (1000ull * 1000000)
 #define SOON_NS	       (1500ull * 1000000)
 #define TRIES_MAX      3u		    /* of a question that ends a helper */
@@ -59,6 +60,7 @@ struct open_helper {
 	uint64_t since; /* when its first question was begun, or the helper was lost */
 	struct open_question *first;
 	unsigned int depth;
+	bool stale; /* questions behind the first were taken back: it ends with that */
 };
 
 struct opener {
@@ -247,29 +249,33 @@ static void answer_error(struct opener *o, struct open_question *q, int err)
 
 /* --- helpers --------------------------------------------------------------------------------- */
 
+static void ask_again(struct opener *o, struct open_question *q)
+{
+	struct user_queue *queue = queue_of(o, q->opening.uid);
+
+	if (queue)
+		queue_add(o, queue, q);
+	else
+		answer_error(o, q, -ENOMEM);
+}
+
 /*
  * Its first question is given up if it has timed out or ended several helpers; the others are asked
  * again.
  */
 static void helper_lose(struct opener *o, struct open_helper *h, int err, uint64_t now)
 {
-	struct open_question *first = NULL, *q;
-	struct user_queue *queue;
+	struct open_question *first = NULL;
 
 	close(h->socket);
 	h->socket = -1;
 	h->since = now;
 	h->depth = 0;
+	h->stale = false;
 	if (h->first && (err == -ETIMEDOUT || ++h->first->tries == TRIES_MAX))
 		first = take_first(&h->first);
-	while (h->first) {
-		q = take_first(&h->first);
-		queue = queue_of(o, q->opening.uid);
-		if (queue)
-			queue_add(o, queue, q);
-		else
-			answer_error(o, q, -ENOMEM);
-	}
+	while (h->first)
+		ask_again(o, take_first(&h->first));
 	if (first) {
 		o->silent[o->next_silent++ % SILENT_MAX] =
 			(struct silent){first->key, now + SILENT_NS};
@@ -296,7 +302,12 @@ static bool helper_receive(struct opener *o, struct open_helper *h, uint64_t now
 	h->depth--;
 	h->since = now;
 	answer_question(o, take_first(&h->first), &o->answer, fd);
-	return true;
+	if (!h->stale)
+		return true;
+	openhelpers_kill(&o->processes, (unsigned int)(h - o->helpers));
+	helper_lose(o, h, 0, now);
+	h->since = 0; /* it may be started anew at once */
+	return false;
 }
 
 static bool helper_start(struct opener *o, unsigned int i, uint64_t now)
@@ -318,7 +329,8 @@ static struct open_helper *helper_for(struct opener *o, uid_t uid, uint64_t now)
 	for (unsigned int i = 0; i < OPENHELPERS; i++) {
 		struct open_helper *h = &o->helpers[i];
 
-		if (h->depth && (h->depth >= DEPTH_MAX || h->first->opening.uid != uid))
+		if (h->stale ||
+		    (h->depth && (h->depth >= DEPTH_MAX || h->first->opening.uid != uid)))
 			continue;
 		if ((!best || h->depth < best->depth) && helper_start(o, i, now))
 			best = h;
@@ -364,6 +376,18 @@ static bool send_next(struct opener *o, uint64_t now)
 	return true;
 }
 
+/* Its first file may not answer: the others need not wait. */
+static void helper_take_back(struct opener *o, struct open_helper *h)
+{
+	struct open_question *first = take_first(&h->first);
+
+	while (h->first)
+		ask_again(o, take_first(&h->first));
+	DL_APPEND(h->first, first);
+	h->depth = 1;
+	h->stale = true;
+}
+
 static uint64_t answer_time(const struct opener *o)
 {
 	bool crowded = o->turn != NULL;
@@ -380,6 +404,8 @@ void opener_turn(struct opener *o, uint64_t now)
 
 		while (h->socket >= 0 && helper_receive(o, h, now))
 			;
+		if (h->depth > 1 && h->since + BEHIND_NS <= now)
+			helper_take_back(o, h);
 	}
 	while (send_next(o, now))
 		;

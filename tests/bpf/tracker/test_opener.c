@@ -6,6 +6,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -36,7 +37,7 @@ static char folder[SCRATCH];
 
 struct world {
 	struct opener *opener;
-	uint64_t passed; /* beside the time that really passes */
+	uint64_t start, passed;
 	unsigned int answers;
 	uint64_t id; /* of the last answer */
 	struct open_answer last;
@@ -78,6 +79,7 @@ static struct world *world_new(void)
 	struct world *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
+	w->start = clock_now();
 	assert_int_equal(opener_new(on_answer, w, &w->opener), 0);
 	return w;
 }
@@ -90,7 +92,7 @@ static void world_free(struct world *w)
 
 static void turn(struct world *w)
 {
-	opener_turn(w->opener, clock_now() + w->passed);
+	opener_turn(w->opener, w->start + w->passed);
 }
 
 static uint64_t ask(struct world *w, const char *name, uid_t uid, bool alone)
@@ -120,15 +122,15 @@ static int parent_of(int pid)
 	return procstat_read(pid, &s) || s.zombie ? 0 : s.ppid;
 }
 
-/* A signal to all processes whose parent's parent this one is. */
-static unsigned int signal_helpers(int number)
+/* A signal to processes whose parent's parent this one is. */
+static unsigned int signal_some(int number, unsigned int most)
 {
 	struct dirent *e;
 	DIR *dir = opendir("/proc");
 	unsigned int n = 0;
 
 	assert_non_null(dir);
-	while ((e = readdir(dir))) {
+	while (n < most && (e = readdir(dir))) {
 		int pid = atoi(e->d_name), parent = pid ? parent_of(pid) : 0;
 
 		if (parent > 1 && parent_of(parent) == getpid() && !kill(pid, number))
@@ -136,6 +138,11 @@ static unsigned int signal_helpers(int number)
 	}
 	closedir(dir);
 	return n;
+}
+
+static unsigned int signal_helpers(int number)
+{
+	return signal_some(number, UINT_MAX);
 }
 
 static void test_answers(void **state)
@@ -201,6 +208,40 @@ static void test_silent(void **state)
 	assert_int_equal(ask(w, "text1", 0, false), 0);
 	assert_int_not_equal(ask(w, "text2", 0, false), 0);
 	wait_for(w, 3);
+	assert_int_equal(w->last.err, 0);
+	world_free(w);
+}
+
+/* What waits behind a file that does not answer is opened by another helper soon. */
+static void test_behind(void **state)
+{
+	struct world *w = world_new();
+	char name[] = "text1";
+
+	(void)state;
+	for (unsigned int i = 0; i < OPENHELPERS; i++) { /* so that all of them run */
+		name[4] = (char)('0' + i);
+		ask(w, name, 0, true);
+		turn(w);
+	}
+	wait_for(w, OPENHELPERS);
+	assert_int_equal(signal_helpers(SIGSTOP), OPENHELPERS);
+	for (unsigned int i = 0; i < 2 * OPENHELPERS; i++)
+		ask(w, "text0", 0, true);
+	turn(w);
+	assert_true(signal_some(SIGCONT, 1) == 1);
+	/* Two are answered by the one that goes on, and then all but those that the others began.
+	 */
+	wait_for(w, OPENHELPERS + 2);
+	w->passed = SECOND / 2;
+	wait_for(w, OPENHELPERS + 2 + OPENHELPERS - 1);
+	assert_int_equal(w->last.err, 0);
+	/* A file that was only slow is answered, and its helper has no old questions. */
+	assert_int_equal(signal_helpers(SIGCONT), OPENHELPERS);
+	wait_for(w, 3 * OPENHELPERS);
+	assert_int_equal(w->last.err, 0);
+	ask(w, "text1", 0, true);
+	wait_for(w, 3 * OPENHELPERS + 1);
 	assert_int_equal(w->last.err, 0);
 	world_free(w);
 }
@@ -284,9 +325,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers), cmocka_unit_test(test_joins),
-		cmocka_unit_test(test_silent),	cmocka_unit_test(test_users),
-		cmocka_unit_test(test_crash),	cmocka_unit_test(test_end),
-		cmocka_unit_test(test_reaped),
+		cmocka_unit_test(test_silent),	cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_users),	cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_end),	cmocka_unit_test(test_reaped),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);
