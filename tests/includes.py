@@ -78,7 +78,7 @@ WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
 # In the format of .clang-format: a definition begins in the first column, and so does its body.
 FUNCTION = re.compile(r"^(?!static\b|typedef\b|extern\b)[A-Za-z_][\w \t*]*?\b(\w+)\(([^;{}]*?)\)\s*\n\{",
                       re.M)
-TAG = re.compile(r"\b(?:struct|union|enum)\s+(\w+)\s*\{")
+TAG_DEFINED = re.compile(r"\b(?:struct|union|enum)\s+(\w+)\s*\{")
 OBJECT = re.compile(r"^(?!static\b|typedef\b|extern\b)[a-z_][\w \t*]*?\b(\w+)(?:\[[^\]]*\])* = ", re.M)
 
 
@@ -174,7 +174,7 @@ def tags(tree):
     """A line for each tag of a struct, union or enum that two files define."""
     defined = defaultdict(set)
     for path, code in tree.code.items():
-        for tag in TAG.findall(code):
+        for tag in TAG_DEFINED.findall(code):
             defined[tag].add(path)
     for tag, paths in sorted(defined.items()):
         if len(paths) > 1:
