@@ -321,15 +321,6 @@ bool area_find(pid_t pid, const char *part, bool exec, struct area *a)
 	return found;
 }
 
-size_t count_fds(void)
-{
-	size_t n = 0;
-
-	for (int fd = 0; fd < 4096; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
-}
-
 /* --- a tracker ------------------------------------------------------------------------------- */
 
 /* A test holds the gate on purpose while it posts what makes the tracker come to it. */

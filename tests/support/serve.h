@@ -105,8 +105,6 @@ FILE *maps_open(pid_t pid);
 /* The process's first area, executable or not, whose name has that in it. */
 bool area_find(pid_t pid, const char *part, bool exec, struct area *a);
 
-size_t count_fds(void);
-
 struct message {
 	char text[512];
 	int level;

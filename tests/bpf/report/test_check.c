@@ -31,6 +31,7 @@
 #include "bpf/report/check.h"
 #include "bpf/sampler/kernelinfo.h"
 #include "bpf/sampler/refusal.h"
+#include "tests/support/fds.h"
 
 #define UNABLE	 99 /* the child could not take away what it should */
 #define BIT(cap) (1ULL << (cap))
@@ -41,15 +42,6 @@ struct outcome {
 	char error[256];
 	char text[8192];
 };
-
-static size_t count_fds(void)
-{
-	size_t n = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
-}
 
 /* Runs the checks in a child after take(arg); returns false when take cannot be done here. */
 static bool run(int (*take)(void *arg), void *arg, struct outcome *o)

@@ -26,6 +26,7 @@
 #include <cmocka.h>
 
 #include "bpf/sampler/ksyms.h"
+#include "tests/support/fds.h"
 
 #define PICKS	 300
 #define RESTRICT "/proc/sys/kernel/kptr_restrict"
@@ -509,15 +510,6 @@ static void test_batches(void **state)
 		check_batch(k, &s, picked + most - sizes[i], sizes[i]);
 	finish(k, &s);
 	free(picked);
-}
-
-static size_t count_fds(void)
-{
-	size_t n = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
 }
 
 static void test_descriptors(void **state)

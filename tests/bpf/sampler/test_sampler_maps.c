@@ -25,6 +25,7 @@
 
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/shardmaps.h"
+#include "tests/support/fds.h"
 
 #define SHARDS 8u
 
@@ -183,15 +184,6 @@ static void test_lists(void **state)
 }
 
 /* --- errors ---------------------------------------------------------------------------------- */
-
-static size_t count_fds(void)
-{
-	size_t n = 0;
-
-	for (int fd = 0; fd < 1024; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
-}
 
 /* The sampler loads, but cannot start: a text with the given word. */
 static void check_start(const struct sampler_options *options, const char *word)

@@ -4,9 +4,7 @@
  * if they are still the same. Nothing of it runs in the kernel, and nothing is built.
  * Covers: bpf/tracker/idlefile.c bpf/tracker/object.c bpf/tracker/objectfile.c
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,6 +20,7 @@
 
 #include "bpf/tracker/objectfile.h"
 #include "bpf/tracker/tracker_priv.h"
+#include "tests/support/fds.h"
 #include "tests/support/mapfile.h"
 #include "tests/support/scratch.h"
 #include "tests/support/shell.h"
@@ -51,18 +50,6 @@ static int remove_files(void **state)
 	(void)state;
 	must("rm -r %s", folder);
 	return 0;
-}
-
-static size_t count_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	size_t n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
 }
 
 struct world {

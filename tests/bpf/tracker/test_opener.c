@@ -26,6 +26,7 @@
 #include "bpf/tracker/openhelper.h"
 #include "bpf/tracker/opener.h"
 #include "bpf/tracker/procstat.h"
+#include "tests/support/fds.h"
 #include "tests/support/scratch.h"
 #include "tests/support/serve.h"
 #include "tests/support/shell.h"

@@ -5,7 +5,6 @@
  * Covers: symbols/base/quota.c bpf/tracker/mapping.c bpf/tracker/idlefile.c bpf/tracker/object.c
  * Covers: bpf/tracker/mapsreader.c bpf/tracker/objectfile.c bpf/tracker/notices.c
  */
-#include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,6 +21,7 @@
 
 #include "bpf/tracker/tracker_priv.h"
 #include "symbols/files/procmaps.h"
+#include "tests/support/fds.h"
 #include "tests/support/mapfile.h"
 #include "tests/support/scratch.h"
 #include "tests/support/shell.h"
@@ -217,18 +217,6 @@ static void test_read_anew(void **state)
 }
 
 /* --- files ----------------------------------------------------------------------------------- */
-
-static size_t count_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	size_t n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
 
 /* File i, as if a process of the user had mapped it; NULL: there is no room for it. */
 static struct object *map(struct tracker *t, unsigned int i, uid_t uid)

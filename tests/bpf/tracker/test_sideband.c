@@ -31,6 +31,7 @@
 
 #include "bpf/tracker/sideband.h"
 #include "symbols/files/kernelclock.h"
+#include "tests/support/fds.h"
 
 #define PLUGIN	   "libBrokenLocale.so.1" /* of libc6, linked by nothing here */
 #define EVENTS_MAX 65536
@@ -529,15 +530,6 @@ static void test_order(void **state)
 	assert_int_equal(next, n);
 	seen_free(&seen);
 	sideband_free(s);
-}
-
-static size_t count_fds(void)
-{
-	size_t n = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
 }
 
 /* --- CPUs that come and go ------------------------------------------------------------------ */

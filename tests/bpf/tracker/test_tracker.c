@@ -19,6 +19,7 @@
 #include "bpf/tracker/sideband.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/tracker_priv.h"
+#include "tests/support/fds.h"
 #include "tests/support/places.h"
 
 /* --- processes ------------------------------------------------------------------------------- */

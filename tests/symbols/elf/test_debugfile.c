@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -27,6 +26,7 @@
 #include "symbols/elf/elffile.h"
 #include "symbols/files/rootfile.h"
 #include "symbols/names/symtab.h"
+#include "tests/support/fds.h"
 #include "tests/support/nm.h"
 #include "tests/support/scratch.h"
 
@@ -435,22 +435,10 @@ static void test_shrinks(void **state)
 	symtab_free(table);
 }
 
-static int count_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
 static void test_no_fd_is_left(void **state)
 {
 	static const char *const names[] = {"full", "stripped", "small", "bomb", "trap/plain"};
-	int before = count_fds();
+	size_t before = count_fds();
 
 	(void)state;
 	for (size_t i = 0; i < 50; i++)

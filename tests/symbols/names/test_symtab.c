@@ -5,7 +5,6 @@
  * Covers: symbols/names/symtab.c symbols/names/symread.c symbols/names/symlist.c
  * Covers: symbols/base/search.h symbols/names/symname.c symbols/elf/debugfile.c symbols/names/plt.c
  */
-#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +21,7 @@
 
 #include "symbols/elf/debugfile.h"
 #include "symbols/names/symname.h"
+#include "tests/support/fds.h"
 #include "tests/support/nm.h"
 #include "tests/support/nmnames.h"
 #include "tests/support/scratch.h"
@@ -283,21 +283,9 @@ static void test_fifo_as_debug_file(void **state)
 	symtab_free(table);
 }
 
-static int count_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
 static void test_no_fd_is_left(void **state)
 {
-	int before = count_fds();
+	size_t before = count_fds();
 
 	(void)state;
 	for (int i = 0; i < 50; i++)
@@ -330,7 +318,7 @@ static void test_rest(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		int before = count_fds();
+		size_t before = count_fds();
 		struct symtab *table = open_made(files[i].name, files[i].root);
 		struct symbol symbol;
 
@@ -356,7 +344,7 @@ static void test_rest(void **state)
 /* A table is not read on from a debug file that only looks like that of before. */
 static void test_rest_other_debug_file(void **state)
 {
-	int before = count_fds();
+	size_t before = count_fds();
 	struct symtab *table = open_made("bare", "root");
 	struct symbol symbol;
 
