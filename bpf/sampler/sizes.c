@@ -73,7 +73,7 @@ void map_sizes_of(const struct machine_limits *m, struct map_sizes *sizes)
 	};
 }
 
-uint64_t map_sizes_bytes(const struct map_sizes *sizes)
+static uint64_t map_sizes_bytes(const struct map_sizes *sizes)
 {
 	/* A hash takes 64 bytes or more for an entry; lists, rules and per-CPU data take 5 MiB. */
 	return (uint64_t)sizes->counts * 2 * 96 + sizes->ring + (uint64_t)sizes->seen_sets * 64 +

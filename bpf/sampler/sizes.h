@@ -25,9 +25,7 @@ struct map_sizes {
 /* A limit that cannot be read is set low. */
 void machine_read(struct machine_limits *m);
 void map_sizes_of(const struct machine_limits *m, struct map_sizes *sizes);
-/* An estimate of all maps without shards; memlock_maps is exact once they are made. */
-uint64_t map_sizes_bytes(const struct map_sizes *sizes);
-/* The same for this machine. */
+/* Estimates the bytes of all maps of this machine without shards, before they are made. */
 uint64_t memlock_expected(void);
 /*
  * Bytes of all maps that this process has open, inner maps included, as the kernel counts them
