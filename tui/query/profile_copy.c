@@ -7,8 +7,7 @@
 #include "symbols/base/grow.h"
 #include "tui/query/query_priv.h"
 
-#define WINDOW_SECONDS 10
-#define NONE	       UINT32_MAX
+#define NONE UINT32_MAX
 
 struct profile_copier {
 	const struct profile *from;
@@ -126,7 +125,7 @@ static int copy_cell(const struct profile_cell *cell, void *arg)
 int profile_copy_new(struct profile **out, const struct profile *p, const struct query *query)
 {
 	struct profile_copier s = {.from = p,
-				   .to = profile_new(WINDOW_SECONDS, SIZE_MAX / 2),
+				   .to = profile_new(PROFILE_WINDOW, SIZE_MAX / 2),
 				   .funcs = new_ids(&p->funcs),
 				   .stacks = new_ids(&p->stacks),
 				   .procs = new_ids(&p->procs)};
