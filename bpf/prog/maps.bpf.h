@@ -18,7 +18,6 @@ const volatile struct profiler_config config = {};
 struct cpu_state {
 	struct walk walk;
 	bpf_user_pt_regs_t regs;
-	/* A record as it goes through the ring: the header stands right before its frames. */
 	__u64 exec_id; /* of the process that is sampled; never 0 */
 	struct vma_search vma;
 	__u32 stamp;   /* see struct entry_check */
@@ -28,6 +27,7 @@ struct cpu_state {
 	__u32 list_at, list_count, distrusted;
 	__u32 tag; /* of the entry that is being checked */
 	struct stackhash kernel_hash;
+	/* A record as it goes through the ring: the header stands right before its frames. */
 	__u64 kernel_head[4];
 	__u64 kernel_frames[KERNEL_FRAMES_MAX + 1];
 };

@@ -29,9 +29,9 @@ void ksyms_set_code(struct ksyms *k, struct kernelcode *code);
 void ksyms_set_modules(struct ksyms *k, struct kmodules *modules);
 /*
  * Resolves a batch in place; generation: of the kernel's code and modules
- * (stack_record.kernel_code). Never fails: an unknown name is "[kernel]". Of modules whose names
- * are gone it is "[unloaded
- * MODULE]", "[init of MODULE]", or, if the module is unknown, "[unloaded module]".
+ * (stack_record.kernel_code). Never fails: an unknown name is "[kernel]". In modules whose names
+ * are gone it is "[unloaded MODULE]" or "[init of MODULE]", or "[unloaded module]" if it is not
+ * known which.
  */
 void ksyms_resolve(struct ksyms *k, struct ksym *syms, size_t count, uint64_t generation);
 /* Why names are missing, with the remedy; NULL: they are not, or none was looked up yet. */

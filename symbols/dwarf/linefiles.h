@@ -4,7 +4,7 @@
 
 /*
  * The directories and files that the header of a line table lists (DWARF 5 section 6.2.4, and the
- * same section of the versions 2 to 4); for linetable.c only.
+ * same section of the versions 2 to 4); for linetable.c and lineprogram.c only.
  */
 
 #include "symbols/elf/elffile.h"

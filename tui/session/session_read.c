@@ -165,9 +165,8 @@ static int open_file(struct session *s, const char *path)
  * A profile keeps 20 s of slices, however many cells they have, so a slice that claims more cells
  * than a machine could make is refused.
  */
-/* Cells of a slice beyond what a profile of 20 s could hold if all were so. */
-#define CELLS_MIN  256
-#define CELLS_NS   5000 /* one more for each */
+#define CELLS_MIN  256	/* so many are always allowed */
+#define CELLS_NS   5000 /* and one more for each so much of its time */
 #define CELL_BYTES 5	/* in the file, at least */
 
 static void take_health(struct cursor *c, struct profile_health *health)

@@ -3,9 +3,9 @@
 #define STACKTOP_TUI_UI_TIMESPAN_H
 
 /*
- * The span of time that figures are of (the window, or all since zero), and how often they are
- * refreshed. ui_weigh and ui_weighed return what is chosen now. Functions with a result return enum
- * ui_flags.
+ * The span of time that figures are of (the window, all since zero, or decaying samples), and how
+ * often they are refreshed. ui_span and ui_weighed return what is chosen now (tui/ui/ui.h).
+ * Functions with a result return enum ui_flags.
  */
 
 #include <stdbool.h>

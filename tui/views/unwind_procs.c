@@ -123,7 +123,6 @@ int unwind_procs_load(struct unwind_procs *t, const struct walk_ends *e,
 		      const struct filter *filter)
 {
 	size_t n = SCOPES_FIXED;
-
 	int *scopes = realloc(t->scopes, (e->nprocs + SCOPES_FIXED) * sizeof(*scopes));
 
 	if (!scopes)

@@ -96,6 +96,7 @@ static int unwind_load(struct ui *ui, const struct profile *p)
 	err = bycpu_filter(ui, p, &q);
 	return err ? err : walk_ends_load(&v->endings, p, &q);
 }
+
 static int load_tables(struct unwind_view *v)
 {
 	int scope = unwind_procs_chosen(&v->scopes);
