@@ -5,10 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 #include "symbols/base/grow.h"
+#include "symbols/base/hash.h"
 #include "tui/views/calltree.h"
 
 #define NODES_MAX    32768
@@ -167,7 +165,7 @@ void treerows_open(const struct calltree *calls, struct openset *open, uint32_t 
 
 struct openset_node {
 	uint64_t path;
-	bool open;
+	bool open, hashed;
 	UT_hash_handle hh;
 };
 
@@ -205,10 +203,9 @@ int openset_put(struct openset *set, uint64_t path, bool open)
 	node = calloc(1, sizeof(*node));
 	if (!node)
 		return -ENOMEM;
-	node->path = path;
-	node->open = open;
+	*node = (struct openset_node){.path = path, .open = open, .hashed = true};
 	HASH_ADD(hh, set->nodes, path, sizeof(node->path), node);
-	if (!node->hh.tbl) {
+	if (!node->hashed) {
 		free(node);
 		return -ENOMEM;
 	}
