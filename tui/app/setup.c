@@ -81,11 +81,13 @@ static bool can_hide(const struct ui *ui, enum ui_view view, const char *title, 
 		return true;
 	for (int table = 0; (columns = table_of(ui, view, table, &count)); table++)
 		for (int i = 0; i < count; i++) {
-			const char *own = columns[i].title, *comma = strchr(own, ',');
+			const char *own = columns[i].title, *comma;
 
-			/* "CONTAINER, UNIT" is two titles of a list. */
-			if (columns[i].keep || strlen(own) < length)
+			/* A table may lack a column that the view's other tables have. */
+			if (!own || columns[i].keep || strlen(own) < length)
 				continue;
+			/* "CONTAINER, UNIT" is two titles of a list. */
+			comma = strchr(own, ',');
 			if (strcspn(own, ",") == length && strncasecmp(own, title, length) == 0)
 				return true;
 			if (comma && strlen(comma + 2) == length &&

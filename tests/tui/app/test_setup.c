@@ -7,11 +7,13 @@
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/feed_inventory.h"
 #include "tests/support/typist.h"
 #include "tui/app/cmdline.h"
+#include "tui/app/setup.h"
 #include "tui/profile/board.h"
 #include "tui/screen/mouse.h"
 #include "tui/app/dispatch.h"
@@ -533,6 +535,34 @@ static void units_are_of_the_machine(void **state)
 	assert_true(all - one / t->ui->header.last.ncpus < 0.1);
 }
 
+static void keep_warning(void *arg, const char *text)
+{
+	snprintf(arg, 160, "%s", text);
+}
+
+static void unknown_columns_are_told(void **state)
+{
+	static const enum ui_view views[] = {VIEW_PROCS,   VIEW_FUNCS,	VIEW_TREE,
+					     VIEW_CALLERS, VIEW_SHARDS, VIEW_UNWIND};
+	struct typist *t = *state;
+	char told[160];
+
+	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
+		char *hide = t->ui->config.hide[views[i]];
+
+		told[0] = '\0';
+		strcpy(hide, "nope");
+		setup_check(t->ui, keep_warning, told);
+		assert_non_null(strstr(told, " has no column 'nope' that can be hidden"));
+		hide[0] = '\0';
+	}
+	/* Only the last table of Unwind has this one. */
+	config_hide(&t->ui->config, VIEW_UNWIND, "AT", true);
+	told[0] = '\0';
+	setup_check(t->ui, keep_warning, told);
+	assert_string_equal(told, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -550,6 +580,7 @@ int main(void)
 		CASE(setup_changes_settings),
 		CASE(window_has_any_span),
 		CASE(columns_of_tables_are_hidden),
+		CASE(unknown_columns_are_told),
 		CASE(setup_binds_keys),
 		CASE(setup_is_as_expected),
 		CASE(setup_tells_the_whole_help),
