@@ -16,12 +16,12 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <uthash.h>
 
 #include "bpf/sampler/kernelcode.h"
 #include "bpf/sampler/kmodules.h"
 #include "bpf/prog/layout.h"
 #include "bpf/sampler/objects.h"
+#include "symbols/base/hash.h"
 #include "symbols/names/kallsyms.h"
 
 #define CACHE_MAX 65536u
@@ -31,11 +31,13 @@ struct cached_ksym {
 	uint64_t addr; /* within the instruction */
 	const char *module;
 	uint64_t start; /* of the function; 0: not known */
+	bool hashed;
 	UT_hash_handle hh;
 	char name[];
 };
 
 struct kernel_name { /* of bpf/sampler/kernelcode.h or a module, or a label */
+	bool hashed;
 	UT_hash_handle hh;
 	char name[];
 };
@@ -139,7 +141,12 @@ static const char *keep_name(struct kernel_name **names, const char *name)
 		if (!n)
 			return NULL;
 		memcpy(n->name, name, strlen(name) + 1);
+		n->hashed = true;
 		HASH_ADD_STR(*names, name, n);
+		if (!n->hashed) {
+			free(n);
+			return NULL;
+		}
 	}
 	return n->name;
 }
@@ -171,7 +178,10 @@ static void cache_add(struct ksyms *k, uint64_t addr, const char *name, const ch
 	c->module = module;
 	c->start = start;
 	memcpy(c->name, name, size);
+	c->hashed = true;
 	HASH_ADD(hh, k->cache, addr, sizeof(c->addr), c);
+	if (!c->hashed)
+		free(c);
 }
 
 /* "bpf_prog_" and a tag of 16 digits: no function of the kernel itself has such a name. */

@@ -97,6 +97,16 @@ void object_untag(struct objects *os, struct object *o)
 	o->tag = 0;
 }
 
+/* Neither its key nor its file mean this object any more. */
+static void object_unkey(struct objects *os, struct object *o)
+{
+	if (o->by_key)
+		HASH_DELETE(key_hh, os->by_key, o);
+	if (o->by_file)
+		HASH_DELETE(file_hh, os->by_file, o);
+	o->by_key = o->by_file = false;
+}
+
 /* Removes an object that no process maps and that is not queued. */
 static void object_forget(struct objects *os, struct object *o)
 {
@@ -104,9 +114,7 @@ static void object_forget(struct objects *os, struct object *o)
 		unused_remove(os, o);
 	object_drop_spans(os, o);
 	HASH_DEL(os->all, o);
-	HASH_DELETE(id_hh, os->by_id, o);
-	if (o->by_file)
-		HASH_DELETE(file_hh, os->by_file, o);
+	object_unkey(os, o);
 	object_untag(os, o);
 	if (o->copied && o->fd >= 0)
 		os->copied -= o->key.size;
@@ -192,13 +200,21 @@ struct object *object_new(const struct object_key *key, int fd, const char *name
 }
 
 /* Of two objects of one file the younger is found by it. */
-void object_add(struct objects *os, struct object *o, bool has_no_cfi)
+bool object_add(struct objects *os, struct object *o, bool has_no_cfi)
 {
 	struct object *older;
 
 	o->id = ++os->next_id;
-	HASH_ADD(hh, os->all, key, sizeof(o->key), o);
-	HASH_ADD(id_hh, os->by_id, id, sizeof(o->id), o);
+	o->hashed = true;
+	HASH_ADD(hh, os->all, id, sizeof(o->id), o);
+	if (!o->hashed)
+		return false;
+	HASH_ADD(key_hh, os->by_key, key, sizeof(o->key), o);
+	if (!o->hashed) {
+		HASH_DEL(os->all, o);
+		return false;
+	}
+	o->by_key = true;
 	HASH_FIND(file_hh, os->by_file, &o->file, sizeof(o->file), older);
 	if (older && object_is_mapped(older))
 		o->mapped_mtime = 0; /* the file was written while it was mapped, at some time */
@@ -207,12 +223,13 @@ void object_add(struct objects *os, struct object *o, bool has_no_cfi)
 	if (older)
 		older->by_file = false;
 	HASH_ADD(file_hh, os->by_file, file, sizeof(o->file), o);
-	o->by_file = true;
+	o->by_file = o->hashed;
 	unused_add(os, o);
 	if (has_no_cfi)
 		o->state = OBJECT_READY;
 	else
 		object_enqueue(os, o);
+	return true;
 }
 
 void object_key(struct object_key *key, const struct stat *st)
@@ -248,12 +265,7 @@ void object_disown(struct objects *os, struct object *o)
 		object_forget(os, o);
 		return;
 	}
-	HASH_DEL(os->all, o);
-	o->key = (struct object_key){.dev = UINT64_MAX, .inode = o->id};
-	HASH_ADD(hh, os->all, key, sizeof(o->key), o);
-	if (o->by_file)
-		HASH_DELETE(file_hh, os->by_file, o);
-	o->by_file = false;
+	object_unkey(os, o);
 }
 
 bool object_charge_new(struct objects *os, struct object *o, size_t nloads)
@@ -276,7 +288,7 @@ struct object *object_by_id(struct objects *os, uint64_t id)
 {
 	struct object *o;
 
-	HASH_FIND(id_hh, os->by_id, &id, sizeof(id), o);
+	HASH_FIND(hh, os->all, &id, sizeof(id), o);
 	return o;
 }
 
@@ -286,8 +298,8 @@ void objects_free(struct objects *os)
 
 	HASH_CLEAR(file_hh, os->by_file);
 	HASH_CLEAR(tag_hh, os->by_tag);
+	HASH_CLEAR(key_hh, os->by_key);
 	HASH_CLEAR(hh, os->all);
-	HASH_CLEAR(id_hh, os->by_id);
 	for (; o; o = next) {
 		next = o->hh.next;
 		object_free(o);

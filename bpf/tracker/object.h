@@ -13,11 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "symbols/base/keyhash.h" /* uthash takes it */
-
-#include <uthash.h>
-
 #include "bpf/tracker/mapsreader.h"
+#include "symbols/base/hash.h"
 #include "symbols/base/quota.h"
 #include "symbols/elf/elffile.h"
 
@@ -83,6 +80,7 @@ struct object {
 	uint64_t seen;	 /* when it was last opened */
 	bool copied;	 /* fd is a copy of the file in memory, see openfile.h */
 	bool written;	 /* in place, since it was opened first */
+	bool by_key;	 /* it is in objects.by_key */
 	bool by_file;	 /* it is in objects.by_file */
 	struct file_id file;
 	uint64_t waits;	    /* since when it has been evicted; 0: it is not */
@@ -97,8 +95,9 @@ struct object {
 	struct object *prev_queued, *next_queued;
 	uint64_t queued;	      /* since when */
 	struct object *newer, *older; /* unused objects, by when they became so */
-	UT_hash_handle hh;	      /* by key */
-	UT_hash_handle id_hh;	      /* by id */
+	bool hashed;		      /* in the table to which it was added last */
+	UT_hash_handle hh;	      /* by id */
+	UT_hash_handle key_hh;	      /* by key */
 	UT_hash_handle file_hh;	      /* by file */
 	uint64_t tag;		      /* of the file, as in frames; 0: not in objects.by_tag */
 	UT_hash_handle tag_hh;	      /* by tag */
@@ -110,8 +109,8 @@ struct object {
 };
 
 struct objects {
-	struct object *all; /* by key */
-	struct object *by_id;
+	struct object *all;	/* by id */
+	struct object *by_key;	/* without those whose key belongs to another file now */
 	struct object *by_file; /* the younger ones of each file */
 	struct object *by_tag;	/* likewise */
 	struct object *vdso;
@@ -135,8 +134,10 @@ struct objects {
 
 /* Takes the descriptor (-1: none). NULL: no memory. */
 struct object *object_new(const struct object_key *key, int fd, const char *name);
-/* Enters the new object, and queues it unless it is known to have no CFI. */
-void object_add(struct objects *os, struct object *o, bool has_no_cfi);
+/*
+ * Enters the new object, and queues it unless it is known to have no CFI. False: no memory.
+ */
+bool object_add(struct objects *os, struct object *o, bool has_no_cfi);
 void object_free(struct object *o);
 /* Another file has its key now: the object goes when no process maps it any more. */
 void object_disown(struct objects *os, struct object *o);

@@ -155,8 +155,11 @@ static void set_tag(struct objects *os, struct object *o, const struct file_id *
 	if (older)
 		object_untag(os, older);
 	o->tag = tag;
+	o->hashed = tag != 0;
 	if (tag)
 		HASH_ADD(tag_hh, os->by_tag, tag, sizeof(o->tag), o);
+	if (!o->hashed)
+		o->tag = 0;
 }
 
 struct object *objectfile_by_tag(struct objects *os, uint64_t frame, uint64_t *vaddr)
@@ -198,6 +201,12 @@ static struct object *new_of_file(struct objects *os, const struct object_key *k
 		object_free(o);
 		return NULL;
 	}
+	/* After other errors the builder tries again, and reports if it fails, too. */
+	if (!object_add(os, o, a->elf_err == -EINVAL || a->elf_err == -ENOTSUP)) {
+		object_charge(os, o, -(int64_t)o->bytes);
+		object_free(o);
+		return NULL;
+	}
 	os->nopen++;
 	o->copied = a->file.copied;
 	o->change = a->ctime;
@@ -211,8 +220,6 @@ static struct object *new_of_file(struct objects *os, const struct object_key *k
 	memcpy(o->build_id, a->build_id, sizeof(o->build_id));
 	if (o->copied)
 		os->copied += key->size;
-	/* After other errors the builder tries again, and reports if it fails, too. */
-	object_add(os, o, a->elf_err == -EINVAL || a->elf_err == -ENOTSUP);
 	object_get(os, o);
 	return o;
 }
@@ -230,7 +237,7 @@ struct object *objectfile_take(struct objects *os, const struct open_request *r,
 
 	/* hashed as bytes, which the analyser loses track of */
 	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
-	HASH_FIND(hh, os->all, &key, sizeof(key), o);
+	HASH_FIND(key_hh, os->by_key, &key, sizeof(key), o);
 	if (o)
 		o = use_again(os, o, a, fd);
 	if (!o) {
@@ -287,7 +294,10 @@ static struct object *vdso_new(struct objects *os, const void *image, uint64_t s
 		o->build_id_size = (uint8_t)elf_file_build_id(file, o->build_id);
 		elf_file_free(file);
 	}
-	object_add(os, o, err == -EINVAL || err == -ENOTSUP);
+	if (!object_add(os, o, err == -EINVAL || err == -ENOTSUP)) {
+		object_free(o);
+		return NULL;
+	}
 	return o;
 }
 

@@ -12,12 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "symbols/base/keyhash.h" /* uthash takes it */
-
-#include <uthash.h>
 #include <utlist.h>
 
 #include "bpf/sampler/clock.h"
+#include "symbols/base/hash.h"
 #include "symbols/base/memory.h"
 #include "symbols/base/quota.h"
 
@@ -44,7 +42,7 @@ struct open_question {
 	unsigned int tries;
 	struct open_question *prev, *next;
 	UT_hash_handle hh; /* of opener.joinable */
-	bool joinable;
+	bool hashed;
 	struct open_request request; /* allocated only up to the end of the name */
 };
 
@@ -125,7 +123,7 @@ static size_t request_bytes(const struct open_request *r)
 
 static void question_free(struct opener *o, struct open_question *q)
 {
-	if (q->joinable) {
+	if (q->hashed) {
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it is in the table then */
 		HASH_DEL(o->joinable, q);
 	}
@@ -221,7 +219,7 @@ uint64_t opener_ask(struct opener *o, const struct open_request *request, pid_t 
 	q->opening = (struct opening){q->request.id, tgid, uid, &q->request};
 	q->key = key;
 	o->last_asked = now;
-	q->joinable = !alone;
+	q->hashed = !alone;
 	if (!alone)
 		HASH_ADD(hh, o->joinable, key, sizeof(q->key), q);
 	queue_add(o, queue, q);
@@ -233,9 +231,9 @@ static void answer_question(struct opener *o, struct open_question *q, const str
 			    int fd)
 {
 	/* Questions that on_answer asks must not join this one. */
-	if (q->joinable)
+	if (q->hashed)
 		HASH_DEL(o->joinable, q);
-	q->joinable = false;
+	q->hashed = false;
 	o->on_answer(o->arg, &q->opening, a, fd);
 	question_free(o, q);
 }

@@ -21,7 +21,12 @@ struct process *proctable_add(struct proctable *procs, pid_t pid)
 	if (!p)
 		return NULL;
 	p->pid = pid;
+	p->hashed = true;
 	HASH_ADD_INT(procs->live, pid, p);
+	if (!p->hashed) {
+		free(p);
+		return NULL;
+	}
 	return p;
 }
 

@@ -11,11 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "symbols/base/keyhash.h" /* uthash takes it */
-
-#include <uthash.h>
-
 #include "bpf/tracker/mapping.h"
+#include "symbols/base/hash.h"
 
 struct tracker_exec;
 
@@ -91,6 +88,7 @@ struct process {
 	bool ambiguous; /* exited, and not the only one of its dead_key */
 	uint64_t exit_time;
 	struct process *prev_dead, *next_dead;
+	bool hashed;
 	UT_hash_handle hh; /* of the live ones, by pid */
 	struct dead_key dead_key;
 	UT_hash_handle dead_hh; /* of the dead ones, by dead_key */

@@ -82,7 +82,8 @@ static struct world *world_new(void)
 
 		o->key.inode = i + 1;
 		o->refs = 1;
-		HASH_ADD(hh, w->tracker.objects.all, key, sizeof(o->key), o);
+		o->id = i + 1;
+		HASH_ADD(hh, w->tracker.objects.all, id, sizeof(o->id), o);
 	}
 	return w;
 }
