@@ -146,7 +146,8 @@ static uint64_t interval(const struct session *s)
 static void show(struct player *r)
 {
 	const struct session_info *info = session_info(r->session);
-	struct profile_replay state = {.position = session_time(r->session, r->next - 1),
+	struct profile_replay state = {.position =
+					       r->next ? session_time(r->session, r->next - 1) : 0,
 				       .length = session_time(r->session, r->end - 1),
 				       .interval = interval(r->session),
 				       .ended = r->next == r->end};
@@ -435,6 +436,7 @@ int player_new(struct profile *p, const struct player_options *options, struct s
 				      "%s %s; it goes up to its last whole slice", options->path,
 				      session_flaw(r->session));
 		feeder_modules(r->feeder);
+		show(r);
 		err = thread_start(&r->thread, play, r);
 		r->running = !err;
 		if (err)

@@ -40,6 +40,9 @@ static struct source *play(struct profile *p, const struct player_options *optio
 
 	if (player_new(p, options, &source, error, sizeof(error)))
 		fail_msg("%s", error);
+	profile_lock(p); /* a screen that is drawn before the first slice says so */
+	assert_non_null(profile_replay(p));
+	profile_unlock(p);
 	return source;
 }
 
