@@ -166,7 +166,7 @@ static int open_file(struct session *s, const char *path)
  * than a machine could make is refused.
  */
 #define CELLS_MIN  256	/* so many are always allowed */
-#define CELLS_NS   5000 /* and one more for each so much of its time */
+#define CELLS_NS   5000 /* and one more per 5 us of its time */
 #define CELL_BYTES 5	/* in the file, at least */
 
 static void take_health(struct cursor *c, struct profile_health *health)
