@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tests/support/pty_session.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
@@ -63,7 +64,12 @@ void shell(const char *const *argv, const char *const *env, int reports)
 	signal(SIGUSR1, shell_continue);
 	if (write(reports, &pid, sizeof(pid)) < 0)
 		_exit(1);
-	while (waitpid(pid, &state, WUNTRACED | WCONTINUED) > 0) {
+	for (;;) {
+		if (waitpid(pid, &state, WUNTRACED | WCONTINUED) < 0) {
+			if (errno != EINTR)
+				break;
+			continue;
+		}
 		if (WIFSTOPPED(state))
 			tcsetpgrp(0, getpid());
 		if (write(reports, &state, sizeof(state)) < 0 || WIFEXITED(state) ||
