@@ -226,7 +226,8 @@ static int make_lines(struct listing_maker *m)
 {
 	struct listing *l = m->l;
 
-	qsort(m->places, m->nplaces, sizeof(*m->places), by_line);
+	if (m->nplaces)
+		qsort(m->places, m->nplaces, sizeof(*m->places), by_line);
 	l->lines = calloc(m->nplaces + 1, sizeof(*l->lines));
 	if (!l->lines)
 		return -ENOMEM;

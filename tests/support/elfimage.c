@@ -75,7 +75,8 @@ void cfi_put(struct cfi_bytes *b, const void *bytes, size_t n)
 {
 	if (b->size + n > sizeof(b->data))
 		abort();
-	memcpy(b->data + b->size, bytes, n);
+	if (n)
+		memcpy(b->data + b->size, bytes, n);
 	b->size += n;
 }
 

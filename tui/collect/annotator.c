@@ -238,7 +238,8 @@ static int by_function(const void *a, const void *b)
 
 static void locate(struct annotator *a)
 {
-	qsort(a->found, a->nfound, sizeof(*a->found), by_address);
+	if (a->nfound)
+		qsort(a->found, a->nfound, sizeof(*a->found), by_address);
 	for (size_t i = 0; i < a->nfound; i++) {
 		struct annotator_match *f = &a->found[i];
 		struct object *object = NULL;
@@ -353,7 +354,8 @@ static void choose(struct annotator *a)
 	const struct annotator_match *best = NULL;
 	uint64_t most = 0, sum = 0;
 
-	qsort(a->found, a->nfound, sizeof(*a->found), by_function);
+	if (a->nfound)
+		qsort(a->found, a->nfound, sizeof(*a->found), by_function);
 	for (size_t i = 0; i < a->nfound; i++) {
 		const struct annotator_match *f = &a->found[i];
 

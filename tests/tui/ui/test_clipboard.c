@@ -66,7 +66,7 @@ static void too_long_a_path_keeps_its_inner_end(void **state)
 {
 	struct typist *t = *state;
 	const struct view_ops *tree = t->ui->views[VIEW_TREE];
-	char to[40];
+	char to[64];
 
 	type(t, "3gjjj");
 	assert_int_equal(ui_refresh(t->ui), 0);
