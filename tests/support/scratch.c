@@ -4,6 +4,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/shell.h"
+
+static char made[SCRATCH];
 
 static void template(char path[SCRATCH], const char *name)
 {
@@ -19,6 +24,14 @@ void scratch_folder(char path[SCRATCH], const char *name)
 {
 	template(path, name);
 	assert_non_null(mkdtemp(path));
+	memcpy(made, path, SCRATCH);
+}
+
+int scratch_remove(void **state)
+{
+	(void)state;
+	must("cd / && rm -r %s", made);
+	return 0;
 }
 
 int scratch_file(char path[SCRATCH], const char *name)

@@ -18,6 +18,8 @@
 
 /* Makes an empty folder and writes its path. */
 void scratch_folder(char path[SCRATCH], const char *name);
+/* The end of a group of tests: removes the folder that was made last, with what is in it. */
+int scratch_remove(void **state);
 /* Makes an empty file, writes its path and returns a descriptor of it, which is the caller's. */
 int scratch_file(char path[SCRATCH], const char *name);
 

@@ -45,13 +45,6 @@ static int make_files(void **state)
 	return 0;
 }
 
-static int remove_files(void **state)
-{
-	(void)state;
-	must("rm -r %s", folder);
-	return 0;
-}
-
 struct world {
 	struct tracker t;
 	char path[96];
@@ -314,5 +307,5 @@ int main(void)
 		cmocka_unit_test(test_mapped),
 	};
 
-	return cmocka_run_group_tests(tests, make_files, remove_files);
+	return cmocka_run_group_tests(tests, make_files, scratch_remove);
 }

@@ -55,13 +55,6 @@ static int make_files(void **state)
 	return 0;
 }
 
-static int remove_files(void **state)
-{
-	(void)state;
-	must("rm -r %s", folder);
-	return 0;
-}
-
 static void on_answer(void *arg, const struct opening *o, const struct open_answer *a, int fd)
 {
 	struct world *w = arg;
@@ -331,5 +324,5 @@ int main(void)
 		cmocka_unit_test(test_end),	cmocka_unit_test(test_reaped),
 	};
 
-	return cmocka_run_group_tests(tests, make_files, remove_files);
+	return cmocka_run_group_tests(tests, make_files, scratch_remove);
 }

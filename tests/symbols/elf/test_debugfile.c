@@ -74,13 +74,6 @@ static int make_files(void **state)
 	return 0;
 }
 
-static int remove_files(void **state)
-{
-	(void)state;
-	must("cd / && rm -r %s", folder);
-	return 0;
-}
-
 /* nm is asked once for each. */
 static uint64_t addr_of(const char *file, const char *name)
 {
@@ -461,5 +454,5 @@ int main(void)
 		cmocka_unit_test(test_no_fd_is_left),
 	};
 
-	return cmocka_run_group_tests(tests, make_files, remove_files);
+	return cmocka_run_group_tests(tests, make_files, scratch_remove);
 }

@@ -16,12 +16,13 @@
 #include <unistd.h>
 
 #include "symbols/files/writtenfile.h"
+#include "tests/support/scratch.h"
 
 #define SECOND	1000000000ull
 #define OF_FILE 1500000000u /* seconds */
 
 struct fixture {
-	char path[64];
+	char path[SCRATCH];
 	int fd;
 	uint64_t size;
 	struct writtenfile w;
@@ -42,9 +43,7 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	snprintf(f->path, sizeof(f->path), "/tmp/stacktop-written-XXXXXX");
-	f->fd = mkstemp(f->path);
-	assert_true(f->fd >= 0);
+	f->fd = scratch_file(f->path, "written");
 	write_file(f, 100, OF_FILE);
 	writtenfile_begin(&f->w, f->fd, OF_FILE * SECOND, f->size, 10, 1000 * SECOND);
 	*state = f;

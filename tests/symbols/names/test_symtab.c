@@ -67,13 +67,6 @@ static int make_files(void **state)
 	return 0;
 }
 
-static int remove_files(void **state)
-{
-	(void)state;
-	must("rm -r %s", folder);
-	return 0;
-}
-
 static struct symtab *open_made(const char *name, const char *root)
 {
 	char path[128], where[128];
@@ -464,5 +457,5 @@ int main(void)
 		cmocka_unit_test(test_overlapping_sections),
 	};
 
-	return cmocka_run_group_tests(tests, make_files, remove_files);
+	return cmocka_run_group_tests(tests, make_files, scratch_remove);
 }

@@ -51,13 +51,6 @@ static int make_files(void **state)
 	return 0;
 }
 
-static int remove_files(void **state)
-{
-	(void)state;
-	must("rm -r %s", folder);
-	return 0;
-}
-
 /* Where nm says that the function is. */
 static uint64_t address(const char *name)
 {
@@ -230,5 +223,5 @@ int main(void)
 		cmocka_unit_test(test_asks),
 	};
 
-	return cmocka_run_group_tests(tests, make_files, remove_files);
+	return cmocka_run_group_tests(tests, make_files, scratch_remove);
 }
