@@ -32,7 +32,6 @@
 #include "tests/support/shell.h"
 
 #define SECOND 1000000000ull
-#define FILES  4
 
 static char folder[SCRATCH];
 
@@ -193,6 +192,7 @@ static void test_silent(void **state)
 	assert_int_equal(signal_helpers(SIGSTOP), 1);
 	assert_int_not_equal(ask(w, "text1", 0, false), 0);
 	turn(w);
+	w->passed = 4 * SECOND; /* nobody else waits */
 	turn(w);
 	assert_int_equal(w->answers, 1);
 	w->passed = 6 * SECOND;
@@ -206,20 +206,25 @@ static void test_silent(void **state)
 	world_free(w);
 }
 
+/* All helpers run, none has a question, and none answers the next one. */
+static void stop_all(struct world *w)
+{
+	char name[] = "text0";
+
+	for (unsigned int i = 0; i < OPENHELPERS; i++, name[4]++)
+		ask(w, name, 0, true);
+	wait_for(w, OPENHELPERS);
+	assert_int_equal(signal_helpers(SIGSTOP), OPENHELPERS);
+}
+
 /* What waits behind a file that does not answer is opened by another helper soon. */
 static void test_behind(void **state)
 {
 	struct world *w = world_new();
-	char name[] = "text1";
+	size_t fds = count_fds(); /* each helper that runs has one */
 
 	(void)state;
-	for (unsigned int i = 0; i < OPENHELPERS; i++) { /* so that all of them run */
-		name[4] = (char)('0' + i);
-		ask(w, name, 0, true);
-		turn(w);
-	}
-	wait_for(w, OPENHELPERS);
-	assert_int_equal(signal_helpers(SIGSTOP), OPENHELPERS);
+	stop_all(w);
 	for (unsigned int i = 0; i < 2 * OPENHELPERS; i++)
 		ask(w, "text0", 0, true);
 	turn(w);
@@ -234,9 +239,41 @@ static void test_behind(void **state)
 	assert_int_equal(signal_helpers(SIGCONT), OPENHELPERS);
 	wait_for(w, 3 * OPENHELPERS);
 	assert_int_equal(w->last.err, 0);
-	ask(w, "text1", 0, true);
-	wait_for(w, 3 * OPENHELPERS + 1);
+	assert_int_equal(count_fds(), fds + 1);
+	for (unsigned int i = 0; i < OPENHELPERS; i++)
+		ask(w, "text1", 0, true);
+	turn(w);
+	assert_int_equal(count_fds(), fds + OPENHELPERS);
+	wait_for(w, 4 * OPENHELPERS);
 	assert_int_equal(w->last.err, 0);
+	world_free(w);
+}
+
+/* Files that do not answer have all helpers: one is given up sooner if another file waits. */
+static void test_crowded(void **state)
+{
+	struct world *w = world_new();
+	char name[] = "text0";
+	uint64_t id;
+
+	(void)state;
+	stop_all(w);
+	for (unsigned int i = 0; i < OPENHELPERS; i++, name[4]++)
+		ask(w, name, 0, false);
+	turn(w);
+	id = ask(w, "elf", 0, false);
+	for (unsigned int tenths = 0; tenths < 10; tenths++) {
+		w->passed = tenths * SECOND / 10;
+		turn(w);
+		assert_int_equal(w->answers, OPENHELPERS);
+	}
+	w->passed = SECOND;
+	turn(w);
+	assert_int_equal(w->answers, OPENHELPERS + 1);
+	assert_int_equal(w->last.err, -ETIMEDOUT);
+	w->passed = 2 * SECOND;
+	wait_for(w, OPENHELPERS + 2);
+	assert_true(w->id == id && !w->last.err);
 	world_free(w);
 }
 
@@ -320,8 +357,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers), cmocka_unit_test(test_joins),
 		cmocka_unit_test(test_silent),	cmocka_unit_test(test_behind),
-		cmocka_unit_test(test_users),	cmocka_unit_test(test_crash),
-		cmocka_unit_test(test_end),	cmocka_unit_test(test_reaped),
+		cmocka_unit_test(test_crowded), cmocka_unit_test(test_users),
+		cmocka_unit_test(test_crash),	cmocka_unit_test(test_end),
+		cmocka_unit_test(test_reaped),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, scratch_remove);
