@@ -448,6 +448,8 @@ TUI = [
           "if (rested && !object_is_open(all->tracker, object))"),
     Fault("modules-mapped", "bpf/tracker/answers.c",
           "if (object->refs > object->pinned + object->held)", "if (object->refs > object->pinned)"),
+    Fault("modules-unusable", "tui/symbolize/modules.c", "m->funcs_read = err != -ENOENT;",
+          "m->funcs_read = !err;"),
     Fault("lines-order", "tui/symbolize/inline_cache.c",
           "&calls->frames[calls->count - 1 - i];", "&calls->frames[i];"),
     Fault("hits-full", "tui/collect/stack_ring.c",

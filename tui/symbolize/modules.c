@@ -542,12 +542,16 @@ static uint64_t module_func(struct modules *all, struct symbol_module *m,
 {
 	struct elf_file *file = NULL;
 	uint64_t start = vaddr;
+	int err;
 
-	if (!m->funcs_read && !file_open(m, object, &file)) {
-		funcs_new(file, &m->funcs);
+	if (!m->funcs_read) {
+		err = file_open(m, object, &file);
+		if (!err)
+			funcs_new(file, &m->funcs);
 		m->bytes += funcs_bytes(m->funcs);
 		all->bytes += funcs_bytes(m->funcs);
-		m->funcs_read = true;
+		/* A file that is closed is read once it is open. */
+		m->funcs_read = err != -ENOENT;
 		elf_file_free(file);
 	}
 	if (m->funcs)

@@ -4,7 +4,9 @@
  * the test's own.
  * Covers: tui/symbolize/modules.c bpf/tracker/answers.c
  */
+#include <dlfcn.h>
 #include <errno.h>
+#include <libelf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +32,8 @@
 #define LATE   (60 * SECOND) /* well beyond the time for which an idle file stays open */
 
 static char folder[SCRATCH];
-static uint64_t passed; /* ns */
+static uint64_t passed;	   /* ns */
+static unsigned int begun; /* files that libelf was to read */
 
 /* In the place of libc's, for all that is linked here. */
 int clock_gettime(clockid_t clock, struct timespec *now)
@@ -41,12 +44,23 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 	return err;
 }
 
+/* Likewise, of libelf's. */
+Elf *elf_begin(int fd, Elf_Cmd cmd, Elf *ref)
+{
+	Elf *(*begin)(int, Elf_Cmd, Elf *) = NULL;
+
+	*(void **)&begin = dlsym(RTLD_NEXT, "elf_begin");
+	begun++;
+	return begin(fd, cmd, ref);
+}
+
 static int make_files(void **state)
 {
 	(void)state;
 	scratch_folder(folder, "modules");
 	must("cd %s && echo 'int one(void) { return 1; } int two(void) { return 2; }' >lib.c && "
-	     "gcc -shared -fPIC -o lib.so lib.c && " NM "lib.so >names",
+	     "gcc -shared -fPIC -o lib.so lib.c && " NM "lib.so >names && cp lib.so guest.so && "
+	     "printf '\\376\\376' | dd of=guest.so bs=1 seek=18 conv=notrunc status=none",
 	     folder);
 	return 0;
 }
@@ -78,16 +92,21 @@ struct world {
 };
 
 /* A process maps the file. */
-static void map(struct world *w)
+static void map_file(struct world *w, const char *name)
 {
 	char path[96];
 
-	snprintf(path, sizeof(path), "%s/lib.so", folder);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	w->object = mapfile(&w->t, path, 0);
 	assert_non_null(w->object);
 	w->t.objects.queue = NULL; /* as if its table had been built */
 	w->object->in_queue = false;
 	object_set_state(&w->t.objects, w->object, OBJECT_READY);
+}
+
+static void map(struct world *w)
+{
+	map_file(w, "lib.so");
 }
 
 static struct world *world_new(void)
@@ -215,12 +234,36 @@ static void test_asks(void **state)
 	world_free(w);
 }
 
+/* That a file cannot be read, here one of another machine, is found once, not for each name. */
+static void test_other_machine(void **state)
+{
+	struct world *w = world_new();
+	struct symbol_module *m;
+	unsigned int before;
+	uint64_t start;
+	bool guessed;
+
+	(void)state;
+	map_file(w, "guest.so");
+	assert_int_equal(get(w, &m), 0);
+	assert_false(module_has_symbols(m));
+	assert_string_equal(modules_find(w->modules, m, w->object, 16, &start, &guessed),
+			    "guest.so+0x10");
+	before = begun;
+	assert_true(before > 0);
+	for (uint64_t vaddr = 0; vaddr < 3; vaddr++)
+		assert_non_null(modules_find(w->modules, m, w->object, vaddr, &start, &guessed));
+	assert_int_equal(begun, before);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_asks),
+		cmocka_unit_test(test_other_machine),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, scratch_remove);
