@@ -420,12 +420,13 @@ int modules_get(struct modules *all, const struct object *object, pid_t pid,
 {
 	uint64_t id = object_id(object);
 	struct symbol_module *m;
-	bool rested;
+	bool rested, closed;
 
 	HASH_FIND(hh, all->table, &id, sizeof(id), m);
 	rested = m && m->symtab && symtab_rests(m->symtab);
+	closed = !m || rested || (!m->symtab && m->fd < 0);
 	*out = m;
-	if ((!m || rested) && !object_is_open(all->tracker, object))
+	if (closed && !object_is_open(all->tracker, object))
 		return -EAGAIN;
 	if (rested && !module_wake(all, m, object, pid)) {
 		module_drop(all, m);

@@ -257,6 +257,24 @@ static void test_other_machine(void **state)
 	world_free(w);
 }
 
+/* A closed file without symbols may be another one, too. */
+static void test_without_symbols(void **state)
+{
+	struct world *w = world_new();
+	struct symbol_module *m;
+
+	(void)state;
+	map_file(w, "guest.so");
+	assert_int_equal(get(w, &m), 0);
+	assert_false(module_has_symbols(m));
+	rest(w);
+	look_up_early(w);
+	map_file(w, "guest.so");
+	assert_int_equal(get(w, &m), 0);
+	assert_false(module_has_symbols(m));
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +282,7 @@ int main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_asks),
 		cmocka_unit_test(test_other_machine),
+		cmocka_unit_test(test_without_symbols),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, scratch_remove);
