@@ -58,8 +58,10 @@ static int make_files(void **state)
 {
 	(void)state;
 	scratch_folder(folder, "modules");
-	must("cd %s && echo 'int one(void) { return 1; } int two(void) { return 2; }' >lib.c && "
-	     "gcc -shared -fPIC -o lib.so lib.c && " NM "lib.so >names && cp lib.so guest.so && "
+	must("cd %s && echo 'int one(void) { return 1; } int two(void) { return 2; } "
+	     "static int three(void) { return 3; } int (*four)(void) = three;' >lib.c && "
+	     "gcc -shared -fPIC -o lib.so lib.c && " NM
+	     "lib.so >names && strip -o bare.so lib.so && cp lib.so guest.so && "
 	     "printf '\\376\\376' | dd of=guest.so bs=1 seek=18 conv=notrunc status=none",
 	     folder);
 	return 0;
@@ -275,6 +277,40 @@ static void test_without_symbols(void **state)
 	world_free(w);
 }
 
+static uint64_t function_start(struct world *w, const char *name)
+{
+	struct symbol_module *m;
+	uint64_t start;
+	bool guessed;
+
+	assert_int_equal(get(w, &m), 0);
+	assert_non_null(
+		modules_find(w->modules, m, w->object, address(name) + 1, &start, &guessed));
+	return start;
+}
+
+/* One of too many files: it is closed while it is mapped. Only of a copy it has no other one. */
+static void test_functions(void **state)
+{
+	struct symbol_module *m;
+	struct world *w;
+
+	(void)state;
+	for (int copied = 0; copied < 2; copied++) {
+		w = world_new();
+		map_file(w, "bare.so");
+		w->object->copied = copied;
+		w->t.objects.copied = copied ? w->object->key.size : 0;
+		assert_int_equal(get(w, &m), 0);
+		object_close(&w->t.objects, w->object);
+		w->object->copied = false;
+		assert_int_equal(function_start(w, "three"), address("three") + copied);
+		map_file(w, "bare.so");
+		assert_int_equal(function_start(w, "three"), address("three"));
+		world_free(w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_asks),
 		cmocka_unit_test(test_other_machine),
 		cmocka_unit_test(test_without_symbols),
+		cmocka_unit_test(test_functions),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, scratch_remove);
