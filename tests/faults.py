@@ -236,6 +236,7 @@ BPF = [
           "return ANSWER_NS;"),
     Fault("helper-patient", "bpf/tracker/opener.c", "return crowded ? ANSWER_BUSY_NS : ANSWER_NS;",
           "return ANSWER_BUSY_NS;"),
+    Fault("disowned-key", "bpf/tracker/object.c", "\tobject_unkey(os, o);\n}", "}"),
     Fault("pid-ended", "bpf/tracker/procstat.c", "poll(&wait, 1, 0) > 0;", "poll(&wait, 1, 0) < 0;"),
     Fault("tag-of-nothing", "bpf/prog/vma.bpf.h",
           "return tag == VMA_ANONYMOUS;", "return 1;"),

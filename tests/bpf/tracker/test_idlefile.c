@@ -273,6 +273,27 @@ static void test_pinned(void **state)
 	world_free(w);
 }
 
+/* One that is closed while it is mapped, and whose numbers another file has when it is opened. */
+static void test_disowned(void **state)
+{
+	struct world *w = world_new("id1");
+	struct object *o = map(w), *other;
+
+	(void)state;
+	built(w, o);
+	object_close(&w->t.objects, o);
+	overwrite(w, "id2");
+	other = map(w);
+	assert_ptr_not_equal(other, o);
+	built(w, other);
+	assert_int_equal(HASH_COUNT(w->t.objects.all), 2);
+	assert_int_equal(HASH_CNT(key_hh, w->t.objects.by_key), 1);
+	assert_int_equal(HASH_CNT(file_hh, w->t.objects.by_file), 1);
+	assert_ptr_equal(object_by_id(&w->t.objects, o->id), o);
+	assert_ptr_equal(map(w), other);
+	world_free(w);
+}
+
 /* Of many ids those that are mapped; what is pinned, or not known, is not. */
 static void test_mapped(void **state)
 {
@@ -304,7 +325,7 @@ int main(void)
 		cmocka_unit_test(test_closes),	   cmocka_unit_test(test_comes_back),
 		cmocka_unit_test(test_other_file), cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_queued),	   cmocka_unit_test(test_pinned),
-		cmocka_unit_test(test_mapped),
+		cmocka_unit_test(test_disowned),   cmocka_unit_test(test_mapped),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, scratch_remove);
