@@ -272,6 +272,7 @@ static void test_ended(void **state)
 	pid_t pid = child_of(0, 10);
 	const struct tracker_exec of = {.pid = pid};
 	char path[64];
+	uint64_t version;
 	FILE *file;
 
 	(void)state;
@@ -289,9 +290,11 @@ static void test_ended(void **state)
 		jit_find(jit, &of, 0x1000);
 	}
 	assert_string_equal(jit_find(jit, &of, 0x1000), "alpha");
+	version = jit_version(jit, &of);
 	child_end(pid);
 	jit_age(jit);
 	assert_string_equal(jit_find(jit, &of, 0x1000), JIT_REWRITTEN);
+	assert_true(jit_version(jit, &of) != version); /* stacks with that name are named again */
 }
 
 /* One that was not keeps its names. */
