@@ -457,6 +457,7 @@ TUI = [
     Fault("modules-own-file", "tui/symbolize/modules.c",
           "object_fd(object) >= 0 ? object_fd(object) : m->fd;", "object_fd(object);"),
     Fault("jit-ended-named", "tui/symbolize/jit.c", "(ended && !p->unread))", "false)"),
+    Fault("setup-kept", "tui/app/setup.c", "!own || columns[i].keep ||", "!own ||"),
     Fault("lines-order", "tui/symbolize/inline_cache.c",
           "&calls->frames[calls->count - 1 - i];", "&calls->frames[i];"),
     Fault("hits-full", "tui/collect/stack_ring.c",

@@ -556,6 +556,10 @@ static void unknown_columns_are_told(void **state)
 		assert_non_null(strstr(told, " has no column 'nope' that can be hidden"));
 		hide[0] = '\0';
 	}
+	strcpy(t->ui->config.hide[VIEW_TREE], "TOTAL%"); /* always shown */
+	setup_check(t->ui, keep_warning, told);
+	assert_non_null(strstr(told, " has no column 'TOTAL%' that can be hidden"));
+	t->ui->config.hide[VIEW_TREE][0] = '\0';
 	/* Only the last table of Unwind has this one. */
 	config_hide(&t->ui->config, VIEW_UNWIND, "AT", true);
 	told[0] = '\0';
