@@ -7,6 +7,7 @@ its place, alike but for its contents, is not taken for it. All the time restles
 source lines: files must be closed even if the inliner is never idle.
 
 Covers: bpf/tracker/idlefile.c bpf/tracker/object.c tui/symbolize/modules.c tui/symbolize/inline_worker.c tui/symbolize/jit.c
+Covers: tui/symbolize/resolver.c tui/collect/stackcache.c
 """
 
 import collections

@@ -229,8 +229,8 @@ static void test_behind(void **state)
 		ask(w, "text0", 0, true);
 	turn(w);
 	assert_true(signal_some(SIGCONT, 1) == 1);
-	/* Two are answered by the one that goes on, and then all but those that the others began.
-	 */
+	/* The helper that goes on answers its own two, and after a while the second questions of
+	 * the others. */
 	wait_for(w, OPENHELPERS + 2);
 	w->passed = SECOND / 2;
 	wait_for(w, OPENHELPERS + 2 + OPENHELPERS - 1);
