@@ -95,7 +95,11 @@ static void write_head(FILE *to, const struct profile_health *health)
 	fprintf(to, "%.1f a second; ", seconds > 0 ? (double)health->samples / seconds : 0);
 	write_losses(to, health);
 	write_ticks(to, health);
-	if (health->filtering)
+	if (health->filtering && !health->nattached && health->samples)
+		fprintf(to,
+			"the chosen processes have ended, %" PRIu64 " samples of others left out\n",
+			profile_unattached(health));
+	else if (health->filtering)
 		fprintf(to, "%u processes chosen, %" PRIu64 " samples of others left out\n",
 			health->nattached, profile_unattached(health));
 	if (health->outside)

@@ -206,6 +206,36 @@ static uint64_t assert_line(const char *line, size_t length)
 	return value;
 }
 
+/* After a COMMAND none of its processes is left, though their samples are in the report. */
+static void test_chosen(void **state)
+{
+	struct profile_health health = {
+		.elapsed = NS, .samples = 5, .filtered = 7, .filtering = true};
+	const struct report plain = {0};
+	struct profile *p = profile_new(10, 100);
+	uint32_t proc = feed_proc(p, 10, 1, "cc", true);
+	struct profile_cell cells[] = {
+		cell(proc, feed_names(p, false, "main"), PROFILE_NO_STACK, 5)};
+	char *text;
+
+	(void)state;
+	assert_int_equal(profile_commit(p, cells, 1, &health), 0);
+	text = report(p, &plain);
+	assert_has(text, "\nthe chosen processes have ended, 7 samples of others left out\n");
+	free(text);
+	health.nattached = 2;
+	assert_int_equal(profile_commit(p, cells, 1, &health), 0);
+	text = report(p, &plain);
+	assert_has(text, "\n2 processes chosen, 7 samples of others left out\n");
+	free(text);
+	health = (struct profile_health){.elapsed = NS, .filtered = 7, .filtering = true};
+	assert_int_equal(profile_commit(p, cells, 0, &health), 0);
+	text = report(p, &plain);
+	assert_has(text, "\n0 processes chosen, 7 samples of others left out\n");
+	free(text);
+	profile_free(p);
+}
+
 static const char *const hostile[] = {"a;b",
 				      "a\nb 7\nc",
 				      "\033[2J\033]0;title\007",
@@ -428,9 +458,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_folded),	      cmocka_unit_test(test_text),
-		cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_folded_merges),
-		cmocka_unit_test(test_closed_pipe),   cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_frame),	      cmocka_unit_test(test_label),
+		cmocka_unit_test(test_chosen),	      cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_folded_merges), cmocka_unit_test(test_closed_pipe),
+		cmocka_unit_test(test_messages),      cmocka_unit_test(test_frame),
+		cmocka_unit_test(test_label),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
