@@ -295,13 +295,15 @@ bool selection_draw(const struct ui *ui, struct grid *g, int row)
 			 f->negated ? "hides" : "keeps", what, clears);
 	else
 		snprintf(text, sizeof(text), "has no effect in this view. %s", clears);
-	width = grid_width(g, text);
 	col = grid_put(g, row, 0, g->cols, ROLE_DIM, " Filter: ");
 	/* The filter itself matters more than the words about it. */
-	room = g->cols - col;
-	if (grid_width(g, f->text) + 2 + width <= room)
+	room = g->cols - col - grid_width(g, f->text) - 2;
+	if (!what && grid_width(g, text) > room)
+		snprintf(text, sizeof(text), "no effect here");
+	width = grid_width(g, text);
+	if (width <= room)
 		grid_put(g, row, g->cols - width, width, ROLE_DIM, text);
-	grid_put(g, row, col, room, ROLE_MATCH, f->text);
+	grid_put(g, row, col, g->cols - col, ROLE_MATCH, f->text);
 	return true;
 }
 

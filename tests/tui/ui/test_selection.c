@@ -310,6 +310,12 @@ static void other_views_are_filtered(void **state)
 	assert_hides(t, "4121");
 	press(t, "6");
 	assert_shows(t, "has no effect in this view");
+	grid_resize(t->g, 15, 60);
+	assert_shows(t, "no effect here");
+	filter(t, "!comm:nginx|a-name-that-leaves-no-room-for-words");
+	assert_hides(t, "no effect here");
+	assert_shows(t, "leaves-no-room-for-words");
+	grid_resize(t->g, 30, 100);
 }
 
 /* Samples of a file that `w` would write now. */
