@@ -170,6 +170,17 @@ static uint32_t slices_until(const struct session *s, uint64_t time)
 	return (uint32_t)SEARCH(session_slices(s), i, session_time(s, (uint32_t)i) <= time);
 }
 
+/* The same, or one more if the next slice ends closer to that time: refreshes come a little late,
+ * so that the third one of a second each ends after 3 s. */
+static uint32_t slices_nearest(const struct session *s, uint64_t time)
+{
+	uint32_t n = slices_until(s, time);
+
+	if (!n || n == session_slices(s))
+		return n;
+	return n + (session_time(s, n) - time < time - session_time(s, n - 1));
+}
+
 /* --- the thread ------------------------------------------------------------------------------ */
 
 static uint32_t jump_target(const struct player *r, const struct player_jump *jump)
@@ -181,7 +192,7 @@ static uint32_t jump_target(const struct player *r, const struct player_jump *ju
 		to = here > to ? here - to : 0;
 	else if (jump->relative)
 		to = here + to;
-	return slices_until(r->session, to);
+	return slices_nearest(r->session, to);
 }
 
 /* The slice to go to, by the requests. */

@@ -298,13 +298,17 @@ static void jumps_as_played(int border)
 		assert_string_equal(strchr(text, '\n'), strchr(total[places[i]], '\n'));
 		free(text);
 	}
-	/* Slices of a second each, and half a second for what they are off by. */
+	/* Slices of a second each, off by a little: a jump goes to the end that is nearest. */
 	source_post(source, SOURCE_STEP, "-5");
 	comes_to(p, s, 50);
-	source_post(source, SOURCE_JUMP, "-9.5");
+	source_post(source, SOURCE_JUMP, "-10");
 	comes_to(p, s, 40);
-	source_post(source, SOURCE_JUMP, "+5.5");
+	source_post(source, SOURCE_JUMP, "+5");
 	comes_to(p, s, 45);
+	source_post(source, SOURCE_JUMP, "-9.6");
+	comes_to(p, s, 35);
+	source_post(source, SOURCE_JUMP, "+4.6");
+	comes_to(p, s, 40);
 	source_post(source, SOURCE_JUMP, "-1000");
 	comes_to(p, s, 0);
 	source_free(source);
