@@ -55,6 +55,7 @@ test    ld.lld                             lld                 lld              
 test    musl-gcc                           musl-tools          musl-gcc               musl         none                  none
 test    rustc                              rustc               rust                   rust         rust                  rust
 test    go                                 golang-go           golang                 go           go                    go
+test    ?valgrind                          valgrind            valgrind               valgrind     valgrind              valgrind
 kernels qemu-system-x86_64                 qemu-system-x86     qemu-system-x86-core   qemu-system-x86 qemu-x86           qemu-system-x86_64
 kernels static-busybox                     busybox-static      busybox                busybox      busybox-static        busybox-static
 kernels cpio                               cpio                cpio                   cpio         cpio                  cpio
@@ -196,7 +197,7 @@ if [ "$verb" = list ]; then
 fi
 [ -s "$probe_list" ] || exit 0
 
-echo "stacktop: missing: $(tr '\n' ' ' <"$probe_list")" >&2
+echo "stacktop: missing: $(sed "s/^?//" "$probe_list" | tr "\n" " ")" >&2
 install=$(install_command "$mgr")
 if [ -z "$install" ]; then
     echo "stacktop: no known package manager; on Debian these are in: $need" >&2
