@@ -4,7 +4,10 @@
 
 /*
  * Why a walk ended. One list for the BPF program, the host and the screen, which shows the text in
- * brackets below a broken stack. WALK_BOTTOM is the only complete end.
+ * brackets below a broken stack. Complete are WALK_BOTTOM, an outermost frame that CFI or the code
+ * itself shows to be one, and WALK_BOTTOM_FP, where only a zero frame pointer says so.
+ * WALK_GUESSED: it came to an outermost frame, but a frame pointer was followed that may not have
+ * been that of its frame, so that callers may be missing between.
  */
 #define WALK_REASONS(X)                                                                            \
 	X(WALK_CONTINUE, "walk goes on")                                                           \
@@ -22,7 +25,9 @@
 	X(WALK_DEPTH, "too deep")                                                                  \
 	X(WALK_32_BIT, "32-bit process")                                                           \
 	X(WALK_NO_REGISTERS, "user registers not available")                                       \
-	X(WALK_CHANGED, "mapping has just changed")
+	X(WALK_CHANGED, "mapping has just changed")                                                \
+	X(WALK_BOTTOM_FP, "reached bottom by frame pointers")                                      \
+	X(WALK_GUESSED, "guessed")
 
 enum walk_reason {
 #define X(name, text) name,
@@ -30,5 +35,10 @@ enum walk_reason {
 #undef X
 		WALK_REASON_COUNT
 };
+
+static inline int walk_is_complete(unsigned int reason)
+{
+	return reason == WALK_BOTTOM || reason == WALK_BOTTOM_FP;
+}
 
 #endif

@@ -27,8 +27,10 @@
  *		note what the step uses, to be shown: `mapped` and `map` (the entry of the pc),
  *		`cfa`, `ra_at` and `fp_at` (addresses of the caller's pc and FP); the row in force
  *		at addr, which is word number `word`; unless defined, nothing
- *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_FRAME_POINTER(w, reason),
- *	WALK_WIDE(w, index), WALK_COVERED(w, addr), WALK_SWITCH(w, cfa), WALK_AFTER_CALL(w, addr)
+ *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_BARE(w), WALK_FRAME_POINTER(w, reason),
+ *	WALK_WIDE(w, index), WALK_RULE_AT(w, addr), WALK_SWITCH(w, cfa), WALK_AFTER_CALL(w, addr),
+ *	WALK_EDGE(w), WALK_EDGE_SOME(w), WALK_SCAN(w), WALK_SCAN_SOME(w),
+ *	WALK_LISTED(w, addr), WALK_TRY_CALL(w)
  *		call the function of that name; unless defined, directly. BPF defines them as global
  *		functions, which the verifier checks once, apart from their callers
  *
@@ -56,11 +58,20 @@
 #ifndef WALK_REFILL
 #define WALK_REFILL	   walk_refill
 #define WALK_SEARCH_MAP	   walk_search_map
+#define WALK_BARE	   walk_bare
 #define WALK_FRAME_POINTER walk_frame_pointer
 #define WALK_WIDE	   walk_wide
-#define WALK_COVERED	   walk_covered
+#define WALK_RULE_AT	   walk_rule_at
 #define WALK_SWITCH	   walk_switch
+#define WALK_EDGE	   walk_edge
+#define WALK_EDGE_SOME	   walk_edge_some
+#define WALK_LISTED	   walk_search_map
+#define WALK_SCAN	   walk_scan
+#define WALK_SCAN_SOME	   walk_scan_some
+#define WALK_TRY_CALL	   walk_try_call
 #endif
+
+#include "unwind/lookup.h"
 
 static __always_inline void walk_mix(struct walk *w, __u64 value)
 {
@@ -81,221 +92,12 @@ static __always_inline void walk_begin(struct walk *w, int exact)
 	w->fp_chain = 0;
 	w->switches = 0;
 	w->own = 0;
+	w->guessed = 0;
 	w->map.start = 1;
 	w->map.end = 0;
 	w->changed = 0;
 	w->window_size = 0;
 	w->window_next = WALK_WINDOW_MIN;
-}
-
-/* Drops the entry that was found last: something else is mapped there now. */
-static __always_inline void walk_distrust(struct walk *w)
-{
-	w->map.start = 1;
-	w->map.end = 0;
-	w->changed = 1;
-}
-
-/* Reads the window from addr on: as much as planned, else to the end of the page, else one word. */
-static __always_inline int walk_refill(struct walk *w, __u64 addr)
-{
-	__u64 size = w->window_next, room = w->window_top - addr;
-	__u64 page = 4096 - (addr & 4095);
-
-	if (room < size)
-		size = room < 8 ? 8 : room;
-	STEP_BARRIER(size);
-	if (size > WALK_WINDOW_MAX)
-		size = WALK_WINDOW_MAX;
-	w->window_at = addr;
-	w->window_next = size * 2 > WALK_WINDOW_MAX ? WALK_WINDOW_MAX : size * 2;
-	if (step_read_user(w, w->window, size, addr)) {
-		w->window_size = 0;
-		w->window_next = WALK_WINDOW_MIN;
-		if (size <= page || page < 8) {
-			size = 8;
-		} else {
-			size = page;
-			w->window_top = addr + page;
-		}
-		STEP_BARRIER(size);
-		if (size > WALK_WINDOW_MAX)
-			size = WALK_WINDOW_MAX;
-		if (step_read_user(w, w->window, size, addr)) {
-			size = 8;
-			if (step_read_user(w, w->window, size, addr))
-				return -1;
-		}
-	}
-	w->window_size = size;
-	return 0;
-}
-
-static __always_inline int walk_read(struct walk *w, __u64 addr, __u64 *value)
-{
-	__u64 at = addr - w->window_at;
-
-	if (w->window_size < 8 || at > w->window_size - 8) {
-		if (WALK_REFILL(w, addr))
-			return WALK_READ_FAULT;
-		at = 0;
-	}
-	STEP_BARRIER(at);
-	*value = *(const __u64 *)(w->window + (at & (WALK_WINDOW_MAX - 1)));
-	return 0;
-}
-
-/* Finds the entry that covers addr and keeps it in w->map; 0 when there is none. */
-static __always_inline int walk_search_map(struct walk *w, __u64 addr)
-{
-	const struct map_entry *entries, *e;
-	__u32 at, n, half, take;
-	int i;
-
-	w->changed = 0;
-	entries = step_map_entries();
-	n = w->list_count;
-	if (!entries || !n)
-		return 0;
-	at = w->list_at;
-	for (i = 0; i < MAP_LIST_STEPS; i++) {
-		if (n <= 1)
-			break;
-		half = n >> 1;
-		take = at + half;
-		STEP_BARRIER(take);
-		/* all ones when the middle entry starts at or below addr */
-		take = ~(__u32)((__s64)(addr - entries[take & (MAP_ENTRIES_MAX - 1)].start) >> 63);
-		at += half & take;
-		n -= half;
-	}
-	STEP_BARRIER(at);
-	e = &entries[at & (MAP_ENTRIES_MAX - 1)];
-	w->map = *e;
-	w->map_at = at;
-	if (addr < w->map.start || addr >= w->map.end)
-		return 0;
-	STEP_TOUCH(at);
-	return 1;
-}
-
-static __always_inline int walk_find_map(struct walk *w, __u64 addr)
-{
-	if (addr >= w->map.start && addr < w->map.end)
-		return 1;
-	return WALK_SEARCH_MAP(w, addr);
-}
-
-/* The rule in force at addr, inside w->map, which has rows. -1: no such shard. */
-static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr)
-{
-	__u64 granule = (addr >> GRANULE_SHIFT) - (w->map.start >> GRANULE_SHIFT);
-	__u32 offset = addr & (GRANULE_SIZE - 1);
-	__u32 rows = w->map.word + MAP_GRANULES(w->map.meta);
-	__u32 word, at, n, half, take;
-	const __u32 *words;
-	int i;
-
-	if (granule >= MAP_GRANULES(w->map.meta))
-		return ROW_END;
-	words = step_shard(w->map.word >> SHARD_SHIFT);
-	if (!words)
-		return -1;
-	at = w->map.word + (__u32)granule;
-	STEP_BARRIER(at);
-	word = words[at & SHARD_MASK];
-	/* The row before the granule's first is in force where the granule begins. */
-	at = rows + INDEX_FIRST(word) - 1;
-	n = INDEX_ROWS(word) + 1;
-	for (i = 0; i < 8; i++) {
-		if (n <= 1)
-			break;
-		half = n >> 1;
-		take = at + half;
-		STEP_BARRIER(take);
-		take = ROW_OFFSET(words[take & SHARD_MASK]);
-		take = (take - offset - 1) >> 31; /* 1 when take <= offset */
-		at += half & -take;
-		n -= half;
-	}
-	STEP_NOTE_ROW(w, addr, at);
-	STEP_BARRIER(at);
-	return ROW_RULE(words[at & SHARD_MASK]);
-}
-
-/*
- * True when a call instruction ends right before the address, which is what tells a return address
- * from any other number that points to code.
- */
-static __always_inline int walk_after_call(struct walk *w, __u64 addr)
-{
-	__u64 code;
-
-	if (addr < 8 || step_read_user(w, &code, 8, addr - 8))
-		return 0;
-	return arch_is_call(&code);
-}
-
-/* True when there is a rule for the address; w->map is then the mapping. */
-static __always_inline int walk_covered(struct walk *w, __u64 addr)
-{
-	__s64 rule;
-
-	if (!walk_find_map(w, addr) || MAP_KIND(w->map.meta) != MAP_CFI)
-		return 0;
-	rule = walk_find_rule(w, addr);
-	return rule >= 0 && RULE_KIND((__u32)rule) != ROW_END;
-}
-
-/*
- * True for a return address that no call has pushed, at the beginning of a function behind text
- * without CFI: makecontext writes __start_context there, below the function of a coroutine.
- */
-static __always_inline int walk_is_context_start(struct walk *w)
-{
-	return !w->exact && WALK_COVERED(w, w->pc) && !WALK_AFTER_CALL(w, w->pc);
-}
-
-/*
- * True where a zero frame pointer means the deepest frame, as the psABIs have it, and not a
- * register that happens to be zero: behind a chain, where the main thread's stack begins, or in
- * front of the exit of musl's threads.
- */
-static __always_inline int walk_is_deepest(struct walk *w)
-{
-	__u64 code;
-
-	if (w->known == WALK_ALL_KNOWN)
-		return 0;
-	if (w->fp_chain || !w->start_stack || w->start_stack - w->sp < WALK_START_BYTES)
-		return 1;
-	return !step_read_user(w, &code, 8, w->pc) && arch_is_thread_exit(code);
-}
-
-/*
- * True at the code that the kernel lets a signal handler return to. glibc's has CFI; musl's and
- * Go's have none. Within a chain of frame pointers, where each frame would pay for the look, only
- * at the beginning of an aligned function.
- */
-static __always_inline int walk_is_sigreturn(struct walk *w)
-{
-	__u64 code, at = w->pc;
-
-	if (w->fp_chain && at & (ARCH_FUNCTION_ALIGN - 1))
-		return 0;
-	if (w->known == WALK_ALL_KNOWN && !w->exact)
-		at -= ARCH_SIGRETURN_SIZE; /* in the system call already */
-	if (step_read_user(w, &code, 8, at))
-		return 0;
-	if (w->exact && arch_is_system_call(code)) {
-		at -= ARCH_SIGRETURN_CALL;
-		if (step_read_user(w, &code, 8, at))
-			return 0;
-	}
-	if (!arch_begins_sigreturn(code))
-		return 0;
-	return !step_read_user(w, &code, 8, at + ARCH_SIGRETURN_SIZE - 8) &&
-	       arch_ends_sigreturn(code);
 }
 
 /*
@@ -368,74 +170,7 @@ static __always_inline int walk_leave_signal(struct walk *w)
 	return walk_sigcontext(w, w->sp + SIGCONTEXT_AT);
 }
 
-/*
- * In code without CFI, a leaf that has not used the stack has its return address on top of it and
- * the frame pointer of its caller. Taken only if it leads to CFI, or if the frame of the caller
- * begins right there.
- */
-static __always_inline int walk_bare_leaf(struct walk *w)
-{
-	__u64 ra;
-
-	if (w->known != WALK_ALL_KNOWN || !w->exact || walk_read(w, w->sp, &ra) ||
-	    !WALK_AFTER_CALL(w, ra))
-		return 0;
-	if (!WALK_COVERED(w, ra - 1) && (w->fp != w->sp + 8 || !walk_find_map(w, ra - 1)))
-		return 0;
-	STEP_NOTE(w, ra_at, w->sp);
-	STEP_NOTE(w, cfa, w->sp + 8);
-	w->pc = ra;
-	w->sp += 8;
-	w->exact = 0;
-	w->known &= ARCH_CALLEE_SAVED;
-	return 1;
-}
-
-/*
- * Follows the frame pointer if it looks like one: above the stack pointer, aligned, near, leading
- * to a return address and to an older frame. The first return address of a chain must follow a
- * call. A caller with CFI may have any number in the place of a saved frame pointer.
- */
-static __always_inline int walk_frame_pointer(struct walk *w, int reason)
-{
-	__u64 fp = w->fp, caller_fp, ra;
-
-	if (walk_is_sigreturn(w))
-		return walk_sigcontext(w, w->sp + SIGCONTEXT_AT);
-	if (walk_is_context_start(w))
-		return WALK_BOTTOM;
-	/* Nothing is on the stack of ld.so's _start, which has no CFI. */
-	if (w->start_stack && w->sp == w->start_stack)
-		return WALK_BOTTOM;
-	if (!fp && walk_is_deepest(w))
-		return WALK_BOTTOM;
-	if (walk_bare_leaf(w))
-		return WALK_CONTINUE;
-	if (fp < w->sp || fp & 7 || fp - w->sp > 64ull << 20)
-		return reason;
-	if (walk_read(w, fp, &caller_fp) || walk_read(w, fp + 8, &ra))
-		return reason;
-	if (!ra && !caller_fp)
-		return w->fp_chain ? WALK_BOTTOM : reason;
-	if (!walk_find_map(w, ra - 1))
-		return reason;
-	if (caller_fp && caller_fp <= fp) {
-		if (!WALK_AFTER_CALL(w, ra) || !WALK_COVERED(w, ra - 1))
-			return reason;
-	} else if (!w->fp_chain && !WALK_AFTER_CALL(w, ra)) {
-		return reason;
-	}
-	STEP_NOTE(w, fp_at, fp);
-	STEP_NOTE(w, ra_at, fp + 8);
-	STEP_NOTE(w, cfa, fp + 16);
-	w->pc = ra;
-	w->sp = fp + 16;
-	w->fp = caller_fp;
-	w->fp_chain = 1;
-	w->exact = 0;
-	w->known = 0;
-	return WALK_CONTINUE;
-}
+#include "unwind/bare.h"
 
 /*
  * A CFA that is not above the stack pointer is right only on another stack, which CFI has found by
@@ -649,8 +384,14 @@ static __always_inline int walk_by_fp_only(struct walk *w, int reason)
 	return WALK_CONTINUE;
 }
 
-/* Appends the frame of the pc and moves w to its caller: WALK_CONTINUE, or why there is none. */
-static __always_inline int walk_step(struct walk *w)
+static __always_inline int walk_without_cfi(struct walk *w, int reason)
+{
+	int bare = WALK_BARE(w);
+
+	return bare == WALK_JUDGE ? WALK_FRAME_POINTER(w, reason) : bare;
+}
+
+static __always_inline int walk_to_caller(struct walk *w)
 {
 	__u64 addr = w->exact ? w->pc : w->pc - 1;
 	int mapped = walk_find_map(w, addr);
@@ -667,7 +408,7 @@ static __always_inline int walk_step(struct walk *w)
 	if (kind == MAP_PENDING)
 		return WALK_NO_TABLE;
 	if (kind != MAP_CFI)
-		return WALK_FRAME_POINTER(w, WALK_NO_FRAME_POINTER);
+		return walk_without_cfi(w, WALK_NO_FRAME_POINTER);
 	rule = walk_find_rule(w, addr);
 	if (rule < 0)
 		return WALK_NO_TABLE;
@@ -680,7 +421,15 @@ static __always_inline int walk_step(struct walk *w)
 		return WALK_BOTTOM;
 	if (kind == ROW_UNSUPPORTED)
 		return WALK_UNSUPPORTED;
-	return WALK_FRAME_POINTER(w, WALK_NOT_COVERED);
+	return walk_without_cfi(w, WALK_NOT_COVERED);
+}
+
+/* Appends the frame of the pc and moves w to its caller: WALK_CONTINUE, or why there is none. */
+static __always_inline int walk_step(struct walk *w)
+{
+	int reason = walk_to_caller(w);
+
+	return w->guessed && walk_is_complete(reason) ? WALK_GUESSED : reason;
 }
 
 #endif

@@ -105,8 +105,17 @@ struct walk {
 	__u32 window_next;    /* bytes to ask for next time */
 	__u32 switches;	      /* frames that were not above their callee's */
 	__u32 own;	      /* a frame is an address: the stack is of this process only */
-	__u64 start_stack;    /* the main thread's deepest frame ends here; 0: unknown */
-	__u64 window_top;     /* nothing can be read from here on; 0: not known */
+	__u32 guessed;	      /* a frame pointer was followed that may be another frame's */
+	__u32 pad;
+	__u64 scan_at, scan_end;    /* words of the stack to be searched for a return address */
+	__u64 code_start, code_end; /* of the mapping of the frame whose caller is searched */
+	__u64 code_frame;	    /* its map_entry.frame */
+	__u64 fp_ra, fp_caller;	    /* where the frame pointer leads, and the one saved there */
+	__u32 elsewhere;	    /* it leads to another stack */
+	__u32 pad2;
+	__u64 look_pc, look_sp, look_fp; /* registers further on, while it is not sure */
+	__u64 start_stack;		 /* the main thread's deepest frame ends here; 0: unknown */
+	__u64 window_top;		 /* nothing can be read from here on; 0: not known */
 	__u64 regs[DWARF_COUNT];
 	__u64 head[4]; /* a record's head, for the BPF program: sent together with the frames */
 	__u64 frames[WALK_FRAMES_MAX];

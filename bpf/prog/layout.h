@@ -230,10 +230,11 @@ struct profiler_config {
 struct profiler_stats {
 	__u64 samples; /* taken, filtered ones included, idle ones not */
 	__u64 filtered;
-	__u64 user;	/* that hit user mode */
-	__u64 walks;	/* user stacks walked */
-	__u64 complete; /* to their outermost frame */
-	__u64 frames;	/* of all walks */
+	__u64 user;	   /* that hit user mode */
+	__u64 walks;	   /* user stacks walked */
+	__u64 complete;	   /* to their outermost frame */
+	__u64 complete_fp; /* ... of these, by frame pointers alone */
+	__u64 frames;	   /* of all walks */
 	__u64 counts_full;
 	__u64 counts_busy;
 	__u64 ring_full;

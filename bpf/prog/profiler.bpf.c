@@ -204,8 +204,10 @@ __attribute__((noinline)) int sample_finish_user_stack(int reason)
 		return 0;
 	s->walks++;
 	s->frames += st->walk.nframes;
-	if (reason == WALK_BOTTOM)
+	if (walk_is_complete(reason))
 		s->complete++;
+	if (reason == WALK_BOTTOM_FP)
+		s->complete_fp++;
 	rec = (struct stack_record *)st->walk.head;
 	walk_mix(&st->walk, reason);
 	if (st->walk.own) {
@@ -420,7 +422,7 @@ static __always_inline int walk_user(struct cpu_state *st, struct bpf_perf_event
 	else if (reason == WALK_CONTINUE)
 		reason = walk_all(!user_mode && regs_in_sigreturn(&st->regs));
 	reason = sample_end_lists(reason);
-	if (!user_mode && w->nframes <= 1 && reason != WALK_BOTTOM && stack_has_gone(st))
+	if (!user_mode && w->nframes <= 1 && !walk_is_complete(reason) && stack_has_gone(st))
 		return 0;
 	if (!w->nframes) {
 		w->frames[0] = walk_frame(w, 0) | FRAME_EXACT;

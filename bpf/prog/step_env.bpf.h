@@ -27,9 +27,16 @@ extern const volatile struct profiler_config config;
 #define WALK_SEARCH_MAP(w, addr)      walk_search_lists(addr)
 #define WALK_FRAME_POINTER(w, reason) walk_call_frame_pointer(reason)
 #define WALK_WIDE(w, index)	      walk_call_wide(index)
-#define WALK_COVERED(w, addr)	      walk_call_covered(addr)
+#define WALK_RULE_AT(w, addr)	      walk_call_rule_at(addr)
 #define WALK_SWITCH(w, cfa)	      walk_call_switch(cfa)
 #define WALK_AFTER_CALL(w, addr)      walk_call_after_call(addr)
+#define WALK_EDGE(w)		      walk_call_edge()
+#define WALK_EDGE_SOME(w)	      walk_call_edge_some()
+#define WALK_LISTED(w, addr)	      walk_find_entry(addr)
+#define WALK_BARE(w)		      walk_call_bare()
+#define WALK_SCAN(w)		      walk_call_scan()
+#define WALK_SCAN_SOME(w)	      walk_call_scan_some()
+#define WALK_TRY_CALL(w)	      walk_call_try_call()
 
 static __always_inline long step_read_user(struct walk *w, void *to, __u64 size, __u64 from)
 {
@@ -45,9 +52,16 @@ __u64 walk_unlisted(__u64 pc, int exact);
 int walk_search_lists(__u64 addr);
 int walk_call_frame_pointer(int reason);
 int walk_call_wide(__u32 index);
-int walk_call_covered(__u64 addr);
+__u32 walk_call_rule_at(__u64 addr);
 int walk_call_switch(__u64 cfa);
 int walk_call_after_call(__u64 addr);
+int walk_call_edge(void);
+int walk_call_edge_some(void);
+int walk_find_entry(__u64 addr);
+int walk_call_bare(void);
+int walk_call_scan(void);
+int walk_call_scan_some(void);
+int walk_call_try_call(void);
 
 #include "unwind/step.h"
 

@@ -255,13 +255,13 @@ __attribute__((noinline)) __u64 walk_unlisted(__u64 pc, int exact)
 	return FRAME_ADDRESS(pc);
 }
 
-__attribute__((noinline)) int walk_call_covered(__u64 addr)
+__attribute__((noinline)) __u32 walk_call_rule_at(__u64 addr)
 {
 	struct cpu_state *st = this_state();
 
 	if (!st)
-		return 0;
-	return walk_covered(&st->walk, addr);
+		return RULE(ROW_END, 0);
+	return walk_rule_at(&st->walk, addr);
 }
 
 __attribute__((noinline)) int walk_call_after_call(__u64 addr)
@@ -271,6 +271,60 @@ __attribute__((noinline)) int walk_call_after_call(__u64 addr)
 	if (!st)
 		return 0;
 	return walk_after_call(&st->walk, addr);
+}
+
+__attribute__((noinline)) int walk_call_edge(void)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return 0;
+	return walk_edge(&st->walk);
+}
+
+__attribute__((noinline)) int walk_call_edge_some(void)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return EDGE_NONE;
+	return walk_edge_some(&st->walk);
+}
+
+__attribute__((noinline)) int walk_call_scan_some(void)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return 0;
+	return walk_scan_some(&st->walk);
+}
+
+__attribute__((noinline)) int walk_call_scan(void)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return 0;
+	return walk_scan(&st->walk);
+}
+
+__attribute__((noinline)) int walk_call_try_call(void)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return CALL_UNSURE;
+	return walk_try_call(&st->walk);
+}
+
+__attribute__((noinline)) int walk_call_bare(void)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_NO_REGISTERS;
+	return walk_bare(&st->walk);
 }
 
 __attribute__((noinline)) int walk_call_switch(__u64 cfa)

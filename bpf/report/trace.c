@@ -201,7 +201,7 @@ static int trace_walk(struct tracer *r, bool in_sigreturn)
 	for (uint32_t i = 0; i < t->nsteps; i++)
 		t->steps[i].frame = r->walk.frames[i];
 	t->steps[t->nsteps - 1].reason = reason;
-	t->short_of = r->missed && reason != WALK_BOTTOM;
+	t->short_of = r->missed && !walk_is_complete(reason);
 	t->agrees = reason == t->capture.reason && r->walk.nframes == t->capture.nframes &&
 		    !memcmp(r->walk.frames, t->capture.frames,
 			    t->capture.nframes * sizeof(t->capture.frames[0]));

@@ -61,15 +61,25 @@ static int host_refill(struct walk *w, __u64 addr);
 static int host_search_map(struct walk *w, __u64 addr);
 static int host_frame_pointer(struct walk *w, int reason);
 static int host_wide(struct walk *w, __u32 index);
-static int host_covered(struct walk *w, __u64 addr);
+static __u32 host_rule_at(struct walk *w, __u64 addr);
 static int host_switch(struct walk *w, __u64 cfa);
+static int host_edge(struct walk *w);
+static int host_bare(struct walk *w);
+static int host_scan(struct walk *w);
 
 #define WALK_REFILL	   host_refill
 #define WALK_SEARCH_MAP	   host_search_map
 #define WALK_FRAME_POINTER host_frame_pointer
 #define WALK_WIDE	   host_wide
-#define WALK_COVERED	   host_covered
+#define WALK_RULE_AT	   host_rule_at
 #define WALK_SWITCH	   host_switch
+#define WALK_EDGE	   host_edge
+#define WALK_EDGE_SOME	   walk_edge_some
+#define WALK_LISTED	   walk_search_map
+#define WALK_BARE	   host_bare
+#define WALK_SCAN	   host_scan
+#define WALK_SCAN_SOME	   walk_scan_some
+#define WALK_TRY_CALL	   walk_try_call
 
 #include "unwind/step.h"
 
@@ -93,14 +103,29 @@ static __attribute__((noinline)) int host_wide(struct walk *w, __u32 index)
 	return walk_wide(w, index);
 }
 
-static __attribute__((noinline)) int host_covered(struct walk *w, __u64 addr)
+static __attribute__((noinline)) __u32 host_rule_at(struct walk *w, __u64 addr)
 {
-	return walk_covered(w, addr);
+	return walk_rule_at(w, addr);
 }
 
 static __attribute__((noinline)) int host_switch(struct walk *w, __u64 cfa)
 {
 	return walk_switch(w, cfa);
+}
+
+static __attribute__((noinline)) int host_edge(struct walk *w)
+{
+	return walk_edge(w);
+}
+
+static __attribute__((noinline)) int host_bare(struct walk *w)
+{
+	return walk_bare(w);
+}
+
+static __attribute__((noinline)) int host_scan(struct walk *w)
+{
+	return walk_scan(w);
 }
 
 /* Zeroed memory of a multiple of the page's size between two pages that cannot be touched. */

@@ -50,7 +50,7 @@ static int read_random(void *to, __u64 size, __u64 from)
 	uint64_t word = 0;
 
 	assert_in_range(size, 1, WALK_WINDOW_MAX);
-	assert_true(size == 8 || size == 8 * SIGCONTEXT_COUNT ||
+	assert_true(size == 8 || size == 16 || size == 8 * SIGCONTEXT_COUNT ||
 		    (at >= window && at + size <= window + WALK_WINDOW_MAX));
 	if (from >= 1ull << 47 || random64() % 16 == 0)
 		return -1;

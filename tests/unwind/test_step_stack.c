@@ -143,14 +143,19 @@ static void test_frame_pointer(void **state)
 	store(STACK + 0x6008, JIT + 0x300);
 	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, JIT + 0x300, STACK + 0x6010, 0);
-	check_end(w, WALK_BOTTOM);
+	fake.text[JIT - TEXT + 0x300 - 5] = 0xe8;
+	w->start_stack = STACK + 0x6010 + 120;
+	assert_int_equal(w->guessed, 1); /* frames larger than what is searched */
+	w->guessed = 0;
+	check_end(w, WALK_BOTTOM_FP);
 	/* Or it has one, to a frame of two zeroes, which alone could be any empty memory. */
 	w = begin_jit(FP);
 	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	store(STACK + 0x5000, 0);
 	store(STACK + 0x5008, 0);
 	w->pc = JIT + 0x200;
-	check_end(w, WALK_BOTTOM);
+	w->guessed = 0;
+	check_end(w, WALK_BOTTOM_FP);
 	w = begin_jit(FP);
 	store(FP, 0);
 	store(FP + 8, 0);
@@ -248,14 +253,19 @@ static void test_deepest(void **state)
 	struct walk *w;
 
 	(void)state;
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 7; i++) {
 		begin_jit(0);
 		w = begin(JIT + 0x100, SP, 0, 0);
 		w->known = 0;
-		w->fp_chain = i == 0;
+		w->fp_chain = i == 5 || i == 6;
 		w->start_stack = i == 1 ? 0 : i == 2 ? SP + 120 : SP + 128;
+		/* nothing can be read above this page, where a chain may end */
+		fake.holes[0] =
+			(struct range){(SP | 4095) + 1 - (i == 5 ? 4096 : 0), i > 3 ? 8 : 0, 0};
 		memcpy(fake.text + (JIT - TEXT) + 0x100, end, i == 3 ? 8 : 7);
-		check_end(w, i == 4 ? WALK_NO_FRAME_POINTER : WALK_BOTTOM);
+		check_end(w, i == 3			  ? WALK_BOTTOM
+			     : i == 1 || i == 2 || i == 5 ? WALK_BOTTOM_FP
+							  : WALK_NO_FRAME_POINTER);
 		fake.text[JIT - TEXT + 0x107] = 0x90;
 	}
 	/* At the main thread's start nothing has been pushed, whatever RBP is. */

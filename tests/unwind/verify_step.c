@@ -117,9 +117,9 @@ static struct answer ours_next(struct walk *w)
 	struct answer a = {.fp_known = true};
 
 	a.reason = walk_step(w);
-	a.verdict = a.reason == WALK_CONTINUE ? STEPPED
-		    : a.reason == WALK_BOTTOM ? OUTERMOST
-					      : NOTHING;
+	a.verdict = a.reason == WALK_CONTINUE	 ? STEPPED
+		    : walk_is_complete(a.reason) ? OUTERMOST
+						 : NOTHING;
 	a.pc = w->pc;
 	a.sp = w->sp;
 	a.fp = w->fp;

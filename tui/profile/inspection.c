@@ -87,7 +87,7 @@ void inspection_compare(const struct inspection *i, uint32_t *first, char *to, s
 		n++;
 	*first = n;
 	/* Of what is captured. */
-	if (n == t->nsteps && !t->short_of && t->capture.reason != WALK_BOTTOM) {
+	if (n == t->nsteps && !t->short_of && !walk_is_complete(t->capture.reason)) {
 		if (t->nfp > n)
 			snprintf(to, size,
 				 "Frame pointers alone show what is above, and then %u more, which "

@@ -51,6 +51,12 @@ static const struct cause ends[WALK_REASON_COUNT] = {
 	    "--check says what this kernel lacks"),
 	END(WALK_CHANGED, "something else was mapped there a moment before",
 	    "passes within a second, unless the program maps code all the time"),
+	END(WALK_BOTTOM_FP, "the stack is complete, as far as a frame pointer of zero can tell",
+	    ""),
+	END(WALK_GUESSED,
+	    "it reached an outermost function, but in code without CFI the frame pointer may have "
+	    "been that of a caller further out",
+	    "java: -XX:+PreserveFramePointer; else -fno-omit-frame-pointer, or CFI for this code"),
 };
 
 static const struct cause others[] = {

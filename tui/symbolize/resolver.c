@@ -291,7 +291,7 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 	modules_bound(r->modules);
 	if (n > WALK_FRAMES_MAX)
 		n = WALK_FRAMES_MAX;
-	if (rec->reason != WALK_BOTTOM)
+	if (!walk_is_complete(rec->reason))
 		r->frames[count++] = end_name(reasons_end(rec->reason)->name);
 	r->nplaces = 0;
 	while (n--) {
@@ -303,7 +303,7 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 		r->places[r->nplaces++] = r->frames[count].site;
 		count = add_inlined(r, calls, count, n);
 	}
-	return intern(r, count, false, rec->reason == WALK_BOTTOM);
+	return intern(r, count, false, walk_is_complete(rec->reason));
 }
 
 void resolver_seen(struct resolver *r, const struct stack_record *rec)

@@ -110,7 +110,7 @@ static void draw_title(const struct inspector *i, const struct trace *t, struct 
 		 c->user_mode ? "user" : "kernel", c->cpu);
 	for (int n = 0; n < 5 && grid_width(g, pieces[n]) <= room - col; n++)
 		col += grid_put(g, row, col, room - col, n > 1 ? ROLE_TEXT : ROLE_TITLE, pieces[n]);
-	grid_printf(g, row, col, g->cols - col, c->reason == WALK_BOTTOM ? ROLE_OK : ROLE_BROKEN,
+	grid_printf(g, row, col, g->cols - col, walk_is_complete(c->reason) ? ROLE_OK : ROLE_BROKEN,
 		    "  %s", end);
 }
 
@@ -133,7 +133,7 @@ static void draw_frames(const struct ui *ui, struct inspector *i, const struct t
 
 		if (at >= t->nsteps)
 			break;
-		if (t->steps[at].reason != WALK_CONTINUE && t->steps[at].reason != WALK_BOTTOM)
+		if (t->steps[at].reason != WALK_CONTINUE && !walk_is_complete(t->steps[at].reason))
 			role = ROLE_BROKEN;
 		if (search_matches(ui, f->name))
 			role = ROLE_MATCH;

@@ -32,6 +32,79 @@ static inline __attribute__((always_inline)) int arch_is_call(const __u64 *code)
 	       (*code >> 8 & 0x7ffff) == 0x514ff;
 }
 
+/* Where a call that ends at the address leads, if it is E8 rel32; else 0. */
+static inline __attribute__((always_inline)) __u64 arch_call_target(__u64 code, __u64 end)
+{
+	return (code >> 24 & 0xff) == 0xe8 ? end + (__u64)(__s64)(__s32)(code >> 32) : 0;
+}
+
+/*
+ * True when the frame pointer is made zero, by `xor` or `sub` with itself, right before the call
+ * with which the 8 bytes end: of E8 rel32, or FF /2 with a register.
+ */
+static inline __attribute__((always_inline)) int arch_clears_fp(__u64 code)
+{
+	__u32 near = code >> 8 & 0xffff, indirect = code >> 32 & 0xffff;
+
+	if ((code >> 24 & 0xff) == 0xe8)
+		return near == 0xed31 || near == 0xed29;
+	return (code >> 48 & 0xf8ff) == 0xd0ff && (indirect == 0xed31 || indirect == 0xed29);
+}
+
+/* --- the edges of a function ----------------------------------------------------------------- */
+
+/* True for `mov %rsp, %rbp` in both encodings. */
+static inline __attribute__((always_inline)) int arch_sets_fp(__u64 code)
+{
+	return (code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48;
+}
+
+/* True for `push %rbp; mov %rsp, %rbp`, also behind endbr64. */
+static inline __attribute__((always_inline)) int arch_begins_frame(__u64 code)
+{
+	if ((code & 0xffffffff) == 0xfa1e0ff3)
+		code >>= 32;
+	return (code & 0xff) == 0x55 && arch_sets_fp(code >> 8);
+}
+
+/* True when the 8 bytes end with `push %rbp`. */
+static inline __attribute__((always_inline)) int arch_is_behind_push_fp(__u64 code)
+{
+	return code >> 56 == 0x55;
+}
+
+/* One instruction of an epilogue: its length, what it adds to SP, and what else it does. */
+#define ARCH_EPILOGUE_RETURN		    1u
+#define ARCH_EPILOGUE_LEAVE		    2u /* SP = FP, then pops FP */
+#define ARCH_EPILOGUE_POP_FP		    4u
+#define ARCH_EPILOGUE_LENGTH(s)		    ((s) >> 4 & 15u)
+#define ARCH_EPILOGUE_MOVES(s)		    ((s) >> 8)
+#define ARCH_EPILOGUE(length, moves, flags) ((__u32)(moves) << 8 | (length) << 4 | (flags))
+
+/* 0: none of ret, leave, pop, `add $n, %rsp`, vzeroupper. */
+static inline __attribute__((always_inline)) __u32 arch_epilogue(__u64 code)
+{
+	__u32 first = code & 0xff;
+
+	if (first == 0xc3 || (code & 0xffff) == 0xc3f3 || first == 0xc2)
+		return ARCH_EPILOGUE_RETURN;
+	if (first == 0xc9)
+		return ARCH_EPILOGUE(1u, 8, ARCH_EPILOGUE_LEAVE);
+	if (first == 0x5d)
+		return ARCH_EPILOGUE(1u, 8, ARCH_EPILOGUE_POP_FP);
+	if ((first & 0xf8) == 0x58 && first != 0x5c)
+		return ARCH_EPILOGUE(1u, 8, 0);
+	if ((code & 0xf8ff) == 0x5841)
+		return ARCH_EPILOGUE(2u, 8, 0);
+	if ((code & 0xffffff) == 0xc48348 && !(code >> 31 & 1))
+		return ARCH_EPILOGUE(4u, code >> 24 & 0xff, 0);
+	if ((code & 0xffffff) == 0xc48148 && !(code >> 40 & 0xffff))
+		return ARCH_EPILOGUE(7u, code >> 24 & 0xffff, 0);
+	if ((code & 0xffffff) == 0x77f8c5)
+		return ARCH_EPILOGUE(3u, 0, 0);
+	return 0;
+}
+
 /* --- the return from a signal handler: `mov $15, %rax; syscall` ------------------------------ */
 
 #define ARCH_SIGRETURN_SIZE 9

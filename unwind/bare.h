@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_UNWIND_BARE_H
+#define STACKTOP_UNWIND_BARE_H
+
+/*
+ * The step from code without CFI: made at run time, or of a file that has none at this place. A
+ * part of unwind/step.h, which describes the seam.
+ *
+ * All that there is is a frame pointer, which is the caller's own or that of a frame further out
+ * if the function leaves the register alone. Followed there it would skip the frames between. So
+ * what lies between SP and FP is searched for a return address: without one, no frame can be there.
+ */
+
+#include "unwind/lookup.h"
+
+#define WALK_SCAN_TURNS	    16 /* 512 bytes of a frame are searched */
+#define WALK_SCAN_WORDS	    4
+#define WALK_CANDIDATES	    3	  /* return addresses of one frame that are judged */
+#define WALK_TRIES	    4	  /* frames from there to the one that has the frame pointer */
+#define WALK_FUNCTION_BYTES 65536 /* from its start; more is hardly a single function */
+#define WALK_EPILOGUE_STEPS 10
+#define WALK_FP_DISTANCE    (64ull << 20) /* from the stack pointer */
+
+/*
+ * True for a return address that no call has pushed, at the beginning of a function behind text
+ * without CFI: makecontext writes __start_context there, below the function of a coroutine.
+ */
+static __always_inline int walk_is_context_start(struct walk *w)
+{
+	return !w->exact && walk_covered(w, w->pc) && !WALK_AFTER_CALL(w, w->pc);
+}
+
+/*
+ * True at the code that the kernel lets a signal handler return to. glibc's has CFI; musl's and
+ * Go's have none. Within a chain of frame pointers, where each frame would pay for the look, only
+ * at the beginning of an aligned function.
+ */
+static __always_inline int walk_is_sigreturn(struct walk *w)
+{
+	__u64 code, at = w->pc;
+
+	if (w->fp_chain && at & (ARCH_FUNCTION_ALIGN - 1))
+		return 0;
+	if (w->known == WALK_ALL_KNOWN && !w->exact)
+		at -= ARCH_SIGRETURN_SIZE; /* in the system call already */
+	if (step_read_user(w, &code, 8, at))
+		return 0;
+	if (w->exact && arch_is_system_call(code)) {
+		at -= ARCH_SIGRETURN_CALL;
+		if (step_read_user(w, &code, 8, at))
+			return 0;
+	}
+	if (!arch_begins_sigreturn(code))
+		return 0;
+	return !step_read_user(w, &code, 8, at + ARCH_SIGRETURN_SIZE - 8) &&
+	       arch_ends_sigreturn(code);
+}
+
+/* --- the deepest frame ----------------------------------------------------------------------- */
+
+/*
+ * True for a frame that says itself that it is the deepest: its return address was written there
+ * and not pushed by a call, as Go's goexit; or it makes the frame pointer zero right before the
+ * call, as BEAM's process_main; or the exit of a thread of musl follows.
+ */
+static __always_inline int walk_is_root(struct walk *w)
+{
+	__u64 code;
+
+	if (w->exact || step_read_user(w, &code, 8, w->pc - 8))
+		return 0;
+	if (arch_clears_fp(code) || !WALK_AFTER_CALL(w, w->pc))
+		return 1;
+	return !step_read_user(w, &code, 8, w->pc) && arch_is_thread_exit(code);
+}
+
+/*
+ * True where a zero frame pointer means the deepest frame, as the psABIs have it, and not a
+ * register that happens to be zero: where the main thread's stack begins, or another stack ends.
+ */
+static __always_inline int walk_is_deepest(struct walk *w)
+{
+	__u64 word;
+
+	if (!w->start_stack || w->start_stack - w->sp < WALK_START_BYTES)
+		return 1;
+	return w->fp_chain && step_read_user(w, &word, 8, ((w->sp - 1) | 4095) + 1);
+}
+
+/* --- where a frame is not complete ----------------------------------------------------------- */
+
+enum walk_edge { EDGE_NONE, EDGE_GOES_ON, EDGE_RETURN };
+
+/*
+ * Looks at one instruction. EDGE_GOES_ON: it belongs to an epilogue. EDGE_RETURN: the return
+ * address is at look_sp.
+ */
+static __always_inline int walk_edge_some(struct walk *w)
+{
+	__u64 code;
+	__u32 step;
+
+	if (step_read_user(w, &code, 8, w->look_pc))
+		return EDGE_NONE;
+	if (w->look_pc == w->pc && w->exact) {
+		if (arch_begins_frame(code))
+			return EDGE_RETURN;
+		if (arch_sets_fp(code)) {
+			if (step_read_user(w, &code, 8, w->pc - 8) ||
+			    !arch_is_behind_push_fp(code) || walk_read(w, w->look_sp, &w->look_fp))
+				return EDGE_NONE;
+			w->look_sp += 8;
+			return EDGE_RETURN;
+		}
+	}
+	step = arch_epilogue(code);
+	if (step & ARCH_EPILOGUE_RETURN)
+		return EDGE_RETURN;
+	if (step & ARCH_EPILOGUE_LEAVE)
+		w->look_sp = w->look_fp;
+	if (step & (ARCH_EPILOGUE_LEAVE | ARCH_EPILOGUE_POP_FP) &&
+	    walk_read(w, w->look_sp, &w->look_fp))
+		return EDGE_NONE;
+	w->look_sp += ARCH_EPILOGUE_MOVES(step);
+	w->look_pc += ARCH_EPILOGUE_LENGTH(step);
+	return step ? EDGE_GOES_ON : EDGE_NONE;
+}
+
+/*
+ * Takes the step where the frame is not set up yet or is about to go: in the first instructions of
+ * a function, and where nothing but pops and the return is left. What is popped until then is where
+ * the caller's frame begins, so this is exact.
+ */
+static __always_inline int walk_edge(struct walk *w)
+{
+	int i, edge = EDGE_GOES_ON;
+	__u64 ra, sp;
+
+	w->look_pc = w->pc;
+	w->look_sp = w->sp;
+	w->look_fp = w->fp;
+	for (i = 0; i < WALK_EPILOGUE_STEPS; i++) {
+		edge = WALK_EDGE_SOME(w);
+		if (edge != EDGE_GOES_ON)
+			break;
+	}
+	sp = w->look_sp;
+	if (edge != EDGE_RETURN || sp < w->sp || sp & 7 || walk_read(w, sp, &ra) ||
+	    !WALK_AFTER_CALL(w, ra))
+		return 0;
+	STEP_NOTE(w, ra_at, sp);
+	STEP_NOTE(w, cfa, sp + 8);
+	w->pc = ra;
+	w->sp = sp + 8;
+	w->fp = w->look_fp;
+	w->fp_chain = 0;
+	w->exact = 0;
+	w->known = 0;
+	return 1;
+}
+
+/*
+ * In code without CFI, a leaf that has not used the stack has its return address on top of it and
+ * the frame pointer of its caller. Taken only if it leads to CFI, or if the frame of the caller
+ * begins right there.
+ */
+static __always_inline int walk_bare_leaf(struct walk *w)
+{
+	__u64 ra;
+
+	if (w->known != WALK_ALL_KNOWN || !w->exact || walk_read(w, w->sp, &ra) ||
+	    !WALK_AFTER_CALL(w, ra))
+		return 0;
+	if (!walk_covered(w, ra - 1) && (w->fp != w->sp + 8 || !walk_find_map(w, ra - 1)))
+		return 0;
+	STEP_NOTE(w, ra_at, w->sp);
+	STEP_NOTE(w, cfa, w->sp + 8);
+	w->pc = ra;
+	w->sp += 8;
+	w->exact = 0;
+	w->known &= ARCH_CALLEE_SAVED;
+	return 1;
+}
+
+/* --- whose is the frame pointer? ------------------------------------------------------------- */
+
+enum walk_owner {
+	OWNER_THIS,   /* this frame's */
+	OWNER_OTHER,  /* another's: the step was made to the caller, which lies between */
+	OWNER_UNSURE, /* a return address lies between that may be left over */
+};
+
+/* Searches a few words for a return address. 1: it is at scan_at - 8. */
+static __always_inline int walk_scan_some(struct walk *w)
+{
+	__u64 ra;
+	int i;
+
+	for (i = 0; i < WALK_SCAN_WORDS; i++) {
+		if (w->scan_at >= w->scan_end || walk_read(w, w->scan_at, &ra))
+			return 0;
+		w->scan_at += 8;
+		if (ra >> 47 == 0 && WALK_LISTED(w, ra - 1) && WALK_AFTER_CALL(w, ra))
+			return 1;
+	}
+	return 0;
+}
+
+static __always_inline int walk_scan(struct walk *w)
+{
+	int i;
+
+	for (i = 0; i < WALK_SCAN_TURNS; i++)
+		if (WALK_SCAN_SOME(w))
+			return 1;
+	return 0;
+}
+
+/* Where the call before a return address leads, if that stands in the code; else 0. */
+static __always_inline __u64 walk_call_target(struct walk *w, __u64 ra)
+{
+	__u64 code;
+
+	if (step_read_user(w, &code, 8, ra - 8))
+		return 0;
+	return arch_call_target(code, ra);
+}
+
+/*
+ * True if the function that has the frame pointer was called where this frame's code begins, and
+ * saves the register first.
+ */
+static __always_inline int walk_is_framed(struct walk *w, __u64 ra)
+{
+	__u64 start = walk_call_target(w, ra), code;
+
+	return start && w->pc - start < WALK_FUNCTION_BYTES && start >= w->code_start &&
+	       !step_read_user(w, &code, 8, start) && arch_begins_frame(code);
+}
+
+enum walk_call { CALL_IMPOSSIBLE, CALL_GOES_ON, CALL_FOUND, CALL_UNSURE };
+
+/*
+ * One frame further from look_pc, a return address, and look_sp by their CFI. CALL_FOUND: the frame
+ * pointer is that of look_pc's frame. CALL_IMPOSSIBLE: no call has pushed what would have to be a
+ * return address, so nothing here was called from there.
+ */
+static __always_inline int walk_try_call(struct walk *w)
+{
+	__u32 rule, kind;
+	__u64 cfa;
+
+	if (!WALK_LISTED(w, w->look_pc - 1))
+		return CALL_IMPOSSIBLE;
+	rule = WALK_RULE_AT(w, w->look_pc - 1);
+	kind = RULE_KIND(rule);
+	if (kind == ROW_FP)
+		return w->look_sp <= w->fp ? CALL_FOUND : CALL_IMPOSSIBLE;
+	if (kind != ROW_SP)
+		return kind == ROW_PLT ? CALL_IMPOSSIBLE : CALL_UNSURE;
+	cfa = w->look_sp + RULE_CFA(rule);
+	/* The slot of this frame's own return address, if the frame pointer is its own. */
+	if (cfa <= w->look_sp || cfa + ARCH_RA_AT == w->fp + 8 ||
+	    walk_read(w, cfa + ARCH_RA_AT, &w->look_pc) || !WALK_AFTER_CALL(w, w->look_pc))
+		return CALL_IMPOSSIBLE;
+	w->look_sp = cfa;
+	return CALL_GOES_ON;
+}
+
+/*
+ * Judges the return address at scan_at - 8. CALL_FOUND: the walk is at the caller, from which CFI
+ * leads to the frame that has the frame pointer.
+ */
+static __always_inline int walk_take_caller(struct walk *w)
+{
+	const __u64 at = w->scan_at - 8;
+	__u64 ra, target;
+	int i, call = CALL_GOES_ON;
+
+	if (walk_read(w, at, &ra))
+		return CALL_IMPOSSIBLE;
+	target = walk_call_target(w, ra);
+	/* It called something else: further on in this code, or by an address that is fixed. */
+	if (target && (ra < w->code_start || ra >= w->code_end ? !w->code_frame : target > w->pc))
+		return CALL_IMPOSSIBLE;
+	w->look_pc = ra;
+	w->look_sp = at + 8;
+	for (i = 0; i < WALK_TRIES && call == CALL_GOES_ON; i++)
+		call = WALK_TRY_CALL(w);
+	if (call != CALL_FOUND)
+		return call;
+	if (!w->fp_ra || !walk_covered(w, w->fp_ra - 1))
+		return CALL_UNSURE;
+	STEP_NOTE(w, ra_at, at);
+	STEP_NOTE(w, cfa, at + 8);
+	w->pc = ra;
+	w->sp = at + 8;
+	w->fp_chain = 0;
+	w->exact = 0;
+	w->known = 0;
+	return CALL_FOUND;
+}
+
+/* Whose the frame pointer is that leads to w->fp_ra. */
+static __always_inline int walk_owner(struct walk *w)
+{
+	int i, call = CALL_IMPOSSIBLE;
+
+	if (!w->list_count)
+		return OWNER_UNSURE;
+	w->scan_at = w->sp;
+	w->scan_end = w->fp;
+	for (i = 0; i < WALK_CANDIDATES && call == CALL_IMPOSSIBLE; i++) {
+		if (!WALK_SCAN(w))
+			return w->scan_at < w->scan_end ? OWNER_UNSURE : OWNER_THIS;
+		if (!i && (walk_is_framed(w, w->fp_ra)))
+			return OWNER_THIS;
+		call = walk_take_caller(w);
+	}
+	return call == CALL_FOUND ? OWNER_OTHER : OWNER_UNSURE;
+}
+
+/* --- the step -------------------------------------------------------------------------------- */
+
+/*
+ * What a frame pointer has to look like: above the stack pointer, aligned, near, leading to a
+ * return address and to an older frame. The first return address of a chain must follow a call. A
+ * caller with CFI may have any number in the place of a saved frame pointer.
+ */
+static __always_inline int walk_is_sound(struct walk *w)
+{
+	const __u64 fp = w->fp;
+
+	if (fp < w->sp || fp & 7 || fp - w->sp > WALK_FP_DISTANCE ||
+	    walk_read(w, fp, &w->fp_caller) || walk_read(w, fp + 8, &w->fp_ra))
+		return 0;
+	if (!w->fp_ra)
+		return !w->fp_caller && w->fp_chain;
+	if (!walk_find_map(w, w->fp_ra - 1))
+		return 0;
+	if (w->fp_caller && w->fp_caller <= fp)
+		return WALK_AFTER_CALL(w, w->fp_ra) && walk_covered(w, w->fp_ra - 1);
+	return w->fp_chain || WALK_AFTER_CALL(w, w->fp_ra);
+}
+
+/*
+ * True if the frame pointer is in another stack than the stack pointer: BEAM calls C functions on
+ * the stack of the scheduler's thread. Memory without a file only, and once in a walk.
+ */
+static __always_inline int walk_is_elsewhere(struct walk *w)
+{
+	const __u64 fp = w->fp;
+	__u64 record[2];
+
+	if (w->code_frame || w->exact || w->switches >= WALK_SWITCHES_MAX || !fp || fp & 7 ||
+	    step_read_user(w, record, sizeof(record), fp))
+		return 0;
+	w->fp_caller = record[0];
+	w->fp_ra = record[1];
+	if (!WALK_AFTER_CALL(w, w->fp_ra) || !walk_find_map(w, w->fp_ra - 1) ||
+	    (w->fp_caller && w->fp_caller <= fp))
+		return 0;
+	w->switches = WALK_SWITCHES_MAX;
+	w->window_top = 0;
+	return 1;
+}
+
+#define WALK_JUDGE (-1)
+
+/*
+ * The step where no frame pointer is needed, or WALK_JUDGE: walk_frame_pointer is to decide on the
+ * one that leads to w->fp_ra.
+ */
+static __always_inline int walk_bare(struct walk *w)
+{
+	w->code_start = w->map.start;
+	w->code_end = w->map.end;
+	w->code_frame = w->map.frame;
+	w->fp_ra = 0;
+	w->elsewhere = 0;
+	if (walk_is_sigreturn(w))
+		return walk_sigcontext(w, w->sp + SIGCONTEXT_AT);
+	if (walk_is_context_start(w))
+		return WALK_BOTTOM;
+	/* Nothing is on the stack of ld.so's _start, which has no CFI. */
+	if (w->start_stack && w->sp == w->start_stack)
+		return WALK_BOTTOM;
+	if (!w->fp && w->known != WALK_ALL_KNOWN) {
+		if (walk_is_root(w))
+			return WALK_BOTTOM;
+		if (walk_is_deepest(w))
+			return WALK_BOTTOM_FP;
+	}
+	if (w->exact && WALK_EDGE(w))
+		return WALK_CONTINUE;
+	if (walk_bare_leaf(w))
+		return WALK_CONTINUE;
+	if (walk_is_sound(w))
+		return w->fp_ra ? WALK_JUDGE : WALK_BOTTOM_FP;
+	w->elsewhere = walk_is_elsewhere(w);
+	if (!w->elsewhere)
+		w->fp_ra = 0;
+	return WALK_JUDGE;
+}
+
+/* Takes the step by the frame pointer, or to the caller that lies before it. */
+static __always_inline int walk_frame_pointer(struct walk *w, int reason)
+{
+	int owner;
+
+	/* A function that leaves the register alone, and says how its frame ends. */
+	if (!w->exact && !w->fp_chain && WALK_EDGE(w))
+		return WALK_CONTINUE;
+	if (!w->fp_ra)
+		return reason;
+	owner = w->elsewhere ? OWNER_THIS : walk_owner(w);
+	if (owner == OWNER_OTHER)
+		return WALK_CONTINUE;
+	if (owner == OWNER_UNSURE)
+		w->guessed = 1;
+	STEP_NOTE(w, fp_at, w->fp);
+	STEP_NOTE(w, ra_at, w->fp + 8);
+	STEP_NOTE(w, cfa, w->fp + 16);
+	w->pc = w->fp_ra;
+	w->sp = w->fp + 16;
+	w->fp = w->fp_caller;
+	w->fp_chain = 1;
+	w->exact = 0;
+	w->known = 0;
+	return WALK_CONTINUE;
+}
+
+#endif

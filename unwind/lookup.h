@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_UNWIND_LOOKUP_H
+#define STACKTOP_UNWIND_LOOKUP_H
+
+/*
+ * What a step of the walk looks up: words of the stack, mappings, the row in force, and whether a
+ * call precedes an address. A part of unwind/step.h, which describes the seam.
+ */
+
+#include "unwind/walk.h"
+
+/* Drops the entry that was found last: something else is mapped there now. */
+static __always_inline void walk_distrust(struct walk *w)
+{
+	w->map.start = 1;
+	w->map.end = 0;
+	w->changed = 1;
+}
+
+/* Reads the window from addr on: as much as planned, else to the end of the page, else one word. */
+static __always_inline int walk_refill(struct walk *w, __u64 addr)
+{
+	__u64 size = w->window_next, room = w->window_top - addr;
+	__u64 page = 4096 - (addr & 4095);
+
+	if (room < size)
+		size = room < 8 ? 8 : room;
+	STEP_BARRIER(size);
+	if (size > WALK_WINDOW_MAX)
+		size = WALK_WINDOW_MAX;
+	w->window_at = addr;
+	w->window_next = size * 2 > WALK_WINDOW_MAX ? WALK_WINDOW_MAX : size * 2;
+	if (step_read_user(w, w->window, size, addr)) {
+		w->window_size = 0;
+		w->window_next = WALK_WINDOW_MIN;
+		if (size <= page || page < 8) {
+			size = 8;
+		} else {
+			size = page;
+			w->window_top = addr + page;
+		}
+		STEP_BARRIER(size);
+		if (size > WALK_WINDOW_MAX)
+			size = WALK_WINDOW_MAX;
+		if (step_read_user(w, w->window, size, addr)) {
+			size = 8;
+			if (step_read_user(w, w->window, size, addr))
+				return -1;
+		}
+	}
+	w->window_size = size;
+	return 0;
+}
+
+static __always_inline int walk_read(struct walk *w, __u64 addr, __u64 *value)
+{
+	__u64 at = addr - w->window_at;
+
+	if (w->window_size < 8 || at > w->window_size - 8) {
+		if (WALK_REFILL(w, addr))
+			return WALK_READ_FAULT;
+		at = 0;
+	}
+	STEP_BARRIER(at);
+	*value = *(const __u64 *)(w->window + (at & (WALK_WINDOW_MAX - 1)));
+	return 0;
+}
+
+/* Index of the last entry of the process's list that starts at or below addr, or of its first. */
+static __always_inline __u32 walk_search_list(const struct walk *w, const struct map_entry *entries,
+					      __u64 addr)
+{
+	__u32 at = w->list_at, n = w->list_count, half, take;
+	int i;
+
+	for (i = 0; i < MAP_LIST_STEPS; i++) {
+		if (n <= 1)
+			break;
+		half = n >> 1;
+		take = at + half;
+		STEP_BARRIER(take);
+		/* all ones when the middle entry starts at or below addr */
+		take = ~(__u32)((__s64)(addr - entries[take & (MAP_ENTRIES_MAX - 1)].start) >> 63);
+		at += half & take;
+		n -= half;
+	}
+	return at;
+}
+
+/* Finds the entry that covers addr and keeps it in w->map; 0 when there is none. */
+static __always_inline int walk_search_map(struct walk *w, __u64 addr)
+{
+	const struct map_entry *entries, *e;
+	__u32 at;
+
+	w->changed = 0;
+	entries = step_map_entries();
+	if (!entries || !w->list_count)
+		return 0;
+	at = walk_search_list(w, entries, addr);
+	STEP_BARRIER(at);
+	e = &entries[at & (MAP_ENTRIES_MAX - 1)];
+	w->map = *e;
+	w->map_at = at;
+	if (addr < w->map.start || addr >= w->map.end)
+		return 0;
+	STEP_TOUCH(at);
+	return 1;
+}
+
+static __always_inline int walk_find_map(struct walk *w, __u64 addr)
+{
+	if (addr >= w->map.start && addr < w->map.end)
+		return 1;
+	return WALK_SEARCH_MAP(w, addr);
+}
+
+/* The rule in force at addr, inside w->map, which has rows. -1: no such shard. */
+static __always_inline __s64 walk_find_rule(struct walk *w, __u64 addr)
+{
+	__u64 granule = (addr >> GRANULE_SHIFT) - (w->map.start >> GRANULE_SHIFT);
+	__u32 offset = addr & (GRANULE_SIZE - 1);
+	__u32 rows = w->map.word + MAP_GRANULES(w->map.meta);
+	__u32 word, at, n, half, take;
+	const __u32 *words;
+	int i;
+
+	if (granule >= MAP_GRANULES(w->map.meta))
+		return ROW_END;
+	words = step_shard(w->map.word >> SHARD_SHIFT);
+	if (!words)
+		return -1;
+	at = w->map.word + (__u32)granule;
+	STEP_BARRIER(at);
+	word = words[at & SHARD_MASK];
+	/* The row before the granule's first is in force where the granule begins. */
+	at = rows + INDEX_FIRST(word) - 1;
+	n = INDEX_ROWS(word) + 1;
+	for (i = 0; i < 8; i++) {
+		if (n <= 1)
+			break;
+		half = n >> 1;
+		take = at + half;
+		STEP_BARRIER(take);
+		take = ROW_OFFSET(words[take & SHARD_MASK]);
+		take = (take - offset - 1) >> 31; /* 1 when take <= offset */
+		at += half & -take;
+		n -= half;
+	}
+	STEP_NOTE_ROW(w, addr, at);
+	STEP_BARRIER(at);
+	return ROW_RULE(words[at & SHARD_MASK]);
+}
+
+/*
+ * True when a call instruction ends right before the address, which is what tells a return address
+ * from any other number that points to code.
+ */
+static __always_inline int walk_after_call(struct walk *w, __u64 addr)
+{
+	__u64 code;
+
+	if (addr < 8 || step_read_user(w, &code, 8, addr - 8))
+		return 0;
+	return arch_is_call(&code);
+}
+
+/* The rule in force at the address, which is inside w->map; one of ROW_END where there is none. */
+static __always_inline __u32 walk_rule_at(struct walk *w, __u64 addr)
+{
+	__s64 rule = MAP_KIND(w->map.meta) == MAP_CFI ? walk_find_rule(w, addr) : -1;
+
+	return rule < 0 ? RULE(ROW_END, 0) : (__u32)rule;
+}
+
+/* True when there is a rule for the address; w->map is then the mapping. */
+static __always_inline int walk_covered(struct walk *w, __u64 addr)
+{
+	return walk_find_map(w, addr) && RULE_KIND(WALK_RULE_AT(w, addr)) != ROW_END;
+}
+
+#endif
