@@ -195,6 +195,9 @@ UNWIND = [
     Fault("step-exact", "unwind/step.h",
           "w->known = WALK_ALL_KNOWN;\n\tw->exact = 1;\n\tw->fp_chain = 0;\n\tif (w->nframes == 1",
           "w->known = WALK_ALL_KNOWN;\n\tw->exact = 0;\n\tw->fp_chain = 0;\n\tif (w->nframes == 1"),
+    # What makecontext plants has the name of the function before it.
+    Fault("step-planted", "unwind/bare.h",
+          "walk_mark_exact(w);\n\t\twalk_mix", "walk_mix"),
     Fault("step-kept", "unwind/step.h",
           "walk_read(w, cfa - 8ull * r->kept, &value)",
           "walk_read(w, cfa + 8ull * r->kept, &value)"),

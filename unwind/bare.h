@@ -380,8 +380,11 @@ static __always_inline int walk_bare(struct walk *w)
 	w->elsewhere = 0;
 	if (walk_is_sigreturn(w))
 		return walk_sigcontext(w, w->sp + SIGCONTEXT_AT);
-	if (walk_is_context_start(w))
+	if (walk_is_context_start(w)) {
+		walk_mark_exact(w);
+		walk_mix(w, FRAME_EXACT); /* the frame is in the hash without it */
 		return WALK_BOTTOM;
+	}
 	/* Nothing is on the stack of ld.so's _start, which has no CFI. */
 	if (w->start_stack && w->sp == w->start_stack)
 		return WALK_BOTTOM;

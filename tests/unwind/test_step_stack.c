@@ -418,7 +418,19 @@ static void test_planted(void **state)
 	add_map(TEXT - 0x100, TEXT, 0, 0, MAP_META(MAP_NO_CFI, 0));
 	add_map(TEXT, TEXT + 0x200, TEXT, 0, MAP_META(MAP_CFI, 2));
 	for (size_t i = 0; i < 3; i++) {
-		check_end(begin(starts[i], SP, 8, 0), WALK_BOTTOM);
+		struct walk *w = begin(starts[i], SP, 8, 0);
+		struct stackhash unmarked;
+
+		w->known = 0; /* as behind any step */
+		check_end(w, WALK_BOTTOM);
+		/* no call is before it, so the name is that of the address itself */
+		assert_int_equal(w->frames[0], starts[i] | FRAME_EXACT);
+		/* another stack than one that ends there without the mark */
+		unmarked = (struct stackhash){STEP_KEY(STACKHASH_START_A),
+					      STEP_KEY(STACKHASH_START_B)};
+		stackhash_add(&unmarked, starts[i], STEP_KEY(STACKHASH_FACTOR_A),
+			      STEP_KEY(STACKHASH_FACTOR_B));
+		assert_true(unmarked.a != w->hash.a || unmarked.b != w->hash.b);
 		/* interrupted there: its row holds */
 		assert_int_equal(walk_step(begin(starts[i], SP, 8, 1)),
 				 i < 2 ? WALK_CONTINUE : WALK_BOTTOM);
