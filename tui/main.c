@@ -170,14 +170,32 @@ static int process_of(int tid)
 	return tgid;
 }
 
-static bool pids_exist(const struct options *options)
+/* A process may end while a person types its number: those that are left are sampled. */
+static void tell_absent(const char *list, size_t n, char *text, size_t size)
 {
-	for (size_t i = 0; i < options->npids; i++) {
+	snprintf(text, size, "there %s %s: the others of -p are sampled",
+		 n == 1 ? "is no process" : "are no processes", list);
+}
+
+/*
+ * Removes those that do not exist from options->pids, and says which in text (empty: none). False:
+ * none is left, or one is a thread; a message was written.
+ */
+static bool pids_exist(struct options *options, char *text, size_t size)
+{
+	size_t kept = 0, absent = 0, all = options->npids, length = 0;
+	char list[256] = "";
+
+	*text = '\0';
+	for (size_t i = 0; i < all; i++) {
 		int pid = (int)options->pids[i], process;
 
 		if (kill(pid, 0) && errno == ESRCH) {
-			fprintf(stderr, "stacktop: there is no process %d\n", pid);
-			return false;
+			if (length < sizeof(list))
+				length += snprintf(list + length, sizeof(list) - length, "%s%d",
+						   absent ? ", " : "", pid);
+			absent++;
+			continue;
 		}
 		process = process_of(pid);
 		if (process && process != pid) {
@@ -185,8 +203,14 @@ static bool pids_exist(const struct options *options)
 				pid, process);
 			return false;
 		}
+		options->pids[kept++] = options->pids[i];
 	}
-	return true;
+	options->npids = kept;
+	if (absent && !kept)
+		fprintf(stderr, "stacktop: there is no process %s\n", list);
+	else if (absent)
+		tell_absent(list, absent, text, size);
+	return kept || !all;
 }
 
 /* --- batch ----------------------------------------------------------------------------------- */
@@ -430,8 +454,9 @@ static enum child_streams child_streams(const struct options *options)
 	return options->at_end || options->output ? CHILD_PLAIN : CHILD_ASIDE;
 }
 
-static int sample(const struct options *options)
+static int sample(struct options *options)
 {
+	char absent[512] = "";
 	struct child *command = NULL;
 	struct outfile *file = NULL;
 	struct profile *profile;
@@ -445,11 +470,16 @@ static int sample(const struct options *options)
 			 kernelinfo_hang_warning());
 		return complain(error);
 	}
-	if (!pids_exist(options) || !cpus_exist(options))
+	if (!pids_exist(options, absent, sizeof(absent)) || !cpus_exist(options))
 		return EXIT_FAILURE;
 	profile = profile_new(PROFILE_WINDOW, CELLS_MAX);
 	if (!profile)
 		return complain(strerror(ENOMEM));
+	if (*absent) {
+		board_message(profile_board(profile), MESSAGE_WARNING, "%s", absent);
+		if (!options->batch) /* a report has the messages of the board, too */
+			complain(absent);
+	}
 	if (options->batch && batch_open(options, &file)) {
 		profile_free(profile);
 		return EXIT_FAILURE;
@@ -495,7 +525,7 @@ static int compare(const struct options *options)
 	return err && err != -EPIPE ? batch_complain(options, err) : EXIT_SUCCESS;
 }
 
-static int go(const struct options *options)
+static int go(struct options *options)
 {
 	if (options->check) {
 		int err = check_print(stdout);

@@ -94,6 +94,7 @@ def check_absent(tap):
     out, err, status = live.stacktop("-p", str(free_pid()), *SHORT)
     tap.ok(status == 1 and not out and says(err, "no process"), "a process that does not exist",
            shown(err, status))
+    check_absent_among_others(tap)
     done = threading.Event()
     thread = threading.Thread(target=done.wait)
     thread.start()
@@ -111,6 +112,24 @@ def check_absent(tap):
         out, err, status = live.stacktop("-e", "cycles", *SHORT)
         tap.ok(status == 1 and not out and says(err, "cpu-clock"), "an event without a counter",
                shown(err, status))
+
+
+def check_absent_among_others(tap):
+    """What is left of -p is sampled; it is one list, however many options gave it."""
+    gone = free_pid()
+    with busy() as load:
+        for given in (("-p", f"{gone},{load.pid}"), ("-p", str(load.pid), "-p", str(gone))):
+            out, err, status = sampled((*given, "--format", "folded"), folded_samples)
+            tap.ok(status == 0 and folded_samples(out) and says(err, f"no process {gone}"),
+                   f"{len(given) // 2} -p with a process that does not exist", shown(err, status))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "screen.txt")
+            _, err, status = live.stacktop("-p", f"{gone},{load.pid}", "-n", "1", "-d", "0.3", "--screenshot",
+                                           path, timeout=PATIENCE)
+            with open(path, encoding="utf-8") as file:
+                screen = file.read()
+            tap.ok(status == 0 and f"! there is no process {gone}" in screen and
+                   says(err, f"no process {gone}"), "the screen and stderr say so", shown(err, status))
 
 
 def free_pid():
