@@ -69,7 +69,7 @@ int map_entries_add(struct map_entries *e, const struct mapping *m)
 	const struct object *o = m->object;
 	struct map_entry gap = {
 		.start = m->start, .frame = maplist_frame(m), .meta = MAP_META(MAP_NO_CFI, 0)};
-	const uint32_t tag = m->file.inode
+	const uint32_t tag = m->file.inode || m->file.dev
 				     ? vma_tag(maplist_file_tag(&m->file), m->start - m->offset)
 				     : VMA_ANONYMOUS;
 	struct map_entry span;

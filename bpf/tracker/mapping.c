@@ -253,7 +253,8 @@ static struct mapping describe_mapping(const struct mappings *ms, const struct p
 		set_object(ms, &m, objectfile_vdso(ms->objects));
 		return m;
 	}
-	if (!map->inode || !strcmp(map->name, "//anon"))
+	/* The first segment of System V's shared memory has inode 0. */
+	if ((!map->inode && !map->dev_major && !map->dev_minor) || !strcmp(map->name, "//anon"))
 		return m;
 	m.file = (struct file_id){makedev(map->dev_major, map->dev_minor), map->inode};
 	o = objectfile_known(ms->objects, &m.file, p->uid);

@@ -14,7 +14,7 @@ struct procmap {
 	uint64_t offset; /* in the file, bytes */
 	uint32_t dev_major;
 	uint32_t dev_minor;
-	uint64_t inode; /* 0: no file */
+	uint64_t inode; /* 0, with a device of 0: no file */
 	bool exec;
 	const char *name; /* rest of the line, octal escapes of the kernel resolved, "" when
 			     anonymous; valid during the call only */
