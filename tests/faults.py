@@ -451,6 +451,9 @@ TUI = [
           "closed = !m || rested || (!m->symtab && m->fd < 0);", "closed = rested;"),
     Fault("modules-closed-unusable", "tui/symbolize/modules.c",
           "closed = !m || rested || (!m->symtab && m->fd < 0);", "closed = !m || rested;"),
+    # Code in a memfd is taken for a part of that file.
+    Fault("places-made", "bpf/tracker/openfile.c",
+          "a->no_code = a->elf_err && has_no_code(fd);", "a->no_code = 0;"),
     Fault("modules-mapped", "bpf/tracker/answers.c",
           "if (object->refs > object->pinned + object->held)", "if (object->refs > object->pinned)"),
     Fault("modules-unusable", "tui/symbolize/modules.c", "m->funcs_read = err != -ENOENT;",

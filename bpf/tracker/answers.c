@@ -97,19 +97,42 @@ static void place_in_process(struct tracker *t, const struct process *p, uint64_
 
 	if (!m)
 		return;
-	if (m->object) {
+	if (m->object ? m->object->no_code : !m->asked) {
+		*out = (struct code_place){.kind = PLACE_JIT, .vaddr = addr};
+	} else if (m->object) {
 		place_in_object(t, m->object, addr - m->bias, out);
 		out->since = sampler_checks_lists(t->sampler) && m->object != t->objects.vdso &&
 			     maplist_frame(m);
-	} else if (!m->asked) {
-		out->kind = PLACE_JIT;
 	}
+}
+
+/* In a file without code: where the process has mapped those bytes of it. */
+static void place_by_offset(const struct process *p, const struct object *o, uint64_t offset,
+			    struct code_place *out)
+{
+	const struct mapping *m = p ? p->mappings : NULL, *end = m ? m + p->nmappings : NULL;
+
+	out->kind = PLACE_JIT;
+	for (; m < end; m++)
+		if (m->object == o && offset >= m->offset && offset - m->offset < m->end - m->start)
+			out->vaddr = m->start + (offset - m->offset);
+}
+
+/* The process, or one that has the same mappings. */
+static const struct process *process_akin(struct tracker *t, const struct tracker_exec *of)
+{
+	const struct process *p = find_process(t, of), *now = proctable_live(&t->procs, of->pid);
+
+	/* If it is not known yet, another one with that start_stack may have forked it. */
+	if (!p && !(now && now->start_stack == of->start_stack))
+		p = proctable_akin(&t->procs, of->start_stack);
+	return p;
 }
 
 void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
 		   struct code_place *out)
 {
-	const struct process *p, *now;
+	const struct process *p;
 	struct object *o;
 	uint64_t vaddr;
 
@@ -121,14 +144,12 @@ void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t fr
 			place_in_object(t, o, FRAME_VADDR(frame), out);
 	} else if (frame & FRAME_IN_FILE) {
 		o = objectfile_by_tag(&t->objects, frame, &vaddr);
-		if (o)
+		if (o && o->no_code)
+			place_by_offset(process_akin(t, of), o, vaddr, out);
+		else if (o)
 			place_in_object(t, o, vaddr, out);
 	} else {
-		p = find_process(t, of);
-		now = proctable_live(&t->procs, of->pid);
-		/* If it is not known yet, another one with that start_stack may have forked it. */
-		if (!p && !(now && now->start_stack == of->start_stack))
-			p = proctable_akin(&t->procs, of->start_stack);
+		p = process_akin(t, of);
 		if (p)
 			place_in_process(t, p, frame, out);
 	}

@@ -80,6 +80,7 @@ struct object {
 	uint64_t seen;	 /* when it was last opened */
 	bool copied;	 /* fd is a copy of the file in memory, see openfile.h */
 	bool written;	 /* in place, since it was opened first */
+	bool no_code;	 /* as in struct open_answer */
 	bool by_key;	 /* it is in objects.by_key */
 	bool by_file;	 /* it is in objects.by_file */
 	struct file_id file;

@@ -209,6 +209,7 @@ static struct object *new_of_file(struct objects *os, const struct object_key *k
 	}
 	os->nopen++;
 	o->copied = a->file.copied;
+	o->no_code = a->no_code;
 	o->change = a->ctime;
 	o->seen = clock_now();
 	o->loads = malloc((a->nloads + 1) * sizeof(*o->loads));

@@ -2,7 +2,9 @@
 /* See openfile.h. Files are copied unless their file system is local (symbols/files/localfs.h). */
 #include "bpf/tracker/openfile.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 #include "symbols/files/rootfile.h"
 
 #define COPY_STEP (1u << 20)
+#define PE_MAGIC  "MZ" /* programs of Windows in Wine, and assemblies of .NET */
 
 /* Returns a file in memory, or -errno. */
 static int copy_file(int from, uint64_t size)
@@ -102,6 +105,21 @@ static int open_request(const struct open_request *r)
 	return -EINVAL;
 }
 
+/*
+ * True for a file that no compiler made. What runs in its mappings was written there by the
+ * process: runtimes that map their code twice take a memfd, /dev/zero, or shared memory. An empty
+ * one counts.
+ */
+static bool has_no_code(int fd)
+{
+	const struct bytes bytes = {.fd = fd};
+	char magic[SELFMAG] = "";
+
+	if (!bytes_read(&bytes, 0, magic, SELFMAG) && !memcmp(magic, ELFMAG, SELFMAG))
+		return false;
+	return memcmp(magic, PE_MAGIC, strlen(PE_MAGIC)) != 0;
+}
+
 static void read_elf(int fd, struct open_answer *a)
 {
 	struct elf_file *file = NULL;
@@ -109,6 +127,7 @@ static void read_elf(int fd, struct open_answer *a)
 	size_t n;
 
 	a->elf_err = elf_file_open_fd(fd, &file);
+	a->no_code = a->elf_err && has_no_code(fd);
 	if (a->elf_err)
 		return;
 	loads = elf_file_loads(file, &n);

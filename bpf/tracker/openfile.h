@@ -43,6 +43,7 @@ struct open_answer { /* sent only up to the last segment */
 	struct file_facts file;
 	uint64_t ctime;	 /* ns */
 	uint8_t deleted; /* it has no name any more */
+	uint8_t no_code; /* OPEN_MAPPED: neither an ELF file nor a PE image */
 	uint8_t build_id_size;
 	uint8_t build_id[BUILD_ID_MAX];
 	uint32_t nloads;

@@ -81,13 +81,14 @@ struct tracker_exec { /* the process of a sample or frame, between two execs */
 struct code_place { /* of a frame */
 	enum place_kind kind;
 	struct object *object; /* FILE, VDSO: with a reference, object_put */
-	uint64_t vaddr;	       /* FILE, VDSO: ELF virtual address */
+	uint64_t vaddr;	       /* FILE, VDSO: ELF virtual address; JIT: address, 0: not known */
 	bool since;	       /* FILE: mapped later, else the frame would not be an address */
 };
 
 /*
  * frame: as in a record, without FRAME_EXACT. If it is in no object, it is an address of the
- * process and is looked up in the mappings that are known now.
+ * process and is looked up in the mappings that are known now. PLACE_JIT: code made at run time, in
+ * memory without a file or in a file that has none.
  */
 void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
 		   struct code_place *out);

@@ -169,6 +169,28 @@ def test_short(tap):
                f"{good:.3f} of {sum(found.values())}: {found.most_common(4)}")
 
 
+def add_memory(stage):
+    """Code in a file that is no ELF file is named as in anonymous memory, never by the file."""
+    def judge(memory, way):
+        def check(tap, subject):
+            if way == "none":
+                found = leaves(subject.stacks)
+                good = share(found, "[jit]".__eq__)
+            else:
+                good = share(subject.stacks, lambda s: is_named(s) or (s[-1:] == (OUTER,)))
+            tap.ok(good > 0.97, f"code in {memory}, {way}",
+                   f"{good:.3f} of {sum(subject.stacks.values())}: {subject.stacks.most_common(2)}")
+        return check
+
+    for memory, way in (("memfd", "map"), ("memfd", "none"), ("file", "dump"), ("zero", "map"),
+                        ("sysv", "map")):
+        # Of a new IPC namespace, whose first segment has inode 0.
+        command = ["unshare", "--ipc"] if memory == "sysv" else []
+        pid = stage.start([*command, JITNAMES, way, LONG], cwd=stage.folder(),
+                          env={**os.environ, "MEMORY": memory}).pid
+        stage.add(pid, judge(memory, way))
+
+
 def add_namespaces(stage):
     """In its own namespaces the process has a low PID and its own /tmp. Outside, the same file names
     are those of other processes."""
@@ -304,6 +326,7 @@ def test_together(tap):
         add_own_names(stage)
         if not add_namespaces(stage):
             tap.skip("namespaces", "unshare failed")
+        add_memory(stage)
         add_mistrust(stage)
         node = add_node(stage) if shutil.which("node") else None
         if not node:

@@ -76,10 +76,16 @@ static uint64_t serve_maps(const struct request *r)
 	return 0;
 }
 
-static uint64_t serve_jit(void)
+static uint64_t serve_jit(const char *bytes)
 {
-	void *at = mmap(NULL, 65536, PROT_READ | PROT_WRITE | PROT_EXEC,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const int fd = *bytes ? memfd_create("jit", MFD_CLOEXEC) : -1;
+	void *at;
+
+	if (*bytes &&
+	    (ftruncate(fd, 65536) || write(fd, bytes, strlen(bytes)) != (ssize_t)strlen(bytes)))
+		return 0;
+	at = mmap(NULL, 65536, PROT_READ | PROT_WRITE | PROT_EXEC,
+		  *bytes ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
 
 	return at == MAP_FAILED ? 0 : (uintptr_t)at;
 }
@@ -124,7 +130,7 @@ static uint64_t serve_one(struct request *r)
 	case ORDER_MAPS:
 		return serve_maps(r);
 	case ORDER_JIT:
-		return serve_jit();
+		return serve_jit(r->arg);
 	case ORDER_STACK:
 		return (uintptr_t)r;
 	case ORDER_FORK:

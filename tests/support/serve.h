@@ -34,16 +34,16 @@ uint64_t clock_now(void);
 	} while (0)
 
 enum order {
-	ORDER_PLUGIN,  /* dlopen(arg); 0: done */
-	ORDER_MAP,     /* the file arg, executable, at `at` if that is not 0; its address */
-	ORDER_MOVE,    /* the mapping at `at`, by mremap; its address */
-	ORDER_MAPS,    /* the first page of the file arg, executable, size times; 0: done */
-	ORDER_JIT,     /* anonymous executable memory; its address */
-	ORDER_STACK,   /* the address of something on the stack */
-	ORDER_FORK,    /* a child that does nothing; its PID */
-	ORDER_COMM,    /* be called arg */
-	ORDER_USER,    /* setuid(arg); 0: done */
-	ORDER_THREAD,  /* one more thread, called arg */
+	ORDER_PLUGIN, /* dlopen(arg); 0: done */
+	ORDER_MAP,    /* the file arg, executable, at `at` if that is not 0; its address */
+	ORDER_MOVE,   /* the mapping at `at`, by mremap; its address */
+	ORDER_MAPS,   /* the first page of the file arg, executable, size times; 0: done */
+	ORDER_JIT,    /* executable memory, anonymous or of a memfd with these bytes; its address */
+	ORDER_STACK,  /* the address of something on the stack */
+	ORDER_FORK,   /* a child that does nothing; its PID */
+	ORDER_COMM,   /* be called arg */
+	ORDER_USER,   /* setuid(arg); 0: done */
+	ORDER_THREAD, /* one more thread, called arg */
 	ORDER_RENAMES, /* 20,000 times, then be called arg */
 	ORDER_SPIN,    /* forever; no answer */
 	ORDER_EXEC,    /* /bin/sleep; no answer */

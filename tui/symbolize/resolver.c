@@ -178,7 +178,7 @@ static int name_in_file(struct resolver *r, const struct tracker_exec *of,
 	if (err)
 		return err == -EAGAIN ? 0 : err;
 	doubt->files |= module_bit(m);
-	/* Some runtimes map their code twice, and so from a file. */
+	/* .NET puts the names of code in its assemblies into the perf map. */
 	if (!module_has_symbols(m) && name_jit(r, of, addr, out, doubt))
 		return 0;
 	out->module = module_name(m);
@@ -220,7 +220,7 @@ static int name_user(struct resolver *r, const struct tracker_exec *of, uint64_t
 		object_put(r->tracker, at.object);
 		break;
 	case PLACE_JIT:
-		if (!name_jit(r, of, addr, out, doubt)) {
+		if (!name_jit(r, of, at.vaddr, out, doubt)) {
 			out->kind = FUNC_JIT;
 			out->name = "[jit]";
 		}
@@ -308,7 +308,7 @@ int64_t resolver_user(struct resolver *r, const struct stack_record *rec,
 
 void resolver_seen(struct resolver *r, const struct stack_record *rec)
 {
-	if (rec->nframes && FRAME_IS_ADDRESS(rec->frames[0]))
+	if (rec->nframes && !(rec->frames[0] & FRAME_IN_OBJECT))
 		jit_seen(r->jit, (pid_t)rec->tgid, rec->frames[0] & ~FRAME_EXACT);
 }
 

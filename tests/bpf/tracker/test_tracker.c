@@ -194,6 +194,16 @@ static void change_places(struct running *r, struct child *c)
 	assert_int_not_equal(at, 0);
 	WAIT(place_at(r, c->pid, 0, at).kind == PLACE_JIT);
 	check_places(r, c->pid);
+
+	/* Code in a file that no compiler made is the process's own. */
+	at = child_ask(c, ORDER_JIT, "no code");
+	assert_int_not_equal(at, 0);
+	WAIT(place_at(r, c->pid, 0, at + 5).kind == PLACE_JIT);
+	assert_int_equal(place_at(r, c->pid, 0, at + 5).vaddr, at + 5);
+	at = child_ask(c, ORDER_JIT, "MZ");
+	WAIT(place_at(r, c->pid, 0, at).kind == PLACE_FILE);
+	at = child_ask(c, ORDER_JIT, "\177ELF");
+	WAIT(place_at(r, c->pid, 0, at).kind == PLACE_FILE);
 }
 
 static void test_places(void **state)

@@ -7,13 +7,18 @@
  *	jitnames map [SECONDS [USER]]	by /tmp/perf-PID.map, owned by the user of number USER
  *	jitnames dump [SECONDS]		by jit-PID.dump in the working folder
  *	jitnames none [SECONDS]		not at all
+ *
+ * MEMORY in the environment says what the code is in: memfd, file (one in /dev/shm), zero (shared
+ * /dev/zero) or sysv (a segment of System V); unless it is given, anonymous memory.
  */
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -109,10 +114,39 @@ static void tell(const void *code, size_t size, const char *name)
 	fflush(file);
 }
 
+/* A page of code, not the first one of its file, as a runtime has it that maps its code twice. */
+static unsigned char *code_new(const char *memory)
+{
+	char path[64];
+	void *code;
+	int fd;
+
+	if (!memory)
+		return mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!strcmp(memory, "sysv")) {
+		fd = shmget(IPC_PRIVATE, 8192, 0700);
+		code = shmat(fd, NULL, SHM_EXEC);
+		shmctl(fd, IPC_RMID, NULL);
+		return code == MAP_FAILED ? code : (unsigned char *)code + 4096;
+	}
+	snprintf(path, sizeof(path), "/dev/shm/jitnames-%d", (int)getpid());
+	if (!strcmp(memory, "memfd"))
+		fd = memfd_create("jitnames", 0);
+	else if (!strcmp(memory, "zero"))
+		fd = open("/dev/zero", O_RDWR);
+	else
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0700);
+	unlink(path);
+	if (strcmp(memory, "zero") != 0 && ftruncate(fd, 8192))
+		return MAP_FAILED;
+	code = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED, fd, 0);
+	return code == MAP_FAILED ? code : (unsigned char *)code + 4096;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *code = code_new(getenv("MEMORY"));
 	unsigned int number = 0;
 	char name[32];
 
