@@ -451,6 +451,10 @@ TUI = [
           "closed = !m || rested || (!m->symtab && m->fd < 0);", "closed = rested;"),
     Fault("modules-closed-unusable", "tui/symbolize/modules.c",
           "closed = !m || rested || (!m->symtab && m->fd < 0);", "closed = !m || rested;"),
+    # Names of C are taken for names of Ada.
+    Fault("langname-file", "symbols/names/symtab.c",
+          "if (table_mentions(table, langname_runtime(language)))", "if (language)"),
+    Fault("langname-tuple", "symbols/names/langname.c", "while (n-- > 1)", "while (n-- > 0)"),
     # Code in a memfd is taken for a part of that file.
     Fault("places-made", "bpf/tracker/openfile.c",
           "a->no_code = a->elf_err && has_no_code(fd);", "a->no_code = 0;"),

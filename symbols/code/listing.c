@@ -15,7 +15,6 @@
 #include "symbols/base/search.h"
 #include "symbols/elf/debugfile.h"
 #include "symbols/dwarf/debuginfo.h"
-#include "symbols/names/demangle.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/files/sourcefile.h"
 #include "symbols/names/symtab.h"
@@ -103,7 +102,7 @@ static uint32_t name_target(struct listing_maker *m, uint64_t target)
 
 	if (symtab_find(m->symtab, target, &symbol))
 		return LISTING_NONE;
-	plain = demangle(symbol.name);
+	plain = symtab_demangle(m->symtab, symbol.name);
 	if (!plain)
 		return LISTING_NONE;
 	text_clean(clean, sizeof(clean), plain, strlen(plain));

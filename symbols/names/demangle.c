@@ -16,6 +16,8 @@
 
 #include <libiberty/demangle.h>
 
+#include "symbols/names/langname.h"
+
 #define MANGLED_MAX    4096u /* libiberty itself refuses C++ names above 1024 */
 #define DEMANGLED_MAX  8192u
 #define PACKS_MAX      1024u /* as libiberty, whose recursion is not bounded in a part of it */
@@ -453,7 +455,39 @@ static char *demangle_with(struct demangle_output *out, const char *name, size_t
 	return result;
 }
 
+/* Compilers append marks to these names, too. */
+static char *demangle_other(const char *name, size_t length, unsigned int languages)
+{
+	char *text = malloc(DEMANGLED_MAX + 1);
+	const size_t plain = unmarked_length(name, length);
+	char *head = strndup(name, plain);
+	bool found = false;
+
+	if (text && head && langname(name, languages, text, DEMANGLED_MAX + 1)) {
+		found = true;
+	} else if (text && head && plain < length &&
+		   langname(head, languages, text, DEMANGLED_MAX + 1 - (length - plain))) {
+		copy_marks(text + strlen(text), name + plain);
+		found = true;
+	}
+	if (!found && text && head) {
+		free(text);
+		text = strdup(name);
+	}
+	if (!head) {
+		free(text);
+		text = NULL;
+	}
+	free(head);
+	return text;
+}
+
 char *demangle(const char *name)
+{
+	return demangle_in(name, 0);
+}
+
+char *demangle_in(const char *name, unsigned int languages)
 {
 	size_t length = strnlen(name, MANGLED_MAX + 1);
 	struct demangle_output *out;
@@ -461,8 +495,10 @@ char *demangle(const char *name)
 
 	if (length <= MANGLED_MAX && !strncmp(name, "_D", 2))
 		return demangle_d(name, length);
-	if (length > MANGLED_MAX || name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
+	if (length > MANGLED_MAX)
 		return strdup(name);
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
+		return demangle_other(name, length, languages);
 	out = malloc(sizeof(*out));
 	if (!out)
 		return NULL;

@@ -33,6 +33,16 @@ int symname_compare(const struct symname *a, const struct symname *b)
 	return order < 0 ? -1 : order > 0;
 }
 
+/* OCaml's compiler puts a label with the name of the file before and behind its code. */
+static bool is_border(const char *text, size_t length)
+{
+	static const char begin[] = "code_begin", end[] = "code_end";
+
+	return length > strlen("caml") + strlen(begin) && !memcmp(text, "caml", strlen("caml")) &&
+	       (!memcmp(text + length - strlen(begin), begin, strlen(begin)) ||
+		!memcmp(text + length - strlen(end), end, strlen(end)));
+}
+
 bool symname_is_marker(const char *text, size_t length)
 {
 	if (!length || text[0] == '.')
@@ -40,7 +50,7 @@ bool symname_is_marker(const char *text, size_t length)
 	if (length >= 2 && text[0] == '$' && strchr("adtx", text[1]) && text[1] &&
 	    (length == 2 || text[2] == '.'))
 		return true;
-	return length >= 6 && !memcmp(text, "__pfx_", 6);
+	return (length >= 6 && !memcmp(text, "__pfx_", 6)) || is_border(text, length);
 }
 
 size_t symname_cut_version(const char *text, size_t length)

@@ -27,7 +27,8 @@ int symname_compare(const struct symname *a, const struct symname *b);
 
 /*
  * True for names of no function: empty, labels of tools (.L1, .annobin_...), mapping symbols ($x,
- * $d.1; AAELF64 section 5.5.4) and the padding before kernel functions (__pfx_).
+ * $d.1; AAELF64 section 5.5.4), the padding before kernel functions (__pfx_), and OCaml's labels at
+ * the borders of a file's code.
  */
 bool symname_is_marker(const char *text, size_t length);
 

@@ -21,6 +21,8 @@
 #include "symbols/base/grow.h"
 #include "symbols/base/search.h"
 #include "symbols/elf/debugfile.h"
+#include "symbols/names/demangle.h"
+#include "symbols/names/langname.h"
 #include "symbols/names/symname.h"
 #include "symbols/names/symread.h"
 
@@ -33,6 +35,8 @@
 #define BLOCK	    ((size_t)8192)
 #define NAME_ROOM   (SYMLIST_STRING + 1)
 #define PLT_MARK    "@plt"
+#define SEARCH_MAX  ((uint64_t)64 << 20) /* of strings, for what they mention */
+#define SEARCH_STEP 65536u
 #define CLOSED(i)   (-2 - (i)) /* in place of a descriptor in fds: reads fail */
 
 struct symtab_entry {
@@ -72,7 +76,8 @@ struct symtab {
 	bool both;	   /* there is a second file */
 	char **blocks;	   /* of names that were read */
 	size_t nblocks, blocks_room;
-	size_t used; /* bytes used of the last block */
+	size_t used;		       /* bytes used of the last block */
+	unsigned int asked, languages; /* of langname.h: searched for, and found */
 };
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -563,4 +568,52 @@ int symtab_find(struct symtab *table, uint64_t vaddr, struct symbol *out)
 	out->size = e->size;
 	out->guessed = e->guessed;
 	return out->name ? 0 : -ENOENT;
+}
+
+/* --- languages ------------------------------------------------------------------------------- */
+
+/* True if a string begins with the prefix, which has a NUL before it. */
+static bool strings_mention(const struct symread_strings *strings, const char *prefix,
+			    size_t length, char *chunk)
+{
+	const uint64_t size = strings->end - strings->offset;
+	const uint64_t end = strings->offset + (size < SEARCH_MAX ? size : SEARCH_MAX);
+	ssize_t n;
+
+	for (uint64_t at = strings->offset; end - at > length; at += (uint64_t)n - length) {
+		n = bytes_read_some(strings->bytes.fd, at, chunk,
+				    end - at < SEARCH_STEP ? (size_t)(end - at) : SEARCH_STEP);
+		if (n <= (ssize_t)length)
+			break;
+		if (memmem(chunk, (size_t)n, prefix, length))
+			return true;
+	}
+	return false;
+}
+
+static bool table_mentions(const struct symtab *table, const char *name)
+{
+	const struct symread_strings *strings = table->origin.strings;
+	char *chunk = malloc(SEARCH_STEP), prefix[16] = "";
+	const size_t length = 1 + strlen(name);
+	bool found = false;
+
+	memcpy(prefix + 1, name, length);
+	for (size_t i = 0; i < 2 && chunk && !found; i++)
+		found = strings[i].bytes.fd >= 0 &&
+			strings_mention(&strings[i], prefix, length, chunk);
+	free(chunk);
+	return found;
+}
+
+char *symtab_demangle(struct symtab *table, const char *name)
+{
+	const unsigned int language = langname_asks(name);
+
+	if (language && !(table->asked & language) && !table->resting) {
+		table->asked |= language;
+		if (table_mentions(table, langname_runtime(language)))
+			table->languages |= language;
+	}
+	return demangle_in(name, table->languages);
 }

@@ -57,5 +57,10 @@ bool symtab_complete(const struct symtab *table);
  * -ENOMEM. The name stays valid until symtab_free.
  */
 int symtab_find(struct symtab *table, uint64_t vaddr, struct symbol *out);
+/*
+ * demangle (demangle.h) for a name of this table. When the name could be of a language that is told
+ * by the file only, the strings of the file are searched once for the runtime of that language.
+ */
+char *symtab_demangle(struct symtab *table, const char *name);
 
 #endif

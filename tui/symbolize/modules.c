@@ -19,7 +19,6 @@
 #include "symbols/base/hash.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/elf/debugfile.h"
-#include "symbols/names/demangle.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/files/fileasker.h"
 #include "symbols/base/memory.h"
@@ -525,7 +524,7 @@ static char *name_text(const struct symbol_module *m, const struct symbol *symbo
 	char *plain, *text = NULL;
 
 	if (symbol) {
-		plain = demangle(symbol->name);
+		plain = symtab_demangle(m->symtab, symbol->name);
 		text = plain ? text_clean_dup(plain) : NULL;
 		free(plain);
 	} else if (asprintf(&text, "%s+0x%" PRIx64, m->name, vaddr) < 0) {

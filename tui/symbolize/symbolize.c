@@ -17,7 +17,6 @@
 
 #include "symbols/elf/debugfile.h"
 #include "symbols/dwarf/debuginfo.h"
-#include "symbols/names/demangle.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/elf/remotedebug.h"
 #include "symbols/names/symtab.h"
@@ -142,7 +141,7 @@ static int symbol_name(const struct symbolizer *s, uint64_t vaddr, char **name, 
 		return 0;
 	if (symbol.guessed)
 		*guess = symbol.start;
-	plain = demangle(symbol.name);
+	plain = symtab_demangle(s->symtab, symbol.name);
 	*name = plain ? text_clean_dup(plain) : NULL;
 	free(plain);
 	return *name ? 0 : -ENOMEM;
