@@ -451,6 +451,8 @@ TUI = [
           "closed = !m || rested || (!m->symtab && m->fd < 0);", "closed = rested;"),
     Fault("modules-closed-unusable", "tui/symbolize/modules.c",
           "closed = !m || rested || (!m->symtab && m->fd < 0);", "closed = !m || rested;"),
+    Fault("symread-narrow", "symbols/names/symread.c",
+          ".st_value = narrow[i].st_value,", ".st_value = narrow[i].st_size,"),
     # Names of C are taken for names of Ada.
     Fault("langname-file", "symbols/names/symtab.c",
           "if (table_mentions(table, langname_runtime(language)))", "if (language)"),

@@ -249,6 +249,9 @@ static struct mapping describe_mapping(const struct mappings *ms, const struct p
 	struct mapping m = {.start = map->start, .end = map->end, .offset = map->offset};
 	struct object *o;
 
+	/* That of a 32-bit process is another file, which is nowhere to be read. */
+	if (!strcmp(map->name, "[vdso]") && map->end <= (uint64_t)UINT32_MAX + 1)
+		return m;
 	if (!strcmp(map->name, "[vdso]")) {
 		set_object(ms, &m, objectfile_vdso(ms->objects));
 		return m;

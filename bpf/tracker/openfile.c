@@ -126,7 +126,7 @@ static void read_elf(int fd, struct open_answer *a)
 	const struct elf_load *loads;
 	size_t n;
 
-	a->elf_err = elf_file_open_fd(fd, &file);
+	a->elf_err = elf_file_open_any_fd(fd, &file);
 	a->no_code = a->elf_err && has_no_code(fd);
 	if (a->elf_err)
 		return;
@@ -137,6 +137,7 @@ static void read_elf(int fd, struct open_answer *a)
 		a->nloads = (uint32_t)n;
 		memcpy(a->loads, loads, n * sizeof(*loads));
 		a->build_id_size = (uint8_t)elf_file_build_id(file, a->build_id);
+		a->elf_err = elf_file_is_narrow(file) ? -ENOTSUP : 0;
 	}
 	elf_file_free(file);
 }

@@ -67,11 +67,12 @@ static int elf_file_header(struct elf_file *file)
 	ident = elf_getident(file->elf, &size);
 	if (!ident || size < EI_NIDENT)
 		return -EINVAL;
-	if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB)
+	if (ident[EI_CLASS] != (file->narrow ? ELFCLASS32 : ELFCLASS64) ||
+	    ident[EI_DATA] != ELFDATA2LSB)
 		return -ENOTSUP;
 	if (!gelf_getehdr(file->elf, &file->ehdr))
 		return elffile_error();
-	if (file->ehdr.e_machine != ARCH_ELF_MACHINE)
+	if (file->ehdr.e_machine != (file->narrow ? ARCH_ELF_MACHINE_32 : ARCH_ELF_MACHINE))
 		return -ENOTSUP;
 	if (file->ehdr.e_type != ET_EXEC && file->ehdr.e_type != ET_DYN &&
 	    file->ehdr.e_type != ET_REL)
@@ -121,7 +122,7 @@ static int elf_file_read_segments(struct elf_file *file)
 }
 
 /* elf: what libelf made of the bytes, NULL: see errno. Takes it and the descriptor over. */
-static int elf_file_new(struct bytes bytes, Elf *elf, struct elf_file **out)
+static int elf_file_new(struct bytes bytes, Elf *elf, bool narrow, struct elf_file **out)
 {
 	int err = elf ? -ENOMEM : elffile_error();
 	struct elf_file *file = elf ? calloc(1, sizeof(*file)) : NULL;
@@ -134,6 +135,7 @@ static int elf_file_new(struct bytes bytes, Elf *elf, struct elf_file **out)
 	}
 	file->bytes = bytes;
 	file->elf = elf;
+	file->narrow = narrow;
 	file->work = &file->counted;
 	err = elf_file_header(file);
 	if (!err)
@@ -173,9 +175,31 @@ static int counts_check(const struct bytes *bytes)
 	return elf_version(EV_CURRENT) == EV_NONE ? -ENOTSUP : 0;
 }
 
-int elf_file_open_fd(int fd, struct elf_file **out)
+/* The same for a 32-bit file. -ENOTSUP: it is none. */
+static int narrow_check(const struct bytes *bytes)
+{
+	Elf32_Ehdr ehdr;
+	Elf32_Shdr first;
+	int err = bytes_read(bytes, 0, &ehdr, sizeof(ehdr));
+
+	if (err)
+		return err;
+	if (memcmp(ehdr.e_ident, ELFMAG, SELFMAG) != 0 || ehdr.e_ident[EI_CLASS] != ELFCLASS32 ||
+	    ehdr.e_ident[EI_DATA] != ELFDATA2LSB)
+		return -ENOTSUP;
+	if ((ehdr.e_shnum && ehdr.e_phnum != PN_XNUM) || !ehdr.e_shoff ||
+	    bytes_read(bytes, ehdr.e_shoff, &first, sizeof(first)))
+		first = (Elf32_Shdr){0};
+	if ((!ehdr.e_shnum && first.sh_size > LIMIT_SECTIONS) ||
+	    (ehdr.e_phnum == PN_XNUM && first.sh_info > LIMIT_SEGMENTS))
+		return -EINVAL;
+	return elf_version(EV_CURRENT) == EV_NONE ? -ENOTSUP : 0;
+}
+
+static int open_fd(int fd, bool any, struct elf_file **out)
 {
 	struct bytes bytes = {.fd = fd};
+	bool narrow = false;
 	struct stat st;
 	int err;
 
@@ -185,13 +209,32 @@ int elf_file_open_fd(int fd, struct elf_file **out)
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
 	err = counts_check(&bytes);
+	if (any && err) {
+		narrow = !narrow_check(&bytes);
+		err = narrow ? 0 : err;
+	}
 	if (err)
 		return err;
 	bytes.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (bytes.fd < 0)
 		return -errno;
 	errno = 0;
-	return elf_file_new(bytes, elf_begin(bytes.fd, ELF_C_READ, NULL), out);
+	return elf_file_new(bytes, elf_begin(bytes.fd, ELF_C_READ, NULL), narrow, out);
+}
+
+int elf_file_open_fd(int fd, struct elf_file **out)
+{
+	return open_fd(fd, false, out);
+}
+
+int elf_file_open_any_fd(int fd, struct elf_file **out)
+{
+	return open_fd(fd, true, out);
+}
+
+bool elf_file_is_narrow(const struct elf_file *file)
+{
+	return file->narrow;
 }
 
 int elf_file_open(const char *path, struct elf_file **out)
@@ -220,7 +263,7 @@ int elf_file_open_memory(const void *image, size_t size, struct elf_file **out)
 		return err;
 	errno = 0;
 	/* Not const for the sake of ELF_C_RDWR users; nothing is written without elf_update. */
-	return elf_file_new(bytes, elf_memory((char *)(uintptr_t)image, size), out);
+	return elf_file_new(bytes, elf_memory((char *)(uintptr_t)image, size), false, out);
 }
 
 int elf_file_open_block(void *image, size_t size, struct elf_file **out)

@@ -5,7 +5,7 @@
 /*
  * An ELF file opened for reading, with every offset and size in it checked. The file may be
  * hostile: it is only ever read by pread or through libelf, and nothing in it is trusted. 64-bit
- * little-endian files only (-ENOTSUP otherwise).
+ * little-endian files only (-ENOTSUP otherwise), except for elf_file_open_any_fd.
  */
 
 #include <stdbool.h>
@@ -44,6 +44,12 @@ struct work;
  * or the error of a system call. Nothing blocks: FIFOs and devices are refused with -EINVAL.
  */
 int elf_file_open_fd(int fd, struct elf_file **out);
+/*
+ * Takes a 32-bit file of a program that this machine runs, too. Its segments, its build-id, its
+ * section headers and its symbols (symbols/names/symread.h) can be read, nothing else.
+ */
+int elf_file_open_any_fd(int fd, struct elf_file **out);
+bool elf_file_is_narrow(const struct elf_file *file); /* of 32 bits */
 /* Opens with O_NONBLOCK | O_CLOEXEC, then as above. */
 int elf_file_open(const char *path, struct elf_file **out);
 /* An ELF image in memory, such as the vDSO. The bytes must stay valid until elf_file_free. */

@@ -24,6 +24,7 @@ struct elf_file {
 	void *block;	    /* the image, if it is ours */
 	Elf *elf;
 	GElf_Ehdr ehdr;
+	bool narrow; /* of 32 bits */
 	size_t nsections;
 	size_t names; /* section index of the section names; 0: none */
 	struct elf_load *loads;

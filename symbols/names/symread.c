@@ -12,6 +12,7 @@
 #include "symbols/names/symname.h"
 #include "symbols/base/work.h"
 
+#define CHUNK	    1024u
 #define PADDING	    16u /* bytes before a function of a kernel module, __pfx_NAME */
 #define GLANCES_FEW 1000u
 #define GLANCES_MAX 65536u
@@ -84,6 +85,30 @@ static int symbol_add(struct symlist *list, const Elf64_Sym *sym, enum symlist_s
 	return symlist_add(list, &item, sym->st_size);
 }
 
+static size_t entry_size(const struct elf_file *file)
+{
+	return elf_file_is_narrow(file) ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
+}
+
+/* At most CHUNK symbols from the offset on, as 64-bit ones. */
+static int chunk_read(const struct elf_file *file, uint64_t offset, Elf64_Sym *to, size_t n)
+{
+	Elf32_Sym narrow[CHUNK];
+	int err;
+
+	if (!elf_file_is_narrow(file))
+		return elf_file_read(file, offset, to, n * sizeof(*to));
+	err = elf_file_read(file, offset, narrow, n * sizeof(*narrow));
+	for (size_t i = 0; i < n && !err; i++)
+		to[i] = (Elf64_Sym){.st_name = narrow[i].st_name,
+				    .st_value = narrow[i].st_value,
+				    .st_size = narrow[i].st_size,
+				    .st_info = narrow[i].st_info,
+				    .st_other = narrow[i].st_other,
+				    .st_shndx = narrow[i].st_shndx};
+	return err;
+}
+
 /* The section and its string table, if they are usable; else -ENOENT. */
 static int headers_read(const struct elf_file *file, enum symlist_source source,
 			struct elf_section *symbols, struct symread_strings *out)
@@ -94,7 +119,7 @@ static int headers_read(const struct elf_file *file, enum symlist_source source,
 
 	if (!index || elf_file_section_header(file, index, symbols) ||
 	    symbols->type != (full ? SHT_SYMTAB : SHT_DYNSYM) ||
-	    symbols->entsize != sizeof(Elf64_Sym) || symbols->flags & SHF_COMPRESSED ||
+	    symbols->entsize != entry_size(file) || symbols->flags & SHF_COMPRESSED ||
 	    elf_file_section_header(file, symbols->link, &strings) || strings.type != SHT_STRTAB ||
 	    strings.flags & SHF_COMPRESSED || strings.size > STRINGS_MAX ||
 	    strings.offset + strings.size < strings.size)
@@ -118,7 +143,8 @@ int symread(const struct elf_file *file, enum symlist_source source, struct syml
 {
 	struct elf_section symbols;
 	struct symread_glance glance = {0};
-	Elf64_Sym chunk[1024];
+	Elf64_Sym chunk[CHUNK];
+	const size_t size = entry_size(file);
 	uint64_t count, at, n, i;
 	int err;
 
@@ -126,11 +152,10 @@ int symread(const struct elf_file *file, enum symlist_source source, struct syml
 	if (err)
 		return err;
 	*out = glance.from;
-	count = symbols.size / sizeof(*chunk);
+	count = symbols.size / size;
 	for (at = 0; at < count && at < 4ull * SYMLIST_MAX && !err; at += n) {
-		n = count - at < 1024 ? count - at : 1024;
-		if (elf_file_read(file, symbols.offset + at * sizeof(*chunk), chunk,
-				  n * sizeof(*chunk)))
+		n = count - at < CHUNK ? count - at : CHUNK;
+		if (chunk_read(file, symbols.offset + at * size, chunk, n))
 			break;
 		err = work_add(elf_file_work(file), n);
 		for (i = 0; i < n && !err; i++)
@@ -150,6 +175,6 @@ bool symread_is_thin(const struct elf_file *file, const struct elf_file *dynamic
 		return true;
 	if (headers_read(dynamic, SYMLIST_DYNSYM, &other, &strings))
 		return false;
-	count = symbols.size / sizeof(Elf64_Sym);
-	return symbols.info > count || count - symbols.info + 1 < other.size / sizeof(Elf64_Sym);
+	count = symbols.size / entry_size(file);
+	return symbols.info > count || count - symbols.info + 1 < other.size / entry_size(dynamic);
 }

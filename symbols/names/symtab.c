@@ -91,6 +91,8 @@ static const struct elf_file *best_symtab(const struct elf_file *file,
 	*other = NULL;
 	if (!symread_is_thin(file, file))
 		return file;
+	if (elf_file_is_narrow(file))
+		return file;
 	if (place && !debugfile_open(file, place, other)) {
 		if (!symread_strings(*other, SYMLIST_SYMTAB, &strings))
 			return *other;
@@ -113,7 +115,7 @@ static int list_read(struct symtab *table, struct symlist *list, const struct el
 	table->base = list->ranges[0].start;
 	table->complete = !thin;
 	err = symread(best, SYMLIST_SYMTAB, list, &from[SYMLIST_SYMTAB]);
-	if (err == -ENOENT) {
+	if (err == -ENOENT && !elf_file_is_narrow(file)) {
 		err = gopclntab_read(file, list, &table->go);
 		table->complete = !err;
 	}
@@ -123,7 +125,7 @@ static int list_read(struct symtab *table, struct symlist *list, const struct el
 		return err;
 	/* Stubs get their names from there, whether the table was read or not. */
 	symread_strings(file, SYMLIST_DYNSYM, &from[SYMLIST_DYNSYM]);
-	err = plt_read(file, list);
+	err = elf_file_is_narrow(file) ? 0 : plt_read(file, list);
 	return err ? err : symlist_settle(list);
 }
 

@@ -210,7 +210,7 @@ def cases():
         yield Case(name, rf"{bottom};main;storm(;{trampoline}(;seen)?)?", "storm", excused=halfway)
     yield Case("jit", rf"{GLIBC};main;first;\[jit\];second;\[jit\];\[jit\];third;fourth;spin", "fp")
     yield Case("jit", rf"{LOST};\[jit\];third;fourth;spin", "nofp")
-    yield Case("bits32", r"\[32-bit process\];(spin|bits32\+0x[0-9a-f]+)")
+    yield Case("bits32", r"\[32-bit process\];(spin|_start)")
     for name in ("plt.lld", "plt.lld-lazy", "plt.lld-ibt", "plt.gold"):
         yield Case(name, plt_chain(path(name)) if built(name) else "")
     for name, bottom in (("throw", GLIBC), ("throw.static", STATIC)):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tests/support/nmnames.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -159,10 +161,12 @@ static uint64_t nmnames_inner(const struct names *names, uint64_t addr)
 struct symtab *open_table(const char *path, const char *debug_root)
 {
 	const struct debug_place place = {.root = -1, .folder = debug_root};
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct elf_file *file;
 	struct symtab *table;
 
-	assert_int_equal(elf_file_open(path, &file), 0);
+	assert_int_equal(elf_file_open_any_fd(fd, &file), 0);
+	close(fd);
 	assert_int_equal(symtab_new(file, debug_root ? &place : NULL, &table), 0);
 	elf_file_free(file);
 	return table;

@@ -285,7 +285,7 @@ static int file_open(const struct symbol_module *m, const struct object *object,
 	size_t size;
 
 	if (fd >= 0)
-		return elf_file_open_fd(fd, out);
+		return elf_file_open_any_fd(fd, out);
 	image = object_image(object, &size);
 	return image ? elf_file_open_memory(image, size, out) : -ENOENT;
 }
@@ -326,7 +326,8 @@ static int module_read(const struct modules *all, struct symbol_module *m,
 		err = symtab_new(file, &place, &m->symtab);
 	if (err)
 		m->symtab = NULL;
-	if (!err && !symtab_complete(m->symtab) && elf_file_fd(file) >= 0)
+	if (!err && !symtab_complete(m->symtab) && elf_file_fd(file) >= 0 &&
+	    !elf_file_is_narrow(file))
 		m->link = malloc(sizeof(*m->link));
 	if (m->link) {
 		debug_link_read(file, m->link);
@@ -546,7 +547,7 @@ static uint64_t module_func(struct modules *all, struct symbol_module *m,
 
 	if (!m->funcs_read) {
 		err = file_open(m, object, &file);
-		if (!err)
+		if (!err && !elf_file_is_narrow(file))
 			funcs_new(file, &m->funcs);
 		m->bytes += funcs_bytes(m->funcs);
 		all->bytes += funcs_bytes(m->funcs);

@@ -12,7 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ARCH_ELF_MACHINE EM_X86_64
+#define ARCH_ELF_MACHINE    EM_X86_64
+#define ARCH_ELF_MACHINE_32 EM_386 /* of the 32-bit programs that it runs */
 
 #define ARCH_IRELATIVE R_X86_64_IRELATIVE
 #define ARCH_JUMP_SLOT R_X86_64_JUMP_SLOT

@@ -207,6 +207,13 @@ static void test_refused(void **state)
 	unlink(fifo);
 	data[EI_CLASS] = ELFCLASS32;
 	assert_int_equal(elf_file_open_memory(data, size, &file), -ENOTSUP);
+	/* as a 32-bit file its header is a broken one, of another machine */
+	fd = temporary(path, (const char *)data, size);
+	assert_int_equal(elf_file_open_fd(fd, &file), -ENOTSUP);
+	assert_true(elf_file_open_any_fd(fd, &file) < 0);
+	assert_null(file);
+	close(fd);
+	unlink(path);
 	data[EI_CLASS] = ELFCLASS64;
 	data[EI_DATA] = ELFDATA2MSB;
 	assert_int_equal(elf_file_open_memory(data, size, &file), -ENOTSUP);

@@ -6,6 +6,7 @@
  * about a tenth of the addresses, unless SIZE=full. time limit: 300 s
  * Covers: symbols/names/symtab.c symbols/names/symread.c symbols/names/symlist.c
  * Covers: symbols/names/symname.c symbols/names/plt.c symbols/elf/arch/x86_64.h
+ * Covers: symbols/elf/elffile.c
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -21,6 +22,7 @@
 
 #include "tests/support/nmnames.h"
 #include "tests/support/scratch.h"
+#include "tests/support/shell.h"
 
 #define LARGE (64ll << 20) /* bytes */
 
@@ -164,11 +166,43 @@ static void test_elfutils(void **state)
 	}
 }
 
+/* 32-bit files: one that is made here, and the C library where it is installed. */
+static void test_narrow(void **state)
+{
+	static const char libc[] = "/lib32/libc.so.6";
+	struct names names = {0};
+	char path[SCRATCH];
+
+	(void)state;
+	close(scratch_file(path, "narrow"));
+	if (system("as --32 -o /dev/null /dev/null 2>/dev/null"))
+		skip();
+	must("(echo .text; for f in $(seq 40); do "
+	     "printf '.globl f%%d\\n.type f%%d,@function\\nf%%d: .skip %%d\\n.size f%%d,.-f%%d\\n' "
+	     "$f $f $f $((f * 64)) $f $f; done) | as --32 -o %s.o - && "
+	     "ld -m elf_i386 -e f1 -o %s %s.o && rm %s.o",
+	     path, path, path, path);
+	nmnames_read(&names, path, "");
+	assert_true(names.count >= 40);
+	nmnames_sort(&names);
+	check_nm(path, NULL, &names);
+	nmnames_free(&names);
+	unlink(path);
+	if (access(libc, R_OK))
+		return;
+	names = (struct names){0};
+	nmnames_read(&names, libc, "-D");
+	nmnames_sort(&names);
+	check_nm(libc, NULL, &names);
+	nmnames_free(&names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nm),
 		cmocka_unit_test(test_elfutils),
+		cmocka_unit_test(test_narrow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
