@@ -451,6 +451,9 @@ TUI = [
           "closed = !m || rested || (!m->symtab && m->fd < 0);", "closed = rested;"),
     Fault("modules-closed-unusable", "tui/symbolize/modules.c",
           "closed = !m || rested || (!m->symtab && m->fd < 0);", "closed = !m || rested;"),
+    # With -p, a process that is attached to later waits for a sample of each of its files.
+    Fault("targets-tables", "bpf/tracker/targets.c", "if (target)\n\t\twant_tables(ts, p);", ""),
+    Fault("targets-all", "bpf/tracker/object.c", "else if (os->chosen_only)", "else if (0)"),
     Fault("symread-narrow", "symbols/names/symread.c",
           ".st_value = narrow[i].st_value,", ".st_value = narrow[i].st_size,"),
     # Names of C are taken for names of Ada.

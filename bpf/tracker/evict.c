@@ -73,6 +73,7 @@ static void scan_list(const struct evictor *ev, struct process *p, uint64_t now)
 			o->missed_at = now;
 		}
 		o->sampled = now;
+		object_want_table(ev->objects, o);
 	}
 }
 

@@ -102,8 +102,8 @@ void inventory_settle(struct inventory *inv)
 
 static bool is_shown(const struct object *o)
 {
-	/* The others are files without CFI. */
-	return o->nspans || o->state != OBJECT_READY;
+	/* The others are files without CFI, or of processes that are not sampled. */
+	return o->nspans || (o->state != OBJECT_READY && o->state != OBJECT_UNASKED);
 }
 
 static void count_shown(const struct tracker *t, uint32_t *nobjects, uint32_t *nblocks,

@@ -162,8 +162,11 @@ static int mapping_add(struct mappings *ms, struct process *p, const struct mapp
 	return 0;
 }
 
-/* Its object is there, or NULL: the file cannot be opened. Takes the reference. */
-static void set_object(const struct mappings *ms, struct mapping *m, struct object *o)
+/*
+ * The object of a mapping of p is there, or NULL: the file cannot be opened. Takes the reference.
+ */
+static void set_object(const struct mappings *ms, const struct process *p, struct mapping *m,
+		       struct object *o)
 {
 	m->asked = 0;
 	m->object = o;
@@ -173,6 +176,8 @@ static void set_object(const struct mappings *ms, struct mapping *m, struct obje
 		object_unref(ms->objects, o);
 		m->object = NULL;
 	}
+	if (m->object && (p->target || !ms->objects->chosen_only))
+		object_want_table(ms->objects, m->object);
 }
 
 /* The index of the first mapping that ends behind the address. */
@@ -210,7 +215,7 @@ static bool take_from_old(const struct mappings *ms, const struct process *p, st
 	if (old->asked)
 		m->asked = old->asked;
 	else if (objectfile_still(ms->objects, old))
-		set_object(ms, m, old->object);
+		set_object(ms, p, m, old->object);
 	else
 		return false;
 	return true;
@@ -238,7 +243,8 @@ static void ask_for_file(const struct mappings *ms, const struct process *p, str
 		m->asked = opener_ask(ms->opener, &request, p->pid, p->uid, alone);
 	} else { /* in tests */
 		openfile_do(&request, 0, &answer, &fd);
-		set_object(ms, m, answer.err ? NULL : take_file(ms, &request, &answer, p->uid, fd));
+		set_object(ms, p, m,
+			   answer.err ? NULL : take_file(ms, &request, &answer, p->uid, fd));
 	}
 }
 
@@ -253,7 +259,7 @@ static struct mapping describe_mapping(const struct mappings *ms, const struct p
 	if (!strcmp(map->name, "[vdso]") && map->end <= (uint64_t)UINT32_MAX + 1)
 		return m;
 	if (!strcmp(map->name, "[vdso]")) {
-		set_object(ms, &m, objectfile_vdso(ms->objects));
+		set_object(ms, p, &m, objectfile_vdso(ms->objects));
 		return m;
 	}
 	/* The first segment of System V's shared memory has inode 0. */
@@ -262,7 +268,7 @@ static struct mapping describe_mapping(const struct mappings *ms, const struct p
 	m.file = (struct file_id){makedev(map->dev_major, map->dev_minor), map->inode};
 	o = objectfile_known(ms->objects, &m.file, p->uid);
 	if (o)
-		set_object(ms, &m, o);
+		set_object(ms, p, &m, o);
 	else if (!take_from_old(ms, p, &m))
 		ask_for_file(ms, p, &m, map->name, false);
 	return m;
@@ -416,7 +422,7 @@ static void answer_mapping(const struct mapping_answer *s, const struct process 
 		return;
 	}
 	object_get(s->ms->objects, s->object);
-	set_object(s->ms, m, s->object);
+	set_object(s->ms, p, m, s->object);
 }
 
 /* True: something has changed. */

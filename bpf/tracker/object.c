@@ -227,9 +227,39 @@ bool object_add(struct objects *os, struct object *o, bool has_no_cfi)
 	unused_add(os, o);
 	if (has_no_cfi)
 		o->state = OBJECT_READY;
+	else if (os->chosen_only)
+		o->state = OBJECT_UNASKED;
 	else
 		object_enqueue(os, o);
 	return true;
+}
+
+void object_want_table(struct objects *os, struct object *o)
+{
+	if (o->state != OBJECT_UNASKED)
+		return;
+	if (object_is_closed(o)) /* as in object_rebuild */
+		object_set_state(os, o, OBJECT_EVICTED);
+	else
+		object_enqueue(os, o);
+}
+
+void objects_choose(struct objects *os, bool chosen_only)
+{
+	struct object *o, *next;
+
+	if (chosen_only == os->chosen_only)
+		return;
+	os->chosen_only = chosen_only;
+	while (chosen_only && os->queue) {
+		o = os->queue;
+		object_unqueue(os, o);
+		object_set_state(os, o, OBJECT_UNASKED);
+		o->waits = 0;
+	}
+	HASH_ITER(hh, os->all, o, next)
+		if (!chosen_only && object_is_mapped(o))
+			object_want_table(os, o);
 }
 
 void object_key(struct object_key *key, const struct stat *st)

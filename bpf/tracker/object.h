@@ -25,6 +25,7 @@ enum object_state {
 	OBJECT_READY,	/* the spans are in the shards; no spans: the file has no CFI */
 	OBJECT_EVICTED, /* there was no room; comes back when it is sampled */
 	OBJECT_FAILED,	/* unreadable, or larger than the budget */
+	OBJECT_UNASKED, /* no chosen process has mapped it yet: see objects.chosen_only */
 };
 
 struct object_key {
@@ -124,6 +125,7 @@ struct objects {
 	unsigned int nwanted;  /* objects whose files are to be opened again */
 	unsigned int nevicted; /* in that state */
 	struct object *queue;  /* for the builders */
+	bool chosen_only;      /* tables are built for the files of chosen processes only */
 
 	pthread_cond_t *queue_wake;
 	struct shards *shards;
@@ -161,6 +163,13 @@ bool object_charge(struct objects *os, struct object *o, int64_t bytes);
 bool object_charge_new(struct objects *os, struct object *o, size_t nloads);
 /* The object with that id, without a reference; NULL: it has been forgotten. */
 struct object *object_by_id(struct objects *os, uint64_t id);
+/* A process that is sampled maps it: its table is built now, unless it was asked for before. */
+void object_want_table(struct objects *os, struct object *o);
+/*
+ * From now on tables are built for chosen processes only, and those that are queued are not built
+ * until object_want_table; or for all again.
+ */
+void objects_choose(struct objects *os, bool chosen_only);
 /* Removes the table (garbage) and queues it to be built again. */
 void object_rebuild(struct objects *os, struct object *o);
 void object_set_state(struct objects *os, struct object *o, enum object_state state);

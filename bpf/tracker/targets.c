@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "bpf/sampler/sampler.h"
+#include "bpf/tracker/mapping.h"
 #include "bpf/tracker/notices.h"
+#include "bpf/tracker/object.h"
 #include "bpf/tracker/proctable.h"
 #include "bpf/tracker/procstat.h"
 #include "bpf/tracker/selector.h"
@@ -220,6 +222,13 @@ static bool is_chosen(const struct targets *ts, const struct process *p)
 	return chosen_by_options(ts, p);
 }
 
+static void want_tables(const struct targets *ts, const struct process *p)
+{
+	for (size_t i = 0; i < p->nmappings; i++)
+		if (p->mappings[i].object)
+			object_want_table(ts->objects, p->mappings[i].object);
+}
+
 void targets_apply(struct targets *ts, struct process *p)
 {
 	bool target;
@@ -239,6 +248,8 @@ void targets_apply(struct targets *ts, struct process *p)
 	}
 	p->target = target;
 	ts->nattached += target ? 1 : -1;
+	if (target)
+		want_tables(ts, p);
 }
 
 static void apply_all(struct targets *ts)
@@ -267,6 +278,17 @@ static void drop_rules(struct targets *ts)
 		drop_rule(ts, ts->nrules - 1);
 }
 
+/* Tables that only processes map that are not sampled would be built for nothing. */
+static void choose_tables(const struct targets *ts)
+{
+	const struct process *p, *next;
+
+	objects_choose(ts->objects, ts->filtering);
+	HASH_ITER(hh, ts->procs->live, p, next)
+		if (p->target)
+			want_tables(ts, p);
+}
+
 void targets_filter(struct targets *ts)
 {
 	bool any = ts->by_options || ts->following;
@@ -280,6 +302,7 @@ void targets_filter(struct targets *ts)
 		any |= p->choice == CHOICE_ATTACHED;
 	ts->filtering = any;
 	sampler_set_filtering(ts->sampler, any);
+	choose_tables(ts);
 	if (any)
 		return;
 	HASH_ITER(hh, ts->procs->live, p, next)

@@ -35,6 +35,7 @@ struct targets {
 	const struct tracker_filter *filter;
 	struct sampler *sampler;
 	struct proctable *procs;
+	struct objects *objects;
 	struct notices *notices;
 };
 

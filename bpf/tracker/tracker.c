@@ -249,7 +249,7 @@ void tracker_connect(struct tracker *t)
 	t->mappings.procs = t->targets.procs = t->evictor.procs = t->builders.procs = &t->procs;
 	t->publisher.notices = t->objects.notices = t->idlefiles.notices = &t->notices;
 	t->mappings.notices = t->targets.notices = t->builders.notices = &t->notices;
-	t->idlefiles.objects = t->mappings.objects = &t->objects;
+	t->idlefiles.objects = t->mappings.objects = t->targets.objects = &t->objects;
 	t->evictor.objects = t->builders.objects = &t->objects;
 	t->mappings.idlefiles = t->evictor.idlefiles = &t->idlefiles;
 	t->objects.publisher = t->evictor.publisher = &t->publisher;

@@ -28,7 +28,7 @@ static void reset_tables(struct tracker *t, long shard)
 	uint32_t i;
 
 	HASH_ITER(hh, t->objects.all, o, next) {
-		bool in = shard < 0 && o->state != OBJECT_QUEUED;
+		bool in = shard < 0 && o->state != OBJECT_QUEUED && o->state != OBJECT_UNASKED;
 
 		for (i = 0; i < o->nspans && !in; i++)
 			in = o->spans[i].word >> SHARD_SHIFT == (unsigned long)shard;

@@ -4,6 +4,7 @@
  * What stands in the shards, against what readelf says of the files and /proc of the processes; and
  * what dropping and pinning do to one of the tables. time limit: 300 s
  * Covers: bpf/tracker/inventory.c bpf/tracker/evict.c bpf/tracker/tracker_commands.c
+ * Covers: bpf/tracker/object.c bpf/tracker/targets.c
  */
 #include <dirent.h>
 #include <errno.h>
@@ -538,6 +539,80 @@ static void sums_of_what_is_made_up(void **state)
 	inventory_put(NULL);
 }
 
+/* --- chosen processes ------------------------------------------------------------------------ */
+
+/* The process maps the file, and the tracker knows it. */
+static void map_known(struct running *r, const struct child *c, const char *path)
+{
+	struct area a;
+
+	map_library(c, path);
+	assert_true(area_find(c->pid, base_name(path), true, &a));
+	WAIT(place_at(r, c->pid, 0, a.start).kind == PLACE_FILE);
+}
+
+/* Each object of the inventory is mapped by the process. */
+static void check_all_of(struct running *r, pid_t pid)
+{
+	struct inventory *inv = take(r);
+	struct area a;
+
+	assert_true(inv->nobjects >= 3); /* program, libc, loader */
+	for (uint32_t i = 0; i < inv->nobjects; i++)
+		if (strcmp(inv->objects[i].name, "[vdso]") != 0 &&
+		    !area_find(pid, inv->objects[i].name, true, &a))
+			fail_msg("%s is not mapped", inv->objects[i].name);
+	inventory_put(inv);
+}
+
+static void tables_are_built_for_chosen_processes(void **state)
+{
+	static struct running r;
+	static pid_t pids[1];
+	const struct tracker_filter filter = {.pids = pids, .npids = 1};
+	const char *name[4], *begin = "attached to ";
+	struct inventory_object o;
+	struct tracker_state ts;
+	char path[4][SCRATCH], arg[16];
+	unsigned int before;
+	struct child c[3];
+	struct area a;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		copy_library(path[i], &name[i]);
+	for (int i = 0; i < 3; i++)
+		c[i] = child_start(BY_EXEC, "t-chosen", 0);
+	map_library(&c[0], path[0]);
+	map_library(&c[1], path[1]);
+	pids[0] = c[0].pid;
+	run(&r, &filter);
+	WAIT(is_in(&r, name[0], INVENTORY_READY));
+	assert_true(area_find(c[1].pid, name[1], true, &a));
+	WAIT(place_at(&r, c[1].pid, 0, a.start).kind == PLACE_FILE);
+	WAIT((tracker_state(r.tracker, &ts), ts.started && ts.idle));
+	map_known(&r, &c[1], path[2]);
+	map_known(&r, &c[2], path[3]);
+	check_all_of(&r, c[0].pid);
+
+	/* who is attached later gets its tables at once, without a sample */
+	before = last_message(&r).number;
+	snprintf(arg, sizeof(arg), "%d", (int)c[1].pid);
+	tracker_post(r.tracker, TRACKER_ATTACH, arg);
+	WAIT(was_said(&r, before, begin));
+	WAIT(is_in(&r, name[1], INVENTORY_READY) && is_in(&r, name[2], INVENTORY_READY));
+
+	/* and so do all when the whole machine is sampled */
+	assert_false(object_named(&r, name[3], &o));
+	tracker_post(r.tracker, TRACKER_DETACH_ALL, "");
+	WAIT(is_in(&r, name[3], INVENTORY_READY));
+	for (int i = 0; i < 3; i++)
+		child_end(&c[i]);
+	run_end(&r);
+	for (int i = 0; i < 4; i++)
+		unlink(path[i]);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -549,6 +624,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(dropped_stays_away_until_sampled),
 		cmocka_unit_test(pinned_outlives_its_processes),
 		cmocka_unit_test(pinned_is_never_evicted),
+		cmocka_unit_test(tables_are_built_for_chosen_processes),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--serve"))
