@@ -458,11 +458,13 @@ TUI = [
           ".st_value = narrow[i].st_value,", ".st_value = narrow[i].st_size,"),
     # Names of C are taken for names of Ada.
     Fault("langname-file", "symbols/names/symtab.c",
-          "if (table_mentions(table, langname_runtime(language)))", "if (language)"),
+          "if (table_mentions(table, langname_runtime(language)))",
+          "if (!table_mentions(table, \"-\"))"),
     Fault("langname-tuple", "symbols/names/langname.c", "while (n-- > 1)", "while (n-- > 0)"),
     # Code in a memfd is taken for a part of that file.
     Fault("places-made", "bpf/tracker/openfile.c",
-          "a->no_code = a->elf_err && has_no_code(fd);", "a->no_code = 0;"),
+          "a->no_code = a->elf_err && has_no_code(fd);",
+          "a->no_code = !a->elf_err && has_no_code(fd);"),
     Fault("modules-mapped", "bpf/tracker/answers.c",
           "if (object->refs > object->pinned + object->held)", "if (object->refs > object->pinned)"),
     Fault("modules-unusable", "tui/symbolize/modules.c", "m->funcs_read = err != -ENOENT;",

@@ -50,7 +50,9 @@ bool symname_is_marker(const char *text, size_t length)
 	if (length >= 2 && text[0] == '$' && strchr("adtx", text[1]) && text[1] &&
 	    (length == 2 || text[2] == '.'))
 		return true;
-	return (length >= 6 && !memcmp(text, "__pfx_", 6)) || is_border(text, length);
+	if (is_border(text, length))
+		return true;
+	return length >= 6 && !memcmp(text, "__pfx_", 6);
 }
 
 size_t symname_cut_version(const char *text, size_t length)
