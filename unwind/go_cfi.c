@@ -3,14 +3,14 @@
  * Go's assembler writes CFI as if only pushes and pops moved the stack pointer. So in functions of
  * the runtime that switch to the system stack the rules lead into stale data on it: frames that
  * never called, or a zero that looks like the bottom; and the trampoline of signals seems to have a
- * caller. These functions are known by name, as in Go's own unwinder. To strip a program removes
- * CFI and symbols together, so no program has only the CFI.
+ * caller. These functions are known by name, as in Go's own unwinder, and their rules are taken
+ * from their code. To strip a program removes CFI and symbols together, so no program has only the
+ * CFI.
  *
  * The outermost functions of threads and goroutines have rules like any other: the linker of
- * Go 1.19 does not mark them, and the words above them are zero on a new stack only.
- *
- * Programs are often in the functions that ask the vDSO for the time. These have a frame pointer
- * while they are on the system stack, which their code shows.
+ * Go 1.19 does not mark them, and the words above them are zero on a new stack only. mcall and
+ * morestack are outermost for what they call on the system stack, for Go's unwinder, too: the
+ * goroutine that they leave is not waiting for it, and its stack may be gone.
  */
 #include "unwind/go_cfi.h"
 
@@ -19,6 +19,7 @@
 
 #include "symbols/elf/elffile.h"
 #include "symbols/base/limits.h"
+#include "unwind/cfifile.h"
 
 #define NAME_MAX_SIZE 64u /* bytes of a name that is one of ours */
 
@@ -28,60 +29,78 @@ static const struct {
 } functions[] = {
 	{"runtime.sigreturn", GO_TRAMPOLINE},
 	{"runtime.sigreturn__sigaction", GO_TRAMPOLINE}, /* later releases */
-	{"runtime.systemstack", GO_SWITCH},
-	{"runtime.mcall", GO_SWITCH},
-	{"runtime.morestack", GO_SWITCH},
-	{"runtime.asmcgocall", GO_SWITCH},
-	{"runtime.asmcgocall_no_g", GO_SWITCH},
-	{"runtime.cgocallback", GO_SWITCH},
+	{"runtime.systemstack", GO_SYSTEMSTACK},
+	{"runtime.mcall", GO_LEAVE},
+	{"runtime.morestack", GO_LEAVE},
+	{"runtime.asmcgocall", GO_ASMCGOCALL},
+	{"runtime.asmcgocall_no_g", GO_ALIGN},
+	{"runtime.cgocallback", GO_CHANGE},
 	{"runtime.rt0_go", GO_BOTTOM},
 	{"runtime.goexit", GO_BOTTOM},
-	{"runtime.nanotime1", GO_CLOCK},
-	{"runtime.walltime", GO_CLOCK},
-	{"time.now", GO_CLOCK},
+	{"runtime.nanotime1", GO_CHANGE},
+	{"runtime.walltime", GO_CHANGE},
+	{"time.now", GO_CHANGE},
 };
 
-/* Index of the name, with or without the suffix of its calling convention; -1: none of them. */
-static int find_name(const char *name, size_t size)
+bool go_cie(const struct cfi_cie *cie)
 {
-	size_t length;
-
-	if (size > NAME_MAX_SIZE)
-		size = NAME_MAX_SIZE;
-	length = strnlen(name, size);
-	if (length == size)
-		return -1;
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		size_t n = strlen(functions[i].name);
-
-		if (!strncmp(name, functions[i].name, n) &&
-		    (length == n || !strcmp(name + n, ".abi0")))
-			return (int)i;
-	}
-	return -1;
+	/* No other tool has this factor on a machine of 64 bits. */
+	return cie->section == CFI_DEBUG_FRAME && !cie->sized && cie->data_align == -4;
 }
 
-unsigned int go_untrue(const struct elf_file *file, struct go_untrue out[GO_UNTRUE_MAX])
+/* The name is this one, with or without the suffix of its calling convention. */
+static bool is_name(const char *name, size_t size, const char *other)
+{
+	size_t n = strlen(other);
+
+	return size >= n && !memcmp(name, other, n) &&
+	       (size == n || (size == n + 5 && !memcmp(name + n, ".abi0", 5)));
+}
+
+static void function_add(struct go_functions *out, const char *name, size_t size, uint64_t start)
+{
+	if (is_name(name, size, "runtime.cgocall"))
+		out->cgocall = start;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (is_name(name, size, functions[i].name)) {
+			out->at[out->count++] = (struct go_function){start, functions[i].kind};
+			return;
+		}
+}
+
+void go_functions(const struct elf_file *file, struct go_functions *out)
 {
 	struct elf_section symtab, strtab;
 	uint64_t left = LIMIT_GO;
-	unsigned int count = 0;
 	Elf64_Sym sym;
-	int found;
+	size_t room, size;
 
-	if (!elf_file_section_index(file, ".go.buildinfo") ||
-	    elf_file_section_within(file, ".symtab", &left, &symtab) < 0 ||
+	memset(out, 0, sizeof(*out));
+	out->found = elf_file_section_index(file, ".go.buildinfo") != 0;
+	if (!out->found || elf_file_section_within(file, ".symtab", &left, &symtab) < 0 ||
 	    elf_file_section_at_within(file, symtab.link, &left, &strtab) < 0)
-		return 0;
-	for (size_t at = 0; count < GO_UNTRUE_MAX && symtab.size - at >= sizeof(sym);
+		return;
+	for (size_t at = 0; out->count < GO_FUNCTIONS_MAX && symtab.size - at >= sizeof(sym);
 	     at += sizeof(sym)) {
 		memcpy(&sym, symtab.data + at, sizeof(sym));
 		if (ELF64_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_name >= strtab.size)
 			continue;
-		found = find_name((const char *)strtab.data + sym.st_name,
-				  strtab.size - sym.st_name);
-		if (found >= 0)
-			out[count++] = (struct go_untrue){sym.st_value, functions[found].kind};
+		room = strtab.size - sym.st_name;
+		room = room < NAME_MAX_SIZE ? room : NAME_MAX_SIZE;
+		size = strnlen((const char *)strtab.data + sym.st_name, room);
+		if (size < room)
+			function_add(out, (const char *)strtab.data + sym.st_name, size,
+				     sym.st_value);
 	}
-	return count;
+}
+
+void go_rows(const struct elf_file *file, const struct go_functions *all,
+	     const struct go_function *function, uint64_t end, struct go_rows *out)
+{
+	if (function->kind == GO_BOTTOM) {
+		out->row[0] = (struct go_row){.from = function->start, .rule = GO_OUTERMOST};
+		out->count = 1;
+	} else {
+		go_code_rows(file, function, end, all->cgocall, out);
+	}
 }

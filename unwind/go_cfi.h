@@ -3,45 +3,99 @@
 #define STACKTOP_UNWIND_GO_CFI_H
 
 /*
- * The functions of Go's runtime with wrong CFI.
+ * The functions of Go's runtime with wrong CFI, and rows in place of it.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "unwind/cfa.h"
+
 struct elf_file;
 
-#define GO_UNTRUE_MAX 16u
+#define GO_FUNCTIONS_MAX 24u
+#define GO_ROWS_MAX	 12u
 
 enum go_kind {
-	GO_TRAMPOLINE, /* signal handlers return to it */
-	GO_SWITCH,     /* switches to another stack */
-	GO_BOTTOM,     /* has no caller: the stack above it may hold stale data */
-	GO_CLOCK,      /* switches stacks to call the vDSO, and has a frame pointer meanwhile */
+	GO_TRAMPOLINE,	/* signal handlers return to it */
+	GO_BOTTOM,	/* has no caller: the stack above it may hold stale data */
+	GO_LEAVE,	/* leaves the stack of its caller for good */
+	GO_CHANGE,	/* changes stacks, and has a frame pointer meanwhile */
+	GO_SYSTEMSTACK, /* has one in later releases only, as those below */
+	GO_ASMCGOCALL,
+	GO_ALIGN, /* aligns the stack pointer */
 };
 
-struct go_untrue {
+struct go_function {
 	uint64_t start; /* ELF address */
 	enum go_kind kind;
 };
 
-/* Ranges of ELF addresses where the frame pointer of a function is valid; ascending. */
-struct go_frame {
-	uint64_t from[2];
-	uint64_t to[2];
+struct go_functions {
+	struct go_function at[GO_FUNCTIONS_MAX];
+	unsigned int count;
+	uint64_t cgocall; /* ELF address of the caller of asmcgocall; 0: not known */
+	bool found;	  /* the file is of Go */
+};
+
+enum go_rule {
+	GO_CFI,	      /* what the CFI says */
+	GO_WRONG,     /* not known, and the CFI is wrong */
+	GO_OUTERMOST, /* there is no caller */
+	GO_FRAME,     /* the saved frame pointer is at CFA - 16 */
+	GO_NO_FRAME,  /* the frame pointer is the caller's */
+};
+
+struct go_row {
+	uint64_t from; /* ELF address */
+	enum go_rule rule;
+	struct expr cfa; /* for GO_FRAME and GO_NO_FRAME */
+};
+
+/* Ascending; each holds up to the next one or the function's end. In front of the first: CFI. */
+struct go_rows {
+	struct go_row row[GO_ROWS_MAX];
+	unsigned int count;
 };
 
 /*
- * Writes these functions to out and returns their number: 0 for a file that is not of Go, or
- * without (sound) symbols. Never fails.
+ * Finds these functions: none in a file that is not of Go, or without (sound) symbols. Never fails.
  */
-unsigned int go_untrue(const struct elf_file *file, struct go_untrue out[GO_UNTRUE_MAX]);
+void go_functions(const struct elf_file *file, struct go_functions *out);
 
 /*
- * Finds where in the function [start, end), ELF addresses, the frame pointer is CFA - 16, the
- * address of the saved one. False: the code is not as known releases of the assembler write it.
+ * The rows of the function up to end, an ELF address, by its code. One GO_WRONG row: the code is
+ * not as known releases of the assembler write it.
  */
-bool go_clock_frame(const struct elf_file *file, uint64_t start, uint64_t end,
-		    struct go_frame *out);
+void go_rows(const struct elf_file *file, const struct go_functions *all,
+	     const struct go_function *function, uint64_t end, struct go_rows *out);
+
+#define GO_TEXT_WINDOW 4096u
+
+struct go_text { /* the code of a file, read in ascending order */
+	const struct elf_file *file;
+	uint64_t addr; /* ELF address */
+	uint64_t size;
+	uint64_t offset; /* in the file */
+	uint64_t at;	 /* ELF address of the window */
+	uint32_t filled;
+	uint8_t window[GO_TEXT_WINDOW];
+};
+
+/* Go's linker has written the CIE. Its CFI does not say where the frame pointer is saved. */
+bool go_cie(const struct cfi_cie *cie);
+
+void go_text_open(const struct elf_file *file, struct go_text *out);
+
+/*
+ * A function has moved the stack pointer to CFA - cfa right before pc. Returns the address from
+ * which on the caller's frame pointer is at CFA - 16, which is where Go's assembler saves it at
+ * once if at all; 0: it is not saved here.
+ */
+uint64_t go_saved(struct go_text *text, uint64_t pc, int64_t cfa);
+
+/* The part of the processor, for functions that are not GO_TRAMPOLINE or GO_BOTTOM. */
+void go_code_rows(const struct elf_file *file, const struct go_function *function, uint64_t end,
+		  uint64_t cgocall, struct go_rows *out);
 
 #endif

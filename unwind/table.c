@@ -31,7 +31,6 @@
 
 #define NO_CIE	      UINT32_MAX /* a PLT section that has no CFI */
 #define KEEP_ROWS_MAX (1u << 14)
-#define FRAME_EDGES   4
 
 /* Words of a table: 16 MiB of text without a row boundary, and 16 words for each byte of CFI. */
 #define WORDS_MAX(cfi_bytes) (((uint64_t)1 << 16) + (uint64_t)(cfi_bytes)*16)
@@ -60,17 +59,20 @@ struct builder {
 	 */
 	uint32_t wanted_reg;
 	uint32_t kept_reg;
-	struct go_untrue go[GO_UNTRUE_MAX];
-	unsigned int ngo;
+	struct go_functions go;
+	struct go_text go_text;
 	/* The FDE at hand. */
 	uint64_t from; /* where its rows begin, at least */
 	uint64_t end;  /* and end, at most */
 	bool signal;
-	uint32_t untrue; /* the rule instead of its CFI's, which is known to be wrong; 0: none */
-	/* Where the frame pointer counts and where the CFI does again, by turns. */
-	uint64_t edges[FRAME_EDGES];
-	unsigned int edge; /* the next to come; odd: the frame pointer counts; FRAME_EDGES: none */
-	uint32_t cfi_rule; /* what the CFI says meanwhile */
+	struct go_rows rows; /* where its CFI is known to be wrong */
+	unsigned int row;    /* the next to come */
+	uint32_t instead;    /* the rule of the one in force; 0: that of the CFI */
+	uint32_t cfi_rule;   /* what the CFI says */
+	bool go_cfi;	     /* its CFI does not say where the frame pointer is saved */
+	uint64_t saved;	     /* where it is from on; 0: not known yet */
+	uint64_t late;	     /* where its row is to begin, behind that of the CFI; 0: none is */
+	struct cfa_state late_state;
 };
 
 static int builder_texts(struct builder *b)
@@ -156,19 +158,42 @@ static int builder_plt(struct builder *b)
 	return 0;
 }
 
-/*
- * Adds the rows where the frame pointer counts instead of the CFI, and where the CFI counts again,
- * up to pc, which gets its own row if the CFI counts there.
- */
-static int builder_edges(struct builder *b, uint64_t pc)
+/* The rule of a row in place of the CFI; 0: the CFI's. */
+static int builder_instead(struct builder *b, const struct go_row *row, uint32_t *rule)
+{
+	struct cfa_state state = {
+		.cfa = row->cfa,
+		.fp = {.how = REG_SAME},
+		.ra = {.how = REG_AT_CFA, .off = ARCH_RA_AT},
+	};
+
+	*rule = 0;
+	if (row->rule == GO_CFI)
+		return 0;
+	if (row->rule == GO_WRONG) {
+		*rule = RULE(ROW_UNSUPPORTED, ROW_CLASS_STACK_SWITCH);
+		b->table->classes[ROW_CLASS_STACK_SWITCH]++;
+		return 0;
+	}
+	if (row->rule == GO_OUTERMOST)
+		state.ra.how = REG_UNDEFINED;
+	if (row->rule == GO_FRAME)
+		state.fp = (struct reg_rule){.how = REG_AT_CFA, .off = ARCH_RA_AT - 8};
+	return rule_compile(&state, false, b->wide, rule);
+}
+
+/* Adds the rows in place of the CFI up to pc, which gets its own row if the CFI counts there. */
+static int builder_rows_instead(struct builder *b, uint64_t pc)
 {
 	int err = 0;
 
-	for (; !err && b->edge < FRAME_EDGES && b->edges[b->edge] <= pc; b->edge++) {
-		if (!(b->edge & 1))
-			err = spans_add(&b->spans, b->edges[b->edge], RULE_FRAME(ROW_FP, 16, 16));
-		else if (b->edges[b->edge] < pc)
-			err = spans_add(&b->spans, b->edges[b->edge], b->cfi_rule);
+	for (; !err && b->row < b->rows.count && b->rows.row[b->row].from <= pc; b->row++) {
+		const struct go_row *row = &b->rows.row[b->row];
+		uint64_t from = row->from > b->from ? row->from : b->from;
+
+		err = builder_instead(b, row, &b->instead);
+		if (!err && (b->instead || from < pc))
+			err = spans_add(&b->spans, from, b->instead ? b->instead : b->cfi_rule);
 	}
 	return err;
 }
@@ -192,9 +217,40 @@ static int builder_gap(struct builder *b, uint64_t pc)
 	return spans_add(&b->spans, b->gap, rule);
 }
 
+static int builder_row(void *arg, uint64_t pc, const struct cfa_state *state);
+
+/* The row from where a Go function has saved the frame pointer, if that is in front of pc. */
+static int builder_late(struct builder *b, uint64_t pc)
+{
+	uint64_t late = b->late;
+
+	b->late = 0;
+	return late && late < pc ? builder_row(b, late, &b->late_state) : 0;
+}
+
+/* Adds to the rules of a Go function where the frame pointer is saved. */
+static void builder_saved(struct builder *b, uint64_t pc, struct cfa_state *state)
+{
+	const struct expr *cfa = &state->cfa;
+
+	if (cfa->kind != EXPR_REG || cfa->reg != ARCH_SP || cfa->add < 16)
+		return;
+	if (!b->saved)
+		b->saved = go_saved(&b->go_text, pc, cfa->add);
+	if (!b->saved)
+		return;
+	b->late_state = *state;
+	b->late_state.fp = (struct reg_rule){.how = REG_AT_CFA, .off = ARCH_RA_AT - 8};
+	if (b->saved > pc)
+		b->late = b->saved;
+	else
+		*state = b->late_state;
+}
+
 static int builder_row(void *arg, uint64_t pc, const struct cfa_state *state)
 {
 	struct builder *b = arg;
+	struct cfa_state with_fp;
 	uint32_t rule;
 	int err = work_add(b->work, 1);
 
@@ -205,19 +261,24 @@ static int builder_row(void *arg, uint64_t pc, const struct cfa_state *state)
 		return 0;
 	if (pc < b->from)
 		pc = b->from;
-	if (b->untrue)
-		rule = b->untrue;
-	else
-		err = rule_compile(state, b->signal, b->wide, &rule);
+	err = builder_late(b, pc);
+	if (err)
+		return err;
+	if (b->go_cfi) {
+		with_fp = *state;
+		builder_saved(b, pc, &with_fp);
+		state = &with_fp;
+	}
+	err = rule_compile(state, b->signal, b->wide, &rule);
 	if (!err && pc == b->from && RULE_KIND(rule) == ROW_OUTERMOST)
 		err = builder_gap(b, pc);
 	b->gap = pc; /* once */
 	if (!err)
-		err = builder_edges(b, pc);
+		err = builder_rows_instead(b, pc);
 	if (err)
 		return err;
 	b->cfi_rule = rule;
-	if (b->edge & 1)
+	if (b->instead)
 		return 0;
 	if (RULE_KIND(rule) == ROW_UNSUPPORTED)
 		b->table->classes[RULE_PAYLOAD(rule)]++;
@@ -225,32 +286,6 @@ static int builder_row(void *arg, uint64_t pc, const struct cfa_state *state)
 	    ARCH_CALLEE_SAVED >> state->cfa.reg & 1)
 		b->wanted_reg = state->cfa.reg;
 	return spans_add(&b->spans, pc, rule);
-}
-
-/* Uses the frame pointer where a clock of Go has one; false: none is known. */
-static bool builder_clock(struct builder *b, const struct cfi_fde *fde)
-{
-	struct go_frame frame;
-
-	if (b->from != fde->start || b->end != fde->end ||
-	    !go_clock_frame(b->file, fde->start, fde->end, &frame))
-		return false;
-	for (unsigned int i = 0; i < FRAME_EDGES / 2; i++) {
-		b->edges[2 * i] = frame.from[i];
-		b->edges[2 * i + 1] = frame.to[i];
-	}
-	b->edge = 0;
-	return true;
-}
-
-/* The rule in place of the CFI of such a function; 0: no single rule. */
-static uint32_t builder_go(struct builder *b, const struct cfi_fde *fde, enum go_kind kind)
-{
-	if (kind == GO_BOTTOM)
-		return RULE_OUTERMOST(0, 0, 0);
-	if (kind == GO_CLOCK && builder_clock(b, fde))
-		return 0;
-	return RULE(ROW_UNSUPPORTED, ROW_CLASS_STACK_SWITCH);
 }
 
 /* limit: where the next FDE begins. */
@@ -264,8 +299,9 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 		b->table->bad_fdes++;
 		return 0;
 	}
-	b->untrue = 0;
-	b->edge = FRAME_EDGES;
+	b->rows.count = b->row = b->instead = 0;
+	b->saved = b->late = 0;
+	b->go_cfi = b->go.found && fde->cie < b->cfi.ncies && go_cie(&b->cfi.cies[fde->cie]);
 	b->from = cfi_from(fde);
 	b->end = fde->end < text_end ? fde->end : text_end;
 	if (b->end > limit)
@@ -279,15 +315,15 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 		err = sframe_run(&b->sframe, fde, builder_row, b);
 	} else {
 		const struct cfi_cie *cie = &b->cfi.cies[fde->cie];
-		const struct go_untrue *go = NULL; /* the CFI is not known to be wrong */
+		const struct go_function *go = NULL; /* the CFI is not known to be wrong */
 
-		for (unsigned int i = 0; i < b->ngo && !go; i++)
-			go = b->go[i].start == fde->start ? &b->go[i] : NULL;
+		for (unsigned int i = 0; i < b->go.count && !go; i++)
+			go = b->go.at[i].start == fde->start ? &b->go.at[i] : NULL;
 		if (go && go->kind == GO_TRAMPOLINE)
 			return 0; /* the walk knows it by its code */
 		b->signal = cie->signal;
 		if (go)
-			b->untrue = builder_go(b, fde, go->kind);
+			go_rows(b->file, &b->go, go, fde->end, &b->rows);
 		err = cfa_run(&b->sections[cie->section], cie, &b->initial[fde->cie], fde,
 			      builder_row, b, &end);
 		if (err == -EINVAL) {
@@ -298,7 +334,9 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 	if (end > b->end)
 		end = b->end;
 	if (!err && end > b->from)
-		err = builder_edges(b, end - 1);
+		err = builder_late(b, end);
+	if (!err && end > b->from)
+		err = builder_rows_instead(b, end);
 	if (err)
 		return err;
 	if (end <= b->from)
@@ -374,7 +412,8 @@ int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 	if (!err && b.ntexts)
 		err = builder_find(&b);
 	if (!err)
-		b.ngo = go_untrue(file, b.go);
+		go_functions(file, &b.go);
+	go_text_open(file, &b.go_text);
 	b.table->nfdes = b.cfi.nfdes + b.cfi.bad_fdes;
 	b.table->bad_fdes = b.cfi.bad_fdes;
 	if (!err)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Go's functions that call the vDSO on another stack: frames as releases write them, in two ways, and
-written otherwise; and the outermost function of a goroutine. The labels give the range in which a
-function's own frame pointer is set.
+"""Go's functions that change stacks: their code as releases up to 1.20 and from 1.21 on write it, and
+written otherwise; the outermost function of a goroutine; and where Go's functions save the frame
+pointer, which Go's CFI does not say. The labels give the ranges in which a function's own frame pointer
+is set, and in which it is on another stack.
 
-Covers: unwind/go_cfi.c unwind/arch/x86_64/goclock.c
+Covers: unwind/go_cfi.c unwind/arch/x86_64/gocode.c
 """
 
 import os
@@ -101,7 +102,159 @@ e_end:	.skip 16, 0xcc
 	nop
 	call *%rax
 	.cfi_endproc
-f_end:
+f_end:	.skip 16, 0xcc
+
+	# Up to Go 1.20, the frame pointer is that of the caller.
+	function runtime.systemstack.abi0
+	call *%rax
+	mov 0x38(%rdx), %rbx
+	mov %rbx, %rsp
+g_new:	call *%rdi
+	mov 0x38(%rax), %rsp
+g_back:	movq $0, 0x38(%rax)
+	ret
+	.cfi_endproc
+g_end:	.skip 16, 0xcc
+
+	# From Go 1.21 on it is its own. One function may stand twice in these sources.
+	function runtime.systemstack
+	push %rbp
+h_low:	.cfi_def_cfa_offset 16
+	mov %rsp, %rbp
+h_set:	mov 0x38(%rdx), %rsp
+	call *%rdi
+	mov 0x38(%rax), %rsp
+	mov 0x68(%rax), %rbp
+	pop %rbp
+h_back:	.cfi_def_cfa_offset 8
+	ret
+h_more:	.cfi_def_cfa_offset 16
+	mov (%rdi), %rdi
+	pop %rbp
+h_jump:	.cfi_def_cfa_offset 8
+	jmp *%rdi
+h_bad:	.cfi_def_cfa_offset 16
+	int3
+	.cfi_endproc
+h_end:	.skip 16, 0xcc
+
+	# The distance of cgocall's frame pointer from its stack pointer, 0x48, leads from asmcgocall to it.
+	function runtime.cgocall
+	sub $0x50, %rsp
+i_low:	.cfi_def_cfa_offset 0x58
+	mov %rbp, 0x48(%rsp)
+	lea 0x48(%rsp), %rbp
+	call "runtime.asmcgocall.abi0"
+	mov 0x48(%rsp), %rbp
+	add $0x50, %rsp
+i_back:	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+i_end:	.skip 16, 0xcc
+
+	function runtime.asmcgocall.abi0
+	mov %rsp, %rdx
+	mov 0x38(%rsi), %rsp
+j_new:	sub $0x40, %rsp
+	and $-16, %rsp
+	mov %rdi, 0x30(%rsp)
+	call *%rax
+	mov %rsi, %rsp
+j_back:	ret
+	sub $0x40, %rsp
+j_sub:	and $-16, %rsp
+	mov %rdx, 0x28(%rsp)
+j_kept:	call *%rax
+	mov 0x28(%rsp), %rsi
+	mov %rsi, %rsp
+j_ret:	ret
+	.cfi_endproc
+j_end:	.skip 16, 0xcc
+
+	# The wrapper of another calling convention has CFI that is right.
+	function runtime.asmcgocall
+	sub $24, %rsp
+k_low:	.cfi_def_cfa_offset 32
+	call "runtime.asmcgocall.abi0"
+	add $24, %rsp
+k_ret:	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+k_end:	.skip 16, 0xcc
+
+	function runtime.mcall
+	mov 0x38(%r14), %rsp
+l_new:	push %rax
+	.cfi_def_cfa_offset 16
+	call *%r12
+	ud2
+	.cfi_endproc
+l_end:	.skip 16, 0xcc
+
+	# The CFI of Go's linker, see below.
+	.macro bare name
+	.type "\\name", @function
+"\\name":
+	.endm
+	bare main.old
+	sub $24, %rsp
+m_low:	mov %rbp, 16(%rsp)
+m_kept:	lea 16(%rsp), %rbp
+	call *%rax
+	mov 16(%rsp), %rbp
+	add $24, %rsp
+m_back:	ret
+m_end:	.skip 16, 0xcc
+	bare main.large
+	sub $0x1000, %rsp
+n_low:	mov %rbp, 0xff8(%rsp)
+n_kept:	lea 0xff8(%rsp), %rbp
+	ud2
+n_end:	.skip 16, 0xcc
+	bare main.new
+	push %rbp
+o_low:	mov %rsp, %rbp
+	sub $16, %rsp
+o_more:	call *%rax
+	add $16, %rsp
+o_less:	pop %rbp
+o_back:	ret
+o_end:	.skip 16, 0xcc
+	bare main.without
+	sub $24, %rsp
+p_low:	mov %rbp, 8(%rsp)
+	ud2
+p_end:	.skip 16, 0xcc
+
+	# A factor of -4 tells it from that of other tools. def_cfa_offset_sf counts in units of it.
+	.section .debug_frame, "", @progbits
+cie:	.long 2f - 1f
+1:	.long -1
+	.byte 3, 0, 1, 0x7c, 16
+	.byte 0x0c, 7, 8, 0x05, 16, 2
+	.balign 8
+2:
+	.macro fde from, end, rows:vararg
+	.balign 8
+	.long 2f - 1f
+1:	.long cie
+	.quad \\from, \\end - \\from
+	.irp row, \\rows
+	\\row
+	.endr
+	.balign 8
+2:
+	.endm
+	.macro row from, to, units
+	.byte 0x02, \\to - \\from, 0x13
+	.sleb128 \\units
+	.endm
+	fde "main.old", m_end, "row main.old, m_low, -8", "row m_low, m_back, -2"
+	fde "main.large", n_end, "row main.large, n_low, -1026"
+	fde "main.new", o_end, "row main.new, o_low, -4", "row o_low, o_more, -8", \\
+		"row o_more, o_less, -4", "row o_less, o_back, -2"
+	fde "main.without", p_end, "row main.without, p_low, -8"
+
 	.section .go.buildinfo, "aw"
 	.skip 16
 """
@@ -111,6 +264,10 @@ FRAME = ("rbp+16", "c-16", "c-8")
 
 def stack(offset):
     return f"rsp+{offset}", "u", "c-8"
+
+
+def saved(offset):
+    return f"rsp+{offset}", "c-16", "c-8"
 
 
 END = ("end", "-", "-")
@@ -129,6 +286,30 @@ EXPECTED = {
         ("runtime.nanotime12", stack(8)), ("e_low", stack(16)), ("e_back", stack(8)),
         ("e_end", END)],
     "the outermost function": [("runtime.goexit.abi0", OUTERMOST), ("f_end", END)],
+    "systemstack up to Go 1.20": [
+        ("runtime.systemstack.abi0", stack(8)), ("g_new", FRAME), ("g_back", stack(8)),
+        ("g_end", END)],
+    "systemstack of Go 1.21": [
+        ("runtime.systemstack", stack(8)), ("h_low", stack(16)), ("h_set", FRAME),
+        ("h_back", stack(8)), ("h_more", FRAME), ("h_jump", stack(8)), ("h_bad", FRAME),
+        ("h_end", END)],
+    "asmcgocall up to Go 1.20": [
+        ("runtime.asmcgocall.abi0", stack(8)), ("j_new", ("rbp-72", "u", "c-8")),
+        ("j_back", stack(8)), ("j_sub", ("rdx+8", "u", "c-8")),
+        ("j_kept", ("*(rsp+40)+8", "u", "c-8")), ("j_ret", stack(8)), ("j_end", END)],
+    "a wrapper": [("runtime.asmcgocall", stack(8)), ("k_low", stack(32)), ("k_ret", stack(8)),
+                  ("k_end", END)],
+    "a stack left for good": [("runtime.mcall", stack(8)), ("l_new", OUTERMOST), ("l_end", END)],
+    "a frame pointer saved by a move": [
+        ("main.old", stack(8)), ("m_low", stack(32)), ("m_kept", saved(32)), ("m_back", stack(8)),
+        ("m_end", END)],
+    "in a large frame": [("main.large", stack(8)), ("n_low", stack(0x1008)),
+                         ("n_kept", saved(0x1008)), ("n_end", END)],
+    "by a push": [
+        ("main.new", stack(8)), ("o_low", saved(16)), ("o_more", saved(32)), ("o_less", saved(16)),
+        ("o_back", stack(8)), ("o_end", END)],
+    "another register of the frame": [("main.without", stack(8)), ("p_low", stack(32)),
+                                      ("p_end", END)],
 }
 
 
