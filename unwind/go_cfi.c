@@ -35,6 +35,7 @@ static const struct {
 	{"runtime.asmcgocall", GO_ASMCGOCALL},
 	{"runtime.asmcgocall_no_g", GO_ALIGN},
 	{"runtime.cgocallback", GO_CHANGE},
+	{"gogo", GO_RESUME},
 	{"runtime.rt0_go", GO_BOTTOM},
 	{"runtime.goexit", GO_BOTTOM},
 	{"runtime.nanotime1", GO_CHANGE},

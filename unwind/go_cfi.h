@@ -20,6 +20,7 @@ enum go_kind {
 	GO_TRAMPOLINE,	/* signal handlers return to it */
 	GO_BOTTOM,	/* has no caller: the stack above it may hold stale data */
 	GO_LEAVE,	/* leaves the stack of its caller for good */
+	GO_RESUME,	/* jumps to another goroutine */
 	GO_CHANGE,	/* changes stacks, and has a frame pointer meanwhile */
 	GO_SYSTEMSTACK, /* has one in later releases only, as those below */
 	GO_ASMCGOCALL,

@@ -63,11 +63,14 @@ GO_PANIC = GO + (r";main\.faulty;runtime\.sigpanic;(runtime\.panicmem[^;]*;)?run
 GO_SIGNAL = GO + (r";main\.signals(;[\w/]*syscall\.[^;]+)*"
                   r"(;runtime\.sigreturn[^;]*(;runtime\.sigtramp[^;]*(;runtime\.[^;]+)*)?)?")
 # The garbage collector's threads start at their own goexit. Code on the runtime's stack begins at a
-# thread's start, or its walk ends with a reason right where the stack was switched.
-GO_RUNTIME = (GO + r";main\.churn(;(?!\[|main\.)[^;]+)*|"
-              r"runtime\.(goexit|clone|mstart|rt0_go)(\.abi0)?(;(?!\[|main\.)[^;]+)*|"
-              r"\[[^;]+\];runtime\.(systemstack|mcall|morestack|asmcgocall)(\.abi0)?"
-              r"(;(?!\[|main\.)[^;]+)*")
+# thread's start, where the goroutine was left for good, or in the goroutine that called systemstack.
+GO_ROOT = r"runtime\.(goexit|clone|mstart|rt0_go|mcall|morestack)(\.abi0)?"
+# Up to Go 1.20 systemstack hides its caller, and the walk ends there if that has none.
+GO_HIDDEN = r"\[[^;]+\];runtime\.systemstack(\.abi0)?;runtime\.gcBgMarkWorker\.[^;]+(;runtime\.[^;]+)*"
+# gogo has left the scheduler's stack, and no rule finds the goroutine that it is about to continue.
+GO_RESUME = r"\[rule not supported\];gogo"
+GO_RUNTIME = (GO + r";main\.churn(;(?!\[|main\.)[^;]+)*|" + GO_ROOT + r"(;(?!\[|main\.)[^;]+)*|" +
+              GO_HIDDEN + "|" + GO_RESUME)
 # An inner function of the vDSO has no name.
 VDSO = r"(;__vdso[^;]+(;\[vdso\]\+0x[0-9a-f]+)?)?"
 # The runtime asks for the time on the system stack; the way there and back is on this one.
@@ -77,13 +80,23 @@ GO_THREAD = r"runtime\.clone(\.abi0)?;runtime\.mstart(\.abi0)?(;runtime\.[^;]+)*
 GO_START = r"\[[^;]+\];runtime\.mstart(\.abi0)?(;runtime\.[^;]+)*" + VDSO
 # A function's first instructions yield to the scheduler every 10 ms, also where no signal may
 # interrupt the worker: on the runtime's stack, from which no CFI leads back.
-GO_YIELD = GO_START + r"|\[[^;]+\];runtime\.(morestack|mcall)(\.abi0)?(;runtime\.[^;]+)*"
+GO_YIELD = GO_START + r"|(\[[^;]+\];)?runtime\.(morestack|mcall)(\.abi0)?(;runtime\.[^;]+)*"
 # The kernel is about to put a signal's frame on the stack, or to remove it: the stack pointer belongs
 # to the one side, the pc to the other.
 GO_HALFWAY = (r"\[user registers not available\];(runtime\.sigreturn[^;]*|[\w/]*syscall\.Syscall6)"
               r"|" +
               GO + r";main\.signals(;[\w/]*syscall\.[^;]+)*;runtime\.sigreturn[^;]*"
               r";[\w/]*syscall\.Syscall6")
+CGO_CALL = (GO + r";main\.one;main\.two;main\._Cfunc_{0}(\.abi0)?;runtime\.cgocall;"
+            r"runtime\.asmcgocall(\.abi0)?;_cgo_\w+_Cfunc_{0};{0};")
+CGO_BACK = CGO_CALL.format("c_through") + (
+    r"c_again;goBack;crosscall2;runtime\.cgocallback(\.abi0)?(;runtime\.cgocallbackg1?(\.abi0)?)+;"
+    r"_cgoexp_\w+_goBack(;main\.goBack)?;main\.framed")
+CGO_COLLECT = (GO + r";main\.collect(;(?!\[|main\.)[^;]+)*|" + GO_ROOT + r"(;(?!\[|main\.)[^;]+)*|" +
+               GO_HIDDEN + "|" + GO_RESUME)
+# The runtime's own threads: C code without CFI starts them.
+CGO_THREAD = (r"(\[[^;]+\]|(clone3?|{0});start_thread(;[^;]+)?);crosscall(1|_amd64);runtime\.mstart(\.abi0)?"
+              r"(;runtime\.[^;]+)*").format(LIBC) + VDSO
 NO_PREEMPTION = {"GODEBUG": "asyncpreemptoff=1"}
 
 
@@ -235,6 +248,9 @@ def cases():
     yield Case("go", GO_CLOCK, "clock", env=NO_PREEMPTION, excused=GO_YIELD, others=GO_THREAD)
     yield Case("go", GO_CHAIN + "bare", "bare", env=NO_PREEMPTION, excused=GO_YIELD, others=GO_THREAD)
     yield Case("go", GO_RUNTIME, "runtime", excused=GO_START)
+    yield Case("cgo", CGO_CALL.format("c_work") + "c_spin", "there", others=f"{CGO_THREAD}|{GO_YIELD}")
+    yield Case("cgo", CGO_BACK, "back", env=NO_PREEMPTION, others=f"{CGO_THREAD}|{GO_YIELD}")
+    yield Case("cgo", CGO_COLLECT, "collect", others=CGO_THREAD)
 
 
 class Running:

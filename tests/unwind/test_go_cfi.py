@@ -191,6 +191,14 @@ l_new:	push %rax
 	.cfi_endproc
 l_end:	.skip 16, 0xcc
 
+	function gogo
+	mov %rdx, %r14
+	mov (%rbx), %rsp
+q_new:	mov 8(%rbx), %rbx
+	jmp *%rbx
+	.cfi_endproc
+q_end:	.skip 16, 0xcc
+
 	# The CFI of Go's linker, see below.
 	.macro bare name
 	.type "\\name", @function
@@ -300,6 +308,7 @@ EXPECTED = {
     "a wrapper": [("runtime.asmcgocall", stack(8)), ("k_low", stack(32)), ("k_ret", stack(8)),
                   ("k_end", END)],
     "a stack left for good": [("runtime.mcall", stack(8)), ("l_new", OUTERMOST), ("l_end", END)],
+    "another goroutine": [("gogo", stack(8)), ("q_new", UNKNOWN), ("q_end", END)],
     "a frame pointer saved by a move": [
         ("main.old", stack(8)), ("m_low", stack(32)), ("m_kept", saved(32)), ("m_back", stack(8)),
         ("m_end", END)],

@@ -32,6 +32,7 @@ static const uint16_t set_by_lea[] = {0x48, 0x8d, 0x6c, 0x24, ANY, END};
 static const uint16_t set_by_push[] = {0x55, 0x48, 0x89, 0xe5, END};
 /* mov n(%rsp),%rbp; add $n,%rsp; ret */
 static const uint16_t mov_back[] = {0x48, 0x8b, 0x6c, 0x24, ANY, 0x48, 0x83, 0xc4, ANY, 0xc3, END};
+static const uint16_t switch_gobuf[] = {0x48, 0x8b, 0x23, END}; /* mov (%rbx),%rsp */
 static const uint16_t pop_ret[] = {0x5d, 0xc3, END};
 static const uint16_t pop_jmp[] = {0x5d, 0xff, 0xe7, END};	       /* pop %rbp; jmp *%rdi */
 static const uint16_t align[] = {0x48, 0x83, 0xe4, 0xf0, END};	       /* and $~15,%rsp */
@@ -267,12 +268,25 @@ static bool leave(struct code *c)
 	return there;
 }
 
+/* Where it jumps to is in a register that nothing but a leaf has, and its stack has no such frame.
+ */
+static bool resume(struct code *c)
+{
+	size_t there = behind(c, 0, c->size, switch_gobuf);
+
+	if (there)
+		add(c, there, GO_WRONG, 0, 0);
+	return there;
+}
+
 static bool changes(struct code *c, const struct elf_file *file, enum go_kind kind,
 		    uint64_t cgocall)
 {
 	switch (kind) {
 	case GO_LEAVE:
 		return leave(c);
+	case GO_RESUME:
+		return resume(c);
 	case GO_SYSTEMSTACK:
 		return frame(c) || systemstack(c);
 	case GO_ASMCGOCALL:
@@ -292,7 +306,7 @@ void go_code_rows(const struct elf_file *file, const struct go_function *functio
 	out->count = 0;
 	if (read_text(file, function->start, end, &c)) {
 		/* The wrapper of another calling convention has the name, too. */
-		if (!behind_switch(&c, 0))
+		if (function->kind != GO_RESUME && !behind_switch(&c, 0))
 			return;
 		if (changes(&c, file, function->kind, cgocall) && out->count)
 			return;

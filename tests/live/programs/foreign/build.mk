@@ -17,7 +17,7 @@ FOREIGN := chain chain.static chain.static-pie chain.stripped liar signal signal
 	$(call have,musl-gcc,\
 		chain.musl chain.musl-direct chain.musl-static signal.musl signal.musl-static) \
 	$(call have,rustc,rust rust.v0) \
-	$(call have,go,go go.stripped)
+	$(call have,go,go go.stripped cgo)
 FOREIGN_BIN := $(FOREIGN:%=$(foreign_B)/%)
 
 tests kernel-programs: $(FOREIGN_BIN)
@@ -67,3 +67,5 @@ foreign_GO = GO111MODULE=off GOFLAGS= CGO_ENABLED=0 GOCACHE=$(abspath $(foreign_
 $(call foreign_program,go,go.go,$(foreign_GO) -o $$@ $$<)
 $(call foreign_program,go.stripped,go.go,strip -o $$@ $(foreign_B)/go)
 $(foreign_B)/go.stripped: $(foreign_B)/go
+$(call foreign_program,cgo,cgo/cgo.go,$(subst CGO_ENABLED=0,CGO_ENABLED=1,$(foreign_GO)) -o $$@ ./$$(<D))
+$(foreign_B)/cgo: $(foreign)/cgo/c.c
