@@ -55,6 +55,9 @@ static void wide_reg_text(char to[COLUMN], unsigned int kind, unsigned int reg, 
 	case WIDE_IN_REG:
 		column_set(to, in_reg);
 		break;
+	case WIDE_IS_CFA:
+		column_set(to, "=c");
+		break;
 	default:
 		column_set(to, "u");
 		break;
@@ -72,6 +75,8 @@ static void wide_text(const struct dump *d, uint32_t index, struct columns *c)
 	wide_cfa_text(c->cfa, r);
 	wide_reg_text(c->fp, r->fp_kind, r->fp_reg, r->fp_off, "reg");
 	wide_reg_text(c->ra, r->ra_kind, r->ra_reg, r->ra_off, arch_reg_name(r->ra_reg));
+	if (r->fp_kind == WIDE_IS_CFA && r->cfa_add)
+		snprintf(c->fp, COLUMN, "=c,%s%+" PRId32, arch_reg_name(ARCH_SP), r->cfa_add);
 	if (r->flags & WIDE_CLONED)
 		snprintf(c->ra, COLUMN, "c%+" PRId32 "|u", r->ra_off);
 }

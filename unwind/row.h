@@ -105,6 +105,7 @@ enum wide_reg {
 	WIDE_AT_REG,	/* *(reg + off), reg being this frame's */
 	WIDE_IN_REG,	/* reg, this frame's */
 	WIDE_UNDEFINED, /* RA: outermost; FP: not known */
+	WIDE_IS_CFA, /* FP only: the CFA; and the caller's SP is this one's + cfa_add (Haskell) */
 };
 
 /*

@@ -149,11 +149,21 @@ static __u8 kept_depth(const struct reg_rule *kept)
 	return (__u8)(-kept->off / 8);
 }
 
+static int rule_index(const struct wide_rule *wide, struct wide_rules *set, uint32_t *rule)
+{
+	int index = wide_rules_index(set, wide);
+
+	if (index < 0 && index != -ENOSPC)
+		return index;
+	*rule = index < 0 ? RULE(ROW_UNSUPPORTED, ROW_CLASS_WIDE_FULL) : RULE(ROW_WIDE, index);
+	return 0;
+}
+
 static int rule_wide(const struct expr *cfa, const struct reg_rule *fp, const struct reg_rule *ra,
 		     unsigned int flags, __u8 kept, struct wide_rules *set, uint32_t *rule)
 {
 	struct wide_rule wide = {.flags = (__u8)flags, .kept = kept};
-	int class = wide_cfa(&wide, cfa), index;
+	int class = wide_cfa(&wide, cfa);
 
 	if (!class)
 		class = wide_reg(ra, &wide.ra_kind, &wide.ra_reg, &wide.ra_off, ROW_CLASS_RA_RULE);
@@ -163,22 +173,70 @@ static int rule_wide(const struct expr *cfa, const struct reg_rule *fp, const st
 		class = wide_reg(fp, &wide.fp_kind, &wide.fp_reg, &wide.fp_off, ROW_CLASS_FP_RULE);
 	if (!class && (flags & (WIDE_SIGNAL | WIDE_SP_LOST)) == WIDE_SIGNAL && is_sigcontext(&wide))
 		wide.flags |= WIDE_SIGCONTEXT;
-	if (!class) {
-		index = wide_rules_index(set, &wide);
-		if (index >= 0) {
-			*rule = RULE(ROW_WIDE, index);
-			return 0;
-		}
-		if (index != -ENOSPC)
-			return index;
-		class = ROW_CLASS_WIDE_FULL;
-	}
+	if (!class)
+		return rule_index(&wide, set, rule);
 	*rule = RULE(ROW_UNSUPPORTED, class);
 	return 0;
 }
 
-int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *wide,
-		 uint32_t *rule)
+/*
+ * Haskell (unwind/ghc.h): the frame pointer's register points to a stack that grows apart from the
+ * C stack. What is called to return to is the address of a function, as exact as a signal's.
+ */
+static bool is_haskell(const struct cfa_state *state, struct wide_rule *wide)
+{
+	const struct expr *cfa = &state->cfa;
+	const struct reg_rule *sp = &state->sp, *fp = &state->fp, *ra = &state->ra;
+
+	if (cfa->kind != EXPR_REG || cfa->reg != ARCH_FP || fp->how != REG_CFA_PLUS || fp->off ||
+	    (sp->how != REG_SAME && (sp->how != REG_IN_REG || sp->reg != ARCH_SP)) ||
+	    ra->how != REG_AT_CFA || !fits(cfa->add) || !fits(sp->off) || !fits(ra->off))
+		return false;
+	*wide = (struct wide_rule){
+		.cfa_kind = WIDE_CFA_REG,
+		.cfa_reg = ARCH_FP,
+		.cfa_off = (__s32)cfa->add,
+		.cfa_add = sp->how == REG_SAME ? 0 : (__s32)sp->off,
+		.fp_kind = WIDE_IS_CFA,
+		.ra_kind = WIDE_AT_CFA,
+		.ra_off = (__s32)ra->off,
+		.flags = WIDE_SIGNAL,
+	};
+	return true;
+}
+
+/*
+ * CFI may have its CFA anywhere, if it says where the caller's stack pointer is from there: StgRun
+ * has it at the stack pointer. Moves it to the caller's stack pointer, where the return address is
+ * right below it.
+ */
+static void move_cfa(struct cfa_state *state)
+{
+	int64_t by = state->sp.off;
+
+	if (state->cfa.kind != EXPR_REG || state->ra.how != REG_AT_CFA)
+		return;
+	if (state->sp.how == REG_IN_REG && state->sp.reg == state->cfa.reg) {
+		if (__builtin_sub_overflow(by, state->cfa.add, &by))
+			return;
+	} else if (state->sp.how != REG_CFA_PLUS) {
+		return;
+	}
+	if (!by || !fits(by) || !fits(state->cfa.add) || state->ra.off != by + ARCH_RA_AT)
+		return;
+	state->cfa.add += by;
+	state->ra.off = ARCH_RA_AT;
+	state->sp = (struct reg_rule){.how = REG_UNSET};
+	for (int i = 0; i < 2; i++) {
+		struct reg_rule *rule = i ? &state->kept : &state->fp;
+
+		if (rule->how == REG_AT_CFA || rule->how == REG_CFA_PLUS)
+			rule->off = (int64_t)((uint64_t)rule->off - (uint64_t)by);
+	}
+}
+
+static int compile(const struct cfa_state *state, bool signal, struct wide_rules *wide,
+		   uint32_t *rule)
 {
 	const struct expr *cfa = &state->cfa;
 	struct reg_rule fp = normal(state->fp, cfa), ra = normal(state->ra, cfa);
@@ -216,6 +274,18 @@ int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *
 		return 0;
 	}
 	return rule_wide(cfa, &fp, &ra, flags, kept, wide, rule);
+}
+
+int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *wide,
+		 uint32_t *rule)
+{
+	struct cfa_state moved = *state;
+	struct wide_rule haskell;
+
+	if (is_haskell(state, &haskell))
+		return rule_index(&haskell, wide, rule);
+	move_cfa(&moved);
+	return compile(&moved, signal, wide, rule);
 }
 
 int rule_cloned(uint32_t kept_reg, struct wide_rules *wide, uint32_t *rule)

@@ -270,6 +270,8 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 			return err;
 	} else if (r->fp_kind == WIDE_UNDEFINED) {
 		fp = WALK_NO_FP;
+	} else if (r->fp_kind == WIDE_IS_CFA) {
+		fp = cfa;
 	}
 	if (r->ra_kind == WIDE_AT_CFA || r->ra_kind == WIDE_AT_REG) {
 		value = cfa;
@@ -305,7 +307,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 	}
 	walk_keep(w, r, cfa);
 	w->pc = ra;
-	w->sp = cfa;
+	w->sp = r->fp_kind == WIDE_IS_CFA ? w->sp + (__s64)r->cfa_add : cfa;
 	w->fp = fp;
 	w->fp_chain = 0;
 	return ra ? WALK_CONTINUE : WALK_BOTTOM;

@@ -23,6 +23,7 @@
 #include "unwind/cfa.h"
 #include "unwind/cfifile.h"
 #include "unwind/ehframe.h"
+#include "unwind/ghc.h"
 #include "unwind/go_cfi.h"
 #include "unwind/rule.h"
 #include "unwind/sframe.h"
@@ -48,6 +49,7 @@ struct builder {
 	struct cfi_section sections[CFI_SECTIONS];
 	struct cfi cfi;
 	struct sframe sframe;
+	struct ghc ghc;
 	struct cfa_state *initial; /* of each CIE */
 	struct spans spans;
 	uint64_t gap;		  /* where the rows of the last FDE ended */
@@ -61,6 +63,7 @@ struct builder {
 	uint32_t kept_reg;
 	struct go_functions go;
 	struct go_text go_text;
+	struct ghc_rows haskell;
 	/* The FDE at hand. */
 	uint64_t from; /* where its rows begin, at least */
 	uint64_t end;  /* and end, at most */
@@ -100,7 +103,9 @@ static int builder_find(struct builder *b)
 	err = cfi_file_read(b->file, b->sections, &b->cfi);
 	if (!err)
 		err = sframe_read(b->file, &b->sframe, &b->cfi);
-	b->table->cfi_bytes = b->sframe.size;
+	if (!err)
+		err = ghc_read(b->file, &b->ghc, &b->cfi);
+	b->table->cfi_bytes = b->sframe.size + b->ghc.bytes / GRANULE_SIZE;
 	for (int i = 0; i < CFI_SECTIONS; i++)
 		b->table->cfi_bytes += b->sections[i].size;
 	work_allow(b->work, LIMIT_WORK(b->table->cfi_bytes));
@@ -313,6 +318,10 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 		end = b->end;
 		b->signal = sframe_signal(fde);
 		err = sframe_run(&b->sframe, fde, builder_row, b);
+	} else if (fde->cie == GHC_CIE) {
+		end = b->end;
+		b->signal = false;
+		err = ghc_run(&b->ghc, fde, builder_row, b);
 	} else {
 		const struct cfi_cie *cie = &b->cfi.cies[fde->cie];
 		const struct go_function *go = NULL; /* the CFI is not known to be wrong */
@@ -324,8 +333,16 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 		b->signal = cie->signal;
 		if (go)
 			go_rows(b->file, &b->go, go, fde->end, &b->rows);
-		err = cfa_run(&b->sections[cie->section], cie, &b->initial[fde->cie], fde,
-			      builder_row, b, &end);
+		if (ghc_cie(&b->ghc, &b->initial[fde->cie])) {
+			ghc_rows_begin(&b->haskell, &b->ghc, fde, builder_row, b);
+			err = cfa_run(&b->sections[cie->section], cie, &b->initial[fde->cie], fde,
+				      ghc_row, &b->haskell, &end);
+			if (!err)
+				err = ghc_rows_end(&b->haskell, end);
+		} else {
+			err = cfa_run(&b->sections[cie->section], cie, &b->initial[fde->cie], fde,
+				      builder_row, b, &end);
+		}
 		if (err == -EINVAL) {
 			b->table->bad_fdes++;
 			err = 0;

@@ -55,7 +55,8 @@ void unwind_table_free(struct unwind_table *table);
  * merged (see stacktop(1), --dump-unwind). Where the table says nothing about a column it prints
  * `-`: FP and RA of `end`, and of a row that is not supported all but the column with `expr`. An
  * outermost row (RA `u`) whose CFA is not short has CFA `expr`. RA `c-8|u` is `u` where the
- * result of a clone is zero. -EIO when writing failed.
+ * result of a clone is zero. FP `=c` is Haskell's: the CFA, on a stack of its own, while SP is
+ * unchanged, or with `,rsp+8` eight bytes lower. -EIO when writing failed.
  */
 int unwind_table_dump(const struct unwind_table *table, const struct wide_rules *wide, FILE *out);
 

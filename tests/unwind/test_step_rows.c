@@ -237,6 +237,17 @@ static void test_wide_rows(void **state)
 	w = begin_wide(&r);
 	assert_int_equal(walk_step(w), WALK_CONTINUE);
 	assert_state(w, MARK + 0x4008, STACK + 0x4010, FP);
+	/* Haskell's stack, far below this one: RBP = CFA = rbp - 0x1000, RA there, RSP 8 higher */
+	r = (struct wide_rule){.cfa_reg = DWARF_RBP,
+			       .cfa_off = -0x1000,
+			       .cfa_add = 8,
+			       .fp_kind = WIDE_IS_CFA,
+			       .ra_kind = WIDE_AT_CFA,
+			       .flags = WIDE_SIGNAL};
+	w = begin_wide(&r);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
+	assert_state(w, MARK + 0x2000, SP + 8, FP - 0x1000);
+	assert_int_equal(w->exact, 1);
 	/* CFA = rsp + 0xc350, beyond the limit of a row; then near the limit of 32 bits */
 	r = plain_wide;
 	r.cfa_reg = DWARF_RSP;

@@ -102,6 +102,9 @@ static void say_wide_register(struct words *w, const char *what, unsigned int ki
 	case WIDE_IN_REG:
 		say(w, "          %s = %s", what, arch_reg_name(reg));
 		break;
+	case WIDE_IS_CFA:
+		say(w, "          %s = CFA, on a stack apart from C's", what);
+		break;
 	default:
 		say(w, "          %s undefined", what);
 	}
