@@ -97,6 +97,13 @@ CGO_COLLECT = (GO + r";main\.collect(;(?!\[|main\.)[^;]+)*|" + GO_ROOT + r"(;(?!
 # The runtime's own threads: C code without CFI starts them.
 CGO_THREAD = (r"(\[[^;]+\]|(clone3?|{0});start_thread(;[^;]+)?);crosscall(1|_amd64);runtime\.mstart(\.abi0)?"
               r"(;runtime\.[^;]+)*").format(LIBC) + VDSO
+# Haskell has one frame on the C stack: that of the function at work, or that called C. In a library its
+# scheduler's inner function is not in .dynsym.
+HASKELL = (rf"{GLIBC};main;hs_main;scheduleWaitThread(;schedule|;libHSrts[^;]+)?;"
+           r"(Main_\w+_info|haskell[\w.]*\+0x[0-9a-f]+)")
+# The runtime's timer has a thread of its own, and interrupts.
+HASKELL_TIMER = (rf"(clone3?|{LIBC});(start_thread|{LIBC})(;(?!\[)[^;]+)+|" +
+                 HASKELL + rf"(;h_one;h_two)?;{RESTORER}(;(?!\[)[^;]+)*")
 NO_PREEMPTION = {"GODEBUG": "asyncpreemptoff=1"}
 
 
@@ -251,6 +258,9 @@ def cases():
     yield Case("cgo", CGO_CALL.format("c_work") + "c_spin", "there", others=f"{CGO_THREAD}|{GO_YIELD}")
     yield Case("cgo", CGO_BACK, "back", env=NO_PREEMPTION, others=f"{CGO_THREAD}|{GO_YIELD}")
     yield Case("cgo", CGO_COLLECT, "collect", others=CGO_THREAD)
+    for name in ("haskell", "haskell.g", "haskell.dynamic"):
+        yield Case(name, HASKELL, "leaf", others=HASKELL_TIMER)
+        yield Case(name, HASKELL + ";h_one;h_two", "call", others=HASKELL_TIMER)
 
 
 class Running:

@@ -17,7 +17,8 @@ FOREIGN := chain chain.static chain.static-pie chain.stripped liar signal signal
 	$(call have,musl-gcc,\
 		chain.musl chain.musl-direct chain.musl-static signal.musl signal.musl-static) \
 	$(call have,rustc,rust rust.v0) \
-	$(call have,go,go go.stripped cgo)
+	$(call have,go,go go.stripped cgo) \
+	$(call have,ghc,haskell haskell.g haskell.dynamic)
 FOREIGN_BIN := $(FOREIGN:%=$(foreign_B)/%)
 
 tests kernel-programs: $(FOREIGN_BIN)
@@ -69,3 +70,8 @@ $(call foreign_program,go.stripped,go.go,strip -o $$@ $(foreign_B)/go)
 $(foreign_B)/go.stripped: $(foreign_B)/go
 $(call foreign_program,cgo,cgo/cgo.go,$(subst CGO_ENABLED=0,CGO_ENABLED=1,$(foreign_GO)) -o $$@ ./$$(<D))
 $(foreign_B)/cgo: $(foreign)/cgo/c.c
+foreign_GHC = mkdir -p $$@.work && ghc -v0 -O1 $(1) -outputdir $$@.work -o $$@ $$< $(foreign)/haskell/h.c
+$(call foreign_program,haskell,haskell/haskell.hs,$(call foreign_GHC))
+$(call foreign_program,haskell.g,haskell/haskell.hs,$(call foreign_GHC,-g))
+$(call foreign_program,haskell.dynamic,haskell/haskell.hs,$(call foreign_GHC,-dynamic))
+$(foreign_B)/haskell $(foreign_B)/haskell.g $(foreign_B)/haskell.dynamic: $(foreign)/haskell/h.c
