@@ -46,7 +46,7 @@ DEFINES := -D_GNU_SOURCE -DSTACKTOP_THEME_DIR='"$(PREFIX)/share/stacktop/themes"
 CFLAGS_ALL = -std=gnu11 $(WARN) $(DEFINES) -I. -I$(BUILD) -pthread $(CFLAGS)
 # Some distributions do not split terminfo from ncurses.
 CURSES  := $(shell pkg-config --libs-only-l ncursesw 2>/dev/null || echo -lncursesw -ltinfo)
-# Optional: without it, machine code is not shown (symbols/code/disasm.c).
+# Optional: without it, machine code is not shown (symbols/insn/disasm.c).
 CAPSTONE := $(shell $(CC) -E -include capstone/capstone.h -x c /dev/null >/dev/null 2>&1 && \
 	echo -lcapstone)
 LDLIBS  := -lbpf -ldw -lelf $(CAPSTONE) $(CURSES) -liberty -lz -lzstd -llzma -pthread -lm
@@ -127,7 +127,7 @@ $(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags | $(BUILD)/have-libraries
 # Rebuilds when the library has been installed or removed: it depends on __has_include.
 $(BUILD)/capstone: FORCE
 	@$(call write_if_changed,$(call quoted,$(CAPSTONE)))
-$(BUILD)/symbols/code/disasm.o: $(BUILD)/capstone
+$(BUILD)/symbols/insn/disasm.o: $(BUILD)/capstone
 
 # -MMD does not see what .incbin embeds.
 $(BUILD)/bpf/sampler/objects.o: $(BPF_OBJS)

@@ -25,9 +25,10 @@ ROOMS = {
     "symbols/elf/arch": "",
     "symbols/names": "symbols/base symbols/files symbols/elf",
     "symbols/dwarf": "symbols/base symbols/files symbols/elf",
-    "symbols/code": "symbols/base symbols/files symbols/elf symbols/names symbols/dwarf",
-    "unwind": "unwind/arch/x86_64 symbols/base symbols/elf",
-    "unwind/arch/x86_64": "unwind symbols/elf",
+    "symbols/insn": "",
+    "symbols/code": "symbols/base symbols/files symbols/elf symbols/names symbols/dwarf symbols/insn",
+    "unwind": "unwind/arch/x86_64 symbols/base symbols/elf symbols/insn",
+    "unwind/arch/x86_64": "unwind symbols/elf symbols/insn",
     "bpf/prog": "bpf/prog/arch unwind",
     "bpf/prog/arch": "unwind",
     "bpf/sampler": "bpf/prog unwind symbols/base symbols/files symbols/names",
@@ -41,7 +42,8 @@ ROOMS = {
                      "symbols/base symbols/files symbols/elf symbols/names symbols/dwarf",
     "tui/session": "tui/query tui/profile tui/util bpf/report bpf/tracker symbols/base",
     "tui/collect": "tui/symbolize tui/session tui/query tui/profile tui/util bpf/report bpf/tracker "
-                   "bpf/sampler unwind symbols/base symbols/files symbols/elf symbols/code",
+                   "bpf/sampler unwind symbols/base symbols/files symbols/elf symbols/code "
+                   "symbols/insn",
     "tui/export": "tui/screen tui/query tui/profile tui/util bpf/sampler symbols/base",
     # the screen
     "tui/screen": "tui/util symbols/base",

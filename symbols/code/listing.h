@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "symbols/code/disasm.h"
+#include "symbols/insn/disasm.h"
 
 #define LISTING_NONE	  UINT32_MAX
 #define LISTING_BYTES_MAX (256u << 10) /* of code; the rest is left out */

@@ -16,7 +16,7 @@
 #include "symbols/base/hash.h"
 #include "bpf/sampler/sampler.h"
 #include "bpf/tracker/tracker.h"
-#include "symbols/code/disasm.h"
+#include "symbols/insn/disasm.h"
 #include "symbols/code/listing.h"
 #include "tui/profile/annotation.h"
 #include "tui/collect/stack_ring.h"

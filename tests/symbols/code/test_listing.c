@@ -2,7 +2,7 @@
 /*
  * Functions that the test compiles, listed: instructions against objdump, lines against addr2line,
  * and hostile code, symbols and sources.
- * Covers: symbols/code/listing.c symbols/code/disasm.c symbols/files/sourcefile.c
+ * Covers: symbols/code/listing.c symbols/insn/disasm.c symbols/files/sourcefile.c
  * Covers: symbols/dwarf/debuginfo.c symbols/dwarf/debugunit.c symbols/dwarf/lineprogram.c
  * Covers: symbols/dwarf/linefiles.c symbols/base/refcount.h
  */

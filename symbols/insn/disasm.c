@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* See disasm.h. Only this file knows capstone, so another library would only be another file. */
-#include "symbols/code/disasm.h"
+#include "symbols/insn/disasm.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -123,6 +123,49 @@ void disasm_one(struct disasm *d, uint64_t addr, const uint8_t *bytes, size_t si
 		 d->insn->op_str[0] ? " " : "", d->insn->op_str);
 }
 
+static unsigned int writes(unsigned int reg)
+{
+	switch (reg) {
+	case X86_REG_RSP:
+	case X86_REG_ESP:
+	case X86_REG_SP:
+	case X86_REG_SPL:
+		return DISASM_WRITES_SP;
+	case X86_REG_RBP:
+	case X86_REG_EBP:
+	case X86_REG_BP:
+	case X86_REG_BPL:
+		return DISASM_WRITES_FP;
+	default:
+		return 0;
+	}
+}
+
+size_t disasm_effect(struct disasm *d, const uint8_t *bytes, size_t size, unsigned int *does)
+{
+	const uint8_t *at = bytes;
+	uint64_t address = 0;
+	size_t left = size;
+	cs_regs read, written;
+	uint8_t nread, nwritten;
+
+	*does = 0;
+	if (d->arm64 || !cs_disasm_iter(d->handle, &at, &left, &address, d->insn) ||
+	    !d->insn->size || d->insn->size > size)
+		return 0;
+	if (cs_insn_group(d->handle, d->insn, CS_GRP_CALL) ||
+	    cs_insn_group(d->handle, d->insn, CS_GRP_JUMP) ||
+	    cs_insn_group(d->handle, d->insn, CS_GRP_RET) ||
+	    cs_insn_group(d->handle, d->insn, CS_GRP_IRET))
+		*does |= DISASM_FLOW;
+	if (cs_regs_access(d->handle, d->insn, read, &nread, written, &nwritten) != CS_ERR_OK)
+		*does |= DISASM_WRITES_SP | DISASM_WRITES_FP;
+	else
+		for (uint8_t i = 0; i < nwritten; i++)
+			*does |= writes(written[i]);
+	return d->insn->size;
+}
+
 #else
 
 struct disasm {
@@ -152,6 +195,15 @@ void disasm_one(struct disasm *d, uint64_t addr, const uint8_t *bytes, size_t si
 {
 	(void)d;
 	as_data(addr, bytes, size, 1, out);
+}
+
+size_t disasm_effect(struct disasm *d, const uint8_t *bytes, size_t size, unsigned int *does)
+{
+	(void)d;
+	(void)bytes;
+	(void)size;
+	*does = 0;
+	return 0;
 }
 
 #endif

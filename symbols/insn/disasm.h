@@ -45,4 +45,15 @@ void disasm_free(struct disasm *d);
 void disasm_one(struct disasm *d, uint64_t addr, const uint8_t *bytes, size_t size,
 		struct disasm_insn *out);
 
+/* What an instruction does, in bits: DISASM_FLOW is any jump, call or return. */
+#define DISASM_WRITES_SP 1u
+#define DISASM_WRITES_FP 2u
+#define DISASM_FLOW	 4u
+
+/*
+ * The instruction at bytes[0, size), of x86-64 only: its length, and in *does what it does to the
+ * stack pointer, the frame pointer or a part of them, and to the flow of control. 0: it is none.
+ */
+size_t disasm_effect(struct disasm *d, const uint8_t *bytes, size_t size, unsigned int *does);
+
 #endif
