@@ -141,7 +141,8 @@ static void dump_rule(struct dump *d, uint64_t pc, uint32_t rule)
 		return;
 	d->last = rule;
 	rule_text(d, rule, &c);
-	fprintf(d->out, "%" PRIx64 "\t%s\t%s\t%s\n", pc, c.cfa, c.fp, c.ra);
+	fprintf(d->out, "%" PRIx64 "\t%s\t%s\t%s%s\n", pc, c.cfa, c.fp, c.ra,
+		rule & RULE_DERIVED ? "\tderived" : "");
 }
 
 static void dump_span(struct dump *d, const struct unwind_table *table,

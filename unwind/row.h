@@ -17,7 +17,7 @@
  *
  * A block does not depend on its place: it is copied into a shard as it is.
  *
- * A rule is 24 bits, `kind << 20 | payload`:
+ * A rule is 24 bits, `derived << 23 | kind << 20 | payload`:
  *
  *	ROW_SP, ROW_FP     cfa / 8 in bits 8..19, depth of the saved FP / 8 in bits 0..7
  *	                   CFA = SP or FP + 8 * cfa;  FP = depth ? *(CFA - 8 * depth) : FP;
@@ -28,6 +28,9 @@
  *	                   people: the frame as for ROW_SP, with bit 19 set as for ROW_FP; else 0
  *	ROW_END            no information from here on
  *	ROW_UNSUPPORTED    CFI exists but cannot be represented; payload is an enum row_class
+ *
+ * RULE_DERIVED marks the rules of code without CFI, which its instructions have given
+ * (unwind/derive.h). It is for people: the walk ignores it.
  *
  * The header is compiled for BPF and for the host. It needs the __u8 .. __u64 of linux/types.h.
  */
@@ -64,7 +67,8 @@ enum row_kind {
 };
 
 #define RULE(kind, payload) ((__u32)(kind) << 20 | (__u32)(payload))
-#define RULE_KIND(rule)	    ((rule) >> 20 & 0xfu)
+#define RULE_KIND(rule)	    ((rule) >> 20 & 7u)
+#define RULE_DERIVED	    (1u << 23)
 #define RULE_PAYLOAD(rule)  ((rule)&0xfffffu)
 #define RULE_CFA(rule)	    (((rule) >> 8 & 0xfffu) * 8u) /* bytes */
 #define RULE_FP_DEPTH(rule) (((rule)&0xffu) * 8u)	  /* bytes below the CFA; 0: unchanged */

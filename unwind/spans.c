@@ -109,6 +109,8 @@ static int span_append(struct spans *s, const struct unwind_span *span)
 	memcpy(t->words + t->nwords + s->nindex, s->rows, s->nrows * sizeof(*s->rows));
 	t->nwords += span->nwords;
 	t->nrows += s->nrows;
+	for (uint32_t i = 0; i < s->nrows; i++)
+		t->nderived += !!(s->rows[i] & RULE_DERIVED);
 	t->spans[t->nspans++] = *span;
 	return 0;
 }

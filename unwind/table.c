@@ -22,6 +22,7 @@
 #include "unwind/arch.h"
 #include "unwind/cfa.h"
 #include "unwind/cfifile.h"
+#include "unwind/derive.h"
 #include "unwind/ehframe.h"
 #include "unwind/ghc.h"
 #include "unwind/go_cfi.h"
@@ -52,6 +53,8 @@ struct builder {
 	struct ghc ghc;
 	struct cfa_state *initial; /* of each CIE */
 	struct spans spans;
+	struct derived derived;
+	size_t derived_next;	  /* of its rows: the first that is not in the table */
 	uint64_t gap;		  /* where the rows of the last FDE ended */
 	struct text_range *texts; /* executable segments */
 	size_t ntexts;
@@ -362,6 +365,19 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 	return spans_add(&b->spans, end, RULE(ROW_END, 0));
 }
 
+/* Adds the derived rows in front of a pc. They are in the gaps between FDEs. */
+static int builder_derived(struct builder *b, uint64_t pc)
+{
+	const struct derived *d = &b->derived;
+	int err = 0;
+
+	for (; !err && b->derived_next < d->nrows && d->rows[b->derived_next].pc < pc;
+	     b->derived_next++)
+		err = spans_add(&b->spans, d->rows[b->derived_next].pc,
+				d->rows[b->derived_next].rule);
+	return err;
+}
+
 static int builder_rows(struct builder *b)
 {
 	const struct cfi_fde *fdes = b->cfi.fdes;
@@ -371,19 +387,36 @@ static int builder_rows(struct builder *b)
 	int err = 0;
 
 	b->gap = 0;
-	spans_init(&b->spans, b->table, words < most ? words : most);
+	b->derived_next = 0;
+	if (words > most)
+		words = most;
+	words += b->derived.nrows + b->derived.text / GRANULE_SIZE;
+	spans_init(&b->spans, b->table, words);
 	for (uint32_t i = 0, next; i < count && !err; i = next) {
 		err = work_add(b->work, 1);
 		if (err)
 			break;
 		for (next = i + 1; next < count && cfi_from(&fdes[next]) == cfi_from(&fdes[i]);)
 			next++;
-		err = builder_fde(b, &fdes[i], next < count ? cfi_from(&fdes[next]) : UINT64_MAX);
+		err = builder_derived(b, cfi_from(&fdes[i]));
+		if (!err)
+			err = builder_fde(b, &fdes[i],
+					  next < count ? cfi_from(&fdes[next]) : UINT64_MAX);
 	}
+	if (!err)
+		err = builder_derived(b, UINT64_MAX);
 	if (!err)
 		err = spans_finish(&b->spans);
 	spans_free(&b->spans);
 	return err == -EFBIG ? -EINVAL : err;
+}
+
+static int builder_derive(struct builder *b)
+{
+	int err = derive_rows(b->file, &b->cfi, b->wide, &b->derived);
+
+	work_allow(b->work, LIMIT_WORK(b->table->cfi_bytes + b->derived.text));
+	return err;
 }
 
 /*
@@ -439,11 +472,15 @@ int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		err = builder_plt(&b);
 	if (!err) {
 		cfi_sort(&b.cfi);
-		err = builder_rows(&b);
+		if (b.ntexts)
+			err = builder_derive(&b);
 	}
+	if (!err)
+		err = builder_rows(&b);
 	if (!err)
 		err = builder_keep(&b);
 	cfi_free(&b.cfi);
+	derived_free(&b.derived);
 	free(b.initial);
 	free(b.texts);
 	if (err) {

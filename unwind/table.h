@@ -32,6 +32,7 @@ struct unwind_table {
 	/* The input of the table. */
 	uint64_t cfi_bytes; /* size of the sections used; 0: the file has no CFI */
 	uint32_t nrows;
+	uint32_t nderived; /* rows of code without CFI, see unwind/derive.h */
 	uint32_t nfdes;
 	uint32_t bad_fdes;		   /* malformed, each costs its own function only */
 	uint32_t classes[ROW_CLASS_COUNT]; /* rows that ended as ROW_UNSUPPORTED */
@@ -39,12 +40,13 @@ struct unwind_table {
 
 /*
  * Builds the table of .eh_frame; of .debug_frame for addresses that it does not cover; of .sframe
- * for those that neither covers. PLT sections without CFI get CFA = SP + ARCH_PLT_CFA. A file
- * without any of these gives a table without spans, as does one without an executable segment
- * (relocatable). -ENOMEM, -ENOTSUP for another machine (or a .sframe of another one and nothing
- * else), or -EINVAL when the section as a whole is unusable. -E2BIG: more CFI than LIMIT_CFI, or it
- * takes more work than LIMIT_WORK. -ECANCELED: the flag of elf_file_work(file) was set; it is
- * checked often. The caller frees *out with unwind_table_free.
+ * for those that neither covers; of the machine code where none does (unwind/derive.h). PLT
+ * sections without CFI get CFA = SP + ARCH_PLT_CFA. A file without any of these gives a table
+ * without spans, as does one without an executable segment (relocatable). -ENOMEM, -ENOTSUP for
+ * another machine (or a .sframe of another one and nothing else), or -EINVAL when the section as a
+ * whole is unusable. -E2BIG: more CFI than LIMIT_CFI, or it takes more work than LIMIT_WORK.
+ * -ECANCELED: the flag of elf_file_work(file) was set; it is checked often. The caller frees *out
+ * with unwind_table_free.
  */
 int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		       struct unwind_table **out);

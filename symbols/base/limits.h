@@ -18,6 +18,8 @@
 #define LIMIT_SECTION_NAMES LIMIT_MIB(16)   /* bytes; a -ffunction-sections object has some */
 #define LIMIT_CIES	    (1u << 18)	    /* of a section: linkers keep one of many groups */
 #define LIMIT_XZ_PACKED	    LIMIT_MIB(16)   /* bytes of .gnu_debugdata */
+#define LIMIT_DERIVED	    LIMIT_MIB(8)    /* bytes of code without CFI of which rows are made */
+#define LIMIT_STARTS	    (1u << 18)	    /* symbols of functions in it */
 #define LIMIT_REMOTE	    LIMIT_MIB(512)  /* bytes that a server may send of one file */
 #define LIMIT_REMOTE_ALL    LIMIT_MIB(2048) /* and of all, in a run */
 

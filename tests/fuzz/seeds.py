@@ -19,6 +19,8 @@ FILES = ("/bin/true", "/bin/ls", "/usr/bin/python3")
 GLOBS = ("/lib*/*/libc.so.6", "/lib*/*/ld-linux*.so*", "/usr/lib/*/libstdc++.so.6", "/lib*/libc.so.6")
 PIECE = 400
 PIECES = 24  # per file
+CODE = 1000  # bytes of machine code
+CODE_HEAD = b"\x01\xff" + bytes(8)    # of fuzz_derive: one function, at the beginning
 PROGRAM = """
 #include <string.h>
 int f(int n) { char text[n + 16]; memset(text, n, sizeof(text)); return text[n / 2]; }
@@ -240,6 +242,9 @@ def main():
             for name, section in sections(data):
                 if name == ".eh_frame":
                     seeds.add_eh_frame(section)
+                elif name == ".text":
+                    for at in range(0, min(len(section), CODE * PIECES), CODE):
+                        seeds.add("fuzz_derive", CODE_HEAD + section[at:at + CODE])
                 elif name == ".sframe":
                     seeds.add("fuzz_sframe", b"\0\0\0" + section)
                     seeds.add("fuzz_sframe", b"\x04\x10\x08" + section)

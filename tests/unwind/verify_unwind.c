@@ -46,13 +46,14 @@ enum outcome {
 	UNKNOWN,     /* libdw's expression cannot be evaluated here */
 	PLT,	     /* our rule for PLT sections without CFI */
 	CLONED,	     /* our rule for clone's system call, which has none */
+	DERIVED,     /* our rule for code without CFI */
 	OUTCOMES,
 };
 
 static const char *const outcome_names[OUTCOMES] = {
 	"agree",	  "CFA differs",     "SP differs",	  "FP differs",	     "RA differs",
 	"signal flag",	  "we: end",	     "libdw: nothing",	  "we: unsupported", "we: SP lost",
-	"libdw: unknown", "PLT without CFI", "clone without CFI",
+	"libdw: unknown", "PLT without CFI", "clone without CFI", "derived",
 };
 
 struct totals {
@@ -168,8 +169,10 @@ static enum outcome compare(const struct frame *ours, const struct frame *theirs
 
 static bool agrees(enum outcome outcome)
 {
-	/* libdw has nothing for two of these; where the stack pointer is lost, all else agrees. */
-	return outcome == AGREE || outcome == PLT || outcome == CLONED || outcome == SP_LOST;
+	/* libdw has nothing for three of these; where the stack pointer is lost, all else agrees.
+	 */
+	return outcome == AGREE || outcome == PLT || outcome == CLONED || outcome == SP_LOST ||
+	       outcome == DERIVED;
 }
 
 /* Compares at one pc. *end: the end of libdw's row, or 0 when it has none. */
@@ -199,7 +202,7 @@ static enum outcome check_pc(struct check *k, uint64_t pc, uint64_t *end)
 		   k->wide[RULE_PAYLOAD(rule)].flags & WIDE_CLONED) {
 		outcome = CLONED;
 	} else if (!found) {
-		outcome = in_bare_plt(k, pc) ? PLT : EXTRA;
+		outcome = in_bare_plt(k, pc) ? PLT : rule & RULE_DERIVED ? DERIVED : EXTRA;
 	} else {
 		our_frame(k, rule, &ours);
 		outcome = compare(&ours, &theirs);
