@@ -53,6 +53,8 @@ test    perl-modules                       perl                perl-interpreter,
 test    xz                                 xz-utils            xz                     xz           xz                    xz
 test    ld.lld                             lld                 lld                    lld          lld                   lld
 test    musl-gcc                           musl-tools          musl-gcc               musl         none                  none
+test    ?nasm                              nasm                nasm                   nasm         nasm                  nasm
+test    ?boost-context                     libboost-context-dev boost-devel            boost        libboost_context-devel boost-dev
 test    rustc                              rustc               rust                   rust         rust                  rust
 test    go                                 golang-go           golang                 go           go                    go
 test    ?valgrind                          valgrind            valgrind               valgrind     valgrind              valgrind
@@ -138,6 +140,7 @@ present() { # probe
             "${CC:-gcc}" -x c - -static -o "$probe_out" >/dev/null 2>&1
         ;;
     libc-names) libc_names ;;
+    boost-context) [ -e /usr/include/boost/context/detail/fcontext.hpp ] ;;
     # Some distributions package perl's modules apart from the interpreter.
     perl-modules) perl -MData::Dumper -MList::Util -e 1 >/dev/null 2>&1 ;;
     *:*) links "${1%:*}" "${1#*:}" ;;

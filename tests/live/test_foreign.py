@@ -36,9 +36,10 @@ STATIC = "_start;__libc_start_main(_impl)?;__libc_start_call_main"
 # The inner function is not in .dynsym.
 GLIBC = rf"_start;(__libc_start_main(_impl)?|{LIBC});(__libc_start_call_main|{LIBC})"
 LOST = r"\[code without CFI or frame pointer\]"
-# musl has neither CFI nor frame pointers: the callers of main's caller may be unknown.
-MUSL = (rf"({LOST}|_start(;_start_c)?(;__libc_start_main)?);"
-        r"(libc_start_main_stage2|[\w.-]+\+0x[0-9a-f]+)")
+# musl has neither CFI nor frame pointers; _start_c and __libc_start_main leave by jumps.
+MUSL = r"_start(;_start_c)?(;__libc_start_main)?;(libc_start_main_stage2|[\w.-]+\+0x[0-9a-f]+)"
+# nasm makes symbols of local labels.
+NASM = r"main;one;two;three\.case;four;spin(\.loop)?"
 CHAIN = "main;one;two;bsearch;three;four;spin"
 DIRECT = "main;one;two;three;four;spin"
 # glibc's trampoline is in .symtab only; musl's gets the name of the preceding symbol, which has no size.
@@ -213,8 +214,13 @@ def cases():
     for name in ("chain.static", "chain.static-pie"):
         yield Case(name, f"{STATIC};{CHAIN}")
     yield Case("chain.stripped", stripped_chain(path("chain.stripped")))
-    # bsearch keeps a number in rbp, and no CFI says where its frame ends.
-    yield Case("chain.musl", rf"{LOST};bsearch;three;four;spin")
+    # Code without CFI: rows are derived from it.
+    yield Case("chain.nocfi", f"{GLIBC};{CHAIN}")
+    yield Case("chain.nocfi-static", f"{STATIC};{CHAIN}")
+    yield Case("chain.nasm", f"{GLIBC};{NASM}")
+    yield Case("fcontext", r"make_fcontext;routine;work;(spin|jump_fcontext)|" +
+               rf"{GLIBC};main(;jump_fcontext)?")
+    yield Case("chain.musl", f"{MUSL};{CHAIN}")
     yield Case("chain.musl-direct", f"{MUSL};{DIRECT}")
     yield Case("chain.musl-static", f"{MUSL};{DIRECT}")
     yield Case("signal", f"{GLIBC};{SIGNALS.format(RESTORER)}")
@@ -240,6 +246,7 @@ def cases():
     for name in ("rust", "rust.v0"):
         yield Case(name, RUST_CHAIN, "chain")
         yield Case(name, RUST_DROP, "drop")
+    yield Case("rust.abort", RUST_CHAIN, "chain")
     twin = None
     if built("go") and built("go.stripped"):
         twin = names_of_twin(path("go.stripped"), path("go"))

@@ -14,9 +14,11 @@ FOREIGN := chain chain.static chain.static-pie chain.stripped liar signal signal
 	$(call have,$(CLANG),chain.clang) \
 	$(call have,$(CLANG),$(call have,ld.lld,plt.lld plt.lld-lazy plt.lld-ibt chain.lld)) \
 	$(call have,ld.gold,plt.gold chain.gold) \
+	chain.nocfi chain.nocfi-static $(call have,nasm,chain.nasm) \
+	$(if $(wildcard /usr/include/boost/context/detail/fcontext.hpp),fcontext) \
 	$(call have,musl-gcc,\
 		chain.musl chain.musl-direct chain.musl-static signal.musl signal.musl-static) \
-	$(call have,rustc,rust rust.v0) \
+	$(call have,rustc,rust rust.v0 rust.abort) \
 	$(call have,go,go go.stripped cgo) \
 	$(call have,ghc,haskell haskell.g haskell.dynamic)
 FOREIGN_BIN := $(FOREIGN:%=$(foreign_B)/%)
@@ -45,6 +47,11 @@ $(call foreign_program,chain.gold,chain.c,$(foreign_CC) -fuse-ld=gold -o $$@ $$<
 $(call foreign_program,chain.musl,chain.c,musl-gcc -D_GNU_SOURCE -O2 -o $$@ $$<)
 $(call foreign_program,chain.musl-direct,chain.c,musl-gcc -D_GNU_SOURCE -DDIRECT -O2 -o $$@ $$<)
 $(call foreign_program,chain.musl-static,chain.c,musl-gcc -D_GNU_SOURCE -DDIRECT -O2 -static -o $$@ $$<)
+$(call foreign_program,chain.nocfi,chain.c,$(foreign_CC) -fno-asynchronous-unwind-tables -o $$@ $$<)
+$(call foreign_program,chain.nocfi-static,chain.c,\
+	$(foreign_CC) -fno-asynchronous-unwind-tables -static -o $$@ $$<)
+$(call foreign_program,chain.nasm,chain.asm,nasm -f elf64 -o $$@.o $$< && $(CC) -o $$@ $$@.o)
+$(call foreign_program,fcontext,fcontext.cc,g++ -O2 -fomit-frame-pointer -o $$@ $$< -lboost_context)
 $(call foreign_program,plt.lld,plt.c,$(call foreign_plt,-fuse-ld=lld -Wl$$(comma)-z$$(comma)now,$(CLANG) -O2))
 $(call foreign_program,plt.lld-lazy,plt.c,$(call foreign_plt,-fuse-ld=lld -Wl$$(comma)-z$$(comma)lazy,$(CLANG) -O2))
 $(call foreign_program,plt.lld-ibt,plt.c,$(call foreign_plt,-fuse-ld=lld \
@@ -60,10 +67,11 @@ $(call foreign_program,bits32,bits32.c,$(CC) -O2 -m32 -nostdlib -static -ffreest
 $(call foreign_program,throw,throw.cc,g++ -O2 -fomit-frame-pointer -Wall -Wextra -o $$@ $$<)
 $(call foreign_program,throw.static,throw.cc,g++ -O2 -fomit-frame-pointer -static -o $$@ $$<)
 # rustc puts temporary object files beside the program, under the crate's name: a folder for each.
-foreign_rust = mkdir -p $$@.work && env -u MAKEFLAGS -u MFLAGS rustc --edition 2021 -O -C panic=unwind $(1) \
+foreign_rust = mkdir -p $$@.work && env -u MAKEFLAGS -u MFLAGS rustc --edition 2021 -O $(1) \
 	-o $$@.work/rust $$< && mv $$@.work/rust $$@ && rm -r $$@.work
-$(call foreign_program,rust,rust.rs,$(call foreign_rust))
-$(call foreign_program,rust.v0,rust.rs,$(call foreign_rust,-C symbol-mangling-version=v0))
+$(call foreign_program,rust,rust.rs,$(call foreign_rust,-C panic=unwind))
+$(call foreign_program,rust.v0,rust.rs,$(call foreign_rust,-C panic=unwind -C symbol-mangling-version=v0))
+$(call foreign_program,rust.abort,rust.rs,$(call foreign_rust,-C panic=abort))
 foreign_GO = GO111MODULE=off GOFLAGS= CGO_ENABLED=0 GOCACHE=$(abspath $(foreign_B))/go-cache go build
 $(call foreign_program,go,go.go,$(foreign_GO) -o $$@ $$<)
 $(call foreign_program,go.stripped,go.go,strip -o $$@ $(foreign_B)/go)
