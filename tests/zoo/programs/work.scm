@@ -1,0 +1,12 @@
+;; For Guile, Chicken, Gambit and Chez: no libraries.
+(define (area side depth) (if (= depth 0) (* side side) (+ 1 (area side (- depth 1)))))
+(define (iota-list n) (let loop ((i (- n 1)) (all '())) (if (< i 0) all (loop (- i 1) (cons i all)))))
+(define (insert x sorted)
+  (if (or (null? sorted) (string<? x (car sorted))) (cons x sorted) (cons (car sorted) (insert x (cdr sorted)))))
+(define (insertion-sort all) (let loop ((all all) (out '())) (if (null? all) out (loop (cdr all) (insert (car all) out)))))
+(define (words)
+  (length (insertion-sort (map (lambda (i) (string-append "word" (number->string (remainder (* i 7919) 200)))) (iota-list 200)))))
+(define (work)
+  (let loop ((i 0) (sum (words))) (if (< i 500) (loop (+ i 1) (+ sum (area i 20))) sum)))
+(define (main-loop) (work) (main-loop))
+(main-loop)

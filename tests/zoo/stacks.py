@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads the stacks of stacktop (its JSON) and of perf (the text of perf script), and judges both by the
+same rules. A stack is a tuple of frames, the outermost first, of user code only."""
+
+import collections
+import json
+import re
+
+GUESSED = "[guessed]"
+KERNEL_MODULE = re.compile(r"\[(kernel\.|guest\.)|\[[a-z][a-z0-9_]*\]$|bpf_(prog|trampoline|dispatcher)_")
+USER_BRACKETS = re.compile(r"\[(vdso|vsyscall|stack|heap|anon|uprobes|unknown)")
+PERF_FRAME = re.compile(r"^\s+([0-9a-f]+) (.*?) \(((?:/|\[|anon_inode:|memfd:|inlined|socket:|SYSV|perf-|"
+                        r"bpf_).*|[^()]*)\)$")
+PERF_HEAD = re.compile(r"^(.{1,16}?) +(\d+)/(\d+)\s*$")
+
+# Functions that have no caller, whole names. This is the only list: both tools are judged by it.
+ROOTS = [re.compile(pattern) for pattern in (
+    # The first code of a process: crt1.o, ld.so, and languages with a start of their own.
+    r"_start", r"_dl_start_user", r"_dlstart", r"_start_valgrind", r"_dl_start",
+    # FPC links its own crt1: it has no CFI above these.
+    r"_FPC_proc_start", r"_FPC_dynamic_proc_start",
+    # Threads: glibc, musl.
+    r"clone", r"clone3", r"thread_start", r"start_thread", r"start", r"start_c11",
+    # Contexts that were made, not called: makecontext, Boost.Context, fibers of D and Ruby.
+    r"start_context", r"make_fcontext", r"trampoline", r"finish", r"fiber_entry(Point)?",
+    r"rb_fiber_start", r"coroutine_trampoline", r"fiber_trampoline",
+    # Go: the functions at which its own traceback ends.
+    r"_rt0_amd64(_linux)?", r"_rt0_arm64_linux", r"runtime\.(goexit|rt0_go|mstart|mcall|morestack)",
+    # GHC with -g: the frame below a Haskell thread. OCaml 5: the bottom of a fiber.
+    r"stg_stop_thread(_info)?", r"caml_start_program_on_fiber",
+    # The kernel's trampoline in the vdso is none: a signal interrupts a function.
+)]
+
+
+class Frame(collections.namedtuple("Frame", "name module offset inline end")):
+    """offset is None if the name stands for the whole function."""
+
+    __slots__ = ()
+
+
+# A stack of one process: thread is its number, count the samples.
+Stack = collections.namedtuple("Stack", "pid thread comm frames count")
+
+
+def plain(name):
+    """The name without what compilers, linkers and perf add to it."""
+    name = name.split("@")[0]
+    name = re.sub(r"(\.(abi0|abiinternal|part|constprop|isra|cold|llvm|lto_priv|localalias)(\.\d+)?)+$",
+                  "", name)
+    name = re.sub(r"^(__GI_|__libc_(?=clone))", "", name)
+    return re.sub(r"^__(?=(clone3?|start_context|start_thread)$)", "", name)
+
+
+def has_name(frame):
+    name = frame.name
+    return not (re.search(r"\+0x[0-9a-f]+$", name) or re.match(r"0x[0-9a-f]+$", name) or
+                re.fullmatch(r"\[(unknown|jit|anon.*|stack|heap)\]", name) or not name)
+
+
+def is_root(frame, entries):
+    """entries: {base name of a module: addresses and offsets at which its code may start}."""
+    if has_name(frame):
+        name = plain(frame.name)
+        return any(root.fullmatch(name) for root in ROOTS)
+    starts = entries.get(frame.module.rsplit("/", 1)[-1].replace(" (deleted)", ""), ())
+    if frame.offset is not None:
+        return any(0 <= frame.offset - start < 64 for start in starts)
+    found = re.search(r"\+0x([0-9a-f]+)$", frame.name)
+    return bool(found) and int(found.group(1), 16) in starts
+
+
+def from_stacktop(lines):
+    """The stacks of the refreshes, with the reason, if there is one, as outermost frame. Samples that
+    have neither user frames nor a reason are left out."""
+    found = collections.Counter()
+    for line in lines:
+        report = json.loads(line)
+        functions = [Frame(function["name"], function["module"] or "", None,
+                           function["kind"] == "inline",
+                           function["kind"] == "end" or function["name"] == GUESSED)
+                     if function["kind"] != "kernel" else None for function in report["functions"]]
+        processes = report["processes"]
+        for stack in report["stacks"]:
+            frames = tuple(filter(None, (functions[index] for index in stack["frames"])))
+            if frames:
+                process = processes[stack["process"]]
+                found[process["pid"], stack["thread"], process["name"], frames] += stack["count"]
+    return [Stack(*key, count) for key, count in found.items()]
+
+
+def from_perf(text):
+    """The user stacks of perf script -F comm,pid,tid,ip,sym,dso."""
+    found = collections.Counter()
+    for block in text.split("\n\n"):
+        lines = block.strip("\n").split("\n")
+        head = PERF_HEAD.match(lines[0])
+        if not head:
+            continue
+        frames = []
+        for line in lines[1:]:
+            match = PERF_FRAME.match(line)
+            if not match:
+                continue
+            offset, name, module = int(match.group(1), 16), match.group(2), match.group(3)
+            if offset >= 1 << 63 or KERNEL_MODULE.match(module) and not USER_BRACKETS.match(module):
+                continue
+            frames.append(Frame(name, module, offset, False, False))
+        if frames:
+            found[int(head.group(2)), int(head.group(3)), head.group(1).strip(),
+                  tuple(reversed(frames))] += 1
+    return [Stack(*key, count) for key, count in found.items()]
+
+
+class Verdict:
+    """What the stacks of one tool are worth. Samples are counted, not stacks."""
+
+    def __init__(self, stacks, program, entries, ends):
+        """ends: the tool says itself where a stack ended early (stacktop); otherwise a stack is
+        complete if its outermost function is a root."""
+        self.samples = self.complete = self.guessed = self.false = 0
+        self.frames = self.named = 0
+        self.reasons = collections.Counter()
+        self.wrong = collections.Counter()      # falsely complete, as text
+        self.broken = collections.Counter()     # ended early: (reason, outermost frames)
+        self.seen = collections.Counter()       # samples in which each own function stands
+        for stack in stacks:
+            self._add(stack, program, entries, ends)
+
+    def _add(self, stack, program, entries, ends):
+        count = stack.count
+        marks = [frame for frame in stack.frames if frame.end]
+        frames = [frame for frame in stack.frames if not frame.end]
+        real = [frame for frame in frames if not frame.inline]
+        self.samples += count
+        self.frames += count * len(real)
+        self.named += count * sum(has_name(frame) for frame in real)
+        names = [frame.name for frame in frames]
+        for own in program.own:
+            if any(re.search(own, name) for name in names):
+                self.seen[own] += count
+        if any(frame.name == GUESSED for frame in marks):
+            self.guessed += count
+            self.reasons[GUESSED] += count
+            self.broken[GUESSED, text(frames[:4])] += count
+            return
+        rooted = bool(real) and is_root(real[0], entries)
+        main = stack.thread in (0, stack.pid) and program.main
+        sound = rooted and not (main and not any(re.search(main, name) for name in names))
+        if ends and not marks:
+            self.complete += count
+            if not sound:
+                self.false += count
+                self.wrong["no root" if not rooted else f"lacks {main}", text(frames)] += count
+        elif not ends and rooted:
+            self.complete += count
+            self.false += count * (not sound)
+        else:
+            reason = marks[0].name if marks else "no root"
+            self.reasons[reason] += count
+            self.broken[reason, text(frames[:4])] += count
+
+    def share(self, number):
+        return 100 * number / self.samples if self.samples else 0.0
+
+    def summary(self, program):
+        shown = [own for own in program.own if self.seen[own] * 100 >= max(self.samples, 1)]
+        return {
+            "samples": self.samples, "complete": self.share(self.complete - self.false),
+            "claimed": self.share(self.complete), "guessed": self.share(self.guessed),
+            "false": self.share(self.false),
+            "named": 100 * self.named / self.frames if self.frames else 0.0,
+            "own": "-" if not program.own else "yes" if len(shown) == len(program.own) else
+                   "part" if shown else "no",
+            "missing": [own for own in program.own if own not in shown],
+            "depth": self.frames / self.samples if self.samples else 0.0,
+            "reasons": [[name, self.share(count)] for name, count in self.reasons.most_common(3)],
+        }
+
+
+def text(frames):
+    """A stack for people, the outermost first; repeated frames once."""
+    out = []
+    for frame in frames:
+        name = frame.name if has_name(frame) or "+0x" in frame.name else \
+            f"{frame.name} {frame.module.rsplit('/', 1)[-1]}+{frame.offset or 0:#x}"
+        if frame.inline:
+            name += "(i)"
+        if out and out[-1][0] == name:
+            out[-1][1] += 1
+        else:
+            out.append([name, 1])
+    return " > ".join(name if times == 1 else f"{name} x{times}" for name, times in out)
