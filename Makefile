@@ -186,7 +186,7 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(SUPPORT) $(tui_LIBS) $(BUILD)/flags
 	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -MMD -MP -MF $@.d -o $@ $< $(SUPPORT) $(tui_LIBS) $(LDLIBS)
 
 .PHONY: run test test-all tests check install uninstall help clean bench bench-programs fuzz \
-	fuzz-programs test-kernels kernel-programs verify-unwind asan tsan format where mutate
+	fuzz-programs test-kernels kernel-programs verify-unwind asan tsan format where mutate zoo
 ##   run            install missing packages, build, and start (ARGS='...': options); sudo only to start
 run:
 	@tests/deps.sh install build
@@ -253,6 +253,13 @@ verify-unwind:
 	@tests/deps.sh install build test
 	@$(MAKE) --no-print-directory $(BUILD)/tests/unwind/verify_unwind
 	$(Q)$(BUILD)/tests/unwind/verify_unwind $(DIR)
+
+##   zoo            sample real programs of Debian, beside perf (PROGRAMS='mono ruby', SECONDS=4,
+##                  OUT=docs/COVERAGE.md: write the table there, too)
+zoo:
+	@tests/deps.sh install build
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) SECONDS=$(SECONDS) OUT=$(OUT) tests/zoo/run.py $(PROGRAMS)
 
 ##   bench          measure the cost of a walk, table sizes, start time, CPU and memory use
 BENCH_BIN := $(addprefix $(BUILD)/tests/bench/,tablesize peer churn deep90.fp peer.bpf.o)

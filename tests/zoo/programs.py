@@ -16,7 +16,7 @@ PACKAGES = ("linux-perf", "libc6-dbg", "gcc", "g++", "make")
 class Program:
     name: str
     kind: str               # class: what decides how its stacks look
-    packages: tuple         # of Debian
+    packages: tuple         # of Debian; a|b: either of them
     command: str
     prepare: str = ""
     main: str = ""          # outermost own function of the main thread: pattern
@@ -70,7 +70,7 @@ c_program("clang-lld", "clang -O3 -fuse-ld=lld $SRC/work.c -o work", packages="c
 c_program("musl-dynamic", "musl-gcc -O2 $SRC/work.c -o work", packages="musl-tools", kind="musl")
 c_program("musl-static", "musl-gcc -O2 -static $SRC/work.c -o work", packages="musl-tools",
           kind="musl")
-c_program("gcc-m32", "gcc -m32 -O2 $SRC/work.c -o work", packages="gcc-multilib", kind="32 bits")
+c_program("gcc-m32", "gcc -m32 -O2 $SRC/work.c -o work", packages="gcc-12-multilib", kind="32 bits")
 add("c-threads", "native", "", "exec ./threads", prepare="gcc -O2 -pthread $SRC/threads.c -o threads",
     main="^(main|context_work)$", own=("^sort_some", "^thread_work", "^context_work"))
 add("c-signals", "native", "", "exec ./signals", prepare="gcc -O2 $SRC/signals.c -o signals",
@@ -95,10 +95,10 @@ add("gfortran", "native", "gfortran", "exec ./work", prepare="gfortran -O2 $SRC/
 add("gnat", "native", "gnat", "exec ./work",
     prepare="cp $SRC/work.adb . && gnatmake -q -O2 work.adb", main="^main$",
     own=("work__hanoi", "work__fill|ordered_maps|maps__"))
-add("gdc", "native", "gdc", "exec ./work", prepare="gdc -O2 $SRC/work.d -o work", main="^(main|fiber_.*)$",
+add("gdc", "native", "gdc", "exec ./work", prepare="gdc -O2 $SRC/work.d -o work", main="^(D main|fiber_.*)$",
     own=(r"work\.Square\.area", r"work\.words"))
 add("ldc", "native", "ldc", "exec ./work", prepare="ldc2 -O2 $SRC/work.d -of=work",
-    main="^(main|fiber_.*)$", own=(r"work\.Square\.area", r"work\.words"))
+    main="^(D main|fiber_.*)$", own=(r"work\.Square\.area", r"work\.words"))
 GO_OWN = (r"^main\.\(\*square\)\.area", r"^main\.words", r"^main\.work")
 add("go", "native", "golang-go", "exec ./work", prepare="go build -o work $SRC/work.go", own=GO_OWN)
 add("go-stripped", "native", "golang-go", "exec ./work",
@@ -116,7 +116,7 @@ add("rust-abort", "native", "rustc", "exec ./work",
 add("rust-no-tables", "no CFI", "rustc", "exec ./work",
     prepare="rustc -O -C panic=abort -C force-unwind-tables=no $SRC/work.rs -o work", main="^main$",
     own=RUST_OWN)
-add("freepascal", "no CFI", "fpc", "exec ./work", prepare="fpc -O2 -o./work $SRC/work.pas",
+add("freepascal", "no CFI", "fpc", "exec ./work", prepare="fpc -O2 -Xs- -o./work $SRC/work.pas",
     main="^(main|PASCALMAIN)$", own=("(?i)tsquare.*area", "(?i)sortwords", "(?i)work"))
 add("ocaml", "native", "ocaml-nox", "exec ./work",
     prepare="cp $SRC/work.ml . && ocamlfind ocamlopt -package str work.ml -o work 2>/dev/null || "
@@ -227,15 +227,15 @@ add("maxima", "own stack", "maxima", "exec maxima --very-quiet --batch-string="
     "'for i:1 thru 100000 do (integrate(x^3*sin(x)*exp(x),x),factor(x^20-1),expand((a+b+i)^25))$'", warm=2)
 
 # --- interpreters of text, shells ------------------------------------------------------------
-add("busybox-awk", "interpreter", "busybox", "exec busybox awk -f $SRC/work.awk")
-add("busybox-sh", "shell", "busybox", "exec busybox sh -c 'f() { [ $1 = 0 ] || f $(($1 - 1)); }; "
+add("busybox-awk", "interpreter", "busybox-static|busybox", "exec busybox awk -f $SRC/work.awk")
+add("busybox-sh", "shell", "busybox-static|busybox", "exec busybox sh -c 'f() { [ $1 = 0 ] || f $(($1 - 1)); }; "
     "while :; do f 30; x=${PATH##*/}; done'")
-add("busybox-gzip", "compressor", "busybox", loop("busybox gzip -c $DATA/text"), comm="busybox")
-add("busybox-sort", "tool", "busybox", loop("busybox sort -r $DATA/text"), comm="busybox")
+add("busybox-gzip", "compressor", "busybox-static|busybox", loop("busybox gzip -c $DATA/text"), comm="busybox")
+add("busybox-sort", "tool", "busybox-static|busybox", loop("busybox sort -r $DATA/text"), comm="busybox")
 add("gawk", "interpreter", "gawk", "exec gawk -f $SRC/work.awk", main="^main$")
 add("mawk", "interpreter", "mawk", "exec mawk -f $SRC/work.awk")
 add("bc", "interpreter", "bc", "exec bc -l $SRC/work.bc")
-add("dc", "interpreter", "dc", "exec dc -e '200k[2v3^4*7/ps.lx]sx[lx x]sy[2v100k3v*+d0=q lzx]sz lzx'",
+add("dc", "interpreter", "dc", "exec dc -e '[200k2v3v*7/4^s.lax]salax'",
     comm="dc")
 add("jq", "interpreter", "jq", "exec jq -n 'def f(n): if n == 0 then 1 else 1 + f(n - 1) end; "
     "[range(100000000) | (f(20) + ([range(100)] | map(tostring) | sort_by(.) | length)) | select(. < 0)]'")
@@ -284,9 +284,9 @@ add("valgrind-memcheck", "emulator", "valgrind", "exec valgrind -q ./work",
     prepare="gcc -O2 -g $SRC/work.c -o work", own=C_OWN, warm=2)
 add("qemu-x86_64", "emulator", "qemu-user", "exec qemu-x86_64 ./work",
     prepare="gcc -O2 -static $SRC/work.c -o work", own=C_OWN)
-add("qemu-aarch64", "emulator", "qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
-    "exec qemu-aarch64 ./work", prepare="aarch64-linux-gnu-gcc -O2 -static $SRC/work.c -o work",
-    own=C_OWN)
+add("qemu-aarch64", "emulator", "qemu-user clang lld", "exec qemu-aarch64 ./bare",
+    prepare="clang --target=aarch64-linux-gnu -O2 -ffreestanding -nostdlib -static -fuse-ld=lld "
+            "$SRC/bare.c -o bare", own=("hanoi", "sort_numbers"))
 add("git-log", "tool", "git", loop("git -C repo log -p --stat >/dev/null"), comm="git",
     prepare="rm -rf repo && git init -q repo && cd repo && git config user.email z@z && git config "
             "user.name z && for i in $(seq 120); do sed \"s/word/word$i/;s/seed/s$i/\" $SRC/work.cc "
@@ -295,7 +295,7 @@ add("git-gc", "tool", "git", loop("rm -rf copy; cp -r ../git-log/repo copy; git 
     "--window=250"), comm="git", prepare="test -d ../git-log/repo")
 add("git-grep", "tool", "git", loop("git -C ../git-log/repo grep -cE '([a-z])x[a-z]*4[0-9]+$' $(git -C "
     "../git-log/repo rev-list -n 20 HEAD)"), comm="git", prepare="test -d ../git-log/repo")
-add("emacs", "interpreter", "emacs-nox", "exec emacs -Q --batch -l $SRC/work.el", own=("area", "words"),
+add("emacs", "interpreter", "emacs-gtk|emacs-nox", "exec emacs -Q --batch -l $SRC/work.el", own=("area", "words"),
     warm=1.5)
 add("vim", "interpreter", "vim", "exec vim -u NONE -N -es -S $SRC/work.vim", own=("Area", "Words"))
 add("graphviz", "tool", "graphviz", loop("dot -Tsvg work.dot -o /dev/null"), comm="dot",

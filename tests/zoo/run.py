@@ -67,18 +67,25 @@ def installed(packages):
     return {line.split()[0] for line in answer.splitlines() if line.endswith(" installed")}
 
 
+def lacking(packages, present):
+    """Those of the packages, each a name or a|b, that are missing; of several names the first one."""
+    return [package.split("|")[0] for package in packages if not present & set(package.split("|"))]
+
+
 def install(chosen):
-    """Installs what is missing, says so before, and goes on without what cannot be had."""
-    wanted = sorted({package for program in chosen for package in program.packages} |
-                    set(programs.PACKAGES))
+    """Installs what is missing, says so before, and goes on without what cannot be had. It removes no
+    package and upgrades none."""
     if not shutil.which("apt-get"):
         sys.exit("zoo: the programs are packages of Debian, but there is no apt-get")
-    missing = [package for package in wanted if package not in installed(wanted)]
+    packages = sorted({package for program in chosen for package in program.packages} |
+                      set(programs.PACKAGES))
+    wanted = [name for package in packages for name in package.split("|")]
+    missing = lacking(packages, installed(wanted))
     if missing and not os.environ.get("NO_INSTALL"):
         print("zoo: installing with apt: " + " ".join(missing), flush=True)
         env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         command = ["apt-get", "-y", "-o", "DPkg::Lock::Timeout=900", "install",
-                   "--no-install-recommends", "--no-upgrade"]
+                   "--no-install-recommends", "--no-upgrade", "--no-remove"]
         known = [package for package in missing if available(package)]
         if subprocess.run([*command, *known], env=env, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, check=False).returncode:
@@ -193,16 +200,21 @@ def elf_starts(path):
     return found
 
 
-def entries(pids):
-    """{base name: addresses} of all programs, and of ld.so, that run."""
-    found = {}
+def starts_of(pids):
+    """The stacks.Starts of processes that run now: their programs and libraries, and ld.so."""
+    starts = stacks.Starts()
     for pid in pids:
         with contextlib.suppress(OSError):
             name = os.readlink(f"/proc/{pid}/exe").replace(" (deleted)", "").rsplit("/", 1)[-1]
-            found.setdefault(name, set()).update(elf_starts(f"/proc/{pid}/exe"))
+            starts.entry(name, elf_starts(f"/proc/{pid}/exe"))
+            for line in pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines():
+                path = line.split(maxsplit=5)[5:]
+                if line.split()[1][2] == "x" and path and path[0].startswith("/"):
+                    starts.add(path[0].rsplit("/", 1)[-1], path[0])
     for path in ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1"):
-        found.setdefault(os.path.basename(os.path.realpath(path)), set()).update(elf_starts(path))
-    return found
+        path = os.path.realpath(path)
+        starts.entry(os.path.basename(path), elf_starts(path))
+    return starts
 
 
 def cpu_ticks(pid):
@@ -257,7 +269,7 @@ class Perf:
 
 
 def sample(group, folder):
-    """(lines of stacktop, text of perf, whether perf was cut off, stacktop's CPU in per cent, entries).
+    """(lines of stacktop, text of perf, whether perf was cut off, stacktop's CPU in per cent, starts).
     stacktop's first refresh builds its tables; the others count."""
     file = folder / "perf.data"
     perf = Perf(group, file)
@@ -274,7 +286,7 @@ def sample(group, folder):
             if len(lines) == 1:
                 perf.tell("enable")
                 began, ticks = time.monotonic(), cpu_ticks(stacktop.pid)
-                starts = entries(group.pids())
+                starts = starts_of(group.pids())
             elif len(lines) == SECONDS + 1:
                 own = 100 * (cpu_ticks(stacktop.pid) - ticks) / os.sysconf("SC_CLK_TCK") / \
                     (time.monotonic() - began)
@@ -370,7 +382,7 @@ def main():
         began = time.monotonic()
         print(report.HEAD, flush=True)
         for program in chosen:
-            missing = [package for package in program.packages if package not in present]
+            missing = lacking(program.packages, present)
             try:
                 if missing:
                     raise Skipped("not installed: package " + ", ".join(missing))

@@ -3,8 +3,11 @@
 same rules. A stack is a tuple of frames, the outermost first, of user code only."""
 
 import collections
+import functools
 import json
+import os
 import re
+import subprocess
 
 GUESSED = "[guessed]"
 KERNEL_MODULE = re.compile(r"\[(kernel\.|guest\.)|\[[a-z][a-z0-9_]*\]$|bpf_(prog|trampoline|dispatcher)_")
@@ -20,16 +23,21 @@ ROOTS = [re.compile(pattern) for pattern in (
     # FPC links its own crt1: it has no CFI above these.
     r"_FPC_proc_start", r"_FPC_dynamic_proc_start",
     # Threads: glibc, musl.
-    r"clone", r"clone3", r"thread_start", r"start_thread", r"start", r"start_c11",
+    r"clone", r"clone3", r"thread_start", r"start_thread",
     # Contexts that were made, not called: makecontext, Boost.Context, fibers of D and Ruby.
-    r"start_context", r"make_fcontext", r"trampoline", r"finish", r"fiber_entry(Point)?",
-    r"rb_fiber_start", r"coroutine_trampoline", r"fiber_trampoline",
+    r"start_context", r"make_fcontext", r"fiber_entry(Point)?", r"rb_fiber_start",
+    r"coroutine_trampoline", r"fiber_trampoline",
     # Go: the functions at which its own traceback ends.
-    r"_rt0_amd64(_linux)?", r"_rt0_arm64_linux", r"runtime\.(goexit|rt0_go|mstart|mcall|morestack)",
+    r"_rt0_amd64(_linux)?", r"_rt0_arm64_linux",
+    r"runtime\.(clone|goexit|rt0_go|mstart|mcall|morestack)",
+    # gccgo: a goroutine, on a stack whose first return address is 0.
+    r"runtime\.kickoff",
     # GHC with -g: the frame below a Haskell thread. OCaml 5: the bottom of a fiber.
     r"stg_stop_thread(_info)?", r"caml_start_program_on_fiber",
-    # The kernel's trampoline in the vdso is none: a signal interrupts a function.
 )]
+# Names that count only in these modules.
+ROOTS_OF = {"trampoline": re.compile("libboost_context"), "finish": re.compile("libboost_context"),
+            "start": re.compile("musl|^libc.so$"), "start_c11": re.compile("musl|^libc.so$")}
 
 
 class Frame(collections.namedtuple("Frame", "name module offset inline end")):
@@ -57,16 +65,77 @@ def has_name(frame):
                 re.fullmatch(r"\[(unknown|jit|anon.*|stack|heap)\]", name) or not name)
 
 
-def is_root(frame, entries):
-    """entries: {base name of a module: addresses and offsets at which its code may start}."""
+def is_root(frame, starts):
+    """starts: a Starts, which is asked about frames without a name."""
     if has_name(frame):
         name = plain(frame.name)
+        if name in ROOTS_OF:
+            return bool(ROOTS_OF[name].search(frame.module.rsplit("/", 1)[-1]))
         return any(root.fullmatch(name) for root in ROOTS)
-    starts = entries.get(frame.module.rsplit("/", 1)[-1].replace(" (deleted)", ""), ())
-    if frame.offset is not None:
-        return any(0 <= frame.offset - start < 64 for start in starts)
     found = re.search(r"\+0x([0-9a-f]+)$", frame.name)
-    return bool(found) and int(found.group(1), 16) in starts
+    at = frame.offset if frame.offset is not None else int(found.group(1), 16) if found else None
+    module = frame.module.rsplit("/", 1)[-1].replace(" (deleted)", "")
+    return at is not None and starts.has(module, at)
+
+
+class Starts:
+    """Where the code of modules has no caller, for functions that the tools do not name: at the entry of
+    an ELF file, where its CFI, as readelf shows it, says that the return address is undefined, and in
+    the roots that nm knows. A context that was made returns to the first byte of its root, which is no
+    call: tools that look at the byte before it find no name."""
+
+    READELF_MAX = 64 << 20
+
+    def __init__(self):
+        self.files = {}     # {base name: path}
+        self.ranges = {}    # {base name: [(first, last + 1)]}
+
+    def add(self, name, path):
+        if name not in self.files or not os.path.exists(self.files[name]):
+            self.files[name] = path
+
+    def entry(self, name, addresses):
+        self.ranges.setdefault(name, []).extend((at, at + 64) for at in addresses)
+
+    def has(self, module, address):
+        if module in self.files:
+            path = self.files.pop(module)
+            if os.path.exists(path) and os.path.getsize(path) <= self.READELF_MAX:
+                self.ranges.setdefault(module, []).extend(undefined_returns(path) + named_roots(path))
+        return any(first <= address < end for first, end in self.ranges.get(module, ()))
+
+
+def output(*command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=60,
+                              check=False).stdout
+    except (subprocess.TimeoutExpired, OSError):
+        return ""
+
+
+@functools.lru_cache(maxsize=None)
+def named_roots(path):
+    """The ranges of roots in the symbols of the file or of its debug file, from the byte before."""
+    name = re.search(r"Build ID: (..)(\w+)", output("readelf", "-n", path))
+    debug = f"/usr/lib/debug/.build-id/{name.group(1)}/{name.group(2)}.debug" if name else ""
+    found = []
+    for line in output("nm", "-S", debug if os.path.exists(debug) else path).splitlines():
+        words = line.split()
+        if len(words) == 4 and words[2] in "tT" and any(root.fullmatch(plain(words[3])) for root in ROOTS):
+            found.append((int(words[0], 16) - 1, int(words[0], 16) + int(words[1], 16)))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=None)
+def undefined_returns(path):
+    """The ranges of the FDEs that never have a return address."""
+    text = output("readelf", "--debug-dump=frames-interp", path)
+    found = []
+    for entry in re.finditer(r"FDE cie=\w+ pc=(\w+)\.\.(\w+)\n((?:.+\n)*)", text):
+        rows = [line.split() for line in entry.group(3).splitlines()]
+        if len(rows) > 1 and rows[0][-1:] == ["ra"] and all(row[-1] == "u" for row in rows[1:]):
+            found.append((int(entry.group(1), 16), int(entry.group(2), 16)))
+    return tuple(found)
 
 
 def from_stacktop(lines):
@@ -114,7 +183,7 @@ def from_perf(text):
 class Verdict:
     """What the stacks of one tool are worth. Samples are counted, not stacks."""
 
-    def __init__(self, stacks, program, entries, ends):
+    def __init__(self, stacks, program, starts, ends):
         """ends: the tool says itself where a stack ended early (stacktop); otherwise a stack is
         complete if its outermost function is a root."""
         self.samples = self.complete = self.guessed = self.false = 0
@@ -124,9 +193,9 @@ class Verdict:
         self.broken = collections.Counter()     # ended early: (reason, outermost frames)
         self.seen = collections.Counter()       # samples in which each own function stands
         for stack in stacks:
-            self._add(stack, program, entries, ends)
+            self._add(stack, program, starts, ends)
 
-    def _add(self, stack, program, entries, ends):
+    def _add(self, stack, program, starts, ends):
         count = stack.count
         marks = [frame for frame in stack.frames if frame.end]
         frames = [frame for frame in stack.frames if not frame.end]
@@ -143,7 +212,7 @@ class Verdict:
             self.reasons[GUESSED] += count
             self.broken[GUESSED, text(frames[:4])] += count
             return
-        rooted = bool(real) and is_root(real[0], entries)
+        rooted = bool(real) and is_root(real[0], starts)
         main = stack.thread in (0, stack.pid) and program.main
         sound = rooted and not (main and not any(re.search(main, name) for name in names))
         if ends and not marks:
@@ -181,8 +250,8 @@ def text(frames):
     """A stack for people, the outermost first; repeated frames once."""
     out = []
     for frame in frames:
-        name = frame.name if has_name(frame) or "+0x" in frame.name else \
-            f"{frame.name} {frame.module.rsplit('/', 1)[-1]}+{frame.offset or 0:#x}"
+        name = frame.name if has_name(frame) or frame.offset is None else \
+            f"{frame.name} {frame.module.rsplit('/', 1)[-1]}+{frame.offset:#x}"
         if frame.inline:
             name += "(i)"
         if out and out[-1][0] == name:

@@ -15,6 +15,7 @@ __attribute__((noinline)) void burn(int rounds)
 static void handler(int number)
 {
 	burn(number == SIGALRM ? 2000000 : 1000000);
+	__asm__ volatile(""); /* burn is called, not jumped to */
 }
 
 __attribute__((noinline)) void interrupted(void)

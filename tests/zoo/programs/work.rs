@@ -32,13 +32,17 @@ fn work() -> f64 {
     shapes.iter().map(|s| s.area(20)).sum::<f64>() + counts.len() as f64
 }
 
+fn keep(number: f64) {
+    unsafe { std::ptr::read_volatile(&number) };
+}
+
 fn main() {
     panic::set_hook(Box::new(|_| {}));
     let thread = std::thread::spawn(|| loop {
-        std::hint::black_box(work());
+        keep(work());
     });
     loop {
-        std::hint::black_box(work());
+        keep(work());
         #[cfg(panic = "unwind")]
         let _ = panic::catch_unwind(|| panic!("caught"));
         if thread.is_finished() {
