@@ -3,7 +3,8 @@
 """Runs real programs of Debian one after the other, samples each with stacktop and with perf at the same
 time, and prints which part of the stacks each of them walked to the end.
 
-    tests/zoo/run.py [PROGRAM...]     names or parts of names; all without any
+    tests/zoo/run.py [PROGRAM...]     names, parts of names or classes; without any all except those
+                                      that programs.py calls EXTRA, which `all` includes
         SECONDS=4       how long each program is sampled
         OUT=FILE        also write the table into FILE, between its two `zoo` comments if it has them
         NO_INSTALL=1    leave out programs whose packages are missing, instead of installing them
@@ -178,42 +179,20 @@ def end_session(process):
     process.wait()
 
 
-def elf_starts(path):
-    """The entry of an ELF file, as an address and as an offset in the file."""
-    try:
-        with open(path, "rb") as file:
-            head = file.read(64)
-            if head[:5] != b"\x7fELF\x02":
-                return set()
-            entry = int.from_bytes(head[24:32], "little")
-            file.seek(int.from_bytes(head[32:40], "little"))
-            table = file.read(56 * int.from_bytes(head[56:58], "little"))
-    except OSError:
-        return set()
-    found = {entry}
-    for at in range(0, len(table) - 55, 56):
-        kind = int.from_bytes(table[at:at + 4], "little")
-        offset, address, _, size = (int.from_bytes(table[at + place:at + place + 8], "little")
-                                    for place in (8, 16, 24, 32))
-        if kind == 1 and address <= entry < address + size:
-            found.add(entry - address + offset)
-    return found
-
-
 def starts_of(pids):
     """The stacks.Starts of processes that run now: their programs and libraries, and ld.so."""
     starts = stacks.Starts()
     for pid in pids:
         with contextlib.suppress(OSError):
             name = os.readlink(f"/proc/{pid}/exe").replace(" (deleted)", "").rsplit("/", 1)[-1]
-            starts.entry(name, elf_starts(f"/proc/{pid}/exe"))
+            starts.entry(name, stacks.elf_starts(f"/proc/{pid}/exe"))
             for line in pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines():
                 path = line.split(maxsplit=5)[5:]
                 if line.split()[1][2] == "x" and path and path[0].startswith("/"):
                     starts.add(path[0].rsplit("/", 1)[-1], path[0])
     for path in ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1"):
         path = os.path.realpath(path)
-        starts.entry(os.path.basename(path), elf_starts(path))
+        starts.entry(os.path.basename(path), stacks.elf_starts(path))
     return starts
 
 
@@ -355,6 +334,8 @@ def chosen_programs(words):
     if len(set(names)) != len(names):
         sys.exit("zoo: two programs have the same name")
     if not words:
+        return [program for program in programs.PROGRAMS if program.name not in programs.EXTRA]
+    if words == ["all"]:
         return programs.PROGRAMS
     exact = [program for program in programs.PROGRAMS if program.name in words]
     loose = [word for word in words if word not in names]
@@ -369,6 +350,7 @@ def main():
     if os.geteuid() != 0:
         sys.exit("zoo: needs root")
     os.chdir(TOP)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))     # ends what runs, as SIGINT does
     chosen = chosen_programs(" ".join(sys.argv[1:]).split())
     present = install(chosen)
     (ROOM / "details").mkdir(parents=True, exist_ok=True)

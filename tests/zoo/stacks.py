@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import re
+import shutil
 import subprocess
 
 GUESSED = "[guessed]"
@@ -32,6 +33,8 @@ ROOTS = [re.compile(pattern) for pattern in (
     r"runtime\.(clone|goexit|rt0_go|mstart|mcall|morestack)",
     # gccgo: a goroutine, on a stack whose first return address is 0.
     r"runtime\.kickoff",
+    # Erlang: what a process returns to.
+    r"erts_beamasm:normal_exit/0.*",
     # GHC with -g: the frame below a Haskell thread. OCaml 5: the bottom of a fiber.
     r"stg_stop_thread(_info)?", r"caml_start_program_on_fiber",
 )]
@@ -65,6 +68,13 @@ def has_name(frame):
                 re.fullmatch(r"\[(unknown|jit|anon.*|stack|heap)\]", name) or not name)
 
 
+def address(frame):
+    """Of a frame without a name: its module and the offset in it."""
+    if has_name(frame) or frame.offset is None:
+        return frame.name
+    return f"{frame.module.rsplit('/', 1)[-1]}+{frame.offset:#x}"
+
+
 def is_root(frame, starts):
     """starts: a Starts, which is asked about frames without a name."""
     if has_name(frame):
@@ -87,6 +97,7 @@ class Starts:
     READELF_MAX = 64 << 20
 
     def __init__(self):
+        self.asked = set()  # base names
         self.files = {}     # {base name: path}
         self.ranges = {}    # {base name: [(first, last + 1)]}
 
@@ -97,12 +108,37 @@ class Starts:
     def entry(self, name, addresses):
         self.ranges.setdefault(name, []).extend((at, at + 64) for at in addresses)
 
-    def has(self, module, address):
-        if module in self.files:
-            path = self.files.pop(module)
+    def has(self, module, at):
+        if module not in self.asked:
+            self.asked.add(module)
+            # A short-lived program may not have been seen in /proc.
+            path = self.files.get(module) or shutil.which(module) or ""
+            self.entry(module, elf_starts(path))
             if os.path.exists(path) and os.path.getsize(path) <= self.READELF_MAX:
                 self.ranges.setdefault(module, []).extend(undefined_returns(path) + named_roots(path))
-        return any(first <= address < end for first, end in self.ranges.get(module, ()))
+        return any(first <= at < end for first, end in self.ranges.get(module, ()))
+
+
+def elf_starts(path):
+    """The entry of an ELF file, as an address and as an offset in the file."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(64)
+            if head[:5] != b"\x7fELF\x02":
+                return set()
+            entry = int.from_bytes(head[24:32], "little")
+            file.seek(int.from_bytes(head[32:40], "little"))
+            table = file.read(56 * int.from_bytes(head[56:58], "little"))
+    except OSError:
+        return set()
+    found = {entry}
+    for at in range(0, len(table) - 55, 56):
+        kind = int.from_bytes(table[at:at + 4], "little")
+        offset, address, _, size = (int.from_bytes(table[at + place:at + place + 8], "little")
+                                    for place in (8, 16, 24, 32))
+        if kind == 1 and address <= entry < address + size:
+            found.add(entry - address + offset)
+    return found
 
 
 def output(*command):
@@ -212,7 +248,8 @@ class Verdict:
             self.reasons[GUESSED] += count
             self.broken[GUESSED, text(frames[:4])] += count
             return
-        rooted = bool(real) and is_root(real[0], starts)
+        rooted = bool(real) and (is_root(real[0], starts) or any(
+            re.fullmatch(root, address(real[0])) for root in program.roots))
         main = stack.thread in (0, stack.pid) and program.main
         sound = rooted and not (main and not any(re.search(main, name) for name in names))
         if ends and not marks:
@@ -250,8 +287,7 @@ def text(frames):
     """A stack for people, the outermost first; repeated frames once."""
     out = []
     for frame in frames:
-        name = frame.name if has_name(frame) or frame.offset is None else \
-            f"{frame.name} {frame.module.rsplit('/', 1)[-1]}+{frame.offset:#x}"
+        name = address(frame)
         if frame.inline:
             name += "(i)"
         if out and out[-1][0] == name:
