@@ -15,7 +15,8 @@ import programs
 import report
 import stacks
 
-PROGRAM = programs.Program("test", "native", (), "true", main="^main$", own=("^work$", "^deep$"))
+PROGRAM = programs.Program("test", "native", (), "true", main="^main$", own=("^work$", "^deep$"),
+                           under=(("^deep$", "^work$"),))
 
 
 def ours(*chains, pid=7, thread=7):
@@ -54,6 +55,8 @@ def test_stacktop(tap):
            "no root: falsely complete", str(found))
     found = verdict(ours((1, ["_start", "work"])))
     tap.ok(found["false"] == 100.0, "a root, but no main: falsely complete", str(found))
+    found = verdict(ours((1, ["_start", "main", "deep"])))
+    tap.ok(found["false"] == 100.0, "a function without its caller: falsely complete", str(found))
     found = verdict(ours((1, ["clone3", "start_thread", "work"]), thread=8))
     tap.ok(found["complete"] == 100.0, "another thread has no main", str(found))
     found = verdict(ours((1, ["[guessed]", "main", "work"])))
@@ -125,6 +128,8 @@ def test_tables(tap):
     result.update({"class": "native", "cpu": 1.5})
     results = {"good": result, "absent": {"class": "jit", "skipped": "not installed: package x_y"}}
     tap.ok("1 programs sampled, 1 skipped" in report.totals(results), "totals", report.totals(results))
+    results["bad"] = {**result, "stacktop": verdict(ours((1, ["end|no table", "work"])))}
+    tap.ok(report.left(results) == {"no table": ["bad 0.0"]}, "what is left by cause", str(report.left(results)))
     text = report.markdown(results, 4, 199, "2026-01-01")
     tap.ok("| good | native | 1 | 100.0 |" in text and "`absent`" in text, "the Markdown table")
     names = [program.name for program in programs.PROGRAMS]

@@ -22,6 +22,7 @@ class Program:
     main: str = ""          # outermost own function of the main thread: pattern
     roots: tuple = ()       # frames that have no caller, besides those of stacks.py: patterns
     own: tuple = ()         # patterns of own functions, each of which has to be in 1 % of the samples
+    under: tuple = ()       # (inner, outer) patterns: a complete stack with inner has outer, too
     comm: str = ""          # only processes with this name: pattern of the whole name
     ready: str = ""         # succeeds when the program can be driven
     drive: tuple = ()       # commands outside of the group, which give a server its work
@@ -48,10 +49,12 @@ def loop(command):
 
 # --- C and C++ -------------------------------------------------------------------------------
 C_OWN = ("^tree_add", "^sort_numbers", "^format_words")
+C_UNDER = (("^(tree_add|tree_free|sort_numbers|format_words)$", "^work$"), ("^compare$", "^sort_numbers$"))
 
 
 def c_program(name, build, own=C_OWN, main="^main$", packages="", command="exec ./work", kind="native"):
-    add(name, kind, packages, command, prepare=build, main=main, own=own)
+    add(name, kind, packages, command, prepare=build, main=main, own=own,
+        under=C_UNDER if own else ())
 
 
 c_program("gcc-O2", "gcc -O2 $SRC/work.c -o work")
@@ -83,18 +86,19 @@ add("c-threads", "native", "", "exec ./threads", prepare="gcc -O2 -pthread $SRC/
 add("c-signals", "native", "", "exec ./signals", prepare="gcc -O2 $SRC/signals.c -o signals",
     main="^main$", own=("^handler", "^burn"))
 CXX_OWN = (r"Square::area", r"Circle::area", "sort_all<unsigned", "thrower")
+CXX_UNDER = (("Square::area|Circle::area|sort_all<|^catcher", r"^work\b"), ("^thrower", "^catcher"))
 add("g++-O2", "native", "", "exec ./work", prepare="g++ -O2 $SRC/work.cc -o work", main="^main$",
-    own=CXX_OWN)
+    own=CXX_OWN, under=CXX_UNDER)
 add("g++-O0", "native", "", "exec ./work", prepare="g++ -O0 $SRC/work.cc -o work", main="^main$",
-    own=CXX_OWN[:3])
+    own=CXX_OWN[:3], under=CXX_UNDER)
 add("clang++-O2", "native", "clang", "exec ./work", prepare="clang++ -O2 $SRC/work.cc -o work",
-    main="^main$", own=CXX_OWN)
+    main="^main$", own=CXX_OWN, under=CXX_UNDER)
 add("boost-coroutine", "own stack", "libboost-coroutine-dev libboost-context-dev", "exec ./context",
     prepare="g++ -O2 $SRC/context.cc -o context -lboost_coroutine -lboost_context",
     main="^(main|.*generate.*|.*trampoline.*)", own=("^sort_numbers", "generate"))
 add("nasm", "no CFI", "nasm", "exec ./burn",
     prepare="nasm -f elf64 $SRC/burn.asm -o burn.o && ld burn.o -o burn", main="^_start$",
-    own=("^descend",))
+    own=("^descend",), under=(("^descend", "^_start$"),))
 
 # --- other compiled languages ----------------------------------------------------------------
 add("gfortran", "native", "gfortran", "exec ./work", prepare="gfortran -O2 $SRC/work.f90 -o work",
@@ -107,24 +111,26 @@ add("gdc", "native", "gdc", "exec ./work", prepare="gdc -O2 $SRC/work.d -o work"
 add("ldc", "native", "ldc", "exec ./work", prepare="ldc2 -O2 $SRC/work.d -of=work",
     main="^(D main|fiber_.*)$", own=(r"work\.Square\.area", r"work\.words"))
 GO_OWN = (r"^main\.\(\*square\)\.area", r"^main\.words", r"^main\.work")
-add("go", "native", "golang-go", "exec ./work", prepare="go build -o work $SRC/work.go", own=GO_OWN)
+GO_UNDER = ((r"^main\.words$|^main\.\(\*square\)\.area", r"^main\.work$"), (r"^main\.work$", r"^main\.main"))
+add("go", "native", "golang-go", "exec ./work", prepare="go build -o work $SRC/work.go", own=GO_OWN, under=GO_UNDER)
 add("go-stripped", "native", "golang-go", "exec ./work",
-    prepare="go build -ldflags='-s -w' -o work $SRC/work.go", own=GO_OWN)
+    prepare="go build -ldflags='-s -w' -o work $SRC/work.go", own=GO_OWN, under=GO_UNDER)
 add("go-cgo", "native", "golang-go", "exec ./work",
     prepare="cp $SRC/cgo.go . && CGO_ENABLED=1 go build -o work cgo.go",
     own=(r"^main\.sortNumbers", r"^burn_in_c", r"^main\.goCompare|^goCompare", "^qsort_r"))
 add("gccgo", "native", "gccgo", "exec ./work", prepare="gccgo -O2 $SRC/work.go -o work",
     own=(r"main\.\(?\*?square\)?\.area|main\.square\.area", r"main\.words", r"main\.work"))
+RUST_UNDER = (("work::words$|work::Shape>::area$", "work::work$"),)
 RUST_OWN = (r"Square as work::Shape>::area|Square.*area", r"work::words", r"work::work")
 add("rust", "native", "rustc", "exec ./work", prepare="rustc -O $SRC/work.rs -o work", main="^main$",
-    own=RUST_OWN)
+    own=RUST_OWN, under=RUST_UNDER)
 add("rust-abort", "native", "rustc", "exec ./work",
-    prepare="rustc -O -C panic=abort $SRC/work.rs -o work", main="^main$", own=RUST_OWN)
+    prepare="rustc -O -C panic=abort $SRC/work.rs -o work", main="^main$", own=RUST_OWN, under=RUST_UNDER)
 add("rust-no-tables", "no CFI", "rustc", "exec ./work",
     prepare="rustc -O -C panic=abort -C force-unwind-tables=no $SRC/work.rs -o work", main="^main$",
-    own=RUST_OWN)
+    own=RUST_OWN, under=RUST_UNDER)
 add("freepascal", "no CFI", "fpc", "exec ./work", prepare="fpc -O2 -Xs- -o./work $SRC/work.pas",
-    main="^(main|PASCALMAIN)$", own=("(?i)tsquare.*area", "(?i)sortwords", "(?i)work"))
+    main="^(main|PASCALMAIN)$", own=("(?i)tsquare.*area", "(?i)sortwords", "(?i)work"), under=(("(?i)sortwords|tsquare.*area", "(?i)_work"),))
 add("ocaml", "native", "ocaml-nox", "exec ./work",
     prepare="cp $SRC/work.ml . && ocamlfind ocamlopt -package str work.ml -o work 2>/dev/null || "
             "ocamlopt work.ml -o work", main="^main$",
@@ -284,10 +290,13 @@ add("as", "compiler", "binutils", loop("as work.s -o work.o"), comm="as",
     prepare="g++ -O0 -g -S $SRC/work.cc -o work.s")
 add("gdb", "tool", "gdb", loop("gdb -nx -batch -ex 'break work' -ex 'info functions .' "
     "-ex 'info types .' ./work"), comm="gdb", prepare="g++ -g -O0 $SRC/work.cc -o work")
+# run_a_thread_NORETURN of Debian's valgrind, without a name: call_on_new_stack_0_1 gives it a stack whose
+# first return address is 0.
+VALGRIND_ROOTS = (r"callgrind-amd64-linux\+0x580c33f0", r"memcheck-amd64-linux\+0x580e1ac0")
 add("valgrind", "emulator", "valgrind", "exec valgrind -q --tool=callgrind "
-    "--callgrind-out-file=/dev/null ./work", prepare="gcc -O2 -g $SRC/work.c -o work", own=C_OWN, warm=2)
+    "--callgrind-out-file=/dev/null ./work", prepare="gcc -O2 -g $SRC/work.c -o work", own=C_OWN, roots=VALGRIND_ROOTS, warm=2)
 add("valgrind-memcheck", "emulator", "valgrind", "exec valgrind -q ./work",
-    prepare="gcc -O2 -g $SRC/work.c -o work", own=C_OWN, warm=2)
+    prepare="gcc -O2 -g $SRC/work.c -o work", own=C_OWN, roots=VALGRIND_ROOTS, warm=2)
 add("qemu-x86_64", "emulator", "qemu-user", "exec qemu-x86_64 ./work",
     prepare="gcc -O2 -static $SRC/work.c -o work", own=C_OWN)
 add("qemu-aarch64", "emulator", "qemu-user clang lld", "exec qemu-aarch64 ./bare",

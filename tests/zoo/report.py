@@ -51,6 +51,19 @@ def totals(results):
         + (f" ({', '.join(beaten)})" if beaten else "")))
 
 
+def left(results):
+    """{reason: programs below the goal of which it is the most frequent end}"""
+    found = {}
+    for name, result in results.items():
+        if "skipped" in result or result["stacktop"]["complete"] >= GOAL:
+            continue
+        ours = result["stacktop"]
+        reason = "falsely complete" if not ours["reasons"] or ours["false"] > ours["reasons"][0][1] else \
+            ours["reasons"][0][0]
+        found.setdefault(reason, []).append(f"{name} {ours['complete']:.1f}")
+    return found
+
+
 def write_details(path, program, verdicts):
     with open(path, "w", encoding="utf-8") as file:
         print(f"{program.name}: {program.command}", file=file)
@@ -89,6 +102,8 @@ def markdown(results, seconds, frequency, date):
                   f"{result['cpu']:.1f}", escape(cause(ours))]
         rows.append("| " + " | ".join(cells) + " |")
     rows += [""] + ["- " + row for row in totals(results).splitlines()]
+    rows += [f"- below {GOAL:.0f} % by {escape(reason)}: " + ", ".join(names)
+             for reason, names in left(results).items()]
     rows += ["- skipped: " + row for row in skipped]
     return "\n".join(wrap(row) for row in rows)
 

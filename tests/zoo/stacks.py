@@ -216,6 +216,10 @@ def from_perf(text):
     return [Stack(*key, count) for key, count in found.items()]
 
 
+def shows(names, pattern):
+    return any(re.search(pattern, name) for name in names)
+
+
 class Verdict:
     """What the stacks of one tool are worth. Samples are counted, not stacks."""
 
@@ -241,7 +245,7 @@ class Verdict:
         self.named += count * sum(has_name(frame) for frame in real)
         names = [frame.name for frame in frames]
         for own in program.own:
-            if any(re.search(own, name) for name in names):
+            if shows(names, own):
                 self.seen[own] += count
         if any(frame.name == GUESSED for frame in marks):
             self.guessed += count
@@ -251,15 +255,17 @@ class Verdict:
         rooted = bool(real) and (is_root(real[0], starts) or any(
             re.fullmatch(root, address(real[0])) for root in program.roots))
         main = stack.thread in (0, stack.pid) and program.main
-        sound = rooted and not (main and not any(re.search(main, name) for name in names))
+        fault = "no root" if not rooted else f"lacks {main}" if main and not shows(names, main) else \
+            next((f"{inner} without {outer}" for inner, outer in program.under
+                  if shows(names, inner) and not shows(names, outer)), "")
         if ends and not marks:
             self.complete += count
-            if not sound:
+            if fault:
                 self.false += count
-                self.wrong["no root" if not rooted else f"lacks {main}", text(frames)] += count
+                self.wrong[fault, text(frames)] += count
         elif not ends and rooted:
             self.complete += count
-            self.false += count * (not sound)
+            self.false += count * bool(fault)
         else:
             reason = marks[0].name if marks else "no root"
             self.reasons[reason] += count
