@@ -368,7 +368,7 @@ add("postgresql", "server", "postgresql", f"exec setpriv --reuid=postgres --regi
             f"cd /tmp; setpriv --reuid=postgres --regid=postgres --clear-groups {PG}/initdb -D "
             f"/tmp/stacktop-zoo-pg >/dev/null",
     ready="psql -h /tmp -p 15432 -U postgres -c 'select 1'",
-    drive=(loop("psql -q -h /tmp -p 15432 -U postgres -f $SRC/work.sql"),))
+    drive=(loop("for i in 1 2 3 4 5 6 7 8; do cat $SRC/work.sql; done | psql -q -h /tmp -p 15432 -U postgres"),))
 add("mariadb", "server", "mariadb-server", "exec mariadbd --no-defaults --user=root --datadir=$PWD/db "
     "--socket=/tmp/stacktop-zoo-my.sock --skip-networking",
     prepare="rm -rf db; mariadb-install-db --no-defaults --user=root --datadir=$PWD/db "
@@ -380,28 +380,30 @@ add("redis", "server", "redis-server redis-tools", "exec redis-server --port 163
     ready="redis-cli -p 16379 ping",
     drive=("exec redis-benchmark -q -p 16379 -l -t set,lpush,zadd,lrange_600 -r 10000 -P 16",))
 add("memcached", "server", "memcached", "exec memcached -u root -p 21211 -l 127.0.0.1",
-    drive=("exec python3 $SRC/memcached.py 21211",), warm=1)
+    ready="exec 3<>/dev/tcp/127.0.0.1/21211", drive=("exec python3 $SRC/memcached.py 21211",))
+HTTP_READY = "exec 3<>/dev/tcp/127.0.0.1/18080"
 WRK = "exec wrk -t1 -c8 -d60 http://127.0.0.1:18080/{}"
 add("nginx", "server", "nginx-light wrk", "exec nginx -p $PWD -c $PWD/nginx.conf -e error.log",
     prepare="mkdir -p www; cp $SRC/work.html www/index.html; printf 'daemon off; pid nginx.pid; "
             "user root; worker_processes 1; events {} http { access_log off; gzip on; gzip_types *; gzip_min_length 0; server { "
             "listen 127.0.0.1:18080; root www; } }' >nginx.conf",
+    ready=HTTP_READY,
     drive=("exec wrk -t1 -c8 -d60 -H 'Accept-Encoding: gzip' http://127.0.0.1:18080/",), warm=1)
 add("apache2", "server", "apache2 wrk", "exec apache2 -X -d $PWD -f $PWD/httpd.conf",
     prepare="mkdir -p www; cp $SRC/work.html www/index.html; printf 'ServerName x\\nListen 127.0.0.1:18080\\n"
             "PidFile x.pid\\nDefaultRuntimeDir %s\\nErrorLog error.log\\nDocumentRoot %s/www\\nLoadModule "
             "mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so\\nLoadModule authz_core_module "
             "/usr/lib/apache2/modules/mod_authz_core.so\\n' $PWD $PWD >httpd.conf",
-    drive=(WRK.format("index.html"),), warm=1)
+    ready=HTTP_READY, drive=(WRK.format("index.html"),), warm=1)
 add("haproxy", "server", "haproxy wrk", "exec haproxy -db -f haproxy.cfg",
     prepare="printf 'global\\n nbthread 1\\ndefaults\\n mode http\\n timeout client 9s\\n timeout server 9s\\n "
             "timeout connect 9s\\nfrontend f\\n bind 127.0.0.1:18080\\n http-request return status 200 "
             "content-type text/plain lf-string \"%%[date] %%[path,regsub([a-z],x,g)]\"\\n' >haproxy.cfg",
-    drive=(WRK.format("words/and/words"),), warm=1)
+    ready=HTTP_READY, drive=(WRK.format("words/and/words"),), warm=1)
 add("varnish", "server", "varnish wrk", "exec varnishd -j none -F -a 127.0.0.1:18080 -f $PWD/v.vcl -n $PWD/v",
     prepare="printf 'vcl 4.1;\\nbackend default none;\\nsub vcl_recv { return (synth(200)); }\\nsub vcl_synth { set "
             "resp.body = regsuball(req.url, \"[a-z]\", \"x\"); return (deliver); }\\n' >v.vcl",
-    drive=(WRK.format("words/and/words"),), warm=2.5)
+    ready=HTTP_READY, drive=(WRK.format("words/and/words"),), warm=2.5)
 add("chromium", "browser", "chromium", "exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
     "--user-data-dir=$PWD/profile --remote-debugging-port=19222 file://$SRC/work.html", own=(), warm=5)
 add("firefox", "browser", "firefox-esr", "exec firefox-esr --headless --no-remote --profile $PWD/profile "

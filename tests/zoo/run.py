@@ -325,7 +325,7 @@ def run(program):
     result.update({"class": program.kind, "cpu": own, "cut": cut, "why": program.why})
     if result["stacktop"]["samples"] < FEW_SAMPLES:
         tail = pathlib.Path(log.name).read_text(encoding="utf-8", errors="replace").strip()
-        raise Skipped(f"only {result['stacktop']['samples']} samples: {tail[-200:]}")
+        raise Skipped(f"only {result['stacktop']['samples']} samples: {tail.rpartition(chr(10))[2][-200:]}")
     return result
 
 
