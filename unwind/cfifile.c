@@ -32,8 +32,11 @@ static int read_section(const struct elf_file *file, const char *name, uint64_t 
 	};
 	/*
 	 * The slot that an indirect pointer names is filled by relocation, so it is not read. No
-	 * x86-64 tool writes text-relative pointers.
+	 * linker for x86-64 writes text-relative pointers, but PHP and LuaJIT do for code made at
+	 * run time.
 	 */
+	if (!elf_file_section_header(file, elf_file_section_index(file, ".text"), &other))
+		out->text = other.addr;
 	if (!elf_file_section_header(file, elf_file_section_index(file, ".got.plt"), &other) ||
 	    !elf_file_section_header(file, elf_file_section_index(file, ".got"), &other))
 		out->got = other.addr;

@@ -88,8 +88,11 @@ uint64_t cfi_pointer(const struct cfi_section *section, struct cfi_cursor *c, ui
 		return 0;
 	}
 	value = read_format(c, encoding & PTR_FORMAT, addr_size);
-	/* A null pointer is null, whatever it is relative to. */
-	if (!value || c->failed)
+	/*
+	 * A null pointer is null, whatever it is relative to; but PHP and LuaJIT mean the beginning
+	 * of the text, as gdb reads it.
+	 */
+	if ((!value && (encoding & PTR_BASE) != PTR_TEXTREL) || c->failed)
 		return 0;
 	value += base;
 	if (encoding & PTR_INDIRECT &&
