@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "bpf/sampler/sampler.h"
+#include "bpf/tracker/codefile.h"
 #include "bpf/tracker/objectfile.h"
 #include "bpf/tracker/opener.h"
 #include "bpf/tracker/tracker_priv.h"
@@ -97,7 +99,7 @@ static void place_in_process(struct tracker *t, const struct process *p, uint64_
 
 	if (!m)
 		return;
-	if (m->object ? m->object->no_code : !m->asked) {
+	if (maplist_is_runcode(m)) {
 		*out = (struct code_place){.kind = PLACE_JIT, .vaddr = addr};
 	} else if (m->object) {
 		place_in_object(t, m->object, addr - m->bias, out);
@@ -154,6 +156,28 @@ void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t fr
 			place_in_process(t, p, frame, out);
 	}
 	turnlock_give(&t->lock);
+}
+
+int tracker_code_names(struct tracker *t, const struct tracker_exec *of, uint64_t *version,
+		       tracker_name_fn *fn, void *arg)
+{
+	const struct process *p;
+	const struct object *o;
+	int fd = -1, err = 0;
+
+	turnlock_take(&t->lock);
+	p = find_process(t, of);
+	o = p ? p->code.table : NULL;
+	if (o && o->fd >= 0 && p->code.mark != *version) {
+		fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
+		*version = p->code.mark;
+	}
+	turnlock_give(&t->lock);
+	if (fd < 0)
+		return 0;
+	err = codefile_names(fd, fn, arg);
+	close(fd);
+	return err ? err : 1;
 }
 
 int tracker_open_mapped(struct tracker *t, const struct tracker_exec *of,

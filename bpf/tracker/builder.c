@@ -16,6 +16,7 @@
 
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/clock.h"
+#include "bpf/tracker/codefile.h"
 #include "bpf/tracker/evict.h"
 #include "bpf/tracker/garbage.h"
 #include "bpf/tracker/notices.h"
@@ -164,13 +165,42 @@ bool builder_has_work(const struct table_builder *b)
 	return false;
 }
 
+/* Without the lock. symbols: where the file describes code made at run time. */
+static int build_table(const struct table_builder *b, const struct object *o,
+		       struct unwind_table **table, struct code_symbols *symbols)
+{
+	struct elf_file *file = NULL;
+	int err;
+
+	if (o->code)
+		return codefile_table(o->fd, b->wide, &b->all->cancel, table);
+	err = o->image ? elf_file_open_memory(o->image, o->image_size, &file)
+		       : elf_file_open_fd(o->fd, &file);
+	if (!err) {
+		elf_file_work(file)->cancel = &b->all->cancel;
+		err = unwind_table_build(file, b->wide, table);
+	}
+	if (!err)
+		codereader_symbols(file, symbols);
+	elf_file_free(file);
+	return err;
+}
+
+static void note_symbols(struct objects *os, struct object *o, const struct code_symbols *symbols)
+{
+	os->ndescribing -= o->describes;
+	o->symbols = *symbols;
+	o->describes = symbols->descriptor || symbols->vm_structs;
+	os->ndescribing += o->describes;
+}
+
 bool builder_run(struct table_builder *b)
 {
 	struct builders *bs = b->all;
 	struct object *o = queue_take(b);
 	uint64_t begun = clock_cpu_time();
 	struct unwind_table *table = NULL;
-	struct elf_file *file = NULL;
+	struct code_symbols symbols = {0};
 	const struct wide_rule *rules;
 	unsigned int count;
 	int err;
@@ -182,13 +212,7 @@ bool builder_run(struct table_builder *b)
 	turnlock_give(bs->lock);
 	/* Objects with in_queue set are not evicted meanwhile. */
 	record_content(o);
-	err = o->image ? elf_file_open_memory(o->image, o->image_size, &file)
-		       : elf_file_open_fd(o->fd, &file);
-	if (!err) {
-		elf_file_work(file)->cancel = &bs->cancel;
-		err = unwind_table_build(file, b->wide, &table);
-	}
-	elf_file_free(file);
+	err = build_table(b, o, &table, &symbols);
 	if (err == -EFBIG) /* here: before the size of the table is known */
 		err = -E2BIG;
 	turnlock_take(bs->lock);
@@ -208,10 +232,15 @@ bool builder_run(struct table_builder *b)
 		object_enqueue(bs->objects, o);
 		return true;
 	}
+	if (o->nspans) { /* of code as it was described before */
+		object_drop_spans(bs->objects, o);
+		proctable_touch(bs->procs, o); /* before place_table may free them */
+	}
 	if (!err) {
 		o->need = table->nwords;
 		o->nrows = table->nrows;
 		o->cfi_bytes = table->cfi_bytes;
+		note_symbols(bs->objects, o, &symbols);
 		err = place_table(bs, o, table);
 	}
 	unwind_table_free(table);

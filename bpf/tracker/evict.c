@@ -42,6 +42,9 @@ static void mark_of_targets(struct evictor *ev)
 		for (size_t i = 0; p->target && i < p->nmappings; i++)
 			if (p->mappings[i].object)
 				p->mappings[i].object->chosen = ev->chosen_round;
+	HASH_ITER(hh, ev->procs->live, p, next)
+		if (p->target && p->code.table)
+			p->code.table->chosen = ev->chosen_round;
 }
 
 bool evict_is_of_target(const struct evictor *ev, const struct object *o)
@@ -65,7 +68,7 @@ static void scan_list(const struct evictor *ev, struct process *p, uint64_t now)
 		touched[i] = 0;
 		p->list->sampled = now;
 		m = mapping_at(p, entries[i].start);
-		o = m ? m->object : NULL;
+		o = !m ? NULL : maplist_is_runcode(m) ? p->code.table : m->object;
 		if (!o)
 			continue;
 		if (o->state != OBJECT_READY && o->missed_at + MISS_NS <= now) {

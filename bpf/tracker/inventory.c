@@ -181,6 +181,9 @@ static void count_processes(struct tracker *t, struct inventory *inv)
 			o->counted = p->pid;
 			inv->objects[o->listed].processes++;
 		}
+		o = p->code.table;
+		if (o && o->listed != UINT32_MAX)
+			inv->objects[o->listed].processes++;
 	}
 }
 

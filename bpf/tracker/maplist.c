@@ -13,6 +13,7 @@
 #include "bpf/tracker/object.h"
 #include "bpf/tracker/proctable.h"
 #include "symbols/base/grow.h"
+#include "symbols/base/search.h"
 #include "unwind/shards.h"
 
 void maplist_unref(struct maplists *lists, struct maplist *list)
@@ -37,6 +38,11 @@ uint64_t maplist_frame(const struct mapping *m)
 	    m->end - m->bias > FRAME_VADDR_MAX)
 		return 0;
 	return FRAME_OF(o->id, m->bias);
+}
+
+bool maplist_is_runcode(const struct mapping *m)
+{
+	return m->object ? m->object->no_code : !m->asked;
 }
 
 /* --- entries --------------------------------------------------------------------------------- */
@@ -64,9 +70,10 @@ static int add_entry(struct map_entries *e, const struct map_entry *entry, uint3
 }
 
 /* A mapping is cut into spans, which have rows, and the gaps between them, which have none. */
-int map_entries_add(struct map_entries *e, const struct mapping *m)
+int map_entries_add(struct map_entries *e, const struct mapping *m, const struct object *code)
 {
-	const struct object *o = m->object;
+	const struct object *o = maplist_is_runcode(m) ? code : m->object;
+	const uint64_t bias = o && o->code ? 0 : m->bias;
 	struct map_entry gap = {
 		.start = m->start, .frame = maplist_frame(m), .meta = MAP_META(MAP_NO_CFI, 0)};
 	const uint32_t tag = m->file.inode || m->file.dev
@@ -76,14 +83,18 @@ int map_entries_add(struct map_entries *e, const struct mapping *m)
 	uint32_t i;
 	int err = 0;
 
-	if (m->asked || (o && o->state != OBJECT_READY))
+	/* Code without a table is walked by frame pointers. */
+	if (m->asked || (o && !o->code && o->state != OBJECT_READY))
 		gap.meta = MAP_META(MAP_PENDING, 0);
-	for (i = 0; o && o->state == OBJECT_READY && i < o->nspans && !err; i++) {
+	i = o && o->code ? (uint32_t)SEARCH(o->nspans, at, o->spans[at].end <= m->start) : 0;
+	for (; o && o->state == OBJECT_READY && i < o->nspans && !err; i++) {
 		const struct placed_span *s = &o->spans[i];
 
-		uint64_t base = s->start + m->bias, end = s->end + m->bias;
+		uint64_t base = s->start + bias, end = s->end + bias;
 		uint64_t start = base > gap.start ? base : gap.start;
 
+		if (o->code && base >= m->end)
+			break;
 		if (end > m->end)
 			end = m->end;
 		if (start >= end)
@@ -113,7 +124,7 @@ static int choose_mappings(const struct process *p, bool *keep)
 	if (!err)
 		err = crowd_order(files, (uint32_t)p->nmappings, order);
 	for (i = 0; i < p->nmappings && !err; i++) {
-		err = map_entries_add(&e, &p->mappings[order[i]]);
+		err = map_entries_add(&e, &p->mappings[order[i]], p->code.table);
 		keep[order[i]] = !err;
 	}
 	map_entries_free(&e);
@@ -131,7 +142,7 @@ static int add_kept(struct map_entries *e, const struct process *p, const bool *
 	e->count = 0;
 	for (i = 0; i < p->nmappings && !err; i++)
 		if (!keep || keep[i])
-			err = map_entries_add(e, &p->mappings[i]);
+			err = map_entries_add(e, &p->mappings[i], p->code.table);
 	return err;
 }
 

@@ -14,6 +14,7 @@
 
 struct file_id;
 struct mapping;
+struct object;
 
 /* A list in the map; shared by processes that forked from each other. */
 struct maplist {
@@ -44,8 +45,11 @@ struct map_entries {
 
 #define MAPLIST_ENTRY_WORDS (sizeof(struct map_entry) / sizeof(uint32_t))
 
-/* Adds the entries of a mapping: -E2BIG: more than the walk can search; -ENOMEM. */
-int map_entries_add(struct map_entries *e, const struct mapping *m);
+/*
+ * Adds the entries of a mapping. code: the process's, see runcode.h; NULL: none. -E2BIG: more than
+ * the walk can search; -ENOMEM.
+ */
+int map_entries_add(struct map_entries *e, const struct mapping *m, const struct object *code);
 /*
  * The entries of all mappings of a process, or, of more than the walk can search, of those that
  * matter most: then *left_out is true. -ENOMEM.
@@ -58,6 +62,8 @@ void map_entries_free(struct map_entries *e);
  * by address.
  */
 uint64_t maplist_frame(const struct mapping *m);
+/* May it have code that the process has made at run time? */
+bool maplist_is_runcode(const struct mapping *m);
 /* Copies the entries to the map, unmarked. -ENOSPC. */
 int maplist_put(struct maplists *lists, const struct map_entries *e, uint32_t *word);
 /* Gives back a reference; NULL is none. */

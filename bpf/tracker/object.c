@@ -120,6 +120,7 @@ static void object_forget(struct objects *os, struct object *o)
 		os->copied -= o->key.size;
 	os->nopen -= o->fd >= 0;
 	os->nwanted -= o->wanted;
+	os->ndescribing -= o->describes;
 	object_charge(os, o, -(int64_t)o->bytes);
 	object_set_state(os, o, OBJECT_FAILED);
 	object_free(o);
@@ -152,15 +153,36 @@ void object_unref(struct objects *os, struct object *o)
 		object_evict_unused(os);
 }
 
-void object_enqueue(struct objects *os, struct object *o)
+void object_unref_code(struct objects *os, struct object *o)
 {
-	object_set_state(os, o, OBJECT_QUEUED);
-	if (o->in_queue)
+	if (--o->refs)
 		return;
+	unused_add(os, o);
+	if (!o->in_queue)
+		object_forget(os, o);
+}
+
+static void queue_add(struct objects *os, struct object *o)
+{
 	o->in_queue = true;
 	o->queued = clock_now();
 	DL_APPEND2(os->queue, o, prev_queued, next_queued);
 	pthread_cond_broadcast(os->queue_wake);
+}
+
+void object_renew(struct objects *os, struct object *o)
+{
+	if (o->state == OBJECT_READY)
+		queue_add(os, o);
+	else
+		object_enqueue(os, o);
+}
+
+void object_enqueue(struct objects *os, struct object *o)
+{
+	object_set_state(os, o, OBJECT_QUEUED);
+	if (!o->in_queue)
+		queue_add(os, o);
 }
 
 void object_unqueue(struct objects *os, struct object *o)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bpf/tracker/codereader.h"
 #include "bpf/tracker/mapsreader.h"
 #include "symbols/base/hash.h"
 #include "symbols/base/quota.h"
@@ -104,6 +105,9 @@ struct object {
 	uint64_t tag;		      /* of the file, as in frames; 0: not in objects.by_tag */
 	UT_hash_handle tag_hh;	      /* by tag */
 	struct file_id shown;	      /* numbers in /proc/PID/maps and records; has a tag */
+	struct code_symbols symbols;  /* codereader.h: ELF addresses */
+	bool describes;		      /* it has one of them */
+	bool code;		      /* no file: code of a process, runcode.h; fd: a codefile.h */
 	/* publish.c: for processes that are not known yet; NULL: none */
 	struct maplist *by_offset;
 	uint64_t by_offset_change; /* ctime for which that list was made */
@@ -119,13 +123,14 @@ struct objects {
 	struct object *unused; /* oldest first */
 	unsigned int nunused;
 	uint64_t next_id;
-	uint64_t copied;       /* bytes of all copies of files */
-	struct quota bytes;    /* by the user who mapped the object first */
-	unsigned int nopen;    /* objects whose files are open */
-	unsigned int nwanted;  /* objects whose files are to be opened again */
-	unsigned int nevicted; /* in that state */
-	struct object *queue;  /* for the builders */
-	bool chosen_only;      /* tables are built for the files of chosen processes only */
+	uint64_t copied;	  /* bytes of all copies of files */
+	struct quota bytes;	  /* by the user who mapped the object first */
+	unsigned int nopen;	  /* objects whose files are open */
+	unsigned int nwanted;	  /* objects whose files are to be opened again */
+	unsigned int nevicted;	  /* in that state */
+	unsigned int ndescribing; /* objects that describe code made at run time */
+	struct object *queue;	  /* for the builders */
+	bool chosen_only;	  /* tables are built for the files of chosen processes only */
 
 	pthread_cond_t *queue_wake;
 	struct shards *shards;
@@ -148,6 +153,10 @@ void object_disown(struct objects *os, struct object *o);
 void object_untag(struct objects *os, struct object *o);
 void object_get(struct objects *os, struct object *o);
 void object_unref(struct objects *os, struct object *o);
+/* The same for code of a process: without the process there is no use for it. */
+void object_unref_code(struct objects *os, struct object *o);
+/* Has its table built anew; the one that is there stays until then. It must not be in_queue. */
+void object_renew(struct objects *os, struct object *o);
 /* Is its file closed? */
 bool object_is_closed(const struct object *o);
 /* Does a process map it? Also one that has ended and is still known. */

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bpf/sampler/clock.h"
 #include "symbols/files/localfs.h"
 #include "symbols/files/rootfile.h"
 
@@ -99,6 +100,8 @@ static int open_request(const struct open_request *r)
 		return open_mapped(r);
 	case OPEN_NAMED:
 		return open_named(r);
+	case OPEN_CODE: /* opens nothing */
+		break;
 	case OPEN_OWN:
 		return procfile_open(&r->owner, r->name, &st);
 	}
@@ -158,15 +161,34 @@ static int replace_by_copy(const struct open_request *r, int opened, const struc
 	return copy;
 }
 
+static void read_code(const struct open_request *r, struct open_answer *a, int *fd)
+{
+	const uint64_t began = clock_cpu_time();
+	struct stat st;
+
+	*fd = codereader_read(r->pid, &r->code, &a->mark);
+	a->err = *fd < 0 ? *fd : 0;
+	if (*fd >= 0 && !fstat(*fd, &st))
+		file_facts_of(&a->file, &st);
+	else
+		*fd = -1;
+	a->spent = clock_cpu_time() - began;
+}
+
 void openfile_do(const struct open_request *request, uint64_t root_dev, struct open_answer *a,
 		 int *fd)
 {
-	int opened = open_request(request);
 	struct stat st;
+	int opened;
 
 	memset(a, 0, offsetof(struct open_answer, loads));
 	a->id = request->id;
 	*fd = -1;
+	if (request->kind == OPEN_CODE) {
+		read_code(request, a, fd);
+		return;
+	}
+	opened = open_request(request);
 	a->err = opened < 0 ? opened : fstat(opened, &st) ? -errno : 0;
 	if (!a->err) {
 		file_facts_of(&a->file, &st);

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdint.h>
 
+#include "bpf/tracker/codereader.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/files/fileasker.h"
 #include "symbols/files/procfile.h"
@@ -21,6 +22,7 @@
 enum open_kind {
 	OPEN_MAPPED,
 	OPEN_NAMED, /* the name is below the root of pid; 0: below our own */
+	OPEN_CODE,  /* what a process says of the code that it makes, see codereader.h */
 	OPEN_OWN,   /* the same, if it belongs to the owner as procfile_open requires */
 };
 
@@ -32,6 +34,7 @@ struct open_request { /* sent only up to the end of the name */
 	uint64_t start, end;	     /* OPEN_MAPPED: of the mapping */
 	uint64_t dev, inode;	     /* OPEN_MAPPED: as /proc/PID/maps and records say */
 	struct procfile_owner owner; /* OPEN_OWN */
+	struct code_places code;     /* OPEN_CODE */
 	struct file_facts known;     /* if copied and still the same: -EALREADY, no new copy */
 	char name[PATH_MAX];
 };
@@ -42,6 +45,8 @@ struct open_answer { /* sent only up to the last segment */
 	int32_t elf_err; /* of elf_file_open_fd; -EINVAL also with too many segments */
 	struct file_facts file;
 	uint64_t ctime;	 /* ns */
+	uint64_t mark;	 /* OPEN_CODE: of the description */
+	uint64_t spent;	 /* OPEN_CODE: ns of CPU time */
 	uint8_t deleted; /* it has no name any more */
 	uint8_t no_code; /* OPEN_MAPPED: neither an ELF file nor a PE image */
 	uint8_t build_id_size;
@@ -51,9 +56,10 @@ struct open_answer { /* sent only up to the last segment */
 };
 
 /*
- * OPEN_MAPPED opens the file of the mapping, or, if that is impossible, the file of its name below
- * the root of the process or below our own, if it has the same numbers. For the other kinds nothing
- * is read. Only regular files are opened. *fd, the caller's own, is -1 on an error.
+ * OPEN_CODE makes a file in memory. OPEN_MAPPED opens the file of the mapping, or, if that is
+ * impossible, the file of its name below the root of the process or below our own, if it has the
+ * same numbers. For the other kinds nothing is read. Only regular files are opened. *fd, the
+ * caller's own, is -1 on an error.
  *
  * A file of a file system that another program or machine serves is copied into memory, so that
  * reading the descriptor never blocks. root_dev: of our own root folder, whose file system is not

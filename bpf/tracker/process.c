@@ -24,6 +24,7 @@ static void process_free(struct tracker *t, struct process *p)
 {
 	mappings_clear(&t->mappings, p);
 	maplist_unref(&t->maplists, p->list);
+	runcode_drop(&t->runcode, p);
 	free(p);
 }
 
@@ -77,7 +78,9 @@ static void retire_exec(struct tracker *t, struct process *p, uint64_t until)
 		proctable_add_dead(&t->procs, old);
 		p->mappings = NULL;
 		p->nmappings = 0;
+		p->code.table = NULL;
 	}
+	runcode_drop(&t->runcode, p);
 	mappings_clear(&t->mappings, p);
 	publish_drop(&t->publisher, p);
 	p->start_stack = 0;
@@ -295,6 +298,7 @@ static void on_fork(struct tracker *t, const struct sideband_event *e)
 	memcpy(p->comm, parent->comm, sizeof(p->comm));
 	if (mappings_copy(&t->mappings, p, parent))
 		p->exec_state = EXEC_UNREAD;
+	runcode_fork(&t->runcode, p, parent);
 	if (parent->dirty || process_is_unread(p))
 		proctable_dirty(&t->procs, p);
 	p->list = parent->list;

@@ -8,6 +8,7 @@
 
 #include "bpf/sampler/clock.h"
 #include "bpf/tracker/maplist.h"
+#include "bpf/tracker/object.h"
 #include "bpf/tracker/procstat.h"
 #include "bpf/tracker/tracker.h"
 #include "symbols/files/rootfile.h"
@@ -196,7 +197,7 @@ void proctable_touch(struct proctable *procs, const struct object *o)
 	HASH_ITER(hh, procs->live, p, next) {
 		/* A cold list refers to no table. */
 		for (i = 0; i < p->nmappings && !(p->list && p->list->cold); i++) {
-			if (p->mappings[i].object == o) {
+			if (p->mappings[i].object == o || p->code.table == o) {
 				proctable_dirty(procs, p);
 				break;
 			}
@@ -232,4 +233,12 @@ bool process_has_stack_start(const struct process *p)
 bool process_is_unread(const struct process *p)
 {
 	return p->exec_state >= EXEC_UNREAD;
+}
+
+bool process_is_described(const struct process *p)
+{
+	for (size_t i = 0; i < p->nmappings; i++)
+		if (p->mappings[i].object && p->mappings[i].object->describes)
+			return true;
+	return false;
 }

@@ -52,6 +52,16 @@ enum process_choice { /* by a PID in a command; before all other selectors */
 		      CHOICE_DETACHED,
 };
 
+/* Code that a process makes at run time and describes itself, see runcode.h. */
+struct process_code {
+	struct object *table; /* of the description that was read last; NULL: none */
+	bool described;	      /* a file that it maps says where a description is */
+	uint64_t question;    /* open, see opener.h; 0: none */
+	uint64_t next;	      /* no question before */
+	uint64_t wait;	      /* between two questions */
+	uint64_t mark;	      /* of the description in the table; 0: none */
+};
+
 struct process {
 	pid_t pid;
 	pid_t ppid;
@@ -71,6 +81,7 @@ struct process {
 	size_t nmappings;
 	uid_t payer; /* to whom they are charged */
 	bool asks;   /* some of their files have been asked for */
+	struct process_code code;
 	struct maplist *list;
 	bool entered; /* has an entry in the procs map */
 	bool kthread;
@@ -141,6 +152,8 @@ void proctable_doubt(struct proctable *procs, pid_t pid);
 pid_t process_thread(const struct process *p);
 /* Does /proc still show p->start_stack? */
 bool process_has_stack_start(const struct process *p);
+/* Does a file that it maps say where the process describes code that it makes? */
+bool process_is_described(const struct process *p);
 /* Is it to be read because of an exec? */
 bool process_is_unread(const struct process *p);
 

@@ -144,7 +144,7 @@ static int add_segments(struct map_entries *e, struct object *o)
 		m.start = FILE_SPACE + m.offset;
 		m.end = FILE_SPACE + end;
 		m.bias = FILE_SPACE + l->offset - l->vaddr;
-		err = map_entries_add(e, &m);
+		err = map_entries_add(e, &m, NULL);
 	}
 	return err;
 }
@@ -428,6 +428,7 @@ static bool publish_process(struct publisher *pub, struct process *p)
 		return false;
 	p->exec_state = EXEC_SETTLED;
 	proctable_clean(pub->procs, p);
+	p->code.described = process_is_described(p);
 	if (p->kthread)
 		return true;
 	err = make_list(pub, p);

@@ -88,6 +88,8 @@ static void on_answer(void *arg, const struct opening *o, const struct open_answ
 
 	if (o->request->kind == OPEN_MAPPED)
 		mappings_on_answer(&t->mappings, o, a, fd);
+	else if (o->request->kind == OPEN_CODE)
+		runcode_on_answer(&t->runcode, o, a, fd);
 	else
 		asked_on_answer(t, o, a, fd);
 }
@@ -157,7 +159,7 @@ static void wait_for_work(struct tracker *t, struct pollfd *fds, bool again, str
 	const int ms = !t->rescan.started || t->publisher.publishing ? 0
 		       : again					     ? 1
 		       : opener >= 0				     ? opener
-								     : 1000;
+								     : runcode_wait(&t->runcode);
 	struct timespec wait = {ms / 1000, ms % 1000 * 1000000L};
 	uint64_t count;
 
@@ -223,6 +225,7 @@ static void *tracker_main(void *arg)
 		/* The time since boot may be shorter than the one for which the dead are kept. */
 		keep = atomic_load(&t->keep_dead);
 		process_bury(t, now > keep ? now - keep : 0);
+		runcode_turn(&t->runcode, now);
 		if (now - t->evictor.scanned >= SCAN_NS)
 			evict_scan(&t->evictor, now);
 		idlefile_look(&t->idlefiles, now);
@@ -253,7 +256,10 @@ void tracker_connect(struct tracker *t)
 	t->evictor.objects = t->builders.objects = &t->objects;
 	t->mappings.idlefiles = t->evictor.idlefiles = &t->idlefiles;
 	t->objects.publisher = t->evictor.publisher = &t->publisher;
-	t->evictor.targets = &t->targets;
+	t->evictor.targets = t->runcode.targets = &t->targets;
+	t->runcode.sampler = t->sampler;
+	t->runcode.procs = &t->procs;
+	t->runcode.objects = &t->objects;
 	t->builders.evictor = &t->evictor;
 }
 
@@ -321,7 +327,7 @@ int tracker_start(struct tracker *t)
 	targets_filter(&t->targets);
 	turnlock_give(&t->lock);
 	err = opener_new(on_answer, t, &t->opener);
-	t->mappings.opener = t->idlefiles.opener = t->opener;
+	t->mappings.opener = t->idlefiles.opener = t->runcode.opener = t->opener;
 	if (!err)
 		err = builders_start(&t->builders);
 	if (!err) {

@@ -93,6 +93,15 @@ struct code_place { /* of a frame */
 void tracker_place(struct tracker *t, const struct tracker_exec *of, uint64_t frame,
 		   struct code_place *out);
 
+typedef int tracker_name_fn(void *arg, uint64_t start, uint64_t size, const char *name);
+
+/*
+ * Calls fn, without the lock, with the names of the code that the process has made and describes
+ * in its own memory, unless they are those of *version (0: none), which becomes theirs. 1: new
+ * names; 0: none; or -errno, also that of fn, which ends the calls.
+ */
+int tracker_code_names(struct tracker *t, const struct tracker_exec *of, uint64_t *version,
+		       tracker_name_fn *fn, void *arg);
 /*
  * A descriptor, the caller's own, of the first file with a wanted base name that the process has
  * mapped executable; -ENOENT, or -errno of opening it.

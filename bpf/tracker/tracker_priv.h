@@ -22,6 +22,7 @@
 #include "bpf/tracker/object.h"
 #include "bpf/tracker/proctable.h"
 #include "bpf/tracker/publish.h"
+#include "bpf/tracker/runcode.h"
 #include "bpf/tracker/targets.h"
 #include "bpf/tracker/tracker.h"
 #include "bpf/tracker/turnlock.h"
@@ -48,6 +49,7 @@ struct tracker {
 	struct idlefiles idlefiles;
 	struct mappings mappings;
 	struct targets targets;
+	struct runcode runcode;
 	struct evictor evictor;
 	struct builders builders;
 	struct rescan {

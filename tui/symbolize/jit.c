@@ -44,6 +44,8 @@ struct jit_process {
 	struct codemap *by_map;
 	struct jitdump *dump; /* NULL: none found yet */
 	struct codemap *by_dump;
+	struct codemap *by_code; /* what the process describes in its memory; NULL: none yet */
+	uint64_t code_version;
 	uint64_t looked; /* round */
 	uint64_t time;	 /* ns, of that read */
 	uint64_t version;
@@ -188,6 +190,7 @@ static void process_free(struct jit_process *p)
 	perfmap_free(p->perfmap);
 	codemap_free(p->by_dump);
 	codemap_free(p->by_map);
+	codemap_free(p->by_code);
 	free(p);
 }
 
@@ -214,7 +217,8 @@ void jit_free(struct jit *jit)
 
 static size_t process_bytes(const struct jit_process *p)
 {
-	return sizeof(*p) + codemap_bytes(p->by_map) + codemap_bytes(p->by_dump);
+	return sizeof(*p) + codemap_bytes(p->by_map) + codemap_bytes(p->by_dump) +
+	       (p->by_code ? codemap_bytes(p->by_code) : 0);
 }
 
 void jit_age(struct jit *jit)
@@ -312,6 +316,9 @@ static void process_refuse(struct jit *jit, struct jit_process *p)
 {
 	codemap_clear(p->by_map);
 	codemap_clear(p->by_dump);
+	codemap_free(p->by_code);
+	p->by_code = NULL;
+	p->code_version = 0;
 	perfmap_close(p->perfmap);
 	jitdump_free(p->dump);
 	p->dump = NULL;
@@ -339,6 +346,32 @@ static void process_charge(struct jit *jit, struct jit_process *p, uid_t uid)
 		process_drop(jit, victim);
 	}
 	p->charged = bytes;
+}
+
+static int add_name(void *arg, uint64_t start, uint64_t size, const char *name)
+{
+	int err = codemap_add(arg, CODEMAP_NO_INDEX, start, size, name, strlen(name));
+
+	return err == -ENOMEM ? err : 0;
+}
+
+/* A description is whole, so its names replace those of the one before. */
+static void look_code(struct jit *jit, struct jit_process *p, size_t *budget)
+{
+	struct codemap *map = *budget ? codemap_new(PROCESS_BYTES) : NULL;
+	size_t bytes;
+
+	if (!map)
+		return;
+	if (tracker_code_names(jit->tracker, &p->key, &p->code_version, add_name, map) != 1) {
+		codemap_free(map);
+		return;
+	}
+	codemap_free(p->by_code);
+	p->by_code = map;
+	p->version++;
+	bytes = codemap_bytes(map);
+	*budget -= bytes < *budget ? bytes : *budget;
 }
 
 /* A failure here is retried in the next round; until then there are no new names. */
@@ -369,6 +402,7 @@ static void process_look(struct jit *jit, struct jit_process *p)
 	if (perfmap_update(p->perfmap, lives ? &owner : NULL, jit->asker, p->by_map, jit->round,
 			   &budget) > 0)
 		p->version++;
+	look_code(jit, p, &budget);
 	quota_take(&jit->reads, uid, room - budget);
 	process_doubt(jit, p, lives);
 	process_charge(jit, p, uid);
@@ -420,6 +454,8 @@ const char *jit_find(struct jit *jit, const struct tracker_exec *of, uint64_t ad
 		map = p->by_map;
 		name = codemap_find(map, addr);
 	}
+	if (!name && p->by_code)
+		return codemap_find(p->by_code, addr);
 	if (name &&
 	    ((p->unread && map == p->by_map) || is_recent(jit, codemap_rewritten(map, addr))))
 		return JIT_REWRITTEN;

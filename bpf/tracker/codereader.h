@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_TRACKER_CODEREADER_H
+#define STACKTOP_BPF_TRACKER_CODEREADER_H
+
+/*
+ * Reads what a process says, in its own memory, of the code that it makes at run time. A page of
+ * that memory may be served by a file system or by another program (userfaultfd(2)) that never
+ * answers, so only the processes of bpf/tracker/openhelper.c do this.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct code_draft;
+struct elf_file;
+
+#define CODE_DESCRIPTORS_MAX 4u
+
+/* Symbols by which a file says where it describes such code. Addresses; 0: it has none. */
+struct code_symbols {
+	uint64_t descriptor; /* __jit_debug_descriptor */
+	uint64_t vm_structs; /* gHotSpotVMStructs */
+	uint64_t vm_types;   /* gHotSpotVMTypes */
+};
+
+/* The same of all files of a process, at run time. */
+struct code_places {
+	uint64_t descriptors[CODE_DESCRIPTORS_MAX]; /* 0: no more */
+	uint64_t vm_structs, vm_types;
+	uint64_t mark; /* of what was read last; 0: nothing yet */
+};
+
+/* The memory of a process. */
+struct code_memory {
+	pid_t pid;
+	uint64_t left; /* bytes that may be read */
+};
+
+/* Finds the symbols in .dynsym, or else in .symtab. False: none. */
+bool codereader_symbols(const struct elf_file *file, struct code_symbols *out);
+
+/* All bytes. -EFAULT: some are not there; -E2BIG: more than is left; or the error of the call. */
+int codereader_memory(struct code_memory *m, uint64_t addr, void *to, size_t size);
+/* At most room - 1 characters, terminated. Its length, 0 if it is empty or cannot be read. */
+size_t codereader_string(struct code_memory *m, uint64_t addr, char *to, size_t room);
+
+/*
+ * Returns a file in memory (bpf/tracker/codefile.h), and *mark, which differs when the process has
+ * changed its description. -EALREADY: the mark is the known one; -ENOENT: nothing is described yet;
+ * or -errno.
+ */
+int codereader_read(pid_t pid, const struct code_places *places, uint64_t *mark);
+
+/* One word of a mark. */
+static inline uint64_t code_mark(uint64_t mark, uint64_t word)
+{
+	mark = (mark ^ word) * 0x9e3779b97f4a7c15ull;
+	return mark ^ mark >> 29;
+}
+
+#endif

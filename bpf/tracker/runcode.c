@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See runcode.h. Which process is to be asked is known by the marks that walks leave in its list:
+ * one that runs no such code costs nothing. The pause between two questions grows while nothing
+ * changes and with the time that the answer takes.
+ */
+#include "bpf/tracker/runcode.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/prog/layout.h"
+#include "bpf/sampler/clock.h"
+#include "bpf/sampler/sampler.h"
+#include "bpf/tracker/maplist.h"
+#include "bpf/tracker/object.h"
+#include "bpf/tracker/openfile.h"
+#include "bpf/tracker/opener.h"
+#include "bpf/tracker/proctable.h"
+#include "bpf/tracker/targets.h"
+
+#define TURN_NS	    (250ull * 1000000)
+#define WAIT_MIN_NS (1000ull * 1000000)
+#define WAIT_MAX_NS (8000ull * 1000000)
+#define FAILED_NS   (30000ull * 1000000)
+#define SHARE	    50u /* 1/n of the time at most goes into readings of one process */
+
+int runcode_wait(const struct runcode *rc)
+{
+	return rc->objects->ndescribing ? (int)(TURN_NS / 1000000) : 1000;
+}
+
+/* --- questions ------------------------------------------------------------------------------- */
+
+/* Has a walk met code without a file since the marks were cleared last? */
+static bool was_sampled(const struct runcode *rc, const struct process *p)
+{
+	const uint32_t first = p->list ? p->list->word / MAPLIST_ENTRY_WORDS : 0;
+	const struct map_entry *entries = sampler_memory(rc->sampler)->map_entries + first;
+	const uint8_t *touched = sampler_memory(rc->sampler)->touched + first;
+
+	for (uint32_t i = 0; p->list && !p->list->cold && i < p->list->count; i++)
+		if (touched[i] && !entries[i].frame && MAP_KIND(entries[i].meta) != MAP_PENDING)
+			return true;
+	return false;
+}
+
+/* A chosen process is asked about before its first sample. */
+static bool is_due(const struct runcode *rc, const struct process *p, uint64_t now)
+{
+	if (!p->code.described || p->code.question || now < p->code.next || process_is_unread(p))
+		return false;
+	return (rc->targets->filtering && p->target && !p->code.next) || was_sampled(rc, p);
+}
+
+static void add_places(const struct process *p, struct code_places *to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->nmappings; i++) {
+		const struct mapping *m = &p->mappings[i];
+		const struct code_symbols *s = m->object ? &m->object->symbols : NULL;
+		const uint64_t descriptor = s && s->descriptor ? s->descriptor + m->bias : 0;
+
+		if (!s)
+			continue;
+		if (descriptor && n < CODE_DESCRIPTORS_MAX &&
+		    (!n || to->descriptors[n - 1] != descriptor))
+			to->descriptors[n++] = descriptor;
+		if (s->vm_structs && s->vm_types) {
+			to->vm_structs = s->vm_structs + m->bias;
+			to->vm_types = s->vm_types + m->bias;
+		}
+	}
+}
+
+static void ask(struct runcode *rc, struct process *p, uint64_t now)
+{
+	struct open_request request;
+	const struct object *o = p->code.table;
+
+	memset(&request, 0, offsetof(struct open_request, name));
+	request.kind = OPEN_CODE;
+	request.pid = process_thread(p);
+	request.name[0] = '\0';
+	add_places(p, &request.code);
+	if (o && !object_is_closed(o))
+		request.code.mark = p->code.mark;
+	p->code.question = opener_ask(rc->opener, &request, p->pid, p->uid, false);
+	p->code.next = now + (p->code.question ? WAIT_MIN_NS : FAILED_NS);
+}
+
+void runcode_turn(struct runcode *rc, uint64_t now)
+{
+	struct process *p, *next;
+
+	if (!rc->objects->ndescribing || !rc->opener || now - rc->looked < TURN_NS)
+		return;
+	rc->looked = now;
+	HASH_ITER(hh, rc->procs->live, p, next)
+		if (is_due(rc, p, now))
+			ask(rc, p, now);
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+/* Takes the descriptor. NULL: no memory, or the user's share is used up. */
+static struct object *new_object(struct runcode *rc, const struct process *p,
+				 const struct open_answer *a, int fd)
+{
+	const struct object_key key = {
+		.dev = UINT64_MAX, .inode = ++rc->count, .size = a->file.size};
+	struct objects *os = rc->objects;
+	char name[64];
+	struct object *o;
+
+	snprintf(name, sizeof(name), "[code of %d]", (int)p->pid);
+	o = object_new(&key, fd, name);
+	if (!o) {
+		close(fd);
+		return NULL;
+	}
+	o->uid = p->uid;
+	o->code = true;
+	if (!object_charge_new(os, o, 0)) {
+		object_free(o);
+		return NULL;
+	}
+	if (!object_charge(os, o, (int64_t)a->file.size) || !object_add(os, o, false)) {
+		object_charge(os, o, -(int64_t)o->bytes);
+		object_free(o);
+		return NULL;
+	}
+	os->nopen++;
+	object_get(os, o);
+	return o;
+}
+
+/* Takes the descriptor. */
+static bool renew_object(struct runcode *rc, struct object *o, const struct open_answer *a, int fd)
+{
+	if (!object_charge(rc->objects, o, (int64_t)a->file.size - (int64_t)o->key.size)) {
+		close(fd);
+		return false;
+	}
+	if (o->fd >= 0)
+		close(o->fd);
+	else
+		rc->objects->nopen++;
+	o->fd = fd;
+	o->key.size = a->file.size;
+	object_renew(rc->objects, o);
+	return true;
+}
+
+/* Takes the descriptor. False: the description is to be read again. */
+static bool take_code(struct runcode *rc, struct process *p, const struct open_answer *a, int fd)
+{
+	struct object *o = p->code.table;
+
+	if (o && (o->in_queue || o->held)) {
+		close(fd);
+		return false;
+	}
+	if (o && o->refs == 1u + o->pinned)
+		return renew_object(rc, o, a, fd);
+	runcode_drop(rc, p); /* shared since a fork */
+	p->code.table = new_object(rc, p, a, fd);
+	return p->code.table != NULL;
+}
+
+void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct open_answer *a,
+		       int fd)
+{
+	const uint64_t now = clock_now(), least = a->spent * SHARE;
+	struct process *p = proctable_live(rc->procs, o->tgid);
+
+	if (!p || p->code.question != o->id) { /* it has called exec meanwhile */
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	p->code.question = 0;
+	if (!a->err && take_code(rc, p, a, fd)) {
+		p->code.mark = a->mark;
+		p->code.wait = WAIT_MIN_NS;
+	} else if (a->err == -EALREADY || a->err == -ENOENT) {
+		p->code.wait = 2 * p->code.wait < WAIT_MAX_NS ? 2 * p->code.wait : WAIT_MAX_NS;
+	} else if (a->err) {
+		p->code.wait = FAILED_NS;
+	}
+	if (p->code.wait < WAIT_MIN_NS)
+		p->code.wait = WAIT_MIN_NS;
+	p->code.next = now + (least > p->code.wait ? least : p->code.wait);
+}
+
+/* --- processes ------------------------------------------------------------------------------- */
+
+void runcode_fork(struct runcode *rc, struct process *child, const struct process *parent)
+{
+	child->code = parent->code;
+	child->code.question = child->code.next = 0;
+	if (child->code.table)
+		object_get(rc->objects, child->code.table);
+}
+
+void runcode_drop(struct runcode *rc, struct process *p)
+{
+	if (p->code.table)
+		object_unref_code(rc->objects, p->code.table);
+	p->code = (struct process_code){
+		.described = p->code.described, .next = p->code.next, .wait = p->code.wait};
+}
