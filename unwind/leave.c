@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Registers are followed as distances from what SP and FP are at the place where it begins, along
+ * all jumps. A return tells that its SP is right below the CFA, which settles the distance of each
+ * instruction on the way there. All returns have to agree.
+ *
+ * A call may not return, and then other code follows it. So what follows a call is explored last,
+ * and is dropped if it contradicts what is known by then.
+ */
+#include "unwind/leave.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/base/grow.h"
+#include "symbols/base/work.h"
+#include "unwind/derive.h"
+#include "unwind/effect.h"
+#include "unwind/row.h"
+
+#define INSNS_MAX      4096u /* of one exploration */
+#define SLOTS	       (4 * INSNS_MAX)
+#define NONE	       UINT32_MAX
+#define TAKEN_BACK_MAX 32u
+#define WORD	       8
+
+enum base { BASE_NONE, BASE_SP, BASE_FP };
+
+/* A distance from SP or FP at the place where the exploration begins. */
+struct place {
+	enum base base;
+	int32_t at;
+};
+
+enum fp_value {
+	FP_ITS,	   /* as at the beginning */
+	FP_LOADED, /* from fp_at */
+	FP_PLACE,  /* it is fp_at */
+	FP_LOST,
+};
+
+struct fp_state {
+	enum fp_value value;
+	struct place at;
+};
+
+/* In front of an instruction. */
+struct leave_state {
+	struct place sp;
+	struct fp_state fp;
+	struct place saved; /* where saved_fp was written last */
+	struct fp_state saved_fp;
+};
+
+struct insn {
+	uint32_t at; /* offset in the code */
+	uint8_t size;
+	bool proved; /* a return is reached from here */
+	uint32_t next[2];
+	struct leave_state state;
+};
+
+struct leave {
+	const struct leave_code *code;
+	struct disasm *disasm;
+	struct work *work;
+	struct insn insns[INSNS_MAX];
+	uint32_t ninsns;
+	uint32_t slots[SLOTS]; /* index + 1 by address */
+	uint32_t todo[INSNS_MAX], ntodo;
+	uint32_t calls[INSNS_MAX], ncalls; /* what follows them is to be explored */
+	struct leave_state exits[3]; /* at the returns, by the base of SP; BASE_NONE: no such */
+	bool bad;		     /* a contradiction */
+	bool torn;		     /* ... between two returns: no one knows which is ours */
+	unsigned int taken_back;     /* calls behind which there was one */
+};
+
+static struct place plus(struct place p, int64_t by)
+{
+	int64_t at = p.at + by;
+
+	if (p.base == BASE_NONE || at > INT32_MAX / 2 || at < INT32_MIN / 2)
+		return (struct place){0};
+	return (struct place){p.base, (int32_t)at};
+}
+
+static bool same_place(struct place a, struct place b)
+{
+	return a.base == b.base && a.at == b.at;
+}
+
+static bool same_fp(struct fp_state a, struct fp_state b)
+{
+	return a.value == b.value && same_place(a.at, b.at);
+}
+
+static bool same_state(const struct leave_state *a, const struct leave_state *b)
+{
+	return same_place(a->sp, b->sp) && same_fp(a->fp, b->fp);
+}
+
+/* --- one instruction ------------------------------------------------------------------------- */
+
+static void save_fp(struct leave_state *s, struct place to)
+{
+	s->saved = to;
+	s->saved_fp = s->fp;
+}
+
+static void load_fp(struct leave_state *s, struct place from)
+{
+	if (from.base != BASE_NONE && same_place(from, s->saved))
+		s->fp = s->saved_fp;
+	else
+		s->fp = (struct fp_state){FP_LOADED, from};
+}
+
+static void set_sp_from_fp(struct leave_state *s, int32_t value)
+{
+	const struct place its = {BASE_FP, 0};
+
+	s->sp = s->fp.value == FP_ITS	  ? plus(its, value)
+		: s->fp.value == FP_PLACE ? plus(s->fp.at, value)
+					  : (struct place){0};
+}
+
+/* The state behind it. False: nothing is known there. */
+static bool follow(struct leave_state *s, const struct effect *e)
+{
+	switch (e->kind) {
+	case EFFECT_PUSH:
+	case EFFECT_PUSH_FP:
+		s->sp = plus(s->sp, -WORD);
+		if (e->kind == EFFECT_PUSH_FP)
+			save_fp(s, s->sp);
+		else if (same_place(s->saved, s->sp))
+			s->saved = (struct place){0};
+		break;
+	case EFFECT_POP:
+	case EFFECT_POP_FP:
+		if (e->kind == EFFECT_POP_FP)
+			load_fp(s, s->sp);
+		s->sp = plus(s->sp, WORD);
+		break;
+	case EFFECT_ADD_SP:
+		s->sp = plus(s->sp, e->value);
+		break;
+	case EFFECT_FP_LOST:
+	case EFFECT_ZERO_FP:
+		s->fp = (struct fp_state){.value = FP_LOST};
+		break;
+	case EFFECT_SP_FROM_FP:
+		set_sp_from_fp(s, e->value);
+		break;
+	case EFFECT_FP_FROM_SP:
+		s->fp = (struct fp_state){FP_PLACE, plus(s->sp, e->value)};
+		break;
+	case EFFECT_STORE_FP:
+		save_fp(s, plus(s->sp, e->value));
+		break;
+	case EFFECT_LOAD_FP:
+		load_fp(s, plus(s->sp, e->value));
+		break;
+	case EFFECT_LEAVE:
+		set_sp_from_fp(s, 0);
+		load_fp(s, s->sp);
+		s->sp = plus(s->sp, WORD);
+		break;
+	case EFFECT_BAD:
+	case EFFECT_SP_LOST:
+	case EFFECT_BOTH_LOST:
+		return false;
+	default:
+		break;
+	}
+	return s->sp.base != BASE_NONE;
+}
+
+/* --- exploring ------------------------------------------------------------------------------- */
+
+/* The slot of an offset, which holds its instruction or is free. */
+static uint32_t *find_slot(struct leave *l, uint32_t at)
+{
+	uint32_t i = at * 2654435761u % SLOTS;
+
+	while (l->slots[i] && l->insns[l->slots[i] - 1].at != at)
+		i = (i + 1) % SLOTS;
+	return &l->slots[i];
+}
+
+/* The instruction at an offset; NONE: it is outside, or there are too many. */
+static uint32_t reach(struct leave *l, int64_t at, const struct leave_state *state)
+{
+	uint32_t *slot;
+
+	if (at < 0 || (uint64_t)at >= l->code->size)
+		return NONE;
+	slot = find_slot(l, (uint32_t)at);
+	if (*slot) {
+		if (!same_state(&l->insns[*slot - 1].state, state))
+			l->bad = true;
+		return *slot - 1;
+	}
+	if (l->ninsns == INSNS_MAX)
+		return NONE;
+	l->insns[l->ninsns] =
+		(struct insn){.at = (uint32_t)at, .next = {NONE, NONE}, .state = *state};
+	l->todo[l->ntodo++] = l->ninsns++;
+	*slot = l->ninsns;
+	return l->ninsns - 1;
+}
+
+static void on_return(struct leave *l, struct insn *i)
+{
+	struct leave_state *known = &l->exits[i->state.sp.base];
+
+	if (i->state.fp.value != FP_ITS && i->state.fp.value != FP_LOADED)
+		return;
+	if (known->sp.base == BASE_NONE)
+		*known = i->state;
+	else if (!same_state(known, &i->state))
+		l->bad = l->torn = true;
+	i->proved = true;
+}
+
+static int explore_one(struct leave *l, uint32_t n)
+{
+	struct insn *i = &l->insns[n];
+	struct leave_state state = i->state;
+	struct effect e;
+	int64_t next;
+
+	arch_effect(l->disasm, l->code->bytes + i->at, l->code->size - i->at, &e);
+	i->size = e.size;
+	next = (int64_t)i->at + e.size;
+	if (e.kind == EFFECT_RETURN)
+		on_return(l, i);
+	else if (e.kind == EFFECT_JUMP || e.kind == EFFECT_BRANCH)
+		i->next[1] = reach(l, next + e.value, &state);
+	else if (e.kind == EFFECT_CALL || e.kind == EFFECT_CALL_COMPUTED) {
+		struct effect after = {0};
+
+		if (next < (int64_t)l->code->size)
+			arch_effect(l->disasm, l->code->bytes + next, l->code->size - (size_t)next,
+				    &after);
+		if (after.kind != EFFECT_PAD && after.kind != EFFECT_BAD)
+			l->calls[l->ncalls++] = n;
+	} else if (e.kind != EFFECT_STOP && e.kind != EFFECT_JUMP_COMPUTED && follow(&state, &e))
+		i->next[0] = reach(l, next, &state);
+	if (e.kind == EFFECT_BRANCH)
+		i->next[0] = reach(l, next, &state);
+	return work_add(l->work, 1);
+}
+
+static int explore_all(struct leave *l)
+{
+	int err = 0;
+
+	while (l->ntodo && !err && !l->bad)
+		err = explore_one(l, l->todo[--l->ntodo]);
+	return err;
+}
+
+/* Goes on behind a call, or takes all back that was found there. */
+static int explore_call(struct leave *l, uint32_t n)
+{
+	const uint32_t ninsns = l->ninsns, ncalls = l->ncalls;
+	struct leave_state exits[3];
+	int err;
+
+	memcpy(exits, l->exits, sizeof(exits));
+	l->insns[n].next[0] =
+		reach(l, (int64_t)l->insns[n].at + l->insns[n].size, &l->insns[n].state);
+	err = explore_all(l);
+	if (!l->bad)
+		return err;
+	l->bad = false;
+	l->ninsns = ninsns;
+	l->ncalls = ncalls;
+	l->taken_back++;
+	memset(l->slots, 0, sizeof(l->slots));
+	for (uint32_t k = 0; k < ninsns; k++)
+		*find_slot(l, l->insns[k].at) = k + 1;
+	l->ntodo = 0;
+	l->insns[n].next[0] = NONE;
+	memcpy(l->exits, exits, sizeof(exits));
+	return err;
+}
+
+static void prove(struct leave *l)
+{
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (uint32_t n = l->ninsns; n-- > 0;) {
+			struct insn *i = &l->insns[n];
+
+			for (int k = 0; k < 2 && !i->proved; k++)
+				if (i->next[k] < l->ninsns && l->insns[i->next[k]].proved)
+					more = i->proved = true;
+		}
+	}
+}
+
+/* --- rows ------------------------------------------------------------------------------------ */
+
+static uint32_t make_rule(enum row_kind kind, int64_t cfa, int64_t depth)
+{
+	if (cfa <= 0 || cfa > (int64_t)RULE_CFA_MAX || cfa % 8 || depth < 0 ||
+	    depth > (int64_t)RULE_FP_DEPTH_MAX || depth % 8 || depth == WORD)
+		return RULE(ROW_END, 0);
+	return RULE_FRAME(kind, cfa, depth) | RULE_DERIVED;
+}
+
+/* Below the CFA. -1: not there, since it is of another register, or was popped. */
+static int64_t depth_of(const struct leave_state *exit, const struct leave_state *s,
+			struct place at)
+{
+	if (at.base != exit->sp.base || (s->sp.base == at.base && at.at < s->sp.at))
+		return -1;
+	return (int64_t)exit->sp.at + WORD - at.at;
+}
+
+/* Where the caller's FP is, below the CFA; 0: in the register; -1: not known. */
+static int64_t find_fp(const struct leave_state *exit, const struct leave_state *s)
+{
+	int64_t depth = -1;
+
+	if (same_fp(s->saved_fp, exit->fp))
+		depth = depth_of(exit, s, s->saved);
+	if (depth < 0 && same_fp(s->fp, exit->fp))
+		return 0;
+	return depth >= 0 ? depth : depth_of(exit, s, exit->fp.at);
+}
+
+static uint32_t rule_of(const struct leave *l, const struct insn *i)
+{
+	const struct leave_state *s = &i->state, *exit = &l->exits[s->sp.base];
+
+	if (!i->proved)
+		return RULE(ROW_END, 0);
+	if (exit->sp.base != BASE_NONE)
+		return make_rule(ROW_SP, (int64_t)exit->sp.at + WORD - s->sp.at, find_fp(exit, s));
+	exit = &l->exits[BASE_FP];
+	if (exit->sp.base == BASE_NONE || s->fp.value != FP_ITS)
+		return RULE(ROW_END, 0);
+	return make_rule(ROW_FP, (int64_t)exit->sp.at + WORD, find_fp(exit, s));
+}
+
+static int compare_insns(const void *left, const void *right)
+{
+	const struct insn *a = left, *b = right;
+
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int add_row(struct derived *out, uint64_t pc, uint32_t rule)
+{
+	if (GROW(out->rows, out->nrows, out->room, SIZE_MAX))
+		return -ENOMEM;
+	out->rows[out->nrows++] = (struct derived_row){pc, rule};
+	return 0;
+}
+
+static int add_rows(struct leave *l, struct derived *out)
+{
+	uint32_t rule, last = RULE(ROW_END, 0);
+	uint64_t end = 0;
+	int err = 0;
+
+	/* The links between them are not needed any more. */
+	qsort(l->insns, l->ninsns, sizeof(l->insns[0]), compare_insns);
+	for (uint32_t n = 0; n < l->ninsns && !err; n++) {
+		const struct insn *i = &l->insns[n];
+
+		rule = rule_of(l, i);
+		if (last && end != i->at) {
+			err = add_row(out, l->code->addr + end, RULE(ROW_END, 0));
+			last = RULE(ROW_END, 0);
+		}
+		if (!err && rule != last)
+			err = add_row(out, l->code->addr + i->at, rule);
+		last = rule;
+		end = (uint64_t)i->at + i->size;
+	}
+	if (last && !err)
+		err = add_row(out, l->code->addr + end, RULE(ROW_END, 0));
+	return err;
+}
+
+int leave_rows(const struct leave_code *code, uint64_t pc, struct disasm *disasm, struct work *work,
+	       struct derived *out)
+{
+	const struct leave_state begin = {.sp = {BASE_SP, 0}, .fp = FP_ITS};
+	struct leave *l;
+	int err;
+
+	if (pc < code->addr || pc - code->addr >= code->size || code->size > UINT32_MAX)
+		return 0;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->code = code;
+	l->disasm = disasm;
+	l->work = work;
+	reach(l, (int64_t)(pc - code->addr), &begin);
+	err = explore_all(l);
+	for (uint32_t n = 0; n < l->ncalls && l->taken_back < TAKEN_BACK_MAX && !err && !l->bad;
+	     n++)
+		err = explore_call(l, l->calls[n]);
+	if (!err && !l->bad && !l->torn) {
+		prove(l);
+		err = add_rows(l, out);
+	}
+	free(l);
+	return err;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_UNWIND_LEAVE_H
+#define STACKTOP_UNWIND_LEAVE_H
+
+/*
+ * Rows for machine code of which only a place inside is known, as of code made at run time: where a
+ * walk came by. What the function does from there until it returns says where its frame ends, from
+ * wherever it began. Paths that lead out of the code, or to no return, say nothing.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct disasm;
+struct derived;
+struct work;
+
+struct leave_code {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t addr; /* of bytes[0] */
+};
+
+/*
+ * Appends rows for the instructions that are reached from pc, an address of the code where an
+ * instruction begins, in any order; each piece of rows ends with one of ROW_END. Nothing is
+ * appended where the code does not prove it. -ENOMEM, or as work_add.
+ */
+int leave_rows(const struct leave_code *code, uint64_t pc, struct disasm *disasm, struct work *work,
+	       struct derived *out);
+
+#endif
