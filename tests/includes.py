@@ -32,7 +32,8 @@ ROOMS = {
     "bpf/prog": "bpf/prog/arch unwind",
     "bpf/prog/arch": "unwind",
     "bpf/sampler": "bpf/prog unwind symbols/base symbols/files symbols/names",
-    "bpf/tracker": "bpf/sampler bpf/prog unwind symbols/base symbols/files symbols/elf",
+    "bpf/tracker": "bpf/sampler bpf/prog unwind symbols/base symbols/files symbols/elf "
+                   "symbols/insn",
     "bpf/report": "bpf/tracker bpf/sampler bpf/prog unwind symbols/base symbols/elf",
     # the model, without a screen
     "tui/util": "symbols/base symbols/files",
@@ -71,7 +72,7 @@ LIBRARY_OWNER = (
     (re.compile(r"^(elfutils/\w+|libelf|gelf|libdwfl|dwarf)\.h$"), "symbols/ unwind"),
 )
 # The headers that kernel programs share with user space.
-KERNEL_SIDE = re.compile(r"^(bpf/prog/(layout|(arch/)?\w+\.bpf)|unwind/(arch|row|walk|step|reason))\.h$")
+KERNEL_SIDE = re.compile(r"^(bpf/prog/(layout|(arch/)?\w+\.bpf)|unwind/(arch|row|walk|step|lookup|bare|reason))\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 # A struct may be called like a function.

@@ -406,7 +406,10 @@ static __always_inline int walk_bare(struct walk *w)
 	return WALK_JUDGE;
 }
 
-/* Takes the step by the frame pointer, or to the caller that lies before it. */
+/*
+ * Takes the step by the frame pointer, or to the caller that lies before it. Where it is not sure
+ * the place is noted: what the code does from there may become a row.
+ */
 static __always_inline int walk_frame_pointer(struct walk *w, int reason)
 {
 	int owner;
@@ -414,13 +417,17 @@ static __always_inline int walk_frame_pointer(struct walk *w, int reason)
 	/* A function that leaves the register alone, and says how its frame ends. */
 	if (!w->exact && !w->fp_chain && WALK_EDGE(w))
 		return WALK_CONTINUE;
-	if (!w->fp_ra)
+	if (!w->fp_ra) {
+		STEP_BARE(w);
 		return reason;
+	}
 	owner = w->elsewhere ? OWNER_THIS : walk_owner(w);
 	if (owner == OWNER_OTHER)
 		return WALK_CONTINUE;
-	if (owner == OWNER_UNSURE)
+	if (owner == OWNER_UNSURE) {
+		STEP_BARE(w);
 		w->guessed = 1;
+	}
 	STEP_NOTE(w, fp_at, w->fp);
 	STEP_NOTE(w, ra_at, w->fp + 8);
 	STEP_NOTE(w, cfa, w->fp + 16);

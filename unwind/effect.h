@@ -49,6 +49,12 @@ struct effect {
 
 struct disasm;
 
+/*
+ * True where a function may begin: with an instruction that makes room on the stack, behind the
+ * last byte of a return or of what fills gaps; or behind many such bytes. at > 0.
+ */
+bool arch_may_begin(struct disasm *disasm, const uint8_t *code, size_t at, size_t size);
+
 /* Reads the instruction at code[0, size), size > 0. The bytes may be anything. */
 void arch_effect(struct disasm *disasm, const uint8_t *code, size_t size, struct effect *out);
 

@@ -453,6 +453,16 @@ static bool is_child(const struct flow *f, uint32_t at)
 	       !memcmp(f->code + f->insns[at - 3].at, "\x0f\x05", 2);
 }
 
+/* True for an instruction that ends the frame that FP has, with the return address next. */
+static bool ends_frame(const struct flow *f, uint32_t at, const struct flow_state *after)
+{
+	const struct flow_insn *insn = &f->insns[at];
+
+	return state_equal(after, &entry) &&
+	       (insn->kind == EFFECT_LEAVE ||
+		(insn->kind == EFFECT_POP_FP && at && f->insns[at - 1].kind == EFFECT_SP_FROM_FP));
+}
+
 /* Applies one instruction, and follows it to all that may come next but what follows a call. */
 static int explore_step(struct explore *e, uint32_t at)
 {
@@ -467,6 +477,12 @@ static int explore_step(struct explore *e, uint32_t at)
 	if (state_equal(&before, &entry) && is_child(e->flow, at))
 		e->flow->insns[at].state = before = outermost;
 	after = state_after(before, insn);
+	if (ends_frame(e->flow, at, &after)) {
+		explore_proved(e, true);
+		/* It takes the return address away, to drop arguments that are above it. */
+		if (at + 1 < e->flow->ninsns && e->flow->insns[at + 1].kind == EFFECT_POP)
+			return 0;
+	}
 	if (after.sp == FLOW_NONE || (after.sp > 0 && after.sp < RA_ONLY))
 		e->violated = true;
 	if (e->violated)

@@ -16,6 +16,7 @@
 
 #include "symbols/base/grow.h"
 #include "symbols/base/work.h"
+#include "unwind/arch.h"
 #include "unwind/derive.h"
 #include "unwind/effect.h"
 #include "unwind/row.h"
@@ -25,6 +26,9 @@
 #define NONE	       UINT32_MAX
 #define TAKEN_BACK_MAX 32u
 #define WORD	       8
+#define START_BYTES    8192u /* before the place, in which its function may begin */
+#define START_ALIGN    ARCH_FUNCTION_ALIGN
+#define STARTS_MAX     8u
 
 enum base { BASE_NONE, BASE_SP, BASE_FP };
 
@@ -52,6 +56,7 @@ struct leave_state {
 	struct fp_state fp;
 	struct place saved; /* where saved_fp was written last */
 	struct fp_state saved_fp;
+	bool pushed; /* ... by a push, as compilers do that restore it from there */
 };
 
 struct insn {
@@ -69,11 +74,11 @@ struct leave {
 	struct insn insns[INSNS_MAX];
 	uint32_t ninsns;
 	uint32_t slots[SLOTS]; /* index + 1 by address */
-	uint32_t todo[INSNS_MAX], ntodo;
-	uint32_t calls[INSNS_MAX], ncalls; /* what follows them is to be explored */
+	/* Each twice at most: FP may be lost later. */
+	uint32_t todo[2 * INSNS_MAX], ntodo;
+	uint32_t calls[2 * INSNS_MAX], ncalls; /* what follows them is to be explored */
 	struct leave_state exits[3]; /* at the returns, by the base of SP; BASE_NONE: no such */
 	bool bad;		     /* a contradiction */
-	bool torn;		     /* ... between two returns: no one knows which is ours */
 	unsigned int taken_back;     /* calls behind which there was one */
 };
 
@@ -103,9 +108,10 @@ static bool same_state(const struct leave_state *a, const struct leave_state *b)
 
 /* --- one instruction ------------------------------------------------------------------------- */
 
-static void save_fp(struct leave_state *s, struct place to)
+static void save_fp(struct leave_state *s, struct place to, bool pushed)
 {
 	s->saved = to;
+	s->pushed = pushed;
 	s->saved_fp = s->fp;
 }
 
@@ -134,7 +140,7 @@ static bool follow(struct leave_state *s, const struct effect *e)
 	case EFFECT_PUSH_FP:
 		s->sp = plus(s->sp, -WORD);
 		if (e->kind == EFFECT_PUSH_FP)
-			save_fp(s, s->sp);
+			save_fp(s, s->sp, true);
 		else if (same_place(s->saved, s->sp))
 			s->saved = (struct place){0};
 		break;
@@ -158,7 +164,7 @@ static bool follow(struct leave_state *s, const struct effect *e)
 		s->fp = (struct fp_state){FP_PLACE, plus(s->sp, e->value)};
 		break;
 	case EFFECT_STORE_FP:
-		save_fp(s, plus(s->sp, e->value));
+		save_fp(s, plus(s->sp, e->value), false);
 		break;
 	case EFFECT_LOAD_FP:
 		load_fp(s, plus(s->sp, e->value));
@@ -190,6 +196,19 @@ static uint32_t *find_slot(struct leave *l, uint32_t at)
 	return &l->slots[i];
 }
 
+/* Paths meet. FP may be anything by then, if it was saved; SP may not. */
+static void meet(struct leave *l, uint32_t n, const struct leave_state *state)
+{
+	struct leave_state *old = &l->insns[n].state;
+
+	if (!same_place(old->sp, state->sp))
+		l->bad = true;
+	else if (!same_fp(old->fp, state->fp) && old->fp.value != FP_LOST) {
+		old->fp = (struct fp_state){.value = FP_LOST};
+		l->todo[l->ntodo++] = n;
+	}
+}
+
 /* The instruction at an offset; NONE: it is outside, or there are too many. */
 static uint32_t reach(struct leave *l, int64_t at, const struct leave_state *state)
 {
@@ -199,8 +218,7 @@ static uint32_t reach(struct leave *l, int64_t at, const struct leave_state *sta
 		return NONE;
 	slot = find_slot(l, (uint32_t)at);
 	if (*slot) {
-		if (!same_state(&l->insns[*slot - 1].state, state))
-			l->bad = true;
+		meet(l, *slot - 1, state);
 		return *slot - 1;
 	}
 	if (l->ninsns == INSNS_MAX)
@@ -221,8 +239,33 @@ static void on_return(struct leave *l, struct insn *i)
 	if (known->sp.base == BASE_NONE)
 		*known = i->state;
 	else if (!same_state(known, &i->state))
-		l->bad = l->torn = true;
+		l->bad = true;
 	i->proved = true;
+}
+
+/*
+ * True behind the end of a frame that FP had, where the return address is next: a function that
+ * takes its arguments from the stack moves SP once more before it returns.
+ */
+static bool has_left(const struct leave_state *s)
+{
+	const struct place ra = {BASE_FP, WORD}, slot = {BASE_FP, 0};
+
+	return same_place(s->sp, ra) && s->fp.value == FP_LOADED && same_place(s->fp.at, slot);
+}
+
+/* True if what follows a call is a gap or another function, so that it does not return. */
+static bool ends_function(struct leave *l, int64_t next)
+{
+	struct effect e;
+
+	if ((uint64_t)next >= l->code->size)
+		return true;
+	arch_effect(l->disasm, l->code->bytes + next, l->code->size - (size_t)next, &e);
+	return e.kind == EFFECT_PAD || e.kind == EFFECT_BAD ||
+	       (!((l->code->addr + (uint64_t)next) % START_ALIGN) &&
+		(e.kind == EFFECT_PUSH || e.kind == EFFECT_PUSH_FP ||
+		 (e.kind == EFFECT_ADD_SP && e.value < 0)));
 }
 
 static int explore_one(struct leave *l, uint32_t n)
@@ -235,17 +278,12 @@ static int explore_one(struct leave *l, uint32_t n)
 	arch_effect(l->disasm, l->code->bytes + i->at, l->code->size - i->at, &e);
 	i->size = e.size;
 	next = (int64_t)i->at + e.size;
-	if (e.kind == EFFECT_RETURN)
+	if (e.kind == EFFECT_RETURN || has_left(&state))
 		on_return(l, i);
 	else if (e.kind == EFFECT_JUMP || e.kind == EFFECT_BRANCH)
 		i->next[1] = reach(l, next + e.value, &state);
 	else if (e.kind == EFFECT_CALL || e.kind == EFFECT_CALL_COMPUTED) {
-		struct effect after = {0};
-
-		if (next < (int64_t)l->code->size)
-			arch_effect(l->disasm, l->code->bytes + next, l->code->size - (size_t)next,
-				    &after);
-		if (after.kind != EFFECT_PAD && after.kind != EFFECT_BAD)
+		if (!ends_function(l, next))
 			l->calls[l->ncalls++] = n;
 	} else if (e.kind != EFFECT_STOP && e.kind != EFFECT_JUMP_COMPUTED && follow(&state, &e))
 		i->next[0] = reach(l, next, &state);
@@ -329,7 +367,7 @@ static int64_t find_fp(const struct leave_state *exit, const struct leave_state 
 {
 	int64_t depth = -1;
 
-	if (same_fp(s->saved_fp, exit->fp))
+	if (same_fp(s->saved_fp, exit->fp) && (s->pushed || !same_fp(s->fp, exit->fp)))
 		depth = depth_of(exit, s, s->saved);
 	if (depth < 0 && same_fp(s->fp, exit->fp))
 		return 0;
@@ -391,11 +429,99 @@ static int add_rows(struct leave *l, struct derived *out)
 	return err;
 }
 
-int leave_rows(const struct leave_code *code, uint64_t pc, struct disasm *disasm, struct work *work,
-	       struct derived *out)
+/*
+ * Takes the call whose end is nearest behind the beginning: what does not return stands at the end
+ * of a function mostly, and the return that is found first counts.
+ */
+static uint32_t next_call(struct leave *l, uint32_t begin)
 {
-	const struct leave_state begin = {.sp = {BASE_SP, 0}, .fp = FP_ITS};
+	uint32_t best = 0, call;
+
+	for (uint32_t i = 1; i < l->ncalls; i++)
+		if (l->insns[l->calls[i]].at - begin < l->insns[l->calls[best]].at - begin)
+			best = i;
+	call = l->calls[best];
+	l->calls[best] = l->calls[--l->ncalls];
+	return call;
+}
+
+/* Explores from an offset on, where the state is that of the beginning. */
+static int explore_from(struct leave *l, uint32_t at)
+{
+	const struct leave_state begin = {.sp = {BASE_SP, 0}};
+	int err;
+
+	reach(l, at, &begin);
+	err = explore_all(l);
+	while (l->ncalls && l->taken_back < TAKEN_BACK_MAX && !err && !l->bad)
+		err = explore_call(l, next_call(l, at));
+	return err;
+}
+
+static void forget(struct leave *l)
+{
+	const struct leave_code *code = l->code;
+	struct disasm *disasm = l->disasm;
+	struct work *work = l->work;
+
+	memset(l, 0, sizeof(*l));
+	l->code = code;
+	l->disasm = disasm;
+	l->work = work;
+}
+
+/* False in *found: the place is not reached from there without a contradiction. */
+static int try_start(struct leave *l, uint32_t start, uint32_t place, bool *found)
+{
+	int err;
+
+	forget(l);
+	/* The return address is where SP points to. */
+	l->exits[BASE_SP] = (struct leave_state){.sp = {BASE_SP, 0}};
+	err = explore_from(l, start);
+	*found = !err && !l->bad && *find_slot(l, place);
+	/* What leads to the place, that is; the rest may be other functions. */
+	if (*found)
+		l->insns[*find_slot(l, place) - 1].proved = true;
+	prove(l);
+	return err;
+}
+
+static int find_start(struct leave *l, uint32_t place, bool *found)
+{
+	const struct leave_code *code = l->code;
+	const uint32_t first = place > START_BYTES ? place - START_BYTES : 1;
+	unsigned int tries = 0;
+	int err = 0;
+
+	for (uint32_t at = place; at >= first && !*found && tries < STARTS_MAX && !err; at--) {
+		if ((code->addr + at) % START_ALIGN ||
+		    !arch_may_begin(l->disasm, code->bytes, at, code->size))
+			continue;
+		tries++;
+		err = try_start(l, at, place, found);
+	}
+	return err;
+}
+
+/*
+ * True if the frame at the place is nothing but its return address. A function that makes calls has
+ * more, since SP has to be a multiple of 16 there (psABI 3.2.2), if not everywhere then here.
+ */
+static bool is_empty(struct leave *l, uint32_t place)
+{
+	const struct place sp = l->exits[BASE_SP].sp;
+	const uint32_t n = *find_slot(l, place);
+
+	return sp.base != BASE_NONE && n && same_place(l->insns[n - 1].state.sp, sp);
+}
+
+int leave_rows(const struct leave_code *code, uint64_t pc, bool behind_call, struct disasm *disasm,
+	       struct work *work, struct derived *out)
+{
+	const uint32_t place = (uint32_t)(pc - code->addr);
 	struct leave *l;
+	bool found;
 	int err;
 
 	if (pc < code->addr || pc - code->addr >= code->size || code->size > UINT32_MAX)
@@ -406,15 +532,13 @@ int leave_rows(const struct leave_code *code, uint64_t pc, struct disasm *disasm
 	l->code = code;
 	l->disasm = disasm;
 	l->work = work;
-	reach(l, (int64_t)(pc - code->addr), &begin);
-	err = explore_all(l);
-	for (uint32_t n = 0; n < l->ncalls && l->taken_back < TAKEN_BACK_MAX && !err && !l->bad;
-	     n++)
-		err = explore_call(l, l->calls[n]);
-	if (!err && !l->bad && !l->torn) {
-		prove(l);
+	err = explore_from(l, place);
+	prove(l);
+	found = !l->bad && l->ninsns && l->insns[0].proved && !(behind_call && is_empty(l, place));
+	if (!err && !found)
+		err = find_start(l, place, &found);
+	if (!err && found && !(behind_call && is_empty(l, place)))
 		err = add_rows(l, out);
-	}
 	free(l);
 	return err;
 }

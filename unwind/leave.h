@@ -6,8 +6,13 @@
  * Rows for machine code of which only a place inside is known, as of code made at run time: where a
  * walk came by. What the function does from there until it returns says where its frame ends, from
  * wherever it began. Paths that lead out of the code, or to no return, say nothing.
+ *
+ * A function that does not return, such as a main loop, is searched for its beginning instead: the
+ * nearest place before where a function may begin (arch_may_begin) and from where its jumps lead to
+ * the known one.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,10 +28,11 @@ struct leave_code {
 
 /*
  * Appends rows for the instructions that are reached from pc, an address of the code where an
- * instruction begins, in any order; each piece of rows ends with one of ROW_END. Nothing is
- * appended where the code does not prove it. -ENOMEM, or as work_add.
+ * instruction begins, in any order; behind_call: that is a return address; each piece of rows ends
+ * with one of ROW_END. Nothing is appended where the code does not prove it. -ENOMEM, or as
+ * work_add.
  */
-int leave_rows(const struct leave_code *code, uint64_t pc, struct disasm *disasm, struct work *work,
-	       struct derived *out);
+int leave_rows(const struct leave_code *code, uint64_t pc, bool behind_call, struct disasm *disasm,
+	       struct work *work, struct derived *out);
 
 #endif

@@ -21,6 +21,9 @@
  *		it stand right before the access, where the verifier wants to see it
  *	STEP_TOUCH(entry)
  *		called with each entry of the lists that is used; unless defined, nothing
+ *	STEP_BARE(w)
+ *		called where the frame of w->pc, in a mapping with frame w->code_frame, has neither
+ *		CFI nor a frame pointer that is surely its own; unless defined, nothing
  *	STEP_UNLISTED(w)
  *		the frame of a w->pc that no list has; unless defined, the address
  *	STEP_NOTE(w, what, value), STEP_NOTE_ROW(w, addr, word)
@@ -44,6 +47,9 @@
 
 #ifndef STEP_UNLISTED
 #define STEP_UNLISTED(w) FRAME_ADDRESS((w)->pc)
+#endif
+#ifndef STEP_BARE
+#define STEP_BARE(w) ((void)0)
 #endif
 #ifndef STEP_TOUCH
 #define STEP_TOUCH(entry) ((void)(entry))
@@ -341,6 +347,9 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	err = walk_read(w, cfa + ARCH_RA_AT, &ra);
 	if (err)
 		return err;
+	/* Of code that can be written at any time, or made from a wrong reading of it. */
+	if (rule & RULE_DERIVED && (!ra || (!w->map.frame && !WALK_AFTER_CALL(w, ra))))
+		return WALK_NO_FRAME_POINTER;
 	w->pc = ra;
 	w->sp = cfa;
 	w->fp = fp;

@@ -157,6 +157,19 @@ static inline __u32 vma_tag(__u64 file, __u64 base)
 }
 
 /*
+ * Places in code made at run time from which no walk leads on for sure, for user space, which takes
+ * them out. The slot of a place depends on it, so a frequent one is written once. A torn entry is
+ * one of a place that no process has.
+ */
+#define BARE_PLACES 1024u
+#define BARE_EXACT  (1ull << 63) /* the pc was executing; else it is a return address */
+
+struct bare_place {
+	__u64 pc;   /* 0: none */
+	__u64 tgid; /* as in records */
+};
+
+/*
  * In a process that user space does not know yet the walk looks up files instead of addresses. The
  * list of a file has offsets in it, plus FILE_SPACE, in place of addresses.
  */

@@ -118,6 +118,18 @@ struct {
 	__type(value, struct touch_list);
 } touched SEC(".maps");
 
+struct bare_list {
+	struct bare_place places[BARE_PLACES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bare_list);
+} bare_places SEC(".maps");
+
 struct wide_list {
 	struct wide_rule rules[WIDE_RULES_MAX];
 };

@@ -23,6 +23,7 @@ extern const volatile struct profiler_config config;
 #define STEP_BARRIER(x)		      asm volatile("" : "+r"(x))
 #define STEP_UNLISTED(w)	      walk_unlisted((w)->pc, (w)->exact)
 #define STEP_TOUCH(entry)	      touch(entry)
+#define STEP_BARE(w)		      walk_note_bare()
 #define WALK_REFILL(w, addr)	      walk_call_refill(addr)
 #define WALK_SEARCH_MAP(w, addr)      walk_search_lists(addr)
 #define WALK_FRAME_POINTER(w, reason) walk_call_frame_pointer(reason)
@@ -47,6 +48,7 @@ static const __u32 *step_shard(__u32 shard);
 static const struct map_entry *step_map_entries(void);
 static const struct wide_rule *step_wide_rule(__u32 index);
 static void touch(__u32 entry);
+int walk_note_bare(void);
 int walk_call_refill(__u64 addr);
 __u64 walk_unlisted(__u64 pc, int exact);
 int walk_search_lists(__u64 addr);

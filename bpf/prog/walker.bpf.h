@@ -69,6 +69,28 @@ static __always_inline void touch(__u32 entry)
 		list->entries[entry] = 1;
 }
 
+/* Tells user space of the place, if it is in memory without a file. */
+__attribute__((noinline)) int walk_note_bare(void)
+{
+	__u32 zero = 0, slot;
+	struct bare_list *list = bpf_map_lookup_elem(&bare_places, &zero);
+	const struct cpu_state *st = this_state();
+	__u64 tgid, pc;
+
+	if (!list || !st || st->walk.code_frame)
+		return 0;
+	tgid = ((const struct stack_record *)st->walk.head)->tgid;
+	pc = st->walk.pc | (st->walk.exact ? BARE_EXACT : 0);
+	slot = (pc ^ tgid << 32) * 0x9e3779b97f4a7c15ull >> 54;
+	STEP_BARRIER(slot);
+	slot &= BARE_PLACES - 1;
+	if (list->places[slot].pc != pc || list->places[slot].tgid != tgid) {
+		list->places[slot].tgid = tgid;
+		list->places[slot].pc = pc;
+	}
+	return 0;
+}
+
 __attribute__((noinline)) int walk_call_refill(__u64 addr)
 {
 	struct cpu_state *st = this_state();

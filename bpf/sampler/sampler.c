@@ -221,11 +221,14 @@ static int open_maps(struct sampler *s)
 	s->memory.map_entries =
 		map_memory(s, "map_lists", MAP_ENTRIES_MAX * sizeof(struct map_entry));
 	s->memory.touched = map_memory(s, "touched", MAP_ENTRIES_MAX);
+	s->memory.bare_places =
+		map_memory(s, "bare_places", BARE_PLACES * sizeof(struct bare_place));
 	s->memory.checks = map_memory(s, "checks", MAP_ENTRIES_MAX * sizeof(struct entry_check));
 	s->memory.wide_rules =
 		map_memory(s, "wide_rules", WIDE_RULES_MAX * sizeof(struct wide_rule));
 	s->seen = map_memory(s, "seen_stacks", s->sizes.seen_sets * sizeof(struct seen_set));
-	if (!s->memory.map_entries || !s->memory.touched || !s->memory.checks ||
+	if (!s->memory.map_entries || !s->memory.touched || !s->memory.bare_places ||
+	    !s->memory.checks ||
 	    !s->memory.wide_rules || !s->seen)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
@@ -359,6 +362,7 @@ void sampler_free(struct sampler *s)
 	kmodules_free(s->modules);
 	unmap(s->memory.map_entries, MAP_ENTRIES_MAX * sizeof(struct map_entry));
 	unmap(s->memory.touched, MAP_ENTRIES_MAX);
+	unmap(s->memory.bare_places, BARE_PLACES * sizeof(struct bare_place));
 	unmap(s->memory.checks, MAP_ENTRIES_MAX * sizeof(struct entry_check));
 	unmap(s->memory.wide_rules, WIDE_RULES_MAX * sizeof(struct wide_rule));
 	unmap(s->seen, s->sizes.seen_sets * sizeof(struct seen_set));

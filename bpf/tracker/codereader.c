@@ -11,6 +11,7 @@
 
 #include "bpf/tracker/codedraft.h"
 #include "bpf/tracker/codefile.h"
+#include "bpf/tracker/codeleave.h"
 #include "bpf/tracker/gdbjit.h"
 #include "symbols/base/limits.h"
 #include "symbols/elf/elffile.h"
@@ -102,8 +103,8 @@ size_t codereader_string(struct code_memory *m, uint64_t addr, char *to, size_t 
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
-static int read_all(struct code_memory *m, const struct code_places *places, struct code_draft *d,
-		    uint64_t *mark)
+static int read_all(struct code_memory *m, const struct code_places *places, uint64_t *bare,
+		    struct code_draft *d, uint64_t *mark)
 {
 	int err = 0;
 
@@ -112,23 +113,26 @@ static int read_all(struct code_memory *m, const struct code_places *places, str
 		err = gdbjit_mark(m, places->descriptors[i], mark);
 	if (err)
 		return err;
-	if (!*mark)
+	if (!*mark && !places->nbare)
 		return -ENOENT;
-	if (*mark == places->mark)
+	if (*mark == places->mark && !places->nbare)
 		return -EALREADY;
+	/* First, so that a description counts where both say something. */
+	if (places->nbare)
+		err = codeleave_read(m, bare, places->nbare, d);
 	for (size_t i = 0; i < CODE_DESCRIPTORS_MAX && places->descriptors[i] && !err; i++)
 		err = gdbjit_read(m, places->descriptors[i], d);
 	return err == -E2BIG ? 0 : err; /* what was read until then counts */
 }
 
-int codereader_read(pid_t pid, const struct code_places *places, uint64_t *mark)
+int codereader_read(pid_t pid, const struct code_places *places, uint64_t *bare, uint64_t *mark)
 {
 	struct code_memory m = {.pid = pid, .left = READ_MAX};
 	struct code_draft d;
 	int err = codedraft_init(&d), fd = -1;
 
 	if (!err)
-		err = read_all(&m, places, &d, mark);
+		err = read_all(&m, places, bare, &d, mark);
 	if (!err) {
 		codedraft_sort(&d);
 		fd = memfd_create(CODEFILE_NAME, MFD_CLOEXEC);

@@ -30,7 +30,11 @@ struct code_places {
 	uint64_t descriptors[CODE_DESCRIPTORS_MAX]; /* 0: no more */
 	uint64_t vm_structs, vm_types;
 	uint64_t mark; /* of what was read last; 0: nothing yet */
+	uint32_t nbare; /* places without a description, see below */
+	uint32_t pad;
 };
+
+#define CODE_BARE_MAX 480u
 
 /* The memory of a process. */
 struct code_memory {
@@ -48,10 +52,11 @@ size_t codereader_string(struct code_memory *m, uint64_t addr, char *to, size_t 
 
 /*
  * Returns a file in memory (bpf/tracker/codefile.h), and *mark, which differs when the process has
- * changed its description. -EALREADY: the mark is the known one; -ENOENT: nothing is described yet;
- * or -errno.
+ * changed its description. bare: places->nbare places from which no walk leads on, as struct
+ * bare_place has them in pc; they are sorted. -EALREADY: the mark is the known one, and there are
+ * no such places; -ENOENT: nothing is known yet; or -errno.
  */
-int codereader_read(pid_t pid, const struct code_places *places, uint64_t *mark);
+int codereader_read(pid_t pid, const struct code_places *places, uint64_t *bare, uint64_t *mark);
 
 /* One word of a mark. */
 static inline uint64_t code_mark(uint64_t mark, uint64_t word)

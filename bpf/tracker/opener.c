@@ -84,7 +84,7 @@ static struct open_key key_of_request(const struct open_request *r)
 {
 	struct open_key key = {r->dev, r->inode, 0xcbf29ce484222325u};
 
-	for (const char *c = r->name; *c; c++)
+	for (const char *c = r->kind == OPEN_CODE ? "" : r->name; *c; c++)
 		key.name = (key.name ^ (unsigned char)*c) * 0x100000001b3u;
 	if (r->kind != OPEN_MAPPED) {
 		key.dev = UINT64_MAX - r->kind;
@@ -115,12 +115,6 @@ int opener_new(opener_on_answer *on_answer, void *arg, struct opener **out)
 	return 0;
 }
 
-/* As far as it is sent and kept. */
-static size_t request_bytes(const struct open_request *r)
-{
-	return offsetof(struct open_request, name) + strlen(r->name) + 1;
-}
-
 static void question_free(struct opener *o, struct open_question *q)
 {
 	if (q->hashed) {
@@ -128,7 +122,7 @@ static void question_free(struct opener *o, struct open_question *q)
 		HASH_DEL(o->joinable, q);
 	}
 	quota_give(&o->bytes, q->opening.uid,
-		   offsetof(struct open_question, request) + request_bytes(&q->request));
+		   offsetof(struct open_question, request) + open_request_bytes(&q->request));
 	free(q);
 }
 
@@ -186,7 +180,7 @@ static bool is_silent(const struct opener *o, const struct open_key *key, uint64
 uint64_t opener_ask(struct opener *o, const struct open_request *request, pid_t tgid, uid_t uid,
 		    bool alone)
 {
-	const size_t size = request_bytes(request);
+	const size_t size = open_request_bytes(request);
 	const size_t bytes = offsetof(struct open_question, request) + size;
 	const uint64_t now = clock_now();
 	struct open_key key = key_of_request(request);
@@ -338,7 +332,7 @@ static struct open_helper *helper_for(struct opener *o, uid_t uid, uint64_t now)
 
 static bool helper_send(struct open_helper *h, struct open_question *q, uint64_t now)
 {
-	if (send(h->socket, &q->request, request_bytes(&q->request), MSG_NOSIGNAL) < 0)
+	if (send(h->socket, &q->request, open_request_bytes(&q->request), MSG_NOSIGNAL) < 0)
 		return false;
 	if (!h->depth++)
 		h->since = now;

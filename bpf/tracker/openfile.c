@@ -161,12 +161,12 @@ static int replace_by_copy(const struct open_request *r, int opened, const struc
 	return copy;
 }
 
-static void read_code(const struct open_request *r, struct open_answer *a, int *fd)
+static void read_code(struct open_request *r, struct open_answer *a, int *fd)
 {
 	const uint64_t began = clock_cpu_time();
 	struct stat st;
 
-	*fd = codereader_read(r->pid, &r->code, &a->mark);
+	*fd = codereader_read(r->pid, &r->code, r->bare, &a->mark);
 	a->err = *fd < 0 ? *fd : 0;
 	if (*fd >= 0 && !fstat(*fd, &st))
 		file_facts_of(&a->file, &st);
@@ -175,7 +175,7 @@ static void read_code(const struct open_request *r, struct open_answer *a, int *
 	a->spent = clock_cpu_time() - began;
 }
 
-void openfile_do(const struct open_request *request, uint64_t root_dev, struct open_answer *a,
+void openfile_do(struct open_request *request, uint64_t root_dev, struct open_answer *a,
 		 int *fd)
 {
 	struct stat st;

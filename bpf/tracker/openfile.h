@@ -9,7 +9,9 @@
  */
 
 #include <limits.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "bpf/tracker/codereader.h"
 #include "symbols/elf/elffile.h"
@@ -36,8 +38,19 @@ struct open_request { /* sent only up to the end of the name */
 	struct procfile_owner owner; /* OPEN_OWN */
 	struct code_places code;     /* OPEN_CODE */
 	struct file_facts known;     /* if copied and still the same: -EALREADY, no new copy */
-	char name[PATH_MAX];
+	union {
+		char name[PATH_MAX];
+		uint64_t bare[CODE_BARE_MAX]; /* OPEN_CODE: code.nbare places */
+	};
 };
+
+/* What is sent of a request. */
+static inline size_t open_request_bytes(const struct open_request *r)
+{
+	return offsetof(struct open_request, name) +
+	       (r->kind == OPEN_CODE ? 1 + r->code.nbare * sizeof(r->bare[0])
+				     : strlen(r->name) + 1);
+}
 
 struct open_answer { /* sent only up to the last segment */
 	uint64_t id;
@@ -65,7 +78,7 @@ struct open_answer { /* sent only up to the last segment */
  * reading the descriptor never blocks. root_dev: of our own root folder, whose file system is not
  * treated as one of these.
  */
-void openfile_do(const struct open_request *request, uint64_t root_dev, struct open_answer *answer,
+void openfile_do(struct open_request *request, uint64_t root_dev, struct open_answer *answer,
 		 int *fd);
 
 #endif

@@ -7,8 +7,9 @@
 #include "bpf/tracker/runcode.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,15 +23,20 @@
 #include "bpf/tracker/proctable.h"
 #include "bpf/tracker/targets.h"
 
-#define TURN_NS	    (250ull * 1000000)
-#define WAIT_MIN_NS (1000ull * 1000000)
-#define WAIT_MAX_NS (8000ull * 1000000)
-#define FAILED_NS   (30000ull * 1000000)
-#define SHARE	    50u /* 1/n of the time at most goes into readings of one process */
+#define TURN_NS	     (250ull * 1000000)
+#define BARE_NS	     (20ull * 1000000)	  /* a turn while walks come by bare code */
+#define BARE_LAST_NS (10000ull * 1000000) /* as long as that was at most so long ago */
+#define BARE_WAIT_NS (20ull * 1000000)	  /* the pause between the first readings of such code */
+#define BARE_FIRST   16u /* as many of them: each shows one more frame of a stack */
+#define WAIT_MIN_NS  (1000ull * 1000000)
+#define WAIT_MAX_NS  (8000ull * 1000000)
+#define FAILED_NS    (30000ull * 1000000)
+#define SHARE	     50u /* 1/n of the time at most goes into readings of one process */
 
 int runcode_wait(const struct runcode *rc)
 {
-	return rc->objects->ndescribing ? (int)(TURN_NS / 1000000) : 1000;
+	return rc->bare && clock_now() - rc->bare < BARE_LAST_NS ? (int)(BARE_NS / 1000000)
+								 : (int)(TURN_NS / 1000000);
 }
 
 /* --- questions ------------------------------------------------------------------------------- */
@@ -48,10 +54,54 @@ static bool was_sampled(const struct runcode *rc, const struct process *p)
 	return false;
 }
 
+/* --- bare code ------------------------------------------------------------------------------- */
+
+static void keep_place(struct process *p, uint64_t place)
+{
+	const uint32_t n = p->code.nbare < CODE_BARE_MAX ? p->code.nbare : CODE_BARE_MAX;
+
+	if (!p->code.bare)
+		p->code.bare = calloc(CODE_BARE_MAX, sizeof(p->code.bare[0]));
+	if (!p->code.bare)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		if (p->code.bare[i] == place)
+			return; /* the code there says nothing, or is about to be read */
+	p->code.bare[p->code.nbare++ % CODE_BARE_MAX] = place;
+	if (p->code.nbare == 2 * CODE_BARE_MAX)
+		p->code.nbare = CODE_BARE_MAX;
+	p->code.bare_is_new = true;
+}
+
+/* Takes the places out of the list of the BPF program. */
+static void take_places(struct runcode *rc, uint64_t now)
+{
+	struct bare_place *list = sampler_memory(rc->sampler)->bare_places;
+
+	for (uint32_t i = 0; i < BARE_PLACES; i++) {
+		const struct bare_place place = list[i];
+		struct process *p;
+
+		if (!place.pc)
+			continue;
+		list[i].pc = 0;
+		rc->bare = now;
+		p = proctable_live(rc->procs, (pid_t)place.tgid);
+		if (p)
+			keep_place(p, place.pc);
+	}
+}
+
+/* --- questions, continued --------------------------------------------------------------------- */
+
 /* A chosen process is asked about before its first sample. */
 static bool is_due(const struct runcode *rc, const struct process *p, uint64_t now)
 {
-	if (!p->code.described || p->code.question || now < p->code.next || process_is_unread(p))
+	if (p->code.question || now < p->code.next || process_is_unread(p))
+		return false;
+	if (p->code.bare_is_new)
+		return true;
+	if (!p->code.described)
 		return false;
 	return (rc->targets->filtering && p->target && !p->code.next) || was_sampled(rc, p);
 }
@@ -85,21 +135,30 @@ static void ask(struct runcode *rc, struct process *p, uint64_t now)
 	memset(&request, 0, offsetof(struct open_request, name));
 	request.kind = OPEN_CODE;
 	request.pid = process_thread(p);
-	request.name[0] = '\0';
 	add_places(p, &request.code);
+	if (p->code.bare) {
+		request.code.nbare = p->code.nbare < CODE_BARE_MAX ? p->code.nbare : CODE_BARE_MAX;
+		memcpy(request.bare, p->code.bare, request.code.nbare * sizeof(request.bare[0]));
+	}
+	p->code.bare_is_new = false;
 	if (o && !object_is_closed(o))
 		request.code.mark = p->code.mark;
 	p->code.question = opener_ask(rc->opener, &request, p->pid, p->uid, false);
-	p->code.next = now + (p->code.question ? WAIT_MIN_NS : FAILED_NS);
+	p->code.next = now + (!p->code.question ? FAILED_NS
+			      : p->code.bare	? BARE_WAIT_NS
+						: WAIT_MIN_NS);
 }
 
 void runcode_turn(struct runcode *rc, uint64_t now)
 {
 	struct process *p, *next;
 
-	if (!rc->objects->ndescribing || !rc->opener || now - rc->looked < TURN_NS)
+	const bool bare = rc->bare && now - rc->bare < BARE_LAST_NS;
+
+	if (!rc->opener || now - rc->looked < (bare ? BARE_NS : TURN_NS))
 		return;
 	rc->looked = now;
+	take_places(rc, now);
 	HASH_ITER(hh, rc->procs->live, p, next)
 		if (is_due(rc, p, now))
 			ask(rc, p, now);
@@ -192,6 +251,11 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 	} else if (a->err) {
 		p->code.wait = FAILED_NS;
 	}
+	if (p->code.bare && p->code.nreadings < BARE_FIRST) {
+		p->code.nreadings++;
+		p->code.next = now + BARE_WAIT_NS;
+		return;
+	}
 	if (p->code.wait < WAIT_MIN_NS)
 		p->code.wait = WAIT_MIN_NS;
 	p->code.next = now + (least > p->code.wait ? least : p->code.wait);
@@ -203,6 +267,9 @@ void runcode_fork(struct runcode *rc, struct process *child, const struct proces
 {
 	child->code = parent->code;
 	child->code.question = child->code.next = 0;
+	child->code.bare = NULL;
+	child->code.nbare = 0;
+	child->code.bare_is_new = false;
 	if (child->code.table)
 		object_get(rc->objects, child->code.table);
 }
@@ -211,6 +278,7 @@ void runcode_drop(struct runcode *rc, struct process *p)
 {
 	if (p->code.table)
 		object_unref_code(rc->objects, p->code.table);
+	free(p->code.bare);
 	p->code = (struct process_code){
 		.described = p->code.described, .next = p->code.next, .wait = p->code.wait};
 }

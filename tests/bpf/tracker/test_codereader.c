@@ -99,7 +99,7 @@ static void test_own_functions(void **state)
 	jitimage_make(&images[1], TEXT + 0x10, 0x30, 16, "first");
 	jitimage_make(&images[2], TEXT + 0x900000, 0x123, 96, "far");
 	describe(entries, images, 3);
-	fd = codereader_read(getpid(), &places, &mark);
+	fd = codereader_read(getpid(), &places, NULL, &mark);
 	assert_true(fd >= 0);
 	assert_true(mark);
 	t = read_table(fd);
@@ -119,14 +119,14 @@ static void test_own_functions(void **state)
 	close(fd);
 	/* The same again is not read; a change is. */
 	places.mark = mark;
-	assert_int_equal(codereader_read(getpid(), &places, &again), -EALREADY);
+	assert_int_equal(codereader_read(getpid(), &places, NULL, &again), -EALREADY);
 	describe(entries, images, 2);
-	fd = codereader_read(getpid(), &places, &again);
+	fd = codereader_read(getpid(), &places, NULL, &again);
 	assert_true(fd >= 0);
 	assert_int_not_equal(again, mark);
 	close(fd);
 	describe(entries, images, 0);
-	assert_int_equal(codereader_read(getpid(), &places, &again), -ENOENT);
+	assert_int_equal(codereader_read(getpid(), &places, NULL, &again), -ENOENT);
 }
 
 static void test_loaded_frames(void **state)
@@ -145,7 +145,7 @@ static void test_loaded_frames(void **state)
 	memset(images[0].frame, 0, sizeof(images[0].frame));
 	images[0].sections[2].sh_addr = (uint64_t)(uintptr_t)images[1].frame;
 	describe(&entry, images, 1);
-	fd = codereader_read(getpid(), &places, &mark);
+	fd = codereader_read(getpid(), &places, NULL, &mark);
 	assert_true(fd >= 0);
 	t = read_table(fd);
 	assert_int_equal(rule_at(t, TEXT + 3), RULE_FRAME(ROW_SP, 24, 0));
@@ -180,7 +180,7 @@ static void test_broken(void **state)
 			entries[0].symfile = (const char *)16;
 		if (turn % 3 == 1 && turn > 3)
 			continue; /* 65,536 images each time */
-		fd = codereader_read(getpid(), &places, &mark);
+		fd = codereader_read(getpid(), &places, NULL, &mark);
 		assert_true(fd >= 0);
 		t = read_table(fd);
 		unwind_table_free(t);
@@ -188,7 +188,7 @@ static void test_broken(void **state)
 	}
 	describe(entries, images, 0);
 	places.descriptors[0] = 8;
-	assert_int_equal(codereader_read(getpid(), &places, &mark), -EFAULT);
+	assert_int_equal(codereader_read(getpid(), &places, NULL, &mark), -EFAULT);
 }
 
 static int write_draft(struct code_draft *d)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "symbols/insn/disasm.h"
+#include "unwind/arch.h"
 
 #define INSN_MAX 15u
 #define SP	 4u
@@ -40,7 +41,8 @@ struct insn {
 	int64_t imm;
 };
 
-#define NO_REG 0xffu
+#define NO_REG	0xffu
+#define GAP_MIN 9u /* more than the zeros of a number in an instruction */
 
 static enum form one_byte(unsigned int op)
 {
@@ -393,6 +395,8 @@ static enum effect_kind lea(const struct insn *i, struct effect *out)
 		       : base == SP ? EFFECT_ADD_SP
 		       : base == FP ? EFFECT_SP_FROM_FP
 				    : EFFECT_SP_LOST;
+	if (i->reg == FP && i->wide && base == FP && !i->disp)
+		return EFFECT_ADD_SP; /* of nothing: a long nop */
 	if (i->reg == FP)
 		return i->wide && base == SP ? EFFECT_FP_FROM_SP : EFFECT_FP_LOST;
 	return i->base == NO_REG && i->index == NO_REG && (i->rm & 7) == 5 ? EFFECT_ADDRESS
@@ -528,6 +532,11 @@ void arch_effect(struct disasm *disasm, const uint8_t *code, size_t size, struct
 		out->kind = EFFECT_BAD;
 		return;
 	}
+	if (i.size >= 3 && code[0] == 0xc2) { /* ret, and what was pushed for the callee goes */
+		out->size = 3;
+		out->kind = EFFECT_RETURN;
+		return;
+	}
 	if (!parse(&i)) {
 		ask(disasm, &i, out);
 		return;
@@ -540,7 +549,7 @@ void arch_effect(struct disasm *disasm, const uint8_t *code, size_t size, struct
 	}
 	kind = with_modrm(&i, out);
 	out->uses_fp = i.mod != 3 && (i.base == FP || i.index == FP) && kind != EFFECT_PAD &&
-		       kind != EFFECT_SP_FROM_FP;
+		       kind != EFFECT_SP_FROM_FP && kind != EFFECT_ADD_SP;
 	if (kind >= 0) {
 		out->kind = (uint8_t)kind;
 		return;
@@ -558,4 +567,22 @@ void arch_effect(struct disasm *disasm, const uint8_t *code, size_t size, struct
 		return;
 	}
 	out->kind = (uint8_t)lost(does);
+}
+
+bool arch_may_begin(struct disasm *disasm, const uint8_t *code, size_t at, size_t size)
+{
+	static const uint8_t gaps[] = {0xc3, 0xcc, 0x90, 0x00};
+	struct effect e;
+	size_t gap = 0;
+
+	if (!memchr(gaps, code[at - 1], sizeof(gaps)))
+		return false;
+	/* A gap, and no byte of an instruction that happens to look like one. */
+	while (gap < GAP_MIN && gap < at && code[at - 1 - gap] == code[at - 1])
+		gap++;
+	if (gap == GAP_MIN)
+		return true;
+	arch_effect(disasm, code + at, size - at, &e);
+	return e.kind == EFFECT_PUSH || e.kind == EFFECT_PUSH_FP ||
+	       (e.kind == EFFECT_ADD_SP && e.value < 0);
 }

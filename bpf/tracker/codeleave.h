@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_TRACKER_CODELEAVE_H
+#define STACKTOP_BPF_TRACKER_CODELEAVE_H
+
+/*
+ * Rows for code made at run time that nothing describes, from the code itself: what it does from
+ * the places on that walks came by (unwind/leave.h). Runs in a process of bpf/tracker/openhelper.c.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct code_draft;
+struct code_memory;
+
+/*
+ * Adds rows found from the places, as struct bare_place has them in pc; sorts them. What is not
+ * mapped, or says nothing, adds none. -ENOMEM.
+ */
+int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct code_draft *d);
+
+#endif
