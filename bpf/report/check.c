@@ -32,6 +32,7 @@
 #include "bpf/sampler/sampler.h"
 #include "bpf/sampler/vma.h"
 #include "symbols/base/memory.h"
+#include "unwind/derive.h"
 
 /* PROC_USER_INIT_INO of include/linux/proc_ns.h: the user namespace the machine started with. */
 #define INITIAL_USER_NS 0xeffffffdU
@@ -491,6 +492,15 @@ static enum verdict ask_hang(struct facts *f)
 
 /* --- all of them ----------------------------------------------------------------------------- */
 
+static enum verdict ask_derived(struct facts *f)
+{
+	if (derive_missing())
+		return answer(f, VERDICT_INFO,
+			      "code without CFI is walked by frame pointers only: %s",
+			      derive_missing());
+	return answer(f, VERDICT_OK, "code without CFI has rows from its instructions");
+}
+
 static const struct requirement requirements[] = {
 	{"machine", ask_machine, true},
 	{"kernel", ask_kernel, true},
@@ -519,6 +529,7 @@ static const struct requirement requirements[] = {
 	{"kernel.unprivileged_bpf_disabled", ask_unprivileged_bpf, false},
 	{"kernel.perf_event_max_sample_rate", ask_sample_rate, false},
 	{"kernel.perf_cpu_time_max_percent", ask_cpu_time, false},
+	{"derived_rows", ask_derived, false},
 	{"hang", ask_hang, false},
 };
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "symbols/elf/elffile.h"
+#include "unwind/derive.h"
 #include "unwind/table.h"
 #include "unwind/wide.h"
 
@@ -17,6 +18,8 @@ int dump_unwind(const char *path, FILE *to, FILE *notes)
 
 	if (!err)
 		err = unwind_table_build(file, wide, &table);
+	if (!err && derive_missing())
+		fprintf(notes, "stacktop: code without CFI has no rows: %s\n", derive_missing());
 	if (!err && !table->nspans)
 		err = -ENODATA;
 	if (!err)

@@ -239,6 +239,7 @@ bool builder_run(struct table_builder *b)
 	if (!err) {
 		o->need = table->nwords;
 		o->nrows = table->nrows;
+		o->nderived = table->nderived;
 		o->cfi_bytes = table->cfi_bytes;
 		note_symbols(bs->objects, o, &symbols);
 		err = place_table(bs, o, table);

@@ -140,6 +140,7 @@ static void copy_object(const struct object *o, struct inventory_object *to)
 	to->words = o->nwords;
 	to->cfi_bytes = o->cfi_bytes;
 	to->rows = o->nrows;
+	to->derived = o->nderived;
 	to->sampled = o->sampled;
 	to->missed = o->missed;
 	memcpy(to->build_id, o->build_id, o->build_id_size);

@@ -45,6 +45,7 @@ struct inventory_object {
 	uint64_t words;	    /* in all shards */
 	uint64_t cfi_bytes; /* of which the table was made; 0: not built yet */
 	uint32_t rows;
+	uint32_t derived;   /* rows that no CFI but the machine code has given */
 	uint32_t processes; /* that map it, live ones */
 	uint64_t sampled;   /* time of the last sample that was seen in it; 0: never */
 	uint64_t missed;    /* seconds in which it was sampled without a table */

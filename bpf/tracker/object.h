@@ -90,6 +90,7 @@ struct object {
 	uint64_t chosen;    /* evict.c: the last round that saw it mapped by a target */
 	bool pinned;	    /* never evicted; holds a reference */
 	uint32_t nrows;	    /* of the table that was built last */
+	uint32_t nderived;  /* of them: derived from machine code */
 	uint64_t cfi_bytes; /* from which it was built */
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size;

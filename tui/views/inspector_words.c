@@ -84,6 +84,8 @@ static void say_row(struct words *w)
 		snprintf(to, sizeof(to), "%" PRIx64, s->row_end);
 	say(w, "4 row     %u = 0x%08x, which holds", s->row, s->row_word);
 	say(w, "          %s to %s", from, to);
+	if (s->rule & RULE_DERIVED)
+		say(w, "          derived from the machine code: no CFI");
 }
 
 static void say_wide_register(struct words *w, const char *what, unsigned int kind,

@@ -29,6 +29,8 @@ const struct column objtable_columns[OBJTABLE_COLUMNS] = {
 			     ""},
 	[OBJTABLE_RATIO] = {"B/CFI", 6, 7, 0, true, false, SORTS_DOWN, "B/CFI: bytes per byte", ""},
 	[OBJTABLE_ROWS] = {"ROWS", 9, 11, 0, true, false, SORTS_DOWN, "ROWS of the table", ""},
+	[OBJTABLE_DERIVED] = {"DERIV%", 7, 8, 0, true, false, SORTS_DOWN, "DERIV%: rows from code",
+			      "%s"},
 	[OBJTABLE_BUILD_ID] = {.title = "BUILD ID",
 			       .min = 9,
 			       .max = BUILD_ID_CHARS + 1,
@@ -113,6 +115,12 @@ static double ratio(const struct inventory_object *o)
 	return o->cfi_bytes ? (double)o->words * sizeof(uint32_t) / (double)o->cfi_bytes : 0;
 }
 
+/* Percent of the rows that were derived from machine code. */
+static double derived(const struct inventory_object *o)
+{
+	return o->rows ? 100 * (double)o->derived / (double)o->rows : 0;
+}
+
 static int compare_by(enum objtable_column column, const struct objrow *a, const struct objrow *b)
 {
 	switch (column) {
@@ -131,6 +139,8 @@ static int compare_by(enum objtable_column column, const struct objrow *a, const
 		return most_first(ratio(a->object), ratio(b->object));
 	case OBJTABLE_ROWS:
 		return most_first(a->object->rows, b->object->rows);
+	case OBJTABLE_DERIVED:
+		return most_first(derived(a->object), derived(b->object));
 	case OBJTABLE_NAME:
 		return strcmp(a->object->name, b->object->name);
 	default:
@@ -267,6 +277,17 @@ static void cell_number(uint64_t n, struct column_cell *c)
 		cell_say(c, "%llu", (unsigned long long)n);
 }
 
+/* Nothing where all rows are those of CFI, as in most files. */
+static void cell_derived(const struct inventory_object *o, struct column_cell *c)
+{
+	if (o->derived)
+		cell_say(c, c->g ? "%.1f" : "%.1f%% of the rows derived from machine code",
+			 derived(o));
+	else if (c->g)
+		cell_say(c, "-");
+	c->role = ROLE_DIM;
+}
+
 static void cell_text(const void *table, const void *from, int column, struct column_cell *c)
 {
 	const struct objtable_painter *p = table;
@@ -309,6 +330,9 @@ static void cell_text(const void *table, const void *from, int column, struct co
 		break;
 	case OBJTABLE_ROWS:
 		cell_number(o->rows, c);
+		break;
+	case OBJTABLE_DERIVED:
+		cell_derived(o, c);
 		break;
 	case OBJTABLE_BUILD_ID:
 		c->role = ROLE_DIM;

@@ -347,6 +347,29 @@ static void a_clone_is_told(void **state)
 	inspection_put(i);
 }
 
+static void a_derived_row_is_told(void **state)
+{
+	struct inspection *i = feed_inspection(1);
+	char lines[INSPECTOR_LINES][INSPECTOR_WIDTH];
+	struct trace_step *s = &i->trace->steps[0];
+
+	(void)state;
+	for (int derived = 0; derived < 2; derived++) {
+		int n, told = 0, frame = 0;
+
+		s->has_row = true;
+		s->rule = RULE_FRAME(ROW_SP, 16, 0) | (derived ? RULE_DERIVED : 0);
+		n = inspector_words(i, 0, lines);
+		for (int line = 0; line < n; line++) {
+			told += strstr(lines[line], "derived from the machine code") != NULL;
+			frame += strstr(lines[line], "CFA = rsp + 16") != NULL;
+		}
+		assert_int_equal(told, derived);
+		assert_int_equal(frame, 1);
+	}
+	inspection_put(i);
+}
+
 #define INSPECTOR_TEST(name) cmocka_unit_test_setup_teardown(name, setup, typist_teardown)
 
 int main(void)
@@ -365,6 +388,7 @@ int main(void)
 		cmocka_unit_test(frame_pointers_are_compared),
 		cmocka_unit_test(a_system_call_is_told),
 		cmocka_unit_test(a_clone_is_told),
+		cmocka_unit_test(a_derived_row_is_told),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

@@ -213,11 +213,12 @@ static void search_goes_through_all_shards(void **state)
 
 static void columns_sort(void **state)
 {
-	static const char *const firsts[] = {"nginx",	"libc.so",  "nginx", "libc.so",
-					     "libc.so", "postgres", "nginx", "libc.so"};
+	static const char *const firsts[] = {"nginx",	"libc.so",   "nginx",
+					     "libc.so", "libc.so",   "postgres",
+					     "nginx",	"libcrypto", "libc.so"};
 	/* What was used last has the least age, and "l" comes before "p". */
-	static const char *const marks[] = {"WORDS▼",  "PROCS▼", "USED▲", "STATE▼",
-					    "MISS s▼", "B/CFI▼", "ROWS▼", "OBJECT▲"};
+	static const char *const marks[] = {"WORDS▼", "PROCS▼", "USED▲",   "STATE▼", "MISS s▼",
+					    "B/CFI▼", "ROWS▼",	"DERIV%▼", "OBJECT▲"};
 	struct typist *f = *state;
 
 	give(f, feed_inventory(MACHINE_NOW));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A coroutine of boost: jump_fcontext and make_fcontext have no CFI. The stack of the coroutine ends
- * in make_fcontext, whose code it would return to.
+ * A coroutine of boost: jump_fcontext and make_fcontext have no CFI. The stack of the coroutine
+ * ends in make_fcontext, whose code it would return to.
  */
 #include <boost/context/detail/fcontext.hpp>
 #include <cstdlib>
