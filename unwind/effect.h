@@ -44,6 +44,7 @@ struct effect {
 	uint8_t size; /* bytes, at least 1 */
 	uint8_t kind;
 	bool uses_fp; /* computes an address from FP */
+	bool uses_sp; /* EFFECT_NONE: it uses the memory at SP + value */
 	int32_t value;
 };
 

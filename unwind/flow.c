@@ -39,6 +39,7 @@ enum {
 	USES_FP = 2,  /* the instruction computes an address from FP */
 	NORETURN = 4, /* the call has been seen not to return */
 	TAKEN = 8,    /* its address is taken */
+	USES_SP = 16, /* it uses the memory at SP + value */
 };
 
 struct undo {
@@ -65,6 +66,7 @@ struct explore {
 	uint32_t turn; /* number of the exploration */
 	/* Of this exploration. */
 	uint32_t root;
+	bool guess; /* the state at the root is one */
 	bool violated, proved, called;
 	unsigned int njumps; /* different states at computed jumps */
 	struct flow_state jump;
@@ -107,6 +109,8 @@ static int flow_sweep(struct flow *f)
 					   .flags = starts ? START : 0};
 		if (effect.uses_fp)
 			insn->flags |= USES_FP;
+		if (effect.uses_sp && effect.kind == EFFECT_NONE)
+			insn->flags |= USES_SP;
 		err = work_add(f->work, 1);
 	}
 	return err;
@@ -375,6 +379,11 @@ static int explore_edge(struct explore *e, uint32_t to, const struct flow_state 
 	}
 	if (edge == EDGE_CALL)
 		return 0;
+	/* What was proved before is right, so the guess is wrong. */
+	if (e->guess && f->insns[to].turn != e->turn && old->sp != state->sp) {
+		e->violated = true;
+		return 0;
+	}
 	met = state_meet(old, state);
 	return state_equal(old, &met) ? 0 : explore_set(e, to, &met);
 }
@@ -473,6 +482,10 @@ static int explore_step(struct explore *e, uint32_t at)
 
 	if (insn->flags & USES_FP && before.fp == FLOW_FP_CALLER && !before.slot &&
 	    before.sp != FLOW_OUTERMOST)
+		e->violated = true;
+	/* The return address is no data, but for setjmp. */
+	if (e->guess && insn->flags & USES_SP && before.sp > 0 &&
+	    insn->value == before.sp - RA_ONLY)
 		e->violated = true;
 	if (state_equal(&before, &entry) && is_child(e->flow, at))
 		e->flow->insns[at].state = before = outermost;
@@ -605,6 +618,7 @@ static int explore_from(struct explore *e, uint32_t root, const struct flow_stat
 	unsigned int nblamed = 0;
 	int err;
 
+	e->guess = trust == GUESS;
 	for (;;) {
 		uint32_t blame;
 

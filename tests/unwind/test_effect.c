@@ -238,17 +238,19 @@ static void test_uses_fp(void **state)
 	static const struct {
 		const char *bytes;
 		unsigned int size;
-		bool uses;
+		bool uses, uses_sp;
 	} codes[] = {
-		{"\x48\x8b\x45\xf8", 4, true},	    /* mov -8(%rbp),%rax */
-		{"\xff\x65\0", 3, true},	    /* jmp *0(%rbp) */
-		{"\x48\x8d\x45\xe8", 4, true},	    /* lea -24(%rbp),%rax */
-		{"\x8b\x04\xa8", 3, true},	    /* mov (%rax,%rbp,4),%eax */
-		{"\x49\x8b\x45\xf8", 4, false},	    /* mov -8(%r13),%rax */
-		{"\x48\x8b\x05\0\0\0\0", 7, false}, /* mov 0(%rip),%rax */
-		{"\x0f\x1f\x45\0", 4, false},	    /* nopl 0(%rbp) */
-		{"\x48\x8d\x65\xe8", 4, false},	    /* lea -24(%rbp),%rsp */
-		{"\x8b\x04\x25\0\0\0\0", 7, false}, /* mov 0,%eax */
+		{"\x48\x8b\x45\xf8", 4, true, false},	   /* mov -8(%rbp),%rax */
+		{"\xff\x65\0", 3, true, false},		   /* jmp *0(%rbp) */
+		{"\x48\x8d\x45\xe8", 4, true, false},	   /* lea -24(%rbp),%rax */
+		{"\x8b\x04\xa8", 3, true, false},	   /* mov (%rax,%rbp,4),%eax */
+		{"\x49\x8b\x45\xf8", 4, false, false},	   /* mov -8(%r13),%rax */
+		{"\x48\x8b\x05\0\0\0\0", 7, false, false}, /* mov 0(%rip),%rax */
+		{"\x0f\x1f\x45\0", 4, false, false},	   /* nopl 0(%rbp) */
+		{"\x48\x8d\x65\xe8", 4, false, false},	   /* lea -24(%rbp),%rsp */
+		{"\x8b\x04\x25\0\0\0\0", 7, false, false}, /* mov 0,%eax */
+		{"\x8b\x44\x24\x08", 4, false, true},	   /* mov 8(%rsp),%eax */
+		{"\x8b\x44\x04\x08", 4, false, false},	   /* mov 8(%rsp,%rax),%eax */
 	};
 
 	(void)state;
@@ -257,7 +259,7 @@ static void test_uses_fp(void **state)
 
 		arch_effect(disasm, (const uint8_t *)codes[i].bytes, codes[i].size, &effect);
 		assert_int_equal(effect.size, codes[i].size);
-		if (effect.uses_fp != codes[i].uses)
+		if (effect.uses_fp != codes[i].uses || effect.uses_sp != codes[i].uses_sp)
 			fail_msg("code %zu", i);
 	}
 }

@@ -548,6 +548,9 @@ void arch_effect(struct disasm *disasm, const uint8_t *code, size_t size, struct
 		return;
 	}
 	kind = with_modrm(&i, out);
+	out->uses_sp = kind < 0 && plain_base(&i) == SP;
+	if (out->uses_sp)
+		out->value = i.disp;
 	out->uses_fp = i.mod != 3 && (i.base == FP || i.index == FP) && kind != EFFECT_PAD &&
 		       kind != EFFECT_SP_FROM_FP && kind != EFFECT_ADD_SP;
 	if (kind >= 0) {
@@ -560,10 +563,10 @@ void arch_effect(struct disasm *disasm, const uint8_t *code, size_t size, struct
 	if (writes & W_RM && i.mod == 3)
 		does |= named(&i, i.rm, writes_byte(i.op));
 	if (writes & W_ASK && (named(&i, i.reg, false) || (i.mod == 3 && named(&i, i.rm, false)))) {
-		bool uses_fp = out->uses_fp;
+		const struct effect before = *out;
 
 		ask(disasm, &i, out);
-		out->uses_fp = uses_fp;
+		out->uses_fp = before.uses_fp;
 		return;
 	}
 	out->kind = (uint8_t)lost(does);
