@@ -232,19 +232,37 @@ static int add_row(struct derived *out, uint64_t pc, uint32_t rule)
 	return 0;
 }
 
+/*
+ * True for the `test` and the jump between the system call of a clone and the child, where both
+ * return: the parent's frame, of which the child has the registers but not the stack.
+ */
+static bool is_cloned(const struct flow *flow, uint32_t i)
+{
+	for (uint32_t child = i + 1; child <= i + 2 && child < flow->ninsns; child++)
+		if (flow_is_child(flow, child) && flow->insns[child].state.sp == FLOW_OUTERMOST)
+			return flow->insns[i].state.sp > 0;
+	return false;
+}
+
 static int add_rows(struct deriver *d, const struct flow *flow)
 {
-	const struct flow_state none = {0}, *last = &none;
+	const struct flow_state *last = NULL;
 	uint32_t rule = RULE(ROW_END, 0);
 	int err = 0;
 
 	for (uint32_t i = 0; i < flow->ninsns && !err; i++) {
 		const struct flow_insn *insn = &flow->insns[i];
 
-		if (!memcmp(&insn->state, last, sizeof(*last)))
+		if (is_cloned(flow, i)) {
+			last = NULL;
+			err = rule_cloned(0, d->wide, &rule);
+			rule = RULE_KIND(rule) == ROW_WIDE ? rule | RULE_DERIVED : RULE(ROW_END, 0);
+		} else if (last && !memcmp(&insn->state, last, sizeof(*last))) {
 			continue;
-		last = &insn->state;
-		err = rule_of(d, last, &rule);
+		} else {
+			last = &insn->state;
+			err = rule_of(d, last, &rule);
+		}
 		if (!err)
 			err = add_row(d->out, flow->addr + insn->at, rule);
 	}

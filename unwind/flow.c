@@ -454,8 +454,7 @@ static bool is_deepest(const struct flow *f, uint32_t at)
 	return f->insns[at].kind == EFFECT_ZERO_FP;
 }
 
-/* True where the child of a clone does the same, behind `syscall; test; jnz`. */
-static bool is_child(const struct flow *f, uint32_t at)
+bool flow_is_child(const struct flow *f, uint32_t at)
 {
 	return f->insns[at].kind == EFFECT_ZERO_FP && at >= 3 &&
 	       f->insns[at - 1].kind == EFFECT_BRANCH && f->insns[at - 3].size == 2 &&
@@ -487,7 +486,7 @@ static int explore_step(struct explore *e, uint32_t at)
 	if (e->guess && insn->flags & USES_SP && before.sp > 0 &&
 	    insn->value == before.sp - RA_ONLY)
 		e->violated = true;
-	if (state_equal(&before, &entry) && is_child(e->flow, at))
+	if (state_equal(&before, &entry) && flow_is_child(e->flow, at))
 		e->flow->insns[at].state = before = outermost;
 	after = state_after(before, insn);
 	if (ends_frame(e->flow, at, &after)) {

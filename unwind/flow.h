@@ -58,6 +58,9 @@ struct flow {
  * it leads to. -ENOMEM, or as work_add. flow_free also after an error.
  */
 int flow_run(struct flow *flow);
+/* True for the first instruction of the child behind a clone: `syscall; test; jnz; xor %ebp,%ebp`.
+ */
+bool flow_is_child(const struct flow *flow, uint32_t insn);
 void flow_free(struct flow *flow);
 
 #endif

@@ -328,6 +328,10 @@ def check_functions(tap, scratch):
     tap.ok(rows and not err, "rows without any CFI", err)
     tap.ok(not any(derived for _, _, derived in true if rule(true, 0)[1]), "nothing is derived first")
     code = instructions(path)
+    start, end = functions(path)["clone_like"]
+    both = [pc for pc in code if start <= pc < end and rule(rows, pc)[0][2] == "c-8|u"]
+    tap.ok(both == [pc for pc in code if start <= pc < end][3:5],
+           "parent and child are told apart between the system call and the child", str(both))
     for name, (start, end) in sorted(functions(path).items()):
         places = [pc for pc in code if start <= pc < end]
         if name.startswith("silent_"):
