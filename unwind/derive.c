@@ -29,6 +29,8 @@
 #define PIECE	     (2u << 20) /* bytes of text that are read at once */
 #define SECTIONS_MAX 4096u
 #define ENTRY_CODE   64u /* bytes of the program's first instructions */
+/* Start files of a C library have less than that; they need no symbols, which may be many. */
+#define SYMBOLS_FROM 256u
 #define WORK_BYTE    64u /* units of work that a byte may cost */
 
 struct code_section {
@@ -46,6 +48,8 @@ struct deriver {
 	uint64_t *starts; /* of functions, ascending */
 	size_t nstarts, starts_room;
 	uint64_t entry; /* of the program; 0: none */
+	bool measuring; /* only the gaps */
+	uint64_t gaps;	/* bytes of them */
 	bool starts_read;
 	bool go;
 };
@@ -165,13 +169,14 @@ static int read_starts(struct deriver *d)
 {
 	uint64_t left = LIMIT_SECTION;
 	size_t kept = 0;
-	int err;
+	int err = 0;
 
 	if (d->starts_read)
 		return 0;
 	d->starts_read = true;
-	err = read_symbols(d, ".symtab", &left);
-	if (!err)
+	if (d->gaps >= SYMBOLS_FROM)
+		err = read_symbols(d, ".symtab", &left);
+	if (!err && d->gaps >= SYMBOLS_FROM)
 		err = read_symbols(d, ".dynsym", &left);
 	if (!err)
 		err = read_entry(d);
@@ -314,6 +319,10 @@ static int derive_gap(struct deriver *d, const struct code_section *s, uint64_t 
 	if ((end - start < ARCH_FUNCTION_ALIGN && start != s->start) ||
 	    clone_gap(d->file, start, end))
 		return 0;
+	if (d->measuring) {
+		d->gaps += end - start;
+		return 0;
+	}
 	err = read_starts(d);
 	if (end - start > LIMIT_DERIVED - d->out->text)
 		end = start + (LIMIT_DERIVED - d->out->text);
@@ -330,6 +339,19 @@ static int derive_gap(struct deriver *d, const struct code_section *s, uint64_t 
 		start = to;
 	}
 	return err;
+}
+
+/*
+ * Go keeps frame pointers, by which its programs are walked when they have no CFI; rows would hide
+ * the bottoms of its stacks. Beside Go's CFI only code of C and assemblers is left.
+ */
+static bool is_bare_go(const struct deriver *d)
+{
+	uint64_t text = 0;
+
+	for (size_t i = 0; i < d->nsections; i++)
+		text += d->sections[i].end - d->sections[i].start;
+	return d->go && d->gaps > text / 2;
 }
 
 /* The gaps of a section; *fde: the first that may reach into it. */
@@ -357,12 +379,21 @@ static int derive_section(struct deriver *d, const struct cfi *cfi, uint32_t *fd
 	return err;
 }
 
+static int derive_sections(struct deriver *d, const struct cfi *cfi)
+{
+	uint64_t covered = 0;
+	uint32_t fde = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < d->nsections && !err; i++)
+		err = derive_section(d, cfi, &fde, &d->sections[i], &covered);
+	return err;
+}
+
 int derive_rows(const struct elf_file *file, const struct cfi *cfi, struct wide_rules *wide,
 		struct derived *out)
 {
-	struct deriver d = {.file = file, .wide = wide, .out = out};
-	uint64_t covered = 0;
-	uint32_t fde = 0;
+	struct deriver d = {.file = file, .wide = wide, .out = out, .measuring = true};
 	int err;
 
 	*out = (struct derived){0};
@@ -373,8 +404,11 @@ int derive_rows(const struct elf_file *file, const struct cfi *cfi, struct wide_
 	       elf_file_section_index(file, ".go.buildinfo");
 	work_allow(elf_file_work(file), LIMIT_WORK(WORK_BYTE / 8 * LIMIT_DERIVED));
 	err = read_sections(&d);
-	for (size_t i = 0; i < d.nsections && !err; i++)
-		err = derive_section(&d, cfi, &fde, &d.sections[i], &covered);
+	if (!err)
+		err = derive_sections(&d, cfi);
+	d.measuring = false;
+	if (!err && !is_bare_go(&d))
+		err = derive_sections(&d, cfi);
 	disasm_free(d.disasm);
 	free(d.sections);
 	free(d.starts);

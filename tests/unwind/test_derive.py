@@ -183,6 +183,14 @@ case_1:	.cfi_restore_state
 1:	jmp *-16(%r13)
 	ends silent_haskell
 
+	function silent_foreign		# the same, calling a function of C
+	mov (%rbp), %rdi
+	sub $8, %rsp
+	call leaf
+	add $8, %rsp
+	jmp *(%rbx)
+	ends silent_foreign
+
 	function silent_jump		# never returns, and calls nothing
 	mov (%rdi), %rax
 	jmp *(%rax)
