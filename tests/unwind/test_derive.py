@@ -191,6 +191,14 @@ case_1:	.cfi_restore_state
 	jmp *(%rbx)
 	ends silent_foreign
 
+	function silent_slot		# FP comes from another place
+	push %rbp
+	push %rdi
+	pop %rbp
+	pop %rcx
+	ret
+	ends silent_slot
+
 	function silent_jump		# never returns, and calls nothing
 	mov (%rdi), %rax
 	jmp *(%rax)
