@@ -56,7 +56,7 @@ static const struct expected cases[] = {
 	 "fcall",
 	 {"spin", "blind_framed_call", "framed_call", "main"},
 	 false,
-	 TRACE_FRAME_POINTER,
+	 TRACE_NONE,
 	 false},
 };
 
