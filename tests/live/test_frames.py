@@ -265,11 +265,11 @@ CASES = [
     # rbp is the caller's: following it would skip the caller.
     Case("blind-still", "blind", "still", main_chain("still;blind_still"),
          f"{ENDS};blind_still"),
-    Case("blind-below", "blind", "below", f"{ENDS};blind_call;spin"),
-    Case("blind-below0", "blind", "belowzero", f"{ENDS};blind_call;spin"),
+    # Their rows are derived.
+    Case("blind-below", "blind", "below", main_chain("below_number;blind_call;spin")),
+    Case("blind-below0", "blind", "belowzero", main_chain(r"below_\w+;blind_call;spin")),
     Case("blind-sweep", "blind", "sweep", f"{ENDS};blind_sweep"),
-    Case("blind-cc", "blind", "compiled", f"{ENDS};mix", f"{ENDS};blind_compiled",
-         f"{ENDS};blind_compiled;mix"),  # at its first instruction
+    Case("blind-cc", "blind", "compiled", main_chain("compiled;blind_compiled(?:;mix)?")),
 ]
 
 
