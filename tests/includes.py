@@ -32,8 +32,8 @@ ROOMS = {
     "bpf/prog": "bpf/prog/arch unwind",
     "bpf/prog/arch": "unwind",
     "bpf/sampler": "bpf/prog unwind symbols/base symbols/files symbols/names",
-    "bpf/tracker": "bpf/sampler bpf/prog unwind symbols/base symbols/files symbols/elf "
-                   "symbols/insn",
+    "bpf/tracker": "bpf/sampler bpf/prog unwind unwind/arch/x86_64 symbols/base symbols/files "
+                   "symbols/elf symbols/insn",
     "bpf/report": "bpf/tracker bpf/sampler bpf/prog unwind symbols/base symbols/elf",
     # the model, without a screen
     "tui/util": "symbols/base symbols/files",
@@ -64,7 +64,7 @@ FRONTS = {
     "bpf/report": "trace check dump",
 }
 # A top folder that may use all files of a room.
-INSIDE = {"unwind": "bpf"}
+INSIDE = {"unwind": "bpf", "unwind/arch/x86_64": "bpf"}
 # A header of a library, and the rooms that may include it.
 LIBRARY_OWNER = (
     (re.compile(r"^(ncursesw?/)?(ncurses|curses|term|panel|menu|form)\.h$"), "tui/screen"),

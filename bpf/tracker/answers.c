@@ -305,7 +305,13 @@ static bool is_waited_for(const struct tracker *t)
 		for (i = 0; p->target && i < p->nmappings; i++)
 			if (p->mappings[i].object && p->mappings[i].object->state == OBJECT_QUEUED)
 				return true;
-		if (p->target && p->asks && opener_is_busy(t->opener, clock_now()))
+		if (p->target && (p->asks || p->code.question) &&
+		    opener_is_busy(t->opener, clock_now()))
+			return true;
+		if (p->target && p->code.table && p->code.table->state == OBJECT_QUEUED)
+			return true;
+		if (p->target && p->code.described &&
+		    !p->code.next) /* is asked with the next turn */
 			return true;
 	}
 	return false;

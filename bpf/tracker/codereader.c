@@ -13,6 +13,7 @@
 #include "bpf/tracker/codefile.h"
 #include "bpf/tracker/codeleave.h"
 #include "bpf/tracker/gdbjit.h"
+#include "bpf/tracker/hotspot.h"
 #include "symbols/base/limits.h"
 #include "symbols/elf/elffile.h"
 
@@ -106,11 +107,16 @@ size_t codereader_string(struct code_memory *m, uint64_t addr, char *to, size_t 
 static int read_all(struct code_memory *m, const struct code_places *places, uint64_t *bare,
 		    struct code_draft *d, uint64_t *mark)
 {
+	struct hotspot vm;
 	int err = 0;
 
 	*mark = 0;
 	for (size_t i = 0; i < CODE_DESCRIPTORS_MAX && places->descriptors[i] && !err; i++)
 		err = gdbjit_mark(m, places->descriptors[i], mark);
+	if (!err && places->vm_structs)
+		err = hotspot_open(m, places->vm_structs, places->vm_types, &vm);
+	if (!err && places->vm_structs)
+		err = hotspot_mark(m, &vm, mark);
 	if (err)
 		return err;
 	if (!*mark && !places->nbare)
@@ -122,6 +128,8 @@ static int read_all(struct code_memory *m, const struct code_places *places, uin
 		err = codeleave_read(m, bare, places->nbare, d);
 	for (size_t i = 0; i < CODE_DESCRIPTORS_MAX && places->descriptors[i] && !err; i++)
 		err = gdbjit_read(m, places->descriptors[i], d);
+	if (!err && places->vm_structs)
+		err = hotspot_read(m, &vm, d);
 	return err == -E2BIG ? 0 : err; /* what was read until then counts */
 }
 

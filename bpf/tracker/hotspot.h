@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef STACKTOP_BPF_TRACKER_HOTSPOT_H
+#define STACKTOP_BPF_TRACKER_HOTSPOT_H
+
+/*
+ * The code cache of a Java virtual machine (HotSpot), which describes its own structures for the
+ * serviceability agent (src/hotspot/share/runtime/vmStructs.hpp in OpenJDK).
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct code_draft;
+struct code_memory;
+
+enum hotspot_field {
+	HOTSPOT_HEAPS, /* static: its address; all others are offsets */
+	HOTSPOT_ARRAY_LEN,
+	HOTSPOT_ARRAY_DATA,
+	HOTSPOT_HEAP_MEMORY,
+	HOTSPOT_HEAP_SEGMAP,
+	HOTSPOT_HEAP_LOG2,
+	HOTSPOT_SPACE_LOW,
+	HOTSPOT_SPACE_HIGH,
+	HOTSPOT_BLOCK_LENGTH,
+	HOTSPOT_BLOCK_USED,
+	HOTSPOT_BLOB_NAME,
+	HOTSPOT_BLOB_FRAME_SIZE,
+	HOTSPOT_BLOB_FRAME_COMPLETE,
+	HOTSPOT_BLOB_CODE_BEGIN,
+	HOTSPOT_BLOB_CODE_END,
+	HOTSPOT_FRAMES, /* those before are needed for frames, those from here on for names */
+	HOTSPOT_METHOD = HOTSPOT_FRAMES,
+	HOTSPOT_METHOD_CONST,
+	HOTSPOT_CONST_POOL,
+	HOTSPOT_CONST_NAME,
+	HOTSPOT_POOL_HOLDER,
+	HOTSPOT_KLASS_NAME,
+	HOTSPOT_SYMBOL_LENGTH,
+	HOTSPOT_SYMBOL_BODY,
+	HOTSPOT_FIELDS,
+};
+
+#define HOTSPOT_HEAPS_MAX 8u
+
+struct hotspot {
+	uint64_t fields[HOTSPOT_FIELDS];
+	bool known[HOTSPOT_FIELDS];
+	uint64_t block_size, pool_size; /* sizeof HeapBlock and ConstantPool; 0: not known */
+	struct hotspot_heap {
+		uint64_t low, high;
+		uint64_t segmap;
+		uint32_t log2; /* of the size of a segment */
+	} heaps[HOTSPOT_HEAPS_MAX];
+	unsigned int nheaps;
+};
+
+/*
+ * Finds the structures; vm_structs, vm_types: addresses of gHotSpotVMStructs and gHotSpotVMTypes. A
+ * machine whose structures are others has no heaps. -errno as codereader_memory.
+ */
+int hotspot_open(struct code_memory *m, uint64_t vm_structs, uint64_t vm_types,
+		 struct hotspot *out);
+/* Adds the state of the code cache to *mark. -ENOMEM. */
+int hotspot_mark(struct code_memory *m, const struct hotspot *h, uint64_t *mark);
+/* Adds frames and names of all code. -ENOMEM, -E2BIG; what cannot be read is left out. */
+int hotspot_read(struct code_memory *m, const struct hotspot *h, struct code_draft *d);
+
+/*
+ * Adds the rows of compiled code: of `size` bytes at the address, whose frame has `frame` bytes
+ * with the return address from the offset `complete` on. Errors of codedraft_row.
+ */
+int hotspot_frame(struct code_draft *d, uint64_t addr, const uint8_t *code, uint32_t size,
+		  uint32_t complete, uint32_t frame);
+
+#endif

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A code cache that this process lays out in its own memory as HotSpot does, with the tables that
+ * say where everything is, and machine code of JDK 17 as gdb disassembles it. Expected rows are
+ * what the instructions do to the stack pointer.
+ * Covers: bpf/tracker/hotspot.c unwind/arch/x86_64/framecode.c
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/tracker/codedraft.h"
+#include "bpf/tracker/codereader.h"
+#include "bpf/tracker/hotspot.h"
+#include "unwind/row.h"
+
+#define AT 0x7f0000001000ull
+
+static const uint8_t compiled[] = {
+	0x44, 0x8b, 0x56, 0x08,			  /* 0: mov 0x8(%rsi), %r10d */
+	0x90, 0x90, 0x90, 0x90,			  /* 4 */
+	0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, /* 8: mov %eax, -0x14000(%rsp) */
+	0x55,					  /* 15: push %rbp */
+	0x48, 0x83, 0xec, 0x20,			  /* 16: sub $32, %rsp */
+	0x8b, 0xc2,				  /* 20: mov %edx, %eax */
+	0x48, 0x83, 0xc4, 0x20,			  /* 22: add $32, %rsp */
+	0x5d,					  /* 26: pop %rbp */
+	0x49, 0x3b, 0xa7, 0x48, 0x03, 0,    0,	  /* 27: cmp 0x348(%r15), %rsp */
+	0x0f, 0x87, 1,	  0,	0,    0,	  /* 34: ja */
+	0xc3,					  /* 40: ret */
+	0x48, 0x83, 0xc4, 0x28,			  /* 41: add $40, %rsp, which is no epilogue */
+	0x5d,					  /* 45 */
+	0xc3,					  /* 46 */
+};
+static const uint8_t without_bang[] = {
+	0x48, 0x81, 0xec, 0x98, 0,    0, 0,    /* 0: sub $152, %rsp */
+	0x48, 0x89, 0xac, 0x24, 0x90, 0, 0, 0, /* 7: mov %rbp, 144(%rsp) */
+	0x90,				       /* 15 */
+	0x48, 0x81, 0xc4, 0x90, 0,    0, 0,    /* 16: add $144, %rsp */
+	0x5d,				       /* 23: pop %rbp */
+	0xc3,				       /* 24: ret */
+};
+static const uint8_t native[] = {
+	0x55,			/* 0: push %rbp */
+	0x48, 0x8b, 0xec,	/* 1: mov %rsp, %rbp */
+	0x48, 0x83, 0xec, 0x50, /* 4: sub $80, %rsp */
+	0x90,			/* 8 */
+	0xc9,			/* 9: leave */
+	0xc3,			/* 10: ret */
+	0x90,			/* 11 */
+};
+
+struct want {
+	uint32_t at, cfa, depth;
+};
+
+static void check_rows(const struct code_draft *d, const struct want *want, uint32_t n)
+{
+	assert_int_equal(d->nrows, n);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_equal(d->rows[i].pc - AT, want[i].at);
+		assert_int_equal(d->rows[i].rule, RULE_FRAME(ROW_SP, want[i].cfa, want[i].depth));
+	}
+}
+
+static void check_frame(const uint8_t *code, uint32_t size, uint32_t complete, uint32_t frame,
+			const struct want *want, uint32_t n)
+{
+	struct code_draft d;
+
+	assert_int_equal(codedraft_init(&d), 0);
+	assert_int_equal(hotspot_frame(&d, AT, code, size, complete, frame), 0);
+	check_rows(&d, want, n);
+	assert_int_equal(d.nruns, n != 0);
+	codedraft_free(&d);
+}
+
+static void test_frames(void **state)
+{
+	const struct want first[] = {{0, 8, 0},	   {16, 16, 16}, {20, 48, 16},
+				     {26, 16, 16}, {27, 8, 0},	 {41, 48, 16}};
+	const struct want second[] = {
+		{0, 8, 0}, {7, 160, 0}, {15, 160, 16}, {23, 16, 16}, {24, 8, 0}};
+	const struct want third[] = {{0, 8, 0}, {1, 16, 16}, {8, 96, 16}, {10, 8, 0}, {11, 96, 16}};
+	const struct want silent[] = {{20, 64, 16}};
+
+	(void)state;
+	check_frame(compiled, sizeof(compiled), 20, 48, first, 6);
+	check_frame(without_bang, sizeof(without_bang), 15, 160, second, 5);
+	check_frame(native, sizeof(native), 8, 96, third, 5);
+	/* Code of another size of frame: only where the frame is complete. */
+	check_frame(compiled, 41, 20, 64, silent, 1);
+	check_frame(compiled, sizeof(compiled), sizeof(compiled), 48, NULL, 0);
+	check_frame(compiled, sizeof(compiled), 20, 1u << 20, NULL, 0);
+	for (uint32_t size = 1; size <= sizeof(compiled); size++) { /* cut anywhere */
+		struct code_draft d;
+		uint8_t *copy = malloc(size);
+
+		assert_non_null(copy);
+		memcpy(copy, compiled, size);
+		assert_int_equal(codedraft_init(&d), 0);
+		for (uint32_t complete = 0; complete < size; complete++)
+			assert_int_equal(hotspot_frame(&d, AT, copy, size, complete, 48), 0);
+		codedraft_free(&d);
+		free(copy);
+	}
+}
+
+/* --- a code cache ---------------------------------------------------------------------------- */
+
+#define SEGMENT	 128
+#define SEGMENTS 40
+
+struct space {
+	uint64_t low, high;
+};
+
+struct code_heap {
+	struct space memory, segmap;
+	int log2;
+};
+
+struct block {
+	uint64_t length;
+	uint64_t used;
+	struct blob {
+		const char *name;
+		int frame_size, frame_complete;
+		uint64_t code_begin, code_end, method;
+	} blob;
+};
+
+struct symbol {
+	uint16_t length;
+	char body[30];
+};
+
+struct pool {
+	struct klass {
+		const struct symbol *name;
+	} * holder;
+	const struct symbol *entries[3];
+};
+
+struct const_method {
+	const struct pool *pool;
+	uint16_t name_index;
+};
+
+static struct machine {
+	_Alignas(SEGMENT) uint8_t memory[SEGMENTS * SEGMENT];
+	uint8_t segmap[SEGMENTS];
+	struct code_heap heap;
+	struct {
+		int len;
+		struct code_heap **data;
+	} array;
+	struct code_heap *list[1];
+	void *heaps; /* CodeCache::_heaps */
+} vm;
+static const struct symbol class_name = {9, "a/b/Class"}, method_name = {6, "method"};
+static struct klass klass = {&class_name};
+static const struct pool pool = {&klass, {NULL, NULL, &method_name}};
+static const struct const_method constant = {&pool, 2};
+static const struct const_method *const method = &constant;
+
+struct vm_struct {
+	const char *type, *name, *text;
+	int32_t is_static;
+	uint64_t offset;
+	void *address;
+};
+struct vm_type {
+	const char *name, *super;
+	int32_t flags[3];
+	uint64_t size;
+};
+
+#define FIELD(type, name, of, member)                                                              \
+	{                                                                                          \
+		type, name, "", 0, offsetof(struct of, member), NULL                               \
+	}
+
+static const struct vm_struct vm_structs[] = {
+	{"CodeCache", "_heaps", "", 1, 0, &vm.heaps},
+	{"Other", "_low", "", 0, 4711, NULL},
+	{"GrowableArrayBase", "_len", "", 0, 0, NULL},
+	{"GrowableArray<int>", "_data", "", 0, 8, NULL},
+	FIELD("CodeHeap", "_memory", code_heap, memory),
+	FIELD("CodeHeap", "_segmap", code_heap, segmap),
+	FIELD("CodeHeap", "_log2_segment_size", code_heap, log2),
+	FIELD("VirtualSpace", "_low", space, low),
+	FIELD("VirtualSpace", "_high", space, high),
+	FIELD("HeapBlock::Header", "_length", block, length),
+	FIELD("HeapBlock::Header", "_used", block, used),
+	FIELD("CodeBlob", "_name", blob, name),
+	FIELD("CodeBlob", "_frame_size", blob, frame_size),
+	FIELD("CodeBlob", "_frame_complete_offset", blob, frame_complete),
+	FIELD("CodeBlob", "_code_begin", blob, code_begin),
+	FIELD("CodeBlob", "_code_end", blob, code_end),
+	FIELD("CompiledMethod", "_method", blob, method),
+	{"Method", "_constMethod", "", 0, 0, NULL},
+	FIELD("ConstMethod", "_constants", const_method, pool),
+	FIELD("ConstMethod", "_name_index", const_method, name_index),
+	FIELD("ConstantPool", "_pool_holder", pool, holder),
+	FIELD("Klass", "_name", klass, name),
+	FIELD("Symbol", "_length", symbol, length),
+	FIELD("Symbol", "_body", symbol, body),
+	{NULL, NULL, NULL, 0, 0, NULL},
+};
+static const struct vm_type vm_types[] = {
+	{"Other", NULL, {0}, 1},
+	{"HeapBlock", NULL, {0}, offsetof(struct block, blob)},
+	{"ConstantPool", NULL, {0}, offsetof(struct pool, entries)},
+	{NULL, NULL, {0}, 0}};
+static const struct vm_struct *gHotSpotVMStructs = vm_structs;
+static const struct vm_type *gHotSpotVMTypes = vm_types;
+
+/* A block of 8 segments whose code begins in its second one. */
+static struct block *put_block(unsigned int segment, const char *name, const uint8_t *code,
+			       size_t size, int words, int complete)
+{
+	uint8_t *at = vm.memory + (size_t)segment * SEGMENT;
+	struct block *b = (struct block *)at;
+
+	for (unsigned int i = 0; i < 8; i++)
+		vm.segmap[segment + i] = (uint8_t)i;
+	memcpy(at + SEGMENT, code, size);
+	*b = (struct block){8, 1, {name, words, complete, 0, 0, (uint64_t)(uintptr_t)&method}};
+	b->blob.code_begin = (uint64_t)(uintptr_t)at + SEGMENT;
+	b->blob.code_end = b->blob.code_begin + size;
+	return b;
+}
+
+static void make_machine(void)
+{
+	memset(&vm, 0, sizeof(vm));
+	memset(vm.segmap, 0xff, sizeof(vm.segmap));
+	vm.heap = (struct code_heap){
+		{(uint64_t)(uintptr_t)vm.memory,
+		 (uint64_t)(uintptr_t)(vm.memory + sizeof(vm.memory))},
+		{(uint64_t)(uintptr_t)vm.segmap, (uint64_t)(uintptr_t)(vm.segmap + SEGMENTS)},
+		7};
+	vm.list[0] = &vm.heap;
+	vm.array.len = 1;
+	vm.array.data = vm.list;
+	vm.heaps = &vm.array;
+}
+
+static struct code_places places(void)
+{
+	return (struct code_places){.vm_structs = (uint64_t)(uintptr_t)&gHotSpotVMStructs,
+				    .vm_types = (uint64_t)(uintptr_t)&gHotSpotVMTypes};
+}
+
+static void open_machine(struct code_memory *m, struct hotspot *h)
+{
+	const struct code_places p = places();
+
+	*m = (struct code_memory){.pid = getpid(), .left = 1 << 24};
+	assert_int_equal(hotspot_open(m, p.vm_structs, p.vm_types, h), 0);
+}
+
+static void test_code_cache(void **state)
+{
+	struct code_memory m;
+	struct code_draft d;
+	struct hotspot h;
+	struct block *nmethod, *interpreter;
+	uint64_t mark = 0, again = 0;
+
+	(void)state;
+	make_machine();
+	nmethod = put_block(0, "nmethod", compiled, sizeof(compiled), 6, 20);
+	interpreter = put_block(16, "Interpreter", native, sizeof(native), 0, -1);
+	put_block(24, "nmethod", native, sizeof(native), 12, 8)->used = 0;
+	open_machine(&m, &h);
+	assert_int_equal(h.nheaps, 1);
+	assert_int_equal(codedraft_init(&d), 0);
+	assert_int_equal(hotspot_read(&m, &h, &d), 0);
+	assert_int_equal(d.nruns, 2);
+	assert_int_equal(d.runs[0].start, nmethod->blob.code_begin);
+	assert_int_equal(d.runs[0].end, nmethod->blob.code_end);
+	assert_int_equal(d.runs[0].nrows, 6);
+	assert_int_equal(d.runs[1].start, interpreter->blob.code_begin);
+	assert_int_equal(RULE_KIND(d.rows[6].rule), ROW_WIDE);
+	assert_int_equal(d.nnames, 2);
+	assert_string_equal(d.text + d.names[0].text, "a.b.Class.method");
+	assert_string_equal(d.text + d.names[1].text, "Interpreter");
+	codedraft_free(&d);
+
+	assert_int_equal(hotspot_mark(&m, &h, &mark), 0);
+	assert_int_equal(hotspot_mark(&m, &h, &again), 0);
+	assert_int_equal(mark, again);
+	put_block(32, "vtable chunks", native, sizeof(native), 0, -1);
+	again = 0;
+	assert_int_equal(hotspot_mark(&m, &h, &again), 0);
+	assert_int_not_equal(mark, again);
+}
+
+/* Numbers anywhere in the machine that are not true. */
+static void test_broken(void **state)
+{
+	static const uint64_t values[] = {0, 1, 0xff, 0x7fffffff, 1ull << 47, UINT64_MAX};
+	uint64_t seed = 7;
+
+	(void)state;
+	for (int turn = 0; turn < 1000; turn++) {
+		struct code_memory m;
+		struct code_draft d;
+		struct hotspot h;
+		const struct code_places p = places();
+
+		make_machine();
+		put_block(0, "nmethod", compiled, sizeof(compiled), 6, 20);
+		put_block(8, "native nmethod", native, sizeof(native), 12, 8);
+		for (int i = 0; i < 6; i++) {
+			uint8_t *at;
+
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			at = seed >> 63 ? vm.memory + (seed >> 33) % 64 * 8
+					: vm.segmap + (seed >> 33) %
+							      (sizeof(vm) - sizeof(vm.memory) - 8);
+			memcpy(at, &values[(seed >> 20) % 6], 1 + (seed >> 24 & 7));
+		}
+		m = (struct code_memory){.pid = getpid(), .left = 1 << 24};
+		if (hotspot_open(&m, p.vm_structs, p.vm_types, &h))
+			continue;
+		assert_int_equal(codedraft_init(&d), 0);
+		hotspot_read(&m, &h, &d);
+		for (uint32_t i = 0; i < d.nruns; i++)
+			assert_true(d.runs[i].start < d.runs[i].end);
+		codedraft_free(&d);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_code_cache),
+		cmocka_unit_test(test_broken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
