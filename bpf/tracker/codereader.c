@@ -17,7 +17,7 @@
 #include "symbols/base/limits.h"
 #include "symbols/elf/elffile.h"
 
-#define READ_MAX LIMIT_MIB(96) /* bytes for one answer: the code cache of a large Java program */
+#define READ_MAX LIMIT_MIB(64) /* bytes for one answer: the code of a large Java program */
 
 /* --- symbols --------------------------------------------------------------------------------- */
 

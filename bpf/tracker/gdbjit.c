@@ -18,7 +18,7 @@
 
 #define ENTRIES_MAX 65536u
 #define IMAGE_MAX   LIMIT_MIB(16)
-#define HEAD_WORDS  128u /* with the sections of a small image */
+#define HEAD_WORDS  32u /* of a small image: with the place of its text */
 
 struct jit_descriptor {
 	uint32_t version;

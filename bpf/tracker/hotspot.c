@@ -442,6 +442,8 @@ static int add_heap(struct heap_reader *r)
 
 	for (used = map ? n : 0; used && map[used - 1] == 0xff;)
 		used--;
+	if (used > (r->m->left / 2) >> r->heap->log2) /* of a larger heap the first part counts */
+		used = (size_t)((r->m->left / 2) >> r->heap->log2);
 	r->size = (uint64_t)used << r->heap->log2;
 	r->bytes = malloc(r->size + 1);
 	if (!r->bytes)

@@ -246,7 +246,7 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 	if (!a->err && take_code(rc, p, a, fd)) {
 		p->code.mark = a->mark;
 		p->code.wait = WAIT_MIN_NS;
-	} else if (a->err == -EALREADY || a->err == -ENOENT) {
+	} else if (!a->err || a->err == -EALREADY || a->err == -ENOENT) {
 		p->code.wait = 2 * p->code.wait < WAIT_MAX_NS ? 2 * p->code.wait : WAIT_MAX_NS;
 	} else if (a->err) {
 		p->code.wait = FAILED_NS;
