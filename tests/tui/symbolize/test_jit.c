@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: -Wl,--wrap=tracker_proc,--wrap=tracker_open_mapped,--wrap=tracker_place */
+/* build: -Wl,--wrap=tracker_code_names */
 /*
  * Names of code made at run time, round by round, of perf maps of this process and of children of
  * other users. The tracker knows nothing of them.
@@ -60,6 +61,21 @@ void __wrap_tracker_place(struct tracker *t, const struct tracker_exec *of, uint
 	(void)of;
 	(void)frame;
 	*out = (struct code_place){.kind = PLACE_JIT};
+}
+
+static uint64_t described; /* version of the process's own description; 0: none */
+
+int __wrap_tracker_code_names(struct tracker *t, const struct tracker_exec *of, uint64_t *version,
+			      tracker_name_fn *fn, void *arg);
+int __wrap_tracker_code_names(struct tracker *t, const struct tracker_exec *of, uint64_t *version,
+			      tracker_name_fn *fn, void *arg)
+{
+	(void)t;
+	(void)of;
+	if (!described || *version == described)
+		return 0;
+	*version = described;
+	return fn(arg, described << 12, 16, described == 1 ? "one" : "two") ? -ENOMEM : 1;
 }
 
 static struct jit *jit;
@@ -336,13 +352,28 @@ static void test_the_unused_goes(void **state)
 	child_end(other);
 }
 
+/* Each description replaces the one before as a whole. */
+static void test_described(void **state)
+{
+	(void)state;
+	described = 1;
+	assert_string_equal(jit_find(jit, &self, 0x1008), "one");
+	described = 2;
+	assert_string_equal(jit_find(jit, &self, 0x1008), "one"); /* within the round */
+	jit_age(jit);
+	assert_null(jit_find(jit, &self, 0x1008));
+	assert_string_equal(jit_find(jit, &self, 0x2008), "two");
+	assert_null(jit_find(jit, &self, 0x2010));
+	described = 0;
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_rounds),   TEST(test_rounds_apart),	 TEST(test_early),
 		TEST(test_replaced), TEST(test_share_of_a_user), TEST(test_the_unused_goes),
-		TEST(test_ended),    TEST(test_ended_as_it_was),
+		TEST(test_ended),    TEST(test_ended_as_it_was), TEST(test_described),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
