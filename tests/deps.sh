@@ -57,6 +57,8 @@ test    ?nasm                              nasm                nasm             
 test    ?boost-context                     libboost-context-dev boost-devel            boost        libboost_context-devel boost-dev
 test    rustc                              rustc               rust                   rust         rust                  rust
 test    go                                 golang-go           golang                 go           go                    go
+test    ghc                                ghc                 ghc                    ghc          ghc                   ghc
+test    luajit                             luajit              luajit                 luajit       luajit                luajit
 test    ?valgrind                          valgrind            valgrind               valgrind     valgrind              valgrind
 kernels qemu-system-x86_64                 qemu-system-x86     qemu-system-x86-core   qemu-system-x86 qemu-x86           qemu-system-x86_64
 kernels static-busybox                     busybox-static      busybox                busybox      busybox-static        busybox-static

@@ -30,14 +30,14 @@
 #define USUAL_CFA 16440
 #define USUAL_FP  (-48)
 
-struct symbol {
+struct ghc_symbol {
 	uint64_t addr;
 	uint64_t end; /* addr: not known */
 	bool haskell;
 };
 
-struct symbols {
-	struct symbol *of;
+struct ghc_symbols {
+	struct ghc_symbol *of;
 	size_t count, room;
 	bool runtime; /* a symbol of GHC's runtime is among them, or is asked for */
 	uint64_t stg_return;
@@ -50,7 +50,7 @@ static bool ends_with(const char *name, size_t size, const char *end)
 	return size >= n && !memcmp(name + size - n, end, n);
 }
 
-static int symbol_add(struct symbols *s, const struct ghc *ghc, const char *name, size_t size,
+static int symbol_add(struct ghc_symbols *s, const struct ghc *ghc, const char *name, size_t size,
 		      const Elf64_Sym *sym)
 {
 	const unsigned int type = ELF64_ST_TYPE(sym->st_info);
@@ -71,7 +71,7 @@ static int symbol_add(struct symbols *s, const struct ghc *ghc, const char *name
 		return 0;
 	if (GROW(s->of, s->count, s->room, LIMIT_SYMBOLS))
 		return -ENOMEM;
-	s->of[s->count++] = (struct symbol){
+	s->of[s->count++] = (struct ghc_symbol){
 		.addr = sym->st_value,
 		.end = sym->st_value + (sym->st_size < ghc->size ? sym->st_size : 0),
 		.haskell = haskell,
@@ -79,7 +79,7 @@ static int symbol_add(struct symbols *s, const struct ghc *ghc, const char *name
 	return 0;
 }
 
-static int symbols_read(const struct elf_file *file, const struct ghc *ghc, struct symbols *s)
+static int symbols_read(const struct elf_file *file, const struct ghc *ghc, struct ghc_symbols *s)
 {
 	struct elf_section symtab, strtab;
 	uint64_t left = LIMIT_GO;
@@ -139,7 +139,7 @@ static int haskell_append(struct ghc *ghc, uint64_t start, uint64_t end, struct 
  * front of one unless another function is there. Functions of the start files have no size, and
  * little code.
  */
-static int gap_append(struct ghc *ghc, const struct symbols *s, uint64_t from, uint64_t end,
+static int gap_append(struct ghc *ghc, const struct ghc_symbols *s, uint64_t from, uint64_t end,
 		      struct cfi *cfi)
 {
 	size_t i = SEARCH(s->count, k, s->of[k].addr < from);
@@ -148,7 +148,7 @@ static int gap_append(struct ghc *ghc, const struct symbols *s, uint64_t from, u
 	int err = 0;
 
 	for (; !err && i < s->count && s->of[i].addr < end; i++) {
-		const struct symbol *at = &s->of[i];
+		const struct ghc_symbol *at = &s->of[i];
 
 		if (at->haskell) {
 			if (!haskell && start > at->addr)
@@ -165,7 +165,7 @@ static int gap_append(struct ghc *ghc, const struct symbols *s, uint64_t from, u
 	return !err && haskell ? haskell_append(ghc, start, end, cfi) : err;
 }
 
-static int gaps_append(struct ghc *ghc, const struct symbols *s, struct cfi *cfi)
+static int gaps_append(struct ghc *ghc, const struct ghc_symbols *s, struct cfi *cfi)
 {
 	struct cfi text = {0}, taken = {0}, parts = {0};
 	const struct cfi_fde all = {
@@ -189,7 +189,7 @@ static int gaps_append(struct ghc *ghc, const struct symbols *s, struct cfi *cfi
 int ghc_read(const struct elf_file *file, struct ghc *out, struct cfi *cfi)
 {
 	struct elf_section section;
-	struct symbols s = {0};
+	struct ghc_symbols s = {0};
 	int err;
 
 	memset(out, 0, sizeof(*out));

@@ -26,6 +26,7 @@
 #include "unwind/ehframe.h"
 #include "unwind/ghc.h"
 #include "unwind/go_cfi.h"
+#include "unwind/luajit.h"
 #include "unwind/rule.h"
 #include "unwind/sframe.h"
 #include "unwind/spans.h"
@@ -301,6 +302,7 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 {
 	size_t text = SEARCH(b->ntexts, i, b->texts[i].start <= cfi_from(fde));
 	uint64_t text_end = text ? b->texts[text - 1].end : 0, end;
+	struct luajit_rows luajit;
 	int err;
 
 	if (cfi_from(fde) >= text_end || (fde->cie < b->cfi.ncies && b->cfi.cies[fde->cie].bad)) {
@@ -342,6 +344,10 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 				      ghc_row, &b->haskell, &end);
 			if (!err)
 				err = ghc_rows_end(&b->haskell, end);
+		} else if (luajit_rows_begin(&luajit, b->file, fde, builder_row, b)) {
+			err = cfa_run(&b->sections[cie->section], cie, &b->initial[fde->cie], fde,
+				      luajit_row, &luajit, &end);
+			luajit_rows_free(&luajit);
 		} else {
 			err = cfa_run(&b->sections[cie->section], cie, &b->initial[fde->cie], fde,
 				      builder_row, b, &end);

@@ -201,6 +201,17 @@ def node_case():
                 others=rf"(clone3?|{LIBC});(start_thread|{LIBC})(;(?!\[)[^;]+)+", says=True)
 
 
+def luajit_case():
+    """The interpreter's functions are one in the symbol table; its CFI says where it begins."""
+    text = subprocess.run(["readelf", "--debug-dump=frames", os.path.realpath(shutil.which("luajit"))],
+                          capture_output=True, text=True, check=True).stdout
+    start = re.search(r"FDE cie=\w+ pc=0*(\w+)\.\.\w+\n  DW_CFA_def_cfa_offset: 80\n", text)
+    interpreter = rf"luajit[\w.-]*\+0x{start.group(1)}" if start else "(?!)"
+    return Case("luajit", rf"{GLIBC};main;lua_cpcall;{interpreter}(;luajit[\w.-]*\+0x[0-9a-f]+){{2}};lua_pcall"
+                rf"(;{interpreter}){{1,2}}",
+                command=["luajit", "-joff", os.path.join(SOURCES, "foreign.lua")])
+
+
 def cases():
     """The cases that can run here; programs that were not built are skipped."""
     def path(name):
@@ -394,6 +405,11 @@ def main():
             ready.append(node_case())
         else:
             tap.skip("node", "not installed")
+    if not words or "luajit" in words:
+        if shutil.which("luajit"):
+            ready.append(luajit_case())
+        else:
+            tap.skip("luajit", "not installed")
     trouble = run(ready + [liar])
     for case in ready:
         if trouble:
