@@ -86,11 +86,13 @@ static int symbols_read(const struct elf_file *file, const struct ghc *ghc, stru
 	Elf64_Sym sym;
 	int err = 0;
 
-	if (elf_file_section_within(file, ".symtab", &left, &symtab) < 0 &&
-	    elf_file_section_within(file, ".dynsym", &left, &symtab) < 0)
-		return 0;
-	if (elf_file_section_at_within(file, symtab.link, &left, &strtab) < 0)
-		return 0;
+	err = elf_file_section_within(file, ".symtab", &left, &symtab);
+	if (err && err != -ENOMEM)
+		err = elf_file_section_within(file, ".dynsym", &left, &symtab);
+	if (!err)
+		err = elf_file_section_at_within(file, symtab.link, &left, &strtab);
+	if (err)
+		return err == -ENOMEM || err == -ECANCELED ? err : 0;
 	for (size_t at = 0; !err && symtab.size - at >= sizeof(sym); at += sizeof(sym)) {
 		const char *name;
 		size_t room, size;

@@ -7,8 +7,6 @@
  * frame that they have while they run byte code.
  */
 
-#include <stdbool.h>
-
 #include "unwind/cfa.h"
 
 struct elf_file;
@@ -21,11 +19,12 @@ struct luajit_rows {
 };
 
 /*
- * True: the FDE is of such code. luajit_row is then to be given to cfa_run, with *rows as its
- * argument, and calls row where the code has another frame, too. The caller calls luajit_rows_free.
+ * 1: the FDE is of such code. luajit_row is then to be given to cfa_run, with *rows as its
+ * argument, and calls row where the code has another frame, too; the caller calls luajit_rows_free.
+ * 0: it is of other code. -ENOMEM.
  */
-bool luajit_rows_begin(struct luajit_rows *rows, const struct elf_file *file,
-		       const struct cfi_fde *fde, cfa_row_fn *row, void *arg);
+int luajit_rows_begin(struct luajit_rows *rows, const struct elf_file *file,
+		      const struct cfi_fde *fde, cfa_row_fn *row, void *arg);
 int luajit_row(void *rows, uint64_t pc, const struct cfa_state *state);
 void luajit_rows_free(struct luajit_rows *rows);
 

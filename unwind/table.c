@@ -297,12 +297,35 @@ static int builder_row(void *arg, uint64_t pc, const struct cfa_state *state)
 	return spans_add(&b->spans, pc, rule);
 }
 
+/* The rows of a FDE of CFI, or those that its code has instead. *end: as cfa_run's. */
+static int builder_cfi(struct builder *b, const struct cfi_fde *fde, uint64_t *end)
+{
+	const struct cfi_cie *cie = &b->cfi.cies[fde->cie];
+	const struct cfi_section *section = &b->sections[cie->section];
+	const struct cfa_state *initial = &b->initial[fde->cie];
+	struct luajit_rows luajit;
+	int err;
+
+	if (ghc_cie(&b->ghc, initial)) {
+		ghc_rows_begin(&b->haskell, &b->ghc, fde, builder_row, b);
+		err = cfa_run(section, cie, initial, fde, ghc_row, &b->haskell, end);
+		return err ? err : ghc_rows_end(&b->haskell, *end);
+	}
+	err = luajit_rows_begin(&luajit, b->file, fde, builder_row, b);
+	if (err < 0)
+		return err;
+	if (!err)
+		return cfa_run(section, cie, initial, fde, builder_row, b, end);
+	err = cfa_run(section, cie, initial, fde, luajit_row, &luajit, end);
+	luajit_rows_free(&luajit);
+	return err;
+}
+
 /* limit: where the next FDE begins. */
 static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t limit)
 {
 	size_t text = SEARCH(b->ntexts, i, b->texts[i].start <= cfi_from(fde));
 	uint64_t text_end = text ? b->texts[text - 1].end : 0, end;
-	struct luajit_rows luajit;
 	int err;
 
 	if (cfi_from(fde) >= text_end || (fde->cie < b->cfi.ncies && b->cfi.cies[fde->cie].bad)) {
@@ -338,20 +361,7 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 		b->signal = cie->signal;
 		if (go)
 			go_rows(b->file, &b->go, go, fde->end, &b->rows);
-		if (ghc_cie(&b->ghc, &b->initial[fde->cie])) {
-			ghc_rows_begin(&b->haskell, &b->ghc, fde, builder_row, b);
-			err = cfa_run(&b->sections[cie->section], cie, &b->initial[fde->cie], fde,
-				      ghc_row, &b->haskell, &end);
-			if (!err)
-				err = ghc_rows_end(&b->haskell, end);
-		} else if (luajit_rows_begin(&luajit, b->file, fde, builder_row, b)) {
-			err = cfa_run(&b->sections[cie->section], cie, &b->initial[fde->cie], fde,
-				      luajit_row, &luajit, &end);
-			luajit_rows_free(&luajit);
-		} else {
-			err = cfa_run(&b->sections[cie->section], cie, &b->initial[fde->cie], fde,
-				      builder_row, b, &end);
-		}
+		err = builder_cfi(b, fde, &end);
 		if (err == -EINVAL) {
 			b->table->bad_fdes++;
 			err = 0;

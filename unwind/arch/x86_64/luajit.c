@@ -7,6 +7,8 @@
  */
 #include "unwind/luajit.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,8 +49,8 @@ static bool is_interpreter(const uint8_t *code, size_t size)
 	return entries >= ENTRIES && exits;
 }
 
-bool luajit_rows_begin(struct luajit_rows *rows, const struct elf_file *file,
-		       const struct cfi_fde *fde, cfa_row_fn *row, void *arg)
+int luajit_rows_begin(struct luajit_rows *rows, const struct elf_file *file,
+		      const struct cfi_fde *fde, cfa_row_fn *row, void *arg)
 {
 	const struct elf_load *loads;
 	const size_t size = fde_size(fde);
@@ -56,20 +58,22 @@ bool luajit_rows_begin(struct luajit_rows *rows, const struct elf_file *file,
 
 	if (fde->end - fde->start < CODE_MIN || fde->end - fde->start > CODE_MAX || fde->skip ||
 	    fde->ninsns > INSNS_MAX)
-		return false;
+		return 0;
 	*rows = (struct luajit_rows){.fde = fde, .code = malloc(size), .row = row, .arg = arg};
+	if (!rows->code)
+		return -ENOMEM;
 	loads = elf_file_loads(file, &count);
-	for (size_t i = 0; rows->code && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		uint64_t at = fde->start - loads[i].vaddr;
 
 		if (loads[i].exec && fde->start >= loads[i].vaddr && at < loads[i].filesz &&
 		    size <= loads[i].filesz - at &&
 		    !elf_file_read(file, loads[i].offset + at, rows->code, size) &&
 		    is_interpreter(rows->code, size))
-			return true;
+			return 1;
 	}
 	luajit_rows_free(rows);
-	return false;
+	return 0;
 }
 
 void luajit_rows_free(struct luajit_rows *rows)
