@@ -123,6 +123,18 @@ SYMBOLS = [
 ]
 
 UNWIND = [
+    # What mcall and morestack call has no caller.
+    Fault("go-leave", "unwind/arch/x86_64/gocode.c",
+          "add(c, there, GO_OUTERMOST, 0, 0);", "add(c, there, GO_WRONG, 0, 0);"),
+    Fault("go-saved", "unwind/arch/x86_64/gocode.c",
+          "if (cfa == 16 && code[0] == 0x55)", "if (cfa == 24 && code[0] == 0x55)"),
+    # A call of C has lowered Haskell's stack pointer.
+    Fault("ghc-call", "unwind/ghc.c",
+          "state.cfa.add = ghc->cfa + call.moved;", "state.cfa.add = ghc->cfa;"),
+    Fault("ghc-haskell-sp", "unwind/step.h",
+          "w->sp = r->fp_kind == WIDE_IS_CFA ? w->sp + (__s64)r->cfa_add : cfa;", "w->sp = cfa;"),
+    Fault("luajit-leaf", "unwind/arch/x86_64/luajit.c",
+          "err = row_at(r, at, 8);", "err = row_at(r, at, 16);"),
     Fault("cfa-loc2", "unwind/cfa.c",
           "return advance(m, cursor_fixed(c, 2));", "return advance(m, cursor_fixed(c, 1));"),
     Fault("cfa-align", "unwind/cfa.c",
