@@ -305,8 +305,9 @@ void go_code_rows(const struct elf_file *file, const struct go_function *functio
 
 	out->count = 0;
 	if (read_text(file, function->start, end, &c)) {
-		/* The wrapper of another calling convention has the name, too. */
-		if (function->kind != GO_RESUME && !behind_switch(&c, 0))
+		/* A wrapper for another calling convention, or C code, may have the name, too. */
+		if (!(function->kind == GO_RESUME ? behind(&c, 0, c.size, switch_gobuf)
+						  : behind_switch(&c, 0)))
 			return;
 		if (changes(&c, file, function->kind, cgocall) && out->count)
 			return;
