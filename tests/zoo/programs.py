@@ -197,6 +197,8 @@ add("ruby", "interpreter", "ruby", "exec ruby $SRC/work.rb", main=RUBY_MAIN, roo
     own=RUBY_OWN)
 add("ruby-mjit", "jit", "ruby gcc", "exec ruby --mjit $SRC/work.rb",
     main=RUBY_MAIN, roots=RUBY_ROOTS, own=RUBY_OWN, warm=2)
+add("ruby-yjit", "jit", "ruby", "exec ruby --yjit $SRC/work.rb", main=RUBY_MAIN, roots=RUBY_ROOTS,
+    own=RUBY_OWN, warm=2)
 LUA_OWN = (r"\barea\b", r"\bwords\b", r"\bwork\b")
 add("lua5.4", "interpreter", "lua5.4", "exec lua5.4 $SRC/work.lua", own=LUA_OWN)
 add("luajit", "jit", "luajit", "exec luajit $SRC/work.lua", own=LUA_OWN)
@@ -229,6 +231,7 @@ add("erlang-perf", "own stack", "erlang-base", "exec erl +JPperf true -noinput -
     prepare="cp $SRC/work.erl . && erlc work.erl", own=(r"work:area/2", r"work:words/0"), warm=1.5)
 add("elixir", "own stack", "elixir", "exec elixir $SRC/work.exs", own=("area", "words"), warm=2)
 add("R", "interpreter", "r-base-core", "exec R --vanilla --slave -f $SRC/work.R", own=("area", "words"))
+add("julia", "jit", "julia", "exec julia $SRC/work.jl", own=("area", "words"), warm=3)
 add("octave", "interpreter", "octave", "exec octave-cli --norc $SRC/work.m", own=("area", "words"),
     warm=2)
 add("swi-prolog", "interpreter", "swi-prolog-nox",

@@ -3,6 +3,7 @@
 
 import os
 import re
+import textwrap
 
 GOAL = 99.0
 BEGIN, END = "<!-- zoo: written by make zoo -->", "<!-- zoo: end -->"
@@ -112,12 +113,8 @@ def wrap(row):
     """Prose has 100 columns; tables may be wider."""
     if row.startswith("|"):
         return row
-    out = [""]
-    for word in row.split(" "):
-        if len(out[-1]) + len(word) >= 98:
-            out.append(" ")
-        out[-1] += (" " if out[-1].strip() else "") + word
-    return "\n".join(out)
+    return textwrap.fill(row, 99, subsequent_indent="  " if row.startswith("- ") else "",
+                         break_long_words=False, break_on_hyphens=False)
 
 
 def write_markdown(path, results, seconds, frequency, date):
