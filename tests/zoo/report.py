@@ -85,7 +85,7 @@ def escape(words):
 
 def markdown(results, seconds, frequency, date):
     kernel = os.uname().release.split("-")[0]
-    rows = [f"Measured on {date}, Linux {kernel}, {os.cpu_count()} CPUs, {seconds} s a program at "
+    rows = [f"The last run of each program, until {date}, Linux {kernel}, {os.cpu_count()} CPUs, {seconds} s a program at "
             f"{frequency} Hz.", "",
             "| program | class | samples | complete % | guessed % | false % | perf complete % | named % | "
             "perf named % | own functions | perf | depth | perf depth | own CPU % | most frequent end |",

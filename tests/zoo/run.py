@@ -82,12 +82,12 @@ def install(chosen):
                       set(programs.PACKAGES))
     wanted = [name for package in packages for name in package.split("|")]
     missing = lacking(packages, installed(wanted))
-    if missing and not os.environ.get("NO_INSTALL"):
-        print("zoo: installing with apt: " + " ".join(missing), flush=True)
+    known = [package for package in missing if available(package)]
+    if known and not os.environ.get("NO_INSTALL"):
+        print("zoo: installing with apt: " + " ".join(known), flush=True)
         env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         command = ["apt-get", "-y", "-o", "DPkg::Lock::Timeout=900", "install",
                    "--no-install-recommends", "--no-upgrade", "--no-remove"]
-        known = [package for package in missing if available(package)]
         if subprocess.run([*command, *known], env=env, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, check=False).returncode:
             for package in known:   # one that fails must not keep out the others
@@ -197,11 +197,15 @@ def starts_of(pids):
 
 
 def cpu_ticks(pid):
+    """Of the process and its children, those that have ended included."""
+    process = pathlib.Path(f"/proc/{pid}")
     try:
-        fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+        fields = (process / "stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+        children = [child for task in (process / "task").iterdir()
+                    for child in (task / "children").read_text(encoding="ascii").split()]
     except OSError:
         return 0
-    return int(fields[11]) + int(fields[12])
+    return sum(map(int, fields[11:15])) + sum(map(cpu_ticks, children))
 
 
 class Perf:
