@@ -305,14 +305,22 @@ add("qemu-x86_64", "emulator", "qemu-user", "exec qemu-x86_64 ./work",
 add("qemu-aarch64", "emulator", "qemu-user clang lld", "exec qemu-aarch64 ./bare",
     prepare="clang --target=aarch64-linux-gnu -O2 -ffreestanding -nostdlib -static -fuse-ld=lld "
             "$SRC/bare.c -o bare", own=("hanoi", "sort_numbers"))
-add("git-log", "tool", "git", loop("git -C repo log -p --stat >/dev/null"), comm="git",
-    prepare="rm -rf repo && git init -q repo && cd repo && git config user.email z@z && git config "
-            "user.name z && for i in $(seq 120); do sed \"s/word/word$i/;s/seed/s$i/\" $SRC/work.cc "
-            ">a.cc; head -n $((i * 30)) $DATA/text >b; git add .; git commit -qm $i; done")
-add("git-gc", "tool", "git", loop("rm -rf copy; cp -r ../git-log/repo copy; git -C copy repack -adfq --depth=250 "
-    "--window=250"), comm="git", prepare="test -d ../git-log/repo")
-add("git-grep", "tool", "git", loop("git -C ../git-log/repo grep -cE '([a-z])x[a-z]*4[0-9]+$' $(git -C "
-    "../git-log/repo rev-list -n 20 HEAD)"), comm="git", prepare="test -d ../git-log/repo")
+GIT_REPO = """
+test -e $ZOO/repo/.git/done && exit
+rm -rf $ZOO/repo && git init -q $ZOO/repo && cd $ZOO/repo
+git config user.email zoo@example.org && git config user.name zoo
+for i in $(seq 120); do
+    sed "s/word/word$i/; s/seed/s$i/" $SRC/work.cc >a.cc
+    head -n $((i * 30)) $DATA/text >b
+    git add . && git commit -qm $i
+done
+touch .git/done
+"""
+add("git-log", "tool", "git", loop("git -C $ZOO/repo log -p --stat"), comm="git", prepare=GIT_REPO)
+add("git-gc", "tool", "git", loop("rm -rf copy; cp -r $ZOO/repo copy; git -C copy repack -adfq "
+    "--depth=250 --window=250"), comm="git", prepare=GIT_REPO)
+add("git-grep", "tool", "git", loop(r"git -C $ZOO/repo grep -cE '([a-z])x[a-z]*4[0-9]+$' "
+    "$(git -C $ZOO/repo rev-list -n 20 HEAD)"), comm="git", prepare=GIT_REPO)
 add("emacs", "interpreter", "emacs-gtk|emacs-nox", "exec emacs -Q --batch -l $SRC/work.el", own=("area", "words"),
     warm=1.5)
 add("vim", "interpreter", "vim", "exec vim -u NONE -N -es -S $SRC/work.vim", own=("Area", "Words"))

@@ -20,7 +20,8 @@ def line(name, result):
     return (f"{name:<24} {result['class']:<12} {ours['samples']:>7} {ours['complete']:>8.1f} "
             f"{ours['guessed']:>7.1f} {ours['false']:>6.1f} {perf['complete']:>6.1f} {ours['named']:>6.1f} "
             f"{perf['named']:>6.1f} {ours['own']:>4} {perf['own']:>4} {ours['depth']:>6.1f} "
-            f"{perf['depth']:>6.1f} {result['cpu']:>5.1f}  {cause(ours)}")
+            f"{perf['depth']:>6.1f} {result['cpu']:>5.1f}  {cause(ours)}"
+            + (" (perf script took too long and was cut off)" if result.get("cut") else ""))
 
 
 def cause(ours):

@@ -129,6 +129,11 @@ class Group:
         except OSError:
             return []
 
+    def cpu_seconds(self):
+        """Of all processes that are or were in the group."""
+        text = (self.path / "cpu.stat").read_text(encoding="ascii")
+        return int(re.search(r"usage_usec (\d+)", text).group(1)) / 1e6
+
     def __exit__(self, *_):
         for _ in range(200):
             with contextlib.suppress(OSError):
@@ -196,18 +201,6 @@ def starts_of(pids):
     return starts
 
 
-def cpu_ticks(pid):
-    """Of the process and its children, those that have ended included."""
-    process = pathlib.Path(f"/proc/{pid}")
-    try:
-        fields = (process / "stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
-        children = [child for task in (process / "task").iterdir()
-                    for child in (task / "children").read_text(encoding="ascii").split()]
-    except OSError:
-        return 0
-    return sum(map(int, fields[11:15])) + sum(map(cpu_ticks, children))
-
-
 class Perf:
     """perf record, which begins disabled, so that it samples the same time as stacktop."""
 
@@ -251,8 +244,9 @@ class Perf:
         return done.stdout.decode("utf-8", "replace"), False
 
 
-def sample(group, folder):
-    """(lines of stacktop, text of perf, whether perf was cut off, stacktop's CPU in per cent, starts).
+def sample(group, own_group, folder):
+    """Both tools on a group; stacktop runs in own_group, which counts its CPU time. The result is
+    (lines of stacktop, text of perf, whether perf was cut off, stacktop's CPU in per cent, starts).
     stacktop's first refresh builds its tables; the others count."""
     file = folder / "perf.data"
     perf = Perf(group, file)
@@ -260,19 +254,18 @@ def sample(group, folder):
         [STACKTOP, "-b", "-F", str(FREQUENCY), "-d", "1", "-n", str(SECONDS + 1),
          "--cgroup", "/" + group.name, "--format", "json"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "HOME": str(ROOM / "home")})
+        env={**os.environ, "HOME": str(ROOM / "home")}, preexec_fn=own_group.enter)
     lines = []
-    ticks = began = 0
+    used = began = 0
     try:
         for line in stacktop.stdout:
             lines.append(line)
             if len(lines) == 1:
                 perf.tell("enable")
-                began, ticks = time.monotonic(), cpu_ticks(stacktop.pid)
+                began, used = time.monotonic(), own_group.cpu_seconds()
                 starts = starts_of(group.pids())
             elif len(lines) == SECONDS + 1:
-                own = 100 * (cpu_ticks(stacktop.pid) - ticks) / os.sysconf("SC_CLK_TCK") / \
-                    (time.monotonic() - began)
+                own = 100 * (own_group.cpu_seconds() - used) / (time.monotonic() - began)
                 perf.tell("disable")
         words = stacktop.stderr.read()
         stacktop.wait()
@@ -315,7 +308,8 @@ def run(program):
             driver = shell(command, folder, stdout=subprocess.DEVNULL, stderr=log)
             others.callback(end_session, driver)
         time.sleep(program.warm)
-        lines, text, cut, own, starts = sample(group, folder)
+        with Group("stacktop-zoo-tool") as own_group:
+            lines, text, cut, own, starts = sample(group, own_group, folder)
     ours = stacks.from_stacktop(lines)
     theirs = stacks.from_perf(text)
     if program.comm:
