@@ -24,7 +24,7 @@
 #define BEFORE	    (2 * PAGE) /* of a place: loops lead back */
 #define BEHIND	    (4 * PAGE)
 #define WINDOW_MAX  (64 * PAGE)
-#define WORK_MAX    (1u << 21) /* instructions of one reading */
+#define WORK_MAX    (1u << 20) /* instructions of one reading */
 #define ADDRESS_MAX (1ull << 47)
 
 struct piece { /* of one rule */
@@ -63,11 +63,26 @@ static int take_rows(struct pieces *p, const struct derived *d, uint64_t place)
 	return err;
 }
 
+/* True if a place that was followed before has led by here; most are in the same functions. */
+static bool is_known(const struct pieces *p, uint64_t place)
+{
+	const uint64_t at = (place & ~BARE_EXACT) - (place & BARE_EXACT ? 0 : 1);
+
+	for (size_t i = 0; i < p->n; i++)
+		if (at >= p->all[i].start && at < p->all[i].end)
+			return true;
+	return false;
+}
+
 static int follow_place(struct pieces *p, const struct leave_code *code, uint64_t place,
 			struct disasm *disasm, struct work *work)
 {
 	struct derived d = {0};
-	int err = leave_rows(code, place & ~BARE_EXACT, !(place & BARE_EXACT), disasm, work, &d);
+	int err;
+
+	if (is_known(p, place))
+		return 0;
+	err = leave_rows(code, place & ~BARE_EXACT, !(place & BARE_EXACT), disasm, work, &d);
 
 	if (!err)
 		err = take_rows(p, &d, place);

@@ -24,10 +24,11 @@
 #include "bpf/tracker/targets.h"
 
 #define TURN_NS	     (250ull * 1000000)
-#define BARE_NS	     (20ull * 1000000)	  /* a turn while walks come by bare code */
-#define BARE_LAST_NS (10000ull * 1000000) /* as long as that was at most so long ago */
-#define BARE_WAIT_NS (20ull * 1000000)	  /* the pause between the first readings of such code */
-#define BARE_FIRST   16u /* as many of them: each shows one more frame of a stack */
+#define BARE_NS	     (20ull * 1000000)	 /* a turn while walks come by bare code */
+#define BARE_LAST_NS (1000ull * 1000000) /* as long as that was at most so long ago */
+#define BARE_WAIT_NS (20ull * 1000000)	 /* the pause between the first readings of such code */
+#define BARE_SHARE   8u			 /* as SHARE, for these */
+#define BARE_FIRST   12u		 /* as many of them: each shows one more frame of a stack */
 #define WAIT_MIN_NS  (1000ull * 1000000)
 #define WAIT_MAX_NS  (8000ull * 1000000)
 #define FAILED_NS    (30000ull * 1000000)
@@ -85,10 +86,12 @@ static void take_places(struct runcode *rc, uint64_t now)
 		if (!place.pc)
 			continue;
 		list[i].pc = 0;
-		rc->bare = now;
 		p = proctable_live(rc->procs, (pid_t)place.tgid);
-		if (p)
-			keep_place(p, place.pc);
+		if (!p)
+			continue;
+		keep_place(p, place.pc);
+		if (p->code.bare_is_new && p->code.nreadings < BARE_FIRST)
+			rc->bare = now;
 	}
 }
 
@@ -234,7 +237,8 @@ static bool take_code(struct runcode *rc, struct process *p, const struct open_a
 void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct open_answer *a,
 		       int fd)
 {
-	const uint64_t now = clock_now(), least = a->spent * SHARE;
+	uint64_t least = a->spent * SHARE;
+	const uint64_t now = clock_now();
 	struct process *p = proctable_live(rc->procs, o->tgid);
 
 	if (!p || p->code.question != o->id) { /* it has called exec meanwhile */
@@ -253,7 +257,8 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 	}
 	if (p->code.bare && p->code.nreadings < BARE_FIRST) {
 		p->code.nreadings++;
-		p->code.next = now + BARE_WAIT_NS;
+		least = a->spent * BARE_SHARE;
+		p->code.next = now + (least > BARE_WAIT_NS ? least : BARE_WAIT_NS);
 		return;
 	}
 	if (p->code.wait < WAIT_MIN_NS)

@@ -17,7 +17,8 @@ struct process;
 
 struct runcode {
 	uint64_t looked; /* time of the last look for processes to ask about */
-	uint64_t bare;	 /* time when a walk last came by code that nothing describes; 0: never */
+	uint64_t bare;	 /* time when a process whose code is not described was last met first; 0:
+			    never */
 	uint64_t count;	 /* of objects made */
 
 	struct sampler *sampler;

@@ -261,6 +261,12 @@ def by_kind(paths):
     return [path for turn in turns for path in turn if path]
 
 
+def is_later_go(path):
+    """True for a Go program without symbols, of which only the table of its runtime has names."""
+    tables = kind_of(path)[1:]
+    return ".gopclntab" in tables and ".symtab" not in tables
+
+
 def test_random():
     classes, examples, paths = {}, [], files()
     rng = random.Random(SEED)
@@ -285,6 +291,8 @@ def test_random():
         for kind, (addr, we, they) in zip(kinds, pairs):
             if addr in go and go[addr] == we[0]:
                 kind = "Go"
+            elif kind == "wrong" and go.get(addr, "?") == "?" and not they and is_later_go(path):
+                kind = "Go, not judged"  # go's own tool reads tables up to its release only
             classes[kind] = classes.get(kind, 0) + 1
             if kind == "wrong":
                 examples.append(f"{path} {addr:x}: we {we}, eu-addr2line {they}")
