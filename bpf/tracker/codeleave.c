@@ -13,6 +13,7 @@
 #include "bpf/tracker/codedraft.h"
 #include "bpf/tracker/codereader.h"
 #include "symbols/base/grow.h"
+#include "symbols/base/search.h"
 #include "symbols/base/work.h"
 #include "symbols/insn/disasm.h"
 #include "unwind/arch.h"
@@ -141,6 +142,26 @@ static int compare_pieces(const void *left, const void *right)
 				    : (a->end < b->end ? -1 : a->end > b->end);
 }
 
+/* Index of the first of the draft's runs, which are sorted, that ends behind the address. */
+static uint32_t first_run(const struct code_draft *d, uint64_t addr)
+{
+	return (uint32_t)SEARCH(d->nruns, i, d->runs[i].end <= addr);
+}
+
+/* Drops the pieces that something has described, in part or as a whole. */
+static void drop_described(struct pieces *p, const struct code_draft *d)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const uint32_t run = first_run(d, p->all[i].start);
+
+		if (run == d->nruns || d->runs[run].start >= p->all[i].end)
+			p->all[kept++] = p->all[i];
+	}
+	p->n = kept;
+}
+
 /* Adds [start, end) of the rule, behind all that was added before. */
 static int end_run(struct code_draft *d, uint64_t start, uint64_t end, uint32_t rule)
 {
@@ -205,8 +226,11 @@ int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct cod
 		if (first < ADDRESS_MAX)
 			err = follow_window(m, &places[i], end - i, bytes, &p, disasm, &work);
 	}
-	if (!err || err == -E2BIG)
+	if (!err || err == -E2BIG) {
+		codedraft_sort(d);
+		drop_described(&p, d);
 		err = draw_up(&p, d);
+	}
 	disasm_free(disasm);
 	free(p.all);
 	free(bytes);

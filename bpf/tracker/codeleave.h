@@ -15,7 +15,8 @@ struct code_memory;
 
 /*
  * Adds rows found from the places, as struct bare_place has them in pc; sorts them. What is not
- * mapped, or says nothing, adds none. -ENOMEM.
+ * mapped, or says nothing, adds none, nor does what the draft covers already, whose runs become
+ * sorted. -ENOMEM.
  */
 int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct code_draft *d);
 

@@ -123,13 +123,12 @@ static int read_all(struct code_memory *m, const struct code_places *places, uin
 		return -ENOENT;
 	if (*mark == places->mark && !places->nbare)
 		return -EALREADY;
-	/* First, so that a description counts where both say something. */
-	if (places->nbare)
-		err = codeleave_read(m, bare, places->nbare, d);
 	for (size_t i = 0; i < CODE_DESCRIPTORS_MAX && places->descriptors[i] && !err; i++)
 		err = gdbjit_read(m, places->descriptors[i], d);
 	if (!err && places->vm_structs)
 		err = hotspot_read(m, &vm, d);
+	if (!err && places->nbare)
+		err = codeleave_read(m, bare, places->nbare, d);
 	return err == -E2BIG ? 0 : err; /* what was read until then counts */
 }
 

@@ -22,7 +22,7 @@ ROOTS = [re.compile(pattern) for pattern in (
     # The first code of a process: crt1.o, ld.so, and languages with a start of their own.
     r"_start", r"_dl_start_user", r"_dlstart", r"_start_valgrind", r"_dl_start",
     # FPC links its own crt1: it has no CFI above these.
-    r"_FPC_proc_start", r"_FPC_dynamic_proc_start",
+    r"_FPC_proc_start", r"_FPC_dynamic_proc_start", r"SI_PRC\._FPC_PROC_START",
     # Threads: glibc, musl.
     r"clone", r"clone3", r"thread_start", r"start_thread",
     # Contexts that were made, not called: makecontext, Boost.Context, fibers of D and Ruby.
