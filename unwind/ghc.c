@@ -107,7 +107,8 @@ static int symbols_read(const struct elf_file *file, const struct ghc *ghc, stru
 		if (size && size < room)
 			err = symbol_add(s, ghc, name, size, &sym);
 	}
-	qsort(s->of, s->count, sizeof(*s->of), compare_u64);
+	if (s->count)
+		qsort(s->of, s->count, sizeof(*s->of), compare_u64);
 	return err;
 }
 
