@@ -93,6 +93,9 @@ static int symbols_read(const struct elf_file *file, const struct ghc *ghc, stru
 		err = elf_file_section_at_within(file, symtab.link, &left, &strtab);
 	if (err)
 		return err == -ENOMEM || err == -ECANCELED ? err : 0;
+	/* Nearly no file has a name of the runtime, and its symbols need not be kept. */
+	if (!memmem(strtab.data, strtab.size, "stg_", 4))
+		return 0;
 	for (size_t at = 0; !err && symtab.size - at >= sizeof(sym); at += sizeof(sym)) {
 		const char *name;
 		size_t room, size;
