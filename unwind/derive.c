@@ -16,6 +16,7 @@
 #include "symbols/base/limits.h"
 #include "symbols/base/search.h"
 #include "symbols/base/work.h"
+#include "symbols/elf/arch.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/insn/disasm.h"
 #include "unwind/arch.h"
@@ -47,6 +48,8 @@ struct deriver {
 	size_t nsections, sections_room;
 	uint64_t *starts; /* of functions, ascending */
 	size_t nstarts, starts_room;
+	uint64_t *taken; /* addresses of code in the file's data, ascending */
+	size_t ntaken, taken_room;
 	uint64_t entry; /* of the program; 0: none */
 	bool measuring; /* only the gaps */
 	uint64_t gaps;	/* bytes of them */
@@ -165,6 +168,47 @@ static int read_entry(struct deriver *d)
 	return err;
 }
 
+static int add_taken(struct deriver *d, uint64_t addr)
+{
+	if (!section_of(d, addr) || d->ntaken >= LIMIT_STARTS)
+		return 0;
+	if (GROW(d->taken, d->ntaken, d->taken_room, LIMIT_STARTS))
+		return -ENOMEM;
+	d->taken[d->ntaken++] = addr;
+	return 0;
+}
+
+/*
+ * Addresses of code in data: tables of functions, and of cases. In a file that is loaded anywhere
+ * relocations have them.
+ */
+static int read_taken(struct deriver *d, uint64_t *left)
+{
+	static const char *const data[] = {".data.rel.ro", ".data", ".rodata", ".init_array"};
+	const bool fixed = elf_file_type(d->file) == ET_EXEC;
+	struct elf_section s;
+	Elf64_Rela rela;
+	uint64_t word;
+	int err = 0;
+
+	for (size_t i = 0; fixed && i < sizeof(data) / sizeof(data[0]) && !err; i++) {
+		if (elf_file_section_within(d->file, data[i], left, &s))
+			continue;
+		for (size_t at = 0; s.size - at >= sizeof(word) && !err; at += sizeof(word)) {
+			memcpy(&word, s.data + at, sizeof(word));
+			err = add_taken(d, word);
+		}
+	}
+	if (fixed || elf_file_section_within(d->file, ".rela.dyn", left, &s))
+		return err;
+	for (size_t at = 0; s.size - at >= sizeof(rela) && !err; at += sizeof(rela)) {
+		memcpy(&rela, s.data + at, sizeof(rela));
+		if (ELF64_R_TYPE(rela.r_info) == ARCH_RELATIVE)
+			err = add_taken(d, (uint64_t)rela.r_addend);
+	}
+	return err;
+}
+
 static int read_starts(struct deriver *d)
 {
 	uint64_t left = LIMIT_SECTION;
@@ -178,6 +222,10 @@ static int read_starts(struct deriver *d)
 		err = read_symbols(d, ".symtab", &left);
 	if (!err && d->gaps >= SYMBOLS_FROM)
 		err = read_symbols(d, ".dynsym", &left);
+	if (!err && d->gaps >= SYMBOLS_FROM)
+		err = read_taken(d, &left);
+	if (d->ntaken)
+		qsort(d->taken, d->ntaken, sizeof(*d->taken), compare_u64);
 	if (!err)
 		err = read_entry(d);
 	if (d->nstarts)
@@ -292,6 +340,10 @@ static int derive_code(struct deriver *d, const uint8_t *code, uint32_t size, ui
 
 	flow.starts = d->starts + first;
 	flow.nstarts = last - first;
+	first = SEARCH(d->ntaken, i, d->taken[i] < addr);
+	last = SEARCH(d->ntaken, i, d->taken[i] < addr + size);
+	flow.taken = d->taken + first;
+	flow.ntaken = last - first;
 	err = flow_run(&flow);
 	if (!err)
 		err = add_rows(d, &flow);
@@ -412,6 +464,7 @@ int derive_rows(const struct elf_file *file, const struct cfi *cfi, struct wide_
 	disasm_free(d.disasm);
 	free(d.sections);
 	free(d.starts);
+	free(d.taken);
 	/* What was found until the limit was reached is sound. */
 	return err == -E2BIG ? 0 : err;
 }

@@ -146,6 +146,12 @@ static bool ends_block(const struct flow_insn *insn)
 	       insn->kind == EFFECT_BAD || insn->kind == EFFECT_PAD || insn->flags & NORETURN;
 }
 
+static bool makes_room(const struct flow_insn *insn)
+{
+	return insn->kind == EFFECT_PUSH || insn->kind == EFFECT_PUSH_FP ||
+	       (insn->kind == EFFECT_ADD_SP && insn->value < 0);
+}
+
 /* Functions begin where calls lead, and maybe where the address of code is taken. */
 static void flow_called(struct flow *f)
 {
@@ -162,6 +168,14 @@ static void flow_called(struct flow *f)
 		if (target != NO_INSN && f->insns[target].kind != EFFECT_BAD &&
 		    f->insns[target].kind != EFFECT_PAD)
 			f->insns[target].flags |= call ? START : TAKEN;
+	}
+	for (size_t i = 0; i < f->ntaken; i++) {
+		uint32_t target = flow_find(f, (int64_t)(f->taken[i] - f->addr));
+
+		/* Cases of a jump table are no functions, and do not begin like one. */
+		if (target != NO_INSN && makes_room(&f->insns[target]) &&
+		    (!target || ends_block(&f->insns[target - 1])))
+			f->insns[target].flags |= TAKEN;
 	}
 }
 

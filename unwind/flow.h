@@ -44,6 +44,8 @@ struct flow {
 	uint64_t addr;		/* of code[0] */
 	const uint64_t *starts; /* addresses in it where functions begin, ascending */
 	size_t nstarts;
+	const uint64_t *taken; /* addresses that the file's data holds, where functions may begin */
+	size_t ntaken;
 	uint64_t entry; /* where the program begins; 0: not in this code */
 	bool strict;	/* the code may leave no function but by a return */
 	struct disasm *disasm;

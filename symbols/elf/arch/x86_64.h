@@ -61,4 +61,7 @@ static inline enum plt_stub plt_stub_read(const uint8_t *p, size_t room, uint64_
 	return PLT_STUB_SLOT;
 }
 
+/* A relocation that adds the bias to its addend: a pointer into the file itself. */
+#define ARCH_RELATIVE R_X86_64_RELATIVE
+
 #endif
