@@ -75,6 +75,7 @@ static void retire_exec(struct tracker *t, struct process *p, uint64_t until)
 		memset(&old->hh, 0, sizeof(old->hh));
 		old->list = NULL;
 		old->target = old->dirty = false;
+		old->code.bare = NULL; /* goes with the image that runs now */
 		proctable_add_dead(&t->procs, old);
 		p->mappings = NULL;
 		p->nmappings = 0;
