@@ -104,7 +104,7 @@ class Report:
     HEAD = re.compile(r"^stacktop  \S+ \S+  ([\d.]+) s of (\S+) at (\d+) Hz on (\d+) CPUs?$", re.M)
     SAMPLES = re.compile(r"^(\d+) samples \((\d+) in user mode, (\d+) in the kernel\), "
                          r"[\d.]+ a second; lost (\d+) samples(.*)$", re.M)
-    WALKS = re.compile(r"^([\d.]+) % of (\d+) user stacks complete;.*own CPU ([\d.]+) % of one$",
+    WALKS = re.compile(r"^([\d.]+) % of (\d+) user stacks complete[,;].*own CPU ([\d.]+) % of one$",
                        re.M)
     PROC = re.compile(r"^ *(\d+) \S+ +[\d.]+ +(\d+) +[\d.]+ +(?:-|[\d.]+)  (.*)$", re.M)
 

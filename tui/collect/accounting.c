@@ -82,6 +82,7 @@ void accounting_fill(const struct accounting *books, bool no_kernel, struct prof
 	h->outside = delta(s->outside, b->outside);
 	h->user_walks = delta(s->walks, b->walks);
 	h->complete_walks = delta(s->complete, b->complete);
+	h->complete_fp_walks = delta(s->complete_fp, b->complete_fp);
 	h->frames = delta(s->frames, b->frames);
 	h->run_ns = delta(now->run_ns, before->run_ns);
 	h->runs = delta(now->runs, before->runs);

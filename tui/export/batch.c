@@ -106,9 +106,12 @@ static void write_head(FILE *to, const struct profile_health *health)
 		fprintf(to,
 			"%" PRIu64 " samples of processes outside this PID namespace left out\n",
 			health->outside);
-	fprintf(to, "%.1f %% of %" PRIu64 " user stacks complete; ",
+	fprintf(to, "%.1f %% of %" PRIu64 " user stacks complete",
 		percent_of(health->complete_walks, health->user_walks), health->user_walks);
-	fprintf(to, "unwind tables %.1f of %.1f MiB in %u shard%s; own CPU %.1f %% of one\n",
+	if (health->complete_fp_walks)
+		fprintf(to, ", %.1f %% of these by frame pointers",
+			percent_of(health->complete_fp_walks, health->complete_walks));
+	fprintf(to, "; unwind tables %.1f of %.1f MiB in %u shard%s; own CPU %.1f %% of one\n",
 		(double)health->words_used * 4 / 1048576, (double)health->words_max * 4 / 1048576,
 		health->shards_used, health->shards_used == 1 ? "" : "s",
 		percent_of(health->self_ns, health->elapsed));

@@ -50,11 +50,11 @@ static void write_head(FILE *to, const struct export_model *c)
 		",\"frequency\":%u,\"cpus\":%u,\"samples\":%" PRIu64 ",\"user_samples\":%" PRIu64
 		",\"kernel_samples\":%" PRIu64 ",\"taken\":%" PRIu64 ",\"filtered\":%" PRIu64
 		",\"outside\":%" PRIu64 ",\"ticks\":%" PRIu64 ",\"idle\":%" PRIu64
-		",\"walks\":%" PRIu64 ",\"complete_walks\":%" PRIu64 ",\"lost\":%" PRIu64
-		",\"losses\":{",
+		",\"walks\":%" PRIu64 ",\"complete_walks\":%" PRIu64
+		",\"complete_fp_walks\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"losses\":{",
 		h->frequency, h->ncpus, c->count, h->user_samples, h->kernel_samples, h->taken,
 		h->filtered, h->outside, h->ticks, h->idle, h->user_walks, h->complete_walks,
-		profile_lost(h));
+		h->complete_fp_walks, profile_lost(h));
 	for (int i = 0; i < LOSS_COUNT; i++) {
 		if (!losses[i])
 			continue;

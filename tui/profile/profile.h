@@ -103,13 +103,14 @@ struct profile_health {
 	uint64_t samples;      /* taken and not filtered; of them lost: profile_lost() */
 	uint64_t user_samples; /* of which hit user mode */
 	uint64_t kernel_samples;
-	uint64_t filtered;	 /* taken of processes that are not attached, or outside */
-	uint64_t outside;	 /* of these: without a number in our PID namespace */
-	uint64_t user_walks;	 /* user stacks walked ... */
-	uint64_t complete_walks; /* ... and to their outermost frame */
-	uint64_t frames;	 /* of all user stacks */
-	uint64_t run_ns;	 /* of the BPF program ... */
-	uint64_t runs;		 /* ... while the kernel measured it */
+	uint64_t filtered;	    /* taken of processes that are not attached, or outside */
+	uint64_t outside;	    /* of these: without a number in our PID namespace */
+	uint64_t user_walks;	    /* user stacks walked ... */
+	uint64_t complete_walks;    /* ... and to their outermost frame */
+	uint64_t complete_fp_walks; /* of these: only a frame pointer of zero says so */
+	uint64_t frames;	    /* of all user stacks */
+	uint64_t run_ns;	    /* of the BPF program ... */
+	uint64_t runs;		    /* ... while the kernel measured it */
 	uint64_t loss[LOSS_COUNT];
 	unsigned int ncpus;	/* sampled */
 	unsigned int frequency; /* Hz */

@@ -209,6 +209,7 @@ static inline struct process_entry *proc_at(const struct profile *p, uint32_t id
 	X(outside)                                                                                 \
 	X(user_walks)                                                                              \
 	X(complete_walks)                                                                          \
+	X(complete_fp_walks)                                                                       \
 	X(frames)                                                                                  \
 	X(run_ns)                                                                                  \
 	X(runs)                                                                                    \

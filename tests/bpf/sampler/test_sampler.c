@@ -124,6 +124,7 @@ static void check_books(struct sampler *s, struct tally *t, struct profiler_stat
 	assert_true(stats->user <= stats->samples - stats->filtered);
 	assert_true(stats->walks <= stats->samples - stats->filtered);
 	assert_true(stats->complete <= stats->walks);
+	assert_true(stats->complete_fp <= stats->complete);
 	assert_true(stats->frames >= stats->complete);
 }
 

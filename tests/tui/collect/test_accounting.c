@@ -80,6 +80,31 @@ static void test_even(void **state)
 	assert_int_equal(sum.idle, 70);
 }
 
+/* What a slice says of its stacks is what was added since the slice before. */
+static void test_walks(void **state)
+{
+	static const struct {
+		uint64_t walks, complete, complete_fp;
+	} now[] = {{100, 90, 7}, {130, 118, 7}, {180, 160, 27}};
+	struct profile_health h[3] = {{0}};
+	struct accounting b = {0};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		b.now.stats.walks = now[i].walks;
+		b.now.stats.complete = now[i].complete;
+		b.now.stats.complete_fp = now[i].complete_fp;
+		accounting_fill(&b, false, &h[i]);
+		accounting_close(&b, true, NULL, 0);
+	}
+	assert_int_equal(h[1].user_walks, 30);
+	assert_int_equal(h[1].complete_walks, 28);
+	assert_int_equal(h[1].complete_fp_walks, 0);
+	assert_int_equal(h[2].user_walks, 50);
+	assert_int_equal(h[2].complete_walks, 42);
+	assert_int_equal(h[2].complete_fp_walks, 20);
+}
+
 /* The sampler's sums, as they would be. */
 static struct accounting_sums sampled;
 
@@ -201,9 +226,8 @@ static void test_warnings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_even),
-		cmocka_unit_test(test_another_event),
-		cmocka_unit_test(test_each_slice_adds_up),
+		cmocka_unit_test(test_even),	      cmocka_unit_test(test_walks),
+		cmocka_unit_test(test_another_event), cmocka_unit_test(test_each_slice_adds_up),
 		cmocka_unit_test(test_warnings),
 	};
 

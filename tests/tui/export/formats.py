@@ -55,8 +55,8 @@ def json_check(report):
         "stacktop": int, "time": str, "seconds": float, "event": str, "frequency": int,
         "cpus": int, "samples": int, "user_samples": int, "kernel_samples": int, "taken": int,
         "filtered": int, "outside": int, "ticks": int, "idle": int, "walks": int, "complete_walks": int,
-        "lost": int, "losses": dict, "processes": list, "threads": list, "functions": list,
-        "stacks": list})
+        "complete_fp_walks": int, "lost": int, "losses": dict, "processes": list, "threads": list,
+        "functions": list, "stacks": list})
     expect(report["stacktop"] == 1)
     expect(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", report["time"]))
     expect(all(isinstance(n, int) and n >= 0 for n in report["losses"].values()))

@@ -77,6 +77,7 @@ static struct profile *example(void)
 					.kernel_samples = 8,
 					.user_walks = 18,
 					.complete_walks = 15,
+					.complete_fp_walks = 3,
 					.taken = 40,
 					.idle = 340,
 					.ticks = 400,
@@ -150,8 +151,8 @@ static void test_text(void **state)
 		"(9 the count map was full, 6 counted without their frames)\n"
 		"400 ticks due: 40 samples taken, 340 idle, 12 throttled, 8 missed (2.0 %)\n"
 		"throttled by the kernel: lower -F, or raise kernel.perf_event_max_sample_rate\n",
-		"83.3 % of 18 user stacks complete; unwind tables 1.0 of 64.0 MiB in 3 shards; "
-		"own CPU 1.0 % of one\n",
+		"83.3 % of 18 user stacks complete, 20.0 % of these by frame pointers; "
+		"unwind tables 1.0 of 64.0 MiB in 3 shards; own CPU 1.0 % of one\n",
 		/* 13 of node: 6.5 a second at 99 Hz; 5 in the kernel; 3 walks, none complete */
 		"\n      12 root            6.6       13     38.5        0.0  /bin/node -x\n",
 		"\n      10 root            4.0        8     37.5      100.0  /bin/cc -x\n",

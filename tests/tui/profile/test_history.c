@@ -372,13 +372,26 @@ static void each_figure_decays(void **state)
 		size_t at;
 	} figures[] = {
 #define FIGURE(field) {#field, offsetof(struct profile_health, field)}
-		FIGURE(elapsed),  FIGURE(taken),	   FIGURE(idle),
-		FIGURE(ticks),	  FIGURE(samples),	   FIGURE(user_samples),
-		FIGURE(filtered), FIGURE(kernel_samples),  FIGURE(user_walks),
-		FIGURE(frames),	  FIGURE(complete_walks),  FIGURE(run_ns),
-		FIGURE(runs),	  FIGURE(loss[LOSS_BUSY]), FIGURE(loss[LOSS_MISSED]),
-		FIGURE(drain_ns), FIGURE(self_ns),	   FIGURE(evictions),
+		FIGURE(elapsed),
+		FIGURE(taken),
+		FIGURE(idle),
+		FIGURE(ticks),
+		FIGURE(samples),
+		FIGURE(user_samples),
+		FIGURE(filtered),
+		FIGURE(kernel_samples),
+		FIGURE(user_walks),
+		FIGURE(frames),
+		FIGURE(complete_walks),
+		FIGURE(run_ns),
+		FIGURE(runs),
+		FIGURE(loss[LOSS_BUSY]),
+		FIGURE(loss[LOSS_MISSED]),
+		FIGURE(drain_ns),
+		FIGURE(self_ns),
+		FIGURE(evictions),
 		FIGURE(outside),
+		FIGURE(complete_fp_walks),
 #undef FIGURE
 	};
 	enum { N = sizeof(figures) / sizeof(figures[0]), FED = 2 * WINDOW };

@@ -455,6 +455,7 @@ static void test_health(void **state)
 						.shards_used = i,
 						.user_walks = i,
 						.complete_walks = 1,
+						.complete_fp_walks = i,
 						.loss = {[LOSS_BUSY] = i}};
 
 		assert_int_equal(profile_commit(p, NULL, 0, &health), 0);
@@ -467,6 +468,7 @@ static void test_health(void **state)
 	query_health_sum(p, SPAN_TOTAL, &sum);
 	assert_int_equal(sum.samples, 300);
 	assert_int_equal(sum.complete_walks, 5);
+	assert_int_equal(sum.complete_fp_walks, 1 + 2 + 3 + 4 + 5);
 	query_health_sum(p, SPAN_LAST, &sum);
 	assert_int_equal(sum.samples, 100);
 	assert_int_equal(query_timeline(p, use, 3), 3);

@@ -198,6 +198,42 @@ static void groups_are_as_they_were(void **state)
 	session_free(s);
 }
 
+/* How many stacks were complete, and by what, is kept for each slice. */
+static void completeness_is_as_it_was(void **state)
+{
+	struct profile *p = profile_new(WINDOW, CELLS);
+	struct profile_health health = {.elapsed = NS, .ncpus = 2, .frequency = 99, .samples = 50};
+	struct session_slice slice;
+	struct session_writer *w;
+	struct session *s;
+	char error[256];
+
+	(void)state;
+	assert_int_equal(session_writer_new(path, &w, error, sizeof(error)), 0);
+	for (uint64_t i = 0; i < 3; i++) {
+		health.time += NS;
+		health.user_walks = 40 + i;
+		health.complete_walks = 30 + i;
+		health.complete_fp_walks = 3 * i;
+		health.loss[LOSS_COUNTS_FULL] = 7;
+		assert_int_equal(profile_commit(p, NULL, 0, &health), 0);
+		assert_int_equal(session_note(w, p, NULL, 0, &health), 0);
+		assert_int_equal(session_flush(w), 0);
+	}
+	session_writer_free(w);
+	profile_free(p);
+	assert_int_equal(session_open(path, &s, error, sizeof(error)), 0);
+	assert_int_equal(session_slices(s), 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(session_read(s, i, &slice), 0);
+		assert_int_equal(slice.health.user_walks, 40 + i);
+		assert_int_equal(slice.health.complete_walks, 30 + i);
+		assert_int_equal(slice.health.complete_fp_walks, 3 * i);
+		assert_int_equal(slice.health.loss[LOSS_COUNTS_FULL], 7);
+	}
+	session_free(s);
+}
+
 /* --- jumps ------------------------------------------------------------------------------------ */
 
 static char *state_of(struct profile *p, enum span span)
@@ -436,6 +472,7 @@ int main(void)
 		cmocka_unit_test(plays_what_was_recorded),
 		cmocka_unit_test(processes_are_as_they_were),
 		cmocka_unit_test(groups_are_as_they_were),
+		cmocka_unit_test(completeness_is_as_it_was),
 		cmocka_unit_test(jumps_lead_to_the_same),
 		cmocka_unit_test(another_event_begins_anew),
 		cmocka_unit_test(speed_is_followed),
