@@ -23,6 +23,8 @@ const struct column unwind_procs_columns[SCOPE_COLUMNS] = {
 			    NULL},
 	[SCOPE_BROKEN] = {"BROKEN", 8, 10, 0, true, true, SORTS_DOWN, "BROKEN: not complete", NULL},
 	[SCOPE_RATE] = {.title = "/s", .min = 7, .max = 8, .right = true},
+	[SCOPE_GUESSED] = {"GUESSED", 9, 10, 0, true, false, SORTS_DOWN,
+			   "GUESSED: complete, if a frame pointer is right", NULL},
 	[SCOPE_REASON] = {"MOSTLY", 17, 34, 9, false, true, SORTS_UP, "MOSTLY: the reason", NULL},
 	[SCOPE_COMMAND] = {"COMMAND", 11, 400, 3, false, true, SORTS_UP, "COMMAND", NULL},
 };
@@ -54,6 +56,8 @@ static int compare_by(enum scope_column column, const struct walk_end_proc *a,
 		return most_first((double)a->walks, (double)b->walks);
 	case SCOPE_COMPLETE: /* the least complete first: they are looked for */
 		return most_first(completeness(b), completeness(a));
+	case SCOPE_GUESSED:
+		return most_first((double)a->guessed, (double)b->guessed);
 	case SCOPE_REASON:
 		return strcmp(a->reason ? a->reason->name : "", b->reason ? b->reason->name : "");
 	case SCOPE_COMMAND:
@@ -150,13 +154,14 @@ int unwind_procs_chosen(const struct unwind_procs *t)
 /* --- drawing ------------------------------------------------------------------------------- */
 
 struct scope { /* a row in words */
-	char pid[16], walks[NUMBER_SIZE], complete[16], broken[NUMBER_SIZE], rate[16];
+	char pid[16], walks[NUMBER_SIZE], complete[16], broken[NUMBER_SIZE], rate[16],
+		guessed[NUMBER_SIZE];
 	const char *reason, *command;
 	bool bad;
 };
 
 static void describe_walks(const struct walk_ends *e, uint64_t walks, uint64_t complete,
-			   struct scope *s)
+			   uint64_t guessed, struct scope *s)
 {
 	double part = walks ? (double)complete / (double)walks : 1;
 
@@ -166,15 +171,17 @@ static void describe_walks(const struct walk_ends *e, uint64_t walks, uint64_t c
 		 100 * part);
 	objtable_number(s->broken, sizeof(s->broken), walks - complete);
 	snprintf(s->rate, sizeof(s->rate), "%.1f", walk_ends_rate(e, walks - complete));
+	objtable_number(s->guessed, sizeof(s->guessed), guessed);
 }
 
 static void describe_all(const struct walk_ends *e, struct scope *s)
 {
-	uint64_t walks = 0, complete = 0, most = 0;
+	uint64_t walks = 0, complete = 0, guessed = 0, most = 0;
 
 	for (size_t i = 0; i < e->nprocs; i++) {
 		walks += e->procs[i].walks;
 		complete += e->procs[i].complete;
+		guessed += e->procs[i].guessed;
 		if (broken(&e->procs[i]) > most) {
 			most = broken(&e->procs[i]);
 			s->reason = e->procs[i].reason->name;
@@ -182,7 +189,7 @@ static void describe_all(const struct walk_ends *e, struct scope *s)
 	}
 	snprintf(s->pid, sizeof(s->pid), "all");
 	s->command = "all processes";
-	describe_walks(e, walks, complete, s);
+	describe_walks(e, walks, complete, guessed, s);
 }
 
 static void describe_lost(const struct walk_ends *e, struct scope *s)
@@ -208,6 +215,7 @@ static void describe_lost(const struct walk_ends *e, struct scope *s)
 	snprintf(s->complete, sizeof(s->complete), s->bad ? "!" : "-");
 	objtable_number(s->broken, sizeof(s->broken), lost);
 	snprintf(s->rate, sizeof(s->rate), "%.1f", walk_ends_rate(e, lost));
+	snprintf(s->guessed, sizeof(s->guessed), "-");
 	s->command = "samples not shown";
 }
 
@@ -225,7 +233,7 @@ static struct scope describe(const struct walk_ends *e, int scope)
 		snprintf(s.pid, sizeof(s.pid), "%d", (int)proc->proc.pid);
 		s.command = proc->proc.cmdline;
 		s.reason = proc->reason ? proc->reason->name : "-";
-		describe_walks(e, proc->walks, proc->complete, &s);
+		describe_walks(e, proc->walks, proc->complete, proc->guessed, &s);
 	}
 	return s;
 }
@@ -247,6 +255,8 @@ static void draw_scope(const struct ui *ui, const struct unwind_procs *t, int sc
 	col += width[SCOPE_BROKEN];
 	grid_right(g, y, col, width[SCOPE_RATE] - 1, ROLE_TEXT, s.rate);
 	col += width[SCOPE_RATE];
+	grid_right(g, y, col, width[SCOPE_GUESSED] - 1, ROLE_TEXT, s.guessed);
+	col += width[SCOPE_GUESSED];
 	grid_fit(g, y, col, width[SCOPE_REASON] - 1, s.bad ? ROLE_BROKEN : ROLE_DIM, s.reason);
 	col += width[SCOPE_REASON];
 	grid_fit(g, y, col, width[SCOPE_COMMAND],

@@ -376,8 +376,14 @@ static void add_losses(struct unwind_reasons *t, const struct walk_ends *e, cons
 
 	for (size_t i = 0; i < t->list.count; i++) {
 		const struct endrow *row = &t->rows[i];
+		const struct entry_line *line = &t->lines[row->hash - 1];
 
-		if (row->samples && !t->lines[row->hash - 1].normal)
+		/* Without frame pointers all complete stacks are so by proof. */
+		if (line->walks && e->health.complete_fp_walks)
+			add_row(&painter, row, LOST_KEY + row->hash,
+				percent_of(row->samples, e->health.user_walks), ", of all stacks",
+				list);
+		if (row->samples && !line->normal)
 			add_row(&painter, row, LOST_KEY + row->hash,
 				percent_of(row->samples, e->health.samples + row->samples),
 				", of all samples", list);

@@ -31,6 +31,7 @@ struct walk_end_proc {
 	struct profile_proc proc;
 	uint32_t first, count; /* its rows, the most frequent first */
 	uint64_t walks, complete;
+	uint64_t guessed;		   /* of those that are not complete */
 	const struct profile_func *reason; /* of most of the incomplete; NULL: all are complete */
 };
 
@@ -55,12 +56,15 @@ struct entry_line {
 	struct cause cause;
 	bool normal; /* no warning needed */
 	bool within; /* shown, but not in full: not to be added up */
+	bool walks;  /* user stacks, which are shown */
 };
 
-#define WALK_ENDS_LINES (LOSS_COUNT + 5)
+#define WALK_ENDS_LINES (LOSS_COUNT + 6)
 
 /* Fills at most WALK_ENDS_LINES lines, of the span that is shown; returns how many. */
 size_t walk_ends_lines(const struct walk_ends *e, struct entry_line *lines);
+/* Complete user stacks whose end is proved, not only marked by a frame pointer. */
+uint64_t walk_ends_proved(const struct walk_ends *e);
 /* Samples that are in a cell of the profile. */
 uint64_t walk_ends_shown(const struct walk_ends *e);
 
@@ -146,6 +150,7 @@ enum scope_column {
 	SCOPE_COMPLETE,
 	SCOPE_BROKEN,
 	SCOPE_RATE,
+	SCOPE_GUESSED,
 	SCOPE_REASON,
 	SCOPE_COMMAND,
 	SCOPE_COLUMNS,

@@ -20,7 +20,7 @@
 
 #define NS_PER_PERCENT	 1e7
 #define NUMBER_SIZE	 32
-#define LOSS_PANEL_LINES 3
+#define LOSS_PANEL_LINES 4
 #define ROWS_FOR_BOTH	 6 /* with less for the tables only one is shown */
 #define ROWS_FOR_WORDS	 8
 #define ROWS_FOR_ALL	 12 /* books and words in full */
@@ -215,14 +215,26 @@ static void draw_ticks(const struct walk_ends *e, struct panel_writer *w)
 				   reasons_loss((enum loss)i)->name);
 }
 
+/* How user stacks ended. */
+static void draw_ends(const struct walk_ends *e, struct panel_writer *w)
+{
+	const struct profile_health *h = &e->health;
+
+	put_number(w, ROLE_TEXT, " walks ", h->user_walks, "=");
+	put_number(w, ROLE_OK, " ", walk_ends_proved(e), "complete by proof");
+	put_number(w, ROLE_OK, " + ", h->complete_fp_walks, "by frame pointers");
+	put_number(w, ROLE_TEXT, " + ",
+		   h->user_walks > h->complete_walks ? h->user_walks - h->complete_walks : 0,
+		   "incomplete");
+}
+
 static void draw_costs(const struct walk_ends *e, struct panel_writer *w)
 {
 	const struct profile_health *h = &e->health;
 	double walks = (double)h->user_walks, seconds = (double)h->elapsed / 1e9;
 	char text[128];
 
-	put_number(w, ROLE_TEXT, " walks ", h->user_walks, "");
-	snprintf(text, sizeof(text), " %.1f frames each  %.0f frames/s",
+	snprintf(text, sizeof(text), " costs %.1f frames a walk  %.0f frames/s",
 		 walks > 0 ? (double)h->frames / walks : 0, walk_ends_rate(e, h->frames));
 	put(w, ROLE_TEXT, text);
 	if (h->evicted || h->evictions) {
@@ -355,7 +367,7 @@ static void unwind_draw(struct ui *ui, struct grid *g, int top, int rows)
 	/* What matters most first. */
 	static void (*const lines[LOSS_PANEL_LINES])(
 		const struct walk_ends *, struct panel_writer *) = {draw_samples, draw_ticks,
-								    draw_costs};
+								    draw_ends, draw_costs};
 	struct unwind_view *v = ui->state[VIEW_UNWIND];
 	int books = rows >= ROWS_FOR_ALL ? LOSS_PANEL_LINES : rows >= ROWS_FOR_WORDS ? 1 : 0;
 	int words = rows >= ROWS_FOR_ALL ? draw_words(v, g, 0, 0) : rows >= ROWS_FOR_WORDS ? 1 : 0;

@@ -101,6 +101,8 @@ static int copy_all(struct walk_ends *e, const struct profile *p, const struct e
 		to->walks += from[i].samples;
 		if (from[i].end == QUERY_NONE)
 			to->complete += from[i].samples;
+		else if (reasons_reason(e->rows[e->nrows - 1].end->name) == WALK_GUESSED)
+			to->guessed += from[i].samples;
 	}
 	for (size_t i = 0; i < e->nprocs; i++)
 		choose_reason(e, &e->procs[i]);
@@ -146,6 +148,14 @@ uint64_t walk_ends_shown(const struct walk_ends *e)
 	return e->health.samples > lost ? e->health.samples - lost : 0;
 }
 
+uint64_t walk_ends_proved(const struct walk_ends *e)
+{
+	const struct profile_health *h = &e->health;
+
+	return h->complete_walks > h->complete_fp_walks ? h->complete_walks - h->complete_fp_walks
+							: 0;
+}
+
 size_t walk_ends_lines(const struct walk_ends *e, struct entry_line *lines)
 {
 	static const enum loss losses[] = {LOSS_THROTTLED, LOSS_MISSED,	 LOSS_COUNTS_FULL,
@@ -156,30 +166,40 @@ size_t walk_ends_lines(const struct walk_ends *e, struct entry_line *lines)
 
 	_Static_assert(sizeof(losses) / sizeof(losses[0]) == LOSS_COUNT, "each has its line");
 	lines[n++] = (struct entry_line){
-		walk_ends_shown(e), {"shown", "in the other views", ""}, true, false};
+		walk_ends_shown(e), {"shown", "in the other views", ""}, .normal = true};
+	lines[n++] = (struct entry_line){
+		walk_ends_proved(e),
+		{"complete by proof", "user stacks whose end CFI or the code itself shows", ""},
+		.normal = true,
+		.walks = true};
+	lines[n++] = (struct entry_line){
+		h->complete_fp_walks,
+		{"complete by frame pointers",
+		 "user stacks whose end only a frame pointer of zero shows", ""},
+		.normal = true,
+		.walks = true};
 	if (h->filtering || profile_unattached(h))
 		lines[n++] = (struct entry_line){
 			profile_unattached(h),
 			{"not attached", "of processes that are not chosen", "F9 attaches"},
-			true,
-			false};
+			.normal = true};
 	if (h->outside)
 		lines[n++] = (struct entry_line){
 			h->outside,
 			{"outside", "of processes without a number in this PID namespace",
 			 "run it on the host"},
-			true,
-			false};
+			.normal = true};
 	if (h->ticks)
 		lines[n++] = (struct entry_line){
-			h->idle, {"idle", "nothing ran on the CPU", ""}, true, false};
+			h->idle, {"idle", "nothing ran on the CPU", ""}, .normal = true};
 	for (size_t i = 0; i < LOSS_COUNT; i++) {
 		enum loss loss = losses[i];
 		bool within =
 			loss == LOSS_STACK_RING || loss == LOSS_KERNEL || loss == LOSS_SIDEBAND;
 
-		lines[n++] = (struct entry_line){h->loss[loss], *reasons_loss(loss),
-						 !header_tells(h, loss), within};
+		lines[n++] =
+			(struct entry_line){h->loss[loss], *reasons_loss(loss),
+					    .normal = !header_tells(h, loss), .within = within};
 	}
 	return n;
 }

@@ -40,6 +40,7 @@ static void fill_health(struct profile_health *h, uint64_t walks, uint64_t compl
 {
 	h->user_walks = walks;
 	h->complete_walks = complete;
+	h->complete_fp_walks = complete ? 4 : 0;
 	h->frames = walks * 23;
 	h->samples = walks + 12 + 3; /* 12 of kswapd0 have no user stack, 3 are lost */
 	h->taken = h->samples + 5;
@@ -230,6 +231,58 @@ static void reasons_are_summed(void **state)
 	typist_free(t);
 }
 
+/* Guesses are no complete stacks, whatever place they are of. */
+static void guesses_have_a_column(void **state)
+{
+	static const struct put puts[] = {{"!guessed;main@node;[jit]", 0x10, 10},
+					  {"!guessed;uv_run@libuv.so.1;[jit]", 0x20, 7},
+					  {"!pc not covered;work@nginx", 0x30, 23},
+					  {"_start@nginx;guessed@nginx", 0x40, 20}};
+	const struct query q = {.span = SPAN_WINDOW, .proc = QUERY_ALL};
+	struct typist *t = typist_new();
+	struct machine *f = &t->feed;
+	struct profile_cell cells[4];
+	struct profile_health h;
+	struct walk_ends e = {0};
+
+	(void)state;
+	profile_lock(f->p);
+	profile_zero(f->p);
+	machine_health(f, &h, 60, 0, 20);
+	for (size_t i = 0; i < 4; i++)
+		cells[i] = (struct profile_cell){i < 2 ? f->node : f->nginx,
+						 1,
+						 feed_frames(f->p, puts[i].frames, puts[i].place),
+						 PROFILE_NO_STACK,
+						 puts[i].count,
+						 0};
+	assert_int_equal(profile_commit(f->p, cells, 4, &h), 0);
+	for (size_t i = 0; i < 4; i++)
+		profile_stack_put(f->p, cells[i].ustack);
+	assert_int_equal(walk_ends_load(&e, f->p, &q), 0);
+	profile_unlock(f->p);
+	assert_int_equal(e.nprocs, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const bool node = e.procs[i].proc.pid == 7781;
+
+		assert_int_equal(e.procs[i].guessed, node ? 17 : 0);
+		assert_int_equal(e.procs[i].complete, node ? 0 : 20);
+	}
+	walk_ends_free(&e);
+	ui_refresh(t->ui);
+	grid_resize(t->g, 30, 100);
+	type(t, "7gjj"); /* by BROKEN, 23 and 17 */
+	assert_mark_on(t, "4121");
+	type(t, ">gjj");
+	assert_shows(t, "GUESSED▼");
+	assert_mark_on(t, "7781");
+	assert_mark_on(t, " 17 guessed ");
+	grid_resize(t->g, 24, 80);
+	ui_refresh(t->ui);
+	assert_hides(t, "GUESSED");
+	typist_free(t);
+}
+
 /* Of the ten seconds of the window; the sums are those of `ended`. */
 static void every_sample_is_somewhere(void **state)
 {
@@ -241,7 +294,10 @@ static void every_sample_is_somewhere(void **state)
 	assert_hides(t, "under way");
 	assert_shows(t, "ticks 3,790 due = 2,000 taken + 1,700 idle + 0 throttled + 90 missed");
 	assert_shows(t, "10 stacks not handed over");
-	assert_shows(t, "walks 1,800  23.0 frames each  4140 frames/s  evicted 1, 2.0/s");
+	/* 154 stacks a second have no reason, and 4 of them end at a zero. */
+	assert_shows(
+		t, "walks 1,800 = 1,500 complete by proof + 40 by frame pointers + 260 incomplete");
+	assert_shows(t, "costs 23.0 frames a walk  4140 frames/s  evicted 1, 2.0/s");
 	assert_shows(t, "BPF not timed");
 }
 
@@ -328,7 +384,7 @@ static void cursors_stay(void **state)
 	assert_shows(t, "BROKEN▼");
 	type(t, "<");
 	assert_shows(t, "COMPLETE▲"); /* the least complete first */
-	type(t, ">>");
+	type(t, ">>>");
 	assert_mark_on(t, "nginx: worker");
 	assert_shows(t, "MOSTLY▲");
 	type(t, "I");
@@ -414,6 +470,7 @@ int main(void)
 		cmocka_unit_test(says_when_there_is_nothing_yet),
 		cmocka_unit_test(ends_are_put_together),
 		cmocka_unit_test(reasons_are_summed),
+		cmocka_unit_test(guesses_have_a_column),
 		UNWIND_TEST(every_sample_is_somewhere),
 		UNWIND_TEST(run_time_is_told),
 		UNWIND_TEST(reasons_are_told_with_what_helps),
