@@ -59,7 +59,7 @@ struct leave_state {
 	bool pushed; /* ... by a push, as compilers do that restore it from there */
 };
 
-struct insn {
+struct leave_insn {
 	uint32_t at; /* offset in the code */
 	uint8_t size;
 	bool proved; /* a return is reached from here */
@@ -71,7 +71,7 @@ struct leave {
 	const struct leave_code *code;
 	struct disasm *disasm;
 	struct work *work;
-	struct insn insns[INSNS_MAX];
+	struct leave_insn insns[INSNS_MAX];
 	uint32_t ninsns;
 	uint32_t slots[SLOTS]; /* index + 1 by address */
 	/* Each twice at most: FP may be lost later. */
@@ -224,13 +224,13 @@ static uint32_t reach(struct leave *l, int64_t at, const struct leave_state *sta
 	if (l->ninsns == INSNS_MAX)
 		return NONE;
 	l->insns[l->ninsns] =
-		(struct insn){.at = (uint32_t)at, .next = {NONE, NONE}, .state = *state};
+		(struct leave_insn){.at = (uint32_t)at, .next = {NONE, NONE}, .state = *state};
 	l->todo[l->ntodo++] = l->ninsns++;
 	*slot = l->ninsns;
 	return l->ninsns - 1;
 }
 
-static void on_return(struct leave *l, struct insn *i)
+static void on_return(struct leave *l, struct leave_insn *i)
 {
 	struct leave_state *known = &l->exits[i->state.sp.base];
 
@@ -270,7 +270,7 @@ static bool ends_function(struct leave *l, int64_t next)
 
 static int explore_one(struct leave *l, uint32_t n)
 {
-	struct insn *i = &l->insns[n];
+	struct leave_insn *i = &l->insns[n];
 	struct leave_state state = i->state;
 	struct effect e;
 	int64_t next;
@@ -334,7 +334,7 @@ static void prove(struct leave *l)
 	while (more) {
 		more = false;
 		for (uint32_t n = l->ninsns; n-- > 0;) {
-			struct insn *i = &l->insns[n];
+			struct leave_insn *i = &l->insns[n];
 
 			for (int k = 0; k < 2 && !i->proved; k++)
 				if (i->next[k] < l->ninsns && l->insns[i->next[k]].proved)
@@ -374,7 +374,7 @@ static int64_t find_fp(const struct leave_state *exit, const struct leave_state 
 	return depth >= 0 ? depth : depth_of(exit, s, exit->fp.at);
 }
 
-static uint32_t rule_of(const struct leave *l, const struct insn *i)
+static uint32_t rule_of(const struct leave *l, const struct leave_insn *i)
 {
 	const struct leave_state *s = &i->state, *exit = &l->exits[s->sp.base];
 
@@ -390,7 +390,7 @@ static uint32_t rule_of(const struct leave *l, const struct insn *i)
 
 static int compare_insns(const void *left, const void *right)
 {
-	const struct insn *a = left, *b = right;
+	const struct leave_insn *a = left, *b = right;
 
 	return a->at < b->at ? -1 : a->at > b->at;
 }
@@ -412,7 +412,7 @@ static int add_rows(struct leave *l, struct derived *out)
 	/* The links between them are not needed any more. */
 	qsort(l->insns, l->ninsns, sizeof(l->insns[0]), compare_insns);
 	for (uint32_t n = 0; n < l->ninsns && !err; n++) {
-		const struct insn *i = &l->insns[n];
+		const struct leave_insn *i = &l->insns[n];
 
 		rule = rule_of(l, i);
 		if (last && end != i->at) {

@@ -58,7 +58,7 @@ void unwind_table_free(struct unwind_table *table);
  * `-`: FP and RA of `end`, and of a row that is not supported all but the column with `expr`. An
  * outermost row (RA `u`) whose CFA is not short has CFA `expr`. RA `c-8|u` is `u` where the
  * result of a clone is zero. FP `=c` is Haskell's: the CFA, on a stack of its own, while SP is
- * unchanged, or with `,rsp+8` eight bytes lower. -EIO when writing failed.
+ * unchanged; the name of SP and `+8` behind it: SP is eight bytes lower. -EIO when writing failed.
  */
 int unwind_table_dump(const struct unwind_table *table, const struct wide_rules *wide, FILE *out);
 

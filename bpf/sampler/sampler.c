@@ -228,8 +228,7 @@ static int open_maps(struct sampler *s)
 		map_memory(s, "wide_rules", WIDE_RULES_MAX * sizeof(struct wide_rule));
 	s->seen = map_memory(s, "seen_stacks", s->sizes.seen_sets * sizeof(struct seen_set));
 	if (!s->memory.map_entries || !s->memory.touched || !s->memory.bare_places ||
-	    !s->memory.checks ||
-	    !s->memory.wide_rules || !s->seen)
+	    !s->memory.checks || !s->memory.wide_rules || !s->seen)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
 		s->inner_fds[i] =

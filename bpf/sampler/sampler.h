@@ -22,8 +22,8 @@ struct sampler_memory {		       /* shared with the kernel */
 	struct map_entry *map_entries; /* MAP_ENTRIES_MAX */
 	uint8_t *touched; /* for each of them; nonzero: a walk has used it. The caller clears it */
 	struct bare_place *bare_places; /* BARE_PLACES; the caller clears those that it takes */
-	struct entry_check *checks;   /* likewise; to be written before a list refers to it */
-	struct wide_rule *wide_rules; /* WIDE_RULES_MAX */
+	struct entry_check *checks;	/* likewise; to be written before a list refers to it */
+	struct wide_rule *wide_rules;	/* WIDE_RULES_MAX */
 };
 
 struct sampler_options {

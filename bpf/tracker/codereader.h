@@ -29,7 +29,7 @@ struct code_symbols {
 struct code_places {
 	uint64_t descriptors[CODE_DESCRIPTORS_MAX]; /* 0: no more */
 	uint64_t vm_structs, vm_types;
-	uint64_t mark; /* of what was read last; 0: nothing yet */
+	uint64_t mark;	/* of what was read last; 0: nothing yet */
 	uint32_t nbare; /* places without a description, see below */
 	uint32_t pad;
 };

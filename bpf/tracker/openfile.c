@@ -175,8 +175,7 @@ static void read_code(struct open_request *r, struct open_answer *a, int *fd)
 	a->spent = clock_cpu_time() - began;
 }
 
-void openfile_do(struct open_request *request, uint64_t root_dev, struct open_answer *a,
-		 int *fd)
+void openfile_do(struct open_request *request, uint64_t root_dev, struct open_answer *a, int *fd)
 {
 	struct stat st;
 	int opened;

@@ -6,7 +6,7 @@
  * array.
  *
  * The step reads words where the stack says, aligned or not, as BPF on x86 may.
- * Covers: unwind/step.h unwind/walk.h
+ * Covers: unwind/step.h unwind/walk.h unwind/lookup.h
  */
 #include <stdarg.h>
 #include <stddef.h>
