@@ -454,11 +454,13 @@ static void columns_of_tables_are_hidden(void **state)
 	assert_hides(t, "WHAT IT MEANS");
 	type(t, "o");
 	grid_resize(t->g, 120, 100);
-	assert_shows(t, "Columns of Shards\n   [ ] OCCUPANCY\n   [x] WORDS\n   [x] OBJS\n"
-			"   [x] STATE\n   [x] EVICTED\n   [ ] GEN\n   [x] AGE\n   [x] PROCS\n"
-			"   [x] USED\n   [x] MISS s\n   [x] B/CFI\n   [x] ROWS\n   [ ] BUILD ID\n"
-			" Columns of Unwind\n   [ ] WALKS\n   [x] /s\n   [x] GUESSED\n   [ ] BAR\n"
-			"   [ ] WHAT IT MEANS\n   [x] SMP/s\n   [x] AT\n Keys\n");
+	assert_shows(
+		t,
+		"Columns of Shards\n   [ ] OCCUPANCY\n   [x] WORDS\n   [x] OBJS\n"
+		"   [x] STATE\n   [x] EVICTED\n   [ ] GEN\n   [x] AGE\n   [x] PROCS\n"
+		"   [x] USED\n   [x] MISS s\n   [x] B/CFI\n   [x] ROWS\n   [x] DERIV%\n   [ ] BUILD ID\n"
+		" Columns of Unwind\n   [ ] WALKS\n   [x] /s\n   [x] GUESSED\n   [ ] BAR\n"
+		"   [ ] WHAT IT MEANS\n   [x] SMP/s\n   [x] AT\n Keys\n");
 }
 
 static void setup_binds_keys(void **state)
