@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* Without a C library, for processors whose libraries are not installed. */
 #define KEEP __attribute__((noinline))
 

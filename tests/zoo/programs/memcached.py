@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Keeps a memcached busy: get, set and incr in long pipelines."""
 
 import socket

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* Handlers of signals that work: on the stack of the thread, and on an alternate stack. */
 #define _GNU_SOURCE
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* The same work in the main thread, in threads and on a stack of makecontext. */
 #include <pthread.h>
 #include <stdlib.h>

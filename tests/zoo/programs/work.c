@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* Recursion, a callback from the library, allocation and strings, for ever. */
 #include <stdio.h>
 #include <stdlib.h>
