@@ -135,7 +135,7 @@ def check_shards(tap, folder):
                            "--keys", "6 / d e e p 9 0 Enter", "--size", "140x100"],
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=200, check=False)
     screen = read(shot) if done.returncode == 0 else done.stderr.decode()
-    rows = re.findall(r"^[ >] *\S+ +([\d,]+) +\d+ +\S+ \S+ +\d+ +[\d.]+ +([\d,]+) \w+ +(\S+)$", screen,
+    rows = re.findall(r"^[ >] *\S+ +([\d,]+) +\d+ +\S+ \S+ +\d+ +[\d.]+ +([\d,]+) +[-\d.]+ \w+ +(\S+)$", screen,
                       re.MULTILINE)
     words = {name: int(words.replace(",", "")) for words, _, name in rows}
     tap.ok("Layout of shard 0" in screen and words.get("deep90", 0) > 100,
