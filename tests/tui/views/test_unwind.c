@@ -14,6 +14,7 @@
 #include "tests/support/feed.h"
 #include "tests/support/typist.h"
 #include "tui/profile/reasons.h"
+#include "tui/ui/plain_list.h"
 #include "tui/views/unwind_tables.h"
 #include "tui/app/dispatch.h"
 
@@ -301,6 +302,25 @@ static void every_sample_is_somewhere(void **state)
 	assert_shows(t, "BPF not timed");
 }
 
+/* Of 1,800 stacks of the window 40 end at a zero, and 1,500 by proof. */
+static void words_tell_what_is_proved(void **state)
+{
+	struct typist *t = *state;
+	struct plain_list list;
+	int found = 0;
+
+	assert_int_equal(plain_list_make(&list, t->ui), 0);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct plain_row *row = &list.rows[i];
+
+		if (strcmp(row->name, "complete by proof, of all stacks") == 0)
+			found += row->percent > 83.3 && row->percent < 83.4;
+		if (strcmp(row->name, "complete by frame pointers, of all stacks") == 0)
+			found += row->percent > 2.2 && row->percent < 2.3;
+	}
+	assert_int_equal(found, 2);
+}
+
 /* What the kernel measures only if it is told to. */
 static void run_time_is_told(void **state)
 {
@@ -472,6 +492,7 @@ int main(void)
 		cmocka_unit_test(reasons_are_summed),
 		cmocka_unit_test(guesses_have_a_column),
 		UNWIND_TEST(every_sample_is_somewhere),
+		UNWIND_TEST(words_tell_what_is_proved),
 		UNWIND_TEST(run_time_is_told),
 		UNWIND_TEST(reasons_are_told_with_what_helps),
 		UNWIND_TEST(zoom_is_that_of_the_other_views),
