@@ -13,6 +13,7 @@
 #include "symbols/names/symlist.h"
 
 struct elf_file;
+struct pclntab;
 
 struct symread_strings {    /* a string table, and where it is */
 	struct bytes bytes; /* the elf_file's */
@@ -45,22 +46,9 @@ bool symread_is_thin(const struct elf_file *file, const struct elf_file *dynamic
 int plt_read(const struct elf_file *file, struct symlist *list);
 
 /*
- * Go's table, which strip keeps since the runtime needs it. For the format see "Go 1.2 Runtime
- * Symbol Information" and the comments in Go's debug/gosym/pclntab.go and
- * cmd/link/internal/ld/pcln.go, as of Go 1.2, 1.16, 1.18 and 1.20.
+ * Adds all functions of Go's table as SYMLIST_GO. -ENOENT: no such table; -EINVAL: an unusable one;
+ * -ENOMEM.
  */
-struct gopclntab {	/* where in the file names are, for later */
-	uint64_t funcs; /* functions' offsets are relative to this offset */
-	uint64_t names; /* names' offsets are relative to this one */
-	uint64_t end;	/* of the table */
-	uint32_t field; /* of a function's data: its name */
-};
-
-/* Adds all functions as SYMLIST_GO. -ENOENT: no such table; -EINVAL: an unusable one; -ENOMEM. */
-int gopclntab_read(const struct elf_file *file, struct symlist *list, struct gopclntab *out);
-
-/* The name of the function with the data at this offset; its length, 0 if it cannot be read. */
-size_t gopclntab_name(const struct gopclntab *table, const struct bytes *bytes, uint32_t func,
-		      char *to, size_t room);
+int gopclntab_read(const struct elf_file *file, struct symlist *list, struct pclntab *out);
 
 #endif

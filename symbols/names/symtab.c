@@ -21,6 +21,7 @@
 #include "symbols/base/grow.h"
 #include "symbols/base/search.h"
 #include "symbols/elf/debugfile.h"
+#include "symbols/elf/pclntab.h"
 #include "symbols/names/demangle.h"
 #include "symbols/names/langname.h"
 #include "symbols/names/symname.h"
@@ -69,7 +70,7 @@ struct symtab {
 	size_t naliases;
 	bool complete;
 	struct symtab_origin origin;
-	struct gopclntab go;
+	struct pclntab go;
 	int fds[2]; /* our descriptors that the above refer to; -1: none, or closed for now */
 	bool resting;
 	struct stat other; /* of the second file, when it was closed */
@@ -178,7 +179,7 @@ static size_t entry_read(struct symtab *table, const struct symtab_entry *e, cha
 		length = resolver_read(table, e->name, text, room);
 		break;
 	case SYMLIST_GO:
-		return gopclntab_name(&table->go, &table->origin.file, e->name, text, NAME_ROOM);
+		return pclntab_name(&table->go, &table->origin.file, e->name, text, NAME_ROOM);
 	case SYMLIST_SOURCES:
 		break;
 	}

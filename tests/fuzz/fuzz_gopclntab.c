@@ -3,7 +3,7 @@
 /*
  * The input is a section .gopclntab. Around it is an ELF file with 1 MiB of text at 0x401000, so
  * that the fuzzer changes the table and not the file.
- * Covers: symbols/names/gopclntab.c
+ * Covers: symbols/names/gopclntab.c symbols/elf/pclntab.c
  */
 #include <elf.h>
 

@@ -19,6 +19,7 @@ is put to nm and falls in a class:
     wrong    anything else: at most one in a thousand
 
 Covers: symbols/names/symtab.c symbols/names/symname.c symbols/names/plt.c symbols/names/gopclntab.c
+symbols/elf/pclntab.c
 """
 
 import bisect
