@@ -128,6 +128,12 @@ UNWIND = [
           "add(c, there, GO_OUTERMOST, 0, 0);", "add(c, there, GO_WRONG, 0, 0);"),
     Fault("go-saved", "unwind/arch/x86_64/gocode.c",
           "if (cfa == 16 && code[0] == 0x55)", "if (cfa == 24 && code[0] == 0x55)"),
+    # A change of the depth of Go's functions is a zigzag number, and the first one may be zero.
+    Fault("go-depth", "unwind/go_pcsp.c",
+          "change & 1 ? -1 - (int64_t)(change >> 1)", "change & 1 ? -(int64_t)(change >> 1)"),
+    Fault("go-depth-end", "unwind/go_pcsp.c", "(!change && pc != fde->start)", "!change"),
+    Fault("go-depths-old", "symbols/elf/pclntab.c",
+          "out->pcs += words[first + 3];", "out->pcs += words[first + 2];"),
     # A call of C has lowered Haskell's stack pointer.
     Fault("ghc-call", "unwind/ghc.c",
           "state.cfa.add = ghc->cfa + call.moved;", "state.cfa.add = ghc->cfa;"),

@@ -394,8 +394,9 @@ static int derive_gap(struct deriver *d, const struct code_section *s, uint64_t 
 }
 
 /*
- * Go keeps frame pointers, by which its programs are walked when they have no CFI; rows would hide
- * the bottoms of its stacks. Beside Go's CFI only code of C and assemblers is left.
+ * Go keeps frame pointers, by which its programs are walked when neither CFI nor its own table
+ * (unwind/go_pcsp.h) can be read; rows would hide the bottoms of its stacks. Beside these only code
+ * of C and assemblers is left.
  */
 static bool is_bare_go(const struct deriver *d)
 {

@@ -4,8 +4,8 @@
  * the runtime that switch to the system stack the rules lead into stale data on it: frames that
  * never called, or a zero that looks like the bottom; and the trampoline of signals seems to have a
  * caller. These functions are known by name, as in Go's own unwinder, and their rules are taken
- * from their code. To strip a program removes CFI and symbols together, so no program has only the
- * CFI.
+ * from their code. To strip a program removes CFI and symbols together; what is left has the same
+ * rules and the names, see unwind/go_pcsp.h.
  *
  * The outermost functions of threads and goroutines have rules like any other: the linker of
  * Go 1.19 does not mark them, and the words above them are zero on a new stack only. mcall and
@@ -20,8 +20,6 @@
 #include "symbols/elf/elffile.h"
 #include "symbols/base/limits.h"
 #include "unwind/cfifile.h"
-
-#define NAME_MAX_SIZE 64u /* bytes of a name that is one of ours */
 
 static const struct {
 	const char *name;
@@ -50,23 +48,29 @@ bool go_cie(const struct cfi_cie *cie)
 }
 
 /* The name is this one, with or without the suffix of its calling convention. */
-static bool is_name(const char *name, size_t size, const char *other)
+static bool is_name(const char *name, const char *other)
 {
 	size_t n = strlen(other);
 
-	return size >= n && !memcmp(name, other, n) &&
-	       (size == n || (size == n + 5 && !memcmp(name + n, ".abi0", 5)));
+	return !strncmp(name, other, n) && (!name[n] || !strcmp(name + n, ".abi0"));
 }
 
-static void function_add(struct go_functions *out, const char *name, size_t size, uint64_t start)
+const struct go_function *go_function_at(const struct go_functions *all, uint64_t start)
 {
-	if (is_name(name, size, "runtime.cgocall"))
+	for (unsigned int i = 0; i < all->count; i++)
+		if (all->at[i].start == start)
+			return &all->at[i];
+	return NULL;
+}
+
+void go_functions_add(struct go_functions *out, const char *name, uint64_t start)
+{
+	if (is_name(name, "runtime.cgocall"))
 		out->cgocall = start;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		if (is_name(name, size, functions[i].name)) {
+		if (is_name(name, functions[i].name) && out->count < GO_FUNCTIONS_MAX &&
+		    !go_function_at(out, start))
 			out->at[out->count++] = (struct go_function){start, functions[i].kind};
-			return;
-		}
 }
 
 void go_functions(const struct elf_file *file, struct go_functions *out)
@@ -74,7 +78,8 @@ void go_functions(const struct elf_file *file, struct go_functions *out)
 	struct elf_section symtab, strtab;
 	uint64_t left = LIMIT_GO;
 	Elf64_Sym sym;
-	size_t room, size;
+	size_t room;
+	const char *name;
 
 	memset(out, 0, sizeof(*out));
 	out->found = elf_file_section_index(file, ".go.buildinfo") != 0;
@@ -86,12 +91,11 @@ void go_functions(const struct elf_file *file, struct go_functions *out)
 		memcpy(&sym, symtab.data + at, sizeof(sym));
 		if (ELF64_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_name >= strtab.size)
 			continue;
+		name = (const char *)strtab.data + sym.st_name;
 		room = strtab.size - sym.st_name;
-		room = room < NAME_MAX_SIZE ? room : NAME_MAX_SIZE;
-		size = strnlen((const char *)strtab.data + sym.st_name, room);
-		if (size < room)
-			function_add(out, (const char *)strtab.data + sym.st_name, size,
-				     sym.st_value);
+		room = room < GO_NAME_ROOM ? room : GO_NAME_ROOM;
+		if (strnlen(name, room) < room)
+			go_functions_add(out, name, sym.st_value);
 	}
 }
 

@@ -15,6 +15,7 @@ struct elf_file;
 
 #define GO_FUNCTIONS_MAX 24u
 #define GO_ROWS_MAX	 12u
+#define GO_NAME_ROOM	 64u /* for a name that is one of ours, and more */
 
 enum go_kind {
 	GO_TRAMPOLINE,	/* signal handlers return to it */
@@ -63,6 +64,10 @@ struct go_rows {
  * Finds these functions: none in a file that is not of Go, or without (sound) symbols. Never fails.
  */
 void go_functions(const struct elf_file *file, struct go_functions *out);
+/* Adds the function that begins at the ELF address, if by its name it is one of these. */
+void go_functions_add(struct go_functions *out, const char *name, uint64_t start);
+/* The one that begins there; NULL: none of them does. */
+const struct go_function *go_function_at(const struct go_functions *all, uint64_t start);
 
 /*
  * The rows of the function up to end, an ELF address, by its code. One GO_WRONG row: the code is

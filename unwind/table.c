@@ -26,6 +26,7 @@
 #include "unwind/ehframe.h"
 #include "unwind/ghc.h"
 #include "unwind/go_cfi.h"
+#include "unwind/go_pcsp.h"
 #include "unwind/luajit.h"
 #include "unwind/rule.h"
 #include "unwind/sframe.h"
@@ -67,6 +68,7 @@ struct builder {
 	uint32_t kept_reg;
 	struct go_functions go;
 	struct go_text go_text;
+	struct go_pcsp go_pcsp;
 	struct ghc_rows haskell;
 	/* The FDE at hand. */
 	uint64_t from; /* where its rows begin, at least */
@@ -109,7 +111,10 @@ static int builder_find(struct builder *b)
 		err = sframe_read(b->file, &b->sframe, &b->cfi);
 	if (!err)
 		err = ghc_read(b->file, &b->ghc, &b->cfi);
-	b->table->cfi_bytes = b->sframe.size + b->ghc.bytes / GRANULE_SIZE;
+	go_functions(b->file, &b->go);
+	if (!err)
+		err = go_pcsp_read(b->file, &b->go_pcsp, &b->go, &b->cfi);
+	b->table->cfi_bytes = b->sframe.size + b->ghc.bytes / GRANULE_SIZE + b->go_pcsp.bytes;
 	for (int i = 0; i < CFI_SECTIONS; i++)
 		b->table->cfi_bytes += b->sections[i].size;
 	work_allow(b->work, LIMIT_WORK(b->table->cfi_bytes));
@@ -334,7 +339,8 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 	}
 	b->rows.count = b->row = b->instead = 0;
 	b->saved = b->late = 0;
-	b->go_cfi = b->go.found && fde->cie < b->cfi.ncies && go_cie(&b->cfi.cies[fde->cie]);
+	b->go_cfi = fde->cie == GO_CIE ||
+		    (b->go.found && fde->cie < b->cfi.ncies && go_cie(&b->cfi.cies[fde->cie]));
 	b->from = cfi_from(fde);
 	b->end = fde->end < text_end ? fde->end : text_end;
 	if (b->end > limit)
@@ -351,17 +357,15 @@ static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t li
 		b->signal = false;
 		err = ghc_run(&b->ghc, fde, builder_row, b);
 	} else {
-		const struct cfi_cie *cie = &b->cfi.cies[fde->cie];
-		const struct go_function *go = NULL; /* the CFI is not known to be wrong */
+		const struct go_function *go = go_function_at(&b->go, fde->start);
 
-		for (unsigned int i = 0; i < b->go.count && !go; i++)
-			go = b->go.at[i].start == fde->start ? &b->go.at[i] : NULL;
 		if (go && go->kind == GO_TRAMPOLINE)
 			return 0; /* the walk knows it by its code */
-		b->signal = cie->signal;
-		if (go)
+		if (go)		  /* what the CFI says of it is wrong */
 			go_rows(b->file, &b->go, go, fde->end, &b->rows);
-		err = builder_cfi(b, fde, &end);
+		b->signal = fde->cie != GO_CIE && b->cfi.cies[fde->cie].signal;
+		err = fde->cie == GO_CIE ? go_pcsp_run(&b->go_pcsp, fde, builder_row, b, &end)
+					 : builder_cfi(b, fde, &end);
 		if (err == -EINVAL) {
 			b->table->bad_fdes++;
 			err = 0;
@@ -477,8 +481,6 @@ int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 	/* Without a segment nothing is ever mapped as text: relocatable files, debug files. */
 	if (!err && b.ntexts)
 		err = builder_find(&b);
-	if (!err)
-		go_functions(file, &b.go);
 	go_text_open(file, &b.go_text);
 	b.table->nfdes = b.cfi.nfdes + b.cfi.bad_fdes;
 	b.table->bad_fdes = b.cfi.bad_fdes;

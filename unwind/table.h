@@ -40,13 +40,13 @@ struct unwind_table {
 
 /*
  * Builds the table of .eh_frame; of .debug_frame for addresses that it does not cover; of .sframe
- * for those that neither covers; of the machine code where none does (unwind/derive.h). PLT
- * sections without CFI get CFA = SP + ARCH_PLT_CFA. A file without any of these gives a table
- * without spans, as does one without an executable segment (relocatable). -ENOMEM, -ENOTSUP for
- * another machine (or a .sframe of another one and nothing else), or -EINVAL when the section as a
- * whole is unusable. -E2BIG: more CFI than LIMIT_CFI, or it takes more work than LIMIT_WORK.
- * -ECANCELED: the flag of elf_file_work(file) was set; it is checked often. The caller frees *out
- * with unwind_table_free.
+ * for those that neither covers; of .gopclntab for functions of Go that none covers
+ * (unwind/go_pcsp.h); of the machine code elsewhere (unwind/derive.h). PLT sections without CFI get
+ * CFA = SP + ARCH_PLT_CFA. A file without any of these gives a table without spans, as does one
+ * without an executable segment (relocatable). -ENOMEM, -ENOTSUP for another machine (or a .sframe
+ * of another one and nothing else), or -EINVAL when the section as a whole is unusable. -E2BIG:
+ * more CFI than LIMIT_CFI, or it takes more work than LIMIT_WORK. -ECANCELED: the flag of
+ * elf_file_work(file) was set; it is checked often. The caller frees *out with unwind_table_free.
  */
 int unwind_table_build(const struct elf_file *file, struct wide_rules *wide,
 		       struct unwind_table **out);

@@ -3,16 +3,20 @@
 /*
  * The input is a section .gopclntab. Around it is an ELF file with 1 MiB of text at 0x401000, so
  * that the fuzzer changes the table and not the file.
- * Covers: symbols/names/gopclntab.c symbols/elf/pclntab.c
+ * Covers: symbols/names/gopclntab.c symbols/elf/pclntab.c unwind/go_pcsp.c
  */
 #include <elf.h>
 
+#include "symbols/base/work.h"
 #include "symbols/elf/elffile.h"
 #include "symbols/names/symtab.h"
 #include "tests/fuzz/fuzz.h"
+#include "unwind/go_cfi.h"
+#include "unwind/go_pcsp.h"
 
 #define TEXT	  0x401000u
 #define TEXT_SIZE (1u << 20)
+#define WORK_MAX  (1u << 16)
 
 static const char names[] = "\0.gopclntab\0.text\0.shstrtab";
 
@@ -62,6 +66,42 @@ static size_t image_fill(struct image *image, const uint8_t *data, size_t size)
 	return offsetof(struct image, table) + size;
 }
 
+struct rows {
+	const struct cfi_fde *fde;
+	uint64_t pc; /* behind the last row */
+};
+
+static int check_row(void *arg, uint64_t pc, const struct cfa_state *state)
+{
+	struct rows *rows = arg;
+
+	require(pc >= rows->pc && pc < rows->fde->end && state->cfa.kind == EXPR_REG);
+	rows->pc = pc + 1;
+	return 0;
+}
+
+/* Rows ascend within their function, however many functions share a table. */
+static void check_depths(const struct elf_file *file)
+{
+	struct go_functions functions = {0};
+	struct go_pcsp pcsp;
+	struct cfi cfi = {0};
+	uint64_t end;
+	int err;
+
+	work_allow(elf_file_work(file), WORK_MAX);
+	err = go_pcsp_read(file, &pcsp, &functions, &cfi);
+	require(!err || err == -E2BIG);
+	require(functions.count <= GO_FUNCTIONS_MAX);
+	for (uint32_t i = 0; !err && i < cfi.nfdes; i++) {
+		struct rows rows = {&cfi.fdes[i], cfi.fdes[i].start};
+
+		err = go_pcsp_run(&pcsp, rows.fde, check_row, &rows, &end);
+		require(err ? err == -E2BIG : end >= rows.fde->start && end <= rows.fde->end);
+	}
+	cfi_free(&cfi);
+}
+
 static int take_input(const uint8_t *data, size_t size)
 {
 	struct image *image = malloc(sizeof(*image) + size);
@@ -73,6 +113,7 @@ static int take_input(const uint8_t *data, size_t size)
 	size = image_fill(image, data, size);
 	require(elf_file_open_memory(image, size, &file) == 0);
 	require(symtab_new(file, NULL, &table) == 0);
+	check_depths(file);
 	elf_file_free(file);
 	free(image);
 	for (uint64_t addr = TEXT - 1; addr <= TEXT + TEXT_SIZE; addr += 61) {

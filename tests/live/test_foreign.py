@@ -264,18 +264,16 @@ def cases():
     twin = None
     if built("go") and built("go.stripped"):
         twin = names_of_twin(path("go.stripped"), path("go"))
+    # A stripped program has the same rules, from .gopclntab.
     for name, rename in (("go", None), ("go.stripped", twin)):
-        # Without a symbol at their start, the walks of the runtime's threads end there with a reason.
-        others = f"{GO_THREAD}|{GO_START}" if rename else GO_THREAD
-        options = {"rename": rename, "excused": GO_YIELD, "others": others}
-        yield Case(name, GO_CHAIN + "framed", "frame", env=NO_PREEMPTION, **options)
-        yield Case(name, GO_PANIC, "panic", env=NO_PREEMPTION, **options)
-    # Only CFI finds the caller of a function without a frame; the runtime and signal entry have many.
+        quiet = {"rename": rename, "env": NO_PREEMPTION, "excused": GO_YIELD, "others": GO_THREAD}
+        yield Case(name, GO_CHAIN + "framed", "frame", **quiet)
+        yield Case(name, GO_PANIC, "panic", **quiet)
+        yield Case(name, GO_CHAIN + "bare", "bare", **quiet)
+        yield Case(name, GO_CLOCK, "clock", **quiet)
+        yield Case(name, GO_RUNTIME, "runtime", rename=rename, excused=GO_START)
     yield Case("go", GO_SIGNAL, "signal", env=NO_PREEMPTION, excused=f"{GO_YIELD}|{GO_HALFWAY}",
                others=GO_THREAD)
-    yield Case("go", GO_CLOCK, "clock", env=NO_PREEMPTION, excused=GO_YIELD, others=GO_THREAD)
-    yield Case("go", GO_CHAIN + "bare", "bare", env=NO_PREEMPTION, excused=GO_YIELD, others=GO_THREAD)
-    yield Case("go", GO_RUNTIME, "runtime", excused=GO_START)
     yield Case("cgo", CGO_CALL.format("c_work") + "c_spin", "there", others=f"{CGO_THREAD}|{GO_YIELD}")
     yield Case("cgo", CGO_BACK, "back", env=NO_PREEMPTION, others=f"{CGO_THREAD}|{GO_YIELD}")
     yield Case("cgo", CGO_COLLECT, "collect", others=CGO_THREAD)
