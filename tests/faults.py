@@ -128,6 +128,11 @@ UNWIND = [
           "add(c, there, GO_OUTERMOST, 0, 0);", "add(c, there, GO_WRONG, 0, 0);"),
     Fault("go-saved", "unwind/arch/x86_64/gocode.c",
           "if (cfa == 16 && code[0] == 0x55)", "if (cfa == 24 && code[0] == 0x55)"),
+    # A walk through systemstack up to Go 1.20 lacks a frame.
+    Fault("go-left-out", "unwind/arch/x86_64/gocode.c",
+          "add(c, there, GO_NEXT, 0, 0);", "add(c, there, GO_FRAME, ARCH_FP, 16);"),
+    Fault("step-left-out", "unwind/step.h",
+          "if (r->cfa_kind == WIDE_CFA_NEXT)", "if (0)"),
     # A change of the depth of Go's functions is a zigzag number, and the first one may be zero.
     Fault("go-depth", "unwind/go_pcsp.c",
           "change & 1 ? -1 - (int64_t)(change >> 1)", "change & 1 ? -(int64_t)(change >> 1)"),

@@ -34,7 +34,7 @@ static void wide_cfa_text(char to[COLUMN], const struct wide_rule *r)
 {
 	const char *reg = arch_reg_name(r->cfa_reg);
 
-	if (r->cfa_kind == WIDE_CFA_REG)
+	if (r->cfa_kind != WIDE_CFA_DEREF)
 		snprintf(to, COLUMN, "%s%+" PRId32, reg, r->cfa_off);
 	else if (r->cfa_add)
 		snprintf(to, COLUMN, "*(%s%+" PRId32 ")%+" PRId32, reg, r->cfa_off, r->cfa_add);

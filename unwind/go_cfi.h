@@ -46,6 +46,7 @@ enum go_rule {
 	GO_OUTERMOST, /* there is no caller */
 	GO_FRAME,     /* the saved frame pointer is at CFA - 16 */
 	GO_NO_FRAME,  /* the frame pointer is the caller's */
+	GO_NEXT,      /* it is, and nothing else leads to the caller, which is left out */
 };
 
 struct go_row {

@@ -27,6 +27,12 @@ int rule_compile(const struct cfa_state *state, bool signal, struct wide_rules *
 int rule_cloned(uint32_t kept_reg, struct wide_rules *wide, uint32_t *rule);
 
 /*
+ * The rule where the frame pointer is the caller's, and nothing leads to the caller: its caller
+ * follows. Errors as above.
+ */
+int rule_next(struct wide_rules *wide, uint32_t *rule);
+
+/*
  * True when [start, end), ELF addresses, has the code of glibc's clone or clone3 between two FDEs:
  * the system call, behind which the part of the child begins. No CFI is right for it, since both
  * return from it: the parent, and the child on another stack. False, too, if it cannot be read.

@@ -259,6 +259,8 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 			return err;
 		cfa = value + (__s64)r->cfa_add;
 	}
+	if (r->cfa_kind == WIDE_CFA_NEXT)
+		w->guessed = 1;
 	STEP_NOTE(w, cfa, cfa);
 	if (r->fp_kind == WIDE_AT_CFA || r->fp_kind == WIDE_AT_REG) {
 		value = cfa;

@@ -189,6 +189,8 @@ static int builder_instead(struct builder *b, const struct go_row *row, uint32_t
 		b->table->classes[ROW_CLASS_STACK_SWITCH]++;
 		return 0;
 	}
+	if (row->rule == GO_NEXT)
+		return rule_next(b->wide, rule);
 	if (row->rule == GO_OUTERMOST)
 		state.ra.how = REG_UNDEFINED;
 	if (row->rule == GO_FRAME)

@@ -70,7 +70,9 @@ GO_ROOT = r"runtime\.(goexit|clone|mstart|rt0_go|mcall|morestack)(\.abi0)?"
 GO_HIDDEN = r"\[[^;]+\];runtime\.systemstack(\.abi0)?;runtime\.gcBgMarkWorker\.[^;]+(;runtime\.[^;]+)*"
 # gogo has left the scheduler's stack, and no rule finds the goroutine that it is about to continue.
 GO_RESUME = r"\[rule not supported\];gogo"
-GO_RUNTIME = (GO + r";main\.churn(;(?!\[|main\.)[^;]+)*|" + GO_ROOT + r"(;(?!\[|main\.)[^;]+)*|" +
+# Otherwise the walk is a guess.
+GO_GUESS = r"(\[guessed\];(?=(.*;)?runtime\.systemstack))?"
+GO_RUNTIME = (GO_GUESS + f"({GO}" + r";main\.churn|" + GO_ROOT + r")(;(?!\[|main\.)[^;]+)*|" +
               GO_HIDDEN + "|" + GO_RESUME)
 # An inner function of the vDSO has no name.
 VDSO = r"(;__vdso[^;]+(;\[vdso\]\+0x[0-9a-f]+)?)?"
@@ -93,7 +95,7 @@ CGO_CALL = (GO + r";main\.one;main\.two;main\._Cfunc_{0}(\.abi0)?;runtime\.cgoca
 CGO_BACK = CGO_CALL.format("c_through") + (
     r"c_again;goBack;crosscall2;runtime\.cgocallback(\.abi0)?(;runtime\.cgocallbackg1?(\.abi0)?)+;"
     r"_cgoexp_\w+_goBack(;main\.goBack)?;main\.framed")
-CGO_COLLECT = (GO + r";main\.collect(;(?!\[|main\.)[^;]+)*|" + GO_ROOT + r"(;(?!\[|main\.)[^;]+)*|" +
+CGO_COLLECT = (GO_GUESS + f"({GO}" + r";main\.collect|" + GO_ROOT + r")(;(?!\[|main\.)[^;]+)*|" +
                GO_HIDDEN + "|" + GO_RESUME)
 # The runtime's own threads: C code without CFI starts them.
 CGO_THREAD = (r"(\[[^;]+\]|(clone3?|{0});start_thread(;[^;]+)?);crosscall(1|_amd64);runtime\.mstart(\.abi0)?"

@@ -110,7 +110,7 @@ static void randomize_tables(void)
 	for (uint32_t i = 0; i < 64; i++) {
 		struct wide_rule *r = &host.wide[random64() % 1024];
 
-		r->cfa_kind = random64() % 3;
+		r->cfa_kind = random64() % 4;
 		r->fp_kind = r->ra_kind = random64() % 6;
 		r->cfa_reg = r->fp_reg = r->ra_reg = random64() % 20;
 		r->flags = random64() % 4;

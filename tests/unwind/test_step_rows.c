@@ -414,6 +414,32 @@ static void test_cloned(void **state)
 	assert_int_equal(w->regs[DWARF_RBX], 0xb0b0);
 }
 
+/* The frame pointer leads past the caller: such a walk is complete, but a guess. */
+static void test_left_out(void **state)
+{
+	struct wide_rule r = plain_wide;
+	struct walk *w;
+
+	(void)state;
+	r.cfa_reg = DWARF_RBP;
+	r.cfa_off = 16;
+	r.ra_off = -8;
+	store(FP + 8, TEXT);
+	w = begin_wide(&r);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
+	assert_state(w, TEXT, FP + 16, FP);
+	assert_false(w->guessed);
+	r.cfa_kind = WIDE_CFA_NEXT;
+	w = begin_wide(&r);
+	assert_int_equal(walk_step(w), WALK_CONTINUE);
+	assert_state(w, TEXT, FP + 16, FP);
+	assert_true(w->guessed);
+	store(FP + 8, 0);
+	check_end(begin_wide(&r), WALK_GUESSED);
+	r.cfa_kind = WIDE_CFA_REG;
+	check_end(begin_wide(&r), WALK_BOTTOM);
+}
+
 static void test_ends_of_wide_rows(void **state)
 {
 	struct wide_rule r = plain_wide;
@@ -507,10 +533,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(short_rows),     TEST(ends_of_rows), TEST(ends_of_mappings),
-		TEST(wide_rows),      TEST(signal_row),	  TEST(sigcontext),
-		TEST(kept_register),  TEST(cloned),	  TEST(ends_of_wide_rows),
-		TEST(lost_registers),
+		TEST(short_rows), TEST(ends_of_rows),	   TEST(ends_of_mappings), TEST(wide_rows),
+		TEST(signal_row), TEST(sigcontext),	   TEST(kept_register),	   TEST(cloned),
+		TEST(left_out),	  TEST(ends_of_wide_rows), TEST(lost_registers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

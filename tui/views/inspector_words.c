@@ -127,6 +127,8 @@ static void say_wide(struct words *w)
 	else
 		say(w, "5 rule    CFA = %s %+d  (a wide rule)", arch_reg_name(r->cfa_reg),
 		    r->cfa_off);
+	if (r->cfa_kind == WIDE_CFA_NEXT)
+		say(w, "          of the caller, which is left out");
 	if (r->flags & WIDE_CLONED)
 		say(w,
 		    "          the parent's; " ARCH_RESULT_NAME " = 0: a child, without a caller");

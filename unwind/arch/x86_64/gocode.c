@@ -7,7 +7,7 @@
  * caller while the stack pointer does not. Up to Go 1.20 those without arguments on the stack have
  * none. There asmcgocall, which cgocall alone calls on a goroutine's stack, has the frame pointer
  * of cgocall, at a fixed distance from its stack pointer; and systemstack has that of its caller,
- * which leads to the caller of that caller: one frame is left out.
+ * which leads to the caller of that caller: one frame is left out, and the walk is a guess.
  */
 #include "unwind/go_cfi.h"
 
@@ -219,7 +219,7 @@ static bool systemstack(struct code *c)
 
 	if (!back)
 		return false;
-	add(c, there, GO_FRAME, ARCH_FP, 16);
+	add(c, there, GO_NEXT, 0, 0);
 	add(c, back, GO_CFI, 0, 0);
 	return true;
 }
