@@ -155,7 +155,7 @@ static void test_edges(void **state)
 		const uint64_t fp = e->fp < 0 ? FP : MARK + (LOW - STACK) + (unsigned int)e->fp;
 
 		check_step(w, SP16 + 0x80, LOW + (unsigned int)e->ra + 8, fp, 0);
-		assert_int_equal(w->known, 0);
+		assert_int_equal(w->known | w->fp_chain, 0);
 		/* a word that no call has pushed */
 		teardown(NULL);
 		w = begin_edge(e, FP);
@@ -325,6 +325,7 @@ static void test_impossible(void **state)
 	store(LOW + 8, 0);
 	store(FP - 8, SP16 + 0x80);
 	check_this(begin_framed(PC, LOW, FRAMED + 0x80), 0);
+	check_step(begin_framed(PC, LOW, WIDE + 0x80), WIDE + 0x80, FP + 16, FP + 0x100, 0);
 	/* beyond the record: a function with a frame pointer whose frame is below */
 	store(FP - 8, 0);
 	store(FP - 16, SP32 + 0x80);
