@@ -34,22 +34,24 @@ static struct disasm *disasm;
 
 /* --- functions made for this ------------------------------------------------------------------ */
 
-/* The rule at `at` as it is found from `pc`; 0: none. */
-static uint32_t rule_from(const void *bytes, size_t size, uint64_t pc, uint64_t at)
+/* The rule at `at` as it is found from `pc`, a return address if behind_call; 0: none. */
+static uint32_t rule_from(const void *bytes, size_t size, uint64_t pc, bool behind_call,
+			  uint64_t at)
 {
 	const struct leave_code code = {bytes, size, BASE};
 	struct derived d = {0};
 	struct work work = {0};
 	uint32_t rule = 0;
 
-	assert_int_equal(leave_rows(&code, BASE + pc, false, disasm, &work, &d), 0);
+	assert_int_equal(leave_rows(&code, BASE + pc, behind_call, disasm, &work, &d), 0);
 	for (size_t i = 0; i < d.nrows && d.rows[i].pc <= BASE + at; i++)
 		rule = d.rows[i].rule;
 	derived_free(&d);
 	return rule;
 }
 
-#define FROM(code, pc, at)  rule_from(code, sizeof(code), pc, at)
+#define FROM(code, pc, at)  rule_from(code, sizeof(code), pc, false, at)
+#define BACK(code, pc, at)  rule_from(code, sizeof(code), pc, true, at)
 #define SP_RULE(cfa, depth) (RULE_FRAME(ROW_SP, cfa, depth) | RULE_DERIVED)
 #define FP_RULE(cfa, depth) (RULE_FRAME(ROW_FP, cfa, depth) | RULE_DERIVED)
 
@@ -109,6 +111,169 @@ static void test_silence(void **state)
 	assert_int_equal(FROM(noreturn, 0, 7), 0);
 	/* outside of the code */
 	assert_int_equal(FROM(forever, 3, 3), 0);
+}
+
+/* V8 ends its functions so: leave; pop %rcx; add $24, %rsp; push %rcx; ret. */
+static void test_arguments_popped(void **state)
+{
+	static const uint8_t v8[] = {0x90, 0xc9, 0x59, 0x48, 0x83, 0xc4, 24, 0x51, 0xc3};
+	/* pop %rbp; pop %rcx; jmp *%rcx behind push %rbp; mov %rsp, %rbp */
+	static const uint8_t jumps[] = {0x55, 0x48, 0x89, 0xe5, 0x5d, 0x59, 0xff, 0xe1};
+	/* pop %rbx; ret $16 */
+	static const uint8_t callee[] = {0x5b, 0xc2, 16, 0};
+
+	(void)state;
+	assert_int_equal(FROM(v8, 0, 0), FP_RULE(16, 16));
+	assert_int_equal(FROM(v8, 1, 1), FP_RULE(16, 16));
+	assert_int_equal(FROM(v8, 1, 2), SP_RULE(8, 0));
+	assert_int_equal(FROM(v8, 1, 3), 0);
+	/* Without leave, the return address is popped like any register. */
+	assert_int_equal(FROM(jumps, 0, 1), 0);
+	assert_int_equal(FROM(callee, 0, 0), SP_RULE(16, 0));
+	assert_int_equal(FROM(callee, 0, 1), SP_RULE(8, 0));
+}
+
+static void test_long_nop(void **state)
+{
+	/* lea 0(%rbp), %rbp; leave; ret */
+	static const uint8_t nop[] = {0x48, 0x8d, 0x6d, 0, 0xc9, 0xc3};
+	/* lea 8(%rbp), %rbp; lea 0(%rbp), %ebp */
+	static const uint8_t moved[] = {0x48, 0x8d, 0x6d, 8, 0xc9, 0xc3};
+	static const uint8_t cut[] = {0x8d, 0x6d, 0, 0xc9, 0xc3};
+
+	(void)state;
+	assert_int_equal(FROM(nop, 0, 0), FP_RULE(16, 16));
+	assert_int_equal(FROM(nop, 0, 4), FP_RULE(16, 16));
+	assert_int_equal(FROM(moved, 0, 0), 0);
+	assert_int_equal(FROM(cut, 0, 0), 0);
+}
+
+/* Where paths meet that have different frame pointers, the register is neither. */
+static void test_meet(void **state)
+{
+	/* 0: je 6; 2: mov %eax, %ebp; 4: jmp 0; 6: ret: the caller's is gone in the second round */
+	static const uint8_t lost[] = {0x74, 4, 0x89, 0xc5, 0xeb, 0xfa, 0xc3};
+	/* the same, but 6: pop %rbp; ret: it was saved */
+	static const uint8_t saved[] = {0x74, 4, 0x89, 0xc5, 0xeb, 0xfa, 0x5d, 0xc3};
+	/* 0: je 4; 2: push %rax; 3: nop; 4: ret: SP differs, which no function does */
+	static const uint8_t sp[] = {0x74, 2, 0x50, 0x90, 0xc3};
+
+	(void)state;
+	assert_int_equal(FROM(lost, 0, 0), 0);
+	assert_int_equal(FROM(lost, 0, 2), 0);
+	assert_int_equal(FROM(saved, 0, 0), SP_RULE(16, 16));
+	assert_int_equal(FROM(saved, 0, 4), SP_RULE(16, 16));
+	assert_int_equal(FROM(saved, 0, 7), SP_RULE(8, 0));
+	assert_int_equal(FROM(sp, 0, 0), 0);
+}
+
+/* An infinite loop has no return; its beginning says where its frame is. */
+static void test_loop(void **state)
+{
+	uint8_t code[64];
+	/* 16: push %rbp; sub $16, %rsp; 21: nop; 22: jmp 21 */
+	static const uint8_t loop[] = {0x55, 0x48, 0x83, 0xec, 16, 0x90, 0xeb, 0xfd};
+	/* 16: push %rbp; mov %rsp, %rbp; push %rbx; 21: nop; jmp 21 */
+	static const uint8_t framed[] = {0x55, 0x48, 0x89, 0xe5, 0x53, 0x90, 0xeb, 0xfd};
+
+	(void)state;
+	memset(code, 0xcc, sizeof(code));
+	memcpy(code + 16, loop, sizeof(loop));
+	assert_int_equal(FROM(code, 21, 21), SP_RULE(32, 16));
+	assert_int_equal(FROM(code, 22, 22), SP_RULE(32, 16));
+	assert_int_equal(FROM(code, 21, 16), SP_RULE(8, 0));
+	assert_int_equal(FROM(code, 21, 17), SP_RULE(16, 16));
+	assert_int_equal(FROM(code, 21, 15), 0);
+	assert_int_equal(FROM(code, 21, 24), 0);
+	/* behind a call at its end, too */
+	code[20] = 8; /* a frame of 24 bytes: psABI 3.2.2 */
+	assert_int_equal(BACK(code, 21, 21), SP_RULE(24, 16));
+	memcpy(code + 16, framed, sizeof(framed));
+	assert_int_equal(FROM(code, 21, 21), SP_RULE(24, 16));
+	/* no beginning: not aligned, or code goes on there */
+	memset(code, 0x5b, sizeof(code));
+	code[16] = 0xcc;
+	memcpy(code + 17, loop, sizeof(loop));
+	assert_int_equal(FROM(code, 22, 22), 0);
+	code[15] = 0xcc; /* gaps may be a part of it */
+	assert_int_equal(FROM(code, 22, 22), 0);
+	memset(code, 0x5b, sizeof(code));
+	memcpy(code + 16, loop, sizeof(loop));
+	assert_int_equal(FROM(code, 21, 21), 0);
+	/* a function that begins before but does not lead here */
+	memset(code, 0xcc, sizeof(code));
+	code[16] = 0x55;
+	code[17] = 0xc3;
+	memset(code + 18, 0x5b, 19);
+	memcpy(code + 37, loop + 5, 3);
+	assert_int_equal(FROM(code, 37, 37), 0);
+}
+
+/* Behind a call there is more of a frame than a return address. */
+static void test_empty(void **state)
+{
+	static const uint8_t ret[] = {0xc3};
+	/* add $8, %rsp; ret */
+	static const uint8_t tail[] = {0x48, 0x83, 0xc4, 8, 0xc3};
+	uint8_t loop[32];
+
+	(void)state;
+	assert_int_equal(FROM(ret, 0, 0), SP_RULE(8, 0));
+	assert_int_equal(BACK(ret, 0, 0), 0);
+	assert_int_equal(BACK(tail, 0, 0), SP_RULE(16, 0));
+	/* nor where the beginning is searched for: 16: nop; jmp 16 */
+	memset(loop, 0xcc, sizeof(loop));
+	memcpy(loop + 16, "\x90\xeb\xfd", 3);
+	assert_int_equal(FROM(loop, 16, 16), SP_RULE(8, 0));
+	assert_int_equal(BACK(loop, 16, 16), 0);
+}
+
+/* What stands behind a call that does not return may be another function. */
+static void test_noreturn(void **state)
+{
+	/* 0: je 8; 2: call; 7: ret (of another); 8: add $24, %rsp; ret */
+	static const uint8_t other[] = {0x74, 6,    0xe8, 0,	0,  0,	 0,
+					0xc3, 0x48, 0x83, 0xc4, 24, 0xc3};
+	/* 0: call; 5: je 13; 7: call; 12: ret (of another); 13: pop %rbx; ret */
+	static const uint8_t two[] = {0xe8, 0, 0, 0, 0,	   0x74, 6,   0xe8,
+				      0,    0, 0, 0, 0xc3, 0x5b, 0xc3};
+	/* 0: je 12; 2: call; 7: je 10; ret; 10: pop %rbx; ret; 12: call; 17: add $24, %rsp; ret */
+	static const uint8_t bad[] = {0x74, 10,	  0xe8, 0, 0, 0, 0,    0x74, 1,	   0xc3, 0x5b,
+				      0xc3, 0xe8, 0,	0, 0, 0, 0x48, 0x83, 0xc4, 24,	 0xc3};
+	/* 0: call; 5: int3: nothing follows, so that nothing is known */
+	static const uint8_t gap[] = {0xe8, 0, 0, 0, 0, 0xcc, 0xc3};
+
+	(void)state;
+	assert_int_equal(FROM(other, 0, 0), SP_RULE(32, 0));
+	assert_int_equal(FROM(other, 0, 2), 0);
+	assert_int_equal(FROM(other, 0, 7), 0);
+	assert_int_equal(FROM(other, 0, 8), SP_RULE(32, 0));
+	assert_int_equal(FROM(other, 0, 12), SP_RULE(8, 0));
+	assert_int_equal(FROM(two, 0, 0), SP_RULE(16, 0));
+	assert_int_equal(FROM(two, 0, 12), 0);
+	assert_int_equal(FROM(bad, 0, 0), SP_RULE(32, 0));
+	assert_int_equal(FROM(bad, 0, 9), 0);
+	assert_int_equal(FROM(gap, 0, 0), 0);
+}
+
+/* Code without an end: the exploration has one. */
+static void test_limit(void **state)
+{
+	static uint8_t code[6000];
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	code[4000] = 0xc3;
+	assert_int_equal(FROM(code, 0, 0), SP_RULE(8, 0));
+	code[4000] = 0x90;
+	code[4200] = 0xc3;
+	assert_int_equal(FROM(code, 0, 0), 0);
+	assert_int_equal(FROM(code, 200, 200), SP_RULE(8, 0));
+	/* jumps into nowhere: before, behind, and into the middle of an instruction */
+	memset(code, 0xeb, sizeof(code));
+	assert_int_equal(FROM(code, 0, 0), 0);
+	code[0] = code[1] = 0x7f;
+	assert_int_equal(FROM(code, 5998, 5998), 0);
 }
 
 /* --- real files --------------------------------------------------------------------------------
@@ -233,6 +398,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_arguments_popped),
+		cmocka_unit_test(test_long_nop),
+		cmocka_unit_test(test_meet),
+		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_noreturn),
+		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_libc),
 		cmocka_unit_test(test_perl),
 	};
