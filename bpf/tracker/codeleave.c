@@ -101,15 +101,19 @@ static size_t read_pages(struct code_memory *m, uint64_t addr, uint8_t *to, size
 	return n;
 }
 
-/* places: those of one window, ascending. */
-static int follow_window(struct code_memory *m, const uint64_t *places, size_t n, uint8_t *bytes,
+/*
+ * places: those of one window, ascending; *n is their number, and becomes that of the ones that
+ * were followed, at least one: what is behind a page that cannot be read is in a window of its own.
+ */
+static int follow_window(struct code_memory *m, const uint64_t *places, size_t *n, uint8_t *bytes,
 			 struct pieces *p, struct disasm *disasm, struct work *work)
 {
 	const uint64_t first = (places[0] & ~BARE_EXACT) & ~(uint64_t)(PAGE - 1),
-		       last = places[n - 1] & ~BARE_EXACT;
+		       last = places[*n - 1] & ~BARE_EXACT;
 	uint64_t addr = first > BEFORE ? first - BEFORE : 0,
 		 end = (last & ~(uint64_t)(PAGE - 1)) + BEHIND;
 	struct leave_code code = {.bytes = bytes};
+	size_t i = 0;
 	int err = 0;
 
 	/* From the first page on that can be read together with the first place's. */
@@ -119,8 +123,9 @@ static int follow_window(struct code_memory *m, const uint64_t *places, size_t n
 		if (code.addr + code.size <= first)
 			code.size = 0;
 	}
-	for (size_t i = 0; i < n && code.size && !err; i++)
+	for (; i < *n && (places[i] & ~BARE_EXACT) - code.addr < code.size && !err; i++)
 		err = follow_place(p, &code, places[i], disasm, work);
+	*n = i ? i : 1;
 	return err;
 }
 
@@ -217,14 +222,15 @@ int codeleave_read(struct code_memory *m, uint64_t *places, size_t n, struct cod
 
 	if (!err)
 		qsort(places, n, sizeof(places[0]), compare_places);
-	for (size_t i = 0, end; i < n && !err; i = end) {
+	for (size_t i = 0, count; i < n && !err; i += count) {
 		const uint64_t first = places[i] & ~BARE_EXACT;
 
-		for (end = i + 1; end < n; end++)
-			if ((places[end] & ~BARE_EXACT) - first >= WINDOW_MAX - PAGE)
+		if (first >= ADDRESS_MAX)
+			break;
+		for (count = 1; i + count < n; count++)
+			if ((places[i + count] & ~BARE_EXACT) - first >= WINDOW_MAX - PAGE)
 				break;
-		if (first < ADDRESS_MAX)
-			err = follow_window(m, &places[i], end - i, bytes, &p, disasm, &work);
+		err = follow_window(m, &places[i], &count, bytes, &p, disasm, &work);
 	}
 	if (!err || err == -E2BIG) {
 		codedraft_sort(d);
