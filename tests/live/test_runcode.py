@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# time limit: 300 s
+"""Stacks through code that is made at run time and that nothing describes: a program that knows its own
+chain of calls (runcode.c), and mono, node, ruby, python and php where they are installed. After two
+seconds nearly all stacks are whole, and no whole one lacks the frames that surely are below the code.
+
+Covers: bpf/tracker/runcode.c bpf/tracker/codeleave.c unwind/leave.c unwind/bare.h
+"""
+
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import live  # noqa: E402
+
+RUNCODE = os.path.join(live.WORK, "runcode")
+SECONDS = 2    # of a refresh; the first is the warm-up
+LEAST = 0.97   # of the stacks are whole
+MADE = "[jit]"  # code without a name
+MONO = """using System; using System.Collections.Generic; using System.Runtime.CompilerServices;
+class P {
+  static long sink;
+  [MethodImpl(MethodImplOptions.NoInlining)] static long C(int n) {
+    long s = n; for (int i = 0; i < 3000; i++) s = s * 31 + i; return s; }
+  abstract class K { public abstract long B(int n); }
+  class K1 : K {
+    [MethodImpl(MethodImplOptions.NoInlining)] public override long B(int n) { return C(n) + 1; } }
+  class K2 : K {
+    [MethodImpl(MethodImplOptions.NoInlining)] public override long B(int n) { return C(n) + 2; } }
+  [MethodImpl(MethodImplOptions.NoInlining)] static long A(K k, int n) { return k.B(n) + 1; }
+  [MethodImpl(MethodImplOptions.NoInlining)] static int Compare(int a, int b) {
+    sink += C(a); return a.CompareTo(b); }
+  [MethodImpl(MethodImplOptions.NoInlining)] static void Sorted() {
+    var l = new List<int>(); for (int i = 0; i < 50; i++) l.Add(i * 7919 % 1009); l.Sort(Compare); }
+  static void Main() {
+    K[] k = {new K1(), new K2()};
+    while (true) { for (int i = 0; i < 300; i++) sink += A(k[i & 1], i); Sorted(); } }
+}
+"""
+NODE = """class K1 { b(n) { return c(n) + 1; } }
+class K2 { b(n) { return c(n) + 2; } }
+function c(n) { let s = n; for (let i = 0; i < 3000; i++) s = (s * 31 + i) | 0; return s; }
+function a(k, n) { return k.b(n) + 1; }
+function sorted() { const l = []; for (let i = 0; i < 50; i++) l.push(i * 7919 % 1009);
+  l.sort((x, y) => c(x) * 0 + x - y); return l[3]; }
+const ks = [new K1(), new K2()]; let sink = 0;
+for (;;) { for (let i = 0; i < 100; i++) sink = (sink + a(ks[i & 1], i)) | 0;
+  sink = (sink + sorted()) | 0; }
+"""
+RUBY = """def fib(n) n < 2 ? n : fib(n - 1) + fib(n - 2) end
+def deep(d) d == 0 ? fib(12) : deep(d - 1) + 1 end
+loop { deep(10) }
+"""
+PYTHON = """def leaf(n):
+    s = n
+    for i in range(3000):
+        s = (s * 31 + i) & 0xffffffff
+    return s
+def middle(n):
+    return leaf(n) + 1
+def outer(n):
+    return sorted(range(5), key=middle)[0]
+def top():
+    while True:
+        outer(1)
+top()
+"""
+PHP = """<?php
+function fib($n) { return $n < 2 ? $n : fib($n - 1) + fib($n - 2); }
+class K { function m($x) { $s = 0; for ($i = 0; $i < 1000; $i++) { $s += $i * $x; } return $s; } }
+function mid($k, $n) { $a = 0; for ($i = 0; $i < 50; $i++) $a += $k->m($i % 7); return fib($n) + $a; }
+$k = new K; $s = 0;
+while (true) { $s = mid($k, 15); }
+"""
+
+
+def is_whole(user):
+    """The reason of a walk that ended early stands in the place of the outermost frame."""
+    return not user[0].startswith("[") or user[0] == MADE
+
+
+def sample(command):
+    """[(user frames, count)] after the warm-up; None: the program does not run here."""
+    with live.Load(command, stderr=subprocess.DEVNULL) as process:
+        live.wait_busy([process.pid], 0.3, limit=10)
+        if process.poll() is not None:
+            return None
+        with live.Stream("-d", str(SECONDS), "-n", "4", "-F", live.hertz(399), "-p", str(process.pid)) as stream:
+            stream.until(lambda slices: len(slices) >= 4, 60)
+        try:
+            os.unlink(f"/tmp/perf-{process.pid}.map")
+        except FileNotFoundError:
+            pass
+    return [(stack[2], stack[4]) for part in stream.slices[1:] for stack in part.stacks
+            if stack[0] == process.pid and stack[2]]
+
+
+def share(stacks, condition):
+    total = sum(count for _, count in stacks)
+    return sum(count for user, count in stacks if condition(user)) / total if total else 0.0
+
+
+def check(tap, name, command, right, least=LEAST):
+    """right: whether a whole stack may look so. Returns the whole stacks."""
+    stacks = sample(command)
+    if stacks is None:
+        tap.skip(name, "does not run here")
+        return None
+    whole = [(user, count) for user, count in stacks if is_whole(user)]
+    wrong = [(user, count) for user, count in whole if not right(user)]
+    total, good = sum(count for _, count in stacks), share(stacks, is_whole)
+    tap.ok(total > 50 and good >= least, f"{name}: whole stacks", f"{good:.4f} of {total}")
+    tap.ok(whole and not wrong, f"{name}: whole ones have all frames",
+           f"{sum(count for _, count in wrong)} have not: {';'.join(wrong[0][0])}" if wrong else "")
+    return whole
+
+
+def strip(user):
+    return [name.removesuffix("_[j]") for name in user]
+
+
+def own_program(tap):
+    """Exactly what the program does; INNER of the last kind has OUTER's frame and no own."""
+    for kind, inner in (("framed", ["OUTER", "INNER"]), ("numbers", ["OUTER", "INNER"]),
+                        ("loop", ["OUTER", "INNER"]), ("constant", ["INNER"])):
+        def right(user, inner=inner):
+            names = strip(user)
+            return names[0] == "_start" and "main" in names and \
+                names[names.index("main"):] in ([*chain, *inner], [*chain, "OUTER"], chain)
+
+        chain = ["main", "run"]
+        whole = check(tap, f"own program, {kind}", [RUNCODE, kind], right)
+        exact = share(whole or [], lambda user, inner=inner: strip(user)[-len(inner) - 1:] == ["run", *inner])
+        tap.ok(exact > 0.95, f"own program, {kind}: all frames to the innermost", f"{exact:.4f}")
+
+
+def mono(tap, folder):
+    compiler = shutil.which("mcs")
+    if not compiler or not shutil.which("mono"):
+        tap.skip("mono", "not installed")
+        return
+    with open(f"{folder}/m.cs", "w", encoding="ascii") as file:
+        file.write(MONO)
+    subprocess.run([compiler, "-optimize+", f"-out:{folder}/m.exe", f"{folder}/m.cs"], check=True,
+                   stdout=subprocess.DEVNULL)
+    whole = check(tap, "mono", ["mono", f"{folder}/m.exe"],
+                  lambda user: user[0] == "_start" and "mono_jit_exec" in user if MADE in user
+                  else user[0] != MADE)
+    if whole is None:
+        return
+    # The wrapper by which mono enters, Main, A, B, C; a callback of List.Sort is deeper.
+    five = share(whole, lambda user: user.count(MADE) == 5 and user[-5:] == [MADE] * 5)
+    deep = share(whole, lambda user: user.count(MADE) > 7)
+    tap.ok(five > 0.2 and deep > 0.1, "mono: the virtual call and the callback",
+           f"{five:.3f}, {deep:.3f}")
+    between = share(whole, lambda user: user.count(MADE) in (6, 7))
+    tap.ok(between < 0.1, "mono: no frame twice", f"{between:.3f}")
+
+
+def node(tap, folder):
+    if not shutil.which("node"):
+        tap.skip("node", "not installed")
+        return
+    with open(f"{folder}/n.js", "w", encoding="ascii") as file:
+        file.write(NODE)
+
+    def right(user):
+        return MADE not in user or (user[0] == "_start" and "node::Start" in user and
+                                    "Builtins_JSEntry" in user[:user.index(MADE)])
+
+    whole = check(tap, "node", ["node", f"{folder}/n.js"], right)
+    if whole is not None:
+        made = share(whole, lambda user: MADE in user)
+        tap.ok(made > 0.5, "node: through compiled code", f"{made:.3f}")
+
+
+def ruby(tap, folder):
+    if not shutil.which("ruby") or subprocess.run(["ruby", "--yjit", "-e", "1"], check=False,
+                                                  capture_output=True).returncode:
+        tap.skip("ruby", "no YJIT")
+        return
+    with open(f"{folder}/y.rb", "w", encoding="ascii") as file:
+        file.write(RUBY)
+    whole = check(tap, "ruby", ["ruby", "--yjit", f"{folder}/y.rb"],
+                  lambda user: MADE not in user or (user[0] == "_start" and
+                                                    user[user.index(MADE) - 1] == "rb_vm_exec"))
+    if whole is not None:
+        made = share(whole, lambda user: MADE in user)
+        tap.ok(made > 0.5, "ruby: through compiled code", f"{made:.3f}")
+
+
+def pythons():
+    """(name, path) of those whose frames are code: 3.12 is the first with -X perf."""
+    found = {}
+    for pattern in ("/usr/bin/python3.*", "/usr/local/bin/python3.*",
+                    os.path.expanduser("~/.pyenv/versions/3.*/bin/python3.*")):
+        for path in sorted(glob.glob(pattern)):
+            name = os.path.basename(path)
+            if name in ("python3.12", "python3.13", "python3.14"):
+                found[name] = path
+    return sorted(found.items())
+
+
+def python(tap, folder):
+    with open(f"{folder}/c.py", "w", encoding="ascii") as file:
+        file.write(PYTHON)
+    wanted = ["<module>", "top", "outer", "middle", "leaf"]
+
+    def chain(user):
+        return [name.split(":")[2] for name in user if name.startswith("py::")]
+
+    for name, path in pythons():
+        whole = check(tap, name, [path, "-X", "perf", f"{folder}/c.py"],
+                      lambda user: user[0] == "_start" and chain(user) == wanted[:len(chain(user))])
+        if whole is not None:
+            deep = share(whole, lambda user: chain(user) == wanted)
+            tap.ok(deep > 0.8, f"{name}: all five functions", f"{deep:.3f}")
+    if not pythons():
+        tap.skip("python", "none with -X perf")
+
+
+def php(tap, folder):
+    """Code of PHP's compiler runs in execute_ex's frame and leaves by computed jumps only, which no row
+    comes from, so that few stacks are whole. Those must not lack execute_ex."""
+    if not shutil.which("php"):
+        tap.skip("php", "not installed")
+        return
+    with open(f"{folder}/f.php", "w", encoding="ascii") as file:
+        file.write(PHP)
+    check(tap, "php", ["php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit=1255", "-d",
+                       "opcache.jit_buffer_size=32M", "-d", "opcache.file_update_protection=0",
+                       f"{folder}/f.php"],
+          lambda user: user[0] == "_start" and (MADE not in user or "execute_ex" in user), least=0.0)
+
+
+def main():
+    tap = live.Tap()
+    live.need_root(tap)
+    own_program(tap)
+    with tempfile.TemporaryDirectory() as folder:
+        for runtime in (mono, node, ruby, python, php):
+            runtime(tap, folder)
+    tap.done()
+
+
+main()
