@@ -21,6 +21,7 @@ PIECE = 400
 PIECES = 24  # per file
 CODE = 1000  # bytes of machine code
 CODE_HEAD = b"\x01\xff" + bytes(8)    # of fuzz_derive: one function, at the beginning
+LEAVE_HEAD = b"\x01\x80\x01"           # of fuzz_leave: a return address in the middle
 PROGRAM = """
 #include <string.h>
 int f(int n) { char text[n + 16]; memset(text, n, sizeof(text)); return text[n / 2]; }
@@ -245,6 +246,7 @@ def main():
                 elif name == ".text":
                     for at in range(0, min(len(section), CODE * PIECES), CODE):
                         seeds.add("fuzz_derive", CODE_HEAD + section[at:at + CODE])
+                        seeds.add("fuzz_leave", LEAVE_HEAD + section[at:at + CODE])
                 elif name == ".sframe":
                     seeds.add("fuzz_sframe", b"\0\0\0" + section)
                     seeds.add("fuzz_sframe", b"\x04\x10\x08" + section)
