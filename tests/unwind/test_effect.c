@@ -163,7 +163,7 @@ static const struct sample samples[] = {
 	INSN("\x48\x8d\x6c\x24\x20", FP_FROM_SP, 32), /* lea 32(%rsp),%rbp */
 	INSN("\x48\x8d\x2c\x04", FP_LOST, 0),	      /* lea (%rsp,%rax),%rbp */
 	INSN("\x48\x8d\x6d\0", ADD_SP, 0),	      /* lea 0(%rbp),%rbp: a nop */
-	INSN("\x8d\x6d\0", FP_LOST, 0),	      /* lea 0(%rbp),%ebp */
+	INSN("\x8d\x6d\0", FP_LOST, 0),		      /* lea 0(%rbp),%ebp */
 	INSN("\x48\x8d\x6d\x08", FP_LOST, 0),	      /* lea 8(%rbp),%rbp */
 	INSN("\x48\x8d\x6c\x05\0", FP_LOST, 0),	      /* lea 0(%rbp,%rax),%rbp */
 	INSN("\x48\x89\x6c\x24\x10", STORE_FP, 16),   /* mov %rbp,16(%rsp) */
@@ -185,7 +185,7 @@ static const struct sample samples[] = {
 	INSN("\xc9", LEAVE, 0),			      /* leave */
 	INSN("\xc3", RETURN, 0),		      /* ret */
 	INSN("\xf3\xc3", RETURN, 0),		      /* repz ret */
-	INSN("\xc2\x10\0", RETURN, 0),	      /* ret $16 */
+	INSN("\xc2\x10\0", RETURN, 0),		      /* ret $16 */
 	INSN("\xeb\xfe", JUMP, -2),		      /* jmp . */
 	INSN("\x0f\x85\0\1\0\0", BRANCH, 256),	      /* jne .+262 */
 	INSN("\xe8\0\1\0\0", CALL, 256),	      /* call .+261 */
@@ -277,17 +277,17 @@ static void test_may_begin(void **state)
 		unsigned int size, at;
 		bool may;
 	} codes[] = {
-		{"\xc3\x55", 2, 1, true},			   /* ret; push %rbp */
-		{"\xcc\x53", 2, 1, true},			   /* int3; push %rbx */
-		{"\x90\x48\x83\xec\x18", 5, 1, true},		   /* nop; sub $24, %rsp */
-		{"\x0f\x1f\x40\0\x41\x57", 6, 4, true},	   /* nopl 0(%rax); push %r15 */
-		{"\xc3\x48\x83\xc4\x18", 5, 1, false},	   /* add $24, %rsp */
-		{"\xc3\x31\xc0", 3, 1, false},			   /* xor %eax, %eax */
-		{"\x5d\x55", 2, 1, false},			   /* behind an instruction */
+		{"\xc3\x55", 2, 1, true},		/* ret; push %rbp */
+		{"\xcc\x53", 2, 1, true},		/* int3; push %rbx */
+		{"\x90\x48\x83\xec\x18", 5, 1, true},	/* nop; sub $24, %rsp */
+		{"\x0f\x1f\x40\0\x41\x57", 6, 4, true}, /* nopl 0(%rax); push %r15 */
+		{"\xc3\x48\x83\xc4\x18", 5, 1, false},	/* add $24, %rsp */
+		{"\xc3\x31\xc0", 3, 1, false},		/* xor %eax, %eax */
+		{"\x5d\x55", 2, 1, false},		/* behind an instruction */
 		{"\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\x31", 10, 9, true},
 		{"\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\x31", 9, 8, false},
 		{"\0\0\0\0\xcc\xcc\xcc\xcc\xcc\x31", 10, 9, false}, /* of two kinds */
-		{"\xb8\0\0\0\0\x31", 6, 5, false},		   /* mov $0, %eax */
+		{"\xb8\0\0\0\0\x31", 6, 5, false},		    /* mov $0, %eax */
 	};
 
 	(void)state;

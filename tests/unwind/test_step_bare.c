@@ -4,7 +4,7 @@
  * The step from code without CFI, on made-up stacks and code: the edges of a function, and whose
  * the frame pointer is. What is expected follows from the psABI and from which calls the made-up
  * code could have made.
- * Covers: unwind/bare.h unwind/lookup.h unwind/step.h unwind/arch/x86_64/code.h
+ * Covers: unwind/bare.h unwind/lookup.h unwind/step.h unwind/reason.h unwind/arch/x86_64/code.h
  */
 #include <stdarg.h>
 #include <stddef.h>
