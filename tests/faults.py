@@ -133,10 +133,10 @@ UNWIND = [
           "add(c, there, GO_NEXT, 0, 0);", "add(c, there, GO_FRAME, ARCH_FP, 16);"),
     Fault("step-left-out", "unwind/step.h",
           "if (r->cfa_kind == WIDE_CFA_NEXT)", "if (0)"),
-    # A change of the depth of Go's functions is a zigzag number, and the first one may be zero.
+    # A change of the depth of Go's functions is a zigzag number, and zero ends the table.
     Fault("go-depth", "unwind/go_pcsp.c",
           "change & 1 ? -1 - (int64_t)(change >> 1)", "change & 1 ? -(int64_t)(change >> 1)"),
-    Fault("go-depth-end", "unwind/go_pcsp.c", "(!change && pc != fde->start)", "!change"),
+    Fault("go-depth-end", "unwind/go_pcsp.c", "c.failed || !change ||", "c.failed ||"),
     Fault("go-depths-old", "symbols/elf/pclntab.c",
           "out->pcs += words[first + 3];", "out->pcs += words[first + 2];"),
     # A call of C has lowered Haskell's stack pointer.

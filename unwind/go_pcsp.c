@@ -3,7 +3,7 @@
  * Go's linker makes its CFI from a table of stack depths by pc (funcspdelta of runtime/symtab.go),
  * which its own unwinder uses, so a stripped program has lost nothing. The table is a list of
  * pairs: the change of the depth, from -1 on, as a zigzag number, and for how many bytes of code it
- * holds. A change of zero ends it, but not as the first one.
+ * holds. A change of zero ends it.
  *
  * The tables of a large program have tens of megabytes: they are read through small windows, in the
  * order of the functions, which is about the order of the tables.
@@ -126,8 +126,7 @@ int go_pcsp_run(struct go_pcsp *pcsp, const struct cfi_fde *fde, cfa_row_fn *row
 
 		change = cursor_uleb(&c);
 		size = cursor_uleb(&c) * pcsp->table.quantum;
-		if (c.failed || change > UINT32_MAX || !size || size > fde->end - pc ||
-		    (!change && pc != fde->start))
+		if (c.failed || !change || change > UINT32_MAX || !size || size > fde->end - pc)
 			break;
 		depth += change & 1 ? -1 - (int64_t)(change >> 1) : (int64_t)(change >> 1);
 		state.cfa.add = depth - ARCH_RA_AT;
