@@ -258,7 +258,7 @@ UNWIND = [
     Fault("bare-target", "unwind/bare.h",
           "!w->code_frame : target > w->pc))", "w->code_frame != 0 : target > w->pc))"),
     Fault("bare-covered", "unwind/bare.h",
-          "if (!w->fp_ra || !walk_covered(w, w->fp_ra - 1))", "if (!w->fp_ra)"),
+          "if (!w->fp_ra || !WALK_COVERED(w, w->fp_ra - 1))", "if (!w->fp_ra)"),
     Fault("bare-guessed", "unwind/bare.h", "w->guessed = 1;", "w->guessed = 0;"),
     Fault("bare-edge-leave", "unwind/bare.h",
           "w->look_sp = w->look_fp;", "w->look_sp = w->look_fp + 8;"),

@@ -27,7 +27,7 @@
  */
 static __always_inline int walk_is_context_start(struct walk *w)
 {
-	return !w->exact && walk_covered(w, w->pc) && !WALK_AFTER_CALL(w, w->pc);
+	return !w->exact && WALK_COVERED(w, w->pc) && !WALK_AFTER_CALL(w, w->pc);
 }
 
 /*
@@ -107,7 +107,7 @@ static __always_inline int walk_edge_some(struct walk *w)
 			return EDGE_RETURN;
 		if (arch_sets_fp(code)) {
 			if (step_read_user(w, &code, 8, w->pc - 8) ||
-			    !arch_is_behind_push_fp(code) || walk_read(w, w->look_sp, &w->look_fp))
+			    !arch_is_behind_push_fp(code) || walk_load(w, w->look_sp, &w->look_fp))
 				return EDGE_NONE;
 			w->look_sp += 8;
 			return EDGE_RETURN;
@@ -119,7 +119,7 @@ static __always_inline int walk_edge_some(struct walk *w)
 	if (step & ARCH_EPILOGUE_LEAVE)
 		w->look_sp = w->look_fp;
 	if (step & (ARCH_EPILOGUE_LEAVE | ARCH_EPILOGUE_POP_FP) &&
-	    walk_read(w, w->look_sp, &w->look_fp))
+	    walk_load(w, w->look_sp, &w->look_fp))
 		return EDGE_NONE;
 	w->look_sp += ARCH_EPILOGUE_MOVES(step);
 	w->look_pc += ARCH_EPILOGUE_LENGTH(step);
@@ -145,7 +145,7 @@ static __always_inline int walk_edge(struct walk *w)
 			break;
 	}
 	sp = w->look_sp;
-	if (edge != EDGE_RETURN || sp < w->sp || sp & 7 || walk_read(w, sp, &ra) ||
+	if (edge != EDGE_RETURN || sp < w->sp || sp & 7 || walk_load(w, sp, &ra) ||
 	    !WALK_AFTER_CALL(w, ra))
 		return 0;
 	STEP_NOTE(w, ra_at, sp);
@@ -168,10 +168,10 @@ static __always_inline int walk_bare_leaf(struct walk *w)
 {
 	__u64 ra;
 
-	if (w->known != WALK_ALL_KNOWN || !w->exact || walk_read(w, w->sp, &ra) ||
+	if (w->known != WALK_ALL_KNOWN || !w->exact || walk_load(w, w->sp, &ra) ||
 	    !WALK_AFTER_CALL(w, ra))
 		return 0;
-	if (!walk_covered(w, ra - 1) && (w->fp != w->sp + 8 || !walk_find_map(w, ra - 1)))
+	if (!WALK_COVERED(w, ra - 1) && (w->fp != w->sp + 8 || !walk_find_map(w, ra - 1)))
 		return 0;
 	STEP_NOTE(w, ra_at, w->sp);
 	STEP_NOTE(w, cfa, w->sp + 8);
@@ -197,7 +197,7 @@ static __always_inline int walk_scan_some(struct walk *w)
 	int i;
 
 	for (i = 0; i < WALK_SCAN_WORDS; i++) {
-		if (w->scan_at >= w->scan_end || walk_read(w, w->scan_at, &ra))
+		if (w->scan_at >= w->scan_end || walk_load(w, w->scan_at, &ra))
 			return 0;
 		w->scan_at += 8;
 		if (ra >> 47 == 0 && WALK_LISTED(w, ra - 1) && WALK_AFTER_CALL(w, ra))
@@ -261,7 +261,7 @@ static __always_inline int walk_try_call(struct walk *w)
 	cfa = w->look_sp + RULE_CFA(rule);
 	/* The slot of this frame's own return address, if the frame pointer is its own. */
 	if (cfa <= w->look_sp || cfa + ARCH_RA_AT == w->fp + 8 ||
-	    walk_read(w, cfa + ARCH_RA_AT, &w->look_pc) || !WALK_AFTER_CALL(w, w->look_pc))
+	    walk_load(w, cfa + ARCH_RA_AT, &w->look_pc) || !WALK_AFTER_CALL(w, w->look_pc))
 		return CALL_IMPOSSIBLE;
 	w->look_sp = cfa;
 	return CALL_GOES_ON;
@@ -277,7 +277,7 @@ static __always_inline int walk_take_caller(struct walk *w)
 	__u64 ra, target;
 	int i, call = CALL_GOES_ON;
 
-	if (walk_read(w, at, &ra))
+	if (walk_load(w, at, &ra))
 		return CALL_IMPOSSIBLE;
 	target = walk_call_target(w, ra);
 	/* It called something else: further on in this code, or by an address that is fixed. */
@@ -289,7 +289,7 @@ static __always_inline int walk_take_caller(struct walk *w)
 		call = WALK_TRY_CALL(w);
 	if (call != CALL_FOUND)
 		return call;
-	if (!w->fp_ra || !walk_covered(w, w->fp_ra - 1))
+	if (!w->fp_ra || !WALK_COVERED(w, w->fp_ra - 1))
 		return CALL_UNSURE;
 	STEP_NOTE(w, ra_at, at);
 	STEP_NOTE(w, cfa, at + 8);
@@ -332,14 +332,14 @@ static __always_inline int walk_is_sound(struct walk *w)
 	const __u64 fp = w->fp;
 
 	if (fp < w->sp || fp & 7 || fp - w->sp > WALK_FP_DISTANCE ||
-	    walk_read(w, fp, &w->fp_caller) || walk_read(w, fp + 8, &w->fp_ra))
+	    walk_load(w, fp, &w->fp_caller) || walk_load(w, fp + 8, &w->fp_ra))
 		return 0;
 	if (!w->fp_ra)
 		return !w->fp_caller && w->fp_chain;
 	if (!walk_find_map(w, w->fp_ra - 1))
 		return 0;
 	if (w->fp_caller && w->fp_caller <= fp)
-		return WALK_AFTER_CALL(w, w->fp_ra) && walk_covered(w, w->fp_ra - 1);
+		return WALK_AFTER_CALL(w, w->fp_ra) && WALK_COVERED(w, w->fp_ra - 1);
 	return w->fp_chain || WALK_AFTER_CALL(w, w->fp_ra);
 }
 

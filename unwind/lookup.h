@@ -66,12 +66,29 @@ static __always_inline int walk_read(struct walk *w, __u64 addr, __u64 *value)
 	return 0;
 }
 
-/* Index of the last entry of the process's list that starts at or below addr, or of its first. */
-static __always_inline __u32 walk_search_list(const struct walk *w, const struct map_entry *entries,
-					      __u64 addr)
+/* The same where speed does not count; BPF has one copy of it. */
+static __always_inline int walk_load_word(struct walk *w, __u64 addr)
 {
+	return walk_read(w, addr, &w->loaded);
+}
+
+static __always_inline int walk_load(struct walk *w, __u64 addr, __u64 *value)
+{
+	if (WALK_LOAD_WORD(w, addr))
+		return WALK_READ_FAULT;
+	*value = w->loaded;
+	return 0;
+}
+
+/* Index of the last entry of the process's list that starts at or below addr, or of its first. */
+static __always_inline __u32 walk_search_list(const struct walk *w, __u64 addr)
+{
+	const struct map_entry *entries = step_map_entries();
 	__u32 at = w->list_at, n = w->list_count, half, take;
 	int i;
+
+	if (!entries)
+		return 0;
 
 	for (i = 0; i < MAP_LIST_STEPS; i++) {
 		if (n <= 1)
@@ -97,7 +114,7 @@ static __always_inline int walk_search_map(struct walk *w, __u64 addr)
 	entries = step_map_entries();
 	if (!entries || !w->list_count)
 		return 0;
-	at = walk_search_list(w, entries, addr);
+	at = WALK_SEARCH_LIST(w, addr);
 	STEP_BARRIER(at);
 	e = &entries[at & (MAP_ENTRIES_MAX - 1)];
 	w->map = *e;

@@ -33,9 +33,9 @@
  *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_BARE(w), WALK_FRAME_POINTER(w, reason),
  *	WALK_WIDE(w, index), WALK_RULE_AT(w, addr), WALK_SWITCH(w, cfa), WALK_AFTER_CALL(w, addr),
  *	WALK_EDGE(w), WALK_EDGE_SOME(w), WALK_SCAN(w), WALK_SCAN_SOME(w),
- *	WALK_LISTED(w, addr), WALK_TRY_CALL(w)
- *		call the function of that name; unless defined, directly. BPF defines them as global
- *		functions, which the verifier checks once, apart from their callers
+ *	WALK_LISTED(w, addr), WALK_SEARCH_LIST(w, addr), WALK_COVERED(w, addr), WALK_LOAD_WORD(w,
+ *addr), WALK_TRY_CALL(w) call the function of that name; unless defined, directly. BPF defines them
+ *as global functions, which the verifier checks once, apart from their callers
  *
  * Searches have no branch that depends on data inside the body of their loop, so that the verifier
  * sees one path; every index is masked right before its use.
@@ -72,6 +72,9 @@
 #define WALK_EDGE	   walk_edge
 #define WALK_EDGE_SOME	   walk_edge_some
 #define WALK_LISTED	   walk_search_map
+#define WALK_SEARCH_LIST   walk_search_list
+#define WALK_COVERED	   walk_covered
+#define WALK_LOAD_WORD	   walk_load_word
 #define WALK_SCAN	   walk_scan
 #define WALK_SCAN_SOME	   walk_scan_some
 #define WALK_TRY_CALL	   walk_try_call
@@ -186,7 +189,7 @@ static __always_inline int walk_switch(struct walk *w, __u64 cfa)
 {
 	__u64 ra;
 
-	if (w->switches >= WALK_SWITCHES_MAX || walk_read(w, cfa + ARCH_RA_AT, &ra) ||
+	if (w->switches >= WALK_SWITCHES_MAX || walk_load(w, cfa + ARCH_RA_AT, &ra) ||
 	    !WALK_AFTER_CALL(w, ra))
 		return WALK_BAD_CFA;
 	w->switches++;
@@ -387,8 +390,8 @@ static __always_inline int walk_by_fp_only(struct walk *w, int reason)
 
 	if (walk_add_frame(w, 0))
 		return WALK_DEPTH;
-	if (fp < w->sp || fp & 7 || fp - w->sp > 64ull << 20 || walk_read(w, fp, &caller_fp) ||
-	    walk_read(w, fp + 8, &ra) || !WALK_AFTER_CALL(w, ra))
+	if (fp < w->sp || fp & 7 || fp - w->sp > 64ull << 20 || walk_load(w, fp, &caller_fp) ||
+	    walk_load(w, fp + 8, &ra) || !WALK_AFTER_CALL(w, ra))
 		return reason;
 	w->pc = ra;
 	w->sp = fp + 16;

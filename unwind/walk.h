@@ -110,6 +110,7 @@ struct walk {
 	__u64 scan_at, scan_end;    /* words of the stack to be searched for a return address */
 	__u64 code_start, code_end; /* of the mapping of the frame whose caller is searched */
 	__u64 code_frame;	    /* its map_entry.frame */
+	__u64 loaded;		    /* the word read last where speed does not count */
 	__u64 fp_ra, fp_caller;	    /* where the frame pointer leads, and the one saved there */
 	__u32 elsewhere;	    /* it leads to another stack */
 	__u32 pad2;

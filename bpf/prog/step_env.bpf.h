@@ -34,6 +34,9 @@ extern const volatile struct profiler_config config;
 #define WALK_EDGE(w)		      walk_call_edge()
 #define WALK_EDGE_SOME(w)	      walk_call_edge_some()
 #define WALK_LISTED(w, addr)	      walk_find_entry(addr)
+#define WALK_SEARCH_LIST(w, addr)     walk_call_search_list(addr)
+#define WALK_COVERED(w, addr)	      walk_call_covered(addr)
+#define WALK_LOAD_WORD(w, addr)	      walk_call_load_word(addr)
 #define WALK_BARE(w)		      walk_call_bare()
 #define WALK_SCAN(w)		      walk_call_scan()
 #define WALK_SCAN_SOME(w)	      walk_call_scan_some()
@@ -60,6 +63,9 @@ int walk_call_after_call(__u64 addr);
 int walk_call_edge(void);
 int walk_call_edge_some(void);
 int walk_find_entry(__u64 addr);
+__u32 walk_call_search_list(__u64 addr);
+int walk_call_covered(__u64 addr);
+int walk_call_load_word(__u64 addr);
 int walk_call_bare(void);
 int walk_call_scan(void);
 int walk_call_scan_some(void);

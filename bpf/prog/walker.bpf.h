@@ -168,6 +168,33 @@ static __always_inline int entry_holds(__u64 addr)
 	return vma_find(addr) && walk_entry_is_true();
 }
 
+__attribute__((noinline)) __u32 walk_call_search_list(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return 0;
+	return walk_search_list(&st->walk, addr);
+}
+
+__attribute__((noinline)) int walk_call_load_word(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return -1;
+	return walk_load_word(&st->walk, addr);
+}
+
+__attribute__((noinline)) int walk_call_covered(__u64 addr)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return 0;
+	return walk_covered(&st->walk, addr);
+}
+
 __attribute__((noinline)) int walk_find_entry(__u64 addr)
 {
 	struct cpu_state *st = this_state();

@@ -76,6 +76,9 @@ static int host_scan(struct walk *w);
 #define WALK_EDGE	   host_edge
 #define WALK_EDGE_SOME	   walk_edge_some
 #define WALK_LISTED	   walk_search_map
+#define WALK_SEARCH_LIST   walk_search_list
+#define WALK_COVERED	   walk_covered
+#define WALK_LOAD_WORD	   walk_load_word
 #define WALK_BARE	   host_bare
 #define WALK_SCAN	   host_scan
 #define WALK_SCAN_SOME	   walk_scan_some

@@ -435,9 +435,9 @@ static void test_left_out(void **state)
 	assert_state(w, TEXT, FP + 16, FP);
 	assert_true(w->guessed);
 	store(FP + 8, 0);
-	check_end(begin_wide(&r), WALK_GUESSED);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_GUESSED);
 	r.cfa_kind = WIDE_CFA_REG;
-	check_end(begin_wide(&r), WALK_BOTTOM);
+	assert_int_equal(walk_step(begin_wide(&r)), WALK_BOTTOM);
 }
 
 static void test_ends_of_wide_rows(void **state)
