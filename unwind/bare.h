@@ -268,10 +268,10 @@ static __always_inline int walk_try_call(struct walk *w)
 }
 
 /*
- * Judges the return address at scan_at - 8. CALL_FOUND: the walk is at the caller, from which CFI
- * leads to the frame that has the frame pointer.
+ * Judges the return address at scan_at - 8. CALL_FOUND: CFI leads from there to the frame that has
+ * the frame pointer.
  */
-static __always_inline int walk_take_caller(struct walk *w)
+static __always_inline int walk_judge_call(struct walk *w)
 {
 	const __u64 at = w->scan_at - 8;
 	__u64 ra, target;
@@ -287,10 +287,18 @@ static __always_inline int walk_take_caller(struct walk *w)
 	w->look_sp = at + 8;
 	for (i = 0; i < WALK_TRIES && call == CALL_GOES_ON; i++)
 		call = WALK_TRY_CALL(w);
-	if (call != CALL_FOUND)
-		return call;
-	if (!w->fp_ra || !WALK_COVERED(w, w->fp_ra - 1))
-		return CALL_UNSURE;
+	return call;
+}
+
+/* Moves to the caller whose return address is at scan_at - 8. */
+static __always_inline int walk_take_caller(struct walk *w)
+{
+	const __u64 at = w->scan_at - 8;
+	__u64 ra;
+
+	/* What the frame pointer leads to has called that frame, and not this one. */
+	if (!WALK_COVERED(w, w->fp_ra - 1) || walk_load(w, at, &ra))
+		return OWNER_UNSURE;
 	STEP_NOTE(w, ra_at, at);
 	STEP_NOTE(w, cfa, at + 8);
 	w->pc = ra;
@@ -298,7 +306,7 @@ static __always_inline int walk_take_caller(struct walk *w)
 	w->fp_chain = 0;
 	w->exact = 0;
 	w->known = 0;
-	return CALL_FOUND;
+	return OWNER_OTHER;
 }
 
 /* Whose the frame pointer is that leads to w->fp_ra. */
@@ -315,9 +323,9 @@ static __always_inline int walk_owner(struct walk *w)
 			return w->scan_at < w->scan_end ? OWNER_UNSURE : OWNER_THIS;
 		if (!i && (walk_is_framed(w, w->fp_ra)))
 			return OWNER_THIS;
-		call = walk_take_caller(w);
+		call = WALK_JUDGE_CALL(w);
 	}
-	return call == CALL_FOUND ? OWNER_OTHER : OWNER_UNSURE;
+	return call == CALL_FOUND ? walk_take_caller(w) : OWNER_UNSURE;
 }
 
 /* --- the step -------------------------------------------------------------------------------- */
@@ -379,7 +387,7 @@ static __always_inline int walk_bare(struct walk *w)
 	w->fp_ra = 0;
 	w->elsewhere = 0;
 	if (walk_is_sigreturn(w))
-		return walk_sigcontext(w, w->sp + SIGCONTEXT_AT);
+		return WALK_SIGCONTEXT(w, w->sp + SIGCONTEXT_AT);
 	if (walk_is_context_start(w)) {
 		walk_mark_exact(w);
 		walk_mix(w, FRAME_EXACT); /* the frame is in the hash without it */

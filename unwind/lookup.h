@@ -91,8 +91,6 @@ static __always_inline __u32 walk_search_list(const struct walk *w, __u64 addr)
 		return 0;
 
 	for (i = 0; i < MAP_LIST_STEPS; i++) {
-		if (n <= 1)
-			break;
 		half = n >> 1;
 		take = at + half;
 		STEP_BARRIER(take);

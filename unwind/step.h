@@ -30,12 +30,14 @@
  *		note what the step uses, to be shown: `mapped` and `map` (the entry of the pc),
  *		`cfa`, `ra_at` and `fp_at` (addresses of the caller's pc and FP); the row in force
  *		at addr, which is word number `word`; unless defined, nothing
- *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_BARE(w), WALK_FRAME_POINTER(w, reason),
- *	WALK_WIDE(w, index), WALK_RULE_AT(w, addr), WALK_SWITCH(w, cfa), WALK_AFTER_CALL(w, addr),
- *	WALK_EDGE(w), WALK_EDGE_SOME(w), WALK_SCAN(w), WALK_SCAN_SOME(w),
- *	WALK_LISTED(w, addr), WALK_SEARCH_LIST(w, addr), WALK_COVERED(w, addr), WALK_LOAD_WORD(w,
- *addr), WALK_TRY_CALL(w) call the function of that name; unless defined, directly. BPF defines them
- *as global functions, which the verifier checks once, apart from their callers
+ *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_SEARCH_LIST(w, addr),
+ *	WALK_LISTED(w, addr), WALK_RULE_AT(w, addr), WALK_COVERED(w, addr), WALK_AFTER_CALL(w, addr),
+ *	WALK_LOAD_WORD(w, addr), WALK_LOAD_REGISTER(w, reg), WALK_WIDE(w, index),
+ *	WALK_SIGCONTEXT(w, at), WALK_SWITCH(w, cfa), WALK_BARE(w), WALK_FRAME_POINTER(w, reason),
+ *	WALK_EDGE(w), WALK_EDGE_SOME(w), WALK_SCAN(w), WALK_SCAN_SOME(w), WALK_JUDGE_CALL(w),
+ *	WALK_TRY_CALL(w)
+ *		call the function of that name; unless defined, directly. BPF defines them as global
+ *		functions, which the verifier checks once, apart from their callers
  *
  * Searches have no branch that depends on data inside the body of their loop, so that the verifier
  * sees one path; every index is masked right before its use.
@@ -74,6 +76,9 @@
 #define WALK_LISTED	   walk_search_map
 #define WALK_SEARCH_LIST   walk_search_list
 #define WALK_COVERED	   walk_covered
+#define WALK_SIGCONTEXT	   walk_sigcontext
+#define WALK_JUDGE_CALL	   walk_judge_call
+#define WALK_LOAD_REGISTER walk_load_register
 #define WALK_LOAD_WORD	   walk_load_word
 #define WALK_SCAN	   walk_scan
 #define WALK_SCAN_SOME	   walk_scan_some
@@ -176,7 +181,7 @@ static __always_inline int walk_leave_signal(struct walk *w)
 	w->frames[0] = walk_frame(w, walk_find_map(w, w->pc - 1));
 	w->nframes = 1;
 	walk_mix(w, w->frames[0]);
-	return walk_sigcontext(w, w->sp + SIGCONTEXT_AT);
+	return WALK_SIGCONTEXT(w, w->sp + SIGCONTEXT_AT);
 }
 
 #include "unwind/bare.h"
@@ -196,14 +201,14 @@ static __always_inline int walk_switch(struct walk *w, __u64 cfa)
 	return 0;
 }
 
-static __always_inline int walk_register(const struct walk *w, __u32 reg, __u64 *value)
+static __always_inline int walk_load_register(struct walk *w, __u32 reg)
 {
 	if (reg == ARCH_SP) {
-		*value = w->sp;
+		w->loaded = w->sp;
 		return 0;
 	}
 	if (reg == ARCH_FP) {
-		*value = w->fp;
+		w->loaded = w->fp;
 		return 0;
 	}
 	if (reg >= DWARF_COUNT || !(w->known >> reg & 1))
@@ -212,8 +217,16 @@ static __always_inline int walk_register(const struct walk *w, __u32 reg, __u64 
 	reg &= 31;
 	if (reg >= DWARF_COUNT)
 		return WALK_REGISTER;
-	*value = w->regs[reg];
+	w->loaded = w->regs[reg];
 	return 0;
+}
+
+static __always_inline int walk_register(struct walk *w, __u32 reg, __u64 *value)
+{
+	int err = WALK_LOAD_REGISTER(w, reg);
+
+	*value = w->loaded;
+	return err;
 }
 
 /* Restores the one register that the rows of the file follow. */
@@ -255,9 +268,9 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 			return WALK_BOTTOM;
 	}
 	if (r->flags & WIDE_SIGCONTEXT)
-		return walk_sigcontext(w, cfa - 8 * SIGCONTEXT_SP);
+		return WALK_SIGCONTEXT(w, cfa - 8 * SIGCONTEXT_SP);
 	if (r->cfa_kind == WIDE_CFA_DEREF) {
-		err = walk_read(w, cfa, &value);
+		err = walk_load(w, cfa, &value);
 		if (err)
 			return err;
 		cfa = value + (__s64)r->cfa_add;
@@ -273,7 +286,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 				return err;
 		}
 		STEP_NOTE(w, fp_at, value + (__s64)r->fp_off);
-		if (walk_read(w, value + (__s64)r->fp_off, &fp))
+		if (walk_load(w, value + (__s64)r->fp_off, &fp))
 			fp = WALK_NO_FP;
 	} else if (r->fp_kind == WIDE_IN_REG) {
 		err = walk_register(w, r->fp_reg, &fp);
@@ -292,7 +305,7 @@ static __always_inline int walk_wide(struct walk *w, __u32 index)
 				return err;
 		}
 		STEP_NOTE(w, ra_at, value + (__s64)r->ra_off);
-		err = walk_read(w, value + (__s64)r->ra_off, &ra);
+		err = walk_load(w, value + (__s64)r->ra_off, &ra);
 		if (err)
 			return err;
 	} else if (r->ra_kind == WIDE_IN_REG) {

@@ -36,6 +36,9 @@ extern const volatile struct profiler_config config;
 #define WALK_LISTED(w, addr)	      walk_find_entry(addr)
 #define WALK_SEARCH_LIST(w, addr)     walk_call_search_list(addr)
 #define WALK_COVERED(w, addr)	      walk_call_covered(addr)
+#define WALK_SIGCONTEXT(w, at)	      walk_call_sigcontext(at)
+#define WALK_JUDGE_CALL(w)	      walk_call_judge_call()
+#define WALK_LOAD_REGISTER(w, reg)    walk_call_load_register(reg)
 #define WALK_LOAD_WORD(w, addr)	      walk_call_load_word(addr)
 #define WALK_BARE(w)		      walk_call_bare()
 #define WALK_SCAN(w)		      walk_call_scan()
@@ -66,6 +69,9 @@ int walk_find_entry(__u64 addr);
 __u32 walk_call_search_list(__u64 addr);
 int walk_call_covered(__u64 addr);
 int walk_call_load_word(__u64 addr);
+int walk_call_sigcontext(__u64 at);
+int walk_call_judge_call(void);
+int walk_call_load_register(__u32 reg);
 int walk_call_bare(void);
 int walk_call_scan(void);
 int walk_call_scan_some(void);

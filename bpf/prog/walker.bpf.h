@@ -177,6 +177,33 @@ __attribute__((noinline)) __u32 walk_call_search_list(__u64 addr)
 	return walk_search_list(&st->walk, addr);
 }
 
+__attribute__((noinline)) int walk_call_load_register(__u32 reg)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_REGISTER;
+	return walk_load_register(&st->walk, reg);
+}
+
+__attribute__((noinline)) int walk_call_judge_call(void)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return CALL_UNSURE;
+	return walk_judge_call(&st->walk);
+}
+
+__attribute__((noinline)) int walk_call_sigcontext(__u64 at)
+{
+	struct cpu_state *st = this_state();
+
+	if (!st)
+		return WALK_NO_REGISTERS;
+	return walk_sigcontext(&st->walk, at);
+}
+
 __attribute__((noinline)) int walk_call_load_word(__u64 addr)
 {
 	struct cpu_state *st = this_state();

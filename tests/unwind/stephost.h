@@ -78,6 +78,9 @@ static int host_scan(struct walk *w);
 #define WALK_LISTED	   walk_search_map
 #define WALK_SEARCH_LIST   walk_search_list
 #define WALK_COVERED	   walk_covered
+#define WALK_JUDGE_CALL	   walk_judge_call
+#define WALK_SIGCONTEXT	   walk_sigcontext
+#define WALK_LOAD_REGISTER walk_load_register
 #define WALK_LOAD_WORD	   walk_load_word
 #define WALK_BARE	   host_bare
 #define WALK_SCAN	   host_scan

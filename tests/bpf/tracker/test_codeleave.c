@@ -195,8 +195,9 @@ static void test_windows(void **state)
 /* Where the code can be read in two ways there is no rule. */
 static void test_conflict(void **state)
 {
-	/* 0: push $0x58585858; 5: add $8, %rsp; 9: ret; from 1 on: four pops */
-	static const uint8_t both[] = {0x68, 0x58, 0x58, 0x58, 0x58, 0x48, 0x83, 0xc4, 8, 0xc3};
+	/* 0: push $0x58585858; 5: add $8, %rsp; 9: ret; from 1 on: four pops; 10: jmp 1 */
+	static const uint8_t both[] = {0x68, 0x58, 0x58, 0x58, 0x58, 0x48,
+				       0x83, 0xc4, 8,	 0xc3, 0xeb, 0xf5};
 	const uint64_t at = put(3 * PAGE, both, sizeof(both));
 
 	(void)state;
@@ -206,13 +207,17 @@ static void test_conflict(void **state)
 	assert_int_equal(rule_at(at + 4), SP_RULE(24, 0));
 	READ(at | EXACT);
 	assert_int_equal(rule_at(at + 4), SP_RULE(8, 0));
+	/* A place that another has led through is not followed. */
 	READ((at + 1) | EXACT, at | EXACT);
+	assert_int_equal(rule_at(at + 1), SP_RULE(8, 0));
+	READ((at + 10) | EXACT, at | EXACT);
 	assert_int_equal(rule_at(at), SP_RULE(8, 0));
 	for (unsigned int i = 1; i < 5; i++)
 		assert_int_equal(rule_at(at + i), 0);
 	assert_int_equal(rule_at(at + 5), SP_RULE(16, 0));
 	assert_int_equal(rule_at(at + 9), SP_RULE(8, 0));
-	assert_int_equal(rule_at(at + 10), 0);
+	assert_int_equal(rule_at(at + 10), SP_RULE(48, 0));
+	assert_int_equal(rule_at(at + 12), 0);
 }
 
 /* As many places as there may be, in code that is explored from each to its end. */
