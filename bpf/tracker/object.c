@@ -249,7 +249,7 @@ bool object_add(struct objects *os, struct object *o, bool has_no_cfi)
 	unused_add(os, o);
 	if (has_no_cfi)
 		o->state = OBJECT_READY;
-	else if (os->chosen_only)
+	else if (os->chosen_only && !o->code) /* code is asked for where it was sampled */
 		o->state = OBJECT_UNASKED;
 	else
 		object_enqueue(os, o);

@@ -24,7 +24,8 @@
 #include "bpf/tracker/targets.h"
 
 #define TURN_NS	     (250ull * 1000000)
-#define BARE_NS	     (20ull * 1000000)	 /* a turn while walks come by bare code */
+#define BARE_NS	     (20ull * 1000000) /* a turn while walks come by bare code */
+#define IDLE_NS	     (50ull * 1000000) /* and at other times: the first sample of a process counts */
 #define BARE_LAST_NS (1000ull * 1000000) /* as long as that was at most so long ago */
 #define BARE_WAIT_NS (20ull * 1000000)	 /* the pause between the first readings of such code */
 #define BARE_SHARE   8u			 /* as SHARE, for these */
@@ -37,7 +38,7 @@
 int runcode_wait(const struct runcode *rc)
 {
 	return rc->bare && clock_now() - rc->bare < BARE_LAST_NS ? (int)(BARE_NS / 1000000)
-								 : (int)(TURN_NS / 1000000);
+								 : (int)(IDLE_NS / 1000000);
 }
 
 /* --- questions ------------------------------------------------------------------------------- */
@@ -156,9 +157,7 @@ void runcode_turn(struct runcode *rc, uint64_t now)
 {
 	struct process *p, *next;
 
-	const bool bare = rc->bare && now - rc->bare < BARE_LAST_NS;
-
-	if (!rc->opener || now - rc->looked < (bare ? BARE_NS : TURN_NS))
+	if (!rc->opener || now - rc->looked < BARE_NS)
 		return;
 	rc->looked = now;
 	take_places(rc, now);

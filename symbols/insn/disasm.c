@@ -46,35 +46,43 @@ int disasm_new(unsigned int machine, struct disasm **out)
 	struct disasm *d;
 
 	*out = NULL;
-	if (!arm64 && machine != EM_X86_64)
-		return -ENOTSUP;
+	if ((!arm64 && machine != EM_X86_64) || !cs_support(arm64 ? CS_ARCH_ARM64 : CS_ARCH_X86))
+		return -ENOTSUP; /* or the library was built without it */
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return -ENOMEM;
 	d->arm64 = arm64;
 	d->unit = arm64 ? 4 : 1;
-	if (cs_open(arm64 ? CS_ARCH_ARM64 : CS_ARCH_X86, arm64 ? CS_MODE_ARM : CS_MODE_64,
-		    &d->handle) != CS_ERR_OK) {
-		free(d);
-		return -ENOTSUP; /* the library was built without it */
-	}
-	cs_option(d->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	d->insn = cs_malloc(d->handle);
-	if (!d->insn) {
-		disasm_free(d);
-		return -ENOMEM;
-	}
 	*out = d;
 	return 0;
+}
+
+/*
+ * Opens the library when it is first asked: its tables take two megabytes of memory, and most files
+ * have no code that needs it. False: no memory.
+ */
+static bool disasm_open(struct disasm *d)
+{
+	if (d->insn)
+		return true;
+	if (cs_open(d->arm64 ? CS_ARCH_ARM64 : CS_ARCH_X86, d->arm64 ? CS_MODE_ARM : CS_MODE_64,
+		    &d->handle) != CS_ERR_OK)
+		return false;
+	cs_option(d->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	d->insn = cs_malloc(d->handle);
+	if (!d->insn)
+		cs_close(&d->handle);
+	return d->insn != NULL;
 }
 
 void disasm_free(struct disasm *d)
 {
 	if (!d)
 		return;
-	if (d->insn)
+	if (d->insn) {
 		cs_free(d->insn, 1);
-	cs_close(&d->handle);
+		cs_close(&d->handle);
+	}
 	free(d);
 }
 
@@ -107,8 +115,8 @@ void disasm_one(struct disasm *d, uint64_t addr, const uint8_t *bytes, size_t si
 	uint64_t address = addr;
 	size_t left = size;
 
-	if (!cs_disasm_iter(d->handle, &at, &left, &address, d->insn) || !d->insn->size ||
-	    d->insn->size > size) {
+	if (!disasm_open(d) || !cs_disasm_iter(d->handle, &at, &left, &address, d->insn) ||
+	    !d->insn->size || d->insn->size > size) {
 		as_data(addr, bytes, size, d->unit, out);
 		return;
 	}
@@ -150,8 +158,9 @@ size_t disasm_effect(struct disasm *d, const uint8_t *bytes, size_t size, unsign
 	uint8_t nread, nwritten;
 
 	*does = 0;
-	if (d->arm64 || !cs_disasm_iter(d->handle, &at, &left, &address, d->insn) ||
-	    !d->insn->size || d->insn->size > size)
+	if (d->arm64 || !disasm_open(d) ||
+	    !cs_disasm_iter(d->handle, &at, &left, &address, d->insn) || !d->insn->size ||
+	    d->insn->size > size)
 		return 0;
 	if (cs_insn_group(d->handle, d->insn, CS_GRP_CALL) ||
 	    cs_insn_group(d->handle, d->insn, CS_GRP_JUMP) ||

@@ -103,7 +103,7 @@ CGO_THREAD = (r"(\[[^;]+\]|(clone3?|{0});start_thread(;[^;]+)?);crosscall(1|_amd
 # Haskell has one frame on the C stack: that of the function at work, or that called C. In a library its
 # scheduler's inner function is not in .dynsym.
 HASKELL = (rf"{GLIBC};main;hs_main;scheduleWaitThread(;schedule|;libHSrts[^;]+)?;"
-           r"(Main_\w+_info|haskell[\w.]*\+0x[0-9a-f]+)")
+           r"(Main\.[\w$]+|haskell[\w.]*\+0x[0-9a-f]+)")
 # The runtime's timer has a thread of its own, and interrupts.
 HASKELL_TIMER = (rf"(clone3?|{LIBC});(start_thread|{LIBC})(;(?!\[)[^;]+)+|" +
                  HASKELL + rf"(;h_one;h_two)?;{RESTORER}(;(?!\[)[^;]+)*")

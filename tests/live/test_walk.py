@@ -292,6 +292,16 @@ def check(tap, program, have_perf):
         tap.skip(f"{name}: leaf functions as in perf", "perf is missing")
 
 
+def code_is_known(part):
+    """True when code made at run time has rows: each sample of the first second may show a place that
+    has none yet, and its stack is guessed."""
+    counts = collections.Counter()
+    for _, user, _, samples in part.stacks():
+        if user:
+            counts[user[0] == "[guessed]"] += samples
+    return sum(counts.values()) >= ENOUGH // 10 and counts[True] <= 0.005 * sum(counts.values())
+
+
 def sample(programs, perf, cpu):
     """Samples until each has enough. Leaves and CPU time count only within perf's window."""
     pids = ",".join(str(program.process.pid) for program in programs)
@@ -306,6 +316,7 @@ def sample(programs, perf, cpu):
 
     with watch.Watch("-d", "1", "-F", HERTZ, "--no-inline", "-p", pids) as top:
         top.until_tables()
+        top.until(code_is_known)
         top.until(enough)
         if perf:
             perf.end()
