@@ -31,8 +31,9 @@
  *		`cfa`, `ra_at` and `fp_at` (addresses of the caller's pc and FP); the row in force
  *		at addr, which is word number `word`; unless defined, nothing
  *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_SEARCH_LIST(w, addr),
- *	WALK_LISTED(w, addr), WALK_RULE_AT(w, addr), WALK_COVERED(w, addr), WALK_AFTER_CALL(w, addr),
- *	WALK_LOAD_WORD(w, addr), WALK_LOAD_REGISTER(w, reg), WALK_WIDE(w, index),
+ *	WALK_LISTED(w, addr), WALK_RULE_AT(w, addr), WALK_COVERED(w, addr),
+ *	WALK_AFTER_CALL(w, addr), WALK_LOAD_WORD(w, addr), WALK_LOAD_REGISTER(w, reg),
+ *	WALK_WIDE(w, index),
  *	WALK_SIGCONTEXT(w, at), WALK_SWITCH(w, cfa), WALK_BARE(w), WALK_FRAME_POINTER(w, reason),
  *	WALK_EDGE(w), WALK_EDGE_SOME(w), WALK_SCAN(w), WALK_SCAN_SOME(w), WALK_JUDGE_CALL(w),
  *	WALK_TRY_CALL(w)
