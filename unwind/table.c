@@ -332,7 +332,7 @@ static int builder_cfi(struct builder *b, const struct cfi_fde *fde, uint64_t *e
 static int builder_fde(struct builder *b, const struct cfi_fde *fde, uint64_t limit)
 {
 	size_t text = SEARCH(b->ntexts, i, b->texts[i].start <= cfi_from(fde));
-	uint64_t text_end = text ? b->texts[text - 1].end : 0, end;
+	uint64_t text_end = text ? b->texts[text - 1].end : 0, end = 0;
 	int err;
 
 	if (cfi_from(fde) >= text_end || (fde->cie < b->cfi.ncies && b->cfi.cies[fde->cie].bad)) {

@@ -158,7 +158,7 @@ static bool number(struct insn *i, unsigned int bytes, int64_t *value)
 	if (i->size - i->at < bytes)
 		return false;
 	if (bytes == 1) {
-		*value = (int8_t)i->code[i->at];
+		*value = (int64_t)(i->code[i->at] ^ 0x80u) - 0x80;
 	} else if (bytes == 2) {
 		memcpy(&two, i->code + i->at, 2);
 		*value = two;
