@@ -258,7 +258,8 @@ UNWIND = [
     Fault("bare-target", "unwind/bare.h",
           "!w->code_frame : target > w->pc))", "w->code_frame != 0 : target > w->pc))"),
     Fault("bare-covered", "unwind/bare.h",
-          "if (!w->fp_ra || !WALK_COVERED(w, w->fp_ra - 1))", "if (!w->fp_ra)"),
+          "if (!WALK_COVERED(w, w->fp_ra - 1) || walk_load(w, at, &ra))",
+          "if (walk_load(w, at, &ra))"),
     Fault("bare-guessed", "unwind/bare.h", "w->guessed = 1;", "w->guessed = 0;"),
     Fault("bare-edge-leave", "unwind/bare.h",
           "w->look_sp = w->look_fp;", "w->look_sp = w->look_fp + 8;"),
@@ -541,7 +542,7 @@ TUI = [
           "closed = !m || rested || (!m->symtab && m->fd < 0);", "closed = !m || rested;"),
     # With -p, a process that is attached to later waits for a sample of each of its files.
     Fault("targets-tables", "bpf/tracker/targets.c", "if (target)\n\t\twant_tables(ts, p);", ""),
-    Fault("targets-all", "bpf/tracker/object.c", "else if (os->chosen_only)", "else if (0)"),
+    Fault("targets-all", "bpf/tracker/object.c", "else if (os->chosen_only && !o->code)", "else if (0)"),
     Fault("symread-narrow", "symbols/names/symread.c",
           ".st_value = narrow[i].st_value,", ".st_value = narrow[i].st_size,"),
     # Names of C are taken for names of Ada.
