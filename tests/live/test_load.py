@@ -5,8 +5,7 @@
 processes. The samples are compared with the time that the CPUs spent on the load by /proc, so other
 work on the machine makes no difference: the slices within a window of time have no more samples than
 that, and with the slices at its edges no fewer. Memory must stay below its bound in the first seconds;
-later the stacks of the minute that is kept add to it, some 40 MB at 997 Hz. Two of the 43 MB are the
-disassembler's tables, by which code without CFI gets its rows.
+later the stacks of the minute that is kept add to it, some 40 MB at 997 Hz.
 
 Covers: bpf/prog/profiler.bpf.c tui/collect/collector.c tui/collect/stackcache.c tui/collect/procinfo.c"""
 
@@ -19,7 +18,7 @@ import live  # noqa: E402
 
 HERTZ = live.hertz(997)
 SLOWER = live.hertz(199)  # ended processes and their stacks stay in memory for a minute
-RSS_KB = 43 * 1024  # without debug information, which has its own budget
+RSS_KB = 40 * 1024  # without debug information, which has its own budget
 GROWTH_KB = 4 * 1024
 STARTED = 1000  # processes of the churn
 PATIENCE = 90
@@ -114,7 +113,7 @@ def observe(tap, name, options, seconds, pids=(), state=None, hertz=HERTZ):
     # Medians, since peaks come at random.
     n = len(resident)
     before, after = median(resident[n // 4:n // 2]), median(resident[-n // 4:])
-    tap.ok(0 < after < RSS_KB, f"{name}: RSS is below 43 MB at first", f"{after / 1024:.1f} MB")
+    tap.ok(0 < after < RSS_KB, f"{name}: RSS is below 40 MB at first", f"{after / 1024:.1f} MB")
     tap.ok(n > 20 and after - before <= GROWTH_KB, f"{name}: RSS does not grow in seconds",
            f"{before / 1024:.1f} MB, later {after / 1024:.1f} MB")
     return parts

@@ -34,6 +34,7 @@ struct insn {
 	uint8_t rex;
 	bool wide; /* REX.W */
 	bool opsize, rep;
+	bool unknown;	      /* the tables below say too little of it */
 	unsigned int op;      /* 0x1xx: after 0f */
 	uint8_t mod, reg, rm; /* with the bits of REX */
 	uint8_t base, index;  /* of an address in memory; NO_REG */
@@ -237,14 +238,25 @@ static enum form opcode(struct insn *i)
 	return two_bytes(i->op & 0xff);
 }
 
+/* Opcodes that 64-bit code does not have (SDM volume 2, table A-2). */
+static bool is_no_opcode(unsigned int op)
+{
+	static const uint8_t none[] = {0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f, 0x27, 0x2f, 0x37,
+				       0x3f, 0x60, 0x61, 0x82, 0x9a, 0xce, 0xd4, 0xd5, 0xd6, 0xea};
+
+	return op < 0x100 && memchr(none, (int)op, sizeof(none)) != NULL;
+}
+
 /* True if the whole instruction has been read. */
 static bool parse(struct insn *i)
 {
 	enum form form = opcode(i);
 	unsigned int immz = i->opsize ? 2 : 4;
 
-	if (form == F_ASK)
+	if (form == F_ASK) {
+		i->unknown = i->at < i->size && !is_no_opcode(i->op);
 		return false;
+	}
 	if (form >= F_MODRM && !modrm(i))
 		return false;
 	/* TEST is the first of its group and has an immediate operand. */
@@ -261,8 +273,10 @@ static bool parse(struct insn *i)
 	if (form == F_IMMZ || form == F_MODRM_IMMZ || form == F_IMM_FULL) {
 		/* Jumps and pushes of 16 bits are not compiled code. */
 		if (i->opsize &&
-		    (i->op == 0x68 || i->op == 0xe8 || i->op == 0xe9 || i->op >= 0x180))
+		    (i->op == 0x68 || i->op == 0xe8 || i->op == 0xe9 || i->op >= 0x180)) {
+			i->unknown = true;
 			return false;
+		}
 		return number(i, immz, &i->imm);
 	}
 	return true;
@@ -538,7 +552,11 @@ void arch_effect(struct disasm *disasm, const uint8_t *code, size_t size, struct
 		return;
 	}
 	if (!parse(&i)) {
-		ask(disasm, &i, out);
+		/* The disassembler would say no more of one that is cut off, or that is none. */
+		if (i.unknown)
+			ask(disasm, &i, out);
+		else
+			*out = (struct effect){.size = 1, .kind = EFFECT_BAD};
 		return;
 	}
 	out->size = (uint8_t)i.at;
