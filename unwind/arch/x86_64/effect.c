@@ -104,6 +104,11 @@ static enum form one_byte(unsigned int op)
 	case 0xc9:
 	case 0xcc:
 	case 0xf4:
+	case 0xf5: /* flags: cmc, clc, stc, cld, std */
+	case 0xf8:
+	case 0xf9:
+	case 0xfc:
+	case 0xfd:
 		return F_NONE;
 	default:
 		return F_ASK;
@@ -344,6 +349,8 @@ static unsigned int written(const struct insn *i)
 		return W_REG;
 	case 0x190 ... 0x19f:
 		return W_RM;
+	case 0x1ba: /* bt writes flags only; bts, btr and btc the operand */
+		return sub == 4 ? 0 : W_RM;
 	default:
 		return W_ASK;
 	}
