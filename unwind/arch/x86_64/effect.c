@@ -347,7 +347,16 @@ static unsigned int written(const struct insn *i)
 	case 0x1be:
 	case 0x1bf:
 		return W_REG;
+	case 0x1a3: /* bt */
+		return 0;
 	case 0x190 ... 0x19f:
+	case 0x1a4: /* shld, shrd, and bts, btr, btc */
+	case 0x1a5:
+	case 0x1ab:
+	case 0x1ac:
+	case 0x1ad:
+	case 0x1b3:
+	case 0x1bb:
 		return W_RM;
 	case 0x1ba: /* bt writes flags only; bts, btr and btc the operand */
 		return sub == 4 ? 0 : W_RM;
