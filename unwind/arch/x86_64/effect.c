@@ -348,6 +348,16 @@ static unsigned int written(const struct insn *i)
 	case 0x1bf:
 		return W_REG;
 	case 0x1a3: /* bt */
+	/* Vector registers have the numbers of SP and FP, too. */
+	case 0x110 ... 0x117:
+	case 0x128 ... 0x12b:
+	case 0x12e ... 0x12f:
+	case 0x151 ... 0x176:
+	case 0x17f:
+	case 0x1c2 ... 0x1c4:
+	case 0x1c6:
+	case 0x1d0 ... 0x1d6:
+	case 0x1d8 ... 0x1fe:
 		return 0;
 	case 0x190 ... 0x19f:
 	case 0x1a4: /* shld, shrd, and bts, btr, btc */
