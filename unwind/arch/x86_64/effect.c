@@ -125,8 +125,10 @@ static enum form two_bytes(unsigned int op)
 	case 0xa2:
 	case 0xc8 ... 0xcf:
 		return F_NONE;
+	case 0x01: /* rdtscp, xgetbv and others of the system */
 	case 0x10 ... 0x1f:
 	case 0x28 ... 0x2f:
+	case 0xae: /* fences, and what saves vector registers */
 	case 0x40 ... 0x6f:
 	case 0x74 ... 0x76:
 	case 0x7e ... 0x7f:
@@ -355,6 +357,7 @@ static unsigned int written(const struct insn *i)
 	case 0x151 ... 0x176:
 	case 0x17f:
 	case 0x1c2 ... 0x1c4:
+	case 0x1ae:
 	case 0x1c6:
 	case 0x1d0 ... 0x1d6:
 	case 0x1d8 ... 0x1fe:
@@ -368,6 +371,8 @@ static unsigned int written(const struct insn *i)
 	case 0x1b3:
 	case 0x1bb:
 		return W_RM;
+	case 0x101:
+		return sub == 4 ? W_RM : 0; /* smsw */
 	case 0x1ba: /* bt writes flags only; bts, btr and btc the operand */
 		return sub == 4 ? 0 : W_RM;
 	default:
