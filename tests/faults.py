@@ -268,8 +268,11 @@ UNWIND = [
     Fault("bare-elsewhere", "unwind/bare.h",
           "w->switches = WALK_SWITCHES_MAX;", "w->switches++;"),
     Fault("bare-root", "unwind/bare.h",
-          "if (arch_clears_fp(code) || !WALK_AFTER_CALL(w, w->pc))",
-          "if (!WALK_AFTER_CALL(w, w->pc))"),
+          "if (arch_clears_fp(code))\n\t\treturn WALK_BOTTOM;", ""),
+    Fault("bare-planted", "unwind/bare.h", "return WALK_BOTTOM_FP;\n\treturn !step_read_user",
+          "return WALK_BOTTOM;\n\treturn !step_read_user"),
+    # A row of code that has changed is not reported.
+    Fault("row-stale", "unwind/step.h", "STEP_STALE(w);\n\t\treturn", "return"),
     Fault("bare-epilogue", "unwind/arch/x86_64/code.h",
           "if ((code & 0xf8ff) == 0x5841)", "if ((code & 0xf8ff) == 0x5041)"),
     # Rows from places inside of a function.

@@ -59,19 +59,23 @@ static __always_inline int walk_is_sigreturn(struct walk *w)
 /* --- the deepest frame ----------------------------------------------------------------------- */
 
 /*
- * True for a frame that says itself that it is the deepest: its return address was written there
- * and not pushed by a call, as Go's goexit; or it makes the frame pointer zero right before the
- * call, as BEAM's process_main; or the exit of a thread of musl follows.
+ * WALK_BOTTOM for a frame that says itself that it is the deepest: it makes the frame pointer zero
+ * right before the call, as BEAM's process_main; or the exit of a thread of musl follows.
+ * WALK_BOTTOM_FP where no call has pushed the return address, as that of Go's goexit: only the zero
+ * in the frame pointer tells it from an address that is none. Else WALK_CONTINUE.
  */
-static __always_inline int walk_is_root(struct walk *w)
+static __always_inline int walk_root(struct walk *w)
 {
 	__u64 code;
 
 	if (w->exact || step_read_user(w, &code, 8, w->pc - 8))
-		return 0;
-	if (arch_clears_fp(code) || !WALK_AFTER_CALL(w, w->pc))
-		return 1;
-	return !step_read_user(w, &code, 8, w->pc) && arch_is_thread_exit(code);
+		return WALK_CONTINUE;
+	if (arch_clears_fp(code))
+		return WALK_BOTTOM;
+	if (!WALK_AFTER_CALL(w, w->pc))
+		return WALK_BOTTOM_FP;
+	return !step_read_user(w, &code, 8, w->pc) && arch_is_thread_exit(code) ? WALK_BOTTOM
+										: WALK_CONTINUE;
 }
 
 /*
@@ -90,6 +94,12 @@ static __always_inline int walk_is_deepest(struct walk *w)
 /* --- where a frame is not complete ----------------------------------------------------------- */
 
 enum walk_edge { EDGE_NONE, EDGE_GOES_ON, EDGE_RETURN };
+
+/* For BPF, which decodes it once, apart from what is done with each kind. */
+static __always_inline __u32 walk_epilogue(__u64 code)
+{
+	return arch_epilogue(code);
+}
 
 /*
  * Looks at one instruction. EDGE_GOES_ON: it belongs to an epilogue. EDGE_RETURN: the return
@@ -113,7 +123,7 @@ static __always_inline int walk_edge_some(struct walk *w)
 			return EDGE_RETURN;
 		}
 	}
-	step = arch_epilogue(code);
+	step = WALK_EPILOGUE(w, code);
 	if (step & ARCH_EPILOGUE_RETURN)
 		return EDGE_RETURN;
 	if (step & ARCH_EPILOGUE_LEAVE)
@@ -381,6 +391,8 @@ static __always_inline int walk_is_elsewhere(struct walk *w)
  */
 static __always_inline int walk_bare(struct walk *w)
 {
+	int root;
+
 	w->code_start = w->map.start;
 	w->code_end = w->map.end;
 	w->code_frame = w->map.frame;
@@ -397,8 +409,9 @@ static __always_inline int walk_bare(struct walk *w)
 	if (w->start_stack && w->sp == w->start_stack)
 		return WALK_BOTTOM;
 	if (!w->fp && w->known != WALK_ALL_KNOWN) {
-		if (walk_is_root(w))
-			return WALK_BOTTOM;
+		root = walk_root(w);
+		if (root != WALK_CONTINUE)
+			return root;
 		if (walk_is_deepest(w))
 			return WALK_BOTTOM_FP;
 	}

@@ -24,6 +24,9 @@
  *	STEP_BARE(w)
  *		called where the frame of w->pc, in a mapping with frame w->code_frame, has neither
  *		CFI nor a frame pointer that is surely its own; unless defined, nothing
+ *	STEP_STALE(w)
+ *		called where a row that was made from code leads to no return address; unless
+ *		defined, nothing
  *	STEP_UNLISTED(w)
  *		the frame of a w->pc that no list has; unless defined, the address
  *	STEP_NOTE(w, what, value), STEP_NOTE_ROW(w, addr, word)
@@ -33,12 +36,11 @@
  *	WALK_REFILL(w, addr), WALK_SEARCH_MAP(w, addr), WALK_SEARCH_LIST(w, addr),
  *	WALK_LISTED(w, addr), WALK_RULE_AT(w, addr), WALK_COVERED(w, addr),
  *	WALK_AFTER_CALL(w, addr), WALK_LOAD_WORD(w, addr), WALK_LOAD_REGISTER(w, reg),
- *	WALK_WIDE(w, index),
- *	WALK_SIGCONTEXT(w, at), WALK_SWITCH(w, cfa), WALK_BARE(w), WALK_FRAME_POINTER(w, reason),
- *	WALK_EDGE(w), WALK_EDGE_SOME(w), WALK_SCAN(w), WALK_SCAN_SOME(w), WALK_JUDGE_CALL(w),
- *	WALK_TRY_CALL(w)
- *		call the function of that name; unless defined, directly. BPF defines them as global
- *		functions, which the verifier checks once, apart from their callers
+ *	WALK_WIDE(w, index), WALK_SIGCONTEXT(w, at), WALK_SWITCH(w, cfa), WALK_BARE(w),
+ *	WALK_FRAME_POINTER(w, reason), WALK_EDGE(w), WALK_EDGE_SOME(w), WALK_EPILOGUE(w, code),
+ *	WALK_SCAN(w), WALK_SCAN_SOME(w), WALK_JUDGE_CALL(w), WALK_TRY_CALL(w)
+ *		call the function of that name; unless defined, directly. BPF defines them as
+ *		global functions, which the verifier checks once, apart from their callers
  *
  * Searches have no branch that depends on data inside the body of their loop, so that the verifier
  * sees one path; every index is masked right before its use.
@@ -54,6 +56,9 @@
 #ifndef STEP_BARE
 #define STEP_BARE(w) ((void)0)
 #endif
+#ifndef STEP_STALE
+#define STEP_STALE(w) ((void)0)
+#endif
 #ifndef STEP_TOUCH
 #define STEP_TOUCH(entry) ((void)(entry))
 #endif
@@ -65,25 +70,26 @@
 #define WALK_AFTER_CALL walk_after_call
 #endif
 #ifndef WALK_REFILL
-#define WALK_REFILL	   walk_refill
-#define WALK_SEARCH_MAP	   walk_search_map
-#define WALK_BARE	   walk_bare
-#define WALK_FRAME_POINTER walk_frame_pointer
-#define WALK_WIDE	   walk_wide
-#define WALK_RULE_AT	   walk_rule_at
-#define WALK_SWITCH	   walk_switch
-#define WALK_EDGE	   walk_edge
-#define WALK_EDGE_SOME	   walk_edge_some
-#define WALK_LISTED	   walk_search_map
-#define WALK_SEARCH_LIST   walk_search_list
-#define WALK_COVERED	   walk_covered
-#define WALK_SIGCONTEXT	   walk_sigcontext
-#define WALK_JUDGE_CALL	   walk_judge_call
-#define WALK_LOAD_REGISTER walk_load_register
-#define WALK_LOAD_WORD	   walk_load_word
-#define WALK_SCAN	   walk_scan
-#define WALK_SCAN_SOME	   walk_scan_some
-#define WALK_TRY_CALL	   walk_try_call
+#define WALK_REFILL	       walk_refill
+#define WALK_SEARCH_MAP	       walk_search_map
+#define WALK_BARE	       walk_bare
+#define WALK_FRAME_POINTER     walk_frame_pointer
+#define WALK_WIDE	       walk_wide
+#define WALK_RULE_AT	       walk_rule_at
+#define WALK_SWITCH	       walk_switch
+#define WALK_EDGE	       walk_edge
+#define WALK_EDGE_SOME	       walk_edge_some
+#define WALK_EPILOGUE(w, code) walk_epilogue(code)
+#define WALK_LISTED	       walk_search_map
+#define WALK_SEARCH_LIST       walk_search_list
+#define WALK_COVERED	       walk_covered
+#define WALK_SIGCONTEXT	       walk_sigcontext
+#define WALK_JUDGE_CALL	       walk_judge_call
+#define WALK_LOAD_REGISTER     walk_load_register
+#define WALK_LOAD_WORD	       walk_load_word
+#define WALK_SCAN	       walk_scan
+#define WALK_SCAN_SOME	       walk_scan_some
+#define WALK_TRY_CALL	       walk_try_call
 #endif
 
 #include "unwind/lookup.h"
@@ -367,8 +373,10 @@ static __always_inline int walk_row(struct walk *w, __u32 rule)
 	if (err)
 		return err;
 	/* Of code that can be written at any time, or made from a wrong reading of it. */
-	if (rule & RULE_DERIVED && (!ra || (!w->map.frame && !WALK_AFTER_CALL(w, ra))))
+	if (rule & RULE_DERIVED && (!ra || (!w->map.frame && !WALK_AFTER_CALL(w, ra)))) {
+		STEP_STALE(w);
 		return WALK_NO_FRAME_POINTER;
+	}
 	w->pc = ra;
 	w->sp = cfa;
 	w->fp = fp;

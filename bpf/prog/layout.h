@@ -163,6 +163,7 @@ static inline __u32 vma_tag(__u64 file, __u64 base)
  */
 #define BARE_PLACES 1024u
 #define BARE_EXACT  (1ull << 63) /* the pc was executing; else it is a return address */
+#define BARE_STALE  (1ull << 62) /* its row led to no return address: the code is another now */
 
 struct bare_place {
 	__u64 pc;   /* 0: none */

@@ -23,7 +23,8 @@ extern const volatile struct profiler_config config;
 #define STEP_BARRIER(x)		      asm volatile("" : "+r"(x))
 #define STEP_UNLISTED(w)	      walk_unlisted((w)->pc, (w)->exact)
 #define STEP_TOUCH(entry)	      touch(entry)
-#define STEP_BARE(w)		      walk_note_bare()
+#define STEP_BARE(w)		      walk_note_bare(0)
+#define STEP_STALE(w)		      walk_note_bare(1)
 #define WALK_REFILL(w, addr)	      walk_call_refill(addr)
 #define WALK_SEARCH_MAP(w, addr)      walk_search_lists(addr)
 #define WALK_FRAME_POINTER(w, reason) walk_call_frame_pointer(reason)
@@ -41,6 +42,7 @@ extern const volatile struct profiler_config config;
 #define WALK_LOAD_REGISTER(w, reg)    walk_call_load_register(reg)
 #define WALK_LOAD_WORD(w, addr)	      walk_call_load_word(addr)
 #define WALK_BARE(w)		      walk_call_bare()
+#define WALK_EPILOGUE(w, code)	      walk_call_epilogue(code)
 #define WALK_SCAN(w)		      walk_call_scan()
 #define WALK_SCAN_SOME(w)	      walk_call_scan_some()
 #define WALK_TRY_CALL(w)	      walk_call_try_call()
@@ -54,7 +56,7 @@ static const __u32 *step_shard(__u32 shard);
 static const struct map_entry *step_map_entries(void);
 static const struct wide_rule *step_wide_rule(__u32 index);
 static void touch(__u32 entry);
-int walk_note_bare(void);
+int walk_note_bare(int stale);
 int walk_call_refill(__u64 addr);
 __u64 walk_unlisted(__u64 pc, int exact);
 int walk_search_lists(__u64 addr);
@@ -65,6 +67,7 @@ int walk_call_switch(__u64 cfa);
 int walk_call_after_call(__u64 addr);
 int walk_call_edge(void);
 int walk_call_edge_some(void);
+__u32 walk_call_epilogue(__u64 code);
 int walk_find_entry(__u64 addr);
 __u32 walk_call_search_list(__u64 addr);
 int walk_call_covered(__u64 addr);

@@ -70,17 +70,17 @@ static __always_inline void touch(__u32 entry)
 }
 
 /* Tells user space of the place, if it is in memory without a file. */
-__attribute__((noinline)) int walk_note_bare(void)
+__attribute__((noinline)) int walk_note_bare(int stale)
 {
 	__u32 zero = 0, slot;
 	struct bare_list *list = bpf_map_lookup_elem(&bare_places, &zero);
 	const struct cpu_state *st = this_state();
 	__u64 tgid, pc;
 
-	if (!list || !st || st->walk.code_frame)
+	if (!list || !st || (stale ? st->walk.map.frame : st->walk.code_frame))
 		return 0;
 	tgid = ((const struct stack_record *)st->walk.head)->tgid;
-	pc = st->walk.pc | (st->walk.exact ? BARE_EXACT : 0);
+	pc = st->walk.pc | (st->walk.exact ? BARE_EXACT : 0) | (stale ? BARE_STALE : 0);
 	slot = (pc ^ tgid << 32) * 0x9e3779b97f4a7c15ull >> 54;
 	STEP_BARRIER(slot);
 	slot &= BARE_PLACES - 1;
@@ -356,6 +356,11 @@ __attribute__((noinline)) int walk_call_edge(void)
 	if (!st)
 		return 0;
 	return walk_edge(&st->walk);
+}
+
+__attribute__((noinline)) __u32 walk_call_epilogue(__u64 code)
+{
+	return walk_epilogue(code);
 }
 
 __attribute__((noinline)) int walk_call_edge_some(void)

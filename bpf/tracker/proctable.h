@@ -63,7 +63,8 @@ struct process_code {
 	/* Places in code that nothing describes, as struct bare_place has them; the oldest go. */
 	uint64_t *bare;	    /* room for CODE_BARE_MAX; NULL: none */
 	uint32_t nbare;	    /* of all so far */
-	bool bare_is_new;   /* some came since the last question */
+	bool bare_is_new;   /* some came since the last question, or are to be read again */
+	uint64_t asked;	    /* time of the last question */
 	uint32_t nreadings; /* of that code, the first few of them */
 };
 

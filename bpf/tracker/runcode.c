@@ -23,7 +23,6 @@
 #include "bpf/tracker/proctable.h"
 #include "bpf/tracker/targets.h"
 
-#define TURN_NS	     (250ull * 1000000)
 #define BARE_NS	     (20ull * 1000000) /* a turn while walks come by bare code */
 #define IDLE_NS	     (50ull * 1000000) /* and at other times: the first sample of a process counts */
 #define BARE_LAST_NS (1000ull * 1000000) /* as long as that was at most so long ago */
@@ -58,7 +57,8 @@ static bool was_sampled(const struct runcode *rc, const struct process *p)
 
 /* --- bare code ------------------------------------------------------------------------------- */
 
-static void keep_place(struct process *p, uint64_t place)
+/* stale: its row is wrong, so the code is to be read again though the place is known. */
+static void keep_place(struct process *p, uint64_t place, bool stale)
 {
 	const uint32_t n = p->code.nbare < CODE_BARE_MAX ? p->code.nbare : CODE_BARE_MAX;
 
@@ -67,8 +67,10 @@ static void keep_place(struct process *p, uint64_t place)
 	if (!p->code.bare)
 		return;
 	for (uint32_t i = 0; i < n; i++)
-		if (p->code.bare[i] == place)
-			return; /* the code there says nothing, or is about to be read */
+		if (p->code.bare[i] == place) { /* its code says nothing, or is about to be read */
+			p->code.bare_is_new |= stale;
+			return;
+		}
 	p->code.bare[p->code.nbare++ % CODE_BARE_MAX] = place;
 	if (p->code.nbare == 2 * CODE_BARE_MAX)
 		p->code.nbare = CODE_BARE_MAX;
@@ -90,20 +92,25 @@ static void take_places(struct runcode *rc, uint64_t now)
 		p = proctable_live(rc->procs, (pid_t)place.tgid);
 		if (!p)
 			continue;
-		keep_place(p, place.pc);
+		keep_place(p, place.pc & ~BARE_STALE, place.pc & BARE_STALE);
 		if (p->code.bare_is_new && p->code.nreadings < BARE_FIRST)
 			rc->bare = now;
 	}
 }
 
-/* --- questions, continued --------------------------------------------------------------------- */
+/* --- who is asked ----------------------------------------------------------------------------- */
 
-/* A chosen process is asked about before its first sample. */
+/*
+ * A chosen process is asked about before its first sample. Code that nothing describes may change
+ * without a sign, so it is read again while it is sampled.
+ */
 static bool is_due(const struct runcode *rc, const struct process *p, uint64_t now)
 {
 	if (p->code.question || now < p->code.next || process_is_unread(p))
 		return false;
 	if (p->code.bare_is_new)
+		return true;
+	if (p->code.bare && now - p->code.asked >= WAIT_MAX_NS && was_sampled(rc, p))
 		return true;
 	if (!p->code.described)
 		return false;
@@ -145,6 +152,7 @@ static void ask(struct runcode *rc, struct process *p, uint64_t now)
 		memcpy(request.bare, p->code.bare, request.code.nbare * sizeof(request.bare[0]));
 	}
 	p->code.bare_is_new = false;
+	p->code.asked = now;
 	if (o && !object_is_closed(o))
 		request.code.mark = p->code.mark;
 	p->code.question = opener_ask(rc->opener, &request, p->pid, p->uid, false);
@@ -217,6 +225,13 @@ static bool renew_object(struct runcode *rc, struct object *o, const struct open
 	return true;
 }
 
+static void drop_table(struct runcode *rc, struct process *p)
+{
+	if (p->code.table)
+		object_unref_code(rc->objects, p->code.table);
+	p->code.table = NULL;
+}
+
 /* Takes the descriptor. False: the description is to be read again. */
 static bool take_code(struct runcode *rc, struct process *p, const struct open_answer *a, int fd)
 {
@@ -228,7 +243,7 @@ static bool take_code(struct runcode *rc, struct process *p, const struct open_a
 	}
 	if (o && o->refs == 1u + o->pinned)
 		return renew_object(rc, o, a, fd);
-	runcode_drop(rc, p); /* shared since a fork */
+	drop_table(rc, p); /* shared since a fork */
 	p->code.table = new_object(rc, p, a, fd);
 	return p->code.table != NULL;
 }
@@ -250,6 +265,7 @@ void runcode_on_answer(struct runcode *rc, const struct opening *o, const struct
 		p->code.mark = a->mark;
 		p->code.wait = WAIT_MIN_NS;
 	} else if (!a->err || a->err == -EALREADY || a->err == -ENOENT) {
+		p->code.bare_is_new |= !a->err && p->code.bare; /* what was read is not in use */
 		p->code.wait = 2 * p->code.wait < WAIT_MAX_NS ? 2 * p->code.wait : WAIT_MAX_NS;
 	} else if (a->err) {
 		p->code.wait = FAILED_NS;
@@ -280,8 +296,7 @@ void runcode_fork(struct runcode *rc, struct process *child, const struct proces
 
 void runcode_drop(struct runcode *rc, struct process *p)
 {
-	if (p->code.table)
-		object_unref_code(rc->objects, p->code.table);
+	drop_table(rc, p);
 	free(p->code.bare);
 	p->code = (struct process_code){
 		.described = p->code.described, .next = p->code.next, .wait = p->code.wait};

@@ -67,25 +67,26 @@ static int host_edge(struct walk *w);
 static int host_bare(struct walk *w);
 static int host_scan(struct walk *w);
 
-#define WALK_REFILL	   host_refill
-#define WALK_SEARCH_MAP	   host_search_map
-#define WALK_FRAME_POINTER host_frame_pointer
-#define WALK_WIDE	   host_wide
-#define WALK_RULE_AT	   host_rule_at
-#define WALK_SWITCH	   host_switch
-#define WALK_EDGE	   host_edge
-#define WALK_EDGE_SOME	   walk_edge_some
-#define WALK_LISTED	   walk_search_map
-#define WALK_SEARCH_LIST   walk_search_list
-#define WALK_COVERED	   walk_covered
-#define WALK_JUDGE_CALL	   walk_judge_call
-#define WALK_SIGCONTEXT	   walk_sigcontext
-#define WALK_LOAD_REGISTER walk_load_register
-#define WALK_LOAD_WORD	   walk_load_word
-#define WALK_BARE	   host_bare
-#define WALK_SCAN	   host_scan
-#define WALK_SCAN_SOME	   walk_scan_some
-#define WALK_TRY_CALL	   walk_try_call
+#define WALK_REFILL	       host_refill
+#define WALK_SEARCH_MAP	       host_search_map
+#define WALK_FRAME_POINTER     host_frame_pointer
+#define WALK_WIDE	       host_wide
+#define WALK_RULE_AT	       host_rule_at
+#define WALK_SWITCH	       host_switch
+#define WALK_EDGE	       host_edge
+#define WALK_EDGE_SOME	       walk_edge_some
+#define WALK_EPILOGUE(w, code) walk_epilogue(code)
+#define WALK_LISTED	       walk_search_map
+#define WALK_SEARCH_LIST       walk_search_list
+#define WALK_COVERED	       walk_covered
+#define WALK_JUDGE_CALL	       walk_judge_call
+#define WALK_SIGCONTEXT	       walk_sigcontext
+#define WALK_LOAD_REGISTER     walk_load_register
+#define WALK_LOAD_WORD	       walk_load_word
+#define WALK_BARE	       host_bare
+#define WALK_SCAN	       host_scan
+#define WALK_SCAN_SOME	       walk_scan_some
+#define WALK_TRY_CALL	       walk_try_call
 
 #include "unwind/step.h"
 

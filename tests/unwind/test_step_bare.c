@@ -11,9 +11,10 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-static unsigned int nbare; /* places that the walk has noted */
+static unsigned int nbare, nstale; /* places that the walk has noted */
 
-#define STEP_BARE(w) ((void)(w), nbare++)
+#define STEP_BARE(w)  ((void)(w), nbare++)
+#define STEP_STALE(w) ((void)(w), nstale++)
 
 #include "tests/unwind/stepfake.h"
 
@@ -424,8 +425,8 @@ static struct walk *begin_root(uint64_t pc, uint64_t fp, int exact)
 static void test_root(void **state)
 {
 	(void)state;
-	/* The return address was written, not pushed. */
-	check_end(begin_root(PC, 0, 0), WALK_BOTTOM);
+	/* The return address was written, not pushed, which only the zero tells from a wrong one. */
+	check_end(begin_root(PC, 0, 0), WALK_BOTTOM_FP);
 	check_end(begin_root(PC, 0, 1), WALK_NO_FRAME_POINTER);
 	check_end(begin_root(PC, 3, 0), WALK_NO_FRAME_POINTER);
 	put_call(PC, 0);
@@ -526,6 +527,7 @@ static void test_derived(void **state)
 		put_call(TEXT + 0x80, 0);
 		store(LOW + 8, ra == 0 ? 0 : ra == 1 ? TEXT + 0x81 : TEXT + 0x80);
 		w = begin(TEXT + 0x20, LOW, FP, 1);
+		nstale = 0;
 		if (ra == 0)
 			wanted = derived ? WALK_NO_FRAME_POINTER : WALK_BOTTOM;
 		else if (ra == 1 && derived && !file)
@@ -534,6 +536,8 @@ static void test_derived(void **state)
 		if (wanted == WALK_CONTINUE)
 			assert_state(w, TEXT + (ra == 1 ? 0x81 : 0x80), LOW + 16, FP);
 		assert_int_equal(nbare, 0);
+		/* What led nowhere is noted, for its code to be read again. */
+		assert_int_equal(nstale, wanted == WALK_NO_FRAME_POINTER);
 	}
 }
 
