@@ -128,7 +128,8 @@ def strip(user):
 def own_program(tap):
     """Exactly what the program does; INNER of the last kind has OUTER's frame and no own."""
     for kind, inner in (("framed", ["OUTER", "INNER"]), ("numbers", ["OUTER", "INNER"]),
-                        ("loop", ["OUTER", "INNER"]), ("constant", ["INNER"])):
+                        ("loop", ["OUTER", "INNER"]), ("constant", ["INNER"]),
+                        ("changed", ["OUTER", "INNER"])):
         def right(user, inner=inner):
             names = strip(user)
             return names[0] == "_start" and "main" in names and \

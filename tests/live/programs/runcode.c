@@ -3,17 +3,20 @@
  * Makes machine code that nothing describes but /tmp/perf-PID.map, which has names only: main calls
  * run, which calls OUTER (made), which calls INNER (made), which spins.
  *
- *	runcode framed		both have frame pointers, and return addresses left over in their
- *locals runcode numbers		neither has; OUTER counts in RBP runcode loop
- *INNER never returns runcode constant	SP is set up once by OUTER, which jumps to INNER, which
- *jumps back to its end
+ *	framed		both have frame pointers, and return addresses left over in their locals
+ *	numbers		neither has; OUTER counts in RBP
+ *	loop		INNER never returns
+ *	constant	SP is set up once by OUTER, which jumps to INNER, which jumps back
+ *	changed		as numbers; after three seconds INNER has a larger frame, at the same place
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PAGES	 65536
@@ -75,6 +78,9 @@ static const unsigned char numbers_outer[] = {
 static const unsigned char numbers_inner[] = {
 	0x48, 0x83, 0xec, 0x18, SPIN, 0x48, 0x83, 0xc4, 0x18, 0xc3, /* sub, add $24, %rsp; ret */
 };
+static const unsigned char changed_inner[] = {
+	0x48, 0x83, 0xec, 0x28, SPIN, 0x48, 0x83, 0xc4, 0x28, 0xc3, /* sub, add $40, %rsp; ret */
+};
 static const unsigned char loop_inner[] = {
 	0x55, 0x53,		/* push %rbp; push %rbx */
 	0x48, 0x83, 0xec, 0x18, /* sub $24, %rsp */
@@ -105,6 +111,7 @@ static const struct {
 	{"numbers", CODE(numbers)},
 	{"loop", {numbers_outer, loop_inner, sizeof(numbers_outer), sizeof(loop_inner)}},
 	{"constant", CODE(constant)},
+	{"changed", CODE(numbers)},
 };
 
 typedef void (*outer_fn)(void *inner, unsigned int count);
@@ -127,7 +134,7 @@ static void put(unsigned char *to, const unsigned char *code, size_t n)
 			memcpy(to + i, &left_over, 8);
 }
 
-__attribute__((noinline)) static void run(unsigned char *code)
+__attribute__((noinline)) static void run(unsigned char *code, bool changes)
 {
 	outer_fn outer;
 	void *at = code + OUTER_AT;
@@ -135,6 +142,10 @@ __attribute__((noinline)) static void run(unsigned char *code)
 	memcpy(&outer, &at, sizeof(outer));
 	for (;;) {
 		outer(code + INNER_AT, 64);
+		if (changes && clock() > 3 * CLOCKS_PER_SEC) {
+			memcpy(code + INNER_AT, changed_inner, sizeof(changed_inner));
+			changes = false;
+		}
 		__asm__ volatile("" ::: "memory");
 	}
 }
@@ -161,6 +172,6 @@ int main(int argc, char **argv)
 	fprintf(map, "%lx %zx OUTER\n%lx %zx INNER\n", (unsigned long)(code + OUTER_AT),
 		kind->nouter, (unsigned long)(code + INNER_AT), kind->ninner);
 	fclose(map);
-	run(code);
+	run(code, !strcmp(argv[1], "changed"));
 	return 0;
 }
