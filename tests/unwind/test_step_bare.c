@@ -425,7 +425,8 @@ static struct walk *begin_root(uint64_t pc, uint64_t fp, int exact)
 static void test_root(void **state)
 {
 	(void)state;
-	/* The return address was written, not pushed, which only the zero tells from a wrong one. */
+	/* The return address was written, not pushed, which only the zero tells from a wrong one.
+	 */
 	check_end(begin_root(PC, 0, 0), WALK_BOTTOM_FP);
 	check_end(begin_root(PC, 0, 1), WALK_NO_FRAME_POINTER);
 	check_end(begin_root(PC, 3, 0), WALK_NO_FRAME_POINTER);

@@ -373,7 +373,7 @@ static unsigned int written(const struct insn *i)
 		return W_RM;
 	case 0x101:
 		return sub == 4 ? W_RM : 0; /* smsw */
-	case 0x1ba: /* bt writes flags only; bts, btr and btc the operand */
+	case 0x1ba:			    /* bt writes flags only; bts, btr and btc the operand */
 		return sub == 4 ? 0 : W_RM;
 	default:
 		return W_ASK;
