@@ -7,7 +7,7 @@
  * address, an address made of the caller's FP, as in code with another use for it) takes back all
  * that was found from this start.
  *
- * Code that no jump leads to is either the next function, known to nobody by its address, or a case
+ * Code that no jump leads to is either the next function, to which nothing else leads, or a case
  * of a jump table. Both are tried: the state of the jump, then that of a function's start. A return
  * settles which one it is, since its frame has to be empty; without one there is no state.
  *
@@ -25,6 +25,7 @@
 #include "symbols/base/search.h"
 #include "symbols/base/work.h"
 #include "unwind/effect.h"
+#include "unwind/flowcut.h"
 
 #define WORD	   8
 #define RA_ONLY	   8 /* CFA - SP where a function begins, and where it returns */
@@ -32,15 +33,6 @@
 #define RETRIES	   8	      /* without one more call that does not return */
 #define STEPS_EACH 16u	      /* of all exploring, per instruction */
 #define TRIAL_MAX  (1u << 16) /* steps of an exploration */
-#define NO_INSN	   UINT32_MAX
-
-enum {
-	START = 1,    /* a function begins here */
-	USES_FP = 2,  /* the instruction computes an address from FP */
-	NORETURN = 4, /* the call has been seen not to return */
-	TAKEN = 8,    /* its address is taken */
-	USES_SP = 16, /* it uses the memory at SP + value */
-};
 
 struct undo {
 	uint32_t insn;
@@ -78,150 +70,6 @@ static const struct flow_state outermost = {.sp = FLOW_OUTERMOST};
 static bool state_equal(const struct flow_state *a, const struct flow_state *b)
 {
 	return a->sp == b->sp && a->fp == b->fp && a->slot == b->slot;
-}
-
-/* --- cutting into instructions ---------------------------------------------------------------- */
-
-static int flow_sweep(struct flow *f)
-{
-	size_t start = 0;
-	struct effect effect;
-	int err = 0;
-
-	for (uint32_t at = 0; at < f->size && !err; at += effect.size) {
-		struct flow_insn *insn;
-		uint32_t limit = f->size;
-		bool starts;
-
-		while (start < f->nstarts && f->starts[start] < f->addr + at)
-			start++;
-		starts = start < f->nstarts && f->starts[start] == f->addr + at;
-		if (start + starts < f->nstarts && f->starts[start + starts] < f->addr + f->size)
-			limit = (uint32_t)(f->starts[start + starts] - f->addr);
-		if (GROW(f->insns, f->ninsns, f->insns_room, UINT32_MAX))
-			return -ENOMEM;
-		arch_effect(f->disasm, f->code + at, limit - at, &effect);
-		insn = &f->insns[f->ninsns++];
-		*insn = (struct flow_insn){.at = at,
-					   .value = effect.value,
-					   .size = effect.size,
-					   .kind = effect.kind,
-					   .flags = starts ? START : 0};
-		if (effect.uses_fp)
-			insn->flags |= USES_FP;
-		if (effect.uses_sp && effect.kind == EFFECT_NONE)
-			insn->flags |= USES_SP;
-		err = work_add(f->work, 1);
-	}
-	return err;
-}
-
-/* The instruction at an offset, or behind its lock prefix; NO_INSN: none begins there. */
-static uint32_t flow_find(const struct flow *f, int64_t at)
-{
-	size_t low;
-
-	if (at < 0 || at >= f->size)
-		return NO_INSN;
-	low = SEARCH(f->ninsns, i, f->insns[i].at <= at);
-	if (!low)
-		return NO_INSN;
-	low--;
-	if (f->insns[low].at == at ||
-	    (f->insns[low].at + 1 == at && f->code[f->insns[low].at] == 0xf0))
-		return (uint32_t)low;
-	return NO_INSN;
-}
-
-static int64_t flow_target(const struct flow_insn *insn)
-{
-	return (int64_t)insn->at + insn->size + insn->value;
-}
-
-/* True for an instruction that nothing continues behind. */
-static bool ends_block(const struct flow_insn *insn)
-{
-	return insn->kind == EFFECT_RETURN || insn->kind == EFFECT_JUMP ||
-	       insn->kind == EFFECT_JUMP_COMPUTED || insn->kind == EFFECT_STOP ||
-	       insn->kind == EFFECT_BAD || insn->kind == EFFECT_PAD || insn->flags & NORETURN;
-}
-
-static bool makes_room(const struct flow_insn *insn)
-{
-	return insn->kind == EFFECT_PUSH || insn->kind == EFFECT_PUSH_FP ||
-	       (insn->kind == EFFECT_ADD_SP && insn->value < 0);
-}
-
-/* Functions begin where calls lead, and maybe where the address of code is taken. */
-static void flow_called(struct flow *f)
-{
-	for (uint32_t i = 0; i < f->ninsns; i++) {
-		bool call = f->insns[i].kind == EFFECT_CALL && f->insns[i].value;
-		uint32_t target;
-
-		if (!call && f->insns[i].kind != EFFECT_ADDRESS &&
-		    f->insns[i].kind != EFFECT_ABSOLUTE)
-			continue;
-		target = flow_find(f, f->insns[i].kind == EFFECT_ABSOLUTE
-					      ? (int64_t)f->insns[i].value - (int64_t)f->addr
-					      : flow_target(&f->insns[i]));
-		if (target != NO_INSN && f->insns[target].kind != EFFECT_BAD &&
-		    f->insns[target].kind != EFFECT_PAD)
-			f->insns[target].flags |= call ? START : TAKEN;
-	}
-	for (size_t i = 0; i < f->ntaken; i++) {
-		uint32_t target = flow_find(f, (int64_t)(f->taken[i] - f->addr));
-
-		/* Cases of a jump table are no functions, and do not begin like one. */
-		if (target != NO_INSN && makes_room(&f->insns[target]) &&
-		    (!target || ends_block(&f->insns[target - 1])))
-			f->insns[target].flags |= TAKEN;
-	}
-}
-
-static int compare_i64(const void *left, const void *right)
-{
-	const int64_t *a = left, *b = right;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
-/*
- * What is called right in front of a function's start, padding aside, does not return; and so does
- * no other call of it.
- */
-static int flow_noreturn(struct flow *f)
-{
-	int64_t *targets = NULL;
-	uint32_t ntargets = 0, room = 0;
-
-	for (uint32_t i = 0; i + 1 < f->ninsns; i++) {
-		uint32_t next = i + 1;
-
-		if (f->insns[i].kind != EFFECT_CALL)
-			continue;
-		while (next < f->ninsns && f->insns[next].kind == EFFECT_PAD &&
-		       !(f->insns[next].flags & START))
-			next++;
-		if (next < f->ninsns && !(f->insns[next].flags & START))
-			continue;
-		if (GROW(targets, ntargets, room, UINT32_MAX)) {
-			free(targets);
-			return -ENOMEM;
-		}
-		targets[ntargets++] = flow_target(&f->insns[i]);
-	}
-	if (ntargets)
-		qsort(targets, ntargets, sizeof(*targets), compare_i64);
-	for (uint32_t i = 0; i < f->ninsns && ntargets; i++) {
-		int64_t target = flow_target(&f->insns[i]);
-
-		if (f->insns[i].kind == EFFECT_CALL &&
-		    bsearch(&target, targets, ntargets, sizeof(*targets), compare_i64))
-			f->insns[i].flags |= NORETURN;
-	}
-	free(targets);
-	return 0;
 }
 
 /* --- what an instruction does to a state -------------------------------------------------------
@@ -539,9 +387,9 @@ static int explore_step(struct explore *e, uint32_t at)
 		return insn->flags & NORETURN ? 0 : pending_push(e, at);
 	case EFFECT_JUMP:
 	case EFFECT_BRANCH:
-		inside = flow_target(insn) >= 0 && flow_target(insn) < e->flow->size;
+		inside = flowcut_target(insn) >= 0 && flowcut_target(insn) < e->flow->size;
 		if (inside)
-			err = explore_edge(e, flow_find(e->flow, flow_target(insn)), &after,
+			err = explore_edge(e, flowcut_find(e->flow, flowcut_target(insn)), &after,
 					   EDGE_JUMP);
 		if (err || insn->kind == EFFECT_JUMP)
 			return err;
@@ -660,7 +508,7 @@ static bool is_open(const struct flow *f, uint32_t i)
 	const struct flow_insn *insn = &f->insns[i];
 
 	return !insn->state.sp && insn->kind != EFFECT_PAD && insn->kind != EFFECT_BAD &&
-	       (!i || ends_block(&f->insns[i - 1]));
+	       (!i || flowcut_ends_block(&f->insns[i - 1]));
 }
 
 /*
@@ -722,12 +570,8 @@ static int flow_pass(struct flow *f, struct explore *e)
 int flow_run(struct flow *f)
 {
 	struct explore e = {.flow = f};
-	int err = flow_sweep(f);
+	int err = flowcut_run(f);
 
-	if (!err) {
-		flow_called(f);
-		err = flow_noreturn(f);
-	}
 	e.steps_max = (uint64_t)f->ninsns * STEPS_EACH;
 	if (!err)
 		err = flow_pass(f, &e);

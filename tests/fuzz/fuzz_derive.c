@@ -4,7 +4,7 @@
  * Any bytes as machine code: never a crash, instructions that follow each other without a gap, and
  * states that a row may have. The first byte is the number of functions, the second where the
  * program begins; then come the distances between the functions' starts.
- * Covers: unwind/flow.c unwind/arch/x86_64/effect.c
+ * Covers: unwind/flow.c unwind/flowcut.c unwind/flowcut.h unwind/arch/x86_64/effect.c
  */
 #include <elf.h>
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See flowcut.h. What is no instruction of compiled code takes a byte, behind which cutting goes
+ * on, so that data between functions costs only itself.
+ */
+#include "unwind/flowcut.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/base/grow.h"
+#include "symbols/base/search.h"
+#include "symbols/base/work.h"
+#include "unwind/effect.h"
+
+static int sweep(struct flow *f)
+{
+	size_t start = 0;
+	struct effect effect;
+	int err = 0;
+
+	for (uint32_t at = 0; at < f->size && !err; at += effect.size) {
+		struct flow_insn *insn;
+		uint32_t limit = f->size;
+		bool starts;
+
+		while (start < f->nstarts && f->starts[start] < f->addr + at)
+			start++;
+		starts = start < f->nstarts && f->starts[start] == f->addr + at;
+		if (start + starts < f->nstarts && f->starts[start + starts] < f->addr + f->size)
+			limit = (uint32_t)(f->starts[start + starts] - f->addr);
+		if (GROW(f->insns, f->ninsns, f->insns_room, UINT32_MAX))
+			return -ENOMEM;
+		arch_effect(f->disasm, f->code + at, limit - at, &effect);
+		insn = &f->insns[f->ninsns++];
+		*insn = (struct flow_insn){.at = at,
+					   .value = effect.value,
+					   .size = effect.size,
+					   .kind = effect.kind,
+					   .flags = starts ? START : 0};
+		if (effect.uses_fp)
+			insn->flags |= USES_FP;
+		if (effect.uses_sp && effect.kind == EFFECT_NONE)
+			insn->flags |= USES_SP;
+		err = work_add(f->work, 1);
+	}
+	return err;
+}
+
+uint32_t flowcut_find(const struct flow *f, int64_t at)
+{
+	size_t low;
+
+	if (at < 0 || at >= f->size)
+		return NO_INSN;
+	low = SEARCH(f->ninsns, i, f->insns[i].at <= at);
+	if (!low)
+		return NO_INSN;
+	low--;
+	if (f->insns[low].at == at ||
+	    (f->insns[low].at + 1 == at && f->code[f->insns[low].at] == 0xf0))
+		return (uint32_t)low;
+	return NO_INSN;
+}
+
+int64_t flowcut_target(const struct flow_insn *insn)
+{
+	return (int64_t)insn->at + insn->size + insn->value;
+}
+
+bool flowcut_ends_block(const struct flow_insn *insn)
+{
+	return insn->kind == EFFECT_RETURN || insn->kind == EFFECT_JUMP ||
+	       insn->kind == EFFECT_JUMP_COMPUTED || insn->kind == EFFECT_STOP ||
+	       insn->kind == EFFECT_BAD || insn->kind == EFFECT_PAD || insn->flags & NORETURN;
+}
+
+static bool makes_room(const struct flow_insn *insn)
+{
+	return insn->kind == EFFECT_PUSH || insn->kind == EFFECT_PUSH_FP ||
+	       (insn->kind == EFFECT_ADD_SP && insn->value < 0);
+}
+
+/* Functions begin where calls lead, and maybe where the address of code is taken. */
+static void note_called(struct flow *f)
+{
+	for (uint32_t i = 0; i < f->ninsns; i++) {
+		bool call = f->insns[i].kind == EFFECT_CALL && f->insns[i].value;
+		uint32_t target;
+
+		if (!call && f->insns[i].kind != EFFECT_ADDRESS &&
+		    f->insns[i].kind != EFFECT_ABSOLUTE)
+			continue;
+		target = flowcut_find(f, f->insns[i].kind == EFFECT_ABSOLUTE
+						 ? (int64_t)f->insns[i].value - (int64_t)f->addr
+						 : flowcut_target(&f->insns[i]));
+		if (target != NO_INSN && f->insns[target].kind != EFFECT_BAD &&
+		    f->insns[target].kind != EFFECT_PAD)
+			f->insns[target].flags |= call ? START : TAKEN;
+	}
+	for (size_t i = 0; i < f->ntaken; i++) {
+		uint32_t target = flowcut_find(f, (int64_t)(f->taken[i] - f->addr));
+
+		/* Cases of a jump table are no functions, and do not begin like one. */
+		if (target != NO_INSN && makes_room(&f->insns[target]) &&
+		    (!target || flowcut_ends_block(&f->insns[target - 1])))
+			f->insns[target].flags |= TAKEN;
+	}
+}
+
+static int compare_i64(const void *left, const void *right)
+{
+	const int64_t *a = left, *b = right;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/*
+ * What is called right in front of a function's start, padding aside, does not return; and so does
+ * no other call of it.
+ */
+static int note_noreturn(struct flow *f)
+{
+	int64_t *targets = NULL;
+	uint32_t ntargets = 0, room = 0;
+
+	for (uint32_t i = 0; i + 1 < f->ninsns; i++) {
+		uint32_t next = i + 1;
+
+		if (f->insns[i].kind != EFFECT_CALL)
+			continue;
+		while (next < f->ninsns && f->insns[next].kind == EFFECT_PAD &&
+		       !(f->insns[next].flags & START))
+			next++;
+		if (next < f->ninsns && !(f->insns[next].flags & START))
+			continue;
+		if (GROW(targets, ntargets, room, UINT32_MAX)) {
+			free(targets);
+			return -ENOMEM;
+		}
+		targets[ntargets++] = flowcut_target(&f->insns[i]);
+	}
+	if (ntargets)
+		qsort(targets, ntargets, sizeof(*targets), compare_i64);
+	for (uint32_t i = 0; i < f->ninsns && ntargets; i++) {
+		int64_t target = flowcut_target(&f->insns[i]);
+
+		if (f->insns[i].kind == EFFECT_CALL &&
+		    bsearch(&target, targets, ntargets, sizeof(*targets), compare_i64))
+			f->insns[i].flags |= NORETURN;
+	}
+	free(targets);
+	return 0;
+}
+
+int flowcut_run(struct flow *f)
+{
+	int err = sweep(f);
+
+	if (err)
+		return err;
+	note_called(f);
+	return note_noreturn(f);
+}
