@@ -27,6 +27,7 @@ enum effect_kind {
 	EFFECT_FP_FROM_SP, /* FP = SP + value */
 	EFFECT_STORE_FP,   /* *(SP + value) = FP */
 	EFFECT_LOAD_FP,	   /* FP = *(SP + value) */
+	EFFECT_RELOAD_FP,  /* FP = *(FP + value) */
 	EFFECT_ZERO_FP,
 	EFFECT_LEAVE,
 	EFFECT_RETURN,
@@ -44,7 +45,7 @@ struct effect {
 	uint8_t size; /* bytes, at least 1 */
 	uint8_t kind;
 	bool uses_fp; /* computes an address from FP */
-	bool uses_sp; /* EFFECT_NONE: it uses the memory at SP + value */
+	bool uses_sp; /* EFFECT_NONE and EFFECT_PUSH: it uses the memory at SP + value */
 	int32_t value;
 };
 

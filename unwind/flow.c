@@ -2,10 +2,11 @@
 /*
  * The code is cut into instructions first, from each known start on. Then each function is explored
  * from its start, where the CFA is right above the return address, along all its jumps. At a return
- * the CFA has to be there again and FP has to be the caller's: this proves the states on the way,
- * and whatever contradicts it (an instruction that is none, a stack that shrinks below the return
- * address, an address made of the caller's FP, as in code with another use for it) takes back all
- * that was found from this start.
+ * the CFA has to be there again and FP has to be the caller's, and so at a jump to another
+ * function, which returns in place of this one: this proves the states on the way, and whatever
+ * contradicts it (an instruction that is none, a stack that shrinks below the return address, an
+ * address made of the caller's FP, as in code with another use for it) takes back all that was
+ * found from this start.
  *
  * Code that no jump leads to is either the next function, to which nothing else leads, or a case
  * of a jump table. Both are tried: the state of the jump, then that of a function's start. A return
@@ -170,6 +171,9 @@ static struct flow_state state_after(struct flow_state s, const struct flow_insn
 	case EFFECT_LOAD_FP:
 		state_load_fp(&s, known ? (int64_t)s.sp - insn->value : 0);
 		break;
+	case EFFECT_RELOAD_FP:
+		state_load_fp(&s, s.fp > 0 ? (int64_t)s.fp - insn->value : 0);
+		break;
 	case EFFECT_ZERO_FP:
 		s.fp = FLOW_FP_OTHER;
 		break;
@@ -231,6 +235,8 @@ static int explore_edge(struct explore *e, uint32_t to, const struct flow_state 
 	if (f->insns[to].flags & START && to != e->root) {
 		if (edge == EDGE_JUMP && state->sp > 0 && !state_equal(state, &entry))
 			e->violated = true;
+		else if (edge == EDGE_JUMP && state->sp > 0 && !e->guess)
+			explore_proved(e, true); /* what it calls last returns in its place */
 		return 0;
 	}
 	if (!old->sp)
@@ -350,7 +356,14 @@ static int explore_step(struct explore *e, uint32_t at)
 		e->violated = true;
 	if (state_equal(&before, &entry) && flow_is_child(e->flow, at))
 		e->flow->insns[at].state = before = outermost;
+	/* It takes the return address away, to change the arguments above it. */
+	if (!e->guess && insn->kind == EFFECT_POP && state_equal(&before, &entry))
+		return 0;
 	after = state_after(before, insn);
+	/* It pushes the return address again, behind more arguments. */
+	if (!e->guess && insn->kind == EFFECT_PUSH && insn->flags & USES_SP && before.sp > 0 &&
+	    insn->value == before.sp - RA_ONLY && before.fp == FLOW_FP_CALLER && !before.slot)
+		after = entry;
 	if (ends_frame(e->flow, at, &after)) {
 		explore_proved(e, true);
 		/* It takes the return address away, to drop arguments that are above it. */

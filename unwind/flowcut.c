@@ -14,6 +14,8 @@
 #include "symbols/base/work.h"
 #include "unwind/effect.h"
 
+#define ENDS_RARELY 8 /* other calls, for each where a function ends */
+
 static int sweep(struct flow *f)
 {
 	size_t start = 0;
@@ -41,7 +43,7 @@ static int sweep(struct flow *f)
 					   .flags = starts ? START : 0};
 		if (effect.uses_fp)
 			insn->flags |= USES_FP;
-		if (effect.uses_sp && effect.kind == EFFECT_NONE)
+		if (effect.uses_sp && (effect.kind == EFFECT_NONE || effect.kind == EFFECT_PUSH))
 			insn->flags |= USES_SP;
 		err = work_add(f->work, 1);
 	}
@@ -109,49 +111,103 @@ static void note_called(struct flow *f)
 	}
 }
 
-static int compare_i64(const void *left, const void *right)
+/* Marks what jumps lead to. */
+static void note_jumps(struct flow *f)
 {
-	const int64_t *a = left, *b = right;
+	for (uint32_t i = 0; i < f->ninsns; i++) {
+		uint32_t target = NO_INSN;
 
-	return *a < *b ? -1 : *a > *b;
+		if (f->insns[i].kind == EFFECT_JUMP || f->insns[i].kind == EFFECT_BRANCH)
+			target = flowcut_find(f, flowcut_target(&f->insns[i]));
+		if (target != NO_INSN)
+			f->insns[target].flags |= JUMPED_TO;
+	}
+}
+
+/* A function that is called where others end. */
+struct ender {
+	int64_t target; /* offset */
+	uint32_t ends;
+	uint32_t others; /* calls with code behind that nothing else leads to */
+};
+
+static int compare_enders(const void *left, const void *right)
+{
+	const struct ender *a = left, *b = right;
+
+	return a->target < b->target ? -1 : a->target > b->target;
+}
+
+static struct ender *find_ender(struct ender *enders, uint32_t count, int64_t target)
+{
+	const struct ender key = {.target = target};
+
+	return count ? bsearch(&key, enders, count, sizeof(key), compare_enders) : NULL;
+}
+
+/* True for a call right in front of a function's start, padding aside. */
+static bool is_last_call(const struct flow *f, uint32_t at)
+{
+	uint32_t next = at + 1;
+
+	while (next < f->ninsns && f->insns[next].kind == EFFECT_PAD &&
+	       !(f->insns[next].flags & START))
+		next++;
+	return next >= f->ninsns || f->insns[next].flags & START;
+}
+
+static int find_enders(const struct flow *f, struct ender **enders, uint32_t *count)
+{
+	uint32_t room = 0, kept = 0;
+
+	for (uint32_t i = 0; i + 1 < f->ninsns; i++) {
+		if (f->insns[i].kind != EFFECT_CALL || !is_last_call(f, i))
+			continue;
+		if (GROW(*enders, *count, room, UINT32_MAX))
+			return -ENOMEM;
+		(*enders)[(*count)++] = (struct ender){flowcut_target(&f->insns[i]), 1, 0};
+	}
+	if (*count)
+		qsort(*enders, *count, sizeof(**enders), compare_enders);
+	for (uint32_t i = 0; i < *count; i++)
+		if (kept && (*enders)[kept - 1].target == (*enders)[i].target)
+			(*enders)[kept - 1].ends++;
+		else
+			(*enders)[kept++] = (*enders)[i];
+	*count = kept;
+	return 0;
 }
 
 /*
- * What is called right in front of a function's start, padding aside, does not return; and so does
- * no other call of it.
+ * What is called where a function ends does not return; and so does no other call of it. But if
+ * most calls have code behind that no jump leads to, it returns, and now and then throws.
  */
 static int note_noreturn(struct flow *f)
 {
-	int64_t *targets = NULL;
-	uint32_t ntargets = 0, room = 0;
+	struct ender *enders = NULL, *ender;
+	uint32_t count = 0;
+	int err = find_enders(f, &enders, &count);
 
-	for (uint32_t i = 0; i + 1 < f->ninsns; i++) {
-		uint32_t next = i + 1;
+	note_jumps(f);
+	for (uint32_t i = 0; i + 1 < f->ninsns && count; i++) {
+		const struct flow_insn *next = &f->insns[i + 1];
 
+		if (f->insns[i].kind != EFFECT_CALL || next->flags & JUMPED_TO ||
+		    next->kind == EFFECT_PAD || is_last_call(f, i))
+			continue;
+		ender = find_ender(enders, count, flowcut_target(&f->insns[i]));
+		if (ender)
+			ender->others++;
+	}
+	for (uint32_t i = 0; i < f->ninsns && count; i++) {
 		if (f->insns[i].kind != EFFECT_CALL)
 			continue;
-		while (next < f->ninsns && f->insns[next].kind == EFFECT_PAD &&
-		       !(f->insns[next].flags & START))
-			next++;
-		if (next < f->ninsns && !(f->insns[next].flags & START))
-			continue;
-		if (GROW(targets, ntargets, room, UINT32_MAX)) {
-			free(targets);
-			return -ENOMEM;
-		}
-		targets[ntargets++] = flowcut_target(&f->insns[i]);
-	}
-	if (ntargets)
-		qsort(targets, ntargets, sizeof(*targets), compare_i64);
-	for (uint32_t i = 0; i < f->ninsns && ntargets; i++) {
-		int64_t target = flowcut_target(&f->insns[i]);
-
-		if (f->insns[i].kind == EFFECT_CALL &&
-		    bsearch(&target, targets, ntargets, sizeof(*targets), compare_i64))
+		ender = find_ender(enders, count, flowcut_target(&f->insns[i]));
+		if (ender && ender->others <= (uint64_t)ender->ends * ENDS_RARELY)
 			f->insns[i].flags |= NORETURN;
 	}
-	free(targets);
-	return 0;
+	free(enders);
+	return err;
 }
 
 int flowcut_run(struct flow *f)

@@ -18,6 +18,7 @@ enum flow_flag {
 	NORETURN = 4, /* the call has been seen not to return */
 	TAKEN = 8,    /* its address is taken */
 	USES_SP = 16, /* it uses the memory at SP + value */
+	JUMPED_TO = 32,
 };
 
 /* Fills flow->insns, without states. -ENOMEM, or as work_add. */

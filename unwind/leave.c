@@ -123,13 +123,13 @@ static void load_fp(struct leave_state *s, struct place from)
 		s->fp = (struct fp_state){FP_LOADED, from};
 }
 
-static void set_sp_from_fp(struct leave_state *s, int32_t value)
+static struct place from_fp(const struct leave_state *s, int32_t value)
 {
 	const struct place its = {BASE_FP, 0};
 
-	s->sp = s->fp.value == FP_ITS	  ? plus(its, value)
-		: s->fp.value == FP_PLACE ? plus(s->fp.at, value)
-					  : (struct place){0};
+	return s->fp.value == FP_ITS	 ? plus(its, value)
+	       : s->fp.value == FP_PLACE ? plus(s->fp.at, value)
+					 : (struct place){0};
 }
 
 /* The state behind it. False: nothing is known there. */
@@ -158,7 +158,7 @@ static bool follow(struct leave_state *s, const struct effect *e)
 		s->fp = (struct fp_state){.value = FP_LOST};
 		break;
 	case EFFECT_SP_FROM_FP:
-		set_sp_from_fp(s, e->value);
+		s->sp = from_fp(s, e->value);
 		break;
 	case EFFECT_FP_FROM_SP:
 		s->fp = (struct fp_state){FP_PLACE, plus(s->sp, e->value)};
@@ -169,8 +169,11 @@ static bool follow(struct leave_state *s, const struct effect *e)
 	case EFFECT_LOAD_FP:
 		load_fp(s, plus(s->sp, e->value));
 		break;
+	case EFFECT_RELOAD_FP:
+		load_fp(s, from_fp(s, e->value));
+		break;
 	case EFFECT_LEAVE:
-		set_sp_from_fp(s, 0);
+		s->sp = from_fp(s, 0);
 		load_fp(s, s->sp);
 		s->sp = plus(s->sp, WORD);
 		break;

@@ -4,7 +4,7 @@
 derived when it has been removed must be the same for all functions whose name does not begin with
 `silent_`, and none for those. Then programs of compilers, read with and without their CFI.
 
-Covers: unwind/derive.c unwind/flow.c unwind/table.c unwind/dump.c
+Covers: unwind/derive.c unwind/flow.c unwind/flowcut.c unwind/table.c unwind/dump.c
 """
 
 import os
@@ -140,6 +140,69 @@ case_1:	.cfi_restore_state
 	.cfi_def_cfa_offset 8
 	jmp leaf
 	ends arguments
+
+	function passes			# only calls others, last
+	test %edi, %edi
+	je leaf
+	jmp plain
+	ends passes
+
+	function hands_over		# drops its frame before the last call, and arguments with it
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbp, -16
+	mov %rsp, %rbp
+	.cfi_def_cfa_register rbp
+	sub $16, %rsp
+	call sometimes
+	mov 0(%rbp), %rbp
+	.cfi_def_cfa rsp, 32
+	.cfi_restore rbp
+	add $24, %rsp
+	.cfi_def_cfa_offset 8
+	jmp leaf
+	ends hands_over
+
+	function takes_away		# the return address, to put arguments above it
+	test %edi, %edi
+	je leaf
+	pop %r10
+	ends takes_away
+	push %rdi
+	push %r10
+	jmp leaf
+
+	function pushes_again		# the return address, behind arguments
+	push %rax
+	.cfi_def_cfa_offset 16
+	push 8(%rsp)
+	.cfi_def_cfa_offset 8
+	jmp leaf
+	ends pushes_again
+
+	function throws			# calls at its end what returns elsewhere
+	push %rbx
+	.cfi_def_cfa_offset 16
+	call sometimes
+	ends throws
+
+	function sometimes
+	test %edi, %edi
+	je leaf
+	ret
+	ends sometimes
+
+	function relies			# on the return of what others call last
+	push %rbx
+	.cfi_def_cfa_offset 16
+	.rept 10
+	call sometimes
+	mov %eax, %ebx
+	.endr
+	pop %rbx
+	.cfi_def_cfa_offset 8
+	ret
+	ends relies
 
 	function deepest		# the first of a thread
 	.cfi_undefined rip

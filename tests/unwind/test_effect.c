@@ -54,7 +54,8 @@ static bool writes_fp(const struct effect *e)
 {
 	return e->kind == EFFECT_POP_FP || e->kind == EFFECT_FP_LOST ||
 	       e->kind == EFFECT_BOTH_LOST || e->kind == EFFECT_FP_FROM_SP ||
-	       e->kind == EFFECT_LOAD_FP || e->kind == EFFECT_ZERO_FP || e->kind == EFFECT_LEAVE;
+	       e->kind == EFFECT_LOAD_FP || e->kind == EFFECT_RELOAD_FP ||
+	       e->kind == EFFECT_ZERO_FP || e->kind == EFFECT_LEAVE;
 }
 
 static unsigned int check_code(const uint8_t *code, size_t size)
@@ -148,6 +149,7 @@ static const struct sample samples[] = {
 	INSN("\x5c", SP_LOST, 0),		      /* pop %rsp */
 	INSN("\x48\x89\xe5", FP_FROM_SP, 0),	      /* mov %rsp,%rbp */
 	INSN("\x48\x8b\xec", FP_FROM_SP, 0),	      /* the same */
+	INSN("\x48\x8b\x6d\x10", RELOAD_FP, 16),      /* mov 16(%rbp),%rbp */
 	INSN("\x48\x89\xec", SP_FROM_FP, 0),	      /* mov %rbp,%rsp */
 	INSN("\x89\xe5", FP_LOST, 0),		      /* mov %esp,%ebp */
 	INSN("\x48\x89\xc4", SP_LOST, 0),	      /* mov %rax,%rsp */
@@ -207,9 +209,9 @@ static const struct sample samples[] = {
 static bool has_value(unsigned int kind)
 {
 	return kind == EFFECT_ADD_SP || kind == EFFECT_SP_FROM_FP || kind == EFFECT_FP_FROM_SP ||
-	       kind == EFFECT_STORE_FP || kind == EFFECT_LOAD_FP || kind == EFFECT_JUMP ||
-	       kind == EFFECT_BRANCH || kind == EFFECT_CALL || kind == EFFECT_ADDRESS ||
-	       kind == EFFECT_ABSOLUTE;
+	       kind == EFFECT_STORE_FP || kind == EFFECT_LOAD_FP || kind == EFFECT_RELOAD_FP ||
+	       kind == EFFECT_JUMP || kind == EFFECT_BRANCH || kind == EFFECT_CALL ||
+	       kind == EFFECT_ADDRESS || kind == EFFECT_ABSOLUTE;
 }
 
 static void test_samples(void **state)

@@ -473,7 +473,9 @@ static int with_modrm(const struct insn *i, struct effect *out)
 		if (i->mod == 3)
 			return move(i, i->reg, i->rm);
 		out->value = i->disp;
-		return i->wide && i->reg == FP && plain_base(i) == SP ? EFFECT_LOAD_FP : -1;
+		if (!i->wide || i->reg != FP || plain_base(i) == NO_REG)
+			return -1;
+		return plain_base(i) == SP ? EFFECT_LOAD_FP : EFFECT_RELOAD_FP;
 	case 0x8d:
 		return i->mod == 3 ? EFFECT_BAD : lea(i, out);
 	case 0x8f:
@@ -597,7 +599,7 @@ void arch_effect(struct disasm *disasm, const uint8_t *code, size_t size, struct
 		return;
 	}
 	kind = with_modrm(&i, out);
-	out->uses_sp = kind < 0 && plain_base(&i) == SP;
+	out->uses_sp = (kind < 0 || kind == EFFECT_PUSH) && plain_base(&i) == SP;
 	if (out->uses_sp)
 		out->value = i.disp;
 	out->uses_fp = i.mod != 3 && (i.base == FP || i.index == FP) && kind != EFFECT_PAD &&
