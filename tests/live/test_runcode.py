@@ -8,20 +8,25 @@ warm-up nearly all stacks are whole, and no whole one lacks the frames that sure
 Covers: bpf/tracker/runcode.c bpf/tracker/codeleave.c unwind/leave.c unwind/bare.h
 """
 
+import collections
+import contextlib
 import glob
 import os
+import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
+import watch  # noqa: E402
 
 RUNCODE = os.path.join(live.WORK, "runcode")
-SECONDS = 2    # of a refresh
-WARM_UP = 2    # refreshes: one is enough on an idle machine
 LEAST = 0.97   # of the stacks are whole
+FEW = 30       # samples of a refresh that tell whether code is known
+ENOUGH = 400   # samples that are judged
 MADE = "[jit]"  # code without a name
 MONO = """using System; using System.Collections.Generic; using System.Runtime.CompilerServices;
 class P {
@@ -85,48 +90,106 @@ def is_whole(user):
     return not user[0].startswith("[") or user[0] == MADE
 
 
-def sample(command):
-    """[(user frames, count)] after the warm-up; None: the program does not run here."""
-    with live.Load(command, stderr=subprocess.DEVNULL) as process:
-        live.wait_busy([process.pid], 0.3, limit=10)
-        if process.poll() is not None:
-            return None
-        with live.Stream("-d", str(SECONDS), "-n", str(WARM_UP + 2), "-F", live.hertz(399), "-p", str(process.pid)) as stream:
-            stream.until(lambda slices: len(slices) >= WARM_UP + 2, 60)
-        try:
-            os.unlink(f"/tmp/perf-{process.pid}.map")
-        except FileNotFoundError:
-            pass
-    return [(stack[2], stack[4]) for part in stream.slices[WARM_UP:] for stack in part.stacks
-            if stack[0] == process.pid and stack[2]]
+class Program:
+    """A command, and what its stacks must look like.
+
+    right: whether a whole stack may look so
+    more: takes the TAP object and the whole stacks, for further tests
+    least: the part of the stacks that must be whole
+    changes: at a signal its code becomes another, which must be known, too"""
+
+    def __init__(self, name, command, right, more=None, least=LEAST, changes=False):
+        self.name, self.command, self.right, self.more, self.least = name, command, right, more, least
+        self.changes = changes
+        self.passed = 0     # refreshes that are not looked at: they may be of the time before the change
+        self.process = None
+        self.stacks = collections.Counter()
+
+    def add(self, part):
+        for pid, user, _, count in part.stacks():
+            if user and pid == self.process.pid:
+                self.stacks[user] += count
+
+    def is_known(self, part):
+        """Its code has been read by this refresh."""
+        if self.passed:
+            self.passed -= 1
+            return False
+        counts = collections.Counter()
+        for pid, user, _, count in part.stacks():
+            if user and pid == self.process.pid:
+                counts[is_whole(user)] += count
+        known = sum(counts.values()) >= FEW and share(counts, bool) >= self.least
+        if known and self.changes:
+            self.changes, self.passed = False, 2
+            self.process.send_signal(signal.SIGUSR1)
+            return False
+        return known
+
+    def check(self, tap):
+        whole = collections.Counter({user: count for user, count in self.stacks.items() if is_whole(user)})
+        wrong = [(user, count) for user, count in whole.items() if not self.right(user)]
+        total, good = sum(self.stacks.values()), share(self.stacks, is_whole)
+        tap.ok(total >= ENOUGH and good >= self.least, f"{self.name}: whole stacks", f"{good:.4f} of {total}")
+        tap.ok(whole and not wrong, f"{self.name}: whole ones have all frames",
+               f"{sum(count for _, count in wrong)} have not: {';'.join(wrong[0][0])}" if wrong else "")
+        if self.more:
+            self.more(tap, whole)
+
+
+def sample(tap, programs):
+    """Samples the programs at once: first until the code of each is known, then until each has enough
+    samples. Returns those that run here."""
+    with contextlib.ExitStack() as running:
+        for program in programs:
+            program.process = running.enter_context(live.Load(program.command, stderr=subprocess.DEVNULL))
+        watch.until_busy([program.process.pid for program in programs], 0.3, patience=20)
+        for program in programs:
+            if program.process.poll() is not None:
+                tap.skip(program.name, "does not run here")
+        programs = [program for program in programs if program.process.poll() is None]
+        pids = ",".join(str(program.process.pid) for program in programs)
+        awaited = list(programs)
+
+        def known(part):
+            awaited[:] = [program for program in awaited if not program.is_known(part)]
+            return not awaited
+
+        def enough(part):
+            for program in programs:
+                program.add(part)
+            return all(sum(program.stacks.values()) >= ENOUGH for program in programs)
+
+        with watch.Watch("-d", "1", "-F", live.hertz(999), "-p", pids) as top:
+            top.until(known, 60)
+            top.until(enough, 60)
+        for program in awaited:
+            tap.note(f"{program.name}: never whole")
+        for program in programs:
+            try:
+                os.unlink(f"/tmp/perf-{program.process.pid}.map")
+            except FileNotFoundError:
+                pass
+    return programs
 
 
 def share(stacks, condition):
-    total = sum(count for _, count in stacks)
-    return sum(count for user, count in stacks if condition(user)) / total if total else 0.0
+    total = sum(stacks.values())
+    return sum(count for user, count in stacks.items() if condition(user)) / total if total else 0.0
 
 
-def check(tap, name, command, right, least=LEAST):
-    """right: whether a whole stack may look so. Returns the whole stacks."""
-    stacks = sample(command)
-    if stacks is None:
-        tap.skip(name, "does not run here")
-        return None
-    whole = [(user, count) for user, count in stacks if is_whole(user)]
-    wrong = [(user, count) for user, count in whole if not right(user)]
-    total, good = sum(count for _, count in stacks), share(stacks, is_whole)
-    tap.ok(total > 50 and good >= least, f"{name}: whole stacks", f"{good:.4f} of {total}")
-    tap.ok(whole and not wrong, f"{name}: whole ones have all frames",
-           f"{sum(count for _, count in wrong)} have not: {';'.join(wrong[0][0])}" if wrong else "")
-    return whole
+def common(stacks):
+    """The commonest stacks, for a test that fails."""
+    return " | ".join(f"{count} {';'.join(user)}" for user, count in stacks.most_common(4))
 
 
 def strip(user):
     return [name.removesuffix("_[j]") for name in user]
 
 
-def own_program(tap):
+def own_programs():
     """Exactly what the program does; INNER of the last kind has OUTER's frame and no own."""
+    chain = ["main", "run"]
     for kind, inner in (("framed", ["OUTER", "INNER"]), ("numbers", ["OUTER", "INNER"]),
                         ("loop", ["OUTER", "INNER"]), ("constant", ["INNER"]),
                         ("changed", ["OUTER", "INNER"])):
@@ -135,10 +198,11 @@ def own_program(tap):
             return names[0] == "_start" and "main" in names and \
                 names[names.index("main"):] in ([*chain, *inner], [*chain, "OUTER"], chain)
 
-        chain = ["main", "run"]
-        whole = check(tap, f"own program, {kind}", [RUNCODE, kind], right)
-        exact = share(whole or [], lambda user, inner=inner: strip(user)[-len(inner) - 1:] == ["run", *inner])
-        tap.ok(exact > 0.95, f"own program, {kind}: all frames to the innermost", f"{exact:.4f}")
+        def exact(tap, whole, kind=kind, inner=inner):
+            part = share(whole, lambda user: strip(user)[-len(inner) - 1:] == ["run", *inner])
+            tap.ok(part > 0.95, f"own program, {kind}: all frames to the innermost", f"{part:.4f}")
+
+        yield Program(f"own program, {kind}", [RUNCODE, kind], right, exact, changes=kind == "changed")
 
 
 def mono(tap, folder):
@@ -150,18 +214,27 @@ def mono(tap, folder):
         file.write(MONO)
     subprocess.run([compiler, "-optimize+", f"-out:{folder}/m.exe", f"{folder}/m.cs"], check=True,
                    stdout=subprocess.DEVNULL)
-    whole = check(tap, "mono", ["mono", f"{folder}/m.exe"],
+
+    def more(tap, whole):
+        # The wrapper by which mono enters, Main, A, B, C; a callback of List.Sort is deeper.
+        five = share(whole, lambda user: user.count(MADE) == 5 and user[-5:] == (MADE,) * 5)
+        deep = share(whole, lambda user: user.count(MADE) > 7)
+        tap.ok(five > 0.2 and deep > 0.1, "mono: the virtual call and the callback",
+               f"{five:.3f}, {deep:.3f}: {common(whole)}")
+        between = share(whole, lambda user: user.count(MADE) in (6, 7))
+        tap.ok(between < 0.1, "mono: no frame twice", f"{between:.3f}: {common(whole)}")
+
+    yield Program("mono", ["mono", f"{folder}/m.exe"],
                   lambda user: user[0] == "_start" and "mono_jit_exec" in user if MADE in user
-                  else user[0] != MADE)
-    if whole is None:
-        return
-    # The wrapper by which mono enters, Main, A, B, C; a callback of List.Sort is deeper.
-    five = share(whole, lambda user: user.count(MADE) == 5 and user[-5:] == [MADE] * 5)
-    deep = share(whole, lambda user: user.count(MADE) > 7)
-    tap.ok(five > 0.2 and deep > 0.1, "mono: the virtual call and the callback",
-           f"{five:.3f}, {deep:.3f}")
-    between = share(whole, lambda user: user.count(MADE) in (6, 7))
-    tap.ok(between < 0.1, "mono: no frame twice", f"{between:.3f}")
+                  else user[0] != MADE, more)
+
+
+def through_code(name):
+    """Most of the whole stacks go through code made at run time."""
+    def more(tap, whole):
+        made = share(whole, lambda user: MADE in user)
+        tap.ok(made > 0.5, f"{name}: through compiled code", f"{made:.3f}: {common(whole)}")
+    return more
 
 
 def node(tap, folder):
@@ -175,10 +248,7 @@ def node(tap, folder):
         return MADE not in user or (user[0] == "_start" and "node::Start" in user and
                                     "Builtins_JSEntry" in user[:user.index(MADE)])
 
-    whole = check(tap, "node", ["node", f"{folder}/n.js"], right)
-    if whole is not None:
-        made = share(whole, lambda user: MADE in user)
-        tap.ok(made > 0.5, "node: through compiled code", f"{made:.3f}")
+    yield Program("node", ["node", f"{folder}/n.js"], right, through_code("node"))
 
 
 def ruby(tap, folder):
@@ -188,19 +258,17 @@ def ruby(tap, folder):
         return
     with open(f"{folder}/y.rb", "w", encoding="ascii") as file:
         file.write(RUBY)
-    whole = check(tap, "ruby", ["ruby", "--yjit", f"{folder}/y.rb"],
+    yield Program("ruby", ["ruby", "--yjit", f"{folder}/y.rb"],
                   lambda user: MADE not in user or (user[0] == "_start" and
-                                                    user[user.index(MADE) - 1] == "rb_vm_exec"))
-    if whole is not None:
-        made = share(whole, lambda user: MADE in user)
-        tap.ok(made > 0.5, "ruby: through compiled code", f"{made:.3f}")
+                                                    user[user.index(MADE) - 1] == "rb_vm_exec"),
+                  through_code("ruby"))
 
 
 def pythons():
     """(name, path) of those whose frames are code: 3.12 is the first with -X perf."""
     found = {}
     for pattern in ("/usr/bin/python3.*", "/usr/local/bin/python3.*",
-                    os.path.expanduser("~/.pyenv/versions/3.*/bin/python3.*")):
+                    pwd.getpwuid(os.getuid()).pw_dir + "/.pyenv/versions/3.*/bin/python3.*"):
         for path in sorted(glob.glob(pattern)):
             name = os.path.basename(path)
             if name in ("python3.12", "python3.13", "python3.14"):
@@ -217,11 +285,12 @@ def python(tap, folder):
         return [name.split(":")[2] for name in user if name.startswith("py::")]
 
     for name, path in pythons():
-        whole = check(tap, name, [path, "-X", "perf", f"{folder}/c.py"],
-                      lambda user: user[0] == "_start" and chain(user) == wanted[:len(chain(user))])
-        if whole is not None:
+        def more(tap, whole, name=name):
             deep = share(whole, lambda user: chain(user) == wanted)
             tap.ok(deep > 0.8, f"{name}: all five functions", f"{deep:.3f}")
+
+        yield Program(name, [path, "-X", "perf", f"{folder}/c.py"],
+                      lambda user: user[0] == "_start" and chain(user) == wanted[:len(chain(user))], more)
     if not pythons():
         tap.skip("python", "none with -X perf")
 
@@ -234,19 +303,21 @@ def php(tap, folder):
         return
     with open(f"{folder}/f.php", "w", encoding="ascii") as file:
         file.write(PHP)
-    check(tap, "php", ["php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit=1255", "-d",
-                       "opcache.jit_buffer_size=32M", "-d", "opcache.file_update_protection=0",
-                       f"{folder}/f.php"],
-          lambda user: user[0] == "_start" and (MADE not in user or "execute_ex" in user), least=0.0)
+    yield Program("php", ["php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit=1255", "-d",
+                          "opcache.jit_buffer_size=32M", "-d", "opcache.file_update_protection=0",
+                          f"{folder}/f.php"],
+                  lambda user: user[0] == "_start" and (MADE not in user or "execute_ex" in user), least=0.0)
 
 
 def main():
     tap = live.Tap()
     live.need_root(tap)
-    own_program(tap)
     with tempfile.TemporaryDirectory() as folder:
-        for runtime in (mono, node, ruby, python, php):
-            runtime(tap, folder)
+        # The second group is larger than what two CPUs can run; it only takes longer there.
+        for group in (own_programs(),
+                      (program for kind in (mono, node, ruby, python, php) for program in kind(tap, folder))):
+            for program in sample(tap, list(group)):
+                program.check(tap)
     tap.done()
 
 

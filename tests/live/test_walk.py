@@ -30,6 +30,7 @@ import watch  # noqa: E402
 HERTZ = live.hertz(1999)
 ENOUGH = 4000 if os.environ.get("SIZE") == "full" else 1800  # user stacks per program
 COMPLETE = 0.99
+GUESSED = 0.005  # of a refresh, once the code that a program makes is known
 SIGMAS = 4.0    # of the difference between two independent samples
 POINTS = 1.0    # added for the ends of the window
 BUSY = 0.3      # seconds of CPU time before sampling begins
@@ -292,14 +293,16 @@ def check(tap, program, have_perf):
         tap.skip(f"{name}: leaf functions as in perf", "perf is missing")
 
 
-def code_is_known(part):
-    """True when code made at run time has rows: each sample of the first second may show a place that
-    has none yet, and its stack is guessed."""
-    counts = collections.Counter()
-    for _, user, _, samples in part.stacks():
+def code_is_known(part, programs):
+    """True when code made at run time has rows in every program: until then each sample may show a place
+    that has none yet, and its stack is guessed."""
+    guessed, total = collections.Counter(), collections.Counter()
+    for pid, user, _, samples in part.stacks():
         if user:
-            counts[user[0] == "[guessed]"] += samples
-    return sum(counts.values()) >= ENOUGH // 10 and counts[True] <= 0.005 * sum(counts.values())
+            total[pid] += samples
+            guessed[pid] += samples * (user[0] == "[guessed]")
+    return all(total[pid] >= ENOUGH // 30 and guessed[pid] <= GUESSED * total[pid]
+               for pid in (program.process.pid for program in programs))
 
 
 def sample(programs, perf, cpu):
@@ -316,7 +319,7 @@ def sample(programs, perf, cpu):
 
     with watch.Watch("-d", "1", "-F", HERTZ, "--no-inline", "-p", pids) as top:
         top.until_tables()
-        top.until(code_is_known)
+        top.until(lambda part: code_is_known(part, programs))
         top.until(enough)
         if perf:
             perf.end()
