@@ -181,6 +181,8 @@ UNWIND = [
     Fault("derive-reload", "unwind/flow.c", "state_load_fp(&s, s.fp > 0 ? (int64_t)s.fp - insn->value : 0);\n"
           "		break;\n	case EFFECT_ZERO_FP:", "break;\n	case EFFECT_ZERO_FP:"),
     Fault("derive-ends-rarely", "unwind/flowcut.c", "ender->others <= (uint64_t)ender->ends * ENDS_RARELY", "ender->ends"),
+    Fault("leave-doubtful", "unwind/leave.c", "return l->weak && ", "return 0 && "),
+    Fault("leave-outlying", "unwind/leave.c", "if (!has_exit(l) && is_outlying", "if ((has_exit(l) || 1) && is_outlying"),
     Fault("derive-sub", "unwind/arch/x86_64/effect.c", "(int32_t)(sub ? -i->imm : i->imm)",
           "(int32_t)(sub ? i->imm : -i->imm)"),
     Fault("derive-mark", "unwind/derive.c", ": *rule | RULE_DERIVED;", ": *rule;"),

@@ -80,6 +80,7 @@ struct leave {
 	struct leave_state exits[3]; /* at the returns, by the base of SP; BASE_NONE: no such */
 	bool bad;		     /* a contradiction */
 	unsigned int taken_back;     /* calls behind which there was one */
+	bool weak;		     /* no return but behind a call that may throw */
 };
 
 static struct place plus(struct place p, int64_t by)
@@ -304,6 +305,28 @@ static int explore_all(struct leave *l)
 	return err;
 }
 
+static bool has_exit(const struct leave *l)
+{
+	return l->exits[BASE_SP].sp.base != BASE_NONE || l->exits[BASE_FP].sp.base != BASE_NONE;
+}
+
+/*
+ * True for a call that stands behind all that is known, where only jumps lead: there, compilers put
+ * what throws, and behind it comes another function, or data, which may look like code.
+ */
+static bool is_outlying(const struct leave *l, uint32_t call)
+{
+	for (uint32_t n = 0; n < l->ninsns; n++)
+		if (l->insns[n].at > l->insns[call].at)
+			return false;
+	for (uint32_t n = 0, steps = 0; n < l->ninsns && steps < l->ninsns; steps++) {
+		if (n == call)
+			return false;
+		n = l->insns[n].next[0];
+	}
+	return true;
+}
+
 /* Goes on behind a call, or takes all back that was found there. */
 static int explore_call(struct leave *l, uint32_t n)
 {
@@ -311,6 +334,8 @@ static int explore_call(struct leave *l, uint32_t n)
 	struct leave_state exits[3];
 	int err;
 
+	if (!has_exit(l) && is_outlying(l, n))
+		l->weak = true;
 	memcpy(exits, l->exits, sizeof(exits));
 	l->insns[n].next[0] =
 		reach(l, (int64_t)l->insns[n].at + l->insns[n].size, &l->insns[n].state);
@@ -519,6 +544,15 @@ static bool is_empty(struct leave *l, uint32_t place)
 	return sp.base != BASE_NONE && n && same_place(l->insns[n - 1].state.sp, sp);
 }
 
+/*
+ * True if the frame would have an FP only by what stands behind a call that may throw: what comes
+ * there may be the end of another function, whose frame would take the place of this one's.
+ */
+static bool is_doubtful(const struct leave *l)
+{
+	return l->weak && l->exits[BASE_SP].sp.base == BASE_NONE;
+}
+
 int leave_rows(const struct leave_code *code, uint64_t pc, bool behind_call, struct disasm *disasm,
 	       struct work *work, struct derived *out)
 {
@@ -537,7 +571,8 @@ int leave_rows(const struct leave_code *code, uint64_t pc, bool behind_call, str
 	l->work = work;
 	err = explore_from(l, place);
 	prove(l);
-	found = !l->bad && l->ninsns && l->insns[0].proved && !(behind_call && is_empty(l, place));
+	found = !l->bad && l->ninsns && l->insns[0].proved && !is_doubtful(l) &&
+		!(behind_call && is_empty(l, place));
 	if (!err && !found)
 		err = find_start(l, place, &found);
 	if (!err && found && !(behind_call && is_empty(l, place)))

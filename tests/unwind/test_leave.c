@@ -209,6 +209,31 @@ static void test_loop(void **state)
 	assert_int_equal(FROM(code, 37, 37), 0);
 }
 
+/* Behind a call that throws may be the end of another function, which says nothing of this FP. */
+static void test_throw(void **state)
+{
+	uint8_t code[64];
+	/* 16: sub $8, %rsp; 20: je 26; nop; nop; jmp 20; 26: call; 31: leave; ret (of another) */
+	static const uint8_t loop[] = {0x48, 0x83, 0xec, 8, 0x74, 4, 0x90, 0x90, 0xeb,
+				       0xfa, 0xe8, 0,	 0, 0,	  0, 0xc9, 0xc3};
+	/* 16: push %rbp; mov %rsp, %rbp */
+	static const uint8_t framed[] = {0x55, 0x48, 0x89, 0xe5};
+
+	(void)state;
+	memset(code, 0xcc, sizeof(code));
+	memcpy(code + 16, loop, sizeof(loop));
+	assert_int_equal(FROM(code, 22, 22), SP_RULE(16, 0));
+	memcpy(code + 16, framed, sizeof(framed));
+	assert_int_equal(FROM(code, 22, 22), SP_RULE(16, 16));
+	/* where nothing tells how the frame begins it is not known whose FP is */
+	memset(code, 0x5b, 20);
+	assert_int_equal(FROM(code, 22, 22), 0);
+	/* another return agrees */
+	code[23] = 0xc3;
+	code[22] = 0xc9;
+	assert_int_equal(FROM(code, 20, 20), FP_RULE(16, 16));
+}
+
 /* Behind a call there is more of a frame than a return address. */
 static void test_empty(void **state)
 {
@@ -402,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_long_nop),
 		cmocka_unit_test(test_meet),
 		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_throw),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_noreturn),
 		cmocka_unit_test(test_limit),
