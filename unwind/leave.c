@@ -29,6 +29,7 @@
 #define START_BYTES    8192u /* before the place, in which its function may begin */
 #define START_ALIGN    ARCH_FUNCTION_ALIGN
 #define STARTS_MAX     8u
+#define GAP_MAX	       64u
 
 enum base { BASE_NONE, BASE_SP, BASE_FP };
 
@@ -305,37 +306,13 @@ static int explore_all(struct leave *l)
 	return err;
 }
 
-static bool has_exit(const struct leave *l)
-{
-	return l->exits[BASE_SP].sp.base != BASE_NONE || l->exits[BASE_FP].sp.base != BASE_NONE;
-}
-
-/*
- * True for a call that stands behind all that is known, where only jumps lead: there, compilers put
- * what throws, and behind it comes another function, or data, which may look like code.
- */
-static bool is_outlying(const struct leave *l, uint32_t call)
-{
-	for (uint32_t n = 0; n < l->ninsns; n++)
-		if (l->insns[n].at > l->insns[call].at)
-			return false;
-	for (uint32_t n = 0, steps = 0; n < l->ninsns && steps < l->ninsns; steps++) {
-		if (n == call)
-			return false;
-		n = l->insns[n].next[0];
-	}
-	return true;
-}
-
-/* Goes on behind a call, or takes all back that was found there. */
-static int explore_call(struct leave *l, uint32_t n)
+/* Goes on behind a call or a jump, or takes all back that was found there. */
+static int explore_behind(struct leave *l, uint32_t n)
 {
 	const uint32_t ninsns = l->ninsns, ncalls = l->ncalls;
 	struct leave_state exits[3];
 	int err;
 
-	if (!has_exit(l) && is_outlying(l, n))
-		l->weak = true;
 	memcpy(exits, l->exits, sizeof(exits));
 	l->insns[n].next[0] =
 		reach(l, (int64_t)l->insns[n].at + l->insns[n].size, &l->insns[n].state);
@@ -457,32 +434,119 @@ static int add_rows(struct leave *l, struct derived *out)
 	return err;
 }
 
-/*
- * Takes the call whose end is nearest behind the beginning: what does not return stands at the end
- * of a function mostly, and the return that is found first counts.
- */
-static uint32_t next_call(struct leave *l, uint32_t begin)
-{
-	uint32_t best = 0, call;
+static const struct leave_state begin = {.sp = {BASE_SP, 0}};
 
-	for (uint32_t i = 1; i < l->ncalls; i++)
-		if (l->insns[l->calls[i]].at - begin < l->insns[l->calls[best]].at - begin)
+static bool has_exit(const struct leave *l)
+{
+	return l->exits[BASE_SP].sp.base != BASE_NONE || l->exits[BASE_FP].sp.base != BASE_NONE;
+}
+
+/* True if paths lead from the beginning to an instruction without a jump. */
+static bool is_straight(const struct leave *l, uint32_t insn)
+{
+	uint32_t n = 0;
+
+	for (uint32_t steps = 0; n < l->ninsns && steps < l->ninsns; steps++) {
+		if (n == insn)
+			return true;
+		n = l->insns[n].next[0];
+	}
+	return false;
+}
+
+/* The call behind all that is known, where only jumps lead; NONE: there is none. */
+static uint32_t outlying_call(const struct leave *l)
+{
+	uint32_t last = 0;
+
+	for (uint32_t n = 1; n < l->ninsns; n++)
+		if (l->insns[n].at > l->insns[last].at)
+			last = n;
+	for (uint32_t i = 0; i < l->ncalls; i++)
+		if (l->calls[i] == last)
+			return is_straight(l, last) ? NONE : i;
+	return NONE;
+}
+
+/*
+ * Takes the call whose end is nearest behind the beginning, but for one of them: what does not
+ * return stands at the end of a function mostly, and the return that is found first counts. NONE:
+ * there is no other.
+ */
+static uint32_t next_call(struct leave *l, uint32_t from, uint32_t but)
+{
+	uint32_t best = NONE, call;
+
+	for (uint32_t i = 0; i < l->ncalls; i++)
+		if (i != but && (best == NONE || l->insns[l->calls[i]].at - from <
+							 l->insns[l->calls[best]].at - from))
 			best = i;
+	if (best == NONE)
+		return NONE;
 	call = l->calls[best];
 	l->calls[best] = l->calls[--l->ncalls];
 	return call;
 }
 
-/* Explores from an offset on, where the state is that of the beginning. */
+/*
+ * True for a jump over something short that nothing is known to lead to, with SP where it was at
+ * the beginning: not lower, as for the arguments of a call.
+ */
+static bool is_gap(struct leave *l, uint32_t jump)
+{
+	const struct leave_insn *i = &l->insns[jump];
+	const uint32_t gap = i->at + i->size;
+
+	if (i->next[0] != NONE || i->next[1] == NONE || *find_slot(l, gap) ||
+	    !same_place(i->state.sp, begin.sp))
+		return false;
+	for (uint32_t n = 0; n < l->ninsns; n++)
+		if (l->insns[n].at > gap && l->insns[n].at - gap <= GAP_MAX)
+			return true;
+	return false;
+}
+
+/* A loop without an end may still have the return that the compiler wrote for it, between its
+ * parts. */
+static int explore_gaps(struct leave *l)
+{
+	const uint32_t ninsns = l->ninsns;
+	int err = 0;
+
+	for (uint32_t n = 0; n < ninsns && !has_exit(l) && !err; n++)
+		if (is_gap(l, n))
+			err = explore_behind(l, n);
+	return err;
+}
+
+/*
+ * Explores from an offset on, where the state is that of the beginning. An outlying call is
+ * followed only if there is no return elsewhere: there, compilers put what throws, and behind it
+ * comes another function, or data, which may look like code.
+ */
 static int explore_from(struct leave *l, uint32_t at)
 {
-	const struct leave_state begin = {.sp = {BASE_SP, 0}};
+	bool gaps = false;
+	uint32_t call;
 	int err;
 
 	reach(l, at, &begin);
 	err = explore_all(l);
-	while (l->ncalls && l->taken_back < TAKEN_BACK_MAX && !err && !l->bad)
-		err = explore_call(l, next_call(l, at));
+	while (l->taken_back < TAKEN_BACK_MAX && !err && !l->bad) {
+		call = next_call(l, at, outlying_call(l));
+		if (call == NONE && !has_exit(l) && !gaps) {
+			gaps = true;
+			err = explore_gaps(l);
+			continue;
+		}
+		if (call == NONE && !has_exit(l)) {
+			l->weak = true;
+			call = next_call(l, at, NONE);
+		}
+		if (call == NONE)
+			break;
+		err = explore_behind(l, call);
+	}
 	return err;
 }
 

@@ -223,6 +223,7 @@ static void test_throw(void **state)
 	memset(code, 0xcc, sizeof(code));
 	memcpy(code + 16, loop, sizeof(loop));
 	assert_int_equal(FROM(code, 22, 22), SP_RULE(16, 0));
+	assert_int_equal(FROM(code, 22, 31), 0);
 	memcpy(code + 16, framed, sizeof(framed));
 	assert_int_equal(FROM(code, 22, 22), SP_RULE(16, 16));
 	/* where nothing tells how the frame begins it is not known whose FP is */
@@ -232,6 +233,23 @@ static void test_throw(void **state)
 	code[23] = 0xc3;
 	code[22] = 0xc9;
 	assert_int_equal(FROM(code, 20, 20), FP_RULE(16, 16));
+}
+
+/* A loop without an end has the return that was written for it, between its parts. */
+static void test_gap(void **state)
+{
+	/* 0: je 9; jmp 0; 4: add $24, %rsp; ret; 9: call; 14: leave; ret (of another) */
+	static const uint8_t loop[] = {0x74, 7,	   0xeb, 0xfc, 0x48, 0x83, 0xc4, 24,
+				       0xc3, 0xe8, 0,	 0,    0,    0,	   0xc9, 0xc3};
+	/* 0: push %rax; jmp 8; 3: add $24, %rsp; ret; 8: call; hlt */
+	static const uint8_t argument[] = {0x50, 0xeb, 5, 0x48, 0x83, 0xc4, 24,
+					   0xc3, 0xe8, 0, 0,	0,    0,    0xf4};
+
+	(void)state;
+	assert_int_equal(FROM(loop, 0, 0), SP_RULE(32, 0));
+	assert_int_equal(FROM(loop, 0, 8), SP_RULE(8, 0));
+	assert_int_equal(FROM(loop, 0, 14), 0);
+	assert_int_equal(FROM(argument, 0, 0), 0);
 }
 
 /* Behind a call there is more of a frame than a return address. */
@@ -428,6 +446,7 @@ int main(void)
 		cmocka_unit_test(test_meet),
 		cmocka_unit_test(test_loop),
 		cmocka_unit_test(test_throw),
+		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_noreturn),
 		cmocka_unit_test(test_limit),
