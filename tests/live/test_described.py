@@ -8,6 +8,7 @@ are installed.
 Covers: bpf/tracker/runcode.c bpf/tracker/gdbjit.c bpf/tracker/codereader.c bpf/tracker/openhelper.c tui/symbolize/jit.c
 """
 
+import collections
 import os
 import re
 import shutil
@@ -18,6 +19,9 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
+import together  # noqa: E402
+import watch  # noqa: E402
+from together import common, share  # noqa: E402
 
 DESCRIBED = os.path.join(live.WORK, "described")
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
@@ -40,17 +44,6 @@ JAVA = """public class Chain {
 """
 
 
-def sample(*options, seconds=4):
-    out, err, status = live.stacktop("-b", "--format", "folded", "-d", str(seconds), "-n", "1", "-F",
-                                     "199", *options, timeout=120)
-    if status:
-        raise RuntimeError(err)
-    return [(user, count) for user, _, count in live.folded(out) if user]
-
-
-def share(stacks, condition):
-    total = sum(count for _, count in stacks)
-    return sum(count for user, count in stacks if condition(user)) / total if total else 0.0
 
 
 def below(user, chain):
@@ -60,28 +53,51 @@ def below(user, chain):
                for at in range(len(names) - len(chain) + 1))
 
 
-def outermost(user):
+def is_whole(user):
     return not user[0].startswith("[")
 
 
-def own_program(tap):
-    with live.Load([DESCRIBED, "now"]) as process:
-        live.wait_busy([process.pid])
-        stacks = sample("-p", str(process.pid))
-        good = share(stacks, lambda user: outermost(user) and
-                     below(user, ["main", "run_outer", "OUTER", "INNER0"]))
-        tap.ok(good > 0.95, "a process that describes its code: whole stacks with names", f"{good:.3f}")
-    with live.Load([DESCRIBED, "late"]) as process:
-        live.wait_busy([process.pid])
-        stacks = sample("-p", str(process.pid), seconds=8)
-        good = share(stacks, lambda user: below(user, ["main", "run_outer", "OUTER", "INNER0"]))
-        tap.ok(0.3 < good < 0.95, "a description that comes later is found", f"{good:.3f}")
-    with live.Load([DESCRIBED, "moved"]) as process:
-        live.wait_busy([process.pid])
-        stacks = sample("-p", str(process.pid), seconds=9)
-        good = share(stacks, lambda user: outermost(user) and below(user, ["main", "run_outer", "OUTER"]))
-        last = share(stacks, lambda user: below(user, ["OUTER", r"INNER[1-9]\d*"]))
-        tap.ok(good > 0.4 and last > 0.01, "one that changes is read again", f"{good:.3f}, {last:.3f}")
+class Program(together.Program):
+    """chain: functions that whole stacks go through
+    also: takes the TAP object and the program, for further tests"""
+
+    def __init__(self, name, command, chain, least=0.95, also=None, judged=lambda user: True):
+        super().__init__(name, command, lambda user: is_whole(user) and below(user, chain), least, judged)
+        self.also = also
+
+    def check(self, tap):
+        good = share(self.stacks, self.good)
+        total = sum(self.stacks.values())
+        tap.ok(total >= together.ENOUGH and good >= self.least, f"{self.name}: whole stacks, with names",
+               f"{good:.3f} of {total}: {common(self.stacks)}")
+        if self.also:
+            self.also(tap, self)
+
+
+class Moved(Program):
+    """Its innermost function is made anew every three seconds: known once two of them have been."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.seen = set()
+
+    def knows(self, part):
+        known = super().knows(part)
+        self.seen |= {name for user in self.of(part) for name in user if re.match(r"INNER\d", name)}
+        return known and len(self.seen) > 2
+
+
+def own_programs():
+    chain = ["main", "run_outer", "OUTER"]
+
+    def late(tap, program):
+        tap.ok(program.early and share(program.early, program.good) < 0.9,
+               "... and not before it was there", common(program.early))
+
+    yield Program("described at once", [DESCRIBED, "now"], [*chain, "INNER0"])
+    yield Program("described later", [DESCRIBED, "late"], [*chain, "INNER0"], also=late)
+    # The function that is the latest has no rows until the description is read again.
+    yield Moved("described again and again", [DESCRIBED, "moved"], chain, 0.4)
 
 
 def hung(tap):
@@ -93,30 +109,47 @@ def hung(tap):
             tap.skip("memory that is never read", bad.stderr.read().decode().strip())
             return
         live.wait_busy([bad.pid, good.pid])
-        began = time.monotonic()
-        stacks = sample("-p", f"{bad.pid},{good.pid}", seconds=6)
-        took = time.monotonic() - began
-        found = share(stacks, lambda user: below(user, ["main", "run_outer", "OUTER", "INNER0"]))
-        tap.ok(found > 0.3, "a process whose memory is never read delays no other", f"{found:.3f}")
-        tap.ok(took < 25, "nor the end", f"{took:.1f} s")
+
+        def found(part):
+            stacks = collections.Counter()
+            for pid, user, _, count in part.stacks():
+                if pid == good.pid and user:
+                    stacks[user] += count
+            return share(stacks, lambda user: below(user, ["main", "run_outer", "OUTER", "INNER0"])) > 0.9
+
+        with watch.Watch("-d", "1", "-F", live.hertz(199), "-p", f"{bad.pid},{good.pid}") as top:
+            tap.ok(top.until(found, 30), "a process whose memory is never read delays no other")
+            began = time.monotonic()
+            tap.ok(top.close() == 0, "... nor an error", top.said())
+            took = time.monotonic() - began
+        tap.ok(took < 20, "nor the end", f"{took:.1f} s")
         tap.ok(bad.poll() is None and good.poll() is None, "and both processes live on")
 
 
-def runtime(tap, name, command, chain, least=0.7):
-    with live.Load(command, stderr=subprocess.DEVNULL) as process:
-        time.sleep(1)
-        if process.poll() is not None:
-            tap.skip(name, "does not run here")
-            return
-        live.wait_busy([process.pid], 0.5)
-        stacks = sample("-p", str(process.pid))
-        good = share(stacks, outermost)
-        through = share(stacks, lambda user: below(user, chain))
-        tap.ok(good > least and through > 0.5, f"{name}: whole stacks, with names",
-               f"{good:.3f}, {through:.3f}")
+def runtimes(tap, folder):
+    for kind in ("orc", "mcjit"):
+        if shutil.which("lli"):
+            yield Program(f"lli, {kind}", ["lli", f"-jit-kind={kind}", f"{PROGRAMS}/recursion.ll"],
+                          ["main", *["deep"] * 6, "fib", "fib"], 0.9)
+        else:
+            tap.skip(f"lli, {kind}", "not installed")
+    if shutil.which("qemu-x86_64"):
+        yield Program("qemu", ["qemu-x86_64", "/bin/sh", "-c", "while :; do :; done"],
+                      ["code_gen_buffer"], 0.9)
+    else:
+        tap.skip("qemu", "not installed")
+    if shutil.which("php"):
+        with open(f"{folder}/f.php", "w", encoding="ascii") as file:
+            file.write(PHP)
+        yield Program("php", ["php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit=1255", "-d",
+                              "opcache.jit_buffer_size=32M", "-d", "opcache.jit_debug=0x100", "-d",
+                              "opcache.file_update_protection=0", f"{folder}/f.php"],
+                      [r"(TRACE-\d+\$)?K::m.*"], 0.7)
+    else:
+        tap.skip("php", "not installed")
 
 
-def java(tap):
+def java(tap, folder):
     """Between call_stub, by which the machine enters Java, and the method that runs: three interpreted
     methods (Thread.run, the lambda, Chain.run), then the compiled ones."""
     if not shutil.which("java"):
@@ -124,55 +157,28 @@ def java(tap):
         return
     # Each method is compiled alone, so that all of them are frames.
     flags = ["-XX:-Inline", "-XX:-UseOnStackReplacement", "-XX:+UseSerialGC"]
-    with tempfile.TemporaryDirectory() as folder:
-        with open(f"{folder}/Chain.java", "w", encoding="ascii") as file:
-            file.write(JAVA)
-        deep = ["Chain.odd", "Chain.even"] * 3 + ["Chain.burn"]
-        for name, more in (("C2", ["-XX:-TieredCompilation"]), ("C1", ["-XX:TieredStopAtLevel=1"])):
-            with live.Load(["java", *flags, *more, f"{folder}/Chain.java"],
-                           stderr=subprocess.DEVNULL) as process:
-                time.sleep(2)
-                if process.poll() is not None:
-                    tap.skip(f"java, {name}", "does not run here")
-                    continue
-                live.wait_busy([process.pid], 5)
-                stacks = [(user, count) for user, count in sample("-p", str(process.pid))
-                          if outermost(user) and "burn" in user[-1] or not outermost(user)]
-                whole = [(user, count) for user, count in stacks if outermost(user)]
-                tap.ok(share(stacks, outermost) > 0.8 and len(whole) > 0, f"java, {name}: whole stacks",
-                       f"{share(stacks, outermost):.3f}")
-                right = share(whole, lambda user: below(user, ["StubRoutines.*", *[INTERPRETED] * 3,
-                                                               "Chain.top", *deep]))
-                tap.ok(right > 0.99, f"java, {name}: with all frames", f"{right:.4f}")
+    with open(f"{folder}/Chain.java", "w", encoding="ascii") as file:
+        file.write(JAVA)
+    chain = ["StubRoutines.*", *[INTERPRETED] * 3, "Chain.top", *["Chain.odd", "Chain.even"] * 3, "Chain.burn"]
+
+    def frames(tap, program):
+        whole = collections.Counter({user: n for user, n in program.stacks.items() if is_whole(user)})
+        right = share(whole, program.good)
+        tap.ok(right > 0.99, f"{program.name}: no whole stack lacks a frame", f"{right:.4f}")
+
+    for name, more in (("C2", ["-XX:-TieredCompilation"]), ("C1", ["-XX:TieredStopAtLevel=1"])):
+        yield Program(f"java, {name}", ["java", *flags, *more, f"{folder}/Chain.java"], chain, 0.8, frames,
+                      lambda user: "burn" in user[-1] or not is_whole(user))
 
 
 def main():
     tap = live.Tap()
     live.need_root(tap)
-    own_program(tap)
     hung(tap)
-    for kind in ("orc", "mcjit"):
-        if shutil.which("lli"):
-            runtime(tap, f"lli, {kind}", ["lli", f"-jit-kind={kind}", f"{PROGRAMS}/recursion.ll"],
-                    ["main", *["deep"] * 6, "fib", "fib"])
-        else:
-            tap.skip(f"lli, {kind}", "not installed")
-    if shutil.which("qemu-x86_64"):
-        runtime(tap, "qemu", ["qemu-x86_64", "/bin/sh", "-c", "while :; do :; done"],
-                ["code_gen_buffer"])
-    else:
-        tap.skip("qemu", "not installed")
-    if shutil.which("php"):
-        with tempfile.NamedTemporaryFile("w", suffix=".php") as script:
-            script.write(PHP)
-            script.flush()
-            runtime(tap, "php", ["php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit=1255", "-d",
-                                 "opcache.jit_buffer_size=32M", "-d", "opcache.jit_debug=0x100", "-d",
-                                 "opcache.file_update_protection=0",
-                                 script.name], [r"(TRACE-\d+\$)?K::m.*"])
-    else:
-        tap.skip("php", "not installed")
-    java(tap)
+    with tempfile.TemporaryDirectory() as folder:
+        for group in (own_programs(), runtimes(tap, folder), java(tap, folder)):
+            for program in together.sample(tap, list(group)):
+                program.check(tap)
     tap.done()
 
 

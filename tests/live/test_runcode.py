@@ -9,7 +9,6 @@ Covers: bpf/tracker/runcode.c bpf/tracker/codeleave.c unwind/leave.c unwind/bare
 """
 
 import collections
-import contextlib
 import glob
 import os
 import pwd
@@ -21,12 +20,11 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402
-import watch  # noqa: E402
+import together  # noqa: E402
+from together import common, share  # noqa: E402
 
 RUNCODE = os.path.join(live.WORK, "runcode")
 LEAST = 0.97   # of the stacks are whole
-FEW = 30       # samples of a refresh that tell whether code is known
-ENOUGH = 400   # samples that are judged
 MADE = "[jit]"  # code without a name
 MONO = """using System; using System.Collections.Generic; using System.Runtime.CompilerServices;
 class P {
@@ -90,36 +88,21 @@ def is_whole(user):
     return not user[0].startswith("[") or user[0] == MADE
 
 
-class Program:
-    """A command, and what its stacks must look like.
-
-    right: whether a whole stack may look so
+class Program(together.Program):
+    """right: whether a whole stack may look so
     more: takes the TAP object and the whole stacks, for further tests
-    least: the part of the stacks that must be whole
     changes: at a signal its code becomes another, which must be known, too"""
 
     def __init__(self, name, command, right, more=None, least=LEAST, changes=False):
-        self.name, self.command, self.right, self.more, self.least = name, command, right, more, least
-        self.changes = changes
+        super().__init__(name, command, is_whole, least)
+        self.right, self.more, self.changes = right, more, changes
         self.passed = 0     # refreshes that are not looked at: they may be of the time before the change
-        self.process = None
-        self.stacks = collections.Counter()
 
-    def add(self, part):
-        for pid, user, _, count in part.stacks():
-            if user and pid == self.process.pid:
-                self.stacks[user] += count
-
-    def is_known(self, part):
-        """Its code has been read by this refresh."""
+    def knows(self, part):
         if self.passed:
             self.passed -= 1
             return False
-        counts = collections.Counter()
-        for pid, user, _, count in part.stacks():
-            if user and pid == self.process.pid:
-                counts[is_whole(user)] += count
-        known = sum(counts.values()) >= FEW and share(counts, bool) >= self.least
+        known = super().knows(part)
         if known and self.changes:
             self.changes, self.passed = False, 2
             self.process.send_signal(signal.SIGUSR1)
@@ -130,57 +113,12 @@ class Program:
         whole = collections.Counter({user: count for user, count in self.stacks.items() if is_whole(user)})
         wrong = [(user, count) for user, count in whole.items() if not self.right(user)]
         total, good = sum(self.stacks.values()), share(self.stacks, is_whole)
-        tap.ok(total >= ENOUGH and good >= self.least, f"{self.name}: whole stacks", f"{good:.4f} of {total}")
+        tap.ok(total >= together.ENOUGH and good >= self.least, f"{self.name}: whole stacks",
+               f"{good:.4f} of {total}")
         tap.ok(whole and not wrong, f"{self.name}: whole ones have all frames",
                f"{sum(count for _, count in wrong)} have not: {';'.join(wrong[0][0])}" if wrong else "")
         if self.more:
             self.more(tap, whole)
-
-
-def sample(tap, programs):
-    """Samples the programs at once: first until the code of each is known, then until each has enough
-    samples. Returns those that run here."""
-    with contextlib.ExitStack() as running:
-        for program in programs:
-            program.process = running.enter_context(live.Load(program.command, stderr=subprocess.DEVNULL))
-        watch.until_busy([program.process.pid for program in programs], 0.3, patience=20)
-        for program in programs:
-            if program.process.poll() is not None:
-                tap.skip(program.name, "does not run here")
-        programs = [program for program in programs if program.process.poll() is None]
-        pids = ",".join(str(program.process.pid) for program in programs)
-        awaited = list(programs)
-
-        def known(part):
-            awaited[:] = [program for program in awaited if not program.is_known(part)]
-            return not awaited
-
-        def enough(part):
-            for program in programs:
-                program.add(part)
-            return all(sum(program.stacks.values()) >= ENOUGH for program in programs)
-
-        with watch.Watch("-d", "1", "-F", live.hertz(999), "-p", pids) as top:
-            top.until(known, 60)
-            top.until(enough, 60)
-        for program in awaited:
-            tap.note(f"{program.name}: never whole")
-        for program in programs:
-            try:
-                os.unlink(f"/tmp/perf-{program.process.pid}.map")
-            except FileNotFoundError:
-                pass
-    return programs
-
-
-def share(stacks, condition):
-    total = sum(stacks.values())
-    return sum(count for user, count in stacks.items() if condition(user)) / total if total else 0.0
-
-
-def common(stacks):
-    """The commonest stacks, for a test that fails."""
-    return " | ".join(f"{count} {';'.join(user)}" for user, count in stacks.most_common(4))
 
 
 def strip(user):
@@ -316,7 +254,7 @@ def main():
         # The second group is larger than what two CPUs can run; it only takes longer there.
         for group in (own_programs(),
                       (program for kind in (mono, node, ruby, python, php) for program in kind(tap, folder))):
-            for program in sample(tap, list(group)):
+            for program in together.sample(tap, list(group)):
                 program.check(tap)
     tap.done()
 

@@ -5,8 +5,9 @@
  *
  *	described now		from the start
  *	described late		after two seconds
- *	described moved		and every three seconds INNER is made anew elsewhere, under the next
- *name described hung		the list leads to memory whose reader waits forever (userfaultfd(2))
+ *	described moved		and every three seconds INNER is made anew elsewhere, under another
+ *				name
+ *	described hung		the list leads to memory whose reader waits forever (userfaultfd(2))
  */
 
 #include <fcntl.h>

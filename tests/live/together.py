@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Samples several programs at once whose code stacktop first has to read: until it knows the code of
+each, then until each has enough samples. So a test takes no longer than it must, however busy the machine
+is."""
+
+import collections
+import contextlib
+import os
+import subprocess
+
+import live
+import watch
+
+PATIENCE = 60   # seconds for each of the two
+FEW = 30        # samples of a refresh that tell whether code is known
+ENOUGH = 400    # samples that are judged
+
+
+def share(stacks, condition):
+    """The part of the samples whose user stack fulfils a condition."""
+    total = sum(stacks.values())
+    return sum(count for user, count in stacks.items() if condition(user)) / total if total else 0.0
+
+
+class Program:
+    """A command and its user stacks {frames from the outermost on: samples}.
+
+    good: whether a stack is as it is once the code is known
+    least: the part of a refresh that must be so
+    judged: which stacks are looked at at all"""
+
+    def __init__(self, name, command, good, least, judged=lambda user: True):
+        self.name, self.command, self.good, self.least, self.judged = name, command, good, least, judged
+        self.process = None
+        self.early = collections.Counter()  # before the code was known
+        self.stacks = collections.Counter()
+
+    def of(self, part):
+        counts = collections.Counter()
+        for pid, user, _, count in part.stacks():
+            if user and pid == self.process.pid and self.judged(user):
+                counts[user] += count
+        return counts
+
+    def knows(self, part):
+        """Is the code known in this refresh?"""
+        counts = self.of(part)
+        if sum(counts.values()) >= FEW and share(counts, self.good) >= self.least:
+            return True
+        self.early += counts
+        return False
+
+
+def start(tap, running, programs):
+    """Those that run here, busy."""
+    for program in programs:
+        program.process = running.enter_context(live.Load(program.command, stderr=subprocess.DEVNULL))
+    watch.until_busy([program.process.pid for program in programs], 0.3, patience=20)
+    for program in programs:
+        if program.process.poll() is not None:
+            tap.skip(program.name, "does not run here")
+    return [program for program in programs if program.process.poll() is None]
+
+
+def sample(tap, programs):
+    """Returns the programs that run here, with stacks."""
+    with contextlib.ExitStack() as running:
+        programs = start(tap, running, programs)
+        if not programs:
+            return []
+        awaited = list(programs)
+
+        def known(part):
+            awaited[:] = [program for program in awaited if not program.knows(part)]
+            return not awaited
+
+        def enough(part):
+            for program in programs:
+                program.stacks += program.of(part)
+            return all(sum(program.stacks.values()) >= ENOUGH for program in programs)
+
+        with watch.Watch("-d", "1", "-F", live.hertz(999), "-p",
+                         ",".join(str(program.process.pid) for program in programs)) as top:
+            top.until(known, PATIENCE)
+            top.until(enough, PATIENCE)
+        for program in awaited:
+            tap.note(f"{program.name}: its code was never known")
+        for program in programs:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"/tmp/perf-{program.process.pid}.map")
+    return programs
+
+
+def common(stacks):
+    """The commonest stacks, for a test that fails."""
+    return " | ".join(f"{count} {';'.join(user)}" for user, count in stacks.most_common(4))
