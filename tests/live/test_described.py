@@ -25,13 +25,6 @@ from together import common, share  # noqa: E402
 
 DESCRIBED = os.path.join(live.WORK, "described")
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
-PHP = """<?php
-function fib($n) { return $n < 2 ? $n : fib($n - 1) + fib($n - 2); }
-class K { function m($x) { $s = 0; for ($i = 0; $i < 1000; $i++) { $s += $i * $x; } return $s; } }
-function mid($k, $n) { $a = 0; for ($i = 0; $i < 50; $i++) $a += $k->m($i % 7); return fib($n) + $a; }
-$k = new K; $s = 0;
-while (true) { $s = mid($k, 15); }
-"""
 INTERPRETED = "Interpreter"
 JAVA = """public class Chain {
   static long burn(int n) { long s = n; for (int i = 0; i < 2000; i++) s = s * 31 + i; return s; }
@@ -140,7 +133,7 @@ def runtimes(tap, folder):
         tap.skip("qemu", "not installed")
     if shutil.which("php"):
         with open(f"{folder}/f.php", "w", encoding="ascii") as file:
-            file.write(PHP)
+            file.write(together.PHP)
         yield Program("php", ["php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit=1255", "-d",
                               "opcache.jit_buffer_size=32M", "-d", "opcache.jit_debug=0x100", "-d",
                               "opcache.file_update_protection=0", f"{folder}/f.php"],

@@ -74,13 +74,6 @@ def top():
         outer(1)
 top()
 """
-PHP = """<?php
-function fib($n) { return $n < 2 ? $n : fib($n - 1) + fib($n - 2); }
-class K { function m($x) { $s = 0; for ($i = 0; $i < 1000; $i++) { $s += $i * $x; } return $s; } }
-function mid($k, $n) { $a = 0; for ($i = 0; $i < 50; $i++) $a += $k->m($i % 7); return fib($n) + $a; }
-$k = new K; $s = 0;
-while (true) { $s = mid($k, 15); }
-"""
 
 
 def is_whole(user):
@@ -240,7 +233,7 @@ def php(tap, folder):
         tap.skip("php", "not installed")
         return
     with open(f"{folder}/f.php", "w", encoding="ascii") as file:
-        file.write(PHP)
+        file.write(together.PHP)
     yield Program("php", ["php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit=1255", "-d",
                           "opcache.jit_buffer_size=32M", "-d", "opcache.file_update_protection=0",
                           f"{folder}/f.php"],

@@ -14,6 +14,14 @@ import watch
 PATIENCE = 60   # seconds for each of the two
 FEW = 30        # samples of a refresh that tell whether code is known
 ENOUGH = 400    # samples that are judged
+# Calls functions and a method that its compiler makes code of.
+PHP = """<?php
+function fib($n) { return $n < 2 ? $n : fib($n - 1) + fib($n - 2); }
+class K { function m($x) { $s = 0; for ($i = 0; $i < 1000; $i++) { $s += $i * $x; } return $s; } }
+function mid($k, $n) { $a = 0; for ($i = 0; $i < 50; $i++) $a += $k->m($i % 7); return fib($n) + $a; }
+$k = new K; $s = 0;
+while (true) { $s = mid($k, 15); }
+"""
 
 
 def share(stacks, condition):
