@@ -181,6 +181,11 @@ UNWIND = [
     Fault("derive-reload", "unwind/flow.c", "state_load_fp(&s, s.fp > 0 ? (int64_t)s.fp - insn->value : 0);\n"
           "		break;\n	case EFFECT_ZERO_FP:", "break;\n	case EFFECT_ZERO_FP:"),
     Fault("derive-ends-rarely", "unwind/flowcut.c", "ender->others <= (uint64_t)ender->ends * ENDS_RARELY", "ender->ends"),
+    Fault("pushed-pop", "unwind/pushed.c", "return words - 1;", "return words;"),
+    Fault("pushed-sub", "unwind/pushed.c", ": words - e->value / WORD", ": words + e->value / WORD"),
+    Fault("pushed-jump", "unwind/pushed.c", "if (e.kind == EFFECT_JUMP || e.kind == EFFECT_BRANCH)",
+          "if (e.kind == EFFECT_JUMP)"),
+    Fault("hotspot-pushed", "bpf/tracker/hotspot.c", "if (!pushed[at] || pushed[at] == last)", "if (1)"),
     Fault("leave-doubtful", "unwind/leave.c", "return l->weak && ", "return 0 && "),
     Fault("leave-outlying", "unwind/leave.c", "next_call(l, at, outlying_call(l))",
           "next_call(l, at, outlying_call(l) | NONE)"),

@@ -2,8 +2,8 @@
 /*
  * See hotspot.h. A code heap consists of segments; a byte of its map for each is 0 where a block
  * begins. A block is a header and a CodeBlob, which knows the size of its frames. Only the code
- * itself knows where a function makes and leaves its frame, so the few instructions that do it are
- * looked for.
+ * itself knows where a function makes and leaves its frame, and where it pushes more, so the few
+ * instructions that do it are looked for.
  *
  * The interpreter has a frame pointer, but the stack pointer of its caller, which may be compiled
  * code, is in the frame: arguments are moved in between (frame::interpreter_frame_sender_sp). Stubs
@@ -18,8 +18,10 @@
 #include "bpf/tracker/codedraft.h"
 #include "bpf/tracker/codereader.h"
 #include "symbols/base/limits.h"
+#include "symbols/insn/disasm.h"
 #include "unwind/arch.h"
 #include "unwind/framecode.h"
+#include "unwind/pushed.h"
 #include "unwind/row.h"
 #include "unwind/wide.h"
 
@@ -254,36 +256,60 @@ static int add_prologue(struct code_draft *d, uint64_t addr, const uint8_t *code
 	return err;
 }
 
-static int add_epilogues(struct code_draft *d, uint64_t addr, const uint8_t *code, uint32_t size,
-			 uint32_t at, uint32_t frame)
+/* Rows of what is pushed and popped again, from one offset to another. */
+static int add_pushed(struct code_draft *d, const struct hotspot_code *c, const uint8_t *pushed,
+		      uint32_t at, uint32_t to)
 {
-	struct frame_epilogue e;
+	uint8_t last = PUSHED_START;
 	int err = 0;
 
-	for (; !err && framecode_epilogue(code, size, at, frame, &e); at = e.end) {
-		if (e.room < e.restored)
-			err = codedraft_row(d, addr + e.room, RULE_FRAME(ROW_SP, 16, 16));
-		if (!err)
-			err = codedraft_row(d, addr + e.restored, RULE_FRAME(ROW_SP, 8, 0));
-		if (!err && e.end < size)
-			err = codedraft_row(d, addr + e.end, RULE_FRAME(ROW_SP, frame, 16));
+	for (; at < to && !err; at++) {
+		if (!pushed[at] || pushed[at] == last)
+			continue;
+		last = pushed[at];
+		err = codedraft_row(d, c->addr + at,
+				    RULE_FRAME(ROW_SP, c->frame + 8u * (last - PUSHED_START), 16));
 	}
 	return err;
 }
 
-int hotspot_frame(struct code_draft *d, uint64_t addr, const uint8_t *code, uint32_t size,
-		  uint32_t complete, uint32_t frame)
+/* From where the frame is complete. */
+static int add_body(struct code_draft *d, const struct hotspot_code *c, const uint8_t *pushed)
 {
+	struct frame_epilogue e;
+	uint32_t at = c->complete;
+	int err = codedraft_row(d, c->addr + at, RULE_FRAME(ROW_SP, c->frame, 16));
+
+	for (; !err && framecode_epilogue(c->bytes, c->size, at, c->frame, &e); at = e.end) {
+		err = add_pushed(d, c, pushed, at, e.room);
+		if (!err && e.room < e.restored)
+			err = codedraft_row(d, c->addr + e.room, RULE_FRAME(ROW_SP, 16, 16));
+		if (!err)
+			err = codedraft_row(d, c->addr + e.restored, RULE_FRAME(ROW_SP, 8, 0));
+		if (!err && e.end < c->size)
+			err = codedraft_row(d, c->addr + e.end, RULE_FRAME(ROW_SP, c->frame, 16));
+	}
+	return err ? err : add_pushed(d, c, pushed, at, c->size);
+}
+
+int hotspot_frame(struct code_draft *d, const struct hotspot_code *c, struct disasm *disasm)
+{
+	uint8_t *pushed;
 	int err;
 
-	if (complete >= size || frame < 16 || frame > RULE_CFA_MAX)
+	if (c->complete >= c->size || c->frame < 16 || c->frame > RULE_CFA_MAX - 8 * PUSHED_MAX)
 		return 0;
-	err = add_prologue(d, addr, code, complete, frame);
+	pushed = malloc(c->size);
+	if (!pushed)
+		return -ENOMEM;
+	memset(pushed, 0, c->size);
+	err = disasm ? pushed_find(c->bytes, c->size, c->complete, disasm, NULL, pushed) : 0;
 	if (!err)
-		err = codedraft_row(d, addr + complete, RULE_FRAME(ROW_SP, frame, 16));
+		err = add_prologue(d, c->addr, c->bytes, c->complete, c->frame);
 	if (!err)
-		err = add_epilogues(d, addr, code, size, complete, frame);
-	codedraft_end(d, addr + size);
+		err = add_body(d, c, pushed);
+	codedraft_end(d, c->addr + c->size);
+	free(pushed);
 	return err;
 }
 
@@ -367,7 +393,8 @@ struct heap_reader {
 	const struct hotspot *h;
 	struct code_draft *d;
 	const struct hotspot_heap *heap;
-	uint8_t *bytes; /* of the heap, from its start */
+	struct disasm *disasm; /* NULL: there is none */
+	uint8_t *bytes;	       /* of the heap, from its start */
 	uint64_t size;
 	uint64_t kind_at; /* address of the name read last */
 	char kind[32];
@@ -394,8 +421,15 @@ static int add_code(struct heap_reader *r, uint64_t at, uint64_t begin, uint64_t
 		return add_rule(r->d, begin, end, RULE_FRAME(ROW_SP, 8, 0));
 	if (!frame)
 		return 0;
-	return hotspot_frame(r->d, begin, r->bytes + (begin - r->heap->low),
-			     (uint32_t)(end - begin), complete > 0 ? (uint32_t)complete : 0, frame);
+	return hotspot_frame(r->d,
+			     &(struct hotspot_code){
+				     .bytes = r->bytes + (begin - r->heap->low),
+				     .addr = begin,
+				     .size = (uint32_t)(end - begin),
+				     .complete = complete > 0 ? (uint32_t)complete : 0,
+				     .frame = frame,
+			     },
+			     r->disasm);
 }
 
 static int add_blob_name(struct heap_reader *r, uint64_t at, uint64_t begin, uint64_t end)
@@ -460,15 +494,20 @@ static int add_heap(struct heap_reader *r)
 
 int hotspot_read(struct code_memory *m, const struct hotspot *h, struct code_draft *d)
 {
-	int err = 0;
+	struct disasm *disasm = NULL;
+	int err;
 
 	for (unsigned int i = HOTSPOT_BLOCK_LENGTH; i <= HOTSPOT_METHOD; i++)
 		if (h->known[i] && h->fields[i] > BLOB_BYTES - sizeof(uint64_t))
 			return 0;
+	err = disasm_new(ARCH_MACHINE, &disasm);
+	err = err == -ENOTSUP ? 0 : err;
 	for (unsigned int i = 0; i < h->nheaps && !err; i++) {
-		struct heap_reader r = {.m = m, .h = h, .d = d, .heap = &h->heaps[i]};
+		struct heap_reader r = {
+			.m = m, .h = h, .d = d, .heap = &h->heaps[i], .disasm = disasm};
 
 		err = add_heap(&r);
 	}
+	disasm_free(disasm);
 	return err;
 }

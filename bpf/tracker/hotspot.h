@@ -12,6 +12,7 @@
 
 struct code_draft;
 struct code_memory;
+struct disasm;
 
 enum hotspot_field {
 	HOTSPOT_HEAPS, /* static: its address; all others are offsets */
@@ -66,11 +67,15 @@ int hotspot_mark(struct code_memory *m, const struct hotspot *h, uint64_t *mark)
 /* Adds frames and names of all code. -ENOMEM, -E2BIG; what cannot be read is left out. */
 int hotspot_read(struct code_memory *m, const struct hotspot *h, struct code_draft *d);
 
-/*
- * Adds the rows of compiled code: of `size` bytes at the address, whose frame has `frame` bytes
- * with the return address from the offset `complete` on. Errors of codedraft_row.
+/* Compiled code. Its frame has `frame` bytes with the return address from the offset `complete` on.
  */
-int hotspot_frame(struct code_draft *d, uint64_t addr, const uint8_t *code, uint32_t size,
-		  uint32_t complete, uint32_t frame);
+struct hotspot_code {
+	const uint8_t *bytes;
+	uint64_t addr;
+	uint32_t size, complete, frame;
+};
+
+/* Adds its rows; without a disassembler, not those behind a push. -ENOMEM, -E2BIG. */
+int hotspot_frame(struct code_draft *d, const struct hotspot_code *code, struct disasm *disasm);
 
 #endif

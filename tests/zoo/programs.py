@@ -130,7 +130,7 @@ add("rust-no-tables", "no CFI", "rustc", "exec ./work",
     prepare="rustc -O -C panic=abort -C force-unwind-tables=no $SRC/work.rs -o work", main="^main$",
     own=RUST_OWN, under=RUST_UNDER)
 add("freepascal", "no CFI", "fpc", "exec ./work", prepare="fpc -O2 -Xs- -o./work $SRC/work.pas",
-    main="^(main|PASCALMAIN)$", own=("(?i)tsquare.*area", "(?i)sortwords", "(?i)work"), under=(("(?i)sortwords|tsquare.*area", "(?i)_work"),))
+    main="^(main|PASCALMAIN)$", own=("(?i)tsquare.*area", "(?i)sortwords", "(?i)work"), under=(("(?i)sortwords|tsquare.*area", "(?i)[_.]work"),))
 add("ocaml", "native", "ocaml-nox", "exec ./work",
     prepare="cp $SRC/work.ml . && ocamlfind ocamlopt -package str work.ml -o work 2>/dev/null || "
             "ocamlopt work.ml -o work", main="^main$",

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "bpf/tracker/codedraft.h"
 #include "bpf/tracker/codereader.h"
 #include "bpf/tracker/hotspot.h"
+#include "symbols/insn/disasm.h"
 #include "unwind/row.h"
 
 #define AT 0x7f0000001000ull
@@ -58,6 +60,28 @@ static const uint8_t native[] = {
 	0x90,			/* 11 */
 };
 
+/* As around a comparison of strings (javac's TimSort), and a move from memory to memory. */
+static const uint8_t pushes[] = {
+	0x55,			/* 0: push %rbp */
+	0x48, 0x83, 0xec, 0x20, /* 1: sub $32, %rsp */
+	0x51,			/* 5: push %rcx */
+	0x75, 3,		/* 6: jne 11 */
+	0x58,			/* 8: pop %rax */
+	0xeb, 1,		/* 9: jmp 12 */
+	0x59,			/* 11: pop %rcx */
+	0x90,			/* 12 */
+	0xff, 0x74, 0x24, 8,	/* 13: push 8(%rsp) */
+	0x8f, 0x44, 0x24, 16,	/* 17: pop 16(%rsp) */
+	0x48, 0x83, 0xc4, 0x20, /* 21: add $32, %rsp */
+	0x5d,			/* 25: pop %rbp */
+	0xc3,			/* 26: ret */
+	0x51,			/* 27: push %rcx */
+	0x59,			/* 28: pop %rcx */
+	0x90,			/* 29 */
+};
+
+static struct disasm *disasm;
+
 struct want {
 	uint32_t at, cfa, depth;
 };
@@ -77,7 +101,14 @@ static void check_frame(const uint8_t *code, uint32_t size, uint32_t complete, u
 	struct code_draft d;
 
 	assert_int_equal(codedraft_init(&d), 0);
-	assert_int_equal(hotspot_frame(&d, AT, code, size, complete, frame), 0);
+	assert_int_equal(hotspot_frame(&d,
+				       &(struct hotspot_code){.bytes = code,
+							      .addr = AT,
+							      .size = size,
+							      .complete = complete,
+							      .frame = frame},
+				       disasm),
+			 0);
 	check_rows(&d, want, n);
 	assert_int_equal(d.nruns, n != 0);
 	codedraft_free(&d);
@@ -91,11 +122,16 @@ static void test_frames(void **state)
 		{0, 8, 0}, {7, 160, 0}, {15, 160, 16}, {23, 16, 16}, {24, 8, 0}};
 	const struct want third[] = {{0, 8, 0}, {1, 16, 16}, {8, 96, 16}, {10, 8, 0}, {11, 96, 16}};
 	const struct want silent[] = {{20, 64, 16}};
+	const struct want fourth[] = {{0, 8, 0},    {1, 16, 16},  {5, 48, 16},	{6, 56, 16},
+				      {9, 48, 16},  {11, 56, 16}, {12, 48, 16}, {17, 56, 16},
+				      {21, 48, 16}, {25, 16, 16}, {26, 8, 0},	{27, 48, 16},
+				      {28, 56, 16}, {29, 48, 16}};
 
 	(void)state;
 	check_frame(compiled, sizeof(compiled), 20, 48, first, 6);
 	check_frame(without_bang, sizeof(without_bang), 15, 160, second, 5);
 	check_frame(native, sizeof(native), 8, 96, third, 5);
+	check_frame(pushes, sizeof(pushes), 5, 48, fourth, 14);
 	/* Code of another size of frame: only where the frame is complete. */
 	check_frame(compiled, 41, 20, 64, silent, 1);
 	check_frame(compiled, sizeof(compiled), sizeof(compiled), 48, NULL, 0);
@@ -108,7 +144,14 @@ static void test_frames(void **state)
 		memcpy(copy, compiled, size);
 		assert_int_equal(codedraft_init(&d), 0);
 		for (uint32_t complete = 0; complete < size; complete++)
-			assert_int_equal(hotspot_frame(&d, AT, copy, size, complete, 48), 0);
+			assert_int_equal(hotspot_frame(&d,
+						       &(struct hotspot_code){.bytes = copy,
+									      .addr = AT,
+									      .size = size,
+									      .complete = complete,
+									      .frame = 48},
+						       disasm),
+					 0);
 		codedraft_free(&d);
 		free(copy);
 	}
@@ -342,6 +385,19 @@ static void test_broken(void **state)
 	}
 }
 
+static int open_disasm(void **state)
+{
+	(void)state;
+	return disasm_new(EM_X86_64, &disasm);
+}
+
+static int close_disasm(void **state)
+{
+	(void)state;
+	disasm_free(disasm);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,5 +406,5 @@ int main(void)
 		cmocka_unit_test(test_broken),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, open_disasm, close_disasm);
 }
