@@ -186,6 +186,7 @@ UNWIND = [
     Fault("pushed-jump", "unwind/pushed.c", "if (e.kind == EFFECT_JUMP || e.kind == EFFECT_BRANCH)",
           "if (e.kind == EFFECT_JUMP)"),
     Fault("hotspot-pushed", "bpf/tracker/hotspot.c", "if (!pushed[at] || pushed[at] == last)", "if (1)"),
+    Fault("derive-taken", "unwind/flowcut.c", "		note_taken(f);", "		f->ntaken = 0, note_taken(f);"),
     Fault("leave-doubtful", "unwind/leave.c", "return l->weak && ", "return 0 && "),
     Fault("leave-outlying", "unwind/leave.c", "next_call(l, at, outlying_call(l))",
           "next_call(l, at, outlying_call(l) | NONE)"),

@@ -84,7 +84,7 @@ static bool makes_room(const struct flow_insn *insn)
 	       (insn->kind == EFFECT_ADD_SP && insn->value < 0);
 }
 
-/* Functions begin where calls lead, and maybe where the address of code is taken. */
+/* Functions begin where calls lead, and maybe where code takes an address. */
 static void note_called(struct flow *f)
 {
 	for (uint32_t i = 0; i < f->ninsns; i++) {
@@ -101,6 +101,11 @@ static void note_called(struct flow *f)
 		    f->insns[target].kind != EFFECT_PAD)
 			f->insns[target].flags |= call ? START : TAKEN;
 	}
+}
+
+/* Functions whose address is in data. Calls that do not return are known by now. */
+static void note_taken(struct flow *f)
+{
 	for (size_t i = 0; i < f->ntaken; i++) {
 		uint32_t target = flowcut_find(f, (int64_t)(f->taken[i] - f->addr));
 
@@ -217,5 +222,8 @@ int flowcut_run(struct flow *f)
 	if (err)
 		return err;
 	note_called(f);
-	return note_noreturn(f);
+	err = note_noreturn(f);
+	if (!err)
+		note_taken(f);
+	return err;
 }

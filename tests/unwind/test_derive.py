@@ -204,11 +204,29 @@ case_1:	.cfi_restore_state
 	ret
 	ends relies
 
+	function quits			# calls at its end what never returns
+	push %rbx
+	.cfi_def_cfa_offset 16
+	call gone
+	ends quits
+
+	.type pointed, @function	# right behind that; only a word in data leads here
+pointed:
+	.cfi_startproc
+	push %rbx
+	.cfi_def_cfa_offset 16
+	call leaf
+	call gone
+	ends pointed
+	.section .data.rel.ro, "aw"
+	.quad pointed
+	.text
+
 	function deepest		# the first of a thread
 	.cfi_undefined rip
 	xor %ebp, %ebp
 	and $-16, %rsp
-	call gone
+	call leaf
 	hlt
 	ends deepest
 
@@ -401,7 +419,8 @@ def check_functions(tap, scratch):
     with open(source, "w", encoding="ascii") as file:
         file.write(FUNCTIONS)
     tool("gcc", "-shared", "-nostdlib", "-Wl,-Bsymbolic", "-o", path, source)
-    tool("objcopy", "-R", ".eh_frame", "-R", ".eh_frame_hdr", path, path + ".bare")
+    tool("objcopy", "-R", ".eh_frame", "-R", ".eh_frame_hdr", "-N", "pointed", path,
+         path + ".bare")
     true, _ = dump(path)
     rows, err = dump(path + ".bare")
     tap.ok(rows and not err, "rows without any CFI", err)

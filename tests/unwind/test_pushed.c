@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What code has pushed and not popped yet, instruction by instruction; expected is what each does
- * to the stack pointer (Intel SDM). Covers: unwind/pushed.c
+ * to the stack pointer (Intel SDM).
+ *
+ * Covers: unwind/pushed.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
