@@ -82,6 +82,9 @@ struct leave {
 	bool bad;		     /* a contradiction */
 	unsigned int taken_back;     /* calls behind which there was one */
 	bool weak;		     /* no return but behind a call that may throw */
+	uint32_t last;		     /* the instruction farthest behind */
+	uint32_t straight;	     /* the beginning leads as far without a jump */
+	uint32_t place;		     /* that is looked for from a start; else 0 */
 };
 
 static struct place plus(struct place p, int64_t by)
@@ -230,6 +233,8 @@ static uint32_t reach(struct leave *l, int64_t at, const struct leave_state *sta
 		return NONE;
 	l->insns[l->ninsns] =
 		(struct leave_insn){.at = (uint32_t)at, .next = {NONE, NONE}, .state = *state};
+	if (l->insns[l->ninsns].at > l->insns[l->last].at)
+		l->last = l->ninsns;
 	l->todo[l->ntodo++] = l->ninsns++;
 	*slot = l->ninsns;
 	return l->ninsns - 1;
@@ -324,8 +329,12 @@ static int explore_behind(struct leave *l, uint32_t n)
 	l->ncalls = ncalls;
 	l->taken_back++;
 	memset(l->slots, 0, sizeof(l->slots));
-	for (uint32_t k = 0; k < ninsns; k++)
+	l->last = l->straight = 0;
+	for (uint32_t k = 0; k < ninsns; k++) {
 		*find_slot(l, l->insns[k].at) = k + 1;
+		if (l->insns[k].at > l->insns[l->last].at)
+			l->last = k;
+	}
 	l->ntodo = 0;
 	l->insns[n].next[0] = NONE;
 	memcpy(l->exits, exits, sizeof(exits));
@@ -441,45 +450,35 @@ static bool has_exit(const struct leave *l)
 	return l->exits[BASE_SP].sp.base != BASE_NONE || l->exits[BASE_FP].sp.base != BASE_NONE;
 }
 
-/* True if paths lead from the beginning to an instruction without a jump. */
-static bool is_straight(const struct leave *l, uint32_t insn)
+/*
+ * True for a call behind all that is known, to which only jumps lead. What the beginning leads to
+ * without a jump only becomes more, but for what is taken back.
+ */
+static bool is_outlying(struct leave *l, uint32_t call)
 {
-	uint32_t n = 0;
+	uint32_t next = l->insns[l->straight].next[0];
 
-	for (uint32_t steps = 0; n < l->ninsns && steps < l->ninsns; steps++) {
-		if (n == insn)
-			return true;
-		n = l->insns[n].next[0];
+	while (next < l->ninsns && l->insns[next].at > l->insns[l->straight].at) {
+		l->straight = next;
+		next = l->insns[next].next[0];
 	}
-	return false;
-}
-
-/* The call behind all that is known, where only jumps lead; NONE: there is none. */
-static uint32_t outlying_call(const struct leave *l)
-{
-	uint32_t last = 0;
-
-	for (uint32_t n = 1; n < l->ninsns; n++)
-		if (l->insns[n].at > l->insns[last].at)
-			last = n;
-	for (uint32_t i = 0; i < l->ncalls; i++)
-		if (l->calls[i] == last)
-			return is_straight(l, last) ? NONE : i;
-	return NONE;
+	return call == l->last && call != l->straight &&
+	       l->insns[call].at + l->insns[call].size != l->place;
 }
 
 /*
- * Takes the call whose end is nearest behind the beginning, but for one of them: what does not
- * return stands at the end of a function mostly, and the return that is found first counts. NONE:
- * there is no other.
+ * Takes the call whose end is nearest behind the beginning: what does not return stands at the end
+ * of a function mostly, and the return that is found first counts. An outlying one only if
+ * `outlying`. NONE: there is none.
  */
-static uint32_t next_call(struct leave *l, uint32_t from, uint32_t but)
+static uint32_t next_call(struct leave *l, uint32_t from, bool outlying)
 {
 	uint32_t best = NONE, call;
 
 	for (uint32_t i = 0; i < l->ncalls; i++)
-		if (i != but && (best == NONE || l->insns[l->calls[i]].at - from <
-							 l->insns[l->calls[best]].at - from))
+		if ((best == NONE ||
+		     l->insns[l->calls[i]].at - from < l->insns[l->calls[best]].at - from) &&
+		    (outlying || !is_outlying(l, l->calls[i])))
 			best = i;
 	if (best == NONE)
 		return NONE;
@@ -500,8 +499,8 @@ static bool is_gap(struct leave *l, uint32_t jump)
 	if (i->next[0] != NONE || i->next[1] == NONE || *find_slot(l, gap) ||
 	    !same_place(i->state.sp, begin.sp))
 		return false;
-	for (uint32_t n = 0; n < l->ninsns; n++)
-		if (l->insns[n].at > gap && l->insns[n].at - gap <= GAP_MAX)
+	for (uint32_t behind = gap + 1; behind <= gap + GAP_MAX; behind++)
+		if (*find_slot(l, behind))
 			return true;
 	return false;
 }
@@ -513,7 +512,8 @@ static int explore_gaps(struct leave *l)
 	const uint32_t ninsns = l->ninsns;
 	int err = 0;
 
-	for (uint32_t n = 0; n < ninsns && !has_exit(l) && !err; n++)
+	for (uint32_t n = 0; n < ninsns && l->taken_back < TAKEN_BACK_MAX && !has_exit(l) && !err;
+	     n++)
 		if (is_gap(l, n))
 			err = explore_behind(l, n);
 	return err;
@@ -533,7 +533,7 @@ static int explore_from(struct leave *l, uint32_t at)
 	reach(l, at, &begin);
 	err = explore_all(l);
 	while (l->taken_back < TAKEN_BACK_MAX && !err && !l->bad) {
-		call = next_call(l, at, outlying_call(l));
+		call = next_call(l, at, false);
 		if (call == NONE && !has_exit(l) && !gaps) {
 			gaps = true;
 			err = explore_gaps(l);
@@ -541,7 +541,7 @@ static int explore_from(struct leave *l, uint32_t at)
 		}
 		if (call == NONE && !has_exit(l)) {
 			l->weak = true;
-			call = next_call(l, at, NONE);
+			call = next_call(l, at, true);
 		}
 		if (call == NONE)
 			break;
@@ -568,6 +568,7 @@ static int try_start(struct leave *l, uint32_t start, uint32_t place, bool *foun
 	int err;
 
 	forget(l);
+	l->place = place;
 	/* The return address is where SP points to. */
 	l->exits[BASE_SP] = (struct leave_state){.sp = {BASE_SP, 0}};
 	err = explore_from(l, start);

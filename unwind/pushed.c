@@ -13,7 +13,8 @@
 #include "symbols/base/work.h"
 #include "unwind/effect.h"
 
-#define WORD 8
+#define WORD	8
+#define UNKNOWN (PUSHED_MAX + 1) /* words */
 
 struct pushed {
 	const uint8_t *code;
@@ -25,22 +26,35 @@ struct pushed {
 	uint32_t ntodo, room;
 };
 
-/* There, the stack has so many words more. What was reached before stays. */
+/*
+ * There, the stack has so many words more. Where other code comes without any, it has none: the
+ * path was led there by a call that does not return. Where two paths differ, it is not known.
+ */
 static int reach(struct pushed *p, int64_t to, int64_t words)
 {
-	if (to < p->from || to >= p->size || words <= 0 || words > PUSHED_MAX ||
-	    p->at[to] > PUSHED_START)
+	uint8_t value;
+
+	if (to < p->from || to >= p->size || words <= 0 || p->at[to] == PUSHED_START)
 		return 0;
+	value = words > PUSHED_MAX ? PUSHED_UNKNOWN : (uint8_t)(PUSHED_START + words);
+	if (p->at[to] == value || p->at[to] == PUSHED_UNKNOWN)
+		return 0;
+	if (p->at[to])
+		value = PUSHED_UNKNOWN;
 	if (GROW(p->todo, p->ntodo, p->room, UINT32_MAX))
 		return -ENOMEM;
-	p->at[to] = (uint8_t)(PUSHED_START + words);
+	p->at[to] = value;
 	p->todo[p->ntodo++] = (uint32_t)to;
 	return 0;
 }
 
-/* Words more behind an instruction; 0: nothing is known there. */
+/* Words more behind an instruction, more than PUSHED_MAX: not known; 0: none, or it goes nowhere.
+ */
 static int64_t words_after(const struct effect *e, int64_t words)
 {
+	if (words == UNKNOWN && (e->kind == EFFECT_POP || e->kind == EFFECT_POP_FP ||
+				 e->kind == EFFECT_ADD_SP || e->kind == EFFECT_SP_LOST))
+		return words;
 	switch (e->kind) {
 	case EFFECT_PUSH:
 	case EFFECT_PUSH_FP:
@@ -49,13 +63,14 @@ static int64_t words_after(const struct effect *e, int64_t words)
 	case EFFECT_POP_FP:
 		return words - 1;
 	case EFFECT_ADD_SP:
-		return e->value % WORD ? 0 : words - e->value / WORD;
+		return e->value % WORD ? UNKNOWN : words - e->value / WORD;
+	case EFFECT_SP_LOST:
+	case EFFECT_BOTH_LOST:
+		return UNKNOWN;
 	case EFFECT_BAD:
 	case EFFECT_STOP:
 	case EFFECT_RETURN:
 	case EFFECT_LEAVE:
-	case EFFECT_SP_LOST:
-	case EFFECT_BOTH_LOST:
 	case EFFECT_SP_FROM_FP:
 	case EFFECT_JUMP_COMPUTED:
 		return 0;
@@ -86,6 +101,16 @@ static int follow(struct pushed *p)
 	return err;
 }
 
+/* Where a jump without anything pushed leads, there is nothing either. */
+static void leads(struct pushed *p, const struct effect *e, int64_t next)
+{
+	const int64_t to = next + e->value;
+
+	if ((e->kind == EFFECT_JUMP || e->kind == EFFECT_BRANCH) && to >= p->from && to < p->size &&
+	    !p->at[to])
+		p->at[to] = PUSHED_START;
+}
+
 int pushed_find(const uint8_t *code, uint32_t size, uint32_t from, struct disasm *disasm,
 		struct work *work, uint8_t *at)
 {
@@ -96,8 +121,9 @@ int pushed_find(const uint8_t *code, uint32_t size, uint32_t from, struct disasm
 	memset(at + from, 0, size - from);
 	for (uint32_t i = from; i < size && !err; i += e.size) {
 		arch_effect(disasm, code + i, size - i, &e);
-		if (at[i] < PUSHED_START) {
+		if (at[i] <= PUSHED_START) {
 			at[i] = PUSHED_START;
+			leads(&p, &e, (int64_t)i + e.size);
 			if (e.kind == EFFECT_PUSH || e.kind == EFFECT_PUSH_FP)
 				err = reach(&p, (int64_t)i + e.size, 1);
 		}

@@ -13,12 +13,14 @@
 struct disasm;
 struct work;
 
-#define PUSHED_START 1u /* an instruction begins here */
-#define PUSHED_MAX   8u /* words more; beyond, a path is not followed */
+#define PUSHED_START   1u /* an instruction begins here */
+#define PUSHED_MAX     8u /* words more */
+#define PUSHED_UNKNOWN (PUSHED_START + PUSHED_MAX + 1)
 
 /*
  * Fills at[from..size) of code without a frame of its own in that range: 0 where no instruction
- * begins, else PUSHED_START plus the words on the stack that are not in the frame. -ENOMEM, or as
+ * begins, else PUSHED_START plus the words on the stack that are not in the frame, or
+ * PUSHED_UNKNOWN where they are too many, or paths differ. -ENOMEM, or as
  * work_add; work: NULL to count nothing.
  */
 int pushed_find(const uint8_t *code, uint32_t size, uint32_t from, struct disasm *disasm,

@@ -18,6 +18,7 @@
 #include "bpf/tracker/codedraft.h"
 #include "bpf/tracker/codereader.h"
 #include "symbols/base/limits.h"
+#include "symbols/base/work.h"
 #include "symbols/insn/disasm.h"
 #include "unwind/arch.h"
 #include "unwind/framecode.h"
@@ -30,6 +31,7 @@
 #define FRAME_WORDS  4000 /* of a frame at most */
 #define BLOB_BYTES   512u /* of a CodeBlob, that have what is read of it */
 #define NAME_BYTES   256u
+#define WORK_MAX     (1u << 23) /* instructions that are read in one reading */
 
 static const struct {
 	const char *type, *name;
@@ -267,6 +269,10 @@ static int add_pushed(struct code_draft *d, const struct hotspot_code *c, const 
 		if (!pushed[at] || pushed[at] == last)
 			continue;
 		last = pushed[at];
+		if (last == PUSHED_UNKNOWN) {
+			err = codedraft_row(d, c->addr + at, RULE(ROW_END, 0));
+			continue;
+		}
 		err = codedraft_row(d, c->addr + at,
 				    RULE_FRAME(ROW_SP, c->frame + 8u * (last - PUSHED_START), 16));
 	}
@@ -292,7 +298,8 @@ static int add_body(struct code_draft *d, const struct hotspot_code *c, const ui
 	return err ? err : add_pushed(d, c, pushed, at, c->size);
 }
 
-int hotspot_frame(struct code_draft *d, const struct hotspot_code *c, struct disasm *disasm)
+int hotspot_frame(struct code_draft *d, const struct hotspot_code *c, struct disasm *disasm,
+		  struct work *work)
 {
 	uint8_t *pushed;
 	int err;
@@ -302,8 +309,11 @@ int hotspot_frame(struct code_draft *d, const struct hotspot_code *c, struct dis
 	pushed = malloc(c->size);
 	if (!pushed)
 		return -ENOMEM;
-	memset(pushed, 0, c->size);
-	err = disasm ? pushed_find(c->bytes, c->size, c->complete, disasm, NULL, pushed) : 0;
+	err = disasm ? pushed_find(c->bytes, c->size, c->complete, disasm, work, pushed) : -E2BIG;
+	if (err == -E2BIG) { /* the other rows count without */
+		memset(pushed, 0, c->size);
+		err = 0;
+	}
 	if (!err)
 		err = add_prologue(d, c->addr, c->bytes, c->complete, c->frame);
 	if (!err)
@@ -394,6 +404,7 @@ struct heap_reader {
 	struct code_draft *d;
 	const struct hotspot_heap *heap;
 	struct disasm *disasm; /* NULL: there is none */
+	struct work *work;     /* of it */
 	uint8_t *bytes;	       /* of the heap, from its start */
 	uint64_t size;
 	uint64_t kind_at; /* address of the name read last */
@@ -429,7 +440,7 @@ static int add_code(struct heap_reader *r, uint64_t at, uint64_t begin, uint64_t
 				     .complete = complete > 0 ? (uint32_t)complete : 0,
 				     .frame = frame,
 			     },
-			     r->disasm);
+			     r->disasm, r->work);
 }
 
 static int add_blob_name(struct heap_reader *r, uint64_t at, uint64_t begin, uint64_t end)
@@ -494,6 +505,7 @@ static int add_heap(struct heap_reader *r)
 
 int hotspot_read(struct code_memory *m, const struct hotspot *h, struct code_draft *d)
 {
+	struct work work = {.limit = WORK_MAX};
 	struct disasm *disasm = NULL;
 	int err;
 
@@ -503,8 +515,12 @@ int hotspot_read(struct code_memory *m, const struct hotspot *h, struct code_dra
 	err = disasm_new(ARCH_MACHINE, &disasm);
 	err = err == -ENOTSUP ? 0 : err;
 	for (unsigned int i = 0; i < h->nheaps && !err; i++) {
-		struct heap_reader r = {
-			.m = m, .h = h, .d = d, .heap = &h->heaps[i], .disasm = disasm};
+		struct heap_reader r = {.m = m,
+					.h = h,
+					.d = d,
+					.heap = &h->heaps[i],
+					.disasm = disasm,
+					.work = &work};
 
 		err = add_heap(&r);
 	}

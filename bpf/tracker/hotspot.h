@@ -13,6 +13,7 @@
 struct code_draft;
 struct code_memory;
 struct disasm;
+struct work;
 
 enum hotspot_field {
 	HOTSPOT_HEAPS, /* static: its address; all others are offsets */
@@ -75,7 +76,9 @@ struct hotspot_code {
 	uint32_t size, complete, frame;
 };
 
-/* Adds its rows; without a disassembler, not those behind a push. -ENOMEM, -E2BIG. */
-int hotspot_frame(struct code_draft *d, const struct hotspot_code *code, struct disasm *disasm);
+/* Adds its rows; without a disassembler, or once its work is
+ * at its limit, not those behind a push. -ENOMEM, -E2BIG. */
+int hotspot_frame(struct code_draft *d, const struct hotspot_code *code, struct disasm *disasm,
+		  struct work *work);
 
 #endif

@@ -55,7 +55,8 @@ class Program(together.Program):
     also: takes the TAP object and the program, for further tests"""
 
     def __init__(self, name, command, chain, least=0.95, also=None, judged=lambda user: True):
-        super().__init__(name, command, lambda user: is_whole(user) and below(user, chain), least, judged)
+        super().__init__(name, command, lambda user: is_whole(user) and below(user, chain), least, judged,
+                         own=command[0] == DESCRIBED)
         self.also = also
 
     def check(self, tap):

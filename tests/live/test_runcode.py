@@ -87,7 +87,7 @@ class Program(together.Program):
     changes: at a signal its code becomes another, which must be known, too"""
 
     def __init__(self, name, command, right, more=None, least=LEAST, changes=False):
-        super().__init__(name, command, is_whole, least)
+        super().__init__(name, command, is_whole, least, own=command[0] == RUNCODE)
         self.right, self.more, self.changes = right, more, changes
         self.passed = 0     # refreshes that are not looked at: they may be of the time before the change
 

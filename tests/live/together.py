@@ -35,10 +35,12 @@ class Program:
 
     good: whether a stack is as it is once the code is known
     least: the part of a refresh that must be so
-    judged: which stacks are looked at at all"""
+    judged: which stacks are looked at at all
+    own: a program of these tests, which runs everywhere"""
 
-    def __init__(self, name, command, good, least, judged=lambda user: True):
+    def __init__(self, name, command, good, least, judged=lambda user: True, own=False):
         self.name, self.command, self.good, self.least, self.judged = name, command, good, least, judged
+        self.own = own
         self.process = None
         self.early = collections.Counter()  # before the code was known
         self.stacks = collections.Counter()
@@ -65,7 +67,9 @@ def start(tap, running, programs):
         program.process = running.enter_context(live.Load(program.command, stderr=subprocess.DEVNULL))
     watch.until_busy([program.process.pid for program in programs], 0.3, patience=20)
     for program in programs:
-        if program.process.poll() is not None:
+        if program.process.poll() is not None and program.own:
+            tap.ok(False, f"{program.name}: runs", f"it ended with {program.process.poll()}")
+        elif program.process.poll() is not None:
             tap.skip(program.name, "does not run here")
     return [program for program in programs if program.process.poll() is None]
 
@@ -91,9 +95,8 @@ def sample(tap, programs):
                          ",".join(str(program.process.pid) for program in programs)) as top:
             top.until(known, PATIENCE)
             top.until(enough, PATIENCE)
-        for program in awaited:
-            tap.note(f"{program.name}: its code was never known")
         for program in programs:
+            tap.ok(program not in awaited, f"{program.name}: its code becomes known", common(program.early))
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(f"/tmp/perf-{program.process.pid}.map")
     return programs

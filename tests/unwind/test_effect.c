@@ -149,6 +149,8 @@ static const struct sample samples[] = {
 	INSN("\x5c", SP_LOST, 0),		      /* pop %rsp */
 	INSN("\x48\x89\xe5", FP_FROM_SP, 0),	      /* mov %rsp,%rbp */
 	INSN("\x48\x8b\xec", FP_FROM_SP, 0),	      /* the same */
+	INSN("\xf3\x48\x0f\xae\xc5", FP_LOST, 0),     /* rdfsbase %rbp */
+	INSN("\x0f\xae\xf0", NONE, 0),		      /* mfence */
 	INSN("\x48\x8b\x6d\x10", RELOAD_FP, 16),      /* mov 16(%rbp),%rbp */
 	INSN("\x48\x89\xec", SP_FROM_FP, 0),	      /* mov %rbp,%rsp */
 	INSN("\x89\xe5", FP_LOST, 0),		      /* mov %esp,%ebp */

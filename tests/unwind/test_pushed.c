@@ -22,16 +22,20 @@
 
 static struct disasm *disasm;
 
-/* want: a digit for each byte, as pushed_find fills it; `.`: 0. Bytes before `from` are kept. */
+/* want: a digit for each byte, as pushed_find fills it; `.`: 0, `:`: not known. `w`: before `from`.
+ */
 static void check(const char *code, uint32_t size, uint32_t from, const char *want)
 {
 	struct work work = {0};
-	uint8_t at[64];
+	uint8_t at[64], *copy = malloc(size);
 	char got[65] = "";
 
 	assert_true(size <= 64 && strlen(want) == size);
-	memset(at, 0, sizeof(at));
-	assert_int_equal(pushed_find((const uint8_t *)code, size, from, disasm, &work, at), 0);
+	memset(at, 'w' - '0', sizeof(at));
+	assert_non_null(copy);
+	memcpy(copy, code, size); /* so that reading behind it is found */
+	assert_int_equal(pushed_find(copy, size, from, disasm, &work, at), 0);
+	free(copy);
 	for (uint32_t i = 0; i < size; i++)
 		got[i] = at[i] ? (char)('0' + at[i]) : '.';
 	assert_string_equal(got, want);
@@ -43,16 +47,18 @@ static void test_straight(void **state)
 {
 	(void)state;
 	CHECK("\x90\x51\x52\x90\x5a\x59\x90", 0, "1123321"); /* push %rcx; push %rdx; pop; pop */
-	CHECK("\x51\x51\x90", 1, ".12");
+	CHECK("\x51\x51\x90", 1, "w12");
 	CHECK("\x55\x5d\x90", 0, "121");		     /* push %rbp; pop %rbp */
 	CHECK("\x50\x48\x83\xec\x10\x90", 0, "12...4");	     /* sub $16, %rsp */
 	CHECK("\x50\x50\x48\x83\xc4\x10\x90", 0, "123...1"); /* add $16, %rsp */
-	CHECK("\x50\x48\x83\xc4\x03\x90", 0, "12...1");	     /* not a word */
+	CHECK("\x50\x48\x83\xc4\x03\x90", 0, "12...:");	     /* not a word */
 	CHECK("\x50\xe8\0\0\0\0\x58\x90", 0, "12....21");    /* call */
 	CHECK("\x50\xc3\x90", 0, "121");		     /* ret */
 	CHECK("\x50\xff\xe0\x90", 0, "12.1");		     /* jmp *%rax */
 	CHECK("\x58\x90", 0, "11");			     /* a pop of something older */
-	CHECK("\x50\x50\x50\x50\x50\x50\x50\x50\x50\x90", 0, "1234567891");
+	CHECK("\x50\x50\x50\x50\x50\x50\x50\x50\x50\x90", 0, "123456789:");
+	CHECK("\x50\x50\x50\x50\x50\x50\x50\x50\x50\x50\x58\x90\xc3\x90", 0, "123456789::::1");
+	CHECK("\x50\x48\x83\xe4\xf0\x58\x90", 0, "12...::"); /* and $-16, %rsp */
 }
 
 static void test_jumps(void **state)
@@ -65,7 +71,11 @@ static void test_jumps(void **state)
 	/* push; jmp 5; nop; nop; 5: pop */
 	CHECK("\x51\xeb\x02\x90\x90\x59\x90", 0, "12.1121");
 	/* out of the code: before the frame is complete, and behind the end */
-	CHECK("\x90\x51\xeb\xfc\x90", 1, ".12.1");
+	CHECK("\x90\x51\xeb\xfc\x90", 1, "w12.1");
+	/* je 7; push; call (never returns); 7: nop: nothing is pushed there */
+	CHECK("\x74\x06\x51\xe8\0\0\0\0\x90", 0, "1.12....1");
+	/* push; je 4; push; 4: nop; ret: paths differ */
+	CHECK("\x51\x74\x01\x51\x90\xc3\x90", 0, "12.2::1");
 	CHECK("\x51\xeb\x7f\x90", 0, "12.1");
 }
 

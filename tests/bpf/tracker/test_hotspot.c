@@ -107,7 +107,7 @@ static void check_frame(const uint8_t *code, uint32_t size, uint32_t complete, u
 							      .size = size,
 							      .complete = complete,
 							      .frame = frame},
-				       disasm),
+				       disasm, NULL),
 			 0);
 	check_rows(&d, want, n);
 	assert_int_equal(d.nruns, n != 0);
@@ -150,7 +150,7 @@ static void test_frames(void **state)
 									      .size = size,
 									      .complete = complete,
 									      .frame = 48},
-						       disasm),
+						       disasm, NULL),
 					 0);
 		codedraft_free(&d);
 		free(copy);

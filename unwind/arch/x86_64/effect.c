@@ -349,6 +349,8 @@ static unsigned int written(const struct insn *i)
 	case 0x1be:
 	case 0x1bf:
 		return W_REG;
+	case 0x1ae: /* fences; rdfsbase, rdgsbase */
+		return i->mod == 3 && i->rep && sub < 2 ? W_RM : 0;
 	case 0x1a3: /* bt */
 	/* Vector registers have the numbers of SP and FP, too. */
 	case 0x110 ... 0x117:
@@ -357,7 +359,6 @@ static unsigned int written(const struct insn *i)
 	case 0x151 ... 0x176:
 	case 0x17f:
 	case 0x1c2 ... 0x1c4:
-	case 0x1ae:
 	case 0x1c6:
 	case 0x1d0 ... 0x1d6:
 	case 0x1d8 ... 0x1fe:
