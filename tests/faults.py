@@ -189,7 +189,7 @@ UNWIND = [
     Fault("derive-taken", "unwind/flowcut.c", "		note_taken(f);", "		f->ntaken = 0, note_taken(f);"),
     Fault("leave-doubtful", "unwind/leave.c", "return l->weak && ", "return 0 && "),
     Fault("leave-outlying", "unwind/leave.c", "next_call(l, at, false)", "next_call(l, at, true)"),
-    Fault("leave-straight", "unwind/leave.c", "return call == l->last && call != l->straight;", "return call == l->last;"),
+    Fault("leave-straight", "unwind/leave.c", "call == l->last && call != l->straight &&", "call == l->last &&"),
     Fault("leave-gap", "unwind/leave.c", "if (is_gap(l, n))", "if (0 && is_gap(l, n))"),
     Fault("leave-gap-sp", "unwind/leave.c", "!same_place(i->state.sp, begin.sp))", "0)"),
     Fault("derive-sub", "unwind/arch/x86_64/effect.c", "(int32_t)(sub ? -i->imm : i->imm)",
