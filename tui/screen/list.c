@@ -9,8 +9,27 @@ static size_t up(size_t from, size_t by)
 	return from > by ? from - by : 0;
 }
 
+static bool is_pinned(const struct list *list)
+{
+	return list->cursor >= list->top + list->page;
+}
+
+/* The window goes where the cursor is. */
+static void show_cursor(struct list *list)
+{
+	if (list->top + list->page > list->count)
+		list->top = up(list->count, list->page);
+	if (list->top > list->cursor)
+		list->top = list->cursor;
+	if (list->cursor >= list->top + list->page)
+		list->top = list->cursor - list->page + 1;
+	list->scrolled = list->top > 0;
+}
+
 void list_select(struct list *list, size_t row)
 {
+	if (list->cursor != row || !list->held)
+		list->scrolled = true;
 	list->cursor = row;
 	list->held = true;
 	list->chosen = true;
@@ -23,6 +42,10 @@ bool list_move(struct list *list, enum action action)
 	size_t half = (page + 1) / 2;
 	size_t cursor = list->cursor;
 
+	/* The line above is that of the screen, from which rows are missing. */
+	if (is_pinned(list) &&
+	    (action == ACTION_UP || action == ACTION_PAGE_UP || action == ACTION_HALF_UP))
+		cursor = list->top + page - 1;
 	switch (action) {
 	case ACTION_UP:
 		cursor = up(cursor, 1);
@@ -59,14 +82,14 @@ bool list_move(struct list *list, enum action action)
 
 void list_follow(struct list *list)
 {
-	if (!list->chosen && list->cursor >= list->page)
+	if (!list->chosen)
 		list->cursor = 0;
 	list_settle(list, list->page);
 }
 
 void list_anew(struct list *list)
 {
-	*list = (struct list){.count = list->count, .page = list->page};
+	*list = (struct list){.count = list->count, .page = list->page, .pins = list->pins};
 }
 
 void list_settle(struct list *list, size_t page)
@@ -74,12 +97,16 @@ void list_settle(struct list *list, size_t page)
 	list->page = page ? page : 1;
 	if (list->cursor >= list->count)
 		list->cursor = list->count ? list->count - 1 : 0;
-	if (list->top + list->page > list->count)
-		list->top = up(list->count, list->page);
-	if (list->top > list->cursor)
-		list->top = list->cursor;
-	if (list->cursor >= list->top + list->page)
-		list->top = list->cursor - list->page + 1;
+	if (list->scrolled || !list->pins)
+		show_cursor(list);
+	else
+		list->top = 0;
+}
+
+size_t list_at(const struct list *list, int i)
+{
+	return is_pinned(list) && (size_t)i + 1 == list->page ? list->cursor
+							      : list->top + (size_t)i;
 }
 
 int list_fit(struct list *list, int rows)
@@ -94,10 +121,11 @@ int list_fit(struct list *list, int rows)
 /* Where something stands in the first cell, `>` goes beside it. */
 void list_mark(const struct list *list, struct grid *g, int top, int n, bool active)
 {
-	int row = top + 1 + (int)(list->cursor - list->top);
+	int line = is_pinned(list) ? n - 1 : (int)(list->cursor - list->top);
+	int row = top + 1 + line;
 	const struct gridcell *mark;
 
-	if (list->cursor - list->top >= (size_t)n || row >= g->rows)
+	if (line >= n || row >= g->rows)
 		return;
 	mark = &g->cells[row * g->cols];
 	grid_put(g, row, g->cols > 1 && mark[0].ch != ' ' && mark[1].ch == ' ', 1, ROLE_CURSOR,

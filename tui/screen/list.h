@@ -5,6 +5,10 @@
 /*
  * Cursor and scrolling of rows that are rebuilt every second. The view remembers which item the
  * cursor is on and sets `cursor` to wherever that item went; the list only counts.
+ *
+ * Rows are sorted, so the first ones say most: they leave the window only when the user scrolls or
+ * follows an item. A cursor whose item falls behind the window takes the window's last line with
+ * it, and the lines above still show the first rows.
  */
 
 #include <stdbool.h>
@@ -21,6 +25,8 @@ struct list {
 	size_t page;   /* rows that were shown last, at least 1 */
 	bool held;     /* the cursor belongs to its item; before, to the first row */
 	bool chosen;   /* by a key */
+	bool pins;     /* the view draws the rows that list_at names */
+	bool scrolled; /* by the user: the window goes where the cursor goes */
 };
 
 /* Moves by the action; false: it is not one of the list's. */
@@ -46,11 +52,10 @@ void list_select(struct list *list, size_t row);
 			list_select(list_, i);                                                     \
 		found_;                                                                            \
 	})
-/*
- * Call it once the cursor has followed its item: an item that no key chose gives the cursor back to
- * the first row when it falls behind the first page, or the hottest would be out of sight.
- */
+/* Call it once the cursor has followed its item: one that no key chose is the first row's. */
 void list_follow(struct list *list);
+/* The row that line `i` of the window shows. */
+size_t list_at(const struct list *list, int i);
 /* The rows are of something else: the cursor goes to the first, as if it had never moved. */
 void list_anew(struct list *list);
 /* Makes cursor and top valid for page rows with the cursor among them. */

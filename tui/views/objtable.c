@@ -195,6 +195,7 @@ int objtable_load(struct objtable *t, const struct inventory *inventory, int sha
 	for (size_t i = 0; t->list.held && i < t->list.count; i++)
 		if (t->rows[i].object->id == t->id)
 			t->list.cursor = i;
+	t->list.pins = true;
 	list_follow(&t->list);
 	t->list.held = t->list.count != 0;
 	objtable_hold(t);
@@ -364,7 +365,7 @@ void objtable_draw(const struct ui *ui, struct objtable *t, struct grid *g, int 
 	n = list_fit(&t->list, rows);
 	for (int i = 0; i < n; i++)
 		columns_row(g, top + 1 + i, objtable_columns, OBJTABLE_COLUMNS, width, cell_text,
-			    &painter, &t->rows[t->list.top + (size_t)i]);
+			    &painter, &t->rows[list_at(&t->list, i)]);
 	if (active)
 		list_mark(&t->list, g, top, n, true);
 	if (t->list.count == 0 && rows > 1)

@@ -80,6 +80,7 @@ static void settle(struct unwind_reasons *t, const struct walk_ends *e)
 	for (size_t i = 0; t->list.held && i < t->list.count; i++)
 		if (t->rows[i].hash == t->hash)
 			t->list.cursor = i;
+	t->list.pins = true;
 	list_follow(&t->list);
 	unwind_reasons_hold(t);
 }
@@ -310,7 +311,7 @@ void unwind_reasons_draw(const struct ui *ui, struct unwind_reasons *t, struct g
 	n = list_fit(&t->list, rows);
 	for (int i = 0; i < n; i++)
 		columns_row(g, top + 1 + i, columns, UNWIND_REASONS_COLUMNS, width, cell_text,
-			    &painter, &t->rows[t->list.top + (size_t)i]);
+			    &painter, &t->rows[list_at(&t->list, i)]);
 	if (cursor)
 		list_mark(&t->list, g, top, n, active);
 	if (!t->list.count && rows > 1)

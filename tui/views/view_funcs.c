@@ -63,6 +63,7 @@ struct functable *functable_new(void)
 	if (!t)
 		return NULL;
 	t->sorted = FUNCTABLE_SELF;
+	t->list.pins = true;
 	t->names = names_new();
 	if (!t->names) {
 		free(t);
@@ -347,7 +348,7 @@ void functable_draw(const struct ui *ui, struct functable *t, struct grid *g, in
 	n = list_fit(&t->list, rows);
 	for (int i = 0; i < n; i++)
 		columns_row(g, top + 1 + i, columns, FUNCTABLE_COLUMNS, width, cell_text, &painter,
-			    &t->rows[t->list.top + (size_t)i]);
+			    &t->rows[list_at(&t->list, i)]);
 	if (active)
 		list_mark(&t->list, g, top, n, true);
 	if (t->list.count == 0 && rows > 1)
@@ -393,10 +394,7 @@ static int funcs_sort(struct ui *ui)
 		list_anew(&t->list);
 	hold(t);
 	if (ui->follow)
-		t->list.held = t->list.chosen = t->list.count != 0;
-	/* After the first seconds the cursor belongs to its function if that stays in sight. */
-	if (ui->header.slices > 1 && t->list.count)
-		t->list.held = true;
+		t->list.held = t->list.chosen = t->list.scrolled = t->list.count != 0;
 	return 0;
 }
 

@@ -81,6 +81,7 @@ static void *procs_open(void)
 	if (!v)
 		return NULL;
 	v->sorted = PROCS_CPU;
+	v->list.pins = true;
 	memcpy(v->columns, columns, sizeof(columns));
 	v->below = functable_new();
 	v->rows.names = names_new();
@@ -104,20 +105,43 @@ static void follow_exec(struct procs *v)
 			v->list.cursor = i;
 }
 
-static void place_cursor(const struct ui *ui, struct procs *v)
+/* The busiest that is still there. */
+static size_t first_alive(const struct procs *v)
 {
-	for (size_t i = 0; v->list.held && i < v->list.count; i++)
+	for (size_t i = 0; i < v->list.count && i < v->list.page; i++)
+		if (!v->rows.row[i].proc->exited)
+			return i;
+	return 0;
+}
+
+/* False: it has no row any more, or has exited and fallen behind the first rows. */
+static bool find_chosen(struct procs *v)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < v->list.count; i++)
 		if (v->rows.row[i].proc->pid == v->pid && v->rows.row[i].proc->image == v->image &&
 		    (v->rows.row[i].data.tid == v->tid || !v->rows.row[i].data.tid)) {
 			v->list.cursor = i;
+			found = true;
 			if (v->rows.row[i].data.tid == v->tid)
 				break;
 		}
-	if (ui->follow) {
-		v->list.held = v->list.chosen = true;
+	return found && (v->list.cursor < v->list.page || v->list.scrolled ||
+			 !v->rows.row[v->list.cursor].proc->exited);
+}
+
+static void place_cursor(const struct ui *ui, struct procs *v)
+{
+	if (ui->follow)
+		v->list.chosen = v->list.scrolled = true;
+	if (v->list.chosen && !find_chosen(v) && !ui->follow && !v->list.scrolled)
+		v->list.chosen = false;
+	if (ui->follow)
 		follow_exec(v);
-	}
-	list_follow(&v->list);
+	if (!v->list.chosen)
+		v->list.cursor = first_alive(v);
+	list_settle(&v->list, v->list.page);
 }
 
 static void hold_cursor(struct procs *v)
@@ -230,8 +254,6 @@ static int procs_load(struct ui *ui, const struct profile *p)
 	if (err)
 		return err;
 	sort_rows(ui, v);
-	if (ui->header.slices > 1 && v->list.count)
-		v->list.held = true;
 	return load_below(ui, v, p);
 }
 
@@ -295,7 +317,7 @@ static void draw_rows(const struct ui *ui, struct procs *v, struct grid *g, int 
 	n = list_fit(&v->list, rows);
 	for (int i = 0; i < n; i++)
 		columns_row(g, top + 1 + i, v->columns, PROCS_COLUMNS, width, procline_cell, &line,
-			    &v->rows.row[v->list.top + (size_t)i]);
+			    &v->rows.row[list_at(&v->list, i)]);
 	list_mark(&v->list, g, top, n, true);
 }
 

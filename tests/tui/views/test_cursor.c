@@ -36,14 +36,14 @@ static void cursor_stays_on_its_process(void **state)
 	assert_cursor_on(f, "postgres: SELECT");
 }
 
-static void cursor_stays_though_nobody_moved_it(void **state)
+static void cursor_is_on_the_busiest_until_a_key_moves_it(void **state)
 {
 	struct typist *f = *state;
 
 	slices(f, 12, 0);
 	assert_cursor_on(f, "nginx: worker");
 	slices(f, 12, 1);
-	assert_cursor_on(f, "nginx: worker");
+	assert_cursor_on(f, "postgres: SELECT");
 }
 
 static void cursor_stays_on_its_function(void **state)
@@ -370,7 +370,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCREEN_TEST(cursor_stays_on_its_process),
-		SCREEN_TEST(cursor_stays_though_nobody_moved_it),
+		SCREEN_TEST(cursor_is_on_the_busiest_until_a_key_moves_it),
 		SCREEN_TEST(cursor_stays_on_its_function),
 		SCREEN_TEST(functions_of_another_process_begin_anew),
 		SCREEN_TEST(the_tree_of_another_process_begins_anew),
