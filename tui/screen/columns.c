@@ -9,14 +9,26 @@
 #define SHOWN 0.05 /* points; less is shown as none */
 #define LARGE 0.5
 
+void columns_order(const struct column *columns, int count, int *order)
+{
+	for (int i = 0; i < count; i++) {
+		int at = i;
+
+		for (; at && columns[order[at - 1]].place > columns[i].place; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+}
+
 /* Gives what is left to the columns that may grow, in turns, the left ones first. */
-static void grow(const struct column *columns, int count, int left, int *width)
+static void grow(const struct column *columns, const int *order, int count, int left, int *width)
 {
 	bool grew = true;
 
 	while (left > 0 && grew) {
 		grew = false;
-		for (int i = 0; i < count && left > 0; i++) {
+		for (int k = 0; k < count && left > 0; k++) {
+			int i = order[k];
 			int by = columns[i].weight ? columns[i].weight : 1;
 
 			if (width[i] == 0 || width[i] >= columns[i].max)
@@ -29,29 +41,48 @@ static void grow(const struct column *columns, int count, int left, int *width)
 	}
 }
 
+/* That which says least; -1: all of them must stay. */
+static int dispensable(const struct column *columns, const int *order, int count, const int *width)
+{
+	int least = -1;
+
+	for (int k = 0; k < count; k++) {
+		const struct column *c = &columns[order[k]];
+
+		if (width[order[k]] && !c->keep && !c->wanted &&
+		    (least < 0 || c->rank >= columns[least].rank))
+			least = order[k];
+	}
+	return least;
+}
+
 void columns_fit(const struct column *columns, int count, int total, unsigned int hidden,
 		 int *width)
 {
-	int sum = 0;
+	int order[COLUMNS_MAX], sum = 0, least;
 
-	for (int i = 0; i < count; i++)
-		sum += width[i] = hidden & 1U << i ? 0 : columns[i].min;
-	for (int i = count - 1; i >= 0 && sum > total; i--) {
-		if (columns[i].keep)
-			continue;
-		sum -= width[i];
-		width[i] = 0;
+	columns_order(columns, count, order);
+	for (int i = 0; i < count; i++) {
+		bool out = hidden & 1U << i || (total < columns[i].from && !columns[i].wanted);
+
+		sum += width[i] = out ? 0 : columns[i].min;
 	}
-	grow(columns, count, total - sum, width);
+	while (sum > total && (least = dispensable(columns, order, count, width)) >= 0) {
+		sum -= width[least];
+		width[least] = 0;
+	}
+	grow(columns, order, count, total - sum, width);
 }
 
 void columns_header(struct grid *g, int row, const struct column *columns, int count,
 		    const int *width, int sorted, bool inverted)
 {
-	int col = 0;
+	int order[COLUMNS_MAX], col = 0;
 
+	columns_order(columns, count, order);
 	grid_blank(g, row, 0, g->cols, ROLE_HEADER);
-	for (int i = 0; i < count; i++) {
+	for (int k = 0; k < count; k++) {
+		const int i = order[k];
 		enum role role = i == sorted ? ROLE_HEADER_SORT : ROLE_HEADER;
 		const char *mark = "";
 		char title[40];
@@ -88,12 +119,14 @@ void cell_say(struct column_cell *c, const char *format, ...)
 void columns_row(struct grid *g, int y, const struct column *columns, int count, const int *width,
 		 columns_cell_fn cell, const void *table, const void *row)
 {
-	int last = count - 1;
+	int order[COLUMNS_MAX], last = count - 1;
 
-	while (last > 0 && !width[last])
+	columns_order(columns, count, order);
+	while (last > 0 && !width[order[last]])
 		last--;
-	for (int i = 0, col = 0; i <= last; col += width[i++]) {
-		struct column_cell c = {g, y, col, width[i] - 1, i == last, ROLE_TEXT, ""};
+	for (int k = 0, col = 0; k <= last; col += width[order[k++]]) {
+		const int i = order[k];
+		struct column_cell c = {g, y, col, width[i] - 1, k == last, ROLE_TEXT, ""};
 
 		if (!width[i])
 			continue;
@@ -108,9 +141,14 @@ void columns_row(struct grid *g, int y, const struct column *columns, int count,
 
 int columns_next(const struct column *columns, int count, int from, int step)
 {
-	for (int i = from + step; i >= 0 && i < count; i += step)
-		if (columns[i].sortable)
-			return i;
+	int order[COLUMNS_MAX], at = 0;
+
+	columns_order(columns, count, order);
+	while (at < count && order[at] != from)
+		at++;
+	for (at += step; at >= 0 && at < count; at += step)
+		if (columns[order[at]].sortable)
+			return order[at];
 	return from;
 }
 

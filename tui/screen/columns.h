@@ -3,8 +3,9 @@
 #define STACKTOP_TUI_SCREEN_COLUMNS_H
 
 /*
- * Columns of a table on a screen of any width: which are shown and how wide. The rightmost go
- * first when there is no room, apart from those without which a row says nothing.
+ * Columns of a table on a screen of any width: which are shown, in which order, and how wide. When
+ * there is no room those of the highest rank go first, of equal ones the rightmost, apart from
+ * those without which a row says nothing.
  */
 
 #include <stdbool.h>
@@ -29,6 +30,10 @@ struct column {
 	enum sorts sortable;
 	const char *name;  /* in the menu of F6 */
 	const char *words; /* of --plain: "on CPU %s"; "": not told; NULL: the title and the text */
+	int rank;	   /* the higher, the sooner it goes */
+	int from;	   /* cells of the screen from which on it is shown; 0: any */
+	int place;	   /* where it stands: by this, and by its number in the table */
+	bool wanted;	   /* at any width, while rows are sorted by it */
 };
 
 /* For tables that differ in a column: { title, min, max }, and members by their names. */
@@ -58,6 +63,10 @@ void cell_say(struct column_cell *c, const char *format, ...) __attribute__((for
 typedef void (*columns_cell_fn)(const void *table, const void *row, int column,
 				struct column_cell *cell);
 
+#define COLUMNS_MAX 32
+
+/* The numbers of the columns into order[count], as they stand from left to right. */
+void columns_order(const struct column *columns, int count, int *order);
 /* Cells per column into width[count]; 0: left out. Columns in `hidden` (bits) are left out. */
 void columns_fit(const struct column *columns, int count, int total, unsigned int hidden,
 		 int *width);

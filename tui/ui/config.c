@@ -21,10 +21,10 @@
 #define REFRESH_MIN    0.1
 #define REFRESH_MAX    3600.0
 
-static const char *const names[] = {"refresh",	   "window",	"seconds",	"theme",
-				    "ascii",	   "mouse",	"units",	"hide.procs",
-				    "hide.funcs",  "hide.tree", "hide.callers", "hide.shards",
-				    "hide.unwind", NULL};
+static const char *const names[] = {"refresh",	   "window",	  "seconds",	  "theme",
+				    "ascii",	   "mouse",	  "units",	  "hide.procs",
+				    "hide.funcs",  "hide.tree",	  "hide.callers", "hide.shards",
+				    "hide.unwind", "order.procs", "order.funcs",  NULL};
 
 const char *const *config_names(void)
 {
@@ -40,6 +40,17 @@ static enum ui_view hide_view(const char *name)
 	       : strcmp(name, "hide.shards") == 0  ? VIEW_SHARDS
 	       : strcmp(name, "hide.unwind") == 0  ? VIEW_UNWIND
 						   : VIEW_FRAME;
+}
+
+/* The list of a setting; NULL: it is none. */
+static char *list_of(struct config *c, const char *name)
+{
+	enum ui_view view = hide_view(name);
+
+	return view				  ? c->hide[view]
+	       : strcmp(name, "order.procs") == 0 ? c->order_procs
+	       : strcmp(name, "order.funcs") == 0 ? c->order_funcs
+						  : NULL;
 }
 
 /* --- values -------------------------------------------------------------------------------- */
@@ -81,11 +92,11 @@ static int refuse(char *why, size_t size, const char *name, const char *value, c
 
 int config_set(struct config *c, const char *name, const char *value, char *why, size_t size)
 {
-	enum ui_view view = hide_view(name);
+	char *list = list_of(c, name);
 	bool yes;
 
-	if (view) {
-		snprintf(c->hide[view], CONFIG_HIDE_MAX, "%s", value);
+	if (list) {
+		snprintf(list, CONFIG_HIDE_MAX, "%s", value);
 		return 0;
 	}
 	if (strcmp(name, "refresh") == 0)
@@ -132,10 +143,10 @@ int config_set(struct config *c, const char *name, const char *value, char *why,
 
 void config_get(const struct config *c, const char *name, char *to, size_t size)
 {
-	enum ui_view view = hide_view(name);
+	const char *list = list_of((struct config *)c, name);
 
-	if (view)
-		snprintf(to, size, "%s", c->hide[view]);
+	if (list)
+		snprintf(to, size, "%s", list);
 	else if (strcmp(name, "refresh") == 0)
 		snprintf(to, size, "%g", c->refresh > 0 ? c->refresh : 1.0);
 	else if (strcmp(name, "theme") == 0)
@@ -209,6 +220,58 @@ unsigned int config_hidden(const struct config *c, enum ui_view view, const stru
 		    config_hides(c, view, columns[i].title))
 			bits |= 1U << i;
 	return bits;
+}
+
+const char *config_order(const struct config *c, enum ui_view view)
+{
+	return view == VIEW_PROCS ? c->order_procs : view == VIEW_FUNCS ? c->order_funcs : NULL;
+}
+
+/* "vs BASE" is what "vs BEFORE" becomes. */
+static bool names_column(const char *title, size_t n, const struct column *column)
+{
+	if (n > 3 && strncasecmp(title, "vs ", 3) == 0)
+		return strncmp(column->title, "vs ", 3) == 0;
+	return n == strcspn(column->title, ",") && strncasecmp(title, column->title, n) == 0;
+}
+
+void config_place(const struct config *c, enum ui_view view, struct column *columns, int count)
+{
+	const char *at = config_order(c, view), *title;
+	int place = 1;
+	size_t n;
+
+	for (int i = 0; i < count; i++)
+		columns[i].place = columns[i].title[0] ? COLUMNS_MAX : 0;
+	while (at && (n = config_next_title(&at, &title)))
+		for (int i = 0; i < count; i++)
+			if (columns[i].title[0] && names_column(title, n, &columns[i]))
+				columns[i].place = place++;
+}
+
+void config_move(struct config *c, enum ui_view view, const struct column *columns, int count,
+		 int column, int step)
+{
+	char *list = (char *)config_order(c, view);
+	int order[COLUMNS_MAX], at = 0;
+	size_t length = 0;
+
+	columns_order(columns, count, order);
+	while (at < count && order[at] != column)
+		at++;
+	if (!list || at == count || at + step < 0 || at + step >= count ||
+	    !columns[order[at + step]].title[0])
+		return;
+	order[at] = order[at + step];
+	order[at + step] = column;
+	for (int k = 0; k < count && length < CONFIG_HIDE_MAX; k++) {
+		const char *title = columns[order[k]].title;
+
+		if (title[0])
+			length += (size_t)snprintf(list + length, CONFIG_HIDE_MAX - length,
+						   "%s%.*s", length ? ", " : "",
+						   (int)strcspn(title, ","), title);
+	}
 }
 
 /* --- lines --------------------------------------------------------------------------------- */

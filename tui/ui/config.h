@@ -14,6 +14,7 @@
  *     mouse = yes
  *     units = cpu                        # CPU% of one CPU; machine: of all of them
  *     hide.procs = USER, UNWOUND         # columns by their titles; also of the other views
+ *     order.procs = PID, CPU%            # these first; the rest as they are; also of Funcs
  *     key F5 = flip                      # actions by name; "none" takes the key away
  *
  * A '#' starts a comment at the start of a line or behind a blank. A line that is wrong is told
@@ -42,6 +43,8 @@ struct config {
 	bool no_mouse;
 	enum config_units units;
 	char hide[VIEW_COUNT][CONFIG_HIDE_MAX]; /* titles of columns, ", " between; "" none */
+	char order_procs[CONFIG_HIDE_MAX];	/* likewise, as they stand */
+	char order_funcs[CONFIG_HIDE_MAX];
 	struct keymap keys;
 };
 
@@ -84,6 +87,13 @@ struct column;
 /* The bits of columns that are hidden in a view, as columns_fit wants them. NULL: none. */
 unsigned int config_hidden(const struct config *c, enum ui_view view, const struct column *columns,
 			   int count);
+/* Columns of this view may be put in another order: the list of their titles; else NULL. */
+const char *config_order(const struct config *c, enum ui_view view);
+/* Gives the columns their places as the user put them. A column without a title stays first. */
+void config_place(const struct config *c, enum ui_view view, struct column *columns, int count);
+/* Moves the column to the left (-1) or right (+1). */
+void config_move(struct config *c, enum ui_view view, const struct column *columns, int count,
+		 int column, int step);
 
 /*
  * One setting by its name as in the file, without '='. 0, -ENOENT: unknown, -EINVAL: the value is
