@@ -242,6 +242,9 @@ static int collect(struct collector *c, bool last)
 		err = profile_commit(c->profile, c->cells, ncells, &health);
 		profile_unlock(c->profile);
 	}
+	/* For the tree of processes; without it a row only has no parent. */
+	if (c->annotator)
+		(void)procinfo_parents(c->procs, health.time);
 	if (c->annotator)
 		annotator_work(c->annotator, health.time, true);
 	resolver_settle(c->resolver, c->options->batch ? INLINES_WAIT_NS : 0);

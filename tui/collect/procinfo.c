@@ -16,6 +16,7 @@
 #include "bpf/tracker/tracker.h"
 #include "symbols/files/cgroup.h"
 #include "symbols/base/text.h"
+#include "tui/collect/ancestors.h"
 #include "tui/profile/profile.h"
 #include "tui/collect/users.h"
 
@@ -52,6 +53,7 @@ struct procinfo {
 	struct procinfo_proc *procs;
 	uint64_t round;
 	struct users *users;
+	struct ancestors *ancestors;
 	struct last_exec last[LAST_EXECS];
 };
 
@@ -67,6 +69,9 @@ int procinfo_new(struct profile *profile, struct tracker *tracker, struct procin
 	pi->tracker = tracker;
 	pi->round = 1;
 	err = users_new(NULL, &pi->users);
+	pi->ancestors = ancestors_new();
+	if (!pi->ancestors)
+		err = -ENOMEM;
 	if (err) {
 		procinfo_free(pi);
 		*out = NULL;
@@ -90,6 +95,7 @@ void procinfo_free(struct procinfo *pi)
 		proc_drop(pi, proc);
 	}
 	users_free(pi->users);
+	ancestors_free(pi->ancestors);
 	free(pi);
 }
 
@@ -313,6 +319,24 @@ int procinfo_update(struct procinfo *pi, uint64_t now)
 			proc_drop(pi, proc);
 	}
 	return 0;
+}
+
+int procinfo_parents(struct procinfo *pi, uint64_t now)
+{
+	const struct procinfo_proc *proc, *next;
+	pid_t *parents = malloc((HASH_COUNT(pi->procs) + 1) * sizeof(*parents));
+	size_t n = 0;
+	int err;
+
+	if (!parents)
+		return -ENOMEM;
+	HASH_ITER(hh, pi->procs, proc, next) {
+		if (!proc->info.exited && proc->info.ppid > 0)
+			parents[n++] = proc->info.ppid;
+	}
+	err = ancestors_feed(pi->ancestors, pi->profile, parents, n, now);
+	free(parents);
+	return err;
 }
 
 struct users *procinfo_users(const struct procinfo *pi)

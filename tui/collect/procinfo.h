@@ -35,6 +35,8 @@ int64_t procinfo_proc(struct procinfo *pi, const struct tracker_exec *of, const 
 		      uint64_t now);
 /* After the processes of a slice: adds those that ended or changed once more. -ENOMEM. */
 int procinfo_update(struct procinfo *pi, uint64_t now);
+/* Gives the profile the processes above those that were sampled; see parents.h. -ENOMEM. */
+int procinfo_parents(struct procinfo *pi, uint64_t now);
 /* Its names of users, for others to use. */
 struct users *procinfo_users(const struct procinfo *pi);
 /* After its commit. */

@@ -56,6 +56,7 @@ void profile_free(struct profile *p)
 	for (int i = 0; i < FROZEN_COUNT; i++)
 		sum_free(&p->frozen[i].sum);
 	board_free(p->board);
+	free(p->parents);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }

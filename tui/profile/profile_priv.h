@@ -171,6 +171,9 @@ struct profile {
 	bool replayed;
 	struct profile_replay replay;
 
+	struct profile_parent *parents; /* by PID */
+	size_t nparents;
+
 	char **files; /* of source lines */
 	uint32_t nfiles;
 	size_t files_bytes;
